@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/io.h"
+
+#include "base/parse.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+enum { IO_CHUNK = 1 << 16 };
+
+int io_open_read(const char *path, int *ret_fd, struct err *e)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	struct stat st;
+
+	if (fd < 0)
+		return err_sys(e, errno, "cannot open '%s'", path);
+	if (fstat(fd, &st) < 0)
+		return err_sys(e, errno, "cannot stat '%s'", path);
+	if (S_ISDIR(st.st_mode))
+		return err_set(e, EISDIR, "cannot read '%s': it is a directory", path);
+	*ret_fd = TAKE_FD(fd);
+	return 0;
+}
+
+int io_read_fd(int fd, const char *name, size_t max, struct buf *ret, struct err *e)
+{
+	for (;;) {
+		size_t room = MIN((size_t)IO_CHUNK, max - ret->len + 1);
+		ssize_t n = read(fd, buf_reserve(ret, room), room);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return err_sys(e, errno, "cannot read '%s'", name);
+		if (n == 0)
+			break;
+		if (ret->len + (size_t)n > max)
+			return err_set(e, EFBIG, "'%s' is larger than %zu bytes", name, max);
+		buf_added(ret, (size_t)n);
+	}
+	buf_added(ret, 0);
+	return 0;
+}
+
+int io_read_file(const char *path, size_t max, struct buf *ret, struct err *e)
+{
+	_cleanup_close_ int fd = -1;
+	int r;
+
+	buf_reset(ret);
+	r = io_open_read(path, &fd, e);
+	if (r < 0)
+		return r;
+	return io_read_fd(fd, path, max, ret, e);
+}
+
+int io_read_line(const char *path, struct buf *ret, struct err *e)
+{
+	int r = io_read_file(path, 1 << 16, ret, e);
+
+	if (r < 0)
+		return r;
+	while (ret->len && strchr("\n ", ret->data[ret->len - 1]))
+		buf_truncate(ret, ret->len - 1);
+	return 0;
+}
+
+int io_read_u64(const char *path, u64 *ret, struct err *e)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT;
+	int r = io_read_line(path, &b, e);
+
+	if (r < 0)
+		return r;
+	r = parse_u64(buf_str(&b), ret, e);
+	return r < 0 ? err_prefix(e, "'%s'", path) : 0;
+}
+
+int io_write_all(int fd, const void *p, size_t n)
+{
+	const char *at = p;
+
+	while (n) {
+		ssize_t w = write(fd, at, n);
+
+		if (w < 0 && errno == EINTR)
+			continue;
+		if (w < 0)
+			return -errno;
+		at += w;
+		n -= (size_t)w;
+	}
+	return 0;
+}
+
+static int write_temp(int fd, const char *temp, const void *p, size_t n, struct err *e)
+{
+	int r = io_write_all(fd, p, n);
+
+	if (r < 0)
+		return err_sys(e, r, "cannot write '%s'", temp);
+	if (fchmod(fd, 0644) < 0)
+		return err_sys(e, errno, "cannot set the mode of '%s'", temp);
+	return 0;
+}
+
+int io_write_file_atomic(const char *path, const void *p, size_t n, struct err *e)
+{
+	_cleanup_free_ char *temp = xasprintf("%s.XXXXXX", path);
+	_cleanup_close_ int fd = mkostemp(temp, O_CLOEXEC);
+	int r;
+
+	if (fd < 0)
+		return err_sys(e, errno, "cannot create '%s'", path);
+	r = write_temp(fd, path, p, n, e);
+	if (r >= 0 && rename(temp, path) < 0)
+		r = err_sys(e, errno, "cannot rename to '%s'", path);
+	if (r < 0)
+		unlink(temp);
+	return r;
+}
+
+int io_make_dirs(const char *path, struct err *e)
+{
+	_cleanup_free_ char *copy = xstrdup(path);
+
+	for (char *p = copy + 1;; p++) {
+		char c = *p;
+
+		if (c && c != '/')
+			continue;
+		*p = '\0';
+		if (mkdir(copy, 0700) < 0 && errno != EEXIST)
+			return err_sys(e, errno, "cannot create the directory '%s'", copy);
+		*p = c;
+		if (!c)
+			return 0;
+	}
+}
+
+bool io_exists(const char *path)
+{
+	return access(path, F_OK) == 0;
+}
+
+int io_cache_path(const char *name, struct buf *ret, struct err *e)
+{
+	const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	int r;
+
+	buf_reset(ret);
+	if (xdg && xdg[0] == '/')
+		buf_addf(ret, "%s/fathom", xdg);
+	else if (home && home[0] == '/' && home[1])
+		buf_addf(ret, "%s/.cache/fathom", home);
+	else
+		buf_addstr(ret, "/var/cache/fathom");
+	r = io_make_dirs(buf_str(ret), e);
+	if (r < 0)
+		return r;
+	if (name)
+		buf_addf(ret, "/%s", name);
+	return 0;
+}

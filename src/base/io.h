@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Whole files, in and out. Errors name the path. */
+#ifndef BASE_IO_H
+#define BASE_IO_H
+
+#include "base/buf.h"
+#include "base/err.h"
+
+enum { IO_MAX_PROC = 64 << 20 }; /* more than any /proc file that we read whole */
+
+/* Reads all of @path (also /proc files, whose size says 0) up to @max bytes; longer is EFBIG. */
+int io_read_file(const char *path, size_t max, struct buf *ret, struct err *e);
+int io_read_fd(int fd, const char *name, size_t max, struct buf *ret, struct err *e);
+/* One short /proc or /sys value, without its newline. */
+int io_read_line(const char *path, struct buf *ret, struct err *e);
+int io_read_u64(const char *path, u64 *ret, struct err *e);
+/* Opens an ordinary file for reading; a directory is an error with its own words. */
+int io_open_read(const char *path, int *ret_fd, struct err *e);
+/* All of it, EINTR and short writes handled. */
+int io_write_all(int fd, const void *p, size_t n);
+/* Written beside and renamed: readers see the old file or the new one, never a part. */
+int io_write_file_atomic(const char *path, const void *p, size_t n, struct err *e);
+/* mkdir -p, mode 0700 for what it makes. */
+int io_make_dirs(const char *path, struct err *e);
+bool io_exists(const char *path);
+/* $XDG_CACHE_HOME/fathom, $HOME/.cache/fathom, or /var/cache/fathom; with "/name" appended. */
+int io_cache_path(const char *name, struct buf *ret, struct err *e);
+
+#endif

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The command line, as data.
+ *
+ * A command is one file in src/cmd/ that defines
+ *
+ *	const struct command cmd_hello = { .name = "hello", .run = hello_run, ... };
+ *
+ * and nothing else has to know: the build makes the list from the folder. From its option table
+ * come parsing, --help, the man page and the completions.
+ */
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+
+#include "base/err.h"
+#include "base/parse.h"
+#include "base/vec.h"
+#include "result/result.h"
+
+enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_MISSING = 3, EXIT_NOTHING = 4 };
+
+typedef VEC(const char *) str_list;
+
+/* What an option stores, and so which type its field in the argument struct must have. */
+enum opt_type {
+	OPT_FLAG = 1,  /* bool; --no-NAME clears it when OPT_NEGATABLE */
+	OPT_COUNT,     /* int: how often it was given (-vv) */
+	OPT_STRING,    /* const char * */
+	OPT_FILE,      /* const char *; completed as a path */
+	OPT_STRINGS,   /* str_list: may be repeated */
+	OPT_U64,       /* u64 */
+	OPT_S64,       /* s64 */
+	OPT_DOUBLE,    /* double */
+	OPT_PERCENT,   /* double */
+	OPT_DURATION,  /* u64 nanoseconds */
+	OPT_SIZE,      /* u64 bytes */
+	OPT_FREQUENCY, /* u64 hertz */
+	OPT_RANGES,    /* range_list: 0-3,7 */
+	OPT_PIDS,      /* range_list of ids, may be repeated, comma separated */
+	OPT_CHOICE,    /* int: index into choices */
+	OPT_CUSTOM,    /* .parse(void *field, const char *text, struct err *) */
+	OPT_INCLUDE,   /* not an option: .include is another table, its struct lies at .offset */
+};
+
+enum {
+	OPT_NEGATABLE = 1 << 0, /* OPT_FLAG: --no-NAME exists */
+	OPT_HIDDEN = 1 << 1,    /* accepted (a peer's name for it), not shown in help */
+	OPT_OPTIONAL = 1 << 2,  /* the value may be missing: --call-graph or --call-graph=fp;
+				   .implied is used */
+};
+
+struct opt {
+	char short_name;  /* 0: none */
+	const char *name; /* long name without dashes */
+	enum opt_type type;
+	size_t offset;       /* of the field */
+	const char *arg;     /* "PID": name of the value in help */
+	const char *help;    /* one line, lower case, no full stop */
+	const char *def;     /* default in text form, parsed as if given; NULL: zero */
+	const char *implied; /* OPT_OPTIONAL: the value when none is given */
+	const char *group;   /* heading in help: "Target", "Output", ...; NULL: "Options" */
+	const char *alias;   /* other long names, space separated */
+	const char
+		*conflicts; /* long names that cannot be given together with it, space separated */
+	const char *const *choices; /* OPT_CHOICE, NULL-terminated */
+	int (*parse)(void *field, const char *text, struct err *e);
+	const struct opt *include;
+	u64 max; /* OPT_U64, OPT_RANGES: largest value; 0: no limit */
+	u32 flags;
+	size_t given_offset; /* of a bool that says whether it was given; 0: none */
+};
+
+/* Tables end with OPT_END. */
+#define OPT_END   \
+	{         \
+		0 \
+	}
+
+struct example {
+	const char *line; /* "fathom record -d 5s": works when pasted */
+	const char *text; /* what it does */
+};
+
+/* Commands are listed under the question they answer, in this order. */
+enum question {
+	Q_CPU = 1, /* Where does CPU time go? */
+	Q_WAIT,    /* What is being waited for? */
+	Q_TRACE,   /* What happens, how often, how long? */
+	Q_LOOK,    /* How can I look at a recording? */
+	Q_MACHINE, /* What is this machine, what does it do now? */
+	Q_SELF,    /* What can fathom do here? */
+	QUESTION_COUNT
+};
+
+struct context;
+
+struct command {
+	const char *name;
+	const char *summary;     /* one line, lower case, no full stop */
+	const char *description; /* paragraphs separated by blank lines */
+	enum question question;
+	const struct opt *options; /* besides the common ones; may be NULL */
+	size_t args_size;          /* of the argument struct that @options fills */
+	const char *operands;      /* "[PID]..." in the synopsis; NULL: none taken */
+	size_t min_operands;
+	size_t max_operands; /* SIZE_MAX: any number */
+	bool takes_program;  /* -- program args, or the first operand begins the program */
+	const struct example *examples; /* ends with { 0 }; at least one */
+	const char *notes;              /* CAVEATS of the man page, may be NULL */
+	const char *see_also;           /* space separated: "fathom-report perf-record" */
+	/* Returns 0, an EXIT_* code, or a negative errno with @ctx->err set. */
+	int (*run)(struct context *ctx, void *args);
+	/* Frees what @options allocated besides lists of the engine; may be NULL. */
+	void (*release)(void *args);
+};
+
+enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV };
+enum color_mode { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+
+/* Options that every command has. */
+struct common_args {
+	bool json;
+	bool csv;
+	int color; /* enum color_mode */
+	bool no_pager;
+	bool quiet;
+	int verbose;
+	bool help;
+};
+
+/* What a command gets besides its own arguments: one struct, no globals. */
+struct context {
+	const struct command *command;
+	struct common_args common;
+	str_list operands;
+	char **program; /* argv of the program after "--", NULL-terminated, or NULL */
+	struct err err; /* filled when run() returns a negative errno */
+	FILE *out;      /* results */
+};
+
+/* Shows a finished result in the format the user chose, paged if that is wanted; EXIT_* or -errno.
+ */
+int cli_show(struct context *ctx, const struct result *r);
+/* True when a progress line on stderr is welcome. */
+bool cli_progress_wanted(const struct context *ctx);
+/* Replaces the progress line; an empty text removes it. */
+void cli_progress(const struct context *ctx, const char *fmt, ...) PRINTF_LIKE(2, 3);
+
+/* Parses argv and runs; returns the exit status of the process. */
+int cli_main(const struct command *const *commands, size_t n_commands, int argc, char **argv);
+
+/* Pieces of the above, for tests, `help`, the man page writer and the completion writer. */
+const struct command *cli_find(const struct command *const *commands, size_t n, const char *name);
+int cli_parse(const struct command *cmd, int argc, char **argv, struct context *ctx, void *args,
+	      struct err *e);
+void cli_args_release(const struct command *cmd, struct context *ctx, void *args);
+struct buf;
+void cli_help(const struct command *cmd, bool color, int width, struct buf *out);
+void cli_overview(const struct command *const *commands, size_t n, bool color, int width,
+		  struct buf *out);
+/* mdoc source of fathom-NAME(1), and of fathom(1) when @cmd is NULL. */
+void cli_man(const struct command *const *commands, size_t n, const struct command *cmd,
+	     struct buf *out);
+/* @shell is "bash" or "zsh". */
+int cli_completion(const struct command *const *commands, size_t n, const char *shell,
+		   struct buf *out, struct err *e);
+/* Checks the tables themselves (duplicate letters, missing help, no example): a line per fault. */
+void cli_check(const struct command *const *commands, size_t n, struct buf *ret_faults);
+
+#endif

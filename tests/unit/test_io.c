@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "unit/harness.h"
+
+#include "base/clock.h"
+#include "base/io.h"
+#include "base/json.h"
+#include "base/stop.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+static char *in_tmp(const char *name)
+{
+	return xasprintf("%s/%s", test_tmpdir(), name);
+}
+
+TEST("a /proc file is read whole although its size says 0")
+{
+	_cleanup_buf_ struct buf b = BUF_INIT;
+
+	CHECK_EQ(io_read_file("/proc/self/maps", IO_MAX_PROC, &b, NULL), 0);
+	CHECK(b.len > 100);
+	CHECK(strstr(buf_str(&b), "[stack]"));
+}
+
+TEST("a file larger than the cap is refused")
+{
+	_cleanup_err_ struct err e = ERR_INIT;
+	_cleanup_buf_ struct buf b = BUF_INIT;
+	_cleanup_free_ char *path = in_tmp("f");
+
+	CHECK_EQ(io_write_file_atomic(path, "0123456789", 10, NULL), 0);
+	CHECK_EQ(io_read_file(path, 9, &b, &e), -EFBIG);
+	CHECK(strstr(e.what, "is larger than 9 bytes"));
+	CHECK_EQ(io_read_file(path, 10, &b, NULL), 0);
+	CHECK_STR(buf_str(&b), "0123456789");
+}
+
+TEST("what cannot be read says why")
+{
+	_cleanup_err_ struct err e = ERR_INIT;
+	_cleanup_buf_ struct buf b = BUF_INIT;
+
+	CHECK_EQ(io_read_file("/no/such/file", 10, &b, &e), -ENOENT);
+	CHECK_STR(e.what, "cannot open '/no/such/file': no such file or directory");
+	CHECK_EQ(io_read_file("/proc", 10, &b, &e), -EISDIR);
+	CHECK_STR(e.what, "cannot read '/proc': it is a directory");
+}
+
+TEST("an atomic write replaces the whole file and leaves no other")
+{
+	_cleanup_free_ char *path = in_tmp("f");
+	_cleanup_buf_ struct buf b = BUF_INIT;
+	_cleanup_err_ struct err e = ERR_INIT;
+	struct stat st;
+
+	CHECK_EQ(io_write_file_atomic(path, "long content", 12, NULL), 0);
+	CHECK_EQ(io_write_file_atomic(path, "new", 3, NULL), 0);
+	CHECK_EQ(io_read_line(path, &b, NULL), 0);
+	CHECK_STR(buf_str(&b), "new");
+	CHECK_EQ(stat(test_tmpdir(), &st), 0);
+	CHECK_EQ(io_write_file_atomic("/no/such/dir/f", "x", 1, &e), -ENOENT);
+}
+
+TEST("numbers and directories")
+{
+	_cleanup_free_ char *path = in_tmp("n"), *dir = in_tmp("a/b/c");
+	_cleanup_err_ struct err e = ERR_INIT;
+	u64 v;
+
+	CHECK_EQ(io_write_file_atomic(path, "42\n", 3, NULL), 0);
+	CHECK_EQ(io_read_u64(path, &v, NULL), 0);
+	CHECK_EQ(v, 42);
+	CHECK_EQ(io_write_file_atomic(path, "4x\n", 3, NULL), 0);
+	CHECK_EQ(io_read_u64(path, &v, &e), -EINVAL);
+	CHECK(strstr(e.what, path));
+	CHECK_EQ(io_make_dirs(dir, NULL), 0);
+	CHECK_EQ(io_make_dirs(dir, NULL), 0);
+	CHECK(io_exists(dir));
+}
+
+TEST("the cache lives where XDG says")
+{
+	_cleanup_buf_ struct buf b = BUF_INIT;
+	_cleanup_free_ char *want = in_tmp("fathom/symbols");
+
+	setenv("XDG_CACHE_HOME", test_tmpdir(), 1);
+	CHECK_EQ(io_cache_path("symbols", &b, NULL), 0);
+	CHECK_STR(buf_str(&b), want);
+}
+
+TEST("json nests, separates and escapes")
+{
+	_cleanup_buf_ struct buf b = BUF_INIT;
+	struct json j;
+
+	json_init(&j, &b, false);
+	json_open(&j);
+	json_kv_str(&j, "a\"b", "x\n\x01\xff\xc3\xa9");
+	json_key(&j, "list");
+	json_array(&j);
+	json_u64(&j, UINT64_MAX);
+	json_s64(&j, -1);
+	json_double(&j, 0.5);
+	json_double(&j, 1.0 / 0.0);
+	json_null(&j);
+	json_open(&j);
+	json_close(&j);
+	json_end(&j);
+	json_kv_bool(&j, "t", true);
+	json_close(&j);
+	CHECK_STR(buf_str(&b), "{\"a\\\"b\":\"x\\n\\u0001\xef\xbf\xbd\xc3\xa9\",\"list\":"
+			       "[18446744073709551615,-1,0.5,null,null,{}],\"t\":true}");
+}
+
+TEST("a signal before poll is not missed")
+{
+	struct pollfd p;
+
+	CHECK_EQ(stop_install(NULL), 0);
+	CHECK(!stop_requested());
+	raise(SIGINT);
+	CHECK(stop_requested());
+	CHECK_EQ(stop_signal(), SIGINT);
+	p = (struct pollfd){ .fd = stop_fd(), .events = POLLIN };
+	CHECK_EQ(poll(&p, 1, 5000), 1);
+	u64 before = clock_mono_ns();
+	clock_sleep_ns(10 * NSEC_PER_SEC);
+	CHECK(clock_mono_ns() - before < NSEC_PER_SEC);
+}
+
+TEST("a second signal ends the process at once")
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		stop_install(NULL);
+		raise(SIGTERM);
+		raise(SIGTERM);
+		_exit(0);
+	}
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK(WIFEXITED(status));
+	CHECK_EQ(WEXITSTATUS(status), 128 + SIGTERM);
+}
+
+TEST("sleeping takes the time asked for")
+{
+	u64 before = clock_mono_ns(), took;
+
+	clock_sleep_ns(20 * NSEC_PER_MSEC);
+	took = clock_mono_ns() - before;
+	CHECK(took >= 20 * NSEC_PER_MSEC);
+	CHECK(clock_wall_ns() > 1600000000ull * NSEC_PER_SEC);
+	CHECK(clock_cpu_ns() > 0);
+}
