@@ -181,7 +181,7 @@ $(OUT)/unit-tests: $(UNIT) $(OBJ) $(OUT)/obj/assets.o
 	$(Q)$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@
 
 workloads: $(WORKLOAD)
-build/workloads/%: tests/workloads/%.c
+build/workloads/%: tests/workloads/%.c tests/workloads/workload.h
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu17 -D_GNU_SOURCE -O2 -g -pthread -Wall -Wextra $< -o $@ -lm
@@ -230,7 +230,7 @@ fuzz:
 bench:
 	$(Q)scripts/deps test
 	$(Q)$(MAKE) --no-print-directory -j2 all workloads
-	$(Q)for b in tests/bench/*.bench; do [ -x $$b ] && { echo "== $${b##*/}"; $$b || exit 1; }; done
+	$(Q)for b in $(wildcard tests/bench/*.bench); do echo "== $${b##*/}"; $$b || exit 1; done
 
 man: $(MAN)
 build/man/fathom-%.1: build/fathom

@@ -1,0 +1,303 @@
+#!/usr/bin/env perl
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The runner behind tests/run: starts every test file of the layers asked for in a session of
+# its own, with a time-out, and counts the TAP it prints. Two at once where a layer allows it.
+use strict;
+use warnings;
+use File::Temp qw(tempdir);
+use IO::Select;
+use POSIX qw(:sys_wait_h);
+use TAP::Parser;
+use Time::HiRes qw(time);
+
+my $top = $ENV{TOP} or die "run me as tests/run\n";
+$ENV{FATHOM}      //= "$top/build/fathom";
+$ENV{FATHOM_ASAN} //= "$top/build/asan/fathom";
+$ENV{WORKLOADS}   //= "$top/build/workloads";
+
+# Layers in their order. What measures the machine, or boots another, runs alone.
+my @layers = (
+	{ name => 'unit',    jobs => 2, timeout => 300 },
+	{ name => 'golden',  jobs => 2, timeout => 120 },
+	{ name => 'kernel',  jobs => 1, timeout => 180 },
+	{ name => 'oracle',  jobs => 1, timeout => 300 },
+	{ name => 'browser', jobs => 1, timeout => 300 },
+	{ name => 'vm',      jobs => 1, timeout => 900 },
+	{ name => 'fuzz',    jobs => 2, timeout => 120 },
+);
+my $fuzz_seconds = $ENV{FUZZ_SECONDS} // 3;
+
+my $verbose = 0;
+my %total = (passed => 0, failed => 0, skipped => 0);
+my (@skips, @failures);
+my %running;    # pid => test
+my $scratch = tempdir('fathom-run-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+
+$| = 1;
+$SIG{INT} = $SIG{TERM} = sub { stop_all(); exit 130 };
+
+# ---- what there is to run ----------------------------------------------------------------------
+
+# A test file may ask for another time-out with a line "# timeout: SECONDS".
+sub own_timeout {
+	my ($path, $default) = @_;
+	open(my $fh, '<', $path) or return $default;
+	while (<$fh>) {
+		return $1 if /^# timeout: ([0-9]+)$/;
+		last if $. > 30;
+	}
+	return $default;
+}
+
+sub script_test {
+	my ($layer, $path) = @_;
+	return { layer => $layer, name => $path =~ s{^tests/}{}r, command => ["./$path"],
+		 timeout => own_timeout($path, $layer->{timeout}) };
+}
+
+sub unit_tests {
+	my ($layer) = @_;
+	return map { { layer => $layer, name => $_, command => ["./$_"],
+		       timeout => $layer->{timeout} } }
+	       grep { -x } qw(build/unit-tests build/asan/unit-tests);
+}
+
+# libFuzzer keeps what it finds in the first folder, and reads the seeds from the second.
+sub fuzz_tests {
+	my ($layer) = @_;
+	my @tests;
+	my @sources = glob 'tests/fuzz/*.c';
+	for my $name (map { m{([^/]+)\.c$} } @sources) {
+		my $path = "build/fuzz/$name";
+		next unless -x $path;
+		my $found = "$scratch/$name";
+		mkdir $found;
+		my @seeds = grep { -d } ("tests/fuzz/seeds/$name", "tests/fuzz/$name.seeds");
+		push @tests, { layer => $layer, name => $path, fuzz => 1, timeout => $layer->{timeout},
+			       command => ["./$path", "-max_total_time=$fuzz_seconds", '-timeout=10',
+					   '-rss_limit_mb=1024', '-verbosity=0',
+					   "-artifact_prefix=build/fuzz/$name.crash-", $found, @seeds] };
+	}
+	if (@sources && !@tests) {
+		$total{skipped}++;
+		push @skips, 'fuzz: no target is built (make fuzz builds them)';
+	}
+	return @tests;
+}
+
+sub layer_tests {
+	my ($layer) = @_;
+	my @tests = map { script_test($layer, $_) } glob "tests/$layer->{name}/*.t";
+	push @tests, unit_tests($layer) if $layer->{name} eq 'unit';
+	push @tests, fuzz_tests($layer) if $layer->{name} eq 'fuzz';
+	return @tests;
+}
+
+# ---- running -----------------------------------------------------------------------------------
+
+sub start {
+	my ($test) = @_;
+	$test->{errors} = "$scratch/stderr." . (++$total{started});
+	pipe(my $out, my $in) or die "pipe: $!\n";
+	my $pid = fork() // die "fork: $!\n";
+	if (!$pid) {
+		POSIX::setsid();
+		$SIG{INT} = $SIG{TERM} = 'DEFAULT';
+		close $out;
+		open(STDIN, '<', '/dev/null');
+		open(STDOUT, '>&', $in);
+		open(STDERR, '>', $test->{errors});
+		{ no warnings; exec { $test->{command}[0] } @{ $test->{command} } }
+		print STDERR "cannot run: $!\n";
+		POSIX::_exit(127);
+	}
+	close $in;
+	$out->blocking(0);
+	@$test{qw(pid out tap begun)} = ($pid, $out, '', time);
+	$running{$pid} = $test;
+}
+
+# Every process a test has started is of its session, whatever process groups they make.
+sub kill_session {
+	my ($signal, $session) = @_;
+	for my $path (glob '/proc/[0-9]*/stat') {
+		open(my $fh, '<', $path) or next;
+		my $line = <$fh> // next;
+		my ($pid) = $line =~ /^([0-9]+)/;
+		my (undef, undef, undef, $of) = split ' ', $line =~ s/^.*\)//r;
+		kill $signal, $pid if $of == $session;
+	}
+}
+
+# Asks first, so that the test can clean up.
+sub end_session {
+	my ($session) = @_;
+	kill_session('TERM', $session);
+	select undef, undef, undef, 1;
+	kill_session('KILL', $session);
+}
+
+sub read_some {
+	my ($test) = @_;
+	while (my $n = sysread($test->{out}, my $chunk, 65536)) {
+		$test->{tap} .= $chunk if length $test->{tap} < 16 << 20;
+		print $chunk if $verbose;
+	}
+}
+
+# One turn of the loop: takes output, and the end of whatever has ended.
+sub turn {
+	my @finished;
+	IO::Select->new(map { $_->{out} } values %running)->can_read(0.05);
+	for my $test (values %running) {
+		read_some($test);
+		my $done = waitpid($test->{pid}, WNOHANG);
+		if (!$done && time - $test->{begun} > $test->{timeout}) {
+			$test->{timed_out} = 1;
+			end_session($test->{pid});
+			$done = waitpid($test->{pid}, 0);
+		}
+		next unless $done;
+		$test->{status} = $?;
+		$test->{seconds} = time - $test->{begun};
+		kill_session('KILL', $test->{pid});
+		read_some($test);
+		push @finished, $test;
+	}
+	delete $running{ $_->{pid} } for @finished;
+	return @finished;
+}
+
+sub stop_all {
+	end_session($_) for keys %running;
+}
+
+# ---- counting ----------------------------------------------------------------------------------
+
+sub status_text {
+	my ($test) = @_;
+	return "timed out after $test->{timeout} s" if $test->{timed_out};
+	return 'killed by signal ' . ($test->{status} & 127) if $test->{status} & 127;
+	return 'ended with status ' . ($test->{status} >> 8);
+}
+
+# One skip line per reason, whatever the number of tests it covers.
+sub note_skips {
+	my ($test, $count, @order) = @_;
+	push @skips, "$test->{name}: $_" . ($count->{$_} > 1 ? " ($count->{$_} tests)" : '') for @order;
+}
+
+sub count_tap {
+	my ($test) = @_;
+	my $parser = TAP::Parser->new({ tap => $test->{tap} });
+	my (%n, %reason, @order);
+	@n{qw(passed failed skipped)} = (0, 0, 0);
+	while (my $r = $parser->next) {
+		next unless $r->is_test;
+		if ($r->has_skip || $r->has_todo) {
+			my $why = $r->explanation || 'no reason given';
+			$why = "to do: $why" if $r->has_todo;
+			push @order, $why unless $reason{$why}++;
+			$n{skipped}++;
+		} else {
+			$n{ $r->is_ok ? 'passed' : 'failed' }++;
+		}
+	}
+	if (defined $parser->skip_all && !$parser->tests_run) {
+		push @order, $parser->skip_all || 'no reason given';
+		$reason{ $order[-1] } = $n{skipped} = 1;
+	}
+	note_skips($test, \%reason, @order);
+	my @errors = $parser->parse_errors;
+	push @errors, status_text($test) if $test->{status} && !$n{failed};
+	$n{failed}++ if @errors;
+	return (\%n, @errors);
+}
+
+sub count_fuzz {
+	my ($test) = @_;
+	my %n = (passed => 0, failed => 0, skipped => 0);
+	$n{ $test->{status} ? 'failed' : 'passed' } = 1;
+	return (\%n, $test->{status} ? status_text($test) : ());
+}
+
+# The failed tests with the comment lines that follow them, and the end of stderr.
+sub show_failure {
+	my ($test, @errors) = @_;
+	my $show = 0;
+	for (split /\n/, $test->{tap}) {
+		$show = 1 if /^not ok/ && !/# *(TODO|SKIP)/i;
+		$show = 0 if /^ok/;
+		$show = 0 if /^not ok.*# *(TODO|SKIP)/i;
+		print "    $_\n" if $show && !$verbose;
+	}
+	print "    $_\n" for @errors;
+	open(my $fh, '<', $test->{errors}) or return;
+	my @lines = <$fh>;
+	splice @lines, 0, @lines - 40 if @lines > 40;
+	print "    stderr: $_" for @lines;
+}
+
+sub finish {
+	my ($test) = @_;
+	my ($n, @errors) = $test->{fuzz} ? count_fuzz($test) : count_tap($test);
+	$total{$_} += $n->{$_} for qw(passed failed skipped);
+	my $what = join ', ', map { $n->{$_} ? "$n->{$_} $_" : () } qw(passed failed skipped);
+	$what = 'ok, nothing run' if $what eq '';
+	printf "%-44s %s (%.1f s)\n", $test->{name}, $what, $test->{seconds};
+	if ($n->{failed}) {
+		push @failures, "$test->{name}: $n->{failed}";
+		show_failure($test, @errors);
+	}
+	unlink $test->{errors};
+}
+
+sub run_tests {
+	my ($jobs, @queue) = @_;
+	while (@queue || %running) {
+		start(shift @queue) while @queue && keys %running < $jobs;
+		finish($_) for turn();
+	}
+}
+
+# ---- the whole ---------------------------------------------------------------------------------
+
+sub usage {
+	print STDERR "usage: tests/run [-v] [", join('|', map { $_->{name} } @layers), "|FILE.t]...\n";
+	exit 2;
+}
+
+sub run_asked {
+	my (@asked) = @_;
+	my %known = map { $_->{name} => $_ } @layers;
+	for my $what (@asked) {
+		if (my $layer = $known{$what}) {
+			my @tests = layer_tests($layer);
+			print "== $what\n" if @tests;
+			run_tests($layer->{jobs}, @tests);
+		} elsif ($what =~ m{([^/]+)/[^/]+\.t$} && -e $what) {
+			my $layer = $known{$1} // { name => $1, timeout => 300 };
+			run_tests(1, script_test($layer, $what =~ s{^\./}{}r));
+		} else {
+			print STDERR "no such layer or test file: '$what'\n";
+			usage();
+		}
+	}
+}
+
+while (@ARGV && $ARGV[0] =~ /^-/) {
+	my $arg = shift @ARGV;
+	if ($arg eq '-v') { $verbose = 1 } else { usage() }
+}
+run_asked(@ARGV ? @ARGV : map { $_->{name} } @layers);
+if (@skips) {
+	print "\nskipped:\n";
+	print "  $_\n" for @skips;
+}
+if (@failures) {
+	print "\nfailed:\n";
+	print "  $_\n" for @failures;
+}
+print "\n$total{passed} passed, $total{failed} failed, $total{skipped} skipped\n";
+exit($total{failed} == 0 && $total{passed} > 0 ? 0 : 1);
