@@ -175,6 +175,7 @@ void result_init(struct result *r, const char *command);
 void result_release(struct result *r);
 void result_title(struct result *r, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
+/* Replaces the fact of that key if it is there already. */
 void result_fact(struct result *r, const char *key, const char *title, struct value v);
 void result_note(struct result *r, enum note_level level, const char *hint, const char *fmt, ...)
 	PRINTF_LIKE(4, 5);
@@ -193,19 +194,25 @@ bool table_sort(struct table *t, const char *key, bool reverse);
 
 struct histogram *result_hist_log2(struct result *r, const char *name, const char *label,
 				   const char *unit);
-/* NULL when step is 0 or there would be more than HIST_LINEAR_MOST buckets. */
+/* NULL when step is 0, max is not above min, or there would be more than HIST_LINEAR_MOST buckets.
+ */
 struct histogram *result_hist_linear(struct result *r, const char *name, const char *label,
 				     const char *unit, u64 min, u64 max, u64 step);
 void hist_add(struct histogram *h, u64 value, u64 count);
 /* Adds @from to @into; -EINVAL when their shapes differ. */
 int hist_merge(struct histogram *into, const struct histogram *from);
-/* Upper bound of the bucket that holds the given share (0..1) of all values. */
+/* Smallest and largest value that bucket @i counts; both are counted. */
+void hist_range(const struct histogram *h, size_t i, u64 *ret_first, u64 *ret_last);
+/* Largest value of the bucket that holds the given share (0..1) of all values; 0 without values. */
 u64 hist_quantile(const struct histogram *h, double share);
 
 struct series *result_series(struct result *r, const char *name, const char *title,
 			     enum value_type type);
 struct tree *result_tree(struct result *r, const char *name, const char *title,
 			 enum value_type value_type);
+void series_add(struct series *s, u64 time_ns, double value);
+/* A new last line; valid until the next one is added, so that the caller can set the rest. */
+struct tree_node *tree_add(struct result *r, struct tree *t, u32 depth, const char *label);
 
 /* Values. Text is copied into the result's arena; NULL gives an empty cell. */
 struct value value_text(struct result *r, const char *s);

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "result/result.h"
+
+#include <errno.h>
+#include <math.h>
+
+#include "base/buf.h"
+
+static const char *dup_text(struct result *r, const char *s)
+{
+	return s ? arena_strdup(&r->arena, s) : NULL;
+}
+
+static const char *dup_format(struct result *r, const char *fmt, va_list ap) PRINTF_LIKE(2, 0);
+static const char *dup_format(struct result *r, const char *fmt, va_list ap)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT;
+
+	buf_vaddf(&b, fmt, ap);
+	return arena_strdup(&r->arena, buf_str(&b));
+}
+
+void result_init(struct result *r, const char *command)
+{
+	*r = (struct result){ 0 };
+	r->command = arena_strdup(&r->arena, command ? command : "");
+}
+
+/* Sections lie in the arena; only their growing arrays do not. */
+static void release_section(struct section *s)
+{
+	switch (s->type) {
+	case SECTION_TABLE: vec_release(&s->table->rows); break;
+	case SECTION_SERIES: vec_release(&s->series->points); break;
+	case SECTION_TREE: vec_release(&s->tree->nodes); break;
+	case SECTION_HISTOGRAM:
+	case SECTION_TEXT: break;
+	}
+}
+
+void result_release(struct result *r)
+{
+	vec_each(s, &r->sections)
+		release_section(s);
+	vec_release(&r->facts);
+	vec_release(&r->sections);
+	vec_release(&r->notes);
+	vec_release(&r->losses);
+	arena_release(&r->arena);
+	*r = (struct result){ 0 };
+}
+
+void result_title(struct result *r, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	r->title = dup_format(r, fmt, ap);
+	va_end(ap);
+}
+
+void result_fact(struct result *r, const char *key, const char *title, struct value v)
+{
+	vec_each(f, &r->facts) {
+		if (streq(f->key, key)) {
+			f->title = dup_text(r, title);
+			f->value = v;
+			return;
+		}
+	}
+	vec_push(&r->facts, (struct fact){ dup_text(r, key), dup_text(r, title), v });
+}
+
+void result_note(struct result *r, enum note_level level, const char *hint, const char *fmt, ...)
+{
+	struct note n = { .level = level, .hint = dup_text(r, hint) };
+	va_list ap;
+
+	va_start(ap, fmt);
+	n.text = dup_format(r, fmt, ap);
+	va_end(ap);
+	vec_push(&r->notes, n);
+}
+
+static u64 add_sat(u64 a, u64 b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+static u64 mul_sat(u64 a, u64 b)
+{
+	u64 product;
+
+	return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
+void result_loss(struct result *r, const char *key, const char *text, u64 count)
+{
+	vec_each(l, &r->losses) {
+		if (streq(l->key, key)) {
+			l->count = add_sat(l->count, count);
+			return;
+		}
+	}
+	vec_push(&r->losses, (struct loss){ dup_text(r, key), dup_text(r, text), count });
+}
+
+void result_text(struct result *r, const char *text)
+{
+	vec_push(&r->sections,
+		 (struct section){ .type = SECTION_TEXT, .text = dup_text(r, text ? text : "") });
+}
+
+struct table *result_table(struct result *r, const char *name, const char *title,
+			   const struct column *columns, size_t n_columns)
+{
+	struct table *t = arena_zalloc(&r->arena, sizeof(*t));
+
+	t->name = dup_text(r, name);
+	t->title = dup_text(r, title);
+	t->n_columns = n_columns;
+	t->columns = arena_zalloc(&r->arena, n_columns * sizeof(*columns));
+	for (size_t i = 0; i < n_columns; i++) {
+		t->columns[i] = columns[i];
+		t->columns[i].key = dup_text(r, columns[i].key);
+		t->columns[i].title = dup_text(r, columns[i].title);
+	}
+	vec_push(&r->sections, (struct section){ .type = SECTION_TABLE, .table = t });
+	return t;
+}
+
+struct row *table_row(struct result *r, struct table *t)
+{
+	struct row *row = vec_new(&t->rows);
+
+	row->cells = arena_zalloc(&r->arena, t->n_columns * sizeof(*row->cells));
+	return row;
+}
+
+/* A row with what it is sorted by; @index keeps equal rows in their order. */
+struct sort_entry {
+	struct row row;
+	struct value key;
+	size_t index;
+};
+
+static bool is_real(enum value_type t)
+{
+	return t == VALUE_PERCENT || t == VALUE_RATE || t == VALUE_NUMBER;
+}
+
+/* Cells that say nothing come last, whichever way the rest is sorted. */
+static bool is_blank(const struct value *v)
+{
+	return !v->type || (is_real(v->type) && isnan(v->d));
+}
+
+/* Text ascending, numbers descending. */
+static int compare_values(const struct value *a, const struct value *b)
+{
+	if (a->type != b->type)
+		return a->type < b->type ? -1 : 1;
+	if (a->type == VALUE_TEXT)
+		return strcmp(a->s, b->s);
+	if (is_real(a->type))
+		return a->d > b->d ? -1 : a->d < b->d;
+	return a->u > b->u ? -1 : a->u < b->u;
+}
+
+static int compare_entries(const void *pa, const void *pb, void *reverse)
+{
+	const struct sort_entry *a = pa, *b = pb;
+	bool blank_a = is_blank(&a->key), blank_b = is_blank(&b->key);
+	int c = blank_a - blank_b;
+
+	if (!c && !blank_a) {
+		c = compare_values(&a->key, &b->key);
+		if (*(const bool *)reverse)
+			c = c < 0 ? 1 : -(c > 0);
+	}
+	if (!c)
+		c = a->index < b->index ? -1 : a->index > b->index;
+	return c;
+}
+
+static void sort_rows(struct table *t, size_t column, bool reverse)
+{
+	_cleanup_free_ struct sort_entry *entries = xcalloc(t->rows.len, sizeof(*entries));
+
+	for (size_t i = 0; i < t->rows.len; i++) {
+		struct row *row = &t->rows.items[i];
+
+		entries[i] = (struct sort_entry){ *row, row->cells[column], i };
+	}
+	qsort_r(entries, t->rows.len, sizeof(*entries), compare_entries, &reverse);
+	for (size_t i = 0; i < t->rows.len; i++)
+		t->rows.items[i] = entries[i].row;
+}
+
+bool table_sort(struct table *t, const char *key, bool reverse)
+{
+	for (size_t i = 0; i < t->n_columns; i++) {
+		if (!streq(t->columns[i].key, key))
+			continue;
+		if (t->rows.len > 1)
+			sort_rows(t, i, reverse);
+		return true;
+	}
+	return false;
+}
+
+static struct histogram *add_hist(struct result *r, const char *name, const char *label,
+				  const char *unit, size_t n_buckets)
+{
+	struct histogram *h = arena_zalloc(&r->arena, sizeof(*h));
+
+	h->name = dup_text(r, name);
+	h->label = dup_text(r, label);
+	h->unit = dup_text(r, unit);
+	h->n_buckets = n_buckets;
+	h->buckets = arena_zalloc(&r->arena, n_buckets * sizeof(*h->buckets));
+	vec_push(&r->sections, (struct section){ .type = SECTION_HISTOGRAM, .histogram = h });
+	return h;
+}
+
+struct histogram *result_hist_log2(struct result *r, const char *name, const char *label,
+				   const char *unit)
+{
+	struct histogram *h = add_hist(r, name, label, unit, HIST_LOG2_BUCKETS);
+
+	h->kind = HIST_LOG2;
+	return h;
+}
+
+struct histogram *result_hist_linear(struct result *r, const char *name, const char *label,
+				     const char *unit, u64 min, u64 max, u64 step)
+{
+	struct histogram *h;
+	u64 n;
+
+	if (!step || max <= min)
+		return NULL;
+	n = (max - min - 1) / step + 1;
+	if (n > HIST_LINEAR_MOST)
+		return NULL;
+	h = add_hist(r, name, label, unit, n);
+	h->kind = HIST_LINEAR;
+	h->min = min;
+	h->step = step;
+	return h;
+}
+
+static u64 *bucket_of(struct histogram *h, u64 value)
+{
+	u64 i;
+
+	if (h->kind == HIST_LOG2)
+		return &h->buckets[value ? 64 - __builtin_clzll(value) : 0];
+	if (value < h->min)
+		return &h->under;
+	i = (value - h->min) / h->step;
+	return i < h->n_buckets ? &h->buckets[i] : &h->over;
+}
+
+void hist_add(struct histogram *h, u64 value, u64 count)
+{
+	u64 *bucket = bucket_of(h, value);
+
+	*bucket = add_sat(*bucket, count);
+	h->count = add_sat(h->count, count);
+	h->total = add_sat(h->total, mul_sat(value, count));
+}
+
+int hist_merge(struct histogram *into, const struct histogram *from)
+{
+	if (into->kind != from->kind || into->n_buckets != from->n_buckets ||
+	    into->min != from->min || into->step != from->step)
+		return -EINVAL;
+	for (size_t i = 0; i < into->n_buckets; i++)
+		into->buckets[i] = add_sat(into->buckets[i], from->buckets[i]);
+	into->under = add_sat(into->under, from->under);
+	into->over = add_sat(into->over, from->over);
+	into->count = add_sat(into->count, from->count);
+	into->total = add_sat(into->total, from->total);
+	return 0;
+}
+
+void hist_range(const struct histogram *h, size_t i, u64 *ret_first, u64 *ret_last)
+{
+	if (h->kind == HIST_LOG2) {
+		*ret_first = i ? 1ull << (i - 1) : 0;
+		*ret_last = i ? *ret_first * 2 - 1 : 0;
+		return;
+	}
+	*ret_first = add_sat(h->min, mul_sat(i, h->step));
+	*ret_last = add_sat(*ret_first, h->step - 1);
+}
+
+u64 hist_quantile(const struct histogram *h, double share)
+{
+	double sum = (double)h->under + (double)h->over, wanted, seen = (double)h->under;
+	u64 first, last = h->min ? h->min - 1 : 0;
+
+	/* Not h->count: whoever fills the buckets from a kernel map may not know it. */
+	for (size_t i = 0; i < h->n_buckets; i++)
+		sum += (double)h->buckets[i];
+	if (sum <= 0)
+		return 0;
+	wanted = sum * (share > 0 ? MIN(share, 1.0) : 0);
+	if (h->under && seen >= wanted)
+		return last;
+	for (size_t i = 0; i < h->n_buckets; i++) {
+		if (!h->buckets[i])
+			continue;
+		seen += (double)h->buckets[i];
+		hist_range(h, i, &first, &last);
+		if (seen >= wanted)
+			return last;
+	}
+	return h->over ? UINT64_MAX : last;
+}
+
+struct series *result_series(struct result *r, const char *name, const char *title,
+			     enum value_type type)
+{
+	struct series *s = arena_zalloc(&r->arena, sizeof(*s));
+
+	s->name = dup_text(r, name);
+	s->title = dup_text(r, title);
+	s->type = type;
+	vec_push(&r->sections, (struct section){ .type = SECTION_SERIES, .series = s });
+	return s;
+}
+
+void series_add(struct series *s, u64 time_ns, double value)
+{
+	struct point *p = vec_new(&s->points);
+
+	p->time_ns = time_ns;
+	p->value = value;
+}
+
+struct tree *result_tree(struct result *r, const char *name, const char *title,
+			 enum value_type value_type)
+{
+	struct tree *t = arena_zalloc(&r->arena, sizeof(*t));
+
+	t->name = dup_text(r, name);
+	t->title = dup_text(r, title);
+	t->value_type = value_type;
+	vec_push(&r->sections, (struct section){ .type = SECTION_TREE, .tree = t });
+	return t;
+}
+
+struct tree_node *tree_add(struct result *r, struct tree *t, u32 depth, const char *label)
+{
+	struct tree_node *n = vec_new(&t->nodes);
+
+	n->depth = depth;
+	n->label = arena_strdup(&r->arena, label ? label : "");
+	return n;
+}
+
+struct value value_text(struct result *r, const char *s)
+{
+	if (!s)
+		return (struct value){ 0 };
+	return (struct value){ .type = VALUE_TEXT, .s = arena_strdup(&r->arena, s) };
+}
+
+struct value value_textf(struct result *r, const char *fmt, ...)
+{
+	struct value v = { .type = VALUE_TEXT };
+	va_list ap;
+
+	va_start(ap, fmt);
+	v.s = dup_format(r, fmt, ap);
+	va_end(ap);
+	return v;
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * For spreadsheets: RFC 4180 with the line ends of Unix. Numbers are raw (nanoseconds, bytes).
+ *
+ * A result with one table is nothing but that table. With several, each begins with a line
+ * "# name", and a blank line stands between them; sections that follow one another under the same
+ * name with the same columns are one table. What was lost is told below them as "# lost" lines, and
+ * only if there was anything.
+ */
+#include "view/view.h"
+
+#include "base/fmt.h"
+#include "view/cell.h"
+
+static const char *const hist_keys[] = { "label", "unit", "min", "max", "count" };
+static const char *const series_keys[] = { "series", "time_ns", "value" };
+static const char *const tree_keys[] = { "depth", "percent", "value", "self", "label" };
+
+static const char *section_name(const struct section *s)
+{
+	const char *name = NULL;
+
+	switch (s->type) {
+	case SECTION_TABLE: name = s->table->name; break;
+	case SECTION_HISTOGRAM: name = s->histogram->name; break;
+	case SECTION_SERIES: return "series"; /* the first column has the name */
+	case SECTION_TREE: name = s->tree->name; break;
+	case SECTION_TEXT: break;
+	}
+	return name ? name : "rows";
+}
+
+static bool same_columns(const struct table *a, const struct table *b)
+{
+	if (a->n_columns != b->n_columns)
+		return false;
+	for (size_t i = 0; i < a->n_columns; i++)
+		if (!streq(a->columns[i].key, b->columns[i].key))
+			return false;
+	return true;
+}
+
+static bool continues(const struct section *before, const struct section *s)
+{
+	return before && before->type == s->type && streq(section_name(before), section_name(s)) &&
+	       (s->type != SECTION_TABLE || same_columns(before->table, s->table));
+}
+
+static void keys(struct buf *out, const char *const *names, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		buf_addf(out, "%s%s", i ? "," : "", names[i]);
+	buf_addch(out, '\n');
+}
+
+static void heading(struct buf *out, const struct section *s)
+{
+	switch (s->type) {
+	case SECTION_HISTOGRAM: keys(out, hist_keys, ARRAY_SIZE(hist_keys)); break;
+	case SECTION_SERIES: keys(out, series_keys, ARRAY_SIZE(series_keys)); break;
+	case SECTION_TREE: keys(out, tree_keys, ARRAY_SIZE(tree_keys)); break;
+	case SECTION_TABLE:
+		for (size_t i = 0; i < s->table->n_columns; i++) {
+			if (i)
+				buf_addch(out, ',');
+			cell_csv_text(out, s->table->columns[i].key);
+		}
+		buf_addch(out, '\n');
+		break;
+	case SECTION_TEXT: break;
+	}
+}
+
+static void table(struct buf *out, const struct table *t)
+{
+	vec_each(row, &t->rows) {
+		size_t start = out->len;
+
+		for (size_t i = 0; i < t->n_columns; i++) {
+			if (i)
+				buf_addch(out, ',');
+			cell_csv(out, &row->cells[i]);
+		}
+		/* a lone empty cell must not look like the blank line between tables */
+		if (out->len == start)
+			buf_addstr(out, "\"\"");
+		buf_addch(out, '\n');
+	}
+}
+
+static void hist_line(struct buf *out, const struct histogram *h, const char *range, u64 count)
+{
+	cell_csv_text(out, h->label ? h->label : "");
+	buf_addch(out, ',');
+	cell_csv_text(out, h->unit ? h->unit : "");
+	buf_addf(out, ",%s,%llu\n", range, (unsigned long long)count);
+}
+
+static void histogram(struct buf *out, const struct histogram *h)
+{
+	size_t n = h->n_buckets;
+	char range[64];
+	u64 first, last;
+
+	while (n && !h->buckets[n - 1])
+		n--;
+	if (h->under) {
+		snprintf(range, sizeof(range), ",%llu", (unsigned long long)h->min - 1);
+		hist_line(out, h, range, h->under);
+	}
+	for (size_t i = 0; i < n; i++) {
+		hist_range(h, i, &first, &last);
+		snprintf(range, sizeof(range), "%llu,%llu", (unsigned long long)first,
+			 (unsigned long long)last);
+		hist_line(out, h, range, h->buckets[i]);
+	}
+	if (h->over) {
+		hist_range(h, h->n_buckets - 1, &first, &last);
+		snprintf(range, sizeof(range), "%llu,", (unsigned long long)last + 1);
+		hist_line(out, h, range, h->over);
+	}
+}
+
+static void series(struct buf *out, const struct series *s)
+{
+	vec_each(p, &s->points) {
+		struct value v = value_d(VALUE_NUMBER, p->value);
+
+		cell_csv_text(out, s->name ? s->name : "");
+		buf_addf(out, ",%llu,", (unsigned long long)p->time_ns);
+		cell_csv(out, &v);
+		buf_addch(out, '\n');
+	}
+}
+
+static void tree(struct buf *out, const struct tree *t)
+{
+	vec_each(n, &t->nodes) {
+		struct value percent = value_d(VALUE_PERCENT, n->percent);
+
+		buf_addf(out, "%u,", n->depth);
+		cell_csv(out, &percent);
+		buf_addf(out, ",%llu,%llu,", (unsigned long long)n->value,
+			 (unsigned long long)n->self);
+		cell_csv_text(out, n->label);
+		buf_addch(out, '\n');
+	}
+}
+
+static void body(struct buf *out, const struct section *s)
+{
+	switch (s->type) {
+	case SECTION_TABLE: table(out, s->table); break;
+	case SECTION_HISTOGRAM: histogram(out, s->histogram); break;
+	case SECTION_SERIES: series(out, s->series); break;
+	case SECTION_TREE: tree(out, s->tree); break;
+	case SECTION_TEXT: break;
+	}
+}
+
+static void comment(struct buf *out, const char *text)
+{
+	buf_addstr(out, "# ");
+	fmt_clean(out, text, strlen(text));
+}
+
+/* How many tables there will be; text has no place in one. */
+static size_t count_tables(const struct result *r)
+{
+	const struct section *before = NULL;
+	size_t n = 0;
+
+	vec_each(s, &r->sections) {
+		if (s->type == SECTION_TEXT)
+			continue;
+		n += !continues(before, s);
+		before = s;
+	}
+	return n;
+}
+
+static void losses(struct buf *out, const struct result *r)
+{
+	vec_each(l, &r->losses) {
+		if (!l->count)
+			continue;
+		buf_addf(out, "# lost: %llu ", (unsigned long long)l->count);
+		fmt_clean(out, l->text ? l->text : l->key, strlen(l->text ? l->text : l->key));
+		buf_addch(out, '\n');
+	}
+}
+
+static int render(const struct result *r, const struct view_opts *opts, struct buf *out,
+		  struct err *e UNUSED)
+{
+	bool named = opts->header && count_tables(r) > 1;
+	const struct section *before = NULL;
+
+	vec_each(s, &r->sections) {
+		if (s->type == SECTION_TEXT)
+			continue;
+		if (!continues(before, s)) {
+			if (before)
+				buf_addch(out, '\n');
+			if (named) {
+				comment(out, section_name(s));
+				buf_addch(out, '\n');
+			}
+			if (opts->header)
+				heading(out, s);
+		}
+		body(out, s);
+		before = s;
+	}
+	losses(out, r);
+	return 0;
+}
+
+const struct view view_csv = {
+	.name = "csv",
+	.extension = "csv",
+	.render = render,
+};

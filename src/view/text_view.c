@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* For people: header, sections in their order, notes. */
+#include "view/view.h"
+
+#include "base/fmt.h"
+#include "view/cell.h"
+#include "view/term.h"
+#include "view/text.h"
+
+void text_flush_long(struct text_out *o, enum style style)
+{
+	const char *text = buf_str(&o->line);
+	size_t len = o->line.len;
+
+	while (len && text[len - 1] == ' ')
+		len--;
+	term_add(o->out, text, len, style, o->opts->color);
+	buf_addch(o->out, '\n');
+	buf_reset(&o->line);
+}
+
+/* A mark at the edge, as less(1) has it: half a number must not pass for a whole one. */
+void text_flush(struct text_out *o, enum style style)
+{
+	size_t width = o->opts->width > 0 ? (size_t)o->opts->width : SIZE_MAX;
+
+	while (o->line.len && o->line.data[o->line.len - 1] == ' ')
+		buf_truncate(&o->line, o->line.len - 1);
+	if (fmt_width(buf_str(&o->line)) > width) {
+		buf_truncate(&o->line, fmt_cut(buf_str(&o->line), width - 1));
+		buf_addstr(&o->line, o->opts->unicode ? "\xe2\x80\xa6" : ">");
+	}
+	text_flush_long(o, style);
+}
+
+void text_clean(struct text_out *o, const char *s)
+{
+	fmt_clean(&o->line, s, strlen(s));
+}
+
+void text_cut(struct text_out *o, const char *s, size_t columns)
+{
+	const char *dots = o->opts->unicode ? "\xe2\x80\xa6" : "...";
+	size_t dots_width = o->opts->unicode ? 1 : 3;
+
+	if (fmt_width(s) <= columns) {
+		buf_addstr(&o->line, s);
+	} else if (columns <= dots_width) {
+		buf_add(&o->line, s, fmt_cut(s, columns));
+	} else {
+		buf_add(&o->line, s, fmt_cut(s, columns - dots_width));
+		buf_addstr(&o->line, dots);
+	}
+}
+
+void text_fit(struct text_out *o, const char *s, size_t columns, bool right)
+{
+	size_t at = o->line.len, width = fmt_width(s);
+
+	if (right && width < columns)
+		buf_fill(&o->line, ' ', columns - width);
+	text_cut(o, s, columns);
+	/* measured again: a wide character that did not fit leaves a hole */
+	width = fmt_width(buf_str(&o->line) + at);
+	if (width < columns)
+		buf_fill(&o->line, ' ', columns - width);
+}
+
+static void fact_text(struct buf *out, const struct fact *f)
+{
+	fmt_clean(out, f->title, strlen(f->title));
+	buf_addstr(out, ": ");
+	if (f->value.type == VALUE_TIME)
+		fmt_iso_time(out, f->value.u);
+	else if (f->value.type)
+		cell_text(out, &f->value);
+	else
+		buf_addch(out, '-');
+}
+
+/* As many to a line as fit. */
+static void facts(struct text_out *o, const struct result *r)
+{
+	size_t limit = o->opts->width > 0 ? (size_t)o->opts->width : 80, used = 0;
+
+	vec_each(f, &r->facts) {
+		size_t width;
+
+		if (!f->title)
+			continue;
+		buf_reset(&o->cell);
+		fact_text(&o->cell, f);
+		width = fmt_width(buf_str(&o->cell));
+		if (used && used + 2 + width > limit) {
+			text_flush_long(o, STYLE_NONE);
+			used = 0;
+		}
+		if (used)
+			buf_addstr(&o->line, "  ");
+		buf_add(&o->line, buf_str(&o->cell), o->cell.len);
+		used += width + (used ? 2 : 0);
+	}
+	if (used)
+		text_flush_long(o, STYLE_NONE);
+}
+
+static void losses(struct text_out *o, const struct result *r)
+{
+	vec_each(l, &r->losses) {
+		if (!l->count)
+			continue;
+		buf_addstr(&o->line, "lost: ");
+		fmt_count(&o->line, l->count);
+		buf_addch(&o->line, ' ');
+		text_clean(o, l->text ? l->text : l->key);
+		text_flush_long(o, STYLE_BAD);
+	}
+}
+
+static void notes(struct text_out *o, const struct result *r)
+{
+	vec_each(n, &r->notes) {
+		bool warning = n->level == NOTE_WARNING;
+
+		buf_addstr(&o->line, warning ? "warning: " : "note: ");
+		text_clean(o, n->text);
+		text_flush_long(o, warning ? STYLE_WARN : STYLE_NONE);
+		if (!n->hint)
+			continue;
+		buf_addstr(&o->line, "  hint: ");
+		text_clean(o, n->hint);
+		text_flush_long(o, STYLE_NONE);
+	}
+}
+
+/* Its own lines stay lines, tabs become blanks; nothing is cut. */
+static void plain(struct text_out *o, const char *text)
+{
+	while (*text) {
+		size_t n = strcspn(text, "\n");
+
+		for (size_t at = 0; at < n;) {
+			size_t word = strcspn(text + at, "\t\n");
+
+			fmt_clean(&o->line, text + at, word);
+			at += word;
+			if (at < n) {
+				buf_fill(&o->line, ' ', 8 - fmt_width(buf_str(&o->line)) % 8);
+				at++;
+			}
+		}
+		text_flush_long(o, STYLE_NONE);
+		text += n + (text[n] != '\0');
+	}
+}
+
+static void section(struct text_out *o, const struct section *s)
+{
+	switch (s->type) {
+	case SECTION_TABLE: text_table(o, s->table); break;
+	case SECTION_HISTOGRAM: text_histogram(o, s->histogram); break;
+	case SECTION_SERIES: text_series(o, s->series); break;
+	case SECTION_TREE: text_tree(o, s->tree); break;
+	case SECTION_TEXT: plain(o, s->text); break;
+	}
+}
+
+/* Series are one line each: those that follow one another stand together. */
+static bool wants_gap(const struct result *r, size_t i)
+{
+	const struct section *s = &r->sections.items[i];
+
+	return !i || s->type != SECTION_SERIES || s[-1].type != SECTION_SERIES;
+}
+
+static void gap(struct text_out *o, size_t start)
+{
+	if (o->out->len > start)
+		buf_addch(o->out, '\n');
+}
+
+static int render(const struct result *r, const struct view_opts *opts, struct buf *out,
+		  struct err *e UNUSED)
+{
+	struct text_out o = { .opts = opts, .out = out };
+	size_t start = out->len;
+
+	if (r->title) {
+		text_clean(&o, r->title);
+		text_flush_long(&o, STYLE_STRONG);
+	}
+	facts(&o, r);
+	losses(&o, r);
+	for (size_t i = 0; i < r->sections.len; i++) {
+		if (wants_gap(r, i))
+			gap(&o, start);
+		section(&o, &r->sections.items[i]);
+	}
+	if (r->notes.len)
+		gap(&o, start);
+	notes(&o, r);
+	buf_release(&o.line);
+	buf_release(&o.cell);
+	return 0;
+}
+
+const struct view view_text = {
+	.name = "text",
+	.extension = "txt",
+	.render = render,
+};
