@@ -41,8 +41,8 @@ void fmt_duration(struct buf *b, u64 ns)
 void fmt_size(struct buf *b, u64 bytes)
 {
 	static const char units[] = "KMGTPE";
-	double v = (double)bytes;
-	int i = -1;
+	double v = (double)bytes / 1024;
+	int i = 0;
 
 	if (bytes < 1024) {
 		buf_addu(b, bytes);

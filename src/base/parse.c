@@ -76,7 +76,7 @@ int parse_u64(const char *s, u64 *ret, struct err *e)
 int parse_s64(const char *s, s64 *ret, struct err *e)
 {
 	bool negative = *s == '-';
-	u64 v, most = (u64)INT64_MAX + negative;
+	u64 v = 0, most = (u64)INT64_MAX + negative;
 	int r = parse_u64(s + negative, &v, e);
 
 	if (r < 0)
@@ -89,7 +89,7 @@ int parse_s64(const char *s, s64 *ret, struct err *e)
 
 int parse_u64_range(const char *s, u64 min, u64 max, u64 *ret, struct err *e)
 {
-	u64 v;
+	u64 v = 0;
 	int r = parse_u64(s, &v, e);
 
 	if (r < 0)

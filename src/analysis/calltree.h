@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Samples merged into one tree of calls: what reports, flame graphs and call graphs show.
+ *
+ * Node 0 is the root of all. A node's id is larger than its parent's. Children are linked; after
+ * calltree_sort() they are in the order asked for.
+ */
+#ifndef ANALYSIS_CALLTREE_H
+#define ANALYSIS_CALLTREE_H
+
+#include "profile/profile.h"
+
+struct calltree_node {
+	u32 parent;
+	u32 first_child; /* 0: none */
+	u32 next;        /* sibling, 0: last */
+	u32 frame;       /* 0: a label (root, command) */
+	u32 name;        /* string of the profile */
+	u64 self;
+	u64 total;
+	u64 count;      /* samples, inclusive */
+	u64 first_time; /* of the earliest sample, for time order */
+};
+
+struct calltree {
+	const struct profile *profile;
+	VEC(struct calltree_node) nodes;
+};
+
+/* What stands between the root and the stacks. */
+enum calltree_group { GROUP_NONE, GROUP_COMM, GROUP_PID, GROUP_TID };
+
+#define CALLTREE_ALL_EVENTS 0xffffu
+
+struct calltree_opts {
+	u16 event;                 /* index, or CALLTREE_ALL_EVENTS */
+	enum calltree_group group; /* label added at the root side */
+	bool inverted;             /* leaf first: callees at the root, callers below them */
+	bool by_count;             /* weigh each sample 1 instead of its period */
+	u32 max_depth;             /* frames kept, counted from the tree's root; 0: all */
+};
+
+/* Labels such as "git-1234" are interned in @p, which must outlive the tree. */
+void calltree_init(struct calltree *t, struct profile *p, const struct calltree_opts *opts);
+void calltree_release(struct calltree *t);
+
+enum calltree_order { ORDER_WEIGHT, ORDER_NAME, ORDER_TIME };
+void calltree_sort(struct calltree *t, enum calltree_order order);
+
+static inline const char *calltree_name(const struct calltree *t, u32 node)
+{
+	return profile_str(t->profile, t->nodes.items[node].name);
+}
+
+size_t calltree_depth(const struct calltree *t);
+
+#endif

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/report.h"
+
+#include "analysis/calltree.h"
+#include "analysis/report_key.h"
+#include "base/hash.h"
+
+struct entry {
+	u64 key[REPORT_KEYS_MOST];
+	u64 self, total, samples;
+};
+
+struct reporter {
+	struct profile *profile;
+	const struct report_opts *opts;
+	struct report_keys keys;
+	u16 event; /* the one that is reported now */
+	struct intern ids;
+	VEC(struct entry) entries; /* [0] unused */
+	struct map cache;          /* sample part and frame -> entry */
+	u32 *seen;                 /* entry -> number of the sample that counted it last */
+	size_t seen_cap;
+};
+
+/* The entry of @frame in sample @s. */
+static u32 entry_of(struct reporter *rp, const struct profile_sample *s, u32 sample_part, u32 frame,
+		    u32 root)
+{
+	u64 *known = map_at(&rp->cache, (u64)sample_part << 32 | frame), key[REPORT_KEYS_MOST];
+	u32 id;
+
+	if (*known)
+		return (u32)*known;
+	for (size_t i = 0; i < rp->keys.n; i++)
+		key[i] = rp->keys.keys[i]->get(rp->profile, s, frame, root);
+	id = intern_bytes(&rp->ids, key, rp->keys.n * sizeof(key[0]));
+	if (id == rp->entries.len)
+		memcpy(vec_new(&rp->entries)->key, key, rp->keys.n * sizeof(key[0]));
+	*known = id;
+	return id;
+}
+
+/* The keys that belong to the sample, as one number: equal numbers, equal keys. */
+static u32 sample_part_of(struct reporter *rp, struct intern *parts, const struct profile_sample *s,
+			  u32 root)
+{
+	u64 key[REPORT_KEYS_MOST];
+	size_t n = 0;
+
+	for (size_t i = 0; i < rp->keys.n; i++)
+		if (!rp->keys.keys[i]->of_frame)
+			key[n++] = rp->keys.keys[i]->get(rp->profile, s, 0, root);
+	return n ? intern_bytes(parts, key, n * sizeof(key[0])) : 0;
+}
+
+static u32 root_frame(const struct profile *p, u32 stack)
+{
+	u32 frame = 0;
+
+	for (; stack; stack = p->stacks.items[stack].parent)
+		frame = p->stacks.items[stack].frame;
+	return frame;
+}
+
+/* Recursion counts once: an entry gets a sample's weight at its first frame only. */
+static void add_total(struct reporter *rp, u32 id, u32 sample_no, u64 weight)
+{
+	if (rp->seen_cap <= id) {
+		size_t cap = MAX(rp->seen_cap * 2, (size_t)id + 256);
+
+		rp->seen = xreallocarray(rp->seen, cap, sizeof(*rp->seen));
+		memset(rp->seen + rp->seen_cap, 0, (cap - rp->seen_cap) * sizeof(*rp->seen));
+		rp->seen_cap = cap;
+	}
+	if (rp->seen[id] == sample_no)
+		return;
+	rp->seen[id] = sample_no;
+	rp->entries.items[id].total += weight;
+}
+
+static bool wants_root(const struct reporter *rp)
+{
+	for (size_t i = 0; i < rp->keys.n; i++)
+		if (streq(rp->keys.keys[i]->name, "parent"))
+			return true;
+	return false;
+}
+
+static void add_sample(struct reporter *rp, struct intern *parts, const struct profile_sample *s,
+		       u32 sample_no, bool with_root)
+{
+	const struct stack *stacks = rp->profile->stacks.items;
+	u32 root = with_root ? root_frame(rp->profile, s->stack) : 0;
+	u32 part = sample_part_of(rp, parts, s, root);
+	u32 id = entry_of(rp, s, part, stacks[s->stack].frame, root);
+
+	rp->entries.items[id].self += s->weight;
+	rp->entries.items[id].samples += s->count;
+	add_total(rp, id, sample_no, s->weight);
+	if (!rp->keys.of_frame || rp->opts->no_children)
+		return;
+	for (u32 k = stacks[s->stack].parent; k; k = stacks[k].parent)
+		add_total(rp, entry_of(rp, s, part, stacks[k].frame, root), sample_no, s->weight);
+}
+
+static void collect(struct reporter *rp)
+{
+	struct intern parts = INTERN_INIT;
+	bool with_root = wants_root(rp);
+	u32 sample_no = 0;
+
+	vec_new(&rp->entries);
+	vec_each(s, &rp->profile->samples)
+		if (s->event == rp->event)
+			add_sample(rp, &parts, s, ++sample_no, with_root);
+	intern_release(&parts);
+}
+
+static int compare_entries(const void *a, const void *b, void *ctx)
+{
+	const struct entry *x = a, *y = b;
+	const struct reporter *rp = ctx;
+	u64 m = rp->opts->no_children ? x->self : x->total;
+	u64 n = rp->opts->no_children ? y->self : y->total;
+
+	if (m != n)
+		return m > n ? -1 : 1;
+	if (x->self != y->self)
+		return x->self > y->self ? -1 : 1;
+	return memcmp(x->key, y->key, sizeof(x->key));
+}
+
+static double percent(u64 part, u64 whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+static size_t make_columns(const struct reporter *rp, struct column *columns)
+{
+	size_t n = 0;
+
+	if (!rp->opts->no_children && rp->keys.of_frame)
+		columns[n++] = (struct column){ "children", "CHILDREN", VALUE_PERCENT, 0 };
+	columns[n++] = (struct column){ "self", "SELF", VALUE_PERCENT, 0 };
+	columns[n++] = (struct column){ "samples", "SAMPLES", VALUE_COUNT, 0 };
+	columns[n++] = (struct column){ "period", "PERIOD", VALUE_COUNT, COLUMN_HIDDEN };
+	for (size_t i = 0; i < rp->keys.n; i++)
+		columns[n++] = (struct column){ rp->keys.keys[i]->name, rp->keys.keys[i]->title,
+						rp->keys.keys[i]->type,
+						i + 1 == rp->keys.n ? COLUMN_FILL : 0 };
+	return n;
+}
+
+static void add_row(const struct reporter *rp, struct result *ret, struct table *t,
+		    const struct entry *en, u64 whole)
+{
+	struct row *row = table_row(ret, t);
+	struct value *cell = row->cells;
+
+	if (!rp->opts->no_children && rp->keys.of_frame)
+		*cell++ = value_d(VALUE_PERCENT, percent(en->total, whole));
+	*cell++ = value_d(VALUE_PERCENT, percent(en->self, whole));
+	*cell++ = value_u(VALUE_COUNT, en->samples);
+	*cell++ = value_u(VALUE_COUNT, en->self);
+	for (size_t i = 0; i < rp->keys.n; i++)
+		*cell++ = rp->keys.keys[i]->show(rp->profile, ret, en->key[i]);
+}
+
+static void hidden_note(struct result *ret, const char *what, u64 n, double limit)
+{
+	if (n)
+		result_note(ret, NOTE_INFO, NULL, "%llu %s below %.2f%% are not shown",
+			    (unsigned long long)n, what, limit);
+}
+
+static void add_table(struct reporter *rp, struct result *ret)
+{
+	const struct profile_event *ev = &rp->profile->events.items[rp->event];
+	struct column columns[REPORT_KEYS_MOST + 4];
+	size_t n = make_columns(rp, columns), shown = 0;
+	u64 hidden = 0;
+	struct table *t = result_table(ret, "rows", NULL, columns, n);
+
+	if (rp->entries.len > 2)
+		qsort_r(rp->entries.items + 1, rp->entries.len - 1, sizeof(*rp->entries.items),
+			compare_entries, rp);
+	for (size_t i = 1; i < rp->entries.len; i++) {
+		const struct entry *en = &rp->entries.items[i];
+		u64 key = rp->opts->no_children ? en->self : en->total;
+
+		if (percent(key, ev->weight) < rp->opts->percent_limit ||
+		    (rp->opts->max_lines && shown == rp->opts->max_lines)) {
+			hidden++;
+			continue;
+		}
+		add_row(rp, ret, t, en, ev->weight);
+		shown++;
+	}
+	hidden_note(ret, "entries", hidden, rp->opts->percent_limit);
+}
+
+/* --- the tree ------------------------------------------------------------------------------ */
+
+static void add_node(const struct calltree *t, u32 id, u32 depth, struct tree *out)
+{
+	const struct calltree_node *node = &t->nodes.items[id];
+	const struct frame *f = &t->profile->frames.items[node->frame];
+
+	vec_push(&out->nodes, (struct tree_node){
+				      .depth = depth,
+				      .percent = percent(node->total, t->nodes.items[0].total),
+				      .value = node->total,
+				      .self = node->self,
+				      .label = calltree_name(t, id),
+				      .style = node->frame && f->kind == FRAME_KERNEL ? STYLE_KERNEL
+										      : STYLE_NONE,
+			      });
+}
+
+/* Depth first without recursion; what is below the limit is counted, not shown. */
+static u64 walk_tree(const struct calltree *t, const struct report_opts *opts, struct tree *out)
+{
+	u64 least = (u64)(opts->percent_limit / 100 * (double)t->nodes.items[0].total);
+	u32 node = t->nodes.items[0].first_child, depth = 0;
+	u64 hidden = 0;
+
+	while (node) {
+		const struct calltree_node *n = &t->nodes.items[node];
+		bool show =
+			n->total >= least && (!opts->max_lines || out->nodes.len < opts->max_lines);
+
+		if (show)
+			add_node(t, node, depth, out);
+		hidden += !show;
+		if (show && n->first_child && (!opts->max_depth || depth + 1 < opts->max_depth)) {
+			node = n->first_child;
+			depth++;
+			continue;
+		}
+		while (node && !t->nodes.items[node].next) {
+			node = t->nodes.items[node].parent;
+			depth -= depth > 0;
+		}
+		if (node)
+			node = t->nodes.items[node].next;
+	}
+	return hidden;
+}
+
+static void add_tree(const struct reporter *rp, struct result *ret)
+{
+	struct calltree_opts opts = {
+		.event = rp->event,
+		.group = rp->opts->tree == TREE_CALLER ? GROUP_COMM : GROUP_NONE,
+		.inverted = rp->opts->tree == TREE_CALLEE,
+	};
+	struct calltree t;
+	struct tree *out;
+
+	if (rp->opts->tree == TREE_NONE)
+		return;
+	calltree_init(&t, rp->profile, &opts);
+	calltree_sort(&t, ORDER_WEIGHT);
+	out = result_tree(ret, "tree",
+			  opts.inverted ? "Hottest functions and their callers" : "Hottest paths",
+			  VALUE_COUNT);
+	walk_tree(&t, rp->opts, out);
+	vec_each(n, &out->nodes)
+		n->label = arena_strdup(&ret->arena, n->label);
+	calltree_release(&t);
+}
+
+static void report_event(struct reporter *rp, struct result *ret)
+{
+	const struct profile_event *ev = &rp->profile->events.items[rp->event];
+
+	if (rp->profile->events.len > 1) {
+		_cleanup_free_ char *text =
+			xasprintf("Event '%s': %llu samples", profile_str(rp->profile, ev->name),
+				  (unsigned long long)ev->samples);
+		result_text(ret, text);
+	}
+	add_tree(rp, ret);
+	collect(rp);
+	add_table(rp, ret);
+	intern_release(&rp->ids);
+	vec_release(&rp->entries);
+	map_release(&rp->cache);
+	free(rp->seen);
+	rp->seen = NULL;
+	rp->seen_cap = 0;
+}
+
+int report_build(struct profile *p, const struct report_opts *opts, struct result *ret,
+		 struct err *e)
+{
+	struct reporter rp = { .profile = p, .opts = opts };
+	int r = report_keys_parse(opts->sort ? opts->sort : "comm,dso,symbol", &rp.keys, e);
+
+	if (r < 0)
+		return r;
+	if (!p->samples.len)
+		return err_set(e, ENODATA, "'%s' has no samples", profile_str(p, p->source));
+	report_facts(p, opts->header, ret);
+	for (size_t i = 0; i < p->events.len; i++) {
+		rp.event = (u16)i;
+		if (p->events.items[i].samples)
+			report_event(&rp, ret);
+	}
+	report_health(p, ret);
+	return 0;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a report says about the recording itself: where, how long, how much was lost. */
+#include "analysis/report.h"
+
+#include "base/buf.h"
+#include "base/fmt.h"
+
+static void fact_string(const struct profile *p, struct result *ret, const char *key,
+			const char *title, u32 string)
+{
+	if (string)
+		result_fact(ret, key, title, value_text(ret, profile_str(p, string)));
+}
+
+static void fact_events(const struct profile *p, struct result *ret)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT;
+
+	vec_each(ev, &p->events) {
+		if (!ev->samples)
+			continue;
+		buf_addf(&b, "%s%s", b.len ? ", " : "", profile_str(p, ev->name));
+		if (ev->frequency)
+			buf_addf(&b, " at %llu Hz", (unsigned long long)ev->frequency);
+	}
+	result_fact(ret, "events", "events", value_text(ret, buf_str(&b)));
+}
+
+void report_facts(const struct profile *p, bool all, struct result *ret)
+{
+	u64 samples = 0;
+
+	vec_each(ev, &p->events)
+		samples += ev->samples;
+	fact_string(p, ret, "source", "file", p->source);
+	fact_events(p, ret);
+	result_fact(ret, "samples", "samples", value_u(VALUE_COUNT, samples));
+	if (p->last_time > p->first_time)
+		result_fact(ret, "duration_ns", "over",
+			    value_u(VALUE_DURATION, p->last_time - p->first_time));
+	fact_string(p, ret, "hostname", "host", p->hostname);
+	if (p->wall_start)
+		result_fact(ret, "started", all ? "started" : NULL,
+			    value_u(VALUE_TIME, p->wall_start));
+	fact_string(p, ret, "kernel", all ? "kernel" : NULL, p->kernel);
+	fact_string(p, ret, "arch", all ? "arch" : NULL, p->arch);
+	fact_string(p, ret, "cpu_model", all ? "cpu" : NULL, p->cpu_model);
+	if (p->cpus)
+		result_fact(ret, "cpus", all ? "cpus" : NULL, value_u(VALUE_COUNT, p->cpus));
+	fact_string(p, ret, "unwinder", "stacks", p->unwinder);
+	fact_string(p, ret, "command", all ? "command" : NULL, p->command);
+	fact_string(p, ret, "notes", "notes", p->notes);
+}
+
+/* Broken stacks are the commonest way in which a profile misleads: say so, and the remedy. */
+static void stack_health(const struct profile *p, struct result *ret)
+{
+	u64 with_user = p->stack_ends[STACK_ROOT] + p->stack_ends[STACK_CUT];
+	double broken;
+
+	if (!with_user)
+		return;
+	broken = 100.0 * (double)p->stack_ends[STACK_CUT] / (double)with_user;
+	result_fact(ret, "stacks_reaching_root_percent", NULL,
+		    value_d(VALUE_PERCENT, 100 - broken));
+	if (broken > 5)
+		result_note(
+			ret, NOTE_WARNING,
+			"record with --call-graph auto: it needs no frame pointers",
+			"%.1f%% of user stacks do not reach a thread's start: callers are missing",
+			broken);
+}
+
+static void name_health(const struct profile *p, struct result *ret)
+{
+	double unnamed =
+		p->total_frames ? 100.0 * (double)p->unnamed_frames / (double)p->total_frames : 0;
+
+	result_fact(ret, "unnamed_frames_percent", NULL, value_d(VALUE_PERCENT, unnamed));
+	if (unnamed > 20)
+		result_note(ret, NOTE_INFO,
+			    "install debug symbol packages (-dbgsym) for the modules that matter",
+			    "%.1f%% of frames have no function name: grouped by code block as "
+			    "module+0xSTART",
+			    unnamed);
+}
+
+void report_health(const struct profile *p, struct result *ret)
+{
+	result_loss(ret, "lost_samples", "samples lost because a buffer was full", p->lost_samples);
+	result_loss(ret, "bad_records", "records that could not be read", p->bad_records);
+	result_loss(ret, "throttled", "times that the kernel throttled sampling", p->throttled);
+	if (p->fault)
+		result_note(ret, NOTE_WARNING, "everything before the damage is shown", "%s",
+			    profile_str(p, p->fault));
+	stack_health(p, ret);
+	name_health(p, ret);
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/report_key.h"
+
+#include "analysis/report.h"
+
+#define SAMPLE_ARGS                                                                              \
+	const struct profile *p UNUSED, const struct profile_sample *s UNUSED, u32 frame UNUSED, \
+		u32 root UNUSED
+
+static const struct profile_thread *thread_of(const struct profile *p,
+					      const struct profile_sample *s)
+{
+	return &p->threads.items[s->thread];
+}
+
+static u64 get_comm(SAMPLE_ARGS)
+{
+	return thread_of(p, s)->comm;
+}
+
+static u64 get_pid(SAMPLE_ARGS)
+{
+	return (u32)thread_of(p, s)->pid;
+}
+
+static u64 get_tid(SAMPLE_ARGS)
+{
+	return (u32)thread_of(p, s)->tid;
+}
+
+static u64 get_cgroup(SAMPLE_ARGS)
+{
+	return thread_of(p, s)->cgroup;
+}
+
+static u64 get_cpu(SAMPLE_ARGS)
+{
+	return (u64)(s64)s->cpu;
+}
+
+static u64 get_event(SAMPLE_ARGS)
+{
+	return p->events.items[s->event].name;
+}
+
+static u64 get_time(SAMPLE_ARGS)
+{
+	return s->time ? (s->time - p->first_time) / NSEC_PER_SEC : 0;
+}
+
+static u64 get_dso(SAMPLE_ARGS)
+{
+	return p->frames.items[frame].module;
+}
+
+/* Names, not frames: a function that is in two modules is two entries only if dso is a key. */
+static u64 get_symbol(SAMPLE_ARGS)
+{
+	return (u64)p->frames.items[frame].kind << 32 | p->frames.items[frame].name;
+}
+
+static u64 get_srcline(SAMPLE_ARGS)
+{
+	return (u64)p->frames.items[frame].file << 32 | p->frames.items[frame].line;
+}
+
+static u64 get_parent(SAMPLE_ARGS)
+{
+	return p->frames.items[root].name;
+}
+
+static struct value show_string(const struct profile *p, struct result *r, u64 value)
+{
+	const char *s = profile_str(p, (u32)value);
+
+	return value_text(r, *s ? s : "-");
+}
+
+static struct value show_number(const struct profile *p UNUSED, struct result *r UNUSED, u64 value)
+{
+	return value_u(VALUE_PID, value);
+}
+
+static struct value show_cpu(const struct profile *p UNUSED, struct result *r, u64 value)
+{
+	return (s64)value < 0 ? value_text(r, "-") : value_u(VALUE_PID, value);
+}
+
+static struct value show_seconds(const struct profile *p UNUSED, struct result *r, u64 value)
+{
+	return value_textf(r, "%llus", (unsigned long long)value);
+}
+
+/* "[k] do_syscall_64", as perf marks where a function runs. */
+static struct value show_symbol(const struct profile *p, struct result *r, u64 value)
+{
+	static const char marks[] = {
+		[FRAME_USER] = '.',        [FRAME_KERNEL] = 'k',  [FRAME_JIT] = 'j',
+		[FRAME_INTERPRETED] = 'p', [FRAME_INLINED] = 'i', [FRAME_HYPERVISOR] = 'h',
+		[FRAME_MARKER] = '-'
+	};
+	const char *name = profile_str(p, (u32)value);
+
+	return value_textf(r, "[%c] %s", marks[value >> 32], *name ? name : "[unknown]");
+}
+
+static struct value show_srcline(const struct profile *p, struct result *r, u64 value)
+{
+	if (!(value >> 32))
+		return value_text(r, "-");
+	return value_textf(r, "%s:%u", profile_str(p, (u32)(value >> 32)), (u32)value);
+}
+
+static const struct report_key all_keys[] = {
+	{ "comm", "comm", "COMMAND", VALUE_TEXT, false, get_comm, show_string },
+	{ "pid", "process", "PID", VALUE_PID, false, get_pid, show_number },
+	{ "tid", "thread", "TID", VALUE_PID, false, get_tid, show_number },
+	{ "cpu", "processor", "CPU", VALUE_PID, false, get_cpu, show_cpu },
+	{ "cgroup", "cgroup_id", "CGROUP", VALUE_TEXT, false, get_cgroup, show_string },
+	{ "event", "evsel", "EVENT", VALUE_TEXT, false, get_event, show_string },
+	{ "time", "second", "SECOND", VALUE_TEXT, false, get_time, show_seconds },
+	{ "parent", "root", "ROOT", VALUE_TEXT, false, get_parent, show_string },
+	{ "dso", "module", "MODULE", VALUE_TEXT, true, get_dso, show_string },
+	{ "symbol", "sym", "SYMBOL", VALUE_TEXT, true, get_symbol, show_symbol },
+	{ "srcline", "line", "SOURCE", VALUE_TEXT, true, get_srcline, show_srcline },
+};
+
+const char *const *report_sort_keys(void)
+{
+	static const char *const names[] = { "comm", "pid",    "tid", "cpu",    "cgroup",  "event",
+					     "time", "parent", "dso", "symbol", "srcline", NULL };
+
+	return names;
+}
+
+static const struct report_key *find_key(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(all_keys); i++)
+		if (streq(name, all_keys[i].name) || streq(name, all_keys[i].alias))
+			return &all_keys[i];
+	return NULL;
+}
+
+int report_keys_parse(const char *text, struct report_keys *ret, struct err *e)
+{
+	_cleanup_free_ char *copy = xstrdup(text);
+	struct report_keys keys = { 0 };
+	char *save = NULL;
+
+	for (char *name = strtok_r(copy, ",", &save); name; name = strtok_r(NULL, ",", &save)) {
+		const struct report_key *key = find_key(name);
+
+		if (!key) {
+			err_set(e, EINVAL, "unknown sort key '%s'", name);
+			err_hint(e, "keys are comm, pid, tid, cpu, cgroup, event, time, parent, "
+				    "dso, symbol, srcline");
+			return -EINVAL;
+		}
+		if (keys.n == REPORT_KEYS_MOST)
+			return err_set(e, EINVAL, "'%s' has more than %d sort keys", text,
+				       REPORT_KEYS_MOST);
+		keys.keys[keys.n++] = key;
+		keys.of_frame |= key->of_frame;
+	}
+	if (!keys.n)
+		return err_set(e, EINVAL, "no sort key in '%s'", text);
+	*ret = keys;
+	return 0;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Sort keys of the report: what an entry is told apart by. */
+#ifndef ANALYSIS_REPORT_KEY_H
+#define ANALYSIS_REPORT_KEY_H
+
+#include "base/err.h"
+#include "profile/profile.h"
+#include "result/result.h"
+
+enum { REPORT_KEYS_MOST = 12 };
+
+struct report_key {
+	const char *name; /* as in --sort */
+	const char *alias;
+	const char *title;
+	enum value_type type;
+	bool of_frame; /* differs along a stack; else it belongs to the sample */
+	/* The value that tells entries apart. @frame is of the entry, @root of the stack's root. */
+	u64 (*get)(const struct profile *p, const struct profile_sample *s, u32 frame, u32 root);
+	/* The value as shown. */
+	struct value (*show)(const struct profile *p, struct result *r, u64 value);
+};
+
+/* The time key's width has no other way in than through the sample's time. */
+struct report_keys {
+	const struct report_key *keys[REPORT_KEYS_MOST];
+	size_t n;
+	bool of_frame; /* some key differs along a stack */
+};
+
+int report_keys_parse(const char *text, struct report_keys *ret, struct err *e);
+
+#endif

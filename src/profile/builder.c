@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/builder.h"
+
+#include "base/hash.h"
+
+#include <fnmatch.h>
+
+void builder_init(struct builder *b, struct profile *p, struct recording *r,
+		  struct symbols *symbols, const struct load_opts *opts)
+{
+	*b = (struct builder){ .profile = p, .recording = r, .opts = opts };
+	machine_init(&b->machine, symbols);
+}
+
+void builder_release(struct builder *b)
+{
+	machine_release(&b->machine);
+	map_release(&b->merged);
+	map_release(&b->dropped);
+	free(b->events);
+	free(b->wanted);
+}
+
+/* "a,b*" against one name. */
+static bool matches_any(const char *globs, const char *name)
+{
+	_cleanup_free_ char *copy = xstrdup(globs);
+	char *save = NULL;
+
+	for (char *g = strtok_r(copy, ",", &save); g; g = strtok_r(NULL, ",", &save))
+		if (fnmatch(g, name, 0) == 0)
+			return true;
+	return false;
+}
+
+/* Names repeat by the million: each is compared once. @which tells the filters apart. */
+static bool name_passes(struct builder *b, const char *globs, u32 which, u32 string)
+{
+	u64 *known;
+
+	if (!globs)
+		return true;
+	known = map_at(&b->dropped, (u64)which << 32 | string);
+	if (!*known)
+		*known = matches_any(globs, profile_str(b->profile, string)) ? 1 : 2;
+	return *known == 1;
+}
+
+/* Events can appear while a pipe is read: the tables grow with them. */
+static void learn_events(struct builder *b)
+{
+	size_t n = recording_n_events(b->recording);
+
+	b->events = xreallocarray(b->events, n, sizeof(*b->events));
+	b->wanted = xreallocarray(b->wanted, n, sizeof(*b->wanted));
+	for (size_t i = b->n_events; i < n; i++) {
+		const struct recording_event *ev = recording_event(b->recording, (u32)i);
+		struct profile_event *pe;
+
+		b->wanted[i] = !b->opts->event || matches_any(b->opts->event, ev->name);
+		if (!b->wanted[i])
+			continue;
+		b->events[i] = profile_get_event(b->profile, ev->name);
+		pe = &b->profile->events.items[b->events[i]];
+		if (ev->attr.freq)
+			pe->frequency = ev->attr.sample_freq;
+		else
+			pe->period = ev->attr.sample_period;
+		if (ev->unit)
+			pe->unit = profile_string(b->profile, ev->unit);
+	}
+	b->n_events = n;
+}
+
+static bool id_passes(const range_list *list, u64 id)
+{
+	return !list || !list->len || ranges_contain(list, id);
+}
+
+static bool time_passes(struct builder *b, u64 time)
+{
+	u64 base;
+
+	if (!b->first_time)
+		b->first_time = time;
+	base = b->opts->time_relative ? b->first_time : 0;
+	if (b->opts->time_from && time < base + b->opts->time_from)
+		return false;
+	return !b->opts->time_to || time <= base + b->opts->time_to;
+}
+
+static bool leaf_passes(struct builder *b, u32 stack)
+{
+	const struct frame *f;
+
+	if (!b->opts->dsos && !b->opts->symbols)
+		return true;
+	if (!stack)
+		return false;
+	f = profile_frame_of(b->profile, stack);
+	return name_passes(b, b->opts->dsos, 1, f->module) &&
+	       name_passes(b, b->opts->symbols, 2, f->name);
+}
+
+static void add_sample(struct builder *b, const struct profile_sample *s)
+{
+	u64 key, *index;
+
+	if (!b->opts->merge) {
+		profile_add_sample(b->profile, s);
+		return;
+	}
+	key = hash_mix(hash_mix(s->stack, s->thread), (u64)s->event << 16 | (u16)s->cpu);
+	index = map_at(&b->merged, key);
+	if (*index) {
+		profile_merge_sample(b->profile, *index - 1, s);
+	} else {
+		*index = b->profile->samples.len + 1;
+		profile_add_sample(b->profile, s);
+	}
+}
+
+static u32 thread_of(struct builder *b, const struct sample *s, struct process *proc)
+{
+	struct machine *m = &b->machine;
+	u32 comm = machine_comm(m, (s32)s->pid, (s32)s->tid);
+	u32 cgroup = s->type & PERF_SAMPLE_CGROUP ? machine_cgroup(m, s->cgroup) : proc->cgroup;
+
+	return profile_get_thread(b->profile, (s32)s->pid, (s32)s->tid,
+				  profile_string(b->profile, machine_str(m, comm)),
+				  profile_string(b->profile, machine_str(m, cgroup)));
+}
+
+static void on_sample(struct builder *b, const struct record *r)
+{
+	const struct sample *s = r->sample;
+	struct process *proc;
+	struct profile_sample ps;
+	enum stack_end end;
+
+	if (r->event >= b->n_events)
+		learn_events(b);
+	if (r->event >= b->n_events || !b->wanted[r->event])
+		return;
+	if (!time_passes(b, s->time) || !id_passes(b->opts->pids, s->pid) ||
+	    !id_passes(b->opts->tids, s->tid) || !id_passes(b->opts->cpus, s->cpu))
+		return;
+	proc = machine_process(&b->machine, (s32)s->pid);
+	proc->last_time = s->time;
+	ps = (struct profile_sample){
+		.time = s->time,
+		.weight = s->period ? s->period : 1,
+		.thread = thread_of(b, s, proc),
+		.count = 1,
+		.cpu = s->type & PERF_SAMPLE_CPU ? (s16)s->cpu : -1,
+		.event = b->events[r->event],
+	};
+	if (!name_passes(b, b->opts->comms, 0, b->profile->threads.items[ps.thread].comm))
+		return;
+	ps.stack = builder_stack(b, r, proc, &end);
+	if (!leaf_passes(b, ps.stack))
+		return;
+	b->profile->stack_ends[end]++;
+	add_sample(b, &ps);
+}
+
+enum { PROGRESS_EVERY = 1 << 14 };
+
+int builder_record(const struct record *r, void *builder)
+{
+	struct builder *b = builder;
+	u64 done, total;
+
+	if (r->type == PERF_RECORD_SAMPLE)
+		on_sample(b, r);
+	else
+		machine_record(&b->machine, r);
+	if (b->opts->progress && ++b->records % PROGRESS_EVERY == 0) {
+		recording_progress(b->recording, &done, &total);
+		b->opts->progress(b->opts->progress_ctx, done, total);
+	}
+	return 0;
+}

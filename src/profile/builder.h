@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Records of a recording -> samples of a profile. The inside of load.c. */
+#ifndef PROFILE_BUILDER_H
+#define PROFILE_BUILDER_H
+
+#include "profile/load.h"
+#include "profile/machine.h"
+#include "recording/recording.h"
+
+struct builder {
+	struct profile *profile;
+	struct machine machine;
+	const struct load_opts *opts;
+	struct recording *recording;
+	struct map merged;  /* hash of what makes samples equal -> index of the sample + 1 */
+	struct map dropped; /* string -> 1 keep, 2 drop: filters by name, asked once a name */
+	u16 *events;        /* recording event index -> profile event */
+	size_t n_events;
+	bool *wanted; /* recording event index -> passes the event filter */
+	u64 first_time;
+	u64 records;
+};
+
+void builder_init(struct builder *b, struct profile *p, struct recording *r,
+		  struct symbols *symbols, const struct load_opts *opts);
+void builder_release(struct builder *b);
+/* For recording_replay(). */
+int builder_record(const struct record *r, void *builder);
+/* The stack of a sample; 0 when nothing is left of it. */
+u32 builder_stack(struct builder *b, const struct record *r, struct process *proc,
+		  enum stack_end *ret_end);
+
+#endif

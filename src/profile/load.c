@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/load.h"
+
+#include "base/io.h"
+#include "profile/builder.h"
+
+#include <fcntl.h>
+
+enum {
+	SNIFF_BYTES = 8192,
+	TEXT_MOST = 2047 << 20, /* text inputs are held in memory */
+};
+
+int profile_default_input(const char **ret, struct err *e)
+{
+	static const char *const names[] = { "fathom.data", "perf.data" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (io_exists(names[i])) {
+			*ret = names[i];
+			return 0;
+		}
+	}
+	err_set(e, ENOENT, "there is no recording here: neither 'fathom.data' nor 'perf.data'");
+	err_hint(e, "make one with 'fathom record', or name one with -i FILE");
+	return -ENOENT;
+}
+
+/* Counts lines of the first bytes that end in " NUMBER" and hold a ';' or a bare name. */
+static bool looks_folded(const char *line, size_t len)
+{
+	size_t i = len;
+
+	while (i && strchr("0123456789.-", line[i - 1]))
+		i--;
+	return i > 1 && i < len && line[i - 1] == ' ' && line[0] != ' ' && line[0] != '\t' &&
+	       line[0] != '#' && !memchr(line, '\t', len);
+}
+
+/* perf script: "comm  pid/tid [cpu] time: ... event:" */
+static bool looks_script(const char *line, size_t len)
+{
+	const char *colon = memchr(line, ':', len), *p;
+
+	if (!colon || line[0] == ' ' || line[0] == '\t' || line[0] == '#')
+		return false;
+	for (p = colon; p > line && strchr("0123456789.", p[-1]);)
+		p--;
+	return p > line && p < colon && p[-1] == ' ' && memchr(p, '.', (size_t)(colon - p));
+}
+
+enum input_kind profile_sniff(const char *bytes, size_t len)
+{
+	const char *p = bytes, *end = bytes + len;
+
+	if (len >= 8 && (memcmp(bytes, "PERFILE2", 8) == 0 || memcmp(bytes, "2ELIFREP", 8) == 0))
+		return INPUT_PERF_DATA;
+	while (p < end) {
+		const char *nl = memchr(p, '\n', (size_t)(end - p));
+		size_t n = (size_t)((nl ? nl : end) - p);
+
+		if (looks_script(p, n))
+			return INPUT_SCRIPT;
+		if (looks_folded(p, n))
+			return INPUT_FOLDED;
+		if (!nl)
+			break;
+		p = nl + 1;
+	}
+	return INPUT_UNKNOWN;
+}
+
+/* --- perf.data ----------------------------------------------------------------------------- */
+
+static u32 join_strings(struct profile *p, const recording_strings *list)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT;
+
+	vec_each(s, list)
+		buf_addf(&b, "%s%s", b.len ? " " : "", *s);
+	return profile_string(p, buf_str(&b));
+}
+
+static void take_facts(struct profile *p, const struct recording *r)
+{
+	const struct recording_info *info = recording_info(r);
+	const struct recording_counts *counts = recording_counts(r);
+	const struct recording_fault *fault = recording_fault(r);
+
+	p->hostname = profile_string(p, info->hostname);
+	p->kernel = profile_string(p, info->osrelease);
+	p->arch = profile_string(p, info->arch);
+	p->cpu_model = profile_string(p, info->cpudesc);
+	p->cpus = info->cpus_online;
+	p->command = join_strings(p, &info->cmdline);
+	if (info->has_clock_data && p->first_time)
+		p->wall_start = info->clock_wall_ns + (p->first_time - info->clock_ns);
+	p->lost_samples = MAX(counts->lost_samples, counts->lost);
+	p->lost_records = counts->lost;
+	p->bad_records = counts->bad_records + counts->unknown_ids;
+	p->throttled = counts->throttled;
+	if (fault->reason) {
+		_cleanup_free_ char *text =
+			xasprintf("the file is damaged at offset %llu: %s",
+				  (unsigned long long)fault->offset, fault->reason);
+		p->fault = profile_string(p, text);
+	}
+}
+
+static void carry_names(struct symbols *symbols, const struct recording *r)
+{
+	const struct recording_blob *blob = recording_info_blob(recording_info(r), FEATURE_FATHOM);
+
+	/* a broken section costs names, nothing else */
+	if (blob)
+		symbols_import(symbols, blob->data, blob->size, NULL);
+}
+
+static int load_recording(struct profile *p, int fd, const char *name, const struct load_opts *opts,
+			  struct err *e)
+{
+	struct symbols *symbols = symbols_new(NULL);
+	struct recording *r = NULL;
+	struct builder b;
+	int ret;
+
+	ret = recording_open_fd(fd, name, &r, e);
+	if (ret >= 0) {
+		carry_names(symbols, r);
+		builder_init(&b, p, r, symbols, opts);
+		ret = recording_replay(r, builder_record, &b, e);
+		take_facts(p, r);
+		builder_release(&b);
+	}
+	recording_free(r);
+	symbols_free(symbols);
+	return ret < 0 ? ret : 0;
+}
+
+/* --- all ----------------------------------------------------------------------------------- */
+
+static int load_text(struct profile *p, enum input_kind kind, const struct buf *text,
+		     const char *name, struct err *e)
+{
+	switch (kind) {
+	case INPUT_FOLDED: return profile_load_folded(p, buf_str(text), text->len, e);
+	case INPUT_SCRIPT: return profile_load_script(p, buf_str(text), text->len, e);
+	default: break;
+	}
+	if (!text->len)
+		return err_set(e, ENODATA, "'%s' is empty", name);
+	err_set(e, EBADMSG, "'%s' is neither a recording nor text with stacks", name);
+	err_hint(e, "it can be perf.data, the output of 'perf script', or folded stacks");
+	return -EBADMSG;
+}
+
+/* Pipes cannot be looked into without reading: whoever reads on gets these bytes again. */
+static int rewind_input(int *fd, const struct buf *seen, struct err *e)
+{
+	int pipes[2];
+	pid_t child;
+
+	if (lseek(*fd, 0, SEEK_SET) == 0)
+		return 0;
+	if (pipe2(pipes, O_CLOEXEC) < 0)
+		return err_sys(e, errno, "cannot create a pipe");
+	child = fork();
+	if (child < 0)
+		return err_sys(e, errno, "cannot fork");
+	if (child == 0) {
+		char bytes[1 << 16];
+		ssize_t n;
+
+		close(pipes[0]);
+		if (io_write_all(pipes[1], seen->data, seen->len) < 0)
+			_exit(1);
+		while ((n = read(*fd, bytes, sizeof(bytes))) > 0)
+			if (io_write_all(pipes[1], bytes, (size_t)n) < 0)
+				_exit(1);
+		_exit(0);
+	}
+	close(pipes[1]);
+	close(*fd);
+	*fd = pipes[0];
+	return 0;
+}
+
+static int sniff_fd(int fd, struct buf *head)
+{
+	while (head->len < SNIFF_BYTES) {
+		ssize_t n = read(fd, buf_reserve(head, SNIFF_BYTES), SNIFF_BYTES - head->len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		buf_added(head, (size_t)n);
+	}
+	return 0;
+}
+
+static int load_fd(struct profile *p, int *fd, const char *name, const struct load_opts *opts,
+		   struct err *e)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT;
+	enum input_kind kind;
+	int r = sniff_fd(*fd, &text);
+
+	if (r < 0)
+		return err_sys(e, r, "cannot read '%s'", name);
+	kind = profile_sniff(buf_str(&text), text.len);
+	if (kind == INPUT_PERF_DATA) {
+		r = rewind_input(fd, &text, e);
+		return r < 0 ? r : load_recording(p, *fd, name, opts, e);
+	}
+	if (kind != INPUT_UNKNOWN) {
+		r = io_read_fd(*fd, name, TEXT_MOST, &text, e);
+		if (r < 0)
+			return r;
+	}
+	return load_text(p, kind, &text, name, e);
+}
+
+int profile_load(struct profile *p, const char *path, const struct load_opts *opts, struct err *e)
+{
+	static const struct load_opts no_opts;
+	_cleanup_close_ int fd = -1;
+	int r = 0;
+
+	if (!path) {
+		r = profile_default_input(&path, e);
+		if (r < 0)
+			return r;
+	}
+	if (streq(path, "-")) {
+		fd = dup(STDIN_FILENO);
+		if (fd < 0)
+			return err_sys(e, errno, "cannot read standard input");
+	} else {
+		r = io_open_read(path, &fd, e);
+		if (r < 0)
+			return r;
+	}
+	p->source = profile_string(p, path);
+	return load_fd(p, &fd, path, opts ? opts : &no_opts, e);
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/machine.h"
+
+#include "base/hash.h"
+
+#include <inttypes.h>
+#include <sys/mman.h>
+
+enum {
+	MACHINE_MAPS_MOST = 1 << 20,      /* mappings of one process */
+	MACHINE_PROCESSES_MOST = 1 << 22, /* a pid space */
+};
+
+void machine_init(struct machine *m, struct symbols *symbols)
+{
+	*m = (struct machine){ .symbols = symbols };
+	vec_new(&m->places);
+}
+
+static void process_free(struct process *p)
+{
+	vec_release(&p->maps);
+	map_release(&p->places);
+	free(p);
+}
+
+void machine_release(struct machine *m)
+{
+	vec_each(p, &m->processes)
+		process_free(*p);
+	vec_release(&m->processes);
+	vec_release(&m->places);
+	map_release(&m->process_ids);
+	map_release(&m->comms);
+	map_release(&m->cgroups);
+	map_release(&m->kernel_places);
+	map_release(&m->place_ids);
+	intern_release(&m->strings);
+}
+
+const char *machine_str(const struct machine *m, u32 id)
+{
+	return intern_get(&m->strings, id);
+}
+
+struct process *machine_process(struct machine *m, s32 pid)
+{
+	u64 *index = map_find(&m->process_ids, (u32)pid);
+	struct process *p;
+
+	if (index)
+		return m->processes.items[*index];
+	if (m->processes.len >= MACHINE_PROCESSES_MOST)
+		return m->processes.items[0];
+	p = xcalloc(1, sizeof(*p));
+	p->pid = pid;
+	p->ppid = -1;
+	map_put(&m->process_ids, (u32)pid, m->processes.len);
+	vec_push(&m->processes, p);
+	return p;
+}
+
+u32 machine_comm(struct machine *m, s32 pid, s32 tid)
+{
+	u64 *comm = map_find(&m->comms, (u32)tid);
+	char text[16];
+
+	if (!comm)
+		comm = map_find(&m->comms, (u32)pid);
+	if (comm)
+		return (u32)*comm;
+	if (pid == 0 && tid == 0)
+		return intern_str(&m->strings, "swapper");
+	snprintf(text, sizeof(text), ":%" PRId32, tid);
+	return intern_str(&m->strings, text);
+}
+
+u32 machine_cgroup(const struct machine *m, u64 id)
+{
+	return (u32)map_get(&m->cgroups, id, 0);
+}
+
+/* --- mappings ------------------------------------------------------------------------------ */
+
+/* Index of the first mapping that ends after @address. */
+static size_t first_after(const struct process *p, u64 address)
+{
+	size_t low = 0, high = p->maps.len;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (p->maps.items[mid].end <= address)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+const struct mapping *machine_mapping(const struct process *p, u64 address)
+{
+	size_t i = first_after(p, address);
+
+	return i < p->maps.len && p->maps.items[i].start <= address ? &p->maps.items[i] : NULL;
+}
+
+static void maps_insert(struct process *p, size_t at, struct mapping map)
+{
+	vec_push(&p->maps, map);
+	memmove(&p->maps.items[at + 1], &p->maps.items[at],
+		(p->maps.len - 1 - at) * sizeof(p->maps.items[0]));
+	p->maps.items[at] = map;
+}
+
+static void maps_delete(struct process *p, size_t from, size_t to)
+{
+	memmove(&p->maps.items[from], &p->maps.items[to],
+		(p->maps.len - to) * sizeof(p->maps.items[0]));
+	p->maps.len -= to - from;
+}
+
+/* A new mapping replaces what it covers; pieces of old ones on its sides stay. */
+static void maps_replace(struct process *p, const struct mapping *new)
+{
+	size_t i = first_after(p, new->start), last = i;
+	struct mapping left = { 0 }, right = { 0 };
+
+	if (p->maps.len >= MACHINE_MAPS_MOST)
+		return;
+	if (i < p->maps.len && p->maps.items[i].start < new->start) {
+		left = p->maps.items[i];
+		left.end = new->start;
+	}
+	while (last < p->maps.len && p->maps.items[last].start < new->end) {
+		right = p->maps.items[last++];
+		if (right.end <= new->end) {
+			right = (struct mapping){ 0 };
+			continue;
+		}
+		right.pgoff += new->end - right.start;
+		right.start = new->end;
+	}
+	maps_delete(p, i, last);
+	if (left.end)
+		maps_insert(p, i++, left);
+	maps_insert(p, i++, *new);
+	if (right.end)
+		maps_insert(p, i, right);
+	map_clear(&p->places);
+}
+
+static bool is_file(const char *path)
+{
+	return path[0] == '/' && !starts_with(path, "//anon") && !starts_with(path, "/dev/zero") &&
+	       !starts_with(path, "/anon_hugepage") && !starts_with(path, "/memfd:") &&
+	       !starts_with(path, "/SYSV") && !starts_with(path, "/dev/");
+}
+
+static u32 module_of(struct machine *m, const struct record_mmap *r)
+{
+	struct module_key key = {
+		.path = r->filename,
+		.build_id = r->build_id_size ? r->build_id : NULL,
+		.build_id_len = r->build_id_size,
+		.maj = r->maj,
+		.min = r->min,
+		.ino = r->ino,
+		.ino_gen = r->ino_generation,
+		.pid = (pid_t)r->pid,
+		.map_start = r->addr,
+		.map_end = r->addr + r->len,
+	};
+
+	if (!is_file(r->filename) && !streq(r->filename, "[vdso]"))
+		return 0;
+	return symbols_module(m->symbols, &key);
+}
+
+/* "[kernel.kallsyms]_text": where a symbol of the recorded kernel was. */
+static void kernel_mmap(struct machine *m, const struct record_mmap *r)
+{
+	const char *symbol = starts_with(r->filename, "[kernel.kallsyms]");
+
+	if (symbol && *symbol)
+		symbols_set_kernel_base(m->symbols, symbol, r->pgoff,
+					r->build_id_size ? r->build_id : NULL, r->build_id_size);
+}
+
+static void on_mmap(struct machine *m, const struct record *r)
+{
+	struct record_mmap map;
+	struct mapping new;
+
+	if (record_mmap(r, &map) < 0 || map.addr + map.len < map.addr) {
+		m->bad_maps++;
+		return;
+	}
+	if (map.pid == RECORD_NO_PID || record_is_kernel_mode(r)) {
+		kernel_mmap(m, &map);
+		return;
+	}
+	if (!(map.prot & PROT_EXEC) || !map.len)
+		return;
+	new = (struct mapping){
+		.start = map.addr,
+		.end = map.addr + map.len,
+		.pgoff = map.pgoff,
+		.module = module_of(m, &map),
+		.path = intern_str(&m->strings, map.filename),
+	};
+	maps_replace(machine_process(m, (s32)map.pid), &new);
+}
+
+/* --- processes ----------------------------------------------------------------------------- */
+
+static void on_comm(struct machine *m, const struct record *r)
+{
+	struct record_comm c;
+	struct process *p;
+	u32 name;
+
+	if (record_comm(r, &c) < 0)
+		return;
+	name = intern_str(&m->strings, c.comm);
+	map_put(&m->comms, c.tid, name);
+	if (c.pid != c.tid)
+		return;
+	p = machine_process(m, (s32)c.pid);
+	p->comm = name;
+	if (c.exec) {
+		vec_clear(&p->maps);
+		map_clear(&p->places);
+	}
+}
+
+/* A new process begins with its parent's mappings; a new thread only with its name. */
+static void on_fork(struct machine *m, const struct record *r)
+{
+	struct record_task t;
+	struct process *child, *parent;
+	u64 *comm;
+
+	if (record_task(r, &t) < 0)
+		return;
+	comm = map_find(&m->comms, t.ptid);
+	if (comm)
+		map_put(&m->comms, t.tid, *comm);
+	else
+		map_del(&m->comms, t.tid);
+	if (t.pid == t.ppid)
+		return;
+	parent = machine_process(m, (s32)t.ppid);
+	child = machine_process(m, (s32)t.pid);
+	child->ppid = (s32)t.ppid;
+	child->comm = parent->comm;
+	vec_clear(&child->maps);
+	map_clear(&child->places);
+	vec_reserve(&child->maps, parent->maps.len);
+	if (parent->maps.len)
+		memcpy(child->maps.items, parent->maps.items,
+		       parent->maps.len * sizeof(parent->maps.items[0]));
+	child->maps.len = parent->maps.len;
+}
+
+static void on_ksymbol(struct machine *m, const struct record *r)
+{
+	struct record_ksymbol k;
+
+	if (record_ksymbol(r, &k) < 0 || k.unregister)
+		return;
+	symbols_add_ksymbol(m->symbols, k.addr, k.len, k.name,
+			    k.type == PERF_RECORD_KSYMBOL_TYPE_BPF);
+}
+
+static void on_cgroup(struct machine *m, const struct record *r)
+{
+	struct record_cgroup c;
+
+	if (record_cgroup(r, &c) >= 0)
+		map_put(&m->cgroups, c.id, intern_str(&m->strings, c.path));
+}
+
+void machine_record(struct machine *m, const struct record *r)
+{
+	switch (r->type) {
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2: on_mmap(m, r); break;
+	case PERF_RECORD_COMM: on_comm(m, r); break;
+	case PERF_RECORD_FORK: on_fork(m, r); break;
+	case PERF_RECORD_KSYMBOL: on_ksymbol(m, r); break;
+	case PERF_RECORD_CGROUP: on_cgroup(m, r); break;
+	default: break;
+	}
+}

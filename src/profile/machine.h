@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The recorded machine as its records tell it: which process has mapped what, what its threads
+ * are called, and so what an address of one of them means at this moment of the replay.
+ */
+#ifndef PROFILE_MACHINE_H
+#define PROFILE_MACHINE_H
+
+#include "base/intern.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "recording/record.h"
+#include "symbol/symbol.h"
+
+struct mapping {
+	u64 start, end;
+	u64 pgoff;
+	u32 module; /* of the symbol store; 0: memory without a file */
+	u32 path;   /* string: as recorded */
+};
+
+enum place_kind { PLACE_USER, PLACE_KERNEL, PLACE_JIT, PLACE_HYPERVISOR };
+
+/* What an address means. Strings belong to the machine or its symbol store. */
+struct place {
+	const char *name; /* of the function; NULL: not known */
+	const char *dso; /* path as recorded, "[kernel.kallsyms]", "[ext4]"; NULL: nothing mapped */
+	u64 address;     /* file offset; the address itself for the kernel and run-time code */
+	u64 start;       /* of the function, in the same terms */
+	u32 module;      /* of the symbol store, 0 for the kernel and run-time code */
+	u32 flags;       /* enum symbol_flags */
+	u8 kind;         /* enum place_kind */
+	u32 frame;       /* free for the user of the machine: cache of what it made of this */
+	u32 line_frame;  /* likewise */
+};
+
+struct process {
+	s32 pid;
+	s32 ppid;
+	u32 comm;                 /* string */
+	u32 cgroup;               /* string */
+	VEC(struct mapping) maps; /* sorted by start, not overlapping */
+	struct map places;        /* address -> place id, of the present mappings */
+	u64 last_time;
+};
+
+struct machine {
+	struct symbols *symbols;
+	struct intern strings;
+	struct map process_ids; /* pid -> index into processes */
+	VEC(struct process *) processes;
+	struct map comms;   /* tid -> string */
+	struct map cgroups; /* cgroup id -> string */
+	struct map kernel_places;
+	struct map place_ids;     /* hash of module and offset -> place id */
+	VEC(struct place) places; /* [0] unused */
+	u64 bad_maps;
+};
+
+void machine_init(struct machine *m, struct symbols *symbols);
+void machine_release(struct machine *m);
+/* Takes note of MMAP, COMM, FORK, EXIT, KSYMBOL, CGROUP; ignores the rest. */
+void machine_record(struct machine *m, const struct record *r);
+/* Made on first sight. */
+struct process *machine_process(struct machine *m, s32 pid);
+/* Name of a thread: its own, its process's, or ":TID" as perf writes it. */
+u32 machine_comm(struct machine *m, s32 pid, s32 tid);
+/* Path of a cgroup by its id; 0 when it was never named. */
+u32 machine_cgroup(const struct machine *m, u64 id);
+const char *machine_str(const struct machine *m, u32 id);
+
+enum address_mode { ADDRESS_USER, ADDRESS_KERNEL, ADDRESS_HYPERVISOR };
+
+/*
+ * What @address is. @is_return says that it was found as a return address: the call before it is
+ * what counts. The place stays valid until the next call; its strings, for the machine's life.
+ */
+struct place *machine_place(struct machine *m, struct process *p, enum address_mode mode,
+			    u64 address, bool is_return);
+/* The mapping that holds a user address, or NULL. */
+const struct mapping *machine_mapping(const struct process *p, u64 address);
+
+#endif

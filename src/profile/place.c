@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* From an address to what it means: the cached half of machine.h. */
+#include "profile/machine.h"
+
+#include "base/hash.h"
+
+/* The same code of the same file is one place, however many processes run it. */
+static u64 new_place(struct machine *m, u64 key, const struct place *place)
+{
+	u64 *id = map_at(&m->place_ids, key);
+
+	if (!*id) {
+		*id = m->places.len;
+		vec_push(&m->places, *place);
+	}
+	return *id;
+}
+
+/* Return addresses are told apart by the lowest bit of the key: shift them out of the way. */
+static u64 place_key(u32 module, u64 address, bool is_return, u64 salt)
+{
+	return hash_mix(hash_mix(salt, module), address << 1 | is_return);
+}
+
+static u64 place_kernel(struct machine *m, u64 address, bool is_return)
+{
+	struct place p = { .kind = PLACE_KERNEL, .address = address };
+	struct symbol s;
+
+	if (symbols_kernel(m->symbols, address - is_return, &s, &p.dso)) {
+		p.name = s.name;
+		p.start = s.start;
+		p.flags = s.flags;
+	}
+	return new_place(m, place_key(0, address, is_return, 1), &p);
+}
+
+/* Memory without a file: code made at run time, if a perf map names it. */
+static u64 place_jit(struct machine *m, const struct process *proc, const struct mapping *map,
+		     u64 address, bool is_return)
+{
+	struct place p = { .kind = PLACE_JIT,
+			   .address = address,
+			   .dso = machine_str(m, map->path) };
+	struct symbol s;
+
+	if (symbols_jit(m->symbols, proc->pid, 0, NULL, address - is_return, proc->last_time, &s)) {
+		p.name = s.name;
+		p.start = s.start;
+		p.flags = s.flags;
+	}
+	return new_place(m, place_key((u32)proc->pid, address, is_return, 2), &p);
+}
+
+static u64 place_file(struct machine *m, const struct mapping *map, u64 address, bool is_return)
+{
+	u64 offset = address - map->start + map->pgoff;
+	u64 key = place_key(map->module, offset, is_return, 3);
+	struct place p = { .kind = PLACE_USER,
+			   .address = offset,
+			   .module = map->module,
+			   .dso = machine_str(m, map->path) };
+	const u64 *known = map_find(&m->place_ids, key);
+	struct symbol s;
+
+	if (known)
+		return *known;
+	if (symbols_lookup(m->symbols, map->module, offset - is_return, &s)) {
+		p.name = s.name;
+		p.start = s.start;
+		p.flags = s.flags;
+	}
+	return new_place(m, key, &p);
+}
+
+static u64 place_user(struct machine *m, const struct process *proc, u64 address, bool is_return)
+{
+	const struct mapping *map = machine_mapping(proc, address - is_return);
+	struct place nowhere = { .kind = PLACE_USER, .address = address };
+
+	if (!map)
+		return new_place(m, place_key((u32)proc->pid, address, is_return, 4), &nowhere);
+	if (!map->module)
+		return place_jit(m, proc, map, address, is_return);
+	return place_file(m, map, address, is_return);
+}
+
+struct place *machine_place(struct machine *m, struct process *p, enum address_mode mode,
+			    u64 address, bool is_return)
+{
+	struct map *cache = mode == ADDRESS_USER ? &p->places : &m->kernel_places;
+	u64 *id = map_at(cache, address << 1 | is_return);
+
+	if (!*id)
+		*id = mode == ADDRESS_USER ? place_user(m, p, address, is_return)
+					   : place_kernel(m, address, is_return);
+	return &m->places.items[*id];
+}

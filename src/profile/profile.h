@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The model of a profile: weighted stacks over time. Whatever it was read from (our recordings,
+ * perf's, text), every analysis and picture sees only this.
+ *
+ * Everything is an id: u32, 0 is none. Strings are interned. A frame is a function in a module.
+ * A stack is a node of a tree: its frame and the stack of its caller, so that equal prefixes are
+ * stored once and a parent's id is always smaller than its children's. One pass from the highest
+ * id down therefore sums inclusive weights.
+ */
+#ifndef PROFILE_PROFILE_H
+#define PROFILE_PROFILE_H
+
+#include "base/intern.h"
+#include "base/map.h"
+#include "base/vec.h"
+
+enum frame_kind {
+	FRAME_USER,
+	FRAME_KERNEL,
+	FRAME_JIT,
+	FRAME_INTERPRETED,
+	FRAME_INLINED,
+	FRAME_HYPERVISOR,
+	FRAME_MARKER, /* not code: "[truncated]", "-" between wakers, ... */
+};
+
+struct frame {
+	u32 name;   /* string */
+	u32 module; /* string: path as recorded, "[kernel.kallsyms]", "" */
+	u32 file;   /* string, 0: not known */
+	u32 line;
+	u8 kind;       /* enum frame_kind */
+	bool is_root;  /* profile_is_root_name(name), filled in by the profile */
+	bool no_name;  /* the name was made up (git+0x1a2b0, [unknown]) */
+	u32 inline_of; /* frame that it was inlined into, or 0 */
+};
+
+struct stack {
+	u32 parent; /* stack of the caller; 0: this is a root */
+	u32 frame;
+};
+
+/* A thread under one name: exec gives a new one. */
+struct profile_thread {
+	s32 pid;
+	s32 tid;
+	u32 comm;   /* string */
+	u32 cgroup; /* string */
+};
+
+struct profile_event {
+	u32 name; /* string: "cpu-clock" */
+	u32 unit; /* string: "ns", "bytes", "" for plain counts */
+	u64 samples;
+	u64 weight;    /* sum of the periods */
+	u64 frequency; /* Hz asked for, 0: fixed period */
+	u64 period;
+};
+
+struct profile_sample {
+	u64 time; /* ns on the recording's clock; 0: not known */
+	u64 weight;
+	u32 stack; /* 0: a sample without any frame */
+	u32 thread;
+	u32 count; /* samples that were merged into this one */
+	s16 cpu;   /* -1: not known */
+	u16 event; /* index into events */
+};
+
+/* How user stacks ended: the honest part of a profile. */
+enum stack_end {
+	STACK_ROOT,    /* reached main, _start, a thread's start */
+	STACK_CUT,     /* did not */
+	STACK_NO_USER, /* kernel thread, or no user part */
+	STACK_END_COUNT
+};
+
+struct profile {
+	struct intern strings;
+	struct intern frame_ids;
+	struct intern thread_ids;
+	VEC(struct frame) frames;           /* [0] unused */
+	VEC(struct stack) stacks;           /* [0] unused */
+	struct map stack_ids;               /* parent << 32 | frame -> id */
+	VEC(struct profile_thread) threads; /* [0] unused */
+	VEC(struct profile_event) events;
+	VEC(struct profile_sample) samples;
+
+	/* facts of the recording; strings, 0 when not known */
+	u32 source, hostname, kernel, arch, command, cpu_model, unwinder, notes;
+	u32 cpus;
+	u64 first_time, last_time; /* of samples */
+	u64 wall_start;            /* wall clock of first_time, 0: not known */
+	u64 lost_samples;          /* by the kernel, rings full */
+	u64 lost_records;
+	u64 bad_records;
+	u64 throttled;
+	u64 stack_ends[STACK_END_COUNT]; /* samples */
+	u64 unnamed_frames;              /* frames of all samples that got a made-up name */
+	u64 total_frames;
+	u32 fault; /* string: the file ended in an error, what and where */
+};
+
+void profile_init(struct profile *p);
+void profile_release(struct profile *p);
+
+u32 profile_string(struct profile *p, const char *s);
+const char *profile_str(const struct profile *p, u32 id);
+/* The id of an equal frame, or a new one. */
+u32 profile_get_frame(struct profile *p, const struct frame *f);
+/* The stack that @parent calling @frame makes. */
+u32 profile_get_stack(struct profile *p, u32 parent, u32 frame);
+u32 profile_get_thread(struct profile *p, s32 pid, s32 tid, u32 comm, u32 cgroup);
+/* Index of the event of that name, made if new. */
+u16 profile_get_event(struct profile *p, const char *name);
+void profile_add_sample(struct profile *p, const struct profile_sample *s);
+/* Adds the weight and count of @s to the sample at @index. */
+void profile_merge_sample(struct profile *p, size_t index, const struct profile_sample *s);
+
+static inline const struct frame *profile_frame_of(const struct profile *p, u32 stack)
+{
+	return &p->frames.items[p->stacks.items[stack].frame];
+}
+
+/* Frames from the root to the leaf; returns how many there are, writes at most @max. */
+size_t profile_frames(const struct profile *p, u32 stack, u32 *ret_frames, size_t max);
+size_t profile_depth(const struct profile *p, u32 stack);
+/* True for names that a complete stack begins with: main, _start, clone3, thread starts. */
+bool profile_is_root_name(const char *name);
+/* The same for a frame, remembered. */
+static inline bool profile_is_root_frame(const struct profile *p, u32 frame)
+{
+	return p->frames.items[frame].is_root;
+}
+
+#endif

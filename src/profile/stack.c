@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The call chain of a sample -> a stack of the profile. */
+#include "profile/builder.h"
+
+enum { STACK_MOST = 4096 };
+
+/* The walk over a chain, innermost frame first, as perf records it. */
+struct chain {
+	struct builder *b;
+	struct process *proc;
+	u32 frames[STACK_MOST];
+	size_t n;
+	size_t cut; /* frames that did not fit */
+	size_t user_frames;
+	bool saw_root;
+};
+
+static u8 frame_kind_of(const struct place *place)
+{
+	switch (place->kind) {
+	case PLACE_KERNEL: return FRAME_KERNEL;
+	case PLACE_JIT: return FRAME_JIT;
+	case PLACE_HYPERVISOR: return FRAME_HYPERVISOR;
+	default: return FRAME_USER;
+	}
+}
+
+/* A frame for what the place is called; code without a name keeps its module's. */
+static u32 make_frame(struct builder *b, const struct place *place)
+{
+	struct frame f = {
+		.module = profile_string(b->profile, place->dso),
+		.kind = frame_kind_of(place),
+		.no_name = !place->name || place->flags & SYM_FDE,
+	};
+	char text[64];
+
+	if (place->name && b->opts->addresses) {
+		_cleanup_free_ char *with =
+			xasprintf("%s+0x%llx", place->name,
+				  (unsigned long long)(place->address - place->start));
+		f.name = profile_string(b->profile, with);
+	} else if (place->name) {
+		f.name = profile_string(b->profile, place->name);
+	} else if (b->opts->addresses) {
+		snprintf(text, sizeof(text), "0x%llx", (unsigned long long)place->address);
+		f.name = profile_string(b->profile, text);
+	} else {
+		f.name = profile_string(b->profile, "[unknown]");
+	}
+	return profile_get_frame(b->profile, &f);
+}
+
+static void chain_add(struct chain *c, enum address_mode mode, u64 address, bool is_return)
+{
+	struct builder *b = c->b;
+	struct place *place;
+	const struct frame *f;
+
+	if ((mode == ADDRESS_USER ? b->opts->no_user : b->opts->no_kernel))
+		return;
+	if (c->n == STACK_MOST || (b->opts->max_stack && c->n == b->opts->max_stack)) {
+		c->cut++;
+		return;
+	}
+	place = machine_place(&b->machine, c->proc, mode, address, is_return);
+	if (!place->frame)
+		place->frame = make_frame(b, place);
+	f = &b->profile->frames.items[place->frame];
+	b->profile->total_frames++;
+	b->profile->unnamed_frames += f->no_name;
+	if (mode == ADDRESS_USER) {
+		c->user_frames++;
+		c->saw_root |= profile_is_root_frame(b->profile, place->frame);
+	}
+	c->frames[c->n++] = place->frame;
+}
+
+static bool context_mark(u64 ip, enum address_mode *mode)
+{
+	if (ip < (u64)PERF_CONTEXT_MAX)
+		return false;
+	switch ((enum perf_callchain_context)ip) {
+	case PERF_CONTEXT_HV: *mode = ADDRESS_HYPERVISOR; break;
+	case PERF_CONTEXT_KERNEL:
+	case PERF_CONTEXT_GUEST_KERNEL: *mode = ADDRESS_KERNEL; break;
+	case PERF_CONTEXT_USER:
+	case PERF_CONTEXT_GUEST_USER:
+	case PERF_CONTEXT_GUEST: *mode = ADDRESS_USER; break;
+	default: break;
+	}
+	return true;
+}
+
+static void walk_chain(struct chain *c, const struct sample *s, enum address_mode mode)
+{
+	bool first = true;
+
+	for (u64 i = 0; i < s->n_ips; i++) {
+		if (context_mark(s->ips[i], &mode)) {
+			first = true;
+			continue;
+		}
+		chain_add(c, mode, s->ips[i], !first);
+		first = false;
+	}
+}
+
+static enum address_mode mode_of(const struct record *r)
+{
+	switch (r->misc & PERF_RECORD_MISC_CPUMODE_MASK) {
+	case PERF_RECORD_MISC_KERNEL:
+	case PERF_RECORD_MISC_GUEST_KERNEL: return ADDRESS_KERNEL;
+	case PERF_RECORD_MISC_HYPERVISOR: return ADDRESS_HYPERVISOR;
+	default: return ADDRESS_USER;
+	}
+}
+
+u32 builder_stack(struct builder *b, const struct record *r, struct process *proc,
+		  enum stack_end *ret_end)
+{
+	const struct sample *s = r->sample;
+	struct chain c;
+	u32 stack = 0;
+
+	c.b = b;
+	c.proc = proc;
+	c.n = c.cut = c.user_frames = 0;
+	c.saw_root = false;
+	if (s->type & PERF_SAMPLE_CALLCHAIN && s->n_ips)
+		walk_chain(&c, s, mode_of(r));
+	else if (s->type & PERF_SAMPLE_IP)
+		chain_add(&c, mode_of(r), s->ip, false);
+	for (size_t i = c.n; i--;)
+		stack = profile_get_stack(b->profile, stack, c.frames[i]);
+	*ret_end = !c.user_frames ? STACK_NO_USER : c.saw_root ? STACK_ROOT : STACK_CUT;
+	return stack;
+}
