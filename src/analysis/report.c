@@ -14,7 +14,8 @@ struct reporter {
 	struct profile *profile;
 	const struct report_opts *opts;
 	struct report_keys keys;
-	u16 event; /* the one that is reported now */
+	u16 event;    /* the one that is reported now */
+	bool several; /* more than one event has samples */
 	struct intern ids;
 	VEC(struct entry) entries; /* [0] unused */
 	struct map cache;          /* sample part and frame -> entry */
@@ -135,6 +136,13 @@ static double percent(u64 part, u64 whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
+/* Clocks count nanoseconds: people read them as time. */
+static enum value_type weight_type(const struct profile *p, u16 event)
+{
+	return streq(profile_str(p, p->events.items[event].unit), "ns") ? VALUE_DURATION
+									: VALUE_COUNT;
+}
+
 static size_t make_columns(const struct reporter *rp, struct column *columns)
 {
 	size_t n = 0;
@@ -143,7 +151,8 @@ static size_t make_columns(const struct reporter *rp, struct column *columns)
 		columns[n++] = (struct column){ "children", "CHILDREN", VALUE_PERCENT, 0 };
 	columns[n++] = (struct column){ "self", "SELF", VALUE_PERCENT, 0 };
 	columns[n++] = (struct column){ "samples", "SAMPLES", VALUE_COUNT, 0 };
-	columns[n++] = (struct column){ "period", "PERIOD", VALUE_COUNT, COLUMN_HIDDEN };
+	columns[n++] = (struct column){ "period", "PERIOD", weight_type(rp->profile, rp->event),
+					COLUMN_HIDDEN };
 	for (size_t i = 0; i < rp->keys.n; i++)
 		columns[n++] = (struct column){ rp->keys.keys[i]->name, rp->keys.keys[i]->title,
 						rp->keys.keys[i]->type,
@@ -166,11 +175,12 @@ static void add_row(const struct reporter *rp, struct result *ret, struct table 
 		*cell++ = rp->keys.keys[i]->show(rp->profile, ret, en->key[i]);
 }
 
-static void hidden_note(struct result *ret, const char *what, u64 n, double limit)
+static void hidden_note(struct result *ret, u64 n)
 {
 	if (n)
-		result_note(ret, NOTE_INFO, NULL, "%llu %s below %.2f%% are not shown",
-			    (unsigned long long)n, what, limit);
+		result_note(ret, NOTE_INFO, NULL,
+			    "%llu more entries are not shown; --all shows them",
+			    (unsigned long long)n);
 }
 
 static void add_table(struct reporter *rp, struct result *ret)
@@ -196,7 +206,7 @@ static void add_table(struct reporter *rp, struct result *ret)
 		add_row(rp, ret, t, en, ev->weight);
 		shown++;
 	}
-	hidden_note(ret, "entries", hidden, rp->opts->percent_limit);
+	hidden_note(ret, hidden);
 }
 
 /* --- the tree ------------------------------------------------------------------------------ */
@@ -263,7 +273,7 @@ static void add_tree(const struct reporter *rp, struct result *ret)
 	calltree_sort(&t, ORDER_WEIGHT);
 	out = result_tree(ret, "tree",
 			  opts.inverted ? "Hottest functions and their callers" : "Hottest paths",
-			  VALUE_COUNT);
+			  weight_type(rp->profile, rp->event));
 	walk_tree(&t, rp->opts, out);
 	vec_each(n, &out->nodes)
 		n->label = arena_strdup(&ret->arena, n->label);
@@ -274,7 +284,7 @@ static void report_event(struct reporter *rp, struct result *ret)
 {
 	const struct profile_event *ev = &rp->profile->events.items[rp->event];
 
-	if (rp->profile->events.len > 1) {
+	if (rp->several) {
 		_cleanup_free_ char *text =
 			xasprintf("Event '%s': %llu samples", profile_str(rp->profile, ev->name),
 				  (unsigned long long)ev->samples);
@@ -291,6 +301,15 @@ static void report_event(struct reporter *rp, struct result *ret)
 	rp->seen_cap = 0;
 }
 
+static size_t events_with_samples(const struct profile *p)
+{
+	size_t n = 0;
+
+	vec_each(ev, &p->events)
+		n += ev->samples > 0;
+	return n;
+}
+
 int report_build(struct profile *p, const struct report_opts *opts, struct result *ret,
 		 struct err *e)
 {
@@ -302,6 +321,7 @@ int report_build(struct profile *p, const struct report_opts *opts, struct resul
 	if (!p->samples.len)
 		return err_set(e, ENODATA, "'%s' has no samples", profile_str(p, p->source));
 	report_facts(p, opts->header, ret);
+	rp.several = events_with_samples(p) > 1;
 	for (size_t i = 0; i < p->events.len; i++) {
 		rp.event = (u16)i;
 		if (p->events.items[i].samples)

@@ -76,6 +76,16 @@ static struct value show_string(const struct profile *p, struct result *r, u64 v
 	return value_text(r, *s ? s : "-");
 }
 
+/* The last part of a path: what fits in a column; "[kernel.kallsyms]" reads "[kernel]". */
+static struct value show_module(const struct profile *p, struct result *r, u64 value)
+{
+	const char *s = profile_str(p, (u32)value), *slash = strrchr(s, '/');
+
+	if (starts_with(s, "[kernel"))
+		return value_text(r, "[kernel]");
+	return value_text(r, !*s ? "-" : slash && slash[1] && *s == '/' ? slash + 1 : s);
+}
+
 static struct value show_number(const struct profile *p UNUSED, struct result *r UNUSED, u64 value)
 {
 	return value_u(VALUE_PID, value);
@@ -120,7 +130,7 @@ static const struct report_key all_keys[] = {
 	{ "event", "evsel", "EVENT", VALUE_TEXT, false, get_event, show_string },
 	{ "time", "second", "SECOND", VALUE_TEXT, false, get_time, show_seconds },
 	{ "parent", "root", "ROOT", VALUE_TEXT, false, get_parent, show_string },
-	{ "dso", "module", "MODULE", VALUE_TEXT, true, get_dso, show_string },
+	{ "dso", "module", "MODULE", VALUE_TEXT, true, get_dso, show_module },
 	{ "symbol", "sym", "SYMBOL", VALUE_TEXT, true, get_symbol, show_symbol },
 	{ "srcline", "line", "SOURCE", VALUE_TEXT, true, get_srcline, show_srcline },
 };

@@ -46,6 +46,18 @@ static bool name_passes(struct builder *b, const char *globs, u32 which, u32 str
 	return *known == 1;
 }
 
+static const char *event_unit(const struct recording_event *ev)
+{
+	const struct perf_event_attr *a = &ev->attr;
+
+	if (ev->unit)
+		return ev->unit;
+	if (a->type == PERF_TYPE_SOFTWARE &&
+	    (a->config == PERF_COUNT_SW_CPU_CLOCK || a->config == PERF_COUNT_SW_TASK_CLOCK))
+		return "ns";
+	return ends_with(ev->name, "-time") ? "ns" : NULL;
+}
+
 /* Events can appear while a pipe is read: the tables grow with them. */
 static void learn_events(struct builder *b)
 {
@@ -66,8 +78,7 @@ static void learn_events(struct builder *b)
 			pe->frequency = ev->attr.sample_freq;
 		else
 			pe->period = ev->attr.sample_period;
-		if (ev->unit)
-			pe->unit = profile_string(b->profile, ev->unit);
+		pe->unit = profile_string(b->profile, event_unit(ev));
 	}
 	b->n_events = n;
 }

@@ -6,6 +6,7 @@
 #ifndef PROFILE_LOAD_H
 #define PROFILE_LOAD_H
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/parse.h"
 #include "profile/profile.h"
@@ -33,6 +34,13 @@ struct load_opts {
 int profile_load(struct profile *p, const char *path, const struct load_opts *opts, struct err *e);
 /* The file that NULL stands for; -ENOENT with a hint when there is none. */
 int profile_default_input(const char **ret, struct err *e);
+
+/*
+ * The names of all code that the recording at @path touches, as bytes for its section
+ * FEATURE_FATHOM: with them it shows the same names on any machine. The recording may still be
+ * open for writing; what is flushed counts.
+ */
+int profile_export_names(const char *path, struct buf *ret, struct err *e);
 
 /* The readers behind it; each takes all the bytes. Broken lines are counted in bad_records. */
 int profile_load_folded(struct profile *p, const char *text, size_t len, struct err *e);

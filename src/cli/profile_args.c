@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/profile_args.h"
+
+#include "base/clock.h"
+
+#define AT(field) .offset = offsetof(struct profile_args, field)
+
+const struct opt profile_options[] = {
+	{ 'i', "input", OPT_FILE, AT(input), .arg = "FILE", .group = "Input",
+	  .help = "the recording, perf script text or folded stacks to read; - is stdin "
+		  "(default fathom.data, else perf.data)" },
+	{ .name = "event",
+	  .type = OPT_STRING,
+	  AT(event),
+	  .arg = "GLOB",
+	  .group = "Input",
+	  .alias = "event-filter",
+	  .help = "only samples of these events" },
+	{ .name = "comms",
+	  .type = OPT_STRING,
+	  AT(comms),
+	  .arg = "LIST",
+	  .group = "Input",
+	  .alias = "comm",
+	  .help = "only commands of these names (globs, comma separated)" },
+	{ .name = "dsos",
+	  .type = OPT_STRING,
+	  AT(dsos),
+	  .arg = "LIST",
+	  .group = "Input",
+	  .alias = "dso",
+	  .help = "only samples taken in these modules" },
+	{ .name = "symbols",
+	  .type = OPT_STRING,
+	  AT(symbols),
+	  .arg = "LIST",
+	  .group = "Input",
+	  .alias = "symbol-filter",
+	  .help = "only samples taken in these functions" },
+	{ .name = "pids",
+	  .type = OPT_PIDS,
+	  AT(pids),
+	  .arg = "PID,...",
+	  .group = "Input",
+	  .help = "only these processes" },
+	{ .name = "tids",
+	  .type = OPT_PIDS,
+	  AT(tids),
+	  .arg = "TID,...",
+	  .group = "Input",
+	  .help = "only these threads" },
+	{ .name = "cpus",
+	  .type = OPT_RANGES,
+	  AT(cpus),
+	  .arg = "LIST",
+	  .group = "Input",
+	  .help = "only samples of these CPUs" },
+	{ .name = "time",
+	  .type = OPT_STRING,
+	  AT(time),
+	  .arg = "FROM,TO",
+	  .group = "Input",
+	  .help = "only this span: seconds of the recording's clock, or +1.5,+3 from its start" },
+	{ .name = "no-kernel",
+	  .type = OPT_FLAG,
+	  AT(no_kernel),
+	  .group = "Input",
+	  .alias = "user-only",
+	  .help = "leave out the kernel part of stacks" },
+	{ .name = "no-user",
+	  .type = OPT_FLAG,
+	  AT(no_user),
+	  .group = "Input",
+	  .alias = "kernel-only",
+	  .help = "leave out the user part of stacks",
+	  .conflicts = "no-kernel" },
+	OPT_END,
+};
+
+/* One end of a span: "" open, "12.5" on the clock, "+1.5" from the start. */
+static int parse_end(const char *text, u64 *ret, bool *relative, struct err *e)
+{
+	double seconds;
+	int r;
+
+	if (!*text) {
+		*ret = 0;
+		return 0;
+	}
+	*relative |= *text == '+';
+	r = parse_double(text + (*text == '+'), &seconds, e);
+	if (r < 0)
+		return r;
+	if (seconds < 0 || seconds > 1e10)
+		return err_set(e, ERANGE, "'%s' is not a time in seconds", text);
+	*ret = (u64)(seconds * 1e9 + 0.5);
+	return 0;
+}
+
+static int parse_span(const char *text, struct load_opts *ret, struct err *e)
+{
+	_cleanup_free_ char *from = xstrdup(text);
+	char *to = strchr(from, ',');
+	int r;
+
+	if (!to) {
+		err_set(e, EINVAL, "'%s' is not a span of time", text);
+		err_hint(e, "write it like 10.5,12 or +1,+3; either end may be left out");
+		return -EINVAL;
+	}
+	*to++ = '\0';
+	r = parse_end(from, &ret->time_from, &ret->time_relative, e);
+	if (r >= 0)
+		r = parse_end(to, &ret->time_to, &ret->time_relative, e);
+	return r;
+}
+
+int profile_args_opts(const struct profile_args *args, struct load_opts *ret, struct err *e)
+{
+	*ret = (struct load_opts){
+		.event = args->event,
+		.comms = args->comms,
+		.dsos = args->dsos,
+		.symbols = args->symbols,
+		.pids = &args->pids,
+		.tids = &args->tids,
+		.cpus = &args->cpus,
+		.no_kernel = args->no_kernel,
+		.no_user = args->no_user,
+	};
+	return args->time ? parse_span(args->time, ret, e) : 0;
+}
+
+struct progress {
+	struct context *ctx;
+	u64 next; /* not before this time: quick commands stay silent */
+};
+
+static void show_progress(void *ctx, u64 done, u64 total)
+{
+	struct progress *p = ctx;
+	u64 now = clock_mono_ns();
+
+	if (now < p->next)
+		return;
+	p->next = now + 200 * NSEC_PER_MSEC;
+	if (total)
+		cli_progress(p->ctx, "reading: %llu%%", (unsigned long long)(done * 100 / total));
+	else
+		cli_progress(p->ctx, "reading: %llu MB", (unsigned long long)(done >> 20));
+}
+
+int profile_args_load(struct context *ctx, const struct profile_args *args, struct load_opts *opts,
+		      struct profile *ret)
+{
+	struct progress progress = { .ctx = ctx, .next = clock_mono_ns() + NSEC_PER_SEC };
+	int r;
+
+	opts->progress = show_progress;
+	opts->progress_ctx = &progress;
+	r = profile_load(ret, args->input, opts, &ctx->err);
+	cli_progress(ctx, "%s", "");
+	return r;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which samples of which recording: the same options for every command that reads profiles. */
+#ifndef CLI_PROFILE_ARGS_H
+#define CLI_PROFILE_ARGS_H
+
+#include "cli/cli.h"
+#include "profile/load.h"
+
+struct profile_args {
+	const char *input; /* NULL: fathom.data, else perf.data */
+	const char *event;
+	const char *comms;
+	const char *dsos;
+	const char *symbols;
+	range_list pids;
+	range_list tids;
+	range_list cpus;
+	const char *time; /* FROM,TO */
+	bool no_kernel;
+	bool no_user;
+};
+
+/* For OPT_INCLUDE. */
+extern const struct opt profile_options[];
+
+/*
+ * Turns the arguments into what profile_load() takes; *@ret points into @args. "10%-20%" is not
+ * known before the recording was read: only seconds are taken.
+ */
+int profile_args_opts(const struct profile_args *args, struct load_opts *ret, struct err *e);
+/* Loads with a progress line; @opts may carry more than the arguments did. */
+int profile_args_load(struct context *ctx, const struct profile_args *args, struct load_opts *opts,
+		      struct profile *ret);
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/report.h"
+#include "cli/profile_args.h"
+
+struct report_args {
+	struct profile_args profile;
+	const char *sort;
+	bool no_children;
+	bool children;
+	int graph;
+	u64 max_stack;
+	double percent_limit;
+	u64 lines;
+	bool lines_given;
+	bool header;
+	bool all;
+	bool ignored;
+	const char *fields;
+};
+
+static const char *const graphs[] = { "caller", "callee", "none", NULL };
+
+#define AT(field) .offset = offsetof(struct report_args, field)
+
+static const struct opt report_options[] = {
+	{ .type = OPT_INCLUDE, .include = profile_options, AT(profile) },
+	{ 's', "sort", OPT_STRING, AT(sort), .arg = "KEYS", .def = "comm,dso,symbol",
+	  .help = "what a line of the table is: comm, pid, tid, cpu, cgroup, event, time, parent, "
+		  "dso, symbol, srcline" },
+	{ 'g', "call-graph", OPT_CHOICE, AT(graph), .arg = "HOW", .def = "caller",
+	  .implied = "caller", .choices = graphs, .flags = OPT_OPTIONAL, .alias = "graph",
+	  .help = "the tree of hottest paths: from the root, from the leaf, or none" },
+	{ .name = "no-children",
+	  .type = OPT_FLAG,
+	  AT(no_children),
+	  .alias = "self",
+	  .help = "count only the function that ran, not its callers" },
+	{ .name = "children",
+	  .type = OPT_FLAG,
+	  AT(children),
+	  .conflicts = "no-children",
+	  .help = "count callers, too (the default)" },
+	{ .name = "max-stack",
+	  .type = OPT_U64,
+	  AT(max_stack),
+	  .arg = "N",
+	  .help = "frames of each path shown (default all)" },
+	{ .name = "percent-limit",
+	  .type = OPT_PERCENT,
+	  AT(percent_limit),
+	  .arg = "P",
+	  .def = "0.5",
+	  .help = "leave out what is below this share" },
+	{ .name = "lines",
+	  .type = OPT_U64,
+	  AT(lines),
+	  .arg = "N",
+	  .def = "40",
+	  .given_offset = offsetof(struct report_args, lines_given),
+	  .help = "most lines of the tree and of the table" },
+	{ .name = "all", .type = OPT_FLAG, AT(all), .help = "leave out nothing" },
+	{ .name = "header",
+	  .type = OPT_FLAG,
+	  AT(header),
+	  .help = "all that the recording says about its machine" },
+	{ 'n', "show-nr-samples", OPT_FLAG, AT(ignored),
+	  .help = "show sample counts (always shown)" },
+	{ .name = "stdio",
+	  .type = OPT_FLAG,
+	  AT(ignored),
+	  .flags = OPT_HIDDEN,
+	  .help = "accepted for those used to perf" },
+	OPT_END,
+};
+
+static void shape(const struct context *ctx, const struct report_args *a, struct report_opts *o)
+{
+	bool machine = ctx->common.json || ctx->common.csv;
+
+	*o = (struct report_opts){
+		.sort = a->sort,
+		.no_children = a->no_children,
+		.tree = (enum report_tree)a->graph,
+		.percent_limit = a->percent_limit,
+		.max_lines = (u32)MIN(a->lines, (u64)UINT32_MAX),
+		.max_depth = (u32)MIN(a->max_stack, (u64)UINT32_MAX),
+		.header = a->header,
+	};
+	/* programs get everything unless they ask for less */
+	if (machine && !a->lines_given)
+		o->max_lines = 0;
+	if (a->all) {
+		o->max_lines = 0;
+		o->percent_limit = 0;
+	}
+}
+
+static int report_run(struct context *ctx, void *args)
+{
+	struct report_args *a = args;
+	struct load_opts load;
+	struct report_opts opts;
+	struct profile p;
+	struct result result;
+	int r = profile_args_opts(&a->profile, &load, &ctx->err);
+
+	if (r < 0)
+		return r;
+	load.merge = !strstr(a->sort, "time");
+	shape(ctx, a, &opts);
+	profile_init(&p);
+	result_init(&result, "report");
+	r = profile_args_load(ctx, &a->profile, &load, &p);
+	if (r >= 0)
+		r = report_build(&p, &opts, &result, &ctx->err);
+	if (r >= 0)
+		r = cli_show(ctx, &result);
+	result_release(&result);
+	profile_release(&p);
+	return r;
+}
+
+static const struct example report_examples[] = {
+	{ "fathom report", "the hottest paths and functions of fathom.data" },
+	{ "fathom report --sort dso --no-children", "CPU time by module" },
+	{ "fathom report -g callee --lines 20", "the hottest functions and who calls them" },
+	{ "perf script | fathom report -i -", "any perf's output" },
+	{ 0 },
+};
+
+const struct command cmd_report = {
+	.name = "report",
+	.summary = "where the time of a recording went: hottest paths and functions",
+	.description =
+		"Reads a recording (made by 'fathom record' or by perf), the text of 'perf "
+		"script', "
+		"or folded stacks, and shows the hottest call paths as a tree and a table of "
+		"functions.\n\n"
+		"CHILDREN is the share of samples in which the function or something it called was "
+		"running, SELF the share in which it ran itself. Recursion counts once.\n\n"
+		"What was lost, cut or could not be named is said at the end.",
+	.question = Q_LOOK,
+	.options = report_options,
+	.args_size = sizeof(struct report_args),
+	.examples = report_examples,
+	.see_also = "fathom-record fathom-script fathom-fold",
+	.run = report_run,
+};

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "unit/harness.h"
+
+#include "analysis/calltree.h"
+#include "analysis/report.h"
+#include "base/buf.h"
+#include "profile/load.h"
+
+/* Adds a sample whose frames are given from the root to the leaf, separated by ';'. */
+static void add(struct profile *p, const char *comm, const char *frames, u64 weight)
+{
+	_cleanup_free_ char *copy = xstrdup(frames);
+	struct profile_sample s = { .weight = weight, .count = 1, .cpu = 0 };
+	char *save = NULL;
+
+	s.event = profile_get_event(p, "cycles");
+	s.thread = profile_get_thread(p, 1, 1, profile_string(p, comm), 0);
+	for (char *f = strtok_r(copy, ";", &save); f; f = strtok_r(NULL, ";", &save)) {
+		struct frame frame = { .name = profile_string(p, f) };
+
+		s.stack = profile_get_stack(p, s.stack, profile_get_frame(p, &frame));
+	}
+	profile_add_sample(p, &s);
+}
+
+TEST("equal frames, stacks and threads have one id")
+{
+	struct profile p;
+	u32 frames[8];
+
+	profile_init(&p);
+	add(&p, "x", "main;a;b", 1);
+	add(&p, "x", "main;a;b", 1);
+	add(&p, "x", "main;a;c", 1);
+	CHECK_EQ(p.frames.len - 1, 4);
+	CHECK_EQ(p.stacks.len - 1, 4);
+	CHECK_EQ(p.threads.len - 1, 1);
+	CHECK_EQ(p.samples.items[0].stack, p.samples.items[1].stack);
+	CHECK_EQ(profile_depth(&p, p.samples.items[2].stack), 3);
+	CHECK_EQ(profile_frames(&p, p.samples.items[2].stack, frames, 8), 3);
+	CHECK_STR(profile_str(&p, p.frames.items[frames[2]].name), "c");
+	CHECK_EQ(p.events.items[0].samples, 3);
+	profile_release(&p);
+}
+
+static u32 child(const struct calltree *t, u32 parent, const char *name)
+{
+	for (u32 c = t->nodes.items[parent].first_child; c; c = t->nodes.items[c].next)
+		if (streq(calltree_name(t, c), name))
+			return c;
+	FAIL("no child '%s'", name);
+}
+
+TEST("the call tree sums inclusive and own weights")
+{
+	struct calltree_opts opts = { .event = CALLTREE_ALL_EVENTS, .group = GROUP_COMM };
+	struct calltree t;
+	struct profile p;
+	u32 a;
+
+	profile_init(&p);
+	add(&p, "x", "main;a;b", 5);
+	add(&p, "x", "main;a", 3);
+	add(&p, "x", "main;c", 2);
+	add(&p, "y", "main;a", 7);
+	calltree_init(&t, &p, &opts);
+	calltree_sort(&t, ORDER_WEIGHT);
+	CHECK_EQ(t.nodes.items[0].total, 17);
+	a = child(&t, child(&t, child(&t, 0, "x"), "main"), "a");
+	CHECK_EQ(t.nodes.items[a].total, 8);
+	CHECK_EQ(t.nodes.items[a].self, 3);
+	CHECK_EQ(t.nodes.items[a].count, 2);
+	CHECK_STR(calltree_name(&t, t.nodes.items[0].first_child), "x");
+	CHECK_EQ(calltree_depth(&t), 4);
+	calltree_release(&t);
+	profile_release(&p);
+}
+
+TEST("the inverted tree begins with leaves")
+{
+	struct calltree_opts opts = { .event = CALLTREE_ALL_EVENTS, .inverted = true };
+	struct calltree t;
+	struct profile p;
+	u32 b;
+
+	profile_init(&p);
+	add(&p, "x", "main;a;b", 5);
+	add(&p, "x", "main;c;b", 4);
+	calltree_init(&t, &p, &opts);
+	b = child(&t, 0, "b");
+	CHECK_EQ(t.nodes.items[b].total, 9);
+	CHECK_EQ(t.nodes.items[child(&t, b, "a")].total, 5);
+	CHECK_EQ(t.nodes.items[child(&t, b, "c")].total, 4);
+	calltree_release(&t);
+	profile_release(&p);
+}
+
+static const struct value *cell(const struct result *r, const char *symbol, const char *column)
+{
+	const struct table *t = NULL;
+
+	vec_each(s, &r->sections)
+		if (s->type == SECTION_TABLE)
+			t = s->table;
+	vec_each(row, &t->rows)
+		if (streq(row->cells[t->n_columns - 1].s, symbol))
+			for (size_t i = 0; i < t->n_columns; i++)
+				if (streq(t->columns[i].key, column))
+					return &row->cells[i];
+	FAIL("no row '%s'", symbol);
+}
+
+TEST("the report counts recursion once")
+{
+	struct report_opts opts = { .sort = "symbol", .tree = TREE_NONE };
+	struct profile p;
+	struct result r;
+
+	profile_init(&p);
+	result_init(&r, "report");
+	add(&p, "x", "main;f;f;f", 6);
+	add(&p, "x", "main;f;g", 2);
+	add(&p, "x", "main", 2);
+	CHECK_EQ(report_build(&p, &opts, &r, NULL), 0);
+	CHECK_NEAR(cell(&r, "[.] f", "children")->d, 80, 0.001);
+	CHECK_NEAR(cell(&r, "[.] f", "self")->d, 60, 0.001);
+	CHECK_NEAR(cell(&r, "[.] main", "children")->d, 100, 0.001);
+	CHECK_NEAR(cell(&r, "[.] main", "self")->d, 20, 0.001);
+	CHECK_NEAR(cell(&r, "[.] g", "self")->d, 20, 0.001);
+	result_release(&r);
+	profile_release(&p);
+}
+
+TEST("a sort key that does not exist is named, and those that do")
+{
+	_cleanup_err_ struct err e = ERR_INIT;
+	struct report_opts opts = { .sort = "comm,colour" };
+	struct profile p;
+	struct result r;
+
+	profile_init(&p);
+	result_init(&r, "report");
+	add(&p, "x", "main", 1);
+	CHECK_EQ(report_build(&p, &opts, &r, &e), -EINVAL);
+	CHECK_STR(e.what, "unknown sort key 'colour'");
+	CHECK(strstr(e.hint, "srcline"));
+	result_release(&r);
+	profile_release(&p);
+}
+
+TEST("an empty profile is an error, not a table of nothing")
+{
+	_cleanup_err_ struct err e = ERR_INIT;
+	struct report_opts opts = { 0 };
+	struct profile p;
+	struct result r;
+
+	profile_init(&p);
+	result_init(&r, "report");
+	CHECK_EQ(report_build(&p, &opts, &r, &e), -ENODATA);
+	result_release(&r);
+	profile_release(&p);
+}
+
+static enum input_kind sniff(const char *text)
+{
+	return profile_sniff(text, strlen(text));
+}
+
+TEST("inputs are known by their content")
+{
+	CHECK_EQ(sniff("PERFILE2xxxxxxxx"), INPUT_PERF_DATA);
+	CHECK_EQ(sniff("main;a;b 12\nmain;c 3\n"), INPUT_FOLDED);
+	CHECK_EQ(sniff("# comment\n\nmain;a b 12.5\n"), INPUT_FOLDED);
+	CHECK_EQ(sniff("# ====\nburn  1234 [000] 100.123456:  1001001 cpu-clock:\n\t  55 a (/x)\n"),
+		 INPUT_SCRIPT);
+	CHECK_EQ(sniff("hello world\nthis is prose\n"), INPUT_UNKNOWN);
+	CHECK_EQ(sniff(""), INPUT_UNKNOWN);
+}
