@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <stdarg.h>
 
+PRINTF_LIKE(1, 0)
 static char *format(const char *fmt, va_list ap)
 {
 	char *s = NULL;

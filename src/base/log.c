@@ -15,6 +15,7 @@ enum log_level log_get_level(void)
 	return current_level;
 }
 
+PRINTF_LIKE(2, 0)
 static void print(enum log_level least, const char *fmt, va_list ap)
 {
 	if (current_level < least)

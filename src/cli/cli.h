@@ -92,6 +92,7 @@ enum question {
 	QUESTION_COUNT
 };
 
+struct buf;
 struct context;
 
 struct command {
@@ -108,7 +109,11 @@ struct command {
 	const struct example *examples; /* ends with { 0 }; at least one */
 	const char *notes;              /* CAVEATS of the man page, may be NULL */
 	const char *see_also;           /* space separated: "fathom-report perf-record" */
-	/* Returns 0, an EXIT_* code, or a negative errno with @ctx->err set. */
+	/*
+	 * Returns the exit status (EXIT_*, a child's status, 128 + signal) or a negative errno with
+	 * @ctx->err set. @ctx->err is printed whenever the status is not 0; a command that parses
+	 * words of its own sets it and returns EXIT_USAGE.
+	 */
 	int (*run)(struct context *ctx, void *args);
 	/* Frees what @options allocated besides lists of the engine; may be NULL. */
 	void (*release)(void *args);
@@ -131,16 +136,27 @@ struct common_args {
 /* What a command gets besides its own arguments: one struct, no globals. */
 struct context {
 	const struct command *command;
+	const struct command *const *commands; /* all of them, for help and completion */
+	size_t n_commands;
 	struct common_args common;
 	str_list operands;
-	char **program; /* argv of the program after "--", NULL-terminated, or NULL */
-	struct err err; /* filled when run() returns a negative errno */
-	FILE *out;      /* results */
+	char **program;   /* argv of the program after "--", NULL-terminated, or NULL */
+	struct err err;   /* filled when run() returns a negative errno */
+	FILE *out;        /* results */
+	bool stream;      /* results follow one another: no pager, one JSON line each */
+	int output_error; /* errno of a failed write to @out: run() may just return */
 };
 
-/* Shows a finished result in the format the user chose, paged if that is wanted; EXIT_* or -errno.
+/*
+ * Shows a finished result in the format the user chose, paged if that is wanted; 0 or -errno.
+ * Commands that show a result again and again set @ctx->stream first.
  */
 int cli_show(struct context *ctx, const struct result *r);
+/* Writes finished text to @ctx->out, through the pager if it is longer than the screen. */
+int cli_print(struct context *ctx, const struct buf *text);
+/* Columns of the terminal, and whether colour is wanted on @ctx->out. */
+int cli_width(const struct context *ctx);
+bool cli_color(const struct context *ctx);
 /* True when a progress line on stderr is welcome. */
 bool cli_progress_wanted(const struct context *ctx);
 /* Replaces the progress line; an empty text removes it. */
@@ -151,10 +167,16 @@ int cli_main(const struct command *const *commands, size_t n_commands, int argc,
 
 /* Pieces of the above, for tests, `help`, the man page writer and the completion writer. */
 const struct command *cli_find(const struct command *const *commands, size_t n, const char *name);
+/* Fills @e with "unknown command" and the nearest name; returns -EINVAL. */
+int cli_unknown_command(const struct command *const *commands, size_t n, const char *name,
+			struct err *e);
+/*
+ * argv[0] is the name of the command. Clears @args (args_size bytes), fills it and @ctx; stops
+ * early at --help. Call cli_args_release() afterwards, also when it failed.
+ */
 int cli_parse(const struct command *cmd, int argc, char **argv, struct context *ctx, void *args,
 	      struct err *e);
 void cli_args_release(const struct command *cmd, struct context *ctx, void *args);
-struct buf;
 void cli_help(const struct command *cmd, bool color, int width, struct buf *out);
 void cli_overview(const struct command *const *commands, size_t n, bool color, int width,
 		  struct buf *out);
@@ -164,6 +186,11 @@ void cli_man(const struct command *const *commands, size_t n, const struct comma
 /* @shell is "bash" or "zsh". */
 int cli_completion(const struct command *const *commands, size_t n, const char *shell,
 		   struct buf *out, struct err *e);
+/* The question that the commands of a group answer. */
+const char *cli_question(enum question q);
+/* JSON of the tables: all commands, or @only if it is not NULL. */
+void cli_dump(const struct command *const *commands, size_t n, const struct command *only,
+	      struct buf *out);
 /* Checks the tables themselves (duplicate letters, missing help, no example): a line per fault. */
 void cli_check(const struct command *const *commands, size_t n, struct buf *ret_faults);
 

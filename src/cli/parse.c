@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* argv to struct, by table. */
+#include "cli/cli.h"
+
+#include "base/buf.h"
+#include "cli/suggest.h"
+#include "cli/table.h"
+
+struct parser {
+	const struct command *cmd;
+	struct context *ctx;
+	void *args;
+	struct err *e;
+	opt_refs refs;
+	int argc;
+	int at; /* the next word to look at */
+	char **argv;
+	bool program_begun;
+};
+
+/* What a long name on the command line stands for. */
+struct match {
+	struct opt_ref *ref;
+	bool negated;
+	char name[OPT_NAME_MAX]; /* in full */
+};
+
+static void *field_of(const struct parser *p, const struct opt_ref *ref, size_t offset)
+{
+	char *base = ref->common ? (char *)&p->ctx->common : p->args;
+
+	return base + ref->base + offset;
+}
+
+static void set_given(const struct parser *p, struct opt_ref *ref)
+{
+	ref->given = true;
+	if (ref->opt->given_offset)
+		*(bool *)field_of(p, ref, ref->opt->given_offset) = true;
+}
+
+static void hint_help(const struct parser *p)
+{
+	err_hint(p->e, "'fathom %s --help' lists the options", p->cmd->name);
+}
+
+static int store(const struct parser *p, struct opt_ref *ref, const char *shown, const char *text)
+{
+	int r = value_store(ref->opt, field_of(p, ref, ref->opt->offset), text, p->e);
+
+	if (r < 0)
+		return err_prefix(p->e, "option '%s'", shown);
+	set_given(p, ref);
+	return 0;
+}
+
+static void store_plain(const struct parser *p, struct opt_ref *ref, bool on)
+{
+	void *field = field_of(p, ref, ref->opt->offset);
+
+	if (ref->opt->type == OPT_COUNT)
+		++*(int *)field;
+	else
+		*(bool *)field = on;
+	set_given(p, ref);
+}
+
+static int missing_value(const struct parser *p, const struct opt *o, const char *shown)
+{
+	_cleanup_buf_ struct buf arg = BUF_INIT;
+
+	opt_arg_name(o, &arg);
+	err_set(p->e, EINVAL, "option '%s' needs a value", shown);
+	err_hint(p->e, "write %s%s%s", shown, shown[1] == '-' ? "=" : " ", buf_str(&arg));
+	return -EINVAL;
+}
+
+static bool is_known_long(const struct parser *p, const char *word)
+{
+	size_t n = strcspn(word, "=");
+
+	vec_each(ref, &p->refs) {
+		struct opt_names it;
+
+		opt_names_init(&it, ref->opt);
+		while (opt_names_next(&it))
+			if (strlen(it.text) == n && strncmp(it.text, word, n) == 0)
+				return true;
+	}
+	return false;
+}
+
+/*
+ * The word after an option that needs a value. Any word will do, a negative number or "-" too,
+ * but a name of another option in its place means that the value was forgotten.
+ */
+static int store_next(struct parser *p, struct opt_ref *ref, const char *shown)
+{
+	const char *word = p->at < p->argc ? p->argv[p->at] : NULL;
+	const char *name = word ? starts_with(word, "--") : NULL;
+
+	if (!word || (name && (!*name || is_known_long(p, name))))
+		return missing_value(p, ref->opt, shown);
+	p->at++;
+	return store(p, ref, shown, word);
+}
+
+/* Finds what @typed is a name, or the only possible beginning of a name, of. */
+struct search {
+	const char *typed;
+	size_t len;
+	bool hidden; /* look among the hidden ones too */
+	size_t found;
+	struct match match;
+	struct buf *all; /* every name that fits, for the message */
+};
+
+static bool search_option(struct search *s, struct opt_ref *ref)
+{
+	struct opt_names it;
+
+	opt_names_init(&it, ref->opt);
+	while (opt_names_next(&it)) {
+		bool exact = strlen(it.text) == s->len;
+
+		if (strncmp(it.text, s->typed, s->len) != 0)
+			continue;
+		if (!exact && (ref->opt->flags & OPT_HIDDEN) && !s->hidden)
+			continue;
+		/* color and colour are the same option */
+		if (!exact && s->found && s->match.ref == ref && s->match.negated == it.negated)
+			continue;
+		buf_addf(s->all, "%s--%s", s->found++ ? ", " : "", it.text);
+		s->match.ref = ref;
+		s->match.negated = it.negated;
+		snprintf(s->match.name, sizeof(s->match.name), "%s", it.text);
+		if (exact) {
+			s->found = 1;
+			return true;
+		}
+	}
+	return false;
+}
+
+static void search_all(const struct parser *p, struct search *s)
+{
+	for (int hidden = 0; hidden < 2; hidden++) {
+		s->hidden = hidden;
+		s->found = 0;
+		buf_reset(s->all);
+		vec_each(ref, &p->refs)
+			if (search_option(s, ref))
+				return;
+		if (s->found)
+			return;
+	}
+}
+
+static int unknown_long(const struct parser *p, const char *typed)
+{
+	struct suggestion s;
+
+	suggest_init(&s, typed);
+	vec_each(ref, &p->refs) {
+		struct opt_names it;
+
+		if (ref->opt->flags & OPT_HIDDEN)
+			continue;
+		opt_names_init(&it, ref->opt);
+		while (opt_names_next(&it))
+			suggest_try(&s, it.text);
+	}
+	err_set(p->e, EINVAL, "unknown option '--%s'", typed);
+	if (*s.best)
+		err_hint(p->e, "did you mean '--%s'?", s.best);
+	else
+		hint_help(p);
+	return -EINVAL;
+}
+
+static int find_long(const struct parser *p, const char *typed, struct match *ret)
+{
+	_cleanup_buf_ struct buf all = BUF_INIT;
+	char american[OPT_NAME_MAX];
+	struct search s = { .typed = typed, .len = strlen(typed), .all = &all };
+
+	if (s.len)
+		search_all(p, &s);
+	if (!s.found && suggest_american(typed, american, sizeof(american))) {
+		s.typed = american;
+		s.len = strlen(american);
+		search_all(p, &s);
+	}
+	if (!s.found)
+		return unknown_long(p, typed);
+	if (s.found > 1) {
+		err_set(p->e, EINVAL, "option '--%s' could be %s", typed, buf_str(&all));
+		err_hint(p->e, "write more of its name");
+		return -EINVAL;
+	}
+	*ret = s.match;
+	return 0;
+}
+
+static int parse_long(struct parser *p, const char *word)
+{
+	_cleanup_free_ char *typed = xstrndup(word, strcspn(word, "="));
+	const char *value = strchr(word, '=');
+	char shown[OPT_NAME_MAX + 2];
+	struct match m;
+	int r = find_long(p, typed, &m);
+
+	if (r < 0)
+		return r;
+	snprintf(shown, sizeof(shown), "--%s", m.name);
+	if (!opt_takes_value(m.ref->opt)) {
+		if (value) {
+			err_set(p->e, EINVAL, "option '%s' takes no value", shown);
+			err_hint(p->e, "write %s alone", shown);
+			return -EINVAL;
+		}
+		store_plain(p, m.ref, !m.negated);
+		return 0;
+	}
+	if (value)
+		return store(p, m.ref, shown, value + 1);
+	if (m.ref->opt->flags & OPT_OPTIONAL)
+		return store(p, m.ref, shown, m.ref->opt->implied);
+	return store_next(p, m.ref, shown);
+}
+
+static struct opt_ref *find_short(const struct parser *p, char c)
+{
+	vec_each(ref, &p->refs)
+		if (ref->opt->short_name == c)
+			return ref;
+	return NULL;
+}
+
+static int unknown_short(const struct parser *p, const char *group, char c)
+{
+	bool alone = group[1] == '\0';
+
+	if (alone)
+		err_set(p->e, EINVAL, "unknown option '-%c'", c);
+	else
+		err_set(p->e, EINVAL, "unknown option '-%c' in '-%s'", c, group);
+	/* -json is how other tools spell --json */
+	if (!alone && is_known_long(p, group))
+		err_hint(p->e, "did you mean '--%s'?", group);
+	else
+		hint_help(p);
+	return -EINVAL;
+}
+
+/* "-abc", "-F99", "-F 99": letters until one of them takes the rest as its value. */
+static int parse_short(struct parser *p, const char *group)
+{
+	for (const char *c = group; *c; c++) {
+		struct opt_ref *ref = find_short(p, *c);
+		const char shown[] = { '-', *c, '\0' };
+
+		if (!ref)
+			return unknown_short(p, group, *c);
+		if (opt_takes_value(ref->opt)) {
+			if (c[1])
+				return store(p, ref, shown, c + 1 + (c[1] == '=' && c[2]));
+			if (ref->opt->flags & OPT_OPTIONAL)
+				return store(p, ref, shown, ref->opt->implied);
+			return store_next(p, ref, shown);
+		}
+		store_plain(p, ref, true);
+	}
+	return 0;
+}
+
+static void hint_usage(const struct parser *p)
+{
+	err_hint(p->e, "usage: fathom %s [options]%s%s%s", p->cmd->name,
+		 p->cmd->operands ? " " : "", p->cmd->operands ? p->cmd->operands : "",
+		 p->cmd->takes_program ? " [--] [program [args]]" : "");
+}
+
+static int take_operand(struct parser *p, const char *word)
+{
+	if (p->ctx->operands.len < p->cmd->max_operands) {
+		vec_push(&p->ctx->operands, word);
+		return 0;
+	}
+	if (p->cmd->takes_program) {
+		p->ctx->program = p->argv + p->at - 1;
+		p->program_begun = true;
+		return 0;
+	}
+	err_set(p->e, EINVAL, "unexpected operand '%s'", word);
+	hint_usage(p);
+	return -EINVAL;
+}
+
+/* Everything after "--". */
+static int take_rest(struct parser *p)
+{
+	if (p->cmd->takes_program) {
+		if (p->at == p->argc) {
+			err_set(p->e, EINVAL, "no program follows '--'");
+			hint_usage(p);
+			return -EINVAL;
+		}
+		p->ctx->program = p->argv + p->at;
+		p->program_begun = true;
+		return 0;
+	}
+	while (p->at < p->argc) {
+		int r = take_operand(p, p->argv[p->at++]);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int parse_words(struct parser *p)
+{
+	while (p->at < p->argc && !p->program_begun && !p->ctx->common.help) {
+		const char *word = p->argv[p->at++];
+		int r;
+
+		if (streq(word, "--"))
+			return take_rest(p);
+		if (word[0] == '-' && word[1] == '-')
+			r = parse_long(p, word + 2);
+		else if (word[0] == '-' && word[1])
+			r = parse_short(p, word + 1);
+		else
+			r = take_operand(p, word);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int check_operands(const struct parser *p)
+{
+	if (p->ctx->operands.len >= p->cmd->min_operands)
+		return 0;
+	err_set(p->e, EINVAL, "'%s' needs %s", p->cmd->name,
+		p->cmd->operands ? p->cmd->operands : "an operand");
+	hint_usage(p);
+	return -EINVAL;
+}
+
+static int check_conflict(const struct parser *p, const struct opt_ref *ref, const char *name)
+{
+	_cleanup_buf_ struct buf label = BUF_INIT;
+
+	vec_each(other, &p->refs) {
+		if (other == ref || !other->given || !other->opt->name ||
+		    !streq(other->opt->name, name))
+			continue;
+		opt_label(ref->opt, &label);
+		err_set(p->e, EINVAL, "%s and --%s cannot be used together", buf_str(&label), name);
+		err_hint(p->e, "give only one of them");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int check_conflicts(const struct parser *p)
+{
+	vec_each(ref, &p->refs) {
+		const char *list = ref->opt->conflicts;
+		char name[OPT_NAME_MAX];
+
+		while (ref->given && word_next(&list, name, sizeof(name))) {
+			int r = check_conflict(p, ref, name);
+
+			if (r < 0)
+				return r;
+		}
+	}
+	return 0;
+}
+
+/* A field may belong to several options (a peer's name for the same thing). */
+static bool field_given(const struct parser *p, const void *field)
+{
+	vec_each(ref, &p->refs)
+		if (ref->given && field_of(p, ref, ref->opt->offset) == field)
+			return true;
+	return false;
+}
+
+/* After the words, so that a list that was given replaces its default. */
+static int apply_defaults(const struct parser *p)
+{
+	vec_each(ref, &p->refs) {
+		void *field = field_of(p, ref, ref->opt->offset);
+		int r;
+
+		if (!ref->opt->def || field_given(p, field))
+			continue;
+		r = value_store(ref->opt, field, ref->opt->def, p->e);
+		if (r < 0)
+			return err_prefix(p->e, "default of option '--%s'",
+					  ref->opt->name ? ref->opt->name : "?");
+	}
+	return 0;
+}
+
+static int parse_all(struct parser *p)
+{
+	int r = parse_words(p);
+
+	if (r < 0 || p->ctx->common.help)
+		return r;
+	r = check_operands(p);
+	if (r < 0)
+		return r;
+	r = check_conflicts(p);
+	if (r < 0)
+		return r;
+	return apply_defaults(p);
+}
+
+int cli_parse(const struct command *cmd, int argc, char **argv, struct context *ctx, void *args,
+	      struct err *e)
+{
+	struct parser p = {
+		.cmd = cmd, .ctx = ctx, .args = args, .e = e, .argc = argc, .argv = argv, .at = 1
+	};
+	int r;
+
+	ctx->command = cmd;
+	if (cmd->args_size)
+		memset(args, 0, cmd->args_size);
+	opts_collect(cmd, &p.refs);
+	r = parse_all(&p);
+	vec_release(&p.refs);
+	return r;
+}
+
+void cli_args_release(const struct command *cmd, struct context *ctx, void *args)
+{
+	opt_refs refs;
+
+	if (cmd->release)
+		cmd->release(args);
+	opts_collect(cmd, &refs);
+	vec_each(ref, &refs)
+		if (!ref->common)
+			value_release(ref->opt, (char *)args + ref->base + ref->opt->offset);
+	vec_release(&refs);
+	vec_release(&ctx->operands);
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* From argv to an exit status: finds the command, runs it, says what went wrong. */
+#include "cli/cli.h"
+
+#include "base/buf.h"
+#include "base/fmt.h"
+#include "base/log.h"
+#include "base/stop.h"
+#include "cli/suggest.h"
+#include "cli/table.h"
+
+#include <fcntl.h>
+#include <signal.h>
+
+const struct command *cli_find(const struct command *const *commands, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (streq(commands[i]->name, name))
+			return commands[i];
+	return NULL;
+}
+
+int cli_unknown_command(const struct command *const *commands, size_t n, const char *name,
+			struct err *e)
+{
+	struct suggestion s;
+
+	suggest_init(&s, name);
+	for (size_t i = 0; i < n; i++)
+		suggest_try(&s, commands[i]->name);
+	err_set(e, EINVAL, "unknown command '%s'", name);
+	if (*s.best)
+		err_hint(e, "did you mean '%s'?", s.best);
+	else
+		err_hint(e, "'fathom help' lists the commands");
+	return -EINVAL;
+}
+
+/* What the user typed may be in the message: nothing of it may steer the terminal. */
+static void print_error(const struct err *e)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT;
+
+	if (!e->what)
+		return;
+	buf_addstr(&text, "fathom: ");
+	fmt_clean(&text, e->what, strlen(e->what));
+	if (e->hint) {
+		buf_addstr(&text, "\nhint: ");
+		fmt_clean(&text, e->hint, strlen(e->hint));
+	}
+	buf_addch(&text, '\n');
+	fputs(buf_str(&text), stderr);
+}
+
+static int status_of(int r)
+{
+	switch (-r) {
+	case EPERM:
+	case EACCES:
+	case ENOSYS:
+	case EOPNOTSUPP: return EXIT_MISSING;
+	default: return EXIT_FAILED;
+	}
+}
+
+/* A reader that has seen enough is no error; a full disk is. */
+static int output_status(struct context *ctx, int status)
+{
+	if (!ctx->output_error && (fflush(ctx->out) == EOF || ferror(ctx->out)))
+		ctx->output_error = errno ? errno : EIO;
+	if (!ctx->output_error)
+		return status;
+	if (ctx->output_error == EPIPE)
+		return EXIT_OK;
+	err_sys(&ctx->err, ctx->output_error, "cannot write the output");
+	return EXIT_FAILED;
+}
+
+/* The exit status for what run() returned; prints what is to be said. */
+static int finish(struct context *ctx, int r)
+{
+	int status;
+
+	if (r < 0 && !ctx->err.what)
+		err_sys(&ctx->err, r, "'%s' failed", ctx->command->name);
+	status = output_status(ctx, r < 0 ? status_of(r) : r);
+	if (status != EXIT_OK)
+		print_error(&ctx->err);
+	return status;
+}
+
+static void set_log_level(const struct common_args *common)
+{
+	if (common->quiet)
+		log_set_level(LOG_QUIET);
+	else if (common->verbose)
+		log_set_level(common->verbose > 1 ? LOG_DEBUG : LOG_VERBOSE);
+}
+
+static int show_help(struct context *ctx)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT;
+
+	cli_help(ctx->command, cli_color(ctx), cli_width(ctx), &text);
+	return cli_print(ctx, &text);
+}
+
+static int run_parsed(struct context *ctx, void *args)
+{
+	int r;
+
+	set_log_level(&ctx->common);
+	if (ctx->common.help)
+		return show_help(ctx);
+	r = stop_install(&ctx->err);
+	if (r < 0)
+		return r;
+	return ctx->command->run(ctx, args);
+}
+
+static int run_command(const struct command *cmd, int argc, char **argv, struct context *ctx)
+{
+	_cleanup_free_ void *args = xcalloc(1, MAX(cmd->args_size, (size_t)1));
+	int status;
+
+	if (cli_parse(cmd, argc, argv, ctx, args, &ctx->err) < 0) {
+		print_error(&ctx->err);
+		status = EXIT_USAGE;
+	} else {
+		status = finish(ctx, run_parsed(ctx, args));
+	}
+	cli_args_release(cmd, ctx, args);
+	return status;
+}
+
+static int usage_error(struct context *ctx)
+{
+	print_error(&ctx->err);
+	return EXIT_USAGE;
+}
+
+static int show_overview(struct context *ctx)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT;
+	struct command nothing = { .name = "fathom" };
+
+	ctx->command = &nothing;
+	cli_overview(ctx->commands, ctx->n_commands, cli_color(ctx), cli_width(ctx), &text);
+	return finish(ctx, cli_print(ctx, &text));
+}
+
+/* Is it one of the options that every command has? */
+static bool is_common(const char *word)
+{
+	struct opt_names it;
+
+	for (const struct opt *o = common_options; o->type; o++) {
+		const char *name = starts_with(word, "--");
+
+		if (!name) {
+			if (word[1] == o->short_name)
+				return true;
+			continue;
+		}
+		opt_names_init(&it, o);
+		while (opt_names_next(&it)) {
+			size_t n = strlen(it.text);
+
+			if (strncmp(name, it.text, n) == 0 && (!name[n] || name[n] == '='))
+				return true;
+		}
+	}
+	return false;
+}
+
+static int early_option(struct context *ctx, const char *word)
+{
+	struct suggestion s;
+
+	err_set(&ctx->err, EINVAL, "unknown option '%s' before a command", word);
+	suggest_init(&s, starts_with(word, "--") ? word + 2 : word + 1);
+	suggest_try(&s, "help");
+	suggest_try(&s, "version");
+	if (*s.best)
+		err_hint(&ctx->err, "did you mean '--%s'?", s.best);
+	else
+		err_hint(&ctx->err, "options of a command come after its name");
+	return usage_error(ctx);
+}
+
+static bool is_version(const char *word)
+{
+	return streq(word, "--version") || streq(word, "-V");
+}
+
+static bool is_help(const char *word)
+{
+	return streq(word, "--help") || streq(word, "-h");
+}
+
+/*
+ * Options that stand before the command belong to it: "fathom --json doctor" and "fathom doctor
+ * --json" are the same. @words has room for all of argv; words[0] becomes the command's name.
+ */
+static int dispatch(struct context *ctx, int argc, char **argv, char **words)
+{
+	const struct command *cmd = NULL;
+	const char *name = NULL;
+	bool help = false;
+	int n = 1, i = 1;
+
+	for (; i < argc && argv[i][0] == '-' && argv[i][1]; i++) {
+		if (is_version(argv[i]))
+			name = "version";
+		else if (is_help(argv[i]))
+			help = true;
+		else if (!is_common(argv[i]))
+			return early_option(ctx, argv[i]);
+		if (!is_version(argv[i]))
+			words[n++] = argv[i];
+	}
+	if (!name && i < argc)
+		name = argv[i++];
+	if (!name && help)
+		return show_overview(ctx);
+	if (!name && n == 1)
+		return show_overview(ctx);
+	if (!name) {
+		err_set(&ctx->err, EINVAL, "no command was given");
+		err_hint(&ctx->err, "'fathom help' lists the commands");
+		return usage_error(ctx);
+	}
+	cmd = cli_find(ctx->commands, ctx->n_commands, name);
+	if (!cmd) {
+		cli_unknown_command(ctx->commands, ctx->n_commands, name, &ctx->err);
+		return usage_error(ctx);
+	}
+	words[0] = (char *)(uintptr_t)cmd->name;
+	for (; i < argc; i++)
+		words[n++] = argv[i];
+	return run_command(cmd, n, words, ctx);
+}
+
+/*
+ * A standard descriptor that is closed would be taken by the next file that is opened, and our
+ * output would go into it. Read-only for the outputs, so that writing fails as it should.
+ */
+static void fill_standard_fds(void)
+{
+	for (int fd = 0; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd ? O_RDONLY : O_WRONLY) < 0)
+			return;
+}
+
+int cli_main(const struct command *const *commands, size_t n_commands, int argc, char **argv)
+{
+	_cleanup_free_ char **words = xcalloc((size_t)MAX(argc, 1) + 1, sizeof(*words));
+	struct context ctx = { .commands = commands, .n_commands = n_commands, .out = stdout };
+	int status;
+
+	fill_standard_fds();
+	signal(SIGPIPE, SIG_IGN);
+	status = dispatch(&ctx, argc, argv, words);
+	err_release(&ctx.err);
+	return status;
+}

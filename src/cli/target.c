@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/target.h"
+
+enum { CPU_MOST = 65535 }; /* more than any kernel can be built for */
+
+#define FIELD(f) .offset = offsetof(struct target_args, f), .group = "Target"
+
+const struct opt target_options[] = {
+	{ .short_name = 'p',
+	  .name = "pid",
+	  .type = OPT_PIDS,
+	  FIELD(pids),
+	  .arg = "PID[,PID]",
+	  .help = "these processes with all their threads",
+	  .conflicts = "all" },
+	{ .short_name = 't',
+	  .name = "tid",
+	  .type = OPT_PIDS,
+	  FIELD(tids),
+	  .arg = "TID[,TID]",
+	  .help = "these threads",
+	  .conflicts = "all" },
+	{ .short_name = 'u',
+	  .name = "user",
+	  .type = OPT_STRINGS,
+	  FIELD(users),
+	  .arg = "USER",
+	  .help = "the processes of this user, by name or number",
+	  .alias = "uid",
+	  .conflicts = "all" },
+	{ .short_name = 'G',
+	  .name = "cgroup",
+	  .type = OPT_STRINGS,
+	  FIELD(cgroups),
+	  .arg = "CGROUP",
+	  .help = "the processes of this control group, by path",
+	  .conflicts = "all" },
+	{ .short_name = 'C',
+	  .name = "cpu",
+	  .type = OPT_RANGES,
+	  FIELD(cpus),
+	  .arg = "CPUS",
+	  .help = "only these CPUs, like 0-3,7",
+	  .max = CPU_MOST },
+	{ .short_name = 'a',
+	  .name = "all",
+	  .type = OPT_FLAG,
+	  FIELD(all),
+	  .help = "the whole machine, as without any target",
+	  .alias = "all-cpus" },
+	{ .short_name = 'd',
+	  .name = "duration",
+	  .type = OPT_DURATION,
+	  FIELD(duration),
+	  .arg = "TIME",
+	  .help = "stop after this time, like 10s or 500ms; else at Ctrl-C" },
+	OPT_END,
+};
+
+bool target_is_machine(const struct target_args *t)
+{
+	return !t->pids.len && !t->tids.len && !t->users.len && !t->cgroups.len;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Who is looked at, and for how long: the same letters for every command that captures. */
+#ifndef CLI_TARGET_H
+#define CLI_TARGET_H
+
+#include "cli/cli.h"
+
+/* All empty means the whole machine until Ctrl-C. */
+struct target_args {
+	range_list pids;
+	range_list tids;
+	str_list users;   /* names or numbers */
+	str_list cgroups; /* paths */
+	range_list cpus;
+	bool all;
+	u64 duration; /* nanoseconds; 0: until stopped */
+};
+
+/*
+ * Include it in a table with
+ *	{ .type = OPT_INCLUDE, .include = target_options, .offset = offsetof(struct x, target) }
+ */
+extern const struct opt target_options[];
+
+/* No process, thread, user or control group was named. CPUs only narrow the whole machine. */
+bool target_is_machine(const struct target_args *t);
+
+#endif

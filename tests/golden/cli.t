@@ -1,0 +1,295 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The command line: what people type wrongly, and what they read.
+# shellcheck source=tests/lib/test.sh
+. "$(dirname "$0")/../lib/test.sh"
+
+page() { golden "$1" "$out_file" "$test_dir/cli/$1"; }
+
+# refused WORDS... : status 2, nothing on stdout, one line and a hint on stderr
+refused() {
+	local what=$1 hint=$2
+	shift 2
+	run "$FATHOM" "$@"
+	is "$* is refused" "$status/$out/$err" "2//fathom: $what"$'\n'"hint: $hint"
+}
+
+has() { "$FATHOM" help "$1" >/dev/null 2>&1; }
+
+# --- pages --------------------------------------------------------------------------------------
+
+run "$FATHOM"
+expect_status 0
+expect_no_err 'fathom: nothing on stderr'
+expect_out 'Usage: fathom COMMAND [options] [-- program [args]]'
+expect_out 'What can fathom do here?'
+expect_out 'First steps'
+bare=$out
+run "$FATHOM" help
+is "'fathom help' is what bare 'fathom' says" "$out" "$bare"
+run "$FATHOM" --help
+is "'fathom --help' too" "$out" "$bare"
+
+run "$FATHOM" help help
+expect_status 0
+expect_no_err 'fathom help help: nothing on stderr'
+page help.txt
+ok 'fits 80 columns' test "$(wc -L <"$out_file")" -le 80
+cp "$out_file" "$TMP/help"
+run "$FATHOM" help --help
+ok "'fathom help --help' is the same" cmp "$TMP/help" "$out_file"
+run "$FATHOM" help -h
+ok "'fathom help -h' is the same" cmp "$TMP/help" "$out_file"
+run "$FATHOM" --help help
+ok "'fathom --help help' is the same" cmp "$TMP/help" "$out_file"
+
+run "$FATHOM" completion --help
+page completion.txt
+
+run env COLUMNS=20 "$FATHOM" help help
+expect_status 0
+page help-20.txt
+run env COLUMNS=20 "$FATHOM"
+ok '20 columns are enough for the list of commands' \
+	test "$(grep -v '^  fathom ' "$out_file" | wc -L)" -le 20
+
+run "$FATHOM" help --color=always help
+expect_out $'\033[1mOptions\033[0m'
+
+# --- version ------------------------------------------------------------------------------------
+
+run "$FATHOM" --version
+expect_status 0
+expect_out_like '^fathom [0-9]+\.[0-9]+\.[0-9]+'
+expect_out_like 'libraries: |without: '
+version=$out
+for words in -V version 'version --no-pager'; do
+	# shellcheck disable=SC2086 # words are words
+	run "$FATHOM" $words
+	is "'fathom $words' is the same" "$out" "$version"
+done
+run "$FATHOM" --version --json
+expect_out '"command": "version"'
+run "$FATHOM" --json version
+expect_out '"command": "version"' 'an option before the command belongs to it'
+
+# --- the tables ---------------------------------------------------------------------------------
+
+run "$FATHOM" help --check
+is 'the tables have no fault' "$status/$out" 0/
+
+run "$FATHOM" help --json
+if command -v python3 >/dev/null; then
+	commands=$(python3 -c 'import json, sys
+for c in json.load(sys.stdin)["commands"]: print(c["name"])' <"$out_file")
+	like 'help --json lists the commands' "$commands" '^completion$'
+else
+	commands='completion help version'
+	skip 'needs the command python3'
+fi
+
+for command in '' $commands; do
+	if ! command -v mandoc >/dev/null; then
+		skip 'needs the command mandoc'
+		continue
+	fi
+	# shellcheck disable=SC2086 # the main page has no name
+	"$FATHOM" help --man $command >"$TMP/page.1"
+	is "manual page of fathom $command" "$(mandoc -Tlint -W warning "$TMP/page.1" 2>&1)" ''
+	wanted='NAME SYNOPSIS DESCRIPTION OPTIONS ENVIRONMENT FILES EXIT STATUS EXAMPLES SEE ALSO CAVEATS'
+	is "its sections" "$(sed -n 's/^\.Sh //p' "$TMP/page.1" | paste -sd' ')" "$wanted"
+done
+
+# --- completion ---------------------------------------------------------------------------------
+
+# In a plain bash, without the bash-completion package.
+complete_words() {
+	# shellcheck disable=SC2016 # for the inner bash
+	bash --norc -c '
+		. <("$FATHOM" completion bash)
+		COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+		_fathom
+		echo "${COMPREPLY[*]}"' bash "$@"
+}
+is 'complete a command' "$(complete_words fathom comple)" completion
+is 'complete a long option' "$(complete_words fathom help --ch)" --check
+is 'complete an operand' "$(complete_words fathom completion z)" zsh
+is 'complete a choice' "$(complete_words fathom help --color = al)" always
+is 'complete a choice in one word' "$(complete_words fathom help --color=ne)" --color=never
+like 'complete the command of help' "$(complete_words fathom help versio)" '^version$'
+: >"$TMP/file-1"
+if has report; then
+	is 'complete a file' "$(complete_words fathom report -i "$TMP/file-")" "$TMP/file-1"
+else
+	skip 'this build has no report command'
+fi
+"$FATHOM" completion bash >"$TMP/fathom.bash"
+ok 'bash takes the script' bash -n "$TMP/fathom.bash"
+"$FATHOM" completion zsh >"$TMP/_fathom"
+if command -v zsh >/dev/null; then
+	ok 'zsh takes the script' zsh -n "$TMP/_fathom"
+else
+	skip 'needs the command zsh'
+fi
+
+# --- bad words ----------------------------------------------------------------------------------
+
+refused "unknown command 'compltion'" "did you mean 'completion'?" compltion
+refused "unknown command 'xyzzy'" "'fathom help' lists the commands" xyzzy
+refused "unknown command ''" "'fathom help' lists the commands" ''
+refused "unknown command 'verison'" "did you mean 'version'?" help verison
+refused "unknown option '--vresion' before a command" "did you mean '--version'?" --vresion
+refused "unknown option '-p' before a command" 'options of a command come after its name' -p 1 help
+refused 'no command was given' "'fathom help' lists the commands" --json
+refused "unknown option '--jsn'" "did you mean '--json'?" help --jsn
+refused "unknown option '--colr'" "did you mean '--color'?" help --colr
+refused "unknown option '--quite'" "did you mean '--quiet'?" help --quite
+refused "unknown option '--zzz'" "'fathom help --help' lists the options" help --zzz
+refused "unknown option '-Z'" "'fathom help --help' lists the options" help -Z
+refused "unknown option '-Z' in '-qZ'" "'fathom help --help' lists the options" help -qZ
+refused "option '--c' could be --check, --csv, --color" 'write more of its name' help --c
+refused "option '--json' takes no value" 'write --json alone' help --json=1
+refused '--json and --csv cannot be used together' 'give only one of them' help --json --csv
+refused '--man and --json cannot be used together' 'give only one of them' help --man --json
+refused "option '--color': 'alwyas' is not one of auto, always, never" \
+	"did you mean 'always'?" help --color=alwyas
+refused "unexpected operand 'b'" 'usage: fathom help [options] [COMMAND]' help a b
+refused "'completion' needs bash|zsh" 'usage: fathom completion [options] bash|zsh' completion
+refused "no completion for the shell 'fish'" 'there is one for bash and one for zsh' completion fish
+refused "unknown command '\\x1b[2J'" "'fathom help' lists the commands" $'\033[2J'
+
+if has doctor; then
+	refused "unknown command 'docter'" "did you mean 'doctor'?" docter
+else
+	skip 'this build has no doctor command'
+fi
+
+if has record; then
+	refused "option '--duration': '10x' has the unknown unit 'x'" \
+		'a duration is written like 10s, 500ms or 2m' record --duration 10x
+	refused "option '--pid': 'me' is not an id or a list of ids" \
+		'write it like 1234 or 1234,1250' record --pid=me
+	refused "option '-d' needs a value" 'write -d TIME' record -d
+	run "$FATHOM" record -d 99999999999d
+	expect_status 2
+	expect_err "option '-d': '99999999999d' is too large"
+	run "$FATHOM" record -p 99999999999999999999
+	expect_status 2
+else
+	skip 'this build has no record command' 6
+fi
+
+# --- files --------------------------------------------------------------------------------------
+
+if has report; then
+	run "$FATHOM" report -i "$TMP/none"
+	expect_status 1
+	expect_err "fathom: cannot open '$TMP/none': no such file or directory"
+	run "$FATHOM" report -i "$TMP"
+	expect_status 1
+	expect_err 'directory'
+	run "$FATHOM" report -i ''
+	expect_status 2
+else
+	skip 'this build has no report command' 5
+fi
+if ! has report; then
+	skip 'this build has no report command' 2
+elif [ "$(id -u)" -ne 0 ] || ! command -v setpriv >/dev/null; then
+	skip 'needs root and setpriv, to be somebody else' 2
+else
+	: >"$TMP/secret" && chmod 600 "$TMP/secret" && chmod 755 "$TMP"
+	# the program may lie where nobody may go
+	cp "$FATHOM" "$TMP/program" && chmod 755 "$TMP/program"
+	run setpriv --reuid 65534 --regid 65534 --clear-groups "$TMP/program" report -i "$TMP/secret"
+	expect_status 3
+	expect_err "cannot open '$TMP/secret': permission denied"
+fi
+
+# --- where the output goes ----------------------------------------------------------------------
+
+into() {
+	local target=$1
+	shift
+	"$FATHOM" "$@" >"$target" 2>"$TMP/err"
+	status=$?
+	err=$(cat "$TMP/err")
+}
+
+if [ -e /dev/full ]; then
+	for words in help 'help --json' 'version --json' 'help help'; do
+		# shellcheck disable=SC2086 # words are words
+		into /dev/full $words
+		is "'fathom $words' on a full disk" "$status/$err" \
+			'1/fathom: cannot write the output: no space left on device'
+	done
+else
+	skip 'there is no /dev/full' 4
+fi
+
+"$FATHOM" help --json 2>"$TMP/err" | head -1 >/dev/null
+is 'head closes the pipe: silent' "${PIPESTATUS[0]}/$(cat "$TMP/err")" 0/
+{
+	sleep 0.2
+	"$FATHOM" help 2>"$TMP/err"
+	echo $? >"$TMP/status"
+} | true
+is 'the pipe was closed before: silent' "$(cat "$TMP/status")/$(cat "$TMP/err")" 0/
+
+"$FATHOM" help >&- 2>"$TMP/err"
+is 'no standard output at all' "$?/$(cat "$TMP/err")" \
+	'1/fathom: cannot write the output: bad file descriptor'
+"$FATHOM" xyzzy 2>&- >"$TMP/out"
+is 'no standard error at all' "$?/$(cat "$TMP/out")" 2/
+
+# --- the pager ----------------------------------------------------------------------------------
+
+# Runs fathom on a terminal of ten lines; prints what appears there.
+on_terminal() {
+	python3 - "$FATHOM" "$@" <<'EOF'
+import fcntl, os, pty, struct, sys, termios
+pid, fd = pty.fork()
+if pid == 0:
+    fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 10, 80, 0, 0))
+    os.execv(sys.argv[1], sys.argv[1:])
+text = b""
+while True:
+    try:
+        piece = os.read(fd, 4096)
+    except OSError:
+        break
+    if not piece:
+        break
+    text += piece
+status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+sys.stdout.write(text.decode().replace("\r\n", "\n"))
+print("status", status)
+EOF
+}
+
+if command -v python3 >/dev/null; then
+	# shellcheck disable=SC2016 # for the pager
+	printf '#!/bin/sh\necho "paged $LESS"\ncat >/dev/null\n' >"$TMP/pager"
+	chmod +x "$TMP/pager"
+	export TERM=xterm
+	unset LESS
+	is 'a long page goes to the pager' "$(PAGER=$TMP/pager on_terminal help help)" \
+		'paged FRX'$'\n''status 0'
+	is 'a pager with arguments goes through the shell' \
+		"$(PAGER='sed -n 1p' on_terminal help help)" \
+		'fathom help - show the commands, or all about one of them'$'\n''status 0'
+	unlike '--no-pager' "$(PAGER=$TMP/pager on_terminal help help --no-pager)" paged
+	unlike 'what fits is not paged' "$(PAGER=$TMP/pager on_terminal version)" paged
+	unlike 'JSON is not paged' "$(PAGER=$TMP/pager on_terminal version --json)" paged
+	like 'an empty PAGER is none' "$(PAGER='' on_terminal help help)" '^Examples$'
+	like 'a pager that is not there is done without' \
+		"$(PAGER=/no/such/pager on_terminal help help)" '^Examples$'
+	is 'a pager that leaves early is no error' "$(PAGER=true on_terminal help help)" 'status 0'
+	like 'colour on a terminal' "$(NO_COLOR='' PAGER='' on_terminal help help)" $'\033\\[1m'
+	unlike 'no colour with NO_COLOR' "$(PAGER='' on_terminal help help)" $'\033'
+else
+	skip 'needs the command python3' 10
+fi
+
+done_testing
