@@ -94,6 +94,24 @@ static bool is_known_long(const struct parser *p, const char *word)
  * The word after an option that needs a value. Any word will do, a negative number or "-" too,
  * but a name of another option in its place means that the value was forgotten.
  */
+/*
+ * An optional value stands behind '='. Where it is one of a few words, and the next word is one of
+ * them, it is meant: "report -g caller" as perf's users type it.
+ */
+static int store_optional(struct parser *p, struct opt_ref *ref, const char *shown)
+{
+	const char *word = p->at < p->argc ? p->argv[p->at] : NULL;
+	const char *const *choice = ref->opt->type == OPT_CHOICE ? ref->opt->choices : NULL;
+
+	for (; word && choice && *choice; choice++) {
+		if (streq(word, *choice)) {
+			p->at++;
+			return store(p, ref, shown, word);
+		}
+	}
+	return store(p, ref, shown, ref->opt->implied);
+}
+
 static int store_next(struct parser *p, struct opt_ref *ref, const char *shown)
 {
 	const char *word = p->at < p->argc ? p->argv[p->at] : NULL;
@@ -225,7 +243,7 @@ static int parse_long(struct parser *p, const char *word)
 	if (value)
 		return store(p, m.ref, shown, value + 1);
 	if (m.ref->opt->flags & OPT_OPTIONAL)
-		return store(p, m.ref, shown, m.ref->opt->implied);
+		return store_optional(p, m.ref, shown);
 	return store_next(p, m.ref, shown);
 }
 
@@ -266,7 +284,7 @@ static int parse_short(struct parser *p, const char *group)
 			if (c[1])
 				return store(p, ref, shown, c + 1 + (c[1] == '=' && c[2]));
 			if (ref->opt->flags & OPT_OPTIONAL)
-				return store(p, ref, shown, ref->opt->implied);
+				return store_optional(p, ref, shown);
 			return store_next(p, ref, shown);
 		}
 		store_plain(p, ref, true);
