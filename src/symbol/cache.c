@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbol/image.h"
+
+#include "base/fmt.h"
+#include "base/io.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#define CACHE_MAGIC "FTHSYM\0\1"
+enum { CACHE_MAX_NAME = 16 << 10 };
+
+/* All arrays follow in this order, each on a boundary of 8 bytes. */
+struct cache_header {
+	char magic[8]; /* the last byte is the version */
+	u64 total;     /* bytes of the whole file */
+	u64 fingerprint;
+	u32 build_id_len;
+	u32 debug_file_len;
+	u64 segments;
+	u64 spans;
+	u64 syms;
+	u64 strings_len;
+	u8 build_id[MODULE_BUILD_ID_MAX];
+};
+_Static_assert(sizeof(struct cache_header) == 128, "part of the cache format");
+_Static_assert(sizeof(struct elf_segment) == 40, "part of the cache format");
+
+/* Where each array begins, computed from the header in one place for reader and writer. */
+struct cache_layout {
+	u64 segments, starts, ids, syms, debug_file, strings, total;
+};
+
+/* False when the sizes are absurd: nothing here can overflow after this check. */
+static bool layout(const struct cache_header *h, struct cache_layout *ret)
+{
+	if (h->segments > ELF_MAX_PHDRS || h->spans > UINT32_MAX || h->syms >= UINT32_MAX ||
+	    h->strings_len > CACHE_MAX_FILE * 2 || h->debug_file_len > 65536 ||
+	    h->build_id_len > MODULE_BUILD_ID_MAX)
+		return false;
+	ret->segments = sizeof(*h);
+	ret->starts = ret->segments + h->segments * sizeof(struct elf_segment);
+	ret->ids = ret->starts + h->spans * sizeof(u64);
+	ret->syms = ALIGN_UP(ret->ids + h->spans * sizeof(u32), 8);
+	ret->debug_file = ret->syms + h->syms * sizeof(struct sym);
+	ret->strings = ret->debug_file + ALIGN_UP((u64)h->debug_file_len + 1, 8);
+	ret->total = ret->strings + ALIGN_UP(h->strings_len + 1, 8);
+	return true;
+}
+
+static int cache_path(struct buf *ret, const char *dir, const u8 *build_id, size_t len)
+{
+	if (len < 8)
+		return -EINVAL;
+	buf_addf(ret, "%s/", dir);
+	fmt_hex(ret, build_id, len);
+	buf_addstr(ret, ".sym");
+	return 0;
+}
+
+/* Every index and order that look-ups rely on. */
+static bool sound(const struct symtab *t, const char *debug_file, size_t debug_file_len)
+{
+	if (t->strings[t->strings_len] != '\0' || debug_file[debug_file_len] != '\0')
+		return false;
+	for (size_t i = 0; i < t->spans.len; i++) {
+		if (i && t->spans.starts[i] <= t->spans.starts[i - 1])
+			return false;
+		if (t->spans.ids[i] != SPAN_NONE && t->spans.ids[i] >= t->len)
+			return false;
+	}
+	for (size_t i = 0; i < t->len; i++) {
+		const struct sym *s = &t->syms[i];
+
+		if (s->name > t->strings_len || !s->size || s->size > UINT64_MAX - s->start ||
+		    (s->flags & ~(u32)(SYM_FDE | SYM_PLT | SYM_IFUNC)))
+			return false;
+	}
+	return true;
+}
+
+/* Points into the mapping; the const goes because symtab owns either this or heap memory. */
+static void *inside(const void *map, u64 offset)
+{
+	return (void *)(uintptr_t)((const char *)map + offset);
+}
+
+int cache_adopt(struct image *img, const void *map, size_t len, const u8 *build_id,
+		size_t build_id_len, u64 fingerprint)
+{
+	struct cache_header h;
+	struct cache_layout at;
+	struct symtab t = { .map = map, .map_len = len };
+
+	if (len < sizeof(h))
+		return -EBADMSG;
+	memcpy(&h, map, sizeof(h));
+	if (memcmp(h.magic, CACHE_MAGIC, 8) != 0 || h.total != len || !layout(&h, &at) ||
+	    at.total != len)
+		return -EBADMSG;
+	if (h.build_id_len != build_id_len || memcmp(h.build_id, build_id, build_id_len) != 0 ||
+	    (fingerprint && fingerprint != h.fingerprint))
+		return -ESTALE;
+	t.spans.starts = inside(map, at.starts);
+	t.spans.ids = inside(map, at.ids);
+	t.spans.len = h.spans;
+	t.syms = inside(map, at.syms);
+	t.len = h.syms;
+	t.strings = inside(map, at.strings);
+	t.strings_len = h.strings_len;
+	if (!sound(&t, inside(map, at.debug_file), h.debug_file_len))
+		return -EBADMSG;
+	img->symtab = t;
+	img->segment_count = h.segments;
+	img->segments = xcalloc(MAX(h.segments, 1ull), sizeof(*img->segments));
+	memcpy(img->segments, inside(map, at.segments), h.segments * sizeof(*img->segments));
+	img->debug_file = h.debug_file_len ? xstrdup(inside(map, at.debug_file)) : NULL;
+	img->fingerprint = h.fingerprint;
+	img->build_id_len = build_id_len;
+	memmove(img->build_id, build_id, build_id_len);
+	img->complete = img->from_cache = true;
+	return 0;
+}
+
+int cache_load(struct image *img, const char *dir, const u8 *build_id, size_t build_id_len,
+	       u64 fingerprint)
+{
+	_cleanup_buf_ struct buf path = BUF_INIT;
+	_cleanup_close_ int fd = -1;
+	struct stat st;
+	void *map;
+	int r = cache_path(&path, dir, build_id, build_id_len);
+
+	if (r < 0)
+		return r;
+	fd = open(path.data, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	/* Only what we wrote ourselves: mapped bytes must not change or shrink under us. */
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 022) ||
+	    st.st_size < (off_t)sizeof(struct cache_header) || (u64)st.st_size > CACHE_MAX_FILE)
+		return -EPERM;
+	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+	if (map == MAP_FAILED)
+		return -errno;
+	r = cache_adopt(img, map, (size_t)st.st_size, build_id, build_id_len, fingerprint);
+	if (r < 0)
+		munmap(map, (size_t)st.st_size);
+	else
+		(void)futimens(fd, NULL); /* the oldest go first */
+	return r;
+}
+
+static void write_at(char *out, u64 at, const void *p, size_t n)
+{
+	if (n)
+		memcpy(out + at, p, n);
+}
+
+/* Strings that no symbol refers to (of data, of files) stay out. */
+struct names {
+	struct buf strings;
+	struct sym *syms;
+};
+
+/* False when they are absurdly many: the names of a hostile file may overlap. */
+static bool pack_names(const struct symtab *t, struct names *ret)
+{
+	ret->syms = xmalloc(MAX(t->len, (size_t)1) * sizeof(*ret->syms));
+	buf_addch(&ret->strings, '\0');
+	for (size_t i = 0; i < t->len; i++) {
+		struct sym s = t->syms[i];
+		const char *name = symtab_name(t, &s);
+
+		if (s.flags & SYM_FDE) {
+			s.name = 0;
+		} else {
+			s.name = (u32)ret->strings.len;
+			buf_add(&ret->strings, name, strnlen(name, CACHE_MAX_NAME));
+			buf_addch(&ret->strings, '\0');
+		}
+		ret->syms[i] = s;
+		if (ret->strings.len > CACHE_MAX_TOTAL / 2)
+			return false;
+	}
+	return true;
+}
+
+static char *serialise(const struct image *img, const struct names *names, size_t *ret_len)
+{
+	const struct symtab *t = &img->symtab;
+	struct cache_header h = { .magic = CACHE_MAGIC,
+				  .fingerprint = img->fingerprint,
+				  .build_id_len = (u32)img->build_id_len,
+				  .segments = img->segment_count,
+				  .spans = t->spans.len,
+				  .syms = t->len,
+				  .strings_len = names->strings.len };
+	struct cache_layout at;
+	char *out;
+
+	if (img->debug_file)
+		h.debug_file_len = (u32)strnlen(img->debug_file, 65536);
+	if (!layout(&h, &at) || at.total > CACHE_MAX_FILE)
+		return NULL;
+	h.total = at.total;
+	memcpy(h.build_id, img->build_id, img->build_id_len);
+	out = xcalloc(1, at.total);
+	write_at(out, 0, &h, sizeof(h));
+	write_at(out, at.segments, img->segments, h.segments * sizeof(*img->segments));
+	write_at(out, at.starts, t->spans.starts, h.spans * sizeof(u64));
+	write_at(out, at.ids, t->spans.ids, h.spans * sizeof(u32));
+	write_at(out, at.syms, names->syms, h.syms * sizeof(struct sym));
+	write_at(out, at.debug_file, img->debug_file, h.debug_file_len);
+	write_at(out, at.strings, names->strings.data, h.strings_len);
+	*ret_len = at.total;
+	return out;
+}
+
+struct cache_file {
+	char name[160];
+	struct timespec used;
+	u64 size;
+};
+
+static int oldest_first(const void *a, const void *b)
+{
+	const struct cache_file *x = a, *y = b;
+
+	if (x->used.tv_sec != y->used.tv_sec)
+		return x->used.tv_sec < y->used.tv_sec ? -1 : 1;
+	return (x->used.tv_nsec > y->used.tv_nsec) - (x->used.tv_nsec < y->used.tv_nsec);
+}
+
+/* Removes the least used until @room more bytes fit. */
+static void make_room(const char *dir, u64 room)
+{
+	VEC(struct cache_file) files = { 0 };
+	DIR *d = opendir(dir);
+	struct dirent *entry;
+	u64 total = room;
+	int fd;
+
+	if (!d)
+		return;
+	fd = dirfd(d);
+	while ((entry = readdir(d))) {
+		struct cache_file f = { 0 };
+		struct stat st;
+
+		if (strlen(entry->d_name) >= sizeof(f.name) || !ends_with(entry->d_name, ".sym") ||
+		    fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		memcpy(f.name, entry->d_name, strlen(entry->d_name));
+		f.used = st.st_mtim;
+		f.size = (u64)st.st_size;
+		total += f.size;
+		vec_push(&files, f);
+	}
+	if (total > CACHE_MAX_TOTAL)
+		vec_sort(&files, oldest_first);
+	for (size_t i = 0; i < files.len && total > CACHE_MAX_TOTAL; i++) {
+		if (unlinkat(fd, files.items[i].name, 0) == 0)
+			total -= files.items[i].size;
+	}
+	closedir(d);
+	vec_release(&files);
+}
+
+int cache_store(const struct image *img, const char *dir)
+{
+	_cleanup_buf_ struct buf path = BUF_INIT;
+	_cleanup_free_ char *bytes = NULL;
+	struct names names = { 0 };
+	size_t len = 0;
+	int r = cache_path(&path, dir, img->build_id, img->build_id_len);
+
+	if (r < 0)
+		return r;
+	r = io_make_dirs(dir, NULL);
+	if (r < 0)
+		return r;
+	if (pack_names(&img->symtab, &names))
+		bytes = serialise(img, &names, &len);
+	buf_release(&names.strings);
+	free(names.syms);
+	if (!bytes || len > CACHE_MAX_TOTAL / 2)
+		return -EFBIG;
+	make_room(dir, len);
+	return io_write_file_atomic(path.data, bytes, len, NULL);
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Names that travel in a recording.
+ *
+ * The blob: "FNAM", a byte 1 (version), then for each module until the end of the bytes
+ *	build id length, build id, path length, path, maj, min, inode, generation, count,
+ *	count times: start - previous start, size, flags, name length, name
+ * Numbers are ULEB128. The kernel is a module with an empty path; its names are as in kallsyms,
+ * "name\t[module]". Starts ascend.
+ */
+#include "symbol/store.h"
+
+enum {
+	CARRY_MAX_BLOB = 512 << 20,
+	CARRY_MAX_PATH = 1 << 16,
+	CARRY_MAX_NAME = 1 << 20,
+	CARRY_FLAGS = SYM_FDE | SYM_KERNEL | SYM_BPF | SYM_PLT | SYM_IFUNC,
+};
+
+#define CARRY_MAGIC "FNAM\1"
+enum { CARRY_MAGIC_LEN = 5 };
+
+void carried_add(struct symbols *s, struct carried *c, const struct symbol_range *r)
+{
+	vec_push(&c->list, (struct carried_name){ .start = r->start,
+						  .size = r->size,
+						  .name = intern_str(&s->names, r->name),
+						  .flags = r->flags & CARRY_FLAGS });
+	c->stale = true;
+}
+
+static void carried_rebuild(struct carried *c)
+{
+	_cleanup_free_ struct span *spans = xcalloc(c->list.len, sizeof(*spans));
+
+	for (size_t i = 0; i < c->list.len; i++) {
+		const struct carried_name *n = &c->list.items[i];
+
+		spans[i] = (struct span){ .start = n->start,
+					  .end = n->start + MIN(n->size, UINT64_MAX - n->start),
+					  .id = (u32)i,
+					  .rank = n->flags & SYM_FDE ? 0 : 1 };
+	}
+	span_sort(spans, c->list.len);
+	span_table_release(&c->spans);
+	span_table_build(&c->spans, spans, c->list.len);
+	c->stale = false;
+}
+
+const struct carried_name *carried_find(struct carried *c, u64 where)
+{
+	u32 id;
+
+	if (c->stale)
+		carried_rebuild(c);
+	id = span_find(&c->spans, where);
+	return id == SPAN_NONE ? NULL : &c->list.items[id];
+}
+
+void carried_release(struct carried *c)
+{
+	vec_release(&c->list);
+	span_table_release(&c->spans);
+}
+
+void symbols_carry(struct symbols *s, u32 module, const struct symbol_range *ranges, size_t n)
+{
+	struct carried *c = &s->kernel.carried;
+
+	if (module > s->modules.len)
+		return;
+	if (module)
+		c = &s->modules.items[module - 1]->carried;
+	for (size_t i = 0; i < n; i++)
+		if (ranges[i].size && ranges[i].name[0])
+			carried_add(s, c, &ranges[i]);
+}
+
+static void put(struct buf *b, u64 v)
+{
+	for (; v >= 0x80; v >>= 7)
+		buf_addch(b, (char)(v | 0x80));
+	buf_addch(b, (char)v);
+}
+
+static void put_bytes(struct buf *b, const void *p, size_t n)
+{
+	put(b, n);
+	buf_add(b, p, n);
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct symbol *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+static void export_answers(const struct symbols *s, const struct answers *a, bool kernel,
+			   struct buf *ret)
+{
+	const size_t n = a->list.len;
+	_cleanup_free_ struct symbol *sorted =
+		n ? xmemdup(a->list.items, n * sizeof(*sorted)) : NULL;
+	u64 previous = 0;
+
+	if (n)
+		qsort(sorted, n, sizeof(*sorted), by_start);
+	put(ret, n);
+	for (size_t i = 0; i < n; i++) {
+		const struct symbol *sym = &sorted[i];
+		const char *module = "";
+		u32 id;
+
+		put(ret, sym->start - previous);
+		put(ret, sym->size);
+		put(ret, sym->flags & CARRY_FLAGS);
+		previous = sym->start;
+		id = kernel ? (u32)map_get(&s->kernel.modules, sym->id, 0) : 0;
+		if (id)
+			module = intern_get(&s->names, id);
+		if (streq(module, "bpf"))
+			module = "[bpf]";
+		if (!id || streq(module, "[kernel.kallsyms]")) {
+			put_bytes(ret, sym->raw_name, strlen(sym->raw_name));
+			continue;
+		}
+		put(ret, strlen(sym->raw_name) + 1 + strlen(module));
+		buf_addf(ret, "%s\t%s", sym->raw_name, module);
+	}
+}
+
+void symbols_export(const struct symbols *s, struct buf *ret)
+{
+	static const struct module_key none;
+
+	buf_add(ret, CARRY_MAGIC, CARRY_MAGIC_LEN);
+	for (size_t i = 0; i <= s->modules.len; i++) {
+		const struct module *m = i ? s->modules.items[i - 1] : NULL;
+		const struct module_key *k = m ? &m->key : &none;
+		const struct answers *a = m ? &m->answers : &s->kernel.answers;
+
+		if (!a->list.len || (m && !k->path[0]))
+			continue;
+		put_bytes(ret, k->build_id ? k->build_id : (const u8 *)"", k->build_id_len);
+		put_bytes(ret, k->path ? k->path : "", k->path ? strlen(k->path) : 0);
+		put(ret, k->maj);
+		put(ret, k->min);
+		put(ret, k->ino);
+		put(ret, k->ino_gen);
+		export_answers(s, a, !m, ret);
+	}
+}
+
+/* Reading: a cursor that cannot leave the blob. */
+struct blob {
+	const u8 *bytes;
+	size_t len;
+	size_t at;
+	bool bad;
+};
+
+static u64 get(struct blob *b)
+{
+	u64 v = 0;
+
+	for (unsigned int shift = 0; shift < 64 && b->at < b->len; shift += 7) {
+		u8 byte = b->bytes[b->at++];
+
+		v |= (u64)(byte & 0x7f) << shift;
+		if (!(byte & 0x80))
+			return v;
+	}
+	b->bad = true;
+	return 0;
+}
+
+static const char *get_bytes(struct blob *b, size_t max, size_t *ret_len)
+{
+	u64 n = get(b);
+	const char *p = (const char *)b->bytes + b->at;
+
+	if (b->bad || n > max || n > b->len - b->at) {
+		b->bad = true;
+		*ret_len = 0;
+		return "";
+	}
+	b->at += n;
+	*ret_len = n;
+	return p;
+}
+
+/* With @s NULL only checks. */
+static void import_names(struct symbols *s, struct blob *b, u32 module)
+{
+	const u64 count = get(b);
+	u64 start = 0;
+
+	for (u64 i = 0; i < count && !b->bad; i++) {
+		struct symbol_range r;
+		const char *name;
+		size_t n;
+
+		start += get(b);
+		r.start = start;
+		r.size = get(b);
+		r.flags = (u32)get(b);
+		name = get_bytes(b, CARRY_MAX_NAME, &n);
+		if (b->bad || !s)
+			continue;
+		_cleanup_free_ char *copy = xstrndup(name, n);
+
+		r.name = copy;
+		symbols_carry(s, module, &r, 1);
+	}
+}
+
+static void import_module(struct symbols *s, struct blob *b)
+{
+	struct module_key key = { 0 };
+	_cleanup_free_ char *copy = NULL;
+	const char *path;
+	size_t n;
+
+	key.build_id = (const u8 *)get_bytes(b, MODULE_BUILD_ID_MAX, &key.build_id_len);
+	path = get_bytes(b, CARRY_MAX_PATH, &n);
+	key.maj = (u32)get(b);
+	key.min = (u32)get(b);
+	key.ino = get(b);
+	key.ino_gen = get(b);
+	if (b->bad)
+		return;
+	copy = xstrndup(path, n);
+	key.path = copy;
+	import_names(s, b, s && *copy ? symbols_module(s, &key) : 0);
+}
+
+int symbols_import(struct symbols *s, const void *blob, size_t len, struct err *e)
+{
+	struct blob b = { .bytes = blob, .len = len, .at = CARRY_MAGIC_LEN };
+
+	if (len > CARRY_MAX_BLOB)
+		return err_set(e, EFBIG, "the names in the recording are larger than %d MB",
+			       CARRY_MAX_BLOB >> 20);
+	if (len < CARRY_MAGIC_LEN || memcmp(blob, CARRY_MAGIC, CARRY_MAGIC_LEN) != 0)
+		return err_set(e, EBADMSG, "the names in the recording have an unknown form");
+	while (b.at < b.len && !b.bad)
+		import_module(NULL, &b);
+	if (b.bad)
+		return err_set(e, EBADMSG, "the names in the recording are broken at byte %zu",
+			       b.at);
+	b.at = CARRY_MAGIC_LEN;
+	while (b.at < b.len)
+		import_module(s, &b);
+	return 0;
+}

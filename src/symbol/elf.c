@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbol/elf.h"
+
+#include "base/hash.h"
+
+#include <sys/stat.h>
+
+int elf_read(const struct elf *elf, u64 offset, void *ret, size_t n)
+{
+	u8 *at = ret;
+
+	if (offset > elf->size || n > elf->size - offset)
+		return -ERANGE;
+	if (elf->mem) {
+		memcpy(at, elf->mem + offset, n);
+		return 0;
+	}
+	while (n) {
+		ssize_t r = pread(elf->fd, at, n, (off_t)offset);
+
+		if (r < 0 && errno == EINTR)
+			continue;
+		if (r < 0)
+			return -errno;
+		if (r == 0)
+			return -ERANGE; /* the file has become shorter */
+		at += r;
+		offset += (u64)r;
+		n -= (size_t)r;
+	}
+	return 0;
+}
+
+int elf_read_buf(const struct elf *elf, u64 offset, u64 size, u64 max, struct buf *ret)
+{
+	int r;
+
+	if (size > max)
+		return -EFBIG;
+	if (offset > elf->size || size > elf->size - offset)
+		return -ERANGE;
+	r = elf_read(elf, offset, buf_reserve(ret, size), size);
+	if (r == 0)
+		buf_added(ret, size);
+	return r;
+}
+
+int elf_read_section(const struct elf *elf, const struct elf_section *s, u64 max, struct buf *ret)
+{
+	if (s->type == SHT_NOBITS || s->type == SHT_NULL || (s->flags & SHF_COMPRESSED))
+		return -ENODATA;
+	return elf_read_buf(elf, s->offset, s->size, max, ret);
+}
+
+static void segment_from64(struct elf_segment *s, const Elf64_Phdr *p)
+{
+	*s = (struct elf_segment){ .type = p->p_type,
+				   .flags = p->p_flags,
+				   .offset = p->p_offset,
+				   .vaddr = p->p_vaddr,
+				   .filesz = p->p_filesz,
+				   .memsz = p->p_memsz };
+}
+
+static void segment_from32(struct elf_segment *s, const Elf32_Phdr *p)
+{
+	*s = (struct elf_segment){ .type = p->p_type,
+				   .flags = p->p_flags,
+				   .offset = p->p_offset,
+				   .vaddr = p->p_vaddr,
+				   .filesz = p->p_filesz,
+				   .memsz = p->p_memsz };
+}
+
+static void section_from64(struct elf_section *s, const Elf64_Shdr *h)
+{
+	*s = (struct elf_section){ .name = h->sh_name,
+				   .type = h->sh_type,
+				   .link = h->sh_link,
+				   .info = h->sh_info,
+				   .flags = h->sh_flags,
+				   .addr = h->sh_addr,
+				   .offset = h->sh_offset,
+				   .size = h->sh_size,
+				   .entsize = h->sh_entsize };
+}
+
+static void section_from32(struct elf_section *s, const Elf32_Shdr *h)
+{
+	*s = (struct elf_section){ .name = h->sh_name,
+				   .type = h->sh_type,
+				   .link = h->sh_link,
+				   .info = h->sh_info,
+				   .flags = h->sh_flags,
+				   .addr = h->sh_addr,
+				   .offset = h->sh_offset,
+				   .size = h->sh_size,
+				   .entsize = h->sh_entsize };
+}
+
+/* What the file header says, in one shape for both classes. */
+struct elf_header {
+	u64 phoff, shoff;
+	u32 phnum, shnum, shstrndx;
+	u16 phentsize, shentsize;
+};
+
+static void header_from64(struct elf *elf, const Elf64_Ehdr *h, struct elf_header *ret)
+{
+	elf->type = h->e_type;
+	elf->machine = h->e_machine;
+	*ret = (struct elf_header){ .phoff = h->e_phoff,
+				    .shoff = h->e_shoff,
+				    .phnum = h->e_phnum,
+				    .shnum = h->e_shnum,
+				    .shstrndx = h->e_shstrndx,
+				    .phentsize = h->e_phentsize,
+				    .shentsize = h->e_shentsize };
+}
+
+static void header_from32(struct elf *elf, const Elf32_Ehdr *h, struct elf_header *ret)
+{
+	elf->type = h->e_type;
+	elf->machine = h->e_machine;
+	*ret = (struct elf_header){ .phoff = h->e_phoff,
+				    .shoff = h->e_shoff,
+				    .phnum = h->e_phnum,
+				    .shnum = h->e_shnum,
+				    .shstrndx = h->e_shstrndx,
+				    .phentsize = h->e_phentsize,
+				    .shentsize = h->e_shentsize };
+}
+
+static int read_header(struct elf *elf, const char *name, struct elf_header *ret, struct err *e)
+{
+	union {
+		unsigned char ident[EI_NIDENT];
+		Elf64_Ehdr h64;
+		Elf32_Ehdr h32;
+	} u = { 0 };
+	int r = elf_read(elf, 0, &u, MIN(elf->size, (u64)sizeof(u)));
+
+	if (r < 0)
+		return err_sys(e, r, "cannot read '%s'", name);
+	if (elf->size < sizeof(Elf32_Ehdr) || memcmp(u.ident, ELFMAG, SELFMAG) != 0)
+		return err_set(e, ENOEXEC, "'%s' is not an ELF file", name);
+	if (u.ident[EI_DATA] != ELFDATA2LSB)
+		return err_set(e, ENOTSUP, "'%s' is for a big-endian machine", name);
+	if (u.ident[EI_CLASS] == ELFCLASS64 && elf->size >= sizeof(Elf64_Ehdr)) {
+		elf->is64 = true;
+		header_from64(elf, &u.h64, ret);
+	} else if (u.ident[EI_CLASS] == ELFCLASS32) {
+		header_from32(elf, &u.h32, ret);
+	} else {
+		return err_set(e, ENOEXEC, "'%s' has a broken ELF header", name);
+	}
+	return 0;
+}
+
+static int read_segments(struct elf *elf, const struct elf_header *h)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT;
+	const size_t want = elf->is64 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
+	int r;
+
+	if (!h->phnum)
+		return 0;
+	if (h->phentsize != want || h->phnum > ELF_MAX_PHDRS)
+		return -EINVAL;
+	r = elf_read_buf(elf, h->phoff, (u64)h->phnum * want, (u64)ELF_MAX_PHDRS * want, &b);
+	if (r < 0)
+		return r;
+	elf->segments = xcalloc(h->phnum, sizeof(*elf->segments));
+	elf->segment_count = h->phnum;
+	for (size_t i = 0; i < h->phnum; i++) {
+		if (elf->is64)
+			segment_from64(&elf->segments[i], (const Elf64_Phdr *)b.data + i);
+		else
+			segment_from32(&elf->segments[i], (const Elf32_Phdr *)b.data + i);
+	}
+	elf->fingerprint = hash_mix(elf->fingerprint, hash_bytes(b.data, b.len));
+	return 0;
+}
+
+/* Counts that do not fit the file header are kept in the first section header. */
+static int extended_counts(struct elf *elf, struct elf_header *h, size_t want)
+{
+	Elf64_Shdr h64;
+	Elf32_Shdr h32;
+	struct elf_section first;
+	int r = elf_read(elf, h->shoff, elf->is64 ? (void *)&h64 : (void *)&h32, want);
+
+	if (r < 0)
+		return r;
+	if (elf->is64)
+		section_from64(&first, &h64);
+	else
+		section_from32(&first, &h32);
+	if (!h->shnum)
+		h->shnum = first.size > ELF_MAX_SECTIONS ? ELF_MAX_SECTIONS + 1 : (u32)first.size;
+	if (h->shstrndx == SHN_XINDEX)
+		h->shstrndx = first.link;
+	if (h->phnum == PN_XNUM)
+		h->phnum = first.info;
+	return 0;
+}
+
+static void read_names(struct elf *elf, u32 index)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT;
+
+	if (index >= elf->section_count ||
+	    elf_read_section(elf, &elf->sections[index], ELF_MAX_NAMES, &b) < 0 || !b.len)
+		return;
+	elf->names_len = b.len;
+	elf->names = buf_detach(&b);
+}
+
+static int read_sections(struct elf *elf, const struct elf_header *h, size_t want)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT;
+	int r;
+
+	if (h->shnum > ELF_MAX_SECTIONS)
+		return -EFBIG;
+	r = elf_read_buf(elf, h->shoff, (u64)h->shnum * want, (u64)ELF_MAX_SECTIONS * want, &b);
+	if (r < 0)
+		return r;
+	elf->sections = xcalloc(MAX(h->shnum, 1u), sizeof(*elf->sections));
+	elf->section_count = h->shnum;
+	for (size_t i = 0; i < h->shnum; i++) {
+		if (elf->is64)
+			section_from64(&elf->sections[i], (const Elf64_Shdr *)b.data + i);
+		else
+			section_from32(&elf->sections[i], (const Elf32_Shdr *)b.data + i);
+	}
+	elf->fingerprint = hash_mix(elf->fingerprint, hash_bytes(buf_str(&b), b.len));
+	read_names(elf, h->shstrndx);
+	return 0;
+}
+
+static int read_tables(struct elf *elf, const char *name, struct err *e)
+{
+	struct elf_header h = { 0 };
+	size_t want;
+	bool sections;
+	int r = read_header(elf, name, &h, e);
+
+	if (r < 0)
+		return r;
+	want = elf->is64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
+	sections = h.shoff && h.shentsize == want;
+	elf->fingerprint = hash_mix(elf->size, elf->machine);
+	/* Section headers are a courtesy: a file without or with broken ones can still be used. */
+	if (sections && extended_counts(elf, &h, want) < 0)
+		sections = false;
+	r = read_segments(elf, &h);
+	if (r < 0)
+		return err_set(e, EINVAL, "'%s' has broken program headers", name);
+	if (sections)
+		(void)read_sections(elf, &h, want);
+	return 0;
+}
+
+int elf_open_fd(struct elf *elf, int fd, const char *name, struct err *e)
+{
+	struct stat st;
+	int r;
+
+	*elf = (struct elf)ELF_INIT;
+	elf->fd = fd;
+	if (fstat(fd, &st) < 0)
+		r = err_sys(e, errno, "cannot stat '%s'", name);
+	else if (!S_ISREG(st.st_mode))
+		r = err_set(e, EINVAL, "'%s' is not an ordinary file", name);
+	else {
+		elf->size = (u64)st.st_size;
+		r = read_tables(elf, name, e);
+	}
+	if (r < 0)
+		elf_release(elf);
+	return r;
+}
+
+int elf_open_mem(struct elf *elf, const void *bytes, size_t size, const char *name, struct err *e)
+{
+	int r;
+
+	*elf = (struct elf)ELF_INIT;
+	elf->mem = bytes;
+	elf->size = size;
+	r = read_tables(elf, name, e);
+	if (r < 0)
+		elf_release(elf);
+	return r;
+}
+
+void elf_release(struct elf *elf)
+{
+	if (elf->fd >= 0)
+		close(elf->fd);
+	free(elf->segments);
+	free(elf->sections);
+	free(elf->names);
+	*elf = (struct elf)ELF_INIT;
+}
+
+/* A struct buf ends in a NUL, so every offset inside names is a string. */
+const char *elf_section_name(const struct elf *elf, const struct elf_section *s)
+{
+	return s->name < elf->names_len ? elf->names + s->name : "";
+}
+
+const struct elf_section *elf_find_section(const struct elf *elf, const char *name)
+{
+	for (size_t i = 1; i < elf->section_count; i++)
+		if (streq(elf_section_name(elf, &elf->sections[i]), name))
+			return &elf->sections[i];
+	return NULL;
+}
+
+const struct elf_section *elf_find_type(const struct elf *elf, u32 type)
+{
+	for (size_t i = 1; i < elf->section_count; i++)
+		if (elf->sections[i].type == type)
+			return &elf->sections[i];
+	return NULL;
+}
+
+size_t elf_notes_build_id(const void *notes, size_t len, u8 *ret, size_t max)
+{
+	const u8 *p = notes;
+	size_t at = 0;
+
+	while (len - at >= sizeof(Elf64_Nhdr)) {
+		Elf64_Nhdr h; /* the same for both classes */
+		size_t name = at + sizeof(h), desc, next;
+
+		memcpy(&h, p + at, sizeof(h));
+		if (h.n_namesz > len - name)
+			return 0;
+		desc = name + ALIGN_UP((size_t)h.n_namesz, 4);
+		if (desc > len || h.n_descsz > len - desc)
+			return 0;
+		if (h.n_type == NT_GNU_BUILD_ID && h.n_namesz == 4 &&
+		    memcmp(p + name, "GNU", 4) == 0) {
+			size_t n = MIN((size_t)h.n_descsz, max);
+
+			memcpy(ret, p + desc, n);
+			return n;
+		}
+		next = desc + ALIGN_UP((size_t)h.n_descsz, 4);
+		if (next > len)
+			return 0;
+		at = next;
+	}
+	return 0;
+}
+
+static size_t notes_at(const struct elf *elf, u64 offset, u64 size, u8 *ret, size_t max)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT;
+
+	if (elf_read_buf(elf, offset, size, ELF_MAX_NOTES, &b) < 0)
+		return 0;
+	return elf_notes_build_id(buf_str(&b), b.len, ret, max);
+}
+
+size_t elf_build_id(const struct elf *elf, u8 *ret, size_t max)
+{
+	for (size_t i = 1; i < elf->section_count; i++) {
+		const struct elf_section *s = &elf->sections[i];
+		size_t n = 0;
+
+		if (s->type == SHT_NOTE)
+			n = notes_at(elf, s->offset, s->size, ret, max);
+		if (n)
+			return n;
+	}
+	for (size_t i = 0; i < elf->segment_count; i++) {
+		const struct elf_segment *s = &elf->segments[i];
+		size_t n = 0;
+
+		if (s->type == PT_NOTE)
+			n = notes_at(elf, s->offset, s->filesz, ret, max);
+		if (n)
+			return n;
+	}
+	return 0;
+}
+
+bool elf_debuglink(const struct elf *elf, struct buf *ret_name, u32 *ret_crc)
+{
+	const struct elf_section *s = elf_find_section(elf, ".gnu_debuglink");
+	_cleanup_buf_ struct buf b = BUF_INIT;
+	size_t len, crc_at;
+
+	if (!s || elf_read_section(elf, s, 4096, &b) < 0 || !b.len)
+		return false;
+	len = strnlen(b.data, b.len);
+	crc_at = ALIGN_UP(len + 1, 4);
+	if (!len || crc_at + 4 > b.len || memchr(b.data, '/', len))
+		return false;
+	buf_add(ret_name, b.data, len);
+	memcpy(ret_crc, b.data + crc_at, 4);
+	return true;
+}
+
+static bool segment_has_offset(const struct elf_segment *s, u64 offset)
+{
+	return s->type == PT_LOAD && offset >= s->offset && offset - s->offset < s->filesz;
+}
+
+bool segments_vaddr(const struct elf_segment *segments, size_t n, u64 offset, u64 *ret)
+{
+	const struct elf_segment *found = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct elf_segment *s = &segments[i];
+
+		if (segment_has_offset(s, offset) && (!found || (s->flags & PF_X)))
+			found = s;
+	}
+	if (found)
+		*ret = found->vaddr + (offset - found->offset);
+	return found != NULL;
+}
+
+bool segments_offset(const struct elf_segment *segments, size_t n, u64 vaddr, u64 *ret)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct elf_segment *s = &segments[i];
+
+		if (s->type == PT_LOAD && vaddr >= s->vaddr && vaddr - s->vaddr < s->filesz) {
+			*ret = s->offset + (vaddr - s->vaddr);
+			return true;
+		}
+	}
+	return false;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A reader of ELF files, 32 and 64 bit, little-endian, that trusts nothing. It reads with pread
+ * and never maps: a file that is cut short while it is read is an error here, not a SIGBUS.
+ * What it keeps is copied: offsets and sizes in it may still be anything, elf_read() checks.
+ */
+#ifndef SYMBOL_ELF_H
+#define SYMBOL_ELF_H
+
+#include "base/buf.h"
+#include "base/err.h"
+
+#include <elf.h>
+
+enum {
+	ELF_MAX_PHDRS = 4096,
+	ELF_MAX_SECTIONS = 1 << 18,
+	ELF_MAX_NAMES = 16 << 20, /* bytes of section names */
+	ELF_MAX_NOTES = 1 << 20,
+};
+
+struct elf_section {
+	u32 name; /* into names; elf_section_name() */
+	u32 type;
+	u32 link;
+	u32 info;
+	u64 flags;
+	u64 addr;
+	u64 offset;
+	u64 size;
+	u64 entsize;
+};
+
+struct elf_segment {
+	u32 type;
+	u32 flags;
+	u64 offset;
+	u64 vaddr;
+	u64 filesz;
+	u64 memsz;
+};
+
+struct elf {
+	int fd;        /* owned; -1 when the bytes are in memory */
+	const u8 *mem; /* not owned */
+	u64 size;
+	bool is64;
+	u16 type;
+	u16 machine;
+	struct elf_segment *segments;
+	size_t segment_count;
+	struct elf_section *sections;
+	size_t section_count;
+	char *names;
+	size_t names_len;
+	u64 fingerprint; /* of the headers: tells two files with one build id apart */
+};
+
+#define ELF_INIT          \
+	{                 \
+		.fd = -1, \
+	}
+#define _cleanup_elf_ _cleanup_(elf_release)
+
+/* Reads the headers; @name is for messages. Takes @fd over, also when it fails. */
+int elf_open_fd(struct elf *elf, int fd, const char *name, struct err *e);
+/* The same over bytes that outlive @elf. */
+int elf_open_mem(struct elf *elf, const void *bytes, size_t size, const char *name, struct err *e);
+void elf_release(struct elf *elf);
+
+/* All @n bytes or an error. */
+int elf_read(const struct elf *elf, u64 offset, void *ret, size_t n);
+/* Appends up to @max bytes of the file; more than that or beyond the file's end is an error. */
+int elf_read_buf(const struct elf *elf, u64 offset, u64 size, u64 max, struct buf *ret);
+/* Appends the section's bytes; -ENODATA for sections without any in this file. */
+int elf_read_section(const struct elf *elf, const struct elf_section *s, u64 max, struct buf *ret);
+
+/* "" where the name is broken. */
+const char *elf_section_name(const struct elf *elf, const struct elf_section *s);
+/* First of this name or type, or NULL. */
+const struct elf_section *elf_find_section(const struct elf *elf, const char *name);
+const struct elf_section *elf_find_type(const struct elf *elf, u32 type);
+
+/* Length of the build id, 0 when there is none; at most @max bytes are copied. */
+size_t elf_build_id(const struct elf *elf, u8 *ret, size_t max);
+/* The same from the bytes of notes (/sys/kernel/notes). */
+size_t elf_notes_build_id(const void *notes, size_t len, u8 *ret, size_t max);
+/* The name in .gnu_debuglink and the CRC of that file; the name has no '/' in it. */
+bool elf_debuglink(const struct elf *elf, struct buf *ret_name, u32 *ret_crc);
+
+/* Between file offsets and addresses of loaded segments; code is tried first. */
+bool segments_vaddr(const struct elf_segment *segments, size_t n, u64 offset, u64 *ret);
+bool segments_offset(const struct elf_segment *segments, size_t n, u64 vaddr, u64 *ret);
+
+#endif

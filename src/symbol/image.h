@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Everything that is known about the code of one file, apart from who mapped it. */
+#ifndef SYMBOL_IMAGE_H
+#define SYMBOL_IMAGE_H
+
+#include "symbol/symbol.h"
+#include "symbol/symtab.h"
+
+struct image {
+	struct symtab symtab;
+	struct elf_segment *segments; /* loaded ones only */
+	size_t segment_count;
+	u8 build_id[MODULE_BUILD_ID_MAX];
+	size_t build_id_len;
+	u64 fingerprint;  /* of the file's headers */
+	char *debug_file; /* where the names came from, if not from the file; or NULL */
+	bool complete;    /* the names are from a full symbol table */
+	bool from_cache;
+	u32 named;       /* symbols that have a name */
+	const char *why; /* what is missing, and what to do: constant text, or NULL */
+	const char *hint;
+};
+
+/* How and for whom an image is read. */
+struct image_source {
+	const char *path; /* as its process knows it */
+	const char *root; /* of its process, or NULL */
+	const char *debug_dir;
+	const char *cache_dir; /* NULL: no cache */
+	bool no_debug_files;
+};
+
+struct image *image_new(void);
+void image_free(struct image *img);
+/* Reads the file's names, or takes them from the cache. What is wrong is in why and hint. */
+void image_load(struct image *img, const struct elf *elf, const struct image_source *src);
+/* The vDSO of this process: all processes have the same. -ENOENT when there is none. */
+int image_load_vdso(struct image *img);
+
+/*
+ * The disk cache: one file for each build id, made of the arrays as they are in memory, so that
+ * loading is a mapping and a check. Only complete tables are kept: a debug package that is
+ * installed later is never hidden by a poor entry.
+ */
+#define CACHE_MAX_TOTAL (512ull << 20)
+#define CACHE_MAX_FILE  (1ull << 30)
+
+/* @fingerprint 0: whatever was stored under this build id, when the file itself is gone. */
+int cache_load(struct image *img, const char *dir, const u8 *build_id, size_t build_id_len,
+	       u64 fingerprint);
+/* Failing to write is no failure: there is just no cache. */
+int cache_store(const struct image *img, const char *dir);
+/* For tests and fuzzing: takes over a mapping if all of it is sound, else leaves it alone. */
+int cache_adopt(struct image *img, const void *map, size_t len, const u8 *build_id,
+		size_t build_id_len, u64 fingerprint);
+
+#endif

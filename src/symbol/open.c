@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbol/open.h"
+
+#include "symbol/symbol.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+enum { OPEN_FLAGS = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK };
+
+static int keep_regular(int fd)
+{
+	struct stat st;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		return fd;
+	close(fd);
+	return -EINVAL;
+}
+
+static int open_in_root(const char *root, const char *path)
+{
+	_cleanup_close_ int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct open_how how = { .flags = OPEN_FLAGS, .resolve = RESOLVE_IN_ROOT };
+
+	if (dir < 0)
+		return -errno;
+	return keep_regular((int)syscall(SYS_openat2, dir, path, &how, sizeof(how)));
+}
+
+int file_open(const char *root, const char *path)
+{
+	if (root && *root && !streq(root, "/"))
+		return open_in_root(root, path);
+	return keep_regular(open(path, OPEN_FLAGS));
+}
+
+/* Whether the file is the recorded one, as far as was recorded. */
+static bool same_inode(int fd, const struct module_key *key)
+{
+	struct stat st;
+
+	return !key->ino || (fstat(fd, &st) == 0 && st.st_ino == key->ino);
+}
+
+/* Whether a link of /proc means this path; a file that is gone has its mark there. */
+static bool same_path(const char *target, const char *path)
+{
+	const char *rest = starts_with(target, path);
+
+	return rest && (!*rest || streq(rest, " (deleted)"));
+}
+
+/* Another process may have the pid by now: the link must still say the same. */
+static int open_mapping(const struct module_key *key)
+{
+	char link[96], target[4096];
+	ssize_t n;
+	int fd;
+
+	if (!key->pid || !key->map_end)
+		return -ENOENT;
+	snprintf(link, sizeof(link), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)key->pid,
+		 key->map_start, key->map_end);
+	n = readlink(link, target, sizeof(target) - 1);
+	if (n < 0)
+		return -errno;
+	target[n] = '\0';
+	if (!key->build_id_len && !same_path(target, key->path))
+		return -ESTALE;
+	fd = file_open(NULL, link);
+	if (fd >= 0 && !same_inode(fd, key)) {
+		close(fd);
+		return -ESTALE;
+	}
+	return fd;
+}
+
+int module_open(const struct module_key *key, enum module_way way)
+{
+	char root[64];
+
+	if (way == WAY_MAPPING)
+		return open_mapping(key);
+	if (key->path[0] != '/')
+		return -ENOENT;
+	if (way == WAY_PATH)
+		return file_open(NULL, key->path);
+	if (!key->pid)
+		return -ENOENT;
+	snprintf(root, sizeof(root), "/proc/%d/root", (int)key->pid);
+	return file_open(root, key->path);
+}

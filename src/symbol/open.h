@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Opening files that others name: never blocks on a FIFO, never leaves the given root. */
+#ifndef SYMBOL_OPEN_H
+#define SYMBOL_OPEN_H
+
+#include "base/base.h"
+
+struct module_key;
+
+/*
+ * An ordinary file for reading. With a @root (else NULL) the path and every symbolic link on it
+ * are resolved as a process sees them whose root that is. The descriptor or a negative errno.
+ */
+int file_open(const char *root, const char *path);
+
+/* The ways to a module's file, tried in turn. */
+enum module_way {
+	WAY_MAPPING, /* /proc/PID/map_files: right even if the file is deleted or not visible */
+	WAY_PROCESS, /* its path in the process's root */
+	WAY_PATH,    /* its path here */
+	WAY_COUNT,
+};
+
+/* -ENOENT also for ways that do not apply. */
+int module_open(const struct module_key *key, enum module_way way);
+
+#endif

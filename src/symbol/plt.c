@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Names of PLT stubs, "foo@plt", from the instructions of the stubs: whichever linker laid them
+ * out, each either jumps through a slot of the GOT, for which there is a relocation, or pushes
+ * the number of its relocation. What depends on the CPU is stub_slot(), stub_number().
+ */
+#include "symbol/symtab.h"
+
+#include "base/map.h"
+#include "symbol/symbol.h"
+
+enum {
+	PLT_MAX_BYTES = 1 << 20,
+	RELA_MAX_BYTES = 8 << 20,
+	/* .rela.dyn may be huge; those with names are its last part by custom of the linkers */
+	RELA_TAIL_BYTES = 256 << 10,
+	NAME_MAX_BYTES = 4 << 10,
+};
+
+struct relocation {
+	u32 symbol;
+	u64 addend;
+};
+
+struct plt {
+	struct symtab_builder *out;
+	const struct elf *elf;
+	const struct elf_section *dynsym; /* NULL in a static program */
+	const struct elf_section *dynstr;
+	VEC(struct relocation) relocations; /* those of .rela.plt first, in order */
+	size_t numbered;
+	struct map slots; /* address in the GOT -> index of relocation + 1 */
+};
+
+/* x86-64: [endbr64] [bnd] jmp *offset(%rip). False when the stub does not jump so. */
+static bool stub_slot(const struct plt *p, const u8 *code, size_t n, u64 address, u64 *ret)
+{
+	s32 offset;
+
+	if (p->elf->machine != EM_X86_64)
+		return false;
+	for (size_t i = 0; i + 6 <= n && i <= 5; i++) {
+		if (code[i] != 0xff || code[i + 1] != 0x25)
+			continue;
+		memcpy(&offset, code + i + 2, 4);
+		*ret = address + i + 6 + (u64)(s64)offset;
+		return true;
+	}
+	return false;
+}
+
+/* x86: [endbr64] push $number. */
+static bool stub_number(const struct plt *p, const u8 *code, size_t n, u32 *ret)
+{
+	const size_t i = n >= 4 && memcmp(code, "\xf3\x0f\x1e\xfa", 4) == 0 ? 4 : 0;
+
+	if ((p->elf->machine != EM_X86_64 && p->elf->machine != EM_386) || i + 5 > n ||
+	    code[i] != 0x68)
+		return false;
+	memcpy(ret, code + i + 1, 4);
+	return true;
+}
+
+static void add_rela(struct plt *p, const struct buf *b)
+{
+	for (size_t at = 0; at + sizeof(Elf64_Rela) <= b->len; at += sizeof(Elf64_Rela)) {
+		Elf64_Rela r;
+
+		memcpy(&r, b->data + at, sizeof(r));
+		vec_push(&p->relocations, (struct relocation){ .symbol = (u32)ELF64_R_SYM(r.r_info),
+							       .addend = (u64)r.r_addend });
+		if (!map_find(&p->slots, r.r_offset))
+			map_put(&p->slots, r.r_offset, p->relocations.len);
+	}
+}
+
+static void read_relocations(struct plt *p)
+{
+	const struct elf_section *s = elf_find_section(p->elf, ".rela.plt");
+	_cleanup_buf_ struct buf b = BUF_INIT;
+
+	if (s && elf_read_section(p->elf, s, RELA_MAX_BYTES, &b) == 0)
+		add_rela(p, &b);
+	p->numbered = p->relocations.len;
+	s = elf_find_section(p->elf, ".rela.dyn");
+	if (!s || s->type != SHT_RELA || !elf_find_section(p->elf, ".plt.got"))
+		return;
+	u64 skip = s->size > RELA_TAIL_BYTES ? s->size - RELA_TAIL_BYTES : 0;
+
+	skip -= skip % sizeof(Elf64_Rela);
+	buf_reset(&b);
+	if (s->offset <= UINT64_MAX - skip &&
+	    elf_read_buf(p->elf, s->offset + skip, s->size - skip, RELA_MAX_BYTES, &b) == 0)
+		add_rela(p, &b);
+}
+
+/* Appends the name of a dynamic symbol: few of many are wanted, so they are read one by one. */
+static bool add_name(struct plt *p, u32 symbol, u32 *ret)
+{
+	const size_t size = symtab_raw_size(p->elf), at = p->out->strings.len;
+	u64 left, want = 128;
+	Elf64_Sym s;
+	char raw[sizeof(s)];
+
+	if (!p->dynsym || symbol >= p->dynsym->size / size ||
+	    elf_read(p->elf, p->dynsym->offset + symbol * size, raw, size) < 0)
+		return false;
+	symtab_raw(p->elf, raw, 0, &s);
+	if (!s.st_name || s.st_name >= p->dynstr->size)
+		return false;
+	left = p->dynstr->size - s.st_name;
+	for (;; want = NAME_MAX_BYTES) {
+		const u64 offset = p->dynstr->offset + s.st_name;
+		const size_t n = MIN(left, want);
+
+		buf_truncate(&p->out->strings, at);
+		if (elf_read_buf(p->elf, offset, n, NAME_MAX_BYTES, &p->out->strings) < 0)
+			return false;
+		if (n < want || want == NAME_MAX_BYTES ||
+		    memchr(p->out->strings.data + at, '\0', n))
+			break;
+	}
+	buf_truncate(&p->out->strings, at + strlen(p->out->strings.data + at));
+	buf_addch(&p->out->strings, '\0');
+	*ret = (u32)at;
+	return true;
+}
+
+static void add_stub(struct plt *p, u64 start, u64 size, const struct relocation *r)
+{
+	struct candidate c = { .flags = SYM_PLT, .typed = true };
+
+	if (p->out->strings.len > 2 * SYMTAB_MAX_STRTAB)
+		return;
+	if (!r->symbol)
+		c.resolver = r->addend;
+	else if (!add_name(p, r->symbol, &c.name))
+		return;
+	vec_push(&p->out->spans, (struct span){ .start = start,
+						.end = start + size,
+						.id = (u32)p->out->candidates.len });
+	vec_push(&p->out->candidates, c);
+}
+
+static void scan_section(struct plt *p, const char *name)
+{
+	const struct elf_section *s = elf_find_section(p->elf, name);
+	_cleanup_buf_ struct buf b = BUF_INIT;
+	size_t step = streq(name, ".plt.got") && s && s->entsize == 8 ? 8 : 16;
+
+	if (!s || elf_read_section(p->elf, s, PLT_MAX_BYTES, &b) < 0 ||
+	    s->addr > UINT64_MAX - s->size)
+		return;
+	for (size_t at = 0; at + step <= b.len; at += step) {
+		const u8 *code = (const u8 *)b.data + at;
+		u64 slot, index = 0;
+		u32 number;
+
+		if (stub_slot(p, code, step, s->addr + at, &slot))
+			index = map_get(&p->slots, slot, 0);
+		else if (stub_number(p, code, step, &number) && number < p->numbered)
+			index = (u64)number + 1;
+		if (index && p->relocations.items)
+			add_stub(p, s->addr + at, step, &p->relocations.items[index - 1]);
+	}
+}
+
+void symtab_add_plt(struct symtab_builder *b, const struct elf *elf)
+{
+	const struct elf_section *dynsym = elf_find_type(elf, SHT_DYNSYM);
+	struct plt p = { .out = b, .elf = elf };
+
+	if (!elf->is64 || !elf_find_section(elf, ".rela.plt"))
+		return;
+	if (dynsym && dynsym->link < elf->section_count) {
+		p.dynsym = dynsym;
+		p.dynstr = &elf->sections[dynsym->link];
+	}
+	read_relocations(&p);
+	scan_section(&p, ".plt");
+	scan_section(&p, ".plt.sec");
+	scan_section(&p, ".plt.got");
+	vec_release(&p.relocations);
+	map_release(&p.slots);
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What struct symbols is made of; for the files of this folder only. */
+#ifndef SYMBOL_STORE_H
+#define SYMBOL_STORE_H
+
+#include "base/intern.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "symbol/image.h"
+#include "symbol/kallsyms.h"
+#include "symbol/perfmap.h"
+#include "symbol/symbol.h"
+
+/* Answers that were given, by where their function starts: they have the ids. */
+struct answers {
+	struct map by_start;
+	VEC(struct symbol) list; /* list[id - 1] */
+};
+
+/* Names that a recording brought. */
+struct carried_name {
+	u64 start;
+	u64 size;
+	u32 name; /* id in names */
+	u32 flags;
+};
+
+struct carried {
+	VEC(struct carried_name) list;
+	struct span_table spans; /* ids are indexes into list */
+	bool stale;
+};
+
+struct module {
+	struct module_key key; /* its pointers are ours */
+	const char *short_name;
+	struct image *image; /* owned by the store; NULL before it is loaded or if it cannot be */
+	const char *why;
+	const char *hint;
+	bool loaded;
+	struct carried carried;
+	struct answers answers;
+	u64 named, grouped, nameless;
+};
+
+struct ksymbol {
+	u64 start;
+	u64 size;
+	u32 name; /* id in names */
+	bool bpf;
+};
+
+struct kernel {
+	struct kallsyms table;
+	bool loaded;
+	bool recorded;   /* the table is the text of a recording */
+	char *base_name; /* where the recorded kernel had this symbol, or NULL */
+	u64 base_address;
+	u8 build_id[MODULE_BUILD_ID_MAX];
+	size_t build_id_len;
+	u64 shift; /* recorded address - address in the table */
+	const char *why;
+	const char *hint;
+	VEC(struct ksymbol) ksymbols;
+	struct span_table ksymbol_spans;
+	bool ksymbols_stale;
+	struct carried carried;
+	struct answers answers;
+	struct map modules; /* id of an answer -> id in names of "[ext4]" */
+	u64 named, nameless;
+};
+
+struct jit {
+	pid_t pid;
+	uid_t uid; /* of the process; (uid_t)-1 unknown */
+	struct perfmap map;
+	struct answers answers;
+	u64 ino;      /* of the file, to see it replaced */
+	u64 consumed; /* bytes of it */
+	u64 next_read_ns;
+	const char *why;
+};
+
+struct symbols {
+	struct symbols_opts opts; /* its strings are ours */
+	struct arena arena;
+	struct intern names;      /* every name that is handed out */
+	struct intern identities; /* an id here is the id of the module */
+	VEC(struct module *) modules;
+	VEC(struct image *) images;
+	struct intern build_ids;
+	struct map image_of_build_id; /* id in build_ids -> index of image + 1 */
+	struct kernel kernel;
+	VEC(struct jit *) jits;
+	struct map jit_of_pid; /* pid -> index of jit + 1 */
+	u64 jit_named, jit_nameless;
+	struct buf scratch;
+};
+
+/* The name as shown: demangled, control characters made visible. Interned. */
+u32 store_shown_name(struct symbols *s, const char *raw, const char *suffix);
+/* Adds an answer; its id, names and all else are the caller's to fill but the id. */
+const struct symbol *answers_add(struct answers *a, u64 key, const struct symbol *symbol);
+const struct symbol *answers_find(const struct answers *a, u64 key);
+void answers_release(struct answers *a);
+
+void carried_add(struct symbols *s, struct carried *c, const struct symbol_range *r);
+const struct carried_name *carried_find(struct carried *c, u64 where);
+void carried_release(struct carried *c);
+
+void kernel_release(struct kernel *k);
+void jit_free(struct jit *j);
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Names for addresses: of files (ELF), of the kernel, of code made at run time.
+ *
+ * One struct symbols holds what a command needs and owns every string it hands out: names stay
+ * valid until symbols_free(). Nothing is read before it is asked for. Not thread-safe: one
+ * thread at a time.
+ *
+ * A return address points behind its call, perhaps into the next function: look up address - 1
+ * for every frame but the innermost.
+ */
+#ifndef SYMBOL_SYMBOL_H
+#define SYMBOL_SYMBOL_H
+
+#include "base/buf.h"
+#include "base/err.h"
+
+#include <sys/types.h>
+
+struct symbols;
+
+struct symbols_opts {
+	const char *cache_dir; /* NULL: "symbols" in the cache of fathom */
+	const char *debug_dir; /* NULL: /usr/lib/debug */
+	bool no_cache;         /* neither read nor write the disk cache */
+	bool no_debug_files;   /* only what is in the mapped file itself */
+	bool no_demangle;      /* show names as the linker knows them */
+	bool offline;          /* the recording of another machine: read neither the kernel's names
+				  nor files whose build id was not recorded */
+};
+
+/* @opts may be NULL. */
+struct symbols *symbols_new(const struct symbols_opts *opts);
+void symbols_free(struct symbols *s);
+
+enum symbol_flags {
+	SYM_FDE = 1 << 0,     /* nameless code, grouped by its unwind entry: "git+0x1a2b0" */
+	SYM_KERNEL = 1 << 1,  /* start is an address */
+	SYM_JIT = 1 << 2,     /* from a perf map; start is an address */
+	SYM_BPF = 1 << 3,     /* a BPF program or trampoline */
+	SYM_PLT = 1 << 4,     /* "foo@plt" */
+	SYM_IFUNC = 1 << 5,   /* chosen at load time */
+	SYM_CARRIED = 1 << 6, /* from the recording, not from a file of this machine */
+};
+
+struct symbol {
+	const char *name;     /* for people: demangled */
+	const char *raw_name; /* as in the file */
+	u64 start;            /* file offset; address for the kernel and run-time code */
+	u64 size;             /* never 0 */
+	u32 flags;            /* enum symbol_flags */
+	u32 id;               /* from 1; the same function of the same module: the same id */
+};
+
+/*
+ * One file as somebody mapped it, as it was recorded. What is not known stays 0. With a pid the
+ * file is looked for through that process first: right for containers and deleted files.
+ */
+struct module_key {
+	const char *path;
+	const u8 *build_id;
+	size_t build_id_len;
+	u32 maj, min;
+	u64 ino, ino_gen;
+	pid_t pid;
+	u64 map_start, map_end;
+};
+
+/* The longest build id that is kept; longer ones are cut. */
+enum { MODULE_BUILD_ID_MAX = 64 };
+
+/* The module's id, from 1: one per build id and path, or per path, device and inode without. */
+u32 symbols_module(struct symbols *s, const struct module_key *key);
+/* How many modules there are: ids are 1 to this. */
+u32 symbols_module_count(const struct symbols *s);
+
+/*
+ * The function at a file offset. False when there is no name and no unwind entry for it: show
+ * the module's name alone, and symbols_module_info() says why.
+ */
+bool symbols_lookup(struct symbols *s, u32 module, u64 file_offset, struct symbol *ret);
+/* The link-time address of a file offset, as debug information and disassembly know it. */
+bool symbols_vaddr(struct symbols *s, u32 module, u64 file_offset, u64 *ret);
+
+struct module_info {
+	const char *path;       /* as recorded, without " (deleted)" */
+	const char *short_name; /* its last part; "[vdso]" and the like as they are */
+	const u8 *build_id;     /* recorded, or found in the file; NULL when there is none */
+	size_t build_id_len;
+	const char *debug_file; /* where the names were found, if not in the file; or NULL */
+	const char *why;        /* why there are no names, or only some; NULL if all is well */
+	const char *hint;       /* what to do about it, or NULL */
+	u32 symbol_count;
+	bool loaded;     /* somebody asked for a name */
+	bool from_cache; /* the names came from the disk cache */
+	/* Look-ups of this module by what came out. */
+	u64 named, grouped, nameless; /* grouped: SYM_FDE */
+};
+
+/* False for ids that do not exist. Strings belong to the store. */
+bool symbols_module_info(const struct symbols *s, u32 module, struct module_info *ret);
+/* "libc.so.6"; "" for ids that do not exist. */
+const char *symbols_module_name(const struct symbols *s, u32 module);
+
+/* Look-ups of all modules, the kernel and run-time code, by what came out. */
+struct symbols_counts {
+	u64 named, grouped, nameless;
+	u64 kernel_named, kernel_nameless;
+	u64 jit_named, jit_nameless;
+};
+void symbols_counts(const struct symbols *s, struct symbols_counts *ret);
+
+/*
+ * The kernel's function at an address: from /proc/kallsyms, unless the text of a recording was
+ * given. *ret_module (may be NULL) is "[kernel.kallsyms]", "[ext4]" or "bpf"; written also when
+ * there is no name.
+ */
+bool symbols_kernel(struct symbols *s, u64 address, struct symbol *ret, const char **ret_module);
+/* The kallsyms text that a recording carries; replaces what is there. Copied. */
+void symbols_set_kallsyms(struct symbols *s, const char *text, size_t len);
+/*
+ * Where the recorded kernel had one of its symbols (the kernel mmap record: "_text", "_stext").
+ * Another boot of the same kernel put it elsewhere: addresses are shifted, if the build id is
+ * that of the running kernel (or unknown); names of another kernel are refused.
+ */
+void symbols_set_kernel_base(struct symbols *s, const char *symbol, u64 address, const u8 *build_id,
+			     size_t build_id_len);
+/* PERF_RECORD_KSYMBOL: a BPF program, trampoline or the like that came later. Later ones win. */
+void symbols_add_ksymbol(struct symbols *s, u64 address, u64 size, const char *name, bool bpf);
+/* Why kernel addresses have no names (NULL if they have) and what to do (may be NULL). */
+const char *symbols_kernel_why(const struct symbols *s, const char **ret_hint);
+
+/*
+ * Code made at run time, by the perf map that its process writes: ROOT/tmp/perf-NSPID.map. A root
+ * of NULL is /proc/PID/root, a nspid of 0 is asked from /proc. @time_ns (CLOCK_MONOTONIC) limits
+ * how often a map is read again for an address that it does not know; 0 is now.
+ */
+bool symbols_jit(struct symbols *s, pid_t pid, pid_t nspid, const char *root, u64 address,
+		 u64 time_ns, struct symbol *ret);
+/* Why run-time code of this process has no names; NULL if it has a map. */
+const char *symbols_jit_why(const struct symbols *s, pid_t pid);
+
+/* Names that came with a recording. They are used before files, except where SYM_FDE. */
+struct symbol_range {
+	u64 start; /* file offset; address when @module is 0: the kernel */
+	u64 size;
+	const char *name; /* as in the file, not demangled */
+	u32 flags;
+};
+void symbols_carry(struct symbols *s, u32 module, const struct symbol_range *ranges, size_t n);
+/* Everything that was named so far (not run-time code) as bytes for a recording. */
+void symbols_export(const struct symbols *s, struct buf *ret);
+/* The reverse; nothing is taken from a broken blob. */
+int symbols_import(struct symbols *s, const void *blob, size_t len, struct err *e);
+
+#endif

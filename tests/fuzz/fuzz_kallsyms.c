@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Any bytes as the kallsyms text and as the names that a recording carries. */
+#include "symbol/symbol.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void ask(struct symbols *s, u64 address)
+{
+	const char *module;
+	struct symbol sym;
+
+	if (symbols_kernel(s, address, &sym, &module) && (!sym.size || !*module))
+		abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const struct symbols_opts opts = { .offline = true, .no_cache = true };
+	struct symbols *s = symbols_new(&opts);
+	struct buf blob = BUF_INIT;
+	struct symbol sym;
+
+	symbols_set_kallsyms(s, (const char *)data, size);
+	for (u64 at = 0; at < 64; at++)
+		ask(s, at ? UINT64_MAX >> at : 0);
+	if (symbols_import(s, data, size, NULL) == 0)
+		for (u32 m = 1; m <= symbols_module_count(s); m++)
+			for (u64 at = 0; at < 4096; at += 16)
+				(void)symbols_lookup(s, m, at, &sym);
+	symbols_export(s, &blob);
+	/* What we write we can read. */
+	if (symbols_import(s, blob.data, blob.len, NULL) < 0)
+		abort();
+	buf_release(&blob);
+	symbols_free(s);
+	return 0;
+}
