@@ -257,11 +257,21 @@ static u64 walk_tree(const struct calltree *t, const struct report_opts *opts, s
 	return hidden;
 }
 
+/* Folded stacks name no commands: then there is nothing to group by. */
+static bool has_comms(const struct profile *p)
+{
+	vec_each(t, &p->threads)
+		if (t->comm)
+			return true;
+	return false;
+}
+
 static void add_tree(const struct reporter *rp, struct result *ret)
 {
 	struct calltree_opts opts = {
 		.event = rp->event,
-		.group = rp->opts->tree == TREE_CALLER ? GROUP_COMM : GROUP_NONE,
+		.group = rp->opts->tree == TREE_CALLER && has_comms(rp->profile) ? GROUP_COMM
+										 : GROUP_NONE,
 		.inverted = rp->opts->tree == TREE_CALLEE,
 	};
 	struct calltree t;
@@ -310,11 +320,27 @@ static size_t events_with_samples(const struct profile *p)
 	return n;
 }
 
+static bool has_modules(const struct profile *p)
+{
+	vec_each(f, &p->frames)
+		if (f->module)
+			return true;
+	return false;
+}
+
+/* Default keys that this input knows nothing of would be columns of dashes. */
+static const char *default_keys(const struct profile *p)
+{
+	if (has_modules(p))
+		return "comm,dso,symbol";
+	return has_comms(p) ? "comm,symbol" : "symbol";
+}
+
 int report_build(struct profile *p, const struct report_opts *opts, struct result *ret,
 		 struct err *e)
 {
 	struct reporter rp = { .profile = p, .opts = opts };
-	int r = report_keys_parse(opts->sort ? opts->sort : "comm,dso,symbol", &rp.keys, e);
+	int r = report_keys_parse(opts->sort ? opts->sort : default_keys(p), &rp.keys, e);
 
 	if (r < 0)
 		return r;

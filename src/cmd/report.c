@@ -24,9 +24,9 @@ static const char *const graphs[] = { "caller", "callee", "none", NULL };
 
 static const struct opt report_options[] = {
 	{ .type = OPT_INCLUDE, .include = profile_options, AT(profile) },
-	{ 's', "sort", OPT_STRING, AT(sort), .arg = "KEYS", .def = "comm,dso,symbol",
+	{ 's', "sort", OPT_STRING, AT(sort), .arg = "KEYS",
 	  .help = "what a line of the table is: comm, pid, tid, cpu, cgroup, event, time, parent, "
-		  "dso, symbol, srcline" },
+		  "dso, symbol, srcline (default comm,dso,symbol)" },
 	{ 'g', "call-graph", OPT_CHOICE, AT(graph), .arg = "HOW", .def = "caller",
 	  .implied = "caller", .choices = graphs, .flags = OPT_OPTIONAL, .alias = "graph",
 	  .help = "the tree of hottest paths: from the root, from the leaf, or none" },
@@ -95,6 +95,15 @@ static void shape(const struct context *ctx, const struct report_args *a, struct
 	}
 }
 
+/* A sort key that does not exist is a mistake on the command line. */
+static int build(struct profile *p, const struct report_opts *opts, struct result *ret,
+		 struct err *e)
+{
+	int r = report_build(p, opts, ret, e);
+
+	return r == -EINVAL ? EXIT_USAGE : r;
+}
+
 static int report_run(struct context *ctx, void *args)
 {
 	struct report_args *a = args;
@@ -105,15 +114,15 @@ static int report_run(struct context *ctx, void *args)
 	int r = profile_args_opts(&a->profile, &load, &ctx->err);
 
 	if (r < 0)
-		return r;
-	load.merge = !strstr(a->sort, "time");
+		return EXIT_USAGE;
+	load.merge = !a->sort || !strstr(a->sort, "time");
 	shape(ctx, a, &opts);
 	profile_init(&p);
 	result_init(&result, "report");
 	r = profile_args_load(ctx, &a->profile, &load, &p);
 	if (r >= 0)
-		r = report_build(&p, &opts, &result, &ctx->err);
-	if (r >= 0)
+		r = build(&p, &opts, &result, &ctx->err);
+	if (r == 0)
 		r = cli_show(ctx, &result);
 	result_release(&result);
 	profile_release(&p);

@@ -50,15 +50,20 @@ static void find_parents(const struct tree *t, struct place *places)
 	}
 }
 
+/* Below one of several roots even an only child indents, or the roots could not be told apart. */
 static void find_levels(const struct tree *t, struct place *places, u32 most)
 {
+	size_t roots = 0;
+
+	for (u32 i = 0; i < t->nodes.len; i++)
+		roots += !places[i].parent;
 	for (u32 i = 0; i < t->nodes.len; i++) {
 		const struct place *parent;
 
 		if (!places[i].parent)
 			continue;
 		parent = &places[places[i].parent - 1];
-		places[i].forked = parent->children > 1;
+		places[i].forked = parent->children > 1 || (!parent->parent && roots > 1);
 		places[i].level = MIN(parent->level + places[i].forked, most);
 	}
 }

@@ -280,14 +280,15 @@ TEST("short flags are grouped and values attached")
 	CHECK_STR(p.args.file, "file");
 }
 
-TEST("an optional value comes only attached")
+TEST("an optional value comes attached, or as the next word if that is one of the choices")
 {
 	_cleanup_parsed_ struct parsed p = { 0 }, q = { 0 };
 
-	PARSE(&p, &cmd_all, "--call-graph", "dwarf");
+	PARSE(&p, &cmd_all, "--call-graph", "dwarf", "-g", "other");
 	CHECK_EQ(p.r, 0);
 	CHECK_EQ(p.args.graph, 1);
-	CHECK_STR(p.ctx.operands.items[0], "dwarf");
+	CHECK_EQ(p.ctx.operands.len, 1);
+	CHECK_STR(p.ctx.operands.items[0], "other");
 	PARSE(&q, &cmd_all, "-gdwarf");
 	CHECK_EQ(q.r, 0);
 	CHECK_EQ(q.args.graph, 2);

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Stacks in, report out.
+. "$(dirname "$0")/../lib/test.sh"
+
+stacks=$TOP/tests/golden/report/stacks.folded
+cd "$TMP" || exit 1
+cp "$stacks" stacks.folded
+
+page() { golden "$1" "$out_file" "$TOP/tests/golden/report/$1"; }
+
+run "$FATHOM" report -i stacks.folded
+expect_status 0
+page default.txt
+COLUMNS=40 run "$FATHOM" report -i stacks.folded
+page narrow.txt
+run "$FATHOM" report -i stacks.folded --json
+page all.json
+ok "it is JSON" python3 -m json.tool "$out_file"
+run "$FATHOM" report -i stacks.folded --csv --sort symbol --no-children
+page self.csv
+run "$FATHOM" report -i stacks.folded -g callee --sort comm --percent-limit 10
+page callee.txt
+run bash -c "\"$FATHOM\" report -i - < stacks.folded"
+like "standard input" "$out" 'escape_html'
+
+run "$FATHOM" report -i stacks.folded --sort colour
+expect_status 2
+expect_err "unknown sort key 'colour'"
+expect_err "hint: keys are comm"
+run "$FATHOM" report
+expect_status 1
+expect_err "there is no recording here"
+run "$FATHOM" report -i nothing.data
+expect_err "cannot open 'nothing.data': no such file or directory"
+run "$FATHOM" report -i .
+expect_err "cannot read '.': it is a directory"
+: > empty.data
+run "$FATHOM" report -i empty.data
+expect_status 1
+expect_err "'empty.data' is empty"
+echo 'this is prose, not stacks' > prose
+run "$FATHOM" report -i prose
+expect_err "'prose' is neither a recording nor text with stacks"
+run "$FATHOM" report -i stacks.folded --time 5
+expect_status 2
+expect_err "'5' is not a span of time"
+done_testing
