@@ -260,7 +260,7 @@ void recording_read_feature(struct recording *r, u32 feature, const void *data, 
 
 	if (feature >= FEATURE_BITS)
 		return;
-	if (size > FORMAT_MAX_INFO - r->info_bytes) {
+	if (r->info_bytes > FORMAT_MAX_INFO || size > FORMAT_MAX_INFO - r->info_bytes) {
 		recording_bad_feature(r, offset, "the sections take more than 64 MB");
 		return;
 	}

@@ -7,6 +7,7 @@ void order_reset(struct order *o, struct chunk_pool *pool)
 		chunk_unref(pool, entry->chunk);
 	vec_clear(&o->pending);
 	o->newest = o->complete = 0;
+	o->has_rounds = false;
 }
 
 void order_release(struct order *o, struct chunk_pool *pool)
@@ -127,6 +128,7 @@ int order_round(struct order *o, struct chunk_pool *pool, order_cb cb, void *ctx
 	u64 limit = o->complete;
 
 	o->complete = o->newest;
+	o->has_rounds = true;
 	if (!o->pending.len)
 		return 0;
 	sort(o);
@@ -154,7 +156,7 @@ int order_relieve(struct order *o, struct chunk_pool *pool, order_cb cb, void *c
 
 	sort(o);
 	ret = deliver(o, pool, DIV_ROUND_UP(o->pending.len, 2), cb, ctx);
-	if (ret == 0 && pool->n_live * pool->size > ORDER_MAX_BYTES / 4 * 3)
+	if (ret == 0 && pool->n_live * pool->size > ORDER_MAX_BYTES * order_factor(o) / 4 * 3)
 		ret = deliver(o, pool, o->pending.len, cb, ctx);
 	return ret;
 }

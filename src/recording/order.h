@@ -13,7 +13,11 @@
 #include "base/vec.h"
 #include "recording/stream.h"
 
-enum { ORDER_MAX_ENTRIES = 1 << 20, ORDER_MAX_BYTES = 64 << 20 };
+/*
+ * How much may wait. Where there are rounds, two of them must fit, and on a large machine one is
+ * large; without rounds the limit is only reached by waiting for an order that never comes.
+ */
+enum { ORDER_MAX_ENTRIES = 1 << 20, ORDER_MAX_BYTES = 64 << 20, ORDER_ROUNDS_FACTOR = 4 };
 
 struct order_entry {
 	u64 time;
@@ -31,6 +35,7 @@ struct order {
 	size_t scratch_cap;
 	u64 newest;   /* of all records seen */
 	u64 complete; /* nothing up to here can follow any more */
+	bool has_rounds;
 };
 
 typedef int (*order_cb)(void *ctx, const struct order_entry *entry);
@@ -46,9 +51,15 @@ int order_flush(struct order *o, struct chunk_pool *pool, order_cb cb, void *ctx
 /* Too much waits: delivers the older half, or all when that frees too little. */
 int order_relieve(struct order *o, struct chunk_pool *pool, order_cb cb, void *ctx);
 
+static inline size_t order_factor(const struct order *o)
+{
+	return o->has_rounds ? ORDER_ROUNDS_FACTOR : 1;
+}
+
 static inline bool order_full(const struct order *o, const struct chunk_pool *pool)
 {
-	return pool->n_live * pool->size > ORDER_MAX_BYTES || o->pending.len >= ORDER_MAX_ENTRIES;
+	return pool->n_live * pool->size > ORDER_MAX_BYTES * order_factor(o) ||
+	       o->pending.len >= ORDER_MAX_ENTRIES * order_factor(o);
 }
 
 #endif

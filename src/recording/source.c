@@ -35,6 +35,8 @@ int source_open_path(struct source *s, const char *path, struct err *e)
 		return source_open_fd(s, STDIN_FILENO, "standard input", e);
 	}
 	ret = io_open_read(path, &fd, e);
+	if (ret == -EISDIR)
+		err_hint(e, "'perf record --threads' writes folders; record without --threads");
 	if (ret < 0)
 		return ret;
 	ret = source_open_fd(s, fd, path, e);

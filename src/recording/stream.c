@@ -85,7 +85,7 @@ static void lane_room(struct stream *s, struct lane *l, size_t need)
 		return;
 	if (!old || old->refs > 1) {
 		l->chunk = chunk_get(&s->pool);
-		if (left)
+		if (old && left)
 			memcpy(l->chunk->data, old->data + l->pos, left);
 		chunk_unref(&s->pool, old);
 	} else {
@@ -153,7 +153,7 @@ static void cut(struct stream *s, struct lane *l, const struct perf_event_header
 	u8 *at = l->chunk->data + l->pos;
 
 	*ret = (struct raw){ .chunk = l->chunk, .size = size };
-	if ((uintptr_t)at % 8)
+	if (l->pos % 8) /* data[] itself is aligned */
 		align_raw(s, ret, at);
 	else
 		ret->header = (struct perf_event_header *)(void *)at;
@@ -256,11 +256,12 @@ static int file_next(struct stream *s, struct raw *ret)
 		return file_end(s);
 	h = peek(s, &s->file);
 	r = file_size(s, &h, &size);
-	if (r == 0)
-		r = fill(s, size);
-	if (r < 0)
+	if (r)
 		return r;
-	if (lane_left(&s->file) < size)
+	r = fill(s, size);
+	if (r)
+		return r;
+	if (!s->file.chunk || lane_left(&s->file) < size)
 		return fault(s, s->offset, "record of type %u is cut: %zu of %u bytes", h.type,
 			     lane_left(&s->file), size);
 	if (is_packed(h.type)) {

@@ -17,8 +17,7 @@ static const char *const field_sizes[RECORD_TYPE_END] = {
 	[PERF_RECORD_UNTHROTTLE] = "888",
 	[PERF_RECORD_FORK] = "44448",
 	[PERF_RECORD_READ] = "448*",
-	[PERF_RECORD_MMAP2] = "4488844"
-			      "8844",
+	[PERF_RECORD_MMAP2] = "44888448844",
 	[PERF_RECORD_AUX] = "888",
 	[PERF_RECORD_ITRACE_START] = "44",
 	[PERF_RECORD_LOST_SAMPLES] = "8",
@@ -86,24 +85,29 @@ static void swap_fields(const char *sizes, u8 *p, const u8 *end)
 	}
 }
 
-/* pid and tid, cpu and its padding: two u32s in one word. */
+/* One word of the trailing fields: a u64, or two u32s (pid and tid, cpu and its padding). */
+static u8 *swap_word_before(u8 *end, bool is_pair)
+{
+	if (is_pair) {
+		swap_u32_at(end - 8);
+		swap_u32_at(end - 4);
+	} else {
+		swap_u64_at(end - 8);
+	}
+	return end - 8;
+}
+
 static void swap_trailing(u8 *end, u64 sample_type)
 {
-	if (sample_type & PERF_SAMPLE_IDENTIFIER)
-		swap_u64_at(end -= 8);
-	if (sample_type & PERF_SAMPLE_CPU) {
-		swap_u32_at(end -= 4);
-		swap_u32_at(end -= 4);
-	}
-	if (sample_type & PERF_SAMPLE_STREAM_ID)
-		swap_u64_at(end -= 8);
-	if (sample_type & PERF_SAMPLE_ID)
-		swap_u64_at(end -= 8);
-	if (sample_type & PERF_SAMPLE_TIME)
-		swap_u64_at(end -= 8);
-	if (sample_type & PERF_SAMPLE_TID) {
-		swap_u32_at(end -= 4);
-		swap_u32_at(end -= 4);
+	static const u64 from_the_end[] = { PERF_SAMPLE_IDENTIFIER, PERF_SAMPLE_CPU,
+					    PERF_SAMPLE_STREAM_ID,  PERF_SAMPLE_ID,
+					    PERF_SAMPLE_TIME,       PERF_SAMPLE_TID };
+
+	for (size_t i = 0; i < ARRAY_SIZE(from_the_end); i++) {
+		u64 field = from_the_end[i];
+
+		if (sample_type & field)
+			end = swap_word_before(end, field & (PERF_SAMPLE_CPU | PERF_SAMPLE_TID));
 	}
 }
 

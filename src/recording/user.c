@@ -9,9 +9,9 @@ static struct bytes body(const struct recording *r, const struct raw *raw)
 	return bytes_of(raw->header + 1, raw->size - sizeof(*raw->header), r->info.swapped);
 }
 
-static void bad(struct recording *r, const struct raw *raw)
+static void bad(struct recording *r, const struct raw *raw, u32 type)
 {
-	const char *name = record_type_name(raw->header->type);
+	const char *name = record_type_name(type);
 
 	if (r->counts.bad_records++ == 0) {
 		r->counts.bad_offset = raw->offset;
@@ -21,18 +21,17 @@ static void bad(struct recording *r, const struct raw *raw)
 
 static void take_attr(struct recording *r, const struct raw *raw)
 {
-	struct bytes b = body(r, raw), at;
-	const void *attr = b.p;
+	struct bytes b = body(r, raw), at = b;
+	const void *attr;
 	u32 size;
 
 	if (!r->info.pipe)
 		return;
-	at = b;
 	bytes_take(&at, 4);
 	size = bytes_u32(&at);
-	size = size ? size : FORMAT_ATTR_MIN;
-	if (!bytes_take(&b, size) || recording_add_event(r, attr, size) < 0) {
-		bad(r, raw);
+	attr = bytes_take(&b, size ? size : FORMAT_ATTR_MIN);
+	if (!attr || recording_add_event(r, attr, size ? size : FORMAT_ATTR_MIN) < 0) {
+		bad(r, raw, RECORD_HEADER_ATTR);
 		return;
 	}
 	recording_add_ids(r, (u32)r->events.len - 1, b.p, bytes_left(&b) / 8);
@@ -48,7 +47,7 @@ static void take_event_update(struct recording *r, const struct raw *raw)
 	size_t len;
 
 	if (b.bad) {
-		bad(r, raw);
+		bad(r, raw, RECORD_EVENT_UPDATE);
 		return;
 	}
 	if (event == RECORD_NO_EVENT)
@@ -74,7 +73,7 @@ static void take_tracing(struct recording *r, const struct raw *raw, bool known)
 	u64 offset = raw->offset;
 
 	if (b.bad) {
-		bad(r, raw);
+		bad(r, raw, RECORD_HEADER_TRACING_DATA);
 		return;
 	}
 	if (known || size > FORMAT_MAX_FEATURE) {
@@ -94,7 +93,7 @@ static void take_feature(struct recording *r, const struct raw *raw)
 	u64 feature = bytes_u64(&b);
 
 	if (b.bad || feature == 0 || feature >= FEATURE_BITS)
-		bad(r, raw);
+		bad(r, raw, RECORD_HEADER_FEATURE);
 	else
 		recording_read_feature(r, (u32)feature, b.p, bytes_left(&b), raw->offset);
 }
@@ -166,7 +165,7 @@ static void take_thread_map(struct recording *r, const struct raw *raw)
 		vec_push(&r->info.threads, t);
 	}
 	if (b.bad)
-		bad(r, raw);
+		bad(r, raw, RECORD_THREAD_MAP);
 }
 
 /* A bit mask of CPUs; the size of its words is that of the writer's long. */
@@ -209,16 +208,15 @@ static void take_cpu_map(struct recording *r, const struct raw *raw)
 			vec_push(&r->info.cpu_map, cpu);
 	}
 	if (b.bad)
-		bad(r, raw);
+		bad(r, raw, RECORD_CPU_MAP);
 }
 
 static void take_build_id(struct recording *r, const struct raw *raw)
 {
 	struct bytes b = body(r, raw);
 
-	r->info_bytes += raw->size;
-	if (r->info_bytes > FORMAT_MAX_INFO || recording_add_build_id(r, raw->header->misc, &b) < 0)
-		bad(r, raw);
+	if (recording_add_build_id(r, raw->header->misc, &b) < 0)
+		bad(r, raw, RECORD_HEADER_BUILD_ID);
 }
 
 bool recording_absorb(struct recording *r, const struct raw *raw)
@@ -236,11 +234,15 @@ bool recording_absorb(struct recording *r, const struct raw *raw)
 		return true;
 	if (type >= RECORD_TYPE_END || (!takers[type] && type != RECORD_HEADER_TRACING_DATA))
 		return false;
-	if (!known)
+	if (!known) {
 		r->absorbed = raw->offset + 1;
+		r->info_bytes += raw->size;
+	}
 	if (type == RECORD_HEADER_TRACING_DATA)
 		take_tracing(r, raw, known);
-	else if (!known)
+	else if (!known && r->info_bytes <= FORMAT_MAX_INFO)
 		takers[type](r, raw);
+	else if (!known)
+		bad(r, raw, type); /* more than anybody has to say about a recording */
 	return true;
 }

@@ -395,3 +395,40 @@ TEST(large_records_across_windows)
 	seen_release(&seen);
 	buf_release(&e.b);
 }
+
+/* Offsets that do not fit 32 bits, in a file that is mostly a hole. */
+TEST(beyond_4_gigabytes)
+{
+	const u64 hole = 5ull << 30;
+	char *path = xasprintf("%s/large.data", test_tmpdir());
+	struct emit e = { 0 }, tail = { 0 };
+	struct seen seen = { 0 };
+	struct recording *r;
+	size_t start;
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+	kit_header(&e, 128);
+	kit_sample(&e, 71, 10, 1, 1);
+	start = emit_begin(&e, RECORD_AUXTRACE, 0);
+	emit_u64(&e, hole);
+	emit_end(&e, start);
+	kit_sample(&tail, 72, 20, 1, 1);
+	kit_close(&e);
+	emit_patch_u64(&e, KIT_DATA_SIZE_AT, e.b.len - (104 + 16 + 2 * 144) + hole + tail.b.len);
+	CHECK(fd >= 0);
+	CHECK_EQ(pwrite(fd, e.b.data, e.b.len, 0), (ssize_t)e.b.len);
+	if (pwrite(fd, tail.b.data, tail.b.len, (off_t)(e.b.len + hole)) != (ssize_t)tail.b.len)
+		SKIP("the file system takes no large files");
+	close(fd);
+	CHECK_EQ(recording_open(path, &r, NULL), 0);
+	CHECK_EQ(recording_replay(r, seen_record, &seen, NULL), 0);
+	CHECK_EQ(seen.samples, 2);
+	CHECK_EQ(seen.event_samples[1], 1);
+	CHECK_EQ(recording_counts(r)->aux_bytes, hole);
+	CHECK(recording_fault(r)->reason == NULL);
+	recording_free(r);
+	seen_release(&seen);
+	buf_release(&e.b);
+	buf_release(&tail.b);
+	free(path);
+}
