@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "capture/launch.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "base/stop.h"
+
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+
+enum { NOT_FOUND_STATUS = 127 };
+
+/* The child: waits for the byte, then becomes the program. Only async-signal-safe calls. */
+NORETURN static void child_run(int go_fd, int error_fd, char *const *argv)
+{
+	char byte;
+	ssize_t n;
+	int code;
+
+	do
+		n = read(go_fd, &byte, 1);
+	while (n < 0 && errno == EINTR);
+	if (n == 1) {
+		execvp(argv[0], argv);
+		code = errno;
+		if (write(error_fd, &code, sizeof(code)) < 0)
+			_exit(NOT_FOUND_STATUS);
+	}
+	_exit(NOT_FOUND_STATUS);
+}
+
+/* 0 if execvp() would find something it may run. */
+static int find_program(const char *name)
+{
+	const char *path = getenv("PATH");
+	int code = ENOENT;
+
+	if (strchr(name, '/'))
+		return access(name, X_OK) < 0 ? errno : 0;
+	for (const char *p = path ? path : "/bin:/usr/bin"; *name && *p;) {
+		size_t n = strcspn(p, ":");
+		_cleanup_free_ char *file = xasprintf("%.*s/%s", n ? (int)n : 1, n ? p : ".", name);
+
+		if (access(file, X_OK) == 0)
+			return 0;
+		if (errno == EACCES)
+			code = EACCES;
+		p += n + (p[n] == ':');
+	}
+	return code;
+}
+
+static int cannot_run(int code, const char *name, struct err *e)
+{
+	if (code == ENOENT && !strchr(name, '/'))
+		return err_set(e, code, "command not found: '%s'", name);
+	return err_sys(e, code, "cannot run '%s'", name);
+}
+
+int launch_prepare(struct launch *l, char *const *argv, struct err *e)
+{
+	int go[2], error[2], missing = find_program(argv[0]);
+	pid_t pid;
+
+	if (missing)
+		return cannot_run(missing, argv[0], e);
+
+	if (pipe2(go, O_CLOEXEC) < 0)
+		return err_sys(e, errno, "cannot make a pipe");
+	if (pipe2(error, O_CLOEXEC) < 0) {
+		int code = errno;
+
+		close(go[0]);
+		close(go[1]);
+		return err_sys(e, code, "cannot make a pipe");
+	}
+	pid = fork();
+	if (pid == 0) {
+		close(go[1]);
+		close(error[0]);
+		stop_reset_in_child();
+		child_run(go[0], error[1], argv);
+	}
+	int code = errno;
+
+	close(go[0]);
+	close(error[1]);
+	if (pid < 0) {
+		close(go[1]);
+		close(error[0]);
+		return err_sys(e, code, "cannot start '%s'", argv[0]);
+	}
+	*l = (struct launch){
+		.pid = pid,
+		.go_fd = go[1],
+		.exec_fd = error[0],
+		.pid_fd = (int)syscall(SYS_pidfd_open, pid, 0),
+		.name = xstrdup(argv[0]),
+	};
+	return 0;
+}
+
+int launch_go(struct launch *l, struct err *e)
+{
+	int code = 0;
+	ssize_t n;
+
+	if (write(l->go_fd, "", 1) != 1)
+		return err_sys(e, errno, "cannot start '%s'", l->name);
+	close(l->go_fd);
+	l->go_fd = -1;
+	/* The other end is closed by a successful exec: then there is nothing to read. */
+	do
+		n = read(l->exec_fd, &code, sizeof(code));
+	while (n < 0 && errno == EINTR);
+	l->running = true;
+	if (n != sizeof(code))
+		return 0;
+	launch_wait(l);
+	return cannot_run(code, l->name, e);
+}
+
+static bool reap(struct launch *l, int flags)
+{
+	pid_t pid;
+
+	if (l->reaped || l->pid <= 0)
+		return true;
+	do
+		pid = waitpid(l->pid, &l->status, flags);
+	while (pid < 0 && errno == EINTR);
+	if (pid == 0)
+		return false;
+	l->reaped = true;
+	return true;
+}
+
+bool launch_ended(struct launch *l)
+{
+	return reap(l, WNOHANG);
+}
+
+int launch_wait(struct launch *l)
+{
+	reap(l, 0);
+	if (WIFSIGNALED(l->status))
+		return 128 + WTERMSIG(l->status);
+	return WEXITSTATUS(l->status);
+}
+
+void launch_signal(struct launch *l, int sig)
+{
+	if (l->pid > 0 && !reap(l, WNOHANG))
+		kill(l->pid, sig);
+}
+
+void launch_release(struct launch *l)
+{
+	if (l->pid > 0 && !l->running && !l->reaped) {
+		kill(l->pid, SIGKILL);
+		reap(l, 0);
+	}
+	if (l->go_fd >= 0)
+		close(l->go_fd);
+	if (l->pid_fd >= 0)
+		close(l->pid_fd);
+	if (l->exec_fd >= 0)
+		close(l->exec_fd);
+	free(l->name);
+	*l = (struct launch)LAUNCH_INIT;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "capture/option_text.h"
+
+#include <strings.h>
+#include <time.h>
+
+#include "base/parse.h"
+#include "capture/session.h"
+#include "host/machine.h"
+
+enum { RING_MOST = 1 << 30, RATE_UNKNOWN = 1000 };
+
+int option_rate(void *field, const char *text, struct err *e)
+{
+	u64 *hz = field;
+	s64 most;
+
+	if (streq(text, "max")) {
+		*hz = machine_sysctl("kernel/perf_event_max_sample_rate", &most) < 0 ? RATE_UNKNOWN
+										     : (u64)most;
+		return 0;
+	}
+	int r = parse_frequency(text, hz, e);
+
+	return r < 0 || *hz ? r : err_set(e, EINVAL, "a frequency of 0 takes no samples");
+}
+
+int option_stacks(void *field, const char *text, struct err *e)
+{
+	struct stack_option *g = field;
+	const char *size = starts_with(text, "dwarf,");
+	u64 bytes = 0;
+
+	g->size = 0;
+	if (streq(text, "fp") || streq(text, "frame-pointer")) {
+		g->mode = STACK_FP;
+	} else if (streq(text, "none") || streq(text, "no")) {
+		g->mode = STACK_NONE;
+	} else if (streq(text, "lbr")) {
+		g->mode = STACK_LBR;
+	} else if (streq(text, "dwarf") || size) {
+		g->mode = STACK_DWARF;
+		if (size && parse_size(size, &bytes, e) < 0)
+			return -EINVAL;
+		if (size && (bytes == 0 || bytes > SESSION_STACK_MOST))
+			return err_set(e, EINVAL, "a stack copy has 8 to %d bytes",
+				       SESSION_STACK_MOST);
+		g->size = (u32)ALIGN_UP(bytes, 8);
+	} else {
+		err_set(e, EINVAL, "'%s' is no way to get stacks", text);
+		err_hint(e, "use fp, dwarf, dwarf,SIZE, lbr or none");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+int option_ring(void *field, const char *text, struct err *e)
+{
+	bool pages = *text && text[strspn(text, "0123456789")] == '\0';
+	u64 *bytes = field;
+	int r = parse_size(text, bytes, e);
+
+	if (r < 0)
+		return r;
+	if (pages && *bytes <= RING_MOST)
+		*bytes *= (u64)sysconf(_SC_PAGESIZE);
+	if (*bytes == 0 || *bytes > RING_MOST)
+		return err_set(e, EINVAL, "a ring of '%s' is not possible: 1 page to 1 GB", text);
+	return 0;
+}
+
+int option_clock(void *field, const char *text, struct err *e)
+{
+	static const struct {
+		const char *name;
+		int id;
+	} clocks[] = {
+		{ "monotonic", CLOCK_MONOTONIC },
+		{ "mono", CLOCK_MONOTONIC },
+		{ "monotonic_raw", CLOCK_MONOTONIC_RAW },
+		{ "raw", CLOCK_MONOTONIC_RAW },
+		{ "realtime", CLOCK_REALTIME },
+		{ "real", CLOCK_REALTIME },
+		{ "boottime", CLOCK_BOOTTIME },
+		{ "boot", CLOCK_BOOTTIME },
+		{ "tai", CLOCK_TAI },
+		{ "perf", -1 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(clocks); i++) {
+		const char *name = starts_with(text, "CLOCK_") ? text + 6 : text;
+
+		if (strcasecmp(name, clocks[i].name) == 0) {
+			*(int *)field = clocks[i].id;
+			return 0;
+		}
+	}
+	err_set(e, EINVAL, "'%s' is not a clock", text);
+	err_hint(e, "use monotonic, monotonic_raw, realtime, boottime, tai or perf");
+	return -EINVAL;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* fathom list: what can be counted and sampled here. */
+#include <fnmatch.h>
+#include <strings.h>
+
+#include "base/buf.h"
+#include "capture/catalog.h"
+#include "cli/cli.h"
+#include "result/result.h"
+
+struct list_args {
+	bool all;
+};
+
+struct list {
+	const str_list *patterns;
+	struct result *result;
+	struct table *table;
+	size_t found;
+};
+
+static bool matches(const char *pattern, const char *name)
+{
+	if (strpbrk(pattern, "*?["))
+		return fnmatch(pattern, name, FNM_CASEFOLD) == 0;
+	return strcasestr(name, pattern) != NULL;
+}
+
+/* The words of perf list for kinds of events are understood, too. */
+static bool is_kind(const char *pattern, enum catalog_kind kind)
+{
+	static const struct {
+		const char *word;
+		enum catalog_kind kind;
+	} words[] = {
+		{ "hw", CATALOG_HARDWARE },           { "sw", CATALOG_SOFTWARE },
+		{ "hwcache", CATALOG_CACHE },         { "pmu", CATALOG_PMU },
+		{ "tracepoint", CATALOG_TRACEPOINT }, { "pfm", CATALOG_VENDOR },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		if (words[i].kind == kind && streq(pattern, words[i].word))
+			return true;
+	}
+	return streq(pattern, catalog_kind_name(kind));
+}
+
+static bool list_wants(void *ctx, enum catalog_kind kind, const char *name, const char *alias)
+{
+	const struct list *l = ctx;
+
+	if (l->patterns->len == 0)
+		return true;
+	vec_each(p, l->patterns) {
+		if (is_kind(*p, kind) || matches(*p, name) || (alias && matches(*p, alias)))
+			return true;
+	}
+	return false;
+}
+
+static void list_entry(void *ctx, const struct catalog_entry *entry)
+{
+	struct list *l = ctx;
+	struct row *row = table_row(l->result, l->table);
+	const char *text = entry->description ? entry->description : "";
+
+	row->cells[0] = value_text(l->result, entry->name);
+	row->cells[1] = value_text(l->result, catalog_kind_name(entry->kind));
+	row->cells[2] = value_text(l->result, entry->encoding);
+	row->cells[3] = value_text(l->result, entry->alias);
+	if (entry->alias)
+		row->cells[4] = value_textf(l->result, "or %s: %s", entry->alias, text);
+	else if (*text)
+		row->cells[4] = value_text(l->result, text);
+	row->style = entry->kind == CATALOG_FIELD ? STYLE_DIM : STYLE_NONE;
+	l->found++;
+}
+
+static void list_notes(struct result *r, const struct list *l, struct err *e)
+{
+	if (e->code)
+		result_note(r, NOTE_WARNING, e->hint, "tracepoints are not listed: %s", e->what);
+	if (l->found == 0)
+		result_note(r, NOTE_INFO,
+			    "'fathom list --all' also shows what cannot be opened here",
+			    "no event matches");
+}
+
+static int list_run(struct context *ctx, void *args)
+{
+	bool verbose = ctx->common.verbose > 0;
+	const struct column columns[] = {
+		{ "event", "EVENT", VALUE_TEXT, 0 },
+		{ "kind", "KIND", VALUE_TEXT, 0 },
+		{ "encoding", "ENCODING", VALUE_TEXT, verbose ? 0 : COLUMN_HIDDEN },
+		{ "alias", "ALIAS", VALUE_TEXT, COLUMN_HIDDEN },
+		{ "description", "DESCRIPTION", VALUE_TEXT, COLUMN_FILL },
+	};
+	const struct list_args *a = args;
+	_cleanup_result_ struct result r;
+	_cleanup_err_ struct err e = ERR_INIT;
+	struct list l = { .patterns = &ctx->operands, .result = &r };
+
+	result_init(&r, "list");
+	l.table = result_table(&r, "rows", NULL, columns, ARRAY_SIZE(columns));
+	int code = catalog_walk(&(struct catalog_query){ .all = a->all,
+							 .details = verbose,
+							 .wanted = list_wants,
+							 .entry = list_entry,
+							 .ctx = &l },
+				&e);
+	if (code < 0)
+		return code;
+	list_notes(&r, &l, &e);
+	code = cli_show(ctx, &r);
+	return code == EXIT_OK && l.found == 0 ? EXIT_FAILED : code;
+}
+
+static const struct opt list_options[] = {
+	{ .name = "all",
+	  .short_name = 'a',
+	  .type = OPT_FLAG,
+	  .offset = offsetof(struct list_args, all),
+	  .help = "also events that the kernel refuses to open here" },
+	OPT_END,
+};
+
+static const struct example list_examples[] = {
+	{ "fathom list", "every event that can be used here" },
+	{ "fathom list 'sched:*'", "the tracepoints of the scheduler" },
+	{ "fathom list -v sched_switch", "one tracepoint with its fields, for --filter" },
+	{ "fathom list software --json", "the software events, for a program" },
+	{ 0 },
+};
+
+const struct command cmd_list = {
+	.name = "list",
+	.summary = "list the events that can be counted and sampled here",
+	.description =
+		"Shows hardware, software and cache events, the events of every PMU that the "
+		"kernel knows, tracepoints and, where libpfm4 is built in, the vendor's names. "
+		"Only "
+		"what the kernel opens is listed; --all shows the rest, too.\n\n"
+		"A pattern is a glob, a part of a name, or a kind: hardware (hw), software (sw), "
+		"cache, pmu, tracepoint, vendor (pfm). With -v tracepoints show their fields and "
+		"vendor events their unit masks.",
+	.question = Q_SELF,
+	.options = list_options,
+	.args_size = sizeof(struct list_args),
+	.operands = "[PATTERN]...",
+	.max_operands = SIZE_MAX,
+	.examples = list_examples,
+	.see_also = "fathom-record perf-list",
+	.run = list_run,
+};

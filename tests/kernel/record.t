@@ -1,0 +1,204 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# fathom record against workloads whose truth is known, and perf as a reader of what it writes.
+# shellcheck source=tests/lib/test.sh
+. "$(dirname "$0")/../lib/test.sh"
+
+need_root
+need_cmd python3 perf
+need_file "$WORKLOADS/burn"
+cd "$TMP" || exit 1
+
+burn=$WORKLOADS/burn
+# Samples in a file, as perf counts them.
+samples() { perf script -i "$1" -F comm,event 2>/dev/null | grep -c .; }
+
+# --- a program -----------------------------------------------------------------------------------
+
+run "$FATHOM" record -e cpu-clock -F 999 -- "$burn" --seconds 1 a=70 b=30
+expect_status 0
+expect_err_like '^fathom: [0-9,]+ samples of cpu-clock in [0-9.]+s, 0 lost, [0-9.]+ MB -> fathom.data$'
+expect_err 'next: fathom report'
+ok "perf report reads it" bash -c 'perf report --stdio -i fathom.data >/dev/null 2>perf.err'
+is "without a complaint" "$(grep -v '^$' perf.err)" ''
+ok "70 and 30 percent" python3 - <<'END'
+import subprocess
+out = subprocess.run("perf script -i fathom.data -G -F ip,sym".split(), capture_output=True,
+                     text=True).stdout
+n = {}
+for line in out.splitlines():
+    if line.split():
+        n[line.split()[-1]] = n.get(line.split()[-1], 0) + 1
+share = n["a"] / (n["a"] + n["b"])
+assert 0.63 < share < 0.77, share
+assert 900 < sum(n.values()) < 1100, n
+END
+n=$(samples fathom.data)
+expect_err "$(sed -E ':a;s/^([0-9]+)([0-9]{3})/\1,\2/;ta' <<<"$n") samples" "perf counts as many samples as we say"
+
+run "$FATHOM" record -- sh -c 'exit 7'
+expect_status 7 "the program's status is ours"
+ok "the file before is kept" test -s fathom.data.old
+run "$FATHOM" record -- sh -c 'kill -9 $$'
+expect_status 137 "a signal is 128 + its number"
+cp fathom.data before
+run "$FATHOM" record -- no-such-program
+expect_status 127
+expect_err "command not found: 'no-such-program'"
+ok "and no file was touched" cmp -s before fathom.data
+
+ok "gone within 60 ms of its own" python3 - "$FATHOM" <<'END'
+import subprocess, sys, time
+best = 1
+for i in range(10):
+    t = time.monotonic()
+    subprocess.run([sys.argv[1], "record", "-q", "--", "true"])
+    best = min(best, time.monotonic() - t)
+print("# best of 10: %.1f ms" % (best * 1000))
+assert best < 0.06
+END
+
+# --- files ---------------------------------------------------------------------------------------
+
+echo precious >mine
+run "$FATHOM" record -d 50ms -o mine
+expect_status 1
+expect_err "'mine' is there already"
+is "an existing file stays" "$(cat mine)" precious
+run "$FATHOM" record -e cs -d 200ms -o mine --force
+expect_status 0
+"$FATHOM" record -q -F 999 -e cpu-clock -o - -- "$burn" --seconds 0.3 a=100 2>/dev/null >pipe.out
+# the program writes to the same output: a pipe of its own for the recording
+"$FATHOM" record -q -F 999 -e cpu-clock -o - -- sh -c "exec $burn --seconds 0.3 a=100 >/dev/null" |
+	perf script -i - -F comm 2>/dev/null | grep -c burn >count
+ok "a recording through a pipe" test "$(cat count)" -gt 200
+run "$FATHOM" record -z -F 4999 -e cpu-clock -o z.data -- "$burn" --seconds 0.5 a=100
+ok "a compressed recording is read by perf" test "$(samples z.data)" -gt 1500
+run "$FATHOM" record -F 999 -e cpu-clock --switch-output=400ms --switch-max-files 2 -d 2200ms \
+	-o turn.data --idle
+expect_status 0
+is "two closed files are kept, and the current one" "$(find . -name 'turn.data*' | wc -l)" 3
+for f in turn.data*; do
+	ok "${f%.data*}.data: each stands for itself" test "$(samples "$f")" -gt 5
+done
+
+# --- targets -------------------------------------------------------------------------------------
+
+spawn "$burn" --seconds 30 a=100
+pid=$spawned
+run "$FATHOM" record -e cpu-clock -F 499 -p "$pid" -d 500ms -o p.data
+expect_status 0
+is "only that process" "$(perf script -i p.data -F pid 2>/dev/null | sort -u | tr -d ' ')" "$pid"
+ok "its mappings were known" grep -q "$burn" <(perf script -i p.data -F ip,sym,dso 2>/dev/null)
+run "$FATHOM" record -e cpu-clock -t "$pid" -d 200ms -o p.data -f
+expect_status 0
+run "$FATHOM" record -e cpu-clock -F 499 -C 0 -d 300ms -o c.data --idle
+is "only that CPU" "$(perf script -i c.data -F cpu 2>/dev/null | sort -u | tr -d ' ')" '[000]'
+run "$FATHOM" record -e cpu-clock -F 499 -u root -d 300ms -o u.data
+expect_status 0
+ok "the user's processes" test "$(samples u.data)" -gt 50
+run "$FATHOM" record -p 4194303 -d 1s
+expect_status 1
+expect_err 'there is no process 4194303'
+
+cgroup=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)/fathom-test-$$
+if mkdir "$cgroup" 2>/dev/null && echo "$pid" >"$cgroup/cgroup.procs"; then
+	run "$FATHOM" record -e cpu-clock -F 499 -G "${cgroup##*/}" -d 500ms -o g.data
+	is "only that control group" \
+		"$(perf script -i g.data -F pid 2>/dev/null | sort -u | tr -d ' ')" "$pid"
+	kill "$pid"
+	wait "$pid" 2>/dev/null
+	for _ in 1 2 3 4 5; do rmdir "$cgroup" && break; sleep 0.1; done
+else
+	kill "$pid"
+	skip "no cgroup v2 that takes a group"
+fi
+
+spawn sleep 30
+run "$FATHOM" record -e cpu-clock -p "$spawned" -d 200ms -o s.data
+expect_status 4 "nothing captured is 4"
+spawn sleep 0.4
+RUN_TIMEOUT=10 run "$FATHOM" record -e cs -p "$spawned" -o s.data -f
+expect_err_like 'in 0\.[0-9]s' "ends with its target"
+
+# --- events --------------------------------------------------------------------------------------
+
+run "$FATHOM" record -e sched:sched_process_exec -o x.data -d 1s -- sh -c 'for i in 1 2 3 4 5; do /bin/true; done'
+is "every exec of the program and its children" "$(samples x.data)" 6
+run "$FATHOM" record -e sched:sched_process_exec --filter 'filename ~ "*true"' -o x.data -f \
+	-- sh -c 'for i in 1 2 3; do /bin/true; done'
+is "the filter holds" "$(samples x.data)" 3
+run "$FATHOM" record -e cs --filter 'x == 1' -d 1s
+expect_status 2
+run "$FATHOM" record -e sched:sched_switch --filter 'prev_pd == 1' -d 1s
+expect_status 2
+expect_err "did you mean 'prev_pid'?"
+run "$FATHOM" record -e cylces -d 1s
+expect_status 2
+expect_err "did you mean 'cycles'?"
+run "$FATHOM" record -e cpu-clock,faults,cs -F 999 -o m.data -- "$burn" --seconds 0.3 a=100
+is "several events in one file" \
+	"$(perf evlist -i m.data 2>/dev/null | grep -v -e dummy -e '#' | tr '\n' ' ')" \
+	'cpu-clock faults cs '
+run "$FATHOM" record -e cpu-clock --call-graph dwarf -o d.data -- "$burn" --seconds 0.3 a=100
+like "perf unwinds our copies of stacks to main" "$(perf script -i d.data -F ip,sym 2>/dev/null)" ' main'
+run "$FATHOM" record -e cpu-clock -b -d 100ms -o b.data
+expect_status 3
+expect_err 'no record of branches'
+run "$FATHOM" record -e cpu-clock -F 10000000 -d 100ms -o r.data
+expect_err 'more than the kernel allows' "a frequency above the limit is lowered and noted"
+spawn "$FATHOM" record -e cpu-clock -F 99 --idle -o int.data 2>int.err
+sleep 0.5
+kill -INT "$spawned"
+wait "$spawned"
+is "Ctrl-C ends it well" $? 0
+like "and it reports" "$(cat int.err)" 'next: fathom report -i int.data'
+run "$FATHOM" record -e cycles -o y.data -- "$burn" --seconds 0.3 a=100
+expect_status 0 "cycles works with a PMU and without"
+
+# Many tracepoints: closing them must not hold up the end.
+ok "26 tracepoints end quickly" python3 - "$FATHOM" <<'END'
+import subprocess, sys, time
+t = time.monotonic()
+subprocess.run([sys.argv[1], "record", "-q", "-e", "sched:*", "-o", "q.data", "--", "true"])
+t = time.monotonic() - t
+print("# %.0f ms" % (t * 1000))
+assert t < 0.6
+END
+
+# --- losses and the flight recorder ----------------------------------------------------------------
+
+spawn "$burn" --seconds 4 --threads 2 a=100
+run "$FATHOM" record -e cpu-clock -F 9999 -a -d 2s -o fast.data
+expect_err_like ', 0 lost,' "nothing is lost at 9,999 Hz"
+unlike "nor does perf see a loss" "$(perf report --stdio -i fast.data 2>&1)" 'LOST [1-9]'
+
+run "$FATHOM" record -e cpu-clock -F 9999 --call-graph dwarf -m 1 -d 300ms -o lossy.data
+expect_err_like ', [1-9][0-9,]* lost,' "a ring that is too small loses, and we say it"
+lost=$(sed -nE 's/.*, ([0-9,]+) lost,.*/\1/p' <<<"$err" | tr -d ,)
+is "the recording keeps the number" "$(perf script -i lossy.data -D 2>/dev/null |
+	sed -nE 's/.*PERF_RECORD_LOST.*lost( samples )?:([0-9]+).*/\2/p' | awk '{ n += $1 } END { print n }')" "$lost"
+
+spawn "$burn" --seconds 4 a=100
+"$FATHOM" record -e cpu-clock -F 1999 --overwrite -m 64K -p "$spawned" -d 2s -o fly.data 2>/dev/null &
+fly=$!
+sleep 1
+kill -USR2 "$fly"
+wait "$fly"
+ok "SIGUSR2 writes the past to a file of its own" test "$(samples "$(echo fly.data.*)")" -gt 50
+ok "the rest comes at the end" test "$(samples fly.data)" -gt 50
+
+# --- privileges ----------------------------------------------------------------------------------
+
+mkdir -m 777 open
+cp "$FATHOM" open/fathom
+chmod 755 "$TMP"
+run setpriv --reuid 65534 --regid 65534 --clear-groups "$TMP/open/fathom" record -d 50ms -o open/n
+if [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -gt 0 ]; then
+	expect_status 3 "the whole machine is not for everybody"
+	expect_err 'hint:'
+else
+	skip "perf_event_paranoid lets everybody see everything" 2
+fi
+
+done_testing
