@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The sampler: at each overflow of the perf event that it is attached to, the kernel stack and the
+ * unwound user stack as one record in the ring. A user stack that needs a table which is not there
+ * yet leaves as registers and stack bytes, to be unwound in user space when the table is.
+ */
+#include "bpf/unwind.bpf.h"
+
+/* Set before loading. */
+const volatile struct {
+	u32 max_user;
+	u32 wake_bytes; /* wake the reader when that much is waiting */
+	u8 kernel_stacks;
+	u8 user_stacks;
+	u8 rescue;
+	u8 pad;
+} profile_options = { .max_user = UNWIND_MAX_FRAMES };
+
+static __always_inline u64 wake_flags(void)
+{
+	u64 waiting = bpf_ringbuf_query(&unwind_ring, BPF_RB_AVAIL_DATA);
+
+	return waiting > profile_options.wake_bytes ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+}
+
+static __always_inline void fill_header(struct bpf_perf_event_data *ctx, struct unwind_sample *out,
+					u32 event)
+{
+	u64 id = unwind_task_id();
+
+	out->type = UNWIND_RECORD_SAMPLE;
+	out->pid = id >> 32;
+	out->tid = id;
+	out->cpu = bpf_get_smp_processor_id();
+	out->time = bpf_ktime_get_ns();
+	out->period = ctx->sample_period;
+	out->addr = ctx->addr;
+	out->event = event;
+	out->pad = 0;
+	bpf_get_current_comm(out->comm, sizeof(out->comm));
+}
+
+static __always_inline u32 kernel_stack(struct bpf_perf_event_data *ctx, struct unwind_sample *out)
+{
+	if (!profile_options.kernel_stacks)
+		return 0;
+	long bytes = bpf_get_stack(ctx, out->ip, UNWIND_MAX_KERNEL * 8, 0);
+
+	if (bytes < 0 || bytes >= UNWIND_MAX_KERNEL * 8)
+		unwind_count(UNWIND_COUNT_KERNEL_CUT, 1);
+	return bytes > 0 ? (u32)bytes / 8 : 0;
+}
+
+/* Page by page: what is not in memory or not mapped ends the copy, and keeps what came before. */
+static __always_inline u32 copy_stack(struct unwind_rescue *r)
+{
+	u64 sp = r->regs[UNWIND_REG_SP];
+	u32 have = 0, i;
+
+	for (i = 0; i < UNWIND_RESCUE_BYTES / UNWIND_RESCUE_PAGE; i++) {
+		u32 n = UNWIND_RESCUE_PAGE - ((sp + have) & (UNWIND_RESCUE_PAGE - 1));
+
+		if (have > UNWIND_RESCUE_BYTES - UNWIND_RESCUE_PAGE || n > UNWIND_RESCUE_PAGE)
+			break;
+		if (bpf_probe_read_user(r->stack + have, n, (const void *)(sp + have)))
+			break;
+		have += n;
+	}
+	return have;
+}
+
+/* True when the sample is on its way; the user frames of @out are void then. */
+static __always_inline bool rescue(struct unwind_slot *slot, const u64 *regs)
+{
+	struct unwind_sample *out = &slot->out;
+	struct unwind_rescue *r = bpf_ringbuf_reserve(&unwind_ring, sizeof(*r), 0);
+
+	if (!r) {
+		unwind_count(UNWIND_COUNT_RESCUES_LOST, 1);
+		return false;
+	}
+	r->type = UNWIND_RECORD_RESCUE;
+	r->pid = out->pid;
+	r->tid = out->tid;
+	r->cpu = out->cpu;
+	r->time = out->time;
+	r->period = out->period;
+	r->addr = out->addr;
+	r->event = out->event;
+	r->user_ip = out->user_ip;
+	r->n_kernel = out->n_kernel;
+	r->pad = 0;
+	__builtin_memcpy(r->comm, out->comm, sizeof(r->comm));
+	__builtin_memcpy(r->regs, regs, sizeof(r->regs));
+	bpf_probe_read_kernel(r->kernel, sizeof(r->kernel), out->ip);
+	r->stack_bytes = copy_stack(r);
+	bpf_ringbuf_submit(r, BPF_RB_FORCE_WAKEUP);
+	unwind_count(UNWIND_COUNT_RESCUES, 1);
+	return true;
+}
+
+static __always_inline void emit(struct unwind_slot *slot)
+{
+	u64 size = UNWIND_SAMPLE_HEADER + 8 * (u64)(slot->out.n_kernel + slot->out.n_user);
+
+	if (size > sizeof(slot->out))
+		return;
+	if (bpf_ringbuf_output(&unwind_ring, &slot->out, size, wake_flags()))
+		unwind_count(UNWIND_COUNT_LOST, 1);
+}
+
+/* Into the slot; false: there is no user part. */
+static __always_inline bool user_regs(struct bpf_perf_event_data *ctx, struct unwind_slot *slot)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	if (!slot->out.user_ip)
+		return unwind_from_task(slot);
+	if (!task->mm)
+		return false;
+	unwind_from_regs(slot, &ctx->regs);
+	return true;
+}
+
+static __always_inline void sample(struct bpf_perf_event_data *ctx, struct unwind_slot *slot,
+				   u32 event)
+{
+	struct unwind_sample *out = &slot->out;
+	u64 ip = ctx->regs.ip, regs[UNWIND_REGS];
+
+	fill_header(ctx, out, event);
+	out->user_ip = !(ip >> 63);
+	out->n_kernel = out->user_ip ? 0 : kernel_stack(ctx, out);
+	out->n_user = 0;
+	out->end = UNWIND_END_NONE;
+	out->fp_steps = 0;
+	slot->first = out->n_kernel;
+	if (profile_options.user_stacks) {
+		if (!user_regs(ctx, slot)) {
+			out->end = UNWIND_END_NO_REGS;
+		} else {
+			__builtin_memcpy(regs, slot->s.reg, sizeof(regs));
+			out->n_user = unwind_run(slot, profile_options.max_user);
+			out->end = slot->s.end;
+			if (out->end == UNWIND_END_NO_MAP && out->n_user == 1 && !out->user_ip) {
+				out->end = UNWIND_END_EXEC;
+				out->n_user = 0;
+			}
+			out->fp_steps = slot->s.fp_steps;
+		}
+		if (out->end == UNWIND_END_NO_TABLE && profile_options.rescue && rescue(slot, regs))
+			return;
+		unwind_count(out->end < UNWIND_END_COUNT ? out->end : 0, 1);
+		unwind_count(UNWIND_COUNT_FRAMES, out->n_user);
+		unwind_count(UNWIND_COUNT_FP_FRAMES, out->fp_steps);
+	}
+	emit(slot);
+}
+
+static __attribute__((noinline)) int take(struct bpf_perf_event_data *ctx, u32 event)
+{
+	struct unwind_slot *slot = unwind_slot_take();
+
+	unwind_count(UNWIND_COUNT_SAMPLES, 1);
+	if (!slot) {
+		unwind_count(UNWIND_COUNT_LOST, 1);
+		return 0;
+	}
+	sample(ctx, slot, event);
+	unwind_slot_give(slot);
+	return 0;
+}
+
+/*
+ * One program for each event. A cookie would do for events of a CPU or a single thread, but events
+ * that children inherit lose it. Only as many are loaded as there are events.
+ */
+#define PROGRAM(n)                                              \
+	SEC("perf_event")                                       \
+	int profile_sample_##n(struct bpf_perf_event_data *ctx) \
+	{                                                       \
+		return take(ctx, n);                            \
+	}
+
+PROGRAM(0)
+PROGRAM(1)
+PROGRAM(2)
+PROGRAM(3)
+PROGRAM(4)
+PROGRAM(5)
+PROGRAM(6)
+PROGRAM(7)
+PROGRAM(8)
+PROGRAM(9)
+PROGRAM(10)
+PROGRAM(11)
+PROGRAM(12)
+PROGRAM(13)
+PROGRAM(14)
+PROGRAM(15)
+
+char LICENSE[] SEC("license") = "GPL";

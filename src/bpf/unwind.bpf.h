@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * User stacks without frame pointers, from any program that runs in a task's context: perf events,
+ * tracepoints, typed raw tracepoints, uprobes.
+ *
+ *	struct unwind_slot *slot = unwind_slot_take();
+ *	if (slot) {
+ *		if (unwind_from_task(slot))	   or unwind_from_regs(slot, ...)
+ *			n = unwind_run(slot, ips, room);
+ *		unwind_slot_give(slot);
+ *	}
+ *
+ * The state lies in one of UNWIND_SLOTS slots per CPU, so that an interrupt may unwind while the
+ * task it interrupted is unwinding. The tables are written by src/unwind/feed.c.
+ */
+#ifndef BPF_UNWIND_BPF_H
+#define BPF_UNWIND_BPF_H
+
+#include "bpf/unwind_maps.bpf.h"
+
+#define UNWIND_INLINE static __always_inline
+#define UNWIND_READ(mem, to, bytes, address) \
+	bpf_probe_read_user((to), (bytes), (const void *)(address))
+#include "bpf/unwind_step.h"
+
+#define ASK_AGAIN_NS 250000000ull
+
+struct unwind_slot {
+	struct unwind_state s;
+	u64 node[MAPLE_WORDS];
+	u64 gen; /* changes with the executable mappings of the process */
+	u32 busy;
+	u32 pid;
+	u32 first; /* index of the first user frame in the record */
+	u32 n;
+	struct unwind_sample out;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, UNWIND_SLOTS);
+	__type(key, u32);
+	__type(value, struct unwind_slot);
+} unwind_slots SEC(".maps");
+
+/* Address and generation -> rule, as one word: 48 bits of hash, 16 bits of rule. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, UNWIND_MEMO);
+	__type(key, u32);
+	__type(value, u64);
+} unwind_memo SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 8192);
+	__type(key, struct unwind_key);
+	__type(value, struct unwind_bin);
+} unwind_bins SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, UNWIND_MAX_RULES);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, u32);
+	__type(value, struct unwind_rule);
+} unwind_rules SEC(".maps");
+
+struct unwind_slab {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, UNWIND_SLAB_CHUNKS);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(key_size, sizeof(u32));
+	__uint(value_size, sizeof(struct unwind_chunk));
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, UNWIND_MAX_SLABS);
+	__type(key, u32);
+	__array(values, struct unwind_slab);
+} unwind_pool SEC(".maps");
+
+struct unwind_asked {
+	u64 tag;
+	u64 time;
+};
+
+/* When a file was asked for last. Collisions only mean that it is asked for sooner again. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, UNWIND_ASKED);
+	__type(key, u32);
+	__type(value, struct unwind_asked);
+} unwind_asked SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, UNWIND_COUNTERS);
+	__type(key, u32);
+	__type(value, u64);
+} unwind_counters SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 22);
+} unwind_ring SEC(".maps");
+
+/* Raised by user space when a table was replaced: what is memorised is void then. */
+u64 unwind_epoch = 0;
+
+/* Our pid namespace when it is not the first one; set before loading. */
+const volatile struct {
+	u64 dev;
+	u64 ino;
+} unwind_pidns = {};
+
+/* tgid << 32 | tid, as our own pid namespace counts; 0 where it cannot see the task. */
+static __always_inline u64 unwind_task_id(void)
+{
+	struct bpf_pidns_info ns;
+
+	if (!unwind_pidns.ino)
+		return bpf_get_current_pid_tgid();
+	if (bpf_get_ns_current_pid_tgid(unwind_pidns.dev, unwind_pidns.ino, &ns, sizeof(ns)))
+		return 0;
+	return (u64)ns.tgid << 32 | ns.pid;
+}
+
+static __always_inline void unwind_count(u32 which, u64 n)
+{
+	u64 *c = bpf_map_lookup_elem(&unwind_counters, &which);
+
+	if (c)
+		*c += n;
+}
+
+static __always_inline struct unwind_slot *unwind_slot_take(void)
+{
+	u32 i;
+
+	/* flags, not a counter: with preemption slots are not given back in order */
+	for (i = 0; i < UNWIND_SLOTS; i++) {
+		u32 key = i;
+		struct unwind_slot *slot = bpf_map_lookup_elem(&unwind_slots, &key);
+
+		if (slot && !__sync_val_compare_and_swap(&slot->busy, 0, 1))
+			return slot;
+	}
+	unwind_count(UNWIND_END_NO_SLOT, 1);
+	return 0;
+}
+
+static __always_inline void unwind_slot_give(struct unwind_slot *slot)
+{
+	slot->busy = 0;
+}
+
+static __always_inline void unwind_ask(struct unwind_need *need)
+{
+	u64 tag = (need->key.ino * 0x9e3779b97f4a7c15ull) ^ need->key.dev, now = bpf_ktime_get_ns();
+	u32 at = (tag >> 40) & (UNWIND_ASKED - 1);
+	struct unwind_asked *a = bpf_map_lookup_elem(&unwind_asked, &at);
+
+	if (!a || (a->tag == tag && now - a->time < ASK_AGAIN_NS))
+		return;
+	a->tag = tag;
+	a->time = now;
+	bpf_ringbuf_output(&unwind_ring, need, sizeof(*need), BPF_RB_FORCE_WAKEUP);
+}
+
+/* The chunk of the pool that holds row @at. */
+static __always_inline struct unwind_chunk *unwind_chunk_of(u32 at)
+{
+	u32 slab = at >> (UNWIND_CHUNK_BITS + UNWIND_SLAB_CHUNKS_BITS);
+	u32 chunk = (at >> UNWIND_CHUNK_BITS) & (UNWIND_SLAB_CHUNKS - 1);
+	void *inner = bpf_map_lookup_elem(&unwind_pool, &slab);
+
+	return inner ? bpf_map_lookup_elem(inner, &chunk) : 0;
+}
+
+/* One halving of the range that still may hold the row; no branch for the verifier to follow. */
+#define UNWIND_HALVE                                                              \
+	do {                                                                      \
+		u32 half = count >> 1;                                            \
+		u64 low_of = c->row[(at + half) & (UNWIND_CHUNK_ROWS - 1)] >> 16; \
+		u64 not_after = (low_of - low - 1) >> 63;                         \
+                                                                                  \
+		at += half & -(u32)not_after;                                     \
+		count -= half;                                                    \
+	} while (0)
+
+static __always_inline int unwind_search(const struct unwind_bin *bin, u64 offset)
+{
+	u64 page = offset >> UNWIND_PAGE_BITS, low = offset & 0xffff;
+
+	if (page >= bin->pages)
+		return UNWIND_RULE_END;
+	u32 at = bin->dir + 2 * (u32)page;
+	struct unwind_chunk *c = unwind_chunk_of(at);
+
+	if (!c)
+		return UNWIND_RULE_END;
+	u32 first = c->row[at & (UNWIND_CHUNK_ROWS - 1) & ~1u];
+	u32 count = c->row[(at & (UNWIND_CHUNK_ROWS - 1)) | 1];
+
+	if (!count)
+		return UNWIND_RULE_END;
+	at = first;
+	c = unwind_chunk_of(at);
+	if (!c)
+		return UNWIND_RULE_END;
+	UNWIND_HALVE;
+	UNWIND_HALVE;
+	UNWIND_HALVE;
+	UNWIND_HALVE;
+	UNWIND_HALVE;
+	UNWIND_HALVE;
+	UNWIND_HALVE;
+	UNWIND_HALVE;
+	UNWIND_HALVE;
+	UNWIND_HALVE;
+	UNWIND_HALVE;
+	UNWIND_HALVE;
+	UNWIND_HALVE;
+	UNWIND_HALVE;
+	return c->row[at & (UNWIND_CHUNK_ROWS - 1)] & 0xffff;
+}
+
+/* Scratch that a global function may be given. */
+struct unwind_scratch {
+	u64 node[MAPLE_WORDS];
+};
+
+/* A global function: verified once, however many programs and loops call it. */
+__attribute__((noinline)) int unwind_find_rule(struct unwind_scratch *scratch, u64 pc, u32 pid)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct mm_struct *mm = task->mm;
+	struct unwind_need need = { .type = UNWIND_RECORD_NEED, .pid = pid };
+	u64 offset;
+
+	if (!scratch || !mm)
+		return UNWIND_NO_MAP;
+	struct vm_area_struct *vma = vma_find(mm, pc, scratch->node);
+
+	if (!vma)
+		return UNWIND_NO_MAP;
+	need.start = BPF_CORE_READ(vma, vm_start);
+	need.end = BPF_CORE_READ(vma, vm_end);
+	if (pc < need.start || pc >= need.end || !(BPF_CORE_READ(vma, vm_flags) & VM_EXEC))
+		return UNWIND_NO_MAP; /* raced, or a wrong return address */
+	struct file *file = BPF_CORE_READ(vma, vm_file);
+
+	if (file) {
+		struct inode *inode = BPF_CORE_READ(file, f_inode);
+
+		need.key.ino = BPF_CORE_READ(inode, i_ino);
+		need.key.dev = BPF_CORE_READ(inode, i_sb, s_dev);
+		need.size = BPF_CORE_READ(inode, i_size);
+		offset = pc - need.start + (BPF_CORE_READ(vma, vm_pgoff) << PAGE_SHIFT);
+	} else if (need.start == (u64)BPF_CORE_READ(mm, context.vdso)) {
+		need.key.ino = 1;
+		offset = pc - need.start;
+	} else {
+		return UNWIND_NO_CFI;
+	}
+	struct unwind_bin *bin = bpf_map_lookup_elem(&unwind_bins, &need.key);
+
+	if (bin && bin->size == need.size)
+		return unwind_search(bin, offset);
+	unwind_ask(&need);
+	return UNWIND_NO_TABLE;
+}
+
+/* One frame. Non-zero at the end of the stack. */
+__attribute__((noinline)) int unwind_step(struct unwind_state *s, struct unwind_scratch *scratch,
+					  u64 gen, u32 pid)
+{
+	if (!s || !scratch)
+		return 1;
+	u64 pc = s->reg[UNWIND_REG_IP] - s->returned;
+	u64 hash = (pc ^ gen) * 0x9e3779b97f4a7c15ull;
+	u32 at = hash >> 52 & (UNWIND_MEMO - 1), rule;
+	u64 tag = (hash ^ (pc << 20)) & ~0xffffull;
+	u64 *memo = bpf_map_lookup_elem(&unwind_memo, &at);
+	u64 word = memo ? *memo : 0;
+
+	if (word && (word & ~0xffffull) == tag) {
+		rule = word & 0xffff;
+	} else {
+		rule = unwind_find_rule(scratch, pc, pid);
+		if (memo && rule < UNWIND_NO_TABLE)
+			*memo = tag | rule;
+	}
+	if (rule == UNWIND_NO_MAP)
+		return unwind_stop(s, UNWIND_END_NO_MAP);
+	if (rule == UNWIND_NO_TABLE)
+		return unwind_stop(s, UNWIND_END_NO_TABLE);
+	if (rule == UNWIND_NO_CFI)
+		return unwind_fp_step(s, 0);
+	struct unwind_rule *r = bpf_map_lookup_elem(&unwind_rules, &rule);
+
+	if (!r)
+		return unwind_stop(s, UNWIND_END_UNSUP);
+	return unwind_apply(s, r, 0);
+}
+
+struct unwind_loop {
+	struct unwind_slot *slot;
+};
+
+static long unwind_one(u32 i, void *ctx)
+{
+	struct unwind_slot *slot = ((struct unwind_loop *)ctx)->slot;
+	u32 at = slot->first + i;
+
+	if (at >= UNWIND_RECORD_IPS)
+		return 1;
+	slot->out.ip[at] = slot->s.reg[UNWIND_REG_IP];
+	slot->n = i + 1;
+	return unwind_step(&slot->s, (struct unwind_scratch *)slot->node, slot->gen, slot->pid) ? 1
+												: 0;
+}
+
+static __always_inline void unwind_generation(struct unwind_slot *slot, struct task_struct *task)
+{
+	struct mm_struct *mm = task->mm;
+	u64 mm_number = 0;
+
+	bpf_core_read(&mm_number, sizeof(mm_number), &task->mm);
+	slot->gen = (mm_number << 8) ^ BPF_CORE_READ(mm, exec_vm) ^
+		    ((u64)BPF_CORE_READ(mm, start_code) << 20) ^ (unwind_epoch << 56);
+}
+
+/* A macro because @r may be a program's context, from which only plain loads are allowed. */
+#define unwind_from_regs(slot, r)               \
+	do {                                    \
+		u64 *to_ = (slot)->s.reg;       \
+                                                \
+		to_[UNWIND_REG_R8] = (r)->r8;   \
+		to_[UNWIND_REG_R9] = (r)->r9;   \
+		to_[UNWIND_REG_R10] = (r)->r10; \
+		to_[UNWIND_REG_R11] = (r)->r11; \
+		to_[UNWIND_REG_R12] = (r)->r12; \
+		to_[UNWIND_REG_R13] = (r)->r13; \
+		to_[UNWIND_REG_R14] = (r)->r14; \
+		to_[UNWIND_REG_R15] = (r)->r15; \
+		to_[UNWIND_REG_DI] = (r)->di;   \
+		to_[UNWIND_REG_SI] = (r)->si;   \
+		to_[UNWIND_REG_BP] = (r)->bp;   \
+		to_[UNWIND_REG_BX] = (r)->bx;   \
+		to_[UNWIND_REG_DX] = (r)->dx;   \
+		to_[UNWIND_REG_AX] = (r)->ax;   \
+		to_[UNWIND_REG_CX] = (r)->cx;   \
+		to_[UNWIND_REG_SP] = (r)->sp;   \
+		to_[UNWIND_REG_IP] = (r)->ip;   \
+	} while (0)
+
+/* The registers with which the current task entered the kernel. False: it has no user part. */
+static __always_inline bool unwind_from_task(struct unwind_slot *slot)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct pt_regs *regs;
+
+	if (!task->mm || (task->flags & PF_KTHREAD))
+		return false;
+	regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	unwind_from_regs(slot, regs);
+	return slot->s.reg[UNWIND_REG_IP] && !(slot->s.reg[UNWIND_REG_IP] >> 63);
+}
+
+/*
+ * Unwinds from the registers in the slot into slot->out.ip, from slot->first on. Returns the number
+ * of frames; the reason for the end is in slot->s.end.
+ */
+static __always_inline u32 unwind_run(struct unwind_slot *slot, u32 max)
+{
+	struct unwind_loop loop = { .slot = slot };
+
+	slot->s.returned = 0;
+	slot->s.full = 1;
+	slot->s.end = UNWIND_END_NONE;
+	slot->s.bx_lost = 0;
+	slot->s.bx_at = 0;
+	slot->s.fp_steps = 0;
+	slot->n = 0;
+	slot->pid = unwind_task_id() >> 32;
+	unwind_generation(slot, bpf_get_current_task_btf());
+	bpf_loop(max, unwind_one, &loop, 0);
+	if (slot->s.end == UNWIND_END_NONE)
+		slot->s.end = UNWIND_END_DEPTH;
+	return slot->n;
+}
+
+#endif

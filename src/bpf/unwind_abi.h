@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the unwinder in the kernel and its user-space half share: rules, the layout of the table
+ * maps, the reasons for which a stack ends, and the records in the ring. Fixed-width types only;
+ * numbers are written out and never reused, because they reach recordings.
+ */
+#ifndef BPF_UNWIND_ABI_H
+#define BPF_UNWIND_ABI_H
+
+#include <linux/types.h>
+
+/* How the CFA (the caller's stack pointer) is found. */
+enum unwind_cfa {
+	UNWIND_CFA_END = 0,      /* no frame information here */
+	UNWIND_CFA_SP = 1,       /* sp + cfa_off */
+	UNWIND_CFA_BP = 2,       /* bp + cfa_off */
+	UNWIND_CFA_PLT = 3,      /* sp + 8 + ((ip & 15) >= cfa_off ? 8 : 0) */
+	UNWIND_CFA_SP_DEREF = 4, /* *(sp + cfa_off) + aux */
+	UNWIND_CFA_BP_DEREF = 5, /* *(bp + cfa_off) + aux */
+	UNWIND_CFA_SIGNAL = 6,   /* a signal frame: all registers lie on the stack */
+	UNWIND_CFA_UNSUP = 7,    /* a rule that we do not know */
+	UNWIND_CFA_REG = 8,      /* reg + cfa_off; where that register is known */
+	UNWIND_CFA_STOP = 9,     /* the outermost frame: the return address is undefined */
+};
+
+/* How the caller's frame pointer register is found. */
+enum unwind_bp {
+	UNWIND_BP_SAME = 0,
+	UNWIND_BP_CFA = 1, /* *(cfa + bp_off) */
+	UNWIND_BP_BP = 2,  /* *(bp + bp_off) */
+	UNWIND_BP_SP = 3,  /* *(sp + bp_off) */
+	UNWIND_BP_VAL = 4, /* cfa + bp_off */
+	UNWIND_BP_REG = 5, /* register bp_off; only where all registers are known */
+};
+
+/* How the return address is found. */
+enum unwind_ra {
+	UNWIND_RA_STD = 0, /* *(cfa - 8) */
+	UNWIND_RA_OFF = 1, /* *(cfa + aux) */
+	UNWIND_RA_REG = 2, /* register aux; only where all registers are known */
+};
+
+/*
+ * rbx is followed too, because the dynamic linker's resolver keeps its frame in it. Where the
+ * caller's rbx lies is only remembered; it is read when a frame needs it.
+ */
+#define UNWIND_BX_LOST (-32768)
+
+/*
+ * Registers in the order in which the kernel saves them in a signal frame, so that one read of
+ * that frame replaces them all. Rules name registers by these numbers, not by DWARF's.
+ */
+enum unwind_reg {
+	UNWIND_REG_R8 = 0,
+	UNWIND_REG_R9 = 1,
+	UNWIND_REG_R10 = 2,
+	UNWIND_REG_R11 = 3,
+	UNWIND_REG_R12 = 4,
+	UNWIND_REG_R13 = 5,
+	UNWIND_REG_R14 = 6,
+	UNWIND_REG_R15 = 7,
+	UNWIND_REG_DI = 8,
+	UNWIND_REG_SI = 9,
+	UNWIND_REG_BP = 10,
+	UNWIND_REG_BX = 11,
+	UNWIND_REG_DX = 12,
+	UNWIND_REG_AX = 13,
+	UNWIND_REG_CX = 14,
+	UNWIND_REG_SP = 15,
+	UNWIND_REG_IP = 16,
+	UNWIND_REGS = 17,
+};
+
+/* From the stack pointer of a signal frame to its saved registers. */
+#define UNWIND_SIGNAL_REGS 40
+
+struct unwind_rule {
+	__u8 cfa; /* enum unwind_cfa */
+	__u8 bp;  /* enum unwind_bp */
+	__u8 ra;  /* enum unwind_ra */
+	__u8 reg; /* UNWIND_CFA_REG */
+	__s32 cfa_off;
+	__s16 bp_off;
+	__s16 bx_off; /* rbx is saved at cfa + bx_off; 0: not saved, UNWIND_BX_LOST */
+	__s32 aux;
+};
+_Static_assert(sizeof(struct unwind_rule) == 16, "shared with BPF");
+
+/* Rule ids are 16 bits wide in a row; these two exist in every table. */
+enum { UNWIND_RULE_END = 0, UNWIND_RULE_UNSUP = 1, UNWIND_MAX_RULES = 16384 };
+/* What a look-up in the kernel may answer besides a rule id. */
+enum {
+	UNWIND_NO_TABLE = 0xfffd, /* a file whose table is not there yet */
+	UNWIND_NO_CFI = 0xfffe,   /* code that belongs to no file */
+	UNWIND_NO_MAP = 0xffff,   /* not an executable mapping */
+};
+
+/*
+ * A row is low16(file offset) << 16 | rule. Rows are cut into pages of 64 KB of file; a page
+ * begins with a row of low16 == 0 that holds the rule in force there.
+ */
+enum {
+	UNWIND_PAGE_BITS = 16,
+	UNWIND_CHUNK_BITS = 14, /* rows that one array element of the pool holds */
+	UNWIND_CHUNK_ROWS = 1 << UNWIND_CHUNK_BITS,
+	UNWIND_PAGE_ROWS = UNWIND_CHUNK_ROWS - 1, /* most rows of a page: it lies in one chunk */
+	UNWIND_SLAB_CHUNKS_BITS = 4,              /* chunks of one inner map: 1 MB */
+	UNWIND_SLAB_CHUNKS = 1 << UNWIND_SLAB_CHUNKS_BITS,
+	UNWIND_MAX_SLABS = 1024,
+};
+
+struct unwind_page {
+	__u32 first; /* row of the pool or table */
+	__u32 count; /* 0: nothing known about this page */
+};
+_Static_assert(sizeof(struct unwind_page) == 8, "two rows of the pool");
+
+struct unwind_chunk {
+	__u32 row[UNWIND_CHUNK_ROWS];
+};
+
+/* A file as the kernel knows it. The vDSO is inode 1 of device 0. */
+struct unwind_key {
+	__u64 ino;
+	__u32 dev; /* major << 20 | minor */
+	__u32 pad;
+};
+
+/* Where the table of a file lies: its pages are written into the pool too, two rows each. */
+struct unwind_bin {
+	__u64 size; /* of the file: another size means another file behind the same inode */
+	__u32 dir;  /* position of the first struct unwind_page, in rows */
+	__u32 pages;
+};
+
+/* Why a stack has no further frame. ROOT is the good end. */
+enum unwind_end {
+	UNWIND_END_NONE = 0,
+	UNWIND_END_ROOT = 1,      /* the outermost frame was reached */
+	UNWIND_END_NO_MAP = 2,    /* an address outside any executable mapping */
+	UNWIND_END_NO_TABLE = 3,  /* a file whose table was not there yet */
+	UNWIND_END_READ = 4,      /* stack memory could not be read */
+	UNWIND_END_BAD_SP = 5,    /* the stack pointer went backwards */
+	UNWIND_END_BAD_FP = 6,    /* code without CFI, and no frame pointer chain */
+	UNWIND_END_UNSUP = 7,     /* a rule that we do not know */
+	UNWIND_END_REG = 8,       /* a register was needed that callers do not keep */
+	UNWIND_END_ZERO = 9,      /* the return address was 0 */
+	UNWIND_END_DEPTH = 10,    /* more frames than we keep */
+	UNWIND_END_NO_REGS = 11,  /* no user registers: a kernel thread */
+	UNWIND_END_NO_SLOT = 12,  /* too many unwinds at once on this CPU */
+	UNWIND_END_RESCUED = 13,  /* NO_TABLE, but finished later from a copy of the stack */
+	UNWIND_END_OLD_WALK = 14, /* this kernel gives no way to find mappings */
+	UNWIND_END_EXEC = 15,     /* in exec or exit: the old program is unmapped already */
+	UNWIND_END_COUNT = 16,
+};
+
+enum {
+	UNWIND_MAX_FRAMES = 1024,
+	UNWIND_MAX_KERNEL = 127,
+	UNWIND_RECORD_IPS = UNWIND_MAX_FRAMES + UNWIND_MAX_KERNEL + 1,
+	UNWIND_SLOTS = 4,
+	UNWIND_MEMO = 4096,
+	UNWIND_ASKED = 1024,
+	UNWIND_COMM = 16,
+	UNWIND_RESCUE_BYTES = 32768,
+	UNWIND_RESCUE_PAGE = 4096,
+	UNWIND_EVENTS = 16, /* programs that differ only in the number that they put into samples */
+};
+
+/* Counters besides one for each enum unwind_end, which come first. */
+enum unwind_count {
+	UNWIND_COUNT_SAMPLES = UNWIND_END_COUNT,
+	UNWIND_COUNT_LOST, /* the ring was full */
+	UNWIND_COUNT_FRAMES,
+	UNWIND_COUNT_FP_FRAMES, /* steps by frame pointer */
+	UNWIND_COUNT_RESCUES,   /* stacks copied to be finished later */
+	UNWIND_COUNT_RESCUES_LOST,
+	UNWIND_COUNT_KERNEL_CUT, /* kernel stacks that failed or filled their room */
+	UNWIND_COUNTERS,
+};
+
+/* Records in the ring: each begins with its type. */
+enum unwind_record_type {
+	UNWIND_RECORD_SAMPLE = 1,
+	UNWIND_RECORD_NEED = 2,
+	UNWIND_RECORD_RESCUE = 3,
+};
+
+/* "I met a file without a table": sent again after a while as long as it is met. */
+struct unwind_need {
+	__u32 type;
+	__u32 pid; /* as the first pid namespace counts */
+	__u64 start;
+	__u64 end;
+	__u64 size;
+	struct unwind_key key;
+};
+
+struct unwind_sample {
+	__u32 type;
+	__u32 pid;
+	__u32 tid;
+	__u32 cpu;
+	__u64 time; /* CLOCK_MONOTONIC */
+	__u64 period;
+	__u64 addr;
+	__u32 event; /* number of the program that took it */
+	__u16 n_kernel;
+	__u16 n_user;
+	__u8 end;     /* enum unwind_end */
+	__u8 user_ip; /* the sample hit user code */
+	__u16 fp_steps;
+	__u32 pad;
+	char comm[UNWIND_COMM];
+	__u64 ip[UNWIND_RECORD_IPS]; /* kernel frames, then user frames */
+};
+#define UNWIND_SAMPLE_HEADER 72
+_Static_assert(sizeof(struct unwind_sample) == UNWIND_SAMPLE_HEADER + 8 * UNWIND_RECORD_IPS,
+	       "shared with BPF");
+
+/* A sample whose user part is still to be unwound: registers and the top of the stack. */
+struct unwind_rescue {
+	__u32 type;
+	__u32 stack_bytes; /* valid bytes of stack[], from regs[UNWIND_REG_SP] on */
+	__u64 regs[UNWIND_REGS];
+	__u32 n_kernel;
+	__u32 pad;
+	__u32 pid;
+	__u32 tid;
+	__u32 cpu;
+	__u32 event;
+	__u64 time;
+	__u64 period;
+	__u64 addr;
+	__u8 user_ip;
+	__u8 pad8[7];
+	char comm[UNWIND_COMM];
+	__u64 kernel[UNWIND_MAX_KERNEL + 1];
+	__u8 stack[UNWIND_RESCUE_BYTES];
+};
+
+#endif

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/cli.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "base/clock.h"
+#include "base/fmt.h"
+#include "base/hash.h"
+#include "base/io.h"
+#include "base/map.h"
+#include "base/stop.h"
+#include "unwind/table.h"
+
+enum {
+	MAX_DEPTH = 6, /* of directories below the ones that are named */
+	PROGRESS_EVERY = 64,
+};
+
+/* Where programs and libraries are, besides $PATH. */
+static const char *const library_dirs[] = {
+	"/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/libexec", "/usr/local/lib", "/opt",
+};
+
+struct prebuild_args {
+	bool dry_run;
+};
+
+struct prebuild {
+	struct context *ctx;
+	bool dry_run;
+	struct map seen; /* hash of device and inode */
+	u64 files;
+	u64 compiled;
+	u64 cached;
+	u64 no_cfi;
+	u64 no_build_id;
+	u64 failed;
+	u64 rows;
+	u64 bytes;
+	u64 begin_ns;
+};
+
+static bool first_sight(struct prebuild *p, const struct stat *st)
+{
+	u64 *seen = map_at(&p->seen, hash_mix(hash_mix(st->st_dev, st->st_ino), 0));
+
+	return !(*seen)++;
+}
+
+static void progress(struct prebuild *p, const char *path)
+{
+	if (p->files % PROGRESS_EVERY == 0 && cli_progress_wanted(p->ctx) &&
+	    clock_mono_ns() - p->begin_ns > NSEC_PER_SEC)
+		cli_progress(p->ctx, "%llu files, now %s", (unsigned long long)p->files, path);
+}
+
+static void count_table(struct prebuild *p, const struct image *im, const struct unwind_table *t,
+			bool cached)
+{
+	p->rows += t->n_rows;
+	p->bytes += unwind_table_bytes(t);
+	p->cached += cached;
+	p->compiled += !cached;
+	p->no_build_id += im->build_id_len == 0;
+}
+
+static void one_file(struct prebuild *p, int dir, const char *name, const char *path)
+{
+	_cleanup_table_ struct unwind_table *t = NULL;
+	_cleanup_close_ int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	struct stat st;
+	struct image im;
+	bool cached = false;
+
+	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) || !first_sight(p, &st) ||
+	    image_open(&im, fd, path, NULL))
+		return;
+	p->files++;
+	progress(p, path);
+	if (p->dry_run)
+		return;
+	int rc = unwind_table_get(&im, &t, &cached, NULL);
+
+	if (!rc)
+		count_table(p, &im, t, cached);
+	else if (rc == -ENODATA)
+		p->no_cfi++;
+	else
+		p->failed++;
+}
+
+/* Only what can be a program or a library: executable files and names like libx.so.1. */
+static bool looks_loadable(const struct stat *st, const char *name)
+{
+	return S_ISREG(st->st_mode) && ((st->st_mode & 0111) || strstr(name, ".so"));
+}
+
+static void one_dir(struct prebuild *p, const char *path, int depth)
+{
+	DIR *dir = opendir(path);
+	struct dirent *d;
+	struct stat st;
+
+	if (!dir)
+		return;
+	if (fstat(dirfd(dir), &st) || !first_sight(p, &st)) {
+		closedir(dir);
+		return;
+	}
+	while (!stop_requested() && (d = readdir(dir))) {
+		_cleanup_buf_ struct buf full = BUF_INIT;
+
+		if (d->d_name[0] == '.' || fstatat(dirfd(dir), d->d_name, &st, 0))
+			continue;
+		buf_addf(&full, "%s/%s", path, d->d_name);
+		if (S_ISDIR(st.st_mode)) {
+			/* links to directories lead out of the tree, or in circles */
+			if (depth < MAX_DEPTH && d->d_type != DT_LNK)
+				one_dir(p, buf_str(&full), depth + 1);
+		} else if (looks_loadable(&st, d->d_name)) {
+			one_file(p, dirfd(dir), d->d_name, buf_str(&full));
+		}
+	}
+	closedir(dir);
+}
+
+static void path_dirs(struct prebuild *p)
+{
+	const char *path = getenv("PATH");
+	_cleanup_free_ char *copy = xstrdup(path ? path : "/usr/local/bin:/usr/bin:/bin");
+	char *rest = copy, *dir;
+
+	while ((dir = strsep(&rest, ":"))) {
+		if (dir[0] == '/')
+			one_dir(p, dir, MAX_DEPTH);
+	}
+}
+
+static void walk(struct prebuild *p)
+{
+	struct stat st;
+
+	if (!p->ctx->operands.len) {
+		path_dirs(p);
+		for (size_t i = 0; i < ARRAY_SIZE(library_dirs); i++)
+			one_dir(p, library_dirs[i], 0);
+	}
+	vec_each(name, &p->ctx->operands) {
+		if (!stat(*name, &st) && S_ISDIR(st.st_mode))
+			one_dir(p, *name, 0);
+		else
+			one_file(p, AT_FDCWD, *name, *name);
+	}
+}
+
+static void add_facts(struct prebuild *p, struct result *r)
+{
+	_cleanup_buf_ struct buf dir = BUF_INIT;
+
+	result_fact(r, "files", "files", value_u(VALUE_COUNT, p->files));
+	result_fact(r, "compiled", "compiled now", value_u(VALUE_COUNT, p->compiled));
+	result_fact(r, "cached", "in the cache already", value_u(VALUE_COUNT, p->cached));
+	result_fact(r, "no_cfi", "without frame information", value_u(VALUE_COUNT, p->no_cfi));
+	result_fact(r, "rows", "rows", value_u(VALUE_COUNT, p->rows));
+	result_fact(r, "bytes", "bytes", value_u(VALUE_BYTES, p->bytes));
+	result_fact(r, "duration", "took", value_u(VALUE_DURATION, clock_mono_ns() - p->begin_ns));
+	if (!io_cache_path("unwind", &dir, NULL))
+		result_fact(r, "cache", "cache", value_text(r, buf_str(&dir)));
+	result_loss(r, "failed", "files that could not be read", p->failed);
+	result_loss(r, "no_build_id", "files without a build id, which are not cached",
+		    p->no_build_id);
+}
+
+static int prebuild_run(struct context *ctx, void *args)
+{
+	const struct prebuild_args *a = args;
+	struct prebuild p = { .ctx = ctx, .dry_run = a->dry_run, .begin_ns = clock_mono_ns() };
+	_cleanup_result_ struct result r;
+
+	result_init(&r, "prebuild");
+	walk(&p);
+	if (cli_progress_wanted(ctx))
+		cli_progress(ctx, "%s", "");
+	map_release(&p.seen);
+	add_facts(&p, &r);
+	if (!p.files) {
+		err_set(&ctx->err, ENOENT, "no program or library was found");
+		return -ENOENT;
+	}
+	return cli_show(ctx, &r);
+}
+
+static const struct opt prebuild_options[] = {
+	{ 'n', "dry-run", OPT_FLAG, offsetof(struct prebuild_args, dry_run),
+	  .help = "only count the files" },
+	OPT_END,
+};
+
+static const struct example prebuild_examples[] = {
+	{ "fathom prebuild", "tables for all programs and libraries of this machine" },
+	{ "fathom prebuild /opt/app", "only for what lies there" },
+	{ 0 },
+};
+
+const struct command cmd_prebuild = {
+	.name = "prebuild",
+	.summary = "compile unwind tables ahead of time",
+	.description =
+		"Compiles the frame information of programs and libraries into the tables by which "
+		"stacks are unwound, and keeps them in the cache on disk.\n\n"
+		"It is never needed: a table that is missing is compiled when it is first met. But "
+		"on a machine where many short processes run, the first samples of each program "
+		"are "
+		"then complete at once. Without operands, the directories of $PATH and the library "
+		"directories are searched.",
+	.question = Q_SELF,
+	.options = prebuild_options,
+	.args_size = sizeof(struct prebuild_args),
+	.operands = "[PATH]...",
+	.max_operands = SIZE_MAX,
+	.examples = prebuild_examples,
+	.see_also = "fathom-record fathom-stack",
+	.run = prebuild_run,
+};

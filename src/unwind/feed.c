@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "unwind/feed.h"
+
+#include <bpf/bpf.h>
+#include <dirent.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "base/hash.h"
+#include "base/intern.h"
+#include "base/parse.h"
+
+enum {
+	SLAB_ROWS = UNWIND_CHUNK_ROWS * UNWIND_SLAB_CHUNKS,
+	SLAB_BYTES = SLAB_ROWS * 4,
+	RULE_BYTES = UNWIND_MAX_RULES * (int)sizeof(struct unwind_rule),
+	VDSO_INODE = 1,
+};
+#define DEFAULT_MAX_BYTES (1ull << 30)
+
+struct feed_file {
+	struct unwind_key key;
+	struct unwind_bin bin;
+	bool has_cfi;
+};
+
+struct unwind_feed {
+	struct unwind_feed_maps maps;
+	u32 *slabs[UNWIND_MAX_SLABS]; /* shared with the kernel */
+	u32 n_slabs;
+	u32 max_slabs;
+	u32 used;                  /* rows of the pool that are taken */
+	struct unwind_rule *rules; /* shared with the kernel */
+	u32 n_rules;
+	struct intern rule_ids; /* id - 1 is the rule's number */
+	VEC(struct feed_file) files;
+	struct map by_key;   /* hash of the key -> index + 1 */
+	struct map by_build; /* hash of build id and layout -> dir << 32 | pages of its table */
+	struct map hints;    /* hash of the key -> id in paths */
+	struct intern paths;
+	struct unwind_feed_stats stats;
+};
+
+static u64 key_hash(const struct unwind_key *key)
+{
+	return hash_mix(hash_mix(key->ino, key->dev), 1);
+}
+
+static struct feed_file *find_file(const struct unwind_feed *f, const struct unwind_key *key)
+{
+	u64 i = map_get(&f->by_key, key_hash(key), 0);
+
+	return i ? &f->files.items[i - 1] : NULL;
+}
+
+static u16 feed_rule_id(struct unwind_feed *f, const struct unwind_rule *r)
+{
+	u32 id = intern_find(&f->rule_ids, r, sizeof(*r));
+
+	if (id)
+		return (u16)(id - 1);
+	if (f->n_rules == UNWIND_MAX_RULES) {
+		f->stats.rule_overflow++;
+		return UNWIND_RULE_UNSUP;
+	}
+	id = intern_bytes(&f->rule_ids, r, sizeof(*r));
+	f->rules[id - 1] = *r;
+	f->n_rules++;
+	return (u16)(id - 1);
+}
+
+static int add_slab(struct unwind_feed *f, struct err *e)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
+	u32 index = f->n_slabs;
+
+	if (index == f->max_slabs)
+		return err_set(e, ENOSPC, "the memory for unwind tables is used up");
+	_cleanup_close_ int fd =
+		bpf_map_create(BPF_MAP_TYPE_ARRAY, "unwind_slab", 4, sizeof(struct unwind_chunk),
+			       UNWIND_SLAB_CHUNKS, &opts);
+	if (fd < 0)
+		return err_sys(e, errno, "cannot get memory for unwind tables");
+	void *p = mmap(NULL, SLAB_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (p == MAP_FAILED)
+		return err_sys(e, errno, "cannot map memory for unwind tables");
+	if (bpf_map_update_elem(f->maps.pool, &index, &fd, BPF_ANY)) {
+		int code = errno;
+
+		munmap(p, SLAB_BYTES);
+		return err_sys(e, code, "cannot add memory for unwind tables");
+	}
+	f->slabs[f->n_slabs++] = p;
+	return 0;
+}
+
+static u32 *row_at(const struct unwind_feed *f, u32 at)
+{
+	return &f->slabs[at / SLAB_ROWS][at % SLAB_ROWS];
+}
+
+/* Room for @n rows from *@ret on; @whole: they must not cross a chunk. */
+static int take_rows(struct unwind_feed *f, u32 n, bool whole, u32 *ret, struct err *e)
+{
+	u32 at = ALIGN_UP(f->used, 2);
+
+	if (whole && (at % UNWIND_CHUNK_ROWS) + n > UNWIND_CHUNK_ROWS)
+		at = ALIGN_UP(at, UNWIND_CHUNK_ROWS);
+	while ((u64)at + n > (u64)f->n_slabs * SLAB_ROWS) {
+		int rc = add_slab(f, e);
+
+		if (rc)
+			return rc;
+	}
+	f->used = at + n;
+	*ret = at;
+	return 0;
+}
+
+static int write_page(struct unwind_feed *f, const struct unwind_table *t, u32 page, const u16 *ids,
+		      u32 dir, struct err *e)
+{
+	const struct unwind_page *p = &t->pages[page];
+	u32 at = 0;
+
+	if (p->count) {
+		int rc = take_rows(f, p->count, true, &at, e);
+
+		if (rc)
+			return rc;
+	}
+	for (u32 i = 0; i < p->count; i++) {
+		u32 row = t->rows[p->first + i];
+
+		*row_at(f, at + i) = (row & 0xffff0000) | ids[row & 0xffff];
+	}
+	*row_at(f, dir + 2 * page) = at;
+	*row_at(f, dir + 2 * page + 1) = p->count;
+	return 0;
+}
+
+static int write_table(struct unwind_feed *f, const struct unwind_table *t, struct unwind_bin *bin,
+		       struct err *e)
+{
+	_cleanup_free_ u16 *ids = xcalloc(t->n_rules, sizeof(*ids));
+	u32 before = f->used;
+	int rc = take_rows(f, 2 * t->n_pages, false, &bin->dir, e);
+
+	for (u32 i = 0; i < t->n_rules; i++)
+		ids[i] = feed_rule_id(f, &t->rules[i]);
+	for (u32 i = 0; !rc && i < t->n_pages; i++)
+		rc = write_page(f, t, i, ids, bin->dir, e);
+	if (rc) {
+		f->used = before;
+		f->stats.refused++;
+		return rc;
+	}
+	bin->pages = t->n_pages;
+	f->stats.tables++;
+	f->stats.rows += t->n_rows;
+	f->stats.unsupported += t->stats.unsupported;
+	return 0;
+}
+
+static u64 build_hash(const struct unwind_table *t)
+{
+	return t->build_id_len >= 8 ? hash_mix(hash_bytes(t->build_id, t->build_id_len), t->layout)
+				    : 0;
+}
+
+static int publish(struct unwind_feed *f, const struct feed_file *file, struct err *e)
+{
+	struct feed_file *old = find_file(f, &file->key);
+
+	if (bpf_map_update_elem(f->maps.bins, &file->key, &file->bin, BPF_ANY)) {
+		f->stats.refused++;
+		return err_sys(e, errno, "cannot publish an unwind table");
+	}
+	if (old) {
+		*old = *file;
+		if (f->maps.epoch)
+			++*f->maps.epoch;
+		return 0;
+	}
+	vec_push(&f->files, *file);
+	map_put(&f->by_key, key_hash(&file->key), f->files.len);
+	return 0;
+}
+
+int unwind_feed_add(struct unwind_feed *f, const struct unwind_key *key, u64 size,
+		    const struct unwind_table *t, struct err *e)
+{
+	struct feed_file file = { .key = *key, .bin.size = size, .has_cfi = t };
+	u64 build = t ? build_hash(t) : 0, twin = build ? map_get(&f->by_build, build, 0) : 0;
+	int rc = 0;
+
+	if (twin) {
+		file.bin.dir = (u32)(twin >> 32);
+		file.bin.pages = (u32)twin;
+	} else if (t) {
+		rc = write_table(f, t, &file.bin, e);
+	}
+	/* A table without room is as if the file had none, so that the kernel stops asking. */
+	f->stats.no_cfi += !t;
+	file.has_cfi = t && !rc;
+	int published = publish(f, &file, rc ? NULL : e);
+
+	if (build && !twin && !rc)
+		map_put(&f->by_build, build, (u64)file.bin.dir << 32 | file.bin.pages);
+	return rc ? rc : published;
+}
+
+/* Takes the descriptor's file under the key by which the kernel knows it. */
+static int add_fd(struct unwind_feed *f, int fd, const char *name, const struct unwind_key *key,
+		  struct err *e)
+{
+	_cleanup_table_ struct unwind_table *t = NULL;
+	struct image im;
+	struct stat st;
+	bool cached = true;
+
+	if (fstat(fd, &st))
+		return err_sys(e, errno, "cannot stat '%s'", name);
+	if (!image_open(&im, fd, name, NULL) && !unwind_table_get(&im, &t, &cached, NULL))
+		f->stats.compiled += !cached;
+	return unwind_feed_add(f, key, (u64)st.st_size, t, e);
+}
+
+int unwind_feed_map(struct unwind_feed *f, const struct unwind_map *map, int pid, struct err *e)
+{
+	const struct unwind_key key = { .ino = map->ino, .dev = map->dev };
+
+	if (find_file(f, &key))
+		return 0;
+	_cleanup_close_ int fd = unwind_map_open(map, pid);
+
+	if (fd < 0) {
+		f->stats.unreadable++;
+		return err_sys(e, fd, "cannot open '%s' of process %d", map->path, pid);
+	}
+	return add_fd(f, fd, map->path, &key, e);
+}
+
+int unwind_feed_need(struct unwind_feed *f, const struct unwind_need *need, struct err *e)
+{
+	struct feed_file *known = find_file(f, &need->key);
+	const char *path = intern_get(&f->paths, (u32)map_get(&f->hints, key_hash(&need->key), 0));
+	struct unwind_map map = {
+		.start = need->start,
+		.end = need->end,
+		.ino = need->key.ino,
+		.dev = need->key.dev,
+		.exec = true,
+		.path = path,
+	};
+
+	f->stats.needs++;
+	if (known && known->bin.size == need->size)
+		return 0; /* asked again before the answer was there */
+	_cleanup_close_ int fd = unwind_map_open(&map, (int)need->pid);
+
+	if (fd < 0) {
+		f->stats.unreadable++;
+		return err_sys(e, ENOENT, "cannot open a mapped file of process %u", need->pid);
+	}
+	int rc = add_fd(f, fd, path, &need->key, e);
+
+	/* The kernel compares sizes: it must find the one that it asked with. */
+	known = find_file(f, &need->key);
+	if (!rc && known && known->bin.size != need->size) {
+		struct feed_file file = *known;
+
+		file.bin.size = need->size;
+		rc = publish(f, &file, e);
+	}
+	return rc;
+}
+
+int unwind_feed_process(struct unwind_feed *f, int pid)
+{
+	_cleanup_(unwind_maps_release) struct unwind_maps maps = { 0 };
+	int added = 0;
+
+	if (unwind_maps_read(&maps, pid, NULL))
+		return 0;
+	vec_each(m, &maps.items) {
+		const struct unwind_key key = { .ino = m->ino, .dev = m->dev };
+
+		if (m->exec && m->ino && !find_file(f, &key))
+			added += !unwind_feed_map(f, m, pid, NULL);
+	}
+	return added;
+}
+
+int unwind_feed_running(struct unwind_feed *f)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *d;
+	int added = 0;
+
+	while (dir && (d = readdir(dir))) {
+		const char *p = d->d_name;
+		u64 pid;
+
+		if (scan_u64(&p, p + strlen(p), 10, &pid) && !*p && pid <= INT32_MAX)
+			added += unwind_feed_process(f, (int)pid);
+	}
+	if (dir)
+		closedir(dir);
+	return added;
+}
+
+void unwind_feed_hint(struct unwind_feed *f, const struct unwind_key *key, const char *path)
+{
+	if (path[0] == '/')
+		map_put(&f->hints, key_hash(key), intern_str(&f->paths, path));
+}
+
+static void add_vdso(struct unwind_feed *f)
+{
+	_cleanup_table_ struct unwind_table *t = NULL;
+	const struct unwind_key key = { .ino = VDSO_INODE };
+	u64 size;
+
+	if (!unwind_vdso_table(&t, &size))
+		unwind_feed_add(f, &key, 0, t, NULL);
+}
+
+static u32 slabs_for(u64 max_bytes)
+{
+	if (!max_bytes) {
+		u64 memory = (u64)sysconf(_SC_PHYS_PAGES) * (u64)sysconf(_SC_PAGESIZE);
+
+		max_bytes = MIN(memory / 4, DEFAULT_MAX_BYTES);
+	}
+	return (u32)MIN(MAX(max_bytes / SLAB_BYTES, 1), (u64)UNWIND_MAX_SLABS);
+}
+
+int unwind_feed_new(struct unwind_feed **ret, const struct unwind_feed_maps *maps, u64 max_bytes,
+		    struct err *e)
+{
+	struct unwind_feed *f = xcalloc(1, sizeof(*f));
+	void *rules = mmap(NULL, RULE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, maps->rules, 0);
+
+	if (rules == MAP_FAILED) {
+		free(f);
+		return err_sys(e, errno, "cannot map the unwind rules");
+	}
+	f->maps = *maps;
+	f->rules = rules;
+	f->max_slabs = slabs_for(max_bytes);
+	feed_rule_id(f, &(struct unwind_rule){ .cfa = UNWIND_CFA_END });
+	feed_rule_id(f, &(struct unwind_rule){ .cfa = UNWIND_CFA_UNSUP });
+	add_vdso(f);
+	*ret = f;
+	return 0;
+}
+
+void unwind_feed_free(struct unwind_feed *f)
+{
+	if (!f)
+		return;
+	for (u32 i = 0; i < f->n_slabs; i++)
+		munmap(f->slabs[i], SLAB_BYTES);
+	munmap(f->rules, RULE_BYTES);
+	intern_release(&f->rule_ids);
+	intern_release(&f->paths);
+	vec_release(&f->files);
+	map_release(&f->by_key);
+	map_release(&f->by_build);
+	map_release(&f->hints);
+	free(f);
+}
+
+bool unwind_feed_rule(const struct unwind_feed *f, const struct unwind_key *key, u64 offset,
+		      const struct unwind_rule **ret)
+{
+	const struct feed_file *file = find_file(f, key);
+	u64 page = offset >> UNWIND_PAGE_BITS;
+
+	if (!file)
+		return false;
+	*ret = file->has_cfi ? &f->rules[UNWIND_RULE_END] : NULL;
+	if (!file->has_cfi || page >= file->bin.pages)
+		return true;
+	u32 at = *row_at(f, file->bin.dir + 2 * (u32)page);
+	u32 n = *row_at(f, file->bin.dir + 2 * (u32)page + 1), low = offset & 0xffff;
+
+	if (!n)
+		return true;
+	const u32 *row = row_at(f, at);
+
+	while (n > 1) {
+		u32 half = n / 2;
+
+		row += row[half] >> 16 <= low ? half : 0;
+		n -= half;
+	}
+	*ret = &f->rules[*row & 0xffff];
+	return true;
+}
+
+void unwind_feed_stats(const struct unwind_feed *f, struct unwind_feed_stats *ret)
+{
+	*ret = f->stats;
+	ret->files = f->files.len;
+	ret->rules = f->n_rules;
+	ret->bytes = (u64)f->n_slabs * SLAB_BYTES + RULE_BYTES;
+}

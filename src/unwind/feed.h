@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The user-space half of the kernel's unwinder: fills its table maps. Rows go straight into memory
+ * that is shared with the kernel; a file becomes visible with one map update at the end.
+ *
+ * The tables are kept only there: the user-space unwinder can look rules up through the feed too.
+ */
+#ifndef UNWIND_FEED_H
+#define UNWIND_FEED_H
+
+#include "unwind/maps.h"
+
+/* Descriptors of the maps of bpf/unwind.bpf.h; they stay the caller's. */
+struct unwind_feed_maps {
+	int bins;
+	int rules;
+	int pool;
+	u64 *epoch; /* unwind_epoch: raised when a table is replaced; may be NULL */
+};
+
+struct unwind_feed_stats {
+	u64 files;  /* that the kernel knows now */
+	u64 tables; /* different ones: files may share */
+	u64 rows;
+	u64 rules;
+	u64 bytes;         /* of kernel memory for the tables */
+	u64 compiled;      /* not found in the cache on disk */
+	u64 no_cfi;        /* files without frame information */
+	u64 unreadable;    /* files that could not be opened: their process was gone */
+	u64 refused;       /* tables for which there was no room */
+	u64 rule_overflow; /* rules beyond UNWIND_MAX_RULES, taken as unsupported */
+	u64 unsupported;   /* rows whose rule we do not know */
+	u64 needs;         /* requests from the kernel */
+};
+
+struct unwind_feed;
+
+/* @max_bytes of table memory, 0: a quarter of the machine's memory, at most 1 GB. */
+int unwind_feed_new(struct unwind_feed **ret, const struct unwind_feed_maps *maps, u64 max_bytes,
+		    struct err *e);
+void unwind_feed_free(struct unwind_feed *f);
+
+/* Publishes a table; NULL says that the file has none. */
+int unwind_feed_add(struct unwind_feed *f, const struct unwind_key *key, u64 size,
+		    const struct unwind_table *t, struct err *e);
+/* Answers a request from the ring. -ENOENT: the file could not be opened; it will ask again. */
+int unwind_feed_need(struct unwind_feed *f, const struct unwind_need *need, struct err *e);
+/* Makes sure that the file behind a mapping is known; cheap when it is. */
+int unwind_feed_map(struct unwind_feed *f, const struct unwind_map *map, int pid, struct err *e);
+/* The executable mappings of one process, or of all that run. Returns the number of new files. */
+int unwind_feed_process(struct unwind_feed *f, int pid);
+int unwind_feed_running(struct unwind_feed *f);
+/* Where a file lies, for when its process is gone before it is asked for (from mmap events). */
+void unwind_feed_hint(struct unwind_feed *f, const struct unwind_key *key, const char *path);
+
+/* A rule of a published file; false when the file is not known. *ret is NULL without CFI. */
+bool unwind_feed_rule(const struct unwind_feed *f, const struct unwind_key *key, u64 offset,
+		      const struct unwind_rule **ret);
+void unwind_feed_stats(const struct unwind_feed *f, struct unwind_feed_stats *ret);
+
+#endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "unwind/process.h"
+
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <elf.h>
+#include <time.h>
+
+#include "base/clock.h"
+
+enum { STOP_TIMEOUT_MS = 200, STOP_POLL_US = 50 };
+
+int unwind_process_init(struct unwind_process *p, int pid, struct unwind_files *files,
+			struct err *e)
+{
+	*p = (struct unwind_process){ .pid = pid, .files = files };
+	return unwind_maps_read(&p->maps, pid, e);
+}
+
+void unwind_process_release(struct unwind_process *p)
+{
+	unwind_maps_release(&p->maps);
+}
+
+void unwind_snapshot_release(struct unwind_snapshot *s)
+{
+	buf_release(&s->stack);
+}
+
+static int read_memory(int pid, u64 address, void *to, size_t n)
+{
+	struct iovec local = { to, n }, remote = { (void *)(uintptr_t)address, n };
+	ssize_t got = process_vm_readv(pid, &local, 1, &remote, 1, 0);
+
+	if (got < 0)
+		return -errno;
+	return (size_t)got == n ? 0 : -EFAULT;
+}
+
+/* A stack grows: its mapping may have begun higher when the maps were read. */
+static u64 stack_end(struct unwind_process *p, u64 sp)
+{
+	for (int round = 0; round < 2; round++) {
+		const struct unwind_map *m = unwind_maps_find(&p->maps, sp);
+
+		if (m)
+			return m->end;
+		unwind_maps_release(&p->maps);
+		p->maps = (struct unwind_maps){ 0 };
+		if (unwind_maps_read(&p->maps, p->pid, NULL))
+			break;
+	}
+	return 0;
+}
+
+int unwind_process_copy(struct unwind_process *p, int tid, struct unwind_snapshot *s, struct err *e)
+{
+	struct user_regs_struct regs;
+	struct iovec iov = { &regs, sizeof(regs) };
+
+	if (ptrace(PTRACE_GETREGSET, tid, (void *)NT_PRSTATUS, &iov))
+		return err_sys(e, errno, "cannot read the registers of thread %d", tid);
+	if (iov.iov_len != sizeof(regs))
+		return err_set(e, ENOTSUP, "thread %d is not a 64-bit thread", tid);
+	unwind_regs_from_user(s->regs, &regs);
+	u64 sp = s->regs[UNWIND_REG_SP], end = stack_end(p, sp);
+	u64 n = end > sp ? end - sp : 0;
+
+	s->cut = n > SNAPSHOT_MAX_STACK;
+	n = MIN(n, (u64)SNAPSHOT_MAX_STACK);
+	s->stack_start = sp;
+	buf_reset(&s->stack);
+	if (n && !read_memory(p->pid, sp, buf_reserve(&s->stack, n), n))
+		buf_added(&s->stack, n);
+	return 0;
+}
+
+/* 0 when stopped; the signal that stopped it instead of us goes to *ret_signal. */
+static int wait_stop(int tid, int *ret_signal)
+{
+	for (u64 end = clock_mono_ns() + STOP_TIMEOUT_MS * NSEC_PER_MSEC;;) {
+		int status;
+		int got = waitpid(tid, &status, __WALL | WNOHANG);
+
+		if (got < 0 && errno != EINTR)
+			return -errno;
+		if (got == tid) {
+			if (!WIFSTOPPED(status))
+				return -ESRCH;
+			*ret_signal = status >> 16 == PTRACE_EVENT_STOP ? 0 : WSTOPSIG(status);
+			return 0;
+		}
+		if (clock_mono_ns() > end)
+			return -ETIMEDOUT;
+		nanosleep(&(struct timespec){ .tv_nsec = STOP_POLL_US * 1000 }, NULL);
+	}
+}
+
+int unwind_process_snapshot(struct unwind_process *p, int tid, struct unwind_snapshot *s,
+			    struct err *e)
+{
+	int sig = 0;
+
+	if (ptrace(PTRACE_SEIZE, tid, NULL, NULL)) {
+		int code = errno;
+
+		err_sys(e, code, "cannot stop thread %d", tid);
+		if (code == EPERM)
+			err_hint(e, "run as root, or look for another debugger on it");
+		return -code;
+	}
+	u64 begin = clock_mono_ns();
+
+	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL))
+		return err_sys(e, errno, "cannot interrupt thread %d", tid);
+	int rc = wait_stop(tid, &sig);
+
+	if (rc)
+		return err_sys(e, rc, "thread %d did not stop", tid);
+	rc = unwind_process_copy(p, tid, s, e);
+	ptrace(PTRACE_DETACH, tid, NULL, (void *)(uintptr_t)sig);
+	s->stopped_ns = clock_mono_ns() - begin;
+	return rc;
+}
+
+struct reader {
+	struct unwind_process *p;
+	const struct unwind_snapshot *s;
+};
+
+static int reader_read(void *ctx, u64 address, void *to, size_t n)
+{
+	const struct reader *r = ctx;
+	u64 at = address - r->s->stack_start;
+
+	if (address >= r->s->stack_start && at <= r->s->stack.len && n <= r->s->stack.len - at) {
+		memcpy(to, r->s->stack.data + at, n);
+		return 0;
+	}
+	return read_memory(r->p->pid, address, to, n);
+}
+
+static int reader_find(void *ctx, u64 pc, const struct unwind_rule **ret)
+{
+	const struct reader *r = ctx;
+	struct unwind_map *m = unwind_maps_find(&r->p->maps, pc);
+
+	if (!m || !m->exec)
+		return -ENOENT;
+	*ret = NULL;
+	if (!m->ino && !streq(m->path, "[vdso]"))
+		return 0;
+	const struct unwind_file *f = unwind_files_get(r->p->files, m, r->p->pid);
+
+	if (f->unreadable)
+		return -EAGAIN;
+	if (f->table)
+		*ret = unwind_table_rule(f->table, pc - m->start + m->offset);
+	return 0;
+}
+
+void unwind_process_frames(struct unwind_process *p, const struct unwind_snapshot *s,
+			   struct unwind_frames *f)
+{
+	struct reader r = { p, s };
+	struct unwind_source source = { .ctx = &r, .read = reader_read, .find = reader_find };
+
+	memcpy(source.regs, s->regs, sizeof(source.regs));
+	unwind_user(&source, f);
+}

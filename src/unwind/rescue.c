@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "unwind/rescue.h"
+
+void rescue_init(struct rescue *r, struct unwind_feed *feed)
+{
+	*r = (struct rescue){ .feed = feed };
+}
+
+static void forget_all(struct rescue *r)
+{
+	vec_each(m, &r->maps) {
+		if (*m) {
+			unwind_maps_release(*m);
+			free(*m);
+		}
+	}
+	vec_clear(&r->maps);
+	map_clear(&r->by_pid);
+}
+
+void rescue_release(struct rescue *r)
+{
+	forget_all(r);
+	vec_release(&r->maps);
+	map_release(&r->by_pid);
+}
+
+void rescue_note_map(struct rescue *r, int pid, const struct unwind_map *map)
+{
+	const struct unwind_key key = { .ino = map->ino, .dev = map->dev };
+
+	if (!map->exec)
+		return;
+	unwind_feed_hint(r->feed, &key, map->path);
+	u64 i = map_get(&r->by_pid, (u64)pid, 0);
+
+	if (!i) {
+		if (r->maps.len == RESCUE_MAX_PROCESSES)
+			forget_all(r);
+		vec_push(&r->maps, xcalloc(1, sizeof(struct unwind_maps)));
+		i = r->maps.len;
+		map_put(&r->by_pid, (u64)pid, i);
+	}
+	unwind_maps_add(r->maps.items[i - 1], map);
+}
+
+void rescue_note_exit(struct rescue *r, int pid)
+{
+	u64 i = map_get(&r->by_pid, (u64)pid, 0);
+
+	if (!i)
+		return;
+	unwind_maps_release(r->maps.items[i - 1]);
+	free(r->maps.items[i - 1]);
+	r->maps.items[i - 1] = NULL;
+	map_del(&r->by_pid, (u64)pid);
+}
+
+/* One stack at work. */
+struct job {
+	struct rescue *r;
+	const struct unwind_rescue *rec;
+	const struct unwind_maps *maps;
+};
+
+static int job_read(void *ctx, u64 address, void *to, size_t n)
+{
+	const struct job *j = ctx;
+	u64 at = address - j->rec->regs[UNWIND_REG_SP];
+
+	if (at > j->rec->stack_bytes || n > j->rec->stack_bytes - at)
+		return -EFAULT;
+	memcpy(to, j->rec->stack + at, n);
+	return 0;
+}
+
+static int job_find(void *ctx, u64 pc, const struct unwind_rule **ret)
+{
+	const struct job *j = ctx;
+	const struct unwind_map *m = unwind_maps_find(j->maps, pc);
+
+	if (!m || !m->exec)
+		return -ENOENT;
+	bool vdso = streq(m->path, "[vdso]");
+	const struct unwind_key key = { .ino = vdso ? 1 : m->ino, .dev = vdso ? 0 : m->dev };
+
+	*ret = NULL;
+	if (!m->ino && !vdso)
+		return 0;
+	u64 offset = pc - m->start + m->offset;
+
+	if (unwind_feed_rule(j->r->feed, &key, offset, ret))
+		return 0;
+	/* the file is known to the kernel by another number (overlayfs), or it came just now */
+	unwind_feed_map(j->r->feed, m, (int)j->rec->pid, NULL);
+	return unwind_feed_rule(j->r->feed, &key, offset, ret) ? 0 : -EAGAIN;
+}
+
+void rescue_unwind(struct rescue *r, const struct unwind_rescue *rec, struct unwind_frames *f)
+{
+	_cleanup_(unwind_maps_release) struct unwind_maps live = { 0 };
+	struct job job = { .r = r, .rec = rec, .maps = &live };
+	struct unwind_source source = { .ctx = &job, .read = job_read, .find = job_find };
+	u64 noted = map_get(&r->by_pid, rec->pid, 0);
+
+	/* the process itself knows best; what was noted is for one that is gone */
+	if ((unwind_maps_read(&live, (int)rec->pid, NULL) || !live.items.len) && noted)
+		job.maps = r->maps.items[noted - 1];
+	memcpy(source.regs, rec->regs, sizeof(source.regs));
+	unwind_user(&source, f);
+}

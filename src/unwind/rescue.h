@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Stacks that the kernel could not finish because a table was missing: it sends registers and the
+ * top of the stack, and the rest is done here, when the table is there.
+ */
+#ifndef UNWIND_RESCUE_H
+#define UNWIND_RESCUE_H
+
+#include "unwind/feed.h"
+
+enum { RESCUE_MAX_PROCESSES = 4096 }; /* whose mappings are remembered */
+
+/* Mappings that were noted from events, for processes that are gone. */
+struct rescue {
+	struct unwind_feed *feed;
+	VEC(struct unwind_maps *) maps;
+	struct map by_pid; /* index + 1 */
+};
+
+void rescue_init(struct rescue *r, struct unwind_feed *feed);
+void rescue_release(struct rescue *r);
+void rescue_note_map(struct rescue *r, int pid, const struct unwind_map *map);
+void rescue_note_exit(struct rescue *r, int pid);
+/* Unwinds the user part of @rec into @f. */
+void rescue_unwind(struct rescue *r, const struct unwind_rescue *rec, struct unwind_frames *f);
+
+#endif

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "unwind/sampler.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <linux/perf_event.h>
+#include <sys/stat.h>
+
+#include "base/log.h"
+#include "profile.skel.h"
+#include "unwind/rescue.h"
+
+enum { RING_BYTES = 4 << 20, RING_MIN = 1 << 17, RING_MAX = 1 << 30 };
+#define FIRST_PID_NAMESPACE 0xeffffffcu /* its inode is the same on every machine */
+
+struct sampler {
+	struct profile_bpf *skel;
+	struct ring_buffer *ring;
+	struct unwind_feed *feed;
+	struct rescue rescue;
+	VEC(int) links;
+	u32 n_events;
+	u64 ends[UNWIND_END_COUNT]; /* of rescued stacks */
+	u64 rescued_frames;
+	sampler_fn fn; /* during sampler_read() */
+	void *fn_ctx;
+	int fn_rc;
+	int n_read;
+};
+
+/* What libbpf has to say is for those who asked for it. */
+static PRINTF_LIKE(2, 0) int on_libbpf(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT;
+
+	if (level != LIBBPF_WARN || log_get_level() < LOG_DEBUG)
+		return 0;
+	buf_vaddf(&text, fmt, ap);
+	log_debug("%s", buf_str(&text));
+	return 0;
+}
+
+/* In a pid namespace of our own, the kernel must count pids as we do. */
+static void set_pid_namespace(struct profile_bpf *skel)
+{
+	struct stat own;
+
+	if (stat("/proc/self/ns/pid", &own) || own.st_ino == FIRST_PID_NAMESPACE)
+		return;
+	skel->rodata->unwind_pidns.dev = own.st_dev;
+	skel->rodata->unwind_pidns.ino = own.st_ino;
+}
+
+static struct bpf_program *program_of(const struct sampler *s, u32 event)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "profile_sample_%u", event);
+	return bpf_object__find_program_by_name(s->skel->obj, name);
+}
+
+static int set_options(struct sampler *s, const struct sampler_opts *o, struct err *e)
+{
+	u64 ring = o->ring_bytes ? o->ring_bytes : RING_BYTES;
+	u32 frames = o->max_user_frames;
+
+	if (ring < RING_MIN || ring > RING_MAX || (ring & (ring - 1)))
+		return err_set(e, EINVAL, "%llu bytes is no size for a ring of samples",
+			       (unsigned long long)ring);
+	if (o->events > UNWIND_EVENTS)
+		return err_set(e, E2BIG, "at most %d events can be sampled at once", UNWIND_EVENTS);
+	if (!frames || frames > UNWIND_MAX_FRAMES)
+		frames = UNWIND_MAX_FRAMES;
+	s->n_events = MAX(o->events, 1);
+	for (u32 i = s->n_events; i < UNWIND_EVENTS; i++)
+		bpf_program__set_autoload(program_of(s, i), false);
+	s->skel->rodata->profile_options.max_user = frames;
+	s->skel->rodata->profile_options.wake_bytes = (u32)(ring / 4);
+	s->skel->rodata->profile_options.kernel_stacks = !o->no_kernel_stack;
+	s->skel->rodata->profile_options.user_stacks = !o->no_user_stack;
+	s->skel->rodata->profile_options.rescue = !o->no_rescue;
+	set_pid_namespace(s->skel);
+	return -bpf_map__set_max_entries(s->skel->maps.unwind_ring, (u32)ring);
+}
+
+static int load(struct sampler *s, const struct sampler_opts *opts, struct err *e)
+{
+	s->skel = profile_bpf__open();
+	if (!s->skel)
+		return err_sys(e, errno, "cannot open the sampling program");
+	int rc = set_options(s, opts, e);
+
+	if (rc)
+		return rc;
+	rc = profile_bpf__load(s->skel);
+	if (!rc)
+		return 0;
+	if (rc != -EPERM) {
+		err_sys(e, rc, "the kernel does not take the sampling program");
+		return -EOPNOTSUPP;
+	}
+	err_sys(e, rc, "cannot load the sampling program");
+	err_hint(e, "run as root or with CAP_BPF and CAP_PERFMON");
+	return rc;
+}
+
+static int on_record(void *ctx, void *data, size_t n);
+
+int sampler_new(struct sampler **ret, const struct sampler_opts *opts, struct err *e)
+{
+	static const struct sampler_opts defaults;
+	struct sampler *s = xcalloc(1, sizeof(*s));
+	libbpf_print_fn_t print = libbpf_set_print(on_libbpf);
+	int rc = load(s, opts ? opts : &defaults, e);
+
+	libbpf_set_print(print);
+	if (!rc) {
+		const struct unwind_feed_maps maps = {
+			.bins = bpf_map__fd(s->skel->maps.unwind_bins),
+			.rules = bpf_map__fd(s->skel->maps.unwind_rules),
+			.pool = bpf_map__fd(s->skel->maps.unwind_pool),
+			.epoch = &s->skel->bss->unwind_epoch,
+		};
+
+		rc = unwind_feed_new(&s->feed, &maps, opts ? opts->max_table_bytes : 0, e);
+	}
+	if (!rc) {
+		rescue_init(&s->rescue, s->feed);
+		s->ring = ring_buffer__new(bpf_map__fd(s->skel->maps.unwind_ring), on_record, s,
+					   NULL);
+		if (!s->ring)
+			rc = err_sys(e, errno, "cannot map the ring of samples");
+	}
+	if (rc) {
+		sampler_free(s);
+		return rc;
+	}
+	*ret = s;
+	return 0;
+}
+
+void sampler_free(struct sampler *s)
+{
+	if (!s)
+		return;
+	vec_each(link, &s->links)
+		close(*link);
+	vec_release(&s->links);
+	ring_buffer__free(s->ring);
+	rescue_release(&s->rescue);
+	unwind_feed_free(s->feed);
+	profile_bpf__destroy(s->skel);
+	free(s);
+}
+
+int sampler_attach(struct sampler *s, int perf_fd, u32 event, struct err *e)
+{
+	/* not bpf_program__attach_perf_event(): that one enables the event */
+	int fd;
+
+	if (event >= s->n_events)
+		return err_set(e, EINVAL, "event %u was not announced to the sampler", event);
+	fd = bpf_link_create(bpf_program__fd(program_of(s, event)), perf_fd, BPF_PERF_EVENT, NULL);
+	if (fd < 0)
+		return err_sys(e, errno, "cannot attach the sampling program");
+	vec_push(&s->links, fd);
+	return 0;
+}
+
+int sampler_running(struct sampler *s)
+{
+	return unwind_feed_running(s->feed);
+}
+
+int sampler_process(struct sampler *s, int pid)
+{
+	return unwind_feed_process(s->feed, pid);
+}
+
+int sampler_fd(const struct sampler *s)
+{
+	return ring_buffer__epoll_fd(s->ring);
+}
+
+static void deliver(struct sampler *s, const struct sampler_sample *sample)
+{
+	int rc = s->fn_rc < 0 ? 0 : s->fn(s->fn_ctx, sample);
+
+	if (rc < 0)
+		s->fn_rc = rc;
+	s->n_read++;
+}
+
+static void on_sample(struct sampler *s, const struct unwind_sample *in, size_t n)
+{
+	if (n < UNWIND_SAMPLE_HEADER ||
+	    (n - UNWIND_SAMPLE_HEADER) / 8 < (size_t)in->n_kernel + in->n_user)
+		return;
+	struct sampler_sample out = {
+		.time = in->time,
+		.period = in->period,
+		.addr = in->addr,
+		.pid = in->pid,
+		.tid = in->tid,
+		.cpu = in->cpu,
+		.event = in->event,
+		.kernel = (const u64 *)in->ip,
+		.user = (const u64 *)in->ip + in->n_kernel,
+		.n_kernel = in->n_kernel,
+		.n_user = in->n_user,
+		.fp_steps = in->fp_steps,
+		.end = in->end,
+		.user_ip = in->user_ip,
+	};
+	memcpy(out.comm, in->comm, sizeof(out.comm));
+	deliver(s, &out);
+}
+
+static void on_rescue(struct sampler *s, const struct unwind_rescue *in, size_t n)
+{
+	u64 ip[UNWIND_MAX_FRAMES];
+	struct unwind_frames f = { .ip = ip, .max = UNWIND_MAX_FRAMES };
+
+	if (n < sizeof(*in) || in->stack_bytes > sizeof(in->stack) ||
+	    in->n_kernel > UNWIND_MAX_KERNEL)
+		return;
+	rescue_unwind(&s->rescue, in, &f);
+	s->ends[f.end]++;
+	s->rescued_frames += f.n;
+	struct sampler_sample out = {
+		.time = in->time,
+		.period = in->period,
+		.addr = in->addr,
+		.pid = in->pid,
+		.tid = in->tid,
+		.cpu = in->cpu,
+		.event = in->event,
+		.kernel = (const u64 *)in->kernel,
+		.user = ip,
+		.n_kernel = in->n_kernel,
+		.n_user = (u32)f.n,
+		.fp_steps = f.fp_steps,
+		.end = f.end,
+		.user_ip = in->user_ip,
+		.rescued = true,
+	};
+	memcpy(out.comm, in->comm, sizeof(out.comm));
+	deliver(s, &out);
+}
+
+static int on_record(void *ctx, void *data, size_t n)
+{
+	struct sampler *s = ctx;
+	u32 type = 0;
+
+	if (n >= sizeof(type))
+		memcpy(&type, data, sizeof(type));
+	if (type == UNWIND_RECORD_SAMPLE)
+		on_sample(s, data, n);
+	else if (type == UNWIND_RECORD_RESCUE)
+		on_rescue(s, data, n);
+	else if (type == UNWIND_RECORD_NEED && n >= sizeof(struct unwind_need))
+		unwind_feed_need(s->feed, data, NULL);
+	return 0;
+}
+
+int sampler_read(struct sampler *s, sampler_fn fn, void *ctx)
+{
+	s->fn = fn;
+	s->fn_ctx = ctx;
+	s->fn_rc = 0;
+	s->n_read = 0;
+	int rc = ring_buffer__consume(s->ring);
+
+	if (s->fn_rc < 0)
+		return s->fn_rc;
+	return rc < 0 ? rc : s->n_read;
+}
+
+void sampler_note_map(struct sampler *s, int pid, const struct unwind_map *map)
+{
+	rescue_note_map(&s->rescue, pid, map);
+}
+
+void sampler_note_exit(struct sampler *s, int pid)
+{
+	rescue_note_exit(&s->rescue, pid);
+}
+
+static u64 read_counter(const struct sampler *s, u32 which)
+{
+	int cpus = libbpf_num_possible_cpus();
+	_cleanup_free_ u64 *values = NULL;
+	u64 sum = 0;
+
+	if (cpus <= 0)
+		return 0;
+	values = xcalloc((size_t)cpus, sizeof(*values));
+	if (bpf_map_lookup_elem(bpf_map__fd(s->skel->maps.unwind_counters), &which, values))
+		return 0;
+	for (int i = 0; i < cpus; i++)
+		sum += values[i];
+	return sum;
+}
+
+void sampler_stats(const struct sampler *s, struct sampler_stats *ret)
+{
+	*ret = (struct sampler_stats){
+		.samples = read_counter(s, UNWIND_COUNT_SAMPLES),
+		.lost = read_counter(s, UNWIND_COUNT_LOST),
+		.frames = read_counter(s, UNWIND_COUNT_FRAMES) + s->rescued_frames,
+		.fp_frames = read_counter(s, UNWIND_COUNT_FP_FRAMES),
+		.rescues = read_counter(s, UNWIND_COUNT_RESCUES),
+		.rescues_lost = read_counter(s, UNWIND_COUNT_RESCUES_LOST),
+		.kernel_cut = read_counter(s, UNWIND_COUNT_KERNEL_CUT),
+	};
+	for (u32 i = 0; i < UNWIND_END_COUNT; i++)
+		ret->ends[i] = read_counter(s, i) + s->ends[i];
+	unwind_feed_stats(s->feed, &ret->feed);
+}
+
+size_t sampler_callchain(const struct sampler_sample *s, u64 *words, size_t max)
+{
+	size_t n = 0;
+
+	if (s->n_kernel && n < max)
+		words[n++] = PERF_CONTEXT_KERNEL;
+	for (u32 i = 0; i < s->n_kernel && n < max; i++)
+		words[n++] = s->kernel[i];
+	if (s->n_user && n < max)
+		words[n++] = PERF_CONTEXT_USER;
+	for (u32 i = 0; i < s->n_user && n < max; i++)
+		words[n++] = s->user[i];
+	return n;
+}
+
+u64 sampler_ip(const struct sampler_sample *s)
+{
+	if (s->n_kernel)
+		return s->kernel[0];
+	return s->n_user ? s->user[0] : 0;
+}

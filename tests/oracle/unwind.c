@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Our unwinder against libdw's, in the same stop of the same thread:
+ *
+ *	unwind STOPS program args...	runs the program again and again, stops it STOPS times
+ *	unwind --dump FILE		the compiled table, for the comparison with readelf
+ *
+ * The first form prints "stops equal ours_root dw_end" and, for the first differences, both stacks
+ * as lines that begin with '#'.
+ */
+#include <elfutils/libdwfl.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "base/hash.h"
+#include "base/io.h"
+#include "unwind/process.h"
+
+enum { MAX_FRAMES = 4096, SHOW_DIFFERENCES = 3, STOP_MIN_US = 500, STOP_SPREAD_US = 6000 };
+
+struct oracle {
+	Dwfl *dwfl;
+	u64 maps_hash;
+	u64 ip[MAX_FRAMES];
+	size_t n;
+};
+
+struct tally {
+	int stops;
+	int equal;
+	int root;
+	int shown;
+};
+
+static int on_frame(Dwfl_Frame *frame, void *arg)
+{
+	struct oracle *o = arg;
+	Dwarf_Addr pc;
+	bool active;
+
+	if (!dwfl_frame_pc(frame, &pc, &active) || o->n == MAX_FRAMES)
+		return DWARF_CB_ABORT;
+	o->ip[o->n++] = pc;
+	return DWARF_CB_OK;
+}
+
+static char *debuginfo_path;
+static const Dwfl_Callbacks callbacks = {
+	.find_elf = dwfl_linux_proc_find_elf,
+	.find_debuginfo = dwfl_standard_find_debuginfo,
+	.debuginfo_path = &debuginfo_path,
+};
+
+/* A new Dwfl when the mappings have changed: libdw does not notice. */
+static bool oracle_refresh(struct oracle *o, int pid)
+{
+	_cleanup_buf_ struct buf maps = BUF_INIT;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	if (io_read_file(path, IO_MAX_PROC, &maps, NULL) || !maps.len)
+		return false;
+	u64 h = hash_mix(hash_bytes(maps.data, maps.len), (u64)pid);
+
+	if (o->dwfl && h == o->maps_hash)
+		return true;
+	if (o->dwfl)
+		dwfl_end(o->dwfl);
+	o->dwfl = dwfl_begin(&callbacks);
+	o->maps_hash = h;
+	return o->dwfl && !dwfl_linux_proc_report(o->dwfl, pid) &&
+	       !dwfl_report_end(o->dwfl, NULL, NULL) && !dwfl_linux_proc_attach(o->dwfl, pid, true);
+}
+
+static void show(const char *who, const u64 *ip, size_t n)
+{
+	printf("# %s %zu:", who, n);
+	for (size_t i = 0; i < n && i < 40; i++)
+		printf(" %llx", (unsigned long long)ip[i]);
+	printf("\n");
+}
+
+static void compare(struct oracle *o, struct unwind_process *p, const struct unwind_snapshot *s,
+		    struct tally *t)
+{
+	static u64 ip[MAX_FRAMES];
+	struct unwind_frames f = { .ip = ip, .max = MAX_FRAMES };
+
+	o->n = 0;
+	dwfl_getthread_frames(o->dwfl, p->pid, on_frame, o);
+	unwind_process_frames(p, s, &f);
+	t->stops++;
+	t->root += f.end == UNWIND_END_ROOT;
+	if (f.n == o->n && !memcmp(f.ip, o->ip, f.n * sizeof(*f.ip))) {
+		t->equal++;
+	} else if (t->shown++ < SHOW_DIFFERENCES) {
+		printf("# differ; ours ended with: %s\n", unwind_end_text(f.end));
+		show("ours ", f.ip, f.n);
+		show("libdw", o->ip, o->n);
+	}
+}
+
+static pid_t start(char **argv)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	int null = open("/dev/null", O_RDWR);
+
+	for (int fd = 0; fd < 3; fd++)
+		dup2(null, fd);
+	execvp(argv[0], argv);
+	_exit(127);
+}
+
+static bool stop_thread(pid_t pid)
+{
+	int status;
+
+	return !ptrace(PTRACE_INTERRUPT, pid, NULL, NULL) && waitpid(pid, &status, __WALL) == pid &&
+	       WIFSTOPPED(status);
+}
+
+/* Runs the program once; false when it could not be started or ends without a stop. */
+static bool one_run(char **argv, int wanted, struct unwind_files *files, struct tally *t)
+{
+	_cleanup_(unwind_snapshot_release) struct unwind_snapshot snap = { 0 };
+	struct oracle o = { 0 };
+	pid_t pid = start(argv);
+	int before = t->stops;
+
+	usleep(30000);
+	if (ptrace(PTRACE_SEIZE, pid, NULL, NULL)) {
+		waitpid(pid, NULL, 0);
+		return false;
+	}
+	while (t->stops < wanted) {
+		usleep(STOP_MIN_US + (unsigned int)rand() % STOP_SPREAD_US);
+		if (!stop_thread(pid))
+			break;
+		struct unwind_process p;
+
+		if (oracle_refresh(&o, pid) && !unwind_process_init(&p, pid, files, NULL)) {
+			if (!unwind_process_copy(&p, pid, &snap, NULL))
+				compare(&o, &p, &snap, t);
+			unwind_process_release(&p);
+		}
+		ptrace(PTRACE_CONT, pid, NULL, NULL);
+	}
+	kill(pid, SIGKILL);
+	while (waitpid(pid, NULL, __WALL) > 0)
+		;
+	if (o.dwfl)
+		dwfl_end(o.dwfl);
+	return t->stops > before;
+}
+
+static int dump(const char *path)
+{
+	_cleanup_table_ struct unwind_table *t = NULL;
+	_cleanup_err_ struct err e = ERR_INIT;
+	_cleanup_close_ int fd = -1;
+	struct image im;
+
+	if (io_open_read(path, &fd, &e) || image_open(&im, fd, path, &e) ||
+	    unwind_table_compile(&im, &t, &e)) {
+		fprintf(stderr, "%s\n", e.what);
+		return 1;
+	}
+	for (size_t i = 0; i < im.n_segments; i++)
+		printf("S %llx %llx %llx\n", (unsigned long long)im.segments[i].vaddr,
+		       (unsigned long long)im.segments[i].offset,
+		       (unsigned long long)im.segments[i].size);
+	for (u32 p = 0; p < t->n_pages; p++) {
+		for (u32 i = 0; i < t->pages[p].count; i++) {
+			u32 row = t->rows[t->pages[p].first + i];
+			const struct unwind_rule *r = &t->rules[row & 0xffff];
+
+			printf("R %llx %u %u %u %u %d %d %d %d\n",
+			       (unsigned long long)p << UNWIND_PAGE_BITS | row >> 16, r->cfa, r->bp,
+			       r->ra, r->reg, r->cfa_off, r->bp_off, r->aux, r->bx_off);
+		}
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct unwind_files files = { 0 };
+	struct tally t = { 0 };
+
+	if (argc == 3 && streq(argv[1], "--dump"))
+		return dump(argv[2]);
+	if (argc < 3) {
+		fprintf(stderr, "usage: unwind STOPS program args...\n");
+		return 2;
+	}
+	int wanted = (int)strtol(argv[1], NULL, 10);
+
+	srand(1);
+	for (int run = 0; run < 50 && t.stops < wanted; run++) {
+		if (!one_run(argv + 2, wanted, &files, &t) && run > 5)
+			break;
+	}
+	unwind_files_release(&files);
+	printf("%d %d %d\n", t.stops, t.equal, t.root);
+	return t.stops ? 0 : 1;
+}
