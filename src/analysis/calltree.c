@@ -9,85 +9,129 @@ struct maker {
 	const struct calltree_opts *opts;
 	struct map children; /* parent << 32 | frame or label -> node */
 	struct map stacks;   /* label node and stack -> node, caller order only */
-	struct map labels;   /* thread -> node of its label */
+	u32 *plain;          /* stack -> node, for those without label */
+	struct map labels;   /* thread -> string + 1 */
+	VEC(u64) base;       /* weights of the baseline by node, as far as there are any */
+	VEC(u32) todo;
+	bool distinct; /* no two frames are shown as one: stacks and nodes correspond */
 };
+
+/* --- nodes --------------------------------------------------------------------------------- */
+
+static u32 new_node(struct maker *m, u32 parent, u32 frame, u32 name)
+{
+	u32 id = (u32)m->tree->nodes.len;
+	struct calltree_node *nodes;
+
+	vec_push(&m->tree->nodes, (struct calltree_node){ .parent = parent,
+							  .frame = frame,
+							  .name = name,
+							  .first_time = UINT64_MAX });
+	nodes = m->tree->nodes.items;
+	nodes[id].next = nodes[parent].first_child;
+	nodes[parent].first_child = id;
+	return id;
+}
 
 static u32 child_of(struct maker *m, u32 parent, u32 frame, u32 name)
 {
 	/* labels and frames are told apart by the highest bit: ids never get there */
 	u64 key = (u64)parent << 32 | (frame ? frame : name | 1u << 31);
 	u64 *id = map_at(&m->children, key);
-	struct calltree_node *nodes;
 
-	if (*id)
-		return (u32)*id;
-	*id = m->tree->nodes.len;
-	vec_push(&m->tree->nodes, (struct calltree_node){ .parent = parent,
-							  .frame = frame,
-							  .name = name,
-							  .next = 0,
-							  .first_time = UINT64_MAX });
-	nodes = m->tree->nodes.items;
-	nodes[*id].next = nodes[parent].first_child;
-	nodes[parent].first_child = (u32)*id;
+	if (!*id)
+		*id = new_node(m, parent, frame, name);
 	return (u32)*id;
 }
+
+static u32 shown_frame(const struct maker *m, u32 stack)
+{
+	u32 frame = m->profile->stacks.items[stack].frame;
+
+	return m->opts->shown_as ? m->opts->shown_as[frame] : frame;
+}
+
+static u32 frame_child(struct maker *m, u32 parent, u32 stack)
+{
+	u32 frame = shown_frame(m, stack);
+
+	return child_of(m, parent, frame, m->profile->frames.items[frame].name);
+}
+
+/* --- labels -------------------------------------------------------------------------------- */
 
 static u32 label_name(struct maker *m, const struct profile_thread *t)
 {
 	char text[64];
 
-	if (m->opts->group == GROUP_COMM)
+	if (m->opts->group == GROUP_COMM || (!t->comm && !t->pid && !t->tid))
 		return t->comm;
 	snprintf(text, sizeof(text), "%.40s-%d", profile_str(m->profile, t->comm),
 		 m->opts->group == GROUP_PID ? t->pid : t->tid);
 	return profile_string(m->profile, text);
 }
 
+/* 0: none is wanted, or nothing is known of the thread. */
 static u32 label_of(struct maker *m, u32 thread)
 {
-	u64 *id;
+	u64 *name;
 
 	if (m->opts->group == GROUP_NONE)
 		return 0;
-	id = map_at(&m->labels, thread);
-	if (!*id)
-		*id = child_of(m, 0, 0, label_name(m, &m->profile->threads.items[thread])) + 1ull;
-	return (u32)(*id - 1);
+	if (m->opts->labels)
+		return m->opts->labels[thread];
+	name = map_at(&m->labels, thread);
+	if (!*name)
+		*name = label_name(m, &m->profile->threads.items[thread]) + 1ull;
+	return (u32)(*name - 1);
 }
 
-static u32 frame_child(struct maker *m, u32 parent, u32 stack)
-{
-	u32 frame = m->profile->stacks.items[stack].frame;
-
-	return child_of(m, parent, frame, m->profile->frames.items[frame].name);
-}
+/* --- placing ------------------------------------------------------------------------------- */
 
 /*
- * Caller order: the profile's stacks are that tree already, so a stack's node is found once and
- * remembered. Stacks are as deep as a program made them: no recursion.
+ * Without labels the profile's stacks are the tree already: an array remembers the node of each,
+ * and nothing has to be looked up unless some frames are shown as one.
  */
+static u32 place_plain(struct maker *m, u32 stack)
+{
+	const struct stack *stacks = m->profile->stacks.items;
+	u32 node = 0;
+
+	for (; stack && !(node = m->plain[stack]); stack = stacks[stack].parent)
+		vec_push(&m->todo, stack);
+	while (m->todo.len) {
+		u32 s = vec_pop(&m->todo), frame = shown_frame(m, s);
+
+		node = m->distinct ? new_node(m, node, frame, m->profile->frames.items[frame].name)
+				   : frame_child(m, node, s);
+		m->plain[s] = node;
+	}
+	return node;
+}
+
+/* Caller order: a stack's node is found once and remembered. No recursion: stacks are deep. */
 static u32 place_caller(struct maker *m, u32 label, u32 stack)
 {
-	VEC(u32) todo = { 0 };
+	const struct stack *stacks = m->profile->stacks.items;
 	u32 node = label;
 	u64 *known;
 
-	for (; stack; stack = m->profile->stacks.items[stack].parent) {
+	if (!label)
+		return place_plain(m, stack);
+	for (; stack; stack = stacks[stack].parent) {
 		known = map_find(&m->stacks, (u64)label << 32 | stack);
 		if (known) {
 			node = (u32)*known;
 			break;
 		}
-		vec_push(&todo, stack);
+		vec_push(&m->todo, stack);
 	}
-	while (todo.len) {
-		u32 s = vec_pop(&todo);
+	while (m->todo.len) {
+		u32 s = vec_pop(&m->todo);
 
 		node = frame_child(m, node, s);
 		map_put(&m->stacks, (u64)label << 32 | s, node);
 	}
-	vec_release(&todo);
 	return node;
 }
 
@@ -103,7 +147,7 @@ static u32 place_inverted(struct maker *m, u32 label, u32 stack)
 	return node;
 }
 
-static u32 limited(struct maker *m, u32 stack)
+static u32 limited(const struct maker *m, u32 stack)
 {
 	size_t depth;
 
@@ -114,14 +158,36 @@ static u32 limited(struct maker *m, u32 stack)
 	return stack;
 }
 
-static void add_sample(struct maker *m, const struct profile_sample *s)
+static u32 place(struct maker *m, const struct profile_sample *s)
 {
-	u32 label = label_of(m, s->thread);
-	u32 id = m->opts->inverted ? place_inverted(m, label, s->stack)
-				   : place_caller(m, label, limited(m, s->stack));
-	struct calltree_node *node = &m->tree->nodes.items[id];
+	u32 label = label_of(m, s->thread), first = 0, id;
 
-	node->self += m->opts->by_count ? s->count : s->weight;
+	if (label && !m->opts->label_last)
+		first = child_of(m, 0, 0, label);
+	id = m->opts->inverted ? place_inverted(m, first, s->stack)
+			       : place_caller(m, first, limited(m, s->stack));
+	return label && m->opts->label_last ? child_of(m, id, 0, label) : id;
+}
+
+/* --- weights ------------------------------------------------------------------------------- */
+
+static void add_base(struct maker *m, u32 id, u64 weight)
+{
+	while (m->base.len <= id)
+		vec_push(&m->base, 0);
+	m->base.items[id] += weight;
+}
+
+static void weigh(struct maker *m, u32 id, const struct profile_sample *s)
+{
+	struct calltree_node *node = &m->tree->nodes.items[id];
+	u64 weight = m->opts->by_count ? s->count : s->weight;
+
+	if (m->opts->has_baseline && s->event == m->opts->baseline) {
+		add_base(m, id, weight);
+		return;
+	}
+	node->self += weight;
 	node->count += s->count;
 	node->first_time = MIN(node->first_time, s->time);
 }
@@ -139,27 +205,159 @@ static void sum_up(struct calltree *t)
 		nodes[nodes[i].parent].count += nodes[i].count;
 		nodes[nodes[i].parent].first_time =
 			MIN(nodes[nodes[i].parent].first_time, nodes[i].first_time);
+		if (t->base)
+			t->base[nodes[i].parent] += t->base[i];
 	}
+}
+
+static bool is_wanted(const struct calltree_opts *o, const struct profile_sample *s)
+{
+	return o->event == CALLTREE_ALL_EVENTS || s->event == o->event ||
+	       (o->has_baseline && s->event == o->baseline);
+}
+
+static void maker_init(struct maker *m, struct calltree *t, struct profile *p,
+		       const struct calltree_opts *opts)
+{
+	*m = (struct maker){ .tree = t, .profile = p, .opts = opts };
+	*t = (struct calltree){ .profile = p };
+	vec_push(&t->nodes, (struct calltree_node){ .first_time = UINT64_MAX });
+}
+
+static void maker_finish(struct maker *m)
+{
+	if (m->opts->has_baseline) {
+		add_base(m, (u32)m->tree->nodes.len - 1, 0);
+		m->tree->base = m->base.items;
+	}
+	sum_up(m->tree);
+	map_release(&m->children);
+	map_release(&m->stacks);
+	map_release(&m->labels);
+	vec_release(&m->todo);
+	free(m->plain);
+}
+
+static bool all_distinct(const struct profile *p, const u32 *shown_as)
+{
+	for (u32 i = 1; shown_as && i < p->frames.len; i++)
+		if (shown_as[i] != i)
+			return false;
+	return true;
 }
 
 void calltree_init(struct calltree *t, struct profile *p, const struct calltree_opts *opts)
 {
-	struct maker m = { .tree = t, .profile = p, .opts = opts };
+	struct maker m;
 
-	*t = (struct calltree){ .profile = p };
-	vec_push(&t->nodes, (struct calltree_node){ .first_time = UINT64_MAX });
+	maker_init(&m, t, p, opts);
+	m.distinct = all_distinct(p, opts->shown_as) && !opts->label_last;
+	if (!opts->inverted)
+		m.plain = xcalloc(p->stacks.len, sizeof(*m.plain));
 	vec_each(s, &p->samples)
-		if (opts->event == CALLTREE_ALL_EVENTS || s->event == opts->event)
-			add_sample(&m, s);
-	sum_up(t);
-	map_release(&m.children);
-	map_release(&m.stacks);
-	map_release(&m.labels);
+		if (is_wanted(opts, s))
+			weigh(&m, place(&m, s), s);
+	maker_finish(&m);
 }
 
 void calltree_release(struct calltree *t)
 {
 	vec_release(&t->nodes);
+	free(t->base);
+	t->base = NULL;
+}
+
+/* --- in order of time ---------------------------------------------------------------------- */
+
+struct moment {
+	u32 label;
+	u32 index; /* of the sample */
+	u64 time;
+};
+
+static int compare_moments(const void *a, const void *b)
+{
+	const struct moment *x = a, *y = b;
+
+	if (x->label != y->label)
+		return x->label < y->label ? -1 : 1;
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	return x->index < y->index ? -1 : x->index > y->index;
+}
+
+/* The nodes from below the root to the leaf of the sample before. */
+typedef VEC(u32) node_path;
+
+static void place_next(struct maker *m, node_path *path, u32 label, u32 stack)
+{
+	const struct calltree *t = m->tree;
+	size_t depth = 0;
+	u32 node = 0;
+
+	for (; stack; stack = m->profile->stacks.items[stack].parent)
+		vec_push(&m->todo, shown_frame(m, stack));
+	if (label)
+		vec_push(&m->todo, label | 1u << 31);
+	while (m->todo.len && depth < path->len) {
+		const struct calltree_node *n = &t->nodes.items[path->items[depth]];
+
+		if ((n->frame ? n->frame : n->name | 1u << 31) != *vec_last(&m->todo))
+			break;
+		node = path->items[depth++];
+		(void)vec_pop(&m->todo);
+	}
+	path->len = depth;
+	while (m->todo.len) {
+		u32 key = vec_pop(&m->todo), frame = key >> 31 ? 0 : key;
+
+		node = new_node(m, node, frame,
+				frame ? m->profile->frames.items[frame].name : key & ~(1u << 31));
+		vec_push(path, node);
+	}
+}
+
+/* New children were put first; they belong last. */
+static void reverse_children(struct calltree *t)
+{
+	struct calltree_node *nodes = t->nodes.items;
+
+	for (size_t i = 0; i < t->nodes.len; i++) {
+		u32 done = 0, next;
+
+		for (u32 c = nodes[i].first_child; c; c = next) {
+			next = nodes[c].next;
+			nodes[c].next = done;
+			done = c;
+		}
+		nodes[i].first_child = done;
+	}
+}
+
+void calltree_init_chart(struct calltree *t, struct profile *p, const struct calltree_opts *opts)
+{
+	VEC(struct moment) moments = { 0 };
+	node_path path = { 0 };
+	struct maker m;
+
+	maker_init(&m, t, p, opts);
+	for (u32 i = 0; i < p->samples.len; i++) {
+		const struct profile_sample *s = &p->samples.items[i];
+
+		if (is_wanted(opts, s))
+			vec_push(&moments, (struct moment){ label_of(&m, s->thread), i, s->time });
+	}
+	vec_sort(&moments, compare_moments);
+	vec_each(at, &moments) {
+		const struct profile_sample *s = &p->samples.items[at->index];
+
+		place_next(&m, &path, at->label, limited(&m, s->stack));
+		weigh(&m, path.len ? *vec_last(&path) : 0, s);
+	}
+	reverse_children(t);
+	maker_finish(&m);
+	vec_release(&moments);
+	vec_release(&path);
 }
 
 /* --- order --------------------------------------------------------------------------------- */
@@ -184,29 +382,27 @@ static int compare_nodes(const void *a, const void *b, void *ctx)
 	return by_name ? by_name : x < y ? -1 : x > y;
 }
 
-static void sort_children(struct calltree *t, struct sorter *s, u32 parent, u32 *room)
+void calltree_sort_children(struct calltree *t, enum calltree_order order, u32 node)
 {
 	struct calltree_node *nodes = t->nodes.items;
-	size_t n = 0;
+	struct sorter s = { .tree = t, .order = order };
+	VEC(u32) room = { 0 };
 
-	for (u32 c = nodes[parent].first_child; c; c = nodes[c].next)
-		room[n++] = c;
-	if (n < 2)
+	if (!nodes[node].first_child || !nodes[nodes[node].first_child].next)
 		return;
-	qsort_r(room, n, sizeof(*room), compare_nodes, s);
-	nodes[parent].first_child = room[0];
-	for (size_t i = 0; i < n; i++)
-		nodes[room[i]].next = i + 1 < n ? room[i + 1] : 0;
+	for (u32 c = nodes[node].first_child; c; c = nodes[c].next)
+		vec_push(&room, c);
+	qsort_r(room.items, room.len, sizeof(*room.items), compare_nodes, &s);
+	nodes[node].first_child = room.items[0];
+	for (size_t i = 0; i < room.len; i++)
+		nodes[room.items[i]].next = i + 1 < room.len ? room.items[i + 1] : 0;
+	vec_release(&room);
 }
 
 void calltree_sort(struct calltree *t, enum calltree_order order)
 {
-	struct sorter s = { .tree = t, .order = order };
-	u32 *room = xreallocarray(NULL, t->nodes.len, sizeof(*room));
-
 	for (u32 i = 0; i < t->nodes.len; i++)
-		sort_children(t, &s, i, room);
-	free(room);
+		calltree_sort_children(t, order, i);
 }
 
 size_t calltree_depth(const struct calltree *t)

@@ -17,6 +17,9 @@ enum {
 	LINES_TRIED = 1000,   /* to find out whether there are two counts in each */
 	FRACTION_DIGITS = 6,  /* more are rounded */
 	COLUMNS = 2,
+	LARGE_TEXT = 8 << 20,
+	BYTES_A_FRAME = 24, /* of text that is not like the line before: a guess */
+	RESERVE_MOST = 2 << 20,
 };
 
 struct number {
@@ -319,6 +322,9 @@ int profile_load_folded(struct profile *p, const char *text, size_t len, struct 
 	} else {
 		f.events[0] = profile_get_event(p, "samples");
 	}
+	/* growing by steps would need half as much again for a while */
+	if (len > LARGE_TEXT)
+		map_reserve(&p->stack_ids, MIN(len / BYTES_A_FRAME, (size_t)RESERVE_MOST));
 	vec_push(&f.frames, 0);
 	while (next_line(&l, &line, &len))
 		if (!add_line(&f, line, len))

@@ -342,13 +342,23 @@ static void end_sample(struct script *s)
 	s->good++;
 }
 
+/* The clocks of software count nanoseconds; nothing in the text says so. */
+static u16 get_event(struct profile *p, const char *name)
+{
+	u16 event = profile_get_event(p, name);
+
+	if (starts_with(name, "cpu-clock") || starts_with(name, "task-clock"))
+		p->events.items[event].unit = profile_string(p, "ns");
+	return event;
+}
+
 static u16 event_of(struct script *s, const struct header *h)
 {
 	u32 name = h->event_len ? intern_bytes(&s->profile->strings, h->event, h->event_len)
 				: profile_string(s->profile, "samples");
 
 	if (name != s->last_event_name && s->profile->events.len < EVENTS_MOST) {
-		s->last_event = profile_get_event(s->profile, profile_str(s->profile, name));
+		s->last_event = get_event(s->profile, profile_str(s->profile, name));
 		s->last_event_name = name;
 	}
 	return s->last_event;

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Flame graphs: where each box goes, computed once and drawn by any view. A box is a node of the
+ * tree of calls; its place is measured in weight, not in pixels.
+ */
+#ifndef ANALYSIS_FLAME_H
+#define ANALYSIS_FLAME_H
+
+#include "analysis/calltree.h"
+#include "base/buf.h"
+#include "base/err.h"
+
+struct flame_opts {
+	u16 event;
+	bool has_baseline; /* boxes carry their growth since this event */
+	u16 baseline;
+	enum calltree_group group;
+	enum calltree_order order;
+	bool chart;       /* in order of time, only neighbours merge; @order is not used */
+	bool reverse;     /* leaves at the root: who calls the hot functions */
+	bool by_count;    /* weigh each sample 1 instead of its period */
+	double min_share; /* boxes that are a smaller part of the whole are left out (0..1) */
+	double total;     /* weight of the full width; 0, or less than there is: what there is */
+	u32 max_depth;    /* rows, 0: all */
+};
+
+struct flame_box {
+	u32 node;   /* of the tree */
+	u32 parent; /* box; the root's is itself */
+	u32 depth;
+	bool waker; /* belongs to whoever woke the one below: after a "--" */
+	u64 start;  /* weight to the left of it */
+};
+
+struct flame {
+	struct profile *profile;
+	u16 event;
+	struct calltree tree;
+	VEC(struct flame_box) boxes; /* depth first, left to right: parents before children */
+	double total;                /* weight of the full width */
+	u32 rows;                    /* deepest box + 1 */
+	u64 narrow;                  /* boxes left out because they are too narrow */
+	u64 deep;                    /* boxes left out because they are too deep ... */
+	u64 deep_weight;             /* ... and what they weigh together */
+	u64 vanished;                /* weight of the baseline in stacks that are no more */
+	bool total_too_small;        /* flame_opts.total was less than there is */
+};
+
+/* -ENODATA when no sample of that event has any weight. @p must outlive the flame. */
+int flame_init(struct flame *f, struct profile *p, const struct flame_opts *opts, struct err *e);
+void flame_release(struct flame *f);
+
+static inline const struct calltree_node *flame_node(const struct flame *f,
+						     const struct flame_box *b)
+{
+	return &f->tree.nodes.items[b->node];
+}
+
+/* "all" for the root; marks such as "_[w]" are not part of it. The length is in *@ret_len. */
+const char *flame_name(const struct flame *f, const struct flame_box *b, size_t *ret_len);
+/* NULL for labels. */
+const struct frame *flame_frame(const struct flame *f, const struct flame_box *b);
+/* Inclusive growth since the baseline. */
+s64 flame_growth(const struct flame *f, const struct flame_box *b);
+
+/* Units of weight in one of what was counted: 1, more for counts with fractions. */
+u64 flame_scale(const struct profile *p, u16 event);
+/* Appends what is behind the point of @weight / @scale, as ".25"; nothing for whole numbers. */
+void flame_fraction(struct buf *out, u64 weight, u64 scale);
+/* "1,234 samples", "1,234 samples, 2.47s", "12.5 samples": for tooltips and the like. */
+void flame_amount(const struct flame *f, u64 weight, u64 samples, struct buf *out);
+
+/*
+ * The event that a picture is of when none was asked for: that of the first sample, as
+ * stackcollapse-perf.pl has it; "after" if there is a "before" too, which is then the baseline.
+ */
+void flame_choose_event(const struct profile *p, struct flame_opts *ret);
+/* The heading for a profile: what was sampled, where, how much of it, what was lost. */
+void flame_subtitle(const struct flame *f, struct buf *out);
+
+#endif

@@ -1,0 +1,533 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/report.h"
+#include "base/fmt.h"
+#include "base/io.h"
+#include "base/log.h"
+#include "cli/profile_args.h"
+#include "view/svg.h"
+#include "view/term.h"
+#include "view/term_flame.h"
+
+#include <sys/ioctl.h>
+
+struct flame_args {
+	struct profile_args profile;
+	const char *output;
+	bool force;
+	bool inverted, reverse, chart;
+	int order, group, by, palette;
+	bool palette_given, group_given, by_given;
+	u64 max_depth;
+	bool by_count;
+	const char *title, *subtitle, *notes, *countname, *nametype, *nameattr, *encoding;
+	const char *bgcolors, *minwidth, *fonttype;
+	double width, height, fontsize, fontwidth, total, factor;
+	bool hash, random, negate, consistent;
+};
+
+static const char *const orders[] = { "left-heavy", "name", "time", NULL };
+static const enum calltree_order order_values[] = { ORDER_WEIGHT, ORDER_NAME, ORDER_TIME };
+static const char *const groups[] = { "none", "comm", "pid", "tid", NULL };
+static const char *const color_modes[] = { "auto", "kind", "module", "self", "name", NULL };
+
+#define PALETTE_FILE "palette.map"
+
+#define AT(field)    .offset = offsetof(struct flame_args, field)
+#define GIVEN(field) .given_offset = offsetof(struct flame_args, field)
+#define SHAPE        .group = "Shape"
+#define LOOK         .group = "Look"
+
+static const struct opt flame_options[] = {
+	{ .type = OPT_INCLUDE, .include = profile_options, AT(profile) },
+	{ 'o', "output", OPT_FILE, AT(output), .arg = "FILE", .group = "Output",
+	  .help = "write the picture there (.svg; - is SVG on stdout); else draw it here" },
+	{ .name = "force",
+	  .type = OPT_FLAG,
+	  AT(force),
+	  .group = "Output",
+	  .help = "overwrite the file" },
+	{ .name = "inverted",
+	  .type = OPT_FLAG,
+	  AT(inverted),
+	  SHAPE,
+	  .alias = "icicle",
+	  .help = "the root at the top: an icicle graph" },
+	{ .name = "reverse",
+	  .type = OPT_FLAG,
+	  AT(reverse),
+	  SHAPE,
+	  .help = "merge from the leaves: the hottest functions at the root, callers on them" },
+	{ .name = "flamechart",
+	  .type = OPT_FLAG,
+	  AT(chart),
+	  SHAPE,
+	  .alias = "chart",
+	  .conflicts = "reverse",
+	  .help = "in order of time: only neighbours are merged" },
+	{ .name = "order",
+	  .type = OPT_CHOICE,
+	  AT(order),
+	  SHAPE,
+	  .arg = "HOW",
+	  .def = "name",
+	  .choices = orders,
+	  .help = "what boxes on one another's side are sorted by" },
+	{ .name = "group",
+	  .type = OPT_CHOICE,
+	  AT(group),
+	  SHAPE,
+	  .arg = "BY",
+	  .def = "comm",
+	  .choices = groups,
+	  GIVEN(group_given),
+	  .help = "the boxes on the root: commands, processes, threads" },
+	{ .name = "max-depth",
+	  .type = OPT_U64,
+	  AT(max_depth),
+	  SHAPE,
+	  .arg = "N",
+	  .max = 1 << 20,
+	  .help = "at most so many rows" },
+	{ .name = "minwidth",
+	  .type = OPT_STRING,
+	  AT(minwidth),
+	  SHAPE,
+	  .arg = "PIXELS|N%",
+	  .def = "0.1",
+	  .help = "leave out boxes that are narrower" },
+	{ .name = "count",
+	  .type = OPT_FLAG,
+	  AT(by_count),
+	  SHAPE,
+	  .help = "weigh each sample 1, whatever its period" },
+	{ .name = "total",
+	  .type = OPT_DOUBLE,
+	  AT(total),
+	  SHAPE,
+	  .arg = "WEIGHT",
+	  .help = "what the full width stands for, if that is more than there is" },
+	{ .name = "factor",
+	  .type = OPT_DOUBLE,
+	  AT(factor),
+	  SHAPE,
+	  .arg = "N",
+	  .def = "1",
+	  .help = "multiply the counts shown" },
+	{ .name = "color-by",
+	  .type = OPT_CHOICE,
+	  AT(by),
+	  LOOK,
+	  .arg = "WHAT",
+	  .def = "auto",
+	  .choices = color_modes,
+	  .alias = "colour-by",
+	  GIVEN(by_given),
+	  .help = "what colours tell: kind of code, module, self time, or just the name" },
+	{ .name = "colors",
+	  .type = OPT_CHOICE,
+	  AT(palette),
+	  LOOK,
+	  .arg = "PALETTE",
+	  .def = "hot",
+	  .choices = svg_palette_names,
+	  .alias = "colours",
+	  GIVEN(palette_given),
+	  .help = "flamegraph.pl's palettes, by name" },
+	{ .name = "bgcolors",
+	  .type = OPT_STRING,
+	  AT(bgcolors),
+	  LOOK,
+	  .arg = "COLOR",
+	  .help = "background: yellow, blue, green, grey or #rrggbb" },
+	{ .name = "hash",
+	  .type = OPT_FLAG,
+	  AT(hash),
+	  LOOK,
+	  .conflicts = "random",
+	  .help = "shades from the first letters of names" },
+	{ .name = "random", .type = OPT_FLAG, AT(random), LOOK, .help = "shades by chance" },
+	{ .name = "cp",
+	  .type = OPT_FLAG,
+	  AT(consistent),
+	  LOOK,
+	  .help = "colours from " PALETTE_FILE ", to which new names are added" },
+	{ .name = "negate",
+	  .type = OPT_FLAG,
+	  AT(negate),
+	  LOOK,
+	  .help = "comparisons: blue for more, red for less" },
+	{ .name = "title",
+	  .type = OPT_STRING,
+	  AT(title),
+	  LOOK,
+	  .arg = "TEXT",
+	  .help = "heading (default Flame Graph)" },
+	{ .name = "subtitle",
+	  .type = OPT_STRING,
+	  AT(subtitle),
+	  LOOK,
+	  .arg = "TEXT",
+	  .help = "below the heading (default: what was sampled)" },
+	{ .name = "width",
+	  .type = OPT_DOUBLE,
+	  AT(width),
+	  LOOK,
+	  .arg = "PIXELS",
+	  .help = "of the picture (default: as wide as the window)" },
+	{ .name = "height",
+	  .type = OPT_DOUBLE,
+	  AT(height),
+	  LOOK,
+	  .arg = "PIXELS",
+	  .def = "16",
+	  .help = "of each box" },
+	{ .name = "fonttype",
+	  .type = OPT_STRING,
+	  AT(fonttype),
+	  LOOK,
+	  .arg = "FONT",
+	  .def = "Verdana, DejaVu Sans, sans-serif",
+	  .help = "font" },
+	{ .name = "fontsize",
+	  .type = OPT_DOUBLE,
+	  AT(fontsize),
+	  LOOK,
+	  .arg = "PIXELS",
+	  .def = "12",
+	  .help = "size of the font" },
+	{ .name = "fontwidth",
+	  .type = OPT_DOUBLE,
+	  AT(fontwidth),
+	  LOOK,
+	  .arg = "N",
+	  .def = "0.59",
+	  .help = "average width of a character, in parts of the size" },
+	{ .name = "countname",
+	  .type = OPT_STRING,
+	  AT(countname),
+	  LOOK,
+	  .arg = "TEXT",
+	  .help = "what is counted (default samples)" },
+	{ .name = "nametype",
+	  .type = OPT_STRING,
+	  AT(nametype),
+	  LOOK,
+	  .arg = "TEXT",
+	  .def = "Function:",
+	  .help = "what names are" },
+	{ .name = "nameattr",
+	  .type = OPT_FILE,
+	  AT(nameattr),
+	  LOOK,
+	  .arg = "FILE",
+	  .help = "links, titles and styles for names: name<TAB>href=URL<TAB>..." },
+	{ .name = "notes",
+	  .type = OPT_STRING,
+	  AT(notes),
+	  LOOK,
+	  .arg = "TEXT",
+	  .help = "kept in the description of the picture" },
+	{ .name = "encoding",
+	  .type = OPT_STRING,
+	  AT(encoding),
+	  LOOK,
+	  .arg = "NAME",
+	  .help = "of the names (default UTF-8)" },
+	OPT_END,
+};
+
+/* --- what was asked for -------------------------------------------------------------------- */
+
+static const char *title_of(const struct flame_args *a, const struct flame *f)
+{
+	if (a->title)
+		return a->title;
+	if (f->tree.base)
+		return "Differential Flame Graph";
+	if (a->chart)
+		return "Flame Chart";
+	return a->inverted ? "Icicle Graph" : "Flame Graph";
+}
+
+static struct svg_colors_opts colors_of(const struct flame_args *a, struct svg_palette_map *map)
+{
+	return (struct svg_colors_opts){
+		.by = a->palette_given && !a->by_given ? COLOR_BY_NAME : (enum svg_color_by)a->by,
+		.palette = (enum svg_palette)a->palette,
+		.shade = a->hash     ? SHADE_HASH
+			 : a->random ? SHADE_RANDOM
+				     : SHADE_NAME,
+		.negate = a->negate,
+		.map = a->consistent ? map : NULL,
+	};
+}
+
+static struct svg_opts drawing_of(const struct flame_args *a)
+{
+	return (struct svg_opts){
+		.subtitle = a->subtitle,
+		.width = a->width,
+		.height = a->height,
+		.fonttype = a->fonttype,
+		.fontsize = a->fontsize,
+		.fontwidth = a->fontwidth,
+		.countname = a->countname,
+		.nametype = a->nametype,
+		.notes = a->notes,
+		.encoding = a->encoding,
+		.bgcolors = a->bgcolors,
+		.factor = a->factor,
+		.inverted = a->inverted,
+	};
+}
+
+/* Rows of the terminal that are left for boxes. */
+static u32 screen_rows(const struct context *ctx)
+{
+	struct winsize size;
+
+	if (ioctl(fileno(ctx->out), TIOCGWINSZ, &size) < 0 || !size.ws_row)
+		return 50;
+	return size.ws_row > 14 ? size.ws_row - 6u : 8;
+}
+
+static bool is_machine(const struct context *ctx)
+{
+	return ctx->common.json || ctx->common.csv;
+}
+
+static int layout_of(const struct context *ctx, const struct flame_args *a, const struct profile *p,
+		     struct flame_opts *ret, struct err *e)
+{
+	double width = a->width;
+
+	*ret = (struct flame_opts){
+		.group = a->chart && !a->group_given ? GROUP_TID : (enum calltree_group)a->group,
+		.order = order_values[a->order],
+		.chart = a->chart,
+		.reverse = a->reverse,
+		.by_count = a->by_count,
+		.total = a->total,
+		.max_depth = (u32)a->max_depth,
+	};
+	flame_choose_event(p, ret);
+	if (!a->output && !is_machine(ctx)) {
+		width = cli_width(ctx) + 2 * SVG_PAD;
+		if (!ret->max_depth)
+			ret->max_depth = screen_rows(ctx);
+	}
+	if (is_machine(ctx))
+		return 0;
+	return svg_min_share(a->minwidth, width, &ret->min_share, e);
+}
+
+/* --- output -------------------------------------------------------------------------------- */
+
+static int write_text(struct context *ctx, const struct flame_args *a, const struct buf *text)
+{
+	if (streq(a->output, "-"))
+		return cli_print(ctx, text);
+	if (!a->force && io_exists(a->output)) {
+		err_set(&ctx->err, EEXIST, "'%s' exists", a->output);
+		err_hint(&ctx->err, "--force overwrites it");
+		return -EEXIST;
+	}
+	return io_write_file_atomic(a->output, text->data, text->len, &ctx->err);
+}
+
+static int write_svg(struct context *ctx, const struct flame_args *a, const struct flame *f,
+		     struct svg_palette_map *map)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT;
+	struct svg_nameattr attrs = { 0 };
+	struct svg_opts opts = drawing_of(a);
+	int r = 0;
+
+	opts.title = title_of(a, f);
+	opts.colors = colors_of(a, map);
+	if (a->nameattr) {
+		r = svg_nameattr_read(&attrs, a->nameattr, &ctx->err);
+		opts.nameattr = &attrs;
+	}
+	if (r >= 0) {
+		svg_flame(f, &opts, &text);
+		r = write_text(ctx, a, &text);
+	}
+	if (r >= 0 && !streq(a->output, "-"))
+		log_info("wrote '%s': %zu boxes, %llu too narrow", a->output, f->boxes.len,
+			 (unsigned long long)f->narrow);
+	svg_nameattr_release(&attrs);
+	return r;
+}
+
+static int draw_here(struct context *ctx, const struct flame_args *a, const struct flame *f,
+		     struct svg_palette_map *map)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT;
+	struct term_flame_opts opts = {
+		.width = cli_width(ctx),
+		.color = cli_color(ctx),
+		.unicode = term_unicode(),
+		.inverted = a->inverted,
+		.colors = colors_of(a, map),
+	};
+
+	term_flame(f, &opts, &text);
+	return cli_print(ctx, &text);
+}
+
+/* --json, --csv: the boxes as an outline. */
+static int show_outline(struct context *ctx, const struct flame *f)
+{
+	_cleanup_result_ struct result result;
+	_cleanup_buf_ struct buf name = BUF_INIT;
+	struct tree *tree;
+
+	result_init(&result, "flame");
+	report_facts(f->profile, true, &result);
+	report_health(f->profile, &result);
+	tree = result_tree(&result, "boxes", NULL, VALUE_COUNT);
+	vec_each(b, &f->boxes) {
+		const struct calltree_node *n = flame_node(f, b);
+		struct tree_node *line;
+		size_t len;
+		const char *text = flame_name(f, b, &len);
+
+		buf_reset(&name);
+		buf_add(&name, text, len);
+		line = tree_add(&result, tree, b->depth, buf_str(&name));
+		line->percent = 100 * (double)n->total / f->total;
+		line->value = n->total;
+		line->self = n->self;
+	}
+	return cli_show(ctx, &result);
+}
+
+static int output(struct context *ctx, const struct flame_args *a, const struct flame *f)
+{
+	struct svg_palette_map map = { 0 };
+	int r = a->consistent ? svg_palette_map_read(&map, PALETTE_FILE, &ctx->err) : 0;
+
+	if (f->total_too_small)
+		log_warn("--total %g is less than there is, which is %.0f: not used", a->total,
+			 f->total);
+	if (r >= 0) {
+		if (is_machine(ctx))
+			r = show_outline(ctx, f);
+		else
+			r = a->output ? write_svg(ctx, a, f, &map) : draw_here(ctx, a, f, &map);
+	}
+	if (r >= 0 && a->consistent)
+		r = svg_palette_map_write(&map, PALETTE_FILE, &ctx->err);
+	svg_palette_map_release(&map);
+	return r;
+}
+
+/* --- the command --------------------------------------------------------------------------- */
+
+/* What is wrong is said before the recording is read. */
+static int check_args(struct context *ctx, struct flame_args *a)
+{
+	struct svg_opts opts = drawing_of(a);
+	double share;
+	int r;
+
+	if (ctx->operands.len && a->profile.input) {
+		err_set(&ctx->err, EINVAL, "two inputs: '%s' and '%s'", a->profile.input,
+			ctx->operands.items[0]);
+		return EXIT_USAGE;
+	}
+	if (ctx->operands.len)
+		a->profile.input = ctx->operands.items[0];
+	r = svg_opts_check(&opts, &ctx->err);
+	if (r >= 0)
+		r = svg_min_share(a->minwidth, a->width, &share, &ctx->err);
+	if (r < 0)
+		return EXIT_USAGE;
+	if (a->output && !streq(a->output, "-") && !ends_with(a->output, ".svg")) {
+		err_set(&ctx->err, EINVAL, "cannot tell the format of '%s' by its name", a->output);
+		err_hint(&ctx->err, "pictures are .svg");
+		return EXIT_USAGE;
+	}
+	if (a->output && !a->force && !streq(a->output, "-") && io_exists(a->output)) {
+		err_set(&ctx->err, EEXIST, "'%s' exists", a->output);
+		err_hint(&ctx->err, "--force overwrites it");
+		return EXIT_FAILED;
+	}
+	return 0;
+}
+
+static int draw(struct context *ctx, const struct flame_args *a, struct profile *p)
+{
+	struct flame_opts opts;
+	struct flame flame;
+	int r = layout_of(ctx, a, p, &opts, &ctx->err);
+
+	/* no stack is added from here on: the room is needed for the tree */
+	map_release(&p->stack_ids);
+	if (r >= 0)
+		r = flame_init(&flame, p, &opts, &ctx->err);
+	if (r < 0)
+		return r == -ENODATA ? EXIT_NOTHING : r;
+	r = output(ctx, a, &flame);
+	flame_release(&flame);
+	return r;
+}
+
+static int flame_run(struct context *ctx, void *args)
+{
+	struct flame_args *a = args;
+	struct load_opts load;
+	struct profile p;
+	int r = check_args(ctx, a);
+
+	if (r)
+		return r;
+	r = profile_args_opts(&a->profile, &load, &ctx->err);
+	if (r < 0)
+		return r;
+	load.merge = !a->chart && order_values[a->order] != ORDER_TIME;
+	profile_init(&p);
+	r = profile_args_load(ctx, &a->profile, &load, &p);
+	if (r >= 0)
+		r = draw(ctx, a, &p);
+	profile_release(&p);
+	return r;
+}
+
+static const struct example flame_examples[] = {
+	{ "fathom flame", "fathom.data as a flame graph in the terminal" },
+	{ "fathom flame -o cpu.svg", "the same as a picture for the browser" },
+	{ "fathom flame --inverted --order left-heavy -o cpu.svg", "icicles, the widest first" },
+	{ "perf script | fathom flame -i - -o cpu.svg", "from perf's text" },
+	{ "fathom flame stacks.folded --colors=io --countname=us -o offcpu.svg",
+	  "folded stacks, as flamegraph.pl takes them" },
+	{ 0 },
+};
+
+const struct command cmd_flame = {
+	.name = "flame",
+	.summary = "a recording as a flame graph: SVG, or here in the terminal",
+	.description =
+		"Reads a recording (of 'fathom record' or perf), the text of 'perf script', or "
+		"folded stacks, merges the stacks into a tree and draws each function as a box: "
+		"its width is its share of the whole, what it called lies on it.\n\n"
+		"The picture is one SVG file. In a browser a click zooms, / searches by regular "
+		"expression, n and N go through the matches, arrow keys walk, Enter zooms, Escape "
+		"goes back; the address keeps the state. Without scripts it shows everything.\n\n"
+		"All options of flamegraph.pl are taken with its meaning. Folded stacks with two "
+		"counts are drawn as a comparison: the width is the second count, the colour the "
+		"growth of a box with all that lies on it.",
+	.question = Q_LOOK,
+	.options = flame_options,
+	.args_size = sizeof(struct flame_args),
+	.operands = "[FILE]",
+	.max_operands = 1,
+	.examples = flame_examples,
+	.notes =
+		"Siblings are sorted by name, so where a box stands says nothing about time unless "
+		"--flamechart is given. Recordings of several events show the first one; --event "
+		"chooses another.",
+	.see_also = "fathom-record fathom-report fathom-fold",
+	.run = flame_run,
+};

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/flame.h"
+#include "analysis/fold.h"
+#include "base/io.h"
+#include "base/log.h"
+#include "cli/profile_args.h"
+
+struct fold_args {
+	struct profile_args profile;
+	const char *output;
+	bool force;
+	bool pid, tid, kernel, jit, inlined, all, addrs, context, srcline, raw, counts;
+};
+
+#define AT(field) .offset = offsetof(struct fold_args, field)
+
+static const struct opt fold_options[] = {
+	{ .type = OPT_INCLUDE, .include = profile_options, AT(profile) },
+	{ 'o', "output", OPT_FILE, AT(output), .arg = "FILE", .group = "Output",
+	  .help = "write there instead of to stdout" },
+	{ .name = "force",
+	  .type = OPT_FLAG,
+	  AT(force),
+	  .group = "Output",
+	  .help = "overwrite the file" },
+	{ .name = "pid", .type = OPT_FLAG, AT(pid), .help = "process ids after commands" },
+	{ .name = "tid",
+	  .type = OPT_FLAG,
+	  AT(tid),
+	  .help = "process and thread ids after commands" },
+	{ .name = "kernel",
+	  .type = OPT_FLAG,
+	  AT(kernel),
+	  .help = "mark functions of the kernel by _[k]" },
+	{ .name = "jit", .type = OPT_FLAG, AT(jit), .help = "mark compiled functions by _[j]" },
+	{ .name = "inline",
+	  .type = OPT_FLAG,
+	  AT(inlined),
+	  .help = "mark inlined functions by _[i]" },
+	{ .name = "all", .type = OPT_FLAG, AT(all), .help = "all these marks" },
+	{ .name = "addrs",
+	  .type = OPT_FLAG,
+	  AT(addrs),
+	  .help = "show the address of code without name" },
+	{ .name = "context",
+	  .type = OPT_FLAG,
+	  AT(context),
+	  .help = "source file and line of each call" },
+	{ .name = "srcline",
+	  .type = OPT_FLAG,
+	  AT(srcline),
+	  .help = "the same, with the path of the file" },
+	{ .name = "raw", .type = OPT_FLAG, AT(raw), .help = "keep arguments and quotes in names" },
+	{ .name = "counts",
+	  .type = OPT_FLAG,
+	  AT(counts),
+	  .help = "count samples instead of adding their periods" },
+	OPT_END,
+};
+
+/* To stdout as it comes. */
+static int print(struct buf *text, void *ctx)
+{
+	struct context *c = ctx;
+
+	if (text->len && fwrite(text->data, 1, text->len, c->out) != text->len)
+		c->output_error = errno ? errno : EIO;
+	buf_reset(text);
+	return -c->output_error;
+}
+
+/* A file is written whole or not at all. */
+static int collect(struct buf *text, void *ctx)
+{
+	buf_add(ctx, buf_str(text), text->len);
+	buf_reset(text);
+	return 0;
+}
+
+static struct fold_opts names_of(const struct fold_args *a)
+{
+	return (struct fold_opts){
+		.pid = a->pid,
+		.tid = a->tid,
+		.kernel = a->kernel || a->all,
+		.jit = a->jit || a->all,
+		.inlined = a->inlined || a->all,
+		.addrs = a->addrs,
+		.context = a->context,
+		.srcline = a->srcline,
+		.raw = a->raw,
+		.counts = a->counts,
+	};
+}
+
+static int write_file(struct context *ctx, const char *path, struct profile *p,
+		      const struct fold_opts *opts)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT;
+	int r = fold_write(p, opts, &(struct fold_sink){ collect, &text });
+
+	return r < 0 ? r : io_write_file_atomic(path, buf_str(&text), text.len, &ctx->err);
+}
+
+static int check_output(struct context *ctx, const struct fold_args *a)
+{
+	if (!a->output || a->force || !io_exists(a->output))
+		return 0;
+	err_set(&ctx->err, EEXIST, "'%s' exists", a->output);
+	err_hint(&ctx->err, "--force overwrites it");
+	return -EEXIST;
+}
+
+/* One event at a time: sums of different ones mean nothing. */
+static u16 choose_event(const struct profile *p)
+{
+	struct flame_opts chosen;
+
+	flame_choose_event(p, &chosen);
+	if (p->events.len > 1)
+		log_info("only samples of '%s': --event chooses another",
+			 profile_str(p, p->events.items[chosen.event].name));
+	return chosen.event;
+}
+
+static int fold(struct context *ctx, const struct fold_args *a, struct profile *p)
+{
+	struct fold_opts opts = names_of(a);
+	int r;
+
+	if (!p->samples.len) {
+		err_set(&ctx->err, ENODATA, "there is no sample to fold");
+		return EXIT_NOTHING;
+	}
+	if (p->bad_records)
+		log_warn("%llu lines or records could not be read",
+			 (unsigned long long)p->bad_records);
+	opts.event = choose_event(p);
+	/* no stack is added from here on: the room is needed for the tree */
+	map_release(&p->stack_ids);
+	if (a->output && !streq(a->output, "-"))
+		return write_file(ctx, a->output, p, &opts);
+	r = fold_write(p, &opts, &(struct fold_sink){ print, ctx });
+	/* the caller reports a failed write, and knows which are none */
+	return ctx->output_error ? 0 : r;
+}
+
+static int fold_run(struct context *ctx, void *args)
+{
+	struct fold_args *a = args;
+	struct load_opts load;
+	struct profile p;
+	int r = check_output(ctx, a);
+
+	if (ctx->operands.len)
+		a->profile.input = ctx->operands.items[0];
+	if (r >= 0)
+		r = profile_args_opts(&a->profile, &load, &ctx->err);
+	if (r < 0)
+		return r;
+	load.merge = true;
+	load.addresses = a->addrs;
+	load.lines = a->context || a->srcline;
+	profile_init(&p);
+	r = profile_args_load(ctx, &a->profile, &load, &p);
+	if (r >= 0)
+		r = fold(ctx, a, &p);
+	profile_release(&p);
+	return r;
+}
+
+static const struct example fold_examples[] = {
+	{ "fathom fold", "fathom.data, a line for each stack" },
+	{ "fathom fold --all -i perf.data -o cpu.folded", "with marks for kernel, JIT, inlined" },
+	{ "perf script | fathom fold -i -", "in the place of stackcollapse-perf.pl" },
+	{ 0 },
+};
+
+const struct command cmd_fold = {
+	.name = "fold",
+	.summary = "a recording as folded stacks: one line of text for each",
+	.description =
+		"Merges equal stacks and prints them as 'command;caller;leaf weight', sorted, the "
+		"form that flame graph tools read. Weights are sums of periods.\n\n"
+		"Options, names and order are those of stackcollapse-perf.pl: spaces in commands "
+		"become '_', semicolons in names ':', arguments and quotes are dropped, code "
+		"without name goes by its module in brackets, and only samples of the first event "
+		"are taken unless --event-filter names another.",
+	.question = Q_LOOK,
+	.options = fold_options,
+	.args_size = sizeof(struct fold_args),
+	.operands = "[FILE]",
+	.max_operands = 1,
+	.examples = fold_examples,
+	.see_also = "fathom-flame fathom-report",
+	.run = fold_run,
+};

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A profile as one HTML file: the viewer of web/viewer* with the data inside, compressed. The file
+ * needs no network and no server. Names of the profile are data to it, never markup.
+ */
+#ifndef VIEW_HTML_H
+#define VIEW_HTML_H
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "profile/profile.h"
+
+/* What the page opens with; all of it can be changed there. */
+struct html_opts {
+	const char *title; /* NULL: made from the recording's facts */
+	bool has_event;    /* else that of the first sample */
+	u16 event;         /* index into the profile's events */
+	bool has_baseline; /* opens as a comparison of event with baseline */
+	u16 baseline;
+	bool inverted;      /* icicle: the root is at the top */
+	bool reverse;       /* callers below callees */
+	bool left_heavy;    /* heaviest sibling first, else by name */
+	bool time_order;    /* opens the time-ordered view */
+	const char *view;   /* NULL, or flame, time, sandwich, tree, functions, graph */
+	const char *search; /* NULL, or a regular expression to highlight */
+};
+
+/* Appends the page to @out. @opts may be NULL. */
+int html_write(const struct profile *p, const struct html_opts *opts, struct buf *out,
+	       struct err *e);
+
+/*
+ * The page without data, for a server: it fetches @data_url (same origin), which answers with the
+ * bytes of export_model().
+ */
+int html_write_shell(const char *title, const char *data_url, struct buf *out, struct err *e);
+
+#endif

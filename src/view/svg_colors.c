@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "view/svg_colors.h"
+
+#include "base/hash.h"
+#include "base/io.h"
+
+#include <math.h>
+
+const char *const svg_palette_names[] = {
+	"hot", "mem",   "io",   "wakeup", "chain",  "java",   "js",     "perl",
+	"red", "green", "blue", "aqua",   "yellow", "purple", "orange", NULL,
+};
+
+/* What a box is, in the sense that its hue tells. */
+enum hue { HUE_USER, HUE_CXX, HUE_KERNEL, HUE_JIT, HUE_INTERPRETED, HUE_INLINED, HUE_OTHER, HUES };
+
+static const struct {
+	const char *text;
+	enum svg_palette palette;
+} hues[HUES] = {
+	[HUE_USER] = { "user code", PALETTE_RED },
+	[HUE_CXX] = { "C++", PALETTE_YELLOW },
+	[HUE_KERNEL] = { "kernel", PALETTE_ORANGE },
+	[HUE_JIT] = { "JIT-compiled", PALETTE_GREEN },
+	[HUE_INTERPRETED] = { "interpreted", PALETTE_PURPLE },
+	[HUE_INLINED] = { "inlined", PALETTE_AQUA },
+	[HUE_OTHER] = { "processes, marks", PALETTE_BLUE },
+};
+
+static const struct rgb gray = { 200, 200, 200 };
+
+/* --- shades: 0..1 by name ------------------------------------------------------------------ */
+
+struct shades {
+	double a, b, c;
+};
+
+static u64 next_random(u64 x)
+{
+	return (x * 0x5deece66dull + 0xb) & ((1ull << 48) - 1);
+}
+
+/* The generator is drand48's: the colours that people know from flamegraph.pl. */
+static double shade_of_sum(const char *name, size_t len)
+{
+	u32 sum = 0;
+
+	for (size_t i = 0; i < len; i++)
+		sum += (u8)name[i];
+	return (double)next_random(((u64)sum << 16) + 0x330e) / (double)(1ull << 48);
+}
+
+/* Names that begin alike look alike: only three letters count, the first one most. */
+static double shade_of_letters(const char *name, size_t len, bool backwards)
+{
+	double sum = 0, most = 1, weight = 1;
+
+	for (size_t i = 0; i < len && i < 3; i++) {
+		u8 c = (u8)name[backwards ? len - 1 - i : i];
+
+		sum += (double)(c % (10 + i)) / (double)(9 + i) * weight;
+		most += weight;
+		weight *= 0.7;
+	}
+	return 1 - sum / most;
+}
+
+static struct shades shades_of(struct svg_colors *c, const char *name, size_t len)
+{
+	struct shades s;
+
+	switch (c->opts.shade) {
+	case SHADE_RANDOM:
+		c->seed = next_random(c->seed);
+		s.a = (double)c->seed / (double)(1ull << 48);
+		c->seed = next_random(c->seed);
+		s.b = s.c = (double)c->seed / (double)(1ull << 48);
+		break;
+	case SHADE_HASH:
+		s.a = shade_of_letters(name, len, false);
+		s.b = s.c = shade_of_letters(name, len, true);
+		break;
+	default: s.a = s.b = s.c = shade_of_sum(name, len); break;
+	}
+	return s;
+}
+
+/* --- palettes ------------------------------------------------------------------------------ */
+
+static u8 ramp(int base, int span, double v)
+{
+	return (u8)(base + (int)(span * v));
+}
+
+static struct rgb from_palette(enum svg_palette palette, struct shades v)
+{
+	u8 x;
+
+	switch (palette) {
+	case PALETTE_MEM: return (struct rgb){ 0, ramp(190, 50, v.b), ramp(0, 210, v.a) };
+	case PALETTE_IO: x = ramp(80, 60, v.a); return (struct rgb){ x, x, ramp(190, 55, v.b) };
+	case PALETTE_RED: x = ramp(50, 80, v.a); return (struct rgb){ ramp(200, 55, v.a), x, x };
+	case PALETTE_GREEN: x = ramp(50, 60, v.a); return (struct rgb){ x, ramp(200, 55, v.a), x };
+	case PALETTE_BLUE: x = ramp(80, 60, v.a); return (struct rgb){ x, x, ramp(205, 50, v.a) };
+	case PALETTE_YELLOW: x = ramp(175, 55, v.a); return (struct rgb){ x, x, ramp(50, 20, v.a) };
+	case PALETTE_PURPLE: x = ramp(190, 65, v.a); return (struct rgb){ x, ramp(80, 60, v.a), x };
+	case PALETTE_AQUA: x = ramp(165, 55, v.a); return (struct rgb){ ramp(50, 60, v.a), x, x };
+	case PALETTE_ORANGE: return (struct rgb){ ramp(190, 65, v.a), ramp(90, 65, v.a), 0 };
+	default: return (struct rgb){ ramp(205, 50, v.c), ramp(0, 230, v.a), ramp(0, 55, v.b) };
+	}
+}
+
+static bool is_java_path(const char *name)
+{
+	static const char *const roots[] = { "java/", "javax/", "jdk/", "net/",
+					     "org/",  "com/",   "io/",  "sun/" };
+
+	name += *name == 'L';
+	for (size_t i = 0; i < ARRAY_SIZE(roots); i++)
+		if (starts_with(name, roots[i]))
+			return true;
+	return false;
+}
+
+static enum svg_palette java_palette(const char *name, u8 kind)
+{
+	if (kind == FRAME_JIT || kind == FRAME_INTERPRETED)
+		return PALETTE_GREEN;
+	if (kind == FRAME_INLINED)
+		return PALETTE_AQUA;
+	if (is_java_path(name) || strstr(name, ":::"))
+		return PALETTE_GREEN;
+	if (strstr(name, "::"))
+		return PALETTE_YELLOW;
+	return kind == FRAME_KERNEL ? PALETTE_ORANGE : PALETTE_RED;
+}
+
+static enum svg_palette js_palette(const char *name, u8 kind)
+{
+	const char *slash = strchr(name, '/');
+
+	if (kind == FRAME_JIT || kind == FRAME_INTERPRETED)
+		return slash ? PALETTE_GREEN : PALETTE_AQUA;
+	if (strstr(name, "::"))
+		return PALETTE_YELLOW;
+	if (slash && strstr(slash, ".js"))
+		return PALETTE_GREEN;
+	if (strchr(name, ':'))
+		return PALETTE_AQUA;
+	return kind == FRAME_KERNEL ? PALETTE_ORANGE : PALETTE_RED;
+}
+
+static enum svg_palette perl_palette(const char *name, u8 kind)
+{
+	if (strstr(name, "::"))
+		return PALETTE_YELLOW;
+	if (strstr(name, "Perl") || strstr(name, ".pl"))
+		return PALETTE_GREEN;
+	return kind == FRAME_KERNEL ? PALETTE_ORANGE : PALETTE_RED;
+}
+
+/* Palettes of several hues come down to one for the name. */
+static enum svg_palette plain_palette(enum svg_palette palette, const char *name, u8 kind,
+				      bool waker)
+{
+	switch (palette) {
+	case PALETTE_JAVA: return java_palette(name, kind);
+	case PALETTE_JS: return js_palette(name, kind);
+	case PALETTE_PERL: return perl_palette(name, kind);
+	case PALETTE_WAKEUP: return PALETTE_AQUA;
+	case PALETTE_CHAIN: return waker ? PALETTE_AQUA : PALETTE_BLUE;
+	default: return palette;
+	}
+}
+
+/* --- colours that mean something ------------------------------------------------------------ */
+
+static enum hue hue_of(const struct frame *frame, const char *name)
+{
+	if (!frame)
+		return HUE_OTHER;
+	switch (frame->kind) {
+	case FRAME_KERNEL:
+	case FRAME_HYPERVISOR: return HUE_KERNEL;
+	case FRAME_JIT: return HUE_JIT;
+	case FRAME_INTERPRETED: return HUE_INTERPRETED;
+	case FRAME_INLINED: return HUE_INLINED;
+	case FRAME_MARKER: return HUE_OTHER;
+	default: return strstr(name, "::") ? HUE_CXX : HUE_USER;
+	}
+}
+
+/* One of red (5), green (3), blue (1) of the hue: 0..1. */
+static double channel(double hue, double n)
+{
+	double k = fmod(n + hue / 60, 6);
+
+	return 1 - fmax(0, fmin(fmin(k, 4 - k), 1));
+}
+
+/* A hue of its own for each module, of the same lightness for all. */
+static struct rgb module_color(const char *module)
+{
+	const char *slash = strrchr(module, '/');
+	double hue = (double)(hash_str(slash ? slash + 1 : module) % 360);
+
+	if (!*module)
+		return gray;
+	return (struct rgb){ ramp(105, 130, channel(hue, 5)), ramp(105, 130, channel(hue, 3)),
+			     ramp(105, 130, channel(hue, 1)) };
+}
+
+/* From pale to deep red; the root of the share, for small ones are many and large ones few. */
+static struct rgb self_color(double share)
+{
+	double v = sqrt(share);
+
+	return (struct rgb){ ramp(245, -35, v), ramp(235, -200, v), ramp(205, -180, v) };
+}
+
+static struct rgb growth_color(const struct svg_colors *c, s64 growth)
+{
+	double part = c->most_growth ? fabs((double)growth) / (double)c->most_growth : 0;
+	u8 x = (u8)(210 * (1 - MIN(part, 1.0)));
+
+	if (!growth)
+		return (struct rgb){ 255, 255, 255 };
+	if ((growth > 0) != c->opts.negate)
+		return (struct rgb){ 255, x, x };
+	return (struct rgb){ x, x, 255 };
+}
+
+/* --- one box ------------------------------------------------------------------------------- */
+
+static struct rgb named_color(struct svg_colors *c, const struct flame_box *b, const char *name,
+			      size_t len)
+{
+	const struct frame *frame = flame_frame(c->flame, b);
+	struct svg_palette_map *m = c->opts.map;
+	struct rgb color;
+	u32 id;
+
+	if (m && (id = intern_find(&m->names, name, len)))
+		return m->colors.items[id];
+	color = from_palette(plain_palette(c->opts.palette, name,
+					   frame ? frame->kind : (u8)FRAME_USER, b->waker),
+			     shades_of(c, name, len));
+	if (m) {
+		id = intern_bytes(&m->names, name, len);
+		while (m->colors.len <= id)
+			vec_push(&m->colors, color);
+		m->changed = true;
+	}
+	return color;
+}
+
+struct rgb svg_color(struct svg_colors *c, const struct flame_box *b)
+{
+	const struct frame *frame = flame_frame(c->flame, b);
+	const struct calltree_node *node = flame_node(c->flame, b);
+	size_t len;
+	const char *name = flame_name(c->flame, b, &len);
+
+	if (streq(name, "--"))
+		return (struct rgb){ 160, 160, 160 };
+	if (streq(name, "-"))
+		return gray;
+	if (c->flame->tree.base)
+		return growth_color(c, flame_growth(c->flame, b));
+	switch (c->opts.by) {
+	case COLOR_BY_KIND:
+		return from_palette(hues[hue_of(frame, name)].palette, shades_of(c, name, len));
+	case COLOR_BY_MODULE:
+		return module_color(frame ? profile_str(c->flame->profile, frame->module) : "");
+	case COLOR_BY_SELF: return self_color((double)node->self / (double)MAX(c->most_self, 1ull));
+	default: return named_color(c, b, name, len);
+	}
+}
+
+/* One kind only, and nothing that looks like C++: hues would tell nothing. */
+static bool has_kinds(const struct flame *f)
+{
+	u32 seen = 0;
+
+	vec_each(b, &f->boxes) {
+		const struct frame *frame = flame_frame(f, b);
+
+		if (frame && frame->kind != FRAME_MARKER)
+			seen |= 1u << hue_of(frame, profile_str(f->profile, frame->name));
+	}
+	return seen & (seen - 1);
+}
+
+void svg_colors_init(struct svg_colors *c, const struct flame *f,
+		     const struct svg_colors_opts *opts)
+{
+	*c = (struct svg_colors){ .flame = f, .opts = *opts, .seed = getpid() };
+	if (c->opts.by == COLOR_BY_AUTO)
+		c->opts.by = has_kinds(f) ? COLOR_BY_KIND : COLOR_BY_NAME;
+	vec_each(b, &f->boxes) {
+		s64 growth = flame_growth(f, b);
+
+		c->most_self = MAX(c->most_self, flame_node(f, b)->self);
+		if (b->depth)
+			c->most_growth = MAX(c->most_growth, (u64)(growth < 0 ? -growth : growth));
+	}
+}
+
+/* --- legend -------------------------------------------------------------------------------- */
+
+enum { LEGEND_MODULES = 10 };
+
+static const struct shades middle = { 0.5, 0.5, 0.5 };
+
+static int compare_shares(const void *a, const void *b)
+{
+	const struct svg_legend_entry *x = a, *y = b;
+
+	return x->share < y->share ? 1 : x->share > y->share ? -1 : strcmp(x->text, y->text);
+}
+
+static void kinds_legend(const struct svg_colors *c, svg_legend *ret)
+{
+	const struct calltree *t = &c->flame->tree;
+	u64 self[HUES] = { 0 };
+	bool seen[HUES] = { 0 };
+
+	for (size_t i = 1; i < t->nodes.len; i++) {
+		const struct calltree_node *n = &t->nodes.items[i];
+		enum hue h = hue_of(n->frame ? &t->profile->frames.items[n->frame] : NULL,
+				    profile_str(t->profile, n->name));
+
+		self[h] += n->self;
+		seen[h] = true;
+	}
+	for (int h = 0; h < HUES; h++)
+		if (seen[h])
+			vec_push(ret, (struct svg_legend_entry){
+					      .color = from_palette(hues[h].palette, middle),
+					      .text = hues[h].text,
+					      .share = h == HUE_OTHER
+							       ? -1
+							       : (double)self[h] / c->flame->total,
+				      });
+	vec_sort(ret, compare_shares);
+}
+
+static void modules_legend(const struct svg_colors *c, svg_legend *ret)
+{
+	const struct profile *p = c->flame->profile;
+	_cleanup_map_ struct map self = MAP_INIT;
+
+	vec_each(n, &c->flame->tree.nodes)
+		if (n->frame)
+			*map_at(&self, p->frames.items[n->frame].module) += n->self;
+	map_each(slot, &self) {
+		const char *path = profile_str(p, (u32)slot->key), *slash = strrchr(path, '/');
+
+		vec_push(ret, (struct svg_legend_entry){
+				      .color = module_color(path),
+				      .text = !*path  ? "not known"
+					      : slash ? slash + 1
+						      : path,
+				      .share = (double)slot->value / c->flame->total,
+			      });
+	}
+	vec_sort(ret, compare_shares);
+	ret->len = MIN(ret->len, (size_t)LEGEND_MODULES);
+}
+
+static void growth_legend(const struct svg_colors *c, svg_legend *ret)
+{
+	s64 most = (s64)MAX(c->most_growth, 1ull);
+
+	vec_push(ret, (struct svg_legend_entry){ growth_color(c, most), "more than before", -1 });
+	vec_push(ret, (struct svg_legend_entry){ growth_color(c, 0), "as before", -1 });
+	vec_push(ret, (struct svg_legend_entry){ growth_color(c, -most), "less than before", -1 });
+}
+
+static void self_legend(const struct svg_colors *c, svg_legend *ret)
+{
+	vec_push(ret, (struct svg_legend_entry){ self_color(0), "no time of its own", -1 });
+	vec_push(ret, (struct svg_legend_entry){ self_color(1), "most time of its own",
+						 (double)c->most_self / c->flame->total });
+}
+
+void svg_colors_legend(const struct svg_colors *c, svg_legend *ret)
+{
+	if (c->flame->tree.base) {
+		growth_legend(c, ret);
+		return;
+	}
+	switch (c->opts.by) {
+	case COLOR_BY_KIND: kinds_legend(c, ret); break;
+	case COLOR_BY_MODULE: modules_legend(c, ret); break;
+	case COLOR_BY_SELF: self_legend(c, ret); break;
+	default:
+		if (c->opts.palette != PALETTE_CHAIN)
+			break;
+		vec_push(ret, (struct svg_legend_entry){ from_palette(PALETTE_BLUE, middle),
+							 "who waited", -1 });
+		vec_push(ret, (struct svg_legend_entry){ from_palette(PALETTE_AQUA, middle),
+							 "who woke it", -1 });
+		break;
+	}
+}
+
+/* --- palette.map --------------------------------------------------------------------------- */
+
+enum { MAP_FILE_MOST = 64 << 20 };
+
+/* "name->rgb(1,2,3)": names may hold "->" themselves */
+static bool read_map_line(struct svg_palette_map *m, char *line)
+{
+	char *mark = strstr(line, "->rgb("), *next;
+	struct rgb color;
+	u32 id;
+
+	while (mark && (next = strstr(mark + 1, "->rgb(")))
+		mark = next;
+	if (!mark || sscanf(mark + 6, "%3hhu,%3hhu,%3hhu", &color.r, &color.g, &color.b) != 3)
+		return false;
+	id = intern_bytes(&m->names, line, (size_t)(mark - line));
+	while (m->colors.len <= id)
+		vec_push(&m->colors, color);
+	m->colors.items[id] = color;
+	return true;
+}
+
+int svg_palette_map_read(struct svg_palette_map *m, const char *path, struct err *e)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT;
+	char *line, *end;
+	int r;
+
+	if (!io_exists(path))
+		return 0;
+	r = io_read_file(path, MAP_FILE_MOST, &text, e);
+	if (r < 0 || !text.len)
+		return r;
+	for (line = text.data; *line; line = end) {
+		end = line + strcspn(line, "\n");
+		if (*end)
+			*end++ = '\0';
+		if (*line && !read_map_line(m, line))
+			return err_set(e, EBADMSG, "'%s' is no palette: '%.40s'", path, line);
+	}
+	return 0;
+}
+
+int svg_palette_map_write(const struct svg_palette_map *m, const char *path, struct err *e)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT;
+
+	if (!m->changed)
+		return 0;
+	for (u32 id = 1; id <= m->names.len; id++) {
+		struct rgb c = m->colors.items[id];
+
+		buf_addf(&text, "%s->rgb(%u,%u,%u)\n", intern_get(&m->names, id), c.r, c.g, c.b);
+	}
+	return io_write_file_atomic(path, buf_str(&text), text.len, e);
+}
+
+void svg_palette_map_release(struct svg_palette_map *m)
+{
+	intern_release(&m->names);
+	vec_release(&m->colors);
+}
