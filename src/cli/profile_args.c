@@ -74,6 +74,11 @@ const struct opt profile_options[] = {
 	  .alias = "kernel-only",
 	  .help = "leave out the user part of stacks",
 	  .conflicts = "no-kernel" },
+	{ .name = "no-inline",
+	  .type = OPT_FLAG,
+	  AT(no_inline),
+	  .group = "Input",
+	  .help = "do not show inlined functions as frames of their own" },
 	OPT_END,
 };
 
@@ -127,6 +132,7 @@ int profile_args_opts(const struct profile_args *args, struct load_opts *ret, st
 		.cpus = &args->cpus,
 		.no_kernel = args->no_kernel,
 		.no_user = args->no_user,
+		.inlines = !args->no_inline,
 	};
 	return args->time ? parse_span(args->time, ret, e) : 0;
 }

@@ -18,6 +18,7 @@ struct profile_args {
 	const char *time; /* FROM,TO */
 	bool no_kernel;
 	bool no_user;
+	bool no_inline;
 };
 
 /* For OPT_INCLUDE. */

@@ -116,6 +116,7 @@ static int report_run(struct context *ctx, void *args)
 	if (r < 0)
 		return EXIT_USAGE;
 	load.merge = !a->sort || !strstr(a->sort, "time");
+	load.lines = a->sort && strstr(a->sort, "line");
 	shape(ctx, a, &opts);
 	profile_init(&p);
 	result_init(&result, "report");

@@ -23,6 +23,7 @@ struct load_opts {
 	bool time_relative;      /* the two are relative to the first sample */
 	bool merge;              /* samples of equal stack, thread, event become one: less memory */
 	bool lines;              /* frames are told apart by source line */
+	bool inlines;            /* inlined functions are frames, where debug information tells */
 	bool addresses;          /* frames are told apart by address: name+0x12 */
 	bool no_kernel, no_user; /* leave out one half of the stacks */
 	u32 max_stack;           /* frames kept of each stack (the innermost), 0: all */

@@ -15,6 +15,8 @@ void machine_init(struct machine *m, struct symbols *symbols)
 {
 	*m = (struct machine){ .symbols = symbols };
 	vec_new(&m->places);
+	/* no record names the idle thread; whatever it forks begins with its name */
+	map_put(&m->comms, 0, intern_str(&m->strings, "swapper"));
 }
 
 static void process_free(struct process *p)
@@ -69,8 +71,6 @@ u32 machine_comm(struct machine *m, s32 pid, s32 tid)
 		comm = map_find(&m->comms, (u32)pid);
 	if (comm)
 		return (u32)*comm;
-	if (pid == 0 && tid == 0)
-		return intern_str(&m->strings, "swapper");
 	snprintf(text, sizeof(text), ":%" PRId32, tid);
 	return intern_str(&m->strings, text);
 }
@@ -226,12 +226,12 @@ static void on_comm(struct machine *m, const struct record *r)
 	map_put(&m->comms, c.tid, name);
 	if (c.pid != c.tid)
 		return;
+	/*
+	 * What was mapped before an exec stays until something lies over it: samples taken within
+	 * the exec still have the old program's return addresses.
+	 */
 	p = machine_process(m, (s32)c.pid);
 	p->comm = name;
-	if (c.exec) {
-		vec_clear(&p->maps);
-		map_clear(&p->places);
-	}
 }
 
 /* A new process begins with its parent's mappings; a new thread only with its name. */

@@ -30,8 +30,11 @@ struct place {
 	u32 module;      /* of the symbol store, 0 for the kernel and run-time code */
 	u32 flags;       /* enum symbol_flags */
 	u8 kind;         /* enum place_kind */
-	u32 frame;       /* free for the user of the machine: cache of what it made of this */
-	u32 line_frame;  /* likewise */
+	bool is_return;  /* the code meant is before @address */
+	const char *file; /* source of run-time code, if it told; else NULL */
+	u32 line;
+	u32 frame;      /* free for the user of the machine: cache of what it made of this */
+	u32 line_frame; /* likewise */
 };
 
 struct process {

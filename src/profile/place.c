@@ -4,6 +4,8 @@
 
 #include "base/hash.h"
 
+#define RETURN_MARK 0x9e3779b97f4a7c15ull
+
 /* The same code of the same file is one place, however many processes run it. */
 static u64 new_place(struct machine *m, u64 key, const struct place *place)
 {
@@ -16,15 +18,15 @@ static u64 new_place(struct machine *m, u64 key, const struct place *place)
 	return *id;
 }
 
-/* Return addresses are told apart by the lowest bit of the key: shift them out of the way. */
+/* Return addresses are told apart from others: they mean the call before them. */
 static u64 place_key(u32 module, u64 address, bool is_return, u64 salt)
 {
-	return hash_mix(hash_mix(salt, module), address << 1 | is_return);
+	return hash_mix(hash_mix(salt << 1 | is_return, module), address);
 }
 
 static u64 place_kernel(struct machine *m, u64 address, bool is_return)
 {
-	struct place p = { .kind = PLACE_KERNEL, .address = address };
+	struct place p = { .kind = PLACE_KERNEL, .address = address, .is_return = is_return };
 	struct symbol s;
 
 	if (symbols_kernel(m->symbols, address - is_return, &s, &p.dso)) {
@@ -41,6 +43,7 @@ static u64 place_jit(struct machine *m, const struct process *proc, const struct
 {
 	struct place p = { .kind = PLACE_JIT,
 			   .address = address,
+			   .is_return = is_return,
 			   .dso = machine_str(m, map->path) };
 	struct symbol s;
 
@@ -58,6 +61,7 @@ static u64 place_file(struct machine *m, const struct mapping *map, u64 address,
 	u64 key = place_key(map->module, offset, is_return, 3);
 	struct place p = { .kind = PLACE_USER,
 			   .address = offset,
+			   .is_return = is_return,
 			   .module = map->module,
 			   .dso = machine_str(m, map->path) };
 	const u64 *known = map_find(&m->place_ids, key);
@@ -89,7 +93,8 @@ struct place *machine_place(struct machine *m, struct process *p, enum address_m
 			    u64 address, bool is_return)
 {
 	struct map *cache = mode == ADDRESS_USER ? &p->places : &m->kernel_places;
-	u64 *id = map_at(cache, address << 1 | is_return);
+	/* all 64 bits count: broken chains hold any number */
+	u64 *id = map_at(cache, is_return ? address ^ RETURN_MARK : address);
 
 	if (!*id)
 		*id = mode == ADDRESS_USER ? place_user(m, p, address, is_return)

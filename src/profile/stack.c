@@ -26,7 +26,7 @@ static u8 frame_kind_of(const struct place *place)
 }
 
 /* A frame for what the place is called; code without a name keeps its module's. */
-static u32 make_frame(struct builder *b, const struct place *place)
+static struct frame plain_frame(struct builder *b, const struct place *place)
 {
 	struct frame f = {
 		.module = profile_string(b->profile, place->dso),
@@ -48,14 +48,74 @@ static u32 make_frame(struct builder *b, const struct place *place)
 	} else {
 		f.name = profile_string(b->profile, "[unknown]");
 	}
-	return profile_get_frame(b->profile, &f);
+	return f;
+}
+
+static void set_source(struct builder *b, struct frame *f, const char *file, u32 line)
+{
+	if (!b->opts->lines || !file)
+		return;
+	f->file = profile_string(b->profile, file);
+	f->line = line;
+}
+
+/*
+ * The innermost frame of a place; its inline_of leads out to the function whose code it is. That
+ * one keeps its name from the symbol table: debug information does not know clones.
+ */
+static u32 make_frames(struct builder *b, const struct place *place)
+{
+	struct source_frame source[SOURCE_MAX_FRAMES];
+	struct frame f = plain_frame(b, place);
+	size_t n = 0;
+	u32 id;
+
+	if (place->module && (b->opts->lines || b->opts->inlines))
+		n = symbols_lines(b->machine.symbols, place->module,
+				  place->address - place->is_return, source, ARRAY_SIZE(source));
+	if (n)
+		set_source(b, &f, source[n - 1].file, source[n - 1].line);
+	else
+		set_source(b, &f, place->file, place->line);
+	id = profile_get_frame(b->profile, &f);
+	if (!n || !b->opts->inlines)
+		return id;
+	for (size_t i = n - 1; i--;) {
+		struct frame inner = { .module = f.module, .kind = FRAME_INLINED, .inline_of = id };
+
+		if (!source[i].function)
+			continue;
+		inner.name = profile_string(b->profile, source[i].function);
+		set_source(b, &inner, source[i].file, source[i].line);
+		id = profile_get_frame(b->profile, &inner);
+	}
+	return id;
+}
+
+/* A place's frames; the last one pushed is the function whose code it is. */
+static u32 push_frames(struct chain *c, u32 id)
+{
+	const struct profile *p = c->b->profile;
+	const u32 max = c->b->opts->max_stack;
+
+	for (;;) {
+		const u32 outer = p->frames.items[id].inline_of;
+
+		if (c->n == STACK_MOST || (max && c->n == max))
+			c->cut++;
+		else
+			c->frames[c->n++] = id;
+		if (!outer)
+			return id;
+		id = outer;
+	}
 }
 
 static void chain_add(struct chain *c, enum address_mode mode, u64 address, bool is_return)
 {
 	struct builder *b = c->b;
 	struct place *place;
-	const struct frame *f;
+	u32 outer;
 
 	if ((mode == ADDRESS_USER ? b->opts->no_user : b->opts->no_kernel))
 		return;
@@ -65,15 +125,14 @@ static void chain_add(struct chain *c, enum address_mode mode, u64 address, bool
 	}
 	place = machine_place(&b->machine, c->proc, mode, address, is_return);
 	if (!place->frame)
-		place->frame = make_frame(b, place);
-	f = &b->profile->frames.items[place->frame];
+		place->frame = make_frames(b, place);
+	outer = push_frames(c, place->frame);
 	b->profile->total_frames++;
-	b->profile->unnamed_frames += f->no_name;
+	b->profile->unnamed_frames += b->profile->frames.items[outer].no_name;
 	if (mode == ADDRESS_USER) {
 		c->user_frames++;
-		c->saw_root |= profile_is_root_frame(b->profile, place->frame);
+		c->saw_root |= profile_is_root_frame(b->profile, outer);
 	}
-	c->frames[c->n++] = place->frame;
 }
 
 static bool context_mark(u64 ip, enum address_mode *mode)

@@ -3,6 +3,7 @@
 
 #include "base/fmt.h"
 #include "symbol/open.h"
+#include "symbol/srcline.h"
 
 #include <zlib.h>
 #ifdef HAVE_LIBLZMA
@@ -49,7 +50,8 @@ static bool try_in_root(const struct debug_search *s, const char *root, const ch
 
 	if (fd < 0 || elf_open_fd(ret, fd, path, NULL) < 0)
 		return false;
-	if (elf_find_type(ret, SHT_SYMTAB) && belongs(s, ret, crc))
+	if ((s->lines ? srcline_has(ret) : elf_find_type(ret, SHT_SYMTAB) != NULL) &&
+	    belongs(s, ret, crc))
 		return true;
 	elf_release(ret);
 	return false;
@@ -106,6 +108,26 @@ int debug_find(const struct debug_search *search, struct elf *ret, struct buf *r
 {
 	return by_build_id(search, ret, ret_path) || by_debuglink(search, ret, ret_path) ? 0
 											 : -ENOENT;
+}
+
+int debug_find_alt(const struct debug_search *search, const struct elf *debug, const char *path,
+		   struct elf *ret)
+{
+	_cleanup_buf_ struct buf link = BUF_INIT, id = BUF_INIT, full = BUF_INIT, found = BUF_INIT;
+	const char *slash = strrchr(path, '/');
+	struct debug_search s = *search;
+
+	if (!srcline_altlink(debug, &link, &id))
+		return -ENOENT;
+	/* It is known by its own build id, and holds neither symbols nor whole units. */
+	s.lines = true;
+	s.build_id = (const u8 *)id.data;
+	s.build_id_len = id.len;
+	if (link.data[0] != '/' && slash)
+		buf_addf(&full, "%.*s/", (int)MIN(slash - path, 4096), path);
+	buf_addstr(&full, link.data);
+	return try_path(&s, full.data, NULL, ret, &found) || by_build_id(&s, ret, &found) ? 0
+											  : -ENOENT;
 }
 
 #ifdef HAVE_LIBLZMA

@@ -17,6 +17,7 @@ struct debug_search {
 	const char *dir;  /* "/usr/lib/debug" */
 	const u8 *build_id;
 	size_t build_id_len;
+	bool lines; /* wanted for its DWARF, not for its symbol table */
 };
 
 /*
@@ -24,6 +25,9 @@ struct debug_search {
  * the same, or its checksum is right. -ENOENT when there is none.
  */
 int debug_find(const struct debug_search *search, struct elf *ret, struct buf *ret_path);
+/* The alternate file that dwz moved common parts of @debug (at @path) to. -ENOENT likewise. */
+int debug_find_alt(const struct debug_search *search, const struct elf *debug, const char *path,
+		   struct elf *ret);
 /*
  * The small symbol table packed into the file itself (.gnu_debugdata). The bytes go to @storage,
  * which must outlive @ret. -ENOENT when there is none.

@@ -24,6 +24,9 @@ void image_free(struct image *img)
 	symtab_release(&img->symtab);
 	free(img->segments);
 	free(img->debug_file);
+	srcline_free(img->lines.srcline);
+	vec_release(&img->lines.names);
+	free(img->lines.file);
 	free(img);
 }
 

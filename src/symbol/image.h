@@ -3,8 +3,20 @@
 #ifndef SYMBOL_IMAGE_H
 #define SYMBOL_IMAGE_H
 
+#include "base/vec.h"
+#include "symbol/srcline.h"
 #include "symbol/symbol.h"
 #include "symbol/symtab.h"
+
+/* Source lines of a file: found and opened when they are first asked for. */
+struct image_lines {
+	struct srcline *srcline; /* NULL: none */
+	bool tried;
+	u64 shift;       /* address in the debug file - address in the file itself */
+	VEC(u32) names;  /* string of @srcline -> id of the store's name; 0: not made yet */
+	char *file;      /* where they are, if not in the file itself; or NULL */
+	const char *why; /* there are none */
+};
 
 struct image {
 	struct symtab symtab;
@@ -16,6 +28,7 @@ struct image {
 	char *debug_file; /* where the names came from, if not from the file; or NULL */
 	bool complete;    /* the names are from a full symbol table */
 	bool from_cache;
+	struct image_lines lines;
 	u32 named;       /* symbols that have a name */
 	const char *why; /* what is missing, and what to do: constant text, or NULL */
 	const char *hint;

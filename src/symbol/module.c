@@ -10,7 +10,7 @@
 /* Longer names are cut; C++ templates make some of several thousand bytes. */
 enum { MODULE_MAX_NAME = 16 << 10 };
 
-static struct module *module_get(const struct symbols *s, u32 id)
+struct module *store_module(const struct symbols *s, u32 id)
 {
 	return id && id <= s->modules.len ? s->modules.items[id - 1] : NULL;
 }
@@ -121,7 +121,7 @@ static bool accept_file(const struct symbols *s, struct module *m, const struct 
 	return true;
 }
 
-static bool open_file(const struct symbols *s, struct module *m, struct elf *ret)
+bool module_open_file(const struct symbols *s, struct module *m, struct elf *ret)
 {
 	int error = -ENOENT;
 
@@ -193,7 +193,7 @@ static struct image *image_of_file(struct symbols *s, struct module *m)
 	struct image *img;
 	char root[64];
 
-	if (!open_file(s, m, &elf))
+	if (!module_open_file(s, m, &elf))
 		return m->key.build_id_len ? image_of_lost(s, m) : NULL;
 	if (m->key.pid && !s->opts.offline) {
 		snprintf(root, sizeof(root), "/proc/%d/root", (int)m->key.pid);
@@ -218,7 +218,7 @@ static struct image *image_of_vdso(struct symbols *s, struct module *m)
 	return add_image(s, m, img);
 }
 
-static void module_load(struct symbols *s, struct module *m)
+void module_load(struct symbols *s, struct module *m)
 {
 	m->loaded = true;
 	if (m->key.build_id_len)
@@ -316,7 +316,7 @@ static const struct symbol *lookup(struct symbols *s, struct module *m, u64 offs
 
 bool symbols_lookup(struct symbols *s, u32 module, u64 file_offset, struct symbol *ret)
 {
-	struct module *m = module_get(s, module);
+	struct module *m = store_module(s, module);
 	const struct symbol *found = m ? lookup(s, m, file_offset) : NULL;
 
 	if (!m)
@@ -335,7 +335,7 @@ bool symbols_lookup(struct symbols *s, u32 module, u64 file_offset, struct symbo
 
 bool symbols_vaddr(struct symbols *s, u32 module, u64 file_offset, u64 *ret)
 {
-	struct module *m = module_get(s, module);
+	struct module *m = store_module(s, module);
 
 	if (!m)
 		return false;
@@ -347,7 +347,7 @@ bool symbols_vaddr(struct symbols *s, u32 module, u64 file_offset, u64 *ret)
 
 bool symbols_module_info(const struct symbols *s, u32 module, struct module_info *ret)
 {
-	const struct module *m = module_get(s, module);
+	const struct module *m = store_module(s, module);
 
 	if (!m)
 		return false;
@@ -366,6 +366,7 @@ bool symbols_module_info(const struct symbols *s, u32 module, struct module_info
 	ret->debug_file = m->image->debug_file;
 	ret->symbol_count = m->image->named;
 	ret->from_cache = m->image->from_cache;
+	lines_info(&m->image->lines, ret);
 	if (!ret->build_id_len && m->image->build_id_len) {
 		ret->build_id = m->image->build_id;
 		ret->build_id_len = m->image->build_id_len;
@@ -375,7 +376,7 @@ bool symbols_module_info(const struct symbols *s, u32 module, struct module_info
 
 const char *symbols_module_name(const struct symbols *s, u32 module)
 {
-	const struct module *m = module_get(s, module);
+	const struct module *m = store_module(s, module);
 
 	return m ? m->short_name : "";
 }

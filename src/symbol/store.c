@@ -81,9 +81,18 @@ static const char *version_of(const char *raw)
 	return at && at > raw && (at[1] == '@' || (at[1] >= 'A' && at[1] <= 'Z')) ? at : NULL;
 }
 
-u32 store_shown_name(struct symbols *s, const char *raw, const char *suffix)
+u32 store_shown_text(struct symbols *s, const char *text)
 {
 	_cleanup_buf_ struct buf clean = BUF_INIT;
+
+	if (!needs_cleaning(text))
+		return intern_str(&s->names, text);
+	fmt_clean(&clean, text, strlen(text));
+	return intern_bytes(&s->names, buf_str(&clean), clean.len);
+}
+
+u32 store_shown_name(struct symbols *s, const char *raw, const char *suffix)
+{
 	_cleanup_free_ char *bare = NULL;
 	const char *version = s->opts.no_demangle ? NULL : version_of(raw);
 
@@ -95,10 +104,7 @@ u32 store_shown_name(struct symbols *s, const char *raw, const char *suffix)
 	if (s->opts.no_demangle || !demangle(raw, &s->scratch))
 		buf_addstr(&s->scratch, raw);
 	buf_addstr(&s->scratch, suffix);
-	if (!needs_cleaning(s->scratch.data))
-		return intern_bytes(&s->names, s->scratch.data, s->scratch.len);
-	fmt_clean(&clean, s->scratch.data, s->scratch.len);
-	return intern_bytes(&s->names, buf_str(&clean), clean.len);
+	return store_shown_text(s, s->scratch.data);
 }
 
 const struct symbol *answers_find(const struct answers *a, u64 key)

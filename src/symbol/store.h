@@ -99,6 +99,8 @@ struct symbols {
 
 /* The name as shown: demangled, control characters made visible. Interned. */
 u32 store_shown_name(struct symbols *s, const char *raw, const char *suffix);
+/* Any text with its control characters made visible. Interned. */
+u32 store_shown_text(struct symbols *s, const char *text);
 /* Adds an answer; its id, names and all else are the caller's to fill but the id. */
 const struct symbol *answers_add(struct answers *a, u64 key, const struct symbol *symbol);
 const struct symbol *answers_find(const struct answers *a, u64 key);
@@ -107,6 +109,16 @@ void answers_release(struct answers *a);
 void carried_add(struct symbols *s, struct carried *c, const struct symbol_range *r);
 const struct carried_name *carried_find(struct carried *c, u64 where);
 void carried_release(struct carried *c);
+
+/* NULL for ids that do not exist. */
+struct module *store_module(const struct symbols *s, u32 id);
+/* Finds the file and reads its names; what is wrong is in why and hint. Once for each module. */
+void module_load(struct symbols *s, struct module *m);
+/* The file, if it is the recorded one; else why and hint are set. */
+bool module_open_file(const struct symbols *s, struct module *m, struct elf *ret);
+
+/* The part of @ret that is about lines. */
+void lines_info(const struct image_lines *l, struct module_info *ret);
 
 void kernel_release(struct kernel *k);
 void jit_free(struct jit *j);

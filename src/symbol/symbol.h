@@ -82,6 +82,26 @@ bool symbols_lookup(struct symbols *s, u32 module, u64 file_offset, struct symbo
 /* The link-time address of a file offset, as debug information and disassembly know it. */
 bool symbols_vaddr(struct symbols *s, u32 module, u64 file_offset, u64 *ret);
 
+/* A place in the source. Strings belong to the store. */
+struct source_frame {
+	const char *function; /* as the debug information has it, demangled; NULL: not known */
+	const char *file;     /* NULL: not known */
+	u32 line;     /* of the code; in a frame after the first, of the inlined call; or 0 */
+	u32 column;   /* or 0 */
+	bool inlined; /* its code is part of the next frame's function */
+};
+
+/* More calls than these in one another are not followed. */
+enum { SOURCE_MAX_FRAMES = 64 };
+
+/*
+ * Where in the source a file offset is: the innermost inlined function first, the function whose
+ * code it is last. Returns how many frames there are, at most @max; 0: no debug information for
+ * it. The first look-up in a compilation unit indexes that unit, later ones take under 1 us.
+ */
+size_t symbols_lines(struct symbols *s, u32 module, u64 file_offset, struct source_frame *ret,
+		     size_t max);
+
 struct module_info {
 	const char *path;       /* as recorded, without " (deleted)" */
 	const char *short_name; /* its last part; "[vdso]" and the like as they are */
@@ -90,6 +110,11 @@ struct module_info {
 	const char *debug_file; /* where the names were found, if not in the file; or NULL */
 	const char *why;        /* why there are no names, or only some; NULL if all is well */
 	const char *hint;       /* what to do about it, or NULL */
+	const char *lines_file; /* where source lines were found, if not in the file; or NULL */
+	const char *lines_why;  /* why there are no source lines; NULL if there are, or unasked */
+	u32 lines_units;        /* compilation units with lines, those looked at, and those of */
+	u32 lines_indexed;      /* them that are broken */
+	u32 lines_broken;
 	u32 symbol_count;
 	bool loaded;     /* somebody asked for a name */
 	bool from_cache; /* the names came from the disk cache */

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A sample as a line, and its chain as lines below it. */
+#include "analysis/script_state.h"
+
+enum { CHAIN_MOST = 1024 };
+
+static enum address_mode mode_of(u16 misc)
+{
+	switch (misc & PERF_RECORD_MISC_CPUMODE_MASK) {
+	case PERF_RECORD_MISC_KERNEL:
+	case PERF_RECORD_MISC_GUEST_KERNEL: return ADDRESS_KERNEL;
+	case PERF_RECORD_MISC_HYPERVISOR: return ADDRESS_HYPERVISOR;
+	default: return ADDRESS_USER;
+	}
+}
+
+static bool context_mark(u64 ip, enum address_mode *mode)
+{
+	if (ip < (u64)PERF_CONTEXT_MAX)
+		return false;
+	switch ((enum perf_callchain_context)ip) {
+	case PERF_CONTEXT_HV: *mode = ADDRESS_HYPERVISOR; break;
+	case PERF_CONTEXT_KERNEL:
+	case PERF_CONTEXT_GUEST_KERNEL: *mode = ADDRESS_KERNEL; break;
+	case PERF_CONTEXT_USER:
+	case PERF_CONTEXT_GUEST_USER:
+	case PERF_CONTEXT_GUEST: *mode = ADDRESS_USER; break;
+	default: break;
+	}
+	return true;
+}
+
+/* "a,b*": true if the function at this address ends the chains. */
+static bool ends_chain(struct script *s, struct process *p, enum address_mode mode, u64 ip)
+{
+	const struct place *place;
+
+	if (!s->opts->stop_bt)
+		return false;
+	place = machine_place(&s->machine, p, mode, ip, false);
+	return place->name && script_name_passes(s, s->opts->stop_bt, 3, place->name);
+}
+
+static void add_chain(struct script *s, const struct script_event *ev, struct process *p,
+		      const struct record *r)
+{
+	const struct sample *sample = r->sample;
+	u64 most = s->opts->max_stack ? s->opts->max_stack : UINT64_MAX, shown = 0;
+	enum address_mode mode = ADDRESS_USER;
+	u64 copied[CHAIN_MOST];
+	size_t n;
+
+	for (u64 i = 0; i < sample->n_ips && shown < most; i++) {
+		if (context_mark(sample->ips[i], &mode))
+			continue;
+		if (mode == ADDRESS_USER ? s->opts->no_user : s->opts->no_kernel)
+			continue;
+		script_place_line(s, p, mode, sample->ips[i], ev->fields);
+		shown++;
+		if (ends_chain(s, p, mode, sample->ips[i]))
+			return;
+	}
+	if (!ev->copied || shown >= most || s->opts->no_user)
+		return;
+	n = stackcopy_unwind(&s->stacks, &s->machine, p, sample, copied,
+			     (size_t)MIN(most - shown, (u64)CHAIN_MOST));
+	for (size_t i = 0; i < n; i++)
+		script_place_line(s, p, ADDRESS_USER, copied[i], ev->fields);
+}
+
+static void add_code(struct script *s, const struct script_event *ev, struct process *p,
+		     const struct record *r)
+{
+	if (ev->chain) {
+		buf_addch(&s->out, '\n');
+		add_chain(s, ev, p, r);
+		return;
+	}
+	buf_addch(&s->out, ' ');
+	script_hex16(&s->out, r->sample->ip);
+	script_place_tail(s, p, mode_of(r->misc), r->sample->ip, ev->fields);
+}
+
+static void add_addr(struct script *s, const struct script_event *ev, struct process *p,
+		     const struct record *r)
+{
+	script_hex16(&s->out, r->sample->addr);
+	if (ev->names_addr)
+		script_place_tail(s, p, mode_of(r->misc), r->sample->addr, ev->fields);
+}
+
+static const char *const reg_names[] = {
+	"AX", "BX", "CX", "DX", "SI", "DI", "BP", "SP", "IP", "FLAGS", "CS", "SS",
+	"DS", "ES", "FS", "GS", "R8", "R9", "R10", "R11", "R12", "R13", "R14", "R15",
+};
+
+/* " ABI:2    AX:0x0 ..." */
+static void add_regs(struct buf *b, const struct sample_regs *regs)
+{
+	u32 at = 0;
+
+	if (regs->abi == PERF_SAMPLE_REGS_ABI_NONE)
+		return;
+	buf_addf(b, " ABI:%llu ", (unsigned long long)regs->abi);
+	for (u32 i = 0; i < 64 && at < regs->nr; i++) {
+		if (!(regs->mask >> i & 1))
+			continue;
+		buf_addf(b, "%5s:0x%llx ", i < ARRAY_SIZE(reg_names) ? reg_names[i] : "unknown",
+			 (unsigned long long)regs->values[at++]);
+	}
+}
+
+static char branch_letter(u64 flags)
+{
+	return flags & 1 ? 'M' : flags & 2 ? 'P' : '-';
+}
+
+static void add_branch_flags(struct buf *b, u64 flags)
+{
+	buf_addf(b, "/%c/%c/%c/%llu ", branch_letter(flags), flags & 4 ? 'X' : '-',
+		 flags & 8 ? 'A' : '-', (unsigned long long)(flags >> 4 & 0xffff));
+}
+
+static void add_branches(struct script *s, const struct script_event *ev, struct process *p,
+			 const struct sample *sample)
+{
+	struct buf *b = &s->out;
+
+	for (u64 i = 0; i < sample->n_branches; i++) {
+		const struct sample_branch *br = &sample->branches[i];
+
+		if (ev->fields & SCRIPT_BRSTACKSYM) {
+			u32 shape = SCRIPT_SYM | (ev->fields & (SCRIPT_SYMOFF | SCRIPT_DSO));
+			enum address_mode from = (s64)br->from < 0 ? ADDRESS_KERNEL : ADDRESS_USER;
+			enum address_mode to = (s64)br->to < 0 ? ADDRESS_KERNEL : ADDRESS_USER;
+
+			script_place_tail(s, p, from, br->from, shape);
+			buf_addch(b, '/');
+			script_place_tail(s, p, to, br->to, shape);
+		} else {
+			buf_addf(b, " 0x%llx/0x%llx", (unsigned long long)br->from,
+				 (unsigned long long)br->to);
+		}
+		add_branch_flags(b, br->flags);
+	}
+}
+
+/* A BPF program's bytes, as hexadecimal and as text, sixteen a line. */
+static void add_bpf_output(struct buf *b, const struct sample *sample)
+{
+	const u8 *p = sample->raw;
+
+	for (u32 i = 0; i < sample->raw_size; i += 16) {
+		u32 n = MIN(sample->raw_size - i, 16u);
+
+		buf_addf(b, "\n%17s%04x: ", i ? "" : "BPF output: ", i);
+		for (u32 j = 0; j < 16; j++)
+			buf_addf(b, j < n ? "%02x " : "   ", j < n ? p[i + j] : 0);
+		buf_addch(b, ' ');
+		for (u32 j = 0; j < 16; j++)
+			buf_addch(b, j >= n ? ' ' : p[i + j] >= 32 && p[i + j] < 127 ? (char)p[i + j] : '.');
+	}
+	buf_addch(b, '\n');
+}
+
+static void add_page_size(struct buf *b, u64 size)
+{
+	static const char *const units[] = { "", "K", "M", "G" };
+	size_t i = 0;
+
+	if (!size) {
+		buf_addstr(b, " N/A");
+		return;
+	}
+	while (i + 1 < ARRAY_SIZE(units) && size >= 1024) {
+		size /= 1024;
+		i++;
+	}
+	buf_addf(b, " %llu%s", (unsigned long long)size, units[i]);
+}
+
+/* Fields that few recordings have. */
+static void add_rare(struct script *s, const struct script_event *ev, struct process *p,
+		     const struct sample *sample)
+{
+	struct buf *b = &s->out;
+
+	if (ev->fields & SCRIPT_IREGS && sample->type & PERF_SAMPLE_REGS_INTR)
+		add_regs(b, &sample->regs_intr);
+	if (ev->fields & SCRIPT_UREGS && sample->type & PERF_SAMPLE_REGS_USER)
+		add_regs(b, &sample->regs_user);
+	if (ev->fields & (SCRIPT_BRSTACK | SCRIPT_BRSTACKSYM))
+		add_branches(s, ev, p, sample);
+	if (ev->fields & SCRIPT_BPF_OUTPUT && ev->bpf_output)
+		add_bpf_output(b, sample);
+	if (ev->fields & SCRIPT_PHYS_ADDR)
+		script_hex16(b, sample->phys_addr);
+	if (ev->fields & SCRIPT_DATA_PAGE_SIZE)
+		add_page_size(b, sample->data_page_size);
+	if (ev->fields & SCRIPT_CODE_PAGE_SIZE)
+		add_page_size(b, sample->code_page_size);
+	if (ev->fields & SCRIPT_CGROUP) {
+		u32 path = machine_cgroup(&s->machine, sample->cgroup);
+
+		buf_addf(b, " %s", path ? machine_str(&s->machine, path) : "[unknown]");
+	}
+}
+
+enum { RARE_FIELDS = SCRIPT_IREGS | SCRIPT_UREGS | SCRIPT_BRSTACK | SCRIPT_BRSTACKSYM |
+		     SCRIPT_BPF_OUTPUT | SCRIPT_PHYS_ADDR | SCRIPT_DATA_PAGE_SIZE |
+		     SCRIPT_CODE_PAGE_SIZE | SCRIPT_CGROUP };
+
+static void add_memory(struct script *s, const struct script_event *ev, struct process *p,
+		       const struct record *r)
+{
+	if (ev->fields & SCRIPT_ADDR)
+		add_addr(s, ev, p, r);
+	if (ev->fields & SCRIPT_DATA_SRC)
+		buf_addf(&s->out, " %16llx", (unsigned long long)r->sample->data_src);
+	if (ev->fields & SCRIPT_WEIGHT)
+		buf_addf(&s->out, "%16llu", (unsigned long long)r->sample->weight);
+}
+
+void script_sample(struct script *s, const struct record *r, const struct script_event *ev)
+{
+	const struct sample *sample = r->sample;
+	struct process *p = machine_process(&s->machine, (s32)sample->pid);
+	struct script_who who = {
+		.pid = (s32)sample->pid,
+		.tid = (s32)sample->tid,
+		.known = true,
+		.cpu = sample->cpu,
+		.time = sample->time,
+		.type = PERF_RECORD_SAMPLE,
+		.misc = r->misc,
+	};
+
+	p->last_time = sample->time;
+	script_line_start(s, ev, &who);
+	if (ev->fields & SCRIPT_PERIOD)
+		script_line_period(&s->out, sample->type & PERF_SAMPLE_PERIOD ? sample->period
+									      : ev->period);
+	if (ev->fields & SCRIPT_EVENT)
+		buf_add(&s->out, ev->name, ev->name_len);
+	if (ev->fields & SCRIPT_TRACE && ev->trace && sample->type & PERF_SAMPLE_RAW)
+		tracefield_print(ev->trace, &s->trace_env, sample->raw, sample->raw_size, &s->out);
+	if (ev->fields & (SCRIPT_ADDR | SCRIPT_DATA_SRC | SCRIPT_WEIGHT))
+		add_memory(s, ev, p, r);
+	if (ev->fields & SCRIPT_IP)
+		add_code(s, ev, p, r);
+	if (ev->fields & RARE_FIELDS)
+		add_rare(s, ev, p, sample);
+	buf_addch(&s->out, '\n');
+}

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/script.h"
+#include "base/io.h"
+#include "base/log.h"
+#include "cli/profile_args.h"
+
+#include <sys/stat.h>
+
+struct script_args {
+	struct profile_args profile;
+	str_list fields;
+	bool header, header_only, info;
+	bool task, mmap, lost, switches, namespaces, cgroup, bpf;
+	bool no_inline, ns, hide_chain, reltime, deltatime;
+	bool ignored;
+	u64 max_stack;
+	const char *stop_bt;
+};
+
+#define AT(field) .offset = offsetof(struct script_args, field)
+
+#define SHOW(name_, field, what)                            \
+	{                                                   \
+		.name = "show-" name_ "-events", .type = OPT_FLAG, AT(field), \
+		.group = "Records besides samples", .help = what              \
+	}
+
+static const struct opt script_options[] = {
+	{ .type = OPT_INCLUDE, .include = profile_options, AT(profile) },
+	{ 'F', "fields", OPT_STRINGS, AT(fields), .arg = "LIST",
+	  .help = "what a line shows: comm,pid,tid,cpu,time,event,period,ip,sym,symoff,dso,addr,"
+		  "trace,misc,...; +NAME adds, -NAME removes, TYPE: before it is for events of that "
+		  "type (hw, sw, trace, raw, break)" },
+	{ 'G', "hide-call-graph", OPT_FLAG, AT(hide_chain),
+	  .help = "show where the sample was taken, not who called" },
+	{ .name = "max-stack",
+	  .type = OPT_U64,
+	  AT(max_stack),
+	  .arg = "N",
+	  .help = "frames of each chain shown (default all)" },
+	{ .name = "stop-bt",
+	  .type = OPT_STRING,
+	  AT(stop_bt),
+	  .arg = "LIST",
+	  .help = "end chains at these functions" },
+	{ .name = "ns", .type = OPT_FLAG, AT(ns), .help = "show times to the nanosecond" },
+	{ .name = "reltime",
+	  .type = OPT_FLAG,
+	  AT(reltime),
+	  .help = "show times since the first line" },
+	{ .name = "deltatime",
+	  .type = OPT_FLAG,
+	  AT(deltatime),
+	  .conflicts = "reltime",
+	  .help = "show times since the line before" },
+	{ .name = "header",
+	  .type = OPT_FLAG,
+	  AT(header),
+	  .help = "begin with what the recording says about its machine" },
+	{ .name = "header-only", .type = OPT_FLAG, AT(header_only), .help = "only that" },
+	{ 'I', "show-info", OPT_FLAG, AT(info), .help = "the header with topology and caches" },
+	SHOW("task", task, "show forks, exits and names of threads"),
+	SHOW("mmap", mmap, "show mappings"),
+	SHOW("lost", lost, "show where events were lost"),
+	SHOW("switch", switches, "show context switches, if recorded"),
+	SHOW("namespace", namespaces, "show namespaces, if recorded"),
+	SHOW("cgroup", cgroup, "show names of cgroups, if recorded"),
+	SHOW("bpf", bpf, "show loads of BPF programs, if recorded"),
+	{ 'C', "cpu", OPT_RANGES, AT(profile.cpus), .arg = "LIST", .flags = OPT_HIDDEN,
+	  .help = "perf's name for --cpus" },
+	{ .name = "pid",
+	  .type = OPT_PIDS,
+	  AT(profile.pids),
+	  .arg = "PID,...",
+	  .flags = OPT_HIDDEN,
+	  .help = "perf's name for --pids" },
+	{ .name = "tid",
+	  .type = OPT_PIDS,
+	  AT(profile.tids),
+	  .arg = "TID,...",
+	  .flags = OPT_HIDDEN,
+	  .help = "perf's name for --tids" },
+	{ 'f', "force", OPT_FLAG, AT(ignored), .flags = OPT_HIDDEN,
+	  .help = "accepted for those used to perf" },
+	{ .name = "no-inline",
+	  .type = OPT_FLAG,
+	  AT(no_inline),
+	  .help = "one line per frame, also where functions were inlined" },
+	OPT_END,
+};
+
+static u32 shown_records(const struct script_args *a)
+{
+	return (a->task ? SCRIPT_SHOW_TASK : 0u) | (a->mmap ? SCRIPT_SHOW_MMAP : 0u) |
+	       (a->lost ? SCRIPT_SHOW_LOST : 0u) | (a->switches ? SCRIPT_SHOW_SWITCH : 0u) |
+	       (a->namespaces ? SCRIPT_SHOW_NAMESPACE : 0u) |
+	       (a->cgroup ? SCRIPT_SHOW_CGROUP : 0u) | (a->bpf ? SCRIPT_SHOW_BPF : 0u);
+}
+
+static int make_opts(const struct script_args *a, struct script_opts *o, struct err *e)
+{
+	struct load_opts load;
+	int r = profile_args_opts(&a->profile, &load, e);
+
+	if (r < 0)
+		return r;
+	*o = (struct script_opts){
+		.show = shown_records(a),
+		.ns = a->ns,
+		.no_chains = a->hide_chain,
+		.no_inline = a->no_inline,
+		.no_kernel = load.no_kernel,
+		.no_user = load.no_user,
+		.reltime = a->reltime,
+		.deltatime = a->deltatime,
+		.max_stack = a->max_stack,
+		.comms = load.comms,
+		.dsos = load.dsos,
+		.symbols = load.symbols,
+		.event = load.event,
+		.stop_bt = a->stop_bt,
+		.pids = load.pids,
+		.tids = load.tids,
+		.cpus = load.cpus,
+		.time_from = load.time_from,
+		.time_to = load.time_to,
+		.time_relative = load.time_relative,
+	};
+	script_fields_init(&o->fields);
+	vec_each(text, &a->fields) {
+		r = script_fields_parse(&o->fields, *text, e);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+enum { WRITE_STOPPED = 1 };
+
+static int write_out(void *context, const char *text, size_t n)
+{
+	struct context *ctx = context;
+	int r = io_write_all(fileno(ctx->out), text, n);
+
+	if (r >= 0)
+		return 0;
+	ctx->output_error = -r;
+	return WRITE_STOPPED;
+}
+
+static u64 file_time(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 ? (u64)st.st_ctime : 0;
+}
+
+/* What the reader met, said once at the end. */
+static void report_damage(const struct recording *r)
+{
+	const struct recording_fault *fault = recording_fault(r);
+	const struct recording_counts *c = recording_counts(r);
+
+	if (fault->reason)
+		log_warn("'%s' is damaged at offset %llu: %s", recording_name(r),
+			 (unsigned long long)fault->offset, fault->reason);
+	if (c->bad_records)
+		log_warn("%llu broken records were left out, the first at offset %llu: %s",
+			 (unsigned long long)c->bad_records, (unsigned long long)c->bad_offset,
+			 c->bad_reason);
+	if (c->unknown_ids)
+		log_warn("%llu samples belong to no event and were left out",
+			 (unsigned long long)c->unknown_ids);
+	if (c->lost || c->lost_samples)
+		log_warn("%llu events were lost while recording",
+			 (unsigned long long)MAX(c->lost, c->lost_samples));
+}
+
+static int show_recording(struct context *ctx, const struct script_args *a, struct recording *r,
+			  const struct script_opts *opts)
+{
+	_cleanup_buf_ struct buf header = BUF_INIT;
+	int ret = 0;
+
+	if (a->header || a->header_only || a->info) {
+		script_header(r, file_time(recording_name(r)), a->info, &header);
+		ret = write_out(ctx, header.data, header.len);
+	}
+	if (ret || a->header_only)
+		return ret;
+	ret = script_run(r, opts, write_out, ctx, &ctx->err);
+	if (ret == 0)
+		report_damage(r);
+	return ret;
+}
+
+/* The output of perf script is what we would print ourselves: passed on. */
+static int pass_text(struct context *ctx, const char *path, int code)
+{
+	_cleanup_close_ int fd = -1;
+	char bytes[1 << 16];
+	bool first = true;
+	ssize_t n;
+
+	if (code != -EBADMSG || streq(path, "-") || io_open_read(path, &fd, NULL) < 0)
+		return code;
+	while ((n = read(fd, bytes, sizeof(bytes))) > 0) {
+		if (first && profile_sniff(bytes, (size_t)MIN(n, 8192)) != INPUT_SCRIPT)
+			return code;
+		if (first)
+			err_release(&ctx->err);
+		first = false;
+		if (write_out(ctx, bytes, (size_t)n))
+			return 0;
+	}
+	return first ? code : 0;
+}
+
+static int script_run_command(struct context *ctx, void *args)
+{
+	struct script_args *a = args;
+	const char *path = a->profile.input;
+	struct recording *r = NULL;
+	struct script_opts opts;
+	int ret;
+
+	if (ctx->common.json || ctx->common.csv) {
+		err_set(&ctx->err, EINVAL, "script has only the form that perf script has");
+		err_hint(&ctx->err, "'fathom report' and 'fathom export' have others");
+		return EXIT_USAGE;
+	}
+	ret = make_opts(a, &opts, &ctx->err);
+	if (ret < 0)
+		return EXIT_USAGE;
+	if (!path)
+		ret = profile_default_input(&path, &ctx->err);
+	if (ret < 0)
+		return ret;
+	fflush(ctx->out);
+	ret = recording_open(path, &r, &ctx->err);
+	if (ret < 0)
+		return pass_text(ctx, path, ret);
+	ret = show_recording(ctx, a, r, &opts);
+	recording_free(r);
+	return ret < 0 ? ret : 0;
+}
+
+static const struct example script_examples[] = {
+	{ "fathom script", "every sample of fathom.data, one after another" },
+	{ "fathom script -F comm,pid,time,event,trace", "these fields" },
+	{ "fathom script -F +period,-cpu --time +1,+2", "one second of it" },
+	{ "fathom script -i perf.data --show-task-events", "with forks, exits and execs" },
+	{ 0 },
+};
+
+const struct command cmd_script = {
+	.name = "script",
+	.summary = "a recording line by line, as perf script prints it",
+	.description =
+		"Prints every sample in order of time, with its call chain, in the very form of "
+		"'perf script': programs that read that (stackcollapse-perf.pl and many others) read "
+		"this.\n\n"
+		"The data of tracepoints is printed through the format of the tracepoint. Code that "
+		"has no name is shown by the function it belongs to, as far as unwind information "
+		"tells.",
+	.question = Q_LOOK,
+	.options = script_options,
+	.args_size = sizeof(struct script_args),
+	.examples = script_examples,
+	.see_also = "fathom-record fathom-report fathom-fold fathom-evlist",
+	.run = script_run_command,
+};

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/stackcopy.h"
+
+#include <sys/auxv.h>
+
+enum { VDSO_SIZE = 0x2000 };
+
+void stackcopy_release(struct stackcopy *s)
+{
+	unwind_files_release(&s->files);
+	map_release(&s->tables);
+	vec_release(&s->maps);
+	arena_release(&s->paths);
+}
+
+struct walk {
+	struct stackcopy *s;
+	const struct machine *m;
+	const struct process *p;
+	const u8 *stack;
+	u64 stack_start;
+	u64 stack_size;
+};
+
+static int walk_read(void *ctx, u64 address, void *to, size_t n)
+{
+	const struct walk *w = ctx;
+	u64 at = address - w->stack_start;
+
+	if (address < w->stack_start || at > w->stack_size || n > w->stack_size - at)
+		return -EFAULT;
+	memcpy(to, w->stack + at, n);
+	return 0;
+}
+
+/* The vDSO is in no file; ours is that of the recorded machine if the kernel is. */
+static struct unwind_map file_of(struct stackcopy *s, const char *path)
+{
+	struct unwind_map map = { .exec = true, .path = arena_strdup(&s->paths, path) };
+
+	if (streq(path, "[vdso]")) {
+		map.start = getauxval(AT_SYSINFO_EHDR);
+		map.end = map.start + VDSO_SIZE;
+	}
+	return map;
+}
+
+/* Tables are found by path: the recorded process may be long gone. */
+static const struct unwind_file *table_of(const struct walk *w, const struct mapping *mapping)
+{
+	struct stackcopy *s = w->s;
+	u64 *known = map_at(&s->tables, mapping->module);
+
+	if (!*known) {
+		vec_push(&s->maps, file_of(s, machine_str(w->m, mapping->path)));
+		*known = s->maps.len;
+	}
+	return unwind_files_get(&s->files, &s->maps.items[*known - 1], getpid());
+}
+
+static int walk_find(void *ctx, u64 pc, const struct unwind_rule **ret)
+{
+	const struct walk *w = ctx;
+	const struct mapping *mapping = machine_mapping(w->p, pc);
+	const struct unwind_file *file;
+
+	if (!mapping)
+		return -ENOENT;
+	*ret = NULL;
+	if (!mapping->module)
+		return 0;
+	file = table_of(w, mapping);
+	if (file->unreadable)
+		return -EAGAIN;
+	if (file->table)
+		*ret = unwind_table_rule(file->table, pc - mapping->start + mapping->pgoff);
+	return 0;
+}
+
+size_t stackcopy_unwind(struct stackcopy *s, const struct machine *m, const struct process *p,
+			const struct sample *sample, u64 *ret, size_t max)
+{
+	const struct sample_regs *regs = &sample->regs_user;
+	struct walk w = {
+		.s = s,
+		.m = m,
+		.p = p,
+		.stack = sample->stack,
+		.stack_size = MIN(sample->stack_dyn, sample->stack_size),
+	};
+	struct unwind_source source = { .ctx = &w, .read = walk_read, .find = walk_find };
+	struct unwind_frames frames = { .ip = ret, .max = max };
+
+	if (regs->abi == PERF_SAMPLE_REGS_ABI_NONE || !sample->stack || !sample->stack_size ||
+	    !unwind_regs_from_perf(source.regs, regs->values, regs->nr, regs->mask))
+		return 0;
+	w.stack_start = source.regs[UNWIND_REG_SP];
+	unwind_user(&source, &frames);
+	s->ends[frames.end]++;
+	for (size_t i = 1; i < frames.n; i++)
+		ret[i]--;
+	return frames.n;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Source lines of modules: finding the file that has them, and asking it. */
+#include "symbol/store.h"
+
+#include "symbol/debug.h"
+
+/* Where the file's code begins, at link time. Prelink moved some files after they were linked. */
+static u64 first_code(const struct elf *elf)
+{
+	for (size_t i = 0; i < elf->segment_count; i++)
+		if (elf->segments[i].type == PT_LOAD && elf->segments[i].flags & PF_X)
+			return elf->segments[i].vaddr;
+	return 0;
+}
+
+static const char *explain(int error)
+{
+	switch (error) {
+	case 0: return NULL;
+	case -EFBIG: return "too much debug information";
+	case -ENOTSUP: return "built without libdw";
+	case -ENODATA: return "no debug information";
+	default: return "the debug information is broken";
+	}
+}
+
+static int open_lines(struct image_lines *l, const struct debug_search *search,
+		      const struct elf *debug, const char *path)
+{
+	_cleanup_elf_ struct elf alt = ELF_INIT;
+	const bool has_alt = debug_find_alt(search, debug, path, &alt) == 0;
+
+	if (debug != search->main)
+		l->shift = first_code(debug) - first_code(search->main);
+	return srcline_new(&l->srcline, debug, has_alt ? &alt : NULL);
+}
+
+static int find_lines(const struct symbols *s, const struct module *m, struct image *img,
+		      const struct elf *elf)
+{
+	_cleanup_elf_ struct elf debug = ELF_INIT;
+	_cleanup_buf_ struct buf path = BUF_INIT;
+	char root[64];
+	struct debug_search search = { .main = elf,
+				       .path = m->key.path,
+				       .dir = s->opts.debug_dir,
+				       .build_id = img->build_id,
+				       .build_id_len = img->build_id_len,
+				       .lines = true };
+
+	if (m->key.pid && !s->opts.offline) {
+		snprintf(root, sizeof(root), "/proc/%d/root", (int)m->key.pid);
+		search.root = root;
+	}
+	if (srcline_has(elf))
+		return open_lines(&img->lines, &search, elf, m->key.path);
+	if (s->opts.no_debug_files || debug_find(&search, &debug, &path) < 0)
+		return -ENODATA;
+	img->lines.file = xstrdup(path.data);
+	return open_lines(&img->lines, &search, &debug, path.data);
+}
+
+static struct srcline *lines_of(const struct symbols *s, const struct module *m)
+{
+	struct image_lines *l = &m->image->lines;
+	_cleanup_elf_ struct elf elf = ELF_INIT;
+	struct module probe = *m;
+
+	if (l->tried)
+		return l->srcline;
+	l->tried = true;
+	if (!module_open_file(s, &probe, &elf))
+		l->why = probe.why;
+	else
+		l->why = explain(find_lines(s, m, m->image, &elf));
+	return l->srcline;
+}
+
+/* The store's spelling of a string: made once. */
+static const char *shown(struct symbols *s, struct image_lines *l, u32 id, bool is_name)
+{
+	u32 *known;
+
+	if (!id)
+		return NULL;
+	while (l->names.len <= id)
+		vec_push(&l->names, 0);
+	known = &l->names.items[id];
+	if (!*known) {
+		const char *raw = srcline_str(l->srcline, id);
+
+		*known = is_name ? store_shown_name(s, raw, "") : store_shown_text(s, raw);
+	}
+	return intern_get(&s->names, *known);
+}
+
+size_t symbols_lines(struct symbols *s, u32 module, u64 file_offset, struct source_frame *ret,
+		     size_t max)
+{
+	struct module *m = store_module(s, module);
+	struct srcline_frame found[SOURCE_MAX_FRAMES];
+	struct image_lines *l;
+	u64 vaddr;
+	size_t n;
+
+	if (!m || !symbols_vaddr(s, module, file_offset, &vaddr) || !lines_of(s, m))
+		return 0;
+	l = &m->image->lines;
+	n = srcline_find(l->srcline, vaddr + l->shift, found, MIN(max, ARRAY_SIZE(found)));
+	for (size_t i = 0; i < n; i++)
+		ret[i] = (struct source_frame){ .function = shown(s, l, found[i].function, true),
+						.file = shown(s, l, found[i].file, false),
+						.line = found[i].line,
+						.column = found[i].column,
+						.inlined = found[i].inlined };
+	return n;
+}
+
+void lines_info(const struct image_lines *l, struct module_info *ret)
+{
+	struct srcline_counts c;
+
+	ret->lines_file = l->file;
+	ret->lines_why = l->why;
+	if (!l->srcline)
+		return;
+	srcline_counts(l->srcline, &c);
+	ret->lines_units = c.units;
+	ret->lines_indexed = c.indexed;
+	ret->lines_broken = c.broken;
+	if (c.full)
+		ret->lines_why = "too much debug information: some of it was left out";
+}
