@@ -2,8 +2,7 @@
 #include "profile/builder.h"
 
 #include "base/hash.h"
-
-#include <fnmatch.h>
+#include "profile/filter.h"
 
 void builder_init(struct builder *b, struct profile *p, struct recording *r,
 		  struct symbols *symbols, const struct load_opts *opts)
@@ -21,18 +20,6 @@ void builder_release(struct builder *b)
 	free(b->wanted);
 }
 
-/* "a,b*" against one name. */
-static bool matches_any(const char *globs, const char *name)
-{
-	_cleanup_free_ char *copy = xstrdup(globs);
-	char *save = NULL;
-
-	for (char *g = strtok_r(copy, ",", &save); g; g = strtok_r(NULL, ",", &save))
-		if (fnmatch(g, name, 0) == 0)
-			return true;
-	return false;
-}
-
 /* Names repeat by the million: each is compared once. @which tells the filters apart. */
 static bool name_passes(struct builder *b, const char *globs, u32 which, u32 string)
 {
@@ -42,7 +29,7 @@ static bool name_passes(struct builder *b, const char *globs, u32 which, u32 str
 		return true;
 	known = map_at(&b->dropped, (u64)which << 32 | string);
 	if (!*known)
-		*known = matches_any(globs, profile_str(b->profile, string)) ? 1 : 2;
+		*known = filter_name(globs, profile_str(b->profile, string)) ? 1 : 2;
 	return *known == 1;
 }
 
@@ -69,7 +56,7 @@ static void learn_events(struct builder *b)
 		const struct recording_event *ev = recording_event(b->recording, (u32)i);
 		struct profile_event *pe;
 
-		b->wanted[i] = !b->opts->event || matches_any(b->opts->event, ev->name);
+		b->wanted[i] = filter_name(b->opts->event, ev->name);
 		if (!b->wanted[i])
 			continue;
 		b->events[i] = profile_get_event(b->profile, ev->name);
@@ -81,11 +68,6 @@ static void learn_events(struct builder *b)
 		pe->unit = profile_string(b->profile, event_unit(ev));
 	}
 	b->n_events = n;
-}
-
-static bool id_passes(const range_list *list, u64 id)
-{
-	return !list || !list->len || ranges_contain(list, id);
 }
 
 static bool time_passes(struct builder *b, u64 time)
@@ -153,8 +135,8 @@ static void on_sample(struct builder *b, const struct record *r)
 		learn_events(b);
 	if (r->event >= b->n_events || !b->wanted[r->event])
 		return;
-	if (!time_passes(b, s->time) || !id_passes(b->opts->pids, s->pid) ||
-	    !id_passes(b->opts->tids, s->tid) || !id_passes(b->opts->cpus, s->cpu))
+	if (!time_passes(b, s->time) || !filter_id(b->opts->pids, s->pid) ||
+	    !filter_id(b->opts->tids, s->tid) || !filter_id(b->opts->cpus, s->cpu))
 		return;
 	proc = machine_process(&b->machine, (s32)s->pid);
 	proc->last_time = s->time;

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "profile/load.h"
 
+#include "base/clock.h"
 #include "base/io.h"
 #include "profile/builder.h"
+#include "profile/filter.h"
 
 #include <fcntl.h>
 
 enum {
-	SNIFF_BYTES = 8192,
+	SNIFF_BYTES = 1 << 18, /* a line of 10,000 frames fits */
+	PIPE_PEEK = 1 << 16,
+	PERF_MAGIC_BYTES = 8,
 	TEXT_MOST = 2047 << 20, /* text inputs are held in memory */
 };
 
@@ -42,7 +46,8 @@ static bool looks_script(const char *line, size_t len)
 {
 	const char *colon = memchr(line, ':', len), *p;
 
-	if (!colon || line[0] == ' ' || line[0] == '\t' || line[0] == '#')
+	/* without stacks, perf pads the command on its left */
+	if (!colon || line[0] == '\t' || line[0] == '#')
 		return false;
 	for (p = colon; p > line && strchr("0123456789.", p[-1]);)
 		p--;
@@ -81,6 +86,17 @@ static u32 join_strings(struct profile *p, const recording_strings *list)
 	return profile_string(p, buf_str(&b));
 }
 
+/*
+ * perf closes a file with LOST_SAMPLES that count again what its LOST records told; ours hold only
+ * what no record told.
+ */
+static u64 lost_samples(const struct recording_info *info, const struct recording_counts *counts)
+{
+	if (info->version && starts_with(info->version, "fathom"))
+		return counts->lost + counts->lost_samples;
+	return MAX(counts->lost, counts->lost_samples);
+}
+
 static void take_facts(struct profile *p, const struct recording *r)
 {
 	const struct recording_info *info = recording_info(r);
@@ -95,7 +111,7 @@ static void take_facts(struct profile *p, const struct recording *r)
 	p->command = join_strings(p, &info->cmdline);
 	if (info->has_clock_data && p->first_time)
 		p->wall_start = info->clock_wall_ns + (p->first_time - info->clock_ns);
-	p->lost_samples = MAX(counts->lost_samples, counts->lost);
+	p->lost_samples = lost_samples(info, counts);
 	p->lost_records = counts->lost;
 	p->bad_records = counts->bad_records + counts->unknown_ids;
 	p->throttled = counts->throttled;
@@ -163,14 +179,8 @@ int profile_export_names(const char *path, struct buf *ret, struct err *e)
 
 /* --- all ----------------------------------------------------------------------------------- */
 
-static int load_text(struct profile *p, enum input_kind kind, const struct buf *text,
-		     const char *name, struct err *e)
+static int unknown_input(const struct buf *text, const char *name, struct err *e)
 {
-	switch (kind) {
-	case INPUT_FOLDED: return profile_load_folded(p, buf_str(text), text->len, e);
-	case INPUT_SCRIPT: return profile_load_script(p, buf_str(text), text->len, e);
-	default: break;
-	}
 	if (!text->len)
 		return err_set(e, ENODATA, "'%s' is empty", name);
 	err_set(e, EBADMSG, "'%s' is neither a recording nor text with stacks", name);
@@ -178,73 +188,77 @@ static int load_text(struct profile *p, enum input_kind kind, const struct buf *
 	return -EBADMSG;
 }
 
-/* Pipes cannot be looked into without reading: whoever reads on gets these bytes again. */
-static int rewind_input(int *fd, const struct buf *seen, struct err *e)
+static int load_text(struct profile *p, const struct buf *text, const char *name,
+		     const struct load_opts *opts, struct err *e)
 {
+	int r;
+
+	switch (profile_sniff(buf_str(text), text->len)) {
+	case INPUT_FOLDED: r = profile_load_folded(p, buf_str(text), text->len, e); break;
+	case INPUT_SCRIPT: r = profile_load_script(p, buf_str(text), text->len, e); break;
+	default: return unknown_input(text, name, e);
+	}
+	if (r >= 0)
+		profile_filter(p, opts);
+	return r;
+}
+
+/* The first bytes of a file that can seek; it stands at its beginning again afterwards. */
+static int peek_file(int fd, struct buf *head)
+{
+	ssize_t n = pread(fd, buf_reserve(head, SNIFF_BYTES), SNIFF_BYTES, 0);
+
+	if (n < 0)
+		return -errno;
+	buf_added(head, (size_t)n);
+	return 0;
+}
+
+/*
+ * The first bytes of a pipe, which stay in it: tee(2) copies without taking. A slow writer may
+ * have sent only part of the magic number: it is given a second.
+ */
+static int peek_pipe(int fd, struct buf *head)
+{
+	_cleanup_close_ int out = -1, in = -1;
 	int pipes[2];
-	pid_t child;
 
-	if (lseek(*fd, 0, SEEK_SET) == 0)
-		return 0;
 	if (pipe2(pipes, O_CLOEXEC) < 0)
-		return err_sys(e, errno, "cannot create a pipe");
-	child = fork();
-	if (child < 0)
-		return err_sys(e, errno, "cannot fork");
-	if (child == 0) {
-		char bytes[1 << 16];
-		ssize_t n;
+		return -errno;
+	out = pipes[0];
+	in = pipes[1];
+	for (int tries = 0; head->len < PERF_MAGIC_BYTES && tries < 100; tries++) {
+		ssize_t n = tee(fd, in, PIPE_PEEK, 0);
 
-		close(pipes[0]);
-		if (io_write_all(pipes[1], seen->data, seen->len) < 0)
-			_exit(1);
-		while ((n = read(*fd, bytes, sizeof(bytes))) > 0)
-			if (io_write_all(pipes[1], bytes, (size_t)n) < 0)
-				_exit(1);
-		_exit(0);
-	}
-	close(pipes[1]);
-	close(*fd);
-	*fd = pipes[0];
-	return 0;
-}
-
-static int sniff_fd(int fd, struct buf *head)
-{
-	while (head->len < SNIFF_BYTES) {
-		ssize_t n = read(fd, buf_reserve(head, SNIFF_BYTES), SNIFF_BYTES - head->len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (n == 0)
-			break;
-		buf_added(head, (size_t)n);
+		if (n <= 0)
+			return n < 0 ? -errno : 0;
+		buf_reset(head);
+		n = read(out, buf_reserve(head, PIPE_PEEK), PIPE_PEEK);
+		buf_added(head, n > 0 ? (size_t)n : 0);
+		if (head->len < PERF_MAGIC_BYTES)
+			clock_sleep_ns(10 * NSEC_PER_MSEC);
 	}
 	return 0;
 }
 
-static int load_fd(struct profile *p, int *fd, const char *name, const struct load_opts *opts,
+static int load_fd(struct profile *p, int fd, const char *name, const struct load_opts *opts,
 		   struct err *e)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT;
+	bool can_seek = lseek(fd, 0, SEEK_CUR) >= 0;
 	enum input_kind kind;
-	int r = sniff_fd(*fd, &text);
+	int r = can_seek ? peek_file(fd, &text) : peek_pipe(fd, &text);
 
 	if (r < 0)
 		return err_sys(e, r, "cannot read '%s'", name);
 	kind = profile_sniff(buf_str(&text), text.len);
-	if (kind == INPUT_PERF_DATA) {
-		r = rewind_input(fd, &text, e);
-		return r < 0 ? r : load_recording(p, *fd, name, opts, e);
-	}
-	if (kind != INPUT_UNKNOWN) {
-		r = io_read_fd(*fd, name, TEXT_MOST, &text, e);
-		if (r < 0)
-			return r;
-	}
-	return load_text(p, kind, &text, name, e);
+	if (kind == INPUT_PERF_DATA)
+		return load_recording(p, fd, name, opts, e);
+	if (can_seek && kind == INPUT_UNKNOWN)
+		return unknown_input(&text, name, e);
+	buf_reset(&text);
+	r = io_read_fd(fd, name, TEXT_MOST, &text, e);
+	return r < 0 ? r : load_text(p, &text, name, opts, e);
 }
 
 int profile_load(struct profile *p, const char *path, const struct load_opts *opts, struct err *e)
@@ -268,5 +282,5 @@ int profile_load(struct profile *p, const char *path, const struct load_opts *op
 			return r;
 	}
 	p->source = profile_string(p, path);
-	return load_fd(p, &fd, path, opts ? opts : &no_opts, e);
+	return load_fd(p, fd, path, opts ? opts : &no_opts, e);
 }

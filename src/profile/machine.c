@@ -115,6 +115,8 @@ static void maps_insert(struct process *p, size_t at, struct mapping map)
 
 static void maps_delete(struct process *p, size_t from, size_t to)
 {
+	if (from == to)
+		return;
 	memmove(&p->maps.items[from], &p->maps.items[to],
 		(p->maps.len - to) * sizeof(p->maps.items[0]));
 	p->maps.len -= to - from;
@@ -200,15 +202,17 @@ static void on_mmap(struct machine *m, const struct record *r)
 		kernel_mmap(m, &map);
 		return;
 	}
-	if (!(map.prot & PROT_EXEC) || !map.len)
+	if (!map.len)
 		return;
 	new = (struct mapping){
 		.start = map.addr,
 		.end = map.addr + map.len,
 		.pgoff = map.pgoff,
-		.module = module_of(m, &map),
+		.data = !(map.prot & PROT_EXEC),
 		.path = intern_str(&m->strings, map.filename),
 	};
+	if (!new.data)
+		new.module = module_of(m, &map);
 	maps_replace(machine_process(m, (s32)map.pid), &new);
 }
 

@@ -17,6 +17,7 @@ struct mapping {
 	u64 pgoff;
 	u32 module; /* of the symbol store; 0: memory without a file */
 	u32 path;   /* string: as recorded */
+	bool data;  /* cannot be executed: recorded only where addresses of data are */
 };
 
 enum place_kind { PLACE_USER, PLACE_KERNEL, PLACE_JIT, PLACE_HYPERVISOR };

@@ -45,14 +45,21 @@ static u64 place_jit(struct machine *m, const struct process *proc, const struct
 			   .address = address,
 			   .is_return = is_return,
 			   .dso = machine_str(m, map->path) };
+	u64 key = place_key((u32)proc->pid, address, is_return, 2);
+	struct source_frame line;
 	struct symbol s;
 
 	if (symbols_jit(m->symbols, proc->pid, 0, NULL, address - is_return, proc->last_time, &s)) {
 		p.name = s.name;
 		p.start = s.start;
 		p.flags = s.flags;
+		key = hash_mix(key, s.id);
 	}
-	return new_place(m, place_key((u32)proc->pid, address, is_return, 2), &p);
+	if (symbols_jit_line(m->symbols, proc->pid, address - is_return, proc->last_time, &line)) {
+		p.file = line.file;
+		p.line = line.line;
+	}
+	return new_place(m, key, &p);
 }
 
 static u64 place_file(struct machine *m, const struct mapping *map, u64 address, bool is_return)
@@ -77,6 +84,17 @@ static u64 place_file(struct machine *m, const struct mapping *map, u64 address,
 	return new_place(m, key, &p);
 }
 
+/* No code: only what is mapped there. */
+static u64 place_data(struct machine *m, const struct process *proc, const struct mapping *map,
+		      u64 address, bool is_return)
+{
+	struct place p = { .kind = PLACE_USER, .address = address, .dso = machine_str(m, map->path) };
+
+	if (p.dso[0] == '/' && p.dso[1] != '/')
+		p.address = address - map->start + map->pgoff;
+	return new_place(m, place_key((u32)proc->pid, address, is_return, 5), &p);
+}
+
 static u64 place_user(struct machine *m, const struct process *proc, u64 address, bool is_return)
 {
 	const struct mapping *map = machine_mapping(proc, address - is_return);
@@ -84,6 +102,8 @@ static u64 place_user(struct machine *m, const struct process *proc, u64 address
 
 	if (!map)
 		return new_place(m, place_key((u32)proc->pid, address, is_return, 4), &nowhere);
+	if (map->data)
+		return place_data(m, proc, map, address, is_return);
 	if (!map->module)
 		return place_jit(m, proc, map, address, is_return);
 	return place_file(m, map, address, is_return);
@@ -94,10 +114,13 @@ struct place *machine_place(struct machine *m, struct process *p, enum address_m
 {
 	struct map *cache = mode == ADDRESS_USER ? &p->places : &m->kernel_places;
 	/* all 64 bits count: broken chains hold any number */
-	u64 *id = map_at(cache, is_return ? address ^ RETURN_MARK : address);
+	u64 *known = map_at(cache, is_return ? address ^ RETURN_MARK : address), id = *known;
 
-	if (!*id)
-		*id = mode == ADDRESS_USER ? place_user(m, p, address, is_return)
-					   : place_kernel(m, address, is_return);
-	return &m->places.items[*id];
+	if (!id)
+		id = mode == ADDRESS_USER ? place_user(m, p, address, is_return)
+					  : place_kernel(m, address, is_return);
+	/* Run-time code may be replaced by other code: it is asked for each time. */
+	if (m->places.items[id].kind != PLACE_JIT)
+		*known = id;
+	return &m->places.items[id];
 }

@@ -41,6 +41,12 @@ struct stack {
 	u32 frame;
 };
 
+/* Callees of a stack, the first few of them; most stacks have one. */
+struct stack_links {
+	u32 first;
+	u32 next; /* of the same caller */
+};
+
 /* A thread under one name: exec gives a new one. */
 struct profile_thread {
 	s32 pid;
@@ -82,7 +88,8 @@ struct profile {
 	struct intern thread_ids;
 	VEC(struct frame) frames;           /* [0] unused */
 	VEC(struct stack) stacks;           /* [0] unused */
-	struct map stack_ids;               /* parent << 32 | frame -> id */
+	VEC(struct stack_links) links;      /* by stack; [0] is that of the roots */
+	struct map stack_ids;               /* parent << 32 | frame -> id, where links are full */
 	VEC(struct profile_thread) threads; /* [0] unused */
 	VEC(struct profile_event) events;
 	VEC(struct profile_sample) samples;

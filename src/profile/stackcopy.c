@@ -64,7 +64,7 @@ static int walk_find(void *ctx, u64 pc, const struct unwind_rule **ret)
 	const struct mapping *mapping = machine_mapping(w->p, pc);
 	const struct unwind_file *file;
 
-	if (!mapping)
+	if (!mapping || mapping->data)
 		return -ENOENT;
 	*ret = NULL;
 	if (!mapping->module)
