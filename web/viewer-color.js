@@ -6,7 +6,8 @@
 
 /* OKLCH -> "rgb(r, g, b)": equal steps look equal, whatever the hue. */
 function oklch(l, c, h) {
-	const a = c * Math.cos((h * Math.PI) / 180), b = c * Math.sin((h * Math.PI) / 180);
+	const a = c * Math.cos((h * Math.PI) / 180),
+		b = c * Math.sin((h * Math.PI) / 180);
 	const l3 = (l + 0.3963377774 * a + 0.2158037573 * b) ** 3;
 	const m3 = (l - 0.1055613458 * a - 0.0638541728 * b) ** 3;
 	const s3 = (l - 0.0894841775 * a - 1.291485548 * b) ** 3;
@@ -26,8 +27,17 @@ function oklch(l, c, h) {
 
 /* hue, chroma, shift of lightness, by kind */
 const KIND_LOOK = [
-	[48, 0.115, 0], [252, 0.085, -0.01], [168, 0.1, 0.01], [348, 0.095, 0.02], [62, 0.055, 0.06],
-	[305, 0.1, -0.03], [0, 0, 0.02], [255, 0.012, 0.02], [95, 0.115, 0.05], [205, 0.07, 0.03],
+	[48, 0.115, 0],
+	[252, 0.085, -0.01],
+	[168, 0.1, 0.01],
+	[348, 0.095, 0.02],
+	[62, 0.055, 0.06],
+	[305, 0.1, -0.03],
+	[0, 0, 0.02],
+	[255, 0.012, 0.02],
+	[95, 0.115, 0.05],
+	[205, 0.07, 0.03],
+	[195, 0.075, 0.02],
 ];
 
 /* The hues of flamegraph.pl's palettes for the same kinds. */
@@ -42,6 +52,7 @@ const CLASSIC = {
 	[KIND.LABEL]: () => [200, 200, 200],
 	[KIND.CPP]: (v) => [175 + 55 * v, 175 + 55 * v, 50 + 20 * v],
 	[KIND.MODULE]: (v) => [50 + 60 * v, 165 + 55 * v, 165 + 55 * v],
+	[KIND.WAKER]: (v) => [50 + 60 * v, 165 + 55 * v, 165 + 55 * v],
 };
 
 const RAMP = 32;
@@ -65,14 +76,39 @@ class Colors {
 		this.makeRamps();
 	}
 	makeRamps() {
-		const d = this.dark, step = (i) => i / (RAMP - 1);
-		const ramp = (hue, chroma) => Array.from({ length: RAMP }, (_, i) => d ?
-			oklch(0.36 + 0.26 * step(i), 0.015 + chroma * step(i), hue) :
-			oklch(0.94 - 0.26 * step(i), 0.012 + chroma * step(i), hue));
+		const d = this.dark,
+			step = (i) => i / (RAMP - 1);
+		const ramp = (hue, chroma) =>
+			Array.from({ length: RAMP }, (_, i) =>
+				d
+					? oklch(
+							0.36 + 0.26 * step(i),
+							0.015 + chroma * step(i),
+							hue
+						)
+					: oklch(
+							0.94 - 0.26 * step(i),
+							0.012 + chroma * step(i),
+							hue
+						)
+			);
 
 		this.up = ramp(45, 0.16);
 		this.down = ramp(255, 0.14);
-		this.heat = ramp(35, 0.15);
+		this.heat = Array.from({ length: RAMP }, (_, i) =>
+			d
+				? oklch(
+						0.27 + 0.47 * step(i),
+						0.05 + 0.09 * step(i),
+						15 + 65 * step(i)
+					)
+				: oklch(
+						0.965 - 0.33 * step(i),
+						0.03 + 0.13 * step(i),
+						90 - 58 * step(i)
+					)
+		);
+		this.selfRamp = ramp(35, 0.15);
 		this.matchRamp = ramp(330, 0.17);
 	}
 	ramp(which, x) {
@@ -86,62 +122,82 @@ class Colors {
 		}
 		const [hue, chroma, shift] = KIND_LOOK[kind];
 
-		return oklch(this.light + shift + (v - 0.5) * 0.07, chroma * (this.dark ? 0.9 : 1),
-			hue + (v - 0.5) * 14);
+		return oklch(
+			this.light + shift + (v - 0.5) * 0.07,
+			chroma * (this.dark ? 0.9 : 1),
+			hue + (v - 0.5) * 14
+		);
 	}
 	ofModule(module) {
 		const h = hashText(baseName(module));
 
-		return oklch(this.light + ((h >>> 9) % 5) * 0.025 - 0.05, module ? 0.09 : 0.01, (h % 24) * 15);
+		return oklch(
+			this.light + ((h >>> 9) % 5) * 0.025 - 0.05,
+			module ? 0.09 : 0.01,
+			(h % 24) * 15
+		);
 	}
 	ofFrame(f) {
 		let c = this.frames[f];
 
-		if (c)
-			return c;
-		const frames = this.model.frames, kind = frames.kinds[f], v = (hashText(frames.names[f]) % 1000) / 999;
+		if (c) return c;
+		const frames = this.model.frames,
+			kind = frames.kinds[f],
+			v = (hashText(frames.names[f]) % 1000) / 999;
 
-		if (kind === KIND.MARKER || kind === KIND.LABEL)
-			c = this.ofKind(kind, 0.5);
-		else if (this.mode === "module")
-			c = this.ofModule(frames.modules[f]);
+		if (kind === KIND.MARKER || kind === KIND.LABEL) c = this.ofKind(kind, 0.5);
+		else if (this.mode === "module") c = this.ofModule(frames.modules[f]);
 		else if (this.mode === "name")
-			c = this.classic ? "rgb(" + Math.round(205 + 50 * v) + "," + Math.round(230 * v) + "," + Math.round(55 * v) + ")" :
-				oklch(this.light + (v - 0.5) * 0.08, 0.115, 25 + 70 * v);
-		else
-			c = this.ofKind(kind, v);
+			c = this.classic
+				? "rgb(" +
+					Math.round(205 + 50 * v) +
+					"," +
+					Math.round(230 * v) +
+					"," +
+					Math.round(55 * v) +
+					")"
+				: oklch(this.light + (v - 0.5) * 0.08, 0.115, 25 + 70 * v);
+		else c = this.ofKind(kind, v);
 		this.frames[f] = c;
 		return c;
 	}
 	/* The fill of a box. @shown: the view's context (sum, each, state). */
 	ofNode(tree, v, shown) {
 		switch (this.mode) {
-		case "self":
-			return this.ramp(this.heat, Math.sqrt(tree.self[v] / (shown.maxSelf || 1)));
-		case "diff":
-			return tree.totalB ? this.ofDifference(tree, tree.total[v], tree.totalB[v], shown) : this.ofFrame(tree.frame[v]);
-		case "ratio":
-			return tree.totalB ? this.ofRatio(tree, v, shown) : this.ofFrame(tree.frame[v]);
+			case "self":
+				return this.ramp(
+					this.selfRamp,
+					Math.sqrt(tree.self[v] / (shown.maxSelf || 1))
+				);
+			case "diff":
+				return tree.totalB
+					? this.ofDifference(
+							tree,
+							tree.total[v],
+							tree.totalB[v],
+							shown
+						)
+					: this.ofFrame(tree.frame[v]);
+			case "ratio":
+				return tree.totalB
+					? this.ofRatio(tree, v, shown)
+					: this.ofFrame(tree.frame[v]);
 		}
 		return this.ofFrame(tree.frame[v]);
 	}
 	ofDifference(tree, a, b, shown) {
 		const d = difference(tree, a, b, shown);
 
-		if (d.noise)
-			return this.noise;
-		if (d.isNew)
-			return this.added;
-		if (d.gone)
-			return this.gone;
+		if (d.noise) return this.noise;
+		if (d.isNew) return this.added;
+		if (d.gone) return this.gone;
 		const x = shown.state.abs ? d.delta / (shown.maxDelta || 1) : d.strength;
 
 		return this.ramp(x > 0 ? this.up : this.down, Math.sqrt(Math.abs(x)));
 	}
 	/* The second event per unit of the first, around the mean of all: two steps of two are full. */
 	ofRatio(tree, v, shown) {
-		if (tree.total[v] / shown.each < RATIO_SAMPLES)
-			return this.noise;
+		if (tree.total[v] / shown.each < RATIO_SAMPLES) return this.noise;
 		const x = Math.log2((tree.totalB[v] * tree.scaleB) / tree.total[v]);
 
 		return this.ramp(x > 0 ? this.up : this.down, Math.min(1, Math.abs(x) / 2));
@@ -152,22 +208,41 @@ const RATIO_SAMPLES = 20; /* fewer say nothing about a ratio */
 
 /* What the colours mean: [colour, words]. */
 function legendOf(colors, shown, kinds) {
-	const sample = (ramp, x) => colors.ramp(ramp, x), model = colors.model;
+	const sample = (ramp, x) => colors.ramp(ramp, x),
+		model = colors.model;
 
 	switch (colors.mode) {
-	case "diff":
-		return [[sample(colors.down, 1), "less"], [colors.noise, "within noise"], [sample(colors.up, 1), "more"],
-			[colors.added, "+ new"], [colors.gone, "− vanished"]];
-	case "ratio": {
-		const a = model.events[shown.state.ev], b = model.events[shown.state.rat === null ? shown.state.ev : shown.state.rat];
+		case "diff":
+			return [
+				[sample(colors.down, 1), "less"],
+				[colors.noise, "within noise"],
+				[sample(colors.up, 1), "more"],
+				[colors.added, "+ new"],
+				[colors.gone, "− vanished"],
+			];
+		case "ratio": {
+			const a = model.events[shown.state.ev],
+				b =
+					model.events[
+						shown.state.rat === null
+							? shown.state.ev
+							: shown.state.rat
+					];
 
-		return [[sample(colors.down, 1), a.name + "-heavy"], [colors.noise, "fewer than " + RATIO_SAMPLES + " samples"],
-			[sample(colors.up, 1), b.name + "-heavy"]];
-	}
-	case "self":
-		return [[sample(colors.heat, 0), "no self time"], [sample(colors.heat, 1), "most self time"]];
-	case "module": case "name":
-		return null;
+			return [
+				[sample(colors.down, 1), a.name + "-heavy"],
+				[colors.noise, "fewer than " + RATIO_SAMPLES + " samples"],
+				[sample(colors.up, 1), b.name + "-heavy"],
+			];
+		}
+		case "self":
+			return [
+				[sample(colors.selfRamp, 0), "no self time"],
+				[sample(colors.selfRamp, 1), "most self time"],
+			];
+		case "module":
+		case "name":
+			return null;
 	}
 	return kinds.map((k) => [colors.ofKind(k, 0.5), KIND_NAMES[k]]);
 }

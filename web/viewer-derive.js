@@ -9,36 +9,51 @@ const NOWHERE = 0xffffffff;
 /* --- filters ------------------------------------------------------------------------------- */
 
 function threadKey(t, what) {
-	return what === "proc" ? String(t.pid) : what === "cg" ? t.cgroup : what === "comm" ? t.comm :
-		t.pid + "/" + t.tid;
+	return what === "proc"
+		? String(t.pid)
+		: what === "cg"
+			? t.cgroup
+			: what === "comm"
+				? t.comm
+				: t.pid + "/" + t.tid;
 }
 
 /* Thread index -> passes; null when all do. */
 function threadFilter(model, filters) {
-	const sets = ["proc", "thr", "cg", "comm"].filter((k) => filters[k] && filters[k].length)
+	const sets = ["proc", "thr", "cg", "comm"]
+		.filter((k) => filters[k] && filters[k].length)
 		.map((k) => [k, new Set(filters[k])]);
 
-	if (!sets.length)
-		return null;
-	return Uint8Array.from(model.threads, (t) => sets.every(([k, set]) => set.has(threadKey(t, k))) ? 1 : 0);
+	if (!sets.length) return null;
+	return Uint8Array.from(model.threads, (t) =>
+		sets.every(([k, set]) => set.has(threadKey(t, k))) ? 1 : 0
+	);
 }
 
 function cpuFilter(filters) {
-	return filters.cpu && filters.cpu.length ? new Set(filters.cpu.map((c) => Number(c) + 1)) : null;
+	return filters.cpu && filters.cpu.length
+		? new Set(filters.cpu.map((c) => Number(c) + 1))
+		: null;
 }
 
 /* Calls @use(i) for the samples of @event in @range that pass the filters. */
 function eachSample(model, event, range, filters, use) {
 	const { n, time, event: events, thread, cpu } = model.samples;
-	const threads = threadFilter(model, filters), cpus = cpuFilter(filters);
-	let from = 0, to = n;
+	const threads = threadFilter(model, filters),
+		cpus = cpuFilter(filters);
+	let from = 0,
+		to = n;
 
 	if (range && model.hasTime) {
 		from = firstIndex(0, n, (i) => time[i] >= range[0]);
 		to = firstIndex(0, n, (i) => time[i] >= range[1]);
 	}
 	for (let i = from; i < to; i++)
-		if (events[i] === event && (!threads || threads[thread[i]]) && (!cpus || cpus.has(cpu[i])))
+		if (
+			events[i] === event &&
+			(!threads || threads[thread[i]]) &&
+			(!cpus || cpus.has(cpu[i]))
+		)
 			use(i);
 }
 
@@ -46,12 +61,9 @@ function eachSample(model, event, range, filters, use) {
 function sidesOf(state) {
 	const a = { event: state.ev, range: state.range };
 
-	if (state.bev !== null)
-		return [a, { event: state.bev, range: state.range }];
-	if (state.base)
-		return [a, { event: state.ev, range: state.base }];
-	if (state.rat !== null)
-		return [a, { event: state.rat, range: state.range }];
+	if (state.bev !== null) return [a, { event: state.bev, range: state.range }];
+	if (state.base) return [a, { event: state.ev, range: state.base }];
+	if (state.rat !== null) return [a, { event: state.rat, range: state.range }];
 	return [a, null];
 }
 
@@ -61,22 +73,27 @@ function isDiff(state) {
 
 /* Self weights by stack. */
 function weigh(model, state) {
-	const [sideA, sideB] = sidesOf(state), s = model.samples;
+	const [sideA, sideB] = sidesOf(state),
+		s = model.samples;
 	const column = state.cnt ? s.count : s.weight;
-	const out = { a: new Float64Array(model.stacks), b: null, count: null, sum: 0, samples: 0, samplesB: 0 };
+	const out = {
+		a: new Float64Array(model.stacks),
+		b: null,
+		count: null,
+		sum: 0,
+		samples: 0,
+		samplesB: 0,
+	};
 	const needCount = !state.cnt && !model.each[state.ev];
 
-	if (needCount)
-		out.count = new Float64Array(model.stacks);
+	if (needCount) out.count = new Float64Array(model.stacks);
 	eachSample(model, sideA.event, sideA.range, state.flt, (i) => {
 		out.a[s.stack[i]] += column[i];
 		out.sum += column[i];
 		out.samples += s.count[i];
-		if (needCount)
-			out.count[s.stack[i]] += s.count[i];
+		if (needCount) out.count[s.stack[i]] += s.count[i];
 	});
-	if (!sideB)
-		return out;
+	if (!sideB) return out;
 	out.b = new Float64Array(model.stacks);
 	eachSample(model, sideB.event, sideB.range, state.flt, (i) => {
 		out.b[s.stack[i]] += column[i];
@@ -97,13 +114,21 @@ const TRANSFORMS = {
 	drop: (path, f) => (path.includes(f) ? null : path),
 	merge: (path, f) => (path.includes(f) ? path.filter((x) => x !== f) : path),
 	collapse: (path, f) => {
-		const first = path.indexOf(f), last = path.lastIndexOf(f);
+		const first = path.indexOf(f),
+			last = path.lastIndexOf(f);
 
-		return first === last ? path : path.slice(0, first + 1).concat(path.slice(last + 1));
+		return first === last
+			? path
+			: path.slice(0, first + 1).concat(path.slice(last + 1));
 	},
 	module: (path, f, model) => {
-		const frames = model.frames, name = frames.modules[f];
-		const stand = frames.label("[" + (baseName(name) || "no module") + "]", KIND.MODULE, name);
+		const frames = model.frames,
+			name = frames.modules[f];
+		const stand = frames.label(
+			"[" + (baseName(name) || "no module") + "]",
+			KIND.MODULE,
+			name
+		);
 		const out = path.map((x) => (frames.modules[x] === name ? stand : x));
 
 		return out.filter((x, i) => x !== stand || out[i - 1] !== stand);
@@ -112,15 +137,18 @@ const TRANSFORMS = {
 };
 
 const TRANSFORM_WORDS = {
-	focus: "focus on", drop: "without", merge: "merge", collapse: "collapse recursion of",
-	module: "one box for module of", recursion: "recursion collapsed",
+	focus: "focus on",
+	drop: "without",
+	merge: "merge",
+	collapse: "collapse recursion of",
+	module: "one box for module of",
+	recursion: "recursion collapsed",
 };
 
 function transformPath(model, path, transforms) {
 	for (const t of transforms) {
 		path = TRANSFORMS[t.k](path, t.f, model);
-		if (!path)
-			return null;
+		if (!path) return null;
 	}
 	return path;
 }
@@ -128,22 +156,27 @@ function transformPath(model, path, transforms) {
 function framesOfStack(model, stack) {
 	const out = [];
 
-	for (let v = stack; v; v = model.parent[v])
-		out.push(model.frame[v]);
+	for (let v = stack; v; v = model.parent[v]) out.push(model.frame[v]);
 	return out.reverse();
 }
 
 /* --- grouping ------------------------------------------------------------------------------ */
 
 function groupLabel(model, i, group) {
-	const s = model.samples, t = model.threads[s.thread[i]];
+	const s = model.samples,
+		t = model.threads[s.thread[i]];
 
 	switch (group) {
-	case "comm": return t.comm || "(no name)";
-	case "pid": return (t.comm || "?") + " " + t.pid;
-	case "tid": return (t.comm || "?") + " " + t.pid + "/" + t.tid;
-	case "cpu": return s.cpu[i] ? "CPU " + (s.cpu[i] - 1) : "CPU not known";
-	case "cg": return t.cgroup || "(no cgroup)";
+		case "comm":
+			return t.comm || "(no name)";
+		case "pid":
+			return (t.comm || "?") + " " + t.pid;
+		case "tid":
+			return (t.comm || "?") + " " + t.pid + "/" + t.tid;
+		case "cpu":
+			return s.cpu[i] ? "CPU " + (s.cpu[i] - 1) : "CPU not known";
+		case "cg":
+			return t.cgroup || "(no cgroup)";
 	}
 	return "";
 }
@@ -155,28 +188,45 @@ function groupKey(model, i, group) {
 
 /* Stacks apart by label: entries {label, stack, a, b, n}, sorted. */
 function groupedEntries(model, state) {
-	const s = model.samples, column = state.cnt ? s.count : s.weight, entries = new Map();
-	const labels = new Map(), sides = sidesOf(state);
+	const s = model.samples,
+		column = state.cnt ? s.count : s.weight,
+		entries = new Map();
+	const labels = new Map(),
+		sides = sidesOf(state);
 
-	sides.forEach((side, isB) => side && eachSample(model, side.event, side.range, state.flt, (i) => {
-		const key = groupKey(model, i, state.group);
-		let label = labels.get(key);
+	sides.forEach(
+		(side, isB) =>
+			side &&
+			eachSample(model, side.event, side.range, state.flt, (i) => {
+				const key = groupKey(model, i, state.group);
+				let label = labels.get(key);
 
-		if (label === undefined) {
-			label = model.frames.label(groupLabel(model, i, state.group), KIND.LABEL);
-			labels.set(key, label);
-		}
-		const id = label * model.stacks + s.stack[i];
-		let entry = entries.get(id);
+				if (label === undefined) {
+					label = model.frames.label(
+						groupLabel(model, i, state.group),
+						KIND.LABEL
+					);
+					labels.set(key, label);
+				}
+				const id = label * model.stacks + s.stack[i];
+				let entry = entries.get(id);
 
-		if (!entry)
-			entries.set(id, entry = { label, stack: s.stack[i], a: 0, b: 0, n: 0 });
-		if (isB)
-			entry.b += column[i];
-		else
-			entry.a += column[i];
-		entry.n += isB ? 0 : s.count[i];
-	}));
+				if (!entry)
+					entries.set(
+						id,
+						(entry = {
+							label,
+							stack: s.stack[i],
+							a: 0,
+							b: 0,
+							n: 0,
+						})
+					);
+				if (isB) entry.b += column[i];
+				else entry.a += column[i];
+				entry.n += isB ? 0 : s.count[i];
+			})
+	);
 	return [...entries.values()].sort((x, y) => x.label - y.label || x.stack - y.stack);
 }
 
@@ -186,7 +236,10 @@ function plainEntries(model, weights) {
 	for (let i = 0; i < model.stacks; i++)
 		if (weights.a[i] || (weights.b && weights.b[i]))
 			out.push({
-				label: 0, stack: i, a: weights.a[i], b: weights.b ? weights.b[i] : 0,
+				label: 0,
+				stack: i,
+				a: weights.a[i],
+				b: weights.b ? weights.b[i] : 0,
 				n: weights.count ? weights.count[i] : 0,
 			});
 	return out;
@@ -220,8 +273,7 @@ class TreeBuilder {
 			this.slots[this.slot(this.parent[v], this.frame[v])] = v;
 	}
 	child(parent, frame) {
-		if (this.parent.length * 2 > this.slots.length)
-			this.widen();
+		if (this.parent.length * 2 > this.slots.length) this.widen();
 		const i = this.slot(parent, frame);
 
 		if (this.slots[i] < 0) {
@@ -233,10 +285,10 @@ class TreeBuilder {
 	}
 	/* Neighbours share most of their path: only what differs is looked up. */
 	add(path) {
-		let same = 0, v;
+		let same = 0,
+			v;
 
-		while (same < path.length && path[same] === this.last[same])
-			same++;
+		while (same < path.length && path[same] === this.last[same]) same++;
 		this.last = path;
 		this.lastNodes.length = same;
 		v = same ? this.lastNodes[same - 1] : 0;
@@ -252,40 +304,36 @@ class TreeBuilder {
 function keepMatches(model, state) {
 	const { regex } = makeRegex(state.q);
 
-	if (!state.qf || !regex)
-		return null;
+	if (!state.qf || !regex) return null;
 	return matchingFrames(model, regex);
 }
 
 function buildDerived(model, state, entries, hasB, hasCount) {
-	const b = new TreeBuilder(), at = new Uint32Array(entries.length).fill(NOWHERE);
-	const matches = keepMatches(model, state), leaf = new Uint32Array(model.stacks).fill(NOWHERE);
+	const b = new TreeBuilder(),
+		at = new Uint32Array(entries.length).fill(NOWHERE);
+	const matches = keepMatches(model, state),
+		leaf = new Uint32Array(model.stacks).fill(NOWHERE);
 
 	entries.forEach((entry, i) => {
 		let path = framesOfStack(model, entry.stack);
 
-		if (matches && !path.some((f) => matches[f]))
-			return;
+		if (matches && !path.some((f) => matches[f])) return;
 		path = transformPath(model, path, state.tf);
-		if (!path)
-			return;
-		if (entry.label)
-			path = [entry.label].concat(path);
+		if (!path) return;
+		if (entry.label) path = [entry.label].concat(path);
 		at[i] = b.add(path);
 		leaf[entry.stack] = at[i];
 	});
 	const tree = new Tree(model, Uint32Array.from(b.parent), Uint32Array.from(b.frame));
-	const self = new Float64Array(tree.n), selfB = hasB ? new Float64Array(tree.n) : null;
+	const self = new Float64Array(tree.n),
+		selfB = hasB ? new Float64Array(tree.n) : null;
 	const count = hasCount ? new Float64Array(tree.n) : null;
 
 	entries.forEach((entry, i) => {
-		if (at[i] === NOWHERE)
-			return;
+		if (at[i] === NOWHERE) return;
 		self[at[i]] += entry.a;
-		if (selfB)
-			selfB[at[i]] += entry.b;
-		if (count)
-			count[at[i]] += entry.n;
+		if (selfB) selfB[at[i]] += entry.b;
+		if (count) count[at[i]] += entry.n;
 	});
 	return { tree, self, selfB, count, leaf };
 }
@@ -295,15 +343,26 @@ function buildDerived(model, state, entries, hasB, hasCount) {
  * stack's own number), and what all samples that pass the filters weigh.
  */
 function deriveTree(model, state) {
-	const weights = weigh(model, state), { sum, samples, samplesB } = weights;
+	const weights = weigh(model, state),
+		{ sum, samples, samplesB } = weights;
 	const plain = !state.tf.length && !state.group && !keepMatches(model, state);
 	let made;
 
 	if (plain) {
 		model.tree = model.tree || new Tree(model, model.parent, model.frame);
-		made = { tree: model.tree, self: weights.a, selfB: weights.b, count: weights.count, leaf: null };
+		made = {
+			tree: model.tree,
+			self: weights.a,
+			selfB: weights.b,
+			count: weights.count,
+			leaf: null,
+		};
 	} else {
-		const entries = state.group ? groupedEntries(model, state) : plainEntries(model, weights);
+		/* Two trees of a million nodes are too many; this one can be made again. */
+		model.tree = null;
+		const entries = state.group
+			? groupedEntries(model, state)
+			: plainEntries(model, weights);
 
 		made = buildDerived(model, state, entries, !!weights.b, !!weights.count);
 	}
@@ -313,8 +372,7 @@ function deriveTree(model, state) {
 	if (weights.b) {
 		let sumB = 0;
 
-		for (const w of weights.b)
-			sumB += w;
+		for (const w of weights.b) sumB += w;
 		made.tree.scaleB = sumB && sum ? sum / sumB : 1;
 		made.tree.sumB = sumB;
 	}

@@ -2,7 +2,9 @@
 /* What is seen, as a file: SVG, PNG, folded stacks, CSV of the functions. */
 
 function download(name, type, content) {
-	const url = URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type }));
+	const url = URL.createObjectURL(
+		content instanceof Blob ? content : new Blob([content], { type })
+	);
 	const link = el("a", { href: url, download: name });
 
 	document.body.append(link);
@@ -24,7 +26,9 @@ function paintHead(p, app) {
 }
 
 function exportSvg(app) {
-	const view = app.view, like = view.painter, p = new SvgPainter(like.width, like.height + EXPORT_HEAD, like);
+	const view = app.view,
+		like = view.painter,
+		p = new SvgPainter(like.width, like.height + EXPORT_HEAD, like);
 
 	paintHead(p, app);
 	view.exportPaint(p);
@@ -32,7 +36,9 @@ function exportSvg(app) {
 }
 
 function exportPng(app) {
-	const view = app.view, canvas = document.createElement("canvas"), p = new CanvasPainter(canvas);
+	const view = app.view,
+		canvas = document.createElement("canvas"),
+		p = new CanvasPainter(canvas);
 
 	p.resize(view.painter.width, view.painter.height + EXPORT_HEAD);
 	paintHead(p, app);
@@ -51,13 +57,18 @@ function foldedName(frames, f) {
 }
 
 function exportFolded(app) {
-	const { tree, model, shown } = app, lines = [];
+	const { tree, model, shown } = app,
+		lines = [];
 
 	for (let v = 0; v < tree.n; v++)
 		if (tree.self[v]) {
 			const path = tree.path(v).map((f) => foldedName(model.frames, f));
 
-			lines.push((path.join(";") || "[no stack]") + " " + Number((tree.self[v] * shown.unit.scale).toFixed(6)));
+			lines.push(
+				(path.join(";") || "[no stack]") +
+					" " +
+					Number((tree.self[v] * shown.unit.scale).toFixed(6))
+			);
 		}
 	return lines.sort().join("\n") + "\n";
 }
@@ -70,20 +81,48 @@ function csvText(text) {
 }
 
 function exportCsv(app) {
-	const t = app.table(), { frames } = app.model, { sum } = app.shown;
+	const t = app.table(),
+		{ frames } = app.model,
+		{ sum } = app.shown;
 	const rows = t.rows.slice().sort((a, b) => t.self[b] - t.self[a]);
 
-	return "self,self_percent,total,total_percent,function,module\n" + rows.map((f) =>
-		[t.self[f], ((t.self[f] / sum) * 100).toFixed(4), t.total[f], ((t.total[f] / sum) * 100).toFixed(4), csvText(frames.names[f]), csvText(frames.modules[f])].join(",")).join("\n") + "\n";
+	return (
+		"self,self_percent,total,total_percent,function,module\n" +
+		rows
+			.map((f) =>
+				[
+					t.self[f],
+					((t.self[f] / sum) * 100).toFixed(4),
+					t.total[f],
+					((t.total[f] / sum) * 100).toFixed(4),
+					csvText(frames.names[f]),
+					csvText(frames.modules[f]),
+				].join(",")
+			)
+			.join("\n") +
+		"\n"
+	);
 }
 
 function exportsOf(app) {
-	const name = (app.model.facts.source ? baseName(app.model.facts.source) : "profile").replace(/[^\w.-]/g, "_"), picture = !!app.view.exportPaint;
+	const name = (
+			app.model.facts.source ? baseName(app.model.facts.source) : "profile"
+		).replace(/[^\w.-]/g, "_"),
+		picture = !!app.view.exportPaint;
 
 	return [
-		picture && ["This picture as SVG", () => download(name + ".svg", "image/svg+xml", exportSvg(app))],
-		picture && ["This picture as PNG", async () => download(name + ".png", "image/png", await exportPng(app))],
-		["Stacks shown, folded", () => download(name + ".folded", "text/plain", exportFolded(app))],
+		picture && [
+			"This picture as SVG",
+			() => download(name + ".svg", "image/svg+xml", exportSvg(app)),
+		],
+		picture && [
+			"This picture as PNG",
+			async () => download(name + ".png", "image/png", await exportPng(app)),
+		],
+		[
+			"Stacks shown, folded",
+			() => download(name + ".folded", "text/plain", exportFolded(app)),
+		],
 		["Functions as CSV", () => download(name + ".csv", "text/csv", exportCsv(app))],
 		["Copy a link to this view", () => app.copy(location.href, "link")],
 	].filter(Boolean);

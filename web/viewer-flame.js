@@ -13,23 +13,29 @@ const LEAST_PIXELS = 0.5;
  * not painted.
  */
 function paintTree(p, o) {
-	const t = o.tree, k = o.area.w / (o.b - o.a), nodes = [0], depths = [0], skip = o.skip || 0;
+	const t = o.tree,
+		k = o.area.w / (o.b - o.a),
+		nodes = [0],
+		depths = [0],
+		skip = o.skip || 0;
 	let deepest = 0;
 
 	t.start[0] = 0;
 	while (nodes.length) {
-		const v = nodes.pop(), depth = depths.pop();
+		const v = nodes.pop(),
+			depth = depths.pop();
 
-		if (depth > deepest)
-			deepest = depth;
+		if (depth > deepest) deepest = depth;
 		if (depth >= skip)
 			paintBox(p, o, v, depth - skip, (t.start[v] - o.a) * k, t.lay[v] * k);
 		t.children(v);
-		const { kids, start, lay } = t, hi = t.hi;
+		const { kids, start, lay } = t,
+			hi = t.hi;
 		let i = firstIndex(t.lo, hi, (j) => start[kids[j]] + lay[kids[j]] > o.a);
 
 		while (i < hi && start[kids[i]] < o.b) {
-			const c = kids[i], width = lay[c] * k;
+			const c = kids[i],
+				width = lay[c] * k;
 
 			if (width >= LEAST_PIXELS) {
 				nodes.push(c);
@@ -37,12 +43,12 @@ function paintTree(p, o) {
 				i++;
 				continue;
 			}
-			const pixel = Math.floor((start[c] - o.a) * k), edge = o.a + (pixel + 1) / k;
+			const pixel = Math.floor((start[c] - o.a) * k),
+				edge = o.a + (pixel + 1) / k;
 			let next = firstIndex(i + 1, hi, (j) => start[kids[j]] >= edge);
 
 			/* The last of them may reach beyond the pixel. */
-			if (next - 1 > i && lay[kids[next - 1]] * k >= LEAST_PIXELS)
-				next--;
+			if (next - 1 > i && lay[kids[next - 1]] * k >= LEAST_PIXELS) next--;
 			if (depth + 1 >= skip && (next - i > 1 || width > LEAST_PIXELS / 2))
 				paintCrumb(p, o, c, depth + 1 - skip, pixel);
 			i = next;
@@ -52,14 +58,15 @@ function paintTree(p, o) {
 }
 
 function rowTop(o, depth) {
-	return o.up ? o.area.y + o.area.h - (depth + 1) * o.row + o.scroll : o.area.y + depth * o.row - o.scroll;
+	return o.up
+		? o.area.y + o.area.h - (depth + 1) * o.row + o.scroll
+		: o.area.y + depth * o.row - o.scroll;
 }
 
 function boxFill(o, v) {
 	const f = o.tree.frame[v];
 
-	if (o.matches)
-		return o.matches[f] ? o.colors.match : o.colors.faint;
+	if (o.matches) return o.matches[f] ? o.colors.match : o.colors.faint;
 	return o.colors.ofNode(o.tree, v, o.shown);
 }
 
@@ -74,33 +81,42 @@ function paintCrumb(p, o, v, depth, pixel) {
 function paintBox(p, o, v, depth, x, w) {
 	const y = rowTop(o, depth);
 
-	if (y + o.row <= o.area.y || y >= o.area.y + o.area.h)
-		return;
-	const left = Math.round(Math.max(x, 0)), right = Math.round(Math.min(x + w, o.area.w));
-	const gap = right - left > 3 && o.row > 4 ? 1 : 0, outside = w > o.area.w * 1.0001;
+	if (y + o.row <= o.area.y || y >= o.area.y + o.area.h) return;
+	const left = Math.round(Math.max(x, 0)),
+		right = Math.round(Math.min(x + w, o.area.w));
+	const gap = right - left > 3 && o.row > 4 ? 1 : 0,
+		outside = w > o.area.w * 1.0001;
 	const match = o.matches && o.matches[o.tree.frame[v]];
 	const fill = outside && !match ? o.colors.faint : boxFill(o, v);
 
-	if (o.describe)
-		p.title(o.describe(v));
-	p.rect(o.area.x + left, y, Math.max(1, right - left - gap), o.row > 4 ? o.row - 1 : o.row, fill);
-	if (!o.text || right - left < 24)
-		return;
-	const label = boxLabel(o, v), room = Math.floor((right - left - 8) / p.charWidth);
+	if (o.describe) p.title(o.describe(v));
+	p.rect(
+		o.area.x + left,
+		y,
+		Math.max(1, right - left - gap),
+		o.row > 4 ? o.row - 1 : o.row,
+		fill
+	);
+	if (!o.text || right - left < 24) return;
+	const label = boxLabel(o, v),
+		room = Math.floor((right - left - 8) / p.charWidth);
 
-	if (room < 2)
-		return;
+	if (room < 2) return;
 	const words = label.length <= room ? label : label.slice(0, room - 1) + "…";
 
-	p.text(words, o.area.x + left + 4, y + o.row / 2,
-		outside || (o.matches && !match) ? o.colors.faintText : o.colors.text);
+	p.text(
+		words,
+		o.area.x + left + 4,
+		y + o.row / 2,
+		outside || (o.matches && !match) ? o.colors.faintText : o.colors.text
+	);
 }
 
 function boxLabel(o, v) {
-	const t = o.tree, name = o.colors.model.frames.names[t.frame[v]];
+	const t = o.tree,
+		name = o.colors.model.frames.names[t.frame[v]];
 
-	if (!t.totalB || !isDiff(o.shown.state))
-		return name;
+	if (!t.totalB || !isDiff(o.shown.state)) return name;
 	return !t.totalB[v] && t.total[v] ? "+ " + name : !t.total[v] ? "− " + name : name;
 }
 
@@ -126,63 +142,92 @@ class FlamePicture {
 		this.b = tree.lay[0] || 1;
 	}
 	paint(p, context) {
-		const o = Object.assign({
-			tree: this.tree, area: this.area, a: this.a, b: this.b, row: ROW, scroll: this.scroll,
-			up: this.up, skip: this.skip, text: true,
-		}, context);
+		const o = Object.assign(
+			{
+				tree: this.tree,
+				area: this.area,
+				a: this.a,
+				b: this.b,
+				row: ROW,
+				scroll: this.scroll,
+				up: this.up,
+				skip: this.skip,
+				text: true,
+			},
+			context
+		);
 
 		p.clip(this.area.x, this.area.y, this.area.w, this.area.h);
 		this.rows = paintTree(p, o);
-		if (context.marks)
-			this.paintMarks(p, o);
+		if (context.marks) this.paintMarks(p, o);
 		p.unclip();
 	}
 	paintMarks(p, o) {
-		if (this.hover >= 0)
-			this.outline(p, o, this.hover, o.colors.text, 1);
-		if (this.cursor >= 0)
-			this.outline(p, o, this.cursor, o.accent, 2);
+		if (this.hover >= 0) this.outline(p, o, this.hover, o.colors.text, 1);
+		if (this.cursor >= 0) this.outline(p, o, this.cursor, o.accent, 2);
 	}
 	outline(p, o, v, stroke, width) {
 		const box = this.boxOf(v);
 
 		if (box)
-			p.frame(box.x + width / 2, box.y + width / 2, Math.max(1, box.w - 1 - width), ROW - 1 - width, stroke, width);
+			p.frame(
+				box.x + width / 2,
+				box.y + width / 2,
+				Math.max(1, box.w - 1 - width),
+				ROW - 1 - width,
+				stroke,
+				width
+			);
 	}
 	boxOf(v) {
-		const t = this.tree, k = this.area.w / (this.b - this.a), depth = t.depthOf(v) - this.skip;
+		const t = this.tree,
+			k = this.area.w / (this.b - this.a),
+			depth = t.depthOf(v) - this.skip;
 
-		if (depth < 0)
-			return null;
-		const x = (t.start[v] - this.a) * k, w = t.lay[v] * k;
-		const left = clamp(x, 0, this.area.w), right = clamp(x + w, 0, this.area.w);
+		if (depth < 0) return null;
+		const x = (t.start[v] - this.a) * k,
+			w = t.lay[v] * k;
+		const left = clamp(x, 0, this.area.w),
+			right = clamp(x + w, 0, this.area.w);
 
 		return {
-			x: this.area.x + Math.round(left), w: Math.max(2, Math.round(right) - Math.round(left)), h: ROW,
-			y: rowTop({ up: this.up, area: this.area, row: ROW, scroll: this.scroll }, depth),
+			x: this.area.x + Math.round(left),
+			w: Math.max(2, Math.round(right) - Math.round(left)),
+			h: ROW,
+			y: rowTop(
+				{ up: this.up, area: this.area, row: ROW, scroll: this.scroll },
+				depth
+			),
 		};
 	}
 	hit(x, y) {
-		const { area } = this, inside = x >= area.x && x < area.x + area.w && y >= area.y && y < area.y + area.h;
+		const { area } = this,
+			inside =
+				x >= area.x &&
+				x < area.x + area.w &&
+				y >= area.y &&
+				y < area.y + area.h;
 		const down = this.up ? area.y + area.h - y + this.scroll : y - area.y + this.scroll;
-		const depth = Math.floor(down / ROW) + this.skip, weight = this.a + ((x - area.x) * (this.b - this.a)) / area.w;
+		const depth = Math.floor(down / ROW) + this.skip,
+			weight = this.a + ((x - area.x) * (this.b - this.a)) / area.w;
 
-		if (!inside || depth < this.skip || !this.tree)
-			return -1;
+		if (!inside || depth < this.skip || !this.tree) return -1;
 		return this.nodeAt(weight, depth);
 	}
 	nodeAt(weight, depth) {
 		const t = this.tree;
 		let v = 0;
 
-		if (weight < 0 || weight >= t.lay[0])
-			return -1;
+		if (weight < 0 || weight >= t.lay[0]) return -1;
 		while (depth-- > 0) {
 			t.children(v);
-			const i = firstIndex(t.lo, t.hi, (j) => t.start[t.kids[j]] + t.lay[t.kids[j]] > weight);
+			const i = firstIndex(
+				t.lo,
+				t.hi,
+				(j) => t.start[t.kids[j]] + t.lay[t.kids[j]] > weight
+			);
 
-			if (i >= t.hi || t.start[t.kids[i]] > weight)
-				return -1;
+			if (i >= t.hi || t.start[t.kids[i]] > weight) return -1;
 			v = t.kids[i];
 		}
 		return v;
@@ -193,28 +238,37 @@ class FlamePicture {
 	}
 	/* Zooms by @factor so that what is at @x stays there. */
 	zoomAt(x, factor) {
-		const whole = this.tree.lay[0], span = clamp((this.b - this.a) * factor, whole * 1e-7, whole);
+		const whole = this.tree.lay[0],
+			span = clamp((this.b - this.a) * factor, whole * 1e-7, whole);
 		const at = this.a + ((x - this.area.x) * (this.b - this.a)) / this.area.w;
 
 		this.a = clamp(at - ((x - this.area.x) / this.area.w) * span, 0, whole - span);
 		this.b = this.a + span;
 	}
 	pan(dx) {
-		const whole = this.tree.lay[0], span = this.b - this.a, by = (dx * span) / this.area.w;
+		const whole = this.tree.lay[0],
+			span = this.b - this.a,
+			by = (dx * span) / this.area.w;
 
 		this.a = clamp(this.a + by, 0, whole - span);
 		this.b = this.a + span;
 	}
 	scrollBy(dy) {
-		this.scroll = clamp(this.scroll + dy, 0, Math.max(0, this.rows * ROW - this.area.h));
+		this.scroll = clamp(
+			this.scroll + dy,
+			0,
+			Math.max(0, this.rows * ROW - this.area.h)
+		);
 	}
 	/* Scrolls and pans until a box can be seen. */
 	reveal(v) {
-		const t = this.tree, depth = t.depthOf(v) - this.skip;
-		const top = depth * ROW, [start, end] = this.windowOf(v), span = this.b - this.a;
+		const t = this.tree,
+			depth = t.depthOf(v) - this.skip;
+		const top = depth * ROW,
+			[start, end] = this.windowOf(v),
+			span = this.b - this.a;
 
-		if (top < this.scroll)
-			this.scroll = Math.max(0, top - ROW);
+		if (top < this.scroll) this.scroll = Math.max(0, top - ROW);
 		else if (top + ROW > this.scroll + this.area.h)
 			this.scroll = top + 2 * ROW - this.area.h;
 		if (end - start < span && (start < this.a || end > this.b)) {
@@ -226,33 +280,28 @@ class FlamePicture {
 	}
 	/* The neighbour of the cursor: parent, child (the widest), previous, next. */
 	step(way) {
-		const t = this.tree, v = this.cursor;
+		const t = this.tree,
+			v = this.cursor;
 
-		if (v < 0)
-			return this.zoomed || this.firstShown();
-		if (way === "parent")
-			return t.depthOf(v) > this.skip ? t.parent[v] : v;
+		if (v < 0) return this.zoomed || this.firstShown();
+		if (way === "parent") return t.depthOf(v) > this.skip ? t.parent[v] : v;
 		t.children(way === "child" ? v : t.parent[v]);
 		const list = t.kids.subarray(t.lo, t.hi);
 
 		if (way === "child") {
 			let best = -1;
 
-			for (const k of list)
-				if (best < 0 || t.lay[k] > t.lay[best])
-					best = k;
+			for (const k of list) if (best < 0 || t.lay[k] > t.lay[best]) best = k;
 			return best < 0 ? v : best;
 		}
-		if (!v)
-			return v;
+		if (!v) return v;
 		return list[clamp(list.indexOf(v) + (way === "next" ? 1 : -1), 0, list.length - 1)];
 	}
 	firstShown() {
 		let v = 0;
 
 		for (let i = 0; i < this.skip; i++) {
-			if (!this.tree.children(v))
-				return 0;
+			if (!this.tree.children(v)) return 0;
 			v = this.tree.kids[this.tree.lo];
 		}
 		return v;
@@ -266,19 +315,20 @@ class Glide {
 		this.request = 0;
 	}
 	run(picture, to, draw, done) {
-		const from = [picture.a, picture.b], begin = performance.now(), ms = this.quick.matches ? 0 : 140;
+		const from = [picture.a, picture.b],
+			begin = performance.now(),
+			ms = this.quick.matches ? 0 : 140;
 
 		cancelAnimationFrame(this.request);
 		const frame = (now) => {
-			const x = ms ? clamp((now - begin) / ms, 0, 1) : 1, e = 1 - (1 - x) ** 3;
+			const x = ms ? clamp((now - begin) / ms, 0, 1) : 1,
+				e = 1 - (1 - x) ** 3;
 
 			picture.a = from[0] + (to[0] - from[0]) * e;
 			picture.b = from[1] + (to[1] - from[1]) * e;
 			draw();
-			if (x < 1)
-				this.request = requestAnimationFrame(frame);
-			else if (done)
-				done();
+			if (x < 1) this.request = requestAnimationFrame(frame);
+			else if (done) done();
 		};
 
 		frame(ms ? begin + 1 : begin);
@@ -288,7 +338,8 @@ class Glide {
 /* Mouse and touch on a canvas, told as few things: hover, click, menu, pan, wheel. */
 class Pointer {
 	constructor(canvas, on) {
-		let down = null, moved = false;
+		let down = null,
+			moved = false;
 		const at = (e) => {
 			const box = canvas.getBoundingClientRect();
 
@@ -296,13 +347,11 @@ class Pointer {
 		};
 
 		canvas.addEventListener("pointerdown", (e) => {
-			if (e.button !== 0)
-				return;
+			if (e.button !== 0) return;
 			down = at(e);
 			moved = false;
 			canvas.setPointerCapture(e.pointerId);
-			if (on.down)
-				on.down(...down, e);
+			if (on.down) on.down(...down, e);
 		});
 		canvas.addEventListener("pointermove", (e) => {
 			const [x, y] = at(e);
@@ -311,33 +360,32 @@ class Pointer {
 				on.hover(x, y, e);
 				return;
 			}
-			if (!moved && Math.hypot(x - down[0], y - down[1]) < 4)
-				return;
+			if (!moved && Math.hypot(x - down[0], y - down[1]) < 4) return;
 			moved = true;
 			on.pan(x - down[0], y - down[1], x, y);
-			if (!on.keepStart)
-				down = [x, y];
+			if (!on.keepStart) down = [x, y];
 		});
 		canvas.addEventListener("pointerup", (e) => {
 			const was = down;
 
 			down = null;
-			if (was && !moved && e.button === 0)
-				on.click(...at(e), e);
-			else if (was && on.end)
-				on.end(...at(e), e);
+			if (was && !moved && e.button === 0) on.click(...at(e), e);
+			else if (was && on.end) on.end(...at(e), e);
 		});
 		canvas.addEventListener("pointerleave", (e) => !down && on.hover(-1, -1, e));
 		canvas.addEventListener("dblclick", (e) => on.double && on.double(...at(e), e));
 		canvas.addEventListener("contextmenu", (e) => {
 			e.preventDefault();
-			if (on.menu)
-				on.menu(...at(e), e);
+			if (on.menu) on.menu(...at(e), e);
 		});
-		canvas.addEventListener("wheel", (e) => {
-			e.preventDefault();
-			on.wheel(...at(e), e);
-		}, { passive: false });
+		canvas.addEventListener(
+			"wheel",
+			(e) => {
+				e.preventDefault();
+				on.wheel(...at(e), e);
+			},
+			{ passive: false }
+		);
 	}
 }
 
@@ -347,10 +395,20 @@ class FlameView {
 		this.app = app;
 		this.picture = new FlamePicture();
 		this.glide = new Glide();
-		this.canvas = el("canvas", { tabindex: 0, role: "application", "aria-label": "Flame graph", "aria-describedby": "keys-hint" });
+		this.canvas = el("canvas", {
+			tabindex: 0,
+			role: "application",
+			"aria-label": "Flame graph",
+			"aria-describedby": "keys-hint",
+		});
 		this.mini = el("canvas", { "aria-hidden": "true" });
 		this.window = el("div", { class: "mini-window" });
-		this.miniBox = el("div", { class: "mini", title: "Overview: drag to move" }, this.mini, this.window);
+		this.miniBox = el(
+			"div",
+			{ class: "mini", title: "Overview: drag to move" },
+			this.mini,
+			this.window
+		);
 		this.stage = el("div", { class: "stage" }, this.canvas);
 		this.node = el("div", { class: "flame-view" }, this.miniBox, this.stage);
 		this.painter = new CanvasPainter(this.canvas);
@@ -358,7 +416,8 @@ class FlameView {
 		this.listen();
 	}
 	listen() {
-		const p = this.picture, app = this.app;
+		const p = this.picture,
+			app = this.app;
 
 		new Pointer(this.canvas, {
 			hover: (x, y, e) => this.hoverAt(x, y, e),
@@ -372,14 +431,20 @@ class FlameView {
 			wheel: (x, y, e) => this.wheelAt(x, e),
 		});
 		const move = (x) => {
-			const span = p.b - p.a, at = (x / this.miniPainter.width) * p.tree.lay[0];
+			const span = p.b - p.a,
+				at = (x / this.miniPainter.width) * p.tree.lay[0];
 
 			p.a = clamp(at - span / 2, 0, p.tree.lay[0] - span);
 			p.b = p.a + span;
 			this.moved();
 		};
 
-		new Pointer(this.mini, { hover() {}, click: move, pan: (dx, dy, x) => move(x), wheel: (x, y, e) => this.wheelAt(x, e) });
+		new Pointer(this.mini, {
+			hover() {},
+			click: move,
+			pan: (dx, dy, x) => move(x),
+			wheel: (x, y, e) => this.wheelAt(x, e),
+		});
 	}
 	hoverAt(x, y, e) {
 		const v = x < 0 ? -1 : this.picture.hit(x, y);
@@ -393,34 +458,47 @@ class FlameView {
 	clickAt(x, y) {
 		const v = this.picture.hit(x, y);
 
-		if (v < 0)
-			return;
+		if (v < 0) return;
 		this.picture.cursor = v;
 		this.app.select(this.picture.tree, v);
 		this.zoomTo(v);
 	}
 	wheelAt(x, e) {
-		const p = this.picture, scale = e.deltaMode ? 24 : 1;
+		const p = this.picture,
+			scale = e.deltaMode ? 24 : 1;
 
 		if (e.shiftKey || Math.abs(e.deltaX) > Math.abs(e.deltaY))
 			p.pan((e.shiftKey ? e.deltaY + e.deltaX : e.deltaX) * scale);
 		else if (e.ctrlKey || e.metaKey || p.rows * ROW <= p.area.h)
 			p.zoomAt(x, Math.exp(e.deltaY * scale * (e.ctrlKey ? 0.01 : 0.0022)));
-		else
-			p.scrollBy(p.up ? -e.deltaY * scale : e.deltaY * scale);
+		else p.scrollBy(p.up ? -e.deltaY * scale : e.deltaY * scale);
 		this.moved();
 	}
 	/* The window was moved by hand: it is no longer that of one box. */
 	moved() {
 		this.draw();
-		this.saveWindow = this.saveWindow || debounce(250, () => {
-			const p = this.picture, whole = p.tree.lay[0];
-			const all = p.a <= whole * 1e-9 && p.b >= whole * (1 - 1e-9);
+		this.saveWindow =
+			this.saveWindow ||
+			debounce(250, () => {
+				const p = this.picture,
+					whole = p.tree.lay[0];
+				const all = p.a <= whole * 1e-9 && p.b >= whole * (1 - 1e-9);
 
-			this.keep = true;
-			this.app.store.set(all ? { x: null, zoom: [] } : { x: [p.a / whole, Math.min(1, p.b / whole)], zoom: [] }, true);
-			this.keep = false;
-		});
+				this.keep = true;
+				this.app.store.set(
+					all
+						? { x: null, zoom: [] }
+						: {
+								x: [
+									p.a / whole,
+									Math.min(1, p.b / whole),
+								],
+								zoom: [],
+							},
+					true
+				);
+				this.keep = false;
+			});
 		this.saveWindow();
 	}
 	zoomTo(v) {
@@ -429,12 +507,14 @@ class FlameView {
 		this.app.store.set({ zoom: p.tree.path(v), x: null });
 	}
 	viewTotal() {
-		const p = this.picture, v = p.zoomed;
+		const p = this.picture,
+			v = p.zoomed;
 
-		return this.app.state.x ? (p.b - p.a) : p.tree.total[v];
+		return this.app.state.x ? p.b - p.a : p.tree.total[v];
 	}
 	update() {
-		const { app, picture: p } = this, tree = app.shownTree();
+		const { app, picture: p } = this,
+			tree = app.shownTree();
 
 		p.up = !app.state.icicle;
 		tree.setOrder(app.state.order);
@@ -442,8 +522,7 @@ class FlameView {
 			const cursor = p.cursor >= 0 && p.tree ? p.tree.path(p.cursor) : null;
 
 			p.setTree(tree);
-			if (cursor)
-				p.cursor = tree.follow(cursor);
+			if (cursor) p.cursor = tree.follow(cursor);
 			this.version = app.version;
 			this.placed = "";
 		}
@@ -453,17 +532,24 @@ class FlameView {
 	}
 	/* Puts the window where the state says. */
 	place() {
-		const { state } = this.app, p = this.picture, key = JSON.stringify([state.zoom, state.x, state.order, state.dw]);
+		const { state } = this.app,
+			p = this.picture,
+			key = JSON.stringify([state.zoom, state.x, state.order, state.dw]);
 
 		if (key === this.placed || this.keep) {
 			this.placed = key;
 			return;
 		}
-		const first = !this.placed, whole = p.tree.lay[0] || 1;
+		const first = !this.placed,
+			whole = p.tree.lay[0] || 1;
 
 		this.placed = key;
 		p.zoomed = state.zoom.length ? p.tree.follow(state.zoom) : 0;
-		const to = state.x ? state.x.map((x) => x * whole) : p.tree.lay[0] ? p.windowOf(p.zoomed) : [0, 1];
+		const to = state.x
+			? state.x.map((x) => x * whole)
+			: p.tree.lay[0]
+				? p.windowOf(p.zoomed)
+				: [0, 1];
 
 		if (first) {
 			[p.a, p.b] = to;
@@ -475,7 +561,13 @@ class FlameView {
 	context(marks) {
 		const { app } = this;
 
-		return { colors: app.colors, matches: app.matches, shown: app.shown, accent: app.accent, marks };
+		return {
+			colors: app.colors,
+			matches: app.matches,
+			shown: app.shown,
+			accent: app.accent,
+			marks,
+		};
 	}
 	draw() {
 		const p = this.picture;
@@ -484,7 +576,13 @@ class FlameView {
 		p.area = { x: 0, y: 0, w: this.painter.width, h: this.painter.height };
 		this.painter.begin(this.app.background);
 		if (!p.tree || !p.tree.lay[0]) {
-			this.painter.text("No samples pass the filters.", 24, 40, this.app.colors.faintText, SMALL);
+			this.painter.text(
+				"No samples pass the filters.",
+				24,
+				40,
+				this.app.colors.faintText,
+				SMALL
+			);
 			return;
 		}
 		const begin = performance.now();
@@ -494,15 +592,25 @@ class FlameView {
 		this.drawMini();
 	}
 	drawMini() {
-		const p = this.picture, whole = p.tree.lay[0], resized = this.miniPainter.fit();
+		const p = this.picture,
+			whole = p.tree.lay[0],
+			resized = this.miniPainter.fit();
 
 		if (this.miniDirty || resized) {
-			const h = this.miniPainter.height, m = this.miniPainter;
+			const h = this.miniPainter.height,
+				m = this.miniPainter;
 
 			this.miniDirty = false;
 			m.begin(this.app.background);
 			const o = Object.assign(this.context(false), {
-				tree: p.tree, a: 0, b: whole, area: { x: 0, y: 0, w: m.width, h }, row: 2, scroll: 0, up: p.up, skip: 0,
+				tree: p.tree,
+				a: 0,
+				b: whole,
+				area: { x: 0, y: 0, w: m.width, h },
+				row: clamp(Math.floor(h / p.rows), 1, 4),
+				scroll: 0,
+				up: p.up,
+				skip: 0,
 			});
 
 			paintTree(m, o);
@@ -514,7 +622,9 @@ class FlameView {
 		this.window.style.width = Math.max(0.2, ((p.b - p.a) / whole) * 100) + "%";
 	}
 	exportPaint(p) {
-		const { app } = this, old = this.picture.area, context = this.context(false);
+		const { app } = this,
+			old = this.picture.area,
+			context = this.context(false);
 
 		this.picture.area = { x: 0, y: p.top || 0, w: p.width, h: p.height - (p.top || 0) };
 		context.describe = (v) => app.describe(this.picture.tree, v);
@@ -522,23 +632,53 @@ class FlameView {
 		this.picture.area = old;
 	}
 	key(e) {
-		const p = this.picture, up = p.up, ways = {
-			ArrowUp: up ? "child" : "parent", ArrowDown: up ? "parent" : "child", ArrowLeft: "previous", ArrowRight: "next",
-		};
+		const p = this.picture,
+			up = p.up,
+			ways = {
+				ArrowUp: up ? "child" : "parent",
+				ArrowDown: up ? "parent" : "child",
+				ArrowLeft: "previous",
+				ArrowRight: "next",
+			};
 
 		if (ways[e.key]) {
 			this.focusOn(p.step(ways[e.key]));
 			return true;
 		}
 		switch (e.key) {
-		case "Enter": if (p.cursor >= 0) this.zoomTo(p.cursor); return true;
-		case "+": case "=": case "w": p.zoomAt(p.area.w / 2, 0.7); this.moved(); return true;
-		case "-": case "s": p.zoomAt(p.area.w / 2, 1 / 0.7); this.moved(); return true;
-		case "a": p.pan(-p.area.w / 5); this.moved(); return true;
-		case "d": p.pan(p.area.w / 5); this.moved(); return true;
-		case "PageUp": p.scrollBy((up ? 1 : -1) * p.area.h * 0.8); this.draw(); return true;
-		case "PageDown": p.scrollBy((up ? -1 : 1) * p.area.h * 0.8); this.draw(); return true;
-		case "Home": this.focusOn(p.firstShown()); return true;
+			case "Enter":
+				if (p.cursor >= 0) this.zoomTo(p.cursor);
+				return true;
+			case "+":
+			case "=":
+			case "w":
+				p.zoomAt(p.area.w / 2, 0.7);
+				this.moved();
+				return true;
+			case "-":
+			case "s":
+				p.zoomAt(p.area.w / 2, 1 / 0.7);
+				this.moved();
+				return true;
+			case "a":
+				p.pan(-p.area.w / 5);
+				this.moved();
+				return true;
+			case "d":
+				p.pan(p.area.w / 5);
+				this.moved();
+				return true;
+			case "PageUp":
+				p.scrollBy((up ? 1 : -1) * p.area.h * 0.8);
+				this.draw();
+				return true;
+			case "PageDown":
+				p.scrollBy((up ? -1 : 1) * p.area.h * 0.8);
+				this.draw();
+				return true;
+			case "Home":
+				this.focusOn(p.firstShown());
+				return true;
 		}
 		return false;
 	}
@@ -553,15 +693,20 @@ class FlameView {
 	}
 	/* Next (1) or previous (-1) match. */
 	stepMatch(way) {
-		const p = this.picture, { matches } = this.app;
+		const p = this.picture,
+			{ matches } = this.app;
 
-		if (!matches || !p.tree.lay[0])
-			return;
+		if (!matches || !p.tree.lay[0]) return;
 		const list = matchList(p.tree, matches, ((p.b - p.a) / p.area.w) * 0.1, 20000);
 
-		if (!list.length)
-			return;
-		const at = list.indexOf(p.cursor), next = at < 0 ? (way > 0 ? 0 : list.length - 1) : (at + way + list.length) % list.length;
+		if (!list.length) return;
+		const at = list.indexOf(p.cursor),
+			next =
+				at < 0
+					? way > 0
+						? 0
+						: list.length - 1
+					: (at + way + list.length) % list.length;
 
 		this.app.say("match " + (next + 1) + " of " + list.length);
 		this.focusOn(list[next]);

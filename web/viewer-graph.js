@@ -4,7 +4,7 @@
  * left out is counted and said.
  */
 
-const GRAPH_NODES = 50;
+const GRAPH_NODES = 48;
 const NODE_SHARE = 0.005;
 const EDGE_SHARE = 0.002;
 const BOX = { h: 40, gapX: 26, gapY: 54, pad: 12, most: 30 };
@@ -13,19 +13,18 @@ const BOX = { h: 40, gapX: 26, gapY: 54, pad: 12, most: 30 };
 
 /* Turns round the edges that would close a cycle. */
 function breakCycles(n, edges) {
-	const out = Array.from({ length: n }, () => []), mark = new Uint8Array(n);
+	const out = Array.from({ length: n }, () => []),
+		mark = new Uint8Array(n);
 
-	for (const e of edges)
-		if (e.from !== e.to)
-			out[e.from].push(e);
-	for (const list of out)
-		list.sort((x, y) => y.weight - x.weight);
+	for (const e of edges) if (e.from !== e.to) out[e.from].push(e);
+	for (const list of out) list.sort((x, y) => y.weight - x.weight);
 	const visit = (start) => {
 		const path = [[start, 0]];
 
 		mark[start] = 1;
 		while (path.length) {
-			const top = path[path.length - 1], [v, i] = top;
+			const top = path[path.length - 1],
+				[v, i] = top;
 
 			if (i >= out[v].length) {
 				mark[v] = 2;
@@ -45,12 +44,8 @@ function breakCycles(n, edges) {
 	};
 	const called = new Set(edges.filter((e) => e.from !== e.to).map((e) => e.to));
 
-	for (let v = 0; v < n; v++)
-		if (!called.has(v) && !mark[v])
-			visit(v);
-	for (let v = 0; v < n; v++)
-		if (!mark[v])
-			visit(v);
+	for (let v = 0; v < n; v++) if (!called.has(v) && !mark[v]) visit(v);
+	for (let v = 0; v < n; v++) if (!mark[v]) visit(v);
 }
 
 /* As low as the longest chain of calls to it. */
@@ -61,8 +56,7 @@ function assignLayers(n, edges) {
 		let changed = false;
 
 		for (const e of edges) {
-			if (e.from === e.to)
-				continue;
+			if (e.from === e.to) continue;
 			const [a, b] = e.back ? [e.to, e.from] : [e.from, e.to];
 
 			if (layer[b] < layer[a] + 1) {
@@ -70,8 +64,7 @@ function assignLayers(n, edges) {
 				changed = true;
 			}
 		}
-		if (!changed)
-			break;
+		if (!changed) break;
 	}
 	return layer;
 }
@@ -81,8 +74,7 @@ function addPoints(nodes, edges) {
 	const links = [];
 
 	for (const e of edges) {
-		if (e.from === e.to)
-			continue;
+		if (e.from === e.to) continue;
 		const [a, b] = e.back ? [e.to, e.from] : [e.from, e.to];
 		let last = a;
 
@@ -102,19 +94,24 @@ function addPoints(nodes, edges) {
 
 /* Moves each node to the mean of its neighbours, layer by layer, down and up. */
 function orderLayers(nodes, links) {
-	const layers = [], above = nodes.map(() => []), below = nodes.map(() => []);
+	const layers = [],
+		above = nodes.map(() => []),
+		below = nodes.map(() => []);
 
-	for (const node of nodes)
-		(layers[node.layer] = layers[node.layer] || []).push(node);
+	for (const node of nodes) (layers[node.layer] = layers[node.layer] || []).push(node);
 	for (const [a, b, weight] of links) {
 		below[a].push([b, weight]);
 		above[b].push([a, weight]);
 	}
-	const place = () => layers.forEach((list) => list.forEach((node, i) => {
-		node.at = i;
-	}));
+	const place = () =>
+		layers.forEach((list) =>
+			list.forEach((node, i) => {
+				node.at = i;
+			})
+		);
 	const mean = (node, side) => {
-		let sum = 0, weights = 0;
+		let sum = 0,
+			weights = 0;
 
 		for (const [other, w] of side[node.id]) {
 			sum += nodes[other].at * Math.sqrt(w);
@@ -125,11 +122,11 @@ function orderLayers(nodes, links) {
 
 	place();
 	for (let round = 0; round < 12; round++) {
-		const side = round % 2 ? below : above, order = round % 2 ? layers.slice().reverse() : layers;
+		const side = round % 2 ? below : above,
+			order = round % 2 ? layers.slice().reverse() : layers;
 
 		for (const list of order) {
-			for (const node of list)
-				node.key = mean(node, side);
+			for (const node of list) node.key = mean(node, side);
 			list.sort((x, y) => x.key - y.key || x.id - y.id);
 			list.forEach((node, i) => {
 				node.at = i;
@@ -139,45 +136,71 @@ function orderLayers(nodes, links) {
 	return { layers, above, below };
 }
 
-function placeNodes(nodes, { layers, above, below }) {
-	const spread = (list) => {
-		let x = -Infinity;
+/*
+ * As near to where they want to be as their widths allow: neighbours that would overlap become one
+ * block that stands at the mean of their wishes.
+ */
+function settle(list) {
+	const blocks = [];
+	let offset = 0;
 
-		for (const node of list) {
-			node.x = Math.max(node.x, x + node.w / 2);
-			x = node.x + node.w / 2 + BOX.gapX;
+	list.forEach((node, i) => {
+		offset += i ? (list[i - 1].w + node.w) / 2 + BOX.gapX : 0;
+		node.offset = offset;
+		let block = { first: i, sum: (node.wish - offset) * node.pull, pull: node.pull };
+
+		while (
+			blocks.length &&
+			blocks[blocks.length - 1].sum / blocks[blocks.length - 1].pull >
+				block.sum / block.pull
+		) {
+			const last = blocks.pop();
+
+			block = {
+				first: last.first,
+				sum: last.sum + block.sum,
+				pull: last.pull + block.pull,
+			};
 		}
-	};
-
-	layers.forEach((list, l) => {
-		const width = list.reduce((sum, node) => sum + node.w + BOX.gapX, 0);
-		let x = -width / 2;
-
-		for (const node of list) {
-			node.x = x + node.w / 2;
-			x += node.w + BOX.gapX;
-			node.y = l * (BOX.h + BOX.gapY);
-		}
+		blocks.push(block);
 	});
-	for (let round = 0; round < 16; round++) {
-		const order = round % 2 ? layers.slice().reverse() : layers, side = round % 2 ? below : above;
+	blocks.forEach((block, j) => {
+		const end = j + 1 < blocks.length ? blocks[j + 1].first : list.length;
+
+		for (let i = block.first; i < end; i++)
+			list[i].x = block.sum / block.pull + list[i].offset;
+	});
+}
+
+function placeNodes(nodes, { layers, above, below }) {
+	layers.forEach((list, l) => {
+		for (const node of list) {
+			node.y = l * (BOX.h + BOX.gapY);
+			node.wish = node.at * 160 - list.length * 80;
+			node.pull = 1;
+		}
+		settle(list);
+	});
+	for (let round = 0; round < 24; round++) {
+		const order = round % 2 ? layers.slice().reverse() : layers,
+			side = round % 2 ? below : above;
 
 		for (const list of order) {
 			for (const node of list) {
-				const near = side[node.id];
+				/* Points follow both ends: what is long becomes straight. */
+				const near =
+					node.point || round > 20
+						? above[node.id].concat(below[node.id])
+						: side[node.id];
 				const weight = near.reduce((sum, [, w]) => sum + w, 0);
 
-				if (weight)
-					node.x = node.x * 0.3 + 0.7 * near.reduce((sum, [o, w]) => sum + (nodes[o].x * w) / weight, 0);
+				node.wish = weight
+					? near.reduce((sum, [o, w]) => sum + nodes[o].x * w, 0) /
+						weight
+					: node.x;
+				node.pull = node.point ? 2 : 1;
 			}
-			spread(list);
-			/* Spreading pushes to the right only: half of it is taken back. */
-			const off = list.reduce((sum, node) => sum + node.x, 0) / list.length;
-
-			if (round < 8)
-				list.forEach((node) => {
-					node.x -= off * 0.5;
-				});
+			settle(list);
 		}
 	}
 }
@@ -201,7 +224,12 @@ function layoutGraph(graph, nodes) {
 class GraphView {
 	constructor(app) {
 		this.app = app;
-		this.canvas = el("canvas", { tabindex: 0, role: "application", "aria-label": "Call graph", "aria-describedby": "keys-hint" });
+		this.canvas = el("canvas", {
+			tabindex: 0,
+			role: "application",
+			"aria-label": "Call graph",
+			"aria-describedby": "keys-hint",
+		});
 		this.note = el("div", { class: "graph-note" });
 		this.stage = el("div", { class: "stage" }, this.canvas, this.note);
 		this.node = el("div", { class: "single" }, this.stage);
@@ -219,27 +247,36 @@ class GraphView {
 					this.draw();
 				}
 				if (i >= 0)
-					this.app.tipOfFrame(this.graph.shown[i], e.clientX, e.clientY);
-				else
-					this.app.hideTip();
+					this.app.tipOfFrame(
+						this.graph.shown[i],
+						e.clientX,
+						e.clientY
+					);
+				else this.app.hideTip();
 			},
 			click: (x, y) => {
 				const i = this.hit(x, y);
 
-				if (i >= 0)
-					this.focusOn(i);
+				if (i >= 0) this.focusOn(i);
 			},
 			double: (x, y) => {
 				const i = this.hit(x, y);
 
 				if (i >= 0)
-					this.app.store.set({ view: "sandwich", fn: this.graph.shown[i] });
+					this.app.store.set({
+						view: "sandwich",
+						fn: this.graph.shown[i],
+					});
 			},
 			menu: (x, y, e) => {
 				const i = this.hit(x, y);
 
 				if (i >= 0)
-					this.app.menuOfFrame(this.graph.shown[i], e.clientX, e.clientY);
+					this.app.menuOfFrame(
+						this.graph.shown[i],
+						e.clientX,
+						e.clientY
+					);
 			},
 			pan: (dx, dy) => {
 				this.ox += dx;
@@ -250,7 +287,8 @@ class GraphView {
 		});
 	}
 	zoomAt(x, y, factor) {
-		const scale = clamp(this.scale * factor, 0.1, 3), f = scale / this.scale;
+		const scale = clamp(this.scale * factor, 0.1, 3),
+			f = scale / this.scale;
 
 		this.ox = x - (x - this.ox) * f;
 		this.oy = y - (y - this.oy) * f;
@@ -269,15 +307,17 @@ class GraphView {
 		this.draw();
 	}
 	build() {
-		const { app } = this, { sum } = app.shown;
+		const { app } = this,
+			{ sum } = app.shown;
 
 		this.graph = callEdges(app.tree, app.table(), GRAPH_NODES, sum * NODE_SHARE);
 		const best = new Map();
 
 		for (const e of this.graph.edges)
-			if (!best.has(e.to) || best.get(e.to).weight < e.weight)
-				best.set(e.to, e);
-		const kept = this.graph.edges.filter((e) => e.weight >= sum * EDGE_SHARE || best.get(e.to) === e);
+			if (!best.has(e.to) || best.get(e.to).weight < e.weight) best.set(e.to, e);
+		const kept = this.graph.edges.filter(
+			(e) => e.weight >= sum * EDGE_SHARE || best.get(e.to) === e
+		);
 
 		this.cut = this.graph.edges.length - kept.length;
 		this.graph.edges = kept;
@@ -285,32 +325,55 @@ class GraphView {
 		this.nodes = this.graph.shown.map((f, id) => {
 			const name = shorten(app.model.frames.names[f], BOX.most);
 
-			return { id, f, name, w: Math.max(90, name.length * this.painter.charWidth + 2 * BOX.pad) };
+			return {
+				id,
+				f,
+				name,
+				w: Math.max(
+					178,
+					name.length * this.painter.charWidth + 2 * BOX.pad
+				),
+			};
 		});
 		layoutGraph(this.graph, this.nodes);
 		const { hidden } = this.graph;
 
-		this.note.textContent = this.graph.shown.length + " functions; " + (hidden.functions ?
-			hidden.functions + " smaller ones with " + fmtPercent(sum ? hidden.self / sum : 0) + " of self time are hidden, dashed arcs lead through them" :
-			"none is hidden") + (this.cut ? "; " + this.cut + " thin arcs left out" : "");
+		this.note.textContent =
+			this.graph.shown.length +
+			" functions; " +
+			(hidden.functions
+				? hidden.functions +
+					" smaller ones with " +
+					fmtPercent(sum ? hidden.self / sum : 0) +
+					" of self time are hidden, dashed arcs lead through them"
+				: "none is hidden") +
+			(this.cut ? "; " + this.cut + " thin arcs left out" : "");
 	}
 	fitAll() {
-		const real = this.nodes.filter((n) => !n.point), p = this.painter;
+		const real = this.nodes.filter((n) => !n.point),
+			p = this.painter;
 
 		if (!real.length) {
 			this.scale = 1;
 			this.ox = this.oy = 0;
 			return;
 		}
-		const left = Math.min(...real.map((n) => n.x - n.w / 2)), right = Math.max(...real.map((n) => n.x + n.w / 2));
+		const left = Math.min(...real.map((n) => n.x - n.w / 2)),
+			right = Math.max(...real.map((n) => n.x + n.w / 2));
 		const bottom = Math.max(...real.map((n) => n.y)) + BOX.h;
 
-		this.scale = clamp(Math.min((p.width - 40) / (right - left), (p.height - 60) / bottom), 0.45, 1.2);
+		this.scale = clamp(
+			Math.min((p.width - 40) / (right - left), (p.height - 60) / bottom),
+			0.9,
+			1.1
+		);
 		this.ox = p.width / 2 - ((left + right) / 2) * this.scale;
 		this.oy = 24;
-		/* Too large to be seen whole: begin with the heaviest roots. */
+		/* Too wide to be seen whole: begin with the heaviest root. */
+		const root = real.find((n) => n.layer === 0) || real[0];
+
 		if ((right - left) * this.scale > p.width)
-			this.ox = p.width / 2 - real[0].x * this.scale;
+			this.ox = p.width / 2 - root.x * this.scale;
 	}
 	place(n) {
 		return [this.ox + n.x * this.scale, this.oy + n.y * this.scale];
@@ -318,65 +381,128 @@ class GraphView {
 	draw() {
 		this.painter.fit();
 		this.painter.begin(this.app.background);
-		if (this.nodes)
-			this.paint(this.painter);
+		if (this.nodes) this.paint(this.painter);
 	}
 	paint(p) {
-		const { app } = this, { sum } = app.shown, near = this.hoverAt >= 0 ? this.hoverAt : this.cursor;
+		const { app } = this,
+			{ sum } = app.shown,
+			near = this.hoverAt >= 0 ? this.hoverAt : this.cursor;
 		const edges = this.graph.edges.slice().sort((x, y) => x.weight - y.weight);
 
 		for (const e of edges)
 			this.paintEdge(p, e, sum, near >= 0 && (e.from === near || e.to === near));
-		for (const n of this.nodes)
-			if (!n.point)
-				this.paintNode(p, n, sum);
+		for (const n of this.nodes) if (!n.point) this.paintNode(p, n, sum);
 	}
 	paintEdge(p, e, sum, near) {
-		const { colors, accent } = this.app, s = this.scale, width = Math.max(0.7, Math.sqrt(e.weight / (sum || 1)) * 7 * s);
-		const stroke = near ? accent : colors.dark ? "#545b68" : "#b4bac4", dashed = e.direct < e.weight * 0.5;
+		const { colors, accent } = this.app,
+			s = this.scale,
+			width = Math.max(0.7, Math.sqrt(e.weight / (sum || 1)) * 7 * s);
+		const stroke = near ? accent : colors.dark ? "#545b68" : "#b4bac4",
+			dashed = e.direct < e.weight * 0.5;
 
 		if (e.from === e.to) {
-			const [x, y] = this.place(this.nodes[e.from]), r = (this.nodes[e.from].w / 2) * s;
+			const [x, y] = this.place(this.nodes[e.from]),
+				r = (this.nodes[e.from].w / 2) * s;
 
-			p.curve([x + r, y + 10 * s, x + r + 34 * s, y, x + r + 34 * s, y + BOX.h * s, x + r, y + 30 * s], stroke, width, dashed);
+			p.curve(
+				[
+					x + r,
+					y + 10 * s,
+					x + r + 34 * s,
+					y,
+					x + r + 34 * s,
+					y + BOX.h * s,
+					x + r,
+					y + 30 * s,
+				],
+				stroke,
+				width,
+				dashed
+			);
 			return;
 		}
-		const chain = [e.from, ...(e.back ? e.points.slice().reverse() : e.points), e.to].map((i) => this.nodes[i]);
+		const chain = [
+			e.from,
+			...(e.back ? e.points.slice().reverse() : e.points),
+			e.to,
+		].map((i) => this.nodes[i]);
 
 		for (let i = 0; i + 1 < chain.length; i++)
 			this.paintLink(p, chain[i], chain[i + 1], stroke, width, dashed, e.back);
 		this.paintArrow(p, chain[chain.length - 1], stroke, width, e.back);
 	}
 	paintLink(p, a, b, stroke, width, dashed, back) {
-		const s = this.scale, [ax, ay] = this.place(a), [bx, by] = this.place(b), bend = (BOX.gapY / 2) * s * (back ? -1 : 1);
-		const y0 = ay + (back || a.point ? 0 : BOX.h * s) + (a.point ? (BOX.h / 2) * s : 0);
-		const y1 = by + (back && !b.point ? BOX.h * s : 0) + (b.point ? (BOX.h / 2) * s : 0);
+		const s = this.scale,
+			[ax, ay] = this.place(a),
+			[bx, by] = this.place(b),
+			bend = (BOX.gapY / 2) * s * (back ? -1 : 1);
+		const y0 = ay + (back ? 0 : BOX.h * s),
+			y1 = by + (back ? BOX.h * s : 0);
 
 		p.curve([ax, y0, ax, y0 + bend, bx, y1 - bend, bx, y1], stroke, width, dashed);
+		if (b.point) p.curve([bx, by, bx, by + BOX.h * s], stroke, width, dashed);
 	}
 	paintArrow(p, node, stroke, width, back) {
-		const [x, y] = this.place(node), s = (3 + width) * Math.min(1, this.scale + 0.2), tip = back ? y + BOX.h * this.scale : y, way = back ? 1 : -1;
+		const [x, y] = this.place(node),
+			s = (3 + width) * Math.min(1, this.scale + 0.2),
+			tip = back ? y + BOX.h * this.scale : y,
+			way = back ? 1 : -1;
 
 		p.polygon([x, tip, x - s, tip + way * s * 1.6, x + s, tip + way * s * 1.6], stroke);
 	}
 	paintNode(p, n, sum) {
-		const { app } = this, { colors } = app, [x, y] = this.place(n), s = this.scale, t = app.table();
-		const w = n.w * s, h = BOX.h * s, share = sum ? t.self[n.f] / sum : 0;
-		const fill = app.matches ? (app.matches[n.f] ? colors.match : colors.faint) :
-			colors.mode === "diff" && t.totalB ? colors.ofDifference(app.tree, t.total[n.f], t.totalB[n.f], app.shown) :
-				colors.mode === "kind" || colors.mode === "module" || colors.mode === "name" ? colors.ofFrame(n.f) :
-					colors.ramp(colors.heat, Math.sqrt(share));
+		const { app } = this,
+			{ colors } = app,
+			[x, y] = this.place(n),
+			s = this.scale,
+			t = app.table();
+		const w = n.w * s,
+			h = BOX.h * s,
+			share = sum ? t.self[n.f] / sum : 0;
+		const fill = app.matches
+			? app.matches[n.f]
+				? colors.match
+				: colors.faint
+			: colors.mode === "diff" && t.totalB
+				? colors.ofDifference(
+						app.tree,
+						t.total[n.f],
+						t.totalB[n.f],
+						app.shown
+					)
+				: colors.mode === "kind" ||
+					  colors.mode === "module" ||
+					  colors.mode === "name"
+					? colors.ofFrame(n.f)
+					: colors.ramp(colors.selfRamp, Math.sqrt(share));
 
-		p.round(x - w / 2, y, w, h, 5 * s, fill, n.id === this.cursor ? app.accent : colors.dark ? "#0008" : "#0003");
+		p.round(
+			x - w / 2,
+			y,
+			w,
+			h,
+			5 * s,
+			fill,
+			n.id === this.cursor ? app.accent : colors.dark ? "#0008" : "#0003"
+		);
 		if (n.id === this.cursor)
 			p.frame(x - w / 2 - 1, y - 1, w + 2, h + 2, app.accent, 2);
-		if (s < 0.4)
-			return;
+		if (s < 0.4) return;
 		const text = shorten(n.name, Math.floor((w - 8) / p.charWidth));
 
 		p.text(text, x, y + h * 0.32, colors.text, FONT, "center");
-		if (h > 26)
-			p.text("self " + fmtPercent(share) + "  total " + fmtPercent(sum ? t.total[n.f] / sum : 0), x, y + h * 0.72, colors.text, SMALL, "center");
+		if (h > 26 && w > 150)
+			p.text(
+				"self " +
+					fmtPercent(share) +
+					"  total " +
+					fmtPercent(sum ? t.total[n.f] / sum : 0),
+				x,
+				y + h * 0.72,
+				colors.text,
+				SMALL,
+				"center"
+			);
 	}
 	hit(x, y) {
 		const s = this.scale;
@@ -384,7 +510,12 @@ class GraphView {
 		for (const n of this.nodes || []) {
 			const [nx, ny] = this.place(n);
 
-			if (!n.point && Math.abs(x - nx) <= (n.w * s) / 2 && y >= ny && y <= ny + BOX.h * s)
+			if (
+				!n.point &&
+				Math.abs(x - nx) <= (n.w * s) / 2 &&
+				y >= ny &&
+				y <= ny + BOX.h * s
+			)
 				return n.id;
 		}
 		return -1;
@@ -393,58 +524,81 @@ class GraphView {
 		this.paint(p);
 	}
 	focusOn(i) {
-		const n = this.nodes[i], p = this.painter;
+		const n = this.nodes[i],
+			p = this.painter;
 
 		this.cursor = i;
 		const [x, y] = this.place(n);
 
-		if (x < 60 || x > p.width - 60)
-			this.ox += p.width / 2 - x;
-		if (y < 10 || y > p.height - 70)
-			this.oy += p.height / 2 - y;
+		if (x < 60 || x > p.width - 60) this.ox += p.width / 2 - x;
+		if (y < 10 || y > p.height - 70) this.oy += p.height / 2 - y;
 		this.app.selectFrame(n.f);
 		this.draw();
 	}
 	key(e) {
-		const real = this.graph.shown.length, { cursor } = this;
+		const real = this.graph.shown.length,
+			{ cursor } = this;
 
 		switch (e.key) {
-		case "ArrowDown": this.follow((x) => x.from === cursor && x.to !== cursor, "to"); return true;
-		case "ArrowUp": this.follow((x) => x.to === cursor && x.from !== cursor, "from"); return true;
-		case "ArrowLeft": case "ArrowRight": this.sideways(e.key === "ArrowRight" ? 1 : -1); return true;
-		case "+": case "=": this.zoomAt(this.painter.width / 2, this.painter.height / 2, 1.25); return true;
-		case "-": this.zoomAt(this.painter.width / 2, this.painter.height / 2, 0.8); return true;
-		case "Home": this.fitAll(); this.draw(); return true;
-		case "Enter":
-			if (cursor >= 0 && cursor < real)
-				this.app.store.set({ view: "sandwich", fn: this.graph.shown[cursor] });
-			return true;
+			case "ArrowDown":
+				this.follow((x) => x.from === cursor && x.to !== cursor, "to");
+				return true;
+			case "ArrowUp":
+				this.follow((x) => x.to === cursor && x.from !== cursor, "from");
+				return true;
+			case "ArrowLeft":
+			case "ArrowRight":
+				this.sideways(e.key === "ArrowRight" ? 1 : -1);
+				return true;
+			case "+":
+			case "=":
+				this.zoomAt(this.painter.width / 2, this.painter.height / 2, 1.25);
+				return true;
+			case "-":
+				this.zoomAt(this.painter.width / 2, this.painter.height / 2, 0.8);
+				return true;
+			case "Home":
+				this.fitAll();
+				this.draw();
+				return true;
+			case "Enter":
+				if (cursor >= 0 && cursor < real)
+					this.app.store.set({
+						view: "sandwich",
+						fn: this.graph.shown[cursor],
+					});
+				return true;
 		}
 		return false;
 	}
 	follow(test, end) {
 		const list = this.graph.edges.filter(test).sort((x, y) => y.weight - x.weight);
 
-		if (this.cursor < 0 && this.graph.shown.length)
-			this.focusOn(0);
-		else if (list.length)
-			this.focusOn(list[0][end]);
+		if (this.cursor < 0 && this.graph.shown.length) this.focusOn(0);
+		else if (list.length) this.focusOn(list[0][end]);
 	}
 	sideways(way) {
 		const me = this.nodes[this.cursor];
 
-		if (!me)
-			return;
-		const row = this.nodes.filter((n) => !n.point && n.layer === me.layer).sort((x, y) => x.x - y.x), next = row[row.indexOf(me) + way];
+		if (!me) return;
+		const row = this.nodes
+				.filter((n) => !n.point && n.layer === me.layer)
+				.sort((x, y) => x.x - y.x),
+			next = row[row.indexOf(me) + way];
 
-		if (next)
-			this.focusOn(next.id);
+		if (next) this.focusOn(next.id);
 	}
 	stepMatch(way) {
-		const { matches } = this.app, list = this.graph.shown.map((f, i) => [f, i]).filter(([f]) => matches && matches[f]).map(([, i]) => i);
+		const { matches } = this.app,
+			list = this.graph.shown
+				.map((f, i) => [f, i])
+				.filter(([f]) => matches && matches[f])
+				.map(([, i]) => i);
 
 		if (list.length)
-			this.focusOn(list[(list.indexOf(this.cursor) + way + list.length) % list.length]);
+			this.focusOn(
+				list[(list.indexOf(this.cursor) + way + list.length) % list.length]
+			);
 	}
 }
 

@@ -5,22 +5,30 @@
  * with shift, the baseline of a comparison.
  */
 
-const HEAT_ROWS = 40;
-const HEAT_STEPS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 60, 120, 300, 600, 3600];
-const HEAT_LEFT = 46;
+const HEAT_ROWS = 40; /* at most */
+const HEAT_ROWS_LEAST = 8;
+const HEAT_STEPS = [
+	0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 60, 120, 300, 600,
+	3600,
+];
+const HEAT_LEFT = 54;
 const HEAT_BOTTOM = 16;
 
 class HeatMap {
 	constructor(app) {
 		this.app = app;
 		this.canvas = el("canvas", {
-			tabindex: 0, role: "application", "aria-describedby": "heat-hint",
-			"aria-label": "Heat map of samples over time: arrows move, Enter marks the ends of a range, shift Enter those of the baseline, Escape clears",
+			tabindex: 0,
+			role: "application",
+			"aria-describedby": "heat-hint",
+			"aria-label":
+				"Heat map of samples over time: arrows move, Enter marks the ends of a range, shift Enter those of the baseline, Escape clears",
 		});
 		this.node = el("div", { class: "heat-stage" }, this.canvas);
 		this.painter = new CanvasPainter(this.canvas);
 		this.anchor = null;
 		this.cell = [0, 0];
+		this.rows = HEAT_ROWS;
 		this.dragging = null;
 		this.listen();
 		this.canvas.addEventListener("focus", () => this.draw());
@@ -30,7 +38,11 @@ class HeatMap {
 		new Pointer(this.canvas, {
 			keepStart: true,
 			down: (x, y, e) => {
-				this.dragging = { from: this.cellAt(x, y), to: null, base: e.shiftKey };
+				this.dragging = {
+					from: this.cellAt(x, y),
+					to: null,
+					base: e.shiftKey,
+				};
 			},
 			hover: (x, y, e) => this.hoverAt(x, y, e),
 			pan: (dx, dy, x, y) => {
@@ -62,62 +74,111 @@ class HeatMap {
 			return;
 		}
 		this.anchor = { cell: this.cell, base };
-		this.app.say("range begins at " + fmtSeconds(this.timeOf(this.cell), this.step / HEAT_ROWS));
+		this.app.say(
+			"range begins at " +
+				fmtSeconds(this.timeOf(this.cell), this.step / this.rows)
+		);
 		this.draw();
 	}
 	timeOf([column, row]) {
-		return (column + row / HEAT_ROWS) * this.step;
+		return (column + row / this.rows) * this.step;
 	}
 	choose(c1, c2, base) {
-		const t1 = this.timeOf(c1), t2 = this.timeOf(c2), end = Math.max(t1, t2) + this.step / HEAT_ROWS;
-		const range = [Math.min(t1, t2), end].map((t) => Number(t.toFixed(6))), { state } = this.app;
+		const t1 = this.timeOf(c1),
+			t2 = this.timeOf(c2),
+			end = Math.max(t1, t2) + this.step / this.rows;
+		const range = [Math.min(t1, t2), end].map((t) => Number(t.toFixed(6))),
+			{ state } = this.app;
 
-		if (base)
-			this.app.store.set({ base: range, bev: null, rat: null, col: "diff" });
-		else
-			this.app.store.set({ range, zoom: [], x: null });
-		this.app.say((base ? "baseline " : "range ") + fmtSeconds(range[0]) + " to " + fmtSeconds(range[1]) + (state.base && !base ? ", compared with the baseline" : ""));
+		if (base) this.app.store.set({ base: range, bev: null, rat: null, col: "diff" });
+		else this.app.store.set({ range, zoom: [], x: null });
+		this.app.say(
+			(base ? "baseline " : "range ") +
+				fmtSeconds(range[0]) +
+				" to " +
+				fmtSeconds(range[1]) +
+				(state.base && !base ? ", compared with the baseline" : "")
+		);
 	}
 	cellAt(x, y) {
-		const column = clamp(Math.floor((x - HEAT_LEFT) / this.columnWidth), 0, this.columns - 1);
-		const row = clamp(HEAT_ROWS - 1 - Math.floor(y / this.rowHeight), 0, HEAT_ROWS - 1);
+		const column = clamp(
+			Math.floor((x - HEAT_LEFT) / this.columnWidth),
+			0,
+			this.columns - 1
+		);
+		const row = clamp(this.rows - 1 - Math.floor(y / this.rowHeight), 0, this.rows - 1);
 
 		return [column, row];
 	}
 	hoverAt(x, y, e) {
-		if (x < HEAT_LEFT || y > HEAT_ROWS * this.rowHeight || x > HEAT_LEFT + this.columns * this.columnWidth) {
+		if (
+			x < HEAT_LEFT ||
+			y > this.rows * this.rowHeight ||
+			x > HEAT_LEFT + this.columns * this.columnWidth
+		) {
 			this.app.hideTip();
 			return;
 		}
-		const cell = this.cellAt(x, y), n = this.counts[cell[0] * HEAT_ROWS + cell[1]];
-		const lines = [["from", fmtSeconds(this.timeOf(cell), this.step / HEAT_ROWS)], ["samples", fmtCount(n)]];
+		const cell = this.cellAt(x, y),
+			n = this.counts[cell[0] * this.rows + cell[1]];
+		const lines = [
+			["from", fmtSeconds(this.timeOf(cell), this.step / this.rows)],
+			["samples", fmtCount(n)],
+		];
 
 		if (this.matched)
-			lines.push(["matching", fmtCount(this.matched[cell[0] * HEAT_ROWS + cell[1]])]);
-		this.app.tipText("cell of " + fmtNs((this.step / HEAT_ROWS) * 1e9), lines, e.clientX, e.clientY);
+			lines.push([
+				"matching",
+				fmtCount(this.matched[cell[0] * this.rows + cell[1]]),
+			]);
+		this.app.tipText(
+			"cell of " + fmtNs((this.step / this.rows) * 1e9),
+			lines,
+			e.clientX,
+			e.clientY
+		);
 	}
 	chooseStep(width) {
-		const { span } = this.app.model, wanted = this.app.state.cell, most = Math.floor((width - HEAT_LEFT) / 4);
+		const { span } = this.app.model,
+			wanted = this.app.state.cell,
+			most = Math.floor((width - HEAT_LEFT) / 4);
 
-		if (wanted && span / wanted <= most * 2)
-			return wanted;
+		if (wanted && span / wanted <= most * 2) return wanted;
 		/* A second, as people expect, unless that leaves few columns. */
-		return HEAT_STEPS.find((s) => (s >= 1 || span / s <= 80) && span / s <= most) || HEAT_STEPS[HEAT_STEPS.length - 1];
+		return (
+			HEAT_STEPS.find((s) => (s >= 1 || span / s <= 80) && span / s <= most) ||
+			HEAT_STEPS[HEAT_STEPS.length - 1]
+		);
 	}
 	update() {
 		const { model, state, matches } = this.app;
 
-		if (!model.hasTime || !state.heat)
-			return;
+		if (!model.hasTime || !state.heat) return;
 		this.painter.fit();
 		this.step = this.chooseStep(this.painter.width);
+		this.rows = this.chooseRows();
 		this.columns = Math.max(1, Math.ceil((model.span + 1e-9) / this.step));
 		this.countSamples(matches);
 		this.draw();
 	}
+	/* A row is no shorter than the time between samples: else there would be stripes of nothing. */
+	chooseRows() {
+		const { model, state } = this.app,
+			ev = model.events[state.ev],
+			cpus = new Set();
+
+		for (const cpu of model.samples.cpu) cpus.add(cpu);
+		const rate =
+			ev.frequency || ev.samples / Math.max(1, cpus.size) / (model.span || 1);
+
+		return clamp(Math.floor(this.step * rate), HEAT_ROWS_LEAST, HEAT_ROWS);
+	}
 	countSamples(matches) {
-		const { model, state } = this.app, s = model.samples, cells = this.columns * HEAT_ROWS;
-		const has = matches && stacksWith(model, matches), per = HEAT_ROWS / this.step;
+		const { model, state } = this.app,
+			s = model.samples,
+			cells = this.columns * this.rows;
+		const has = matches && stacksWith(model, matches),
+			per = this.rows / this.step;
 
 		this.counts = new Uint32Array(cells);
 		this.matched = has ? new Uint32Array(cells) : null;
@@ -125,85 +186,131 @@ class HeatMap {
 			const at = Math.min(cells - 1, Math.floor(s.time[i] * per + 1e-9));
 
 			this.counts[at]++;
-			if (has && has[s.stack[i]])
-				this.matched[at]++;
+			if (has && has[s.stack[i]]) this.matched[at]++;
 		});
 		/* A few outliers must not make all the rest pale. */
-		const full = Array.from(this.counts).filter((n) => n).sort((a, b) => a - b);
+		const full = Array.from(this.counts)
+			.filter((n) => n)
+			.sort((a, b) => a - b);
 
 		this.most = full.length ? Math.max(1, full[Math.floor(full.length * 0.995)]) : 1;
 	}
 	draw() {
-		const { app, painter: p } = this, { colors } = app;
+		const { app, painter: p } = this,
+			{ colors } = app;
 
-		if (!app.model.hasTime || !app.state.heat || !this.counts)
-			return;
+		if (!app.model.hasTime || !app.state.heat || !this.counts) return;
 		p.fit();
-		this.rowHeight = Math.max(1, Math.floor((p.height - HEAT_BOTTOM) / HEAT_ROWS));
+		this.rowHeight = (p.height - HEAT_BOTTOM) / this.rows;
 		this.columnWidth = clamp((p.width - HEAT_LEFT - 4) / this.columns, 1, 40);
 		p.begin(app.background);
 		this.paintCells(p, colors);
 		this.paintAxes(p, colors);
-		const d = this.dragging, { state } = app;
+		const d = this.dragging,
+			{ state } = app;
 
 		this.paintRange(p, state.range, "A", app.accent);
 		this.paintRange(p, state.base, "B", app.accentB);
 		if (d && d.to)
-			this.paintRange(p, this.between(d.from, d.to), d.base ? "B" : "A", d.base ? app.accentB : app.accent);
+			this.paintRange(
+				p,
+				this.between(d.from, d.to),
+				d.base ? "B" : "A",
+				d.base ? app.accentB : app.accent
+			);
 		if (this.anchor)
-			this.paintCell(p, this.anchor.cell, this.anchor.base ? app.accentB : app.accent);
+			this.paintCell(
+				p,
+				this.anchor.cell,
+				this.anchor.base ? app.accentB : app.accent
+			);
 		if (document.activeElement === this.canvas)
 			this.paintCell(p, this.cell, colors.dark ? "#fff" : "#000");
 	}
 	between(c1, c2) {
-		const a = this.timeOf(c1), b = this.timeOf(c2);
+		const a = this.timeOf(c1),
+			b = this.timeOf(c2);
 
-		return [Math.min(a, b), Math.max(a, b) + this.step / HEAT_ROWS];
+		return [Math.min(a, b), Math.max(a, b) + this.step / this.rows];
 	}
 	paintCells(p, colors) {
-		const gap = this.columnWidth > 5 ? 1 : 0, high = this.rowHeight > 3 ? this.rowHeight - 1 : this.rowHeight;
+		const gap = this.columnWidth > 5 ? 1 : 0;
+		const edge = (c) => Math.round(HEAT_LEFT + c * this.columnWidth);
 
-		for (let c = 0; c < this.columns; c++) {
-			const x = Math.round(HEAT_LEFT + c * this.columnWidth), w = Math.max(1, Math.round(HEAT_LEFT + (c + 1) * this.columnWidth) - x - gap);
+		for (let c = 0; c < this.columns; c++)
+			for (let r = 0; r < this.rows; r++) {
+				const fill = this.cellFill(colors, c * this.rows + r);
 
-			for (let r = 0; r < HEAT_ROWS; r++) {
-				const n = this.counts[c * HEAT_ROWS + r], m = this.matched ? this.matched[c * HEAT_ROWS + r] : 0;
-				const y = (HEAT_ROWS - 1 - r) * this.rowHeight;
+				if (!fill) continue;
+				const y = Math.round((this.rows - 1 - r) * this.rowHeight);
+				const high = Math.round((this.rows - r) * this.rowHeight) - y;
 
-				if (m)
-					p.rect(x, y, w, high, colors.ramp(colors.matchRamp, 0.35 + 0.65 * Math.min(1, m / this.most)));
-				else if (n)
-					p.rect(x, y, w, high, this.matched ? colors.faint : colors.ramp(colors.heat, 0.12 + 0.88 * Math.min(1, n / this.most)));
+				p.rect(
+					edge(c),
+					y,
+					Math.max(1, edge(c + 1) - edge(c) - gap),
+					this.rowHeight > 4 ? high - 1 : high,
+					fill
+				);
 			}
-		}
+	}
+	/* While there is a search, how much of it; else how many samples. "" for none. */
+	cellFill(colors, cell) {
+		const n = this.counts[cell],
+			m = this.matched ? this.matched[cell] : 0;
+
+		if (m)
+			return colors.ramp(
+				colors.matchRamp,
+				0.35 + 0.65 * Math.min(1, m / this.most)
+			);
+		if (!n) return "";
+		if (this.matched) return colors.faint;
+		return colors.ramp(colors.heat, 0.12 + 0.88 * Math.min(1, n / this.most));
 	}
 	paintAxes(p, colors) {
-		const bottom = HEAT_ROWS * this.rowHeight, every = niceStep(Math.max(this.step, (70 / this.columnWidth) * this.step));
+		const bottom = this.rows * this.rowHeight,
+			every = niceStep(Math.max(this.step, (70 / this.columnWidth) * this.step));
 
 		p.text("0", HEAT_LEFT - 6, bottom - 6, colors.faintText, SMALL, "right");
 		p.text(fmtNs(this.step * 1e9), HEAT_LEFT - 6, 7, colors.faintText, SMALL, "right");
 		for (let t = 0; t <= this.app.model.span; t += every)
-			p.text(fmtSeconds(t, every * 20), HEAT_LEFT + (t / this.step) * this.columnWidth, bottom + 9, colors.faintText, SMALL);
+			p.text(
+				fmtSeconds(t, every * 20),
+				HEAT_LEFT + (t / this.step) * this.columnWidth,
+				bottom + 9,
+				colors.faintText,
+				SMALL
+			);
 	}
 	paintCell(p, [c, r], stroke) {
-		p.frame(HEAT_LEFT + c * this.columnWidth - 1, (HEAT_ROWS - 1 - r) * this.rowHeight - 1, this.columnWidth + 2, this.rowHeight + 2, stroke, 2);
+		p.frame(
+			HEAT_LEFT + c * this.columnWidth - 1,
+			(this.rows - 1 - r) * this.rowHeight - 1,
+			this.columnWidth + 2,
+			this.rowHeight + 2,
+			stroke,
+			2
+		);
 	}
 	/* Outline of the cells of a range: part of a column, whole columns, part of a column. */
 	paintRange(p, range, letter, color) {
-		if (!range)
-			return;
-		const first = range[0] / this.step, last = range[1] / this.step, bottom = HEAT_ROWS * this.rowHeight;
+		if (!range) return;
+		const first = range[0] / this.step,
+			last = range[1] / this.step,
+			bottom = this.rows * this.rowHeight;
 
 		for (let c = Math.floor(first + 1e-9); c < last - 1e-9; c++) {
-			const low = Math.max(0, first - c), high = Math.min(1, last - c), x = HEAT_LEFT + c * this.columnWidth;
-			const y = bottom * (1 - high), h = bottom * (high - low);
+			const low = Math.max(0, first - c),
+				high = Math.min(1, last - c),
+				x = HEAT_LEFT + c * this.columnWidth;
+			const y = bottom * (1 - high),
+				h = bottom * (high - low);
 
 			p.rect(x, y, this.columnWidth, 2, color);
 			p.rect(x, y + h - 2, this.columnWidth, 2, color);
-			if (c < first + 1)
-				p.rect(x, y, 2, h, color);
-			if (c >= last - 1 - 1e-9)
-				p.rect(x + this.columnWidth - 2, y, 2, h, color);
+			if (c < first + 1) p.rect(x, y, 2, h, color);
+			if (c >= last - 1 - 1e-9) p.rect(x + this.columnWidth - 2, y, 2, h, color);
 		}
 		const x = HEAT_LEFT + Math.floor(first + 1e-9) * this.columnWidth;
 
@@ -211,11 +318,25 @@ class HeatMap {
 		p.text(letter, x + 10, 10, "#fff", SMALL, "center");
 	}
 	key(e) {
-		const moves = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }, move = moves[e.key];
+		const moves = {
+				ArrowLeft: [-1, 0],
+				ArrowRight: [1, 0],
+				ArrowUp: [0, 1],
+				ArrowDown: [0, -1],
+			},
+			move = moves[e.key];
 
 		if (move) {
-			this.cell = [clamp(this.cell[0] + move[0], 0, this.columns - 1), clamp(this.cell[1] + move[1], 0, HEAT_ROWS - 1)];
-			this.app.say(fmtSeconds(this.timeOf(this.cell), this.step / HEAT_ROWS) + ", " + this.counts[this.cell[0] * HEAT_ROWS + this.cell[1]] + " samples");
+			this.cell = [
+				clamp(this.cell[0] + move[0], 0, this.columns - 1),
+				clamp(this.cell[1] + move[1], 0, this.rows - 1),
+			];
+			this.app.say(
+				fmtSeconds(this.timeOf(this.cell), this.step / this.rows) +
+					", " +
+					this.counts[this.cell[0] * this.rows + this.cell[1]] +
+					" samples"
+			);
 		} else if (e.key === "Enter" || e.key === " ") {
 			this.mark(e.shiftKey);
 		} else if (e.key === "Escape") {

@@ -38,7 +38,9 @@ const HELP = {
 			"Widths are shares of the time in that function. Choose the function in the list, or double-click a box.",
 		],
 		cost: "Nothing beyond the recording itself.",
-		caveats: ["If the function calls itself, its outermost call counts, so that nothing is counted twice."],
+		caveats: [
+			"If the function calls itself, its outermost call counts, so that nothing is counted twice.",
+		],
 	},
 	tree: {
 		title: "Call tree",
@@ -47,7 +49,9 @@ const HELP = {
 			"It opens along the hottest path. Reversed, it begins at what ran and opens towards the callers.",
 		],
 		cost: "Nothing beyond the recording itself.",
-		caveats: ["The same function stands in many lines, once for each path to it. For sums over all paths, see the functions."],
+		caveats: [
+			"The same function stands in many lines, once for each path to it. For sums over all paths, see the functions.",
+		],
 	},
 	functions: {
 		title: "Functions",
@@ -80,7 +84,9 @@ const HEAT_HELP = {
 		"Stripes across are things that happen at the same offset in each column: timers. Slopes are things with almost that period. Dark columns are bursts, pale ones pauses.",
 		"While you search, cells show when the matches ran.",
 	],
-	caveats: ["Sampling that is locked to the same timer as the workload paints patterns of its own: rates like 99 or 499 avoid it."],
+	caveats: [
+		"Sampling that is locked to the same timer as the workload paints patterns of its own: rates like 99 or 499 avoid it.",
+	],
 };
 
 const DIFF_HELP = {
@@ -90,7 +96,9 @@ const DIFF_HELP = {
 		"A box counts with all it calls. Grey is within what chance explains (two standard deviations).",
 		"Widths can be those of now, those of before, or of whichever is more, so that nothing is hidden.",
 	],
-	caveats: ["More of one thing is less of another, in shares: if something new takes half the time, all else shrinks."],
+	caveats: [
+		"More of one thing is less of another, in shares: if something new takes half the time, all else shrinks.",
+	],
 };
 
 const RATIO_HELP = {
@@ -103,27 +111,129 @@ const RATIO_HELP = {
 };
 
 const KEYS = [
-	["Views", [["1 – 6", "flame graph, time order, sandwich, call tree, functions, call graph"], ["i", "flame or icicle"], ["v", "reversed: callers on callees"],
-		["o", "order: by name, heaviest first, first seen"], ["g", "group by process, thread, CPU, cgroup"], ["c", "colours"], ["u", "samples or weight"], ["e", "next event"]]],
-	["Moving", [["← → ↑ ↓", "from box to box"], ["Enter", "zoom to the box; sandwich of a line"], ["w s a d", "zoom in, out, left, right; also wheel and drag"],
-		["Backspace", "back"], ["0", "reset"], ["Esc", "close, clear, zoom out"], ["Page ↑ ↓", "scroll rows"]]],
-	["Search", [["/", "search: a regular expression; capital letters count if there are any"], ["n  N", "next, previous match"], ["&", "only stacks that match, on or off"]]],
-	["The box in focus", [["S", "sandwich"], ["F", "focus: only what runs below it"], ["x", "drop stacks with it"], ["M", "merge it into its callers"],
-		["C", "collapse its recursion"], ["m", "all that can be done with it"], ["k", "collapse all direct recursion"]]],
-	["Time", [["h", "to the heat map: arrows, Enter marks the ends, Shift Enter those of the baseline"], ["H", "show or hide it"], ["b", "make the selected time the baseline"],
-		["X", "swap the two"]]],
-	["Page", [["p", "filters: process, thread, CPU, cgroup"], ["t", "the picture as a table"], ["l", "how to read this"], ["E", "export: SVG, PNG, folded"], ["T", "light or dark"], ["?", "these keys"]]],
+	[
+		"Views",
+		[
+			[
+				"1 – 6",
+				"flame graph, time order, sandwich, call tree, functions, call graph",
+			],
+			["i", "flame or icicle"],
+			["v", "reversed: callers on callees"],
+			["o", "order: by name, heaviest first, first seen"],
+			["g", "group by process, thread, CPU, cgroup"],
+			["c", "colours"],
+			["u", "samples or weight"],
+			["e", "next event"],
+		],
+	],
+	[
+		"Moving",
+		[
+			["← → ↑ ↓", "from box to box"],
+			["Enter", "zoom to the box; sandwich of a line"],
+			["w s a d", "zoom in, out, left, right; also wheel and drag"],
+			["Backspace", "back"],
+			["0", "reset"],
+			["Esc", "close, clear, zoom out"],
+			["Page ↑ ↓", "scroll rows"],
+		],
+	],
+	[
+		"Search",
+		[
+			[
+				"/",
+				"search: a regular expression; capital letters count if there are any",
+			],
+			["n  N", "next, previous match"],
+			["&", "only stacks that match, on or off"],
+		],
+	],
+	[
+		"The box in focus",
+		[
+			["S", "sandwich"],
+			["F", "focus: only what runs below it"],
+			["x", "drop stacks with it"],
+			["M", "merge it into its callers"],
+			["C", "collapse its recursion"],
+			["m", "all that can be done with it"],
+			["k", "collapse all direct recursion"],
+		],
+	],
+	[
+		"Time",
+		[
+			[
+				"h",
+				"to the heat map: arrows, Enter marks the ends, Shift Enter those of the baseline",
+			],
+			["H", "show or hide it"],
+			["b", "make the selected time the baseline"],
+			["X", "swap the two"],
+		],
+	],
+	[
+		"Page",
+		[
+			["p", "filters: process, thread, CPU, cgroup"],
+			["t", "the picture as a table"],
+			["l", "how to read this"],
+			["E", "export: SVG, PNG, folded"],
+			["T", "light or dark"],
+			["?", "these keys"],
+		],
+	],
 ];
 
 function helpSection(h) {
-	return el("section", {}, el("h3", { text: h.title }), ...h.read.map((t) => el("p", { text: t })),
+	return el(
+		"section",
+		{},
+		el("h3", { text: h.title }),
+		...h.read.map((t) => el("p", { text: t })),
 		h.cost ? el("p", {}, el("b", { text: "What it costs. " }), h.cost) : null,
-		el("p", {}, el("b", { text: h.caveats.length > 1 ? "Where it misleads." : "Mind. " }), h.caveats.length > 1 ? "" : h.caveats[0]),
-		h.caveats.length > 1 ? el("ul", {}, ...h.caveats.map((t) => el("li", { text: t }))) : null);
+		el(
+			"p",
+			{},
+			el("b", { text: h.caveats.length > 1 ? "Where it misleads." : "Mind. " }),
+			h.caveats.length > 1 ? "" : h.caveats[0]
+		),
+		h.caveats.length > 1
+			? el("ul", {}, ...h.caveats.map((t) => el("li", { text: t })))
+			: null
+	);
 }
 
 function keysSheet() {
-	return el("div", { class: "keys" }, ...KEYS.map(([title, list]) => el("section", {}, el("h3", { text: title }),
-		el("dl", {}, ...list.flatMap(([key, words]) => [el("dt", {}, ...key.split("  ").flatMap((k, i) => [i ? " " : null, el("kbd", { text: k })]).filter(Boolean)),
-			el("dd", { text: words })])))));
+	return el(
+		"div",
+		{ class: "keys" },
+		...KEYS.map(([title, list]) =>
+			el(
+				"section",
+				{},
+				el("h3", { text: title }),
+				el(
+					"dl",
+					{},
+					...list.flatMap(([key, words]) => [
+						el(
+							"dt",
+							{},
+							...key
+								.split("  ")
+								.flatMap((k, i) => [
+									i ? " " : null,
+									el("kbd", { text: k }),
+								])
+								.filter(Boolean)
+						),
+						el("dd", { text: words }),
+					])
+				)
+			)
+		)
+	);
 }

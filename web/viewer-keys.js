@@ -15,33 +15,28 @@ function transformFocus(app, k) {
 }
 
 function focusView(app) {
-	const v = app.view, target = v.focusNode ? v.focusNode() : v.canvas;
+	const v = app.view,
+		target = v.focusNode ? v.focusNode() : v.canvas;
 
-	if (target)
-		target.focus({ preventScroll: true });
+	if (target) target.focus({ preventScroll: true });
 }
 
 function menuAtFocus(app) {
-	const c = app.chosen, box = $("detail").getBoundingClientRect();
+	const c = app.chosen,
+		box = $("detail").getBoundingClientRect();
 
-	if (c && c.tree)
-		app.menu(c.tree, c.v, box.left + 20, box.top - 240);
-	else if (c)
-		app.menuOfFrame(c.f, box.left + 20, box.top - 240);
+	if (c && c.tree) app.menu(c.tree, c.v, box.left + 20, box.top - 240);
+	else if (c) app.menuOfFrame(c.f, box.left + 20, box.top - 240);
 }
 
 /* Out of one thing at a time: search, zoom, selection of time. */
 function escapeOne(app) {
 	const s = app.state;
 
-	if (s.q)
-		app.store.set({ q: "", qf: false });
-	else if (s.zoom.length || s.x)
-		app.store.set({ zoom: [], x: null });
-	else if (s.base)
-		app.store.set({ base: null, col: s.col === "diff" ? "kind" : s.col });
-	else if (s.range)
-		app.store.set({ range: null });
+	if (s.q) app.store.set({ q: "", qf: false });
+	else if (s.zoom.length || s.x) app.store.set({ zoom: [], x: null });
+	else if (s.base) app.store.set({ base: null });
+	else if (s.range) app.store.set({ range: null });
 }
 
 const COMMANDS = {
@@ -49,40 +44,72 @@ const COMMANDS = {
 		$("search").focus();
 		$("search").select();
 	},
-	"n": (app) => app.view.stepMatch(1),
-	"N": (app) => app.view.stepMatch(-1),
+	n: (app) => app.view.stepMatch(1),
+	N: (app) => app.view.stepMatch(-1),
 	"&": (app) => app.store.set({ qf: !app.state.qf }),
-	"i": (app) => app.store.set({ icicle: !app.state.icicle }),
-	"v": (app) => app.store.set({ rev: !app.state.rev, zoom: [], x: null }),
-	"o": (app) => app.store.set({ order: nextOf(CHOICES.order, app.state.order) }),
-	"g": (app) => app.store.set({ group: nextOf(GROUPS, app.state.group), zoom: [], x: null }),
-	"c": (app) => app.store.set({ col: nextOf(CHOICES.col.filter((c) => (c !== "diff" || isDiff(app.state)) && (c !== "ratio" || app.state.rat !== null)), app.state.col) }),
-	"u": (app) => app.store.set({ cnt: !app.state.cnt }),
-	"e": (app) => app.store.set({ ev: (app.state.ev + 1) % Math.max(1, app.model.events.length), zoom: [], x: null }),
-	"Backspace": (app) => app.store.back(),
-	"0": (app) => app.store.reset(),
-	"Escape": escapeOne,
-	"S": (app) => app.chosen && app.chosen.f && app.store.set({ view: "sandwich", fn: app.chosen.f }),
-	"F": (app) => transformFocus(app, "focus"),
-	"x": (app) => transformFocus(app, "drop"),
-	"M": (app) => transformFocus(app, "merge"),
-	"C": (app) => transformFocus(app, "collapse"),
-	"k": (app) => app.store.set({
-		tf: app.state.tf.some((t) => t.k === "recursion") ? app.state.tf.filter((t) => t.k !== "recursion") : app.state.tf.concat({ k: "recursion", f: 0 }), zoom: [], x: null,
-	}),
-	"m": menuAtFocus,
-	"h": (app) => {
+	i: (app) => app.store.set({ icicle: !app.state.icicle }),
+	v: (app) => app.store.set({ rev: !app.state.rev, zoom: [], x: null }),
+	o: (app) => app.store.set({ order: nextOf(CHOICES.order, app.state.order) }),
+	g: (app) => app.store.set({ group: nextOf(GROUPS, app.state.group), zoom: [], x: null }),
+	c: (app) =>
+		app.store.set({
+			col: nextOf(
+				CHOICES.col.filter(
+					(c) =>
+						(c !== "diff" || isDiff(app.state)) &&
+						(c !== "ratio" || app.state.rat !== null)
+				),
+				app.state.col
+			),
+		}),
+	u: (app) => app.store.set({ cnt: !app.state.cnt }),
+	e: (app) =>
+		app.store.set({
+			ev: nextOf(
+				eventChoices(app.model).map(([i]) => i),
+				app.state.ev
+			),
+			zoom: [],
+			x: null,
+		}),
+	Backspace: (app) => app.store.back(),
+	0: (app) => app.store.reset(),
+	Escape: escapeOne,
+	S: (app) =>
+		app.chosen && app.chosen.f && app.store.set({ view: "sandwich", fn: app.chosen.f }),
+	F: (app) => transformFocus(app, "focus"),
+	x: (app) => transformFocus(app, "drop"),
+	M: (app) => transformFocus(app, "merge"),
+	C: (app) => transformFocus(app, "collapse"),
+	k: (app) =>
+		app.store.set({
+			tf: app.state.tf.some((t) => t.k === "recursion")
+				? app.state.tf.filter((t) => t.k !== "recursion")
+				: app.state.tf.concat({ k: "recursion", f: 0 }),
+			zoom: [],
+			x: null,
+		}),
+	m: menuAtFocus,
+	h: (app) => {
 		app.store.set({ heat: true });
 		app.heat.canvas.focus();
 	},
-	"H": (app) => app.store.set({ heat: !app.state.heat }),
-	"b": (app) => app.state.range && app.store.set({ base: app.state.range, range: null, bev: null, rat: null, col: "diff" }),
-	"X": (app) => app.swap(),
-	"p": (app) => app.openFilters(),
-	"t": (app) => app.store.set({ mir: !app.state.mir }, true),
-	"l": (app) => app.openHow(),
-	"E": (app) => app.openExport(),
-	"T": (app) => app.nextTheme(),
+	H: (app) => app.store.set({ heat: !app.state.heat }),
+	b: (app) =>
+		app.state.range &&
+		app.store.set({
+			base: app.state.range,
+			range: null,
+			bev: null,
+			rat: null,
+			col: "diff",
+		}),
+	X: (app) => app.swap(),
+	p: (app) => app.openFilters(),
+	t: (app) => app.store.set({ mir: !app.state.mir }, true),
+	l: (app) => app.openHow(),
+	E: (app) => app.openExport(),
+	T: (app) => app.nextTheme(),
 	"?": (app) => app.openKeys(),
 };
 
@@ -103,18 +130,18 @@ function searchKey(app, e) {
 }
 
 function handleKey(app, e) {
-	const target = e.target, typing = target.matches && target.matches("input, select, textarea");
+	const target = e.target,
+		typing = target.matches && target.matches("input, select, textarea");
 
-	if (e.ctrlKey || e.metaKey || e.altKey || $("dialog").open || !$("menu").hidden)
-		return;
-	if (target === $("search"))
-		return searchKey(app, e);
-	if (typing)
-		return;
-	const onButton = target.matches && target.matches("button, a") && (e.key === "Enter" || e.key === " ");
+	if (e.ctrlKey || e.metaKey || e.altKey || $("dialog").open || !$("menu").hidden) return;
+	if (target === $("search")) return searchKey(app, e);
+	if (typing) return;
+	const onButton =
+		target.matches &&
+		target.matches("button, a") &&
+		(e.key === "Enter" || e.key === " ");
 
-	if (onButton)
-		return;
+	if (onButton) return;
 	if (target === app.heat.canvas ? app.heat.key(e) : app.view.key && app.view.key(e)) {
 		e.preventDefault();
 		return;

@@ -4,19 +4,24 @@
 async function loadBytes(options) {
 	const inside = $("data").textContent.trim();
 
-	if (inside)
-		return gunzip(decodeBase64(inside));
-	if (!options.data_url)
-		throw new Error("there is no data in this page");
+	if (inside) return gunzip(decodeBase64(inside));
+	if (!options.data_url) throw new Error("there is no data in this page");
 	const answer = await fetch(options.data_url);
 
-	if (!answer.ok)
-		throw new Error("the server answered " + answer.status);
+	if (!answer.ok) throw new Error("the server answered " + answer.status);
 	return new Uint8Array(await answer.arrayBuffer());
 }
 
 function showFailure(error) {
-	fill($("main"), el("div", { class: "failure" }, el("h2", { text: "This profile cannot be shown" }), el("p", { text: error.message || String(error) })));
+	fill(
+		$("main"),
+		el(
+			"div",
+			{ class: "failure" },
+			el("h2", { text: "This profile cannot be shown" }),
+			el("p", { text: error.message || String(error) })
+		)
+	);
 	document.body.classList.add("ready");
 }
 
@@ -26,8 +31,7 @@ function openApp(model, options) {
 	addEventListener("keydown", (e) => handleKey(app, e));
 	new ResizeObserver(() => {
 		app.heat.update();
-		if (app.view)
-			app.view.draw();
+		if (app.view) app.view.draw();
 	}).observe($("main"));
 	app.refresh();
 	document.body.classList.add("ready");
@@ -36,20 +40,27 @@ function openApp(model, options) {
 }
 
 async function main() {
-	const begin = performance.now(), options = JSON.parse($("options").textContent);
+	const begin = performance.now(),
+		options = JSON.parse($("options").textContent);
 
 	try {
-		const bytes = await loadBytes(options), read = performance.now(), model = readModel(bytes);
+		const bytes = await loadBytes(options),
+			read = performance.now(),
+			model = readModel(bytes);
 
 		$("data").textContent = "";
-		if (!model.samples.n)
-			throw new Error("There is not a single sample in it.");
+		if (!model.samples.n) throw new Error("There is not a single sample in it.");
 		const app = openApp(model, options);
 
 		app.timing.load = read - begin;
 		app.timing.open = performance.now() - begin;
 		/* For tests, scripts and the console. */
-		window.fathom = { app, model, version: options.version };
+		window.fathom = {
+			app,
+			model,
+			version: options.version,
+			openedAt: performance.now(),
+		};
 	} catch (error) {
 		showFailure(error);
 		console.error(error);

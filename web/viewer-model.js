@@ -5,11 +5,31 @@
  */
 
 const KIND = {
-	USER: 0, KERNEL: 1, JIT: 2, INTERPRETED: 3, INLINED: 4, HYPERVISOR: 5, MARKER: 6,
-	LABEL: 7, CPP: 8, MODULE: 9, /* only here */
+	USER: 0,
+	KERNEL: 1,
+	JIT: 2,
+	INTERPRETED: 3,
+	INLINED: 4,
+	HYPERVISOR: 5,
+	MARKER: 6,
+	LABEL: 7,
+	CPP: 8,
+	MODULE: 9,
+	WAKER: 10 /* from LABEL on: only here */,
 };
-const KIND_NAMES = ["user", "kernel", "JIT", "interpreted", "inlined", "hypervisor", "divider",
-	"label", "C++", "module"];
+const KIND_NAMES = [
+	"user",
+	"kernel",
+	"JIT",
+	"interpreted",
+	"inlined",
+	"hypervisor",
+	"divider",
+	"label",
+	"C++",
+	"module",
+	"waker",
+];
 
 const TYPES = { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array };
 
@@ -19,7 +39,8 @@ function readColumn(spec, buffer, offset, before) {
 
 	if (spec.constant !== undefined) {
 		const most = spec.constant;
-		const Type = most < 256 ? Uint8Array : most < 4294967296 ? Uint32Array : Float64Array;
+		const Type =
+			most < 256 ? Uint8Array : most < 4294967296 ? Uint32Array : Float64Array;
 
 		return new Type(n + before).fill(most, before);
 	}
@@ -33,8 +54,7 @@ function readColumn(spec, buffer, offset, before) {
 	}
 	const view = new TYPES[spec.bytes](buffer, offset + spec.at, n);
 
-	if (!before)
-		return view;
+	if (!before) return view;
 	const out = new TYPES[spec.bytes](n + before);
 
 	out.set(view, before);
@@ -42,12 +62,11 @@ function readColumn(spec, buffer, offset, before) {
 }
 
 function parentsOf(depth) {
-	const n = depth.length, parent = new Uint32Array(n);
+	const n = depth.length,
+		parent = new Uint32Array(n);
 	let deepest = 0;
 
-	for (let i = 1; i < n; i++)
-		if (depth[i] > deepest)
-			deepest = depth[i];
+	for (let i = 1; i < n; i++) if (depth[i] > deepest) deepest = depth[i];
 	const at = new Uint32Array(deepest + 1);
 
 	for (let i = 1; i < n; i++) {
@@ -84,11 +103,19 @@ class Frames {
 		this.ranks = null;
 		this.names[0] = "all";
 		this.kinds[0] = KIND.LABEL;
-		for (let i = 1; i < this.real; i++) {
-			if (this.kinds[i] === KIND.USER && /::|<.*>/.test(this.names[i]))
-				this.kinds[i] = KIND.CPP;
-			if (this.names[i] === "-" || this.names[i] === "--")
-				this.kinds[i] = KIND.MARKER;
+		for (let i = 1; i < this.real; i++) this.refineKind(i);
+	}
+	/* What only the name tells: C++, dividers between a sleeper and its waker, wakers. */
+	refineKind(f) {
+		const name = this.names[f];
+
+		if (name === "-" || name === "--") {
+			this.kinds[f] = KIND.MARKER;
+		} else if (name.endsWith("_[w]")) {
+			this.kinds[f] = KIND.WAKER;
+			this.names[f] = name.slice(0, -4);
+		} else if (this.kinds[f] === KIND.USER && /::|<.*>/.test(name)) {
+			this.kinds[f] = KIND.CPP;
 		}
 	}
 	/* A frame that is no code: "git-1234", "CPU 3". */
@@ -113,14 +140,13 @@ class Frames {
 	}
 	/* Frame -> its place in alphabetical order. */
 	rank() {
-		if (this.ranks)
-			return this.ranks;
-		const ids = Uint32Array.from(this.names, (_, i) => i), names = this.names;
+		if (this.ranks) return this.ranks;
+		const ids = Uint32Array.from(this.names, (_, i) => i),
+			names = this.names;
 
 		ids.sort((a, b) => (names[a] < names[b] ? -1 : names[a] > names[b] ? 1 : a - b));
 		this.ranks = new Uint32Array(ids.length);
-		for (let i = 0; i < ids.length; i++)
-			this.ranks[ids[i]] = i;
+		for (let i = 0; i < ids.length; i++) this.ranks[ids[i]] = i;
 		return this.ranks;
 	}
 	place(f) {
@@ -132,14 +158,21 @@ class Frames {
 
 function readThreads(header) {
 	return header.threads.map(([pid, tid, comm, cgroup]) => ({
-		pid, tid, comm: header.strings[comm], cgroup: header.strings[cgroup],
+		pid,
+		tid,
+		comm: header.strings[comm],
+		cgroup: header.strings[cgroup],
 	}));
 }
 
 function readSamples(col, header) {
 	const s = {
-		time: timesOf(col("time"), header.time_step_ns), stack: col("stack"),
-		thread: col("thread"), cpu: col("cpu"), event: col("event"), weight: col("weight"),
+		time: timesOf(col("time"), header.time_step_ns),
+		stack: col("stack"),
+		thread: col("thread"),
+		cpu: col("cpu"),
+		event: col("event"),
+		weight: col("weight"),
 		count: col("count"),
 	};
 
@@ -153,12 +186,11 @@ function constantWeights(samples, events) {
 	const each = new Array(events.length).fill(undefined);
 
 	for (let i = 0; i < samples.n; i++) {
-		const e = samples.event[i], w = samples.weight[i] / samples.count[i];
+		const e = samples.event[i],
+			w = samples.weight[i] / samples.count[i];
 
-		if (each[e] === undefined)
-			each[e] = w;
-		else if (each[e] !== w)
-			each[e] = 0;
+		if (each[e] === undefined) each[e] = w;
+		else if (each[e] !== w) each[e] = 0;
 	}
 	return each.map((w) => w || 0);
 }
@@ -166,24 +198,43 @@ function constantWeights(samples, events) {
 function readModel(bytes) {
 	const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
 
-	if (bytes.length < 12 || view.getUint32(0, false) !== 0x4654484d || view.getUint32(4, true) !== 1)
+	if (
+		bytes.length < 12 ||
+		view.getUint32(0, false) !== 0x4654484d ||
+		view.getUint32(4, true) !== 1
+	)
 		throw new Error("this is not the data of a profile");
 	const length = view.getUint32(8, true);
 	const header = JSON.parse(new TextDecoder().decode(bytes.subarray(12, 12 + length)));
 	const offset = bytes.byteOffset + 12 + length;
-	const col = (name, before) => readColumn(header.columns[name], bytes.buffer, offset, before || 0);
+	const col = (name, before) =>
+		readColumn(header.columns[name], bytes.buffer, offset, before || 0);
 	const depth = col("depth", 1);
 	const { parent, deepest } = parentsOf(depth);
 	const model = {
-		facts: header.facts, events: header.events, threads: readThreads(header),
-		depth, parent, deepest, frame: col("frame", 1), stacks: depth.length,
-		samples: readSamples(col, header), hasTime: header.has_time,
+		facts: header.facts,
+		events: header.events,
+		threads: readThreads(header),
+		depth,
+		parent,
+		deepest,
+		frame: col("frame", 1),
+		stacks: depth.length,
+		samples: readSamples(col, header),
+		hasTime: header.has_time,
 		/* Later: for stacks that blocked, the stacks that woke them. */
 		wakers: header.wakers || null,
 	};
 
-	model.frames = new Frames(col("name", 1), col("module", 1), col("file", 1), col("line", 1),
-		col("kind", 1), col("no_name", 1), header.strings);
+	model.frames = new Frames(
+		col("name", 1),
+		col("module", 1),
+		col("file", 1),
+		col("line", 1),
+		col("kind", 1),
+		col("no_name", 1),
+		header.strings
+	);
 	model.each = constantWeights(model.samples, model.events);
 	model.hasTime = model.hasTime && !model.samples.merged;
 	model.span = model.hasTime ? model.samples.time[model.samples.n - 1] : 0;
@@ -194,21 +245,28 @@ function readModel(bytes) {
 function unitOf(model, event, byCount) {
 	const ev = model.events[event] || { unit: "", name: "samples", samples: 0, weight: 0 };
 
-	if (byCount)
-		return { scale: 1, show: (w) => fmtCount(w) + " samples", name: "samples" };
-	if (ev.unit === "ns")
-		return { scale: 1, show: fmtNs, name: "time" };
+	if (byCount) return { scale: 1, show: (w) => fmtCount(w) + " samples", name: "samples" };
+	if (ev.unit === "ns") return { scale: 1, show: fmtNs, name: "time" };
 	if (ev.unit === "bytes")
 		return {
-			scale: 1, name: "bytes",
+			scale: 1,
+			name: "bytes",
 			show: (w) => fmtScaled(w, [" B", " KiB", " MiB", " GiB", " TiB"], 1024),
 		};
 	if (ev.unit === "thousandths" || ev.unit === "millionths") {
 		const scale = ev.unit === "thousandths" ? 1e-3 : 1e-6;
 
-		return { scale, show: (w) => countFormat.format(w * scale) + " samples", name: "samples" };
+		return {
+			scale,
+			show: (w) => countFormat.format(w * scale) + " samples",
+			name: "samples",
+		};
 	}
 	if (ev.weight === ev.samples)
 		return { scale: 1, show: (w) => fmtCount(w) + " samples", name: "samples" };
-	return { scale: 1, show: (w) => fmtCount(w) + " " + (ev.unit || ev.name), name: ev.unit || ev.name };
+	return {
+		scale: 1,
+		show: (w) => fmtLarge(w) + " " + (ev.unit || ev.name),
+		name: ev.unit || ev.name,
+	};
 }

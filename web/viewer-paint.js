@@ -29,10 +29,10 @@ class CanvasPainter {
 
 		this.width = Math.max(1, width);
 		this.height = Math.max(1, height);
-		const w = Math.round(this.width * ratio), h = Math.round(this.height * ratio);
+		const w = Math.round(this.width * ratio),
+			h = Math.round(this.height * ratio);
 
-		if (this.canvas.width === w && this.canvas.height === h)
-			return false;
+		if (this.canvas.width === w && this.canvas.height === h) return false;
 		this.canvas.width = w;
 		this.canvas.height = h;
 		this.canvas.style.width = this.width + "px";
@@ -49,8 +49,7 @@ class CanvasPainter {
 		c.textBaseline = "middle";
 		c.font = FONT;
 		this.font = FONT;
-		if (!this.charWidth)
-			this.charWidth = c.measureText("MMMMMMMMMM").width / 10;
+		if (!this.charWidth) this.charWidth = c.measureText("MMMMMMMMMM").width / 10;
 	}
 	rect(x, y, w, h, fill) {
 		this.context.fillStyle = fill;
@@ -77,8 +76,7 @@ class CanvasPainter {
 	text(text, x, y, fill, font, align) {
 		const c = this.context;
 
-		if (this.font !== (font || FONT))
-			c.font = this.font = font || FONT;
+		if (this.font !== (font || FONT)) c.font = this.font = font || FONT;
 		c.textAlign = align || "left";
 		c.fillStyle = fill;
 		c.fillText(text, x, y);
@@ -91,8 +89,7 @@ class CanvasPainter {
 			if (this.font !== (font || FONT))
 				this.context.font = this.font = font || FONT;
 			w = this.context.measureText(text).width;
-			if (this.widths.size > 20000)
-				this.widths.clear();
+			if (this.widths.size > 20000) this.widths.clear();
 			this.widths.set(key, w);
 		}
 		return w;
@@ -103,11 +100,8 @@ class CanvasPainter {
 
 		c.beginPath();
 		c.moveTo(points[0], points[1]);
-		if (points.length === 8)
-			c.bezierCurveTo(...points.slice(2));
-		else
-			for (let i = 2; i < points.length; i += 2)
-				c.lineTo(points[i], points[i + 1]);
+		if (points.length === 8) c.bezierCurveTo(...points.slice(2));
+		else for (let i = 2; i < points.length; i += 2) c.lineTo(points[i], points[i + 1]);
 		c.strokeStyle = stroke;
 		c.lineWidth = width;
 		c.setLineDash(dashed ? [5, 4] : []);
@@ -119,8 +113,7 @@ class CanvasPainter {
 
 		c.beginPath();
 		c.moveTo(points[0], points[1]);
-		for (let i = 2; i < points.length; i += 2)
-			c.lineTo(points[i], points[i + 1]);
+		for (let i = 2; i < points.length; i += 2) c.lineTo(points[i], points[i + 1]);
 		c.closePath();
 		c.fillStyle = fill;
 		c.fill();
@@ -142,8 +135,12 @@ const XML = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 
 /* Characters that XML has no place for become visible ones. */
 function xmlText(text) {
-	return text.replace(/[&<>"]/g, (c) => XML[c])
-		.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])/g, "\ufffd");
+	return text
+		.replace(/[&<>"]/g, (c) => XML[c])
+		.replace(
+			/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])/g,
+			"\ufffd"
+		);
 }
 
 class SvgPainter {
@@ -167,7 +164,16 @@ class SvgPainter {
 		const tip = this.tip;
 
 		this.tip = "";
-		this.parts.push(tip ? open + "><title>" + xmlText(tip) + "</title></" + open.slice(1).split(" ")[0] + ">" : open + "/>");
+		this.parts.push(
+			tip
+				? open +
+						"><title>" +
+						xmlText(tip) +
+						"</title></" +
+						open.slice(1).split(" ")[0] +
+						">"
+				: open + "/>"
+		);
 	}
 	box(x, y, w, h) {
 		const n = (v) => Number(v.toFixed(2));
@@ -178,43 +184,61 @@ class SvgPainter {
 		this.shape(`<rect ${this.box(x, y, w, h)} fill="${fill}"`);
 	}
 	frame(x, y, w, h, stroke, width) {
-		this.shape(`<rect ${this.box(x, y, w, h)} fill="none" stroke="${stroke}" stroke-width="${width}"`);
+		this.shape(
+			`<rect ${this.box(x, y, w, h)} fill="none" stroke="${stroke}" stroke-width="${width}"`
+		);
 	}
 	round(x, y, w, h, radius, fill, stroke) {
-		this.shape(`<rect ${this.box(x, y, w, h)} rx="${radius}" fill="${fill}"` + (stroke ? ` stroke="${stroke}"` : ""));
+		this.shape(
+			`<rect ${this.box(x, y, w, h)} rx="${radius}" fill="${fill}"` +
+				(stroke ? ` stroke="${stroke}"` : "")
+		);
 	}
 	text(text, x, y, fill, font, align) {
 		const [size, family] = FONT_FAMILIES[font || FONT];
 		const anchor = align === "center" ? "middle" : align === "right" ? "end" : "start";
 
-		this.parts.push(`<text x="${x.toFixed(1)}" y="${(y + 4).toFixed(1)}" font-size="${size}" ` +
-			`font-family="${family}" text-anchor="${anchor}" fill="${fill}">${xmlText(text)}</text>`);
+		this.parts.push(
+			`<text x="${x.toFixed(1)}" y="${(y + 4).toFixed(1)}" font-size="${size}" ` +
+				`font-family="${family}" text-anchor="${anchor}" fill="${fill}">${xmlText(text)}</text>`
+		);
 	}
 	measure(text, font) {
 		return this.like.measure(text, font);
 	}
 	curve(points, stroke, width, dashed) {
 		const n = points.map((v) => Number(v.toFixed(1)));
-		const d = n.length === 8 ? `M${n[0]} ${n[1]}C${n.slice(2).join(" ")}` :
-			"M" + n.slice(0, 2).join(" ") + "L" + n.slice(2).join(" ");
+		const d =
+			n.length === 8
+				? `M${n[0]} ${n[1]}C${n.slice(2).join(" ")}`
+				: "M" + n.slice(0, 2).join(" ") + "L" + n.slice(2).join(" ");
 
-		this.shape(`<path d="${d}" fill="none" stroke="${stroke}" stroke-width="${width}"` +
-			(dashed ? ' stroke-dasharray="5 4"' : ""));
+		this.shape(
+			`<path d="${d}" fill="none" stroke="${stroke}" stroke-width="${width}"` +
+				(dashed ? ' stroke-dasharray="5 4"' : "")
+		);
 	}
 	polygon(points, fill) {
-		this.shape(`<polygon points="${points.map((v) => v.toFixed(1)).join(" ")}" fill="${fill}"`);
+		this.shape(
+			`<polygon points="${points.map((v) => v.toFixed(1)).join(" ")}" fill="${fill}"`
+		);
 	}
 	clip(x, y, w, h) {
 		const id = "c" + this.clips++;
 
-		this.parts.push(`<clipPath id="${id}"><rect ${this.box(x, y, w, h)}/></clipPath><g clip-path="url(#${id})">`);
+		this.parts.push(
+			`<clipPath id="${id}"><rect ${this.box(x, y, w, h)}/></clipPath><g clip-path="url(#${id})">`
+		);
 	}
 	unclip() {
 		this.parts.push("</g>");
 	}
 	finish() {
-		return `<?xml version="1.0" encoding="UTF-8"?>\n<svg xmlns="http://www.w3.org/2000/svg" ` +
+		return (
+			`<?xml version="1.0" encoding="UTF-8"?>\n<svg xmlns="http://www.w3.org/2000/svg" ` +
 			`width="${this.width}" height="${this.height}" viewBox="0 0 ${this.width} ${this.height}">\n` +
-			this.parts.join("\n") + "\n</svg>\n";
+			this.parts.join("\n") +
+			"\n</svg>\n"
+		);
 	}
 }

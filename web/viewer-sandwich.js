@@ -10,23 +10,31 @@ class SandwichView {
 		this.callees.skip = 1;
 		this.callees.up = false;
 		this.glide = new Glide();
-		this.canvas = el("canvas", { tabindex: 0, role: "application", "aria-label": "Callers and callees", "aria-describedby": "keys-hint" });
+		this.canvas = el("canvas", {
+			tabindex: 0,
+			role: "application",
+			"aria-label": "Callers and callees",
+			"aria-describedby": "keys-hint",
+		});
 		this.stage = el("div", { class: "stage" }, this.canvas);
-		this.list = new FunctionTable(app, { compact: true, onPick: (f) => app.store.set({ fn: f }) });
+		this.list = new FunctionTable(app, {
+			compact: true,
+			onPick: (f) => app.store.set({ fn: f }),
+		});
 		this.node = el("div", { class: "split" }, this.list.node, this.stage);
 		this.painter = new CanvasPainter(this.canvas);
 		this.listen();
 	}
 	listen() {
-		const { app } = this, target = (x, y) => {
-			for (const p of [this.callees, this.callers]) {
-				const v = p.tree ? p.hit(x, y) : -1;
+		const { app } = this,
+			target = (x, y) => {
+				for (const p of [this.callees, this.callers]) {
+					const v = p.tree ? p.hit(x, y) : -1;
 
-				if (v >= 0)
-					return [p, v];
-			}
-			return [y > this.middle ? this.callees : this.callers, -1];
-		};
+					if (v >= 0) return [p, v];
+				}
+				return [y > this.middle ? this.callees : this.callers, -1];
+			};
 
 		new Pointer(this.canvas, {
 			hover: (x, y, e) => {
@@ -40,14 +48,12 @@ class SandwichView {
 			click: (x, y) => {
 				const [p, v] = target(x, y);
 
-				if (v >= 0)
-					this.focusOn(p, v, true);
+				if (v >= 0) this.focusOn(p, v, true);
 			},
 			double: (x, y) => {
 				const [p, v] = target(x, y);
 
-				if (v >= 0)
-					app.store.set({ fn: p.tree.frame[v] });
+				if (v >= 0) app.store.set({ fn: p.tree.frame[v] });
 			},
 			menu: (x, y, e) => {
 				const [p, v] = target(x, y);
@@ -64,25 +70,31 @@ class SandwichView {
 			wheel: (x, y, e) => {
 				const [p] = target(x, y);
 
-				if (!p.tree)
-					return;
+				if (!p.tree) return;
 				if (e.ctrlKey || p.rows * ROW <= p.area.h)
 					p.zoomAt(x, Math.exp(e.deltaY * 0.0022));
-				else
-					p.scrollBy(p.up ? -e.deltaY : e.deltaY);
+				else p.scrollBy(p.up ? -e.deltaY : e.deltaY);
 				this.draw();
 			},
 		});
 	}
 	update() {
-		const { app } = this, f = app.state.fn || this.heaviest();
+		const { app } = this,
+			f = app.state.fn || this.heaviest();
 
 		this.list.update(f);
-		if (this.version !== app.version || this.fn !== f || this.order !== app.state.order) {
+		if (
+			this.version !== app.version ||
+			this.fn !== f ||
+			this.order !== app.state.order
+		) {
 			this.version = app.version;
 			this.order = app.state.order;
 			this.fn = f;
-			for (const [p, tree] of [[this.callers, callersOf(app.tree, f)], [this.callees, calleesOf(app.tree, f)]]) {
+			for (const [p, tree] of [
+				[this.callers, callersOf(app.tree, f)],
+				[this.callees, calleesOf(app.tree, f)],
+			]) {
 				tree.setWidths(app.widths());
 				tree.setOrder(app.state.order);
 				p.setTree(tree);
@@ -99,9 +111,7 @@ class SandwichView {
 		const t = this.app.table();
 		let best = 0;
 
-		for (const f of t.rows)
-			if (!best || t.self[f] > t.self[best])
-				best = f;
+		for (const f of t.rows) if (!best || t.self[f] > t.self[best]) best = f;
 		return best;
 	}
 	draw() {
@@ -112,18 +122,35 @@ class SandwichView {
 		this.paint(p, 0, true);
 	}
 	paint(p, top, marks) {
-		const { app } = this, context = { colors: app.colors, matches: app.matches, shown: app.shown, accent: app.accent, marks };
-		const head = 22, half = Math.round((p.height - top) * 0.45);
+		const { app } = this,
+			context = {
+				colors: app.colors,
+				matches: app.matches,
+				shown: app.shown,
+				accent: app.accent,
+				marks,
+			};
+		const head = 22,
+			half = Math.round((p.height - top) * 0.45);
 
 		this.middle = top + half;
-		if (!marks)
-			context.describe = null;
+		if (!marks) context.describe = null;
 		this.callers.area = { x: 0, y: top + head, w: p.width, h: half - head };
-		this.callees.area = { x: 0, y: this.middle, w: p.width, h: p.height - this.middle - head };
+		this.callees.area = {
+			x: 0,
+			y: this.middle,
+			w: p.width,
+			h: p.height - this.middle - head,
+		};
 		for (const picture of [this.callers, this.callees])
-			if (picture.tree && picture.tree.lay[0])
-				picture.paint(p, context);
-		p.text("▲ callers of " + app.model.frames.names[this.fn], 8, top + 11, app.colors.faintText, SMALL);
+			if (picture.tree && picture.tree.lay[0]) picture.paint(p, context);
+		p.text(
+			"▲ callers of " + app.model.frames.names[this.fn],
+			8,
+			top + 11,
+			app.colors.faintText,
+			SMALL
+		);
 		p.text("▼ what it calls", 8, p.height - 11, app.colors.faintText, SMALL);
 	}
 	exportPaint(p) {
@@ -137,29 +164,34 @@ class SandwichView {
 		(this.inCallers ? this.callees : this.callers).cursor = -1;
 		p.cursor = v;
 		this.app.select(p.tree, v);
-		if (zoom)
-			this.glide.run(p, p.windowOf(v), () => this.draw());
-		else
-			p.reveal(v);
+		if (zoom) this.glide.run(p, p.windowOf(v), () => this.draw());
+		else p.reveal(v);
 		this.draw();
 	}
 	key(e) {
-		const p = this.active(), ways = {
-			ArrowUp: p.up ? "child" : "parent", ArrowDown: p.up ? "parent" : "child", ArrowLeft: "previous", ArrowRight: "next",
-		};
+		const p = this.active(),
+			ways = {
+				ArrowUp: p.up ? "child" : "parent",
+				ArrowDown: p.up ? "parent" : "child",
+				ArrowLeft: "previous",
+				ArrowRight: "next",
+			};
 
-		if (this.list.key(e))
-			return true;
+		if (this.list.key(e)) return true;
 		if (ways[e.key]) {
-			const v = p.step(ways[e.key]), top = p.firstShown();
+			const v = p.step(ways[e.key]),
+				top = p.firstShown();
 
 			/* Over the function itself one gets from one half into the other. */
 			if (v === p.cursor && e.key === "ArrowUp" && !p.up && this.callers.tree.n)
 				this.focusOn(this.callers, this.callers.firstShown(), false);
-			else if (p.up && e.key === "ArrowDown" && p.tree.depthOf(p.cursor) <= p.skip)
+			else if (
+				p.up &&
+				e.key === "ArrowDown" &&
+				p.tree.depthOf(p.cursor) <= p.skip
+			)
 				this.focusOn(this.callees, this.callees.firstShown(), false);
-			else
-				this.focusOn(p, v < 0 ? top : v, false);
+			else this.focusOn(p, v < 0 ? top : v, false);
 			return true;
 		}
 		if (e.key === "Enter" && p.cursor >= 0) {

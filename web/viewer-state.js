@@ -5,10 +5,34 @@
  */
 
 const DEFAULTS = {
-	view: "flame", icicle: false, rev: false, order: "name", ev: 0, cnt: false, range: null,
-	base: null, bev: null, rat: null, dw: "both", abs: false, flt: {}, group: "", q: "", qf: false,
-	tf: [], zoom: [], x: null, fn: 0, col: "kind", pal: "fathom", theme: "auto", heat: true, cell: 0,
-	sort: "self", desc: true, mir: false,
+	view: "flame",
+	icicle: false,
+	rev: false,
+	order: "name",
+	ev: 0,
+	cnt: false,
+	range: null,
+	base: null,
+	bev: null,
+	rat: null,
+	dw: "both",
+	abs: false,
+	flt: {},
+	group: "",
+	q: "",
+	qf: false,
+	tf: [],
+	zoom: [],
+	x: null,
+	fn: 0,
+	col: "kind",
+	pal: "fathom",
+	theme: "auto",
+	heat: true,
+	cell: 0,
+	sort: "self",
+	desc: true,
+	mir: false,
 };
 
 const numbers = (text) => text.split(",").map(Number);
@@ -22,15 +46,31 @@ const CODECS = {
 	x: { write: (r) => r.map((v) => Number(v.toPrecision(9))).join(","), read: readRange },
 	bev: { write: String, read: (t) => (/^\d+$/.test(t) ? Number(t) : null) },
 	rat: { write: String, read: (t) => (/^\d+$/.test(t) ? Number(t) : null) },
-	zoom: { write: (z) => z.join("."), read: (t) => t.split(".").map(Number).filter(Number.isInteger) },
+	zoom: {
+		write: (z) => z.join("."),
+		read: (t) => t.split(".").map(Number).filter(Number.isInteger),
+	},
 	tf: {
 		write: (list) => list.map((t) => t.k + (t.f ? "." + t.f : "")).join(","),
-		read: (text) => text.split(",").map((t) => ({ k: t.split(".")[0], f: Number(t.split(".")[1] || 0) }))
-			.filter((t) => Object.hasOwn(TRANSFORMS, t.k) && Number.isInteger(t.f)),
+		read: (text) =>
+			text
+				.split(",")
+				.map((t) => ({
+					k: t.split(".")[0],
+					f: Number(t.split(".")[1] || 0),
+				}))
+				.filter(
+					(t) =>
+						Object.hasOwn(TRANSFORMS, t.k) &&
+						Number.isInteger(t.f)
+				),
 	},
 	flt: {
-		write: (f) => Object.entries(f).filter(([, v]) => v.length)
-			.map(([k, v]) => k + ":" + v.map(encodeURIComponent).join("+")).join(","),
+		write: (f) =>
+			Object.entries(f)
+				.filter(([, v]) => v.length)
+				.map(([k, v]) => k + ":" + v.map(encodeURIComponent).join("+"))
+				.join(","),
 		read: readFilters,
 	},
 };
@@ -45,10 +85,14 @@ function readFilters(text) {
 	const out = {};
 
 	for (const part of text.split(",")) {
-		const at = part.indexOf(":"), key = part.slice(0, at);
+		const at = part.indexOf(":"),
+			key = part.slice(0, at);
 
 		if (["proc", "thr", "cpu", "cg", "comm"].includes(key))
-			out[key] = part.slice(at + 1).split("+").map(decodeURIComponent);
+			out[key] = part
+				.slice(at + 1)
+				.split("+")
+				.map(decodeURIComponent);
 	}
 	return out;
 }
@@ -61,33 +105,49 @@ function writeFragment(state, from) {
 	const parts = [];
 
 	for (const key of Object.keys(DEFAULTS)) {
-		if (sameValue(state[key], from[key]))
-			continue;
+		if (sameValue(state[key], from[key])) continue;
 		const value = state[key];
 		/* "none" where the page would open with something. */
-		const text = value === null ? "none" : CODECS[key] ? CODECS[key].write(value) :
-			typeof value === "boolean" ? (value ? "1" : "0") : String(value);
+		const text =
+			value === null
+				? "none"
+				: CODECS[key]
+					? CODECS[key].write(value)
+					: typeof value === "boolean"
+						? value
+							? "1"
+							: "0"
+						: String(value);
 
-		parts.push(key + "=" + encodeURIComponent(text).replace(/%2C/g, ",").replace(/%3A/g, ":"));
+		parts.push(
+			key +
+				"=" +
+				encodeURIComponent(text).replace(/%2C/g, ",").replace(/%3A/g, ":")
+		);
 	}
 	return "#" + parts.join("&");
 }
 
 function readValue(key, text) {
-	if (CODECS[key])
-		return text === "none" ? null : CODECS[key].read(text);
+	if (CODECS[key]) return text === "none" ? null : CODECS[key].read(text);
 	switch (typeof DEFAULTS[key]) {
-	case "boolean": return text === "1";
-	case "number": return Number.isFinite(Number(text)) ? Number(text) : DEFAULTS[key];
-	default: return text;
+		case "boolean":
+			return text === "1";
+		case "number":
+			return Number.isFinite(Number(text)) ? Number(text) : DEFAULTS[key];
+		default:
+			return text;
 	}
 }
 
 const CHOICES = {
 	view: ["flame", "time", "sandwich", "tree", "functions", "graph"],
-	order: ["name", "weight", "first"], dw: ["both", "a", "b"],
-	group: ["", "comm", "pid", "tid", "cpu", "cg"], theme: ["auto", "light", "dark"],
-	col: ["kind", "module", "name", "self", "diff", "ratio"], pal: ["fathom", "classic"],
+	order: ["name", "weight", "first"],
+	dw: ["both", "a", "b"],
+	group: ["", "comm", "pid", "tid", "cpu", "cg"],
+	theme: ["auto", "light", "dark"],
+	col: ["kind", "module", "name", "self", "diff", "ratio"],
+	pal: ["fathom", "classic"],
 };
 
 /* Whatever stands in the fragment, the state that comes out is one that can be shown. */
@@ -95,22 +155,22 @@ function sanitize(state, model) {
 	const inEvents = (e) => Number.isInteger(e) && e >= 0 && e < model.events.length;
 
 	for (const [key, choices] of Object.entries(CHOICES))
-		if (!choices.includes(state[key]))
-			state[key] = DEFAULTS[key];
-	if (!inEvents(state.ev))
-		state.ev = 0;
+		if (!choices.includes(state[key])) state[key] = DEFAULTS[key];
+	if (!inEvents(state.ev)) state.ev = 0;
 	for (const key of ["bev", "rat"])
-		if (state[key] !== null && !inEvents(state[key]))
-			state[key] = null;
-	if (!model.hasTime)
-		state.range = state.base = null;
+		if (state[key] !== null && !inEvents(state[key])) state[key] = null;
+	if (!model.hasTime) state.range = state.base = null;
+	if (
+		(state.col === "diff" && !isDiff(state)) ||
+		(state.col === "ratio" && state.rat === null)
+	)
+		state.col = "kind";
 	if (!(Number.isInteger(state.fn) && state.fn >= 0 && state.fn < model.frames.real))
 		state.fn = 0;
 	state.tf = (state.tf || []).filter((t) => t.f >= 0 && t.f < model.frames.real);
 	state.flt = state.flt || {};
 	state.zoom = state.zoom || [];
-	if (state.x && !(state.x[0] >= 0 && state.x[1] <= 1.000001))
-		state.x = null;
+	if (state.x && !(state.x[0] >= 0 && state.x[1] <= 1.000001)) state.x = null;
 	return state;
 }
 
@@ -118,10 +178,10 @@ function readFragment(text, from, model) {
 	const state = structuredClone(from);
 
 	for (const part of text.replace(/^#/, "").split("&")) {
-		const at = part.indexOf("="), key = part.slice(0, at);
+		const at = part.indexOf("="),
+			key = part.slice(0, at);
 
-		if (at < 0 || !Object.hasOwn(DEFAULTS, key))
-			continue;
+		if (at < 0 || !Object.hasOwn(DEFAULTS, key)) continue;
 		try {
 			state[key] = readValue(key, decodeURIComponent(part.slice(at + 1)));
 		} catch {
@@ -148,10 +208,12 @@ class Store {
 	}
 	/* @quiet: no step of its own to go back to. */
 	set(changes, quiet) {
-		const next = sanitize(Object.assign(structuredClone(this.state), changes), this.model);
+		const next = sanitize(
+			Object.assign(structuredClone(this.state), changes),
+			this.model
+		);
 
-		if (sameValue(next, this.state))
-			return;
+		if (sameValue(next, this.state)) return;
 		this.state = next;
 		this.save(quiet);
 		this.onChange(next);
@@ -159,25 +221,26 @@ class Store {
 	save(quiet) {
 		const url = writeFragment(this.state, this.initial);
 
-		if (!quiet)
-			this.depth++;
+		if (!quiet) this.depth++;
 		try {
-			history[quiet ? "replaceState" : "pushState"]({ depth: this.depth }, "", url);
+			history[quiet ? "replaceState" : "pushState"](
+				{ depth: this.depth },
+				"",
+				url
+			);
 		} catch {
 			/* some browsers refuse it for file: */
 		}
 	}
 	back() {
-		if (this.depth > 0)
-			history.back();
+		if (this.depth > 0) history.back();
 	}
 	/* All of the first event in the view that is open; how things look is kept. */
 	reset() {
 		const keep = ["view", "theme", "pal", "heat", "cell", "mir", "sort", "desc", "fn"];
 		const next = structuredClone(this.initial);
 
-		for (const key of keep)
-			next[key] = this.state[key];
+		for (const key of keep) next[key] = this.state[key];
 		this.set(next);
 	}
 }

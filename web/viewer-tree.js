@@ -21,14 +21,13 @@ class Tree {
 	}
 	/* Counting sort by parent: the children of v are kids[kidStart[v]] and on. */
 	linkChildren() {
-		const { n, parent } = this, start = new Uint32Array(n + 1), kids = new Uint32Array(n);
+		const { n, parent } = this,
+			start = new Uint32Array(n + 1),
+			kids = new Uint32Array(n);
 
-		for (let i = 1; i < n; i++)
-			start[parent[i] + 1]++;
-		for (let i = 0; i < n; i++)
-			start[i + 1] += start[i];
-		for (let i = 1; i < n; i++)
-			kids[start[parent[i]]++] = i;
+		for (let i = 1; i < n; i++) start[parent[i] + 1]++;
+		for (let i = 0; i < n; i++) start[i + 1] += start[i];
+		for (let i = 1; i < n; i++) kids[start[parent[i]]++] = i;
 		/* Each start has moved to the next one's place. */
 		start.copyWithin(1, 0, n);
 		start[0] = 0;
@@ -48,10 +47,10 @@ class Tree {
 		this.setWidths("a");
 	}
 	summed(self) {
-		const total = self.slice(), parent = this.parent;
+		const total = self.slice(),
+			parent = this.parent;
 
-		for (let i = this.n - 1; i > 0; i--)
-			total[parent[i]] += total[i];
+		for (let i = this.n - 1; i > 0; i--) total[parent[i]] += total[i];
 		return total;
 	}
 	/* What boxes are as wide as: a, b (scaled), or both: whatever is more in each stack. */
@@ -59,10 +58,14 @@ class Tree {
 		if (which === "a" || !this.selfB) {
 			this.lay = this.total;
 		} else {
-			const both = new Float64Array(this.n), s = this.scaleB;
+			const both = new Float64Array(this.n),
+				s = this.scaleB;
 
 			for (let i = 0; i < this.n; i++)
-				both[i] = which === "b" ? this.selfB[i] * s : Math.max(this.self[i], this.selfB[i] * s);
+				both[i] =
+					which === "b"
+						? this.selfB[i] * s
+						: Math.max(this.self[i], this.selfB[i] * s);
 			this.lay = this.summed(both);
 		}
 		this.forgetOrder();
@@ -75,8 +78,7 @@ class Tree {
 	}
 	forgetOrder() {
 		this.stamp = (this.stamp % 255) + 1;
-		if (this.stamp === 1)
-			this.stamps.fill(0);
+		if (this.stamp === 1) this.stamps.fill(0);
 		this.start[0] = 0;
 	}
 	/* Sets lo and hi: the children of v are kids[lo..hi), in order, only those with a width. */
@@ -84,8 +86,7 @@ class Tree {
 		const lo = this.kidStart[v];
 		let hi = this.kidStart[v + 1];
 
-		if (this.stamps[v] !== this.stamp)
-			this.arrange(v, lo, hi);
+		if (this.stamps[v] !== this.stamp) this.arrange(v, lo, hi);
 		/* Those without a width are at the end. */
 		if (hi > lo && !this.lay[this.kids[hi - 1]])
 			hi = firstIndex(lo, hi, (i) => !this.lay[this.kids[i]]);
@@ -105,8 +106,7 @@ class Tree {
 				kids[end++] = k;
 			}
 		}
-		if (end - lo > 1)
-			this.sortKids(lo, end);
+		if (end - lo > 1) this.sortKids(lo, end);
 		for (let i = lo, x = start[v]; i < end; i++) {
 			start[kids[i]] = x;
 			x += lay[kids[i]];
@@ -114,11 +114,14 @@ class Tree {
 		this.stamps[v] = this.stamp;
 	}
 	sortKids(lo, hi) {
-		const { kids, lay, frame } = this, rank = this.model.frames.rank();
-		const compare = this.order === "weight" ?
-			(a, b) => lay[b] - lay[a] || rank[frame[a]] - rank[frame[b]] :
-			this.order === "first" ? (a, b) => a - b :
-				(a, b) => rank[frame[a]] - rank[frame[b]] || a - b;
+		const { kids, lay, frame } = this,
+			rank = this.model.frames.rank();
+		const compare =
+			this.order === "weight"
+				? (a, b) => lay[b] - lay[a] || rank[frame[a]] - rank[frame[b]]
+				: this.order === "first"
+					? (a, b) => a - b
+					: (a, b) => rank[frame[a]] - rank[frame[b]] || a - b;
 
 		if (hi - lo > 12) {
 			kids.subarray(lo, hi).sort(compare);
@@ -128,8 +131,7 @@ class Tree {
 			const k = kids[i];
 			let j = i;
 
-			for (; j > lo && compare(kids[j - 1], k) > 0; j--)
-				kids[j] = kids[j - 1];
+			for (; j > lo && compare(kids[j - 1], k) > 0; j--) kids[j] = kids[j - 1];
 			kids[j] = k;
 		}
 	}
@@ -137,8 +139,7 @@ class Tree {
 	path(v) {
 		const out = [];
 
-		for (; v; v = this.parent[v])
-			out.push(this.frame[v]);
+		for (; v; v = this.parent[v]) out.push(this.frame[v]);
 		return out.reverse();
 	}
 	/* The node that a path of frames leads to, as far as it leads. */
@@ -148,8 +149,7 @@ class Tree {
 		for (const f of path) {
 			const next = this.childOf(v, f);
 
-			if (next < 0)
-				break;
+			if (next < 0) break;
 			v = next;
 		}
 		return v;
@@ -157,24 +157,20 @@ class Tree {
 	childOf(v, frame) {
 		this.children(v);
 		for (let i = this.lo; i < this.hi; i++)
-			if (this.frame[this.kids[i]] === frame)
-				return this.kids[i];
+			if (this.frame[this.kids[i]] === frame) return this.kids[i];
 		return -1;
 	}
 	/* Sees to it that start[v] is set. */
 	locate(v) {
 		const path = [];
 
-		for (; v; v = this.parent[v])
-			path.push(this.parent[v]);
-		for (const p of path.reverse())
-			this.children(p);
+		for (; v; v = this.parent[v]) path.push(this.parent[v]);
+		for (const p of path.reverse()) this.children(p);
 	}
 	depthOf(v) {
 		let d = 0;
 
-		for (; v; v = this.parent[v])
-			d++;
+		for (; v; v = this.parent[v]) d++;
 		return d;
 	}
 	samplesOf(v, each) {
@@ -203,20 +199,25 @@ class ReversedTree extends Tree {
 		this.addNode(0, 0, 0, this.at.length);
 	}
 	static of(source) {
-		const nodes = [], a = [], b = source.selfB ? [] : null, n = source.count ? [] : null;
+		const nodes = [],
+			a = [],
+			b = source.selfB ? [] : null,
+			n = source.count ? [] : null;
 
 		for (let i = 0; i < source.n; i++) {
-			if (!source.self[i] && !(b && source.selfB[i]))
-				continue;
+			if (!source.self[i] && !(b && source.selfB[i])) continue;
 			nodes.push(i);
 			a.push(source.self[i]);
-			if (b)
-				b.push(source.selfB[i]);
-			if (n)
-				n.push(source.ownCount[i]);
+			if (b) b.push(source.selfB[i]);
+			if (n) n.push(source.ownCount[i]);
 		}
-		return new ReversedTree(source, nodes, Float64Array.from(a), b && Float64Array.from(b),
-			n && Float64Array.from(n));
+		return new ReversedTree(
+			source,
+			nodes,
+			Float64Array.from(a),
+			b && Float64Array.from(b),
+			n && Float64Array.from(n)
+		);
 	}
 	grow() {
 		const room = Math.max(1024, this.room * 2);
@@ -231,19 +232,25 @@ class ReversedTree extends Tree {
 			this[key] = longer(this[key] || new Uint32Array(0), Uint32Array);
 		for (const key of ["self", "total", "start", "layOwn"])
 			this[key] = longer(this[key] || new Float64Array(0), Float64Array);
-		this.totalB = this.weightB ? longer(this.totalB || new Float64Array(0), Float64Array) : null;
+		this.totalB = this.weightB
+			? longer(this.totalB || new Float64Array(0), Float64Array)
+			: null;
 		this.selfB = this.totalB;
-		this.count = this.weightN ? longer(this.count || new Float64Array(0), Float64Array) : null;
+		this.count = this.weightN
+			? longer(this.count || new Float64Array(0), Float64Array)
+			: null;
 		this.stamps = longer(this.stamps, Uint8Array);
 		this.grown = longer(this.grown || new Uint8Array(0), Uint8Array);
 		this.lay = this.which === "a" ? this.total : this.layOwn;
 		this.room = room;
 	}
 	addNode(parent, frame, from, to) {
-		if (!this.n || this.n >= this.room)
-			this.grow();
+		if (!this.n || this.n >= this.room) this.grow();
 		const v = this.n++;
-		let a = 0, b = 0, both = 0, n = 0;
+		let a = 0,
+			b = 0,
+			both = 0,
+			n = 0;
 
 		for (let i = from; i < to; i++) {
 			const wb = this.weightB ? this.weightB[i] : 0;
@@ -258,18 +265,15 @@ class ReversedTree extends Tree {
 		this.from[v] = from;
 		this.to[v] = to;
 		this.total[v] = a;
-		if (this.totalB)
-			this.totalB[v] = b;
-		if (this.count)
-			this.count[v] = n;
+		if (this.totalB) this.totalB[v] = b;
+		if (this.count) this.count[v] = n;
 		this.layOwn[v] = this.which === "b" ? b * this.scaleB : both;
 		return v;
 	}
 	/* Only before anything has grown. */
 	setWidths(which) {
 		this.which = which;
-		if (!this.at)
-			return;
+		if (!this.at) return;
 		this.n = 0;
 		this.grown.fill(0);
 		this.addNode(0, 0, 0, this.at.length);
@@ -277,46 +281,43 @@ class ReversedTree extends Tree {
 		this.forgetOrder();
 	}
 	children(v) {
-		if (!this.grown[v])
-			this.growBelow(v);
+		if (!this.grown[v]) this.growBelow(v);
 		const lo = this.kidStart[v];
 		let hi = this.kidEnd[v];
 
-		if (this.stamps[v] !== this.stamp)
-			this.arrange(v, lo, hi);
-		while (hi > lo && !this.lay[this.kids[hi - 1]])
-			hi--;
+		if (this.stamps[v] !== this.stamp) this.arrange(v, lo, hi);
+		while (hi > lo && !this.lay[this.kids[hi - 1]]) hi--;
 		this.lo = lo;
 		this.hi = hi;
 		return hi - lo;
 	}
 	growBelow(v) {
-		const { source, at } = this, from = this.from[v], to = this.to[v];
+		const { source, at } = this,
+			from = this.from[v],
+			to = this.to[v];
 		const groups = new Map();
 
 		this.grown[v] = 1;
 		for (let i = from; i < to; i++) {
-			if (v)
-				at[i] = source.parent[at[i]];
+			if (v) at[i] = source.parent[at[i]];
 			const f = at[i] ? source.frame[at[i]] : 0;
 			const group = groups.get(f);
 
-			if (group)
-				group.push(i);
-			else
-				groups.set(f, [i]);
+			if (group) group.push(i);
+			else groups.set(f, [i]);
 		}
 		this.shareOut(v, from, groups);
 	}
 	/* Those whose stack ends here come first: they are the node's own. */
 	shareOut(v, from, groups) {
-		const ended = groups.get(0) || [], order = ended.slice(), parts = [];
+		const ended = groups.get(0) || [],
+			order = ended.slice(),
+			parts = [];
 
 		groups.delete(0);
 		for (const [frame, list] of groups) {
 			parts.push([frame, from + order.length, from + order.length + list.length]);
-			for (const i of list)
-				order.push(i);
+			for (const i of list) order.push(i);
 		}
 		this.permute(from, order);
 		this.kidStart[v] = this.n;
@@ -328,14 +329,12 @@ class ReversedTree extends Tree {
 		this.kidEnd[v] = this.n;
 		let own = 0;
 
-		for (let i = from; i < from + ended.length; i++)
-			own += this.weightA[i];
+		for (let i = from; i < from + ended.length; i++) own += this.weightA[i];
 		this.self[v] = own;
 	}
 	permute(from, order) {
 		for (const column of [this.at, this.weightA, this.weightB, this.weightN]) {
-			if (!column)
-				continue;
+			if (!column) continue;
 			const sorted = order.map((i) => column[i]);
 
 			column.set(sorted, from);

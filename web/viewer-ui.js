@@ -2,8 +2,12 @@
 /* The page: what the state says is derived once, then shown by the view that is open. */
 
 const VIEWS = [
-	["flame", "Flame graph", FlameView], ["time", "Time order", ChartView], ["sandwich", "Sandwich", SandwichView],
-	["tree", "Call tree", TreeView], ["functions", "Functions", FunctionsView], ["graph", "Call graph", GraphView],
+	["flame", "Flame graph", FlameView],
+	["time", "Time order", ChartView],
+	["sandwich", "Sandwich", SandwichView],
+	["tree", "Call tree", TreeView],
+	["functions", "Functions", FunctionsView],
+	["graph", "Call graph", GraphView],
 ];
 
 class App {
@@ -27,11 +31,25 @@ class App {
 		return this.views[this.state.view];
 	}
 	get dark() {
-		return this.state.theme === "auto" ? this.darkQuery.matches : this.state.theme === "dark";
+		return this.state.theme === "auto"
+			? this.darkQuery.matches
+			: this.state.theme === "dark";
 	}
 	/* --- deriving ---------------------------------------------------------------------- */
 	derive() {
-		const s = this.state, key = JSON.stringify([s.ev, s.cnt, s.range, s.base, s.bev, s.rat, s.flt, s.group, s.tf, s.qf && s.q]);
+		const s = this.state,
+			key = JSON.stringify([
+				s.ev,
+				s.cnt,
+				s.range,
+				s.base,
+				s.bev,
+				s.rat,
+				s.flt,
+				s.group,
+				s.tf,
+				s.qf && s.q,
+			]);
 
 		if (key !== this.deriveKey) {
 			const begin = performance.now();
@@ -53,27 +71,34 @@ class App {
 	forget() {
 		this.version++;
 		this.reversed = this.tableMade = this.chart = this.peaks = null;
+		/* Views that are not open must not keep trees alive that nobody will see again. */
+		for (const name of Object.keys(this.views))
+			if (name !== this.state.view) delete this.views[name];
 	}
 	widths() {
 		return isDiff(this.state) ? this.state.dw : "a";
 	}
 	makeShown() {
-		const { derived: d, state, model } = this, each = state.cnt ? 1 : d.samples ? d.sum / d.samples : 1;
+		const { derived: d, state, model } = this,
+			each = state.cnt ? 1 : d.samples ? d.sum / d.samples : 1;
 
 		this.shown = {
-			state, sum: d.sum, samples: d.samples, each: each || 1, eachB: state.cnt ? 1 : d.samplesB ? this.tree.sumB / d.samplesB || 1 : 1,
+			state,
+			sum: d.sum,
+			samples: d.samples,
+			each: each || 1,
+			eachB: state.cnt ? 1 : d.samplesB ? this.tree.sumB / d.samplesB || 1 : 1,
 			unit: unitOf(model, state.ev, state.cnt),
 		};
 		if (state.col === "self" || (state.col === "diff" && state.abs))
-			Object.assign(this.shown, this.peaks = this.peaks || peaksOf(this.tree));
+			Object.assign(this.shown, (this.peaks = this.peaks || peaksOf(this.tree)));
 	}
 	table() {
-		return this.tableMade = this.tableMade || functionTable(this.tree);
+		return (this.tableMade = this.tableMade || functionTable(this.tree));
 	}
 	/* The tree as it is to be drawn: from the root, or from the leaves. */
 	shownTree() {
-		if (!this.state.rev)
-			return this.tree;
+		if (!this.state.rev) return this.tree;
 		if (!this.reversed) {
 			this.reversed = ReversedTree.of(this.tree);
 			this.reversed.setWidths(this.widths());
@@ -82,12 +107,14 @@ class App {
 	}
 	/* Lanes take the place of groups. */
 	chartTree() {
-		if (!this.state.group)
-			return this.derived;
-		return this.chart = this.chart || deriveTree(this.model, Object.assign({}, this.state, { group: "" }));
+		if (!this.state.group) return this.derived;
+		return (this.chart =
+			this.chart ||
+			deriveTree(this.model, Object.assign({}, this.state, { group: "" })));
 	}
 	deriveLook() {
-		const { state, model } = this, key = [this.dark, state.col, state.pal, model.frames.count].join();
+		const { state, model } = this,
+			key = [this.dark, state.col, state.pal, model.frames.count].join();
 
 		if (key !== this.lookKey) {
 			this.lookKey = key;
@@ -123,7 +150,8 @@ class App {
 		this.timing.refresh = performance.now() - begin;
 	}
 	openView() {
-		const name = this.state.view, View = VIEWS.find(([id]) => id === name)[2];
+		const name = this.state.view,
+			View = VIEWS.find(([id]) => id === name)[2];
 
 		this.views[name] = this.views[name] || new View(this);
 		if ($("main").firstChild !== this.views[name].node) {
@@ -142,34 +170,50 @@ class App {
 		return this.options.title || baseName(this.model.facts.source || "profile");
 	}
 	factLine() {
-		return factsOf(this.model, this.state).map(([t]) => t).join(" · ");
+		return factsOf(this.model, this.state)
+			.map(([t]) => t)
+			.join(" · ");
 	}
 	showHeader() {
 		$("title").textContent = this.heading();
-		fill($("facts"), ...factsOf(this.model, this.state).map(([text, hint, warn]) => el("span", { class: warn ? "fact warn" : "fact", text, title: hint })));
+		fill(
+			$("facts"),
+			...factsOf(this.model, this.state).map(([text, hint, warn]) =>
+				el("span", {
+					class: warn ? "fact warn" : "fact",
+					text,
+					title: hint,
+				})
+			)
+		);
 		fill($("chips"), ...chipsOf(this));
 		const { sum, samples, unit } = this.shown;
 
-		$("sum").textContent = (unit.name === "samples" ? "" : unit.show(sum) + " · ") + fmtCount(samples) + " samples shown";
+		$("sum").textContent =
+			(unit.name === "samples" ? "" : unit.show(sum) + " · ") +
+			fmtCount(samples) +
+			" samples shown";
 		$("sum").dataset.weight = String(sum);
 		$("back").disabled = this.store.depth <= 0;
 	}
 	showSearch() {
-		const input = $("search"), out = $("matched");
+		const input = $("search"),
+			out = $("matched");
 
-		if (document.activeElement !== input)
-			input.value = this.state.q;
+		if (document.activeElement !== input) input.value = this.state.q;
 		input.classList.toggle("bad", !!this.searchError);
 		$("only").setAttribute("aria-pressed", String(this.state.qf));
-		if (this.searchError)
-			out.textContent = "not a regular expression";
+		if (this.searchError) out.textContent = "not a regular expression";
 		else if (this.matches) {
 			const m = matchedWeight(this.tree, this.matches);
 
-			out.textContent = fmtPercent(this.shown.sum ? m.sum / this.shown.sum : 0) + " matched";
-			out.title = fmtCount(m.boxes) + " boxes; where one stands on another it counts once";
-		} else
-			out.textContent = "";
+			out.textContent =
+				fmtPercent(this.shown.sum ? m.sum / this.shown.sum : 0) +
+				" matched";
+			out.title =
+				fmtCount(m.boxes) +
+				" boxes; where one stands on another it counts once";
+		} else out.textContent = "";
 	}
 	showLegend() {
 		const kinds = new Set();
@@ -178,24 +222,47 @@ class App {
 			kinds.add(this.model.frames.kinds[f]);
 		const legend = legendOf(this.colors, this.shown, [...kinds].sort()) || [];
 
-		if (this.matches)
-			legend.unshift([this.colors.match, "matches"]);
-		fill($("legend"), ...legend.map(([color, words]) => {
-			const dot = el("span", { class: "dot" });
+		if (this.matches) legend.unshift([this.colors.match, "matches"]);
+		fill(
+			$("legend"),
+			...legend.map(([color, words]) => {
+				const dot = el("span", { class: "dot" });
 
-			dot.style.background = color;
-			return el("span", { class: "key" }, dot, words);
-		}));
+				dot.style.background = color;
+				return el("span", { class: "key" }, dot, words);
+			})
+		);
 		if (this.state.col === "module" || this.state.col === "name")
-			fill($("legend"), el("span", { class: "key", text: this.state.col === "module" ? "one colour for each module" : "one colour for each name" }));
+			fill(
+				$("legend"),
+				el("span", {
+					class: "key",
+					text:
+						this.state.col === "module"
+							? "one colour for each module"
+							: "one colour for each name",
+				})
+			);
 	}
 	/* --- what is in focus -------------------------------------------------------------- */
 	select(tree, v) {
 		this.chosen = { tree, v, f: tree.frame[v] };
-		fillDetail(this, tree.frame[v], tree, v, nodeFacts(this, tree, v, this.view.viewTotal ? this.view.viewTotal() : 0));
+		fillDetail(
+			this,
+			tree.frame[v],
+			tree,
+			v,
+			nodeFacts(this, tree, v, this.view.viewTotal ? this.view.viewTotal() : 0)
+		);
 		const { frames } = this.model;
 
-		this.say(frames.names[tree.frame[v]] + ", " + fmtPercent(this.shown.sum ? tree.total[v] / this.shown.sum : 0) + " of all, self " + fmtPercent(this.shown.sum ? tree.self[v] / this.shown.sum : 0));
+		this.say(
+			frames.names[tree.frame[v]] +
+				", " +
+				fmtPercent(this.shown.sum ? tree.total[v] / this.shown.sum : 0) +
+				" of all, self " +
+				fmtPercent(this.shown.sum ? tree.self[v] / this.shown.sum : 0)
+		);
 		fillMirror(this, tree, v);
 	}
 	selectFrame(f) {
@@ -203,18 +270,23 @@ class App {
 		fillDetail(this, f, null, -1, frameFacts(this, f));
 	}
 	refreshDetail() {
-		const c = this.chosen, { view } = this;
+		const c = this.chosen,
+			{ view } = this;
 
-		if (view.cursorNode && view.picture.tree && (!c || c.tree !== view.picture.tree || c.version !== this.version))
+		if (
+			view.cursorNode &&
+			view.picture.tree &&
+			(!c || c.tree !== view.picture.tree || c.version !== this.version)
+		)
 			this.select(view.picture.tree, view.cursorNode());
-		else if (c && c.tree)
-			this.select(c.tree, c.v);
-		else if (c)
-			this.selectFrame(c.f);
+		else if (c && c.tree) this.select(c.tree, c.v);
+		else if (c) this.selectFrame(c.f);
 		else
-			fillDetail(this, 0, null, -1, [["total", withShare(this, this.shown.sum)], ["samples", fmtCount(this.shown.samples)]]);
-		if (this.chosen)
-			this.chosen.version = this.version;
+			fillDetail(this, 0, null, -1, [
+				["total", withShare(this, this.shown.sum)],
+				["samples", fmtCount(this.shown.samples)],
+			]);
+		if (this.chosen) this.chosen.version = this.version;
 	}
 	goTo(tree, v) {
 		if (this.view.picture && this.view.picture.tree === tree) {
@@ -224,11 +296,15 @@ class App {
 		}
 	}
 	describe(tree, v) {
-		return this.model.frames.names[tree.frame[v]] + " (" + withShare(this, tree.total[v]) + ")";
+		return (
+			this.model.frames.names[tree.frame[v]] +
+			" (" +
+			withShare(this, tree.total[v]) +
+			")"
+		);
 	}
 	menu(tree, v, x, y) {
-		if (v >= 0)
-			openMenu(actionsOf(this, tree.frame[v], tree, v), x, y);
+		if (v >= 0) openMenu(actionsOf(this, tree.frame[v], tree, v), x, y);
 	}
 	menuOfFrame(f, x, y) {
 		openMenu(actionsOf(this, f, null, -1), x, y);
@@ -237,10 +313,15 @@ class App {
 	showWakers() {}
 	/* --- small things ------------------------------------------------------------------ */
 	tip(tree, v, x, y, viewTotal, extra) {
-		if (v < 0 || !tree)
-			this.hideTip();
+		if (v < 0 || !tree) this.hideTip();
 		else
-			showTip(this.model.frames.names[tree.frame[v]], originOf(this, tree.frame[v]), nodeFacts(this, tree, v, viewTotal).concat(extra || []), x, y);
+			showTip(
+				this.model.frames.names[tree.frame[v]],
+				originOf(this, tree.frame[v]),
+				nodeFacts(this, tree, v, viewTotal).concat(extra || []),
+				x,
+				y
+			);
 	}
 	tipOfFrame(f, x, y) {
 		showTip(this.model.frames.names[f], originOf(this, f), frameFacts(this, f), x, y);
@@ -281,19 +362,47 @@ class App {
 	buildControls() {
 		const set = (changes) => this.store.set(changes);
 
-		fill($("tabs"), ...VIEWS.map(([id, words], i) => el("button", {
-			role: "tab", text: words, "data-view": id, title: words + "  [" + (i + 1) + "]", onclick: () => set({ view: id }),
-		})));
-		this.fillSelect("event", this.model.events.map((e, i) => [i, e.name]));
+		fill(
+			$("tabs"),
+			...VIEWS.map(([id, words], i) =>
+				el("button", {
+					role: "tab",
+					text: words,
+					"data-view": id,
+					title: words + "  [" + (i + 1) + "]",
+					onclick: () => set({ view: id }),
+				})
+			)
+		);
+		this.fillSelect("event", eventChoices(this.model));
 		this.fillSelect("compare", compareChoices(this.model));
 		const on = (id, event, run) => $(id).addEventListener(event, run);
 
 		on("back", "click", () => this.store.back());
 		on("reset", "click", () => this.store.reset());
-		on("event", "change", (e) => set({ ev: Number(e.target.value), zoom: [], x: null }));
+		on("event", "change", (e) =>
+			set({ ev: Number(e.target.value), zoom: [], x: null })
+		);
 		on("compare", "change", (e) => set(compareState(e.target.value, this.state)));
-		for (const [id, key] of [["order", "order"], ["group", "group"], ["color", "col"], ["palette", "pal"], ["width", "dw"], ["lanes", "group"]])
-			on(id, "change", (e) => set(key === "group" ? { group: e.target.value, zoom: [], x: null } : { [key]: e.target.value }));
+		for (const [id, key] of [
+			["order", "order"],
+			["group", "group"],
+			["width", "dw"],
+			["lanes", "group"],
+		])
+			on(id, "change", (e) =>
+				set(
+					key === "group"
+						? { group: e.target.value, zoom: [], x: null }
+						: { [key]: e.target.value }
+				)
+			);
+		on("color", "change", (e) =>
+			set({
+				col: e.target.value.split(" ")[0],
+				pal: e.target.value.split(" ")[1] || "fathom",
+			})
+		);
 		on("icicle", "click", () => set({ icicle: !this.state.icicle }));
 		on("reverse", "click", () => set({ rev: !this.state.rev, zoom: [], x: null }));
 		on("absolute", "click", () => set({ abs: !this.state.abs }));
@@ -308,32 +417,55 @@ class App {
 		on("keys", "click", () => this.openKeys());
 		on("about", "click", () => this.openAbout());
 		on("mirror-off", "click", () => set({ mir: false }));
-		on("search", "input", debounce(80, () => this.store.set({ q: $("search").value }, true)));
+		on(
+			"search",
+			"input",
+			debounce(80, () => this.store.set({ q: $("search").value }, true))
+		);
 		on("next", "click", () => this.view.stepMatch(1));
 		on("previous", "click", () => this.view.stepMatch(-1));
 		on("only", "click", () => set({ qf: !this.state.qf }));
 	}
 	fillSelect(id, choices) {
-		fill($(id), ...choices.map(([value, words]) => el("option", { value, text: words })));
+		fill(
+			$(id),
+			...choices.map(([value, words]) => el("option", { value, text: words }))
+		);
 	}
 	showControls() {
-		const s = this.state, press = (id, on) => $(id).setAttribute("aria-pressed", String(on));
+		const s = this.state,
+			press = (id, on) => $(id).setAttribute("aria-pressed", String(on));
 
 		$("event").value = s.ev;
-		$("event").parentElement.hidden = this.model.events.length < 2;
-		$("compare").parentElement.hidden = this.model.events.length < 2;
-		$("compare").value = s.bev !== null ? "d" + s.bev : s.rat !== null ? "r" + s.rat : "";
-		for (const [id, value] of [["order", s.order], ["group", s.group], ["color", s.col], ["palette", s.pal], ["width", s.dw], ["cell", s.cell]])
+		$("event").parentElement.hidden = $("compare").parentElement.hidden =
+			eventChoices(this.model).length < 2;
+		$("compare").value =
+			s.bev !== null ? "d" + s.bev : s.rat !== null ? "r" + s.rat : "";
+		for (const [id, value] of [
+			["order", s.order],
+			["group", s.group],
+			[
+				"color",
+				s.col +
+					(s.pal === "classic" && ["kind", "name"].includes(s.col)
+						? " classic"
+						: ""),
+			],
+			["width", s.dw],
+			["cell", s.cell],
+		])
 			$(id).value = value;
 		$("lanes").value = s.group === "cpu" ? "cpu" : "";
 		for (const option of $("color").options)
-			option.hidden = (option.value === "diff" && !isDiff(s)) || (option.value === "ratio" && s.rat === null);
+			option.hidden =
+				(option.value === "diff" && !isDiff(s)) ||
+				(option.value === "ratio" && s.rat === null);
 		press("icicle", s.icicle);
 		press("reverse", s.rev);
 		press("absolute", s.abs);
 		press("show-heat", s.heat);
 		$("icicle").textContent = s.icicle ? "Icicle" : "Flame";
-		$("units").textContent = s.cnt ? "in samples" : "in " + this.shown.unit.name;
+		$("units").textContent = "weight: " + (s.cnt ? "samples" : this.shown.unit.name);
 		$("units").hidden = !s.cnt && this.shown.unit.name === "samples";
 		$("theme").textContent = { auto: "◐", light: "☀", dark: "☾" }[s.theme];
 		$("theme").title = "theme: " + s.theme + "  [T]";
@@ -344,40 +476,65 @@ class App {
 	nextTheme() {
 		const all = CHOICES.theme;
 
-		this.store.set({ theme: all[(all.indexOf(this.state.theme) + 1) % all.length] }, true);
+		this.store.set(
+			{ theme: all[(all.indexOf(this.state.theme) + 1) % all.length] },
+			true
+		);
 	}
 	swap() {
 		const s = this.state;
 
-		if (s.bev !== null)
-			this.store.set({ ev: s.bev, bev: s.ev });
+		if (s.bev !== null) this.store.set({ ev: s.bev, bev: s.ev });
 		else if (s.base)
 			this.store.set({ range: s.base, base: s.range || [0, this.model.span] });
 	}
 	openDialog(title, content, wide) {
 		const d = $("dialog");
 
-		fill(d, el("header", {}, el("h2", { text: title }), el("button", { class: "plain", text: "×", "aria-label": "close", onclick: () => d.close() })), content);
+		fill(
+			d,
+			el(
+				"header",
+				{},
+				el("h2", { text: title }),
+				el("button", {
+					class: "plain",
+					text: "×",
+					"aria-label": "close",
+					onclick: () => d.close(),
+				})
+			),
+			content
+		);
 		d.classList.toggle("wide", !!wide);
-		if (!d.open)
-			d.showModal();
+		if (!d.open) d.showModal();
 	}
 	openKeys() {
 		this.openDialog("Keys", keysSheet(), true);
 	}
 	openAbout() {
-		this.openDialog("The recording", el("dl", { class: "about" }, ...moreFacts(this.model).flatMap(([k, v]) => [el("dt", { text: k }), el("dd", { text: v })])));
+		this.openDialog(
+			"The recording",
+			el(
+				"dl",
+				{ class: "about" },
+				...moreFacts(this.model).flatMap(([k, v]) => [
+					el("dt", { text: k }),
+					el("dd", { text: v }),
+				])
+			)
+		);
 	}
 	openHow() {
 		const parts = [HELP[this.state.view]];
 
-		if (isDiff(this.state))
-			parts.push(DIFF_HELP);
-		if (this.state.rat !== null)
-			parts.push(RATIO_HELP);
-		if (this.model.hasTime)
-			parts.push(HEAT_HELP);
-		this.openDialog("How to read this", el("div", { class: "how" }, ...parts.map(helpSection)));
+		if (isDiff(this.state)) parts.push(DIFF_HELP);
+		if (this.state.rat !== null) parts.push(RATIO_HELP);
+		if (this.model.hasTime) parts.push(HEAT_HELP);
+		this.openDialog(
+			"How to read this",
+			el("div", { class: "how" }, ...parts.map(helpSection))
+		);
 	}
 	openFilters() {
 		this.openDialog("Filter", filterPanel(this), true);
@@ -385,55 +542,94 @@ class App {
 	openExport() {
 		const box = $("export").getBoundingClientRect();
 
-		openMenu(exportsOf(this).map(([words, run]) => ["", words, "", run]), box.left, box.bottom + 4);
+		openMenu(
+			exportsOf(this).map(([words, run]) => ["", words, "", run]),
+			box.left,
+			box.bottom + 4
+		);
 	}
 }
 
 function peaksOf(tree) {
-	let maxSelf = 0, maxDelta = 0;
+	let maxSelf = 0,
+		maxDelta = 0;
 
 	for (let v = 1; v < tree.n; v++) {
-		if (tree.self[v] > maxSelf)
-			maxSelf = tree.self[v];
+		if (tree.self[v] > maxSelf) maxSelf = tree.self[v];
 		if (tree.totalB)
-			maxDelta = Math.max(maxDelta, Math.abs(tree.total[v] - tree.totalB[v] * tree.scaleB));
+			maxDelta = Math.max(
+				maxDelta,
+				Math.abs(tree.total[v] - tree.totalB[v] * tree.scaleB)
+			);
 	}
 	return { maxSelf, maxDelta };
 }
 
+/* Some recordings name events that never happened. */
+function eventChoices(model) {
+	return model.events.map((e, i) => [i, e.name]).filter(([i]) => model.events[i].samples);
+}
+
 function compareChoices(model) {
-	return [["", "with nothing"], ...model.events.map((e, i) => ["d" + i, "with " + e.name]), ...model.events.map((e, i) => ["r" + i, "ratio to " + e.name])];
+	const all = eventChoices(model);
+
+	return [
+		["", "with nothing"],
+		...all.map(([i, name]) => ["d" + i, "with " + name]),
+		...all.map(([i, name]) => ["r" + i, "ratio to " + name]),
+	];
 }
 
 function compareState(value, state) {
-	const event = Number(value.slice(1)), plain = ["diff", "ratio"].includes(state.col) ? "kind" : state.col;
+	const event = Number(value.slice(1));
 
 	if (value[0] === "d" && event !== state.ev)
 		return { bev: event, rat: null, base: null, col: "diff" };
 	if (value[0] === "r" && event !== state.ev)
 		return { rat: event, bev: null, base: null, col: "ratio" };
-	return { bev: null, rat: null, col: plain };
+	return { bev: null, rat: null };
+}
+
+const GROUP_AT_ONCE = 300000; /* stacks; grouping more takes longer than opening may */
+
+/* Commands apart, as flame graphs of a whole machine have always had it. */
+function startGroup(model, o) {
+	if (o.group) return o.group === "none" ? "" : o.group === "cgroup" ? "cg" : o.group;
+	const names = new Set(model.threads.slice(1).map((t) => t.comm));
+
+	return names.size > 1 && model.stacks < GROUP_AT_ONCE ? "comm" : "";
 }
 
 /* What the page opens with, before the fragment has its say. */
 function startState(model, o) {
-	const out = { ev: o.event || 0, icicle: !!o.inverted, rev: !!o.reverse };
+	const out = {
+		ev: o.event || 0,
+		icicle: !!o.inverted,
+		rev: !!o.reverse,
+		cnt: !!o.by_count,
+		group: startGroup(model, o),
+	};
 	const first = model.samples.n ? model.samples.event[0] : 0;
 
-	if (o.event === undefined)
-		out.ev = first;
-	if (o.left_heavy)
-		out.order = "weight";
-	if (o.view)
-		out.view = o.view;
-	if (o.search)
-		out.q = o.search;
-	if (o.baseline !== undefined)
-		Object.assign(out, { bev: o.baseline, col: "diff" });
+	if (o.event === undefined) out.ev = first;
+	if (o.left_heavy) out.order = "weight";
+	if (o.view) out.view = o.view;
+	if (o.search) out.q = o.search;
+	if (o.color) out.col = o.color;
+	if (o.baseline !== undefined) Object.assign(out, { bev: o.baseline, col: "diff" });
 	/* Folded stacks with two counts are a comparison. */
 	const names = model.events.map((e) => e.name);
 
-	if (o.event === undefined && names.length === 2 && names.includes("before") && names.includes("after"))
-		Object.assign(out, { ev: names.indexOf("after"), bev: names.indexOf("before"), col: "diff" });
+	if (
+		o.event === undefined &&
+		names.length === 2 &&
+		names.includes("before") &&
+		names.includes("after")
+	)
+		Object.assign(out, {
+			ev: names.indexOf("after"),
+			bev: names.indexOf("before"),
+			col: "diff",
+		});
 	return out;
 }

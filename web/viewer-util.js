@@ -8,16 +8,11 @@ function el(tag, props, ...children) {
 	const e = document.createElement(tag);
 
 	for (const [key, value] of Object.entries(props || {})) {
-		if (value === undefined || value === null || value === false)
-			continue;
-		if (key === "text")
-			e.textContent = value;
-		else if (key === "class")
-			e.className = value;
-		else if (key.startsWith("on"))
-			e.addEventListener(key.slice(2), value);
-		else
-			e.setAttribute(key, value === true ? "" : value);
+		if (value === undefined || value === null || value === false) continue;
+		if (key === "text") e.textContent = value;
+		else if (key === "class") e.className = value;
+		else if (key.startsWith("on")) e.addEventListener(key.slice(2), value);
+		else e.setAttribute(key, value === true ? "" : value);
 	}
 	e.append(...children.filter((c) => c !== null && c !== undefined));
 	return e;
@@ -31,7 +26,7 @@ function fill(parent, ...children) {
 
 const clamp = (x, low, high) => (x < low ? low : x > high ? high : x);
 
-const countFormat = new Intl.NumberFormat("en-US", { maximumFractionDigits: 3 });
+const countFormat = new Intl.NumberFormat("en-US", { maximumFractionDigits: 2 });
 const wholeFormat = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 
 function fmtCount(n) {
@@ -48,16 +43,22 @@ function fmtDigits(x) {
 function fmtScaled(x, units, step) {
 	let i = 0;
 
-	for (; Math.abs(x) >= step * 0.9995 && i < units.length - 1; i++)
-		x /= step;
+	for (; Math.abs(x) >= step * 0.9995 && i < units.length - 1; i++) x /= step;
 	return (i ? fmtDigits(x) : fmtCount(x)) + units[i];
+}
+
+/* Whole as long as it can be read at a glance. */
+function fmtLarge(n) {
+	return Math.abs(n) < 1e6 ? fmtCount(n) : fmtScaled(n / 1e6, [" M", " G", " T", " P"], 1000);
 }
 
 function fmtNs(ns) {
 	const a = Math.abs(ns);
 
 	if (a >= 6e10) {
-		const s = Math.round(a / 1e9), h = Math.floor(s / 3600), m = Math.floor(s / 60) % 60;
+		const s = Math.round(a / 1e9),
+			h = Math.floor(s / 3600),
+			m = Math.floor(s / 60) % 60;
 		const sign = ns < 0 ? "-" : "";
 
 		return sign + (h ? h + " h " + m + " min" : m + " min " + (s % 60) + " s");
@@ -68,10 +69,8 @@ function fmtNs(ns) {
 function fmtPercent(share) {
 	const p = share * 100;
 
-	if (!isFinite(p))
-		return "-";
-	if (p !== 0 && Math.abs(p) < 0.01)
-		return p < 0 ? ">-0.01%" : "<0.01%";
+	if (!isFinite(p)) return "-";
+	if (p !== 0 && Math.abs(p) < 0.01) return p < 0 ? ">-0.01%" : "<0.01%";
 	return p.toFixed(2) + "%";
 }
 
@@ -88,8 +87,7 @@ function fmtSeconds(s, span) {
 
 /* Like less: capital letters make it matter whether letters are capital. */
 function makeRegex(text) {
-	if (!text)
-		return { regex: null, error: null };
+	if (!text) return { regex: null, error: null };
 	try {
 		return { regex: new RegExp(text, /[A-Z]/.test(text) ? "" : "i"), error: null };
 	} catch (e) {
@@ -100,8 +98,7 @@ function makeRegex(text) {
 function hashText(text) {
 	let h = 2166136261;
 
-	for (let i = 0; i < text.length; i++)
-		h = Math.imul(h ^ text.charCodeAt(i), 16777619);
+	for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 16777619);
 	h = Math.imul(h ^ (h >>> 15), 2246822507);
 	return (h ^ (h >>> 13)) >>> 0;
 }
@@ -115,10 +112,8 @@ function firstIndex(low, high, reached) {
 	while (low < high) {
 		const middle = (low + high) >>> 1;
 
-		if (reached(middle))
-			high = middle;
-		else
-			low = middle + 1;
+		if (reached(middle)) high = middle;
+		else low = middle + 1;
 	}
 	return low;
 }

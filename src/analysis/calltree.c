@@ -12,6 +12,7 @@ struct maker {
 	u32 *plain;          /* stack -> node, for those without label */
 	struct map labels;   /* thread -> string + 1 */
 	VEC(u64) base;       /* weights of the baseline by node, as far as there are any */
+	VEC(u64) base_count;
 	VEC(u32) todo;
 	bool distinct; /* no two frames are shown as one: stacks and nodes correspond */
 };
@@ -171,11 +172,14 @@ static u32 place(struct maker *m, const struct profile_sample *s)
 
 /* --- weights ------------------------------------------------------------------------------- */
 
-static void add_base(struct maker *m, u32 id, u64 weight)
+static void add_base(struct maker *m, u32 id, u64 weight, u64 count)
 {
-	while (m->base.len <= id)
+	while (m->base.len <= id) {
 		vec_push(&m->base, 0);
+		vec_push(&m->base_count, 0);
+	}
 	m->base.items[id] += weight;
+	m->base_count.items[id] += count;
 }
 
 static void weigh(struct maker *m, u32 id, const struct profile_sample *s)
@@ -184,7 +188,7 @@ static void weigh(struct maker *m, u32 id, const struct profile_sample *s)
 	u64 weight = m->opts->by_count ? s->count : s->weight;
 
 	if (m->opts->has_baseline && s->event == m->opts->baseline) {
-		add_base(m, id, weight);
+		add_base(m, id, weight, s->count);
 		return;
 	}
 	node->self += weight;
@@ -205,8 +209,10 @@ static void sum_up(struct calltree *t)
 		nodes[nodes[i].parent].count += nodes[i].count;
 		nodes[nodes[i].parent].first_time =
 			MIN(nodes[nodes[i].parent].first_time, nodes[i].first_time);
-		if (t->base)
+		if (t->base) {
 			t->base[nodes[i].parent] += t->base[i];
+			t->base_count[nodes[i].parent] += t->base_count[i];
+		}
 	}
 }
 
@@ -227,8 +233,9 @@ static void maker_init(struct maker *m, struct calltree *t, struct profile *p,
 static void maker_finish(struct maker *m)
 {
 	if (m->opts->has_baseline) {
-		add_base(m, (u32)m->tree->nodes.len - 1, 0);
+		add_base(m, (u32)m->tree->nodes.len - 1, 0, 0);
 		m->tree->base = m->base.items;
+		m->tree->base_count = m->base_count.items;
 	}
 	sum_up(m->tree);
 	map_release(&m->children);
@@ -264,7 +271,8 @@ void calltree_release(struct calltree *t)
 {
 	vec_release(&t->nodes);
 	free(t->base);
-	t->base = NULL;
+	free(t->base_count);
+	t->base = t->base_count = NULL;
 }
 
 /* --- in order of time ---------------------------------------------------------------------- */

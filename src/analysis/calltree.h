@@ -25,7 +25,8 @@ struct calltree_node {
 struct calltree {
 	const struct profile *profile;
 	VEC(struct calltree_node) nodes;
-	u64 *base; /* inclusive weights of the baseline by node; NULL: there is none */
+	u64 *base;       /* inclusive weights of the baseline by node; NULL: there is none */
+	u64 *base_count; /* likewise its samples */
 };
 
 /* What stands between the root and the stacks. */

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/flame.h"
 
+#include "analysis/chance.h"
 #include "analysis/flame_names.h"
 #include "base/fmt.h"
+
+#include <math.h>
 
 /* --- boxes --------------------------------------------------------------------------------- */
 
@@ -48,11 +51,25 @@ static bool add_box(struct layout *l, u32 node, u32 parent, u64 start)
 	return true;
 }
 
+/* What is no more stands last whatever the order. */
+static void hang_strip(struct calltree *t, u32 strip)
+{
+	u32 *at = &t->nodes.items[0].first_child;
+
+	while (*at)
+		at = &t->nodes.items[*at].next;
+	*at = strip;
+}
+
 static u32 first_child(struct layout *l, u32 node)
 {
+	struct flame *f = l->flame;
+
 	if (!l->opts->chart)
-		calltree_sort_children(&l->flame->tree, l->opts->order, node);
-	return l->flame->tree.nodes.items[node].first_child;
+		calltree_sort_children(&f->tree, l->opts->order, node);
+	if (!node && f->strip)
+		hang_strip(&f->tree, f->strip);
+	return f->tree.nodes.items[node].first_child;
 }
 
 /* Depth first without recursion: @at is the box whose next child comes. */
@@ -95,6 +112,110 @@ static u64 sum_vanished(const struct calltree *t)
 	return sum;
 }
 
+/* --- stacks that are no more ---------------------------------------------------------------- */
+
+struct strip {
+	struct flame *flame;
+	u32 *copies;   /* node -> its copy below the strip's root */
+	u32 first;     /* node added */
+};
+
+static u32 add_copy(struct strip *s, u32 parent, u32 frame, u32 name)
+{
+	struct calltree *t = &s->flame->tree;
+	u32 id = (u32)t->nodes.len;
+
+	vec_push(&t->nodes,
+		 (struct calltree_node){ .parent = parent, .frame = frame, .name = name });
+	if (parent) {
+		t->nodes.items[id].next = t->nodes.items[parent].first_child;
+		t->nodes.items[parent].first_child = id;
+	}
+	return id;
+}
+
+/* The copy of a node, with those of its callers. Stacks are deep: no recursion. */
+static u32 copy_of(struct strip *s, u32 node)
+{
+	const struct calltree *t = &s->flame->tree;
+	VEC(u32) todo = { 0 };
+	u32 copy = s->flame->strip;
+
+	for (; node; node = t->nodes.items[node].parent) {
+		if (s->copies[node]) {
+			copy = s->copies[node];
+			break;
+		}
+		vec_push(&todo, node);
+	}
+	while (todo.len) {
+		u32 n = vec_pop(&todo);
+
+		copy = add_copy(s, copy, t->nodes.items[n].frame, t->nodes.items[n].name);
+		s->copies[n] = copy;
+	}
+	vec_release(&todo);
+	return copy;
+}
+
+/* What each node has of its own, from what it has with its children. */
+static u64 *own_of(const struct calltree *t, const u64 *inclusive)
+{
+	u64 *own = xmemdup(inclusive, t->nodes.len * sizeof(*own));
+
+	for (size_t i = 1; i < t->nodes.len; i++)
+		own[t->nodes.items[i].parent] -= inclusive[i];
+	return own;
+}
+
+static void sum_strip(struct strip *s)
+{
+	struct calltree *t = &s->flame->tree;
+
+	for (size_t i = t->nodes.len; i-- > s->first;) {
+		struct calltree_node *n = &t->nodes.items[i];
+
+		n->total += n->self;
+		if (n->parent) {
+			t->nodes.items[n->parent].total += n->total;
+			t->nodes.items[n->parent].count += n->count;
+		}
+	}
+	t->base = xreallocarray(t->base, t->nodes.len, sizeof(*t->base));
+	t->base_count = xreallocarray(t->base_count, t->nodes.len, sizeof(*t->base_count));
+	for (size_t i = s->first; i < t->nodes.len; i++) {
+		t->base[i] = t->nodes.items[i].total;
+		t->base_count[i] = t->nodes.items[i].count;
+	}
+}
+
+/* Copies all that has weight before and none now below a node of its own, with its callers. */
+static void make_strip(struct flame *f)
+{
+	struct calltree *t = &f->tree;
+	u32 n = (u32)t->nodes.len;
+	struct strip s = { .flame = f, .first = n };
+	u64 *own = own_of(t, t->base), *own_count = own_of(t, t->base_count);
+
+	s.copies = xcalloc(n, sizeof(*s.copies));
+	for (u32 i = 1; i < n; i++) {
+		u32 copy;
+
+		if (!own[i] || t->nodes.items[i].total)
+			continue;
+		if (!f->strip)
+			f->strip = add_copy(&s, 0, 0, profile_string(f->profile, "[vanished]"));
+		copy = copy_of(&s, i);
+		t->nodes.items[copy].self = own[i];
+		t->nodes.items[copy].count = own_count[i];
+	}
+	if (f->strip)
+		sum_strip(&s);
+	free(own);
+	free(own_count);
+	free(s.copies);
+}
+
 static void make_tree(struct flame *f, const struct flame_opts *o)
 {
 	u32 *shown = flame_shown_frames(f->profile);
@@ -121,7 +242,16 @@ int flame_init(struct flame *f, struct profile *p, const struct flame_opts *opts
 	struct layout l = { .flame = f, .opts = opts };
 	u64 sum;
 
-	*f = (struct flame){ .profile = p, .event = opts->event };
+	*f = (struct flame){
+		.profile = p,
+		.event = opts->event,
+		.baseline = opts->baseline,
+		.ratio = opts->ratio,
+		.relative = opts->relative,
+		.min_samples = opts->min_samples,
+		.confidence = opts->confidence,
+		.exposure = opts->exposure,
+	};
 	make_tree(f, opts);
 	sum = f->tree.nodes.items[0].total;
 	if (!sum) {
@@ -130,8 +260,14 @@ int flame_init(struct flame *f, struct profile *p, const struct flame_opts *opts
 		return -ENODATA;
 	}
 	f->total_too_small = opts->total > 0 && opts->total < (double)sum;
-	f->total = MAX(opts->total, (double)sum);
+	f->whole = MAX(opts->total, (double)sum);
 	f->vanished = sum_vanished(&f->tree);
+	if (f->tree.base && opts->elided && !opts->chart)
+		make_strip(f);
+	f->total = f->whole + (f->strip ? (double)f->tree.nodes.items[f->strip].total : 0);
+	if (f->tree.base && !f->exposure)
+		f->exposure = (double)f->tree.nodes.items[0].count /
+			      (double)MAX(f->tree.nodes.items[0].count + f->tree.base_count[0], 1ull);
 	l.min_weight = opts->min_share * f->total;
 	place_boxes(&l);
 	return 0;
@@ -165,7 +301,69 @@ const struct frame *flame_frame(const struct flame *f, const struct flame_box *b
 
 s64 flame_growth(const struct flame *f, const struct flame_box *b)
 {
-	return f->tree.base ? (s64)(flame_node(f, b)->total - f->tree.base[b->node]) : 0;
+	if (!f->tree.base)
+		return 0;
+	if (f->strip && b->node >= f->strip)
+		return -(s64)f->tree.base[b->node];
+	return (s64)(flame_node(f, b)->total - f->tree.base[b->node]);
+}
+
+enum flame_change flame_change(const struct flame *f, const struct flame_box *b)
+{
+	s64 growth = flame_growth(f, b);
+	u64 after, before;
+
+	if (!f->tree.base || f->ratio || !growth)
+		return CHANGE_NONE;
+	before = f->tree.base_count[b->node];
+	after = f->strip && b->node >= f->strip ? 0 : flame_node(f, b)->count;
+	if (f->confidence > 0 && chance_of(after, before, f->exposure) > 1 - f->confidence)
+		return CHANGE_NOISE;
+	if (f->strip && b->node >= f->strip)
+		return CHANGE_VANISHED;
+	if (!f->tree.base[b->node])
+		return CHANGE_NEW;
+	return growth > 0 ? CHANGE_MORE : CHANGE_LESS;
+}
+
+const char *flame_change_text(enum flame_change c)
+{
+	switch (c) {
+	case CHANGE_NEW: return "new";
+	case CHANGE_VANISHED: return "vanished";
+	case CHANGE_NOISE: return "within noise";
+	default: return NULL;
+	}
+}
+
+double flame_ratio(const struct flame *f, const struct flame_box *b)
+{
+	const struct calltree_node *n = flame_node(f, b);
+
+	if (!f->ratio || !n->total || n->count + f->tree.base_count[b->node] < f->min_samples)
+		return NAN;
+	return (double)f->tree.base[b->node] / (double)n->total;
+}
+
+static bool is_event(const char *name, const char *wanted)
+{
+	size_t n = strlen(wanted);
+
+	return strncmp(name, wanted, n) == 0 && (!name[n] || name[n] == ':');
+}
+
+void flame_ratio_name(const struct flame *f, struct buf *out)
+{
+	const struct profile *p = f->profile;
+	const char *by = profile_str(p, p->events.items[f->event].name);
+	const char *what = profile_str(p, p->events.items[f->baseline].name);
+
+	if (is_event(by, "cycles") && is_event(what, "instructions"))
+		buf_addstr(out, "IPC");
+	else if (is_event(by, "instructions") && is_event(what, "cycles"))
+		buf_addstr(out, "CPI");
+	else
+		buf_addf(out, "%s/%s", what, by);
 }
 
 /* --- words --------------------------------------------------------------------------------- */
@@ -267,8 +465,17 @@ void flame_subtitle(const struct flame *f, struct buf *out)
 	const char *event = profile_str(p, p->events.items[f->event].name);
 
 	flame_amount(f, root->total, root->count, out);
-	if (!streq(event, "samples"))
+	if (f->ratio) {
+		buf_addf(out, " of %s, ", event);
+		flame_ratio_name(f, out);
+		buf_addf(out, " %.2f overall", (double)f->tree.base[0] / (double)MAX(root->total, 1ull));
+	} else if (f->tree.base) {
+		buf_addstr(out, ", before ");
+		fmt_count(out, f->tree.base[0] / flame_scale(p, f->event));
+		flame_fraction(out, f->tree.base[0], flame_scale(p, f->event));
+	} else if (!streq(event, "samples")) {
 		buf_addf(out, " of %s", event);
+	}
 	if (p->last_time > p->first_time) {
 		buf_addstr(out, " over ");
 		fmt_duration(out, p->last_time - p->first_time);
@@ -277,7 +484,7 @@ void flame_subtitle(const struct flame *f, struct buf *out)
 	add_part(out, "", profile_str(p, p->hostname));
 	add_part(out, "Linux ", profile_str(p, p->kernel));
 	add_part(out, "stacks by ", profile_str(p, p->unwinder));
-	if (f->vanished)
+	if (f->vanished && f->tree.base && !f->ratio)
 		buf_addf(out, ", %.2f%% of before vanished",
 			 100.0 * (double)f->vanished / (double)MAX(f->tree.base[0], 1ull));
 }

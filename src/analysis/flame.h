@@ -22,6 +22,25 @@ struct flame_opts {
 	double min_share; /* boxes that are a smaller part of the whole are left out (0..1) */
 	double total;     /* weight of the full width; 0, or less than there is: what there is */
 	u32 max_depth;    /* rows, 0: all */
+	/* The baseline is not an earlier state but another quantity of the same time. */
+	bool ratio;
+	u32 min_samples; /* ratio: boxes of fewer samples tell nothing */
+	/* Of comparisons: */
+	bool elided;       /* stacks that are no more are shown, too, to the right of the rest */
+	bool relative;     /* growth is measured in what there was before */
+	double confidence; /* 0..1: what chance alone may have done is no growth; 0: all is */
+	double exposure;   /* share of the samples that the later side would have if all were equal;
+			    * 0: the share that it has */
+};
+
+/* What became of a box. */
+enum flame_change {
+	CHANGE_NONE, /* nothing, or there is no baseline */
+	CHANGE_NOISE, /* no more than chance may do */
+	CHANGE_MORE,
+	CHANGE_LESS,
+	CHANGE_NEW,
+	CHANGE_VANISHED,
 };
 
 struct flame_box {
@@ -34,10 +53,15 @@ struct flame_box {
 
 struct flame {
 	struct profile *profile;
-	u16 event;
+	u16 event, baseline;
 	struct calltree tree;
 	VEC(struct flame_box) boxes; /* depth first, left to right: parents before children */
 	double total;                /* weight of the full width */
+	double whole;                /* what is 100 %: the same, without stacks that are no more */
+	u32 strip;                   /* node above all stacks that are no more, 0: there is none */
+	bool ratio, relative;
+	u32 min_samples;
+	double confidence, exposure;
 	u32 rows;                    /* deepest box + 1 */
 	u64 narrow;                  /* boxes left out because they are too narrow */
 	u64 deep;                    /* boxes left out because they are too deep ... */
@@ -62,6 +86,13 @@ const char *flame_name(const struct flame *f, const struct flame_box *b, size_t 
 const struct frame *flame_frame(const struct flame *f, const struct flame_box *b);
 /* Inclusive growth since the baseline. */
 s64 flame_growth(const struct flame *f, const struct flame_box *b);
+enum flame_change flame_change(const struct flame *f, const struct flame_box *b);
+/* "new", "vanished", "within noise"; NULL: nothing to add to the numbers. */
+const char *flame_change_text(enum flame_change c);
+/* Of flames of a ratio: baseline by weight here; not a number when there are too few samples. */
+double flame_ratio(const struct flame *f, const struct flame_box *b);
+/* "instructions/cycles"; "IPC" where it is that. */
+void flame_ratio_name(const struct flame *f, struct buf *out);
 
 /* Units of weight in one of what was counted: 1, more for counts with fractions. */
 u64 flame_scale(const struct profile *p, u16 event);

@@ -219,6 +219,12 @@ static bool has_chain(const struct recording_event *ev)
 	return ev->attr.sample_type & PERF_SAMPLE_CALLCHAIN;
 }
 
+/* An event that only carries records of mappings and the like: no samples. */
+static bool is_dummy(const struct recording_event *ev)
+{
+	return ev->attr.type == PERF_TYPE_SOFTWARE && ev->attr.config == PERF_COUNT_SW_DUMMY;
+}
+
 int script_fields_fit(struct script_fields *f, const struct recording *r, bool chains,
 		      struct err *e)
 {
@@ -230,6 +236,8 @@ int script_fields_fit(struct script_fields *f, const struct recording *r, bool c
 		const struct recording_event *ev = recording_event(r, i);
 		enum script_type type = script_type_of(ev->attr.type);
 
+		if (is_dummy(ev))
+			continue;
 		/* as in perf, the first event of a type speaks for all of them */
 		if (!seen[type] && f->types[type].fields)
 			ret = fit_event(&f->types[type], ev, r, e);

@@ -14,20 +14,25 @@ static enum address_mode mode_of(u16 misc)
 	}
 }
 
-static bool context_mark(u64 ip, enum address_mode *mode)
+/* By the half of the address space. */
+static enum address_mode mode_of_address(u64 address)
 {
-	if (ip < (u64)PERF_CONTEXT_MAX)
-		return false;
+	return (s64)address < 0 ? ADDRESS_KERNEL : ADDRESS_USER;
+}
+
+enum mark { MARK_NONE, MARK_CONTEXT, MARK_BROKEN };
+
+static enum mark context_mark(u64 ip, enum address_mode *mode)
+{
+	if (likely(ip < (u64)PERF_CONTEXT_MAX))
+		return MARK_NONE;
 	switch ((enum perf_callchain_context)ip) {
 	case PERF_CONTEXT_HV: *mode = ADDRESS_HYPERVISOR; break;
-	case PERF_CONTEXT_KERNEL:
-	case PERF_CONTEXT_GUEST_KERNEL: *mode = ADDRESS_KERNEL; break;
-	case PERF_CONTEXT_USER:
-	case PERF_CONTEXT_GUEST_USER:
-	case PERF_CONTEXT_GUEST: *mode = ADDRESS_USER; break;
-	default: break;
+	case PERF_CONTEXT_KERNEL: *mode = ADDRESS_KERNEL; break;
+	case PERF_CONTEXT_USER: *mode = ADDRESS_USER; break;
+	default: return MARK_BROKEN;
 	}
-	return true;
+	return MARK_CONTEXT;
 }
 
 /* "a,b*": true if the function at this address ends the chains. */
@@ -41,28 +46,47 @@ static bool ends_chain(struct script *s, struct process *p, enum address_mode mo
 	return place->name && script_name_passes(s, s->opts->stop_bt, 3, place->name);
 }
 
+/*
+ * Returns how many frames were written. Like perf, shows nothing of a chain that holds a mark which
+ * does not exist: it was walked into memory that is no stack.
+ */
+static u64 add_recorded(struct script *s, const struct script_event *ev, struct process *p,
+			const struct sample *sample, u64 most)
+{
+	enum address_mode mode = ADDRESS_USER;
+	size_t start = s->out.len;
+	u64 shown = 0;
+
+	for (u64 i = 0; i < sample->n_ips && shown < most; i++) {
+		u64 ip = sample->ips[i];
+		enum mark mark = context_mark(ip, &mode);
+
+		if (mark == MARK_BROKEN) {
+			buf_truncate(&s->out, start);
+			return 0;
+		}
+		if (mark != MARK_NONE ||
+		    (mode == ADDRESS_USER ? s->opts->no_user : s->opts->no_kernel))
+			continue;
+		script_place_line(s, p, mode, ip, ev->fields);
+		shown++;
+		if (ends_chain(s, p, mode, ip))
+			return UINT64_MAX;
+	}
+	return shown;
+}
+
 static void add_chain(struct script *s, const struct script_event *ev, struct process *p,
 		      const struct record *r)
 {
-	const struct sample *sample = r->sample;
-	u64 most = s->opts->max_stack ? s->opts->max_stack : UINT64_MAX, shown = 0;
-	enum address_mode mode = ADDRESS_USER;
+	u64 most = s->opts->max_stack ? s->opts->max_stack : UINT64_MAX;
+	u64 shown = add_recorded(s, ev, p, r->sample, most);
 	u64 copied[CHAIN_MOST];
 	size_t n;
 
-	for (u64 i = 0; i < sample->n_ips && shown < most; i++) {
-		if (context_mark(sample->ips[i], &mode))
-			continue;
-		if (mode == ADDRESS_USER ? s->opts->no_user : s->opts->no_kernel)
-			continue;
-		script_place_line(s, p, mode, sample->ips[i], ev->fields);
-		shown++;
-		if (ends_chain(s, p, mode, sample->ips[i]))
-			return;
-	}
 	if (!ev->copied || shown >= most || s->opts->no_user)
 		return;
-	n = stackcopy_unwind(&s->stacks, &s->machine, p, sample, copied,
+	n = stackcopy_unwind(&s->stacks, &s->machine, p, r->sample, copied,
 			     (size_t)MIN(most - shown, (u64)CHAIN_MOST));
 	for (size_t i = 0; i < n; i++)
 		script_place_line(s, p, ADDRESS_USER, copied[i], ev->fields);
@@ -84,9 +108,12 @@ static void add_code(struct script *s, const struct script_event *ev, struct pro
 static void add_addr(struct script *s, const struct script_event *ev, struct process *p,
 		     const struct record *r)
 {
-	script_hex16(&s->out, r->sample->addr);
+	u64 addr = r->sample->addr;
+
+	script_hex16(&s->out, addr);
+	/* the kernel, too, faults on addresses of its user */
 	if (ev->names_addr)
-		script_place_tail(s, p, mode_of(r->misc), r->sample->addr, ev->fields);
+		script_place_tail(s, p, mode_of_address(addr), addr, ev->fields);
 }
 
 static const char *const reg_names[] = {
@@ -131,12 +158,10 @@ static void add_branches(struct script *s, const struct script_event *ev, struct
 
 		if (ev->fields & SCRIPT_BRSTACKSYM) {
 			u32 shape = SCRIPT_SYM | (ev->fields & (SCRIPT_SYMOFF | SCRIPT_DSO));
-			enum address_mode from = (s64)br->from < 0 ? ADDRESS_KERNEL : ADDRESS_USER;
-			enum address_mode to = (s64)br->to < 0 ? ADDRESS_KERNEL : ADDRESS_USER;
 
-			script_place_tail(s, p, from, br->from, shape);
+			script_place_tail(s, p, mode_of_address(br->from), br->from, shape);
 			buf_addch(b, '/');
-			script_place_tail(s, p, to, br->to, shape);
+			script_place_tail(s, p, mode_of_address(br->to), br->to, shape);
 		} else {
 			buf_addf(b, " 0x%llx/0x%llx", (unsigned long long)br->from,
 				 (unsigned long long)br->to);

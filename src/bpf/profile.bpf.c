@@ -9,7 +9,9 @@
 /* Set before loading. */
 const volatile struct {
 	u32 max_user;
-	u32 wake_bytes; /* wake the reader when that much is waiting */
+	u32 wake_bytes;   /* wake the reader when that much is waiting */
+	u32 rescue_bytes; /* no copies of stacks when that much is: they must not crowd out samples
+			   */
 	u8 kernel_stacks;
 	u8 user_stacks;
 	u8 rescue;
@@ -73,8 +75,14 @@ static __always_inline u32 copy_stack(struct unwind_rescue *r)
 static __always_inline bool rescue(struct unwind_slot *slot, const u64 *regs)
 {
 	struct unwind_sample *out = &slot->out;
-	struct unwind_rescue *r = bpf_ringbuf_reserve(&unwind_ring, sizeof(*r), 0);
+	struct unwind_rescue *r;
 
+	if (bpf_ringbuf_query(&unwind_ring, BPF_RB_AVAIL_DATA) > profile_options.rescue_bytes) {
+		unwind_count(UNWIND_COUNT_RESCUES_LOST, 1);
+		return false;
+	}
+	unwind_list_vmas(slot);
+	r = bpf_ringbuf_reserve(&unwind_ring, sizeof(*r), 0);
 	if (!r) {
 		unwind_count(UNWIND_COUNT_RESCUES_LOST, 1);
 		return false;
@@ -93,6 +101,8 @@ static __always_inline bool rescue(struct unwind_slot *slot, const u64 *regs)
 	__builtin_memcpy(r->comm, out->comm, sizeof(r->comm));
 	__builtin_memcpy(r->regs, regs, sizeof(r->regs));
 	bpf_probe_read_kernel(r->kernel, sizeof(r->kernel), out->ip);
+	bpf_probe_read_kernel(r->vmas, sizeof(r->vmas), slot->vmas);
+	r->n_vmas = slot->n_vmas;
 	r->stack_bytes = copy_stack(r);
 	bpf_ringbuf_submit(r, BPF_RB_FORCE_WAKEUP);
 	unwind_count(UNWIND_COUNT_RESCUES, 1);

@@ -4,11 +4,12 @@
  * tracepoints, typed raw tracepoints, uprobes.
  *
  *	struct unwind_slot *slot = unwind_slot_take();
- *	if (slot) {
- *		if (unwind_from_task(slot))	   or unwind_from_regs(slot, ...)
- *			n = unwind_run(slot, ips, room);
- *		unwind_slot_give(slot);
- *	}
+ *	if (!slot)
+ *		return 0;
+ *	slot->first = 0;
+ *	if (unwind_from_task(slot))	or unwind_from_regs(slot, ctx) in a uprobe
+ *		n = unwind_run(slot, UNWIND_MAX_FRAMES);	slot->out.ip[0..n), slot->s.end
+ *	unwind_slot_give(slot);
  *
  * The state lies in one of UNWIND_SLOTS slots per CPU, so that an interrupt may unwind while the
  * task it interrupted is unwinding. The tables are written by src/unwind/feed.c.
@@ -33,6 +34,10 @@ struct unwind_slot {
 	u32 pid;
 	u32 first; /* index of the first user frame in the record */
 	u32 n;
+	u64 walk; /* the address at which the walk over mappings is */
+	u32 n_vmas;
+	u32 pad;
+	struct unwind_vma vmas[UNWIND_RESCUE_VMAS];
 	struct unwind_sample out;
 };
 
@@ -331,6 +336,57 @@ static __always_inline void unwind_generation(struct unwind_slot *slot, struct t
 	bpf_core_read(&mm_number, sizeof(mm_number), &task->mm);
 	slot->gen = (mm_number << 8) ^ BPF_CORE_READ(mm, exec_vm) ^
 		    ((u64)BPF_CORE_READ(mm, start_code) << 20) ^ (unwind_epoch << 56);
+}
+
+#define USER_SPACE_END (1ull << 47)
+
+static __always_inline void unwind_add_vma(struct unwind_slot *slot, struct mm_struct *mm,
+					   struct vm_area_struct *vma)
+{
+	struct unwind_vma *to = &slot->vmas[slot->n_vmas & (UNWIND_RESCUE_VMAS - 1)];
+	struct file *file = BPF_CORE_READ(vma, vm_file);
+
+	to->start = BPF_CORE_READ(vma, vm_start);
+	to->end = BPF_CORE_READ(vma, vm_end);
+	to->offset = BPF_CORE_READ(vma, vm_pgoff) << PAGE_SHIFT;
+	to->key.ino = 0;
+	to->key.dev = 0;
+	to->key.pad = 0;
+	if (file) {
+		to->key.ino = BPF_CORE_READ(file, f_inode, i_ino);
+		to->key.dev = BPF_CORE_READ(file, f_inode, i_sb, s_dev);
+	} else if (to->start == (u64)BPF_CORE_READ(mm, context.vdso)) {
+		to->key.ino = 1;
+		to->offset = 0;
+	}
+	slot->n_vmas++;
+}
+
+static long unwind_one_vma(u32 i, void *ctx)
+{
+	struct unwind_slot *slot = ((struct unwind_loop *)ctx)->slot;
+	struct mm_struct *mm = bpf_get_current_task_btf()->mm;
+	u64 last = ~0ull;
+	struct vm_area_struct *vma = maple_find(mm, slot->walk, slot->node, &last);
+
+	if (slot->n_vmas >= UNWIND_RESCUE_VMAS)
+		return 1;
+	if (vma && (BPF_CORE_READ(vma, vm_flags) & VM_EXEC))
+		unwind_add_vma(slot, mm, vma);
+	slot->walk = last + 1;
+	return last >= USER_SPACE_END ? 1 : 0;
+}
+
+/* The executable mappings of the current task into slot->vmas. */
+static __always_inline void unwind_list_vmas(struct unwind_slot *slot)
+{
+	struct unwind_loop loop = { .slot = slot };
+	struct mm_struct *mm = bpf_get_current_task_btf()->mm;
+
+	slot->n_vmas = 0;
+	slot->walk = 0;
+	if (mm && bpf_core_field_exists(mm->mm_mt))
+		bpf_loop(UNWIND_VMA_STEPS, unwind_one_vma, &loop, 0);
 }
 
 /* A macro because @r may be a program's context, from which only plain loads are allowed. */

@@ -136,22 +136,20 @@ struct unwind_bin {
 /* Why a stack has no further frame. ROOT is the good end. */
 enum unwind_end {
 	UNWIND_END_NONE = 0,
-	UNWIND_END_ROOT = 1,      /* the outermost frame was reached */
-	UNWIND_END_NO_MAP = 2,    /* an address outside any executable mapping */
-	UNWIND_END_NO_TABLE = 3,  /* a file whose table was not there yet */
-	UNWIND_END_READ = 4,      /* stack memory could not be read */
-	UNWIND_END_BAD_SP = 5,    /* the stack pointer went backwards */
-	UNWIND_END_BAD_FP = 6,    /* code without CFI, and no frame pointer chain */
-	UNWIND_END_UNSUP = 7,     /* a rule that we do not know */
-	UNWIND_END_REG = 8,       /* a register was needed that callers do not keep */
-	UNWIND_END_ZERO = 9,      /* the return address was 0 */
-	UNWIND_END_DEPTH = 10,    /* more frames than we keep */
-	UNWIND_END_NO_REGS = 11,  /* no user registers: a kernel thread */
-	UNWIND_END_NO_SLOT = 12,  /* too many unwinds at once on this CPU */
-	UNWIND_END_RESCUED = 13,  /* NO_TABLE, but finished later from a copy of the stack */
-	UNWIND_END_OLD_WALK = 14, /* this kernel gives no way to find mappings */
-	UNWIND_END_EXEC = 15,     /* in exec or exit: the old program is unmapped already */
-	UNWIND_END_COUNT = 16,
+	UNWIND_END_ROOT = 1,     /* the outermost frame was reached */
+	UNWIND_END_NO_MAP = 2,   /* an address outside any executable mapping */
+	UNWIND_END_NO_TABLE = 3, /* a file whose table was not there yet */
+	UNWIND_END_READ = 4,     /* stack memory could not be read */
+	UNWIND_END_BAD_SP = 5,   /* the stack pointer went backwards */
+	UNWIND_END_BAD_FP = 6,   /* code without CFI, and no frame pointer chain */
+	UNWIND_END_UNSUP = 7,    /* a rule that we do not know */
+	UNWIND_END_REG = 8,      /* a register was needed that callers do not keep */
+	UNWIND_END_ZERO = 9,     /* the return address was 0 */
+	UNWIND_END_DEPTH = 10,   /* more frames than we keep */
+	UNWIND_END_NO_REGS = 11, /* no user registers: a kernel thread */
+	UNWIND_END_NO_SLOT = 12, /* too many unwinds at once on this CPU */
+	UNWIND_END_EXEC = 13,    /* in exec or exit: the old program is unmapped already */
+	UNWIND_END_COUNT = 14,
 };
 
 enum {
@@ -164,6 +162,8 @@ enum {
 	UNWIND_COMM = 16,
 	UNWIND_RESCUE_BYTES = 32768,
 	UNWIND_RESCUE_PAGE = 4096,
+	UNWIND_RESCUE_VMAS = 64,
+	UNWIND_VMA_STEPS = 1024, /* mappings and gaps that are looked at for them */
 	UNWIND_EVENTS = 16, /* programs that differ only in the number that they put into samples */
 };
 
@@ -218,7 +218,16 @@ struct unwind_sample {
 _Static_assert(sizeof(struct unwind_sample) == UNWIND_SAMPLE_HEADER + 8 * UNWIND_RECORD_IPS,
 	       "shared with BPF");
 
-/* A sample whose user part is still to be unwound: registers and the top of the stack. */
+/* An executable mapping. No file: key.ino is 0. */
+struct unwind_vma {
+	__u64 start;
+	__u64 end;
+	__u64 offset;
+	struct unwind_key key;
+};
+
+/* A sample whose user part is still to be unwound: registers, the top of the stack and what was
+ * mapped. */
 struct unwind_rescue {
 	__u32 type;
 	__u32 stack_bytes; /* valid bytes of stack[], from regs[UNWIND_REG_SP] on */
@@ -233,9 +242,11 @@ struct unwind_rescue {
 	__u64 period;
 	__u64 addr;
 	__u8 user_ip;
-	__u8 pad8[7];
+	__u8 pad8[3];
+	__u32 n_vmas; /* UNWIND_RESCUE_VMAS: there may be more; 0: not known */
 	char comm[UNWIND_COMM];
 	__u64 kernel[UNWIND_MAX_KERNEL + 1];
+	struct unwind_vma vmas[UNWIND_RESCUE_VMAS];
 	__u8 stack[UNWIND_RESCUE_BYTES];
 };
 

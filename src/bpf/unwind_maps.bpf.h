@@ -21,9 +21,12 @@ enum {
 	RB_DEPTH = 40,
 };
 
-/* @node is scratch for one node of the tree. */
+/*
+ * @node is scratch for one node of the tree. *@ret_last becomes the last address for which the
+ * answer, which may be "nothing", is the same.
+ */
 static __always_inline struct vm_area_struct *maple_find(struct mm_struct *mm, u64 address,
-							 u64 *node)
+							 u64 *node, u64 *ret_last)
 {
 	u64 entry = (u64)BPF_CORE_READ(mm, mm_mt.ma_root);
 	u32 i, level;
@@ -42,8 +45,12 @@ static __always_inline struct vm_area_struct *maple_find(struct mm_struct *mm, u
 		for (i = 0; i < MAPLE_PIVOTS && i < pivots; i++) {
 			u64 pivot = node[(1 + i) & (MAPLE_WORDS - 1)];
 
-			if ((pivot == 0 && i) || address <= pivot)
+			if (pivot == 0 && i)
+				break; /* the rest of the node is empty */
+			if (address <= pivot) {
+				*ret_last = pivot;
 				break;
+			}
 		}
 		entry = node[(1 + pivots + i) & (MAPLE_WORDS - 1)];
 		if (type == MAPLE_LEAF)
@@ -73,8 +80,10 @@ static __always_inline struct vm_area_struct *rb_find(struct mm_struct *mm, u64 
 
 static __always_inline struct vm_area_struct *vma_find(struct mm_struct *mm, u64 address, u64 *node)
 {
+	u64 last;
+
 	if (bpf_core_field_exists(mm->mm_mt))
-		return maple_find(mm, address, node);
+		return maple_find(mm, address, node, &last);
 	if (bpf_core_field_exists(((struct mm_struct___old *)mm)->mm_rb))
 		return rb_find(mm, address);
 	return 0;

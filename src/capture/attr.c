@@ -124,8 +124,14 @@ void attr_for_event(struct perf_event_attr *ret, const struct event *ev,
 	else
 		a.enable_on_exec = on_exec;
 	if (!opts->counting) {
-		a.sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD;
+		a.sample_type |= PERF_SAMPLE_IP;
 		set_sampling(&a, ev, opts);
+		/*
+		 * Asked for the weight, software events give a sample for every hit, whatever the
+		 * period; a fixed one is in the attr anyway.
+		 */
+		if (a.freq || a.sample_period == 1)
+			a.sample_type |= PERF_SAMPLE_PERIOD;
 		set_stacks(&a, ev, opts);
 		set_details(&a, ev, opts);
 	} else {

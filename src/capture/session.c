@@ -14,18 +14,28 @@
 
 enum { SWEEP_NS = 250 * 1000 * 1000, NOTES_MOST = 64 };
 
-/*
- * Tracepoints come at up to 50 MB a second: half a megabyte would be full after 10 ms, in which
- * we may well not get to run.
- */
-static u64 default_ring(const struct event_list *events, const struct target *target)
+/* What one event writes on a CPU in a second, roughly; every hit of a tracepoint: no limit. */
+static u64 bytes_per_second(const struct event *ev, const struct session_opts *opts)
 {
-	u64 bytes = SESSION_RING_BYTES, cpus = MAX(target->cpus.len, (size_t)1);
-	bool every_hit = false;
+	enum stack_mode stack = ev->stack != STACK_UNSET ? ev->stack : opts->stack;
+	u64 size = stack == STACK_DWARF ? MAX(opts->stack_size, SESSION_STACK_BYTES) : 400;
+	u64 rate = ev->frequency_set ? ev->attr.sample_freq : opts->frequency;
+
+	if (ev->attr.type == PERF_TYPE_TRACEPOINT || opts->period || ev->period_set)
+		return SESSION_RING_MOST;
+	return MIN(rate, 100000) * size;
+}
+
+/* Room for a second: on a busy machine it may take a while until we get to run. */
+static u64 default_ring(const struct event_list *events, const struct target *target,
+			const struct session_opts *opts)
+{
+	u64 bytes = SESSION_RING_BYTES, cpus = MAX(target->cpus.len, (size_t)1), rate = 0;
 
 	vec_each(ev, &events->events)
-		every_hit |= ev->attr.type == PERF_TYPE_TRACEPOINT;
-	while (every_hit && bytes < SESSION_RING_MOST && bytes * 2 * cpus <= SESSION_RINGS_MOST)
+		rate += bytes_per_second(ev, opts);
+	rate = MIN(rate, SESSION_RING_MOST);
+	while (bytes < rate && bytes * 2 * cpus <= SESSION_RINGS_MOST)
 		bytes *= 2;
 	return bytes;
 }
@@ -41,7 +51,7 @@ struct session *session_new(const struct event_list *events, const struct target
 	s->opts = *opts;
 	vec_each(tid, &target->threads)
 		s->on_exec |= launch && *tid == launch->pid && !opts->late_enable;
-	s->ring_bytes = opts->ring_bytes ? opts->ring_bytes : default_ring(events, target);
+	s->ring_bytes = opts->ring_bytes ? opts->ring_bytes : default_ring(events, target, opts);
 	s->opts.ring_bytes = s->ring_bytes;
 	s->ring_asked = opts->ring_bytes != 0;
 	s->opts.data_maps |= opts->addresses || opts->stack == STACK_DWARF;

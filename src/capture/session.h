@@ -18,8 +18,8 @@
 #include "capture/target.h"
 
 enum {
-	SESSION_RING_BYTES = 512 << 10, /* per CPU, where nothing else is asked for */
-	SESSION_RING_MOST = 4 << 20,    /* per CPU, for tracepoints ... */
+	SESSION_RING_BYTES = 512 << 10, /* per CPU, at least, unless asked for */
+	SESSION_RING_MOST = 4 << 20,    /* per CPU, for tracepoints and high rates ... */
 	SESSION_RINGS_MOST = 64 << 20,  /* ... as long as all together stay below this */
 	SESSION_STACK_BYTES = 8192,
 	SESSION_STACK_MOST = 65528,
@@ -31,7 +31,7 @@ struct session_opts {
 	enum stack_mode stack;
 	u32 stack_size;  /* STACK_DWARF: bytes of user stack per sample */
 	u32 max_stack;   /* frames, 0: the kernel's limit */
-	u64 ring_bytes;  /* per CPU; 0: by the kind of events */
+	u64 ring_bytes;  /* per CPU; 0: by the kind and rate of events */
 	u64 sweep_ns;    /* rings are read at least this often; 0: 250 ms */
 	bool overwrite;  /* flight recorder: rings keep the newest, read only by session_dump() */
 	bool no_inherit; /* not the children */

@@ -220,7 +220,7 @@ static const struct opt flame_options[] = {
 	  AT(nameattr),
 	  LOOK,
 	  .arg = "FILE",
-	  .help = "links, titles and styles for names: name<TAB>href=URL<TAB>..." },
+	  .help = "links, titles and styles for names, as lines of name<TAB>href=URL" },
 	{ .name = "notes",
 	  .type = OPT_STRING,
 	  AT(notes),

@@ -11,7 +11,7 @@ struct script_args {
 	str_list fields;
 	bool header, header_only, info;
 	bool task, mmap, lost, switches, namespaces, cgroup, bpf;
-	bool no_inline, ns, hide_chain, reltime, deltatime;
+	bool ns, hide_chain, reltime, deltatime;
 	bool ignored;
 	u64 max_stack;
 	const char *stop_bt;
@@ -82,10 +82,6 @@ static const struct opt script_options[] = {
 	  .help = "perf's name for --tids" },
 	{ 'f', "force", OPT_FLAG, AT(ignored), .flags = OPT_HIDDEN,
 	  .help = "accepted for those used to perf" },
-	{ .name = "no-inline",
-	  .type = OPT_FLAG,
-	  AT(no_inline),
-	  .help = "one line per frame, also where functions were inlined" },
 	OPT_END,
 };
 
@@ -108,7 +104,7 @@ static int make_opts(const struct script_args *a, struct script_opts *o, struct 
 		.show = shown_records(a),
 		.ns = a->ns,
 		.no_chains = a->hide_chain,
-		.no_inline = a->no_inline,
+		.no_inline = !load.inlines,
 		.no_kernel = load.no_kernel,
 		.no_user = load.no_user,
 		.reltime = a->reltime,

@@ -14,6 +14,7 @@ enum {
 void machine_init(struct machine *m, struct symbols *symbols)
 {
 	*m = (struct machine){ .symbols = symbols };
+	m->hints = xcalloc(MACHINE_HINTS, sizeof(*m->hints));
 	vec_new(&m->places);
 	/* no record names the idle thread; whatever it forks begins with its name */
 	map_put(&m->comms, 0, intern_str(&m->strings, "swapper"));
@@ -32,6 +33,7 @@ void machine_release(struct machine *m)
 		process_free(*p);
 	vec_release(&m->processes);
 	vec_release(&m->places);
+	free(m->hints);
 	map_release(&m->process_ids);
 	map_release(&m->comms);
 	map_release(&m->cgroups);
@@ -122,6 +124,12 @@ static void maps_delete(struct process *p, size_t from, size_t to)
 	p->maps.len -= to - from;
 }
 
+static void forget_places(struct process *p)
+{
+	map_clear(&p->places);
+	p->generation++;
+}
+
 /* A new mapping replaces what it covers; pieces of old ones on its sides stay. */
 static void maps_replace(struct process *p, const struct mapping *new)
 {
@@ -149,7 +157,7 @@ static void maps_replace(struct process *p, const struct mapping *new)
 	maps_insert(p, i++, *new);
 	if (right.end)
 		maps_insert(p, i, right);
-	map_clear(&p->places);
+	forget_places(p);
 }
 
 static bool is_file(const char *path)
@@ -259,7 +267,7 @@ static void on_fork(struct machine *m, const struct record *r)
 	child->ppid = (s32)t.ppid;
 	child->comm = parent->comm;
 	vec_clear(&child->maps);
-	map_clear(&child->places);
+	forget_places(child);
 	vec_reserve(&child->maps, parent->maps.len);
 	if (parent->maps.len)
 		memcpy(child->maps.items, parent->maps.items,

@@ -45,8 +45,19 @@ struct process {
 	u32 cgroup;               /* string */
 	VEC(struct mapping) maps; /* sorted by start, not overlapping */
 	struct map places;        /* address -> place id, of the present mappings */
+	u32 generation;           /* counts changes of the mappings */
 	u64 last_time;
 };
+
+/* What was asked last at a place in a small table: most questions repeat. */
+struct place_hint {
+	u64 key;
+	const struct process *process; /* NULL: the kernel */
+	u32 generation;
+	u32 id; /* 0: free */
+};
+
+enum { MACHINE_HINTS = 4096 };
 
 struct machine {
 	struct symbols *symbols;
@@ -58,6 +69,7 @@ struct machine {
 	struct map kernel_places;
 	struct map place_ids;     /* hash of module and offset -> place id */
 	VEC(struct place) places; /* [0] unused */
+	struct place_hint *hints; /* MACHINE_HINTS */
 	u64 bad_maps;
 };
 

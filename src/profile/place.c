@@ -109,18 +109,32 @@ static u64 place_user(struct machine *m, const struct process *proc, u64 address
 	return place_file(m, map, address, is_return);
 }
 
+static u64 find_place(struct machine *m, struct process *p, enum address_mode mode, u64 address,
+		      bool is_return, u64 key)
+{
+	u64 *id = map_at(mode == ADDRESS_USER ? &p->places : &m->kernel_places, key);
+
+	if (!*id)
+		*id = mode == ADDRESS_USER ? place_user(m, p, address, is_return)
+					   : place_kernel(m, address, is_return);
+	return *id;
+}
+
 struct place *machine_place(struct machine *m, struct process *p, enum address_mode mode,
 			    u64 address, bool is_return)
 {
-	struct map *cache = mode == ADDRESS_USER ? &p->places : &m->kernel_places;
+	const struct process *owner = mode == ADDRESS_USER ? p : NULL;
+	u32 generation = owner ? owner->generation : 0;
 	/* all 64 bits count: broken chains hold any number */
-	u64 *known = map_at(cache, is_return ? address ^ RETURN_MARK : address), id = *known;
+	u64 key = is_return ? address ^ RETURN_MARK : address;
+	struct place_hint *h = &m->hints[(key ^ key >> 12) % MACHINE_HINTS];
 
-	if (!id)
-		id = mode == ADDRESS_USER ? place_user(m, p, address, is_return)
-					  : place_kernel(m, address, is_return);
-	/* Run-time code may be replaced by other code: it is asked for each time. */
-	if (m->places.items[id].kind != PLACE_JIT)
-		*known = id;
-	return &m->places.items[id];
+	if (h->key != key || h->process != owner || h->generation != generation || !h->id)
+		*h = (struct place_hint){
+			.key = key,
+			.process = owner,
+			.generation = generation,
+			.id = (u32)find_place(m, p, mode, address, is_return, key),
+		};
+	return &m->places.items[h->id];
 }

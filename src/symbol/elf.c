@@ -406,6 +406,14 @@ bool elf_debuglink(const struct elf *elf, struct buf *ret_name, u32 *ret_crc)
 	return true;
 }
 
+u64 elf_code_start(const struct elf *elf)
+{
+	for (size_t i = 0; i < elf->segment_count; i++)
+		if (elf->segments[i].type == PT_LOAD && elf->segments[i].flags & PF_X)
+			return elf->segments[i].vaddr;
+	return 0;
+}
+
 static bool segment_has_offset(const struct elf_segment *s, u64 offset)
 {
 	return s->type == PT_LOAD && offset >= s->offset && offset - s->offset < s->filesz;

@@ -88,6 +88,8 @@ size_t elf_notes_build_id(const void *notes, size_t len, u8 *ret, size_t max);
 /* The name in .gnu_debuglink and the CRC of that file; the name has no '/' in it. */
 bool elf_debuglink(const struct elf *elf, struct buf *ret_name, u32 *ret_crc);
 
+/* Where code begins at link time; prelink moved some files, but not their debug files. */
+u64 elf_code_start(const struct elf *elf);
 /* Between file offsets and addresses of loaded segments; code is tried first. */
 bool segments_vaddr(const struct elf_segment *segments, size_t n, u64 offset, u64 *ret);
 bool segments_offset(const struct elf_segment *segments, size_t n, u64 vaddr, u64 *ret);

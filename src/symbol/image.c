@@ -38,6 +38,23 @@ static void take_segments(struct image *img, const struct elf *elf)
 			img->segments[img->segment_count++] = elf->segments[i];
 }
 
+/* The table of a debug file; its addresses are those of before the file itself was prelinked. */
+static bool add_debug_table(struct symtab_builder *b, const struct elf *elf,
+			    const struct elf *debug)
+{
+	const struct elf_section *s = elf_find_type(debug, SHT_SYMTAB);
+	const u64 shift = elf_code_start(elf) - elf_code_start(debug);
+	const size_t before = b->spans.len;
+
+	if (!s || symtab_add_section(b, debug, s, true) <= 0)
+		return false;
+	for (size_t i = before; shift && elf_code_start(debug) && i < b->spans.len; i++) {
+		b->spans.items[i].start += shift;
+		b->spans.items[i].end += shift;
+	}
+	return true;
+}
+
 /* The full table of the file itself, of its debug file, or the small packed one. */
 static void add_full_table(struct image *img, struct symtab_builder *b, const struct elf *elf,
 			   const struct image_source *src)
@@ -55,12 +72,10 @@ static void add_full_table(struct image *img, struct symtab_builder *b, const st
 	if (s && symtab_add_section(b, elf, s, true) > 0) {
 		img->complete = true;
 	} else if (!src->no_debug_files && debug_find(&search, &debug, &path) == 0) {
-		s = elf_find_type(&debug, SHT_SYMTAB);
-		img->complete = s && symtab_add_section(b, &debug, s, true) > 0;
+		img->complete = add_debug_table(b, elf, &debug);
 		img->debug_file = img->complete ? buf_detach(&path) : NULL;
 	} else if (minidebug_open(elf, &unpacked, &debug) == 0) {
-		s = elf_find_type(&debug, SHT_SYMTAB);
-		if (s && symtab_add_section(b, &debug, s, true) > 0)
+		if (add_debug_table(b, elf, &debug))
 			img->debug_file = xstrdup(".gnu_debugdata");
 	}
 }
@@ -96,6 +111,8 @@ static void build(struct image *img, const struct elf *elf, const struct image_s
 	struct symtab_builder b = { 0 };
 
 	add_full_table(img, &b, elf, src);
+	if (!img->complete && symtab_add_go(&b, elf))
+		img->complete = true;
 	add_exported(img, &b, elf);
 	symtab_add_plt(&b, elf);
 	symtab_add_fdes(&b, elf);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Perf maps of processes: finding them, and reading what was appended. */
+/* Perf maps and jitdumps of processes: finding them, and reading what was appended. */
 #include "symbol/store.h"
 
 #include "base/clock.h"
@@ -18,7 +18,9 @@ enum { JIT_READ_SHARE = 20, JIT_MAX_PROCESSES = 65536 };
 void jit_free(struct jit *j)
 {
 	perfmap_release(&j->map);
+	jitdump_release(&j->dump);
 	answers_release(&j->answers);
+	free(j->dump_key);
 	free(j);
 }
 
@@ -96,7 +98,28 @@ static void forget(struct jit *j)
 {
 	perfmap_release(&j->map);
 	j->consumed = 0;
+	memset(j->tail, 0, sizeof(j->tail));
 	/* The answers stay: ids and names that were handed out remain good. */
+}
+
+static void keep_tail(struct jit *j, const char *text, size_t n)
+{
+	if (n >= sizeof(j->tail))
+		memcpy(j->tail, text + n - sizeof(j->tail), sizeof(j->tail));
+}
+
+/* A file that was written anew may have grown past where we were: what we read last is not there.
+ */
+static bool is_rewritten(const struct jit *j, int fd)
+{
+	static const u8 none[sizeof(j->tail)];
+	u8 now[sizeof(j->tail)];
+
+	if (j->consumed < sizeof(now) || memcmp(j->tail, none, sizeof(none)) == 0)
+		return false;
+	return pread(fd, now, sizeof(now), (off_t)(j->consumed - sizeof(now))) !=
+		       (ssize_t)sizeof(now) ||
+	       memcmp(now, j->tail, sizeof(now)) != 0;
 }
 
 static void read_new(struct jit *j, int fd, const struct stat *st)
@@ -121,6 +144,7 @@ static void read_new(struct jit *j, int fd, const struct stat *st)
 		if (!used && b.len > part)
 			used = b.len;
 		at += used;
+		keep_tail(j, b.data, used);
 		memmove(b.data, b.data + used, b.len - used);
 		buf_truncate(&b, b.len - used);
 	}
@@ -142,7 +166,7 @@ static void jit_read(struct jit *j, pid_t nspid, const char *root)
 		return;
 	}
 	j->why = NULL;
-	if (j->ino != st.st_ino || (u64)st.st_size < j->consumed)
+	if (j->ino != st.st_ino || (u64)st.st_size < j->consumed || is_rewritten(j, fd))
 		forget(j);
 	j->ino = st.st_ino;
 	if ((u64)st.st_size > j->consumed)
@@ -151,38 +175,116 @@ static void jit_read(struct jit *j, pid_t nspid, const char *root)
 		j->why = "its perf map is too large: older code has no names";
 }
 
-static struct perfmap_entry *find_or_read(struct jit *j, pid_t nspid, const char *root, u64 address,
-					  u64 now)
-{
-	struct perfmap_entry *e = perfmap_find(&j->map, address);
-	u64 begin, took;
+/* --- jitdumps ------------------------------------------------------------------------------ */
 
-	if (e || now < j->next_read_ns)
-		return e;
-	begin = clock_mono_ns();
-	jit_read(j, nspid, root);
-	e = perfmap_find(&j->map, address);
-	took = clock_mono_ns() - begin;
-	j->next_read_ns = now + MAX(JIT_REREAD_NS, took * JIT_READ_SHARE);
-	return e;
+bool jit_is_dump(const char *path)
+{
+	const char *at = strrchr(path, '/'), *end;
+	u64 pid;
+
+	at = at ? starts_with(at, "/jit-") : NULL;
+	if (!at)
+		return false;
+	end = at + strlen(at);
+	return scan_u64(&at, end, 10, &pid) && streq(at, ".dump");
 }
 
-static const struct symbol *jit_answer(struct symbols *s, struct jit *j, struct perfmap_entry *e)
+void jit_note_dump(struct symbols *s, const struct module_key *key)
 {
-	const char *raw;
-	u32 name;
-	u64 key;
-	const struct symbol *known;
+	struct jit *j = jit_of(s, key->pid);
 
-	if (e->result)
-		return &j->answers.list.items[e->result - 1];
-	raw = perfmap_name(&j->map, e);
-	name = intern_str(&s->names, raw);
-	key = hash_mix(e->start, name);
-	known = answers_find(&j->answers, key);
+	if (!j)
+		return;
+	/* The latest is the one that is written to. */
+	free(j->dump_key);
+	j->dump_key = xmemdup(key, sizeof(*key));
+	jitdump_release(&j->dump);
+	j->dump_ino = 0;
+}
+
+static int read_fd(const void *ctx, u64 offset, void *ret, size_t n)
+{
+	const ssize_t got = pread(*(const int *)ctx, ret, n, (off_t)offset);
+
+	return got == (ssize_t)n ? 0 : -EIO;
+}
+
+static int open_dump(const struct symbols *s, struct jit *j, struct stat *ret)
+{
+	for (enum module_way way = 0; way < WAY_COUNT; way++) {
+		int fd = s->opts.offline && way != WAY_PATH ? -ENOENT
+							    : module_open(j->dump_key, way);
+
+		if (fd < 0)
+			continue;
+		if (fstat(fd, ret) == 0 && trusted(j, ret))
+			return fd;
+		close(fd);
+		j->why = "its jitdump belongs to another user";
+	}
+	return -ENOENT;
+}
+
+static void dump_read(const struct symbols *s, struct jit *j)
+{
+	struct stat st;
+	_cleanup_close_ int fd = open_dump(s, j, &st);
+
+	if (fd < 0)
+		return;
+	if (j->dump_ino != st.st_ino || (u64)st.st_size < j->dump.consumed)
+		jitdump_release(&j->dump);
+	j->dump_ino = st.st_ino;
+	jitdump_update(&j->dump, read_fd, &fd, (u64)st.st_size);
+	j->why = j->dump.full ? "its jitdump is too large: later code has no names" : j->dump.why;
+}
+
+/* --- look-ups ------------------------------------------------------------------------------ */
+
+/* What is known of an address: one of the two. */
+struct found {
+	struct jitdump_entry *dumped;
+	struct perfmap_entry *mapped;
+};
+
+static bool find(struct jit *j, u64 address, u64 time_ns, struct found *ret)
+{
+	ret->mapped = NULL;
+	ret->dumped = j->dump_key ? jitdump_find(&j->dump, address, time_ns) : NULL;
+	if (!ret->dumped)
+		ret->mapped = perfmap_find(&j->map, address);
+	return ret->dumped || ret->mapped;
+}
+
+static bool find_or_read(const struct symbols *s, struct jit *j, pid_t nspid, const char *root,
+			 u64 address, u64 time_ns, struct found *ret)
+{
+	const u64 now = time_ns ? time_ns : clock_mono_ns();
+	u64 begin, took;
+
+	if (find(j, address, time_ns, ret))
+		return true;
+	if (now < j->next_read_ns)
+		return false;
+	begin = clock_mono_ns();
+	if (j->dump_key)
+		dump_read(s, j);
+	if (!j->dump.entries.len)
+		jit_read(j, nspid, root);
+	took = clock_mono_ns() - begin;
+	j->next_read_ns = now + MAX(JIT_REREAD_NS, took * JIT_READ_SHARE);
+	return find(j, address, time_ns, ret);
+}
+
+static u32 new_answer(struct symbols *s, struct jit *j, u64 start, u64 size, const char *raw)
+{
+	const u32 name = intern_str(&s->names, raw);
+	const u64 key = hash_mix(start, name);
+	const struct symbol *known = answers_find(&j->answers, key);
+
 	if (!known) {
-		const struct symbol ret = { .start = e->start,
-					    .size = e->size,
+		const struct symbol ret = { .start = start,
+					    .size = size,
 					    .flags = SYM_JIT,
 					    .raw_name = intern_get(&s->names, name),
 					    .name = intern_get(&s->names,
@@ -190,30 +292,85 @@ static const struct symbol *jit_answer(struct symbols *s, struct jit *j, struct 
 
 		known = answers_add(&j->answers, key, &ret);
 	}
-	e->result = known->id;
-	return known;
+	return known->id;
+}
+
+static const struct symbol *jit_answer(struct symbols *s, struct jit *j, const struct found *f)
+{
+	u32 *result = f->dumped ? &f->dumped->result : &f->mapped->result;
+
+	if (!*result && f->dumped)
+		*result = new_answer(s, j, f->dumped->start, f->dumped->size,
+				     jitdump_str(&j->dump, f->dumped->name));
+	else if (!*result)
+		*result = new_answer(s, j, f->mapped->start, f->mapped->size,
+				     perfmap_name(&j->map, f->mapped));
+	return &j->answers.list.items[*result - 1];
 }
 
 bool symbols_jit(struct symbols *s, pid_t pid, pid_t nspid, const char *root, u64 address,
 		 u64 time_ns, struct symbol *ret)
 {
 	struct jit *j = s->opts.offline && !root ? NULL : jit_of(s, pid);
-	struct perfmap_entry *e = NULL;
+	struct found f;
 
-	if (j)
-		e = find_or_read(j, nspid, root, address, time_ns ? time_ns : clock_mono_ns());
-	if (!e) {
+	if (!j || !find_or_read(s, j, nspid, root, address, time_ns, &f)) {
 		s->jit_nameless++;
 		return false;
 	}
 	s->jit_named++;
-	*ret = *jit_answer(s, j, e);
+	*ret = *jit_answer(s, j, &f);
 	return true;
+}
+
+static struct jit *known_jit(const struct symbols *s, pid_t pid)
+{
+	const u64 index = map_get(&s->jit_of_pid, (u64)pid, 0);
+
+	return index ? s->jits.items[index - 1] : NULL;
+}
+
+bool symbols_jit_line(struct symbols *s, pid_t pid, u64 address, u64 time_ns,
+		      struct source_frame *ret)
+{
+	struct jit *j = known_jit(s, pid);
+	const struct jitdump_entry *e = j ? jitdump_find(&j->dump, address, time_ns) : NULL;
+	const struct jitdump_line *line = e ? jitdump_line(&j->dump, e, address) : NULL;
+	u32 file;
+
+	if (!line || !line->file)
+		return false;
+	file = store_shown_text(s, jitdump_str(&j->dump, line->file));
+	*ret = (struct source_frame){ .file = intern_get(&s->names, file), .line = line->line };
+	return true;
+}
+
+int symbols_jit_unwind(struct symbols *s, pid_t pid, u64 address, u64 time_ns,
+		       struct jit_unwind *ret, struct buf *ret_bytes)
+{
+	struct jit *j = known_jit(s, pid);
+	const struct jitdump_entry *e = j ? jitdump_find(&j->dump, address, time_ns) : NULL;
+	_cleanup_close_ int fd = -1;
+	struct stat st;
+
+	if (!e || !e->unwind_size)
+		return -ENOENT;
+	fd = open_dump(s, j, &st);
+	if (fd < 0)
+		return fd;
+	if (read_fd(&fd, e->unwind_at, buf_reserve(ret_bytes, e->unwind_size), e->unwind_size) < 0)
+		return -EIO;
+	buf_added(ret_bytes, e->unwind_size);
+	*ret = (struct jit_unwind){ .code_start = e->start,
+				    .code_size = e->size,
+				    .eh_frame_address = e->start + ALIGN_UP(e->size, 8),
+				    .eh_frame_size = e->unwind_size - e->unwind_hdr_size };
+	return 0;
 }
 
 const char *symbols_jit_why(const struct symbols *s, pid_t pid)
 {
-	u64 index = map_get(&s->jit_of_pid, (u64)pid, 0);
+	const struct jit *j = known_jit(s, pid);
 
-	return index ? s->jits.items[index - 1]->why : NULL;
+	return j ? j->why : NULL;
 }

@@ -4,15 +4,6 @@
 
 #include "symbol/debug.h"
 
-/* Where the file's code begins, at link time. Prelink moved some files after they were linked. */
-static u64 first_code(const struct elf *elf)
-{
-	for (size_t i = 0; i < elf->segment_count; i++)
-		if (elf->segments[i].type == PT_LOAD && elf->segments[i].flags & PF_X)
-			return elf->segments[i].vaddr;
-	return 0;
-}
-
 static const char *explain(int error)
 {
 	switch (error) {
@@ -30,8 +21,8 @@ static int open_lines(struct image_lines *l, const struct debug_search *search,
 	_cleanup_elf_ struct elf alt = ELF_INIT;
 	const bool has_alt = debug_find_alt(search, debug, path, &alt) == 0;
 
-	if (debug != search->main)
-		l->shift = first_code(debug) - first_code(search->main);
+	if (debug != search->main && elf_code_start(debug))
+		l->shift = elf_code_start(debug) - elf_code_start(search->main);
 	return srcline_new(&l->srcline, debug, has_alt ? &alt : NULL);
 }
 

@@ -70,6 +70,8 @@ u32 symbols_module(struct symbols *s, const struct module_key *key)
 	id = intern_bytes(&s->identities, s->scratch.data, s->scratch.len);
 	if (id > s->modules.len) {
 		vec_push(&s->modules, module_new(s, key, path_len));
+		if (key->pid && jit_is_dump(vec_last(&s->modules)[0]->key.path))
+			jit_note_dump(s, &vec_last(&s->modules)[0]->key);
 	} else if (key->pid && !s->modules.items[id - 1]->loaded) {
 		/* The latest process is the likeliest to be alive when its file is opened. */
 		struct module_key *k = &s->modules.items[id - 1]->key;

@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "symbol/image.h"
+#include "symbol/jitdump.h"
 #include "symbol/kallsyms.h"
 #include "symbol/perfmap.h"
 #include "symbol/symbol.h"
@@ -77,8 +78,12 @@ struct jit {
 	struct answers answers;
 	u64 ino;      /* of the file, to see it replaced */
 	u64 consumed; /* bytes of it */
+	u8 tail[16];  /* the last bytes that were read, to see it rewritten */
 	u64 next_read_ns;
 	const char *why;
+	struct module_key *dump_key; /* where its jitdump is; NULL: it has none */
+	struct jitdump dump;
+	u64 dump_ino;
 };
 
 struct symbols {
@@ -122,5 +127,9 @@ void lines_info(const struct image_lines *l, struct module_info *ret);
 
 void kernel_release(struct kernel *k);
 void jit_free(struct jit *j);
+/* The file that is mapped is a process's jitdump. The strings of @key are the store's. */
+void jit_note_dump(struct symbols *s, const struct module_key *key);
+/* "/tmp/jit-123.dump": whether a mapping of this file says that it is a jitdump. */
+bool jit_is_dump(const char *path);
 
 #endif

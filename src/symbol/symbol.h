@@ -162,6 +162,23 @@ const char *symbols_kernel_why(const struct symbols *s, const char **ret_hint);
  */
 bool symbols_jit(struct symbols *s, pid_t pid, pid_t nspid, const char *root, u64 address,
 		 u64 time_ns, struct symbol *ret);
+/*
+ * The source line of code that a jitdump named: only file and line of *@ret are set. Jitdumps are
+ * found by their mapping: symbols_module() of a file called jit-PID.dump, with a pid.
+ */
+bool symbols_jit_line(struct symbols *s, pid_t pid, u64 address, u64 time_ns,
+		      struct source_frame *ret);
+
+/* How a function made at run time is unwound, as its jitdump tells. */
+struct jit_unwind {
+	u64 code_start;
+	u64 code_size;
+	u64 eh_frame_address; /* where .eh_frame would lie: its pointers are relative to that */
+	size_t eh_frame_size; /* the bytes begin with .eh_frame; .eh_frame_hdr is behind it */
+};
+/* Appends the bytes. -ENOENT when there are none for this address. */
+int symbols_jit_unwind(struct symbols *s, pid_t pid, u64 address, u64 time_ns,
+		       struct jit_unwind *ret, struct buf *ret_bytes);
 /* Why run-time code of this process has no names; NULL if it has a map. */
 const char *symbols_jit_why(const struct symbols *s, pid_t pid);
 

@@ -68,6 +68,8 @@ ssize_t symtab_add_section(struct symtab_builder *b, const struct elf *elf,
 			   const struct elf_section *s, bool complete);
 /* The exported functions of a file without section headers, by its dynamic segment. */
 ssize_t symtab_add_dynamic(struct symtab_builder *b, const struct elf *elf);
+/* What a Go program knows of its own functions. Returns how many there were. */
+size_t symtab_add_go(struct symtab_builder *b, const struct elf *elf);
 /* The stubs that call into other files. */
 void symtab_add_plt(struct symtab_builder *b, const struct elf *elf);
 /* Code that has unwind entries: what is still nameless in the end is grouped by them. */

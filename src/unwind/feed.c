@@ -227,13 +227,21 @@ static int add_fd(struct unwind_feed *f, int fd, const char *name, const struct 
 	return unwind_feed_add(f, key, (u64)st.st_size, t, e);
 }
 
+static const char *hint_of(const struct unwind_feed *f, const struct unwind_key *key)
+{
+	return intern_get(&f->paths, (u32)map_get(&f->hints, key_hash(key), 0));
+}
+
 int unwind_feed_map(struct unwind_feed *f, const struct unwind_map *map, int pid, struct err *e)
 {
 	const struct unwind_key key = { .ino = map->ino, .dev = map->dev };
+	struct unwind_map named = *map;
 
 	if (find_file(f, &key))
 		return 0;
-	_cleanup_close_ int fd = unwind_map_open(map, pid);
+	if (!named.path[0])
+		named.path = hint_of(f, &key);
+	_cleanup_close_ int fd = unwind_map_open(&named, pid);
 
 	if (fd < 0) {
 		f->stats.unreadable++;

@@ -8,8 +8,7 @@
 
 static int bad(const struct image *im, struct err *e, const char *why, u64 offset)
 {
-	err_set(e, ENOEXEC, "'%s': %s at offset 0x%llx", im->name, why,
-		(unsigned long long)offset);
+	err_set(e, ENOEXEC, "'%s': %s at offset 0x%llx", im->name, why, (unsigned long long)offset);
 	return -ENOEXEC;
 }
 

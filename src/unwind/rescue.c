@@ -96,16 +96,41 @@ static int job_find(void *ctx, u64 pc, const struct unwind_rule **ret)
 	return unwind_feed_rule(j->r->feed, &key, offset, ret) ? 0 : -EAGAIN;
 }
 
+/* What the kernel saw at the moment of the sample. */
+static void maps_of_record(struct unwind_maps *m, const struct unwind_rescue *rec)
+{
+	for (u32 i = 0; i < rec->n_vmas && i < UNWIND_RESCUE_VMAS; i++) {
+		const struct unwind_vma *v = &rec->vmas[i];
+		bool vdso = v->key.ino == 1 && !v->key.dev;
+		const struct unwind_map map = {
+			.start = v->start,
+			.end = v->end,
+			.offset = v->offset,
+			.ino = v->key.ino,
+			.dev = v->key.dev,
+			.exec = true,
+			.path = vdso ? "[vdso]" : "",
+		};
+
+		unwind_maps_push(m, &map);
+	}
+	unwind_maps_sort(m);
+}
+
 void rescue_unwind(struct rescue *r, const struct unwind_rescue *rec, struct unwind_frames *f)
 {
-	_cleanup_(unwind_maps_release) struct unwind_maps live = { 0 };
-	struct job job = { .r = r, .rec = rec, .maps = &live };
+	_cleanup_(unwind_maps_release) struct unwind_maps maps = { 0 };
+	struct job job = { .r = r, .rec = rec, .maps = &maps };
 	struct unwind_source source = { .ctx = &job, .read = job_read, .find = job_find };
 	u64 noted = map_get(&r->by_pid, rec->pid, 0);
 
-	/* the process itself knows best; what was noted is for one that is gone */
-	if ((unwind_maps_read(&live, (int)rec->pid, NULL) || !live.items.len) && noted)
+	/* an incomplete list: the process itself, or what was noted if it is gone */
+	if (rec->n_vmas && rec->n_vmas < UNWIND_RESCUE_VMAS)
+		maps_of_record(&maps, rec);
+	else if ((unwind_maps_read(&maps, (int)rec->pid, NULL) || !maps.items.len) && noted)
 		job.maps = r->maps.items[noted - 1];
+	else if (!maps.items.len)
+		maps_of_record(&maps, rec);
 	memcpy(source.regs, rec->regs, sizeof(source.regs));
 	unwind_user(&source, f);
 }

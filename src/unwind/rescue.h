@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Stacks that the kernel could not finish because a table was missing: it sends registers and the
- * top of the stack, and the rest is done here, when the table is there.
+ * Stacks that the kernel could not finish because a table was missing: it sends registers, the top
+ * of the stack and the executable mappings, and the rest is done here, when the table is there.
+ * So it does not matter whether the process still exists.
  */
 #ifndef UNWIND_RESCUE_H
 #define UNWIND_RESCUE_H

@@ -76,6 +76,7 @@ static int set_options(struct sampler *s, const struct sampler_opts *o, struct e
 		bpf_program__set_autoload(program_of(s, i), false);
 	s->skel->rodata->profile_options.max_user = frames;
 	s->skel->rodata->profile_options.wake_bytes = (u32)(ring / 4);
+	s->skel->rodata->profile_options.rescue_bytes = (u32)(ring / 2);
 	s->skel->rodata->profile_options.kernel_stacks = !o->no_kernel_stack;
 	s->skel->rodata->profile_options.user_stacks = !o->no_user_stack;
 	s->skel->rodata->profile_options.rescue = !o->no_rescue;

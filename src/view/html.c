@@ -9,7 +9,7 @@
 #include <zlib.h>
 
 enum {
-	ASSET_MOST = 1 << 20, /* inflated; ours are a tenth of that */
+	ASSET_MOST = 1 << 20,  /* inflated; ours are a tenth of that */
 	GZIP_WINDOW = 15 + 16, /* what zlib calls a gzip header around the largest window */
 	GZIP_LEVEL = 6,
 	GZIP_MEMORY = 9,
@@ -17,13 +17,13 @@ enum {
 
 /* In the order in which they are put together: later files use earlier ones while they load. */
 static const char *const scripts[] = {
-	"web/viewer-util.js",   "web/viewer-inflate.js",  "web/viewer-model.js",
-	"web/viewer-tree.js",   "web/viewer-derive.js",   "web/viewer-state.js",
-	"web/viewer-analyse.js","web/viewer-color.js",    "web/viewer-paint.js",
-	"web/viewer-flame.js",  "web/viewer-sandwich.js", "web/viewer-chart.js",
-	"web/viewer-table.js",  "web/viewer-graph.js",    "web/viewer-heat.js",
-	"web/viewer-help.js",   "web/viewer-export.js",   "web/viewer-panel.js",
-	"web/viewer-ui.js",     "web/viewer-keys.js",     "web/viewer-main.js",
+	"web/viewer-util.js",    "web/viewer-inflate.js",  "web/viewer-model.js",
+	"web/viewer-tree.js",    "web/viewer-derive.js",   "web/viewer-state.js",
+	"web/viewer-analyse.js", "web/viewer-color.js",    "web/viewer-paint.js",
+	"web/viewer-flame.js",   "web/viewer-sandwich.js", "web/viewer-chart.js",
+	"web/viewer-table.js",   "web/viewer-graph.js",    "web/viewer-heat.js",
+	"web/viewer-help.js",    "web/viewer-export.js",   "web/viewer-panel.js",
+	"web/viewer-ui.js",      "web/viewer-keys.js",     "web/viewer-main.js",
 };
 
 /* What the places in the template, written {{name}}, are filled with. */
@@ -238,6 +238,11 @@ static void add_opts(struct json *j, const struct html_opts *o)
 		json_kv_str(j, "view", o->view ? o->view : "time");
 	if (o->search)
 		json_kv_str(j, "search", o->search);
+	if (o->group)
+		json_kv_str(j, "group", o->group);
+	if (o->color)
+		json_kv_str(j, "color", o->color);
+	json_kv_bool(j, "by_count", o->by_count);
 	json_kv_bool(j, "inverted", o->inverted);
 	json_kv_bool(j, "reverse", o->reverse);
 	json_kv_bool(j, "left_heavy", o->left_heavy);

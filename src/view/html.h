@@ -21,7 +21,10 @@ struct html_opts {
 	bool reverse;       /* callers below callees */
 	bool left_heavy;    /* heaviest sibling first, else by name */
 	bool time_order;    /* opens the time-ordered view */
+	bool by_count;      /* each sample weighs 1 */
 	const char *view;   /* NULL, or flame, time, sandwich, tree, functions, graph */
+	const char *group;  /* NULL: the page's choice; none, comm, pid, tid, cpu, cgroup */
+	const char *color;  /* NULL, or kind, module, name, self */
 	const char *search; /* NULL, or a regular expression to highlight */
 };
 

@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "base/io.h"
+#include "base/parse.h"
 
 #include <math.h>
 
@@ -218,16 +219,55 @@ static struct rgb self_color(double share)
 	return (struct rgb){ ramp(245, -35, v), ramp(235, -200, v), ramp(205, -180, v) };
 }
 
-static struct rgb growth_color(const struct svg_colors *c, s64 growth)
-{
-	double part = c->most_growth ? fabs((double)growth) / (double)c->most_growth : 0;
-	u8 x = (u8)(210 * (1 - MIN(part, 1.0)));
+static const struct rgb noise_color = { 222, 222, 222 };
+static const struct rgb new_color = { 255, 176, 0 };
+static const struct rgb vanished_color = { 165, 110, 215 };
 
-	if (!growth)
+/* @part of the strongest colour, -1..1: above 0 is red. */
+static struct rgb two_sided(double part)
+{
+	u8 x = (u8)(210 * (1 - MIN(fabs(part), 1.0)));
+
+	if (part == 0)
 		return (struct rgb){ 255, 255, 255 };
-	if ((growth > 0) != c->opts.negate)
-		return (struct rgb){ 255, x, x };
-	return (struct rgb){ x, x, 255 };
+	return part > 0 ? (struct rgb){ 255, x, x } : (struct rgb){ x, x, 255 };
+}
+
+static double growth_part(const struct svg_colors *c, double growth, double before)
+{
+	double part = c->most_growth ? growth / (double)c->most_growth : 0;
+
+	/* twice as much, or half, is the strongest colour */
+	if (c->flame->relative)
+		part = before > 0 ? log2(MAX(before + growth, 1) / before) : 1;
+	return c->opts.negate ? -part : part;
+}
+
+static struct rgb growth_color(const struct svg_colors *c, const struct flame_box *b)
+{
+	switch (flame_change(c->flame, b)) {
+	case CHANGE_NONE: return two_sided(0);
+	case CHANGE_NOISE: return noise_color;
+	case CHANGE_NEW:
+		if (c->flame->strip || c->flame->confidence > 0)
+			return new_color;
+		break;
+	case CHANGE_VANISHED: return vanished_color;
+	default: break;
+	}
+	return two_sided(growth_part(c, (double)flame_growth(c->flame, b),
+				     (double)c->flame->tree.base[b->node]));
+}
+
+/* Around the ratio of the whole: twice or half of it is the strongest colour. */
+static struct rgb ratio_color(const struct flame *f, const struct flame_box *b)
+{
+	const struct calltree_node *root = &f->tree.nodes.items[0];
+	double all = (double)f->tree.base[0] / (double)root->total, here = flame_ratio(f, b);
+
+	if (isnan(here) || all <= 0)
+		return noise_color;
+	return two_sided(here > 0 ? log2(here / all) : -1);
 }
 
 /* --- one box ------------------------------------------------------------------------------- */
@@ -265,8 +305,10 @@ struct rgb svg_color(struct svg_colors *c, const struct flame_box *b)
 		return (struct rgb){ 160, 160, 160 };
 	if (streq(name, "-"))
 		return gray;
+	if (c->flame->ratio)
+		return ratio_color(c->flame, b);
 	if (c->flame->tree.base)
-		return growth_color(c, flame_growth(c->flame, b));
+		return growth_color(c, b);
 	switch (c->opts.by) {
 	case COLOR_BY_KIND:
 		return from_palette(hues[hue_of(frame, name)].palette, shades_of(c, name, len));
@@ -301,7 +343,7 @@ void svg_colors_init(struct svg_colors *c, const struct flame *f,
 		s64 growth = flame_growth(f, b);
 
 		c->most_self = MAX(c->most_self, flame_node(f, b)->self);
-		if (b->depth)
+		if (b->depth && !(f->strip && b->node >= f->strip))
 			c->most_growth = MAX(c->most_growth, (u64)(growth < 0 ? -growth : growth));
 	}
 }
@@ -340,7 +382,7 @@ static void kinds_legend(const struct svg_colors *c, svg_legend *ret)
 					      .text = hues[h].text,
 					      .share = h == HUE_OTHER
 							       ? -1
-							       : (double)self[h] / c->flame->total,
+							       : (double)self[h] / c->flame->whole,
 				      });
 	vec_sort(ret, compare_shares);
 }
@@ -361,7 +403,7 @@ static void modules_legend(const struct svg_colors *c, svg_legend *ret)
 				      .text = !*path  ? "not known"
 					      : slash ? slash + 1
 						      : path,
-				      .share = (double)slot->value / c->flame->total,
+				      .share = (double)slot->value / c->flame->whole,
 			      });
 	}
 	vec_sort(ret, compare_shares);
@@ -370,22 +412,44 @@ static void modules_legend(const struct svg_colors *c, svg_legend *ret)
 
 static void growth_legend(const struct svg_colors *c, svg_legend *ret)
 {
-	s64 most = (s64)MAX(c->most_growth, 1ull);
+	const struct flame *f = c->flame;
+	double most = c->opts.negate ? -1 : 1;
 
-	vec_push(ret, (struct svg_legend_entry){ growth_color(c, most), "more than before", -1 });
-	vec_push(ret, (struct svg_legend_entry){ growth_color(c, 0), "as before", -1 });
-	vec_push(ret, (struct svg_legend_entry){ growth_color(c, -most), "less than before", -1 });
+	vec_push(ret, (struct svg_legend_entry){ two_sided(most), "more than before", -1 });
+	vec_push(ret, (struct svg_legend_entry){ two_sided(0), "as before", -1 });
+	vec_push(ret, (struct svg_legend_entry){ two_sided(-most), "less than before", -1 });
+	if (f->strip || f->confidence > 0)
+		vec_push(ret, (struct svg_legend_entry){ new_color, "new", -1 });
+	if (f->strip)
+		vec_push(ret, (struct svg_legend_entry){
+				      vanished_color, "vanished (width: before)",
+				      (double)f->tree.nodes.items[f->strip].total /
+					      MAX((double)f->tree.base[0], 1) });
+	if (f->confidence > 0)
+		vec_push(ret, (struct svg_legend_entry){ noise_color, "within noise", -1 });
+}
+
+static void ratio_legend(svg_legend *ret)
+{
+	vec_push(ret, (struct svg_legend_entry){ two_sided(1), "ratio twice the mean or more", -1 });
+	vec_push(ret, (struct svg_legend_entry){ two_sided(0), "mean", -1 });
+	vec_push(ret, (struct svg_legend_entry){ two_sided(-1), "half the mean or less", -1 });
+	vec_push(ret, (struct svg_legend_entry){ noise_color, "too few samples", -1 });
 }
 
 static void self_legend(const struct svg_colors *c, svg_legend *ret)
 {
 	vec_push(ret, (struct svg_legend_entry){ self_color(0), "no time of its own", -1 });
 	vec_push(ret, (struct svg_legend_entry){ self_color(1), "most time of its own",
-						 (double)c->most_self / c->flame->total });
+						 (double)c->most_self / c->flame->whole });
 }
 
 void svg_colors_legend(const struct svg_colors *c, svg_legend *ret)
 {
+	if (c->flame->ratio) {
+		ratio_legend(ret);
+		return;
+	}
 	if (c->flame->tree.base) {
 		growth_legend(c, ret);
 		return;
@@ -409,6 +473,22 @@ void svg_colors_legend(const struct svg_colors *c, svg_legend *ret)
 
 enum { MAP_FILE_MOST = 64 << 20 };
 
+/* "1,2,3)" */
+static bool read_rgb(const char *text, struct rgb *ret)
+{
+	const char *end = text + strlen(text);
+	u64 parts[3];
+
+	for (int i = 0; i < 3; i++) {
+		if (!scan_u64(&text, end, 10, &parts[i]) || parts[i] > 255)
+			return false;
+		if (*text++ != (i < 2 ? ',' : ')'))
+			return false;
+	}
+	*ret = (struct rgb){ (u8)parts[0], (u8)parts[1], (u8)parts[2] };
+	return true;
+}
+
 /* "name->rgb(1,2,3)": names may hold "->" themselves */
 static bool read_map_line(struct svg_palette_map *m, char *line)
 {
@@ -418,7 +498,7 @@ static bool read_map_line(struct svg_palette_map *m, char *line)
 
 	while (mark && (next = strstr(mark + 1, "->rgb(")))
 		mark = next;
-	if (!mark || sscanf(mark + 6, "%3hhu,%3hhu,%3hhu", &color.r, &color.g, &color.b) != 3)
+	if (!mark || !read_rgb(mark + 6, &color))
 		return false;
 	id = intern_bytes(&m->names, line, (size_t)(mark - line));
 	while (m->colors.len <= id)

@@ -157,6 +157,8 @@ static const char *background_name(const struct picture *pic)
 
 	if (pic->opts->bgcolors)
 		return pic->opts->bgcolors;
+	if (c->by == COLOR_BY_SELF || pic->flame->tree.base)
+		return "grey"; /* pale boxes must be seen */
 	if (c->by != COLOR_BY_NAME)
 		return "yellow";
 	switch (c->palette) {
@@ -311,21 +313,46 @@ static void add_amount(struct picture *pic, const struct calltree_node *n)
 	add_text(pic, pic->opts->countname ? pic->opts->countname : "samples");
 }
 
+static void add_growth(struct picture *pic, const struct flame_box *b)
+{
+	const struct flame *f = pic->flame;
+	double growth = (double)flame_growth(f, b), before = (double)f->tree.base[b->node];
+	double sign = pic->opts->colors.negate ? -1 : 1;
+	const char *text = flame_change_text(flame_change(f, b));
+
+	buf_addf(pic->out, "; %+.2f%%", sign * 100 * growth / f->whole);
+	if (f->relative && before > 0)
+		buf_addf(pic->out, " = %+.1f%% of before", sign * 100 * growth / before);
+	if (text)
+		buf_addf(pic->out, ", %s", text);
+}
+
+static void add_ratio(struct picture *pic, const struct flame_box *b)
+{
+	double ratio = flame_ratio(pic->flame, b);
+
+	buf_addstr(pic->out, "; ");
+	flame_ratio_name(pic->flame, pic->out);
+	if (isnan(ratio))
+		buf_addstr(pic->out, " of too few samples");
+	else
+		buf_addf(pic->out, " %.3g", ratio);
+}
+
 static void add_title(struct picture *pic, const struct flame_box *b, const char *name, size_t len)
 {
 	const struct calltree_node *n = flame_node(pic->flame, b);
-	double percent = 100 * (double)n->total / pic->flame->total;
+	double percent = 100 * (double)n->total / pic->flame->whole;
 
 	buf_addstr(pic->out, "<title>");
 	svg_escape(pic->out, name, len, pic->utf8);
 	buf_addstr(pic->out, " (");
 	add_amount(pic, n);
 	buf_addf(pic->out, !b->depth && percent == 100 ? ", %.0f%%" : ", %.2f%%", percent);
-	if (pic->flame->tree.base) {
-		double d = 100 * (double)flame_growth(pic->flame, b) / pic->flame->total;
-
-		buf_addf(pic->out, "; %+.2f%%", pic->opts->colors.negate ? -d : d);
-	}
+	if (pic->flame->ratio)
+		add_ratio(pic, b);
+	else if (pic->flame->tree.base)
+		add_growth(pic, b);
 	buf_addstr(pic->out, ")</title>");
 }
 
@@ -498,7 +525,7 @@ void svg_flame(const struct flame *f, const struct svg_opts *opts, struct buf *o
 		flame_subtitle(f, &pic.subtitle);
 	if (!opts->subtitle && f->deep)
 		buf_addf(&pic.subtitle, ", %.2f%% goes deeper than is shown",
-			 100 * (double)f->deep_weight / f->total);
+			 100 * (double)f->deep_weight / f->whole);
 	svg_colors_init(&pic.colors, f, &opts->colors);
 	svg_colors_legend(&pic.colors, &pic.legend);
 	measure(&pic);

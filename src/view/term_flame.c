@@ -60,7 +60,7 @@ static void add_label(struct canvas *c, const struct flame_box *b, size_t room)
 	fmt_clean(&text, name, len);
 	if (fmt_width(buf_str(&text)) + PERCENT_ROOM <= room)
 		buf_addf(&text, " %.1f%%",
-			 100 * (double)flame_node(c->flame, b)->total / c->flame->total);
+			 100 * (double)flame_node(c->flame, b)->total / c->flame->whole);
 	used = fmt_width(buf_str(&text));
 	if (used > room) {
 		end = fmt_cut(buf_str(&text), room - (c->opts->unicode ? 1 : 2));
@@ -176,13 +176,13 @@ static void add_legend(struct canvas *c)
 static void add_left_out(struct canvas *c)
 {
 	const struct flame *f = c->flame;
+	unsigned long long narrow = f->narrow + c->thin;
 
 	if (f->deep)
 		buf_addf(c->out, "%.1f%% of the weight goes deeper than these %u rows\n",
-			 100 * (double)f->deep_weight / f->total, f->rows);
-	if (f->narrow + c->thin)
-		buf_addf(c->out, "%llu boxes are narrower than a column and not shown\n",
-			 (unsigned long long)(f->narrow + c->thin));
+			 100 * (double)f->deep_weight / f->whole, f->rows);
+	if (narrow)
+		buf_addf(c->out, "%llu boxes are narrower than a column and not shown\n", narrow);
 }
 
 void term_flame(const struct flame *f, const struct term_flame_opts *opts, struct buf *out)

@@ -128,6 +128,11 @@ is "every exec of the program and its children" "$(samples x.data)" 6
 run "$FATHOM" record -e sched:sched_process_exec --filter 'filename ~ "*true"' -o x.data -f \
 	-- sh -c 'for i in 1 2 3; do /bin/true; done'
 is "the filter holds" "$(samples x.data)" 3
+run "$FATHOM" record -e faults -c 100 -o n.data -- "$burn" --seconds 0.1 a=100
+few=$(samples n.data)
+run "$FATHOM" record -e faults -c 1 -o n.data -f -- "$burn" --seconds 0.1 a=100
+all=$(samples n.data)
+ok "-c 100 takes a hundredth ($few of $all)" test "$all" -gt $((few * 50))
 run "$FATHOM" record -e cs --filter 'x == 1' -d 1s
 expect_status 2
 run "$FATHOM" record -e sched:sched_switch --filter 'prev_pd == 1' -d 1s

@@ -22,6 +22,8 @@ CLASSES = {
     "local": "perf stretches a symbol without size up to the next; ours ends it at its unwind entry",
     "timer_flags": "perf 6.1 evaluates the flags of timer:timer_start wrongly: it shows D|P|I always",
     "unwound": "our unwinder goes on where perf's has given up",
+    "past_end": "perf's unwinder goes one past the outermost frame: return address 0, minus 1",
+    "deep": "perf shows 127 entries of a chain, marks between kernel and user code included",
 }
 FRAME = re.compile(r"^\t *([0-9a-f]+) (.*) \((.*)\)$")
 LINE_IP = re.compile(r"^(.*: +)([0-9a-f]+) (\S.*) \((.*)\)$")
@@ -88,6 +90,10 @@ def compare_block(perf, ours, unwind, counts, examples):
             continue
         if p is None and unwind:
             kind = "unwound"
+        elif p is None and len(perf) > 120:
+            kind = "deep"
+        elif o is None and unwind and p.startswith("\tffffffffffffffff [unknown]"):
+            kind = "past_end"
         else:
             kind = classify(p, o) if p is not None and o is not None else None
         counts[kind or "unexplained"] += 1

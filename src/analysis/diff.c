@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/diff.h"
+
+#include "analysis/flame.h"
+
+#include <math.h>
+
+/* Sums below this are kept in millionths, so that making them equal loses nothing. */
+#define FINE_BELOW 1e9
+#define FINE_SCALE 1000000
+
+static int no_samples(struct err *e, const struct profile *p, u32 name)
+{
+	err_set(e, ENODATA, "'%s' has no samples to compare", profile_str(p, name));
+	err_hint(e, "the filters may leave none: --time, --event, --comms");
+	return -ENODATA;
+}
+
+/* --- the two sides -------------------------------------------------------------------------- */
+
+static void take_side(struct diff_side *s, struct profile *p, u16 event)
+{
+	const struct profile_event *ev = &p->events.items[event];
+
+	s->event = event;
+	s->name = p->source;
+	s->samples = ev->samples;
+	s->weight = (double)ev->weight / (double)flame_scale(p, event);
+	s->lost = p->lost_samples;
+	s->duration = p->last_time - p->first_time;
+}
+
+/* What the next input must not be mixed up with. */
+static void forget_facts(struct profile *p)
+{
+	for (size_t i = 0; i < p->events.len; i++) {
+		struct profile_event *ev = &p->events.items[i];
+		_cleanup_free_ char *name = xasprintf("before: %s", profile_str(p, ev->name));
+
+		ev->name = profile_string(p, name);
+	}
+	p->first_time = p->last_time = 0;
+	p->lost_samples = 0;
+}
+
+int diff_end_before(struct diff *d, struct profile *p, struct err *e)
+{
+	*d = (struct diff){ .n_before = p->samples.len };
+	if (!p->samples.len)
+		return no_samples(e, p, p->source);
+	take_side(&d->before, p, p->samples.items[0].event);
+	forget_facts(p);
+	return 0;
+}
+
+/* --- equal size ----------------------------------------------------------------------------- */
+
+struct scaling {
+	double factor;
+	u64 most;
+};
+
+static u64 scaled(u64 weight, const struct scaling *s)
+{
+	double w = (double)weight * s->factor + 0.5;
+
+	return w >= (double)s->most ? s->most : (u64)w;
+}
+
+/* Multiplies the weights of one event and counts it anew. */
+static void rescale(struct profile *p, u16 event, double factor)
+{
+	struct scaling s = { .factor = factor, .most = INT64_MAX / 4 };
+	struct profile_event *ev = &p->events.items[event];
+
+	ev->weight = 0;
+	vec_each(sample, &p->samples) {
+		if (sample->event != event)
+			continue;
+		if (factor != 1)
+			sample->weight = scaled(sample->weight, &s);
+		ev->weight += sample->weight;
+	}
+}
+
+static void make_comparable(struct diff *d, struct profile *p, const struct diff_opts *opts)
+{
+	struct profile_event *before = &p->events.items[d->before.event];
+	struct profile_event *after = &p->events.items[d->after.event];
+	double largest = MAX(d->before.weight, d->after.weight);
+	bool fine = largest < FINE_BELOW && !streq(profile_str(p, after->unit), "ns");
+	double unit = fine ? FINE_SCALE : 1;
+
+	d->factor = opts->absolute || d->before.weight <= 0 ? 1 : d->after.weight / d->before.weight;
+	rescale(p, d->before.event,
+		d->factor * unit / (double)flame_scale(p, d->before.event));
+	rescale(p, d->after.event, unit / (double)flame_scale(p, d->after.event));
+	if (fine)
+		after->unit = profile_string(p, "millionths");
+	else if (flame_scale(p, d->after.event) > 1)
+		after->unit = 0;
+	before->unit = after->unit;
+	before->name = profile_string(p, "before");
+	after->name = profile_string(p, "after");
+	/* as they are: twice the samples are twice the work */
+	d->exposure = opts->absolute ? 0.5
+				     : (double)d->after.samples /
+					       (double)MAX(d->after.samples + d->before.samples, 1ull);
+}
+
+static void swap_sides(struct diff *d)
+{
+	struct diff_side side = d->before;
+
+	d->before = d->after;
+	d->after = side;
+}
+
+int diff_join(struct diff *d, struct profile *p, const struct diff_opts *opts, struct err *e)
+{
+	if (p->samples.len == d->n_before)
+		return no_samples(e, p, p->source);
+	take_side(&d->after, p, p->samples.items[d->n_before].event);
+	if (opts->swap)
+		swap_sides(d);
+	if (d->after.weight <= 0 || d->before.weight <= 0)
+		return no_samples(e, p, d->after.weight <= 0 ? d->after.name : d->before.name);
+	make_comparable(d, p, opts);
+	return 0;
+}
+
+int diff_columns(struct diff *d, struct profile *p, const struct diff_opts *opts, struct err *e)
+{
+	struct flame_opts chosen;
+
+	flame_choose_event(p, &chosen);
+	*d = (struct diff){ .n_before = p->samples.len };
+	if (!p->samples.len || !chosen.has_baseline) {
+		err_set(e, EINVAL, "'%s' does not hold two profiles", profile_str(p, p->source));
+		err_hint(e, "name two files, give --time and --time2, or folded stacks with two "
+			    "counts in each line");
+		return -EINVAL;
+	}
+	take_side(&d->before, p, chosen.baseline);
+	take_side(&d->after, p, chosen.event);
+	if (opts->swap)
+		swap_sides(d);
+	if (d->after.weight <= 0 || d->before.weight <= 0)
+		return no_samples(e, p, p->source);
+	make_comparable(d, p, opts);
+	return 0;
+}

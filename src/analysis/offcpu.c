@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/offcpu.h"
+
+#include "analysis/calltree.h"
+#include "analysis/offcpu_names.h"
+#include "base/hash.h"
+
+const char *wait_state_name(u32 state, u32 flags)
+{
+	if (flags & OFFCPU_PREEMPTED)
+		return "R+";
+	if (!state)
+		return "R";
+	if ((state & 0x402) == 0x402)
+		return "I";
+	if (state & 2)
+		return "D";
+	if (state & 1)
+		return "S";
+	if (state & 4)
+		return "T";
+	if (state & 8)
+		return "t";
+	return state & 0x40 ? "P" : "?";
+}
+
+/* --- wakers that are no threads --------------------------------------------------------------- */
+
+const char *wait_irq_name(const struct profile *p, u32 stack, u32 kind)
+{
+	static const struct {
+		const char *function, *name;
+	} known[] = {
+		{ "hrtimer_interrupt", "[timer]" },
+		{ "__hrtimer_run_queues", "[timer]" },
+		{ "hrtimer_wakeup", "[timer]" },
+		{ "hrtimer_run_softirq", "[timer]" },
+		{ "run_timer_softirq", "[timer]" },
+		{ "__run_timers", "[timer]" },
+		{ "call_timer_fn", "[timer]" },
+		{ "process_timeout", "[timer]" },
+		{ "net_rx_action", "[network]" },
+		{ "net_tx_action", "[network]" },
+		{ "blk_done_softirq", "[disk]" },
+		{ "blk_mq_end_request", "[disk]" },
+		{ "blk_update_request", "[disk]" },
+		{ "rcu_core", "[rcu]" },
+		{ "rcu_core_si", "[rcu]" },
+		{ "tasklet_action_common", "[tasklet]" },
+		{ "sysvec_irq_work", "[irq work]" },
+		{ "irq_work_run_list", "[irq work]" },
+		{ "sysvec_reschedule_ipi", "[other CPU]" },
+		{ "sysvec_call_function_single", "[other CPU]" },
+	};
+
+	for (; stack; stack = p->stacks.items[stack].parent) {
+		const char *name = profile_str(p, profile_frame_of(p, stack)->name);
+
+		for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
+			if (streq(name, known[i].function))
+				return known[i].name;
+		}
+	}
+	return kind == OFFCPU_WAKER_SOFTIRQ ? "[softirq]"
+	       : kind == OFFCPU_WAKER_NMI   ? "[nmi]"
+					    : "[irq]";
+}
+
+/* --- stacks ----------------------------------------------------------------------------------- */
+
+/* The frames of @from upside down on top of @on. */
+static u32 stack_inverted(struct profile *p, u32 on, u32 from)
+{
+	for (; from; from = p->stacks.items[from].parent)
+		on = profile_get_stack(p, on, p->stacks.items[from].frame);
+	return on;
+}
+
+static u32 stack_marker(struct profile *p, u32 on, const char *name)
+{
+	return profile_get_stack(p, on, offcpu_marker(p, name));
+}
+
+static u32 stack_chain(struct profile *p, const struct wait *w, u32 links)
+{
+	u32 stack = w->stack;
+
+	for (u32 i = 0; i < w->n_links && i < links; i++) {
+		const struct wait_link *l = &w->links[i];
+
+		stack = stack_marker(p, stack, "--");
+		stack = stack_inverted(p, stack, l->stack);
+		stack = stack_marker(p, stack, profile_str(p, l->comm));
+		if (!l->sleep_stack || links == 1)
+			break;
+		stack = stack_marker(p, stack, "--");
+		stack = stack_inverted(p, stack, l->sleep_stack);
+	}
+	return stack;
+}
+
+/* Root first, the woken one on top. */
+static u32 stack_waker(struct profile *p, const struct wait *w)
+{
+	u32 comm = p->threads.items[w->thread].comm;
+	u32 stack = w->n_links ? w->links[0].stack : stack_marker(p, 0, "[waker not seen]");
+
+	return stack_marker(p, stack, profile_str(p, comm));
+}
+
+u32 wait_stack(struct profile *p, const struct wait *w, enum offcpu_view view)
+{
+	switch (view) {
+	case OFFCPU_VIEW_WAKER: return stack_waker(p, w);
+	case OFFCPU_VIEW_BOTH: return stack_chain(p, w, 1);
+	case OFFCPU_VIEW_CHAIN: return stack_chain(p, w, OFFCPU_LINKS);
+	default: return w->stack;
+	}
+}
+
+/* In the waker's view the samples are the waker's. */
+static u32 wait_thread(struct profile *p, const struct wait *w, enum offcpu_view view)
+{
+	const struct wait_link *l = &w->links[0];
+
+	if (view != OFFCPU_VIEW_WAKER)
+		return w->thread;
+	if (!w->n_links)
+		return profile_get_thread(p, 0, 0, profile_string(p, "[unknown]"), 0);
+	return profile_get_thread(p, (s32)l->pid, (s32)l->tid, l->comm, 0);
+}
+
+void waits_to_profile(struct profile *p, const wait_list *waits, enum offcpu_view view)
+{
+	u16 off = profile_get_event(p, OFFCPU_EVENT), runq = profile_get_event(p, RUNQ_EVENT);
+
+	p->events.items[off].unit = p->events.items[runq].unit = profile_string(p, "ns");
+	for (size_t i = 0; i < waits->len; i++) {
+		const struct wait *w = &waits->items[i];
+		struct profile_sample s = {
+			.time = w->time,
+			.stack = wait_stack(p, w, view),
+			.thread = wait_thread(p, w, view),
+			.count = (u32)MIN(w->count, (u64)UINT32_MAX),
+			.cpu = -1,
+		};
+
+		if (w->blocked) {
+			s.weight = w->blocked;
+			s.event = off;
+			profile_add_sample(p, &s);
+		}
+		if (w->runq) {
+			s.weight = w->runq;
+			s.stack = w->stack;
+			s.thread = w->thread;
+			s.event = runq;
+			profile_add_sample(p, &s);
+		}
+	}
+}
+
+/* --- tables ----------------------------------------------------------------------------------- */
+
+/* Frames that are in every wait: not what tells one from another. */
+static bool is_plumbing(const struct profile *p, const struct frame *f)
+{
+	static const char *const kernel[] = { "__schedule",
+					      "schedule",
+					      "schedule_timeout",
+					      "schedule_hrtimeout_range",
+					      "schedule_hrtimeout_range_clock",
+					      "preempt_schedule_common",
+					      "preempt_schedule_irq",
+					      "do_syscall_64",
+					      "x64_sys_call",
+					      "entry_SYSCALL_64_after_hwframe",
+					      "exit_to_user_mode_loop",
+					      "exit_to_user_mode_prepare",
+					      "irqentry_exit_to_user_mode",
+					      "syscall_exit_to_user_mode",
+					      "asm_sysvec_apic_timer_interrupt",
+					      NULL };
+	const char *name = profile_str(p, f->name);
+
+	if (f->kind != FRAME_KERNEL)
+		return false;
+	for (const char *const *k = kernel; *k; k++) {
+		if (streq(name, *k))
+			return true;
+	}
+	return false;
+}
+
+enum { PLACE_FRAMES = 5 };
+
+/* "pipe_read < read < wait_for_data < main": the innermost frames that tell something. */
+void wait_place(const struct profile *p, u32 stack, struct buf *out)
+{
+	u32 shown = 0, kernel = 0;
+
+	for (; stack && shown < PLACE_FRAMES; stack = p->stacks.items[stack].parent) {
+		const struct frame *f = profile_frame_of(p, stack);
+
+		if (is_plumbing(p, f) || (f->kind == FRAME_KERNEL && kernel >= 1))
+			continue;
+		kernel += f->kind == FRAME_KERNEL;
+		buf_addf(out, "%s%s", shown++ ? " < " : "", profile_str(p, f->name));
+	}
+	if (!shown)
+		buf_addstr(out, "[no stack]");
+}
+
+static u64 wait_weight(const struct wait *w, bool runq)
+{
+	return runq ? w->runq : w->blocked;
+}
+
+static int by_blocked(const void *a, const void *b)
+{
+	const struct wait *x = a, *y = b;
+
+	return x->blocked < y->blocked ? 1 : x->blocked > y->blocked ? -1 : 0;
+}
+
+static int by_runq(const void *a, const void *b)
+{
+	const struct wait *x = a, *y = b;
+
+	return x->runq < y->runq ? 1 : x->runq > y->runq ? -1 : 0;
+}
+
+static void links_text(const struct profile *p, const struct wait *w, enum offcpu_view view,
+		       struct buf *out)
+{
+	u32 most = view == OFFCPU_VIEW_CHAIN ? OFFCPU_LINKS : 1;
+
+	for (u32 i = 0; i < w->n_links && i < most; i++) {
+		const struct wait_link *l = &w->links[i];
+
+		buf_addf(out, "%s%s", i ? " <- " : "", profile_str(p, l->comm));
+		if (l->kind == OFFCPU_WAKER_TASK && view != OFFCPU_VIEW_CHAIN) {
+			buf_addstr(out, ": ");
+			wait_place(p, l->stack, out);
+		}
+	}
+}
+
+/* Waits that look the same in this view become one. */
+static void merge_waits(struct profile *p, wait_list *waits, enum offcpu_view view)
+{
+	struct map known = MAP_INIT;
+	size_t n = 0;
+
+	for (size_t i = 0; i < waits->len; i++) {
+		const struct wait *w = &waits->items[i];
+		u64 key = hash_mix(hash_mix(w->thread, wait_stack(p, w, view)),
+				   (u64)w->state << 32 | (w->flags & OFFCPU_PREEMPTED));
+		u64 *at = map_at(&known, key);
+		struct wait *into;
+
+		if (!*at) {
+			waits->items[n++] = *w;
+			*at = n;
+			continue;
+		}
+		into = &waits->items[*at - 1];
+		into->blocked += w->blocked;
+		into->runq += w->runq;
+		into->count += w->count;
+		into->max_blocked = MAX(into->max_blocked, w->max_blocked);
+		into->max_runq = MAX(into->max_runq, w->max_runq);
+	}
+	waits->len = n;
+	map_release(&known);
+}
+
+static void table_of_waits(struct profile *p, const wait_list *waits, enum offcpu_view view,
+			   bool runq, u32 lines, struct result *ret)
+{
+	static const struct column columns[] = {
+		{ "time_ns", "TIME", VALUE_DURATION, 0 },
+		{ "percent", "%", VALUE_PERCENT, 0 },
+		{ "count", "COUNT", VALUE_COUNT, 0 },
+		{ "average_ns", "AVG", VALUE_DURATION, 0 },
+		{ "max_ns", "MAX", VALUE_DURATION, 0 },
+		{ "runqueue_ns", "RUNQ", VALUE_DURATION, 0 },
+		{ "state", "S", VALUE_TEXT, 0 },
+		{ "pid", "PID", VALUE_PID, 0 },
+		{ "tid", "TID", VALUE_PID, COLUMN_HIDDEN },
+		{ "comm", "COMMAND", VALUE_TEXT, 0 },
+		{ "waker", "WOKEN BY", VALUE_TEXT, 0 },
+		{ "where", "WHERE", VALUE_TEXT, COLUMN_FILL },
+	};
+	struct column own[ARRAY_SIZE(columns)];
+	struct table *t;
+	_cleanup_buf_ struct buf text = BUF_INIT;
+	u64 total = 0;
+
+	memcpy(own, columns, sizeof(own));
+	if (view == OFFCPU_VIEW_SLEEPER)
+		own[10].flags |= COLUMN_HIDDEN;
+	if (view == OFFCPU_VIEW_WAKER)
+		own[11].flags |= COLUMN_HIDDEN;
+	if (view != OFFCPU_VIEW_SLEEPER)
+		own[5].flags |= COLUMN_HIDDEN;
+	t = result_table(ret, "waits", NULL, own, ARRAY_SIZE(own));
+	for (size_t i = 0; i < waits->len; i++)
+		total += wait_weight(&waits->items[i], runq);
+	for (size_t i = 0; i < waits->len && (!lines || i < lines); i++) {
+		const struct wait *w = &waits->items[i];
+		const struct profile_thread *th = &p->threads.items[w->thread];
+		u64 weight = wait_weight(w, runq);
+		struct row *r;
+
+		if (!weight)
+			break;
+		r = table_row(ret, t);
+		r->cells[0] = value_u(VALUE_DURATION, weight);
+		r->cells[1] = value_d(VALUE_PERCENT, 100.0 * (double)weight / (double)total);
+		r->cells[2] = value_u(VALUE_COUNT, w->count);
+		r->cells[3] = value_u(VALUE_DURATION, w->count ? weight / w->count : 0);
+		r->cells[4] = value_u(VALUE_DURATION, runq ? w->max_runq : w->max_blocked);
+		r->cells[5] = value_u(VALUE_DURATION, w->runq);
+		r->cells[6] = value_text(ret, wait_state_name(w->state, w->flags));
+		r->cells[7] = value_u(VALUE_PID, (u64)th->pid);
+		r->cells[8] = value_u(VALUE_PID, (u64)th->tid);
+		r->cells[9] = value_text(ret, profile_str(p, th->comm));
+		buf_reset(&text);
+		links_text(p, w, view, &text);
+		if (text.len)
+			r->cells[10] = value_text(ret, buf_str(&text));
+		buf_reset(&text);
+		wait_place(p, w->stack, &text);
+		r->cells[11] = value_text(ret, buf_str(&text));
+	}
+}
+
+/* --- the tree --------------------------------------------------------------------------------- */
+
+enum { TREE_LINES = 60, TREE_DEPTH = 200 };
+#define TREE_SHARE 0.01 /* thinner branches are left out */
+
+static bool node_shown(const struct calltree *t, u32 node)
+{
+	u64 all = t->nodes.items[0].total;
+
+	return (double)t->nodes.items[node].total >= TREE_SHARE * (double)all;
+}
+
+static void tree_line(struct result *ret, struct tree *out, const struct calltree *t, u32 node,
+		      u32 depth)
+{
+	const struct calltree_node *n = &t->nodes.items[node];
+	struct tree_node *line = tree_add(ret, out, depth, calltree_name(t, node));
+
+	line->value = n->total;
+	line->self = n->self;
+	line->percent = 100.0 * (double)n->total / (double)t->nodes.items[0].total;
+	if (n->frame && t->profile->frames.items[n->frame].kind == FRAME_KERNEL)
+		line->style = STYLE_KERNEL;
+}
+
+struct tree_step {
+	u32 node;
+	u32 depth;
+};
+
+/* Without recursion: a stack may be a thousand frames deep. A single child keeps its depth. */
+static void tree_of_waits(struct profile *p, u16 event, struct result *ret)
+{
+	struct calltree t;
+	struct tree *out;
+	VEC(struct tree_step) todo = { 0 };
+
+	calltree_init(&t, p, &(struct calltree_opts){ .event = event, .group = GROUP_COMM });
+	calltree_sort(&t, ORDER_WEIGHT);
+	if (!t.nodes.items[0].total)
+		goto out;
+	out = result_tree(ret, "stacks", "stacks, root first", VALUE_DURATION);
+	vec_push(&todo, (struct tree_step){ 0, 0 });
+	while (todo.len && out->nodes.len < TREE_LINES) {
+		struct tree_step at = vec_pop(&todo);
+		size_t first = todo.len;
+
+		if (at.node && (!t.nodes.items[at.node].frame ||
+				!is_plumbing(p, &p->frames.items[t.nodes.items[at.node].frame])))
+			tree_line(ret, out, &t, at.node, at.depth - 1);
+		for (u32 c = t.nodes.items[at.node].first_child; c; c = t.nodes.items[c].next) {
+			if (node_shown(&t, c) && at.depth < TREE_DEPTH)
+				vec_push(&todo, (struct tree_step){ c, at.depth + 1 });
+		}
+		/* the heaviest child goes first */
+		for (size_t i = first, j = todo.len; i + 1 < j; i++, j--) {
+			struct tree_step swap = todo.items[i];
+
+			todo.items[i] = todo.items[j - 1];
+			todo.items[j - 1] = swap;
+		}
+	}
+out:
+	vec_release(&todo);
+	calltree_release(&t);
+}
+
+void waits_to_result(struct profile *p, wait_list *waits, enum offcpu_view view, bool runq,
+		     u32 lines, struct result *ret)
+{
+	u64 blocked = 0, waited = 0, count = 0;
+
+	merge_waits(p, waits, view);
+	vec_sort(waits, runq ? by_runq : by_blocked);
+	vec_each(w, waits) {
+		blocked += w->blocked;
+		waited += w->runq;
+		count += w->count;
+	}
+	result_fact(ret, "blocked_ns", "blocked", value_u(VALUE_DURATION, blocked));
+	result_fact(ret, "runqueue_ns", "waiting for a CPU", value_u(VALUE_DURATION, waited));
+	result_fact(ret, "waits", "waits", value_u(VALUE_COUNT, count));
+	table_of_waits(p, waits, view, runq, lines, ret);
+	if (p->samples.len)
+		tree_of_waits(p, profile_get_event(p, runq ? RUNQ_EVENT : OFFCPU_EVENT), ret);
+}
+
+/* --- folded ----------------------------------------------------------------------------------- */
+
+static void folded_name(struct buf *out, const char *name)
+{
+	for (; *name; name++)
+		buf_addch(out, *name == ';' ? ':' : *name == '\n' ? ' ' : *name);
+}
+
+static void folded_line(const struct profile *p, const char *comm, u32 stack, struct buf *out)
+{
+	size_t n = profile_depth(p, stack);
+	_cleanup_free_ u32 *frames = xcalloc(n + 1, sizeof(*frames));
+
+	folded_name(out, comm);
+	n = MIN(profile_frames(p, stack, frames, n), n);
+	for (size_t i = 0; i < n; i++) {
+		buf_addch(out, ';');
+		folded_name(out, profile_str(p, p->frames.items[frames[i]].name));
+	}
+}
+
+struct folded {
+	u64 weight; /* ns */
+	u32 line;   /* interned */
+};
+
+static int by_line(const void *a, const void *b, void *lines)
+{
+	const struct folded *x = a, *y = b;
+
+	return strcmp(intern_get(lines, x->line), intern_get(lines, y->line));
+}
+
+void waits_to_folded(struct profile *p, const wait_list *waits, enum offcpu_view view, bool runq,
+		     struct buf *out)
+{
+	struct intern lines = INTERN_INIT;
+	_cleanup_buf_ struct buf text = BUF_INIT;
+	VEC(struct folded) all = { 0 };
+
+	for (size_t i = 0; i < waits->len; i++) {
+		const struct wait *w = &waits->items[i];
+		enum offcpu_view shown = runq ? OFFCPU_VIEW_SLEEPER : view;
+		u32 thread = wait_thread(p, w, shown), id;
+
+		if (!wait_weight(w, runq))
+			continue;
+		buf_reset(&text);
+		folded_line(p, profile_str(p, p->threads.items[thread].comm),
+			    wait_stack(p, w, shown), &text);
+		id = intern_bytes(&lines, text.data, text.len);
+		if (id > all.len)
+			vec_push(&all, (struct folded){ .line = id });
+		all.items[id - 1].weight += wait_weight(w, runq);
+	}
+	if (all.len > 1)
+		qsort_r(all.items, all.len, sizeof(*all.items), by_line, &lines);
+	vec_each(l, &all) {
+		u64 us = l->weight / 1000;
+
+		if (us)
+			buf_addf(out, "%s %llu\n", intern_get(&lines, l->line),
+				 (unsigned long long)us);
+	}
+	vec_release(&all);
+	intern_release(&lines);
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/offcpu_live.h"
+
+#include <poll.h>
+
+#include "base/clock.h"
+#include "base/stop.h"
+
+enum { POLL_MS = 100 };
+
+static int on_wait(void *ctx, const struct offcpu_wait *w)
+{
+	struct offcpu_live *l = ctx;
+
+	if (l->single.len >= OFFCPU_SINGLE_MOST)
+		l->dropped++;
+	else
+		vec_push(&l->single, *w);
+	return 0;
+}
+
+static int on_thread(void *ctx, const struct offcpu_thread *t)
+{
+	struct offcpu_live *l = ctx;
+
+	vec_push(&l->threads, *t);
+	return 0;
+}
+
+int offcpu_live_open(struct offcpu_live *l, const struct offcpu_opts *opts, struct err *e)
+{
+	struct offcpu_opts mine = *opts;
+	int rc;
+
+	*l = (struct offcpu_live){ 0 };
+	profile_init(&l->profile);
+	mine.on_wait = on_wait;
+	mine.on_thread = on_thread;
+	mine.ctx = l;
+	rc = offcpu_new(&l->engine, &mine, e);
+	if (rc) {
+		profile_release(&l->profile);
+		return rc;
+	}
+	l->open = true;
+	offcpu_names_open(&l->names, &l->profile, NULL);
+	l->names.engine = l->engine;
+	offcpu_feed(l->engine);
+	return 0;
+}
+
+void offcpu_live_release(struct offcpu_live *l)
+{
+	if (!l->open)
+		return;
+	offcpu_free(l->engine);
+	offcpu_names_release(&l->names);
+	vec_release(&l->waits);
+	vec_release(&l->single);
+	vec_release(&l->threads);
+	profile_release(&l->profile);
+	l->open = false;
+}
+
+int offcpu_live_start(struct offcpu_live *l, struct err *e)
+{
+	int rc = offcpu_start(l->engine, e);
+
+	l->begin = l->end = clock_mono_ns();
+	return rc;
+}
+
+static int read_all(struct offcpu_live *l)
+{
+	offcpu_names_poll(&l->names);
+	return offcpu_read(l->engine);
+}
+
+int offcpu_live_run(struct offcpu_live *l, u64 until, bool (*done)(void *ctx), void *ctx,
+		    struct err *e)
+{
+	struct pollfd fds[] = {
+		{ .fd = offcpu_fd(l->engine), .events = POLLIN },
+		{ .fd = stop_fd(), .events = POLLIN },
+	};
+
+	for (;;) {
+		u64 now = clock_mono_ns();
+		int rc, wait = POLL_MS;
+
+		if (stop_requested() || (until && now >= until) || (done && done(ctx)))
+			break;
+		if (until && until - now < POLL_MS * NSEC_PER_MSEC)
+			wait = (int)((until - now) / NSEC_PER_MSEC) + 1;
+		if (poll(fds, ARRAY_SIZE(fds), wait) < 0 && errno != EINTR)
+			return err_sys(e, errno, "cannot wait for the kernel");
+		rc = read_all(l);
+		if (rc < 0 && rc != -EAGAIN && rc != -EINTR)
+			return err_sys(e, rc, "cannot read the ring");
+	}
+	l->end = clock_mono_ns();
+	return 0;
+}
+
+int offcpu_live_stop(struct offcpu_live *l, struct err *e)
+{
+	int rc = 0;
+
+	offcpu_stop(l->engine);
+	l->end = clock_mono_ns();
+	offcpu_names_poll(&l->names);
+	rc = offcpu_accounts(l->engine, e);
+	return rc < 0 && rc != -EAGAIN ? rc : 0;
+}
+
+/* --- rows with names -------------------------------------------------------------------------- */
+
+static void fill_links(struct offcpu_live *l, struct wait *w, u64 chain)
+{
+	const struct offcpu_chain *c = offcpu_chain(l->engine, chain);
+	struct profile *p = &l->profile;
+
+	for (u32 i = 0; c && i < c->n && i < OFFCPU_LINKS; i++) {
+		const struct offcpu_link *in = &c->links[i];
+		struct wait_link *out = &w->links[w->n_links++];
+		bool task = in->kind == OFFCPU_WAKER_TASK;
+		char comm[OFFCPU_COMM + 1] = { 0 };
+
+		memcpy(comm, in->comm, OFFCPU_COMM);
+		out->stack = offcpu_names_stack(&l->names, offcpu_stack(l->engine, in->stack),
+						task ? OFFCPU_CUT_WAKER : OFFCPU_CUT_IRQ);
+		out->sleep_stack = offcpu_names_stack(
+			&l->names, offcpu_stack(l->engine, in->sleep_stack), OFFCPU_CUT_SLEEPER);
+		out->pid = in->pid;
+		out->tid = in->tid;
+		out->kind = in->kind;
+		out->comm = profile_string(p, task ? comm : wait_irq_name(p, out->stack, in->kind));
+	}
+}
+
+static struct wait *new_wait(struct offcpu_live *l, const struct offcpu_key *k)
+{
+	struct wait *w = vec_new(&l->waits);
+	char comm[OFFCPU_COMM + 1] = { 0 };
+
+	memcpy(comm, k->comm, OFFCPU_COMM);
+	w->thread = profile_get_thread(&l->profile, (s32)k->pid, (s32)k->tid,
+				       profile_string(&l->profile, comm), 0);
+	w->stack = offcpu_names_stack(&l->names, offcpu_stack(l->engine, k->stack),
+				      OFFCPU_CUT_SLEEPER);
+	w->state = k->state;
+	w->syscall = k->syscall;
+	w->flags = k->flags;
+	fill_links(l, w, k->chain);
+	return w;
+}
+
+static int on_row(void *ctx, const struct offcpu_key *k, const struct offcpu_value *v)
+{
+	struct wait *w = new_wait(ctx, k);
+
+	w->blocked = v->blocked;
+	w->runq = v->runq;
+	w->count = v->count;
+	w->max_blocked = v->max_blocked;
+	w->max_runq = v->max_runq;
+	return 0;
+}
+
+int offcpu_live_collect(struct offcpu_live *l, struct err *e)
+{
+	int rc;
+
+	read_all(l);
+	rc = offcpu_rows(l->engine, on_row, l, e);
+	vec_each(s, &l->single) {
+		struct wait *w = new_wait(l, &s->key);
+
+		w->time = s->time;
+		w->blocked = w->max_blocked = s->blocked;
+		w->runq = w->max_runq = s->runq;
+		w->count = 1;
+	}
+	l->profile.first_time = l->begin;
+	l->profile.last_time = l->end;
+	return rc;
+}
+
+void offcpu_live_reset(struct offcpu_live *l)
+{
+	vec_clear(&l->waits);
+	vec_clear(&l->single);
+	vec_clear(&l->threads);
+	vec_clear(&l->profile.samples);
+	vec_each(ev, &l->profile.events)
+		ev->samples = ev->weight = 0;
+	l->begin = l->end;
+}
+
+/* --- losses ----------------------------------------------------------------------------------- */
+
+static void time_note(struct result *ret, const char *what, u64 ns)
+{
+	if (ns)
+		result_note(ret, NOTE_WARNING, NULL, "%s: %.3f ms are missing from the sums", what,
+			    (double)ns / 1e6);
+}
+
+void offcpu_live_health(const struct offcpu_live *l, struct result *ret)
+{
+	struct offcpu_stats s;
+
+	offcpu_stats(l->engine, &s);
+	result_loss(ret, "map_full", "waits not counted because the table in the kernel was full",
+		    s.counts[OFFCPU_COUNT_MAP_FULL]);
+	time_note(ret, "the table in the kernel was full (--rows makes it larger)",
+		  s.counts[OFFCPU_COUNT_MAP_FULL_NS]);
+	result_loss(ret, "lost_waits", "waits lost because the ring was full",
+		    s.counts[OFFCPU_COUNT_LOST] + l->dropped);
+	time_note(ret, "the ring was full", s.counts[OFFCPU_COUNT_LOST_NS]);
+	result_loss(ret, "stacks_full", "stacks not kept because the table was full",
+		    s.counts[OFFCPU_COUNT_STACKS_FULL] + s.stacks_dropped);
+	result_loss(ret, "chains_full", "wakers not kept because the table was full",
+		    s.counts[OFFCPU_COUNT_CHAINS_FULL]);
+	result_loss(ret, "rescues_lost", "stacks cut because a table came too late",
+		    s.rescues_lost);
+	result_loss(ret, "clock_backward", "waits left out that ended before they began",
+		    s.counts[OFFCPU_COUNT_BACKWARD]);
+	result_loss(ret, "no_memory", "threads left out because the kernel had no memory",
+		    s.counts[OFFCPU_COUNT_NO_ROOM]);
+	result_loss(ret, "side_band_lost", "mappings not heard of: some names may be wrong",
+		    l->names.lost);
+	result_fact(ret, "unknown_start", NULL,
+		    value_u(VALUE_COUNT, s.counts[OFFCPU_COUNT_UNKNOWN_START]));
+	result_fact(ret, "inferred_ends", NULL,
+		    value_u(VALUE_COUNT, s.counts[OFFCPU_COUNT_INFERRED]));
+	result_fact(ret, "waker_not_seen", NULL,
+		    value_u(VALUE_COUNT, s.counts[OFFCPU_COUNT_NO_WAKER]));
+	result_fact(ret, "stacks_to_root", NULL, value_u(VALUE_COUNT, s.ends[UNWIND_END_ROOT]));
+	if (s.no_irq_context)
+		result_note(ret, NOTE_WARNING, NULL,
+			    "this kernel does not tell interrupts from the tasks they interrupt: "
+			    "wakers may be innocent");
+}

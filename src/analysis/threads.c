@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/threads.h"
+
+#include "base/hash.h"
+
+static const struct {
+	const char *name, *words;
+} states[STATE_COUNT] = {
+	[STATE_USER] = { "user", "running its own code" },
+	[STATE_KERNEL] = { "kernel", "running in the kernel" },
+	[STATE_RUNNABLE] = { "runnable", "waiting for a CPU" },
+	[STATE_DISK] = { "disk", "waiting for a disk" },
+	[STATE_NETWORK] = { "network", "waiting for the network or a socket" },
+	[STATE_LOCK] = { "lock", "waiting for a lock" },
+	[STATE_PIPE] = { "pipe", "waiting for a pipe" },
+	[STATE_SLEEP] = { "sleep", "sleeping on a timer" },
+	[STATE_FAULT] = { "fault", "waiting for a page of memory" },
+	[STATE_POLL] = { "poll", "idle, waiting for any of many things" },
+	[STATE_CHILD] = { "child", "waiting for a child process" },
+	[STATE_IDLE] = { "idle", "a kernel thread without work" },
+	[STATE_OTHER] = { "other", "waiting for something else" },
+};
+
+const char *thread_state_name(enum thread_state s)
+{
+	return states[s].name;
+}
+
+const char *thread_state_words(enum thread_state s)
+{
+	return states[s].words;
+}
+
+/* --- what a wait is for ----------------------------------------------------------------------- */
+
+struct kind_rule {
+	const char *begin; /* of the function's name; a '$' at its end: the whole name */
+	enum thread_state kind;
+};
+
+/* The first rule that any kernel frame fits, innermost frame first, decides. */
+static const struct kind_rule rules[] = {
+	{ "futex_", STATE_LOCK },
+	{ "__futex_", STATE_LOCK },
+	{ "do_futex", STATE_LOCK },
+	{ "rwsem_", STATE_LOCK },
+	{ "__mutex_", STATE_LOCK },
+	{ "mutex_lock", STATE_LOCK },
+	{ "__down_", STATE_LOCK },
+	{ "rt_mutex_", STATE_LOCK },
+	{ "do_semtimedop", STATE_LOCK },
+	{ "fcntl_setlk", STATE_LOCK },
+	{ "locks_lock_inode_wait", STATE_LOCK },
+	{ "do_nanosleep", STATE_SLEEP },
+	{ "hrtimer_nanosleep", STATE_SLEEP },
+	{ "msleep", STATE_SLEEP },
+	{ "usleep_range", STATE_SLEEP },
+	{ "ep_poll", STATE_POLL },
+	{ "do_epoll_wait", STATE_POLL },
+	{ "do_sys_poll", STATE_POLL },
+	{ "do_poll", STATE_POLL },
+	{ "do_select", STATE_POLL },
+	{ "io_cqring_wait", STATE_POLL },
+	{ "eventfd_read", STATE_POLL },
+	{ "inotify_read", STATE_POLL },
+	{ "signalfd_", STATE_POLL },
+	{ "timerfd_read", STATE_SLEEP },
+	{ "do_sigtimedwait", STATE_POLL },
+	{ "__x64_sys_pause", STATE_POLL },
+	{ "sigsuspend", STATE_POLL },
+	{ "n_tty_read", STATE_POLL },
+	{ "anon_pipe_", STATE_PIPE },
+	{ "pipe_", STATE_PIPE },
+	{ "fifo_open", STATE_PIPE },
+	{ "do_wait", STATE_CHILD },
+	{ "kernel_wait4", STATE_CHILD },
+	{ "sk_wait_data", STATE_NETWORK },
+	{ "sk_stream_wait_memory", STATE_NETWORK },
+	{ "unix_", STATE_NETWORK },
+	{ "tcp_", STATE_NETWORK },
+	{ "udp_", STATE_NETWORK },
+	{ "inet_", STATE_NETWORK },
+	{ "sock_", STATE_NETWORK },
+	{ "netlink_", STATE_NETWORK },
+	{ "packet_recvmsg", STATE_NETWORK },
+	{ "__skb_wait", STATE_NETWORK },
+	{ "__skb_recv", STATE_NETWORK },
+	{ "vsock_", STATE_NETWORK },
+	{ "io_schedule", STATE_DISK },
+	{ "folio_wait_", STATE_DISK },
+	{ "wait_on_page", STATE_DISK },
+	{ "bit_wait_io", STATE_DISK },
+	{ "blk_", STATE_DISK },
+	{ "submit_bio_wait", STATE_DISK },
+	{ "blkdev_issue_flush", STATE_DISK },
+	{ "jbd2_", STATE_DISK },
+	{ "ext4_", STATE_DISK },
+	{ "xfs_", STATE_DISK },
+	{ "btrfs_", STATE_DISK },
+	{ "nfs_", STATE_NETWORK },
+	{ "fuse_", STATE_DISK },
+	{ "balance_dirty_pages", STATE_DISK },
+	{ "worker_thread", STATE_IDLE },
+	{ "rescuer_thread", STATE_IDLE },
+	{ "smpboot_thread_fn", STATE_IDLE },
+	{ "kthread_worker_fn", STATE_IDLE },
+	{ "rcu_gp_kthread", STATE_IDLE },
+	{ "kswapd", STATE_IDLE },
+	{ "kcompactd", STATE_IDLE },
+	{ "khugepaged", STATE_IDLE },
+	{ "irq_thread", STATE_IDLE },
+	{ "wb_workfn", STATE_DISK },
+};
+
+static bool is_fault(const char *name)
+{
+	return streq(name, "asm_exc_page_fault") || streq(name, "exc_page_fault") ||
+	       streq(name, "handle_mm_fault");
+}
+
+static enum thread_state kind_of_name(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
+		if (starts_with(name, rules[i].begin))
+			return rules[i].kind;
+	}
+	return STATE_COUNT;
+}
+
+/* Where there is no kernel stack: x86-64's numbers. */
+static enum thread_state kind_of_syscall(s32 nr)
+{
+	switch (nr) {
+	case 35:
+	case 230: return STATE_SLEEP; /* nanosleep, clock_nanosleep */
+	case 202:
+	case 449: return STATE_LOCK; /* futex, futex_waitv */
+	case 7:
+	case 23:
+	case 270:
+	case 271:
+	case 232:
+	case 281:
+	case 441: return STATE_POLL;
+	case 61:
+	case 247: return STATE_CHILD; /* wait4, waitid */
+	case 42:
+	case 43:
+	case 44:
+	case 45:
+	case 46:
+	case 47:
+	case 288: return STATE_NETWORK;
+	case 74:
+	case 75:
+	case 162: return STATE_DISK; /* fsync, fdatasync, sync */
+	case 34:
+	case 130:
+	case 128: return STATE_POLL; /* pause, sigsuspend, sigtimedwait */
+	default: return STATE_OTHER;
+	}
+}
+
+enum thread_state wait_kind(const struct profile *p, const struct wait *w)
+{
+	enum thread_state kind = STATE_COUNT;
+	bool fault = false;
+
+	for (u32 s = w->stack; s; s = p->stacks.items[s].parent) {
+		const struct frame *f = profile_frame_of(p, s);
+		const char *name = profile_str(p, f->name);
+
+		if (f->kind != FRAME_KERNEL)
+			break;
+		fault |= is_fault(name);
+		if (kind == STATE_COUNT)
+			kind = kind_of_name(name);
+	}
+	/* a lock taken within a fault is still a wait for a page, as the thread sees it */
+	if (fault)
+		return STATE_FAULT;
+	if (kind != STATE_COUNT)
+		return kind;
+	if ((w->state & 0x402) == 0x402)
+		return STATE_IDLE;
+	if (w->syscall >= 0)
+		return kind_of_syscall(w->syscall);
+	return w->flags & OFFCPU_KTHREAD ? STATE_IDLE : STATE_OTHER;
+}
+
+/* --- accounts --------------------------------------------------------------------------------- */
+
+/* The kernel's ticks say only in which proportion; how long, the switches say. */
+static void split_cpu(struct thread_account *a, const struct offcpu_thread *t)
+{
+	u64 ticks = t->utime + t->stime;
+	double share = ticks ? (double)t->utime / (double)ticks : a->kthread ? 0 : 1;
+
+	a->ns[STATE_USER] = (u64)((double)t->oncpu * share);
+	a->ns[STATE_KERNEL] = t->oncpu - a->ns[STATE_USER];
+}
+
+static void add_wait(const struct profile *p, struct thread_account *a, const struct wait *w)
+{
+	enum thread_state kind = wait_kind(p, w);
+
+	a->ns[kind] += w->blocked;
+	if (w->blocked > a->top_ns) {
+		a->top_ns = w->blocked;
+		a->top_stack = w->stack;
+		a->top_kind = kind;
+	}
+}
+
+static u64 blocked_sum(const struct thread_account *a)
+{
+	u64 sum = 0;
+
+	for (int i = STATE_DISK; i < STATE_COUNT; i++)
+		sum += a->ns[i];
+	return sum;
+}
+
+/* What no row tells (the table was full) is other; rows beyond the account cannot be. */
+static void settle(struct thread_account *a, const struct offcpu_thread *t)
+{
+	u64 rows = blocked_sum(a), all = t->blocked + t->unknown;
+
+	a->wall = t->oncpu + t->runq + all;
+	a->unknown = t->unknown;
+	if (rows <= all) {
+		a->ns[STATE_OTHER] += all - rows;
+		return;
+	}
+	for (int i = STATE_DISK; i < STATE_COUNT; i++)
+		a->ns[i] = (u64)((double)a->ns[i] * (double)all / (double)rows);
+}
+
+void accounts_build(struct profile *p, const struct offcpu_thread *threads, size_t n,
+		    const wait_list *waits, account_list *ret)
+{
+	struct map by_tid = MAP_INIT;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct offcpu_thread *t = &threads[i];
+		struct thread_account *a = vec_new(ret);
+		char comm[OFFCPU_COMM + 1] = { 0 };
+
+		memcpy(comm, t->comm, OFFCPU_COMM);
+		a->pid = t->pid;
+		a->tid = t->tid;
+		a->n = 1;
+		a->kthread = t->flags & OFFCPU_KTHREAD;
+		a->comm = profile_string(p, comm);
+		a->switches = t->switches;
+		a->preemptions = t->preemptions;
+		a->ns[STATE_RUNNABLE] = t->runq;
+		split_cpu(a, t);
+		map_put(&by_tid, t->tid, ret->len);
+	}
+	for (size_t i = 0; i < waits->len; i++) {
+		const struct wait *w = &waits->items[i];
+		u64 at = map_get(&by_tid, (u32)p->threads.items[w->thread].tid, 0);
+
+		if (at)
+			add_wait(p, &ret->items[at - 1], w);
+	}
+	for (size_t i = 0; i < ret->len; i++)
+		settle(&ret->items[i], &threads[i]);
+	map_release(&by_tid);
+}
+
+static u64 group_key(const struct thread_account *a, enum account_by by)
+{
+	return by == BY_PROCESS ? a->pid : by == BY_COMM ? a->comm : a->cgroup;
+}
+
+static void account_add(struct thread_account *into, const struct thread_account *a)
+{
+	for (int i = 0; i < STATE_COUNT; i++)
+		into->ns[i] += a->ns[i];
+	into->wall += a->wall;
+	into->n += a->n;
+	into->unknown += a->unknown;
+	into->switches += a->switches;
+	into->preemptions += a->preemptions;
+	if (a->top_ns > into->top_ns) {
+		into->top_ns = a->top_ns;
+		into->top_stack = a->top_stack;
+		into->top_kind = a->top_kind;
+	}
+}
+
+void accounts_group(account_list *list, enum account_by by)
+{
+	struct map known = MAP_INIT;
+	size_t n = 0;
+
+	if (by == BY_THREAD)
+		return;
+	for (size_t i = 0; i < list->len; i++) {
+		const struct thread_account *a = &list->items[i];
+		u64 *at = map_at(&known, group_key(a, by));
+
+		if (*at) {
+			struct thread_account *into = &list->items[*at - 1];
+
+			/* the name of a process is that of its first thread */
+			if (by == BY_PROCESS && a->tid == a->pid)
+				into->comm = a->comm;
+			account_add(into, a);
+			continue;
+		}
+		list->items[n++] = *a;
+		*at = n;
+	}
+	list->len = n;
+	map_release(&known);
+}
+
+/* --- the table -------------------------------------------------------------------------------- */
+
+static u64 busy(const struct thread_account *a)
+{
+	return a->ns[STATE_USER] + a->ns[STATE_KERNEL] + a->ns[STATE_RUNNABLE];
+}
+
+/* Those that do something first, then those that wait for something. */
+static int by_activity(const void *a, const void *b)
+{
+	const struct thread_account *x = a, *y = b;
+	u64 bx = busy(x), by = busy(y);
+
+	if (bx != by)
+		return bx < by ? 1 : -1;
+	return x->tid < y->tid ? -1 : x->tid > y->tid;
+}
+
+enum {
+	COL_TID,
+	COL_PID,
+	COL_COMM,
+	COL_CGROUP,
+	COL_N,
+	COL_WALL,
+	COL_STATES,
+	COL_TOP = COL_STATES + STATE_COUNT,
+	COL_STACK,
+	COL_SWITCHES,
+	COL_PREEMPTIONS,
+	COL_UNKNOWN,
+	COLUMNS
+};
+
+static const char *const state_keys[STATE_COUNT] = {
+	"user_percent",  "kernel_percent", "runnable_percent", "disk_percent",  "network_percent",
+	"lock_percent",  "pipe_percent",   "sleep_percent",    "fault_percent", "poll_percent",
+	"child_percent", "idle_percent",   "other_percent",
+};
+static const char *const state_titles[STATE_COUNT] = {
+	"USER",  "SYS",   "RUNQ", "DISK",  "NET",  "LOCK",  "PIPE",
+	"SLEEP", "FAULT", "POLL", "CHILD", "IDLE", "OTHER",
+};
+
+/* Columns in which nobody has anything are for machines only. */
+static void make_columns(const account_list *list, enum account_by by, struct column *c)
+{
+	c[COL_TID] =
+		(struct column){ "tid", "TID", VALUE_PID, by == BY_THREAD ? 0 : COLUMN_HIDDEN };
+	c[COL_PID] =
+		(struct column){ "pid", "PID", VALUE_PID, by == BY_PROCESS ? 0 : COLUMN_HIDDEN };
+	c[COL_COMM] = (struct column){ "comm", "COMMAND", VALUE_TEXT,
+				       by == BY_CGROUP ? COLUMN_HIDDEN : 0 };
+	c[COL_CGROUP] = (struct column){ "cgroup", "CGROUP", VALUE_TEXT,
+					 by == BY_CGROUP ? 0 : COLUMN_HIDDEN };
+	c[COL_N] = (struct column){ "threads", "THREADS", VALUE_COUNT,
+				    by == BY_THREAD ? COLUMN_HIDDEN : 0 };
+	c[COL_WALL] = (struct column){ "wall_ns", "WALL", VALUE_DURATION, 0 };
+	for (int i = 0; i < STATE_COUNT; i++) {
+		bool any = i <= STATE_RUNNABLE;
+
+		for (size_t j = 0; j < list->len && !any; j++)
+			any = list->items[j].ns[i] > 0;
+		c[COL_STATES + i] = (struct column){ state_keys[i], state_titles[i], VALUE_PERCENT,
+						     any ? 0 : COLUMN_HIDDEN };
+	}
+	c[COL_TOP] = (struct column){ "top_reason", "MOST", VALUE_TEXT, COLUMN_HIDDEN };
+	c[COL_STACK] = (struct column){ "top_stack", "WAITS LONGEST IN", VALUE_TEXT, COLUMN_FILL };
+	c[COL_SWITCHES] = (struct column){ "switches", "SWITCHES", VALUE_COUNT, COLUMN_HIDDEN };
+	c[COL_PREEMPTIONS] =
+		(struct column){ "preemptions", "PREEMPTED", VALUE_COUNT, COLUMN_HIDDEN };
+	c[COL_UNKNOWN] = (struct column){ "unknown_ns", "UNKNOWN", VALUE_DURATION, COLUMN_HIDDEN };
+}
+
+static void add_row(const struct profile *p, const struct thread_account *a, struct table *t,
+		    struct result *ret)
+{
+	struct row *r = table_row(ret, t);
+	_cleanup_buf_ struct buf text = BUF_INIT;
+
+	r->cells[COL_TID] = value_u(VALUE_PID, a->tid);
+	r->cells[COL_PID] = value_u(VALUE_PID, a->pid);
+	r->cells[COL_COMM] = value_text(ret, profile_str(p, a->comm));
+	r->cells[COL_CGROUP] = value_text(ret, profile_str(p, a->cgroup));
+	r->cells[COL_N] = value_u(VALUE_COUNT, a->n);
+	r->cells[COL_WALL] = value_u(VALUE_DURATION, a->wall);
+	for (int i = 0; i < STATE_COUNT; i++)
+		r->cells[COL_STATES + i] = value_d(
+			VALUE_PERCENT, a->wall ? 100.0 * (double)a->ns[i] / (double)a->wall : 0);
+	if (a->top_ns) {
+		r->cells[COL_TOP] = value_text(ret, thread_state_name(a->top_kind));
+		wait_place(p, a->top_stack, &text);
+		r->cells[COL_STACK] = value_text(ret, buf_str(&text));
+	}
+	r->cells[COL_SWITCHES] = value_u(VALUE_COUNT, a->switches);
+	r->cells[COL_PREEMPTIONS] = value_u(VALUE_COUNT, a->preemptions);
+	r->cells[COL_UNKNOWN] = value_u(VALUE_DURATION, a->unknown);
+}
+
+void accounts_to_result(const struct profile *p, account_list *list, enum account_by by, u32 lines,
+			struct result *ret)
+{
+	struct column columns[COLUMNS];
+	struct table *t;
+	size_t shown = lines && lines < list->len ? lines : list->len;
+
+	vec_sort(list, by_activity);
+	make_columns(list, by, columns);
+	t = result_table(ret, "threads", NULL, columns, COLUMNS);
+	for (size_t i = 0; i < shown; i++)
+		add_row(p, &list->items[i], t, ret);
+	if (shown < list->len)
+		result_note(ret, NOTE_INFO, NULL, "%zu more are not shown: -n 0 shows all",
+			    list->len - shown);
+}

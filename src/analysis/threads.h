@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Thread states: every microsecond of a thread's wall time on an account. */
+#ifndef ANALYSIS_THREADS_H
+#define ANALYSIS_THREADS_H
+
+#include "analysis/offcpu.h"
+
+/* What a thread does or waits for. */
+enum thread_state {
+	STATE_USER,
+	STATE_KERNEL,
+	STATE_RUNNABLE,
+	STATE_DISK,
+	STATE_NETWORK,
+	STATE_LOCK,
+	STATE_PIPE,
+	STATE_SLEEP, /* on a timer of its own */
+	STATE_FAULT, /* for a page */
+	STATE_POLL,  /* idle: for any of many things */
+	STATE_CHILD,
+	STATE_IDLE, /* a kernel thread without work */
+	STATE_OTHER,
+	STATE_COUNT
+};
+
+/* "disk": key, title and words. */
+const char *thread_state_name(enum thread_state s);
+const char *thread_state_words(enum thread_state s);
+
+/* What the wait is for, by the kernel's functions on its stack and the system call. */
+enum thread_state wait_kind(const struct profile *p, const struct wait *w);
+
+struct thread_account {
+	u32 pid, tid;
+	u32 comm;   /* string of the profile */
+	u32 cgroup; /* string */
+	u32 n;      /* threads that were put together */
+	bool kthread;
+	u64 wall;
+	u64 ns[STATE_COUNT];
+	u64 unknown; /* off the CPU without our having seen it leave: part of STATE_OTHER */
+	u64 switches, preemptions;
+	u32 top_stack; /* of the longest wait in all */
+	u64 top_ns;
+	enum thread_state top_kind;
+};
+typedef VEC(struct thread_account) account_list;
+
+/*
+ * Joins what the kernel counted with the waits of the same threads. The times of an account sum to
+ * its wall time.
+ */
+void accounts_build(struct profile *p, const struct offcpu_thread *threads, size_t n,
+		    const wait_list *waits, account_list *ret);
+
+enum account_by { BY_THREAD, BY_PROCESS, BY_COMM, BY_CGROUP };
+/* Puts accounts together; wall times add up. */
+void accounts_group(account_list *list, enum account_by by);
+void accounts_to_result(const struct profile *p, account_list *list, enum account_by by, u32 lines,
+			struct result *ret);
+
+#endif

@@ -1,0 +1,552 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Where threads wait. The stack is taken when a thread leaves the CPU, the waker's when it is
+ * woken; when it runs again the wait is added to its row, or sent.
+ *
+ * A wait is closed by the switch to its thread. Where that switch is not delivered, the thread's
+ * next switch-out closes it: the CPU time that it used since tells when it had begun to run.
+ */
+#include "bpf/offcpu.bpf.h"
+
+/* --- filters: before any stack is walked ------------------------------------------------------ */
+
+static __always_inline bool in_set(void *map, u32 key)
+{
+	return bpf_map_lookup_elem(map, &key) != 0;
+}
+
+static __always_inline bool cgroup_matches(void)
+{
+	u32 i;
+
+	for (i = 0; i < OFFCPU_CGROUPS && i < offcpu_options.n_cgroups; i++) {
+		if (bpf_current_task_under_cgroup(&offcpu_cgroups, i) == 1)
+			return true;
+	}
+	return false;
+}
+
+/* The current thread is one of those that are looked at. */
+static __always_inline bool task_matches(struct task_struct *task, u64 id,
+					 const struct offcpu_task *st)
+{
+	bool kthread = task->flags & PF_KTHREAD;
+
+	if (!id && unwind_pidns.ino)
+		return false;
+	if (id >> 32 == offcpu_options.self)
+		return false;
+	if (kthread ? offcpu_options.no_kthreads : offcpu_options.no_users)
+		return false;
+	if (offcpu_options.by_pid && !(st && st->follow) && !in_set(&offcpu_pids, id >> 32) &&
+	    !in_set(&offcpu_tids, id))
+		return false;
+	if (offcpu_options.by_uid && !in_set(&offcpu_uids, bpf_get_current_uid_gid()))
+		return false;
+	if (offcpu_options.n_cgroups && !cgroup_matches())
+		return false;
+	if (offcpu_options.by_comm) {
+		char comm[OFFCPU_COMM];
+
+		bpf_get_current_comm(comm, sizeof(comm));
+		if (!bpf_map_lookup_elem(&offcpu_comms, comm))
+			return false;
+	}
+	return true;
+}
+
+static __always_inline bool state_matches(u32 state, bool preempted)
+{
+	u32 bit = preempted                   ? OFFCPU_STATE_PREEMPTED
+		  : state == 0                ? OFFCPU_STATE_RUNNABLE
+		  : state & 0x400             ? OFFCPU_STATE_IDLE
+		  : state & SCHED_STATE_DISK  ? OFFCPU_STATE_DISK
+		  : state & SCHED_STATE_SLEEP ? OFFCPU_STATE_SLEEP
+					      : OFFCPU_STATE_OTHER;
+
+	return !offcpu_options.states || offcpu_options.states & bit;
+}
+
+/* --- the end of a wait ------------------------------------------------------------------------ */
+
+static __always_inline void add_row(const struct offcpu_key *key, u64 blocked, u64 runq)
+{
+	struct offcpu_value *v = bpf_map_lookup_elem(&offcpu_rows, key);
+
+	if (!v) {
+		struct offcpu_value zero = {};
+
+		bpf_map_update_elem(&offcpu_rows, key, &zero, BPF_NOEXIST);
+		v = bpf_map_lookup_elem(&offcpu_rows, key);
+	}
+	if (!v) {
+		offcpu_count(OFFCPU_COUNT_MAP_FULL, 1);
+		offcpu_count(OFFCPU_COUNT_MAP_FULL_NS, blocked + runq);
+		return;
+	}
+	__sync_fetch_and_add(&v->blocked, blocked);
+	__sync_fetch_and_add(&v->runq, runq);
+	__sync_fetch_and_add(&v->count, 1);
+	if (blocked > v->max_blocked)
+		v->max_blocked = blocked;
+	if (runq > v->max_runq)
+		v->max_runq = runq;
+}
+
+static __always_inline void send_wait(const struct offcpu_key *key, u64 blocked, u64 runq, u64 end)
+{
+	struct offcpu_wait *w = bpf_ringbuf_reserve(&unwind_ring, sizeof(*w), 0);
+
+	if (!w) {
+		offcpu_count(OFFCPU_COUNT_LOST, 1);
+		offcpu_count(OFFCPU_COUNT_LOST_NS, blocked + runq);
+		return;
+	}
+	u64 ran = unwind_task_id();
+
+	w->type = OFFCPU_RECORD_WAIT;
+	w->cpu = bpf_get_smp_processor_id();
+	w->time = end;
+	w->blocked = blocked;
+	w->runq = runq;
+	w->next_pid = ran >> 32;
+	w->next_tid = ran;
+	__builtin_memcpy(&w->key, key, sizeof(*key));
+	bpf_get_current_comm(w->ran_comm, sizeof(w->ran_comm));
+	bpf_ringbuf_submit(w, offcpu_wake_flags());
+}
+
+/* Weighs by time: one sample for each period that a thread has spent off the CPU. */
+static __always_inline bool thin_out(struct offcpu_task *st, u64 *blocked, u64 *runq)
+{
+	u64 period = offcpu_options.period, whole = *blocked + *runq;
+
+	if (!period)
+		return true;
+	st->owed += whole;
+	if (!whole || st->owed < period)
+		return false;
+	u64 weight = st->owed - st->owed % period;
+
+	st->owed -= weight;
+	if (weight >> 32 || whole >> 32) {
+		/* no 128 bits here: as if it were one kind */
+		*blocked = *blocked > *runq ? weight : 0;
+		*runq = weight - *blocked;
+		return true;
+	}
+	*blocked = *blocked * weight / whole;
+	*runq = weight - *blocked;
+	return true;
+}
+
+static __attribute__((noinline)) int close_wait(struct offcpu_task *st, u64 end, u32 flags)
+{
+	struct offcpu_key key = {};
+	u64 blocked, runq, woken;
+
+	if (!st)
+		return 0;
+	st->open = 0;
+	if (end < st->out) {
+		offcpu_count(OFFCPU_COUNT_BACKWARD, 1);
+		return 0;
+	}
+	woken = st->wake ? st->wake : st->state ? end : st->out;
+	if (woken < st->out)
+		woken = st->out;
+	if (woken > end)
+		woken = end;
+	blocked = woken - st->out;
+	runq = end - woken;
+	st->blocked += blocked;
+	st->runq += runq;
+	if (!st->wake && st->state)
+		offcpu_count(OFFCPU_COUNT_NO_WAKER, 1);
+	if (!st->wanted)
+		return 0;
+	if (blocked + runq < offcpu_options.min_ns ||
+	    (offcpu_options.max_ns && blocked + runq > offcpu_options.max_ns))
+		return 0;
+	offcpu_count(OFFCPU_COUNT_WAITS, 1);
+	if (!thin_out(st, &blocked, &runq))
+		return 0;
+	key.stack = st->stack;
+	key.chain = st->wake ? st->chain : 0;
+	key.pid = st->pid;
+	key.tid = offcpu_options.by_thread ? st->tid : 0;
+	key.state = st->state;
+	key.syscall = offcpu_options.by_thread ? st->syscall : -1;
+	key.flags = (st->flags & ~OFFCPU_NEW) | flags;
+	__builtin_memcpy(key.comm, st->comm, sizeof(key.comm));
+	if (offcpu_options.send)
+		send_wait(&key, blocked, runq, end);
+	else
+		add_row(&key, blocked, runq);
+	return 0;
+}
+
+/* --- leaving the CPU -------------------------------------------------------------------------- */
+
+static __always_inline u64 exec_runtime(struct task_struct *task)
+{
+	return BPF_CORE_READ((struct task_struct___sched *)task, se.sum_exec_runtime);
+}
+
+static __always_inline s32 syscall_of(struct task_struct *task)
+{
+	struct pt_regs *regs;
+
+	if (task->flags & PF_KTHREAD)
+		return -1;
+	regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	s64 nr = regs->orig_ax;
+
+	return nr < 0 || nr > 0x7fff ? -1 : (s32)nr;
+}
+
+/* The time since the last switch-in as CPU time; closes a wait whose end was not delivered. */
+static __always_inline void account_run(struct offcpu_task *st, struct task_struct *prev, u64 now)
+{
+	u64 exec = exec_runtime(prev), ran = exec - st->exec;
+
+	if (st->open) {
+		u64 in = ran < now - st->out ? now - ran : st->out;
+
+		offcpu_count(OFFCPU_COUNT_INFERRED, 1);
+		close_wait(st, in, OFFCPU_INFERRED);
+		st->in = in;
+	}
+	if (st->in && now > st->in)
+		st->oncpu += now - st->in;
+	st->in = 0;
+	st->exec = exec;
+}
+
+static __always_inline void begin_account(struct offcpu_task *st, struct task_struct *task, u64 now)
+{
+	struct task_struct___sched *t = (struct task_struct___sched *)task;
+
+	st->begin = now;
+	st->exec = exec_runtime(task);
+	st->utime = BPF_CORE_READ(t, utime);
+	st->stime = BPF_CORE_READ(t, stime);
+}
+
+static __always_inline void send_thread(struct offcpu_task *st, struct task_struct *task, u64 now,
+					u32 flags)
+{
+	struct task_struct___sched *t = (struct task_struct___sched *)task;
+	struct offcpu_thread *r = bpf_ringbuf_reserve(&unwind_ring, sizeof(*r), 0);
+
+	if (!r) {
+		offcpu_count(OFFCPU_COUNT_LOST, 1);
+		return;
+	}
+	r->type = OFFCPU_RECORD_THREAD;
+	r->pid = st->pid;
+	r->tid = st->tid;
+	r->flags = (task->flags & PF_KTHREAD ? OFFCPU_KTHREAD : 0) | flags;
+	r->begin = st->begin;
+	r->end = now;
+	r->oncpu = st->oncpu;
+	r->blocked = st->blocked;
+	r->runq = st->runq;
+	r->unknown = st->unknown;
+	r->utime = BPF_CORE_READ(t, utime) - st->utime;
+	r->stime = BPF_CORE_READ(t, stime) - st->stime;
+	r->switches = st->switches;
+	r->preemptions = st->preemptions;
+	r->cgroup = BPF_CORE_READ(t, cgroups, dfl_cgrp, kn, id);
+	__builtin_memcpy(r->comm, st->comm, sizeof(r->comm));
+	bpf_ringbuf_submit(r, offcpu_wake_flags());
+}
+
+static __always_inline void leave(void *ctx, struct task_struct *prev, bool preempted, u32 state,
+				  u64 now)
+{
+	u64 id = unwind_task_id();
+	struct offcpu_task *st = bpf_task_storage_get(&offcpu_tasks, prev, 0, 0);
+
+	if (preempted)
+		state = 0;
+	if (!task_matches(prev, id, st) && !offcpu_options.chains)
+		return;
+	if (!st) {
+		if (state & SCHED_STATE_DEAD)
+			return;
+		st = bpf_task_storage_get(&offcpu_tasks, prev, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+		if (!st) {
+			offcpu_count(OFFCPU_COUNT_NO_ROOM, 1);
+			return;
+		}
+		begin_account(st, prev, now);
+	}
+	account_run(st, prev, now);
+	st->pid = id >> 32;
+	st->tid = id;
+	bpf_get_current_comm(st->comm, sizeof(st->comm));
+	if (state & SCHED_STATE_DEAD) {
+		if (offcpu_options.threads && task_matches(prev, id, st))
+			send_thread(st, prev, now, 0);
+		bpf_task_storage_delete(&offcpu_tasks, prev);
+		return;
+	}
+	st->switches++;
+	st->preemptions += preempted;
+	st->wanted = task_matches(prev, id, st) && state_matches(state, preempted);
+	st->flags = (preempted ? OFFCPU_PREEMPTED : 0) |
+		    (prev->flags & PF_KTHREAD ? OFFCPU_KTHREAD : 0);
+	st->state = state;
+	st->wake = 0;
+	st->chain = 0;
+	st->syscall = offcpu_options.by_thread ? syscall_of(prev) : -1;
+	/* in a chain anybody's sleep may be asked for, if it is one */
+	st->stack =
+		offcpu_options.sleeper_stacks && (st->wanted || (offcpu_options.chains && state))
+			? offcpu_take_stack(ctx, prev, OFFCPU_WAKER_TASK)
+			: 0;
+	if (state) {
+		st->sleep_stack = st->stack;
+		st->sleep_out = now;
+		st->sleep_wake = 0;
+		st->n_links = 0;
+	}
+	st->out = now;
+	st->open = 1;
+}
+
+static __always_inline void arrive(struct task_struct *next, u64 now)
+{
+	struct offcpu_task *st = bpf_task_storage_get(&offcpu_tasks, next, 0, 0);
+
+	if (!st) {
+		if (!offcpu_options.by_pid || in_set(&offcpu_pids, next->tgid))
+			offcpu_count(OFFCPU_COUNT_UNKNOWN_START, 1);
+		return;
+	}
+	if (st->open) {
+		close_wait(st, now, 0);
+	} else if (st->in) {
+		u64 exec = exec_runtime(next), ran = exec - st->exec, whole = now - st->in;
+
+		/* it must have left in between: what it did not run, it was away */
+		offcpu_count(OFFCPU_COUNT_MISSED_OUT, 1);
+		if (ran > whole)
+			ran = whole;
+		st->oncpu += ran;
+		st->unknown += whole - ran;
+		st->exec = exec;
+	}
+	st->in = now;
+}
+
+SEC("tp_btf/sched_switch")
+int offcpu_switch(u64 *ctx)
+{
+	bool preempted = ctx[0] & 1;
+	struct task_struct *prev = (struct task_struct *)ctx[1];
+	struct task_struct *next = (struct task_struct *)ctx[2];
+	u64 now = bpf_ktime_get_ns();
+	u32 state;
+
+	/* a wait is closed first: who runs now is named by the one that ran before */
+	if (next->pid)
+		arrive(next, now);
+	if (!prev->pid)
+		return 0;
+	if (offcpu_options.has_prev_state)
+		state = ctx[3];
+	else if (bpf_core_field_exists(((struct task_struct___sched *)prev)->__state))
+		state = BPF_CORE_READ((struct task_struct___sched *)prev, __state);
+	else
+		state = BPF_CORE_READ((struct task_struct___old *)prev, state);
+	leave(ctx, prev, preempted, state & 0xffff, now);
+	return 0;
+}
+
+/* --- waking ----------------------------------------------------------------------------------- */
+
+/* The waker's own last sleep, if it ended within the sleep that is ending now. */
+static __always_inline void follow_chain(struct offcpu_task *st, struct offcpu_task *waker)
+{
+	u32 i, n = 1;
+
+	st->links[0].sleep_stack = 0;
+	st->links[0].sleep_end = 0;
+	if (!waker || !waker->sleep_wake || waker->sleep_wake <= st->sleep_out)
+		goto out;
+	st->links[0].sleep_stack = waker->sleep_stack;
+	st->links[0].sleep_end = waker->sleep_wake;
+	for (i = 0; i < OFFCPU_LINKS - 1; i++) {
+		if (i >= waker->n_links)
+			break;
+		st->links[i + 1] = waker->links[i];
+		n = i + 2;
+		if (!st->links[i + 1].sleep_stack)
+			break;
+		if (st->links[i + 1].sleep_end <= st->sleep_out) {
+			st->links[i + 1].sleep_stack = 0;
+			break;
+		}
+	}
+out:
+	st->n_links = n;
+}
+
+static __always_inline void name_waker(void *ctx, struct offcpu_task *st, u64 now)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct offcpu_link *link = &st->links[0];
+	struct offcpu_task *waker = 0;
+	u32 kind = offcpu_context(task);
+	u64 id = kind == OFFCPU_WAKER_TASK ? unwind_task_id() : 0;
+
+	link->kind = kind;
+	link->pad = 0;
+	/* a chain names threads only as far as that tells them apart */
+	link->pid = id >> 32;
+	link->tid = offcpu_options.by_thread ? id : 0;
+	__builtin_memset(link->comm, 0, sizeof(link->comm));
+	if (kind == OFFCPU_WAKER_TASK)
+		bpf_get_current_comm(link->comm, sizeof(link->comm));
+	link->stack = offcpu_take_stack(ctx, task, kind);
+	if (offcpu_options.chains && kind == OFFCPU_WAKER_TASK && task->pid)
+		waker = bpf_task_storage_get(&offcpu_tasks, task, 0, 0);
+	follow_chain(st, waker);
+	st->chain = offcpu_keep_chain(st);
+}
+
+SEC("tp_btf/sched_waking")
+int offcpu_waking(u64 *ctx)
+{
+	struct task_struct *task = (struct task_struct *)ctx[0];
+	struct offcpu_task *st = bpf_task_storage_get(&offcpu_tasks, task, 0, 0);
+	u64 now;
+
+	if (!st || !st->open || !st->state || st->wake)
+		return 0;
+	now = bpf_ktime_get_ns();
+	/* in chains a short sleep may be a link of a long one */
+	if (offcpu_options.wakers && (st->wanted || offcpu_options.chains) &&
+	    (now - st->out >= offcpu_options.min_ns || offcpu_options.chains))
+		name_waker(ctx, st, now);
+	st->sleep_wake = now;
+	st->wake = now;
+	return 0;
+}
+
+/* --- births ----------------------------------------------------------------------------------- */
+
+SEC("tp_btf/sched_process_fork")
+int offcpu_fork(u64 *ctx)
+{
+	struct task_struct *parent = (struct task_struct *)ctx[0];
+	struct task_struct *child = (struct task_struct *)ctx[1];
+	u64 id = unwind_task_id(), now = bpf_ktime_get_ns();
+	struct offcpu_task *old = bpf_task_storage_get(&offcpu_tasks, parent, 0, 0), *st;
+	bool follow =
+		offcpu_options.follow && ((old && old->follow) || in_set(&offcpu_pids, id >> 32));
+
+	if (!offcpu_options.threads && !follow)
+		return 0;
+	if (!task_matches(parent, id, old))
+		return 0;
+	st = bpf_task_storage_get(&offcpu_tasks, child, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!st) {
+		offcpu_count(OFFCPU_COUNT_NO_ROOM, 1);
+		return 0;
+	}
+	begin_account(st, child, now);
+	st->follow = follow;
+	/* until it runs it waits for its first turn */
+	st->open = 1;
+	st->out = now;
+	st->flags = OFFCPU_NEW;
+	return 0;
+}
+
+/* --- all threads: at the begin and at the end ------------------------------------------------- */
+
+/* Of the filters, those that can be asked about a task that is not the current one. */
+static __always_inline bool iter_matches(struct task_struct *task, u32 pid, u32 tid)
+{
+	bool kthread = task->flags & PF_KTHREAD;
+
+	if (kthread ? offcpu_options.no_kthreads : offcpu_options.no_users)
+		return false;
+	if (offcpu_options.by_uid || offcpu_options.n_cgroups || offcpu_options.by_comm)
+		return false; /* its account begins with its next switch */
+	return !offcpu_options.by_pid || in_set(&offcpu_pids, pid) || in_set(&offcpu_tids, tid);
+}
+
+static __always_inline void open_account(struct offcpu_task *st, struct task_struct *task, u32 pid,
+					 u32 tid, u64 now)
+{
+	struct task_struct___sched *t = (struct task_struct___sched *)task;
+
+	begin_account(st, task, now);
+	st->pid = pid;
+	st->tid = tid;
+	bpf_probe_read_kernel_str(st->comm, sizeof(st->comm), &t->comm);
+	st->syscall = syscall_of(task);
+	st->flags = OFFCPU_UNKNOWN_START | (task->flags & PF_KTHREAD ? OFFCPU_KTHREAD : 0);
+	st->state = BPF_CORE_READ(t, __state) & 0xffff;
+	st->wanted = 1;
+	st->stack = st->state ? offcpu_stack_of(task, pid, tid) : 0;
+	/* a runnable one may be on a CPU: its next switch tells, by the CPU time used */
+	st->out = now;
+	st->open = 1;
+}
+
+/* Up to now; what goes on, goes on from here. */
+static __always_inline void balance_account(struct offcpu_task *st, struct task_struct *task,
+					    u64 now)
+{
+	u64 exec = exec_runtime(task), ran = exec - st->exec;
+
+	if (st->open && ran && now - st->out > ran) {
+		/* it runs, and we did not see it begin */
+		close_wait(st, now - ran, OFFCPU_INFERRED);
+		st->in = now - ran;
+	}
+	if (st->open) {
+		close_wait(st, now, OFFCPU_OPEN);
+		st->flags |= OFFCPU_UNKNOWN_START;
+		st->out = now;
+		st->open = 1;
+	} else if (st->in && now > st->in) {
+		st->oncpu += now - st->in;
+		st->in = now;
+	}
+	st->exec = exec;
+}
+
+SEC("iter/task")
+int offcpu_each(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct offcpu_task *st;
+	u64 now = bpf_ktime_get_ns();
+	u32 pid, tid;
+
+	if (!task || !task->pid)
+		return 0;
+	if (offcpu_closing) {
+		st = bpf_task_storage_get(&offcpu_tasks, task, 0, 0);
+		if (!st || !st->begin || !st->tid || !offcpu_options.threads)
+			return 0;
+		balance_account(st, task, now);
+		send_thread(st, task, now, st->open ? OFFCPU_OPEN : 0);
+		return 0;
+	}
+	offcpu_ids_of(task, &pid, &tid);
+	if (!tid || pid == offcpu_options.self || !iter_matches(task, pid, tid))
+		return 0;
+	st = bpf_task_storage_get(&offcpu_tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (st && !st->begin)
+		open_account(st, task, pid, tid, now);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "GPL";

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The maps of the off-CPU engine, and how its stacks and chains are taken and numbered. */
+#ifndef BPF_OFFCPU_BPF_H
+#define BPF_OFFCPU_BPF_H
+
+#include "bpf/offcpu_abi.h"
+#include "bpf/sched_types.h"
+#include "bpf/unwind.bpf.h"
+
+/* Bits of offcpu_options.states. */
+enum {
+	OFFCPU_STATE_SLEEP = 1,
+	OFFCPU_STATE_DISK = 2,
+	OFFCPU_STATE_IDLE = 4,
+	OFFCPU_STATE_RUNNABLE = 8,
+	OFFCPU_STATE_PREEMPTED = 16,
+	OFFCPU_STATE_OTHER = 32,
+};
+
+/* Set before loading. */
+const volatile struct {
+	u64 min_ns; /* waits outside of these are left out; max_ns 0: no limit */
+	u64 max_ns;
+	u64 period; /* 0: every wait; else one sample for so many ns */
+	s64 preempt_distance; /* from a run queue to its CPU's preempt count, 0: not known */
+	u32 self;   /* our own process */
+	u32 states; /* 0: all */
+	u32 n_cgroups;
+	u32 wake_bytes;
+	u32 max_user;
+	u8 by_pid, by_uid, by_comm, follow;
+	u8 no_kthreads, no_users;
+	u8 has_prev_state;
+	u8 sleeper_stacks, wakers, chains;
+	u8 user_stacks, kernel_stacks;
+	u8 by_thread; /* rows and links are told apart by thread */
+	u8 send;      /* each wait goes to the ring, none into the rows */
+	u8 threads;   /* accounts are kept from birth to death and sent */
+	u8 rescue;
+} offcpu_options = { .max_user = UNWIND_MAX_FRAMES };
+
+/* 0: open the accounts of all threads; 1: send them. */
+u32 offcpu_closing = 0;
+
+/* What is known of a thread. */
+struct offcpu_task {
+	/* the wait that it is in, or the last one */
+	u64 out;
+	u64 wake; /* 0: not woken */
+	u64 stack;
+	u64 chain;
+	u32 state;
+	s32 syscall;
+	u32 flags;
+	u8 open;
+	u8 wanted; /* passed the filters */
+	u8 follow; /* a child of the target */
+	u8 pad;
+	/* its last sleep, for the chains of those whom it wakes */
+	u64 sleep_out;
+	u64 sleep_wake;
+	u64 sleep_stack;
+	u32 n_links;
+	u32 pad2;
+	/* the account */
+	u64 begin;
+	u64 in; /* since when it runs; 0: it does not, or we did not see */
+	u64 exec;
+	u64 oncpu;
+	u64 blocked;
+	u64 runq;
+	u64 unknown;
+	u64 utime;
+	u64 stime;
+	u64 switches;
+	u64 preemptions;
+	u64 owed; /* time off the CPU that no sample stands for yet */
+	u32 pid;
+	u32 tid;
+	char comm[OFFCPU_COMM];
+	struct offcpu_link links[OFFCPU_LINKS];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct offcpu_task);
+} offcpu_tasks SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 16384);
+	__type(key, struct offcpu_key);
+	__type(value, struct offcpu_value);
+} offcpu_rows SEC(".maps");
+
+/* Numbers of stacks and chains that were sent. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 32768);
+	__type(key, u64);
+	__type(value, u8);
+} offcpu_seen SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, OFFCPU_COUNTERS);
+	__type(key, u32);
+	__type(value, u64);
+} offcpu_counters SEC(".maps");
+
+#define OFFCPU_SET(name, key_type)                   \
+	struct {                                     \
+		__uint(type, BPF_MAP_TYPE_HASH);     \
+		__uint(max_entries, 4096);           \
+		__type(key, key_type);               \
+		__type(value, u8);                   \
+	} name SEC(".maps")
+
+typedef char offcpu_comm_t[OFFCPU_COMM];
+OFFCPU_SET(offcpu_pids, u32);
+OFFCPU_SET(offcpu_tids, u32);
+OFFCPU_SET(offcpu_uids, u32);
+OFFCPU_SET(offcpu_comms, offcpu_comm_t);
+
+struct {
+	__uint(type, BPF_MAP_TYPE_CGROUP_ARRAY);
+	__uint(max_entries, OFFCPU_CGROUPS);
+	__type(key, u32);
+	__type(value, u32);
+} offcpu_cgroups SEC(".maps");
+
+static __always_inline void offcpu_count(u32 which, u64 n)
+{
+	u64 *c = bpf_map_lookup_elem(&offcpu_counters, &which);
+
+	if (c)
+		*c += n;
+}
+
+static __always_inline u64 offcpu_wake_flags(void)
+{
+	u64 waiting = bpf_ringbuf_query(&unwind_ring, BPF_RB_AVAIL_DATA);
+
+	return waiting > offcpu_options.wake_bytes ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+}
+
+/* --- in whose name do we run? ----------------------------------------------------------------- */
+
+/*
+ * The kernel's count of interrupts that it is in. It lies at a fixed distance from the run queue
+ * of the CPU, to which every task points; the distance is known from BTF.
+ */
+static __always_inline u32 offcpu_context(struct task_struct *task)
+{
+	u64 rq = (u64)BPF_CORE_READ((struct task_struct___sched *)task, se.cfs_rq, rq);
+	u32 count = 0;
+
+	if (!offcpu_options.preempt_distance || !rq)
+		return OFFCPU_WAKER_TASK;
+	bpf_probe_read_kernel(&count, sizeof(count), (void *)(rq + offcpu_options.preempt_distance));
+	if (count & PREEMPT_NMI)
+		return OFFCPU_WAKER_NMI;
+	if (count & PREEMPT_HARDIRQ)
+		return OFFCPU_WAKER_IRQ;
+	if (count & PREEMPT_SOFTIRQ_SERVED)
+		return OFFCPU_WAKER_SOFTIRQ;
+	return OFFCPU_WAKER_TASK;
+}
+
+/* --- numbers ---------------------------------------------------------------------------------- */
+
+static __always_inline u64 offcpu_mix(u64 h, u64 v)
+{
+	h = (h ^ v) * 0x9e3779b97f4a7c15ull;
+	return h ^ h >> 29;
+}
+
+struct offcpu_hash {
+	struct unwind_slot *slot;
+	u64 h;
+};
+
+static long offcpu_hash_one(u32 i, void *ctx)
+{
+	struct offcpu_hash *c = ctx;
+
+	if (i >= UNWIND_RECORD_IPS)
+		return 1;
+	c->h = offcpu_mix(c->h, c->slot->out.ip[i]);
+	return 0;
+}
+
+/* 0: seen before, 1: new, negative: no room. */
+static __always_inline int offcpu_first_sight(u64 id)
+{
+	u8 one = 1;
+
+	if (bpf_map_lookup_elem(&offcpu_seen, &id))
+		return 0;
+	return bpf_map_update_elem(&offcpu_seen, &id, &one, BPF_ANY) ? -1 : 1;
+}
+
+/* --- stacks ----------------------------------------------------------------------------------- */
+
+/* Page by page: what is not in memory or not mapped ends the copy, and keeps what came before. */
+static __always_inline u32 offcpu_copy_stack(struct unwind_rescue *r)
+{
+	u64 sp = r->regs[UNWIND_REG_SP];
+	u32 have = 0, i;
+
+	for (i = 0; i < UNWIND_RESCUE_BYTES / UNWIND_RESCUE_PAGE; i++) {
+		u32 n = UNWIND_RESCUE_PAGE - ((sp + have) & (UNWIND_RESCUE_PAGE - 1));
+
+		if (have > UNWIND_RESCUE_BYTES - UNWIND_RESCUE_PAGE || n > UNWIND_RESCUE_PAGE)
+			break;
+		if (bpf_probe_read_user(r->stack + have, n, (const void *)(sp + have)))
+			break;
+		have += n;
+	}
+	return have;
+}
+
+/* A stack that met a file without a table: its registers and memory, to be unwound in user space. */
+static __always_inline u64 offcpu_rescue(struct unwind_slot *slot, struct task_struct *task)
+{
+	struct unwind_sample *out = &slot->out;
+	struct unwind_rescue *r = bpf_ringbuf_reserve(&unwind_ring, sizeof(*r), 0);
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	u64 id;
+
+	if (!r) {
+		unwind_count(UNWIND_COUNT_RESCUES_LOST, 1);
+		return 0;
+	}
+	unwind_from_regs(slot, regs);
+	id = offcpu_mix(bpf_ktime_get_ns(), (u64)out->pid << 32 | out->tid) | 1;
+	r->type = UNWIND_RECORD_RESCUE;
+	r->pid = out->pid;
+	r->tid = out->tid;
+	r->cpu = 0;
+	r->time = 0;
+	r->period = 0;
+	r->addr = id;
+	r->event = 0;
+	r->user_ip = 0;
+	r->n_kernel = out->n_kernel;
+	r->pad = 0;
+	__builtin_memset(r->comm, 0, sizeof(r->comm));
+	__builtin_memcpy(r->regs, slot->s.reg, sizeof(r->regs));
+	bpf_probe_read_kernel(r->kernel, sizeof(r->kernel), out->ip);
+	r->stack_bytes = offcpu_copy_stack(r);
+	bpf_ringbuf_submit(r, BPF_RB_FORCE_WAKEUP);
+	unwind_count(UNWIND_COUNT_RESCUES, 1);
+	return id;
+}
+
+/* The number of the stack in the slot; it is sent if it is new. */
+static __always_inline u64 offcpu_keep_stack(struct unwind_slot *slot)
+{
+	struct unwind_sample *out = &slot->out;
+	struct offcpu_hash hash = { .slot = slot };
+	u32 n = out->n_kernel + out->n_user;
+	u64 size = UNWIND_SAMPLE_HEADER + 8 * (u64)n;
+	int new;
+
+	if (!n || size > sizeof(*out))
+		return 0;
+	hash.h = out->n_user ? out->pid : 0;
+	hash.h = offcpu_mix(hash.h, (u64)out->n_kernel << 16 | out->n_user);
+	bpf_loop(n, offcpu_hash_one, &hash, 0);
+	hash.h |= 1;
+	new = offcpu_first_sight(hash.h);
+	if (!new)
+		return hash.h;
+	if (new < 0) {
+		offcpu_count(OFFCPU_COUNT_STACKS_FULL, 1);
+		return 0;
+	}
+	out->type = OFFCPU_RECORD_STACK;
+	out->addr = hash.h;
+	if (bpf_ringbuf_output(&unwind_ring, out, size, offcpu_wake_flags())) {
+		bpf_map_delete_elem(&offcpu_seen, &hash.h);
+		offcpu_count(OFFCPU_COUNT_STACKS_FULL, 1);
+		return 0;
+	}
+	offcpu_count(OFFCPU_COUNT_STACKS, 1);
+	return hash.h;
+}
+
+static __always_inline u64 offcpu_unwind(struct unwind_slot *slot, struct task_struct *task)
+{
+	struct unwind_sample *out = &slot->out;
+
+	if (!unwind_from_task(slot)) {
+		out->end = UNWIND_END_NO_REGS;
+		return 0;
+	}
+	slot->first = out->n_kernel;
+	out->n_user = unwind_run(slot, offcpu_options.max_user);
+	out->end = slot->s.end;
+	out->fp_steps = slot->s.fp_steps;
+	if (out->end == UNWIND_END_NO_MAP && out->n_user == 1) {
+		out->end = UNWIND_END_EXEC;
+		out->n_user = 0;
+	}
+	if (out->end == UNWIND_END_NO_TABLE && offcpu_options.rescue) {
+		u64 id = offcpu_rescue(slot, task);
+
+		if (id)
+			return id;
+	}
+	unwind_count(out->end < UNWIND_END_COUNT ? out->end : 0, 1);
+	unwind_count(UNWIND_COUNT_FRAMES, out->n_user);
+	unwind_count(UNWIND_COUNT_FP_FRAMES, out->fp_steps);
+	return 0;
+}
+
+/* The stack of the current task; of the interrupt, if it runs in its name. */
+static __attribute__((noinline)) u64 offcpu_take_stack(void *ctx, struct task_struct *task,
+						       u32 kind)
+{
+	struct unwind_slot *slot = unwind_slot_take();
+	struct unwind_sample *out;
+	u64 id = unwind_task_id(), stack = 0;
+	long bytes = 0;
+
+	if (!slot)
+		return 0;
+	out = &slot->out;
+	out->pid = id >> 32;
+	out->tid = id;
+	out->n_user = 0;
+	out->end = UNWIND_END_NONE;
+	out->fp_steps = 0;
+	if (offcpu_options.kernel_stacks) {
+		if (kind == OFFCPU_WAKER_TASK)
+			bytes = bpf_get_stack(ctx, out->ip, OFFCPU_KERNEL_FRAMES * 8, 0);
+		else
+			bytes = bpf_get_stack(ctx, out->ip, OFFCPU_IRQ_FRAMES * 8, 0);
+		if (bytes < 0)
+			unwind_count(UNWIND_COUNT_KERNEL_CUT, 1);
+	}
+	out->n_kernel = bytes > 0 ? (u32)bytes / 8 : 0;
+	unwind_count(UNWIND_COUNT_SAMPLES, 1);
+	if (kind == OFFCPU_WAKER_TASK && offcpu_options.user_stacks)
+		stack = offcpu_unwind(slot, task);
+	if (!stack)
+		stack = offcpu_keep_stack(slot);
+	unwind_slot_give(slot);
+	return stack;
+}
+
+/* The kernel stack of a thread that sleeps. */
+static __always_inline u64 offcpu_stack_of(struct task_struct *task, u32 pid, u32 tid)
+{
+	struct unwind_slot *slot = unwind_slot_take();
+	u64 stack = 0;
+	long bytes;
+
+	if (!slot)
+		return 0;
+	bytes = bpf_get_task_stack(task, slot->out.ip, OFFCPU_KERNEL_FRAMES * 8, 0);
+	slot->out.pid = pid;
+	slot->out.tid = tid;
+	slot->out.n_user = 0;
+	slot->out.end = UNWIND_END_NONE;
+	slot->out.n_kernel = bytes > 0 ? (u32)bytes / 8 : 0;
+	stack = offcpu_keep_stack(slot);
+	unwind_slot_give(slot);
+	return stack;
+}
+
+/* --- chains ----------------------------------------------------------------------------------- */
+
+static __always_inline u64 offcpu_link_hash(u64 h, const struct offcpu_link *l)
+{
+	const u64 *comm = (const u64 *)l->comm;
+
+	h = offcpu_mix(h, l->stack);
+	h = offcpu_mix(h, l->sleep_stack);
+	h = offcpu_mix(h, (u64)l->pid << 32 | l->tid);
+	h = offcpu_mix(h, l->kind);
+	h = offcpu_mix(h, comm[0]);
+	return offcpu_mix(h, comm[1]);
+}
+
+static __always_inline u64 offcpu_keep_chain(struct offcpu_task *st)
+{
+	u64 h = st->n_links;
+	u32 i;
+	int new;
+
+	for (i = 0; i < OFFCPU_LINKS; i++) {
+		if (i >= st->n_links)
+			break;
+		h = offcpu_link_hash(h, &st->links[i]);
+	}
+	h |= 1;
+	new = offcpu_first_sight(h);
+	if (!new)
+		return h;
+	struct offcpu_chain *c =
+		new > 0 ? bpf_ringbuf_reserve(&unwind_ring, sizeof(*c), 0) : 0;
+
+	if (!c) {
+		if (new > 0)
+			bpf_map_delete_elem(&offcpu_seen, &h);
+		offcpu_count(OFFCPU_COUNT_CHAINS_FULL, 1);
+		return 0;
+	}
+	c->type = OFFCPU_RECORD_CHAIN;
+	c->n = st->n_links;
+	c->id = h;
+	bpf_probe_read_kernel(c->links, sizeof(c->links), st->links);
+	bpf_ringbuf_submit(c, offcpu_wake_flags());
+	return h;
+}
+
+/* --- threads ---------------------------------------------------------------------------------- */
+
+/* In a pid namespace other than the first, a task that is not the current one cannot be named. */
+static __always_inline void offcpu_ids_of(struct task_struct *task, u32 *pid, u32 *tid)
+{
+	*pid = unwind_pidns.ino ? 0 : task->tgid;
+	*tid = unwind_pidns.ino ? 0 : task->pid;
+}
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the off-CPU engine in the kernel and its user-space half share. Stacks and chains of wakers
+ * are sent once, at first sight, under a number; everything else names them by it.
+ */
+#ifndef BPF_OFFCPU_ABI_H
+#define BPF_OFFCPU_ABI_H
+
+#include "bpf/unwind_abi.h"
+
+enum {
+	OFFCPU_LINKS = 8, /* wakers that are followed */
+	OFFCPU_COMM = 16,
+	OFFCPU_CGROUPS = 16,       /* that a filter may name */
+	OFFCPU_IRQ_FRAMES = 16,    /* of the stack of an interrupt: what lies below is innocent */
+	OFFCPU_KERNEL_FRAMES = 64, /* of a kernel stack */
+};
+
+/* Records in the ring, besides those of the unwinder. */
+enum offcpu_record_type {
+	OFFCPU_RECORD_STACK = 16,  /* struct unwind_sample; addr is the number of the stack */
+	OFFCPU_RECORD_CHAIN = 17,  /* struct offcpu_chain */
+	OFFCPU_RECORD_WAIT = 18,   /* struct offcpu_wait */
+	OFFCPU_RECORD_THREAD = 19, /* struct offcpu_thread */
+};
+
+/* Who woke somebody. */
+enum offcpu_waker {
+	OFFCPU_WAKER_TASK = 0,
+	OFFCPU_WAKER_SOFTIRQ = 1,
+	OFFCPU_WAKER_IRQ = 2,
+	OFFCPU_WAKER_NMI = 3,
+};
+
+/* A waker, and the sleep that it had come out of when that lies inside the sleep it ended. */
+struct offcpu_link {
+	__u64 stack;       /* of the waker */
+	__u64 sleep_stack; /* 0: it had not slept */
+	__u64 sleep_end;   /* when it was woken itself; not part of the chain's number */
+	__u32 pid;
+	__u32 tid;
+	__u32 kind; /* enum offcpu_waker */
+	__u32 pad;
+	char comm[OFFCPU_COMM];
+};
+_Static_assert(sizeof(struct offcpu_link) == 56, "shared with BPF");
+
+struct offcpu_chain {
+	__u32 type;
+	__u32 n;
+	__u64 id;
+	struct offcpu_link links[OFFCPU_LINKS];
+};
+
+/* How a wait began. */
+enum offcpu_flags {
+	OFFCPU_PREEMPTED = 1,     /* wanted to go on running */
+	OFFCPU_UNKNOWN_START = 2, /* was there before us: its time counts from our start */
+	OFFCPU_OPEN = 4,          /* not over yet */
+	OFFCPU_KTHREAD = 8,
+	OFFCPU_INFERRED = 16, /* its end was not seen, and worked out from the CPU time used */
+	OFFCPU_NEW = 32,      /* a new thread, waiting for its first turn */
+};
+
+struct offcpu_key {
+	__u64 stack; /* 0: none was taken */
+	__u64 chain; /* 0: no waker is known */
+	__u32 pid;
+	__u32 tid;     /* 0: all threads together */
+	__u32 state;   /* the kernel's task state at switch-out, 0: runnable */
+	__s32 syscall; /* -1: not in one */
+	__u32 flags;   /* enum offcpu_flags */
+	__u32 pad;
+	char comm[OFFCPU_COMM];
+};
+_Static_assert(sizeof(struct offcpu_key) == 56, "shared with BPF");
+
+struct offcpu_value {
+	__u64 blocked; /* ns until woken */
+	__u64 runq;    /* ns from then until it ran */
+	__u64 count;
+	__u64 max_blocked;
+	__u64 max_runq;
+};
+
+/* One wait, when each is sent instead of summed up. */
+struct offcpu_wait {
+	__u32 type;
+	__u32 cpu;
+	__u64 time; /* its end */
+	__u64 blocked;
+	__u64 runq;
+	__u32 next_pid; /* who ran while it waited for a CPU: the last one there */
+	__u32 next_tid;
+	struct offcpu_key key;
+	char ran_comm[OFFCPU_COMM];
+};
+
+/* The account of a thread: sent when it ends, and when asked for. */
+struct offcpu_thread {
+	__u32 type;
+	__u32 pid;
+	__u32 tid;
+	__u32 flags;
+	__u64 begin; /* when its account was opened */
+	__u64 end;
+	__u64 oncpu;
+	__u64 blocked;
+	__u64 runq;
+	__u64 unknown; /* off CPU, but its switch-out was not seen */
+	__u64 utime;   /* by the kernel's clock ticks, since begin */
+	__u64 stime;
+	__u64 switches;
+	__u64 preemptions;
+	__u64 cgroup;
+	char comm[OFFCPU_COMM];
+};
+
+enum offcpu_count {
+	OFFCPU_COUNT_WAITS,
+	OFFCPU_COUNT_UNKNOWN_START, /* waits that began before us: not counted in */
+	OFFCPU_COUNT_NO_WAKER,      /* sleeps whose waking was not seen */
+	OFFCPU_COUNT_MAP_FULL,      /* waits that found no room ... */
+	OFFCPU_COUNT_MAP_FULL_NS,   /* ... and their time */
+	OFFCPU_COUNT_STACKS,
+	OFFCPU_COUNT_STACKS_FULL, /* stacks that could not be kept */
+	OFFCPU_COUNT_CHAINS_FULL,
+	OFFCPU_COUNT_LOST,       /* waits that did not fit into the ring ... */
+	OFFCPU_COUNT_LOST_NS,    /* ... and their time */
+	OFFCPU_COUNT_INFERRED,   /* waits whose end was not seen */
+	OFFCPU_COUNT_BACKWARD,   /* waits with an end before their begin: clocks differ; left out */
+	OFFCPU_COUNT_NO_ROOM,    /* threads for which the kernel had no memory */
+	OFFCPU_COUNT_MISSED_OUT, /* switch-ins of threads that never left */
+	OFFCPU_COUNTERS,
+};
+
+#endif

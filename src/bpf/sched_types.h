@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The kernel's types that only the scheduler programs read, besides those of ktypes.h. A type that
+ * ktypes.h has already with other fields is named x___sched here: the loader looks for x.
+ */
+#ifndef BPF_SCHED_TYPES_H
+#define BPF_SCHED_TYPES_H
+
+#include "bpf/ktypes.h"
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct rq___sched;
+
+struct cfs_rq___sched {
+	unsigned int nr_running; /* until 6.13 */
+	unsigned int nr_queued;
+	struct rq___sched *rq;
+};
+
+struct sched_entity___sched {
+	u64 sum_exec_runtime;
+	struct cfs_rq___sched *cfs_rq;
+};
+
+struct kernfs_node___sched {
+	u64 id;
+};
+
+struct cgroup___sched {
+	struct kernfs_node___sched *kn;
+};
+
+struct css_set___sched {
+	struct cgroup___sched *dfl_cgrp;
+};
+
+struct task_struct___sched {
+	unsigned int __state;
+	int pid;
+	int tgid;
+	u64 utime;
+	u64 stime;
+	char comm[16];
+	struct sched_entity___sched se;
+	struct css_set___sched *cgroups;
+};
+
+/* Before 5.14. */
+struct task_struct___old {
+	long state;
+};
+
+struct bpf_iter_meta {
+	u64 session_id;
+};
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+};
+
+#pragma clang attribute pop
+
+#define SCHED_STATE_SLEEP 0x1u
+#define SCHED_STATE_DISK  0x2u
+#define SCHED_STATE_DEAD  0x80u
+
+#define PREEMPT_SOFTIRQ_SERVED 0x00000100
+#define PREEMPT_HARDIRQ        0x000f0000
+#define PREEMPT_NMI            0x00f00000
+
+#endif

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/diff.h"
+#include "base/io.h"
+#include "cli/output.h"
+#include "cli/profile_args.h"
+#include "view/html.h"
+#include "view/svg.h"
+
+struct diff_args {
+	struct profile_args profile;
+	struct output_args output;
+	const char *time2, *title, *minwidth;
+	bool absolute, relative, swap, all, inverted;
+	double confidence, width;
+	u64 lines;
+	int order, group;
+};
+
+static const char *const orders[] = { "left-heavy", "name", NULL };
+static const enum calltree_order order_values[] = { ORDER_WEIGHT, ORDER_NAME };
+static const char *const groups[] = { "none", "comm", NULL };
+
+#define AT(field) .offset = offsetof(struct diff_args, field)
+#define LOOK      .group = "Look"
+
+static const struct opt diff_options[] = {
+	{ .type = OPT_INCLUDE, .include = profile_options, AT(profile) },
+	{ .name = "time2",
+	  .type = OPT_STRING,
+	  AT(time2),
+	  .arg = "FROM,TO",
+	  .group = "Input",
+	  .help = "the later span of the recording; --time is the earlier one" },
+	{ .type = OPT_INCLUDE, .include = output_options, AT(output) },
+	{ .name = "absolute",
+	  .type = OPT_FLAG,
+	  AT(absolute),
+	  .help = "compare as they are, without making both equally large" },
+	{ .name = "relative",
+	  .type = OPT_FLAG,
+	  AT(relative),
+	  .help = "sort and colour by growth in parts of what there was" },
+	{ .name = "swap", .type = OPT_FLAG, AT(swap), .help = "the first is the later one" },
+	{ .name = "confidence",
+	  .type = OPT_PERCENT,
+	  AT(confidence),
+	  .arg = "P",
+	  .def = "99",
+	  .help = "grey what chance does more often than in 100-P % of all cases; 0: nothing" },
+	{ .name = "lines",
+	  .type = OPT_U64,
+	  AT(lines),
+	  .arg = "N",
+	  .def = "25",
+	  .help = "most lines of each table" },
+	{ .name = "all", .type = OPT_FLAG, AT(all), .help = "leave out nothing" },
+	{ .name = "group",
+	  .type = OPT_CHOICE,
+	  AT(group),
+	  .arg = "BY",
+	  .def = "comm",
+	  .choices = groups,
+	  LOOK,
+	  .help = "pictures: the boxes on the root" },
+	{ .name = "order",
+	  .type = OPT_CHOICE,
+	  AT(order),
+	  .arg = "HOW",
+	  .def = "name",
+	  .choices = orders,
+	  LOOK,
+	  .help = "pictures: what boxes on one another's side are sorted by" },
+	{ .name = "inverted",
+	  .type = OPT_FLAG,
+	  AT(inverted),
+	  LOOK,
+	  .alias = "icicle",
+	  .help = "pictures: the root at the top" },
+	{ .name = "title",
+	  .type = OPT_STRING,
+	  AT(title),
+	  .arg = "TEXT",
+	  LOOK,
+	  .help = "pictures: heading" },
+	{ .name = "width",
+	  .type = OPT_DOUBLE,
+	  AT(width),
+	  .arg = "PIXELS",
+	  LOOK,
+	  .help = "pictures: width (default: as wide as the window)" },
+	{ .name = "minwidth",
+	  .type = OPT_STRING,
+	  AT(minwidth),
+	  .arg = "PIXELS|N%",
+	  .def = "0.1",
+	  LOOK,
+	  .help = "pictures: leave out boxes that are narrower" },
+	OPT_END,
+};
+
+/* --- output --------------------------------------------------------------------------------- */
+
+static struct svg_opts drawing_of(const struct diff_args *a)
+{
+	return (struct svg_opts){
+		.title = a->title ? a->title : "Differential Flame Graph",
+		.width = a->width,
+		.height = 16,
+		.fonttype = "Verdana, DejaVu Sans, sans-serif",
+		.fontsize = 12,
+		.fontwidth = 0.59,
+		.nametype = "Function:",
+		.factor = 1,
+		.inverted = a->inverted,
+	};
+}
+
+static int write_svg(struct context *ctx, const struct diff_args *a, const struct diff *d,
+		     struct profile *p)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT;
+	struct svg_opts opts = drawing_of(a);
+	struct flame_opts layout = {
+		.event = d->after.event,
+		.has_baseline = true,
+		.baseline = d->before.event,
+		.group = a->group ? GROUP_COMM : GROUP_NONE,
+		.order = order_values[a->order],
+		.elided = true,
+		.relative = a->relative,
+		.confidence = a->confidence / 100,
+		.exposure = d->exposure,
+	};
+	struct flame flame;
+	int r = svg_min_share(a->minwidth, a->width, &layout.min_share, &ctx->err);
+
+	if (r >= 0)
+		r = flame_init(&flame, p, &layout, &ctx->err);
+	if (r < 0)
+		return r == -ENODATA ? EXIT_NOTHING : r;
+	svg_flame(&flame, &opts, &text);
+	flame_release(&flame);
+	return output_write(ctx, &a->output, &text);
+}
+
+static int write_html(struct context *ctx, const struct diff_args *a, const struct diff *d,
+		      const struct profile *p)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT;
+	struct html_opts opts = {
+		.title = a->title,
+		.has_event = true,
+		.event = d->after.event,
+		.has_baseline = true,
+		.baseline = d->before.event,
+		.inverted = a->inverted,
+		.left_heavy = order_values[a->order] == ORDER_WEIGHT,
+		.group = groups[a->group],
+	};
+	int r = html_write(p, &opts, &text, &ctx->err);
+
+	return r < 0 ? r : output_write(ctx, &a->output, &text);
+}
+
+static int show_tables(struct context *ctx, const struct diff *d, struct profile *p,
+		       const struct diff_opts *opts)
+{
+	_cleanup_result_ struct result result;
+
+	result_init(&result, "diff");
+	diff_report(d, p, opts, &result);
+	return cli_show(ctx, &result);
+}
+
+/* --- input ---------------------------------------------------------------------------------- */
+
+static int load(struct context *ctx, struct diff_args *a, const char *input, const char *time,
+		struct profile *p)
+{
+	struct profile_args one = a->profile;
+	struct load_opts opts;
+	int r;
+
+	one.input = input;
+	one.time = time;
+	r = profile_args_opts(&one, &opts, &ctx->err);
+	if (r < 0)
+		return r;
+	/* the viewer follows time, tables do not */
+	opts.merge = !output_is(&a->output, "html");
+	return profile_args_load(ctx, &one, &opts, p);
+}
+
+struct inputs {
+	const char *before, *after; /* after NULL: both are in one */
+};
+
+static int choose_inputs(struct context *ctx, const struct diff_args *a, struct inputs *ret)
+{
+	size_t n = ctx->operands.len;
+	const char *first = n ? ctx->operands.items[0] : a->profile.input;
+
+	*ret = (struct inputs){ .before = first };
+	if (n == 2)
+		ret->after = ctx->operands.items[1];
+	else if (a->time2)
+		ret->after = first;
+	else if (!first)
+		*ret = (struct inputs){ "fathom.data.old", "fathom.data" };
+	if (a->profile.input && n) {
+		err_set(&ctx->err, EINVAL, "-i and names of files are both given");
+		return EXIT_USAGE;
+	}
+	if (a->time2 && (n == 2 || !a->profile.time)) {
+		err_set(&ctx->err, EINVAL, "--time2 needs --time and one recording");
+		return EXIT_USAGE;
+	}
+	return 0;
+}
+
+static int load_both(struct context *ctx, struct diff_args *a, const struct inputs *in,
+		     const struct diff_opts *opts, struct diff *d, struct profile *p)
+{
+	const char *time2 = a->time2 ? a->time2 : a->profile.time;
+	int r = load(ctx, a, in->before, a->profile.time, p);
+
+	if (r >= 0 && !in->after)
+		return diff_columns(d, p, opts, &ctx->err);
+	if (r >= 0)
+		r = diff_end_before(d, p, &ctx->err);
+	if (r >= 0)
+		r = load(ctx, a, in->after, time2, p);
+	if (r >= 0)
+		r = diff_join(d, p, opts, &ctx->err);
+	return r;
+}
+
+static int check_args(struct context *ctx, const struct diff_args *a)
+{
+	struct svg_opts drawing = drawing_of(a);
+	double share;
+
+	if (a->confidence < 0 || a->confidence >= 100) {
+		err_set(&ctx->err, ERANGE, "confidence %g is not from 0 to below 100",
+			a->confidence);
+		return EXIT_USAGE;
+	}
+	if (svg_opts_check(&drawing, &ctx->err) < 0 ||
+	    svg_min_share(a->minwidth, a->width, &share, &ctx->err) < 0)
+		return EXIT_USAGE;
+	return output_check(ctx, &a->output, "svg html");
+}
+
+static int diff_run(struct context *ctx, void *args)
+{
+	struct diff_args *a = args;
+	struct diff_opts opts = {
+		.absolute = a->absolute,
+		.relative = a->relative,
+		.swap = a->swap,
+		.confidence = a->confidence / 100,
+		.max_lines = a->all || ctx->common.json || ctx->common.csv ? 0 : (u32)a->lines,
+	};
+	struct inputs in;
+	struct profile p;
+	struct diff d;
+	int r = check_args(ctx, a);
+
+	if (!r)
+		r = choose_inputs(ctx, a, &in);
+	if (r)
+		return r;
+	profile_init(&p);
+	r = load_both(ctx, a, &in, &opts, &d, &p);
+	if (r == -ENODATA)
+		r = EXIT_NOTHING;
+	else if (r >= 0 && output_is(&a->output, "html"))
+		r = write_html(ctx, a, &d, &p);
+	else if (r >= 0 && a->output.path)
+		r = write_svg(ctx, a, &d, &p);
+	else if (r >= 0)
+		r = show_tables(ctx, &d, &p, &opts);
+	profile_release(&p);
+	return r;
+}
+
+static const struct example diff_examples[] = {
+	{ "fathom diff", "fathom.data.old and fathom.data: what the last change did" },
+	{ "fathom diff old.data new.data -o diff.svg", "as a differential flame graph" },
+	{ "fathom diff run.data --time +0,+5 --time2 +5,+10", "two spans of one recording" },
+	{ "fathom diff two-columns.folded", "folded stacks as difffolded.pl writes them" },
+	{ 0 },
+};
+
+const struct command cmd_diff = {
+	.name = "diff",
+	.summary = "two recordings, or two spans of one, compared",
+	.description =
+		"Shows which functions and stacks take more and which take less than before: as "
+		"tables here, as a differential flame graph with -o FILE.svg, in the viewer with "
+		"-o FILE.html.\n\n"
+		"Shares are compared: the first profile is made as large as the second, in "
+		"fractions of samples, unless --absolute is given. A function counts with all that "
+		"it called, once per stack.\n\n"
+		"Samples are a lottery. What differs no more than two draws from the same lot "
+		"would (a binomial test on the counts of samples) is called noise and grey; "
+		"--confidence says how sure to be. In the picture the width is what there is now; "
+		"new boxes are amber, stacks that vanished stand to the right in purple, as wide "
+		"as they were.",
+	.question = Q_LOOK,
+	.options = diff_options,
+	.args_size = sizeof(struct diff_args),
+	.operands = "[BEFORE [AFTER]]",
+	.max_operands = 2,
+	.examples = diff_examples,
+	.notes = "The test assumes independent samples of equal weight: of off-CPU time, where few "
+		 "samples may carry most of the weight, it says little. Among a thousand functions "
+		 "some ten differ by chance at 99 %.",
+	.see_also = "fathom-flame fathom-report",
+	.run = diff_run,
+};

@@ -1,0 +1,621 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/offcpu.h"
+
+#include <pwd.h>
+#include <signal.h>
+
+#include "analysis/flame.h"
+#include "analysis/offcpu_load.h"
+#include "base/clock.h"
+#include "base/io.h"
+#include "base/log.h"
+#include "base/stop.h"
+#include "host/cgroup.h"
+#include "view/html.h"
+#include "view/svg.h"
+
+/* --- options ---------------------------------------------------------------------------------- */
+
+static int parse_states(void *field, const char *text, struct err *e)
+{
+	static const struct {
+		char letter;
+		u32 bit;
+	} known[] = { { 'S', OFFCPU_IN_SLEEP },     { 'D', OFFCPU_IN_DISK },
+		      { 'I', OFFCPU_IN_IDLE },      { 'R', OFFCPU_IN_RUNNABLE },
+		      { '+', OFFCPU_IN_PREEMPTED }, { 'T', OFFCPU_IN_OTHER } };
+	u32 *states = field;
+
+	for (; *text; text++) {
+		u32 bit = 0;
+
+		if (*text == ',')
+			continue;
+		for (size_t i = 0; i < ARRAY_SIZE(known); i++)
+			bit |= known[i].letter == *text ? known[i].bit : 0;
+		if (!bit) {
+			err_set(e, EINVAL, "'%c' is no state of a thread", *text);
+			err_hint(e, "S sleeping, D in the disk's hands, I idle kernel thread, R "
+				    "gave way, + preempted, T stopped");
+			return -EINVAL;
+		}
+		*states |= bit;
+	}
+	return 0;
+}
+
+#define AT(field) .offset = offsetof(struct wait_args, field)
+#define WHICH     .group = "Which waits"
+#define SHOWN     .group = "Output"
+
+const struct opt wait_options[] = {
+	{ .type = OPT_INCLUDE, .include = target_options, AT(target) },
+	{ .name = "comm",
+	  .type = OPT_STRINGS,
+	  AT(comms),
+	  .arg = "NAME",
+	  WHICH,
+	  .help = "only threads of this name" },
+	{ .name = "min",
+	  .type = OPT_DURATION,
+	  AT(min),
+	  .arg = "TIME",
+	  WHICH,
+	  .help = "only waits that took at least this long, like 10us" },
+	{ .name = "max",
+	  .type = OPT_DURATION,
+	  AT(max),
+	  .arg = "TIME",
+	  WHICH,
+	  .help = "only waits that took at most this long" },
+	{ .short_name = 'm',
+	  .name = "min-block-time",
+	  .type = OPT_U64,
+	  AT(min_us),
+	  .arg = "US",
+	  WHICH,
+	  .flags = OPT_HIDDEN,
+	  .help = "bcc's name for --min, in microseconds" },
+	{ .short_name = 'M',
+	  .name = "max-block-time",
+	  .type = OPT_U64,
+	  AT(max_us),
+	  .arg = "US",
+	  WHICH,
+	  .flags = OPT_HIDDEN,
+	  .help = "bcc's name for --max, in microseconds" },
+	{ .name = "state",
+	  .type = OPT_CUSTOM,
+	  AT(states),
+	  .arg = "SDIR+T",
+	  WHICH,
+	  .parse = parse_states,
+	  .help = "only waits in these states, by their letters in ps, + is preempted; "
+		  "default all but I, kernel threads without work" },
+	{ .short_name = 'U',
+	  .name = "user-threads",
+	  .type = OPT_FLAG,
+	  AT(user_threads),
+	  WHICH,
+	  .alias = "user-threads-only",
+	  .conflicts = "kernel-threads",
+	  .help = "no kernel threads" },
+	{ .short_name = 'K',
+	  .name = "kernel-threads",
+	  .type = OPT_FLAG,
+	  AT(kernel_threads),
+	  WHICH,
+	  .alias = "kernel-threads-only",
+	  .help = "only kernel threads" },
+	{ .name = "period",
+	  .type = OPT_DURATION,
+	  AT(period),
+	  .arg = "TIME",
+	  WHICH,
+	  .help = "one sample for this much time off CPU instead of every wait" },
+	{ .short_name = 'i',
+	  .name = "input",
+	  .type = OPT_FILE,
+	  AT(input),
+	  .arg = "FILE",
+	  .help = "a recording of 'fathom record --off-cpu' instead of the running machine" },
+	{ .name = "interval",
+	  .type = OPT_DURATION,
+	  AT(interval),
+	  .arg = "TIME",
+	  .help = "show what happened in each such time" },
+	{ .name = "rows",
+	  .type = OPT_U64,
+	  AT(rows),
+	  .arg = "N",
+	  .max = OFFCPU_ROWS_MOST,
+	  .alias = "stack-storage-size",
+	  .help = "room for so many different waits in the kernel (default 16384)" },
+	{ .name = "threads",
+	  .type = OPT_FLAG,
+	  AT(by_thread),
+	  .alias = "per-thread",
+	  .help = "tell the threads of a process apart" },
+	{ .name = "runqueue",
+	  .type = OPT_FLAG,
+	  AT(runqueue),
+	  SHOWN,
+	  .help = "weigh by the time that threads wanted to run and had no CPU" },
+	{ .name = "no-kernel", .type = OPT_FLAG, AT(no_kernel), SHOWN, .help = "no kernel frames" },
+	{ .name = "no-user", .type = OPT_FLAG, AT(no_user), SHOWN, .help = "no user frames" },
+	{ .short_name = 'n',
+	  .name = "lines",
+	  .type = OPT_U64,
+	  AT(lines),
+	  .arg = "N",
+	  SHOWN,
+	  .def = "20",
+	  .max = 1 << 20,
+	  .help = "show so many waits, 0 for all" },
+	{ .short_name = 'f',
+	  .name = "folded",
+	  .type = OPT_FLAG,
+	  AT(folded),
+	  SHOWN,
+	  .help = "lines 'thread;root;...;leaf microseconds' for flame graphs" },
+	{ .short_name = 'o',
+	  .name = "output",
+	  .type = OPT_FILE,
+	  AT(output),
+	  .arg = "FILE",
+	  SHOWN,
+	  .help = "a picture: .svg or .html; .folded for lines of text" },
+	{ .name = "title",
+	  .type = OPT_STRING,
+	  AT(title),
+	  .arg = "TEXT",
+	  SHOWN,
+	  .help = "its heading" },
+	{ .name = "force", .type = OPT_FLAG, AT(force), SHOWN, .help = "overwrite the file" },
+	OPT_END,
+};
+
+void wait_args_release(void *args)
+{
+	(void)args;
+}
+
+/* --- the target ------------------------------------------------------------------------------- */
+
+static int add_user(struct wait_filter *f, const char *user, struct err *e)
+{
+	const struct passwd *pw = getpwnam(user);
+	u64 id;
+
+	if (pw) {
+		vec_push(&f->uids, pw->pw_uid);
+		return 0;
+	}
+	if (parse_u64_range(user, 0, UINT32_MAX, &id, NULL) < 0)
+		return err_set(e, EINVAL, "there is no user '%s'", user);
+	vec_push(&f->uids, (u32)id);
+	return 0;
+}
+
+static int add_cgroup(struct wait_filter *f, const char *name, struct err *e)
+{
+	_cleanup_cgroup_mounts_ struct cgroup_mounts mounts = CGROUP_MOUNTS_INIT;
+	_cleanup_buf_ struct buf path = BUF_INIT;
+	int rc = cgroup_mounts_read(&mounts, e);
+
+	if (rc >= 0)
+		rc = cgroup_find(&mounts, name, &path, e);
+	if (rc >= 0)
+		vec_push(&f->cgroups, buf_detach(&path));
+	return rc;
+}
+
+enum { ALL_STATES = 63 };
+
+int wait_filter_make(struct wait_filter *f, const struct wait_args *a, struct err *e)
+{
+	const struct target_args *t = &a->target;
+	int rc = 0;
+
+	*f = (struct wait_filter){ 0 };
+	if (t->cpus.len)
+		return err_set(e, EINVAL, "waiting happens on no CPU: --cpu means nothing here");
+	for (size_t i = 0; rc >= 0 && i < t->users.len; i++)
+		rc = add_user(f, t->users.items[i], e);
+	for (size_t i = 0; rc >= 0 && i < t->cgroups.len; i++)
+		rc = add_cgroup(f, t->cgroups.items[i], e);
+	f->opts = (struct offcpu_opts){
+		.pids = &t->pids,
+		.tids = &t->tids,
+		.uids = f->uids.items,
+		.n_uids = f->uids.len,
+		.cgroups = (const char *const *)f->cgroups.items,
+		.n_cgroups = f->cgroups.len,
+		.comms = a->comms.items,
+		.n_comms = a->comms.len,
+		.states = a->states ? a->states : ALL_STATES & ~(u32)OFFCPU_IN_IDLE,
+		.min_ns = a->min ? a->min : a->min_us * NSEC_PER_USEC,
+		.max_ns = a->max ? a->max : a->max_us * NSEC_PER_USEC,
+		.period = a->period,
+		.rows = a->rows,
+		.by_thread = a->by_thread,
+		.no_kthreads = a->user_threads,
+		.no_users = a->kernel_threads,
+		.no_kernel_stacks = a->no_kernel,
+		.no_user_stacks = a->no_user,
+	};
+	return rc;
+}
+
+void wait_filter_release(struct wait_filter *f)
+{
+	vec_release(&f->uids);
+	vec_each(c, &f->cgroups)
+		free(*c);
+	vec_release(&f->cgroups);
+}
+
+/* --- a live run ------------------------------------------------------------------------------- */
+
+enum { STATUS_NOT_RUN = 126, STATUS_NOT_FOUND = 127 };
+
+int wait_run_open(struct wait_run *r, struct context *ctx, struct wait_filter *f, struct err *e)
+{
+	int rc = 0;
+
+	*r = (struct wait_run){ .launch = LAUNCH_INIT };
+	if (ctx->program) {
+		rc = launch_prepare(&r->launch, ctx->program, e);
+		if (rc < 0)
+			return rc == -ENOENT   ? STATUS_NOT_FOUND
+			       : rc == -EACCES ? STATUS_NOT_RUN
+					       : rc;
+		f->opts.follow = !f->opts.pids->len && !f->opts.tids->len && !f->opts.n_uids &&
+				 !f->opts.n_cgroups;
+	}
+	rc = offcpu_live_open(&r->live, &f->opts, e);
+	if (rc == -EPERM || rc == -EOPNOTSUPP)
+		rc = EXIT_MISSING;
+	if (!rc && f->opts.follow)
+		rc = offcpu_add_pid(r->live.engine, (u32)r->launch.pid, e);
+	return rc;
+}
+
+int wait_run_start(struct wait_run *r, struct err *e)
+{
+	int rc = offcpu_live_start(&r->live, e);
+
+	if (rc >= 0 && r->launch.pid)
+		rc = launch_go(&r->launch, e);
+	return rc;
+}
+
+static bool program_ended(void *ctx)
+{
+	struct launch *l = ctx;
+
+	return l->pid && launch_ended(l);
+}
+
+int wait_run_go(struct wait_run *r, u64 until, struct err *e)
+{
+	return offcpu_live_run(&r->live, until, program_ended, &r->launch, e);
+}
+
+int wait_run_status(struct wait_run *r)
+{
+	bool ours;
+	int status;
+
+	if (!r->launch.pid)
+		return 0;
+	ours = !launch_ended(&r->launch);
+	if (ours)
+		launch_signal(&r->launch, stop_signal() ? stop_signal() : SIGTERM);
+	status = launch_wait(&r->launch);
+	return ours && !stop_requested() ? 0 : status;
+}
+
+void wait_run_release(struct wait_run *r)
+{
+	offcpu_live_release(&r->live);
+	launch_release(&r->launch);
+}
+
+/* --- output ----------------------------------------------------------------------------------- */
+
+static const char *const titles[] = {
+	[OFFCPU_VIEW_SLEEPER] = "Off-CPU Time Flame Graph",
+	[OFFCPU_VIEW_WAKER] = "Wakeup Flame Graph",
+	[OFFCPU_VIEW_BOTH] = "Off-Wake Flame Graph",
+	[OFFCPU_VIEW_CHAIN] = "Chain Graph",
+};
+static const enum svg_palette palettes[] = {
+	[OFFCPU_VIEW_SLEEPER] = PALETTE_IO,
+	[OFFCPU_VIEW_WAKER] = PALETTE_WAKEUP,
+	[OFFCPU_VIEW_BOTH] = PALETTE_CHAIN,
+	[OFFCPU_VIEW_CHAIN] = PALETTE_CHAIN,
+};
+
+struct shown {
+	struct context *ctx;
+	const struct wait_args *args;
+	enum offcpu_view view;
+	struct profile *profile;
+	wait_list *waits;
+	const struct offcpu_live *live; /* NULL: from a recording */
+};
+
+static int write_svg(const struct shown *s, struct buf *out)
+{
+	struct flame_opts opts = { .group = GROUP_COMM, .order = ORDER_NAME };
+	const char *name = s->args->runqueue ? RUNQ_EVENT : OFFCPU_EVENT;
+	struct flame f;
+	int rc;
+
+	opts.event = profile_get_event(s->profile, name);
+	rc = svg_min_share("0.1", 0, &opts.min_share, &s->ctx->err);
+	if (rc >= 0)
+		rc = flame_init(&f, s->profile, &opts, &s->ctx->err);
+	if (rc < 0)
+		return rc;
+	struct svg_opts draw = {
+		.title = s->args->title ? s->args->title : titles[s->view],
+		.height = 16,
+		.fonttype = "Verdana, DejaVu Sans, sans-serif",
+		.fontsize = 12,
+		.fontwidth = 0.59,
+		.nametype = "Function:",
+		.factor = 1,
+		.bgcolors = "blue",
+		.colors = { .by = COLOR_BY_NAME,
+			    .palette = s->args->runqueue ? PALETTE_ORANGE : palettes[s->view] },
+	};
+
+	svg_flame(&f, &draw, out);
+	flame_release(&f);
+	return 0;
+}
+
+static int write_html(const struct shown *s, struct buf *out)
+{
+	struct html_opts opts = {
+		.title = s->args->title ? s->args->title : titles[s->view],
+		.has_event = true,
+	};
+
+	opts.event = profile_get_event(s->profile, s->args->runqueue ? RUNQ_EVENT : OFFCPU_EVENT);
+	return html_write(s->profile, &opts, out, &s->ctx->err);
+}
+
+static int write_file(const struct shown *s)
+{
+	const char *path = s->args->output;
+	_cleanup_buf_ struct buf out = BUF_INIT;
+	int rc = 0;
+
+	if (ends_with(path, ".svg"))
+		rc = write_svg(s, &out);
+	else if (ends_with(path, ".html"))
+		rc = write_html(s, &out);
+	else
+		waits_to_folded(s->profile, s->waits, s->view, s->args->runqueue, &out);
+	if (rc >= 0)
+		rc = io_write_file_atomic(path, buf_str(&out), out.len, &s->ctx->err);
+	return rc == -ENODATA ? EXIT_NOTHING : rc;
+}
+
+static int show_table(const struct shown *s)
+{
+	_cleanup_result_ struct result r;
+
+	result_init(&r, s->ctx->command->name);
+	if (s->live) {
+		result_fact(&r, "duration_ns", "duration",
+			    value_u(VALUE_DURATION, s->live->end - s->live->begin));
+	}
+	waits_to_result(s->profile, s->waits, s->view, s->args->runqueue, (u32)s->args->lines, &r);
+	if (s->live)
+		offcpu_live_health(s->live, &r);
+	return cli_show(s->ctx, &r);
+}
+
+static int show_folded(const struct shown *s)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT;
+
+	waits_to_folded(s->profile, s->waits, s->view, s->args->runqueue, &out);
+	return cli_print(s->ctx, &out);
+}
+
+static int show(const struct shown *s)
+{
+	waits_to_profile(s->profile, s->waits, s->view);
+	if (s->args->output)
+		return write_file(s);
+	if (s->args->folded)
+		return show_folded(s);
+	return show_table(s);
+}
+
+/* --- the commands ----------------------------------------------------------------------------- */
+
+static int check_args(struct context *ctx, const struct wait_args *a)
+{
+	const char *path = a->output;
+
+	if (!path)
+		return 0;
+	if (!ends_with(path, ".svg") && !ends_with(path, ".html") && !ends_with(path, ".folded") &&
+	    !ends_with(path, ".txt")) {
+		err_set(&ctx->err, EINVAL, "cannot tell the format of '%s' by its name", path);
+		err_hint(&ctx->err, "pictures are .svg or .html, lines of text .folded");
+		return EXIT_USAGE;
+	}
+	if (!a->force && io_exists(path)) {
+		err_set(&ctx->err, EEXIST, "'%s' exists", path);
+		err_hint(&ctx->err, "--force overwrites it");
+		return EXIT_FAILED;
+	}
+	return 0;
+}
+
+/* bcc's positional [INTERVAL [COUNT]]; as there, one number is how long. */
+static int take_operands(struct context *ctx, struct wait_args *a, u64 *ret_count)
+{
+	u64 time;
+
+	*ret_count = 0;
+	if (ctx->operands.len && parse_duration(ctx->operands.items[0], &time, &ctx->err) < 0)
+		return EXIT_USAGE;
+	if (ctx->operands.len == 1)
+		a->target.duration = time;
+	if (ctx->operands.len == 2) {
+		a->interval = time;
+		if (parse_u64_range(ctx->operands.items[1], 1, 1 << 30, ret_count, &ctx->err) < 0)
+			return EXIT_USAGE;
+	}
+	return 0;
+}
+
+static int from_recording(struct context *ctx, const struct wait_args *a, enum offcpu_view view)
+{
+	struct offcpu_load load;
+	int rc = offcpu_load(&load, a->input, view, &ctx->err);
+
+	if (rc >= 0 && !load.waits.len) {
+		err_set(&ctx->err, ENODATA, "'%s' holds no waits", a->input);
+		err_hint(&ctx->err, "make one with: fathom record --off-cpu");
+		rc = EXIT_NOTHING;
+	}
+	if (!rc)
+		rc = show(&(struct shown){ ctx, a, view, &load.profile, &load.waits, NULL });
+	offcpu_load_release(&load);
+	return rc;
+}
+
+static int one_interval(struct context *ctx, struct wait_run *r, const struct wait_args *a,
+			enum offcpu_view view, u64 until)
+{
+	int rc = wait_run_go(r, until, &ctx->err);
+
+	if (rc >= 0)
+		rc = offcpu_live_collect(&r->live, &ctx->err);
+	if (rc >= 0)
+		rc = show(&(struct shown){ ctx, a, view, &r->live.profile, &r->live.waits,
+					   &r->live });
+	offcpu_live_reset(&r->live);
+	return rc;
+}
+
+static int run_intervals(struct context *ctx, struct wait_run *r, const struct wait_args *a,
+			 enum offcpu_view view, u64 count)
+{
+	u64 now = clock_mono_ns(), end = a->target.duration ? now + a->target.duration : 0;
+	int rc = 0;
+
+	ctx->stream = true;
+	for (u64 i = 1; rc >= 0 && !stop_requested() && !program_ended(&r->launch); i++) {
+		u64 until = now + i * a->interval;
+
+		if (end && until > end)
+			until = end;
+		rc = one_interval(ctx, r, a, view, until);
+		if ((end && until >= end) || (count && i >= count))
+			break;
+	}
+	offcpu_stop(r->live.engine);
+	return rc;
+}
+
+static int run_once(struct context *ctx, struct wait_run *r, const struct wait_args *a,
+		    enum offcpu_view view)
+{
+	u64 duration = a->target.duration;
+	int rc = wait_run_go(r, duration ? clock_mono_ns() + duration : 0, &ctx->err);
+
+	if (rc >= 0)
+		rc = offcpu_live_stop(&r->live, &ctx->err);
+	if (rc >= 0)
+		rc = offcpu_live_collect(&r->live, &ctx->err);
+	if (rc >= 0 && !r->live.waits.len && !r->launch.pid) {
+		err_set(&ctx->err, ENODATA, "nothing waited, or all of it waits still");
+		return EXIT_NOTHING;
+	}
+	return rc < 0 ? rc
+		      : show(&(struct shown){ ctx, a, view, &r->live.profile, &r->live.waits,
+					      &r->live });
+}
+
+static int live(struct context *ctx, struct wait_args *a, enum offcpu_view view, u64 count)
+{
+	struct wait_filter f;
+	struct wait_run r = { .launch = LAUNCH_INIT };
+	int rc = wait_filter_make(&f, a, &ctx->err), status;
+
+	if (rc < 0) {
+		wait_filter_release(&f);
+		return EXIT_USAGE;
+	}
+	f.opts.no_sleeper_stacks = view == OFFCPU_VIEW_WAKER;
+	f.opts.wakers = view != OFFCPU_VIEW_SLEEPER;
+	f.opts.chains = view == OFFCPU_VIEW_CHAIN;
+	rc = wait_run_open(&r, ctx, &f, &ctx->err);
+	if (!rc)
+		rc = wait_run_start(&r, &ctx->err);
+	if (!rc)
+		rc = a->interval ? run_intervals(ctx, &r, a, view, count)
+				 : run_once(ctx, &r, a, view);
+	status = wait_run_status(&r);
+	wait_run_release(&r);
+	wait_filter_release(&f);
+	return rc ? rc : status;
+}
+
+int wait_command(struct context *ctx, struct wait_args *a, enum offcpu_view view)
+{
+	u64 count;
+	int rc = check_args(ctx, a);
+
+	if (!rc)
+		rc = take_operands(ctx, a, &count);
+	if (rc)
+		return rc;
+	return a->input ? from_recording(ctx, a, view) : live(ctx, a, view, count);
+}
+
+static int offcpu_run(struct context *ctx, void *args)
+{
+	return wait_command(ctx, args, OFFCPU_VIEW_SLEEPER);
+}
+
+static const struct example offcpu_examples[] = {
+	{ "fathom offcpu -d 5s", "where all threads waited, for five seconds" },
+	{ "fathom offcpu -p 1234 -d 10s -o wait.svg", "one process, as a flame graph" },
+	{ "fathom offcpu -d 5s --state D", "only what waited for disks" },
+	{ "fathom offcpu -d 5s --runqueue", "who wanted to run and had no CPU" },
+	{ "fathom offcpu --min 10ms --folded -d 5s", "long waits, as folded stacks" },
+	{ 0 },
+};
+
+const struct command cmd_offcpu = {
+	.name = "offcpu",
+	.summary = "where threads wait: blocked time by stack",
+	.description =
+		"Takes the stack of each thread when it leaves the CPU, and adds to it how long it "
+		"stayed away: until it was woken (blocked) and from then until it ran (waiting for "
+		"a CPU, the column RUNQ). All is summed up in the kernel. User stacks are complete "
+		"without frame pointers.\n\n"
+		"A wait counts when it ends: threads that sleep all the time are not shown; "
+		"'fathom threads' shows them. With a program only that one is looked at, with all "
+		"that it starts.",
+	.question = Q_WAIT,
+	.options = wait_options,
+	.args_size = sizeof(struct wait_args),
+	.operands = "[SECONDS | INTERVAL COUNT]",
+	.max_operands = 2,
+	.takes_program = true,
+	.examples = offcpu_examples,
+	.see_also = "fathom-offwake fathom-chain fathom-threads fathom-sched fathom-flame",
+	.run = offcpu_run,
+};

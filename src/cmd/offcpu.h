@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the commands about waiting share: one table of options, one way to run. */
+#ifndef CMD_OFFCPU_H
+#define CMD_OFFCPU_H
+
+#include "analysis/offcpu_live.h"
+#include "capture/launch.h"
+#include "cli/cli.h"
+#include "cli/target.h"
+
+struct wait_args {
+	struct target_args target;
+	const char *input;
+	u64 interval;
+	bool folded;
+	const char *output;
+	bool force;
+	const char *title;
+	bool runqueue;
+	bool open;
+	u64 min_us, max_us;
+	u64 min, max;
+	u32 states;
+	str_list comms;
+	u64 period;
+	u64 rows;
+	u64 lines;
+	bool user_threads, kernel_threads;
+	bool by_thread;
+	bool no_kernel, no_user;
+};
+
+extern const struct opt wait_options[];
+void wait_args_release(void *args);
+
+/* The target in the form that the engine takes. */
+struct wait_filter {
+	struct offcpu_opts opts;
+	VEC(u32) uids;
+	VEC(char *) cgroups;
+};
+
+int wait_filter_make(struct wait_filter *f, const struct wait_args *a, struct err *e);
+void wait_filter_release(struct wait_filter *f);
+
+/* Looks (live, or at a recording) and shows what that view shows. */
+int wait_command(struct context *ctx, struct wait_args *a, enum offcpu_view view);
+
+/* A live run: opens, starts the program if one is given, runs for the duration, stops. */
+struct wait_run {
+	struct offcpu_live live;
+	struct launch launch;
+	int status; /* of the program */
+};
+
+int wait_run_open(struct wait_run *r, struct context *ctx, struct wait_filter *f, struct err *e);
+/* Starts; @until 0: until stopped or the program ends. */
+int wait_run_start(struct wait_run *r, struct err *e);
+int wait_run_go(struct wait_run *r, u64 until, struct err *e);
+void wait_run_release(struct wait_run *r);
+/* Ends the program if it still runs; its status for the command's own. */
+int wait_run_status(struct wait_run *r);
+
+#endif

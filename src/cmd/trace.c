@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* fathom trace: programs in the tracing language. */
+#include <fcntl.h>
+#include <signal.h>
+
+#include "base/io.h"
+#include "base/stop.h"
+#include "capture/launch.h"
+#include "cli/cli.h"
+#include "host/procfs.h"
+#include "lang/lang.h"
+
+enum { SOURCE_MOST = 16 << 20 };
+
+struct trace_args {
+	const char *program;
+	bool list;
+	bool list_verbose;
+	u64 pid;
+	const char *command;
+	const char *output;
+	int format;
+	int buffering;
+	bool unsafe;
+	bool dry_run;
+	bool fmt;
+	bool compat;
+	bool no_warnings;
+	str_list stage;
+	str_list ignored;
+	bool ignored_flag;
+};
+
+#define OPTION(letter, name_, type_, field, arg_, group_, help_, ...)                       \
+	{                                                                                   \
+		.short_name = letter, .name = name_, .type = type_,                         \
+		.offset = offsetof(struct trace_args, field), .arg = arg_, .group = group_, \
+		.help = help_, __VA_ARGS__                                                  \
+	}
+#define WHAT(letter, name_, type_, field, arg_, help_, ...) \
+	OPTION(letter, name_, type_, field, arg_, "Program", help_, __VA_ARGS__)
+#define OUTPUT(letter, name_, type_, field, arg_, help_, ...) \
+	OPTION(letter, name_, type_, field, arg_, "Output", help_, __VA_ARGS__)
+#define ACCEPTED(letter, name_)                                   \
+	OPTION(letter, name_, OPT_FLAG, ignored_flag, NULL, NULL, \
+	       "accepted for those used to bpftrace", .flags = OPT_HIDDEN)
+#define ACCEPTED_VALUE(letter, name_)                          \
+	OPTION(letter, name_, OPT_STRINGS, ignored, "X", NULL, \
+	       "accepted for those used to bpftrace", .flags = OPT_HIDDEN)
+
+static const char *const formats[] = { "text", "json", "folded", NULL };
+static const char *const bufferings[] = { "line", "full", "none", NULL };
+
+static const struct opt trace_options[] = {
+	WHAT('e', "program", OPT_STRING, program, "PROGRAM", "the program itself"),
+	WHAT('l', "list", OPT_FLAG, list, NULL, "list probes that match the operand"),
+	WHAT(0, "list-verbose", OPT_FLAG, list_verbose, NULL,
+	     "list probes with their arguments (-lv works, too)"),
+	WHAT('p', "pid", OPT_U64, pid, "PID", "only this process, for user probes",
+	     .max = UINT32_MAX),
+	WHAT('c', "cmd", OPT_STRING, command, "COMMAND", "run this, end when it ends"),
+	WHAT(0, "unsafe", OPT_FLAG, unsafe, NULL, "allow system(), signal() and override()"),
+	WHAT(0, "dry-run", OPT_FLAG, dry_run, NULL, "load and attach, then end"),
+	WHAT(0, "fmt", OPT_FLAG, fmt, NULL, "print the program in one form"),
+	WHAT('d', "dump", OPT_STRINGS, stage, "STAGE", "print the generated code (codegen)"),
+	OUTPUT('f', "format", OPT_CHOICE, format, "FORMAT", "text, json or folded (stacks)",
+	       .def = "text", .choices = formats),
+	OUTPUT('o', "output", OPT_FILE, output, "FILE", "write there"),
+	OUTPUT('B', "buffering", OPT_CHOICE, buffering, "MODE", "line, full or none", .def = "line",
+	       .choices = bufferings),
+	OUTPUT(0, "no-warnings", OPT_FLAG, no_warnings, NULL, "do not show warnings"),
+	OPTION(0, "compat", OPT_FLAG, compat, NULL, NULL,
+	       "behave as bpftrace does where that differs", .flags = OPT_HIDDEN),
+	ACCEPTED('k', "helper-errors"),
+	ACCEPTED(0, "no-feature"),
+	ACCEPTED(0, "usdt-file-activation"),
+	ACCEPTED(0, "debuginfo"),
+	ACCEPTED_VALUE('I', "include-dir"),
+	ACCEPTED_VALUE(0, "include"),
+	OPT_END,
+};
+
+/* --- output ----------------------------------------------------------------------------------- */
+
+static int write_text(void *ctx, bool to_err, const char *text, size_t n)
+{
+	FILE *out = to_err ? stderr : ctx;
+
+	return fwrite(text, 1, n, out) == n ? 0 : -errno;
+}
+
+static int open_output(struct context *ctx, const struct trace_args *a, FILE **ret)
+{
+	*ret = ctx->out;
+	if (a->output) {
+		*ret = fopen(a->output, "we");
+		if (!*ret)
+			return err_sys(&ctx->err, errno, "cannot write '%s'", a->output);
+	}
+	setvbuf(*ret, NULL,
+		a->buffering == 1   ? _IOFBF
+		: a->buffering == 2 ? _IONBF
+				    : _IOLBF,
+		BUFSIZ);
+	return 0;
+}
+
+/* --- the program's text ----------------------------------------------------------------------- */
+
+struct source_text {
+	const char *name;
+	struct buf text;
+	size_t first_param; /* of the operands */
+};
+
+static int read_source(struct context *ctx, const struct trace_args *a, struct source_text *s)
+{
+	const char *file;
+
+	if (a->program) {
+		s->name = "stdin";
+		buf_addstr(&s->text, a->program);
+		return 0;
+	}
+	if (!ctx->operands.len)
+		return err_set(&ctx->err, EINVAL, "no program: give -e PROGRAM or a file");
+	file = ctx->operands.items[0];
+	s->first_param = 1;
+	if (streq(file, "-")) {
+		s->name = "stdin";
+		return io_read_fd(0, "standard input", SOURCE_MOST, &s->text, &ctx->err);
+	}
+	s->name = strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
+	return io_read_file(file, SOURCE_MOST, &s->text, &ctx->err);
+}
+
+/* --- processes -------------------------------------------------------------------------------- */
+
+/* The next word of a command line, quotes resolved; the line is cut to pieces. */
+static char *next_word(char **line)
+{
+	char *in = *line + strspn(*line, " \t"), *word = in, *out = in;
+	char quote = 0;
+
+	if (!*in)
+		return NULL;
+	for (; *in && (quote || (*in != ' ' && *in != '\t')); in++) {
+		if (quote ? *in == quote : *in == '\'' || *in == '"')
+			quote = quote ? 0 : *in;
+		else
+			*out++ = *in;
+	}
+	*line = *in ? in + 1 : in;
+	*out = 0;
+	return word;
+}
+
+static int start_command(struct context *ctx, const struct trace_args *a, struct launch *child)
+{
+	VEC(char *) words = { 0 };
+	char *line;
+	int rc;
+
+	if (ctx->program)
+		return launch_prepare(child, ctx->program, &ctx->err);
+	if (!a->command)
+		return 0;
+	line = xstrdup(a->command);
+	for (char *p = line, *word; (word = next_word(&p));)
+		vec_push(&words, word);
+	vec_push(&words, NULL);
+	if (words.items[0])
+		rc = launch_prepare(child, words.items, &ctx->err);
+	else
+		rc = err_set(&ctx->err, EINVAL, "the command of -c is empty");
+	vec_release(&words);
+	free(line);
+	return rc;
+}
+
+/* The file that probes without one mean. */
+static void find_exe(u32 pid, struct buf *exe)
+{
+	if (pid && procfs_exe(pid, exe) < 0)
+		buf_reset(exe);
+}
+
+/* --- running ---------------------------------------------------------------------------------- */
+
+static void show_report(const struct context *ctx, struct lang *l)
+{
+	struct buf text = BUF_INIT;
+
+	lang_report(l, &text);
+	if (!ctx->common.quiet) {
+		for (char *line = text.data, *end; line && *line; line = end + 1) {
+			end = strchr(line, '\n');
+			fprintf(stderr, "fathom: %.*s\n", (int)(end - line), line);
+		}
+	}
+	buf_release(&text);
+}
+
+static void announce(const struct trace_args *a, const struct lang *l, FILE *out)
+{
+	u32 n = lang_probe_count(l);
+
+	if (a->compat && a->format == 1)
+		fprintf(out, "{\"type\": \"attached_probes\", \"data\": {\"probes\": %u}}\n", n);
+	else if (a->compat)
+		fprintf(out, "Attaching %u probe%s...\n", n, n == 1 ? "" : "s");
+	if (getenv("__BPFTRACE_NOTIFY_PROBES_ATTACHED"))
+		fprintf(out, "__BPFTRACE_NOTIFY_PROBES_ATTACHED\n");
+	fflush(out);
+}
+
+static int run_program(struct context *ctx, const struct trace_args *a, struct lang *l,
+		       struct launch *child, FILE *out)
+{
+	struct lang_sink sink = { write_text, out };
+	int rc;
+
+	rc = lang_start(l, &ctx->err);
+	if (rc < 0)
+		return rc == -EPERM || rc == -ENOTSUP ? EXIT_MISSING : rc;
+	announce(a, l, out);
+	if (a->dry_run) {
+		lang_stop(l, true);
+		return 0;
+	}
+	if (child->pid) {
+		rc = launch_go(child, &ctx->err);
+		if (rc < 0)
+			return rc;
+	}
+	rc = lang_loop(l, &sink, child->pid ? child->pid_fd : -1, &ctx->err);
+	fflush(out);
+	lang_stop(l, true);
+	show_report(ctx, l);
+	if (rc == 0 && child->pid && launch_ended(child))
+		return launch_wait(child);
+	return rc;
+}
+
+static int compile_and_run(struct context *ctx, const struct trace_args *a,
+			   const struct source_text *s, struct launch *child, FILE *out)
+{
+	_cleanup_buf_ struct buf diagnostics = BUF_INIT, exe = BUF_INIT;
+	struct lang_opts opts = {
+		.params = ctx->operands.items + s->first_param,
+		.n_params = ctx->operands.len - MIN(s->first_param, ctx->operands.len),
+		.pid = a->pid ? (u32)a->pid : (u32)child->pid,
+		.cpid = (u32)child->pid,
+		.unsafe = a->unsafe,
+		.compat = a->compat,
+		.no_warnings = a->no_warnings || ctx->common.quiet,
+		.quiet = ctx->common.quiet,
+		.format = ctx->common.json ? LANG_JSON : (enum lang_format)a->format,
+	};
+	struct lang *l = NULL;
+	int rc;
+
+	find_exe((u32)a->pid, &exe);
+	opts.exe = exe.len ? exe.data : NULL;
+	rc = lang_compile(s->name, buf_str(&s->text), s->text.len, &opts, &l, &diagnostics,
+			  &ctx->err);
+	fputs(buf_str(&diagnostics), stderr);
+	if (rc < 0) {
+		/* The diagnostics say it all. */
+		if (diagnostics.len)
+			err_release(&ctx->err);
+		return EXIT_FAILED;
+	}
+	if (a->stage.len) {
+		struct buf dump = BUF_INIT;
+
+		lang_dump(l, &dump);
+		fwrite(dump.data, 1, dump.len, out);
+		buf_release(&dump);
+	} else {
+		rc = run_program(ctx, a, l, child, out);
+	}
+	lang_free(l);
+	return rc;
+}
+
+static int format_only(struct context *ctx, const struct source_text *s)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT, diagnostics = BUF_INIT;
+	int rc = lang_format_source(s->name, buf_str(&s->text), s->text.len, &out, &diagnostics,
+				    &ctx->err);
+
+	fputs(buf_str(&diagnostics), stderr);
+	if (rc < 0) {
+		err_release(&ctx->err);
+		return EXIT_FAILED;
+	}
+	return cli_print(ctx, &out);
+}
+
+static int list_probes(struct context *ctx, const struct trace_args *a)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT;
+	struct lang_opts opts = { 0 };
+	bool verbose = a->list_verbose || ctx->common.verbose;
+	int rc = lang_list(ctx->operands.len ? ctx->operands.items[0] : "", verbose, &opts, &out,
+			   &ctx->err);
+
+	if (rc < 0)
+		return rc;
+	return cli_print(ctx, &out);
+}
+
+static int trace_run(struct context *ctx, void *args)
+{
+	const struct trace_args *a = args;
+	struct source_text s = { 0 };
+	struct launch child = LAUNCH_INIT;
+	FILE *out = NULL;
+	int rc;
+
+	if (a->list || a->list_verbose)
+		return list_probes(ctx, a);
+	rc = read_source(ctx, a, &s);
+	if (rc < 0) {
+		buf_release(&s.text);
+		return rc == -EINVAL ? EXIT_USAGE : rc;
+	}
+	if (a->fmt) {
+		rc = format_only(ctx, &s);
+		buf_release(&s.text);
+		return rc;
+	}
+	rc = open_output(ctx, a, &out);
+	if (rc == 0)
+		rc = stop_install(&ctx->err);
+	if (rc == 0)
+		rc = start_command(ctx, a, &child);
+	if (rc == 0)
+		rc = compile_and_run(ctx, a, &s, &child, out);
+	if (a->output && out)
+		fclose(out);
+	launch_release(&child);
+	buf_release(&s.text);
+	return rc;
+}
+
+static const struct example examples[] = {
+	{ "fathom trace -e 'begin { printf(\"hello\\n\"); exit(); }'", "the smallest program" },
+	{ "fathom trace -e 't:syscalls:sys_enter_openat { printf(\"%s %s\\n\", comm, "
+	  "str(args.filename)); }'",
+	  "files that are opened" },
+	{ "fathom trace -e 'profile:hz:99 { @[kstack] = count(); }'",
+	  "where the kernel spends time" },
+	{ "fathom trace -l 't:sched:*'", "tracepoints of the scheduler" },
+	{ 0 },
+};
+
+const struct command cmd_trace = {
+	.name = "trace",
+	.summary = "run small programs on probes, in bpftrace's language",
+	.description =
+		"Compiles a program in the tracing language to BPF and runs it until exit(), "
+		"Ctrl-C or the end of the command given with -c. Maps are printed at the end. "
+		"What was lost or could not be read is said on standard error.\n\n"
+		"The first operand is the file of the program unless -e is given ('-' is standard "
+		"input); the others are its parameters $1, $2 and so on.",
+	.question = Q_TRACE,
+	.options = trace_options,
+	.args_size = sizeof(struct trace_args),
+	.operands = "[FILE] [PARAMETER]...",
+	.max_operands = SIZE_MAX,
+	.examples = examples,
+	.see_also = "bpftrace",
+	.run = trace_run,
+};

@@ -1,0 +1,522 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Types of statements, variables and maps. */
+#include "lang/comp.h"
+
+enum { CHECK_MAX_PASSES = 12, CHECK_MAX_UNROLL = 100, CHECK_MAX_KEY = 8192 };
+
+void check_error(struct comp *c, const struct node *n, const char *fmt, ...)
+{
+	struct buf text = BUF_INIT;
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_vaddf(&text, fmt, ap);
+	va_end(ap);
+	diag_error(&c->diags, n->at, "%s", buf_str(&text));
+	buf_release(&text);
+}
+
+const char *check_type_text(struct comp *c, const struct type *t)
+{
+	struct buf text = BUF_INIT;
+	const char *copy;
+
+	type_print(t, &text);
+	copy = arena_strdup(&c->arena, buf_str(&text));
+	buf_release(&text);
+	return copy;
+}
+
+/* --- variables -------------------------------------------------------------------------------- */
+
+struct variable *check_find_var(struct comp *c, const char *name)
+{
+	for (size_t i = c->vars.len; i-- > 0;) {
+		if (c->vars.items[i]->visible && streq(c->vars.items[i]->name, name))
+			return c->vars.items[i];
+	}
+	return NULL;
+}
+
+/* The variable of this name and declaration, from an earlier pass or new. */
+static struct variable *make_var(struct comp *c, const char *name, u32 declared)
+{
+	struct variable *v;
+
+	vec_each(it, &c->vars) {
+		if (streq((*it)->name, name) && (*it)->declared == declared) {
+			(*it)->visible = true;
+			(*it)->depth = c->depth;
+			return *it;
+		}
+	}
+	v = arena_zalloc(&c->arena, sizeof(*v));
+	v->name = name;
+	v->declared = declared;
+	v->visible = true;
+	v->depth = declared ? c->depth : 0;
+	vec_push(&c->vars, v);
+	return v;
+}
+
+static void hide_vars(struct comp *c, u32 depth)
+{
+	vec_each(it, &c->vars) {
+		if ((*it)->declared && (*it)->depth > depth)
+			(*it)->visible = false;
+	}
+}
+
+static void set_var_type(struct comp *c, struct variable *v, const struct type *t,
+			 const struct node *at)
+{
+	const struct type *merged;
+
+	if (t->kind == T_NONE)
+		return;
+	if (t->kind == T_VOID || type_is_agg(t)) {
+		check_error(c, at,
+			    type_is_agg(t) ? "%s() should be directly assigned to a map"
+					   : "Value '%s' cannot be assigned to a scratch "
+					     "variable.",
+			    check_type_text(c, t));
+		return;
+	}
+	if (!v->type) {
+		v->type = t;
+		c->changed = true;
+		return;
+	}
+	if (!type_fits(v->type, t)) {
+		check_error(c, at,
+			    "Type mismatch for %s: trying to assign value of type '%s' when "
+			    "variable already contains a value of type '%s'",
+			    v->name, check_type_text(c, t), check_type_text(c, v->type));
+		return;
+	}
+	merged = type_merge(&c->types, v->type, t);
+	if (!type_same_size(merged, v->type) || merged->is_literal != v->type->is_literal) {
+		v->type = merged;
+		c->changed = true;
+	}
+}
+
+/* --- maps ------------------------------------------------------------------------------------- */
+
+static const struct type *key_type(struct comp *c, struct node *n)
+{
+	const struct type **elems = arena_alloc(&c->arena, n->n_kids * sizeof(*elems));
+
+	for (u32 i = 0; i < n->n_kids; i++) {
+		struct node *k = n->kids[i];
+
+		check_expr(c, k);
+		elems[i] = k->type;
+		if (k->type->kind == T_NONE)
+			return NULL;
+		if (k->type->kind == T_VOID || k->type->kind >= T_AVG)
+			check_error(c, k, "'%s' cannot be used as a map key",
+				    check_type_text(c, k->type));
+		if (k->type->kind == T_INT || type_is_agg(k->type))
+			elems[i] = type_int(&c->types, 8,
+					    k->type->kind == T_INT && k->type->is_signed);
+	}
+	return type_tuple(&c->types, elems, NULL, n->n_kids);
+}
+
+static void key_mismatch(struct comp *c, const struct node *n, const struct map_def *m,
+			 const struct type *key)
+{
+	check_error(c, n,
+		    "Argument mismatch for %s: trying to access with arguments: '%s' when map "
+		    "expects arguments: '%s'",
+		    n->str, key ? check_type_text(c, key) : "()",
+		    m->key ? check_type_text(c, m->key) : "()");
+}
+
+static void merge_key(struct comp *c, struct node *n, struct map_def *m, const struct type *key)
+{
+	if (!m->key_known) {
+		m->key_known = true;
+		m->key = key;
+		c->changed = c->maps_changed = true;
+		return;
+	}
+	if (!key != !m->key || (key && !type_fits(m->key, key))) {
+		key_mismatch(c, n, m, key);
+		return;
+	}
+	if (key && !type_same_size(type_merge(&c->types, m->key, key), m->key)) {
+		m->key = type_merge(&c->types, m->key, key);
+		c->changed = c->maps_changed = true;
+	}
+	if (m->key && m->key->size > CHECK_MAX_KEY)
+		check_error(c, n, "the key of %s needs %u bytes, more than %d", n->str,
+			    m->key->size, CHECK_MAX_KEY);
+}
+
+/* The map and its key; the type becomes that of its values. */
+void check_map(struct comp *c, struct node *n, bool write)
+{
+	struct map_def *m = comp_map(c, n->str, true);
+	const struct type *key = NULL;
+
+	n->ref = m;
+	m->used = true;
+	if (n->n_kids) {
+		key = key_type(c, n);
+		if (!key) {
+			n->type = m->value;
+			return;
+		}
+	}
+	if (write || m->key_known || n->n_kids)
+		merge_key(c, n, m, key);
+	n->type = m->value;
+	if (m->value->kind == T_NONE && !write && c->final)
+		check_error(c, n, "Undefined map: %s", n->str);
+}
+
+static void set_map_type(struct comp *c, struct map_def *m, const struct type *t,
+			 const struct node *at)
+{
+	const struct type *merged;
+
+	if (t->kind == T_NONE)
+		return;
+	if (t->kind == T_INT)
+		t = type_int(&c->types, 8, t->is_signed);
+	if (t->kind == T_VOID) {
+		check_error(c, at, "a map cannot hold a value of type 'none'");
+		return;
+	}
+	if (m->value->kind == T_NONE) {
+		m->value = t;
+		c->changed = c->maps_changed = true;
+		return;
+	}
+	if (!type_fits(m->value, t) && !(type_is_agg(m->value) && m->value->kind == t->kind)) {
+		check_error(c, at,
+			    "Type mismatch for %s: trying to assign value of type '%s' when map "
+			    "already contains a value of type '%s'",
+			    m->name, check_type_text(c, t), check_type_text(c, m->value));
+		return;
+	}
+	if (type_is_agg(t) && !type_fits(m->value, t)) {
+		check_error(c, at, "Different %s bounds in a single map unsupported",
+			    check_type_text(c, t));
+		return;
+	}
+	merged = type_merge(&c->types, m->value, t);
+	if (!type_same_size(merged, m->value)) {
+		m->value = merged;
+		c->changed = c->maps_changed = true;
+	}
+}
+
+void check_assign_map(struct comp *c, struct node *target, struct node *value, u32 op)
+{
+	struct map_def *m;
+
+	check_expr(c, value);
+	check_map(c, target, true);
+	m = target->ref;
+	if (op == ASSIGN_PLAIN) {
+		set_map_type(c, m, value->type, target);
+		if (m->value->kind != T_NONE && type_is_agg(m->value) && value->kind == N_MAP)
+			check_error(c, value,
+				    "Map value '%s' cannot be assigned from one map to another.",
+				    check_type_text(c, m->value));
+	} else {
+		set_map_type(c, m, check_int64(c, true), target);
+		if (value->type->kind != T_NONE && !check_is_int(value))
+			check_error(c, value, "operator %c= needs a number, not '%s'", (char)op,
+				    check_type_text(c, value->type));
+	}
+	target->type = m->value;
+}
+
+/* --- statements ------------------------------------------------------------------------------- */
+
+static void check_assign_var(struct comp *c, struct node *target, struct node *value, u32 op,
+			     u32 declared)
+{
+	struct variable *v;
+
+	check_expr(c, value);
+	v = declared ? NULL : check_find_var(c, target->str);
+	if (op != ASSIGN_PLAIN && !v)
+		check_error(c, target, "Undefined or undeclared variable: %s", target->str);
+	if (!v)
+		v = make_var(c, target->str, declared);
+	v->assigned = true;
+	target->ref = v;
+	if (op != ASSIGN_PLAIN && value->type->kind != T_NONE &&
+	    (!check_is_int(value) || (v->type && !type_is_number(v->type))))
+		check_error(c, value, "operator %c= needs numbers", (char)op);
+	if (op == ASSIGN_PLAIN)
+		set_var_type(c, v, value->type, target);
+	target->type = v->type ? v->type : type_new(&c->types, T_NONE, 0);
+}
+
+static void check_let(struct comp *c, struct node *n)
+{
+	struct node *target = n->kids[0];
+	struct variable *old = check_find_var(c, target->str), *v;
+	u32 declared = n->at.start + 1;
+
+	if (old && old->declared != declared && old->assigned) {
+		check_error(c, target, "Variable %s was already declared", target->str);
+		return;
+	}
+	v = make_var(c, target->str, declared);
+	v->assigned = true;
+	target->ref = v;
+	if (n->tn) {
+		const struct type *t = check_type_name(c, n->tn);
+
+		if (t && !v->type) {
+			v->type = t;
+			c->changed = true;
+		}
+	}
+	if (n->n_kids > 1)
+		check_assign_var(c, target, n->kids[1], ASSIGN_PLAIN, declared);
+	target->type = v->type ? v->type : type_new(&c->types, T_NONE, 0);
+	if (!v->type && c->final)
+		v->type = check_int64(c, true); /* declared, never used */
+}
+
+static void check_condition(struct comp *c, struct node *n)
+{
+	check_expr(c, n);
+	if (n->type->kind != T_NONE && !type_is_number(n->type) && n->type->kind != T_STR)
+		check_error(c, n, "a condition cannot be of type '%s'",
+			    check_type_text(c, n->type));
+}
+
+static void check_unroll(struct comp *c, struct node *n)
+{
+	check_expr(c, n->kids[0]);
+	if (!n->kids[0]->folded) {
+		if (c->final)
+			check_error(c, n->kids[0], "unroll needs a constant number");
+		return;
+	}
+	if ((s64)n->kids[0]->ival < 1)
+		check_error(c, n, "unroll minimum value is 1");
+	if ((s64)n->kids[0]->ival > CHECK_MAX_UNROLL)
+		check_error(c, n, "unroll maximum value is %d", CHECK_MAX_UNROLL);
+	check_block(c, n->kids[1]);
+}
+
+static void check_while(struct comp *c, struct node *n)
+{
+	check_condition(c, n->kids[0]);
+	c->loop_depth++;
+	check_block(c, n->kids[1]);
+	c->loop_depth--;
+}
+
+static struct variable *loop_var(struct comp *c, struct node *var, u32 declared,
+				 const struct type *t)
+{
+	struct variable *v;
+
+	c->depth++;
+	v = make_var(c, var->str, declared);
+	v->assigned = true;
+	v->depth = c->depth;
+	var->ref = v;
+	if (t && t->kind != T_NONE)
+		set_var_type(c, v, t, var);
+	var->type = v->type ? v->type : type_new(&c->types, T_NONE, 0);
+	return v;
+}
+
+static void loop_body(struct comp *c, struct node *body)
+{
+	c->loop_depth++;
+	check_block(c, body);
+	c->loop_depth--;
+	c->depth--;
+	hide_vars(c, c->depth);
+}
+
+static void check_for_range(struct comp *c, struct node *n)
+{
+	check_expr(c, n->kids[1]);
+	check_expr(c, n->kids[2]);
+	for (u32 i = 1; i < 3; i++) {
+		if (n->kids[i]->type->kind != T_NONE && !check_is_int(n->kids[i]))
+			check_error(c, n->kids[i], "the bounds of a range are numbers");
+	}
+	loop_var(c, n->kids[0], n->at.start + 1, check_int64(c, true));
+	loop_body(c, n->kids[3]);
+}
+
+static void check_for_map(struct comp *c, struct node *n)
+{
+	struct node *map = n->kids[1];
+	const struct type *elems[2], *pair = NULL;
+	struct map_def *m;
+
+	if (map->kind != N_MAP || map->n_kids) {
+		check_error(c, map, "for needs a map or a range");
+		return;
+	}
+	m = comp_map(c, map->str, true);
+	map->ref = m;
+	map->type = m->value;
+	if (m->value->kind == T_NONE || !m->key) {
+		if (c->final)
+			check_error(c, map,
+				    m->value->kind == T_NONE ? "Undefined map: %s"
+							     : "%s has no key",
+				    map->str);
+	} else {
+		elems[0] = m->key->n_fields == 1 ? m->key->fields[0].type : m->key;
+		elems[1] = type_is_agg(m->value) ? check_int64(c, true) : m->value;
+		pair = type_tuple(&c->types, elems, NULL, 2);
+	}
+	loop_var(c, n->kids[0], n->at.start + 1, pair);
+	loop_body(c, n->kids[2]);
+}
+
+void check_block(struct comp *c, struct node *n)
+{
+	c->depth++;
+	for (u32 i = 0; i < n->n_kids; i++)
+		check_stmt(c, n->kids[i]);
+	c->depth--;
+	hide_vars(c, c->depth);
+}
+
+static void check_expr_stmt(struct comp *c, struct node *n)
+{
+	struct node *e = n->kids[0];
+
+	check_expr(c, e);
+	if (type_is_agg(e->type) && e->kind == N_CALL)
+		check_error(c, e, "%s() should be directly assigned to a map", e->str);
+}
+
+void check_stmt(struct comp *c, struct node *n)
+{
+	switch (n->kind) {
+	case N_BLOCK: check_block(c, n); break;
+	case N_EXPR: check_expr_stmt(c, n); break;
+	case N_LET: check_let(c, n); break;
+	case N_ASSIGN:
+		if (n->kids[0]->kind == N_MAP)
+			check_assign_map(c, n->kids[0], n->kids[1], n->op);
+		else
+			check_assign_var(c, n->kids[0], n->kids[1], n->op, 0);
+		break;
+	case N_IF:
+		check_condition(c, n->kids[0]);
+		check_stmt(c, n->kids[1]);
+		if (n->n_kids > 2)
+			check_stmt(c, n->kids[2]);
+		break;
+	case N_WHILE: check_while(c, n); break;
+	case N_FOR_MAP: check_for_map(c, n); break;
+	case N_FOR_RANGE: check_for_range(c, n); break;
+	case N_UNROLL: check_unroll(c, n); break;
+	case N_BREAK:
+	case N_CONTINUE:
+		if (!c->loop_depth)
+			check_error(c, n, "%s must be used inside a loop",
+				    n->kind == N_BREAK ? "break" : "continue");
+		break;
+	case N_RETURN:
+		if (n->n_kids)
+			check_expr(c, n->kids[0]);
+		break;
+	default: check_expr(c, n); break;
+	}
+}
+
+/* --- passes ----------------------------------------------------------------------------------- */
+
+/* One pass over one unit. */
+static void check_once(struct comp *c)
+{
+	struct node *predicate = c->probe->predicate;
+
+	c->depth = 0;
+	c->loop_depth = 0;
+	vec_each(it, &c->vars) {
+		(*it)->visible = false;
+		(*it)->assigned = false;
+	}
+	if (predicate)
+		check_condition(c, predicate);
+	check_block(c, c->probe->body);
+}
+
+static void enter_unit(struct comp *c, const struct unit *u)
+{
+	c->unit = u;
+	c->probe = &c->prog.probes.items[u->probe];
+	c->target = &c->targets.items[u->first];
+	vec_clear(&c->vars);
+}
+
+/* Types of variables settle within the unit, those of maps over all. */
+static void check_unit(struct comp *c, const struct unit *u)
+{
+	enter_unit(c, u);
+	for (int pass = 0; pass < CHECK_MAX_PASSES; pass++) {
+		c->changed = false;
+		check_once(c);
+		if (!c->changed)
+			break;
+	}
+}
+
+void check_unit_final(struct comp *c, const struct unit *u)
+{
+	bool mute = c->diags.mute;
+
+	c->diags.mute = true;
+	c->final = false;
+	check_unit(c, u);
+	c->diags.mute = mute;
+	c->final = true;
+	check_once(c);
+}
+
+static bool uses_maps(const struct node *n, void *ctx)
+{
+	(void)ctx;
+	return n->kind == N_MAP;
+}
+
+void comp_check(struct comp *c)
+{
+	for (size_t i = 0; i < c->prog.probes.len && !c->diags.errors; i++) {
+		struct probe *p = &c->prog.probes.items[i];
+
+		check_expand_macros(c, &p->body);
+		if (p->predicate)
+			check_expand_macros(c, &p->predicate);
+	}
+	c->diags.mute = true;
+	for (int pass = 0; pass < CHECK_MAX_PASSES; pass++) {
+		c->maps_changed = false;
+		for (size_t i = 0; i < c->units.len; i++) {
+			const struct probe *p = &c->prog.probes.items[c->units.items[i].probe];
+
+			if (node_any(p->body, uses_maps, NULL) ||
+			    node_any(p->predicate, uses_maps, NULL))
+				check_unit(c, &c->units.items[i]);
+		}
+		if (!c->maps_changed)
+			break;
+	}
+	c->diags.mute = false;
+	for (size_t i = 0; i < c->units.len; i++)
+		check_unit_final(c, &c->units.items[i]);
+	c->final = false;
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lang/comp.h"
+
+#include "base/clock.h"
+#include "base/parse.h"
+
+#include <linux/bpf.h>
+#include <sys/utsname.h>
+
+enum { RING_DEFAULT = 1 << 20, MAX_KEYS_LIMIT = 1 << 24 };
+
+void comp_init(struct comp *c, const struct lang_opts *opts)
+{
+	*c = (struct comp){ .opts = opts, .tracefs = TRACEFS_INIT };
+	program_init(&c->prog);
+	types_init(&c->types);
+	c->config = (struct lang_config){
+		.max_strlen = opts->compat ? 64 : 256,
+		.max_map_keys = opts->compat ? 4096 : 65536,
+		.max_probes = 4096,
+		.max_cat_bytes = 10240,
+		.ring_bytes = RING_DEFAULT,
+		.print_maps_on_exit = true,
+		.cpp_demangle = true,
+		.str_trunc_trailer = "..",
+	};
+}
+
+void comp_release(struct comp *c)
+{
+	vec_each(it, &c->units) {
+		ir_code_release(&it->code);
+		vec_release(&it->subs);
+		vec_release(&it->funcs);
+	}
+	vec_release(&c->targets);
+	vec_release(&c->units);
+	vec_release(&c->maps);
+	vec_release(&c->bpf_maps);
+	vec_release(&c->events);
+	vec_release(&c->vars);
+	program_release(&c->prog);
+	types_release(&c->types);
+	diags_release(&c->diags);
+	tracefs_release(&c->tracefs);
+	arena_release(&c->arena);
+	free(c->text);
+}
+
+struct map_def *comp_map(struct comp *c, const char *name, bool create)
+{
+	struct map_def *m;
+
+	vec_each(it, &c->maps) {
+		if (streq((*it)->name, name))
+			return *it;
+	}
+	if (!create)
+		return NULL;
+	m = arena_zalloc(&c->arena, sizeof(*m));
+	m->name = name;
+	m->value = type_new(&c->types, T_NONE, 0);
+	m->max_keys = c->config.max_map_keys;
+	vec_push(&c->maps, m);
+	return m;
+}
+
+u32 comp_bpf_map(struct comp *c, const char *name, u32 type, u32 key, u32 value, u32 entries)
+{
+	struct bpf_map *m = vec_new(&c->bpf_maps);
+	size_t n = MIN(strlen(name), sizeof(m->name) - 1);
+
+	memcpy(m->name, name, n);
+	m->type = type;
+	m->key_size = key;
+	m->value_size = value;
+	m->max_entries = entries;
+	return (u32)c->bpf_maps.len - 1;
+}
+
+u32 comp_event(struct comp *c, const struct event *e)
+{
+	vec_push(&c->events, *e);
+	return (u32)c->events.len - 1;
+}
+
+bool comp_tracefs(struct comp *c)
+{
+	struct err e = ERR_INIT;
+
+	if (c->tracefs.fd >= 0)
+		return true;
+	if (tracefs_open(&c->tracefs, &e) < 0)
+		diag_error(&c->diags, (struct span_at){ 0, 0 }, "%s", e.what);
+	err_release(&e);
+	return c->tracefs.fd >= 0;
+}
+
+/* --- settings --------------------------------------------------------------------------------- */
+
+enum setting_type { SET_NUMBER, SET_BOOL, SET_CHOICE, SET_TEXT, SET_IGNORED };
+
+struct setting {
+	const char *name; /* also BPFTRACE_NAME in the environment */
+	enum setting_type type;
+	size_t offset;
+	const char *const *choices;
+	u64 min, max;
+};
+
+static const char *const stack_modes[] = { "bpftrace", "perf", "raw", NULL };
+static const char *const missing_modes[] = { "error", "warn", "ignore", NULL };
+
+#define AT(field) offsetof(struct lang_config, field)
+
+static const struct setting settings[] = {
+	{ "max_strlen", SET_NUMBER, AT(max_strlen), NULL, 2, TYPE_MAX_STRING },
+	{ "strlen", SET_NUMBER, AT(max_strlen), NULL, 2, TYPE_MAX_STRING },
+	{ "max_map_keys", SET_NUMBER, AT(max_map_keys), NULL, 1, MAX_KEYS_LIMIT },
+	{ "map_keys_max", SET_NUMBER, AT(max_map_keys), NULL, 1, MAX_KEYS_LIMIT },
+	{ "max_probes", SET_NUMBER, AT(max_probes), NULL, 1, COMP_MAX_TARGETS },
+	{ "max_cat_bytes", SET_NUMBER, AT(max_cat_bytes), NULL, 0, 1 << 30 },
+	{ "cat_bytes_max", SET_NUMBER, AT(max_cat_bytes), NULL, 0, 1 << 30 },
+	{ "stack_mode", SET_CHOICE, AT(stack_mode), stack_modes, 0, 0 },
+	{ "missing_probes", SET_CHOICE, AT(missing_probes), missing_modes, 0, 0 },
+	{ "print_maps_on_exit", SET_BOOL, AT(print_maps_on_exit), NULL, 0, 0 },
+	{ "cpp_demangle", SET_BOOL, AT(cpp_demangle), NULL, 0, 0 },
+	{ "no_cpp_demangle", SET_IGNORED, 0, NULL, 0, 0 },
+	{ "str_trunc_trailer", SET_TEXT, AT(str_trunc_trailer), NULL, 0, 0 },
+	{ "perf_rb_pages", SET_IGNORED, 0, NULL, 0, 0 },
+	{ "cache_user_symbols", SET_IGNORED, 0, NULL, 0, 0 },
+	{ "lazy_symbolication", SET_IGNORED, 0, NULL, 0, 0 },
+	{ "license", SET_IGNORED, 0, NULL, 0, 0 },
+	{ "log_size", SET_IGNORED, 0, NULL, 0, 0 },
+	{ "max_bpf_progs", SET_IGNORED, 0, NULL, 0, 0 },
+	{ "max_ast_nodes", SET_IGNORED, 0, NULL, 0, 0 },
+	{ "max_type_res_iterations", SET_IGNORED, 0, NULL, 0, 0 },
+	{ "on_stack_limit", SET_IGNORED, 0, NULL, 0, 0 },
+	{ "show_debug_info", SET_IGNORED, 0, NULL, 0, 0 },
+	{ "symbol_source", SET_IGNORED, 0, NULL, 0, 0 },
+	{ "unstable_tseries", SET_IGNORED, 0, NULL, 0, 0 },
+	{ "unstable_dw_ustack", SET_IGNORED, 0, NULL, 0, 0 },
+	{ "unstable_import", SET_IGNORED, 0, NULL, 0, 0 },
+	{ "unstable_macro", SET_IGNORED, 0, NULL, 0, 0 },
+	{ "unstable_map_decl", SET_IGNORED, 0, NULL, 0, 0 },
+};
+
+static bool apply_number(struct comp *c, const struct setting *s, const char *value)
+{
+	u64 n;
+
+	if (parse_u64(value, &n, NULL) < 0 || n < s->min || n > s->max)
+		return false;
+	memcpy((char *)&c->config + s->offset, &n, sizeof(n));
+	return true;
+}
+
+static bool apply_choice(struct comp *c, const struct setting *s, const char *value)
+{
+	for (u64 i = 0; s->choices[i]; i++) {
+		if (streq(s->choices[i], value)) {
+			memcpy((char *)&c->config + s->offset, &i, sizeof(i));
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool apply(struct comp *c, const struct setting *s, const char *value)
+{
+	bool yes = streq(value, "true") || streq(value, "1");
+
+	switch (s->type) {
+	case SET_NUMBER: return apply_number(c, s, value);
+	case SET_CHOICE: return apply_choice(c, s, value);
+	case SET_BOOL:
+		memcpy((char *)&c->config + s->offset, &yes, sizeof(yes));
+		return yes || streq(value, "false") || streq(value, "0");
+	case SET_TEXT:
+		value = arena_strdup(&c->arena, value);
+		memcpy((char *)&c->config + s->offset, &value, sizeof(value));
+		return true;
+	default: return true;
+	}
+}
+
+static const char *setting_name_at(void *ctx, size_t i)
+{
+	(void)ctx;
+	return i < ARRAY_SIZE(settings) ? settings[i].name : NULL;
+}
+
+static void apply_script(struct comp *c, const struct config_entry *entry)
+{
+	const char *name = entry->key, *nearest;
+	char *lower = arena_strdup(&c->arena, name);
+
+	for (char *p = lower; *p; p++)
+		*p = (char)(*p >= 'A' && *p <= 'Z' ? *p + 32 : *p);
+	name = starts_with(lower, "bpftrace_") ? lower + strlen("bpftrace_") : lower;
+	for (size_t i = 0; i < ARRAY_SIZE(settings); i++) {
+		if (!streq(settings[i].name, name))
+			continue;
+		if (!apply(c, &settings[i], entry->value))
+			diag_error(&c->diags, entry->at, "Invalid value for %s: '%s'", name,
+				   entry->value);
+		return;
+	}
+	diag_error(&c->diags, entry->at, "Unrecognized config variable: %s", entry->key);
+	nearest = diag_nearest(name, setting_name_at, NULL);
+	if (nearest)
+		diag_hint(&c->diags, "did you mean '%s'?", nearest);
+}
+
+static void apply_environment(struct comp *c)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(settings); i++) {
+		struct buf name = BUF_INIT;
+		const char *value;
+
+		buf_addf(&name, "BPFTRACE_%s", settings[i].name);
+		for (char *p = name.data; *p; p++)
+			*p = (char)(*p >= 'a' && *p <= 'z' ? *p - 32 : *p);
+		value = getenv(buf_str(&name));
+		if (value && !apply(c, &settings[i], value))
+			diag_error(&c->diags, (struct span_at){ 0, 0 },
+				   "Invalid value for %s: '%s'", buf_str(&name), value);
+		buf_release(&name);
+	}
+}
+
+void comp_configure(struct comp *c)
+{
+	vec_each(it, &c->prog.config)
+		apply_script(c, it);
+	apply_environment(c);
+}
+
+/* --- the maps of the script ------------------------------------------------------------------- */
+
+static bool old_kernel(void)
+{
+	struct utsname u;
+	const char *s = u.release;
+	u64 major = 0, minor = 0;
+
+	if (uname(&u) < 0)
+		return false;
+	scan_u64(&s, s + strlen(s), 10, &major);
+	if (*s == '.') {
+		s++;
+		scan_u64(&s, s + strlen(s), 10, &minor);
+	}
+	/* Before 6.1 perf events could only use maps that are allocated beforehand. */
+	return major < 6 || (major == 6 && minor < 1);
+}
+
+static u32 map_type(const struct map_def *m)
+{
+	bool lru = m->kind && strstr(m->kind, "lru");
+	bool percpu = type_is_agg(m->value);
+
+	if (!m->key)
+		return percpu ? BPF_MAP_TYPE_PERCPU_ARRAY : BPF_MAP_TYPE_ARRAY;
+	if (lru)
+		return percpu ? BPF_MAP_TYPE_LRU_PERCPU_HASH : BPF_MAP_TYPE_LRU_HASH;
+	return percpu ? BPF_MAP_TYPE_PERCPU_HASH : BPF_MAP_TYPE_HASH;
+}
+
+static void apply_declarations(struct comp *c)
+{
+	vec_each(it, &c->prog.map_decls) {
+		struct map_def *m = comp_map(c, it->name, false);
+
+		if (it->size < 1 || it->size > MAX_KEYS_LIMIT)
+			diag_error(&c->diags, it->at, "a map has between 1 and %d keys",
+				   MAX_KEYS_LIMIT);
+		if (!strstr("hash lruhash percpuhash percpulruhash percpuarray", it->kind))
+			diag_error(&c->diags, it->at, "Invalid bpf map type: %s", it->kind);
+		if (m) {
+			m->max_keys = it->size;
+			m->kind = it->kind;
+		}
+	}
+}
+
+void comp_place_maps(struct comp *c)
+{
+	bool prealloc = old_kernel();
+
+	apply_declarations(c);
+	vec_each(it, &c->maps) {
+		struct map_def *m = *it;
+		u32 size = type_stored(m->value), type = map_type(m);
+
+		if (size > TYPE_MAX_STORED)
+			diag_error(&c->diags, m->at, "values of %s need more than %d bytes",
+				   m->name, TYPE_MAX_STORED);
+		if (m->key)
+			m->index = comp_bpf_map(c, m->name + 1, type, m->key->size, size,
+						(u32)m->max_keys);
+		else
+			m->index = comp_bpf_map(c, m->name + 1, type, 4, size + 8, 1);
+		if (!prealloc && (type == BPF_MAP_TYPE_HASH || type == BPF_MAP_TYPE_PERCPU_HASH))
+			c->bpf_maps.items[m->index].flags = BPF_F_NO_PREALLOC;
+	}
+}

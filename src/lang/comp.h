@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One compilation: the program, its types, what it attaches to, the maps it has, the events it
+ * sends. Stages fill it one after the other; the run time only reads it.
+ */
+#ifndef LANG_COMP_H
+#define LANG_COMP_H
+
+#include "host/tracefs.h"
+#include "lang/ast.h"
+#include "lang/ir.h"
+#include "lang/lang.h"
+#include "lang/type.h"
+
+struct gen;
+struct val;
+struct comp;
+struct run;
+
+enum {
+	COMP_MAX_TARGETS = 1 << 17,
+	COMP_MAX_EVENT = 32768, /* bytes of one event */
+	COMP_STACK_DEPTH = 127, /* frames that the kernel gives at most by default */
+};
+
+struct lang_config {
+	u64 max_strlen;
+	u64 max_map_keys;
+	u64 max_probes;
+	u64 max_cat_bytes;
+	u64 ring_bytes;
+	u64 stack_mode;     /* enum stack_mode */
+	u64 missing_probes; /* 0 error, 1 warn, 2 ignore */
+	u64 on_stack_limit;
+	bool print_maps_on_exit;
+	bool cpp_demangle;
+	const char *str_trunc_trailer;
+};
+
+/* A concrete place to attach to. */
+struct target {
+	const struct provider *provider;
+	const char *name;  /* "tracepoint:sched:sched_switch": the value of 'probe' */
+	const char *group; /* tracepoints: subsystem; user probes: path of the file */
+	const char *event; /* tracepoint, function, event */
+	u64 value;         /* period, offset in the file, address */
+	u64 extra;         /* per provider: syscall number, location of a semaphore ... */
+	u32 unit_kind;     /* per provider: targets of different kinds need different programs */
+	const void *data;  /* per provider */
+	const struct type *args;
+	bool is_freq;
+	u32 pid;
+};
+
+/* A program to load: the body of one probe for targets first ... first + n - 1. */
+struct unit {
+	u32 probe;
+	u32 first;
+	u32 n;
+	u32 prog_type;
+	u32 attach_type;
+	u32 attach_btf;
+	u32 prog_flags;
+	u32 mode; /* per provider: how it is attached */
+	bool uses_args;
+	bool uses_name;
+	bool uses_stack;
+	bool reads_user;
+	bool optional;        /* may fail to attach */
+	const char *raw_name; /* raw tracepoint */
+	u32 dispatch_map;     /* 1 + number of the map from syscall number to target, or 0 */
+	struct ir_code code;
+	VEC(struct ir_code) subs; /* callbacks, until they are joined */
+	VEC(u32) funcs;           /* where functions begin, when there is more than one */
+};
+
+struct variable {
+	const char *name;
+	u32 declared; /* offset of its let, or 0 */
+	bool visible;
+	bool assigned;
+	u32 depth;
+	const struct type *type;
+	s32 frame; /* offset in the frame; 0: in scratch */
+	u32 scratch;
+	u32 id; /* of the generator's placement; 0: none yet */
+};
+
+struct map_def {
+	const char *name;
+	const struct type *key;   /* T_TUPLE also for one key; NULL: not keyed */
+	const struct type *value; /* T_NONE until it is known */
+	bool used;
+	bool key_known;
+	struct span_at at;
+	u64 max_keys;
+	const char *kind; /* declared, or NULL */
+	u32 index;        /* in the list of BPF maps */
+};
+
+/* BPF maps, in the order in which they are created. */
+struct bpf_map {
+	char name[16];
+	u32 type;
+	u32 key_size;
+	u32 value_size;
+	u32 max_entries;
+	u32 flags;
+};
+
+enum event_kind {
+	EV_PRINTF,
+	EV_ERRORF,
+	EV_WARNF,
+	EV_PRINT_VALUE,
+	EV_PRINT_MAP,
+	EV_PRINT_MAP_KEY, /* @x[key] of an aggregation */
+	EV_CLEAR,
+	EV_ZERO,
+	EV_EXIT,
+	EV_TIME,
+	EV_JOIN,
+	EV_CAT,
+	EV_SYSTEM,
+};
+
+/* What an event with this number means. Records begin with the number as a u64. */
+struct event {
+	enum event_kind kind;
+	const char *fmt;
+	const struct type *args; /* T_TUPLE of what follows the number */
+	struct map_def *map;
+	s64 top, div;
+	u32 size;
+	bool to_err;
+};
+
+/* The operator of a plain assignment. */
+#define ASSIGN_PLAIN ((u32)'=')
+
+/* Slots of the counter map: what went wrong in the kernel. */
+enum counter {
+	COUNTER_LOST, /* events that did not fit into the ring */
+	COUNTER_MAP_FULL,
+	COUNTER_READ_KERNEL,
+	COUNTER_READ_USER,
+	COUNTER_STACK,
+	COUNTER_SCRATCH, /* no free scratch memory: event skipped */
+	COUNTER_LOOP,    /* a loop was cut at its limit */
+	COUNTER_COUNT,
+};
+
+struct comp {
+	struct lang *lang;
+	struct program prog;
+	struct source src;
+	char *text;
+	struct diags diags;
+	struct types types;
+	struct arena arena;
+	struct lang_config config;
+	const struct lang_opts *opts;
+	struct tracefs tracefs;
+	VEC(struct target) targets;
+	VEC(struct unit) units;
+	VEC(struct map_def *) maps;
+	VEC(struct bpf_map) bpf_maps;
+	VEC(struct event) events;
+	u32 scratch_size; /* bytes per slot */
+	u32 scratch_slots;
+	u32 max_value; /* largest value that must be zeroed into a map */
+	/* Numbers of BPF maps, 1 + index; 0: does not exist. */
+	u32 ring_map, scratch_map, counter_map, kstack_map, ustack_map, zero_map;
+	/* The checker's place. */
+	const struct probe *probe;
+	const struct unit *unit;
+	const struct target *target;
+	VEC(struct variable *) vars;
+	u32 depth;
+	u32 loop_depth;
+	bool changed;
+	bool maps_changed;
+	bool final;
+	u32 expansions;
+	u32 uprobe_multi; /* 0: not asked yet, 1: there is, 2: there is not */
+	u64 start_ns;
+};
+
+void comp_init(struct comp *c, const struct lang_opts *opts);
+void comp_release(struct comp *c);
+struct map_def *comp_map(struct comp *c, const char *name, bool create);
+u32 comp_bpf_map(struct comp *c, const char *name, u32 type, u32 key, u32 value, u32 entries);
+/* Number of a new event. */
+u32 comp_event(struct comp *c, const struct event *e);
+/* Opens tracefs at the first call; false with a diagnostic when there is none. */
+bool comp_tracefs(struct comp *c);
+
+/* Settings of the script, then of the environment. */
+void comp_configure(struct comp *c);
+/* Numbers and shapes of the BPF maps. */
+void comp_place_maps(struct comp *c);
+/* Expands specs to targets and groups them to units. */
+void comp_resolve(struct comp *c);
+/* Types and constants of everything. */
+void comp_check(struct comp *c);
+/* BPF code of every unit. */
+int comp_generate(struct comp *c, struct err *e);
+
+/* --- for the checker's files and the tables ----------------------------------------------------
+ */
+void check_expr(struct comp *c, struct node *n);
+void check_stmt(struct comp *c, struct node *n);
+void check_block(struct comp *c, struct node *n);
+void check_map(struct comp *c, struct node *n, bool write);
+void check_error(struct comp *c, const struct node *n, const char *fmt, ...) PRINTF_LIKE(3, 4);
+/* Makes the node the integer @value. */
+void check_fold(struct comp *c, struct node *n, u64 value, bool is_signed);
+const struct type *check_type_name(struct comp *c, const struct type_name *tn);
+/* The text of a type for messages; lives in the arena. */
+const char *check_type_text(struct comp *c, const struct type *t);
+const struct type *check_int64(struct comp *c, bool is_signed);
+bool check_is_int(const struct node *n);
+void check_assign_map(struct comp *c, struct node *target, struct node *value, u32 op);
+struct variable *check_find_var(struct comp *c, const char *name);
+/* Replaces calls of macros below the node; false when there was an error. */
+bool check_expand_macros(struct comp *c, struct node **slot);
+/* The pass that reports, for the unit whose code comes next. */
+void check_unit_final(struct comp *c, const struct unit *u);
+
+/* --- tables ------------------------------------------------------------------------------------
+ */
+enum {
+	FN_AGG = 1 << 0, /* only as the value of a map */
+	FN_UNSAFE = 1 << 1,
+	FN_STATEMENT = 1 << 2, /* has no value */
+	FN_RAW = 1 << 3,       /* its check looks at unchecked arguments */
+};
+
+struct fn {
+	const char *name;
+	u8 min_args;
+	u8 max_args; /* 255: any number */
+	u32 flags;
+	void (*check)(struct comp *c, struct node *call);
+	void (*emit)(struct gen *g, struct node *call, struct val *ret);
+};
+
+struct builtin {
+	const char *name;
+	void (*check)(struct comp *c, struct node *n);
+	void (*emit)(struct gen *g, struct node *n, struct val *ret);
+};
+
+const struct fn *fn_find(const char *name);
+const char *fn_name_at(void *ctx, size_t i);
+const struct builtin *builtin_find(const char *name);
+const char *builtin_name_at(void *ctx, size_t i);
+
+/* Groups of functions, each ended by an entry without a name. */
+extern const struct fn fn_agg_table[], fn_print_table[], fn_mem_table[], fn_sym_table[],
+	fn_map_table[], fn_net_table[], fn_control_table[];
+
+#endif

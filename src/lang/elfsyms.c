@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "lang/elfsyms.h"
+
+#include "base/io.h"
+#include "symbol/elf.h"
+#include "symbol/symtab.h"
+
+#include <glob.h>
+
+enum { USDT_NOTE = 3, USDT_MAX_NOTES = 16 << 20, USDT_MAX_SITES = 1 << 16 };
+
+static int open_elf(const char *path, struct elf *ret, struct err *e)
+{
+	int fd, rc = io_open_read(path, &fd, e);
+
+	if (rc < 0)
+		return rc;
+	return elf_open_fd(ret, fd, path, e);
+}
+
+static void add_symbols(const struct elf *elf, const struct elf_section *s,
+			bool (*match)(void *ctx, const char *name), void *ctx, struct arena *arena,
+			elf_functions *ret)
+{
+	_cleanup_buf_ struct buf syms = BUF_INIT;
+	_cleanup_buf_ struct buf strings = BUF_INIT;
+	size_t n;
+
+	if (s->link >= elf->section_count ||
+	    elf_read_section(elf, s, SYMTAB_MAX_BYTES, &syms) < 0 ||
+	    elf_read_section(elf, &elf->sections[s->link], SYMTAB_MAX_STRTAB, &strings) < 0)
+		return;
+	n = syms.len / symtab_raw_size(elf);
+	for (size_t i = 0; i < n; i++) {
+		Elf64_Sym sym;
+		u32 type;
+		u64 offset;
+		const char *name;
+
+		symtab_raw(elf, syms.data, i, &sym);
+		type = ELF64_ST_TYPE(sym.st_info);
+		if ((type != STT_FUNC && type != STT_GNU_IFUNC) || sym.st_shndx == SHN_UNDEF ||
+		    sym.st_name >= strings.len)
+			continue;
+		name = strings.data + sym.st_name;
+		if (!*name || !match(ctx, name) ||
+		    !segments_offset(elf->segments, elf->segment_count, sym.st_value, &offset))
+			continue;
+		vec_push(ret,
+			 (struct elf_function){ arena_strdup(arena, name), offset, sym.st_size });
+	}
+}
+
+int elfsyms_functions(const char *path, bool (*match)(void *ctx, const char *name), void *ctx,
+		      struct arena *arena, elf_functions *ret, struct err *e)
+{
+	_cleanup_elf_ struct elf elf = ELF_INIT;
+	int rc = open_elf(path, &elf, e);
+
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < elf.section_count; i++) {
+		const struct elf_section *s = &elf.sections[i];
+
+		if (s->type == SHT_SYMTAB || s->type == SHT_DYNSYM)
+			add_symbols(&elf, s, match, ctx, arena, ret);
+	}
+	return 0;
+}
+
+int elfsyms_offset(const char *path, u64 vaddr, u64 *ret, struct err *e)
+{
+	_cleanup_elf_ struct elf elf = ELF_INIT;
+	int rc = open_elf(path, &elf, e);
+
+	if (rc < 0)
+		return rc;
+	if (!segments_offset(elf.segments, elf.segment_count, vaddr, ret))
+		return err_set(e, ENOENT, "address 0x%llx is not in '%s'",
+			       (unsigned long long)vaddr, path);
+	return 0;
+}
+
+/* --- static tracepoints: notes of the section .note.stapsdt ----------------------------------- */
+
+static bool string_at(const char **p, const char *end, const char **ret)
+{
+	const char *nul = memchr(*p, 0, (size_t)(end - *p));
+
+	if (!nul)
+		return false;
+	*ret = *p;
+	*p = nul + 1;
+	return true;
+}
+
+static void add_site(const struct elf *elf, const char *desc, size_t len, u64 base,
+		     struct arena *arena, usdt_sites *ret)
+{
+	const char *end = desc + len, *p = desc + 24, *provider, *name, *args;
+	struct usdt_site site = { 0 };
+	u64 words[3], shift;
+
+	if (len < 24)
+		return;
+	memcpy(words, desc, sizeof(words));
+	if (!string_at(&p, end, &provider) || !string_at(&p, end, &name) ||
+	    !string_at(&p, end, &args))
+		return;
+	/* Where the file was moved after linking, its base section tells by how much. */
+	shift = base && words[1] ? base - words[1] : 0;
+	if (!segments_offset(elf->segments, elf->segment_count, words[0] + shift, &site.offset))
+		return;
+	if (words[2])
+		segments_offset(elf->segments, elf->segment_count, words[2] + shift,
+				&site.semaphore);
+	site.provider = arena_strdup(arena, provider);
+	site.name = arena_strdup(arena, name);
+	site.args = arena_strdup(arena, args);
+	vec_push(ret, site);
+}
+
+int elfsyms_usdt(const char *path, struct arena *arena, usdt_sites *ret, struct err *e)
+{
+	_cleanup_elf_ struct elf elf = ELF_INIT;
+	_cleanup_buf_ struct buf notes = BUF_INIT;
+	const struct elf_section *s, *base;
+	int rc = open_elf(path, &elf, e);
+
+	if (rc < 0)
+		return rc;
+	s = elf_find_section(&elf, ".note.stapsdt");
+	base = elf_find_section(&elf, ".stapsdt.base");
+	if (!s || !elf.is64)
+		return 0;
+	rc = elf_read_section(&elf, s, USDT_MAX_NOTES, &notes);
+	if (rc < 0)
+		return err_sys(e, -rc, "cannot read the static tracepoints of '%s'", path);
+	for (size_t at = 0; at + 12 <= notes.len && ret->len < USDT_MAX_SITES;) {
+		Elf64_Nhdr h;
+		size_t name, desc, next;
+
+		memcpy(&h, notes.data + at, sizeof(h));
+		name = at + sizeof(h);
+		desc = name + ALIGN_UP((size_t)h.n_namesz, (size_t)4);
+		next = desc + ALIGN_UP((size_t)h.n_descsz, (size_t)4);
+		if (next > notes.len || next <= at || desc > next)
+			break;
+		if (h.n_type == USDT_NOTE && h.n_namesz == 8 &&
+		    memcmp(notes.data + name, "stapsdt", 8) == 0)
+			add_site(&elf, notes.data + desc, h.n_descsz, base ? base->addr : 0, arena,
+				 ret);
+		at = next;
+	}
+	return 0;
+}
+
+/* --- files ------------------------------------------------------------------------------------ */
+
+static char *in_path(const char *name, struct arena *arena)
+{
+	const char *path = getenv("PATH");
+
+	if (!path)
+		path = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
+	while (*path) {
+		size_t n = strcspn(path, ":");
+		char *file = arena_printf(arena, "%.*s/%s", (int)n, path, name);
+
+		if (access(file, X_OK) == 0)
+			return file;
+		path += n + (path[n] == ':');
+	}
+	return NULL;
+}
+
+static char *in_libraries(const char *name, struct arena *arena)
+{
+	static const char *const dirs[] = { "/lib/x86_64-linux-gnu",
+					    "/usr/lib/x86_64-linux-gnu",
+					    "/lib64",
+					    "/usr/lib64",
+					    "/usr/local/lib",
+					    "/usr/lib",
+					    "/lib" };
+	static const char *const forms[] = { "%s/lib%s.so", "%s/lib%s.so.[0-9]*", "%s/lib%s-*.so",
+					     "%s/%s" };
+
+	if (starts_with(name, "lib"))
+		name += 3;
+	for (size_t d = 0; d < ARRAY_SIZE(dirs); d++) {
+		for (size_t f = 0; f < ARRAY_SIZE(forms); f++) {
+			glob_t g = { 0 };
+			char *found = NULL, *pattern;
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+			pattern = arena_printf(arena, forms[f], dirs[d], name);
+#pragma GCC diagnostic pop
+			/* A .so without a number may be a linker script: ELF only. */
+			if (glob(pattern, 0, NULL, &g) == 0) {
+				for (size_t i = 0; !found && i < g.gl_pathc; i++) {
+					_cleanup_elf_ struct elf elf = ELF_INIT;
+
+					if (open_elf(g.gl_pathv[i], &elf, NULL) == 0)
+						found = arena_strdup(arena, g.gl_pathv[i]);
+				}
+			}
+			globfree(&g);
+			if (found)
+				return found;
+		}
+	}
+	return NULL;
+}
+
+char *elfsyms_find(const char *name, struct arena *arena)
+{
+	char *found;
+
+	if (strchr(name, '/'))
+		return access(name, R_OK) == 0 ? arena_strdup(arena, name) : NULL;
+	found = in_path(name, arena);
+	return found ? found : in_libraries(name, arena);
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Functions that steer: the program's end, signals, checks at compile time. */
+#include "lang/gen.h"
+#include "lang/signals.h"
+
+static void check_exit(struct comp *c, struct node *n)
+{
+	if (n->n_kids && n->kids[0]->type->kind != T_NONE && !type_is_number(n->kids[0]->type))
+		check_error(c, n, "exit() only supports int arguments (%s provided)",
+			    check_type_text(c, n->kids[0]->type));
+}
+
+static void emit_exit(struct gen *g, struct node *n, struct val *ret)
+{
+	const struct type *code = check_int64(g->c, true);
+	struct event e = { .kind = EV_EXIT };
+
+	(void)ret;
+	if (n->n_kids)
+		e.args = type_tuple(&g->c->types, &code, NULL, 1);
+	gen_event(g, comp_event(g->c, &e), n->kids, n->n_kids);
+	gen_return(g);
+}
+
+static void check_signal(struct comp *c, struct node *n)
+{
+	struct node *a = n->kids[0];
+
+	if (a->kind == N_STR) {
+		int number = signal_number(a->str);
+
+		if (number < 0) {
+			check_error(c, n, "%s is not a valid signal", a->str);
+			return;
+		}
+		a->kind = N_INT;
+		a->ival = (u64)number;
+		check_expr(c, a);
+	}
+	if (a->type->kind != T_NONE && !type_is_number(a->type))
+		check_error(c, n, "signal() only supports string literals and integer arguments");
+	if (a->folded && (a->ival < 1 || a->ival > 64))
+		check_error(c, n, "%lld is not a valid signal, allowed range: [1,64]",
+			    (long long)a->ival);
+}
+
+static void emit_signal(struct gen *g, struct node *n, struct val *ret)
+{
+	vreg number = gen_num(g, n->kids[0]);
+
+	IR_CALLV(&g->ir,
+		 streq(n->str, "signal") ? BPF_FUNC_send_signal : BPF_FUNC_send_signal_thread,
+		 ARG_REG(number));
+	*ret = (struct val){ 0 };
+}
+
+static void check_static_assert(struct comp *c, struct node *n)
+{
+	if (n->kids[0]->type->kind == T_NONE)
+		return;
+	if (!n->kids[0]->folded)
+		check_error(c, n->kids[0], "static_assert() expects a constant");
+	else if (!n->kids[0]->ival)
+		check_error(c, n, "assertion failed%s%s", n->n_kids > 1 ? ": " : "",
+			    n->n_kids > 1 && n->kids[1]->kind == N_STR ? n->kids[1]->str : "");
+}
+
+static void emit_nothing(struct gen *g, struct node *n, struct val *ret)
+{
+	(void)g;
+	(void)n;
+	(void)ret;
+}
+
+static void check_assert(struct comp *c, struct node *n)
+{
+	if (n->kids[1]->kind != N_STR && n->kids[1]->type->kind != T_NONE)
+		check_error(c, n->kids[1], "assert() expects a string literal as its text");
+}
+
+static void emit_assert(struct gen *g, struct node *n, struct val *ret)
+{
+	ir_label ok = ir_new_label(&g->ir);
+	const struct type *code = check_int64(g->c, true);
+	struct event text = { .kind = EV_ERRORF,
+			      .fmt = arena_printf(&g->c->arena, "assertion failed: %s",
+						  n->kids[1]->str),
+			      .args = type_tuple(&g->c->types, NULL, NULL, 0) };
+	struct event end = { .kind = EV_EXIT, .args = type_tuple(&g->c->types, &code, NULL, 1) };
+	struct node one = { .kind = N_INT, .ival = 1, .folded = true, .type = code };
+	struct node *args[] = { &one };
+
+	(void)ret;
+	ir_branchi(&g->ir, BPF_JNE, gen_num(g, n->kids[0]), 0, ok);
+	gen_event(g, comp_event(g->c, &text), NULL, 0);
+	gen_event(g, comp_event(g->c, &end), args, 1);
+	gen_return(g);
+	ir_label_here(&g->ir, ok);
+}
+
+static void check_fail(struct comp *c, struct node *n)
+{
+	check_error(c, n, "%s", n->kids[0]->kind == N_STR ? n->kids[0]->str : "fail() was reached");
+}
+
+static void check_override(struct comp *c, struct node *n)
+{
+	(void)n;
+	(void)c;
+}
+
+static void emit_override(struct gen *g, struct node *n, struct val *ret)
+{
+	vreg value = gen_num(g, n->kids[0]);
+
+	*ret = (struct val){ 0 };
+	IR_CALLV(&g->ir, BPF_FUNC_override_return, ARG_REG(g->ctx), ARG_REG(value));
+}
+
+const struct fn fn_control_table[] = {
+	{ "exit", 0, 1, FN_STATEMENT, check_exit, emit_exit },
+	{ "signal", 1, 1, FN_STATEMENT | FN_UNSAFE, check_signal, emit_signal },
+	{ "signal_thread", 1, 1, FN_STATEMENT | FN_UNSAFE, check_signal, emit_signal },
+	{ "static_assert", 1, 2, FN_STATEMENT, check_static_assert, emit_nothing },
+	{ "assert", 2, 2, FN_STATEMENT, check_assert, emit_assert },
+	{ "fail", 1, 128, FN_STATEMENT, check_fail, emit_nothing },
+	{ "override", 1, 1, FN_STATEMENT | FN_UNSAFE, check_override, emit_override },
+	{ 0 },
+};

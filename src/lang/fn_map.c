@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Functions on maps. */
+#include "lang/gen.h"
+
+/* The argument is a whole map; its keys, if any are written, are checked by @keys. */
+static struct map_def *whole_map(struct comp *c, struct node *n)
+{
+	struct node *a = n->kids[0];
+	struct map_def *m;
+
+	if (a->kind != N_MAP) {
+		check_error(c, n, "%s() expects a map to be provided", n->str);
+		return NULL;
+	}
+	m = comp_map(c, a->str, true);
+	a->ref = m;
+	a->type = m->value;
+	m->used = true;
+	if (m->value->kind == T_NONE && c->final)
+		check_error(c, a, "Undefined map: %s", a->str);
+	return m;
+}
+
+static void check_clear(struct comp *c, struct node *n)
+{
+	if (!whole_map(c, n))
+		return;
+	if (n->kids[0]->n_kids)
+		check_error(c, n, "The map passed to %s() should not be indexed by a key", n->str);
+}
+
+static void emit_clear(struct gen *g, struct node *n, struct val *ret)
+{
+	struct event e = { .kind = n->str[0] == 'c' ? EV_CLEAR : EV_ZERO, .map = n->kids[0]->ref };
+
+	(void)ret;
+	gen_event(g, comp_event(g->c, &e), NULL, 0);
+}
+
+/* delete(@m, key) is delete(@m[key]). */
+static void fold_key(struct comp *c, struct node *n)
+{
+	struct node *map = n->kids[0], *key = n->kids[n->n_kids - 1];
+
+	if (n->n_kids < 2 || map->kind != N_MAP)
+		return;
+	if (key->kind == N_TUPLE && !key->names) {
+		map->kids = key->kids;
+		map->n_kids = key->n_kids;
+	} else {
+		map->kids = arena_dup(&c->prog.arena, &key, sizeof(key));
+		map->n_kids = 1;
+	}
+	map->at.end = key->at.end;
+	n->n_kids = 1;
+}
+
+static void check_delete(struct comp *c, struct node *n)
+{
+	fold_key(c, n);
+	if (!whole_map(c, n))
+		return;
+	if (((struct map_def *)n->kids[0]->ref)->value->kind != T_NONE || n->kids[0]->n_kids)
+		check_map(c, n->kids[0], false);
+}
+
+static void emit_delete(struct gen *g, struct node *n, struct val *ret)
+{
+	(void)ret;
+	gen_map_delete(g, n->kids[0]);
+}
+
+static void check_has_key(struct comp *c, struct node *n)
+{
+	fold_key(c, n);
+	if (whole_map(c, n)) {
+		check_map(c, n->kids[0], false);
+		if (!n->kids[0]->n_kids)
+			check_error(c, n, "has_key() needs a map with a key");
+	}
+	n->type = type_int(&c->types, 1, false);
+}
+
+static void emit_has_key(struct gen *g, struct node *n, struct val *ret)
+{
+	gen_map_has_key(g, n->kids[0], ret);
+}
+
+const struct fn fn_map_table[] = {
+	{ "clear", 1, 1, FN_STATEMENT | FN_RAW, check_clear, emit_clear },
+	{ "zero", 1, 1, FN_STATEMENT | FN_RAW, check_clear, emit_clear },
+	{ "delete", 1, 2, FN_STATEMENT | FN_RAW, check_delete, emit_delete },
+	{ "has_key", 1, 2, FN_RAW, check_has_key, emit_has_key },
+	{ 0 },
+};

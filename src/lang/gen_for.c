@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Loops over maps: the body becomes a callback of bpf_for_each_map_elem(). It reaches the
+ * variables of the program through a pointer to the program's frame; context and scratch memory
+ * are kept there, too.
+ */
+#include "lang/gen.h"
+
+enum { FOR_MAX_CALLBACKS = 32 };
+
+/* What a callback has of its own while it is generated. */
+struct outer {
+	struct ir ir;
+	vreg ctx, scratch, frame, target_id;
+	u32 frame_vars, frame_tmp, frame_max, n_loops;
+	ir_label out;
+};
+
+static void enter(struct gen *g, struct outer *o, vreg *key)
+{
+	*o = (struct outer){ g->ir,         g->ctx,       g->scratch,   g->frame,   g->target_id,
+			     g->frame_vars, g->frame_tmp, g->frame_max, g->n_loops, g->out };
+	ir_init(&g->ir);
+	g->ir.line = o->ir.line;
+	g->frame_vars = g->frame_tmp = g->frame_max = g->n_loops = 0;
+	*key = ir_ctx(&g->ir, 2);
+	ir_ctx(&g->ir, 3);
+	g->frame = ir_ctx(&g->ir, 4);
+	g->ctx = ir_load(&g->ir, BPF_DW, g->frame, g->saved);
+	if (o->scratch)
+		g->scratch = ir_load(&g->ir, BPF_DW, g->frame, g->saved + 8);
+	g->target_id = 0;
+	g->out = ir_new_label(&g->ir);
+}
+
+static void leave(struct gen *g, const struct outer *o)
+{
+	g->ir = o->ir;
+	g->ctx = o->ctx;
+	g->scratch = o->scratch;
+	g->frame = o->frame;
+	g->target_id = o->target_id;
+	g->frame_vars = o->frame_vars;
+	g->frame_tmp = o->frame_tmp;
+	g->frame_max = o->frame_max;
+	g->n_loops = o->n_loops;
+	g->out = o->out;
+}
+
+/* (key, value) into the loop's variable. */
+static void fill_variable(struct gen *g, struct node *n, vreg key)
+{
+	const struct map_def *m = n->kids[1]->ref;
+	const struct type *pair = n->kids[0]->type;
+	struct val place = gen_var_place(g, n->kids[0]->ref), to = place;
+	struct val from = gen_mem(key, 0, SPACE_BPF), value;
+	ir_label gone = ir_new_label(&g->ir);
+
+	for (u32 i = 0; i < m->key->size; i += 8)
+		ir_store(&g->ir, BPF_DW, to.reg, to.off + (s32)i,
+			 ir_load(&g->ir, BPF_DW, from.reg, from.off + (s32)i));
+	to.off += (s32)pair->fields[1].offset;
+	if (type_is_agg(m->value)) {
+		gen_map_read_agg(g, m, &from, &value);
+		ir_store(&g->ir, BPF_DW, to.reg, to.off, value.reg);
+		return;
+	}
+	/* Looked up again: the element's own pointer says nothing about its size. */
+	{
+		vreg map = ir_map(&g->ir, m->index), p;
+
+		p = IR_CALLV(&g->ir, BPF_FUNC_map_lookup_elem, ARG_REG(map), ARG_REG(key));
+		ir_branchi(&g->ir, BPF_JEQ, p, 0, gone);
+		value = gen_mem(p, 0, SPACE_BPF);
+		gen_copy(g, &to, &value, type_stored(m->value));
+	}
+	ir_label_here(&g->ir, gone);
+}
+
+/* 0 goes on with the next element, 1 ends the loop. */
+static void callback_body(struct gen *g, struct node *n, vreg key)
+{
+	if (!gen_push_loop(g, n))
+		return;
+	fill_variable(g, n, key);
+	gen_stmt(g, n->kids[2]);
+	ir_label_here(&g->ir, g->loops[0].next);
+	ir_exit(&g->ir, 0);
+	ir_label_here(&g->ir, g->out);
+	ir_storei(&g->ir, BPF_DW, g->frame, g->saved + 16, 1);
+	ir_label_here(&g->ir, g->loops[0].end);
+	ir_exit(&g->ir, 1);
+}
+
+static int make_callback(struct gen *g, struct node *n)
+{
+	u32 number = (u32)g->u->subs.len;
+	struct ir_code code = { 0 };
+	typeof(g->loops[0]) first = g->loops[0];
+	struct outer o;
+	vreg key;
+	int rc;
+
+	vec_push(&g->u->subs, code);
+	enter(g, &o, &key);
+	callback_body(g, n, key);
+	g->ir.stack = g->frame_max;
+	rc = ir_finish(&g->ir, &code);
+	ir_release(&g->ir);
+	leave(g, &o);
+	g->loops[0] = first;
+	g->u->subs.items[number] = code;
+	if (rc < 0)
+		gen_fail(g, n, "the body of the loop is too large");
+	return (int)number;
+}
+
+void gen_for_map(struct gen *g, struct node *n)
+{
+	const struct map_def *m = n->kids[1]->ref;
+	vreg map, func, frame, stop;
+	int number;
+
+	if (g->u->subs.len >= FOR_MAX_CALLBACKS) {
+		gen_fail(g, n, "too many loops over maps");
+		return;
+	}
+	number = make_callback(g, n);
+	frame = ir_reg(&g->ir);
+	ir_mov(&g->ir, frame, g->frame);
+	map = ir_map(&g->ir, m->index);
+	func = ir_func(&g->ir, (u32)number);
+	IR_CALLV(&g->ir, BPF_FUNC_for_each_map_elem, ARG_REG(map), ARG_REG(func), ARG_REG(frame),
+		 ARG_IMM(0));
+	stop = ir_load(&g->ir, BPF_DW, g->frame, g->saved + 16);
+	ir_branchi(&g->ir, BPF_JNE, stop, 0, g->out);
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Stacks: frames are read into scratch memory, hashed, and kept once per content in a map of
+ * their own. What travels is the hash. Unlike stack maps of the kernel nothing collides.
+ */
+#include "lang/gen.h"
+
+enum { STACK_MAP_KEYS = 32768 };
+
+static u32 stack_map(struct comp *c, bool user)
+{
+	u32 *map = user ? &c->ustack_map : &c->kstack_map;
+
+	if (!*map)
+		*map = 1 + comp_bpf_map(c, user ? "ustacks" : "kstacks", BPF_MAP_TYPE_HASH, 8,
+					8 + COMP_STACK_DEPTH * 8, STACK_MAP_KEYS);
+	return *map - 1;
+}
+
+/* FNV-like over the words of the stack. */
+static vreg hash_frames(struct gen *g, const struct val *frames, vreg bytes, u32 depth)
+{
+	ir_label top = ir_new_label(&g->ir), end = ir_new_label(&g->ir);
+	vreg h = ir_imm(&g->ir, 0x4bf29ce484222325ll), i = ir_imm(&g->ir, 0);
+	vreg p = ir_reg(&g->ir), factor = ir_imm(&g->ir, 0x100000001b3ll), word;
+
+	ir_mov(&g->ir, p, gen_addr(g, frames));
+	ir_label_here(&g->ir, top);
+	ir_branch(&g->ir, BPF_JGE, i, bytes, end);
+	word = ir_load(&g->ir, BPF_DW, p, 0);
+	ir_alu(&g->ir, BPF_XOR, h, word);
+	ir_alu(&g->ir, BPF_MUL, h, factor);
+	ir_mov(&g->ir, word, h);
+	ir_alui(&g->ir, BPF_RSH, word, 29);
+	ir_alu(&g->ir, BPF_XOR, h, word);
+	ir_alui(&g->ir, BPF_ADD, p, 8);
+	ir_alui(&g->ir, BPF_ADD, i, 8);
+	ir_branchi(&g->ir, BPF_JLT, i, (s32)depth * 8, top);
+	ir_label_here(&g->ir, end);
+	return h;
+}
+
+static void keep(struct gen *g, u32 map, const struct val *record, vreg h)
+{
+	struct val key = gen_temp(g, 8);
+	ir_label known = ir_new_label(&g->ir);
+	vreg fd, rc;
+
+	ir_store(&g->ir, BPF_DW, key.reg, key.off, h);
+	fd = ir_map(&g->ir, map);
+	rc = IR_CALLV(&g->ir, BPF_FUNC_map_update_elem, ARG_REG(fd), gen_addr_arg(g, &key),
+		      gen_addr_arg(g, record), ARG_IMM(BPF_NOEXIST));
+	ir_branchi(&g->ir, BPF_JEQ, rc, -17 /* EEXIST */, known);
+	gen_count_negative(g, rc, COUNTER_STACK);
+	ir_label_here(&g->ir, known);
+}
+
+void gen_stack(struct gen *g, const struct type *t, struct val *ret)
+{
+	bool user = t->kind == T_USTACK;
+	u32 depth = (u32)t->p[0];
+	struct val record = gen_temp_scratch(g, 8 + COMP_STACK_DEPTH * 8), frames = record;
+	ir_label failed = ir_new_label(&g->ir), end = ir_new_label(&g->ir);
+	vreg bytes, h, id = ir_imm(&g->ir, 0);
+
+	frames.off += 8;
+	*ret = gen_temp(g, 16);
+	bytes = IR_CALLV(&g->ir, BPF_FUNC_get_stack, ARG_REG(g->ctx), gen_addr_arg(g, &frames),
+			 ARG_IMM((s32)depth * 8), ARG_IMM(user ? BPF_F_USER_STACK : 0));
+	ir_branchi(&g->ir, BPF_JSLE, bytes, 0, failed);
+	ir_store(&g->ir, BPF_DW, record.reg, record.off, bytes);
+	h = hash_frames(g, &frames, bytes, depth);
+	keep(g, stack_map(g->c, user), &record, h);
+	ir_mov(&g->ir, id, h);
+	ir_jump(&g->ir, end);
+	ir_label_here(&g->ir, failed);
+	gen_count_negative(g, bytes, COUNTER_STACK);
+	ir_label_here(&g->ir, end);
+	if (!user) {
+		*ret = gen_reg(id);
+		return;
+	}
+	ir_store(&g->ir, BPF_DW, ret->reg, ret->off, id);
+	id = ir_call(&g->ir, BPF_FUNC_get_current_pid_tgid, NULL, 0);
+	ir_alui(&g->ir, BPF_RSH, id, 32);
+	ir_store(&g->ir, BPF_DW, ret->reg, ret->off + 8, id);
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The public face: stages in their order. */
+#include "lang/lang.h"
+
+#include "base/clock.h"
+#include "lang/comp.h"
+#include "lang/format.h"
+#include "lang/parse.h"
+#include "lang/run.h"
+
+#include <time.h>
+
+static u64 boot_ns(void)
+{
+	struct timespec ts = { 0 };
+
+	clock_gettime(CLOCK_BOOTTIME, &ts);
+	return (u64)ts.tv_sec * NSEC_PER_SEC + (u64)ts.tv_nsec;
+}
+
+/* Every stage but the last only runs on a program without errors. */
+static int compile(struct comp *c, struct err *e)
+{
+	struct parse_opts po = { c->opts->params, c->opts->n_params };
+
+	c->start_ns = boot_ns();
+	parse_program(&c->prog, &c->src, &po, &c->diags);
+	if (!c->diags.errors)
+		comp_configure(c);
+	if (!c->diags.errors)
+		comp_resolve(c);
+	if (!c->diags.errors)
+		comp_check(c);
+	if (!c->diags.errors)
+		comp_place_maps(c);
+	if (!c->diags.errors)
+		return comp_generate(c, e);
+	return err_set(e, EINVAL, "the program has errors");
+}
+
+int lang_compile(const char *name, const char *text, size_t len, const struct lang_opts *opts,
+		 struct lang **ret, struct buf *diagnostics, struct err *e)
+{
+	struct lang *l = xcalloc(1, sizeof(*l));
+	int rc;
+
+	comp_init(&l->c, opts);
+	l->c.lang = l;
+	l->c.text = xstrndup(text, len);
+	l->c.src = (struct source){ name, l->c.text, len };
+	rc = compile(&l->c, e);
+	diags_render(&l->c.diags, &l->c.src, !opts->no_warnings, diagnostics);
+	if (rc == 0 && l->c.diags.errors)
+		rc = err_set(e, EINVAL, "the program has errors");
+	if (rc < 0) {
+		comp_release(&l->c);
+		free(l);
+		return rc;
+	}
+	l->r.c = &l->c;
+	l->r.boot_to_wall = clock_wall_ns() - boot_ns();
+	*ret = l;
+	return 0;
+}
+
+void lang_free(struct lang *l)
+{
+	if (!l)
+		return;
+	run_release(&l->r);
+	comp_release(&l->c);
+	free(l);
+}
+
+int lang_start(struct lang *l, struct err *e)
+{
+	int rc = run_load(&l->r, e);
+
+	if (rc == 0)
+		rc = run_attach(&l->r, e);
+	if (rc < 0)
+		run_close(&l->r, true);
+	return rc;
+}
+
+u32 lang_probe_count(const struct lang *l)
+{
+	return (u32)l->c.targets.len;
+}
+
+int lang_loop(struct lang *l, const struct lang_sink *sink, int child_fd, struct err *e)
+{
+	l->r.sink = sink;
+	return run_loop(&l->r, child_fd, e);
+}
+
+void lang_stop(struct lang *l, bool background)
+{
+	run_close(&l->r, background);
+}
+
+static void report_line(struct buf *out, u64 n, const char *text)
+{
+	if (n)
+		buf_addf(out, "%llu %s\n", (unsigned long long)n, text);
+}
+
+void lang_report(struct lang *l, struct buf *out)
+{
+	const struct run *r = &l->r;
+
+	report_line(out, r->counters[COUNTER_LOST],
+		    "events lost because the buffer was full (output is too slow)");
+	report_line(out, r->counters[COUNTER_MAP_FULL],
+		    "updates lost because a map was full (raise max_map_keys)");
+	report_line(out, r->counters[COUNTER_READ_KERNEL], "reads of kernel memory failed");
+	report_line(out, r->counters[COUNTER_READ_USER],
+		    "reads of user memory failed (the page was not there)");
+	report_line(out, r->counters[COUNTER_STACK], "stacks could not be taken or kept");
+	report_line(out, r->counters[COUNTER_SCRATCH], "events skipped for want of scratch memory");
+	report_line(out, r->counters[COUNTER_LOOP], "loops cut at their limit");
+	report_line(out, r->missed, "probe hits missed because a program was already running");
+	report_line(out, r->unresolved, "stacks were gone when they were printed");
+}
+
+int lang_format_source(const char *name, const char *text, size_t len, struct buf *out,
+		       struct buf *diagnostics, struct err *e)
+{
+	struct lang_opts opts = { 0 };
+	struct parse_opts po = { 0 };
+	struct comp c;
+	int rc = 0;
+
+	comp_init(&c, &opts);
+	c.text = xstrndup(text, len);
+	c.src = (struct source){ name, c.text, len };
+	parse_program(&c.prog, &c.src, &po, &c.diags);
+	diags_render(&c.diags, &c.src, true, diagnostics);
+	if (c.diags.errors)
+		rc = err_set(e, EINVAL, "the program has errors");
+	else
+		format_program(&c.prog, out);
+	comp_release(&c);
+	return rc;
+}
+
+void lang_dump(const struct lang *l, struct buf *out)
+{
+	for (size_t i = 0; i < l->c.units.len; i++) {
+		const struct unit *u = &l->c.units.items[i];
+
+		buf_addf(out, "%s (%u targets, %zu instructions, %u bytes of stack)\n",
+			 l->c.targets.items[u->first].name, u->n, u->code.insns.len, u->code.stack);
+		ir_dump(&u->code, out);
+	}
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The tracing language: programs on probes, compiled to BPF and run.
+ *
+ *	lang_compile -> lang_run -> lang_free
+ *
+ * Nothing here prints: text goes to the sink, errors to struct err, diagnostics about the program
+ * to a buffer.
+ */
+#ifndef LANG_LANG_H
+#define LANG_LANG_H
+
+#include "base/buf.h"
+#include "base/err.h"
+
+struct lang;
+
+enum lang_format { LANG_TEXT, LANG_JSON, LANG_FOLDED };
+
+/* Where output goes. Returning a negative errno ends the run. */
+struct lang_sink {
+	int (*write)(void *ctx, bool to_err, const char *text, size_t n);
+	void *ctx;
+};
+
+struct lang_opts {
+	const char *const *params; /* $1 ... */
+	size_t n_params;
+	u32 pid;         /* -p: 0 none */
+	u32 cpid;        /* pid of the program that -c started; 0 none */
+	const char *exe; /* of that process: what a "*" target means; or NULL */
+	bool unsafe;
+	bool compat; /* behave as bpftrace 0.17 in what differs: string length, notices */
+	bool no_warnings;
+	bool quiet;
+	enum lang_format format;
+	u64 max_seconds; /* 0: no limit */
+};
+
+/*
+ * Compiles. @name is for messages ("stdin"). On failure (-EINVAL for a wrong program) the
+ * diagnostics are in @diagnostics; warnings are there also on success.
+ */
+int lang_compile(const char *name, const char *text, size_t len, const struct lang_opts *opts,
+		 struct lang **ret, struct buf *diagnostics, struct err *e);
+void lang_free(struct lang *l);
+
+/* Loads and attaches everything; what was half done is undone on failure. */
+int lang_start(struct lang *l, struct err *e);
+/* Number of attached probes. */
+u32 lang_probe_count(const struct lang *l);
+/*
+ * Delivers events until exit(), a stop request, the child's end (@child_fd readable, -1: none) or
+ * an error; then runs 'end' and prints the maps. Returns the exit status of the program.
+ */
+int lang_loop(struct lang *l, const struct lang_sink *sink, int child_fd, struct err *e);
+/* What was lost or failed, one line per kind; nothing when all is well. */
+void lang_report(struct lang *l, struct buf *out);
+/* Detaches. Slow closes are left to a child process when @background. */
+void lang_stop(struct lang *l, bool background);
+
+/* The program again, in one form. */
+int lang_format_source(const char *name, const char *text, size_t len, struct buf *out,
+		       struct buf *diagnostics, struct err *e);
+/* Text of the generated code. */
+void lang_dump(const struct lang *l, struct buf *out);
+/* -l: names of probes that match; @verbose adds their arguments. */
+int lang_list(const char *pattern, bool verbose, const struct lang_opts *opts, struct buf *out,
+	      struct err *e);
+
+#endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Iterators: the program runs once for every task, open file, mapping ... that exists. */
+#include "lang/gen.h"
+#include "lang/run.h"
+
+#include "host/bpf_sys.h"
+
+static void add_target(struct comp *c, const struct provider *p, const struct spec *s,
+		       const char *name)
+{
+	struct target *t = provider_target(c, p, s, "iter:%s", name);
+
+	if (!t)
+		return;
+	t->event = arena_strdup(&c->arena, name);
+	t->unit_kind = (u32)c->targets.len;
+}
+
+static void each_iter(struct comp *c, const char *pattern,
+		      void (*each)(void *ctx, const char *name), void *ctx)
+{
+	struct kbtf *btf = types_btf(&c->types);
+
+	for (u32 id = 1; btf && id <= kbtf_count(btf); id++) {
+		const struct btf_type *t = kbtf_type(btf, id);
+		const char *name;
+
+		if (!t || kbtf_kind(t) != BTF_KIND_STRUCT)
+			continue;
+		name = starts_with(kbtf_name(btf, id), "bpf_iter__");
+		if (name && provider_match(pattern, name))
+			each(ctx, name);
+	}
+}
+
+struct expansion {
+	struct comp *c;
+	const struct provider *p;
+	const struct spec *s;
+};
+
+static void add_found(void *ctx, const char *name)
+{
+	struct expansion *x = ctx;
+
+	add_target(x->c, x->p, x->s, name);
+}
+
+static void expand(struct comp *c, const struct provider *p, const struct spec *s, const char *rest)
+{
+	const char *name = provider_part(c, rest, 0);
+	struct expansion x = { c, p, s };
+
+	if (!*name)
+		diag_error(&c->diags, s->at, "iter probe must have a target");
+	else
+		each_iter(c, name, add_found, &x);
+}
+
+static bool prepare(struct comp *c, struct unit *u)
+{
+	struct target *t = &c->targets.items[u->first];
+	struct kbtf *btf = types_btf(&c->types);
+	char *name = arena_printf(&c->arena, "bpf_iter_%s", t->event);
+	const struct type *args;
+	struct type *copy;
+	u32 id = btf ? kbtf_find(btf, BTF_KIND_FUNC, name) : 0;
+
+	name = arena_printf(&c->arena, "struct bpf_iter__%s", t->event);
+	args = type_by_btf_name(&c->types, name, SPACE_KERNEL);
+	if (!id || !args) {
+		diag_error(&c->diags, c->prog.probes.items[u->probe].at,
+			   "this kernel has no iterator '%s'", t->event);
+		return false;
+	}
+	copy = arena_dup(&c->types.arena, args, sizeof(*args));
+	t->args = copy;
+	u->prog_type = BPF_PROG_TYPE_TRACING;
+	u->attach_type = BPF_TRACE_ITER;
+	u->attach_btf = id;
+	t->unit_kind = 0;
+	return true;
+}
+
+/* Fields of the context may be no pointer at the end of the walk: nothing to do then. */
+static bool emit_field(struct gen *g, const struct field *f, struct val *ret)
+{
+	vreg r = ir_load(&g->ir, f->type->kind == T_INT && f->type->size == 4 ? BPF_W : BPF_DW,
+			 g->ctx, (s32)f->offset);
+
+	if (f->type->kind == T_PTR)
+		ir_branchi(&g->ir, BPF_JEQ, r, 0, g->out);
+	*ret = gen_reg(r);
+	return true;
+}
+
+static int attach(const struct attach_ctx *a)
+{
+	const struct target *t = &a->run->c->targets.items[a->unit->first];
+	int link = bpfsys_link_create(a->prog_fd, 0, BPF_TRACE_ITER, 0), fd;
+
+	if (link < 0)
+		return err_sys(a->err, -link, "cannot attach to '%s'", t->name);
+	run_keep(a->run, link, false);
+	fd = bpfsys_iter_create(link);
+	if (fd < 0)
+		return err_sys(a->err, -fd, "cannot start '%s'", t->name);
+	run_keep(a->run, fd, false);
+	vec_push(&a->run->iters, fd);
+	return 0;
+}
+
+struct listing {
+	void (*each)(void *ctx, const char *name);
+	void *ctx;
+};
+
+static void list_one(void *ctx, const char *name)
+{
+	struct listing *l = ctx;
+	char *full = xasprintf("iter:%s", name);
+
+	l->each(l->ctx, full);
+	free(full);
+}
+
+static void list(struct comp *c, const char *pattern, void (*each)(void *ctx, const char *name),
+		 void *ctx)
+{
+	struct listing l = { each, ctx };
+
+	(void)pattern;
+	each_iter(c, "*", list_one, &l);
+}
+
+const struct provider probe_iter = {
+	.name = "iter",
+	.aliases = "it",
+	.flags = PROBE_ARGS,
+	.expand = expand,
+	.prepare = prepare,
+	.emit_field = emit_field,
+	.attach = attach,
+	.list = list,
+};

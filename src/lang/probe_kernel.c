@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Kernel functions: kprobe and kretprobe, fentry and fexit. */
+#include "lang/cpu.h"
+#include "lang/gen.h"
+#include "lang/run.h"
+
+#include "base/parse.h"
+#include "host/bpf_sys.h"
+
+#include <sys/ioctl.h>
+
+enum { KP_PERF, KP_MULTI, KP_ATTACH_MULTI = 42, KP_MAX_LIST = 64 << 20 };
+
+/* --- finding ---------------------------------------------------------------------------------- */
+
+static void each_btf_function(struct comp *c, const char *pattern,
+			      void (*each)(void *ctx, const char *name), void *ctx)
+{
+	struct kbtf *btf = types_btf(&c->types);
+
+	for (u32 id = 1; btf && id <= kbtf_count(btf); id++) {
+		const struct btf_type *t = kbtf_type(btf, id);
+
+		if (t && kbtf_kind(t) == BTF_KIND_FUNC &&
+		    provider_match(pattern, kbtf_name(btf, id)))
+			each(ctx, kbtf_name(btf, id));
+	}
+}
+
+/* What the function tracer knows can be probed; without it what BTF knows. */
+static void each_function(struct comp *c, const char *pattern,
+			  void (*each)(void *ctx, const char *name), void *ctx)
+{
+	struct buf text = BUF_INIT;
+	char *save = NULL;
+
+	if (!comp_tracefs(c))
+		return;
+	if (tracefs_read(&c->tracefs, "available_filter_functions", KP_MAX_LIST, &text, NULL) < 0 ||
+	    !text.len) {
+		buf_release(&text);
+		each_btf_function(c, pattern, each, ctx);
+		return;
+	}
+	for (char *line = strtok_r(text.data, "\n", &save); line;
+	     line = strtok_r(NULL, "\n", &save)) {
+		line[strcspn(line, " \t")] = 0;
+		if (provider_match(pattern, line))
+			each(ctx, line);
+	}
+	buf_release(&text);
+}
+
+struct expansion {
+	struct comp *c;
+	const struct provider *p;
+	const struct spec *s;
+	u64 offset;
+};
+
+static void add_target(void *ctx, const char *name)
+{
+	struct expansion *x = ctx;
+	struct target *t;
+
+	t = provider_target(x->c, x->p, x->s, "%s:%s", x->p->name, name);
+	if (!t)
+		return;
+	t->event = arena_strdup(&x->c->arena, name);
+	t->value = x->offset;
+	if (x->offset)
+		t->name = arena_printf(&x->c->arena, "%s+%llu", t->name,
+				       (unsigned long long)x->offset);
+}
+
+static void expand(struct comp *c, const struct provider *p, const struct spec *s, const char *rest)
+{
+	struct expansion x = { c, p, s, 0 };
+	const char *colon = strrchr(rest, ':'), *plus;
+	char *name = arena_strdup(&c->arena, colon ? colon + 1 : rest);
+
+	if (!*name) {
+		diag_error(&c->diags, s->at, "%s probe must have a function name", p->name);
+		return;
+	}
+	plus = strchr(name, '+');
+	if (plus) {
+		if (parse_u64(plus + 1, &x.offset, NULL) < 0 || p != &probe_kprobe) {
+			diag_error(&c->diags, s->at, "'%s' is not an offset that %s can have",
+				   plus + 1, p->name);
+			return;
+		}
+		name[plus - name] = 0;
+	}
+	if (provider_is_pattern(name))
+		each_function(c, name, add_target, &x);
+	else
+		add_target(&x, name);
+}
+
+/* --- kprobes ---------------------------------------------------------------------------------- */
+
+static bool prepare_kprobe(struct comp *c, struct unit *u)
+{
+	(void)c;
+	u->prog_type = BPF_PROG_TYPE_KPROBE;
+	if (u->n > 1) {
+		u->attach_type = KP_ATTACH_MULTI;
+		u->mode = KP_MULTI;
+	}
+	return true;
+}
+
+static const struct type *kernel_arg_type(struct comp *c, u32 n)
+{
+	return cpu_argument(n) >= 0 ? type_int(&c->types, 8, false) : NULL;
+}
+
+static void emit_arg(struct gen *g, u32 n, struct val *ret)
+{
+	*ret = gen_reg(ir_load(&g->ir, BPF_DW, g->ctx, cpu_argument(n)));
+}
+
+static const struct type *retval_type(struct comp *c)
+{
+	return type_int(&c->types, 8, false);
+}
+
+static void emit_retval(struct gen *g, struct val *ret)
+{
+	*ret = gen_reg(ir_load(&g->ir, BPF_DW, g->ctx, cpu_result()));
+}
+
+static int pmu_type(void)
+{
+	FILE *f = fopen("/sys/bus/event_source/devices/kprobe/type", "re");
+	int type = -1;
+
+	if (!f)
+		return -errno;
+	if (fscanf(f, "%d", &type) != 1)
+		type = -EINVAL;
+	fclose(f);
+	return type;
+}
+
+static int attach_one(const struct attach_ctx *a, const struct target *t, bool is_return)
+{
+	struct perf_event_attr attr = { .size = sizeof(attr),
+					.sample_period = 1,
+					.wakeup_events = 1 };
+	int type = pmu_type(), fd, rc;
+
+	if (type < 0) {
+		err_set(a->err, ENOTSUP, "cannot attach to '%s': this kernel has no kprobes",
+			t->name);
+		err_hint(a->err, "fathom trace -l 'tracepoint:*' lists what it has instead");
+		return -ENOTSUP;
+	}
+	attr.type = (u32)type;
+	attr.config = is_return;
+	attr.kprobe_func = (u64)(uintptr_t)t->event;
+	attr.probe_offset = t->value;
+	fd = perfsys_open(&attr, -1, 0, -1, 0);
+	if (fd < 0) {
+		err_sys(a->err, -fd, "cannot attach to '%s'", t->name);
+		if (fd == -ENOENT || fd == -EINVAL)
+			err_hint(a->err, "there is no such function in this kernel, or it cannot "
+					 "be probed");
+		return fd;
+	}
+	run_keep(a->run, fd, true);
+	rc = perfsys_set_bpf(fd, a->prog_fd);
+	if (rc < 0)
+		return err_sys(a->err, -rc, "cannot attach to '%s'", t->name);
+	return ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) < 0 ? -errno : 0;
+}
+
+static int attach_kprobes(const struct attach_ctx *a, bool is_return)
+{
+	const struct target *t = &a->run->c->targets.items[a->unit->first];
+	u32 n = a->unit->n;
+	const char **names;
+	u64 *cookies;
+	struct bpfsys_kprobes probes = { .count = n, .flags = is_return };
+	int fd;
+
+	if (a->unit->mode != KP_MULTI)
+		return attach_one(a, t, is_return);
+	names = xcalloc(n, sizeof(char *));
+	cookies = xcalloc(n, sizeof(u64));
+	for (u32 i = 0; i < n; i++) {
+		names[i] = t[i].event;
+		cookies[i] = a->unit->first + i;
+	}
+	probes.symbols = names;
+	probes.cookies = cookies;
+	fd = bpfsys_link_kprobes(a->prog_fd, KP_ATTACH_MULTI, &probes);
+	free(names);
+	free(cookies);
+	if (fd < 0)
+		return err_sys(a->err, -fd, "cannot attach to %u functions such as '%s'", n,
+			       t->name);
+	run_keep(a->run, fd, false);
+	return 0;
+}
+
+static int attach_entry(const struct attach_ctx *a)
+{
+	return attach_kprobes(a, false);
+}
+
+static int attach_return(const struct attach_ctx *a)
+{
+	return attach_kprobes(a, true);
+}
+
+struct listing {
+	const char *prefix;
+	void (*each)(void *ctx, const char *name);
+	void *ctx;
+};
+
+static void list_one(void *ctx, const char *name)
+{
+	struct listing *l = ctx;
+	char *full = xasprintf("%s:%s", l->prefix, name);
+
+	l->each(l->ctx, full);
+	free(full);
+}
+
+static void list_kprobe(struct comp *c, const char *pattern,
+			void (*each)(void *ctx, const char *name), void *ctx)
+{
+	struct listing l = { "kprobe", each, ctx };
+
+	(void)pattern;
+	if (pmu_type() >= 0)
+		each_function(c, "*", list_one, &l);
+}
+
+const struct provider probe_kprobe = {
+	.name = "kprobe",
+	.aliases = "k",
+	.flags = PROBE_REGS | PROBE_NAMED,
+	.expand = expand,
+	.prepare = prepare_kprobe,
+	.arg_type = kernel_arg_type,
+	.emit_arg = emit_arg,
+	.attach = attach_entry,
+	.list = list_kprobe,
+};
+
+const struct provider probe_kretprobe = {
+	.name = "kretprobe",
+	.aliases = "kr",
+	.flags = PROBE_REGS | PROBE_RETURN | PROBE_NAMED,
+	.expand = expand,
+	.prepare = prepare_kprobe,
+	.retval_type = retval_type,
+	.emit_retval = emit_retval,
+	.attach = attach_return,
+};
+
+/* --- fentry, fexit: typed arguments ----------------------------------------------------------- */
+
+static const struct type *function_args(struct comp *c, struct kbtf *btf, u32 func, u32 *ret_n)
+{
+	struct type *args = type_new(&c->types, T_STRUCT, 0);
+	VEC(struct field) fields = { 0 };
+	const char *name;
+	u32 type;
+
+	for (u32 i = 0; kbtf_param(btf, func, i, &type, &name) == 0; i++) {
+		struct field f = { .offset = i * 8,
+				   .name = *name ? name : arena_printf(&c->arena, "arg%u", i),
+				   .type = type_from_btf(&c->types, type, SPACE_KERNEL) };
+
+		vec_push(&fields, f);
+	}
+	args->name = arena_printf(&c->arena, "struct _fentry_%s", kbtf_name(btf, func));
+	args->space = SPACE_CTX;
+	args->size = (u32)fields.len * 8;
+	args->fields = arena_dup(&c->arena, fields.items, fields.len * sizeof(*fields.items));
+	args->n_fields = *ret_n = (u32)fields.len;
+	vec_release(&fields);
+	return args;
+}
+
+static bool prepare_fentry(struct comp *c, struct unit *u)
+{
+	struct target *t = &c->targets.items[u->first];
+	struct kbtf *btf = types_btf(&c->types);
+	u32 id = btf ? kbtf_find(btf, BTF_KIND_FUNC, t->event) : 0, n;
+
+	if (!id) {
+		diag_error(&c->diags, c->prog.probes.items[u->probe].at,
+			   "the kernel's type information has no function '%s'", t->event);
+		return false;
+	}
+	u->prog_type = BPF_PROG_TYPE_TRACING;
+	u->attach_type = t->provider == &probe_fexit ? BPF_TRACE_FEXIT : BPF_TRACE_FENTRY;
+	u->attach_btf = id;
+	t->args = function_args(c, btf, id, &n);
+	t->extra = n;
+	t->unit_kind = 0;
+	return true;
+}
+
+static void expand_fentry(struct comp *c, const struct provider *p, const struct spec *s,
+			  const char *rest)
+{
+	size_t first = c->targets.len;
+
+	expand(c, p, s, rest);
+	/* Every function needs a program of its own. */
+	for (size_t i = first; i < c->targets.len; i++)
+		c->targets.items[i].unit_kind = (u32)(i + 1);
+}
+
+static const struct type *fentry_arg_type(struct comp *c, u32 n)
+{
+	const struct type *args = c->target->args;
+
+	return args && n < args->n_fields ? args->fields[n].type : NULL;
+}
+
+static void fentry_arg(struct gen *g, u32 n, struct val *ret)
+{
+	/* A copy of the word, so that the verifier sees a number and no pointer. */
+	*ret = gen_reg(ir_load(&g->ir, BPF_DW, g->ctx, (s32)n * 8));
+}
+
+static bool fentry_field(struct gen *g, const struct field *f, struct val *ret)
+{
+	vreg r = ir_load(&g->ir, BPF_DW, g->ctx, (s32)f->offset);
+
+	if (f->type->kind == T_INT)
+		ir_extend(&g->ir, r, f->type->size, f->type->is_signed);
+	*ret = gen_reg(r);
+	return true;
+}
+
+static const struct type *fexit_retval_type(struct comp *c)
+{
+	struct kbtf *btf = types_btf(&c->types);
+	const struct btf_type *t = btf ? kbtf_type(btf, c->unit->attach_btf) : NULL;
+	const struct btf_type *proto = t ? kbtf_type(btf, t->type) : NULL;
+
+	return proto ? type_from_btf(&c->types, proto->type, SPACE_KERNEL) : check_int64(c, true);
+}
+
+static void fexit_retval(struct gen *g, struct val *ret)
+{
+	*ret = gen_reg(ir_load(&g->ir, BPF_DW, g->ctx, (s32)g->target->extra * 8));
+}
+
+static int attach_fentry(const struct attach_ctx *a)
+{
+	const struct target *t = &a->run->c->targets.items[a->unit->first];
+	int fd = bpfsys_raw_tracepoint_open(a->prog_fd, NULL);
+
+	if (fd < 0)
+		return err_sys(a->err, -fd, "cannot attach to '%s'", t->name);
+	run_keep(a->run, fd, false);
+	return 0;
+}
+
+static void list_fentry(struct comp *c, const char *pattern,
+			void (*each)(void *ctx, const char *name), void *ctx)
+{
+	struct listing l = { "fentry", each, ctx };
+
+	(void)pattern;
+	each_btf_function(c, "*", list_one, &l);
+}
+
+const struct provider probe_fentry = {
+	.name = "fentry",
+	.aliases = "f kfunc",
+	.flags = PROBE_ARGS,
+	.expand = expand_fentry,
+	.prepare = prepare_fentry,
+	.arg_type = fentry_arg_type,
+	.emit_arg = fentry_arg,
+	.emit_field = fentry_field,
+	.attach = attach_fentry,
+	.list = list_fentry,
+};
+
+const struct provider probe_fexit = {
+	.name = "fexit",
+	.aliases = "fr kretfunc",
+	.flags = PROBE_ARGS,
+	.expand = expand_fentry,
+	.prepare = prepare_fentry,
+	.arg_type = fentry_arg_type,
+	.emit_arg = fentry_arg,
+	.emit_field = fentry_field,
+	.retval_type = fexit_retval_type,
+	.emit_retval = fexit_retval,
+	.attach = attach_fentry,
+};

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* User functions: uprobe, uretprobe. One link serves many functions of a file. */
+#include "lang/cpu.h"
+#include "lang/elfsyms.h"
+#include "lang/gen.h"
+#include "lang/run.h"
+#include "lang/user.h"
+
+#include "base/parse.h"
+#include "host/bpf_sys.h"
+
+#include <sys/ioctl.h>
+
+/* --- finding ---------------------------------------------------------------------------------- */
+
+static bool matches(void *ctx, const char *name)
+{
+	const char *pattern = ctx;
+
+	return provider_is_pattern(pattern) ? provider_match(pattern, name) : streq(pattern, name);
+}
+
+static int by_offset(const void *a, const void *b)
+{
+	const struct elf_function *x = a, *y = b;
+
+	if (x->offset != y->offset)
+		return x->offset < y->offset ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+static void add_target(struct comp *c, const struct provider *p, const struct spec *s,
+		       const char *path, const char *shown, const char *name, u64 offset)
+{
+	struct target *t = provider_target(c, p, s, "%s:%s:%s", p->name, shown, name);
+
+	if (!t)
+		return;
+	t->group = path;
+	t->event = name;
+	t->value = offset;
+	t->unit_kind = 1;
+}
+
+/* Splits "name+12" or "0x1234". */
+static bool split_offset(struct comp *c, const struct spec *s, const char *func, char **ret_name,
+			 u64 *ret_add)
+{
+	const char *plus = strchr(func, '+');
+
+	*ret_add = 0;
+	*ret_name = arena_strndup(&c->arena, func, plus ? (size_t)(plus - func) : strlen(func));
+	if (plus && parse_u64(plus + 1, ret_add, NULL) < 0) {
+		diag_error(&c->diags, s->at, "'%s' is not an offset", plus + 1);
+		return false;
+	}
+	return true;
+}
+
+static void expand_functions(struct comp *c, const struct provider *p, const struct spec *s,
+			     const char *path, const char *shown, const char *func)
+{
+	elf_functions list = { 0 };
+	struct err e = ERR_INIT;
+	u64 add, last = UINT64_MAX, address, offset;
+	char *name;
+
+	if (!split_offset(c, s, func, &name, &add))
+		return;
+	if (parse_u64(name, &address, NULL) == 0) {
+		if (elfsyms_offset(path, address, &offset, &e) < 0)
+			diag_error(&c->diags, s->at, "%s", e.what);
+		else
+			add_target(c, p, s, path, shown, name, offset);
+		err_release(&e);
+		return;
+	}
+	if (elfsyms_functions(path, matches, name, &c->arena, &list, &e) < 0)
+		diag_error(&c->diags, s->at, "%s", e.what);
+	err_release(&e);
+	vec_sort(&list, by_offset);
+	vec_each(it, &list) {
+		if (it->offset == last) /* an alias, or in both tables */
+			continue;
+		last = it->offset;
+		if (add && it->size && add >= it->size) {
+			diag_error(&c->diags, s->at,
+				   "Offset outside the function bounds ('%s' size is %llu)",
+				   it->name, (unsigned long long)it->size);
+			break;
+		}
+		add_target(c, p, s, path, shown, it->name, it->offset + add);
+	}
+	if (!list.len && !provider_is_pattern(name))
+		diag_error(&c->diags, s->at, "No probes to attach: '%s' has no function '%s'", path,
+			   name);
+	vec_release(&list);
+}
+
+const char *user_path(struct comp *c, const struct spec *s, const char *name)
+{
+	const char *path;
+
+	if (streq(name, "*") && c->opts->exe)
+		return c->opts->exe;
+	path = elfsyms_find(name, &c->arena);
+	if (!path)
+		diag_error(&c->diags, s->at,
+			   "uprobe target file '%s' does not exist or is not "
+			   "executable",
+			   name);
+	return path;
+}
+
+static void expand(struct comp *c, const struct provider *p, const struct spec *s, const char *rest)
+{
+	const char *func = strrchr(rest, ':'), *path;
+	char *name;
+
+	if (!func && c->opts->exe) { /* with -p and -c the file may be left out */
+		expand_functions(c, p, s, c->opts->exe, c->opts->exe, rest);
+		return;
+	}
+	if (!func || !func[1]) {
+		diag_error(&c->diags, s->at, "%s probe type requires 2 arguments", p->name);
+		diag_hint(&c->diags, "the form is %s:FILE:FUNCTION", p->name);
+		return;
+	}
+	name = arena_strndup(&c->arena, rest, (size_t)(func - rest));
+	if (ends_with(name, ":cpp"))
+		name[strlen(name) - 4] = 0;
+	path = user_path(c, s, name);
+	if (path)
+		expand_functions(c, p, s, path, path, func + 1);
+}
+
+/* --- programs --------------------------------------------------------------------------------- */
+
+/* A link for many functions exists: asked by a request that is wrong in another way. */
+static bool has_multi(void)
+{
+	static const struct bpf_insn insns[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	struct bpfsys_prog prog = { .type = BPF_PROG_TYPE_KPROBE,
+				    .expected_attach_type = BPFSYS_ATTACH_UPROBE_MULTI,
+				    .insns = insns,
+				    .n_insns = ARRAY_SIZE(insns) };
+	u64 offset = 1;
+	struct bpfsys_uprobes probes = { .path = "/", .offsets = &offset, .count = 1 };
+	int fd = bpfsys_prog_load(&prog), rc;
+
+	if (fd < 0)
+		return false;
+	rc = bpfsys_link_uprobes(fd, BPFSYS_ATTACH_UPROBE_MULTI, &probes);
+	close(fd);
+	if (rc >= 0)
+		close(rc);
+	return rc == -EBADF; /* "/" is not a file, but the kind of link is known */
+}
+
+bool user_prepare(struct comp *c, struct unit *u)
+{
+	if (!c->uprobe_multi)
+		c->uprobe_multi = has_multi() ? 1 : 2;
+	u->prog_type = BPF_PROG_TYPE_KPROBE;
+	if (c->uprobe_multi == 1) {
+		u->attach_type = BPFSYS_ATTACH_UPROBE_MULTI;
+		u->mode = USER_MULTI;
+		if (u->reads_user && !u->uses_stack)
+			u->prog_flags = BPF_F_SLEEPABLE;
+	}
+	return true;
+}
+
+static const struct type *arg_type(struct comp *c, u32 n)
+{
+	return cpu_argument(n) >= 0 ? type_int(&c->types, 8, false) : NULL;
+}
+
+static void emit_arg(struct gen *g, u32 n, struct val *ret)
+{
+	*ret = gen_reg(ir_load(&g->ir, BPF_DW, g->ctx, cpu_argument(n)));
+}
+
+static const struct type *retval_type(struct comp *c)
+{
+	return type_int(&c->types, 8, false);
+}
+
+static void emit_retval(struct gen *g, struct val *ret)
+{
+	*ret = gen_reg(ir_load(&g->ir, BPF_DW, g->ctx, cpu_result()));
+}
+
+/* --- attaching -------------------------------------------------------------------------------- */
+
+static int attach_multi(const struct attach_ctx *a, const struct target *t, u32 n, bool is_return)
+{
+	u64 *offsets = xcalloc(n, 8), *cookies = xcalloc(n, 8), *counters = xcalloc(n, 8);
+	struct bpfsys_uprobes probes = { .path = t->group,
+					 .offsets = offsets,
+					 .cookies = cookies,
+					 .count = n,
+					 .pid = t->pid,
+					 .flags = is_return ? BPFSYS_UPROBE_MULTI_RETURN : 0 };
+	int fd;
+
+	for (u32 i = 0; i < n; i++) {
+		offsets[i] = t[i].value;
+		cookies[i] = (u64)(t - a->run->c->targets.items) + i;
+		counters[i] = t[i].extra;
+		if (t[i].extra)
+			probes.ref_ctr_offsets = counters;
+	}
+	fd = bpfsys_link_uprobes(a->prog_fd, BPFSYS_ATTACH_UPROBE_MULTI, &probes);
+	free(offsets);
+	free(cookies);
+	free(counters);
+	if (fd < 0) {
+		err_sys(a->err, -fd, "cannot attach to '%s'%s", t->name,
+			n > 1 ? " and others" : "");
+		if (fd == -ESRCH)
+			err_hint(a->err, "process %u is gone", t->pid);
+		return fd;
+	}
+	run_keep(a->run, fd, false);
+	return 0;
+}
+
+static int pmu_type(const char *name)
+{
+	char path[64];
+	FILE *f;
+	int type = -1;
+
+	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type", name);
+	f = fopen(path, "re");
+	if (!f)
+		return -errno;
+	if (fscanf(f, "%d", &type) != 1)
+		type = -EINVAL;
+	fclose(f);
+	return type;
+}
+
+static int attach_perf(const struct attach_ctx *a, const struct target *t, bool is_return)
+{
+	struct perf_event_attr attr = { .size = sizeof(attr),
+					.sample_period = 1,
+					.wakeup_events = 1 };
+	int type = pmu_type("uprobe"), fd, rc;
+
+	if (type < 0)
+		return err_sys(a->err, -type, "this kernel has no uprobes");
+	attr.type = (u32)type;
+	attr.config = (is_return ? 1 : 0) | t->extra << 32;
+	attr.uprobe_path = (u64)(uintptr_t)t->group;
+	attr.probe_offset = t->value;
+	fd = perfsys_open(&attr, t->pid ? (int)t->pid : -1, t->pid ? -1 : 0, -1, 0);
+	if (fd < 0)
+		return err_sys(a->err, -fd, "cannot attach to '%s'", t->name);
+	run_keep(a->run, fd, true);
+	rc = bpfsys_link_create(a->prog_fd, fd, BPF_PERF_EVENT,
+				(u64)(t - a->run->c->targets.items));
+	if (rc >= 0)
+		run_keep(a->run, rc, false);
+	else
+		rc = perfsys_set_bpf(fd, a->prog_fd);
+	if (rc < 0)
+		return err_sys(a->err, -rc, "cannot attach to '%s'", t->name);
+	return ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) < 0 ? -errno : 0;
+}
+
+int user_attach(const struct attach_ctx *a, bool is_return)
+{
+	const struct target *t = &a->run->c->targets.items[a->unit->first];
+	u32 n = a->unit->n;
+
+	for (u32 i = 0; i < n;) {
+		u32 same = 1;
+		int rc;
+
+		while (i + same < n && streq(t[i].group, t[i + same].group))
+			same++;
+		if (a->unit->mode != USER_MULTI)
+			same = 1;
+		rc = a->unit->mode == USER_MULTI ? attach_multi(a, &t[i], same, is_return)
+						 : attach_perf(a, &t[i], is_return);
+		if (rc < 0)
+			return rc;
+		i += same;
+	}
+	return 0;
+}
+
+static int attach_entry(const struct attach_ctx *a)
+{
+	return user_attach(a, false);
+}
+
+static int attach_return(const struct attach_ctx *a)
+{
+	return user_attach(a, true);
+}
+
+struct listing {
+	const char *path;
+	void (*each)(void *ctx, const char *name);
+	void *ctx;
+};
+
+static bool list_one(void *ctx, const char *name)
+{
+	struct listing *l = ctx;
+	char *full = xasprintf("uprobe:%s:%s", l->path, name);
+
+	l->each(l->ctx, full);
+	free(full);
+	return false;
+}
+
+/* uprobe:FILE:PATTERN only: there is no list of all files. */
+static void list(struct comp *c, const char *pattern, void (*each)(void *ctx, const char *name),
+		 void *ctx)
+{
+	const char *file = starts_with(pattern, "uprobe:");
+	elf_functions none = { 0 };
+	struct listing l = { .each = each, .ctx = ctx };
+
+	if (!file)
+		return;
+	l.path = elfsyms_find(arena_strndup(&c->arena, file, strcspn(file, ":")), &c->arena);
+	if (l.path)
+		elfsyms_functions(l.path, list_one, &l, &c->arena, &none, NULL);
+}
+
+const struct provider probe_uprobe = {
+	.name = "uprobe",
+	.aliases = "u",
+	.flags = PROBE_USER | PROBE_REGS | PROBE_NAMED,
+	.expand = expand,
+	.prepare = user_prepare,
+	.arg_type = arg_type,
+	.emit_arg = emit_arg,
+	.attach = attach_entry,
+	.list = list,
+};
+
+const struct provider probe_uretprobe = {
+	.name = "uretprobe",
+	.aliases = "ur",
+	.flags = PROBE_USER | PROBE_REGS | PROBE_RETURN | PROBE_NAMED,
+	.expand = expand,
+	.prepare = user_prepare,
+	.retval_type = retval_type,
+	.emit_retval = emit_retval,
+	.attach = attach_return,
+};

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Where programs can be attached. One entry per probe type; a file per family. Adding a probe
+ * type is adding an entry.
+ */
+#ifndef LANG_PROVIDER_H
+#define LANG_PROVIDER_H
+
+#include "lang/comp.h"
+
+enum {
+	PROBE_USER = 1 << 0,   /* arguments are in user registers: argN, reg, retval */
+	PROBE_RETURN = 1 << 1, /* retval exists, argN does not */
+	PROBE_REGS = 1 << 2,   /* the context is pt_regs */
+	PROBE_TIMED = 1 << 3,  /* run by our own loop: begin, end, interval */
+	PROBE_ARGS = 1 << 4,   /* args exists */
+	PROBE_NAMED = 1 << 5,  /* links carry the number of their target */
+};
+
+/* How a tracepoint is attached: unit->mode. */
+enum tracepoint_mode { TP_RAW, TP_SYS_ENTER, TP_SYS_EXIT, TP_PERF };
+
+struct attach_ctx {
+	struct run *run;
+	const struct unit *unit;
+	int prog_fd;
+	struct err *err;
+};
+
+struct provider {
+	const char *name;    /* "tracepoint" */
+	const char *aliases; /* "t", space separated */
+	u32 flags;
+	/*
+	 * Adds the targets that "rest" (behind "name:") means to c->targets; wrong text is a
+	 * diagnostic. No target means that nothing matched.
+	 */
+	void (*expand)(struct comp *c, const struct provider *p, const struct spec *s,
+		       const char *rest);
+	/* Fills prog_type and the like, args of its targets; false with a diagnostic. */
+	bool (*prepare)(struct comp *c, struct unit *u);
+	/* Type of argN, or NULL when there is none; ret_raw: nothing but a number. */
+	const struct type *(*arg_type)(struct comp *c, u32 n);
+	void (*emit_arg)(struct gen *g, u32 n, struct val *ret);
+	const struct type *(*retval_type)(struct comp *c);
+	void (*emit_retval)(struct gen *g, struct val *ret);
+	/* The base of args: a struct in some space. */
+	void (*emit_args)(struct gen *g, struct val *ret);
+	/* One field of args, where they are not simply memory; false: take the memory. */
+	bool (*emit_field)(struct gen *g, const struct field *f, struct val *ret);
+	/* Opens links and events; descriptors go to run_keep(). */
+	int (*attach)(const struct attach_ctx *a);
+	/* Names for -l: calls back with every name that may match. */
+	void (*list)(struct comp *c, const char *pattern, void (*each)(void *ctx, const char *name),
+		     void *ctx);
+};
+
+extern const struct provider probe_begin, probe_end, probe_interval, probe_profile,
+	probe_tracepoint, probe_rawtracepoint, probe_software, probe_hardware, probe_uprobe,
+	probe_uretprobe, probe_usdt, probe_kprobe, probe_kretprobe, probe_fentry, probe_fexit,
+	probe_iter, probe_watchpoint, probe_self;
+
+/* All, ended by NULL. */
+extern const struct provider *const providers[];
+
+const struct provider *provider_find(const char *name, size_t len);
+/* A new target with its name made from the parts; NULL (with a diagnostic) beyond the limit. */
+struct target *provider_target(struct comp *c, const struct provider *p, const struct spec *s,
+			       const char *fmt, ...) PRINTF_LIKE(4, 5);
+/* '*' matches any run of characters, '[]' sets; otherwise literally. */
+bool provider_match(const char *pattern, const char *text);
+bool provider_is_pattern(const char *text);
+/* The period of a timed probe in nanoseconds, or with @ret_freq its frequency. */
+bool probe_period(struct comp *c, const struct spec *s, const char *rest, u64 *ret, bool *ret_freq);
+/* Part @i of text split at ':'; copied to the arena; NULL when there are fewer. */
+char *provider_part(struct comp *c, const char *rest, u32 i);
+
+#endif

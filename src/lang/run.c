@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Loading, attaching, the loop, and the way out. */
+#include "lang/run.h"
+
+#include "base/stop.h"
+#include "host/bpf_sys.h"
+#include "lang/func_btf.h"
+#include "symbol/symbol.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+enum { LOG_SIZE = 1 << 20, RECORD_BUSY = 1u << 31, RECORD_DISCARD = 1u << 30, RECORD_HEADER = 8 };
+
+void run_keep(struct run *r, int fd, bool slow)
+{
+	if (slow)
+		vec_push(&r->slow_fds, fd);
+	else
+		vec_push(&r->fds, fd);
+}
+
+u32 run_cpus(void)
+{
+	long n = sysconf(_SC_NPROCESSORS_CONF);
+
+	return n > 0 ? (u32)n : 1;
+}
+
+/* --- loading ---------------------------------------------------------------------------------- */
+
+static int create_maps(struct run *r, struct err *e)
+{
+	for (size_t i = 0; i < r->c->bpf_maps.len; i++) {
+		const struct bpf_map *m = &r->c->bpf_maps.items[i];
+		struct bpfsys_map def = { .type = m->type,
+					  .key_size = m->key_size,
+					  .value_size = m->value_size,
+					  .max_entries = m->max_entries,
+					  .flags = m->flags };
+		int fd;
+
+		def.name = m->name[0] >= 'a' ? m->name : "map";
+		fd = bpfsys_map_create(&def);
+		if (fd < 0) {
+			err_sys(e, -fd, "cannot make the map '%s' (%u keys, %u bytes each)",
+				m->name, m->max_entries, m->key_size + m->value_size);
+			if (fd == -EPERM)
+				err_hint(e, "run as root or with CAP_BPF and CAP_PERFMON");
+			return fd;
+		}
+		vec_push(&r->map_fds, fd);
+	}
+	return 0;
+}
+
+/* Puts descriptors where the generator left numbers of maps. */
+static void relocate(const struct run *r, struct ir_code *code)
+{
+	for (size_t i = 0; i < code->insns.len; i++) {
+		struct bpf_insn *in = &code->insns.items[i];
+
+		if (in->code != (BPF_LD | BPF_DW | BPF_IMM))
+			continue;
+		if (in->src_reg == BPF_PSEUDO_MAP_FD || in->src_reg == BPF_PSEUDO_MAP_VALUE)
+			in->imm = r->map_fds.items[in->imm];
+		i++;
+	}
+}
+
+/* The last lines of the verifier's log say what it did not like, and at which instruction. */
+static void explain(struct run *r, const struct unit *u, const char *log, struct err *e)
+{
+	size_t len = strlen(log), lines = 0;
+	const char *at = log + len;
+	u32 line, column, insn = 0;
+
+	while (at > log && lines < 4) {
+		if (at[-1] == '\n' && at != log + len)
+			lines++;
+		at--;
+	}
+	for (const char *p = log; (p = strchr(p, '\n')); p++) {
+		unsigned int n;
+
+		if (sscanf(p + 1, "%u: (", &n) == 1)
+			insn = n;
+	}
+	if (insn < u->code.lines.len) {
+		source_place(&r->c->src, u->code.lines.items[insn], &line, &column);
+		err_hint(e, "%s:%u:%u: %.*s", r->c->src.name, line, column, 400, at);
+	} else {
+		err_hint(e, "%.*s", 400, at);
+	}
+}
+
+/* Programs with callbacks come with the types of their functions. */
+static int load_with_functions(const struct unit *u, struct bpfsys_prog *prog)
+{
+	struct bpf_func_info *info;
+	int btf, fd;
+
+	if (!u->funcs.len)
+		return bpfsys_prog_load(prog);
+	btf = func_btf_load();
+	if (btf < 0)
+		return btf;
+	info = xcalloc(u->funcs.len, sizeof(*info));
+	func_btf_info(u->funcs.items, u->funcs.len, info);
+	prog->btf_fd = (u32)btf;
+	prog->func_info = info;
+	prog->func_info_rec_size = sizeof(*info);
+	prog->func_info_cnt = (u32)u->funcs.len;
+	fd = bpfsys_prog_load(prog);
+	free(info);
+	close(btf);
+	return fd;
+}
+
+static int load_unit(struct run *r, struct unit *u, struct err *e)
+{
+	struct bpfsys_prog prog = {
+		.type = u->prog_type,
+		.expected_attach_type = u->attach_type,
+		.insns = u->code.insns.items,
+		.n_insns = u->code.insns.len,
+		.name = "fathom",
+		.attach_btf_id = u->attach_btf,
+		.flags = u->prog_flags,
+	};
+	const char *name = r->c->targets.items[u->first].name;
+	int fd = load_with_functions(u, &prog), why = fd;
+	char *log;
+
+	if (fd >= 0) {
+		vec_push(&r->prog_fds, fd);
+		return 0;
+	}
+	log = xcalloc(1, LOG_SIZE);
+	prog.log = log;
+	prog.log_size = LOG_SIZE;
+	prog.log_level = 1;
+	fd = load_with_functions(u, &prog);
+	if (fd >= 0) {
+		vec_push(&r->prog_fds, fd);
+		free(log);
+		return 0;
+	}
+	err_sys(e, -why, "cannot load the program of '%s'", name);
+	if (log[0])
+		explain(r, u, log, e);
+	else if (why == -EPERM)
+		err_hint(e, "run as root or with CAP_BPF and CAP_PERFMON; the kernel may also "
+			    "forbid this kind of probe");
+	free(log);
+	return why;
+}
+
+static int map_ring(struct run *r, struct err *e)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), size = r->c->config.ring_bytes;
+	int fd;
+
+	if (!r->c->ring_map)
+		return 0;
+	fd = r->map_fds.items[r->c->ring_map - 1];
+	r->ring.page = page;
+	r->ring.mask = size - 1;
+	r->ring.consumer = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (r->ring.consumer == MAP_FAILED)
+		goto failed;
+	r->ring.producer = mmap(NULL, page + 2 * size, PROT_READ, MAP_SHARED, fd, (off_t)page);
+	if (r->ring.producer == MAP_FAILED) {
+		munmap(r->ring.consumer, page);
+		goto failed;
+	}
+	return 0;
+failed:
+	r->ring.consumer = NULL;
+	return err_sys(e, errno, "cannot map the event buffer");
+}
+
+int run_load(struct run *r, struct err *e)
+{
+	int rc = create_maps(r, e);
+
+	if (rc == 0)
+		rc = map_ring(r, e);
+	for (size_t i = 0; rc == 0 && i < r->c->units.len; i++) {
+		relocate(r, &r->c->units.items[i].code);
+		rc = load_unit(r, &r->c->units.items[i], e);
+	}
+	return rc;
+}
+
+/* --- events ----------------------------------------------------------------------------------- */
+
+static int drain(struct run *r)
+{
+	u64 *consumer = (u64 *)(void *)r->ring.consumer, at, end;
+	const u64 *producer = (const u64 *)(const void *)r->ring.producer;
+	int n = 0;
+
+	if (!consumer)
+		return 0;
+	at = *consumer;
+	end = __atomic_load_n(producer, __ATOMIC_ACQUIRE);
+	while (at < end && !r->output_error) {
+		const u8 *rec = r->ring.producer + r->ring.page + (at & r->ring.mask);
+		u32 len = __atomic_load_n((const u32 *)(const void *)rec, __ATOMIC_ACQUIRE);
+
+		if (len & RECORD_BUSY)
+			break;
+		/* What came after exit() is not shown any more. */
+		if (!(len & RECORD_DISCARD) && (!r->stopping || r->ending))
+			run_event(r, rec + RECORD_HEADER, len & ~RECORD_DISCARD);
+		at += ALIGN_UP((u64)(len & ~RECORD_DISCARD) + RECORD_HEADER, 8ull);
+		__atomic_store_n(consumer, at, __ATOMIC_RELEASE);
+		n++;
+		if (at >= end)
+			end = __atomic_load_n(producer, __ATOMIC_ACQUIRE);
+	}
+	return n;
+}
+
+int run_once(int prog_fd)
+{
+	u64 ctx[12] = { 0 };
+	u32 result;
+
+	return bpfsys_prog_run(prog_fd, ctx, sizeof(ctx), &result);
+}
+
+static int run_timed(struct run *r, const struct provider *p, struct err *e)
+{
+	vec_each(it, &r->timed) {
+		int rc;
+
+		if (it->provider != p || it->done)
+			continue;
+		rc = run_once(it->prog_fd);
+		if (rc < 0)
+			return err_sys(e, -rc, "cannot run '%s'", p->name);
+		drain(r);
+		if (r->stopping && p == &probe_begin)
+			break;
+	}
+	return 0;
+}
+
+int run_attach(struct run *r, struct err *e)
+{
+	for (size_t i = 0; i < r->c->units.len; i++) {
+		const struct unit *u = &r->c->units.items[i];
+		const struct provider *p = r->c->targets.items[u->first].provider;
+		struct attach_ctx a = { r, u, r->prog_fds.items[i], e };
+		int rc = p->attach(&a);
+
+		if (rc < 0)
+			return rc;
+		r->attached += u->n;
+	}
+	return 0;
+}
+
+/* --- the loop --------------------------------------------------------------------------------- */
+
+static size_t fill_polls(struct run *r, struct pollfd *p, int child_fd)
+{
+	size_t n = 0;
+
+	p[n++] = (struct pollfd){ .fd = r->c->ring_map ? r->map_fds.items[r->c->ring_map - 1] : -1,
+				  .events = POLLIN };
+	p[n++] = (struct pollfd){ .fd = stop_fd(), .events = POLLIN };
+	p[n++] = (struct pollfd){ .fd = child_fd, .events = POLLIN };
+	vec_each(it, &r->timed)
+		p[n++] = (struct pollfd){ .fd = it->timer_fd, .events = POLLIN };
+	return n;
+}
+
+static void run_timers(struct run *r, const struct pollfd *p)
+{
+	for (size_t i = 0; i < r->timed.len && !r->stopping; i++) {
+		u64 times;
+
+		if (!(p[i].revents & POLLIN) ||
+		    read(r->timed.items[i].timer_fd, &times, sizeof(times)) != sizeof(times))
+			continue;
+		run_once(r->timed.items[i].prog_fd);
+		drain(r);
+	}
+}
+
+/* Nothing but begin and end: there is nothing to wait for. */
+static bool nothing_to_wait_for(const struct run *r, int child_fd)
+{
+	if (child_fd >= 0)
+		return false;
+	vec_each(it, &r->c->targets) {
+		if (it->provider != &probe_begin && it->provider != &probe_end &&
+		    it->provider != &probe_iter)
+			return false;
+	}
+	return !r->c->opts->compat;
+}
+
+/* Iterators run when they are read. */
+static void run_iters(struct run *r)
+{
+	char sink[4096];
+
+	vec_each(it, &r->iters) {
+		while (read(*it, sink, sizeof(sink)) > 0)
+			drain(r);
+		drain(r);
+	}
+}
+
+static int wait_for_events(struct run *r, int child_fd)
+{
+	struct pollfd *polls = xcalloc(3 + r->timed.len, sizeof(*polls));
+	int rc = 0;
+
+	while (!r->stopping && !r->output_error && !stop_requested()) {
+		size_t n = fill_polls(r, polls, child_fd);
+
+		if (poll(polls, (nfds_t)n, -1) < 0 && errno != EINTR) {
+			rc = -errno;
+			break;
+		}
+		drain(r);
+		run_timers(r, polls + 3);
+		if (polls[2].revents) {
+			drain(r);
+			break;
+		}
+	}
+	free(polls);
+	return rc;
+}
+
+static void read_counters(struct run *r)
+{
+	u32 zero = 0;
+
+	if (r->c->counter_map)
+		bpfsys_map_lookup(r->map_fds.items[r->c->counter_map - 1], &zero, r->counters);
+}
+
+/* No more hits: links go, slow ones are switched off and closed later. */
+static void disarm(struct run *r)
+{
+	vec_each(it, &r->fds)
+		close(*it);
+	vec_clear(&r->fds);
+	vec_each(it, &r->slow_fds)
+		ioctl(*it, PERF_EVENT_IOC_DISABLE, 0);
+}
+
+int run_loop(struct run *r, int child_fd, struct err *e)
+{
+	int rc = run_timed(r, &probe_begin, e);
+
+	if (rc < 0)
+		return rc;
+	run_iters(r);
+	if (!r->stopping && !nothing_to_wait_for(r, child_fd))
+		rc = wait_for_events(r, child_fd);
+	if (rc < 0)
+		return err_sys(e, -rc, "cannot wait for events");
+	disarm(r);
+	drain(r);
+	r->ending = true;
+	rc = run_timed(r, &probe_end, e);
+	drain(r);
+	read_counters(r);
+	if (!r->output_error && r->c->config.print_maps_on_exit)
+		run_print_maps(r);
+	if (r->output_error == -EPIPE || !r->output_error)
+		return rc < 0 ? rc : r->exit_code;
+	return err_sys(e, -r->output_error, "cannot write the output");
+}
+
+/* --- the end ---------------------------------------------------------------------------------- */
+
+/* Closing a perf tracepoint takes the kernel 50 to 100 ms each: a child does it, we go on. */
+static void close_slow(struct run *r, bool background)
+{
+	pid_t pid;
+
+	if (!r->slow_fds.len)
+		return;
+	vec_each(it, &r->slow_fds)
+		ioctl(*it, PERF_EVENT_IOC_DISABLE, 0);
+	pid = background ? fork() : -1;
+	if (pid == 0) {
+		int null = open("/dev/null", O_RDWR);
+
+		/* Whoever waits for the end of our output must not wait for this. */
+		for (int fd = 0; null >= 0 && fd < 3; fd++)
+			dup2(null, fd);
+		setsid();
+		if (fork() == 0) {
+			vec_each(it, &r->slow_fds)
+				close(*it);
+		}
+		_exit(0);
+	}
+	if (pid > 0)
+		waitpid(pid, NULL, 0);
+	vec_each(it, &r->slow_fds)
+		close(*it);
+	vec_clear(&r->slow_fds);
+}
+
+void run_close(struct run *r, bool background)
+{
+	disarm(r);
+	close_slow(r, background);
+	vec_each(it, &r->prog_fds)
+		close(*it);
+	vec_clear(&r->prog_fds);
+	if (r->ring.consumer) {
+		munmap(r->ring.producer, r->ring.page + 2 * (r->ring.mask + 1));
+		munmap(r->ring.consumer, r->ring.page);
+		r->ring.consumer = NULL;
+	}
+	vec_each(it, &r->map_fds)
+		close(*it);
+	vec_clear(&r->map_fds);
+}
+
+void run_release(struct run *r)
+{
+	run_close(r, false);
+	vec_release(&r->map_fds);
+	vec_release(&r->prog_fds);
+	vec_release(&r->fds);
+	vec_release(&r->slow_fds);
+	vec_release(&r->timed);
+	vec_release(&r->iters);
+	buf_release(&r->line);
+	usym_free(r->usym);
+	symbols_free(r->symbols);
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A compiled program at work. */
+#ifndef LANG_RUN_H
+#define LANG_RUN_H
+
+#include "lang/comp.h"
+#include "lang/provider.h"
+
+struct symbols;
+
+struct timed {
+	int prog_fd;
+	int timer_fd; /* -1: begin, end */
+	const struct provider *provider;
+	const char *event;
+	bool done;
+};
+
+struct run {
+	struct comp *c;
+	const struct lang_sink *sink;
+	VEC(int) map_fds;  /* by number of the BPF map */
+	VEC(int) prog_fds; /* by unit; -1: not loaded */
+	VEC(int) fds;      /* links and events that close fast */
+	VEC(int) slow_fds; /* perf tracepoints and uprobes */
+	VEC(struct timed) timed;
+	VEC(int) iters; /* also in fds */
+	struct ring {
+		u8 *consumer; /* page with the consumer's place */
+		u8 *producer; /* page with the producer's place, then the data twice */
+		size_t mask;
+		size_t page;
+	} ring;
+	u32 attached;
+	bool stopping;
+	int exit_code;
+	int output_error;
+	u64 boot_to_wall; /* wall clock minus boot clock */
+	struct symbols *symbols;
+	struct buf line; /* being put together */
+	u64 counters[COUNTER_COUNT];
+	u64 missed;     /* recursion: probes that the kernel skipped */
+	u64 unresolved; /* stacks that were not found */
+	bool started;   /* something was written */
+	bool ending;    /* 'end' runs: its events count though we are stopping */
+	struct usym *usym;
+};
+
+struct lang {
+	struct comp c;
+	struct run r;
+};
+
+/* Takes a descriptor over; @slow: closing it waits for the kernel. */
+void run_keep(struct run *r, int fd, bool slow);
+int run_load(struct run *r, struct err *e);
+int run_attach(struct run *r, struct err *e);
+int run_loop(struct run *r, int child_fd, struct err *e);
+void run_close(struct run *r, bool background);
+void run_release(struct run *r);
+/* Runs a program that is attached to nothing. */
+int run_once(int prog_fd);
+
+/* --- output --- */
+void run_write(struct run *r, bool to_err, const char *text, size_t n);
+void run_event(struct run *r, const void *record, size_t size);
+void run_print_map(struct run *r, const struct map_def *m, s64 top, s64 div, const void *only);
+void run_print_maps(struct run *r);
+/* Appends a stored value in text form; @quote: as JSON. */
+void run_value(struct run *r, const struct type *t, const u8 *bytes, struct buf *out, bool json);
+void run_printf(struct run *r, const char *fmt, const struct type *args, const u8 *bytes,
+		struct buf *out);
+void run_stack(struct run *r, const struct type *t, const u8 *bytes, struct buf *out, u32 indent,
+	       bool folded);
+void run_ksym(struct run *r, u64 address, struct buf *out, bool offset);
+void run_usym(struct run *r, u64 address, u32 pid, struct buf *out, bool offset);
+void run_strftime(struct run *r, const char *fmt, u64 wall_ns, struct buf *out);
+void usym_free(struct usym *u);
+/* Reads every key and value; values of all CPUs follow one another. */
+struct map_dump {
+	u8 *keys;
+	u8 *values;
+	size_t n;
+	size_t key_size;
+	size_t value_size; /* of one CPU */
+	size_t cpus;       /* 1 for maps that are not per CPU */
+};
+int run_dump_map(struct run *r, const struct map_def *m, struct map_dump *ret);
+void map_dump_release(struct map_dump *d);
+u32 run_cpus(void);
+/* JSON forms. */
+void run_json(struct run *r, const char *type, const char *data, size_t n);
+
+#endif

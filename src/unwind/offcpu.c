@@ -1,0 +1,626 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "unwind/offcpu.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "base/log.h"
+#include "offcpu.skel.h"
+#include "unwind/rescue.h"
+
+enum { RING_BYTES = 8 << 20, RING_MIN = 1 << 17, RING_MAX = 1 << 30, BATCH = 1024 };
+#define FIRST_PID_NAMESPACE 0xeffffffcu /* its inode is the same on every machine */
+
+struct offcpu {
+	struct offcpu_bpf *skel;
+	struct offcpu_opts opts;
+	struct ring_buffer *ring;
+	struct unwind_feed *feed;
+	struct rescue rescue;
+	VEC(struct bpf_link *) links;
+	struct arena arena;
+	struct map stacks; /* id -> struct offcpu_stack * */
+	struct map chains;
+	u64 stacks_dropped;
+	u64 ends[UNWIND_END_COUNT]; /* of rescued stacks */
+	bool filtered;
+	int rc; /* of the callbacks, during offcpu_read() */
+};
+
+/* What libbpf has to say is for those who asked for it. */
+static PRINTF_LIKE(2, 0) int on_libbpf(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT;
+
+	if (level != LIBBPF_WARN || log_get_level() < LOG_DEBUG)
+		return 0;
+	buf_vaddf(&text, fmt, ap);
+	log_debug("%s", buf_str(&text));
+	return 0;
+}
+
+/* --- what only BTF knows ---------------------------------------------------------------------- */
+
+/* Offset of a variable in the per-CPU section; -1: there is none. */
+static s64 percpu_offset(const struct btf *btf, const char *name)
+{
+	s32 sec = btf__find_by_name_kind(btf, ".data..percpu", BTF_KIND_DATASEC);
+	s32 var = btf__find_by_name_kind(btf, name, BTF_KIND_VAR);
+	const struct btf_type *t = sec > 0 ? btf__type_by_id(btf, (u32)sec) : NULL;
+
+	if (!t || var <= 0)
+		return -1;
+	const struct btf_var_secinfo *info = btf_var_secinfos(t);
+
+	for (u32 i = 0; i < btf_vlen(t); i++) {
+		if (info[i].type == (u32)var)
+			return info[i].offset;
+	}
+	return -1;
+}
+
+/* Also in anonymous structs and unions. */
+static s64 member_offset(const struct btf *btf, const struct btf_type *t, const char *member)
+{
+	for (u32 i = 0; t && btf_is_composite(t) && i < btf_vlen(t); i++) {
+		const struct btf_member *m = btf_members(t) + i;
+		s64 at = btf_member_bit_offset(t, i) / 8, inner;
+
+		if (streq(btf__name_by_offset(btf, m->name_off), member))
+			return at;
+		if (m->name_off)
+			continue;
+		inner = member_offset(btf, btf__type_by_id(btf, m->type), member);
+		if (inner >= 0)
+			return at + inner;
+	}
+	return -1;
+}
+
+/* From a CPU's run queue to its preempt count; 0: not known. */
+static s64 preempt_distance(const struct btf *btf)
+{
+	s64 rq = percpu_offset(btf, "runqueues"), count = percpu_offset(btf, "__preempt_count");
+
+	if (count < 0) {
+		s64 hot = percpu_offset(btf, "pcpu_hot");
+		s32 type = btf__find_by_name_kind(btf, "pcpu_hot", BTF_KIND_STRUCT);
+		s64 member = type > 0 ? member_offset(btf, btf__type_by_id(btf, (u32)type),
+						      "preempt_count")
+				      : -1;
+
+		count = hot < 0 || member < 0 ? -1 : hot + member;
+	}
+	return rq < 0 || count < 0 ? 0 : count - rq;
+}
+
+/* Since 5.18 the tracepoint hands the state over, which may have changed in the task by then. */
+static bool has_prev_state(const struct btf *btf)
+{
+	s32 id = btf__find_by_name_kind(btf, "btf_trace_sched_switch", BTF_KIND_TYPEDEF);
+	const struct btf_type *t = id > 0 ? btf__type_by_id(btf, (u32)id) : NULL;
+
+	while (t && (btf_is_typedef(t) || btf_is_ptr(t)))
+		t = btf__type_by_id(btf, t->type);
+	return t && btf_is_func_proto(t) && btf_vlen(t) >= 5;
+}
+
+/* --- loading ---------------------------------------------------------------------------------- */
+
+/* In a pid namespace of our own, the kernel must count pids as we do. */
+static void set_pid_namespace(struct offcpu_bpf *skel)
+{
+	struct stat own;
+
+	if (stat("/proc/self/ns/pid", &own) || own.st_ino == FIRST_PID_NAMESPACE)
+		return;
+	skel->rodata->unwind_pidns.dev = own.st_dev;
+	skel->rodata->unwind_pidns.ino = own.st_ino;
+}
+
+static int set_kernel_facts(struct offcpu *o, struct err *e)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+
+	if (!btf) {
+		err_sys(e, errno, "cannot read the kernel's types");
+		err_hint(e, "off-CPU analysis needs a kernel with CONFIG_DEBUG_INFO_BTF");
+		return -EOPNOTSUPP;
+	}
+	o->skel->rodata->offcpu_options.preempt_distance = preempt_distance(btf);
+	o->skel->rodata->offcpu_options.has_prev_state = has_prev_state(btf);
+	btf__free(btf);
+	return 0;
+}
+
+static bool given(const range_list *l)
+{
+	return l && l->len;
+}
+
+static void set_filters(struct offcpu *o)
+{
+	const struct offcpu_opts *in = &o->opts;
+
+	o->skel->rodata->offcpu_options.by_pid = given(in->pids) || given(in->tids) || in->follow;
+	o->skel->rodata->offcpu_options.by_uid = in->n_uids > 0;
+	o->skel->rodata->offcpu_options.by_comm = in->n_comms > 0;
+	o->skel->rodata->offcpu_options.n_cgroups = (u32)in->n_cgroups;
+	o->skel->rodata->offcpu_options.follow = in->follow;
+	o->skel->rodata->offcpu_options.no_kthreads = in->no_kthreads;
+	o->skel->rodata->offcpu_options.no_users = in->no_users;
+	o->skel->rodata->offcpu_options.states = in->states;
+	o->skel->rodata->offcpu_options.min_ns = in->min_ns;
+	o->skel->rodata->offcpu_options.max_ns = in->max_ns;
+	o->skel->rodata->offcpu_options.period = in->period;
+	o->skel->rodata->offcpu_options.self = (u32)getpid();
+}
+
+static int set_options(struct offcpu *o, struct err *e)
+{
+	const struct offcpu_opts *in = &o->opts;
+	u64 ring = in->ring_bytes ? in->ring_bytes : RING_BYTES;
+	u64 rows = in->rows ? in->rows : OFFCPU_ROWS;
+
+	if (ring < RING_MIN || ring > RING_MAX || (ring & (ring - 1)))
+		return err_set(e, EINVAL, "%llu bytes is no size for a ring",
+			       (unsigned long long)ring);
+	if (rows > OFFCPU_ROWS_MOST)
+		return err_set(e, EINVAL, "at most %d rows can be kept", OFFCPU_ROWS_MOST);
+	if (in->n_cgroups > OFFCPU_CGROUPS)
+		return err_set(e, E2BIG, "at most %d control groups can be named", OFFCPU_CGROUPS);
+	set_filters(o);
+	o->skel->rodata->offcpu_options.wake_bytes = (u32)(ring / 4);
+	o->skel->rodata->offcpu_options.sleeper_stacks = !in->no_sleeper_stacks;
+	o->skel->rodata->offcpu_options.kernel_stacks = !in->no_kernel_stacks;
+	o->skel->rodata->offcpu_options.user_stacks = !in->no_user_stacks;
+	o->skel->rodata->offcpu_options.wakers = in->wakers || in->chains;
+	o->skel->rodata->offcpu_options.chains = in->chains;
+	o->skel->rodata->offcpu_options.by_thread = in->by_thread;
+	o->skel->rodata->offcpu_options.send = in->send;
+	o->skel->rodata->offcpu_options.threads = in->threads;
+	o->skel->rodata->offcpu_options.rescue = !in->no_user_stacks;
+	set_pid_namespace(o->skel);
+	bpf_program__set_autoload(o->skel->progs.offcpu_each, in->threads);
+	bpf_program__set_autoload(o->skel->progs.offcpu_fork, in->threads || in->follow);
+	bpf_map__set_max_entries(o->skel->maps.offcpu_rows, in->send ? 1 : (u32)rows);
+	bpf_map__set_max_entries(o->skel->maps.unwind_ring, (u32)ring);
+	return set_kernel_facts(o, e);
+}
+
+static int load(struct offcpu *o, struct err *e)
+{
+	o->skel = offcpu_bpf__open();
+	if (!o->skel)
+		return err_sys(e, errno, "cannot open the off-CPU program");
+	int rc = set_options(o, e);
+
+	if (rc)
+		return rc;
+	rc = offcpu_bpf__load(o->skel);
+	if (!rc)
+		return 0;
+	err_sys(e, rc, "the kernel does not take the off-CPU program");
+	if (rc == -EPERM)
+		err_hint(e, "run as root or with CAP_BPF and CAP_PERFMON");
+	else
+		err_hint(e, "it needs typed tracepoints and task storage: Linux 5.11 with BTF");
+	return rc == -EPERM ? rc : -EOPNOTSUPP;
+}
+
+/* --- filters ---------------------------------------------------------------------------------- */
+
+static int put(const struct bpf_map *map, const void *key, struct err *e)
+{
+	u8 one = 1;
+
+	if (bpf_map_update_elem(bpf_map__fd(map), key, &one, BPF_ANY))
+		return err_sys(e, errno, "cannot set the filter");
+	return 0;
+}
+
+static int put_ranges(const struct bpf_map *map, const range_list *list, struct err *e)
+{
+	u32 most = bpf_map__max_entries(map);
+	int rc = 0;
+
+	if (given(list) && ranges_count(list) > most)
+		return err_set(e, E2BIG, "at most %u processes can be named", most);
+	for (size_t i = 0; list && i < list->len; i++) {
+		for (u64 id = list->items[i].first; !rc && id <= list->items[i].last; id++)
+			rc = put(map, &(u32){ (u32)id }, e);
+	}
+	return rc;
+}
+
+static int put_cgroup(struct offcpu *o, u32 at, const char *path, struct err *e)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return err_sys(e, errno, "cannot open control group '%s'", path);
+	if (bpf_map_update_elem(bpf_map__fd(o->skel->maps.offcpu_cgroups), &at, &fd, BPF_ANY)) {
+		err_sys(e, errno, "cannot filter by control group '%s'", path);
+		err_hint(e, "only those of version 2 can be filtered by");
+		return -errno;
+	}
+	return 0;
+}
+
+static int fill_filters(struct offcpu *o, struct err *e)
+{
+	const struct offcpu_opts *in = &o->opts;
+	int rc = put_ranges(o->skel->maps.offcpu_pids, in->pids, e);
+
+	if (!rc)
+		rc = put_ranges(o->skel->maps.offcpu_tids, in->tids, e);
+	for (size_t i = 0; !rc && i < in->n_uids; i++)
+		rc = put(o->skel->maps.offcpu_uids, &in->uids[i], e);
+	for (size_t i = 0; !rc && i < in->n_comms; i++) {
+		char comm[OFFCPU_COMM] = { 0 };
+
+		memcpy(comm, in->comms[i], MIN(strlen(in->comms[i]), sizeof(comm) - 1));
+		rc = put(o->skel->maps.offcpu_comms, comm, e);
+	}
+	for (size_t i = 0; !rc && i < in->n_cgroups; i++)
+		rc = put_cgroup(o, (u32)i, in->cgroups[i], e);
+	return rc;
+}
+
+int offcpu_add_pid(struct offcpu *o, u32 pid, struct err *e)
+{
+	return put(o->skel->maps.offcpu_pids, &pid, e);
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+static int on_record(void *ctx, void *data, size_t n);
+
+static int make_ready(struct offcpu *o, struct err *e)
+{
+	const struct unwind_feed_maps maps = {
+		.bins = bpf_map__fd(o->skel->maps.unwind_bins),
+		.rules = bpf_map__fd(o->skel->maps.unwind_rules),
+		.pool = bpf_map__fd(o->skel->maps.unwind_pool),
+		.epoch = &o->skel->bss->unwind_epoch,
+	};
+	int rc = fill_filters(o, e);
+
+	if (!rc)
+		rc = unwind_feed_new(&o->feed, &maps, 0, e);
+	if (rc)
+		return rc;
+	rescue_init(&o->rescue, o->feed);
+	o->ring = ring_buffer__new(bpf_map__fd(o->skel->maps.unwind_ring), on_record, o, NULL);
+	return o->ring ? 0 : err_sys(e, errno, "cannot map the ring");
+}
+
+int offcpu_new(struct offcpu **ret, const struct offcpu_opts *opts, struct err *e)
+{
+	struct offcpu *o = xcalloc(1, sizeof(*o));
+	libbpf_print_fn_t print = libbpf_set_print(on_libbpf);
+	int rc;
+
+	o->opts = *opts;
+	rc = load(o, e);
+	libbpf_set_print(print);
+	if (!rc)
+		rc = make_ready(o, e);
+	if (rc) {
+		offcpu_free(o);
+		return rc;
+	}
+	*ret = o;
+	return 0;
+}
+
+static void detach(struct offcpu *o)
+{
+	vec_each(link, &o->links)
+		bpf_link__destroy(*link);
+	vec_clear(&o->links);
+}
+
+void offcpu_free(struct offcpu *o)
+{
+	if (!o)
+		return;
+	detach(o);
+	vec_release(&o->links);
+	ring_buffer__free(o->ring);
+	rescue_release(&o->rescue);
+	unwind_feed_free(o->feed);
+	offcpu_bpf__destroy(o->skel);
+	map_release(&o->stacks);
+	map_release(&o->chains);
+	arena_release(&o->arena);
+	free(o);
+}
+
+void offcpu_feed(struct offcpu *o)
+{
+	const range_list *pids = o->opts.pids;
+
+	if (o->opts.no_user_stacks)
+		return;
+	if (!given(pids) || given(o->opts.tids) || o->opts.wakers || o->opts.chains) {
+		unwind_feed_running(o->feed);
+		return;
+	}
+	for (size_t i = 0; i < pids->len; i++) {
+		for (u64 pid = pids->items[i].first; pid <= pids->items[i].last; pid++)
+			unwind_feed_process(o->feed, (int)pid);
+	}
+}
+
+static int attach(struct offcpu *o, const struct bpf_program *prog, struct err *e)
+{
+	struct bpf_link *link = bpf_program__attach_trace(prog);
+
+	if (!link)
+		return err_sys(e, errno, "cannot attach '%s'", bpf_program__name(prog));
+	vec_push(&o->links, link);
+	return 0;
+}
+
+/* Runs the iterator over all threads. */
+static int run_iterator(struct offcpu *o, struct err *e)
+{
+	struct bpf_link *link = bpf_program__attach_iter(o->skel->progs.offcpu_each, NULL);
+	_cleanup_close_ int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -1;
+	char bytes[64];
+	ssize_t n;
+
+	if (fd < 0) {
+		int rc = err_sys(e, errno, "cannot go through all threads");
+
+		bpf_link__destroy(link);
+		return rc;
+	}
+	do {
+		n = read(fd, bytes, sizeof(bytes));
+	} while (n > 0 || (n < 0 && errno == EAGAIN));
+	bpf_link__destroy(link);
+	return 0;
+}
+
+int offcpu_start(struct offcpu *o, struct err *e)
+{
+	libbpf_print_fn_t print = libbpf_set_print(on_libbpf);
+	int rc = 0;
+
+	if (o->opts.wakers || o->opts.chains || o->opts.threads || !o->opts.no_sleeper_stacks)
+		rc = attach(o, o->skel->progs.offcpu_waking, e);
+	if (!rc && (o->opts.threads || o->opts.follow))
+		rc = attach(o, o->skel->progs.offcpu_fork, e);
+	if (!rc)
+		rc = attach(o, o->skel->progs.offcpu_switch, e);
+	if (!rc && o->opts.threads)
+		rc = run_iterator(o, e);
+	libbpf_set_print(print);
+	return rc;
+}
+
+int offcpu_accounts(struct offcpu *o, struct err *e)
+{
+	int rc = 0;
+
+	o->skel->bss->offcpu_closing = 1;
+	if (o->opts.threads)
+		rc = run_iterator(o, e);
+	return rc ? rc : offcpu_read(o);
+}
+
+void offcpu_stop(struct offcpu *o)
+{
+	detach(o);
+}
+
+int offcpu_fd(const struct offcpu *o)
+{
+	return ring_buffer__epoll_fd(o->ring);
+}
+
+/* --- records ---------------------------------------------------------------------------------- */
+
+static void keep_stack(struct offcpu *o, const struct offcpu_stack *in)
+{
+	struct offcpu_stack *s;
+	u64 *ips;
+
+	if (o->stacks.len >= OFFCPU_STACKS_MOST) {
+		o->stacks_dropped++;
+		return;
+	}
+	s = arena_dup(&o->arena, in, sizeof(*in));
+	ips = arena_alloc(&o->arena, 8 * ((size_t)in->n_kernel + in->n_user + 1));
+	memcpy(ips, in->kernel, 8 * (size_t)in->n_kernel);
+	memcpy(ips + in->n_kernel, in->user, 8 * (size_t)in->n_user);
+	s->kernel = ips;
+	s->user = ips + in->n_kernel;
+	map_put(&o->stacks, in->id, (u64)(uintptr_t)s);
+}
+
+static void on_stack(struct offcpu *o, const struct unwind_sample *in, size_t n)
+{
+	if (n < UNWIND_SAMPLE_HEADER ||
+	    (n - UNWIND_SAMPLE_HEADER) / 8 < (size_t)in->n_kernel + in->n_user)
+		return;
+	keep_stack(o, &(struct offcpu_stack){
+			      .id = in->addr,
+			      .kernel = (const u64 *)in->ip,
+			      .user = (const u64 *)in->ip + in->n_kernel,
+			      .n_kernel = in->n_kernel,
+			      .n_user = in->n_user,
+			      .pid = in->pid,
+			      .end = in->end,
+		      });
+}
+
+static void on_rescue(struct offcpu *o, const struct unwind_rescue *in, size_t n)
+{
+	u64 ip[UNWIND_MAX_FRAMES];
+	struct unwind_frames f = { .ip = ip, .max = UNWIND_MAX_FRAMES };
+
+	if (n < sizeof(*in) || in->stack_bytes > sizeof(in->stack) ||
+	    in->n_kernel > UNWIND_MAX_KERNEL)
+		return;
+	rescue_unwind(&o->rescue, in, &f);
+	o->ends[f.end < UNWIND_END_COUNT ? f.end : 0]++;
+	keep_stack(o, &(struct offcpu_stack){
+			      .id = in->addr,
+			      .kernel = (const u64 *)in->kernel,
+			      .user = ip,
+			      .n_kernel = in->n_kernel,
+			      .n_user = (u32)f.n,
+			      .pid = in->pid,
+			      .end = f.end,
+		      });
+}
+
+static void on_chain(struct offcpu *o, const struct offcpu_chain *in, size_t n)
+{
+	if (n < sizeof(*in) || in->n > OFFCPU_LINKS || o->chains.len >= OFFCPU_STACKS_MOST)
+		return;
+	map_put(&o->chains, in->id, (u64)(uintptr_t)arena_dup(&o->arena, in, sizeof(*in)));
+}
+
+static int on_record(void *ctx, void *data, size_t n)
+{
+	struct offcpu *o = ctx;
+	u32 type = 0;
+	int rc = 0;
+
+	if (n >= sizeof(type))
+		memcpy(&type, data, sizeof(type));
+	switch (type) {
+	case UNWIND_RECORD_NEED:
+		if (n >= sizeof(struct unwind_need))
+			unwind_feed_need(o->feed, data, NULL);
+		break;
+	case UNWIND_RECORD_RESCUE: on_rescue(o, data, n); break;
+	case OFFCPU_RECORD_STACK: on_stack(o, data, n); break;
+	case OFFCPU_RECORD_CHAIN: on_chain(o, data, n); break;
+	case OFFCPU_RECORD_WAIT:
+		if (n >= sizeof(struct offcpu_wait) && o->opts.on_wait && o->rc >= 0)
+			rc = o->opts.on_wait(o->opts.ctx, data);
+		break;
+	case OFFCPU_RECORD_THREAD:
+		if (n >= sizeof(struct offcpu_thread) && o->opts.on_thread && o->rc >= 0)
+			rc = o->opts.on_thread(o->opts.ctx, data);
+		break;
+	default: break;
+	}
+	if (rc < 0)
+		o->rc = rc;
+	return 0;
+}
+
+int offcpu_read(struct offcpu *o)
+{
+	o->rc = 0;
+	int rc = ring_buffer__consume(o->ring);
+
+	return o->rc < 0 ? o->rc : rc;
+}
+
+/* --- sums ------------------------------------------------------------------------------------- */
+
+struct rows_batch {
+	struct offcpu_key keys[BATCH];
+	struct offcpu_value values[BATCH];
+};
+
+/* Kernels without batches, or buckets that are too full for one. */
+static int rows_one_by_one(int fd, offcpu_row_fn fn, void *ctx)
+{
+	struct offcpu_key key;
+	struct offcpu_value value;
+	int rc = 0;
+
+	while (!rc && bpf_map_get_next_key(fd, NULL, &key) == 0) {
+		if (bpf_map_lookup_elem(fd, &key, &value) == 0)
+			rc = fn(ctx, &key, &value);
+		bpf_map_delete_elem(fd, &key);
+	}
+	return rc;
+}
+
+int offcpu_rows(struct offcpu *o, offcpu_row_fn fn, void *ctx, struct err *e UNUSED)
+{
+	int fd = bpf_map__fd(o->skel->maps.offcpu_rows), rc = 0, last = 0;
+	_cleanup_free_ struct rows_batch *b = xmalloc(sizeof(*b));
+	u32 at = 0, n;
+	void *from = NULL;
+
+	while (!last && rc >= 0) {
+		n = BATCH;
+		last = bpf_map_lookup_and_delete_batch(fd, from, &at, b->keys, b->values, &n, NULL);
+		if (last && errno != ENOENT)
+			return rows_one_by_one(fd, fn, ctx);
+		for (u32 i = 0; i < n && rc >= 0; i++)
+			rc = fn(ctx, &b->keys[i], &b->values[i]);
+		from = &at;
+	}
+	return rc;
+}
+
+struct offcpu_stack *offcpu_stack(const struct offcpu *o, u64 id)
+{
+	return (struct offcpu_stack *)(uintptr_t)map_get(&o->stacks, id, 0);
+}
+
+const struct offcpu_chain *offcpu_chain(const struct offcpu *o, u64 id)
+{
+	return (const struct offcpu_chain *)(uintptr_t)map_get(&o->chains, id, 0);
+}
+
+/* --- numbers ---------------------------------------------------------------------------------- */
+
+static u64 read_counter(const struct bpf_map *map, u32 which)
+{
+	int cpus = libbpf_num_possible_cpus();
+	_cleanup_free_ u64 *values = NULL;
+	u64 sum = 0;
+
+	if (cpus <= 0)
+		return 0;
+	values = xcalloc((size_t)cpus, sizeof(*values));
+	if (bpf_map_lookup_elem(bpf_map__fd(map), &which, values))
+		return 0;
+	for (int i = 0; i < cpus; i++)
+		sum += values[i];
+	return sum;
+}
+
+void offcpu_stats(const struct offcpu *o, struct offcpu_stats *ret)
+{
+	*ret = (struct offcpu_stats){
+		.stacks = o->stacks.len,
+		.chains = o->chains.len,
+		.stacks_dropped = o->stacks_dropped,
+		.rescues = read_counter(o->skel->maps.unwind_counters, UNWIND_COUNT_RESCUES),
+		.rescues_lost =
+			read_counter(o->skel->maps.unwind_counters, UNWIND_COUNT_RESCUES_LOST),
+		.kernel_cut = read_counter(o->skel->maps.unwind_counters, UNWIND_COUNT_KERNEL_CUT),
+		.no_irq_context = !o->skel->rodata->offcpu_options.preempt_distance,
+	};
+	for (u32 i = 0; i < OFFCPU_COUNTERS; i++)
+		ret->counts[i] = read_counter(o->skel->maps.offcpu_counters, i);
+	for (u32 i = 0; i < UNWIND_END_COUNT; i++)
+		ret->ends[i] = read_counter(o->skel->maps.unwind_counters, i) + o->ends[i];
+	unwind_feed_stats(o->feed, &ret->feed);
+}
+
+void offcpu_note_map(struct offcpu *o, int pid, const struct unwind_map *map)
+{
+	rescue_note_map(&o->rescue, pid, map);
+}
+
+void offcpu_note_exit(struct offcpu *o, int pid)
+{
+	rescue_note_exit(&o->rescue, pid);
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The off-CPU engine: BPF programs on the scheduler's tracepoints that take the stack of whoever
+ * leaves a CPU, who woke it, and how long it was away; summed up in the kernel, or sent wait by
+ * wait.
+ *
+ *	offcpu_new	loads the programs
+ *	offcpu_start	attaches them; with opts.threads also opens the account of every thread
+ *	offcpu_read	whenever offcpu_fd() is readable, or 10 times a second
+ *	offcpu_stop	detaches; with opts.threads sends the accounts (read once more)
+ *	offcpu_rows	the sums since the last call
+ *	offcpu_free
+ *
+ * Times are CLOCK_MONOTONIC. Stacks and chains stay valid until offcpu_free().
+ */
+#ifndef UNWIND_OFFCPU_H
+#define UNWIND_OFFCPU_H
+
+#include "base/parse.h"
+#include "bpf/offcpu_abi.h"
+#include "unwind/feed.h"
+
+/* Which waits by the thread's state when it left; bits of offcpu_opts.states. */
+enum offcpu_state_bit {
+	OFFCPU_IN_SLEEP = 1,      /* S: can be interrupted */
+	OFFCPU_IN_DISK = 2,       /* D: cannot */
+	OFFCPU_IN_IDLE = 4,       /* I: kernel threads without work */
+	OFFCPU_IN_RUNNABLE = 8,   /* R: gave the CPU up but wants it back */
+	OFFCPU_IN_PREEMPTED = 16, /* R+: had to leave */
+	OFFCPU_IN_OTHER = 32,     /* stopped, traced, parked */
+};
+
+enum {
+	OFFCPU_ROWS = 16384, /* unless asked for another number */
+	OFFCPU_ROWS_MOST = 1 << 20,
+	OFFCPU_STACKS_MOST = 1 << 17, /* kept in user space */
+};
+
+struct offcpu_opts {
+	const range_list *pids; /* NULL or empty: no such filter; those of one kind are or-ed */
+	const range_list *tids;
+	const u32 *uids;
+	size_t n_uids;
+	const char *const *comms; /* exact names */
+	size_t n_comms;
+	const char *const *cgroups; /* directories, with all that is below them */
+	size_t n_cgroups;
+	bool follow; /* children of the pids, too */
+	u32 states;  /* enum offcpu_state_bit, 0: all */
+	u64 min_ns, max_ns;
+	u64 period; /* one sample for so many ns off CPU, 0: every wait */
+	u64 rows;   /* room for sums, 0: OFFCPU_ROWS */
+	u64 ring_bytes;
+	bool no_sleeper_stacks;
+	bool no_kernel_stacks, no_user_stacks;
+	bool wakers; /* the one who ended each sleep */
+	bool chains; /* and who woke that one, ... */
+	bool by_thread;
+	bool send;    /* wait by wait, to on_wait */
+	bool threads; /* accounts, to on_thread */
+	bool no_kthreads, no_users;
+	/* A negative result ends the reading. */
+	int (*on_wait)(void *ctx, const struct offcpu_wait *w);
+	int (*on_thread)(void *ctx, const struct offcpu_thread *t);
+	void *ctx;
+};
+
+struct offcpu_stack {
+	u64 id;
+	const u64
+		*kernel; /* innermost first; the frames of the tracepoint itself are still there */
+	const u64 *user;
+	u32 n_kernel;
+	u32 n_user;
+	u32 pid;
+	u8 end;   /* enum unwind_end of the user part */
+	u32 mark; /* free for the user: what it made of this */
+};
+
+struct offcpu_stats {
+	u64 counts[OFFCPU_COUNTERS];
+	u64 ends[UNWIND_END_COUNT];
+	u64 rescues, rescues_lost, kernel_cut;
+	u64 stacks, chains;  /* kept */
+	u64 stacks_dropped;  /* beyond OFFCPU_STACKS_MOST */
+	bool no_irq_context; /* interrupts cannot be told from the tasks that they interrupt */
+	struct unwind_feed_stats feed;
+};
+
+struct offcpu;
+
+int offcpu_new(struct offcpu **ret, const struct offcpu_opts *opts, struct err *e);
+void offcpu_free(struct offcpu *o);
+/* Tables for the files of all that runs, or of the pids that were named. Before start. */
+void offcpu_feed(struct offcpu *o);
+/* After loading, before start: one more process to look at, with its children if opts.follow. */
+int offcpu_add_pid(struct offcpu *o, u32 pid, struct err *e);
+int offcpu_start(struct offcpu *o, struct err *e);
+void offcpu_stop(struct offcpu *o);
+int offcpu_fd(const struct offcpu *o);
+int offcpu_read(struct offcpu *o);
+/* The accounts up to now, to on_thread; the programs go on. */
+int offcpu_accounts(struct offcpu *o, struct err *e);
+
+typedef int (*offcpu_row_fn)(void *ctx, const struct offcpu_key *k, const struct offcpu_value *v);
+/* Takes the sums out of the kernel; the map is empty afterwards. */
+int offcpu_rows(struct offcpu *o, offcpu_row_fn fn, void *ctx, struct err *e);
+
+/* NULL: not known (0, or lost). */
+struct offcpu_stack *offcpu_stack(const struct offcpu *o, u64 id);
+const struct offcpu_chain *offcpu_chain(const struct offcpu *o, u64 id);
+void offcpu_stats(const struct offcpu *o, struct offcpu_stats *ret);
+
+/* Mappings that are known from elsewhere, for processes that are gone when they are asked for. */
+void offcpu_note_map(struct offcpu *o, int pid, const struct unwind_map *map);
+void offcpu_note_exit(struct offcpu *o, int pid);
+
+#endif

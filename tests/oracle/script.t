@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# fathom script and evlist against perf's, on one recording made by perf: fields, options, records
+# besides samples, the header, and the text of every tracepoint that fires here.
+. "$(dirname "$0")/../lib/test.sh"
+need_root
+need_cmd perf python3
+need_file "$FATHOM" "$WORKLOADS/burn"
+cd "$TMP" || exit 1
+COMPARE=$TOP/tests/oracle/script_compare.py
+
+# agree NAME FILE ARGUMENTS...: both print the same, but for classes that script_compare.py explains.
+agree() {
+	local name=$1 file=$2 text
+	shift 2
+	perf script --no-inline -i "$file" "$@" >perf.txt 2>perf.err </dev/null
+	"$FATHOM" script --no-inline -i "$file" "$@" >ours.txt 2>ours.err
+	if text=$(python3 "$COMPARE" perf.txt ours.txt 2>&1); then
+		pass "$name: $(tail -n 1 <<<"$text")"
+	else
+		fail "$name" "$text"
+		diag "perf: $(head -n 3 perf.err)" "ours: $(head -n 3 ours.err)"
+	fi
+}
+
+perf record -q -o clock.data -F 499 -a -g -- "$WORKLOADS/burn" --seconds 0.4 >/dev/null 2>&1 ||
+	plan_skip "perf cannot record here"
+agree 'defaults' clock.data
+for fields in comm,tid,cpu,time,event,ip,sym,dso comm,pid,tid,time pid tid cpu,misc,time ip \
+	ip,sym,symoff period,event sw:comm,ip +pid,-time -symoff trace:time; do
+	agree "-F $fields" clock.data -F "$fields"
+done
+agree '-G' clock.data -G
+agree '--ns' clock.data --ns -F time,comm
+agree '--reltime' clock.data --reltime -F time,comm
+agree '--max-stack 3' clock.data --max-stack 3
+
+# What perf refuses, we refuse.
+for fields in comm,addr nothing comm,+pid hw:trace symoff; do
+	not_ok "perf refuses -F $fields" perf script -i clock.data -F "$fields" >/dev/null 2>&1
+	run "$FATHOM" script -i clock.data -F "$fields"
+	ok "-F $fields is refused" [ "$status" -ne 0 ]
+	expect_err 'fathom: '
+done
+
+perf record -q -o side.data -e cpu-clock -c 2000000 -a --switch-events --namespaces --all-cgroups -- \
+	sh -c 'ls; sleep 0.1; ls' >/dev/null 2>&1
+agree 'records besides samples' side.data --show-task-events --show-mmap-events \
+	--show-lost-events --show-switch-events --show-namespace-events --show-cgroup-events \
+	--show-bpf-events
+
+for file in clock.data side.data; do
+	is "header of $file" "$("$FATHOM" script --header-only -i $file)" \
+		"$(perf script --header-only -i $file 2>/dev/null | grep -v -e bpf_prog_info -e sub_prog -e '# btf')" ||
+		diag "$(diff <(perf script --header-only -i $file 2>/dev/null) <("$FATHOM" script --header-only -i $file))"
+	is "evlist of $file" "$("$FATHOM" evlist -i $file)" "$(perf evlist -i $file)"
+	is "evlist -v of $file" "$("$FATHOM" evlist -v -i $file)" "$(perf evlist -v -i $file)"
+	is "evlist -F of $file" "$("$FATHOM" evlist -F -i $file)" "$(perf evlist -F -i $file)"
+done
+
+# --- tracepoints ------------------------------------------------------------------------------
+
+systems=
+for dir in /sys/kernel/tracing/events/*/; do
+	system=$(basename "$dir")
+	case $system in
+	# refused to perf here, or of the tracer itself; system calls are a test of their own
+	irq_vectors | ftrace | xen | hyperv | kvm* | nmi | mce | syscalls) ;;
+	*) systems=$systems,$system:* ;;
+	esac
+done
+cat >load.sh <<'EOF'
+ls -l / >/dev/null; sleep 0.05; dd if=/dev/zero of=file bs=64k count=8 conv=fsync 2>/dev/null; rm file
+python3 -c "import socket
+s = socket.socket(); s.bind(('127.0.0.1', 0)); s.listen()
+c = socket.create_connection(s.getsockname()); a, _ = s.accept(); a.send(b'x'); c.recv(1)"
+EOF
+if perf record -q -m 4096 -o all.data -e "${systems#,}" -a -- sh load.sh >/dev/null 2>record.err; then
+	agree 'every tracepoint' all.data
+	events=$(awk '{ for (i = 4; i < 8; i++) if ($i ~ /^[a-z0-9_]+:[a-zA-Z0-9_]+:$/) { print $i; next } }' \
+		perf.txt | sort -u | wc -l)
+	diag "$events tracepoints fired"
+	ok 'at least 50 different tracepoints fired' [ "$events" -ge 50 ]
+	unlike 'only few formats are not understood' \
+		"$(grep -c 'FAILED TO PARSE' ours.txt)" '^[0-9]{4,}$'
+else
+	skip "perf cannot record all tracepoints: $(tail -n 1 record.err)" 3
+fi
+if perf record -q -m 4096 -o calls.data -e 'syscalls:*' -a -- ls -lR /usr/share/doc >/dev/null 2>&1; then
+	agree 'system calls' calls.data
+else
+	skip 'perf cannot record system calls'
+fi
+is 'evlist --trace-fields' "$("$FATHOM" evlist --trace-fields -i calls.data)" \
+	"$(perf evlist --trace-fields -i calls.data)"
+done_testing

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "unit/harness.h"
+
+#include "base/io.h"
+#include "base/vec.h"
+#include "symbol/elf.h"
+#include "symbol/open.h"
+#include "symbol/srcline.h"
+#include "symbol/symbol.h"
+#include "unit/test_symbol_make.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+/* Known code: the test looks at its own debug information. */
+static volatile int sink;
+enum { INNER_LINE = __LINE__ + 3, OUTER_LINE = __LINE__ + 8 };
+static inline __attribute__((always_inline)) void innermost(int x)
+{
+	sink = x * 3;
+}
+
+static __attribute__((noinline)) void outermost(int x)
+{
+	innermost(x);
+	sink++;
+}
+
+struct mapped {
+	char path[256];
+	unsigned long start, end, offset;
+};
+
+static bool find_mapping(u64 address, struct mapped *ret)
+{
+	_cleanup_buf_ struct buf maps = BUF_INIT;
+
+	CHECK_EQ(io_read_file("/proc/self/maps", 16 << 20, &maps, NULL), 0);
+	for (char *line = maps.data, *next; line && *line; line = next) {
+		next = strchr(line, '\n');
+		if (next)
+			*next++ = '\0';
+		if (sscanf(line, "%lx-%lx %*s %lx %*s %*s %255s", &ret->start, &ret->end,
+			   &ret->offset, ret->path) == 4 &&
+		    address >= ret->start && address < ret->end)
+			return true;
+		if (!next)
+			break;
+	}
+	return false;
+}
+
+static void need_libdw(void)
+{
+#ifndef HAVE_LIBDW
+	SKIP("built without libdw");
+#endif
+}
+
+TEST(own_lines_and_inlined_callers_are_found)
+{
+	struct symbols *s = symbols_new(&(struct symbols_opts){ .no_cache = true });
+	const u64 address = (u64)(uintptr_t)&outermost;
+	struct source_frame f[SOURCE_MAX_FRAMES];
+	struct module_info info;
+	struct mapped m;
+	bool inlined = false, plain = false;
+	u32 module;
+
+	need_libdw();
+	outermost(1);
+	CHECK(find_mapping(address, &m));
+	module = symbols_module(s, &(struct module_key){ .path = m.path });
+	for (u64 at = address; at < address + 24; at++) {
+		const size_t n =
+			symbols_lines(s, module, at - m.start + m.offset, f, ARRAY_SIZE(f));
+
+		if (n == 2 && streq(f[0].function, "innermost") && f[0].inlined) {
+			inlined = true;
+			CHECK(ends_with(f[0].file, "test_srcline.c"));
+			CHECK(f[0].line >= INNER_LINE - 2 && f[0].line <= INNER_LINE + 1);
+			CHECK_STR(f[1].function, "outermost");
+			CHECK_EQ(f[1].line, OUTER_LINE);
+			CHECK(!f[1].inlined);
+		} else if (n == 1 && f[0].function && streq(f[0].function, "outermost")) {
+			plain = true;
+			CHECK(f[0].line >= OUTER_LINE - 2 && f[0].line <= OUTER_LINE + 2);
+		}
+	}
+	CHECK(inlined && plain);
+	CHECK(symbols_module_info(s, module, &info));
+	CHECK(!info.lines_why);
+	CHECK_EQ(info.lines_indexed, 1); /* one unit of all */
+	CHECK(info.lines_units > 1);
+	CHECK_EQ(info.lines_broken, 0);
+	/* fewer than there are */
+	CHECK_EQ(symbols_lines(s, module, 0, f, ARRAY_SIZE(f)), 0);
+	symbols_free(s);
+}
+
+TEST(a_file_without_debug_information_says_so)
+{
+	const struct made_symbol one = { "f", MADE_VADDR + MADE_TEXT, 16, STT_FUNC, STB_GLOBAL };
+	struct symbols *s = symbols_new(&(struct symbols_opts){ .no_cache = true });
+	_cleanup_buf_ struct buf b = BUF_INIT;
+	struct source_frame f[4];
+	struct module_info info;
+	char path[256];
+	u32 m;
+
+	snprintf(path, sizeof(path), "%s/plain", test_tmpdir());
+	make_elf(&one, 1, &b);
+	CHECK_EQ(io_write_file_atomic(path, b.data, b.len, NULL), 0);
+	m = symbols_module(s, &(struct module_key){ .path = path });
+	CHECK_EQ(symbols_lines(s, m, MADE_TEXT, f, ARRAY_SIZE(f)), 0);
+	CHECK(symbols_module_info(s, m, &info));
+	CHECK_STR(info.lines_why, "no debug information");
+	CHECK_EQ(symbols_lines(s, 77, 0, f, ARRAY_SIZE(f)), 0);
+	symbols_free(s);
+}
+
+/* Our own program, cut at many places: always an answer, an error or nothing. */
+TEST_TIMEOUT(cut_debug_information_is_survived, 60)
+{
+	_cleanup_elf_ struct elf whole = ELF_INIT;
+	const struct elf_section *line;
+	struct mapped m;
+	size_t opened = 0;
+
+	need_libdw();
+	CHECK(find_mapping((u64)(uintptr_t)&outermost, &m));
+	CHECK_EQ(elf_open_fd(&whole, file_open(NULL, m.path), m.path, NULL), 0);
+	line = elf_find_section(&whole, ".debug_line");
+	CHECK(line != NULL);
+	/* The headers stay, the sections shrink: each sixth of the line table is missing once. */
+	for (u64 part = 0; part < 6; part++) {
+		struct elf cut = whole;
+		struct elf_section *sections =
+			xmemdup(whole.sections, whole.section_count * sizeof(*sections));
+		struct srcline *s = NULL;
+		struct srcline_frame f[4];
+
+		sections[line - whole.sections].size = line->size * part / 6;
+		cut.sections = sections;
+		if (srcline_new(&s, &cut, NULL) == 0) {
+			opened++;
+			for (u64 at = 0; at < 1000; at++)
+				(void)srcline_find(s, at * 977, f, ARRAY_SIZE(f));
+			srcline_free(s);
+		}
+		free(sections);
+	}
+	CHECK_EQ(opened, 6);
+}
+
+TEST(too_much_debug_information_is_refused)
+{
+	struct elf_section sections[] = {
+		{ 0 },
+		{ .name = 1, .type = SHT_PROGBITS, .size = 16 },
+		{ .name = 13, .type = SHT_PROGBITS, .size = SRCLINE_MAX_BYTES + 1 },
+	};
+	char names[] = "\0.debug_info\0.debug_line";
+	const struct elf elf = { .fd = -1,
+				 .is64 = true,
+				 .sections = sections,
+				 .section_count = ARRAY_SIZE(sections),
+				 .names = names,
+				 .names_len = sizeof(names) - 1 };
+	struct srcline *s;
+
+	need_libdw();
+	CHECK_EQ(srcline_new(&s, &elf, NULL), -EFBIG);
+	sections[1].type = SHT_NOBITS;
+	CHECK_EQ(srcline_new(&s, &elf, NULL), -ENODATA);
+}

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "unit/harness.h"
+
+#include "base/io.h"
+#include "symbol/jitdump.h"
+#include "symbol/symbol.h"
+
+#include <sys/stat.h>
+
+/* Writing a dump, field by field. */
+static void put32(struct buf *b, u32 v)
+{
+	buf_add(b, &v, sizeof(v));
+}
+
+static void put64(struct buf *b, u64 v)
+{
+	buf_add(b, &v, sizeof(v));
+}
+
+static void put_header(struct buf *b, u32 pid)
+{
+	put32(b, 0x4a695444);
+	put32(b, 1);
+	put32(b, 40);
+	put32(b, 62);
+	put32(b, 0);
+	put32(b, pid);
+	put64(b, 0);
+	put64(b, 0);
+}
+
+static void put_record(struct buf *b, u32 id, u64 time, const struct buf *body)
+{
+	put32(b, id);
+	put32(b, 16 + (u32)body->len);
+	put64(b, time);
+	buf_add(b, body->data, body->len);
+}
+
+static void put_load(struct buf *b, u64 time, u64 start, u64 size, u64 index, const char *name)
+{
+	_cleanup_buf_ struct buf body = BUF_INIT;
+
+	put32(&body, 7);
+	put32(&body, 7);
+	put64(&body, start);
+	put64(&body, start);
+	put64(&body, size);
+	put64(&body, index);
+	buf_add(&body, name, strlen(name) + 1);
+	buf_fill(&body, '\x90', size);
+	put_record(b, 0, time, &body);
+}
+
+static void put_move(struct buf *b, u64 time, u64 from, u64 to, u64 size, u64 index)
+{
+	_cleanup_buf_ struct buf body = BUF_INIT;
+
+	put64(&body, 7);
+	put64(&body, to);
+	put64(&body, from);
+	put64(&body, to);
+	put64(&body, size);
+	put64(&body, index);
+	put_record(b, 1, time, &body);
+}
+
+static void put_lines(struct buf *b, u64 code)
+{
+	_cleanup_buf_ struct buf body = BUF_INIT;
+
+	put64(&body, code);
+	put64(&body, 3);
+	put64(&body, code + 8);
+	put32(&body, 21);
+	put32(&body, 0);
+	buf_add(&body, "b.js", 5);
+	put64(&body, code);
+	put32(&body, 20);
+	put32(&body, 0);
+	buf_add(&body, "a.js", 5);
+	put64(&body, code + 12);
+	put32(&body, 22);
+	put32(&body, 0);
+	buf_add(&body, "\xff", 2); /* the same file again */
+	put_record(b, 2, 0, &body);
+}
+
+static void put_unwind(struct buf *b, const char *text, u32 hdr)
+{
+	_cleanup_buf_ struct buf body = BUF_INIT;
+
+	put64(&body, strlen(text));
+	put64(&body, hdr);
+	put64(&body, strlen(text));
+	buf_addstr(&body, text);
+	put_record(b, 4, 0, &body);
+}
+
+static int read_buf(const void *ctx, u64 offset, void *ret, size_t n)
+{
+	const struct buf *b = ctx;
+
+	if (offset > b->len || n > b->len - offset)
+		return -EIO;
+	memcpy(ret, b->data + offset, n);
+	return 0;
+}
+
+static const char *name_at(struct jitdump *d, u64 address, u64 time)
+{
+	const struct jitdump_entry *e = jitdump_find(d, address, time);
+
+	return e ? jitdump_str(d, e->name) : NULL;
+}
+
+TEST(code_has_its_name_at_its_time)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT;
+	struct jitdump d = JITDUMP_INIT;
+
+	put_header(&b, 7);
+	put_load(&b, 100, 0x1000, 0x40, 1, "one");
+	put_load(&b, 200, 0x2000, 0x10, 2, "two");
+	put_load(&b, 300, 0x1020, 0x40, 3, "three"); /* over a part of the first */
+	put_move(&b, 400, 0x2000, 0x3000, 0x10, 2);
+	jitdump_update(&d, read_buf, &b, b.len);
+	CHECK_EQ(d.entries.len, 4);
+	CHECK_EQ(d.pid, 7);
+	CHECK_STR(name_at(&d, 0x1000, 0), "one");
+	CHECK_STR(name_at(&d, 0x1030, 0), "three");
+	CHECK_STR(name_at(&d, 0x1030, 299), "one");
+	CHECK_STR(name_at(&d, 0x1030, 300), "three");
+	CHECK_STR(name_at(&d, 0x105f, 300), "three");
+	CHECK_STR(name_at(&d, 0x2000, 250), "two");
+	CHECK_STR(name_at(&d, 0x3004, 450), "two");
+	CHECK_STR(name_at(&d, 0x3004, 50), "two"); /* too early, but there is nothing else */
+	CHECK(!name_at(&d, 0x1060, 0));
+	CHECK(!name_at(&d, 0xfff, 0));
+	jitdump_release(&d);
+}
+
+TEST(lines_belong_to_the_code_behind_them)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT;
+	struct jitdump d = JITDUMP_INIT;
+	const struct jitdump_entry *e;
+
+	put_header(&b, 7);
+	put_lines(&b, 0x1000);
+	put_unwind(&b, "FRAMEHD", 2);
+	put_load(&b, 100, 0x1000, 0x40, 1, "lined");
+	put_load(&b, 100, 0x2000, 0x40, 2, "bare");
+	jitdump_update(&d, read_buf, &b, b.len);
+	e = jitdump_find(&d, 0x1000, 0);
+	CHECK(e != NULL);
+	CHECK_EQ(jitdump_line(&d, e, 0x1000)->line, 20);
+	CHECK_STR(jitdump_str(&d, jitdump_line(&d, e, 0x1007)->file), "a.js");
+	CHECK_STR(jitdump_str(&d, jitdump_line(&d, e, 0x1008)->file), "b.js");
+	CHECK_EQ(jitdump_line(&d, e, 0x1030)->line, 22);
+	CHECK_STR(jitdump_str(&d, jitdump_line(&d, e, 0x1030)->file), "a.js");
+	CHECK_EQ(e->unwind_size, 7);
+	CHECK_EQ(e->unwind_hdr_size, 2);
+	CHECK_MEM(b.data + e->unwind_at, "FRAMEHD", 7);
+	e = jitdump_find(&d, 0x2000, 0);
+	CHECK(!jitdump_line(&d, e, 0x2000));
+	CHECK_EQ(e->unwind_size, 0);
+	jitdump_release(&d);
+}
+
+/* Whatever part of the file is there: no entry is lost, none comes twice. */
+TEST(a_dump_that_grows_is_read_in_parts)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT;
+
+	put_header(&b, 7);
+	put_lines(&b, 0x1000);
+	put_load(&b, 100, 0x1000, 0x40, 1, "one");
+	put_load(&b, 200, 0x2000, 0x10, 2, "two");
+	for (size_t cut = 0; cut <= b.len; cut++) {
+		struct jitdump d = JITDUMP_INIT;
+
+		jitdump_update(&d, read_buf, &b, cut);
+		CHECK(!d.why);
+		jitdump_update(&d, read_buf, &b, b.len);
+		CHECK_EQ(d.entries.len, 2);
+		CHECK_EQ(d.lines.len, 3);
+		CHECK_EQ(d.consumed, b.len);
+		CHECK(jitdump_line(&d, jitdump_find(&d, 0x1000, 0), 0x1000) != NULL);
+		jitdump_release(&d);
+	}
+}
+
+TEST(broken_dumps_are_explained)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT;
+	struct jitdump d = JITDUMP_INIT;
+
+	buf_addstr(&b, "this is no dump at all, only some text that is long");
+	jitdump_update(&d, read_buf, &b, b.len);
+	CHECK_STR(d.why, "its jitdump does not begin like one");
+	jitdump_release(&d);
+
+	buf_reset(&b);
+	put_header(&b, 7);
+	b.data[0] = 'J';
+	b.data[1] = 'i';
+	b.data[2] = 'T';
+	b.data[3] = 'D';
+	jitdump_update(&d, read_buf, &b, b.len);
+	CHECK_STR(d.why, "its jitdump is of another byte order");
+	jitdump_release(&d);
+
+	buf_reset(&b);
+	put_header(&b, 7);
+	put_load(&b, 100, 0x1000, 0x40, 1, "one");
+	put32(&b, 0);
+	put32(&b, 5); /* a record shorter than its header */
+	put64(&b, 0);
+	jitdump_update(&d, read_buf, &b, b.len);
+	CHECK_STR(d.why, "its jitdump is broken");
+	CHECK_STR(name_at(&d, 0x1000, 0), "one");
+	jitdump_release(&d);
+}
+
+/* Sizes and addresses that overflow are no code. */
+TEST(absurd_code_is_left_out)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT, body = BUF_INIT;
+	struct jitdump d = JITDUMP_INIT;
+
+	put_header(&b, 7);
+	put64(&body, 7);
+	put64(&body, UINT64_MAX - 8);
+	put64(&body, UINT64_MAX - 8);
+	put64(&body, 100);
+	put64(&body, 1);
+	buf_add(&body, "over", 5);
+	put_record(&b, 0, 1, &body);
+	put_load(&b, 1, 0x5000, 0, 2, "empty");
+	put_move(&b, 1, 1, 2, 3, 99); /* of code that never was */
+	jitdump_update(&d, read_buf, &b, b.len);
+	CHECK_EQ(d.entries.len, 0);
+	CHECK(!jitdump_find(&d, UINT64_MAX - 4, 0));
+	jitdump_release(&d);
+}
+
+TEST(find_agrees_with_a_search_through_all)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT;
+	struct jitdump d = JITDUMP_INIT;
+	u64 seed = 5;
+
+	put_header(&b, 7);
+	for (u64 i = 0; i < 300; i++) {
+		char name[16];
+
+		seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+		snprintf(name, sizeof(name), "f%u", (unsigned int)i);
+		put_load(&b, i + 1, 0x1000 + (seed >> 40) % 2000, 1 + (seed >> 20) % 60, i, name);
+	}
+	jitdump_update(&d, read_buf, &b, b.len);
+	for (u64 at = 0xff0; at < 0x1000 + 2100; at++) {
+		const u64 time = 1 + at % 310;
+		const struct jitdump_entry *want = NULL, *after = NULL;
+
+		vec_each(e, &d.entries) {
+			if (at < e->start || at - e->start >= e->size)
+				continue;
+			if (e->time <= time)
+				want = e; /* times rise */
+			else if (!after)
+				after = e;
+		}
+		CHECK(jitdump_find(&d, at, time) == (want ? want : after));
+	}
+	jitdump_release(&d);
+}
+
+/* The whole way: a mapping tells of the file, its names, lines and unwind bytes are handed out. */
+TEST(a_mapped_dump_names_its_process)
+{
+	struct symbols *s = symbols_new(&(struct symbols_opts){ .no_cache = true });
+	_cleanup_buf_ struct buf b = BUF_INIT, frames = BUF_INIT;
+	struct source_frame line;
+	struct jit_unwind unwind;
+	struct symbol sym;
+	char path[256];
+
+	put_header(&b, (u32)getpid());
+	put_lines(&b, 0x1000);
+	put_unwind(&b, "FRAMEHD", 2);
+	put_load(&b, 100, 0x1000, 0x41, 1, "dumped");
+	snprintf(path, sizeof(path), "%s/jit-%d.dump", test_tmpdir(), (int)getpid());
+	CHECK_EQ(io_write_file_atomic(path, b.data, b.len, NULL), 0);
+	symbols_module(s, &(struct module_key){ .path = path, .pid = getpid() });
+	CHECK(symbols_jit(s, getpid(), 0, NULL, 0x1009, 1000, &sym));
+	CHECK_STR(sym.name, "dumped");
+	CHECK_EQ(sym.flags, SYM_JIT);
+	CHECK_EQ(sym.start, 0x1000);
+	CHECK(symbols_jit_line(s, getpid(), 0x1009, 1000, &line));
+	CHECK_STR(line.file, "b.js");
+	CHECK_EQ(line.line, 21);
+	CHECK(!symbols_jit_line(s, getpid(), 0x9000, 1000, &line));
+	CHECK_EQ(symbols_jit_unwind(s, getpid(), 0x1009, 0, &unwind, &frames), 0);
+	CHECK_EQ(unwind.eh_frame_size, 5);
+	CHECK_EQ(unwind.eh_frame_address, 0x1048);
+	CHECK_MEM(frames.data, "FRAME", 5);
+	CHECK_EQ(symbols_jit_unwind(s, 1, 0x1009, 0, &unwind, &frames), -ENOENT);
+	symbols_free(s);
+}
+
+static void write_map(const char *text)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/tmp", test_tmpdir());
+	(void)mkdir(path, 0700);
+	snprintf(path, sizeof(path), "%s/tmp/perf-7.map", test_tmpdir());
+	_cleanup_fclose_ FILE *f = fopen(path, "w"); /* in place: the inode stays */
+
+	CHECK(f != NULL);
+	fputs(text, f);
+}
+
+/* Written anew in place, and longer than before: nothing of the old is believed. */
+TEST(a_map_written_anew_is_read_from_its_start)
+{
+	struct symbols *s = symbols_new(&(struct symbols_opts){ .no_cache = true });
+	struct symbol sym;
+
+	write_map("1000 10 the_old_one\n");
+	CHECK(symbols_jit(s, 123, 7, test_tmpdir(), 0x1004, NSEC_PER_SEC, &sym));
+	CHECK_STR(sym.name, "the_old_one");
+	write_map("1000 10 a_new_one\n5000 10 another_new_one\n");
+	CHECK(symbols_jit(s, 123, 7, test_tmpdir(), 0x5004, 100 * NSEC_PER_SEC, &sym));
+	CHECK_STR(sym.name, "another_new_one");
+	CHECK(symbols_jit(s, 123, 7, test_tmpdir(), 0x1004, 100 * NSEC_PER_SEC, &sym));
+	CHECK_STR(sym.name, "a_new_one");
+	symbols_free(s);
+}
+
+/* A hole of 1 GB, and a line behind it: its end is read, and the user is told. */
+TEST(a_huge_map_is_capped_and_explained)
+{
+	struct symbols *s = symbols_new(&(struct symbols_opts){ .no_cache = true });
+	struct symbol sym;
+	char path[256];
+
+	write_map("1000 10 at_the_start\n");
+	snprintf(path, sizeof(path), "%s/tmp/perf-7.map", test_tmpdir());
+	{
+		_cleanup_fclose_ FILE *f = fopen(path, "r+");
+
+		CHECK(f != NULL);
+		CHECK_EQ(fseeko(f, (off_t)1 << 30, SEEK_SET), 0);
+		fputs("\n2000 10 at_the_end\n", f);
+	}
+	CHECK(symbols_jit(s, 123, 7, test_tmpdir(), 0x2004, NSEC_PER_SEC, &sym));
+	CHECK_STR(sym.name, "at_the_end");
+	CHECK(!symbols_jit(s, 123, 7, test_tmpdir(), 0x1004, NSEC_PER_SEC, &sym));
+	CHECK(strstr(symbols_jit_why(s, 123), "too large"));
+	symbols_free(s);
+}
