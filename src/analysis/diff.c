@@ -45,12 +45,28 @@ static void forget_facts(struct profile *p)
 
 int diff_end_before(struct diff *d, struct profile *p, struct err *e)
 {
-	*d = (struct diff){ .n_before = p->samples.len };
+	*d = (struct diff){ 0 };
 	if (!p->samples.len)
 		return no_samples(e, p, p->source);
 	take_side(&d->before, p, p->samples.items[0].event);
 	forget_facts(p);
+	vec_reserve(&d->kept, p->samples.len);
+	memcpy(d->kept.items, p->samples.items, p->samples.len * sizeof(*d->kept.items));
+	d->kept.len = p->samples.len;
+	vec_clear(&p->samples);
 	return 0;
+}
+
+void diff_release(struct diff *d)
+{
+	vec_release(&d->kept);
+}
+
+static void give_back(struct diff *d, struct profile *p)
+{
+	vec_each(s, &d->kept)
+		vec_push(&p->samples, *s);
+	vec_release(&d->kept);
 }
 
 /* --- equal size ----------------------------------------------------------------------------- */
@@ -73,13 +89,14 @@ static void rescale(struct profile *p, u16 event, double factor)
 	struct scaling s = { .factor = factor, .most = INT64_MAX / 4 };
 	struct profile_event *ev = &p->events.items[event];
 
-	ev->weight = 0;
+	ev->weight = ev->samples = 0;
 	vec_each(sample, &p->samples) {
 		if (sample->event != event)
 			continue;
 		if (factor != 1)
 			sample->weight = scaled(sample->weight, &s);
 		ev->weight += sample->weight;
+		ev->samples += sample->count;
 	}
 }
 
@@ -118,9 +135,10 @@ static void swap_sides(struct diff *d)
 
 int diff_join(struct diff *d, struct profile *p, const struct diff_opts *opts, struct err *e)
 {
-	if (p->samples.len == d->n_before)
+	if (!p->samples.len)
 		return no_samples(e, p, p->source);
-	take_side(&d->after, p, p->samples.items[d->n_before].event);
+	take_side(&d->after, p, p->samples.items[0].event);
+	give_back(d, p);
 	if (opts->swap)
 		swap_sides(d);
 	if (d->after.weight <= 0 || d->before.weight <= 0)
@@ -134,7 +152,7 @@ int diff_columns(struct diff *d, struct profile *p, const struct diff_opts *opts
 	struct flame_opts chosen;
 
 	flame_choose_event(p, &chosen);
-	*d = (struct diff){ .n_before = p->samples.len };
+	*d = (struct diff){ 0 };
 	if (!p->samples.len || !chosen.has_baseline) {
 		err_set(e, EINVAL, "'%s' does not hold two profiles", profile_str(p, p->source));
 		err_hint(e, "name two files, give --time and --time2, or folded stacks with two "

@@ -33,18 +33,25 @@ struct diff_side {
 	u64 duration;
 };
 
+typedef VEC(struct profile_sample) profile_samples;
+
 struct diff {
-	size_t n_before; /* samples of the profile that belong to the first side */
+	profile_samples kept; /* of the first side, while the second is loaded */
 	struct diff_side before, after;
 	double factor;   /* what weights of before were multiplied by */
 	double exposure; /* see struct flame_opts */
 };
 
-/* -ENODATA when there is no sample. Takes what was loaded so far for the earlier side. */
+/*
+ * -ENODATA when there is no sample. Takes what was loaded so far for the earlier side, out of the
+ * profile: filters of the other must not see it. diff_join() gives it back.
+ */
 int diff_end_before(struct diff *d, struct profile *p, struct err *e);
 int diff_join(struct diff *d, struct profile *p, const struct diff_opts *opts, struct err *e);
 /* Both sides were in one input, as folded stacks with two counts; -EINVAL when they are not. */
 int diff_columns(struct diff *d, struct profile *p, const struct diff_opts *opts, struct err *e);
+
+void diff_release(struct diff *d);
 
 /* Tables of functions and of stacks that changed. */
 void diff_report(const struct diff *d, struct profile *p, const struct diff_opts *opts,

@@ -88,10 +88,9 @@ static bool passes(struct script *s, const struct record *r, const struct script
 
 static bool is_page_fault(const struct perf_event_attr *a)
 {
-	return a->type == PERF_TYPE_SOFTWARE &&
-	       (a->config == PERF_COUNT_SW_PAGE_FAULTS ||
-		a->config == PERF_COUNT_SW_PAGE_FAULTS_MIN ||
-		a->config == PERF_COUNT_SW_PAGE_FAULTS_MAJ);
+	return a->type == PERF_TYPE_SOFTWARE && (a->config == PERF_COUNT_SW_PAGE_FAULTS ||
+						 a->config == PERF_COUNT_SW_PAGE_FAULTS_MIN ||
+						 a->config == PERF_COUNT_SW_PAGE_FAULTS_MAJ);
 }
 
 static size_t name_width(const struct recording *r)

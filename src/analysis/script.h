@@ -94,9 +94,9 @@ struct script_opts {
 	bool no_inline; /* one line per frame, also where functions were inlined */
 	bool no_kernel; /* leave these frames out of chains */
 	bool no_user;
-	bool reltime;   /* time since the first line */
-	bool deltatime; /* time since the line before */
-	u64 max_stack;  /* 0: all */
+	bool reltime;                               /* time since the first line */
+	bool deltatime;                             /* time since the line before */
+	u64 max_stack;                              /* 0: all */
 	const char *comms, *dsos, *symbols, *event; /* comma-separated globs, NULL: all */
 	const char *stop_bt;                        /* chains end at these functions */
 	const range_list *pids, *tids, *cpus;       /* NULL or empty: all */

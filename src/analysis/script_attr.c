@@ -9,43 +9,66 @@ struct bit_name {
 	const char *name;
 };
 
-#define SAMPLE_BIT(name)               \
-	{                              \
+#define SAMPLE_BIT(name)                  \
+	{                                 \
 		PERF_SAMPLE_##name, #name \
 	}
-#define FORMAT_BIT(name)               \
-	{                              \
+#define FORMAT_BIT(name)                  \
+	{                                 \
 		PERF_FORMAT_##name, #name \
 	}
-#define BRANCH_BIT(name)                      \
-	{                                     \
+#define BRANCH_BIT(name)                         \
+	{                                        \
 		PERF_SAMPLE_BRANCH_##name, #name \
 	}
 
 static const struct bit_name sample_bits[] = {
-	SAMPLE_BIT(IP),	       SAMPLE_BIT(TID),	       SAMPLE_BIT(TIME),
-	SAMPLE_BIT(ADDR),      SAMPLE_BIT(READ),       SAMPLE_BIT(CALLCHAIN),
-	SAMPLE_BIT(ID),	       SAMPLE_BIT(CPU),	       SAMPLE_BIT(PERIOD),
-	SAMPLE_BIT(STREAM_ID), SAMPLE_BIT(RAW),	       SAMPLE_BIT(BRANCH_STACK),
-	SAMPLE_BIT(REGS_USER), SAMPLE_BIT(STACK_USER), SAMPLE_BIT(IDENTIFIER),
-	SAMPLE_BIT(REGS_INTR), SAMPLE_BIT(DATA_SRC),   SAMPLE_BIT(WEIGHT),
-	SAMPLE_BIT(PHYS_ADDR), SAMPLE_BIT(AUX),	       SAMPLE_BIT(CGROUP),
-	SAMPLE_BIT(DATA_PAGE_SIZE), SAMPLE_BIT(CODE_PAGE_SIZE), SAMPLE_BIT(WEIGHT_STRUCT),
-	SAMPLE_BIT(TRANSACTION), { 0, NULL },
+	SAMPLE_BIT(IP),
+	SAMPLE_BIT(TID),
+	SAMPLE_BIT(TIME),
+	SAMPLE_BIT(ADDR),
+	SAMPLE_BIT(READ),
+	SAMPLE_BIT(CALLCHAIN),
+	SAMPLE_BIT(ID),
+	SAMPLE_BIT(CPU),
+	SAMPLE_BIT(PERIOD),
+	SAMPLE_BIT(STREAM_ID),
+	SAMPLE_BIT(RAW),
+	SAMPLE_BIT(BRANCH_STACK),
+	SAMPLE_BIT(REGS_USER),
+	SAMPLE_BIT(STACK_USER),
+	SAMPLE_BIT(IDENTIFIER),
+	SAMPLE_BIT(REGS_INTR),
+	SAMPLE_BIT(DATA_SRC),
+	SAMPLE_BIT(WEIGHT),
+	SAMPLE_BIT(PHYS_ADDR),
+	SAMPLE_BIT(AUX),
+	SAMPLE_BIT(CGROUP),
+	SAMPLE_BIT(DATA_PAGE_SIZE),
+	SAMPLE_BIT(CODE_PAGE_SIZE),
+	SAMPLE_BIT(WEIGHT_STRUCT),
+	SAMPLE_BIT(TRANSACTION),
+	{ 0, NULL },
 };
 
 /* PERF_FORMAT_LOST is younger than some system headers */
 static const struct bit_name read_bits[] = {
-	FORMAT_BIT(TOTAL_TIME_ENABLED), FORMAT_BIT(TOTAL_TIME_RUNNING), FORMAT_BIT(ID),
-	FORMAT_BIT(GROUP),		{ 1 << 4, "LOST" },		{ 0, NULL },
+	FORMAT_BIT(TOTAL_TIME_ENABLED),
+	FORMAT_BIT(TOTAL_TIME_RUNNING),
+	FORMAT_BIT(ID),
+	FORMAT_BIT(GROUP),
+	{ 1 << 4, "LOST" },
+	{ 0, NULL },
 };
 
 static const struct bit_name branch_bits[] = {
-	BRANCH_BIT(USER),      BRANCH_BIT(KERNEL),     BRANCH_BIT(HV),	      BRANCH_BIT(ANY),
-	BRANCH_BIT(ANY_CALL),  BRANCH_BIT(ANY_RETURN), BRANCH_BIT(IND_CALL),  BRANCH_BIT(ABORT_TX),
-	BRANCH_BIT(IN_TX),     BRANCH_BIT(NO_TX),      BRANCH_BIT(COND),      BRANCH_BIT(CALL_STACK),
-	BRANCH_BIT(IND_JUMP),  BRANCH_BIT(CALL),       BRANCH_BIT(NO_FLAGS),  BRANCH_BIT(NO_CYCLES),
-	BRANCH_BIT(TYPE_SAVE), BRANCH_BIT(HW_INDEX),   { 1 << 18, "PRIV_SAVE" }, { 0, NULL },
+	BRANCH_BIT(USER),         BRANCH_BIT(KERNEL),    BRANCH_BIT(HV),
+	BRANCH_BIT(ANY),          BRANCH_BIT(ANY_CALL),  BRANCH_BIT(ANY_RETURN),
+	BRANCH_BIT(IND_CALL),     BRANCH_BIT(ABORT_TX),  BRANCH_BIT(IN_TX),
+	BRANCH_BIT(NO_TX),        BRANCH_BIT(COND),      BRANCH_BIT(CALL_STACK),
+	BRANCH_BIT(IND_JUMP),     BRANCH_BIT(CALL),      BRANCH_BIT(NO_FLAGS),
+	BRANCH_BIT(NO_CYCLES),    BRANCH_BIT(TYPE_SAVE), BRANCH_BIT(HW_INDEX),
+	{ 1 << 18, "PRIV_SAVE" }, { 0, NULL },
 };
 
 struct attr_writer {

@@ -13,7 +13,7 @@ enum {
 struct field_name {
 	const char *name;
 	u32 field;
-	u64 needs; /* PERF_SAMPLE_*: any of these */
+	u64 needs;         /* PERF_SAMPLE_*: any of these */
 	const char *words; /* for the message */
 };
 

@@ -10,21 +10,36 @@ typedef unsigned long long ull;
 
 /* As perf has them; those without a name are younger than perf 6.1. */
 static const char *const feature_words[FEATURE_PERF_END] = {
-	[FEATURE_TRACING_DATA] = "TRACING_DATA",   [FEATURE_BUILD_ID] = "BUILD_ID",
-	[FEATURE_HOSTNAME] = "HOSTNAME",	   [FEATURE_OSRELEASE] = "OSRELEASE",
-	[FEATURE_VERSION] = "VERSION",		   [FEATURE_ARCH] = "ARCH",
-	[FEATURE_NRCPUS] = "NRCPUS",		   [FEATURE_CPUDESC] = "CPUDESC",
-	[FEATURE_CPUID] = "CPUID",		   [FEATURE_TOTAL_MEM] = "TOTAL_MEM",
-	[FEATURE_CMDLINE] = "CMDLINE",		   [FEATURE_EVENT_DESC] = "EVENT_DESC",
-	[FEATURE_CPU_TOPOLOGY] = "CPU_TOPOLOGY",   [FEATURE_NUMA_TOPOLOGY] = "NUMA_TOPOLOGY",
-	[FEATURE_BRANCH_STACK] = "BRANCH_STACK",   [FEATURE_PMU_MAPPINGS] = "PMU_MAPPINGS",
-	[FEATURE_GROUP_DESC] = "GROUP_DESC",	   [FEATURE_AUXTRACE] = "AUXTRACE",
-	[FEATURE_STAT] = "STAT",		   [FEATURE_CACHE] = "CACHE",
-	[FEATURE_SAMPLE_TIME] = "SAMPLE_TIME",	   [FEATURE_MEM_TOPOLOGY] = "MEM_TOPOLOGY",
-	[FEATURE_CLOCKID] = "CLOCKID",		   [FEATURE_DIR_FORMAT] = "DIR_FORMAT",
-	[FEATURE_BPF_PROG_INFO] = "BPF_PROG_INFO", [FEATURE_BPF_BTF] = "BPF_BTF",
-	[FEATURE_COMPRESSED] = "COMPRESSED",	   [FEATURE_CPU_PMU_CAPS] = "CPU_PMU_CAPS",
-	[FEATURE_CLOCK_DATA] = "CLOCK_DATA",	   [FEATURE_HYBRID_TOPOLOGY] = "HYBRID_TOPOLOGY",
+	[FEATURE_TRACING_DATA] = "TRACING_DATA",
+	[FEATURE_BUILD_ID] = "BUILD_ID",
+	[FEATURE_HOSTNAME] = "HOSTNAME",
+	[FEATURE_OSRELEASE] = "OSRELEASE",
+	[FEATURE_VERSION] = "VERSION",
+	[FEATURE_ARCH] = "ARCH",
+	[FEATURE_NRCPUS] = "NRCPUS",
+	[FEATURE_CPUDESC] = "CPUDESC",
+	[FEATURE_CPUID] = "CPUID",
+	[FEATURE_TOTAL_MEM] = "TOTAL_MEM",
+	[FEATURE_CMDLINE] = "CMDLINE",
+	[FEATURE_EVENT_DESC] = "EVENT_DESC",
+	[FEATURE_CPU_TOPOLOGY] = "CPU_TOPOLOGY",
+	[FEATURE_NUMA_TOPOLOGY] = "NUMA_TOPOLOGY",
+	[FEATURE_BRANCH_STACK] = "BRANCH_STACK",
+	[FEATURE_PMU_MAPPINGS] = "PMU_MAPPINGS",
+	[FEATURE_GROUP_DESC] = "GROUP_DESC",
+	[FEATURE_AUXTRACE] = "AUXTRACE",
+	[FEATURE_STAT] = "STAT",
+	[FEATURE_CACHE] = "CACHE",
+	[FEATURE_SAMPLE_TIME] = "SAMPLE_TIME",
+	[FEATURE_MEM_TOPOLOGY] = "MEM_TOPOLOGY",
+	[FEATURE_CLOCKID] = "CLOCKID",
+	[FEATURE_DIR_FORMAT] = "DIR_FORMAT",
+	[FEATURE_BPF_PROG_INFO] = "BPF_PROG_INFO",
+	[FEATURE_BPF_BTF] = "BPF_BTF",
+	[FEATURE_COMPRESSED] = "COMPRESSED",
+	[FEATURE_CPU_PMU_CAPS] = "CPU_PMU_CAPS",
+	[FEATURE_CLOCK_DATA] = "CLOCK_DATA",
+	[FEATURE_HYBRID_TOPOLOGY] = "HYBRID_TOPOLOGY",
 };
 
 static void text(struct buf *b, const char *name, const char *value)
@@ -41,7 +56,8 @@ static void file_lines(const struct recording_info *info, u64 file_time, struct 
 
 	if (info->pipe)
 		return;
-	if (file_time && localtime_r(&t, &tm) && strftime(when, sizeof(when), "%a %b %e %T %Y", &tm))
+	if (file_time && localtime_r(&t, &tm) &&
+	    strftime(when, sizeof(when), "%a %b %e %T %Y", &tm))
 		buf_addf(b, "# captured on    : %s\n", when);
 	buf_addstr(b, "# header version : 1\n");
 	buf_addf(b, "# data offset    : %llu\n# data size      : %llu\n# feat offset    : %llu\n",

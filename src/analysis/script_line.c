@@ -118,12 +118,8 @@ static void add_misc(struct buf *b, const struct script_who *who)
 	buf_addstr(b, has(m, PERF_RECORD_MISC_GUEST_USER) ? "g" : "");
 	switch (who->type) {
 	case PERF_RECORD_MMAP:
-	case PERF_RECORD_MMAP2:
-		buf_addstr(b, has(m, PERF_RECORD_MISC_MMAP_DATA) ? "M" : "");
-		break;
-	case PERF_RECORD_COMM:
-		buf_addstr(b, has(m, PERF_RECORD_MISC_COMM_EXEC) ? "E" : "");
-		break;
+	case PERF_RECORD_MMAP2: buf_addstr(b, has(m, PERF_RECORD_MISC_MMAP_DATA) ? "M" : ""); break;
+	case PERF_RECORD_COMM: buf_addstr(b, has(m, PERF_RECORD_MISC_COMM_EXEC) ? "E" : ""); break;
 	case PERF_RECORD_SWITCH:
 	case PERF_RECORD_SWITCH_CPU_WIDE:
 		if (!has(m, PERF_RECORD_MISC_SWITCH_OUT))

@@ -200,8 +200,7 @@ static struct script_text place_text(struct script *s, struct process *p, enum a
 			place->frame = new_text(s, p, place, address, shape);
 		return s->places.items[place->frame];
 	}
-	known = map_at(&s->other_places,
-		       (u64)shape << 32 | (u32)(place - s->machine.places.items));
+	known = map_at(&s->other_places, (u64)shape << 32 | (u32)(place - s->machine.places.items));
 	if (!*known)
 		*known = new_text(s, p, place, address, shape);
 	return s->places.items[*known];

@@ -117,8 +117,8 @@ static void add_addr(struct script *s, const struct script_event *ev, struct pro
 }
 
 static const char *const reg_names[] = {
-	"AX", "BX", "CX", "DX", "SI", "DI", "BP", "SP", "IP", "FLAGS", "CS", "SS",
-	"DS", "ES", "FS", "GS", "R8", "R9", "R10", "R11", "R12", "R13", "R14", "R15",
+	"AX", "BX", "CX", "DX", "SI", "DI", "BP",  "SP",  "IP",  "FLAGS", "CS",  "SS",
+	"DS", "ES", "FS", "GS", "R8", "R9", "R10", "R11", "R12", "R13",   "R14", "R15",
 };
 
 /* " ABI:2    AX:0x0 ..." */
@@ -183,7 +183,9 @@ static void add_bpf_output(struct buf *b, const struct sample *sample)
 			buf_addf(b, j < n ? "%02x " : "   ", j < n ? p[i + j] : 0);
 		buf_addch(b, ' ');
 		for (u32 j = 0; j < 16; j++)
-			buf_addch(b, j >= n ? ' ' : p[i + j] >= 32 && p[i + j] < 127 ? (char)p[i + j] : '.');
+			buf_addch(b, j >= n                             ? ' '
+				     : p[i + j] >= 32 && p[i + j] < 127 ? (char)p[i + j]
+									: '.');
 	}
 	buf_addch(b, '\n');
 }
@@ -231,9 +233,11 @@ static void add_rare(struct script *s, const struct script_event *ev, struct pro
 	}
 }
 
-enum { RARE_FIELDS = SCRIPT_IREGS | SCRIPT_UREGS | SCRIPT_BRSTACK | SCRIPT_BRSTACKSYM |
-		     SCRIPT_BPF_OUTPUT | SCRIPT_PHYS_ADDR | SCRIPT_DATA_PAGE_SIZE |
-		     SCRIPT_CODE_PAGE_SIZE | SCRIPT_CGROUP };
+enum {
+	RARE_FIELDS = SCRIPT_IREGS | SCRIPT_UREGS | SCRIPT_BRSTACK | SCRIPT_BRSTACKSYM |
+		      SCRIPT_BPF_OUTPUT | SCRIPT_PHYS_ADDR | SCRIPT_DATA_PAGE_SIZE |
+		      SCRIPT_CODE_PAGE_SIZE | SCRIPT_CGROUP
+};
 
 static void add_memory(struct script *s, const struct script_event *ev, struct process *p,
 		       const struct record *r)
@@ -263,8 +267,8 @@ void script_sample(struct script *s, const struct record *r, const struct script
 	p->last_time = sample->time;
 	script_line_start(s, ev, &who);
 	if (ev->fields & SCRIPT_PERIOD)
-		script_line_period(&s->out, sample->type & PERF_SAMPLE_PERIOD ? sample->period
-									      : ev->period);
+		script_line_period(&s->out,
+				   sample->type & PERF_SAMPLE_PERIOD ? sample->period : ev->period);
 	if (ev->fields & SCRIPT_EVENT)
 		buf_add(&s->out, ev->name, ev->name_len);
 	if (ev->fields & SCRIPT_TRACE && ev->trace && sample->type & PERF_SAMPLE_RAW)

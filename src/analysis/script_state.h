@@ -21,7 +21,7 @@ struct script_event {
 	char *name; /* "  cpu-clock: ", as wide as the longest */
 	size_t name_len;
 	struct tracefield *trace;
-	u64 period;     /* of samples that carry none */
+	u64 period;      /* of samples that carry none */
 	bool names_addr; /* addresses are those of faults: shown with their names */
 	bool bpf_output;
 };
@@ -42,7 +42,7 @@ struct script {
 	struct tracefield_env trace_env;
 	struct map strings; /* constant strings of the kernel: address -> interned string */
 	bool strings_read;
-	struct buf texts;   /* of places */
+	struct buf texts;               /* of places */
 	VEC(struct script_text) places; /* place.frame -> text; [0] unused */
 	struct map other_places;        /* the same for fields other than the first */
 	u32 place_fields;               /* fields that @places was made for */
@@ -66,7 +66,8 @@ struct script_who {
 };
 
 /* script_line.c */
-void script_line_start(struct script *s, const struct script_event *ev, const struct script_who *who);
+void script_line_start(struct script *s, const struct script_event *ev,
+		       const struct script_who *who);
 void script_line_period(struct buf *b, u64 period);
 void script_hex16(struct buf *b, u64 v);
 /* script_side.c: records that are not samples. */

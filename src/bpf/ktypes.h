@@ -93,11 +93,16 @@ struct vm_area_struct___old {
 	struct rb_node___old vm_rb;
 };
 
+struct thread_struct {
+	unsigned long fsbase;
+};
+
 struct task_struct {
 	unsigned int flags;
 	int pid;
 	int tgid;
 	struct mm_struct *mm;
+	struct thread_struct thread;
 };
 
 #pragma clang attribute pop

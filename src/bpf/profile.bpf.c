@@ -38,7 +38,8 @@ static __always_inline void fill_header(struct bpf_perf_event_data *ctx, struct 
 	out->period = ctx->sample_period;
 	out->addr = ctx->addr;
 	out->event = event;
-	out->pad = 0;
+	out->python = 0;
+	out->program = 0;
 	bpf_get_current_comm(out->comm, sizeof(out->comm));
 }
 
@@ -112,11 +113,26 @@ static __always_inline bool rescue(struct unwind_slot *slot, const u64 *regs)
 static __always_inline void emit(struct unwind_slot *slot)
 {
 	u64 size = UNWIND_SAMPLE_HEADER + 8 * (u64)(slot->out.n_kernel + slot->out.n_user);
+	/* new code of a Python has to be read while it is there */
+	u64 flags = slot->out.python && slot->python.fresh ? BPF_RB_FORCE_WAKEUP : wake_flags();
 
 	if (size > sizeof(slot->out))
 		return;
-	if (bpf_ringbuf_output(&unwind_ring, &slot->out, size, wake_flags()))
+	if (bpf_ringbuf_output(&unwind_ring, &slot->out, size, flags))
 		unwind_count(UNWIND_COUNT_LOST, 1);
+}
+
+static __always_inline void note_python(struct unwind_slot *slot)
+{
+	struct python_walk *w = &slot->python;
+
+	if (!w->python)
+		return;
+	slot->out.python = w->python;
+	slot->out.program = (slot->gen >> 8 ^ slot->gen >> 24) & 0xffff;
+	unwind_count(UNWIND_COUNT_PYTHON_FRAMES, w->at);
+	if (slot->s.end == UNWIND_END_ROOT && w->py[w->at & (UNWIND_PYTHON_WORDS - 1)])
+		unwind_count(UNWIND_COUNT_PYTHON_UNPLACED, 1);
 }
 
 /* Into the slot; false: there is no user part. */
@@ -157,6 +173,7 @@ static __always_inline void sample(struct bpf_perf_event_data *ctx, struct unwin
 				out->n_user = 0;
 			}
 			out->fp_steps = slot->s.fp_steps;
+			note_python(slot);
 		}
 		if (out->end == UNWIND_END_NO_TABLE && profile_options.rescue && rescue(slot, regs))
 			return;

@@ -10,11 +10,11 @@
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
-struct rq___sched;
+struct rq___sched {
+	unsigned int nr_running;
+};
 
 struct cfs_rq___sched {
-	unsigned int nr_running; /* until 6.13 */
-	unsigned int nr_queued;
 	struct rq___sched *rq;
 };
 

@@ -17,6 +17,7 @@
 #ifndef BPF_UNWIND_BPF_H
 #define BPF_UNWIND_BPF_H
 
+#include "bpf/python.bpf.h"
 #include "bpf/unwind_maps.bpf.h"
 
 #define UNWIND_INLINE static __always_inline
@@ -26,9 +27,17 @@
 
 #define ASK_AGAIN_NS 250000000ull
 
+/* Scratch that a global function may be given. */
+struct unwind_scratch {
+	u64 node[MAPLE_WORDS];
+	u64 runtime;   /* where the Python of this process keeps its state; 0: not known */
+	u32 python;    /* its layout */
+	u32 in_python; /* the last step was of a frame in the file of a Python */
+};
+
 struct unwind_slot {
 	struct unwind_state s;
-	u64 node[MAPLE_WORDS];
+	struct unwind_scratch scratch;
 	u64 gen; /* changes with the executable mappings of the process */
 	u32 busy;
 	u32 pid;
@@ -36,7 +45,8 @@ struct unwind_slot {
 	u32 n;
 	u64 walk; /* the address at which the walk over mappings is */
 	u32 n_vmas;
-	u32 pad;
+	u32 max; /* user frames */
+	struct python_walk python;
 	struct unwind_vma vmas[UNWIND_RESCUE_VMAS];
 	struct unwind_sample out;
 };
@@ -232,11 +242,6 @@ static __always_inline int unwind_search(const struct unwind_bin *bin, u64 offse
 	return c->row[at & (UNWIND_CHUNK_ROWS - 1)] & 0xffff;
 }
 
-/* Scratch that a global function may be given. */
-struct unwind_scratch {
-	u64 node[MAPLE_WORDS];
-};
-
 /* A global function: verified once, however many programs and loops call it. */
 __attribute__((noinline)) int unwind_find_rule(struct unwind_scratch *scratch, u64 pc, u32 pid)
 {
@@ -272,8 +277,17 @@ __attribute__((noinline)) int unwind_find_rule(struct unwind_scratch *scratch, u
 	}
 	struct unwind_bin *bin = bpf_map_lookup_elem(&unwind_bins, &need.key);
 
-	if (bin && bin->size == need.size)
-		return unwind_search(bin, offset);
+	if (bin && bin->size == need.size) {
+		u32 python = bin->python;
+
+		if (!python)
+			return unwind_search(bin, offset);
+		struct unwind_python *l = bpf_map_lookup_elem(&unwind_pythons, &python);
+
+		scratch->python = python;
+		scratch->runtime = l ? pc - offset + l->runtime : 0;
+		return unwind_search(bin, offset) | UNWIND_IN_PYTHON;
+	}
 	unwind_ask(&need);
 	return UNWIND_NO_TABLE;
 }
@@ -298,12 +312,15 @@ __attribute__((noinline)) int unwind_step(struct unwind_state *s, struct unwind_
 		if (memo && rule < UNWIND_NO_TABLE)
 			*memo = tag | rule;
 	}
+	scratch->in_python = 0;
 	if (rule == UNWIND_NO_MAP)
 		return unwind_stop(s, UNWIND_END_NO_MAP);
 	if (rule == UNWIND_NO_TABLE)
 		return unwind_stop(s, UNWIND_END_NO_TABLE);
 	if (rule == UNWIND_NO_CFI)
 		return unwind_fp_step(s, 0);
+	scratch->in_python = rule & UNWIND_IN_PYTHON;
+	rule &= UNWIND_MAX_RULES - 1;
 	struct unwind_rule *r = bpf_map_lookup_elem(&unwind_rules, &rule);
 
 	if (!r)
@@ -315,17 +332,72 @@ struct unwind_loop {
 	struct unwind_slot *slot;
 };
 
+static __always_inline bool unwind_push(struct unwind_slot *slot, u64 ip)
+{
+	u32 at = slot->first + slot->n;
+
+	if (at >= UNWIND_RECORD_IPS || slot->n >= slot->max)
+		return false;
+	slot->out.ip[at] = ip;
+	slot->n++;
+	return true;
+}
+
+static __always_inline void unwind_python_begin(struct unwind_slot *slot, u64 pc)
+{
+	struct python_walk *w = &slot->python;
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	w->ready = 1;
+	w->gen = slot->gen;
+	w->thread = task->thread.fsbase;
+	if (!python_known(w)) {
+		/* the rule was memorised: where it came from was not */
+		if (!slot->scratch.runtime)
+			unwind_find_rule(&slot->scratch, pc, slot->pid);
+		if (!python_find(w, slot->scratch.runtime, slot->scratch.python))
+			return;
+	}
+	python_frames(w);
+}
+
+static long unwind_python_copy(u32 i, void *ctx)
+{
+	struct unwind_slot *slot = ((struct unwind_loop *)ctx)->slot;
+	u64 word = slot->python.py[slot->python.at & (UNWIND_PYTHON_WORDS - 1)];
+
+	if (!(word & UNWIND_PYTHON_BIT) || !unwind_push(slot, word))
+		return 1;
+	slot->python.at++;
+	return 0;
+}
+
+/* Puts in the Python functions that the native frame from @sp to the present one runs. */
+static __always_inline void unwind_splice(struct unwind_slot *slot, u64 pc, u64 sp)
+{
+	struct unwind_loop loop = { .slot = slot };
+	struct python_walk *w = &slot->python;
+
+	if (!w->ready)
+		unwind_python_begin(slot, pc);
+	u64 anchor = w->py[w->at & (UNWIND_PYTHON_WORDS - 1)];
+
+	if (anchor < sp || anchor >= slot->s.reg[UNWIND_REG_SP])
+		return;
+	w->at++;
+	bpf_loop(UNWIND_PYTHON_WORDS, unwind_python_copy, &loop, 0);
+}
+
 static long unwind_one(u32 i, void *ctx)
 {
 	struct unwind_slot *slot = ((struct unwind_loop *)ctx)->slot;
-	u32 at = slot->first + i;
+	u64 ip = slot->s.reg[UNWIND_REG_IP], sp = slot->s.reg[UNWIND_REG_SP];
+	u64 pc = ip - slot->s.returned;
+	int end = unwind_step(&slot->s, &slot->scratch, slot->gen, slot->pid);
 
-	if (at >= UNWIND_RECORD_IPS)
-		return 1;
-	slot->out.ip[at] = slot->s.reg[UNWIND_REG_IP];
-	slot->n = i + 1;
-	return unwind_step(&slot->s, (struct unwind_scratch *)slot->node, slot->gen, slot->pid) ? 1
-												: 0;
+	if (slot->scratch.in_python)
+		unwind_splice(slot, pc, sp);
+	return !unwind_push(slot, ip) || end ? 1 : 0;
 }
 
 static __always_inline void unwind_generation(struct unwind_slot *slot, struct task_struct *task)
@@ -367,7 +439,7 @@ static long unwind_one_vma(u32 i, void *ctx)
 	struct unwind_slot *slot = ((struct unwind_loop *)ctx)->slot;
 	struct mm_struct *mm = bpf_get_current_task_btf()->mm;
 	u64 last = ~0ull;
-	struct vm_area_struct *vma = maple_find(mm, slot->walk, slot->node, &last);
+	struct vm_area_struct *vma = maple_find(mm, slot->walk, slot->scratch.node, &last);
 
 	if (slot->n_vmas >= UNWIND_RESCUE_VMAS)
 		return 1;
@@ -441,6 +513,15 @@ static __always_inline u32 unwind_run(struct unwind_slot *slot, u32 max)
 	slot->s.bx_at = 0;
 	slot->s.fp_steps = 0;
 	slot->n = 0;
+	slot->max = max;
+	slot->scratch.runtime = 0;
+	slot->scratch.python = 0;
+	slot->scratch.in_python = 0;
+	slot->python.ready = 0;
+	slot->python.python = 0;
+	slot->python.fresh = 0;
+	slot->python.at = 0;
+	slot->python.py[0] = 0;
 	slot->pid = unwind_task_id() >> 32;
 	unwind_generation(slot, bpf_get_current_task_btf());
 	bpf_loop(max, unwind_one, &loop, 0);

@@ -93,6 +93,7 @@ enum {
 	UNWIND_NO_TABLE = 0xfffd, /* a file whose table is not there yet */
 	UNWIND_NO_CFI = 0xfffe,   /* code that belongs to no file */
 	UNWIND_NO_MAP = 0xffff,   /* not an executable mapping */
+	UNWIND_IN_PYTHON = 0x4000, /* a bit on a rule id: in the file of a Python */
 };
 
 /*
@@ -119,7 +120,12 @@ struct unwind_chunk {
 	__u32 row[UNWIND_CHUNK_ROWS];
 };
 
-/* A file as the kernel knows it. The vDSO is inode 1 of device 0. */
+/*
+ * A file as the kernel knows it. The vDSO is inode 1 of device 0. The run-time code of a process
+ * is the inode of its pid on UNWIND_CODE_DEV, and its "size" tells one program of that pid from
+ * the next.
+ */
+#define UNWIND_CODE_DEV 0xffffffffu
 struct unwind_key {
 	__u64 ino;
 	__u32 dev; /* major << 20 | minor */
@@ -129,8 +135,11 @@ struct unwind_key {
 /* Where the table of a file lies: its pages are written into the pool too, two rows each. */
 struct unwind_bin {
 	__u64 size; /* of the file: another size means another file behind the same inode */
+	__u64 base; /* run-time code: the address of its first page */
 	__u32 dir;  /* position of the first struct unwind_page, in rows */
 	__u32 pages;
+	__u32 python; /* index in unwind_pythons, 0: none */
+	__u32 pad;
 };
 
 /* Why a stack has no further frame. ROOT is the good end. */
@@ -176,6 +185,8 @@ enum unwind_count {
 	UNWIND_COUNT_RESCUES,   /* stacks copied to be finished later */
 	UNWIND_COUNT_RESCUES_LOST,
 	UNWIND_COUNT_KERNEL_CUT, /* kernel stacks that failed or filled their room */
+	UNWIND_COUNT_PYTHON_FRAMES,
+	UNWIND_COUNT_PYTHON_UNPLACED, /* stacks with Python functions that found no place in them */
 	UNWIND_COUNTERS,
 };
 
@@ -210,7 +221,8 @@ struct unwind_sample {
 	__u8 end;     /* enum unwind_end */
 	__u8 user_ip; /* the sample hit user code */
 	__u16 fp_steps;
-	__u32 pad;
+	__u16 python; /* index in unwind_pythons: there are Python frames (unwind_python.h) */
+	__u16 program; /* differs, almost surely, when the process runs another program */
 	char comm[UNWIND_COMM];
 	__u64 ip[UNWIND_RECORD_IPS]; /* kernel frames, then user frames */
 };

@@ -263,7 +263,7 @@ static int diff_run(struct context *ctx, void *args)
 	};
 	struct inputs in;
 	struct profile p;
-	struct diff d;
+	struct diff d = { 0 };
 	int r = check_args(ctx, a);
 
 	if (!r)
@@ -280,6 +280,7 @@ static int diff_run(struct context *ctx, void *args)
 		r = write_svg(ctx, a, &d, &p);
 	else if (r >= 0)
 		r = show_tables(ctx, &d, &p, &opts);
+	diff_release(&d);
 	profile_release(&p);
 	return r;
 }

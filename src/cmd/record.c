@@ -1,25 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* fathom record: events on a target, through rings, into a file that perf reads, too. */
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/fmt.h"
-#include "base/io.h"
 #include "base/log.h"
 #include "base/stop.h"
 #include "capture/option_text.h"
-#include "capture/session.h"
-#include "capture/synth.h"
 #include "cli/cli.h"
 #include "cli/target.h"
-#include "recording/writer.h"
+#include "recorder/recorder.h"
 
 enum {
-	RECORD_USER_DATA = FEATURE_FATHOM + 1, /* the text of --user-data */
 	FILES_MOST = 1 << 16,
 	STATUS_NOT_RUN = 126,
 	STATUS_NOT_FOUND = 127,
@@ -31,13 +25,6 @@ static const char default_file[] = "fathom.data";
 struct event_arg {
 	const char *text;
 	bool is_filter;
-};
-
-/* When to go on in another file. */
-struct change_option {
-	bool on_signal;
-	u64 bytes;
-	u64 ns;
 };
 
 struct record_args {
@@ -54,8 +41,9 @@ struct record_args {
 	const char *output;
 	bool force;
 	bool overwrite;
-	struct change_option change;
+	struct recorder_change change;
 	u64 files;
+	bool no_names;
 	bool no_inherit;
 	int clock;
 	const char *user_data;
@@ -89,9 +77,25 @@ static int parse_filter_arg(void *field, const char *text, struct err *e UNUSED)
 	return 0;
 }
 
+/* "auto" is ours, the rest is what a session can do. */
+static int parse_stacks(void *field, const char *text, struct err *e)
+{
+	struct stack_option *g = field;
+	int code;
+
+	if (streq(text, "auto")) {
+		*g = (struct stack_option){ .mode = STACK_UNSET };
+		return 0;
+	}
+	code = option_stacks(field, text, e);
+	if (code < 0 && e->hint)
+		err_hint(e, "use auto, fp, dwarf, dwarf,SIZE, lbr or none");
+	return code;
+}
+
 static int parse_change(void *field, const char *text, struct err *e)
 {
-	struct change_option *c = field;
+	struct recorder_change *c = field;
 	size_t n = strlen(text);
 
 	if (streq(text, "signal")) {
@@ -133,8 +137,9 @@ static const struct opt record_options[] = {
 	WHAT('c', "count", OPT_U64, period, "N", "a sample each N events instead",
 	     .alias = "period"),
 	WHAT(0, "call-graph", OPT_CUSTOM, call_graph, "HOW",
-	     "stacks: fp (frame pointers), dwarf[,SIZE] (copies of stacks), lbr or none",
-	     .def = "fp", .parse = option_stacks),
+	     "stacks: auto (unwound by tables), fp (frame pointers), dwarf[,SIZE] (copies kept in "
+	     "the file), lbr or none",
+	     .def = "auto", .parse = parse_stacks),
 	WHAT('g', "stacks", OPT_FLAG, stacks, NULL, "record stacks, which is the default"),
 	WHAT(0, "max-stack", OPT_U64, max_stack, "N", "frames per stack at most",
 	     .max = UINT16_MAX),
@@ -161,7 +166,7 @@ static const struct opt record_options[] = {
 	OUTPUT('z', "compress", OPT_U64, compress, "LEVEL", "compress the file with zstd",
 	       .flags = OPT_OPTIONAL, .implied = "1", .max = 22, .alias = "compression-level"),
 	OUTPUT('m', "ring", OPT_CUSTOM, ring, "SIZE",
-	       "ring for each CPU: pages, or a size like 4M; default 512K, for tracepoints 4M",
+	       "ring for each CPU: pages, or a size like 4M; default 512K to 4M",
 	       .parse = option_ring, .alias = "mmap-pages"),
 	OUTPUT(0, "overwrite", OPT_FLAG, overwrite, NULL,
 	       "keep only the newest in the rings; written at the end and on SIGUSR2",
@@ -173,6 +178,8 @@ static const struct opt record_options[] = {
 	       .max = FILES_MOST),
 	OUTPUT('k', "clockid", OPT_CUSTOM, clock, "CLOCK", "clock of the time stamps",
 	       .def = "monotonic", .parse = option_clock),
+	OUTPUT(0, "no-names", OPT_FLAG, no_names, NULL,
+	       "leave the names of functions to those who read the file"),
 	OUTPUT(0, "user-data", OPT_STRING, user_data, "TEXT", "a text to keep in the recording"),
 	ACCEPTED('R', "raw-samples"),
 	ACCEPTED('T', "timestamp"),
@@ -182,47 +189,29 @@ static const struct opt record_options[] = {
 
 /* --- state ------------------------------------------------------------------------------------ */
 
-struct recorder {
+struct record {
 	struct context *ctx;
 	const struct record_args *args;
 	struct event_list events;
 	struct target target;
 	struct launch launch;
-	struct session *session;
-	struct recording_writer *writer;
-	char *path;         /* NULL: standard output */
-	struct buf cmdline; /* our own, separated by NULs */
-	VEC(const char *) argv;
-	VEC(char *) files; /* closed ones, oldest first */
-	u64 begin;         /* when recording began */
-	u64 cpu_begin;     /* our own CPU time then */
-	u64 file_begin;
-	u64 file_records; /* bytes in the rings when the file was begun */
-	u64 round_bytes;  /* at the last round */
+	struct recorder *recorder;
+	const char *path; /* NULL: standard output */
 	u64 next_progress;
-	u64 written;  /* bytes of closed files */
 	bool machine; /* the whole of it is watched */
 };
 
-static void recorder_release(struct recorder *r)
+static void record_release_state(struct record *r)
 {
-	recording_writer_free(r->writer);
-	session_free(r->session);
+	recorder_free(r->recorder);
 	launch_release(&r->launch);
 	target_release(&r->target);
 	event_list_release(&r->events);
-	free(r->path);
-	buf_release(&r->cmdline);
-	vec_release(&r->argv);
-	vec_each(f, &r->files)
-		free(*f);
-	vec_release(&r->files);
 }
 
-/* --- what is to be recorded ---------------------------------------------------------------------
- */
+/* --- what is to be recorded ------------------------------------------------------------------- */
 
-static int choose_events(struct recorder *r)
+static int choose_events(struct record *r)
 {
 	struct err *e = &r->ctx->err;
 	const char *why = NULL;
@@ -243,14 +232,14 @@ static int choose_events(struct recorder *r)
 }
 
 /* A program that cannot be run is known before any file is touched: 127 or 126, as in a shell. */
-static int prepare_program(struct recorder *r)
+static int prepare_program(struct record *r)
 {
 	int code = launch_prepare(&r->launch, r->ctx->program, &r->ctx->err);
 
 	return code == -ENOENT ? STATUS_NOT_FOUND : code == -EACCES ? STATUS_NOT_RUN : code;
 }
 
-static int choose_target(struct recorder *r)
+static int choose_target(struct record *r)
 {
 	const struct target_args *t = &r->args->target;
 	struct err *e = &r->ctx->err;
@@ -274,20 +263,13 @@ static int choose_target(struct recorder *r)
 	return code;
 }
 
-/* The one place that decides how stacks are taken. */
-static enum stack_mode choose_stacks(const struct record_args *a)
+static void session_options(const struct record_args *a, struct session_opts *ret)
 {
-	return a->call_graph.mode == STACK_NONE && a->stacks ? STACK_FP : a->call_graph.mode;
-}
-
-static void session_options(const struct recorder *r, struct session_opts *ret)
-{
-	const struct record_args *a = r->args;
-
 	*ret = (struct session_opts){
 		.frequency = a->frequency,
 		.period = a->period,
-		.stack = choose_stacks(a),
+		.stack = a->call_graph.mode == STACK_NONE && a->stacks ? STACK_FP
+								       : a->call_graph.mode,
 		.stack_size = a->call_graph.size,
 		.max_stack = (u32)a->max_stack,
 		.ring_bytes = a->ring,
@@ -297,7 +279,6 @@ static void session_options(const struct recorder *r, struct session_opts *ret)
 		.user_only = a->all_user,
 		.kernel_only = a->all_kernel,
 		.exclude_self = a->exclude_self,
-		.late_enable = a->delay != 0,
 		.cgroup_ids = a->cgroup_ids,
 		.switches = a->switches,
 		.addresses = a->addresses,
@@ -307,40 +288,119 @@ static void session_options(const struct recorder *r, struct session_opts *ret)
 	};
 }
 
-static void show_notes(const struct recorder *r)
-{
-	size_t n;
-	const struct session_note *notes = session_notes(r->session, &n);
+/* --- what there is to say --------------------------------------------------------------------- */
 
-	for (size_t i = 0; i < n; i++) {
-		log_warn("note: %s", notes[i].text);
-		if (notes[i].hint && log_get_level() > LOG_QUIET)
-			fprintf(stderr, "hint: %s\n", notes[i].hint);
-	}
+static void show_hint(const char *hint)
+{
+	if (hint && log_get_level() > LOG_QUIET)
+		fprintf(stderr, "hint: %s\n", hint);
 }
 
-static int open_session(struct recorder *r)
+static void on_note(void *ctx UNUSED, const char *text, const char *hint)
 {
-	struct session_opts opts;
-	int code;
+	log_warn("note: %s", text);
+	show_hint(hint);
+}
 
-	session_options(r, &opts);
-	r->session = session_new(&r->events, &r->target, r->launch.pid ? &r->launch : NULL, &opts);
-	code = session_open(r->session, &r->ctx->err);
-	if (code >= 0)
-		show_notes(r);
-	return code;
+static void on_wrote(void *ctx UNUSED, const char *path)
+{
+	log_warn("wrote %s", path);
+}
+
+static void on_tick(void *ctx)
+{
+	struct record *r = ctx;
+	_cleanup_buf_ struct buf line = BUF_INIT;
+	struct recorder_summary s;
+	u64 now = clock_mono_ns();
+
+	if (now < r->next_progress || !cli_progress_wanted(r->ctx))
+		return;
+	r->next_progress = now + NSEC_PER_SEC / 2;
+	recorder_summary(r->recorder, &s);
+	buf_addf(&line, "recording %llus  ", (unsigned long long)(s.wall_ns / NSEC_PER_SEC));
+	fmt_count(&line, s.samples);
+	buf_addstr(&line, " samples  ");
+	fmt_count(&line, s.lost);
+	buf_addf(&line, " lost  %.1f MB  %.1f%% CPU of our own", (double)s.bytes / 1e6,
+		 s.wall_ns ? 100.0 * (double)s.cpu_ns / (double)s.wall_ns : 0);
+	cli_progress(r->ctx, "%s", buf_str(&line));
+}
+
+static void event_names_text(const struct record *r, struct buf *out)
+{
+	size_t n, shown = 0, hidden = 0;
+	const struct session_event *events = session_events(recorder_session(r->recorder), &n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (events[i].side_band)
+			continue;
+		if (shown < 3)
+			buf_addf(out, "%s%s", shown++ ? ", " : "", events[i].name);
+		else
+			hidden++;
+	}
+	if (hidden)
+		buf_addf(out, " and %zu more", hidden);
+}
+
+/* One line: how, how well, and why not better. */
+static void show_stacks(const struct recorder_summary *s)
+{
+	_cleanup_buf_ struct buf line = BUF_INIT;
+
+	switch (s->stacks) {
+	case RECORDER_STACKS_KERNEL:
+		buf_addf(&line, "unwound in the kernel by CFI tables (%llu files, %.1f MB)",
+			 (unsigned long long)s->tables, (double)s->table_bytes / 1e6);
+		break;
+	case RECORDER_STACKS_COPIES: buf_addstr(&line, "copied and unwound by CFI tables"); break;
+	case RECORDER_STACKS_FP: buf_addstr(&line, "by frame pointers"); break;
+	default: return;
+	}
+	if (s->user_stacks)
+		buf_addf(&line, ", %.1f%% complete",
+			 100.0 * (double)s->complete / (double)s->user_stacks);
+	if (s->why)
+		buf_addf(&line, "; %s", s->why);
+	log_warn("stacks: %s", buf_str(&line));
+}
+
+static void show_summary(const struct record *r, const struct recorder_summary *s)
+{
+	_cleanup_buf_ struct buf line = BUF_INIT;
+	const char *path = r->path ? r->path : "standard output";
+
+	fmt_count(&line, s->samples);
+	buf_addstr(&line, s->samples == 1 ? " sample of " : " samples of ");
+	event_names_text(r, &line);
+	buf_addf(&line, " in %.1fs, ", (double)s->wall_ns / 1e9);
+	fmt_count(&line, s->lost);
+	buf_addf(&line, " lost, %.1f MB -> %s", (double)s->bytes / 1e6, path);
+	log_warn("%s", buf_str(&line));
+	if (s->samples)
+		show_stacks(s);
+	if (s->lost && log_get_level() > LOG_QUIET)
+		fprintf(stderr, "hint: a larger ring loses less: -m %lluK\n",
+			(unsigned long long)s->ring_bytes >> 8);
+	if (s->throttled)
+		log_warn("note: the kernel paused sampling %llu times to stay responsive",
+			 (unsigned long long)s->throttled);
+	if (r->path && s->samples && log_get_level() > LOG_QUIET)
+		fprintf(stderr, "next: fathom report%s%s\n",
+			streq(r->path, default_file) ? "" : " -i ",
+			streq(r->path, default_file) ? "" : r->path);
 }
 
 /* --- files ------------------------------------------------------------------------------------ */
 
 /* The default file moves aside; any other that is there stays, unless --force. */
-static int make_room(const struct recorder *r)
+static int make_room(const struct record *r)
 {
 	struct err *e = &r->ctx->err;
 	struct stat st;
 
-	if (!r->path || stat(r->path, &st) < 0 || !S_ISREG(st.st_mode))
+	if (stat(r->path, &st) < 0 || !S_ISREG(st.st_mode))
 		return 0;
 	if (!r->args->output) {
 		_cleanup_free_ char *old = xasprintf("%s.old", r->path);
@@ -356,13 +416,13 @@ static int make_room(const struct recorder *r)
 	return -EEXIST;
 }
 
-static int choose_file(struct recorder *r)
+static int choose_file(struct record *r)
 {
 	const char *output = r->args->output ? r->args->output : default_file;
 	bool many = r->args->change.on_signal || r->args->change.bytes || r->args->change.ns;
 
 	if (!streq(output, "-")) {
-		r->path = xstrdup(output);
+		r->path = output;
 		return make_room(r);
 	}
 	if (isatty(STDOUT_FILENO)) {
@@ -375,216 +435,7 @@ static int choose_file(struct recorder *r)
 	return 0;
 }
 
-static void read_cmdline(struct recorder *r)
-{
-	if (io_read_file("/proc/self/cmdline", 1 << 20, &r->cmdline, NULL) < 0)
-		return;
-	for (size_t at = 0; at < r->cmdline.len; at += strlen(r->cmdline.data + at) + 1)
-		vec_push(&r->argv, r->cmdline.data + at);
-}
-
-static int add_writer_events(struct recorder *r)
-{
-	size_t n;
-	const struct session_event *events = session_events(r->session, &n);
-
-	for (size_t i = 0; i < n; i++) {
-		struct writer_event ev = {
-			.attr = events[i].attr,
-			.name = events[i].name,
-			.ids = events[i].ids,
-			.n_ids = events[i].n_ids,
-		};
-
-		for (size_t j = i; j < n && events[j].leader == i; j++)
-			ev.n_members++;
-		if (ev.n_members == 1)
-			ev.n_members = 0;
-		int code = recording_writer_event(r->writer, &ev, &r->ctx->err);
-
-		if (code < 0)
-			return code;
-	}
-	return 0;
-}
-
-static int on_records(void *ctx, const void *bytes, size_t n)
-{
-	struct recorder *r = ctx;
-
-	return recording_writer_add(r->writer, bytes, n, &r->ctx->err);
-}
-
-static int write_known(struct recorder *r)
-{
-	size_t n;
-	const struct session_event *events = session_events(r->session, &n);
-	struct synth s = {
-		.sample_type = events[0].attr.sample_type,
-		.data_maps = r->args->addresses || choose_stacks(r->args) == STACK_DWARF,
-		.namespaces = true,
-		.build_ids = true,
-		.cgroups = r->args->cgroup_ids,
-		.sink = on_records,
-		.ctx = r,
-	};
-	/* What is launched tells about itself, but for a file begun later. */
-	pid_t skip = r->launch.running ? 0 : r->launch.pid;
-	int code = synth_target(&s, &r->target, skip, &r->ctx->err);
-
-	if (s.kernel_hidden && !events[0].attr.exclude_kernel && !r->files.len)
-		log_warn("note: the kernel hides its addresses: its functions have no names");
-	return code;
-}
-
-/* Those after which no record found room to tell. */
-static int write_losses(struct recorder *r, u64 lost)
-{
-	size_t n;
-	struct synth s = {
-		.sample_type = session_events(r->session, &n)[0].attr.sample_type,
-		.sink = on_records,
-		.ctx = r,
-	};
-
-	return synth_lost_samples(&s, lost);
-}
-
-static int begin_file(struct recorder *r)
-{
-	const struct record_args *a = r->args;
-	struct err *e = &r->ctx->err;
-	struct writer_options o = {
-		.path = r->path ? r->path : "-",
-		.compress = (int)a->compress,
-		.version = "fathom " FATHOM_VERSION,
-		.argc = (int)r->argv.len,
-		.argv = r->argv.items,
-	};
-	int code = recording_writer_new(&o, &r->writer, e);
-
-	if (code < 0)
-		return code;
-	if (a->clock >= 0)
-		recording_writer_clock(r->writer, (u32)a->clock);
-	if (a->user_data)
-		code = recording_writer_feature(r->writer, RECORD_USER_DATA, a->user_data,
-						strlen(a->user_data), e);
-	if (code >= 0)
-		code = add_writer_events(r);
-	if (code >= 0)
-		code = recording_writer_start(r->writer, e);
-	r->file_begin = clock_mono_ns();
-	r->file_records = session_stats(r->session)->bytes;
-	return code < 0 ? code : write_known(r);
-}
-
-static int end_file(struct recorder *r)
-{
-	int code = recording_writer_finish(r->writer, &r->ctx->err);
-
-	r->written += recording_writer_file_bytes(r->writer);
-	recording_writer_free(r->writer);
-	r->writer = NULL;
-	return code;
-}
-
-/* FILE.YYYYMMDDhhmmssXX, as perf names them; UTC, so that names sort by time. */
-static char *stamped(const char *path)
-{
-	struct timespec now;
-	struct tm tm;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	gmtime_r(&now.tv_sec, &tm);
-	return xasprintf("%s.%04d%02d%02d%02d%02d%02d%02ld", path, tm.tm_year + 1900, tm.tm_mon + 1,
-			 tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, now.tv_nsec / 10000000);
-}
-
-/* Closes the file under its time and goes on in a new one. */
-static int change_file(struct recorder *r)
-{
-	char *name = stamped(r->path);
-	int code = end_file(r);
-
-	if (code >= 0 && rename(r->path, name) < 0)
-		code = err_sys(&r->ctx->err, errno, "cannot rename '%s' to '%s'", r->path, name);
-	if (code < 0) {
-		free(name);
-		return code;
-	}
-	log_warn("wrote %s", name);
-	vec_push(&r->files, name);
-	if (r->args->files && r->files.len > r->args->files) {
-		(void)unlink(r->files.items[0]);
-		free(r->files.items[0]);
-		r->files.len--;
-		memmove(r->files.items, r->files.items + 1, r->files.len * sizeof(char *));
-	}
-	return begin_file(r);
-}
-
 /* --- the run ---------------------------------------------------------------------------------- */
-
-static void show_progress(struct recorder *r)
-{
-	const struct ring_stats *stats = session_stats(r->session);
-	_cleanup_buf_ struct buf line = BUF_INIT;
-	u64 now = clock_mono_ns(), wall = now - r->begin;
-
-	if (now < r->next_progress || !cli_progress_wanted(r->ctx))
-		return;
-	r->next_progress = now + NSEC_PER_SEC / 2;
-	buf_addf(&line, "recording %llus  ", (unsigned long long)(wall / NSEC_PER_SEC));
-	fmt_count(&line, stats->samples);
-	buf_addstr(&line, " samples  ");
-	fmt_count(&line, stats->lost + stats->lost_samples);
-	buf_addf(&line, " lost  %.1f MB  %.1f%% CPU of our own",
-		 (double)(r->written + recording_writer_bytes(r->writer)) / 1e6,
-		 wall ? 100.0 * (double)(clock_cpu_ns() - r->cpu_begin) / (double)wall : 0);
-	cli_progress(r->ctx, "%s", buf_str(&line));
-}
-
-static bool signalled(void)
-{
-	struct timespec none = { 0 };
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGUSR2);
-	return sigtimedwait(&set, NULL, &none) == SIGUSR2;
-}
-
-static int on_round(void *ctx)
-{
-	struct recorder *r = ctx;
-	u64 bytes = session_stats(r->session)->bytes;
-
-	if (bytes == r->round_bytes)
-		return 0;
-	r->round_bytes = bytes;
-	return recording_writer_round(r->writer, &r->ctx->err);
-}
-
-static int on_sweep(void *ctx)
-{
-	struct recorder *r = ctx;
-	const struct record_args *a = r->args;
-	struct session_sinks dump = { .records = on_records, .round = on_round, .ctx = r };
-	bool usr2 = (a->overwrite || a->change.on_signal) && r->path && signalled();
-	int code = on_round(r);
-
-	if (code >= 0 && usr2 && a->overwrite)
-		code = session_dump(r->session, &dump, &r->ctx->err);
-	if (code >= 0 &&
-	    (usr2 || (a->change.ns && clock_mono_ns() - r->file_begin >= a->change.ns) ||
-	     (a->change.bytes &&
-	      session_stats(r->session)->bytes - r->file_records >= a->change.bytes)))
-		code = change_file(r);
-	if (code >= 0)
-		show_progress(r);
-	return MIN(code, 0);
-}
 
 static void block_usr2(void)
 {
@@ -595,87 +446,30 @@ static void block_usr2(void)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
-/* Starts what is to be started, in the order that misses nothing. */
-static int start(struct recorder *r)
+static int open_recorder(struct record *r)
 {
-	struct err *e = &r->ctx->err;
-	int code = 0;
+	const struct record_args *a = r->args;
+	struct recorder_opts o = {
+		.events = &r->events,
+		.target = &r->target,
+		.launch = r->launch.pid ? &r->launch : NULL,
+		.auto_stacks = a->call_graph.mode == STACK_UNSET,
+		.delay = a->delay,
+		.compress = (int)a->compress,
+		.no_names = a->no_names,
+		.user_data = a->user_data,
+		.change = a->change,
+		.hooks = { .note = on_note, .wrote = on_wrote, .tick = on_tick, .ctx = r },
+	};
 
-	if (!r->args->delay)
-		code = session_enable(r->session, e);
-	if (code >= 0 && r->launch.pid)
-		code = launch_go(&r->launch, e);
-	if (code >= 0 && r->args->delay && !stop_wait(r->args->delay))
-		code = session_enable(r->session, e);
-	r->begin = clock_mono_ns();
-	r->cpu_begin = clock_cpu_ns();
-	r->next_progress = r->begin + NSEC_PER_SEC;
-	return code;
-}
-
-static int run(struct recorder *r)
-{
-	struct session_sinks sinks = { .records = on_records, .round = on_sweep, .ctx = r };
-	u64 duration = r->args->target.duration;
-	struct err *e = &r->ctx->err;
-	int code = start(r);
-
-	if (code >= 0)
-		code = session_run(r->session, duration ? r->begin + duration : 0, &sinks, e);
-	session_disable(r->session);
-	sinks.round = on_round;
-	if (code >= 0)
-		code = session_drain(r->session, &sinks, e);
-	cli_progress(r->ctx, "%s", "");
-	return code;
-}
-
-/* --- the end ---------------------------------------------------------------------------------- */
-
-static void event_names_text(const struct recorder *r, struct buf *out)
-{
-	size_t n, shown = 0, hidden = 0;
-	const struct session_event *events = session_events(r->session, &n);
-
-	for (size_t i = 0; i < n; i++) {
-		if (events[i].side_band)
-			continue;
-		if (shown < 3)
-			buf_addf(out, "%s%s", shown++ ? ", " : "", events[i].name);
-		else
-			hidden++;
-	}
-	if (hidden)
-		buf_addf(out, " and %zu more", hidden);
-}
-
-static void show_summary(const struct recorder *r, u64 wall, u64 lost)
-{
-	const struct ring_stats *stats = session_stats(r->session);
-	_cleanup_buf_ struct buf line = BUF_INIT;
-	const char *path = r->path ? r->path : "standard output";
-
-	fmt_count(&line, stats->samples);
-	buf_addstr(&line, stats->samples == 1 ? " sample of " : " samples of ");
-	event_names_text(r, &line);
-	buf_addf(&line, " in %.1fs, ", (double)wall / 1e9);
-	fmt_count(&line, lost);
-	buf_addf(&line, " lost, %.1f MB -> %s", (double)r->written / 1e6, path);
-	log_warn("%s", buf_str(&line));
-	if (lost && log_get_level() > LOG_QUIET)
-		fprintf(stderr, "hint: a larger ring loses less: -m %lluK\n",
-			(unsigned long long)session_ring_bytes(r->session) >> 8);
-	if (stats->throttled)
-		log_warn("note: the kernel paused sampling %llu times to stay responsive",
-			 (unsigned long long)stats->throttled);
-	if (r->path && stats->samples && log_get_level() > LOG_QUIET)
-		fprintf(stderr, "next: fathom report%s%s\n",
-			streq(r->path, default_file) ? "" : " -i ",
-			streq(r->path, default_file) ? "" : r->path);
+	o.change.keep = a->files;
+	session_options(a, &o.session);
+	recorder_new(&r->recorder, &o);
+	return recorder_open(r->recorder, &r->ctx->err);
 }
 
 /* The status of the program, or ours. */
-static int end_program(struct recorder *r)
+static int end_program(struct record *r)
 {
 	if (!r->launch.pid)
 		return 0;
@@ -689,37 +483,41 @@ static int end_program(struct recorder *r)
 											: status;
 }
 
-static int finish(struct recorder *r)
+static int finish(struct record *r)
 {
-	u64 wall = clock_mono_ns() - r->begin, lost, exact;
-	const struct ring_stats *stats = session_stats(r->session);
-	int code, status;
+	struct recorder_summary s;
+	int code = recorder_end(r->recorder, &r->ctx->err), status;
 
-	lost = stats->lost + stats->lost_samples;
-	exact = session_lost_exact(r->session);
-	if (exact > lost) {
-		code = write_losses(r, exact - lost);
-		if (code < 0)
-			return code;
-		lost = exact;
-	}
-	code = end_file(r);
 	if (code < 0)
 		return code;
 	status = end_program(r);
-	show_summary(r, wall, lost);
-	if (stats->samples == 0)
+	recorder_summary(r->recorder, &s);
+	show_summary(r, &s);
+	if (s.samples == 0)
 		log_warn("nothing was captured: %s",
 			 r->machine ? "no event happened"
 				    : "the target did not run, or too briefly");
 	if (r->launch.pid && status)
 		return status;
-	return stats->samples == 0 && !(r->launch.pid && !r->machine) ? EXIT_NOTHING : EXIT_OK;
+	return s.samples == 0 && !(r->launch.pid && !r->machine) ? EXIT_NOTHING : EXIT_OK;
+}
+
+static int record_file(struct record *r)
+{
+	struct err *e = &r->ctx->err;
+	int code = recorder_begin(r->recorder, r->path, e);
+
+	if (code == 0) {
+		r->next_progress = clock_mono_ns() + NSEC_PER_SEC;
+		code = recorder_run(r->recorder, r->args->target.duration, e);
+		cli_progress(r->ctx, "%s", "");
+	}
+	return code ? code : finish(r);
 }
 
 static int record_run(struct context *ctx, void *args)
 {
-	struct recorder r = { .ctx = ctx, .args = args, .launch = LAUNCH_INIT };
+	struct record r = { .ctx = ctx, .args = args, .launch = LAUNCH_INIT };
 	int code = choose_events(&r);
 
 	if (code == 0)
@@ -728,18 +526,12 @@ static int record_run(struct context *ctx, void *args)
 		code = EXIT_USAGE;
 	block_usr2();
 	if (code == 0)
-		code = open_session(&r);
+		code = open_recorder(&r);
 	if (code == 0)
 		code = choose_file(&r);
-	if (code == 0) {
-		read_cmdline(&r);
-		code = begin_file(&r);
-	}
 	if (code == 0)
-		code = run(&r);
-	if (code == 0)
-		code = finish(&r);
-	recorder_release(&r);
+		code = record_file(&r);
+	record_release_state(&r);
 	return code;
 }
 
@@ -783,10 +575,13 @@ const struct command cmd_record = {
 	.takes_program = true,
 	.examples = record_examples,
 	.notes =
-		"Idle CPUs give no samples unless --idle is given. Frame pointers are missing in "
-		"most distributions' programs: then stacks are short, and --call-graph dwarf gives "
-		"longer ones for more bytes.",
-	.see_also = "fathom-report fathom-list fathom-script perf-record",
+		"Idle CPUs give no samples unless --idle is given. Stacks are unwound in the "
+		"kernel "
+		"by tables made from the frame information of programs; where the kernel does not "
+		"let us, copies of stacks are unwound here, and only then frame pointers are "
+		"followed, which most distributions' programs do not have. Tracepoints always have "
+		"stacks by frame pointers.",
+	.see_also = "fathom-report fathom-stacks fathom-list fathom-script perf-record",
 	.run = record_run,
 	.release = record_release,
 };

@@ -19,8 +19,8 @@ struct script_args {
 
 #define AT(field) .offset = offsetof(struct script_args, field)
 
-#define SHOW(name_, field, what)                            \
-	{                                                   \
+#define SHOW(name_, field, what)                                              \
+	{                                                                     \
 		.name = "show-" name_ "-events", .type = OPT_FLAG, AT(field), \
 		.group = "Records besides samples", .help = what              \
 	}
@@ -29,7 +29,8 @@ static const struct opt script_options[] = {
 	{ .type = OPT_INCLUDE, .include = profile_options, AT(profile) },
 	{ 'F', "fields", OPT_STRINGS, AT(fields), .arg = "LIST",
 	  .help = "what a line shows: comm,pid,tid,cpu,time,event,period,ip,sym,symoff,dso,addr,"
-		  "trace,misc,...; +NAME adds, -NAME removes, TYPE: before it is for events of that "
+		  "trace,misc,...; +NAME adds, -NAME removes, TYPE: before it is for events of "
+		  "that "
 		  "type (hw, sw, trace, raw, break)" },
 	{ 'G', "hide-call-graph", OPT_FLAG, AT(hide_chain),
 	  .help = "show where the sample was taken, not who called" },
@@ -254,9 +255,11 @@ const struct command cmd_script = {
 	.summary = "a recording line by line, as perf script prints it",
 	.description =
 		"Prints every sample in order of time, with its call chain, in the very form of "
-		"'perf script': programs that read that (stackcollapse-perf.pl and many others) read "
+		"'perf script': programs that read that (stackcollapse-perf.pl and many others) "
+		"read "
 		"this.\n\n"
-		"The data of tracepoints is printed through the format of the tracepoint. Code that "
+		"The data of tracepoints is printed through the format of the tracepoint. Code "
+		"that "
 		"has no name is shown by the function it belongs to, as far as unwind information "
 		"tells.",
 	.question = Q_LOOK,

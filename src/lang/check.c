@@ -111,15 +111,14 @@ static const struct type *key_type(struct comp *c, struct node *n)
 		struct node *k = n->kids[i];
 
 		check_expr(c, k);
-		elems[i] = k->type;
+		elems[i] = check_value_type(c, k);
 		if (k->type->kind == T_NONE)
 			return NULL;
-		if (k->type->kind == T_VOID || k->type->kind >= T_AVG)
+		if (k->type->kind == T_VOID || type_is_agg(elems[i]))
 			check_error(c, k, "'%s' cannot be used as a map key",
 				    check_type_text(c, k->type));
-		if (k->type->kind == T_INT || type_is_agg(k->type))
-			elems[i] = type_int(&c->types, 8,
-					    k->type->kind == T_INT && k->type->is_signed);
+		if (elems[i]->kind == T_INT)
+			elems[i] = check_int64(c, elems[i]->is_signed);
 	}
 	return type_tuple(&c->types, elems, NULL, n->n_kids);
 }
@@ -222,8 +221,8 @@ void check_assign_map(struct comp *c, struct node *target, struct node *value, u
 	check_map(c, target, true);
 	m = target->ref;
 	if (op == ASSIGN_PLAIN) {
-		set_map_type(c, m, value->type, target);
-		if (m->value->kind != T_NONE && type_is_agg(m->value) && value->kind == N_MAP)
+		set_map_type(c, m, check_value_type(c, value), target);
+		if (type_is_agg(m->value) && value->kind == N_MAP)
 			check_error(c, value,
 				    "Map value '%s' cannot be assigned from one map to another.",
 				    check_type_text(c, m->value));
@@ -255,7 +254,7 @@ static void check_assign_var(struct comp *c, struct node *target, struct node *v
 	    (!check_is_int(value) || (v->type && !type_is_number(v->type))))
 		check_error(c, value, "operator %c= needs numbers", (char)op);
 	if (op == ASSIGN_PLAIN)
-		set_var_type(c, v, value->type, target);
+		set_var_type(c, v, check_value_type(c, value), target);
 	target->type = v->type ? v->type : type_new(&c->types, T_NONE, 0);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Types of expressions; constants are folded on the way. */
 #include "lang/comp.h"
+#include "lang/consts.h"
 #include "lang/lex.h"
 
 #include "base/parse.h"
@@ -24,6 +25,13 @@ void check_fold(struct comp *c, struct node *n, u64 value, bool is_signed)
 	n->type = t;
 	n->folded = true;
 	n->ival = value;
+}
+
+const struct type *check_value_type(struct comp *c, const struct node *n)
+{
+	if (n->kind == N_MAP && type_is_agg(n->type) && type_is_number(n->type))
+		return check_int64(c, n->type->kind != T_COUNT);
+	return n->type;
 }
 
 static void set_none(struct comp *c, struct node *n)
@@ -210,12 +218,18 @@ static void check_var(struct comp *c, struct node *n)
 	n->type = v->type ? v->type : type_new(&c->types, T_NONE, 0);
 }
 
-/* A constant of one of the kernel's enums. */
+/* A constant of a header, or of one of the kernel's enums. */
 static bool enum_constant(struct comp *c, struct node *n)
 {
-	struct kbtf *btf = types_btf(&c->types);
+	struct kbtf *btf;
 	s64 value;
 
+	if (const_find(n->str, &value)) {
+		n->kind = N_INT;
+		check_fold(c, n, (u64)value, true);
+		return true;
+	}
+	btf = types_btf(&c->types);
 	if (!btf)
 		return false;
 	for (u32 id = 1; id <= kbtf_count(btf); id++) {
@@ -529,23 +543,26 @@ static void check_incdec(struct comp *c, struct node *n)
 static void check_ternary(struct comp *c, struct node *n)
 {
 	struct node *yes = n->kids[1], *no = n->kids[2];
+	const struct type *yes_type, *no_type;
 
 	for (u32 i = 0; i < 3; i++)
 		check_expr(c, n->kids[i]);
-	n->type = yes->type;
-	if (yes->type->kind == T_NONE || no->type->kind == T_NONE) {
-		n->type = yes->type->kind == T_NONE ? no->type : yes->type;
+	yes_type = check_value_type(c, yes);
+	no_type = check_value_type(c, no);
+	n->type = yes_type;
+	if (yes_type->kind == T_NONE || no_type->kind == T_NONE) {
+		n->type = yes_type->kind == T_NONE ? no_type : yes_type;
 		return;
 	}
 	if (n->kids[0]->type->kind != T_NONE && !type_is_number(n->kids[0]->type))
 		check_error(c, n, "Invalid condition in ternary: %s",
 			    check_type_text(c, n->kids[0]->type));
-	if (!type_fits(yes->type, no->type)) {
+	if (!type_fits(yes_type, no_type)) {
 		check_error(c, n, "Ternary operator must return the same type: have '%s' and '%s'",
-			    check_type_text(c, yes->type), check_type_text(c, no->type));
+			    check_type_text(c, yes_type), check_type_text(c, no_type));
 		return;
 	}
-	n->type = type_merge(&c->types, yes->type, no->type);
+	n->type = type_merge(&c->types, yes_type, no_type);
 }
 
 /* --- members ---------------------------------------------------------------------------------- */

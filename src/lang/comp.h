@@ -220,6 +220,8 @@ const struct type *check_type_name(struct comp *c, const struct type_name *tn);
 const char *check_type_text(struct comp *c, const struct type *t);
 const struct type *check_int64(struct comp *c, bool is_signed);
 bool check_is_int(const struct node *n);
+/* The type of a value that is read: aggregations that are numbers become one. */
+const struct type *check_value_type(struct comp *c, const struct node *n);
 void check_assign_map(struct comp *c, struct node *target, struct node *value, u32 op);
 struct variable *check_find_var(struct comp *c, const char *name);
 /* Replaces calls of macros below the node; false when there was an error. */

@@ -101,7 +101,14 @@ static void render_line(const struct source *src, const struct diag *d, u32 colu
 	begin -= MIN(column - 1, begin);
 	for (end = begin; end < src->len && src->text[end] != '\n' && end - begin < LINE_SHOWN;)
 		end++;
-	fmt_clean(out, src->text + begin, end - begin);
+	for (size_t i = begin, n; i < end; i += n + 1) {
+		const char *tab = memchr(src->text + i, '\t', end - i);
+
+		n = tab ? (size_t)(tab - src->text) - i : end - i;
+		fmt_clean(out, src->text + i, n);
+		if (tab)
+			buf_addch(out, '\t');
+	}
 	buf_addch(out, '\n');
 	if (begin + column - 1 > end)
 		return;

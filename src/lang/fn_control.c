@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Functions that steer: the program's end, signals, checks at compile time. */
+#include "base/parse.h"
 #include "lang/gen.h"
 #include "lang/signals.h"
 
@@ -117,7 +118,58 @@ static void emit_override(struct gen *g, struct node *n, struct val *ret)
 	IR_CALLV(&g->ir, BPF_FUNC_override_return, ARG_REG(g->ctx), ARG_REG(value));
 }
 
+/* The text of --NAME=VALUE or --NAME among the parameters; NULL when it was not given. */
+static const char *named_parameter(const struct comp *c, const char *name)
+{
+	for (size_t i = 0; i < c->opts->n_params; i++) {
+		const char *rest = starts_with(c->opts->params[i], "--");
+
+		rest = rest ? starts_with(rest, name) : NULL;
+		if (rest && (!*rest || *rest == '='))
+			return *rest ? rest + 1 : "";
+	}
+	return NULL;
+}
+
+/* getopt(name [, default [, description]]): known when the program is compiled. */
+static void check_getopt(struct comp *c, struct node *n)
+{
+	const struct node *otherwise = n->n_kids > 1 ? n->kids[1] : NULL;
+	const char *text;
+	s64 value = 0;
+
+	if (n->kids[0]->kind != N_STR) {
+		check_error(c, n, "getopt() expects a string literal as its name");
+		return;
+	}
+	text = named_parameter(c, n->kids[0]->str);
+	if (otherwise && otherwise->kind == N_STR) {
+		n->kind = N_STR;
+		n->str = text ? text : otherwise->str;
+		n->str_len = (u32)strlen(n->str);
+		n->n_kids = 0;
+		check_expr(c, n);
+		return;
+	}
+	if (otherwise && !otherwise->folded) {
+		check_error(c, n, "the default of getopt() must be a literal");
+		return;
+	}
+	if (!text)
+		value = otherwise ? (s64)otherwise->ival : 0;
+	else if (!*text || streq(text, "true"))
+		value = 1;
+	else if (!streq(text, "false") && parse_s64(text, &value, NULL) < 0)
+		check_error(c, n, "--%s=%s is not a number", n->kids[0]->str, text);
+	n->kind = N_INT;
+	n->flag = false;
+	n->ival = (u64)value;
+	n->n_kids = 0;
+	check_expr(c, n);
+}
+
 const struct fn fn_control_table[] = {
+	{ "getopt", 1, 3, 0, check_getopt, emit_nothing },
 	{ "exit", 0, 1, FN_STATEMENT, check_exit, emit_exit },
 	{ "signal", 1, 1, FN_STATEMENT | FN_UNSAFE, check_signal, emit_signal },
 	{ "signal_thread", 1, 1, FN_STATEMENT | FN_UNSAFE, check_signal, emit_signal },

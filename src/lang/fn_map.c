@@ -86,7 +86,22 @@ static void emit_has_key(struct gen *g, struct node *n, struct val *ret)
 	gen_map_has_key(g, n->kids[0], ret);
 }
 
+static void check_len(struct comp *c, struct node *n)
+{
+	const struct map_def *m = whole_map(c, n);
+
+	n->type = check_int64(c, true);
+	if (m && !m->key && m->value->kind != T_NONE)
+		check_error(c, n, "len() expects a map with keys");
+}
+
+static void emit_len(struct gen *g, struct node *n, struct val *ret)
+{
+	gen_map_len(g, n->kids[0]->ref, ret);
+}
+
 const struct fn fn_map_table[] = {
+	{ "len", 1, 1, FN_RAW, check_len, emit_len },
 	{ "clear", 1, 1, FN_STATEMENT | FN_RAW, check_clear, emit_clear },
 	{ "zero", 1, 1, FN_STATEMENT | FN_RAW, check_clear, emit_clear },
 	{ "delete", 1, 2, FN_STATEMENT | FN_RAW, check_delete, emit_delete },

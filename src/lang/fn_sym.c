@@ -48,6 +48,13 @@ static void emit_stack(struct gen *g, struct node *n, struct val *ret)
 	gen_stack(g, n->type, ret);
 }
 
+static void emit_nothing(struct gen *g, struct node *n, struct val *ret)
+{
+	(void)g;
+	(void)n;
+	(void)ret;
+}
+
 static void need_int(struct comp *c, struct node *n)
 {
 	if (n->kids[0]->type->kind != T_NONE && !type_is_number(n->kids[0]->type))
@@ -121,7 +128,43 @@ static void emit_nsecs(struct gen *g, struct node *n, struct val *ret)
 	*ret = gen_reg(ir_call(&g->ir, helper, NULL, 0));
 }
 
+/* kallsyms is read only for scripts that ask. */
+static bool find_kernel_symbol(const char *name, u64 *ret)
+{
+	FILE *f = fopen("/proc/kallsyms", "re");
+	char line[512], symbol[256];
+	unsigned long long address;
+	bool found = false;
+
+	while (f && !found && fgets(line, sizeof(line), f))
+		found = sscanf(line, "%llx %*c %255s", &address, symbol) == 2 &&
+			streq(symbol, name) && address;
+	if (f)
+		fclose(f);
+	*ret = address;
+	return found;
+}
+
+static void check_kaddr(struct comp *c, struct node *n)
+{
+	u64 address = 0;
+
+	n->type = check_int64(c, false);
+	if (n->kids[0]->kind != N_STR) {
+		check_error(c, n, "kaddr() expects a string literal");
+		return;
+	}
+	if (!c->final)
+		return;
+	if (!find_kernel_symbol(n->kids[0]->str, &address))
+		check_error(c, n, "Failed to resolve kernel symbol: %s", n->kids[0]->str);
+	check_fold(c, n, address, false);
+	n->kind = N_INT;
+	n->flag = true;
+}
+
 const struct fn fn_sym_table[] = {
+	{ "kaddr", 1, 1, 0, check_kaddr, emit_nothing },
 	{ "kstack", 0, 2, FN_RAW, check_stack, emit_stack },
 	{ "ustack", 0, 2, FN_RAW, check_stack, emit_stack },
 	{ "ksym", 1, 1, 0, check_ksym, emit_ksym },

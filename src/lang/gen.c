@@ -387,25 +387,18 @@ static void gen_while(struct gen *g, struct node *n)
 
 static void gen_for_range(struct gen *g, struct node *n)
 {
-	struct val place = gen_var_place(g, n->kids[0]->ref), limit = gen_temp(g, 8),
-		   at = gen_temp(g, 8);
+	struct val place = gen_var_place(g, n->kids[0]->ref);
 	ir_label top = ir_new_label(&g->ir);
-	vreg i, end;
+	vreg i = gen_num_copy(g, n->kids[1]), end = gen_num_copy(g, n->kids[2]);
 
-	ir_store(&g->ir, BPF_DW, at.reg, at.off, gen_num(g, n->kids[1]));
-	ir_store(&g->ir, BPF_DW, limit.reg, limit.off, gen_num(g, n->kids[2]));
 	if (!gen_push_loop(g, n))
 		return;
 	ir_label_here(&g->ir, top);
-	i = ir_load(&g->ir, BPF_DW, at.reg, at.off);
-	end = ir_load(&g->ir, BPF_DW, limit.reg, limit.off);
 	ir_branch(&g->ir, BPF_JSGE, i, end, g->loops[g->n_loops - 1].end);
 	ir_store(&g->ir, BPF_DW, place.reg, place.off, i);
 	gen_stmt(g, n->kids[3]);
 	ir_label_here(&g->ir, g->loops[g->n_loops - 1].next);
-	i = ir_load(&g->ir, BPF_DW, at.reg, at.off);
 	ir_alui(&g->ir, BPF_ADD, i, 1);
-	ir_store(&g->ir, BPF_DW, at.reg, at.off, i);
 	ir_jump(&g->ir, top);
 	g->n_loops--;
 	ir_label_here(&g->ir, g->loops[g->n_loops].end);
@@ -465,27 +458,49 @@ static bool is_for_map(const struct node *n, void *ctx)
 	return n->kind == N_FOR_MAP;
 }
 
+static bool is_while(const struct node *n, void *ctx)
+{
+	(void)ctx;
+	return n->kind == N_WHILE;
+}
+
+static void place_var(struct gen *g, struct variable *v)
+{
+	u32 size = v->type ? type_stored(v->type) : 8;
+
+	/*
+	 * A callback is followed by the verifier until nothing changes any more: what counts in
+	 * it must be in memory whose content it does not follow.
+	 */
+	if (size <= 16 && g->frame_vars + size <= GEN_FRAME_VARS && !g->vars_in_memory) {
+		g->frame_vars += size;
+		v->frame = -(s32)g->frame_vars;
+		return;
+	}
+	v->frame = 0;
+	v->scratch = g->scratch_vars;
+	g->scratch_vars += size;
+	g->need_scratch = true;
+}
+
 static void place_vars(struct gen *g)
 {
+	const struct node *body = g->c->prog.probes.items[g->u->probe].body;
+
 	g->frame_vars = 0;
 	g->saved = 0;
-	if (node_any(g->c->prog.probes.items[g->u->probe].body, is_for_map, NULL)) {
+	if (node_any(body, is_for_map, NULL)) {
 		g->frame_vars = 24;
 		g->saved = -24;
+		g->vars_in_memory = !node_any(body, is_while, NULL);
 	}
 	g->scratch_vars = 0;
-	vec_each(it, &g->c->vars) {
-		struct variable *v = *it;
-		u32 size = v->type ? type_stored(v->type) : 8;
-
-		if (size <= 16 && g->frame_vars + size <= GEN_FRAME_VARS) {
-			g->frame_vars += size;
-			v->frame = -(s32)g->frame_vars;
-		} else {
-			v->frame = 0;
-			v->scratch = g->scratch_vars;
-			g->scratch_vars += size;
-			g->need_scratch = true;
+	/* Numbers first: loops are only proved to end when the verifier can follow their counters.
+	 */
+	for (u32 pass = 0; pass < 2; pass++) {
+		vec_each(it, &g->c->vars) {
+			if (((*it)->type && (*it)->type->kind == T_INT) == (pass == 0))
+				place_var(g, *it);
 		}
 	}
 	g->scratch_max = MAX(g->scratch_max, g->scratch_vars);

@@ -40,6 +40,7 @@ struct gen {
 	vreg scratch;   /* 0: not asked for yet */
 	vreg target_id; /* number of the target, when it is only known at run time; else 0 */
 	bool need_scratch;
+	bool vars_in_memory;
 	u32 scratch_vars;
 	u32 scratch_tmp; /* above the variables */
 	u32 scratch_max;
@@ -109,6 +110,8 @@ void gen_map_has_key(struct gen *g, struct node *map, struct val *ret);
 /* The key in memory; no memory when the map has none. */
 void gen_map_key(struct gen *g, struct node *map, struct val *ret);
 void gen_for_map(struct gen *g, struct node *n);
+/* Number of keys. */
+void gen_map_len(struct gen *g, const struct map_def *m, struct val *ret);
 bool gen_push_loop(struct gen *g, const struct node *n);
 struct val gen_var_place(struct gen *g, const struct variable *v);
 /* The sum or extreme over all CPUs of an aggregation. */

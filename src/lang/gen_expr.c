@@ -123,8 +123,8 @@ static void store_string(struct gen *g, const struct val *v, u32 from_size, u32 
 
 	if (v->space == SPACE_BPF && ALIGN_UP(from_size, 8u) >= room) {
 		gen_copy(g, dst, v, room);
-		if (from_size > size) /* cut: end it */
-			ir_storei(&g->ir, BPF_B, dst->reg, dst->off + (s32)size - 1, 0);
+		for (u32 i = size - 1; from_size > size && i < room; i++) /* cut: end it */
+			ir_storei(&g->ir, BPF_B, dst->reg, dst->off + (s32)i, 0);
 		return;
 	}
 	if (clean)
@@ -269,28 +269,29 @@ static void compare_literal(struct gen *g, const struct val *a, const char *text
 	}
 }
 
-/* Byte by byte up to the end of the shorter one. */
-static void compare_loop(struct gen *g, const struct val *a, const struct val *b, u32 n,
-			 ir_label differ)
+/*
+ * Strings are followed by zeros to the end of their room: words can be compared, and no branch
+ * depends on what they hold, so that the verifier has one way to follow.
+ */
+static void compare_words(struct gen *g, const struct val *a, u32 a_room, const struct val *b,
+			  u32 b_room, u32 limit, ir_label differ)
 {
-	ir_label top = ir_new_label(&g->ir), same = ir_new_label(&g->ir);
-	vreg i = ir_imm(&g->ir, 0), pa = ir_reg(&g->ir), pb = ir_reg(&g->ir), x, y;
+	u32 room = MIN(MAX(a_room, b_room), ALIGN_UP(MIN(limit, (u32)TYPE_MAX_STRING), 8u));
+	vreg all = ir_imm(&g->ir, 0);
 
-	ir_mov(&g->ir, pa, a->reg);
-	ir_alui(&g->ir, BPF_ADD, pa, a->off);
-	ir_mov(&g->ir, pb, b->reg);
-	ir_alui(&g->ir, BPF_ADD, pb, b->off);
-	ir_label_here(&g->ir, top);
-	x = ir_load(&g->ir, BPF_B, pa, 0);
-	y = ir_load(&g->ir, BPF_B, pb, 0);
-	ir_branch(&g->ir, BPF_JNE, x, y, differ);
-	ir_branchi(&g->ir, BPF_JEQ, x, 0, same);
-	ir_alui(&g->ir, BPF_ADD, i, 1);
-	ir_branchi(&g->ir, BPF_JGE, i, (s32)n, same);
-	ir_alui(&g->ir, BPF_ADD, pa, 1);
-	ir_alui(&g->ir, BPF_ADD, pb, 1);
-	ir_jump(&g->ir, top);
-	ir_label_here(&g->ir, same);
+	for (u32 i = 0; i < room; i += 8) {
+		vreg x = i < a_room ? ir_load(&g->ir, BPF_DW, a->reg, a->off + (s32)i) : 0;
+		vreg y = i < b_room ? ir_load(&g->ir, BPF_DW, b->reg, b->off + (s32)i) : 0;
+
+		if (x && y)
+			ir_alu(&g->ir, BPF_XOR, x, y);
+		if (!x)
+			x = y;
+		if (limit < i + 8)
+			ir_alui(&g->ir, BPF_LSH, x, (s32)(64 - (limit - i) * 8));
+		ir_alu(&g->ir, BPF_OR, all, x);
+	}
+	ir_branchi(&g->ir, BPF_JNE, all, 0, differ);
 }
 
 void gen_compare_strings(struct gen *g, struct node *a, struct node *b, u32 limit, ir_label differ)
@@ -313,7 +314,7 @@ void gen_compare_strings(struct gen *g, struct node *a, struct node *b, u32 limi
 		return;
 	}
 	gen_in_memory(g, b, &y);
-	compare_loop(g, &x, &y, MIN(MIN(a->type->size, b->type->size), limit), differ);
+	compare_words(g, &x, type_stored(a->type), &y, type_stored(b->type), limit, differ);
 }
 
 static void gen_compare_memory(struct gen *g, struct node *n, struct val *ret)

@@ -135,3 +135,25 @@ void gen_for_map(struct gen *g, struct node *n)
 	stop = ir_load(&g->ir, BPF_DW, g->frame, g->saved + 16);
 	ir_branchi(&g->ir, BPF_JNE, stop, 0, g->out);
 }
+
+/* Walking the map without doing anything gives the number of its keys. */
+void gen_map_len(struct gen *g, const struct map_def *m, struct val *ret)
+{
+	struct ir_code code = { 0 };
+	struct ir ir;
+	u32 number = (u32)g->u->subs.len;
+	vreg map, func, frame;
+
+	ir_init(&ir);
+	ir_ctx(&ir, 1);
+	ir_exit(&ir, 0);
+	ir_finish(&ir, &code);
+	ir_release(&ir);
+	vec_push(&g->u->subs, code);
+	frame = ir_reg(&g->ir);
+	ir_mov(&g->ir, frame, g->frame);
+	map = ir_map(&g->ir, m->index);
+	func = ir_func(&g->ir, number);
+	*ret = gen_reg(IR_CALLV(&g->ir, BPF_FUNC_for_each_map_elem, ARG_REG(map), ARG_REG(func),
+				ARG_REG(frame), ARG_IMM(0)));
+}

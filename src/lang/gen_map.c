@@ -6,6 +6,8 @@
  */
 #include "lang/gen.h"
 
+enum { HELPER_MAP_LOOKUP_PERCPU = 195 }; /* newer than the oldest headers */
+
 static const struct map_def *map_of(const struct node *n)
 {
 	return n->ref;
@@ -398,68 +400,64 @@ void gen_map_incdec(struct gen *g, struct node *n, struct val *ret)
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-/* Sums (or compares) what the CPUs have. */
+/* Adds one CPU's part to what is known; goes to @next when it has none. */
+static void add_part(struct gen *g, const struct map_def *m, vreg p, vreg first, vreg second,
+		     ir_label next)
+{
+	enum type_kind kind = m->value->kind;
+	vreg n = ir_load(&g->ir, BPF_DW, p, 0), other;
+	ir_label put;
+
+	if (kind != T_MIN && kind != T_MAX) {
+		ir_alu(&g->ir, BPF_ADD, first, n);
+		if (kind == T_AVG || kind == T_STATS) {
+			other = ir_load(&g->ir, BPF_DW, p, 8);
+			ir_alu(&g->ir, BPF_ADD, second, other);
+		}
+		return;
+	}
+	put = ir_new_label(&g->ir);
+	other = ir_load(&g->ir, BPF_DW, p, 8);
+	ir_branchi(&g->ir, BPF_JEQ, other, 0, next);
+	ir_branchi(&g->ir, BPF_JEQ, second, 0, put);
+	ir_branch(&g->ir, kind == T_MAX ? BPF_JSLE : BPF_JSGE, n, first, next);
+	ir_label_here(&g->ir, put);
+	ir_mov(&g->ir, first, n);
+	ir_movi(&g->ir, second, 1);
+}
+
+/* All counters are in registers, which the verifier follows, and not in memory. */
 void gen_map_read_agg(struct gen *g, const struct map_def *m, const struct val *key,
 		      struct val *ret)
 {
-	ir_label top = ir_new_label(&g->ir), end = ir_new_label(&g->ir),
-		 next = ir_new_label(&g->ir);
-	struct val acc = gen_temp(g, 16), zero = gen_temp(g, 8), cpu = gen_temp(g, 8);
-	vreg map, p, n, i, r;
-	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	ir_label top = ir_new_label(&g->ir), end = ir_new_label(&g->ir);
+	ir_label next = ir_new_label(&g->ir);
+	struct val zero;
+	vreg map, p, cpu, first, second;
 
 	if (!key->kind) {
+		zero = gen_temp(g, 8);
 		ir_storei(&g->ir, BPF_DW, zero.reg, zero.off, 0);
 		key = &zero;
 	}
-	gen_zero(g, &acc, 16);
-	ir_storei(&g->ir, BPF_DW, cpu.reg, cpu.off, 0);
+	first = ir_imm(&g->ir, 0);
+	second = ir_imm(&g->ir, 0);
+	cpu = ir_imm(&g->ir, 0);
 	ir_label_here(&g->ir, top);
-	i = ir_load(&g->ir, BPF_DW, cpu.reg, cpu.off);
-	ir_branchi(&g->ir, BPF_JGE, i, (s32)cpus, end);
 	map = ir_map(&g->ir, m->index);
-	p = IR_CALLV(&g->ir, 195 /* map_lookup_percpu_elem */, ARG_REG(map), gen_addr_arg(g, key),
-		     ARG_REG(i));
+	p = IR_CALLV(&g->ir, HELPER_MAP_LOOKUP_PERCPU, ARG_REG(map), gen_addr_arg(g, key),
+		     ARG_REG(cpu));
 	ir_branchi(&g->ir, BPF_JEQ, p, 0, end);
-	n = ir_load(&g->ir, BPF_DW, p, 0);
-	if (m->value->kind == T_MIN || m->value->kind == T_MAX) {
-		ir_label put = ir_new_label(&g->ir);
-		vreg set = ir_load(&g->ir, BPF_DW, p, 8), have, old;
-
-		ir_branchi(&g->ir, BPF_JEQ, set, 0, next);
-		have = ir_load(&g->ir, BPF_DW, acc.reg, acc.off + 8);
-		ir_branchi(&g->ir, BPF_JEQ, have, 0, put);
-		old = ir_load(&g->ir, BPF_DW, acc.reg, acc.off);
-		ir_branch(&g->ir, m->value->kind == T_MAX ? BPF_JSLE : BPF_JSGE, n, old, next);
-		ir_label_here(&g->ir, put);
-		ir_store(&g->ir, BPF_DW, acc.reg, acc.off, n);
-		ir_storei(&g->ir, BPF_DW, acc.reg, acc.off + 8, 1);
-	} else {
-		vreg sum = ir_load(&g->ir, BPF_DW, acc.reg, acc.off);
-
-		ir_alu(&g->ir, BPF_ADD, sum, n);
-		ir_store(&g->ir, BPF_DW, acc.reg, acc.off, sum);
-		if (m->value->kind == T_AVG || m->value->kind == T_STATS) {
-			vreg total = ir_load(&g->ir, BPF_DW, acc.reg, acc.off + 8);
-
-			ir_alu(&g->ir, BPF_ADD, total, ir_load(&g->ir, BPF_DW, p, 8));
-			ir_store(&g->ir, BPF_DW, acc.reg, acc.off + 8, total);
-		}
-	}
+	add_part(g, m, p, first, second, next);
 	ir_label_here(&g->ir, next);
-	i = ir_load(&g->ir, BPF_DW, cpu.reg, cpu.off);
-	ir_alui(&g->ir, BPF_ADD, i, 1);
-	ir_store(&g->ir, BPF_DW, cpu.reg, cpu.off, i);
-	ir_jump(&g->ir, top);
+	ir_alui(&g->ir, BPF_ADD, cpu, 1);
+	ir_branchi(&g->ir, BPF_JLT, cpu, (s32)sysconf(_SC_NPROCESSORS_CONF), top);
 	ir_label_here(&g->ir, end);
-	r = ir_load(&g->ir, BPF_DW, acc.reg, acc.off);
 	if (m->value->kind == T_AVG || m->value->kind == T_STATS) {
-		vreg total = ir_load(&g->ir, BPF_DW, acc.reg, acc.off + 8);
-
-		ir_alu(&g->ir, BPF_DIV, total, r);
-		r = total;
+		ir_alu(&g->ir, BPF_DIV, second, first);
+		first = second;
 	}
-	*ret = gen_reg(r);
+	*ret = gen_reg(first);
 }
 
 void gen_map_read(struct gen *g, struct node *n, struct val *ret)

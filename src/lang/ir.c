@@ -208,7 +208,8 @@ vreg ir_call(struct ir *ir, u32 helper, const struct ir_arg *args, u32 n_args)
 
 	i->imm = (s32)helper;
 	i->n_args = n_args;
-	memcpy(i->args, args, n_args * sizeof(*args));
+	if (n_args)
+		memcpy(i->args, args, n_args * sizeof(*args));
 	return i->dst = ir_reg(ir);
 }
 

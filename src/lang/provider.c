@@ -218,10 +218,23 @@ static void group_targets(struct comp *c, u32 probe, u32 first, u32 n)
 		add_unit(c, probe, start, first + n - start);
 }
 
+static void forgive_missing(struct comp *c, size_t from)
+{
+	for (size_t i = from; i < c->diags.list.len; i++) {
+		struct diag *d = &c->diags.list.items[i];
+
+		if (d->level == DIAG_ERROR && (starts_with(d->text, "No probes to attach") ||
+					       starts_with(d->text, "tracepoint not found"))) {
+			d->level = DIAG_WARNING;
+			c->diags.errors--;
+		}
+	}
+}
+
 void comp_resolve(struct comp *c)
 {
 	for (u32 i = 0; i < c->prog.probes.len; i++) {
-		size_t first = c->targets.len;
+		size_t first = c->targets.len, errors = c->diags.errors, said = c->diags.list.len;
 
 		for (size_t k = 0; k < c->prog.probes.items[i].specs.len; k++) {
 			struct spec s = c->prog.probes.items[i].specs.items[k];
@@ -232,6 +245,9 @@ void comp_resolve(struct comp *c)
 				s.text = eq + 1;
 			expand_spec(c, &s);
 		}
+		/* What a list has besides those that exist may be missing. */
+		if (c->targets.len > first && c->diags.errors > errors)
+			forgive_missing(c, said);
 		group_targets(c, i, (u32)first, (u32)(c->targets.len - first));
 	}
 	for (size_t i = 0; i < c->units.len && !c->diags.errors; i++) {

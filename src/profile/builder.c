@@ -14,6 +14,7 @@ void builder_init(struct builder *b, struct profile *p, struct recording *r,
 void builder_release(struct builder *b)
 {
 	machine_release(&b->machine);
+	stackcopy_release(&b->stacks);
 	map_release(&b->merged);
 	map_release(&b->dropped);
 	free(b->events);
@@ -119,9 +120,22 @@ static u32 thread_of(struct builder *b, const struct sample *s, struct process *
 	u32 comm = machine_comm(m, (s32)s->pid, (s32)s->tid);
 	u32 cgroup = s->type & PERF_SAMPLE_CGROUP ? machine_cgroup(m, s->cgroup) : proc->cgroup;
 
-	return profile_get_thread(b->profile, (s32)s->pid, (s32)s->tid,
-				  profile_string(b->profile, machine_str(m, comm)),
-				  profile_string(b->profile, machine_str(m, cgroup)));
+	struct thread_hint *h = &b->threads[s->tid % BUILDER_THREADS];
+
+	if (!h->used || h->tid != (s32)s->tid || h->pid != (s32)s->pid || h->comm != comm ||
+	    h->cgroup != cgroup)
+		*h = (struct thread_hint){
+			.pid = (s32)s->pid,
+			.tid = (s32)s->tid,
+			.comm = comm,
+			.cgroup = cgroup,
+			.used = true,
+			.thread = profile_get_thread(
+				b->profile, (s32)s->pid, (s32)s->tid,
+				profile_string(b->profile, machine_str(m, comm)),
+				profile_string(b->profile, machine_str(m, cgroup))),
+		};
+	return h->thread;
 }
 
 static void on_sample(struct builder *b, const struct record *r)

@@ -5,11 +5,24 @@
 
 #include "profile/load.h"
 #include "profile/machine.h"
+#include "profile/stackcopy.h"
 #include "recording/recording.h"
+
+/* The profile's id of a thread that was seen before: its names need not be looked up again. */
+struct thread_hint {
+	s32 pid, tid;
+	u32 comm, cgroup; /* strings of the machine */
+	u32 thread;
+	bool used;
+};
+
+enum { BUILDER_THREADS = 256 };
 
 struct builder {
 	struct profile *profile;
 	struct machine machine;
+	struct stackcopy stacks; /* samples that carry a copy of their stack */
+	struct thread_hint threads[BUILDER_THREADS];
 	const struct load_opts *opts;
 	struct recording *recording;
 	struct map merged;  /* hash of what makes samples equal -> index of the sample + 1 */

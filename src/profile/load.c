@@ -3,8 +3,11 @@
 
 #include "base/clock.h"
 #include "base/io.h"
+#include "base/varint.h"
 #include "profile/builder.h"
+#include "profile/health.h"
 #include "profile/filter.h"
+#include "profile/gzip.h"
 
 #include <fcntl.h>
 
@@ -54,12 +57,39 @@ static bool looks_script(const char *line, size_t len)
 	return p > line && p < colon && p[-1] == ' ' && memchr(p, '.', (size_t)(colon - p));
 }
 
+/* Not packed: begins with a ValueType message, which is two numbers. */
+static bool looks_pprof(const char *bytes, size_t len)
+{
+	struct wire w = wire_of(bytes, len), inner;
+	struct wire_field f;
+
+	if (gzip_is(bytes, len))
+		return true;
+	if (len < 4 || bytes[0] != 0x0a || wire_next(&w, &f) <= 0 || f.len < 2 || f.len > 22)
+		return false;
+	inner = wire_of(f.data, f.len);
+	return wire_next(&inner, &f) > 0 && f.number <= 2 && f.type == WIRE_VARINT && f.value < 4096;
+}
+
+static bool looks_speedscope(const char *bytes, size_t len)
+{
+	size_t i = 0;
+
+	while (i < len && memchr(" \t\r\n", bytes[i], 4))
+		i++;
+	return i < len && bytes[i] == '{';
+}
+
 enum input_kind profile_sniff(const char *bytes, size_t len)
 {
 	const char *p = bytes, *end = bytes + len;
 
 	if (len >= 8 && (memcmp(bytes, "PERFILE2", 8) == 0 || memcmp(bytes, "2ELIFREP", 8) == 0))
 		return INPUT_PERF_DATA;
+	if (looks_pprof(bytes, len))
+		return INPUT_PPROF;
+	if (looks_speedscope(bytes, len))
+		return INPUT_SPEEDSCOPE;
 	while (p < end) {
 		const char *nl = memchr(p, '\n', (size_t)(end - p));
 		size_t n = (size_t)((nl ? nl : end) - p);
@@ -123,6 +153,25 @@ static void take_facts(struct profile *p, const struct recording *r)
 	}
 }
 
+static bool is_filtered(const struct load_opts *o)
+{
+	return o->event || o->comms || o->dsos || o->symbols || o->time_from || o->time_to ||
+	       (o->pids && o->pids->len) || (o->tids && o->tids->len) || (o->cpus && o->cpus->len);
+}
+
+/* How stacks were unwound, and ended, as the recorder counted it. */
+static void take_health(struct profile *p, const struct recording *r, const struct load_opts *opts)
+{
+	const struct recording_blob *blob =
+		recording_info_blob(recording_info(r), FEATURE_FATHOM + 2);
+	struct health h;
+
+	if (!blob || health_unpack(&h, blob->data, blob->size) < 0)
+		return;
+	health_facts(&h, !is_filtered(opts), p);
+	health_release(&h);
+}
+
 static void carry_names(struct symbols *symbols, const struct recording *r)
 {
 	const struct recording_blob *blob = recording_info_blob(recording_info(r), FEATURE_FATHOM);
@@ -146,6 +195,7 @@ static int load_recording(struct profile *p, int fd, const char *name, const str
 		builder_init(&b, p, r, symbols, opts);
 		ret = recording_replay(r, builder_record, &b, e);
 		take_facts(p, r);
+		take_health(p, r, opts);
 		builder_release(&b);
 	}
 	recording_free(r);
@@ -184,7 +234,8 @@ static int unknown_input(const struct buf *text, const char *name, struct err *e
 	if (!text->len)
 		return err_set(e, ENODATA, "'%s' is empty", name);
 	err_set(e, EBADMSG, "'%s' is neither a recording nor text with stacks", name);
-	err_hint(e, "it can be perf.data, the output of 'perf script', or folded stacks");
+	err_hint(e, "it can be perf.data, the output of 'perf script', folded stacks, a profile of "
+		    "pprof or of speedscope");
 	return -EBADMSG;
 }
 
@@ -196,6 +247,10 @@ static int load_text(struct profile *p, const struct buf *text, const char *name
 	switch (profile_sniff(buf_str(text), text->len)) {
 	case INPUT_FOLDED: r = profile_load_folded(p, buf_str(text), text->len, e); break;
 	case INPUT_SCRIPT: r = profile_load_script(p, buf_str(text), text->len, e); break;
+	case INPUT_PPROF: r = profile_load_pprof(p, buf_str(text), text->len, e); break;
+	case INPUT_SPEEDSCOPE:
+		r = profile_load_speedscope(p, buf_str(text), text->len, e);
+		break;
 	default: return unknown_input(text, name, e);
 	}
 	if (r >= 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Anything with stacks in it -> profile. What the input is, is found out from its first bytes:
- * perf.data (ours or perf's, file or pipe), `perf script` text, folded stacks.
+ * perf.data (ours or perf's, file or pipe), `perf script` text, folded stacks, pprof, speedscope.
  */
 #ifndef PROFILE_LOAD_H
 #define PROFILE_LOAD_H
@@ -46,9 +46,19 @@ int profile_export_names(const char *path, struct buf *ret, struct err *e);
 /* The readers behind it; each takes all the bytes. Broken lines are counted in bad_records. */
 int profile_load_folded(struct profile *p, const char *text, size_t len, struct err *e);
 int profile_load_script(struct profile *p, const char *text, size_t len, struct err *e);
+/* pprof (gzip or plain) and the JSON of speedscope. */
+int profile_load_pprof(struct profile *p, const void *data, size_t len, struct err *e);
+int profile_load_speedscope(struct profile *p, const char *text, size_t len, struct err *e);
 
 /* What these bytes (the first few KB of an input) look like. */
-enum input_kind { INPUT_UNKNOWN, INPUT_PERF_DATA, INPUT_SCRIPT, INPUT_FOLDED };
+enum input_kind {
+	INPUT_UNKNOWN,
+	INPUT_PERF_DATA,
+	INPUT_SCRIPT,
+	INPUT_FOLDED,
+	INPUT_PPROF,
+	INPUT_SPEEDSCOPE,
+};
 enum input_kind profile_sniff(const char *bytes, size_t len);
 
 #endif

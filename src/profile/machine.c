@@ -9,6 +9,7 @@
 enum {
 	MACHINE_MAPS_MOST = 1 << 20,      /* mappings of one process */
 	MACHINE_PROCESSES_MOST = 1 << 22, /* a pid space */
+	MISC_MMAP_BUILD_ID = 1 << 14,     /* younger than some system headers */
 };
 
 void machine_init(struct machine *m, struct symbols *symbols)
@@ -197,12 +198,35 @@ static void kernel_mmap(struct machine *m, const struct record_mmap *r)
 					r->build_id_size ? r->build_id : NULL, r->build_id_size);
 }
 
+static bool is_zero(const u8 *p, size_t n)
+{
+	while (n && !p[n - 1])
+		n--;
+	return !n;
+}
+
+/*
+ * The kernel may mark a mapping as having a build id because another recorder asked for them. Then
+ * device and inode lie there: numbers whose upper bytes are 0.
+ */
+static int read_mmap(const struct record *r, struct record_mmap *ret)
+{
+	struct record unmarked = *r;
+	int error = record_mmap(r, ret);
+
+	if (error < 0 || !ret->build_id_size || !is_zero(ret->build_id + 1, 3) ||
+	    !is_zero(ret->build_id + 9, 3))
+		return error;
+	unmarked.misc &= (u16)~MISC_MMAP_BUILD_ID;
+	return record_mmap(&unmarked, ret);
+}
+
 static void on_mmap(struct machine *m, const struct record *r)
 {
 	struct record_mmap map;
 	struct mapping new;
 
-	if (record_mmap(r, &map) < 0 || map.addr + map.len < map.addr) {
+	if (read_mmap(r, &map) < 0 || map.addr + map.len < map.addr) {
 		m->bad_maps++;
 		return;
 	}

@@ -88,7 +88,9 @@ static u64 place_file(struct machine *m, const struct mapping *map, u64 address,
 static u64 place_data(struct machine *m, const struct process *proc, const struct mapping *map,
 		      u64 address, bool is_return)
 {
-	struct place p = { .kind = PLACE_USER, .address = address, .dso = machine_str(m, map->path) };
+	struct place p = { .kind = PLACE_USER,
+			   .address = address,
+			   .dso = machine_str(m, map->path) };
 
 	if (p.dso[0] == '/' && p.dso[1] != '/')
 		p.address = address - map->start + map->pgoff;

@@ -2,7 +2,7 @@
 /* The call chain of a sample -> a stack of the profile. */
 #include "profile/builder.h"
 
-enum { STACK_MOST = 4096 };
+enum { STACK_MOST = 4096, COPY_MOST = 1024 };
 
 /* The walk over a chain, innermost frame first, as perf records it. */
 struct chain {
@@ -175,6 +175,21 @@ static enum address_mode mode_of(const struct record *r)
 	}
 }
 
+/* The user half from a copy of the stack, where the recording has one (perf's dwarf mode). */
+static void walk_copy(struct chain *c, const struct sample *s)
+{
+	const u64 copy = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+	u64 ips[COPY_MOST];
+	size_t n;
+
+	if ((s->type & copy) != copy || c->b->opts->no_user)
+		return;
+	n = stackcopy_unwind(&c->b->stacks, &c->b->machine, c->proc, s, ips, ARRAY_SIZE(ips));
+	/* all but the first are those of calls: one before the return address */
+	for (size_t i = 0; i < n; i++)
+		chain_add(c, ADDRESS_USER, ips[i] + (i > 0), i > 0);
+}
+
 u32 builder_stack(struct builder *b, const struct record *r, struct process *proc,
 		  enum stack_end *ret_end)
 {
@@ -188,7 +203,8 @@ u32 builder_stack(struct builder *b, const struct record *r, struct process *pro
 	c.saw_root = false;
 	if (s->type & PERF_SAMPLE_CALLCHAIN && s->n_ips)
 		walk_chain(&c, s, mode_of(r));
-	else if (s->type & PERF_SAMPLE_IP)
+	walk_copy(&c, s);
+	if (!c.n && !c.cut && s->type & PERF_SAMPLE_IP && !s->n_ips)
 		chain_add(&c, mode_of(r), s->ip, false);
 	for (size_t i = c.n; i--;)
 		stack = profile_get_stack(b->profile, stack, c.frames[i]);

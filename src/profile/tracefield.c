@@ -225,7 +225,12 @@ static void pair_number(const struct tracefield_run *r, const struct tracepoint_
 	} else if (f->size == 2) {
 		buf_addf(r->out, "%2d", (s16)v);
 	} else {
-		buf_addf(r->out, "%lld", (long long)narrow(v, f->size == 8 ? 2 : f->size == 1 ? -2 : 0, true));
+		buf_addf(r->out, "%lld",
+			 (long long)narrow(v,
+					   f->size == 8   ? 2
+					   : f->size == 1 ? -2
+							  : 0,
+					   true));
 	}
 }
 

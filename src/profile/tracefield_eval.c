@@ -16,15 +16,9 @@ u64 tracefield_read(const struct tracefield_run *r, const u8 *p, u32 size)
 
 	switch (size) {
 	case 1: return *p;
-	case 2:
-		memcpy(&v16, p, 2);
-		return r->env->swap ? __builtin_bswap16(v16) : v16;
-	case 4:
-		memcpy(&v32, p, 4);
-		return r->env->swap ? __builtin_bswap32(v32) : v32;
-	case 8:
-		memcpy(&v64, p, 8);
-		return r->env->swap ? __builtin_bswap64(v64) : v64;
+	case 2: memcpy(&v16, p, 2); return r->env->swap ? __builtin_bswap16(v16) : v16;
+	case 4: memcpy(&v32, p, 4); return r->env->swap ? __builtin_bswap32(v32) : v32;
+	case 8: memcpy(&v64, p, 8); return r->env->swap ? __builtin_bswap64(v64) : v64;
 	default: return 0;
 	}
 }
@@ -97,7 +91,7 @@ static u32 element_size(const struct tracefield_run *r, const struct node *n)
 		if (strstr(f->type, "long") || strstr(f->type, "64"))
 			return 8;
 		return strstr(f->type, "int") || strstr(f->type, "32") ? 4
-		       : strstr(f->type, "16")			       ? 2
+		       : strstr(f->type, "16")                         ? 2
 								       : 1;
 	}
 	return f->array_len ? f->size / f->array_len : f->size;
@@ -212,7 +206,8 @@ value tracefield_eval(const struct tracefield_run *r, u32 node)
 	case NODE_NUMBER: return (value){ .bits = (u64)n->value };
 	case NODE_NAME: return (value){ .is_unsigned = true };
 	case NODE_FIELD: return eval_field(r, field_of(r, n->value));
-	case NODE_LENGTH: return (value){ .bits = tracefield_field_bytes(r, field_of(r, n->value)).n };
+	case NODE_LENGTH:
+		return (value){ .bits = tracefield_field_bytes(r, field_of(r, n->value)).n };
 	case NODE_LOAD: return eval_load(r, n);
 	case NODE_INDEX: return eval_index(r, n);
 	case NODE_CAST: return eval_cast(r, n);

@@ -5,187 +5,7 @@
  * A recursive descent parser, one function per level of precedence where it matters and a table
  * of operators for the rest. Any fault ends the parse: no guesses.
  */
-#include "profile/tracefield_tree.h"
-
-#include "base/parse.h"
-
-#include <ctype.h>
-
-enum token_kind { TOKEN_END, TOKEN_WORD, TOKEN_NUMBER, TOKEN_STRING, TOKEN_PUNCT, TOKEN_BAD };
-
-struct token {
-	enum token_kind kind;
-	const char *s;
-	size_t n;
-	s64 value;
-	const char *text; /* of a string, unescaped; pieces that follow one another are joined */
-};
-
-struct parser {
-	struct tracefield *t;
-	const char *at, *end;
-	struct token now;
-	u32 depth;
-};
-
-static bool failed(struct parser *p, const char *why)
-{
-	if (!p->t->fault)
-		p->t->fault = why;
-	p->now.kind = TOKEN_BAD;
-	return false;
-}
-
-/* --- words --------------------------------------------------------------------------------- */
-
-static void skip_space(struct parser *p)
-{
-	while (p->at < p->end && isspace((unsigned char)*p->at))
-		p->at++;
-}
-
-static char unescape(const char **s, const char *end)
-{
-	char c = *(*s)++;
-
-	switch (c) {
-	case 'n': return '\n';
-	case 't': return '\t';
-	case 'r': return '\r';
-	case '0':
-		while (*s < end && **s >= '0' && **s <= '7')
-			(*s)++;
-		return '\0';
-	default: return c;
-	}
-}
-
-static bool lex_string(struct parser *p)
-{
-	_cleanup_buf_ struct buf b = BUF_INIT;
-
-	while (p->at < p->end && *p->at == '"') {
-		p->at++;
-		while (p->at < p->end && *p->at != '"') {
-			char c = *p->at++;
-
-			if (c == '\\' && p->at < p->end)
-				c = unescape(&p->at, p->end);
-			buf_addch(&b, c);
-		}
-		if (p->at == p->end)
-			return failed(p, "a string without end");
-		p->at++;
-		skip_space(p);
-	}
-	p->now.kind = TOKEN_STRING;
-	p->now.text = arena_strndup(&p->t->arena, buf_str(&b), b.len);
-	p->now.n = b.len;
-	return true;
-}
-
-static bool lex_number(struct parser *p)
-{
-	unsigned int base = 10;
-	u64 v = 0;
-
-	if (p->end - p->at > 2 && p->at[0] == '0' && (p->at[1] | 32) == 'x') {
-		base = 16;
-		p->at += 2;
-	} else if (p->end - p->at > 1 && p->at[0] == '0' && isdigit((unsigned char)p->at[1])) {
-		base = 8;
-	}
-	if (!scan_u64(&p->at, p->end, base, &v))
-		return failed(p, "a number that cannot be read");
-	while (p->at < p->end && strchr("uUlL", *p->at))
-		p->at++;
-	p->now.kind = TOKEN_NUMBER;
-	p->now.value = (s64)v;
-	return true;
-}
-
-static bool lex_char(struct parser *p)
-{
-	char c;
-
-	p->at++;
-	if (p->end - p->at < 2)
-		return failed(p, "a character without end");
-	c = *p->at++;
-	if (c == '\\')
-		c = unescape(&p->at, p->end);
-	if (p->at == p->end || *p->at != '\'')
-		return failed(p, "a character without end");
-	p->at++;
-	p->now.kind = TOKEN_NUMBER;
-	p->now.value = c;
-	return true;
-}
-
-static void lex_punct(struct parser *p)
-{
-	static const char *const doubles[] = { "->", "<<", ">>", "<=", ">=", "==", "!=", "&&",
-					       "||" };
-
-	p->now = (struct token){ .kind = TOKEN_PUNCT, .s = p->at, .n = 1 };
-	for (size_t i = 0; i < ARRAY_SIZE(doubles); i++)
-		if (p->end - p->at >= 2 && memcmp(p->at, doubles[i], 2) == 0)
-			p->now.n = 2;
-	p->at += p->now.n;
-}
-
-static bool advance(struct parser *p)
-{
-	const char *s;
-
-	if (p->now.kind == TOKEN_BAD)
-		return false;
-	skip_space(p);
-	p->now = (struct token){ .kind = TOKEN_END, .s = p->at };
-	if (p->at >= p->end)
-		return true;
-	if (*p->at == '"')
-		return lex_string(p);
-	if (*p->at == '\'')
-		return lex_char(p);
-	if (isdigit((unsigned char)*p->at))
-		return lex_number(p);
-	if (!isalpha((unsigned char)*p->at) && *p->at != '_') {
-		lex_punct(p);
-		return true;
-	}
-	for (s = p->at; p->at < p->end && (isalnum((unsigned char)*p->at) || *p->at == '_');)
-		p->at++;
-	p->now = (struct token){ .kind = TOKEN_WORD, .s = s, .n = (size_t)(p->at - s) };
-	return true;
-}
-
-static bool is_text(const struct token *t, enum token_kind kind, const char *text)
-{
-	return t->kind == kind && strlen(text) == t->n && memcmp(t->s, text, t->n) == 0;
-}
-
-static bool is_punct(const struct parser *p, const char *text)
-{
-	return is_text(&p->now, TOKEN_PUNCT, text);
-}
-
-static bool is_word(const struct parser *p, const char *text)
-{
-	return is_text(&p->now, TOKEN_WORD, text);
-}
-
-static bool accept(struct parser *p, const char *punct)
-{
-	return is_punct(p, punct) && advance(p);
-}
-
-static bool expect(struct parser *p, const char *punct)
-{
-	if (is_punct(p, punct))
-		return advance(p);
-	return failed(p, "the format does not follow C");
-}
+#include "profile/tracefield_lex.h"
 
 /* --- nodes --------------------------------------------------------------------------------- */
 
@@ -196,7 +16,7 @@ static u32 add(struct parser *p, const struct node *n)
 
 	new.depth = 1 + MAX(MAX(all[n->a].depth, all[n->b].depth), all[n->c].depth);
 	if (p->t->nodes.len >= TRACEFIELD_NODES_MOST || new.depth > TRACEFIELD_TREE_MOST) {
-		failed(p, "the format is too long");
+		lex_failed(p, "the format is too long");
 		return 0;
 	}
 	vec_push(&p->t->nodes, new);
@@ -216,18 +36,18 @@ static bool parse_field(struct parser *p, s64 *ret)
 {
 	const struct tracepoint_format *f = &p->t->format;
 
-	if (is_word(p, "REC") && (!advance(p) || !expect(p, "->")))
+	if (is_word(p, "REC") && (!lex_advance(p) || !lex_expect(p, "->")))
 		return false;
 	if (p->now.kind != TOKEN_WORD)
-		return failed(p, "a field has no name");
+		return lex_failed(p, "a field has no name");
 	vec_each(field, &f->fields) {
 		if (strlen(field->name) == p->now.n &&
 		    memcmp(field->name, p->now.s, p->now.n) == 0) {
 			*ret = field - f->fields.items;
-			return advance(p);
+			return lex_advance(p);
 		}
 	}
-	return failed(p, "a field that does not exist");
+	return lex_failed(p, "a field that does not exist");
 }
 
 /* --- types --------------------------------------------------------------------------------- */
@@ -246,30 +66,30 @@ struct basic_type {
 };
 
 static const struct basic_type basic_types[] = {
-	{ "char", 1, true },    { "short", 2, true },    { "int", 4, true },
-	{ "long", 8, true },    { "signed", 4, true },   { "unsigned", 4, false },
-	{ "void", 0, false },   { "bool", 1, false },    { "_Bool", 1, false },
-	{ "u8", 1, false },     { "u16", 2, false },     { "u32", 4, false },
-	{ "u64", 8, false },    { "s8", 1, true },       { "s16", 2, true },
-	{ "s32", 4, true },     { "s64", 8, true },      { "__u8", 1, false },
-	{ "__u16", 2, false },  { "__u32", 4, false },   { "__u64", 8, false },
-	{ "__s8", 1, true },    { "__s16", 2, true },    { "__s32", 4, true },
-	{ "__s64", 8, true },   { "uint8_t", 1, false }, { "uint16_t", 2, false },
-	{ "uint32_t", 4, false }, { "uint64_t", 8, false }, { "int8_t", 1, true },
-	{ "int16_t", 2, true }, { "int32_t", 4, true },  { "int64_t", 8, true },
-	{ "size_t", 8, false }, { "ssize_t", 8, true },  { "loff_t", 8, true },
-	{ "pid_t", 4, true },   { "dev_t", 4, false },   { "gfp_t", 4, false },
+	{ "char", 1, true },       { "short", 2, true },     { "int", 4, true },
+	{ "long", 8, true },       { "signed", 4, true },    { "unsigned", 4, false },
+	{ "void", 0, false },      { "bool", 1, false },     { "_Bool", 1, false },
+	{ "u8", 1, false },        { "u16", 2, false },      { "u32", 4, false },
+	{ "u64", 8, false },       { "s8", 1, true },        { "s16", 2, true },
+	{ "s32", 4, true },        { "s64", 8, true },       { "__u8", 1, false },
+	{ "__u16", 2, false },     { "__u32", 4, false },    { "__u64", 8, false },
+	{ "__s8", 1, true },       { "__s16", 2, true },     { "__s32", 4, true },
+	{ "__s64", 8, true },      { "uint8_t", 1, false },  { "uint16_t", 2, false },
+	{ "uint32_t", 4, false },  { "uint64_t", 8, false }, { "int8_t", 1, true },
+	{ "int16_t", 2, true },    { "int32_t", 4, true },   { "int64_t", 8, true },
+	{ "size_t", 8, false },    { "ssize_t", 8, true },   { "loff_t", 8, true },
+	{ "pid_t", 4, true },      { "dev_t", 4, false },    { "gfp_t", 4, false },
 	{ "uintptr_t", 8, false }, { "sector_t", 8, false }, { "ktime_t", 8, true },
-	{ "__le16", 2, false }, { "__le32", 4, false },  { "__le64", 8, false },
-	{ "__be16", 2, false }, { "__be32", 4, false },  { "__be64", 8, false },
-	{ "uid_t", 4, false },  { "gid_t", 4, false },   { "ino_t", 8, false },
-	{ "umode_t", 2, false }, { "pgoff_t", 8, false }, { "const", 0, false },
+	{ "__le16", 2, false },    { "__le32", 4, false },   { "__le64", 8, false },
+	{ "__be16", 2, false },    { "__be32", 4, false },   { "__be64", 8, false },
+	{ "uid_t", 4, false },     { "gid_t", 4, false },    { "ino_t", 8, false },
+	{ "umode_t", 2, false },   { "pgoff_t", 8, false },  { "const", 0, false },
 };
 
 static const struct basic_type *basic_type(const struct token *t)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(basic_types); i++)
-		if (is_text(t, TOKEN_WORD, basic_types[i].name))
+		if (token_is(t, TOKEN_WORD, basic_types[i].name))
 			return &basic_types[i];
 	return NULL;
 }
@@ -277,8 +97,8 @@ static const struct basic_type *basic_type(const struct token *t)
 /* "__force", "__user": marks for a checker. */
 static bool is_mark(const struct token *t)
 {
-	return is_text(t, TOKEN_WORD, "__force") || is_text(t, TOKEN_WORD, "__user") ||
-	       is_text(t, TOKEN_WORD, "volatile") || is_text(t, TOKEN_WORD, "__percpu");
+	return token_is(t, TOKEN_WORD, "__force") || token_is(t, TOKEN_WORD, "__user") ||
+	       token_is(t, TOKEN_WORD, "volatile") || token_is(t, TOKEN_WORD, "__percpu");
 }
 
 /* A word that can only be a type: a known one, struct x, or anything_t. */
@@ -296,7 +116,7 @@ static void merge_basic(struct type *t, const struct token *word, bool *is_unsig
 
 	if (!b)
 		return;
-	if (is_text(word, TOKEN_WORD, "unsigned"))
+	if (token_is(word, TOKEN_WORD, "unsigned"))
 		*is_unsigned = true;
 	/* "unsigned" and "int" say less than "long", "short" or "char" beside them */
 	if (b->size && (!t->size || t->size == 4))
@@ -312,12 +132,12 @@ static bool parse_type(struct parser *p, struct type *ret)
 	while (p->now.kind == TOKEN_WORD) {
 		if (is_word(p, "struct") || is_word(p, "union") || is_word(p, "enum")) {
 			t.size = is_word(p, "enum") ? 4 : 0;
-			if (!advance(p))
+			if (!lex_advance(p))
 				return false;
 		} else {
 			merge_basic(&t, &p->now, &is_unsigned);
 		}
-		if (!advance(p))
+		if (!lex_advance(p))
 			return false;
 	}
 	t.is_signed &= !is_unsigned;
@@ -325,10 +145,10 @@ static bool parse_type(struct parser *p, struct type *ret)
 		t.target = t.pointer ? 8 : t.size;
 		t.pointer = true;
 		t.size = 0;
-		if (!advance(p))
+		if (!lex_advance(p))
 			return false;
 		while (is_mark(&p->now) || is_word(p, "const"))
-			if (!advance(p))
+			if (!lex_advance(p))
 				return false;
 	}
 	*ret = t;
@@ -341,7 +161,7 @@ static u32 call_field(struct parser *p, enum node_kind kind)
 {
 	struct node n = { .kind = kind };
 
-	return parse_field(p, &n.value) && expect(p, ")") ? add(p, &n) : 0;
+	return parse_field(p, &n.value) && lex_expect(p, ")") ? add(p, &n) : 0;
 }
 
 static bool constant(const struct tracefield *t, u32 node, s64 *ret);
@@ -377,7 +197,7 @@ static bool constant(const struct tracefield *t, u32 node, s64 *ret)
 	case NODE_UNARY:
 		if (!constant(t, n->a, &a))
 			return false;
-		*ret = n->op == OP_MINUS ? (s64)-(u64)a : n->op == OP_INVERT ? ~a : !a;
+		*ret = n->op == OP_MINUS ? (s64) - (u64)a : n->op == OP_INVERT ? ~a : !a;
 		return true;
 	case NODE_BINARY:
 		if (!constant(t, n->a, &a) || !constant(t, n->b, &b))
@@ -394,10 +214,10 @@ static bool parse_name(struct parser *p, struct tracefield_name *ret)
 	u32 value, text;
 	s64 v = 0;
 
-	if (!expect(p, "{"))
+	if (!lex_expect(p, "{"))
 		return false;
 	value = parse_expression(p);
-	if (!value || !expect(p, ","))
+	if (!value || !lex_expect(p, ","))
 		return false;
 	text = parse_expression(p);
 	if (!text)
@@ -407,19 +227,19 @@ static bool parse_name(struct parser *p, struct tracefield_name *ret)
 
 		/* the end of the kernel's lists: { 0, (void *)0 } */
 		if (!constant(p->t, text, &zero))
-			return failed(p, "a name that is not a string");
+			return lex_failed(p, "a name that is not a string");
 	}
 	/* a word that nobody knows matches nothing */
 	if (!constant(p->t, value, &v))
 		v = -1;
 	*ret = (struct tracefield_name){ v, p->t->nodes.items[text].text };
-	return expect(p, "}");
+	return lex_expect(p, "}");
 }
 
 static bool parse_names(struct parser *p, struct node *n)
 {
 	n->first = (u32)p->t->names.len;
-	while (accept(p, ",")) {
+	while (lex_accept(p, ",")) {
 		struct tracefield_name name;
 
 		/* an empty list, or one whose last entry is followed by a comma */
@@ -428,12 +248,12 @@ static bool parse_names(struct parser *p, struct node *n)
 		if (!parse_name(p, &name))
 			return false;
 		if (p->t->names.len >= TRACEFIELD_NODES_MOST)
-			return failed(p, "the format is too long");
+			return lex_failed(p, "the format is too long");
 		if (name.name)
 			vec_push(&p->t->names, name);
 	}
 	n->n = (u32)p->t->names.len - n->first;
-	return expect(p, ")");
+	return lex_expect(p, ")");
 }
 
 static u32 call_names(struct parser *p, enum node_kind kind)
@@ -444,7 +264,7 @@ static u32 call_names(struct parser *p, enum node_kind kind)
 	if (!n.a)
 		return 0;
 	if (kind == NODE_FLAGS) {
-		if (!expect(p, ","))
+		if (!lex_expect(p, ","))
 			return 0;
 		n.b = parse_expression(p);
 		if (!n.b)
@@ -458,7 +278,7 @@ static u32 call_bytes(struct parser *p, enum node_kind kind)
 	struct node n = { .kind = (u8)kind };
 
 	n.a = parse_expression(p);
-	if (!n.a || !expect(p, ","))
+	if (!n.a || !lex_expect(p, ","))
 		return 0;
 	n.b = parse_expression(p);
 	if (!n.b)
@@ -466,17 +286,17 @@ static u32 call_bytes(struct parser *p, enum node_kind kind)
 	if (kind == NODE_ARRAY) {
 		u32 size;
 
-		if (!expect(p, ","))
+		if (!lex_expect(p, ","))
 			return 0;
 		size = parse_expression(p);
 		if (!size)
 			return 0;
 		if (!constant(p->t, size, &n.value)) {
-			failed(p, "an array whose elements have no size");
+			lex_failed(p, "an array whose elements have no size");
 			return 0;
 		}
 	}
-	return expect(p, ")") ? add(p, &n) : 0;
+	return lex_expect(p, ")") ? add(p, &n) : 0;
 }
 
 static u32 parse_sizeof(struct parser *p)
@@ -485,11 +305,11 @@ static u32 parse_sizeof(struct parser *p)
 	s64 field;
 
 	if (begins_type(p)) {
-		if (!parse_type(p, &type) || !expect(p, ")"))
+		if (!parse_type(p, &type) || !lex_expect(p, ")"))
 			return 0;
 		return add_number(p, type.pointer ? 8 : type.size);
 	}
-	if (!parse_field(p, &field) || !expect(p, ")"))
+	if (!parse_field(p, &field) || !lex_expect(p, ")"))
 		return 0;
 	return add_number(p, p->t->format.fields.items[field].size);
 }
@@ -500,13 +320,13 @@ static u32 parse_choose(struct parser *p)
 	u32 which = parse_expression(p), a, b;
 	s64 v = 0;
 
-	if (!which || !expect(p, ","))
+	if (!which || !lex_expect(p, ","))
 		return 0;
 	a = parse_expression(p);
-	if (!a || !expect(p, ","))
+	if (!a || !lex_expect(p, ","))
 		return 0;
 	b = parse_expression(p);
-	if (!b || !expect(p, ")"))
+	if (!b || !lex_expect(p, ")"))
 		return 0;
 	return constant(p->t, which, &v) && v ? a : b;
 }
@@ -516,7 +336,7 @@ static u32 parse_expect(struct parser *p)
 {
 	u32 value = parse_expression(p);
 
-	if (!value || !expect(p, ",") || !parse_expression(p) || !expect(p, ")"))
+	if (!value || !lex_expect(p, ",") || !parse_expression(p) || !lex_expect(p, ")"))
 		return 0;
 	return value;
 }
@@ -549,16 +369,16 @@ static const struct helper helpers[] = {
 /* The word was read; the present token is "(". */
 static u32 parse_call(struct parser *p, const struct token *name)
 {
-	if (!expect(p, "("))
+	if (!lex_expect(p, "("))
 		return 0;
 	for (size_t i = 0; i < ARRAY_SIZE(helpers); i++)
-		if (is_text(name, TOKEN_WORD, helpers[i].name))
+		if (token_is(name, TOKEN_WORD, helpers[i].name))
 			return helpers[i].parse(p, helpers[i].kind);
-	if (is_text(name, TOKEN_WORD, "sizeof"))
+	if (token_is(name, TOKEN_WORD, "sizeof"))
 		return parse_sizeof(p);
-	if (is_text(name, TOKEN_WORD, "__builtin_choose_expr"))
+	if (token_is(name, TOKEN_WORD, "__builtin_choose_expr"))
 		return parse_choose(p);
-	if (is_text(name, TOKEN_WORD, "__builtin_expect"))
+	if (token_is(name, TOKEN_WORD, "__builtin_expect"))
 		return parse_expect(p);
 	p->t->fault = p->t->fault ? p->t->fault
 				  : arena_printf(&p->t->arena, "the function '%.*s' is not known",
@@ -576,13 +396,13 @@ static u32 parse_word(struct parser *p)
 
 	if (is_word(p, "REC"))
 		return parse_field(p, &n.value) ? add(p, &n) : 0;
-	if (!advance(p))
+	if (!lex_advance(p))
 		return 0;
 	if (is_punct(p, "("))
 		return parse_call(p, &word);
-	if (is_text(&word, TOKEN_WORD, "true"))
+	if (token_is(&word, TOKEN_WORD, "true"))
 		return add_number(p, 1);
-	if (is_text(&word, TOKEN_WORD, "NULL"))
+	if (token_is(&word, TOKEN_WORD, "NULL"))
 		return add(p, &(struct node){ .kind = NODE_TEXT });
 	n.kind = NODE_NAME;
 	n.text = arena_strndup(&p->t->arena, word.s, word.n);
@@ -598,9 +418,9 @@ static u32 parse_paren(struct parser *p)
 
 	if (!begins_type(p)) {
 		inner = parse_expression(p);
-		return inner && expect(p, ")") ? inner : 0;
+		return inner && lex_expect(p, ")") ? inner : 0;
 	}
-	if (!parse_type(p, &type) || !expect(p, ")"))
+	if (!parse_type(p, &type) || !lex_expect(p, ")"))
 		return 0;
 	n.a = parse_unary(p);
 	if (!n.a)
@@ -617,17 +437,17 @@ static u32 parse_primary(struct parser *p)
 	struct token now = p->now;
 
 	switch (now.kind) {
-	case TOKEN_NUMBER: return advance(p) ? add_number(p, now.value) : 0;
+	case TOKEN_NUMBER: return lex_advance(p) ? add_number(p, now.value) : 0;
 	case TOKEN_STRING:
-		if (!advance(p))
+		if (!lex_advance(p))
 			return 0;
 		return add(p, &(struct node){ .kind = NODE_TEXT, .text = now.text });
 	case TOKEN_WORD: return parse_word(p);
 	default: break;
 	}
-	if (accept(p, "("))
+	if (lex_accept(p, "("))
 		return parse_paren(p);
-	failed(p, "the format does not follow C");
+	lex_failed(p, "the format does not follow C");
 	return 0;
 }
 
@@ -638,15 +458,15 @@ static u32 parse_postfix(struct parser *p)
 	while (node && is_punct(p, "[")) {
 		struct node n = { .kind = NODE_INDEX, .a = node };
 
-		if (!advance(p))
+		if (!lex_advance(p))
 			return 0;
 		n.b = parse_expression(p);
-		if (!n.b || !expect(p, "]"))
+		if (!n.b || !lex_expect(p, "]"))
 			return 0;
 		node = add(p, &n);
 	}
 	if (node && is_punct(p, "->")) {
-		failed(p, "a pointer cannot be followed");
+		lex_failed(p, "a pointer cannot be followed");
 		return 0;
 	}
 	return node;
@@ -654,7 +474,7 @@ static u32 parse_postfix(struct parser *p)
 
 static u32 parse_prefixed(struct parser *p, struct node n)
 {
-	if (!advance(p))
+	if (!lex_advance(p))
 		return 0;
 	n.a = parse_unary(p);
 	if (!n.a)
@@ -669,7 +489,7 @@ static u32 parse_unary(struct parser *p)
 	u32 node;
 
 	if (++p->depth > TRACEFIELD_DEPTH_MOST) {
-		failed(p, "the format is nested too deeply");
+		lex_failed(p, "the format is nested too deeply");
 		return 0;
 	}
 	if (is_punct(p, "!"))
@@ -682,7 +502,7 @@ static u32 parse_unary(struct parser *p)
 		node = parse_prefixed(p, (struct node){ .kind = NODE_ADDRESS });
 	else if (is_punct(p, "*"))
 		node = parse_prefixed(p, (struct node){ .kind = NODE_LOAD });
-	else if (accept(p, "+"))
+	else if (lex_accept(p, "+"))
 		node = parse_unary(p);
 	else
 		node = parse_postfix(p);
@@ -697,11 +517,11 @@ struct infix {
 };
 
 static const struct infix infixes[] = {
-	{ "*", OP_MUL, 10 }, { "/", OP_DIV, 10 }, { "%", OP_MOD, 10 },
-	{ "+", OP_ADD, 9 },  { "-", OP_SUB, 9 },  { "<<", OP_SHL, 8 },
-	{ ">>", OP_SHR, 8 }, { "<", OP_LT, 7 },   { ">", OP_GT, 7 },
-	{ "<=", OP_LE, 7 },  { ">=", OP_GE, 7 },  { "==", OP_EQ, 6 },
-	{ "!=", OP_NE, 6 },  { "&", OP_AND, 5 },  { "^", OP_XOR, 4 },
+	{ "*", OP_MUL, 10 }, { "/", OP_DIV, 10 },         { "%", OP_MOD, 10 },
+	{ "+", OP_ADD, 9 },  { "-", OP_SUB, 9 },          { "<<", OP_SHL, 8 },
+	{ ">>", OP_SHR, 8 }, { "<", OP_LT, 7 },           { ">", OP_GT, 7 },
+	{ "<=", OP_LE, 7 },  { ">=", OP_GE, 7 },          { "==", OP_EQ, 6 },
+	{ "!=", OP_NE, 6 },  { "&", OP_AND, 5 },          { "^", OP_XOR, 4 },
 	{ "|", OP_OR, 3 },   { "&&", OP_LOGICAL_AND, 2 }, { "||", OP_LOGICAL_OR, 1 },
 };
 
@@ -723,7 +543,7 @@ static u32 parse_binary(struct parser *p, u8 level)
 	while (left && (op = infix_here(p)) && op->level >= level) {
 		struct node n = { .kind = NODE_BINARY, .op = op->op, .a = left };
 
-		if (!advance(p))
+		if (!lex_advance(p))
 			return 0;
 		n.b = parse_binary(p, op->level + 1);
 		if (!n.b)
@@ -740,10 +560,10 @@ static u32 parse_choice(struct parser *p)
 	n.a = parse_binary(p, 1);
 	if (!n.a || !is_punct(p, "?"))
 		return n.a;
-	if (!advance(p))
+	if (!lex_advance(p))
 		return 0;
 	n.b = is_punct(p, ":") ? n.a : parse_expression(p);
-	if (!n.b || !expect(p, ":"))
+	if (!n.b || !lex_expect(p, ":"))
 		return 0;
 	n.c = parse_expression(p);
 	return n.c ? add(p, &n) : 0;
@@ -754,7 +574,7 @@ static u32 parse_expression(struct parser *p)
 	u32 node;
 
 	if (++p->depth > TRACEFIELD_DEPTH_MOST) {
-		failed(p, "the format is nested too deeply");
+		lex_failed(p, "the format is nested too deeply");
 		return 0;
 	}
 	node = parse_choice(p);
@@ -769,19 +589,19 @@ bool tracefield_compile(struct tracefield *t, const char *print_fmt)
 	const char *fmt = NULL;
 	bool ok;
 
-	ok = advance(&p) && (p.now.kind == TOKEN_STRING || failed(&p, "no format string"));
+	ok = lex_advance(&p) && (p.now.kind == TOKEN_STRING || lex_failed(&p, "no format string"));
 	if (ok) {
 		fmt = p.now.text;
-		ok = advance(&p);
+		ok = lex_advance(&p);
 	}
-	while (ok && accept(&p, ",")) {
+	while (ok && lex_accept(&p, ",")) {
 		u32 arg = parse_expression(&p);
 
 		ok = arg != 0;
 		vec_push(&args, arg);
 	}
 	if (ok && p.now.kind != TOKEN_END)
-		ok = failed(&p, "the format does not follow C");
+		ok = lex_failed(&p, "the format does not follow C");
 	ok = ok && tracefield_split(t, fmt, args.items, args.len);
 	vec_release(&args);
 	return ok;

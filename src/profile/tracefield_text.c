@@ -21,7 +21,8 @@ static void print_flags(const struct tracefield_run *r, const struct node *n, st
 {
 	u64 v = tracefield_eval(r, n->a).bits;
 	const struct node *separator = &r->t->nodes.items[n->b];
-	const char *between = separator->kind == NODE_TEXT && separator->text ? separator->text : "";
+	const char *between =
+		separator->kind == NODE_TEXT && separator->text ? separator->text : "";
 	bool some = false;
 
 	for (u32 i = 0; i < n->n; i++) {
@@ -95,8 +96,7 @@ static void print_array(const struct tracefield_run *r, const struct node *n, st
 /* The highest word first, eight digits each: "00000000,00000003". */
 static void print_bitmask(const struct tracefield_run *r, const struct node *n, struct buf *out)
 {
-	struct tracefield_bytes b =
-		tracefield_field_bytes(r, &r->t->format.fields.items[n->value]);
+	struct tracefield_bytes b = tracefield_field_bytes(r, &r->t->format.fields.items[n->value]);
 	u32 words = b.n / 4;
 	bool some = false;
 

@@ -10,8 +10,8 @@
 
 enum {
 	TRACEFIELD_NODES_MOST = 1 << 16,
-	TRACEFIELD_DEPTH_MOST = 200, /* of nested parentheses */
-	TRACEFIELD_TREE_MOST = 1000, /* levels of the tree: evaluation recurses */
+	TRACEFIELD_DEPTH_MOST = 200,    /* of nested parentheses */
+	TRACEFIELD_TREE_MOST = 1000,    /* levels of the tree: evaluation recurses */
 	TRACEFIELD_TEXT_MOST = 1 << 16, /* bytes that one sample may become */
 };
 
@@ -40,7 +40,7 @@ enum node_kind {
 	NODE_ARRAY,    /* __print_array(a, b, value: element size) */
 };
 
-enum operator {
+enum operator{
 	OP_NOT = 1,
 	OP_INVERT,
 	OP_MINUS,
@@ -85,11 +85,11 @@ struct node {
 struct piece {
 	const char *text;
 	u32 len;
-	char conv;        /* d i u o x X c s p, or 0 */
-	char sub[8];      /* what follows %p: "I6c" */
-	char flags[6];    /* "-+ #0" */
-	s8 length;        /* hh -2, h -1, l 1, ll 2 */
-	bool star_width;  /* the width is the argument before */
+	char conv;       /* d i u o x X c s p, or 0 */
+	char sub[8];     /* what follows %p: "I6c" */
+	char flags[6];   /* "-+ #0" */
+	s8 length;       /* hh -2, h -1, l 1, ll 2 */
+	bool star_width; /* the width is the argument before */
 	bool star_precision;
 	s32 width, precision; /* -1: none */
 	u32 width_arg, precision_arg, arg;

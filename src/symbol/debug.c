@@ -104,10 +104,20 @@ static bool by_debuglink(const struct debug_search *s, struct elf *ret, struct b
 	return try_path(s, path.data, &crc, ret, ret_path);
 }
 
+static bool by_server(const struct debug_search *s, struct elf *ret, struct buf *ret_path)
+{
+	_cleanup_buf_ struct buf path = BUF_INIT;
+
+	return debuginfod_find(s->server, s->build_id, s->build_id_len, &path) == 0 &&
+	       try_path(s, path.data, NULL, ret, ret_path);
+}
+
 int debug_find(const struct debug_search *search, struct elf *ret, struct buf *ret_path)
 {
-	return by_build_id(search, ret, ret_path) || by_debuglink(search, ret, ret_path) ? 0
-											 : -ENOENT;
+	if (by_build_id(search, ret, ret_path) || by_debuglink(search, ret, ret_path) ||
+	    by_server(search, ret, ret_path))
+		return 0;
+	return -ENOENT;
 }
 
 int debug_find_alt(const struct debug_search *search, const struct elf *debug, const char *path,

@@ -3,6 +3,7 @@
 #ifndef SYMBOL_DEBUG_H
 #define SYMBOL_DEBUG_H
 
+#include "symbol/debuginfod.h"
 #include "symbol/elf.h"
 
 /* Checksums of larger debug files are not computed; a build id is checked at any size. */
@@ -17,12 +18,13 @@ struct debug_search {
 	const char *dir;  /* "/usr/lib/debug" */
 	const u8 *build_id;
 	size_t build_id_len;
-	bool lines; /* wanted for its DWARF, not for its symbol table */
+	struct debuginfod *server; /* asked last; or NULL */
+	bool lines;                /* wanted for its DWARF, not for its symbol table */
 };
 
 /*
- * By build id, then by .gnu_debuglink. What is found belongs to the main file: its build id is
- * the same, or its checksum is right. -ENOENT when there is none.
+ * By build id, then by .gnu_debuglink, then from a server. What is found belongs to the main file:
+ * its build id is the same, or its checksum is right. -ENOENT when there is none.
  */
 int debug_find(const struct debug_search *search, struct elf *ret, struct buf *ret_path);
 /* The alternate file that dwz moved common parts of @debug (at @path) to. -ENOENT likewise. */

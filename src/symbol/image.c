@@ -66,6 +66,7 @@ static void add_full_table(struct image *img, struct symtab_builder *b, const st
 					     .path = src->path,
 					     .root = src->root,
 					     .dir = src->debug_dir,
+					     .server = src->server,
 					     .build_id = img->build_id,
 					     .build_id_len = img->build_id_len };
 

@@ -4,6 +4,7 @@
 #define SYMBOL_IMAGE_H
 
 #include "base/vec.h"
+#include "symbol/debuginfod.h"
 #include "symbol/srcline.h"
 #include "symbol/symbol.h"
 #include "symbol/symtab.h"
@@ -39,6 +40,7 @@ struct image_source {
 	const char *path; /* as its process knows it */
 	const char *root; /* of its process, or NULL */
 	const char *debug_dir;
+	struct debuginfod *server;
 	const char *cache_dir; /* NULL: no cache */
 	bool no_debug_files;
 };

@@ -7,6 +7,7 @@
 #define JITDUMP_MAGIC         0x4a695444u
 #define JITDUMP_MAGIC_SWAPPED 0x4454694au
 enum { JITDUMP_OWN_CLOCK = 1 }; /* in header.flags */
+enum { ELF_HEADER = 64 };
 
 struct file_header {
 	u32 magic;
@@ -112,6 +113,28 @@ static void add_entry(struct jitdump *d, const struct jitdump_entry *e)
 	map_put(&d->by_index, e->index, d->entries.len);
 }
 
+/*
+ * Whether the lines that came before are of this code: one that is elsewhere shows that the record
+ * was not what it seemed (node 20 writes stray bytes for file names). V8 counts from the start of
+ * an ELF file that would hold the code; they are moved to where the code is.
+ */
+static bool fit_lines(struct jitdump *d, const struct jitdump_entry *e)
+{
+	struct jitdump_line *lines;
+	const u32 n = d->pending_line_count;
+	u64 skip;
+
+	if (!d->pending_line || d->pending_lines_of != e->start || !n)
+		return false;
+	lines = &d->lines.items[d->pending_line - 1];
+	if (lines[0].address < e->start || lines[n - 1].address - e->start > e->size + ELF_HEADER)
+		return false;
+	skip = lines[0].address - e->start >= ELF_HEADER ? ELF_HEADER : 0;
+	for (u32 i = 0; i < n; i++)
+		lines[i].address -= skip;
+	return true;
+}
+
 static void on_load(const struct reader *r)
 {
 	struct jitdump *d = r->d;
@@ -130,7 +153,7 @@ static void on_load(const struct reader *r)
 				    .time = r->head.timestamp,
 				    .index = load.code_index,
 				    .name = keep(d, name, n) };
-	if (d->pending_line && d->pending_lines_of == load.code_addr) {
+	if (e.size <= UINT64_MAX - ELF_HEADER && fit_lines(d, &e)) {
 		e.line = d->pending_line;
 		e.line_count = d->pending_line_count;
 	}

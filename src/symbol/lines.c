@@ -26,7 +26,7 @@ static int open_lines(struct image_lines *l, const struct debug_search *search,
 	return srcline_new(&l->srcline, debug, has_alt ? &alt : NULL);
 }
 
-static int find_lines(const struct symbols *s, const struct module *m, struct image *img,
+static int find_lines(struct symbols *s, const struct module *m, struct image *img,
 		      const struct elf *elf)
 {
 	_cleanup_elf_ struct elf debug = ELF_INIT;
@@ -35,6 +35,7 @@ static int find_lines(const struct symbols *s, const struct module *m, struct im
 	struct debug_search search = { .main = elf,
 				       .path = m->key.path,
 				       .dir = s->opts.debug_dir,
+				       .server = &s->server,
 				       .build_id = img->build_id,
 				       .build_id_len = img->build_id_len,
 				       .lines = true };
@@ -51,7 +52,7 @@ static int find_lines(const struct symbols *s, const struct module *m, struct im
 	return open_lines(&img->lines, &search, &debug, path.data);
 }
 
-static struct srcline *lines_of(const struct symbols *s, const struct module *m)
+static struct srcline *lines_of(struct symbols *s, const struct module *m)
 {
 	struct image_lines *l = &m->image->lines;
 	_cleanup_elf_ struct elf elf = ELF_INIT;

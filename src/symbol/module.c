@@ -190,6 +190,7 @@ static struct image *image_of_file(struct symbols *s, struct module *m)
 	_cleanup_elf_ struct elf elf = ELF_INIT;
 	struct image_source src = { .path = m->key.path,
 				    .debug_dir = s->opts.debug_dir,
+				    .server = &s->server,
 				    .cache_dir = s->opts.cache_dir,
 				    .no_debug_files = s->opts.no_debug_files };
 	struct image *img;

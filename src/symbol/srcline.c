@@ -5,11 +5,6 @@
 
 #include <fcntl.h>
 
-static bool is_debug_section(const char *name)
-{
-	return starts_with(name, ".debug_") || starts_with(name, ".zdebug_");
-}
-
 static bool has_bytes(const struct elf *elf, const char *name)
 {
 	const struct elf_section *s = elf_find_section(elf, name);
@@ -39,6 +34,11 @@ bool srcline_altlink(const struct elf *elf, struct buf *ret_path, struct buf *re
 }
 
 #ifdef HAVE_LIBDW
+
+static bool is_debug_section(const char *name)
+{
+	return starts_with(name, ".debug_") || starts_with(name, ".zdebug_");
+}
 
 /* How large a section is once it is unpacked. */
 static u64 unpacked_size(const struct elf *elf, const struct elf_section *s)

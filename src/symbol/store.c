@@ -25,6 +25,8 @@ struct symbols *symbols_new(const struct symbols_opts *opts)
 		s->opts = *opts;
 	s->opts.debug_dir = keep(s, s->opts.debug_dir ? s->opts.debug_dir : "/usr/lib/debug");
 	s->opts.cache_dir = s->opts.cache_dir ? keep(s, s->opts.cache_dir) : default_cache_dir(s);
+	s->server.urls =
+		keep(s, opts && opts->debuginfod ? opts->debuginfod : getenv("FATHOM_DEBUGINFOD"));
 	/* An entry of the cache does not say whether it needed a debug file. */
 	if (s->opts.no_cache || s->opts.no_debug_files)
 		s->opts.cache_dir = NULL;

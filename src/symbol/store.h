@@ -88,6 +88,7 @@ struct jit {
 
 struct symbols {
 	struct symbols_opts opts; /* its strings are ours */
+	struct debuginfod server;
 	struct arena arena;
 	struct intern names;      /* every name that is handed out */
 	struct intern identities; /* an id here is the id of the module */

@@ -20,13 +20,15 @@
 struct symbols;
 
 struct symbols_opts {
-	const char *cache_dir; /* NULL: "symbols" in the cache of fathom */
-	const char *debug_dir; /* NULL: /usr/lib/debug */
-	bool no_cache;         /* neither read nor write the disk cache */
-	bool no_debug_files;   /* only what is in the mapped file itself */
-	bool no_demangle;      /* show names as the linker knows them */
-	bool offline;          /* the recording of another machine: read neither the kernel's names
-				  nor files whose build id was not recorded */
+	const char *cache_dir;  /* NULL: "symbols" in the cache of fathom */
+	const char *debug_dir;  /* NULL: /usr/lib/debug */
+	const char *debuginfod; /* servers of debug files, separated by blanks; NULL: those that
+				   $FATHOM_DEBUGINFOD names; none are asked unless named */
+	bool no_cache;          /* neither read nor write the disk cache */
+	bool no_debug_files;    /* only what is in the mapped file itself */
+	bool no_demangle;       /* show names as the linker knows them */
+	bool offline;           /* the recording of another machine: read neither the kernel's names
+				   nor files whose build id was not recorded */
 };
 
 /* @opts may be NULL. */

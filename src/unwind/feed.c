@@ -38,6 +38,7 @@ struct unwind_feed {
 	struct map by_build; /* hash of build id and layout -> dir << 32 | pages of its table */
 	struct map hints;    /* hash of the key -> id in paths */
 	struct intern paths;
+	VEC(struct python_build) pythons; /* index + 1 is known to the kernel */
 	struct unwind_feed_stats stats;
 };
 
@@ -188,10 +189,9 @@ static int publish(struct unwind_feed *f, const struct feed_file *file, struct e
 	return 0;
 }
 
-int unwind_feed_add(struct unwind_feed *f, const struct unwind_key *key, u64 size,
-		    const struct unwind_table *t, struct err *e)
+static int add_file(struct unwind_feed *f, struct feed_file file, const struct unwind_table *t,
+		    struct err *e)
 {
-	struct feed_file file = { .key = *key, .bin.size = size, .has_cfi = t };
 	u64 build = t ? build_hash(t) : 0, twin = build ? map_get(&f->by_build, build, 0) : 0;
 	int rc = 0;
 
@@ -211,20 +211,58 @@ int unwind_feed_add(struct unwind_feed *f, const struct unwind_key *key, u64 siz
 	return rc ? rc : published;
 }
 
+int unwind_feed_add(struct unwind_feed *f, const struct unwind_key *key, u64 size,
+		    const struct unwind_table *t, struct err *e)
+{
+	return add_file(f, (struct feed_file){ .key = *key, .bin.size = size }, t, e);
+}
+
+/* The index under which the kernel knows this build of Python; 0: it is none, or not for us. */
+static u32 python_of(struct unwind_feed *f, const struct image *im)
+{
+	struct python_build b;
+	int rc = f->maps.pythons ? python_build_read(im, &b) : -ENOENT;
+
+	f->stats.pythons_unknown += rc == -ENOTSUP;
+	if (rc)
+		return 0;
+	for (size_t i = 0; i < f->pythons.len; i++) {
+		if (!memcmp(&f->pythons.items[i], &b, sizeof(b)))
+			return (u32)i + 1;
+	}
+	u32 index = (u32)f->pythons.len + 1;
+
+	if (index > UNWIND_PYTHONS ||
+	    bpf_map_update_elem(f->maps.pythons, &index, &b.frames, BPF_ANY))
+		return 0;
+	vec_push(&f->pythons, b);
+	return index;
+}
+
+const struct python_build *unwind_feed_python(const struct unwind_feed *f, u32 index)
+{
+	return index && index <= f->pythons.len ? &f->pythons.items[index - 1] : NULL;
+}
+
 /* Takes the descriptor's file under the key by which the kernel knows it. */
 static int add_fd(struct unwind_feed *f, int fd, const char *name, const struct unwind_key *key,
 		  struct err *e)
 {
 	_cleanup_table_ struct unwind_table *t = NULL;
+	struct feed_file file = { .key = *key };
 	struct image im;
 	struct stat st;
 	bool cached = true;
 
 	if (fstat(fd, &st))
 		return err_sys(e, errno, "cannot stat '%s'", name);
-	if (!image_open(&im, fd, name, NULL) && !unwind_table_get(&im, &t, &cached, NULL))
-		f->stats.compiled += !cached;
-	return unwind_feed_add(f, key, (u64)st.st_size, t, e);
+	file.bin.size = (u64)st.st_size;
+	if (!image_open(&im, fd, name, NULL)) {
+		if (!unwind_table_get(&im, &t, &cached, NULL))
+			f->stats.compiled += !cached;
+		file.bin.python = python_of(f, &im);
+	}
+	return add_file(f, file, t, e);
 }
 
 static const char *hint_of(const struct unwind_feed *f, const struct unwind_key *key)
@@ -375,6 +413,7 @@ void unwind_feed_free(struct unwind_feed *f)
 	intern_release(&f->rule_ids);
 	intern_release(&f->paths);
 	vec_release(&f->files);
+	vec_release(&f->pythons);
 	map_release(&f->by_key);
 	map_release(&f->by_build);
 	map_release(&f->hints);
@@ -414,5 +453,6 @@ void unwind_feed_stats(const struct unwind_feed *f, struct unwind_feed_stats *re
 	*ret = f->stats;
 	ret->files = f->files.len;
 	ret->rules = f->n_rules;
+	ret->pythons = f->pythons.len;
 	ret->bytes = (u64)f->n_slabs * SLAB_BYTES + RULE_BYTES;
 }

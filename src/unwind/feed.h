@@ -9,6 +9,7 @@
 #define UNWIND_FEED_H
 
 #include "unwind/maps.h"
+#include "unwind/python.h"
 
 /* Descriptors of the maps of bpf/unwind.bpf.h; they stay the caller's. */
 struct unwind_feed_maps {
@@ -16,6 +17,7 @@ struct unwind_feed_maps {
 	int rules;
 	int pool;
 	u64 *epoch; /* unwind_epoch: raised when a table is replaced; may be NULL */
+	int pythons; /* 0: Python's functions are not wanted among the frames */
 };
 
 struct unwind_feed_stats {
@@ -31,6 +33,8 @@ struct unwind_feed_stats {
 	u64 rule_overflow; /* rules beyond UNWIND_MAX_RULES, taken as unsupported */
 	u64 unsupported;   /* rows whose rule we do not know */
 	u64 needs;         /* requests from the kernel */
+	u64 pythons;       /* builds of Python whose functions are shown */
+	u64 pythons_unknown; /* and of versions that we do not know */
 };
 
 struct unwind_feed;
@@ -56,6 +60,8 @@ void unwind_feed_hint(struct unwind_feed *f, const struct unwind_key *key, const
 /* A rule of a published file; false when the file is not known. *ret is NULL without CFI. */
 bool unwind_feed_rule(const struct unwind_feed *f, const struct unwind_key *key, u64 offset,
 		      const struct unwind_rule **ret);
+/* The build behind an index that came with a sample; NULL: none. */
+const struct python_build *unwind_feed_python(const struct unwind_feed *f, u32 index);
 void unwind_feed_stats(const struct unwind_feed *f, struct unwind_feed_stats *ret);
 
 #endif

@@ -18,10 +18,13 @@ struct sampler {
 	struct ring_buffer *ring;
 	struct unwind_feed *feed;
 	struct rescue rescue;
+	struct python_names python;
+	struct map python_programs; /* pid -> program whose mapping was announced, + 1 */
 	VEC(int) links;
 	u32 n_events;
 	u64 ends[UNWIND_END_COUNT]; /* of rescued stacks */
 	u64 rescued_frames;
+	u64 round;     /* of sampler_read() */
 	sampler_fn fn; /* during sampler_read() */
 	void *fn_ctx;
 	int fn_rc;
@@ -111,6 +114,8 @@ int sampler_new(struct sampler **ret, const struct sampler_opts *opts, struct er
 {
 	static const struct sampler_opts defaults;
 	struct sampler *s = xcalloc(1, sizeof(*s));
+
+	python_names_init(&s->python);
 	libbpf_print_fn_t print = libbpf_set_print(on_libbpf);
 	int rc = load(s, opts ? opts : &defaults, e);
 
@@ -121,6 +126,9 @@ int sampler_new(struct sampler **ret, const struct sampler_opts *opts, struct er
 			.rules = bpf_map__fd(s->skel->maps.unwind_rules),
 			.pool = bpf_map__fd(s->skel->maps.unwind_pool),
 			.epoch = &s->skel->bss->unwind_epoch,
+			.pythons = opts && opts->no_python
+					   ? 0
+					   : bpf_map__fd(s->skel->maps.unwind_pythons),
 		};
 
 		rc = unwind_feed_new(&s->feed, &maps, opts ? opts->max_table_bytes : 0, e);
@@ -149,6 +157,8 @@ void sampler_free(struct sampler *s)
 	vec_release(&s->links);
 	ring_buffer__free(s->ring);
 	rescue_release(&s->rescue);
+	python_names_release(&s->python);
+	map_release(&s->python_programs);
 	unwind_feed_free(s->feed);
 	profile_bpf__destroy(s->skel);
 	free(s);
@@ -192,8 +202,41 @@ static void deliver(struct sampler *s, const struct sampler_sample *sample)
 	s->n_read++;
 }
 
+/* The first sample with Python functions of a process, or of a program that it became. */
+static bool announce(struct sampler *s, const struct unwind_sample *in)
+{
+	u64 *program = map_at(&s->python_programs, in->pid);
+	bool is_new = *program != (u64)in->program + 1;
+
+	*program = (u64)in->program + 1;
+	return is_new;
+}
+
+/* Replaces the words for Python frames by addresses; the stack moves to @to. */
+static void name_python(struct sampler *s, const struct unwind_sample *in, u64 *to,
+			struct sampler_sample *out)
+{
+	const struct python_build *b = unwind_feed_python(s->feed, in->python);
+
+	out->ip = 0;
+	for (u32 i = 0; i < out->n_user; i++) {
+		to[i] = out->user[i];
+		if (!(to[i] & UNWIND_PYTHON_BIT)) {
+			out->ip = out->ip ? out->ip : to[i];
+			continue;
+		}
+		out->python = true;
+		to[i] = b ? python_names_address(&s->python, b, (int)in->pid, to[i], s->round)
+			  : PYTHON_MAP_START + 1;
+	}
+	out->user = to;
+	out->python_new = out->python && announce(s, in);
+}
+
 static void on_sample(struct sampler *s, const struct unwind_sample *in, size_t n)
 {
+	u64 user[UNWIND_MAX_FRAMES];
+
 	if (n < UNWIND_SAMPLE_HEADER ||
 	    (n - UNWIND_SAMPLE_HEADER) / 8 < (size_t)in->n_kernel + in->n_user)
 		return;
@@ -214,6 +257,11 @@ static void on_sample(struct sampler *s, const struct unwind_sample *in, size_t 
 		.user_ip = in->user_ip,
 	};
 	memcpy(out.comm, in->comm, sizeof(out.comm));
+	out.ip = out.n_user ? out.user[0] : 0;
+	if (in->python && out.n_user <= UNWIND_MAX_FRAMES)
+		name_python(s, in, user, &out);
+	if (out.n_kernel)
+		out.ip = out.kernel[0];
 	deliver(s, &out);
 }
 
@@ -246,6 +294,7 @@ static void on_rescue(struct sampler *s, const struct unwind_rescue *in, size_t 
 		.rescued = true,
 	};
 	memcpy(out.comm, in->comm, sizeof(out.comm));
+	out.ip = out.n_kernel ? out.kernel[0] : f.n ? ip[0] : 0;
 	deliver(s, &out);
 }
 
@@ -271,6 +320,7 @@ int sampler_read(struct sampler *s, sampler_fn fn, void *ctx)
 	s->fn_ctx = ctx;
 	s->fn_rc = 0;
 	s->n_read = 0;
+	s->round++;
 	int rc = ring_buffer__consume(s->ring);
 
 	if (s->fn_rc < 0)
@@ -314,6 +364,9 @@ void sampler_stats(const struct sampler *s, struct sampler_stats *ret)
 		.rescues = read_counter(s, UNWIND_COUNT_RESCUES),
 		.rescues_lost = read_counter(s, UNWIND_COUNT_RESCUES_LOST),
 		.kernel_cut = read_counter(s, UNWIND_COUNT_KERNEL_CUT),
+		.python_frames = read_counter(s, UNWIND_COUNT_PYTHON_FRAMES),
+		.python_unplaced = read_counter(s, UNWIND_COUNT_PYTHON_UNPLACED),
+		.python_unreadable = s->python.unreadable,
 	};
 	for (u32 i = 0; i < UNWIND_END_COUNT; i++)
 		ret->ends[i] = read_counter(s, i) + s->ends[i];
@@ -337,7 +390,24 @@ size_t sampler_callchain(const struct sampler_sample *s, u64 *words, size_t max)
 
 u64 sampler_ip(const struct sampler_sample *s)
 {
+	if (s->ip)
+		return s->ip;
 	if (s->n_kernel)
 		return s->kernel[0];
 	return s->n_user ? s->user[0] : 0;
+}
+
+const struct python_names *sampler_python(const struct sampler *s)
+{
+	return &s->python;
+}
+
+void sampler_python_names(const struct sampler *s, struct buf *ret)
+{
+	python_names_export(&s->python, ret);
+}
+
+void sampler_python_lines(const struct sampler *s, struct buf *ret)
+{
+	python_names_export_lines(&s->python, ret);
 }

@@ -5,19 +5,29 @@
  *
  *	sampler_new		loads the program and its tables; -EOPNOTSUPP: use something else
  *	sampler_attach		once for each perf event descriptor, opened disabled by the caller
- *	sampler_running		tables for what runs already (optional, makes the first samples
- *whole)
+ *	sampler_running		tables for what runs already (optional: first samples are whole)
  *	... the caller enables its events ...
  *	sampler_read		whenever sampler_fd() is readable, or 10 times a second
  *	sampler_stats, sampler_free
  *
  * A perf event with this program on it writes no sample of its own into its ring: what comes here
  * is instead of that. Times are CLOCK_MONOTONIC.
+ *
+ * Functions of CPython (3.11 to 3.13, without any switch) stand among the user frames, on the side
+ * of the callees of the interpreter's own frame, as addresses from PYTHON_MAP_START on
+ * (python_names.h). Whoever records them
+ *	- writes, before a sample with python_new set, an MMAP2 record for its process: address
+ *	  PYTHON_MAP_START, length PYTHON_MAP_SIZE, offset 0, PROT_EXEC, no inode, PYTHON_MAP_NAME;
+ *	- at the end appends sampler_python_names() to what symbols_export() wrote (FEATURE_FATHOM),
+ *	  and stores sampler_python_lines() in a section of its own, for python_source_read().
+ * perf shows such frames as unknown ones of PYTHON_MAP_NAME. Whoever does not want them sets
+ * no_python.
  */
 #ifndef UNWIND_SAMPLER_H
 #define UNWIND_SAMPLER_H
 
 #include "unwind/feed.h"
+#include "unwind/python_names.h"
 
 struct sampler_opts {
 	u64 ring_bytes;       /* a power of two; 0: 4 MB */
@@ -28,6 +38,7 @@ struct sampler_opts {
 	bool no_kernel_stack; /* user stacks only */
 	bool no_user_stack;
 	bool no_rescue; /* leave stacks cut that met a file without a table */
+	bool no_python; /* native frames only */
 };
 
 struct sampler_sample {
@@ -46,6 +57,9 @@ struct sampler_sample {
 	enum unwind_end end; /* of the user stack */
 	bool user_ip;        /* hit in user code */
 	bool rescued;        /* unwound in user space, from a copy of the stack */
+	bool python;         /* has Python functions among the user frames */
+	bool python_new;     /* the first such sample of its process, or of a new program in it */
+	u64 ip;              /* the address that was hit; 0: not known */
 	char comm[UNWIND_COMM];
 };
 
@@ -60,6 +74,9 @@ struct sampler_stats {
 	u64 rescues;
 	u64 rescues_lost;
 	u64 kernel_cut;
+	u64 python_frames;
+	u64 python_unplaced;   /* stacks in which some Python functions found no place */
+	u64 python_unreadable; /* frames whose function could not be read any more */
 	u64 ends[UNWIND_END_COUNT]; /* user stacks by their end; rescued ones by their final end */
 	struct unwind_feed_stats feed;
 };
@@ -85,6 +102,11 @@ void sampler_note_map(struct sampler *s, int pid, const struct unwind_map *map);
 void sampler_note_exit(struct sampler *s, int pid);
 void sampler_stats(const struct sampler *s, struct sampler_stats *ret);
 
+/* The functions met so far; what to write is in python_names.h. */
+const struct python_names *sampler_python(const struct sampler *s);
+void sampler_python_names(const struct sampler *s, struct buf *ret);
+void sampler_python_lines(const struct sampler *s, struct buf *ret);
+
 /* Most words that sampler_callchain() writes. */
 enum { SAMPLER_CALLCHAIN_MAX = UNWIND_RECORD_IPS + 2 };
 /*
@@ -92,7 +114,7 @@ enum { SAMPLER_CALLCHAIN_MAX = UNWIND_RECORD_IPS + 2 };
  * PERF_CONTEXT_USER, user frames. Returns the number of words.
  */
 size_t sampler_callchain(const struct sampler_sample *s, u64 *words, size_t max);
-/* The address that was hit. */
+/* The address that was hit, never that of a Python function: perf names it. */
 u64 sampler_ip(const struct sampler_sample *s);
 
 #endif

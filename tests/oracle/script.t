@@ -10,10 +10,13 @@ need_file "$FATHOM" "$WORKLOADS/burn"
 cd "$TMP" || exit 1
 COMPARE=$TOP/tests/oracle/script_compare.py
 
+quietly() { "$@" >/dev/null 2>&1; }
+
 # agree NAME FILE ARGUMENTS...: both print the same, but for classes that script_compare.py explains.
 agree() {
 	local name=$1 file=$2 text
 	shift 2
+	"$TOP/tests/oracle/script_unleak.py" "$file"
 	perf script --no-inline -i "$file" "$@" >perf.txt 2>perf.err </dev/null
 	"$FATHOM" script --no-inline -i "$file" "$@" >ours.txt 2>ours.err
 	if text=$(python3 "$COMPARE" perf.txt ours.txt 2>&1); then
@@ -38,7 +41,7 @@ agree '--max-stack 3' clock.data --max-stack 3
 
 # What perf refuses, we refuse.
 for fields in comm,addr nothing comm,+pid hw:trace symoff; do
-	not_ok "perf refuses -F $fields" perf script -i clock.data -F "$fields" >/dev/null 2>&1
+	not_ok "perf refuses -F $fields" quietly perf script -i clock.data -F "$fields"
 	run "$FATHOM" script -i clock.data -F "$fields"
 	ok "-F $fields is refused" [ "$status" -ne 0 ]
 	expect_err 'fathom: '
@@ -67,7 +70,7 @@ for dir in /sys/kernel/tracing/events/*/; do
 	case $system in
 	# refused to perf here, or of the tracer itself; system calls are a test of their own
 	irq_vectors | ftrace | xen | hyperv | kvm* | nmi | mce | syscalls) ;;
-	*) systems=$systems,$system:* ;;
+	*) systems="$systems,$system:*" ;;
 	esac
 done
 cat >load.sh <<'EOF'

@@ -26,6 +26,7 @@ CLASSES = {
     "deep": "perf shows 127 entries of a chain, marks between kernel and user code included",
 }
 FRAME = re.compile(r"^\t *([0-9a-f]+) (.*) \((.*)\)$")
+BARE = re.compile(r"^\t *([0-9a-f]+) (.*)()$")
 LINE_IP = re.compile(r"^(.*: +)([0-9a-f]+) (\S.*) \((.*)\)$")
 
 
@@ -53,7 +54,7 @@ def classify_name(perf, ours):
 def classify(perf, ours):
     if "timer:timer_start:" in perf and perf.split("flags=")[0] == ours.split("flags=")[0]:
         return "timer_flags"
-    for pattern in (FRAME, LINE_IP):
+    for pattern in (FRAME, BARE, LINE_IP):
         p, o = pattern.match(perf), pattern.match(ours)
         if p and o and p.groups()[:-2] == o.groups()[:-2] and p.groups()[-1] == o.groups()[-1]:
             return classify_name(p.groups()[-2], o.groups()[-2])

@@ -105,6 +105,22 @@ if [ -n "$id" ]; then
 else
 	skip 'the compiler writes no build id'
 fi
+# A server's file: debuginfod-find is asked only when servers are named, and not for ever.
+mkdir -p "$TMP/path"
+cat >"$TMP/path/debuginfod-find" <<END
+#!/bin/sh
+echo "\$DEBUGINFOD_URLS \$*" >>"$TMP/asked"
+[ "\$1 \$2" = "debuginfo $id" ] && echo "$TMP/p.debug"
+END
+chmod +x "$TMP/path/debuginfod-find"
+with_path() { PATH=$TMP/path:$PATH ask "$TMP/bin/p"; }
+is 'no server is asked by itself' "$(with_path) $([ -e "$TMP/asked" ] && echo asked)" '?? ??:? '
+if [ -n "$id" ]; then
+	is 'a debug file of a server' "$(FATHOM_DEBUGINFOD=http://x.invalid with_path)" "$wanted"
+	like 'the servers are those that were named' "$(cat "$TMP/asked")" "^http://x.invalid debuginfo $id"
+else
+	skip 'the compiler writes no build id' 2
+fi
 (cd "$TMP/bin/.debug" && cp ../../p.debug . && objcopy --add-gnu-debuglink=p.debug ../p)
 is 'a debug file by link' "$(ask "$TMP/bin/p")" "$wanted"
 if command -v dwz >/dev/null; then
@@ -135,7 +151,7 @@ broken=0
 for i in $(seq 1 60); do
 	cp "$TMP/p" "$TMP/damaged"
 	for j in 1 2 3 4 5 6; do
-		printf "\\x$(printf %x $(((i * 37 + j * 11) % 256)))" |
+		printf '%b' "\\x$(printf %x $(((i * 37 + j * 11) % 256)))" |
 			dd of="$TMP/damaged" bs=1 seek=$(((i * 7919 + j * 104729) % size)) conv=notrunc status=none
 	done
 	timeout 10 "$SRCLINE" lines "$TMP/damaged" <<<"$want" >/dev/null 2>&1

@@ -135,6 +135,27 @@ printf '%s\n' _ZN4core3fmt9Formatter3pad17h1234567890abcdefE _RNvCs1234_7mycrate
 is 'names of Rust and D as c++filt reads them' "$("$SYMBOL" demangle <"$TMP/m")" \
 	"$(c++filt -i -s rust <"$TMP/m" | c++filt -i | c++filt -i -s dlang)"
 
+# A stripped Go program still names its functions; those of assembler without their ".abi0".
+cat >"$TMP/t.go" <<'GO'
+package main
+
+import "fmt"
+
+//go:noinline
+func work(n int) int { return n * n }
+func main()          { fmt.Println(work(7)) }
+GO
+if command -v go >/dev/null && (cd "$TMP" && export GOCACHE=$TMP/gocache GO111MODULE=off GOFLAGS= &&
+	go build -o go-full t.go && go build -ldflags '-s -w' -o go-bare t.go) 2>/dev/null; then
+	nm "$TMP/go-full" | awk '$2 ~ /^[tT]$/ && $3 ~ /^(main|runtime|fmt)\./ { print $1, $3 }' >"$TMP/known"
+	n=$(cut -d' ' -f1 "$TMP/known" | SYMBOL_DEBUG_DIR=$TMP/none "$SYMBOL" names "$TMP/go-bare" |
+		awk '{ print $4 }' | paste -d' ' - "$TMP/known" | sed 's/\.abi0//' | awk '$1 != $3' | wc -l)
+	ok "Go, stripped: all but $n of $(wc -l <"$TMP/known") functions" \
+		test "$((n * 100))" -lt "$(wc -l <"$TMP/known")"
+else
+	skip 'no Go here'
+fi
+
 # The kernel's.
 if [ "$(id -u)" -eq 0 ] && [ -r /proc/kallsyms ]; then
 	awk '$2 == "T" && !/__pfx_|__cfi_/ && $4 == "" { print $1, $3 }' /proc/kallsyms |

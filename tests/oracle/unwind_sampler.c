@@ -2,9 +2,11 @@
 /*
  * The kernel's unwinder on a program that this one starts, and on its children:
  *
- *	unwind_sampler [--cold] [-F HZ] SECONDS program args...
+ *	unwind_sampler [--cold] [--frames] [-F HZ] SECONDS program args...
  *
- * --cold begins without any table. Prints one line
+ * --cold begins without any table. --frames prints each sample as a line "= END", and its user
+ * frames, innermost first: "function file:line" for those of Python, else an address in hex.
+ * Prints one line
  *
  *	samples user root depth deepest rescued lost micros
  *
@@ -27,8 +29,23 @@ enum { EVENT = 3, EVENTS = 4 };
 
 struct tally {
 	u64 samples, user, root, frames, deepest, rescued, wrong_event;
+	u64 python; /* samples with functions of Python */
 	u64 ends[UNWIND_END_COUNT];
+	const struct sampler *shown; /* to be printed */
 };
+
+static void print_frame(const struct python_names *p, u64 address)
+{
+	const struct python_function *f = python_names_find(p, address);
+
+	if (!f) {
+		printf("%llx\n", (unsigned long long)address);
+		return;
+	}
+	printf("%s %s:%llu\n", intern_get(&p->strings, f->name), intern_get(&p->strings, f->file),
+	       (unsigned long long)(f->line +
+				    (address - PYTHON_MAP_START - f->start) / PYTHON_LINE_UNITS));
+}
 
 static int on_sample(void *ctx, const struct sampler_sample *s)
 {
@@ -44,6 +61,12 @@ static int on_sample(void *ctx, const struct sampler_sample *s)
 	t->frames += s->n_user;
 	t->deepest = MAX(t->deepest, s->n_user);
 	t->rescued += s->rescued;
+	t->python += s->python;
+	if (!t->shown)
+		return 0;
+	printf("= %s %s\n", unwind_end_key(s->end), s->rescued ? "rescued" : "");
+	for (u32 i = 0; i < s->n_user; i++)
+		print_frame(sampler_python(t->shown), s->user[i]);
 	return 0;
 }
 
@@ -121,6 +144,11 @@ static void report(const struct tally *t, const struct sampler_stats *stats)
 		if (t->ends[i] && i != UNWIND_END_ROOT)
 			printf("# %s %llu\n", unwind_end_key(i), (unsigned long long)t->ends[i]);
 	}
+	if (t->python)
+		printf("# python %llu frames %llu unplaced %llu unreadable %llu\n",
+		       (unsigned long long)t->python, (unsigned long long)stats->python_frames,
+		       (unsigned long long)stats->python_unplaced,
+		       (unsigned long long)stats->python_unreadable);
 	if (t->wrong_event)
 		printf("# wrong_event %llu\n", (unsigned long long)t->wrong_event);
 	printf("%llu %llu %llu %.1f %llu %llu %llu %.1f\n", (unsigned long long)t->samples,
@@ -129,7 +157,7 @@ static void report(const struct tally *t, const struct sampler_stats *stats)
 	       (unsigned long long)t->rescued, (unsigned long long)stats->lost, mean_micros());
 }
 
-static int run(double seconds, bool cold, u64 hz, char **argv)
+static int run(double seconds, bool cold, bool frames, u64 hz, char **argv)
 {
 	_cleanup_err_ struct err e = ERR_INIT;
 	struct sampler_stats stats;
@@ -143,6 +171,7 @@ static int run(double seconds, bool cold, u64 hz, char **argv)
 	}
 	if (!cold)
 		sampler_running(s);
+	t.shown = frames ? s : NULL;
 	_cleanup_close_ int statistics = bpf_enable_stats(BPF_STATS_RUN_TIME);
 
 	if (pipe2(gate, O_CLOEXEC))
@@ -167,19 +196,21 @@ static int run(double seconds, bool cold, u64 hz, char **argv)
 
 int main(int argc, char **argv)
 {
-	bool cold = false;
+	bool cold = false, frames = false;
 	u64 hz = 499;
 	int i = 1;
 
 	for (; i < argc && argv[i][0] == '-'; i++) {
 		if (streq(argv[i], "--cold"))
 			cold = true;
+		else if (streq(argv[i], "--frames"))
+			frames = true;
 		else if (streq(argv[i], "-F") && i + 1 < argc)
 			hz = strtoull(argv[++i], NULL, 10);
 	}
 	if (argc - i < 2) {
-		fprintf(stderr, "usage: unwind_sampler [--cold] [-F HZ] SECONDS program...\n");
+		fprintf(stderr, "usage: unwind_sampler [--cold] [--frames] [-F HZ] SECONDS program...\n");
 		return 2;
 	}
-	return run(strtod(argv[i], NULL), cold, hz, argv + i + 1);
+	return run(strtod(argv[i], NULL), cold, frames, hz, argv + i + 1);
 }

@@ -25,6 +25,7 @@ reads() {
 		skip "$name: perf cannot record it: $(grep -m 1 . record.err)"
 		return
 	fi
+	"$TOP/tests/oracle/script_unleak.py" p.data
 	perf script --no-inline ${fields:+-F "$fields"} -i p.data >perf.txt 2>perf.err </dev/null
 	"$FATHOM" script --no-inline --max-stack 127 ${fields:+-F "$fields"} -i p.data >ours.txt 2>ours.err
 	# shellcheck disable=SC2086

@@ -30,7 +30,8 @@ static void make(struct emit *e)
 	kit_close(e);
 }
 
-static int run_bytes(struct emit *e, const struct script_opts *opts, struct buf *out, struct err *err)
+static int run_bytes(struct emit *e, const struct script_opts *opts, struct buf *out,
+		     struct err *err)
 {
 	struct recording *r;
 	int ret;
@@ -80,8 +81,9 @@ TEST(fields)
 {
 	CHECK_RUN(OPTS(0), "time", "    1.500000: \n    2.000003: \n");
 	CHECK_RUN(OPTS(.ns = true), "time", "    1.500000000: \n    2.000003000: \n");
-	CHECK_RUN(OPTS(0), "comm,pid,tid", "          worker   500/501   \n"
-					   "          worker   500/501   \n");
+	CHECK_RUN(OPTS(0), "comm,pid,tid",
+		  "          worker   500/501   \n"
+		  "          worker   500/501   \n");
 	CHECK_RUN(OPTS(0), "pid", "  500 \n  500 \n");
 	CHECK_RUN(OPTS(0), "cpu,misc", "[003] U     \n[003] U     \n");
 	CHECK_RUN(OPTS(.reltime = true), "time", "    0.000000: \n    0.500003: \n");
@@ -118,8 +120,8 @@ TEST(other_records)
 
 TEST(field_lists)
 {
-	static const char *const bad[] = { "", "nothing", "comm,+pid", "+pid,comm", "xx:comm",
-					   "hw:trace", "comm,,no" };
+	static const char *const bad[] = { "",        "nothing",  "comm,+pid", "+pid,comm",
+					   "xx:comm", "hw:trace", "comm,,no" };
 	struct script_fields f;
 
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {

@@ -169,6 +169,45 @@ TEST(lines_belong_to_the_code_behind_them)
 	jitdump_release(&d);
 }
 
+static void put_line(struct buf *body, u64 address, u32 line, const char *file)
+{
+	put64(body, address);
+	put32(body, line);
+	put32(body, 0);
+	buf_add(body, file, strlen(file) + 1);
+}
+
+/* V8 counts from an ELF header before the code; node 20 writes stray bytes between its lines. */
+TEST(lines_of_v8)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT, good = BUF_INIT, bad = BUF_INIT;
+	struct jitdump d = JITDUMP_INIT;
+	const struct jitdump_entry *e;
+
+	put_header(&b, 7);
+	put64(&good, 0x1000);
+	put64(&good, 2);
+	put_line(&good, 0x1040, 5, "w.js");
+	put_line(&good, 0x1060, 6, "w.js");
+	put_record(&b, 2, 0, &good);
+	put_load(&b, 1, 0x1000, 0x40, 1, "good");
+	put64(&bad, 0x2000);
+	put64(&bad, 2);
+	put_line(&bad, 0x2040, 5, "F");
+	put_line(&bad, 0x849acea14103a480, 6, "s");
+	put_record(&b, 2, 0, &bad);
+	put_load(&b, 2, 0x2000, 0x40, 2, "bad");
+	jitdump_update(&d, read_buf, &b, b.len);
+	e = jitdump_find(&d, 0x1000, 0);
+	CHECK_EQ(jitdump_line(&d, e, 0x1000)->line, 5);
+	CHECK_EQ(jitdump_line(&d, e, 0x101f)->line, 5);
+	CHECK_EQ(jitdump_line(&d, e, 0x1020)->line, 6);
+	e = jitdump_find(&d, 0x2010, 0);
+	CHECK_STR(jitdump_str(&d, e->name), "bad");
+	CHECK(!jitdump_line(&d, e, 0x2010));
+	jitdump_release(&d);
+}
+
 /* Whatever part of the file is there: no entry is lost, none comes twice. */
 TEST(a_dump_that_grows_is_read_in_parts)
 {

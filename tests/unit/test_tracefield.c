@@ -19,19 +19,19 @@ struct PACKED data {
 	char text[8];
 };
 
-#define FIELDS                                                                          \
-	"name: test\nID: 7\nformat:\n"                                                  \
-	"\tfield:unsigned long common_type;\toffset:0;\tsize:8;\tsigned:0;\n\n"         \
-	"\tfield:pid_t pid;\toffset:8;\tsize:4;\tsigned:1;\n"                           \
-	"\tfield:unsigned int flags;\toffset:12;\tsize:4;\tsigned:0;\n"                 \
-	"\tfield:unsigned long address;\toffset:16;\tsize:8;\tsigned:0;\n"              \
-	"\tfield:char comm[16];\toffset:24;\tsize:16;\tsigned:0;\n"                     \
-	"\tfield:__data_loc char[] text;\toffset:40;\tsize:4;\tsigned:0;\n"             \
-	"\tfield:__u8 ip4[4];\toffset:44;\tsize:4;\tsigned:0;\n"                        \
-	"\tfield:__u8 ip6[16];\toffset:48;\tsize:16;\tsigned:0;\n"                      \
-	"\tfield:unsigned char mac[6];\toffset:64;\tsize:6;\tsigned:0;\n"               \
-	"\tfield:short small;\toffset:70;\tsize:2;\tsigned:1;\n"                        \
-	"\tfield:u32 numbers[3];\toffset:72;\tsize:12;\tsigned:0;\n\n"                  \
+#define FIELDS                                                                  \
+	"name: test\nID: 7\nformat:\n"                                          \
+	"\tfield:unsigned long common_type;\toffset:0;\tsize:8;\tsigned:0;\n\n" \
+	"\tfield:pid_t pid;\toffset:8;\tsize:4;\tsigned:1;\n"                   \
+	"\tfield:unsigned int flags;\toffset:12;\tsize:4;\tsigned:0;\n"         \
+	"\tfield:unsigned long address;\toffset:16;\tsize:8;\tsigned:0;\n"      \
+	"\tfield:char comm[16];\toffset:24;\tsize:16;\tsigned:0;\n"             \
+	"\tfield:__data_loc char[] text;\toffset:40;\tsize:4;\tsigned:0;\n"     \
+	"\tfield:__u8 ip4[4];\toffset:44;\tsize:4;\tsigned:0;\n"                \
+	"\tfield:__u8 ip6[16];\toffset:48;\tsize:16;\tsigned:0;\n"              \
+	"\tfield:unsigned char mac[6];\toffset:64;\tsize:6;\tsigned:0;\n"       \
+	"\tfield:short small;\toffset:70;\tsize:2;\tsigned:1;\n"                \
+	"\tfield:u32 numbers[3];\toffset:72;\tsize:12;\tsigned:0;\n\n"          \
 	"print fmt: "
 
 static const struct data sample = {
@@ -77,11 +77,11 @@ static void print(const char *fmt, u32 size, struct buf *out)
 	tracefield_free(t);
 }
 
-#define CHECK_PRINT(fmt, wanted)                             \
-	do {                                                 \
-		_cleanup_buf_ struct buf out_ = BUF_INIT;    \
-		print(fmt, sizeof(sample), &out_);           \
-		CHECK_STR(buf_str(&out_), wanted);           \
+#define CHECK_PRINT(fmt, wanted)                          \
+	do {                                              \
+		_cleanup_buf_ struct buf out_ = BUF_INIT; \
+		print(fmt, sizeof(sample), &out_);        \
+		CHECK_STR(buf_str(&out_), wanted);        \
 	} while (0)
 
 _Static_assert(offsetof(struct data, text) == 84, "as in FIELDS");
@@ -127,7 +127,8 @@ TEST(flags_and_names)
 	CHECK_PRINT("\"%s\", __print_flags(REC->flags, \"|\", { 1, \"A\" })", "A|0x4");
 	CHECK_PRINT("\"%s\", __print_flags(0, \"|\", { 1, \"A\" })", "");
 	CHECK_PRINT("\"%s\", __print_flags(4, \"\", { 4UL, \"Z\" }, { 0, ((void *)0) } )", "Z");
-	CHECK_PRINT("\"%s\", __print_symbolic(REC->flags, { 4, \"four\" }, { 5, \"five\" })", "five");
+	CHECK_PRINT("\"%s\", __print_symbolic(REC->flags, { 4, \"four\" }, { 5, \"five\" })",
+		    "five");
 	CHECK_PRINT("\"%s\", __print_symbolic(REC->flags, { 4, \"four\" })", "0x5");
 	CHECK_PRINT("\"%s\", __print_symbolic(REC->pid, { -2, \"minus\" })", "minus");
 	CHECK_PRINT("\"%s\", __print_hex(REC->mac, 3)", "01 02 03");

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The scheduler's events out of a recording (ours, or of 'perf sched record'), and what is made of
+ * them: delays of tasks, the history of switches, who ran where.
+ *
+ * Recordings have gaps: events are lost, and some machines do not deliver every switch. So nothing
+ * here takes for granted that the task that leaves a CPU is the one that came last.
+ */
+#ifndef ANALYSIS_SCHED_H
+#define ANALYSIS_SCHED_H
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/intern.h"
+#include "base/map.h"
+#include "base/parse.h"
+#include "base/vec.h"
+#include "result/result.h"
+
+enum sched_type {
+	SCHED_SWITCH,
+	SCHED_WAKING,
+	SCHED_WAKEUP,
+	SCHED_WAKEUP_NEW,
+	SCHED_MIGRATE,
+	SCHED_RUNTIME,
+	SCHED_FORK,
+	SCHED_TYPES
+};
+
+enum { SCHED_COMM = 16, SCHED_CPUS_MOST = 4096 };
+
+struct sched_event {
+	enum sched_type type;
+	u32 cpu;
+	u64 time;
+	u32 tid;      /* who ran when it happened */
+	u32 prev;     /* SWITCH: who leaves */
+	u32 next;     /* SWITCH: who comes; else whom it is about */
+	u32 from, to; /* MIGRATE: CPUs */
+	u64 state;    /* SWITCH: of prev, as the tracepoint writes it */
+	u64 runtime;
+	const char *prev_comm; /* SCHED_COMM bytes, perhaps without NUL */
+	const char *next_comm;
+};
+
+/* State letter as perf writes it; 'R' for those that would go on running. */
+char sched_state_char(u64 state);
+
+/* Names of tasks, as the records of the recording tell them. */
+struct sched_names {
+	struct intern strings;
+	struct map by_tid;     /* tid -> string */
+	struct map pids;       /* tid -> pid */
+	bool has[SCHED_TYPES]; /* the recording has events of this type */
+	u64 lost;
+	u64 events;
+	u64 bad; /* events whose data is too short */
+	u64 first, last;
+	u32 cpus; /* highest seen + 1 */
+};
+
+void sched_names_release(struct sched_names *n);
+/* Never empty: ":TID" when nothing is known. */
+const char *sched_comm(struct sched_names *n, u32 tid);
+/* 0: not known. */
+u32 sched_pid(const struct sched_names *n, u32 tid);
+
+/* Which events are looked at. */
+struct sched_filter {
+	const range_list *pids; /* processes or threads; NULL or empty: all */
+	const range_list *cpus;
+	u64 from, to;  /* ns; 0: open */
+	bool relative; /* since the first event */
+};
+
+typedef int (*sched_fn)(void *ctx, const struct sched_event *ev);
+
+/*
+ * Replays in order of time. @names is filled as it goes and may be used by @fn. Events outside the
+ * filter's time are not delivered. -ENODATA when there is no sched_switch at all. @path may be
+ * NULL, then @fd is read.
+ */
+int sched_read(const char *path, int fd, const struct sched_filter *filter,
+	       struct sched_names *names, sched_fn fn, void *ctx, struct err *e);
+bool sched_filter_task(const struct sched_filter *f, const struct sched_names *n, u32 tid);
+bool sched_filter_cpu(const struct sched_filter *f, u32 cpu);
+/* Loss counters and gaps. */
+void sched_health(const struct sched_names *n, struct result *ret);
+
+/* --- latency ---------------------------------------------------------------------------------- */
+
+struct sched_latency;
+struct sched_latency *sched_latency_new(struct sched_names *names,
+					const struct sched_filter *filter);
+void sched_latency_free(struct sched_latency *l);
+int sched_latency_event(void *latency, const struct sched_event *ev);
+/* @sort: "avg,max,switches,runtime,comm,pid" in any order, NULL: so. @merge: tasks of one name. */
+int sched_latency_result(struct sched_latency *l, const char *sort, bool merge, u32 lines,
+			 struct result *ret, struct err *e);
+
+/* --- the history of switches ------------------------------------------------------------------ */
+
+struct sched_turn {
+	u64 time; /* it left the CPU then */
+	u32 cpu;
+	u32 tid;
+	u32 next;
+	char state;
+	bool gap; /* the CPU's last switch was not to this task: its run time is a guess */
+	u64 wait; /* from its last leaving to its coming: asleep or not */
+	u64 sleep, iowait, preempt; /* what that was */
+	u64 delay;                  /* from waking to coming */
+	u64 run;
+};
+
+typedef int (*sched_turn_fn)(void *ctx, const struct sched_turn *t);
+struct sched_wake {
+	u64 time;
+	u32 cpu;
+	u32 waker;
+	u32 wakee;
+};
+typedef int (*sched_wake_fn)(void *ctx, const struct sched_wake *w);
+
+struct sched_timehist;
+/* @on_wake may be NULL. Idle tasks are told only with @idle. */
+struct sched_timehist *sched_timehist_new(struct sched_names *names,
+					  const struct sched_filter *filter, bool idle,
+					  sched_turn_fn on_turn, sched_wake_fn on_wake, void *ctx);
+void sched_timehist_free(struct sched_timehist *t);
+int sched_timehist_event(void *timehist, const struct sched_event *ev);
+/* Per task: sums of the above. */
+void sched_timehist_result(struct sched_timehist *t, u32 lines, struct result *ret);
+
+/* --- who ran where ---------------------------------------------------------------------------- */
+
+/* One stretch of a task on a CPU, or of its waiting for one. */
+struct sched_stretch {
+	u64 begin, end;
+	u32 cpu;
+	u32 tid;
+	u32 waker; /* of a wait: who woke it, 0: nobody (preempted) */
+	bool waiting;
+};
+typedef VEC(struct sched_stretch) stretch_list;
+
+struct sched_map {
+	struct sched_names *names;
+	const struct sched_filter *filter;
+	stretch_list stretches;
+	VEC(struct sched_wake) wakes;
+	VEC(struct sched_event) switches; /* for the text; comm pointers are void */
+	struct map ready;                 /* tid -> index of its wait in progress + 1 */
+	struct {
+		u32 tid;
+		u64 since; /* 0: not known */
+	} cpus[SCHED_CPUS_MOST];
+	u64 dropped; /* beyond SCHED_STRETCHES_MOST */
+};
+
+enum { SCHED_STRETCHES_MOST = 2 << 20 };
+
+struct sched_map *sched_map_new(struct sched_names *names, const struct sched_filter *filter);
+void sched_map_free(struct sched_map *m);
+int sched_map_event(void *map, const struct sched_event *ev);
+void sched_map_finish(struct sched_map *m);
+/* A column for each CPU, a line for each switch. */
+void sched_map_text(struct sched_map *m, struct buf *out);
+/* A picture that zooms; @html: as a page of its own. */
+void sched_map_svg(struct sched_map *m, bool html, struct buf *out);
+void sched_map_result(struct sched_map *m, u32 lines, struct result *ret);
+
+/* --- summary ---------------------------------------------------------------------------------- */
+
+struct sched_summary;
+struct sched_summary *sched_summary_new(struct sched_names *names,
+					const struct sched_filter *filter);
+void sched_summary_free(struct sched_summary *s);
+int sched_summary_event(void *summary, const struct sched_event *ev);
+/* @machine: the heat map as numbers and not as a picture of text. */
+void sched_summary_result(struct sched_summary *s, u32 lines, bool machine, struct result *ret);
+
+#endif

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How long tasks wait for a CPU. A delay begins when a task is woken or loses its CPU while it
+ * wants to go on, and ends when it gets one. The rules are those of 'perf sched latency'.
+ */
+#include "analysis/sched.h"
+
+enum atom_state { ATOM_NONE, ATOM_SLEEPING, ATOM_WAIT, ATOM_RUNS, ATOM_VOID };
+
+struct task_delay {
+	u32 tid;
+	u32 merged;
+	enum atom_state state;
+	u64 out;
+	u64 wake;
+	u64 runtime;
+	u64 switches; /* delays that ended */
+	u64 total;
+	u64 max;
+	u64 max_begin, max_end;
+	const char *comm;
+};
+
+struct sched_latency {
+	struct sched_names *names;
+	const struct sched_filter *filter;
+	VEC(struct task_delay) tasks;
+	struct map by_tid;
+	u64 unordered;
+};
+
+struct sched_latency *sched_latency_new(struct sched_names *names,
+					const struct sched_filter *filter)
+{
+	struct sched_latency *l = xcalloc(1, sizeof(*l));
+
+	l->names = names;
+	l->filter = filter;
+	return l;
+}
+
+void sched_latency_free(struct sched_latency *l)
+{
+	if (!l)
+		return;
+	vec_release(&l->tasks);
+	map_release(&l->by_tid);
+	free(l);
+}
+
+static struct task_delay *task_of(struct sched_latency *l, u32 tid)
+{
+	u64 *at = map_at(&l->by_tid, tid);
+	struct task_delay *t;
+
+	if (*at)
+		return &l->tasks.items[*at - 1];
+	t = vec_new(&l->tasks);
+	t->tid = tid;
+	t->merged = 1;
+	*at = l->tasks.len;
+	return t;
+}
+
+static void task_out(struct task_delay *t, bool runnable, u64 time)
+{
+	t->out = time;
+	t->wake = runnable ? time : 0;
+	t->state = runnable ? ATOM_WAIT : ATOM_SLEEPING;
+}
+
+static void task_in(struct task_delay *t, u64 time)
+{
+	u64 delay;
+
+	if (t->state == ATOM_NONE)
+		task_out(t, true, time);
+	if (t->state != ATOM_WAIT)
+		return;
+	if (time < t->wake) {
+		t->state = ATOM_VOID;
+		return;
+	}
+	t->state = ATOM_RUNS;
+	delay = time - t->wake;
+	t->total += delay;
+	t->switches++;
+	if (delay > t->max) {
+		t->max = delay;
+		t->max_begin = t->wake;
+		t->max_end = time;
+	}
+}
+
+static void task_woken(struct sched_latency *l, struct task_delay *t, u64 time)
+{
+	if (t->state == ATOM_NONE)
+		task_out(t, false, time);
+	/* a task that is still on the run queue only gets its state changed */
+	if (t->state != ATOM_SLEEPING)
+		return;
+	if (t->out > time) {
+		l->unordered++;
+		return;
+	}
+	t->state = ATOM_WAIT;
+	t->wake = time;
+}
+
+int sched_latency_event(void *latency, const struct sched_event *ev)
+{
+	struct sched_latency *l = latency;
+
+	if (!sched_filter_cpu(l->filter, ev->cpu))
+		return 0;
+	switch (ev->type) {
+	case SCHED_SWITCH:
+		task_out(task_of(l, ev->prev), sched_state_char(ev->state) == 'R', ev->time);
+		task_in(task_of(l, ev->next), ev->time);
+		break;
+	case SCHED_WAKING:
+		/* the moment at which it is on the run queue is better, where there is one */
+		if (l->names->has[SCHED_WAKEUP])
+			break;
+		task_woken(l, task_of(l, ev->next), ev->time);
+		break;
+	case SCHED_WAKEUP:
+	case SCHED_WAKEUP_NEW: task_woken(l, task_of(l, ev->next), ev->time); break;
+	case SCHED_RUNTIME: task_of(l, ev->next)->runtime += ev->runtime; break;
+	default: break;
+	}
+	return 0;
+}
+
+/* --- the table -------------------------------------------------------------------------------- */
+
+static double average(const struct task_delay *t)
+{
+	return t->switches ? (double)t->total / (double)t->switches : 0;
+}
+
+struct sort_key {
+	const char *name;
+	int (*compare)(const struct task_delay *a, const struct task_delay *b);
+};
+
+#define COMPARE(a, b) ((a) < (b) ? 1 : (a) > (b) ? -1 : 0)
+
+static int cmp_avg(const struct task_delay *a, const struct task_delay *b)
+{
+	return COMPARE(average(a), average(b));
+}
+
+static int cmp_max(const struct task_delay *a, const struct task_delay *b)
+{
+	return COMPARE(a->max, b->max);
+}
+
+static int cmp_switches(const struct task_delay *a, const struct task_delay *b)
+{
+	return COMPARE(a->switches, b->switches);
+}
+
+static int cmp_runtime(const struct task_delay *a, const struct task_delay *b)
+{
+	return COMPARE(a->runtime, b->runtime);
+}
+
+static int cmp_comm(const struct task_delay *a, const struct task_delay *b)
+{
+	return strcmp(a->comm, b->comm);
+}
+
+static int cmp_pid(const struct task_delay *a, const struct task_delay *b)
+{
+	return COMPARE(b->tid, a->tid);
+}
+
+static const struct sort_key sort_keys[] = {
+	{ "avg", cmp_avg },         { "max", cmp_max },         { "switches", cmp_switches },
+	{ "switch", cmp_switches }, { "runtime", cmp_runtime }, { "comm", cmp_comm },
+	{ "pid", cmp_pid },
+};
+
+enum { KEYS_MOST = 8 };
+
+struct sort_order {
+	const struct sort_key *keys[KEYS_MOST];
+	u32 n;
+};
+
+static int parse_sort(const char *text, struct sort_order *ret, struct err *e)
+{
+	_cleanup_free_ char *copy = xstrdup(text);
+	char *save = NULL;
+
+	ret->n = 0;
+	for (char *w = strtok_r(copy, ", ", &save); w; w = strtok_r(NULL, ", ", &save)) {
+		const struct sort_key *found = NULL;
+
+		for (size_t i = 0; i < ARRAY_SIZE(sort_keys); i++)
+			found = streq(sort_keys[i].name, w) ? &sort_keys[i] : found;
+		if (!found) {
+			err_set(e, EINVAL, "cannot sort by '%s'", w);
+			err_hint(e, "sort keys are avg, max, switches, runtime, comm, pid");
+			return -EINVAL;
+		}
+		if (ret->n < KEYS_MOST)
+			ret->keys[ret->n++] = found;
+	}
+	return 0;
+}
+
+static int by_order(const void *a, const void *b, void *order)
+{
+	const struct sort_order *o = order;
+
+	for (u32 i = 0; i < o->n; i++) {
+		int c = o->keys[i]->compare(a, b);
+
+		if (c)
+			return c;
+	}
+	return cmp_pid(a, b);
+}
+
+/* Tasks of one name become one line. */
+static void merge_names(struct sched_latency *l)
+{
+	struct map known = MAP_INIT;
+	size_t n = 0;
+
+	for (size_t i = 0; i < l->tasks.len; i++) {
+		const struct task_delay t = l->tasks.items[i];
+		u64 *at = map_at(&known, intern_str(&l->names->strings, t.comm));
+		struct task_delay *into;
+
+		if (!*at) {
+			l->tasks.items[n++] = t;
+			*at = n;
+			continue;
+		}
+		into = &l->tasks.items[*at - 1];
+		into->merged++;
+		into->runtime += t.runtime;
+		into->switches += t.switches;
+		into->total += t.total;
+		if (t.max > into->max) {
+			into->max = t.max;
+			into->max_begin = t.max_begin;
+			into->max_end = t.max_end;
+		}
+	}
+	l->tasks.len = n;
+	map_release(&known);
+}
+
+/* Those that never ran in our sight, the idle tasks, and what nobody asked for. */
+static void drop_silent(struct sched_latency *l)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < l->tasks.len; i++) {
+		struct task_delay t = l->tasks.items[i];
+
+		t.comm = sched_comm(l->names, t.tid);
+		if (!t.tid || !t.switches || streq(t.comm, "swapper") ||
+		    !sched_filter_task(l->filter, l->names, t.tid))
+			continue;
+		l->tasks.items[n++] = t;
+	}
+	l->tasks.len = n;
+}
+
+static void add_row(const struct task_delay *t, struct table *table, struct result *ret)
+{
+	struct row *r = table_row(ret, table);
+
+	r->cells[0] = value_text(ret, t->comm);
+	if (t->merged == 1)
+		r->cells[1] = value_u(VALUE_PID, t->tid);
+	r->cells[2] = value_u(VALUE_COUNT, t->merged);
+	r->cells[3] = value_u(VALUE_DURATION, t->runtime);
+	r->cells[4] = value_u(VALUE_COUNT, t->switches);
+	r->cells[5] = value_u(VALUE_DURATION, (u64)average(t));
+	r->cells[6] = value_u(VALUE_DURATION, t->max);
+	r->cells[7] = value_textf(ret, "%.6f", (double)t->max_begin / 1e9);
+	r->cells[8] = value_textf(ret, "%.6f", (double)t->max_end / 1e9);
+	r->cells[9] = value_u(VALUE_DURATION, t->total);
+}
+
+int sched_latency_result(struct sched_latency *l, const char *sort, bool merge, u32 lines,
+			 struct result *ret, struct err *e)
+{
+	static const struct column columns[] = {
+		{ "comm", "TASK", VALUE_TEXT, 0 },
+		{ "tid", "TID", VALUE_PID, 0 },
+		{ "tasks", "TASKS", VALUE_COUNT, 0 },
+		{ "runtime_ns", "RUNTIME", VALUE_DURATION, 0 },
+		{ "switches", "SWITCHES", VALUE_COUNT, 0 },
+		{ "average_delay_ns", "AVG DELAY", VALUE_DURATION, 0 },
+		{ "max_delay_ns", "MAX DELAY", VALUE_DURATION, 0 },
+		{ "max_begin_s", "FROM", VALUE_TEXT, 0 },
+		{ "max_end_s", "TO", VALUE_TEXT, 0 },
+		{ "total_delay_ns", "DELAY", VALUE_DURATION, COLUMN_HIDDEN },
+	};
+	struct sort_order order;
+	struct table *t;
+	u64 runtime = 0, switches = 0;
+	int rc = parse_sort(sort ? sort : "avg,max,switches,runtime", &order, e);
+
+	if (rc < 0)
+		return rc;
+	drop_silent(l);
+	if (merge)
+		merge_names(l);
+	if (l->tasks.len > 1)
+		qsort_r(l->tasks.items, l->tasks.len, sizeof(*l->tasks.items), by_order, &order);
+	t = result_table(ret, "tasks", NULL, columns, ARRAY_SIZE(columns));
+	for (size_t i = 0; i < l->tasks.len; i++) {
+		runtime += l->tasks.items[i].runtime;
+		switches += l->tasks.items[i].switches;
+		if (!lines || i < lines)
+			add_row(&l->tasks.items[i], t, ret);
+	}
+	result_fact(ret, "runtime_ns", "ran in all", value_u(VALUE_DURATION, runtime));
+	result_fact(ret, "switches", "switches", value_u(VALUE_COUNT, switches));
+	result_loss(ret, "unordered", "wake-ups before the task had left its CPU", l->unordered);
+	if (!l->names->has[SCHED_RUNTIME])
+		result_note(ret, NOTE_INFO, "record sched:sched_stat_runtime too",
+			    "run times are not in this recording");
+	return 0;
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Who ran where, who waited, who woke whom: stretches of time, and a column for each CPU. */
+#include "analysis/sched.h"
+
+struct sched_map *sched_map_new(struct sched_names *names, const struct sched_filter *filter)
+{
+	struct sched_map *m = xcalloc(1, sizeof(*m));
+
+	m->names = names;
+	m->filter = filter;
+	return m;
+}
+
+void sched_map_free(struct sched_map *m)
+{
+	if (!m)
+		return;
+	vec_release(&m->stretches);
+	vec_release(&m->wakes);
+	vec_release(&m->switches);
+	map_release(&m->ready);
+	free(m);
+}
+
+static size_t add_stretch(struct sched_map *m, const struct sched_stretch *s)
+{
+	if (m->stretches.len >= SCHED_STRETCHES_MOST) {
+		m->dropped++;
+		return 0;
+	}
+	vec_push(&m->stretches, *s);
+	return m->stretches.len;
+}
+
+/* A task wants a CPU from now on. */
+static void begin_wait(struct sched_map *m, u32 tid, u32 cpu, u32 waker, u64 time)
+{
+	u64 *at;
+
+	if (!tid)
+		return;
+	at = map_at(&m->ready, tid);
+	if (!*at)
+		*at = add_stretch(m, &(struct sched_stretch){
+					     .begin = time,
+					     .cpu = cpu,
+					     .tid = tid,
+					     .waker = waker,
+					     .waiting = true,
+				     });
+}
+
+static void end_wait(struct sched_map *m, u32 tid, u32 cpu, u64 time)
+{
+	u64 at = map_get(&m->ready, tid, 0);
+
+	if (!at)
+		return;
+	m->stretches.items[at - 1].end = time;
+	m->stretches.items[at - 1].cpu = cpu;
+	map_del(&m->ready, tid);
+}
+
+static void on_switch(struct sched_map *m, const struct sched_event *ev)
+{
+	u32 tid = m->cpus[ev->cpu].tid;
+	u64 since = m->cpus[ev->cpu].since;
+
+	/* where the CPU's last switch was to somebody else, the begin is not known: nothing drawn
+	 */
+	if (since && ev->prev && tid == ev->prev)
+		add_stretch(m, &(struct sched_stretch){
+				       .begin = since,
+				       .end = ev->time,
+				       .cpu = ev->cpu,
+				       .tid = ev->prev,
+			       });
+	end_wait(m, ev->prev, ev->cpu, ev->time);
+	end_wait(m, ev->next, ev->cpu, ev->time);
+	if (sched_state_char(ev->state) == 'R')
+		begin_wait(m, ev->prev, ev->cpu, 0, ev->time);
+	m->cpus[ev->cpu].tid = ev->next;
+	m->cpus[ev->cpu].since = ev->time;
+	if (m->switches.len < SCHED_STRETCHES_MOST)
+		vec_push(&m->switches, *ev);
+}
+
+int sched_map_event(void *map, const struct sched_event *ev)
+{
+	struct sched_map *m = map;
+
+	if (!sched_filter_cpu(m->filter, ev->cpu))
+		return 0;
+	if (ev->type == SCHED_SWITCH) {
+		on_switch(m, ev);
+	} else if (ev->type == SCHED_WAKING || ev->type == SCHED_WAKEUP_NEW ||
+		   (ev->type == SCHED_WAKEUP && !m->names->has[SCHED_WAKING])) {
+		begin_wait(m, ev->next, ev->cpu, ev->tid, ev->time);
+		if (m->wakes.len < SCHED_STRETCHES_MOST)
+			vec_push(&m->wakes,
+				 (struct sched_wake){ ev->time, ev->cpu, ev->tid, ev->next });
+	}
+	return 0;
+}
+
+/* What goes on at the end of the recording ends there. */
+void sched_map_finish(struct sched_map *m)
+{
+	u64 end = m->names->last;
+
+	for (u32 cpu = 0; cpu < m->names->cpus; cpu++) {
+		if (m->cpus[cpu].since && m->cpus[cpu].tid)
+			add_stretch(m, &(struct sched_stretch){
+					       .begin = m->cpus[cpu].since,
+					       .end = end,
+					       .cpu = cpu,
+					       .tid = m->cpus[cpu].tid,
+				       });
+	}
+	vec_each(s, &m->stretches) {
+		if (!s->end)
+			s->end = end;
+	}
+}
+
+/* --- text ------------------------------------------------------------------------------------- */
+
+/* "A0", "B0", ... "Z0", "A1", ...: short names in order of first sight, as perf has them. */
+static void short_name(u64 n, char ret[4])
+{
+	if (n < 26 * 10)
+		snprintf(ret, 4, "%c%c", (char)('A' + n % 26), (char)('0' + n / 26));
+	else
+		snprintf(ret, 4, "%c%c", (char)('a' + n % 26), (char)('a' + (n / 26) % 26));
+}
+
+void sched_map_text(struct sched_map *m, struct buf *out)
+{
+	_cleanup_map_ struct map names = MAP_INIT; /* tid -> number + 1 */
+	u32 cpus = MAX(m->names->cpus, 1u);
+	_cleanup_free_ u32 *now = xcalloc(cpus, sizeof(*now));
+
+	memset(now, 0xff, cpus * sizeof(*now));
+	vec_each(ev, &m->switches) {
+		bool new = ev->next && !map_find(&names, ev->next);
+		char text[4];
+
+		if (new)
+			map_put(&names, ev->next, names.len + 1);
+		now[ev->cpu] = ev->next;
+		for (u32 cpu = 0; cpu < cpus; cpu++) {
+			buf_addch(out, cpu == ev->cpu ? '*' : ' ');
+			if (now[cpu] == UINT32_MAX)
+				memcpy(text, "  ", 3);
+			else if (!now[cpu])
+				memcpy(text, ". ", 3);
+			else
+				short_name(map_get(&names, now[cpu], 1) - 1, text);
+			buf_addf(out, "%-3s", text);
+		}
+		buf_addf(out, "  %13.6f secs", (double)ev->time / 1e9);
+		if (new) {
+			short_name(map_get(&names, ev->next, 1) - 1, text);
+			buf_addf(out, " %s => %s:%u", text, sched_comm(m->names, ev->next),
+				 ev->next);
+		}
+		buf_addch(out, '\n');
+	}
+}
+
+void sched_map_result(struct sched_map *m, u32 lines, struct result *ret)
+{
+	static const struct column columns[] = {
+		{ "begin_s", "BEGIN", VALUE_TEXT, 0 },
+		{ "duration_ns", "TIME", VALUE_DURATION, 0 },
+		{ "cpu", "CPU", VALUE_PID, 0 },
+		{ "what", "WHAT", VALUE_TEXT, 0 },
+		{ "tid", "TID", VALUE_PID, 0 },
+		{ "comm", "TASK", VALUE_TEXT, 0 },
+		{ "waker_tid", "WAKER", VALUE_PID, 0 },
+		{ "waker", "WOKEN BY", VALUE_TEXT, 0 },
+	};
+	struct table *t = result_table(ret, "stretches", NULL, columns, ARRAY_SIZE(columns));
+	size_t shown = 0;
+
+	vec_each(s, &m->stretches) {
+		struct row *r;
+
+		if (!sched_filter_task(m->filter, m->names, s->tid))
+			continue;
+		if (lines && shown++ >= lines)
+			break;
+		r = table_row(ret, t);
+		r->cells[0] = value_textf(ret, "%.9f", (double)s->begin / 1e9);
+		r->cells[1] = value_u(VALUE_DURATION, s->end - s->begin);
+		r->cells[2] = value_u(VALUE_PID, s->cpu);
+		r->cells[3] = value_text(ret, s->waiting ? "waits" : "runs");
+		r->cells[4] = value_u(VALUE_PID, s->tid);
+		r->cells[5] = value_text(ret, sched_comm(m->names, s->tid));
+		if (s->waiting && s->waker) {
+			r->cells[6] = value_u(VALUE_PID, s->waker);
+			r->cells[7] = value_text(ret, sched_comm(m->names, s->waker));
+		}
+	}
+	result_loss(ret, "stretches_dropped", "stretches beyond the limit", m->dropped);
+}

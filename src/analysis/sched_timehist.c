@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Each turn of a task on a CPU: how long it had been away, how long it waited, how long it ran. */
+#include "analysis/sched.h"
+
+struct task_times {
+	u32 tid;
+	u64 last; /* it left then; 0: never seen */
+	char state;
+	u64 ready; /* woken then; 0: not */
+	u64 turns;
+	u64 run, wait, sleep, iowait, preempt, delay;
+	u64 max_run, max_delay;
+	u64 migrations;
+};
+
+struct cpu_last {
+	u64 time;
+	u32 next;
+};
+
+struct sched_timehist {
+	struct sched_names *names;
+	const struct sched_filter *filter;
+	bool idle;
+	sched_turn_fn on_turn;
+	sched_wake_fn on_wake;
+	void *ctx;
+	VEC(struct task_times) tasks;
+	struct map by_tid;
+	struct cpu_last cpus[SCHED_CPUS_MOST];
+	u64 gaps;
+};
+
+struct sched_timehist *sched_timehist_new(struct sched_names *names,
+					  const struct sched_filter *filter, bool idle,
+					  sched_turn_fn on_turn, sched_wake_fn on_wake, void *ctx)
+{
+	struct sched_timehist *t = xcalloc(1, sizeof(*t));
+
+	t->names = names;
+	t->filter = filter;
+	t->idle = idle;
+	t->on_turn = on_turn;
+	t->on_wake = on_wake;
+	t->ctx = ctx;
+	return t;
+}
+
+void sched_timehist_free(struct sched_timehist *t)
+{
+	if (!t)
+		return;
+	vec_release(&t->tasks);
+	map_release(&t->by_tid);
+	free(t);
+}
+
+/* The idle task of each CPU is a task of its own. */
+static struct task_times *times_of(struct sched_timehist *t, u32 tid, u32 cpu)
+{
+	u64 *at = map_at(&t->by_tid, tid ? tid : 1ull << 32 | cpu);
+	struct task_times *task;
+
+	if (*at)
+		return &t->tasks.items[*at - 1];
+	task = vec_new(&t->tasks);
+	task->tid = tid;
+	*at = t->tasks.len;
+	return task;
+}
+
+static void measure(struct sched_turn *turn, const struct task_times *task, u64 came)
+{
+	if (!came)
+		return;
+	turn->run = turn->time - came;
+	if (task->ready && task->ready <= came)
+		turn->delay = came - task->ready;
+	if (!task->last || task->last > came)
+		return;
+	turn->wait = came - task->last;
+	if (task->state == 'R')
+		turn->preempt = turn->wait;
+	else if (task->state == 'D')
+		turn->iowait = turn->wait;
+	else
+		turn->sleep = turn->wait;
+}
+
+static void sum_up(struct task_times *task, const struct sched_turn *turn)
+{
+	task->turns++;
+	task->run += turn->run;
+	task->wait += turn->wait;
+	task->sleep += turn->sleep;
+	task->iowait += turn->iowait;
+	task->preempt += turn->preempt;
+	task->delay += turn->delay;
+	task->max_run = MAX(task->max_run, turn->run);
+	task->max_delay = MAX(task->max_delay, turn->delay);
+}
+
+static int on_switch(struct sched_timehist *t, const struct sched_event *ev)
+{
+	struct task_times *task = times_of(t, ev->prev, ev->cpu);
+	struct cpu_last *cpu = &t->cpus[ev->cpu];
+	struct sched_turn turn = {
+		.time = ev->time,
+		.cpu = ev->cpu,
+		.tid = ev->prev,
+		.next = ev->next,
+		.state = sched_state_char(ev->state),
+		.gap = cpu->time && cpu->next != ev->prev,
+	};
+	int rc = 0;
+
+	measure(&turn, task, cpu->time);
+	t->gaps += turn.gap;
+	if (sched_filter_task(t->filter, t->names, ev->prev) &&
+	    sched_filter_cpu(t->filter, ev->cpu)) {
+		sum_up(task, &turn);
+		if (t->on_turn && (ev->prev || t->idle))
+			rc = t->on_turn(t->ctx, &turn);
+	}
+	task->last = ev->time;
+	task->state = turn.state;
+	task->ready = 0;
+	cpu->time = ev->time;
+	cpu->next = ev->next;
+	return rc;
+}
+
+static int on_wake(struct sched_timehist *t, const struct sched_event *ev)
+{
+	struct task_times *task = times_of(t, ev->next, ev->cpu);
+	struct sched_wake wake = { ev->time, ev->cpu, ev->tid, ev->next };
+
+	if (!task->ready)
+		task->ready = ev->time;
+	if (t->on_wake && sched_filter_task(t->filter, t->names, ev->next))
+		return t->on_wake(t->ctx, &wake);
+	return 0;
+}
+
+int sched_timehist_event(void *timehist, const struct sched_event *ev)
+{
+	struct sched_timehist *t = timehist;
+
+	switch (ev->type) {
+	case SCHED_SWITCH: return on_switch(t, ev);
+	case SCHED_WAKING:
+	case SCHED_WAKEUP_NEW: return on_wake(t, ev);
+	case SCHED_WAKEUP: return t->names->has[SCHED_WAKING] ? 0 : on_wake(t, ev);
+	case SCHED_MIGRATE: times_of(t, ev->next, ev->cpu)->migrations++; return 0;
+	default: return 0;
+	}
+}
+
+static int by_run(const void *a, const void *b)
+{
+	const struct task_times *x = a, *y = b;
+
+	if (x->run != y->run)
+		return x->run < y->run ? 1 : -1;
+	return x->tid < y->tid ? -1 : x->tid > y->tid;
+}
+
+void sched_timehist_result(struct sched_timehist *t, u32 lines, struct result *ret)
+{
+	static const struct column columns[] = {
+		{ "comm", "TASK", VALUE_TEXT, 0 },
+		{ "tid", "TID", VALUE_PID, 0 },
+		{ "turns", "TURNS", VALUE_COUNT, 0 },
+		{ "run_ns", "RUN", VALUE_DURATION, 0 },
+		{ "max_run_ns", "MAX RUN", VALUE_DURATION, 0 },
+		{ "sleep_ns", "SLEEP", VALUE_DURATION, 0 },
+		{ "iowait_ns", "IO", VALUE_DURATION, 0 },
+		{ "preempt_ns", "PREEMPT", VALUE_DURATION, 0 },
+		{ "delay_ns", "DELAY", VALUE_DURATION, 0 },
+		{ "max_delay_ns", "MAX DELAY", VALUE_DURATION, 0 },
+		{ "migrations", "MIGR", VALUE_COUNT, 0 },
+	};
+	struct table *table = result_table(ret, "tasks", NULL, columns, ARRAY_SIZE(columns));
+
+	vec_sort(&t->tasks, by_run);
+	for (size_t i = 0, shown = 0; i < t->tasks.len && (!lines || shown < lines); i++) {
+		const struct task_times *task = &t->tasks.items[i];
+		struct row *r;
+
+		if (!task->turns || (!task->tid && !t->idle))
+			continue;
+		shown++;
+		r = table_row(ret, table);
+		r->cells[0] = value_text(ret, sched_comm(t->names, task->tid));
+		r->cells[1] = value_u(VALUE_PID, task->tid);
+		r->cells[2] = value_u(VALUE_COUNT, task->turns);
+		r->cells[3] = value_u(VALUE_DURATION, task->run);
+		r->cells[4] = value_u(VALUE_DURATION, task->max_run);
+		r->cells[5] = value_u(VALUE_DURATION, task->sleep);
+		r->cells[6] = value_u(VALUE_DURATION, task->iowait);
+		r->cells[7] = value_u(VALUE_DURATION, task->preempt);
+		r->cells[8] = value_u(VALUE_DURATION, task->delay);
+		r->cells[9] = value_u(VALUE_DURATION, task->max_delay);
+		r->cells[10] = value_u(VALUE_COUNT, task->migrations);
+	}
+	result_loss(ret, "gaps",
+		    "switches whose task had not been seen to come: their run time is a guess",
+		    t->gaps);
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "capture/offcpu_hist.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <linux/perf_event.h>
+#include <sys/syscall.h>
+
+#include "base/buf.h"
+#include "base/log.h"
+#include "base/vec.h"
+#include "host/machine.h"
+#include "offcpu_hist.skel.h"
+
+struct sched_hist_run {
+	struct offcpu_hist_bpf *skel;
+	VEC(struct bpf_link *) links;
+};
+
+static PRINTF_LIKE(2, 0) int on_libbpf(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT;
+
+	if (level != LIBBPF_WARN || log_get_level() < LOG_DEBUG)
+		return 0;
+	buf_vaddf(&text, fmt, ap);
+	log_debug("%s", buf_str(&text));
+	return 0;
+}
+
+/* Since 5.18 the tracepoint hands the state over. */
+static bool has_prev_state(void)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	s32 id = btf ? btf__find_by_name_kind(btf, "btf_trace_sched_switch", BTF_KIND_TYPEDEF) : 0;
+	const struct btf_type *t = id > 0 ? btf__type_by_id(btf, (u32)id) : NULL;
+	bool has;
+
+	while (t && (btf_is_typedef(t) || btf_is_ptr(t)))
+		t = btf__type_by_id(btf, t->type);
+	has = t && btf_is_func_proto(t) && btf_vlen(t) >= 5;
+	btf__free(btf);
+	return has;
+}
+
+static int set_options(struct sched_hist_run *r, const struct sched_hist_opts *o, struct err *e)
+{
+	bool length = o->what == SCHED_HIST_RUNQLEN;
+
+	r->skel->rodata->hist_options.unit = o->unit ? o->unit : 1000;
+	r->skel->rodata->hist_options.what = o->what;
+	r->skel->rodata->hist_options.by = o->by;
+	r->skel->rodata->hist_options.self = (u32)getpid();
+	r->skel->rodata->hist_options.by_pid = o->pids && o->pids->len;
+	r->skel->rodata->hist_options.has_prev_state = has_prev_state();
+	bpf_program__set_autoload(r->skel->progs.hist_length, length);
+	bpf_program__set_autoload(r->skel->progs.hist_switch, !length);
+	bpf_program__set_autoload(r->skel->progs.hist_wakeup, o->what == SCHED_HIST_RUNQLAT);
+	bpf_program__set_autoload(r->skel->progs.hist_wakeup_new, o->what == SCHED_HIST_RUNQLAT);
+	if (o->pids && ranges_count(o->pids) > bpf_map__max_entries(r->skel->maps.hist_pids))
+		return err_set(e, E2BIG, "too many processes are named");
+	return 0;
+}
+
+static int fill_pids(const struct sched_hist_run *r, const range_list *pids, struct err *e)
+{
+	u8 one = 1;
+
+	for (size_t i = 0; pids && i < pids->len; i++) {
+		for (u64 id = pids->items[i].first; id <= pids->items[i].last; id++) {
+			if (bpf_map_update_elem(bpf_map__fd(r->skel->maps.hist_pids),
+						&(u32){ (u32)id }, &one, BPF_ANY))
+				return err_sys(e, errno, "cannot set the filter");
+		}
+	}
+	return 0;
+}
+
+static int attach_clock(struct sched_hist_run *r, u32 cpu, u64 hz, struct err *e)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.freq = 1,
+		.sample_freq = hz,
+	};
+	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	struct bpf_link *link;
+
+	if (fd < 0)
+		return err_sys(e, errno, "cannot sample CPU %u", cpu);
+	link = bpf_program__attach_perf_event(r->skel->progs.hist_length, fd);
+	if (!link) {
+		int rc = err_sys(e, errno, "cannot attach to CPU %u", cpu);
+
+		close(fd);
+		return rc;
+	}
+	vec_push(&r->links, link);
+	return 0;
+}
+
+static int attach_clocks(struct sched_hist_run *r, u64 hz, struct err *e)
+{
+	range_list cpus = { 0 };
+	int rc = machine_online(&cpus, e);
+
+	for (size_t i = 0; rc >= 0 && i < cpus.len; i++) {
+		for (u64 cpu = cpus.items[i].first; rc >= 0 && cpu <= cpus.items[i].last; cpu++)
+			rc = attach_clock(r, (u32)cpu, hz, e);
+	}
+	vec_release(&cpus);
+	return rc;
+}
+
+static int attach(struct sched_hist_run *r, const struct bpf_program *prog, struct err *e)
+{
+	struct bpf_link *link = bpf_program__attach_trace(prog);
+
+	if (!link)
+		return err_sys(e, errno, "cannot attach '%s'", bpf_program__name(prog));
+	vec_push(&r->links, link);
+	return 0;
+}
+
+static int attach_all(struct sched_hist_run *r, const struct sched_hist_opts *o, struct err *e)
+{
+	int rc = 0;
+
+	if (o->what == SCHED_HIST_RUNQLEN)
+		return attach_clocks(r, o->frequency ? o->frequency : 99, e);
+	if (o->what == SCHED_HIST_RUNQLAT) {
+		rc = attach(r, r->skel->progs.hist_wakeup, e);
+		if (!rc)
+			rc = attach(r, r->skel->progs.hist_wakeup_new, e);
+	}
+	return rc ? rc : attach(r, r->skel->progs.hist_switch, e);
+}
+
+static int open_run(struct sched_hist_run *r, const struct sched_hist_opts *o, struct err *e)
+{
+	int rc;
+
+	r->skel = offcpu_hist_bpf__open();
+	if (!r->skel)
+		return err_sys(e, errno, "cannot open the scheduler program");
+	rc = set_options(r, o, e);
+	if (rc)
+		return rc;
+	rc = offcpu_hist_bpf__load(r->skel);
+	if (rc) {
+		err_sys(e, rc, "the kernel does not take the scheduler program");
+		err_hint(e, rc == -EPERM ? "run as root or with CAP_BPF and CAP_PERFMON"
+					 : "it needs typed tracepoints and task storage: Linux "
+					   "5.11 with BTF");
+		return rc == -EPERM ? rc : -EOPNOTSUPP;
+	}
+	rc = fill_pids(r, o->pids, e);
+	return rc ? rc : attach_all(r, o, e);
+}
+
+int sched_hist_new(struct sched_hist_run **ret, const struct sched_hist_opts *opts, struct err *e)
+{
+	struct sched_hist_run *r = xcalloc(1, sizeof(*r));
+	libbpf_print_fn_t print = libbpf_set_print(on_libbpf);
+	int rc = open_run(r, opts, e);
+
+	libbpf_set_print(print);
+	if (rc) {
+		sched_hist_free(r);
+		return rc;
+	}
+	*ret = r;
+	return 0;
+}
+
+void sched_hist_free(struct sched_hist_run *r)
+{
+	if (!r)
+		return;
+	vec_each(link, &r->links)
+		bpf_link__destroy(*link);
+	vec_release(&r->links);
+	offcpu_hist_bpf__destroy(r->skel);
+	free(r);
+}
+
+int sched_hist_take(struct sched_hist_run *r, sched_hist_fn fn, void *ctx)
+{
+	int fd = bpf_map__fd(r->skel->maps.hists), rc = 0;
+	VEC(struct sched_hist_key) keys = { 0 };
+	struct sched_hist_key key, *prev = NULL;
+	struct sched_hist hist;
+
+	while (bpf_map_get_next_key(fd, prev, &key) == 0 && keys.len < SCHED_HIST_KEYS) {
+		vec_push(&keys, key);
+		prev = vec_last(&keys);
+	}
+	vec_each(k, &keys) {
+		if (rc >= 0 && bpf_map_lookup_elem(fd, k, &hist) == 0)
+			rc = fn(ctx, k, &hist);
+		bpf_map_delete_elem(fd, k);
+	}
+	vec_release(&keys);
+	return rc;
+}
+
+static u64 read_counter(const struct sched_hist_run *r, u32 which)
+{
+	int cpus = libbpf_num_possible_cpus();
+	_cleanup_free_ u64 *values = NULL;
+	u64 sum = 0;
+
+	if (cpus <= 0)
+		return 0;
+	values = xcalloc((size_t)cpus, sizeof(*values));
+	if (bpf_map_lookup_elem(bpf_map__fd(r->skel->maps.hist_counters), &which, values))
+		return 0;
+	for (int i = 0; i < cpus; i++)
+		sum += values[i];
+	return sum;
+}
+
+u64 sched_hist_full(const struct sched_hist_run *r)
+{
+	return read_counter(r, SCHED_HIST_COUNT_FULL);
+}
+
+u64 sched_hist_inferred(const struct sched_hist_run *r)
+{
+	return read_counter(r, SCHED_HIST_COUNT_INFERRED);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/runqlat.h"
+
+static int cpudist_run(struct context *ctx, void *args)
+{
+	struct hist_args *a = args;
+
+	return hist_command(ctx, a, a->off ? SCHED_HIST_OFFCPU : SCHED_HIST_ONCPU);
+}
+
+static const struct example cpudist_examples[] = {
+	{ "fathom cpudist -d 5s", "how long each turn on a CPU took" },
+	{ "fathom cpudist -O -d 5s", "how long tasks were off the CPU" },
+	{ "fathom cpudist --by comm -d 5s", "by the name of the task" },
+	{ 0 },
+};
+
+const struct command cmd_cpudist = {
+	.name = "cpudist",
+	.summary = "how long tasks stay on (or, with -O, off) a CPU, as a histogram",
+	.description = "Counts, in the kernel, the length of each turn of a task on a CPU; with -O "
+		       "of each time that it was away.",
+	.question = Q_CPU,
+	.options = hist_options,
+	.args_size = sizeof(struct hist_args),
+	.operands = "[INTERVAL [COUNT]]",
+	.max_operands = 2,
+	.examples = cpudist_examples,
+	.see_also = "fathom-runqlat fathom-runqlen fathom-offcpu",
+	.run = cpudist_run,
+};

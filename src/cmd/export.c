@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/flame.h"
+#include "analysis/fold.h"
+#include "base/fmt.h"
+#include "base/log.h"
+#include "cli/output.h"
+#include "cli/profile_args.h"
+#include "recording/recording.h"
+#include "view/export.h"
+
+struct export_args {
+	struct profile_args profile;
+	struct output_args output;
+	int format;
+	bool format_given;
+	const char *title;
+};
+
+/* A format and the names of files in it. */
+struct export_format {
+	const char *name;
+	const char *suffixes;
+	bool timed; /* samples are not merged */
+	void (*write)(const struct profile *p, const struct export_opts *o, struct buf *out);
+};
+
+static const struct export_format formats[] = {
+	{ "pprof", ".pb.gz .pprof .pb", false, export_pprof },
+	{ "speedscope", ".speedscope.json .speedscope", true, export_speedscope },
+	{ "chrome", ".trace.json .chrome.json", true, export_chrome },
+	{ "firefox", ".firefox.json .profile.json", true, export_firefox },
+	{ "folded", ".folded .collapsed .txt", false, NULL },
+	{ "csv", ".csv", false, export_csv },
+};
+
+static const char *const format_names[] = {
+	"pprof", "speedscope", "chrome", "firefox", "folded", "csv", NULL,
+};
+
+#define AT(field) .offset = offsetof(struct export_args, field)
+
+static const struct opt export_options[] = {
+	{ .type = OPT_INCLUDE, .include = profile_options, AT(profile) },
+	{ .type = OPT_INCLUDE, .include = output_options, AT(output) },
+	{ .name = "format",
+	  .type = OPT_CHOICE,
+	  AT(format),
+	  .arg = "FORMAT",
+	  .choices = format_names,
+	  .given_offset = offsetof(struct export_args, format_given),
+	  .group = "Output",
+	  .help = "what to write (default: what the file's name says)" },
+	{ .name = "title",
+	  .type = OPT_STRING,
+	  AT(title),
+	  .arg = "TEXT",
+	  .group = "Output",
+	  .help = "what the profile is called there (default: the input's name)" },
+	OPT_END,
+};
+
+/* --- build ids ------------------------------------------------------------------------------ */
+
+struct build_ids {
+	struct arena arena;
+	VEC(struct export_build_id) list;
+};
+
+/* What the recording says about its modules; other inputs say nothing. */
+static void read_build_ids(const char *path, struct build_ids *ret)
+{
+	_cleanup_buf_ struct buf hex = BUF_INIT;
+	struct recording *r = NULL;
+
+	if (!path && profile_default_input(&path, NULL) < 0)
+		return;
+	if (streq(path, "-") || recording_open(path, &r, NULL) < 0)
+		return;
+	vec_each(b, &recording_info(r)->build_ids) {
+		buf_reset(&hex);
+		fmt_hex(&hex, b->id, b->id_size);
+		vec_push(&ret->list,
+			 (struct export_build_id){ arena_strdup(&ret->arena, b->path),
+						   arena_strdup(&ret->arena, buf_str(&hex)) });
+	}
+	recording_free(r);
+}
+
+/* --- output --------------------------------------------------------------------------------- */
+
+static int collect(struct buf *text, void *ctx)
+{
+	buf_add(ctx, buf_str(text), text->len);
+	buf_reset(text);
+	return 0;
+}
+
+static int write_profile(struct context *ctx, const struct export_args *a, struct profile *p)
+{
+	const struct export_format *f = &formats[a->format];
+	_cleanup_buf_ struct buf out = BUF_INIT;
+	struct export_opts opts = { .title = a->title };
+	struct build_ids ids = { 0 };
+	struct flame_opts chosen;
+	int r = 0;
+
+	if (!p->samples.len) {
+		err_set(&ctx->err, ENODATA, "there is no sample to export");
+		return EXIT_NOTHING;
+	}
+	flame_choose_event(p, &chosen);
+	opts.event = chosen.event;
+	if (f->write == export_pprof) {
+		read_build_ids(a->profile.input, &ids);
+		opts.build_ids = ids.list.items;
+		opts.n_build_ids = ids.list.len;
+	} else if (p->events.len > 1 && f->write != export_csv) {
+		log_info("only samples of '%s': --event chooses another",
+			 profile_str(p, p->events.items[chosen.event].name));
+	}
+	if (f->write)
+		f->write(p, &opts, &out);
+	else
+		r = fold_write(p,
+			       &(struct fold_opts){ .kernel = true,
+						    .jit = true,
+						    .inlined = true,
+						    .event = chosen.event },
+			       &(struct fold_sink){ collect, &out });
+	vec_release(&ids.list);
+	arena_release(&ids.arena);
+	return r < 0 ? r : output_write(ctx, &a->output, &out);
+}
+
+/* --- the command ---------------------------------------------------------------------------- */
+
+static bool ends_with_any(const char *path, const char *suffixes)
+{
+	_cleanup_free_ char *copy = xstrdup(suffixes);
+	char *save = NULL;
+
+	for (char *s = strtok_r(copy, " ", &save); s; s = strtok_r(NULL, " ", &save))
+		if (ends_with(path, s))
+			return true;
+	return false;
+}
+
+static int choose_format(struct context *ctx, struct export_args *a)
+{
+	if (a->format_given)
+		return 0;
+	for (size_t i = 0; a->output.path && i < ARRAY_SIZE(formats); i++) {
+		if (ends_with_any(a->output.path, formats[i].suffixes)) {
+			a->format = (int)i;
+			return 0;
+		}
+	}
+	err_set(&ctx->err, EINVAL, "what to write is not said");
+	err_hint(&ctx->err, "--format pprof, speedscope, chrome, firefox, folded or csv; or a name "
+			    "like x.pb.gz, x.speedscope.json, x.trace.json");
+	return EXIT_USAGE;
+}
+
+static int export_run_command(struct context *ctx, void *args)
+{
+	struct export_args *a = args;
+	struct load_opts load;
+	struct profile p;
+	int r = choose_format(ctx, a);
+
+	if (!r)
+		r = output_check(ctx, &a->output, NULL);
+	if (r)
+		return r;
+	if (ctx->operands.len)
+		a->profile.input = ctx->operands.items[0];
+	if (!a->output.path && a->format == 0 && isatty(fileno(ctx->out))) {
+		err_set(&ctx->err, EINVAL, "pprof's bytes are not for a terminal");
+		err_hint(&ctx->err, "-o FILE.pb.gz");
+		return EXIT_USAGE;
+	}
+	r = profile_args_opts(&a->profile, &load, &ctx->err);
+	if (r < 0)
+		return EXIT_USAGE;
+	load.merge = !formats[a->format].timed;
+	profile_init(&p);
+	r = profile_args_load(ctx, &a->profile, &load, &p);
+	if (r >= 0)
+		r = write_profile(ctx, a, &p);
+	profile_release(&p);
+	return r;
+}
+
+static const struct example export_examples[] = {
+	{ "fathom export -o cpu.pb.gz", "fathom.data for 'go tool pprof', Parca, Pyroscope" },
+	{ "fathom export -o cpu.speedscope.json", "for speedscope.app" },
+	{ "fathom export --format chrome -o cpu.json", "for ui.perfetto.dev and chrome://tracing" },
+	{ "fathom export --format firefox -o cpu.json", "for profiler.firefox.com" },
+	{ 0 },
+};
+
+const struct command cmd_export = {
+	.name = "export",
+	.summary = "a recording for other people's programs: pprof, speedscope, Perfetto, Firefox",
+	.description =
+		"Writes a recording in a format that another viewer reads. pprof holds all events, "
+		"with threads as labels and build ids where the recording has them. speedscope, "
+		"Chrome (also read by Perfetto) and Firefox hold one event in order of time, a "
+		"track for each thread. Folded stacks and CSV are for scripts.\n\n"
+		"Chrome knows calls, not samples: a call is drawn from the first sample that shows "
+		"it to the last one in a row.",
+	.question = Q_LOOK,
+	.options = export_options,
+	.args_size = sizeof(struct export_args),
+	.operands = "[FILE]",
+	.max_operands = 1,
+	.examples = export_examples,
+	.see_also = "fathom-import fathom-fold fathom-flame",
+	.run = export_run_command,
+};

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/flame.h"
+#include "analysis/fold.h"
+#include "base/log.h"
+#include "cli/output.h"
+#include "cli/profile_args.h"
+
+struct import_args {
+	struct profile_args profile;
+	struct output_args output;
+};
+
+#define AT(field) .offset = offsetof(struct import_args, field)
+
+static const struct opt import_options[] = {
+	{ .type = OPT_INCLUDE, .include = profile_options, AT(profile) },
+	{ .type = OPT_INCLUDE, .include = output_options, AT(output) },
+	OPT_END,
+};
+
+static int collect(struct buf *text, void *ctx)
+{
+	buf_add(ctx, buf_str(text), text->len);
+	buf_reset(text);
+	return 0;
+}
+
+static int write_folded(struct context *ctx, const struct import_args *a, struct profile *p)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT;
+	struct fold_opts opts = { .kernel = true, .jit = true, .inlined = true, .raw = true };
+	struct flame_opts chosen;
+	int r;
+
+	if (!p->samples.len) {
+		err_set(&ctx->err, ENODATA, "there is no sample in '%s'",
+			profile_str(p, p->source));
+		return EXIT_NOTHING;
+	}
+	flame_choose_event(p, &chosen);
+	opts.event = chosen.event;
+	if (p->events.len > 1)
+		log_warn("only samples of '%s': --event chooses another of %zu",
+			 profile_str(p, p->events.items[chosen.event].name), p->events.len);
+	if (p->bad_records)
+		log_warn("%llu records could not be used", (unsigned long long)p->bad_records);
+	if (p->fault)
+		log_warn("%s", profile_str(p, p->fault));
+	r = fold_write(p, &opts, &(struct fold_sink){ collect, &out });
+	return r < 0 ? r : output_write(ctx, &a->output, &out);
+}
+
+static int import_run(struct context *ctx, void *args)
+{
+	struct import_args *a = args;
+	struct load_opts load;
+	struct profile p;
+	int r = output_check(ctx, &a->output, NULL);
+
+	if (r)
+		return r;
+	if (ctx->operands.len)
+		a->profile.input = ctx->operands.items[0];
+	r = profile_args_opts(&a->profile, &load, &ctx->err);
+	if (r < 0)
+		return EXIT_USAGE;
+	load.merge = true;
+	profile_init(&p);
+	r = profile_args_load(ctx, &a->profile, &load, &p);
+	if (r >= 0)
+		r = write_folded(ctx, a, &p);
+	profile_release(&p);
+	return r;
+}
+
+static const struct example import_examples[] = {
+	{ "fathom import cpu.pb.gz -o cpu.folded", "a profile of pprof as folded stacks" },
+	{ "fathom flame cpu.pb.gz -o cpu.svg", "no need to: every command reads them" },
+	{ "fathom diff old.pb.gz new.pb.gz", "likewise" },
+	{ 0 },
+};
+
+const struct command cmd_import = {
+	.name = "import",
+	.summary = "a profile of pprof or speedscope as folded stacks",
+	.description =
+		"Every command that reads a recording reads profiles of pprof (packed or not) and of "
+		"speedscope as well: report, flame, diff, callgraph, export. This one turns them "
+		"into folded stacks, the text that all flame graph tools share.",
+	.question = Q_LOOK,
+	.options = import_options,
+	.args_size = sizeof(struct import_args),
+	.operands = "[FILE]",
+	.max_operands = 1,
+	.examples = import_examples,
+	.see_also = "fathom-export fathom-fold",
+	.run = import_run,
+};

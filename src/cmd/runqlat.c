@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/runqlat.h"
+
+#include "base/clock.h"
+#include "base/stop.h"
+#include "host/procfs.h"
+
+static const char *const by_names[] = { "all", "cpu", "pid", "tid", "cgroup", "comm", NULL };
+
+#define AT(field) .offset = offsetof(struct hist_args, field)
+
+const struct opt hist_options[] = {
+	{ 'p', "pid", OPT_PIDS, AT(pids), .arg = "PID[,PID]", .help = "only these processes" },
+	{ 'd', "duration", OPT_DURATION, AT(duration), .arg = "TIME",
+	  .help = "stop after this time; else at Ctrl-C" },
+	{ .name = "interval",
+	  .type = OPT_DURATION,
+	  AT(interval),
+	  .arg = "TIME",
+	  .help = "show what happened in each such time" },
+	{ .name = "by",
+	  .type = OPT_CHOICE,
+	  AT(by),
+	  .arg = "WHAT",
+	  .def = "all",
+	  .choices = by_names,
+	  .help = "a histogram for each" },
+	{ 'm', "milliseconds", OPT_FLAG, AT(milliseconds),
+	  .help = "milliseconds, not microseconds" },
+	{ 'P', "pids", OPT_FLAG, AT(per_process), .flags = OPT_HIDDEN,
+	  .help = "bcc's name for --by pid" },
+	{ 'L', "tids", OPT_FLAG, AT(per_thread), .flags = OPT_HIDDEN,
+	  .help = "bcc's name for --by tid" },
+	{ 'C', "cpus", OPT_FLAG, AT(per_cpu), .flags = OPT_HIDDEN,
+	  .help = "bcc's name for --by cpu" },
+	{ 'O', "offcpu", OPT_FLAG, AT(off), .flags = OPT_HIDDEN,
+	  .help = "cpudist: the times off the CPU" },
+	{ 'F', "freq", OPT_FREQUENCY, AT(frequency), .arg = "HZ", .def = "99", .flags = OPT_HIDDEN,
+	  .help = "runqlen: samples per second and CPU" },
+	OPT_END,
+};
+
+struct shown {
+	struct result *result;
+	enum sched_hist_what what;
+	enum sched_hist_by by;
+	bool milliseconds;
+	u32 n;
+	u64 count;
+};
+
+static void label_of(const struct shown *s, const struct sched_hist_key *k, struct buf *out)
+{
+	char comm[PROCFS_COMM];
+
+	switch (s->by) {
+	case SCHED_HIST_CPU: buf_addf(out, "cpu = %llu", (unsigned long long)k->id); break;
+	case SCHED_HIST_PID:
+		buf_addf(out, "pid = %llu", (unsigned long long)k->id);
+		if (procfs_comm((u32)k->id, 0, comm) >= 0)
+			buf_addf(out, " %s", comm);
+		break;
+	case SCHED_HIST_TID:
+		buf_addf(out, "tid = %llu %.16s", (unsigned long long)k->id, k->comm);
+		break;
+	case SCHED_HIST_CGROUP: buf_addf(out, "cgroup = %llu", (unsigned long long)k->id); break;
+	case SCHED_HIST_COMM: buf_addf(out, "comm = %.16s", k->comm); break;
+	default: break;
+	}
+}
+
+static int add_length(struct shown *s, const char *label, const struct sched_hist *in)
+{
+	struct histogram *h =
+		result_hist_linear(s->result, "length", label, "runqlen", 0, SCHED_HIST_SLOTS, 1);
+
+	for (u64 i = 0; i < SCHED_HIST_SLOTS; i++) {
+		if (in->slots[i])
+			hist_add(h, i, in->slots[i]);
+	}
+	return 0;
+}
+
+static int add_hist(void *ctx, const struct sched_hist_key *k, const struct sched_hist *in)
+{
+	struct shown *s = ctx;
+	_cleanup_buf_ struct buf label = BUF_INIT;
+	const char *unit = s->milliseconds ? "msecs" : "usecs";
+	struct histogram *h;
+
+	label_of(s, k, &label);
+	s->n++;
+	s->count += in->count;
+	if (s->what == SCHED_HIST_RUNQLEN)
+		return add_length(s, label.len ? buf_str(&label) : NULL, in);
+	h = result_hist_log2(s->result, "histogram", label.len ? buf_str(&label) : NULL, unit);
+	for (u64 i = 0; i < SCHED_HIST_SLOTS; i++) {
+		if (in->slots[i])
+			hist_add(h, i ? 1ull << (i - 1) : 0, in->slots[i]);
+	}
+	/* the sum is exact; what stands in a bucket is its lower end */
+	h->total = in->total / (s->milliseconds ? 1000000 : 1000);
+	return 0;
+}
+
+static int show(struct context *ctx, const struct hist_args *a, struct sched_hist_run *run,
+		enum sched_hist_what what, enum sched_hist_by by)
+{
+	_cleanup_result_ struct result r;
+	struct shown s = { &r, what, by, a->milliseconds, 0, 0 };
+	int rc;
+
+	result_init(&r, ctx->command->name);
+	rc = sched_hist_take(run, add_hist, &s);
+	if (rc < 0)
+		return rc;
+	result_fact(&r, "count", NULL, value_u(VALUE_COUNT, s.count));
+	result_fact(&r, "inferred_ends", NULL, value_u(VALUE_COUNT, sched_hist_inferred(run)));
+	result_loss(&r, "full", "values not counted: too many histograms", sched_hist_full(run));
+	if (!s.n)
+		result_note(&r, NOTE_INFO, NULL, "nothing happened");
+	return cli_show(ctx, &r);
+}
+
+static int take_operands(struct context *ctx, struct hist_args *a, u64 *ret_count)
+{
+	*ret_count = 0;
+	if (ctx->operands.len &&
+	    parse_duration(ctx->operands.items[0], &a->interval, &ctx->err) < 0)
+		return EXIT_USAGE;
+	if (ctx->operands.len > 1 &&
+	    parse_u64_range(ctx->operands.items[1], 1, 1 << 30, ret_count, &ctx->err) < 0)
+		return EXIT_USAGE;
+	return 0;
+}
+
+static enum sched_hist_by choose_by(const struct hist_args *a)
+{
+	if (a->per_process)
+		return SCHED_HIST_PID;
+	if (a->per_thread)
+		return SCHED_HIST_TID;
+	return a->per_cpu ? SCHED_HIST_CPU : (enum sched_hist_by)a->by;
+}
+
+static int run_intervals(struct context *ctx, const struct hist_args *a, struct sched_hist_run *run,
+			 enum sched_hist_what what, u64 count)
+{
+	u64 now = clock_mono_ns(), end = a->duration ? now + a->duration : 0;
+	int rc = 0;
+
+	ctx->stream = a->interval != 0;
+	for (u64 i = 1; rc >= 0; i++) {
+		u64 until = a->interval ? now + i * a->interval : end;
+
+		if (end && (!until || until > end))
+			until = end;
+		stop_wait(until ? until - MIN(until, clock_mono_ns()) : UINT64_MAX / 2);
+		rc = show(ctx, a, run, what, choose_by(a));
+		if (stop_requested() || !a->interval || (end && until >= end) ||
+		    (count && i >= count))
+			break;
+	}
+	return rc;
+}
+
+int hist_command(struct context *ctx, struct hist_args *a, enum sched_hist_what what)
+{
+	struct sched_hist_run *run = NULL;
+	struct sched_hist_opts opts = {
+		.what = what,
+		.by = choose_by(a),
+		.pids = &a->pids,
+		.unit = a->milliseconds ? NSEC_PER_MSEC : NSEC_PER_USEC,
+		.frequency = a->frequency,
+	};
+	u64 count;
+	int rc = take_operands(ctx, a, &count);
+
+	if (rc)
+		return rc;
+	rc = sched_hist_new(&run, &opts, &ctx->err);
+	if (rc == -EPERM || rc == -EOPNOTSUPP)
+		return EXIT_MISSING;
+	if (rc >= 0)
+		rc = run_intervals(ctx, a, run, what, count);
+	sched_hist_free(run);
+	return rc;
+}
+
+static int runqlat_run(struct context *ctx, void *args)
+{
+	return hist_command(ctx, args, SCHED_HIST_RUNQLAT);
+}
+
+static const struct example runqlat_examples[] = {
+	{ "fathom runqlat -d 5s", "how long tasks waited for a CPU, in five seconds" },
+	{ "fathom runqlat --by cpu 1 5", "for each CPU, five times a second's worth" },
+	{ "fathom runqlat -p 1234 -d 5s", "of one process" },
+	{ 0 },
+};
+
+const struct command cmd_runqlat = {
+	.name = "runqlat",
+	.summary = "how long tasks wait for a CPU, as a histogram",
+	.description =
+		"Counts, in the kernel, the time from when a task is woken or loses its CPU until "
+		"it gets one.",
+	.question = Q_WAIT,
+	.options = hist_options,
+	.args_size = sizeof(struct hist_args),
+	.operands = "[INTERVAL [COUNT]]",
+	.max_operands = 2,
+	.examples = runqlat_examples,
+	.see_also = "fathom-cpudist fathom-runqlen fathom-sched",
+	.run = runqlat_run,
+};

@@ -1,0 +1,604 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/sched.h"
+
+#include <sys/mman.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/io.h"
+#include "base/json.h"
+#include "capture/session.h"
+#include "capture/synth.h"
+#include "cli/cli.h"
+#include "recording/writer.h"
+
+struct sched_args {
+	const char *input;
+	range_list pids;
+	range_list cpus;
+	u64 duration;
+	const char *time;
+	const char *sort;
+	bool pids_apart;
+	bool wakeups, idle, summary;
+	u64 lines;
+	const char *output;
+	bool force;
+	u64 ring;
+};
+
+#define AT(field) .offset = offsetof(struct sched_args, field)
+#define SHOWN     .group = "Output"
+
+static const struct opt sched_options[] = {
+	{ 'i', "input", OPT_FILE, AT(input), .arg = "FILE",
+	  .help = "a recording with sched events, also of 'perf sched record'; else the running "
+		  "machine" },
+	{ 'p', "pid", OPT_PIDS, AT(pids), .arg = "PID[,PID]",
+	  .help = "only these processes or threads", .alias = "tid" },
+	{ 'C', "cpu", OPT_RANGES, AT(cpus), .arg = "CPUS", .max = SCHED_CPUS_MOST - 1,
+	  .help = "only these CPUs" },
+	{ 'd', "duration", OPT_DURATION, AT(duration), .arg = "TIME",
+	  .help = "how long to watch the running machine; else until Ctrl-C" },
+	{ .name = "time",
+	  .type = OPT_STRING,
+	  AT(time),
+	  .arg = "FROM,TO",
+	  .help = "only this part, in seconds of the recording's clock, or +FROM,+TO since its "
+		  "begin" },
+	{ 's', "sort", OPT_STRING, AT(sort), .arg = "KEYS", SHOWN,
+	  .help = "latency: avg, max, switches, runtime, comm, pid; default in this order" },
+	{ .name = "pids",
+	  .type = OPT_FLAG,
+	  AT(pids_apart),
+	  SHOWN,
+	  .help = "latency: a line for each task, also where they have one name" },
+	{ 'w', "wakeups", OPT_FLAG, AT(wakeups), SHOWN,
+	  .help = "timehist: a line for each wake-up, too" },
+	{ 'I', "idle", OPT_FLAG, AT(idle), SHOWN, .alias = "idle-hist",
+	  .help = "timehist: the idle tasks, too" },
+	{ 'S', "summary", OPT_FLAG, AT(summary), SHOWN, .alias = "with-summary",
+	  .help = "timehist: only sums for each task" },
+	{ 'n', "lines", OPT_U64, AT(lines), .arg = "N", SHOWN, .max = 1 << 30,
+	  .help = "show so many lines of a table (default 30 for summary, else all)" },
+	{ 'o', "output", OPT_FILE, AT(output), .arg = "FILE", SHOWN,
+	  .help = "map: the timeline as a picture, .svg or .html" },
+	{ .name = "force", .type = OPT_FLAG, AT(force), SHOWN, .help = "overwrite the file" },
+	{ 'm', "ring", OPT_SIZE, AT(ring), .arg = "SIZE", .def = "8M",
+	  .help = "live: ring for each CPU" },
+	OPT_END,
+};
+
+/* --- live: into a file in memory -------------------------------------------------------------- */
+
+static const char *const live_events[] = {
+	"sched:sched_switch",     "sched:sched_stat_runtime", "sched:sched_process_fork",
+	"sched:sched_wakeup_new", "sched:sched_migrate_task", "sched:sched_waking",
+};
+
+struct capture {
+	struct event_list events;
+	struct target target;
+	struct session *session;
+	struct recording_writer *writer;
+	struct err *e;
+};
+
+static int on_bytes(void *ctx, const void *bytes, size_t n)
+{
+	struct capture *c = ctx;
+
+	return recording_writer_add(c->writer, bytes, n, c->e);
+}
+
+static int on_round(void *ctx)
+{
+	struct capture *c = ctx;
+
+	return recording_writer_round(c->writer, c->e);
+}
+
+static int add_events(struct capture *c)
+{
+	size_t n;
+	const struct session_event *events = session_events(c->session, &n);
+	int rc = 0;
+
+	for (size_t i = 0; rc >= 0 && i < n; i++)
+		rc = recording_writer_event(c->writer,
+					    &(struct writer_event){ .attr = events[i].attr,
+								    .name = events[i].name,
+								    .ids = events[i].ids,
+								    .n_ids = events[i].n_ids },
+					    c->e);
+	return rc;
+}
+
+static int open_capture(struct capture *c, const struct sched_args *a, int fd)
+{
+	struct session_opts opts = { .stack = STACK_NONE,
+				     .clock_id = CLOCK_MONOTONIC,
+				     .ring_bytes = a->ring,
+				     .exclude_self = true };
+	struct writer_options w = { .fd = fd, .version = "fathom " FATHOM_VERSION };
+	int rc = 0;
+
+	for (size_t i = 0; rc >= 0 && i < ARRAY_SIZE(live_events); i++)
+		rc = event_parse(&c->events, live_events[i], c->e);
+	if (rc >= 0)
+		rc = target_add_cpus(&c->target, NULL, c->e);
+	if (rc < 0)
+		return rc;
+	c->session = session_new(&c->events, &c->target, NULL, &opts);
+	rc = session_open(c->session, c->e);
+	if (rc >= 0)
+		rc = recording_writer_new(&w, &c->writer, c->e);
+	if (rc >= 0)
+		rc = add_events(c);
+	if (rc >= 0)
+		rc = recording_writer_start(c->writer, c->e);
+	return rc;
+}
+
+static int run_capture(struct capture *c, const struct sched_args *a)
+{
+	struct session_sinks sinks = { .records = on_bytes, .round = on_round, .ctx = c };
+	size_t n;
+	struct synth synth = {
+		.sample_type = session_events(c->session, &n)[0].attr.sample_type,
+		.sink = on_bytes,
+		.ctx = c,
+	};
+	int rc = synth_processes(&synth, c->e);
+
+	if (rc >= 0)
+		rc = session_enable(c->session, c->e);
+	if (rc >= 0)
+		rc = session_run(c->session, a->duration ? clock_mono_ns() + a->duration : 0,
+				 &sinks, c->e);
+	session_disable(c->session);
+	if (rc >= 0)
+		rc = session_drain(c->session, &sinks, c->e);
+	if (rc >= 0)
+		rc = recording_writer_finish(c->writer, c->e);
+	return rc;
+}
+
+/* *@ret_fd is a recording, held in memory. */
+static int watch(struct context *ctx, const struct sched_args *a, int *ret_fd)
+{
+	struct capture c = { .e = &ctx->err };
+	_cleanup_close_ int fd = memfd_create("sched", MFD_CLOEXEC);
+	int rc;
+
+	if (fd < 0)
+		return err_sys(&ctx->err, errno, "cannot make a file in memory");
+	rc = open_capture(&c, a, fd);
+	if (rc >= 0)
+		rc = run_capture(&c, a);
+	if (rc == -EPERM || rc == -EACCES)
+		rc = EXIT_MISSING;
+	recording_writer_free(c.writer);
+	session_free(c.session);
+	event_list_release(&c.events);
+	target_release(&c.target);
+	if (rc)
+		return rc;
+	lseek(fd, 0, SEEK_SET);
+	*ret_fd = TAKE_FD(fd);
+	return 0;
+}
+
+/* --- what is asked for ------------------------------------------------------------------------ */
+
+struct job {
+	struct context *ctx;
+	const struct sched_args *args;
+	struct sched_filter filter;
+	struct sched_names names;
+	struct buf out;
+	int fd; /* -1: from the file that the arguments name */
+	u64 lines;
+};
+
+static int read_events(struct job *j, sched_fn fn, void *ctx)
+{
+	return sched_read(j->fd < 0 ? j->args->input : NULL, j->fd, &j->filter, &j->names, fn, ctx,
+			  &j->ctx->err);
+}
+
+static int parse_time(const char *text, struct sched_filter *f, struct err *e)
+{
+	_cleanup_free_ char *copy = xstrdup(text);
+	char *comma = strchr(copy, ',');
+	double from = 0, to = 0;
+	int rc = 0;
+
+	f->relative = strchr(text, '+') != NULL;
+	if (comma)
+		*comma++ = 0;
+	if (*copy)
+		rc = parse_double(copy + (*copy == '+'), &from, e);
+	if (rc >= 0 && comma && *comma)
+		rc = parse_double(comma + (*comma == '+'), &to, e);
+	if (rc < 0 || from < 0 || to < 0)
+		return rc < 0 ? rc : err_set(e, EINVAL, "'%s' is no part of time", text);
+	f->from = (u64)(from * 1e9);
+	f->to = (u64)(to * 1e9);
+	return 0;
+}
+
+static bool machine(const struct job *j)
+{
+	return j->ctx->common.json || j->ctx->common.csv;
+}
+
+static int run_latency(struct job *j)
+{
+	_cleanup_result_ struct result r;
+	struct sched_latency *l = sched_latency_new(&j->names, &j->filter);
+	int rc = read_events(j, sched_latency_event, l);
+
+	result_init(&r, "sched");
+	if (rc >= 0) {
+		sched_health(&j->names, &r);
+		rc = sched_latency_result(l, j->args->sort, !j->args->pids_apart,
+					  (u32)j->args->lines, &r, &j->ctx->err);
+	}
+	if (rc == -EINVAL)
+		rc = EXIT_USAGE;
+	if (!rc)
+		rc = cli_show(j->ctx, &r);
+	sched_latency_free(l);
+	return rc;
+}
+
+/* --- timehist: lines as they come, there may be millions -------------------------------------- */
+
+enum { FLUSH_BYTES = 1 << 16 };
+
+static int flush(struct job *j, size_t least)
+{
+	if (j->out.len < least || !j->out.len)
+		return 0;
+	int rc = io_write_all(fileno(j->ctx->out), j->out.data, j->out.len);
+
+	buf_reset(&j->out);
+	if (rc < 0)
+		j->ctx->output_error = -rc;
+	return rc;
+}
+
+/* As printf("%.*f"), and ten times quicker: this is where the time goes. */
+static void add_fixed(struct buf *out, u64 ns, u64 unit, u32 width)
+{
+	char text[32];
+	u64 whole = ns / (unit * 1000), part = ns / unit % 1000;
+	u32 n = 0;
+
+	text[n++] = (char)('0' + part % 10);
+	text[n++] = (char)('0' + part / 10 % 10);
+	text[n++] = (char)('0' + part / 100);
+	text[n++] = '.';
+	do {
+		text[n++] = (char)('0' + whole % 10);
+		whole /= 10;
+	} while (whole);
+	buf_fill(out, ' ', width > n ? width - n : 0);
+	while (n)
+		buf_addch(out, text[--n]);
+}
+
+static void add_time(struct buf *out, u64 ns)
+{
+	char text[32];
+	u64 us = ns / 1000;
+	u32 n = 0;
+
+	for (int i = 0; i < 6; i++, us /= 10)
+		text[n++] = (char)('0' + us % 10);
+	text[n++] = '.';
+	do {
+		text[n++] = (char)('0' + us % 10);
+		us /= 10;
+	} while (us);
+	buf_fill(out, ' ', n < 15 ? 15 - n : 0);
+	while (n)
+		buf_addch(out, text[--n]);
+}
+
+static void add_task(struct job *j, u32 tid, u32 width)
+{
+	u32 pid = sched_pid(&j->names, tid);
+	size_t from = j->out.len;
+
+	buf_addstr(&j->out, tid ? sched_comm(&j->names, tid) : "<idle>");
+	if (tid) {
+		buf_addch(&j->out, '[');
+		buf_addu(&j->out, tid);
+		if (pid && pid != tid) {
+			buf_addch(&j->out, '/');
+			buf_addu(&j->out, pid);
+		}
+		buf_addch(&j->out, ']');
+	}
+	from = j->out.len - from;
+	buf_fill(&j->out, ' ', from < width ? width - from : 0);
+}
+
+static void add_cpu(struct buf *out, u32 cpu)
+{
+	buf_addstr(out, " [");
+	for (u32 k = 1000; k; k /= 10)
+		buf_addch(out, (char)('0' + cpu / k % 10));
+	buf_addstr(out, "]  ");
+}
+
+static void turn_text(struct job *j, const struct sched_turn *t)
+{
+	add_time(&j->out, t->time);
+	add_cpu(&j->out, t->cpu);
+	add_task(j, t->tid, 30);
+	add_fixed(&j->out, t->wait, 1000, 11);
+	add_fixed(&j->out, t->delay, 1000, 11);
+	add_fixed(&j->out, t->run, 1000, 11);
+	buf_addf(&j->out, "%s\n", t->gap ? " ?" : "");
+}
+
+static void turn_json(struct job *j, const struct sched_turn *t)
+{
+	struct json w;
+	const char state[2] = { t->state, 0 };
+
+	json_init(&w, &j->out, false);
+	json_open(&w);
+	json_key(&w, "time_ns");
+	json_u64(&w, t->time);
+	json_key(&w, "cpu");
+	json_u64(&w, t->cpu);
+	json_key(&w, "tid");
+	json_u64(&w, t->tid);
+	json_key(&w, "comm");
+	json_str(&w, sched_comm(&j->names, t->tid));
+	json_key(&w, "state");
+	json_str(&w, state);
+	json_key(&w, "wait_ns");
+	json_u64(&w, t->wait);
+	json_key(&w, "delay_ns");
+	json_u64(&w, t->delay);
+	json_key(&w, "run_ns");
+	json_u64(&w, t->run);
+	json_key(&w, "next_tid");
+	json_u64(&w, t->next);
+	json_key(&w, "gap");
+	json_bool(&w, t->gap);
+	json_close(&w);
+	buf_addch(&j->out, '\n');
+}
+
+static void turn_csv(struct job *j, const struct sched_turn *t)
+{
+	buf_addf(&j->out, "%llu,%u,%u,\"", (unsigned long long)t->time, t->cpu, t->tid);
+	for (const char *c = sched_comm(&j->names, t->tid); *c; c++) {
+		if (*c == '"')
+			buf_addch(&j->out, '"');
+		buf_addch(&j->out, *c);
+	}
+	buf_addf(&j->out, "\",%c,%llu,%llu,%llu,%u,%d\n", t->state, (unsigned long long)t->wait,
+		 (unsigned long long)t->delay, (unsigned long long)t->run, t->next, t->gap);
+}
+
+static int on_turn(void *ctx, const struct sched_turn *t)
+{
+	struct job *j = ctx;
+
+	if (j->args->lines && j->lines++ >= j->args->lines)
+		return 0;
+	if (j->ctx->common.json)
+		turn_json(j, t);
+	else if (j->ctx->common.csv)
+		turn_csv(j, t);
+	else
+		turn_text(j, t);
+	return flush(j, FLUSH_BYTES);
+}
+
+static int on_wake(void *ctx, const struct sched_wake *w)
+{
+	struct job *j = ctx;
+
+	if (!j->args->wakeups || machine(j))
+		return 0;
+	add_time(&j->out, w->time);
+	add_cpu(&j->out, w->cpu);
+	add_task(j, w->waker, 30);
+	buf_addstr(&j->out, " awakened: ");
+	add_task(j, w->wakee, 0);
+	buf_addch(&j->out, '\n');
+	return flush(j, FLUSH_BYTES);
+}
+
+static void timehist_heading(struct job *j)
+{
+	if (j->ctx->common.json)
+		return;
+	if (j->ctx->common.csv) {
+		buf_addstr(&j->out, "time_ns,cpu,tid,comm,state,wait_ns,delay_ns,run_ns,next_tid,"
+				    "gap\n");
+		return;
+	}
+	buf_addf(&j->out, "%15s %6s  %-30s %10s %10s %10s\n", "time", "cpu", "task name",
+		 "wait time", "sch delay", "run time");
+	buf_addf(&j->out, "%15s %6s  %-30s %10s %10s %10s\n", "", "", "[tid/pid]", "(msec)",
+		 "(msec)", "(msec)");
+	buf_addf(&j->out, "--------------- ------  ------------------------------  ---------  "
+			  "---------  ---------\n");
+}
+
+static int run_timehist(struct job *j)
+{
+	_cleanup_result_ struct result r;
+	bool sums = j->args->summary;
+	struct sched_timehist *t =
+		sched_timehist_new(&j->names, &j->filter, j->args->idle, sums ? NULL : on_turn,
+				   sums ? NULL : on_wake, j);
+	int rc;
+
+	result_init(&r, "sched");
+	fflush(j->ctx->out);
+	if (!sums)
+		timehist_heading(j);
+	rc = read_events(j, sched_timehist_event, t);
+	if (rc >= 0)
+		rc = flush(j, 0);
+	if (rc >= 0 && (sums || !machine(j))) {
+		sched_health(&j->names, &r);
+		if (sums) {
+			sched_timehist_result(t, (u32)j->args->lines, &r);
+			rc = cli_show(j->ctx, &r);
+		}
+	}
+	sched_timehist_free(t);
+	return j->ctx->output_error ? 0 : rc;
+}
+
+/* --- map and summary -------------------------------------------------------------------------- */
+
+static int write_picture(struct job *j, struct sched_map *m)
+{
+	const char *path = j->args->output;
+
+	if (!j->args->force && io_exists(path)) {
+		err_set(&j->ctx->err, EEXIST, "'%s' exists", path);
+		err_hint(&j->ctx->err, "--force overwrites it");
+		return -EEXIST;
+	}
+	sched_map_svg(m, ends_with(path, ".html"), &j->out);
+	return io_write_file_atomic(path, buf_str(&j->out), j->out.len, &j->ctx->err);
+}
+
+static int run_map(struct job *j)
+{
+	_cleanup_result_ struct result r;
+	const char *path = j->args->output;
+	struct sched_map *m;
+	int rc;
+
+	if (path && !ends_with(path, ".svg") && !ends_with(path, ".html")) {
+		err_set(&j->ctx->err, EINVAL, "cannot tell the format of '%s' by its name", path);
+		err_hint(&j->ctx->err, "pictures are .svg or .html");
+		return EXIT_USAGE;
+	}
+	result_init(&r, "sched");
+	m = sched_map_new(&j->names, &j->filter);
+	rc = read_events(j, sched_map_event, m);
+	if (rc >= 0)
+		sched_map_finish(m);
+	if (rc >= 0 && path) {
+		rc = write_picture(j, m);
+	} else if (rc >= 0 && machine(j)) {
+		sched_health(&j->names, &r);
+		sched_map_result(m, (u32)j->args->lines, &r);
+		rc = cli_show(j->ctx, &r);
+	} else if (rc >= 0) {
+		sched_map_text(m, &j->out);
+		rc = cli_print(j->ctx, &j->out);
+	}
+	sched_map_free(m);
+	return rc;
+}
+
+static int run_summary(struct job *j)
+{
+	_cleanup_result_ struct result r;
+	struct sched_summary *s = sched_summary_new(&j->names, &j->filter);
+	int rc = read_events(j, sched_summary_event, s);
+
+	result_init(&r, "sched");
+	if (rc >= 0) {
+		sched_health(&j->names, &r);
+		sched_summary_result(s, j->args->lines ? (u32)j->args->lines : 30, machine(j), &r);
+		rc = cli_show(j->ctx, &r);
+	}
+	sched_summary_free(s);
+	return rc;
+}
+
+/* --- the command ------------------------------------------------------------------------------ */
+
+static const struct {
+	const char *name;
+	int (*run)(struct job *j);
+} jobs[] = {
+	{ "latency", run_latency },
+	{ "timehist", run_timehist },
+	{ "map", run_map },
+	{ "summary", run_summary },
+};
+
+static int sched_run(struct context *ctx, void *args)
+{
+	const struct sched_args *a = args;
+	struct job j = { .ctx = ctx, .args = a, .fd = -1 };
+	const char *what = ctx->operands.items[0];
+	int (*run)(struct job *) = NULL;
+	int rc = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(jobs); i++)
+		run = streq(jobs[i].name, what) ? jobs[i].run : run;
+	if (!run) {
+		err_set(&ctx->err, EINVAL, "there is no 'sched %s'", what);
+		err_hint(&ctx->err, "there are latency, timehist, map and summary");
+		return EXIT_USAGE;
+	}
+	j.filter = (struct sched_filter){ .pids = &a->pids, .cpus = &a->cpus };
+	if (a->time && parse_time(a->time, &j.filter, &ctx->err) < 0)
+		return EXIT_USAGE;
+	if (!a->input)
+		rc = watch(ctx, a, &j.fd);
+	if (!rc)
+		rc = run(&j);
+	if (rc == -ENODATA)
+		rc = EXIT_NOTHING;
+	sched_names_release(&j.names);
+	buf_release(&j.out);
+	if (j.fd >= 0)
+		close(j.fd);
+	return rc;
+}
+
+static const struct example sched_examples[] = {
+	{ "fathom sched latency -d 5s", "who waited for a CPU, how long, and when longest" },
+	{ "fathom sched timehist -d 1s -w", "every switch and every wake-up" },
+	{ "fathom sched map -d 200ms -o sched.html", "a timeline to zoom into" },
+	{ "fathom sched summary -d 5s", "migrations, preemptions, delays over time" },
+	{ "fathom sched latency -i perf.data", "from a file of 'perf sched record'" },
+	{ 0 },
+};
+
+const struct command cmd_sched = {
+	.name = "sched",
+	.summary = "the scheduler: delays, history of switches, timeline, preemptions",
+	.description =
+		"latency: for each task how long it ran, how often and how long it waited for a "
+		"CPU, and when that took longest.\n\n"
+		"timehist: each turn of a task: how long it had been away, how long it had waited "
+		"since it was woken, how long it ran. A '?' marks turns whose begin was not "
+		"seen.\n\n"
+		"map: who ran on which CPU: a line for each switch, or a timeline to zoom into.\n\n"
+		"summary: migrations, who ran instead of whom, and the time from wake-up to "
+		"run.\n\n"
+		"Without -i the running machine is watched.",
+	.question = Q_WAIT,
+	.options = sched_options,
+	.args_size = sizeof(struct sched_args),
+	.operands = "latency|timehist|map|summary",
+	.min_operands = 1,
+	.max_operands = 1,
+	.examples = sched_examples,
+	.notes =
+		"Not every machine delivers every switch: where a CPU leaves its idle task unseen, "
+		"the run time of a turn is too long, which is marked and counted.",
+	.see_also = "fathom-offcpu fathom-threads fathom-runqlat perf-sched",
+	.run = sched_run,
+};

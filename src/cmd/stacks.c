@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* fathom stacks: how good the stacks of this machine, or of a recording, are. */
+#include <fcntl.h>
+
+#include "analysis/stacks.h"
+#include "base/io.h"
+#include "base/log.h"
+#include "capture/option_text.h"
+#include "cli/target.h"
+#include "profile/load.h"
+#include "recorder/recorder.h"
+
+#include <time.h>
+
+enum { LIVE_NS_DEFAULT = 5 };
+
+struct stacks_args {
+	struct target_args target;
+	const char *input;
+	u64 frequency;
+	u64 lines;
+	bool lines_given;
+};
+
+#define AT(field) .offset = offsetof(struct stacks_args, field)
+
+static const struct opt stacks_options[] = {
+	{ .type = OPT_INCLUDE, .include = target_options, AT(target) },
+	{ 'i', "input", OPT_FILE, AT(input), .arg = "FILE", .group = "Input",
+	  .help = "a recording instead of what runs now" },
+	{ 'F', "freq", OPT_CUSTOM, AT(frequency), .arg = "HZ", .def = "99", .parse = option_rate,
+	  .alias = "frequency", .help = "samples per second and CPU" },
+	{ .name = "lines",
+	  .type = OPT_U64,
+	  AT(lines),
+	  .arg = "N",
+	  .def = "20",
+	  .given_offset = offsetof(struct stacks_args, lines_given),
+	  .max = UINT32_MAX,
+	  .help = "most lines of each table, 0: all" },
+	OPT_END,
+};
+
+/* --- live ------------------------------------------------------------------------------------- */
+
+struct live {
+	struct event_list events;
+	struct target target;
+	struct launch launch;
+	struct recorder *recorder;
+	char *path;
+};
+
+static void live_release(struct live *l)
+{
+	recorder_free(l->recorder);
+	launch_release(&l->launch);
+	target_release(&l->target);
+	event_list_release(&l->events);
+	if (l->path)
+		(void)unlink(l->path);
+	free(l->path);
+}
+
+static int choose_target(struct live *l, const struct target_args *t, char **program, struct err *e)
+{
+	int code = target_add_pids(&l->target, &t->pids, e);
+
+	if (code >= 0)
+		code = target_add_tids(&l->target, &t->tids, e);
+	for (size_t i = 0; code >= 0 && i < t->users.len; i++)
+		code = target_add_user(&l->target, t->users.items[i], e);
+	for (size_t i = 0; code >= 0 && i < t->cgroups.len; i++)
+		code = target_add_cgroup(&l->target, t->cgroups.items[i], e);
+	if (code >= 0 && program)
+		code = launch_prepare(&l->launch, program, e);
+	if (code >= 0 && program && target_is_whole(&l->target) && !t->all)
+		code = target_add_tid(&l->target, l->launch.pid, e);
+	return code < 0 ? code : target_add_cpus(&l->target, &t->cpus, e);
+}
+
+static int make_file(struct live *l, struct err *e)
+{
+	const char *dir = getenv("TMPDIR");
+	int fd;
+
+	l->path = xasprintf("%s/fathom-stacks-XXXXXX", dir && *dir ? dir : "/tmp");
+	fd = mkostemp(l->path, O_CLOEXEC);
+	if (fd < 0) {
+		int code = errno;
+
+		free(l->path);
+		l->path = NULL;
+		return err_sys(e, code, "cannot make a file for the samples");
+	}
+	close(fd);
+	return 0;
+}
+
+static int record_live(struct context *ctx, const struct stacks_args *a, struct live *l)
+{
+	struct err *e = &ctx->err;
+	struct recorder_opts o = {
+		.events = &l->events,
+		.target = &l->target,
+		.auto_stacks = true,
+		.no_names = true,
+		.session = { .frequency = a->frequency, .clock_id = CLOCK_MONOTONIC },
+	};
+	u64 ns = a->target.duration;
+	int code = event_add_default(&l->events, NULL, e);
+
+	if (!ns && !ctx->program)
+		ns = LIVE_NS_DEFAULT * NSEC_PER_SEC;
+	if (code >= 0)
+		code = choose_target(l, &a->target, ctx->program, e);
+	if (code >= 0)
+		code = make_file(l, e);
+	if (code < 0)
+		return code;
+	o.launch = l->launch.pid ? &l->launch : NULL;
+	recorder_new(&l->recorder, &o);
+	code = recorder_open(l->recorder, e);
+	if (code >= 0)
+		code = recorder_begin(l->recorder, l->path, e);
+	if (code >= 0)
+		code = recorder_run(l->recorder, ns, e);
+	return code < 0 ? code : recorder_end(l->recorder, e);
+}
+
+/* --- all -------------------------------------------------------------------------------------- */
+
+static int show(struct context *ctx, const struct stacks_args *a, const char *path)
+{
+	static const struct load_opts load = { .merge = true };
+	struct stacks_opts opts = { .max_lines = (u32)a->lines };
+	struct symbols *symbols = symbols_new(NULL);
+	struct health health = { 0 };
+	_cleanup_result_ struct result result;
+	struct profile p;
+	int code;
+
+	/* programs get everything unless they ask for less */
+	if ((ctx->common.json || ctx->common.csv) && !a->lines_given)
+		opts.max_lines = 0;
+	result_init(&result, "stacks");
+	profile_init(&p);
+	code = profile_load(&p, path, &load, &ctx->err);
+	if (code >= 0) {
+		int known = streq(path, "-") ? -ENODATA : health_load(&health, path, NULL);
+
+		code = stacks_build(&p, known < 0 ? NULL : &health, symbols, &opts, &result,
+				    &ctx->err);
+	}
+	if (code == -ENODATA)
+		code = EXIT_NOTHING;
+	if (code == 0)
+		code = cli_show(ctx, &result);
+	health_release(&health);
+	profile_release(&p);
+	symbols_free(symbols);
+	return code;
+}
+
+static int stacks_run(struct context *ctx, void *args)
+{
+	const struct stacks_args *a = args;
+	struct live l = { .launch = LAUNCH_INIT };
+	int code;
+
+	if (a->input)
+		return show(ctx, a, a->input);
+	code = record_live(ctx, a, &l);
+	if (code >= 0)
+		code = show(ctx, a, l.path);
+	live_release(&l);
+	return code;
+}
+
+static const struct example stacks_examples[] = {
+	{ "fathom stacks", "five seconds of the whole machine" },
+	{ "fathom stacks -p 1234 -d 10s", "one process" },
+	{ "fathom stacks -i fathom.data", "a recording" },
+	{ 0 },
+};
+
+const struct command cmd_stacks = {
+	.name = "stacks",
+	.summary = "how complete and well named stacks are, and what would help",
+	.description =
+		"For each process and binary: the share of samples whose stack reaches the start "
+		"of its thread, how deep stacks are, how they were unwound, why the others ended "
+		"early, where names come from, and what to do about it.\n\n"
+		"Without -i it samples what runs, as fathom record does.",
+	.question = Q_SELF,
+	.options = stacks_options,
+	.args_size = sizeof(struct stacks_args),
+	.takes_program = true,
+	.examples = stacks_examples,
+	.see_also = "fathom-record fathom-prebuild fathom-doctor",
+	.run = stacks_run,
+};

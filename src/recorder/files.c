@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The files of a recording: header, what was there before, names and counters at the end. */
+#include "recorder/state.h"
+
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/io.h"
+#include "capture/synth.h"
+#include "profile/load.h"
+#include "recording/recording.h"
+
+enum {
+	CMDLINE_MOST = 1 << 20,
+	NAMES_MOST = 200 << 20,     /* larger recordings are named where they are read */
+	NAMES_MOST_LIVE = 16 << 20, /* while recording goes on, the rings fill meanwhile */
+};
+
+static void read_cmdline(struct recorder *r)
+{
+	if (r->argv.len || io_read_file("/proc/self/cmdline", CMDLINE_MOST, &r->cmdline, NULL) < 0)
+		return;
+	for (size_t at = 0; at < r->cmdline.len; at += strlen(r->cmdline.data + at) + 1)
+		vec_push(&r->argv, r->cmdline.data + at);
+}
+
+static int add_events(struct recorder *r, struct err *e)
+{
+	size_t n;
+	const struct session_event *events = session_events(r->session, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		struct writer_event ev = {
+			.attr = r->sources.items[i].attr,
+			.name = events[i].name,
+			.ids = events[i].ids,
+			.n_ids = events[i].n_ids,
+		};
+
+		for (size_t j = i; j < n && events[j].leader == i; j++)
+			ev.n_members++;
+		if (ev.n_members == 1)
+			ev.n_members = 0;
+		int rc = recording_writer_event(r->writer, &ev, e);
+
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static int on_known(void *ctx, const void *bytes, size_t n)
+{
+	struct recorder *r = ctx;
+
+	if (r->stacks == RECORDER_STACKS_COPIES || r->kernel.late) {
+		const struct perf_event_header *h = bytes;
+		struct record rec = { .type = h->type, .misc = h->misc, .size = h->size };
+
+		rec.header = h;
+		if (h->size == n && record_parse_ids(&vec_last(&r->sources)->opened, h, &rec) >= 0)
+			copies_record(&r->copies, &rec);
+	}
+	return recording_writer_add(r->writer, bytes, n, r->e);
+}
+
+static int write_known(struct recorder *r, struct err *e)
+{
+	struct synth s = {
+		.sample_type = r->sources.items[0].attr.sample_type,
+		.data_maps = r->o.session.addresses || r->o.session.stack == STACK_DWARF,
+		.namespaces = true,
+		.build_ids = true,
+		.cgroups = r->o.session.cgroup_ids,
+		.sink = on_known,
+		.ctx = r,
+	};
+	/* What is launched tells about itself, but for a file begun later. */
+	struct launch *l = r->o.launch;
+	int rc = synth_target(&s, r->o.target, l && !l->running ? l->pid : 0, e);
+
+	if (s.kernel_hidden && !r->sources.items[0].attr.exclude_kernel && !r->kernel_hidden) {
+		recorder_note(r, "the kernel hides its addresses: its functions have no names",
+			      NULL);
+		r->kernel_hidden = true;
+	}
+	return rc;
+}
+
+int file_losses(struct recorder *r, u64 lost, struct err *e)
+{
+	struct synth s = {
+		.sample_type = r->sources.items[0].attr.sample_type,
+		.sink = on_known,
+		.ctx = r,
+	};
+
+	r->e = e;
+	return synth_lost_samples(&s, lost);
+}
+
+int file_begin(struct recorder *r, struct err *e)
+{
+	struct writer_options o = {
+		.path = r->path ? r->path : "-",
+		.compress = r->o.compress,
+		.version = "fathom " FATHOM_VERSION,
+	};
+	int rc;
+
+	read_cmdline(r);
+	o.argc = (int)r->argv.len;
+	o.argv = r->argv.items;
+	rc = recording_writer_new(&o, &r->writer, e);
+	if (rc < 0)
+		return rc;
+	if (r->o.session.clock_id >= 0)
+		recording_writer_clock(r->writer, (u32)r->o.session.clock_id);
+	if (r->o.user_data)
+		rc = recording_writer_feature(r->writer, FEATURE_FATHOM + RECORDER_USER_DATA,
+					      r->o.user_data, strlen(r->o.user_data), e);
+	if (rc >= 0)
+		rc = add_events(r, e);
+	if (rc >= 0)
+		rc = recording_writer_start(r->writer, e);
+	r->file_begin = clock_mono_ns();
+	r->e = e;
+	if (rc >= 0)
+		rc = write_known(r, e);
+	r->round_bytes = recording_writer_bytes(r->writer);
+	return rc;
+}
+
+/* Names are a gift to other machines: without them the file is whole, too. */
+static void add_names(struct recorder *r, bool last)
+{
+	_cleanup_buf_ struct buf names = BUF_INIT;
+	u64 most = last ? NAMES_MOST : NAMES_MOST_LIVE;
+
+	if (!r->path || r->o.no_names || recording_writer_bytes(r->writer) > most ||
+	    recording_writer_samples(r->writer) == 0)
+		return;
+	if (recording_writer_flush(r->writer, NULL) >= 0 &&
+	    profile_export_names(r->path, &names, NULL) >= 0 && names.len)
+		(void)recording_writer_feature(r->writer, FEATURE_FATHOM, names.data, names.len,
+					       NULL);
+}
+
+static void add_health(struct recorder *r)
+{
+	_cleanup_buf_ struct buf bytes = BUF_INIT;
+	struct recorder_summary s;
+
+	if (r->stacks == RECORDER_STACKS_AS_ASKED)
+		return;
+	recorder_summary(r, &s);
+	r->health.how = s.stacks == RECORDER_STACKS_KERNEL   ? HEALTH_KERNEL
+			: s.stacks == RECORDER_STACKS_COPIES ? HEALTH_COPIES
+							     : HEALTH_FP;
+	r->health.tables = s.tables;
+	r->health.table_bytes = s.table_bytes;
+	r->health.lost = s.lost;
+	free(r->health.why);
+	r->health.why = s.why ? xstrdup(s.why) : NULL;
+	health_pack(&r->health, &bytes);
+	(void)recording_writer_feature(r->writer, FEATURE_FATHOM + RECORDER_HEALTH, bytes.data,
+				       bytes.len, NULL);
+}
+
+static int close_file(struct recorder *r, bool last, struct err *e)
+{
+	add_names(r, last);
+	add_health(r);
+	int rc = recording_writer_finish(r->writer, e);
+
+	r->written += recording_writer_file_bytes(r->writer);
+	recording_writer_free(r->writer);
+	r->writer = NULL;
+	return rc;
+}
+
+int file_end(struct recorder *r, struct err *e)
+{
+	return close_file(r, true, e);
+}
+
+/* FILE.YYYYMMDDhhmmssXX, as perf names them; UTC, so that names sort by time. */
+static char *stamped(const char *path)
+{
+	struct timespec now;
+	struct tm tm;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	gmtime_r(&now.tv_sec, &tm);
+	return xasprintf("%s.%04d%02d%02d%02d%02d%02d%02ld", path, tm.tm_year + 1900, tm.tm_mon + 1,
+			 tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, now.tv_nsec / 10000000);
+}
+
+static void drop_oldest(struct recorder *r)
+{
+	(void)unlink(r->files.items[0]);
+	free(r->files.items[0]);
+	r->files.len--;
+	memmove(r->files.items, r->files.items + 1, r->files.len * sizeof(char *));
+}
+
+/* Closes the file under its time and goes on in a new one. */
+int file_change(struct recorder *r, struct err *e)
+{
+	char *name = stamped(r->path);
+	int rc = close_file(r, false, e);
+
+	if (rc >= 0 && rename(r->path, name) < 0)
+		rc = err_sys(e, errno, "cannot rename '%s' to '%s'", r->path, name);
+	if (rc < 0) {
+		free(name);
+		return rc;
+	}
+	if (r->o.hooks.wrote)
+		r->o.hooks.wrote(r->o.hooks.ctx, name);
+	vec_push(&r->files, name);
+	if (r->o.change.keep && r->files.len > r->o.change.keep)
+		drop_oldest(r);
+	return file_begin(r, e);
+}

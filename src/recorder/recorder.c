@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "recorder/state.h"
+
+#include <signal.h>
+
+#include "base/clock.h"
+#include "base/stop.h"
+
+void recorder_new(struct recorder **ret, const struct recorder_opts *opts)
+{
+	struct recorder *r = xcalloc(1, sizeof(*r));
+
+	r->o = *opts;
+	r->kernel.stop_fd = -1;
+	pthread_mutex_init(&r->kernel.lock, NULL);
+	*ret = r;
+}
+
+static void kernel_release(struct kernel_stacks *k)
+{
+	sampler_free(k->sampler);
+	buf_release(&k->out);
+	map_release(&k->seen);
+	err_release(&k->why);
+	pthread_mutex_destroy(&k->lock);
+}
+
+void recorder_free(struct recorder *r)
+{
+	if (!r)
+		return;
+	bool whole = kernel_stop(r);
+
+	recording_writer_free(r->writer);
+	session_free(r->session);
+	copies_release(&r->copies);
+	health_release(&r->health);
+	buf_release(&r->records);
+	buf_release(&r->sweep);
+	buf_release(&r->cmdline);
+	vec_release(&r->argv);
+	vec_each(f, &r->files)
+		free(*f);
+	vec_release(&r->files);
+	free(r->path);
+	map_release(&r->by_id);
+	if (!whole)
+		return;
+	kernel_release(&r->kernel);
+	vec_release(&r->plans);
+	vec_release(&r->sources);
+	free(r);
+}
+
+void recorder_note(const struct recorder *r, const char *text, const char *hint)
+{
+	if (r->o.hooks.note)
+		r->o.hooks.note(r->o.hooks.ctx, text, hint);
+}
+
+static void show_notes(const struct recorder *r)
+{
+	size_t n;
+	const struct session_note *notes = session_notes(r->session, &n);
+
+	for (size_t i = 0; i < n; i++)
+		recorder_note(r, notes[i].text, notes[i].hint);
+}
+
+/* --- opening ---------------------------------------------------------------------------------- */
+
+static int open_session(struct recorder *r, struct err *e)
+{
+	int rc;
+
+	session_free(r->session);
+	r->session = session_new(r->o.events, r->o.target, r->o.launch, &r->o.session);
+	rc = session_open(r->session, e);
+	if (rc >= 0)
+		stacks_learn(r);
+	return rc;
+}
+
+/* True when the events that are open can be used with the means that was chosen. */
+static bool stacks_work(struct recorder *r)
+{
+	if (r->stacks != RECORDER_STACKS_KERNEL || r->kernel.late)
+		return true;
+	return kernel_attach(r) >= 0;
+}
+
+int recorder_open(struct recorder *r, struct err *e)
+{
+	int rc;
+
+	r->o.session.late_enable = r->o.delay != 0;
+	stacks_plan(r);
+	if (r->stacks == RECORDER_STACKS_KERNEL && !r->kernel.late && kernel_load(r))
+		stacks_fall_back(r);
+	for (;;) {
+		rc = open_session(r, e);
+		if (rc >= 0 && stacks_work(r))
+			break;
+		/* an error that is not about stacks comes back with the last means */
+		if (!stacks_fall_back(r))
+			return rc;
+		err_release(e);
+	}
+	show_notes(r);
+	if (r->stacks == RECORDER_STACKS_KERNEL && !r->kernel.late)
+		kernel_start_thread(r);
+	return 0;
+}
+
+int recorder_begin(struct recorder *r, const char *path, struct err *e)
+{
+	r->path = path ? xstrdup(path) : NULL;
+	return file_begin(r, e);
+}
+
+/* --- the run ---------------------------------------------------------------------------------- */
+
+static bool signalled(void)
+{
+	struct timespec none = { 0 };
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR2);
+	return sigtimedwait(&set, NULL, &none) == SIGUSR2;
+}
+
+static int on_round(void *ctx)
+{
+	struct recorder *r = ctx;
+
+	return sweep_end(r, true, r->e);
+}
+
+static bool change_wanted(const struct recorder *r)
+{
+	const struct recorder_change *c = &r->o.change;
+
+	return (c->ns && clock_mono_ns() - r->file_begin >= c->ns) ||
+	       (c->bytes && recording_writer_bytes(r->writer) >= c->bytes);
+}
+
+static int on_sweep(void *ctx)
+{
+	struct recorder *r = ctx;
+	struct session_sinks dump = { .records = sweep_records, .round = on_round, .ctx = r };
+	bool usr2 = (r->o.session.overwrite || r->o.change.on_signal) && r->path && signalled();
+	int rc = sweep_end(r, false, r->e);
+
+	if (rc >= 0 && usr2 && r->o.session.overwrite)
+		rc = session_dump(r->session, &dump, r->e);
+	if (rc >= 0 && (usr2 || change_wanted(r)))
+		rc = file_change(r, r->e);
+	if (rc >= 0 && r->o.hooks.tick)
+		r->o.hooks.tick(r->o.hooks.ctx);
+	return MIN(rc, 0);
+}
+
+/* Starts what is to be started, in the order that misses nothing. */
+static int start(struct recorder *r, struct err *e)
+{
+	int rc = 0;
+
+	kernel_wait_ready(r);
+	if (!r->o.delay)
+		rc = session_enable(r->session, e);
+	r->begin = clock_mono_ns();
+	r->cpu_begin = clock_cpu_ns();
+	if (rc >= 0 && r->o.launch)
+		rc = launch_go(r->o.launch, e);
+	if (rc >= 0 && r->stacks == RECORDER_STACKS_KERNEL && r->kernel.late)
+		kernel_start_thread(r);
+	if (rc >= 0 && r->o.delay && !stop_wait(r->o.delay))
+		rc = session_enable(r->session, e);
+	if (r->o.delay)
+		r->begin = clock_mono_ns();
+	return rc;
+}
+
+int recorder_run(struct recorder *r, u64 duration, struct err *e)
+{
+	struct session_sinks sinks = { .records = sweep_records, .round = on_sweep, .ctx = r };
+	int rc;
+
+	r->e = e;
+	vec_each(s, &r->sources)
+		r->holds |= s->copies;
+	rc = start(r, e);
+	if (rc >= 0)
+		rc = session_run(r->session, duration ? r->begin + duration : 0, &sinks, e);
+	session_disable(r->session);
+	sinks.round = on_round;
+	if (rc >= 0)
+		rc = session_drain(r->session, &sinks, e);
+	r->wall = clock_mono_ns() - r->begin;
+	return rc;
+}
+
+/* --- the end ---------------------------------------------------------------------------------- */
+
+static void kernel_facts(struct recorder *r, struct recorder_summary *s)
+{
+	struct kernel_stacks *k = &r->kernel;
+	struct sampler_stats stats = { 0 };
+
+	pthread_mutex_lock(&k->lock);
+	if (k->sampler && k->attached)
+		sampler_stats(k->sampler, &stats);
+	s->samples += k->samples;
+	pthread_mutex_unlock(&k->lock);
+	s->lost += stats.lost + r->lost;
+	s->tables = stats.feed.files;
+	s->table_bytes = stats.feed.bytes;
+	r->health.rescues_lost = stats.rescues_lost;
+	/* a program that ended before: copies were all there was */
+	if (!k->attached)
+		s->stacks = RECORDER_STACKS_COPIES;
+}
+
+void recorder_summary(struct recorder *r, struct recorder_summary *ret)
+{
+	const struct ring_stats *rings = session_stats(r->session);
+
+	*ret = (struct recorder_summary){
+		.samples = rings->samples,
+		.lost = rings->lost + rings->lost_samples + r->missing,
+		.throttled = rings->throttled,
+		.bytes = r->written + (r->writer ? recording_writer_bytes(r->writer) : 0),
+		.wall_ns = r->wall ? r->wall : clock_mono_ns() - r->begin,
+		.cpu_ns = clock_cpu_ns() - r->cpu_begin,
+		.ring_bytes = session_ring_bytes(r->session),
+		.stacks = r->stacks,
+		.why = r->kernel.why.what,
+	};
+	if (r->stacks == RECORDER_STACKS_KERNEL)
+		kernel_facts(r, ret);
+	pthread_mutex_lock(&r->kernel.lock);
+	ret->user_stacks = health_user_stacks(&r->health);
+	ret->complete = health_complete(&r->health);
+	pthread_mutex_unlock(&r->kernel.lock);
+}
+
+int recorder_end(struct recorder *r, struct err *e)
+{
+	const struct ring_stats *rings = session_stats(r->session);
+	u64 told = rings->lost + rings->lost_samples, exact = session_lost_exact(r->session);
+	struct recorder_summary s;
+	int rc = 0;
+
+	r->missing = exact > told ? exact - told : 0;
+	recorder_summary(r, &s);
+	if (s.lost > told)
+		rc = file_losses(r, s.lost - told, e);
+	return rc < 0 ? rc : file_end(r, e);
+}
+
+const struct session *recorder_session(const struct recorder *r)
+{
+	return r->session;
+}

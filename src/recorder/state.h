@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Inside of the recorder: what its files share. Nobody else includes this. */
+#ifndef RECORDER_STATE_H
+#define RECORDER_STATE_H
+
+#include <pthread.h>
+
+#include "profile/health.h"
+#include "recorder/copies.h"
+#include "recorder/recorder.h"
+#include "recording/writer.h"
+#include "unwind/sampler.h"
+
+/* What is to become of an event of the list. */
+struct plan {
+	bool ours;    /* the user left it to us how its stacks are taken */
+	bool sampler; /* by the kernel's unwinder */
+	bool copies;  /* from copies of stacks: until the former is there, or at all */
+};
+
+/* One event of the session, as the file shows it. */
+struct source {
+	struct perf_event_attr attr;   /* in the file */
+	struct perf_event_attr opened; /* what the ring's samples look like */
+	const u64 *ids;
+	size_t n_ids;
+	size_t index; /* of the session */
+	s32 sampler;  /* its number there, -1: samples come through the ring */
+	bool copies;  /* the ring's samples carry registers and stacks */
+};
+
+/* The kernel's unwinder and the thread that listens to it. */
+struct kernel_stacks {
+	struct sampler *sampler; /* NULL: not there (yet) */
+	pthread_t thread;
+	pthread_mutex_t lock; /* for all below, and the sampler itself */
+	u32 events;           /* to be attached to */
+	bool has_thread;
+	bool late;       /* loads while the program runs already */
+	bool loading;    /* from here ... */
+	bool loaded;     /* ... to here the thread cannot be stopped */
+	bool abandoned;  /* it was not waited for */
+	bool attached;   /* its samples replace those in the rings */
+	bool ready;      /* tables for what runs are there */
+	int stop_fd;     /* wakes the thread for its end */
+	struct buf out;  /* samples as records, waiting for the next sweep */
+	u64 samples;     /* so far */
+	struct err why;  /* why it is not used */
+	struct map seen; /* paths for which the sampler has a hint */
+};
+
+struct recorder {
+	struct recorder_opts o;
+	struct session *session;
+	struct recording_writer *writer;
+	VEC(struct plan) plans;     /* of each event of the list */
+	VEC(struct source) sources; /* of each event of the session */
+	struct map by_id;           /* sample id -> index into sources + 1 */
+	enum recorder_stacks stacks;
+	struct kernel_stacks kernel;
+	struct copies copies;
+	struct health health;
+	struct buf records; /* of this sweep, when they cannot be passed on as they are */
+	struct buf sweep;   /* scratch */
+	char *path;         /* NULL: standard output */
+	struct buf cmdline; /* our own, separated by NULs */
+	VEC(const char *) argv;
+	VEC(char *) files; /* closed ones, oldest first */
+	u64 begin;         /* when recording began */
+	u64 cpu_begin;     /* our own CPU time then */
+	u64 wall;          /* once it is over */
+	u64 file_begin;
+	u64 round_time;  /* of the last round */
+	u64 round_bytes; /* what the writer had taken then */
+	u64 written;     /* bytes of closed files */
+	u64 lost;        /* on the way from the sampler to the file */
+	u64 missing;     /* lost in rings without a record that tells */
+	bool kernel_hidden;
+	bool holds;    /* sweeps are held back until all rings are read */
+	struct err *e; /* of the call that is running */
+};
+
+/* auto.c: which events get their stacks by which means. */
+void stacks_plan(struct recorder *r);
+/* After the session is open: fills sources. */
+void stacks_learn(struct recorder *r);
+/* The next best means; false when there is none. */
+bool stacks_fall_back(struct recorder *r);
+
+/* kernel.c */
+/* Loads the sampler, or leaves the reason in @r->kernel.why. */
+int kernel_load(struct recorder *r);
+int kernel_attach(struct recorder *r);
+/* Tables and reading; loading, too, if it is late. */
+void kernel_start_thread(struct recorder *r);
+void kernel_wait_ready(struct recorder *r);
+/* Reads what there is, and moves it to the file. */
+int kernel_collect(struct recorder *r, struct err *e);
+void kernel_note_record(struct recorder *r, const struct record *rec);
+/* False when the thread still uses the recorder, which must not be freed then. */
+bool kernel_stop(struct recorder *r);
+
+/* sweep.c: what rings hand over. */
+int sweep_records(void *ctx, const void *bytes, size_t n);
+/* The end of a sweep: what was held back goes to the file, and a round if it is time. */
+int sweep_end(struct recorder *r, bool last, struct err *e);
+
+/* files.c */
+int file_begin(struct recorder *r, struct err *e);
+int file_end(struct recorder *r, struct err *e);
+int file_change(struct recorder *r, struct err *e);
+int file_losses(struct recorder *r, u64 lost, struct err *e);
+
+void recorder_note(const struct recorder *r, const char *text, const char *hint);
+
+#endif

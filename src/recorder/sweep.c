@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the rings hand over. As long as no sample carries a copy of its stack, the bytes go to the
+ * file as they are. Else a sweep is held back until all rings are read, put in order of time, and
+ * the copies are replaced by what unwinding them gives.
+ */
+#include "recorder/state.h"
+
+#include "base/clock.h"
+#include "recording/recording.h"
+
+enum {
+	/* Rounds promise that nothing older follows; a sample may be a while on its way. */
+	ROUND_NS = 20 * 1000 * 1000,
+};
+
+struct entry {
+	u64 time;
+	u32 order; /* as read: equal times stay in order */
+	u32 at;    /* in r->records, in words */
+};
+
+static const struct source *source_by_id(const struct recorder *r, u64 id)
+{
+	u64 i = map_get(&r->by_id, id, 0);
+
+	return i ? &r->sources.items[i - 1] : NULL;
+}
+
+/* Every attr of ours has PERF_SAMPLE_IDENTIFIER: the id is the first word of a sample. */
+static const struct source *sample_source(const struct recorder *r,
+					  const struct perf_event_header *h)
+{
+	u64 id;
+
+	if (h->size < sizeof(*h) + sizeof(id))
+		return NULL;
+	memcpy(&id, h + 1, sizeof(id));
+	return source_by_id(r, id);
+}
+
+static void view(const struct recorder *r, const struct perf_event_header *h, struct record *ret)
+{
+	*ret = (struct record){ .type = h->type, .misc = h->misc, .size = h->size, .header = h };
+	if (record_parse_ids(&r->sources.items[r->sources.len - 1].opened, h, ret) < 0)
+		ret->body_end = sizeof(*h);
+}
+
+static bool has_copies(const struct recorder *r)
+{
+	vec_each(s, &r->sources) {
+		if (s->copies)
+			return true;
+	}
+	return false;
+}
+
+/* Hints for the kernel's unwinder: where the files are that it may ask for. */
+static void note_records(struct recorder *r, const void *bytes, size_t n)
+{
+	const u8 *p = bytes, *end = p + n;
+	struct record rec;
+
+	while ((size_t)(end - p) >= sizeof(struct perf_event_header)) {
+		const struct perf_event_header *h = (const void *)p;
+
+		if (h->size < sizeof(*h) || h->size > end - p)
+			break;
+		if (h->type == PERF_RECORD_MMAP2) {
+			view(r, h, &rec);
+			kernel_note_record(r, &rec);
+		}
+		p += h->size;
+	}
+}
+
+int sweep_records(void *ctx, const void *bytes, size_t n)
+{
+	struct recorder *r = ctx;
+
+	if (r->stacks == RECORDER_STACKS_KERNEL)
+		note_records(r, bytes, n);
+	if (!r->holds)
+		return recording_writer_add(r->writer, bytes, n, r->e);
+	buf_add(&r->records, bytes, n);
+	return 0;
+}
+
+/* --- copies of stacks ------------------------------------------------------------------------- */
+
+/* Kernel frames of the recorded chain, then the user frames. */
+static size_t join_chain(const struct sample *s, const struct unwind_frames *f, u64 *words,
+			 size_t max)
+{
+	size_t n = 0;
+
+	for (u64 i = 0; i < s->n_ips && n < max && s->ips[i] != (u64)PERF_CONTEXT_USER; i++)
+		words[n++] = s->ips[i];
+	if (f->n && n < max)
+		words[n++] = PERF_CONTEXT_USER;
+	for (size_t i = 0; i < f->n && n < max; i++)
+		words[n++] = f->ip[i];
+	return n;
+}
+
+static int unwind_copy(struct recorder *r, const struct source *src,
+		       const struct perf_event_header *h, struct buf *out)
+{
+	u64 ip[UNWIND_MAX_FRAMES], words[SAMPLER_CALLCHAIN_MAX];
+	u32 most = r->o.session.max_stack;
+	struct unwind_frames f = { .ip = ip,
+				   .max = most && most < ARRAY_SIZE(ip) ? most : ARRAY_SIZE(ip),
+				   .end = UNWIND_END_NO_REGS };
+	const char *reason;
+	struct sample s;
+
+	if (sample_parse(&src->opened, h, &s, &reason) < 0)
+		return -EBADMSG;
+	if (!copies_unwind(&r->copies, &s, &f))
+		f.n = 0;
+	s.n_ips = join_chain(&s, &f, words, ARRAY_SIZE(words));
+	s.ips = words;
+	pthread_mutex_lock(&r->kernel.lock);
+	health_add(&r->health, &(struct health_sample){
+				       .pid = (s32)s.pid,
+				       .comm = NULL,
+				       .end = f.end,
+				       .frames = (u32)f.n,
+				       .fp_steps = f.fp_steps,
+				       .last_ip = f.n ? ip[f.n - 1] : 0,
+				       .copied = true,
+			       });
+	pthread_mutex_unlock(&r->kernel.lock);
+	return build_sample(out, &src->attr, h->misc & ~(u16)PERF_RECORD_MISC_EXACT_IP, &s);
+}
+
+static void pass_on(struct recorder *r, const struct perf_event_header *h, struct buf *out)
+{
+	const struct source *src = h->type == PERF_RECORD_SAMPLE ? sample_source(r, h) : NULL;
+	struct record rec;
+
+	if (src && src->copies && unwind_copy(r, src, h, out) >= 0)
+		return;
+	if (h->type != PERF_RECORD_SAMPLE) {
+		view(r, h, &rec);
+		copies_record(&r->copies, &rec);
+		/* copies make the session ask for all mappings, but nobody wants them */
+		if (h->misc & PERF_RECORD_MISC_MMAP_DATA && !r->o.session.addresses &&
+		    (h->type == PERF_RECORD_MMAP2 || h->type == PERF_RECORD_MMAP))
+			return;
+	}
+	if (!src || !src->copies)
+		buf_add(out, h, h->size);
+}
+
+static u64 time_of(const struct recorder *r, const struct perf_event_header *h)
+{
+	const struct source *src;
+	struct record rec;
+	u64 words[4];
+
+	if (h->type != PERF_RECORD_SAMPLE) {
+		view(r, h, &rec);
+		return rec.time;
+	}
+	/* identifier, ip, pid and tid, time: as the kernel lays them out */
+	src = sample_source(r, h);
+	if (!src || h->size < sizeof(*h) + sizeof(words))
+		return 0;
+	memcpy(words, h + 1, sizeof(words));
+	return src->opened.sample_type & PERF_SAMPLE_IP ? words[3] : words[2];
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static int release_records(struct recorder *r, struct err *e)
+{
+	const u8 *base = (const u8 *)r->records.data;
+	VEC(struct entry) entries = { 0 };
+	struct buf out = r->sweep;
+	int rc;
+
+	for (size_t at = 0; at + sizeof(struct perf_event_header) <= r->records.len;) {
+		const struct perf_event_header *h = (const void *)(base + at);
+
+		if (h->size < sizeof(*h) || h->size > r->records.len - at)
+			break;
+		vec_push(&entries,
+			 (struct entry){ time_of(r, h), (u32)entries.len, (u32)(at / 8) });
+		at += h->size;
+	}
+	vec_sort(&entries, by_time);
+	vec_each(it, &entries)
+		pass_on(r, (const void *)(base + (size_t)it->at * 8), &out);
+	rc = out.len ? recording_writer_add(r->writer, out.data, out.len, e) : 0;
+	vec_release(&entries);
+	r->sweep = out;
+	buf_reset(&r->sweep);
+	buf_reset(&r->records);
+	return rc;
+}
+
+int sweep_end(struct recorder *r, bool last, struct err *e)
+{
+	u64 now = clock_mono_ns();
+	int rc = r->records.len ? release_records(r, e) : 0;
+
+	if (rc >= 0 && r->stacks == RECORDER_STACKS_KERNEL)
+		rc = kernel_collect(r, e);
+	r->holds = has_copies(r);
+	if (rc < 0 || recording_writer_bytes(r->writer) == r->round_bytes ||
+	    (!last && now - r->round_time < ROUND_NS))
+		return rc;
+	r->round_time = now;
+	rc = recording_writer_round(r->writer, e);
+	r->round_bytes = recording_writer_bytes(r->writer);
+	return rc;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Python functions of running processes, as addresses.
+ *
+ * A Python frame comes from the kernel as a code object's address and an instruction. Here it
+ * becomes an address of its own kind, above all that a program can have: each function of each
+ * file gets a stretch of PYTHON_LINE_UNITS addresses for each of its lines, the same in all
+ * processes. So a recording needs nothing new to carry it: the process has a mapping of
+ * PYTHON_MAP_SIZE bytes at PYTHON_MAP_START named PYTHON_MAP_NAME, and the names of stretches
+ * travel like names of any file.
+ *
+ * Code objects are read from the process soon after the sample; one whose process is gone by then
+ * and that was not read before becomes the function PYTHON_UNREADABLE, and is counted.
+ */
+#ifndef UNWIND_PYTHON_NAMES_H
+#define UNWIND_PYTHON_NAMES_H
+
+#include "base/buf.h"
+#include "base/intern.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "unwind/python.h"
+
+#define PYTHON_MAP_START (1ull << 52)
+#define PYTHON_MAP_SIZE  (1ull << 40)
+#define PYTHON_MAP_NAME  "//fathom-python"
+/*
+ * An odd address of a line's stretch is in stacks: readers look for callers one byte before the
+ * return address, and that must still be the same line.
+ */
+enum { PYTHON_LINE_UNITS = 2 };
+#define PYTHON_UNREADABLE "[unreadable python function]"
+
+enum {
+	PYTHON_MAX_FUNCTIONS = 1 << 20,
+	PYTHON_MAX_CODES = 1 << 18, /* code objects of all processes that are remembered */
+	PYTHON_MAX_TEXT = 4096,     /* characters of a name */
+	PYTHON_MAX_TABLE = 1 << 20, /* bytes of a location table */
+};
+
+struct python_function {
+	u64 start; /* from PYTHON_MAP_START on: the "file offset" */
+	u64 size;
+	u32 name; /* in the strings */
+	u32 file;
+	u32 line; /* of the first stretch */
+};
+
+struct python_code {
+	u64 identity;
+	u64 checked; /* the round in which it was found to be the same, 0: read in vain */
+	u32 function;
+	u32 n_lines;
+	struct python_line *lines;
+};
+
+struct python_names {
+	struct intern strings;
+	struct intern keys;                  /* of functions: id - 1 is the index */
+	VEC(struct python_function) functions; /* [0] is PYTHON_UNREADABLE */
+	VEC(struct python_code) codes;
+	struct map by_code;
+	u64 end; /* of the last function's stretch */
+	u64 unreadable;
+};
+
+void python_names_init(struct python_names *p);
+void python_names_release(struct python_names *p);
+/*
+ * The address for a frame of process @pid; @word as in bpf/unwind_python.h. A code object is looked
+ * at again in each new @round (above 0): Python may have put another one in its place.
+ */
+u64 python_names_address(struct python_names *p, const struct python_build *b, int pid, u64 word,
+			 u64 round);
+
+/* The function at an address; NULL: none. */
+const struct python_function *python_names_find(const struct python_names *p, u64 address);
+
+/*
+ * For a recording: the names, to be appended to what symbols_export() writes (section
+ * FEATURE_FATHOM), and the lines, which python_source reads. Nothing is written without functions.
+ */
+void python_names_export(const struct python_names *p, struct buf *ret);
+void python_names_export_lines(const struct python_names *p, struct buf *ret);
+
+/*
+ * The lines of a recording: "FPYL", a byte 1, then until the end
+ *	start - previous start, size, line, file length, file
+ * as ULEB128.
+ */
+struct python_source {
+	VEC(struct python_function) functions; /* by start; no name */
+	struct intern files;
+};
+
+void python_source_release(struct python_source *s);
+/* -EBADMSG with nothing taken when the bytes are broken. */
+int python_source_read(struct python_source *s, const void *bytes, size_t n, struct err *e);
+/* @offset: address - PYTHON_MAP_START. The file belongs to @s. */
+bool python_source_find(const struct python_source *s, u64 offset, const char **ret_file,
+			u32 *ret_line);
+
+#endif

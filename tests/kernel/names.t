@@ -1,0 +1,203 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Names where the file is not where its path says: other mount and PID namespaces, overlays, deleted
+# and replaced files. They must be as good as outside.
+. "$(dirname "$0")/../lib/test.sh"
+
+need_root
+need_cmd unshare python3 chroot ldd
+burn=$WORKLOADS/burn
+need_file "$burn" "$WORKLOADS/jitlike"
+cd "$TMP" || exit 1
+export XDG_CACHE_HOME=$TMP/cache # nothing is known from before
+
+# names FILE: "PERCENT NAME" of the functions that samples were taken in, of user space
+names() {
+	"$FATHOM" fold --no-inline -i "$1" 2>"$TMP/fold.err" | python3 -c '
+import sys
+n = {}
+for line in sys.stdin:
+    stack, count = line.rstrip("\n").rsplit(" ", 1)
+    leaf = stack.split(";")[-1]
+    if not leaf.endswith("_[k]"):
+        n[leaf] = n.get(leaf, 0) + int(count)
+total = sum(n.values()) or 1
+for name in sorted(n, key=n.get, reverse=True)[:6]:
+    print(round(100 * n[name] / total), name)'
+}
+
+# is_70_30 NAME FILE FIRST SECOND: the two functions have their shares and nothing else matters
+is_70_30() {
+	local got
+	got=$(names "$2")
+	if python3 - "$3" "$4" "$got" <<'END'; then
+import sys
+share = {l.split(" ", 1)[1]: int(l.split()[0]) for l in sys.argv[3].splitlines()}
+a, b = share.get(sys.argv[1], 0), share.get(sys.argv[2], 0)
+sys.exit(not (a + b >= 90 and 0.55 < a / (a + b) < 0.85))
+END
+		pass "$1"
+	else
+		fail "$1" "$got"
+		diag "$(head -n 3 "$TMP/fold.err")"
+	fi
+}
+
+# The process that the namespace's program became: unshare's child.
+inner() {
+	local i child
+	for ((i = 0; i < 100; i++)); do
+		read -r child _ <"/proc/$1/task/$1/children" 2>/dev/null
+		if [ -n "$child" ] && [ "$(cat "/proc/$child/comm" 2>/dev/null)" = "$2" ]; then
+			echo "$child"
+			return
+		fi
+		sleep 0.05
+	done
+	return 1
+}
+
+record() { # FILE PID
+	run "$FATHOM" record -e cpu-clock -F 499 -p "$2" -d 1s -o "$1"
+	[ "$status" -eq 0 ] || test_show_run
+}
+
+# --- outside --------------------------------------------------------------------------------------
+
+spawn "$burn" --seconds 20 a=70 b=30
+record outside.data "$spawned"
+kill "$spawned"
+is_70_30 'outside: names' outside.data a b
+
+# --- a root of its own in a mount and a PID namespace ---------------------------------------------
+
+# What the programs need, at the places where they look for it.
+cat >fill <<END
+fill_root() {
+	mkdir -p "\$1/bin" "\$1/tmp"
+	cp '$burn' "\$1/bin/inside"
+	cp '$WORKLOADS/jitlike' "\$1/bin/jitlike"
+	ldd '$burn' '$WORKLOADS/jitlike' | grep -o '/[^ ]*\\.so[^ ]*' | sort -u | while read -r lib; do
+		mkdir -p "\$1\$(dirname "\$lib")" && cp -L "\$lib" "\$1\$lib"
+	done
+}
+END
+
+mkdir root
+# unshare makes its mounts private: all of this is gone with its last process.
+cat >enter <<'END'
+set -e
+root=$1 program=$2
+shift 2
+mount -t tmpfs tmpfs "$root"
+. ./fill
+fill_root "$root"
+exec chroot "$root" "/bin/$program" "$@"
+END
+if unshare --mount --pid --fork sh -c 'mount -t tmpfs tmpfs root' 2>/dev/null; then
+	spawn unshare --mount --pid --fork --kill-child bash enter root inside --seconds 20 a=70 b=30
+	unshared=$spawned
+	if pid=$(inner "$unshared" inside); then
+		record inside.data "$pid"
+		is_70_30 'mount and PID namespace: names as outside' inside.data a b
+		like 'inlined functions as outside' "$("$FATHOM" fold -i inside.data 2>/dev/null)" ';a;spin '
+		ok 'the path is that of inside' bash -c \
+			"'$FATHOM' report -i inside.data --sort dso -g none --no-children 2>/dev/null | grep -q inside"
+		not_ok 'no such file here' test -e /bin/inside
+	else
+		fail 'the program in the namespace runs'
+	fi
+	kill "$unshared"
+	sleep 0.3
+	is_70_30 'the namespace is gone: the recording has the names' inside.data a b
+
+	spawn unshare --mount --pid --fork --kill-child bash enter root jitlike --seconds 20
+	unshared=$spawned
+	if pid=$(inner "$unshared" jitlike); then
+		sleep 0.3
+		run "$FATHOM" record -e cpu-clock -F 499 -p "$pid" -d 1s -o jit.data
+		is_70_30 'run-time code is named by the map that its namespace has' jit.data jit_hot jit_warm
+	else
+		fail 'the program in the namespace runs'
+	fi
+	kill "$unshared"
+else
+	skip 'no mount namespaces here' 6
+fi
+
+# --- an overlay -----------------------------------------------------------------------------------
+
+cat >overlay <<'END'
+set -e
+mount -t tmpfs tmpfs root
+mkdir root/low root/up root/work root/all
+. ./fill
+fill_root root/low
+mount -t overlay overlay -o lowerdir=root/low,upperdir=root/up,workdir=root/work root/all
+exec chroot root/all /bin/inside --seconds 20 a=70 b=30
+END
+spawn unshare --mount --pid --fork --kill-child bash overlay
+unshared=$spawned
+if pid=$(inner "$unshared" inside); then
+	record overlay.data "$pid"
+	is_70_30 'overlay: names as outside' overlay.data a b
+else
+	skip 'no overlay can be mounted here'
+fi
+kill "$unshared" 2>/dev/null
+
+# --- deleted and replaced files -------------------------------------------------------------------
+
+cp "$burn" gone
+spawn "$TMP/gone" --seconds 20 a=70 b=30
+sleep 0.1
+rm gone
+record gone.data "$spawned"
+is_70_30 'deleted file: names' gone.data a b
+kill "$spawned"
+is_70_30 'deleted file, its process ended: names' gone.data a b
+
+cp "$burn" replaced
+spawn "$TMP/replaced" --seconds 20 a=70 b=30
+sleep 0.1
+cp "$WORKLOADS/chain" new && mv new replaced
+record replaced.data "$spawned"
+is_70_30 'replaced file: the names of what runs' replaced.data a b
+kill "$spawned"
+
+# --- other libraries and languages ----------------------------------------------------------------
+
+src=$TOP/tests/workloads/burn.c
+if command -v musl-gcc >/dev/null && musl-gcc -std=gnu17 -D_GNU_SOURCE -O2 -g -static -o musl "$src" -lm 2>/dev/null; then
+	run "$FATHOM" record -e cpu-clock -F 499 -o musl.data -- ./musl --seconds 1 a=70 b=30
+	is_70_30 'musl: names' musl.data a b
+else
+	skip 'musl-gcc cannot build the workload'
+fi
+
+# --- inlined functions and lines ------------------------------------------------------------------
+
+cat >inl.c <<'C'
+static volatile unsigned long sink;
+static inline __attribute__((always_inline)) void tight(unsigned long n)
+{
+	for (unsigned long i = 0; i < n; i++)
+		sink += i;
+}
+static __attribute__((noinline)) void visible(void) { tight(200000000); }
+int main(void) { visible(); return 0; }
+C
+if command -v gcc >/dev/null && gcc -O2 -g -fno-omit-frame-pointer -o inl inl.c; then
+	run "$FATHOM" record -e cpu-clock -F 499 -o inl.data -- ./inl
+	table() { "$FATHOM" report -i inl.data --no-children -g none "$@" 2>/dev/null; }
+	like 'inlined functions are frames' "$(table --sort symbol)" '9[0-9]\.[0-9]+% .* \[i\] tight|100.00% .* \[i\] tight'
+	like 'and not with --no-inline' "$(table --sort symbol --no-inline)" '\[\.\] visible'
+	unlike 'then they are not there' "$(table --sort symbol --no-inline)" 'tight'
+	like 'their caller is the function whose code it is' "$("$FATHOM" fold -i inl.data 2>/dev/null)" 'visible;tight(_\[i\])? '
+	like 'lines' "$(table --sort srcline)" "$TMP/inl.c:[45]"
+else
+	skip 'no gcc here' 5
+fi
+
+done_testing
