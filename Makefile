@@ -57,7 +57,8 @@ BPF      := $(patsubst src/bpf/%.bpf.c,%,$(wildcard src/bpf/*.bpf.c))
 SKEL     := $(BPF:%=$(GEN)/%.skel.h)
 COMMANDS := $(sort $(patsubst src/cmd/%.c,%,$(wildcard src/cmd/*.c)))
 VIEWS    := $(sort $(patsubst src/view/%_view.c,%,$(wildcard src/view/*_view.c)))
-ASSETS   := $(sort $(wildcard web/*.js web/*.css web/*.html web/*.svg tools/*.bt tools/*.txt))
+ASSETS   := $(sort $(wildcard web/*.js web/*.css web/*.html web/*.svg tools/*.bt tools/*.txt \
+	tools/*.tsv))
 LISTS    := $(GEN)/commands.inc $(GEN)/views.inc $(GEN)/features.inc
 UNIT     := $(patsubst tests/unit/%.c,$(OUT)/obj/tests/unit/%.o,$(wildcard tests/unit/*.c))
 FUZZ     := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))

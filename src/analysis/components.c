@@ -293,7 +293,8 @@ int breakdown_init(struct breakdown *b, const struct taxonomy *t, struct profile
 {
 	struct counter c = { .taxonomy = t, .profile = p, .breakdown = b };
 
-	*b = (struct breakdown){ .title = profile_str(p, p->source) };
+	*b = (struct breakdown){ 0 };
+	b->title = intern_get(&b->strings, intern_str(&b->strings, profile_str(p, p->source)));
 	c.self = xcalloc(p->frames.len, 1);
 	c.stack = xcalloc(p->frames.len, 1);
 	c.user = xcalloc(p->frames.len, 1);

@@ -60,7 +60,7 @@ struct breakdown_symbol {
 
 /* One recording, broken into components. */
 struct breakdown {
-	const char *title; /* not owned */
+	const char *title; /* one of the strings */
 	struct intern strings;
 	u64 weight[COMPONENTS_MOST + 1]; /* the last is of what no rule is about */
 	u64 samples[COMPONENTS_MOST + 1];

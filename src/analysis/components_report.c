@@ -2,6 +2,8 @@
 /* Components as tables, and as bars of characters. */
 #include "analysis/components.h"
 
+#include "base/buf.h"
+
 enum { TOP_SYMBOLS = 3 };
 
 static const char marks[] = "#=+*%o@x:-.ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnpqrstuvwyz";

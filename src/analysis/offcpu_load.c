@@ -1,12 +1,152 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/offcpu_load.h"
 
-int offcpu_load(struct offcpu_load *l, const char *path, enum offcpu_view view, struct err *e)
+#include "analysis/offcpu_names.h"
+#include "recording/recording.h"
+#include "unwind/offcpu_session.h"
+
+struct loader {
+	struct offcpu_load *load;
+	struct offcpu_names names;
+	struct map by_seq; /* index of the wait + 1 */
+};
+
+/* The call chain in the form that names are found for. */
+static u32 stack_of(struct loader *l, const struct sample *s, enum offcpu_cut cut)
 {
-	(void)view;
+	struct offcpu_stack st = { .pid = s->pid };
+	u64 i = 0;
+
+	if (i < s->n_ips && s->ips[i] == (u64)PERF_CONTEXT_KERNEL) {
+		st.kernel = &s->ips[++i];
+		while (i < s->n_ips && s->ips[i] != (u64)PERF_CONTEXT_USER)
+			i++;
+		st.n_kernel = (u32)(&s->ips[i] - st.kernel);
+	}
+	if (i < s->n_ips && s->ips[i] == (u64)PERF_CONTEXT_USER) {
+		st.user = &s->ips[i + 1];
+		st.n_user = (u32)(s->n_ips - i - 1);
+	}
+	return offcpu_names_stack(&l->names, &st, cut);
+}
+
+static struct wait *wait_of(struct loader *l, const struct offcpu_raw *raw)
+{
+	u64 *at = map_at(&l->by_seq, raw->seq);
+
+	if (!*at) {
+		struct wait *w = vec_new(&l->load->waits);
+
+		w->syscall = -1;
+		w->count = 1;
+		*at = l->load->waits.len;
+		return w;
+	}
+	return &l->load->waits.items[*at - 1];
+}
+
+static void fill_wait(struct loader *l, struct wait *w, const struct sample *s,
+		      const struct offcpu_raw *raw)
+{
+	struct profile *p = &l->load->profile;
+	u32 comm = machine_comm(&l->names.machine, (s32)s->pid, (s32)s->tid);
+
+	if (w->thread)
+		return;
+	w->thread = profile_get_thread(p, (s32)s->pid, (s32)s->tid,
+				       profile_string(p, machine_str(&l->names.machine, comm)), 0);
+	w->stack = stack_of(l, s, OFFCPU_CUT_SLEEPER);
+	w->time = s->time;
+	w->state = raw->state;
+	w->syscall = raw->syscall;
+	w->flags = raw->flags;
+	w->blocked = w->max_blocked = raw->blocked;
+	w->runq = w->max_runq = raw->runq;
+}
+
+static void fill_link(struct loader *l, struct wait *w, const struct sample *s,
+		      const struct offcpu_raw *raw)
+{
+	struct profile *p = &l->load->profile;
+	struct wait_link *link = &w->links[raw->link];
+	bool task = raw->kind == OFFCPU_WAKER_TASK;
+	char comm[OFFCPU_COMM + 1] = { 0 };
+
+	if (raw->is_sleep) {
+		link->sleep_stack = stack_of(l, s, OFFCPU_CUT_SLEEPER);
+		return;
+	}
+	memcpy(comm, raw->comm, OFFCPU_COMM);
+	link->stack = stack_of(l, s, task ? OFFCPU_CUT_WAKER : OFFCPU_CUT_IRQ);
+	link->pid = raw->pid;
+	link->tid = raw->tid;
+	link->kind = raw->kind;
+	link->comm = profile_string(p, task ? comm : wait_irq_name(p, link->stack, raw->kind));
+	w->n_links = MAX(w->n_links, raw->link + 1);
+}
+
+static void on_sample(struct loader *l, const struct sample *s)
+{
+	struct offcpu_raw raw;
+	struct wait *w;
+
+	if (!(s->type & PERF_SAMPLE_RAW) || s->raw_size < sizeof(raw))
+		return;
+	memcpy(&raw, s->raw, sizeof(raw));
+	if (raw.magic != OFFCPU_RAW_MAGIC || raw.event >= OFFCPU_EVENTS || raw.link >= OFFCPU_LINKS)
+		return;
+	w = wait_of(l, &raw);
+	if (raw.event <= OFFCPU_EVENT_RUNQ)
+		fill_wait(l, w, s, &raw);
+	else
+		fill_link(l, w, s, &raw);
+}
+
+static int on_record(const struct record *r, void *ctx)
+{
+	struct loader *l = ctx;
+
+	if (r->type == PERF_RECORD_SAMPLE)
+		on_sample(l, r->sample);
+	else
+		machine_record(&l->names.machine, r);
+	return 0;
+}
+
+/* A wait whose own sample was lost says nothing. */
+static void drop_headless(wait_list *waits)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < waits->len; i++) {
+		if (waits->items[i].thread)
+			waits->items[n++] = waits->items[i];
+	}
+	waits->len = n;
+}
+
+int offcpu_load(struct offcpu_load *l, const char *path, struct err *e)
+{
+	struct loader loader = { .load = l };
+	struct recording *r = NULL;
+	int rc;
+
 	*l = (struct offcpu_load){ 0 };
 	profile_init(&l->profile);
-	return err_set(e, ENOSYS, "'%s': recordings are not read yet", path);
+	rc = recording_open(path, &r, e);
+	if (rc < 0)
+		return rc;
+	offcpu_names_init(&loader.names, &l->profile);
+	const struct recording_blob *blob = recording_info_blob(recording_info(r), FEATURE_FATHOM);
+
+	if (blob)
+		symbols_import(loader.names.symbols, blob->data, blob->size, NULL);
+	rc = recording_replay(r, on_record, &loader, e);
+	drop_headless(&l->waits);
+	recording_free(r);
+	offcpu_names_release(&loader.names);
+	map_release(&loader.by_seq);
+	return rc;
 }
 
 void offcpu_load_release(struct offcpu_load *l)

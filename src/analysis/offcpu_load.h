@@ -11,7 +11,7 @@ struct offcpu_load {
 };
 
 /* Call offcpu_load_release() also after a failure. */
-int offcpu_load(struct offcpu_load *l, const char *path, enum offcpu_view view, struct err *e);
+int offcpu_load(struct offcpu_load *l, const char *path, struct err *e);
 void offcpu_load_release(struct offcpu_load *l);
 
 #endif

@@ -32,7 +32,9 @@ struct offcpu_names {
 	VEC(struct side_record) pending;
 };
 
-/* @profile gets the frames and stacks; it must outlive the names. */
+/* @profile gets the frames and stacks; it must outlive the names. Feed the machine yourself. */
+void offcpu_names_init(struct offcpu_names *n, struct profile *profile);
+/* The same, fed by the running kernel. */
 int offcpu_names_open(struct offcpu_names *n, struct profile *profile, struct err *e);
 void offcpu_names_release(struct offcpu_names *n);
 /* Takes in what the kernel has told since. */

@@ -15,6 +15,7 @@ struct reporter {
 	const struct report_opts *opts;
 	struct report_keys keys;
 	u16 event;    /* the one that is reported now */
+	bool by_line; /* a key is the source line */
 	bool several; /* more than one event has samples */
 	struct intern ids;
 	VEC(struct entry) entries; /* [0] unused */
@@ -79,12 +80,26 @@ static void add_total(struct reporter *rp, u32 id, u32 sample_no, u64 weight)
 	rp->entries.items[id].total += weight;
 }
 
-static bool wants_root(const struct reporter *rp)
+static bool has_key(const struct reporter *rp, const char *name)
 {
 	for (size_t i = 0; i < rp->keys.n; i++)
-		if (streq(rp->keys.keys[i]->name, "parent"))
+		if (streq(rp->keys.keys[i]->name, name))
 			return true;
 	return false;
+}
+
+/*
+ * The table counts functions as the linker knows them: code that was inlined belongs to the one
+ * that it was inlined into, as in perf. The tree shows the inlined callers, and by source line
+ * each is on its own.
+ */
+static u32 counted(const struct reporter *rp, u32 stack)
+{
+	const struct profile *p = rp->profile;
+
+	while (!rp->by_line && stack && profile_frame_of(p, stack)->kind == FRAME_INLINED)
+		stack = p->stacks.items[stack].parent;
+	return stack;
 }
 
 static void add_sample(struct reporter *rp, struct intern *parts, const struct profile_sample *s,
@@ -93,21 +108,22 @@ static void add_sample(struct reporter *rp, struct intern *parts, const struct p
 	const struct stack *stacks = rp->profile->stacks.items;
 	u32 root = with_root ? root_frame(rp->profile, s->stack) : 0;
 	u32 part = sample_part_of(rp, parts, s, root);
-	u32 id = entry_of(rp, s, part, stacks[s->stack].frame, root);
+	u32 leaf = counted(rp, s->stack);
+	u32 id = entry_of(rp, s, part, stacks[leaf].frame, root);
 
 	rp->entries.items[id].self += s->weight;
 	rp->entries.items[id].samples += s->count;
 	add_total(rp, id, sample_no, s->weight);
 	if (!rp->keys.of_frame || rp->opts->no_children)
 		return;
-	for (u32 k = stacks[s->stack].parent; k; k = stacks[k].parent)
+	for (u32 k = counted(rp, stacks[leaf].parent); k; k = counted(rp, stacks[k].parent))
 		add_total(rp, entry_of(rp, s, part, stacks[k].frame, root), sample_no, s->weight);
 }
 
 static void collect(struct reporter *rp)
 {
 	struct intern parts = INTERN_INIT;
-	bool with_root = wants_root(rp);
+	bool with_root = has_key(rp, "parent");
 	u32 sample_no = 0;
 
 	vec_new(&rp->entries);
@@ -211,10 +227,20 @@ static void add_table(struct reporter *rp, struct result *ret)
 
 /* --- the tree ------------------------------------------------------------------------------ */
 
+static enum style style_of(const struct calltree *t, const struct calltree_node *node)
+{
+	const struct frame *f = &t->profile->frames.items[node->frame];
+
+	if (!node->frame)
+		return STYLE_STRONG;
+	return f->kind == FRAME_KERNEL    ? STYLE_KERNEL
+	       : f->kind == FRAME_INLINED ? STYLE_DIM
+					  : STYLE_NONE;
+}
+
 static void add_node(const struct calltree *t, u32 id, u32 depth, struct tree *out)
 {
 	const struct calltree_node *node = &t->nodes.items[id];
-	const struct frame *f = &t->profile->frames.items[node->frame];
 
 	vec_push(&out->nodes, (struct tree_node){
 				      .depth = depth,
@@ -222,8 +248,7 @@ static void add_node(const struct calltree *t, u32 id, u32 depth, struct tree *o
 				      .value = node->total,
 				      .self = node->self,
 				      .label = calltree_name(t, id),
-				      .style = node->frame && f->kind == FRAME_KERNEL ? STYLE_KERNEL
-										      : STYLE_NONE,
+				      .style = style_of(t, node),
 			      });
 }
 
@@ -286,7 +311,8 @@ static void add_tree(const struct reporter *rp, struct result *ret)
 			  weight_type(rp->profile, rp->event));
 	walk_tree(&t, rp->opts, out);
 	vec_each(n, &out->nodes)
-		n->label = arena_strdup(&ret->arena, n->label);
+		n->label = arena_printf(&ret->arena, "%s%s", n->label,
+					n->style == STYLE_DIM ? " (inlined)" : "");
 	calltree_release(&t);
 }
 
@@ -347,6 +373,7 @@ int report_build(struct profile *p, const struct report_opts *opts, struct resul
 	if (!p->samples.len)
 		return err_set(e, ENODATA, "'%s' has no samples", profile_str(p, p->source));
 	report_facts(p, opts->header, ret);
+	rp.by_line = has_key(&rp, "srcline");
 	rp.several = events_with_samples(p) > 1;
 	for (size_t i = 0; i < p->events.len; i++) {
 		rp.event = (u16)i;

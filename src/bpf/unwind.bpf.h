@@ -242,6 +242,32 @@ static __always_inline int unwind_search(const struct unwind_bin *bin, u64 offse
 	return c->row[at & (UNWIND_CHUNK_ROWS - 1)] & 0xffff;
 }
 
+/*
+ * Run-time code: by the rows that user space made for this process, if it could. Asks for them
+ * when there are none, or none for this address.
+ */
+static __always_inline int unwind_find_code(struct mm_struct *mm, struct unwind_need *need, u64 pc)
+{
+	struct unwind_bin *bin;
+	u64 number = 0;
+	int rule;
+
+	bpf_probe_read_kernel(&number, sizeof(number), &bpf_get_current_task_btf()->mm);
+	need->key.ino = need->pid;
+	need->key.dev = UNWIND_CODE_DEV;
+	need->size = (number << 16) ^ BPF_CORE_READ(mm, start_code);
+	bin = bpf_map_lookup_elem(&unwind_bins, &need->key);
+	if (bin && bin->size == need->size) {
+		if (pc < bin->base || (pc - bin->base) >> UNWIND_PAGE_BITS >= bin->pages)
+			return UNWIND_NO_CFI;
+		rule = unwind_search(bin, pc - bin->base);
+		if (rule != UNWIND_RULE_END)
+			return rule;
+	}
+	unwind_ask(need);
+	return UNWIND_NO_CFI;
+}
+
 /* A global function: verified once, however many programs and loops call it. */
 __attribute__((noinline)) int unwind_find_rule(struct unwind_scratch *scratch, u64 pc, u32 pid)
 {
@@ -273,7 +299,7 @@ __attribute__((noinline)) int unwind_find_rule(struct unwind_scratch *scratch, u
 		need.key.ino = 1;
 		offset = pc - need.start;
 	} else {
-		return UNWIND_NO_CFI;
+		return unwind_find_code(mm, &need, pc);
 	}
 	struct unwind_bin *bin = bpf_map_lookup_elem(&unwind_bins, &need.key);
 

@@ -38,6 +38,7 @@ enum unwind_ra {
 	UNWIND_RA_STD = 0, /* *(cfa - 8) */
 	UNWIND_RA_OFF = 1, /* *(cfa + aux) */
 	UNWIND_RA_REG = 2, /* register aux; only where all registers are known */
+	UNWIND_RA_FP = 3,  /* *(bp + 8), while the caller's stack pointer is elsewhere */
 };
 
 /*

@@ -140,7 +140,7 @@ UNWIND_INLINE int unwind_bp_of(struct unwind_state *s, const struct unwind_rule 
 /* Moves @s to the caller; non-zero when there is none, with the reason in @s->end. */
 UNWIND_INLINE int unwind_apply(struct unwind_state *s, const struct unwind_rule *r, void *mem)
 {
-	__u64 cfa, ra, bp = s->reg[UNWIND_REG_BP];
+	__u64 cfa, ra, at, bp = s->reg[UNWIND_REG_BP];
 
 	if (r->cfa == UNWIND_CFA_STOP)
 		return unwind_stop(s, UNWIND_END_ROOT);
@@ -159,9 +159,17 @@ UNWIND_INLINE int unwind_apply(struct unwind_state *s, const struct unwind_rule 
 			return unwind_stop(s, UNWIND_END_BAD_SP);
 		ra = s->reg[r->aux & 15];
 	} else {
+		if (r->ra == UNWIND_RA_FP) {
+			/* the frame is not made yet, or just gone */
+			if (cfa < bp + 16 || cfa - bp > UNWIND_MAX_FP_FRAME)
+				return unwind_fp_step(s, mem);
+			at = bp + 8;
+		} else {
+			at = cfa + (r->ra == UNWIND_RA_OFF ? (__s64)r->aux : -8ll);
+		}
 		if (cfa <= s->reg[UNWIND_REG_SP])
 			return unwind_stop(s, UNWIND_END_BAD_SP);
-		if (UNWIND_READ(mem, &ra, 8, cfa + (r->ra == UNWIND_RA_OFF ? (__s64)r->aux : -8ll)))
+		if (UNWIND_READ(mem, &ra, 8, at))
 			return unwind_stop(s, UNWIND_END_READ);
 	}
 	if (unwind_bp_of(s, r, cfa, mem, &bp))

@@ -481,7 +481,7 @@ static int take_operands(struct context *ctx, struct wait_args *a, u64 *ret_coun
 static int from_recording(struct context *ctx, const struct wait_args *a, enum offcpu_view view)
 {
 	struct offcpu_load load;
-	int rc = offcpu_load(&load, a->input, view, &ctx->err);
+	int rc = offcpu_load(&load, a->input, &ctx->err);
 
 	if (rc >= 0 && !load.waits.len) {
 		err_set(&ctx->err, ENODATA, "'%s' holds no waits", a->input);

@@ -389,10 +389,16 @@ static void gen_for_range(struct gen *g, struct node *n)
 {
 	struct val place = gen_var_place(g, n->kids[0]->ref);
 	ir_label top = ir_new_label(&g->ir);
-	vreg i = gen_num_copy(g, n->kids[1]), end = gen_num_copy(g, n->kids[2]);
+	vreg i, end;
 
+	if (gen_is_long_loop(n)) {
+		gen_for_long(g, n);
+		return;
+	}
 	if (!gen_push_loop(g, n))
 		return;
+	i = gen_num_copy(g, n->kids[1]);
+	end = gen_num_copy(g, n->kids[2]);
 	ir_label_here(&g->ir, top);
 	ir_branch(&g->ir, BPF_JSGE, i, end, g->loops[g->n_loops - 1].end);
 	ir_store(&g->ir, BPF_DW, place.reg, place.off, i);
@@ -452,10 +458,10 @@ void gen_stmt(struct gen *g, struct node *n)
 
 /* --- one program ------------------------------------------------------------------------------ */
 
-static bool is_for_map(const struct node *n, void *ctx)
+static bool is_long_loop(const struct node *n, void *ctx)
 {
 	(void)ctx;
-	return n->kind == N_FOR_MAP;
+	return gen_is_long_loop(n);
 }
 
 static bool is_while(const struct node *n, void *ctx)
@@ -489,7 +495,7 @@ static void place_vars(struct gen *g)
 
 	g->frame_vars = 0;
 	g->saved = 0;
-	if (node_any(body, is_for_map, NULL)) {
+	if (node_any(body, is_long_loop, NULL)) {
 		g->frame_vars = 24;
 		g->saved = -24;
 		g->vars_in_memory = !node_any(body, is_while, NULL);

@@ -110,6 +110,9 @@ void gen_map_has_key(struct gen *g, struct node *map, struct val *ret);
 /* The key in memory; no memory when the map has none. */
 void gen_map_key(struct gen *g, struct node *map, struct val *ret);
 void gen_for_map(struct gen *g, struct node *n);
+/* Ranges that are not short: the same with bpf_loop(). */
+void gen_for_long(struct gen *g, struct node *n);
+bool gen_is_long_loop(const struct node *n);
 /* Number of keys. */
 void gen_map_len(struct gen *g, const struct map_def *m, struct val *ret);
 bool gen_push_loop(struct gen *g, const struct node *n);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Loops over maps: the body becomes a callback of bpf_for_each_map_elem(). It reaches the
+ * Loops over maps and long ranges: the body becomes a callback of bpf_for_each_map_elem() or
+ * bpf_loop(), so that its length does not matter to the verifier. The callback reaches the
  * variables of the program through a pointer to the program's frame; context and scratch memory
  * are kept there, too.
  */
 #include "lang/gen.h"
 
-enum { FOR_MAX_CALLBACKS = 32 };
+enum { FOR_MAX_CALLBACKS = 32, FOR_INLINE = 16 };
 
 /* What a callback has of its own while it is generated. */
 struct outer {
@@ -16,16 +17,15 @@ struct outer {
 	ir_label out;
 };
 
-static void enter(struct gen *g, struct outer *o, vreg *key)
+static void enter(struct gen *g, struct outer *o, bool over_map, vreg *key)
 {
 	*o = (struct outer){ g->ir,         g->ctx,       g->scratch,   g->frame,   g->target_id,
 			     g->frame_vars, g->frame_tmp, g->frame_max, g->n_loops, g->out };
 	ir_init(&g->ir);
 	g->ir.line = o->ir.line;
 	g->frame_vars = g->frame_tmp = g->frame_max = g->n_loops = 0;
-	*key = ir_ctx(&g->ir, 2);
-	ir_ctx(&g->ir, 3);
-	g->frame = ir_ctx(&g->ir, 4);
+	*key = ir_ctx(&g->ir, over_map ? 2 : 1);
+	g->frame = ir_ctx(&g->ir, over_map ? 4 : 2);
 	g->ctx = ir_load(&g->ir, BPF_DW, g->frame, g->saved);
 	if (o->scratch)
 		g->scratch = ir_load(&g->ir, BPF_DW, g->frame, g->saved + 8);
@@ -77,13 +77,26 @@ static void fill_variable(struct gen *g, struct node *n, vreg key)
 	ir_label_here(&g->ir, gone);
 }
 
+/* The next number: the variable itself keeps count. */
+static void count_up(struct gen *g, const struct node *n)
+{
+	struct val place = gen_var_place(g, n->kids[0]->ref);
+	vreg i = ir_load(&g->ir, BPF_DW, place.reg, place.off);
+
+	ir_alui(&g->ir, BPF_ADD, i, 1);
+	ir_store(&g->ir, BPF_DW, place.reg, place.off, i);
+}
+
 /* 0 goes on with the next element, 1 ends the loop. */
 static void callback_body(struct gen *g, struct node *n, vreg key)
 {
 	if (!gen_push_loop(g, n))
 		return;
-	fill_variable(g, n, key);
-	gen_stmt(g, n->kids[2]);
+	if (n->kind == N_FOR_MAP)
+		fill_variable(g, n, key);
+	else
+		count_up(g, n);
+	gen_stmt(g, n->kids[n->n_kids - 1]);
 	ir_label_here(&g->ir, g->loops[0].next);
 	ir_exit(&g->ir, 0);
 	ir_label_here(&g->ir, g->out);
@@ -102,7 +115,7 @@ static int make_callback(struct gen *g, struct node *n)
 	int rc;
 
 	vec_push(&g->u->subs, code);
-	enter(g, &o, &key);
+	enter(g, &o, n->kind == N_FOR_MAP, &key);
 	callback_body(g, n, key);
 	g->ir.stack = g->frame_max;
 	rc = ir_finish(&g->ir, &code);
@@ -115,16 +128,62 @@ static int make_callback(struct gen *g, struct node *n)
 	return (int)number;
 }
 
+static bool room_for_callback(struct gen *g, const struct node *n)
+{
+	if (g->u->subs.len < FOR_MAX_CALLBACKS)
+		return true;
+	gen_fail(g, n, "too many loops");
+	return false;
+}
+
+static void leave_if_told(struct gen *g)
+{
+	vreg stop = ir_load(&g->ir, BPF_DW, g->frame, g->saved + 16);
+
+	ir_branchi(&g->ir, BPF_JNE, stop, 0, g->out);
+}
+
+bool gen_is_long_loop(const struct node *n)
+{
+	if (n->kind == N_FOR_MAP)
+		return true;
+	return n->kind == N_FOR_RANGE && !(n->kids[1]->folded && n->kids[2]->folded &&
+					   n->kids[2]->ival - n->kids[1]->ival <= FOR_INLINE);
+}
+
+void gen_for_long(struct gen *g, struct node *n)
+{
+	struct val place = gen_var_place(g, n->kids[0]->ref);
+	vreg first = gen_num_copy(g, n->kids[1]), count = gen_num_copy(g, n->kids[2]);
+	ir_label end = ir_new_label(&g->ir);
+	vreg func, frame, rc;
+	int number;
+
+	if (!room_for_callback(g, n))
+		return;
+	ir_branch(&g->ir, BPF_JSLE, count, first, end);
+	ir_alu(&g->ir, BPF_SUB, count, first);
+	ir_alui(&g->ir, BPF_ADD, first, -1);
+	ir_store(&g->ir, BPF_DW, place.reg, place.off, first);
+	number = make_callback(g, n);
+	frame = ir_reg(&g->ir);
+	ir_mov(&g->ir, frame, g->frame);
+	func = ir_func(&g->ir, (u32)number);
+	rc = IR_CALLV(&g->ir, BPF_FUNC_loop, ARG_REG(count), ARG_REG(func), ARG_REG(frame),
+		      ARG_IMM(0));
+	gen_count_negative(g, rc, COUNTER_LOOP);
+	leave_if_told(g);
+	ir_label_here(&g->ir, end);
+}
+
 void gen_for_map(struct gen *g, struct node *n)
 {
 	const struct map_def *m = n->kids[1]->ref;
-	vreg map, func, frame, stop;
+	vreg map, func, frame;
 	int number;
 
-	if (g->u->subs.len >= FOR_MAX_CALLBACKS) {
-		gen_fail(g, n, "too many loops over maps");
+	if (!room_for_callback(g, n))
 		return;
-	}
 	number = make_callback(g, n);
 	frame = ir_reg(&g->ir);
 	ir_mov(&g->ir, frame, g->frame);
@@ -132,8 +191,7 @@ void gen_for_map(struct gen *g, struct node *n)
 	func = ir_func(&g->ir, (u32)number);
 	IR_CALLV(&g->ir, BPF_FUNC_for_each_map_elem, ARG_REG(map), ARG_REG(func), ARG_REG(frame),
 		 ARG_IMM(0));
-	stop = ir_load(&g->ir, BPF_DW, g->frame, g->saved + 16);
-	ir_branchi(&g->ir, BPF_JNE, stop, 0, g->out);
+	leave_if_told(g);
 }
 
 /* Walking the map without doing anything gives the number of its keys. */

@@ -144,7 +144,8 @@ static int pmu_type(void)
 	return type;
 }
 
-static int attach_one(const struct attach_ctx *a, const struct target *t, bool is_return)
+static int attach_one(const struct attach_ctx *a, int prog_fd, const struct target *t,
+		      bool is_return)
 {
 	struct perf_event_attr attr = { .size = sizeof(attr),
 					.sample_period = 1,
@@ -170,10 +171,42 @@ static int attach_one(const struct attach_ctx *a, const struct target *t, bool i
 		return fd;
 	}
 	run_keep(a->run, fd, true);
-	rc = perfsys_set_bpf(fd, a->prog_fd);
+	/* A link tells the program which target it is; older kernels have none for events. */
+	rc = bpfsys_link_create(prog_fd, fd, BPF_PERF_EVENT, (u64)(t - a->run->c->targets.items));
+	if (rc >= 0)
+		run_keep(a->run, rc, false);
+	else
+		rc = perfsys_set_bpf(fd, prog_fd);
 	if (rc < 0)
 		return err_sys(a->err, -rc, "cannot attach to '%s'", t->name);
 	return ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) < 0 ? -errno : 0;
+}
+
+/* No link for many functions: the same code again, one event for each. */
+static int attach_each(const struct attach_ctx *a, bool is_return)
+{
+	const struct target *t = &a->run->c->targets.items[a->unit->first];
+	struct bpfsys_prog prog = {
+		.type = BPF_PROG_TYPE_KPROBE,
+		.insns = a->unit->code.insns.items,
+		.n_insns = a->unit->code.insns.len,
+		.name = "fathom",
+	};
+	int fd = bpfsys_prog_load(&prog);
+	u32 attached = 0;
+
+	if (fd < 0)
+		return err_sys(a->err, -fd, "cannot load the program of '%s'", t->name);
+	run_keep(a->run, fd, false);
+	for (u32 i = 0; i < a->unit->n; i++) {
+		err_release(a->err);
+		if (attach_one(a, fd, &t[i], is_return) == 0)
+			attached++;
+	}
+	if (!attached)
+		return -ENOENT;
+	err_release(a->err);
+	return 0;
 }
 
 static int attach_kprobes(const struct attach_ctx *a, bool is_return)
@@ -186,7 +219,7 @@ static int attach_kprobes(const struct attach_ctx *a, bool is_return)
 	int fd;
 
 	if (a->unit->mode != KP_MULTI)
-		return attach_one(a, t, is_return);
+		return attach_one(a, a->prog_fd, t, is_return);
 	names = xcalloc(n, sizeof(char *));
 	cookies = xcalloc(n, sizeof(u64));
 	for (u32 i = 0; i < n; i++) {
@@ -198,6 +231,8 @@ static int attach_kprobes(const struct attach_ctx *a, bool is_return)
 	fd = bpfsys_link_kprobes(a->prog_fd, KP_ATTACH_MULTI, &probes);
 	free(names);
 	free(cookies);
+	if (fd == -EOPNOTSUPP || fd == -EINVAL)
+		return attach_each(a, is_return);
 	if (fd < 0)
 		return err_sys(a->err, -fd, "cannot attach to %u functions such as '%s'", n,
 			       t->name);

@@ -386,34 +386,49 @@ int run_loop(struct run *r, int child_fd, struct err *e)
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
+/* Grandchild: waits until it holds the last reference, then closes for as long as it takes. */
+static void close_in_background(const struct run *r, const int pipes[2])
+{
+	int null = open("/dev/null", O_RDWR);
+	char byte;
+
+	/* Whoever waits for the end of our output must not wait for this. */
+	for (int fd = 0; null >= 0 && fd < 3; fd++)
+		dup2(null, fd);
+	setsid();
+	close(pipes[1]);
+	if (fork() == 0) {
+		while (read(pipes[0], &byte, 1) < 0 && errno == EINTR)
+			;
+		vec_each(it, &r->slow_fds)
+			close(*it);
+	}
+	_exit(0);
+}
+
 /* Closing a perf tracepoint takes the kernel 50 to 100 ms each: a child does it, we go on. */
 static void close_slow(struct run *r, bool background)
 {
-	pid_t pid;
+	int pipes[2] = { -1, -1 };
+	pid_t pid = -1;
 
 	if (!r->slow_fds.len)
 		return;
 	vec_each(it, &r->slow_fds)
 		ioctl(*it, PERF_EVENT_IOC_DISABLE, 0);
-	pid = background ? fork() : -1;
-	if (pid == 0) {
-		int null = open("/dev/null", O_RDWR);
-
-		/* Whoever waits for the end of our output must not wait for this. */
-		for (int fd = 0; null >= 0 && fd < 3; fd++)
-			dup2(null, fd);
-		setsid();
-		if (fork() == 0) {
-			vec_each(it, &r->slow_fds)
-				close(*it);
-		}
-		_exit(0);
-	}
+	if (background && pipe2(pipes, O_CLOEXEC) == 0)
+		pid = fork();
+	if (pid == 0)
+		close_in_background(r, pipes);
 	if (pid > 0)
 		waitpid(pid, NULL, 0);
 	vec_each(it, &r->slow_fds)
 		close(*it);
 	vec_clear(&r->slow_fds);
+	if (pipes[0] >= 0) {
+		close(pipes[0]);
+		close(pipes[1]);
+	}
 }
 
 void run_close(struct run *r, bool background)

@@ -9,12 +9,16 @@ void builder_init(struct builder *b, struct profile *p, struct recording *r,
 {
 	*b = (struct builder){ .profile = p, .recording = r, .opts = opts };
 	machine_init(&b->machine, symbols);
+	b->paths = xcalloc(BUILDER_PATHS, sizeof(*b->paths));
+	b->stack_hints = xcalloc(BUILDER_STACKS, sizeof(*b->stack_hints));
 }
 
 void builder_release(struct builder *b)
 {
 	machine_release(&b->machine);
 	stackcopy_release(&b->stacks);
+	free(b->paths);
+	free(b->stack_hints);
 	map_release(&b->merged);
 	map_release(&b->dropped);
 	free(b->events);

@@ -16,13 +16,29 @@ struct thread_hint {
 	bool used;
 };
 
-enum { BUILDER_THREADS = 256 };
+enum { BUILDER_THREADS = 256, BUILDER_PATHS = 64, PATH_MOST = 128 };
+
+/* A thread's last stack, outermost frame first: most of it is that of its next one. */
+struct last_path {
+	u32 n;
+	u32 frames[PATH_MOST];
+	u32 stacks[PATH_MOST]; /* up to this frame */
+};
+
+/* Callees that were looked up lately, by caller's stack and frame. */
+struct stack_hint {
+	u32 parent, frame, stack;
+};
+
+enum { BUILDER_STACKS = 1 << 15 };
 
 struct builder {
 	struct profile *profile;
 	struct machine machine;
 	struct stackcopy stacks; /* samples that carry a copy of their stack */
 	struct thread_hint threads[BUILDER_THREADS];
+	struct last_path *paths;        /* BUILDER_PATHS, by thread id */
+	struct stack_hint *stack_hints; /* BUILDER_STACKS */
 	const struct load_opts *opts;
 	struct recording *recording;
 	struct map merged;  /* hash of what makes samples equal -> index of the sample + 1 */

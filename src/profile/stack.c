@@ -190,12 +190,42 @@ static void walk_copy(struct chain *c, const struct sample *s)
 		chain_add(c, ADDRESS_USER, ips[i] + (i > 0), i > 0);
 }
 
+static u32 callee(struct builder *b, u32 parent, u32 frame)
+{
+	u32 at = (parent * 0x9e3779b1u + frame * 0x85ebca6bu) >> 17;
+	struct stack_hint *h = &b->stack_hints[at % BUILDER_STACKS];
+
+	if (h->parent != parent || h->frame != frame || !h->stack)
+		*h = (struct stack_hint){ parent, frame,
+					  profile_get_stack(b->profile, parent, frame) };
+	return h->stack;
+}
+
+/* The stack of the frames; what the thread's last one began with need not be looked up. */
+static u32 join_frames(struct builder *b, const struct chain *c, u32 tid)
+{
+	struct last_path *last = &b->paths[tid % BUILDER_PATHS];
+	u32 stack = 0, k = 0;
+	size_t i = c->n;
+
+	for (; i && k < last->n && last->frames[k] == c->frames[i - 1]; i--)
+		stack = last->stacks[k++];
+	for (; i; i--) {
+		stack = callee(b, stack, c->frames[i - 1]);
+		if (k == PATH_MOST)
+			continue;
+		last->frames[k] = c->frames[i - 1];
+		last->stacks[k++] = stack;
+	}
+	last->n = k;
+	return stack;
+}
+
 u32 builder_stack(struct builder *b, const struct record *r, struct process *proc,
 		  enum stack_end *ret_end)
 {
 	const struct sample *s = r->sample;
 	struct chain c;
-	u32 stack = 0;
 
 	c.b = b;
 	c.proc = proc;
@@ -206,8 +236,6 @@ u32 builder_stack(struct builder *b, const struct record *r, struct process *pro
 	walk_copy(&c, s);
 	if (!c.n && !c.cut && s->type & PERF_SAMPLE_IP && !s->n_ips)
 		chain_add(&c, mode_of(r), s->ip, false);
-	for (size_t i = c.n; i--;)
-		stack = profile_get_stack(b->profile, stack, c.frames[i]);
 	*ret_end = !c.user_frames ? STACK_NO_USER : c.saw_root ? STACK_ROOT : STACK_CUT;
-	return stack;
+	return join_frames(b, &c, s->tid);
 }

@@ -12,7 +12,7 @@
 #include "symbol/elf.h"
 
 /* Of all debug sections, unpacked; larger files have no lines. */
-#define SRCLINE_MAX_BYTES (2ull << 30)
+#define SRCLINE_MAX_BYTES (1ull << 30)
 enum {
 	SRCLINE_MAX_UNITS = 1 << 20,
 	SRCLINE_MAX_ROWS = 64 << 20,  /* of all units together; likewise scopes */

@@ -9,8 +9,11 @@
 #include "base/hash.h"
 #include "base/intern.h"
 #include "base/parse.h"
+#include "unwind/hotspot.h"
 
 enum {
+	MAX_PROGRAMS = 4096, /* processes with run-time code that are remembered */
+	MIN_PAGE_ROWS = 16,
 	SLAB_ROWS = UNWIND_CHUNK_ROWS * UNWIND_SLAB_CHUNKS,
 	SLAB_BYTES = SLAB_ROWS * 4,
 	RULE_BYTES = UNWIND_MAX_RULES * (int)sizeof(struct unwind_rule),
@@ -22,6 +25,15 @@ struct feed_file {
 	struct unwind_key key;
 	struct unwind_bin bin;
 	bool has_cfi;
+};
+
+/* A process with run-time code. */
+struct feed_program {
+	u32 pid;
+	u32 *room; /* rows that each page of its table has */
+	struct unwind_bin bin;
+	struct hotspot hotspot;
+	bool java; /* else nothing is known about its code */
 };
 
 struct unwind_feed {
@@ -39,6 +51,7 @@ struct unwind_feed {
 	struct map hints;    /* hash of the key -> id in paths */
 	struct intern paths;
 	VEC(struct python_build) pythons; /* index + 1 is known to the kernel */
+	VEC(struct feed_program *) programs;
 	struct unwind_feed_stats stats;
 };
 
@@ -302,6 +315,8 @@ int unwind_feed_need(struct unwind_feed *f, const struct unwind_need *need, stru
 	};
 
 	f->stats.needs++;
+	if (need->key.dev == UNWIND_CODE_DEV)
+		return unwind_feed_code(f, need->pid, need->size, e);
 	if (known && known->bin.size == need->size)
 		return 0; /* asked again before the answer was there */
 	_cleanup_close_ int fd = unwind_map_open(&map, (int)need->pid);
@@ -321,6 +336,190 @@ int unwind_feed_need(struct unwind_feed *f, const struct unwind_need *need, stru
 		rc = publish(f, &file, e);
 	}
 	return rc;
+}
+
+/* --- run-time code ---------------------------------------------------------------------------- */
+
+static void program_free(struct feed_program *p)
+{
+	if (!p)
+		return;
+	hotspot_release(&p->hotspot);
+	free(p->room);
+	free(p);
+}
+
+static struct feed_program *find_program(const struct unwind_feed *f, u32 pid)
+{
+	vec_each(p, &f->programs) {
+		if ((*p)->pid == pid)
+			return *p;
+	}
+	return NULL;
+}
+
+void unwind_feed_exit(struct unwind_feed *f, u32 pid)
+{
+	const struct unwind_key key = { .ino = pid, .dev = UNWIND_CODE_DEV };
+
+	for (size_t i = 0; i < f->programs.len; i++) {
+		if (f->programs.items[i]->pid != pid)
+			continue;
+		bpf_map_delete_elem(f->maps.bins, &key);
+		program_free(f->programs.items[i]);
+		f->programs.items[i] = vec_pop(&f->programs);
+		return;
+	}
+}
+
+static struct feed_program *new_program(struct unwind_feed *f, u32 pid, u64 program)
+{
+	struct feed_program *p = xcalloc(1, sizeof(*p));
+	int rc = hotspot_init(&p->hotspot, (int)pid, NULL);
+
+	p->pid = pid;
+	p->bin.size = program;
+	p->java = !rc;
+	f->stats.javas += p->java;
+	f->stats.javas_unknown += rc == -ENOTSUP;
+	if (f->programs.len == MAX_PROGRAMS)
+		unwind_feed_exit(f, f->programs.items[0]->pid);
+	vec_push(&f->programs, p);
+	return p;
+}
+
+/* Room for the table of all code that the machine may ever make. */
+static int reserve_code(struct unwind_feed *f, struct feed_program *p, struct err *e)
+{
+	const struct hotspot *h = &p->hotspot;
+	u64 base = h->start & ~(u64)((1 << UNWIND_PAGE_BITS) - 1);
+	u32 pages = (u32)((h->end - base + (1 << UNWIND_PAGE_BITS) - 1) >> UNWIND_PAGE_BITS);
+	int rc = take_rows(f, 2 * pages, false, &p->bin.dir, e);
+
+	if (rc)
+		return rc;
+	for (u32 i = 0; i < 2 * pages; i++)
+		*row_at(f, p->bin.dir + i) = 0;
+	p->bin.base = base;
+	p->bin.pages = pages;
+	p->room = xcalloc(pages, sizeof(*p->room));
+	return 0;
+}
+
+/*
+ * Rows [first, last) lie in @page, and @rule is in force at its beginning. While it is written the
+ * page is as if nothing were known about it.
+ */
+static int write_code_page(struct unwind_feed *f, struct feed_program *p, u32 page, u32 first,
+			   u32 last, const struct unwind_rule *rule, struct err *e)
+{
+	u32 *at = row_at(f, p->bin.dir + 2 * page), *count = row_at(f, p->bin.dir + 2 * page + 1);
+	u32 need = last - first + 1, n = 0;
+	u64 base = p->bin.base + ((u64)page << UNWIND_PAGE_BITS);
+	const struct hotspot_row *rows = p->hotspot.rows.items;
+
+	if (first == last && rule->cfa == UNWIND_CFA_END && !rule->aux && !*count)
+		return 0;
+	if (need > UNWIND_PAGE_ROWS)
+		return err_set(e, E2BIG, "too many frames in a page of java code");
+	__atomic_store_n(count, 0, __ATOMIC_SEQ_CST);
+	if (need > p->room[page]) {
+		u32 room = MIN(MAX(need * 2, (u32)MIN_PAGE_ROWS), (u32)UNWIND_PAGE_ROWS);
+		int rc = take_rows(f, room, true, at, e);
+
+		if (rc)
+			return rc;
+		p->room[page] = room;
+	}
+	if (first == last || rows[first].address != base)
+		*row_at(f, *at + n++) = feed_rule_id(f, rule);
+	for (u32 i = first; i < last; i++)
+		*row_at(f, *at + n++) = (u32)(rows[i].address - base) << 16 |
+					feed_rule_id(f, &rows[i].rule);
+	__atomic_store_n(count, n, __ATOMIC_SEQ_CST);
+	return 0;
+}
+
+static int write_code(struct unwind_feed *f, struct feed_program *p, struct err *e)
+{
+	const struct hotspot_row *rows = p->hotspot.rows.items;
+	static const struct unwind_rule none = { .cfa = UNWIND_CFA_END };
+	const struct unwind_rule *rule = &none;
+	u32 at = 0, n = (u32)p->hotspot.rows.len;
+
+	for (u32 page = 0; page < p->bin.pages; page++) {
+		u64 end = p->bin.base + ((u64)(page + 1) << UNWIND_PAGE_BITS);
+		u32 first = at;
+
+		while (at < n && rows[at].address < end)
+			at++;
+		int rc = write_code_page(f, p, page, first, at, rule, e);
+
+		if (rc)
+			return rc;
+		if (at > first)
+			rule = &rows[at - 1].rule;
+	}
+	return 0;
+}
+
+int unwind_feed_code(struct unwind_feed *f, u32 pid, u64 program, struct err *e)
+{
+	const struct unwind_key key = { .ino = pid, .dev = UNWIND_CODE_DEV };
+	struct feed_program *p = find_program(f, pid);
+	int rc = 0;
+
+	if (p && p->bin.size != program) {
+		unwind_feed_exit(f, pid);
+		p = NULL;
+	}
+	if (!p)
+		p = new_program(f, pid, program);
+	if (p->java)
+		rc = hotspot_refresh(&p->hotspot, e);
+	if (p->java && !rc && !p->room)
+		rc = reserve_code(f, p, e);
+	if (p->java && !rc)
+		rc = write_code(f, p, e);
+	/* a process of which nothing is known is published too: the kernel stops asking */
+	if (!rc && bpf_map_update_elem(f->maps.bins, &key, &p->bin, BPF_ANY))
+		rc = err_sys(e, errno, "cannot publish the rules of process %u", pid);
+	if (p->java && f->maps.epoch)
+		++*f->maps.epoch;
+	return rc;
+}
+
+/* The rule at @offset of a table; NULL: nothing is known about that page. */
+static const struct unwind_rule *search(const struct unwind_feed *f, const struct unwind_bin *bin,
+					u64 offset)
+{
+	u64 page = offset >> UNWIND_PAGE_BITS;
+
+	if (page >= bin->pages)
+		return NULL;
+	u32 at = *row_at(f, bin->dir + 2 * (u32)page);
+	u32 n = *row_at(f, bin->dir + 2 * (u32)page + 1), low = offset & 0xffff;
+
+	if (!n)
+		return NULL;
+	const u32 *row = row_at(f, at);
+
+	while (n > 1) {
+		u32 half = n / 2;
+
+		row += row[half] >> 16 <= low ? half : 0;
+		n -= half;
+	}
+	return &f->rules[*row & 0xffff];
+}
+
+const struct unwind_rule *unwind_feed_code_rule(const struct unwind_feed *f, u32 pid, u64 pc)
+{
+	const struct feed_program *p = find_program(f, pid);
+	const struct unwind_rule *r =
+		p && p->room && pc >= p->bin.base ? search(f, &p->bin, pc - p->bin.base) : NULL;
+
+	return r == &f->rules[UNWIND_RULE_END] ? NULL : r;
 }
 
 int unwind_feed_process(struct unwind_feed *f, int pid)
@@ -414,6 +613,9 @@ void unwind_feed_free(struct unwind_feed *f)
 	intern_release(&f->paths);
 	vec_release(&f->files);
 	vec_release(&f->pythons);
+	vec_each(p, &f->programs)
+		program_free(*p);
+	vec_release(&f->programs);
 	map_release(&f->by_key);
 	map_release(&f->by_build);
 	map_release(&f->hints);
@@ -424,27 +626,12 @@ bool unwind_feed_rule(const struct unwind_feed *f, const struct unwind_key *key,
 		      const struct unwind_rule **ret)
 {
 	const struct feed_file *file = find_file(f, key);
-	u64 page = offset >> UNWIND_PAGE_BITS;
 
 	if (!file)
 		return false;
-	*ret = file->has_cfi ? &f->rules[UNWIND_RULE_END] : NULL;
-	if (!file->has_cfi || page >= file->bin.pages)
-		return true;
-	u32 at = *row_at(f, file->bin.dir + 2 * (u32)page);
-	u32 n = *row_at(f, file->bin.dir + 2 * (u32)page + 1), low = offset & 0xffff;
-
-	if (!n)
-		return true;
-	const u32 *row = row_at(f, at);
-
-	while (n > 1) {
-		u32 half = n / 2;
-
-		row += row[half] >> 16 <= low ? half : 0;
-		n -= half;
-	}
-	*ret = &f->rules[*row & 0xffff];
+	*ret = file->has_cfi ? search(f, &file->bin, offset) : NULL;
+	if (file->has_cfi && !*ret)
+		*ret = &f->rules[UNWIND_RULE_END];
 	return true;
 }
 

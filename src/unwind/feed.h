@@ -35,6 +35,8 @@ struct unwind_feed_stats {
 	u64 needs;         /* requests from the kernel */
 	u64 pythons;       /* builds of Python whose functions are shown */
 	u64 pythons_unknown; /* and of versions that we do not know */
+	u64 javas;         /* processes whose compiled code has rules */
+	u64 javas_unknown; /* and whose machine we do not understand */
 };
 
 struct unwind_feed;
@@ -54,6 +56,12 @@ int unwind_feed_map(struct unwind_feed *f, const struct unwind_map *map, int pid
 /* The executable mappings of one process, or of all that run. Returns the number of new files. */
 int unwind_feed_process(struct unwind_feed *f, int pid);
 int unwind_feed_running(struct unwind_feed *f);
+/* Rules for the run-time code of a process, as its machine describes it; unwind_need asks too. */
+int unwind_feed_code(struct unwind_feed *f, u32 pid, u64 program, struct err *e);
+/* A process is gone: what was kept for it alone goes too. */
+void unwind_feed_exit(struct unwind_feed *f, u32 pid);
+/* A rule for run-time code; NULL: none. */
+const struct unwind_rule *unwind_feed_code_rule(const struct unwind_feed *f, u32 pid, u64 pc);
 /* Where a file lies, for when its process is gone before it is asked for (from mmap events). */
 void unwind_feed_hint(struct unwind_feed *f, const struct unwind_key *key, const char *path);
 

@@ -194,7 +194,7 @@ static u64 identity_of(const struct python_objects *o, const u8 *bytes)
 	return hash_mix(hash_mix(h, u64_at(bytes, o->code_lines)), u32_at(bytes, o->code_line));
 }
 
-/* Makes sure that @c is the code object at @address; what was kroundn stays if it cannot be read. */
+/* Makes sure that @c is the code object at @address; what was known stays if it cannot be read. */
 static void check_code(struct python_names *p, const struct python_objects *o, int pid, u64 address,
 		       struct python_code *c, u64 round)
 {
@@ -387,7 +387,7 @@ int python_source_read(struct python_source *s, const void *bytes, size_t n, str
 	u64 start = 0;
 
 	if (n < LINES_MAGIC_LEN || memcmp(p, LINES_MAGIC, LINES_MAGIC_LEN) != 0)
-		return err_set(e, EBADMSG, "the Python lines in the recording have an unkroundn form");
+		return err_set(e, EBADMSG, "the Python lines in the recording have an unknown form");
 	for (p += LINES_MAGIC_LEN; p < end;) {
 		if (get_function(s, &p, end, &start))
 			continue;

@@ -48,6 +48,7 @@ void rescue_note_exit(struct rescue *r, int pid)
 {
 	u64 i = map_get(&r->by_pid, (u64)pid, 0);
 
+	unwind_feed_exit(r->feed, (u32)pid);
 	if (!i)
 		return;
 	unwind_maps_release(r->maps.items[i - 1]);
@@ -85,8 +86,10 @@ static int job_find(void *ctx, u64 pc, const struct unwind_rule **ret)
 	const struct unwind_key key = { .ino = vdso ? 1 : m->ino, .dev = vdso ? 0 : m->dev };
 
 	*ret = NULL;
-	if (!m->ino && !vdso)
+	if (!m->ino && !vdso) {
+		*ret = unwind_feed_code_rule(j->r->feed, j->rec->pid, pc);
 		return 0;
+	}
 	u64 offset = pc - m->start + m->offset;
 
 	if (unwind_feed_rule(j->r->feed, &key, offset, ret))

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One page in plain words: where the wall time of a process went. Every statement has its figure.
+ */
+#ifndef ANALYSIS_THREADS_EXPLAIN_H
+#define ANALYSIS_THREADS_EXPLAIN_H
+
+#include "analysis/offcpu_live.h"
+#include "analysis/threads.h"
+
+struct explain_faults {
+	bool known;
+	u64 minor; /* while we looked */
+	u64 major;
+};
+
+/*
+ * @live has single waits with wakers and chains, and accounts. @machine: tables instead of prose.
+ */
+void explain_result(struct offcpu_live *live, u32 pid, const struct explain_faults *faults,
+		    bool machine, struct result *ret);
+
+#endif

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/components.h"
+#include "analysis/flame.h"
+#include "base/asset.h"
+#include "base/io.h"
+#include "cli/output.h"
+#include "cli/profile_args.h"
+#include "view/svg_asset.h"
+#include "view/svg_bars.h"
+
+enum { TAXONOMY_MOST = 16 << 20, SIDES_MOST = 32 };
+
+struct components_args {
+	struct profile_args profile;
+	struct output_args output;
+	const char *taxonomy, *title;
+	bool symbols, all, kernel;
+	u64 lines;
+};
+
+#define AT(field) .offset = offsetof(struct components_args, field)
+#define INPUT    .group = "Input"
+
+static const struct opt components_options[] = {
+	/* profile_options without its filters of names: --symbols means another thing here */
+	{ 'i', "input", OPT_FILE, AT(profile.input), .arg = "FILE", INPUT,
+	  .help = "the recording to read, as the other commands take it" },
+	{ .name = "event",
+	  .type = OPT_STRING,
+	  AT(profile.event),
+	  .arg = "GLOB",
+	  INPUT,
+	  .help = "only samples of these events" },
+	{ .name = "comms",
+	  .type = OPT_STRING,
+	  AT(profile.comms),
+	  .arg = "LIST",
+	  INPUT,
+	  .alias = "comm",
+	  .help = "only commands of these names (globs, comma separated)" },
+	{ .name = "pids",
+	  .type = OPT_PIDS,
+	  AT(profile.pids),
+	  .arg = "PID,...",
+	  INPUT,
+	  .help = "only these processes" },
+	{ .name = "tids",
+	  .type = OPT_PIDS,
+	  AT(profile.tids),
+	  .arg = "TID,...",
+	  INPUT,
+	  .help = "only these threads" },
+	{ .name = "cpus",
+	  .type = OPT_RANGES,
+	  AT(profile.cpus),
+	  .arg = "LIST",
+	  INPUT,
+	  .help = "only samples of these CPUs" },
+	{ .name = "time",
+	  .type = OPT_STRING,
+	  AT(profile.time),
+	  .arg = "FROM,TO",
+	  INPUT,
+	  .help = "only this span: seconds of the recording's clock, or +1.5,+3 from its start" },
+	{ .type = OPT_INCLUDE, .include = output_options, AT(output) },
+	{ .name = "taxonomy",
+	  .type = OPT_STRING,
+	  AT(taxonomy),
+	  .arg = "NAME|FILE",
+	  .def = "host-network",
+	  .help = "the components: host-network, storage, or a file of your own" },
+	{ .name = "symbols",
+	  .type = OPT_FLAG,
+	  AT(symbols),
+	  .alias = "by-symbol",
+	  .help = "list each symbol with its component" },
+	{ .name = "kernel",
+	  .type = OPT_FLAG,
+	  AT(kernel),
+	  .help = "only samples that were taken in the kernel: shares of its time" },
+	{ .name = "lines",
+	  .type = OPT_U64,
+	  AT(lines),
+	  .arg = "N",
+	  .def = "40",
+	  .help = "most lines of the list of symbols" },
+	{ .name = "all", .type = OPT_FLAG, AT(all), .help = "leave out nothing" },
+	{ .name = "title", .type = OPT_STRING, AT(title), .arg = "TEXT", .group = "Output",
+	  .help = "heading of the picture" },
+	OPT_END,
+};
+
+/* --- taxonomy ------------------------------------------------------------------------------- */
+
+static void list_names(struct buf *out)
+{
+	for (const struct asset *a = asset_all(); a->name; a++) {
+		const char *rest = starts_with(a->name, "tools/taxonomy-");
+
+		if (rest && ends_with(rest, ".tsv"))
+			buf_addf(out, "%s%.*s", out->len ? ", " : "", (int)(strlen(rest) - 4), rest);
+	}
+}
+
+static int load_taxonomy(const char *name, struct taxonomy *ret, struct err *e)
+{
+	_cleanup_free_ char *asset = xasprintf("tools/taxonomy-%s.tsv", name);
+	_cleanup_buf_ struct buf text = BUF_INIT, names = BUF_INIT;
+	int r;
+
+	if (asset_find(asset)) {
+		svg_asset(asset, &text);
+	} else {
+		r = io_read_file(name, TAXONOMY_MOST, &text, e);
+		if (r < 0) {
+			list_names(&names);
+			err_hint(e, "built in: %s; or name a file", buf_str(&names));
+			return r;
+		}
+	}
+	return taxonomy_parse(ret, buf_str(&text), text.len, name, e);
+}
+
+/* --- recordings ----------------------------------------------------------------------------- */
+
+static int load_side(struct context *ctx, const struct components_args *a, const char *input,
+		     const struct taxonomy *t, struct breakdown *ret)
+{
+	struct profile_args one = a->profile;
+	struct flame_opts chosen;
+	struct load_opts load;
+	struct profile p;
+	int r;
+
+	one.input = input;
+	r = profile_args_opts(&one, &load, &ctx->err);
+	if (r < 0)
+		return r;
+	load.merge = true;
+	/* what was inlined ran in the function that symbols tell of */
+	load.inlines = false;
+	profile_init(&p);
+	r = profile_args_load(ctx, &one, &load, &p);
+	if (r >= 0 && p.samples.len) {
+		flame_choose_event(&p, &chosen);
+		r = breakdown_init(ret, t, &p, chosen.event, a->kernel, &ctx->err);
+	} else if (r >= 0) {
+		r = err_set(&ctx->err, ENODATA, "'%s' has no samples", profile_str(&p, p.source));
+	}
+	profile_release(&p);
+	return r;
+}
+
+static int show(struct context *ctx, const struct components_args *a, const struct taxonomy *t,
+		const struct breakdown *sides, size_t n)
+{
+	_cleanup_result_ struct result result;
+	bool machine = ctx->common.json || ctx->common.csv;
+	int width = cli_width(ctx);
+	struct components_opts opts = {
+		.symbols = a->symbols,
+		.max_lines = a->all || machine ? 0 : (u32)a->lines,
+		.bar_width = (u32)(width > 30 ? MIN(width - 20, 100) : 10),
+	};
+
+	result_init(&result, "components");
+	components_report(t, sides, n, &opts, &result);
+	return cli_show(ctx, &result);
+}
+
+/* A page around the picture, for those who want to mail it. */
+static void wrap_html(struct buf *page, const struct buf *svg)
+{
+	const char *start = strstr(buf_str(svg), "<svg");
+
+	buf_addstr(page, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+			 "<title>Components</title></head><body>\n");
+	buf_addstr(page, start ? start : "");
+	buf_addstr(page, "</body></html>\n");
+}
+
+static int draw(struct context *ctx, const struct components_args *a, const struct taxonomy *t,
+		const struct breakdown *sides, size_t n)
+{
+	_cleanup_buf_ struct buf svg = BUF_INIT, page = BUF_INIT;
+	const char *title = a->title    ? a->title
+			    : a->kernel ? "Kernel CPU time by component"
+					: "CPU time by component";
+
+	svg_bars(t, sides, n, title, &svg);
+	if (!output_is(&a->output, "html"))
+		return output_write(ctx, &a->output, &svg);
+	wrap_html(&page, &svg);
+	return output_write(ctx, &a->output, &page);
+}
+
+static int components_run(struct context *ctx, void *args)
+{
+	struct components_args *a = args;
+	struct breakdown sides[SIDES_MOST];
+	size_t n = 0, wanted = MAX(ctx->operands.len, (size_t)1);
+	struct taxonomy t = { 0 };
+	int r = output_check(ctx, &a->output, "svg html");
+
+	if (r)
+		return r;
+	r = load_taxonomy(a->taxonomy, &t, &ctx->err);
+	while (r >= 0 && n < wanted) {
+		const char *input =
+			ctx->operands.len ? ctx->operands.items[n] : a->profile.input;
+
+		memset(&sides[n], 0, sizeof(sides[n]));
+		r = load_side(ctx, a, input, &t, &sides[n]);
+		n++;
+	}
+	if (r >= 0)
+		r = a->output.path ? draw(ctx, a, &t, sides, n) : show(ctx, a, &t, sides, n);
+	for (size_t i = 0; i < n; i++)
+		breakdown_release(&sides[i]);
+	taxonomy_release(&t);
+	return r == -ENODATA ? EXIT_NOTHING : r;
+}
+
+static const struct example components_examples[] = {
+	{ "fathom components", "fathom.data by the classes of the host network stack" },
+	{ "fathom components --taxonomy storage disk.data", "by those of a storage stack" },
+	{ "fathom components before.data after.data -o change.svg", "stacked bars, side by side" },
+	{ "fathom components --symbols --json", "which symbol was counted where" },
+	{ 0 },
+};
+
+const struct command cmd_components = {
+	.name = "components",
+	.summary = "CPU time by component: data copy, TCP/IP, locks, scheduling, ...",
+	.description =
+		"Puts each sample into one component, by the function that ran or by its callers, and "
+		"adds up. The table of rules is the taxonomy: 'host-network' has the classes of the "
+		"study of host network stacks (SIGCOMM'21), 'storage' those of i10 (NSDI'20). What "
+		"no rule is about is shown as unmapped, with its symbols.\n\n"
+		"A taxonomy of your own is a text file: lines of PATTERN<TAB>COMPONENT, and a third "
+		"column that says where the pattern is looked for: self (the function that ran; the "
+		"default), stack (the nearest caller that matches), comm (the thread's name) or user "
+		"(any code of user space). Lines =COMPONENT<TAB>#rrggbb<TAB>TEXT set order and "
+		"colours. Suffixes such as .isra.0 are not part of names.\n\n"
+		"Several recordings are shown side by side.",
+	.question = Q_CPU,
+	.options = components_options,
+	.args_size = sizeof(struct components_args),
+	.operands = "[FILE]...",
+	.max_operands = SIDES_MOST,
+	.examples = components_examples,
+	.notes = "In virtual machines without a PMU interrupts are taken where they are enabled "
+		 "again, so that functions such as _raw_spin_unlock_irqrestore are charged for "
+		 "what ran before them.",
+	.see_also = "fathom-report fathom-record",
+	.run = components_run,
+};

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Code that HotSpot (java) compiles at run time has no frame information and, unless it is told
+ * otherwise, no frame pointers; but the machine knows the frame size of each piece of code, and
+ * exports a description of its own structures. From these, rules for the unwinder are made.
+ *
+ * Everything is read from the memory of a process that runs and may lie: numbers are checked, walks
+ * are bounded.
+ */
+#ifndef UNWIND_HOTSPOT_H
+#define UNWIND_HOTSPOT_H
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "bpf/unwind_abi.h"
+#include "unwind/maps.h"
+
+enum {
+	HOTSPOT_MAX_FIELDS = 1 << 16, /* of the description */
+	HOTSPOT_MAX_HEAPS = 16,
+	HOTSPOT_MAX_BLOBS = 1 << 18,
+	HOTSPOT_MAX_BLOB = 16 << 20,   /* bytes of one piece of code */
+	HOTSPOT_MAX_FRAME = 1 << 20,   /* bytes of a frame */
+};
+#define HOTSPOT_MAX_CACHE (2ull << 30) /* bytes of all code */
+
+/* From this address on. The END rule with aux 1: a frame pointer is there; with 0: no code. */
+struct hotspot_row {
+	u64 address;
+	struct unwind_rule rule;
+};
+
+/* Where a field is, and how many bytes it has. */
+struct hotspot_field {
+	u64 offset; /* or its address, for those that exist once */
+	u32 size;   /* 0: this machine has no such field */
+};
+
+enum hotspot_field_id {
+	HOTSPOT_HEAPS,
+	HOTSPOT_ARRAY_LEN,
+	HOTSPOT_ARRAY_DATA,
+	HOTSPOT_HEAP_MEMORY,
+	HOTSPOT_HEAP_SHIFT,
+	HOTSPOT_SPACE_LOW,
+	HOTSPOT_SPACE_HIGH,
+	HOTSPOT_SPACE_END, /* of what may ever be used */
+	HOTSPOT_BLOCK_HEADER,
+	HOTSPOT_HEADER_LENGTH,
+	HOTSPOT_HEADER_USED,
+	HOTSPOT_BLOB_NAME,
+	HOTSPOT_BLOB_SIZE,
+	HOTSPOT_BLOB_FRAME,
+	HOTSPOT_BLOB_COMPLETE,
+	HOTSPOT_BLOB_CODE,        /* address, until 22 */
+	HOTSPOT_BLOB_CODE_OFFSET, /* from 23 on */
+	HOTSPOT_FIELDS,
+};
+
+/* A piece of code whose rows were made before: they are those from first on. */
+struct hotspot_blob {
+	u64 address;
+	u64 identity;
+	u32 first;
+	u32 count;
+};
+
+struct hotspot {
+	int pid;
+	struct hotspot_field field[HOTSPOT_FIELDS];
+	u64 block_size; /* of the header before each piece of code */
+	u64 start;      /* of all heaps: what may ever be code */
+	u64 end;
+	VEC(struct hotspot_row) rows, old_rows; /* by address; as they were before */
+	VEC(struct hotspot_blob) blobs, old_blobs;
+	struct map by_address; /* index + 1 in old_blobs */
+};
+
+/* -ENOENT: the process has no HotSpot; -ENOTSUP: one whose description we do not understand. */
+int hotspot_init(struct hotspot *h, int pid, struct err *e);
+void hotspot_release(struct hotspot *h);
+/* Walks the code and makes h->rows. */
+int hotspot_refresh(struct hotspot *h, struct err *e);
+
+#endif

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "unwind/offcpu_session.h"
+
+#include "base/io.h"
+
+enum { CHAIN_WORDS = UNWIND_RECORD_IPS + 2 };
+
+static const char *const event_names[OFFCPU_EVENTS] = { "offcpu-time", "runqueue-time",
+							"wakeup-time", "chain-time" };
+
+struct range_of {
+	u64 start;
+	u64 end;
+};
+
+struct offcpu_session {
+	struct offcpu *engine;
+	struct perf_event_attr attr;
+	u64 ids[OFFCPU_EVENTS];
+	u32 n_events;
+	u64 seq;
+	u64 samples;
+	struct range_of schedule, waker; /* kernel functions where stacks begin to tell something */
+	struct buf out;
+	VEC(struct offcpu_wait) waits; /* of this reading: their stacks may come after them */
+};
+
+/* --- where kernel stacks begin ---------------------------------------------------------------- */
+
+struct wanted_symbol {
+	const char *name;
+	struct range_of *range;
+};
+
+static void match_line(const char *line, const char *end, const struct wanted_symbol *wanted,
+		       size_t n, u64 *address)
+{
+	const char *name;
+
+	*address = 0;
+	if (!scan_u64(&line, end, 16, address) || end - line < 4)
+		return;
+	name = line + 3; /* " T " */
+	for (size_t i = 0; i < n; i++) {
+		size_t len = strlen(wanted[i].name);
+
+		if ((size_t)(end - name) >= len && memcmp(name, wanted[i].name, len) == 0 &&
+		    (name + len == end || name[len] == '\t'))
+			wanted[i].range->start = *address;
+	}
+}
+
+/* A function ends where the next symbol begins. */
+static void find_ends(const char *text, const char *end, const struct wanted_symbol *wanted,
+		      size_t n)
+{
+	while (text < end) {
+		const char *nl = memchr(text, '\n', (size_t)(end - text));
+		const char *line = text;
+		u64 address = 0;
+
+		scan_u64(&line, nl ? nl : end, 16, &address);
+		for (size_t i = 0; i < n; i++) {
+			struct range_of *r = wanted[i].range;
+
+			if (r->start && address > r->start && (!r->end || address < r->end))
+				r->end = address;
+		}
+		if (!nl)
+			break;
+		text = nl + 1;
+	}
+}
+
+/* What cannot be read leaves the tracepoint's own frames on the stacks: ugly, not wrong. */
+static void find_functions(struct offcpu_session *s)
+{
+	const struct wanted_symbol wanted[] = {
+		{ "__schedule", &s->schedule },
+		{ "try_to_wake_up", &s->waker },
+	};
+	_cleanup_buf_ struct buf text = BUF_INIT;
+
+	if (io_read_file("/proc/kallsyms", IO_MAX_PROC, &text, NULL) < 0)
+		return;
+	const char *p = text.data, *end = text.data + text.len;
+
+	while (p < end) {
+		const char *nl = memchr(p, '\n', (size_t)(end - p));
+		u64 address;
+
+		match_line(p, nl ? nl : end, wanted, ARRAY_SIZE(wanted), &address);
+		if (!nl)
+			break;
+		p = nl + 1;
+	}
+	find_ends(text.data, end, wanted, ARRAY_SIZE(wanted));
+}
+
+/* Index of the first frame that is not the tracepoint's. */
+static u32 first_frame(const struct offcpu_stack *st, const struct range_of *r)
+{
+	for (u32 i = 0; r->start && i < st->n_kernel; i++) {
+		if (st->kernel[i] > r->start && st->kernel[i] <= r->end)
+			return i;
+	}
+	return 0;
+}
+
+/* --- samples ---------------------------------------------------------------------------------- */
+
+static u64 fill_chain(const struct offcpu_session *s, const struct offcpu_stack *st, bool sleeper,
+		      u64 *words)
+{
+	u64 n = 0;
+	u32 first;
+
+	if (!st)
+		return 0;
+	first = first_frame(st, sleeper ? &s->schedule : &s->waker);
+	if (st->n_kernel > first)
+		words[n++] = PERF_CONTEXT_KERNEL;
+	for (u32 i = first; i < st->n_kernel && n < CHAIN_WORDS; i++)
+		words[n++] = st->kernel[i];
+	if (st->n_user && n < CHAIN_WORDS)
+		words[n++] = PERF_CONTEXT_USER;
+	for (u32 i = 0; i < st->n_user && n < CHAIN_WORDS; i++)
+		words[n++] = st->user[i];
+	return n;
+}
+
+struct sample_of {
+	enum offcpu_event event;
+	u32 pid, tid, cpu;
+	u64 time;
+	u64 period;
+	u64 stack;
+	bool sleeper;
+};
+
+static void add_sample(struct offcpu_session *s, const struct sample_of *in,
+		       const struct offcpu_raw *raw)
+{
+	u64 words[CHAIN_WORDS];
+	struct sample out = {
+		.id = s->ids[in->event],
+		.pid = in->pid,
+		.tid = in->tid,
+		.cpu = in->cpu,
+		.time = in->time,
+		.period = in->period,
+		.ips = words,
+		.raw = raw,
+		.raw_size = sizeof(*raw),
+	};
+
+	out.n_ips = fill_chain(s, offcpu_stack(s->engine, in->stack), in->sleeper, words);
+	out.ip = out.n_ips > 1 ? words[1] : 0;
+	bool kernel = out.n_ips && words[0] == PERF_CONTEXT_KERNEL;
+
+	if (build_sample(&s->out, &s->attr,
+			 kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER, &out) >= 0)
+		s->samples++;
+}
+
+static void add_links(struct offcpu_session *s, const struct offcpu_wait *w,
+		      const struct offcpu_raw *raw)
+{
+	const struct offcpu_chain *c = offcpu_chain(s->engine, w->key.chain);
+
+	for (u32 i = 0; c && i < c->n && i < OFFCPU_LINKS; i++) {
+		const struct offcpu_link *l = &c->links[i];
+		struct offcpu_raw r = *raw;
+		struct sample_of in = {
+			.event = i ? OFFCPU_EVENT_CHAIN : OFFCPU_EVENT_WAKER,
+			.pid = l->pid,
+			.tid = l->tid,
+			.cpu = w->cpu,
+			.time = w->time,
+			.period = w->blocked,
+			.stack = l->stack,
+		};
+
+		if (i && s->n_events <= OFFCPU_EVENT_CHAIN)
+			break;
+		r.event = in.event;
+		r.link = i;
+		r.kind = l->kind;
+		r.pid = l->pid;
+		r.tid = l->tid;
+		memcpy(r.comm, l->comm, sizeof(r.comm));
+		add_sample(s, &in, &r);
+		if (!l->sleep_stack || s->n_events <= OFFCPU_EVENT_CHAIN)
+			break;
+		in.event = r.event = OFFCPU_EVENT_CHAIN;
+		in.stack = l->sleep_stack;
+		in.sleeper = true;
+		r.is_sleep = 1;
+		add_sample(s, &in, &r);
+	}
+}
+
+static void add_wait(struct offcpu_session *s, const struct offcpu_wait *w)
+{
+	struct offcpu_raw raw = {
+		.magic = OFFCPU_RAW_MAGIC,
+		.seq = ++s->seq,
+		.blocked = w->blocked,
+		.runq = w->runq,
+		.state = w->key.state,
+		.syscall = w->key.syscall,
+		.flags = w->key.flags,
+		.pid = w->key.pid,
+		.tid = w->key.tid,
+	};
+	struct sample_of in = {
+		.pid = w->key.pid,
+		.tid = w->key.tid,
+		.cpu = w->cpu,
+		.time = w->time,
+		.period = w->blocked,
+		.stack = w->key.stack,
+		.sleeper = true,
+	};
+
+	memcpy(raw.comm, w->key.comm, sizeof(raw.comm));
+	if (w->blocked) {
+		add_sample(s, &in, &raw);
+		if (s->n_events > OFFCPU_EVENT_WAKER)
+			add_links(s, w, &raw);
+	}
+	if (!w->runq)
+		return;
+	in.event = raw.event = OFFCPU_EVENT_RUNQ;
+	in.period = w->runq;
+	raw.pid = w->next_pid;
+	raw.tid = w->next_tid;
+	memcpy(raw.comm, w->ran_comm, sizeof(raw.comm));
+	add_sample(s, &in, &raw);
+}
+
+static int on_wait(void *ctx, const struct offcpu_wait *w)
+{
+	struct offcpu_session *s = ctx;
+
+	vec_push(&s->waits, *w);
+	return 0;
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+static void make_attr(struct perf_event_attr *a)
+{
+	*a = (struct perf_event_attr){
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(*a),
+		.config = PERF_COUNT_SW_BPF_OUTPUT,
+		.sample_period = 1,
+		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+			       PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
+			       PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW,
+		.sample_id_all = 1,
+		.use_clockid = 1,
+		.clockid = 1, /* CLOCK_MONOTONIC */
+	};
+}
+
+int offcpu_session_new(struct offcpu_session **ret, const struct offcpu_session_opts *opts,
+		       struct err *e)
+{
+	struct offcpu_session *s = xcalloc(1, sizeof(*s));
+	struct offcpu_opts engine = opts->engine;
+	int rc;
+
+	make_attr(&s->attr);
+	for (u32 i = 0; i < OFFCPU_EVENTS; i++)
+		s->ids[i] = WRITER_OWN_ID + 0x0ffc + i;
+	s->n_events = opts->chains ? OFFCPU_EVENTS : opts->wakers ? OFFCPU_EVENT_CHAIN : 2;
+	engine.wakers = opts->wakers || opts->chains;
+	engine.chains = opts->chains;
+	engine.send = true;
+	engine.by_thread = true;
+	engine.threads = true; /* waits that began before or end after are counted as far as seen */
+	engine.on_wait = on_wait;
+	engine.on_thread = NULL;
+	engine.ctx = s;
+	if (!engine.ring_bytes)
+		engine.ring_bytes = 32 << 20;
+	find_functions(s);
+	rc = offcpu_new(&s->engine, &engine, e);
+	if (rc) {
+		offcpu_session_free(s);
+		return rc;
+	}
+	offcpu_feed(s->engine);
+	*ret = s;
+	return 0;
+}
+
+void offcpu_session_free(struct offcpu_session *s)
+{
+	if (!s)
+		return;
+	offcpu_free(s->engine);
+	buf_release(&s->out);
+	vec_release(&s->waits);
+	free(s);
+}
+
+size_t offcpu_session_events(const struct offcpu_session *s, struct writer_event ret[OFFCPU_EVENTS])
+{
+	for (u32 i = 0; i < s->n_events; i++)
+		ret[i] = (struct writer_event){
+			.attr = s->attr,
+			.name = event_names[i],
+			.ids = &s->ids[i],
+			.n_ids = 1,
+		};
+	return s->n_events;
+}
+
+int offcpu_session_start(struct offcpu_session *s, struct err *e)
+{
+	return offcpu_start(s->engine, e);
+}
+
+int offcpu_session_stop(struct offcpu_session *s, struct err *e)
+{
+	offcpu_stop(s->engine);
+	int rc = offcpu_accounts(s->engine, e);
+
+	return MIN(rc, 0);
+}
+
+int offcpu_session_fd(const struct offcpu_session *s)
+{
+	return offcpu_fd(s->engine);
+}
+
+int offcpu_session_read(struct offcpu_session *s, int (*sink)(void *ctx, const void *p, size_t n),
+			void *ctx)
+{
+	u64 before = s->samples;
+	int rc = offcpu_read(s->engine);
+
+	if (rc < 0 && rc != -EAGAIN)
+		return rc;
+	vec_each(w, &s->waits)
+		add_wait(s, w);
+	vec_clear(&s->waits);
+	rc = s->out.len ? sink(ctx, s->out.data, s->out.len) : 0;
+	buf_reset(&s->out);
+	return rc < 0 ? rc : (int)(s->samples - before);
+}
+
+void offcpu_session_stats(const struct offcpu_session *s, struct offcpu_stats *ret)
+{
+	offcpu_stats(s->engine, ret);
+}
+
+u64 offcpu_session_samples(const struct offcpu_session *s)
+{
+	return s->samples;
+}
+
+struct offcpu *offcpu_session_engine(struct offcpu_session *s)
+{
+	return s->engine;
+}

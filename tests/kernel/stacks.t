@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# fathom stacks: the health of stacks, live and of recordings.
+# shellcheck source=tests/lib/test.sh
+. "$(dirname "$0")/../lib/test.sh"
+
+need_root
+need_cmd python3
+need_file "$WORKLOADS/burn" "$WORKLOADS/jitlike"
+cd "$TMP" || exit 1
+burn=$WORKLOADS/burn
+
+spawn "$burn" --seconds 60 a=100
+run "$FATHOM" stacks -p "$spawned" -F 499 -d 1s
+expect_status 0
+expect_out_like "^ *$spawned +burn +[0-9]+ +(100|99)\\.[0-9]+%" "a process whose stacks are complete"
+expect_out_like 'Binaries' "and its binaries"
+run "$FATHOM" stacks -d 500ms --json
+expect_status 0
+ok "JSON for programs" python3 - "$spawned" "$out_file" <<'END'
+import json, sys
+j = json.load(open(sys.argv[2]))
+row = [r for r in j["processes"] if r["pid"] == int(sys.argv[1])][0]
+assert row["comm"] == "burn" and row["complete"] <= row["user_stacks"] <= row["samples"], row
+assert row["mean_depth"] > 4, row
+names = [b["module"] for b in j["binaries"]]
+assert "burn" in names, names
+END
+kill "$spawned"
+run "$FATHOM" stacks -- "$burn" --seconds 0.3 a=100
+expect_status 0 "a program"
+expect_out_like 'burn' "is shown"
+
+"$FATHOM" record -q -F 499 -o j.data -- "$WORKLOADS/jitlike" --seconds 1 >/dev/null
+run "$FATHOM" stacks -i j.data
+expect_status 0 "a recording"
+expect_out_like 'jitlike +[0-9]+ .*CFI, [0-9]+% fp' "tells which frames frame pointers gave"
+"$FATHOM" record -q --call-graph fp -F 499 -o f.data -- "$burn" --seconds 0.5 a=100 >/dev/null
+run "$FATHOM" stacks -i f.data
+expect_status 0 "a recording by frame pointers"
+expect_out 'does not tell why stacks ended'
+if command -v perf >/dev/null; then
+	perf record -q -g -F 499 -e cpu-clock -o p.data -- "$burn" --seconds 0.5 a=100 >/dev/null 2>&1
+	run "$FATHOM" stacks -i p.data
+	expect_status 0 "a recording of perf's"
+else
+	skip "needs perf"
+fi
+
+# The section on stacks is cut or damaged: the rest of the recording counts.
+python3 - <<'END'
+data = bytearray(open("j.data", "rb").read())
+at = data.rfind(b"jitlike\0\0\0\0\0\0\0\0\0")
+data[at - 60:at] = b"\xff" * 60
+open("broken.data", "wb").write(data)
+END
+run "$FATHOM" stacks -i broken.data
+expect_status 0 "a damaged section is no reason to fail"
+run "$FATHOM" stacks -i no-such-file
+expect_status 1
+: >empty
+run "$FATHOM" stacks -i empty
+ok "an empty file is refused" test "$status" -ne 0
+
+done_testing

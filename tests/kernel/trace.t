@@ -1,0 +1,154 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# fathom trace against what is known to happen, and what it leaves behind.
+. "$(dirname "$0")/../lib/test.sh"
+need_root
+need_file /sys/kernel/btf/vmlinux
+trace() { run "$FATHOM" trace "$@"; }
+
+# --- probes --------------------------------------------------------------------------------------
+trace -c '/bin/sleep 0.05' -e 't:syscalls:sys_enter_clock_nanosleep /pid == cpid/ { @[comm] = count(); }'
+expect_status 0
+expect_out '@[sleep]: 1'
+
+trace -c '/bin/true' -e 't:sched:sched_process_exec /pid == cpid/ { printf("%s %s\n", comm, str(args.filename)); }'
+expect_out 'true /bin/true'
+
+trace -c '/bin/true' -e 'rt:sched_process_exec /pid == cpid/ { printf("%s\n", str(args.bprm->filename)); }'
+expect_out '/bin/true'
+
+trace -c '/bin/true' -e 't:syscalls:sys_enter_* /pid == cpid/ { @[probe] = count(); }'
+expect_out '@[tracepoint:syscalls:sys_enter_execve]: 1'
+
+trace -c '/bin/true' -e 't:syscalls:sys_exit_* /pid == cpid/ { @[probe] = count(); }'
+expect_out '@[tracepoint:syscalls:sys_exit_openat]:'
+
+trace -e 'iter:task { @[ctx->task->pid] = 1; } END { printf("%d\n", len(@) > 1); clear(@); }'
+expect_out '1'
+
+trace -c '/bin/true' -e 'software:page-faults:1 /pid == cpid/ { @ = count(); }'
+expect_out '@: '
+
+trace -e 'profile:hz:199 { @[kstack(3)] = count(); } interval:ms:300 { exit(); }'
+expect_status 0
+expect_out '@['
+
+trace -e 'interval:ms:10 { @n++; if (@n == 5) { exit(); } }'
+expect_out '@n: 5'
+
+# --- user probes ---------------------------------------------------------------------------------
+if command -v gcc >/dev/null; then
+	cat >"$TMP/prog.c" <<-'END'
+		#include <stdio.h>
+		#include <unistd.h>
+		static const char text[] = "some text";
+		__attribute__((noinline)) long twice(long n, const char *s) { asm volatile("" ::: "memory"); return n * 2 + !s; }
+		__attribute__((noinline)) long thrice(long n) { asm volatile("" ::: "memory"); return n * 3; }
+		int main(void) { long sum = 0; for (long i = 1; i <= 10; i++) sum += twice(i, text) + thrice(i); usleep(100000); return sum == 275 ? 0 : 1; }
+	END
+	gcc -O1 -o "$TMP/prog" "$TMP/prog.c"
+	trace -c "$TMP/prog" -e "uprobe:$TMP/prog:twice { @sum = sum(arg0); @text[str(arg1)] = count(); } uretprobe:$TMP/prog:twice { @ret = sum(retval); }"
+	expect_status 0
+	expect_out '@sum: 55'
+	expect_out '@ret: 110'
+	expect_out '@text[some text]: 10'
+	trace -c "$TMP/prog" -e "uprobe:$TMP/prog:t*ice { @[func] = count(); }"
+	expect_out '@[twice]: 10'
+	expect_out '@[thrice]: 10'
+	trace -c "$TMP/prog" -e "uprobe:$TMP/prog:main { printf(\"%s\n\", ustack(1)); }"
+	expect_out 'main+0'
+	trace -e "uprobe:$TMP/prog:nothing { }"
+	expect_status 1
+	expect_err "has no function 'nothing'"
+else
+	skip 'no gcc for the user program' 8
+fi
+if [ -f /usr/include/sys/sdt.h ] && command -v gcc >/dev/null; then
+	cat >"$TMP/sdt.c" <<-'END'
+		#include <sys/sdt.h>
+		int main(int argc, char **argv) { for (int i = 0; i < 5; i++) DTRACE_PROBE2(fathom, tick, i, argv[0]); return argc - 1; }
+	END
+	gcc -O1 -o "$TMP/sdt" "$TMP/sdt.c"
+	trace -c "$TMP/sdt" -e "usdt:$TMP/sdt:fathom:tick { @ = sum(arg0); @n[str(arg1)] = count(); }"
+	expect_status 0
+	expect_out '@: 10'
+	expect_out "@n[$TMP/sdt]: 5"
+else
+	skip 'no sys/sdt.h' 3
+fi
+
+# --- honesty -------------------------------------------------------------------------------------
+trace -e 'config = { max_map_keys = 2; } BEGIN { @[1] = 1; @[2] = 1; @[3] = 1; @[4] = 1; }'
+expect_err '2 updates lost because a map was full'
+trace -e 'BEGIN { $p = (uint64 *)8; printf("%d\n", *$p); }'
+expect_err '1 reads of user memory failed'
+trace -e 'config = { max_map_keys = 200000; } BEGIN { for ($i : 0..20000) { @[$i] = count(); } } END { printf("%d\n", len(@)); clear(@); }'
+expect_out '20000'
+
+# Two CPUs add to one value: nothing is lost.
+cat >"$TMP/hammer.c" <<-'END'
+	#include <unistd.h>
+	#include <sys/syscall.h>
+	#include <sys/wait.h>
+	int main(void) { for (int p = 0; p < 2; p++) if (!fork()) { for (int i = 0; i < 50000; i++) syscall(SYS_getpgid, 0); _exit(0); } while (wait(0) > 0); return 0; }
+END
+if command -v gcc >/dev/null && gcc -o "$TMP/hammer" "$TMP/hammer.c"; then
+	trace -c "$TMP/hammer" -e 't:syscalls:sys_enter_getpgid /comm == "hammer"/ { @n++; @c = count(); @k[1]++; }'
+	expect_out '@n: 100000'
+	expect_out '@c: 100000'
+	expect_out '@k[1]: 100000'
+else
+	skip 'no gcc for the two hammers' 3
+fi
+
+# --- bad input -----------------------------------------------------------------------------------
+trace -e 'BEGIN { printf("%d\n", "a"); $x = nope; foo(); @x = 1; @x = "s"; }'
+expect_status 1
+expect_err "specifier expects a value of type integer (string supplied)"
+expect_err "Unknown identifier: 'nope'"
+expect_err 'Unknown function: foo'
+expect_err 'Type mismatch for @x'
+trace -e 't:sched:sched_swich { }'
+expect_err 'tracepoint not found: sched:sched_swich'
+trace -e 'tracpoint:a:b { }'
+expect_err "did you mean 'tracepoint'?"
+trace -e 't:sched:sched_switch { @ = args.prev_pidd; }'
+expect_err 'available fields are'
+trace -e 'BEGIN { while (1) { @x++; } }'
+expect_status 1
+expect_err 'cannot load the program'
+trace -e 'BEGIN { system("true"); }'
+expect_err '--unsafe'
+trace "$TMP/no-such-file.bt"
+expect_status 1
+trace
+expect_status 2
+printf 'BEGIN { printf("from stdin\\n"); exit(); }' | "$FATHOM" trace - >"$TMP/stdin.out"
+is 'a program from standard input' "$(cat "$TMP/stdin.out")" 'from stdin'
+head -c 5000000 /dev/zero | tr '\0' '(' >"$TMP/deep.bt"
+trace "$TMP/deep.bt"
+expect_status 1
+head -c 100000 /dev/urandom >"$TMP/noise.bt"
+trace "$TMP/noise.bt"
+expect_status 1
+
+# --- the end -------------------------------------------------------------------------------------
+start=$(date +%s%N)
+trace -e 't:syscalls:sys_enter_* { @ = count(); } interval:ms:50 { exit(); }'
+took=$((($(date +%s%N) - start) / 1000000))
+ok "360 tracepoints are gone in no time ($took ms)" [ "$took" -lt 1000 ]
+trace -f json -e 'BEGIN { @x[1] = 2; exit(); }'
+is 'JSON lines' "$out" '{"type": "map", "data": {"@x": {"1": 2}}}'
+trace -f folded -e 'BEGIN { @[kstack] = count(); exit(); }'
+expect_out_like '^entry_SYSCALL_64.*;.*__sys_bpf.* 1$'
+trace -l 't:sched:sched_sw*'
+expect_out 'tracepoint:sched:sched_switch'
+trace -lv 't:sched:sched_switch'
+expect_out 'prev_comm'
+if command -v bpftool >/dev/null; then
+	sleep 1
+	is 'no program is left' "$(bpftool prog list 2>/dev/null | grep -c 'name fathom ')" 0
+else
+	skip 'no bpftool'
+fi
+done_testing

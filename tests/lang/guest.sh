@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=sh disable=SC1091,SC2154
+#
+# Kernel functions, in a guest whose kernel has them.
+. /tests/lib.sh
+need_cmd fathom
+
+run fathom trace -c '/bin/true' -e 'kprobe:do_exit /pid == cpid/ { @[comm, func] = count(); }'
+expect_status 0
+expect_out '@[true, do_exit]: 1'
+
+run fathom trace -c "/bin/cat /proc/version" -e 'kretprobe:vfs_read /pid == cpid && retval > 0/ { @ = count(); }'
+expect_status 0
+expect_out '@: '
+
+run fathom trace -c '/bin/true' -e 'fentry:do_exit /pid == cpid/ { printf("code %d\n", args.code); }'
+expect_status 0
+expect_out 'code 0'
+
+run fathom trace -c "/bin/cat /proc/version" -e 'fexit:vfs_read /pid == cpid/ { @[args.count > 0, retval > 0] = count(); }'
+expect_status 0
+expect_out '@[1, '
+
+run fathom trace -c '/bin/true' -e 'kprobe:vfs_* { @[func] = count(); }'
+expect_status 0
+expect_out '@[vfs_read]: '
+
+run fathom trace -c '/bin/true' -e 'kprobe:do_exit /pid == cpid/ { printf("%s", kstack(3)); }'
+expect_status 0
+expect_out 'do_exit+'
+
+run fathom trace --dry-run -e 'kprobe:tcp_recvmsg { printf("%s %d\n", comm, pid); print(kstack); }'
+expect_status 0
+
+run fathom trace -c '/bin/true' -e 't:syscalls:sys_enter_execve /pid == cpid/ { printf("%s\n", str(args.filename)); }'
+expect_status 0
+expect_out '/bin/true'
+
+run fathom trace -c '/bin/true' -e 'profile:hz:99 { @[kstack] = count(); @u[ustack] = count(); }'
+expect_status 0
+
+run fathom trace -e 'BEGIN { @x[1] = 2; for ($kv : @x) { printf("%d\n", $kv.1); } @c = count(); printf("%d\n", @c); exit(); }'
+expect_status 0
+expect_out '2'
+
+run fathom trace -e 'kprobe:no_such_function_here { }'
+expect_status 1
+done_testing
