@@ -180,6 +180,16 @@ static bool is_plumbing(const struct profile *p, const struct frame *f)
 					      "irqentry_exit_to_user_mode",
 					      "syscall_exit_to_user_mode",
 					      "asm_sysvec_apic_timer_interrupt",
+					      "try_to_wake_up",
+					      "wake_up_q",
+					      "wake_up_process",
+					      "default_wake_function",
+					      "autoremove_wake_function",
+					      "pollwake",
+					      "__wake_up",
+					      "__wake_up_common",
+					      "__wake_up_common_lock",
+					      "__wake_up_sync_key",
 					      NULL };
 	const char *name = profile_str(p, f->name);
 

@@ -3,7 +3,7 @@
 
 #include "base/fmt.h"
 
-enum { LONGEST = 5, CULPRITS = 3, CHAIN_WORDS = 3 };
+enum { LONGEST = 5, CULPRITS = 5, CHAIN_WORDS = 3 };
 
 struct page {
 	struct offcpu_live *live;
@@ -156,7 +156,7 @@ static void say_longest(struct page *p)
 
 struct culprit {
 	char comm[OFFCPU_COMM + 1];
-	u32 pid;
+	u32 tid;
 	u64 ns;
 	u64 count;
 };
@@ -184,10 +184,10 @@ static void find_culprits(const struct offcpu_live *l, culprit_list *ret)
 		if (!w->runq || !w->next_tid || w->next_tid == w->key.tid ||
 		    w->key.flags & (OFFCPU_INFERRED | OFFCPU_OPEN))
 			continue;
-		at = map_at(&known, w->next_pid);
+		at = map_at(&known, w->next_tid);
 		if (!*at) {
 			c = vec_new(ret);
-			c->pid = w->next_pid;
+			c->tid = w->next_tid;
 			memcpy(c->comm, w->ran_comm, OFFCPU_COMM);
 			*at = ret->len;
 		}
@@ -219,7 +219,7 @@ static void say_runqueue(struct page *p)
 		const struct culprit *c = &culprits.items[i];
 
 		buf_addf(&p->text,
-			 "  %s (%u) was on the CPU before it got it, %llu times: ", c->comm, c->pid,
+			 "  %s (%u) was on the CPU before it got it, %llu times: ", c->comm, c->tid,
 			 (unsigned long long)c->count);
 		say_time(&p->text, c->ns);
 		buf_addstr(&p->text, " of waiting\n");
@@ -264,7 +264,7 @@ static void table_states(const struct page *p, struct result *ret)
 static void table_culprits(const struct page *p, struct result *ret)
 {
 	static const struct column columns[] = {
-		{ "pid", "PID", VALUE_PID, 0 },
+		{ "tid", "TID", VALUE_PID, 0 },
 		{ "comm", "COMMAND", VALUE_TEXT, 0 },
 		{ "count", "TIMES", VALUE_COUNT, 0 },
 		{ "time_ns", "TIME", VALUE_DURATION, 0 },
@@ -276,7 +276,7 @@ static void table_culprits(const struct page *p, struct result *ret)
 	vec_each(c, &culprits) {
 		struct row *r = table_row(ret, t);
 
-		r->cells[0] = value_u(VALUE_PID, c->pid);
+		r->cells[0] = value_u(VALUE_PID, c->tid);
 		r->cells[1] = value_text(ret, c->comm);
 		r->cells[2] = value_u(VALUE_COUNT, c->count);
 		r->cells[3] = value_u(VALUE_DURATION, c->ns);

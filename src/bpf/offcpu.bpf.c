@@ -270,7 +270,9 @@ static __always_inline void leave(void *ctx, struct task_struct *prev, bool pree
 
 	if (preempted)
 		state = 0;
-	if (!task_matches(prev, id, st) && !offcpu_options.chains)
+	bool mine = task_matches(prev, id, st);
+
+	if (!mine && (!offcpu_options.chains || id >> 32 == offcpu_options.self))
 		return;
 	if (!st) {
 		if (state & SCHED_STATE_DEAD)
@@ -287,14 +289,15 @@ static __always_inline void leave(void *ctx, struct task_struct *prev, bool pree
 	st->tid = id;
 	bpf_get_current_comm(st->comm, sizeof(st->comm));
 	if (state & SCHED_STATE_DEAD) {
-		if (offcpu_options.threads && task_matches(prev, id, st))
+		if (offcpu_options.threads && mine)
 			send_thread(st, prev, now, 0);
 		bpf_task_storage_delete(&offcpu_tasks, prev);
 		return;
 	}
 	st->switches++;
 	st->preemptions += preempted;
-	st->wanted = task_matches(prev, id, st) && state_matches(state, preempted);
+	st->mine = mine;
+	st->wanted = mine && state_matches(state, preempted);
 	st->flags = (preempted ? OFFCPU_PREEMPTED : 0) |
 		    (prev->flags & PF_KTHREAD ? OFFCPU_KTHREAD : 0);
 	st->state = state;
@@ -492,7 +495,7 @@ static __always_inline void open_account(struct offcpu_task *st, struct task_str
 	st->syscall = syscall_of(task);
 	st->flags = OFFCPU_UNKNOWN_START | (task->flags & PF_KTHREAD ? OFFCPU_KTHREAD : 0);
 	st->state = BPF_CORE_READ(t, __state) & 0xffff;
-	st->wanted = 1;
+	st->wanted = st->mine = 1;
 	st->stack = st->state ? offcpu_stack_of(task, pid, tid) : 0;
 	/* a runnable one may be on a CPU: its next switch tells, by the CPU time used */
 	st->out = now;
@@ -534,7 +537,7 @@ int offcpu_each(struct bpf_iter__task *ctx)
 		return 0;
 	if (offcpu_closing) {
 		st = bpf_task_storage_get(&offcpu_tasks, task, 0, 0);
-		if (!st || !st->begin || !st->tid || !offcpu_options.threads)
+		if (!st || !st->begin || !st->tid || !st->mine || !offcpu_options.threads)
 			return 0;
 		balance_account(st, task, now);
 		send_thread(st, task, now, st->open ? OFFCPU_OPEN : 0);

@@ -55,7 +55,7 @@ struct offcpu_task {
 	u8 open;
 	u8 wanted; /* passed the filters */
 	u8 follow; /* a child of the target */
-	u8 pad;
+	u8 mine;   /* its account is asked for; others only serve chains */
 	/* its last sleep, for the chains of those whom it wakes */
 	u64 sleep_out;
 	u64 sleep_wake;

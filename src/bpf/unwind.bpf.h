@@ -33,6 +33,8 @@ struct unwind_scratch {
 	u64 runtime;   /* where the Python of this process keeps its state; 0: not known */
 	u32 python;    /* its layout */
 	u32 in_python; /* the last step was of a frame in the file of a Python */
+	u32 new_code;  /* met run-time code of a process that is not known yet */
+	u32 pad;
 };
 
 struct unwind_slot {
@@ -246,7 +248,8 @@ static __always_inline int unwind_search(const struct unwind_bin *bin, u64 offse
  * Run-time code: by the rows that user space made for this process, if it could. Asks for them
  * when there are none, or none for this address.
  */
-static __always_inline int unwind_find_code(struct mm_struct *mm, struct unwind_need *need, u64 pc)
+static __always_inline int unwind_find_code(struct unwind_scratch *scratch, struct mm_struct *mm,
+					    struct unwind_need *need, u64 pc)
 {
 	struct unwind_bin *bin;
 	u64 number = 0;
@@ -263,8 +266,11 @@ static __always_inline int unwind_find_code(struct mm_struct *mm, struct unwind_
 		rule = unwind_search(bin, pc - bin->base);
 		if (rule != UNWIND_RULE_END)
 			return rule;
+		unwind_ask(need);
+		return UNWIND_NO_TABLE; /* compiled just now */
 	}
 	unwind_ask(need);
+	scratch->new_code = 1;
 	return UNWIND_NO_CFI;
 }
 
@@ -299,7 +305,7 @@ __attribute__((noinline)) int unwind_find_rule(struct unwind_scratch *scratch, u
 		need.key.ino = 1;
 		offset = pc - need.start;
 	} else {
-		return unwind_find_code(mm, &need, pc);
+		return unwind_find_code(scratch, mm, &need, pc);
 	}
 	struct unwind_bin *bin = bpf_map_lookup_elem(&unwind_bins, &need.key);
 
@@ -543,6 +549,7 @@ static __always_inline u32 unwind_run(struct unwind_slot *slot, u32 max)
 	slot->scratch.runtime = 0;
 	slot->scratch.python = 0;
 	slot->scratch.in_python = 0;
+	slot->scratch.new_code = 0;
 	slot->python.ready = 0;
 	slot->python.python = 0;
 	slot->python.fresh = 0;
@@ -553,6 +560,8 @@ static __always_inline u32 unwind_run(struct unwind_slot *slot, u32 max)
 	bpf_loop(max, unwind_one, &loop, 0);
 	if (slot->s.end == UNWIND_END_NONE)
 		slot->s.end = UNWIND_END_DEPTH;
+	else if (slot->scratch.new_code && slot->s.end != UNWIND_END_ROOT)
+		slot->s.end = UNWIND_END_NO_TABLE; /* perhaps user space knows more */
 	return slot->n;
 }
 

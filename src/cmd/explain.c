@@ -56,11 +56,11 @@ static int show(struct context *ctx, struct wait_run *run, u32 pid,
 {
 	_cleanup_result_ struct result r;
 
+	result_init(&r, "explain");
 	if (!run->live.threads.len) {
 		err_set(&ctx->err, ENODATA, "no thread of process %u was seen", pid);
 		return EXIT_NOTHING;
 	}
-	result_init(&r, "explain");
 	explain_result(&run->live, pid, faults, ctx->common.json || ctx->common.csv, &r);
 	offcpu_live_health(&run->live, &r);
 	return cli_show(ctx, &r);

@@ -484,12 +484,12 @@ static int run_map(struct job *j)
 	struct sched_map *m;
 	int rc;
 
+	result_init(&r, "sched");
 	if (path && !ends_with(path, ".svg") && !ends_with(path, ".html")) {
 		err_set(&j->ctx->err, EINVAL, "cannot tell the format of '%s' by its name", path);
 		err_hint(&j->ctx->err, "pictures are .svg or .html");
 		return EXIT_USAGE;
 	}
-	result_init(&r, "sched");
 	m = sched_map_new(&j->names, &j->filter);
 	rc = read_events(j, sched_map_event, m);
 	if (rc >= 0)

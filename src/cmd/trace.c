@@ -217,7 +217,7 @@ static void announce(const struct trace_args *a, const struct lang *l, FILE *out
 static int run_program(struct context *ctx, const struct trace_args *a, struct lang *l,
 		       struct launch *child, FILE *out)
 {
-	struct lang_sink sink = { write_text, out };
+	struct lang_sink sink = { .write = write_text, .ctx = out };
 	int rc;
 
 	rc = lang_start(l, &ctx->err);

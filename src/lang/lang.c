@@ -94,6 +94,25 @@ int lang_loop(struct lang *l, const struct lang_sink *sink, int child_fd, struct
 	return run_loop(&l->r, child_fd, e);
 }
 
+int lang_rows(struct lang *l, const char *map, void (*row)(void *ctx, const struct lang_row *row),
+	      void *ctx)
+{
+	const struct map_def *m = comp_map(&l->c, map, false);
+
+	if (!m)
+		return -ENOENT;
+	run_rows(&l->r, m, row, ctx);
+	return 0;
+}
+
+void lang_clear(struct lang *l, const char *map)
+{
+	const struct map_def *m = comp_map(&l->c, map, false);
+
+	if (m)
+		run_clear_map(&l->r, m, false);
+}
+
 void lang_stop(struct lang *l, bool background)
 {
 	run_close(&l->r, background);

@@ -21,6 +21,9 @@ enum lang_format { LANG_TEXT, LANG_JSON, LANG_FOLDED };
 struct lang_sink {
 	int (*write)(void *ctx, bool to_err, const char *text, size_t n);
 	void *ctx;
+	/* Called every @tick_ns while the program runs; NULL: never. True ends it. */
+	bool (*tick)(void *ctx);
+	u64 tick_ns;
 };
 
 struct lang_opts {
@@ -54,6 +57,18 @@ u32 lang_probe_count(const struct lang *l);
  * an error; then runs 'end' and prints the maps. Returns the exit status of the program.
  */
 int lang_loop(struct lang *l, const struct lang_sink *sink, int child_fd, struct err *e);
+/*
+ * The keys of a map (with its '@') as text and its values, in ascending order of values; a
+ * histogram or stack is the text that print() would show. Until lang_stop().
+ */
+struct lang_row {
+	const char *key;
+	const char *text; /* of the value */
+	s64 value;
+};
+int lang_rows(struct lang *l, const char *map, void (*row)(void *ctx, const struct lang_row *row),
+	      void *ctx);
+void lang_clear(struct lang *l, const char *map);
 /* What was lost or failed, one line per kind; nothing when all is well. */
 void lang_report(struct lang *l, struct buf *out);
 /* Detaches. Slow closes are left to a child process when @background. */

@@ -2,6 +2,7 @@
 /* Loading, attaching, the loop, and the way out. */
 #include "lang/run.h"
 
+#include "base/clock.h"
 #include "base/stop.h"
 #include "host/bpf_sys.h"
 #include "lang/func_btf.h"
@@ -319,15 +320,26 @@ static void run_iters(struct run *r)
 	}
 }
 
+/* Milliseconds until the next tick; -1: none. */
+static int tick_timeout(const struct run *r, u64 next)
+{
+	u64 now = clock_mono_ns();
+
+	if (!r->sink->tick)
+		return -1;
+	return now >= next ? 0 : (int)MIN((next - now) / NSEC_PER_MSEC + 1, 1000000ull);
+}
+
 static int wait_for_events(struct run *r, int child_fd)
 {
 	struct pollfd *polls = xcalloc(3 + r->timed.len, sizeof(*polls));
+	u64 next = clock_mono_ns() + r->sink->tick_ns;
 	int rc = 0;
 
 	while (!r->stopping && !r->output_error && !stop_requested()) {
 		size_t n = fill_polls(r, polls, child_fd);
 
-		if (poll(polls, (nfds_t)n, -1) < 0 && errno != EINTR) {
+		if (poll(polls, (nfds_t)n, tick_timeout(r, next)) < 0 && errno != EINTR) {
 			rc = -errno;
 			break;
 		}
@@ -336,6 +348,10 @@ static int wait_for_events(struct run *r, int child_fd)
 		if (polls[2].revents) {
 			drain(r);
 			break;
+		}
+		if (r->sink->tick && clock_mono_ns() >= next) {
+			next += r->sink->tick_ns;
+			r->stopping = r->stopping || r->sink->tick(r->sink->ctx);
 		}
 	}
 	free(polls);

@@ -66,6 +66,9 @@ void run_write(struct run *r, bool to_err, const char *text, size_t n);
 void run_event(struct run *r, const void *record, size_t size);
 void run_print_map(struct run *r, const struct map_def *m, s64 top, s64 div, const void *only);
 void run_print_maps(struct run *r);
+void run_rows(struct run *r, const struct map_def *m,
+	      void (*row)(void *ctx, const struct lang_row *row), void *ctx);
+void run_clear_map(struct run *r, const struct map_def *m, bool zero);
 /* Appends a stored value in text form; @quote: as JSON. */
 void run_value(struct run *r, const struct type *t, const u8 *bytes, struct buf *out, bool json);
 void run_printf(struct run *r, const char *fmt, const struct type *args, const u8 *bytes,

@@ -641,6 +641,35 @@ void run_print_map(struct run *r, const struct map_def *m, s64 top, s64 div, con
 	map_dump_release(&d);
 }
 
+void run_rows(struct run *r, const struct map_def *m,
+	      void (*row)(void *ctx, const struct lang_row *row), void *ctx)
+{
+	struct buf key = BUF_INIT, text = BUF_INIT;
+	struct map_dump d;
+	struct entry *list;
+
+	if (run_dump_map(r, m, &d) < 0)
+		return;
+	list = sorted(m, &d);
+	for (size_t i = 0; i < d.n; i++) {
+		struct lang_row out = { .value = list[i].order };
+
+		buf_reset(&key);
+		buf_reset(&text);
+		if (m->key)
+			add_key(r, m, list[i].key, &key, false);
+		add_value(r, m, &d, &list[i], 1, &text, false);
+		out.key = buf_str(&key);
+		out.text = buf_str(&text);
+		row(ctx, &out);
+		free(list[i].sum);
+	}
+	free(list);
+	buf_release(&key);
+	buf_release(&text);
+	map_dump_release(&d);
+}
+
 static int by_map_name(const void *a, const void *b)
 {
 	return strcmp((*(struct map_def *const *)a)->name, (*(struct map_def *const *)b)->name);

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/json.h"
+#include "host/bpf_sys.h"
 #include "lang/fmt.h"
 #include "lang/run.h"
 
@@ -201,9 +202,7 @@ static void event_formatted(struct run *r, const struct event *e, const u8 *args
 
 /* --- clear and zero --------------------------------------------------------------------------- */
 
-#include "host/bpf_sys.h"
-
-static void clear_map(struct run *r, const struct map_def *m, bool zero)
+void run_clear_map(struct run *r, const struct map_def *m, bool zero)
 {
 	int fd = r->map_fds.items[m->index];
 	struct map_dump d;
@@ -251,8 +250,8 @@ void run_event(struct run *r, const void *record, size_t size)
 	case EV_PRINT_VALUE: event_value(r, e, args); break;
 	case EV_PRINT_MAP: run_print_map(r, e->map, e->top, e->div, NULL); break;
 	case EV_PRINT_MAP_KEY: run_print_map(r, e->map, 0, 0, args); break;
-	case EV_CLEAR: clear_map(r, e->map, false); break;
-	case EV_ZERO: clear_map(r, e->map, true); break;
+	case EV_CLEAR: run_clear_map(r, e->map, false); break;
+	case EV_ZERO: run_clear_map(r, e->map, true); break;
 	case EV_TIME: event_time(r, e); break;
 	case EV_JOIN: event_join(r, e, args, size - 8); break;
 	case EV_EXIT:

@@ -55,8 +55,11 @@ static int load_sampler(struct recorder *r, struct sampler **ret)
 	_cleanup_err_ struct err e = ERR_INIT;
 	int rc = sampler_new(ret, &opts, &e);
 
-	if (rc)
+	if (rc) {
+		pthread_mutex_lock(&r->kernel.lock);
 		set_why(r, &e);
+		pthread_mutex_unlock(&r->kernel.lock);
+	}
 	return rc;
 }
 

@@ -6,6 +6,8 @@
 #include "base/clock.h"
 #include "base/stop.h"
 
+#define PREBUILD_AFTER_NS (10 * NSEC_PER_SEC)
+
 void recorder_new(struct recorder **ret, const struct recorder_opts *opts)
 {
 	struct recorder *r = xcalloc(1, sizeof(*r));
@@ -31,6 +33,7 @@ void recorder_free(struct recorder *r)
 		return;
 	bool whole = kernel_stop(r);
 
+	prebuild_stop(&r->prebuild);
 	recording_writer_free(r->writer);
 	session_free(r->session);
 	copies_release(&r->copies);
@@ -191,9 +194,12 @@ int recorder_run(struct recorder *r, u64 duration, struct err *e)
 	vec_each(s, &r->sources)
 		r->holds |= s->copies;
 	rc = start(r, e);
+	if (rc >= 0 && r->stacks == RECORDER_STACKS_KERNEL && target_is_whole(r->o.target))
+		prebuild_start(&r->prebuild, PREBUILD_AFTER_NS);
 	if (rc >= 0)
 		rc = session_run(r->session, duration ? r->begin + duration : 0, &sinks, e);
 	session_disable(r->session);
+	prebuild_stop(&r->prebuild);
 	sinks.round = on_round;
 	if (rc >= 0)
 		rc = session_drain(r->session, &sinks, e);
@@ -235,11 +241,13 @@ void recorder_summary(struct recorder *r, struct recorder_summary *ret)
 		.cpu_ns = clock_cpu_ns() - r->cpu_begin,
 		.ring_bytes = session_ring_bytes(r->session),
 		.stacks = r->stacks,
-		.why = r->kernel.why.what,
 	};
 	if (r->stacks == RECORDER_STACKS_KERNEL)
 		kernel_facts(r, ret);
 	pthread_mutex_lock(&r->kernel.lock);
+	ret->why = r->kernel.why.what;
+	if (!ret->why && ret->stacks == RECORDER_STACKS_COPIES)
+		ret->why = "the program ended before the kernel's unwinder was loaded";
 	ret->user_stacks = health_user_stacks(&r->health);
 	ret->complete = health_complete(&r->health);
 	pthread_mutex_unlock(&r->kernel.lock);

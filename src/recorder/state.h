@@ -7,6 +7,7 @@
 
 #include "profile/health.h"
 #include "recorder/copies.h"
+#include "recorder/prebuild.h"
 #include "recorder/recorder.h"
 #include "recording/writer.h"
 #include "unwind/sampler.h"
@@ -59,6 +60,7 @@ struct recorder {
 	enum recorder_stacks stacks;
 	struct kernel_stacks kernel;
 	struct copies copies;
+	struct prebuild prebuild;
 	struct health health;
 	struct buf records; /* of this sweep, when they cannot be passed on as they are */
 	struct buf sweep;   /* scratch */

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/intern.h"
 #include "base/parse.h"
@@ -33,6 +34,7 @@ struct feed_program {
 	u32 *room; /* rows that each page of its table has */
 	struct unwind_bin bin;
 	struct hotspot hotspot;
+	u64 looked; /* when its code was walked last */
 	bool java; /* else nothing is known about its code */
 };
 
@@ -475,6 +477,7 @@ int unwind_feed_code(struct unwind_feed *f, u32 pid, u64 program, struct err *e)
 	}
 	if (!p)
 		p = new_program(f, pid, program);
+	p->looked = clock_mono_ns();
 	if (p->java)
 		rc = hotspot_refresh(&p->hotspot, e);
 	if (p->java && !rc && !p->room)
@@ -513,13 +516,24 @@ static const struct unwind_rule *search(const struct unwind_feed *f, const struc
 	return &f->rules[*row & 0xffff];
 }
 
-const struct unwind_rule *unwind_feed_code_rule(const struct unwind_feed *f, u32 pid, u64 pc)
+static const struct unwind_rule *code_rule(const struct unwind_feed *f,
+					   const struct feed_program *p, u64 pc)
 {
-	const struct feed_program *p = find_program(f, pid);
 	const struct unwind_rule *r =
-		p && p->room && pc >= p->bin.base ? search(f, &p->bin, pc - p->bin.base) : NULL;
+		p->room && pc >= p->bin.base ? search(f, &p->bin, pc - p->bin.base) : NULL;
 
 	return r == &f->rules[UNWIND_RULE_END] ? NULL : r;
+}
+
+const struct unwind_rule *unwind_feed_code_rule(struct unwind_feed *f, u32 pid, u64 pc, u64 time)
+{
+	const struct feed_program *p = find_program(f, pid);
+	const struct unwind_rule *r = p ? code_rule(f, p, pc) : NULL;
+
+	if (r || !p || !p->java || p->looked > time)
+		return r;
+	unwind_feed_code(f, pid, p->bin.size, NULL);
+	return code_rule(f, p, pc);
 }
 
 int unwind_feed_process(struct unwind_feed *f, int pid)

@@ -60,8 +60,11 @@ int unwind_feed_running(struct unwind_feed *f);
 int unwind_feed_code(struct unwind_feed *f, u32 pid, u64 program, struct err *e);
 /* A process is gone: what was kept for it alone goes too. */
 void unwind_feed_exit(struct unwind_feed *f, u32 pid);
-/* A rule for run-time code; NULL: none. */
-const struct unwind_rule *unwind_feed_code_rule(const struct unwind_feed *f, u32 pid, u64 pc);
+/*
+ * A rule for run-time code that ran at @time (CLOCK_MONOTONIC); NULL: none. Looks at the process
+ * again if that was not done since.
+ */
+const struct unwind_rule *unwind_feed_code_rule(struct unwind_feed *f, u32 pid, u64 pc, u64 time);
 /* Where a file lies, for when its process is gone before it is asked for (from mmap events). */
 void unwind_feed_hint(struct unwind_feed *f, const struct unwind_key *key, const char *path);
 

@@ -6,7 +6,7 @@
 #include "base/hash.h"
 #include "unwind/elfsym.h"
 
-enum { NAME_BYTES = 64, BLOB_BYTES = 256 };
+enum { NAME_BYTES = 64, BLOB_BYTES = 256, HEADER_BYTES = 64 };
 
 static int read_memory(const struct hotspot *h, u64 address, void *to, size_t n)
 {
@@ -217,12 +217,14 @@ static int read_description(struct hotspot *h, const u64 *sym)
 	for (u32 i = 0; i < HOTSPOT_FIELDS; i++) {
 		if (!h->field[i].size && i != HOTSPOT_BLOB_CODE && i != HOTSPOT_BLOB_CODE_OFFSET)
 			return -ENOTSUP;
-		if (i != HOTSPOT_HEAPS && h->field[i].offset > BLOB_BYTES - 8)
+		/* those of a block and of the code in it are picked out of bytes that were read */
+		if (i >= HOTSPOT_BLOCK_HEADER &&
+		    h->field[i].offset > (i < HOTSPOT_BLOB_NAME ? HEADER_BYTES : BLOB_BYTES) - 8)
 			return -ENOTSUP;
 	}
 	bool has_code = h->field[HOTSPOT_BLOB_CODE].size || h->field[HOTSPOT_BLOB_CODE_OFFSET].size;
 
-	return has_code && h->block_size && h->block_size <= 64 ? 0 : -ENOTSUP;
+	return has_code && h->block_size && h->block_size <= HEADER_BYTES ? 0 : -ENOTSUP;
 }
 
 int hotspot_init(struct hotspot *h, int pid, struct err *e)
@@ -506,7 +508,7 @@ static void walk_heap(struct hotspot *h, const struct heap *heap)
 	u64 at = heap->low;
 
 	while (at < heap->high && h->blobs.len < HOTSPOT_MAX_BLOBS) {
-		u8 bytes[64 + BLOB_BYTES] = { 0 };
+		u8 bytes[HEADER_BYTES * 2 + BLOB_BYTES] = { 0 };
 		struct blob b;
 		size_t n = MIN(sizeof(bytes), heap->high - at);
 

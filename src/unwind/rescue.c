@@ -87,7 +87,7 @@ static int job_find(void *ctx, u64 pc, const struct unwind_rule **ret)
 
 	*ret = NULL;
 	if (!m->ino && !vdso) {
-		*ret = unwind_feed_code_rule(j->r->feed, j->rec->pid, pc);
+		*ret = unwind_feed_code_rule(j->r->feed, j->rec->pid, pc, j->rec->time);
 		return 0;
 	}
 	u64 offset = pc - m->start + m->offset;

@@ -9,7 +9,7 @@ run fathom trace -c '/bin/true' -e 'kprobe:do_exit /pid == cpid/ { @[comm, func]
 expect_status 0
 expect_out '@[true, do_exit]: 1'
 
-run fathom trace -c "/bin/cat /proc/version" -e 'kretprobe:vfs_read /pid == cpid && retval > 0/ { @ = count(); }'
+run fathom trace -c "/bin/md5sum /proc/version" -e 'kretprobe:vfs_read /pid == cpid && retval > 0/ { @ = count(); }'
 expect_status 0
 expect_out '@: '
 
@@ -17,7 +17,7 @@ run fathom trace -c '/bin/true' -e 'fentry:do_exit /pid == cpid/ { printf("code 
 expect_status 0
 expect_out 'code 0'
 
-run fathom trace -c "/bin/cat /proc/version" -e 'fexit:vfs_read /pid == cpid/ { @[args.count > 0, retval > 0] = count(); }'
+run fathom trace -c "/bin/md5sum /proc/version" -e 'fexit:vfs_read /pid == cpid/ { @[args.count > 0, retval > 0] = count(); }'
 expect_status 0
 expect_out '@[1, '
 

@@ -54,9 +54,10 @@ agree 'records besides samples' side.data --show-task-events --show-mmap-events 
 	--show-bpf-events
 
 for file in clock.data side.data; do
-	is "header of $file" "$("$FATHOM" script --header-only -i $file)" \
-		"$(perf script --header-only -i $file 2>/dev/null | grep -v -e bpf_prog_info -e sub_prog -e '# btf')" ||
-		diag "$(diff <(perf script --header-only -i $file 2>/dev/null) <("$FATHOM" script --header-only -i $file))"
+	# names of BPF programs of several functions need their type information: left out
+	bpf='bpf_prog_info|sub_prog|# btf info'
+	is "header of $file" "$("$FATHOM" script --header-only -i $file | grep -Ev "$bpf")" \
+		"$(perf script --header-only -i $file 2>/dev/null | grep -Ev "$bpf")"
 	is "evlist of $file" "$("$FATHOM" evlist -i $file)" "$(perf evlist -i $file)"
 	is "evlist -v of $file" "$("$FATHOM" evlist -v -i $file)" "$(perf evlist -v -i $file)"
 	is "evlist -F of $file" "$("$FATHOM" evlist -F -i $file)" "$(perf evlist -F -i $file)"

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/callgraph.h"
+
+#include "analysis/flame_names.h"
+
+#include <fnmatch.h>
+
+struct weighed {
+	u64 self, total;
+	u32 stamp; /* of the sample that was counted last */
+	u32 node;  /* + 1; 0: left out */
+};
+
+struct maker {
+	struct callgraph *graph;
+	struct profile *profile;
+	const struct callgraph_opts *opts;
+	u32 *shown;            /* frame -> frame that stands for it */
+	struct weighed *frames; /* by frame */
+	size_t n_frames;
+	u8 *focus;      /* by frame: 1 matches, 2 does not */
+	struct map arcs; /* from << 32 | to -> index + 1 */
+	VEC(u32) stamps; /* by arc */
+	VEC(u64) direct; /* by arc: weight of calls without anything between */
+};
+
+/* All frames of a module are its first one. */
+static u32 *shown_modules(struct profile *p)
+{
+	u32 *shown = xcalloc(p->frames.len, sizeof(*shown));
+	_cleanup_map_ struct map first = MAP_INIT;
+
+	for (u32 i = 1; i < p->frames.len; i++) {
+		u64 *id = map_at(&first, p->frames.items[i].module);
+
+		if (!*id)
+			*id = i;
+		shown[i] = (u32)*id;
+	}
+	return shown;
+}
+
+static bool in_focus(struct maker *m, u32 stack)
+{
+	const struct stack *stacks = m->profile->stacks.items;
+
+	if (!m->opts->focus)
+		return true;
+	for (; stack; stack = stacks[stack].parent) {
+		u8 *known = &m->focus[stacks[stack].frame];
+
+		if (!*known) {
+			const struct frame *f = profile_frame_of(m->profile, stack);
+
+			*known = fnmatch(m->opts->focus, profile_str(m->profile, f->name), 0) ? 2
+											      : 1;
+		}
+		if (*known == 1)
+			return true;
+	}
+	return false;
+}
+
+static void weigh(struct maker *m, const struct profile_sample *s, u32 stamp)
+{
+	const struct stack *stacks = m->profile->stacks.items;
+
+	if (s->stack)
+		m->frames[m->shown[stacks[s->stack].frame]].self += s->weight;
+	for (u32 at = s->stack; at; at = stacks[at].parent) {
+		struct weighed *w = &m->frames[m->shown[stacks[at].frame]];
+
+		if (w->stamp != stamp)
+			w->total += s->weight;
+		w->stamp = stamp;
+	}
+	m->graph->whole += s->weight;
+	m->graph->samples += s->count;
+}
+
+static bool is_wanted(struct maker *m, const struct profile_sample *s)
+{
+	return s->event == m->opts->event && in_focus(m, s->stack);
+}
+
+/* --- nodes ---------------------------------------------------------------------------------- */
+
+struct order {
+	u32 frame;
+	u64 total;
+};
+
+static int compare_order(const void *a, const void *b)
+{
+	const struct order *x = a, *y = b;
+
+	if (x->total != y->total)
+		return x->total > y->total ? -1 : 1;
+	return x->frame < y->frame ? -1 : x->frame > y->frame;
+}
+
+static u32 node_name(struct maker *m, const struct frame *f)
+{
+	const char *path = profile_str(m->profile, f->module), *slash = strrchr(path, '/');
+
+	if (!m->opts->by_module)
+		return f->name;
+	return profile_string(m->profile, !*path ? "[unknown]" : slash ? slash + 1 : path);
+}
+
+static void add_node(struct maker *m, const struct order *o)
+{
+	struct weighed *w = &m->frames[o->frame];
+	struct frame f = m->profile->frames.items[o->frame];
+
+	vec_push(&m->graph->nodes, (struct callgraph_node){ .name = node_name(m, &f),
+							    .module = f.module,
+							    .kind = f.kind,
+							    .self = w->self,
+							    .total = w->total });
+	w->node = (u32)m->graph->nodes.len;
+}
+
+static void choose_nodes(struct maker *m)
+{
+	u32 most = m->opts->max_nodes ? MIN(m->opts->max_nodes, (u32)CALLGRAPH_NODES_MOST)
+				      : CALLGRAPH_NODES_MOST;
+	double least = m->opts->min_node * (double)m->graph->whole;
+	VEC(struct order) list = { 0 };
+
+	for (u32 i = 1; i < m->n_frames; i++)
+		if (m->frames[i].total)
+			vec_push(&list, (struct order){ i, m->frames[i].total });
+	vec_sort(&list, compare_order);
+	vec_each(o, &list) {
+		if (m->graph->nodes.len < most && (double)o->total >= least) {
+			add_node(m, o);
+		} else {
+			m->graph->hidden_nodes++;
+			m->graph->hidden_self += m->frames[o->frame].self;
+		}
+	}
+	vec_release(&list);
+}
+
+/* --- arcs ----------------------------------------------------------------------------------- */
+
+static void add_arc(struct maker *m, u32 from, u32 to, u64 weight, bool direct, u32 stamp)
+{
+	u64 *index = map_at(&m->arcs, (u64)from << 32 | to);
+
+	if (!*index) {
+		vec_push(&m->graph->arcs, (struct callgraph_arc){ .from = from, .to = to });
+		vec_push(&m->stamps, 0);
+		vec_push(&m->direct, 0);
+		*index = m->graph->arcs.len;
+	}
+	if (m->stamps.items[*index - 1] == stamp)
+		return;
+	m->stamps.items[*index - 1] = stamp;
+	m->graph->arcs.items[*index - 1].weight += weight;
+	if (direct)
+		m->direct.items[*index - 1] += weight;
+}
+
+static void connect(struct maker *m, const struct profile_sample *s, u32 stamp)
+{
+	const struct stack *stacks = m->profile->stacks.items;
+	u32 callee = 0; /* + 1 */
+	bool direct = true;
+
+	for (u32 at = s->stack; at; at = stacks[at].parent) {
+		u32 node = m->frames[m->shown[stacks[at].frame]].node;
+
+		if (!node) {
+			direct = false;
+			continue;
+		}
+		/* inside a module calls are no arcs */
+		if (callee && !(m->opts->by_module && node == callee))
+			add_arc(m, node - 1, callee - 1, s->weight, direct, stamp);
+		callee = node;
+		direct = true;
+	}
+}
+
+static int compare_arcs(const void *a, const void *b)
+{
+	const struct callgraph_arc *x = a, *y = b;
+
+	if (x->weight != y->weight)
+		return x->weight > y->weight ? -1 : 1;
+	if (x->from != y->from)
+		return x->from < y->from ? -1 : 1;
+	return x->to < y->to ? -1 : x->to > y->to;
+}
+
+static void prune_arcs(struct maker *m)
+{
+	struct callgraph *g = m->graph;
+	double least = m->opts->min_arc * (double)g->whole;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < g->arcs.len; i++) {
+		struct callgraph_arc a = g->arcs.items[i];
+
+		a.indirect = !m->direct.items[i];
+		if ((double)a.weight >= least)
+			g->arcs.items[kept++] = a;
+		else
+			g->hidden_arcs++;
+	}
+	g->arcs.len = kept;
+	vec_sort(&g->arcs, compare_arcs);
+}
+
+/* --- all ------------------------------------------------------------------------------------ */
+
+static void maker_release(struct maker *m)
+{
+	free(m->shown);
+	free(m->frames);
+	free(m->focus);
+	map_release(&m->arcs);
+	vec_release(&m->stamps);
+	vec_release(&m->direct);
+}
+
+int callgraph_init(struct callgraph *g, struct profile *p, const struct callgraph_opts *opts,
+		   struct err *e)
+{
+	struct maker m = { .graph = g, .profile = p, .opts = opts };
+
+	*g = (struct callgraph){ .profile = p, .event = opts->event };
+	m.shown = opts->by_module ? shown_modules(p) : flame_shown_frames(p);
+	m.n_frames = p->frames.len;
+	m.frames = xcalloc(m.n_frames, sizeof(*m.frames));
+	m.focus = xcalloc(m.n_frames, 1);
+	for (u32 i = 0; i < p->samples.len; i++) {
+		if (is_wanted(&m, &p->samples.items[i]))
+			weigh(&m, &p->samples.items[i], i + 1);
+		else if (p->samples.items[i].event == opts->event)
+			g->unfocused += p->samples.items[i].weight;
+	}
+	choose_nodes(&m);
+	for (u32 i = 0; i < p->samples.len; i++)
+		if (is_wanted(&m, &p->samples.items[i]))
+			connect(&m, &p->samples.items[i], i + 1);
+	prune_arcs(&m);
+	maker_release(&m);
+	if (g->nodes.len)
+		return 0;
+	callgraph_release(g);
+	if (opts->focus && g->unfocused)
+		return err_set(e, ENODATA, "no stack has a function '%s'", opts->focus);
+	return err_set(e, ENODATA, "there is nothing to draw: no sample has a stack and weight");
+}
+
+void callgraph_release(struct callgraph *g)
+{
+	vec_release(&g->nodes);
+	vec_release(&g->arcs);
+	vec_release(&g->points);
+}
+
+/* --- as tables ------------------------------------------------------------------------------ */
+
+static const struct column node_columns[] = {
+	{ "total", "TOTAL", VALUE_PERCENT, 0 },
+	{ "self", "SELF", VALUE_PERCENT, 0 },
+	{ "total_weight", "TOTAL WEIGHT", VALUE_COUNT, COLUMN_HIDDEN },
+	{ "self_weight", "SELF WEIGHT", VALUE_COUNT, COLUMN_HIDDEN },
+	{ "module", "MODULE", VALUE_TEXT, COLUMN_HIDDEN },
+	{ "name", "FUNCTION", VALUE_TEXT, COLUMN_FILL },
+};
+
+static const struct column arc_columns[] = {
+	{ "share", "SHARE", VALUE_PERCENT, 0 },
+	{ "weight", "WEIGHT", VALUE_COUNT, COLUMN_HIDDEN },
+	{ "indirect", "INDIRECT", VALUE_BOOL, COLUMN_HIDDEN },
+	{ "caller", "CALLER", VALUE_TEXT, 0 },
+	{ "arrow", "", VALUE_TEXT, 0 },
+	{ "callee", "CALLEE", VALUE_TEXT, COLUMN_FILL },
+};
+
+static void nodes_table(const struct callgraph *g, u32 most, struct result *ret)
+{
+	struct table *t = result_table(ret, "nodes", NULL, node_columns, ARRAY_SIZE(node_columns));
+
+	for (u32 i = 0; i < g->nodes.len && (!most || i < most); i++) {
+		const struct callgraph_node *n = &g->nodes.items[i];
+		struct row *row = table_row(ret, t);
+
+		row->cells[0] = value_d(VALUE_PERCENT, callgraph_share(g, n->total));
+		row->cells[1] = value_d(VALUE_PERCENT, callgraph_share(g, n->self));
+		row->cells[2] = value_u(VALUE_COUNT, n->total);
+		row->cells[3] = value_u(VALUE_COUNT, n->self);
+		row->cells[4] = value_text(ret, profile_str(g->profile, n->module));
+		row->cells[5] = value_text(ret, callgraph_name(g, i));
+	}
+}
+
+static void arcs_table(const struct callgraph *g, u32 most, struct result *ret)
+{
+	struct table *t = result_table(ret, "arcs", "calls", arc_columns, ARRAY_SIZE(arc_columns));
+
+	for (u32 i = 0; i < g->arcs.len && (!most || i < most); i++) {
+		const struct callgraph_arc *a = &g->arcs.items[i];
+		struct row *row = table_row(ret, t);
+
+		row->cells[0] = value_d(VALUE_PERCENT, callgraph_share(g, a->weight));
+		row->cells[1] = value_u(VALUE_COUNT, a->weight);
+		row->cells[2] = value_u(VALUE_BOOL, a->indirect);
+		row->cells[3] = value_text(ret, callgraph_name(g, a->from));
+		row->cells[4] = value_text(ret, a->indirect ? "..>" : "-->");
+		row->cells[5] = value_text(ret, callgraph_name(g, a->to));
+	}
+}
+
+void callgraph_report(const struct callgraph *g, u32 max_lines, struct result *ret)
+{
+	nodes_table(g, max_lines, ret);
+	arcs_table(g, max_lines, ret);
+	result_fact(ret, "hidden_nodes", NULL, value_u(VALUE_COUNT, g->hidden_nodes));
+	result_fact(ret, "hidden_arcs", NULL, value_u(VALUE_COUNT, g->hidden_arcs));
+	if (g->hidden_nodes || g->hidden_arcs)
+		result_note(ret, NOTE_INFO, "--min-node, --min-arc and --nodes say what is",
+			    "left out: %llu functions, which ran %.2f%% of the time, and %llu calls",
+			    (unsigned long long)g->hidden_nodes,
+			    callgraph_share(g, g->hidden_self),
+			    (unsigned long long)g->hidden_arcs);
+	if (max_lines && (g->nodes.len > max_lines || g->arcs.len > max_lines))
+		result_note(ret, NOTE_INFO, "--lines 0 shows all", "%zu functions and %zu calls in "
+			    "all", g->nodes.len, g->arcs.len);
+}

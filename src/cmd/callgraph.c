@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/callgraph.h"
+#include "analysis/flame.h"
+#include "analysis/report.h"
+#include "cli/output.h"
+#include "cli/profile_args.h"
+#include "view/html.h"
+#include "view/svg_graph.h"
+
+struct callgraph_args {
+	struct profile_args profile;
+	struct output_args output;
+	bool dot;
+	int by;
+	double min_node, min_arc;
+	u64 nodes, lines;
+	const char *focus, *title;
+};
+
+static const char *const units[] = { "function", "module", NULL };
+
+#define AT(field) .offset = offsetof(struct callgraph_args, field)
+
+static const struct opt callgraph_options[] = {
+	{ .type = OPT_INCLUDE, .include = profile_options, AT(profile) },
+	{ .type = OPT_INCLUDE, .include = output_options, AT(output) },
+	{ .name = "dot",
+	  .type = OPT_FLAG,
+	  AT(dot),
+	  .group = "Output",
+	  .help = "print it for graphviz" },
+	{ .name = "by",
+	  .type = OPT_CHOICE,
+	  AT(by),
+	  .arg = "WHAT",
+	  .def = "function",
+	  .choices = units,
+	  .help = "what a node is" },
+	{ .name = "focus",
+	  .type = OPT_STRING,
+	  AT(focus),
+	  .arg = "GLOB",
+	  .help = "only stacks with such a function" },
+	{ .name = "nodes",
+	  .type = OPT_U64,
+	  AT(nodes),
+	  .arg = "N",
+	  .def = "80",
+	  .max = CALLGRAPH_NODES_MOST,
+	  .alias = "nodecount",
+	  .help = "most functions shown" },
+	{ .name = "min-node",
+	  .type = OPT_PERCENT,
+	  AT(min_node),
+	  .arg = "P",
+	  .def = "0.5",
+	  .alias = "nodefraction",
+	  .help = "leave out functions below this share" },
+	{ .name = "min-arc",
+	  .type = OPT_PERCENT,
+	  AT(min_arc),
+	  .arg = "P",
+	  .def = "0.1",
+	  .alias = "edgefraction",
+	  .help = "leave out calls below this share" },
+	{ .name = "lines",
+	  .type = OPT_U64,
+	  AT(lines),
+	  .arg = "N",
+	  .def = "25",
+	  .help = "most lines of each table; 0: all" },
+	{ .name = "title",
+	  .type = OPT_STRING,
+	  AT(title),
+	  .arg = "TEXT",
+	  .group = "Output",
+	  .help = "heading of the picture" },
+	OPT_END,
+};
+
+static int show(struct context *ctx, const struct callgraph_args *a, const struct callgraph *g)
+{
+	_cleanup_result_ struct result result;
+	bool machine = ctx->common.json || ctx->common.csv;
+
+	result_init(&result, "callgraph");
+	report_facts(g->profile, false, &result);
+	callgraph_report(g, machine ? 0 : (u32)MIN(a->lines, (u64)UINT32_MAX), &result);
+	report_health(g->profile, &result);
+	return cli_show(ctx, &result);
+}
+
+static int output(struct context *ctx, const struct callgraph_args *a, struct callgraph *g)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT;
+	const char *title = a->title ? a->title : "Call Graph";
+
+	if (a->dot || output_is(&a->output, "dot") || output_is(&a->output, "gv"))
+		dot_graph(g, title, &text);
+	else if (a->output.path)
+		svg_graph(g, title, &text);
+	else
+		return show(ctx, a, g);
+	return output_write(ctx, &a->output, &text);
+}
+
+static int write_html(struct context *ctx, const struct callgraph_args *a, const struct profile *p)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT;
+	struct html_opts opts = { .title = a->title, .view = "graph" };
+	int r = html_write(p, &opts, &text, &ctx->err);
+
+	return r < 0 ? r : output_write(ctx, &a->output, &text);
+}
+
+static int draw(struct context *ctx, const struct callgraph_args *a, struct profile *p)
+{
+	struct callgraph_opts opts = {
+		.by_module = a->by == 1,
+		.min_node = a->min_node / 100,
+		.min_arc = a->min_arc / 100,
+		.max_nodes = (u32)a->nodes,
+		.focus = a->focus,
+	};
+	struct flame_opts chosen;
+	struct callgraph g;
+	int r;
+
+	if (!p->samples.len) {
+		err_set(&ctx->err, ENODATA, "there is no sample");
+		return EXIT_NOTHING;
+	}
+	if (output_is(&a->output, "html"))
+		return write_html(ctx, a, p);
+	flame_choose_event(p, &chosen);
+	opts.event = chosen.event;
+	r = callgraph_init(&g, p, &opts, &ctx->err);
+	if (r < 0)
+		return r == -ENODATA ? EXIT_NOTHING : r;
+	r = output(ctx, a, &g);
+	callgraph_release(&g);
+	return r;
+}
+
+static int callgraph_run(struct context *ctx, void *args)
+{
+	struct callgraph_args *a = args;
+	struct load_opts load;
+	struct profile p;
+	int r = output_check(ctx, &a->output, a->dot ? NULL : "svg html dot gv");
+
+	if (r)
+		return r;
+	if (ctx->operands.len)
+		a->profile.input = ctx->operands.items[0];
+	r = profile_args_opts(&a->profile, &load, &ctx->err);
+	if (r < 0)
+		return EXIT_USAGE;
+	load.merge = !output_is(&a->output, "html");
+	profile_init(&p);
+	r = profile_args_load(ctx, &a->profile, &load, &p);
+	if (r >= 0)
+		r = draw(ctx, a, &p);
+	profile_release(&p);
+	return r;
+}
+
+static const struct example callgraph_examples[] = {
+	{ "fathom callgraph", "the heaviest functions and calls of fathom.data" },
+	{ "fathom callgraph -o graph.svg", "as a picture" },
+	{ "fathom callgraph --focus 'tcp_*' -o tcp.svg", "only what goes through TCP" },
+	{ "fathom callgraph --dot -o graph.dot", "for graphviz" },
+	{ 0 },
+};
+
+const struct command cmd_callgraph = {
+	.name = "callgraph",
+	.summary = "who calls whom, and what that costs: tables, SVG, graphviz",
+	.description =
+		"Draws each function once, however many ways lead to it, with the share of time that "
+		"it took with all it called and by itself, and an arc for each call.\n\n"
+		"What is light is left out, and said: how many functions and calls, and how much "
+		"ran in them. A call that goes through a function that is not shown is a dashed arc "
+		"between its neighbours. Recursion counts once.",
+	.question = Q_LOOK,
+	.options = callgraph_options,
+	.args_size = sizeof(struct callgraph_args),
+	.operands = "[FILE]",
+	.max_operands = 1,
+	.examples = callgraph_examples,
+	.see_also = "fathom-flame fathom-report",
+	.run = callgraph_run,
+};

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "view/svg_graph.h"
+
+#include "base/fmt.h"
+#include "view/svg.h"
+
+#include <math.h>
+
+enum {
+	PAD = 20,
+	TOP = 74,
+	NAME_MOST = 44, /* characters of a name that are shown */
+	NODE_LEAST = 70,
+};
+
+struct picture {
+	const struct callgraph *graph;
+	struct buf *out;
+};
+
+static void add_text(struct buf *out, const char *s, size_t n)
+{
+	svg_escape(out, s, n, true);
+}
+
+/* Functions that run much themselves are written larger. */
+static double font_of(const struct callgraph *g, const struct callgraph_node *n)
+{
+	return 11 + 9 * sqrt(callgraph_share(g, n->self) / 100);
+}
+
+static void measure(struct callgraph *g)
+{
+	for (u32 i = 0; i < g->nodes.len; i++) {
+		struct callgraph_node *n = &g->nodes.items[i];
+		double letters = (double)MIN(fmt_width(callgraph_name(g, i)), (size_t)NAME_MOST);
+
+		n->width = MAX(letters * font_of(g, n) * 0.6 + 16, (double)NODE_LEAST);
+		n->height = font_of(g, n) + 26;
+	}
+}
+
+/* From pale to red by the share with all that was called. */
+static void add_fill(struct picture *p, const struct callgraph_node *n)
+{
+	double v = sqrt(callgraph_share(p->graph, n->total) / 100);
+
+	v = MIN(MAX(v, 0.0), 1.0);
+	buf_addf(p->out, "#%02x%02x%02x", 250 - (int)(20 * v), 246 - (int)(136 * v),
+		 238 - (int)(168 * v));
+}
+
+static void add_node(struct picture *p, u32 i)
+{
+	const struct callgraph *g = p->graph;
+	const struct callgraph_node *n = &g->nodes.items[i];
+	const char *name = callgraph_name(g, i), *module = profile_str(g->profile, n->module);
+	double x = n->x + PAD, y = n->y + TOP, font = font_of(g, n);
+	size_t cut = fmt_cut(name, NAME_MOST - 2), len = strlen(name);
+
+	if (fmt_width(name) <= NAME_MOST)
+		cut = len;
+	buf_addf(p->out, "<g class=\"node\" data-node=\"%u\" tabindex=\"0\"><title>", i);
+	add_text(p->out, name, len);
+	buf_addf(p->out, " total %.2f%%, self %.2f%%", callgraph_share(g, n->total),
+		 callgraph_share(g, n->self));
+	if (*module) {
+		buf_addstr(p->out, ", ");
+		add_text(p->out, module, strlen(module));
+	}
+	buf_addf(p->out,
+		 "</title><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"4\" "
+		 "fill=\"",
+		 x - n->width / 2, y - n->height / 2, n->width, n->height);
+	add_fill(p, n);
+	buf_addf(p->out,
+		 "\" stroke=\"#555\" stroke-width=\"%s\"/><text x=\"%.1f\" y=\"%.1f\" "
+		 "font-size=\"%.1f\">",
+		 n->kind == FRAME_KERNEL ? "1.6" : ".7", x, y - n->height / 2 + font + 2, font);
+	add_text(p->out, name, cut);
+	buf_addf(p->out,
+		 "%s</text><text x=\"%.1f\" y=\"%.1f\" font-size=\"11\">%.1f%% (%.1f%%)</text></g>"
+		 "\n",
+		 cut < len ? ".." : "", x, y + n->height / 2 - 6, callgraph_share(g, n->total),
+		 callgraph_share(g, n->self));
+}
+
+/* --- arcs ----------------------------------------------------------------------------------- */
+
+static void add_path(struct picture *p, const struct callgraph_arc *a)
+{
+	const struct callgraph_point *points = &p->graph->points.items[a->first_point];
+
+	for (u32 i = 0; i < a->n_points; i++) {
+		double x = points[i].x + PAD, y = points[i].y + TOP;
+
+		if (!i) {
+			buf_addf(p->out, "M%.1f %.1f", x, y);
+		} else {
+			double before = points[i - 1].y + TOP, middle = (before + y) / 2;
+
+			buf_addf(p->out, "C%.1f %.1f %.1f %.1f %.1f %.1f",
+				 points[i - 1].x + PAD, middle, x, middle, x, y);
+		}
+	}
+}
+
+/* A call of itself: a loop at the right side. */
+static void add_loop(struct picture *p, const struct callgraph_node *n)
+{
+	double x = n->x + PAD + n->width / 2, y = n->y + TOP;
+
+	buf_addf(p->out, "M%.1f %.1fc18 -14 18 22 0 8", x, y - 4);
+}
+
+static void add_arc(struct picture *p, const struct callgraph_arc *a)
+{
+	const struct callgraph *g = p->graph;
+	const char *from = callgraph_name(g, a->from), *to = callgraph_name(g, a->to);
+	double share = callgraph_share(g, a->weight), width = 0.6 + 3.4 * sqrt(share / 100);
+
+	buf_addf(p->out, "<g class=\"arc\" data-from=\"%u\" data-to=\"%u\"><title>", a->from, a->to);
+	add_text(p->out, from, strlen(from));
+	buf_addstr(p->out, a->indirect ? " ... " : " &#8594; ");
+	add_text(p->out, to, strlen(to));
+	buf_addf(p->out, " %.2f%%%s</title><path d=\"", share,
+		 a->indirect ? ", through functions that are not shown" : "");
+	if (a->from == a->to)
+		add_loop(p, &g->nodes.items[a->from]);
+	else
+		add_path(p, a);
+	buf_addf(p->out, "\" stroke-width=\"%.2f\"%s %s=\"url(#tip)\"/></g>\n", width,
+		 a->indirect ? " stroke-dasharray=\"5 4\"" : "",
+		 a->back ? "marker-start" : "marker-end");
+}
+
+static void add_arc_label(struct picture *p, const struct callgraph_arc *a)
+{
+	const struct callgraph_point *at =
+		&p->graph->points.items[a->first_point + a->n_points / 2];
+	double share = callgraph_share(p->graph, a->weight), y = at->y;
+
+	if (a->n_points < 2 || share < 1)
+		return;
+	if (a->n_points == 2)
+		y = (at[-1].y + at->y) / 2;
+	buf_addf(p->out, "<text class=\"share\" x=\"%.1f\" y=\"%.1f\">%.1f%%</text>\n",
+		 (a->n_points == 2 ? (at[-1].x + at->x) / 2 : at->x) + PAD + 3, y + TOP, share);
+}
+
+/* --- all ------------------------------------------------------------------------------------ */
+
+static const char style[] =
+	"<style>\nsvg.graph { background: #fff }\n.graph text { fill: #111; text-anchor: middle }\n"
+	".graph .heading { font-size: 17px; font-weight: 600; text-anchor: start }\n"
+	".graph .soft { fill: #555; text-anchor: start }\n"
+	".graph .share { font-size: 10px; text-anchor: start; fill: #555 }\n"
+	".graph .node text { fill: #000 }\n"
+	".graph path { fill: none; stroke: #888 }\n.graph .arc:hover path { stroke: #d00 }\n"
+	".graph .node:focus { outline: none }\n"
+	".graph .node:hover rect, .graph .node:focus rect { stroke: #d00; stroke-width: 2px }\n"
+	"@media (prefers-color-scheme: dark) {\nsvg.graph { background: #1c1d22 }\n"
+	".graph text { fill: #eee }\n.graph .soft, .graph .share { fill: #aaa }\n"
+	".graph .node text { fill: #000 }\n}\n</style>\n"
+	"<defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"8\" "
+	"markerHeight=\"8\" markerUnits=\"userSpaceOnUse\" orient=\"auto-start-reverse\">"
+	"<path d=\"M0 0L8 4L0 8z\" style=\"fill:#888;stroke:none\"/></marker></defs>\n";
+
+static void begin(struct picture *p, const char *title)
+{
+	const struct callgraph *g = p->graph;
+	double width = MAX(g->width + 2 * PAD, 600), height = g->height + TOP + PAD;
+	const char *event = profile_str(g->profile, g->profile->events.items[g->event].name);
+
+	buf_addf(p->out,
+		 "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+		 "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"graph\" width=\"%.0f\" "
+		 "height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" role=\"group\" "
+		 "aria-labelledby=\"name\" font-family=\"Verdana, DejaVu Sans, sans-serif\" "
+		 "font-size=\"12\">\n<title id=\"name\">",
+		 width, height, width, height);
+	add_text(p->out, title, strlen(title));
+	buf_addf(p->out, "</title>\n%s<text class=\"heading\" x=\"%d\" y=\"26\">", style, PAD);
+	add_text(p->out, title, strlen(title));
+	buf_addf(p->out, "</text>\n<text class=\"soft\" x=\"%d\" y=\"44\">", PAD);
+	fmt_count(p->out, g->samples);
+	buf_addstr(p->out, " samples of ");
+	add_text(p->out, event, strlen(event));
+	buf_addf(p->out,
+		 "; boxes: total (self), larger where more runs; dashed: through functions not "
+		 "shown</text>\n<text class=\"soft\" x=\"%d\" y=\"60\">left out: %llu functions with "
+		 "%.2f%% of the time, %llu calls</text>\n",
+		 PAD, (unsigned long long)g->hidden_nodes, callgraph_share(g, g->hidden_self),
+		 (unsigned long long)g->hidden_arcs);
+}
+
+void svg_graph(struct callgraph *g, const char *title, struct buf *out)
+{
+	struct picture p = { .graph = g, .out = out };
+
+	measure(g);
+	callgraph_layout(g);
+	begin(&p, title);
+	vec_each(a, &g->arcs)
+		add_arc(&p, a);
+	for (u32 i = 0; i < g->nodes.len; i++)
+		add_node(&p, i);
+	vec_each(a, &g->arcs)
+		add_arc_label(&p, a);
+	buf_addstr(out, "</svg>\n");
+}
+
+/* --- graphviz ------------------------------------------------------------------------------- */
+
+/* In double quotes; a backslash begins an escape there. */
+static void dot_quote(struct buf *out, const char *s)
+{
+	_cleanup_buf_ struct buf clean = BUF_INIT;
+
+	fmt_clean(&clean, s, strlen(s));
+	for (s = buf_str(&clean); *s; s++) {
+		if (*s == '"' || *s == '\\')
+			buf_addch(out, '\\');
+		buf_addch(out, *s);
+	}
+}
+
+static void dot_node(struct picture *p, u32 i)
+{
+	const struct callgraph *g = p->graph;
+	const struct callgraph_node *n = &g->nodes.items[i];
+
+	buf_addf(p->out, "\tn%u [label=\"", i);
+	dot_quote(p->out, callgraph_name(g, i));
+	buf_addf(p->out, "\\n%.2f%% (%.2f%%)\", fontsize=%.1f, fillcolor=\"",
+		 callgraph_share(g, n->total), callgraph_share(g, n->self), font_of(g, n));
+	add_fill(p, n);
+	buf_addstr(p->out, "\"];\n");
+}
+
+void dot_graph(const struct callgraph *g, const char *title, struct buf *out)
+{
+	struct picture p = { .graph = g, .out = out };
+
+	buf_addstr(out, "digraph callgraph {\n\tlabel=\"");
+	dot_quote(out, title);
+	buf_addf(out,
+		 "\\nleft out: %llu functions with %.2f%% of the time, %llu calls\";\n"
+		 "\tnode [shape=box, style=filled, fontname=\"sans-serif\"];\n",
+		 (unsigned long long)g->hidden_nodes, callgraph_share(g, g->hidden_self),
+		 (unsigned long long)g->hidden_arcs);
+	for (u32 i = 0; i < g->nodes.len; i++)
+		dot_node(&p, i);
+	vec_each(a, &g->arcs) {
+		double share = callgraph_share(g, a->weight);
+
+		buf_addf(out, "\tn%u -> n%u [label=\"%.2f%%\", penwidth=%.2f%s];\n", a->from, a->to,
+			 share, 0.6 + 3.4 * sqrt(share / 100),
+			 a->indirect ? ", style=dashed" : "");
+	}
+	buf_addstr(out, "}\n");
+}

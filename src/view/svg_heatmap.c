@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "view/svg_heatmap.h"
+
+#include "base/fmt.h"
+#include "view/svg.h"
+#include "view/svg_asset.h"
+
+#include <math.h>
+
+enum {
+	LEFT = 74,
+	RIGHT = 20,
+	TOP = 84,
+	BOTTOM = 62,
+	WIDTH_USUAL = 1100,
+	HEIGHT_USUAL = 420,
+	TICKS = 10,
+	RAMP_STEPS = 40,
+};
+
+struct picture {
+	const struct heatmap *heat;
+	const struct heat_view *view;
+	struct buf *out;
+	double cell_width, cell_height;
+};
+
+static const char *const line_names[HEAT_LINES] = { "p50", "p90", "p99" };
+static const char *const line_colors[HEAT_LINES] = { "#1f77b4", "#2ca02c", "#000000" };
+
+double heat_of(const struct heatmap *h, u64 count, bool log_count)
+{
+	if (!count || !h->most)
+		return 0;
+	if (log_count)
+		return log1p((double)count) / log1p((double)h->most);
+	return (double)count / (double)h->most;
+}
+
+void heat_edge_text(const struct heatmap *h, u64 edge, struct buf *out)
+{
+	if (h->kind == HEAT_UTILIZATION)
+		buf_addf(out, "%llu%%", (unsigned long long)edge / 100);
+	else if (h->kind == HEAT_SUBSECOND)
+		buf_addf(out, "%llums", (unsigned long long)(edge / NSEC_PER_MSEC));
+	else
+		fmt_duration(out, edge);
+}
+
+/* White, through orange, to dark red. */
+static void add_color(struct buf *out, double heat)
+{
+	double v = 0.08 + 0.92 * heat;
+
+	if (v < 0.6)
+		buf_addf(out, "#%02x%02x%02x", 255, 250 - (int)(v / 0.6 * 170),
+			 240 - (int)(v / 0.6 * 190));
+	else
+		buf_addf(out, "#%02x%02x%02x", 255 - (int)((v - 0.6) / 0.4 * 110),
+			 80 - (int)((v - 0.6) / 0.4 * 75), 50 - (int)((v - 0.6) / 0.4 * 30));
+}
+
+static void add_text(struct picture *p, const char *s)
+{
+	svg_escape(p->out, s, strlen(s), true);
+}
+
+static double x_of(const struct picture *p, u32 column)
+{
+	return LEFT + column * p->cell_width;
+}
+
+static double y_of(const struct picture *p, double row)
+{
+	return TOP + (p->heat->rows - row) * p->cell_height;
+}
+
+/* Seconds on the recording's clock. */
+static void add_seconds(struct buf *out, u64 ns)
+{
+	buf_addf(out, "%.6g", (double)ns / 1e9);
+}
+
+/* --- cells ---------------------------------------------------------------------------------- */
+
+static void add_cell_title(struct picture *p, u32 column, u32 row, u64 count)
+{
+	const struct heatmap *h = p->heat;
+
+	buf_addf(p->out, "<title>%.3fs +", (double)(h->start + column * h->step) / 1e9);
+	fmt_duration(p->out, column * h->step);
+	buf_addstr(p->out, h->kind == HEAT_SUBSECOND ? ", in the second " : ", ");
+	heat_edge_text(h, h->edges[row], p->out);
+	buf_addstr(p->out, " to ");
+	heat_edge_text(h, h->edges[row + 1], p->out);
+	buf_addstr(p->out, ": ");
+	fmt_count(p->out, count);
+	buf_addf(p->out, " %s</title>", heatmap_noun(h));
+}
+
+static void add_cells(struct picture *p)
+{
+	const struct heatmap *h = p->heat;
+
+	buf_addf(p->out,
+		 "<rect class=\"field\" x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%.1f\"/>\n"
+		 "<g id=\"cells\">\n",
+		 LEFT, TOP, h->columns * p->cell_width, h->rows * p->cell_height);
+	for (u32 column = 0; column < h->columns; column++) {
+		for (u32 row = 0; row < h->rows; row++) {
+			u64 count = heatmap_cell(h, column, row);
+
+			if (!count)
+				continue;
+			buf_addf(p->out,
+				 "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" "
+				 "fill=\"",
+				 x_of(p, column), y_of(p, row + 1.0), p->cell_width,
+				 p->cell_height);
+			add_color(p->out, heat_of(h, count, p->view->log_count));
+			buf_addf(p->out, "\" data-c=\"%u\" data-r=\"%u\">", column, row);
+			add_cell_title(p, column, row, count);
+			buf_addstr(p->out, "</rect>\n");
+		}
+	}
+	buf_addstr(p->out, "</g>\n");
+}
+
+static void add_lines(struct picture *p)
+{
+	const struct heatmap *h = p->heat;
+
+	for (int i = 0; i < HEAT_LINES && h->kind == HEAT_LATENCY; i++) {
+		bool down = false;
+
+		buf_addf(p->out, "<path class=\"line\" stroke=\"%s\" d=\"", line_colors[i]);
+		for (u32 c = 0; c < h->columns; c++) {
+			double y;
+
+			if (!h->lines[i][c]) {
+				down = false;
+				continue;
+			}
+			y = y_of(p, heatmap_height(h, h->lines[i][c]));
+			if (down)
+				buf_addf(p->out, "L%.1f %.1f", x_of(p, c) + p->cell_width / 2, y);
+			else
+				buf_addf(p->out, "M%.1f %.1fh%.1f", x_of(p, c), y,
+					 p->cell_width / 2);
+			down = true;
+		}
+		buf_addf(p->out, "\"><title>%s</title></path>\n", line_names[i]);
+	}
+}
+
+/* --- axes ----------------------------------------------------------------------------------- */
+
+static void add_rows_axis(struct picture *p)
+{
+	const struct heatmap *h = p->heat;
+	u32 every = MAX(1u, h->rows / TICKS);
+
+	for (u32 row = 0; row <= h->rows; row += every) {
+		buf_addf(p->out, "<text class=\"tick\" text-anchor=\"end\" x=\"%d\" y=\"%.1f\">",
+			 LEFT - 6, y_of(p, row) + 4);
+		heat_edge_text(h, h->edges[row], p->out);
+		buf_addf(p->out,
+			 "</text><path class=\"grid\" d=\"M%d %.1fh%.1f\"/>\n", LEFT - 3,
+			 y_of(p, row), 3 + h->columns * p->cell_width);
+	}
+}
+
+static void add_time_axis(struct picture *p)
+{
+	const struct heatmap *h = p->heat;
+	u32 every = MAX(1u, (u32)ceil((double)h->columns / TICKS));
+
+	for (u32 c = 0; c <= h->columns; c += every) {
+		buf_addf(p->out, "<text class=\"tick\" text-anchor=\"middle\" x=\"%.1f\" y=\"%.1f\">+",
+			 x_of(p, c), y_of(p, 0) + 18);
+		add_seconds(p->out, c * h->step);
+		buf_addstr(p->out, "s</text>\n");
+	}
+	buf_addf(p->out,
+		 "<text class=\"soft\" x=\"%d\" y=\"%.1f\" id=\"range\" role=\"status\" "
+		 "aria-live=\"polite\">",
+		 LEFT, y_of(p, 0) + 40);
+	if (p->view->file) {
+		buf_addstr(p->out, "a range as a flame graph: fathom flame -i ");
+		add_text(p, p->view->file);
+		buf_addf(p->out, " --time %.3f,%.3f", (double)h->start / 1e9,
+			 (double)(h->start + h->columns * h->step) / 1e9);
+		buf_addstr(p->out, " -o range.svg");
+	}
+	buf_addstr(p->out, "</text>\n");
+}
+
+static void add_legend(struct picture *p)
+{
+	const struct heatmap *h = p->heat;
+	double x = LEFT, y = TOP - 22;
+
+	for (int i = 0; i < RAMP_STEPS; i++) {
+		buf_addf(p->out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"4\" height=\"10\" fill=\"",
+			 x + 4 * i, y);
+		add_color(p->out, i / (RAMP_STEPS - 1.0));
+		buf_addstr(p->out, "\"/>");
+	}
+	buf_addf(p->out, "<text class=\"soft\" x=\"%.1f\" y=\"%.1f\">1 to ", x + 4 * RAMP_STEPS + 8,
+		 y + 10);
+	fmt_count(p->out, h->most);
+	buf_addf(p->out, " %s%s</text>\n", heatmap_noun(h),
+		 p->view->log_count ? ", logarithmic" : "");
+	for (int i = 0; i < HEAT_LINES && h->kind == HEAT_LATENCY; i++)
+		buf_addf(p->out,
+			 "<path class=\"line\" stroke=\"%s\" d=\"M%.1f %.1fh18\"/><text "
+			 "class=\"soft\" x=\"%.1f\" y=\"%.1f\">%s</text>\n",
+			 line_colors[i], x + 420 + 70 * i, y + 6, x + 442 + 70 * i, y + 10,
+			 line_names[i]);
+}
+
+/* --- all ------------------------------------------------------------------------------------ */
+
+static const char *kind_name(const struct heatmap *h)
+{
+	static const char *const names[] = { "subsecond", "latency", "utilization" };
+
+	return names[h->kind];
+}
+
+static void begin(struct picture *p)
+{
+	const struct heatmap *h = p->heat;
+	double width = LEFT + RIGHT + h->columns * p->cell_width;
+	double height = TOP + BOTTOM + h->rows * p->cell_height;
+
+	width = MAX(width, 720);
+	buf_addf(p->out,
+		 "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+		 "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"heat\" width=\"%.0f\" "
+		 "height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" role=\"group\" "
+		 "aria-labelledby=\"name\" font-family=\"Verdana, DejaVu Sans, sans-serif\" "
+		 "font-size=\"12\" data-kind=\"%s\" data-start=\"%llu\" data-step=\"%llu\" "
+		 "data-rows=\"%u\" data-columns=\"%u\" data-left=\"%d\" data-top=\"%d\" "
+		 "data-cw=\"%.4f\" data-ch=\"%.4f\" data-file=\"",
+		 width, height, width, height, kind_name(h), (unsigned long long)h->start,
+		 (unsigned long long)h->step, h->rows, h->columns, LEFT, TOP, p->cell_width,
+		 p->cell_height);
+	add_text(p, p->view->file ? p->view->file : "");
+	buf_addstr(p->out, "\" data-event=\"");
+	add_text(p, p->view->event ? p->view->event : "");
+	buf_addstr(p->out, "\">\n<title id=\"name\">");
+	add_text(p, p->view->title);
+	buf_addstr(p->out, "</title>\n<style>\n");
+	svg_asset("web/heatmap-svg.css", p->out);
+	buf_addf(p->out, "</style>\n<text class=\"heading\" x=\"%d\" y=\"24\">", 14);
+	add_text(p, p->view->title);
+	buf_addf(p->out, "</text>\n<text class=\"soft\" x=\"%d\" y=\"44\">", 14);
+	add_text(p, p->view->subtitle ? p->view->subtitle : "");
+	buf_addstr(p->out, "</text>\n");
+}
+
+void svg_heatmap(const struct heatmap *h, const struct heat_view *v, struct buf *out)
+{
+	struct picture p = { .heat = h, .view = v, .out = out };
+
+	p.cell_width = MIN(MAX((double)WIDTH_USUAL / h->columns, 1), 14);
+	p.cell_height = MIN(MAX((double)HEIGHT_USUAL / h->rows, 3), 24);
+	begin(&p);
+	add_cells(&p);
+	add_rows_axis(&p);
+	add_lines(&p);
+	add_time_axis(&p);
+	add_legend(&p);
+	buf_addstr(out, "<script><![CDATA[\n");
+	svg_asset("web/heatmap-svg.js", out);
+	buf_addstr(out, "]]></script>\n</svg>\n");
+}

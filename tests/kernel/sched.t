@@ -1,0 +1,114 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The scheduler commands on the running machine.
+# shellcheck source=tests/lib/test.sh
+. "$(dirname "$0")/../lib/test.sh"
+
+need_root
+need_cmd python3
+need_file "$WORKLOADS/hog" "$WORKLOADS/block"
+cd "$TMP" || exit 1
+
+"$WORKLOADS/hog" --seconds 20 >/dev/null &
+hog=$!
+trap 'kill $hog 2>/dev/null; test_end' EXIT
+sleep 0.3
+
+run "$FATHOM" sched latency -d 1s --json --pids
+expect_status 0
+ok "latency: the victim waits, the hog runs" python3 - "$out_file" <<'END'
+import json, sys
+rows = {}
+for r in json.load(open(sys.argv[1]))["tasks"]:
+    rows.setdefault(r["comm"], r)
+assert rows["hog"]["runtime_ns"] > 5e7, rows["hog"]
+assert rows["victim"]["switches"] > 20, rows["victim"]
+assert rows["victim"]["max_delay_ns"] >= rows["victim"]["average_delay_ns"]
+END
+run "$FATHOM" sched latency -d 300ms --sort comm
+expect_status 0
+expect_out_like '^TASK +TID'
+run "$FATHOM" sched latency -d 300ms --sort nothing
+expect_status 2
+expect_err 'hint: sort keys are'
+
+run "$FATHOM" sched timehist -d 300ms -w
+expect_status 0
+expect_out_like '^ +[0-9]+\.[0-9]{6} \[[0-9]{4}\]  [^ ].*\[[0-9/]+\] +[0-9]+\.[0-9]{3} +[0-9]+\.[0-9]{3} +[0-9]+\.[0-9]{3}'
+expect_out_like ' awakened: victim\['
+run "$FATHOM" sched timehist -d 300ms -p "$hog" --csv
+expect_status 0
+unlike "timehist -p: only that process" "$(tail -n +2 <<<"$out" | cut -d, -f4)" '^"[^hv]'
+run "$FATHOM" sched timehist -d 300ms --json
+ok "timehist --json: an object a line" python3 - "$out_file" <<'END'
+import json, sys
+rows = [json.loads(line) for line in open(sys.argv[1])]
+assert len(rows) > 10 and {"wait_ns", "delay_ns", "run_ns"} <= set(rows[0])
+END
+run "$FATHOM" sched timehist -d 300ms --summary
+expect_out_like '^TASK +TID +TURNS'
+
+run "$FATHOM" sched map -d 300ms
+expect_status 0
+expect_out_like '=> hog:[0-9]+'
+run "$FATHOM" sched map -d 300ms -o map.svg
+expect_status 0
+ok "map: the picture is XML" python3 -c 'import xml.dom.minidom as m; m.parse("map.svg")'
+run "$FATHOM" sched map -d 100ms -o map.svg
+expect_status 1
+run "$FATHOM" sched map -d 100ms -o map.png
+expect_status 2
+run "$FATHOM" sched map -d 300ms -o map.html
+expect_status 0
+run "$FATHOM" sched map -d 300ms --json
+ok "map --json: stretches that do not overlap on a CPU" python3 - "$out_file" <<'END'
+import json, sys
+runs = {}
+for s in json.load(open(sys.argv[1]))["stretches"]:
+    if s["what"] == "runs":
+        begin = round(float(s["begin_s"]) * 1e9)
+        runs.setdefault(s["cpu"], []).append((begin, begin + s["duration_ns"]))
+for cpu, list_ in runs.items():
+    list_.sort()
+    for a, b in zip(list_, list_[1:]):
+        assert b[0] >= a[1] - 2000, (cpu, a, b)
+END
+
+run "$FATHOM" sched summary -d 500ms
+expect_status 0
+expect_out 'preemptions'
+expect_out 'wake-up to run'
+run "$FATHOM" sched summary -d 300ms --json
+ok "summary --json: the heat map as numbers" python3 - "$out_file" <<'END'
+import json, sys
+d = json.load(open(sys.argv[1]))
+assert sum(r["count"] for r in d["heat"]) > 10
+END
+run "$FATHOM" sched nothing
+expect_status 2
+run "$FATHOM" sched latency -i /dev/null
+expect_status 4 "an empty file holds no events"
+
+# --- histograms ---------------------------------------------------------------------------------
+
+run "$FATHOM" runqlat -d 500ms
+expect_status 0
+expect_out_like '^ +usecs +: count +distribution'
+run "$FATHOM" runqlat -p "$hog" --by tid -d 500ms
+expect_out_like '^tid = [0-9]+ victim'
+run "$FATHOM" runqlat -m 0.2 2
+expect_status 0
+is "an interval and a count give two histograms" "$(grep -c 'msecs' "$out_file")" 2
+run "$FATHOM" cpudist -d 500ms --by comm
+expect_out_like '^comm = hog'
+run "$FATHOM" cpudist -O -d 500ms -p "$hog" --json
+ok "cpudist -O: the victim sleeps about 9 ms at a time" python3 - "$out_file" <<'END'
+import json, sys
+h = json.load(open(sys.argv[1]))["histogram"]
+h = h[0] if isinstance(h, list) else h
+assert h["count"] > 10, h
+END
+run "$FATHOM" runqlen -d 500ms --by cpu
+expect_status 0
+expect_out_like '^cpu = [0-9]+'
+done_testing

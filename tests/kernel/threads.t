@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# threads and explain: every microsecond on an account, and the right one.
+# shellcheck source=tests/lib/test.sh
+. "$(dirname "$0")/../lib/test.sh"
+
+need_root
+need_cmd python3
+need_file "$WORKLOADS/block" "$WORKLOADS/hog" "$WORKLOADS/chain"
+cd "$TMP" || exit 1
+
+cat >check.py <<'END'
+import json, re, sys
+text = open(sys.argv[1]).read()
+truth = dict(re.findall(r"^([a-z._]+)=([0-9.]+)$", text, re.M))
+doc = json.loads(text[text.index("{\n"):])
+rows = doc["threads"]
+states = [k for k in rows[0] if k.endswith("_percent")]
+for r in rows:
+    total = sum(r[k] for k in states)
+    assert r["wall_ns"] == 0 or abs(total - 100) <= 1, (total, r)
+by = {}
+for r in rows:
+    by[r["comm"]] = r
+END
+
+run "$FATHOM" threads --json -- "$WORKLOADS/block" pipe
+expect_status 0
+ok "states sum to 100 %; the reader waits for a pipe, the writer sleeps" python3 - "$out_file" <<'END'
+exec(open("check.py").read())
+assert by["reader"]["pipe_percent"] > 95, by["reader"]
+assert by["writer"]["sleep_percent"] > 90, by["writer"]
+assert by["block"]["lock_percent"] > 90, by["block"]
+assert "wait_for_data" in by["reader"]["top_stack"], by["reader"]
+assert abs(by["reader"]["wall_ns"] * by["reader"]["pipe_percent"] / 100 / 1e9 - float(truth["waited"])) < 0.03
+END
+
+run "$FATHOM" threads --json -- "$WORKLOADS/hog" --seconds 2
+ok "the victim is runnable, not blocked; as schedstat says" python3 - "$out_file" <<'END'
+exec(open("check.py").read())
+for who in ("hog", "victim"):
+    # the main thread is called hog, too
+    rs = [r for r in rows if r["comm"] == who]
+    ran = sum(r["wall_ns"] * (r["user_percent"] + r["kernel_percent"]) for r in rs) / 1e11
+    delay = sum(r["wall_ns"] * r["runnable_percent"] for r in rs) / 1e11
+    t_ran, t_delay = float(truth[who + ".ran"]), float(truth[who + ".delay"])
+    assert abs(ran - t_ran) < 0.04 + 0.03 * t_ran, (who, ran, t_ran)
+    assert abs(delay - t_delay) < 0.06 + 0.06 * t_delay, (who, delay, t_delay)
+END
+
+run "$FATHOM" threads -d 1s --json -n 0
+expect_status 0
+ok "the whole machine: each thread's states sum to 100 %, its wall time is ours" python3 - "$out_file" <<'END'
+exec(open("check.py").read())
+length = doc["facts"]["duration_ns"]
+assert len(rows) > 20
+for r in rows:
+    assert r["wall_ns"] <= length * 1.02 + 5e6, r
+assert sum(1 for r in rows if r["wall_ns"] > 0.98 * length) > 10
+END
+run "$FATHOM" threads -d 300ms --by process -n 5
+expect_status 0
+expect_out_like '^ *PID +COMMAND'
+run "$FATHOM" threads -d 300ms --by cgroup --json
+expect_status 0
+
+# --- explain ------------------------------------------------------------------------------------
+
+"$WORKLOADS/hog" --seconds 4 >/dev/null &
+pid=$!
+sleep 0.5
+run "$FATHOM" explain -p $pid -d 1.5s
+expect_status 0
+expect_out_like "^Process $pid \(hog\): 3 threads"
+expect_out_like 'Waiting for a CPU took '
+expect_out_like '^  [^ ]+ \([0-9]+\) was on the CPU before it got it'
+run "$FATHOM" explain -p $pid -d 1.5s --json
+ok "it names the hog" python3 - "$out_file" <<'END'
+import json, sys
+rows = json.load(open(sys.argv[1]))["ran_instead"]
+assert any(r["comm"] == "hog" and r["time_ns"] > 1e6 for r in rows), rows[:10]
+END
+wait $pid
+run "$FATHOM" explain -- "$WORKLOADS/chain"
+expect_status 0
+expect_out_like 'ended by chain-b \([0-9]+\) in .*b_wakes_a'
+expect_out_like 'which had been waiting for a lock in .*b_waits_for_c'
+expect_out_like 'woken in turn by chain-c'
+run "$FATHOM" explain
+expect_status 2
+run "$FATHOM" explain -p 999999 -d 100ms
+expect_status 4 "a process that is not there"
+done_testing
