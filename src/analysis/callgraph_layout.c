@@ -51,13 +51,31 @@ struct visit {
 	u32 next; /* index into its arcs */
 };
 
-static u32_list *arcs_by_caller(const struct callgraph *g)
+/* Where an arc begins and ends when those against the direction are turned round. */
+static u32 upper(const struct callgraph_arc *a)
+{
+	return a->back ? a->to : a->from;
+}
+
+static u32 lower(const struct callgraph_arc *a)
+{
+	return a->back ? a->from : a->to;
+}
+
+static u32_list *arcs_by_upper(const struct callgraph *g)
 {
 	u32_list *out = xcalloc(g->nodes.len, sizeof(*out));
 
 	for (u32 i = 0; i < g->arcs.len; i++)
-		vec_push(&out[g->arcs.items[i].from], i);
+		vec_push(&out[upper(&g->arcs.items[i])], i);
 	return out;
+}
+
+static void free_lists(const struct callgraph *g, u32_list *lists)
+{
+	for (u32 i = 0; i < g->nodes.len; i++)
+		vec_release(&lists[i]);
+	free(lists);
 }
 
 static void walk_from(struct callgraph *g, const u32_list *out, u8 *state, u32 root)
@@ -88,34 +106,21 @@ static void walk_from(struct callgraph *g, const u32_list *out, u8 *state, u32 r
 
 static void break_cycles(struct callgraph *g)
 {
-	u32_list *out = arcs_by_caller(g);
+	u32_list *out = arcs_by_upper(g);
 	u8 *state = xcalloc(g->nodes.len, 1);
 
 	for (u32 i = 0; i < g->nodes.len; i++)
 		if (!state[i])
 			walk_from(g, out, state, i);
-	for (u32 i = 0; i < g->nodes.len; i++)
-		vec_release(&out[i]);
-	free(out);
+	free_lists(g, out);
 	free(state);
-}
-
-/* Where an arc begins and ends when those against the direction are turned round. */
-static u32 upper(const struct callgraph_arc *a)
-{
-	return a->back ? a->to : a->from;
-}
-
-static u32 lower(const struct callgraph_arc *a)
-{
-	return a->back ? a->from : a->to;
 }
 
 /* Longest path from above, by taking away nodes that nothing is above. */
 static void set_layers(struct callgraph *g)
 {
 	u32 *waiting = xcalloc(g->nodes.len, sizeof(*waiting));
-	u32_list ready = { 0 };
+	u32_list ready = { 0 }, *out = arcs_by_upper(g);
 
 	vec_each(a, &g->arcs)
 		if (a->from != a->to)
@@ -126,16 +131,18 @@ static void set_layers(struct callgraph *g)
 	while (ready.len) {
 		u32 node = vec_pop(&ready);
 
-		vec_each(a, &g->arcs) {
+		vec_each(i, &out[node]) {
+			const struct callgraph_arc *a = &g->arcs.items[*i];
 			struct callgraph_node *below = &g->nodes.items[lower(a)];
 
-			if (a->from == a->to || upper(a) != node)
+			if (a->from == a->to)
 				continue;
 			below->layer = MAX(below->layer, g->nodes.items[node].layer + 1);
 			if (!--waiting[lower(a)])
 				vec_push(&ready, lower(a));
 		}
 	}
+	free_lists(g, out);
 	vec_release(&ready);
 	free(waiting);
 }

@@ -8,10 +8,13 @@ struct maker {
 	struct profile *profile;
 	const struct calltree_opts *opts;
 	struct map children; /* parent << 32 | frame or label -> node */
-	struct map stacks;   /* label node and stack -> node, caller order only */
-	u32 *plain;          /* stack -> node, for those without label */
-	struct map labels;   /* thread -> string + 1 */
-	VEC(u64) base;       /* weights of the baseline by node, as far as there are any */
+	u32 *at;             /* stack -> node below the present root; caller order only */
+	VEC(u32) touched;    /* stacks that have an entry there */
+	u32 root;            /* node of the label that they hang on, 0: none */
+	u32 *labels;         /* thread -> string; NULL: no labels are wanted */
+	u32 last_label;      /* and its node: samples come label by label */
+	u32 last_node;
+	VEC(u64) base; /* weights of the baseline by node, as far as there are any */
 	VEC(u64) base_count;
 	VEC(u32) todo;
 	bool distinct; /* no two frames are shown as one: stacks and nodes correspond */
@@ -72,66 +75,70 @@ static u32 label_name(struct maker *m, const struct profile_thread *t)
 	return profile_string(m->profile, text);
 }
 
-/* 0: none is wanted, or nothing is known of the thread. */
-static u32 label_of(struct maker *m, u32 thread)
+/* Threads are few and samples many: all labels are made before. */
+static void make_labels(struct maker *m)
 {
-	u64 *name;
+	const struct calltree_opts *o = m->opts;
+	size_t n = m->profile->threads.len;
 
-	if (m->opts->group == GROUP_NONE)
-		return 0;
-	if (m->opts->labels)
-		return m->opts->labels[thread];
-	name = map_at(&m->labels, thread);
-	if (!*name)
-		*name = label_name(m, &m->profile->threads.items[thread]) + 1ull;
-	return (u32)(*name - 1);
+	if (o->group == GROUP_NONE)
+		return;
+	m->labels = xcalloc(n, sizeof(*m->labels));
+	for (size_t i = 0; i < n; i++)
+		m->labels[i] =
+			o->labels ? o->labels[i] : label_name(m, &m->profile->threads.items[i]);
+}
+
+/* 0: none is wanted, or nothing is known of the thread. */
+static u32 label_of(const struct maker *m, u32 thread)
+{
+	return m->labels ? m->labels[thread] : 0;
+}
+
+static u32 label_node(struct maker *m, u32 label)
+{
+	if (m->last_label != label) {
+		m->last_node = child_of(m, 0, 0, label);
+		m->last_label = label;
+	}
+	return m->last_node;
 }
 
 /* --- placing ------------------------------------------------------------------------------- */
 
+/* Another label, another root: what was remembered of the stacks is not true below it. */
+static void begin_root(struct maker *m, u32 root)
+{
+	if (root == m->root)
+		return;
+	vec_each(stack, &m->touched)
+		m->at[*stack] = 0;
+	vec_clear(&m->touched);
+	m->root = root;
+}
+
 /*
- * Without labels the profile's stacks are the tree already: an array remembers the node of each,
- * and nothing has to be looked up unless some frames are shown as one.
+ * Caller order: the profile's stacks are the tree already. An array remembers the node of each,
+ * and nothing has to be looked up unless some frames are shown as one. No recursion: stacks are
+ * deep.
  */
-static u32 place_plain(struct maker *m, u32 stack)
+static u32 place_caller(struct maker *m, u32 root, u32 stack)
 {
 	const struct stack *stacks = m->profile->stacks.items;
 	u32 node = 0;
 
-	for (; stack && !(node = m->plain[stack]); stack = stacks[stack].parent)
+	begin_root(m, root);
+	for (; stack && !(node = m->at[stack]); stack = stacks[stack].parent)
 		vec_push(&m->todo, stack);
+	if (!stack)
+		node = root;
 	while (m->todo.len) {
 		u32 s = vec_pop(&m->todo), frame = shown_frame(m, s);
 
 		node = m->distinct ? new_node(m, node, frame, m->profile->frames.items[frame].name)
 				   : frame_child(m, node, s);
-		m->plain[s] = node;
-	}
-	return node;
-}
-
-/* Caller order: a stack's node is found once and remembered. No recursion: stacks are deep. */
-static u32 place_caller(struct maker *m, u32 label, u32 stack)
-{
-	const struct stack *stacks = m->profile->stacks.items;
-	u32 node = label;
-	u64 *known;
-
-	if (!label)
-		return place_plain(m, stack);
-	for (; stack; stack = stacks[stack].parent) {
-		known = map_find(&m->stacks, (u64)label << 32 | stack);
-		if (known) {
-			node = (u32)*known;
-			break;
-		}
-		vec_push(&m->todo, stack);
-	}
-	while (m->todo.len) {
-		u32 s = vec_pop(&m->todo);
-
-		node = frame_child(m, node, s);
-		map_put(&m->stacks, (u64)label << 32 | s, node);
+		m->at[s] = node;
+		vec_push(&m->touched, s);
 	}
 	return node;
 }
@@ -164,7 +171,7 @@ static u32 place(struct maker *m, const struct profile_sample *s)
 	u32 label = label_of(m, s->thread), first = 0, id;
 
 	if (label && !m->opts->label_last)
-		first = child_of(m, 0, 0, label);
+		first = label_node(m, label);
 	id = m->opts->inverted ? place_inverted(m, first, s->stack)
 			       : place_caller(m, first, limited(m, s->stack));
 	return label && m->opts->label_last ? child_of(m, id, 0, label) : id;
@@ -239,10 +246,10 @@ static void maker_finish(struct maker *m)
 	}
 	sum_up(m->tree);
 	map_release(&m->children);
-	map_release(&m->stacks);
-	map_release(&m->labels);
+	free(m->labels);
 	vec_release(&m->todo);
-	free(m->plain);
+	vec_release(&m->touched);
+	free(m->at);
 }
 
 static bool all_distinct(const struct profile *p, const u32 *shown_as)
@@ -253,17 +260,47 @@ static bool all_distinct(const struct profile *p, const u32 *shown_as)
 	return true;
 }
 
+/*
+ * Indexes of the samples, those of one label after those of another: each root is visited once.
+ * A counting sort, so that samples of a label keep their order.
+ */
+static u32 *by_label(const struct maker *m)
+{
+	const struct profile *p = m->profile;
+	u32 *order = xreallocarray(NULL, p->samples.len, sizeof(*order)), sum = 0;
+	_cleanup_free_ u32 *starts = xcalloc(p->strings.len + 1, sizeof(*starts));
+
+	vec_each(s, &p->samples)
+		starts[label_of(m, s->thread)]++;
+	for (size_t i = 0; i <= p->strings.len; i++) {
+		u32 n = starts[i];
+
+		starts[i] = sum;
+		sum += n;
+	}
+	for (u32 i = 0; i < p->samples.len; i++)
+		order[starts[label_of(m, p->samples.items[i].thread)]++] = i;
+	return order;
+}
+
 void calltree_init(struct calltree *t, struct profile *p, const struct calltree_opts *opts)
 {
+	_cleanup_free_ u32 *order = NULL;
 	struct maker m;
 
 	maker_init(&m, t, p, opts);
+	make_labels(&m);
 	m.distinct = all_distinct(p, opts->shown_as) && !opts->label_last;
 	if (!opts->inverted)
-		m.plain = xcalloc(p->stacks.len, sizeof(*m.plain));
-	vec_each(s, &p->samples)
+		m.at = xcalloc(p->stacks.len, sizeof(*m.at));
+	if (!opts->inverted && opts->group != GROUP_NONE && !opts->label_last)
+		order = by_label(&m);
+	for (size_t i = 0; i < p->samples.len; i++) {
+		const struct profile_sample *s = &p->samples.items[order ? order[i] : i];
+
 		if (is_wanted(opts, s))
 			weigh(&m, place(&m, s), s);
+	}
 	maker_finish(&m);
 }
 

@@ -466,7 +466,7 @@ void flame_subtitle(const struct flame *f, struct buf *out)
 
 	flame_amount(f, root->total, root->count, out);
 	if (f->ratio) {
-		buf_addf(out, " of %s, ", event);
+		buf_addstr(out, ", ");
 		flame_ratio_name(f, out);
 		buf_addf(out, " %.2f overall", (double)f->tree.base[0] / (double)MAX(root->total, 1ull));
 	} else if (f->tree.base) {

@@ -202,7 +202,8 @@ static const char *fix_for(u32 end)
 	case UNWIND_END_BAD_FP:
 		return "run-time code: node --perf-basic-prof --interpreted-frames-native-stack, "
 		       "java -XX:+PreserveFramePointer";
-	case UNWIND_END_READ: return "deeper than the copy of its stack: a smaller -F copies more";
+	case UNWIND_END_READ:
+		return "memory that was not in RAM, or deeper than the copy of the stack";
 	case UNWIND_END_DEPTH: return "deeper than 1,024 frames: the innermost are shown";
 	case UNWIND_END_NO_MAP:
 	case UNWIND_END_BAD_SP: return "hand-written code without frame information";

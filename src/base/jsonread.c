@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/jsonread.h"
 
-#include "base/parse.h"
-
 #include <ctype.h>
 
 enum { NUMBER_MOST = 64 }; /* characters: more digits than a double holds */
@@ -135,7 +133,7 @@ static bool read_string(struct json_reader *r)
 
 static enum json_piece read_number(struct json_reader *r)
 {
-	char text[NUMBER_MOST];
+	char text[NUMBER_MOST], *end;
 	size_t n = 0;
 
 	while (r->p + n < r->end && n < sizeof(text) - 1 && r->p[n] &&
@@ -143,7 +141,9 @@ static enum json_piece read_number(struct json_reader *r)
 		n++;
 	memcpy(text, r->p, n);
 	text[n] = '\0';
-	if (parse_double(text, &r->number, NULL) < 0)
+	/* the locale is always C: nobody sets another */
+	r->number = strtod(text, &end);
+	if (!n || *end)
 		return fail(r, "this is no number");
 	r->p += n;
 	return READ_NUMBER;

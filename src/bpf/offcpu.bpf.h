@@ -265,7 +265,7 @@ static __always_inline u64 offcpu_keep_stack(struct unwind_slot *slot)
 	u64 size = UNWIND_SAMPLE_HEADER + 8 * (u64)n;
 	int new;
 
-	if (!n || size > sizeof(*out))
+	if (!n || n > UNWIND_RECORD_IPS)
 		return 0;
 	hash.h = out->n_user ? out->pid : 0;
 	hash.h = offcpu_mix(hash.h, (u64)out->n_kernel << 16 | out->n_user);
@@ -280,6 +280,10 @@ static __always_inline u64 offcpu_keep_stack(struct unwind_slot *slot)
 	}
 	out->type = OFFCPU_RECORD_STACK;
 	out->addr = hash.h;
+	/* checked on the very register that is used: older verifiers follow no other */
+	asm volatile("" : "+r"(size));
+	if (size > sizeof(*out))
+		return 0;
 	if (bpf_ringbuf_output(&unwind_ring, out, size, offcpu_wake_flags())) {
 		bpf_map_delete_elem(&offcpu_seen, &hash.h);
 		offcpu_count(OFFCPU_COUNT_STACKS_FULL, 1);

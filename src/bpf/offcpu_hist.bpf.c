@@ -242,7 +242,11 @@ int hist_length(void *ctx)
 		n--;
 	if (!h)
 		return 0;
-	__sync_fetch_and_add(&h->slots[n < SCHED_HIST_SLOTS ? n : SCHED_HIST_SLOTS - 1], 1);
+	u32 at = n < SCHED_HIST_SLOTS ? n : SCHED_HIST_SLOTS - 1;
+
+	/* older verifiers follow only the register that is used */
+	asm volatile("" : "+r"(at));
+	__sync_fetch_and_add(&h->slots[at & (SCHED_HIST_SLOTS - 1)], 1);
 	__sync_fetch_and_add(&h->count, 1);
 	__sync_fetch_and_add(&h->total, n);
 	return 0;

@@ -156,8 +156,7 @@ static long python_one_frame(u32 i, void *ctx)
 }
 
 /* The state of the current thread; 0: it has none. @runtime may be 0 when it was seen before. */
-static __always_inline u64 python_state(struct python_walk *w, struct unwind_python *l,
-					u64 runtime)
+static __always_inline u64 python_state(struct python_walk *w, struct unwind_python *l, u64 runtime)
 {
 	struct python_loop loop = { .w = w, .l = l };
 

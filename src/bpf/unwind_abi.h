@@ -91,9 +91,9 @@ _Static_assert(sizeof(struct unwind_rule) == 16, "shared with BPF");
 enum { UNWIND_RULE_END = 0, UNWIND_RULE_UNSUP = 1, UNWIND_MAX_RULES = 16384 };
 /* What a look-up in the kernel may answer besides a rule id. */
 enum {
-	UNWIND_NO_TABLE = 0xfffd, /* a file whose table is not there yet */
-	UNWIND_NO_CFI = 0xfffe,   /* code that belongs to no file */
-	UNWIND_NO_MAP = 0xffff,   /* not an executable mapping */
+	UNWIND_NO_TABLE = 0xfffd,  /* a file whose table is not there yet */
+	UNWIND_NO_CFI = 0xfffe,    /* code that belongs to no file */
+	UNWIND_NO_MAP = 0xffff,    /* not an executable mapping */
 	UNWIND_IN_PYTHON = 0x4000, /* a bit on a rule id: in the file of a Python */
 };
 
@@ -222,7 +222,7 @@ struct unwind_sample {
 	__u8 end;     /* enum unwind_end */
 	__u8 user_ip; /* the sample hit user code */
 	__u16 fp_steps;
-	__u16 python; /* index in unwind_pythons: there are Python frames (unwind_python.h) */
+	__u16 python;  /* index in unwind_pythons: there are Python frames (unwind_python.h) */
 	__u16 program; /* differs, almost surely, when the process runs another program */
 	char comm[UNWIND_COMM];
 	__u64 ip[UNWIND_RECORD_IPS]; /* kernel frames, then user frames */

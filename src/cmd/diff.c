@@ -115,10 +115,21 @@ static struct svg_opts drawing_of(const struct diff_args *a)
 	};
 }
 
+static void subtitle_of(const struct diff *d, const struct profile *p, struct buf *out)
+{
+	buf_addf(out, "after: %s, %llu samples; before: %s, %llu samples",
+		 profile_str(p, d->after.name), (unsigned long long)d->after.samples,
+		 profile_str(p, d->before.name), (unsigned long long)d->before.samples);
+	if (d->factor != 1)
+		buf_addf(out, ", times %.4g", d->factor);
+	if (d->before.lost + d->after.lost)
+		buf_addf(out, ", %llu lost", (unsigned long long)(d->before.lost + d->after.lost));
+}
+
 static int write_svg(struct context *ctx, const struct diff_args *a, const struct diff *d,
 		     struct profile *p)
 {
-	_cleanup_buf_ struct buf text = BUF_INIT;
+	_cleanup_buf_ struct buf text = BUF_INIT, subtitle = BUF_INIT;
 	struct svg_opts opts = drawing_of(a);
 	struct flame_opts layout = {
 		.event = d->after.event,
@@ -138,6 +149,8 @@ static int write_svg(struct context *ctx, const struct diff_args *a, const struc
 		r = flame_init(&flame, p, &layout, &ctx->err);
 	if (r < 0)
 		return r == -ENODATA ? EXIT_NOTHING : r;
+	subtitle_of(d, p, &subtitle);
+	opts.subtitle = buf_str(&subtitle);
 	svg_flame(&flame, &opts, &text);
 	flame_release(&flame);
 	return output_write(ctx, &a->output, &text);

@@ -4,6 +4,7 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "cli/profile_args.h"
+#include "view/html.h"
 #include "view/svg.h"
 #include "view/term.h"
 #include "view/term_flame.h"
@@ -23,6 +24,8 @@ struct flame_args {
 	const char *bgcolors, *minwidth, *fonttype;
 	double width, height, fontsize, fontwidth, total, factor;
 	bool hash, random, negate, consistent;
+	const char *ratio;
+	u64 ratio_samples;
 };
 
 static const char *const orders[] = { "left-heavy", "name", "time", NULL };
@@ -40,7 +43,8 @@ static const char *const color_modes[] = { "auto", "kind", "module", "self", "na
 static const struct opt flame_options[] = {
 	{ .type = OPT_INCLUDE, .include = profile_options, AT(profile) },
 	{ 'o', "output", OPT_FILE, AT(output), .arg = "FILE", .group = "Output",
-	  .help = "write the picture there (.svg; - is SVG on stdout); else draw it here" },
+	  .help = "write the picture (.svg; - is SVG on stdout) or the viewer (.html) there; else "
+		  "draw it here" },
 	{ .name = "force",
 	  .type = OPT_FLAG,
 	  AT(force),
@@ -151,6 +155,20 @@ static const struct opt flame_options[] = {
 	  AT(consistent),
 	  LOOK,
 	  .help = "colours from " PALETTE_FILE ", to which new names are added" },
+	{ .name = "ratio",
+	  .type = OPT_STRING,
+	  AT(ratio),
+	  LOOK,
+	  .arg = "A,B",
+	  .help = "width by event A, colour by B/A around its mean: cycles,instructions is IPC" },
+	{ .name = "ratio-samples",
+	  .type = OPT_U64,
+	  AT(ratio_samples),
+	  LOOK,
+	  .arg = "N",
+	  .def = "10",
+	  .max = UINT32_MAX,
+	  .help = "--ratio: boxes of fewer samples are grey" },
 	{ .name = "negate",
 	  .type = OPT_FLAG,
 	  AT(negate),
@@ -242,6 +260,8 @@ static const char *title_of(const struct flame_args *a, const struct flame *f)
 {
 	if (a->title)
 		return a->title;
+	if (f->ratio)
+		return "Ratio Flame Graph";
 	if (f->tree.base)
 		return "Differential Flame Graph";
 	if (a->chart)
@@ -296,6 +316,42 @@ static bool is_machine(const struct context *ctx)
 	return ctx->common.json || ctx->common.csv;
 }
 
+/* "cycles" is the event "cycles" or "cycles:u", "cpu/cycles/" or "cpu_core/cycles/". */
+static bool find_event(const struct profile *p, const char *name, size_t n, u16 *ret)
+{
+	for (size_t i = 0; i < p->events.len; i++) {
+		const char *event = profile_str(p, p->events.items[i].name);
+		const char *slash = strchr(event, '/'), *at = slash ? slash + 1 : event;
+
+		if ((strncmp(event, name, n) == 0 && (!event[n] || event[n] == ':')) ||
+		    (strncmp(at, name, n) == 0 && (!at[n] || strchr("/:,", at[n])))) {
+			*ret = (u16)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static int choose_ratio(const struct flame_args *a, const struct profile *p, struct flame_opts *ret,
+			struct err *e)
+{
+	const char *comma = strchr(a->ratio, ',');
+	size_t n = comma ? (size_t)(comma - a->ratio) : 0;
+
+	if (!n || !comma[1]) {
+		err_set(e, EINVAL, "--ratio '%s' is not two events", a->ratio);
+		err_hint(e, "such as cycles,instructions");
+		return -EINVAL;
+	}
+	if (!find_event(p, a->ratio, n, &ret->event))
+		return err_set(e, EINVAL, "the recording has no event '%.*s'", (int)n, a->ratio);
+	if (!find_event(p, comma + 1, strlen(comma + 1), &ret->baseline))
+		return err_set(e, EINVAL, "the recording has no event '%s'", comma + 1);
+	ret->has_baseline = ret->ratio = true;
+	ret->min_samples = (u32)a->ratio_samples;
+	return 0;
+}
+
 static int layout_of(const struct context *ctx, const struct flame_args *a, const struct profile *p,
 		     struct flame_opts *ret, struct err *e)
 {
@@ -311,6 +367,8 @@ static int layout_of(const struct context *ctx, const struct flame_args *a, cons
 		.max_depth = (u32)a->max_depth,
 	};
 	flame_choose_event(p, ret);
+	if (a->ratio && choose_ratio(a, p, ret, e) < 0)
+		return -EINVAL;
 	if (!a->output && !is_machine(ctx)) {
 		width = cli_width(ctx) + 2 * SVG_PAD;
 		if (!ret->max_depth)
@@ -444,9 +502,10 @@ static int check_args(struct context *ctx, struct flame_args *a)
 		r = svg_min_share(a->minwidth, a->width, &share, &ctx->err);
 	if (r < 0)
 		return EXIT_USAGE;
-	if (a->output && !streq(a->output, "-") && !ends_with(a->output, ".svg")) {
+	if (a->output && !streq(a->output, "-") && !ends_with(a->output, ".svg") &&
+	    !ends_with(a->output, ".html")) {
 		err_set(&ctx->err, EINVAL, "cannot tell the format of '%s' by its name", a->output);
-		err_hint(&ctx->err, "pictures are .svg");
+		err_hint(&ctx->err, "pictures are .svg, the viewer is .html");
 		return EXIT_USAGE;
 	}
 	if (a->output && !a->force && !streq(a->output, "-") && io_exists(a->output)) {
@@ -457,12 +516,50 @@ static int check_args(struct context *ctx, struct flame_args *a)
 	return 0;
 }
 
+static bool is_page(const struct flame_args *a)
+{
+	return a->output && ends_with(a->output, ".html");
+}
+
+/* The viewer does the rest itself; it only opens with what was asked for. */
+static int write_page(struct context *ctx, const struct flame_args *a, const struct profile *p)
+{
+	static const char *const colors[] = { NULL, "kind", "module", "self", "name" };
+	_cleanup_buf_ struct buf text = BUF_INIT;
+	struct flame_opts chosen;
+	struct html_opts opts = {
+		.title = a->title,
+		.has_event = true,
+		.inverted = a->inverted,
+		.reverse = a->reverse,
+		.left_heavy = order_values[a->order] == ORDER_WEIGHT,
+		.time_order = a->chart,
+		.by_count = a->by_count,
+		.group = a->group_given ? groups[a->group] : NULL,
+		.color = colors[a->by],
+	};
+	int r;
+
+	if (!p->samples.len) {
+		err_set(&ctx->err, ENODATA, "there is nothing to draw: no sample");
+		return EXIT_NOTHING;
+	}
+	flame_choose_event(p, &chosen);
+	opts.event = chosen.event;
+	opts.has_baseline = chosen.has_baseline;
+	opts.baseline = chosen.baseline;
+	r = html_write(p, &opts, &text, &ctx->err);
+	return r < 0 ? r : write_text(ctx, a, &text);
+}
+
 static int draw(struct context *ctx, const struct flame_args *a, struct profile *p)
 {
 	struct flame_opts opts;
 	struct flame flame;
 	int r = layout_of(ctx, a, p, &opts, &ctx->err);
 
+	if (r == -EINVAL)
+		return EXIT_USAGE;
 	/* no stack is added from here on: the room is needed for the tree */
 	map_release(&p->stack_ids);
 	if (r >= 0)
@@ -486,11 +583,11 @@ static int flame_run(struct context *ctx, void *args)
 	r = profile_args_opts(&a->profile, &load, &ctx->err);
 	if (r < 0)
 		return r;
-	load.merge = !a->chart && order_values[a->order] != ORDER_TIME;
+	load.merge = !a->chart && order_values[a->order] != ORDER_TIME && !is_page(a);
 	profile_init(&p);
 	r = profile_args_load(ctx, &a->profile, &load, &p);
 	if (r >= 0)
-		r = draw(ctx, a, &p);
+		r = is_page(a) ? write_page(ctx, a, &p) : draw(ctx, a, &p);
 	profile_release(&p);
 	return r;
 }
@@ -499,6 +596,8 @@ static const struct example flame_examples[] = {
 	{ "fathom flame", "fathom.data as a flame graph in the terminal" },
 	{ "fathom flame -o cpu.svg", "the same as a picture for the browser" },
 	{ "fathom flame --inverted --order left-heavy -o cpu.svg", "icicles, the widest first" },
+	{ "fathom flame -o cpu.html", "the viewer, with the recording inside: one file" },
+	{ "fathom flame --ratio cycles,instructions -o ipc.svg", "coloured by IPC" },
 	{ "perf script | fathom flame -i - -o cpu.svg", "from perf's text" },
 	{ "fathom flame stacks.folded --colors=io --countname=us -o offcpu.svg",
 	  "folded stacks, as flamegraph.pl takes them" },
@@ -507,7 +606,7 @@ static const struct example flame_examples[] = {
 
 const struct command cmd_flame = {
 	.name = "flame",
-	.summary = "a recording as a flame graph: SVG, or here in the terminal",
+	.summary = "a recording as a flame graph: SVG, HTML viewer, or here in the terminal",
 	.description =
 		"Reads a recording (of 'fathom record' or perf), the text of 'perf script', or "
 		"folded stacks, merges the stacks into a tree and draws each function as a box: "

@@ -200,7 +200,7 @@ static const struct opt prebuild_options[] = {
 
 static const struct example prebuild_examples[] = {
 	{ "fathom prebuild", "tables for all programs and libraries of this machine" },
-	{ "fathom prebuild /opt/app", "only for what lies there" },
+	{ "fathom prebuild /usr/bin", "only for what lies there" },
 	{ 0 },
 };
 

@@ -25,8 +25,7 @@ static const char *const graphs[] = { "caller", "callee", "none", NULL };
 static const struct opt report_options[] = {
 	{ .type = OPT_INCLUDE, .include = profile_options, AT(profile) },
 	{ 's', "sort", OPT_STRING, AT(sort), .arg = "KEYS",
-	  .help = "what a line of the table is: comm, pid, tid, cpu, cgroup, event, time, parent, "
-		  "dso, symbol, srcline (default comm,dso,symbol)" },
+	  .help = "what tells lines of the table apart, see KEYS (default comm,dso,symbol)" },
 	{ 'g', "call-graph", OPT_CHOICE, AT(graph), .arg = "HOW", .def = "caller",
 	  .implied = "caller", .choices = graphs, .flags = OPT_OPTIONAL, .alias = "graph",
 	  .help = "the tree of hottest paths: from the root, from the leaf, or none" },
@@ -148,6 +147,8 @@ const struct command cmd_report = {
 		"functions.\n\n"
 		"CHILDREN is the share of samples in which the function or something it called was "
 		"running, SELF the share in which it ran itself. Recursion counts once.\n\n"
+		"KEYS are comm, pid, tid, cpu, cgroup, event, time (by second), parent (the root of "
+		"the stack), dso, symbol and srcline, separated by commas.\n\n"
 		"What was lost, cut or could not be named is said at the end.",
 	.question = Q_LOOK,
 	.options = report_options,

@@ -28,10 +28,8 @@ struct script_args {
 static const struct opt script_options[] = {
 	{ .type = OPT_INCLUDE, .include = profile_options, AT(profile) },
 	{ 'F', "fields", OPT_STRINGS, AT(fields), .arg = "LIST",
-	  .help = "what a line shows: comm,pid,tid,cpu,time,event,period,ip,sym,symoff,dso,addr,"
-		  "trace,misc,...; +NAME adds, -NAME removes, TYPE: before it is for events of "
-		  "that "
-		  "type (hw, sw, trace, raw, break)" },
+	  .help = "what a line shows, as perf names it; +NAME adds, -NAME removes, TYPE: chooses "
+		  "events" },
 	{ 'G', "hide-call-graph", OPT_FLAG, AT(hide_chain),
 	  .help = "show where the sample was taken, not who called" },
 	{ .name = "max-stack",

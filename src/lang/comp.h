@@ -66,7 +66,6 @@ struct unit {
 	bool uses_name;
 	bool uses_stack;
 	bool reads_user;
-	bool optional;        /* may fail to attach */
 	const char *raw_name; /* raw tracepoint */
 	u32 dispatch_map;     /* 1 + number of the map from syscall number to target, or 0 */
 	struct ir_code code;
@@ -166,9 +165,6 @@ struct comp {
 	VEC(struct map_def *) maps;
 	VEC(struct bpf_map) bpf_maps;
 	VEC(struct event) events;
-	u32 scratch_size; /* bytes per slot */
-	u32 scratch_slots;
-	u32 max_value; /* largest value that must be zeroed into a map */
 	/* Numbers of BPF maps, 1 + index; 0: does not exist. */
 	u32 ring_map, scratch_map, counter_map, kstack_map, ustack_map, zero_map;
 	/* The checker's place. */

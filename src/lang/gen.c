@@ -500,7 +500,7 @@ static void place_vars(struct gen *g)
 		g->saved = -24;
 		g->vars_in_memory = !node_any(body, is_while, NULL);
 	}
-	g->scratch_vars = 0;
+	g->scratch_vars = g->u->prog_flags & BPF_F_SLEEPABLE ? 8 : 0;
 	/* Numbers first: loops are only proved to end when the verifier can follow their counters.
 	 */
 	for (u32 pass = 0; pass < 2; pass++) {
@@ -521,6 +521,34 @@ static void clear_vars(struct gen *g)
 	}
 }
 
+static bool may_sleep(const struct gen *g)
+{
+	return g->u->prog_flags & BPF_F_SLEEPABLE;
+}
+
+static void add_to_claim(struct gen *g, s64 n)
+{
+	ir_atomic_add(&g->ir, g->scratch, 0, ir_imm(&g->ir, n));
+}
+
+/*
+ * While a program sleeps, another task may run it on the same CPU: its first word says whether the
+ * memory is in use. Whoever finds it taken leaves, and that is counted.
+ */
+static void claim_scratch(struct gen *g)
+{
+	ir_label mine = ir_new_label(&g->ir);
+	vreg users;
+
+	add_to_claim(g, 1);
+	users = ir_load(&g->ir, BPF_DW, g->scratch, 0);
+	ir_branchi(&g->ir, BPF_JEQ, users, 1, mine);
+	add_to_claim(g, -1);
+	gen_count(g, COUNTER_SCRATCH);
+	ir_exit(&g->ir, 0);
+	ir_label_here(&g->ir, mine);
+}
+
 static void enter_scratch(struct gen *g)
 {
 	struct comp *c = g->c;
@@ -538,6 +566,8 @@ static void enter_scratch(struct gen *g)
 	gen_count(g, COUNTER_SCRATCH);
 	ir_exit(&g->ir, 0);
 	ir_label_here(&g->ir, ok);
+	if (may_sleep(g))
+		claim_scratch(g);
 	g->frame_tmp = 0;
 }
 
@@ -618,6 +648,8 @@ static void gen_program(struct gen *g)
 	clear_vars(g);
 	gen_block(g, p->body);
 	ir_label_here(&g->ir, g->out);
+	if (g->scratch && may_sleep(g))
+		add_to_claim(g, -1);
 	ir_exit(&g->ir, 0);
 	g->ir.stack = g->frame_vars + g->frame_max;
 }

@@ -18,7 +18,6 @@ enum {
 	GEN_FRAME_OBJECT = 64,   /* larger temporaries go to scratch */
 	GEN_MAX_SCRATCH = 32000, /* what a per-CPU map value may have */
 	GEN_MAX_LOOPS = 16,      /* nested */
-	GEN_LOOP_LIMIT = 1 << 20,
 };
 
 enum val_kind { VAL_NONE, VAL_REG, VAL_MEM };

@@ -18,6 +18,16 @@ static u64 boot_ns(void)
 	return (u64)ts.tv_sec * NSEC_PER_SEC + (u64)ts.tv_nsec;
 }
 
+/* Any bytes, NULs too, and one NUL behind them. */
+static char *copy_text(const char *text, size_t len)
+{
+	char *copy = xmalloc(len + 1);
+
+	memcpy(copy, text, len);
+	copy[len] = 0;
+	return copy;
+}
+
 /* Every stage but the last only runs on a program without errors. */
 static int compile(struct comp *c, struct err *e)
 {
@@ -46,7 +56,7 @@ int lang_compile(const char *name, const char *text, size_t len, const struct la
 
 	comp_init(&l->c, opts);
 	l->c.lang = l;
-	l->c.text = xstrndup(text, len);
+	l->c.text = copy_text(text, len);
 	l->c.src = (struct source){ name, l->c.text, len };
 	rc = compile(&l->c, e);
 	diags_render(&l->c.diags, &l->c.src, !opts->no_warnings, diagnostics);
@@ -138,7 +148,6 @@ void lang_report(struct lang *l, struct buf *out)
 	report_line(out, r->counters[COUNTER_STACK], "stacks could not be taken or kept");
 	report_line(out, r->counters[COUNTER_SCRATCH], "events skipped for want of scratch memory");
 	report_line(out, r->counters[COUNTER_LOOP], "loops cut at their limit");
-	report_line(out, r->missed, "probe hits missed because a program was already running");
 	report_line(out, r->unresolved, "stacks were gone when they were printed");
 }
 
@@ -151,7 +160,7 @@ int lang_format_source(const char *name, const char *text, size_t len, struct bu
 	int rc = 0;
 
 	comp_init(&c, &opts);
-	c.text = xstrndup(text, len);
+	c.text = copy_text(text, len);
 	c.src = (struct source){ name, c.text, len };
 	parse_program(&c.prog, &c.src, &po, &c.diags);
 	diags_render(&c.diags, &c.src, true, diagnostics);

@@ -37,7 +37,6 @@ struct lang_opts {
 	bool no_warnings;
 	bool quiet;
 	enum lang_format format;
-	u64 max_seconds; /* 0: no limit */
 };
 
 /*

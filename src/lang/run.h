@@ -39,7 +39,6 @@ struct run {
 	struct symbols *symbols;
 	struct buf line; /* being put together */
 	u64 counters[COUNTER_COUNT];
-	u64 missed;     /* recursion: probes that the kernel skipped */
 	u64 unresolved; /* stacks that were not found */
 	bool started;   /* something was written */
 	bool ending;    /* 'end' runs: its events count though we are stopping */

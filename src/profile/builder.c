@@ -11,6 +11,7 @@ void builder_init(struct builder *b, struct profile *p, struct recording *r,
 	machine_init(&b->machine, symbols);
 	b->paths = xcalloc(BUILDER_PATHS, sizeof(*b->paths));
 	b->stack_hints = xcalloc(BUILDER_STACKS, sizeof(*b->stack_hints));
+	b->chains = xcalloc(BUILDER_CHAINS, sizeof(*b->chains));
 }
 
 void builder_release(struct builder *b)
@@ -19,6 +20,7 @@ void builder_release(struct builder *b)
 	stackcopy_release(&b->stacks);
 	free(b->paths);
 	free(b->stack_hints);
+	free(b->chains);
 	map_release(&b->merged);
 	map_release(&b->dropped);
 	free(b->events);

@@ -32,6 +32,20 @@ struct stack_hint {
 
 enum { BUILDER_STACKS = 1 << 15 };
 
+/*
+ * What a call chain came to when it was seen last. It is known by 128 bits of hash over its
+ * addresses and its process's mappings; the chain itself is not kept.
+ */
+struct chain_memo {
+	u64 hash[2];
+	u32 stack;
+	u16 frames;  /* and of these */
+	u16 unnamed; /* without a name */
+	u8 end;      /* enum stack_end + 1; 0: free */
+};
+
+enum { BUILDER_CHAINS = 1 << 18 };
+
 struct builder {
 	struct profile *profile;
 	struct machine machine;
@@ -39,6 +53,7 @@ struct builder {
 	struct thread_hint threads[BUILDER_THREADS];
 	struct last_path *paths;        /* BUILDER_PATHS, by thread id */
 	struct stack_hint *stack_hints; /* BUILDER_STACKS */
+	struct chain_memo *chains;      /* BUILDER_CHAINS */
 	const struct load_opts *opts;
 	struct recording *recording;
 	struct map merged;  /* hash of what makes samples equal -> index of the sample + 1 */

@@ -221,8 +221,25 @@ static u32 join_frames(struct builder *b, const struct chain *c, u32 tid)
 	return stack;
 }
 
-u32 builder_stack(struct builder *b, const struct record *r, struct process *proc,
-		  enum stack_end *ret_end)
+/* Not for security: a chain that is made to collide would only be shown as the other one. */
+static void hash_chain(const struct record *r, const struct process *proc, u64 hash[2])
+{
+	const struct sample *s = r->sample;
+	u64 a = 0x9e3779b97f4a7c15ull ^ s->n_ips, b = (u64)proc->pid << 32 | proc->generation;
+
+	a ^= (u64)(r->misc & PERF_RECORD_MISC_CPUMODE_MASK) << 56;
+	for (u64 i = 0; i < s->n_ips; i++) {
+		a = (a ^ s->ips[i]) * 0xd6e8feb86659fd93ull;
+		b = (b + s->ips[i]) * 0xff51afd7ed558ccdull;
+		a ^= a >> 32;
+		b ^= b >> 29;
+	}
+	hash[0] = a;
+	hash[1] = b;
+}
+
+static u32 make_stack(struct builder *b, const struct record *r, struct process *proc,
+		      enum stack_end *ret_end)
 {
 	const struct sample *s = r->sample;
 	struct chain c;
@@ -238,4 +255,35 @@ u32 builder_stack(struct builder *b, const struct record *r, struct process *pro
 		chain_add(&c, mode_of(r), s->ip, false);
 	*ret_end = !c.user_frames ? STACK_NO_USER : c.saw_root ? STACK_ROOT : STACK_CUT;
 	return join_frames(b, &c, s->tid);
+}
+
+/* Chains repeat: what one came to is remembered, unless it needs more than its addresses. */
+u32 builder_stack(struct builder *b, const struct record *r, struct process *proc,
+		  enum stack_end *ret_end)
+{
+	const struct sample *s = r->sample;
+	u64 hash[2], frames = b->profile->total_frames, unnamed = b->profile->unnamed_frames;
+	struct chain_memo *memo;
+	u32 stack;
+
+	if (!s->n_ips || s->type & PERF_SAMPLE_STACK_USER)
+		return make_stack(b, r, proc, ret_end);
+	hash_chain(r, proc, hash);
+	memo = &b->chains[(hash[0] ^ hash[1]) % BUILDER_CHAINS];
+	if (memo->end && memo->hash[0] == hash[0] && memo->hash[1] == hash[1]) {
+		b->profile->total_frames += memo->frames;
+		b->profile->unnamed_frames += memo->unnamed;
+		*ret_end = (enum stack_end)(memo->end - 1);
+		return memo->stack;
+	}
+	stack = make_stack(b, r, proc, ret_end);
+	frames = b->profile->total_frames - frames;
+	unnamed = b->profile->unnamed_frames - unnamed;
+	if (frames <= UINT16_MAX)
+		*memo = (struct chain_memo){ .hash = { hash[0], hash[1] },
+					     .stack = stack,
+					     .frames = (u16)frames,
+					     .unnamed = (u16)unnamed,
+					     .end = (u8)(*ret_end + 1) };
+	return stack;
 }

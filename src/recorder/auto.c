@@ -129,6 +129,8 @@ bool stacks_fall_back(struct recorder *r)
 		return false;
 	r->stacks++;
 	r->kernel.late = false;
+	sampler_free(r->kernel.sampler);
+	r->kernel.sampler = NULL;
 	set_modes(r);
 	return true;
 }

@@ -20,15 +20,18 @@ enum {
 	READ_MS = 100,
 	RING_LEAST = 4 << 20,
 	RING_MOST = 64 << 20,
-	SAMPLE_BYTES = 512, /* of a sample, roughly */
+	SAMPLE_BYTES = 512,   /* of a sample, roughly */
+	RATE_UNKNOWN = 20000, /* of events by count */
+	RATE_MOST = 100000,
 	OUT_MOST = 256 << 20,
 };
 
 /* Room for a second of samples of all CPUs. */
 static u64 ring_bytes(const struct recorder *r)
 {
-	u64 rate = r->o.session.period ? 0 : MIN(r->o.session.frequency, (u64)100000);
-	u64 wanted = rate * r->o.target->cpus.len * SAMPLE_BYTES * r->kernel.events;
+	u64 rate = r->o.session.period ? RATE_UNKNOWN : r->o.session.frequency;
+	u64 wanted =
+		MIN(rate, (u64)RATE_MOST) * r->o.target->cpus.len * SAMPLE_BYTES * r->kernel.events;
 	u64 bytes = RING_LEAST;
 
 	while (bytes < wanted && bytes < RING_MOST)
@@ -50,7 +53,6 @@ static int load_sampler(struct recorder *r, struct sampler **ret)
 		.ring_bytes = ring_bytes(r),
 		.max_user_frames = r->o.session.max_stack,
 		.events = r->kernel.events,
-		.no_user_stack = r->o.session.kernel_only,
 	};
 	_cleanup_err_ struct err e = ERR_INIT;
 	int rc = sampler_new(ret, &opts, &e);
@@ -266,8 +268,8 @@ static bool load_late(struct recorder *r)
 	if (!k->abandoned) {
 		sampler_process(s, r->o.launch->pid);
 		k->attached = attach_all(r, s) == 0;
-		k->sampler = s;
-		s = NULL;
+		if (k->attached)
+			k->sampler = TAKE_PTR(s);
 	}
 	pthread_mutex_unlock(&k->lock);
 	sampler_free(s);

@@ -192,8 +192,9 @@ static int release_records(struct recorder *r, struct err *e)
 
 		if (h->size < sizeof(*h) || h->size > r->records.len - at)
 			break;
-		vec_push(&entries,
-			 (struct entry){ time_of(r, h), (u32)entries.len, (u32)(at / 8) });
+		const struct entry it = { time_of(r, h), (u32)entries.len, (u32)(at / 8) };
+
+		vec_push(&entries, it);
 		at += h->size;
 	}
 	vec_sort(&entries, by_time);

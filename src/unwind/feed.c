@@ -11,6 +11,7 @@
 #include "base/intern.h"
 #include "base/parse.h"
 #include "unwind/hotspot.h"
+#include "unwind/python_trampoline.h"
 
 enum {
 	MAX_PROGRAMS = 4096, /* processes with run-time code that are remembered */
@@ -34,8 +35,9 @@ struct feed_program {
 	u32 *room; /* rows that each page of its table has */
 	struct unwind_bin bin;
 	struct hotspot hotspot;
-	u64 looked; /* when its code was walked last */
-	bool java; /* else nothing is known about its code */
+	struct code_rows trampolines;
+	const struct code_rows *code; /* the one or the other; NULL: nothing is known about it */
+	u64 looked;                   /* when its code was walked last */
 };
 
 struct unwind_feed {
@@ -347,6 +349,7 @@ static void program_free(struct feed_program *p)
 	if (!p)
 		return;
 	hotspot_release(&p->hotspot);
+	code_rows_release(&p->trampolines);
 	free(p->room);
 	free(p);
 }
@@ -381,9 +384,12 @@ static struct feed_program *new_program(struct unwind_feed *f, u32 pid, u64 prog
 
 	p->pid = pid;
 	p->bin.size = program;
-	p->java = !rc;
-	f->stats.javas += p->java;
+	f->stats.javas += !rc;
 	f->stats.javas_unknown += rc == -ENOTSUP;
+	if (!rc)
+		p->code = &p->hotspot.code;
+	else if (!python_trampolines((int)pid, &p->trampolines, NULL))
+		p->code = &p->trampolines;
 	if (f->programs.len == MAX_PROGRAMS)
 		unwind_feed_exit(f, f->programs.items[0]->pid);
 	vec_push(&f->programs, p);
@@ -393,9 +399,8 @@ static struct feed_program *new_program(struct unwind_feed *f, u32 pid, u64 prog
 /* Room for the table of all code that the machine may ever make. */
 static int reserve_code(struct unwind_feed *f, struct feed_program *p, struct err *e)
 {
-	const struct hotspot *h = &p->hotspot;
-	u64 base = h->start & ~(u64)((1 << UNWIND_PAGE_BITS) - 1);
-	u32 pages = (u32)((h->end - base + (1 << UNWIND_PAGE_BITS) - 1) >> UNWIND_PAGE_BITS);
+	u64 base = p->code->start & ~(u64)((1 << UNWIND_PAGE_BITS) - 1);
+	u32 pages = (u32)((p->code->end - base + (1 << UNWIND_PAGE_BITS) - 1) >> UNWIND_PAGE_BITS);
 	int rc = take_rows(f, 2 * pages, false, &p->bin.dir, e);
 
 	if (rc)
@@ -404,6 +409,7 @@ static int reserve_code(struct unwind_feed *f, struct feed_program *p, struct er
 		*row_at(f, p->bin.dir + i) = 0;
 	p->bin.base = base;
 	p->bin.pages = pages;
+	free(p->room);
 	p->room = xcalloc(pages, sizeof(*p->room));
 	return 0;
 }
@@ -418,7 +424,7 @@ static int write_code_page(struct unwind_feed *f, struct feed_program *p, u32 pa
 	u32 *at = row_at(f, p->bin.dir + 2 * page), *count = row_at(f, p->bin.dir + 2 * page + 1);
 	u32 need = last - first + 1, n = 0;
 	u64 base = p->bin.base + ((u64)page << UNWIND_PAGE_BITS);
-	const struct hotspot_row *rows = p->hotspot.rows.items;
+	const struct code_row *rows = p->code->rows.items;
 
 	if (first == last && rule->cfa == UNWIND_CFA_END && !rule->aux && !*count)
 		return 0;
@@ -436,19 +442,21 @@ static int write_code_page(struct unwind_feed *f, struct feed_program *p, u32 pa
 	if (first == last || rows[first].address != base)
 		*row_at(f, *at + n++) = feed_rule_id(f, rule);
 	for (u32 i = first; i < last; i++)
-		*row_at(f, *at + n++) = (u32)(rows[i].address - base) << 16 |
-					feed_rule_id(f, &rows[i].rule);
+		*row_at(f, *at + n++) =
+			(u32)(rows[i].address - base) << 16 | feed_rule_id(f, &rows[i].rule);
 	__atomic_store_n(count, n, __ATOMIC_SEQ_CST);
 	return 0;
 }
 
 static int write_code(struct unwind_feed *f, struct feed_program *p, struct err *e)
 {
-	const struct hotspot_row *rows = p->hotspot.rows.items;
+	const struct code_row *rows = p->code->rows.items;
 	static const struct unwind_rule none = { .cfa = UNWIND_CFA_END };
 	const struct unwind_rule *rule = &none;
-	u32 at = 0, n = (u32)p->hotspot.rows.len;
+	u32 at = 0, n = (u32)p->code->rows.len;
 
+	while (at < n && rows[at].address < p->bin.base)
+		at++;
 	for (u32 page = 0; page < p->bin.pages; page++) {
 		u64 end = p->bin.base + ((u64)(page + 1) << UNWIND_PAGE_BITS);
 		u32 first = at;
@@ -465,6 +473,18 @@ static int write_code(struct unwind_feed *f, struct feed_program *p, struct err 
 	return 0;
 }
 
+static int refresh_code(struct unwind_feed *f, struct feed_program *p, struct err *e)
+{
+	int rc = p->code == &p->trampolines ? python_trampolines((int)p->pid, &p->trampolines, e)
+					    : hotspot_refresh(&p->hotspot, e);
+
+	u64 end = p->bin.base + ((u64)p->bin.pages << UNWIND_PAGE_BITS);
+
+	if (!rc && (!p->room || p->code->start < p->bin.base || p->code->end > end))
+		rc = reserve_code(f, p, e);
+	return rc ? rc : write_code(f, p, e);
+}
+
 int unwind_feed_code(struct unwind_feed *f, u32 pid, u64 program, struct err *e)
 {
 	const struct unwind_key key = { .ino = pid, .dev = UNWIND_CODE_DEV };
@@ -478,16 +498,12 @@ int unwind_feed_code(struct unwind_feed *f, u32 pid, u64 program, struct err *e)
 	if (!p)
 		p = new_program(f, pid, program);
 	p->looked = clock_mono_ns();
-	if (p->java)
-		rc = hotspot_refresh(&p->hotspot, e);
-	if (p->java && !rc && !p->room)
-		rc = reserve_code(f, p, e);
-	if (p->java && !rc)
-		rc = write_code(f, p, e);
+	if (p->code)
+		rc = refresh_code(f, p, e);
 	/* a process of which nothing is known is published too: the kernel stops asking */
 	if (!rc && bpf_map_update_elem(f->maps.bins, &key, &p->bin, BPF_ANY))
 		rc = err_sys(e, errno, "cannot publish the rules of process %u", pid);
-	if (p->java && f->maps.epoch)
+	if (p->code && f->maps.epoch)
 		++*f->maps.epoch;
 	return rc;
 }
@@ -530,7 +546,7 @@ const struct unwind_rule *unwind_feed_code_rule(struct unwind_feed *f, u32 pid, 
 	const struct feed_program *p = find_program(f, pid);
 	const struct unwind_rule *r = p ? code_rule(f, p, pc) : NULL;
 
-	if (r || !p || !p->java || p->looked > time)
+	if (r || !p || !p->code || p->looked > time)
 		return r;
 	unwind_feed_code(f, pid, p->bin.size, NULL);
 	return code_rule(f, p, pc);

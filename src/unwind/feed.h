@@ -16,7 +16,7 @@ struct unwind_feed_maps {
 	int bins;
 	int rules;
 	int pool;
-	u64 *epoch; /* unwind_epoch: raised when a table is replaced; may be NULL */
+	u64 *epoch;  /* unwind_epoch: raised when a table is replaced; may be NULL */
 	int pythons; /* 0: Python's functions are not wanted among the frames */
 };
 
@@ -25,18 +25,18 @@ struct unwind_feed_stats {
 	u64 tables; /* different ones: files may share */
 	u64 rows;
 	u64 rules;
-	u64 bytes;         /* of kernel memory for the tables */
-	u64 compiled;      /* not found in the cache on disk */
-	u64 no_cfi;        /* files without frame information */
-	u64 unreadable;    /* files that could not be opened: their process was gone */
-	u64 refused;       /* tables for which there was no room */
-	u64 rule_overflow; /* rules beyond UNWIND_MAX_RULES, taken as unsupported */
-	u64 unsupported;   /* rows whose rule we do not know */
-	u64 needs;         /* requests from the kernel */
-	u64 pythons;       /* builds of Python whose functions are shown */
+	u64 bytes;           /* of kernel memory for the tables */
+	u64 compiled;        /* not found in the cache on disk */
+	u64 no_cfi;          /* files without frame information */
+	u64 unreadable;      /* files that could not be opened: their process was gone */
+	u64 refused;         /* tables for which there was no room */
+	u64 rule_overflow;   /* rules beyond UNWIND_MAX_RULES, taken as unsupported */
+	u64 unsupported;     /* rows whose rule we do not know */
+	u64 needs;           /* requests from the kernel */
+	u64 pythons;         /* builds of Python whose functions are shown */
 	u64 pythons_unknown; /* and of versions that we do not know */
-	u64 javas;         /* processes whose compiled code has rules */
-	u64 javas_unknown; /* and whose machine we do not understand */
+	u64 javas;           /* processes whose compiled code has rules */
+	u64 javas_unknown;   /* and whose machine we do not understand */
 };
 
 struct unwind_feed;

@@ -251,27 +251,13 @@ int hotspot_init(struct hotspot *h, int pid, struct err *e)
 
 void hotspot_release(struct hotspot *h)
 {
-	vec_release(&h->rows);
+	code_rows_release(&h->code);
 	vec_release(&h->blobs);
-	vec_release(&h->old_rows);
 	vec_release(&h->old_blobs);
 	map_release(&h->by_address);
 }
 
 /* --- rules ------------------------------------------------------------------------------------ */
-
-/* A frame of @bytes with the caller's rbp just below the return address. */
-static struct unwind_rule frame_rule(u32 bytes)
-{
-	struct unwind_rule r = { .cfa = UNWIND_CFA_SP, .cfa_off = (s32)bytes };
-
-	r.bx_off = UNWIND_BX_LOST;
-	if (bytes >= 16) {
-		r.bp = UNWIND_BP_CFA;
-		r.bp_off = -16;
-	}
-	return r;
-}
 
 static const struct unwind_rule rule_none = { .cfa = UNWIND_CFA_END };
 static const struct unwind_rule rule_fp = { .cfa = UNWIND_CFA_END, .aux = 1 };
@@ -283,21 +269,6 @@ static const struct unwind_rule rule_interpreter = {
 	.ra = UNWIND_RA_FP,
 	.bx_off = UNWIND_BX_LOST,
 };
-
-static void add_row(struct hotspot *h, u64 address, const struct unwind_rule *rule)
-{
-	struct hotspot_row *last = h->rows.len ? vec_last(&h->rows) : NULL;
-
-	if (last && !memcmp(&last->rule, rule, sizeof(*rule)))
-		return;
-	if (last && last->address == address) {
-		last->rule = *rule;
-		return;
-	}
-	if (last && last->address > address)
-		return;
-	vec_push(&h->rows, (struct hotspot_row){ address, *rule });
-}
 
 /* Length of "add rsp, n; pop rbp" (op 0xc4) or "sub rsp, n" (0xec) at @p if it is there, else 0. */
 static size_t stack_op(const u8 *p, size_t n, u8 op, u32 bytes)
@@ -317,11 +288,11 @@ enum { POP_RBP = 0x5d, PUSH_RBP = 0x55, RET = 0xc3, PROLOGUE_MAX = 24, EPILOGUE_
 /* The frame grows: "push rbp; sub rsp, n" ends where the frame is complete, or a little before. */
 static void add_prologue(struct hotspot *h, u64 at, const u8 *code, size_t complete, u32 frame)
 {
-	const struct unwind_rule before = frame_rule(8), pushed = frame_rule(16),
-				 whole = frame_rule(frame);
+	const struct unwind_rule before = code_frame(8), pushed = code_frame(16),
+				 whole = code_frame(frame);
 	size_t i = complete > PROLOGUE_MAX ? complete - PROLOGUE_MAX : 0;
 
-	add_row(h, at, &before);
+	code_rows_add(&h->code, at, &before);
 	for (; i + 1 < complete; i++) {
 		size_t n = code[i] == PUSH_RBP
 				   ? stack_op(code + i + 1, complete - i - 1, 0xec, frame - 16)
@@ -329,19 +300,19 @@ static void add_prologue(struct hotspot *h, u64 at, const u8 *code, size_t compl
 
 		if (!n)
 			continue;
-		add_row(h, at + i + 1, &pushed);
-		add_row(h, at + i + 1 + n, &whole);
+		code_rows_add(&h->code, at + i + 1, &pushed);
+		code_rows_add(&h->code, at + i + 1 + n, &whole);
 		return;
 	}
-	add_row(h, at + complete, &whole);
+	code_rows_add(&h->code, at + complete, &whole);
 }
 
 /* The frame shrinks: "add rsp, n; pop rbp", a check for a safepoint, "ret". */
 static void add_epilogues(struct hotspot *h, u64 at, const u8 *code, size_t from, size_t n,
 			  u32 frame)
 {
-	const struct unwind_rule after_pop = frame_rule(8), after_add = frame_rule(16),
-				 whole = frame_rule(frame);
+	const struct unwind_rule after_pop = code_frame(8), after_add = code_frame(16),
+				 whole = code_frame(frame);
 
 	for (size_t i = from; i + 6 < n; i++) {
 		size_t op = code[i] == 0x48 ? stack_op(code + i, n - i, 0xc4, frame - 16) : 0;
@@ -354,9 +325,9 @@ static void add_epilogues(struct hotspot *h, u64 at, const u8 *code, size_t from
 			ret++;
 		if (ret == limit)
 			continue;
-		add_row(h, at + i + op, &after_add);
-		add_row(h, at + i + op + 1, &after_pop);
-		add_row(h, at + ret + 1, &whole);
+		code_rows_add(&h->code, at + i + op, &after_add);
+		code_rows_add(&h->code, at + i + op + 1, &after_pop);
+		code_rows_add(&h->code, at + ret + 1, &whole);
 		i = ret;
 	}
 }
@@ -409,7 +380,7 @@ static void add_code(struct hotspot *h, const struct blob *b)
 	u32 frame = (u32)b->frame;
 
 	if (read_memory(h, b->code, code, n)) {
-		add_row(h, b->code, &rule_none);
+		code_rows_add(&h->code, b->code, &rule_none);
 		return;
 	}
 	size_t complete = b->complete > 0 && (u64)b->complete < n ? (size_t)b->complete : 0;
@@ -417,9 +388,9 @@ static void add_code(struct hotspot *h, const struct blob *b)
 	if (complete) {
 		add_prologue(h, b->code, code, complete, frame);
 	} else {
-		const struct unwind_rule whole = frame_rule(frame);
+		const struct unwind_rule whole = code_frame(frame);
 
-		add_row(h, b->code, &whole);
+		code_rows_add(&h->code, b->code, &whole);
 	}
 	add_epilogues(h, b->code, code, complete, n, frame);
 }
@@ -427,39 +398,40 @@ static void add_code(struct hotspot *h, const struct blob *b)
 /* Code without a frame size: told by its name. */
 static void add_special(struct hotspot *h, const struct blob *b)
 {
-	const struct unwind_rule no_frame = frame_rule(8);
+	const struct unwind_rule no_frame = code_frame(8);
 	char name[NAME_BYTES];
 
 	read_name(h, b->name, name);
 	if (streq(name, "Interpreter"))
-		add_row(h, b->code, &rule_interpreter);
+		code_rows_add(&h->code, b->code, &rule_interpreter);
 	else if (starts_with(name, "vtable") || starts_with(name, "I2C"))
-		add_row(h, b->code, &no_frame);
+		code_rows_add(&h->code, b->code, &no_frame);
 	else
-		add_row(h, b->code, &rule_fp);
+		code_rows_add(&h->code, b->code, &rule_fp);
 }
 
 static void add_blob(struct hotspot *h, const struct blob *b)
 {
 	const u64 facts[] = { b->size, b->code, b->frame, (u64)b->complete, b->name };
-	u64 identity = hash_bytes(facts, sizeof(facts)), at = map_get(&h->by_address, b->address, 0);
+	u64 identity = hash_bytes(facts, sizeof(facts)),
+	    at = map_get(&h->by_address, b->address, 0);
 	const struct hotspot_blob *old = at ? &h->old_blobs.items[at - 1] : NULL;
-	u32 first = (u32)h->rows.len;
+	u32 first = (u32)h->code.rows.len;
 
 	if (old && old->identity == identity) {
 		for (u32 i = 0; i < old->count; i++) {
-			const struct hotspot_row *r = &h->old_rows.items[old->first + i];
+			const struct code_row *r = &h->code.old_rows.items[old->first + i];
 
-			add_row(h, r->address, &r->rule);
+			code_rows_add(&h->code, r->address, &r->rule);
 		}
 	} else if (b->frame >= 16) {
 		add_code(h, b);
 	} else {
 		add_special(h, b);
 	}
-	add_row(h, b->address + b->size, &rule_none);
+	code_rows_add(&h->code, b->address + b->size, &rule_none);
 	vec_push(&h->blobs, (struct hotspot_blob){ b->address, identity, first,
-						   (u32)h->rows.len - first });
+						   (u32)h->code.rows.len - first });
 }
 
 struct heap {
@@ -494,8 +466,8 @@ static int read_heaps(const struct hotspot *h, struct heap heaps[HOTSPOT_MAX_HEA
 			.end = read_word(h, space + h->field[HOTSPOT_SPACE_END].offset),
 			.shift = (u32)read_word(h, heap + h->field[HOTSPOT_HEAP_SHIFT].offset),
 		};
-		if (!heaps[i].low || heaps[i].high < heaps[i].low ||
-		    heaps[i].end < heaps[i].high || heaps[i].shift < 3 || heaps[i].shift > 20)
+		if (!heaps[i].low || heaps[i].high < heaps[i].low || heaps[i].end < heaps[i].high ||
+		    heaps[i].shift < 3 || heaps[i].shift > 20)
 			return -ENODATA;
 	}
 	qsort(heaps, n, sizeof(*heaps), compare_heaps);
@@ -530,14 +502,14 @@ static void walk_heap(struct hotspot *h, const struct heap *heap)
 /* What is there becomes old. */
 static void begin_anew(struct hotspot *h)
 {
-	__typeof__(h->rows) rows = h->old_rows;
+	__typeof__(h->code.rows) rows = h->code.old_rows;
 	__typeof__(h->blobs) blobs = h->old_blobs;
 
-	h->old_rows = h->rows;
+	h->code.old_rows = h->code.rows;
 	h->old_blobs = h->blobs;
-	h->rows = rows;
+	h->code.rows = rows;
 	h->blobs = blobs;
-	vec_clear(&h->rows);
+	vec_clear(&h->code.rows);
 	vec_clear(&h->blobs);
 	map_clear(&h->by_address);
 	for (size_t i = 0; i < h->old_blobs.len; i++)
@@ -553,8 +525,8 @@ int hotspot_refresh(struct hotspot *h, struct err *e)
 		return err_set(e, -n, "the code of the java process %d cannot be read", h->pid);
 	if (heaps[n - 1].end - heaps[0].low > HOTSPOT_MAX_CACHE)
 		return err_set(e, EFBIG, "the java process %d has too much code", h->pid);
-	h->start = heaps[0].low;
-	h->end = heaps[n - 1].end;
+	h->code.start = heaps[0].low;
+	h->code.end = heaps[n - 1].end;
 	begin_anew(h);
 	for (int i = 0; i < n; i++)
 		walk_heap(h, &heaps[i]);

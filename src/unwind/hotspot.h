@@ -12,23 +12,17 @@
 
 #include "base/map.h"
 #include "base/vec.h"
-#include "bpf/unwind_abi.h"
+#include "unwind/code.h"
 #include "unwind/maps.h"
 
 enum {
 	HOTSPOT_MAX_FIELDS = 1 << 16, /* of the description */
 	HOTSPOT_MAX_HEAPS = 16,
 	HOTSPOT_MAX_BLOBS = 1 << 18,
-	HOTSPOT_MAX_BLOB = 16 << 20,   /* bytes of one piece of code */
-	HOTSPOT_MAX_FRAME = 1 << 20,   /* bytes of a frame */
+	HOTSPOT_MAX_BLOB = 16 << 20, /* bytes of one piece of code */
+	HOTSPOT_MAX_FRAME = 1 << 20, /* bytes of a frame */
 };
 #define HOTSPOT_MAX_CACHE (2ull << 30) /* bytes of all code */
-
-/* From this address on. The END rule with aux 1: a frame pointer is there; with 0: no code. */
-struct hotspot_row {
-	u64 address;
-	struct unwind_rule rule;
-};
 
 /* Where a field is, and how many bytes it has. */
 struct hotspot_field {
@@ -69,9 +63,7 @@ struct hotspot {
 	int pid;
 	struct hotspot_field field[HOTSPOT_FIELDS];
 	u64 block_size; /* of the header before each piece of code */
-	u64 start;      /* of all heaps: what may ever be code */
-	u64 end;
-	VEC(struct hotspot_row) rows, old_rows; /* by address; as they were before */
+	struct code_rows code;
 	VEC(struct hotspot_blob) blobs, old_blobs;
 	struct map by_address; /* index + 1 in old_blobs */
 };
@@ -79,7 +71,7 @@ struct hotspot {
 /* -ENOENT: the process has no HotSpot; -ENOTSUP: one whose description we do not understand. */
 int hotspot_init(struct hotspot *h, int pid, struct err *e);
 void hotspot_release(struct hotspot *h);
-/* Walks the code and makes h->rows. */
+/* Walks the code and makes h->code. */
 int hotspot_refresh(struct hotspot *h, struct err *e);
 
 #endif

@@ -82,10 +82,10 @@ enum { OFFSET_MAX = 4096, BIG_OFFSET_MAX = 16 << 20 };
 
 static bool offsets_usable(const struct debug_offsets *o)
 {
-	const u64 small[] = { o->thread_next, o->thread_frame, o->thread_id,  o->frame_previous,
-			      o->frame_code,  o->frame_instr,  o->frame_owner, o->code_file,
-			      o->code_qualname, o->code_lines, o->code_line,  o->code_instrs,
-			      o->bytes_size,  o->bytes_data,   o->text_state, o->text_size,
+	const u64 small[] = { o->thread_next,   o->thread_frame, o->thread_id,   o->frame_previous,
+			      o->frame_code,    o->frame_instr,  o->frame_owner, o->code_file,
+			      o->code_qualname, o->code_lines,   o->code_line,   o->code_instrs,
+			      o->bytes_size,    o->bytes_data,   o->text_state,  o->text_size,
 			      o->text_ascii };
 
 	for (size_t i = 0; i < ARRAY_SIZE(small); i++) {

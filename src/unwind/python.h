@@ -13,8 +13,8 @@
 /* Where things are in objects that are read after the sample. Offsets in bytes. */
 struct python_objects {
 	u32 code_file;
-	u32 code_name; /* the qualified one */
-	u32 code_line; /* the first: 32 bits */
+	u32 code_name;  /* the qualified one */
+	u32 code_line;  /* the first: 32 bits */
 	u32 code_lines; /* the table */
 	u32 bytes_size;
 	u32 bytes_data;

@@ -387,7 +387,8 @@ int python_source_read(struct python_source *s, const void *bytes, size_t n, str
 	u64 start = 0;
 
 	if (n < LINES_MAGIC_LEN || memcmp(p, LINES_MAGIC, LINES_MAGIC_LEN) != 0)
-		return err_set(e, EBADMSG, "the Python lines in the recording have an unknown form");
+		return err_set(e, EBADMSG,
+			       "the Python lines in the recording have an unknown form");
 	for (p += LINES_MAGIC_LEN; p < end;) {
 		if (get_function(s, &p, end, &start))
 			continue;

@@ -56,7 +56,7 @@ struct python_code {
 
 struct python_names {
 	struct intern strings;
-	struct intern keys;                  /* of functions: id - 1 is the index */
+	struct intern keys;                    /* of functions: id - 1 is the index */
 	VEC(struct python_function) functions; /* [0] is PYTHON_UNREADABLE */
 	VEC(struct python_code) codes;
 	struct map by_code;

@@ -126,9 +126,8 @@ int sampler_new(struct sampler **ret, const struct sampler_opts *opts, struct er
 			.rules = bpf_map__fd(s->skel->maps.unwind_rules),
 			.pool = bpf_map__fd(s->skel->maps.unwind_pool),
 			.epoch = &s->skel->bss->unwind_epoch,
-			.pythons = opts && opts->no_python
-					   ? 0
-					   : bpf_map__fd(s->skel->maps.unwind_pythons),
+			.pythons = opts && opts->python ? bpf_map__fd(s->skel->maps.unwind_pythons)
+							: 0,
 		};
 
 		rc = unwind_feed_new(&s->feed, &maps, opts ? opts->max_table_bytes : 0, e);
@@ -260,8 +259,6 @@ static void on_sample(struct sampler *s, const struct unwind_sample *in, size_t 
 	out.ip = out.n_user ? out.user[0] : 0;
 	if (in->python && out.n_user <= UNWIND_MAX_FRAMES)
 		name_python(s, in, user, &out);
-	if (out.n_kernel)
-		out.ip = out.kernel[0];
 	deliver(s, &out);
 }
 
@@ -294,7 +291,7 @@ static void on_rescue(struct sampler *s, const struct unwind_rescue *in, size_t 
 		.rescued = true,
 	};
 	memcpy(out.comm, in->comm, sizeof(out.comm));
-	out.ip = out.n_kernel ? out.kernel[0] : f.n ? ip[0] : 0;
+	out.ip = f.n ? ip[0] : 0;
 	deliver(s, &out);
 }
 
@@ -390,10 +387,10 @@ size_t sampler_callchain(const struct sampler_sample *s, u64 *words, size_t max)
 
 u64 sampler_ip(const struct sampler_sample *s)
 {
-	if (s->ip)
-		return s->ip;
 	if (s->n_kernel)
 		return s->kernel[0];
+	if (s->ip)
+		return s->ip;
 	return s->n_user ? s->user[0] : 0;
 }
 

@@ -13,15 +13,15 @@
  * A perf event with this program on it writes no sample of its own into its ring: what comes here
  * is instead of that. Times are CLOCK_MONOTONIC.
  *
- * Functions of CPython (3.11 to 3.13, without any switch) stand among the user frames, on the side
- * of the callees of the interpreter's own frame, as addresses from PYTHON_MAP_START on
+ * Functions of CPython (3.11 to 3.13, run without any switch) can stand among the user frames, on
+ *the side of the callees of the interpreter's own frame, as addresses from PYTHON_MAP_START on
  * (python_names.h). Whoever records them
  *	- writes, before a sample with python_new set, an MMAP2 record for its process: address
  *	  PYTHON_MAP_START, length PYTHON_MAP_SIZE, offset 0, PROT_EXEC, no inode, PYTHON_MAP_NAME;
  *	- at the end appends sampler_python_names() to what symbols_export() wrote (FEATURE_FATHOM),
  *	  and stores sampler_python_lines() in a section of its own, for python_source_read().
- * perf shows such frames as unknown ones of PYTHON_MAP_NAME. Whoever does not want them sets
- * no_python.
+ * perf shows such frames as unknown ones of PYTHON_MAP_NAME. They come only if opts.python asks for
+ * them.
  */
 #ifndef UNWIND_SAMPLER_H
 #define UNWIND_SAMPLER_H
@@ -38,7 +38,7 @@ struct sampler_opts {
 	bool no_kernel_stack; /* user stacks only */
 	bool no_user_stack;
 	bool no_rescue; /* leave stacks cut that met a file without a table */
-	bool no_python; /* native frames only */
+	bool python;    /* functions of Python among the user frames: see above */
 };
 
 struct sampler_sample {
@@ -59,7 +59,7 @@ struct sampler_sample {
 	bool rescued;        /* unwound in user space, from a copy of the stack */
 	bool python;         /* has Python functions among the user frames */
 	bool python_new;     /* the first such sample of its process, or of a new program in it */
-	u64 ip;              /* the address that was hit; 0: not known */
+	u64 ip;              /* the innermost native user address; 0: not known */
 	char comm[UNWIND_COMM];
 };
 
@@ -75,8 +75,8 @@ struct sampler_stats {
 	u64 rescues_lost;
 	u64 kernel_cut;
 	u64 python_frames;
-	u64 python_unplaced;   /* stacks in which some Python functions found no place */
-	u64 python_unreadable; /* frames whose function could not be read any more */
+	u64 python_unplaced;        /* stacks in which some Python functions found no place */
+	u64 python_unreadable;      /* frames whose function could not be read any more */
 	u64 ends[UNWIND_END_COUNT]; /* user stacks by their end; rescued ones by their final end */
 	struct unwind_feed_stats feed;
 };

@@ -158,11 +158,20 @@ static void add_stack(struct pprof *w, u32 stack)
 	add_packed(w, 1);
 }
 
+/* Its weight is the number of samples: one value says both. */
+static bool is_plain(const struct profile *p, size_t event)
+{
+	const struct profile_event *ev = &p->events.items[event];
+
+	return ev->weight == ev->samples && streq(profile_str(p, ev->name), "samples");
+}
+
 static void add_values(struct pprof *w, const struct profile_sample *s)
 {
 	for (size_t i = 0; i < w->profile->events.len; i++) {
 		varint_write(&w->numbers, i == s->event ? s->count : 0);
-		varint_write(&w->numbers, i == s->event ? s->weight : 0);
+		if (!is_plain(w->profile, i))
+			varint_write(&w->numbers, i == s->event ? s->weight : 0);
 	}
 	add_packed(w, 2);
 }
@@ -227,7 +236,9 @@ static void add_types(struct pprof *w)
 		_cleanup_free_ char *samples = p->events.len == 1 ? xstrdup("samples")
 								  : xasprintf("%s_samples", name);
 
-		add_type(w, PROFILE_TYPE, samples, "count");
+		add_type(w, PROFILE_TYPE, is_plain(p, i) ? name : samples, "count");
+		if (is_plain(p, i))
+			continue;
 		/* two kinds of one name could not be told apart */
 		add_type(w, PROFILE_TYPE, streq(name, samples) ? "weight" : name, unit_of(p, i));
 	}
@@ -249,7 +260,10 @@ static void add_facts(struct pprof *w)
 	}
 	if (p->events.len)
 		wire_u64(w->out, PROFILE_DEFAULT_TYPE,
-			 string(w, streq(name, "samples") && p->events.len == 1 ? "weight" : name));
+			 string(w, streq(name, "samples") && p->events.len == 1 &&
+						   !is_plain(p, event)
+					   ? "weight"
+					   : name));
 	if (p->lost_samples) {
 		_cleanup_free_ char *lost = xasprintf("%llu samples lost",
 						      (unsigned long long)p->lost_samples);

@@ -6,18 +6,25 @@
 # after a moment; a privilege or mechanism that this machine lacks (status 3) is a skip.
 . "$(dirname "$0")/../lib/test.sh"
 need_root
+need_cmd pgrep
 
 cd "$TMP" || exit 1
 mkdir bin cache
 ln -s "$FATHOM" bin/fathom
 export PATH="$TMP/bin:$PATH" XDG_CACHE_HOME="$TMP/cache"
 
-# what examples may name: recordings, folded stacks, a core file, a running process
+# What examples may name: recordings, folded stacks, a makefile, a running process for 1234 and one
+# of its threads for 1235, a core file.
 run fathom record -q -d 1s -o fathom.data -- "$WORKLOADS/burn" --seconds 1 a=70 b=30
-cp fathom.data before.data
-cp fathom.data after.data
+for name in before after old new perf a b; do cp fathom.data "$name.data"; done
 fathom fold > out.folded 2> /dev/null
 cp out.folded stacks.folded
+printf 'all:\n\t@true\n' > Makefile
+spawn "$WORKLOADS/burn" --seconds 0 --threads 2 a=70 b=30
+sleep 0.3
+pid=$(pgrep -P "$spawned" -x burn || echo "$spawned")
+tid=$(find "/proc/$pid/task" -mindepth 1 -maxdepth 1 -printf '%f\n' | sort -n | tail -1)
+if command -v gcore > /dev/null; then gcore -o core "$pid" > /dev/null 2>&1 && mv "core.$pid" core; fi
 
 "$FATHOM" help --json > help.json
 python3 - > examples.txt << 'END'
@@ -29,11 +36,15 @@ END
 ok "commands have examples" test -s examples.txt
 
 while IFS=$'\t' read -r name line; do
-	case $line in
-	*'$'* | *PID* | *' | perf '* | perf*) ;;
+	case " $line " in
+	*' perf '*) command -v perf > /dev/null || { skip "$name: no perf for: $line" && continue; } ;;
+	*' core '*) [ -e core ] || { skip "$name: no gcore for: $line" && continue; } ;;
 	esac
-	rm -rf work && mkdir work && cp ./*.data ./*.folded work/ 2> /dev/null
-	(cd work && timeout -s INT -k 10 8 bash -c "$line" > ../example.out 2> ../example.err < /dev/null)
+	command=${line//1234/$pid}
+	command=${command//1235/$tid}
+	rm -rf work && mkdir work && cp ./*.data ./*.folded Makefile work/
+	[ -e core ] && ln core work/core
+	(cd work && timeout -s INT -k 10 8 bash -c "$command" > ../example.out 2> ../example.err < /dev/null)
 	status=$?
 	case $status in
 	0 | 124 | 130) pass "$name: $line" ;;

@@ -147,6 +147,9 @@ is "several events in one file" \
 	'cpu-clock faults cs '
 run "$FATHOM" record -e cpu-clock --call-graph dwarf -o d.data -- "$burn" --seconds 0.3 a=100
 like "perf unwinds our copies of stacks to main" "$(perf script -i d.data -F ip,sym 2>/dev/null)" ' main'
+run "$FATHOM" record --call-graph bogus -d 1s
+expect_status 2
+expect_err 'use auto, fp, dwarf'
 run "$FATHOM" record -e cpu-clock -b -d 100ms -o b.data
 expect_status 3
 expect_err 'no record of branches'

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck disable=SC2016
 # fathom trace against what is known to happen, and what it leaves behind.
 . "$(dirname "$0")/../lib/test.sh"
 need_root

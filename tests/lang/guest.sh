@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# shellcheck shell=sh disable=SC1091,SC2154
+# shellcheck shell=sh disable=SC1091,SC2154,SC2016
 #
 # Kernel functions, in a guest whose kernel has them.
 . /tests/lib.sh

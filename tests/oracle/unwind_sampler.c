@@ -165,7 +165,7 @@ static int run(double seconds, bool cold, bool frames, u64 hz, char **argv)
 	struct tally t = { 0 };
 	int gate[2];
 
-	if (sampler_new(&s, &(struct sampler_opts){ .events = EVENTS }, &e)) {
+	if (sampler_new(&s, &(struct sampler_opts){ .events = EVENTS, .python = true }, &e)) {
 		fprintf(stderr, "%s\n", e.what);
 		return 3;
 	}
@@ -209,7 +209,8 @@ int main(int argc, char **argv)
 			hz = strtoull(argv[++i], NULL, 10);
 	}
 	if (argc - i < 2) {
-		fprintf(stderr, "usage: unwind_sampler [--cold] [--frames] [-F HZ] SECONDS program...\n");
+		fprintf(stderr,
+			"usage: unwind_sampler [--cold] [--frames] [-F HZ] SECONDS program...\n");
 		return 2;
 	}
 	return run(strtod(argv[i], NULL), cold, frames, hz, argv + i + 1);

@@ -130,6 +130,33 @@ TEST(code_without_cfi_steps_by_frame_pointer)
 	CHECK_EQ(w->f.fp_steps, 2);
 }
 
+/* HotSpot's interpreter keeps where its caller's stack was, besides a frame pointer. */
+TEST(the_callers_stack_pointer_is_in_the_frame)
+{
+	struct world *w = world(0x1100);
+
+	w->rules[1] = (struct unwind_rule){
+		.cfa = UNWIND_CFA_BP_DEREF, .cfa_off = -8, .bp = UNWIND_BP_BP, .ra = UNWIND_RA_FP
+	};
+	w->rules[2] = sp_rule(16);
+	w->source.regs[UNWIND_REG_BP] = STACK + 32;
+	w->stack[3] = STACK + 80; /* not STACK + 48, where the frame ends */
+	w->stack[4] = 0;
+	w->stack[5] = 0x2200;
+	w->stack[11] = 0xf300;
+	unwind_user(&w->source, &w->f);
+	CHECK_EQ(w->f.end, UNWIND_END_ROOT);
+	CHECK_EQ(w->f.n, 3);
+	CHECK_EQ(w->ip[2], 0xf300);
+	/* a frame that is not made yet: the frame pointer alone */
+	w->stack[3] = 0x5555;
+	w->stack[7] = 0xf300;
+	unwind_user(&w->source, &w->f);
+	CHECK_EQ(w->f.end, UNWIND_END_ROOT);
+	CHECK_EQ(w->f.n, 3);
+	CHECK_EQ(w->f.fp_steps, 1);
+}
+
 TEST(no_cfi_and_rbp_zero_is_the_beginning)
 {
 	struct world *w = world(0x1100);

@@ -11,7 +11,7 @@ workloads=/workloads
 run fathom offcpu --folded -- "$workloads/block" pipe --count 10
 expect_status 0
 like "offcpu: the read path up to the thread's start" "$out" \
-	'^reader;.*start_thread;blocker_main;wait_for_data;.*pipe_read;.*schedule'
+	'^reader;[^;]+;[^;]+;blocker_main;wait_for_data;.*pipe_read;.*schedule'
 us=$(printf '%s\n' "$out" | grep '^reader;.*wait_for_data' | awk '{ n += $NF } END { print n + 0 }')
 ok "offcpu: 10 x 50 ms are blocked, within a third ($us us)" \
 	[ "$us" -gt 330000 ] && [ "$us" -lt 700000 ]

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Rules for code that a process made at run time, whoever knows them. */
+#ifndef UNWIND_CODE_H
+#define UNWIND_CODE_H
+
+#include "base/vec.h"
+#include "bpf/unwind_abi.h"
+
+/* The rule from this address on: END with aux 1 where a frame pointer is kept, with 0 outside. */
+struct code_row {
+	u64 address;
+	struct unwind_rule rule;
+};
+
+struct code_rows {
+	u64 start; /* of what may ever be code of this kind */
+	u64 end;
+	VEC(struct code_row) rows, old_rows; /* by address; as they were before */
+};
+
+static inline void code_rows_release(struct code_rows *c)
+{
+	vec_release(&c->rows);
+	vec_release(&c->old_rows);
+}
+
+/* Adds a row behind the others; what changes nothing is left out. */
+void code_rows_add(struct code_rows *c, u64 address, const struct unwind_rule *rule);
+
+/* A frame of @bytes, the caller's rbp just below the return address if there is room for it. */
+static inline struct unwind_rule code_frame(u32 bytes)
+{
+	struct unwind_rule r = { .cfa = UNWIND_CFA_SP, .cfa_off = (s32)bytes };
+
+	r.bx_off = UNWIND_BX_LOST;
+	if (bytes >= 16) {
+		r.bp = UNWIND_BP_CFA;
+		r.bp_off = -16;
+	}
+	return r;
+}
+
+#endif

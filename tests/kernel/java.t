@@ -1,0 +1,143 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Stacks of java: compiled code has neither frame information nor, by default, frame pointers.
+# shellcheck source=tests/lib/test.sh
+. "$(dirname "$0")/../lib/test.sh"
+
+need_root
+need_cmd javac
+sampler=$TOP/build/oracle/unwind_sampler
+need_file "$sampler" "$WORKLOADS/burn"
+if ! "$sampler" 0.2 "$WORKLOADS/burn" --seconds 0.1 a=100 >"$TMP/try" 2>&1; then
+	plan_skip "the sampler does not load here: $(tail -n 1 "$TMP/try")"
+fi
+
+cat >"$TMP/Work.java" <<'END'
+import java.util.*;
+
+public class Work {
+	interface Shape { double area(int n); }
+	static class A implements Shape { public double area(int n) { return mix(n); } }
+	static class B implements Shape { public double area(int n) { return mix(n) * 2; } }
+	static class C implements Shape { public double area(int n) { return deep(n % 12, n); } }
+
+	static double mix(int n) {
+		double x = n;
+		for (int i = 0; i < 40; i++)
+			x = x * 1.0001 + Math.sin(x);
+		return x;
+	}
+
+	static double deep(int d, int n) { return d == 0 ? mix(n) : deep(d - 1, n) + 1; }
+
+	static String text(int n) {
+		StringBuilder b = new StringBuilder();
+		for (int i = 0; i < 50; i++)
+			b.append(n * i).append(',');
+		return b.toString();
+	}
+
+	static void work() {
+		Shape[] shapes = { new A(), new B(), new C() };
+		Map<String, Double> m = new HashMap<>();
+		double t = 0;
+		for (int i = 0; i < 2000; i++)
+			t += shapes[i % 3].area(i);
+		for (int i = 0; i < 200; i++)
+			m.put(text(i), t);
+		List<String> l = new ArrayList<>(m.keySet());
+		Collections.sort(l, (a, b) -> b.compareTo(a));
+		if (l.hashCode() == 42)
+			System.out.println(t);
+	}
+
+	public static void main(String[] args) {
+		for (;;)
+			work();
+	}
+}
+END
+javac -d "$TMP" "$TMP/Work.java" 2>"$err_file" || plan_skip "javac failed: $(cat "$err_file")"
+
+# reach NAME LEAST PROGRAM ARGS...: of 1000 stacks, at least so many are complete
+reach() {
+	local name=$1 least=$2 result user root
+	shift 2
+	result=$("$sampler" 5 "$@" -cp "$TMP" Work 2>"$err_file")
+	read -r _ user root _ <<<"$(tail -n 1 <<<"$result")"
+	diag "$name: ${root:-0} of ${user:-0} complete; $(grep '^#' <<<"$result" | tr '\n' ' ')"
+	if [ "${user:-0}" -lt 100 ]; then
+		fail "$name: stacks are complete" "only ${user:-0} samples: $(cat "$err_file")"
+		return
+	fi
+	ok "$name: at least $least of 1000 stacks are complete" \
+		test $((root * 1000)) -ge $((user * least))
+}
+
+# Each machine once, whatever names it goes by.
+declare -A seen
+for java in "$(command -v java)" /usr/lib/jvm/*/bin/java; do
+	[ -x "$java" ] || continue
+	real=$(readlink -f "$java")
+	[ -z "${seen[$real]:-}" ] || continue
+	seen[$real]=1
+	name=$("$java" -version 2>&1 | sed -n '1s/.* version "\([^"]*\)".*/java \1/p')
+	reach "$name" 970 "$java"
+	reach "$name with frame pointers" 990 "$java" -XX:+PreserveFramePointer
+	reach "$name, interpreted" 985 "$java" -Xint
+done
+
+# The frames themselves, by the names that the machine gives them.
+java=$(command -v java)
+if ! command -v jcmd >/dev/null; then
+	skip 'no jcmd'
+	done_testing
+fi
+spawn "$sampler" --frames 9 "$java" -cp "$TMP" Work >"$TMP/frames" 2>"$err_file"
+sleep 6
+pid=$(pgrep -n -f -- "-cp $TMP Work")
+if jcmd "$pid" Compiler.perfmap >/dev/null 2>&1 && [ -s "/tmp/perf-$pid.map" ]; then
+	mv "/tmp/perf-$pid.map" "$TMP/map"
+	wait "$spawned"
+	result=$(perl - "$TMP/map" "$TMP/frames" <<'END'
+my (@map, @stacks);
+open my $m, '<', $ARGV[0] or die;
+while (<$m>) {
+	push @map, [ hex $1, hex($1) + hex $2, $3 ] if /^(?:0x)?([0-9a-f]+) (?:0x)?([0-9a-f]+) (.*)/;
+}
+@map = sort { $a->[0] <=> $b->[0] } @map;
+open my $f, '<', $ARGV[1] or die;
+while (<$f>) {
+	chomp;
+	if (/^=/) { push @stacks, [] } elsif (/^[0-9a-f]+$/) { push @{ $stacks[-1] }, hex }
+}
+sub name {
+	my ($lo, $hi) = (0, scalar @map);
+	while ($lo < $hi) {
+		my $mid = int(($lo + $hi) / 2);
+		if ($_[0] < $map[$mid][0]) { $hi = $mid }
+		elsif ($_[0] >= $map[$mid][1]) { $lo = $mid + 1 }
+		else { return $map[$mid][2] }
+	}
+	return '';
+}
+my ($all, $right) = (0, 0);
+# what was compiled early is gone from the map by now
+for my $stack (@stacks[@stacks / 2 .. $#stacks]) {
+	my $names = join ' < ', grep { $_ ne '' } map { name($_ - 1) } @$stack;
+	next if $names !~ /Work[.\$]/;
+	$all++;
+	$right++ if $names =~ /void Work\.work\(\)( < Interpreter| < void Work\.main\S*)* < StubRoutines/;
+}
+print "$all $right\n";
+END
+	)
+	read -r all right <<<"$result"
+	diag "$right of $all stacks lead from a compiled function through work() to the start"
+	ok 'compiled frames: the callers are right' \
+		test "${all:-0}" -gt 50 -a $((${right:-0} * 100)) -ge $((${all:-1} * 98))
+else
+	skip 'jcmd Compiler.perfmap does not work here'
+fi
+done_testing

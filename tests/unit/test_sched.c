@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Waits and scheduler events whose answers can be worked out by hand. */
+#include "analysis/offcpu.h"
+#include "analysis/offcpu_names.h"
+#include "analysis/sched.h"
+#include "analysis/threads.h"
+#include "unit/harness.h"
+
+/* --- scheduler events ------------------------------------------------------------------------- */
+
+static struct sched_event switch_at(u64 time, u32 cpu, u32 prev, u64 state, u32 next)
+{
+	return (struct sched_event){ .type = SCHED_SWITCH,
+				     .time = time,
+				     .cpu = cpu,
+				     .tid = prev,
+				     .prev = prev,
+				     .next = next,
+				     .state = state };
+}
+
+static struct sched_event wake_at(u64 time, u32 waker, u32 wakee)
+{
+	return (struct sched_event){
+		.type = SCHED_WAKEUP, .time = time, .tid = waker, .next = wakee
+	};
+}
+
+static const struct table *table_of(const struct result *r, const char *name)
+{
+	for (size_t i = 0; i < r->sections.len; i++) {
+		if (r->sections.items[i].type == SECTION_TABLE &&
+		    streq(r->sections.items[i].table->name, name))
+			return r->sections.items[i].table;
+	}
+	return NULL;
+}
+
+static const struct row *row_of(const struct table *t, u32 column, u64 value)
+{
+	for (size_t i = 0; t && i < t->rows.len; i++) {
+		if (t->rows.items[i].cells[column].u == value)
+			return &t->rows.items[i];
+	}
+	return NULL;
+}
+
+TEST(sched_state_letters)
+{
+	CHECK(sched_state_char(0) == 'R');
+	CHECK(sched_state_char(0x100) == 'R');
+	CHECK(sched_state_char(1) == 'S');
+	CHECK(sched_state_char(2) == 'D');
+	CHECK(sched_state_char(0x80) == 'I');
+}
+
+TEST(sched_latency_counts_from_wake_and_preemption)
+{
+	struct sched_names names = { 0 };
+	_cleanup_result_ struct result r;
+	struct sched_latency *l;
+	const struct sched_event events[] = {
+		switch_at(100, 0, 10, 1, 20), /* 10 sleeps */
+		wake_at(300, 20, 10),
+		switch_at(350, 0, 20, 0, 10), /* delay of 10: 50; 20 wants to go on */
+		switch_at(500, 0, 10, 1, 20), /* delay of 20: 150 */
+		wake_at(510, 20, 20),         /* running: means nothing */
+		wake_at(600, 20, 10),
+		wake_at(620, 20, 10),         /* woken already */
+		switch_at(700, 0, 20, 1, 10), /* delay of 10: 100 */
+	};
+	const struct row *row;
+
+	names.has[SCHED_WAKEUP] = true;
+	names.first = 100;
+	names.last = 700;
+	l = sched_latency_new(&names, NULL);
+	for (size_t i = 0; i < ARRAY_SIZE(events); i++)
+		sched_latency_event(l, &events[i]);
+	result_init(&r, "sched");
+	CHECK(sched_latency_result(l, NULL, false, 0, &r, NULL) == 0);
+	row = row_of(table_of(&r, "tasks"), 1, 10);
+	CHECK(row && row->cells[4].u == 2);
+	CHECK(row && row->cells[6].u == 100 && row->cells[9].u == 150);
+	row = row_of(table_of(&r, "tasks"), 1, 20);
+	/* its first turn began with the recording: no delay */
+	CHECK(row && row->cells[4].u == 2 && row->cells[6].u == 150);
+	sched_latency_free(l);
+	sched_names_release(&names);
+}
+
+TEST(sched_latency_knows_its_sort_keys)
+{
+	struct sched_names names = { 0 };
+	_cleanup_result_ struct result r;
+	_cleanup_err_ struct err e = ERR_INIT;
+	struct sched_latency *l = sched_latency_new(&names, NULL);
+
+	result_init(&r, "sched");
+	CHECK(sched_latency_result(l, "max,comm", true, 0, &r, &e) == 0);
+	CHECK(sched_latency_result(l, "max,colour", true, 0, &r, &e) == -EINVAL);
+	CHECK(e.what && strstr(e.what, "colour"));
+	sched_latency_free(l);
+	sched_names_release(&names);
+}
+
+struct turns {
+	struct sched_turn items[16];
+	size_t n;
+};
+
+static int on_turn(void *ctx, const struct sched_turn *t)
+{
+	struct turns *all = ctx;
+
+	if (all->n < ARRAY_SIZE(all->items))
+		all->items[all->n++] = *t;
+	return 0;
+}
+
+TEST(sched_timehist_measures_each_turn)
+{
+	struct sched_names names = { 0 };
+	struct turns all = { 0 };
+	struct sched_timehist *t = sched_timehist_new(&names, NULL, false, on_turn, NULL, &all);
+	const struct sched_event events[] = {
+		switch_at(1000, 0, 10, 2, 20), wake_at(1400, 20, 10),
+		switch_at(1500, 0, 20, 0, 10), switch_at(1900, 0, 10, 1, 0),
+		switch_at(2500, 0, 30, 1, 10), /* 30 came unseen: a gap */
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(events); i++)
+		sched_timehist_event(t, &events[i]);
+	CHECK(all.n == 4);
+	CHECK(all.items[1].tid == 20 && all.items[1].run == 500);
+	CHECK(all.items[2].tid == 10 && all.items[2].run == 400);
+	CHECK(all.items[2].delay == 100 && all.items[2].wait == 500);
+	CHECK(all.items[2].iowait == 500 && all.items[2].sleep == 0);
+	CHECK(!all.items[2].gap && all.items[3].gap);
+	sched_timehist_free(t);
+	sched_names_release(&names);
+}
+
+TEST(sched_map_draws_nothing_unknown)
+{
+	struct sched_names names = { .first = 100, .last = 500, .cpus = 1 };
+	struct sched_map *m = sched_map_new(&names, NULL);
+	const struct sched_event events[] = {
+		switch_at(100, 0, 10, 0, 20), switch_at(200, 0, 20, 1, 0),
+		switch_at(400, 0, 30, 1, 10), /* when 30 came is not known */
+	};
+	_cleanup_buf_ struct buf text = BUF_INIT;
+	u32 runs = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(events); i++)
+		sched_map_event(m, &events[i]);
+	sched_map_finish(m);
+	vec_each(s, &m->stretches) {
+		CHECK(s->tid != 30);
+		if (s->waiting)
+			CHECK(s->tid == 10 && s->begin == 100 && s->end == 400);
+		runs += !s->waiting;
+	}
+	CHECK(runs == 2);
+	sched_map_text(m, &text);
+	CHECK(strstr(buf_str(&text), "A0 => :20:20") != NULL);
+	buf_reset(&text);
+	sched_map_svg(m, false, &text);
+	CHECK(strstr(buf_str(&text), "</svg>") != NULL);
+	sched_map_free(m);
+	sched_names_release(&names);
+}
+
+/* --- waits ------------------------------------------------------------------------------------ */
+
+static u32 frame_named(struct profile *p, const char *name, enum frame_kind kind)
+{
+	struct frame f = { .name = profile_string(p, name), .kind = kind };
+
+	return profile_get_frame(p, &f);
+}
+
+/* "main;read;vfs_read": names that begin with 'k' are the kernel's, without the letter. */
+static u32 stack_of(struct profile *p, const char *text)
+{
+	_cleanup_free_ char *copy = xstrdup(text);
+	char *save = NULL;
+	u32 stack = 0;
+
+	for (char *w = strtok_r(copy, ";", &save); w; w = strtok_r(NULL, ";", &save)) {
+		bool kernel = w[0] == 'k';
+
+		stack = profile_get_stack(
+			p, stack, frame_named(p, w + kernel, kernel ? FRAME_KERNEL : FRAME_USER));
+	}
+	return stack;
+}
+
+static struct wait wait_in(struct profile *p, const char *comm, const char *stack, u64 blocked)
+{
+	return (struct wait){
+		.thread = profile_get_thread(p, 1, 1, profile_string(p, comm), 0),
+		.stack = stack_of(p, stack),
+		.state = 1,
+		.syscall = -1,
+		.blocked = blocked,
+		.count = 1,
+	};
+}
+
+TEST(wait_kinds)
+{
+	static const struct {
+		const char *stack;
+		enum thread_state kind;
+	} cases[] = {
+		{ "main;read;kdo_syscall_64;kvfs_read;kanon_pipe_read;kschedule", STATE_PIPE },
+		{ "main;kdo_futex;kfutex_wait;kschedule", STATE_LOCK },
+		{ "main;khrtimer_nanosleep;kdo_nanosleep;kschedule", STATE_SLEEP },
+		{ "main;kdo_epoll_wait;kep_poll;kschedule", STATE_POLL },
+		{ "main;kext4_sync_file;kjbd2_log_wait_commit;kschedule", STATE_DISK },
+		{ "main;ktcp_recvmsg;ksk_wait_data;kschedule", STATE_NETWORK },
+		{ "main;kkernel_wait4;kdo_wait;kschedule", STATE_CHILD },
+		{ "main;kasm_exc_page_fault;kfilemap_fault;kio_schedule", STATE_FAULT },
+		{ "kret_from_fork;kkthread;kworker_thread;kschedule", STATE_IDLE },
+		{ "main;knobody_knows;kschedule", STATE_OTHER },
+	};
+	struct profile p;
+
+	profile_init(&p);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct wait w = wait_in(&p, "x", cases[i].stack, 1);
+
+		CHECK(wait_kind(&p, &w) == cases[i].kind);
+	}
+	profile_release(&p);
+}
+
+TEST(wait_state_letters)
+{
+	CHECK(streq(wait_state_name(0, OFFCPU_PREEMPTED), "R+"));
+	CHECK(streq(wait_state_name(0, 0), "R"));
+	CHECK(streq(wait_state_name(0x402, 0), "I"));
+	CHECK(streq(wait_state_name(0x102, 0), "D"));
+	CHECK(streq(wait_state_name(1, 0), "S"));
+}
+
+TEST(folded_off_wake_and_chain)
+{
+	struct profile p;
+	wait_list waits = { 0 };
+	struct wait w;
+	_cleanup_buf_ struct buf out = BUF_INIT;
+
+	profile_init(&p);
+	w = wait_in(&p, "reader", "main;read;kschedule", 5000000);
+	w.n_links = 2;
+	w.links[0] = (struct wait_link){ .stack = stack_of(&p, "main;write;kwake"),
+					 .sleep_stack = stack_of(&p, "main;nap;kschedule"),
+					 .comm = profile_string(&p, "writer") };
+	w.links[1] = (struct wait_link){ .stack = stack_of(&p, "khrtimer_wakeup"),
+					 .kind = OFFCPU_WAKER_IRQ,
+					 .comm = profile_string(&p, "[timer]") };
+	vec_push(&waits, w);
+	waits_to_folded(&p, &waits, OFFCPU_VIEW_SLEEPER, false, &out);
+	CHECK(streq(buf_str(&out), "reader;main;read;schedule 5000\n"));
+	buf_reset(&out);
+	waits_to_folded(&p, &waits, OFFCPU_VIEW_BOTH, false, &out);
+	CHECK(streq(buf_str(&out), "reader;main;read;schedule;--;wake;write;main;writer 5000\n"));
+	buf_reset(&out);
+	waits_to_folded(&p, &waits, OFFCPU_VIEW_WAKER, false, &out);
+	CHECK(streq(buf_str(&out), "writer;main;write;wake;reader 5000\n"));
+	buf_reset(&out);
+	waits_to_folded(&p, &waits, OFFCPU_VIEW_CHAIN, false, &out);
+	CHECK(streq(buf_str(&out), "reader;main;read;schedule;--;wake;write;main;writer;--;"
+				   "schedule;nap;main;--;hrtimer_wakeup;[timer] 5000\n"));
+	CHECK(streq(wait_irq_name(&p, w.links[1].stack, OFFCPU_WAKER_IRQ), "[timer]"));
+	CHECK(streq(wait_irq_name(&p, w.stack, OFFCPU_WAKER_SOFTIRQ), "[softirq]"));
+	vec_release(&waits);
+	profile_release(&p);
+}
+
+TEST(folded_sums_equal_lines)
+{
+	struct profile p;
+	wait_list waits = { 0 };
+	_cleanup_buf_ struct buf out = BUF_INIT;
+
+	profile_init(&p);
+	vec_push(&waits, wait_in(&p, "b", "main;x", 1500000));
+	vec_push(&waits, wait_in(&p, "a", "main;x;y", 2000000));
+	vec_push(&waits, wait_in(&p, "b", "main;x", 500000));
+	vec_push(&waits, wait_in(&p, "c", "main", 10)); /* less than a microsecond */
+	waits_to_folded(&p, &waits, OFFCPU_VIEW_SLEEPER, false, &out);
+	CHECK(streq(buf_str(&out), "a;main;x;y 2000\nb;main;x 2000\n"));
+	waits_to_profile(&p, &waits, OFFCPU_VIEW_SLEEPER);
+	CHECK(p.events.items[profile_get_event(&p, OFFCPU_EVENT)].weight == 4000010);
+	vec_release(&waits);
+	profile_release(&p);
+}
+
+/* --- accounts --------------------------------------------------------------------------------- */
+
+static u64 account_sum(const struct thread_account *a)
+{
+	u64 sum = 0;
+
+	for (int i = 0; i < STATE_COUNT; i++)
+		sum += a->ns[i];
+	return sum;
+}
+
+TEST(accounts_sum_to_wall_time)
+{
+	struct profile p;
+	wait_list waits = { 0 };
+	account_list accounts = { 0 };
+	const struct offcpu_thread threads[] = {
+		{ .pid = 1,
+		  .tid = 1,
+		  .oncpu = 300,
+		  .blocked = 600,
+		  .runq = 100,
+		  .utime = 1,
+		  .stime = 2,
+		  .comm = "one" },
+		/* rows beyond the account: scaled down to it */
+		{ .pid = 1, .tid = 2, .oncpu = 10, .blocked = 90, .comm = "two" },
+	};
+
+	profile_init(&p);
+	vec_push(&waits, wait_in(&p, "one", "main;kfutex_wait", 400));
+	vec_push(&waits, wait_in(&p, "two", "main;kdo_nanosleep", 180));
+	vec_last(&waits)->thread = profile_get_thread(&p, 1, 2, profile_string(&p, "two"), 0);
+	accounts_build(&p, threads, ARRAY_SIZE(threads), &waits, &accounts);
+	CHECK(accounts.len == 2);
+	CHECK(accounts.items[0].wall == 1000 && account_sum(&accounts.items[0]) == 1000);
+	CHECK(accounts.items[0].ns[STATE_LOCK] == 400);
+	CHECK(accounts.items[0].ns[STATE_OTHER] == 200);
+	CHECK(accounts.items[0].ns[STATE_USER] == 100 && accounts.items[0].ns[STATE_KERNEL] == 200);
+	CHECK(accounts.items[1].ns[STATE_SLEEP] == 90);
+	CHECK(account_sum(&accounts.items[1]) == accounts.items[1].wall);
+	accounts_group(&accounts, BY_PROCESS);
+	CHECK(accounts.len == 1 && accounts.items[0].n == 2 && accounts.items[0].wall == 1100);
+	vec_release(&accounts);
+	vec_release(&waits);
+	profile_release(&p);
+}
