@@ -15,10 +15,10 @@ struct maker {
 	struct callgraph *graph;
 	struct profile *profile;
 	const struct callgraph_opts *opts;
-	u32 *shown;            /* frame -> frame that stands for it */
+	u32 *shown;             /* frame -> frame that stands for it */
 	struct weighed *frames; /* by frame */
 	size_t n_frames;
-	u8 *focus;      /* by frame: 1 matches, 2 does not */
+	u8 *focus;       /* by frame: 1 matches, 2 does not */
 	struct map arcs; /* from << 32 | to -> index + 1 */
 	VEC(u32) stamps; /* by arc */
 	VEC(u64) direct; /* by arc: weight of calls without anything between */
@@ -324,12 +324,14 @@ void callgraph_report(const struct callgraph *g, u32 max_lines, struct result *r
 	result_fact(ret, "hidden_nodes", NULL, value_u(VALUE_COUNT, g->hidden_nodes));
 	result_fact(ret, "hidden_arcs", NULL, value_u(VALUE_COUNT, g->hidden_arcs));
 	if (g->hidden_nodes || g->hidden_arcs)
-		result_note(ret, NOTE_INFO, "--min-node, --min-arc and --nodes say what is",
-			    "left out: %llu functions, which ran %.2f%% of the time, and %llu calls",
-			    (unsigned long long)g->hidden_nodes,
-			    callgraph_share(g, g->hidden_self),
-			    (unsigned long long)g->hidden_arcs);
+		result_note(
+			ret, NOTE_INFO, "--min-node, --min-arc and --nodes say what is",
+			"left out: %llu functions, which ran %.2f%% of the time, and %llu calls",
+			(unsigned long long)g->hidden_nodes, callgraph_share(g, g->hidden_self),
+			(unsigned long long)g->hidden_arcs);
 	if (max_lines && (g->nodes.len > max_lines || g->arcs.len > max_lines))
-		result_note(ret, NOTE_INFO, "--lines 0 shows all", "%zu functions and %zu calls in "
-			    "all", g->nodes.len, g->arcs.len);
+		result_note(ret, NOTE_INFO, "--lines 0 shows all",
+			    "%zu functions and %zu calls in "
+			    "all",
+			    g->nodes.len, g->arcs.len);
 }

@@ -17,10 +17,10 @@ enum { CALLGRAPH_NODES_MOST = 2000 };
 
 struct callgraph_opts {
 	u16 event;
-	bool by_module;   /* a node is a module instead of a function */
-	double min_node;  /* share (0..1) of the whole that a node has at least */
-	double min_arc;   /* likewise an arc */
-	u32 max_nodes;    /* the heaviest; 0: CALLGRAPH_NODES_MOST */
+	bool by_module;    /* a node is a module instead of a function */
+	double min_node;   /* share (0..1) of the whole that a node has at least */
+	double min_arc;    /* likewise an arc */
+	u32 max_nodes;     /* the heaviest; 0: CALLGRAPH_NODES_MOST */
 	const char *focus; /* only stacks with a function that matches this glob; NULL: all */
 };
 

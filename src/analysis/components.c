@@ -42,9 +42,8 @@ static bool need_component(struct taxonomy *t, const char *name, u32 *ret)
 	if (t->components.len == COMPONENTS_MOST)
 		return false;
 	*ret = (u32)t->components.len;
-	vec_push(&t->components,
-		 (struct component){ arena_strdup(&t->arena, name),
-				     palette[*ret % ARRAY_SIZE(palette)], "" });
+	vec_push(&t->components, (struct component){ arena_strdup(&t->arena, name),
+						     palette[*ret % ARRAY_SIZE(palette)], "" });
 	return true;
 }
 

@@ -40,8 +40,8 @@ struct rule {
 struct taxonomy {
 	struct arena arena;
 	VEC(struct component) components;
-	struct intern names;                     /* of exact rules */
-	struct map exact;                        /* where << 32 | name -> component + 1 */
+	struct intern names;                      /* of exact rules */
+	struct map exact;                         /* where << 32 | name -> component + 1 */
 	VEC(struct rule) rules[RULE_WHERE_COUNT]; /* patterns */
 };
 
@@ -65,7 +65,7 @@ struct breakdown {
 	u64 weight[COMPONENTS_MOST + 1]; /* the last is of what no rule is about */
 	u64 samples[COMPONENTS_MOST + 1];
 	u64 total, total_samples;
-	u64 kernel, kernel_unmapped; /* samples that were taken in the kernel */
+	u64 kernel, kernel_unmapped;          /* samples that were taken in the kernel */
 	VEC(struct breakdown_symbol) symbols; /* heaviest first */
 };
 

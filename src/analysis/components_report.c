@@ -74,26 +74,25 @@ static void components_table(const struct taxonomy *t, const struct breakdown *s
 		vec_push(&columns,
 			 (struct column){ side_key(n, i), n == 1 ? "SHARE" : sides[i].title,
 					  VALUE_PERCENT, 0 });
-	vec_push(&columns, (struct column){ "samples", "SAMPLES", VALUE_COUNT,
-					    n == 1 ? 0 : COLUMN_HIDDEN });
+	vec_push(&columns,
+		 (struct column){ "samples", "SAMPLES", VALUE_COUNT, n == 1 ? 0 : COLUMN_HIDDEN });
 	vec_push(&columns, (struct column){ "top", "HEAVIEST", VALUE_TEXT, COLUMN_FILL });
 	table = result_table(ret, "components", NULL, columns.items, columns.len);
 	for (size_t i = 0; i < n; i++)
 		free((char *)(uintptr_t)columns.items[2 + i].key);
 	vec_release(&columns);
-	each_component(c, t)
-		add_row(t, sides, n, c, ret, table);
+	each_component(c, t) add_row(t, sides, n, c, ret, table);
 }
 
 /* --- bars ----------------------------------------------------------------------------------- */
 
-static void add_bar(const struct taxonomy *t, const struct breakdown *b, u32 width,
-		    struct buf *out)
+static void add_bar(const struct taxonomy *t, const struct breakdown *b, u32 width, struct buf *out)
 {
 	double sum = 0;
 	size_t done = 0;
 
-	each_component(c, t) {
+	each_component(c, t)
+	{
 		size_t end;
 
 		sum += breakdown_share(b, c) / 100;
@@ -157,15 +156,16 @@ static size_t symbol_rows(const struct taxonomy *t, const struct breakdown *b, u
 static void symbols_table(const struct taxonomy *t, const struct breakdown *sides, size_t n,
 			  const struct components_opts *opts, struct result *ret)
 {
-	struct table *table = result_table(ret, "symbols", "symbols", symbol_columns,
-					   ARRAY_SIZE(symbol_columns));
+	struct table *table =
+		result_table(ret, "symbols", "symbols", symbol_columns, ARRAY_SIZE(symbol_columns));
 	size_t hidden = 0;
 
 	for (size_t i = 0; i < n; i++)
 		hidden += symbol_rows(t, &sides[i], COMPONENT_UNMAPPED + 1, opts->max_lines, ret,
 				      table);
 	if (hidden)
-		result_note(ret, NOTE_INFO, "--all shows them", "%zu symbols are not shown", hidden);
+		result_note(ret, NOTE_INFO, "--all shows them", "%zu symbols are not shown",
+			    hidden);
 }
 
 static void unmapped_table(const struct taxonomy *t, const struct breakdown *sides, size_t n,
@@ -196,8 +196,8 @@ void components_report(const struct taxonomy *t, const struct breakdown *sides, 
 
 		unmapped |= b->weight[COMPONENT_UNMAPPED] != 0;
 		if (b->kernel)
-			covered = MIN(covered, 100 - 100 * (double)b->kernel_unmapped /
-							     (double)b->kernel);
+			covered = MIN(covered,
+				      100 - 100 * (double)b->kernel_unmapped / (double)b->kernel);
 	}
 	result_fact(ret, "kernel_covered", "kernel time with a component",
 		    value_d(VALUE_PERCENT, covered));

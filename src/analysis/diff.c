@@ -108,9 +108,9 @@ static void make_comparable(struct diff *d, struct profile *p, const struct diff
 	bool fine = largest < FINE_BELOW && !streq(profile_str(p, after->unit), "ns");
 	double unit = fine ? FINE_SCALE : 1;
 
-	d->factor = opts->absolute || d->before.weight <= 0 ? 1 : d->after.weight / d->before.weight;
-	rescale(p, d->before.event,
-		d->factor * unit / (double)flame_scale(p, d->before.event));
+	d->factor =
+		opts->absolute || d->before.weight <= 0 ? 1 : d->after.weight / d->before.weight;
+	rescale(p, d->before.event, d->factor * unit / (double)flame_scale(p, d->before.event));
 	rescale(p, d->after.event, unit / (double)flame_scale(p, d->after.event));
 	if (fine)
 		after->unit = profile_string(p, "millionths");
@@ -120,9 +120,10 @@ static void make_comparable(struct diff *d, struct profile *p, const struct diff
 	before->name = profile_string(p, "before");
 	after->name = profile_string(p, "after");
 	/* as they are: twice the samples are twice the work */
-	d->exposure = opts->absolute ? 0.5
-				     : (double)d->after.samples /
-					       (double)MAX(d->after.samples + d->before.samples, 1ull);
+	d->exposure = opts->absolute
+			      ? 0.5
+			      : (double)d->after.samples /
+					(double)MAX(d->after.samples + d->before.samples, 1ull);
 }
 
 static void swap_sides(struct diff *d)

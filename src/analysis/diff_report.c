@@ -176,8 +176,10 @@ static void note_hidden(const struct comparison *c, struct result *ret, const ch
 	size_t hidden = c->lines.len - lines_shown(c);
 
 	if (hidden)
-		result_note(ret, NOTE_INFO, "--all shows them", "%zu %s that changed less are not "
-			    "shown", hidden, what);
+		result_note(ret, NOTE_INFO, "--all shows them",
+			    "%zu %s that changed less are not "
+			    "shown",
+			    hidden, what);
 }
 
 /* "x3.2", "-75%": growth in parts of what there was. */
@@ -185,8 +187,8 @@ static struct value relative_value(const struct pair *p)
 {
 	if (!p->weight[0])
 		return (struct value){ 0 };
-	return value_d(VALUE_PERCENT, 100 * ((double)p->weight[1] - (double)p->weight[0]) /
-					      (double)p->weight[0]);
+	return value_d(VALUE_PERCENT,
+		       100 * ((double)p->weight[1] - (double)p->weight[0]) / (double)p->weight[0]);
 }
 
 /* --- functions ------------------------------------------------------------------------------ */

@@ -116,8 +116,8 @@ static u64 sum_vanished(const struct calltree *t)
 
 struct strip {
 	struct flame *flame;
-	u32 *copies;   /* node -> its copy below the strip's root */
-	u32 first;     /* node added */
+	u32 *copies; /* node -> its copy below the strip's root */
+	u32 first;   /* node added */
 };
 
 static u32 add_copy(struct strip *s, u32 parent, u32 frame, u32 name)
@@ -266,8 +266,9 @@ int flame_init(struct flame *f, struct profile *p, const struct flame_opts *opts
 		make_strip(f);
 	f->total = f->whole + (f->strip ? (double)f->tree.nodes.items[f->strip].total : 0);
 	if (f->tree.base && !f->exposure)
-		f->exposure = (double)f->tree.nodes.items[0].count /
-			      (double)MAX(f->tree.nodes.items[0].count + f->tree.base_count[0], 1ull);
+		f->exposure =
+			(double)f->tree.nodes.items[0].count /
+			(double)MAX(f->tree.nodes.items[0].count + f->tree.base_count[0], 1ull);
 	l.min_weight = opts->min_share * f->total;
 	place_boxes(&l);
 	return 0;
@@ -468,7 +469,8 @@ void flame_subtitle(const struct flame *f, struct buf *out)
 	if (f->ratio) {
 		buf_addstr(out, ", ");
 		flame_ratio_name(f, out);
-		buf_addf(out, " %.2f overall", (double)f->tree.base[0] / (double)MAX(root->total, 1ull));
+		buf_addf(out, " %.2f overall",
+			 (double)f->tree.base[0] / (double)MAX(root->total, 1ull));
 	} else if (f->tree.base) {
 		buf_addstr(out, ", before ");
 		fmt_count(out, f->tree.base[0] / flame_scale(p, f->event));

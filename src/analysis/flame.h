@@ -35,7 +35,7 @@ struct flame_opts {
 
 /* What became of a box. */
 enum flame_change {
-	CHANGE_NONE, /* nothing, or there is no baseline */
+	CHANGE_NONE,  /* nothing, or there is no baseline */
 	CHANGE_NOISE, /* no more than chance may do */
 	CHANGE_MORE,
 	CHANGE_LESS,
@@ -62,12 +62,12 @@ struct flame {
 	bool ratio, relative;
 	u32 min_samples;
 	double confidence, exposure;
-	u32 rows;                    /* deepest box + 1 */
-	u64 narrow;                  /* boxes left out because they are too narrow */
-	u64 deep;                    /* boxes left out because they are too deep ... */
-	u64 deep_weight;             /* ... and what they weigh together */
-	u64 vanished;                /* weight of the baseline in stacks that are no more */
-	bool total_too_small;        /* flame_opts.total was less than there is */
+	u32 rows;             /* deepest box + 1 */
+	u64 narrow;           /* boxes left out because they are too narrow */
+	u64 deep;             /* boxes left out because they are too deep ... */
+	u64 deep_weight;      /* ... and what they weigh together */
+	u64 vanished;         /* weight of the baseline in stacks that are no more */
+	bool total_too_small; /* flame_opts.total was less than there is */
 };
 
 /* -ENODATA when no sample of that event has any weight. @p must outlive the flame. */

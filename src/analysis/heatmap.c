@@ -211,8 +211,7 @@ static void set_lines(struct heatmap *h, u32 column, u64 *values, size_t n)
 		return;
 	qsort(values, n, sizeof(*values), compare_u64);
 	for (int i = 0; i < HEAT_LINES; i++)
-		h->lines[i][column] =
-			values[(size_t)(ceil(heat_line_shares[i] * (double)n)) - 1];
+		h->lines[i][column] = values[(size_t)(ceil(heat_line_shares[i] * (double)n)) - 1];
 }
 
 static void fill_latency(struct heatmap *h, const struct heat_point *points, size_t n)
@@ -363,8 +362,10 @@ static struct value edge_value(const struct heatmap *h, u64 v)
 static void lines_table(const struct heatmap *h, struct result *ret)
 {
 	static const struct column columns[] = {
-		{ "time", "TIME", VALUE_DURATION, 0 }, { "p50", "P50", VALUE_DURATION, 0 },
-		{ "p90", "P90", VALUE_DURATION, 0 },   { "p99", "P99", VALUE_DURATION, 0 },
+		{ "time", "TIME", VALUE_DURATION, 0 },
+		{ "p50", "P50", VALUE_DURATION, 0 },
+		{ "p90", "P90", VALUE_DURATION, 0 },
+		{ "p99", "P99", VALUE_DURATION, 0 },
 	};
 	struct table *t = result_table(ret, "percentiles", NULL, columns, ARRAY_SIZE(columns));
 

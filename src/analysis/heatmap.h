@@ -44,11 +44,11 @@ struct heatmap {
 
 struct heatmap_opts {
 	u16 event;
-	u32 rows;      /* 0: what suits */
-	u64 step;      /* of columns; 0: what suits */
-	bool idle;     /* show samples of the idle task, too */
-	bool linear;   /* latency: rows of equal height */
-	u64 min, max;  /* latency: of the rows, 0: of the data */
+	u32 rows;         /* 0: what suits */
+	u64 step;         /* of columns; 0: what suits */
+	bool idle;        /* show samples of the idle task, too */
+	bool linear;      /* latency: rows of equal height */
+	u64 min, max;     /* latency: of the rows, 0: of the data */
 	u32 most_columns; /* when the step is chosen here; 0: 120 */
 };
 

@@ -120,8 +120,7 @@ static int find_fields(struct pairing *p, struct side *s, const struct recording
 	if (r < 0)
 		return r;
 	for (char *k = strtok_r(keys, ",", &save); k && r >= 0; k = strtok_r(NULL, ",", &save)) {
-		const struct tracepoint_field *field =
-			tracepoint_field_find(&format, k, strlen(k));
+		const struct tracepoint_field *field = tracepoint_field_find(&format, k, strlen(k));
 
 		if (!field || s->n_fields == KEYS_MOST)
 			r = err_set(p->err, EINVAL, "event '%s' has no field '%s'", s->name, k);

@@ -307,7 +307,7 @@ static __always_inline void leave(void *ctx, struct task_struct *prev, bool pree
 	/* in a chain anybody's sleep may be asked for, if it is one */
 	st->stack =
 		offcpu_options.sleeper_stacks && (st->wanted || (offcpu_options.chains && state))
-			? offcpu_take_stack(ctx, prev, OFFCPU_WAKER_TASK)
+			? offcpu_take_stack(ctx, prev, OFFCPU_WAKER_TASK, &st->memo)
 			: 0;
 	if (state) {
 		st->sleep_stack = st->stack;
@@ -413,10 +413,10 @@ static __always_inline void name_waker(void *ctx, struct offcpu_task *st, u64 no
 	__builtin_memset(link->comm, 0, sizeof(link->comm));
 	if (kind == OFFCPU_WAKER_TASK)
 		bpf_get_current_comm(link->comm, sizeof(link->comm));
-	link->stack = offcpu_take_stack(ctx, task, kind);
-	if (offcpu_options.chains && kind == OFFCPU_WAKER_TASK && task->pid)
+	if (kind == OFFCPU_WAKER_TASK && task->pid)
 		waker = bpf_task_storage_get(&offcpu_tasks, task, 0, 0);
-	follow_chain(st, waker);
+	link->stack = offcpu_take_stack(ctx, task, kind, waker ? &waker->wake_memo : 0);
+	follow_chain(st, offcpu_options.chains ? waker : 0);
 	st->chain = offcpu_keep_chain(st);
 }
 

@@ -21,10 +21,10 @@ enum {
 const volatile struct {
 	u64 min_ns; /* waits outside of these are left out; max_ns 0: no limit */
 	u64 max_ns;
-	u64 period; /* 0: every wait; else one sample for so many ns */
+	u64 period;           /* 0: every wait; else one sample for so many ns */
 	s64 preempt_distance; /* from a run queue to its CPU's preempt count, 0: not known */
-	u32 self;   /* our own process */
-	u32 states; /* 0: all */
+	u32 self;             /* our own process */
+	u32 states;           /* 0: all */
 	u32 n_cgroups;
 	u32 wake_bytes;
 	u32 max_user;
@@ -41,6 +41,21 @@ const volatile struct {
 
 /* 0: open the accounts of all threads; 1: send them. */
 u32 offcpu_closing = 0;
+
+enum { OFFCPU_MEMO_FRAMES = 24 };
+
+/*
+ * The user stack of a thread's last switch: with the same registers, and the same return addresses
+ * where they were, it is that stack again, and need not be unwound.
+ */
+struct offcpu_memo {
+	u64 gen;
+	u64 ip, sp, bp;
+	u32 n; /* frames, the first is ip itself; 0: nothing is remembered */
+	u32 end;
+	u64 at[OFFCPU_MEMO_FRAMES]; /* where the return address of the frame before was */
+	u64 ra[OFFCPU_MEMO_FRAMES];
+};
 
 /* What is known of a thread. */
 struct offcpu_task {
@@ -79,6 +94,8 @@ struct offcpu_task {
 	u32 tid;
 	char comm[OFFCPU_COMM];
 	struct offcpu_link links[OFFCPU_LINKS];
+	struct offcpu_memo memo;      /* of its stack when it leaves */
+	struct offcpu_memo wake_memo; /* of its stack when it wakes somebody */
 };
 
 struct {
@@ -110,12 +127,12 @@ struct {
 	__type(value, u64);
 } offcpu_counters SEC(".maps");
 
-#define OFFCPU_SET(name, key_type)                   \
-	struct {                                     \
-		__uint(type, BPF_MAP_TYPE_HASH);     \
-		__uint(max_entries, 4096);           \
-		__type(key, key_type);               \
-		__type(value, u8);                   \
+#define OFFCPU_SET(name, key_type)               \
+	struct {                                 \
+		__uint(type, BPF_MAP_TYPE_HASH); \
+		__uint(max_entries, 4096);       \
+		__type(key, key_type);           \
+		__type(value, u8);               \
 	} name SEC(".maps")
 
 typedef char offcpu_comm_t[OFFCPU_COMM];
@@ -159,7 +176,8 @@ static __always_inline u32 offcpu_context(struct task_struct *task)
 
 	if (!offcpu_options.preempt_distance || !rq)
 		return OFFCPU_WAKER_TASK;
-	bpf_probe_read_kernel(&count, sizeof(count), (void *)(rq + offcpu_options.preempt_distance));
+	bpf_probe_read_kernel(&count, sizeof(count),
+			      (void *)(rq + offcpu_options.preempt_distance));
 	if (count & PREEMPT_NMI)
 		return OFFCPU_WAKER_NMI;
 	if (count & PREEMPT_HARDIRQ)
@@ -222,14 +240,22 @@ static __always_inline u32 offcpu_copy_stack(struct unwind_rescue *r)
 	return have;
 }
 
-/* A stack that met a file without a table: its registers and memory, to be unwound in user space. */
+/* A stack that met a file without a table: its registers and memory, to be unwound in user space.
+ */
 static __always_inline u64 offcpu_rescue(struct unwind_slot *slot, struct task_struct *task)
 {
 	struct unwind_sample *out = &slot->out;
-	struct unwind_rescue *r = bpf_ringbuf_reserve(&unwind_ring, sizeof(*r), 0);
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	struct unwind_rescue *r;
 	u64 id;
 
+	/* copies are large: they get half of the ring at most */
+	if (bpf_ringbuf_query(&unwind_ring, BPF_RB_AVAIL_DATA) > 2ull * offcpu_options.wake_bytes) {
+		unwind_count(UNWIND_COUNT_RESCUES_LOST, 1);
+		return 0;
+	}
+	unwind_list_vmas(slot);
+	r = bpf_ringbuf_reserve(&unwind_ring, sizeof(*r), 0);
 	if (!r) {
 		unwind_count(UNWIND_COUNT_RESCUES_LOST, 1);
 		return 0;
@@ -250,6 +276,8 @@ static __always_inline u64 offcpu_rescue(struct unwind_slot *slot, struct task_s
 	__builtin_memset(r->comm, 0, sizeof(r->comm));
 	__builtin_memcpy(r->regs, slot->s.reg, sizeof(r->regs));
 	bpf_probe_read_kernel(r->kernel, sizeof(r->kernel), out->ip);
+	bpf_probe_read_kernel(r->vmas, sizeof(r->vmas), slot->vmas);
+	r->n_vmas = slot->n_vmas;
 	r->stack_bytes = offcpu_copy_stack(r);
 	bpf_ringbuf_submit(r, BPF_RB_FORCE_WAKEUP);
 	unwind_count(UNWIND_COUNT_RESCUES, 1);
@@ -293,7 +321,99 @@ static __always_inline u64 offcpu_keep_stack(struct unwind_slot *slot)
 	return hash.h;
 }
 
-static __always_inline u64 offcpu_unwind(struct unwind_slot *slot, struct task_struct *task)
+struct offcpu_walk {
+	struct unwind_slot *slot;
+	struct offcpu_memo *memo;
+};
+
+/* True: the remembered stack still stands; its frames are in the slot. */
+static __always_inline bool offcpu_recall(struct unwind_slot *slot, struct offcpu_memo *memo)
+{
+	u32 i, n = memo->n;
+	u64 ra;
+
+	if (!n || memo->gen != slot->gen || memo->ip != slot->s.reg[UNWIND_REG_IP] ||
+	    memo->sp != slot->s.reg[UNWIND_REG_SP] || memo->bp != slot->s.reg[UNWIND_REG_BP])
+		return false;
+	for (i = 0; i < OFFCPU_MEMO_FRAMES && i < n; i++) {
+		u32 to = slot->first + i;
+
+		if (i && (bpf_probe_read_user(&ra, sizeof(ra), (const void *)memo->at[i]) ||
+			  ra != memo->ra[i]))
+			return false;
+		if (to >= UNWIND_RECORD_IPS)
+			return false;
+		slot->out.ip[to] = i ? memo->ra[i] : memo->ip;
+	}
+	return true;
+}
+
+/* One frame, as unwind_one() takes it, with a note of where its return address was. */
+static long offcpu_one(u32 i, void *ctx)
+{
+	struct offcpu_walk *walk = ctx;
+	struct unwind_slot *slot = walk->slot;
+	struct offcpu_memo *memo = walk->memo;
+	u64 ip = slot->s.reg[UNWIND_REG_IP], ra;
+	u32 to = slot->first + i, next = i + 1;
+
+	if (to >= UNWIND_RECORD_IPS)
+		return 1;
+	slot->out.ip[to] = ip;
+	slot->n = next;
+	if (unwind_step(&slot->s, &slot->scratch, slot->gen, slot->pid))
+		return 1;
+	if (!memo)
+		return 0;
+	if (next >= OFFCPU_MEMO_FRAMES) {
+		memo->n = 0; /* too deep to remember */
+		walk->memo = 0;
+		return 0;
+	}
+	memo->at[next] = slot->s.reg[UNWIND_REG_SP] - 8;
+	memo->ra[next] = slot->s.reg[UNWIND_REG_IP];
+	/* signal frames and the like keep theirs elsewhere */
+	if (bpf_probe_read_user(&ra, sizeof(ra), (const void *)memo->at[next]) ||
+	    ra != memo->ra[next])
+		walk->memo = 0;
+	return 0;
+}
+
+static __always_inline void offcpu_walk_user(struct unwind_slot *slot, struct offcpu_memo *memo)
+{
+	struct offcpu_walk walk = { .slot = slot, .memo = memo };
+
+	slot->s.returned = 0;
+	slot->s.full = 1;
+	slot->s.end = UNWIND_END_NONE;
+	slot->s.bx_lost = 0;
+	slot->s.bx_at = 0;
+	slot->s.fp_steps = 0;
+	slot->n = 0;
+	slot->scratch.runtime = 0;
+	slot->scratch.python = 0;
+	slot->scratch.in_python = 0;
+	slot->scratch.new_code = 0;
+	if (memo) {
+		memo->n = 0;
+		memo->gen = slot->gen;
+		memo->ip = slot->s.reg[UNWIND_REG_IP];
+		memo->sp = slot->s.reg[UNWIND_REG_SP];
+		memo->bp = slot->s.reg[UNWIND_REG_BP];
+	}
+	bpf_loop(offcpu_options.max_user, offcpu_one, &walk, 0);
+	if (slot->s.end == UNWIND_END_NONE)
+		slot->s.end = UNWIND_END_DEPTH;
+	else if (slot->scratch.new_code && slot->s.end != UNWIND_END_ROOT)
+		slot->s.end = UNWIND_END_NO_TABLE; /* perhaps user space knows more */
+	if (memo && walk.memo && slot->s.end == UNWIND_END_ROOT) {
+		memo->n = slot->n;
+		memo->end = slot->s.end;
+	}
+}
+
+static __always_inline u64 offcpu_unwind(struct unwind_slot *slot, struct task_struct *task,
+					 struct offcpu_memo *memo)
 {
 	struct unwind_sample *out = &slot->out;
 
@@ -302,9 +422,17 @@ static __always_inline u64 offcpu_unwind(struct unwind_slot *slot, struct task_s
 		return 0;
 	}
 	slot->first = out->n_kernel;
-	out->n_user = unwind_run(slot, offcpu_options.max_user);
-	out->end = slot->s.end;
-	out->fp_steps = slot->s.fp_steps;
+	slot->pid = out->pid;
+	unwind_generation(slot, task);
+	if (memo && offcpu_recall(slot, memo)) {
+		out->n_user = memo->n;
+		out->end = memo->end;
+	} else {
+		offcpu_walk_user(slot, memo);
+		out->n_user = slot->n;
+		out->end = slot->s.end;
+		out->fp_steps = slot->s.fp_steps;
+	}
 	if (out->end == UNWIND_END_NO_MAP && out->n_user == 1) {
 		out->end = UNWIND_END_EXEC;
 		out->n_user = 0;
@@ -323,7 +451,7 @@ static __always_inline u64 offcpu_unwind(struct unwind_slot *slot, struct task_s
 
 /* The stack of the current task; of the interrupt, if it runs in its name. */
 static __attribute__((noinline)) u64 offcpu_take_stack(void *ctx, struct task_struct *task,
-						       u32 kind)
+						       u32 kind, struct offcpu_memo *memo)
 {
 	struct unwind_slot *slot = unwind_slot_take();
 	struct unwind_sample *out;
@@ -338,6 +466,7 @@ static __attribute__((noinline)) u64 offcpu_take_stack(void *ctx, struct task_st
 	out->n_user = 0;
 	out->end = UNWIND_END_NONE;
 	out->fp_steps = 0;
+	out->python = 0;
 	if (offcpu_options.kernel_stacks) {
 		if (kind == OFFCPU_WAKER_TASK)
 			bytes = bpf_get_stack(ctx, out->ip, OFFCPU_KERNEL_FRAMES * 8, 0);
@@ -349,7 +478,7 @@ static __attribute__((noinline)) u64 offcpu_take_stack(void *ctx, struct task_st
 	out->n_kernel = bytes > 0 ? (u32)bytes / 8 : 0;
 	unwind_count(UNWIND_COUNT_SAMPLES, 1);
 	if (kind == OFFCPU_WAKER_TASK && offcpu_options.user_stacks)
-		stack = offcpu_unwind(slot, task);
+		stack = offcpu_unwind(slot, task, memo);
 	if (!stack)
 		stack = offcpu_keep_stack(slot);
 	unwind_slot_give(slot);
@@ -405,8 +534,7 @@ static __always_inline u64 offcpu_keep_chain(struct offcpu_task *st)
 	new = offcpu_first_sight(h);
 	if (!new)
 		return h;
-	struct offcpu_chain *c =
-		new > 0 ? bpf_ringbuf_reserve(&unwind_ring, sizeof(*c), 0) : 0;
+	struct offcpu_chain *c = new > 0 ? bpf_ringbuf_reserve(&unwind_ring, sizeof(*c), 0) : 0;
 
 	if (!c) {
 		if (new > 0)

@@ -232,8 +232,7 @@ SEC("perf_event")
 int hist_length(void *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct rq___sched *rq =
-		BPF_CORE_READ((struct task_struct___sched *)task, se.cfs_rq, rq);
+	struct rq___sched *rq = BPF_CORE_READ((struct task_struct___sched *)task, se.cfs_rq, rq);
 	u32 n = BPF_CORE_READ(rq, nr_running);
 	struct sched_hist *h = hist_of(task);
 

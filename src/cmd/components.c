@@ -19,7 +19,7 @@ struct components_args {
 };
 
 #define AT(field) .offset = offsetof(struct components_args, field)
-#define INPUT    .group = "Input"
+#define INPUT     .group = "Input"
 
 static const struct opt components_options[] = {
 	/* profile_options without its filters of names: --symbols means another thing here */
@@ -85,7 +85,11 @@ static const struct opt components_options[] = {
 	  .def = "40",
 	  .help = "most lines of the list of symbols" },
 	{ .name = "all", .type = OPT_FLAG, AT(all), .help = "leave out nothing" },
-	{ .name = "title", .type = OPT_STRING, AT(title), .arg = "TEXT", .group = "Output",
+	{ .name = "title",
+	  .type = OPT_STRING,
+	  AT(title),
+	  .arg = "TEXT",
+	  .group = "Output",
 	  .help = "heading of the picture" },
 	OPT_END,
 };
@@ -98,7 +102,8 @@ static void list_names(struct buf *out)
 		const char *rest = starts_with(a->name, "tools/taxonomy-");
 
 		if (rest && ends_with(rest, ".tsv"))
-			buf_addf(out, "%s%.*s", out->len ? ", " : "", (int)(strlen(rest) - 4), rest);
+			buf_addf(out, "%s%.*s", out->len ? ", " : "", (int)(strlen(rest) - 4),
+				 rest);
 	}
 }
 
@@ -206,8 +211,7 @@ static int components_run(struct context *ctx, void *args)
 		return r;
 	r = load_taxonomy(a->taxonomy, &t, &ctx->err);
 	while (r >= 0 && n < wanted) {
-		const char *input =
-			ctx->operands.len ? ctx->operands.items[n] : a->profile.input;
+		const char *input = ctx->operands.len ? ctx->operands.items[n] : a->profile.input;
 
 		memset(&sides[n], 0, sizeof(sides[n]));
 		r = load_side(ctx, a, input, &t, &sides[n]);
@@ -233,13 +237,18 @@ const struct command cmd_components = {
 	.name = "components",
 	.summary = "CPU time by component: data copy, TCP/IP, locks, scheduling, ...",
 	.description =
-		"Puts each sample into one component, by the function that ran or by its callers, and "
-		"adds up. The table of rules is the taxonomy: 'host-network' has the classes of the "
+		"Puts each sample into one component, by the function that ran or by its callers, "
+		"and "
+		"adds up. The table of rules is the taxonomy: 'host-network' has the classes of "
+		"the "
 		"study of host network stacks (SIGCOMM'21), 'storage' those of i10 (NSDI'20). What "
 		"no rule is about is shown as unmapped, with its symbols.\n\n"
-		"A taxonomy of your own is a text file: lines of PATTERN<TAB>COMPONENT, and a third "
-		"column that says where the pattern is looked for: self (the function that ran; the "
-		"default), stack (the nearest caller that matches), comm (the thread's name) or user "
+		"A taxonomy of your own is a text file: lines of PATTERN<TAB>COMPONENT, and a "
+		"third "
+		"column that says where the pattern is looked for: self (the function that ran; "
+		"the "
+		"default), stack (the nearest caller that matches), comm (the thread's name) or "
+		"user "
 		"(any code of user space). Lines =COMPONENT<TAB>#rrggbb<TAB>TEXT set order and "
 		"colours. Suffixes such as .isra.0 are not part of names.\n\n"
 		"Several recordings are shown side by side.",

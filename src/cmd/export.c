@@ -63,26 +63,44 @@ static const struct opt export_options[] = {
 
 struct build_ids {
 	struct arena arena;
+	struct intern seen; /* paths */
 	VEC(struct export_build_id) list;
 };
+
+static void add_build_id(struct build_ids *b, const char *path, const u8 *id, size_t n)
+{
+	_cleanup_buf_ struct buf hex = BUF_INIT;
+
+	if (!n || !path || intern_find(&b->seen, path, strlen(path)))
+		return;
+	intern_str(&b->seen, path);
+	fmt_hex(&hex, id, n);
+	vec_push(&b->list, (struct export_build_id){ arena_strdup(&b->arena, path),
+						     arena_strdup(&b->arena, buf_str(&hex)) });
+}
+
+static int on_record(const struct record *r, void *ctx)
+{
+	struct record_mmap m;
+
+	if ((r->type == PERF_RECORD_MMAP || r->type == PERF_RECORD_MMAP2) &&
+	    record_mmap(r, &m) >= 0)
+		add_build_id(ctx, m.filename, m.build_id, m.build_id_size);
+	return 0;
+}
 
 /* What the recording says about its modules; other inputs say nothing. */
 static void read_build_ids(const char *path, struct build_ids *ret)
 {
-	_cleanup_buf_ struct buf hex = BUF_INIT;
 	struct recording *r = NULL;
 
 	if (!path && profile_default_input(&path, NULL) < 0)
 		return;
 	if (streq(path, "-") || recording_open(path, &r, NULL) < 0)
 		return;
-	vec_each(b, &recording_info(r)->build_ids) {
-		buf_reset(&hex);
-		fmt_hex(&hex, b->id, b->id_size);
-		vec_push(&ret->list,
-			 (struct export_build_id){ arena_strdup(&ret->arena, b->path),
-						   arena_strdup(&ret->arena, buf_str(&hex)) });
-	}
+	vec_each(b, &recording_info(r)->build_ids)
+		add_build_id(ret, b->path, b->id, b->id_size);
+	recording_scan(r, on_record, ret, NULL);
 	recording_free(r);
 }
 
@@ -128,6 +146,7 @@ static int write_profile(struct context *ctx, const struct export_args *a, struc
 						    .event = chosen.event },
 			       &(struct fold_sink){ collect, &out });
 	vec_release(&ids.list);
+	intern_release(&ids.seen);
 	arena_release(&ids.arena);
 	return r < 0 ? r : output_write(ctx, &a->output, &out);
 }

@@ -98,11 +98,7 @@ static const struct opt heatmap_options[] = {
 	  .arg = "UNIT",
 	  .def = "1us",
 	  .help = "text: what one of the second column is" },
-	{ .name = "title",
-	  .type = OPT_STRING,
-	  AT(title),
-	  .arg = "TEXT",
-	  .help = "heading" },
+	{ .name = "title", .type = OPT_STRING, AT(title), .arg = "TEXT", .help = "heading" },
 	OPT_END,
 };
 
@@ -408,7 +404,8 @@ static int heatmap_run(struct context *ctx, void *args)
 
 static const struct example heatmap_examples[] = {
 	{ "fathom heatmap", "when in each second fathom.data was busy, here" },
-	{ "fathom heatmap -o offsets.svg", "as a picture: two clicks give the command for a range" },
+	{ "fathom heatmap -o offsets.svg",
+	  "as a picture: two clicks give the command for a range" },
 	{ "fathom heatmap --pair block -i io.data -o io.svg",
 	  "disk latency, from block:block_rq_issue and block_rq_complete" },
 	{ "fathom heatmap -t latency latencies.txt -o lat.svg", "lines of time and latency" },
@@ -426,9 +423,11 @@ const struct command cmd_heatmap = {
 		"has rows of durations, logarithmic, with lines for the 50th, 90th and 99th "
 		"percentile. 'utilization' counts CPUs by how busy they were.\n\n"
 		"Durations come from two tracepoints of a recording that agree in some fields "
-		"(--pair), from an event whose weight is a time (off-CPU time), or from text: lines "
+		"(--pair), from an event whose weight is a time (off-CPU time), or from text: "
+		"lines "
 		"of time and latency, in units of --unitstime and --unitslat.\n\n"
-		"In the SVG two clicks choose a range and show the command that draws it as a flame "
+		"In the SVG two clicks choose a range and show the command that draws it as a "
+		"flame "
 		"graph; in the HTML file the map is the navigator of the viewer.",
 	.question = Q_LOOK,
 	.options = heatmap_options,

@@ -15,15 +15,24 @@ enum {
 };
 
 /* Field numbers of the messages. */
-enum { PROFILE_TYPE = 1, PROFILE_SAMPLE, PROFILE_MAPPING, PROFILE_LOCATION, PROFILE_FUNCTION,
-       PROFILE_STRING, PROFILE_TIME = 9, PROFILE_DURATION, PROFILE_DEFAULT_TYPE = 14 };
+enum {
+	PROFILE_TYPE = 1,
+	PROFILE_SAMPLE,
+	PROFILE_MAPPING,
+	PROFILE_LOCATION,
+	PROFILE_FUNCTION,
+	PROFILE_STRING,
+	PROFILE_TIME = 9,
+	PROFILE_DURATION,
+	PROFILE_DEFAULT_TYPE = 14
+};
 enum { SAMPLE_LOCATION = 1, SAMPLE_VALUE, SAMPLE_LABEL };
 
 struct value_kind {
 	u64 type, unit; /* index of strings */
 	u16 event;
-	bool is_count;  /* how often, of the kind that follows */
-	u64 scale;      /* nanoseconds in one */
+	bool is_count; /* how often, of the kind that follows */
+	u64 scale;     /* nanoseconds in one */
 };
 
 struct text {
@@ -146,8 +155,7 @@ static void add_function(struct pprof *p, const struct wire_field *f)
 
 	if (!each_field(p, f->data, f->len, take_function, &m) || !m.id)
 		return;
-	vec_push(&p->function_list,
-		 (struct function){ m.name ? m.name : m.system_name, m.file });
+	vec_push(&p->function_list, (struct function){ m.name ? m.name : m.system_name, m.file });
 	map_put(&p->functions, m.id, p->function_list.len);
 }
 
@@ -208,7 +216,8 @@ static u32 frame_without_name(struct pprof *p, u32 module, u64 address)
 	if (!address && !module)
 		name = xstrdup("[unknown]");
 	else
-		name = xasprintf("%s+0x%llx", slash ? slash + 1 : path, (unsigned long long)address);
+		name = xasprintf("%s+0x%llx", slash ? slash + 1 : path,
+				 (unsigned long long)address);
 	frame.name = profile_string(p->profile, name);
 	return profile_get_frame(p->profile, &frame);
 }
@@ -277,8 +286,7 @@ static bool counts_next(const struct pprof *p, size_t i)
 
 static void make_event(struct pprof *p, struct value_kind *k)
 {
-	_cleanup_free_ char *name =
-		xstrndup(text_at(p, k->type)->bytes, text_at(p, k->type)->len);
+	_cleanup_free_ char *name = xstrndup(text_at(p, k->type)->bytes, text_at(p, k->type)->len);
 	struct profile_event *ev;
 
 	k->scale = unit_scale(p, k->unit);
@@ -388,8 +396,7 @@ static u32 stack_of(struct pprof *p)
 		const struct location *l = index ? &p->location_list.items[index - 1] : NULL;
 
 		for (u32 k = l ? l->n : 0; k--; depth++)
-			stack = profile_get_stack(p->profile, stack,
-						  p->frames.items[l->first + k]);
+			stack = profile_get_stack(p->profile, stack, p->frames.items[l->first + k]);
 	}
 	return stack;
 }

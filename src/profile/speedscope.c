@@ -249,11 +249,14 @@ static u32 thread_of(struct scope *s)
 	u32 comm;
 
 	s->n_threads++;
+	/* what we call samples of which no thread is known */
+	if (streq(name, "all"))
+		return 0;
 	if (space && scan_u64(&at, end, 10, &pid) && *at++ == '/' && scan_u64(&at, end, 10, &tid) &&
 	    at == end && pid <= INT32_MAX && tid <= INT32_MAX) {
-		comm = space > name ? intern_bytes(&s->profile->strings, name,
-						   (size_t)(space - name))
-				    : 0;
+		comm = space > name
+			       ? intern_bytes(&s->profile->strings, name, (size_t)(space - name))
+			       : 0;
 		return profile_get_thread(s->profile, (s32)pid, (s32)tid, comm, 0);
 	}
 	return profile_get_thread(s->profile, 0, (s32)(s->n_threads & INT32_MAX), s->name, 0);
@@ -274,18 +277,17 @@ static void add_samples(struct scope *s)
 			s->profile->bad_records++;
 			continue;
 		}
-		profile_add_sample(s->profile,
-				   &(struct profile_sample){
-					   .time = ev->unit && time >= 0 && time < 9e18
-							   ? (u64)time + 1
-							   : 0,
-					   .weight = (u64)(w + 0.5),
-					   .stack = s->stacks.items[i],
-					   .thread = s->thread,
-					   .count = ev->unit ? 1 : (u32)MIN(w + 0.5, 4e9),
-					   .cpu = -1,
-					   .event = s->event,
-				   });
+		profile_add_sample(
+			s->profile,
+			&(struct profile_sample){
+				.time = ev->unit && time >= 0 && time < 9e18 ? (u64)time + 1 : 0,
+				.weight = (u64)(w + 0.5),
+				.stack = s->stacks.items[i],
+				.thread = s->thread,
+				.count = ev->unit ? 1 : (u32)MIN(w + 0.5, 4e9),
+				.cpu = -1,
+				.event = s->event,
+			});
 		time += w;
 	}
 }
@@ -368,9 +370,8 @@ int profile_load_speedscope(struct profile *p, const char *text, size_t len, str
 	int r = read_all(&s, text, len, e);
 
 	if (r >= 0 && s.json.fault) {
-		_cleanup_free_ char *fault =
-			xasprintf("the JSON is damaged at offset %zu: %s", json_offset(&s.json),
-				  s.json.fault);
+		_cleanup_free_ char *fault = xasprintf("the JSON is damaged at offset %zu: %s",
+						       json_offset(&s.json), s.json.fault);
 
 		p->fault = profile_string(p, fault);
 	}

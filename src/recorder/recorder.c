@@ -89,7 +89,8 @@ static bool stacks_work(struct recorder *r)
 {
 	if (r->stacks != RECORDER_STACKS_KERNEL || r->kernel.late)
 		return true;
-	return kernel_attach(r) >= 0;
+	/* loaded with the events open already: a target that ends meanwhile is still known */
+	return kernel_load(r) == 0 && kernel_attach(r) >= 0;
 }
 
 int recorder_open(struct recorder *r, struct err *e)
@@ -98,8 +99,6 @@ int recorder_open(struct recorder *r, struct err *e)
 
 	r->o.session.late_enable = r->o.delay != 0;
 	stacks_plan(r);
-	if (r->stacks == RECORDER_STACKS_KERNEL && !r->kernel.late && kernel_load(r))
-		stacks_fall_back(r);
 	for (;;) {
 		rc = open_session(r, e);
 		if (rc >= 0 && stacks_work(r))

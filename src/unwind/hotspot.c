@@ -521,8 +521,9 @@ int hotspot_refresh(struct hotspot *h, struct err *e)
 	struct heap heaps[HOTSPOT_MAX_HEAPS];
 	int n = read_heaps(h, heaps);
 
-	if (n < 0)
-		return err_set(e, -n, "the code of the java process %d cannot be read", h->pid);
+	if (n <= 0)
+		return err_set(e, n ? -n : ENODATA,
+			       "the code of the java process %d cannot be read", h->pid);
 	if (heaps[n - 1].end - heaps[0].low > HOTSPOT_MAX_CACHE)
 		return err_set(e, EFBIG, "the java process %d has too much code", h->pid);
 	h->code.start = heaps[0].low;

@@ -107,8 +107,7 @@ static void add_functions(struct firefox *w, struct map *resources)
 	json_key(&w->json, "name");
 	json_array(&w->json);
 	for (size_t i = 1; i <= n; i++)
-		json_u64(&w->json,
-			 string(w, export_frame_name(p, &p->frames.items[i], &room)));
+		json_u64(&w->json, string(w, export_frame_name(p, &p->frames.items[i], &room)));
 	json_end(&w->json);
 	json_key(&w->json, "resource");
 	json_array(&w->json);
@@ -216,7 +215,8 @@ static void add_samples(struct firefox *w, const struct export_moment *m, size_t
 	json_key(&w->json, "time");
 	json_array(&w->json);
 	for (size_t i = 0; i < n; i++)
-		json_double(&w->json, m[i].time ? (double)(m[i].time - p->first_time) / 1e6 : (double)i);
+		json_double(&w->json,
+			    m[i].time ? (double)(m[i].time - p->first_time) / 1e6 : (double)i);
 	json_end(&w->json);
 	json_key(&w->json, "weight");
 	json_array(&w->json);
@@ -231,8 +231,8 @@ static void add_samples(struct firefox *w, const struct export_moment *m, size_t
 
 static void add_no_tables(struct firefox *w)
 {
-	static const char *const markers[] = { "data",      "name",    "startTime", "endTime",
-					       "phase",     "category", NULL };
+	static const char *const markers[] = { "data",  "name",     "startTime", "endTime",
+					       "phase", "category", NULL };
 	static const char *const symbols[] = { "libIndex", "address", "name", "functionSize",
 					       NULL };
 
@@ -319,8 +319,7 @@ static void add_meta(struct firefox *w)
 	json_open(&w->json);
 	add_categories(w);
 	json_kv_bool(&w->json, "debug", false);
-	json_kv_double(&w->json, "interval",
-		       ev->frequency ? 1000.0 / (double)ev->frequency : 1.0);
+	json_kv_double(&w->json, "interval", ev->frequency ? 1000.0 / (double)ev->frequency : 1.0);
 	json_kv_u64(&w->json, "preprocessedProfileVersion", PROCESSED_VERSION);
 	json_kv_u64(&w->json, "version", FORMAT_VERSION);
 	json_kv_u64(&w->json, "processType", 0);

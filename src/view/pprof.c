@@ -5,9 +5,20 @@
 #include "base/varint.h"
 #include "profile/gzip.h"
 
-enum { PROFILE_TYPE = 1, PROFILE_SAMPLE, PROFILE_MAPPING, PROFILE_LOCATION, PROFILE_FUNCTION,
-       PROFILE_STRING, PROFILE_TIME = 9, PROFILE_DURATION, PROFILE_PERIOD_TYPE, PROFILE_PERIOD,
-       PROFILE_COMMENT, PROFILE_DEFAULT_TYPE };
+enum {
+	PROFILE_TYPE = 1,
+	PROFILE_SAMPLE,
+	PROFILE_MAPPING,
+	PROFILE_LOCATION,
+	PROFILE_FUNCTION,
+	PROFILE_STRING,
+	PROFILE_TIME = 9,
+	PROFILE_DURATION,
+	PROFILE_PERIOD_TYPE,
+	PROFILE_PERIOD,
+	PROFILE_COMMENT,
+	PROFILE_DEFAULT_TYPE
+};
 
 struct pprof {
 	const struct profile *profile;
@@ -115,8 +126,8 @@ static u64 location_id(struct pprof *w)
 {
 	const struct frame *frames = w->profile->frames.items;
 	size_t before = w->locations.len;
-	u32 id = intern_bytes(&w->locations, w->chain.items,
-			      w->chain.len * sizeof(*w->chain.items));
+	u32 id =
+		intern_bytes(&w->locations, w->chain.items, w->chain.len * sizeof(*w->chain.items));
 	_cleanup_buf_ struct buf location = BUF_INIT;
 	u64 module;
 
@@ -233,8 +244,8 @@ static void add_types(struct pprof *w)
 
 	for (u16 i = 0; i < p->events.len; i++) {
 		const char *name = profile_str(p, p->events.items[i].name);
-		_cleanup_free_ char *samples = p->events.len == 1 ? xstrdup("samples")
-								  : xasprintf("%s_samples", name);
+		_cleanup_free_ char *samples =
+			p->events.len == 1 ? xstrdup("samples") : xasprintf("%s_samples", name);
 
 		add_type(w, PROFILE_TYPE, is_plain(p, i) ? name : samples, "count");
 		if (is_plain(p, i))
@@ -260,13 +271,13 @@ static void add_facts(struct pprof *w)
 	}
 	if (p->events.len)
 		wire_u64(w->out, PROFILE_DEFAULT_TYPE,
-			 string(w, streq(name, "samples") && p->events.len == 1 &&
-						   !is_plain(p, event)
-					   ? "weight"
-					   : name));
+			 string(w,
+				streq(name, "samples") && p->events.len == 1 && !is_plain(p, event)
+					? "weight"
+					: name));
 	if (p->lost_samples) {
-		_cleanup_free_ char *lost = xasprintf("%llu samples lost",
-						      (unsigned long long)p->lost_samples);
+		_cleanup_free_ char *lost =
+			xasprintf("%llu samples lost", (unsigned long long)p->lost_samples);
 
 		wire_u64(w->out, PROFILE_COMMENT, string(w, lost));
 	}

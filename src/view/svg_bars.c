@@ -29,14 +29,12 @@ static void add_text(struct bars *b, const char *s)
 
 static const char *name_of(const struct bars *b, u32 c)
 {
-	return c < b->taxonomy->components.len ? b->taxonomy->components.items[c].name
-					       : "unmapped";
+	return c < b->taxonomy->components.len ? b->taxonomy->components.items[c].name : "unmapped";
 }
 
 static const char *color_of(const struct bars *b, u32 c)
 {
-	return c < b->taxonomy->components.len ? b->taxonomy->components.items[c].color
-					       : "#ffffff";
+	return c < b->taxonomy->components.len ? b->taxonomy->components.items[c].color : "#ffffff";
 }
 
 static u32 next_of(const struct bars *b, u32 c)
@@ -109,14 +107,13 @@ static void begin(struct bars *b, const char *title, double height)
 		 "<title id=\"name\">",
 		 WIDTH + 2 * LEFT, height, WIDTH + 2 * LEFT, height);
 	add_text(b, title);
-	buf_addstr(b->out,
-		   "</title>\n<style>\n"
-		   "svg.bars { background: #fff }\n.bars text { fill: #111 }\n"
-		   ".bars .heading { font-size: 17px; font-weight: 600 }\n"
-		   ".bars .in { fill: #000; pointer-events: none }\n"
-		   "@media (prefers-color-scheme: dark) {\n"
-		   "svg.bars { background: #1c1d22 }\n.bars text { fill: #eee }\n"
-		   ".bars .in { fill: #000 }\n}\n</style>\n");
+	buf_addstr(b->out, "</title>\n<style>\n"
+			   "svg.bars { background: #fff }\n.bars text { fill: #111 }\n"
+			   ".bars .heading { font-size: 17px; font-weight: 600 }\n"
+			   ".bars .in { fill: #000; pointer-events: none }\n"
+			   "@media (prefers-color-scheme: dark) {\n"
+			   "svg.bars { background: #1c1d22 }\n.bars text { fill: #eee }\n"
+			   ".bars .in { fill: #000 }\n}\n</style>\n");
 	buf_addf(b->out, "<text class=\"heading\" x=\"%d\" y=\"26\">", LEFT);
 	add_text(b, title);
 	buf_addstr(b->out, "</text>\n");

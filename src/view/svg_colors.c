@@ -421,17 +421,18 @@ static void growth_legend(const struct svg_colors *c, svg_legend *ret)
 	if (f->strip || f->confidence > 0)
 		vec_push(ret, (struct svg_legend_entry){ new_color, "new", -1 });
 	if (f->strip)
-		vec_push(ret, (struct svg_legend_entry){
-				      vanished_color, "vanished (width: before)",
-				      (double)f->tree.nodes.items[f->strip].total /
-					      MAX((double)f->tree.base[0], 1) });
+		vec_push(ret,
+			 (struct svg_legend_entry){ vanished_color, "vanished (width: before)",
+						    (double)f->tree.nodes.items[f->strip].total /
+							    MAX((double)f->tree.base[0], 1) });
 	if (f->confidence > 0)
 		vec_push(ret, (struct svg_legend_entry){ noise_color, "within noise", -1 });
 }
 
 static void ratio_legend(svg_legend *ret)
 {
-	vec_push(ret, (struct svg_legend_entry){ two_sided(1), "ratio twice the mean or more", -1 });
+	vec_push(ret,
+		 (struct svg_legend_entry){ two_sided(1), "ratio twice the mean or more", -1 });
 	vec_push(ret, (struct svg_legend_entry){ two_sided(0), "mean", -1 });
 	vec_push(ret, (struct svg_legend_entry){ two_sided(-1), "half the mean or less", -1 });
 	vec_push(ret, (struct svg_legend_entry){ noise_color, "too few samples", -1 });

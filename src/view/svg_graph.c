@@ -99,8 +99,8 @@ static void add_path(struct picture *p, const struct callgraph_arc *a)
 		} else {
 			double before = points[i - 1].y + TOP, middle = (before + y) / 2;
 
-			buf_addf(p->out, "C%.1f %.1f %.1f %.1f %.1f %.1f",
-				 points[i - 1].x + PAD, middle, x, middle, x, y);
+			buf_addf(p->out, "C%.1f %.1f %.1f %.1f %.1f %.1f", points[i - 1].x + PAD,
+				 middle, x, middle, x, y);
 		}
 	}
 }
@@ -119,7 +119,8 @@ static void add_arc(struct picture *p, const struct callgraph_arc *a)
 	const char *from = callgraph_name(g, a->from), *to = callgraph_name(g, a->to);
 	double share = callgraph_share(g, a->weight), width = 0.6 + 3.4 * sqrt(share / 100);
 
-	buf_addf(p->out, "<g class=\"arc\" data-from=\"%u\" data-to=\"%u\"><title>", a->from, a->to);
+	buf_addf(p->out, "<g class=\"arc\" data-from=\"%u\" data-to=\"%u\"><title>", a->from,
+		 a->to);
 	add_text(p->out, from, strlen(from));
 	buf_addstr(p->out, a->indirect ? " ... " : " &#8594; ");
 	add_text(p->out, to, strlen(to));
@@ -188,7 +189,8 @@ static void begin(struct picture *p, const char *title)
 	add_text(p->out, event, strlen(event));
 	buf_addf(p->out,
 		 "; boxes: total (self), larger where more runs; dashed: through functions not "
-		 "shown</text>\n<text class=\"soft\" x=\"%d\" y=\"60\">left out: %llu functions with "
+		 "shown</text>\n<text class=\"soft\" x=\"%d\" y=\"60\">left out: %llu functions "
+		 "with "
 		 "%.2f%% of the time, %llu calls</text>\n",
 		 PAD, (unsigned long long)g->hidden_nodes, callgraph_share(g, g->hidden_self),
 		 (unsigned long long)g->hidden_arcs);
@@ -255,8 +257,7 @@ void dot_graph(const struct callgraph *g, const char *title, struct buf *out)
 		double share = callgraph_share(g, a->weight);
 
 		buf_addf(out, "\tn%u -> n%u [label=\"%.2f%%\", penwidth=%.2f%s];\n", a->from, a->to,
-			 share, 0.6 + 3.4 * sqrt(share / 100),
-			 a->indirect ? ", style=dashed" : "");
+			 share, 0.6 + 3.4 * sqrt(share / 100), a->indirect ? ", style=dashed" : "");
 	}
 	buf_addstr(out, "}\n");
 }

@@ -164,8 +164,7 @@ static void add_rows_axis(struct picture *p)
 		buf_addf(p->out, "<text class=\"tick\" text-anchor=\"end\" x=\"%d\" y=\"%.1f\">",
 			 LEFT - 6, y_of(p, row) + 4);
 		heat_edge_text(h, h->edges[row], p->out);
-		buf_addf(p->out,
-			 "</text><path class=\"grid\" d=\"M%d %.1fh%.1f\"/>\n", LEFT - 3,
+		buf_addf(p->out, "</text><path class=\"grid\" d=\"M%d %.1fh%.1f\"/>\n", LEFT - 3,
 			 y_of(p, row), 3 + h->columns * p->cell_width);
 	}
 }
@@ -176,7 +175,8 @@ static void add_time_axis(struct picture *p)
 	u32 every = MAX(1u, (u32)ceil((double)h->columns / TICKS));
 
 	for (u32 c = 0; c <= h->columns; c += every) {
-		buf_addf(p->out, "<text class=\"tick\" text-anchor=\"middle\" x=\"%.1f\" y=\"%.1f\">+",
+		buf_addf(p->out,
+			 "<text class=\"tick\" text-anchor=\"middle\" x=\"%.1f\" y=\"%.1f\">+",
 			 x_of(p, c), y_of(p, 0) + 18);
 		add_seconds(p->out, c * h->step);
 		buf_addstr(p->out, "s</text>\n");

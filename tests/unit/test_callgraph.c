@@ -77,7 +77,8 @@ TEST(what_is_left_out_is_counted_and_bridged)
 	callgraph_release(&g);
 	profile_release(&p);
 
-	build(&p, &g, "main;thin;x 1\nmain 50\no;x 50\n", (struct callgraph_opts){ .min_node = 0.05 });
+	build(&p, &g, "main;thin;x 1\nmain 50\no;x 50\n",
+	      (struct callgraph_opts){ .min_node = 0.05 });
 	CHECK(arc(&g, "main", "x")->indirect);
 	callgraph_release(&g);
 	profile_release(&p);
@@ -105,8 +106,7 @@ TEST(layout)
 	struct callgraph g;
 	struct profile p;
 
-	build(&p, &g,
-	      "main;a;b;c;d 5\nmain;d 5\nmain;e;b 5\nmain;e;f;a 1\nmain;c;a 2\nroot2;d 3\n",
+	build(&p, &g, "main;a;b;c;d 5\nmain;d 5\nmain;e;b 5\nmain;e;f;a 1\nmain;c;a 2\nroot2;d 3\n",
 	      (struct callgraph_opts){ 0 });
 	vec_each(n, &g.nodes) {
 		n->width = 80;

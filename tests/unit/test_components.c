@@ -74,7 +74,8 @@ TEST(nearest_caller_counts)
 	struct breakdown b;
 
 	parse(&t, "outer\ta\tstack\ninner\tb\tstack\n");
-	break_down(&b, &t, "outer_[k];inner_[k];x_[k] 1\nouter_[k];y_[k] 2\nouter_[k];y_[k];z_[k] 4\n");
+	break_down(&b, &t,
+		   "outer_[k];inner_[k];x_[k] 1\nouter_[k];y_[k] 2\nouter_[k];y_[k];z_[k] 4\n");
 	CHECK_EQ(b.weight[find(&t, "b")], 1);
 	CHECK_EQ(b.weight[find(&t, "a")], 6);
 	breakdown_release(&b);
@@ -181,7 +182,8 @@ TEST(storage_classes)
 	CHECK_EQ(taxonomy_parse(&t, buf_str(&text), text.len, "x", NULL), 0);
 	check_class(&t, "do_syscall_64_[k];vfs_write_[k];ext4_file_write_iter_[k];memcpy_[k]",
 		    "file system");
-	check_class(&t, "ext4_writepages_[k];submit_bio_[k];blk_mq_submit_bio_[k];x_[k]", "block tx");
+	check_class(&t, "ext4_writepages_[k];submit_bio_[k];blk_mq_submit_bio_[k];x_[k]",
+		    "block tx");
 	check_class(&t, "virtblk_done_[k];blk_mq_complete_request_[k];bio_endio_[k];x_[k]",
 		    "block rx");
 	check_class(&t, "do_idle_[k];pv_native_safe_halt_[k]", "idle");

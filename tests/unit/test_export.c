@@ -119,7 +119,9 @@ TEST(gzip_both_ways)
 /* The pieces as letters; what is wrong ends in '!'. */
 static char *pieces(const char *text)
 {
-	static const char letters[] = { '!', '.', '{', '}', '[', ']', 'k', 's', 'n', 't', 'f', '0' };
+	static const char letters[] = {
+		'!', '.', '{', '}', '[', ']', 'k', 's', 'n', 't', 'f', '0'
+	};
 	struct json_reader r;
 	struct buf b = BUF_INIT;
 	enum json_piece piece;
@@ -269,7 +271,7 @@ TEST(pprof_bytes_that_are_not_packed)
 
 TEST(pprof_pairs_counts_with_values)
 {
-	static const char *const strings[] = { "",      "objects", "count", "space",
+	static const char *const strings[] = { "",      "objects", "count",        "space",
 					       "bytes", "cpu",     "milliseconds", "f" };
 	_cleanup_buf_ struct buf out = BUF_INIT;
 	struct profile p;
@@ -379,8 +381,9 @@ static bool is_json(const struct buf *b)
 
 TEST(chrome_slices)
 {
-	static const char text[] = "t 1/1 [0] 1.000000: 1000000 cpu-clock:\n\t1 a (x)\n\t2 m (x)\n\n"
-				   "t 1/1 [0] 1.001000: 1000000 cpu-clock:\n\t1 b (x)\n\t2 m (x)\n\n";
+	static const char text[] =
+		"t 1/1 [0] 1.000000: 1000000 cpu-clock:\n\t1 a (x)\n\t2 m (x)\n\n"
+		"t 1/1 [0] 1.001000: 1000000 cpu-clock:\n\t1 b (x)\n\t2 m (x)\n\n";
 	_cleanup_buf_ struct buf out = BUF_INIT;
 	struct profile p;
 

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Heat maps, comparisons, call graphs and bars in chromium. See pictures.mjs.
+# shellcheck source=tests/lib/test.sh
+. "$(dirname "$0")/../lib/test.sh"
+need_cmd node npm chromium
+playwright=$TOP/build/npm/node_modules/playwright-core/index.js
+if [ ! -e "$playwright" ]; then
+	mkdir -p "$TOP/build/npm"
+	npm install --silent --no-audit --no-fund --prefix "$TOP/build/npm" playwright-core \
+		>"$TMP/npm" 2>&1 || plan_skip "playwright-core cannot be installed by npm"
+fi
+need_file "$playwright"
+cd "$TMP" || exit 1
+
+for i in 0 1 2 3 4 5 6 7 8 9; do
+	printf 't 1/1 [000] 1.%d00000: 10 cpu-clock:\n\t1 f (x)\n\nt 1/1 [000] 2.%d50000: 10 cpu-clock:\n\t1 g (x)\n\n' \
+		"$i" "$i"
+done >script.txt
+awk 'BEGIN { for (i = 0; i < 400; i++) printf "%d %d\n", i * 5000, 2 ^ (i % 12) }' >latency.txt
+printf 'shop;main;a 100\nshop;main;b 50\nshop;main;gone;x 25\nshop;main;same 200\n' >before
+printf 'shop;main;a 300\nshop;main;b 10\nshop;main;newf;y 25\nshop;main;same 205\n' >after
+"$FATHOM" heatmap script.txt -o offsets.svg || fail 'draw offsets'
+"$FATHOM" heatmap -t latency latency.txt -o latency.svg || fail 'draw latencies'
+"$FATHOM" diff before after -o diff.svg || fail 'draw a comparison'
+"$FATHOM" callgraph after -o graph.svg || fail 'draw a call graph'
+"$FATHOM" components after -o bars.svg || fail 'draw bars'
+
+RUN_TIMEOUT=120
+run node "$TOP/tests/browser/pictures.mjs" "$playwright" "$(command -v chromium)" "$TMP"
+expect_status 0
+while read -r line; do
+	case $line in
+	'ok '*) pass "${line#ok }" ;;
+	'not ok '*) fail "${line#not ok }" ;;
+	*) diag "$line" ;;
+	esac
+done <<<"$out"
+done_testing

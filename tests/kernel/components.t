@@ -1,0 +1,108 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A transfer over loopback and work on a disk, broken into components: nearly all of the kernel's
+# time has one, and the main ones are there.
+# shellcheck source=tests/lib/test.sh
+. "$(dirname "$0")/../lib/test.sh"
+need_root
+need_cmd python3 dd
+cd "$TMP" || exit 1
+RUN_TIMEOUT=60
+
+cat >transfer.py <<'END'
+import socket
+import threading
+import time
+
+server = socket.socket()
+server.bind(("127.0.0.1", 0))
+server.listen(1)
+
+def receive():
+    peer, _ = server.accept()
+    while peer.recv(1 << 16):
+        pass
+
+thread = threading.Thread(target=receive)
+thread.start()
+client = socket.create_connection(server.getsockname())
+end = time.time() + 2
+while time.time() < end:
+    client.sendall(b"x" * 65536)
+client.close()
+thread.join()
+END
+cat >disk.sh <<'END'
+for i in 1 2 3; do
+	dd if=/dev/zero of=file bs=64k count=800 conv=fsync 2>/dev/null
+	dd if=/dev/zero of=file2 bs=4k count=200 oflag=dsync 2>/dev/null
+done
+END
+
+# check JSON: the shares sum to 100, and below 5 % of the kernel's time has no component
+cat >check.py <<'END'
+import json
+import sys
+
+data = json.load(open(sys.argv[1]))
+shares = {row["component"]: row["share"] for row in data["components"]}
+total = sum(shares.values())
+print("# " + ", ".join(f"{k} {v:.1f}%" for k, v in shares.items()))
+if abs(total - 100) > 0.01:
+    sys.exit(f"shares sum to {total}")
+if data["facts"]["kernel_covered"] < 95:
+    sys.exit(f"only {data['facts']['kernel_covered']} % have a component")
+for name in sys.argv[2:]:
+    if shares[name] <= 0:
+        sys.exit(f"nothing in '{name}'")
+END
+
+record() {
+	run "$FATHOM" record -q -F 1999 -o "$1" -- "${@:2}"
+	[ "$status" -eq 0 ] && return
+	diag "$err"
+	return 1
+}
+
+if record net.data python3 transfer.py; then
+	run "$FATHOM" components net.data --json
+	cp "$out_file" net.json
+	ok 'a transfer over loopback' python3 check.py net.json 'data copy' tcp/ip netdevice skb
+	run "$FATHOM" components net.data --kernel --json
+	cp "$out_file" net.json
+	ok 'likewise as shares of the kernel' python3 check.py net.json 'data copy' tcp/ip
+else
+	skip 'cannot record here' 2
+fi
+if record disk.data sh disk.sh; then
+	run "$FATHOM" components disk.data --taxonomy storage --json
+	cp "$out_file" disk.json
+	ok 'work on a disk' python3 check.py disk.json 'file system'
+else
+	skip 'cannot record here'
+fi
+if [ -s net.data ] && [ -s disk.data ]; then
+	run "$FATHOM" components net.data disk.data
+	expect_status 0
+	expect_out 'disk.data'
+	run "$FATHOM" diff net.data disk.data --lines 5
+	expect_status 0
+	expect_out_like 'new|vanished'
+	run "$FATHOM" heatmap net.data
+	expect_status 0
+fi
+
+# Requests of a disk: those that were issued and completed have a latency.
+run "$FATHOM" record -q -a -e block:block_rq_issue -e block:block_rq_complete -o io.data -- \
+	sh disk.sh
+if [ "$status" -eq 0 ] && "$FATHOM" heatmap --pair block io.data --json >io.json 2>io.err; then
+	ok 'latencies of block requests' python3 -c '
+import json, sys
+data = json.load(open("io.json"))
+count = sum(cell["count"] for cell in data["cells"])
+print("#", count, "requests")
+sys.exit(count < 20 or not data["percentiles"])'
+else
+	skip "no block requests could be recorded: $(head -n 1 io.err 2>/dev/null)"
+fi
+done_testing
