@@ -71,7 +71,7 @@ static int finish(struct context *ctx, const struct oneliner *o, const struct bu
 		return cli_print(ctx, source);
 	rc = oneliner_run(o, buf_str(source), &diagnostics, &ctx->err);
 	fputs(buf_str(&diagnostics), stderr);
-	return rc == -EPERM || rc == -ENOTSUP ? EXIT_MISSING : rc;
+	return rc && (ctx->err.code == EPERM || ctx->err.code == ENOTSUP) ? EXIT_MISSING : rc;
 }
 
 static int stackcount_run(struct context *ctx, void *args)
