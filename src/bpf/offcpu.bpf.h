@@ -51,7 +51,8 @@ enum { OFFCPU_MEMO_FRAMES = 24 };
 struct offcpu_memo {
 	u64 gen;
 	u64 ip, sp, bp;
-	u32 n; /* frames, the first is ip itself; 0: nothing is remembered */
+	u64 hash; /* of its frames */
+	u32 n;    /* frames, the first is ip itself; 0: nothing is remembered */
 	u32 end;
 	u64 at[OFFCPU_MEMO_FRAMES]; /* where the return address of the frame before was */
 	u64 ra[OFFCPU_MEMO_FRAMES];
@@ -198,16 +199,27 @@ static __always_inline u64 offcpu_mix(u64 h, u64 v)
 struct offcpu_hash {
 	struct unwind_slot *slot;
 	u64 h;
+	u32 first;
 };
 
 static long offcpu_hash_one(u32 i, void *ctx)
 {
 	struct offcpu_hash *c = ctx;
 
+	i += c->first;
 	if (i >= UNWIND_RECORD_IPS)
 		return 1;
 	c->h = offcpu_mix(c->h, c->slot->out.ip[i]);
 	return 0;
+}
+
+/* Of @n frames in the slot, from @first on. */
+static __always_inline u64 offcpu_hash_frames(struct unwind_slot *slot, u32 first, u32 n)
+{
+	struct offcpu_hash c = { .slot = slot, .first = first };
+
+	bpf_loop(n, offcpu_hash_one, &c, 0);
+	return c.h;
 }
 
 /* 0: seen before, 1: new, negative: no room. */
@@ -284,41 +296,39 @@ static __always_inline u64 offcpu_rescue(struct unwind_slot *slot, struct task_s
 	return id;
 }
 
-/* The number of the stack in the slot; it is sent if it is new. */
-static __always_inline u64 offcpu_keep_stack(struct unwind_slot *slot)
+/* The number of the stack in the slot; it is sent if it is new. @user: hash of the user frames. */
+static __always_inline u64 offcpu_keep_stack(struct unwind_slot *slot, u64 user)
 {
 	struct unwind_sample *out = &slot->out;
-	struct offcpu_hash hash = { .slot = slot };
 	u32 n = out->n_kernel + out->n_user;
 	u64 size = UNWIND_SAMPLE_HEADER + 8 * (u64)n;
 	int new;
 
 	if (!n || n > UNWIND_RECORD_IPS)
 		return 0;
-	hash.h = out->n_user ? out->pid : 0;
-	hash.h = offcpu_mix(hash.h, (u64)out->n_kernel << 16 | out->n_user);
-	bpf_loop(n, offcpu_hash_one, &hash, 0);
-	hash.h |= 1;
-	new = offcpu_first_sight(hash.h);
+	u64 id = offcpu_mix(offcpu_hash_frames(slot, 0, out->n_kernel), out->n_user ? out->pid : 0);
+
+	id = offcpu_mix(offcpu_mix(id, (u64)out->n_kernel << 16 | out->n_user), user) | 1;
+	new = offcpu_first_sight(id);
 	if (!new)
-		return hash.h;
+		return id;
 	if (new < 0) {
 		offcpu_count(OFFCPU_COUNT_STACKS_FULL, 1);
 		return 0;
 	}
 	out->type = OFFCPU_RECORD_STACK;
-	out->addr = hash.h;
+	out->addr = id;
 	/* checked on the very register that is used: older verifiers follow no other */
 	asm volatile("" : "+r"(size));
 	if (size > sizeof(*out))
 		return 0;
 	if (bpf_ringbuf_output(&unwind_ring, out, size, offcpu_wake_flags())) {
-		bpf_map_delete_elem(&offcpu_seen, &hash.h);
+		bpf_map_delete_elem(&offcpu_seen, &id);
 		offcpu_count(OFFCPU_COUNT_STACKS_FULL, 1);
 		return 0;
 	}
 	offcpu_count(OFFCPU_COUNT_STACKS, 1);
-	return hash.h;
+	return id;
 }
 
 struct offcpu_walk {
@@ -326,20 +336,36 @@ struct offcpu_walk {
 	struct offcpu_memo *memo;
 };
 
+/* Words of the user stack that are looked at in one go; they use the room of the mappings. */
+enum { OFFCPU_GLANCE = 128 };
+_Static_assert(OFFCPU_GLANCE * 8 <= UNWIND_RESCUE_VMAS * sizeof(struct unwind_vma), "room");
+
+/* The return address at @at, out of the words above the stack pointer or from where it lies. */
+static __always_inline u64 offcpu_glance(const u64 *words, u64 have, u64 sp, u64 at)
+{
+	u64 index = (at - sp) >> 3, ra = 0;
+
+	if (index < have)
+		return words[index & (OFFCPU_GLANCE - 1)];
+	bpf_probe_read_user(&ra, sizeof(ra), (const void *)at);
+	return ra;
+}
+
 /* True: the remembered stack still stands; its frames are in the slot. */
 static __always_inline bool offcpu_recall(struct unwind_slot *slot, struct offcpu_memo *memo)
 {
+	u64 *words = (u64 *)slot->vmas, sp = memo->sp, have = OFFCPU_GLANCE;
 	u32 i, n = memo->n;
-	u64 ra;
 
 	if (!n || memo->gen != slot->gen || memo->ip != slot->s.reg[UNWIND_REG_IP] ||
-	    memo->sp != slot->s.reg[UNWIND_REG_SP] || memo->bp != slot->s.reg[UNWIND_REG_BP])
+	    sp != slot->s.reg[UNWIND_REG_SP] || memo->bp != slot->s.reg[UNWIND_REG_BP])
 		return false;
+	if (bpf_probe_read_user(words, OFFCPU_GLANCE * 8, (const void *)sp))
+		have = 0; /* near the end of the stack */
 	for (i = 0; i < OFFCPU_MEMO_FRAMES && i < n; i++) {
 		u32 to = slot->first + i;
 
-		if (i && (bpf_probe_read_user(&ra, sizeof(ra), (const void *)memo->at[i]) ||
-			  ra != memo->ra[i]))
+		if (i && offcpu_glance(words, have, sp, memo->at[i]) != memo->ra[i])
 			return false;
 		if (to >= UNWIND_RECORD_IPS)
 			return false;
@@ -412,8 +438,9 @@ static __always_inline void offcpu_walk_user(struct unwind_slot *slot, struct of
 	}
 }
 
+/* Non-zero: the stack is on its way under this number. @user gets the hash of the frames. */
 static __always_inline u64 offcpu_unwind(struct unwind_slot *slot, struct task_struct *task,
-					 struct offcpu_memo *memo)
+					 struct offcpu_memo *memo, u64 *user)
 {
 	struct unwind_sample *out = &slot->out;
 
@@ -427,12 +454,17 @@ static __always_inline u64 offcpu_unwind(struct unwind_slot *slot, struct task_s
 	if (memo && offcpu_recall(slot, memo)) {
 		out->n_user = memo->n;
 		out->end = memo->end;
-	} else {
-		offcpu_walk_user(slot, memo);
-		out->n_user = slot->n;
-		out->end = slot->s.end;
-		out->fp_steps = slot->s.fp_steps;
+		*user = memo->hash;
+		unwind_count(UNWIND_END_ROOT, 1);
+		return 0;
 	}
+	offcpu_walk_user(slot, memo);
+	out->n_user = slot->n;
+	out->end = slot->s.end;
+	out->fp_steps = slot->s.fp_steps;
+	*user = offcpu_hash_frames(slot, slot->first, slot->n);
+	if (memo)
+		memo->hash = *user;
 	if (out->end == UNWIND_END_NO_MAP && out->n_user == 1) {
 		out->end = UNWIND_END_EXEC;
 		out->n_user = 0;
@@ -455,7 +487,7 @@ static __attribute__((noinline)) u64 offcpu_take_stack(void *ctx, struct task_st
 {
 	struct unwind_slot *slot = unwind_slot_take();
 	struct unwind_sample *out;
-	u64 id = unwind_task_id(), stack = 0;
+	u64 id = unwind_task_id(), stack = 0, user = 0;
 	long bytes = 0;
 
 	if (!slot)
@@ -478,9 +510,9 @@ static __attribute__((noinline)) u64 offcpu_take_stack(void *ctx, struct task_st
 	out->n_kernel = bytes > 0 ? (u32)bytes / 8 : 0;
 	unwind_count(UNWIND_COUNT_SAMPLES, 1);
 	if (kind == OFFCPU_WAKER_TASK && offcpu_options.user_stacks)
-		stack = offcpu_unwind(slot, task, memo);
+		stack = offcpu_unwind(slot, task, memo, &user);
 	if (!stack)
-		stack = offcpu_keep_stack(slot);
+		stack = offcpu_keep_stack(slot, user);
 	unwind_slot_give(slot);
 	return stack;
 }
@@ -500,7 +532,7 @@ static __always_inline u64 offcpu_stack_of(struct task_struct *task, u32 pid, u3
 	slot->out.n_user = 0;
 	slot->out.end = UNWIND_END_NONE;
 	slot->out.n_kernel = bytes > 0 ? (u32)bytes / 8 : 0;
-	stack = offcpu_keep_stack(slot);
+	stack = offcpu_keep_stack(slot, 0);
 	unwind_slot_give(slot);
 	return stack;
 }

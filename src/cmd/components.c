@@ -235,7 +235,7 @@ static const struct example components_examples[] = {
 
 const struct command cmd_components = {
 	.name = "components",
-	.summary = "CPU time by component: data copy, TCP/IP, locks, scheduling, ...",
+	.summary = "CPU time by component: data copy, TCP/IP, locks, file system",
 	.description =
 		"Puts each sample into one component, by the function that ran or by its callers, "
 		"and "

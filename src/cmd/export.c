@@ -220,7 +220,7 @@ static const struct example export_examples[] = {
 
 const struct command cmd_export = {
 	.name = "export",
-	.summary = "a recording for other people's programs: pprof, speedscope, Perfetto, Firefox",
+	.summary = "a recording for pprof, speedscope, Perfetto or Firefox",
 	.description =
 		"Writes a recording in a format that another viewer reads. pprof holds all events, "
 		"with threads as labels and build ids where the recording has them. speedscope, "

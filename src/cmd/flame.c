@@ -606,7 +606,7 @@ static const struct example flame_examples[] = {
 
 const struct command cmd_flame = {
 	.name = "flame",
-	.summary = "a recording as a flame graph: SVG, HTML viewer, or here in the terminal",
+	.summary = "a recording as a flame graph: SVG, HTML, or in the terminal",
 	.description =
 		"Reads a recording (of 'fathom record' or perf), the text of 'perf script', or "
 		"folded stacks, merges the stacks into a tree and draws each function as a box: "

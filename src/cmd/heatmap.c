@@ -415,7 +415,7 @@ static const struct example heatmap_examples[] = {
 
 const struct command cmd_heatmap = {
 	.name = "heatmap",
-	.summary = "heat maps: samples by their offset in the second, latency, CPU utilization",
+	.summary = "heat maps: offset in the second, latency, CPU utilization",
 	.description =
 		"Draws time from left to right and a value upwards, the darker the more fell "
 		"there. 'subsecond' (the map of FlameScope) has a column for each second and rows "

@@ -75,8 +75,8 @@ static int import_run(struct context *ctx, void *args)
 
 static const struct example import_examples[] = {
 	{ "fathom import cpu.pb.gz -o cpu.folded", "a profile of pprof as folded stacks" },
-	{ "fathom flame cpu.pb.gz -o cpu.svg", "no need to: every command reads them" },
-	{ "fathom diff old.pb.gz new.pb.gz", "likewise" },
+	{ "fathom import heap.pb.gz --event alloc_space", "one of several kinds of values" },
+	{ "fathom import cpu.speedscope.json", "one of speedscope" },
 	{ 0 },
 };
 

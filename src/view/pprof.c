@@ -174,7 +174,8 @@ static bool is_plain(const struct profile *p, size_t event)
 {
 	const struct profile_event *ev = &p->events.items[event];
 
-	return ev->weight == ev->samples && streq(profile_str(p, ev->name), "samples");
+	return p->events.len == 1 && ev->weight == ev->samples &&
+	       streq(profile_str(p, ev->name), "samples");
 }
 
 static void add_values(struct pprof *w, const struct profile_sample *s)

@@ -137,16 +137,17 @@ static void add_arc(struct picture *p, const struct callgraph_arc *a)
 
 static void add_arc_label(struct picture *p, const struct callgraph_arc *a)
 {
-	const struct callgraph_point *at =
-		&p->graph->points.items[a->first_point + a->n_points / 2];
-	double share = callgraph_share(p->graph, a->weight), y = at->y;
+	double share = callgraph_share(p->graph, a->weight), x, y;
+	const struct callgraph_point *at;
 
+	/* a call of itself has no points */
 	if (a->n_points < 2 || share < 1)
 		return;
-	if (a->n_points == 2)
-		y = (at[-1].y + at->y) / 2;
-	buf_addf(p->out, "<text class=\"share\" x=\"%.1f\" y=\"%.1f\">%.1f%%</text>\n",
-		 (a->n_points == 2 ? (at[-1].x + at->x) / 2 : at->x) + PAD + 3, y + TOP, share);
+	at = &p->graph->points.items[a->first_point + a->n_points / 2];
+	x = a->n_points == 2 ? (at[-1].x + at->x) / 2 : at->x;
+	y = a->n_points == 2 ? (at[-1].y + at->y) / 2 : at->y;
+	buf_addf(p->out, "<text class=\"share\" x=\"%.1f\" y=\"%.1f\">%.1f%%</text>\n", x + PAD + 3,
+		 y + TOP, share);
 }
 
 /* --- all ------------------------------------------------------------------------------------ */
