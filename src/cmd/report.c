@@ -147,7 +147,8 @@ const struct command cmd_report = {
 		"functions.\n\n"
 		"CHILDREN is the share of samples in which the function or something it called was "
 		"running, SELF the share in which it ran itself. Recursion counts once.\n\n"
-		"KEYS are comm, pid, tid, cpu, cgroup, event, time (by second), parent (the root of "
+		"KEYS are comm, pid, tid, cpu, cgroup, event, time (by second), parent (the root "
+		"of "
 		"the stack), dso, symbol and srcline, separated by commas.\n\n"
 		"What was lost, cut or could not be named is said at the end.",
 	.question = Q_LOOK,

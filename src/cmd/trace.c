@@ -222,7 +222,8 @@ static int run_program(struct context *ctx, const struct trace_args *a, struct l
 
 	rc = lang_start(l, &ctx->err);
 	if (rc < 0)
-		return rc && (ctx->err.code == EPERM || ctx->err.code == ENOTSUP) ? EXIT_MISSING : rc;
+		return rc && (ctx->err.code == EPERM || ctx->err.code == ENOTSUP) ? EXIT_MISSING
+										  : rc;
 	announce(a, l, out);
 	if (a->dry_run) {
 		lang_stop(l, true);

@@ -68,7 +68,8 @@ static bool looks_pprof(const char *bytes, size_t len)
 	if (len < 4 || bytes[0] != 0x0a || wire_next(&w, &f) <= 0 || f.len < 2 || f.len > 22)
 		return false;
 	inner = wire_of(f.data, f.len);
-	return wire_next(&inner, &f) > 0 && f.number <= 2 && f.type == WIRE_VARINT && f.value < 4096;
+	return wire_next(&inner, &f) > 0 && f.number <= 2 && f.type == WIRE_VARINT &&
+	       f.value < 4096;
 }
 
 static bool looks_speedscope(const char *bytes, size_t len)
@@ -248,9 +249,7 @@ static int load_text(struct profile *p, const struct buf *text, const char *name
 	case INPUT_FOLDED: r = profile_load_folded(p, buf_str(text), text->len, e); break;
 	case INPUT_SCRIPT: r = profile_load_script(p, buf_str(text), text->len, e); break;
 	case INPUT_PPROF: r = profile_load_pprof(p, buf_str(text), text->len, e); break;
-	case INPUT_SPEEDSCOPE:
-		r = profile_load_speedscope(p, buf_str(text), text->len, e);
-		break;
+	case INPUT_SPEEDSCOPE: r = profile_load_speedscope(p, buf_str(text), text->len, e); break;
 	default: return unknown_input(text, name, e);
 	}
 	if (r >= 0)

@@ -59,6 +59,12 @@ async function latency() {
 	check('a latency range is of whole columns', await page.locator('.mark').count(), 3);
 	check('percentiles are drawn', await page.locator('path.line title').allTextContents(),
 		['p50', 'p90', 'p99']);
+	const inside = await open('latency.html');
+	const field = await inside.locator('.field').boundingBox();
+	await inside.mouse.click(field.x + 30, field.y + 30);
+	await inside.mouse.click(field.x + 60, field.y + 30);
+	check('it works inside a page', /^fathom flame /.test(await range(inside)), true);
+	check('no script failed in the page', inside.problems, []);
 	const still = await open('latency.svg', { javaScriptEnabled: false });
 	check('without scripts all cells are there',
 		await still.locator('#cells rect').count() > 50, true);

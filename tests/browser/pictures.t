@@ -22,6 +22,7 @@ printf 'shop;main;a 100\nshop;main;b 50\nshop;main;gone;x 25\nshop;main;same 200
 printf 'shop;main;a 300\nshop;main;b 10\nshop;main;newf;y 25\nshop;main;same 205\n' >after
 "$FATHOM" heatmap script.txt -o offsets.svg || fail 'draw offsets'
 "$FATHOM" heatmap -t latency latency.txt -o latency.svg || fail 'draw latencies'
+"$FATHOM" heatmap -t latency latency.txt -o latency.html || fail 'draw a page'
 "$FATHOM" diff before after -o diff.svg || fail 'draw a comparison'
 "$FATHOM" callgraph after -o graph.svg || fail 'draw a call graph'
 "$FATHOM" components after -o bars.svg || fail 'draw bars'

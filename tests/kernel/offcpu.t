@@ -10,6 +10,7 @@ need_file "$WORKLOADS/block" "$WORKLOADS/chain" "$WORKLOADS/hog"
 cd "$TMP" || exit 1
 
 # near GOT TRUTH PERCENT
+# shellcheck disable=SC2317  # called through ok
 near() { python3 -c 'import sys; g, t, p = map(float, sys.argv[1:]); sys.exit(abs(g - t) > t * p / 100)' "$@"; }
 # Microseconds of the folded lines that match.
 sum_of() { grep -E -e "$2" "$1" | awk '{ n += $NF } END { print n + 0 }'; }

@@ -5,7 +5,7 @@
 need_root
 need_file /sys/kernel/btf/vmlinux
 
-in_code= number=0
+in_code='' number=0
 while IFS= read -r line; do
 	case $line in
 	'```bt'*)
