@@ -21,7 +21,6 @@ struct maker {
 	u8 *focus;       /* by frame: 1 matches, 2 does not */
 	struct map arcs; /* from << 32 | to -> index + 1 */
 	VEC(u32) stamps; /* by arc */
-	VEC(u64) direct; /* by arc: weight of calls without anything between */
 };
 
 /* All frames of a module are its first one. */
@@ -152,7 +151,6 @@ static void add_arc(struct maker *m, u32 from, u32 to, u64 weight, bool direct, 
 	if (!*index) {
 		vec_push(&m->graph->arcs, (struct callgraph_arc){ .from = from, .to = to });
 		vec_push(&m->stamps, 0);
-		vec_push(&m->direct, 0);
 		*index = m->graph->arcs.len;
 	}
 	if (m->stamps.items[*index - 1] == stamp)
@@ -160,7 +158,7 @@ static void add_arc(struct maker *m, u32 from, u32 to, u64 weight, bool direct, 
 	m->stamps.items[*index - 1] = stamp;
 	m->graph->arcs.items[*index - 1].weight += weight;
 	if (direct)
-		m->direct.items[*index - 1] += weight;
+		m->graph->arcs.items[*index - 1].direct += weight;
 }
 
 static void connect(struct maker *m, const struct profile_sample *s, u32 stamp)
@@ -204,7 +202,7 @@ static void prune_arcs(struct maker *m)
 	for (size_t i = 0; i < g->arcs.len; i++) {
 		struct callgraph_arc a = g->arcs.items[i];
 
-		a.indirect = !m->direct.items[i];
+		a.indirect = !a.direct;
 		if ((double)a.weight >= least)
 			g->arcs.items[kept++] = a;
 		else
@@ -223,7 +221,6 @@ static void maker_release(struct maker *m)
 	free(m->focus);
 	map_release(&m->arcs);
 	vec_release(&m->stamps);
-	vec_release(&m->direct);
 }
 
 int callgraph_init(struct callgraph *g, struct profile *p, const struct callgraph_opts *opts,

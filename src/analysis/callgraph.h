@@ -41,6 +41,7 @@ struct callgraph_point {
 struct callgraph_arc {
 	u32 from, to; /* nodes */
 	u64 weight;
+	u64 direct;    /* of that, calls without anything between */
 	bool indirect; /* only through functions that were left out */
 	bool back;     /* against the direction of the layout: part of a cycle */
 	u32 first_point, n_points;

@@ -216,6 +216,8 @@ static double mean_place(const struct layout *l, u32 slot, bool down)
 	const u32_list *list = down ? &l->down[slot] : &l->up[slot];
 	double sum = 0, weight = 0;
 
+	if (!l->links.items)
+		return (double)l->slots.items[slot].place;
 	vec_each(i, list) {
 		const struct link *k = &l->links.items[*i];
 		const struct slot *s = &l->slots.items[down ? k->down : k->up];
@@ -239,6 +241,8 @@ static void sort_layer(struct layout *l, size_t layer, bool down)
 
 static void reduce_crossings(struct layout *l)
 {
+	if (!l->layers.items)
+		return;
 	for (int sweep = 0; sweep < SWEEPS; sweep++) {
 		for (size_t i = 1; i < l->layers.len; i++)
 			sort_layer(l, i, false);

@@ -148,7 +148,7 @@ struct counter {
 	u8 *self, *stack, *user; /* by frame */
 	u8 *stacks;              /* by stack: the nearest caller with a rule */
 	struct map comms;        /* string -> answer */
-	struct map symbols;      /* component << 32 | name of the breakdown -> index */
+	struct map symbols;      /* name of the breakdown << 32 | component -> index */
 };
 
 /* Length of the name without what compilers and allocation profiling add. */
@@ -242,7 +242,7 @@ static void count_symbol(struct counter *c, const struct profile_sample *s, u32 
 	const struct frame *f = s->stack ? profile_frame_of(c->profile, s->stack) : NULL;
 	u32 name = intern_str(&b->strings,
 			      f && f->name ? profile_str(c->profile, f->name) : "[no stack]");
-	u64 *index = map_at(&c->symbols, (u64)component << 32 | name);
+	u64 *index = map_at(&c->symbols, (u64)name << 32 | component);
 	struct breakdown_symbol *symbol;
 
 	if (!*index) {

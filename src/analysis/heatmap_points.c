@@ -41,17 +41,23 @@ int heat_points_of_weights(const struct profile *p, u16 event, heat_points *ret,
 static bool scan_decimal(const char **p, const char *end, double *ret)
 {
 	const char *at = *p;
-	double part = 0.1;
-	u64 whole;
+	u64 whole, part = 0, unit = 1;
 
 	while (at < end && (*at == ' ' || *at == '\t' || *at == ','))
 		at++;
 	if (!scan_u64(&at, end, 10, &whole))
 		return false;
 	*ret = (double)whole;
-	if (at < end && *at == '.')
-		for (at++; at < end && *at >= '0' && *at <= '9'; at++, part /= 10)
-			*ret += (*at - '0') * part;
+	if (at < end && *at == '.') {
+		for (at++; at < end && *at >= '0' && *at <= '9'; at++) {
+			/* more digits than these change nothing */
+			if (unit < NSEC_PER_SEC * NSEC_PER_USEC) {
+				part = part * 10 + (u64)(*at - '0');
+				unit *= 10;
+			}
+		}
+	}
+	*ret += (double)part / (double)unit;
 	*p = at;
 	return true;
 }

@@ -22,9 +22,14 @@ static enum json_piece fail(struct json_reader *r, const char *why)
 	return READ_ERROR;
 }
 
+static bool is_space(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
 static void skip_space(struct json_reader *r)
 {
-	while (r->p < r->end && memchr(" \t\r\n", *r->p, 4))
+	while (r->p < r->end && is_space(*r->p))
 		r->p++;
 }
 

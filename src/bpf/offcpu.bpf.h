@@ -50,12 +50,12 @@ enum { OFFCPU_MEMO_FRAMES = 24 };
  */
 struct offcpu_memo {
 	u64 gen;
-	u64 ip, sp, bp;
+	u64 sp, bp;
 	u64 hash; /* of its frames */
 	u32 n;    /* frames, the first is ip itself; 0: nothing is remembered */
 	u32 end;
 	u64 at[OFFCPU_MEMO_FRAMES]; /* where the return address of the frame before was */
-	u64 ra[OFFCPU_MEMO_FRAMES];
+	u64 ra[OFFCPU_MEMO_FRAMES]; /* and what it was; [0] is the user's ip */
 };
 
 /* What is known of a thread. */
@@ -340,38 +340,51 @@ struct offcpu_walk {
 enum { OFFCPU_GLANCE = 128 };
 _Static_assert(OFFCPU_GLANCE * 8 <= UNWIND_RESCUE_VMAS * sizeof(struct unwind_vma), "room");
 
-/* The return address at @at, out of the words above the stack pointer or from where it lies. */
-static __always_inline u64 offcpu_glance(const u64 *words, u64 have, u64 sp, u64 at)
-{
-	u64 index = (at - sp) >> 3, ra = 0;
+struct offcpu_glance {
+	struct unwind_slot *slot;
+	struct offcpu_memo *memo;
+	u64 have; /* words above the stack pointer that were read */
+	u32 differs;
+};
 
-	if (index < have)
-		return words[index & (OFFCPU_GLANCE - 1)];
-	bpf_probe_read_user(&ra, sizeof(ra), (const void *)at);
-	return ra;
+static long offcpu_recall_one(u32 i, void *ctx)
+{
+	struct offcpu_glance *g = ctx;
+	const u64 *words = (const u64 *)g->slot->vmas;
+	struct offcpu_memo *memo = g->memo;
+	u32 to = g->slot->first + i;
+	u64 ip, ra = 0;
+
+	if (i >= OFFCPU_MEMO_FRAMES || to >= UNWIND_RECORD_IPS) {
+		g->differs = 1;
+		return 1;
+	}
+	ip = memo->ra[i];
+	if (i) {
+		u64 index = (memo->at[i] - memo->sp) >> 3;
+
+		if (index < g->have)
+			ra = words[index & (OFFCPU_GLANCE - 1)];
+		else
+			bpf_probe_read_user(&ra, sizeof(ra), (const void *)memo->at[i]);
+		g->differs = ra != ip;
+	}
+	g->slot->out.ip[to] = ip;
+	return g->differs;
 }
 
 /* True: the remembered stack still stands; its frames are in the slot. */
 static __always_inline bool offcpu_recall(struct unwind_slot *slot, struct offcpu_memo *memo)
 {
-	u64 *words = (u64 *)slot->vmas, sp = memo->sp, have = OFFCPU_GLANCE;
-	u32 i, n = memo->n;
+	struct offcpu_glance g = { .slot = slot, .memo = memo, .have = OFFCPU_GLANCE };
 
-	if (!n || memo->gen != slot->gen || memo->ip != slot->s.reg[UNWIND_REG_IP] ||
-	    sp != slot->s.reg[UNWIND_REG_SP] || memo->bp != slot->s.reg[UNWIND_REG_BP])
+	if (!memo->n || memo->gen != slot->gen || memo->ra[0] != slot->s.reg[UNWIND_REG_IP] ||
+	    memo->sp != slot->s.reg[UNWIND_REG_SP] || memo->bp != slot->s.reg[UNWIND_REG_BP])
 		return false;
-	if (bpf_probe_read_user(words, OFFCPU_GLANCE * 8, (const void *)sp))
-		have = 0; /* near the end of the stack */
-	for (i = 0; i < OFFCPU_MEMO_FRAMES && i < n; i++) {
-		u32 to = slot->first + i;
-
-		if (i && offcpu_glance(words, have, sp, memo->at[i]) != memo->ra[i])
-			return false;
-		if (to >= UNWIND_RECORD_IPS)
-			return false;
-		slot->out.ip[to] = i ? memo->ra[i] : memo->ip;
-	}
-	return true;
+	if (bpf_probe_read_user(slot->vmas, OFFCPU_GLANCE * 8, (const void *)memo->sp))
+		g.have = 0; /* near the end of the stack */
+	bpf_loop(memo->n, offcpu_recall_one, &g, 0);
+	return !g.differs;
 }
 
 /* One frame, as unwind_one() takes it, with a note of where its return address was. */
@@ -423,7 +436,7 @@ static __always_inline void offcpu_walk_user(struct unwind_slot *slot, struct of
 	if (memo) {
 		memo->n = 0;
 		memo->gen = slot->gen;
-		memo->ip = slot->s.reg[UNWIND_REG_IP];
+		memo->ra[0] = slot->s.reg[UNWIND_REG_IP];
 		memo->sp = slot->s.reg[UNWIND_REG_SP];
 		memo->bp = slot->s.reg[UNWIND_REG_BP];
 	}

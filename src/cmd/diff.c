@@ -117,13 +117,15 @@ static struct svg_opts drawing_of(const struct diff_args *a)
 
 static void subtitle_of(const struct diff *d, const struct profile *p, struct buf *out)
 {
+	u64 lost = d->before.lost + d->after.lost;
+
 	buf_addf(out, "after: %s, %llu samples; before: %s, %llu samples",
 		 profile_str(p, d->after.name), (unsigned long long)d->after.samples,
 		 profile_str(p, d->before.name), (unsigned long long)d->before.samples);
 	if (d->factor != 1)
 		buf_addf(out, ", times %.4g", d->factor);
-	if (d->before.lost + d->after.lost)
-		buf_addf(out, ", %llu lost", (unsigned long long)(d->before.lost + d->after.lost));
+	if (lost)
+		buf_addf(out, ", %llu lost", (unsigned long long)lost);
 }
 
 static int write_svg(struct context *ctx, const struct diff_args *a, const struct diff *d,

@@ -7,16 +7,23 @@
 void builder_init(struct builder *b, struct profile *p, struct recording *r,
 		  struct symbols *symbols, const struct load_opts *opts)
 {
+	const struct recording_blob *blob;
+
 	*b = (struct builder){ .profile = p, .recording = r, .opts = opts };
 	machine_init(&b->machine, symbols);
 	b->paths = xcalloc(BUILDER_PATHS, sizeof(*b->paths));
 	b->stack_hints = xcalloc(BUILDER_STACKS, sizeof(*b->stack_hints));
 	b->chains = xcalloc(BUILDER_CHAINS, sizeof(*b->chains));
+	blob = recording_info_blob(recording_info(r), FEATURE_PYTHON);
+	/* a broken section costs lines, nothing else */
+	if (blob)
+		(void)python_source_read(&b->python, blob->data, blob->size, NULL);
 }
 
 void builder_release(struct builder *b)
 {
 	machine_release(&b->machine);
+	python_source_release(&b->python);
 	stackcopy_release(&b->stacks);
 	free(b->paths);
 	free(b->stack_hints);

@@ -7,6 +7,7 @@
 #include "profile/machine.h"
 #include "profile/stackcopy.h"
 #include "recording/recording.h"
+#include "unwind/python_names.h"
 
 /* The profile's id of a thread that was seen before: its names need not be looked up again. */
 struct thread_hint {
@@ -15,6 +16,9 @@ struct thread_hint {
 	u32 thread;
 	bool used;
 };
+
+/* Our section with the lines of functions of Python. */
+enum { FEATURE_PYTHON = FEATURE_FATHOM + 3 };
 
 enum { BUILDER_THREADS = 256, BUILDER_PATHS = 64, PATH_MOST = 128 };
 
@@ -54,6 +58,7 @@ struct builder {
 	struct last_path *paths;        /* BUILDER_PATHS, by thread id */
 	struct stack_hint *stack_hints; /* BUILDER_STACKS */
 	struct chain_memo *chains;      /* BUILDER_CHAINS */
+	struct python_source python;    /* lines of functions of Python */
 	const struct load_opts *opts;
 	struct recording *recording;
 	struct map merged;  /* hash of what makes samples equal -> index of the sample + 1 */

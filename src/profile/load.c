@@ -9,6 +9,7 @@
 #include "profile/filter.h"
 #include "profile/gzip.h"
 
+#include <ctype.h>
 #include <fcntl.h>
 
 enum {
@@ -76,7 +77,7 @@ static bool looks_speedscope(const char *bytes, size_t len)
 {
 	size_t i = 0;
 
-	while (i < len && memchr(" \t\r\n", bytes[i], 4))
+	while (i < len && isspace((unsigned char)bytes[i]))
 		i++;
 	return i < len && bytes[i] == '{';
 }

@@ -59,6 +59,19 @@ static void set_source(struct builder *b, struct frame *f, const char *file, u32
 	f->line = line;
 }
 
+/* A function of an interpreted language: the recording carries its file and line. */
+static u32 make_interpreted(struct builder *b, const struct place *place)
+{
+	struct frame f = plain_frame(b, place);
+	const char *file = NULL;
+	u32 line = 0;
+
+	f.kind = FRAME_INTERPRETED;
+	if (python_source_find(&b->python, place->address - place->is_return, &file, &line))
+		set_source(b, &f, file, line);
+	return profile_get_frame(b->profile, &f);
+}
+
 /*
  * The innermost frame of a place; its inline_of leads out to the function whose code it is. That
  * one keeps its name from the symbol table: debug information does not know clones.
@@ -70,6 +83,8 @@ static u32 make_frames(struct builder *b, const struct place *place)
 	size_t n = 0;
 	u32 id;
 
+	if (place->dso && streq(place->dso, PYTHON_MAP_NAME))
+		return make_interpreted(b, place);
 	if (place->module && (b->opts->lines || b->opts->inlines))
 		n = symbols_lines(b->machine.symbols, place->module,
 				  place->address - place->is_return, source, ARRAY_SIZE(source));

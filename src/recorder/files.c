@@ -131,17 +131,35 @@ int file_begin(struct recorder *r, struct err *e)
 	return rc;
 }
 
+/* What functions of Python are called is known now or never: their memory goes with them. */
+static void add_python(struct recorder *r, struct buf *names)
+{
+	_cleanup_buf_ struct buf lines = BUF_INIT;
+
+	if (!r->kernel.sampler)
+		return;
+	pthread_mutex_lock(&r->kernel.lock);
+	sampler_python_names(r->kernel.sampler, names);
+	sampler_python_lines(r->kernel.sampler, &lines);
+	pthread_mutex_unlock(&r->kernel.lock);
+	if (lines.len)
+		(void)recording_writer_feature(r->writer, FEATURE_FATHOM + RECORDER_PYTHON,
+					       lines.data, lines.len, NULL);
+}
+
 /* Names are a gift to other machines: without them the file is whole, too. */
 static void add_names(struct recorder *r, bool last)
 {
 	_cleanup_buf_ struct buf names = BUF_INIT;
 	u64 most = last ? NAMES_MOST : NAMES_MOST_LIVE;
 
-	if (!r->path || r->o.no_names || recording_writer_bytes(r->writer) > most ||
-	    recording_writer_samples(r->writer) == 0)
+	if (!r->path || r->o.no_names || recording_writer_samples(r->writer) == 0)
 		return;
-	if (recording_writer_flush(r->writer, NULL) >= 0 &&
-	    profile_export_names(r->path, &names, NULL) >= 0 && names.len)
+	if (recording_writer_bytes(r->writer) <= most &&
+	    recording_writer_flush(r->writer, NULL) >= 0)
+		(void)profile_export_names(r->path, &names, NULL);
+	add_python(r, &names);
+	if (names.len)
 		(void)recording_writer_feature(r->writer, FEATURE_FATHOM, names.data, names.len,
 					       NULL);
 }

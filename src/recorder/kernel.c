@@ -53,6 +53,7 @@ static int load_sampler(struct recorder *r, struct sampler **ret)
 		.ring_bytes = ring_bytes(r),
 		.max_user_frames = r->o.session.max_stack,
 		.events = r->kernel.events,
+		.python = true,
 	};
 	_cleanup_err_ struct err e = ERR_INIT;
 	int rc = sampler_new(ret, &opts, &e);
@@ -137,6 +138,27 @@ static void count_sample(struct recorder *r, const struct sampler_sample *in)
 			       });
 }
 
+/* Functions of Python lie in a mapping that only the recording knows. */
+static void tell_python(struct recorder *r, const struct source *src,
+			const struct sampler_sample *in)
+{
+	struct record_ids ids = { .pid = in->pid,
+				  .tid = in->pid,
+				  .time = in->time,
+				  .id = src->ids[0],
+				  .stream_id = src->ids[0],
+				  .cpu = in->cpu };
+	struct record_mmap map = { .pid = in->pid,
+				   .tid = in->pid,
+				   .addr = PYTHON_MAP_START,
+				   .len = PYTHON_MAP_SIZE,
+				   .prot = PROT_READ | PROT_EXEC,
+				   .flags = MAP_PRIVATE,
+				   .filename = PYTHON_MAP_NAME };
+
+	build_mmap2(&r->kernel.out, &src->attr, &ids, PERF_RECORD_MISC_USER, &map);
+}
+
 static int on_sample(void *ctx, const struct sampler_sample *in)
 {
 	struct recorder *r = ctx;
@@ -148,6 +170,8 @@ static int on_sample(void *ctx, const struct sampler_sample *in)
 		r->lost++;
 		return 0;
 	}
+	if (in->python_new)
+		tell_python(r, src, in);
 	/* the kernel's own chain, where it makes one, begins with a mark */
 	while (s.n_kernel && s.kernel[0] >= (u64)PERF_CONTEXT_MAX) {
 		s.kernel++;
@@ -196,11 +220,25 @@ static bool find_inode(const struct record_mmap *m, struct unwind_map *map)
 	return true;
 }
 
+static void note_exit(struct recorder *r, const struct record *rec)
+{
+	struct record_task t;
+
+	if (record_task(rec, &t) < 0 || t.pid != t.tid)
+		return;
+	pthread_mutex_lock(&r->kernel.lock);
+	if (r->kernel.sampler)
+		sampler_note_exit(r->kernel.sampler, (int)t.pid);
+	pthread_mutex_unlock(&r->kernel.lock);
+}
+
 /* Called with every record of the side band. Each file is told once: the rest comes on demand. */
 void kernel_note_record(struct recorder *r, const struct record *rec)
 {
 	struct record_mmap m;
 
+	if (rec->type == PERF_RECORD_EXIT)
+		note_exit(r, rec);
 	if (rec->type != PERF_RECORD_MMAP2 || record_mmap(rec, &m) < 0 || !(m.prot & PROT_EXEC) ||
 	    m.filename[0] != '/' || m.filename[1] == '/' || m.pid == RECORD_NO_PID)
 		return;

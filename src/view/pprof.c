@@ -61,22 +61,20 @@ static const char *build_id_of(const struct pprof *w, const char *path)
 static u64 module_id(struct pprof *w, u32 module)
 {
 	const char *path = profile_str(w->profile, module);
-	u64 *id;
+	u64 id = map_get(&w->modules, module, 0);
 
-	if (!module)
-		return 0;
-	id = map_at(&w->modules, module);
-	if (*id)
-		return *id;
-	*id = w->modules.len;
-	wire_u64(&w->message, 1, *id);
+	if (!module || id)
+		return id;
+	id = w->modules.len + 1;
+	map_put(&w->modules, module, id);
+	wire_u64(&w->message, 1, id);
 	wire_u64(&w->message, 5, string(w, path));
 	wire_u64(&w->message, 6, string(w, build_id_of(w, path)));
 	/* nobody needs to look for names any more */
 	for (u32 has = 7; has <= 10; has++)
 		wire_u64(&w->message, has, 1);
 	emit(w, PROFILE_MAPPING);
-	return *id;
+	return id;
 }
 
 /* pprof takes the first mapping for the program: shared libraries and the kernel are none. */
@@ -96,19 +94,19 @@ static void add_program(struct pprof *w)
 
 static u64 function_id(struct pprof *w, const struct frame *f)
 {
-	u64 *id = map_at(&w->functions, (u64)f->file << 32 | f->name);
-	u64 name;
+	u64 key = (u64)f->file << 32 | f->name, id = map_get(&w->functions, key, 0), name;
 
-	if (*id)
-		return *id;
-	*id = w->functions.len;
+	if (id)
+		return id;
+	id = w->functions.len + 1;
+	map_put(&w->functions, key, id);
 	name = own_string(w, f->name);
-	wire_u64(&w->message, 1, *id);
+	wire_u64(&w->message, 1, id);
 	wire_u64(&w->message, 2, name);
 	wire_u64(&w->message, 3, name);
 	wire_u64(&w->message, 4, own_string(w, f->file));
 	emit(w, PROFILE_FUNCTION);
-	return *id;
+	return id;
 }
 
 static void add_line(struct pprof *w, struct buf *location, const struct frame *f)

@@ -84,7 +84,8 @@ static void add_legend(struct bars *b, double top)
 
 	for (u32 c = 0;; c = next_of(b, c), i++) {
 		double x = LEFT + (double)(i % LEGEND_COLUMNS) * LEGEND_COLUMN;
-		double y = top + (double)(i / LEGEND_COLUMNS) * LEGEND_ROW;
+		size_t row = i / LEGEND_COLUMNS;
+		double y = top + (double)row * LEGEND_ROW;
 
 		buf_addf(b->out,
 			 "<rect x=\"%.0f\" y=\"%.0f\" width=\"13\" height=\"13\" fill=\"%s\" "
@@ -124,9 +125,9 @@ void svg_bars(const struct taxonomy *t, const struct breakdown *sides, size_t n,
 {
 	struct bars b = { .taxonomy = t, .sides = sides, .n = n, .out = out };
 	double legend = TOP + 12 + (double)n * (BAR_HEIGHT + BAR_GAP);
-	double rows = (double)DIV_ROUND_UP(t->components.len + 1, (size_t)LEGEND_COLUMNS);
+	size_t rows = DIV_ROUND_UP(t->components.len + 1, (size_t)LEGEND_COLUMNS);
 
-	begin(&b, title, legend + rows * LEGEND_ROW + 10);
+	begin(&b, title, legend + (double)rows * LEGEND_ROW + 10);
 	for (size_t i = 0; i < n; i++)
 		add_bar(&b, &sides[i], TOP + (double)i * (BAR_HEIGHT + BAR_GAP));
 	add_legend(&b, legend);

@@ -66,7 +66,7 @@ expect_status 0
 
 # --- explain ------------------------------------------------------------------------------------
 
-"$WORKLOADS/hog" --seconds 4 >/dev/null &
+"$WORKLOADS/hog" --seconds 7 >/dev/null &
 pid=$!
 sleep 0.5
 run "$FATHOM" explain -p $pid -d 1.5s

@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# timeout: 120
+#
+# Functions of Python reach the report, with their lines, through a recording that perf opens.
+. "$(dirname "$0")/../lib/test.sh"
+need_root
+need_file /usr/bin/python3
+cd "$TMP" || exit 1
+export XDG_CACHE_HOME=$TMP
+
+case $(/usr/bin/python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])') in
+3.11 | 3.12 | 3.13) ;;
+*) plan_skip "python3 is neither 3.11, 3.12 nor 3.13" ;;
+esac
+cat > tree.py << 'END'
+import time
+def leaf(n):
+    s = 0
+    for i in range(n):
+        s += i * i
+    return s
+def middle():
+    return leaf(20000)
+def top():
+    end = time.time() + 60
+    while time.time() < end:
+        middle()
+top()
+END
+spawn /usr/bin/python3 tree.py
+sleep 0.5
+pid=$(pgrep -P "$spawned" -x python3 || echo "$spawned")
+run "$FATHOM" record -q -e cpu-clock -F 499 -p "$pid" -d 2s -o py.data
+expect_status 0
+run "$FATHOM" report -i py.data --json --sort symbol -g none --percent-limit 0
+ok "each function in nearly all samples" python3 - "$out_file" << 'END'
+import json, sys
+rows = {r["symbol"]: r["children"] for r in json.load(open(sys.argv[1]))["rows"]}
+for name in ("<module>", "top", "middle", "leaf"):
+    share = rows.get("[p] " + name, 0)
+    print(f"# {name}: {share:.1f} %")
+    if share < 95:
+        sys.exit(1)
+END
+run "$FATHOM" fold -i py.data --no-inline
+like "in the right order" "$out" '<?module>?;top;middle;leaf'
+run "$FATHOM" report -i py.data --sort srcline -g none
+expect_out_like 'tree\.py:[45]$'
+if command -v perf > /dev/null; then
+	run perf script -i py.data
+	expect_status 0
+	expect_out '//fathom-python'
+else
+	skip "perf is not installed" 2
+fi
+done_testing
