@@ -163,8 +163,10 @@ int profile_args_load(struct context *ctx, const struct profile_args *args, stru
 	int r;
 
 	opts->progress = show_progress;
+	/* cppcheck-suppress autoVariables ; taken back below */
 	opts->progress_ctx = &progress;
 	r = profile_load(ret, args->input, opts, &ctx->err);
+	opts->progress_ctx = NULL;
 	cli_progress(ctx, "%s", "");
 	return r;
 }

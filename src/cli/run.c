@@ -143,7 +143,7 @@ static int usage_error(struct context *ctx)
 static int show_overview(struct context *ctx)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT;
-	struct command nothing = { .name = "fathom" };
+	static const struct command nothing = { .name = "fathom" };
 
 	ctx->command = &nothing;
 	cli_overview(ctx->commands, ctx->n_commands, cli_color(ctx), cli_width(ctx), &text);

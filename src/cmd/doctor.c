@@ -62,7 +62,7 @@ static void begin_group(struct doctor *d, const char *group)
 	size_t n = 0;
 
 	memcpy(mine, columns, sizeof(mine));
-	for (; group[n] && n < sizeof(title) - 1; n++)
+	for (; n < sizeof(title) - 1 && group[n]; n++)
 		title[n] = (char)toupper((unsigned char)group[n]);
 	title[n] = '\0';
 	if (d->people)

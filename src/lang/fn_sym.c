@@ -133,7 +133,7 @@ static bool find_kernel_symbol(const char *name, u64 *ret)
 {
 	FILE *f = fopen("/proc/kallsyms", "re");
 	char line[512], symbol[256];
-	unsigned long long address;
+	unsigned long long address = 0;
 	bool found = false;
 
 	while (f && !found && fgets(line, sizeof(line), f))

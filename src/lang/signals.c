@@ -23,5 +23,6 @@ int signal_number(const char *name)
 
 const char *signal_name_of(int number)
 {
+	/* cppcheck-suppress arrayIndexOutOfBoundsCond ; the bound is checked next */
 	return number > 0 && (size_t)number < ARRAY_SIZE(names) ? names[number] : NULL;
 }

@@ -55,7 +55,7 @@ expect_out 'hello you'
 run "$TMP/build/fathom"
 expect_out 'greet somebody'
 run "$TMP/build/fathom" help hello
-expect_out '[Ww]hom to greet'
+expect_out 'whom to greet'
 run "$TMP/build/fathom" completion bash
 expect_out 'hello'
 like "man page" "$(cat "$TMP/build/man/fathom-hello.1")" '[Ww]hom to greet'
