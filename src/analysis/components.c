@@ -5,7 +5,8 @@
 
 /* --- the table ------------------------------------------------------------------------------ */
 
-static const char *const wheres[RULE_WHERE_COUNT] = { "self", "stack", "comm", "user" };
+static const char *const wheres[RULE_WHERE_COUNT] = { "self",         "kernel", "stack",
+						      "kernel-stack", "comm",   "user" };
 
 /* Colours for those that name none: colour-blind safe, pale enough for black text. */
 static const char *const palette[] = {
@@ -78,7 +79,8 @@ static const char *add_rule(struct taxonomy *t, const struct line *l)
 			if (streq(wheres[where], l->fields[2]))
 				break;
 		if (where == RULE_WHERE_COUNT)
-			return "the third column is self, stack, comm or user";
+			return "the third column is self, kernel, stack, kernel-stack, comm or "
+			       "user";
 	}
 	if (strpbrk(l->fields[0], "*?[")) {
 		vec_push(&t->rules[where],
@@ -177,11 +179,19 @@ static u8 ask(const struct taxonomy *t, enum rule_where where, const char *name)
 	return NO_RULE;
 }
 
+/* Rules for all, then those that are only for the kernel. */
 static u8 ask_frame(const struct counter *c, u8 *known, enum rule_where where, u32 frame)
 {
-	if (known[frame] == NOT_ASKED)
-		known[frame] = ask(c->taxonomy, where,
-				   profile_str(c->profile, c->profile->frames.items[frame].name));
+	const struct frame *f = &c->profile->frames.items[frame];
+	const char *name = profile_str(c->profile, f->name);
+
+	if (known[frame] == NOT_ASKED) {
+		known[frame] = ask(c->taxonomy, where, name);
+		if (known[frame] == NO_RULE && f->kind == FRAME_KERNEL && where == RULE_SELF)
+			known[frame] = ask(c->taxonomy, RULE_KERNEL, name);
+		if (known[frame] == NO_RULE && f->kind == FRAME_KERNEL && where == RULE_STACK)
+			known[frame] = ask(c->taxonomy, RULE_KERNEL_STACK, name);
+	}
 	return known[frame];
 }
 

@@ -10,10 +10,11 @@
  *	submit_bio*	block tx	stack                         pattern, component, where
  *	# comment
  *
- * Where is "self" (the function that ran, the default), "stack" (any function that called it, the
- * nearest counts), "comm" (the name of the thread) or "user" (any function that ran in user
- * space). They are asked in this order; exact names before patterns, patterns in the order of the
- * file. What compilers add to names (".isra.0") is not part of them, nor is "_noprof".
+ * Where is "self" (the function that ran, the default), "kernel" (the same, if it is one of the
+ * kernel), "stack" (any function that called it, the nearest counts), "kernel-stack" (the same, of
+ * the kernel's), "comm" (the name of the thread) or "user" (any function that ran in user space).
+ * They are asked in this order; exact names before patterns, patterns in the order of the file.
+ *What compilers add to names (".isra.0") is not part of them, nor is "_noprof".
  */
 #ifndef ANALYSIS_COMPONENTS_H
 #define ANALYSIS_COMPONENTS_H
@@ -30,7 +31,15 @@ struct component {
 	const char *text;  /* what belongs to it; "" */
 };
 
-enum rule_where { RULE_SELF, RULE_STACK, RULE_COMM, RULE_USER, RULE_WHERE_COUNT };
+enum rule_where {
+	RULE_SELF,
+	RULE_KERNEL,
+	RULE_STACK,
+	RULE_KERNEL_STACK,
+	RULE_COMM,
+	RULE_USER,
+	RULE_WHERE_COUNT
+};
 
 struct rule {
 	const char *pattern;

@@ -58,8 +58,6 @@ u32 intern_bytes(struct intern *in, const void *p, size_t n)
 	if (in->len * 4 >= in->slot_count * 3)
 		grow_slots(in);
 	slot = slot_of(in, hash, p, n);
-	/* cppcheck-suppress identicalInnerCondition ; it looks into slot_of() and misreads its loop
-	 */
 	if (*slot)
 		return *slot;
 	if (in->len + 1 >= in->cap)

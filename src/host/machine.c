@@ -93,7 +93,6 @@ static char *os_name(void)
 /* The first processor's lines are enough, and the file of a big machine takes milliseconds. */
 static void read_cpu(struct host_machine *m)
 {
-	/* cppcheck-suppress resourceLeak ; closed by its attribute */
 	_cleanup_fclose_ FILE *f = fopen("/proc/cpuinfo", "re");
 	_cleanup_buf_ struct buf value = BUF_INIT;
 	char text[4096];
