@@ -247,10 +247,11 @@ const struct command cmd_components = {
 		"third "
 		"column that says where the pattern is looked for: self (the function that ran; "
 		"the "
-		"default), stack (the nearest caller that matches), comm (the thread's name) or "
-		"user "
-		"(any code of user space). Lines =COMPONENT<TAB>#rrggbb<TAB>TEXT set order and "
-		"colours. Suffixes such as .isra.0 are not part of names.\n\n"
+		"default), kernel (the same, only of the kernel), stack or kernel-stack (the "
+		"nearest "
+		"caller that matches), comm (the thread's name) or user (any code of user space). "
+		"Lines =COMPONENT<TAB>#rrggbb<TAB>TEXT set order and colours. Suffixes such as "
+		".isra.0 are not part of names.\n\n"
 		"Several recordings are shown side by side.",
 	.question = Q_CPU,
 	.options = components_options,

@@ -96,6 +96,23 @@ TEST(suffixes_are_not_part_of_names)
 	taxonomy_release(&t);
 }
 
+TEST(rules_for_the_kernel_only)
+{
+	struct taxonomy t;
+	struct breakdown b;
+
+	parse(&t, "memcpy\tcopy\tkernel\nio_*\tio\tkernel-stack\n*\tapp\tuser\n");
+	break_down(&b, &t,
+		   "memcpy 1\nmemcpy_[k] 2\nio_main;x 4\nio_read_[k];y_[k] 8\n"
+		   "io_main;z_[k] 16\n");
+	CHECK_EQ(b.weight[find(&t, "copy")], 2);
+	CHECK_EQ(b.weight[find(&t, "io")], 8);
+	CHECK_EQ(b.weight[find(&t, "app")], 5);
+	CHECK_EQ(b.weight[COMPONENT_UNMAPPED], 16);
+	breakdown_release(&b);
+	taxonomy_release(&t);
+}
+
 TEST(faults_name_their_line)
 {
 	check_refused("a\tb\nno tab\n", "line 2");
