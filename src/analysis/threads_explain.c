@@ -192,7 +192,7 @@ static void find_culprits(const struct offcpu_live *l, culprit_list *ret)
 			*at = ret->len;
 		}
 		c = &ret->items[*at - 1];
-		c->ns += w->runq;
+		c->ns += w->runq; /* NOLINT: an index that is known has an item */
 		c->count++;
 	}
 	vec_sort(ret, by_ns);

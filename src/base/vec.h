@@ -16,7 +16,8 @@
 	}
 
 /* The untyped half: makes room for one more item than @len. */
-static inline void *vec_grow_(void *items, size_t len, size_t *cap, size_t item_size)
+__attribute__((returns_nonnull)) static inline void *vec_grow_(void *items, size_t len, size_t *cap,
+							       size_t item_size)
 {
 	if (len < *cap)
 		return items;

@@ -75,7 +75,7 @@ static int import_run(struct context *ctx, void *args)
 
 static const struct example import_examples[] = {
 	{ "fathom import cpu.pb.gz -o cpu.folded", "a profile of pprof as folded stacks" },
-	{ "fathom import heap.pb.gz --event alloc_space", "one of several kinds of values" },
+	{ "fathom import cpu.pb.gz --event 'cpu*'", "one of several kinds of values" },
 	{ "fathom import cpu.speedscope.json", "one of speedscope" },
 	{ 0 },
 };

@@ -22,7 +22,8 @@ fathom fold > out.folded 2> /dev/null
 cp out.folded stacks.folded
 sed 's/ [0-9]*$/ 3 4/' out.folded > two-columns.folded
 seq 1 200 | awk '{ print $1 / 100, $1 * 37 % 91 }' > latencies.txt
-for name in cpu old new; do fathom export -q --format pprof -o "$name.pb.gz" 2> /dev/null; done
+for name in cpu old new heap; do fathom export -q --format pprof -o "$name.pb.gz" 2> /dev/null; done
+fathom export -q -o cpu.speedscope.json 2> /dev/null
 ln -s "$WORKLOADS/forks" program
 export HOME=$TMP
 mkdir -p .zsh
@@ -49,7 +50,8 @@ while IFS=$'\t' read -r name line; do
 	esac
 	command=${line//1234/$pid}
 	command=${command//1235/$tid}
-	rm -rf work && mkdir work && cp -a ./*.data fathom.data.old ./*.folded latencies.txt ./*.pb.gz program Makefile work/
+	rm -rf work && mkdir work && cp -a ./*.data fathom.data.old ./*.folded latencies.txt program Makefile work/
+	[ "$name" = import ] && cp ./*.pb.gz ./*.speedscope.json work/
 	[ -e core ] && ln core work/core
 	(cd work && timeout -s INT -k 10 2 bash -c "$command" > ../example.out 2> ../example.err < /dev/null)
 	status=$?
