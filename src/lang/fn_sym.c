@@ -137,8 +137,10 @@ static bool find_kernel_symbol(const char *name, u64 *ret)
 	bool found = false;
 
 	while (f && !found && fgets(line, sizeof(line), f))
-		found = sscanf(line, "%llx %*c %255s", &address, symbol) == 2 &&
-			streq(symbol, name) && address;
+		found = sscanf(line, "%llx %*c %255s", &address, symbol) ==
+				2 && /* NOLINT(cert-err34-c) */
+			streq(symbol, name) &&
+			address;
 	if (f)
 		fclose(f);
 	*ret = address;

@@ -206,14 +206,14 @@ static s16 take_slot(struct emitter *e, struct scan *s, const struct interval *i
 static u8 free_register(const struct scan *s, const struct interval *iv)
 {
 	if (!iv->over_call) {
-		for (u8 r = CALLER_FIRST; r <= CALLER_LAST; r++) {
+		for (unsigned int r = CALLER_FIRST; r <= CALLER_LAST; r++) {
 			if (!s->active[r])
-				return r;
+				return (u8)r;
 		}
 	}
-	for (u8 r = CALLEE_FIRST; r <= CALLEE_LAST; r++) {
+	for (unsigned int r = CALLEE_FIRST; r <= CALLEE_LAST; r++) {
 		if (!s->active[r])
-			return r;
+			return (u8)r;
 	}
 	return NO_REG;
 }
@@ -224,7 +224,7 @@ static struct interval *victim(const struct scan *s, struct interval *iv)
 	struct interval *worst = iv;
 	u8 first = iv->over_call ? CALLEE_FIRST : CALLER_FIRST;
 
-	for (u8 r = first; r <= CALLEE_LAST; r++) {
+	for (unsigned int r = first; r <= CALLEE_LAST; r++) {
 		if (s->active[r] && s->active[r]->end > worst->end)
 			worst = s->active[r];
 	}
@@ -238,7 +238,7 @@ static void allocate(struct emitter *e, struct interval **order, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		struct interval *iv = order[i], *out;
 
-		for (u8 r = 0; r < ARRAY_SIZE(s.active); r++) {
+		for (size_t r = 0; r < ARRAY_SIZE(s.active); r++) {
 			if (s.active[r] && s.active[r]->end <= iv->start)
 				s.active[r] = NULL;
 		}

@@ -4,6 +4,7 @@
 #include "lang/gen.h"
 #include "lang/run.h"
 
+#include "base/io.h"
 #include "base/parse.h"
 #include "host/bpf_sys.h"
 
@@ -133,15 +134,10 @@ static void emit_retval(struct gen *g, struct val *ret)
 
 static int pmu_type(void)
 {
-	FILE *f = fopen("/sys/bus/event_source/devices/kprobe/type", "re");
-	int type = -1;
+	u64 type;
+	int r = io_read_u64("/sys/bus/event_source/devices/kprobe/type", &type, NULL);
 
-	if (!f)
-		return -errno;
-	if (fscanf(f, "%d", &type) != 1)
-		type = -EINVAL;
-	fclose(f);
-	return type;
+	return r < 0 ? r : (int)type;
 }
 
 static int attach_one(const struct attach_ctx *a, int prog_fd, const struct target *t,

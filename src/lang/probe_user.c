@@ -6,6 +6,7 @@
 #include "lang/run.h"
 #include "lang/user.h"
 
+#include "base/io.h"
 #include "base/parse.h"
 #include "host/bpf_sys.h"
 
@@ -232,17 +233,12 @@ static int attach_multi(const struct attach_ctx *a, const struct target *t, u32 
 static int pmu_type(const char *name)
 {
 	char path[64];
-	FILE *f;
-	int type = -1;
+	u64 type;
+	int r;
 
 	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type", name);
-	f = fopen(path, "re");
-	if (!f)
-		return -errno;
-	if (fscanf(f, "%d", &type) != 1)
-		type = -EINVAL;
-	fclose(f);
-	return type;
+	r = io_read_u64(path, &type, NULL);
+	return r < 0 ? r : (int)type;
 }
 
 static int attach_perf(const struct attach_ctx *a, const struct target *t, bool is_return)

@@ -2,6 +2,7 @@
 /* Loading, attaching, the loop, and the way out. */
 #include "lang/run.h"
 
+#include "base/parse.h"
 #include "base/clock.h"
 #include "base/stop.h"
 #include "host/bpf_sys.h"
@@ -85,10 +86,12 @@ static void explain(struct run *r, const struct unit *u, const char *log, struct
 		at--;
 	}
 	for (const char *p = log; (p = strchr(p, '\n')); p++) {
-		unsigned int n;
+		const char *at_number = p + 1;
+		u64 n;
 
-		if (sscanf(p + 1, "%u: (", &n) == 1)
-			insn = n;
+		if (scan_u64(&at_number, p + 1 + strnlen(p + 1, 12), 10, &n) &&
+		    starts_with(at_number, ": ("))
+			insn = (u32)n;
 	}
 	if (insn < u->code.lines.len) {
 		source_place(&r->c->src, u->code.lines.items[insn], &line, &column);

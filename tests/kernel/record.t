@@ -94,7 +94,7 @@ run "$FATHOM" record -e cpu-clock -t "$pid" -d 200ms -o p.data -f
 expect_status 0
 run "$FATHOM" record -e cpu-clock -F 499 -C 0 -d 300ms -o c.data --idle
 is "only that CPU" "$(perf script -i c.data -F cpu 2>/dev/null | sort -u | tr -d ' ')" '[000]'
-run "$FATHOM" record -e cpu-clock -F 499 -u root -d 300ms -o u.data
+run "$FATHOM" record -e cpu-clock -F 499 -u root -d 1s -o u.data
 expect_status 0
 ok "the user's processes" test "$(samples u.data)" -gt 50
 run "$FATHOM" record -p 4194303 -d 1s
