@@ -24,7 +24,7 @@ sed 's/ [0-9]*$/ 3 4/' out.folded > two-columns.folded
 seq 1 200 | awk '{ print $1 / 100, $1 * 37 % 91 }' > latencies.txt
 for name in cpu old new heap; do fathom export -q --format pprof -o "$name.pb.gz" 2> /dev/null; done
 fathom export -q -o cpu.speedscope.json 2> /dev/null
-ln -s "$WORKLOADS/forks" program
+ln -s "$WORKLOADS/burn" program
 export HOME=$TMP
 mkdir -p .zsh
 printf 'all:\n\t@true\n' > Makefile
