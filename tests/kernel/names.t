@@ -191,7 +191,8 @@ C
 if command -v gcc >/dev/null && gcc -O2 -g -fno-omit-frame-pointer -o inl inl.c; then
 	run "$FATHOM" record -e cpu-clock -F 499 -o inl.data -- ./inl
 	table() { "$FATHOM" report -i inl.data --no-children -g none "$@" 2>/dev/null; }
-	like 'inlined functions are frames' "$(table --sort symbol)" '9[0-9]\.[0-9]+% .* \[i\] tight|100.00% .* \[i\] tight'
+	like 'inlined functions are frames' "$("$FATHOM" report -i inl.data 2>/dev/null)" 'tight \(inlined\)'
+	like 'and belong to their function' "$(table --sort symbol)" '\[\.\] visible'
 	like 'and not with --no-inline' "$(table --sort symbol --no-inline)" '\[\.\] visible'
 	unlike 'then they are not there' "$(table --sort symbol --no-inline)" 'tight'
 	like 'their caller is the function whose code it is' "$("$FATHOM" fold -i inl.data 2>/dev/null)" 'visible;tight(_\[i\])? '
