@@ -64,6 +64,8 @@ for my $c (@cases) {
 	push @command, '-e', $program;
 	push @command, split / /, $c->{args} if $c->{args};
 	my $text = output_of(@command);
+	# the peer sometimes dies without a word on a busy machine
+	$text = output_of(@command) if $tool eq 'bpftrace' && $text eq '';
 	if ($tool eq 'bpftrace' ? same($text, $c->{output}) : $text eq $c->{output}) {
 		print "ok $c->{name}\n";
 	} else {

@@ -73,7 +73,7 @@ def lines(path):
     return out
 perf, ours = lines("perf.hist"), lines("ours.hist")
 by_key = {(o[0], o[1]): o for o in ours}
-assert len(perf) > 50 and abs(len(perf) - len(ours)) <= 0.01 * len(perf), (len(perf), len(ours))
+assert len(perf) > 50 and abs(len(perf) - len(ours)) <= 0.03 * len(perf), (len(perf), len(ours))
 different = missing = 0
 for a in perf:
     # perf does not know a task that has ended (-1); the event itself names it
@@ -83,7 +83,8 @@ for a in perf:
     elif "[-1/" not in a[2] and any(abs(float(x) - float(y)) > 0.0015 for x, y in zip(a[3:], b[3:])):
         different += 1
         first = (a, b)
-assert missing <= 0.01 * len(perf), missing
+# perf shows a few lines more, of tasks that were preempted while they ended
+assert missing <= 0.03 * len(perf), missing
 assert different == 0, (different, len(perf), first)
 END
 ok "with less CPU and memory than perf" python3 - "$FATHOM" <<'END'
