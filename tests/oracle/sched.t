@@ -83,7 +83,7 @@ for a in perf:
     elif "[-1/" not in a[2] and any(abs(float(x) - float(y)) > 0.0015 for x, y in zip(a[3:], b[3:])):
         different += 1
         first = (a, b)
-# perf shows a few lines more, of tasks that were preempted while they ended
+# on some runs perf shows a few lines that we do not; why is not known yet
 assert missing <= 0.03 * len(perf), missing
 assert different == 0, (different, len(perf), first)
 END
