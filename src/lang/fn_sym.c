@@ -136,11 +136,12 @@ static bool find_kernel_symbol(const char *name, u64 *ret)
 	unsigned long long address = 0;
 	bool found = false;
 
-	while (f && !found && fgets(line, sizeof(line), f))
-		found = sscanf(line, "%llx %*c %255s", &address, symbol) ==
-				2 && /* NOLINT(cert-err34-c) */
-			streq(symbol, name) &&
-			address;
+	while (f && !found && fgets(line, sizeof(line), f)) {
+		/* NOLINTNEXTLINE(cert-err34-c): the kernel writes these lines */
+		int n = sscanf(line, "%llx %*c %255s", &address, symbol);
+
+		found = n == 2 && streq(symbol, name) && address;
+	}
 	if (f)
 		fclose(f);
 	*ret = address;

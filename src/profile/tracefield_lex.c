@@ -93,7 +93,7 @@ static bool lex_char(struct parser *p)
 		return lex_failed(p, "a character without end");
 	p->at++;
 	p->now.kind = TOKEN_NUMBER;
-	p->now.value = c;
+	p->now.value = (unsigned char)c;
 	return true;
 }
 

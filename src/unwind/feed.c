@@ -237,14 +237,14 @@ int unwind_feed_add(struct unwind_feed *f, const struct unwind_key *key, u64 siz
 /* The index under which the kernel knows this build of Python; 0: it is none, or not for us. */
 static u32 python_of(struct unwind_feed *f, const struct image *im)
 {
-	struct python_build b;
+	struct python_build b = { 0 };
 	int rc = f->maps.pythons ? python_build_read(im, &b) : -ENOENT;
 
 	f->stats.pythons_unknown += rc == -ENOTSUP;
 	if (rc)
 		return 0;
 	for (size_t i = 0; i < f->pythons.len; i++) {
-		if (!memcmp(&f->pythons.items[i], &b, sizeof(b)))
+		if (!memcmp(&f->pythons.items[i], &b, sizeof(b))) /* NOLINT: zeroed before */
 			return (u32)i + 1;
 	}
 	u32 index = (u32)f->pythons.len + 1;
@@ -549,7 +549,9 @@ const struct unwind_rule *unwind_feed_code_rule(struct unwind_feed *f, u32 pid, 
 	if (r || !p || !p->code || p->looked > time)
 		return r;
 	unwind_feed_code(f, pid, p->bin.size, NULL);
-	return code_rule(f, p, pc);
+	/* that may have replaced the program's entry */
+	p = find_program(f, pid);
+	return p ? code_rule(f, p, pc) : NULL;
 }
 
 int unwind_feed_process(struct unwind_feed *f, int pid)
