@@ -3,6 +3,10 @@
 #
 # The runner behind tests/run: starts every test file of the layers asked for in a session of
 # its own, with a time-out, and counts the TAP it prints. Two at once where a layer allows it.
+#
+# Layers that measure this machine share it with whatever else runs there. A file that fails in one
+# of them is run again, alone, when the layer is through: what fails every time counts as failed,
+# what passes then counts as passed and is listed as unsteady with what failed before.
 use strict;
 use warnings;
 use File::Temp qw(tempdir);
@@ -20,17 +24,17 @@ $ENV{WORKLOADS}   //= "$top/build/workloads";
 my @layers = (
 	{ name => 'unit',    jobs => 2, timeout => 300 },
 	{ name => 'golden',  jobs => 2, timeout => 120 },
-	{ name => 'kernel',  jobs => 1, timeout => 180 },
-	{ name => 'oracle',  jobs => 1, timeout => 300 },
-	{ name => 'browser', jobs => 1, timeout => 300 },
-	{ name => 'vm',      jobs => 1, timeout => 900 },
+	{ name => 'kernel',  jobs => 1, timeout => 180, again => 2 },
+	{ name => 'oracle',  jobs => 1, timeout => 300, again => 2 },
+	{ name => 'browser', jobs => 1, timeout => 300, again => 2 },
+	{ name => 'vm',      jobs => 1, timeout => 900, again => 1 },
 	{ name => 'fuzz',    jobs => 2, timeout => 120 },
 );
 my $fuzz_seconds = $ENV{FUZZ_SECONDS} // 3;
 
 my $verbose = 0;
 my %total = (passed => 0, failed => 0, skipped => 0);
-my (@skips, @failures);
+my (@skips, @failures, @unsteady, @again);
 my %running;    # pid => test
 my $scratch = tempdir('fathom-run-XXXXXX', TMPDIR => 1, CLEANUP => 1);
 
@@ -208,10 +212,10 @@ sub count_tap {
 		push @order, $parser->skip_all || 'no reason given';
 		$reason{ $order[-1] } = $n{skipped} = 1;
 	}
-	note_skips($test, \%reason, @order);
 	my @errors = $parser->parse_errors;
 	push @errors, status_text($test) if $test->{status} && !$n{failed};
 	$n{failed}++ if @errors;
+	note_skips($test, \%reason, @order) unless $n{failed} && may_rerun($test);
 	return (\%n, @errors);
 }
 
@@ -220,6 +224,18 @@ sub count_fuzz {
 	my %n = (passed => 0, failed => 0, skipped => 0);
 	$n{ $test->{status} ? 'failed' : 'passed' } = 1;
 	return (\%n, $test->{status} ? status_text($test) : ());
+}
+
+sub may_rerun {
+	my ($test) = @_;
+	return ($test->{runs} // 1) <= ($test->{layer}{again} // 0);
+}
+
+# The names of what failed, for the list of the unsteady.
+sub failed_names {
+	my ($test, @errors) = @_;
+	my @names = $test->{tap} =~ /^not ok [0-9]+ -? ?(.*?)(?: #.*)?$/mg;
+	return join '; ', @names ? @names : @errors;
 }
 
 # The failed tests with the comment lines that follow them, and the end of stderr.
@@ -242,15 +258,23 @@ sub show_failure {
 sub finish {
 	my ($test) = @_;
 	my ($n, @errors) = $test->{fuzz} ? count_fuzz($test) : count_tap($test);
-	$total{$_} += $n->{$_} for qw(passed failed skipped);
+	my $rerun = $n->{failed} && may_rerun($test);
+	if (!$rerun) {
+		$total{$_} += $n->{$_} for qw(passed failed skipped);
+	}
 	my $what = join ', ', map { $n->{$_} ? "$n->{$_} $_" : () } qw(passed failed skipped);
 	$what = 'ok, nothing run' if $what eq '';
 	printf "%-44s %s (%.1f s)\n", $test->{name}, $what, $test->{seconds};
-	if ($n->{failed}) {
-		push @failures, "$test->{name}: $n->{failed}";
-		show_failure($test, @errors);
-	}
+	show_failure($test, @errors) if $n->{failed};
 	unlink $test->{errors};
+	if ($rerun) {
+		push @again, { %$test{qw(layer name command timeout)}, runs => ($test->{runs} // 1) + 1,
+			       before => failed_names($test, @errors) };
+	} elsif ($n->{failed}) {
+		push @failures, "$test->{name}: $n->{failed}";
+	} elsif ($test->{before}) {
+		push @unsteady, "$test->{name}: $test->{before} (passed in run $test->{runs})";
+	}
 }
 
 sub run_tests {
@@ -259,6 +283,10 @@ sub run_tests {
 		start(shift @queue) while @queue && keys %running < $jobs;
 		finish($_) for turn();
 	}
+	return unless @again;
+	my @failed = splice @again;
+	print "-- again, alone: ", join(', ', map { $_->{name} } @failed), "\n";
+	run_tests(1, @failed);
 }
 
 # ---- the whole ---------------------------------------------------------------------------------
@@ -294,6 +322,10 @@ run_asked(@ARGV ? @ARGV : map { $_->{name} } @layers);
 if (@skips) {
 	print "\nskipped:\n";
 	print "  $_\n" for @skips;
+}
+if (@unsteady) {
+	print "\nunsteady:\n";
+	print "  $_\n" for @unsteady;
 }
 if (@failures) {
 	print "\nfailed:\n";

@@ -60,13 +60,14 @@ fi
 
 mkdir -p "$TMP/tree/tests/golden"
 cp -r "$TOP/tests/lib" "$TOP/tests/run" "$TMP/tree/tests/"
-# script NAME: a test of that tree, from standard input.
+# script NAME [LAYER]: a test of that tree, from standard input.
 script() {
+	local path=$TMP/tree/tests/${2:-golden}/$1.t
 	{
 		printf '#!/usr/bin/env bash\n# timeout: 3\n. "%s/tests/lib/test.sh"\n' "$TMP/tree"
 		cat
-	} >"$TMP/tree/tests/golden/$1.t"
-	chmod 755 "$TMP/tree/tests/golden/$1.t"
+	} >"$path"
+	chmod 755 "$path"
 }
 run_tree() { run env -u TOP -u FATHOM -u WORKLOADS "$TMP/tree/tests/run" "$@"; }
 last_line() { tail -n 1 "$out_file"; }
@@ -104,5 +105,19 @@ run_tree tests/golden/diff.t
 expect_out '# -c'
 run env UPDATE_GOLDEN=1 "$TMP/tree/tests/golden/diff.t"
 is 'a golden file is rewritten on request' "$(tail -n 1 "$TMP/tree/tests/golden/golden/page")" b
+
+# A layer that measures the machine gets a second and a third run for what failed in it.
+mkdir -p "$TMP/tree/tests/kernel"
+script steady kernel <<<'pass one; done_testing'
+script shaky kernel <<<"pass one; not_ok two mkdir '$TMP/done-before'; done_testing"
+run_tree kernel
+expect_status 0 'what passes in a later run has passed'
+is 'only the last run counts' "$(last_line)" '3 passed, 0 failed, 0 skipped'
+expect_out '  kernel/shaky.t: two (passed in run 2)'
+script broken kernel <<<'fail always; done_testing'
+run_tree kernel
+expect_status 1 'what never passes has failed'
+is 'it counts once' "$(last_line)" '3 passed, 1 failed, 0 skipped'
+is 'after three runs' "$(grep -c '^kernel/broken.t ' "$out_file")" 3
 
 done_testing
