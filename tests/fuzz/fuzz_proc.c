@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Any bytes as the files of /proc that are read: stat, status, maps, cgroup, mountinfo. */
+#include "host/cgroup.h"
+#include "host/procfs.h"
+#include "unwind/maps.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void read_maps(const char *text, size_t size)
+{
+	struct unwind_maps maps = { 0 };
+	struct proc_map map;
+	const char *at = text;
+	int r;
+
+	while ((r = procfs_next_map(&at, text + size, &map)) != -ENODATA) {
+		if (at > text + size)
+			abort();
+		if (r == 0 && map.path_len && map.path + map.path_len > text + size)
+			abort();
+	}
+	unwind_maps_parse(&maps, text, size);
+	for (size_t i = 0; i < maps.items.len; i++) {
+		const struct unwind_map *m = &maps.items.items[i];
+
+		if (m->start >= m->end || (i && m[-1].end > m->start))
+			abort();
+		if (unwind_maps_find(&maps, m->start) != m)
+			abort();
+	}
+	unwind_maps_release(&maps);
+}
+
+static void read_cgroup(const char *text, size_t size)
+{
+	struct cgroup_mounts mounts = { 0 };
+	struct buf path = BUF_INIT;
+
+	cgroup_mounts_parse(text, size, &mounts);
+	cgroup_mounts_release(&mounts);
+	(void)cgroup_parse(text, size, &path);
+	buf_release(&path);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const char *text = (const char *)data;
+	struct proc_stat stat;
+	struct proc_status status;
+
+	if (procfs_parse_stat(text, size, &stat) == 0 && !memchr(stat.comm, 0, sizeof(stat.comm)))
+		abort();
+	procfs_parse_status(text, size, &status);
+	read_maps(text, size);
+	read_cgroup(text, size);
+	return 0;
+}
