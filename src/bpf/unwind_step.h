@@ -33,13 +33,19 @@ UNWIND_INLINE int unwind_stop(struct unwind_state *s, __u8 why)
 	return 1;
 }
 
+/*
+ * No return address where ax is 0 and no call aligned the stack is the first moment of a thread:
+ * the new one has returned from clone, on an empty stack, and not called its function yet.
+ */
 UNWIND_INLINE int unwind_returned(struct unwind_state *s, __u64 ip, __u64 sp)
 {
+	__u8 fresh = s->full && !s->reg[UNWIND_REG_AX] && (sp & 15) == 8;
+
 	s->reg[UNWIND_REG_SP] = sp;
 	s->reg[UNWIND_REG_IP] = ip;
 	s->returned = 1;
 	s->full = 0;
-	return ip ? 0 : unwind_stop(s, UNWIND_END_ZERO);
+	return ip ? 0 : unwind_stop(s, fresh ? UNWIND_END_ROOT : UNWIND_END_ZERO);
 }
 
 /* Code without CFI: believe the frame pointer if it looks like one. */

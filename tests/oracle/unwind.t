@@ -64,25 +64,27 @@ END
 head -c 30000000 /dev/urandom >"$TMP/random"
 base64 "$TMP/random" | tee "$TMP/a.txt" | sed '5~9d' >"$TMP/b.txt"
 
-# stops_of NAME COMMAND...: at least 99.9 % of the stacks equal, and all of few.
+# stops_of NAME COMMAND...: every stack equal, except where libdw has no rule (see unwind.c), which
+# may be one stop in a thousand, or one of few. MAY_LACK is another limit for that.
 stops_of() {
-	local name=$1 result got equal root
+	local name=$1 result got equal explained root
 	shift
 	if ! command -v "$1" >/dev/null; then
 		skip "$name is not installed"
 		return
 	fi
 	result=$("$oracle" "$stops" "$@")
-	read -r got equal root <<<"$(tail -n 1 <<<"$result")"
+	read -r got equal explained root <<<"$(tail -n 1 <<<"$result")"
 	diag "$(grep '^#' <<<"$result")"
-	diag "$(printf '%-10s %5d stops %5d equal %5d to the root' "$name" "$got" "$equal" "$root")"
+	diag "$(printf '%-10s %5d stops %5d equal %5d without a rule of libdw %5d to the root' \
+		"$name" "$got" "$equal" "$explained" "$root")"
 	if [ "${got:-0}" -lt $((stops / 2)) ]; then
 		fail "$name: stacks equal libdw's" "only ${got:-0} stops"
-	# in run-time code one stop may differ: which of the two is right there is not known yet
-	elif [ $((equal * 1000)) -ge $((got * 999)) ] || [ $((got - equal)) -le 1 ]; then
+	elif [ $((equal + explained)) -eq "$got" ] &&
+		[ "$explained" -le "${MAY_LACK:-$((got / 1000 + 1))}" ]; then
 		pass "$name: stacks equal libdw's"
 	else
-		fail "$name: stacks equal libdw's" "$((got - equal)) of $got differ"
+		fail "$name: stacks equal libdw's" "$((got - equal)) of $got differ, $explained explained"
 	fi
 }
 
@@ -95,4 +97,26 @@ stops_of xz xz -T1 -9e -c "$TMP/random"
 stops_of openssl openssl speed -seconds 20 sha256
 stops_of git git diff --no-index --stat "$TMP/a.txt" "$TMP/b.txt"
 stops_of node node "$TMP/work.js"
+
+# Most of its time is spent in clone3, some of it where libdw has no rule.
+cat >"$TMP/threads.c" <<'END'
+#include <pthread.h>
+
+static void *run(void *arg)
+{
+	return arg;
+}
+
+int main(void)
+{
+	for (;;) {
+		pthread_t t;
+
+		if (!pthread_create(&t, 0, run, 0))
+			pthread_join(t, 0);
+	}
+}
+END
+gcc -O2 -pthread -o "$TMP/threads" "$TMP/threads.c"
+MAY_LACK=$stops stops_of threads "$TMP/threads"
 done_testing

@@ -251,6 +251,19 @@ TEST(the_plt_rule_counts_its_push)
 	CHECK_EQ(w->ip[1], 0xf400);
 }
 
+TEST(a_thread_that_has_not_begun_is_complete)
+{
+	struct world *w = world(0x1100);
+
+	w->rules[1] = sp_rule(8);
+	unwind_user(&w->source, &w->f);
+	CHECK_EQ(w->f.end, UNWIND_END_ROOT);
+	CHECK_EQ(w->f.n, 1);
+	w->source.regs[UNWIND_REG_AX] = 1;
+	unwind_user(&w->source, &w->f);
+	CHECK_EQ(w->f.end, UNWIND_END_ZERO);
+}
+
 TEST(each_bad_end_has_its_reason)
 {
 	struct world *w = world(0x1100);
@@ -261,9 +274,10 @@ TEST(each_bad_end_has_its_reason)
 	w->rules[1] = sp_rule(1 << 20);
 	unwind_user(&w->source, &w->f);
 	CHECK_EQ(w->f.end, UNWIND_END_READ);
-	w->rules[1] = sp_rule(8);
+	w->rules[1] = sp_rule(16);
 	unwind_user(&w->source, &w->f);
 	CHECK_EQ(w->f.end, UNWIND_END_ZERO);
+	w->rules[1] = sp_rule(8);
 	w->stack[0] = 0x2200;
 	w->unmapped[2] = true;
 	unwind_user(&w->source, &w->f);
