@@ -13,6 +13,7 @@ struct chain {
 	size_t cut; /* frames that did not fit */
 	size_t user_frames;
 	bool saw_root;
+	bool interpreted; /* the last functions were an interpreter's, not called from C yet */
 };
 
 static u8 frame_kind_of(const struct place *place)
@@ -126,6 +127,20 @@ static u32 push_frames(struct chain *c, u32 id)
 	}
 }
 
+/*
+ * CPython with -X perf calls each function through code of its own that has the function's name.
+ * Where the function itself is in the stack, that code is not a second one.
+ */
+static bool is_doubled(struct chain *c, const struct place *place)
+{
+	bool known = c->interpreted;
+
+	if (place->kind != PLACE_JIT || !place->name || !starts_with(place->name, "py::"))
+		return false;
+	c->interpreted = false;
+	return known;
+}
+
 static void chain_add(struct chain *c, enum address_mode mode, u64 address, bool is_return)
 {
 	struct builder *b = c->b;
@@ -139,11 +154,14 @@ static void chain_add(struct chain *c, enum address_mode mode, u64 address, bool
 		return;
 	}
 	place = machine_place(&b->machine, c->proc, mode, address, is_return);
+	if (is_doubled(c, place))
+		return;
 	if (!place->frame)
 		place->frame = make_frames(b, place);
 	outer = push_frames(c, place->frame);
 	b->profile->total_frames++;
 	b->profile->unnamed_frames += b->profile->frames.items[outer].no_name;
+	c->interpreted |= b->profile->frames.items[outer].kind == FRAME_INTERPRETED;
 	if (mode == ADDRESS_USER) {
 		c->user_frames++;
 		c->saw_root |= profile_is_root_frame(b->profile, outer);
@@ -262,7 +280,7 @@ static u32 make_stack(struct builder *b, const struct record *r, struct process 
 	c.b = b;
 	c.proc = proc;
 	c.n = c.cut = c.user_frames = 0;
-	c.saw_root = false;
+	c.saw_root = c.interpreted = false;
 	if (s->type & PERF_SAMPLE_CALLCHAIN && s->n_ips)
 		walk_chain(&c, s, mode_of(r));
 	walk_copy(&c, s);

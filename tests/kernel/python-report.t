@@ -54,4 +54,28 @@ if command -v perf > /dev/null; then
 else
 	skip "perf is not installed" 2
 fi
+
+# -X perf: the code through which each function is called has its name too.
+perf_python=
+for python in /usr/bin/python3.1[23] /usr/local/bin/python3.1[23] \
+	"$HOME"/.pyenv/versions/3.1[23].*/bin/python3; do
+	[ -x "$python" ] && perf_python=$python
+done
+if [ -n "$perf_python" ]; then
+	spawn "$perf_python" -X perf tree.py
+	pid=$spawned
+	for _ in $(seq 300); do
+		grep -q py::leaf "/tmp/perf-$pid.map" 2> /dev/null && break
+		sleep 0.1
+	done
+	run "$FATHOM" record -q -e cpu-clock -F 499 -p "$pid" -d 2s -o perf.data
+	run "$FATHOM" fold -i perf.data --no-inline
+	like "-X perf: each function once, in order" "$out" \
+		';<module>(;[^p; ][^; ]*)*;top(;[^; ]*)*;middle(;[^; ]*)*;leaf'
+	is "-X perf: no function twice in a row" \
+		"$(grep -c 'py::leaf[^;]*;\([^;]*;\)*leaf' <<< "$out")" 0
+	rm -f "/tmp/perf-$pid.map"
+else
+	skip "no CPython 3.12 or 3.13" 2
+fi
 done_testing
