@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/fold.h"
 
-#include "analysis/flame.h"
+#include "analysis/fold_lines.h"
 
 #include <ctype.h>
-
-enum { FLUSH_BYTES = 1 << 20 };
 
 /* --- names --------------------------------------------------------------------------------- */
 
@@ -113,26 +111,18 @@ void fold_name(const struct profile *p, const struct frame *f, const struct fold
 		buf_addf(out, ":%s:%u", opts->srcline ? file : base_name(file), f->line);
 }
 
-/* frame -> the one that stands for all of the same folded name */
-static u32 *folded_frames(struct profile *p, const struct fold_opts *opts)
+/* frame -> string */
+static u32 *frame_names(struct profile *p, const struct fold_opts *opts)
 {
 	_cleanup_buf_ struct buf name = BUF_INIT;
-	_cleanup_map_ struct map known = MAP_INIT;
-	u32 n = (u32)p->frames.len, *shown = xcalloc(n, sizeof(*shown));
+	u32 *names = xcalloc(p->frames.len, sizeof(*names));
 
-	for (u32 i = 1; i < n; i++) {
-		struct frame folded = { 0 };
-		u64 *id;
-
+	for (u32 i = 1; i < p->frames.len; i++) {
 		buf_reset(&name);
 		fold_name(p, &p->frames.items[i], opts, &name);
-		folded.name = profile_string(p, buf_str(&name));
-		id = map_at(&known, folded.name);
-		if (!*id)
-			*id = profile_get_frame(p, &folded);
-		shown[i] = (u32)*id;
+		names[i] = profile_string(p, buf_str(&name));
 	}
-	return shown;
+	return names;
 }
 
 /* --- threads ------------------------------------------------------------------------------- */
@@ -167,134 +157,12 @@ static u32 *thread_labels(struct profile *p, const struct fold_opts *opts)
 	return labels;
 }
 
-/* --- lines --------------------------------------------------------------------------------- */
-
-/*
- * Lines are sorted as byte strings. Seen from a node that is: its own line comes before all that
- * begin with "name;", but "name.part" comes in between. So each node stands in the list of its
- * siblings twice, with and without the semicolon.
- */
-struct entry {
-	u32 node;
-	char end; /* '\0': the line of the node itself; ';': what is below it */
-};
-
-struct level {
-	size_t next; /* of the entries */
-	size_t end;
-	size_t path; /* length of the path above */
-};
-
-struct writer {
-	const struct calltree *tree;
-	const struct fold_sink *sink;
-	u64 scale; /* of the weights */
-	struct buf path;
-	struct buf out;
-	VEC(struct entry) entries; /* of the nodes being walked, a piece for each level */
-	VEC(struct level) levels;
-};
-
-static int compare_entries(const void *a, const void *b, void *ctx)
-{
-	const struct calltree *t = ctx;
-	const struct entry *x = a, *y = b;
-	const u8 *m = (const u8 *)calltree_name(t, x->node);
-	const u8 *n = (const u8 *)calltree_name(t, y->node);
-	u8 p, q;
-
-	while (*m && *m == *n) {
-		m++;
-		n++;
-	}
-	p = *m ? *m : (u8)x->end;
-	q = *n ? *n : (u8)y->end;
-	return p < q ? -1 : p > q;
-}
-
-static void enter(struct writer *w, u32 node, size_t path)
-{
-	const struct calltree_node *nodes = w->tree->nodes.items;
-	size_t first = w->entries.len;
-
-	for (u32 c = nodes[node].first_child; c; c = nodes[c].next) {
-		if (nodes[c].self)
-			vec_push(&w->entries, (struct entry){ c, '\0' });
-		if (nodes[c].first_child)
-			vec_push(&w->entries, (struct entry){ c, ';' });
-	}
-	if (w->entries.len - first > 1)
-		qsort_r(w->entries.items + first, w->entries.len - first, sizeof(struct entry),
-			compare_entries, (void *)(uintptr_t)w->tree);
-	vec_push(&w->levels, (struct level){ first, w->entries.len, path });
-}
-
-static int write_line(struct writer *w, u64 weight)
-{
-	buf_add(&w->out, buf_str(&w->path), w->path.len);
-	buf_addch(&w->out, ' ');
-	buf_addu(&w->out, weight / w->scale);
-	flame_fraction(&w->out, weight, w->scale);
-	buf_addch(&w->out, '\n');
-	if (w->out.len < FLUSH_BYTES)
-		return 0;
-	return w->sink->flush(&w->out, w->sink->ctx);
-}
-
-static int write_lines(struct writer *w)
-{
-	u64 nowhere = w->tree->nodes.items[0].self;
-	int r = nowhere ? write_line(w, nowhere) : 0;
-
-	enter(w, 0, 0);
-	while (w->levels.len && r >= 0) {
-		struct level *l = vec_last(&w->levels);
-		const struct entry *e;
-
-		if (l->next == l->end) {
-			(void)vec_pop(&w->levels);
-			w->entries.len = w->levels.len ? vec_last(&w->levels)->end : 0;
-			continue;
-		}
-		e = &w->entries.items[l->next++];
-		buf_truncate(&w->path, l->path);
-		buf_addstr(&w->path, calltree_name(w->tree, e->node));
-		if (!e->end) {
-			r = write_line(w, w->tree->nodes.items[e->node].self);
-		} else {
-			buf_addch(&w->path, ';');
-			enter(w, e->node, w->path.len);
-		}
-	}
-	return r;
-}
-
 int fold_write(struct profile *p, const struct fold_opts *opts, const struct fold_sink *sink)
 {
-	u32 *labels = thread_labels(p, opts), *shown = folded_frames(p, opts);
-	struct calltree_opts tree_opts = {
-		.event = opts->event,
-		.group = GROUP_COMM,
-		.labels = labels,
-		.by_count = opts->counts,
-		.shown_as = shown,
-	};
-	struct calltree tree;
-	struct writer w = { .tree = &tree, .sink = sink };
+	u32 *threads = thread_labels(p, opts), *frames = frame_names(p, opts);
+	int r = fold_lines(p, &(struct fold_names){ frames, threads }, opts, sink);
 
-	int r;
-
-	w.scale = opts->counts ? 1 : flame_scale(p, opts->event);
-	calltree_init(&tree, p, &tree_opts);
-	r = write_lines(&w);
-	if (r >= 0)
-		r = sink->flush(&w.out, sink->ctx);
-	calltree_release(&tree);
-	buf_release(&w.path);
-	buf_release(&w.out);
-	vec_release(&w.entries);
-	vec_release(&w.levels);
-	free(labels);
-	free(shown);
+	free(threads);
+	free(frames);
 	return r;
 }

@@ -136,8 +136,6 @@ static int fold(struct context *ctx, const struct fold_args *a, struct profile *
 		log_warn("%llu lines or records could not be read",
 			 (unsigned long long)p->bad_records);
 	opts.event = choose_event(p);
-	/* no stack is added from here on: the room is needed for the tree */
-	map_release(&p->stack_ids);
 	if (a->output && !streq(a->output, "-"))
 		return write_file(ctx, a->output, p, &opts);
 	r = fold_write(p, &opts, &(struct fold_sink){ print, ctx });

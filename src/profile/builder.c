@@ -11,13 +11,11 @@ void builder_init(struct builder *b, struct profile *p, struct recording *r,
 
 	*b = (struct builder){ .profile = p, .recording = r, .opts = opts };
 	machine_init(&b->machine, symbols);
-	b->paths = xcalloc(BUILDER_PATHS, sizeof(*b->paths));
-	b->stack_hints = xcalloc(BUILDER_STACKS, sizeof(*b->stack_hints));
-	b->chains = xcalloc(BUILDER_CHAINS, sizeof(*b->chains));
 	blob = recording_info_blob(recording_info(r), FEATURE_PYTHON);
 	/* a broken section costs lines, nothing else */
 	if (blob)
 		(void)python_source_read(&b->python, blob->data, blob->size, NULL);
+	b->has_python = blob;
 }
 
 void builder_release(struct builder *b)
@@ -25,9 +23,7 @@ void builder_release(struct builder *b)
 	machine_release(&b->machine);
 	python_source_release(&b->python);
 	stackcopy_release(&b->stacks);
-	free(b->paths);
-	free(b->stack_hints);
-	free(b->chains);
+	chainmemo_release(&b->memo);
 	map_release(&b->merged);
 	map_release(&b->dropped);
 	free(b->events);
@@ -156,7 +152,6 @@ static void on_sample(struct builder *b, const struct record *r)
 	const struct sample *s = r->sample;
 	struct process *proc;
 	struct profile_sample ps;
-	enum stack_end end;
 
 	if (r->event >= b->n_events)
 		learn_events(b);
@@ -177,10 +172,9 @@ static void on_sample(struct builder *b, const struct record *r)
 	};
 	if (!name_passes(b, b->opts->comms, 0, b->profile->threads.items[ps.thread].comm))
 		return;
-	ps.stack = builder_stack(b, r, proc, &end);
+	ps.stack = builder_stack(b, r, proc);
 	if (!leaf_passes(b, ps.stack))
 		return;
-	b->profile->stack_ends[end]++;
 	add_sample(b, &ps);
 }
 

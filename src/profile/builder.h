@@ -3,6 +3,7 @@
 #ifndef PROFILE_BUILDER_H
 #define PROFILE_BUILDER_H
 
+#include "profile/chainmemo.h"
 #include "profile/load.h"
 #include "profile/machine.h"
 #include "profile/stackcopy.h"
@@ -20,45 +21,16 @@ struct thread_hint {
 /* Our section with the lines of functions of Python. */
 enum { FEATURE_PYTHON = FEATURE_FATHOM + 3 };
 
-enum { BUILDER_THREADS = 256, BUILDER_PATHS = 64, PATH_MOST = 128 };
-
-/* A thread's last stack, outermost frame first: most of it is that of its next one. */
-struct last_path {
-	u32 n;
-	u32 frames[PATH_MOST];
-	u32 stacks[PATH_MOST]; /* up to this frame */
-};
-
-/* Callees that were looked up lately, by caller's stack and frame. */
-struct stack_hint {
-	u32 parent, frame, stack;
-};
-
-enum { BUILDER_STACKS = 1 << 15 };
-
-/*
- * What a call chain came to when it was seen last. It is known by 128 bits of hash over its
- * addresses and its process's mappings; the chain itself is not kept.
- */
-struct chain_memo {
-	u64 hash[2];
-	u32 stack;
-	u16 frames;  /* and of these */
-	u16 unnamed; /* without a name */
-	u8 end;      /* enum stack_end + 1; 0: free */
-};
-
-enum { BUILDER_CHAINS = 1 << 18 };
+enum { BUILDER_THREADS = 256 };
 
 struct builder {
 	struct profile *profile;
 	struct machine machine;
 	struct stackcopy stacks; /* samples that carry a copy of their stack */
 	struct thread_hint threads[BUILDER_THREADS];
-	struct last_path *paths;        /* BUILDER_PATHS, by thread id */
-	struct stack_hint *stack_hints; /* BUILDER_STACKS */
-	struct chain_memo *chains;      /* BUILDER_CHAINS */
-	struct python_source python;    /* lines of functions of Python */
+	struct chainmemo memo;
+	struct python_source python; /* lines of functions of Python */
+	bool has_python;             /* the recording has such functions */
 	const struct load_opts *opts;
 	struct recording *recording;
 	struct map merged;  /* hash of what makes samples equal -> index of the sample + 1 */
@@ -76,7 +48,8 @@ void builder_release(struct builder *b);
 /* For recording_replay(). */
 int builder_record(const struct record *r, void *builder);
 /* The stack of a sample; 0 when nothing is left of it. */
-u32 builder_stack(struct builder *b, const struct record *r, struct process *proc,
-		  enum stack_end *ret_end);
+u32 builder_stack(struct builder *b, const struct record *r, struct process *proc);
+/* How complete and well named the stacks are; once, when all records have passed. */
+void builder_count_health(const struct builder *b);
 
 #endif

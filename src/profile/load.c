@@ -196,6 +196,7 @@ static int load_recording(struct profile *p, int fd, const char *name, const str
 		carry_names(symbols, r);
 		builder_init(&b, p, r, symbols, opts);
 		ret = recording_replay(r, builder_record, &b, e);
+		builder_count_health(&b);
 		take_facts(p, r);
 		take_health(p, r, opts);
 		builder_release(&b);

@@ -61,14 +61,23 @@ enum { LINKS_MOST = 8 };
  * short list next to it is found without a miss of the cache, which no hash table can say. Callers
  * of many keep the rest in the map.
  */
-u32 profile_get_stack(struct profile *p, u32 parent, u32 frame)
+static u32 find_link(const struct profile *p, u32 parent, u32 frame, u32 *ret_n)
 {
 	u32 id = p->links.items[parent].first, n = 0;
+
+	for (; id && p->stacks.items[id].frame != frame; id = p->links.items[id].next)
+		n++;
+	*ret_n = n;
+	return id;
+}
+
+u32 profile_get_stack(struct profile *p, u32 parent, u32 frame)
+{
+	u32 n, id = find_link(p, parent, frame, &n);
 	u64 *known;
 
-	for (; id; id = p->links.items[id].next, n++)
-		if (p->stacks.items[id].frame == frame)
-			return id;
+	if (id)
+		return id;
 	if (n < LINKS_MOST) {
 		id = new_stack(p, parent, frame);
 		p->links.items[id].next = p->links.items[parent].first;
@@ -79,6 +88,14 @@ u32 profile_get_stack(struct profile *p, u32 parent, u32 frame)
 	if (!*known)
 		*known = new_stack(p, parent, frame);
 	return (u32)*known;
+}
+
+u32 profile_find_stack(const struct profile *p, u32 parent, u32 frame)
+{
+	u32 n, id = find_link(p, parent, frame, &n);
+
+	return id || n < LINKS_MOST ? id
+				    : (u32)map_get(&p->stack_ids, (u64)parent << 32 | frame, 0);
 }
 
 u32 profile_get_thread(struct profile *p, s32 pid, s32 tid, u32 comm, u32 cgroup)

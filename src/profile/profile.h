@@ -118,6 +118,8 @@ const char *profile_str(const struct profile *p, u32 id);
 u32 profile_get_frame(struct profile *p, const struct frame *f);
 /* The stack that @parent calling @frame makes. */
 u32 profile_get_stack(struct profile *p, u32 parent, u32 frame);
+/* The same if there is one, else 0. */
+u32 profile_find_stack(const struct profile *p, u32 parent, u32 frame);
 u32 profile_get_thread(struct profile *p, s32 pid, s32 tid, u32 comm, u32 cgroup);
 /* Index of the event of that name, made if new. */
 u16 profile_get_event(struct profile *p, const char *name);

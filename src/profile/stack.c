@@ -2,19 +2,7 @@
 /* The call chain of a sample -> a stack of the profile. */
 #include "profile/builder.h"
 
-enum { STACK_MOST = 4096, COPY_MOST = 1024 };
-
-/* The walk over a chain, innermost frame first, as perf records it. */
-struct chain {
-	struct builder *b;
-	struct process *proc;
-	u32 frames[STACK_MOST];
-	size_t n;
-	size_t cut; /* frames that did not fit */
-	size_t user_frames;
-	bool saw_root;
-	bool interpreted; /* the last functions were an interpreter's, not called from C yet */
-};
+enum { CHAIN_MOST = 8192, COPY_MOST = 1024 };
 
 static u8 frame_kind_of(const struct place *place)
 {
@@ -108,64 +96,31 @@ static u32 make_frames(struct builder *b, const struct place *place)
 	return id;
 }
 
-/* A place's frames; the last one pushed is the function whose code it is. */
-static u32 push_frames(struct chain *c, u32 id)
-{
-	const struct profile *p = c->b->profile;
-	const u32 max = c->b->opts->max_stack;
+/* --- chains -------------------------------------------------------------------------------- */
 
-	for (;;) {
-		const u32 outer = p->frames.items[id].inline_of;
-
-		if (c->n == STACK_MOST || (max && c->n == max))
-			c->cut++;
-		else
-			c->frames[c->n++] = id;
-		if (!outer)
-			return id;
-		id = outer;
-	}
-}
-
-/*
- * CPython with -X perf calls each function through code of its own that has the function's name.
- * Where the function itself is in the stack, that code is not a second one.
- */
-static bool is_doubled(struct chain *c, const struct place *place)
-{
-	bool known = c->interpreted;
-
-	if (place->kind != PLACE_JIT || !place->name || !starts_with(place->name, "py::"))
-		return false;
-	c->interpreted = false;
-	return known;
-}
+/* The entries of a chain that count, innermost first. */
+struct chain {
+	struct builder *b;
+	struct process *proc;
+	size_t n;
+	u64 address[CHAIN_MOST];
+	u8 kind[CHAIN_MOST]; /* enum address_mode << 1 | is a return address */
+};
 
 static void chain_add(struct chain *c, enum address_mode mode, u64 address, bool is_return)
 {
-	struct builder *b = c->b;
-	struct place *place;
-	u32 outer;
+	const struct load_opts *o = c->b->opts;
 
-	if ((mode == ADDRESS_USER ? b->opts->no_user : b->opts->no_kernel))
+	if (c->n == CHAIN_MOST || (mode == ADDRESS_USER ? o->no_user : o->no_kernel))
 		return;
-	if (c->n == STACK_MOST || (b->opts->max_stack && c->n == b->opts->max_stack)) {
-		c->cut++;
-		return;
-	}
-	place = machine_place(&b->machine, c->proc, mode, address, is_return);
-	if (is_doubled(c, place))
-		return;
-	if (!place->frame)
-		place->frame = make_frames(b, place);
-	outer = push_frames(c, place->frame);
-	b->profile->total_frames++;
-	b->profile->unnamed_frames += b->profile->frames.items[outer].no_name;
-	c->interpreted |= b->profile->frames.items[outer].kind == FRAME_INTERPRETED;
-	if (mode == ADDRESS_USER) {
-		c->user_frames++;
-		c->saw_root |= profile_is_root_frame(b->profile, outer);
-	}
+	c->address[c->n] = address;
+	c->kind[c->n++] = (u8)((u32)mode << 1 | is_return);
+}
+
+static struct place *place_at(const struct chain *c, size_t i)
+{
+	return machine_place(&c->b->machine, c->proc, (enum address_mode)(c->kind[i] >> 1),
+			     c->address[i], c->kind[i] & 1);
 }
 
 static bool context_mark(u64 ip, enum address_mode *mode)
@@ -184,7 +139,7 @@ static bool context_mark(u64 ip, enum address_mode *mode)
 	return true;
 }
 
-static void walk_chain(struct chain *c, const struct sample *s, enum address_mode mode)
+static void read_chain(struct chain *c, const struct sample *s, enum address_mode mode)
 {
 	bool first = true;
 
@@ -209,7 +164,7 @@ static enum address_mode mode_of(const struct record *r)
 }
 
 /* The user half from a copy of the stack, where the recording has one (perf's dwarf mode). */
-static void walk_copy(struct chain *c, const struct sample *s)
+static void read_copy(struct chain *c, const struct sample *s)
 {
 	const u64 copy = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 	u64 ips[COPY_MOST];
@@ -223,100 +178,203 @@ static void walk_copy(struct chain *c, const struct sample *s)
 		chain_add(c, ADDRESS_USER, ips[i] + (i > 0), i > 0);
 }
 
-static u32 callee(struct builder *b, u32 parent, u32 frame)
+/*
+ * CPython with -X perf calls each function through code of its own that has the function's name.
+ * Where the function itself is in the stack, that code is not a second one. It is left out before
+ * anything is remembered: whether it is, depends on what is further in.
+ */
+static void drop_doubled(struct chain *c)
 {
-	u32 at = (parent * 0x9e3779b1u + frame * 0x85ebca6bu) >> 17;
-	struct stack_hint *h = &b->stack_hints[at % BUILDER_STACKS];
+	bool interpreted = false; /* the last functions were Python's, not called from C yet */
+	size_t kept = 0;
 
-	if (h->parent != parent || h->frame != frame || !h->stack)
-		*h = (struct stack_hint){ parent, frame,
-					  profile_get_stack(b->profile, parent, frame) };
-	return h->stack;
+	for (size_t i = 0; i < c->n; i++) {
+		const struct place *place = place_at(c, i);
+		bool code =
+			place->kind == PLACE_JIT && place->name && starts_with(place->name, "py::");
+		bool doubled = code && interpreted;
+
+		interpreted = !code &&
+			      (interpreted || (place->dso && streq(place->dso, PYTHON_MAP_NAME)));
+		if (doubled)
+			continue;
+		c->address[kept] = c->address[i];
+		c->kind[kept++] = c->kind[i];
+	}
+	c->n = kept;
 }
 
-/* The stack of the frames; what the thread's last one began with need not be looked up. */
-static u32 join_frames(struct builder *b, const struct chain *c, u32 tid)
+static void chain_init(struct chain *c, struct builder *b, const struct record *r,
+		       struct process *proc)
 {
-	struct last_path *last = &b->paths[tid % BUILDER_PATHS];
-	u32 stack = 0, k = 0;
-	size_t i = c->n;
+	const struct sample *s = r->sample;
 
-	for (; i && k < last->n && last->frames[k] == c->frames[i - 1]; i--)
-		stack = last->stacks[k++];
-	for (; i; i--) {
-		stack = callee(b, stack, c->frames[i - 1]);
-		if (k == PATH_MOST)
-			continue;
-		last->frames[k] = c->frames[i - 1];
-		last->stacks[k++] = stack;
-	}
-	last->n = k;
+	c->b = b;
+	c->proc = proc;
+	c->n = 0;
+	if (s->type & PERF_SAMPLE_CALLCHAIN && s->n_ips)
+		read_chain(c, s, mode_of(r));
+	read_copy(c, s);
+	if (!c->n && s->type & PERF_SAMPLE_IP && !s->n_ips)
+		chain_add(c, mode_of(r), s->ip, false);
+	if (b->has_python)
+		drop_doubled(c);
+}
+
+/* --- stacks -------------------------------------------------------------------------------- */
+
+/* The innermost frame of an entry. */
+static u32 frame_at(const struct chain *c, size_t i)
+{
+	struct place *place = place_at(c, i);
+
+	if (!place->frame)
+		place->frame = make_frames(c->b, place);
+	return place->frame;
+}
+
+/* Puts @frame onto @stack, and before it those that it was inlined into. */
+static u32 push_frame(struct profile *p, u32 stack, u32 frame)
+{
+	u32 inlined[SOURCE_MAX_FRAMES], n = 0;
+
+	for (; p->frames.items[frame].inline_of; frame = p->frames.items[frame].inline_of)
+		inlined[n++] = frame;
+	stack = profile_get_stack(p, stack, frame);
+	while (n)
+		stack = profile_get_stack(p, stack, inlined[--n]);
 	return stack;
 }
 
-/* Not for security: a chain that is made to collide would only be shown as the other one. */
-static void hash_chain(const struct record *r, const struct process *proc, u64 hash[2])
-{
-	const struct sample *s = r->sample;
-	u64 a = 0x9e3779b97f4a7c15ull ^ s->n_ips, b = (u64)proc->pid << 32 | proc->generation;
+/*
+ * Remembered are beginnings of whole strides, and all but the leaf. An entry in between is taken
+ * again: that costs less than to keep them all.
+ */
+enum { STRIDE = 4 };
 
-	a ^= (u64)(r->misc & PERF_RECORD_MISC_CPUMODE_MASK) << 56;
-	for (u64 i = 0; i < s->n_ips; i++) {
-		a = (a ^ s->ips[i]) * 0xd6e8feb86659fd93ull;
-		b = (b + s->ips[i]) * 0xff51afd7ed558ccdull;
-		a ^= a >> 32;
-		b ^= b >> 29;
+/*
+ * The longest beginning of the chain that is known: returns how many entries it has and writes
+ * their stack. In growing steps away from the leaf, then back by halves.
+ */
+static size_t find_known(const struct chainmemo *memo, const u64 *hash, size_t n, u32 *ret_stack)
+{
+	size_t lo, hi, step = 1;
+	const struct chainmemo_slot *slot = n > 1 ? chainmemo_find(memo, hash[n - 1]) : NULL,
+				    *found;
+
+	*ret_stack = slot ? slot->stack : 0;
+	if (slot || !n)
+		return slot ? n - 1 : 0;
+	/* in strides: lo is known or the root, hi is not */
+	for (lo = hi = (n - 1) / STRIDE + 1; lo; step *= 2) {
+		lo -= MIN(lo, step);
+		found = lo ? chainmemo_find(memo, hash[lo * STRIDE]) : NULL;
+		if (found) {
+			slot = found;
+			break;
+		}
+		if (lo)
+			hi = lo;
 	}
-	hash[0] = a;
-	hash[1] = b;
+	while (hi - lo > 1) {
+		size_t mid = (lo + hi) / 2;
+
+		found = chainmemo_find(memo, hash[mid * STRIDE]);
+		if (found) {
+			slot = found;
+			lo = mid;
+		} else {
+			hi = mid;
+		}
+	}
+	*ret_stack = slot ? slot->stack : 0;
+	return lo * STRIDE;
 }
 
-static u32 make_stack(struct builder *b, const struct record *r, struct process *proc,
-		      enum stack_end *ret_end)
+static u32 chain_stack(const struct chain *c)
 {
-	const struct sample *s = r->sample;
-	struct chain c;
-
-	c.b = b;
-	c.proc = proc;
-	c.n = c.cut = c.user_frames = 0;
-	c.saw_root = c.interpreted = false;
-	if (s->type & PERF_SAMPLE_CALLCHAIN && s->n_ips)
-		walk_chain(&c, s, mode_of(r));
-	walk_copy(&c, s);
-	if (!c.n && !c.cut && s->type & PERF_SAMPLE_IP && !s->n_ips)
-		chain_add(&c, mode_of(r), s->ip, false);
-	*ret_end = !c.user_frames ? STACK_NO_USER : c.saw_root ? STACK_ROOT : STACK_CUT;
-	return join_frames(b, &c, s->tid);
-}
-
-/* Chains repeat: what one came to is remembered, unless it needs more than its addresses. */
-u32 builder_stack(struct builder *b, const struct record *r, struct process *proc,
-		  enum stack_end *ret_end)
-{
-	const struct sample *s = r->sample;
-	u64 hash[2], frames = b->profile->total_frames, unnamed = b->profile->unnamed_frames;
-	struct chain_memo *memo;
+	struct builder *b = c->b;
+	u64 hash[CHAIN_MOST + 1]; /* of so many entries, counted from the root */
+	const size_t n = c->n;
+	size_t known;
 	u32 stack;
 
-	if (!s->n_ips || s->type & PERF_SAMPLE_STACK_USER)
-		return make_stack(b, r, proc, ret_end);
-	hash_chain(r, proc, hash);
-	memo = &b->chains[(hash[0] ^ hash[1]) % BUILDER_CHAINS];
-	if (memo->end && memo->hash[0] == hash[0] && memo->hash[1] == hash[1]) {
-		b->profile->total_frames += memo->frames;
-		b->profile->unnamed_frames += memo->unnamed;
-		*ret_end = (enum stack_end)(memo->end - 1);
-		return memo->stack;
+	hash[0] = chainmemo_begin((u64)c->proc->pid << 32 | c->proc->generation);
+	for (size_t i = 0; i < n; i++)
+		hash[i + 1] = chainmemo_step(hash[i], c->address[n - 1 - i], c->kind[n - 1 - i]);
+	known = find_known(&b->memo, hash, n, &stack);
+	for (size_t i = known; i < n; i++) {
+		stack = push_frame(b->profile, stack, frame_at(c, n - 1 - i));
+		if (i + 1 < n && (i + 2 == n || (i + 1) % STRIDE == 0))
+			chainmemo_put(&b->memo, hash[i + 1], stack);
 	}
-	stack = make_stack(b, r, proc, ret_end);
-	frames = b->profile->total_frames - frames;
-	unnamed = b->profile->unnamed_frames - unnamed;
-	if (frames <= UINT16_MAX)
-		*memo = (struct chain_memo){ .hash = { hash[0], hash[1] },
-					     .stack = stack,
-					     .frames = (u16)frames,
-					     .unnamed = (u16)unnamed,
-					     .end = (u8)(*ret_end + 1) };
 	return stack;
+}
+
+/* With a limit on frames, inlined ones included, a stack depends on all that is further in. */
+static u32 limited_stack(const struct chain *c, u32 max)
+{
+	struct profile *p = c->b->profile;
+	u32 frames[CHAIN_MOST], n = 0, stack = 0;
+
+	max = MIN(max, (u32)CHAIN_MOST);
+	for (size_t i = 0; i < c->n && n < max; i++)
+		for (u32 f = frame_at(c, i); f && n < max; f = p->frames.items[f].inline_of)
+			frames[n++] = f;
+	while (n)
+		stack = profile_get_stack(p, stack, frames[--n]);
+	return stack;
+}
+
+u32 builder_stack(struct builder *b, const struct record *r, struct process *proc)
+{
+	struct chain c;
+
+	chain_init(&c, b, r, proc);
+	return b->opts->max_stack ? limited_stack(&c, b->opts->max_stack) : chain_stack(&c);
+}
+
+/* --- health -------------------------------------------------------------------------------- */
+
+/* What is true of a stack with all its callers. */
+struct stack_facts {
+	u16 frames;  /* without inlined ones; and of these */
+	u16 unnamed; /* without a name */
+	bool user;
+	bool root;
+};
+
+static struct stack_facts add_frame(struct stack_facts caller, const struct frame *f)
+{
+	bool user = f->kind != FRAME_KERNEL && f->kind != FRAME_HYPERVISOR;
+
+	if (f->kind == FRAME_INLINED)
+		return caller;
+	caller.frames += caller.frames < UINT16_MAX;
+	caller.unnamed += f->no_name && caller.unnamed < UINT16_MAX;
+	caller.user |= user;
+	caller.root |= user && f->is_root;
+	return caller;
+}
+
+void builder_count_health(const struct builder *b)
+{
+	struct profile *p = b->profile;
+	_cleanup_free_ struct stack_facts *facts = xcalloc(p->stacks.len, sizeof(*facts));
+
+	/* a stack's id is larger than its caller's */
+	for (size_t i = 1; i < p->stacks.len; i++)
+		facts[i] = add_frame(facts[p->stacks.items[i].parent],
+				     &p->frames.items[p->stacks.items[i].frame]);
+	vec_each(s, &p->samples) {
+		const struct stack_facts *f = &facts[s->stack];
+
+		p->total_frames += (u64)f->frames * s->count;
+		p->unnamed_frames += (u64)f->unnamed * s->count;
+		/* stacks that were cut as the user asked say nothing of how they ended */
+		if (!b->opts->max_stack)
+			p->stack_ends[!f->user  ? STACK_NO_USER
+				      : f->root ? STACK_ROOT
+						: STACK_CUT] += s->count;
+	}
 }

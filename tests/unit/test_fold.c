@@ -220,6 +220,18 @@ TEST(script_names)
 		     "net/http.(*Client).Do;(anonymous namespace)::f;std::sort 1\n");
 }
 
+/* Stacks that differ in their modules only are one line, and so is all that they call. */
+TEST(script_equal_names)
+{
+	check_script("p 1 1.0: 1 c: \n\t1 g (/a)\n\t2 f (/a)\n\t3 main (/a)\n\n"
+		     "p 1 1.0: 2 c: \n\t1 g (/a)\n\t2 f (/b)\n\t3 main (/a)\n\n"
+		     "p 1 1.0: 4 c: \n\t1 g (/a)\n\t2 f (/a)\n\t3 main (/b)\n\n"
+		     "p 1 1.0: 8 c: \n\t2 f (/b)\n\t3 main (/b)\n\n"
+		     "p 1 1.0: 16 c: \n\t1 h (/a)\n\t3 main (/b)\n\n"
+		     "p 1 1.0: 32 c: \n\t1 h (/a)\n\t3 main (/a)\n\n",
+		     (struct fold_opts){ 0 }, "p;main;f 8\np;main;f;g 7\np;main;h 48\n");
+}
+
 TEST(script_ids_after_commands)
 {
 	static const char text[] =

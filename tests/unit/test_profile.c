@@ -4,6 +4,7 @@
 #include "analysis/calltree.h"
 #include "analysis/report.h"
 #include "base/buf.h"
+#include "profile/chainmemo.h"
 #include "profile/load.h"
 
 /* Adds a sample whose frames are given from the root to the leaf, separated by ';'. */
@@ -176,4 +177,29 @@ TEST("inputs are known by their content")
 		 INPUT_SCRIPT);
 	CHECK_EQ(sniff("hello world\nthis is prose\n"), INPUT_UNKNOWN);
 	CHECK_EQ(sniff(""), INPUT_UNKNOWN);
+}
+
+TEST("beginnings of chains are remembered, and forgotten only when there are too many")
+{
+	struct chainmemo m = { 0 };
+	u64 h = chainmemo_begin(7);
+
+	CHECK(!chainmemo_find(&m, h));
+	for (u32 i = 1; i <= 100000; i++) {
+		h = chainmemo_step(h, 0x400000 + i, i & 1);
+		chainmemo_put(&m, h, i);
+	}
+	h = chainmemo_begin(7);
+	for (u32 i = 1; i <= 100000; i++) {
+		const struct chainmemo_slot *slot;
+
+		CHECK(!chainmemo_find(&m, chainmemo_step(h, 0x400000 + i, !(i & 1))));
+		h = chainmemo_step(h, 0x400000 + i, i & 1);
+		slot = chainmemo_find(&m, h);
+		/* few lose their place to others */
+		CHECK(!slot || slot->stack == i);
+	}
+	CHECK(m.len > 99000 && m.len <= 100000);
+	CHECK(!chainmemo_find(&m, chainmemo_begin(8)));
+	chainmemo_release(&m);
 }
