@@ -1,125 +1,127 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* fathom funclatency: how long functions take, as histograms. */
-#include "base/clock.h"
-#include "base/fmt.h"
-#include "cli/cli.h"
-#include "lang/lang.h"
-#include "lang/oneliner.h"
+#include "cli/probing.h"
 
 struct funclatency_args {
-	u64 pid;
-	u64 interval;
-	u64 duration;
-	bool timestamp;
-	bool source;
+	struct probing_args probing;
 	bool microseconds;
 	bool milliseconds;
 	bool by_function;
+	u64 level;
 };
 
-struct funclatency_state {
-	FILE *out;
-	const char *pattern;
-	bool timestamp;
+struct round {
+	struct probing *p;
+	struct lang *l;
 	const char *unit;
+	const char *key; /* of the histogram that is shown */
+	u64 count;
+	s64 total;
 };
 
-static void show_time(const struct funclatency_state *s)
+static const char *unit_of(const struct funclatency_args *a)
 {
-	struct buf text = BUF_INIT;
+	return a->milliseconds ? "msecs" : a->microseconds ? "usecs" : "nsecs";
+}
 
-	if (s->timestamp) {
-		fmt_clock(&text, clock_wall_ns(), 0);
-		fprintf(s->out, "%s\n", buf_str(&text));
-	}
-	buf_release(&text);
+static void add_stats(void *ctx, const struct lang_row *row)
+{
+	struct round *r = ctx;
+
+	if (r->key && !streq(r->key, row->key))
+		return;
+	r->count += row->count;
+	r->total += row->total;
 }
 
 static void show_row(void *ctx, const struct lang_row *row)
 {
-	const struct funclatency_state *s = ctx;
+	struct round *r = ctx;
+	struct round own = { .key = row->key };
 
+	if (r->p->result) {
+		lang_rows(r->l, "@stats", add_stats, &own);
+		probing_result_hist(r->p->result, row->key, r->unit, row, (u64)own.total);
+		return;
+	}
 	if (*row->key)
-		fprintf(s->out, "Function = %s\n", row->key);
-	fprintf(s->out, "%s\n%s", s->unit, row->text);
+		fprintf(r->p->ctx->out, "\nFunction = %s\n", row->key);
+	probing_hist(r->p->ctx->out, r->unit, row->buckets, row->n_buckets);
 }
 
-static void show_stats(void *ctx, const struct lang_row *row)
+static void show(struct probing *p, struct lang *l)
 {
-	const struct funclatency_state *s = ctx;
+	const struct funclatency_args *a =
+		(const void *)((const char *)p->args - offsetof(struct funclatency_args, probing));
+	struct round r = { .p = p, .l = l, .unit = unit_of(a) };
 
-	fprintf(s->out, "%s%s%s %s\n", *row->key ? row->key : "", *row->key ? ": " : "", row->text,
-		s->unit);
+	if (!p->result) {
+		fputc('\n', p->ctx->out);
+		probing_time(p);
+	}
+	lang_rows(l, "@hist", show_row, &r);
+	lang_rows(l, "@stats", add_stats, &r);
+	if (!p->result && r.count)
+		fprintf(p->ctx->out, "\navg = %lld %s, total: %lld %s, count: %llu\n\n",
+			(long long)(r.total / (s64)r.count), r.unit, (long long)r.total, r.unit,
+			(unsigned long long)r.count);
 }
 
-static void funclatency_show(void *ctx, struct lang *l)
+/*
+ * A call is known by where its frame lies: recursion, nesting and calls that never return cannot be
+ * mixed up. Kernel functions may be probed without registers: there the depth has to do, if nesting
+ * is to be expected.
+ */
+static int add_program(struct probing *p, const struct funclatency_args *a)
 {
-	struct funclatency_state *s = ctx;
+	bool user = oneliner_is_user(&p->spec);
+	bool nested = a->level || memchr(p->spec.name, '*', p->spec.name_len) || a->probing.regexp;
+	const char *key = a->by_function ? "[func]" : "";
+	const char *at = user ? "tid, reg(\"sp\")" : nested ? "tid, $depth" : "tid";
+	const char *back = user ? "tid, reg(\"sp\") - 8" : at;
+	int rc = probing_add_probes(p, false, NULL);
 
-	fputc('\n', s->out);
-	show_time(s);
-	lang_rows(l, "@hist", show_row, s);
-	lang_rows(l, "@stats", show_stats, s);
-	fflush(s->out);
-}
-
-static void funclatency_begin(void *ctx, struct lang *l)
-{
-	const struct funclatency_state *s = ctx;
-	u32 n = lang_probe_count(l) / 2;
-
-	fprintf(stderr, "Tracing %u function%s for \"%s\"... Hit Ctrl-C to end.\n", n,
-		n == 1 ? "" : "s", s->pattern);
-}
-
-/* The program, or what it gives. */
-static int finish(struct context *ctx, const struct oneliner *o, const struct buf *source,
-		  bool only_source)
-{
-	_cleanup_buf_ struct buf diagnostics = BUF_INIT;
-	int rc;
-
-	if (only_source)
-		return cli_print(ctx, source);
-	rc = oneliner_run(o, buf_str(source), &diagnostics, &ctx->err);
-	fputs(buf_str(&diagnostics), stderr);
-	return rc && (ctx->err.code == EPERM || ctx->err.code == ENOTSUP) ? EXIT_MISSING : rc;
+	if (rc < 0)
+		return rc;
+	if (!user && nested)
+		buf_addf(&p->source,
+			 " {\n\t$depth = @depth[tid];\n\t@start[%s] = nsecs;\n"
+			 "\t@depth[tid] = $depth + 1;\n}\n",
+			 at);
+	else
+		buf_addf(&p->source, " { @start[%s] = nsecs; }\n", at);
+	rc = probing_add_probes(p, true, !user && nested ? "@depth[tid]" : NULL);
+	buf_addstr(&p->source, " {\n");
+	if (!user && nested)
+		buf_addstr(&p->source, "\t$depth = @depth[tid] - 1;\n\t@depth[tid] = $depth;\n"
+				       "\tif ($depth == 0) { delete(@depth, tid); }\n");
+	buf_addf(&p->source,
+		 "\t$start = @start[%s];\n\tif ($start) {\n"
+		 "\t\t$t = (nsecs - $start) / %s;\n\t\t@hist%s = hist($t, 0);\n"
+		 "\t\t@stats%s = stats($t);\n\t\tdelete(@start, (%s));\n\t}\n}\n",
+		 back,
+		 a->milliseconds   ? "1000000"
+		 : a->microseconds ? "1000"
+				   : "1",
+		 key, key, back);
+	return rc;
 }
 
 static int funclatency_run(struct context *ctx, void *args)
 {
 	const struct funclatency_args *a = args;
 	static const char *const maps[] = { "@hist", "@stats", NULL };
-	struct funclatency_state s = { .out = ctx->out,
-				       .pattern = ctx->operands.items[0],
-				       .timestamp = a->timestamp };
-	struct oneliner o = { .name = "funclatency",
-			      .ctx = &s,
-			      .begin = funclatency_begin,
-			      .show = funclatency_show,
-			      .maps = maps,
-			      .interval = a->interval,
-			      .duration = a->duration,
-			      .pid = (u32)a->pid };
-	_cleanup_buf_ struct buf source = BUF_INIT;
-	const char *key = a->by_function ? "[func]" : "";
+	struct probing p;
+	int rc = probing_init(&p, ctx, &a->probing);
 
-	if (oneliner_rounds(&o, ctx->operands.items + 1, ctx->operands.len - 1, &ctx->err) < 0)
-		return EXIT_USAGE;
-	s.unit = a->milliseconds ? "msecs" : a->microseconds ? "usecs" : "nsecs";
-	buf_addstr(&source, "config = { print_maps_on_exit = false; }\n");
-	if (oneliner_probe(ctx->operands.items[0], false, &source, &ctx->err) < 0)
-		return EXIT_USAGE;
-	buf_addstr(&source, " { @start[tid] = nsecs; }\n");
-	oneliner_probe(ctx->operands.items[0], true, &source, NULL);
-	buf_addf(&source,
-		 " /@start[tid]/ {\n\t$t = (nsecs - @start[tid]) / %s;\n\t@hist%s = hist($t);\n"
-		 "\t@stats%s = stats($t);\n\tdelete(@start[tid]);\n}\n",
-		 a->milliseconds   ? "1000000"
-		 : a->microseconds ? "1000"
-				   : "1",
-		 key, key);
-	return finish(ctx, &o, &source, a->source);
+	p.probes_each = 2;
+	if (rc == 0)
+		rc = p.spec.kind == 't' || p.spec.kind == 'u'
+			     ? err_set(&ctx->err, EINVAL, "'%s' is not a function", p.pattern)
+			     : add_program(&p, a);
+	rc = rc < 0 ? EXIT_USAGE : probing_run(&p, maps, show);
+	probing_release(&p);
+	return rc;
 }
 
 #define OPTION(letter, name_, type_, field, arg_, help_, ...)                                   \
@@ -130,15 +132,19 @@ static int funclatency_run(struct context *ctx, void *args)
 	}
 
 static const struct opt funclatency_options[] = {
-	OPTION('p', "pid", OPT_U64, pid, "PID", "only this process", .max = UINT32_MAX),
-	OPTION('i', "interval", OPT_U64, interval, "SECONDS", "show every so often"),
-	OPTION('d', "duration", OPT_U64, duration, "SECONDS", "end after this time"),
-	OPTION('T', "timestamp", OPT_FLAG, timestamp, NULL, "say when"),
-	OPTION(0, "source", OPT_FLAG, source, NULL, "print the program and end"),
+	PROBING_PID(struct funclatency_args),
+	PROBING_INTERVAL(struct funclatency_args),
+	PROBING_DURATION('d', struct funclatency_args),
+	PROBING_TIMESTAMP(struct funclatency_args),
 	OPTION('u', "microseconds", OPT_FLAG, microseconds, NULL, "in microseconds"),
 	OPTION('m', "milliseconds", OPT_FLAG, milliseconds, NULL, "in milliseconds",
 	       .conflicts = "microseconds"),
 	OPTION('F', "function", OPT_FLAG, by_function, NULL, "a histogram for each function"),
+	OPTION('l', "level", OPT_U64, level, "DEPTH",
+	       "kernel functions call one another or themselves (found out for programs)"),
+	PROBING_REGEXP(struct funclatency_args),
+	PROBING_SOURCE(struct funclatency_args),
+	PROBING_DEBUG('D', "debug", struct funclatency_args),
 	OPT_END,
 };
 

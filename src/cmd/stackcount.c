@@ -1,105 +1,160 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* fathom stackcount: the stacks that lead to a function or event, counted. */
-#include "base/clock.h"
-#include "base/fmt.h"
-#include "cli/cli.h"
-#include "lang/lang.h"
-#include "lang/oneliner.h"
+#include "cli/probing.h"
 
 struct stackcount_args {
-	u64 pid;
-	u64 interval;
-	u64 duration;
-	bool timestamp;
-	bool source;
+	struct probing_args probing;
 	bool kernel_only;
 	bool user_only;
 	bool per_pid;
+	bool offset;
+	bool delimited;
+	bool folded;
 };
 
-struct stackcount_state {
-	FILE *out;
-	const char *pattern;
-	bool timestamp;
+struct round {
+	struct probing *p;
+	const struct stackcount_args *a;
+	struct table *table;
+	u32 flags;
+	/* numbers of the parts of a key; -1: there is none */
+	int comm, pid, kernel, user;
 };
 
-static void show_time(const struct stackcount_state *s)
+/* Parts of the key, in the order in which the program has them. */
+static void number_parts(struct round *r)
 {
-	struct buf text = BUF_INIT;
+	const struct stackcount_args *a = r->a;
+	int n = 0;
 
-	if (s->timestamp) {
-		fmt_clock(&text, clock_wall_ns(), 0);
-		fprintf(s->out, "%s\n", buf_str(&text));
+	r->comm = a->per_pid || a->folded ? n++ : -1;
+	r->pid = a->per_pid ? n++ : -1;
+	r->kernel = a->user_only ? -1 : n++;
+	r->user = a->kernel_only ? -1 : n++;
+}
+
+static void add_part(const struct round *r, const struct lang_row *row, int part, u32 flags,
+		     struct buf *out)
+{
+	if (part >= 0)
+		lang_row_key(row, (u32)part, flags | r->flags, out);
+}
+
+static bool has_delimiter(const struct stackcount_args *a)
+{
+	return a->delimited && !a->kernel_only && !a->user_only;
+}
+
+/* comm;outermost;...;innermost */
+static void fold_row(const struct round *r, const struct lang_row *row, struct buf *out)
+{
+	const int parts[] = { r->comm, r->user, r->kernel };
+
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		size_t before = out->len;
+
+		if (parts[i] == r->kernel && has_delimiter(r->a))
+			buf_addstr(out, before ? ";-" : "-");
+		if (parts[i] < 0)
+			continue;
+		if (out->len)
+			buf_addch(out, ';');
+		before = out->len;
+		add_part(r, row, parts[i], LANG_FRAME_FOLDED, out);
+		if (out->len == before && before)
+			buf_truncate(out, before - 1);
 	}
-	buf_release(&text);
+}
+
+static void print_row(const struct round *r, const struct lang_row *row)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT;
+	size_t before;
+
+	if (r->a->folded) {
+		fold_row(r, row, &text);
+		fprintf(r->p->ctx->out, "%s %lld\n", buf_str(&text), (long long)row->value);
+		return;
+	}
+	add_part(r, row, r->kernel, 0, &text);
+	if (text.len)
+		buf_addch(&text, '\n');
+	if (has_delimiter(r->a))
+		buf_addstr(&text, "    --\n");
+	before = text.len;
+	add_part(r, row, r->user, 0, &text);
+	if (text.len > before)
+		buf_addch(&text, '\n');
+	if (r->pid >= 0) {
+		buf_addstr(&text, "    ");
+		add_part(r, row, r->comm, 0, &text);
+		buf_addstr(&text, " [");
+		add_part(r, row, r->pid, 0, &text);
+		buf_addstr(&text, "]\n");
+	}
+	fprintf(r->p->ctx->out, "%s    %lld\n\n", buf_str(&text), (long long)row->value);
 }
 
 static void show_row(void *ctx, const struct lang_row *row)
 {
-	const struct stackcount_state *s = ctx;
+	const struct round *r = ctx;
+	_cleanup_buf_ struct buf text = BUF_INIT;
+	struct row *to;
 
-	fprintf(s->out, "%s\n    %lld\n\n", row->key + (row->key[0] == '\n'),
-		(long long)row->value);
+	if (!r->table) {
+		print_row(r, row);
+		return;
+	}
+	fold_row(r, row, &text);
+	to = table_row(r->p->result, r->table);
+	to->cells[0] = value_text(r->p->result, buf_str(&text));
+	buf_reset(&text);
+	add_part(r, row, r->pid, 0, &text);
+	if (text.len)
+		to->cells[1] = value_text(r->p->result, buf_str(&text));
+	to->cells[2] = value_u(VALUE_COUNT, (u64)row->value);
 }
 
-static void stackcount_show(void *ctx, struct lang *l)
+static void show(struct probing *p, struct lang *l)
 {
-	struct stackcount_state *s = ctx;
+	static const struct column columns[] = {
+		{ "stack", "STACK", VALUE_TEXT, COLUMN_FILL },
+		{ "pid", "PID", VALUE_TEXT, 0 },
+		{ "count", "COUNT", VALUE_COUNT, 0 },
+	};
+	struct round r = { .p = p,
+			   .a = (const void *)((const char *)p->args -
+					       offsetof(struct stackcount_args, probing)) };
 
-	show_time(s);
-	lang_rows(l, "@", show_row, s);
-	fflush(s->out);
-}
-
-static void stackcount_begin(void *ctx, struct lang *l)
-{
-	const struct stackcount_state *s = ctx;
-	u32 n = lang_probe_count(l);
-
-	fprintf(stderr, "Tracing %u function%s for \"%s\"... Hit Ctrl-C to end.\n", n,
-		n == 1 ? "" : "s", s->pattern);
-}
-
-/* The program, or what it gives. */
-static int finish(struct context *ctx, const struct oneliner *o, const struct buf *source,
-		  bool only_source)
-{
-	_cleanup_buf_ struct buf diagnostics = BUF_INIT;
-	int rc;
-
-	if (only_source)
-		return cli_print(ctx, source);
-	rc = oneliner_run(o, buf_str(source), &diagnostics, &ctx->err);
-	fputs(buf_str(&diagnostics), stderr);
-	return rc && (ctx->err.code == EPERM || ctx->err.code == ENOTSUP) ? EXIT_MISSING : rc;
+	number_parts(&r);
+	r.flags = (r.a->offset ? LANG_FRAME_OFFSET : 0) |
+		  (p->ctx->common.verbose && !r.a->folded ? LANG_FRAME_ADDRESS : 0);
+	if (p->result) {
+		r.table = result_table(p->result, "stacks", NULL, columns, ARRAY_SIZE(columns));
+	} else {
+		if (!r.a->folded)
+			fputc('\n', p->ctx->out);
+		probing_time(p);
+	}
+	lang_rows(l, "@", show_row, &r);
 }
 
 static int stackcount_run(struct context *ctx, void *args)
 {
 	const struct stackcount_args *a = args;
 	static const char *const maps[] = { "@", NULL };
-	struct stackcount_state s = { .out = ctx->out,
-				      .pattern = ctx->operands.items[0],
-				      .timestamp = a->timestamp };
-	struct oneliner o = { .name = "stackcount",
-			      .ctx = &s,
-			      .begin = stackcount_begin,
-			      .show = stackcount_show,
-			      .maps = maps,
-			      .interval = a->interval,
-			      .duration = a->duration,
-			      .pid = (u32)a->pid };
-	_cleanup_buf_ struct buf source = BUF_INIT;
+	struct probing p;
+	int rc = probing_init(&p, ctx, &a->probing);
 
-	if (oneliner_rounds(&o, ctx->operands.items + 1, ctx->operands.len - 1, &ctx->err) < 0)
-		return EXIT_USAGE;
-	buf_addstr(&source, "config = { print_maps_on_exit = false; }\n");
-	if (oneliner_probe(ctx->operands.items[0], false, &source, &ctx->err) < 0)
-		return EXIT_USAGE;
-	buf_addf(&source, " { @[%s%s%s%s] = count(); }\n", a->user_only ? "" : "kstack",
-		 a->user_only || a->kernel_only ? "" : ", ", a->kernel_only ? "" : "ustack",
-		 a->per_pid ? ", comm, pid" : "");
-	return finish(ctx, &o, &source, a->source);
+	if (rc == 0)
+		rc = probing_add_probes(&p, false, NULL);
+	buf_addf(&p.source, " { @[%s%s%s%s%s] = count(); }\n",
+		 a->per_pid || a->folded ? "comm, " : "", a->per_pid ? "pid, " : "",
+		 a->user_only ? "" : "kstack", a->user_only || a->kernel_only ? "" : ", ",
+		 a->kernel_only ? "" : "ustack");
+	rc = rc < 0 ? EXIT_USAGE : probing_run(&p, maps, show);
+	probing_release(&p);
+	return rc;
 }
 
 #define OPTION(letter, name_, type_, field, arg_, help_, ...)                                  \
@@ -110,21 +165,31 @@ static int stackcount_run(struct context *ctx, void *args)
 	}
 
 static const struct opt stackcount_options[] = {
-	OPTION('p', "pid", OPT_U64, pid, "PID", "only this process", .max = UINT32_MAX),
-	OPTION('i', "interval", OPT_U64, interval, "SECONDS", "show every so often"),
-	OPTION('d', "duration", OPT_U64, duration, "SECONDS", "end after this time"),
-	OPTION('T', "timestamp", OPT_FLAG, timestamp, NULL, "say when"),
-	OPTION(0, "source", OPT_FLAG, source, NULL, "print the program and end"),
+	PROBING_PID(struct stackcount_args),
+	PROBING_CPU(struct stackcount_args),
+	PROBING_INTERVAL(struct stackcount_args),
+	PROBING_DURATION('D', struct stackcount_args),
+	PROBING_TIMESTAMP(struct stackcount_args),
 	OPTION('K', "kernel-stacks-only", OPT_FLAG, kernel_only, NULL, "only kernel stacks"),
 	OPTION('U', "user-stacks-only", OPT_FLAG, user_only, NULL, "only user stacks",
 	       .conflicts = "kernel-stacks-only"),
 	OPTION('P', "perpid", OPT_FLAG, per_pid, NULL, "for each process"),
+	OPTION('s', "offset", OPT_FLAG, offset, NULL, "show how far into the functions"),
+	OPTION('d', "delimited", OPT_FLAG, delimited, NULL,
+	       "a line between kernel and user frames"),
+	OPTION('f', "folded", OPT_FLAG, folded, NULL, "a line for each stack, for flame graphs"),
+	PROBING_REGEXP(struct stackcount_args),
+	PROBING_SOURCE(struct stackcount_args),
+	PROBING_DEBUG(0, "debug", struct stackcount_args),
 	OPT_END,
 };
 
 static const struct example examples[] = {
-	{ "fathom stackcount -d 1 t:sched:sched_switch", "what leads to switches" },
-	{ "fathom stackcount -U -d 1 c:malloc", "who calls malloc" },
+	{ "fathom stackcount -D 1 t:sched:sched_switch", "what leads to switches" },
+	{ "fathom stackcount -U -D 1 c:malloc", "who calls malloc" },
+	{ "fathom stackcount -f -D 1 t:sched:sched_switch | fathom flame -o switches.svg --force "
+	  "-i -",
+	  "a flame graph of switches" },
 	{ 0 },
 };
 
@@ -133,7 +198,7 @@ const struct command cmd_stackcount = {
 	.summary = "count the stacks that lead to a function or event",
 	.description =
 		"Counts kernel and user stacks at what the pattern matches, as bcc's tool of "
-		"that name does.",
+		"that name does. -v adds the addresses.",
 	.question = Q_TRACE,
 	.options = stackcount_options,
 	.args_size = sizeof(struct stackcount_args),
@@ -141,6 +206,6 @@ const struct command cmd_stackcount = {
 	.min_operands = 1,
 	.max_operands = 3,
 	.examples = examples,
-	.see_also = "fathom-trace fathom-funccount",
+	.see_also = "fathom-trace fathom-funccount fathom-flame",
 	.run = stackcount_run,
 };

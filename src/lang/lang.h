@@ -60,11 +60,33 @@ int lang_loop(struct lang *l, const struct lang_sink *sink, int child_fd, struct
  * The keys of a map (with its '@') as text and its values, in ascending order of values; a
  * histogram or stack is the text that print() would show. Until lang_stop().
  */
+struct map_def;
+struct run;
+
 struct lang_row {
 	const char *key;
 	const char *text; /* of the value */
 	s64 value;
+	/* Histograms with powers of two: below 0, 0, 1, 2-3, 4-7 ...; NULL otherwise. */
+	const u64 *buckets;
+	size_t n_buckets;
+	/* stats() and avg() */
+	u64 count;
+	s64 total;
+	/* for lang_row_key() */
+	struct run *run;
+	const struct map_def *map;
+	const u8 *raw;
 };
+
+enum {
+	LANG_FRAME_OFFSET = 1 << 0,
+	LANG_FRAME_ADDRESS = 1 << 1,
+	LANG_FRAME_FOLDED = 1 << 2, /* outermost first, with ';' between; else a line for each */
+};
+
+/* Part @i of the key of a row, from 0; stacks are shown as @flags say. False: there is none. */
+bool lang_row_key(const struct lang_row *row, u32 i, u32 flags, struct buf *out);
 int lang_rows(struct lang *l, const char *map, void (*row)(void *ctx, const struct lang_row *row),
 	      void *ctx);
 void lang_clear(struct lang *l, const char *map);

@@ -7,12 +7,27 @@
 #include "base/err.h"
 #include "lang/lang.h"
 
+/* "vfs_*", "p::vfs_read", "c:malloc", "t:sched:sched_switch", "u:python:gc__start", "r:c:malloc" */
+struct oneliner_spec {
+	char kind;           /* p, r, t, u */
+	const char *library; /* or group of tracepoints; not ended by a NUL */
+	size_t library_len;
+	const char *name; /* function, event or probe, with its '*' */
+	size_t name_len;
+};
+
+/* @len bytes of @text; the parts point into it. */
+int oneliner_parse(const char *text, size_t len, struct oneliner_spec *ret, struct err *e);
+/* Is the place in a user program, so that the pid decides already what is attached? */
+bool oneliner_is_user(const struct oneliner_spec *s);
+/* Appends the probe in our language; @is_return: its returns even if it is "p:". */
+void oneliner_probe(const struct oneliner_spec *s, bool is_return, struct buf *out);
 /*
- * "vfs_*", "p::vfs_read", "c:malloc", "t:sched:sched_switch", "u:python:gc__start", "r:c:malloc"
- * appended as the probe of our language; @is_return forces or is told (by "r:") that returns are
- * meant. Patterns keep their '*'.
+ * The same where the name is a regular expression that matches from the start: a list of all that
+ * it matches. -ENOENT: nothing does.
  */
-int oneliner_probe(const char *spec, bool is_return, struct buf *out, struct err *e);
+int oneliner_probe_regexp(const struct oneliner_spec *s, bool is_return, struct buf *out,
+			  struct err *e);
 
 struct oneliner {
 	const char *name; /* for diagnostics */
@@ -21,9 +36,9 @@ struct oneliner {
 	void (*begin)(void *ctx, struct lang *l);
 	void (*show)(void *ctx, struct lang *l);
 	const char *const *maps; /* to be cleared after a round; ends with NULL */
-	u64 interval;            /* seconds of a round; 0: only the end is shown */
+	u64 interval;            /* nanoseconds of a round; 0: only the end is shown */
 	u64 count;               /* rounds; 0: no limit */
-	u64 duration;            /* seconds; 0: no limit */
+	u64 duration;            /* nanoseconds; 0: no limit */
 	u32 pid;
 };
 
@@ -32,8 +47,11 @@ struct oneliner {
  * nothing.
  */
 int oneliner_rounds(struct oneliner *o, const char *const *words, size_t n, struct err *e);
-/* Runs until the last round or a stop; what is wrong with the program goes to @diagnostics. */
+/*
+ * Runs until the last round or a stop; what is wrong with the program goes to @diagnostics, and
+ * what was lost while it ran to @report.
+ */
 int oneliner_run(const struct oneliner *o, const char *source, struct buf *diagnostics,
-		 struct err *e);
+		 struct buf *report, struct err *e);
 
 #endif

@@ -302,7 +302,7 @@ static int attach_return(const struct attach_ctx *a)
 }
 
 struct listing {
-	const char *path;
+	const char *file; /* as it was asked for */
 	void (*each)(void *ctx, const char *name);
 	void *ctx;
 };
@@ -310,7 +310,7 @@ struct listing {
 static bool list_one(void *ctx, const char *name)
 {
 	struct listing *l = ctx;
-	char *full = xasprintf("uprobe:%s:%s", l->path, name);
+	char *full = xasprintf("uprobe:%s:%s", l->file, name);
 
 	l->each(l->ctx, full);
 	free(full);
@@ -324,12 +324,14 @@ static void list(struct comp *c, const char *pattern, void (*each)(void *ctx, co
 	const char *file = starts_with(pattern, "uprobe:");
 	elf_functions none = { 0 };
 	struct listing l = { .each = each, .ctx = ctx };
+	const char *path;
 
 	if (!file)
 		return;
-	l.path = elfsyms_find(arena_strndup(&c->arena, file, strcspn(file, ":")), &c->arena);
-	if (l.path)
-		elfsyms_functions(l.path, list_one, &l, &c->arena, &none, NULL);
+	l.file = arena_strndup(&c->arena, file, strcspn(file, ":"));
+	path = elfsyms_find(l.file, &c->arena);
+	if (path)
+		elfsyms_functions(path, list_one, &l, &c->arena, &none, NULL);
 }
 
 const struct provider probe_uprobe = {

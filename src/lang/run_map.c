@@ -652,8 +652,17 @@ void run_rows(struct run *r, const struct map_def *m,
 		return;
 	list = sorted(m, &d);
 	for (size_t i = 0; i < d.n; i++) {
-		struct lang_row out = { .value = list[i].order };
+		struct lang_row out = {
+			.value = list[i].order, .run = r, .map = m, .raw = list[i].key
+		};
 
+		if (m->value->kind == T_HIST && !m->value->p[0]) {
+			out.buckets = list[i].sum;
+			out.n_buckets = type_stored(m->value) / 8;
+		} else if (m->value->kind == T_STATS || m->value->kind == T_AVG) {
+			out.count = list[i].sum[0];
+			out.total = (s64)list[i].sum[1];
+		}
 		buf_reset(&key);
 		buf_reset(&text);
 		if (m->key)

@@ -156,35 +156,100 @@ static void add_frame(struct run *r, const struct type *t, u64 address, u32 pid,
 		run_ksym(r, address, out, !folded);
 }
 
-void run_stack(struct run *r, const struct type *t, const u8 *bytes, struct buf *out, u32 indent,
-	       bool folded)
+/* Our own program and what called it are not part of what was asked for. */
+static size_t own_frames(struct run *r, const u64 *frames, size_t n)
+{
+	size_t own = 0;
+	struct symbol sym;
+
+	while (own < n && symbols_kernel(symbols_of(r), frames[own], &sym, NULL) &&
+	       (starts_with(sym.name, "bpf_prog_") || starts_with(sym.name, "bpf_trace_run") ||
+		starts_with(sym.name, "bpf_trampoline_")))
+		own++;
+	return own;
+}
+
+size_t run_frames(struct run *r, const struct type *t, const u8 *bytes, u64 *frames, u32 *ret_pid)
 {
 	u64 stack[1 + COMP_STACK_DEPTH] = { 0 }, id;
 	bool user = t->kind == T_USTACK;
-	u32 map = user ? r->c->ustack_map : r->c->kstack_map, pid = 0;
-	size_t n;
+	u32 map = user ? r->c->ustack_map : r->c->kstack_map;
+	size_t n, own;
 
 	memcpy(&id, bytes, 8);
+	*ret_pid = 0;
 	if (user)
-		memcpy(&pid, bytes + 8, 4);
-	if (!folded)
-		buf_addch(out, '\n');
+		memcpy(ret_pid, bytes + 8, 4);
 	if (!id || !map)
-		return;
+		return 0;
 	if (bpfsys_map_lookup(r->map_fds.items[map - 1], &id, stack) < 0) {
 		r->unresolved++;
-		return;
+		return 0;
 	}
 	n = MIN(stack[0] / 8, (u64)t->p[0]);
-	for (size_t i = 0; i < n; i++) {
-		u64 address = stack[1 + (folded ? n - 1 - i : i)];
+	own = user ? 0 : own_frames(r, stack + 1, n);
+	memcpy(frames, stack + 1 + own, (n - own) * sizeof(*frames));
+	return n - own;
+}
 
+void run_stack(struct run *r, const struct type *t, const u8 *bytes, struct buf *out, u32 indent,
+	       bool folded)
+{
+	u64 frames[COMP_STACK_DEPTH];
+	u32 pid;
+	size_t n;
+
+	if (!folded)
+		buf_addch(out, '\n');
+	n = run_frames(r, t, bytes, frames, &pid);
+	for (size_t i = 0; i < n; i++) {
 		if (folded && i)
 			buf_addch(out, ';');
 		if (!folded)
 			buf_fill(out, ' ', indent);
-		add_frame(r, t, address, pid, out, folded);
+		add_frame(r, t, frames[folded ? n - 1 - i : i], pid, out, folded);
 		if (!folded)
 			buf_addch(out, '\n');
 	}
+}
+
+/* --- rows of a map, part by part -------------------------------------------------------------- */
+
+static void add_stack(struct run *r, const struct type *t, const u8 *bytes, u32 flags,
+		      struct buf *out)
+{
+	bool folded = flags & LANG_FRAME_FOLDED, offset = flags & LANG_FRAME_OFFSET;
+	u64 frames[COMP_STACK_DEPTH];
+	u32 pid;
+	size_t n = run_frames(r, t, bytes, frames, &pid);
+
+	for (size_t i = 0; i < n; i++) {
+		u64 address = frames[folded ? n - 1 - i : i];
+
+		if (i)
+			buf_addch(out, folded ? ';' : '\n');
+		if (!folded)
+			buf_addstr(out, "  ");
+		if (flags & LANG_FRAME_ADDRESS)
+			buf_addf(out, "%-16llx ", (unsigned long long)address);
+		if (t->kind == T_USTACK)
+			run_usym(r, address, pid, out, offset);
+		else
+			run_ksym(r, address, out, offset);
+	}
+}
+
+bool lang_row_key(const struct lang_row *row, u32 i, u32 flags, struct buf *out)
+{
+	const struct type *key = row->map->key;
+	const struct field *f;
+
+	if (!key || i >= key->n_fields)
+		return false;
+	f = &key->fields[i];
+	if (f->type->kind == T_KSTACK || f->type->kind == T_USTACK)
+		add_stack(row->run, f->type, row->raw + f->offset, flags, out);
+	else
+		run_value(row->run, f->type, row->raw + f->offset, out, false);
+	return true;
 }
