@@ -73,7 +73,7 @@ static __always_inline u32 copy_stack(struct unwind_rescue *r)
 }
 
 /* True when the sample is on its way; the user frames of @out are void then. */
-static __always_inline bool rescue(struct unwind_slot *slot, const u64 *regs)
+static __always_inline bool rescue(struct unwind_slot *slot)
 {
 	struct unwind_sample *out = &slot->out;
 	struct unwind_rescue *r;
@@ -100,7 +100,7 @@ static __always_inline bool rescue(struct unwind_slot *slot, const u64 *regs)
 	r->n_kernel = out->n_kernel;
 	r->pad = 0;
 	__builtin_memcpy(r->comm, out->comm, sizeof(r->comm));
-	__builtin_memcpy(r->regs, regs, sizeof(r->regs));
+	__builtin_memcpy(r->regs, slot->regs, sizeof(r->regs));
 	bpf_probe_read_kernel(r->kernel, sizeof(r->kernel), out->ip);
 	bpf_probe_read_kernel(r->vmas, sizeof(r->vmas), slot->vmas);
 	r->n_vmas = slot->n_vmas;
@@ -138,11 +138,9 @@ static __always_inline void note_python(struct unwind_slot *slot)
 /* Into the slot; false: there is no user part. */
 static __always_inline bool user_regs(struct bpf_perf_event_data *ctx, struct unwind_slot *slot)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-
 	if (!slot->out.user_ip)
 		return unwind_from_task(slot);
-	if (!task->mm)
+	if (!unwind_mm(bpf_get_current_task_btf()))
 		return false;
 	unwind_from_regs(slot, &ctx->regs);
 	return true;
@@ -152,7 +150,7 @@ static __always_inline void sample(struct bpf_perf_event_data *ctx, struct unwin
 				   u32 event)
 {
 	struct unwind_sample *out = &slot->out;
-	u64 ip = ctx->regs.ip, regs[UNWIND_REGS];
+	u64 ip = ctx->regs.ip;
 
 	fill_header(ctx, out, event);
 	out->user_ip = !(ip >> 63);
@@ -165,7 +163,7 @@ static __always_inline void sample(struct bpf_perf_event_data *ctx, struct unwin
 		if (!user_regs(ctx, slot)) {
 			out->end = UNWIND_END_NO_REGS;
 		} else {
-			__builtin_memcpy(regs, slot->s.reg, sizeof(regs));
+			__builtin_memcpy(slot->regs, slot->s.reg, sizeof(slot->regs));
 			out->n_user = unwind_run(slot, profile_options.max_user);
 			out->end = slot->s.end;
 			if (out->end == UNWIND_END_NO_MAP && out->n_user == 1 && !out->user_ip) {
@@ -175,7 +173,7 @@ static __always_inline void sample(struct bpf_perf_event_data *ctx, struct unwin
 			out->fp_steps = slot->s.fp_steps;
 			note_python(slot);
 		}
-		if (out->end == UNWIND_END_NO_TABLE && profile_options.rescue && rescue(slot, regs))
+		if (out->end == UNWIND_END_NO_TABLE && profile_options.rescue && rescue(slot))
 			return;
 		unwind_count(out->end < UNWIND_END_COUNT ? out->end : 0, 1);
 		unwind_count(UNWIND_COUNT_FRAMES, out->n_user);

@@ -29,7 +29,7 @@
 
 /* Scratch that a global function may be given. */
 struct unwind_scratch {
-	u64 node[MAPLE_WORDS];
+	struct maple_walk maple;
 	u64 runtime;   /* where the Python of this process keeps its state; 0: not known */
 	u32 python;    /* its layout */
 	u32 in_python; /* the last step was of a frame in the file of a Python */
@@ -47,7 +47,8 @@ struct unwind_slot {
 	u32 n;
 	u64 walk; /* the address at which the walk over mappings is */
 	u32 n_vmas;
-	u32 max; /* user frames */
+	u32 max;               /* user frames */
+	u64 regs[UNWIND_REGS]; /* before the first step; stack is scarce on old kernels */
 	struct python_walk python;
 	struct unwind_vma vmas[UNWIND_RESCUE_VMAS];
 	struct unwind_sample out;
@@ -186,6 +187,18 @@ static __always_inline void unwind_ask(struct unwind_need *need)
 	bpf_ringbuf_output(&unwind_ring, need, sizeof(*need), BPF_RB_FORCE_WAKEUP);
 }
 
+/*
+ * Read as a number: a load that the verifier knows to be a pointer of that type makes it search
+ * all types of the kernel by name, a millisecond each.
+ */
+static __always_inline struct mm_struct *unwind_mm(struct task_struct *task)
+{
+	u64 mm = 0;
+
+	bpf_core_read(&mm, sizeof(mm), &task->mm);
+	return (struct mm_struct *)mm;
+}
+
 /* The chunk of the pool that holds row @at. */
 static __always_inline struct unwind_chunk *unwind_chunk_of(u32 at)
 {
@@ -252,13 +265,11 @@ static __always_inline int unwind_find_code(struct unwind_scratch *scratch, stru
 					    struct unwind_need *need, u64 pc)
 {
 	struct unwind_bin *bin;
-	u64 number = 0;
 	int rule;
 
-	bpf_probe_read_kernel(&number, sizeof(number), &bpf_get_current_task_btf()->mm);
 	need->key.ino = need->pid;
 	need->key.dev = UNWIND_CODE_DEV;
-	need->size = (number << 16) ^ BPF_CORE_READ(mm, start_code);
+	need->size = ((u64)mm << 16) ^ BPF_CORE_READ(mm, start_code);
 	bin = bpf_map_lookup_elem(&unwind_bins, &need->key);
 	if (bin && bin->size == need->size) {
 		if (pc < bin->base || (pc - bin->base) >> UNWIND_PAGE_BITS >= bin->pages)
@@ -277,14 +288,13 @@ static __always_inline int unwind_find_code(struct unwind_scratch *scratch, stru
 /* A global function: verified once, however many programs and loops call it. */
 __attribute__((noinline)) int unwind_find_rule(struct unwind_scratch *scratch, u64 pc, u32 pid)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct mm_struct *mm = task->mm;
+	struct mm_struct *mm = unwind_mm(bpf_get_current_task_btf());
 	struct unwind_need need = { .type = UNWIND_RECORD_NEED, .pid = pid };
 	u64 offset;
 
 	if (!scratch || !mm)
 		return UNWIND_NO_MAP;
-	struct vm_area_struct *vma = vma_find(mm, pc, scratch->node);
+	struct vm_area_struct *vma = vma_find(mm, pc, &scratch->maple);
 
 	if (!vma)
 		return UNWIND_NO_MAP;
@@ -434,11 +444,9 @@ static long unwind_one(u32 i, void *ctx)
 
 static __always_inline void unwind_generation(struct unwind_slot *slot, struct task_struct *task)
 {
-	struct mm_struct *mm = task->mm;
-	u64 mm_number = 0;
+	struct mm_struct *mm = unwind_mm(task);
 
-	bpf_core_read(&mm_number, sizeof(mm_number), &task->mm);
-	slot->gen = (mm_number << 8) ^ BPF_CORE_READ(mm, exec_vm) ^
+	slot->gen = ((u64)mm << 8) ^ BPF_CORE_READ(mm, exec_vm) ^
 		    ((u64)BPF_CORE_READ(mm, start_code) << 20) ^ (unwind_epoch << 56);
 }
 
@@ -469,9 +477,9 @@ static __always_inline void unwind_add_vma(struct unwind_slot *slot, struct mm_s
 static long unwind_one_vma(u32 i, void *ctx)
 {
 	struct unwind_slot *slot = ((struct unwind_loop *)ctx)->slot;
-	struct mm_struct *mm = bpf_get_current_task_btf()->mm;
-	u64 last = ~0ull;
-	struct vm_area_struct *vma = maple_find(mm, slot->walk, slot->scratch.node, &last);
+	struct mm_struct *mm = unwind_mm(bpf_get_current_task_btf());
+	struct vm_area_struct *vma = maple_find(mm, slot->walk, &slot->scratch.maple);
+	u64 last = slot->scratch.maple.last;
 
 	if (slot->n_vmas >= UNWIND_RESCUE_VMAS)
 		return 1;
@@ -485,7 +493,7 @@ static long unwind_one_vma(u32 i, void *ctx)
 static __always_inline void unwind_list_vmas(struct unwind_slot *slot)
 {
 	struct unwind_loop loop = { .slot = slot };
-	struct mm_struct *mm = bpf_get_current_task_btf()->mm;
+	struct mm_struct *mm = unwind_mm(bpf_get_current_task_btf());
 
 	slot->n_vmas = 0;
 	slot->walk = 0;
@@ -523,7 +531,7 @@ static __always_inline bool unwind_from_task(struct unwind_slot *slot)
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct pt_regs *regs;
 
-	if (!task->mm || (task->flags & PF_KTHREAD))
+	if (!unwind_mm(task) || (task->flags & PF_KTHREAD))
 		return false;
 	regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	unwind_from_regs(slot, regs);

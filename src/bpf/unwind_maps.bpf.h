@@ -22,37 +22,66 @@ enum {
 };
 
 /*
- * @node is scratch for one node of the tree. *@ret_last becomes the last address for which the
- * answer, which may be "nothing", is the same.
+ * Which slot of a node holds @address: how many pivots lie below it, up to the first unused one,
+ * which is 0. Without branches, so that the verifier has one path to follow instead of one for
+ * each pivot. Addresses are below 2^63; the last pivot may be ~0, which is above all of them.
  */
+static __always_inline u32 maple_slot(const u64 *node, u64 wide, u64 address)
+{
+	u64 below = ((node[1] - address) & ~node[1]) >> 63;
+	u32 i, slot = below;
+
+#pragma unroll
+	for (i = 1; i < MAPLE_PIVOTS; i++) {
+		u64 pivot = node[1 + i];
+
+		below &= ((pivot - address) & ~(pivot - 1)) >> 63;
+		if (i == MAPLE_ARANGE_PIVOTS)
+			below &= wide;
+		slot += below;
+	}
+	return slot;
+}
+
+/* What a walk over a tree needs, and may be given to a global function. */
+struct maple_walk {
+	u64 node[MAPLE_WORDS];
+	u64 last; /* the last address for which the answer, which may be "nothing", is the same */
+};
+
+/* The entry below @entry that leads to @address; 0: the node cannot be read. Verified once. */
+__attribute__((noinline)) u64 maple_down(struct maple_walk *w, u64 entry, u64 address)
+{
+	if (!w || bpf_probe_read_kernel(w->node, sizeof(w->node), (void *)(entry & ~255ull)))
+		return 0;
+	/* node[0] is the parent, then come the pivots, then the slots */
+	u32 type = (entry >> 3) & 15;
+	u64 wide = type != MAPLE_ARANGE;
+
+	barrier_var(wide);
+	u32 pivots = wide ? MAPLE_PIVOTS : MAPLE_ARANGE_PIVOTS;
+	u32 slot = maple_slot(w->node, wide, address);
+	u64 pivot = w->node[(1 + slot) & (MAPLE_WORDS - 1)];
+
+	if (slot < pivots && address <= pivot)
+		w->last = pivot;
+	return w->node[(1 + pivots + slot) & (MAPLE_WORDS - 1)];
+}
+
 static __always_inline struct vm_area_struct *maple_find(struct mm_struct *mm, u64 address,
-							 u64 *node, u64 *ret_last)
+							 struct maple_walk *w)
 {
 	u64 entry = (u64)BPF_CORE_READ(mm, mm_mt.ma_root);
-	u32 i, level;
+	u32 level;
 
-	for (level = 0; level < MAPLE_DEPTH; level++) {
-		/* empty, or a tree of a single entry: no process looks like that */
-		if (entry < 4096 || (level == 0 && (entry & 3) != 2))
-			return 0;
+	w->last = ~0ull;
+	/* a tree of a single entry: no process looks like that */
+	if ((entry & 3) != 2)
+		return 0;
+	for (level = 0; level < MAPLE_DEPTH && entry >= 4096; level++) {
 		u32 type = (entry >> 3) & 15;
 
-		if (bpf_probe_read_kernel(node, MAPLE_WORDS * 8, (void *)(entry & ~255ull)))
-			return 0;
-		u32 pivots = type == MAPLE_ARANGE ? MAPLE_ARANGE_PIVOTS : MAPLE_PIVOTS;
-
-		/* node[0] is the parent, then come the pivots, then the slots */
-		for (i = 0; i < MAPLE_PIVOTS && i < pivots; i++) {
-			u64 pivot = node[(1 + i) & (MAPLE_WORDS - 1)];
-
-			if (pivot == 0 && i)
-				break; /* the rest of the node is empty */
-			if (address <= pivot) {
-				*ret_last = pivot;
-				break;
-			}
-		}
-		entry = node[(1 + pivots + i) & (MAPLE_WORDS - 1)];
+		entry = maple_down(w, entry, address);
 		if (type == MAPLE_LEAF)
 			return (struct vm_area_struct *)entry;
 	}
@@ -78,12 +107,11 @@ static __always_inline struct vm_area_struct *rb_find(struct mm_struct *mm, u64 
 	return 0;
 }
 
-static __always_inline struct vm_area_struct *vma_find(struct mm_struct *mm, u64 address, u64 *node)
+static __always_inline struct vm_area_struct *vma_find(struct mm_struct *mm, u64 address,
+						       struct maple_walk *w)
 {
-	u64 last;
-
 	if (bpf_core_field_exists(mm->mm_mt))
-		return maple_find(mm, address, node, &last);
+		return maple_find(mm, address, w);
 	if (bpf_core_field_exists(((struct mm_struct___old *)mm)->mm_rb))
 		return rb_find(mm, address);
 	return 0;
