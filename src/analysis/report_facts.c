@@ -2,6 +2,7 @@
 /* What a report says about the recording itself: where, how long, how much was lost. */
 #include "analysis/report.h"
 
+#include "analysis/nameless.h"
 #include "base/buf.h"
 #include "base/fmt.h"
 
@@ -95,4 +96,5 @@ void report_health(const struct profile *p, struct result *ret)
 			    profile_str(p, p->fault));
 	stack_health(p, ret);
 	name_health(p, ret);
+	nameless_notes(p, 1, ret);
 }

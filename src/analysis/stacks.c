@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/stacks.h"
 
+#include "analysis/nameless.h"
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/io.h"
@@ -439,6 +440,7 @@ int stacks_build(const struct profile *p, const struct health *health, struct sy
 	sum_up(&w);
 	add_facts(&w, ret);
 	add_tables(&w, symbols, opts, ret);
+	nameless_notes(p, 0, ret);
 	if (!health)
 		result_note(ret, NOTE_INFO, "fathom record tells it",
 			    "the recording does not tell why stacks ended");

@@ -19,7 +19,7 @@ struct thread_hint {
 };
 
 /* Our section with the lines of functions of Python. */
-enum { FEATURE_PYTHON = FEATURE_FATHOM + 3 };
+enum { FEATURE_PYTHON = FEATURE_FATHOM + 3, FEATURE_CODE = FEATURE_FATHOM + 4 };
 
 enum { BUILDER_THREADS = 256 };
 

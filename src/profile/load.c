@@ -6,6 +6,7 @@
 #include "base/varint.h"
 #include "profile/builder.h"
 #include "profile/health.h"
+#include "profile/runtime.h"
 #include "profile/filter.h"
 #include "profile/gzip.h"
 
@@ -181,6 +182,9 @@ static void carry_names(struct symbols *symbols, const struct recording *r)
 	/* a broken section costs names, nothing else */
 	if (blob)
 		symbols_import(symbols, blob->data, blob->size, NULL);
+	blob = recording_info_blob(recording_info(r), FEATURE_CODE);
+	if (blob)
+		symbols_code_import(symbols, blob->data, blob->size, NULL);
 }
 
 static int load_recording(struct profile *p, int fd, const char *name, const struct load_opts *opts,
@@ -199,6 +203,7 @@ static int load_recording(struct profile *p, int fd, const char *name, const str
 		builder_count_health(&b);
 		take_facts(p, r);
 		take_health(p, r, opts);
+		runtime_collect(&b.machine, p);
 		builder_release(&b);
 	}
 	recording_free(r);
@@ -206,7 +211,7 @@ static int load_recording(struct profile *p, int fd, const char *name, const str
 	return ret < 0 ? ret : 0;
 }
 
-int profile_export_names(const char *path, struct buf *ret, struct err *e)
+int profile_export_names(const char *path, struct buf *ret, struct buf *ret_code, struct err *e)
 {
 	static const struct load_opts opts = { .merge = true };
 	struct symbols *symbols = symbols_new(NULL);
@@ -222,8 +227,10 @@ int profile_export_names(const char *path, struct buf *ret, struct err *e)
 		r = recording_replay(rec, builder_record, &b, e);
 		builder_release(&b);
 	}
-	if (r >= 0)
+	if (r >= 0) {
 		symbols_export(symbols, ret);
+		symbols_code_export(symbols, ret_code);
+	}
 	recording_free(rec);
 	symbols_free(symbols);
 	profile_release(&p);

@@ -38,10 +38,10 @@ int profile_default_input(const char **ret, struct err *e);
 
 /*
  * The names of all code that the recording at @path touches, as bytes for its section
- * FEATURE_FATHOM: with them it shows the same names on any machine. The recording may still be
- * open for writing; what is flushed counts.
+ * FEATURE_FATHOM, and those of run-time code, for its section FEATURE_CODE: with them it shows the
+ * same names on any machine. The recording may still be open for writing; what is flushed counts.
  */
-int profile_export_names(const char *path, struct buf *ret, struct err *e);
+int profile_export_names(const char *path, struct buf *ret, struct buf *ret_code, struct err *e);
 
 /* The readers behind it; each takes all the bytes. Broken lines are counted in bad_records. */
 int profile_load_folded(struct profile *p, const char *text, size_t len, struct err *e);

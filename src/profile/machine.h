@@ -12,6 +12,8 @@
 #include "recording/record.h"
 #include "symbol/symbol.h"
 
+struct runtime;
+
 struct mapping {
 	u64 start, end;
 	u64 pgoff;
@@ -47,6 +49,7 @@ struct process {
 	struct map places;        /* address -> place id, of the present mappings */
 	u32 generation;           /* counts changes of the mappings */
 	u64 last_time;
+	const struct runtime *nameless; /* who made the code without a name that was met, or NULL */
 };
 
 /* What was asked last at a place in a small table: most questions repeat. */

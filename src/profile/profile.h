@@ -74,6 +74,14 @@ struct profile_sample {
 	u16 event; /* index into events */
 };
 
+/* A process with run-time code that has no name. Strings. */
+struct profile_nameless {
+	s32 pid;
+	u32 runtime; /* "java"; 0: not known */
+	u32 why;
+	u32 hint;
+};
+
 /* How user stacks ended: the honest part of a profile. */
 enum stack_end {
 	STACK_ROOT,    /* reached main, _start, a thread's start */
@@ -93,6 +101,7 @@ struct profile {
 	VEC(struct profile_thread) threads; /* [0] unused */
 	VEC(struct profile_event) events;
 	VEC(struct profile_sample) samples;
+	VEC(struct profile_nameless) nameless;
 
 	/* facts of the recording; strings, 0 when not known */
 	u32 source, hostname, kernel, arch, command, cpu_model, unwinder, notes;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The call chain of a sample -> a stack of the profile. */
 #include "profile/builder.h"
+#include "profile/runtime.h"
 
 enum { CHAIN_MOST = 8192, COPY_MOST = 1024 };
 
@@ -228,6 +229,8 @@ static u32 frame_at(const struct chain *c, size_t i)
 {
 	struct place *place = place_at(c, i);
 
+	if (place->kind == PLACE_JIT && !place->name && !c->proc->nameless)
+		c->proc->nameless = runtime_of(&c->b->machine, c->proc);
 	if (!place->frame)
 		place->frame = make_frames(c->b, place);
 	return place->frame;

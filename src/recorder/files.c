@@ -9,6 +9,8 @@
 #include "capture/synth.h"
 #include "profile/load.h"
 #include "recording/recording.h"
+#include "symbol/symbol.h"
+#include "unwind/code.h"
 
 enum {
 	CMDLINE_MOST = 1 << 20,
@@ -131,6 +133,15 @@ int file_begin(struct recorder *r, struct err *e)
 	return rc;
 }
 
+/* A list of names without any, for others to be added. */
+static void begin_names(struct buf *names)
+{
+	struct symbols *none = symbols_new(NULL);
+
+	symbols_export(none, names);
+	symbols_free(none);
+}
+
 /* What functions of Python are called is known now or never: their memory goes with them. */
 static void add_python(struct recorder *r, struct buf *names)
 {
@@ -138,6 +149,8 @@ static void add_python(struct recorder *r, struct buf *names)
 
 	if (!r->kernel.sampler)
 		return;
+	if (!names->len)
+		begin_names(names);
 	pthread_mutex_lock(&r->kernel.lock);
 	sampler_python_names(r->kernel.sampler, names);
 	sampler_python_lines(r->kernel.sampler, &lines);
@@ -147,18 +160,42 @@ static void add_python(struct recorder *r, struct buf *names)
 					       lines.data, lines.len, NULL);
 }
 
+/* Likewise of run-time code, where its machine told. */
+static void add_code(struct recorder *r, struct buf *code)
+{
+	const struct code_names *names;
+
+	if (!r->kernel.sampler)
+		return;
+	pthread_mutex_lock(&r->kernel.lock);
+	names = sampler_code_names(r->kernel.sampler);
+	vec_each(c, &names->list)
+		symbols_code_pack(code, &(struct symbol_code){
+						.pid = (pid_t)c->pid,
+						.time = c->time,
+						.start = c->start,
+						.size = c->size,
+						.name = intern_get(&names->strings, c->name),
+					});
+	pthread_mutex_unlock(&r->kernel.lock);
+}
+
 /* Names are a gift to other machines: without them the file is whole, too. */
 static void add_names(struct recorder *r, bool last)
 {
-	_cleanup_buf_ struct buf names = BUF_INIT;
+	_cleanup_buf_ struct buf names = BUF_INIT, code = BUF_INIT;
 	u64 most = last ? NAMES_MOST : NAMES_MOST_LIVE;
 
-	if (!r->path || r->o.no_names || recording_writer_samples(r->writer) == 0)
+	if (!r->path || recording_writer_samples(r->writer) == 0)
 		return;
-	if (recording_writer_bytes(r->writer) <= most &&
+	if (!r->o.no_names && recording_writer_bytes(r->writer) <= most &&
 	    recording_writer_flush(r->writer, NULL) >= 0)
-		(void)profile_export_names(r->path, &names, NULL);
+		(void)profile_export_names(r->path, &names, &code, NULL);
 	add_python(r, &names);
+	add_code(r, &code);
+	if (code.len)
+		(void)recording_writer_feature(r->writer, FEATURE_FATHOM + RECORDER_CODE, code.data,
+					       code.len, NULL);
 	if (names.len)
 		(void)recording_writer_feature(r->writer, FEATURE_FATHOM, names.data, names.len,
 					       NULL);

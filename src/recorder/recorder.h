@@ -20,7 +20,7 @@
 #include "capture/session.h"
 
 /* Sections of the recording that are ours: FEATURE_FATHOM is names, these follow it. */
-enum { RECORDER_USER_DATA = 1, RECORDER_HEALTH = 2, RECORDER_PYTHON = 3 };
+enum { RECORDER_USER_DATA = 1, RECORDER_HEALTH = 2, RECORDER_PYTHON = 3, RECORDER_CODE = 4 };
 
 /* How stacks of a recording came about, best first. */
 enum recorder_stacks {

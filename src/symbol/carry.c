@@ -8,6 +8,8 @@
  * Numbers are ULEB128. The kernel is a module with an empty path; its names are as in kallsyms,
  * "name\t[module]". Starts ascend.
  */
+#include "symbol/carry.h"
+
 #include "symbol/store.h"
 
 enum {
@@ -76,16 +78,16 @@ void symbols_carry(struct symbols *s, u32 module, const struct symbol_range *ran
 			carried_add(s, c, &ranges[i]);
 }
 
-static void put(struct buf *b, u64 v)
+void carry_put(struct buf *b, u64 v)
 {
 	for (; v >= 0x80; v >>= 7)
 		buf_addch(b, (char)(v | 0x80));
 	buf_addch(b, (char)v);
 }
 
-static void put_bytes(struct buf *b, const void *p, size_t n)
+void carry_put_bytes(struct buf *b, const void *p, size_t n)
 {
-	put(b, n);
+	carry_put(b, n);
 	buf_add(b, p, n);
 }
 
@@ -108,15 +110,15 @@ static void export_answers(const struct symbols *s, const struct answers *a, boo
 
 	if (n)
 		qsort(sorted, n, sizeof(*sorted), by_start);
-	put(ret, n);
+	carry_put(ret, n);
 	for (size_t i = 0; i < n; i++) {
 		const struct symbol *sym = &sorted[i];
 		const char *module = "";
 		u32 id;
 
-		put(ret, sym->start - previous);
-		put(ret, sym->size);
-		put(ret, sym->flags & CARRY_FLAGS);
+		carry_put(ret, sym->start - previous);
+		carry_put(ret, sym->size);
+		carry_put(ret, sym->flags & CARRY_FLAGS);
 		previous = sym->start;
 		id = kernel ? (u32)map_get(&s->kernel.modules, sym->id, 0) : 0;
 		if (id)
@@ -124,10 +126,10 @@ static void export_answers(const struct symbols *s, const struct answers *a, boo
 		if (streq(module, "bpf"))
 			module = "[bpf]";
 		if (!id || streq(module, "[kernel.kallsyms]")) {
-			put_bytes(ret, sym->raw_name, strlen(sym->raw_name));
+			carry_put_bytes(ret, sym->raw_name, strlen(sym->raw_name));
 			continue;
 		}
-		put(ret, strlen(sym->raw_name) + 1 + strlen(module));
+		carry_put(ret, strlen(sym->raw_name) + 1 + strlen(module));
 		buf_addf(ret, "%s\t%s", sym->raw_name, module);
 	}
 }
@@ -144,25 +146,17 @@ void symbols_export(const struct symbols *s, struct buf *ret)
 
 		if (!a->list.len || (m && !k->path[0]))
 			continue;
-		put_bytes(ret, k->build_id ? k->build_id : (const u8 *)"", k->build_id_len);
-		put_bytes(ret, k->path ? k->path : "", k->path ? strlen(k->path) : 0);
-		put(ret, k->maj);
-		put(ret, k->min);
-		put(ret, k->ino);
-		put(ret, k->ino_gen);
+		carry_put_bytes(ret, k->build_id ? k->build_id : (const u8 *)"", k->build_id_len);
+		carry_put_bytes(ret, k->path ? k->path : "", k->path ? strlen(k->path) : 0);
+		carry_put(ret, k->maj);
+		carry_put(ret, k->min);
+		carry_put(ret, k->ino);
+		carry_put(ret, k->ino_gen);
 		export_answers(s, a, !m, ret);
 	}
 }
 
-/* Reading: a cursor that cannot leave the blob. */
-struct blob {
-	const u8 *bytes;
-	size_t len;
-	size_t at;
-	bool bad;
-};
-
-static u64 get(struct blob *b)
+u64 carry_get(struct carry_blob *b)
 {
 	u64 v = 0;
 
@@ -177,9 +171,9 @@ static u64 get(struct blob *b)
 	return 0;
 }
 
-static const char *get_bytes(struct blob *b, size_t max, size_t *ret_len)
+const char *carry_get_bytes(struct carry_blob *b, size_t max, size_t *ret_len)
 {
-	u64 n = get(b);
+	u64 n = carry_get(b);
 	const char *p = (const char *)b->bytes + b->at;
 
 	if (b->bad || n > max || n > b->len - b->at) {
@@ -193,9 +187,9 @@ static const char *get_bytes(struct blob *b, size_t max, size_t *ret_len)
 }
 
 /* With @s NULL only checks. */
-static void import_names(struct symbols *s, struct blob *b, u32 module)
+static void import_names(struct symbols *s, struct carry_blob *b, u32 module)
 {
-	const u64 count = get(b);
+	const u64 count = carry_get(b);
 	u64 start = 0;
 
 	for (u64 i = 0; i < count && !b->bad; i++) {
@@ -203,11 +197,11 @@ static void import_names(struct symbols *s, struct blob *b, u32 module)
 		const char *name;
 		size_t n;
 
-		start += get(b);
+		start += carry_get(b);
 		r.start = start;
-		r.size = get(b);
-		r.flags = (u32)get(b);
-		name = get_bytes(b, CARRY_MAX_NAME, &n);
+		r.size = carry_get(b);
+		r.flags = (u32)carry_get(b);
+		name = carry_get_bytes(b, CARRY_MAX_NAME, &n);
 		if (b->bad || !s)
 			continue;
 		_cleanup_free_ char *copy = xstrndup(name, n);
@@ -217,19 +211,19 @@ static void import_names(struct symbols *s, struct blob *b, u32 module)
 	}
 }
 
-static void import_module(struct symbols *s, struct blob *b)
+static void import_module(struct symbols *s, struct carry_blob *b)
 {
 	struct module_key key = { 0 };
 	_cleanup_free_ char *copy = NULL;
 	const char *path;
 	size_t n;
 
-	key.build_id = (const u8 *)get_bytes(b, MODULE_BUILD_ID_MAX, &key.build_id_len);
-	path = get_bytes(b, CARRY_MAX_PATH, &n);
-	key.maj = (u32)get(b);
-	key.min = (u32)get(b);
-	key.ino = get(b);
-	key.ino_gen = get(b);
+	key.build_id = (const u8 *)carry_get_bytes(b, MODULE_BUILD_ID_MAX, &key.build_id_len);
+	path = carry_get_bytes(b, CARRY_MAX_PATH, &n);
+	key.maj = (u32)carry_get(b);
+	key.min = (u32)carry_get(b);
+	key.ino = carry_get(b);
+	key.ino_gen = carry_get(b);
 	if (b->bad)
 		return;
 	copy = xstrndup(path, n);
@@ -239,7 +233,7 @@ static void import_module(struct symbols *s, struct blob *b)
 
 int symbols_import(struct symbols *s, const void *blob, size_t len, struct err *e)
 {
-	struct blob b = { .bytes = blob, .len = len, .at = CARRY_MAGIC_LEN };
+	struct carry_blob b = { .bytes = blob, .len = len, .at = CARRY_MAGIC_LEN };
 
 	if (len > CARRY_MAX_BLOB)
 		return err_set(e, EFBIG, "the names in the recording are larger than %d MB",

@@ -19,12 +19,14 @@ void jit_free(struct jit *j)
 {
 	perfmap_release(&j->map);
 	jitdump_release(&j->dump);
+	jitdump_release(&j->carried);
 	answers_release(&j->answers);
+	vec_release(&j->times);
 	free(j->dump_key);
 	free(j);
 }
 
-static struct jit *jit_of(struct symbols *s, pid_t pid)
+struct jit *jit_of(struct symbols *s, pid_t pid)
 {
 	u64 *index;
 	struct jit *j;
@@ -158,7 +160,7 @@ static void jit_read(struct jit *j, pid_t nspid, const char *root)
 
 	if (fd < 0 || fstat(fd, &st) < 0) {
 		if (!j->map.entries.len)
-			j->why = "code made at run time, and no perf map that names it";
+			j->why = "no perf map names it";
 		return;
 	}
 	if (!trusted(j, &st)) {
@@ -244,13 +246,19 @@ static void dump_read(const struct symbols *s, struct jit *j)
 /* What is known of an address: one of the two. */
 struct found {
 	struct jitdump_entry *dumped;
+	const struct jitdump *strings; /* of @dumped */
 	struct perfmap_entry *mapped;
 };
 
 static bool find(struct jit *j, u64 address, u64 time_ns, struct found *ret)
 {
 	ret->mapped = NULL;
-	ret->dumped = j->dump_key ? jitdump_find(&j->dump, address, time_ns) : NULL;
+	ret->dumped = jitdump_find(&j->carried, address, time_ns);
+	ret->strings = &j->carried;
+	if (!ret->dumped && j->dump_key) {
+		ret->dumped = jitdump_find(&j->dump, address, time_ns);
+		ret->strings = &j->dump;
+	}
 	if (!ret->dumped)
 		ret->mapped = perfmap_find(&j->map, address);
 	return ret->dumped || ret->mapped;
@@ -264,7 +272,7 @@ static bool find_or_read(const struct symbols *s, struct jit *j, pid_t nspid, co
 
 	if (find(j, address, time_ns, ret))
 		return true;
-	if (now < j->next_read_ns)
+	if (now < j->next_read_ns || (s->opts.offline && !root))
 		return false;
 	begin = clock_mono_ns();
 	if (j->dump_key)
@@ -276,7 +284,8 @@ static bool find_or_read(const struct symbols *s, struct jit *j, pid_t nspid, co
 	return find(j, address, time_ns, ret);
 }
 
-static u32 new_answer(struct symbols *s, struct jit *j, u64 start, u64 size, const char *raw)
+static u32 new_answer(struct symbols *s, struct jit *j, u64 start, u64 size, u64 time,
+		      const char *raw)
 {
 	const u32 name = intern_str(&s->names, raw);
 	const u64 key = hash_mix(start, name);
@@ -291,6 +300,7 @@ static u32 new_answer(struct symbols *s, struct jit *j, u64 start, u64 size, con
 							       store_shown_name(s, raw, "")) };
 
 		known = answers_add(&j->answers, key, &ret);
+		vec_push(&j->times, time);
 	}
 	return known->id;
 }
@@ -300,10 +310,10 @@ static const struct symbol *jit_answer(struct symbols *s, struct jit *j, const s
 	u32 *result = f->dumped ? &f->dumped->result : &f->mapped->result;
 
 	if (!*result && f->dumped)
-		*result = new_answer(s, j, f->dumped->start, f->dumped->size,
-				     jitdump_str(&j->dump, f->dumped->name));
+		*result = new_answer(s, j, f->dumped->start, f->dumped->size, f->dumped->time,
+				     jitdump_str(f->strings, f->dumped->name));
 	else if (!*result)
-		*result = new_answer(s, j, f->mapped->start, f->mapped->size,
+		*result = new_answer(s, j, f->mapped->start, f->mapped->size, 0,
 				     perfmap_name(&j->map, f->mapped));
 	return &j->answers.list.items[*result - 1];
 }
@@ -311,7 +321,7 @@ static const struct symbol *jit_answer(struct symbols *s, struct jit *j, const s
 bool symbols_jit(struct symbols *s, pid_t pid, pid_t nspid, const char *root, u64 address,
 		 u64 time_ns, struct symbol *ret)
 {
-	struct jit *j = s->opts.offline && !root ? NULL : jit_of(s, pid);
+	struct jit *j = jit_of(s, pid);
 	struct found f;
 
 	if (!j || !find_or_read(s, j, nspid, root, address, time_ns, &f)) {

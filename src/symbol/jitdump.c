@@ -319,6 +319,16 @@ void jitdump_update(struct jitdump *d, jitdump_read_fn read, const void *ctx, u6
 		d->sorted = 0;
 }
 
+void jitdump_add(struct jitdump *d, const struct jitdump_entry *e, const char *name, size_t n)
+{
+	struct jitdump_entry entry = *e;
+
+	entry.index = d->entries.len;
+	entry.name = keep(d, name, n);
+	add_entry(d, &entry);
+	d->sorted = 0;
+}
+
 void jitdump_release(struct jitdump *d)
 {
 	vec_release(&d->entries);

@@ -75,6 +75,8 @@ typedef int (*jitdump_read_fn)(const void *ctx, u64 offset, void *ret, size_t n)
 /* Reads what came since the last time, of a file that has @size bytes now. */
 void jitdump_update(struct jitdump *d, jitdump_read_fn read, const void *ctx, u64 size);
 void jitdump_release(struct jitdump *d);
+/* An entry that comes from elsewhere. Its name is copied. */
+void jitdump_add(struct jitdump *d, const struct jitdump_entry *e, const char *name, size_t n);
 /*
  * The code that was at @address at that time: the latest that was there by then, else the first
  * that came after (clocks differ a little). @time 0: the latest of all. NULL when there is none;

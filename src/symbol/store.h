@@ -75,10 +75,12 @@ struct jit {
 	pid_t pid;
 	uid_t uid; /* of the process; (uid_t)-1 unknown */
 	struct perfmap map;
+	struct jitdump carried; /* what the recording brought */
 	struct answers answers;
-	u64 ino;      /* of the file, to see it replaced */
-	u64 consumed; /* bytes of it */
-	u8 tail[16];  /* the last bytes that were read, to see it rewritten */
+	VEC(u64) times; /* for each answer: since when its code is there */
+	u64 ino;        /* of the file, to see it replaced */
+	u64 consumed;   /* bytes of it */
+	u8 tail[16];    /* the last bytes that were read, to see it rewritten */
 	u64 next_read_ns;
 	const char *why;
 	struct module_key *dump_key; /* where its jitdump is; NULL: it has none */
@@ -128,6 +130,8 @@ void lines_info(const struct image_lines *l, struct module_info *ret);
 
 void kernel_release(struct kernel *k);
 void jit_free(struct jit *j);
+/* Made on first sight; NULL when there are too many. */
+struct jit *jit_of(struct symbols *s, pid_t pid);
 /* The file that is mapped is a process's jitdump. The strings of @key are the store's. */
 void jit_note_dump(struct symbols *s, const struct module_key *key);
 /* "/tmp/jit-123.dump": whether a mapping of this file says that it is a jitdump. */

@@ -192,9 +192,24 @@ struct symbol_range {
 	u32 flags;
 };
 void symbols_carry(struct symbols *s, u32 module, const struct symbol_range *ranges, size_t n);
-/* Everything that was named so far (not run-time code) as bytes for a recording. */
+/* Everything that was named so far, but run-time code, as bytes for a recording. */
 void symbols_export(const struct symbols *s, struct buf *ret);
 /* The reverse; nothing is taken from a broken blob. */
 int symbols_import(struct symbols *s, const void *blob, size_t len, struct err *e);
+
+/* Code made at run time, as a recording carries it. */
+struct symbol_code {
+	pid_t pid;
+	u64 time; /* since when it is there, CLOCK_MONOTONIC; 0: always */
+	u64 start;
+	u64 size;
+	const char *name;
+};
+/* Appends one to the bytes for a recording; the first comes into an empty buffer. */
+void symbols_code_pack(struct buf *ret, const struct symbol_code *c);
+/* All run-time code that was named so far. Nothing is written without any. */
+void symbols_code_export(const struct symbols *s, struct buf *ret);
+/* The reverse: such code is known before any map is read. Nothing is taken from a broken blob. */
+int symbols_code_import(struct symbols *s, const void *blob, size_t len, struct err *e);
 
 #endif

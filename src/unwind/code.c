@@ -15,3 +15,15 @@ void code_rows_add(struct code_rows *c, u64 address, const struct unwind_rule *r
 		return;
 	vec_push(&c->rows, (struct code_row){ address, *rule });
 }
+
+void code_names_add(struct code_names *n, const struct code_name *entry, const char *name)
+{
+	if (n->list.len == CODE_MAX_NAMES) {
+		n->dropped++;
+		return;
+	}
+	struct code_name *e = vec_new(&n->list);
+
+	*e = *entry;
+	e->name = intern_str(&n->strings, name);
+}

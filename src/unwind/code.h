@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Rules for code that a process made at run time, whoever knows them. */
+/* Rules and names for code that a process made at run time, whoever knows them. */
 #ifndef UNWIND_CODE_H
 #define UNWIND_CODE_H
 
+#include "base/intern.h"
 #include "base/vec.h"
 #include "bpf/unwind_abi.h"
 
@@ -26,6 +27,32 @@ static inline void code_rows_release(struct code_rows *c)
 
 /* Adds a row behind the others; what changes nothing is left out. */
 void code_rows_add(struct code_rows *c, u64 address, const struct unwind_rule *rule);
+
+/* What code is called, from a moment on. */
+struct code_name {
+	u64 time; /* CLOCK_MONOTONIC */
+	u64 start;
+	u64 size;
+	u32 pid;
+	u32 name; /* in the strings */
+};
+
+enum { CODE_MAX_NAMES = 1 << 20 }; /* of all processes; later ones are dropped and counted */
+
+struct code_names {
+	VEC(struct code_name) list;
+	struct intern strings;
+	u64 dropped;
+};
+
+static inline void code_names_release(struct code_names *n)
+{
+	vec_release(&n->list);
+	intern_release(&n->strings);
+}
+
+/* @entry without its name, which is copied. */
+void code_names_add(struct code_names *n, const struct code_name *entry, const char *name);
 
 /* A frame of @bytes, the caller's rbp just below the return address if there is room for it. */
 static inline struct unwind_rule code_frame(u32 bytes)

@@ -56,6 +56,7 @@ struct unwind_feed {
 	struct intern paths;
 	VEC(struct python_build) pythons; /* index + 1 is known to the kernel */
 	VEC(struct feed_program *) programs;
+	struct code_names names; /* of run-time code */
 	struct unwind_feed_stats stats;
 };
 
@@ -384,6 +385,7 @@ static struct feed_program *new_program(struct unwind_feed *f, u32 pid, u64 prog
 
 	p->pid = pid;
 	p->bin.size = program;
+	p->hotspot.names = &f->names;
 	f->stats.javas += !rc;
 	f->stats.javas_unknown += rc == -ENOTSUP;
 	if (!rc)
@@ -648,10 +650,16 @@ void unwind_feed_free(struct unwind_feed *f)
 	vec_each(p, &f->programs)
 		program_free(*p);
 	vec_release(&f->programs);
+	code_names_release(&f->names);
 	map_release(&f->by_key);
 	map_release(&f->by_build);
 	map_release(&f->hints);
 	free(f);
+}
+
+const struct code_names *unwind_feed_names(const struct unwind_feed *f)
+{
+	return &f->names;
 }
 
 bool unwind_feed_rule(const struct unwind_feed *f, const struct unwind_key *key, u64 offset,

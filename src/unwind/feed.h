@@ -40,6 +40,7 @@ struct unwind_feed_stats {
 };
 
 struct unwind_feed;
+struct code_names;
 
 /* @max_bytes of table memory, 0: a quarter of the machine's memory, at most 1 GB. */
 int unwind_feed_new(struct unwind_feed **ret, const struct unwind_feed_maps *maps, u64 max_bytes,
@@ -73,6 +74,8 @@ bool unwind_feed_rule(const struct unwind_feed *f, const struct unwind_key *key,
 		      const struct unwind_rule **ret);
 /* The build behind an index that came with a sample; NULL: none. */
 const struct python_build *unwind_feed_python(const struct unwind_feed *f, u32 index);
+/* What run-time code is called, as far as its machine told. */
+const struct code_names *unwind_feed_names(const struct unwind_feed *f);
 void unwind_feed_stats(const struct unwind_feed *f, struct unwind_feed_stats *ret);
 
 #endif

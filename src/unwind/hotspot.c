@@ -3,12 +3,13 @@
 
 #include <sys/uio.h>
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "unwind/elfsym.h"
 
 enum { NAME_BYTES = 64, BLOB_BYTES = 256, HEADER_BYTES = 64 };
 
-static int read_memory(const struct hotspot *h, u64 address, void *to, size_t n)
+int hotspot_read(const struct hotspot *h, u64 address, void *to, size_t n)
 {
 	struct iovec local = { to, n }, remote = { (void *)(uintptr_t)address, n };
 	ssize_t got = process_vm_readv(h->pid, &local, 1, &remote, 1, 0);
@@ -22,7 +23,7 @@ static u64 read_word(const struct hotspot *h, u64 address)
 {
 	u64 v = 0;
 
-	return read_memory(h, address, &v, sizeof(v)) ? 0 : v;
+	return hotspot_read(h, address, &v, sizeof(v)) ? 0 : v;
 }
 
 /* A string of at most NAME_BYTES - 1 bytes; what lies behind it may not be mapped. */
@@ -31,10 +32,10 @@ static void read_name(const struct hotspot *h, u64 address, char to[NAME_BYTES])
 	size_t n = MIN(NAME_BYTES - 1, 4096 - address % 4096);
 
 	memset(to, 0, NAME_BYTES);
-	if (!address || read_memory(h, address, to, n))
+	if (!address || hotspot_read(h, address, to, n))
 		to[0] = 0;
 	else if (n < NAME_BYTES - 1 && !memchr(to, 0, n) &&
-		 read_memory(h, address + n, to + n, NAME_BYTES - 1 - n))
+		 hotspot_read(h, address + n, to + n, NAME_BYTES - 1 - n))
 		to[n] = 0;
 }
 
@@ -63,6 +64,15 @@ static const struct wanted wanted[HOTSPOT_FIELDS] = {
 	[HOTSPOT_BLOB_COMPLETE] = { "CodeBlob", "_frame_complete_offset" },
 	[HOTSPOT_BLOB_CODE] = { "CodeBlob", "_code_begin" },
 	[HOTSPOT_BLOB_CODE_OFFSET] = { "CodeBlob", "_code_offset" },
+	[HOTSPOT_CODE_METHOD] = { "nmethod", "_method" },
+	[HOTSPOT_COMPILED_METHOD] = { "CompiledMethod", "_method" },
+	[HOTSPOT_METHOD_CONST] = { "Method", "_constMethod" },
+	[HOTSPOT_CONST_POOL] = { "ConstMethod", "_constants" },
+	[HOTSPOT_CONST_NAME] = { "ConstMethod", "_name_index" },
+	[HOTSPOT_POOL_CLASS] = { "ConstantPool", "_pool_holder" },
+	[HOTSPOT_CLASS_NAME] = { "Klass", "_name" },
+	[HOTSPOT_TEXT_LENGTH] = { "Symbol", "_length" },
+	[HOTSPOT_TEXT_BYTES] = { "Symbol", "_body[0]" },
 };
 
 enum symbol {
@@ -182,7 +192,7 @@ static u64 type_size(const struct hotspot *h, const u64 *sym, const char *type)
 	for (u32 i = 0; i < HOTSPOT_MAX_FIELDS; i++, at += sym[SYM_TYPE_STRIDE]) {
 		u64 name_at;
 
-		if (read_memory(h, at, entry, sym[SYM_TYPE_STRIDE]))
+		if (hotspot_read(h, at, entry, sym[SYM_TYPE_STRIDE]))
 			return 0;
 		memcpy(&name_at, entry + sym[SYM_TYPE_NAME], 8);
 		if (!name_at)
@@ -196,6 +206,19 @@ static u64 type_size(const struct hotspot *h, const u64 *sym, const char *type)
 	return 0;
 }
 
+/* Names are a gift: a machine without one of these fields still has rules. */
+static void check_names(struct hotspot *h, const u64 *sym)
+{
+	struct hotspot_field *method = &h->field[HOTSPOT_CODE_METHOD];
+
+	if (!method->size)
+		*method = h->field[HOTSPOT_COMPILED_METHOD];
+	h->pool_size = type_size(h, sym, "ConstantPool");
+	h->has_names = h->pool_size && method->size && method->offset <= BLOB_BYTES - 8;
+	for (u32 i = HOTSPOT_METHOD_CONST; i < HOTSPOT_FIELDS; i++)
+		h->has_names &= h->field[i].size != 0;
+}
+
 static int read_description(struct hotspot *h, const u64 *sym)
 {
 	u8 entry[ENTRY_MAX * 2] = { 0 };
@@ -206,7 +229,7 @@ static int read_description(struct hotspot *h, const u64 *sym)
 	for (u32 i = 0; i < HOTSPOT_MAX_FIELDS; i++, at += sym[SYM_STRUCT_STRIDE]) {
 		u64 name;
 
-		if (read_memory(h, at, entry, sym[SYM_STRUCT_STRIDE]))
+		if (hotspot_read(h, at, entry, sym[SYM_STRUCT_STRIDE]))
 			return -ENOTSUP;
 		memcpy(&name, entry + sym[SYM_STRUCT_TYPE], 8);
 		if (!name)
@@ -214,7 +237,7 @@ static int read_description(struct hotspot *h, const u64 *sym)
 		take_field(h, entry, sym);
 	}
 	h->block_size = type_size(h, sym, "HeapBlock");
-	for (u32 i = 0; i < HOTSPOT_FIELDS; i++) {
+	for (u32 i = 0; i < HOTSPOT_NEEDED; i++) {
 		if (!h->field[i].size && i != HOTSPOT_BLOB_CODE && i != HOTSPOT_BLOB_CODE_OFFSET)
 			return -ENOTSUP;
 		/* those of a block and of the code in it are picked out of bytes that were read */
@@ -222,6 +245,7 @@ static int read_description(struct hotspot *h, const u64 *sym)
 		    h->field[i].offset > (i < HOTSPOT_BLOB_NAME ? HEADER_BYTES : BLOB_BYTES) - 8)
 			return -ENOTSUP;
 	}
+	check_names(h, sym);
 	bool has_code = h->field[HOTSPOT_BLOB_CODE].size || h->field[HOTSPOT_BLOB_CODE_OFFSET].size;
 
 	return has_code && h->block_size && h->block_size <= HEADER_BYTES ? 0 : -ENOTSUP;
@@ -341,6 +365,7 @@ struct blob {
 	u64 frame; /* bytes */
 	s64 complete;
 	u64 name;
+	u64 method; /* 0: names are not wanted, or cannot be had */
 };
 
 static u64 field_of(const struct hotspot *h, const u8 *bytes, enum hotspot_field_id id)
@@ -364,6 +389,8 @@ static bool read_blob(const struct hotspot *h, const u8 *bytes, u64 address, u64
 		.complete = complete->size == 2 ? (s16)raw : (s32)raw,
 		.name = field_of(h, bytes, HOTSPOT_BLOB_NAME),
 	};
+	if (h->names && h->has_names)
+		ret->method = field_of(h, bytes, HOTSPOT_CODE_METHOD);
 	if (h->field[HOTSPOT_BLOB_CODE].size)
 		ret->code = field_of(h, bytes, HOTSPOT_BLOB_CODE);
 	else
@@ -379,7 +406,7 @@ static void add_code(struct hotspot *h, const struct blob *b)
 	_cleanup_free_ u8 *code = xmalloc(n + 1);
 	u32 frame = (u32)b->frame;
 
-	if (read_memory(h, b->code, code, n)) {
+	if (hotspot_read(h, b->code, code, n)) {
 		code_rows_add(&h->code, b->code, &rule_none);
 		return;
 	}
@@ -410,9 +437,37 @@ static void add_special(struct hotspot *h, const struct blob *b)
 		code_rows_add(&h->code, b->code, &rule_fp);
 }
 
+static void name_blob(struct hotspot *h, const struct blob *b)
+{
+	_cleanup_buf_ struct buf name = BUF_INIT;
+	char kind[NAME_BYTES];
+
+	if (!h->names)
+		return;
+	read_name(h, b->name, kind);
+	/* "nmethod", "native nmethod": what other code has in that place is something else */
+	if (!ends_with(kind, "nmethod") || !hotspot_method_name(h, b->method, &name)) {
+		char *number = strstr(kind, " ("); /* "StubRoutines (1)" */
+
+		if (number)
+			*number = 0;
+		buf_reset(&name);
+		buf_addstr(&name, kind[0] ? kind : "[java code]");
+	}
+	/* it came after the last walk */
+	code_names_add(h->names,
+		       &(struct code_name){ .pid = (u32)h->pid,
+					    .time = h->looked,
+					    .start = b->code,
+					    .size = b->address + b->size - b->code },
+		       buf_str(&name));
+}
+
 static void add_blob(struct hotspot *h, const struct blob *b)
 {
-	const u64 facts[] = { b->size, b->code, b->frame, (u64)b->complete, b->name };
+	const u64 facts[] = {
+		b->size, b->code, b->frame, (u64)b->complete, b->name, b->method,
+	};
 	u64 identity = hash_bytes(facts, sizeof(facts)),
 	    at = map_get(&h->by_address, b->address, 0);
 	const struct hotspot_blob *old = at ? &h->old_blobs.items[at - 1] : NULL;
@@ -424,10 +479,12 @@ static void add_blob(struct hotspot *h, const struct blob *b)
 
 			code_rows_add(&h->code, r->address, &r->rule);
 		}
-	} else if (b->frame >= 16) {
-		add_code(h, b);
 	} else {
-		add_special(h, b);
+		name_blob(h, b);
+		if (b->frame >= 16)
+			add_code(h, b);
+		else
+			add_special(h, b);
 	}
 	code_rows_add(&h->code, b->address + b->size, &rule_none);
 	vec_push(&h->blobs, (struct hotspot_blob){ b->address, identity, first,
@@ -484,7 +541,7 @@ static void walk_heap(struct hotspot *h, const struct heap *heap)
 		struct blob b;
 		size_t n = MIN(sizeof(bytes), heap->high - at);
 
-		if (read_memory(h, at, bytes, n))
+		if (hotspot_read(h, at, bytes, n))
 			return;
 		u64 length = field_of(h, bytes + header, HOTSPOT_HEADER_LENGTH);
 		u64 used = field_of(h, bytes + header, HOTSPOT_HEADER_USED);
@@ -528,8 +585,11 @@ int hotspot_refresh(struct hotspot *h, struct err *e)
 		return err_set(e, EFBIG, "the java process %d has too much code", h->pid);
 	h->code.start = heaps[0].low;
 	h->code.end = heaps[n - 1].end;
+	u64 now = clock_mono_ns();
+
 	begin_anew(h);
 	for (int i = 0; i < n; i++)
 		walk_heap(h, &heaps[i]);
+	h->looked = now;
 	return 0;
 }

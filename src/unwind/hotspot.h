@@ -10,6 +10,7 @@
 #ifndef UNWIND_HOTSPOT_H
 #define UNWIND_HOTSPOT_H
 
+#include "base/buf.h"
 #include "base/map.h"
 #include "base/vec.h"
 #include "unwind/code.h"
@@ -48,6 +49,16 @@ enum hotspot_field_id {
 	HOTSPOT_BLOB_COMPLETE,
 	HOTSPOT_BLOB_CODE,        /* address, until 22 */
 	HOTSPOT_BLOB_CODE_OFFSET, /* from 23 on */
+	HOTSPOT_NEEDED,           /* those before are for rules; the rest for names */
+	HOTSPOT_CODE_METHOD = HOTSPOT_NEEDED,
+	HOTSPOT_COMPILED_METHOD, /* the same, in versions that have this type */
+	HOTSPOT_METHOD_CONST,
+	HOTSPOT_CONST_POOL,
+	HOTSPOT_CONST_NAME,
+	HOTSPOT_POOL_CLASS,
+	HOTSPOT_CLASS_NAME,
+	HOTSPOT_TEXT_LENGTH,
+	HOTSPOT_TEXT_BYTES,
 	HOTSPOT_FIELDS,
 };
 
@@ -63,6 +74,10 @@ struct hotspot {
 	int pid;
 	struct hotspot_field field[HOTSPOT_FIELDS];
 	u64 block_size; /* of the header before each piece of code */
+	u64 pool_size;  /* of what is before the entries of a constant pool */
+	bool has_names;
+	u64 looked;               /* when the code was walked last, CLOCK_MONOTONIC */
+	struct code_names *names; /* what the code is called goes there, unless NULL */
 	struct code_rows code;
 	VEC(struct hotspot_blob) blobs, old_blobs;
 	struct map by_address; /* index + 1 in old_blobs */
@@ -71,7 +86,12 @@ struct hotspot {
 /* -ENOENT: the process has no HotSpot; -ENOTSUP: one whose description we do not understand. */
 int hotspot_init(struct hotspot *h, int pid, struct err *e);
 void hotspot_release(struct hotspot *h);
-/* Walks the code and makes h->code. */
+/* Walks the code and makes h->code; new code gets names. */
 int hotspot_refresh(struct hotspot *h, struct err *e);
+
+/* All @n bytes of the process's memory, or a negative errno. */
+int hotspot_read(const struct hotspot *h, u64 address, void *to, size_t n);
+/* "java.lang.String.hashCode"; false when it cannot be read. */
+bool hotspot_method_name(const struct hotspot *h, u64 method, struct buf *ret);
 
 #endif

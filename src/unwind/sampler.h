@@ -107,6 +107,9 @@ const struct python_names *sampler_python(const struct sampler *s);
 void sampler_python_names(const struct sampler *s, struct buf *ret);
 void sampler_python_lines(const struct sampler *s, struct buf *ret);
 
+/* What run-time code of the processes met so far is called; see unwind/code.h. */
+const struct code_names *sampler_code_names(const struct sampler *s);
+
 /* Most words that sampler_callchain() writes. */
 enum { SAMPLER_CALLCHAIN_MAX = UNWIND_RECORD_IPS + 2 };
 /*

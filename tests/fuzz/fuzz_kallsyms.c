@@ -23,6 +23,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	symbols_set_kallsyms(s, (const char *)data, size);
 	for (u64 at = 0; at < 64; at++)
 		ask(s, at ? UINT64_MAX >> at : 0);
+	if (symbols_code_import(s, data, size, NULL) == 0)
+		(void)symbols_jit(s, 1, 0, NULL, 0x1000, 1, &sym);
 	if (symbols_import(s, data, size, NULL) == 0)
 		for (u32 m = 1; m <= symbols_module_count(s); m++)
 			for (u64 at = 0; at < 4096; at += 16)

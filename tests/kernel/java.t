@@ -88,6 +88,34 @@ for java in "$(command -v java)" /usr/lib/jvm/*/bin/java; do
 	reach "$name, interpreted" 985 "$java" -Xint
 done
 
+# Names come from the machine's own description of itself, without a perf map, and stay in the
+# recording when the process is gone.
+for java in "${!seen[@]}"; do
+	spawn "$java" -cp "$TMP" Work
+	pid=$spawned
+	for _ in $(seq 100); do
+		grep -q libjvm "/proc/$pid/maps" && break
+		sleep 0.1
+	done
+	sleep 1
+	run "$FATHOM" record -q -e cpu-clock -F 499 -p "$pid" -d 3s -o "$TMP/java.data" --force
+	kill -9 "$pid"
+	wait "$pid" 2>/dev/null
+	run "$FATHOM" fold -i "$TMP/java.data" --no-inline
+	total=$(awk '{ s += $NF } END { print s + 0 }' <<<"$out")
+	work=$(awk '/;Work\.work/ { s += $NF } END { print s + 0 }' <<<"$out")
+	diag "Work.work is in $((total ? work * 100 / total : 0)) % of the time"
+	ok "$java: methods have names without a perf map" \
+		test "$total" -gt 0 -a $((work * 100)) -ge $((total * 60))
+	like "$java: ... in the right order" "$out" ';Work\.work;Work\$[ABC]\.area'
+	run "$FATHOM" stacks -i "$TMP/java.data" --json
+	ok "$java: run-time code is named" python3 -c '
+import json, sys
+rows = json.load(open(sys.argv[1]))["binaries"]
+code = [r for r in rows if r["path"] == "//anon"]
+sys.exit(not code or code[0]["named_percent"] < 99)' "$out_file"
+done
+
 # The frames themselves, by the names that the machine gives them.
 java=$(command -v java)
 if ! command -v jcmd >/dev/null; then

@@ -37,4 +37,33 @@ for options in '' '--perf-basic-prof --interpreted-frames-native-stack'; do
 	fi
 	ok "$name: 99 % of the stacks are complete" test $((root * 1000)) -ge $((user * 990))
 done
+
+# Code without a name says whose it is and what would name it; code with one keeps it in the
+# recording, also when the map is gone.
+for options in '' '--perf-basic-prof'; do
+	# shellcheck disable=SC2086
+	(cd "$TMP" && exec node $options work.js) &
+	pid=$!
+	for _ in $(seq 100); do
+		grep -q '^[0-9a-f-]* r-xp .*/node' "/proc/$pid/maps" && break
+		sleep 0.1
+	done
+	sleep 1
+	run "$FATHOM" record -q -e cpu-clock -F 499 -p "$pid" -d 2s -o "$TMP/node.data" --force
+	kill -9 "$pid"
+	wait "$pid" 2>/dev/null
+	rm -f "/tmp/perf-$pid.map"
+	for command in report stacks; do
+		run "$FATHOM" "$command" -i "$TMP/node.data"
+		if [ -n "$options" ]; then
+			unlike "$command: names were kept" "$out$err" 'run-time code'
+		else
+			like "$command: says whose the code is" "$out$err" \
+				"run-time code \\(node, process $pid\\) have no name"
+			like "$command: says what names it" "$out$err" 'hint: .*--perf-basic-prof'
+		fi
+	done
+	run "$FATHOM" fold -i "$TMP/node.data"
+done
+like 'names of compiled functions stay in the recording' "$out" 'JS:\*?(leaf|middle|main)'
 done_testing

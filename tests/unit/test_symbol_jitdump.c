@@ -402,3 +402,52 @@ TEST(a_huge_map_is_capped_and_explained)
 	CHECK(strstr(symbols_jit_why(s, 123), "too large"));
 	symbols_free(s);
 }
+
+TEST(names_of_run_time_code_travel_in_a_recording)
+{
+	static const struct symbols_opts offline = { .offline = true };
+	_cleanup_buf_ struct buf blob = BUF_INIT, again = BUF_INIT;
+	struct symbols *s = symbols_new(&offline);
+	struct symbol sym;
+
+	symbols_code_pack(&blob, &(struct symbol_code){ 7, 0, 0x1000, 0x100, "first" });
+	symbols_code_pack(&blob, &(struct symbol_code){ 7, 50, 0x1040, 0x40, "later" });
+	symbols_code_pack(&blob, &(struct symbol_code){ 8, 0, 0x1000, 0x10, "other" });
+	CHECK_EQ(symbols_code_import(s, blob.data, blob.len, NULL), 0);
+	CHECK(symbols_jit(s, 7, 0, NULL, 0x1040, 49, &sym));
+	CHECK_STR(sym.name, "first");
+	CHECK(symbols_jit(s, 7, 0, NULL, 0x1040, 50, &sym));
+	CHECK_STR(sym.name, "later");
+	CHECK_EQ(sym.start, 0x1040);
+	CHECK_EQ(sym.size, 0x40);
+	CHECK(symbols_jit(s, 8, 0, NULL, 0x100f, 1, &sym));
+	CHECK_STR(sym.name, "other");
+	CHECK(!symbols_jit(s, 8, 0, NULL, 0x1010, 1, &sym));
+	/* what was named is written again */
+	symbols_code_export(s, &again);
+	CHECK_EQ(again.len, blob.len);
+	CHECK(!memcmp(again.data, blob.data, blob.len));
+	symbols_free(s);
+}
+
+TEST(broken_names_of_run_time_code_are_refused_whole)
+{
+	static const struct symbols_opts offline = { .offline = true };
+	_cleanup_buf_ struct buf blob = BUF_INIT;
+	size_t one;
+
+	symbols_code_pack(&blob, &(struct symbol_code){ 7, 1ull << 60, 0x1000, 0x100, "name" });
+	one = blob.len;
+	symbols_code_pack(&blob, &(struct symbol_code){ 7, 9, 0x2000, UINT64_MAX, "too long" });
+	for (size_t n = 0; n <= blob.len; n++) {
+		struct symbols *s = symbols_new(&offline);
+		_cleanup_free_ char *cut = n ? xmemdup(blob.data, n) : NULL;
+		int r = symbols_code_import(s, cut ? cut : "", n, NULL);
+		struct symbol sym;
+
+		CHECK_EQ(r, n == blob.len || n == one || n == 5 ? 0 : -EBADMSG);
+		CHECK_EQ(symbols_jit(s, 7, 0, NULL, 0x1001, 0, &sym), r == 0 && n >= one);
+		CHECK(!symbols_jit(s, 7, 0, NULL, 0x2001, 0, &sym));
+		symbols_free(s);
+	}
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/nameless.h"
+
+#include "base/map.h"
+
+/* Processes of one runtime whose code is nameless for the same reason. */
+struct group {
+	u32 runtime, why, hint; /* strings */
+	s32 pid;                /* of the first */
+	u32 processes;
+	u64 frames;
+};
+
+struct groups {
+	VEC(struct group) list;
+	struct map by_pid; /* index + 1 */
+};
+
+static void add_process(struct groups *g, const struct profile_nameless *n)
+{
+	size_t i = 0;
+
+	while (i < g->list.len &&
+	       (g->list.items[i].hint != n->hint || g->list.items[i].why != n->why))
+		i++;
+	if (i == g->list.len)
+		vec_push(&g->list, (struct group){ .runtime = n->runtime,
+						   .why = n->why,
+						   .hint = n->hint,
+						   .pid = n->pid });
+	g->list.items[i].processes++;
+	map_put(&g->by_pid, (u32)n->pid, i + 1);
+}
+
+/* Nameless frames of run-time code in each stack: those of its caller, and its own. */
+static u32 *count_frames(const struct profile *p)
+{
+	u32 *n = xcalloc(p->stacks.len + 1, sizeof(*n));
+
+	for (size_t i = 1; i < p->stacks.len; i++) {
+		const struct stack *s = &p->stacks.items[i];
+		const struct frame *f = &p->frames.items[s->frame];
+
+		n[i] = n[s->parent] + (f->kind == FRAME_JIT && f->no_name);
+	}
+	return n;
+}
+
+static void count_groups(const struct profile *p, struct groups *g)
+{
+	_cleanup_free_ u32 *frames = count_frames(p);
+
+	vec_each(n, &p->nameless)
+		add_process(g, n);
+	vec_each(s, &p->samples) {
+		u64 i = map_get(&g->by_pid, (u32)p->threads.items[s->thread].pid, 0);
+
+		if (i)
+			g->list.items[i - 1].frames += (u64)frames[s->stack] * s->count;
+	}
+}
+
+static void add_note(const struct profile *p, const struct group *g, struct result *ret)
+{
+	const char *runtime = profile_str(p, g->runtime), *why = profile_str(p, g->why);
+	char who[96];
+
+	if (g->processes > 1)
+		snprintf(who, sizeof(who), "%s%sprocess %d and %u others", runtime,
+			 *runtime ? ", " : "", g->pid, g->processes - 1);
+	else
+		snprintf(who, sizeof(who), "%s%sprocess %d", runtime, *runtime ? ", " : "", g->pid);
+	result_note(ret, NOTE_INFO, profile_str(p, g->hint),
+		    "%llu frames of run-time code (%s) have no name: %s",
+		    (unsigned long long)g->frames, who,
+		    *why ? why : "its perf map does not tell this code");
+}
+
+void nameless_notes(const struct profile *p, double least, struct result *ret)
+{
+	struct groups g = { 0 };
+
+	if (!p->nameless.len)
+		return;
+	count_groups(p, &g);
+	vec_each(at, &g.list) {
+		if (at->frames && 100.0 * (double)at->frames >= least * (double)p->total_frames)
+			add_note(p, at, ret);
+	}
+	vec_release(&g.list);
+	map_release(&g.by_pid);
+}

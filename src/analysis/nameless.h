@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Run-time code without names: how much there is, whose it is, and what gives it names. */
+#ifndef ANALYSIS_NAMELESS_H
+#define ANALYSIS_NAMELESS_H
+
+#include "profile/profile.h"
+#include "result/result.h"
+
+/* A note for each runtime whose nameless frames are at least @least percent of all frames. */
+void nameless_notes(const struct profile *p, double least, struct result *ret);
+
+#endif

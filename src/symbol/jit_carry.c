@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Names of run-time code that travel in a recording: who named the code is gone with its process,
+ * or on another machine.
+ *
+ * The blob: "FJIT", a byte 1 (version), then until the end of the bytes
+ *	pid, time, start, size, name length, name
+ * Numbers are ULEB128.
+ */
+#include "symbol/carry.h"
+#include "symbol/store.h"
+
+enum { CODE_MAX_BLOB = 512 << 20, CODE_MAGIC_LEN = 5 };
+#define CODE_MAGIC "FJIT\1"
+
+void symbols_code_pack(struct buf *ret, const struct symbol_code *c)
+{
+	if (!ret->len)
+		buf_add(ret, CODE_MAGIC, CODE_MAGIC_LEN);
+	carry_put(ret, (u32)c->pid);
+	carry_put(ret, c->time);
+	carry_put(ret, c->start);
+	carry_put(ret, c->size);
+	carry_put_bytes(ret, c->name, strlen(c->name));
+}
+
+void symbols_code_export(const struct symbols *s, struct buf *ret)
+{
+	vec_each(j, &s->jits) {
+		for (size_t i = 0; i < (*j)->answers.list.len; i++) {
+			const struct symbol *sym = &(*j)->answers.list.items[i];
+
+			symbols_code_pack(ret, &(struct symbol_code){ .pid = (*j)->pid,
+								      .time = (*j)->times.items[i],
+								      .start = sym->start,
+								      .size = sym->size,
+								      .name = sym->raw_name });
+		}
+	}
+}
+
+/* With @s NULL only checks. */
+static void import_code(struct symbols *s, struct carry_blob *b)
+{
+	const pid_t pid = (pid_t)carry_get(b);
+	struct jitdump_entry e = { 0 };
+	const char *name;
+	struct jit *j;
+	size_t n;
+
+	e.time = carry_get(b);
+	e.start = carry_get(b);
+	e.size = carry_get(b);
+	name = carry_get_bytes(b, JITDUMP_MAX_NAME, &n);
+	j = s && !b->bad ? jit_of(s, pid) : NULL;
+	if (j)
+		jitdump_add(&j->carried, &e, name, n);
+}
+
+int symbols_code_import(struct symbols *s, const void *blob, size_t len, struct err *e)
+{
+	struct carry_blob b = { .bytes = blob, .len = len, .at = CODE_MAGIC_LEN };
+
+	if (len > CODE_MAX_BLOB || len < CODE_MAGIC_LEN ||
+	    memcmp(blob, CODE_MAGIC, CODE_MAGIC_LEN) != 0)
+		return err_set(e, EBADMSG,
+			       "the names of run-time code in the recording have an unknown form");
+	while (b.at < b.len && !b.bad)
+		import_code(NULL, &b);
+	if (b.bad)
+		return err_set(e, EBADMSG,
+			       "the names of run-time code in the recording are broken at byte %zu",
+			       b.at);
+	b.at = CODE_MAGIC_LEN;
+	while (b.at < b.len)
+		import_code(s, &b);
+	return 0;
+}
