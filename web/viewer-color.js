@@ -31,7 +31,7 @@ const KIND_LOOK = [
 	[252, 0.085, -0.01],
 	[168, 0.1, 0.01],
 	[348, 0.095, 0.02],
-	[62, 0.055, 0.06],
+	[62, 0.055, 0.05],
 	[305, 0.1, -0.03],
 	[0, 0, 0.02],
 	[255, 0.012, 0.02],
@@ -64,13 +64,13 @@ class Colors {
 		this.mode = mode;
 		this.palette = palette;
 		this.classic = palette === "classic" && (mode === "kind" || mode === "name");
-		this.light = dark ? 0.5 : 0.8;
-		this.text = this.classic || !dark ? "#16181d" : "#f4f5f7";
+		this.light = dark ? 0.46 : 0.8;
+		this.text = this.classic ? "#000000" : dark ? "#f7f8fa" : "#16181d";
 		this.faint = dark ? "#2a2f38" : "#e6e8ec";
-		this.faintText = dark ? "#8b93a1" : "#8a909a";
-		this.match = dark ? oklch(0.62, 0.2, 330) : oklch(0.78, 0.19, 330);
+		this.faintText = dark ? "#969eab" : "#626975";
+		this.match = dark ? oklch(0.56, 0.2, 330) : oklch(0.78, 0.19, 330);
 		this.noise = dark ? "#3a404a" : "#d9dce1";
-		this.added = dark ? oklch(0.66, 0.14, 95) : oklch(0.88, 0.16, 98);
+		this.added = dark ? oklch(0.53, 0.11, 95) : oklch(0.88, 0.16, 98);
 		this.gone = dark ? oklch(0.5, 0.13, 305) : oklch(0.74, 0.13, 305);
 		this.frames = [];
 		this.makeRamps();
@@ -82,7 +82,7 @@ class Colors {
 			Array.from({ length: RAMP }, (_, i) =>
 				d
 					? oklch(
-							0.36 + 0.26 * step(i),
+							0.34 + 0.2 * step(i),
 							0.015 + chroma * step(i),
 							hue
 						)
@@ -204,7 +204,7 @@ class Colors {
 	}
 }
 
-const RATIO_SAMPLES = 20; /* fewer say nothing about a ratio */
+const RATIO_SAMPLES = 10; /* fewer say nothing about a ratio; as --ratio-samples */
 
 /* What the colours mean: [colour, words]. */
 function legendOf(colors, shown, kinds) {

@@ -7,217 +7,11 @@
 const GRAPH_NODES = 48;
 const NODE_SHARE = 0.005;
 const EDGE_SHARE = 0.002;
-const BOX = { h: 40, gapX: 26, gapY: 54, pad: 12, most: 30 };
+const ARC_LABEL = 0.01; /* lighter calls have no number beside them */
+const BOX = { h: 40, gapY: 54, pad: 12, most: 30, least: 176 };
 
-/* --- layout -------------------------------------------------------------------------------- */
-
-/* Turns round the edges that would close a cycle. */
-function breakCycles(n, edges) {
-	const out = Array.from({ length: n }, () => []),
-		mark = new Uint8Array(n);
-
-	for (const e of edges) if (e.from !== e.to) out[e.from].push(e);
-	for (const list of out) list.sort((x, y) => y.weight - x.weight);
-	const visit = (start) => {
-		const path = [[start, 0]];
-
-		mark[start] = 1;
-		while (path.length) {
-			const top = path[path.length - 1],
-				[v, i] = top;
-
-			if (i >= out[v].length) {
-				mark[v] = 2;
-				path.pop();
-				continue;
-			}
-			top[1]++;
-			const e = out[v][i];
-
-			if (mark[e.to] === 1) {
-				e.back = true;
-			} else if (!mark[e.to]) {
-				mark[e.to] = 1;
-				path.push([e.to, 0]);
-			}
-		}
-	};
-	const called = new Set(edges.filter((e) => e.from !== e.to).map((e) => e.to));
-
-	for (let v = 0; v < n; v++) if (!called.has(v) && !mark[v]) visit(v);
-	for (let v = 0; v < n; v++) if (!mark[v]) visit(v);
-}
-
-/* As low as the longest chain of calls to it. */
-function assignLayers(n, edges) {
-	const layer = new Int32Array(n);
-
-	for (let round = 0; round < n; round++) {
-		let changed = false;
-
-		for (const e of edges) {
-			if (e.from === e.to) continue;
-			const [a, b] = e.back ? [e.to, e.from] : [e.from, e.to];
-
-			if (layer[b] < layer[a] + 1) {
-				layer[b] = layer[a] + 1;
-				changed = true;
-			}
-		}
-		if (!changed) break;
-	}
-	return layer;
-}
-
-/* Edges over several layers go through points of their own in those between. */
-function addPoints(nodes, edges) {
-	const links = [];
-
-	for (const e of edges) {
-		if (e.from === e.to) continue;
-		const [a, b] = e.back ? [e.to, e.from] : [e.from, e.to];
-		let last = a;
-
-		e.points = [];
-		for (let l = nodes[a].layer + 1; l < nodes[b].layer; l++) {
-			const id = nodes.length;
-
-			nodes.push({ id, layer: l, w: 14, point: true });
-			links.push([last, id, e.weight]);
-			e.points.push(id);
-			last = id;
-		}
-		links.push([last, b, e.weight]);
-	}
-	return links;
-}
-
-/* Moves each node to the mean of its neighbours, layer by layer, down and up. */
-function orderLayers(nodes, links) {
-	const layers = [],
-		above = nodes.map(() => []),
-		below = nodes.map(() => []);
-
-	for (const node of nodes) (layers[node.layer] = layers[node.layer] || []).push(node);
-	for (const [a, b, weight] of links) {
-		below[a].push([b, weight]);
-		above[b].push([a, weight]);
-	}
-	const place = () =>
-		layers.forEach((list) =>
-			list.forEach((node, i) => {
-				node.at = i;
-			})
-		);
-	const mean = (node, side) => {
-		let sum = 0,
-			weights = 0;
-
-		for (const [other, w] of side[node.id]) {
-			sum += nodes[other].at * Math.sqrt(w);
-			weights += Math.sqrt(w);
-		}
-		return weights ? sum / weights : node.at;
-	};
-
-	place();
-	for (let round = 0; round < 12; round++) {
-		const side = round % 2 ? below : above,
-			order = round % 2 ? layers.slice().reverse() : layers;
-
-		for (const list of order) {
-			for (const node of list) node.key = mean(node, side);
-			list.sort((x, y) => x.key - y.key || x.id - y.id);
-			list.forEach((node, i) => {
-				node.at = i;
-			});
-		}
-	}
-	return { layers, above, below };
-}
-
-/*
- * As near to where they want to be as their widths allow: neighbours that would overlap become one
- * block that stands at the mean of their wishes.
- */
-function settle(list) {
-	const blocks = [];
-	let offset = 0;
-
-	list.forEach((node, i) => {
-		offset += i ? (list[i - 1].w + node.w) / 2 + BOX.gapX : 0;
-		node.offset = offset;
-		let block = { first: i, sum: (node.wish - offset) * node.pull, pull: node.pull };
-
-		while (
-			blocks.length &&
-			blocks[blocks.length - 1].sum / blocks[blocks.length - 1].pull >
-				block.sum / block.pull
-		) {
-			const last = blocks.pop();
-
-			block = {
-				first: last.first,
-				sum: last.sum + block.sum,
-				pull: last.pull + block.pull,
-			};
-		}
-		blocks.push(block);
-	});
-	blocks.forEach((block, j) => {
-		const end = j + 1 < blocks.length ? blocks[j + 1].first : list.length;
-
-		for (let i = block.first; i < end; i++)
-			list[i].x = block.sum / block.pull + list[i].offset;
-	});
-}
-
-function placeNodes(nodes, { layers, above, below }) {
-	layers.forEach((list, l) => {
-		for (const node of list) {
-			node.y = l * (BOX.h + BOX.gapY);
-			node.wish = node.at * 160 - list.length * 80;
-			node.pull = 1;
-		}
-		settle(list);
-	});
-	for (let round = 0; round < 24; round++) {
-		const order = round % 2 ? layers.slice().reverse() : layers,
-			side = round % 2 ? below : above;
-
-		for (const list of order) {
-			for (const node of list) {
-				/* Points follow both ends: what is long becomes straight. */
-				const near =
-					node.point || round > 20
-						? above[node.id].concat(below[node.id])
-						: side[node.id];
-				const weight = near.reduce((sum, [, w]) => sum + w, 0);
-
-				node.wish = weight
-					? near.reduce((sum, [o, w]) => sum + nodes[o].x * w, 0) /
-						weight
-					: node.x;
-				node.pull = node.point ? 2 : 1;
-			}
-			settle(list);
-		}
-	}
-}
-
-function layoutGraph(graph, nodes) {
-	const edges = graph.edges;
-
-	breakCycles(nodes.length, edges);
-	const layer = assignLayers(nodes.length, edges);
-
-	nodes.forEach((node, i) => {
-		node.layer = layer[i];
-	});
-	const links = addPoints(nodes, edges);
-
-	placeNodes(nodes, orderLayers(nodes, links));
-}
+/* Most of it leads through functions that are not shown. */
+const isIndirect = (e) => e.direct < e.weight * 0.5;
 
 /* --- view ---------------------------------------------------------------------------------- */
 
@@ -320,7 +114,13 @@ class GraphView {
 		);
 
 		this.cut = this.graph.edges.length - kept.length;
-		this.graph.edges = kept;
+		this.graph.edges = thinEdges(this.graph.shown.length, kept, isIndirect);
+		this.degree = new Uint32Array(this.graph.shown.length);
+		for (const e of this.graph.edges) {
+			this.degree[e.from]++;
+			this.degree[e.to]++;
+		}
+		this.bridged = kept.length - this.graph.edges.length;
 		this.painter.begin(app.background);
 		this.nodes = this.graph.shown.map((f, id) => {
 			const name = shorten(app.model.frames.names[f], BOX.most);
@@ -330,12 +130,12 @@ class GraphView {
 				f,
 				name,
 				w: Math.max(
-					178,
+					BOX.least,
 					name.length * this.painter.charWidth + 2 * BOX.pad
 				),
 			};
 		});
-		layoutGraph(this.graph, this.nodes);
+		layoutGraph(this.graph.edges, this.nodes, sum);
 		const { hidden } = this.graph;
 
 		this.note.textContent =
@@ -347,7 +147,10 @@ class GraphView {
 					fmtPercent(sum ? hidden.self / sum : 0) +
 					" of self time are hidden, dashed arcs lead through them"
 				: "none is hidden") +
-			(this.cut ? "; " + this.cut + " thin arcs left out" : "");
+			(this.cut ? "; " + this.cut + " thin arcs left out" : "") +
+			(this.bridged
+				? "; " + this.bridged + " dashed ones beside ways that are drawn"
+				: "");
 	}
 	fitAll() {
 		const real = this.nodes.filter((n) => !n.point),
@@ -391,6 +194,7 @@ class GraphView {
 
 		for (const e of edges)
 			this.paintEdge(p, e, sum, near >= 0 && (e.from === near || e.to === near));
+		for (const e of edges) this.paintShare(p, e, sum);
 		for (const n of this.nodes) if (!n.point) this.paintNode(p, n, sum);
 	}
 	paintEdge(p, e, sum, near) {
@@ -398,7 +202,7 @@ class GraphView {
 			s = this.scale,
 			width = Math.max(0.7, Math.sqrt(e.weight / (sum || 1)) * 7 * s);
 		const stroke = near ? accent : colors.dark ? "#545b68" : "#b4bac4",
-			dashed = e.direct < e.weight * 0.5;
+			dashed = isIndirect(e);
 
 		if (e.from === e.to) {
 			const [x, y] = this.place(this.nodes[e.from]),
@@ -430,6 +234,25 @@ class GraphView {
 		for (let i = 0; i + 1 < chain.length; i++)
 			this.paintLink(p, chain[i], chain[i + 1], stroke, width, dashed, e.back);
 		this.paintArrow(p, chain[chain.length - 1], stroke, width, e.back);
+	}
+	/* Beside the end at which fewer arcs meet: there it is plain to which one it belongs. */
+	paintShare(p, e, sum) {
+		const share = sum ? e.weight / sum : 0,
+			s = this.scale;
+
+		if (e.from === e.to || share < ARC_LABEL || s < 0.6) return;
+		const chain = [upperOf(e), ...e.points, lowerOf(e)].map((i) => this.nodes[i]),
+			first = this.degree[upperOf(e)] < this.degree[lowerOf(e)],
+			at = first ? 0 : chain.length - 2,
+			[ax, ay] = this.place(chain[at]),
+			[bx, by] = this.place(chain[at + 1]);
+		const t = first ? 0.25 : 0.72,
+			text = fmtPercent(share),
+			x = ax + (bx - ax) * t * t * (3 - 2 * t) + 5,
+			y = ay + BOX.h * s + (by - ay - BOX.h * s) * t;
+
+		p.rect(x - 2, y - 6, p.measure(text, SMALL) + 4, 12, this.app.background);
+		p.text(text, x, y, this.app.colors.faintText, SMALL);
 	}
 	paintLink(p, a, b, stroke, width, dashed, back) {
 		const s = this.scale,
@@ -491,18 +314,14 @@ class GraphView {
 		const text = shorten(n.name, Math.floor((w - 8) / p.charWidth));
 
 		p.text(text, x, y + h * 0.32, colors.text, FONT, "center");
-		if (h > 26 && w > 150)
-			p.text(
-				"self " +
-					fmtPercent(share) +
-					"  total " +
-					fmtPercent(sum ? t.total[n.f] / sum : 0),
-				x,
-				y + h * 0.72,
-				colors.text,
-				SMALL,
-				"center"
-			);
+		const shares =
+			"self " +
+			fmtPercent(share) +
+			"  total " +
+			fmtPercent(sum ? t.total[n.f] / sum : 0);
+
+		if (h > 26 && p.measure(shares, SMALL) < w - 4)
+			p.text(shares, x, y + h * 0.72, colors.text, SMALL, "center");
 	}
 	hit(x, y) {
 		const s = this.scale;

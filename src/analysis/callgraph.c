@@ -5,6 +5,8 @@
 
 #include <fnmatch.h>
 
+typedef VEC(u32) u32_list;
+
 struct weighed {
 	u64 self, total;
 	u32 stamp; /* of the sample that was counted last */
@@ -86,16 +88,25 @@ static bool is_wanted(struct maker *m, const struct profile_sample *s)
 
 struct order {
 	u32 frame;
-	u64 total;
+	u64 total, self;
 };
 
-static int compare_order(const void *a, const void *b)
+static int compare_total(const void *a, const void *b)
 {
 	const struct order *x = a, *y = b;
 
 	if (x->total != y->total)
 		return x->total > y->total ? -1 : 1;
 	return x->frame < y->frame ? -1 : x->frame > y->frame;
+}
+
+static int compare_self(const void *a, const void *b)
+{
+	const struct order *x = a, *y = b;
+
+	if (x->self != y->self)
+		return x->self > y->self ? -1 : 1;
+	return compare_total(a, b);
 }
 
 static u32 node_name(struct maker *m, const struct frame *f)
@@ -120,24 +131,48 @@ static void add_node(struct maker *m, const struct order *o)
 	w->node = (u32)m->graph->nodes.len;
 }
 
+typedef VEC(struct order) order_list;
+
+/* The first half because much happens below them, the rest because much happens in them. */
+static void choose_best(order_list *list, u32 most)
+{
+	struct order *rest;
+
+	vec_sort(list, compare_total);
+	if (list->len <= most)
+		return;
+	rest = list->items + most / 2;
+	qsort(rest, list->len - most / 2, sizeof(*rest), compare_self);
+	qsort(list->items, most, sizeof(*rest), compare_total);
+}
+
+static void hide_node(struct maker *m, const struct order *o)
+{
+	m->graph->hidden_nodes++;
+	m->graph->hidden_self += o->self;
+}
+
 static void choose_nodes(struct maker *m)
 {
 	u32 most = m->opts->max_nodes ? MIN(m->opts->max_nodes, (u32)CALLGRAPH_NODES_MOST)
 				      : CALLGRAPH_NODES_MOST;
 	double least = m->opts->min_node * (double)m->graph->whole;
-	VEC(struct order) list = { 0 };
+	order_list list = { 0 };
 
-	for (u32 i = 1; i < m->n_frames; i++)
-		if (m->frames[i].total)
-			vec_push(&list, (struct order){ i, m->frames[i].total });
-	vec_sort(&list, compare_order);
-	vec_each(o, &list) {
-		if (m->graph->nodes.len < most && (double)o->total >= least) {
-			add_node(m, o);
-		} else {
-			m->graph->hidden_nodes++;
-			m->graph->hidden_self += m->frames[o->frame].self;
-		}
+	for (u32 i = 1; i < m->n_frames; i++) {
+		struct order o = { i, m->frames[i].total, m->frames[i].self };
+
+		if (o.total && (double)o.total >= least)
+			vec_push(&list, o);
+		else if (o.total)
+			hide_node(m, &o);
+	}
+	choose_best(&list, most);
+	for (u32 i = 0; i < list.len; i++) {
+		if (i < most)
+			add_node(m, &list.items[i]);
+		else
+			hide_node(m, &list.items[i]);
 	}
 	vec_release(&list);
 }
@@ -210,6 +245,58 @@ static void prune_arcs(struct maker *m)
 	}
 	g->arcs.len = kept;
 	vec_sort(&g->arcs, compare_arcs);
+}
+
+/* --- thinning ------------------------------------------------------------------------------- */
+
+/* Whether arcs lead from the begin of arc @index to its end without it. */
+static bool is_bridged(const struct callgraph *g, const u32_list *out, const u8 *gone, u32 index)
+{
+	const struct callgraph_arc *arcs = g->arcs.items;
+	u8 *seen = xcalloc(g->nodes.len, 1);
+	u32_list todo = { 0 };
+	bool found = false;
+
+	vec_push(&todo, arcs[index].from);
+	seen[arcs[index].from] = 1;
+	while (todo.len && !found) {
+		u32 node = vec_pop(&todo);
+
+		vec_each(i, &out[node]) {
+			if (*i == index || gone[*i] || seen[arcs[*i].to])
+				continue;
+			seen[arcs[*i].to] = 1;
+			found |= arcs[*i].to == arcs[index].to;
+			vec_push(&todo, arcs[*i].to);
+		}
+	}
+	vec_release(&todo);
+	free(seen);
+	return found;
+}
+
+void callgraph_thin(struct callgraph *g)
+{
+	u32_list *out = xcalloc(g->nodes.len, sizeof(*out));
+	u8 *gone = xcalloc(g->arcs.len ? g->arcs.len : 1, 1);
+	size_t kept = 0;
+
+	for (u32 i = 0; i < g->arcs.len; i++)
+		vec_push(&out[g->arcs.items[i].from], i);
+	for (u32 i = (u32)g->arcs.len; i-- > 0;) {
+		const struct callgraph_arc *a = &g->arcs.items[i];
+
+		gone[i] = a->indirect && a->from != a->to && is_bridged(g, out, gone, i);
+	}
+	for (size_t i = 0; i < g->arcs.len; i++)
+		if (!gone[i])
+			g->arcs.items[kept++] = g->arcs.items[i];
+	g->bridged_arcs += g->arcs.len - kept;
+	g->arcs.len = kept;
+	for (size_t i = 0; i < g->nodes.len; i++)
+		vec_release(&out[i]);
+	free(out);
+	free(gone);
 }
 
 /* --- all ------------------------------------------------------------------------------------ */

@@ -20,7 +20,7 @@ struct callgraph_opts {
 	bool by_module;    /* a node is a module instead of a function */
 	double min_node;   /* share (0..1) of the whole that a node has at least */
 	double min_arc;    /* likewise an arc */
-	u32 max_nodes;     /* the heaviest; 0: CALLGRAPH_NODES_MOST */
+	u32 max_nodes;     /* half by total, half by self; 0: CALLGRAPH_NODES_MOST */
 	const char *focus; /* only stacks with a function that matches this glob; NULL: all */
 };
 
@@ -57,7 +57,8 @@ struct callgraph {
 	u64 samples;
 	u64 hidden_nodes, hidden_self; /* left out, and what they weigh */
 	u64 hidden_arcs;
-	u64 unfocused; /* weight of stacks without the function asked for */
+	u64 bridged_arcs; /* taken away by callgraph_thin() */
+	u64 unfocused;    /* weight of stacks without the function asked for */
 	double width, height;
 };
 
@@ -65,6 +66,11 @@ struct callgraph {
 int callgraph_init(struct callgraph *g, struct profile *p, const struct callgraph_opts *opts,
 		   struct err *e);
 void callgraph_release(struct callgraph *g);
+/*
+ * For pictures: takes away indirect arcs where other arcs lead the same way; what leads through
+ * functions that are not shown would else be drawn over and over.
+ */
+void callgraph_thin(struct callgraph *g);
 /*
  * Places: callers above callees, few crossings. Each node's width and height must be set; arcs
  * become lines of points from one to the other.

@@ -2,46 +2,19 @@
 /*
  * Layers, as Sugiyama draws them: cycles are broken where a depth first walk from the heaviest
  * node meets itself, each node lies one layer below its lowest caller, arcs over several layers go
- * through points in between, and neighbours are sorted by where their neighbours stand until few
- * arcs cross. Then everything moves to the middle of what it is connected to, as far as there is
- * room.
+ * through points in between. Light nodes leave layers that are too wide, and roots come down to
+ * what they call.
  */
-#include "analysis/callgraph.h"
+#include "analysis/callgraph_layout.h"
 
 #include <math.h>
 
 enum {
 	GAP_X = 24,
-	GAP_Y = 56,
-	POINT_WIDTH = 10, /* room for an arc that passes through a layer */
-	SWEEPS = 12,
-	MOVES = 24,
+	GAP_Y = 52,
+	WIDTH_LEAST = 1100,
+	POINT_WIDTH = 8,      /* room for an arc that passes through a layer */
 	SLOTS_MOST = 1 << 18, /* nodes and points: beyond it long arcs are straight */
-};
-
-/* A place in a layer: of a node, or of an arc that passes. */
-struct slot {
-	u32 node; /* + 1; 0: a point of an arc */
-	u32 layer;
-	u32 place; /* in its layer */
-	double x, width, order;
-};
-
-struct link {
-	u32 up, down; /* slots of neighbouring layers */
-	double weight;
-};
-
-typedef VEC(u32) u32_list;
-
-struct layout {
-	struct callgraph *graph;
-	VEC(struct slot) slots; /* the first are those of the nodes */
-	VEC(struct link) links;
-	VEC(u32_list) layers; /* slots by place */
-	u32_list *up, *down;  /* by slot: links */
-	u32 *first;           /* by arc: its first point's slot; points follow one another */
-	u32 *count;
 };
 
 /* --- cycles and layers ---------------------------------------------------------------------- */
@@ -147,6 +120,87 @@ static void set_layers(struct callgraph *g)
 	free(waiting);
 }
 
+struct queued {
+	u32 node, layer;
+};
+
+static int compare_queued(const void *a, const void *b)
+{
+	const struct queued *x = a, *y = b;
+
+	if (x->layer != y->layer)
+		return x->layer < y->layer ? -1 : 1;
+	return x->node < y->node ? -1 : x->node > y->node;
+}
+
+/* How wide a layer may become: the picture shall be about as wide as it is high. */
+static double width_limit(const struct callgraph *g)
+{
+	double area = 0;
+
+	vec_each(n, &g->nodes)
+		area += (n->width + GAP_X) * (n->height + GAP_Y);
+	return MAX(sqrt(area) * 1.2, (double)WIDTH_LEAST);
+}
+
+static void fit_layer(double *used, size_t n, u32 *layer, double width, double limit)
+{
+	while (*layer + 1 < n && used[*layer] > 0 && used[*layer] + width > limit)
+		++*layer;
+	used[*layer] += width;
+}
+
+/* Where a layer is full, the lighter functions go further down. */
+static void spread_layers(struct callgraph *g)
+{
+	size_t n = g->nodes.len;
+	u32_list *out = arcs_by_upper(g);
+	struct queued *queue = xcalloc(n, sizeof(*queue));
+	double *used = xcalloc(2 * n, sizeof(*used)), limit = width_limit(g);
+
+	for (u32 i = 0; i < n; i++)
+		queue[i] = (struct queued){ i, g->nodes.items[i].layer };
+	/* nodes are sorted by weight: of one layer the heavy ones come first */
+	qsort(queue, n, sizeof(*queue), compare_queued);
+	for (size_t i = 0; i < n; i++) {
+		struct callgraph_node *node = &g->nodes.items[queue[i].node];
+
+		fit_layer(used, 2 * n, &node->layer, node->width + GAP_X, limit);
+		vec_each(k, &out[queue[i].node]) {
+			const struct callgraph_arc *a = &g->arcs.items[*k];
+			struct callgraph_node *below = &g->nodes.items[lower(a)];
+
+			if (a->from != a->to)
+				below->layer = MAX(below->layer, node->layer + 1);
+		}
+	}
+	free_lists(g, out);
+	free(queue);
+	free(used);
+}
+
+/* What nothing calls comes down to what it calls: its arcs become short. */
+static void lower_roots(struct callgraph *g)
+{
+	u32 *calls = xcalloc(g->nodes.len, sizeof(*calls)); /* layer of the highest callee */
+	u8 *called = xcalloc(g->nodes.len, 1);
+
+	vec_each(a, &g->arcs) {
+		u32 below = g->nodes.items[lower(a)].layer;
+
+		if (a->from == a->to)
+			continue;
+		called[lower(a)] = 1;
+		if (!calls[upper(a)] || below < calls[upper(a)])
+			calls[upper(a)] = below;
+	}
+	for (u32 i = 0; i < g->nodes.len; i++)
+		if (!called[i] && calls[i])
+			g->nodes.items[i].layer = calls[i] - 1;
+	free(calls);
+	free(called);
+}
+
 /* --- slots ---------------------------------------------------------------------------------- */
 
 static u32 add_slot(struct layout *l, u32 node, u32 layer, double width)
@@ -168,19 +222,19 @@ static void add_links(struct layout *l, u32 index)
 	const struct callgraph_arc *a = &l->graph->arcs.items[index];
 	u32 top = upper(a), bottom = lower(a), last = top;
 	u32 from = l->graph->nodes.items[top].layer, to = l->graph->nodes.items[bottom].layer;
-	double weight = 1 + 8 * (double)a->weight / (double)l->graph->whole;
+	double weight = 0.01 + (double)a->weight / (double)l->graph->whole;
 
-	if (a->from == a->to)
+	if (a->from == a->to || (to > from + 1 && l->slots.len + to - from > SLOTS_MOST))
 		return;
 	l->first[index] = (u32)l->slots.len;
-	for (u32 layer = from + 1; layer < to && l->slots.len < SLOTS_MOST; layer++) {
+	for (u32 layer = from + 1; layer < to; layer++) {
 		u32 point = add_slot(l, 0, layer, POINT_WIDTH);
 
-		vec_push(&l->links, (struct link){ last, point, weight });
+		vec_push(&l->links, (struct link){ last, point, to, weight });
 		last = point;
 		l->count[index]++;
 	}
-	vec_push(&l->links, (struct link){ last, bottom, weight });
+	vec_push(&l->links, (struct link){ last, bottom, to, weight });
 }
 
 static void make_slots(struct layout *l)
@@ -196,129 +250,6 @@ static void make_slots(struct layout *l)
 	for (u32 i = 0; i < l->links.len; i++) {
 		vec_push(&l->down[l->links.items[i].up], i);
 		vec_push(&l->up[l->links.items[i].down], i);
-	}
-}
-
-/* --- order in layers ------------------------------------------------------------------------ */
-
-static int compare_slots(const void *a, const void *b, void *ctx)
-{
-	const struct slot *slots = ctx, *x = &slots[*(const u32 *)a], *y = &slots[*(const u32 *)b];
-
-	if (x->order != y->order)
-		return x->order < y->order ? -1 : 1;
-	return x->place < y->place ? -1 : x->place > y->place;
-}
-
-/* The mean place of the neighbours on one side; its own place when it has none there. */
-static double mean_place(const struct layout *l, u32 slot, bool down)
-{
-	const u32_list *list = down ? &l->down[slot] : &l->up[slot];
-	double sum = 0, weight = 0;
-
-	if (!l->links.items)
-		return (double)l->slots.items[slot].place;
-	vec_each(i, list) {
-		const struct link *k = &l->links.items[*i];
-		const struct slot *s = &l->slots.items[down ? k->down : k->up];
-
-		sum += k->weight * (double)s->place;
-		weight += k->weight;
-	}
-	return weight > 0 ? sum / weight : (double)l->slots.items[slot].place;
-}
-
-static void sort_layer(struct layout *l, size_t layer, bool down)
-{
-	u32_list *list = &l->layers.items[layer];
-
-	vec_each(s, list)
-		l->slots.items[*s].order = mean_place(l, *s, down);
-	qsort_r(list->items, list->len, sizeof(*list->items), compare_slots, l->slots.items);
-	for (u32 i = 0; i < list->len; i++)
-		l->slots.items[list->items[i]].place = i;
-}
-
-static void reduce_crossings(struct layout *l)
-{
-	if (!l->layers.items)
-		return;
-	for (int sweep = 0; sweep < SWEEPS; sweep++) {
-		for (size_t i = 1; i < l->layers.len; i++)
-			sort_layer(l, i, false);
-		for (size_t i = l->layers.len - 1; i-- > 0;)
-			sort_layer(l, i, true);
-	}
-	for (size_t i = 1; i < l->layers.len; i++)
-		sort_layer(l, i, false);
-}
-
-/* --- places --------------------------------------------------------------------------------- */
-
-static double room(const struct slot *a, const struct slot *b)
-{
-	return (a->width + b->width) / 2 + GAP_X;
-}
-
-static void pack(struct layout *l)
-{
-	vec_each(list, &l->layers) {
-		double x = 0;
-
-		for (size_t i = 0; i < list->len; i++) {
-			struct slot *s = &l->slots.items[list->items[i]];
-
-			if (i)
-				x += room(&l->slots.items[list->items[i - 1]], s);
-			s->x = x;
-		}
-	}
-}
-
-/* Where the slot's neighbours, above and below, would have it. */
-static double wanted_x(const struct layout *l, u32 slot)
-{
-	double sum = 0, weight = 0;
-
-	vec_each(i, &l->up[slot]) {
-		sum += l->links.items[*i].weight * l->slots.items[l->links.items[*i].up].x;
-		weight += l->links.items[*i].weight;
-	}
-	vec_each(i, &l->down[slot]) {
-		sum += l->links.items[*i].weight * l->slots.items[l->links.items[*i].down].x;
-		weight += l->links.items[*i].weight;
-	}
-	return weight > 0 ? sum / weight : l->slots.items[slot].x;
-}
-
-/*
- * Each slot goes where it is wanted; those that come too close are pushed apart from the left and
- * from the right, and the mean of both is taken.
- */
-static void move_layer(struct layout *l, const u32_list *list)
-{
-	size_t n = list->len;
-	double *left = xcalloc(n, sizeof(*left)), *right = xcalloc(n, sizeof(*right));
-
-	for (size_t i = 0; i < n; i++)
-		left[i] = right[i] = wanted_x(l, list->items[i]);
-	for (size_t i = 1; i < n; i++)
-		left[i] = MAX(left[i], left[i - 1] + room(&l->slots.items[list->items[i - 1]],
-							  &l->slots.items[list->items[i]]));
-	for (size_t i = n - 1; i-- > 0;)
-		right[i] = MIN(right[i], right[i + 1] - room(&l->slots.items[list->items[i]],
-							     &l->slots.items[list->items[i + 1]]));
-	for (size_t i = 0; i < n; i++)
-		l->slots.items[list->items[i]].x = (left[i] + right[i]) / 2;
-	free(left);
-	free(right);
-}
-
-static void settle(struct layout *l)
-{
-	for (int i = 0; i < MOVES; i++) {
-		for (size_t k = 0; k < l->layers.len; k++)
-			move_layer(l, &l->layers.items[i & 1 ? l->layers.len - 1 - k : k]);
 	}
 }
 
@@ -346,7 +277,7 @@ static void place_nodes(struct layout *l)
 		vec_each(s, list) {
 			u32 node = l->slots.items[*s].node;
 
-			l->slots.items[*s].order = y + height / 2;
+			l->slots.items[*s].y = y + height / 2;
 			if (node) {
 				g->nodes.items[node - 1].x = l->slots.items[*s].x;
 				g->nodes.items[node - 1].y = y + height / 2;
@@ -381,7 +312,7 @@ static void place_arcs(struct layout *l)
 		for (u32 k = 0; k < l->count[i]; k++) {
 			const struct slot *s = &l->slots.items[l->first[i] + k];
 
-			add_point(g, a, s->x, s->order);
+			add_point(g, a, s->x, s->y);
 		}
 		add_point(g, a, bottom->x, bottom->y - bottom->height / 2);
 	}
@@ -393,12 +324,13 @@ void callgraph_layout(struct callgraph *g)
 
 	break_cycles(g);
 	set_layers(g);
+	spread_layers(g);
+	lower_roots(g);
 	l.first = xcalloc(g->arcs.len ? g->arcs.len : 1, sizeof(*l.first));
 	l.count = xcalloc(g->arcs.len ? g->arcs.len : 1, sizeof(*l.count));
 	make_slots(&l);
-	reduce_crossings(&l);
-	pack(&l);
-	settle(&l);
+	callgraph_order(&l);
+	callgraph_place(&l);
 	place_nodes(&l);
 	place_arcs(&l);
 	for (size_t i = 0; i < l.slots.len; i++) {

@@ -9,8 +9,8 @@
 enum {
 	PAD = 20,
 	TOP = 74,
-	NAME_MOST = 44, /* characters of a name that are shown */
-	NODE_LEAST = 70,
+	NAME_MOST = 44,   /* characters of a name that are shown */
+	NODE_LEAST = 104, /* "100.0% (100.0%)" fits */
 };
 
 struct picture {
@@ -35,7 +35,7 @@ static void measure(struct callgraph *g)
 		struct callgraph_node *n = &g->nodes.items[i];
 		double letters = (double)MIN(fmt_width(callgraph_name(g, i)), (size_t)NAME_MOST);
 
-		n->width = MAX(letters * font_of(g, n) * 0.6 + 16, (double)NODE_LEAST);
+		n->width = MAX(letters * font_of(g, n) * 0.63 + 16, (double)NODE_LEAST);
 		n->height = font_of(g, n) + 26;
 	}
 }
@@ -135,19 +135,45 @@ static void add_arc(struct picture *p, const struct callgraph_arc *a)
 		 a->back ? "marker-start" : "marker-end");
 }
 
-static void add_arc_label(struct picture *p, const struct callgraph_arc *a)
+/*
+ * Beside the end at which fewer arcs meet: there it is plain to which one the number belongs.
+ * @arcs: how many begin and end at each node.
+ */
+static void add_arc_label(struct picture *p, const struct callgraph_arc *a, const u32 *arcs)
 {
-	double share = callgraph_share(p->graph, a->weight), x, y;
-	const struct callgraph_point *at;
+	double share = callgraph_share(p->graph, a->weight), t;
+	const struct callgraph_point *at, *next;
+	bool first;
 
 	/* a call of itself has no points */
 	if (a->n_points < 2 || share < 1)
 		return;
-	at = &p->graph->points.items[a->first_point + a->n_points / 2];
-	x = a->n_points == 2 ? (at[-1].x + at->x) / 2 : at->x;
-	y = a->n_points == 2 ? (at[-1].y + at->y) / 2 : at->y;
-	buf_addf(p->out, "<text class=\"share\" x=\"%.1f\" y=\"%.1f\">%.1f%%</text>\n", x + PAD + 3,
-		 y + TOP, share);
+	at = &p->graph->points.items[a->first_point];
+	first = arcs[a->back ? a->to : a->from] < arcs[a->back ? a->from : a->to];
+	if (!first)
+		at += a->n_points - 2;
+	next = at + 1;
+	/* the curve is straight up and down at its ends and steepest in the middle */
+	t = a->n_points == 2 && arcs[a->from] == arcs[a->to] ? 0.5 : first ? 0.25 : 0.72;
+	buf_addf(p->out, "<text class=\"share\" x=\"%.1f\" y=\"%.1f\">%.1f%%</text>\n",
+		 at->x + (next->x - at->x) * t * t * (3 - 2 * t) + PAD + 4,
+		 at->y + (next->y - at->y) * t + TOP + 4, share);
+}
+
+static void add_arc_labels(struct picture *p)
+{
+	const struct callgraph *g = p->graph;
+	u32 *arcs = xcalloc(g->nodes.len, sizeof(*arcs));
+
+	vec_each(a, &g->arcs) {
+		if (a->from == a->to)
+			continue;
+		arcs[a->from]++;
+		arcs[a->to]++;
+	}
+	vec_each(a, &g->arcs)
+		add_arc_label(p, a, arcs);
+	free(arcs);
 }
 
 /* --- all ------------------------------------------------------------------------------------ */
@@ -156,17 +182,31 @@ static const char style[] =
 	"<style>\nsvg.graph { background: #fff }\n.graph text { fill: #111; text-anchor: middle }\n"
 	".graph .heading { font-size: 17px; font-weight: 600; text-anchor: start }\n"
 	".graph .soft { fill: #555; text-anchor: start }\n"
-	".graph .share { font-size: 10px; text-anchor: start; fill: #555 }\n"
+	".graph .share { font-size: 10px; text-anchor: start; fill: #444; "
+	"paint-order: stroke; stroke: #fff; stroke-width: 3px; stroke-linejoin: round }\n"
 	".graph .node text { fill: #000 }\n"
 	".graph path { fill: none; stroke: #888 }\n.graph .arc:hover path { stroke: #d00 }\n"
 	".graph .node:focus { outline: none }\n"
 	".graph .node:hover rect, .graph .node:focus rect { stroke: #d00; stroke-width: 2px }\n"
 	"@media (prefers-color-scheme: dark) {\nsvg.graph { background: #1c1d22 }\n"
-	".graph text { fill: #eee }\n.graph .soft, .graph .share { fill: #aaa }\n"
+	".graph text { fill: #eee }\n.graph .soft, .graph .share { fill: #bbb }\n"
+	".graph .share { stroke: #1c1d22 }\n"
 	".graph .node text { fill: #000 }\n}\n</style>\n"
 	"<defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"8\" "
 	"markerHeight=\"8\" markerUnits=\"userSpaceOnUse\" orient=\"auto-start-reverse\">"
 	"<path d=\"M0 0L8 4L0 8z\" style=\"fill:#888;stroke:none\"/></marker></defs>\n";
+
+static void add_left_out(struct picture *p)
+{
+	const struct callgraph *g = p->graph;
+
+	buf_addf(p->out, "left out: %llu functions with %.2f%% of the time, %llu calls",
+		 (unsigned long long)g->hidden_nodes, callgraph_share(g, g->hidden_self),
+		 (unsigned long long)g->hidden_arcs);
+	if (g->bridged_arcs)
+		buf_addf(p->out, ", %llu dashed arcs beside ways that are drawn",
+			 (unsigned long long)g->bridged_arcs);
+}
 
 static void begin(struct picture *p, const char *title)
 {
@@ -190,17 +230,17 @@ static void begin(struct picture *p, const char *title)
 	add_text(p->out, event, strlen(event));
 	buf_addf(p->out,
 		 "; boxes: total (self), larger where more runs; dashed: through functions not "
-		 "shown</text>\n<text class=\"soft\" x=\"%d\" y=\"60\">left out: %llu functions "
-		 "with "
-		 "%.2f%% of the time, %llu calls</text>\n",
-		 PAD, (unsigned long long)g->hidden_nodes, callgraph_share(g, g->hidden_self),
-		 (unsigned long long)g->hidden_arcs);
+		 "shown</text>\n<text class=\"soft\" x=\"%d\" y=\"60\">",
+		 PAD);
+	add_left_out(p);
+	buf_addstr(p->out, "</text>\n");
 }
 
 void svg_graph(struct callgraph *g, const char *title, struct buf *out)
 {
 	struct picture p = { .graph = g, .out = out };
 
+	callgraph_thin(g);
 	measure(g);
 	callgraph_layout(g);
 	begin(&p, title);
@@ -208,8 +248,7 @@ void svg_graph(struct callgraph *g, const char *title, struct buf *out)
 		add_arc(&p, a);
 	for (u32 i = 0; i < g->nodes.len; i++)
 		add_node(&p, i);
-	vec_each(a, &g->arcs)
-		add_arc_label(&p, a);
+	add_arc_labels(&p);
 	buf_addstr(out, "</svg>\n");
 }
 
@@ -241,17 +280,16 @@ static void dot_node(struct picture *p, u32 i)
 	buf_addstr(p->out, "\"];\n");
 }
 
-void dot_graph(const struct callgraph *g, const char *title, struct buf *out)
+void dot_graph(struct callgraph *g, const char *title, struct buf *out)
 {
 	struct picture p = { .graph = g, .out = out };
 
+	callgraph_thin(g);
 	buf_addstr(out, "digraph callgraph {\n\tlabel=\"");
 	dot_quote(out, title);
-	buf_addf(out,
-		 "\\nleft out: %llu functions with %.2f%% of the time, %llu calls\";\n"
-		 "\tnode [shape=box, style=filled, fontname=\"sans-serif\"];\n",
-		 (unsigned long long)g->hidden_nodes, callgraph_share(g, g->hidden_self),
-		 (unsigned long long)g->hidden_arcs);
+	buf_addstr(out, "\\n");
+	add_left_out(&p);
+	buf_addstr(out, "\";\n\tnode [shape=box, style=filled, fontname=\"sans-serif\"];\n");
 	for (u32 i = 0; i < g->nodes.len; i++)
 		dot_node(&p, i);
 	vec_each(a, &g->arcs) {

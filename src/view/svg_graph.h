@@ -8,6 +8,6 @@
 
 /* Lays @g out. */
 void svg_graph(struct callgraph *g, const char *title, struct buf *out);
-void dot_graph(const struct callgraph *g, const char *title, struct buf *out);
+void dot_graph(struct callgraph *g, const char *title, struct buf *out);
 
 #endif

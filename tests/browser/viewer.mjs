@@ -249,7 +249,11 @@ async function search() {
 	const page = await open('shop');
 	await press(page, '/');
 	await page.keyboard.type('sys_read|copy|serve');
-	await page.waitForFunction(() => document.getElementById('matched').textContent !== '');
+	await page.waitForFunction(
+		() =>
+			window.fathom.app.state.q === 'sys_read|copy|serve' &&
+			document.getElementById('matched').textContent !== ''
+	);
 	check(
 		'matches count once where they overlap',
 		await text(page, '#matched'),

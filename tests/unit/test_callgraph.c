@@ -6,6 +6,8 @@
 #include "profile/load.h"
 #include "view/svg_graph.h"
 
+#include <math.h>
+
 static void build(struct profile *p, struct callgraph *g, const char *text,
 		  struct callgraph_opts opts)
 {
@@ -124,6 +126,90 @@ TEST(layout)
 		vec_each(m, &g.nodes)
 			CHECK(n == m || n->layer != m->layer || n->x + 80 <= m->x ||
 			      m->x + 80 <= n->x);
+	callgraph_release(&g);
+	profile_release(&p);
+}
+
+/* The hot path is a column, and an arc that passes other layers is a line beside it. */
+TEST(hot_paths_and_long_arcs_are_straight)
+{
+	static const char *const path[] = { "main", "a", "b", "c", "d", "e", "f" };
+	const struct callgraph_arc *skip;
+	struct callgraph g;
+	struct profile p;
+
+	build(&p, &g,
+	      "main;a;b;c;d;e;f 500\nmain;a;x1 30\nmain;a;x2 30\nmain;a;x3 30\nmain;b;y1 20\n"
+	      "main;a;b;y2 20\nmain;a;b;y3 25\nmain;a;b;c;z1 20\nmain;f 5\nmain;w;v;u;t 9\n",
+	      (struct callgraph_opts){ 0 });
+	vec_each(n, &g.nodes) {
+		n->width = 80;
+		n->height = 30;
+	}
+	callgraph_layout(&g);
+	for (size_t i = 1; i < ARRAY_SIZE(path); i++)
+		CHECK(fabs(node(&g, path[i])->x - node(&g, "main")->x) < 0.01);
+	skip = arc(&g, "main", "f");
+	CHECK_EQ(skip->n_points, 7);
+	for (u32 i = 2; i + 1 < skip->n_points; i++)
+		CHECK(fabs(g.points.items[skip->first_point + i].x -
+			   g.points.items[skip->first_point + 1].x) < 0.01);
+	callgraph_release(&g);
+	profile_release(&p);
+}
+
+/* Forty callees do not make one row of forty boxes. */
+TEST(wide_layers_are_spread)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT;
+	struct callgraph g;
+	struct profile p;
+
+	for (int i = 0; i < 40; i++)
+		buf_addf(&text, "main;callee%d 10\n", i);
+	build(&p, &g, buf_str(&text), (struct callgraph_opts){ 0 });
+	vec_each(n, &g.nodes) {
+		n->width = 100;
+		n->height = 40;
+	}
+	callgraph_layout(&g);
+	CHECK(g.width < 3000); /* in one row they would take 4960 */
+	CHECK(g.height < 1000);
+	vec_each(n, &g.nodes)
+		CHECK(n == g.nodes.items ? n->layer == 0 : n->layer > 0);
+	callgraph_release(&g);
+	profile_release(&p);
+}
+
+TEST(half_of_the_nodes_are_chosen_by_self)
+{
+	struct callgraph g;
+	struct profile p;
+
+	build(&p, &g, "a;b;c;d;e;leaf1 30\na;b;c;d;e;leaf2 29\na;b;c;d;e 1\n",
+	      (struct callgraph_opts){ .max_nodes = 4 });
+	CHECK_EQ(g.nodes.len, 4);
+	CHECK(node(&g, "a") && node(&g, "b") && node(&g, "leaf1") && node(&g, "leaf2"));
+	CHECK_EQ(g.hidden_nodes, 3);
+	CHECK_EQ(g.hidden_self, 1);
+	CHECK(g.nodes.items[0].total >= g.nodes.items[3].total);
+	callgraph_release(&g);
+	profile_release(&p);
+}
+
+/* main ... x leads where main, a, x does; main ... y is the only way. */
+TEST(arcs_beside_other_ways_are_thinned)
+{
+	struct callgraph g;
+	struct profile p;
+
+	build(&p, &g, "main;a;x 50\nmain;thin1;x 1\nmain;thin2;y 49\nmain;thin3;y 1\n",
+	      (struct callgraph_opts){ .max_nodes = 4 });
+	CHECK(arc(&g, "main", "x")->indirect && arc(&g, "main", "y")->indirect);
+	callgraph_thin(&g);
+	CHECK(!arc(&g, "main", "x"));
+	CHECK(arc(&g, "main", "y") && arc(&g, "main", "a") && arc(&g, "a", "x"));
+	CHECK_EQ(g.bridged_arcs, 1);
 	callgraph_release(&g);
 	profile_release(&p);
 }
