@@ -134,6 +134,7 @@ int probing_run(struct probing *p, const char *const *maps,
 			      .maps = maps,
 			      .interval = p->args->interval,
 			      .duration = p->args->duration,
+			      .count = p->count,
 			      .pid = (u32)p->args->pid };
 	int rc;
 

@@ -59,6 +59,8 @@ struct probing {
 	u32 probes_each;       /* probes of one function: 2 when its return is probed as well */
 	struct buf source;     /* the program */
 	struct result *result; /* JSON and CSV: the round being filled; NULL: text */
+	u64 count;             /* of rounds; 0: no limit but what operands say */
+	const void *tool;      /* the command's own */
 };
 
 /*

@@ -91,6 +91,6 @@ const struct command cmd_funccount = {
 	.min_operands = 1,
 	.max_operands = 3,
 	.examples = examples,
-	.see_also = "fathom-trace fathom-funclatency",
+	.see_also = "fathom-argdist fathom-trace fathom-funclatency",
 	.run = funccount_run,
 };

@@ -166,6 +166,6 @@ const struct command cmd_funclatency = {
 	.min_operands = 1,
 	.max_operands = 3,
 	.examples = examples,
-	.see_also = "fathom-trace fathom-funccount",
+	.see_also = "fathom-argdist fathom-trace fathom-funccount",
 	.run = funclatency_run,
 };
