@@ -7,6 +7,7 @@
 
 struct loader {
 	struct offcpu_load *load;
+	const struct offcpu_load_opts *opts;
 	struct offcpu_names names;
 	struct map by_seq; /* index of the wait + 1 */
 };
@@ -21,9 +22,9 @@ static u32 stack_of(struct loader *l, const struct sample *s, enum offcpu_cut cu
 		st.kernel = &s->ips[++i];
 		while (i < s->n_ips && s->ips[i] != (u64)PERF_CONTEXT_USER)
 			i++;
-		st.n_kernel = (u32)(&s->ips[i] - st.kernel);
+		st.n_kernel = l->opts->no_kernel_stacks ? 0 : (u32)(&s->ips[i] - st.kernel);
 	}
-	if (i < s->n_ips && s->ips[i] == (u64)PERF_CONTEXT_USER) {
+	if (i < s->n_ips && s->ips[i] == (u64)PERF_CONTEXT_USER && !l->opts->no_user_stacks) {
 		st.user = &s->ips[i + 1];
 		st.n_user = (u32)(s->n_ips - i - 1);
 	}
@@ -53,7 +54,7 @@ static void fill_wait(struct loader *l, struct wait *w, const struct sample *s,
 
 	if (w->thread)
 		return;
-	w->thread = profile_get_thread(p, (s32)s->pid, (s32)s->tid,
+	w->thread = profile_get_thread(p, (s32)s->pid, l->opts->by_thread ? (s32)s->tid : 0,
 				       profile_string(p, machine_str(&l->names.machine, comm)), 0);
 	w->stack = stack_of(l, s, OFFCPU_CUT_SLEEPER);
 	w->time = s->time;
@@ -79,10 +80,56 @@ static void fill_link(struct loader *l, struct wait *w, const struct sample *s,
 	memcpy(comm, raw->comm, OFFCPU_COMM);
 	link->stack = stack_of(l, s, task ? OFFCPU_CUT_WAKER : OFFCPU_CUT_IRQ);
 	link->pid = raw->pid;
-	link->tid = raw->tid;
+	link->tid = l->opts->by_thread ? raw->tid : 0;
 	link->kind = raw->kind;
 	link->comm = profile_string(p, task ? comm : wait_irq_name(p, link->stack, raw->kind));
 	w->n_links = MAX(w->n_links, raw->link + 1);
+	l->load->links++;
+}
+
+/* --- which ------------------------------------------------------------------------------------ */
+
+static u32 state_bit(u32 state, u32 flags)
+{
+	if (flags & OFFCPU_PREEMPTED)
+		return OFFCPU_IN_PREEMPTED;
+	if (!state)
+		return OFFCPU_IN_RUNNABLE;
+	if (state & 0x400)
+		return OFFCPU_IN_IDLE;
+	return state & 2 ? OFFCPU_IN_DISK : state & 1 ? OFFCPU_IN_SLEEP : OFFCPU_IN_OTHER;
+}
+
+static bool comm_passes(struct loader *l, const struct sample *s)
+{
+	u32 comm = machine_comm(&l->names.machine, (s32)s->pid, (s32)s->tid);
+
+	for (size_t i = 0; i < l->opts->n_comms; i++) {
+		if (streq(machine_str(&l->names.machine, comm), l->opts->comms[i]))
+			return true;
+	}
+	return !l->opts->n_comms;
+}
+
+static bool passes(struct loader *l, const struct sample *s, const struct offcpu_raw *raw)
+{
+	const struct offcpu_load_opts *o = l->opts;
+	u64 length = raw->blocked + raw->runq;
+	bool kthread = raw->flags & OFFCPU_KTHREAD;
+
+	if (o->whole && raw->flags & (OFFCPU_UNKNOWN_START | OFFCPU_OPEN))
+		return false;
+	if (o->states && !(o->states & state_bit(raw->state, raw->flags)))
+		return false;
+	if (length < o->min_ns || (o->max_ns && length > o->max_ns))
+		return false;
+	if (kthread ? o->no_kthreads : o->no_users)
+		return false;
+	/* those of different kinds are or-ed, as in the kernel */
+	if ((o->pids->len || o->tids->len) && !ranges_contain(o->pids, s->pid) &&
+	    !ranges_contain(o->tids, s->tid))
+		return false;
+	return comm_passes(l, s);
 }
 
 static void on_sample(struct loader *l, const struct sample *s)
@@ -94,6 +141,8 @@ static void on_sample(struct loader *l, const struct sample *s)
 		return;
 	memcpy(&raw, s->raw, sizeof(raw));
 	if (raw.magic != OFFCPU_RAW_MAGIC || raw.event >= OFFCPU_EVENTS || raw.link >= OFFCPU_LINKS)
+		return;
+	if (raw.event <= OFFCPU_EVENT_RUNQ && !passes(l, s, &raw))
 		return;
 	w = wait_of(l, &raw);
 	if (raw.event <= OFFCPU_EVENT_RUNQ)
@@ -125,9 +174,10 @@ static void drop_headless(wait_list *waits)
 	waits->len = n;
 }
 
-int offcpu_load(struct offcpu_load *l, const char *path, struct err *e)
+int offcpu_load(struct offcpu_load *l, const char *path, const struct offcpu_load_opts *opts,
+		struct err *e)
 {
-	struct loader loader = { .load = l };
+	struct loader loader = { .load = l, .opts = opts };
 	struct recording *r = NULL;
 	int rc;
 

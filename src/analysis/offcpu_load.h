@@ -4,14 +4,30 @@
 #define ANALYSIS_OFFCPU_LOAD_H
 
 #include "analysis/offcpu.h"
+#include "base/parse.h"
 
 struct offcpu_load {
 	struct profile profile;
 	wait_list waits;
+	u64 links; /* wakers that were told */
+};
+
+/* Which waits. */
+struct offcpu_load_opts {
+	const range_list *pids, *tids; /* both empty: all */
+	const char *const *comms;
+	size_t n_comms;
+	u32 states; /* enum offcpu_state_bit, 0: all */
+	u64 min_ns, max_ns;
+	bool whole; /* only those whose begin and end were seen */
+	bool no_kthreads, no_users;
+	bool no_kernel_stacks, no_user_stacks;
+	bool by_thread; /* threads of a process are told apart */
 };
 
 /* Call offcpu_load_release() also after a failure. */
-int offcpu_load(struct offcpu_load *l, const char *path, struct err *e);
+int offcpu_load(struct offcpu_load *l, const char *path, const struct offcpu_load_opts *opts,
+		struct err *e);
 void offcpu_load_release(struct offcpu_load *l);
 
 #endif

@@ -226,3 +226,12 @@ int target_add_cpus(struct target *t, const range_list *only, struct err *e)
 	vec_release(&online);
 	return r;
 }
+
+bool target_has_tid(const struct target *t, pid_t tid)
+{
+	vec_each(has, &t->threads) {
+		if (*has == tid)
+			return true;
+	}
+	return false;
+}

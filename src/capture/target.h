@@ -49,6 +49,9 @@ int target_add_cgroup(struct target *t, const char *path, struct err *e);
 /* The online CPUs of @only (NULL or empty: all of them). Offline ones asked for are an error. */
 int target_add_cpus(struct target *t, const range_list *only, struct err *e);
 
+/* The thread is one of those that are measured. */
+bool target_has_tid(const struct target *t, pid_t tid);
+
 static inline bool target_is_whole(const struct target *t)
 {
 	return !t->by_thread && t->cgroups.len == 0;

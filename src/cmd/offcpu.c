@@ -136,6 +136,11 @@ const struct opt wait_options[] = {
 	  AT(by_thread),
 	  .alias = "per-thread",
 	  .help = "tell the threads of a process apart" },
+	{ .name = "open",
+	  .type = OPT_FLAG,
+	  AT(open),
+	  WHICH,
+	  .help = "also waits that began before or are not over, as far as they were seen" },
 	{ .name = "runqueue",
 	  .type = OPT_FLAG,
 	  AT(runqueue),
@@ -212,6 +217,11 @@ static int add_cgroup(struct wait_filter *f, const char *name, struct err *e)
 
 enum { ALL_STATES = 63 };
 
+static u32 states_of(const struct wait_args *a)
+{
+	return a->states ? a->states : ALL_STATES & ~(u32)OFFCPU_IN_IDLE;
+}
+
 int wait_filter_make(struct wait_filter *f, const struct wait_args *a, struct err *e)
 {
 	const struct target_args *t = &a->target;
@@ -233,7 +243,8 @@ int wait_filter_make(struct wait_filter *f, const struct wait_args *a, struct er
 		.n_cgroups = f->cgroups.len,
 		.comms = a->comms.items,
 		.n_comms = a->comms.len,
-		.states = a->states ? a->states : ALL_STATES & ~(u32)OFFCPU_IN_IDLE,
+		.states = states_of(a),
+		.threads = a->open,
 		.min_ns = a->min ? a->min : a->min_us * NSEC_PER_USEC,
 		.max_ns = a->max ? a->max : a->max_us * NSEC_PER_USEC,
 		.period = a->period,
@@ -478,14 +489,53 @@ static int take_operands(struct context *ctx, struct wait_args *a, u64 *ret_coun
 	return 0;
 }
 
+/* What a recording does not tell, or what is not about one. */
+static int check_recorded(struct context *ctx, const struct wait_args *a)
+{
+	const char *what = a->target.users.len     ? "--user"
+			   : a->target.cgroups.len ? "--cgroup"
+			   : a->target.cpus.len    ? "--cpu"
+			   : a->interval           ? "--interval"
+			   : ctx->program          ? "a program"
+						   : NULL;
+
+	if (!what)
+		return 0;
+	err_set(&ctx->err, EINVAL, "%s is for the running machine, not for a recording", what);
+	return EXIT_USAGE;
+}
+
 static int from_recording(struct context *ctx, const struct wait_args *a, enum offcpu_view view)
 {
+	const struct offcpu_load_opts opts = {
+		.pids = &a->target.pids,
+		.tids = &a->target.tids,
+		.comms = a->comms.items,
+		.n_comms = a->comms.len,
+		.states = states_of(a),
+		.min_ns = a->min ? a->min : a->min_us * NSEC_PER_USEC,
+		.max_ns = a->max ? a->max : a->max_us * NSEC_PER_USEC,
+		.whole = !a->open,
+		.no_kthreads = a->user_threads,
+		.no_users = a->kernel_threads,
+		.no_kernel_stacks = a->no_kernel,
+		.no_user_stacks = a->no_user,
+		.by_thread = a->by_thread,
+	};
 	struct offcpu_load load;
-	int rc = offcpu_load(&load, a->input, &ctx->err);
+	int rc = check_recorded(ctx, a);
 
+	if (rc)
+		return rc;
+	rc = offcpu_load(&load, a->input, &opts, &ctx->err);
 	if (rc >= 0 && !load.waits.len) {
-		err_set(&ctx->err, ENODATA, "'%s' holds no waits", a->input);
+		err_set(&ctx->err, ENODATA, "'%s' holds no such waits", a->input);
 		err_hint(&ctx->err, "make one with: fathom record --off-cpu");
+		rc = EXIT_NOTHING;
+	}
+	if (!rc && view != OFFCPU_VIEW_SLEEPER && !load.links) {
+		err_set(&ctx->err, ENODATA, "'%s' does not tell who ended waits", a->input);
+		err_hint(&ctx->err, "make one with: fathom record --wakers, or --chains");
 		rc = EXIT_NOTHING;
 	}
 	if (!rc)

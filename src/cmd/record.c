@@ -11,6 +11,7 @@
 #include "capture/option_text.h"
 #include "cli/cli.h"
 #include "cli/target.h"
+#include "cmd/offcpu.h"
 #include "recorder/recorder.h"
 
 enum {
@@ -56,6 +57,8 @@ struct record_args {
 	bool addresses;
 	bool phys_addresses;
 	bool branches;
+	bool off_cpu, wakers, chains;
+	u64 wait_min, wait_period;
 	bool ignored;
 };
 
@@ -115,6 +118,8 @@ static int parse_change(void *field, const char *text, struct err *e)
 	}
 #define WHAT(letter, name_, type_, field, arg_, help_, ...) \
 	OPTION(letter, name_, type_, field, arg_, "What", help_, __VA_ARGS__)
+#define WAITS(letter, name_, type_, field, arg_, help_, ...) \
+	OPTION(letter, name_, type_, field, arg_, "Waits", help_, __VA_ARGS__)
 #define OUTPUT(letter, name_, type_, field, arg_, help_, ...) \
 	OPTION(letter, name_, type_, field, arg_, "Output", help_, __VA_ARGS__)
 #define ACCEPTED(letter, name_, ...)                                                            \
@@ -160,6 +165,15 @@ static const struct opt record_options[] = {
 	WHAT('i', "no-inherit", OPT_FLAG, no_inherit, NULL,
 	     "not the children that the target makes"),
 	WHAT('D', "delay", OPT_DURATION, delay, "TIME", "begin after this time"),
+	WAITS(0, "off-cpu", OPT_FLAG, off_cpu, NULL,
+	      "also where threads wait: events offcpu-time and runqueue-time"),
+	WAITS(0, "wakers", OPT_FLAG, wakers, NULL, "and who ended the waits; implies --off-cpu"),
+	WAITS(0, "chains", OPT_FLAG, chains, NULL,
+	      "and whom those had waited for, and so on; implies --wakers"),
+	WAITS(0, "wait-min", OPT_DURATION, wait_min, "TIME",
+	      "only waits that took at least this long", .alias = "off-cpu-thresh"),
+	WAITS(0, "wait-period", OPT_DURATION, wait_period, "TIME",
+	      "one sample for this much time off CPU instead of every wait"),
 	OUTPUT('o', "output", OPT_FILE, output, "FILE",
 	       "the file, - for standard output; default fathom.data"),
 	OUTPUT('f', "force", OPT_FLAG, force, NULL, "overwrite a file that is there"),
@@ -189,29 +203,32 @@ static const struct opt record_options[] = {
 
 /* --- state ------------------------------------------------------------------------------------ */
 
-struct record {
+struct record_job {
 	struct context *ctx;
 	const struct record_args *args;
 	struct event_list events;
 	struct target target;
 	struct launch launch;
 	struct recorder *recorder;
+	struct wait_filter wait_filter;
+	struct offcpu_session_opts waits;
 	const char *path; /* NULL: standard output */
 	u64 next_progress;
 	bool machine; /* the whole of it is watched */
 };
 
-static void record_release_state(struct record *r)
+static void record_release_state(struct record_job *r)
 {
 	recorder_free(r->recorder);
 	launch_release(&r->launch);
 	target_release(&r->target);
+	wait_filter_release(&r->wait_filter);
 	event_list_release(&r->events);
 }
 
 /* --- what is to be recorded ------------------------------------------------------------------- */
 
-static int choose_events(struct record *r)
+static int choose_events(struct record_job *r)
 {
 	struct err *e = &r->ctx->err;
 	const char *why = NULL;
@@ -232,14 +249,14 @@ static int choose_events(struct record *r)
 }
 
 /* A program that cannot be run is known before any file is touched: 127 or 126, as in a shell. */
-static int prepare_program(struct record *r)
+static int prepare_program(struct record_job *r)
 {
 	int code = launch_prepare(&r->launch, r->ctx->program, &r->ctx->err);
 
 	return code == -ENOENT ? STATUS_NOT_FOUND : code == -EACCES ? STATUS_NOT_RUN : code;
 }
 
-static int choose_target(struct record *r)
+static int choose_target(struct record_job *r)
 {
 	const struct target_args *t = &r->args->target;
 	struct err *e = &r->ctx->err;
@@ -288,6 +305,39 @@ static void session_options(const struct record_args *a, struct session_opts *re
 	};
 }
 
+static bool waits_wanted(const struct record_args *a)
+{
+	return a->off_cpu || a->wakers || a->chains;
+}
+
+static int choose_waits(struct record_job *r)
+{
+	const struct record_args *a = r->args;
+	struct wait_args w = { .target = a->target, .min = a->wait_min, .period = a->wait_period };
+	struct offcpu_opts *o = &r->wait_filter.opts;
+	int code;
+
+	if (!waits_wanted(a))
+		return a->wait_min || a->wait_period
+			       ? err_set(&r->ctx->err, EINVAL,
+					 "--wait-min and --wait-period need --off-cpu")
+			       : 0;
+	code = wait_filter_make(&r->wait_filter, &w, &r->ctx->err);
+	if (code < 0)
+		return code;
+	/* not those of the copy on the stack */
+	o->pids = &a->target.pids;
+	o->tids = &a->target.tids;
+	o->states = 0;
+	o->follow = !a->no_inherit &&
+		    (o->pids->len || (r->launch.pid && target_has_tid(&r->target, r->launch.pid)));
+	r->waits = (struct offcpu_session_opts){ .engine = *o,
+						 .wakers = a->wakers,
+						 .chains = a->chains,
+						 .launched = (u32)r->launch.pid };
+	return 0;
+}
+
 /* --- what there is to say --------------------------------------------------------------------- */
 
 static void show_hint(const char *hint)
@@ -309,7 +359,7 @@ static void on_wrote(void *ctx UNUSED, const char *path)
 
 static void on_tick(void *ctx)
 {
-	struct record *r = ctx;
+	struct record_job *r = ctx;
 	_cleanup_buf_ struct buf line = BUF_INIT;
 	struct recorder_summary s;
 	u64 now = clock_mono_ns();
@@ -327,7 +377,7 @@ static void on_tick(void *ctx)
 	cli_progress(r->ctx, "%s", buf_str(&line));
 }
 
-static void event_names_text(const struct record *r, struct buf *out)
+static void event_names_text(const struct record_job *r, struct buf *out)
 {
 	size_t n, shown = 0, hidden = 0;
 	const struct session_event *events = session_events(recorder_session(r->recorder), &n);
@@ -366,7 +416,31 @@ static void show_stacks(const struct recorder_summary *s)
 	log_warn("stacks: %s", buf_str(&line));
 }
 
-static void show_summary(const struct record *r, const struct recorder_summary *s)
+static void show_waits(const struct record_job *r, const struct recorder_summary *s)
+{
+	_cleanup_buf_ struct buf line = BUF_INIT;
+
+	if (!waits_wanted(r->args))
+		return;
+	fmt_count(&line, s->waits);
+	buf_addf(&line, " samples of time off the CPU%s",
+		 r->args->chains   ? " with chains of wakers"
+		 : r->args->wakers ? " with wakers"
+				   : "");
+	if (s->waits_lost) {
+		buf_addstr(&line, ", ");
+		fmt_duration(&line, s->waits_lost_ns);
+		buf_addstr(&line, " lost");
+	}
+	if (s->waits_stackless) {
+		buf_addstr(&line, ", ");
+		fmt_count(&line, s->waits_stackless);
+		buf_addstr(&line, " without their stack");
+	}
+	log_warn("waits: %s", buf_str(&line));
+}
+
+static void show_summary(const struct record_job *r, const struct recorder_summary *s)
 {
 	_cleanup_buf_ struct buf line = BUF_INIT;
 	const char *path = r->path ? r->path : "standard output";
@@ -380,6 +454,7 @@ static void show_summary(const struct record *r, const struct recorder_summary *
 	log_warn("%s", buf_str(&line));
 	if (s->samples)
 		show_stacks(s);
+	show_waits(r, s);
 	if (s->lost && log_get_level() > LOG_QUIET)
 		fprintf(stderr, "hint: a larger ring loses less: -m %lluK\n",
 			(unsigned long long)s->ring_bytes >> 8);
@@ -395,7 +470,7 @@ static void show_summary(const struct record *r, const struct recorder_summary *
 /* --- files ------------------------------------------------------------------------------------ */
 
 /* The default file moves aside; any other that is there stays, unless --force. */
-static int make_room(const struct record *r)
+static int make_room(const struct record_job *r)
 {
 	struct err *e = &r->ctx->err;
 	struct stat st;
@@ -416,7 +491,7 @@ static int make_room(const struct record *r)
 	return -EEXIST;
 }
 
-static int choose_file(struct record *r)
+static int choose_file(struct record_job *r)
 {
 	const char *output = r->args->output ? r->args->output : default_file;
 	bool many = r->args->change.on_signal || r->args->change.bytes || r->args->change.ns;
@@ -446,13 +521,14 @@ static void block_usr2(void)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
-static int open_recorder(struct record *r)
+static int open_recorder(struct record_job *r)
 {
 	const struct record_args *a = r->args;
 	struct recorder_opts o = {
 		.events = &r->events,
 		.target = &r->target,
 		.launch = r->launch.pid ? &r->launch : NULL,
+		.waits = waits_wanted(a) ? &r->waits : NULL,
 		.auto_stacks = a->call_graph.mode == STACK_UNSET,
 		.delay = a->delay,
 		.compress = (int)a->compress,
@@ -469,7 +545,7 @@ static int open_recorder(struct record *r)
 }
 
 /* The status of the program, or ours. */
-static int end_program(struct record *r)
+static int end_program(struct record_job *r)
 {
 	if (!r->launch.pid)
 		return 0;
@@ -483,7 +559,7 @@ static int end_program(struct record *r)
 											: status;
 }
 
-static int finish(struct record *r)
+static int finish(struct record_job *r)
 {
 	struct recorder_summary s;
 	int code = recorder_end(r->recorder, &r->ctx->err), status;
@@ -493,16 +569,16 @@ static int finish(struct record *r)
 	status = end_program(r);
 	recorder_summary(r->recorder, &s);
 	show_summary(r, &s);
-	if (s.samples == 0)
+	if (s.samples + s.waits == 0)
 		log_warn("nothing was captured: %s",
 			 r->machine ? "no event happened"
 				    : "the target did not run, or too briefly");
 	if (r->launch.pid && status)
 		return status;
-	return s.samples == 0 && !(r->launch.pid && !r->machine) ? EXIT_NOTHING : EXIT_OK;
+	return s.samples + s.waits == 0 && !(r->launch.pid && !r->machine) ? EXIT_NOTHING : EXIT_OK;
 }
 
-static int record_file(struct record *r)
+static int record_file(struct record_job *r)
 {
 	struct err *e = &r->ctx->err;
 	int code = recorder_begin(r->recorder, r->path, e);
@@ -517,11 +593,13 @@ static int record_file(struct record *r)
 
 static int record_run(struct context *ctx, void *args)
 {
-	struct record r = { .ctx = ctx, .args = args, .launch = LAUNCH_INIT };
+	struct record_job r = { .ctx = ctx, .args = args, .launch = LAUNCH_INIT };
 	int code = choose_events(&r);
 
 	if (code == 0)
 		code = choose_target(&r);
+	if (code == 0)
+		code = choose_waits(&r);
 	if (code == -EINVAL)
 		code = EXIT_USAGE;
 	block_usr2();
@@ -546,6 +624,8 @@ static const struct example record_examples[] = {
 	{ "fathom record -d 10s", "the whole machine for ten seconds" },
 	{ "fathom record -- make -j4", "a program, with all that it starts" },
 	{ "fathom record -p 1234 -F 999", "one process until Ctrl-C, 999 times a second" },
+	{ "fathom record --off-cpu --wakers -d 10s",
+	  "where CPUs spend time, and where threads wait" },
 	{ "fathom record -e sched:sched_switch -d 1s", "every context switch with its stack" },
 	{ "fathom record -e block:block_rq_issue --filter 'bytes > 65536' -d 5s",
 	  "large requests to disks" },
@@ -568,7 +648,11 @@ const struct command cmd_record = {
 		"no hardware counters, cpu-clock stands in for cycles, and a note says so.\n\n"
 		"The default file is fathom.data; one that is there moves to fathom.data.old. "
 		"Another "
-		"file is overwritten only with --force.",
+		"file is overwritten only with --force.\n\n"
+		"With --off-cpu the file holds the other half of time, too: each wait is a sample "
+		"of offcpu-time (blocked) or runqueue-time (wanted a CPU and had none), weighted "
+		"by its nanoseconds. 'fathom flame --hotcold' shows both halves in one picture; "
+		"offcpu, wakeup, offwake and chain take such a file with -i.",
 	.question = Q_CPU,
 	.options = record_options,
 	.args_size = sizeof(struct record_args),

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/varint.h"
+#include "profile/accounts.h"
 #include "profile/builder.h"
 #include "profile/health.h"
 #include "profile/runtime.h"
@@ -175,6 +176,20 @@ static void take_health(struct profile *p, const struct recording *r, const stru
 	health_release(&h);
 }
 
+/* A broken section costs the lifetimes of threads, which is said, and nothing else. */
+static void take_accounts(struct profile *p, const struct recording *r,
+			  const struct load_opts *opts)
+{
+	const struct recording_blob *blob =
+		recording_info_blob(recording_info(r), FEATURE_FATHOM + ACCOUNTS_SECTION);
+
+	if (!blob)
+		return;
+	if (accounts_read(p, blob->data, blob->size, NULL) < 0)
+		p->bad_records++;
+	accounts_filter(p, opts);
+}
+
 static void carry_names(struct symbols *symbols, const struct recording *r)
 {
 	const struct recording_blob *blob = recording_info_blob(recording_info(r), FEATURE_FATHOM);
@@ -204,6 +219,7 @@ static int load_recording(struct profile *p, int fd, const char *name, const str
 		take_facts(p, r);
 		take_health(p, r, opts);
 		runtime_collect(&b.machine, p);
+		take_accounts(p, r, opts);
 		builder_release(&b);
 	}
 	recording_free(r);

@@ -23,6 +23,7 @@ void profile_release(struct profile *p)
 	vec_release(&p->events);
 	vec_release(&p->samples);
 	vec_release(&p->nameless);
+	vec_release(&p->accounts);
 }
 
 u32 profile_string(struct profile *p, const char *s)

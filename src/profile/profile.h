@@ -82,6 +82,20 @@ struct profile_nameless {
 	u32 hint;
 };
 
+/* The time of a thread during the recording, by the scheduler's count; ns. */
+struct profile_account {
+	s32 pid;
+	s32 tid;
+	u32 comm;  /* string: the last one it had */
+	u32 flags; /* enum offcpu_flags */
+	u64 begin; /* on the recording's clock */
+	u64 end;
+	u64 oncpu;
+	u64 blocked;
+	u64 runq;
+	u64 unknown; /* off CPU, but it was not seen when it left */
+};
+
 /* How user stacks ended: the honest part of a profile. */
 enum stack_end {
 	STACK_ROOT,    /* reached main, _start, a thread's start */
@@ -102,6 +116,7 @@ struct profile {
 	VEC(struct profile_event) events;
 	VEC(struct profile_sample) samples;
 	VEC(struct profile_nameless) nameless;
+	VEC(struct profile_account) accounts; /* of recordings of time off the CPU; else none */
 
 	/* facts of the recording; strings, 0 when not known */
 	u32 source, hostname, kernel, arch, command, cpu_model, unwinder, notes;

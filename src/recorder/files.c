@@ -48,7 +48,7 @@ static int add_events(struct recorder *r, struct err *e)
 		if (rc < 0)
 			return rc;
 	}
-	return 0;
+	return waits_add_events(r, e);
 }
 
 static int on_known(void *ctx, const void *bytes, size_t n)
@@ -226,6 +226,7 @@ static int close_file(struct recorder *r, bool last, struct err *e)
 {
 	add_names(r, last);
 	add_health(r);
+	waits_add_accounts(r);
 	int rc = recording_writer_finish(r->writer, e);
 
 	r->written += recording_writer_file_bytes(r->writer);
@@ -263,7 +264,10 @@ static void drop_oldest(struct recorder *r)
 int file_change(struct recorder *r, struct err *e)
 {
 	char *name = stamped(r->path);
-	int rc = close_file(r, false, e);
+	int rc = waits_part(r, e);
+
+	if (rc >= 0)
+		rc = close_file(r, false, e);
 
 	if (rc >= 0 && rename(r->path, name) < 0)
 		rc = err_sys(e, errno, "cannot rename '%s' to '%s'", r->path, name);

@@ -242,6 +242,7 @@ void kernel_note_record(struct recorder *r, const struct record *rec)
 	if (rec->type != PERF_RECORD_MMAP2 || record_mmap(rec, &m) < 0 || !(m.prot & PROT_EXEC) ||
 	    m.filename[0] != '/' || m.filename[1] == '/' || m.pid == RECORD_NO_PID)
 		return;
+	waits_note_process(r, m.pid);
 	u64 key = hash_mix(hash_str(m.filename), hash_bytes(m.build_id, m.build_id_size));
 	struct unwind_map map = { .start = m.addr,
 				  .end = m.addr + m.len,
@@ -252,6 +253,8 @@ void kernel_note_record(struct recorder *r, const struct record *rec)
 	if (map_find(&r->kernel.seen, key) || !find_inode(&m, &map))
 		return;
 	map_put(&r->kernel.seen, key, 1);
+	if (r->waits.session)
+		offcpu_note_map(offcpu_session_engine(r->waits.session), (int)m.pid, &map);
 	pthread_mutex_lock(&r->kernel.lock);
 	if (r->kernel.sampler)
 		sampler_note_map(r->kernel.sampler, (int)m.pid, &map);

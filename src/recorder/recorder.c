@@ -34,6 +34,7 @@ void recorder_free(struct recorder *r)
 	bool whole = kernel_stop(r);
 
 	prebuild_stop(&r->prebuild);
+	waits_release(r);
 	recording_writer_free(r->writer);
 	session_free(r->session);
 	copies_release(&r->copies);
@@ -95,8 +96,10 @@ static bool stacks_work(struct recorder *r)
 
 int recorder_open(struct recorder *r, struct err *e)
 {
-	int rc;
+	int rc = waits_open(r, e);
 
+	if (rc < 0)
+		return rc;
 	r->o.session.late_enable = r->o.delay != 0;
 	stacks_plan(r);
 	for (;;) {
@@ -173,12 +176,17 @@ static int start(struct recorder *r, struct err *e)
 		rc = session_enable(r->session, e);
 	r->begin = clock_mono_ns();
 	r->cpu_begin = clock_cpu_ns();
+	if (rc >= 0 && !r->o.delay)
+		rc = waits_start(r, e);
 	if (rc >= 0 && r->o.launch)
 		rc = launch_go(r->o.launch, e);
 	if (rc >= 0 && r->stacks == RECORDER_STACKS_KERNEL && r->kernel.late)
 		kernel_start_thread(r);
-	if (rc >= 0 && r->o.delay && !stop_wait(r->o.delay))
+	if (rc >= 0 && r->o.delay && !stop_wait(r->o.delay)) {
 		rc = session_enable(r->session, e);
+		if (rc >= 0)
+			rc = waits_start(r, e);
+	}
 	if (r->o.delay)
 		r->begin = clock_mono_ns();
 	return rc;
@@ -198,6 +206,8 @@ int recorder_run(struct recorder *r, u64 duration, struct err *e)
 	if (rc >= 0)
 		rc = session_run(r->session, duration ? r->begin + duration : 0, &sinks, e);
 	session_disable(r->session);
+	if (rc >= 0)
+		rc = waits_stop(r, e);
 	prebuild_stop(&r->prebuild);
 	sinks.round = on_round;
 	if (rc >= 0)
@@ -243,6 +253,7 @@ void recorder_summary(struct recorder *r, struct recorder_summary *ret)
 	};
 	if (r->stacks == RECORDER_STACKS_KERNEL)
 		kernel_facts(r, ret);
+	waits_facts(r, ret);
 	pthread_mutex_lock(&r->kernel.lock);
 	ret->why = r->kernel.why.what;
 	if (!ret->why && ret->stacks == RECORDER_STACKS_COPIES)

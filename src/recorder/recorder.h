@@ -18,8 +18,12 @@
 #define RECORDER_RECORDER_H
 
 #include "capture/session.h"
+#include "unwind/offcpu_session.h"
 
-/* Sections of the recording that are ours: FEATURE_FATHOM is names, these follow it. */
+/*
+ * Sections of the recording that are ours: FEATURE_FATHOM is names, these follow it; 5 is
+ * profile/accounts.h.
+ */
 enum { RECORDER_USER_DATA = 1, RECORDER_HEALTH = 2, RECORDER_PYTHON = 3, RECORDER_CODE = 4 };
 
 /* How stacks of a recording came about, best first. */
@@ -52,7 +56,9 @@ struct recorder_opts {
 	struct launch *launch; /* prepared, or NULL */
 	struct session_opts session;
 	bool auto_stacks; /* session.stack is for us to find */
-	u64 delay;        /* ns before counting begins */
+	/* time off the CPU, too; its filters say the same as @target; NULL: not wanted */
+	const struct offcpu_session_opts *waits;
+	u64 delay; /* ns before counting begins */
 	int compress;
 	bool no_names; /* do not put names into the file */
 	const char *user_data;
@@ -71,9 +77,13 @@ struct recorder_summary {
 	enum recorder_stacks stacks;
 	u64 tables; /* files with unwind tables, RECORDER_STACKS_KERNEL */
 	u64 table_bytes;
-	u64 user_stacks; /* RECORDER_STACKS_KERNEL and _COPIES: those with a user part ... */
-	u64 complete;    /* ... and those that reached the start of their thread */
-	const char *why; /* why it was nothing better, or NULL; valid until recorder_free() */
+	u64 user_stacks;     /* RECORDER_STACKS_KERNEL and _COPIES: those with a user part ... */
+	u64 complete;        /* ... and those that reached the start of their thread */
+	u64 waits;           /* samples of time off the CPU; not among @samples */
+	u64 waits_lost;      /* among @lost ... */
+	u64 waits_lost_ns;   /* ... and their time */
+	u64 waits_stackless; /* waits that found no room for their stack */
+	const char *why;     /* why it was nothing better, or NULL; valid until recorder_free() */
 };
 
 struct recorder;

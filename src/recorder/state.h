@@ -50,6 +50,13 @@ struct kernel_stacks {
 	struct map seen; /* paths for which the sampler has a hint */
 };
 
+/* Time off the CPU. */
+struct waits {
+	struct offcpu_session *session; /* NULL: not wanted */
+	struct map known;               /* processes whose mappings are in the file */
+	struct buf side;                /* records about wakers */
+};
+
 struct recorder {
 	struct recorder_opts o;
 	struct session *session;
@@ -59,6 +66,7 @@ struct recorder {
 	struct map by_id;           /* sample id -> index into sources + 1 */
 	enum recorder_stacks stacks;
 	struct kernel_stacks kernel;
+	struct waits waits;
 	struct copies copies;
 	struct prebuild prebuild;
 	struct health health;
@@ -106,6 +114,21 @@ bool kernel_stop(struct recorder *r);
 int sweep_records(void *ctx, const void *bytes, size_t n);
 /* The end of a sweep: what was held back goes to the file, and a round if it is time. */
 int sweep_end(struct recorder *r, bool last, struct err *e);
+
+/* waits.c: all of them do nothing where waits are not wanted. */
+int waits_open(struct recorder *r, struct err *e);
+void waits_release(struct recorder *r);
+int waits_add_events(struct recorder *r, struct err *e);
+int waits_start(struct recorder *r, struct err *e);
+void waits_note_process(struct recorder *r, u32 pid);
+/* Moves what there is to the file. */
+int waits_collect(struct recorder *r, struct err *e);
+/* The file ends here, the waits go on. */
+int waits_part(struct recorder *r, struct err *e);
+/* Before the last waits_collect(). */
+int waits_stop(struct recorder *r, struct err *e);
+void waits_add_accounts(struct recorder *r);
+void waits_facts(const struct recorder *r, struct recorder_summary *s);
 
 /* files.c */
 int file_begin(struct recorder *r, struct err *e);

@@ -78,7 +78,7 @@ int sweep_records(void *ctx, const void *bytes, size_t n)
 {
 	struct recorder *r = ctx;
 
-	if (r->stacks == RECORDER_STACKS_KERNEL)
+	if (r->stacks == RECORDER_STACKS_KERNEL || r->waits.session)
 		note_records(r, bytes, n);
 	if (!r->holds)
 		return recording_writer_add(r->writer, bytes, n, r->e);
@@ -215,6 +215,8 @@ int sweep_end(struct recorder *r, bool last, struct err *e)
 
 	if (rc >= 0 && r->stacks == RECORDER_STACKS_KERNEL)
 		rc = kernel_collect(r, e);
+	if (rc >= 0)
+		rc = waits_collect(r, e);
 	r->holds = has_copies(r);
 	if (rc < 0 || recording_writer_bytes(r->writer) == r->round_bytes ||
 	    (!last && now - r->round_time < ROUND_NS))

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unwind/offcpu_session.h"
 
+#include "base/clock.h"
+#include "base/hash.h"
 #include "base/io.h"
 
 enum { CHAIN_WORDS = UNWIND_RECORD_IPS + 2 };
@@ -18,11 +20,19 @@ struct offcpu_session {
 	struct perf_event_attr attr;
 	u64 ids[OFFCPU_EVENTS];
 	u32 n_events;
+	u32 launched;
 	u64 seq;
 	u64 samples;
 	struct range_of schedule, waker; /* kernel functions where stacks begin to tell something */
 	struct buf out;
 	VEC(struct offcpu_wait) waits; /* of this reading: their stacks may come after them */
+	VEC(struct offcpu_thread) threads;
+	VEC(struct offcpu_thread) told; /* accounts of the part before, of those who still live */
+	struct map told_ids;            /* hash of thread and begin -> index + 1 */
+	bool asking;
+	u64 threads_lost;
+	u64 read_time; /* when this reading began */
+	u64 floor;     /* when the one before began: no sample is older from then on */
 };
 
 /* --- where kernel stacks begin ---------------------------------------------------------------- */
@@ -147,7 +157,7 @@ static void add_sample(struct offcpu_session *s, const struct sample_of *in,
 		.pid = in->pid,
 		.tid = in->tid,
 		.cpu = in->cpu,
-		.time = in->time,
+		.time = MAX(in->time, s->floor),
 		.period = in->period,
 		.ips = words,
 		.raw = raw,
@@ -223,6 +233,8 @@ static void add_wait(struct offcpu_session *s, const struct offcpu_wait *w)
 		.sleeper = true,
 	};
 
+	if (w->key.flags & OFFCPU_UNKNOWN_START && s->launched == w->key.pid)
+		return;
 	memcpy(raw.comm, w->key.comm, sizeof(raw.comm));
 	if (w->blocked) {
 		add_sample(s, &in, &raw);
@@ -245,6 +257,70 @@ static int on_wait(void *ctx, const struct offcpu_wait *w)
 
 	vec_push(&s->waits, *w);
 	return 0;
+}
+
+/* --- accounts --------------------------------------------------------------------------------- */
+
+/* What is new since the account of the part before. */
+static void subtract(struct offcpu_thread *t, const struct offcpu_thread *before)
+{
+	t->begin = before->end;
+	t->oncpu -= MIN(t->oncpu, before->oncpu);
+	t->blocked -= MIN(t->blocked, before->blocked);
+	t->runq -= MIN(t->runq, before->runq);
+	t->unknown -= MIN(t->unknown, before->unknown);
+	t->utime -= MIN(t->utime, before->utime);
+	t->stime -= MIN(t->stime, before->stime);
+	t->switches -= MIN(t->switches, before->switches);
+	t->preemptions -= MIN(t->preemptions, before->preemptions);
+}
+
+static int on_thread(void *ctx, const struct offcpu_thread *t)
+{
+	struct offcpu_session *s = ctx;
+	u64 key = hash_mix(t->tid, t->begin), at = map_get(&s->told_ids, key, 0);
+	struct offcpu_thread part = *t;
+
+	if (at)
+		subtract(&part, &s->told.items[at - 1]);
+	if (s->threads.len < OFFCPU_ACCOUNTS_MOST)
+		vec_push(&s->threads, part);
+	else
+		s->threads_lost++;
+	if (!s->asking) {
+		map_del(&s->told_ids, key);
+	} else if (at) {
+		s->told.items[at - 1] = *t;
+	} else if (s->told.len < OFFCPU_ACCOUNTS_MOST) {
+		vec_push(&s->told, *t);
+		map_put(&s->told_ids, key, s->told.len);
+	}
+	return 0;
+}
+
+int offcpu_session_part(struct offcpu_session *s, struct err *e)
+{
+	s->asking = true;
+	int rc = offcpu_accounts(s->engine, e);
+
+	s->asking = false;
+	return MIN(rc, 0);
+}
+
+const struct offcpu_thread *offcpu_session_threads(const struct offcpu_session *s, size_t *ret_n)
+{
+	*ret_n = s->threads.len;
+	return s->threads.items;
+}
+
+void offcpu_session_forget_threads(struct offcpu_session *s)
+{
+	vec_clear(&s->threads);
+}
+
+u64 offcpu_session_threads_lost(const struct offcpu_session *s)
+{
+	return s->threads_lost;
 }
 
 /* --- life ------------------------------------------------------------------------------------- */
@@ -273,6 +349,7 @@ int offcpu_session_new(struct offcpu_session **ret, const struct offcpu_session_
 	int rc;
 
 	make_attr(&s->attr);
+	s->launched = opts->launched;
 	for (u32 i = 0; i < OFFCPU_EVENTS; i++)
 		s->ids[i] = WRITER_OWN_ID + 0x0ffc + i;
 	s->n_events = opts->chains ? OFFCPU_EVENTS : opts->wakers ? OFFCPU_EVENT_CHAIN : 2;
@@ -282,7 +359,7 @@ int offcpu_session_new(struct offcpu_session **ret, const struct offcpu_session_
 	engine.by_thread = true;
 	engine.threads = true; /* waits that began before or end after are counted as far as seen */
 	engine.on_wait = on_wait;
-	engine.on_thread = NULL;
+	engine.on_thread = on_thread;
 	engine.ctx = s;
 	if (!engine.ring_bytes)
 		engine.ring_bytes = 32 << 20;
@@ -304,6 +381,9 @@ void offcpu_session_free(struct offcpu_session *s)
 	offcpu_free(s->engine);
 	buf_release(&s->out);
 	vec_release(&s->waits);
+	vec_release(&s->threads);
+	vec_release(&s->told);
+	map_release(&s->told_ids);
 	free(s);
 }
 
@@ -327,9 +407,7 @@ int offcpu_session_start(struct offcpu_session *s, struct err *e)
 int offcpu_session_stop(struct offcpu_session *s, struct err *e)
 {
 	offcpu_stop(s->engine);
-	int rc = offcpu_accounts(s->engine, e);
-
-	return MIN(rc, 0);
+	return offcpu_session_part(s, e);
 }
 
 int offcpu_session_fd(const struct offcpu_session *s)
@@ -341,6 +419,9 @@ int offcpu_session_read(struct offcpu_session *s, int (*sink)(void *ctx, const v
 			void *ctx)
 {
 	u64 before = s->samples;
+
+	s->floor = s->read_time;
+	s->read_time = clock_mono_ns();
 	int rc = offcpu_read(s->engine);
 
 	if (rc < 0 && rc != -EAGAIN)

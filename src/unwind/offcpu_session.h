@@ -7,13 +7,15 @@
  *	offcpu_session_start(s, e)		together with the other events
  *	offcpu_session_read(s, sink, ctx)	in each sweep, before the round is ended
  *	offcpu_session_stop(s, e)		then read once more
+ *	offcpu_session_threads(s, &n)		how long each thread lived and ran
  *	offcpu_session_stats(s, &stats); offcpu_session_free(s)
  *
  * Samples are ordinary ones that perf report reads. The event "offcpu-time" has the stack that
  * left the CPU and as its period the ns that it was blocked; "runqueue-time" the same with the ns
  * that it wanted a CPU; "wakeup-time" the waker's stack, and "chain-time" the waker's own sleep and
  * waker and so on. Raw data (struct offcpu_raw) ties those of one wait together. The time of a
- * sample is the end of the wait, on CLOCK_MONOTONIC: the recording's clock must be that.
+ * sample is the end of the wait, on CLOCK_MONOTONIC: the recording's clock must be that. A wait
+ *whose end was found out late has the time of the reading before, so that order is kept.
  */
 #ifndef UNWIND_OFFCPU_SESSION_H
 #define UNWIND_OFFCPU_SESSION_H
@@ -28,6 +30,8 @@ enum offcpu_event {
 	OFFCPU_EVENT_CHAIN = 3,
 	OFFCPU_EVENTS = 4,
 };
+
+enum { OFFCPU_ACCOUNTS_MOST = 1 << 20 };
 
 #define OFFCPU_RAW_MAGIC 0x31434f46u /* "FOC1" */
 
@@ -54,6 +58,7 @@ struct offcpu_session_opts {
 	struct offcpu_opts engine; /* filters and period; on_wait, on_thread, send are ours */
 	bool wakers;
 	bool chains;
+	u32 launched; /* process that waits for our word to begin: that wait is none; 0: none */
 };
 
 struct offcpu_session;
@@ -67,6 +72,15 @@ size_t offcpu_session_events(const struct offcpu_session *s,
 int offcpu_session_start(struct offcpu_session *s, struct err *e);
 /* Waits that are not over are sent as far as they are. */
 int offcpu_session_stop(struct offcpu_session *s, struct err *e);
+/*
+ * In between: the same for a part of the recording that ends here. Waits and accounts go on from
+ * here; read once more, then take the accounts.
+ */
+int offcpu_session_part(struct offcpu_session *s, struct err *e);
+/* The accounts that came since they were last forgotten: of threads that ended, or that were asked
+ * about by _stop() or _part(). Each covers the time since the one before. */
+const struct offcpu_thread *offcpu_session_threads(const struct offcpu_session *s, size_t *ret_n);
+void offcpu_session_forget_threads(struct offcpu_session *s);
 /* For poll(). */
 int offcpu_session_fd(const struct offcpu_session *s);
 /* @sink gets whole records; the number of samples or a negative errno. */
@@ -74,6 +88,8 @@ int offcpu_session_read(struct offcpu_session *s, int (*sink)(void *ctx, const v
 			void *ctx);
 void offcpu_session_stats(const struct offcpu_session *s, struct offcpu_stats *ret);
 u64 offcpu_session_samples(const struct offcpu_session *s);
+/* Accounts beyond what is kept. */
+u64 offcpu_session_threads_lost(const struct offcpu_session *s);
 /* The engine, for offcpu_note_map() and offcpu_add_pid(). */
 struct offcpu *offcpu_session_engine(struct offcpu_session *s);
 

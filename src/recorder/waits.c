@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The other half of time: waits and who ended them, in the same file as the samples. */
+#include "recorder/state.h"
+
+#include <time.h>
+
+#include "capture/synth.h"
+#include "profile/accounts.h"
+
+enum { SWEEP_NS = 100 * 1000 * 1000 }; /* the ring holds what a busy machine does meanwhile */
+
+static int check(const struct recorder *r, struct err *e)
+{
+	if (r->o.session.overwrite)
+		return err_set(e, EINVAL, "a flight recorder cannot keep waits");
+	if (r->o.session.clock_id != CLOCK_MONOTONIC)
+		return err_set(e, EINVAL, "waits are timed by the monotonic clock only");
+	return 0;
+}
+
+/* Only the program is watched, or it is one of those that are. */
+static int add_program(struct recorder *r, struct err *e)
+{
+	if (!r->o.launch || !target_has_tid(r->o.target, r->o.launch->pid))
+		return 0;
+	return offcpu_add_pid(offcpu_session_engine(r->waits.session), (u32)r->o.launch->pid, e);
+}
+
+int waits_open(struct recorder *r, struct err *e)
+{
+	int rc;
+
+	if (!r->o.waits)
+		return 0;
+	rc = check(r, e);
+	if (rc >= 0)
+		rc = offcpu_session_new(&r->waits.session, r->o.waits, e);
+	if (rc >= 0)
+		rc = add_program(r, e);
+	if (!r->o.session.sweep_ns)
+		r->o.session.sweep_ns = SWEEP_NS;
+	return MIN(rc, 0);
+}
+
+void waits_release(struct recorder *r)
+{
+	offcpu_session_free(r->waits.session);
+	map_release(&r->waits.known);
+	buf_release(&r->waits.side);
+}
+
+int waits_add_events(struct recorder *r, struct err *e)
+{
+	struct writer_event events[OFFCPU_EVENTS];
+	size_t n = r->waits.session ? offcpu_session_events(r->waits.session, events) : 0;
+	int rc = 0;
+
+	for (size_t i = 0; rc >= 0 && i < n; i++)
+		rc = recording_writer_event(r->writer, &events[i], e);
+	/* a new file knows nobody */
+	map_clear(&r->waits.known);
+	return rc;
+}
+
+int waits_start(struct recorder *r, struct err *e)
+{
+	return r->waits.session ? offcpu_session_start(r->waits.session, e) : 0;
+}
+
+/* --- wakers that nobody asked for ------------------------------------------------------------- */
+
+/* Of a process that is watched, the kernel tells the mappings. */
+void waits_note_process(struct recorder *r, u32 pid)
+{
+	if (r->waits.session)
+		map_put(&r->waits.known, pid, 1);
+}
+
+static int on_side(void *ctx, const void *bytes, size_t n)
+{
+	struct recorder *r = ctx;
+
+	buf_add(&r->waits.side, bytes, n);
+	return 0;
+}
+
+static bool is_target(const struct recorder *r, u32 pid)
+{
+	vec_each(p, &r->o.target->processes) {
+		if ((u32)*p == pid)
+			return true;
+	}
+	return r->o.launch && (u32)r->o.launch->pid == pid;
+}
+
+/* A waker may be anybody: what it has mapped is read from /proc when it is seen first. */
+static void learn_process(struct recorder *r, u32 pid)
+{
+	struct synth s = {
+		.sample_type = r->sources.items[0].attr.sample_type,
+		.build_ids = true,
+		.sink = on_side,
+		.ctx = r,
+	};
+
+	if (!pid || map_find(&r->waits.known, pid))
+		return;
+	map_put(&r->waits.known, pid, 1);
+	if (!is_target(r, pid))
+		(void)synth_process(&s, (pid_t)pid, NULL);
+}
+
+/* Samples of the session begin with identifier, ip, pid and tid. */
+static void learn_wakers(struct recorder *r, const void *bytes, size_t n)
+{
+	const u8 *p = bytes, *end = p + n;
+	u32 pid;
+
+	while ((size_t)(end - p) >= sizeof(struct perf_event_header) + 24) {
+		const struct perf_event_header *h = (const void *)p;
+
+		if (h->size < sizeof(*h) || h->size > end - p)
+			break;
+		memcpy(&pid, p + sizeof(*h) + 16, sizeof(pid));
+		learn_process(r, pid);
+		p += h->size;
+	}
+}
+
+/* --- samples ---------------------------------------------------------------------------------- */
+
+static int on_samples(void *ctx, const void *bytes, size_t n)
+{
+	struct recorder *r = ctx;
+	int rc = 0;
+
+	if (!target_is_whole(r->o.target))
+		learn_wakers(r, bytes, n);
+	if (r->waits.side.len)
+		rc = recording_writer_add(r->writer, r->waits.side.data, r->waits.side.len, r->e);
+	buf_reset(&r->waits.side);
+	return rc < 0 ? rc : recording_writer_add(r->writer, bytes, n, r->e);
+}
+
+int waits_collect(struct recorder *r, struct err *e)
+{
+	int rc;
+
+	if (!r->waits.session)
+		return 0;
+	r->e = e;
+	rc = offcpu_session_read(r->waits.session, on_samples, r);
+	if (rc < 0 && e && !e->what)
+		err_sys(e, rc, "cannot read the waits");
+	return MIN(rc, 0);
+}
+
+int waits_stop(struct recorder *r, struct err *e)
+{
+	return r->waits.session ? offcpu_session_stop(r->waits.session, e) : 0;
+}
+
+/* --- files ------------------------------------------------------------------------------------ */
+
+int waits_part(struct recorder *r, struct err *e)
+{
+	int rc = r->waits.session ? offcpu_session_part(r->waits.session, e) : 0;
+
+	if (rc >= 0)
+		rc = waits_collect(r, e);
+	return rc;
+}
+
+void waits_add_accounts(struct recorder *r)
+{
+	_cleanup_buf_ struct buf bytes = BUF_INIT;
+	size_t n = 0;
+	const struct offcpu_thread *t =
+		r->waits.session ? offcpu_session_threads(r->waits.session, &n) : NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		struct profile_account a = {
+			.pid = (s32)t[i].pid,
+			.tid = (s32)t[i].tid,
+			.flags = t[i].flags,
+			.begin = t[i].begin,
+			.end = MAX(t[i].end, t[i].begin),
+			.oncpu = t[i].oncpu,
+			.blocked = t[i].blocked,
+			.runq = t[i].runq,
+			.unknown = t[i].unknown,
+		};
+		char comm[OFFCPU_COMM + 1] = { 0 };
+
+		memcpy(comm, t[i].comm, OFFCPU_COMM);
+		accounts_add(&bytes, &a, comm);
+	}
+	if (bytes.len)
+		(void)recording_writer_feature(r->writer, FEATURE_FATHOM + ACCOUNTS_SECTION,
+					       bytes.data, bytes.len, NULL);
+	if (r->waits.session)
+		offcpu_session_forget_threads(r->waits.session);
+}
+
+void waits_facts(const struct recorder *r, struct recorder_summary *s)
+{
+	struct offcpu_stats stats;
+
+	if (!r->waits.session)
+		return;
+	offcpu_session_stats(r->waits.session, &stats);
+	s->waits = offcpu_session_samples(r->waits.session);
+	s->waits_lost = stats.counts[OFFCPU_COUNT_LOST] + stats.counts[OFFCPU_COUNT_BACKWARD];
+	s->waits_lost_ns = stats.counts[OFFCPU_COUNT_LOST_NS];
+	s->waits_stackless = stats.counts[OFFCPU_COUNT_STACKS_FULL] + stats.stacks_dropped;
+	s->lost += s->waits_lost;
+}

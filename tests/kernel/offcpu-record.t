@@ -1,0 +1,148 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# record --off-cpu: both halves of time in one file, and every view of it.
+# shellcheck source=tests/lib/test.sh
+. "$(dirname "$0")/../lib/test.sh"
+
+need_root
+need_cmd python3
+need_file "$WORKLOADS/block" "$WORKLOADS/chain" "$WORKLOADS/burn"
+cd "$TMP" || exit 1
+
+# near GOT TRUTH PERCENT
+# shellcheck disable=SC2317  # called through ok
+near() { python3 -c 'import sys; g, t, p = map(float, sys.argv[1:]); sys.exit(abs(g - t) > t * p / 100)' "$@"; }
+# Microseconds of the folded lines that match.
+sum_of() { grep -E -e "$2" "$1" | awk '{ n += $NF } END { print n + 0 }'; }
+# truth FILE KEY: what the workload printed, in microseconds.
+truth() { awk -F= -v key="$2" '$1 == key { print $2 * 1e6 }' "$1"; }
+
+# --- a program, and what it waits for ------------------------------------------------------------
+
+run "$FATHOM" record --chains -o pipe.data -- "$WORKLOADS/block" pipe
+expect_status 0
+expect_err_like 'waits: [0-9,]+ samples of time off the CPU with chains of wakers$'
+waited=$(truth "$out_file" waited)
+run "$FATHOM" evlist -i pipe.data
+is "its events" "$(grep -v dummy "$out_file" | tail -n +2 | tr '\n' ' ')" \
+	"offcpu-time runqueue-time wakeup-time chain-time "
+"$FATHOM" offcpu -i pipe.data --folded >off.folded
+got=$(sum_of off.folded '^reader;clone3;start_thread;blocker_main;wait_for_data;read;.*pipe_read')
+ok "offcpu -i: the reader's waits, 2 % ($got us)" near "$got" "$waited" 2
+"$FATHOM" offwake -i pipe.data --folded >offwake.folded
+got=$(sum_of offwake.folded '^reader;.*blocker_main;.*;--;.*write_late;.*;writer [0-9]+$')
+ok "offwake -i: the writer ended them ($got us)" near "$got" "$waited" 6
+"$FATHOM" wakeup -i pipe.data --folded >wakeup.folded
+got=$(sum_of wakeup.folded '^writer;clone3;start_thread;waker_main;write_late;.*;reader [0-9]+$')
+ok "wakeup -i: from the writer's side ($got us)" near "$got" "$waited" 6
+unlike "the program's wait for our word to begin is no wait" \
+	"$("$FATHOM" script -i pipe.data -F comm,event,sym)" '^:[0-9]'
+
+run "$FATHOM" record --chains -o chain.data -- "$WORKLOADS/chain"
+expect_status 0
+"$FATHOM" chain -i chain.data --folded >chain.folded
+got=$(sum_of chain.folded '^chain-a;.*a_waits_for_b;.*;b_wakes_a;.*;chain-b;--;.*;b_waits_for_c;.*;--;.*;c_wakes_b;.*;chain-c;--;.*;c_sleeps;.*;--;.*;\[timer\] ')
+ok "chain -i: a - b - c - timer ($got us)" near "$got" "$(truth "$out_file" blocked.a)" 10
+
+# --- the views know the events -------------------------------------------------------------------
+
+run "$FATHOM" report -i pipe.data --event offcpu-time --json
+ok "report: the same time" python3 - "$out_file" "$waited" <<'END'
+import json, sys
+r = json.load(open(sys.argv[1]))
+got = sum(n["value"] for n in r["tree"] if n["label"] == "wait_for_data") / 1e3
+assert abs(got - float(sys.argv[2])) < 0.02 * float(sys.argv[2]), got
+END
+run "$FATHOM" report -i pipe.data --event offcpu-time
+expect_out_like '[0-9.]+%  [0-9.]+m?s .*wait_for_data'
+run "$FATHOM" fold -i pipe.data --event offcpu-time
+expect_out_like '^reader;.*wait_for_data;.*schedule[^;]* [0-9]+$'
+run "$FATHOM" flame -i pipe.data --event runqueue-time -o runq.svg
+expect_status 0
+run "$FATHOM" heatmap -i pipe.data --event offcpu-time -o heat.svg
+expect_status 0
+
+# --- filters of the reader -----------------------------------------------------------------------
+
+run "$FATHOM" offcpu -i pipe.data --comm writer --folded
+unlike "--comm" "$out" '^(reader|block);'
+like "--comm keeps" "$out" '^writer;'
+run "$FATHOM" offcpu -i pipe.data --min 20ms --max 300ms --folded
+unlike "--max leaves out the main thread's long wait" "$out" '^block;.*join'
+like "--min keeps what is long enough" "$out" '^reader;.*wait_for_data'
+run "$FATHOM" offcpu -i pipe.data --no-kernel --folded
+unlike "--no-kernel" "$out" 'schedule'
+run "$FATHOM" offcpu -i pipe.data --no-user --folded
+unlike "--no-user" "$out" 'wait_for_data'
+run "$FATHOM" offcpu -i pipe.data --state D --folded
+unlike "--state" "$out" 'wait_for_data'
+run "$FATHOM" offcpu -i pipe.data --interval 1s
+expect_status 2 "an interval is for the running machine"
+
+# --- targets, and forms of the file --------------------------------------------------------------
+
+spawn "$WORKLOADS/block" pipe --count 2000
+pid=$spawned
+run "$FATHOM" record --wakers -p "$pid" -d 1s -z -o p.data
+expect_status 0
+"$FATHOM" offwake -i p.data --folded >p.folded
+got=$(sum_of p.folded '^reader;.*wait_for_data;.*;--;.*write_late;.*;writer ')
+ok "-p, -z: most of a second is the reader's ($got us)" [ "$got" -gt 800000 ]
+ok "... and not more" [ "$got" -lt 1100000 ]
+"$FATHOM" offcpu -i p.data --folded >p.folded
+unlike "waits that were not seen from begin to end are not in it" "$(cat p.folded)" '^block;'
+"$FATHOM" offcpu -i p.data --open --folded >p.folded
+got=$(sum_of p.folded '^block;')
+ok "--open shows the main thread, which waits all the time ($got us)" near "$got" 1000000 15
+run "$FATHOM" record --off-cpu -t "$pid" -d 500ms -o t.data
+expect_status 0
+run "$FATHOM" offcpu -i t.data --open --folded
+unlike "-t: one thread" "$out" '^(reader|writer);'
+"$FATHOM" record --off-cpu -p "$pid" -d 1s -o - 2>/dev/null | "$FATHOM" report -i - --event offcpu-time >pipe.txt
+like "a pipe carries waits" "$(cat pipe.txt)" 'wait_for_data'
+run "$FATHOM" record --off-cpu -p "$pid" -d 2s --switch-output=700ms -o sw.data
+expect_status 0
+n=0
+for f in sw.data*; do
+	"$FATHOM" offcpu -i "$f" --open --folded >sw.folded
+	grep -q '^reader;.*wait_for_data' sw.folded && n=$((n + 1))
+done
+ok "--switch-output: each file has its part ($n of $(find . -name 'sw.data*' | wc -l))" [ "$n" -ge 2 ]
+kill "$pid"
+
+# A waker outside of the target has names, too.
+mkfifo fifo
+sh -c 'exec 3>fifo; while :; do sleep 0.02; echo x >&3 || exit; done' &
+writer=$!
+spawn sh -c 'exec cat fifo >/dev/null'
+pid=$spawned
+run "$FATHOM" record --wakers -p "$pid" -d 1s -o out.data
+expect_status 0
+run "$FATHOM" wakeup -i out.data --folded
+like "a waker that is not watched is named down to its functions" "$out" '^sh;.*__libc_start_main;.*write;.*pipe_write;.*;cat [0-9]+$'
+kill "$writer" 2>/dev/null
+wait "$writer" 2>/dev/null
+
+run "$FATHOM" record --off-cpu -d 1s -o all.data
+expect_status 0
+run "$FATHOM" offcpu -i all.data
+expect_status 0
+
+# --- what cannot be -------------------------------------------------------------------------------
+
+run "$FATHOM" record --off-cpu --overwrite -d 1s -o no.data
+expect_status 1 "a flight recorder cannot"
+expect_err 'flight recorder'
+run "$FATHOM" record --off-cpu -k realtime -d 1s -o no.data
+expect_status 1 "another clock cannot"
+run "$FATHOM" record --wait-min 1ms -d 1s -o no.data
+expect_status 2 "--wait-min alone means nothing"
+run "$FATHOM" record -o cpu.data -- "$WORKLOADS/burn" --seconds 0.2
+run "$FATHOM" offcpu -i cpu.data
+expect_status 4 "a recording without waits"
+expect_err 'record --off-cpu'
+run "$FATHOM" record --off-cpu -o no-wakers.data -- "$WORKLOADS/block" sleep --count 3
+run "$FATHOM" offwake -i no-wakers.data
+expect_status 4 "a recording without wakers"
+expect_err 'record --wakers'
+done_testing
