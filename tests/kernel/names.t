@@ -65,7 +65,7 @@ record() { # FILE PID
 
 # --- outside --------------------------------------------------------------------------------------
 
-spawn "$burn" --seconds 20 a=70 b=30
+spawn "$burn" --seconds 0 a=70 b=30
 record outside.data "$spawned"
 kill "$spawned"
 is_70_30 'outside: names' outside.data a b
@@ -96,7 +96,7 @@ fill_root "$root"
 exec chroot "$root" "/bin/$program" "$@"
 END
 if unshare --mount --pid --fork sh -c 'mount -t tmpfs tmpfs root' 2>/dev/null; then
-	spawn unshare --mount --pid --fork --kill-child bash enter root inside --seconds 20 a=70 b=30
+	spawn unshare --mount --pid --fork --kill-child bash enter root inside --seconds 0 a=70 b=30
 	unshared=$spawned
 	if pid=$(inner "$unshared" inside); then
 		record inside.data "$pid"
@@ -135,7 +135,7 @@ mkdir root/low root/up root/work root/all
 . ./fill
 fill_root root/low
 mount -t overlay overlay -o lowerdir=root/low,upperdir=root/up,workdir=root/work root/all
-exec chroot root/all /bin/inside --seconds 20 a=70 b=30
+exec chroot root/all /bin/inside --seconds 0 a=70 b=30
 END
 spawn unshare --mount --pid --fork --kill-child bash overlay
 unshared=$spawned
@@ -150,7 +150,7 @@ kill "$unshared" 2>/dev/null
 # --- deleted and replaced files -------------------------------------------------------------------
 
 cp "$burn" gone
-spawn "$TMP/gone" --seconds 20 a=70 b=30
+spawn "$TMP/gone" --seconds 0 a=70 b=30
 sleep 0.1
 rm gone
 record gone.data "$spawned"
@@ -159,7 +159,7 @@ kill "$spawned"
 is_70_30 'deleted file, its process ended: names' gone.data a b
 
 cp "$burn" replaced
-spawn "$TMP/replaced" --seconds 20 a=70 b=30
+spawn "$TMP/replaced" --seconds 0 a=70 b=30
 sleep 0.1
 cp "$WORKLOADS/chain" new && mv new replaced
 record replaced.data "$spawned"

@@ -10,7 +10,7 @@ need_file "$WORKLOADS/burn" "$WORKLOADS/jitlike"
 cd "$TMP" || exit 1
 burn=$WORKLOADS/burn
 
-spawn "$burn" --seconds 60 a=100
+spawn "$burn" --seconds 0 a=100
 run "$FATHOM" stacks -p "$spawned" -F 499 -d 1s
 expect_status 0
 expect_out_like "^ *$spawned +burn +[0-9]+ +(100|99)\\.[0-9]+%" "a process whose stacks are complete"
