@@ -227,32 +227,6 @@ static int load_recording(struct profile *p, int fd, const char *name, const str
 	return ret < 0 ? ret : 0;
 }
 
-int profile_export_names(const char *path, struct buf *ret, struct buf *ret_code, struct err *e)
-{
-	static const struct load_opts opts = { .merge = true };
-	struct symbols *symbols = symbols_new(NULL);
-	struct recording *rec = NULL;
-	struct profile p;
-	struct builder b;
-	int r;
-
-	profile_init(&p);
-	r = recording_open(path, &rec, e);
-	if (r >= 0) {
-		builder_init(&b, &p, rec, symbols, &opts);
-		r = recording_replay(rec, builder_record, &b, e);
-		builder_release(&b);
-	}
-	if (r >= 0) {
-		symbols_export(symbols, ret);
-		symbols_code_export(symbols, ret_code);
-	}
-	recording_free(rec);
-	symbols_free(symbols);
-	profile_release(&p);
-	return r;
-}
-
 /* --- all ----------------------------------------------------------------------------------- */
 
 static int unknown_input(const struct buf *text, const char *name, struct err *e)

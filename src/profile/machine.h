@@ -96,6 +96,10 @@ enum address_mode { ADDRESS_USER, ADDRESS_KERNEL, ADDRESS_HYPERVISOR };
  */
 struct place *machine_place(struct machine *m, struct process *p, enum address_mode mode,
 			    u64 address, bool is_return);
+/* The mode in which a sample was taken. */
+enum address_mode machine_mode(const struct record *r);
+/* True when the word of a call chain is a mark: the addresses behind it are of *@mode. */
+bool machine_context(u64 ip, enum address_mode *mode);
 /* The mapping that holds a user address, or NULL. */
 const struct mapping *machine_mapping(const struct process *p, u64 address);
 

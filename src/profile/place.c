@@ -140,3 +140,29 @@ struct place *machine_place(struct machine *m, struct process *p, enum address_m
 		};
 	return &m->places.items[h->id];
 }
+
+bool machine_context(u64 ip, enum address_mode *mode)
+{
+	if (ip < (u64)PERF_CONTEXT_MAX)
+		return false;
+	switch ((enum perf_callchain_context)ip) {
+	case PERF_CONTEXT_HV: *mode = ADDRESS_HYPERVISOR; break;
+	case PERF_CONTEXT_KERNEL:
+	case PERF_CONTEXT_GUEST_KERNEL: *mode = ADDRESS_KERNEL; break;
+	case PERF_CONTEXT_USER:
+	case PERF_CONTEXT_GUEST_USER:
+	case PERF_CONTEXT_GUEST: *mode = ADDRESS_USER; break;
+	default: break;
+	}
+	return true;
+}
+
+enum address_mode machine_mode(const struct record *r)
+{
+	switch (r->misc & PERF_RECORD_MISC_CPUMODE_MASK) {
+	case PERF_RECORD_MISC_KERNEL:
+	case PERF_RECORD_MISC_GUEST_KERNEL: return ADDRESS_KERNEL;
+	case PERF_RECORD_MISC_HYPERVISOR: return ADDRESS_HYPERVISOR;
+	default: return ADDRESS_USER;
+	}
+}

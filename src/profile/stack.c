@@ -124,43 +124,17 @@ static struct place *place_at(const struct chain *c, size_t i)
 			     c->address[i], c->kind[i] & 1);
 }
 
-static bool context_mark(u64 ip, enum address_mode *mode)
-{
-	if (ip < (u64)PERF_CONTEXT_MAX)
-		return false;
-	switch ((enum perf_callchain_context)ip) {
-	case PERF_CONTEXT_HV: *mode = ADDRESS_HYPERVISOR; break;
-	case PERF_CONTEXT_KERNEL:
-	case PERF_CONTEXT_GUEST_KERNEL: *mode = ADDRESS_KERNEL; break;
-	case PERF_CONTEXT_USER:
-	case PERF_CONTEXT_GUEST_USER:
-	case PERF_CONTEXT_GUEST: *mode = ADDRESS_USER; break;
-	default: break;
-	}
-	return true;
-}
-
 static void read_chain(struct chain *c, const struct sample *s, enum address_mode mode)
 {
 	bool first = true;
 
 	for (u64 i = 0; i < s->n_ips; i++) {
-		if (context_mark(s->ips[i], &mode)) {
+		if (machine_context(s->ips[i], &mode)) {
 			first = true;
 			continue;
 		}
 		chain_add(c, mode, s->ips[i], !first);
 		first = false;
-	}
-}
-
-static enum address_mode mode_of(const struct record *r)
-{
-	switch (r->misc & PERF_RECORD_MISC_CPUMODE_MASK) {
-	case PERF_RECORD_MISC_KERNEL:
-	case PERF_RECORD_MISC_GUEST_KERNEL: return ADDRESS_KERNEL;
-	case PERF_RECORD_MISC_HYPERVISOR: return ADDRESS_HYPERVISOR;
-	default: return ADDRESS_USER;
 	}
 }
 
@@ -214,10 +188,10 @@ static void chain_init(struct chain *c, struct builder *b, const struct record *
 	c->proc = proc;
 	c->n = 0;
 	if (s->type & PERF_SAMPLE_CALLCHAIN && s->n_ips)
-		read_chain(c, s, mode_of(r));
+		read_chain(c, s, machine_mode(r));
 	read_copy(c, s);
 	if (!c->n && s->type & PERF_SAMPLE_IP && !s->n_ips)
-		chain_add(c, mode_of(r), s->ip, false);
+		chain_add(c, machine_mode(r), s->ip, false);
 	if (b->has_python)
 		drop_doubled(c);
 }

@@ -7,6 +7,7 @@
 
 void kernel_release(struct kernel *k)
 {
+	ask_free(k->ask);
 	kallsyms_release(&k->table);
 	free(k->base_name);
 	vec_release(&k->ksymbols);
@@ -209,10 +210,53 @@ static const struct symbol *from_table(struct symbols *s, u64 address)
 	return answer(s, &ret, intern_get(&k->table.modules, sym->module));
 }
 
+/*
+ * Of several names for an address the kernel says the first, where the table has the one that perf
+ * shows, too. System calls without arguments are where that matters.
+ */
+static void choose_alias(struct ask *ask, struct ask_answer *a)
+{
+	static const char *const others[] = { "__ia32_sys_", "__x64_sys_" };
+	const char *call = starts_with(a->name, "__do_sys_");
+	char name[ASK_NAME];
+
+	for (size_t i = 0; call && i < ARRAY_SIZE(others); i++) {
+		size_t n = (size_t)snprintf(name, sizeof(name), "%s%s", others[i], call);
+
+		if (n < sizeof(name) && ask_name(ask, name) == a->start) {
+			memcpy(a->name, name, n + 1);
+			return;
+		}
+	}
+}
+
+/* False: not to be had in this way. NULL: nothing is there. */
+static bool from_ask(struct symbols *s, u64 address, const struct symbol **ret)
+{
+	struct kernel *k = &s->kernel;
+	struct ask_answer a;
+
+	if (!s->opts.ask_kernel || k->loaded)
+		return false;
+	if (!k->ask && ask_new(&k->ask) < 0) {
+		s->opts.ask_kernel = false;
+		return false;
+	}
+	*ret = NULL;
+	if (!ask_address(k->ask, address, &a))
+		return true;
+	choose_alias(k->ask, &a);
+	const struct symbol sym = { .start = a.start, .size = a.size, .raw_name = a.name };
+
+	*ret = answer(s, &sym, a.module);
+	return true;
+}
+
 static const struct symbol *find(struct symbols *s, u64 address)
 {
 	struct kernel *k = &s->kernel;
 	const struct ksymbol *ksymbol = find_ksymbol(k, address);
+	const struct symbol *asked;
 	const struct carried_name *c;
 
 	if (ksymbol)
@@ -220,6 +264,8 @@ static const struct symbol *find(struct symbols *s, u64 address)
 	c = carried_find(&k->carried, address);
 	if (c)
 		return from_carried(s, c);
+	if (from_ask(s, address, &asked))
+		return asked;
 	if (!k->loaded)
 		kernel_load(s);
 	return from_table(s, address);

@@ -6,6 +6,7 @@
 #include "base/intern.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "symbol/ask.h"
 #include "symbol/image.h"
 #include "symbol/jitdump.h"
 #include "symbol/kallsyms.h"
@@ -53,6 +54,7 @@ struct ksymbol {
 
 struct kernel {
 	struct kallsyms table;
+	struct ask *ask; /* NULL: use the table */
 	bool loaded;
 	bool recorded;   /* the table is the text of a recording */
 	char *base_name; /* where the recorded kernel had this symbol, or NULL */

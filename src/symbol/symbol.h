@@ -29,6 +29,8 @@ struct symbols_opts {
 	bool no_demangle;       /* show names as the linker knows them */
 	bool offline;           /* the recording of another machine: read neither the kernel's names
 				   nor files whose build id was not recorded */
+	bool ask_kernel;        /* kernel addresses are of this boot and few: the kernel is asked
+				   for each instead of reading all of /proc/kallsyms */
 };
 
 /* @opts may be NULL. */
