@@ -106,6 +106,11 @@ struct command {
 	size_t min_operands;
 	size_t max_operands; /* SIZE_MAX: any number */
 	bool takes_program;  /* -- program args, or the first operand begins the program */
+	/*
+	 * The program whose command line this one takes: when we are called by that name (a link)
+	 * the command runs, and it complains as the peer does ("ERROR: text", status 1).
+	 */
+	const char *peer;
 	const struct example *examples; /* ends with { 0 }; at least one */
 	const char *notes;              /* CAVEATS of the man page, may be NULL */
 	const char *see_also;           /* space separated: "fathom-report perf-record" */

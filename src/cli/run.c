@@ -37,13 +37,13 @@ int cli_unknown_command(const struct command *const *commands, size_t n, const c
 }
 
 /* What the user typed may be in the message: nothing of it may steer the terminal. */
-static void print_error(const struct err *e)
+static void print_error(const struct command *cmd, const struct err *e)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT;
 
 	if (!e->what)
 		return;
-	buf_addstr(&text, "fathom: ");
+	buf_addstr(&text, cmd && cmd->peer ? "ERROR: " : "fathom: ");
 	fmt_clean(&text, e->what, strlen(e->what));
 	if (e->hint) {
 		buf_addstr(&text, "\nhint: ");
@@ -86,7 +86,7 @@ static int finish(struct context *ctx, int r)
 		err_sys(&ctx->err, r, "'%s' failed", ctx->command->name);
 	status = output_status(ctx, r < 0 ? status_of(r) : r);
 	if (status != EXIT_OK)
-		print_error(&ctx->err);
+		print_error(ctx->command, &ctx->err);
 	return status;
 }
 
@@ -125,8 +125,8 @@ static int run_command(const struct command *cmd, int argc, char **argv, struct 
 	int status;
 
 	if (cli_parse(cmd, argc, argv, ctx, args, &ctx->err) < 0) {
-		print_error(&ctx->err);
-		status = EXIT_USAGE;
+		print_error(cmd, &ctx->err);
+		status = cmd->peer ? EXIT_FAILED : EXIT_USAGE;
 	} else {
 		status = finish(ctx, run_parsed(ctx, args));
 	}
@@ -136,7 +136,7 @@ static int run_command(const struct command *cmd, int argc, char **argv, struct 
 
 static int usage_error(struct context *ctx)
 {
-	print_error(&ctx->err);
+	print_error(NULL, &ctx->err);
 	return EXIT_USAGE;
 }
 
@@ -242,6 +242,17 @@ static int dispatch(struct context *ctx, int argc, char **argv, char **words)
 	return run_command(cmd, n, words, ctx);
 }
 
+/* The command that a link of this name stands for. */
+static const struct command *find_peer(const struct context *ctx, const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL, *name = slash ? slash + 1 : path;
+
+	for (size_t i = 0; name && i < ctx->n_commands; i++)
+		if (ctx->commands[i]->peer && streq(ctx->commands[i]->peer, name))
+			return ctx->commands[i];
+	return NULL;
+}
+
 /*
  * A standard descriptor that is closed would be taken by the next file that is opened, and our
  * output would go into it. Read-only for the outputs, so that writing fails as it should.
@@ -257,11 +268,12 @@ int cli_main(const struct command *const *commands, size_t n_commands, int argc,
 {
 	_cleanup_free_ char **words = xcalloc((size_t)MAX(argc, 1) + 1, sizeof(*words));
 	struct context ctx = { .commands = commands, .n_commands = n_commands, .out = stdout };
+	const struct command *peer = find_peer(&ctx, argv[0]);
 	int status;
 
 	fill_standard_fds();
 	signal(SIGPIPE, SIG_IGN);
-	status = dispatch(&ctx, argc, argv, words);
+	status = peer ? run_command(peer, argc, argv, &ctx) : dispatch(&ctx, argc, argv, words);
 	err_release(&ctx.err);
 	return status;
 }

@@ -1,52 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* fathom trace: programs in the tracing language. */
+#include "cmd/trace.h"
+
 #include <fcntl.h>
 #include <signal.h>
 
 #include "base/io.h"
 #include "base/stop.h"
 #include "capture/launch.h"
-#include "cli/cli.h"
 #include "host/procfs.h"
 #include "lang/lang.h"
 
-enum { SOURCE_MOST = 16 << 20 };
+enum { SOURCE_MOST = 16 << 20, OUTPUT_BUFFER = 64 << 10 };
+enum { BUFFER_LINE, BUFFER_FULL, BUFFER_NONE };
 
-struct trace_args {
-	const char *program;
-	bool list;
-	bool list_verbose;
-	u64 pid;
-	const char *command;
-	const char *output;
-	int format;
-	int buffering;
-	bool unsafe;
-	bool dry_run;
-	bool fmt;
-	bool compat;
-	bool no_warnings;
-	str_list stage;
-	str_list ignored;
-	bool ignored_flag;
-};
-
-#define OPTION(letter, name_, type_, field, arg_, group_, help_, ...)                       \
-	{                                                                                   \
-		.short_name = letter, .name = name_, .type = type_,                         \
-		.offset = offsetof(struct trace_args, field), .arg = arg_, .group = group_, \
-		.help = help_, __VA_ARGS__                                                  \
-	}
 #define WHAT(letter, name_, type_, field, arg_, help_, ...) \
-	OPTION(letter, name_, type_, field, arg_, "Program", help_, __VA_ARGS__)
+	TRACE_OPTION(letter, name_, type_, field, arg_, "Program", help_, __VA_ARGS__)
 #define OUTPUT(letter, name_, type_, field, arg_, help_, ...) \
-	OPTION(letter, name_, type_, field, arg_, "Output", help_, __VA_ARGS__)
-#define ACCEPTED(letter, name_)                                   \
-	OPTION(letter, name_, OPT_FLAG, ignored_flag, NULL, NULL, \
-	       "accepted for those used to bpftrace", .flags = OPT_HIDDEN)
-#define ACCEPTED_VALUE(letter, name_)                          \
-	OPTION(letter, name_, OPT_STRINGS, ignored, "X", NULL, \
-	       "accepted for those used to bpftrace", .flags = OPT_HIDDEN)
+	TRACE_OPTION(letter, name_, type_, field, arg_, "Output", help_, __VA_ARGS__)
 
 static const char *const formats[] = { "text", "json", "folded", NULL };
 static const char *const bufferings[] = { "line", "full", "none", NULL };
@@ -59,9 +30,17 @@ static const struct opt trace_options[] = {
 	WHAT('p', "pid", OPT_U64, pid, "PID", "only this process, for user probes",
 	     .max = UINT32_MAX),
 	WHAT('c', "cmd", OPT_STRING, command, "COMMAND", "run this, end when it ends"),
-	WHAT(0, "unsafe", OPT_FLAG, unsafe, NULL, "allow system(), signal() and override()"),
+	WHAT(0, "unsafe", OPT_FLAG, unsafe, NULL,
+	     "allow system(), signal(), override() and write_user()"),
 	WHAT(0, "dry-run", OPT_FLAG, dry_run, NULL, "load and attach, then end"),
 	WHAT(0, "fmt", OPT_FLAG, fmt, NULL, "print the program in one form"),
+	WHAT(0, "test", OPT_FLAG, test, NULL, "run the test probes of the program",
+	     .conflicts = "bench"),
+	WHAT(0, "bench", OPT_FLAG, bench, NULL, "run the bench probes and show their times"),
+	WHAT(0, "info", OPT_FLAG, info, NULL, "say what the kernel supports, and end"),
+	WHAT('I', "include-dir", OPT_STRINGS, include_dirs, "DIR",
+	     "look for imported and included files here, too"),
+	WHAT(0, "include", OPT_STRINGS, includes, "FILE", "import this before the program"),
 	WHAT('d', "dump", OPT_STRINGS, stage, "STAGE", "print the generated code (codegen)"),
 	OUTPUT('f', "format", OPT_CHOICE, format, "FORMAT", "text, json or folded (stacks)",
 	       .def = "text", .choices = formats),
@@ -69,14 +48,12 @@ static const struct opt trace_options[] = {
 	OUTPUT('B', "buffering", OPT_CHOICE, buffering, "MODE", "line, full or none", .def = "line",
 	       .choices = bufferings),
 	OUTPUT(0, "no-warnings", OPT_FLAG, no_warnings, NULL, "do not show warnings"),
-	OPTION(0, "compat", OPT_FLAG, compat, NULL, NULL,
-	       "behave as bpftrace does where that differs", .flags = OPT_HIDDEN),
-	ACCEPTED('k', "helper-errors"),
-	ACCEPTED(0, "no-feature"),
-	ACCEPTED(0, "usdt-file-activation"),
-	ACCEPTED(0, "debuginfo"),
-	ACCEPTED_VALUE('I', "include-dir"),
-	ACCEPTED_VALUE(0, "include"),
+	TRACE_OPTION(0, "compat", OPT_FLAG, compat, NULL, NULL,
+		     "behave as bpftrace does where that differs", .flags = OPT_HIDDEN),
+	TRACE_ACCEPTED('k', "helper-errors"),
+	TRACE_ACCEPTED(0, "no-feature"),
+	TRACE_ACCEPTED(0, "usdt-file-activation"),
+	TRACE_ACCEPTED(0, "debuginfo"),
 	OPT_END,
 };
 
@@ -89,6 +66,12 @@ static int write_text(void *ctx, bool to_err, const char *text, size_t n)
 	return fwrite(text, 1, n, out) == n ? 0 : -errno;
 }
 
+static int flush_text(void *ctx)
+{
+	return fflush(ctx) == 0 ? 0 : -errno;
+}
+
+/* Lines that come together are written together: a line at a time costs a system call each. */
 static int open_output(struct context *ctx, const struct trace_args *a, FILE **ret)
 {
 	*ret = ctx->out;
@@ -97,11 +80,7 @@ static int open_output(struct context *ctx, const struct trace_args *a, FILE **r
 		if (!*ret)
 			return err_sys(&ctx->err, errno, "cannot write '%s'", a->output);
 	}
-	setvbuf(*ret, NULL,
-		a->buffering == 1   ? _IOFBF
-		: a->buffering == 2 ? _IONBF
-				    : _IOLBF,
-		BUFSIZ);
+	setvbuf(*ret, NULL, a->buffering == BUFFER_NONE ? _IONBF : _IOFBF, OUTPUT_BUFFER);
 	return 0;
 }
 
@@ -187,7 +166,7 @@ static void find_exe(u32 pid, struct buf *exe)
 
 /* --- running ---------------------------------------------------------------------------------- */
 
-static void show_report(const struct context *ctx, struct lang *l)
+static void show_report(const struct context *ctx, const struct trace_args *a, struct lang *l)
 {
 	struct buf text = BUF_INIT;
 
@@ -195,36 +174,42 @@ static void show_report(const struct context *ctx, struct lang *l)
 	if (!ctx->common.quiet) {
 		for (char *line = text.data, *end; line && *line; line = end + 1) {
 			end = strchr(line, '\n');
-			fprintf(stderr, "fathom: %.*s\n", (int)(end - line), line);
+			fprintf(stderr, "%s: %.*s\n", a->compat ? "WARNING" : "fathom",
+				(int)(end - line), line);
 		}
 	}
 	buf_release(&text);
 }
 
-static void announce(const struct trace_args *a, const struct lang *l, FILE *out)
+static void announce(const struct context *ctx, const struct trace_args *a, const struct lang *l,
+		     FILE *out)
 {
 	u32 n = lang_probe_count(l);
 
-	if (a->compat && a->format == 1)
+	if (a->compat && ctx->common.quiet)
+		n = 0;
+	else if (a->compat && a->format == 1)
 		fprintf(out, "{\"type\": \"attached_probes\", \"data\": {\"probes\": %u}}\n", n);
 	else if (a->compat)
 		fprintf(out, "Attaching %u probe%s...\n", n, n == 1 ? "" : "s");
 	if (getenv("__BPFTRACE_NOTIFY_PROBES_ATTACHED"))
-		fprintf(out, "__BPFTRACE_NOTIFY_PROBES_ATTACHED\n");
+		fprintf(stderr, "__BPFTRACE_NOTIFY_PROBES_ATTACHED\n");
 	fflush(out);
 }
 
 static int run_program(struct context *ctx, const struct trace_args *a, struct lang *l,
 		       struct launch *child, FILE *out)
 {
-	struct lang_sink sink = { .write = write_text, .ctx = out };
+	struct lang_sink sink = { .write = write_text,
+				  .flush = a->buffering == BUFFER_LINE ? flush_text : NULL,
+				  .ctx = out };
 	int rc;
 
 	rc = lang_start(l, &ctx->err);
 	if (rc < 0)
 		return rc && (ctx->err.code == EPERM || ctx->err.code == ENOTSUP) ? EXIT_MISSING
 										  : rc;
-	announce(a, l, out);
+	announce(ctx, a, l, out);
 	if (a->dry_run) {
 		lang_stop(l, true);
 		return 0;
@@ -237,10 +222,18 @@ static int run_program(struct context *ctx, const struct trace_args *a, struct l
 	rc = lang_loop(l, &sink, child->pid ? child->pid_fd : -1, &ctx->err);
 	fflush(out);
 	lang_stop(l, true);
-	show_report(ctx, l);
-	if (rc == 0 && child->pid && launch_ended(child))
+	show_report(ctx, a, l);
+	if (rc == 0 && !a->compat && child->pid && launch_ended(child))
 		return launch_wait(child);
 	return rc;
+}
+
+/* What probes of a process that is gone would attach to is nothing. */
+static int check_pid(struct context *ctx, const struct trace_args *a)
+{
+	if (!a->pid || kill((pid_t)a->pid, 0) == 0 || errno != ESRCH)
+		return 0;
+	return err_set(&ctx->err, ESRCH, "there is no process %llu", (unsigned long long)a->pid);
 }
 
 static int compile_and_run(struct context *ctx, const struct trace_args *a,
@@ -256,6 +249,13 @@ static int compile_and_run(struct context *ctx, const struct trace_args *a,
 		.compat = a->compat,
 		.no_warnings = a->no_warnings || ctx->common.quiet,
 		.quiet = ctx->common.quiet,
+		.mode = a->test    ? LANG_TEST
+			: a->bench ? LANG_BENCH
+				   : LANG_TRACE,
+		.include_dirs = a->include_dirs.items,
+		.n_include_dirs = a->include_dirs.len,
+		.includes = a->includes.items,
+		.n_includes = a->includes.len,
 		.format = ctx->common.json ? LANG_JSON : (enum lang_format)a->format,
 	};
 	struct lang *l = NULL;
@@ -272,7 +272,7 @@ static int compile_and_run(struct context *ctx, const struct trace_args *a,
 			err_release(&ctx->err);
 		return EXIT_FAILED;
 	}
-	if (a->stage.len) {
+	if (a->stage.len || a->dump) {
 		struct buf dump = BUF_INIT;
 
 		lang_dump(l, &dump);
@@ -299,6 +299,14 @@ static int format_only(struct context *ctx, const struct source_text *s)
 	return cli_print(ctx, &out);
 }
 
+static int show_info(struct context *ctx)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT;
+
+	lang_info(&out);
+	return cli_print(ctx, &out);
+}
+
 static int list_probes(struct context *ctx, const struct trace_args *a)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT;
@@ -307,19 +315,20 @@ static int list_probes(struct context *ctx, const struct trace_args *a)
 	int rc = lang_list(ctx->operands.len ? ctx->operands.items[0] : "", verbose, &opts, &out,
 			   &ctx->err);
 
-	if (rc < 0)
+	if (rc < 0 && !(rc == -ENOENT && a->compat))
 		return rc;
 	return cli_print(ctx, &out);
 }
 
-static int trace_run(struct context *ctx, void *args)
+int trace_execute(struct context *ctx, const struct trace_args *a)
 {
-	const struct trace_args *a = args;
 	struct source_text s = { 0 };
 	struct launch child = LAUNCH_INIT;
 	FILE *out = NULL;
 	int rc;
 
+	if (a->info)
+		return show_info(ctx);
 	if (a->list || a->list_verbose)
 		return list_probes(ctx, a);
 	rc = read_source(ctx, a, &s);
@@ -332,7 +341,9 @@ static int trace_run(struct context *ctx, void *args)
 		buf_release(&s.text);
 		return rc;
 	}
-	rc = open_output(ctx, a, &out);
+	rc = check_pid(ctx, a);
+	if (rc == 0)
+		rc = open_output(ctx, a, &out);
 	if (rc == 0)
 		rc = stop_install(&ctx->err);
 	if (rc == 0)
@@ -344,6 +355,11 @@ static int trace_run(struct context *ctx, void *args)
 	launch_release(&child);
 	buf_release(&s.text);
 	return rc;
+}
+
+static int trace_run(struct context *ctx, void *args)
+{
+	return trace_execute(ctx, args);
 }
 
 static const struct example examples[] = {

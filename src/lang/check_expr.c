@@ -129,7 +129,9 @@ static void check_call(struct comp *c, struct node *n)
 	const char *nearest;
 
 	if (!f) {
-		check_error(c, n, "Unknown function: %s", n->str);
+		struct span_at name = { n->at.start, n->at.start + (u32)strlen(n->str) };
+
+		diag_error(&c->diags, name, "Unknown function: %s", n->str);
 		nearest = diag_nearest(n->str, fn_name_at, NULL);
 		if (nearest)
 			diag_hint(&c->diags, "did you mean '%s'?", nearest);
@@ -151,10 +153,11 @@ static void check_call(struct comp *c, struct node *n)
 		set_none(c, n);
 		return;
 	}
-	if ((f->flags & FN_UNSAFE) && !c->opts->unsafe)
-		check_error(c, n,
-			    "%s() is an unsafe function being used in safe mode, use --unsafe",
-			    n->str);
+	if ((f->flags & FN_UNSAFE) && !c->opts->unsafe) {
+		check_error(c, n, "%s() is an unsafe function being used in safe mode", n->str);
+		if (!c->opts->compat)
+			diag_hint(&c->diags, "--unsafe allows it");
+	}
 	if (!(f->flags & FN_RAW)) {
 		for (u32 i = 0; i < n->n_kids; i++)
 			check_expr(c, n->kids[i]);

@@ -91,7 +91,7 @@ bool comp_tracefs(struct comp *c)
 	if (c->tracefs.fd >= 0)
 		return true;
 	if (tracefs_open(&c->tracefs, &e) < 0)
-		diag_error(&c->diags, (struct span_at){ 0, 0 }, "%s", e.what);
+		diag_error(&c->diags, SPAN_NOWHERE, "%s", e.what);
 	err_release(&e);
 	return c->tracefs.fd >= 0;
 }
@@ -223,8 +223,8 @@ static void apply_environment(struct comp *c)
 			*p = (char)(*p >= 'a' && *p <= 'z' ? *p - 32 : *p);
 		value = getenv(buf_str(&name));
 		if (value && !apply(c, &settings[i], value))
-			diag_error(&c->diags, (struct span_at){ 0, 0 },
-				   "Invalid value for %s: '%s'", buf_str(&name), value);
+			diag_error(&c->diags, SPAN_NOWHERE, "Invalid value for %s: '%s'",
+				   buf_str(&name), value);
 		buf_release(&name);
 	}
 }

@@ -123,6 +123,10 @@ static void render_one(const struct source *src, const struct diag *d, struct bu
 {
 	u32 line, column, last_line, last;
 
+	if (d->at.start == SPAN_NOWHERE.start) {
+		buf_addf(out, "%s: %s\n", d->level == DIAG_ERROR ? "ERROR" : "WARNING", d->text);
+		return;
+	}
 	source_place(src, d->at.start, &line, &column);
 	source_place(src, d->at.end, &last_line, &last);
 	if (last_line == line)

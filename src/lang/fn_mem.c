@@ -31,6 +31,8 @@ static bool str_param(struct comp *c, struct node *n)
 	n->kind = N_STR;
 	n->str = a->ival <= c->opts->n_params ? c->opts->params[a->ival - 1] : "";
 	n->str_len = (u32)strlen(n->str);
+	if (c->opts->compat)
+		n->str_len = (u32)MIN((u64)n->str_len, c->config.max_strlen - 1);
 	if (n->str_len >= TYPE_MAX_STRING)
 		check_error(c, n, "the parameter is longer than %d bytes", TYPE_MAX_STRING - 1);
 	n->n_kids = 0;

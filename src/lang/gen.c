@@ -416,6 +416,18 @@ void gen_block(struct gen *g, struct node *n)
 		gen_stmt(g, n->kids[i]);
 }
 
+/* Only tests have a result; elsewhere the value is made and forgotten. */
+static void gen_return_value(struct gen *g, struct node *n)
+{
+	struct val ignored;
+
+	if (n->n_kids && g->result)
+		ir_store(&g->ir, BPF_DW, g->frame, g->result, gen_num(g, n->kids[0]));
+	else if (n->n_kids)
+		gen_expr(g, n->kids[0], &ignored);
+	gen_return(g);
+}
+
 static void gen_statement(struct gen *g, struct node *n)
 {
 	struct val ignored;
@@ -440,7 +452,7 @@ static void gen_statement(struct gen *g, struct node *n)
 		break;
 	case N_BREAK: ir_jump(&g->ir, g->loops[g->n_loops - 1].end); break;
 	case N_CONTINUE: ir_jump(&g->ir, g->loops[g->n_loops - 1].next); break;
-	case N_RETURN: gen_return(g); break;
+	case N_RETURN: gen_return_value(g, n); break;
 	default: gen_expr(g, n, &ignored); break;
 	}
 }
@@ -494,10 +506,14 @@ static void place_vars(struct gen *g)
 	const struct node *body = g->c->prog.probes.items[g->u->probe].body;
 
 	g->frame_vars = 0;
-	g->saved = 0;
+	g->saved = g->result = 0;
+	if (g->target->provider == &probe_test) {
+		g->frame_vars = 8;
+		g->result = -8;
+	}
 	if (node_any(body, is_long_loop, NULL)) {
-		g->frame_vars = 24;
-		g->saved = -24;
+		g->frame_vars += 24;
+		g->saved = -(s32)g->frame_vars;
 		g->vars_in_memory = !node_any(body, is_while, NULL);
 	}
 	g->scratch_vars = g->u->prog_flags & BPF_F_SLEEPABLE ? 8 : 0;
@@ -642,6 +658,8 @@ static void gen_program(struct gen *g)
 			ir_store(&g->ir, BPF_DW, VREG_FP, g->saved + 8, g->scratch);
 		ir_storei(&g->ir, BPF_DW, VREG_FP, g->saved + 16, 0);
 	}
+	if (g->result)
+		ir_storei(&g->ir, BPF_DW, VREG_FP, g->result, 0);
 	if (p->predicate)
 		gen_condition(g, p->predicate, g->out);
 	g->frame_tmp = g->scratch_tmp = 0;
@@ -650,7 +668,10 @@ static void gen_program(struct gen *g)
 	ir_label_here(&g->ir, g->out);
 	if (g->scratch && may_sleep(g))
 		add_to_claim(g, -1);
-	ir_exit(&g->ir, 0);
+	if (g->result)
+		ir_exit_reg(&g->ir, ir_load(&g->ir, BPF_DW, VREG_FP, g->result));
+	else
+		ir_exit(&g->ir, 0);
 	g->ir.stack = g->frame_vars + g->frame_max;
 }
 

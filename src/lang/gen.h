@@ -47,7 +47,8 @@ struct gen {
 	u32 frame_tmp;
 	u32 frame_max;
 	ir_label out;
-	s32 saved; /* where the frame keeps context, scratch and 'leave' for callbacks */
+	s32 result; /* where the frame of a test keeps what it returns; 0: nowhere */
+	s32 saved;  /* where the frame keeps context, scratch and 'leave' for callbacks */
 	u32 n_loops;
 	struct {
 		ir_label next, end;

@@ -217,3 +217,8 @@ void ir_exit(struct ir *ir, s32 value)
 {
 	add(ir, IR_EXIT)->imm = value;
 }
+
+void ir_exit_reg(struct ir *ir, vreg value)
+{
+	add(ir, IR_EXIT)->src = value;
+}

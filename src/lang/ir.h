@@ -39,7 +39,7 @@ enum ir_kind {
 	IR_BRANCH, /* if dst op src (or imm) to label */
 	IR_CALL,   /* dst = helper imm (args) */
 	IR_FUNC,   /* dst = address of function number imm of the unit */
-	IR_EXIT,   /* return imm */
+	IR_EXIT,   /* return src, or imm when src is 0 */
 };
 
 struct ir_arg {
@@ -113,6 +113,7 @@ void ir_branch(struct ir *ir, u8 op, vreg a, vreg b, ir_label label);
 void ir_branchi(struct ir *ir, u8 op, vreg a, s32 imm, ir_label label);
 vreg ir_call(struct ir *ir, u32 helper, const struct ir_arg *args, u32 n_args);
 void ir_exit(struct ir *ir, s32 value);
+void ir_exit_reg(struct ir *ir, vreg value);
 
 #define ARG_REG(r)   ((struct ir_arg){ .reg = (r) })
 #define ARG_IMM(i)   ((struct ir_arg){ .imm = (i) })

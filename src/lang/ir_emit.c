@@ -432,7 +432,11 @@ static void emit_one(struct emitter *e, const struct ir_insn *in)
 	case IR_BRANCH: emit_branch(e, in); break;
 	case IR_CALL: emit_call(e, in); break;
 	case IR_EXIT:
-		put(e, BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, in->imm);
+		src = in->src ? use(e, in->src, 0) : 0;
+		if (!in->src)
+			put(e, BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, in->imm);
+		else if (src)
+			put(e, BPF_ALU64 | BPF_MOV | BPF_X, 0, src, 0, 0);
 		put(e, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
 		break;
 	default: break;

@@ -16,10 +16,14 @@
 struct lang;
 
 enum lang_format { LANG_TEXT, LANG_JSON, LANG_FOLDED };
+/* Which probes run: all but test and bench probes, or only the one or the other. */
+enum lang_mode { LANG_TRACE, LANG_TEST, LANG_BENCH };
 
 /* Where output goes. Returning a negative errno ends the run. */
 struct lang_sink {
 	int (*write)(void *ctx, bool to_err, const char *text, size_t n);
+	/* Called when what came together is written and before waiting for more; NULL: never. */
+	int (*flush)(void *ctx);
 	void *ctx;
 	/* Called every @tick_ns while the program runs; NULL: never. True ends it. */
 	bool (*tick)(void *ctx);
@@ -37,6 +41,11 @@ struct lang_opts {
 	bool no_warnings;
 	bool quiet;
 	enum lang_format format;
+	enum lang_mode mode;
+	const char *const *include_dirs;
+	size_t n_include_dirs;
+	const char *const *includes; /* imported before the program */
+	size_t n_includes;
 };
 
 /*
@@ -103,5 +112,8 @@ void lang_dump(const struct lang *l, struct buf *out);
 /* -l: names of probes that match; @verbose adds their arguments. */
 int lang_list(const char *pattern, bool verbose, const struct lang_opts *opts, struct buf *out,
 	      struct err *e);
+
+/* What of the kernel the language can use here, each thing tried. */
+void lang_info(struct buf *out);
 
 #endif

@@ -40,7 +40,10 @@ static void add_args(struct listing *l, const char *name)
 			continue;
 		buf_reset(&text);
 		type_print(f->type, &text);
-		buf_addf(l->out, "    %s %s\n", buf_str(&text), f->name);
+		if (f->decl)
+			buf_addf(l->out, "    %s\n", f->decl);
+		else
+			buf_addf(l->out, "    %s %s\n", buf_str(&text), f->name);
 	}
 	buf_release(&text);
 }

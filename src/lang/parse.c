@@ -43,7 +43,11 @@ void parse_unexpected(struct parser *p, const char *expecting)
 	if (t->kind == TOK_ERROR)
 		return;
 	if (t->kind == TOK_END) {
-		at.start = at.end ? at.end - 1 : 0;
+		/* What is missing at the end is said once. */
+		if (p->at_end)
+			return;
+		p->at_end = true;
+		at.start = at.end;
 		diag_error(p->diags, at, "syntax error, unexpected end of file%s%s",
 			   expecting ? ", expecting " : "", expecting ? expecting : "");
 		return;
@@ -132,7 +136,7 @@ struct node *parse_block(struct parser *p)
 		    s->kind == N_FOR_RANGE || s->kind == N_UNROLL || s->kind == N_BLOCK)
 			continue;
 		if (!parse_is(p, OP1('}')) && !parse_accept(p, OP1(';'))) {
-			parse_unexpected(p, "; or }");
+			parse_unexpected(p, p->lx.tok.kind == TOK_END ? "}" : "; or }");
 			recover(p);
 		}
 	}
@@ -576,7 +580,7 @@ void parse_program(struct program *prog, const struct source *src, const struct 
 	if (!prog->probes.len && !diags->errors) {
 		u32 end = (u32)src->len;
 
-		diag_error(diags, (struct span_at){ end ? end - 1 : 0, end },
+		diag_error(diags, (struct span_at){ end, end },
 			   "syntax error, unexpected end of file, expecting a probe");
 	}
 }

@@ -33,7 +33,8 @@ struct parser {
 	const struct parse_opts *opts;
 	u32 depth;
 	u32 nodes;
-	bool panic; /* an error was reported, skip to a safe place */
+	bool at_end; /* that the program ends too early was reported */
+	bool panic;  /* an error was reported, skip to a safe place */
 };
 
 struct node *parse_node(struct parser *p, enum node_kind kind, struct span_at at);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Probes that our own loop runs: begin, end, interval, self. */
+/* Probes that our own loop runs: begin, end, interval, self, test, bench. */
 #include "lang/gen.h"
 #include "lang/run.h"
 #include "lang/signals.h"
@@ -7,6 +7,8 @@
 #include "base/parse.h"
 #include "host/bpf_sys.h"
 
+#include <signal.h>
+#include <sys/signalfd.h>
 #include <sys/timerfd.h>
 
 static void expand_plain(struct comp *c, const struct provider *p, const struct spec *s,
@@ -37,8 +39,8 @@ static int attach_timed(const struct attach_ctx *a)
 	for (u32 i = 0; i < a->unit->n; i++)
 		vec_push(&a->run->timed, (struct timed){ .prog_fd = a->prog_fd,
 							 .timer_fd = -1,
-							 .provider = t->provider,
-							 .event = t->event });
+							 .provider = t[i].provider,
+							 .event = t[i].event });
 	return 0;
 }
 
@@ -71,8 +73,8 @@ static void expand_self(struct comp *c, const struct provider *p, const struct s
 		diag_error(&c->diags, s->at, "self probes have the form self:signal:SIGUSR1");
 		return;
 	}
-	if (number != 10) {
-		diag_error(&c->diags, s->at, "only SIGUSR1 can be used here");
+	if (number != SIGUSR1 && number != SIGUSR2) {
+		diag_error(&c->diags, s->at, "only SIGUSR1 and SIGUSR2 can be used here");
 		return;
 	}
 	t = provider_target(c, p, s, "self:signal:%s", name);
@@ -80,10 +82,67 @@ static void expand_self(struct comp *c, const struct provider *p, const struct s
 		t->value = (u64)number;
 }
 
+/* The signal becomes readable, in the loop with everything else; nothing of it is lost. */
+static int attach_signal(const struct attach_ctx *a)
+{
+	for (u32 i = 0; i < a->unit->n; i++) {
+		const struct target *t = &a->run->c->targets.items[a->unit->first + i];
+		sigset_t set;
+		int fd;
+
+		sigemptyset(&set);
+		sigaddset(&set, (int)t->value);
+		if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+			return err_sys(a->err, errno, "cannot block the signal of '%s'", t->name);
+		fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+		if (fd < 0)
+			return err_sys(a->err, errno, "cannot wait for '%s'", t->name);
+		vec_push(&a->run->timed, (struct timed){ .prog_fd = a->prog_fd,
+							 .timer_fd = fd,
+							 .provider = t->provider });
+		run_keep(a->run, fd, false);
+	}
+	return 0;
+}
+
 const struct provider probe_self = {
 	.name = "self",
 	.flags = PROBE_TIMED,
 	.expand = expand_self,
+	.prepare = prepare_raw,
+	.attach = attach_signal,
+};
+
+/* --- test:NAME and bench:NAME, run in modes of their own -------------------------------------- */
+
+static void expand_named(struct comp *c, const struct provider *p, const struct spec *s,
+			 const char *rest)
+{
+	struct target *t;
+
+	if (!*rest) {
+		diag_error(&c->diags, s->at, "%s probes have the form %s:NAME", p->name, p->name);
+		return;
+	}
+	t = provider_target(c, p, s, "%s:%s", p->name, rest);
+	if (t)
+		t->event = arena_strdup(&c->arena, rest);
+}
+
+const struct provider probe_test = {
+	.name = "test",
+	.flags = PROBE_TIMED,
+	.mode = LANG_TEST,
+	.expand = expand_named,
+	.prepare = prepare_raw,
+	.attach = attach_timed,
+};
+
+const struct provider probe_bench = {
+	.name = "bench",
+	.flags = PROBE_TIMED,
+	.mode = LANG_BENCH,
+	.expand = expand_named,
 	.prepare = prepare_raw,
 	.attach = attach_timed,
 };

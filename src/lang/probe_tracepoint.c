@@ -200,7 +200,7 @@ static void field_of(struct comp *c, const struct target *t, const char *decl, s
 	const char *end = decl + len, *bracket = memchr(decl, '[', len), *name;
 	u64 count = 0;
 
-	*ret = (struct field){ .offset = (u32)offset };
+	*ret = (struct field){ .offset = (u32)offset, .decl = arena_strndup(&c->arena, decl, len) };
 	if (starts_with(decl, "__data_loc")) {
 		ret->data_loc = true;
 		bracket = NULL;

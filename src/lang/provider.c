@@ -5,25 +5,13 @@
 #include <fnmatch.h>
 
 const struct provider *const providers[] = {
-	&probe_begin,
-	&probe_end,
-	&probe_interval,
-	&probe_profile,
-	&probe_tracepoint,
-	&probe_rawtracepoint,
-	&probe_software,
-	&probe_hardware,
-	&probe_uprobe,
-	&probe_uretprobe,
-	&probe_usdt,
-	&probe_kprobe,
-	&probe_kretprobe,
-	&probe_fentry,
-	&probe_fexit,
-	&probe_iter,
-	&probe_watchpoint,
-	&probe_self,
-	NULL,
+	&probe_begin,     &probe_end,        &probe_interval,
+	&probe_profile,   &probe_tracepoint, &probe_rawtracepoint,
+	&probe_software,  &probe_hardware,   &probe_uprobe,
+	&probe_uretprobe, &probe_usdt,       &probe_kprobe,
+	&probe_kretprobe, &probe_fentry,     &probe_fexit,
+	&probe_iter,      &probe_watchpoint, &probe_self,
+	&probe_test,      &probe_bench,      NULL,
 };
 
 static bool has_word(const char *list, const char *word, size_t len)
@@ -105,7 +93,12 @@ static const char *provider_name_at(void *ctx, size_t i)
 	return providers[i]->name;
 }
 
-/* kprobe* and the like: every provider of that name. */
+/* begin and end frame whatever runs; everything else belongs to one mode. */
+static bool wanted(const struct comp *c, const struct provider *p)
+{
+	return p->mode == c->opts->mode || p == &probe_begin || p == &probe_end;
+}
+
 static void expand_spec(struct comp *c, const struct spec *s)
 {
 	size_t len = strcspn(s->text, ":");
@@ -123,6 +116,8 @@ static void expand_spec(struct comp *c, const struct spec *s)
 			diag_hint(&c->diags, "did you mean '%s'?", nearest);
 		return;
 	}
+	if (!wanted(c, p))
+		return;
 	p->expand(c, p, s, rest);
 	if (c->targets.len == before && c->diags.errors == errors) {
 		if (c->config.missing_probes == 0 && !provider_is_pattern(rest))
@@ -250,6 +245,11 @@ void comp_resolve(struct comp *c)
 			forgive_missing(c, said);
 		group_targets(c, i, (u32)first, (u32)(c->targets.len - first));
 	}
+	if (!c->targets.len && !c->diags.errors && c->prog.probes.len && !c->diags.list.len)
+		diag_error(&c->diags, c->prog.probes.items[0].at, "No probes to attach%s",
+			   c->opts->mode == LANG_TEST    ? ": there is no test probe"
+			   : c->opts->mode == LANG_BENCH ? ": there is no bench probe"
+							 : ": only test or bench probes");
 	for (size_t i = 0; i < c->units.len && !c->diags.errors; i++) {
 		struct unit *u = &c->units.items[i];
 		const struct provider *p = c->targets.items[u->first].provider;

@@ -31,6 +31,7 @@ struct provider {
 	const char *name;    /* "tracepoint" */
 	const char *aliases; /* "t", space separated */
 	u32 flags;
+	enum lang_mode mode; /* LANG_TRACE: in this mode only, except begin and end */
 	/*
 	 * Adds the targets that "rest" (behind "name:") means to c->targets; wrong text is a
 	 * diagnostic. No target means that nothing matched.
@@ -58,7 +59,7 @@ struct provider {
 extern const struct provider probe_begin, probe_end, probe_interval, probe_profile,
 	probe_tracepoint, probe_rawtracepoint, probe_software, probe_hardware, probe_uprobe,
 	probe_uretprobe, probe_usdt, probe_kprobe, probe_kretprobe, probe_fentry, probe_fexit,
-	probe_iter, probe_watchpoint, probe_self;
+	probe_iter, probe_watchpoint, probe_self, probe_test, probe_bench;
 
 /* All, ended by NULL. */
 extern const struct provider *const providers[];

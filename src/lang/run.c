@@ -13,6 +13,7 @@
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 
 enum { LOG_SIZE = 1 << 20, RECORD_BUSY = 1u << 31, RECORD_DISCARD = 1u << 30, RECORD_HEADER = 8 };
@@ -202,7 +203,7 @@ int run_load(struct run *r, struct err *e)
 
 /* --- events ----------------------------------------------------------------------------------- */
 
-static int drain(struct run *r)
+int run_drain(struct run *r)
 {
 	u64 *consumer = (u64 *)(void *)r->ring.consumer, at, end;
 	const u64 *producer = (const u64 *)(const void *)r->ring.producer;
@@ -219,7 +220,7 @@ static int drain(struct run *r)
 		if (len & RECORD_BUSY)
 			break;
 		/* What came after exit() is not shown any more. */
-		if (!(len & RECORD_DISCARD) && (!r->stopping || r->ending))
+		if (!(len & RECORD_DISCARD) && !r->mute && (!r->stopping || r->ending))
 			run_event(r, rec + RECORD_HEADER, len & ~RECORD_DISCARD);
 		at += ALIGN_UP((u64)(len & ~RECORD_DISCARD) + RECORD_HEADER, 8ull);
 		__atomic_store_n(consumer, at, __ATOMIC_RELEASE);
@@ -227,15 +228,20 @@ static int drain(struct run *r)
 		if (at >= end)
 			end = __atomic_load_n(producer, __ATOMIC_ACQUIRE);
 	}
+	if (n && r->sink && r->sink->flush && !r->output_error)
+		r->output_error = r->sink->flush(r->sink->ctx);
 	return n;
 }
 
-int run_once(int prog_fd)
+int run_once(int prog_fd, u32 *ret_value)
 {
 	u64 ctx[12] = { 0 };
 	u32 result;
+	int rc = bpfsys_prog_run(prog_fd, ctx, sizeof(ctx), &result);
 
-	return bpfsys_prog_run(prog_fd, ctx, sizeof(ctx), &result);
+	if (rc == 0 && ret_value)
+		*ret_value = result;
+	return rc;
 }
 
 static int run_timed(struct run *r, const struct provider *p, struct err *e)
@@ -245,10 +251,10 @@ static int run_timed(struct run *r, const struct provider *p, struct err *e)
 
 		if (it->provider != p || it->done)
 			continue;
-		rc = run_once(it->prog_fd);
+		rc = run_once(it->prog_fd, NULL);
 		if (rc < 0)
 			return err_sys(e, -rc, "cannot run '%s'", p->name);
-		drain(r);
+		run_drain(r);
 		if (r->stopping && p == &probe_begin)
 			break;
 	}
@@ -288,13 +294,13 @@ static size_t fill_polls(struct run *r, struct pollfd *p, int child_fd)
 static void run_timers(struct run *r, const struct pollfd *p)
 {
 	for (size_t i = 0; i < r->timed.len && !r->stopping; i++) {
-		u64 times;
+		char what[sizeof(struct signalfd_siginfo)];
 
 		if (!(p[i].revents & POLLIN) ||
-		    read(r->timed.items[i].timer_fd, &times, sizeof(times)) != sizeof(times))
+		    read(r->timed.items[i].timer_fd, what, sizeof(what)) <= 0)
 			continue;
-		run_once(r->timed.items[i].prog_fd);
-		drain(r);
+		run_once(r->timed.items[i].prog_fd, NULL);
+		run_drain(r);
 	}
 }
 
@@ -318,8 +324,8 @@ static void run_iters(struct run *r)
 
 	vec_each(it, &r->iters) {
 		while (read(*it, sink, sizeof(sink)) > 0)
-			drain(r);
-		drain(r);
+			run_drain(r);
+		run_drain(r);
 	}
 }
 
@@ -346,10 +352,10 @@ static int wait_for_events(struct run *r, int child_fd)
 			rc = -errno;
 			break;
 		}
-		drain(r);
+		run_drain(r);
 		run_timers(r, polls + 3);
 		if (polls[2].revents) {
-			drain(r);
+			run_drain(r);
 			break;
 		}
 		if (r->sink->tick && clock_mono_ns() >= next) {
@@ -385,16 +391,22 @@ int run_loop(struct run *r, int child_fd, struct err *e)
 
 	if (rc < 0)
 		return rc;
-	run_iters(r);
-	if (!r->stopping && !nothing_to_wait_for(r, child_fd))
-		rc = wait_for_events(r, child_fd);
-	if (rc < 0)
-		return err_sys(e, -rc, "cannot wait for events");
+	if (r->c->opts->mode != LANG_TRACE) {
+		rc = r->c->opts->mode == LANG_TEST ? run_tests(r, e) : run_benches(r, e);
+		if (rc < 0)
+			return rc;
+	} else {
+		run_iters(r);
+		if (!r->stopping && !nothing_to_wait_for(r, child_fd))
+			rc = wait_for_events(r, child_fd);
+		if (rc < 0)
+			return err_sys(e, -rc, "cannot wait for events");
+	}
 	disarm(r);
-	drain(r);
+	run_drain(r);
 	r->ending = true;
 	rc = run_timed(r, &probe_end, e);
-	drain(r);
+	run_drain(r);
 	read_counters(r);
 	if (!r->output_error && r->c->config.print_maps_on_exit)
 		run_print_maps(r);

@@ -10,7 +10,7 @@ struct symbols;
 
 struct timed {
 	int prog_fd;
-	int timer_fd; /* -1: begin, end */
+	int timer_fd; /* timer or signal; -1: begin, end, test, bench */
 	const struct provider *provider;
 	const char *event;
 	bool done;
@@ -42,6 +42,7 @@ struct run {
 	u64 unresolved; /* stacks that were not found */
 	bool started;   /* something was written */
 	bool ending;    /* 'end' runs: its events count though we are stopping */
+	bool mute;      /* events are taken and dropped */
 	struct usym *usym;
 };
 
@@ -57,8 +58,13 @@ int run_attach(struct run *r, struct err *e);
 int run_loop(struct run *r, int child_fd, struct err *e);
 void run_close(struct run *r, bool background);
 void run_release(struct run *r);
-/* Runs a program that is attached to nothing. */
-int run_once(int prog_fd);
+/* Runs a program that is attached to nothing; @ret_value may be NULL. */
+int run_once(int prog_fd, u32 *ret_value);
+/* Handles the events that are there. */
+int run_drain(struct run *r);
+/* The modes of test and bench probes. */
+int run_tests(struct run *r, struct err *e);
+int run_benches(struct run *r, struct err *e);
 
 /* --- output --- */
 void run_write(struct run *r, bool to_err, const char *text, size_t n);

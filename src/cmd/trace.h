@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What 'trace' and 'bpftrace', which has its peer's command line, share. */
+#ifndef CMD_TRACE_H
+#define CMD_TRACE_H
+
+#include "cli/cli.h"
+
+struct trace_args {
+	const char *program;
+	bool list;
+	bool list_verbose;
+	u64 pid;
+	const char *command;
+	const char *output;
+	int format;
+	int buffering;
+	bool unsafe;
+	bool dry_run;
+	bool fmt;
+	bool compat; /* output, notices and exit status as bpftrace has them */
+	bool no_warnings;
+	bool info;
+	bool test;
+	bool bench;
+	bool version;
+	int dump; /* how often -d was given */
+	str_list stage;
+	str_list include_dirs;
+	str_list includes;
+	str_list ignored;
+	bool ignored_flag;
+};
+
+/* One row of a table of options that fill a struct trace_args. */
+#define TRACE_OPTION(letter, name_, type_, field, arg_, group_, help_, ...)                 \
+	{                                                                                   \
+		.short_name = letter, .name = name_, .type = type_,                         \
+		.offset = offsetof(struct trace_args, field), .arg = arg_, .group = group_, \
+		.help = help_, __VA_ARGS__                                                  \
+	}
+#define TRACE_ACCEPTED(letter, name_)                                   \
+	TRACE_OPTION(letter, name_, OPT_FLAG, ignored_flag, NULL, NULL, \
+		     "accepted for those used to bpftrace", .flags = OPT_HIDDEN)
+#define TRACE_ACCEPTED_VALUE(letter, name_)                          \
+	TRACE_OPTION(letter, name_, OPT_STRINGS, ignored, "X", NULL, \
+		     "accepted for those used to bpftrace", .flags = OPT_HIDDEN)
+
+int trace_execute(struct context *ctx, const struct trace_args *a);
+
+#endif
