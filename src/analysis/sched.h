@@ -17,6 +17,8 @@
 #include "base/vec.h"
 #include "result/result.h"
 
+struct recording;
+
 enum sched_type {
 	SCHED_SWITCH,
 	SCHED_WAKING,
@@ -25,34 +27,68 @@ enum sched_type {
 	SCHED_MIGRATE,
 	SCHED_RUNTIME,
 	SCHED_FORK,
-	SCHED_TYPES
+	SCHED_TYPES,
+	SCHED_BORN = SCHED_TYPES, /* not a tracepoint: whoever had this tid before is gone */
+	SCHED_NAMED,              /* for the reader only */
 };
 
-enum { SCHED_COMM = 16, SCHED_CPUS_MOST = 4096 };
+enum {
+	SCHED_COMM = 16,
+	SCHED_CPUS_MOST = 4096,
+	SCHED_TIDS_MOST = 4 << 20, /* the kernel gives no higher ones */
+};
 
+/* Small: millions of them wait for their turn. */
 struct sched_event {
-	enum sched_type type;
-	u32 cpu;
 	u64 time;
-	u32 tid;      /* who ran when it happened */
-	u32 prev;     /* SWITCH: who leaves */
-	u32 next;     /* SWITCH: who comes; else whom it is about */
-	u32 from, to; /* MIGRATE: CPUs */
-	u64 state;    /* SWITCH: of prev, as the tracepoint writes it */
-	u64 runtime;
-	const char *prev_comm; /* SCHED_COMM bytes, perhaps without NUL */
-	const char *next_comm;
+	union {
+		u64 state; /* SWITCH: of prev, as the tracepoint writes it */
+		u64 runtime;
+		struct {
+			u32 from, to; /* MIGRATE: CPUs */
+		};
+		struct {
+			u32 comm; /* NAMED: string */
+			u32 pid;  /* NAMED, BORN; 0: not known */
+		};
+	};
+	u32 tid;  /* who ran when it happened */
+	u32 prev; /* SWITCH: who leaves; FORK, BORN: the parent */
+	u32 next; /* SWITCH: who comes; else whom it is about */
+	u16 cpu;
+	u8 type;   /* enum sched_type */
+	bool weak; /* NAMED: only if no name is known */
+};
+_Static_assert(sizeof(struct sched_event) == 32, "small");
+
+/* Thread -> number, quicker than any hash. A zeroed struct is an empty one. */
+struct sched_tids {
+	u32 *low; /* of tids below SCHED_TIDS_MOST */
+	u32 n_low;
+	struct map high; /* of those that no kernel has given: index in more + 1 */
+	VEC(u32) more;
 };
 
+void sched_tids_release(struct sched_tids *t);
+u32 *sched_tids_grow(struct sched_tids *t, u32 tid);
+
+/* Where the number of @tid is kept, 0 at first. Valid until the next call. */
+static inline u32 *sched_tids_at(struct sched_tids *t, u32 tid)
+{
+	return likely(tid < t->n_low) ? &t->low[tid] : sched_tids_grow(t, tid);
+}
+
+/* Any of these bits in a state: it does not want a CPU. */
+#define SCHED_STATE_AWAY 0xffull
 /* State letter as perf writes it; 'R' for those that would go on running. */
 char sched_state_char(u64 state);
 
 /* Names of tasks, as the records of the recording tell them. */
 struct sched_names {
 	struct intern strings;
-	struct map by_tid;     /* tid -> string */
-	struct map pids;       /* tid -> pid */
-	bool has[SCHED_TYPES]; /* the recording has events of this type */
+	struct sched_tids by_tid; /* tid -> string */
+	struct sched_tids pids;   /* tid -> pid */
+	bool has[SCHED_TYPES];    /* the recording has events of this type */
 	u64 lost;
 	u64 events;
 	u64 bad; /* events whose data is too short */
@@ -64,7 +100,7 @@ void sched_names_release(struct sched_names *n);
 /* Never empty: ":TID" when nothing is known. */
 const char *sched_comm(struct sched_names *n, u32 tid);
 /* 0: not known. */
-u32 sched_pid(const struct sched_names *n, u32 tid);
+u32 sched_pid(struct sched_names *n, u32 tid);
 
 /* Which events are looked at. */
 struct sched_filter {
@@ -72,18 +108,25 @@ struct sched_filter {
 	const range_list *cpus;
 	u64 from, to;  /* ns; 0: open */
 	bool relative; /* since the first event */
+	bool outside;  /* deliver what is outside, too: whoever asks cuts it himself */
+	u32 types;     /* a bit for each enum sched_type that is wanted; 0: all */
 };
 
 typedef int (*sched_fn)(void *ctx, const struct sched_event *ev);
 
 /*
  * Replays in order of time. @names is filled as it goes and may be used by @fn. Events outside the
- * filter's time are not delivered. -ENODATA when there is no sched_switch at all. @path may be
- * NULL, then @fd is read.
+ * filter's time are not delivered. -ENODATA when there is no sched_switch at all.
  */
+int sched_replay(struct recording *recording, const struct sched_filter *filter,
+		 struct sched_names *names, sched_fn fn, void *ctx, struct err *e);
+/* @path may be NULL, then @fd is read. */
 int sched_read(const char *path, int fd, const struct sched_filter *filter,
 	       struct sched_names *names, sched_fn fn, void *ctx, struct err *e);
-bool sched_filter_task(const struct sched_filter *f, const struct sched_names *n, u32 tid);
+/* The part of time that is asked for; *ret_to is UINT64_MAX when it is open. */
+void sched_filter_window(const struct sched_filter *f, const struct sched_names *n, u64 *ret_from,
+			 u64 *ret_to);
+bool sched_filter_task(const struct sched_filter *f, struct sched_names *n, u32 tid);
 bool sched_filter_cpu(const struct sched_filter *f, u32 cpu);
 /* Loss counters and gaps. */
 void sched_health(const struct sched_names *n, struct result *ret);
@@ -124,7 +167,7 @@ struct sched_wake {
 typedef int (*sched_wake_fn)(void *ctx, const struct sched_wake *w);
 
 struct sched_timehist;
-/* @on_wake may be NULL. Idle tasks are told only with @idle. */
+/* @on_wake may be NULL. @idle: only turns of idle tasks, and those that an idle task follows. */
 struct sched_timehist *sched_timehist_new(struct sched_names *names,
 					  const struct sched_filter *filter, bool idle,
 					  sched_turn_fn on_turn, sched_wake_fn on_wake, void *ctx);

@@ -18,14 +18,14 @@ struct task_delay {
 	u64 total;
 	u64 max;
 	u64 max_begin, max_end;
-	const char *comm;
+	const char *comm; /* of those that are gone; of all in the end */
 };
 
 struct sched_latency {
 	struct sched_names *names;
 	const struct sched_filter *filter;
 	VEC(struct task_delay) tasks;
-	struct map by_tid;
+	struct sched_tids by_tid; /* -> index in tasks + 1 */
 	u64 unordered;
 };
 
@@ -44,22 +44,33 @@ void sched_latency_free(struct sched_latency *l)
 	if (!l)
 		return;
 	vec_release(&l->tasks);
-	map_release(&l->by_tid);
+	sched_tids_release(&l->by_tid);
 	free(l);
 }
 
 static struct task_delay *task_of(struct sched_latency *l, u32 tid)
 {
-	u64 *at = map_at(&l->by_tid, tid);
+	u32 *at = sched_tids_at(&l->by_tid, tid);
 	struct task_delay *t;
 
-	if (*at)
+	if (likely(*at))
 		return &l->tasks.items[*at - 1];
 	t = vec_new(&l->tasks);
 	t->tid = tid;
 	t->merged = 1;
-	*at = l->tasks.len;
+	*at = (u32)l->tasks.len;
 	return t;
+}
+
+/* The number is given again: whoever had it is gone, and keeps what was counted for him. */
+static void task_born(struct sched_latency *l, u32 tid)
+{
+	u32 *at = sched_tids_at(&l->by_tid, tid);
+
+	if (!*at)
+		return;
+	l->tasks.items[*at - 1].comm = sched_comm(l->names, tid);
+	*at = 0;
 }
 
 static void task_out(struct task_delay *t, bool runnable, u64 time)
@@ -107,15 +118,23 @@ static void task_woken(struct sched_latency *l, struct task_delay *t, u64 time)
 	t->wake = time;
 }
 
+static void task_ran(struct task_delay *t, u64 runtime, u64 time)
+{
+	if (t->state == ATOM_NONE)
+		task_out(t, true, time);
+	t->runtime += runtime;
+}
+
 int sched_latency_event(void *latency, const struct sched_event *ev)
 {
 	struct sched_latency *l = latency;
 
 	if (!sched_filter_cpu(l->filter, ev->cpu))
 		return 0;
-	switch (ev->type) {
+	switch ((enum sched_type)ev->type) {
+	case SCHED_BORN: task_born(l, ev->next); break;
 	case SCHED_SWITCH:
-		task_out(task_of(l, ev->prev), sched_state_char(ev->state) == 'R', ev->time);
+		task_out(task_of(l, ev->prev), !(ev->state & SCHED_STATE_AWAY), ev->time);
 		task_in(task_of(l, ev->next), ev->time);
 		break;
 	case SCHED_WAKING:
@@ -126,7 +145,7 @@ int sched_latency_event(void *latency, const struct sched_event *ev)
 		break;
 	case SCHED_WAKEUP:
 	case SCHED_WAKEUP_NEW: task_woken(l, task_of(l, ev->next), ev->time); break;
-	case SCHED_RUNTIME: task_of(l, ev->next)->runtime += ev->runtime; break;
+	case SCHED_RUNTIME: task_ran(task_of(l, ev->next), ev->runtime, ev->time); break;
 	default: break;
 	}
 	return 0;
@@ -263,7 +282,8 @@ static void drop_silent(struct sched_latency *l)
 	for (size_t i = 0; i < l->tasks.len; i++) {
 		struct task_delay t = l->tasks.items[i];
 
-		t.comm = sched_comm(l->names, t.tid);
+		if (!t.comm)
+			t.comm = sched_comm(l->names, t.tid);
 		if (!t.tid || !t.switches || streq(t.comm, "swapper") ||
 		    !sched_filter_task(l->filter, l->names, t.tid))
 			continue;

@@ -91,7 +91,7 @@ int sched_summary_event(void *summary, const struct sched_event *ev)
 
 	if (!sched_filter_cpu(s->filter, ev->cpu))
 		return 0;
-	switch (ev->type) {
+	switch ((enum sched_type)ev->type) {
 	case SCHED_SWITCH: on_switch(s, ev); break;
 	case SCHED_MIGRATE:
 		sum_of(s, ev->next)->migrations++;

@@ -4,7 +4,8 @@
 
 struct task_times {
 	u32 tid;
-	u64 last; /* it left then; 0: never seen */
+	const char *comm; /* of those that are gone */
+	u64 last;         /* it left then; 0: never seen */
 	char state;
 	u64 ready; /* woken then; 0: not */
 	u64 turns;
@@ -16,6 +17,7 @@ struct task_times {
 struct cpu_last {
 	u64 time;
 	u32 next;
+	u32 idle; /* index of its idle task + 1 */
 };
 
 struct sched_timehist {
@@ -26,7 +28,7 @@ struct sched_timehist {
 	sched_wake_fn on_wake;
 	void *ctx;
 	VEC(struct task_times) tasks;
-	struct map by_tid;
+	struct sched_tids by_tid; /* -> index in tasks + 1 */
 	struct cpu_last cpus[SCHED_CPUS_MOST];
 	u64 gaps;
 };
@@ -51,22 +53,33 @@ void sched_timehist_free(struct sched_timehist *t)
 	if (!t)
 		return;
 	vec_release(&t->tasks);
-	map_release(&t->by_tid);
+	sched_tids_release(&t->by_tid);
 	free(t);
 }
 
 /* The idle task of each CPU is a task of its own. */
 static struct task_times *times_of(struct sched_timehist *t, u32 tid, u32 cpu)
 {
-	u64 *at = map_at(&t->by_tid, tid ? tid : 1ull << 32 | cpu);
+	u32 *at = tid ? sched_tids_at(&t->by_tid, tid) : &t->cpus[cpu].idle;
 	struct task_times *task;
 
-	if (*at)
+	if (likely(*at))
 		return &t->tasks.items[*at - 1];
 	task = vec_new(&t->tasks);
 	task->tid = tid;
-	*at = t->tasks.len;
+	*at = (u32)t->tasks.len;
 	return task;
+}
+
+/* The number is given again: whoever had it is gone. */
+static void born(struct sched_timehist *t, u32 tid)
+{
+	u32 *at = sched_tids_at(&t->by_tid, tid);
+
+	if (!*at)
+		return;
+	t->tasks.items[*at - 1].comm = sched_comm(t->names, tid);
+	*at = 0;
 }
 
 static void measure(struct sched_turn *turn, const struct task_times *task, u64 came)
@@ -100,10 +113,33 @@ static void sum_up(struct task_times *task, const struct sched_turn *turn)
 	task->max_delay = MAX(task->max_delay, turn->delay);
 }
 
+/* Cuts a turn to the time that is asked for; false: nothing is left. */
+static bool cut(const struct sched_timehist *t, u64 *came, u64 *left)
+{
+	u64 from, to;
+
+	sched_filter_window(t->filter, t->names, &from, &to);
+	if (*left < from || *came > to)
+		return false;
+	if (*came)
+		*came = MAX(*came, from);
+	*left = MIN(*left, to);
+	return true;
+}
+
+static bool is_told(const struct sched_timehist *t, const struct sched_event *ev)
+{
+	if (t->idle && ev->prev && ev->next)
+		return false;
+	return sched_filter_task(t->filter, t->names, ev->prev) &&
+	       sched_filter_cpu(t->filter, ev->cpu);
+}
+
 static int on_switch(struct sched_timehist *t, const struct sched_event *ev)
 {
 	struct task_times *task = times_of(t, ev->prev, ev->cpu);
 	struct cpu_last *cpu = &t->cpus[ev->cpu];
+	u64 came = cpu->time;
 	struct sched_turn turn = {
 		.time = ev->time,
 		.cpu = ev->cpu,
@@ -114,12 +150,11 @@ static int on_switch(struct sched_timehist *t, const struct sched_event *ev)
 	};
 	int rc = 0;
 
-	measure(&turn, task, cpu->time);
-	t->gaps += turn.gap;
-	if (sched_filter_task(t->filter, t->names, ev->prev) &&
-	    sched_filter_cpu(t->filter, ev->cpu)) {
+	if (cut(t, &came, &turn.time) && is_told(t, ev)) {
+		measure(&turn, task, came);
+		t->gaps += turn.gap;
 		sum_up(task, &turn);
-		if (t->on_turn && (ev->prev || t->idle))
+		if (t->on_turn)
 			rc = t->on_turn(t->ctx, &turn);
 	}
 	task->last = ev->time;
@@ -135,9 +170,13 @@ static int on_wake(struct sched_timehist *t, const struct sched_event *ev)
 	struct task_times *task = times_of(t, ev->next, ev->cpu);
 	struct sched_wake wake = { ev->time, ev->cpu, ev->tid, ev->next };
 
+	u64 from, to;
+
 	if (!task->ready)
 		task->ready = ev->time;
-	if (t->on_wake && sched_filter_task(t->filter, t->names, ev->next))
+	sched_filter_window(t->filter, t->names, &from, &to);
+	if (t->on_wake && ev->time >= from && ev->time <= to &&
+	    sched_filter_task(t->filter, t->names, ev->next))
 		return t->on_wake(t->ctx, &wake);
 	return 0;
 }
@@ -146,7 +185,8 @@ int sched_timehist_event(void *timehist, const struct sched_event *ev)
 {
 	struct sched_timehist *t = timehist;
 
-	switch (ev->type) {
+	switch ((enum sched_type)ev->type) {
+	case SCHED_BORN: born(t, ev->next); return 0;
 	case SCHED_SWITCH: return on_switch(t, ev);
 	case SCHED_WAKING:
 	case SCHED_WAKEUP_NEW: return on_wake(t, ev);
@@ -187,11 +227,12 @@ void sched_timehist_result(struct sched_timehist *t, u32 lines, struct result *r
 		const struct task_times *task = &t->tasks.items[i];
 		struct row *r;
 
-		if (!task->turns || (!task->tid && !t->idle))
+		if (!task->turns || !task->tid != t->idle)
 			continue;
 		shown++;
 		r = table_row(ret, table);
-		r->cells[0] = value_text(ret, sched_comm(t->names, task->tid));
+		r->cells[0] =
+			value_text(ret, task->comm ? task->comm : sched_comm(t->names, task->tid));
 		r->cells[1] = value_u(VALUE_PID, task->tid);
 		r->cells[2] = value_u(VALUE_COUNT, task->turns);
 		r->cells[3] = value_u(VALUE_DURATION, task->run);

@@ -56,7 +56,7 @@ static const struct opt sched_options[] = {
 	{ 'w', "wakeups", OPT_FLAG, AT(wakeups), SHOWN,
 	  .help = "timehist: a line for each wake-up, too" },
 	{ 'I', "idle", OPT_FLAG, AT(idle), SHOWN, .alias = "idle-hist",
-	  .help = "timehist: the idle tasks, too" },
+	  .help = "timehist: only the idle tasks, and those that an idle task follows" },
 	{ 'S', "summary", OPT_FLAG, AT(summary), SHOWN, .alias = "with-summary",
 	  .help = "timehist: only sums for each task" },
 	{ 'n', "lines", OPT_U64, AT(lines), .arg = "N", SHOWN, .max = 1 << 30,
@@ -207,24 +207,38 @@ static int read_events(struct job *j, sched_fn fn, void *ctx)
 			  &j->ctx->err);
 }
 
+/* "12080.912774" in ns, exactly: a double has no room for the clock of today. Empty: 0. */
+static bool parse_seconds(const char *text, u64 *ret)
+{
+	const char *end = text + strlen(text);
+	u64 whole = 0, unit = NSEC_PER_SEC / 10, ns = 0;
+
+	if (text < end && !scan_u64(&text, end, 10, &whole))
+		return false;
+	if (text < end && *text++ != '.')
+		return false;
+	for (; text < end; text++, unit /= 10) {
+		if (*text < '0' || *text > '9')
+			return false;
+		ns += unit * (u64)(*text - '0');
+	}
+	if (whole > UINT64_MAX / NSEC_PER_SEC - 1)
+		return false;
+	*ret = whole * NSEC_PER_SEC + ns;
+	return true;
+}
+
 static int parse_time(const char *text, struct sched_filter *f, struct err *e)
 {
 	_cleanup_free_ char *copy = xstrdup(text);
 	char *comma = strchr(copy, ',');
-	double from = 0, to = 0;
-	int rc = 0;
 
 	f->relative = strchr(text, '+') != NULL;
 	if (comma)
 		*comma++ = 0;
-	if (*copy)
-		rc = parse_double(copy + (*copy == '+'), &from, e);
-	if (rc >= 0 && comma && *comma)
-		rc = parse_double(comma + (*comma == '+'), &to, e);
-	if (rc < 0 || from < 0 || to < 0)
-		return rc < 0 ? rc : err_set(e, EINVAL, "'%s' is no part of time", text);
-	f->from = (u64)(from * 1e9);
-	f->to = (u64)(to * 1e9);
+	if (!parse_seconds(copy + (*copy == '+'), &f->from) ||
+	    (comma && !parse_seconds(comma + (*comma == '+'), &f->to)))
+		return err_set(e, EINVAL, "'%s' is no part of time", text);
 	return 0;
 }
 
@@ -269,80 +283,85 @@ static int flush(struct job *j, size_t least)
 	return rc;
 }
 
-/* As printf("%.*f"), and ten times quicker: this is where the time goes. */
-static void add_fixed(struct buf *out, u64 ns, u64 unit, u32 width)
+/*
+ * A line under way. It is written backwards into numbers and forwards into text without asking for
+ * room each time: millions of lines are what timehist spends its time on.
+ */
+enum { LINE_MOST = 256 };
+
+static char *put_number(char *to, u64 v, u32 digits, u32 width)
 {
-	char text[32];
-	u64 whole = ns / (unit * 1000), part = ns / unit % 1000;
+	char text[24];
 	u32 n = 0;
 
-	text[n++] = (char)('0' + part % 10);
-	text[n++] = (char)('0' + part / 10 % 10);
-	text[n++] = (char)('0' + part / 100);
-	text[n++] = '.';
 	do {
-		text[n++] = (char)('0' + whole % 10);
-		whole /= 10;
-	} while (whole);
-	buf_fill(out, ' ', width > n ? width - n : 0);
+		text[n++] = (char)('0' + v % 10);
+		v /= 10;
+	} while (v || n < digits);
+	for (; width > n; width--)
+		*to++ = ' ';
 	while (n)
-		buf_addch(out, text[--n]);
+		*to++ = text[--n];
+	return to;
 }
 
-static void add_time(struct buf *out, u64 ns)
+/* Thousandths: as "%*.3f" of @v / 1000. */
+static char *put_thousandths(char *to, u64 v, u32 width)
 {
-	char text[32];
-	u64 us = ns / 1000;
-	u32 n = 0;
-
-	for (int i = 0; i < 6; i++, us /= 10)
-		text[n++] = (char)('0' + us % 10);
-	text[n++] = '.';
-	do {
-		text[n++] = (char)('0' + us % 10);
-		us /= 10;
-	} while (us);
-	buf_fill(out, ' ', n < 15 ? 15 - n : 0);
-	while (n)
-		buf_addch(out, text[--n]);
+	to = put_number(to, v / 1000, 1, width - 4);
+	*to++ = '.';
+	return put_number(to, v % 1000, 3, 0);
 }
 
-static void add_task(struct job *j, u32 tid, u32 width)
+static char *put_text(char *to, const char *text, size_t most)
+{
+	size_t n = strnlen(text, most);
+
+	memcpy(to, text, n);
+	return to + n;
+}
+
+/* "   12080.912774 [0001]  " */
+static char *put_place(char *to, u64 ns, u32 cpu)
+{
+	to = put_number(to, ns / NSEC_PER_SEC, 1, 8);
+	*to++ = '.';
+	to = put_number(to, ns % NSEC_PER_SEC / 1000, 6, 0);
+	to = put_text(to, " [", 2);
+	to = put_number(to, cpu, 4, 0);
+	return put_text(to, "]  ", 3);
+}
+
+static char *put_task(char *to, struct job *j, u32 tid, u32 width)
 {
 	u32 pid = sched_pid(&j->names, tid);
-	size_t from = j->out.len;
+	char *from = to;
 
-	buf_addstr(&j->out, tid ? sched_comm(&j->names, tid) : "<idle>");
+	to = put_text(to, tid ? sched_comm(&j->names, tid) : "<idle>", LINE_MOST / 4);
 	if (tid) {
-		buf_addch(&j->out, '[');
-		buf_addu(&j->out, tid);
+		*to++ = '[';
+		to = put_number(to, tid, 1, 0);
 		if (pid && pid != tid) {
-			buf_addch(&j->out, '/');
-			buf_addu(&j->out, pid);
+			*to++ = '/';
+			to = put_number(to, pid, 1, 0);
 		}
-		buf_addch(&j->out, ']');
+		*to++ = ']';
 	}
-	from = j->out.len - from;
-	buf_fill(&j->out, ' ', from < width ? width - from : 0);
-}
-
-static void add_cpu(struct buf *out, u32 cpu)
-{
-	buf_addstr(out, " [");
-	for (u32 k = 1000; k; k /= 10)
-		buf_addch(out, (char)('0' + cpu / k % 10));
-	buf_addstr(out, "]  ");
+	while (to < from + width)
+		*to++ = ' ';
+	return to;
 }
 
 static void turn_text(struct job *j, const struct sched_turn *t)
 {
-	add_time(&j->out, t->time);
-	add_cpu(&j->out, t->cpu);
-	add_task(j, t->tid, 30);
-	add_fixed(&j->out, t->wait, 1000, 11);
-	add_fixed(&j->out, t->delay, 1000, 11);
-	add_fixed(&j->out, t->run, 1000, 11);
-	buf_addf(&j->out, "%s\n", t->gap ? " ?" : "");
+	char line[LINE_MOST], *to = put_place(line, t->time, t->cpu);
+
+	to = put_task(to, j, t->tid, 30);
+	to = put_thousandths(to, t->wait / 1000, 11);
+	to = put_thousandths(to, t->delay / 1000, 11);
+	to = put_thousandths(to, t->run / 1000, 11);
+	to = put_text(to, t->gap ? " ?\n" : "\n", 3);
+	buf_add(&j->out, line, (size_t)(to - line));
 }
 
 static void turn_json(struct job *j, const struct sched_turn *t)
@@ -406,15 +425,18 @@ static int on_turn(void *ctx, const struct sched_turn *t)
 static int on_wake(void *ctx, const struct sched_wake *w)
 {
 	struct job *j = ctx;
+	char line[LINE_MOST], *to;
 
 	if (!j->args->wakeups || machine(j))
 		return 0;
-	add_time(&j->out, w->time);
-	add_cpu(&j->out, w->cpu);
-	add_task(j, w->waker, 30);
-	buf_addstr(&j->out, " awakened: ");
-	add_task(j, w->wakee, 0);
-	buf_addch(&j->out, '\n');
+	to = put_place(line, w->time, w->cpu);
+	to = put_task(to, j, w->waker, 30);
+	for (u32 i = 0; i < 34; i++) /* beside the times, as perf has it */
+		*to++ = ' ';
+	to = put_text(to, " awakened: ", 11);
+	to = put_task(to, j, w->wakee, 0);
+	*to++ = '\n';
+	buf_add(&j->out, line, (size_t)(to - line));
 	return flush(j, FLUSH_BYTES);
 }
 
@@ -444,6 +466,8 @@ static int run_timehist(struct job *j)
 				   sums ? NULL : on_wake, j);
 	int rc;
 
+	j->filter.outside = true;
+	j->filter.types = ~(1u << SCHED_RUNTIME);
 	result_init(&r, "sched");
 	fflush(j->ctx->out);
 	if (!sums)

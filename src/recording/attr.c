@@ -97,16 +97,20 @@ void recording_add_ids(struct recording *r, u32 event, const void *ids, size_t n
 	}
 	ev->ids = all;
 	ev->n_ids = n;
-	r->last_event = RECORD_NO_EVENT;
+	memset(r->id_memo, 0, sizeof(r->id_memo));
 }
 
 u32 recording_find_id(struct recording *r, u64 id)
 {
-	if (r->last_event != RECORD_NO_EVENT && r->last_id == id)
-		return r->last_event;
-	r->last_event = (u32)map_get(&r->ids, id, RECORD_NO_EVENT);
-	r->last_id = id;
-	return r->last_event;
+	struct id_memo *memo = &r->id_memo[id % ID_MEMO];
+	u32 event;
+
+	if (likely(memo->id == id && id))
+		return memo->event;
+	event = (u32)map_get(&r->ids, id, RECORD_NO_EVENT);
+	if (event != RECORD_NO_EVENT)
+		*memo = (struct id_memo){ .id = id, .event = event };
+	return event;
 }
 
 void recording_name_event(struct recording *r, u32 event, const char *name)

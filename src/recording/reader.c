@@ -7,6 +7,7 @@
 struct pass {
 	struct recording *r;
 	recording_cb cb;
+	const struct recording_taps *taps; /* NULL: cb gets samples, too */
 	void *ctx;
 	bool ordered;
 	u64 last_time;
@@ -190,6 +191,10 @@ static int take_record(struct pass *p, const struct raw *raw)
 	}
 	if (r->info.swapped && swap_raw(r, raw->header, entry.event, raw->offset) < 0)
 		return 0;
+	if (p->taps && raw->header->type == PERF_RECORD_SAMPLE) {
+		r->counts.samples++;
+		return p->taps->sample(p->ctx, raw->header, entry.event);
+	}
 	entry.time = time_of(r, raw->header, entry.event);
 	if (entry.time == UINT64_MAX)
 		entry.time = 0;
@@ -227,6 +232,8 @@ static int take(struct pass *p, const struct raw *raw)
 		return 0;
 	if (type == RECORD_FINISHED_ROUND) {
 		r->counts.rounds++;
+		if (p->taps)
+			return p->taps->round(p->ctx);
 		return p->ordered ? order_round(&r->order, &r->stream.pool, deliver, p) : 0;
 	}
 	if (type == RECORD_AUXTRACE) {
@@ -297,9 +304,30 @@ static void end_pass(struct recording *r)
 		};
 }
 
-static int run_pass(struct recording *r, bool ordered, recording_cb cb, void *ctx, struct err *e)
+/* Samples that lie one behind the other, without the ado around single records. */
+static int tap_samples(struct pass *p)
 {
-	struct pass p = { .r = r, .cb = cb, .ctx = ctx, .ordered = ordered };
+	struct recording *r = p->r;
+	const struct perf_event_header *h;
+	int ret = 0;
+
+	while (!ret && (h = stream_glance(&r->stream)) && h->type == PERF_RECORD_SAMPLE &&
+	       h->size >= sizeof(*h)) {
+		u32 event = find_event(r, h);
+
+		if (event == RECORD_NO_EVENT)
+			break;
+		r->counts.records++;
+		r->counts.samples++;
+		ret = p->taps->sample(p->ctx, h, event);
+		stream_pass(&r->stream, h->size);
+	}
+	return ret;
+}
+
+static int run_pass(struct pass p, struct err *e)
+{
+	struct recording *r = p.r;
 	struct raw raw;
 	int ret = begin_pass(r, e), got;
 
@@ -312,6 +340,8 @@ static int run_pass(struct recording *r, bool ordered, recording_cb cb, void *ct
 	r->has_ahead = false;
 	while (got > 0) {
 		ret = take(&p, &raw);
+		if (!ret && p.taps)
+			ret = tap_samples(&p);
 		if (ret || r->stream.fault)
 			break;
 		got = stream_next(&r->stream, &raw);
@@ -325,10 +355,15 @@ static int run_pass(struct recording *r, bool ordered, recording_cb cb, void *ct
 
 int recording_replay(struct recording *r, recording_cb cb, void *ctx, struct err *e)
 {
-	return run_pass(r, true, cb, ctx, e);
+	return run_pass((struct pass){ .r = r, .cb = cb, .ctx = ctx, .ordered = true }, e);
 }
 
 int recording_scan(struct recording *r, recording_cb cb, void *ctx, struct err *e)
 {
-	return run_pass(r, false, cb, ctx, e);
+	return run_pass((struct pass){ .r = r, .cb = cb, .ctx = ctx }, e);
+}
+
+int recording_tap(struct recording *r, const struct recording_taps *taps, void *ctx, struct err *e)
+{
+	return run_pass((struct pass){ .r = r, .cb = taps->record, .taps = taps, .ctx = ctx }, e);
 }

@@ -17,6 +17,13 @@ struct event_layout {
 	u8 id_words;    /* u64s of trailing id fields */
 };
 
+/* Ids of one recording are neighbours: their low bits tell them apart. */
+enum { ID_MEMO = 64 };
+struct id_memo {
+	u64 id; /* 0: none */
+	u32 event;
+};
+
 /* Our own features that come in pieces through the stream. */
 struct piece {
 	struct buf bytes;
@@ -38,8 +45,7 @@ struct recording {
 	VEC(u8) named;  /* events[i].name is from the file, not made up */
 	struct map ids; /* sample id -> event */
 	size_t n_ids;
-	u64 last_id; /* the last that was looked up */
-	u32 last_event;
+	struct id_memo id_memo[ID_MEMO];
 	s8 sample_id; /* as in event_layout, of the first event: the same for all by perf's rules */
 	s8 id_id;
 	u64 stream_begin; /* file offsets */

@@ -8,7 +8,6 @@ static struct recording *recording_new(const char *name)
 
 	r->name = xstrdup(name);
 	r->source.fd = -1;
-	r->last_event = RECORD_NO_EVENT;
 	r->sample_id = r->id_id = -1;
 	return r;
 }

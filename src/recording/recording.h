@@ -85,6 +85,18 @@ int recording_replay(struct recording *r, recording_cb cb, void *ctx, struct err
 /* The same in file order: quicker, no queue. */
 int recording_scan(struct recording *r, recording_cb cb, void *ctx, struct err *e);
 
+/*
+ * For those who want a few fields of millions of samples and bring their own order: file order,
+ * and samples as they lie there, in our byte order but not parsed (sample_parse() does that). A
+ * round tells that what follows is no older than the newest record of the round before.
+ */
+struct recording_taps {
+	int (*sample)(void *ctx, const struct perf_event_header *header, u32 event);
+	recording_cb record;
+	int (*round)(void *ctx);
+};
+int recording_tap(struct recording *r, const struct recording_taps *taps, void *ctx, struct err *e);
+
 const struct recording_info *recording_info(const struct recording *r);
 const struct recording_counts *recording_counts(const struct recording *r);
 const struct recording_fault *recording_fault(const struct recording *r);

@@ -47,6 +47,31 @@ void stream_release(struct stream *s);
 void stream_start(struct stream *s, bool swap, u64 end);
 /* 1 and a record, 0 at the end, -EBADMSG (and s->fault) where the stream can no longer be cut. */
 int stream_next(struct stream *s, struct raw *ret);
+/*
+ * The next record as it lies, if it is whole, aligned, of the file itself and in our byte order;
+ * else NULL, and stream_next() finds out. stream_pass() goes on behind it.
+ */
+static inline struct perf_event_header *stream_glance(const struct stream *s)
+{
+	const struct lane *l = &s->file;
+	struct perf_event_header *h;
+	size_t left;
+
+	if (unlikely(!l->chunk || s->swap || s->plain.chunk || s->packed_left || l->pos % 8))
+		return NULL;
+	left = l->chunk->len - l->pos;
+	h = (struct perf_event_header *)(void *)(l->chunk->data + l->pos);
+	if (unlikely(left < sizeof(*h) || h->size > left))
+		return NULL;
+	return h;
+}
+
+static inline void stream_pass(struct stream *s, u32 size)
+{
+	s->file.pos += size;
+	s->offset += size;
+}
+
 /* Bytes that follow the last record outside of its size; the record becomes invalid. */
 int stream_skip(struct stream *s, u64 n);
 /* The same into memory of the caller. */

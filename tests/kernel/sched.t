@@ -9,7 +9,7 @@ need_cmd python3
 need_file "$WORKLOADS/hog" "$WORKLOADS/block"
 cd "$TMP" || exit 1
 
-"$WORKLOADS/hog" --seconds 20 >/dev/null &
+"$WORKLOADS/hog" --seconds 300 >/dev/null &
 hog=$!
 trap 'kill $hog 2>/dev/null; test_end' EXIT
 sleep 0.3

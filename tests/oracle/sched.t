@@ -10,104 +10,172 @@ need_cmd perf python3
 need_file "$WORKLOADS/block" "$WORKLOADS/hog"
 cd "$TMP" || exit 1
 
-# perf 6.1's latency looks at sched_wakeup, which 'perf sched record' leaves out for sched_waking.
-"$WORKLOADS/hog" --seconds 2 >/dev/null &
-perf record -q -a -R -m 4M -c 1 -e sched:sched_switch -e sched:sched_stat_runtime \
-	-e sched:sched_wakeup -e sched:sched_wakeup_new -e sched:sched_process_fork \
-	-e sched:sched_migrate_task -o lat.data -- "$WORKLOADS/block" pipe >/dev/null 2>&1
-wait
-perf sched record -m 4M -o hist.data -- "$WORKLOADS/block" mutex >/dev/null 2>&1
-[ -s lat.data ] && [ -s hist.data ] || plan_skip "perf cannot record sched events here"
+# Programs for BPF that others load while we record are events that perf itself cannot always read,
+# and looking for build ids (-B) at the end it reads all. perf 6.1's latency looks at sched_wakeup,
+# which 'perf sched record' leaves out for sched_waking.
+# shellcheck disable=SC2317  # called through patiently
+record_latency() {
+	"$WORKLOADS/hog" --seconds 2 >/dev/null &
+	perf record -q -a -R -m 4M -c 1 --no-bpf-event -B -e sched:sched_switch \
+		-e sched:sched_stat_runtime -e sched:sched_wakeup -e sched:sched_wakeup_new \
+		-e sched:sched_process_fork -e sched:sched_migrate_task -o lat.data \
+		-- "$WORKLOADS/block" pipe >/dev/null 2>&1 || return
+	wait
+	perf sched -i lat.data latency -p >perf.lat 2>/dev/null &&
+		perf script -i lat.data --ns -F tid,time,event,trace 2>/dev/null >lat.txt
+}
+# shellcheck disable=SC2317
+record_timehist() {
+	perf sched record -m 4M --no-bpf-event -B -o hist.data -- "$WORKLOADS/block" mutex \
+		>/dev/null 2>&1 && perf sched timehist -i hist.data >perf.hist 2>/dev/null
+}
+# perf 6.1 now and then aborts, while it records or while it reads.
+patiently() {
+	local try
+	for try in 1 2 3 4 5; do
+		"$@" && return
+		diag "$1: perf failed, try $try"
+	done
+	plan_skip "perf cannot record sched events here"
+}
+patiently record_latency
+patiently record_timehist
 
-perf sched -i lat.data latency -p >perf.lat 2>/dev/null
 run "$FATHOM" sched latency -i lat.data --pids --json
 expect_status 0
 cp "$out_file" ours.lat
-perf script -i lat.data -F event,trace 2>/dev/null >lat.txt
-ok "latency: run time, switches, delays of every task" python3 - <<'END'
+# perf 6.1 takes the state R+ (preempted in the kernel) for asleep, so both readings of that state
+# are worked out here from the events: one must be ours, and perf's must be one of the two.
+cat >latency.py <<'END'
 import json, re
-# perf 6.1 takes the state R+ (preempted in the kernel) for asleep, so of tasks that were ever
-# in it only the run time can be compared
-plus = set()
-for line in open("lat.txt"):
-    m = re.search(r"prev_pid=(\d+).*prev_state=R\+", line)
-    if m:
-        plus.add(int(m.group(1)))
-perf = {}
+from collections import Counter
+
+class Task:
+    def __init__(self):
+        self.state, self.wake, self.runtime = None, 0, 0
+        self.n = self.total = self.most = 0
+    def out(self, runnable, t):
+        self.state, self.wake = ("wait" if runnable else "sleep"), t
+    def come(self, t):
+        if self.state is None:
+            self.out(True, t)
+        if self.state != "wait":
+            return
+        self.state = "runs"
+        self.n, self.total = self.n + 1, self.total + t - self.wake
+        self.most = max(self.most, t - self.wake)
+
+def model(plus_runs):
+    tasks = {}
+    task = lambda tid: tasks.setdefault(int(tid), Task())
+    for line in open("lat.txt"):
+        m = re.match(r"\s*-?\d+\s+(\d+)\.(\d{9}):\s+sched:(\w+):\s+(.*)", line)
+        assert m, line
+        t, kind, rest = int(m[1]) * 10**9 + int(m[2]), m[3], m[4]
+        if kind == "sched_switch":
+            m = re.search(r"prev_pid=(\d+) .*prev_state=(\S+) ==> .*next_pid=(\d+)", rest)
+            task(m[1]).out(m[2] == "R" or (m[2] == "R+" and plus_runs), t)
+            task(m[3]).come(t)
+        elif kind in ("sched_wakeup", "sched_wakeup_new"):
+            w = task(re.search(r"\bpid=(\d+)", rest)[1])
+            if w.state is None:
+                w.out(False, t)
+            if w.state == "sleep":
+                w.state, w.wake = "wait", t
+        elif kind == "sched_stat_runtime":
+            m = re.search(r"\bpid=(\d+) runtime=(\d+)", rest)
+            w = task(m[1])
+            if w.state is None:
+                w.out(True, t)
+            w.runtime += int(m[2])
+    return tasks
+
+def same(n, avg, most, t):
+    """perf rounds to 1 us."""
+    return (n == t.n and abs(avg - t.total / max(t.n, 1) / 1e6) < 0.0011 and
+            abs(most - t.most / 1e6) < 0.0011)
+
+perf = []
 for line in open("perf.lat"):
     m = re.match(r"\s*(.+?):(\d+)\s*\|\s*([\d.]+) ms \|\s*(\d+) \| avg:\s*([\d.]+) ms \| max:\s*([\d.]+) ms", line)
     if m:
-        perf[int(m.group(2))] = (m.group(1), *map(float, m.groups()[2:]))
-ours = {r["tid"]: r for r in json.load(open("ours.lat"))["tasks"]}
+        perf.append((m[1], int(m[2]), float(m[3]), int(m[4]), float(m[5]), float(m[6])))
+ours = json.load(open("ours.lat"))["tasks"]
+runs, sleeps = model(True), model(False)
 assert len(perf) > 5, open("perf.lat").read()
-compared = differ = 0
-for tid, (comm, run, switches, avg, most) in perf.items():
-    assert tid in ours, (tid, comm)
-    o = ours[tid]
-    assert abs(o["runtime_ns"] / 1e6 - run) < 0.002, (tid, comm, o, run)
-    if tid in plus:
+# numbers that were given twice have two rows; the model has one
+twice = {tid for tid, n in Counter(o["tid"] for o in ours).items() if n > 1}
+for o in ours:
+    t = runs[o["tid"]]
+    assert o["tid"] in twice or (o["runtime_ns"] == t.runtime and same(
+        o["switches"], o["average_delay_ns"] / 1e6, o["max_delay_ns"] / 1e6, t)), (o, vars(t))
+by_tid = {o["tid"]: o for o in ours}
+as_asleep = 0
+for comm, tid, run, n, avg, most in perf:
+    if tid in twice:
         continue
-    compared += 1
-    if (o["switches"] != switches or abs(o["average_delay_ns"] / 1e6 - avg) >= 0.002 or
-            abs(o["max_delay_ns"] / 1e6 - most) >= 0.002):
-        print(f"# differs: {comm} {tid}: perf {switches} {avg} {most}, ours {o}")
-        differ += 1
-assert compared > 3 and differ <= max(1, 0.02 * compared), (compared, differ, len(perf))
-missing = [o for tid, o in ours.items() if tid not in perf and tid not in plus]
-assert not missing, missing[:3]
-print(f"# {len(perf)} tasks, {compared} in full")
+    assert tid in by_tid and abs(by_tid[tid]["runtime_ns"] / 1e6 - run) < 0.0011, (comm, tid, run)
+    like_ours = same(n, avg, most, runs[tid])
+    assert like_ours or same(n, avg, most, sleeps[tid]), (comm, tid, n, avg, most, vars(runs[tid]))
+    as_asleep += not like_ours
+missing = {o["tid"] for o in ours} - {p[1] for p in perf}
+# those whose every turn began after R+ have none in perf
+assert all(sleeps[tid].n == 0 for tid in missing), missing
+print(f"# {len(perf)} tasks, of {as_asleep} perf took R+ for asleep, {len(missing)} it has not")
 END
+ok "latency: run time, switches, delays of every task" python3 latency.py
 
-perf sched timehist -i hist.data >perf.hist 2>/dev/null
-run "$FATHOM" sched timehist -i hist.data
-expect_status 0
-cp "$out_file" ours.hist
-ok "timehist: every line as perf has it" python3 - <<'END'
-import re
+cat >timehist.py <<'END'
+import re, sys
 def lines(path):
     out = []
     for line in open(path):
-        m = re.match(r"\s*([\d.]+) \[(\d+)\]\s+(.*?)\s+([\d.]+)\s+([\d.]+)\s+([\d.]+)\s*\??\s*$", line)
-        if m:
-            out.append(m.groups())
+        line = line.rstrip()
+        m = re.match(r"\s*([\d.]+ \[\d+\])  (.*?)\s+([\d.]+)\s+([\d.]+)\s+([\d.]+)(?: \?)?$", line)
+        w = re.match(r"\s*([\d.]+ \[\d+\])  (.*?)\s+awakened: (.*)$", line)
+        if w:
+            out.append((w[1], w[2], w[3]))
+        elif m:
+            out.append((m[1], m[2], m[3], m[4], m[5]))
     return out
-perf, ours = lines("perf.hist"), lines("ours.hist")
-# perf shows more lines than we do, on some runs a third more; why is not known yet. What we show
-# must be what perf shows.
-print(f"# perf {len(perf)} lines, ours {len(ours)}")
-assert len(perf) > 50 and len(ours) >= 0.3 * len(perf), (len(perf), len(ours))
-by_key = {(a[0], a[1]): a for a in perf}
-different = missing = 0
-for b in ours:
-    a = by_key.get((b[0], b[1]))
-    # perf does not know a task that has ended (-1); the event itself names it
-    if not a:
-        missing += 1
-    elif "[-1/" not in a[2] and any(abs(float(x) - float(y)) > 0.0015 for x, y in zip(a[3:], b[3:])):
-        different += 1
-        first = (a, b)
-assert missing <= 0.03 * len(ours), missing
-assert different <= 0.03 * len(ours), (different, len(ours), first)
+def same_name(perf, ours):
+    # perf: a thread that has ended is -1; no number where the process is not known; 31 bytes
+    return (perf == ours or "[-1" in perf or perf == ":-1" or perf == ours[:31] or
+            perf == re.sub(r"\[[\d/]+\]$", "", ours) or perf == re.sub(r"/\d+\]$", "]", ours) or
+            perf == ":" + re.search(r"\[(\d+)|$", ours)[1])
+perf, ours = lines(sys.argv[1]), lines(sys.argv[2])
+assert len(perf) > 50, len(perf)
+assert len(perf) == len(ours), (len(perf), len(ours))
+gone = 0
+for a, b in zip(perf, ours):
+    assert len(a) == len(b) and a[0] == b[0] and same_name(a[1], b[1]), (a, b)
+    if len(a) == 3:
+        assert same_name(a[2], b[2]), (a, b)
+    elif "-1" in a[1]:
+        gone += 1  # all threads that have ended are one to perf: what it had waited is mixed up
+        assert a[4] == b[4], (a, b)
+    else:
+        assert a == (a[0], a[1], *b[2:]), (a, b)
+idle = sum(b[1] == "<idle>" for b in ours)
+print(f"# {len(ours)} lines, {idle} of idle CPUs, {gone} of threads that had ended")
 END
-ok "with less CPU and memory than perf" python3 - "$FATHOM" <<'END'
-import resource, subprocess, sys
-def cost(*cmd):
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    for _ in range(5):
-        subprocess.run(cmd, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-ours = cost(sys.argv[1], "sched", "timehist", "-i", "hist.data")
-perf = cost("perf", "sched", "timehist", "-i", "hist.data")
-print(f"# ours {ours:.3f} s, perf {perf:.3f} s")
-assert ours < perf
-END
+run "$FATHOM" sched timehist -i hist.data
+expect_status 0
+ok "timehist: every line as perf has it" python3 timehist.py perf.hist "$out_file"
+perf sched timehist -w -i hist.data >perf.hist 2>/dev/null
+run "$FATHOM" sched timehist -w -i hist.data
+ok "timehist -w: every line, every wake-up" python3 timehist.py perf.hist "$out_file"
+# the middle third
+from=$(perf script -i hist.data -F time 2>/dev/null | awk '{ t[NR] = $1 + 0 } END { printf "%.6f,%.6f", t[int(NR / 3)], t[int(NR * 2 / 3)] }')
+perf sched timehist --time "$from" -i hist.data >perf.hist 2>/dev/null
+run "$FATHOM" sched timehist --time "$from" -i hist.data
+ok "timehist --time: every line, cut as perf cuts" python3 timehist.py perf.hist "$out_file"
 
 # --- waits in a recording ------------------------------------------------------------------------
 
 session=$TOP/build/oracle/sched_session
 if [ -x "$session" ]; then
-	"$WORKLOADS/block" pipe --count 60 >/dev/null &
+	"$WORKLOADS/block" pipe --count 400 >/dev/null &
 	pid=$!
 	sleep 0.2
 	run "$session" waits.data 1.5 $pid

@@ -55,10 +55,10 @@ int main(int argc, char **argv)
 
 	synth_kernel(&synth, NULL);
 	synth_processes(&synth, NULL);
-	u64 end = clock_mono_ns() + (u64)(strtod(argv[2], NULL) * 1e9);
-
 	if (offcpu_session_start(s, &e) < 0)
 		return fail(&e);
+	u64 end = clock_mono_ns() + (u64)(strtod(argv[2], NULL) * 1e9);
+
 	while (clock_mono_ns() < end) {
 		clock_sleep_ns(50 * NSEC_PER_MSEC);
 		offcpu_session_read(s, sink, NULL);

@@ -126,17 +126,101 @@ TEST(sched_timehist_measures_each_turn)
 	const struct sched_event events[] = {
 		switch_at(1000, 0, 10, 2, 20), wake_at(1400, 20, 10),
 		switch_at(1500, 0, 20, 0, 10), switch_at(1900, 0, 10, 1, 0),
-		switch_at(2500, 0, 30, 1, 10), /* 30 came unseen: a gap */
+		switch_at(2500, 0, 30, 1, 0), /* 30 came unseen: a gap */
+		switch_at(2600, 0, 0, 0, 20),
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(events); i++)
 		sched_timehist_event(t, &events[i]);
-	CHECK(all.n == 4);
+	CHECK(all.n == 5);
+	CHECK(all.items[4].tid == 0 && all.items[4].run == 100 && !all.items[4].gap);
 	CHECK(all.items[1].tid == 20 && all.items[1].run == 500);
 	CHECK(all.items[2].tid == 10 && all.items[2].run == 400);
 	CHECK(all.items[2].delay == 100 && all.items[2].wait == 500);
 	CHECK(all.items[2].iowait == 500 && all.items[2].sleep == 0);
 	CHECK(!all.items[2].gap && all.items[3].gap);
+	sched_timehist_free(t);
+	sched_names_release(&names);
+}
+
+TEST(sched_timehist_cuts_to_the_time_asked_for)
+{
+	const struct sched_filter filter = { .from = 1200, .to = 1800, .outside = true };
+	struct sched_names names = { 0 };
+	struct turns all = { 0 };
+	struct sched_timehist *t = sched_timehist_new(&names, &filter, false, on_turn, NULL, &all);
+	const struct sched_event events[] = {
+		switch_at(1000, 0, 10, 1, 20),
+		switch_at(1500, 0, 20, 1, 10),
+		switch_at(1900, 0, 10, 1, 20),
+		switch_at(2500, 0, 20, 1, 0),
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(events); i++)
+		sched_timehist_event(t, &events[i]);
+	CHECK(all.n == 2);
+	CHECK(all.items[0].tid == 20 && all.items[0].time == 1500 && all.items[0].run == 300);
+	/* its sleep before the window counts, its run ends with the window */
+	CHECK(all.items[1].tid == 10 && all.items[1].time == 1800 && all.items[1].run == 300);
+	CHECK(all.items[1].sleep == 500);
+	sched_timehist_free(t);
+	sched_names_release(&names);
+}
+
+TEST(sched_timehist_idle_only)
+{
+	struct sched_names names = { 0 };
+	struct turns all = { 0 };
+	struct sched_timehist *t = sched_timehist_new(&names, NULL, true, on_turn, NULL, &all);
+	const struct sched_event events[] = {
+		switch_at(100, 0, 10, 1, 20),
+		switch_at(200, 0, 20, 1, 0),
+		switch_at(500, 0, 0, 0, 10),
+		switch_at(600, 0, 10, 1, 20),
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(events); i++)
+		sched_timehist_event(t, &events[i]);
+	CHECK(all.n == 2);
+	CHECK(all.items[0].tid == 20 && all.items[0].run == 100);
+	CHECK(all.items[1].tid == 0 && all.items[1].run == 300);
+	sched_timehist_free(t);
+	sched_names_release(&names);
+}
+
+TEST(sched_pids_are_reused)
+{
+	struct sched_names names = { 0 };
+	struct turns all = { 0 };
+	_cleanup_result_ struct result r;
+	struct sched_latency *l = sched_latency_new(&names, NULL);
+	struct sched_timehist *t = sched_timehist_new(&names, NULL, false, on_turn, NULL, &all);
+	const struct sched_event events[] = {
+		switch_at(100, 0, 20, 0, 10),
+		switch_at(200, 0, 10, 0x80, 20), /* ends */
+		{ .type = SCHED_BORN, .time = 300, .prev = 20, .next = 10 },
+		wake_at(310, 20, 10),
+		switch_at(900, 0, 20, 0, 10), /* another one of this number */
+		switch_at(950, 0, 10, 1, 20),
+	};
+	u32 rows = 0;
+
+	names.has[SCHED_WAKEUP] = true;
+	for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
+		sched_latency_event(l, &events[i]);
+		sched_timehist_event(t, &events[i]);
+	}
+	result_init(&r, "sched");
+	CHECK(sched_latency_result(l, NULL, false, 0, &r, NULL) == 0);
+	const struct table *table = table_of(&r, "tasks");
+
+	for (size_t i = 0; i < table->rows.len; i++)
+		rows += table->rows.items[i].cells[1].u == 10;
+	CHECK(rows == 2);
+	/* nothing of the first one's time is the second one's wait */
+	CHECK(all.n == 4 && all.items[3].tid == 10);
+	CHECK(all.items[3].wait == 0 && all.items[3].delay == 590 && all.items[3].run == 50);
+	sched_latency_free(l);
 	sched_timehist_free(t);
 	sched_names_release(&names);
 }

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Who is who in a recording of the scheduler, and who is asked for. */
+#include "analysis/sched.h"
+
+void sched_tids_release(struct sched_tids *t)
+{
+	free(t->low);
+	map_release(&t->high);
+	vec_release(&t->more);
+	*t = (struct sched_tids){ 0 };
+}
+
+static u32 *high_at(struct sched_tids *t, u32 tid)
+{
+	u64 *at = map_at(&t->high, tid);
+
+	if (!*at) {
+		vec_push(&t->more, 0);
+		*at = t->more.len;
+	}
+	return &t->more.items[*at - 1];
+}
+
+u32 *sched_tids_grow(struct sched_tids *t, u32 tid)
+{
+	u32 n = MAX(t->n_low, 4096u);
+
+	if (tid >= SCHED_TIDS_MOST)
+		return high_at(t, tid);
+	while (n <= tid)
+		n *= 2;
+	t->low = xreallocarray(t->low, n, sizeof(*t->low));
+	memset(t->low + t->n_low, 0, (n - t->n_low) * sizeof(*t->low));
+	t->n_low = n;
+	return &t->low[tid];
+}
+
+void sched_names_release(struct sched_names *n)
+{
+	intern_release(&n->strings);
+	sched_tids_release(&n->by_tid);
+	sched_tids_release(&n->pids);
+}
+
+const char *sched_comm(struct sched_names *n, u32 tid)
+{
+	u32 id = *sched_tids_at(&n->by_tid, tid);
+	char text_of[16];
+
+	if (tid == 0)
+		return "swapper";
+	if (!id) {
+		snprintf(text_of, sizeof(text_of), ":%u", tid);
+		id = intern_str(&n->strings, text_of);
+	}
+	return intern_get(&n->strings, id);
+}
+
+u32 sched_pid(struct sched_names *n, u32 tid)
+{
+	return *sched_tids_at(&n->pids, tid);
+}
+
+void sched_filter_window(const struct sched_filter *f, const struct sched_names *n, u64 *ret_from,
+			 u64 *ret_to)
+{
+	u64 base = f && f->relative ? n->first : 0;
+
+	*ret_from = f && f->from ? base + f->from : 0;
+	*ret_to = f && f->to ? base + f->to : UINT64_MAX;
+}
+
+bool sched_filter_task(const struct sched_filter *f, struct sched_names *n, u32 tid)
+{
+	if (!f || !f->pids || !f->pids->len)
+		return true;
+	return ranges_contain(f->pids, tid) || ranges_contain(f->pids, sched_pid(n, tid));
+}
+
+bool sched_filter_cpu(const struct sched_filter *f, u32 cpu)
+{
+	return !f || !f->cpus || !f->cpus->len || ranges_contain(f->cpus, cpu);
+}
+
+void sched_health(const struct sched_names *n, struct result *ret)
+{
+	result_fact(ret, "events", "events", value_u(VALUE_COUNT, n->events));
+	result_fact(ret, "duration_ns", "over", value_u(VALUE_DURATION, n->last - n->first));
+	result_loss(ret, "lost_events", "events lost while recording: figures are too small",
+		    n->lost);
+	result_loss(ret, "bad_events", "events left out because their data was cut", n->bad);
+	if (!n->has[SCHED_WAKING] && !n->has[SCHED_WAKEUP])
+		result_note(ret, NOTE_WARNING, "record sched:sched_waking too",
+			    "there are no wake-ups: delays count only from preemptions");
+}
+
+char sched_state_char(u64 state)
+{
+	static const char letters[] = "SDTtXZPI";
+
+	for (u32 i = 0; i < sizeof(letters) - 1; i++) {
+		if (state & 1ull << i)
+			return letters[i];
+	}
+	return 'R';
+}

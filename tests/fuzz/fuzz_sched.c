@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Recordings from anywhere, read as the scheduler's: formats, fields, order, and all that is made
+ * of them. */
+#include "analysis/sched.h"
+#include "recording/recording.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+struct all {
+	struct sched_latency *latency;
+	struct sched_timehist *timehist;
+	struct sched_map *map;
+	struct sched_summary *summary;
+};
+
+static int on_event(void *ctx, const struct sched_event *ev)
+{
+	struct all *all = ctx;
+
+	sched_latency_event(all->latency, ev);
+	sched_timehist_event(all->timehist, ev);
+	sched_map_event(all->map, ev);
+	sched_summary_event(all->summary, ev);
+	return 0;
+}
+
+static void show(struct all *all)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT;
+	struct result r;
+
+	result_init(&r, "sched");
+	(void)sched_latency_result(all->latency, NULL, true, 0, &r, NULL);
+	sched_timehist_result(all->timehist, 0, &r);
+	sched_map_finish(all->map);
+	sched_map_text(all->map, &out);
+	sched_map_svg(all->map, false, &out);
+	sched_map_result(all->map, 0, &r);
+	sched_summary_result(all->summary, 0, false, &r);
+	result_release(&r);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct sched_names names = { 0 };
+	struct err e = ERR_INIT;
+	struct recording *r;
+	struct all all;
+
+	if (recording_open_memory(data, size, &r, &e) == 0) {
+		all.latency = sched_latency_new(&names, NULL);
+		all.timehist = sched_timehist_new(&names, NULL, false, NULL, NULL, NULL);
+		all.map = sched_map_new(&names, NULL);
+		all.summary = sched_summary_new(&names, NULL);
+		(void)sched_replay(r, NULL, &names, on_event, &all, &e);
+		show(&all);
+		sched_latency_free(all.latency);
+		sched_timehist_free(all.timehist);
+		sched_map_free(all.map);
+		sched_summary_free(all.summary);
+		recording_free(r);
+	}
+	sched_names_release(&names);
+	err_release(&e);
+	return 0;
+}

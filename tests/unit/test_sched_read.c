@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Recordings of the scheduler, written here field by field: order, names, cuts. */
+#include "analysis/sched.h"
+#include "analysis/sched_order.h"
+#include "recording/format.h"
+#include "recording/recording.h"
+#include "recording/writer.h"
+#include "unit/harness.h"
+
+enum {
+	ID_SWITCH = 11,
+	ID_WAKING = 12,
+	PLAIN = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+		PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_RAW,
+};
+
+static const char switch_format[] =
+	"name: sched_switch\nID: 321\nformat:\n"
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n"
+	"\tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
+	"\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;\n"
+	"\tfield:int prev_prio;\toffset:28;\tsize:4;\tsigned:1;\n"
+	"\tfield:long prev_state;\toffset:32;\tsize:8;\tsigned:1;\n"
+	"\tfield:char next_comm[16];\toffset:40;\tsize:16;\tsigned:0;\n"
+	"\tfield:pid_t next_pid;\toffset:56;\tsize:4;\tsigned:1;\n";
+static const char waking_format[] = "name: sched_waking\nID: 322\nformat:\n"
+				    "\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
+				    "\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n";
+
+static void add_format(struct buf *b, const char *text)
+{
+	u64 n = strlen(text);
+
+	buf_add(b, &n, 8);
+	buf_addstr(b, text);
+}
+
+static void add_tracing(struct buf *b)
+{
+	const u8 machine[] = { 0, 8, 0, 16, 0, 0 };
+	const u32 none = 0, one = 1, two = 2;
+	const u64 nothing = 0;
+
+	buf_add(b, FORMAT_TRACING_MAGIC, FORMAT_TRACING_MAGIC_SIZE);
+	buf_add(b, "0.6", 4);
+	buf_add(b, machine, sizeof(machine));
+	buf_add(b, "header_page", 12);
+	buf_add(b, &nothing, 8);
+	buf_add(b, "header_event", 13);
+	buf_add(b, &nothing, 8);
+	buf_add(b, &none, 4);
+	buf_add(b, &one, 4);
+	buf_add(b, "sched", 6);
+	buf_add(b, &two, 4);
+	add_format(b, switch_format);
+	add_format(b, waking_format);
+	buf_fill(b, 0, 16);
+}
+
+struct file {
+	char *path;
+	struct recording_writer *w;
+	struct perf_event_attr attr[2];
+	struct buf records;
+};
+
+static void file_open(struct file *f, u64 sample_type)
+{
+	_cleanup_buf_ struct buf tracing = BUF_INIT;
+
+	*f = (struct file){ .path = xasprintf("%s/sched.data", test_tmpdir()) };
+	struct writer_options o = { .path = f->path, .no_machine = true };
+
+	CHECK_EQ(recording_writer_new(&o, &f->w, NULL), 0);
+	for (u32 i = 0; i < 2; i++) {
+		const u64 id = ID_SWITCH + i;
+
+		f->attr[i] = (struct perf_event_attr){ .type = PERF_TYPE_TRACEPOINT,
+						       .config = 321 + i,
+						       .sample_period = 1,
+						       .sample_type = sample_type,
+						       .sample_id_all = 1 };
+		CHECK_EQ(recording_writer_event(
+				 f->w,
+				 &(struct writer_event){ .attr = f->attr[i],
+							 .ids = &id,
+							 .n_ids = 1,
+							 .name = i ? "sched:sched_waking"
+								   : "sched:sched_switch" },
+				 NULL),
+			 0);
+	}
+	add_tracing(&tracing);
+	CHECK_EQ(recording_writer_feature(f->w, FEATURE_TRACING_DATA, tracing.data, tracing.len,
+					  NULL),
+		 0);
+	CHECK_EQ(recording_writer_start(f->w, NULL), 0);
+}
+
+static void flush(struct file *f)
+{
+	CHECK_EQ(recording_writer_add(f->w, f->records.data, f->records.len, NULL), 0);
+	buf_reset(&f->records);
+}
+
+static void add_raw(struct file *f, u32 event, u64 time, u32 cpu, u32 tid, const void *raw, u32 n)
+{
+	static const u64 ips[] = { 0xffffffff81000000ull, 0xffffffff81000010ull };
+	struct sample s = { .id = ID_SWITCH + event,
+			    .pid = tid,
+			    .tid = tid,
+			    .time = time,
+			    .cpu = cpu,
+			    .period = 1,
+			    .ips = ips,
+			    .n_ips = 2,
+			    .raw = raw,
+			    .raw_size = n };
+
+	CHECK_EQ(build_sample(&f->records, &f->attr[event], PERF_RECORD_MISC_KERNEL, &s), 0);
+	flush(f);
+}
+
+static void add_switch(struct file *f, u64 time, u32 cpu, u32 prev, const char *prev_comm,
+		       u64 state, u32 next, const char *next_comm)
+{
+	u8 raw[60] = { 0 };
+
+	memcpy(raw + 8, prev_comm, strlen(prev_comm));
+	memcpy(raw + 24, &prev, 4);
+	memcpy(raw + 32, &state, 8);
+	memcpy(raw + 40, next_comm, strlen(next_comm));
+	memcpy(raw + 56, &next, 4);
+	add_raw(f, 0, time, cpu, prev, raw, sizeof(raw));
+}
+
+static void add_fork(struct file *f, u64 time, u32 parent, u32 child)
+{
+	struct record_ids ids = { .time = time, .id = ID_SWITCH };
+	struct record_task t = { .pid = child, .tid = child, .ppid = parent, .ptid = parent };
+
+	CHECK_EQ(build_task(&f->records, &f->attr[0], &ids, PERF_RECORD_FORK, &t), 0);
+	flush(f);
+}
+
+static void add_name(struct file *f, u64 time, u32 tid, const char *comm)
+{
+	struct record_ids ids = { .time = time, .id = ID_SWITCH };
+	struct record_comm c = { .pid = 500, .tid = tid, .comm = comm };
+
+	CHECK_EQ(build_comm(&f->records, &f->attr[0], &ids, &c), 0);
+	flush(f);
+}
+
+static void add_round(struct file *f)
+{
+	CHECK_EQ(recording_writer_round(f->w, NULL), 0);
+}
+
+struct told {
+	struct sched_names names;
+	struct sched_event events[32];
+	char comm[32][SCHED_COMM]; /* of prev at that moment */
+	size_t n;
+};
+
+static int on_event(void *ctx, const struct sched_event *ev)
+{
+	struct told *t = ctx;
+
+	if (t->n >= ARRAY_SIZE(t->events))
+		return -E2BIG;
+	snprintf(t->comm[t->n], SCHED_COMM, "%s", sched_comm(&t->names, ev->prev));
+	t->events[t->n++] = *ev;
+	return 0;
+}
+
+static void file_read(struct file *f, const struct sched_filter *filter, struct told *ret)
+{
+	_cleanup_err_ struct err e = ERR_INIT;
+
+	*ret = (struct told){ 0 };
+	CHECK_EQ(recording_writer_finish(f->w, NULL), 0);
+	recording_writer_free(f->w);
+	CHECK_EQ(sched_read(f->path, -1, filter, &ret->names, on_event, ret, &e), 0);
+	buf_release(&f->records);
+	free(f->path);
+}
+
+TEST("two CPUs' events are merged by time, over the end of a round")
+{
+	struct file f;
+	struct told t;
+
+	file_open(&f, PLAIN);
+	add_switch(&f, 100, 0, 10, "a", 1, 20, "b");
+	add_switch(&f, 300, 0, 20, "b", 0, 10, "a");
+	add_switch(&f, 150, 1, 30, "c", 2, 40, "d");
+	add_switch(&f, 300, 1, 40, "d", 1, 0, "swapper/1"); /* the same time: after CPU 0's */
+	add_round(&f);
+	add_switch(&f, 500, 0, 10, "a", 1, 0, "swapper/0");
+	add_switch(&f, 350, 1, 0, "swapper/1", 0, 30, "c");
+	add_round(&f);
+	file_read(&f, NULL, &t);
+	static const u64 times[] = { 100, 150, 300, 300, 350, 500 };
+	static const u32 prevs[] = { 10, 30, 20, 40, 0, 10 };
+
+	CHECK_EQ(t.n, 6);
+	for (size_t i = 0; i < t.n; i++) {
+		CHECK_EQ(t.events[i].time, times[i]);
+		CHECK_EQ(t.events[i].prev, prevs[i]);
+	}
+	CHECK_EQ(t.events[1].state, 2);
+	CHECK_EQ(t.events[1].next, 40);
+	CHECK_EQ(t.events[1].cpu, 1);
+	CHECK_EQ(t.names.first, 100);
+	CHECK_EQ(t.names.last, 500);
+	CHECK_EQ(t.names.cpus, 2);
+	CHECK_EQ(t.names.events, 6);
+	sched_names_release(&t.names);
+}
+
+TEST("samples with a callchain before their data are read, too")
+{
+	struct file f;
+	struct told t;
+
+	file_open(&f, PLAIN | PERF_SAMPLE_CALLCHAIN);
+	add_switch(&f, 100, 0, 10, "a", 1, 20, "b");
+	add_switch(&f, 90, 3, 30, "c", 0x100, 40, "d");
+	file_read(&f, NULL, &t);
+	CHECK_EQ(t.n, 2);
+	CHECK_EQ(t.events[0].prev, 30);
+	CHECK_EQ(t.events[0].state, 0x100);
+	CHECK_EQ(t.events[1].next, 20);
+	sched_names_release(&t.names);
+}
+
+TEST("names are those of the moment, also where the file tells them late")
+{
+	struct file f;
+	struct told t;
+
+	file_open(&f, PLAIN);
+	add_switch(&f, 400, 1, 10, "late", 1, 0, "swapper/1");
+	add_switch(&f, 100, 0, 10, "early", 1, 20, "b");
+	add_name(&f, 200, 10, "exec");
+	add_switch(&f, 300, 0, 10, "exec", 1, 20, "b");
+	add_fork(&f, 500, 10, 600);
+	add_switch(&f, 600, 0, 600, "exec", 1, 20, "b");
+	file_read(&f, NULL, &t);
+	CHECK_EQ(t.n, 5);
+	CHECK_STR(t.comm[0], "early");
+	CHECK_STR(t.comm[1], "exec");
+	CHECK_STR(t.comm[2], "exec");
+	CHECK_EQ(t.events[3].type, SCHED_BORN);
+	CHECK_STR(t.comm[4], "exec");
+	CHECK_EQ(sched_pid(&t.names, 10), 500);
+	CHECK_EQ(sched_pid(&t.names, 600), 600);
+	sched_names_release(&t.names);
+}
+
+TEST("data that is cut is counted, not read")
+{
+	const u8 raw[40] = { 0 };
+	struct file f;
+	struct told t;
+
+	file_open(&f, PLAIN);
+	add_switch(&f, 100, 0, 10, "a", 1, 20, "b");
+	add_raw(&f, 0, 200, 0, 10, raw, sizeof(raw));
+	add_raw(&f, 0, 210, SCHED_CPUS_MOST, 10, raw, sizeof(raw));
+	file_read(&f, NULL, &t);
+	CHECK_EQ(t.n, 1);
+	CHECK_EQ(t.names.bad, 2);
+	sched_names_release(&t.names);
+}
+
+TEST("types that nobody wants are counted only")
+{
+	const struct sched_filter filter = { .types = ~(1u << SCHED_WAKING) };
+	const u8 raw[28] = { 0 };
+	struct file f;
+	struct told t;
+
+	file_open(&f, PLAIN);
+	add_switch(&f, 100, 0, 10, "a", 1, 20, "b");
+	add_raw(&f, 1, 200, 0, 10, raw, sizeof(raw));
+	file_read(&f, &filter, &t);
+	CHECK_EQ(t.n, 1);
+	CHECK_EQ(t.names.events, 2);
+	CHECK(t.names.has[SCHED_WAKING] && !t.names.has[SCHED_WAKEUP]);
+	sched_names_release(&t.names);
+}
+
+/* --- the queue -------------------------------------------------------------------------------- */
+
+struct sum {
+	u64 n, last, wrong;
+};
+
+static int in_order(void *ctx, const struct sched_event *ev)
+{
+	struct sum *s = ctx;
+
+	s->wrong += ev->time < s->last;
+	s->last = ev->time;
+	s->n++;
+	return 0;
+}
+
+TEST("any mixture of runs comes out in order")
+{
+	struct sched_order o = { 0 };
+	struct sum sum = { 0 };
+	u64 x = 88172645463325252ull, base = 1;
+
+	for (u32 round = 0; round < 20; round++) {
+		for (u32 i = 0; i < 5000; i++) {
+			x ^= x << 13;
+			x ^= x >> 7;
+			x ^= x << 17;
+			struct sched_event ev = { .time = base + x % (i % 700 + 1) };
+
+			CHECK_EQ(sched_order_push(&o, &ev, in_order, &sum), 0);
+		}
+		CHECK_EQ(sched_order_round(&o, in_order, &sum), 0);
+		base += 700;
+	}
+	CHECK(sum.n > 18 * 5000);
+	CHECK_EQ(sched_order_flush(&o, in_order, &sum), 0);
+	CHECK_EQ(sum.n, 20 * 5000);
+	CHECK_EQ(sum.wrong, 0);
+	sched_order_release(&o);
+}
+
+TEST("without rounds the queue stays bounded")
+{
+	struct sched_order o = { 0 };
+	struct sum sum = { 0 };
+
+	for (u64 i = 1; i <= SCHED_ORDER_MOST + 10; i++) {
+		struct sched_event ev = { .time = i };
+
+		CHECK_EQ(sched_order_push(&o, &ev, in_order, &sum), 0);
+		CHECK(o.events.len <= SCHED_ORDER_MOST);
+	}
+	CHECK(sum.n > 0);
+	CHECK_EQ(sched_order_flush(&o, in_order, &sum), 0);
+	CHECK_EQ(sum.n, SCHED_ORDER_MOST + 10);
+	CHECK_EQ(sum.wrong, 0);
+	sched_order_release(&o);
+}
