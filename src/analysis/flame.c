@@ -216,6 +216,34 @@ static void make_strip(struct flame *f)
 	free(s.copies);
 }
 
+/* --- hot and cold --------------------------------------------------------------------------- */
+
+/* A mark tells about all that is on it, and about all below it. */
+static void sum_states(struct flame *f)
+{
+	const struct calltree *t = &f->tree;
+	_cleanup_free_ u8 *marks = xcalloc(t->nodes.len, 1);
+
+	f->states = xcalloc(t->nodes.len, sizeof(*f->states));
+	marks[0] = HOT_STATES;
+	for (size_t i = 1; i < t->nodes.len; i++) {
+		const struct calltree_node *n = &t->nodes.items[i];
+
+		marks[i] = marks[n->parent];
+		if (n->frame && marks[i] == HOT_STATES)
+			marks[i] = (u8)hotcold_state_of(t->profile,
+							&t->profile->frames.items[n->frame]);
+	}
+	for (size_t i = t->nodes.len; i-- > 0;) {
+		const struct calltree_node *n = &t->nodes.items[i];
+		u8 mark = marks[i] == HOT_STATES ? HOT_UNKNOWN : marks[i];
+
+		f->states[i].ns[mark] += n->self;
+		for (int s = 0; i && s < HOT_STATES; s++)
+			f->states[n->parent].ns[s] += f->states[i].ns[s];
+	}
+}
+
 static void make_tree(struct flame *f, const struct flame_opts *o)
 {
 	u32 *shown = flame_shown_frames(f->profile);
@@ -259,6 +287,10 @@ int flame_init(struct flame *f, struct profile *p, const struct flame_opts *opts
 		err_set(e, ENODATA, "there is nothing to draw: no sample has any weight");
 		return -ENODATA;
 	}
+	if (opts->hotcold) {
+		sum_states(f);
+		f->threads = opts->hotcold->threads;
+	}
 	f->total_too_small = opts->total > 0 && opts->total < (double)sum;
 	f->whole = MAX(opts->total, (double)sum);
 	f->vanished = sum_vanished(&f->tree);
@@ -278,6 +310,7 @@ void flame_release(struct flame *f)
 {
 	calltree_release(&f->tree);
 	vec_release(&f->boxes);
+	free(f->states);
 }
 
 /* --- what a box is ------------------------------------------------------------------------- */
@@ -475,6 +508,9 @@ void flame_subtitle(const struct flame *f, struct buf *out)
 		buf_addstr(out, ", before ");
 		fmt_count(out, f->tree.base[0] / flame_scale(p, f->event));
 		flame_fraction(out, f->tree.base[0], flame_scale(p, f->event));
+	} else if (f->threads) {
+		buf_addf(out, " of wall-clock time of %llu thread%s",
+			 (unsigned long long)f->threads, f->threads == 1 ? "" : "s");
 	} else if (!streq(event, "samples")) {
 		buf_addf(out, " of %s", event);
 	}
@@ -485,7 +521,7 @@ void flame_subtitle(const struct flame *f, struct buf *out)
 	add_lost(p, out);
 	add_part(out, "", profile_str(p, p->hostname));
 	add_part(out, "Linux ", profile_str(p, p->kernel));
-	add_part(out, "stacks by ", profile_str(p, p->unwinder));
+	add_part(out, "stacks ", profile_str(p, p->unwinder));
 	if (f->vanished && f->tree.base && !f->ratio)
 		buf_addf(out, ", %.2f%% of before vanished",
 			 100.0 * (double)f->vanished / (double)MAX(f->tree.base[0], 1ull));

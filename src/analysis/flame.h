@@ -7,6 +7,7 @@
 #define ANALYSIS_FLAME_H
 
 #include "analysis/calltree.h"
+#include "analysis/hotcold.h"
 #include "base/buf.h"
 #include "base/err.h"
 
@@ -24,7 +25,8 @@ struct flame_opts {
 	u32 max_depth;    /* rows, 0: all */
 	/* The baseline is not an earlier state but another quantity of the same time. */
 	bool ratio;
-	u32 min_samples; /* ratio: boxes of fewer samples tell nothing */
+	u32 min_samples;               /* ratio: boxes of fewer samples tell nothing */
+	const struct hotcold *hotcold; /* the event is its; NULL: it is not */
 	/* Of comparisons: */
 	bool elided;       /* stacks that are no more are shown, too, to the right of the rest */
 	bool relative;     /* growth is measured in what there was before */
@@ -51,6 +53,11 @@ struct flame_box {
 	u64 start;  /* weight to the left of it */
 };
 
+/* What threads did below a node, in weight. */
+struct flame_states {
+	u64 ns[HOT_STATES];
+};
+
 struct flame {
 	struct profile *profile;
 	u16 event, baseline;
@@ -62,12 +69,14 @@ struct flame {
 	bool ratio, relative;
 	u32 min_samples;
 	double confidence, exposure;
-	u32 rows;             /* deepest box + 1 */
-	u64 narrow;           /* boxes left out because they are too narrow */
-	u64 deep;             /* boxes left out because they are too deep ... */
-	u64 deep_weight;      /* ... and what they weigh together */
-	u64 vanished;         /* weight of the baseline in stacks that are no more */
-	bool total_too_small; /* flame_opts.total was less than there is */
+	u32 rows;                    /* deepest box + 1 */
+	u64 narrow;                  /* boxes left out because they are too narrow */
+	u64 deep;                    /* boxes left out because they are too deep ... */
+	u64 deep_weight;             /* ... and what they weigh together */
+	u64 vanished;                /* weight of the baseline in stacks that are no more */
+	struct flame_states *states; /* by node; NULL: not a graph of hot and cold */
+	u64 threads;                 /* of such a graph; 0: not told */
+	bool total_too_small;        /* flame_opts.total was less than there is */
 };
 
 /* -ENODATA when no sample of that event has any weight. @p must outlive the flame. */

@@ -15,7 +15,7 @@ struct flame_args {
 	struct profile_args profile;
 	const char *output;
 	bool force;
-	bool inverted, reverse, chart;
+	bool inverted, reverse, chart, hotcold;
 	int order, group, by, palette;
 	bool palette_given, group_given, by_given;
 	u64 max_depth;
@@ -68,6 +68,14 @@ static const struct opt flame_options[] = {
 	  .alias = "chart",
 	  .conflicts = "reverse",
 	  .help = "in order of time: only neighbours are merged" },
+	{ .name = "hotcold",
+	  .type = OPT_FLAG,
+	  AT(hotcold),
+	  SHAPE,
+	  .alias = "hot-cold",
+	  .conflicts = "event ratio count",
+	  .help = "time on and off the CPU in one graph: the whole is the threads' wall-clock "
+		  "time" },
 	{ .name = "order",
 	  .type = OPT_CHOICE,
 	  AT(order),
@@ -260,6 +268,8 @@ static const char *title_of(const struct flame_args *a, const struct flame *f)
 {
 	if (a->title)
 		return a->title;
+	if (f->states)
+		return "Hot/Cold Flame Graph";
 	if (f->ratio)
 		return "Ratio Flame Graph";
 	if (f->tree.base)
@@ -353,7 +363,7 @@ static int choose_ratio(const struct flame_args *a, const struct profile *p, str
 }
 
 static int layout_of(const struct context *ctx, const struct flame_args *a, const struct profile *p,
-		     struct flame_opts *ret, struct err *e)
+		     const struct hotcold *hotcold, struct flame_opts *ret, struct err *e)
 {
 	double width = a->width;
 
@@ -367,6 +377,10 @@ static int layout_of(const struct context *ctx, const struct flame_args *a, cons
 		.max_depth = (u32)a->max_depth,
 	};
 	flame_choose_event(p, ret);
+	if (hotcold) {
+		ret->hotcold = hotcold;
+		ret->event = hotcold->event;
+	}
 	if (a->ratio && choose_ratio(a, p, ret, e) < 0)
 		return -EINVAL;
 	if (!a->output && !is_machine(ctx)) {
@@ -434,6 +448,19 @@ static int draw_here(struct context *ctx, const struct flame_args *a, const stru
 	return cli_print(ctx, &text);
 }
 
+static void add_state_facts(const struct flame *f, struct result *ret)
+{
+	static const char *const keys[HOT_STATES] = { "oncpu_ns", "runqueue_ns", "blocked_ns",
+						      "unknown_ns" };
+
+	result_fact(ret, "threads", "threads", value_u(VALUE_COUNT, f->threads));
+	result_fact(ret, "wall_ns", "wall-clock time",
+		    value_u(VALUE_DURATION, f->tree.nodes.items[0].total));
+	for (int i = 0; i < HOT_STATES; i++)
+		result_fact(ret, keys[i], hotcold_words((enum hotcold_state)i),
+			    value_u(VALUE_DURATION, f->states[0].ns[i]));
+}
+
 /* --json, --csv: the boxes as an outline. */
 static int show_outline(struct context *ctx, const struct flame *f)
 {
@@ -444,6 +471,8 @@ static int show_outline(struct context *ctx, const struct flame *f)
 	result_init(&result, "flame");
 	report_facts(f->profile, true, &result);
 	report_health(f->profile, &result);
+	if (f->states)
+		add_state_facts(f, &result);
 	tree = result_tree(&result, "boxes", NULL, VALUE_COUNT);
 	vec_each(b, &f->boxes) {
 		const struct calltree_node *n = flame_node(f, b);
@@ -522,7 +551,8 @@ static bool is_page(const struct flame_args *a)
 }
 
 /* The viewer does the rest itself; it only opens with what was asked for. */
-static int write_page(struct context *ctx, const struct flame_args *a, const struct profile *p)
+static int write_page(struct context *ctx, const struct flame_args *a, const struct profile *p,
+		      const struct hotcold *hotcold)
 {
 	static const char *const colors[] = { NULL, "kind", "module", "self", "name" };
 	_cleanup_buf_ struct buf text = BUF_INIT;
@@ -548,15 +578,21 @@ static int write_page(struct context *ctx, const struct flame_args *a, const str
 	opts.event = chosen.event;
 	opts.has_baseline = chosen.has_baseline;
 	opts.baseline = chosen.baseline;
+	if (hotcold) {
+		opts.event = hotcold->event;
+		opts.color = opts.color ? opts.color : "state";
+		opts.title = opts.title ? opts.title : "Hot/Cold Flame Graph";
+	}
 	r = html_write(p, &opts, &text, &ctx->err);
 	return r < 0 ? r : write_text(ctx, a, &text);
 }
 
-static int draw(struct context *ctx, const struct flame_args *a, struct profile *p)
+static int draw(struct context *ctx, const struct flame_args *a, struct profile *p,
+		const struct hotcold *hotcold)
 {
 	struct flame_opts opts;
 	struct flame flame;
-	int r = layout_of(ctx, a, p, &opts, &ctx->err);
+	int r = layout_of(ctx, a, p, hotcold, &opts, &ctx->err);
 
 	if (r == -EINVAL)
 		return EXIT_USAGE;
@@ -569,6 +605,19 @@ static int draw(struct context *ctx, const struct flame_args *a, struct profile 
 	r = output(ctx, a, &flame);
 	flame_release(&flame);
 	return r;
+}
+
+static int show(struct context *ctx, const struct flame_args *a, struct profile *p)
+{
+	struct hotcold hotcold;
+	int r = a->hotcold ? hotcold_build(p, &hotcold, &ctx->err) : 0;
+	const struct hotcold *h = a->hotcold ? &hotcold : NULL;
+
+	if (r < 0)
+		return r == -ENODATA ? EXIT_NOTHING : r;
+	if (h && !h->threads)
+		log_warn("note: how long threads lived is not known: only what was seen is shown");
+	return is_page(a) ? write_page(ctx, a, p, h) : draw(ctx, a, p, h);
 }
 
 static int flame_run(struct context *ctx, void *args)
@@ -587,7 +636,7 @@ static int flame_run(struct context *ctx, void *args)
 	profile_init(&p);
 	r = profile_args_load(ctx, &a->profile, &load, &p);
 	if (r >= 0)
-		r = is_page(a) ? write_page(ctx, a, &p) : draw(ctx, a, &p);
+		r = show(ctx, a, &p);
 	profile_release(&p);
 	return r;
 }
@@ -597,6 +646,8 @@ static const struct example flame_examples[] = {
 	{ "fathom flame -o cpu.svg", "the same as a picture for the browser" },
 	{ "fathom flame --inverted --order left-heavy -o cpu.svg", "icicles, the widest first" },
 	{ "fathom flame -o cpu.html", "the viewer, with the recording inside: one file" },
+	{ "fathom flame --hotcold -o hotcold.svg",
+	  "both halves of time, from a recording with --off-cpu" },
 	{ "fathom flame --ratio cycles,instructions -o ipc.svg", "coloured by IPC" },
 	{ "perf script | fathom flame -i - -o cpu.svg", "from perf's text" },
 	{ "fathom flame stacks.folded --colors=io --countname=us -o offcpu.svg",
@@ -616,7 +667,11 @@ const struct command cmd_flame = {
 		"goes back; the address keeps the state. Without scripts it shows everything.\n\n"
 		"All options of flamegraph.pl are taken with its meaning. Folded stacks with two "
 		"counts are drawn as a comparison: the width is the second count, the colour the "
-		"growth of a box with all that lies on it.",
+		"growth of a box with all that lies on it.\n\n"
+		"With --hotcold a recording of 'fathom record --off-cpu' is drawn as wall-clock "
+		"time: what threads did on the CPU (red), where they were blocked (blue), and "
+		"where they wanted a CPU and had none (yellow), on the same stacks. A box that "
+		"lies under several has a mixed colour; time of which no sample tells is grey.",
 	.question = Q_LOOK,
 	.options = flame_options,
 	.args_size = sizeof(struct flame_args),

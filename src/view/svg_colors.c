@@ -270,6 +270,49 @@ static struct rgb ratio_color(const struct flame *f, const struct flame_box *b)
 	return two_sided(here > 0 ? log2(here / all) : -1);
 }
 
+/* --- hot and cold --------------------------------------------------------------------------- */
+
+static const struct rgb state_colors[HOT_STATES] = {
+	[HOT_ON_CPU] = { 236, 90, 66 },
+	[HOT_RUNQ] = { 244, 196, 48 },
+	[HOT_BLOCKED] = { 96, 128, 226 },
+	[HOT_UNKNOWN] = { 188, 188, 188 },
+};
+
+/* The colours of what happened there, mixed by its shares; names differ a little in lightness. */
+static struct rgb state_color(const struct svg_colors *c, const struct flame_box *b,
+			      const char *name, size_t len)
+{
+	const struct flame_states *s = &c->flame->states[b->node];
+	double sum = 0, r = 0, g = 0, blue = 0, light = 0.94 + 0.12 * shade_of_sum(name, len);
+
+	if (streq(name, HOTCOLD_NOT_SAMPLED))
+		return state_colors[HOT_UNKNOWN];
+	for (int i = 0; i < HOT_STATES; i++) {
+		double part = (double)s->ns[i];
+
+		sum += part;
+		r += part * state_colors[i].r;
+		g += part * state_colors[i].g;
+		blue += part * state_colors[i].b;
+	}
+	if (sum <= 0)
+		return state_colors[HOT_UNKNOWN];
+	light /= sum;
+	return (struct rgb){ (u8)MIN(r * light, 255.0), (u8)MIN(g * light, 255.0),
+			     (u8)MIN(blue * light, 255.0) };
+}
+
+static void states_legend(const struct svg_colors *c, svg_legend *ret)
+{
+	const struct flame_states *all = &c->flame->states[0];
+
+	for (int i = 0; i < HOT_STATES; i++)
+		vec_push(ret, (struct svg_legend_entry){ state_colors[i],
+							 hotcold_words((enum hotcold_state)i),
+							 (double)all->ns[i] / c->flame->whole });
+}
+
 /* --- one box ------------------------------------------------------------------------------- */
 
 static struct rgb named_color(struct svg_colors *c, const struct flame_box *b, const char *name,
@@ -314,6 +357,7 @@ struct rgb svg_color(struct svg_colors *c, const struct flame_box *b)
 		return from_palette(hues[hue_of(frame, name)].palette, shades_of(c, name, len));
 	case COLOR_BY_MODULE:
 		return module_color(frame ? profile_str(c->flame->profile, frame->module) : "");
+	case COLOR_BY_STATE: return state_color(c, b, name, len);
 	case COLOR_BY_SELF: return self_color((double)node->self / (double)MAX(c->most_self, 1ull));
 	default: return named_color(c, b, name, len);
 	}
@@ -338,7 +382,9 @@ void svg_colors_init(struct svg_colors *c, const struct flame *f,
 {
 	*c = (struct svg_colors){ .flame = f, .opts = *opts, .seed = getpid() };
 	if (c->opts.by == COLOR_BY_AUTO)
-		c->opts.by = has_kinds(f) ? COLOR_BY_KIND : COLOR_BY_NAME;
+		c->opts.by = f->states      ? COLOR_BY_STATE
+			     : has_kinds(f) ? COLOR_BY_KIND
+					    : COLOR_BY_NAME;
 	vec_each(b, &f->boxes) {
 		s64 growth = flame_growth(f, b);
 
@@ -459,6 +505,7 @@ void svg_colors_legend(const struct svg_colors *c, svg_legend *ret)
 	case COLOR_BY_KIND: kinds_legend(c, ret); break;
 	case COLOR_BY_MODULE: modules_legend(c, ret); break;
 	case COLOR_BY_SELF: self_legend(c, ret); break;
+	case COLOR_BY_STATE: states_legend(c, ret); break;
 	default:
 		if (c->opts.palette != PALETTE_CHAIN)
 			break;

@@ -32,7 +32,14 @@ enum svg_palette {
 extern const char *const svg_palette_names[];
 
 /* AUTO: by kind if there is more than one kind of code, else by name. */
-enum svg_color_by { COLOR_BY_AUTO, COLOR_BY_KIND, COLOR_BY_MODULE, COLOR_BY_SELF, COLOR_BY_NAME };
+enum svg_color_by {
+	COLOR_BY_AUTO,
+	COLOR_BY_KIND,
+	COLOR_BY_MODULE,
+	COLOR_BY_SELF,
+	COLOR_BY_NAME,
+	COLOR_BY_STATE, /* hot and cold: what threads did; AUTO, where that is known */
+};
 /* Where in its palette a name lies. */
 enum svg_shade { SHADE_NAME, SHADE_HASH, SHADE_RANDOM };
 

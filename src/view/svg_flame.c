@@ -157,7 +157,7 @@ static const char *background_name(const struct picture *pic)
 
 	if (pic->opts->bgcolors)
 		return pic->opts->bgcolors;
-	if (c->by == COLOR_BY_SELF || pic->flame->tree.base)
+	if (c->by == COLOR_BY_SELF || c->by == COLOR_BY_STATE || pic->flame->tree.base)
 		return "grey"; /* pale boxes must be seen */
 	if (c->by != COLOR_BY_NAME)
 		return "yellow";
@@ -339,6 +339,22 @@ static void add_ratio(struct picture *pic, const struct flame_box *b)
 		buf_addf(pic->out, " %.3g", ratio);
 }
 
+/* "; 70.0% on CPU, 30.0% blocked" */
+static void add_states(struct picture *pic, const struct flame_box *b)
+{
+	const struct flame_states *s = &pic->flame->states[b->node];
+	double all = (double)MAX(flame_node(pic->flame, b)->total, 1ull);
+	const char *between = "; ";
+
+	for (int i = 0; i < HOT_STATES; i++) {
+		if (!s->ns[i])
+			continue;
+		buf_addf(pic->out, "%s%.1f%% %s", between, 100 * (double)s->ns[i] / all,
+			 hotcold_words((enum hotcold_state)i));
+		between = ", ";
+	}
+}
+
 static void add_title(struct picture *pic, const struct flame_box *b, const char *name, size_t len)
 {
 	const struct calltree_node *n = flame_node(pic->flame, b);
@@ -349,6 +365,8 @@ static void add_title(struct picture *pic, const struct flame_box *b, const char
 	buf_addstr(pic->out, " (");
 	add_amount(pic, n);
 	buf_addf(pic->out, !b->depth && percent == 100 ? ", %.0f%%" : ", %.2f%%", percent);
+	if (pic->flame->states)
+		add_states(pic, b);
 	if (pic->flame->ratio)
 		add_ratio(pic, b);
 	else if (pic->flame->tree.base)

@@ -145,4 +145,80 @@ run "$FATHOM" record --off-cpu -o no-wakers.data -- "$WORKLOADS/block" sleep --c
 run "$FATHOM" offwake -i no-wakers.data
 expect_status 4 "a recording without wakers"
 expect_err 'record --wakers'
+# --- hot and cold --------------------------------------------------------------------------------
+
+# Three threads burn, one reads what one writes; with the main thread that is five, for the whole
+# time, on two CPUs or fewer: some of it is spent waiting for one.
+cat >both.c <<'END'
+#include <pthread.h>
+#include <time.h>
+#include <unistd.h>
+static int pipes[2];
+static volatile unsigned long n;
+static void *burn(void *arg) { for (;;) n++; return arg; }
+static void *reader(void *arg) { char c; while (read(pipes[0], &c, 1) == 1); return arg; }
+static void *writer(void *arg)
+{
+	struct timespec t = { 0, 20000000 };
+	for (;;) { nanosleep(&t, NULL); if (write(pipes[1], "x", 1) != 1) return arg; }
+}
+int main(void)
+{
+	pthread_t t[5];
+	if (pipe(pipes)) return 1;
+	for (int i = 0; i < 3; i++) pthread_create(&t[i], NULL, burn, NULL);
+	pthread_create(&t[3], NULL, reader, NULL);
+	pthread_create(&t[4], NULL, writer, NULL);
+	pause();
+	return 0;
+}
+END
+if cc -O1 -pthread both.c -o both 2>/dev/null; then
+	spawn ./both
+	pid=$spawned
+	for ((i = 0; i < 100; i++)); do
+		[ "$(find "/proc/$pid/task" -mindepth 1 -maxdepth 1 | wc -l)" -lt 6 ] || break
+		sleep 0.1
+	done
+	run "$FATHOM" record --wakers -F 499 -p "$pid" -d 3s -o both.data
+	expect_status 0
+	seconds=$(sed -n 's/.* in \([0-9.]*\)s, .*/\1/p' "$err_file")
+	run "$FATHOM" flame --hotcold -i both.data --json
+	expect_status 0
+	ok "hot/cold: the whole is threads x duration, 1 % ($seconds s)" python3 - "$out_file" "$seconds" <<'END'
+import json, sys
+r = json.load(open(sys.argv[1]))
+f, seconds = r["facts"], float(sys.argv[2])
+# the duration is printed with one digit: what the scheduler saw is at most that much off
+assert f["threads"] == 6, f
+want = 6 * seconds * 1e9
+assert abs(f["wall_ns"] - want) < 0.01 * want + 6 * 0.05e9, f
+parts = f["oncpu_ns"] + f["runqueue_ns"] + f["blocked_ns"] + f["unknown_ns"]
+assert abs(parts - f["wall_ns"]) < 1000, f
+assert f["unknown_ns"] < 0.01 * f["wall_ns"], f
+box = {}
+for b in r["boxes"]:
+    box[b["label"]] = box.get(b["label"], 0) + b["value"]
+# three threads that never sleep: on a CPU, or waiting for one, all the time; of a wait that began
+# before the recording the stack is not known
+early = sum(b["value"] for b in r["boxes"] if b["depth"] == 2 and b["label"] == "[waiting for a CPU]")
+assert abs(box["burn"] + early - want / 2) < 0.02 * want, (box["burn"], early)
+assert abs(box["[on CPU]"] - f["oncpu_ns"]) < 1000
+assert box["reader"] > 0.9 * want / 6 and box["writer"] > 0.9 * want / 6
+END
+	run "$FATHOM" flame --hotcold -i both.data
+	expect_out_like 'of wall-clock time of 6 threads'
+	run "$FATHOM" flame --hotcold -i both.data -o both.svg
+	expect_status 0
+	like "the picture says what colours mean" "$(cat both.svg)" '>waiting for a CPU [0-9.]+%<'
+	like "... and what a box is made of" "$(cat both.svg)" '<title>burn \(.*% on CPU(, [0-9.]+% waiting for a CPU)?'
+	run "$FATHOM" flame --hotcold -i both.data --comm nobody -o none.svg
+	expect_status 4 "nothing of that name"
+	kill "$pid"
+else
+	skip "no compiler" 8
+fi
+run "$FATHOM" flame --hotcold -i cpu.data
+expect_status 4 "hot/cold needs both halves"
+expect_err 'record --off-cpu'
 done_testing

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * On-CPU and off-CPU time of the same threads in one tree, whose whole is the wall-clock time of
+ * the threads: "hot/cold". Every stack ends in a mark that says what the thread did there.
+ *
+ * How long a thread lived and ran is the scheduler's count (profile.accounts), where the recording
+ * has it; samples only tell how a process's time on CPU divides. Time for which there is no sample
+ * gets a frame that says so.
+ */
+#ifndef ANALYSIS_HOTCOLD_H
+#define ANALYSIS_HOTCOLD_H
+
+#include "base/err.h"
+#include "profile/profile.h"
+
+#define HOTCOLD_EVENT "wall-time"
+
+enum hotcold_state { HOT_ON_CPU, HOT_RUNQ, HOT_BLOCKED, HOT_UNKNOWN, HOT_STATES };
+
+/* "[on CPU]": the frame on top of stacks. */
+const char *hotcold_mark(enum hotcold_state s);
+/* "on CPU": words for people. */
+const char *hotcold_words(enum hotcold_state s);
+/* The state that a frame marks, HOT_STATES: none. */
+enum hotcold_state hotcold_state_of(const struct profile *p, const struct frame *f);
+/* The frame of time on CPU of which no sample tells where. */
+#define HOTCOLD_NOT_SAMPLED "[not sampled]"
+
+struct hotcold {
+	u16 event;          /* HOTCOLD_EVENT of the profile */
+	u64 ns[HOT_STATES]; /* what they sum to */
+	u64 threads;        /* that have an account; 0: lifetimes are not known */
+	u64 left_out; /* ns of samples of who has no account: idle CPUs, the recorder itself */
+};
+
+/*
+ * Adds samples of HOTCOLD_EVENT to the profile. -ENODATA when it has no time off the CPU, or when
+ * its time on CPU cannot be told in ns.
+ */
+int hotcold_build(struct profile *p, struct hotcold *ret, struct err *e);
+
+#endif
