@@ -101,6 +101,9 @@ struct task_struct {
 	unsigned int flags;
 	int pid;
 	int tgid;
+	struct task_struct *real_parent;
+	struct task_struct *group_leader;
+	__u64 start_time;
 	struct mm_struct *mm;
 	struct thread_struct thread;
 };

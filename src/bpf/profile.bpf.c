@@ -18,6 +18,45 @@ const volatile struct {
 	u8 pad;
 } profile_options = { .max_user = UNWIND_MAX_FRAMES };
 
+/*
+ * A process whose tree of descendants alone is sampled; 0: all that the events see. For events of
+ * whole CPUs, when those of the tasks came too late.
+ */
+u32 profile_root = 0;
+
+enum { TREE_KNOWN = 1024, TREE_DEPTH = 24 };
+
+/* When the process in this place began << 1 | it belongs to the tree. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, TREE_KNOWN);
+	__type(key, u32);
+	__type(value, u64);
+} profile_tree SEC(".maps");
+
+/* One who was found once stays, also when its parent is gone. */
+__attribute__((noinline)) int profile_in_tree(u32 root)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	u64 began = BPF_CORE_READ(task, group_leader, start_time) << 1;
+	u32 at = task->tgid & (TREE_KNOWN - 1), i, tgid = task->tgid;
+	u64 *known = bpf_map_lookup_elem(&profile_tree, &at);
+	u64 found = 0;
+
+	if (known && *known && (*known & ~1ull) == began)
+		return *known & 1;
+	for (i = 0; i < TREE_DEPTH && tgid > 1; i++) {
+		found = tgid == root;
+		if (found)
+			break;
+		task = BPF_CORE_READ(task, real_parent);
+		tgid = BPF_CORE_READ(task, tgid);
+	}
+	if (known)
+		*known = began | found;
+	return found;
+}
+
 static __always_inline u64 wake_flags(void)
 {
 	u64 waiting = bpf_ringbuf_query(&unwind_ring, BPF_RB_AVAIL_DATA);
@@ -184,8 +223,11 @@ static __always_inline void sample(struct bpf_perf_event_data *ctx, struct unwin
 
 static __attribute__((noinline)) int take(struct bpf_perf_event_data *ctx, u32 event)
 {
-	struct unwind_slot *slot = unwind_slot_take();
+	struct unwind_slot *slot;
 
+	if (profile_root && !profile_in_tree(profile_root))
+		return 0;
+	slot = unwind_slot_take();
 	unwind_count(UNWIND_COUNT_SAMPLES, 1);
 	if (!slot) {
 		unwind_count(UNWIND_COUNT_LOST, 1);

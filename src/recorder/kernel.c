@@ -309,8 +309,10 @@ static bool load_late(struct recorder *r)
 	if (!k->abandoned) {
 		sampler_process(s, r->o.launch->pid);
 		k->attached = attach_all(r, s) == 0;
-		if (k->attached)
+		if (k->attached) {
+			adopt_tasks(r, s);
 			k->sampler = TAKE_PTR(s);
+		}
 	}
 	pthread_mutex_unlock(&k->lock);
 	sampler_free(s);

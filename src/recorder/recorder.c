@@ -50,6 +50,8 @@ void recorder_free(struct recorder *r)
 	map_release(&r->by_id);
 	if (!whole)
 		return;
+	adopt_end(r);
+	vec_release(&r->kernel.adopted);
 	kernel_release(&r->kernel);
 	vec_release(&r->plans);
 	vec_release(&r->sources);
@@ -206,6 +208,9 @@ int recorder_run(struct recorder *r, u64 duration, struct err *e)
 	if (rc >= 0)
 		rc = session_run(r->session, duration ? r->begin + duration : 0, &sinks, e);
 	session_disable(r->session);
+	pthread_mutex_lock(&r->kernel.lock);
+	adopt_end(r);
+	pthread_mutex_unlock(&r->kernel.lock);
 	if (rc >= 0)
 		rc = waits_stop(r, e);
 	prebuild_stop(&r->prebuild);

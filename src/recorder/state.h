@@ -37,17 +37,18 @@ struct kernel_stacks {
 	pthread_mutex_t lock; /* for all below, and the sampler itself */
 	u32 events;           /* to be attached to */
 	bool has_thread;
-	bool late;       /* loads while the program runs already */
-	bool loading;    /* from here ... */
-	bool loaded;     /* ... to here the thread cannot be stopped */
-	bool abandoned;  /* it was not waited for */
-	bool attached;   /* its samples replace those in the rings */
-	bool ready;      /* tables for what runs are there */
-	int stop_fd;     /* wakes the thread for its end */
-	struct buf out;  /* samples as records, waiting for the next sweep */
-	u64 samples;     /* so far */
-	struct err why;  /* why it is not used */
-	struct map seen; /* paths for which the sampler has a hint */
+	bool late;        /* loads while the program runs already */
+	bool loading;     /* from here ... */
+	bool loaded;      /* ... to here the thread cannot be stopped */
+	bool abandoned;   /* it was not waited for */
+	bool attached;    /* its samples replace those in the rings */
+	bool ready;       /* tables for what runs are there */
+	VEC(int) adopted; /* events of CPUs instead of the program's, see adopt.c */
+	int stop_fd;      /* wakes the thread for its end */
+	struct buf out;   /* samples as records, waiting for the next sweep */
+	u64 samples;      /* so far */
+	struct err why;   /* why it is not used */
+	struct map seen;  /* paths for which the sampler has a hint */
 };
 
 /* Time off the CPU. */
@@ -109,6 +110,10 @@ int kernel_collect(struct recorder *r, struct err *e);
 void kernel_note_record(struct recorder *r, const struct record *rec);
 /* False when the thread still uses the recorder, which must not be freed then. */
 bool kernel_stop(struct recorder *r);
+
+/* adopt.c: tasks of the program that are older than the unwinder. */
+void adopt_tasks(struct recorder *r, struct sampler *s);
+void adopt_end(struct recorder *r);
 
 /* sweep.c: what rings hand over. */
 int sweep_records(void *ctx, const void *bytes, size_t n);

@@ -201,6 +201,15 @@ static void deliver(struct sampler *s, const struct sampler_sample *sample)
 	s->n_read++;
 }
 
+int sampler_only_tree(struct sampler *s, int pid)
+{
+	/* the kernel program compares with pids of the first namespace */
+	if (s->skel->rodata->unwind_pidns.ino)
+		return -EOPNOTSUPP;
+	__atomic_store_n(&s->skel->bss->profile_root, (u32)pid, __ATOMIC_RELEASE);
+	return 0;
+}
+
 /* The first sample with Python functions of a process, or of a program that it became. */
 static bool announce(struct sampler *s, const struct unwind_sample *in)
 {

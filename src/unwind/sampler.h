@@ -90,6 +90,8 @@ void sampler_free(struct sampler *s);
  * inherit the perf event. The descriptor stays the caller's, and its event disabled.
  */
 int sampler_attach(struct sampler *s, int perf_fd, u32 event, struct err *e);
+/* From now on only samples of this process and its descendants. -EOPNOTSUPP in a pid namespace. */
+int sampler_only_tree(struct sampler *s, int pid);
 /* Tables for the files of all running processes, or of one. Returns the number of new files. */
 int sampler_running(struct sampler *s);
 int sampler_process(struct sampler *s, int pid);

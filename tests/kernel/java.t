@@ -116,6 +116,15 @@ code = [r for r in rows if r["path"] == "//anon"]
 sys.exit(not code or code[0]["named_percent"] < 99)' "$out_file"
 done
 
+# Launched, it has made all its threads before the kernel's unwinder is there.
+run "$FATHOM" record -q -e cpu-clock -F 499 -d 5s -o "$TMP/launched.data" -- java -cp "$TMP" Work
+run "$FATHOM" stacks -i "$TMP/launched.data" --json
+ok 'launched: at least 95 % of the stacks are complete' python3 -c '
+import json, sys
+facts = json.load(open(sys.argv[1]))["facts"]
+print("#", facts["complete_percent"], "% of", facts["user_stacks"])
+sys.exit(facts["complete_percent"] < 95 or facts["user_stacks"] < 100)' "$out_file"
+
 # The frames themselves, by the names that the machine gives them.
 java=$(command -v java)
 if ! command -v jcmd >/dev/null; then

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# timeout: 120
+#
+# A launched program that has threads or children before the kernel's unwinder is loaded: they are
+# sampled by it, too, once each, and nobody else is.
+# shellcheck source=tests/lib/test.sh
+. "$(dirname "$0")/../lib/test.sh"
+
+need_root
+need_file "$WORKLOADS/burn"
+cd "$TMP" || exit 1
+export XDG_CACHE_HOME=$TMP
+cp "$WORKLOADS/burn" outsider
+spawn ./outsider --seconds 60 a=100 >/dev/null
+
+# recorded FILE: seconds of CPU that its samples stand for
+recorded() {
+	"$FATHOM" fold -i "$1" | awk '{ s += $NF } END { printf "%.3f\n", s / 1e9 }'
+}
+
+# close_to NAME RECORDED USED: the sampling clock starts anew with each switch, so some is missing,
+# on a busy machine more; tasks that are sampled twice would double it
+close_to() {
+	diag "$1: $2 s recorded, $3 s used"
+	ok "$1: each task counts once" \
+		awk -v r="$2" -v u="$3" 'BEGIN { exit !(r > 0.6 * u && r < 1.25 * u + 0.1) }'
+}
+
+run "$FATHOM" record -q -e cpu-clock -F 499 -o threads.data -- \
+	"$WORKLOADS/burn" --seconds 1.2 --threads 3 a=50 b=50
+expect_status 0
+used=$(sed -n 's/^process_cpu=//p' <<<"$out")
+if "$FATHOM" report -i threads.data 2>/dev/null | grep -q 'unwound in the kernel'; then
+	run "$FATHOM" stacks -i threads.data --json
+	ok 'threads: most stacks are not copies' python3 -c '
+import json, sys
+r = json.load(open(sys.argv[1]))
+p = [p for p in r["processes"] if p["comm"] == "burn"][0]
+print("#", p["copied"], "copies of", p["samples"], "samples", p["complete_percent"], "% complete")
+sys.exit(p["copied"] > 0.5 * p["samples"] or p["complete_percent"] < 99)' "$out_file"
+	close_to threads "$(recorded threads.data)" "$used"
+	# and perhaps the first one, which only waits
+	ok 'threads: all of them' test \
+		"$("$FATHOM" script -i threads.data -F tid | sort -u | grep -c '[0-9]')" -ge 3
+else
+	skip "no unwinding in the kernel here" 3
+fi
+
+cat >tree.sh <<END
+for i in 1 2 3; do
+	(exec "$WORKLOADS/burn" --seconds 0.6 a=50 b=50)
+done
+END
+run "$FATHOM" record -q -e cpu-clock -F 499 -o tree.data -- bash tree.sh
+expect_status 0
+used=$(awk -F= '/^process_cpu/ { s += $2 } END { print s }' <<<"$out")
+close_to children "$(recorded tree.data)" "$used"
+is 'nobody else is sampled' "$("$FATHOM" fold -i tree.data | grep -c '^outsider')" 0
+is 'children: all of them' \
+	"$("$FATHOM" script -i tree.data -F comm,pid | awk '/burn/ { print $NF }' | sort -u | wc -l)" 3
+done_testing
