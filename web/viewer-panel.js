@@ -31,7 +31,7 @@ function factsOf(model, state) {
 				.join(", "),
 		]);
 	if (f.kernel) out.push([(f.kernel.match(/^\d/) ? "Linux " : "") + f.kernel, "kernel"]);
-	if (f.unwinder) out.push(["stacks by " + f.unwinder, "how stacks were unwound"]);
+	if (f.unwinder) out.push(["stacks " + f.unwinder, "how stacks were unwound"]);
 	if (users)
 		out.push([
 			fmtPercent(reach).replace(/\.?0+%/, "%") + " of user stacks whole",
@@ -74,7 +74,7 @@ function moreFacts(model) {
 		["CPU", f.cpu_model],
 		["CPUs", f.cpus || ""],
 		["architecture", f.arch],
-		["stacks by", f.unwinder],
+		["stacks are", f.unwinder],
 		[
 			"user stacks",
 			fmtCount(f.stacks_root) +

@@ -325,9 +325,10 @@ static struct rgb named_color(struct svg_colors *c, const struct flame_box *b, c
 
 	if (m && (id = intern_find(&m->names, name, len)))
 		return m->colors.items[id];
+	/* the root has no name of its own there: its shade is that of no letter */
 	color = from_palette(plain_palette(c->opts.palette, name,
 					   frame ? frame->kind : (u8)FRAME_USER, b->waker),
-			     shades_of(c, name, len));
+			     shades_of(c, name, b->node ? len : 0));
 	if (m) {
 		id = intern_bytes(&m->names, name, len);
 		while (m->colors.len <= id)

@@ -3,6 +3,7 @@
 """What flame graphs are compared with.
 
     boxes FILE.svg            depth, count and name of every box, sorted
+    colors FILE.svg           name and colour of every box, sorted
     fold [--all] FILE         the text of `perf script` as stackcollapse-perf.pl folds it, written
                               here anew from its documented rules
 """
@@ -25,6 +26,19 @@ def boxes(path):
     for depth, count, name in sorted((levels[y], c, re.sub(r"_\[[kwij]\]$", "", n))
                                      for y, c, n in rows):
         print(f"{depth}\t{count}\t{name}")
+
+
+def colors(path):
+    """As red, green, blue: ours are in hexadecimal."""
+    with open(path, encoding="utf-8", errors="replace") as f:
+        text = f.read()
+    rows = set()
+    for name, attributes in re.findall(r"<title>([^<]*) \([^()]*\)</title>\s*<rect ([^>]*)>", text):
+        fill = re.search(r'fill="([^"]*)"', attributes).group(1)
+        if fill.startswith("#"):
+            fill = ",".join(str(int(fill[i:i + 2], 16)) for i in (1, 3, 5))
+        rows.add(f"{html.unescape(name)}\t{fill.removeprefix('rgb(').rstrip(')')}")
+    print("\n".join(sorted(rows)))
 
 
 HEADER = re.compile(r"^(\S.*?)\s+(\d+)(?:/(\d+))?\s+(?:\[\d+\]\s+)?[\d.]+:")
@@ -74,5 +88,7 @@ def fold(path, marks):
 if __name__ == "__main__":
     if sys.argv[1] == "boxes":
         boxes(sys.argv[2])
+    elif sys.argv[1] == "colors":
+        colors(sys.argv[2])
     else:
         fold(sys.argv[-1], "--all" in sys.argv)
