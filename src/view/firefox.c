@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The processed profile of profiler.firefox.com: for each thread tables of columns, where each
- * refers to others by index. All threads get the same frames, functions and strings.
+ * refers to others by index. A thread's tables hold what its own samples need and nothing else.
  */
 #include "view/export.h"
 
@@ -14,11 +14,19 @@ enum category { CATEGORY_OTHER, CATEGORY_USER, CATEGORY_KERNEL, CATEGORY_JIT, CA
 static const char *const category_names[CATEGORIES] = { "Other", "User", "Kernel", "JIT" };
 static const char *const category_colors[CATEGORIES] = { "grey", "yellow", "orange", "green" };
 
+/* Ids of the profile that a thread uses, ascending, and where they stand in its table, + 1. */
+struct used {
+	VEC(u32) ids;
+	u32 *at;
+};
+
 struct firefox {
 	const struct profile *profile;
 	const struct export_opts *opts;
 	struct json json;
+	/* of the thread */
 	struct intern strings; /* index is id - 1 */
+	struct used stacks, frames;
 };
 
 static enum category category_of(const struct frame *f)
@@ -37,6 +45,59 @@ static u64 string(struct firefox *w, const char *s)
 {
 	return intern_bytes(&w->strings, s, strlen(s)) - 1;
 }
+
+/* --- what a thread uses --------------------------------------------------------------------- */
+
+static int compare_ids(const void *a, const void *b)
+{
+	u32 x = *(const u32 *)a, y = *(const u32 *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* True when it was not there yet. */
+static bool use(struct used *u, u32 id)
+{
+	if (u->at[id])
+		return false;
+	u->at[id] = 1;
+	vec_push(&u->ids, id);
+	return true;
+}
+
+/* Callers have smaller ids than what they call, so they stand before it. */
+static void number(struct used *u)
+{
+	vec_sort(&u->ids, compare_ids);
+	for (u32 i = 0; i < u->ids.len; i++)
+		u->at[u->ids.items[i]] = i + 1;
+}
+
+static void forget(struct used *u)
+{
+	vec_each(id, &u->ids)
+		u->at[*id] = 0;
+	vec_clear(&u->ids);
+}
+
+static void collect(struct firefox *w, const struct export_moment *m, size_t n)
+{
+	const struct profile *p = w->profile;
+
+	intern_release(&w->strings);
+	forget(&w->stacks);
+	forget(&w->frames);
+	for (size_t i = 0; i < n; i++) {
+		u32 stack = p->samples.items[m[i].index].stack;
+
+		for (; stack && use(&w->stacks, stack); stack = p->stacks.items[stack].parent)
+			use(&w->frames, p->stacks.items[stack].frame);
+	}
+	number(&w->stacks);
+	number(&w->frames);
+}
+
+/* --- tables --------------------------------------------------------------------------------- */
 
 static void open_table(struct firefox *w, const char *name, size_t length)
 {
@@ -65,12 +126,10 @@ static void empty_columns(struct firefox *w, const char *const *names)
 		constant_column(w, *names, 0, NULL);
 }
 
-/* --- tables --------------------------------------------------------------------------------- */
-
 static void add_frames(struct firefox *w)
 {
 	const struct profile *p = w->profile;
-	size_t n = p->frames.len - 1;
+	size_t n = w->frames.ids.len;
 	const s64 zero = 0, minus = -1;
 
 	open_table(w, "frameTable", n);
@@ -78,8 +137,8 @@ static void add_frames(struct firefox *w)
 	constant_column(w, "inlineDepth", n, &zero);
 	json_key(&w->json, "category");
 	json_array(&w->json);
-	for (size_t i = 1; i <= n; i++)
-		json_u64(&w->json, category_of(&p->frames.items[i]));
+	vec_each(id, &w->frames.ids)
+		json_u64(&w->json, category_of(&p->frames.items[*id]));
 	json_end(&w->json);
 	constant_column(w, "subcategory", n, &zero);
 	json_key(&w->json, "func");
@@ -101,23 +160,23 @@ static void add_functions(struct firefox *w, struct map *resources)
 {
 	const struct profile *p = w->profile;
 	_cleanup_buf_ struct buf room = BUF_INIT;
-	size_t n = p->frames.len - 1;
+	size_t n = w->frames.ids.len;
 
 	open_table(w, "funcTable", n);
 	json_key(&w->json, "name");
 	json_array(&w->json);
-	for (size_t i = 1; i <= n; i++)
-		json_u64(&w->json, string(w, export_frame_name(p, &p->frames.items[i], &room)));
+	vec_each(id, &w->frames.ids)
+		json_u64(&w->json, string(w, export_frame_name(p, &p->frames.items[*id], &room)));
 	json_end(&w->json);
 	json_key(&w->json, "resource");
 	json_array(&w->json);
-	for (size_t i = 1; i <= n; i++) {
-		u32 module = p->frames.items[i].module;
-		u64 *id = module ? map_at(resources, module) : NULL;
+	vec_each(id, &w->frames.ids) {
+		u32 module = p->frames.items[*id].module;
+		u64 *at = module ? map_at(resources, module) : NULL;
 
-		if (id && !*id)
-			*id = resources->len;
-		json_s64(&w->json, id ? (s64)*id - 1 : -1);
+		if (at && !*at)
+			*at = resources->len;
+		json_s64(&w->json, at ? (s64)*at - 1 : -1);
 	}
 	json_end(&w->json);
 	for (int i = 0; i < 2; i++) {
@@ -129,9 +188,9 @@ static void add_functions(struct firefox *w, struct map *resources)
 	}
 	json_key(&w->json, "fileName");
 	json_array(&w->json);
-	for (size_t i = 1; i <= n; i++) {
-		if (p->frames.items[i].file)
-			json_u64(&w->json, string(w, profile_str(p, p->frames.items[i].file)));
+	vec_each(id, &w->frames.ids) {
+		if (p->frames.items[*id].file)
+			json_u64(&w->json, string(w, profile_str(p, p->frames.items[*id].file)));
 		else
 			json_null(&w->json);
 	}
@@ -169,31 +228,57 @@ static void add_resources(struct firefox *w, const struct map *resources)
 static void add_stacks(struct firefox *w)
 {
 	const struct profile *p = w->profile;
-	size_t n = p->stacks.len - 1;
+	size_t n = w->stacks.ids.len;
 	const s64 zero = 0;
 
 	open_table(w, "stackTable", n);
 	json_key(&w->json, "prefix");
 	json_array(&w->json);
-	for (size_t i = 1; i <= n; i++) {
-		if (p->stacks.items[i].parent)
-			json_u64(&w->json, p->stacks.items[i].parent - 1);
+	vec_each(id, &w->stacks.ids) {
+		u32 parent = p->stacks.items[*id].parent;
+
+		if (parent)
+			json_u64(&w->json, w->stacks.at[parent] - 1);
 		else
 			json_null(&w->json);
 	}
 	json_end(&w->json);
 	json_key(&w->json, "frame");
 	json_array(&w->json);
-	for (size_t i = 1; i <= n; i++)
-		json_u64(&w->json, p->stacks.items[i].frame - 1);
+	vec_each(id, &w->stacks.ids)
+		json_u64(&w->json, w->frames.at[p->stacks.items[*id].frame] - 1);
 	json_end(&w->json);
 	json_key(&w->json, "category");
 	json_array(&w->json);
-	for (size_t i = 1; i <= n; i++)
-		json_u64(&w->json, category_of(profile_frame_of(p, (u32)i)));
+	vec_each(id, &w->stacks.ids)
+		json_u64(&w->json, category_of(profile_frame_of(p, *id)));
 	json_end(&w->json);
 	constant_column(w, "subcategory", n, &zero);
 	json_close(&w->json);
+}
+
+/* Weights of clocks are time on a CPU; those of other events count something else, or waits. */
+static bool is_cpu_time(const struct profile *p, u16 event)
+{
+	const char *name = profile_str(p, p->events.items[event].name);
+
+	return export_is_time(p, event) &&
+	       (starts_with(name, "cpu-clock") || starts_with(name, "task-clock"));
+}
+
+static void add_cpu_time(struct firefox *w, const struct export_moment *m, size_t n)
+{
+	const struct profile *p = w->profile;
+
+	if (!is_cpu_time(p, w->opts->event)) {
+		constant_column(w, "threadCPUDelta", n, NULL);
+		return;
+	}
+	json_key(&w->json, "threadCPUDelta");
+	json_array(&w->json);
+	for (size_t i = 0; i < n; i++)
+		json_u64(&w->json, p->samples.items[m[i].index].weight);
+	json_end(&w->json);
 }
 
 static void add_samples(struct firefox *w, const struct export_moment *m, size_t n)
@@ -207,7 +292,7 @@ static void add_samples(struct firefox *w, const struct export_moment *m, size_t
 	json_array(&w->json);
 	for (size_t i = 0; i < n; i++) {
 		if (samples[m[i].index].stack)
-			json_u64(&w->json, samples[m[i].index].stack - 1);
+			json_u64(&w->json, w->stacks.at[samples[m[i].index].stack] - 1);
 		else
 			json_null(&w->json);
 	}
@@ -223,7 +308,7 @@ static void add_samples(struct firefox *w, const struct export_moment *m, size_t
 	for (size_t i = 0; i < n; i++)
 		json_u64(&w->json, samples[m[i].index].count);
 	json_end(&w->json);
-	constant_column(w, "threadCPUDelta", n, NULL);
+	add_cpu_time(w, m, n);
 	json_close(&w->json);
 }
 
@@ -264,6 +349,7 @@ static void add_thread(struct firefox *w, const struct export_moment *m, size_t 
 	_cleanup_buf_ struct buf name = BUF_INIT;
 	char pid[16];
 
+	collect(w, m, n);
 	export_thread_name(p, m->thread, &name);
 	snprintf(pid, sizeof(pid), "%d", t->pid);
 	json_open(&w->json);
@@ -331,6 +417,14 @@ static void add_meta(struct firefox *w)
 	json_kv_bool(&w->json, "usesOnlyOneStackType", true);
 	json_kv_bool(&w->json, "doesNotUseFrameImplementation", true);
 	json_kv_bool(&w->json, "sourceCodeIsNotOnSearchfox", true);
+	if (is_cpu_time(p, w->opts->event)) {
+		json_key(&w->json, "sampleUnits");
+		json_open(&w->json);
+		json_kv_str(&w->json, "time", "ms");
+		json_kv_str(&w->json, "eventDelay", "ms");
+		json_kv_str(&w->json, "threadCPUDelta", "ns");
+		json_close(&w->json);
+	}
 	if (p->kernel)
 		json_kv_str(&w->json, "oscpu", profile_str(p, p->kernel));
 	json_key(&w->json, "extensions");
@@ -349,6 +443,8 @@ void export_firefox(const struct profile *p, const struct export_opts *o, struct
 	struct firefox w = { .profile = p, .opts = o };
 	export_moments moments = { 0 };
 
+	w.stacks.at = xcalloc(p->stacks.len, sizeof(u32));
+	w.frames.at = xcalloc(p->frames.len, sizeof(u32));
 	json_init(&w.json, out, false);
 	json_open(&w.json);
 	add_meta(&w);
@@ -368,4 +464,8 @@ void export_firefox(const struct profile *p, const struct export_opts *o, struct
 	buf_addch(out, '\n');
 	vec_release(&moments);
 	intern_release(&w.strings);
+	vec_release(&w.stacks.ids);
+	vec_release(&w.frames.ids);
+	free(w.stacks.at);
+	free(w.frames.at);
 }

@@ -106,6 +106,25 @@ static void add_profile(struct scope *s, const struct export_moment *m, size_t n
 	json_close(&s->json);
 }
 
+/* Which profile opens: that of the thread that has most of the weight. */
+static u64 heaviest(const struct profile *p, const export_moments *moments)
+{
+	u64 most = 0, best = 0, index = 0;
+
+	for (size_t i = 0, n; i < moments->len; i += n, index++) {
+		u64 total = 0;
+
+		n = export_run(moments, i);
+		for (size_t k = i; k < i + n; k++)
+			total += p->samples.items[moments->items[k].index].weight;
+		if (total > most) {
+			most = total;
+			best = index;
+		}
+	}
+	return best;
+}
+
 void export_speedscope(const struct profile *p, const struct export_opts *o, struct buf *out)
 {
 	struct scope s = { .profile = p, .opts = o, .out = out };
@@ -116,9 +135,9 @@ void export_speedscope(const struct profile *p, const struct export_opts *o, str
 	json_kv_str(&s.json, "$schema", "https://www.speedscope.app/file-format-schema.json");
 	json_kv_str(&s.json, "exporter", "fathom " FATHOM_VERSION);
 	json_kv_str(&s.json, "name", export_title(p, o));
-	json_kv_u64(&s.json, "activeProfileIndex", 0);
-	add_frames(&s);
 	export_order(p, o->event, &moments);
+	json_kv_u64(&s.json, "activeProfileIndex", heaviest(p, &moments));
+	add_frames(&s);
 	json_key(&s.json, "profiles");
 	json_array(&s.json);
 	for (size_t i = 0; i < moments.len; i += export_run(&moments, i))

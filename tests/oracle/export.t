@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Our exports in the hands of those they are for: go tool pprof, the schema of speedscope.
+# Our exports in the hands of those they are for: go tool pprof, protoc, speedscope's own page and
+# schema, the importer of Firefox's profiler.
 # shellcheck source=tests/lib/test.sh
 . "$(dirname "$0")/../lib/test.sh"
 need_cmd python3
@@ -107,6 +108,20 @@ else
 	skip 'needs go' 8
 fi
 
+# The bytes, by the public description of the format.
+proto=/usr/share/gocode/src/github.com/google/pprof/proto
+if command -v protoc >/dev/null && [ -e "$proto/profile.proto" ]; then
+	"$FATHOM" export script.txt -o decoded.pb.gz
+	gzip -dc decoded.pb.gz |
+		protoc --decode=perftools.profiles.Profile -I "$proto" profile.proto >decoded 2>&1
+	is 'protoc knows every field' "$(grep -cE '^ *[0-9]+[:{ ]' decoded)" 0
+	is 'protoc: samples, functions, mappings' \
+		"$(grep -c '^sample {' decoded) $(grep -c '^function {' decoded) $(grep -c '^mapping {' decoded)" \
+		'3 3 3'
+else
+	skip 'needs protoc and profile.proto (golang-github-google-pprof-dev)' 2
+fi
+
 # --- speedscope -------------------------------------------------------------------------------
 "$FATHOM" export script.txt --format speedscope -o script.speedscope.json
 modules=$TOP/build/npm/node_modules
@@ -138,5 +153,49 @@ json.dump(d, open(sys.argv[2], "w"))' script.speedscope.json bad.json
 		node validate.cjs "$modules" "$schema" bad.json 2>/dev/null
 else
 	skip 'speedscope cannot be installed by npm' 2
+fi
+
+playwright=$modules/playwright-core/index.js
+index=$modules/speedscope/dist/release/index.html
+if [ ! -e "$playwright" ] && command -v npm >/dev/null; then
+	npm install --silent --no-audit --no-fund --prefix "$TOP/build/npm" playwright-core \
+		>npm.log 2>&1
+fi
+if [ -e "$playwright" ] && [ -e "$index" ] && command -v chromium >/dev/null; then
+	RUN_TIMEOUT=90
+	run node "$TOP/tests/oracle/export_speedscope.mjs" "$playwright" "$(command -v chromium)" \
+		"$index" "$TMP/script.speedscope.json" "$TMP/profile.js" 3
+	is "speedscope's own page shows the heavier thread" "$out" 'profile script.txt - speedscope
+function 12.00ms (100%) 8.00ms (67%) lib::call
+function 4.00ms (33%) 4.00ms (33%) do_work
+function 12.00ms (100%) 0.00ns (<0.01%) main'
+else
+	skip 'needs chromium, playwright-core and speedscope'
+fi
+
+# --- Firefox ----------------------------------------------------------------------------------
+cli=$modules/@firefox-devtools/profiler-cli/dist/profiler-cli.js
+if [ ! -e "$cli" ] && command -v npm >/dev/null; then
+	npm install --silent --no-audit --no-fund --prefix "$TOP/build/npm" \
+		@firefox-devtools/profiler-cli >npm.log 2>&1
+fi
+firefox() { HOME=$TMP timeout 60 node "$cli" "$@"; }
+if [ -e "$cli" ] && command -v node >/dev/null && firefox --version >/dev/null 2>&1; then
+	"$FATHOM" export script.txt --format firefox -o firefox.json
+	firefox load firefox.json >firefox.log 2>&1
+	diag "$(head -n 3 firefox.log)"
+	firefox thread functions --json >functions.json 2>>firefox.log
+	firefox profile info >info.txt 2>>firefox.log
+	firefox stop --all >/dev/null 2>&1
+	is "Firefox's importer: self and total of the heavier thread" "$(python3 -c '
+import json
+for f in json.load(open("functions.json"))["functions"]:
+    print(f["name"], f["selfSamples"], f["totalSamples"])' | LC_ALL=C sort)" 'do_work 1 1
+lib::call 1 2
+main 0 2'
+	# the first sample of a thread has none before it
+	like 'it knows the time on the CPU' "$(cat info.txt)" 'app 12/13 .* 8\.000ms'
+else
+	skip 'needs @firefox-devtools/profiler-cli from npm' 2
 fi
 done_testing
