@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/fold.h"
 
+#include "analysis/cpp_name.h"
 #include "analysis/fold_lines.h"
 
 #include <ctype.h>
@@ -59,29 +60,40 @@ static size_t without_arguments(const char *name, size_t len)
 	return len;
 }
 
-/* "+0x1f", which is there when the profile was loaded with addresses */
-static size_t without_offset(const char *name, size_t len)
+static void tidy_name(const char *name, size_t len, const struct fold_opts *opts, struct buf *out)
 {
-	size_t i = len;
-
-	while (i && isxdigit((unsigned char)name[i - 1]))
-		i--;
-	return i < len && i > 3 && memcmp(name + i - 3, "+0x", 3) == 0 ? i - 3 : len;
-}
-
-static void tidy_name(const char *name, const struct fold_opts *opts, struct buf *out)
-{
-	size_t len = strlen(name);
-
-	if (opts->addrs)
-		len = without_offset(name, len);
-	if (!opts->raw)
+	if (!opts->raw) {
+		/* a part of a name of Java has none of these */
+		if (!name[len])
+			name = cpp_name(name, &len);
 		len = without_arguments(name, len);
+	}
 	for (size_t i = 0; i < len; i++) {
 		if (name[i] == ';')
 			buf_addch(out, ':');
 		else if (opts->raw || (name[i] != '"' && name[i] != '\''))
 			buf_addch(out, name[i] == '\n' ? ' ' : name[i]);
+	}
+}
+
+/*
+ * Compilers at run time tell what they inlined within the name: "outer->inner->leaf". Each is a
+ * frame of its own. The JVM writes classes as "Ljava/io/File;".
+ */
+static void add_compiled(const char *name, const struct fold_opts *opts, struct buf *out)
+{
+	const char *end = name;
+
+	for (bool inlined = false; end; name = end + 2, inlined = true) {
+		end = opts->raw ? NULL : strstr(name, "->");
+		if (!opts->raw && *name == 'L' && strchr(name, '/'))
+			name++;
+		buf_addstr(out, inlined ? ";" : "");
+		tidy_name(name, end ? (size_t)(end - name) : strlen(name), opts, out);
+		if (inlined)
+			buf_addstr(out, "_[i]");
+		else if (opts->jit)
+			buf_addstr(out, "_[j]");
 	}
 }
 
@@ -95,20 +107,39 @@ static void add_mark(const struct frame *f, const struct fold_opts *opts, struct
 		buf_addstr(out, "_[j]");
 }
 
+/* perf prints "libc.so.6[27b25]" where it knows no line; the address is of no use here. */
+static void add_source(const struct profile *p, const struct frame *f, const struct fold_opts *opts,
+		       struct buf *out)
+{
+	const char *module = base_name(profile_str(p, f->module));
+
+	if (!opts->context && !opts->srcline)
+		return;
+	if (f->line)
+		buf_addf(out, ":%s:%u", base_name(profile_str(p, f->file)), f->line);
+	else if (opts->srcline && *module && *module != '[')
+		buf_addf(out, ":%s", module);
+}
+
 void fold_name(const struct profile *p, const struct frame *f, const struct fold_opts *opts,
 	       struct buf *out)
 {
-	const char *name = profile_str(p, f->name), *file = profile_str(p, f->file);
+	const char *name = profile_str(p, f->name);
 
 	if (f->no_name && is_unknown(name)) {
 		unknown_name(p, f, opts, out);
 		add_mark(f, opts, out);
+		if (f->module)
+			add_source(p, f, opts, out);
 		return;
 	}
-	tidy_name(name, opts, out);
-	add_mark(f, opts, out);
-	if ((opts->context || opts->srcline) && f->line)
-		buf_addf(out, ":%s:%u", opts->srcline ? file : base_name(file), f->line);
+	if (f->kind == FRAME_JIT) {
+		add_compiled(name, opts, out);
+	} else {
+		tidy_name(name, strlen(name), opts, out);
+		add_mark(f, opts, out);
+	}
+	add_source(p, f, opts, out);
 }
 
 /* frame -> string */

@@ -18,7 +18,7 @@ struct fold_opts {
 	bool inlined; /* _[i] after inlined ones */
 	bool addrs;   /* the address of code without name; the profile was loaded with addresses */
 	bool context; /* :file:line after the name, the file without its folder */
-	bool srcline; /* the same, with the whole path */
+	bool srcline; /* the same; the module's name after user code without lines */
 	bool raw;     /* names as they are: arguments and quotes are kept */
 	bool counts;  /* samples instead of the sum of their periods */
 	u16 event;

@@ -2,86 +2,20 @@
 /* One frame of a chain as text. Each place is written once and then copied. */
 #include "analysis/script_state.h"
 
+#include "analysis/cpp_name.h"
 #include "base/hash.h"
 
 enum { TEXT_HEAD = 17 /* the tab and the address */ };
 
-static bool is_anonymous(const char *path)
-{
-	return starts_with(path, "//anon") || starts_with(path, "/dev/zero") ||
-	       starts_with(path, "/anon_hugepage") || starts_with(path, "[stack") ||
-	       starts_with(path, "/SYSV") || starts_with(path, "[heap]");
-}
-
 /* What perf takes for the file of a place. */
-static void add_dso(struct buf *b, const struct process *p, const struct place *place)
+static void add_dso(struct buf *b, const struct place *place)
 {
 	if (!place->dso)
 		buf_addstr(b, "[unknown]");
-	else if (place->kind == PLACE_JIT && is_anonymous(place->dso))
-		buf_addf(b, "/tmp/perf-%d.map", p->pid);
 	else if (place->flags & SYM_BPF && place->name)
 		buf_addstr(b, place->name);
 	else
 		buf_addstr(b, place->dso);
-}
-
-/* Where the parentheses that end at @end (behind the last ")") begin; NULL: nowhere. */
-static const char *parameters(const char *name, const char *end)
-{
-	int depth = 0;
-
-	for (const char *p = end; p > name;) {
-		p--;
-		depth += *p == ')';
-		depth -= *p == '(';
-		if (!depth)
-			return p;
-	}
-	return NULL;
-}
-
-/* The result type of a template function stands before its name: "void f<int>". */
-static const char *skip_type(const char *name, const char *end)
-{
-	const char *from = name;
-	int depth = 0;
-
-	if (end[-1] != '>')
-		return name;
-	for (const char *p = name; p < end; p++) {
-		if (starts_with(p, "operator"))
-			break;
-		depth += *p == '<' || *p == '(' || *p == '{' || *p == '[';
-		depth -= *p == '>' || *p == ')' || *p == '}' || *p == ']';
-		if (*p == ' ' && !depth)
-			from = p + 1;
-	}
-	return from;
-}
-
-/* C++ names without parameters, result and marks of clones, as perf shows them. */
-static void add_name(struct buf *b, const char *name)
-{
-	const char *end = name + strlen(name), *clone = strstr(name, " [clone ");
-	const char *close, *open;
-
-	if (!strchr(name, '(')) {
-		buf_add(b, name, (size_t)(end - name));
-		return;
-	}
-	close = clone ? clone : end;
-	/* "const", "&" and the like belong to the parameters */
-	while (close > name && (strchr("&", close[-1]) || (close[-1] >= 'a' && close[-1] <= 'z') ||
-				close[-1] == ' '))
-		close--;
-	open = close > name && close[-1] == ')' ? parameters(name, close) : NULL;
-	if (!open || open == name || starts_with(open, "(anonymous")) {
-		buf_add(b, name, (size_t)(end - name));
-		return;
-	}
-	name = skip_type(name, open);
-	buf_add(b, name, (size_t)(open - name));
 }
 
 /* Code of a file is shown by its place in the file, as perf does; the rest by its address. */
@@ -93,8 +27,7 @@ static u64 shown_address(const struct process *p, const struct place *place, u64
 		return address;
 	if (place->kind == PLACE_USER)
 		return place->address;
-	map = place->kind == PLACE_JIT && !is_anonymous(place->dso) ? machine_mapping(p, address)
-								    : NULL;
+	map = place->kind == PLACE_JIT && !place->no_file ? machine_mapping(p, address) : NULL;
 	return map ? address - map->start + map->pgoff : address;
 }
 
@@ -103,7 +36,10 @@ static void add_function(struct buf *b, const struct place *place, const char *n
 	if (!(fields & SCRIPT_SYM))
 		return;
 	buf_addch(b, ' ');
-	add_name(b, name ? name : "[unknown]");
+	size_t len;
+
+	name = cpp_name(name ? name : "[unknown]", &len);
+	buf_add(b, name, len);
 	if (place->name && fields & SCRIPT_SYMOFF) {
 		buf_addstr(b, "+0x");
 		buf_addx(b, place->address - place->start);
@@ -154,7 +90,7 @@ static void write_text(struct script *s, const struct process *p, const struct p
 	add_function(b, place, place->name, fields);
 	if (fields & SCRIPT_DSO) {
 		buf_addstr(b, " (");
-		add_dso(b, p, place);
+		add_dso(b, place);
 		buf_addch(b, ')');
 	}
 	if (fields & SCRIPT_SRCLINE)

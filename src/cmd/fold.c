@@ -36,8 +36,11 @@ static const struct opt fold_options[] = {
 	{ .name = "inline",
 	  .type = OPT_FLAG,
 	  AT(inlined),
-	  .help = "mark inlined functions by _[i]" },
-	{ .name = "all", .type = OPT_FLAG, AT(all), .help = "all these marks" },
+	  .help = "show inlined functions as frames of their own" },
+	{ .name = "all",
+	  .type = OPT_FLAG,
+	  AT(all),
+	  .help = "all these marks, and _[i] after inlined functions" },
 	{ .name = "addrs",
 	  .type = OPT_FLAG,
 	  AT(addrs),
@@ -45,11 +48,12 @@ static const struct opt fold_options[] = {
 	{ .name = "context",
 	  .type = OPT_FLAG,
 	  AT(context),
-	  .help = "source file and line of each call" },
+	  .help = "source file and line of each call; implies --inline" },
 	{ .name = "srcline",
 	  .type = OPT_FLAG,
 	  AT(srcline),
-	  .help = "the same, with the path of the file" },
+	  .help = "file and line as perf script -F +srcline tells: code without lines goes by "
+		  "its module" },
 	{ .name = "raw", .type = OPT_FLAG, AT(raw), .help = "keep arguments and quotes in names" },
 	{ .name = "counts",
 	  .type = OPT_FLAG,
@@ -84,7 +88,7 @@ static struct fold_opts names_of(const struct fold_args *a)
 		.tid = a->tid,
 		.kernel = a->kernel || a->all,
 		.jit = a->jit || a->all,
-		.inlined = a->inlined || a->all,
+		.inlined = a->all,
 		.addrs = a->addrs,
 		.context = a->context,
 		.srcline = a->srcline,
@@ -158,6 +162,7 @@ static int fold_run(struct context *ctx, void *args)
 		return r;
 	load.merge = true;
 	load.addresses = a->addrs;
+	load.inlines = a->inlined || a->context;
 	load.lines = a->context || a->srcline;
 	profile_init(&p);
 	r = profile_args_load(ctx, &a->profile, &load, &p);
@@ -169,7 +174,8 @@ static int fold_run(struct context *ctx, void *args)
 
 static const struct example fold_examples[] = {
 	{ "fathom fold", "fathom.data, a line for each stack" },
-	{ "fathom fold --all -i perf.data -o cpu.folded", "with marks for kernel, JIT, inlined" },
+	{ "fathom fold --all -i perf.data -o cpu.folded", "with marks for kernel and JIT" },
+	{ "fathom fold --inline --context", "inlined functions too, all with file and line" },
 	{ "perf script | fathom fold -i -", "in the place of stackcollapse-perf.pl" },
 	{ 0 },
 };

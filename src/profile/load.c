@@ -246,7 +246,7 @@ static int load_text(struct profile *p, const struct buf *text, const char *name
 
 	switch (profile_sniff(buf_str(text), text->len)) {
 	case INPUT_FOLDED: r = profile_load_folded(p, buf_str(text), text->len, e); break;
-	case INPUT_SCRIPT: r = profile_load_script(p, buf_str(text), text->len, e); break;
+	case INPUT_SCRIPT: r = profile_load_script(p, buf_str(text), text->len, opts, e); break;
 	case INPUT_PPROF: r = profile_load_pprof(p, buf_str(text), text->len, e); break;
 	case INPUT_SPEEDSCOPE: r = profile_load_speedscope(p, buf_str(text), text->len, e); break;
 	default: return unknown_input(text, name, e);

@@ -24,7 +24,7 @@ struct load_opts {
 	bool merge;              /* samples of equal stack, thread, event become one: less memory */
 	bool lines;              /* frames are told apart by source line */
 	bool inlines;            /* inlined functions are frames, where debug information tells */
-	bool addresses;          /* frames are told apart by address: name+0x12 */
+	bool addresses;          /* code without name is told apart by address: "0x7f12" */
 	bool no_kernel, no_user; /* leave out one half of the stacks */
 	u32 max_stack;           /* frames kept of each stack (the innermost), 0: all */
 	void (*progress)(void *ctx, u64 done, u64 total);
@@ -45,7 +45,8 @@ int profile_export_names(const char *path, struct buf *ret, struct buf *ret_code
 
 /* The readers behind it; each takes all the bytes. Broken lines are counted in bad_records. */
 int profile_load_folded(struct profile *p, const char *text, size_t len, struct err *e);
-int profile_load_script(struct profile *p, const char *text, size_t len, struct err *e);
+int profile_load_script(struct profile *p, const char *text, size_t len,
+			const struct load_opts *opts, struct err *e);
 /* pprof (gzip or plain) and the JSON of speedscope. */
 int profile_load_pprof(struct profile *p, const void *data, size_t len, struct err *e);
 int profile_load_speedscope(struct profile *p, const char *text, size_t len, struct err *e);

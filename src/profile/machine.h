@@ -34,6 +34,7 @@ struct place {
 	u32 flags;       /* enum symbol_flags */
 	u8 kind;         /* enum place_kind */
 	bool is_return;  /* the code meant is before @address */
+	bool no_file;    /* of no file: @dso is that of the process's map of run-time code */
 	const char *file; /* source of run-time code, if it told; else NULL */
 	u32 line;
 	u32 frame;      /* free for the user of the machine: cache of what it made of this */

@@ -37,6 +37,22 @@ static u64 place_kernel(struct machine *m, u64 address, bool is_return)
 	return new_place(m, place_key(0, address, is_return, 1), &p);
 }
 
+static bool is_anonymous(const char *path)
+{
+	return starts_with(path, "//anon") || starts_with(path, "/dev/zero") ||
+	       starts_with(path, "/anon_hugepage") || starts_with(path, "[stack") ||
+	       starts_with(path, "/SYSV") || starts_with(path, "[heap]");
+}
+
+/* The module of memory without a file, as perf calls it. */
+static const char *jit_dso(struct machine *m, const struct process *proc)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)proc->pid);
+	return machine_str(m, intern_str(&m->strings, path));
+}
+
 /* Memory without a file: code made at run time, if a perf map names it. */
 static u64 place_jit(struct machine *m, const struct process *proc, const struct mapping *map,
 		     u64 address, bool is_return)
@@ -49,6 +65,10 @@ static u64 place_jit(struct machine *m, const struct process *proc, const struct
 	struct source_frame line;
 	struct symbol s;
 
+	if (is_anonymous(p.dso)) {
+		p.dso = jit_dso(m, proc);
+		p.no_file = true;
+	}
 	if (symbols_jit(m->symbols, proc->pid, 0, NULL, address - is_return, proc->last_time, &s)) {
 		p.name = s.name;
 		p.start = s.start;

@@ -39,6 +39,7 @@ struct script {
 	VEC(u32) chain;       /* of the sample being read, innermost first */
 	struct profile_sample sample;
 	bool in_sample;
+	bool addresses; /* code without name is told apart by its address */
 	u64 good;
 	u32 last_event_name;
 	u16 last_event;
@@ -247,7 +248,8 @@ static u8 kind_of(const char *module)
 	return FRAME_USER;
 }
 
-static u32 make_frame(struct script *s, const char *text, const char *end)
+/* @address: NULL, or what is to be shown in the place of a name, as text. */
+static u32 make_frame(struct script *s, const char *text, const char *end, const char *address)
 {
 	struct profile *p = s->profile;
 	struct frame_text t;
@@ -255,7 +257,7 @@ static u32 make_frame(struct script *s, const char *text, const char *end)
 
 	split_frame(text, end, &t);
 	f.no_name = !t.name_len || text_is(t.name, t.name_len, "[unknown]");
-	f.name = f.no_name ? profile_string(p, "[unknown]")
+	f.name = f.no_name ? profile_string(p, address ? address : "[unknown]")
 			   : intern_bytes(&p->strings, t.name, t.name_len);
 	if (t.module_len && text_is(t.module, t.module_len, "inlined")) {
 		f.kind = FRAME_INLINED;
@@ -266,12 +268,18 @@ static u32 make_frame(struct script *s, const char *text, const char *end)
 	return profile_get_frame(p, &f);
 }
 
-static u32 frame_of(struct script *s, const char *text, const char *end)
+static u32 frame_of(struct script *s, u64 address, const char *text, const char *end)
 {
-	u32 token = intern_bytes(&s->tokens, text, (size_t)(end - text));
+	char shown[32];
+	u32 token;
 
+	snprintf(shown, sizeof(shown), "0x%llx", (unsigned long long)address);
+	if (s->addresses && (size_t)(end - text) >= strlen("[unknown]") &&
+	    starts_with(text, "[unknown]"))
+		return make_frame(s, text, end, shown);
+	token = intern_bytes(&s->tokens, text, (size_t)(end - text));
 	if (token == s->frames.len) {
-		u32 frame = make_frame(s, text, end);
+		u32 frame = make_frame(s, text, end, NULL);
 
 		vec_push(&s->frames, frame);
 	}
@@ -288,7 +296,7 @@ static bool add_frame(struct script *s, const char *line, const char *end)
 		return false;
 	if (s->chain.len == DEPTH_MOST)
 		return false;
-	vec_push(&s->chain, frame_of(s, skip_space(p, end), end));
+	vec_push(&s->chain, frame_of(s, address, skip_space(p, end), end));
 	return true;
 }
 
@@ -309,6 +317,17 @@ static bool add_line_number(struct script *s, const char *line, const char *end)
 	f.line = (u32)number;
 	*vec_last(&s->chain) = profile_get_frame(s->profile, &f);
 	return true;
+}
+
+/* "  libc.so.6[27b25]": the same, of code without lines */
+static bool is_place(const char *line, const char *end)
+{
+	const char *open = memrchr(line, '[', (size_t)(end - line));
+	u64 address;
+
+	if (!open++ || open - 1 == skip_space(line, end) || end[-1] != ']')
+		return false;
+	return scan_u64(&open, end, 16, &address) && open == end - 1;
 }
 
 /* --- samples ------------------------------------------------------------------------------- */
@@ -414,7 +433,9 @@ static void read_line(struct script *s, const char *line, const char *end)
 	bool indented = *line == ' ' || *line == '\t';
 	struct header h;
 
-	if (s->in_sample && indented && (add_frame(s, line, end) || add_line_number(s, line, end)))
+	if (s->in_sample && indented &&
+	    (add_frame(s, line, end) || add_line_number(s, line, end) ||
+	     (s->chain.len && is_place(line, end))))
 		return;
 	if (read_header(line, end, &h)) {
 		end_sample(s);
@@ -443,9 +464,10 @@ static void read_lines(struct script *s, const char *p, const char *end)
 	end_sample(s);
 }
 
-int profile_load_script(struct profile *p, const char *text, size_t len, struct err *e)
+int profile_load_script(struct profile *p, const char *text, size_t len,
+			const struct load_opts *opts, struct err *e)
 {
-	struct script s = { .profile = p };
+	struct script s = { .profile = p, .addresses = opts && opts->addresses };
 
 	vec_push(&s.frames, 0);
 	read_lines(&s, text, text + len);

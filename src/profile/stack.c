@@ -23,21 +23,8 @@ static struct frame plain_frame(struct builder *b, const struct place *place)
 		.kind = frame_kind_of(place),
 		.no_name = !place->name || place->flags & SYM_FDE,
 	};
-	char text[64];
 
-	if (place->name && b->opts->addresses) {
-		_cleanup_free_ char *with =
-			xasprintf("%s+0x%llx", place->name,
-				  (unsigned long long)(place->address - place->start));
-		f.name = profile_string(b->profile, with);
-	} else if (place->name) {
-		f.name = profile_string(b->profile, place->name);
-	} else if (b->opts->addresses) {
-		snprintf(text, sizeof(text), "0x%llx", (unsigned long long)place->address);
-		f.name = profile_string(b->profile, text);
-	} else {
-		f.name = profile_string(b->profile, "[unknown]");
-	}
+	f.name = profile_string(b->profile, place->name ? place->name : "[unknown]");
 	return f;
 }
 
@@ -198,6 +185,20 @@ static void chain_init(struct chain *c, struct builder *b, const struct record *
 
 /* --- stacks -------------------------------------------------------------------------------- */
 
+/* Code without name, told apart by its address. */
+static u32 address_frame(struct builder *b, const struct place *place, u64 address)
+{
+	struct frame f = plain_frame(b, place);
+	char text[32];
+
+	/* that of a file is the place in it, as perf shows it */
+	if (place->dso && place->kind == PLACE_USER)
+		address = place->address;
+	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)address);
+	f.name = profile_string(b->profile, text);
+	return profile_get_frame(b->profile, &f);
+}
+
 /* The innermost frame of an entry. */
 static u32 frame_at(const struct chain *c, size_t i)
 {
@@ -205,6 +206,8 @@ static u32 frame_at(const struct chain *c, size_t i)
 
 	if (place->kind == PLACE_JIT && !place->name && !c->proc->nameless)
 		c->proc->nameless = runtime_of(&c->b->machine, c->proc);
+	if (c->b->opts->addresses && (!place->name || place->flags & SYM_FDE))
+		return address_frame(c->b, place, c->address[i]);
 	if (!place->frame)
 		place->frame = make_frames(c->b, place);
 	return place->frame;

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#define CACHE_MAGIC "FTHSYM\0\1"
+#define CACHE_MAGIC "FTHSYM\0\2"
 enum { CACHE_MAX_NAME = 16 << 10 };
 
 /* All arrays follow in this order, each on a boundary of 8 bytes. */

@@ -106,6 +106,9 @@ static bool better(const struct parser *p, const struct span *a, const struct sp
 
 	if (a->rank != b->rank)
 		return a->rank > b->rank;
+	/* names for code that runs before the kernel knows where it is */
+	if (!starts_with(x, "__pi_") != !starts_with(y, "__pi_"))
+		return !starts_with(x, "__pi_");
 	nx = strspn(x, "_");
 	ny = strspn(y, "_");
 	if (nx != ny)

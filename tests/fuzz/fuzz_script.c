@@ -46,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size > INPUT_MAX)
 		return 0;
 	profile_init(&p);
-	if (profile_load_script(&p, (const char *)data, size, &e) < 0) {
+	if (profile_load_script(&p, (const char *)data, size, NULL, &e) < 0) {
 		if (!e.what)
 			abort();
 	} else {

@@ -115,6 +115,28 @@ is 'perf script text' "$out" 'my_app;[my app];lib::call 50
 my_app;[my app];lib::call;do_work_[k] 100'
 run "$FATHOM" fold script.txt --tid --counts
 expect_out 'my_app-12/13;[my app];lib::call 1'
+run "$FATHOM" fold script.txt --addrs
+is '--addrs: code without name by its address' "$out" 'my_app;[my app <550001>];lib::call 50
+my_app;[my app <550001>];lib::call;do_work 100'
+cat >lines.txt <<'END'
+app 12 1.000000:    10 cycles:
+	    7f0001 void lib::call<int>(int)+0x9 (/usr/lib/libx.so)
+  x.c:12
+	    7f0002 [unknown] (/usr/lib/liby.so)
+  liby.so[1234]
+	    550001 main+0x1 (/usr/bin/app)
+  app[1]
+
+java 13 1.100000:    7 cycles:
+	    7f01 Lorg/a/B;.call(Lorg/a/C;)V->Lorg/a/D;.leaf(I)I (/tmp/perf-12.map)
+	    7f02 Interpreter (/tmp/perf-12.map)
+
+END
+run "$FATHOM" fold lines.txt --jit
+is 'names of C++ and Java; _[i] and _[j]' "$out" 'app;main;[liby.so];lib::call<int> 10
+java;Interpreter_[j];org/a/B:.call_[j];org/a/D:.leaf_[i] 7'
+run "$FATHOM" fold lines.txt --srcline --comms app
+is '--srcline: lines, else modules' "$out" 'app;main:app;[liby.so]:liby.so;lib::call<int>:x.c:12 10'
 run "$FATHOM" fold small.folded -o x.folded
 expect_status 0
 run "$FATHOM" fold small.folded -o x.folded

@@ -101,7 +101,7 @@ if unshare --mount --pid --fork sh -c 'mount -t tmpfs tmpfs root' 2>/dev/null; t
 	if pid=$(inner "$unshared" inside); then
 		record inside.data "$pid"
 		is_70_30 'mount and PID namespace: names as outside' inside.data a b
-		like 'inlined functions as outside' "$("$FATHOM" fold -i inside.data 2>/dev/null)" ';a;spin '
+		like 'inlined functions as outside' "$("$FATHOM" fold --inline -i inside.data 2>/dev/null)" ';a;spin '
 		ok 'the path is that of inside' bash -c \
 			"'$FATHOM' report -i inside.data --sort dso -g none --no-children 2>/dev/null | grep -q inside"
 		not_ok 'no such file here' test -e /bin/inside
@@ -195,7 +195,7 @@ if command -v gcc >/dev/null && gcc -O2 -g -fno-omit-frame-pointer -o inl inl.c;
 	like 'and belong to their function' "$(table --sort symbol)" '\[\.\] visible'
 	like 'and not with --no-inline' "$(table --sort symbol --no-inline)" '\[\.\] visible'
 	unlike 'then they are not there' "$(table --sort symbol --no-inline)" 'tight'
-	like 'their caller is the function whose code it is' "$("$FATHOM" fold -i inl.data 2>/dev/null)" 'visible;tight(_\[i\])? '
+	like 'their caller is the function whose code it is' "$("$FATHOM" fold --inline -i inl.data 2>/dev/null)" 'visible;tight(_\[i\])? '
 	like 'lines' "$(table --sort srcline)" "$TMP/inl.c:[45]"
 else
 	skip 'no gcc here' 5

@@ -240,7 +240,7 @@ TEST(modules_as_nodes)
 	struct profile p;
 
 	profile_init(&p);
-	CHECK_EQ(profile_load_script(&p, text, strlen(text), NULL), 0);
+	CHECK_EQ(profile_load_script(&p, text, strlen(text), NULL, NULL), 0);
 	CHECK_EQ(callgraph_init(&g, &p, &opts, NULL), 0);
 	CHECK_EQ(g.nodes.len, 2);
 	CHECK_EQ(g.arcs.len, 1);

@@ -220,7 +220,7 @@ static const char script[] = "app 12/13 [001] 1.000000:    100 cpu-clock:\n"
 static void load_script(struct profile *p)
 {
 	profile_init(p);
-	CHECK_EQ(profile_load_script(p, script, strlen(script), NULL), 0);
+	CHECK_EQ(profile_load_script(p, script, strlen(script), NULL, NULL), 0);
 }
 
 TEST(pprof_round_trip)
@@ -388,7 +388,7 @@ TEST(chrome_slices)
 	struct profile p;
 
 	profile_init(&p);
-	CHECK_EQ(profile_load_script(&p, text, strlen(text), NULL), 0);
+	CHECK_EQ(profile_load_script(&p, text, strlen(text), NULL, NULL), 0);
 	p.events.items[0].unit = profile_string(&p, "ns");
 	export_chrome(&p, &(struct export_opts){ 0 }, &out);
 	CHECK(is_json(&out));

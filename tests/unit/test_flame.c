@@ -204,7 +204,7 @@ TEST(one_box_for_one_name)
 	struct flame f;
 
 	profile_init(&p);
-	CHECK_EQ(profile_load_script(&p, text, strlen(text), NULL), 0);
+	CHECK_EQ(profile_load_script(&p, text, strlen(text), NULL, NULL), 0);
 	lay_out(&f, &p, (struct flame_opts){ .order = ORDER_NAME, .group = GROUP_COMM });
 	got = describe(&f);
 	CHECK_STR(got, "0 all 15/0@0\n1 prog 15/0@0\n2 [b.so] 5/5@0\n2 memcpy 10/10@5\n");

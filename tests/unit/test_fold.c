@@ -43,7 +43,7 @@ static void check_script(const char *text, struct fold_opts opts, const char *wa
 	struct profile p;
 
 	profile_init(&p);
-	CHECK_EQ(profile_load_script(&p, text, strlen(text), NULL), 0);
+	CHECK_EQ(profile_load_script(&p, text, strlen(text), NULL, NULL), 0);
 	CHECK_EQ(p.bad_records, 0);
 	got = folded(&p, opts);
 	CHECK_STR(got, wanted);
@@ -172,7 +172,7 @@ TEST(script_facts)
 	struct profile p;
 
 	profile_init(&p);
-	CHECK_EQ(profile_load_script(&p, text, strlen(text), NULL), 0);
+	CHECK_EQ(profile_load_script(&p, text, strlen(text), NULL, NULL), 0);
 	CHECK_STR(profile_str(&p, p.hostname), "web1");
 	CHECK_STR(profile_str(&p, p.kernel), "6.1.0");
 	CHECK_EQ(p.samples.len, 1);
@@ -260,7 +260,7 @@ TEST(script_garbage)
 	struct profile p;
 
 	profile_init(&p);
-	CHECK_EQ(profile_load_script(&p, "what is this\n", 13, &e), -EBADMSG);
+	CHECK_EQ(profile_load_script(&p, "what is this\n", 13, NULL, &e), -EBADMSG);
 	CHECK_EQ(p.bad_records, 1);
 	profile_release(&p);
 }

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Names of C++, as people say them. */
+#ifndef ANALYSIS_CPP_NAME_H
+#define ANALYSIS_CPP_NAME_H
+
+#include "base/base.h"
+
+/*
+ * The part of a demangled name without parameters, result type and marks of clones, as perf shows
+ * it; other names as they are.
+ */
+const char *cpp_name(const char *name, size_t *ret_len);
+
+#endif
