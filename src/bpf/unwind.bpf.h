@@ -25,6 +25,11 @@
 	bpf_probe_read_user((to), (bytes), (const void *)(address))
 #include "bpf/unwind_step.h"
 
+/* Programs that do not want functions of Python among the frames leave the code out. */
+#ifndef UNWIND_PYTHON_FRAMES
+#define UNWIND_PYTHON_FRAMES 1
+#endif
+
 #define ASK_AGAIN_NS 250000000ull
 
 /* Scratch that a global function may be given. */
@@ -437,7 +442,7 @@ static long unwind_one(u32 i, void *ctx)
 	u64 pc = ip - slot->s.returned;
 	int end = unwind_step(&slot->s, &slot->scratch, slot->gen, slot->pid);
 
-	if (slot->scratch.in_python)
+	if (UNWIND_PYTHON_FRAMES && slot->scratch.in_python)
 		unwind_splice(slot, pc, sp);
 	return !unwind_push(slot, ip) || end ? 1 : 0;
 }

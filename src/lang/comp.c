@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/parse.h"
+#include "lang/unwinder.h"
 
 #include <linux/bpf.h>
 #include <sys/utsname.h>
@@ -22,6 +23,7 @@ void comp_init(struct comp *c, const struct lang_opts *opts)
 		.ring_bytes = RING_DEFAULT,
 		.print_maps_on_exit = true,
 		.cpp_demangle = true,
+		.cfi_stacks = true,
 		.str_trunc_trailer = "..",
 	};
 }
@@ -33,6 +35,8 @@ void comp_release(struct comp *c)
 		vec_release(&it->subs);
 		vec_release(&it->funcs);
 	}
+	unwinder_free(c->unwinder);
+	err_release(&c->unwinder_err);
 	vec_release(&c->targets);
 	vec_release(&c->units);
 	vec_release(&c->maps);
@@ -125,6 +129,7 @@ static const struct setting settings[] = {
 	{ "missing_probes", SET_CHOICE, AT(missing_probes), missing_modes, 0, 0 },
 	{ "print_maps_on_exit", SET_BOOL, AT(print_maps_on_exit), NULL, 0, 0 },
 	{ "cpp_demangle", SET_BOOL, AT(cpp_demangle), NULL, 0, 0 },
+	{ "cfi_stacks", SET_BOOL, AT(cfi_stacks), NULL, 0, 0 },
 	{ "no_cpp_demangle", SET_IGNORED, 0, NULL, 0, 0 },
 	{ "str_trunc_trailer", SET_TEXT, AT(str_trunc_trailer), NULL, 0, 0 },
 	{ "perf_rb_pages", SET_IGNORED, 0, NULL, 0, 0 },

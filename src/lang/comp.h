@@ -6,6 +6,7 @@
 #ifndef LANG_COMP_H
 #define LANG_COMP_H
 
+#include "bpf/lang_abi.h"
 #include "host/tracefs.h"
 #include "lang/ast.h"
 #include "lang/ir.h"
@@ -20,7 +21,7 @@ struct run;
 enum {
 	COMP_MAX_TARGETS = 1 << 17,
 	COMP_MAX_EVENT = 32768, /* bytes of one event */
-	COMP_STACK_DEPTH = 127, /* frames that the kernel gives at most by default */
+	COMP_STACK_DEPTH = LANG_STACK_FRAMES,
 };
 
 struct lang_config {
@@ -34,6 +35,7 @@ struct lang_config {
 	u64 on_stack_limit;
 	bool print_maps_on_exit;
 	bool cpp_demangle;
+	bool cfi_stacks; /* user stacks by tables; else by frame pointers */
 	const char *str_trunc_trailer;
 };
 
@@ -71,6 +73,7 @@ struct unit {
 	struct ir_code code;
 	VEC(struct ir_code) subs; /* callbacks, until they are joined */
 	VEC(u32) funcs;           /* where functions begin, when there is more than one */
+	bool calls_unwinder;
 };
 
 struct variable {
@@ -178,7 +181,11 @@ struct comp {
 	bool maps_changed;
 	bool final;
 	u32 expansions;
-	u32 uprobe_multi; /* 0: not asked yet, 1: there is, 2: there is not */
+	struct unwinder *unwinder; /* of user stacks; NULL until one is wanted, or not to be had */
+	struct err unwinder_err;   /* why not */
+	bool no_unwinder;          /* user stacks by frame pointers */
+	bool user_symbols;         /* addresses of programs will be named */
+	u32 uprobe_multi;          /* 0: not asked yet, 1: there is, 2: there is not */
 	u64 start_ns;
 };
 

@@ -83,6 +83,7 @@ static void emit_usym(struct gen *g, struct node *n, struct val *ret)
 	vreg address = gen_num(g, n->kids[0]), pid;
 
 	*ret = gen_temp(g, 16);
+	g->c->user_symbols = true;
 	ir_store(&g->ir, BPF_DW, ret->reg, ret->off, address);
 	pid = ir_call(&g->ir, BPF_FUNC_get_current_pid_tgid, NULL, 0);
 	ir_alui(&g->ir, BPF_RSH, pid, 32);

@@ -4,6 +4,7 @@
  * their own. What travels is the hash. Unlike stack maps of the kernel nothing collides.
  */
 #include "lang/gen.h"
+#include "lang/unwinder.h"
 
 enum { STACK_MAP_KEYS = 32768 };
 
@@ -55,6 +56,29 @@ static void keep(struct gen *g, u32 map, const struct val *record, vreg h)
 	ir_label_here(&g->ir, known);
 }
 
+/* The unwinder is only loaded when the first user stack is met. */
+static bool have_unwinder(struct gen *g)
+{
+	struct comp *c = g->c;
+
+	if (!c->unwinder && !c->no_unwinder && c->config.cfi_stacks &&
+	    unwinder_new(&c->unwinder, &c->unwinder_err) < 0)
+		c->no_unwinder = true;
+	return c->unwinder;
+}
+
+static vreg read_frames(struct gen *g, const struct val *frames, u32 depth, bool user)
+{
+	if (user && have_unwinder(g)) {
+		const struct ir_arg args[] = { gen_addr_arg(g, frames), ARG_IMM((s32)depth) };
+
+		g->u->calls_unwinder = true;
+		return ir_call_linked(&g->ir, args, ARRAY_SIZE(args));
+	}
+	return IR_CALLV(&g->ir, BPF_FUNC_get_stack, ARG_REG(g->ctx), gen_addr_arg(g, frames),
+			ARG_IMM((s32)depth * 8), ARG_IMM(user ? BPF_F_USER_STACK : 0));
+}
+
 void gen_stack(struct gen *g, const struct type *t, struct val *ret)
 {
 	bool user = t->kind == T_USTACK;
@@ -64,9 +88,9 @@ void gen_stack(struct gen *g, const struct type *t, struct val *ret)
 	vreg bytes, h, id = ir_imm(&g->ir, 0);
 
 	frames.off += 8;
+	g->c->user_symbols = g->c->user_symbols || user;
 	*ret = gen_temp(g, 16);
-	bytes = IR_CALLV(&g->ir, BPF_FUNC_get_stack, ARG_REG(g->ctx), gen_addr_arg(g, &frames),
-			 ARG_IMM((s32)depth * 8), ARG_IMM(user ? BPF_F_USER_STACK : 0));
+	bytes = read_frames(g, &frames, depth, user);
 	ir_branchi(&g->ir, BPF_JSLE, bytes, 0, failed);
 	ir_store(&g->ir, BPF_DW, record.reg, record.off, bytes);
 	h = hash_frames(g, &frames, bytes, depth);

@@ -213,6 +213,14 @@ vreg ir_call(struct ir *ir, u32 helper, const struct ir_arg *args, u32 n_args)
 	return i->dst = ir_reg(ir);
 }
 
+vreg ir_call_linked(struct ir *ir, const struct ir_arg *args, u32 n_args)
+{
+	vreg dst = ir_call(ir, 0, args, n_args);
+
+	vec_last(&ir->code)->code = BPF_PSEUDO_CALL;
+	return dst;
+}
+
 void ir_exit(struct ir *ir, s32 value)
 {
 	add(ir, IR_EXIT)->imm = value;

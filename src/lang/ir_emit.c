@@ -381,7 +381,7 @@ static void emit_call(struct emitter *e, const struct ir_insn *in)
 				put(e, BPF_ALU64 | BPF_MOV | BPF_X, r, from, 0, 0);
 		}
 	}
-	put(e, BPF_JMP | BPF_CALL, 0, 0, 0, in->imm);
+	put(e, BPF_JMP | BPF_CALL, 0, in->code, 0, in->imm);
 	if (e->iv[in->dst].end > e->iv[in->dst].start) {
 		u8 dst = target(e, in->dst, 0);
 

@@ -7,6 +7,7 @@
 #include "lang/format.h"
 #include "lang/parse.h"
 #include "lang/run.h"
+#include "lang/unwinder.h"
 
 #include <time.h>
 
@@ -82,10 +83,35 @@ void lang_free(struct lang *l)
 	free(l);
 }
 
+/* The kernel did not take the unwinder behind the program: once more, with frame pointers. */
+static int compile_without_unwinder(struct lang *l, struct err *e)
+{
+	const struct lang_opts *opts = l->c.opts;
+	const char *name = l->c.src.name;
+	size_t len = l->c.src.len;
+	char *text = copy_text(l->c.text, len);
+
+	run_close(&l->r, false);
+	comp_release(&l->c);
+	comp_init(&l->c, opts);
+	l->c.lang = l;
+	l->c.no_unwinder = true;
+	err_set(&l->c.unwinder_err, ENOTSUP, "the kernel refuses the unwinder here");
+	l->c.text = text;
+	l->c.src = (struct source){ name, text, len };
+	return compile(&l->c, e);
+}
+
 int lang_start(struct lang *l, struct err *e)
 {
 	int rc = run_load(&l->r, e);
 
+	if (rc < 0 && rc != -EPERM && l->c.unwinder) {
+		err_release(e);
+		rc = compile_without_unwinder(l, e);
+		if (rc == 0)
+			rc = run_load(&l->r, e);
+	}
 	if (rc == 0)
 		rc = run_attach(&l->r, e);
 	if (rc < 0)
@@ -134,6 +160,27 @@ static void report_line(struct buf *out, u64 n, const char *text)
 		buf_addf(out, "%llu %s\n", (unsigned long long)n, text);
 }
 
+static void report_user_stacks(const struct comp *c, struct buf *out)
+{
+	static const enum unwind_end cut[] = { UNWIND_END_NO_MAP, UNWIND_END_READ,
+					       UNWIND_END_BAD_SP, UNWIND_END_BAD_FP,
+					       UNWIND_END_UNSUP,  UNWIND_END_REG,
+					       UNWIND_END_ZERO };
+	u64 ends[UNWIND_END_COUNT], n = 0;
+
+	if (c->no_unwinder && c->ustack_map)
+		buf_addf(out, "user stacks were taken by frame pointers, most will be cut: %s\n",
+			 c->unwinder_err.what);
+	if (!c->unwinder)
+		return;
+	unwinder_ends(c->unwinder, ends);
+	for (size_t i = 0; i < ARRAY_SIZE(cut); i++)
+		n += ends[cut[i]];
+	report_line(out, ends[UNWIND_END_NO_TABLE],
+		    "user stacks were cut because the table of a new file was not there yet");
+	report_line(out, n, "user stacks were cut where their code does not say how to go on");
+}
+
 void lang_report(struct lang *l, struct buf *out)
 {
 	const struct run *r = &l->r;
@@ -146,6 +193,7 @@ void lang_report(struct lang *l, struct buf *out)
 	report_line(out, r->counters[COUNTER_READ_USER],
 		    "reads of user memory failed (the page was not there)");
 	report_line(out, r->counters[COUNTER_STACK], "stacks could not be taken or kept");
+	report_user_stacks(&l->c, out);
 	report_line(out, r->counters[COUNTER_SCRATCH], "events skipped for want of scratch memory");
 	report_line(out, r->counters[COUNTER_LOOP], "loops cut at their limit");
 	report_line(out, r->unresolved, "stacks were gone when they were printed");

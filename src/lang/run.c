@@ -7,6 +7,8 @@
 #include "base/stop.h"
 #include "host/bpf_sys.h"
 #include "lang/func_btf.h"
+#include "lang/procmaps.h"
+#include "lang/unwinder.h"
 #include "symbol/symbol.h"
 
 #include <fcntl.h>
@@ -102,26 +104,39 @@ static void explain(struct run *r, const struct unit *u, const char *log, struct
 	}
 }
 
-/* Programs with callbacks come with the types of their functions. */
-static int load_with_functions(const struct unit *u, struct bpfsys_prog *prog)
+/* Programs of more than one function come with the types of their functions. */
+static int load_with_functions(const struct run *r, const struct unit *u, struct bpfsys_prog *prog)
 {
+	bpf_insns insns = { 0 };
+	func_types funcs = { 0 };
 	struct bpf_func_info *info;
 	int btf, fd;
 
-	if (!u->funcs.len)
+	if (!u->funcs.len && !u->calls_unwinder)
 		return bpfsys_prog_load(prog);
-	btf = func_btf_load();
-	if (btf < 0)
-		return btf;
-	info = xcalloc(u->funcs.len, sizeof(*info));
-	func_btf_info(u->funcs.items, u->funcs.len, info);
-	prog->btf_fd = (u32)btf;
-	prog->func_info = info;
-	prog->func_info_rec_size = sizeof(*info);
-	prog->func_info_cnt = (u32)u->funcs.len;
-	fd = bpfsys_prog_load(prog);
+	vec_new(&funcs);
+	for (size_t i = 1; i < u->funcs.len; i++)
+		vec_new(&funcs)->start = u->funcs.items[i];
+	if (u->calls_unwinder) {
+		vec_each(it, &u->code.insns)
+			vec_push(&insns, *it);
+		unwinder_link(r->c->unwinder, &insns, &funcs);
+		prog->insns = insns.items;
+		prog->n_insns = insns.len;
+	}
+	info = xcalloc(funcs.len, sizeof(*info));
+	btf = fd = func_btf_load(&funcs, info);
+	if (btf >= 0) {
+		prog->btf_fd = (u32)btf;
+		prog->func_info = info;
+		prog->func_info_rec_size = sizeof(*info);
+		prog->func_info_cnt = (u32)funcs.len;
+		fd = bpfsys_prog_load(prog);
+		close(btf);
+	}
 	free(info);
-	close(btf);
+	vec_release(&insns);
+	vec_release(&funcs);
 	return fd;
 }
 
@@ -137,7 +152,7 @@ static int load_unit(struct run *r, struct unit *u, struct err *e)
 		.flags = u->prog_flags,
 	};
 	const char *name = r->c->targets.items[u->first].name;
-	int fd = load_with_functions(u, &prog), why = fd;
+	int fd = load_with_functions(r, u, &prog), why = fd;
 	char *log;
 
 	if (fd >= 0) {
@@ -145,10 +160,12 @@ static int load_unit(struct run *r, struct unit *u, struct err *e)
 		return 0;
 	}
 	log = xcalloc(1, LOG_SIZE);
+	prog.insns = u->code.insns.items;
+	prog.n_insns = u->code.insns.len;
 	prog.log = log;
 	prog.log_size = LOG_SIZE;
 	prog.log_level = 1;
-	fd = load_with_functions(u, &prog);
+	fd = load_with_functions(r, u, &prog);
 	if (fd >= 0) {
 		vec_push(&r->prog_fds, fd);
 		free(log);
@@ -261,8 +278,30 @@ static int run_timed(struct run *r, const struct provider *p, struct err *e)
 	return 0;
 }
 
+/* Tables for what will be met first; the kernel asks for the others. */
+static void prepare_unwinder(const struct run *r)
+{
+	const char *last = NULL;
+	bool all = false;
+
+	if (!r->c->unwinder)
+		return;
+	vec_each(it, &r->c->targets) {
+		bool user = it->provider->flags & PROBE_USER;
+
+		if (user && it->group && it->group != last)
+			unwinder_file(r->c->unwinder, it->group);
+		last = it->group;
+		all = all || !user || !it->pid;
+	}
+	unwinder_process(r->c->unwinder, all ? 0 : r->c->opts->pid);
+}
+
 int run_attach(struct run *r, struct err *e)
 {
+	if (r->c->user_symbols)
+		run_watch_maps(r);
+	prepare_unwinder(r);
 	for (size_t i = 0; i < r->c->units.len; i++) {
 		const struct unit *u = &r->c->units.items[i];
 		const struct provider *p = r->c->targets.items[u->first].provider;
@@ -288,6 +327,8 @@ static size_t fill_polls(struct run *r, struct pollfd *p, int child_fd)
 	p[n++] = (struct pollfd){ .fd = child_fd, .events = POLLIN };
 	vec_each(it, &r->timed)
 		p[n++] = (struct pollfd){ .fd = it->timer_fd, .events = POLLIN };
+	p[n++] = (struct pollfd){ .fd = unwinder_fd(r->c->unwinder), .events = POLLIN };
+	p[n++] = (struct pollfd){ .fd = procmaps_fd(r->maps), .events = POLLIN };
 	return n;
 }
 
@@ -341,7 +382,7 @@ static int tick_timeout(const struct run *r, u64 next)
 
 static int wait_for_events(struct run *r, int child_fd)
 {
-	struct pollfd *polls = xcalloc(3 + r->timed.len, sizeof(*polls));
+	struct pollfd *polls = xcalloc(5 + r->timed.len, sizeof(*polls));
 	u64 next = clock_mono_ns() + r->sink->tick_ns;
 	int rc = 0;
 
@@ -352,6 +393,8 @@ static int wait_for_events(struct run *r, int child_fd)
 			rc = -errno;
 			break;
 		}
+		unwinder_serve(r->c->unwinder);
+		procmaps_drain(r->maps);
 		run_drain(r);
 		run_timers(r, polls + 3);
 		if (polls[2].revents) {
@@ -489,6 +532,6 @@ void run_release(struct run *r)
 	vec_release(&r->timed);
 	vec_release(&r->iters);
 	buf_release(&r->line);
-	usym_free(r->usym);
+	procmaps_free(r->maps);
 	symbols_free(r->symbols);
 }

@@ -6,6 +6,7 @@
 #include "lang/comp.h"
 #include "lang/provider.h"
 
+struct procmaps;
 struct symbols;
 
 struct timed {
@@ -39,11 +40,11 @@ struct run {
 	struct symbols *symbols;
 	struct buf line; /* being put together */
 	u64 counters[COUNTER_COUNT];
-	u64 unresolved; /* stacks that were not found */
-	bool started;   /* something was written */
-	bool ending;    /* 'end' runs: its events count though we are stopping */
-	bool mute;      /* events are taken and dropped */
-	struct usym *usym;
+	u64 unresolved;        /* stacks that were not found */
+	bool started;          /* something was written */
+	bool ending;           /* 'end' runs: its events count though we are stopping */
+	bool mute;             /* events are taken and dropped */
+	struct procmaps *maps; /* of processes, for user symbols */
 };
 
 struct lang {
@@ -85,7 +86,8 @@ void run_stack(struct run *r, const struct type *t, const u8 *bytes, struct buf 
 void run_ksym(struct run *r, u64 address, struct buf *out, bool offset);
 void run_usym(struct run *r, u64 address, u32 pid, struct buf *out, bool offset);
 void run_strftime(struct run *r, const char *fmt, u64 wall_ns, struct buf *out);
-void usym_free(struct usym *u);
+/* From now on mappings of processes are noted, so that their symbols outlive them. */
+void run_watch_maps(struct run *r);
 /* Reads every key and value; values of all CPUs follow one another. */
 struct map_dump {
 	u8 *keys;

@@ -1,35 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Addresses and stacks to names. */
-#include "base/map.h"
 #include "host/bpf_sys.h"
-#include "host/procfs.h"
+#include "lang/procmaps.h"
 #include "lang/run.h"
+#include "lang/unwinder.h"
 #include "symbol/symbol.h"
-
-/* Mappings of processes that were seen; kept after their end. */
-struct usym_map {
-	u64 start, end, offset;
-	u32 module;
-};
-
-struct usym_process {
-	u32 pid;
-	VEC(struct usym_map) maps;
-};
-
-struct usym {
-	VEC(struct usym_process) processes;
-};
-
-void usym_free(struct usym *u)
-{
-	if (!u)
-		return;
-	vec_each(it, &u->processes)
-		vec_release(&it->maps);
-	vec_release(&u->processes);
-	free(u);
-}
 
 static struct symbols *symbols_of(struct run *r)
 {
@@ -54,77 +29,34 @@ void run_ksym(struct run *r, u64 address, struct buf *out, bool offset)
 		buf_addf(out, "+%llu", (unsigned long long)(address - sym.start));
 }
 
-static void read_maps(struct run *r, struct usym_process *p)
+static struct procmaps *maps_of(struct run *r)
 {
-	_cleanup_buf_ struct buf text = BUF_INIT;
-	const char *at, *end;
-	struct proc_map m;
-	int rc;
-
-	if (procfs_read(p->pid, 0, "maps", PROCFS_MAX_MAPS, &text, NULL) < 0)
-		return;
-	vec_clear(&p->maps);
-	at = buf_str(&text);
-	end = at + text.len;
-	while ((rc = procfs_next_map(&at, end, &m)) != -ENODATA) {
-		struct module_key key = { 0 };
-		char *path;
-
-		if (rc < 0 || !(m.flags & PROC_MAP_EXEC) || !m.path_len)
-			continue;
-		path = xstrndup(m.path, m.path_len);
-		key = (struct module_key){ .path = path,
-					   .maj = m.dev_major,
-					   .min = m.dev_minor,
-					   .ino = m.inode,
-					   .pid = (pid_t)p->pid,
-					   .map_start = m.start,
-					   .map_end = m.end };
-		vec_push(&p->maps, (struct usym_map){ m.start, m.end, m.offset,
-						      symbols_module(symbols_of(r), &key) });
-		free(path);
-	}
+	if (!r->maps)
+		r->maps = procmaps_new(symbols_of(r));
+	return r->maps;
 }
 
-static struct usym_process *process_of(struct run *r, u32 pid)
+/* Programs that begin now are unwound from their first stack on, if we are fast enough. */
+static void on_mapped(void *ctx, const struct module_key *key)
 {
-	struct usym_process *p;
-
-	if (!r->usym)
-		r->usym = xcalloc(1, sizeof(*r->usym));
-	vec_each(it, &r->usym->processes) {
-		if (it->pid == pid)
-			return it;
-	}
-	p = vec_new(&r->usym->processes);
-	p->pid = pid;
-	read_maps(r, p);
-	return p;
+	unwinder_mapped(ctx, key);
 }
 
-static const struct usym_map *map_of(const struct usym_process *p, u64 address)
+void run_watch_maps(struct run *r)
 {
-	vec_each(it, &p->maps) {
-		if (address >= it->start && address < it->end)
-			return it;
-	}
-	return NULL;
+	struct procmaps_listener listener = { on_mapped, r->c->unwinder };
+
+	procmaps_watch(maps_of(r), r->c->unwinder ? &listener : NULL);
 }
 
 void run_usym(struct run *r, u64 address, u32 pid, struct buf *out, bool offset)
 {
-	struct usym_process *p = process_of(r, pid);
-	const struct usym_map *m = map_of(p, address);
 	struct symbol sym;
+	u32 module;
 	u64 at;
 
-	if (!m) {
-		read_maps(r, p); /* it may have mapped more since */
-		m = map_of(p, address);
-	}
-	if (m) {
-		at = address - m->start + m->offset;
-		if (symbols_lookup(symbols_of(r), m->module, at, &sym) && !(sym.flags & SYM_FDE)) {
+	if (procmaps_find(maps_of(r), pid, address, &module, &at)) {
+		if (symbols_lookup(symbols_of(r), module, at, &sym) && !(sym.flags & SYM_FDE)) {
 			buf_addstr(out, sym.name);
 			if (offset)
 				buf_addf(out, "+%llu", (unsigned long long)(at - sym.start));

@@ -85,6 +85,16 @@ traced funclatency -F "$TMP/calls:*"
 expect_out_like '^Function = nap$'
 expect_out_like '^Function = deep$'
 
+traced stackcount -U "$TMP/calls:deep"
+expect_status 0
+is 'a stack for each depth' "$(grep -c '^    1$' <<<"$out")" 5
+expect_out_like '^  deep$'
+traced stackcount -f -P -U "$TMP/calls:nap"
+expect_out_like '^calls;([^;]+;)*nap 100$'
+traced stackcount -U -s -v -P "$TMP/calls:other"
+expect_out_like '^  [0-9a-f]+ +other\+0$'
+expect_out_like '^    calls \[[0-9]+\]$'
+
 run "$FATHOM" stackcount -K -D 1 t:sched:sched_switch
 expect_status 0
 expect_out_like '^  schedule$'

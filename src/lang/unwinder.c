@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * libbpf resolves maps, types of the kernel and calls in our object, then asks a handler of ours
+ * before it loads: there the finished instructions are taken, and something trivial is loaded in
+ * their place. They lie behind the instructions of each program that takes user stacks; all jumps
+ * in them are relative.
+ */
+#include "lang/unwinder.h"
+
+#include "lang_unwind.skel.h"
+#include "unwind/feed.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+enum { RING_BYTES = 1 << 18 };
+#define FIRST_PID_NAMESPACE 0xeffffffcu /* its inode is the same on every machine */
+
+struct unwinder {
+	struct lang_unwind_bpf *skel;
+	struct unwind_feed *feed;
+	struct ring_buffer *ring;
+	struct bpf_insn *insns;
+	size_t n_insns;
+	func_types funcs; /* offsets from the first instruction */
+};
+
+/* --- the code --------------------------------------------------------------------------------- */
+
+/* Size of what a pointer points to; 0: not a pointer to a struct. */
+static u32 pointed_size(const struct btf *btf, u32 id)
+{
+	const struct btf_type *t = btf__type_by_id(btf, id);
+
+	while (t && (btf_is_typedef(t) || btf_is_mod(t)))
+		t = btf__type_by_id(btf, t->type);
+	if (!t || !btf_is_ptr(t))
+		return 0;
+	t = btf__type_by_id(btf, t->type);
+	return t && btf_is_struct(t) ? t->size : 0;
+}
+
+static void describe(const struct btf *btf, const struct bpf_func_info *info, struct func_type *f)
+{
+	const struct btf_type *func = btf__type_by_id(btf, info->type_id), *proto;
+
+	f->start = info->insn_off;
+	/* The first one is a program there and an ordinary function here. */
+	if (!func || !f->start || btf_vlen(func) != BTF_FUNC_GLOBAL)
+		return;
+	proto = btf__type_by_id(btf, func->type);
+	if (!proto || btf_vlen(proto) > FUNC_MAX_PARAMS)
+		return;
+	f->is_global = true;
+	f->n_params = btf_vlen(proto);
+	for (u32 i = 0; i < f->n_params; i++)
+		f->pointed[i] = pointed_size(btf, btf_params(proto)[i].type);
+}
+
+static int take_code(struct bpf_program *prog, struct bpf_prog_load_opts *opts, long cookie)
+{
+	static struct bpf_insn nothing[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	struct unwinder *u = (struct unwinder *)cookie;
+	const struct btf *btf = bpf_object__btf(u->skel->obj);
+	const char *info = opts->func_info;
+
+	u->n_insns = bpf_program__insn_cnt(prog);
+	u->insns = xmemdup(bpf_program__insns(prog), u->n_insns * sizeof(*u->insns));
+	if (!info || !btf || opts->func_info_rec_size < sizeof(struct bpf_func_info))
+		return -EOPNOTSUPP;
+	for (u32 i = 0; i < opts->func_info_cnt; i++) {
+		struct bpf_func_info one;
+
+		memcpy(&one, info + (size_t)i * opts->func_info_rec_size, sizeof(one));
+		describe(btf, &one, vec_new(&u->funcs));
+	}
+	opts->func_info_cnt = 0;
+	opts->line_info_cnt = 0;
+	return bpf_program__set_insns(prog, nothing, ARRAY_SIZE(nothing));
+}
+
+static int quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	(void)level;
+	(void)fmt;
+	(void)ap;
+	return 0;
+}
+
+/* In a pid namespace of our own, the kernel must count pids as we do. */
+static void set_pid_namespace(struct lang_unwind_bpf *skel)
+{
+	struct stat own;
+
+	if (stat("/proc/self/ns/pid", &own) || own.st_ino == FIRST_PID_NAMESPACE)
+		return;
+	skel->rodata->unwind_pidns.dev = own.st_dev;
+	skel->rodata->unwind_pidns.ino = own.st_ino;
+}
+
+static int load(struct unwinder *u, struct err *e)
+{
+	LIBBPF_OPTS(libbpf_prog_handler_opts, opts, .cookie = (long)u,
+		    .prog_prepare_load_fn = take_code);
+	libbpf_print_fn_t print = libbpf_set_print(quiet);
+	int handler = libbpf_register_prog_handler("lang/ustack", BPF_PROG_TYPE_KPROBE, 0, &opts);
+	int rc = handler < 0 ? handler : 0;
+
+	if (rc == 0) {
+		u->skel = lang_unwind_bpf__open();
+		rc = u->skel ? 0 : -errno;
+	}
+	if (rc == 0) {
+		set_pid_namespace(u->skel);
+		bpf_map__set_max_entries(u->skel->maps.unwind_ring, RING_BYTES);
+		rc = lang_unwind_bpf__load(u->skel);
+	}
+	if (handler >= 0)
+		libbpf_unregister_prog_handler(handler);
+	libbpf_set_print(print);
+	return rc < 0 ? err_sys(e, -rc, "cannot load the unwinder of user stacks") : 0;
+}
+
+static int on_need(void *ctx, void *data, size_t n)
+{
+	struct unwinder *u = ctx;
+
+	if (n >= sizeof(struct unwind_need) && *(const u32 *)data == UNWIND_RECORD_NEED)
+		unwind_feed_need(u->feed, data, NULL);
+	return 0;
+}
+
+int unwinder_new(struct unwinder **ret, struct err *e)
+{
+	struct unwinder *u = xcalloc(1, sizeof(*u));
+	int rc = load(u, e);
+
+	if (rc == 0) {
+		const struct unwind_feed_maps maps = {
+			.bins = bpf_map__fd(u->skel->maps.unwind_bins),
+			.rules = bpf_map__fd(u->skel->maps.unwind_rules),
+			.pool = bpf_map__fd(u->skel->maps.unwind_pool),
+			.epoch = &u->skel->bss->unwind_epoch,
+		};
+
+		rc = unwind_feed_new(&u->feed, &maps, 0, e);
+	}
+	if (rc == 0) {
+		u->ring =
+			ring_buffer__new(bpf_map__fd(u->skel->maps.unwind_ring), on_need, u, NULL);
+		if (!u->ring)
+			rc = err_sys(e, errno, "cannot map the ring of the unwinder");
+	}
+	if (rc < 0) {
+		unwinder_free(u);
+		return rc;
+	}
+	*ret = u;
+	return 0;
+}
+
+void unwinder_free(struct unwinder *u)
+{
+	if (!u)
+		return;
+	ring_buffer__free(u->ring);
+	unwind_feed_free(u->feed);
+	lang_unwind_bpf__destroy(u->skel);
+	free(u->insns);
+	vec_release(&u->funcs);
+	free(u);
+}
+
+void unwinder_link(const struct unwinder *u, bpf_insns *insns, func_types *funcs)
+{
+	u32 start = (u32)insns->len;
+
+	for (u32 i = 0; i < start; i++) {
+		struct bpf_insn *in = &insns->items[i];
+
+		if (in->code == (BPF_JMP | BPF_CALL) && in->src_reg == BPF_PSEUDO_CALL)
+			in->imm = (s32)(start - i - 1);
+	}
+	for (size_t i = 0; i < u->n_insns; i++)
+		vec_push(insns, u->insns[i]);
+	vec_each(it, &u->funcs) {
+		struct func_type f = *it;
+
+		f.start += start;
+		vec_push(funcs, f);
+	}
+}
+
+/* --- the tables ------------------------------------------------------------------------------- */
+
+void unwinder_file(struct unwinder *u, const char *path)
+{
+	struct unwind_map map = { .exec = true, .path = path };
+	struct stat st;
+
+	if (stat(path, &st))
+		return;
+	map.ino = st.st_ino;
+	map.dev = major(st.st_dev) << 20 | minor(st.st_dev);
+	unwind_feed_map(u->feed, &map, 0, NULL);
+}
+
+void unwinder_mapped(struct unwinder *u, const struct module_key *key)
+{
+	struct unwind_map map = { .start = key->map_start,
+				  .end = key->map_end,
+				  .ino = key->ino,
+				  .dev = key->maj << 20 | key->min,
+				  .exec = true,
+				  .path = key->path };
+
+	if (key->ino)
+		unwind_feed_map(u->feed, &map, key->pid, NULL);
+}
+
+void unwinder_process(struct unwinder *u, u32 pid)
+{
+	if (pid)
+		unwind_feed_process(u->feed, (int)pid);
+	else
+		unwind_feed_running(u->feed);
+}
+
+int unwinder_fd(const struct unwinder *u)
+{
+	return u ? ring_buffer__epoll_fd(u->ring) : -1;
+}
+
+void unwinder_serve(struct unwinder *u)
+{
+	if (u)
+		ring_buffer__consume(u->ring);
+}
+
+void unwinder_ends(const struct unwinder *u, u64 ret[UNWIND_END_COUNT])
+{
+	int cpus = libbpf_num_possible_cpus();
+	_cleanup_free_ u64 *values = xcalloc(cpus > 0 ? (size_t)cpus : 1, sizeof(*values));
+
+	for (u32 i = 0; i < UNWIND_END_COUNT; i++) {
+		size_t size = sizeof(*values) * (size_t)MAX(cpus, 1);
+
+		ret[i] = 0;
+		if (bpf_map__lookup_elem(u->skel->maps.unwind_counters, &i, sizeof(i), values, size,
+					 0))
+			continue;
+		for (int k = 0; k < cpus; k++)
+			ret[i] += values[k];
+	}
+}

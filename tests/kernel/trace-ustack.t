@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# User stacks in the tracing language: complete without frame pointers, named when their process is
+# gone, whatever kind of probe takes them.
+. "$(dirname "$0")/../lib/test.sh"
+need_root
+need_cmd gcc
+need_file /sys/kernel/btf/vmlinux
+export XDG_CACHE_HOME="$TMP/cache"
+
+cat >"$TMP/deep.c" <<-'END'
+	#include <stdio.h>
+	#include <sys/syscall.h>
+	#include <unistd.h>
+	static volatile int sink;
+	__attribute__((noinline)) int inner(int n) { sink += n; return (int)syscall(SYS_getppid) > 0; }
+	__attribute__((noinline)) int middle(int n) { return inner(n + 1) + sink; }
+	__attribute__((noinline)) int outer(int n) { return middle(n * 2) - sink; }
+	int main(int argc, char **argv)
+	{
+		char c;
+
+		if (argc > 1 && read(0, &c, 1) < 0)
+			return 1;
+		for (int i = 0; i < 50; i++)
+			outer(i);
+		return argc > 5;
+	}
+END
+gcc -O2 -fomit-frame-pointer -o "$TMP/deep" "$TMP/deep.c"
+gcc -O2 -fomit-frame-pointer -static -no-pie -o "$TMP/static" "$TMP/deep.c"
+gcc -O2 -fomit-frame-pointer -static-pie -o "$TMP/pie" "$TMP/deep.c" 2>/dev/null || cp "$TMP/static" "$TMP/pie"
+mkfifo "$TMP/go"
+
+# Runs PROGRAM under SCRIPT once everything is attached, and lets it end before anything is printed.
+traced() {
+	local script=$1 program=$2 it tool
+	: >"$out_file"
+	"$program" wait <"$TMP/go" &
+	it=$!
+	exec 7>"$TMP/go"
+	"$FATHOM" trace -e "begin { printf(\"ready\n\"); } $script" >"$out_file" 2>"$err_file" 7>&- &
+	tool=$!
+	for _ in $(seq 300); do
+		grep -q ready "$out_file" && break
+		kill -0 "$tool" 2>/dev/null || break
+		sleep 0.1
+	done
+	exec 7>&-
+	wait "$it"
+	kill -INT "$tool" 2>/dev/null
+	wait "$tool"
+	status=$?
+	out=$(cat "$out_file") err=$(cat "$err_file") test_last="trace '$script' on ${program##*/}"
+}
+
+whole='inner\+[0-9]+
+    middle\+[0-9]+
+    outer\+[0-9]+
+    main\+[0-9]+
+    __libc_start_call_main\+[0-9]+
+    __libc_start_main[^+]*\+[0-9]+
+    _start\+[0-9]+'
+for program in deep static pie; do
+	traced "uprobe:$TMP/$program:inner { @[ustack] = count(); }" "$TMP/$program"
+	expect_status 0
+	expect_out_like "$whole
+\]: 50" "$program: from a uprobe to _start"
+done
+unlike 'nothing was cut' "$err" 'cut'
+traced 't:syscalls:sys_enter_getppid /comm == "deep"/ { @[ustack] = count(); }' "$TMP/deep"
+expect_out_like "syscall\+[0-9]+
+    $whole
+\]: 50" 'from a system call'
+traced "uretprobe:$TMP/deep:middle { @[ustack(2)] = count(); }" "$TMP/deep"
+expect_out_like 'outer\+[0-9]+
+    main\+[0-9]+
+\]: 50' 'from a return, two frames'
+traced "uprobe:$TMP/deep:inner { @ = count(); if (arg0 == 11) { printf(\"%s\n\", ustack); } }" "$TMP/deep"
+expect_out_like 'inner\+0
+ +middle' 'in printf'
+traced "uprobe:$TMP/deep:inner { for (\$i : 0..100) { @[\$i, ustack(3)] = count(); } }" "$TMP/deep"
+is 'in a loop' "$(grep -c ']: 50' <<<"$out")" 100
+traced "uprobe:$TMP/deep:inner { @[usym(reg(\"ip\"))] = count(); }" "$TMP/deep"
+expect_out '@[inner]: 50' 'a name after the end of the process'
+traced "config = { cfi_stacks = false; } uprobe:$TMP/deep:inner { @[ustack] = count(); }" "$TMP/deep"
+expect_status 0
+unlike 'by frame pointers there is no way to main' "$out" 'main'
+
+run "$FATHOM" trace -f folded -c "$TMP/deep" -e "uprobe:$TMP/deep:inner { @[ustack] = count(); }"
+expect_out_like '_start;__libc_start_main[^;]*;__libc_start_call_main;main;outer;middle;inner [0-9]+' folded
+
+# Each writes, waits, and writes again: by then the tables of files that were never seen are there.
+echo text >"$TMP/file"
+for program in perl python3 git; do
+	command -v "$program" >/dev/null || { skip "no $program" && continue; }
+	case $program in
+	perl) command='perl -e "$| = 1; print qq(1\n); sleep 2; print qq(2\n)"' ;;
+	python3) command='python3 -c "import time; print(1, flush=True); time.sleep(2); print(2, flush=True)"' ;;
+	git)
+		command="sh -c 'exec git hash-object --stdin-paths <$TMP/paths'"
+		mkfifo "$TMP/paths"
+		(echo "$TMP/file" && sleep 2 && echo "$TMP/file") >"$TMP/paths" &
+		;;
+	esac
+	run "$FATHOM" trace -f folded -c "$command" \
+		-e 'uprobe:libc:write { printf("\n"); @[comm, ustack] = count(); }'
+	like "$program: from write to the beginning" "$(grep "^$program" <<<"$out")" \
+		"^$program;[^;]+;__libc_start_main[^;]*;__libc_start_call_main;[^;]+;"
+done
+done_testing
