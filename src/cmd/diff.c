@@ -105,12 +105,7 @@ static struct svg_opts drawing_of(const struct diff_args *a)
 	return (struct svg_opts){
 		.title = a->title ? a->title : "Differential Flame Graph",
 		.width = a->width,
-		.height = 16,
-		.fonttype = "Verdana, DejaVu Sans, sans-serif",
-		.fontsize = 12,
-		.fontwidth = 0.59,
-		.nametype = "Function:",
-		.factor = 1,
+		SVG_OPTS_DEFAULT,
 		.inverted = a->inverted,
 	};
 }

@@ -3,6 +3,7 @@
 #include "base/fmt.h"
 #include "base/io.h"
 #include "base/log.h"
+#include "cli/output.h"
 #include "cli/profile_args.h"
 #include "view/html.h"
 #include "view/svg.h"
@@ -13,8 +14,7 @@
 
 struct flame_args {
 	struct profile_args profile;
-	const char *output;
-	bool force;
+	struct output_args output;
 	bool inverted, reverse, chart, hotcold;
 	int order, group, by, palette;
 	bool palette_given, group_given, by_given;
@@ -42,14 +42,7 @@ static const char *const color_modes[] = { "auto", "kind", "module", "self", "na
 
 static const struct opt flame_options[] = {
 	{ .type = OPT_INCLUDE, .include = profile_options, AT(profile) },
-	{ 'o', "output", OPT_FILE, AT(output), .arg = "FILE", .group = "Output",
-	  .help = "write the picture (.svg; - is SVG on stdout) or the viewer (.html) there; else "
-		  "draw it here" },
-	{ .name = "force",
-	  .type = OPT_FLAG,
-	  AT(force),
-	  .group = "Output",
-	  .help = "overwrite the file" },
+	{ .type = OPT_INCLUDE, .include = output_options, AT(output) },
 	{ .name = "inverted",
 	  .type = OPT_FLAG,
 	  AT(inverted),
@@ -212,7 +205,7 @@ static const struct opt flame_options[] = {
 	  AT(fonttype),
 	  LOOK,
 	  .arg = "FONT",
-	  .def = "Verdana, DejaVu Sans, sans-serif",
+	  .def = SVG_FONT,
 	  .help = "font" },
 	{ .name = "fontsize",
 	  .type = OPT_DOUBLE,
@@ -383,7 +376,7 @@ static int layout_of(const struct context *ctx, const struct flame_args *a, cons
 	}
 	if (a->ratio && choose_ratio(a, p, ret, e) < 0)
 		return -EINVAL;
-	if (!a->output && !is_machine(ctx)) {
+	if (!a->output.path && !is_machine(ctx)) {
 		width = cli_width(ctx) + 2 * SVG_PAD;
 		if (!ret->max_depth)
 			ret->max_depth = screen_rows(ctx);
@@ -394,18 +387,6 @@ static int layout_of(const struct context *ctx, const struct flame_args *a, cons
 }
 
 /* --- output -------------------------------------------------------------------------------- */
-
-static int write_text(struct context *ctx, const struct flame_args *a, const struct buf *text)
-{
-	if (streq(a->output, "-"))
-		return cli_print(ctx, text);
-	if (!a->force && io_exists(a->output)) {
-		err_set(&ctx->err, EEXIST, "'%s' exists", a->output);
-		err_hint(&ctx->err, "--force overwrites it");
-		return -EEXIST;
-	}
-	return io_write_file_atomic(a->output, text->data, text->len, &ctx->err);
-}
 
 static int write_svg(struct context *ctx, const struct flame_args *a, const struct flame *f,
 		     struct svg_palette_map *map)
@@ -423,10 +404,10 @@ static int write_svg(struct context *ctx, const struct flame_args *a, const stru
 	}
 	if (r >= 0) {
 		svg_flame(f, &opts, &text);
-		r = write_text(ctx, a, &text);
+		r = output_write(ctx, &a->output, &text);
 	}
-	if (r >= 0 && !streq(a->output, "-"))
-		log_info("wrote '%s': %zu boxes, %llu too narrow", a->output, f->boxes.len,
+	if (!r && !streq(a->output.path, "-"))
+		log_info("wrote '%s': %zu boxes, %llu too narrow", a->output.path, f->boxes.len,
 			 (unsigned long long)f->narrow);
 	svg_nameattr_release(&attrs);
 	return r;
@@ -502,7 +483,8 @@ static int output(struct context *ctx, const struct flame_args *a, const struct 
 		if (is_machine(ctx))
 			r = show_outline(ctx, f);
 		else
-			r = a->output ? write_svg(ctx, a, f, &map) : draw_here(ctx, a, f, &map);
+			r = a->output.path ? write_svg(ctx, a, f, &map)
+					   : draw_here(ctx, a, f, &map);
 	}
 	if (r >= 0 && a->consistent)
 		r = svg_palette_map_write(&map, PALETTE_FILE, &ctx->err);
@@ -531,23 +513,12 @@ static int check_args(struct context *ctx, struct flame_args *a)
 		r = svg_min_share(a->minwidth, a->width, &share, &ctx->err);
 	if (r < 0)
 		return EXIT_USAGE;
-	if (a->output && !streq(a->output, "-") && !ends_with(a->output, ".svg") &&
-	    !ends_with(a->output, ".html")) {
-		err_set(&ctx->err, EINVAL, "cannot tell the format of '%s' by its name", a->output);
-		err_hint(&ctx->err, "pictures are .svg, the viewer is .html");
-		return EXIT_USAGE;
-	}
-	if (a->output && !a->force && !streq(a->output, "-") && io_exists(a->output)) {
-		err_set(&ctx->err, EEXIST, "'%s' exists", a->output);
-		err_hint(&ctx->err, "--force overwrites it");
-		return EXIT_FAILED;
-	}
-	return 0;
+	return output_check(ctx, &a->output, "svg html");
 }
 
 static bool is_page(const struct flame_args *a)
 {
-	return a->output && ends_with(a->output, ".html");
+	return output_is(&a->output, "html");
 }
 
 /* The viewer does the rest itself; it only opens with what was asked for. */
@@ -584,7 +555,7 @@ static int write_page(struct context *ctx, const struct flame_args *a, const str
 		opts.title = opts.title ? opts.title : "Hot/Cold Flame Graph";
 	}
 	r = html_write(p, &opts, &text, &ctx->err);
-	return r < 0 ? r : write_text(ctx, a, &text);
+	return r < 0 ? r : output_write(ctx, &a->output, &text);
 }
 
 static int draw(struct context *ctx, const struct flame_args *a, struct profile *p,

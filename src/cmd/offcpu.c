@@ -163,20 +163,13 @@ const struct opt wait_options[] = {
 	  AT(folded),
 	  SHOWN,
 	  .help = "lines 'thread;root;...;leaf microseconds' for flame graphs" },
-	{ .short_name = 'o',
-	  .name = "output",
-	  .type = OPT_FILE,
-	  AT(output),
-	  .arg = "FILE",
-	  SHOWN,
-	  .help = "a picture: .svg or .html; .folded for lines of text" },
+	{ .type = OPT_INCLUDE, .include = output_options, AT(output) },
 	{ .name = "title",
 	  .type = OPT_STRING,
 	  AT(title),
 	  .arg = "TEXT",
 	  SHOWN,
-	  .help = "its heading" },
-	{ .name = "force", .type = OPT_FLAG, AT(force), SHOWN, .help = "overwrite the file" },
+	  .help = "heading of the picture" },
 	OPT_END,
 };
 
@@ -372,12 +365,7 @@ static int write_svg(const struct shown *s, struct buf *out)
 		return rc;
 	struct svg_opts draw = {
 		.title = s->args->title ? s->args->title : titles[s->view],
-		.height = 16,
-		.fonttype = "Verdana, DejaVu Sans, sans-serif",
-		.fontsize = 12,
-		.fontwidth = 0.59,
-		.nametype = "Function:",
-		.factor = 1,
+		SVG_OPTS_DEFAULT,
 		.bgcolors = "blue",
 		.colors = { .by = COLOR_BY_NAME,
 			    .palette = s->args->runqueue ? PALETTE_ORANGE : palettes[s->view] },
@@ -401,18 +389,18 @@ static int write_html(const struct shown *s, struct buf *out)
 
 static int write_file(const struct shown *s)
 {
-	const char *path = s->args->output;
+	const struct output_args *to = &s->args->output;
 	_cleanup_buf_ struct buf out = BUF_INIT;
 	int rc = 0;
 
-	if (ends_with(path, ".svg"))
+	if (output_is(to, "svg"))
 		rc = write_svg(s, &out);
-	else if (ends_with(path, ".html"))
+	else if (output_is(to, "html"))
 		rc = write_html(s, &out);
 	else
 		waits_to_folded(s->profile, s->waits, s->view, s->args->runqueue, &out);
 	if (rc >= 0)
-		rc = io_write_file_atomic(path, buf_str(&out), out.len, &s->ctx->err);
+		rc = output_write(s->ctx, to, &out);
 	return rc == -ENODATA ? EXIT_NOTHING : rc;
 }
 
@@ -442,7 +430,7 @@ static int show_folded(const struct shown *s)
 static int show(const struct shown *s)
 {
 	waits_to_profile(s->profile, s->waits, s->view);
-	if (s->args->output)
+	if (s->args->output.path)
 		return write_file(s);
 	if (s->args->folded)
 		return show_folded(s);
@@ -450,26 +438,6 @@ static int show(const struct shown *s)
 }
 
 /* --- the commands ----------------------------------------------------------------------------- */
-
-static int check_args(struct context *ctx, const struct wait_args *a)
-{
-	const char *path = a->output;
-
-	if (!path)
-		return 0;
-	if (!ends_with(path, ".svg") && !ends_with(path, ".html") && !ends_with(path, ".folded") &&
-	    !ends_with(path, ".txt")) {
-		err_set(&ctx->err, EINVAL, "cannot tell the format of '%s' by its name", path);
-		err_hint(&ctx->err, "pictures are .svg or .html, lines of text .folded");
-		return EXIT_USAGE;
-	}
-	if (!a->force && io_exists(path)) {
-		err_set(&ctx->err, EEXIST, "'%s' exists", path);
-		err_hint(&ctx->err, "--force overwrites it");
-		return EXIT_FAILED;
-	}
-	return 0;
-}
 
 /* bcc's positional [INTERVAL [COUNT]]; as there, one number is how long. */
 static int take_operands(struct context *ctx, struct wait_args *a, u64 *ret_count)
@@ -625,7 +593,7 @@ static int live(struct context *ctx, struct wait_args *a, enum offcpu_view view,
 int wait_command(struct context *ctx, struct wait_args *a, enum offcpu_view view)
 {
 	u64 count;
-	int rc = check_args(ctx, a);
+	int rc = output_check(ctx, &a->output, "svg html folded txt");
 
 	if (!rc)
 		rc = take_operands(ctx, a, &count);

@@ -5,7 +5,7 @@
 
 #include "analysis/offcpu_live.h"
 #include "capture/launch.h"
-#include "cli/cli.h"
+#include "cli/output.h"
 #include "cli/target.h"
 
 struct wait_args {
@@ -13,8 +13,7 @@ struct wait_args {
 	const char *input;
 	u64 interval;
 	bool folded;
-	const char *output;
-	bool force;
+	struct output_args output;
 	const char *title;
 	bool runqueue;
 	bool open;

@@ -3,6 +3,8 @@
  * pprof's profile.proto -> profile. Ids and indexes in it may be anything; what refers to nothing
  * is none. Times of single samples are not kept in such files.
  */
+#include "profile/pprof.h"
+
 #include "base/varint.h"
 #include "profile/gzip.h"
 #include "profile/load.h"
@@ -14,18 +16,6 @@ enum {
 	LINES_MOST = 256,     /* functions inlined at one place */
 };
 
-/* Field numbers of the messages. */
-enum {
-	PROFILE_TYPE = 1,
-	PROFILE_SAMPLE,
-	PROFILE_MAPPING,
-	PROFILE_LOCATION,
-	PROFILE_FUNCTION,
-	PROFILE_STRING,
-	PROFILE_TIME = 9,
-	PROFILE_DURATION,
-	PROFILE_DEFAULT_TYPE = 14
-};
 enum { SAMPLE_LOCATION = 1, SAMPLE_VALUE, SAMPLE_LABEL };
 
 struct value_kind {

@@ -4,21 +4,7 @@
 
 #include "base/varint.h"
 #include "profile/gzip.h"
-
-enum {
-	PROFILE_TYPE = 1,
-	PROFILE_SAMPLE,
-	PROFILE_MAPPING,
-	PROFILE_LOCATION,
-	PROFILE_FUNCTION,
-	PROFILE_STRING,
-	PROFILE_TIME = 9,
-	PROFILE_DURATION,
-	PROFILE_PERIOD_TYPE,
-	PROFILE_PERIOD,
-	PROFILE_COMMENT,
-	PROFILE_DEFAULT_TYPE
-};
+#include "profile/pprof.h"
 
 struct pprof {
 	const struct profile *profile;

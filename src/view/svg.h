@@ -13,6 +13,8 @@ enum {
 	SVG_PAD = 10,     /* left and right of the boxes */
 };
 
+#define SVG_FONT "Verdana, DejaVu Sans, sans-serif"
+
 /* Attributes for single names; flamegraph.pl's --nameattr. */
 struct svg_nameattr {
 	struct intern names;
@@ -42,6 +44,11 @@ struct svg_opts {
 	const struct svg_nameattr *nameattr;
 	struct svg_colors_opts colors;
 };
+
+/* What flamegraph.pl begins with, for { SVG_OPTS_DEFAULT, .title = ... }. */
+#define SVG_OPTS_DEFAULT                                                                    \
+	.height = 16, .fonttype = SVG_FONT, .fontsize = 12, .fontwidth = 0.59, .factor = 1, \
+	.nametype = "Function:"
 
 /* Checks what cannot be seen from the types: colours, sizes. */
 int svg_opts_check(const struct svg_opts *o, struct err *e);

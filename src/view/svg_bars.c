@@ -104,7 +104,7 @@ static void begin(struct bars *b, const char *title, double height)
 		 "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 		 "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"bars\" width=\"%d\" "
 		 "height=\"%.0f\" viewBox=\"0 0 %d %.0f\" role=\"img\" aria-labelledby=\"name\" "
-		 "font-family=\"Verdana, DejaVu Sans, sans-serif\" font-size=\"13\">\n"
+		 "font-family=\"" SVG_FONT "\" font-size=\"13\">\n"
 		 "<title id=\"name\">",
 		 WIDTH + 2 * LEFT, height, WIDTH + 2 * LEFT, height);
 	add_text(b, title);

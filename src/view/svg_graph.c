@@ -218,7 +218,7 @@ static void begin(struct picture *p, const char *title)
 		 "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 		 "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"graph\" width=\"%.0f\" "
 		 "height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" role=\"group\" "
-		 "aria-labelledby=\"name\" font-family=\"Verdana, DejaVu Sans, sans-serif\" "
+		 "aria-labelledby=\"name\" font-family=\"" SVG_FONT "\" "
 		 "font-size=\"12\">\n<title id=\"name\">",
 		 width, height, width, height);
 	add_text(p->out, title, strlen(title));

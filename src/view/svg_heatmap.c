@@ -239,7 +239,7 @@ static void begin(struct picture *p)
 		 "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 		 "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"heat\" width=\"%.0f\" "
 		 "height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" role=\"group\" "
-		 "aria-labelledby=\"name\" font-family=\"Verdana, DejaVu Sans, sans-serif\" "
+		 "aria-labelledby=\"name\" font-family=\"" SVG_FONT "\" "
 		 "font-size=\"12\" data-kind=\"%s\" data-start=\"%llu\" data-step=\"%llu\" "
 		 "data-rows=\"%u\" data-columns=\"%u\" data-left=\"%d\" data-top=\"%d\" "
 		 "data-cw=\"%.4f\" data-ch=\"%.4f\" data-file=\"",
