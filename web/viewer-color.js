@@ -55,6 +55,30 @@ const CLASSIC = {
 	[KIND.WAKER]: (v) => [50 + 60 * v, 165 + 55 * v, 165 + 55 * v],
 };
 
+/* hue, chroma, lightness of what threads do, in the order of STATE_MARKS: light, dark */
+const STATE_LOOK = [
+	[
+		[32, 0.155, 0.72],
+		[32, 0.15, 0.56],
+	],
+	[
+		[92, 0.15, 0.87],
+		[88, 0.12, 0.66],
+	],
+	[
+		[262, 0.11, 0.74],
+		[262, 0.12, 0.52],
+	],
+	[
+		[0, 0, 0.81],
+		[0, 0, 0.42],
+	],
+];
+
+/* Of graphs of waiting: who waits is blue, who ends it aqua. */
+const SLEEPER_LOOK = [262, 0.095, 0];
+const WAKER_LOOK = [192, 0.085, 0.03];
+
 const RAMP = 32;
 
 class Colors {
@@ -73,6 +97,11 @@ class Colors {
 		this.added = dark ? oklch(0.53, 0.11, 95) : oklch(0.88, 0.16, 98);
 		this.gone = dark ? oklch(0.5, 0.13, 305) : oklch(0.74, 0.13, 305);
 		this.frames = [];
+		this.stateColors = STATE_LOOK.map((look) => {
+			const [hue, chroma, light] = look[dark ? 1 : 0];
+
+			return oklch(light, chroma, hue).match(/\d+/g).map(Number);
+		});
 		this.makeRamps();
 	}
 	makeRamps() {
@@ -114,18 +143,48 @@ class Colors {
 	ramp(which, x) {
 		return which[clamp(Math.round(x * (RAMP - 1)), 0, RAMP - 1)];
 	}
+	ofLook([hue, chroma, shift], v) {
+		return oklch(
+			this.light + shift + (v - 0.5) * 0.07,
+			chroma * (this.dark ? 0.9 : 1),
+			hue + (v - 0.5) * 14
+		);
+	}
 	ofKind(kind, v) {
 		if (this.classic) {
 			const rgb = CLASSIC[kind](v).map(Math.round);
 
 			return "rgb(" + rgb.join(",") + ")";
 		}
-		const [hue, chroma, shift] = KIND_LOOK[kind];
+		return this.ofLook(KIND_LOOK[kind], v);
+	}
+	/* The colours of what happened there, mixed by its shares; null: not known. */
+	ofStates(tree, v) {
+		const w = stateWeights(tree, v);
 
-		return oklch(
-			this.light + shift + (v - 0.5) * 0.07,
-			chroma * (this.dark ? 0.9 : 1),
-			hue + (v - 0.5) * 14
+		if (!w) return null;
+		if (this.model.frames.names[tree.frame[v]] === NOT_SAMPLED)
+			return this.ofState(STATE.UNKNOWN);
+		const sum = w.reduce((a, b) => a + b, 0) || 1,
+			mixed = [0, 0, 0];
+
+		w.forEach((part, s) =>
+			this.stateColors[s].forEach((x, i) => (mixed[i] += (x * part) / sum))
+		);
+		return "rgb(" + mixed.map(Math.round).join(",") + ")";
+	}
+	ofState(s) {
+		return "rgb(" + this.stateColors[s].join(",") + ")";
+	}
+	ofWait(tree, v) {
+		const { frames } = this.model,
+			f = tree.frame[v],
+			shade = (hashText(frames.names[f]) % 1000) / 999;
+
+		if (frames.names[f] === DIVIDER || !v) return this.ofFrame(f);
+		return this.ofLook(
+			this.mode === "wakers" || isWaker(tree, v) ? WAKER_LOOK : SLEEPER_LOOK,
+			shade
 		);
 	}
 	ofModule(module) {
@@ -178,6 +237,11 @@ class Colors {
 							shown
 						)
 					: this.ofFrame(tree.frame[v]);
+			case "state":
+				return this.ofStates(tree, v) || this.ofFrame(tree.frame[v]);
+			case "waits":
+			case "wakers":
+				return this.ofWait(tree, v);
 			case "ratio":
 				return tree.totalB
 					? this.ofRatio(tree, v, shown)
@@ -240,6 +304,18 @@ function legendOf(colors, shown, kinds) {
 				[sample(colors.selfRamp, 0), "no self time"],
 				[sample(colors.selfRamp, 1), "most self time"],
 			];
+		case "state":
+			return STATE_WORDS.map((words, s) => [
+				colors.ofState(s),
+				words + stateShare(shown, s),
+			]);
+		case "waits":
+			return [
+				[colors.ofLook(SLEEPER_LOOK, 0.5), "who waited"],
+				[colors.ofLook(WAKER_LOOK, 0.5), "who woke it"],
+			];
+		case "wakers":
+			return [[colors.ofLook(WAKER_LOOK, 0.5), "who woke"]];
 		case "module":
 		case "name":
 			return null;

@@ -461,7 +461,17 @@ class FlameView {
 		if (v < 0) return;
 		this.picture.cursor = v;
 		this.app.select(this.picture.tree, v);
-		this.zoomTo(v);
+		/* the mark itself holds nothing to zoom to: it leads to who ended the waits */
+		if (this.isBlockedMark(v)) showWakers(this.app, this.picture.tree, v);
+		else this.zoomTo(v);
+	}
+	isBlockedMark(v) {
+		const { tree } = this.picture;
+
+		return (
+			markOf(tree.model, tree.frame[v]) === STATE.BLOCKED &&
+			hasWakers(this.app, tree, v)
+		);
 	}
 	wheelAt(x, e) {
 		const p = this.picture,

@@ -110,6 +110,19 @@ const RATIO_HELP = {
 	caveats: ["The two events are sampled independently: boxes with few samples are grey."],
 };
 
+const WAITS_HELP = {
+	title: "Waiting",
+	read: [
+		"offcpu-time is the time that threads were blocked, on the stack that blocked; runqueue-time the time that they wanted a CPU and had none.",
+		"wall-time is all of a thread's life: red is on a CPU, blue blocked, yellow waiting for a CPU. A box has the mixed colour of what stands on it; what no sample tells about is grey.",
+		"'Who woke it' (W, or a click on [blocked]) goes on to offwake-time: above the grey divider stands, upside down, the stack that ended the wait, and then the waker's name. With chains, another divider leads to whom the waker had waited for.",
+	],
+	caveats: [
+		"A wide wait need not be a problem: idle threads wait, too. Look for waits of threads that somebody waits for.",
+		"Interrupts that wake are named ([timer], [network], [disk]): the task that they interrupted has no part in it.",
+	],
+};
+
 const KEYS = [
 	[
 		"Views",
@@ -158,6 +171,7 @@ const KEYS = [
 			["x", "drop stacks with it"],
 			["M", "merge it into its callers"],
 			["C", "collapse its recursion"],
+			["W", "who woke it, in graphs of waiting"],
 			["m", "all that can be done with it"],
 			["k", "collapse all direct recursion"],
 		],

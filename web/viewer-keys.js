@@ -57,7 +57,8 @@ const COMMANDS = {
 				CHOICES.col.filter(
 					(c) =>
 						(c !== "diff" || isDiff(app.state)) &&
-						(c !== "ratio" || app.state.rat !== null)
+						(c !== "ratio" || app.state.rat !== null) &&
+						(c !== "state" || hasStates(app.model))
 				),
 				app.state.col
 			),
@@ -89,6 +90,10 @@ const COMMANDS = {
 			zoom: [],
 			x: null,
 		}),
+	W: (app) =>
+		app.chosen &&
+		hasWakers(app, app.chosen.tree, app.chosen.v) &&
+		showWakers(app, app.chosen.tree, app.chosen.v),
 	m: menuAtFocus,
 	h: (app) => {
 		app.store.set({ heat: true });

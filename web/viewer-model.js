@@ -222,8 +222,6 @@ function readModel(bytes) {
 		stacks: depth.length,
 		samples: readSamples(col, header),
 		hasTime: header.has_time,
-		/* Later: for stacks that blocked, the stacks that woke them. */
-		wakers: header.wakers || null,
 	};
 
 	model.frames = new Frames(
@@ -235,6 +233,7 @@ function readModel(bytes) {
 		col("no_name", 1),
 		header.strings
 	);
+	model.wakers = wakersEvent(model);
 	model.each = constantWeights(model.samples, model.events);
 	model.hasTime = model.hasTime && !model.samples.merged;
 	model.span = model.hasTime ? model.samples.time[model.samples.n - 1] : 0;

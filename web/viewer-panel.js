@@ -433,7 +433,11 @@ function actionsOf(app, f, tree, v) {
 					x: null,
 				}),
 		]);
-	if (!code) return out.concat(moduleless(app, f));
+	if (!code)
+		return out.concat(
+			hasWakers(app, tree, v) ? [wakersAction(app, tree, v)] : [],
+			moduleless(app, f)
+		);
 	out.push(
 		[
 			"sandwich",
@@ -485,9 +489,12 @@ function actionsOf(app, f, tree, v) {
 					"stack"
 				),
 		]);
-	if (model.wakers && tree && v >= 0)
-		out.push(["wakers", "Who woke it", "", () => app.showWakers(tree, v)]);
+	if (hasWakers(app, tree, v)) out.push(wakersAction(app, tree, v));
 	return out;
+}
+
+function wakersAction(app, tree, v) {
+	return ["wakers", "Who woke it", "W", () => showWakers(app, tree, v)];
 }
 
 /* A label stands for a process, a thread, a CPU: nothing to rewrite. */

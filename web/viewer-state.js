@@ -146,7 +146,7 @@ const CHOICES = {
 	dw: ["both", "a", "b"],
 	group: ["", "comm", "pid", "tid", "cpu", "cg"],
 	theme: ["auto", "light", "dark"],
-	col: ["kind", "module", "name", "self", "diff", "ratio"],
+	col: ["kind", "module", "name", "self", "diff", "ratio", "state", "waits", "wakers"],
 	pal: ["fathom", "classic"],
 };
 
@@ -162,7 +162,8 @@ function sanitize(state, model) {
 	if (!model.hasTime) state.range = state.base = null;
 	if (
 		(state.col === "diff" && !isDiff(state)) ||
-		(state.col === "ratio" && state.rat === null)
+		(state.col === "ratio" && state.rat === null) ||
+		(state.col === "state" && !hasStates(model))
 	)
 		state.col = "kind";
 	if (!(Number.isInteger(state.fn) && state.fn >= 0 && state.fn < model.frames.real))

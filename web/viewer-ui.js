@@ -89,6 +89,7 @@ class App {
 			each: each || 1,
 			eachB: state.cnt ? 1 : d.samplesB ? this.tree.sumB / d.samplesB || 1 : 1,
 			unit: unitOf(model, state.ev, state.cnt),
+			tree: this.tree,
 		};
 		if (state.col === "self" || (state.col === "diff" && state.abs))
 			Object.assign(this.shown, (this.peaks = this.peaks || peaksOf(this.tree)));
@@ -309,8 +310,6 @@ class App {
 	menuOfFrame(f, x, y) {
 		openMenu(actionsOf(this, f, null, -1), x, y);
 	}
-	/* The data has no such relation yet. */
-	showWakers() {}
 	/* --- small things ------------------------------------------------------------------ */
 	tip(tree, v, x, y, viewTotal, extra) {
 		if (v < 0 || !tree) this.hideTip();
@@ -318,7 +317,10 @@ class App {
 			showTip(
 				this.model.frames.names[tree.frame[v]],
 				originOf(this, tree.frame[v]),
-				nodeFacts(this, tree, v, viewTotal).concat(extra || []),
+				nodeFacts(this, tree, v, viewTotal).concat(
+					stateFacts(this, tree, v),
+					extra || []
+				),
 				x,
 				y
 			);
@@ -459,7 +461,8 @@ class App {
 		for (const option of $("color").options)
 			option.hidden =
 				(option.value === "diff" && !isDiff(s)) ||
-				(option.value === "ratio" && s.rat === null);
+				(option.value === "ratio" && s.rat === null) ||
+				(option.value === "state" && !hasStates(this.model));
 		press("icicle", s.icicle);
 		press("reverse", s.rev);
 		press("absolute", s.abs);
@@ -530,6 +533,7 @@ class App {
 
 		if (isDiff(this.state)) parts.push(DIFF_HELP);
 		if (this.state.rat !== null) parts.push(RATIO_HELP);
+		if (/-time$/.test(this.model.events[this.state.ev].name)) parts.push(WAITS_HELP);
 		if (this.model.hasTime) parts.push(HEAT_HELP);
 		this.openDialog(
 			"How to read this",

@@ -15,11 +15,14 @@ struct layout {
 	double min_weight;
 };
 
+/* A divider leads from who waited to who ended that, or from there to where that one had waited. */
 static bool is_waker(const struct flame *f, const struct calltree_node *n, bool parent)
 {
 	const char *name = profile_str(f->profile, n->name);
 
-	return parent || streq(name, "--") || ends_with(name, "_[w]");
+	if (streq(name, "--"))
+		return !parent;
+	return parent || ends_with(name, "_[w]");
 }
 
 /* Puts the box in if it is to be seen. */

@@ -49,7 +49,7 @@ struct flame_box {
 	u32 node;   /* of the tree */
 	u32 parent; /* box; the root's is itself */
 	u32 depth;
-	bool waker; /* belongs to whoever woke the one below: after a "--" */
+	bool waker; /* belongs to who woke the one below: after one "--", or after three ... */
 	u64 start;  /* weight to the left of it */
 };
 

@@ -225,7 +225,8 @@ static void add_rests(struct maker *m)
 static bool is_wait(const char *name)
 {
 	static const char *const list[] = { OFFCPU_EVENT, RUNQ_EVENT,    "wakeup-time",
-					    "chain-time", HOTCOLD_EVENT, NULL };
+					    "chain-time", HOTCOLD_EVENT, OFFWAKE_EVENT,
+					    NULL };
 
 	for (const char *const *l = list; *l; l++) {
 		if (streq(name, *l))

@@ -47,8 +47,9 @@ struct wait {
 };
 typedef VEC(struct wait) wait_list;
 
-#define OFFCPU_EVENT "offcpu-time"
-#define RUNQ_EVENT   "runqueue-time"
+#define OFFCPU_EVENT  "offcpu-time"
+#define RUNQ_EVENT    "runqueue-time"
+#define OFFWAKE_EVENT "offwake-time" /* what sleeper and wakers make together */
 
 /* "S", "D", "I", "R", "R+", "T" ...: as ps writes it. */
 const char *wait_state_name(u32 state, u32 flags);
@@ -64,6 +65,12 @@ u32 wait_stack(struct profile *p, const struct wait *w, enum offcpu_view view);
  * waits are written.
  */
 void waits_to_profile(struct profile *p, const wait_list *waits, enum offcpu_view view);
+
+/*
+ * The waits of a recording whose wakers are known (profile.wakes) as samples of OFFWAKE_EVENT: the
+ * stack that waited and on it, upside down, who ended that. False: there are none.
+ */
+bool wakes_to_profile(struct profile *p);
 
 /*
  * Tables for people: the heaviest waits with their stacks. @runq: by run-queue time. At most

@@ -233,8 +233,7 @@ static bool is_begin(const char *name, enum offcpu_cut cut)
 	return one_of(name, cut == OFFCPU_CUT_SLEEPER ? sleeper : waker);
 }
 
-/* The function in which an interrupt begins: what called it was only interrupted. */
-static bool is_interrupt(const char *name)
+bool offcpu_is_interrupt(const char *name)
 {
 	static const char *const list[] = { "common_interrupt", "handle_softirqs", "__do_softirq",
 					    "do_softirq", NULL };
@@ -268,7 +267,7 @@ static void add_kernel(struct offcpu_names *n, const struct offcpu_stack *s, enu
 		const struct frame *f = &n->profile->frames.items[frames[i]];
 
 		out->items[out->n++] = frames[i];
-		if (cut == OFFCPU_CUT_IRQ && is_interrupt(profile_str(n->profile, f->name)))
+		if (cut == OFFCPU_CUT_IRQ && offcpu_is_interrupt(profile_str(n->profile, f->name)))
 			break;
 	}
 }

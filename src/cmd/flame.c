@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/offcpu.h"
 #include "analysis/report.h"
 #include "base/fmt.h"
 #include "base/io.h"
@@ -522,7 +523,7 @@ static bool is_page(const struct flame_args *a)
 }
 
 /* The viewer does the rest itself; it only opens with what was asked for. */
-static int write_page(struct context *ctx, const struct flame_args *a, const struct profile *p,
+static int write_page(struct context *ctx, const struct flame_args *a, struct profile *p,
 		      const struct hotcold *hotcold)
 {
 	static const char *const colors[] = { NULL, "kind", "module", "self", "name" };
@@ -546,6 +547,7 @@ static int write_page(struct context *ctx, const struct flame_args *a, const str
 		return EXIT_NOTHING;
 	}
 	flame_choose_event(p, &chosen);
+	wakes_to_profile(p);
 	opts.event = chosen.event;
 	opts.has_baseline = chosen.has_baseline;
 	opts.baseline = chosen.baseline;
@@ -603,6 +605,7 @@ static int flame_run(struct context *ctx, void *args)
 	r = profile_args_opts(&a->profile, &load, &ctx->err);
 	if (r < 0)
 		return r;
+	load.wakes = is_page(a);
 	load.merge = !a->chart && order_values[a->order] != ORDER_TIME && !is_page(a);
 	profile_init(&p);
 	r = profile_args_load(ctx, &a->profile, &load, &p);

@@ -381,6 +381,7 @@ static int write_html(const struct shown *s, struct buf *out)
 	struct html_opts opts = {
 		.title = s->args->title ? s->args->title : titles[s->view],
 		.has_event = true,
+		.color = s->view == OFFCPU_VIEW_WAKER && !s->args->runqueue ? "wakers" : "waits",
 	};
 
 	opts.event = profile_get_event(s->profile, s->args->runqueue ? RUNQ_EVENT : OFFCPU_EVENT);

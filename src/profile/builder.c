@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "profile/filter.h"
+#include "unwind/offcpu_session.h"
 
 void builder_init(struct builder *b, struct profile *p, struct recording *r,
 		  struct symbols *symbols, const struct load_opts *opts)
@@ -147,6 +148,52 @@ static u32 thread_of(struct builder *b, const struct sample *s, struct process *
 	return h->thread;
 }
 
+static void add_waker(struct builder *b, const struct profile_sample *s,
+		      const struct offcpu_raw *raw)
+{
+	struct profile *p = b->profile;
+	struct builder_wait *w = &b->wait;
+	char comm[OFFCPU_COMM + 1] = { 0 };
+
+	if (w->seq != raw->seq || raw->link >= OFFCPU_LINKS)
+		return;
+	if (raw->is_sleep) {
+		if (w->told)
+			vec_last(&p->wakers)->sleep_stack = s->stack;
+		return;
+	}
+	if (!w->told)
+		vec_push(&p->wakes, (struct profile_wake){ .time = s->time,
+							   .weight = w->weight,
+							   .stack = w->stack,
+							   .thread = w->thread,
+							   .first = (u32)p->wakers.len });
+	w->told = true;
+	vec_last(&p->wakes)->n++;
+	memcpy(comm, raw->comm, OFFCPU_COMM);
+	vec_push(&p->wakers, (struct profile_waker){ .stack = s->stack,
+						     .comm = profile_string(p, comm),
+						     .kind = raw->kind });
+}
+
+/* Samples of waits and of who ended them have the same number. */
+static void note_wait(struct builder *b, const struct sample *in, const struct profile_sample *s)
+{
+	struct offcpu_raw raw;
+
+	if (!b->opts->wakes || !(in->type & PERF_SAMPLE_RAW) || in->raw_size < sizeof(raw))
+		return;
+	memcpy(&raw, in->raw, sizeof(raw));
+	if (raw.magic != OFFCPU_RAW_MAGIC)
+		return;
+	if (raw.event == OFFCPU_EVENT_BLOCKED)
+		b->wait = (struct builder_wait){
+			.seq = raw.seq, .weight = s->weight, .stack = s->stack, .thread = s->thread
+		};
+	else if (raw.event == OFFCPU_EVENT_WAKER || raw.event == OFFCPU_EVENT_CHAIN)
+		add_waker(b, s, &raw);
+}
+
 static void on_sample(struct builder *b, const struct record *r)
 {
 	const struct sample *s = r->sample;
@@ -175,6 +222,7 @@ static void on_sample(struct builder *b, const struct record *r)
 	ps.stack = builder_stack(b, r, proc);
 	if (!leaf_passes(b, ps.stack))
 		return;
+	note_wait(b, s, &ps);
 	add_sample(b, &ps);
 }
 

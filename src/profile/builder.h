@@ -21,6 +21,15 @@ struct thread_hint {
 /* Our section with the lines of functions of Python. */
 enum { FEATURE_PYTHON = FEATURE_FATHOM + 3, FEATURE_CODE = FEATURE_FATHOM + 4 };
 
+/* The last wait of a recording: its wakers are told right after it. */
+struct builder_wait {
+	u64 seq;
+	u64 weight;
+	u32 stack;
+	u32 thread;
+	bool told; /* has become the last of profile.wakes */
+};
+
 enum { BUILDER_THREADS = 256 };
 
 struct builder {
@@ -38,6 +47,7 @@ struct builder {
 	u16 *events;        /* recording event index -> profile event */
 	size_t n_events;
 	bool *wanted; /* recording event index -> passes the event filter */
+	struct builder_wait wait;
 	u64 first_time;
 	u64 records;
 };

@@ -25,6 +25,7 @@ struct load_opts {
 	bool lines;              /* frames are told apart by source line */
 	bool inlines;            /* inlined functions are frames, where debug information tells */
 	bool addresses;          /* code without name is told apart by address: "0x7f12" */
+	bool wakes;              /* who ended waits: profile.wakes */
 	bool no_kernel, no_user; /* leave out one half of the stacks */
 	u32 max_stack;           /* frames kept of each stack (the innermost), 0: all */
 	void (*progress)(void *ctx, u64 done, u64 total);

@@ -24,6 +24,8 @@ void profile_release(struct profile *p)
 	vec_release(&p->samples);
 	vec_release(&p->nameless);
 	vec_release(&p->accounts);
+	vec_release(&p->wakes);
+	vec_release(&p->wakers);
 }
 
 u32 profile_string(struct profile *p, const char *s)

@@ -96,6 +96,24 @@ struct profile_account {
 	u64 unknown; /* off CPU, but it was not seen when it left */
 };
 
+/* Who ended a wait: the first is the waker, the next who had woken that one, and so on. */
+struct profile_waker {
+	u32 stack;       /* of the profile */
+	u32 sleep_stack; /* where it had slept itself, 0: it had not */
+	u32 comm;        /* string */
+	u32 kind;        /* enum offcpu_waker */
+};
+
+/* A wait, and the wakers from @first on. */
+struct profile_wake {
+	u64 time; /* its end */
+	u64 weight;
+	u32 stack;
+	u32 thread;
+	u32 first;
+	u32 n;
+};
+
 /* How user stacks ended: the honest part of a profile. */
 enum stack_end {
 	STACK_ROOT,    /* reached main, _start, a thread's start */
@@ -117,6 +135,9 @@ struct profile {
 	VEC(struct profile_sample) samples;
 	VEC(struct profile_nameless) nameless;
 	VEC(struct profile_account) accounts; /* of recordings of time off the CPU; else none */
+
+	VEC(struct profile_wake) wakes; /* only if asked for when loading; likewise: */
+	VEC(struct profile_waker) wakers;
 
 	/* facts of the recording; strings, 0 when not known */
 	u32 source, hostname, kernel, arch, command, cpu_model, unwinder, notes;

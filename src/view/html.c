@@ -17,14 +17,14 @@ enum {
 
 /* In the order in which they are put together: later files use earlier ones while they load. */
 static const char *const scripts[] = {
-	"web/viewer-util.js",    "web/viewer-inflate.js",  "web/viewer-model.js",
-	"web/viewer-tree.js",    "web/viewer-derive.js",   "web/viewer-state.js",
-	"web/viewer-analyse.js", "web/viewer-color.js",    "web/viewer-paint.js",
-	"web/viewer-flame.js",   "web/viewer-sandwich.js", "web/viewer-chart.js",
-	"web/viewer-table.js",   "web/viewer-layout.js",   "web/viewer-graph.js",
-	"web/viewer-heat.js",    "web/viewer-help.js",     "web/viewer-export.js",
-	"web/viewer-panel.js",   "web/viewer-ui.js",       "web/viewer-keys.js",
-	"web/viewer-main.js",
+	"web/viewer-util.js",   "web/viewer-inflate.js", "web/viewer-model.js",
+	"web/viewer-tree.js",   "web/viewer-derive.js",  "web/viewer-waits.js",
+	"web/viewer-state.js",  "web/viewer-analyse.js", "web/viewer-color.js",
+	"web/viewer-paint.js",  "web/viewer-flame.js",   "web/viewer-sandwich.js",
+	"web/viewer-chart.js",  "web/viewer-table.js",   "web/viewer-layout.js",
+	"web/viewer-graph.js",  "web/viewer-heat.js",    "web/viewer-help.js",
+	"web/viewer-export.js", "web/viewer-panel.js",   "web/viewer-ui.js",
+	"web/viewer-keys.js",   "web/viewer-main.js",
 };
 
 /* What the places in the template, written {{name}}, are filled with. */

@@ -24,7 +24,7 @@ struct html_opts {
 	bool by_count;      /* each sample weighs 1 */
 	const char *view;   /* NULL, or flame, time, sandwich, tree, functions, graph */
 	const char *group;  /* NULL: the page's choice; none, comm, pid, tid, cpu, cgroup */
-	const char *color;  /* NULL, or kind, module, name, self */
+	const char *color;  /* NULL, or kind, module, name, self, state, waits, wakers */
 	const char *search; /* NULL, or a regular expression to highlight */
 };
 

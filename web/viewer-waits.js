@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Waiting. Stacks of a graph of hot and cold end in a mark that says what the thread did there; in
+ * stacks of waits a divider parts who waited from who ended it.
+ */
+
+const DIVIDER = "--",
+	NOT_SAMPLED = "[not sampled]",
+	WAKERS_EVENT = "offwake-time";
+/* In the order of STATE_WORDS. */
+const STATE_MARKS = ["[on CPU]", "[waiting for a CPU]", "[blocked]", "[not known]"];
+const STATE_WORDS = ["on CPU", "waiting for a CPU", "blocked", "not known"];
+const STATE = { ON_CPU: 0, RUNQ: 1, BLOCKED: 2, UNKNOWN: 3 };
+const STATES = STATE_MARKS.length;
+
+/* Frame -> the state that it marks, -1: none. */
+function marksOf(model) {
+	if (model.marks) return model.marks;
+	const { names, kinds, real } = model.frames;
+
+	model.marks = Int8Array.from({ length: real }, (_, f) =>
+		kinds[f] === KIND.MARKER ? STATE_MARKS.indexOf(names[f]) : -1
+	);
+	model.hasStates = model.marks.some((m) => m >= 0);
+	return model.marks;
+}
+
+function hasStates(model) {
+	marksOf(model);
+	return model.hasStates;
+}
+
+function markOf(model, f) {
+	return f < model.frames.real ? marksOf(model)[f] : -1;
+}
+
+/* By node: the weight of each state. A mark tells about all on it and all below it. */
+function statesOf(tree) {
+	if (tree.states && tree.statesFor === tree.self) return tree.states;
+	const { n, parent, frame, self } = tree,
+		own = new Int8Array(n).fill(-1),
+		sums = new Float64Array(n * STATES);
+
+	for (let v = 1; v < n; v++)
+		own[v] = own[parent[v]] >= 0 ? own[parent[v]] : markOf(tree.model, frame[v]);
+	for (let v = n - 1; v >= 0; v--) {
+		sums[v * STATES + (own[v] < 0 ? STATE.UNKNOWN : own[v])] += self[v];
+		if (!v) break;
+		for (let s = 0; s < STATES; s++)
+			sums[parent[v] * STATES + s] += sums[v * STATES + s];
+	}
+	tree.states = sums;
+	tree.statesFor = self;
+	return sums;
+}
+
+/* Weights by state at a node; null: it is not one of a graph of hot and cold. */
+function stateWeights(tree, v) {
+	if (!hasStates(tree.model)) return null;
+	if (!(tree instanceof ReversedTree)) {
+		const all = statesOf(tree),
+			out = all.subarray(v * STATES, (v + 1) * STATES);
+
+		return out[STATE.ON_CPU] + out[STATE.RUNQ] + out[STATE.BLOCKED] || isMarked(tree, v)
+			? out
+			: null;
+	}
+	/* from the leaves on, the mark is at the root */
+	for (let u = v; u; u = tree.parent[u]) {
+		const mark = markOf(tree.model, tree.frame[u]);
+
+		if (mark < 0) continue;
+		const out = new Float64Array(STATES);
+
+		out[mark] = tree.total[v];
+		return out;
+	}
+	return null;
+}
+
+/* Only the mark for what is not known lies on it. */
+function isMarked(tree, v) {
+	const { names } = tree.model.frames;
+
+	for (let u = v; ; ) {
+		if (markOf(tree.model, tree.frame[u]) >= 0) return true;
+		if (tree.children(u) !== 1 || names[tree.frame[u]] === DIVIDER) return false;
+		u = tree.kids[tree.lo];
+	}
+}
+
+/* Lines [what, value] about the states of a node. */
+function stateFacts(app, tree, v) {
+	const w = app.state.cnt ? null : stateWeights(tree, v);
+
+	if (!w) return [];
+	return STATE_WORDS.map((words, s) => [words, w[s]])
+		.filter(([, ns]) => ns > 0)
+		.map(([words, ns]) => [
+			words,
+			app.shown.unit.show(ns) + "  (" + fmtPercent(ns / (tree.total[v] || 1)) + ")",
+		]);
+}
+
+/* " 12.3%" of all that is shown. */
+function stateShare(shown, s) {
+	const w = shown.state.cnt ? null : stateWeights(shown.tree, 0);
+
+	return w && shown.sum ? " " + fmtPercent(w[s] / shown.sum) : "";
+}
+
+/* Each divider leads from who waited to who ended that, or from there to where that one waited. */
+function isWaker(tree, v) {
+	const { names } = tree.model.frames;
+
+	if (tree instanceof ReversedTree) {
+		/* a stack with wakers ends in one */
+		let waker = hasDivider(tree.model);
+
+		for (let u = v; u; u = tree.parent[u])
+			if (names[tree.frame[u]] === DIVIDER) waker = !waker;
+		return waker;
+	}
+	if (!tree.wakers || tree.wakers.length !== tree.n) {
+		tree.wakers = new Uint8Array(tree.n);
+		for (let u = 1; u < tree.n; u++)
+			tree.wakers[u] =
+				tree.wakers[tree.parent[u]] ^
+				(names[tree.frame[u]] === DIVIDER ? 1 : 0);
+	}
+	return tree.wakers[v] === 1;
+}
+
+function hasDivider(model) {
+	if (model.divided === undefined)
+		model.divided = model.frames.names.slice(0, model.frames.real).includes(DIVIDER);
+	return model.divided;
+}
+
+/* --- from a wait to who ended it ------------------------------------------------------------ */
+
+/* The number of the event whose stacks go on to the wakers; null: there is none. */
+function wakersEvent(model) {
+	const ev = model.events.findIndex((e) => e.name === WAKERS_EVENT && e.samples);
+
+	return ev < 0 ? null : ev;
+}
+
+/* Time that was spent blocked lies on the box. */
+function hasWakers(app, tree, v) {
+	const { model, state } = app;
+
+	if (model.wakers === null || !tree || v <= 0 || tree instanceof ReversedTree) return false;
+	switch (model.events[state.ev].name) {
+		case "offcpu-time":
+			return true;
+		case "wall-time": {
+			const w = stateWeights(tree, v);
+
+			return !!w && w[STATE.BLOCKED] > 0;
+		}
+	}
+	return false;
+}
+
+/* Shows the same box among the stacks that go on to who woke it, with that above the divider. */
+function showWakers(app, tree, v) {
+	const path = tree.path(v).filter((f) => markOf(app.model, f) < 0);
+
+	app.store.set({
+		view: "flame",
+		ev: app.model.wakers,
+		cnt: false,
+		rev: false,
+		bev: null,
+		rat: null,
+		base: null,
+		zoom: path,
+		x: null,
+		col: "waits",
+	});
+	if (app.tree.depthOf(app.tree.follow(path)) < path.length) {
+		app.store.back();
+		app.toast("nobody was seen to end a wait there");
+	}
+}
