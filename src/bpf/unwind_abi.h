@@ -21,6 +21,7 @@ enum unwind_cfa {
 	UNWIND_CFA_UNSUP = 7,    /* a rule that we do not know */
 	UNWIND_CFA_REG = 8,      /* reg + cfa_off; where that register is known */
 	UNWIND_CFA_STOP = 9,     /* the outermost frame: the return address is undefined */
+	UNWIND_CFA_FAR_FP = 10,  /* by frame pointer, to a frame on another stack */
 };
 
 /* How the caller's frame pointer register is found. */

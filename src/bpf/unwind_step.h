@@ -48,13 +48,13 @@ UNWIND_INLINE int unwind_returned(struct unwind_state *s, __u64 ip, __u64 sp)
 	return ip ? 0 : unwind_stop(s, fresh ? UNWIND_END_ROOT : UNWIND_END_ZERO);
 }
 
-/* Code without CFI: believe the frame pointer if it looks like one. */
-UNWIND_INLINE int unwind_fp_step(struct unwind_state *s, void *mem)
+/* The frame pointer leads to the caller's, whichever stack that is on. */
+UNWIND_INLINE int unwind_far_fp_step(struct unwind_state *s, void *mem)
 {
-	__u64 sp = s->reg[UNWIND_REG_SP], bp = s->reg[UNWIND_REG_BP], pair[2];
+	__u64 bp = s->reg[UNWIND_REG_BP], pair[2];
 
 	(void)mem;
-	if (bp < sp || bp - sp > UNWIND_MAX_FP_FRAME || (bp & 7))
+	if (!bp || (bp & 7))
 		return unwind_stop(s, UNWIND_END_BAD_FP);
 	if (UNWIND_READ(mem, pair, sizeof(pair), bp))
 		return unwind_stop(s, UNWIND_END_READ);
@@ -62,6 +62,16 @@ UNWIND_INLINE int unwind_fp_step(struct unwind_state *s, void *mem)
 	s->bx_lost = 1;
 	s->fp_steps++;
 	return unwind_returned(s, pair[1], bp + 16);
+}
+
+/* Code without CFI: believe the frame pointer if it looks like one. */
+UNWIND_INLINE int unwind_fp_step(struct unwind_state *s, void *mem)
+{
+	__u64 sp = s->reg[UNWIND_REG_SP], bp = s->reg[UNWIND_REG_BP];
+
+	if (bp < sp || bp - sp > UNWIND_MAX_FP_FRAME)
+		return unwind_stop(s, UNWIND_END_BAD_FP);
+	return unwind_far_fp_step(s, mem);
 }
 
 UNWIND_INLINE int unwind_signal_step(struct unwind_state *s, void *mem)
@@ -152,6 +162,8 @@ UNWIND_INLINE int unwind_apply(struct unwind_state *s, const struct unwind_rule 
 		return unwind_stop(s, UNWIND_END_ROOT);
 	if (r->cfa == UNWIND_CFA_END)
 		return bp ? unwind_fp_step(s, mem) : unwind_stop(s, UNWIND_END_ROOT);
+	if (r->cfa == UNWIND_CFA_FAR_FP)
+		return unwind_far_fp_step(s, mem);
 	if (r->cfa == UNWIND_CFA_SIGNAL)
 		return unwind_signal_step(s, mem);
 	cfa = unwind_cfa_of(s, r, mem);

@@ -72,8 +72,7 @@ static int walk_find(void *ctx, u64 pc, const struct unwind_rule **ret)
 	file = table_of(w, mapping);
 	if (file->unreadable)
 		return -EAGAIN;
-	if (file->table)
-		*ret = unwind_table_rule(file->table, pc - mapping->start + mapping->pgoff);
+	*ret = unwind_table_rule(file->table, pc - mapping->start + mapping->pgoff);
 	return 0;
 }
 

@@ -12,7 +12,7 @@
 
 #define CACHE_MAX_FILE (256u << 20)
 
-enum { CACHE_VERSION = 2 };
+enum { CACHE_VERSION = 3 };
 static const char cache_magic[8] = { 'f', 'a', 't', 'h', 'u', 'n', 'w', '\n' };
 
 struct cache_header {
@@ -57,7 +57,7 @@ static bool rules_valid(const struct unwind_table *t)
 	for (u32 i = 0; i < t->n_rules; i++) {
 		const struct unwind_rule *r = &t->rules[i];
 
-		if (r->cfa > UNWIND_CFA_STOP || r->bp > UNWIND_BP_REG || r->ra > UNWIND_RA_REG ||
+		if (r->cfa > UNWIND_CFA_FAR_FP || r->bp > UNWIND_BP_REG || r->ra > UNWIND_RA_REG ||
 		    r->reg >= UNWIND_REG_IP)
 			return false;
 	}

@@ -313,8 +313,7 @@ static int core_find(void *ctx, u64 pc, const struct unwind_rule **ret)
 	}
 	if (m->other_build)
 		return -EAGAIN;
-	if (f->table)
-		*ret = unwind_table_rule(f->table, pc - m->start + m->offset);
+	*ret = unwind_table_rule(f->table, pc - m->start + m->offset);
 	return 0;
 }
 

@@ -166,6 +166,10 @@ static void add_section(struct image *im, const Elf64_Shdr *s, const char *name)
 		im->eh_frame = r;
 	else if (streq(name, ".debug_frame"))
 		im->debug_frame = r;
+	else if (streq(name, ".gopclntab") || streq(name, ".data.rel.ro.gopclntab"))
+		im->go_table = r;
+	else if (streq(name, ".text"))
+		im->text = r;
 	else if (s->sh_type == SHT_NOTE)
 		read_notes(im, r.offset, r.size);
 }

@@ -43,6 +43,8 @@ struct image {
 	struct image_range eh_frame;     /* .eh_frame by its section header */
 	struct image_range debug_frame;  /* .debug_frame, not compressed */
 	struct image_range eh_frame_hdr; /* PT_GNU_EH_FRAME */
+	struct image_range go_table;     /* .gopclntab */
+	struct image_range text;         /* .text */
 	u8 build_id[IMAGE_MAX_BUILD_ID];
 	size_t build_id_len; /* 0: none */
 };

@@ -157,8 +157,7 @@ static int reader_find(void *ctx, u64 pc, const struct unwind_rule **ret)
 
 	if (f->unreadable)
 		return -EAGAIN;
-	if (f->table)
-		*ret = unwind_table_rule(f->table, pc - m->start + m->offset);
+	*ret = unwind_table_rule(f->table, pc - m->start + m->offset);
 	return 0;
 }
 

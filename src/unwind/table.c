@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "unwind/cfi.h"
+#include "unwind/goframe.h"
 
 enum { RULE_SLOTS = 2 * UNWIND_MAX_RULES };
 _Static_assert((RULE_SLOTS & (RULE_SLOTS - 1)) == 0, "a power of two");
@@ -20,8 +21,11 @@ struct builder {
 	u64 to_offset;     /* added to an address of the current function */
 	u64 limit;         /* file offset at which the current function ends */
 	struct cfi cfi[2]; /* .eh_frame, .debug_frame */
-	struct buf bytes[2];
+	struct gotab go;
+	struct buf bytes[3]; /* of the sections, and of Go's table */
 };
+
+enum { SECTION_GO = 2 }; /* after those of cfi[] */
 
 /* A function to be compiled: where in the file, and which program. */
 struct work {
@@ -107,17 +111,21 @@ static void emit(void *ctx, u64 address, const struct unwind_rule *rule)
 
 static void compile_function(struct builder *b, const struct work *w)
 {
-	const struct cfi *c = &b->cfi[w->section];
-	const struct cfi_fde *fde = &c->fdes.items[w->fde];
+	const struct cfi *c = w->section < SECTION_GO ? &b->cfi[w->section] : NULL;
+	const struct cfi_fde *fde = c ? &c->fdes.items[w->fde] : NULL;
+	struct gotab_function f = { 0 };
 
-	if (w->end <= b->floor)
+	if (w->end <= b->floor || (!c && !gotab_function(&b->go, w->fde, &f)))
 		return;
 	if (w->start > b->floor && w->start - b->floor >= UNWIND_MIN_GAP)
 		put(b, b->floor, UNWIND_RULE_END);
-	b->to_offset = w->start - fde->start;
+	b->to_offset = w->start - (c ? fde->start : f.start);
 	b->limit = w->end;
 	b->floor = MAX(b->floor, w->start);
-	cfi_run(c, fde, emit, b);
+	if (c)
+		cfi_run(c, fde, emit, b);
+	else
+		go_frame_rules(&b->go, &f, emit, b);
 	b->floor = w->end;
 	b->stats.fdes++;
 }
@@ -133,23 +141,50 @@ static int compare_work(const void *a, const void *b)
 	return x->fde < y->fde ? -1 : x->fde > y->fde;
 }
 
-/* Functions that lie in executable file bytes; what the linker threw away points elsewhere. */
+/* A function that lies in executable file bytes; what the linker threw away points elsewhere. */
+static void add_work(const struct builder *b, u64 start, u64 end, struct work w, work_list *list,
+		     bool *sorted)
+{
+	u64 offset, left;
+
+	if (!image_offset(b->im, start, true, &offset, &left))
+		return;
+	if (list->len && vec_last(list)->start > offset)
+		*sorted = false;
+	w.start = offset;
+	w.end = offset + MIN(end - start, left);
+	vec_push(list, w);
+}
+
 static void collect(struct builder *b, u32 section, work_list *list, bool *sorted)
 {
 	const struct cfi *c = &b->cfi[section];
 
 	for (size_t i = 0; i < c->fdes.len; i++) {
 		const struct cfi_fde *f = &c->fdes.items[i];
-		u64 offset, left;
 
-		if (!image_offset(b->im, f->start, true, &offset, &left))
-			continue;
-		if (list->len && vec_last(list)->start > offset)
-			*sorted = false;
-		vec_push(list, (struct work){ offset, offset + MIN(f->end - f->start, left), (u32)i,
-					      section });
+		add_work(b, f->start, f->end, (struct work){ .fde = (u32)i, .section = section },
+			 list, sorted);
 	}
 	b->stats.bad += c->bad;
+}
+
+/* Go's functions: before a program that stays without them is given up. */
+static void collect_go(struct builder *b, work_list *list, bool *sorted)
+{
+	struct buf *bytes = &b->bytes[SECTION_GO];
+	struct gotab_function f;
+
+	if (!b->im->go_table.size || b->im->go_table.size > GOTAB_MAX_BYTES ||
+	    image_read_range(b->im, &b->im->go_table, bytes, NULL) ||
+	    !gotab_open(&b->go, buf_str(bytes), bytes->len, b->im->text.vaddr))
+		return;
+	for (u64 i = 0; i < b->go.count; i++) {
+		if (gotab_function(&b->go, i, &f))
+			add_work(b, f.start, f.end,
+				 (struct work){ .fde = (u32)i, .section = SECTION_GO }, list,
+				 sorted);
+	}
 }
 
 /* Without sections: the header segment points to .eh_frame, which ends with a zero. */
@@ -228,10 +263,10 @@ static struct unwind_table *builder_finish(struct builder *b)
 
 static void builder_release(struct builder *b)
 {
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < 2; i++)
 		cfi_release(&b->cfi[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(b->bytes); i++)
 		buf_release(&b->bytes[i]);
-	}
 	free(b->slots);
 }
 
@@ -247,6 +282,7 @@ int unwind_table_compile(const struct image *im, struct unwind_table **ret, stru
 	b.slots = xcalloc(RULE_SLOTS, sizeof(*b.slots));
 	for (u32 i = 0; i < 2; i++)
 		collect(&b, i, &list, &sorted);
+	collect_go(&b, &list, &sorted);
 	if (!list.len) {
 		vec_release(&list);
 		return err_set(e, ENODATA, "'%s' has no frame information", im->name);
@@ -280,10 +316,11 @@ size_t unwind_table_bytes(const struct unwind_table *t)
 
 const struct unwind_rule *unwind_table_rule(const struct unwind_table *t, u64 offset)
 {
+	static const struct unwind_rule end = { .cfa = UNWIND_CFA_END };
 	u64 page = offset >> UNWIND_PAGE_BITS;
 
-	if (page >= t->n_pages || !t->pages[page].count)
-		return &t->rules[UNWIND_RULE_END];
+	if (!t || page >= t->n_pages || !t->pages[page].count)
+		return &end;
 	const u32 *row = t->rows + t->pages[page].first;
 	u32 n = t->pages[page].count, low = offset & 0xffff;
 

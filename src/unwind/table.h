@@ -54,7 +54,7 @@ static inline void unwind_table_freep(struct unwind_table **t)
 #define _cleanup_table_ _cleanup_(unwind_table_freep)
 /* Memory that it takes. */
 size_t unwind_table_bytes(const struct unwind_table *t);
-/* Never NULL: outside of everything it is the END rule. */
+/* Never NULL: outside of everything, and without a table, it is the END rule. */
 const struct unwind_rule *unwind_table_rule(const struct unwind_table *t, u64 offset);
 
 /* The cache file's form, for tests and the fuzzer. Loading checks every number. */

@@ -12,7 +12,7 @@ static void check_rule(void *ctx, u64 address, const struct unwind_rule *rule)
 {
 	(void)ctx;
 	(void)address;
-	if (rule->cfa > UNWIND_CFA_STOP || rule->bp > UNWIND_BP_REG || rule->ra > UNWIND_RA_REG)
+	if (rule->cfa > UNWIND_CFA_FAR_FP || rule->bp > UNWIND_BP_REG || rule->ra > UNWIND_RA_REG)
 		abort();
 }
 

@@ -176,6 +176,94 @@ else
 	skip 'musl-gcc cannot build the workload'
 fi
 
+# in_order NAME FILE PATTERN: of the samples in the innermost function, 97 % have these callers
+in_order() {
+	local name=$1 leaf=$3 pattern=$4 all right
+	"$FATHOM" fold -i "$2" --no-inline 2>/dev/null | sed 's/;asm_.*\( [0-9]*\)$/\1/' >folded
+	all=$(awk -v leaf="$leaf" 'index($0, leaf) { s += $NF } END { print s + 0 }' folded)
+	right=$(awk -v p="$pattern" '$0 ~ p { s += $NF } END { print s + 0 }' folded)
+	diag "$name: $right of $all ns"
+	ok "$name: the callers are right" test "$all" -gt 0 -a $((right * 100)) -ge $((all * 97))
+}
+
+cat >go.go <<'GO'
+package main
+
+import (
+	"fmt"
+	"os"
+	"time"
+)
+
+//go:noinline
+func leaf(n int) int {
+	t := 0
+	for i := 0; i < n; i++ {
+		t += i ^ (t << 1)
+	}
+	return t
+}
+
+//go:noinline
+func middle(n int) int { return leaf(n) + 1 }
+
+func worker(c chan int) {
+	s := 0
+	for end := time.Now().Add(1500 * time.Millisecond); time.Now().Before(end); {
+		s += middle(100000)
+	}
+	c <- s
+}
+
+func main() {
+	c := make(chan int)
+	go worker(c)
+	fmt.Fprintln(os.Stderr, <-c)
+}
+GO
+for flags in '' '-s -w'; do
+	name="go${flags:+, stripped}"
+	if command -v go >/dev/null && GOCACHE=$TMP/go GO111MODULE=off go build -ldflags="$flags" -o go.bin go.go 2>/dev/null; then
+		run "$FATHOM" record -e cpu-clock -F 499 -o go.data --force -- ./go.bin
+		# the innermost function has no frame: frame pointers alone would miss its caller
+		in_order "$name" go.data ';main.leaf' \
+			';runtime.goexit(.abi0)?;main.main.func1;main.worker;main.middle;main.leaf '
+	else
+		skip "$name: no go here"
+	fi
+done
+
+cat >rust.rs <<'RS'
+use std::time::{Duration, Instant};
+struct Thing { n: u64 }
+impl Thing {
+    #[inline(never)]
+    fn leaf(&self) -> u64 {
+        let mut t = self.n;
+        for i in 0..100000u64 { t = t.wrapping_mul(31).wrapping_add(i ^ (t >> 3)); }
+        t
+    }
+}
+trait Shape { fn area(&self) -> u64; }
+impl Shape for Thing {
+    #[inline(never)]
+    fn area(&self) -> u64 { self.leaf() + 1 }
+}
+fn main() {
+    let end = Instant::now() + Duration::from_millis(1500);
+    let b: Box<dyn Shape> = Box::new(Thing { n: std::env::args().count() as u64 });
+    let mut s = 0u64;
+    while Instant::now() < end { s = s.wrapping_add(b.area()); }
+    println!("{}", s);
+}
+RS
+if command -v rustc >/dev/null && rustc -O -o rust.bin rust.rs 2>/dev/null; then
+	run "$FATHOM" record -e cpu-clock -F 499 -o rust.data -- ./rust.bin
+	in_order rust rust.data '::leaf ' 'rust::main;<rust::Thing as rust::Shape>::area;<?rust::Thing>?::leaf '
+else
+	skip 'rust: no rustc here'
+fi
+
 # --- inlined functions and lines ------------------------------------------------------------------
 
 cat >inl.c <<'C'

@@ -264,6 +264,22 @@ TEST(a_thread_that_has_not_begun_is_complete)
 	CHECK_EQ(w->f.end, UNWIND_END_ZERO);
 }
 
+TEST(a_frame_pointer_leads_to_another_stack)
+{
+	struct world *w = world(0x1100);
+
+	w->source.regs[UNWIND_REG_SP] = STACK + 256;
+	w->source.regs[UNWIND_REG_BP] = STACK;
+	w->stack[0] = STACK + 64;
+	w->stack[1] = 0xf300;
+	unwind_user(&w->source, &w->f);
+	CHECK_EQ(w->f.end, UNWIND_END_BAD_FP);
+	w->rules[1].cfa = UNWIND_CFA_FAR_FP;
+	unwind_user(&w->source, &w->f);
+	CHECK_EQ(w->f.end, UNWIND_END_ROOT);
+	CHECK_EQ(w->ip[1], 0xf300);
+}
+
 TEST(each_bad_end_has_its_reason)
 {
 	struct world *w = world(0x1100);

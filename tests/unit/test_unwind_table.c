@@ -4,6 +4,7 @@
 
 #include <elf.h>
 
+#include "unwind/goframe.h"
 #include "unwind/table.h"
 
 enum { TEXT_VADDR = 0x401000, TEXT_OFFSET = 0x1000, TEXT_SIZE = 0x30000, FRAMES_VADDR = 0x600000 };
@@ -514,4 +515,116 @@ TEST(our_own_program_has_a_table)
 	CHECK_EQ(t->stats.bad, 0);
 	CHECK_EQ(t->stats.dropped, 0);
 	CHECK(unwind_table_bytes(t) < 64u << 20);
+}
+
+/* --- Go -------------------------------------------------------------------------------------- */
+
+struct go_bytes {
+	u8 bytes[512];
+};
+
+static void go_put(struct go_bytes *g, u64 at, u64 value, size_t n)
+{
+	memcpy(g->bytes + at, &value, n);
+}
+
+/* Two functions as Go 1.20 describes them: at 0x1000 and 0x1040, up to 0x1080. */
+static struct go_bytes go_table(const char *second)
+{
+	enum { NAMES = 0x60, NUMBERS = 0x90, FUNCTIONS = 0xb0, ABOUT = 0x40 };
+	/* 0 until 4, 24 until 0x30, 0 again */
+	static const u8 depths[] = { 2, 4, 48, 0x2c, 47, 0x10, 0 };
+	struct go_bytes g = { 0 };
+
+	go_put(&g, 0, 0xfffffff1, 4);
+	go_put(&g, 6, 1, 1);
+	go_put(&g, 7, 8, 1);
+	go_put(&g, 8, 2, 8);
+	go_put(&g, 8 + 2 * 8, 0x1000, 8);
+	go_put(&g, 8 + 3 * 8, NAMES, 8);
+	go_put(&g, 8 + 6 * 8, NUMBERS, 8);
+	go_put(&g, 8 + 7 * 8, FUNCTIONS, 8);
+	memcpy(g.bytes + NAMES + 1, "main.work", 10);
+	memcpy(g.bytes + NAMES + 11, second, strlen(second) + 1);
+	memcpy(g.bytes + NUMBERS + 1, depths, sizeof(depths));
+	for (u64 i = 0; i < 3; i++) {
+		go_put(&g, FUNCTIONS + i * 8, i * 0x40, 4);
+		go_put(&g, FUNCTIONS + i * 8 + 4, ABOUT + i * 0x30, 4);
+		go_put(&g, FUNCTIONS + ABOUT + i * 0x30, i * 0x40, 4);
+		go_put(&g, FUNCTIONS + ABOUT + i * 0x30 + 4, i ? 11 : 1, 4);
+		go_put(&g, FUNCTIONS + ABOUT + i * 0x30 + 16, 1, 4);
+	}
+	return g;
+}
+
+struct go_rows {
+	u64 address[8];
+	struct unwind_rule rule[8];
+	size_t n;
+};
+
+static void go_row(void *ctx, u64 address, const struct unwind_rule *rule)
+{
+	struct go_rows *r = ctx;
+
+	if (r->n == ARRAY_SIZE(r->rule))
+		return;
+	r->address[r->n] = address;
+	r->rule[r->n++] = *rule;
+}
+
+TEST(rules_of_go_come_from_its_own_table)
+{
+	struct go_bytes g = go_table("runtime.systemstack.abi0");
+	struct go_rows rows = { 0 };
+	struct gotab_function f;
+	const char *name;
+	struct gotab t;
+
+	CHECK(gotab_open(&t, g.bytes, sizeof(g.bytes), 0));
+	CHECK(gotab_function(&t, 0, &f));
+	CHECK_EQ(f.start, 0x1000);
+	CHECK_EQ(f.end, 0x1040);
+	CHECK_EQ(gotab_name(&t, &f, &name), 9);
+	CHECK(!memcmp(name, "main.work", 9));
+	go_frame_rules(&t, &f, go_row, &rows);
+	CHECK_EQ(rows.n, 4);
+	CHECK_EQ(rows.rule[1].cfa_off, 8);
+	CHECK_EQ(rows.rule[1].bp, UNWIND_BP_SAME);
+	CHECK_EQ(rows.address[2], 0x1004);
+	CHECK_EQ(rows.rule[2].cfa_off, 32);
+	CHECK_EQ(rows.rule[2].bp, UNWIND_BP_CFA);
+	CHECK_EQ(rows.rule[2].bp_off, -16);
+	CHECK_EQ(rows.address[3], 0x1030);
+	CHECK_EQ(rows.rule[3].cfa_off, 8);
+	rows.n = 0;
+	CHECK(gotab_function(&t, 1, &f));
+	go_frame_rules(&t, &f, go_row, &rows);
+	CHECK_EQ(rows.n, 1);
+	CHECK_EQ(rows.rule[0].cfa, UNWIND_CFA_FAR_FP);
+	CHECK(!gotab_function(&t, 2, &f));
+	g = go_table("runtime.goexit.abi0");
+	rows.n = 0;
+	CHECK(gotab_function(&t, 1, &f));
+	go_frame_rules(&t, &f, go_row, &rows);
+	CHECK_EQ(rows.rule[0].cfa, UNWIND_CFA_STOP);
+}
+
+TEST(cut_tables_of_go_are_survived)
+{
+	const struct go_bytes g = go_table("runtime.mcall");
+
+	for (size_t n = 0; n < sizeof(g.bytes); n++) {
+		_cleanup_free_ u8 *cut = xmemdup(g.bytes, n + 1);
+		struct go_rows rows = { 0 };
+		struct gotab_function f;
+		struct gotab t;
+
+		if (!gotab_open(&t, cut, n, 0))
+			continue;
+		for (u64 i = 0; i < t.count; i++) {
+			if (gotab_function(&t, i, &f))
+				go_frame_rules(&t, &f, go_row, &rows);
+		}
+	}
 }
