@@ -19,6 +19,9 @@ enum { BUFFER_LINE, BUFFER_FULL, BUFFER_NONE };
 #define OUTPUT(letter, name_, type_, field, arg_, help_, ...) \
 	TRACE_OPTION(letter, name_, type_, field, arg_, "Output", help_, __VA_ARGS__)
 
+#define BCC(letter, name_, type_, field, arg_, help_, ...) \
+	TRACE_OPTION(letter, name_, type_, bcc.field, arg_, "bcc's probes", help_, __VA_ARGS__)
+
 static const char *const formats[] = { "text", "json", "folded", NULL };
 static const char *const bufferings[] = { "line", "full", "none", NULL };
 
@@ -42,6 +45,24 @@ static const struct opt trace_options[] = {
 	     "look for imported and included files here, too"),
 	WHAT(0, "include", OPT_STRINGS, includes, "FILE", "import this before the program"),
 	WHAT('d', "dump", OPT_STRINGS, stage, "STAGE", "print the generated code (codegen)"),
+	WHAT(0, "source", OPT_FLAG, source, NULL, "print the program and end"),
+	BCC('L', "tid", OPT_U64, tid, "TID", "only this thread", .max = UINT32_MAX),
+	BCC(0, "uid", OPT_U64, uid, "UID", "only this user", .max = UINT32_MAX,
+	    .given_offset = offsetof(struct trace_args, bcc.uid_given)),
+	BCC('n', "name", OPT_STRING, name, "TEXT", "only commands whose name contains this"),
+	BCC(0, "cgroup-path", OPT_STRING, cgroup_path, "PATH", "only this control group"),
+	BCC('S', "include-self", OPT_FLAG, include_self, NULL, "what fathom does, too"),
+	BCC('M', "max-events", OPT_U64, max_events, "COUNT", "end after so many lines"),
+	BCC('t', "timestamp", OPT_FLAG, timestamp, NULL, "seconds since the start"),
+	BCC('u', "unix-timestamp", OPT_FLAG, unix_timestamp, NULL,
+	    "with -t: seconds since 1970 instead"),
+	BCC('T', "time", OPT_FLAG, time, NULL, "time of the day"),
+	BCC('C', "print-cpu", OPT_FLAG, cpu, NULL, "number of the CPU", .alias = "print_cpu"),
+	BCC('K', "kernel-stack", OPT_FLAG, kernel_stack, NULL, "the kernel's stack"),
+	BCC('U', "user-stack", OPT_FLAG, user_stack, NULL, "the program's stack"),
+	BCC('a', "address", OPT_FLAG, address, NULL, "addresses in stacks"),
+	BCC('Z', "string-size", OPT_U64, string_size, "BYTES",
+	    "most bytes that are read of a string", .max = 8192),
 	OUTPUT('f', "format", OPT_CHOICE, format, "FORMAT", "text, json or folded (stacks)",
 	       .def = "text", .choices = formats),
 	OUTPUT('o', "output", OPT_FILE, output, "FILE", "write there"),
@@ -89,8 +110,31 @@ static int open_output(struct context *ctx, const struct trace_args *a, FILE **r
 struct source_text {
 	const char *name;
 	struct buf text;
+	struct buf header;  /* to be shown before the program's output */
 	size_t first_param; /* of the operands */
 };
+
+static void release_source(struct source_text *s)
+{
+	buf_release(&s->text);
+	buf_release(&s->header);
+}
+
+/* Operands are probes as bcc's trace takes them. */
+static int generate_source(struct context *ctx, const struct trace_args *a, struct source_text *s)
+{
+	struct bcc_trace_opts opts = a->bcc;
+	int rc;
+
+	opts.pid = a->pid;
+	s->name = "trace";
+	s->first_param = ctx->operands.len;
+	rc = bcc_trace_program(ctx->operands.items, ctx->operands.len, &opts, &s->text, &s->header,
+			       &ctx->err);
+	if (rc == 0 && ctx->common.verbose && !a->source)
+		fputs(buf_str(&s->text), stderr);
+	return rc;
+}
 
 static int read_source(struct context *ctx, const struct trace_args *a, struct source_text *s)
 {
@@ -104,6 +148,8 @@ static int read_source(struct context *ctx, const struct trace_args *a, struct s
 	if (!ctx->operands.len)
 		return err_set(&ctx->err, EINVAL, "no program: give -e PROGRAM or a file");
 	file = ctx->operands.items[0];
+	if (access(file, F_OK) && !a->compat && bcc_trace_is_probe(file))
+		return generate_source(ctx, a, s);
 	s->first_param = 1;
 	if (streq(file, "-")) {
 		s->name = "stdin";
@@ -198,7 +244,7 @@ static void announce(const struct context *ctx, const struct trace_args *a, cons
 }
 
 static int run_program(struct context *ctx, const struct trace_args *a, struct lang *l,
-		       struct launch *child, FILE *out)
+		       const char *header, struct launch *child, FILE *out)
 {
 	struct lang_sink sink = { .write = write_text,
 				  .flush = a->buffering == BUFFER_LINE ? flush_text : NULL,
@@ -210,6 +256,10 @@ static int run_program(struct context *ctx, const struct trace_args *a, struct l
 		return rc && (ctx->err.code == EPERM || ctx->err.code == ENOTSUP) ? EXIT_MISSING
 										  : rc;
 	announce(ctx, a, l, out);
+	if (!ctx->common.json && a->format == 0) {
+		fputs(header, out);
+		fflush(out);
+	}
 	if (a->dry_run) {
 		lang_stop(l, true);
 		return 0;
@@ -279,7 +329,7 @@ static int compile_and_run(struct context *ctx, const struct trace_args *a,
 		fwrite(dump.data, 1, dump.len, out);
 		buf_release(&dump);
 	} else {
-		rc = run_program(ctx, a, l, child, out);
+		rc = run_program(ctx, a, l, buf_str(&s->header), child, out);
 	}
 	lang_free(l);
 	return rc;
@@ -333,12 +383,12 @@ int trace_execute(struct context *ctx, const struct trace_args *a)
 		return list_probes(ctx, a);
 	rc = read_source(ctx, a, &s);
 	if (rc < 0) {
-		buf_release(&s.text);
+		release_source(&s);
 		return rc == -EINVAL ? EXIT_USAGE : rc;
 	}
-	if (a->fmt) {
-		rc = format_only(ctx, &s);
-		buf_release(&s.text);
+	if (a->fmt || a->source) {
+		rc = a->fmt ? format_only(ctx, &s) : cli_print(ctx, &s.text);
+		release_source(&s);
 		return rc;
 	}
 	rc = check_pid(ctx, a);
@@ -353,7 +403,7 @@ int trace_execute(struct context *ctx, const struct trace_args *a)
 	if (a->output && out)
 		fclose(out);
 	launch_release(&child);
-	buf_release(&s.text);
+	release_source(&s);
 	return rc;
 }
 
@@ -370,6 +420,10 @@ static const struct example examples[] = {
 	{ "fathom trace -e 'profile:hz:99 { @[kstack] = count(); }'",
 	  "where the kernel spends time" },
 	{ "fathom trace -l 't:sched:*'", "tracepoints of the scheduler" },
+	{ "fathom trace -M 3 't:syscalls:sys_enter_openat \"%s\", args->filename'",
+	  "a probe in the form of bcc's trace" },
+	{ "fathom trace -U -M 2 'c:malloc (arg1 > 1000) \"size %d\", arg1'",
+	  "large allocations with their stacks" },
 	{ 0 },
 };
 
@@ -381,11 +435,16 @@ const struct command cmd_trace = {
 		"Ctrl-C or the end of the command given with -c. Maps are printed at the end. "
 		"What was lost or could not be read is said on standard error.\n\n"
 		"The first operand is the file of the program unless -e is given ('-' is standard "
-		"input); the others are its parameters $1, $2 and so on.",
+		"input); the others are its parameters $1, $2 and so on.\n\n"
+		"Operands that are not files are probes as bcc's trace takes them: "
+		"[p|r|t|u]:[library]:function[(signature)] [(predicate)] [\"format\", "
+		"expression...], with arguments arg1, arg2 ..., retval, args->field, the names of "
+		"a signature, $uid, $gid, $pid, $tgid, $cpu and $task. The formats have %K and %U "
+		"for addresses of kernel and program.",
 	.question = Q_TRACE,
 	.options = trace_options,
 	.args_size = sizeof(struct trace_args),
-	.operands = "[FILE] [PARAMETER]...",
+	.operands = "[FILE [PARAMETER]... | PROBE...]",
 	.max_operands = SIZE_MAX,
 	.examples = examples,
 	.see_also = "bpftrace",

@@ -4,6 +4,7 @@
 #define CMD_TRACE_H
 
 #include "cli/cli.h"
+#include "lang/bcc_trace.h"
 
 struct trace_args {
 	const char *program;
@@ -23,7 +24,9 @@ struct trace_args {
 	bool test;
 	bool bench;
 	bool version;
-	int dump; /* how often -d was given */
+	int dump;    /* how often -d was given */
+	bool source; /* print the program and end */
+	struct bcc_trace_opts bcc;
 	str_list stage;
 	str_list include_dirs;
 	str_list includes;

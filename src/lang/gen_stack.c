@@ -82,7 +82,7 @@ static vreg read_frames(struct gen *g, const struct val *frames, u32 depth, bool
 void gen_stack(struct gen *g, const struct type *t, struct val *ret)
 {
 	bool user = t->kind == T_USTACK;
-	u32 depth = (u32)t->p[0];
+	u32 depth = MIN((u32)t->p[0] + (user ? 0 : COMP_OWN_FRAMES), COMP_STACK_DEPTH);
 	struct val record = gen_temp_scratch(g, 8 + COMP_STACK_DEPTH * 8), frames = record;
 	ir_label failed = ir_new_label(&g->ir), end = ir_new_label(&g->ir);
 	vreg bytes, h, id = ir_imm(&g->ir, 0);

@@ -169,7 +169,8 @@ bool user_prepare(struct comp *c, struct unit *u)
 	if (c->uprobe_multi == 1) {
 		u->attach_type = BPFSYS_ATTACH_UPROBE_MULTI;
 		u->mode = USER_MULTI;
-		if (u->reads_user && !u->uses_stack)
+		/* The kernel's own way to user stacks may not sleep on all kernels. */
+		if (u->reads_user && (!u->uses_stack || (c->config.cfi_stacks && !c->no_unwinder)))
 			u->prog_flags = BPF_F_SLEEPABLE;
 	}
 	return true;

@@ -118,10 +118,11 @@ size_t run_frames(struct run *r, const struct type *t, const u8 *bytes, u64 *fra
 		r->unresolved++;
 		return 0;
 	}
-	n = MIN(stack[0] / 8, (u64)t->p[0]);
+	n = MIN(stack[0] / 8, (u64)COMP_STACK_DEPTH);
 	own = user ? 0 : own_frames(r, stack + 1, n);
-	memcpy(frames, stack + 1 + own, (n - own) * sizeof(*frames));
-	return n - own;
+	n = MIN(n - own, (u64)t->p[0]);
+	memcpy(frames, stack + 1 + own, n * sizeof(*frames));
+	return n;
 }
 
 void run_stack(struct run *r, const struct type *t, const u8 *bytes, struct buf *out, u32 indent,
