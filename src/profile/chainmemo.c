@@ -64,7 +64,7 @@ static void grow(struct chainmemo *m)
 
 void chainmemo_put(struct chainmemo *m, u64 hash, u32 stack)
 {
-	if (m->cap < MEMO_MOST && m->len * 8 >= m->cap * 5)
+	if (m->cap < MEMO_MOST && m->len * 2 >= m->cap)
 		grow(m);
 	place(m, &(struct chainmemo_slot){ .hash = key_of(hash), .stack = stack });
 }
