@@ -32,7 +32,7 @@ static int show(const struct record *rec, void *ctx)
 
 	if (!s)
 		return 0;
-	printf("%u %llu.%09llu: %s: %" PRIx64 "\n", s->tid, s->time / NSEC_PER_SEC,
+	printf("%d %llu.%09llu: %s: %" PRIx64 "\n", (int)s->tid, s->time / NSEC_PER_SEC,
 	       s->time % NSEC_PER_SEC, recording_event(r, rec->event)->name, s->ip);
 	return 0;
 }
