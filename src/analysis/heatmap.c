@@ -5,6 +5,7 @@
 
 enum {
 	SUBSECOND_ROWS = 50,
+	SUBSECOND_LEAST = 8, /* seconds from which on a column is a second */
 	UTILIZATION_ROWS = 10,
 	ROWS_PER_OCTAVE = 4,
 	LINEAR_ROWS = 50,
@@ -127,18 +128,27 @@ static struct span span_of(const struct profile *p, const struct heatmap_opts *o
 	return s;
 }
 
+/* Of a short recording a column for each second would show nothing: tenths, then. */
+static u64 subsecond_step(const struct heatmap_opts *o, u64 span)
+{
+	if (o->step)
+		return o->step;
+	return span < SUBSECOND_LEAST * NSEC_PER_SEC ? NSEC_PER_SEC / 10 : NSEC_PER_SEC;
+}
+
 int heatmap_subsecond(struct heatmap *h, const struct profile *p, const struct heatmap_opts *o,
 		      struct err *e)
 {
 	struct span s;
 	int r;
 
-	*h = (struct heatmap){ .kind = HEAT_SUBSECOND, .step = NSEC_PER_SEC };
+	*h = (struct heatmap){ .kind = HEAT_SUBSECOND };
 	s = span_of(p, o, &h->idle);
 	if (!s.n)
 		return no_data(e, "sample has a time");
-	h->start = s.first - s.first % NSEC_PER_SEC;
-	linear_edges(h, o->rows ? o->rows : SUBSECOND_ROWS, 0, NSEC_PER_SEC);
+	h->step = subsecond_step(o, s.last - s.first);
+	h->start = s.first - s.first % h->step;
+	linear_edges(h, o->rows ? o->rows : SUBSECOND_ROWS, 0, h->step);
 	r = make_grid(h, s.last, e);
 	if (r < 0) {
 		heatmap_release(h);
@@ -149,7 +159,7 @@ int heatmap_subsecond(struct heatmap *h, const struct profile *p, const struct h
 
 		if (sample->event != o->event || !sample->time || (!o->idle && is_idle(p, sample)))
 			continue;
-		add_cell(h, (u32)(at / NSEC_PER_SEC), row_of(h, at % NSEC_PER_SEC), sample->count);
+		add_cell(h, (u32)(at / h->step), row_of(h, at % h->step), sample->count);
 	}
 	return 0;
 }

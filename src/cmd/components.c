@@ -5,6 +5,7 @@
 #include "base/io.h"
 #include "cli/output.h"
 #include "cli/profile_args.h"
+#include "view/svg.h"
 #include "view/svg_asset.h"
 #include "view/svg_bars.h"
 
@@ -173,17 +174,6 @@ static int show(struct context *ctx, const struct components_args *a, const stru
 	return cli_show(ctx, &result);
 }
 
-/* A page around the picture, for those who want to mail it. */
-static void wrap_html(struct buf *page, const struct buf *svg)
-{
-	const char *start = strstr(buf_str(svg), "<svg");
-
-	buf_addstr(page, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
-			 "<title>Components</title></head><body>\n");
-	buf_addstr(page, start ? start : "");
-	buf_addstr(page, "</body></html>\n");
-}
-
 static int draw(struct context *ctx, const struct components_args *a, const struct taxonomy *t,
 		const struct breakdown *sides, size_t n)
 {
@@ -195,7 +185,7 @@ static int draw(struct context *ctx, const struct components_args *a, const stru
 	svg_bars(t, sides, n, title, &svg);
 	if (!output_is(&a->output, "html"))
 		return output_write(ctx, &a->output, &svg);
-	wrap_html(&page, &svg);
+	svg_page(&page, "Components", &svg);
 	return output_write(ctx, &a->output, &page);
 }
 

@@ -7,6 +7,7 @@
 #include "cli/output.h"
 #include "cli/profile_args.h"
 #include "view/html.h"
+#include "view/svg.h"
 #include "view/svg_heatmap.h"
 #include "view/term.h"
 
@@ -57,7 +58,7 @@ static const struct opt heatmap_options[] = {
 	  AT(step),
 	  .arg = "TIME",
 	  ROWS,
-	  .help = "width of a column (default: what suits; subsecond: 1s)" },
+	  .help = "width of a column (default: what suits; subsecond: 1s, 100ms below 8s)" },
 	{ .name = "min",
 	  .type = OPT_DURATION,
 	  AT(min),
@@ -222,16 +223,6 @@ static const char *title_of(const struct heatmap_args *a)
 	return a->title ? a->title : titles[a->kind];
 }
 
-static void wrap_html(struct buf *page, const struct buf *svg)
-{
-	const char *start = strstr(buf_str(svg), "<svg");
-
-	buf_addstr(page, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
-			 "<title>Heat map</title></head><body>\n");
-	buf_addstr(page, start ? start : "");
-	buf_addstr(page, "</body></html>\n");
-}
-
 static void subtitle_of(const struct heatmap *h, struct buf *out)
 {
 	fmt_count(out, h->total);
@@ -276,7 +267,7 @@ static int show(struct context *ctx, const struct heatmap_args *a, const struct 
 	svg_heatmap(h, &v, &text);
 	if (!output_is(&a->output, "html"))
 		return output_write(ctx, &a->output, &text);
-	wrap_html(&page, &text);
+	svg_page(&page, "Heat map", &text);
 	return output_write(ctx, &a->output, &page);
 }
 

@@ -56,6 +56,8 @@ int svg_opts_check(const struct svg_opts *o, struct err *e);
 int svg_min_share(const char *text, double width, double *ret, struct err *e);
 void svg_flame(const struct flame *f, const struct svg_opts *opts, struct buf *out);
 
+/* A page around a picture, for those who want to mail it. */
+void svg_page(struct buf *page, const char *title, const struct buf *svg);
 /* The bytes as XML text; @utf8: what is not UTF-8 is replaced, as are control characters. */
 void svg_escape(struct buf *out, const char *s, size_t n, bool utf8);
 

@@ -7,11 +7,13 @@ enum {
 	BAR_HEIGHT = 44,
 	BAR_GAP = 30,
 	LEFT = 20,
-	WIDTH = 1000,
+	WIDTH = 1100,
 	TOP = 56,
-	LEGEND_ROW = 22,
-	LEGEND_COLUMN = 330,
-	LEGEND_COLUMNS = 3,
+	ROW = 22, /* of the table below the bars */
+	NAME_COLUMN = 190,
+	SHARE_COLUMN = 110,
+	SIDES_TOLD = 6,  /* more bars than that have no column in the table */
+	LETTER = 8,      /* width of one, about */
 	LABEL_LEAST = 4, /* percent: narrower pieces have no number in them */
 };
 
@@ -55,11 +57,15 @@ static void add_piece(struct bars *b, const struct breakdown *side, u32 c, doubl
 		 ": %.2f%%, %llu samples</title><rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" "
 		 "height=\"%d\" fill=\"%s\" stroke=\"#333\" stroke-width=\".5\"/>",
 		 share, (unsigned long long)side->samples[c], x, y, w, BAR_HEIGHT, color_of(b, c));
-	if (share >= LABEL_LEAST)
-		buf_addf(b->out,
-			 "<text class=\"in\" x=\"%.2f\" y=\"%.1f\" text-anchor=\"middle\">%.1f%%"
-			 "</text>",
-			 x + w / 2, y + BAR_HEIGHT / 2.0 + 5, share);
+	if (share >= LABEL_LEAST) {
+		buf_addf(b->out, "<text class=\"in\" x=\"%.2f\" y=\"%.1f\">", x + w / 2,
+			 y + BAR_HEIGHT / 2.0 + 5);
+		if (w > (double)(LETTER * (strlen(name_of(b, c)) + 7))) {
+			add_text(b, name_of(b, c));
+			buf_addch(b->out, ' ');
+		}
+		buf_addf(b->out, "%.1f%%</text>", share);
+	}
 	buf_addstr(b->out, "</g>\n");
 }
 
@@ -78,24 +84,98 @@ static void add_bar(struct bars *b, const struct breakdown *side, double y)
 	}
 }
 
-static void add_legend(struct bars *b, double top)
+/* --- the table ------------------------------------------------------------------------------ */
+
+static bool is_seen(const struct bars *b, u32 c)
 {
-	size_t i = 0;
+	for (size_t i = 0; i < b->n; i++)
+		if (b->sides[i].samples[c])
+			return true;
+	return false;
+}
 
-	for (u32 c = 0;; c = next_of(b, c), i++) {
-		double x = LEFT + (double)(i % LEGEND_COLUMNS) * LEGEND_COLUMN;
-		size_t row = i / LEGEND_COLUMNS;
-		double y = top + (double)row * LEGEND_ROW;
+static void add_share(struct bars *b, size_t column, double y, double share, bool change)
+{
+	buf_addf(b->out, "<text class=\"number\" x=\"%zu\" y=\"%.0f\">",
+		 LEFT + NAME_COLUMN + (column + 1) * SHARE_COLUMN - 20, y);
+	if (change)
+		buf_addf(b->out, "%+.2f</text>", share);
+	else
+		buf_addf(b->out, "%.2f%%</text>", share);
+}
 
-		buf_addf(b->out,
-			 "<rect x=\"%.0f\" y=\"%.0f\" width=\"13\" height=\"13\" fill=\"%s\" "
-			 "stroke=\"#333\" stroke-width=\".5\"/><text x=\"%.0f\" y=\"%.0f\">",
-			 x, y - 11, color_of(b, c), x + 20, y);
-		add_text(b, name_of(b, c));
-		buf_addstr(b->out, "</text>\n");
-		if (c == COMPONENT_UNMAPPED)
-			return;
+static void add_row(struct bars *b, u32 c, double y)
+{
+	size_t told = MIN(b->n, (size_t)SIDES_TOLD);
+
+	buf_addf(b->out,
+		 "<rect x=\"%d\" y=\"%.0f\" width=\"13\" height=\"13\" fill=\"%s\" "
+		 "stroke=\"#333\" stroke-width=\".5\"/><text x=\"%d\" y=\"%.0f\">",
+		 LEFT, y - 11, color_of(b, c), LEFT + 20, y);
+	add_text(b, name_of(b, c));
+	buf_addstr(b->out, "</text>");
+	for (size_t i = 0; i < told; i++)
+		add_share(b, i, y, breakdown_share(&b->sides[i], c), false);
+	if (b->n == 2)
+		add_share(b, told++, y,
+			  breakdown_share(&b->sides[1], c) - breakdown_share(&b->sides[0], c),
+			  true);
+	if (c < b->taxonomy->components.len) {
+		buf_addf(b->out, "<text class=\"soft\" x=\"%zu\" y=\"%.0f\">",
+			 LEFT + NAME_COLUMN + told * SHARE_COLUMN + 10, y);
+		add_text(b, b->taxonomy->components.items[c].text);
+		buf_addstr(b->out, "</text>");
 	}
+	buf_addch(b->out, '\n');
+}
+
+static void add_heads(struct bars *b, double y)
+{
+	size_t told = MIN(b->n, (size_t)SIDES_TOLD);
+
+	for (size_t i = 0; b->n > 1 && i < told; i++)
+		buf_addf(b->out, "<text class=\"number soft\" x=\"%zu\" y=\"%.0f\">bar %zu</text>",
+			 LEFT + NAME_COLUMN + (i + 1) * SHARE_COLUMN - 20, y, i + 1);
+	if (b->n == 2)
+		buf_addf(b->out, "<text class=\"number soft\" x=\"%d\" y=\"%.0f\">change</text>",
+			 LEFT + NAME_COLUMN + 3 * SHARE_COLUMN - 20, y);
+}
+
+/* What no bar has is only named. */
+static void add_unseen(struct bars *b, double y)
+{
+	bool first = true;
+
+	for (u32 c = 0; c < b->taxonomy->components.len; c++) {
+		if (is_seen(b, c))
+			continue;
+		if (first)
+			buf_addf(b->out,
+				 "<text class=\"soft\" x=\"%d\" y=\"%.0f\">without samples: ", LEFT,
+				 y);
+		else
+			buf_addstr(b->out, ", ");
+		add_text(b, name_of(b, c));
+		first = false;
+	}
+	if (!first)
+		buf_addstr(b->out, "</text>\n");
+}
+
+static void add_table(struct bars *b, double top)
+{
+	double y = top + ROW;
+
+	add_heads(b, top);
+	for (u32 c = 0;; c = next_of(b, c)) {
+		if (is_seen(b, c) || c == COMPONENT_UNMAPPED) {
+			add_row(b, c, y);
+			y += ROW;
+		}
+		if (c == COMPONENT_UNMAPPED)
+			break;
+	}
+	add_unseen(b, y + 4);
 }
 
 static void begin(struct bars *b, const char *title, double height)
@@ -111,10 +191,11 @@ static void begin(struct bars *b, const char *title, double height)
 	buf_addstr(b->out, "</title>\n<style>\n"
 			   "svg.bars { background: #fff }\n.bars text { fill: #111 }\n"
 			   ".bars .heading { font-size: 17px; font-weight: 600 }\n"
-			   ".bars .in { fill: #000; pointer-events: none }\n"
+			   ".bars .in { fill: #000; pointer-events: none; text-anchor: middle }\n"
+			   ".bars .number { text-anchor: end }\n.bars .soft { fill: #555 }\n"
 			   "@media (prefers-color-scheme: dark) {\n"
 			   "svg.bars { background: #1c1d22 }\n.bars text { fill: #eee }\n"
-			   ".bars .in { fill: #000 }\n}\n</style>\n");
+			   ".bars .soft { fill: #aaa }\n.bars .in { fill: #000 }\n}\n</style>\n");
 	buf_addf(b->out, "<text class=\"heading\" x=\"%d\" y=\"26\">", LEFT);
 	add_text(b, title);
 	buf_addstr(b->out, "</text>\n");
@@ -124,12 +205,14 @@ void svg_bars(const struct taxonomy *t, const struct breakdown *sides, size_t n,
 	      struct buf *out)
 {
 	struct bars b = { .taxonomy = t, .sides = sides, .n = n, .out = out };
-	double legend = TOP + 12 + (double)n * (BAR_HEIGHT + BAR_GAP);
-	size_t rows = DIV_ROUND_UP(t->components.len + 1, (size_t)LEGEND_COLUMNS);
+	double table = TOP + 4 + (double)n * (BAR_HEIGHT + BAR_GAP);
+	size_t rows = 2;
 
-	begin(&b, title, legend + (double)rows * LEGEND_ROW + 10);
+	for (u32 c = 0; c < t->components.len; c++)
+		rows += is_seen(&b, c);
+	begin(&b, title, table + (double)(rows + 1) * ROW);
 	for (size_t i = 0; i < n; i++)
 		add_bar(&b, &sides[i], TOP + (double)i * (BAR_HEIGHT + BAR_GAP));
-	add_legend(&b, legend);
+	add_table(&b, table);
 	buf_addstr(out, "</svg>\n");
 }

@@ -15,6 +15,9 @@ enum {
 	WIDTH_USUAL = 1100,
 	HEIGHT_USUAL = 420,
 	TICKS = 10,
+	TICK_WIDTH = 64, /* room for the text of one */
+	TICK_HEIGHT = 20,
+	CELL_WIDEST = 36,
 	RAMP_STEPS = 40,
 };
 
@@ -26,7 +29,6 @@ struct picture {
 };
 
 static const char *const line_names[HEAT_LINES] = { "p50", "p90", "p99" };
-static const char *const line_colors[HEAT_LINES] = { "#1f77b4", "#2ca02c", "#000000" };
 
 double heat_of(const struct heatmap *h, u64 count, bool log_count)
 {
@@ -41,7 +43,7 @@ void heat_edge_text(const struct heatmap *h, u64 edge, struct buf *out)
 {
 	if (h->kind == HEAT_UTILIZATION)
 		buf_addf(out, "%llu%%", (unsigned long long)edge / 100);
-	else if (h->kind == HEAT_SUBSECOND)
+	else if (h->kind == HEAT_SUBSECOND && edge % NSEC_PER_MSEC == 0)
 		buf_addf(out, "%llums", (unsigned long long)(edge / NSEC_PER_MSEC));
 	else
 		fmt_duration(out, edge);
@@ -89,7 +91,7 @@ static void add_cell_title(struct picture *p, u32 column, u32 row, u64 count)
 
 	buf_addf(p->out, "<title>%.3fs +", (double)(h->start + column * h->step) / 1e9);
 	fmt_duration(p->out, column * h->step);
-	buf_addstr(p->out, h->kind == HEAT_SUBSECOND ? ", in the second " : ", ");
+	buf_addstr(p->out, h->kind == HEAT_SUBSECOND ? ", offset " : ", ");
 	heat_edge_text(h, h->edges[row], p->out);
 	buf_addstr(p->out, " to ");
 	heat_edge_text(h, h->edges[row + 1], p->out);
@@ -133,7 +135,7 @@ static void add_lines(struct picture *p)
 	for (int i = 0; i < HEAT_LINES && h->kind == HEAT_LATENCY; i++) {
 		bool down = false;
 
-		buf_addf(p->out, "<path class=\"line\" stroke=\"%s\" d=\"", line_colors[i]);
+		buf_addf(p->out, "<path class=\"line %s\" d=\"", line_names[i]);
 		for (u32 c = 0; c < h->columns; c++) {
 			double y;
 
@@ -155,18 +157,60 @@ static void add_lines(struct picture *p)
 
 /* --- axes ----------------------------------------------------------------------------------- */
 
+static void add_row_tick(struct picture *p, u64 edge, double row)
+{
+	buf_addf(p->out, "<text class=\"tick\" text-anchor=\"end\" x=\"%d\" y=\"%.1f\">", LEFT - 6,
+		 y_of(p, row) + 4);
+	heat_edge_text(p->heat, edge, p->out);
+	buf_addf(p->out, "</text><path class=\"grid\" d=\"M%d %.1fh%.1f\"/>\n", LEFT - 3,
+		 y_of(p, row), 3 + p->heat->columns * p->cell_width);
+}
+
+/* Rows of equal height stand for ever longer times. */
+static bool is_logarithmic(const struct heatmap *h)
+{
+	return h->kind == HEAT_LATENCY && h->rows > 1 &&
+	       h->edges[h->rows] - h->edges[h->rows - 1] > 2 * (h->edges[1] - h->edges[0]);
+}
+
+/* 1, 2 and 5 times powers of ten, or only those when there is no room for the others. */
+static void add_round_ticks(struct picture *p)
+{
+	const struct heatmap *h = p->heat;
+	u64 first = h->edges[0], last = h->edges[h->rows];
+	double decades = log10((double)last / (double)MAX(first, 1ull));
+	bool all = h->rows * p->cell_height > 3 * decades * TICK_HEIGHT;
+
+	for (u64 power = 1; power <= last && power < UINT64_MAX / 10; power *= 10)
+		for (int i = 0; i < (all ? 3 : 1); i++) {
+			u64 value = power * (u64[]){ 1, 2, 5 }[i];
+
+			if (value >= first && value <= last)
+				add_row_tick(p, value, heatmap_height(h, value));
+		}
+}
+
 static void add_rows_axis(struct picture *p)
 {
 	const struct heatmap *h = p->heat;
 	u32 every = MAX(1u, h->rows / TICKS);
 
-	for (u32 row = 0; row <= h->rows; row += every) {
-		buf_addf(p->out, "<text class=\"tick\" text-anchor=\"end\" x=\"%d\" y=\"%.1f\">",
-			 LEFT - 6, y_of(p, row) + 4);
-		heat_edge_text(h, h->edges[row], p->out);
-		buf_addf(p->out, "</text><path class=\"grid\" d=\"M%d %.1fh%.1f\"/>\n", LEFT - 3,
-			 y_of(p, row), 3 + h->columns * p->cell_width);
+	if (is_logarithmic(h)) {
+		add_round_ticks(p);
+		return;
 	}
+	for (u32 row = 0; row <= h->rows; row += every)
+		add_row_tick(p, h->edges[row], row);
+}
+
+/* To 1, 2 or 5 times a power of ten. */
+static u32 round_up(u32 n)
+{
+	u32 power = 1;
+
+	while (5 * power < n && power < UINT32_MAX / 50)
+		power *= 10;
+	return n <= power ? power : n <= 2 * power ? 2 * power : 5 * power;
 }
 
 static void add_time_axis(struct picture *p)
@@ -174,6 +218,7 @@ static void add_time_axis(struct picture *p)
 	const struct heatmap *h = p->heat;
 	u32 every = MAX(1u, (u32)ceil((double)h->columns / TICKS));
 
+	every = round_up(MAX(every, (u32)ceil(TICK_WIDTH / p->cell_width)));
 	for (u32 c = 0; c <= h->columns; c += every) {
 		buf_addf(p->out,
 			 "<text class=\"tick\" text-anchor=\"middle\" x=\"%.1f\" y=\"%.1f\">+",
@@ -200,12 +245,14 @@ static void add_legend(struct picture *p)
 	const struct heatmap *h = p->heat;
 	double x = LEFT, y = TOP - 22;
 
+	buf_addstr(p->out, "<g class=\"ramp\">");
 	for (int i = 0; i < RAMP_STEPS; i++) {
 		buf_addf(p->out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"4\" height=\"10\" fill=\"",
 			 x + 4 * i, y);
 		add_color(p->out, i / (RAMP_STEPS - 1.0));
 		buf_addstr(p->out, "\"/>");
 	}
+	buf_addstr(p->out, "</g>\n");
 	buf_addf(p->out, "<text class=\"soft\" x=\"%.1f\" y=\"%.1f\">1 to ", x + 4 * RAMP_STEPS + 8,
 		 y + 10);
 	fmt_count(p->out, h->most);
@@ -213,9 +260,9 @@ static void add_legend(struct picture *p)
 		 p->view->log_count ? ", logarithmic" : "");
 	for (int i = 0; i < HEAT_LINES && h->kind == HEAT_LATENCY; i++)
 		buf_addf(p->out,
-			 "<path class=\"line\" stroke=\"%s\" d=\"M%.1f %.1fh18\"/><text "
+			 "<path class=\"line %s\" d=\"M%.1f %.1fh18\"/><text "
 			 "class=\"soft\" x=\"%.1f\" y=\"%.1f\">%s</text>\n",
-			 line_colors[i], x + 420 + 70 * i, y + 6, x + 442 + 70 * i, y + 10,
+			 line_names[i], x + 420 + 70 * i, y + 6, x + 442 + 70 * i, y + 10,
 			 line_names[i]);
 }
 
@@ -264,7 +311,7 @@ void svg_heatmap(const struct heatmap *h, const struct heat_view *v, struct buf 
 {
 	struct picture p = { .heat = h, .view = v, .out = out };
 
-	p.cell_width = MIN(MAX((double)WIDTH_USUAL / h->columns, 1), 14);
+	p.cell_width = MIN(MAX((double)WIDTH_USUAL / h->columns, 1), (double)CELL_WIDEST);
 	p.cell_height = MIN(MAX((double)HEIGHT_USUAL / h->rows, 3), 24);
 	begin(&p);
 	add_cells(&p);

@@ -93,3 +93,19 @@ void svg_nameattr_release(struct svg_nameattr *a)
 	vec_release(&a->attrs);
 	arena_release(&a->arena);
 }
+
+void svg_page(struct buf *page, const char *title, const struct buf *svg)
+{
+	const char *start = strstr(svg->data, "<svg");
+
+	buf_addstr(page, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+			 "<meta name=\"viewport\" content=\"width=device-width\">"
+			 "<meta name=\"color-scheme\" content=\"light dark\">"
+			 "<style>@media (prefers-color-scheme: dark) { body { background: #1c1d22 "
+			 "} }</style>"
+			 "<title>");
+	svg_escape(page, title, strlen(title), true);
+	buf_addstr(page, "</title></head><body>\n");
+	buf_addstr(page, start ? start : "");
+	buf_addstr(page, "</body></html>\n");
+}

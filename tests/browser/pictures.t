@@ -20,7 +20,7 @@ done >script.txt
 awk 'BEGIN { for (i = 0; i < 400; i++) printf "%d %d\n", i * 5000, 2 ^ (i % 12) }' >latency.txt
 printf 'shop;main;a 100\nshop;main;b 50\nshop;main;gone;x 25\nshop;main;same 200\n' >before
 printf 'shop;main;a 300\nshop;main;b 10\nshop;main;newf;y 25\nshop;main;same 205\n' >after
-"$FATHOM" heatmap script.txt -o offsets.svg || fail 'draw offsets'
+"$FATHOM" heatmap script.txt --step 1s -o offsets.svg || fail 'draw offsets'
 "$FATHOM" heatmap -t latency latency.txt -o latency.svg || fail 'draw latencies'
 "$FATHOM" heatmap -t latency latency.txt -o latency.html || fail 'draw a page'
 "$FATHOM" diff before after -o diff.svg || fail 'draw a comparison'

@@ -77,9 +77,13 @@ well_formed latency.svg
 is 'a cell for each that is not empty' "$(grep -c 'data-c=' latency.svg)" \
 	"$("$FATHOM" heatmap -t latency latency.txt --json | python3 -c \
 		'import json, sys; print(len(json.load(sys.stdin)["cells"]))')"
+run "$FATHOM" heatmap script.txt --step 1s
+expect_status 0
+expect_out 'a column is 1.00s'
+expect_out 'fathom flame -i script.txt --time 1.000,4.000'
 run "$FATHOM" heatmap script.txt
 expect_status 0
-expect_out 'fathom flame -i script.txt --time 1.000,4.000'
+expect_out 'a column is 100ms'
 run "$FATHOM" heatmap script.txt -o offsets.svg
 like 'the picture knows its file' "$(cat offsets.svg)" 'data-file="script.txt"'
 well_formed offsets.svg

@@ -222,8 +222,12 @@ TEST(bars_are_drawn_whole)
 	CHECK(fabs(breakdown_share(&b, 0) - 75) < 1e-9);
 	svg_bars(&t, &b, 1, "a & b", &out);
 	CHECK(strstr(buf_str(&out), "&lt;one&gt;: 75.00%") != NULL);
-	CHECK(strstr(buf_str(&out), "width=\"750.00\"") != NULL);
+	CHECK(strstr(buf_str(&out), "width=\"825.00\"") != NULL);
 	CHECK(strstr(buf_str(&out), "a &amp; b") != NULL);
+	CHECK(!strstr(buf_str(&out), "change"));
+	buf_reset(&out);
+	svg_bars(&t, (struct breakdown[]){ b, b }, 2, "twice", &out);
+	CHECK(strstr(buf_str(&out), "change") && strstr(buf_str(&out), "+0.00"));
 	breakdown_release(&b);
 	taxonomy_release(&t);
 }

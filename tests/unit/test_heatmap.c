@@ -27,7 +27,7 @@ static void begin(struct profile *p)
 
 TEST(subsecond_cells)
 {
-	struct heatmap_opts o = { .rows = 10 };
+	struct heatmap_opts o = { .rows = 10, .step = NSEC_PER_SEC };
 	struct heatmap h;
 	struct profile p;
 
@@ -44,6 +44,18 @@ TEST(subsecond_cells)
 	CHECK_EQ(heatmap_cell(&h, 1, 9), 1);
 	CHECK_EQ(h.total, 4);
 	CHECK_EQ(h.most, 2);
+	heatmap_release(&h);
+	/* of two seconds the columns are tenths, of ten they are whole */
+	o.step = 0;
+	CHECK_EQ(heatmap_subsecond(&h, &p, &o, NULL), 0);
+	CHECK_EQ(h.step, NSEC_PER_SEC / 10);
+	CHECK_EQ(h.columns, 20);
+	CHECK_EQ(heatmap_cell(&h, 0, 9), 1);
+	CHECK_EQ(heatmap_cell(&h, 1, 0), 1);
+	heatmap_release(&h);
+	add(&p, 15000, 0, 0);
+	CHECK_EQ(heatmap_subsecond(&h, &p, &o, NULL), 0);
+	CHECK_EQ(h.step, NSEC_PER_SEC);
 	heatmap_release(&h);
 	profile_release(&p);
 }
