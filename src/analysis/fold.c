@@ -117,7 +117,7 @@ static void add_source(const struct profile *p, const struct frame *f, const str
 		return;
 	if (f->line)
 		buf_addf(out, ":%s:%u", base_name(profile_str(p, f->file)), f->line);
-	else if (opts->srcline && *module && *module != '[')
+	else if (opts->srcline && *module && *module != '[' && f->kind != FRAME_KERNEL)
 		buf_addf(out, ":%s", module);
 }
 

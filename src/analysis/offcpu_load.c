@@ -2,7 +2,7 @@
 #include "analysis/offcpu_load.h"
 
 #include "analysis/offcpu_names.h"
-#include "recording/recording.h"
+#include "profile/names.h"
 #include "unwind/offcpu_session.h"
 
 struct loader {
@@ -187,10 +187,7 @@ int offcpu_load(struct offcpu_load *l, const char *path, const struct offcpu_loa
 	if (rc < 0)
 		return rc;
 	offcpu_names_init(&loader.names, &l->profile);
-	const struct recording_blob *blob = recording_info_blob(recording_info(r), FEATURE_FATHOM);
-
-	if (blob)
-		symbols_import(loader.names.symbols, blob->data, blob->size, NULL);
+	profile_import_names(loader.names.symbols, r);
 	rc = recording_replay(r, on_record, &loader, e);
 	drop_headless(&l->waits);
 	recording_free(r);

@@ -2,6 +2,7 @@
 #include "analysis/script_state.h"
 
 #include "base/hash.h"
+#include "profile/names.h"
 #include "symbol/symbol.h"
 
 #include <fnmatch.h>
@@ -222,7 +223,6 @@ static void script_init(struct script *s, struct recording *r, struct symbols *s
 			const struct script_opts *opts)
 {
 	const struct recording_info *info = recording_info(r);
-	const struct recording_blob *names = recording_info_blob(info, FEATURE_FATHOM);
 	bool big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 
 	machine_init(&s->machine, symbols);
@@ -237,9 +237,7 @@ static void script_init(struct script *s, struct recording *r, struct symbols *s
 		.symbol = kernel_symbol,
 		.string = script_kernel_string,
 	};
-	/* a broken section costs names, nothing else */
-	if (names)
-		symbols_import(symbols, names->data, names->size, NULL);
+	profile_import_names(symbols, r);
 }
 
 int script_run(struct recording *r, const struct script_opts *opts, script_write_fn write,

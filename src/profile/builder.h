@@ -19,7 +19,7 @@ struct thread_hint {
 };
 
 /* Our section with the lines of functions of Python. */
-enum { FEATURE_PYTHON = FEATURE_FATHOM + 3, FEATURE_CODE = FEATURE_FATHOM + 4 };
+enum { FEATURE_PYTHON = FEATURE_FATHOM + 3 };
 
 /* The last wait of a recording: its wakers are told right after it. */
 struct builder_wait {

@@ -10,6 +10,7 @@
 #include "profile/runtime.h"
 #include "profile/filter.h"
 #include "profile/gzip.h"
+#include "profile/names.h"
 
 #include <ctype.h>
 #include <fcntl.h>
@@ -190,18 +191,6 @@ static void take_accounts(struct profile *p, const struct recording *r,
 	accounts_filter(p, opts);
 }
 
-static void carry_names(struct symbols *symbols, const struct recording *r)
-{
-	const struct recording_blob *blob = recording_info_blob(recording_info(r), FEATURE_FATHOM);
-
-	/* a broken section costs names, nothing else */
-	if (blob)
-		symbols_import(symbols, blob->data, blob->size, NULL);
-	blob = recording_info_blob(recording_info(r), FEATURE_CODE);
-	if (blob)
-		symbols_code_import(symbols, blob->data, blob->size, NULL);
-}
-
 static int load_recording(struct profile *p, int fd, const char *name, const struct load_opts *opts,
 			  struct err *e)
 {
@@ -212,7 +201,7 @@ static int load_recording(struct profile *p, int fd, const char *name, const str
 
 	ret = recording_open_fd(fd, name, &r, e);
 	if (ret >= 0) {
-		carry_names(symbols, r);
+		profile_import_names(symbols, r);
 		builder_init(&b, p, r, symbols, opts);
 		ret = recording_replay(r, builder_record, &b, e);
 		builder_count_health(&b);

@@ -37,13 +37,6 @@ int profile_load(struct profile *p, const char *path, const struct load_opts *op
 /* The file that NULL stands for; -ENOENT with a hint when there is none. */
 int profile_default_input(const char **ret, struct err *e);
 
-/*
- * The names of all code that the recording at @path touches, as bytes for its section
- * FEATURE_FATHOM, and those of run-time code, for its section FEATURE_CODE: with them it shows the
- * same names on any machine. The recording may still be open for writing; what is flushed counts.
- */
-int profile_export_names(const char *path, struct buf *ret, struct buf *ret_code, struct err *e);
-
 /* The readers behind it; each takes all the bytes. Broken lines are counted in bad_records. */
 int profile_load_folded(struct profile *p, const char *text, size_t len, struct err *e);
 int profile_load_script(struct profile *p, const char *text, size_t len,

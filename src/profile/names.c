@@ -3,18 +3,18 @@
  * The names that a recording touches. No profile is built for that: each address of each state of
  * each process is looked up once, however many samples have it.
  */
-#include "profile/load.h"
+#include "profile/names.h"
 
 #include "base/hash.h"
 #include "profile/machine.h"
 #include "profile/stackcopy.h"
-#include "recording/recording.h"
 
 enum { NAMES_SEEN = 1 << 15, COPY_MOST = 1024 };
 
 struct naming {
 	struct machine machine;
 	struct stackcopy stacks;
+	u64 first_time, last_time; /* of samples */
 	u64 seen[NAMES_SEEN]; /* hashes of what was looked up lately; another round costs little */
 };
 
@@ -50,6 +50,9 @@ static void name_sample(struct naming *n, const struct record *r)
 	bool first = true;
 
 	proc->last_time = s->time;
+	if (!n->first_time)
+		n->first_time = s->time;
+	n->last_time = MAX(n->last_time, s->time);
 	for (u64 i = 0; s->type & PERF_SAMPLE_CALLCHAIN && i < s->n_ips; i++) {
 		if (machine_context(s->ips[i], &mode)) {
 			first = true;
@@ -75,9 +78,85 @@ static int name_record(const struct record *r, void *naming)
 	return 0;
 }
 
-int profile_export_names(const char *path, struct buf *ret, struct buf *ret_code, struct err *e)
+/* --- source lines -------------------------------------------------------------------------- */
+
+/*
+ * Debug information may be large, and whoever records waits: reading it may take this share of
+ * the time that was recorded, judged by its size.
+ */
+enum { LINES_SHARE = 50, LINES_BYTES_PER_MS = 40 << 10, LINES_FREE_BYTES = 256 << 10 };
+
+struct source_cost {
+	u32 module;
+	u64 bytes; /* of debug information */
+};
+
+static int cheaper(const void *a, const void *b)
 {
-	const struct symbols_opts opts = { .ask_kernel = true };
+	const struct source_cost *x = a, *y = b;
+
+	if (x->bytes != y->bytes)
+		return x->bytes < y->bytes ? -1 : 1;
+	return x->module < y->module ? -1 : x->module > y->module;
+}
+
+/* By module: whether its lines are to be read. */
+static bool *affordable(struct naming *n, struct symbols *symbols)
+{
+	u32 count = symbols_module_count(symbols);
+	u64 left = LINES_FREE_BYTES + (n->last_time - n->first_time) / LINES_SHARE / NSEC_PER_MSEC *
+					      LINES_BYTES_PER_MS;
+	bool *wanted = xcalloc((size_t)count + 1, sizeof(*wanted));
+	VEC(struct source_cost) costs = { 0 };
+
+	vec_each(p, &n->machine.places)
+		wanted[p->kind == PLACE_USER && p->module <= count ? p->module : 0] = true;
+	for (u32 i = 1; i <= count; i++) {
+		if (wanted[i])
+			vec_push(&costs,
+				 (struct source_cost){ i, symbols_lines_bytes(symbols, i) });
+		wanted[i] = false;
+	}
+	wanted[0] = false;
+	vec_sort(&costs, cheaper);
+	vec_each(c, &costs) {
+		if (!c->bytes)
+			continue;
+		if (c->bytes > left)
+			break;
+		left -= c->bytes;
+		wanted[c->module] = true;
+	}
+	vec_release(&costs);
+	return wanted;
+}
+
+/* A return address is asked for twice: as most show it, and as perf's text does. */
+static void find_lines(struct naming *n, struct symbols *symbols)
+{
+	_cleanup_free_ bool *wanted = affordable(n, symbols);
+	struct source_frame frames[SOURCE_MAX_FRAMES];
+
+	vec_each(p, &n->machine.places) {
+		if (p->kind != PLACE_USER || !p->module || !wanted[p->module])
+			continue;
+		(void)symbols_lines(symbols, p->module, p->address, frames, ARRAY_SIZE(frames));
+		if (p->is_return)
+			(void)symbols_lines(symbols, p->module, p->address - 1, frames,
+					    ARRAY_SIZE(frames));
+	}
+}
+
+void profile_names_release(struct profile_names *n)
+{
+	buf_release(&n->names);
+	buf_release(&n->code);
+	buf_release(&n->lines);
+}
+
+int profile_export_names(const char *path, struct profile_names *ret, struct err *e)
+{
+	const struct symbols_opts opts = { .ask_kernel = true, .keep_lines = true };
 	struct symbols *symbols = symbols_new(&opts);
 	struct naming *n = xcalloc(1, sizeof(*n));
 	struct recording *rec = NULL;
@@ -88,8 +167,10 @@ int profile_export_names(const char *path, struct buf *ret, struct buf *ret_code
 	if (r >= 0)
 		r = recording_replay(rec, name_record, n, e);
 	if (r >= 0) {
-		symbols_export(symbols, ret);
-		symbols_code_export(symbols, ret_code);
+		find_lines(n, symbols);
+		symbols_export(symbols, &ret->names);
+		symbols_code_export(symbols, &ret->code);
+		symbols_lines_export(symbols, &ret->lines);
 	}
 	recording_free(rec);
 	stackcopy_release(&n->stacks);
@@ -97,4 +178,24 @@ int profile_export_names(const char *path, struct buf *ret, struct buf *ret_code
 	symbols_free(symbols);
 	free(n);
 	return r;
+}
+
+void profile_import_names(struct symbols *symbols, const struct recording *r)
+{
+	static const struct {
+		u32 feature;
+		int (*import)(struct symbols *s, const void *blob, size_t len, struct err *e);
+	} sections[] = {
+		{ FEATURE_FATHOM, symbols_import },
+		{ FEATURE_CODE, symbols_code_import },
+		{ FEATURE_LINES, symbols_lines_import },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(sections); i++) {
+		const struct recording_blob *blob =
+			recording_info_blob(recording_info(r), sections[i].feature);
+
+		if (blob)
+			(void)sections[i].import(symbols, blob->data, blob->size, NULL);
+	}
 }

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "capture/synth.h"
-#include "profile/load.h"
+#include "profile/names.h"
 #include "recording/recording.h"
 #include "symbol/symbol.h"
 #include "unwind/code.h"
@@ -180,25 +180,28 @@ static void add_code(struct recorder *r, struct buf *code)
 	pthread_mutex_unlock(&r->kernel.lock);
 }
 
+static void add_section(struct recorder *r, u32 feature, const struct buf *bytes)
+{
+	if (bytes->len)
+		(void)recording_writer_feature(r->writer, feature, bytes->data, bytes->len, NULL);
+}
+
 /* Names are a gift to other machines: without them the file is whole, too. */
 static void add_names(struct recorder *r, bool last)
 {
-	_cleanup_buf_ struct buf names = BUF_INIT, code = BUF_INIT;
+	_cleanup_(profile_names_release) struct profile_names n = { 0 };
 	u64 most = last ? NAMES_MOST : NAMES_MOST_LIVE;
 
 	if (!r->path || recording_writer_samples(r->writer) == 0)
 		return;
 	if (!r->o.no_names && recording_writer_bytes(r->writer) <= most &&
 	    recording_writer_flush(r->writer, NULL) >= 0)
-		(void)profile_export_names(r->path, &names, &code, NULL);
-	add_python(r, &names);
-	add_code(r, &code);
-	if (code.len)
-		(void)recording_writer_feature(r->writer, FEATURE_FATHOM + RECORDER_CODE, code.data,
-					       code.len, NULL);
-	if (names.len)
-		(void)recording_writer_feature(r->writer, FEATURE_FATHOM, names.data, names.len,
-					       NULL);
+		(void)profile_export_names(r->path, &n, NULL);
+	add_python(r, &n.names);
+	add_code(r, &n.code);
+	add_section(r, FEATURE_FATHOM, &n.names);
+	add_section(r, FEATURE_FATHOM + RECORDER_CODE, &n.code);
+	add_section(r, FEATURE_FATHOM + RECORDER_LINES, &n.lines);
 }
 
 static void add_health(struct recorder *r)

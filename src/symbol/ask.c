@@ -151,8 +151,17 @@ void ask_free(struct ask *a)
 
 static bool is_bpf(const char *name)
 {
-	return starts_with(name, "bpf_prog_") || starts_with(name, "bpf_trampoline_") ||
-	       starts_with(name, "bpf_dispatcher_");
+	const char *program = starts_with(name, "bpf_prog_");
+	const char *trampoline = starts_with(name, "bpf_trampoline_");
+
+	/* the kernel has functions that are called so, too: a program has its tag, sixteen digits
+	 */
+	if (program)
+		return strspn(program, "0123456789abcdef") == 16;
+	if (trampoline)
+		return *trampoline && !trampoline[strspn(trampoline, "0123456789")];
+	return starts_with(name, "bpf_dispatcher_") && !ends_with(name, "_func") &&
+	       !ends_with(name, "_prog");
 }
 
 /* "0x12" and what stands behind it. */

@@ -91,6 +91,16 @@ void carry_put_bytes(struct buf *b, const void *p, size_t n)
 	buf_add(b, p, n);
 }
 
+void carry_put_key(struct buf *b, const struct module_key *k)
+{
+	carry_put_bytes(b, k->build_id ? k->build_id : (const u8 *)"", k->build_id_len);
+	carry_put_bytes(b, k->path ? k->path : "", k->path ? strlen(k->path) : 0);
+	carry_put(b, k->maj);
+	carry_put(b, k->min);
+	carry_put(b, k->ino);
+	carry_put(b, k->ino_gen);
+}
+
 static int by_start(const void *a, const void *b)
 {
 	const struct symbol *x = a, *y = b;
@@ -146,12 +156,7 @@ void symbols_export(const struct symbols *s, struct buf *ret)
 
 		if (!a->list.len || (m && !k->path[0]))
 			continue;
-		carry_put_bytes(ret, k->build_id ? k->build_id : (const u8 *)"", k->build_id_len);
-		carry_put_bytes(ret, k->path ? k->path : "", k->path ? strlen(k->path) : 0);
-		carry_put(ret, k->maj);
-		carry_put(ret, k->min);
-		carry_put(ret, k->ino);
-		carry_put(ret, k->ino_gen);
+		carry_put_key(ret, k);
 		export_answers(s, a, !m, ret);
 	}
 }
@@ -186,6 +191,21 @@ const char *carry_get_bytes(struct carry_blob *b, size_t max, size_t *ret_len)
 	return p;
 }
 
+void carry_get_key(struct carry_blob *b, struct module_key *ret, char **ret_path)
+{
+	const char *path;
+	size_t n;
+
+	*ret = (struct module_key){ 0 };
+	ret->build_id = (const u8 *)carry_get_bytes(b, MODULE_BUILD_ID_MAX, &ret->build_id_len);
+	path = carry_get_bytes(b, CARRY_MAX_PATH, &n);
+	ret->path = *ret_path = xstrndup(path, n);
+	ret->maj = (u32)carry_get(b);
+	ret->min = (u32)carry_get(b);
+	ret->ino = carry_get(b);
+	ret->ino_gen = carry_get(b);
+}
+
 /* With @s NULL only checks. */
 static void import_names(struct symbols *s, struct carry_blob *b, u32 module)
 {
@@ -213,22 +233,12 @@ static void import_names(struct symbols *s, struct carry_blob *b, u32 module)
 
 static void import_module(struct symbols *s, struct carry_blob *b)
 {
-	struct module_key key = { 0 };
-	_cleanup_free_ char *copy = NULL;
-	const char *path;
-	size_t n;
+	struct module_key key;
+	_cleanup_free_ char *path = NULL;
 
-	key.build_id = (const u8 *)carry_get_bytes(b, MODULE_BUILD_ID_MAX, &key.build_id_len);
-	path = carry_get_bytes(b, CARRY_MAX_PATH, &n);
-	key.maj = (u32)carry_get(b);
-	key.min = (u32)carry_get(b);
-	key.ino = carry_get(b);
-	key.ino_gen = carry_get(b);
-	if (b->bad)
-		return;
-	copy = xstrndup(path, n);
-	key.path = copy;
-	import_names(s, b, s && *copy ? symbols_module(s, &key) : 0);
+	carry_get_key(b, &key, &path);
+	if (!b->bad)
+		import_names(s, b, s && *path ? symbols_module(s, &key) : 0);
 }
 
 int symbols_import(struct symbols *s, const void *blob, size_t len, struct err *e)

@@ -3,7 +3,7 @@
 #ifndef SYMBOL_CARRY_H
 #define SYMBOL_CARRY_H
 
-#include "base/buf.h"
+#include "symbol/symbol.h"
 
 void carry_put(struct buf *b, u64 v);
 /* The length, then the bytes. */
@@ -20,5 +20,10 @@ struct carry_blob {
 u64 carry_get(struct carry_blob *b);
 /* Not NUL-terminated; longer ones than @max make the blob bad. */
 const char *carry_get_bytes(struct carry_blob *b, size_t max, size_t *ret_len);
+
+/* Who a module is. */
+void carry_put_key(struct buf *b, const struct module_key *k);
+/* Its build id is inside of the blob; *ret_path is its path, the caller's to free. */
+void carry_get_key(struct carry_blob *b, struct module_key *ret, char **ret_path);
 
 #endif

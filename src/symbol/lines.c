@@ -26,24 +26,33 @@ static int open_lines(struct image_lines *l, const struct debug_search *search,
 	return srcline_new(&l->srcline, debug, has_alt ? &alt : NULL);
 }
 
+/* Where to look for a debug file of @elf, which is that of the module. @room is for its root. */
+static struct debug_search search_of(struct symbols *s, const struct module *m,
+				     const struct elf *elf, char *room, size_t room_size)
+{
+	struct debug_search ret = { .main = elf,
+				    .path = m->key.path,
+				    .dir = s->opts.debug_dir,
+				    .server = &s->server,
+				    .build_id = m->image->build_id,
+				    .build_id_len = m->image->build_id_len,
+				    .lines = true };
+
+	if (m->key.pid && !s->opts.offline) {
+		snprintf(room, room_size, "/proc/%d/root", (int)m->key.pid);
+		ret.root = room;
+	}
+	return ret;
+}
+
 static int find_lines(struct symbols *s, const struct module *m, struct image *img,
 		      const struct elf *elf)
 {
 	_cleanup_elf_ struct elf debug = ELF_INIT;
 	_cleanup_buf_ struct buf path = BUF_INIT;
 	char root[64];
-	struct debug_search search = { .main = elf,
-				       .path = m->key.path,
-				       .dir = s->opts.debug_dir,
-				       .server = &s->server,
-				       .build_id = img->build_id,
-				       .build_id_len = img->build_id_len,
-				       .lines = true };
+	struct debug_search search = search_of(s, m, elf, root, sizeof(root));
 
-	if (m->key.pid && !s->opts.offline) {
-		snprintf(root, sizeof(root), "/proc/%d/root", (int)m->key.pid);
-		search.root = root;
-	}
 	if (srcline_has(elf))
 		return open_lines(&img->lines, &search, elf, m->key.path);
 	if (s->opts.no_debug_files || debug_find(&search, &debug, &path) < 0)
@@ -86,16 +95,15 @@ static const char *shown(struct symbols *s, struct image_lines *l, u32 id, bool 
 	return intern_get(&s->names, *known);
 }
 
-size_t symbols_lines(struct symbols *s, u32 module, u64 file_offset, struct source_frame *ret,
-		     size_t max)
+static size_t find_frames(struct symbols *s, struct module *m, u32 module, u64 file_offset,
+			  struct source_frame *ret, size_t max)
 {
-	struct module *m = store_module(s, module);
 	struct srcline_frame found[SOURCE_MAX_FRAMES];
 	struct image_lines *l;
 	u64 vaddr;
 	size_t n;
 
-	if (!m || !symbols_vaddr(s, module, file_offset, &vaddr) || !lines_of(s, m))
+	if (!symbols_vaddr(s, module, file_offset, &vaddr) || !lines_of(s, m))
 		return 0;
 	l = &m->image->lines;
 	n = srcline_find(l->srcline, vaddr + l->shift, found, MIN(max, ARRAY_SIZE(found)));
@@ -108,6 +116,58 @@ size_t symbols_lines(struct symbols *s, u32 module, u64 file_offset, struct sour
 	return n;
 }
 
+size_t symbols_lines(struct symbols *s, u32 module, u64 file_offset, struct source_frame *ret,
+		     size_t max)
+{
+	struct module *m = store_module(s, module);
+	size_t n;
+
+	if (!m)
+		return 0;
+	if (known_lines_find(s, m, file_offset, ret, max, &n))
+		return n;
+	n = find_frames(s, m, module, file_offset, ret, max);
+	if (s->opts.keep_lines)
+		known_lines_add(s, m, file_offset, ret, MIN(n, (size_t)SOURCE_MAX_FRAMES));
+	return n;
+}
+
+static u64 debug_bytes(const struct elf *elf)
+{
+	u64 sum = 0;
+
+	for (size_t i = 0; i < elf->section_count; i++) {
+		const char *name = elf_section_name(elf, &elf->sections[i]);
+
+		if (starts_with(name, ".debug_") || starts_with(name, ".zdebug_"))
+			sum += elf->sections[i].size;
+	}
+	return sum;
+}
+
+u64 symbols_lines_bytes(struct symbols *s, u32 module)
+{
+	struct module *m = store_module(s, module);
+	_cleanup_elf_ struct elf elf = ELF_INIT, debug = ELF_INIT;
+	_cleanup_buf_ struct buf path = BUF_INIT;
+	struct debuginfod no_server = { 0 };
+	struct debug_search search;
+	struct module probe;
+	char root[64];
+
+	if (!m || !m->image)
+		return 0;
+	probe = *m;
+	if (!module_open_file(s, &probe, &elf))
+		return 0;
+	if (srcline_has(&elf))
+		return debug_bytes(&elf);
+	search = search_of(s, m, &elf, root, sizeof(root));
+	search.server = &no_server;
+	if (s->opts.no_debug_files || debug_find(&search, &debug, &path) < 0)
+		return 0;
+	return debug_bytes(&debug);
+}
 void lines_info(const struct image_lines *l, struct module_info *ret)
 {
 	struct srcline_counts c;

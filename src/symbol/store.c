@@ -37,6 +37,7 @@ static void module_free(struct module *m)
 {
 	carried_release(&m->carried);
 	answers_release(&m->answers);
+	known_lines_release(&m->lines);
 	free(m);
 }
 

@@ -33,6 +33,21 @@ struct carried {
 	bool stale;
 };
 
+/* A place in the source as it is kept; strings are ids in names, 0: not known. */
+struct known_line {
+	u32 function;
+	u32 file;
+	u32 line;
+	u32 column;
+	bool inlined;
+};
+
+/* Answers of symbols_lines(), for a recording or from one. */
+struct known_lines {
+	struct map at; /* file offset -> first of list << 8 | how many, + 1 */
+	VEC(struct known_line) list;
+};
+
 struct module {
 	struct module_key key; /* its pointers are ours */
 	const char *short_name;
@@ -42,6 +57,7 @@ struct module {
 	bool loaded;
 	struct carried carried;
 	struct answers answers;
+	struct known_lines lines;
 	u64 named, grouped, nameless;
 };
 
@@ -126,6 +142,13 @@ struct module *store_module(const struct symbols *s, u32 id);
 void module_load(struct symbols *s, struct module *m);
 /* The file, if it is the recorded one; else why and hint are set. */
 bool module_open_file(const struct symbols *s, struct module *m, struct elf *ret);
+
+/* False: not known. Else *ret_n answers, perhaps none. */
+bool known_lines_find(const struct symbols *s, const struct module *m, u64 offset,
+		      struct source_frame *ret, size_t max, size_t *ret_n);
+void known_lines_add(struct symbols *s, struct module *m, u64 offset,
+		     const struct source_frame *frames, size_t n);
+void known_lines_release(struct known_lines *k);
 
 /* The part of @ret that is about lines. */
 void lines_info(const struct image_lines *l, struct module_info *ret);

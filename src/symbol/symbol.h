@@ -29,6 +29,7 @@ struct symbols_opts {
 	bool no_demangle;       /* show names as the linker knows them */
 	bool offline;           /* the recording of another machine: read neither the kernel's names
 				   nor files whose build id was not recorded */
+	bool keep_lines;        /* what symbols_lines() finds is kept for symbols_lines_export() */
 	bool ask_kernel;        /* kernel addresses are of this boot and few: the kernel is asked
 				   for each instead of reading all of /proc/kallsyms */
 };
@@ -105,6 +106,11 @@ enum { SOURCE_MAX_FRAMES = 64 };
  */
 size_t symbols_lines(struct symbols *s, u32 module, u64 file_offset, struct source_frame *ret,
 		     size_t max);
+/* Bytes of debug information on this machine that the first such look-up reads; or 0. */
+u64 symbols_lines_bytes(struct symbols *s, u32 module);
+/* The answers so far as bytes for a recording, and the reverse: they are used before files. */
+void symbols_lines_export(const struct symbols *s, struct buf *ret);
+int symbols_lines_import(struct symbols *s, const void *blob, size_t len, struct err *e);
 
 struct module_info {
 	const char *path;       /* as recorded, without " (deleted)" */

@@ -18,6 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const struct symbols_opts opts = { .offline = true, .no_cache = true };
 	struct symbols *s = symbols_new(&opts);
 	struct buf blob = BUF_INIT;
+	struct source_frame frames[SOURCE_MAX_FRAMES];
 	struct symbol sym;
 
 	symbols_set_kallsyms(s, (const char *)data, size);
@@ -29,9 +30,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		for (u32 m = 1; m <= symbols_module_count(s); m++)
 			for (u64 at = 0; at < 4096; at += 16)
 				(void)symbols_lookup(s, m, at, &sym);
+	if (symbols_lines_import(s, data, size, NULL) == 0)
+		for (u32 m = 1; m <= symbols_module_count(s); m++)
+			for (u64 at = 0; at < 64; at++)
+				(void)symbols_lines(s, m, at, frames, ARRAY_SIZE(frames));
 	symbols_export(s, &blob);
 	/* What we write we can read. */
 	if (symbols_import(s, blob.data, blob.len, NULL) < 0)
+		abort();
+	buf_reset(&blob);
+	symbols_lines_export(s, &blob);
+	if (blob.len && symbols_lines_import(s, blob.data, blob.len, NULL) < 0)
 		abort();
 	buf_release(&blob);
 	symbols_free(s);

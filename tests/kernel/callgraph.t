@@ -133,12 +133,17 @@ else
 	skip "perf_event_paranoid lets nobody record" 2
 fi
 
-# --- names travel with the file; what was inlined where is in debug information, which does not ------
+# --- names, lines and inlined functions travel with the file ------------------------------------------
+
+# The program's own part of the stacks: debug information of a large library is read only for
+# recordings that are worth it.
+own_part() { sed -n 's/^.*;main/main/p'; }
 
 mkdir away bin
 cp "$burn" bin/traveller
 run "$FATHOM" record -e cpu-clock -F 499 -o away/n.data -- bin/traveller --seconds 0.5 a=70 b=30
 "$FATHOM" fold --no-inline -i away/n.data >here.txt
+"$FATHOM" fold --inline --srcline -i away/n.data | own_part >lines.txt
 rm bin/traveller
 # neither program, caches nor debug files are there
 mkdir -p root/data root/proc root/tmp
@@ -146,11 +151,19 @@ cp away/n.data root/data/
 if [ -x "$TOP/build/static/fathom" ] && cp "$TOP/build/static/fathom" root/fathom; then
 	chroot root /fathom fold --no-inline -i /data/n.data >there.txt 2>there.err
 	is "another root shows the same names" "$(cat there.txt)" "$(cat here.txt)"
+	chroot root /fathom fold --inline --srcline -i /data/n.data 2>there.err | own_part >there.txt
+	is "another root shows the same lines" "$(cat there.txt)" "$(cat lines.txt)"
+	chroot root /fathom script -F ip,sym,dso -i /data/n.data >there.txt 2>there.err
+	like "another root prints inlined functions" "$(cat there.txt)" 'spin \(inlined\)'
 else
-	skip "needs build/static/fathom"
+	skip "needs build/static/fathom" 3
 fi
 env HOME=/nonexistent XDG_CACHE_HOME=/nonexistent "$FATHOM" fold --no-inline -i away/n.data >there.txt
 is "so do we when the program is gone" "$(cat there.txt)" "$(cat here.txt)"
+env HOME=/nonexistent XDG_CACHE_HOME=/nonexistent "$FATHOM" fold --inline --srcline -i away/n.data |
+	own_part >there_lines.txt
+is "its lines and inlined functions, too" "$(cat there_lines.txt)" "$(cat lines.txt)"
+like "and they are some" "$(cat lines.txt)" 'work:burn.c:[0-9]+;a:burn.c:[0-9]+;spin:workload.h:[0-9]+ '
 like "and they are names" "$(cat there.txt)" 'main;work;a'
 run "$FATHOM" record --no-names -e cpu-clock -F 499 -o nn.data -- "$burn" --seconds 0.3 a=100
 expect_status 0

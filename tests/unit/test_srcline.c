@@ -98,6 +98,81 @@ TEST(own_lines_and_inlined_callers_are_found)
 	symbols_free(s);
 }
 
+/* The answers for the code of outermost(), and who its module is. */
+static struct symbols *asked(struct mapped *m, u32 *ret_module)
+{
+	struct symbols *s =
+		symbols_new(&(struct symbols_opts){ .no_cache = true, .keep_lines = true });
+	const u64 address = (u64)(uintptr_t)outermost;
+	struct source_frame f[SOURCE_MAX_FRAMES];
+
+	CHECK(find_mapping(address, m));
+	*ret_module = symbols_module(s, &(struct module_key){ .path = m->path });
+	for (u64 at = address; at < address + 24; at++)
+		(void)symbols_lines(s, *ret_module, at - m->start + m->offset, f, ARRAY_SIZE(f));
+	return s;
+}
+
+TEST(lines_travel_in_a_recording)
+{
+	_cleanup_buf_ struct buf blob = BUF_INIT;
+	const u64 address = (u64)(uintptr_t)outermost;
+	struct source_frame here[SOURCE_MAX_FRAMES], there[SOURCE_MAX_FRAMES];
+	struct symbols *s, *t;
+	struct mapped m;
+	u32 module, other;
+	size_t most = 0;
+
+	need_libdw();
+	s = asked(&m, &module);
+	CHECK(symbols_lines_bytes(s, module) > 1000);
+	symbols_lines_export(s, &blob);
+	t = symbols_new(&(struct symbols_opts){ .no_cache = true, .offline = true });
+	CHECK_EQ(symbols_lines_import(t, blob.data, blob.len, NULL), 0);
+	other = symbols_module(t, &(struct module_key){ .path = m.path });
+	for (u64 at = address - m.start + m.offset, end = at + 24; at < end; at++) {
+		size_t n = symbols_lines(s, module, at, here, ARRAY_SIZE(here));
+
+		CHECK_EQ(symbols_lines(t, other, at, there, ARRAY_SIZE(there)), n);
+		for (size_t i = 0; i < n; i++) {
+			CHECK_STR(there[i].function, here[i].function);
+			CHECK_STR(there[i].file, here[i].file);
+			CHECK_EQ(there[i].line, here[i].line);
+			CHECK_EQ(there[i].column, here[i].column);
+			CHECK_EQ(there[i].inlined, here[i].inlined);
+		}
+		most = MAX(most, n);
+	}
+	CHECK_EQ(most, 2);
+	/* not asked before, and offline there is no file to ask */
+	CHECK_EQ(symbols_lines(t, other, address - m.start + m.offset + 4096, there, 4), 0);
+	symbols_free(s);
+	symbols_free(t);
+}
+
+TEST(broken_lines_in_a_recording_are_refused_whole)
+{
+	_cleanup_buf_ struct buf blob = BUF_INIT;
+	struct symbols *s;
+	struct mapped m;
+	u32 module;
+
+	need_libdw();
+	s = asked(&m, &module);
+	symbols_lines_export(s, &blob);
+	for (size_t n = 0; n < blob.len; n++) {
+		struct symbols *t = symbols_new(&(struct symbols_opts){ .no_cache = true });
+		_cleanup_free_ char *cut = n ? xmemdup(blob.data, n) : NULL;
+		int r = symbols_lines_import(t, cut ? cut : "", n, NULL);
+
+		/* only the bare beginning is a whole blob, of nothing */
+		CHECK_EQ(r == 0, n == 5);
+		CHECK_EQ(symbols_module_count(t), 0);
+		symbols_free(t);
+	}
+	symbols_free(s);
+}
+
 TEST(a_file_without_debug_information_says_so)
 {
 	const struct made_symbol one = { "f", MADE_VADDR + MADE_TEXT, 16, STT_FUNC, STB_GLOBAL };

@@ -20,6 +20,13 @@ TEST("what the kernel prints is taken apart")
 	CHECK_STR(a.module, "ext4");
 	CHECK(ask_parse("bpf_prog_0123456789abcdef_x+0x5/0x10", 0xffffffffc0000005, &a));
 	CHECK_STR(a.module, "bpf");
+	CHECK(ask_parse("bpf_trampoline_6442536912+0x5/0x10", 0xffffffffc0000005, &a));
+	CHECK_STR(a.module, "bpf");
+	/* functions of the kernel itself */
+	CHECK(ask_parse("bpf_prog_free+0x5/0x10", 0xffffffff81000005, &a));
+	CHECK_STR(a.module, "");
+	CHECK(ask_parse("bpf_trampoline_link_prog+0x5/0x10", 0xffffffff81000005, &a));
+	CHECK_STR(a.module, "");
 }
 
 TEST("text that names no function is refused")
