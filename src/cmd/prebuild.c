@@ -59,11 +59,14 @@ static void progress(struct prebuild *p, const char *path)
 static void count_table(struct prebuild *p, const struct image *im, const struct unwind_table *t,
 			bool cached)
 {
-	p->rows += t->n_rows;
-	p->bytes += unwind_table_bytes(t);
 	p->cached += cached;
 	p->compiled += !cached;
-	p->no_build_id += im->build_id_len == 0;
+	if (!im->build_id_len) {
+		p->no_build_id++;
+		return;
+	}
+	p->rows += t->n_rows;
+	p->bytes += unwind_table_bytes(t);
 }
 
 static void one_file(struct prebuild *p, int dir, const char *name, const char *path)
@@ -164,7 +167,7 @@ static void add_facts(struct prebuild *p, struct result *r)
 	result_fact(r, "cached", "in the cache already", value_u(VALUE_COUNT, p->cached));
 	result_fact(r, "no_cfi", "without frame information", value_u(VALUE_COUNT, p->no_cfi));
 	result_fact(r, "rows", "rows", value_u(VALUE_COUNT, p->rows));
-	result_fact(r, "bytes", "bytes", value_u(VALUE_BYTES, p->bytes));
+	result_fact(r, "bytes", "bytes in the cache", value_u(VALUE_BYTES, p->bytes));
 	result_fact(r, "duration", "took", value_u(VALUE_DURATION, clock_mono_ns() - p->begin_ns));
 	if (!io_cache_path("unwind", &dir, NULL))
 		result_fact(r, "cache", "cache", value_text(r, buf_str(&dir)));

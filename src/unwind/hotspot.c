@@ -307,7 +307,25 @@ static size_t stack_op(const u8 *p, size_t n, u8 op, u32 bytes)
 	return value == bytes ? 7 : 0;
 }
 
-enum { POP_RBP = 0x5d, PUSH_RBP = 0x55, RET = 0xc3, PROLOGUE_MAX = 24, EPILOGUE_MAX = 32 };
+enum {
+	POP_RAX = 0x58,
+	POP_RCX = 0x59,
+	POP_RBP = 0x5d,
+	PUSH_RBP = 0x55,
+	RET = 0xc3,
+	PROLOGUE_MAX = 24,
+	EPILOGUE_MAX = 32,
+	COMPARE_MAX = 2048,
+};
+
+/* "mov rbp, rsp", in both encodings: there when java keeps frame pointers. */
+static size_t move_op(const u8 *p, size_t n)
+{
+	return n >= 3 && p[0] == 0x48 &&
+			       ((p[1] == 0x8b && p[2] == 0xec) || (p[1] == 0x89 && p[2] == 0xe5))
+		       ? 3
+		       : 0;
+}
 
 /* The frame grows: "push rbp; sub rsp, n" ends where the frame is complete, or a little before. */
 static void add_prologue(struct hotspot *h, u64 at, const u8 *code, size_t complete, u32 frame)
@@ -318,17 +336,54 @@ static void add_prologue(struct hotspot *h, u64 at, const u8 *code, size_t compl
 
 	code_rows_add(&h->code, at, &before);
 	for (; i + 1 < complete; i++) {
+		size_t sub = i + 1 + move_op(code + i + 1, complete - i - 1);
 		size_t n = code[i] == PUSH_RBP
-				   ? stack_op(code + i + 1, complete - i - 1, 0xec, frame - 16)
+				   ? stack_op(code + sub, complete - sub, 0xec, frame - 16)
 				   : 0;
 
 		if (!n)
 			continue;
 		code_rows_add(&h->code, at + i + 1, &pushed);
-		code_rows_add(&h->code, at + i + 1 + n, &whole);
+		code_rows_add(&h->code, at + sub + n, &whole);
 		return;
 	}
 	code_rows_add(&h->code, at + complete, &whole);
+}
+
+/*
+ * The comparison of strings, which is in line, keeps a length on the stack: "sub ecx, edx; push
+ * rcx; cmovle edx, eax" up to "pop rax; jmp end; ...; pop rcx; end:". The offset of its end if it
+ * begins at @i, else 0.
+ */
+static size_t add_compare(struct hotspot *h, u64 at, const u8 *code, size_t i, size_t n, u32 frame)
+{
+	static const u8 begin[] = { 0x2b, 0xca, 0x51, 0x0f, 0x4e, 0xd0 };
+	const struct unwind_rule whole = code_frame(frame), deeper = code_frame(frame + 8);
+	size_t limit = MIN(n, i + COMPARE_MAX), end = 0, jump;
+
+	if (n - i < sizeof(begin) || memcmp(code + i, begin, sizeof(begin)) != 0)
+		return 0;
+	for (jump = i + sizeof(begin); jump + 6 < limit && !end; jump++) {
+		s32 far;
+
+		if (code[jump - 1] != POP_RAX)
+			continue;
+		memcpy(&far, code + jump + 1, sizeof(far));
+		if (code[jump] == 0xeb && (s8)code[jump + 1] > 0)
+			end = jump + 2 + code[jump + 1];
+		else if (code[jump] == 0xe9 && far > 0 && far < COMPARE_MAX)
+			end = jump + 5 + (size_t)far;
+		if (end > limit || code[end ? end - 1 : 0] != POP_RCX)
+			end = 0;
+	}
+	if (!end)
+		return 0;
+	jump--;
+	code_rows_add(&h->code, at + i + 3, &deeper);
+	code_rows_add(&h->code, at + jump, &whole);
+	code_rows_add(&h->code, at + jump + (code[jump] == 0xeb ? 2 : 5), &deeper);
+	code_rows_add(&h->code, at + end, &whole);
+	return end;
 }
 
 /* The frame shrinks: "add rsp, n; pop rbp", a check for a safepoint, "ret". */
@@ -339,6 +394,12 @@ static void add_epilogues(struct hotspot *h, u64 at, const u8 *code, size_t from
 				 whole = code_frame(frame);
 
 	for (size_t i = from; i + 6 < n; i++) {
+		size_t compare = code[i] == 0x2b ? add_compare(h, at, code, i, n, frame) : 0;
+
+		if (compare) {
+			i = compare - 1;
+			continue;
+		}
 		size_t op = code[i] == 0x48 ? stack_op(code + i, n - i, 0xc4, frame - 16) : 0;
 
 		if (!op || i + op >= n || code[i + op] != POP_RBP)

@@ -84,6 +84,33 @@ for file in "$XDG_CACHE_HOME"/fathom/unwind/*; do
 done
 run "$FATHOM" prebuild --json "$TMP/bin"
 is 'damaged cache files are made anew' "$(json 'd["facts"]["compiled"]')" 3
+# Ended early it keeps what it has: the next run does the rest.
+mkdir "$TMP/big"
+find -L /usr/lib /usr/bin /usr/local -xdev -type f -size +4M \( -perm -u+x -o -name '*.so*' \) 2>/dev/null |
+	head -n 24 | while read -r file; do
+	head -c 4 "$file" | grep -q ELF && ln -sf "$file" "$TMP/big/$(basename "$file")"
+done
+rm -rf "$XDG_CACHE_HOME"
+run "$FATHOM" prebuild --json "$TMP/big"
+all=$(json 'd["facts"]["compiled"]')
+if [ "${all:-0}" -ge 4 ]; then
+	rm -rf "$XDG_CACHE_HOME"
+	"$FATHOM" prebuild --json "$TMP/big" >"$TMP/first" 2>/dev/null &
+	pid=$!
+	for _ in $(seq 1000); do
+		[ -n "$(ls "$XDG_CACHE_HOME/fathom/unwind" 2>/dev/null)" ] && break
+		sleep 0.005
+	done
+	kill -INT "$pid" 2>/dev/null
+	wait "$pid"
+	run "$FATHOM" prebuild --json "$TMP/big"
+	cached=$(json 'd["facts"]["cached"]') compiled=$(json 'd["facts"]["compiled"]')
+	diag "$all files; ended early with $cached, then $compiled more"
+	is 'interrupted, the next run does the rest' "$((cached + compiled))" "$all"
+	ok '... and only the rest' test "$cached" -ge 1
+else
+	skip 'not enough large files here' 2
+fi
 run "$FATHOM" prebuild "$TMP/noise"
 expect_status 1
 expect_err 'no program or library was found'
