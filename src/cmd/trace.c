@@ -249,9 +249,11 @@ static int run_program(struct context *ctx, const struct trace_args *a, struct l
 	struct lang_sink sink = { .write = write_text,
 				  .flush = a->buffering == BUFFER_LINE ? flush_text : NULL,
 				  .ctx = out };
+	_cleanup_buf_ struct buf diagnostics = BUF_INIT;
 	int rc;
 
-	rc = lang_start(l, &ctx->err);
+	rc = lang_start(l, &diagnostics, &ctx->err);
+	fputs(buf_str(&diagnostics), stderr);
 	if (rc < 0)
 		return rc && (ctx->err.code == EPERM || ctx->err.code == ENOTSUP) ? EXIT_MISSING
 										  : rc;

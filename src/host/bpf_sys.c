@@ -74,6 +74,9 @@ int bpfsys_prog_load(const struct bpfsys_prog *prog)
 	attr.func_info = pointer(prog->func_info);
 	attr.func_info_rec_size = prog->func_info_rec_size;
 	attr.func_info_cnt = prog->func_info_cnt;
+	attr.line_info = pointer(prog->line_info);
+	attr.line_info_rec_size = prog->line_info_rec_size;
+	attr.line_info_cnt = prog->line_info_cnt;
 	object_name(attr.prog_name, prog->name);
 	if (prog->log && prog->log_size >= BPFSYS_LOG_MIN) {
 		prog->log[0] = '\0';

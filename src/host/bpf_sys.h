@@ -36,6 +36,10 @@ struct bpfsys_prog {
 	const void *func_info;
 	u32 func_info_rec_size;
 	u32 func_info_cnt;
+	/* Lines of the source, for the verifier's log. */
+	const void *line_info;
+	u32 line_info_rec_size;
+	u32 line_info_cnt;
 	/* Where the verifier writes; NULL: nowhere. Holds a NUL-terminated text after the call. */
 	char *log;
 	size_t log_size;

@@ -309,9 +309,20 @@ static void check_unroll(struct comp *c, struct node *n)
 	check_block(c, n->kids[1]);
 }
 
+static bool leaves_loop(const struct node *n, void *ctx)
+{
+	(void)ctx;
+	return n->kind == N_BREAK || n->kind == N_RETURN ||
+	       (n->kind == N_CALL && (streq(n->str, "exit") || streq(n->str, "assert")));
+}
+
 static void check_while(struct comp *c, struct node *n)
 {
 	check_condition(c, n->kids[0]);
+	if (n->kids[0]->folded && n->kids[0]->ival && !node_any(n->kids[1], leaves_loop, NULL)) {
+		check_error(c, n, "this loop never ends");
+		diag_hint(&c->diags, "leave it with break or return, or give it a condition");
+	}
 	c->loop_depth++;
 	check_block(c, n->kids[1]);
 	c->loop_depth--;

@@ -3,7 +3,7 @@
 #include "lang/gen.h"
 #include "lang/provider.h"
 
-enum { BUF_MAX = 4096 };
+enum { BUF_MAX = 4096, SEARCH_AHEAD = 72, SEARCH_INLINE = 512 };
 
 static void need_address(struct comp *c, const struct node *n, const struct node *a)
 {
@@ -219,25 +219,22 @@ static void check_strlen(struct comp *c, struct node *n)
 		check_fold(c, n, n->kids[0]->str_len, true);
 }
 
+/* Copying a string tells its length, in one step however long it is. */
 static void emit_strlen(struct gen *g, struct node *n, struct val *ret)
 {
-	ir_label top = ir_new_label(&g->ir), end = ir_new_label(&g->ir);
-	struct val s;
-	vreg p, i, x;
+	struct val s, copy = gen_temp(g, type_stored(n->kids[0]->type));
+	ir_label ok = ir_new_label(&g->ir);
+	vreg r;
 
 	gen_in_memory(g, n->kids[0], &s);
-	p = ir_reg(&g->ir);
-	ir_mov(&g->ir, p, s.reg);
-	ir_alui(&g->ir, BPF_ADD, p, s.off);
-	i = ir_imm(&g->ir, 0);
-	ir_label_here(&g->ir, top);
-	x = ir_load(&g->ir, BPF_B, p, 0);
-	ir_branchi(&g->ir, BPF_JEQ, x, 0, end);
-	ir_alui(&g->ir, BPF_ADD, i, 1);
-	ir_alui(&g->ir, BPF_ADD, p, 1);
-	ir_branchi(&g->ir, BPF_JLT, i, (s32)n->kids[0]->type->size, top);
-	ir_label_here(&g->ir, end);
-	*ret = gen_reg(i);
+	gen_zero(g, &copy, type_stored(n->kids[0]->type));
+	r = IR_CALLV(&g->ir, BPF_FUNC_probe_read_kernel_str, gen_addr_arg(g, &copy),
+		     ARG_IMM((s32)n->kids[0]->type->size), ARG_REG(gen_addr(g, &s)));
+	ir_branchi(&g->ir, BPF_JSGT, r, 0, ok);
+	ir_movi(&g->ir, r, 1);
+	ir_label_here(&g->ir, ok);
+	ir_alui(&g->ir, BPF_ADD, r, -1);
+	*ret = gen_reg(r);
 }
 
 static void check_strcontains(struct comp *c, struct node *n)
@@ -251,34 +248,25 @@ static void check_strcontains(struct comp *c, struct node *n)
 	n->type = check_int64(c, true);
 }
 
-/* The place of a literal in a string: the first byte is sought, then the rest compared. */
-static vreg find_literal(struct gen *g, struct node *n)
+/* Goes to @next unless the literal stands at @p. */
+static void match_literal(struct gen *g, const struct node *needle, vreg p, ir_label next)
 {
-	const struct node *needle = n->kids[1];
-	u32 size = n->kids[0]->type->size;
+	for (u32 k = 0; k < needle->str_len; k++)
+		ir_branchi(&g->ir, BPF_JNE, ir_load(&g->ir, BPF_B, p, (s32)k), (u8)needle->str[k],
+			   next);
+}
+
+static vreg find_inline(struct gen *g, const struct node *needle, const struct val *s, u32 size)
+{
 	ir_label top = ir_new_label(&g->ir), next = ir_new_label(&g->ir);
 	ir_label found = ir_new_label(&g->ir), none = ir_new_label(&g->ir);
-	struct val s, copy;
-	vreg p, i, x;
+	vreg p = ir_reg(&g->ir), i = ir_imm(&g->ir, 0);
 
-	/* In scratch with room behind it, so that looking ahead stays inside. */
-	copy = gen_temp_scratch(g, ALIGN_UP(size, 8u) + 72);
-	gen_zero(g, &copy, ALIGN_UP(size, 8u) + 72);
-	gen_in_memory(g, n->kids[0], &s);
-	gen_copy(g, &copy, &s, MIN(type_stored(n->kids[0]->type), ALIGN_UP(size, 8u)));
-	p = ir_reg(&g->ir);
-	ir_mov(&g->ir, p, copy.reg);
-	ir_alui(&g->ir, BPF_ADD, p, copy.off);
-	i = ir_imm(&g->ir, 0);
-	if (!needle->str_len)
-		return i;
+	ir_mov(&g->ir, p, s->reg);
+	ir_alui(&g->ir, BPF_ADD, p, s->off);
 	ir_label_here(&g->ir, top);
-	for (u32 k = 0; k < needle->str_len; k++) {
-		x = ir_load(&g->ir, BPF_B, p, (s32)k);
-		if (!k)
-			ir_branchi(&g->ir, BPF_JEQ, x, 0, none);
-		ir_branchi(&g->ir, BPF_JNE, x, (u8)needle->str[k], next);
-	}
+	ir_branchi(&g->ir, BPF_JEQ, ir_load(&g->ir, BPF_B, p, 0), 0, none);
+	match_literal(g, needle, p, next);
 	ir_jump(&g->ir, found);
 	ir_label_here(&g->ir, next);
 	ir_alui(&g->ir, BPF_ADD, i, 1);
@@ -288,6 +276,66 @@ static vreg find_literal(struct gen *g, struct node *n)
 	ir_movi(&g->ir, i, -1);
 	ir_label_here(&g->ir, found);
 	return i;
+}
+
+struct search {
+	const struct node *needle;
+	s32 off; /* of the string in scratch memory; the place follows before it */
+	u32 size;
+};
+
+/* One place: 0 goes on with the next, 1 ends the search. */
+static void search_body(struct gen *g, vreg i, void *ctx)
+{
+	const struct search *s = ctx;
+	ir_label next = ir_new_label(&g->ir), end = ir_new_label(&g->ir);
+	vreg p = ir_reg(&g->ir);
+
+	ir_branchi(&g->ir, BPF_JGE, i, (s32)s->size, end);
+	ir_mov(&g->ir, p, g->scratch);
+	ir_alui(&g->ir, BPF_ADD, p, s->off);
+	ir_alu(&g->ir, BPF_ADD, p, i);
+	ir_branchi(&g->ir, BPF_JEQ, ir_load(&g->ir, BPF_B, p, 0), 0, end);
+	match_literal(g, s->needle, p, next);
+	ir_store(&g->ir, BPF_DW, g->scratch, s->off - 8, i);
+	ir_label_here(&g->ir, end);
+	ir_exit(&g->ir, 1);
+	ir_label_here(&g->ir, next);
+	ir_exit(&g->ir, 0);
+}
+
+/* The place of a literal in a string, or -1. */
+static vreg find_literal(struct gen *g, struct node *n)
+{
+	const struct node *needle = n->kids[1];
+	u32 size = n->kids[0]->type->size, room = ALIGN_UP(size, 8u) + SEARCH_AHEAD;
+	struct val s, place, copy;
+
+	if (!needle->str_len) {
+		gen_expr(g, n->kids[0], &s);
+		return ir_imm(&g->ir, 0);
+	}
+	/* In scratch with room behind it, so that looking ahead stays inside. */
+	place = copy = gen_temp_scratch(g, 8 + room);
+	copy.off += 8;
+	gen_zero(g, &copy, room);
+	gen_in_memory(g, n->kids[0], &s);
+	gen_copy(g, &copy, &s, MIN(type_stored(n->kids[0]->type), ALIGN_UP(size, 8u)));
+	if (!gen_is_long_search(n))
+		return find_inline(g, needle, &copy, size);
+	ir_storei(&g->ir, BPF_DW, place.reg, place.off, -1);
+	gen_loop(g, n, ir_imm(&g->ir, size), search_body,
+		 &(struct search){ needle, copy.off, size });
+	return ir_load(&g->ir, BPF_DW, place.reg, place.off);
+}
+
+/* The verifier walks through a loop step by step: what takes many steps is a callback. */
+bool gen_is_long_search(const struct node *n)
+{
+	if (n->kind != N_CALL || (!streq(n->str, "strcontains") && !streq(n->str, "strstr")) ||
+	    n->n_kids != 2 || !n->kids[0]->type)
+		return false;
+	return n->kids[0]->type->size * (n->kids[1]->str_len + 2) > SEARCH_INLINE;
 }
 
 static void emit_strstr(struct gen *g, struct node *n, struct val *ret)

@@ -7,6 +7,8 @@
 #include <linux/btf.h>
 
 enum { ID_INT = 1, ID_PROTO, ID_LOCAL };
+/* The kernel packs them: 22 bits of line, 10 of column. */
+enum { LINE_SHIFT = 10, MAX_COLUMN = 1023, LINE_SHOWN = 200 };
 
 static const char strings[] = "\0long\0fathom\0memory\0a";
 enum { NAME_LONG = 1, NAME_FUNC = 6, NAME_MEMORY = 13, NAME_PARAM = 20 };
@@ -15,6 +17,7 @@ enum { NAME_LONG = 1, NAME_FUNC = 6, NAME_MEMORY = 13, NAME_PARAM = 20 };
 
 struct writer {
 	struct buf types;
+	struct buf text;
 	u32 last; /* id of the last type */
 };
 
@@ -55,28 +58,115 @@ static u32 add_global(struct writer *w, const struct func_type *f)
 	return add_type(w, NAME_FUNC, INFO(BTF_KIND_FUNC, BTF_FUNC_GLOBAL), proto);
 }
 
-int func_btf_load(const func_types *funcs, struct bpf_func_info *info)
+/* Printable text only: a line of a script may have any bytes. */
+static u32 add_text(struct writer *w, const char *s, size_t n)
+{
+	u32 at = (u32)w->text.len;
+
+	for (size_t i = 0; i < n; i++)
+		buf_addch(&w->text, s[i] >= ' ' && s[i] < 127 ? s[i] : ' ');
+	buf_addch(&w->text, 0);
+	return at;
+}
+
+static u32 add_source_line(struct writer *w, const struct source *src, u32 offset)
+{
+	size_t begin = MIN(offset, src->len), end = begin;
+
+	while (begin && src->text[begin - 1] != '\n')
+		begin--;
+	while (end < src->len && src->text[end] != '\n')
+		end++;
+	return add_text(w, src->text + begin, MIN(end - begin, (size_t)LINE_SHOWN));
+}
+
+static bool starts_function(const func_types *funcs, u32 insn)
+{
+	vec_each(it, funcs) {
+		if (it->start == insn)
+			return true;
+	}
+	return false;
+}
+
+static void add_lines(struct writer *w, const func_types *funcs, const struct source *src,
+		      const u32 *lines, size_t n, struct func_btf *ret)
+{
+	u32 file = add_text(w, src->name, strlen(src->name)), text = 0, last = 0;
+
+	ret->lines = xcalloc(n + funcs->len, sizeof(*ret->lines));
+	for (u32 i = 0; i < n; i++) {
+		u32 line, column;
+
+		if (i && lines[i] == lines[i - 1] && !starts_function(funcs, i))
+			continue;
+		source_place(src, lines[i], &line, &column);
+		if (line != last)
+			text = add_source_line(w, src, lines[i]);
+		last = line;
+		ret->lines[ret->n_lines++] =
+			(struct bpf_line_info){ i, file, text,
+						line << LINE_SHIFT | MIN(column, (u32)MAX_COLUMN) };
+	}
+	/* Every function wants one, those of the run time too. */
+	vec_each(it, funcs) {
+		if (it->start >= n)
+			ret->lines[ret->n_lines++] =
+				(struct bpf_line_info){ it->start, file, 0, 1 << LINE_SHIFT };
+	}
+}
+
+static int load(const struct writer *w)
 {
 	struct btf_header h = { .magic = BTF_MAGIC,
 				.version = BTF_VERSION,
 				.hdr_len = sizeof(h),
-				.str_len = sizeof(strings) };
+				.type_len = (u32)w->types.len,
+				.str_off = (u32)w->types.len,
+				.str_len = (u32)w->text.len };
 	_cleanup_buf_ struct buf all = BUF_INIT;
-	struct writer w = { .types = BUF_INIT };
-	int fd;
 
+	buf_add(&all, &h, sizeof(h));
+	buf_add(&all, w->types.data, w->types.len);
+	buf_add(&all, w->text.data, w->text.len);
+	return bpfsys_btf_load(all.data, (u32)all.len, NULL, 0);
+}
+
+int func_btf_load(const func_types *funcs, const struct source *src, const u32 *lines,
+		  size_t n_insns, struct func_btf *ret)
+{
+	struct writer w = { .types = BUF_INIT, .text = BUF_INIT };
+	struct func_btf b = FUNC_BTF_INIT;
+	int rc = 0;
+
+	buf_add(&w.text, strings, sizeof(strings));
 	add_common(&w);
+	b.funcs = xcalloc(funcs->len, sizeof(*b.funcs));
 	for (size_t i = 0; i < funcs->len; i++) {
 		const struct func_type *f = &funcs->items[i];
 
-		info[i] = (struct bpf_func_info){ f->start,
-						  f->is_global ? add_global(&w, f) : ID_LOCAL };
+		b.funcs[i] = (struct bpf_func_info){ f->start,
+						     f->is_global ? add_global(&w, f) : ID_LOCAL };
 	}
-	h.type_len = h.str_off = (u32)w.types.len;
-	buf_add(&all, &h, sizeof(h));
-	buf_add(&all, w.types.data, w.types.len);
-	buf_add(&all, strings, sizeof(strings));
-	fd = bpfsys_btf_load(all.data, (u32)all.len, NULL, 0);
+	if (src)
+		add_lines(&w, funcs, src, lines, n_insns, &b);
+	b.fd = load(&w);
 	buf_release(&w.types);
-	return fd;
+	buf_release(&w.text);
+	if (b.fd >= 0) {
+		*ret = b;
+	} else {
+		rc = b.fd;
+		func_btf_release(&b);
+	}
+	return rc;
+}
+
+void func_btf_release(struct func_btf *b)
+{
+	if (b->fd >= 0)
+		close(b->fd);
+	free(b->funcs);
+	free(b->lines);
+	*b = (struct func_btf)FUNC_BTF_INIT;
 }

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The types that the kernel wants of programs that have more than one function. */
+/*
+ * The types that the kernel wants of programs that have more than one function, and which line of
+ * the script each instruction comes from, so that the verifier's log speaks about the script.
+ */
 #ifndef LANG_FUNC_BTF_H
 #define LANG_FUNC_BTF_H
 
-#include "base/vec.h"
+#include "lang/diag.h"
 
 #include <linux/bpf.h>
 
@@ -18,8 +21,24 @@ struct func_type {
 
 typedef VEC(struct func_type) func_types;
 
-/* Loads BTF for the functions, and says in @info (one for each) which it is; descriptor or -errno.
+struct func_btf {
+	int fd;
+	struct bpf_func_info *funcs;
+	struct bpf_line_info *lines;
+	u32 n_lines;
+};
+
+#define FUNC_BTF_INIT    \
+	{                \
+		.fd = -1 \
+	}
+
+/*
+ * Loads BTF for the functions. With @src also lines: @lines holds the offset in the source of each
+ * of the first @n_insns instructions; what follows them has none.
  */
-int func_btf_load(const func_types *funcs, struct bpf_func_info *info);
+int func_btf_load(const func_types *funcs, const struct source *src, const u32 *lines,
+		  size_t n_insns, struct func_btf *ret);
+void func_btf_release(struct func_btf *b);
 
 #endif

@@ -89,7 +89,8 @@ struct val gen_temp_scratch(struct gen *g, u32 size)
 struct val gen_temp(struct gen *g, u32 size)
 {
 	size = ALIGN_UP(MAX(size, 8u), 8u);
-	if (size > GEN_FRAME_OBJECT || g->frame_tmp + size > GEN_FRAME_TEMPS)
+	if (size > GEN_FRAME_OBJECT ||
+	    g->frame_tmp + size > (g->saved ? GEN_FRAME_TEMPS_LOOP : GEN_FRAME_TEMPS))
 		return gen_temp_scratch(g, size);
 	g->frame_tmp += size;
 	g->frame_max = MAX(g->frame_max, g->frame_tmp);
@@ -373,18 +374,6 @@ bool gen_push_loop(struct gen *g, const struct node *n)
 	return true;
 }
 
-static void gen_while(struct gen *g, struct node *n)
-{
-	if (!gen_push_loop(g, n))
-		return;
-	ir_label_here(&g->ir, g->loops[g->n_loops - 1].next);
-	gen_condition(g, n->kids[0], g->loops[g->n_loops - 1].end);
-	gen_stmt(g, n->kids[1]);
-	ir_jump(&g->ir, g->loops[g->n_loops - 1].next);
-	g->n_loops--;
-	ir_label_here(&g->ir, g->loops[g->n_loops].end);
-}
-
 static void gen_for_range(struct gen *g, struct node *n)
 {
 	struct val place = gen_var_place(g, n->kids[0]->ref);
@@ -473,13 +462,7 @@ void gen_stmt(struct gen *g, struct node *n)
 static bool is_long_loop(const struct node *n, void *ctx)
 {
 	(void)ctx;
-	return gen_is_long_loop(n);
-}
-
-static bool is_while(const struct node *n, void *ctx)
-{
-	(void)ctx;
-	return n->kind == N_WHILE;
+	return gen_is_long_loop(n) || gen_is_long_search(n);
 }
 
 static void place_var(struct gen *g, struct variable *v)
@@ -503,7 +486,7 @@ static void place_var(struct gen *g, struct variable *v)
 
 static void place_vars(struct gen *g)
 {
-	const struct node *body = g->c->prog.probes.items[g->u->probe].body;
+	const struct probe *p = &g->c->prog.probes.items[g->u->probe];
 
 	g->frame_vars = 0;
 	g->saved = g->result = 0;
@@ -511,10 +494,10 @@ static void place_vars(struct gen *g)
 		g->frame_vars = 8;
 		g->result = -8;
 	}
-	if (node_any(body, is_long_loop, NULL)) {
+	if (node_any(p->body, is_long_loop, NULL) || node_any(p->predicate, is_long_loop, NULL)) {
 		g->frame_vars += 24;
 		g->saved = -(s32)g->frame_vars;
-		g->vars_in_memory = !node_any(body, is_while, NULL);
+		g->vars_in_memory = true;
 	}
 	g->scratch_vars = g->u->prog_flags & BPF_F_SLEEPABLE ? 8 : 0;
 	/* Numbers first: loops are only proved to end when the verifier can follow their counters.
@@ -675,19 +658,56 @@ static void gen_program(struct gen *g)
 	g->ir.stack = g->frame_vars + g->frame_max;
 }
 
-/* Callbacks follow the program; references to them become distances. */
-static void join_functions(struct unit *u)
+/*
+ * Marks the callbacks that the code refers to, and those that they refer to. Returns the bytes that
+ * all frames need when the deepest is entered, as the kernel counts them, or more than there are.
+ */
+static u32 mark_used(const struct unit *u, const struct ir_code *code, bool *used, u32 depth)
 {
-	if (!u->subs.len)
-		return;
-	vec_push(&u->funcs, 0);
-	vec_each(it, &u->subs) {
-		vec_push(&u->funcs, (u32)u->code.insns.len);
-		for (size_t i = 0; i < it->insns.len; i++) {
-			vec_push(&u->code.insns, it->insns.items[i]);
-			vec_push(&u->code.lines, it->lines.items[i]);
+	u32 most = 0;
+
+	for (size_t i = 0; i < code->insns.len && depth < GEN_MAX_FRAMES; i++) {
+		const struct bpf_insn *in = &code->insns.items[i];
+
+		if (in->code != (BPF_LD | BPF_DW | BPF_IMM))
+			continue;
+		if (in->src_reg == BPF_PSEUDO_FUNC) {
+			used[in->imm] = true;
+			most = MAX(most, mark_used(u, &u->subs.items[in->imm], used, depth + 1));
 		}
-		ir_code_release(it);
+		i++;
+	}
+	if (depth >= GEN_MAX_FRAMES)
+		return IR_MAX_STACK + 1;
+	return most + ALIGN_UP(MAX(code->stack, 1u), 32u);
+}
+
+static void append_function(struct unit *u, const struct ir_code *code)
+{
+	vec_push(&u->funcs, (u32)u->code.insns.len);
+	for (size_t i = 0; i < code->insns.len; i++) {
+		vec_push(&u->code.insns, code->insns.items[i]);
+		vec_push(&u->code.lines, code->lines.items[i]);
+	}
+}
+
+/*
+ * Callbacks follow the program; references to them become distances. A callback whose loop cannot
+ * be reached is left out: the kernel wants every function to be called.
+ */
+static int join_functions(struct unit *u)
+{
+	bool *used = xcalloc(u->subs.len + 1, sizeof(*used));
+	u32 *start = xcalloc(u->subs.len + 1, sizeof(*start));
+	bool fits = mark_used(u, &u->code, used, 0) <= IR_MAX_STACK;
+
+	for (size_t i = 0; i < u->subs.len; i++) {
+		if (used[i] && !u->funcs.len)
+			vec_push(&u->funcs, 0);
+		start[i] = (u32)u->code.insns.len;
+		if (used[i])
+			append_function(u, &u->subs.items[i]);
+		ir_code_release(&u->subs.items[i]);
 	}
 	vec_clear(&u->subs);
 	for (size_t i = 0; i < u->code.insns.len; i++) {
@@ -696,9 +716,12 @@ static void join_functions(struct unit *u)
 		if (in->code != (BPF_LD | BPF_DW | BPF_IMM))
 			continue;
 		if (in->src_reg == BPF_PSEUDO_FUNC)
-			in->imm = (s32)(u->funcs.items[in->imm + 1] - i - 1);
+			in->imm = (s32)(start[in->imm] - i - 1);
 		i++;
 	}
+	free(used);
+	free(start);
+	return fits ? 0 : -ENOBUFS;
 }
 
 int gen_unit(struct comp *c, struct unit *u, struct err *e)
@@ -728,12 +751,15 @@ int gen_unit(struct comp *c, struct unit *u, struct err *e)
 	rc = ir_finish(&g.ir, &u->code);
 	ir_release(&g.ir);
 	if (rc == 0)
-		join_functions(u);
-	if (rc == -ENOBUFS)
+		rc = join_functions(u);
+	if (rc == -ENOBUFS && u->funcs.len)
+		diag_error(&c->diags, c->prog.probes.items[u->probe].at,
+			   "loops are nested too deep in this probe");
+	else if (rc == -ENOBUFS)
 		return err_set(e, E2BIG, "the program needs more than 512 bytes of stack");
-	if (rc < 0)
+	else if (rc < 0)
 		return err_set(e, E2BIG, "the program is too long");
-	return 0;
+	return rc;
 }
 
 int comp_generate(struct comp *c, struct err *e)

@@ -15,9 +15,11 @@
 enum {
 	GEN_FRAME_VARS = 128, /* bytes of the frame for variables */
 	GEN_FRAME_TEMPS = 176,
-	GEN_FRAME_OBJECT = 64,   /* larger temporaries go to scratch */
-	GEN_MAX_SCRATCH = 32000, /* what a per-CPU map value may have */
-	GEN_MAX_LOOPS = 16,      /* nested */
+	GEN_FRAME_TEMPS_LOOP = 32, /* the frames of a program and its callbacks share 512 bytes */
+	GEN_FRAME_OBJECT = 64,     /* larger temporaries go to scratch */
+	GEN_MAX_SCRATCH = 32000,   /* what a per-CPU map value may have */
+	GEN_MAX_LOOPS = 16,        /* nested */
+	GEN_MAX_FRAMES = 8,        /* the program and callbacks in callbacks */
 };
 
 enum val_kind { VAL_NONE, VAL_REG, VAL_MEM };
@@ -112,7 +114,13 @@ void gen_map_key(struct gen *g, struct node *map, struct val *ret);
 void gen_for_map(struct gen *g, struct node *n);
 /* Ranges that are not short: the same with bpf_loop(). */
 void gen_for_long(struct gen *g, struct node *n);
+void gen_while(struct gen *g, struct node *n);
 bool gen_is_long_loop(const struct node *n);
+/* The same for a search in a string. */
+bool gen_is_long_search(const struct node *n);
+/* Calls @body, which makes a callback of bpf_loop() and ends it with 0 or 1, @count times. */
+void gen_loop(struct gen *g, const struct node *n, vreg count,
+	      void (*body)(struct gen *g, vreg i, void *ctx), void *ctx);
 /* Number of keys. */
 void gen_map_len(struct gen *g, const struct map_def *m, struct val *ret);
 bool gen_push_loop(struct gen *g, const struct node *n);

@@ -7,7 +7,7 @@
  */
 #include "lang/gen.h"
 
-enum { FOR_MAX_CALLBACKS = 32, FOR_INLINE = 16 };
+enum { FOR_MAX_CALLBACKS = 32, FOR_INLINE = 16, FOR_MOST_ROUNDS = 1 << 23 /* of bpf_loop() */ };
 
 /* What a callback has of its own while it is generated. */
 struct outer {
@@ -94,8 +94,10 @@ static void callback_body(struct gen *g, struct node *n, vreg key)
 		return;
 	if (n->kind == N_FOR_MAP)
 		fill_variable(g, n, key);
-	else
+	else if (n->kind == N_FOR_RANGE)
 		count_up(g, n);
+	else
+		gen_condition(g, n->kids[0], g->loops[0].end);
 	gen_stmt(g, n->kids[n->n_kids - 1]);
 	ir_label_here(&g->ir, g->loops[0].next);
 	ir_exit(&g->ir, 0);
@@ -143,12 +145,50 @@ static void leave_if_told(struct gen *g)
 	ir_branchi(&g->ir, BPF_JNE, stop, 0, g->out);
 }
 
+static bool is_loop(const struct node *n, void *ctx)
+{
+	(void)ctx;
+	return n->kind == N_FOR_MAP || n->kind == N_FOR_RANGE || n->kind == N_WHILE ||
+	       n->kind == N_UNROLL || gen_is_long_search(n);
+}
+
+/* Only few rounds of a body without loops are walked through by the verifier one by one. */
 bool gen_is_long_loop(const struct node *n)
 {
-	if (n->kind == N_FOR_MAP)
+	if (n->kind == N_FOR_MAP || n->kind == N_WHILE)
 		return true;
-	return n->kind == N_FOR_RANGE && !(n->kids[1]->folded && n->kids[2]->folded &&
-					   n->kids[2]->ival - n->kids[1]->ival <= FOR_INLINE);
+	if (n->kind != N_FOR_RANGE)
+		return false;
+	return !n->kids[1]->folded || !n->kids[2]->folded ||
+	       n->kids[2]->ival - n->kids[1]->ival > FOR_INLINE ||
+	       node_any(n->kids[3], is_loop, NULL);
+}
+
+void gen_loop(struct gen *g, const struct node *n, vreg count,
+	      void (*body)(struct gen *g, vreg i, void *ctx), void *ctx)
+{
+	u32 number = (u32)g->u->subs.len;
+	struct ir_code code = { 0 };
+	vreg i, func, frame;
+	struct outer o;
+	int rc;
+
+	if (!room_for_callback(g, n))
+		return;
+	vec_push(&g->u->subs, code);
+	enter(g, &o, false, &i);
+	body(g, i, ctx);
+	g->ir.stack = g->frame_max;
+	rc = ir_finish(&g->ir, &code);
+	ir_release(&g->ir);
+	leave(g, &o);
+	g->u->subs.items[number] = code;
+	if (rc < 0)
+		gen_fail(g, n, "the search is too large");
+	frame = ir_reg(&g->ir);
+	ir_mov(&g->ir, frame, g->frame);
+	func = ir_func(&g->ir, number);
+	IR_CALLV(&g->ir, BPF_FUNC_loop, ARG_REG(count), ARG_REG(func), ARG_REG(frame), ARG_IMM(0));
 }
 
 void gen_for_long(struct gen *g, struct node *n)
@@ -174,6 +214,27 @@ void gen_for_long(struct gen *g, struct node *n)
 	gen_count_negative(g, rc, COUNTER_LOOP);
 	leave_if_told(g);
 	ir_label_here(&g->ir, end);
+}
+
+/* The condition is asked in the callback; whoever does not end in time is stopped, and counted. */
+void gen_while(struct gen *g, struct node *n)
+{
+	ir_label ended = ir_new_label(&g->ir);
+	vreg func, frame, rc;
+	int number;
+
+	if (!room_for_callback(g, n))
+		return;
+	number = make_callback(g, n);
+	frame = ir_reg(&g->ir);
+	ir_mov(&g->ir, frame, g->frame);
+	func = ir_func(&g->ir, (u32)number);
+	rc = IR_CALLV(&g->ir, BPF_FUNC_loop, ARG_IMM(FOR_MOST_ROUNDS), ARG_REG(func),
+		      ARG_REG(frame), ARG_IMM(0));
+	ir_branchi(&g->ir, BPF_JNE, rc, FOR_MOST_ROUNDS, ended);
+	gen_count(g, COUNTER_LOOP);
+	ir_label_here(&g->ir, ended);
+	leave_if_told(g);
 }
 
 void gen_for_map(struct gen *g, struct node *n)

@@ -102,20 +102,40 @@ static int compile_without_unwinder(struct lang *l, struct err *e)
 	return compile(&l->c, e);
 }
 
-int lang_start(struct lang *l, struct err *e)
+static int load(struct lang *l, struct err *e)
 {
-	int rc = run_load(&l->r, e);
+	int rc;
 
+	/* What compiling had to say is said. */
+	diags_release(&l->c.diags);
+	rc = run_load(&l->r, e);
 	if (rc < 0 && rc != -EPERM && l->c.unwinder) {
 		err_release(e);
 		rc = compile_without_unwinder(l, e);
 		if (rc == 0)
 			rc = run_load(&l->r, e);
 	}
+	return rc;
+}
+
+int lang_start(struct lang *l, struct buf *diagnostics, struct err *e)
+{
+	int rc = load(l, e);
+
 	if (rc == 0)
 		rc = run_attach(&l->r, e);
 	if (rc < 0)
 		run_close(&l->r, true);
+	diags_render(&l->c.diags, &l->c.src, true, diagnostics);
+	return rc;
+}
+
+int lang_verify(struct lang *l, struct buf *diagnostics, struct err *e)
+{
+	int rc = load(l, e);
+
+	run_close(&l->r, false);
+	diags_render(&l->c.diags, &l->c.src, true, diagnostics);
 	return rc;
 }
 
@@ -195,7 +215,7 @@ void lang_report(struct lang *l, struct buf *out)
 	report_line(out, r->counters[COUNTER_STACK], "stacks could not be taken or kept");
 	report_user_stacks(&l->c, out);
 	report_line(out, r->counters[COUNTER_SCRATCH], "events skipped for want of scratch memory");
-	report_line(out, r->counters[COUNTER_LOOP], "loops cut at their limit");
+	report_line(out, r->counters[COUNTER_LOOP], "loops cut at their limit of 8388608 rounds");
 	report_line(out, r->unresolved, "stacks were gone when they were printed");
 }
 

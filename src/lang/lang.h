@@ -56,8 +56,13 @@ int lang_compile(const char *name, const char *text, size_t len, const struct la
 		 struct lang **ret, struct buf *diagnostics, struct err *e);
 void lang_free(struct lang *l);
 
-/* Loads and attaches everything; what was half done is undone on failure. */
-int lang_start(struct lang *l, struct err *e);
+/*
+ * Loads and attaches everything; what was half done is undone on failure. What the kernel refuses
+ * is said about the program in @diagnostics.
+ */
+int lang_start(struct lang *l, struct buf *diagnostics, struct err *e);
+/* Only loads, and drops everything again: does the kernel's verifier accept the programs? */
+int lang_verify(struct lang *l, struct buf *diagnostics, struct err *e);
 /* Number of attached probes. */
 u32 lang_probe_count(const struct lang *l);
 /*

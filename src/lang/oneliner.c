@@ -192,7 +192,7 @@ int oneliner_run(const struct oneliner *o, const char *source, struct buf *diagn
 		r.left = o->interval ? MAX(o->duration / o->interval, 1ull) : 1;
 	rc = stop_install(e);
 	if (rc == 0)
-		rc = lang_start(r.l, e);
+		rc = lang_start(r.l, diagnostics, e);
 	if (rc == 0) {
 		o->begin(o->ctx, r.l);
 		rc = lang_loop(r.l, &sink, -1, e);

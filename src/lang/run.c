@@ -2,12 +2,13 @@
 /* Loading, attaching, the loop, and the way out. */
 #include "lang/run.h"
 
-#include "base/parse.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/stop.h"
 #include "host/bpf_sys.h"
 #include "lang/func_btf.h"
 #include "lang/procmaps.h"
+#include "lang/refusal.h"
 #include "lang/unwinder.h"
 #include "symbol/symbol.h"
 
@@ -76,43 +77,18 @@ static void relocate(const struct run *r, struct ir_code *code)
 	}
 }
 
-/* The last lines of the verifier's log say what it did not like, and at which instruction. */
-static void explain(struct run *r, const struct unit *u, const char *log, struct err *e)
+/* Programs of more than one function come with the types of those, refused ones with lines. */
+static int load_with_types(const struct run *r, const struct unit *u, struct bpfsys_prog *prog,
+			   bool lines)
 {
-	size_t len = strlen(log), lines = 0;
-	const char *at = log + len;
-	u32 line, column, insn = 0;
-
-	while (at > log && lines < 4) {
-		if (at[-1] == '\n' && at != log + len)
-			lines++;
-		at--;
-	}
-	for (const char *p = log; (p = strchr(p, '\n')); p++) {
-		const char *at_number = p + 1;
-		u64 n;
-
-		if (scan_u64(&at_number, p + 1 + strnlen(p + 1, 12), 10, &n) &&
-		    starts_with(at_number, ": ("))
-			insn = (u32)n;
-	}
-	if (insn < u->code.lines.len) {
-		source_place(&r->c->src, u->code.lines.items[insn], &line, &column);
-		err_hint(e, "%s:%u:%u: %.*s", r->c->src.name, line, column, 400, at);
-	} else {
-		err_hint(e, "%.*s", 400, at);
-	}
-}
-
-/* Programs of more than one function come with the types of their functions. */
-static int load_with_functions(const struct run *r, const struct unit *u, struct bpfsys_prog *prog)
-{
+	struct func_btf btf = FUNC_BTF_INIT;
 	bpf_insns insns = { 0 };
 	func_types funcs = { 0 };
-	struct bpf_func_info *info;
-	int btf, fd;
+	int fd;
 
-	if (!u->funcs.len && !u->calls_unwinder)
+	prog->insns = u->code.insns.items;
+	prog->n_insns = u->code.insns.len;
+	if (!u->funcs.len && !u->calls_unwinder && !lines)
 		return bpfsys_prog_load(prog);
 	vec_new(&funcs);
 	for (size_t i = 1; i < u->funcs.len; i++)
@@ -124,20 +100,52 @@ static int load_with_functions(const struct run *r, const struct unit *u, struct
 		prog->insns = insns.items;
 		prog->n_insns = insns.len;
 	}
-	info = xcalloc(funcs.len, sizeof(*info));
-	btf = fd = func_btf_load(&funcs, info);
-	if (btf >= 0) {
-		prog->btf_fd = (u32)btf;
-		prog->func_info = info;
-		prog->func_info_rec_size = sizeof(*info);
+	fd = func_btf_load(&funcs, lines ? &r->c->src : NULL, u->code.lines.items,
+			   u->code.insns.len, &btf);
+	if (fd == 0) {
+		prog->btf_fd = (u32)btf.fd;
+		prog->func_info = btf.funcs;
+		prog->func_info_rec_size = sizeof(*btf.funcs);
 		prog->func_info_cnt = (u32)funcs.len;
+		prog->line_info = btf.lines;
+		prog->line_info_rec_size = btf.n_lines ? sizeof(*btf.lines) : 0;
+		prog->line_info_cnt = btf.n_lines;
 		fd = bpfsys_prog_load(prog);
-		close(btf);
 	}
-	free(info);
+	func_btf_release(&btf);
 	vec_release(&insns);
 	vec_release(&funcs);
 	return fd;
+}
+
+/* Once more, with a log: says why, about the script. */
+static int explain(struct run *r, const struct unit *u, struct bpfsys_prog *prog, int why,
+		   struct err *e)
+{
+	const char *name = r->c->targets.items[u->first].name;
+	char *log = xcalloc(1, LOG_SIZE);
+	int fd = -1;
+
+	prog->log = log;
+	prog->log_size = LOG_SIZE;
+	prog->log_level = 1;
+	/* Following a million instructions again would take seconds and say nothing new. */
+	if (why != -E2BIG)
+		fd = load_with_types(r, u, prog, true);
+	if (fd >= 0) {
+		free(log);
+		return fd;
+	}
+	err_sys(e, -why, "cannot load the program of '%s'", name);
+	if (log[0] || why == -E2BIG)
+		refusal_report(r->c, u, -why, log);
+	else if (why == -EPERM)
+		err_hint(e, "run as root or with CAP_BPF and CAP_PERFMON; the kernel may also "
+			    "forbid this kind of probe");
+	if (log[0])
+		log_info("%s", log);
+	free(log);
+	return why;
 }
 
 static int load_unit(struct run *r, struct unit *u, struct err *e)
@@ -145,40 +153,18 @@ static int load_unit(struct run *r, struct unit *u, struct err *e)
 	struct bpfsys_prog prog = {
 		.type = u->prog_type,
 		.expected_attach_type = u->attach_type,
-		.insns = u->code.insns.items,
-		.n_insns = u->code.insns.len,
 		.name = "fathom",
 		.attach_btf_id = u->attach_btf,
 		.flags = u->prog_flags,
 	};
-	const char *name = r->c->targets.items[u->first].name;
-	int fd = load_with_functions(r, u, &prog), why = fd;
-	char *log;
+	int fd = load_with_types(r, u, &prog, false);
 
-	if (fd >= 0) {
-		vec_push(&r->prog_fds, fd);
-		return 0;
-	}
-	log = xcalloc(1, LOG_SIZE);
-	prog.insns = u->code.insns.items;
-	prog.n_insns = u->code.insns.len;
-	prog.log = log;
-	prog.log_size = LOG_SIZE;
-	prog.log_level = 1;
-	fd = load_with_functions(r, u, &prog);
-	if (fd >= 0) {
-		vec_push(&r->prog_fds, fd);
-		free(log);
-		return 0;
-	}
-	err_sys(e, -why, "cannot load the program of '%s'", name);
-	if (log[0])
-		explain(r, u, log, e);
-	else if (why == -EPERM)
-		err_hint(e, "run as root or with CAP_BPF and CAP_PERFMON; the kernel may also "
-			    "forbid this kind of probe");
-	free(log);
-	return why;
+	if (fd < 0)
+		fd = explain(r, u, &prog, fd, e);
+	if (fd < 0)
+		return fd;
+	vec_push(&r->prog_fds, fd);
+	return 0;
 }
 
 static int map_ring(struct run *r, struct err *e)

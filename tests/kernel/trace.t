@@ -117,7 +117,16 @@ trace -e 't:sched:sched_switch { @ = args.prev_pidd; }'
 expect_err 'available fields are'
 trace -e 'BEGIN { while (1) { @x++; } }'
 expect_status 1
-expect_err 'cannot load the program'
+expect_err 'this loop never ends'
+trace -e 'BEGIN { $i = 0; while ($i < 100000000) { $i++; } printf("%d rounds\n", $i); }'
+expect_status 0
+expect_out '8388608 rounds'
+expect_err '1 loops cut at their limit of 8388608 rounds'
+trace -e 'BEGIN { $n = 0; for ($i : 0..30) { $j = 0; while ($j < 40) { for ($k : 0..$j) { if ($k == 20) { break; } $n++; } $j++; } } printf("%d\n", $n); }'
+expect_out '17700'
+trace -e 'BEGIN { for ($a : 0..30) { for ($b : 0..30) { for ($c : 0..30) { for ($d : 0..30) { for ($e : 0..30) { for ($f : 0..30) { for ($g : 0..30) { for ($h : 0..30) { @++; } } } } } } } } }'
+expect_status 1
+expect_err 'loops are nested too deep'
 trace -e 'BEGIN { system("true"); }'
 expect_err '--unsafe'
 trace "$TMP/no-such-file.bt"
