@@ -735,7 +735,7 @@ int gen_unit(struct comp *c, struct unit *u, struct err *e)
 		ir_release(&g.ir);
 		gen_program(&g);
 	}
-	if (g.need_scratch) {
+	if (g.need_scratch && !g.failed) {
 		c->bpf_maps.items[c->scratch_map - 1].value_size =
 			MAX(c->bpf_maps.items[c->scratch_map - 1].value_size,
 			    ALIGN_UP(g.scratch_max, 8u));

@@ -13,6 +13,7 @@
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
+#include <pthread.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
@@ -104,14 +105,34 @@ static void set_pid_namespace(struct lang_unwind_bpf *skel)
 	skel->rodata->unwind_pidns.ino = own.st_ino;
 }
 
+static void register_placeholder(void)
+{
+	LIBBPF_OPTS(libbpf_prog_handler_opts, opts);
+
+	libbpf_register_prog_handler("lang/nothing", BPF_PROG_TYPE_KPROBE, 0, &opts);
+}
+
+/*
+ * libbpf 1.1 frees its list of handlers when the last one goes, and uses it again at the next
+ * registration: one that nobody needs stays.
+ */
+static void keep_one_handler(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, register_placeholder);
+}
+
 static int load(struct unwinder *u, struct err *e)
 {
 	LIBBPF_OPTS(libbpf_prog_handler_opts, opts, .cookie = (long)u,
 		    .prog_prepare_load_fn = take_code);
 	libbpf_print_fn_t print = libbpf_set_print(quiet);
-	int handler = libbpf_register_prog_handler("lang/ustack", BPF_PROG_TYPE_KPROBE, 0, &opts);
-	int rc = handler < 0 ? handler : 0;
+	int handler, rc;
 
+	keep_one_handler();
+	handler = libbpf_register_prog_handler("lang/ustack", BPF_PROG_TYPE_KPROBE, 0, &opts);
+	rc = handler < 0 ? handler : 0;
 	if (rc == 0) {
 		u->skel = lang_unwind_bpf__open();
 		rc = u->skel ? 0 : -errno;
