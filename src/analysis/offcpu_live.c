@@ -37,14 +37,18 @@ int offcpu_live_open(struct offcpu_live *l, const struct offcpu_opts *opts, stru
 	mine.on_wait = on_wait;
 	mine.on_thread = on_thread;
 	mine.ctx = l;
+	python_names_init(&l->python);
+	mine.python = &l->python;
 	rc = offcpu_new(&l->engine, &mine, e);
 	if (rc) {
 		profile_release(&l->profile);
+		python_names_release(&l->python);
 		return rc;
 	}
 	l->open = true;
 	offcpu_names_open(&l->names, &l->profile, NULL);
 	l->names.engine = l->engine;
+	l->names.python = &l->python;
 	offcpu_feed(l->engine);
 	return 0;
 }
@@ -55,6 +59,7 @@ void offcpu_live_release(struct offcpu_live *l)
 		return;
 	offcpu_free(l->engine);
 	offcpu_names_release(&l->names);
+	python_names_release(&l->python);
 	vec_release(&l->waits);
 	vec_release(&l->single);
 	vec_release(&l->threads);

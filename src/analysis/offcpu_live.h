@@ -10,6 +10,7 @@ struct offcpu_live {
 	struct profile profile;
 	struct offcpu *engine;
 	struct offcpu_names names;
+	struct python_names python;
 	wait_list waits;
 	VEC(struct offcpu_wait) single; /* opts.send: as they came; named by collect */
 	VEC(struct offcpu_thread) threads;

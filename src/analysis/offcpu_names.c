@@ -193,6 +193,22 @@ u32 offcpu_marker(struct profile *p, const char *name)
 	return profile_get_frame(p, &f);
 }
 
+/* A function of Python that is known by its address alone; 0: it is none. */
+static u32 python_frame(struct offcpu_names *n, u64 ip)
+{
+	const struct python_function *f = n->python ? python_names_find(n->python, ip) : NULL;
+	struct frame out;
+
+	if (!f)
+		return 0;
+	out = (struct frame){
+		.name = profile_string(n->profile, intern_get(&n->python->strings, f->name)),
+		.module = profile_string(n->profile, PYTHON_MAP_NAME),
+		.kind = FRAME_INTERPRETED,
+	};
+	return profile_get_frame(n->profile, &out);
+}
+
 static u32 frame_of(struct offcpu_names *n, struct process *proc, enum address_mode mode, u64 ip,
 		    bool is_return)
 {
@@ -204,9 +220,10 @@ static u32 frame_of(struct offcpu_names *n, struct process *proc, enum address_m
 	f = (struct frame){
 		.name = profile_string(n->profile, place->name ? place->name : "[unknown]"),
 		.module = profile_string(n->profile, place->dso),
-		.kind = place->kind == PLACE_KERNEL ? FRAME_KERNEL
-			: place->kind == PLACE_JIT  ? FRAME_JIT
-						    : FRAME_USER,
+		.kind = place->dso && streq(place->dso, PYTHON_MAP_NAME) ? FRAME_INTERPRETED
+			: place->kind == PLACE_KERNEL                    ? FRAME_KERNEL
+			: place->kind == PLACE_JIT                       ? FRAME_JIT
+									 : FRAME_USER,
 		.no_name = !place->name || place->flags & SYM_FDE,
 	};
 	place->frame = profile_get_frame(n->profile, &f);
@@ -278,7 +295,10 @@ static void add_user(struct offcpu_names *n, const struct offcpu_stack *s, struc
 	bool root = false;
 
 	for (u32 i = 0; i < s->n_user && out->n < FRAMES_MOST; i++) {
-		u32 frame = frame_of(n, proc, ADDRESS_USER, s->user[i], i > 0);
+		u32 frame = python_frame(n, s->user[i]);
+
+		if (!frame)
+			frame = frame_of(n, proc, ADDRESS_USER, s->user[i], i > 0);
 
 		root |= profile_is_root_frame(n->profile, frame);
 		n->profile->total_frames++;

@@ -25,8 +25,9 @@ struct offcpu_names {
 	struct target target;
 	struct session *session; /* NULL: the kernel did not give side-band events */
 	struct perf_event_attr attr;
-	struct offcpu *engine; /* is told of mappings; may be NULL */
-	u64 lost;              /* side-band records */
+	struct offcpu *engine;             /* is told of mappings; may be NULL */
+	const struct python_names *python; /* functions of Python by address; NULL: as mapped */
+	u64 lost;                          /* side-band records */
 	/* records of a sweep: each CPU has a ring of its own, so they are put in order first */
 	struct buf bytes;
 	VEC(struct side_record) pending;

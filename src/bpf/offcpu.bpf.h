@@ -322,7 +322,9 @@ static __always_inline u64 offcpu_keep_stack(struct unwind_slot *slot, u64 user)
 	asm volatile("" : "+r"(size));
 	if (size > sizeof(*out))
 		return 0;
-	if (bpf_ringbuf_output(&unwind_ring, out, size, offcpu_wake_flags())) {
+	/* new code of a Python has to be read while it is there */
+	if (bpf_ringbuf_output(&unwind_ring, out, size,
+			       out->python ? BPF_RB_FORCE_WAKEUP : offcpu_wake_flags())) {
 		bpf_map_delete_elem(&offcpu_seen, &id);
 		offcpu_count(OFFCPU_COUNT_STACKS_FULL, 1);
 		return 0;
@@ -387,20 +389,31 @@ static __always_inline bool offcpu_recall(struct unwind_slot *slot, struct offcp
 	return !g.differs;
 }
 
+/* A function of its own: older kernels give all that call one another 512 bytes of stack. */
+static __attribute__((noinline)) int offcpu_splice(struct unwind_slot *slot, u64 pc, u64 sp)
+{
+	if (slot)
+		unwind_splice(slot, pc, sp);
+	return 0;
+}
+
 /* One frame, as unwind_one() takes it, with a note of where its return address was. */
 static long offcpu_one(u32 i, void *ctx)
 {
 	struct offcpu_walk *walk = ctx;
 	struct unwind_slot *slot = walk->slot;
 	struct offcpu_memo *memo = walk->memo;
-	u64 ip = slot->s.reg[UNWIND_REG_IP], ra;
-	u32 to = slot->first + i, next = i + 1;
+	u64 ip = slot->s.reg[UNWIND_REG_IP], sp = slot->s.reg[UNWIND_REG_SP], ra;
+	u64 pc = ip - slot->s.returned;
+	u32 next = i + 1;
+	int end = unwind_step(&slot->s, &slot->scratch, slot->gen, slot->pid);
 
-	if (to >= UNWIND_RECORD_IPS)
-		return 1;
-	slot->out.ip[to] = ip;
-	slot->n = next;
-	if (unwind_step(&slot->s, &slot->scratch, slot->gen, slot->pid))
+	if (slot->scratch.in_python) {
+		/* its functions change while the C frames that run them stand still */
+		walk->memo = memo = 0;
+		offcpu_splice(slot, pc, sp);
+	}
+	if (!unwind_push(slot, ip) || end)
 		return 1;
 	if (!memo)
 		return 0;
@@ -429,10 +442,16 @@ static __always_inline void offcpu_walk_user(struct unwind_slot *slot, struct of
 	slot->s.bx_at = 0;
 	slot->s.fp_steps = 0;
 	slot->n = 0;
+	slot->max = offcpu_options.max_user;
 	slot->scratch.runtime = 0;
 	slot->scratch.python = 0;
 	slot->scratch.in_python = 0;
 	slot->scratch.new_code = 0;
+	slot->python.ready = 0;
+	slot->python.python = 0;
+	slot->python.fresh = 0;
+	slot->python.at = 0;
+	slot->python.py[0] = 0;
 	if (memo) {
 		memo->n = 0;
 		memo->gen = slot->gen;
@@ -475,6 +494,8 @@ static __always_inline u64 offcpu_unwind(struct unwind_slot *slot, struct task_s
 	out->n_user = slot->n;
 	out->end = slot->s.end;
 	out->fp_steps = slot->s.fp_steps;
+	out->python = slot->python.python;
+	out->program = (slot->gen >> 8 ^ slot->gen >> 24) & 0xffff;
 	*user = offcpu_hash_frames(slot, slot->first, slot->n);
 	if (memo)
 		memo->hash = *user;

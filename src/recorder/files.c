@@ -147,13 +147,13 @@ static void add_python(struct recorder *r, struct buf *names)
 {
 	_cleanup_buf_ struct buf lines = BUF_INIT;
 
-	if (!r->kernel.sampler)
+	if (!r->kernel.sampler && !r->waits.session)
 		return;
 	if (!names->len)
 		begin_names(names);
 	pthread_mutex_lock(&r->kernel.lock);
-	sampler_python_names(r->kernel.sampler, names);
-	sampler_python_lines(r->kernel.sampler, &lines);
+	python_names_export(&r->python, names);
+	python_names_export_lines(&r->python, &lines);
 	pthread_mutex_unlock(&r->kernel.lock);
 	if (lines.len)
 		(void)recording_writer_feature(r->writer, FEATURE_FATHOM + RECORDER_PYTHON,

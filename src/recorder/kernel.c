@@ -54,6 +54,7 @@ static int load_sampler(struct recorder *r, struct sampler **ret)
 		.max_user_frames = r->o.session.max_stack,
 		.events = r->kernel.events,
 		.python = true,
+		.python_names = &r->python,
 	};
 	_cleanup_err_ struct err e = ERR_INIT;
 	int rc = sampler_new(ret, &opts, &e);
@@ -148,15 +149,8 @@ static void tell_python(struct recorder *r, const struct source *src,
 				  .id = src->ids[0],
 				  .stream_id = src->ids[0],
 				  .cpu = in->cpu };
-	struct record_mmap map = { .pid = in->pid,
-				   .tid = in->pid,
-				   .addr = PYTHON_MAP_START,
-				   .len = PYTHON_MAP_SIZE,
-				   .prot = PROT_READ | PROT_EXEC,
-				   .flags = MAP_PRIVATE,
-				   .filename = PYTHON_MAP_NAME };
 
-	build_mmap2(&r->kernel.out, &src->attr, &ids, PERF_RECORD_MISC_USER, &map);
+	python_names_tell(&r->kernel.out, &src->attr, &ids);
 }
 
 static int on_sample(void *ctx, const struct sampler_sample *in)

@@ -15,6 +15,7 @@ void recorder_new(struct recorder **ret, const struct recorder_opts *opts)
 	r->o = *opts;
 	r->kernel.stop_fd = -1;
 	pthread_mutex_init(&r->kernel.lock, NULL);
+	python_names_init(&r->python);
 	*ret = r;
 }
 
@@ -53,6 +54,7 @@ void recorder_free(struct recorder *r)
 	adopt_end(r);
 	vec_release(&r->kernel.adopted);
 	kernel_release(&r->kernel);
+	python_names_release(&r->python);
 	vec_release(&r->plans);
 	vec_release(&r->sources);
 	free(r);

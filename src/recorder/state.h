@@ -68,6 +68,7 @@ struct recorder {
 	enum recorder_stacks stacks;
 	struct kernel_stacks kernel;
 	struct waits waits;
+	struct python_names python; /* of both; under kernel.lock */
 	struct copies copies;
 	struct prebuild prebuild;
 	struct health health;

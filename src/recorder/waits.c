@@ -28,13 +28,16 @@ static int add_program(struct recorder *r, struct err *e)
 
 int waits_open(struct recorder *r, struct err *e)
 {
+	struct offcpu_session_opts opts;
 	int rc;
 
 	if (!r->o.waits)
 		return 0;
+	opts = *r->o.waits;
+	opts.engine.python = &r->python;
 	rc = check(r, e);
 	if (rc >= 0)
-		rc = offcpu_session_new(&r->waits.session, r->o.waits, e);
+		rc = offcpu_session_new(&r->waits.session, &opts, e);
 	if (rc >= 0)
 		rc = add_program(r, e);
 	if (!r->o.session.sweep_ns)
@@ -59,6 +62,8 @@ int waits_add_events(struct recorder *r, struct err *e)
 		rc = recording_writer_event(r->writer, &events[i], e);
 	/* a new file knows nobody */
 	map_clear(&r->waits.known);
+	if (r->waits.session)
+		offcpu_session_new_file(r->waits.session);
 	return rc;
 }
 
@@ -149,7 +154,9 @@ int waits_collect(struct recorder *r, struct err *e)
 	if (!r->waits.session)
 		return 0;
 	r->e = e;
+	pthread_mutex_lock(&r->kernel.lock);
 	rc = offcpu_session_read(r->waits.session, on_samples, r);
+	pthread_mutex_unlock(&r->kernel.lock);
 	if (rc < 0 && e && !e->what)
 		err_sys(e, rc, "cannot read the waits");
 	return MIN(rc, 0);
@@ -157,18 +164,28 @@ int waits_collect(struct recorder *r, struct err *e)
 
 int waits_stop(struct recorder *r, struct err *e)
 {
-	return r->waits.session ? offcpu_session_stop(r->waits.session, e) : 0;
+	int rc;
+
+	if (!r->waits.session)
+		return 0;
+	pthread_mutex_lock(&r->kernel.lock);
+	rc = offcpu_session_stop(r->waits.session, e);
+	pthread_mutex_unlock(&r->kernel.lock);
+	return rc;
 }
 
 /* --- files ------------------------------------------------------------------------------------ */
 
 int waits_part(struct recorder *r, struct err *e)
 {
-	int rc = r->waits.session ? offcpu_session_part(r->waits.session, e) : 0;
+	int rc;
 
-	if (rc >= 0)
-		rc = waits_collect(r, e);
-	return rc;
+	if (!r->waits.session)
+		return 0;
+	pthread_mutex_lock(&r->kernel.lock);
+	rc = offcpu_session_part(r->waits.session, e);
+	pthread_mutex_unlock(&r->kernel.lock);
+	return rc < 0 ? rc : waits_collect(r, e);
 }
 
 void waits_add_accounts(struct recorder *r)

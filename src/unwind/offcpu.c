@@ -12,7 +12,8 @@
 #include "unwind/rescue.h"
 
 enum { RING_BYTES = 8 << 20, RING_MIN = 1 << 17, RING_MAX = 1 << 30, BATCH = 1024 };
-#define FIRST_PID_NAMESPACE 0xeffffffcu /* its inode is the same on every machine */
+#define OWN_ROUNDS          (1ull << 63) /* names are shared with a sampler, which counts its own */
+#define FIRST_PID_NAMESPACE 0xeffffffcu  /* its inode is the same on every machine */
 
 struct offcpu {
 	struct offcpu_bpf *skel;
@@ -25,6 +26,7 @@ struct offcpu {
 	struct map stacks; /* id -> struct offcpu_stack * */
 	struct map chains;
 	u64 stacks_dropped;
+	u64 round;                  /* of offcpu_read() */
 	u64 ends[UNWIND_END_COUNT]; /* of rescued stacks */
 	bool filtered;
 	int rc; /* of the callbacks, during offcpu_read() */
@@ -286,6 +288,7 @@ static int make_ready(struct offcpu *o, struct err *e)
 		.rules = bpf_map__fd(o->skel->maps.unwind_rules),
 		.pool = bpf_map__fd(o->skel->maps.unwind_pool),
 		.epoch = &o->skel->bss->unwind_epoch,
+		.pythons = o->opts.python ? bpf_map__fd(o->skel->maps.unwind_pythons) : 0,
 	};
 	int rc = fill_filters(o, e);
 
@@ -446,18 +449,29 @@ static void keep_stack(struct offcpu *o, const struct offcpu_stack *in)
 
 static void on_stack(struct offcpu *o, const struct unwind_sample *in, size_t n)
 {
+	u64 user[UNWIND_MAX_FRAMES];
+
 	if (n < UNWIND_SAMPLE_HEADER ||
 	    (n - UNWIND_SAMPLE_HEADER) / 8 < (size_t)in->n_kernel + in->n_user)
 		return;
-	keep_stack(o, &(struct offcpu_stack){
-			      .id = in->addr,
-			      .kernel = (const u64 *)in->ip,
-			      .user = (const u64 *)in->ip + in->n_kernel,
-			      .n_kernel = in->n_kernel,
-			      .n_user = in->n_user,
-			      .pid = in->pid,
-			      .end = in->end,
-		      });
+	struct offcpu_stack s = {
+		.id = in->addr,
+		.kernel = (const u64 *)in->ip,
+		.user = (const u64 *)in->ip + in->n_kernel,
+		.n_kernel = in->n_kernel,
+		.n_user = in->n_user,
+		.pid = in->pid,
+		.end = in->end,
+	};
+
+	if (in->python && o->opts.python && in->n_user <= ARRAY_SIZE(user)) {
+		s.python =
+			python_names_replace(o->opts.python,
+					     unwind_feed_python(o->feed, in->python), (int)in->pid,
+					     s.user, s.n_user, OWN_ROUNDS | o->round, user);
+		s.user = user;
+	}
+	keep_stack(o, &s);
 }
 
 static void on_rescue(struct offcpu *o, const struct unwind_rescue *in, size_t n)
@@ -522,6 +536,7 @@ static int on_record(void *ctx, void *data, size_t n)
 int offcpu_read(struct offcpu *o)
 {
 	o->rc = 0;
+	o->round++;
 	int rc = ring_buffer__consume(o->ring);
 
 	return o->rc < 0 ? o->rc : rc;

@@ -19,6 +19,7 @@
 #include "base/parse.h"
 #include "bpf/offcpu_abi.h"
 #include "unwind/feed.h"
+#include "unwind/python_names.h"
 
 /* Which waits by the thread's state when it left; bits of offcpu_opts.states. */
 enum offcpu_state_bit {
@@ -59,6 +60,7 @@ struct offcpu_opts {
 	bool send;    /* wait by wait, to on_wait */
 	bool threads; /* accounts, to on_thread */
 	bool no_kthreads, no_users;
+	struct python_names *python; /* functions of Python among the frames; NULL: not wanted */
 	/* A negative result ends the reading. */
 	int (*on_wait)(void *ctx, const struct offcpu_wait *w);
 	int (*on_thread)(void *ctx, const struct offcpu_thread *t);
@@ -73,8 +75,9 @@ struct offcpu_stack {
 	u32 n_kernel;
 	u32 n_user;
 	u32 pid;
-	u8 end;   /* enum unwind_end of the user part */
-	u32 mark; /* free for the user: what it made of this */
+	u8 end;      /* enum unwind_end of the user part */
+	bool python; /* has functions of Python, as addresses of python_names.h */
+	u32 mark;    /* free for the user: what it made of this */
 };
 
 struct offcpu_stats {

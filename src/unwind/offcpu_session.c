@@ -28,6 +28,7 @@ struct offcpu_session {
 	VEC(struct offcpu_wait) waits; /* of this reading: their stacks may come after them */
 	VEC(struct offcpu_thread) threads;
 	VEC(struct offcpu_thread) told; /* accounts of the part before, of those who still live */
+	struct map pythons;             /* processes whose mapping for Python was told */
 	struct map told_ids;            /* hash of thread and begin -> index + 1 */
 	bool asking;
 	u64 threads_lost;
@@ -148,6 +149,19 @@ struct sample_of {
 	bool sleeper;
 };
 
+/* Functions of Python lie in a mapping that only the recording knows. */
+static void tell_python(struct offcpu_session *s, u32 pid, u64 time)
+{
+	const struct record_ids ids = {
+		.pid = pid, .tid = pid, .time = time, .id = s->ids[0], .stream_id = s->ids[0]
+	};
+
+	if (map_find(&s->pythons, pid))
+		return;
+	map_put(&s->pythons, pid, 1);
+	python_names_tell(&s->out, &s->attr, &ids);
+}
+
 static void add_sample(struct offcpu_session *s, const struct sample_of *in,
 		       const struct offcpu_raw *raw)
 {
@@ -164,7 +178,11 @@ static void add_sample(struct offcpu_session *s, const struct sample_of *in,
 		.raw_size = sizeof(*raw),
 	};
 
-	out.n_ips = fill_chain(s, offcpu_stack(s->engine, in->stack), in->sleeper, words);
+	const struct offcpu_stack *stack = offcpu_stack(s->engine, in->stack);
+
+	if (stack && stack->python)
+		tell_python(s, stack->pid, out.time);
+	out.n_ips = fill_chain(s, stack, in->sleeper, words);
 	out.ip = out.n_ips > 1 ? words[1] : 0;
 	bool kernel = out.n_ips && words[0] == PERF_CONTEXT_KERNEL;
 
@@ -384,6 +402,7 @@ void offcpu_session_free(struct offcpu_session *s)
 	vec_release(&s->threads);
 	vec_release(&s->told);
 	map_release(&s->told_ids);
+	map_release(&s->pythons);
 	free(s);
 }
 
@@ -397,6 +416,11 @@ size_t offcpu_session_events(const struct offcpu_session *s, struct writer_event
 			.n_ids = 1,
 		};
 	return s->n_events;
+}
+
+void offcpu_session_new_file(struct offcpu_session *s)
+{
+	map_clear(&s->pythons);
 }
 
 int offcpu_session_start(struct offcpu_session *s, struct err *e)

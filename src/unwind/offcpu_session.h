@@ -69,6 +69,8 @@ void offcpu_session_free(struct offcpu_session *s);
 /* Returns how many; names and ids belong to the session. */
 size_t offcpu_session_events(const struct offcpu_session *s,
 			     struct writer_event ret[OFFCPU_EVENTS]);
+/* Another file begins, which knows of no mapping yet. */
+void offcpu_session_new_file(struct offcpu_session *s);
 int offcpu_session_start(struct offcpu_session *s, struct err *e);
 /* Waits that are not over are sent as far as they are. */
 int offcpu_session_stop(struct offcpu_session *s, struct err *e);

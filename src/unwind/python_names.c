@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unwind/python_names.h"
 
+#include <sys/mman.h>
 #include <sys/uio.h>
 
 #include "base/hash.h"
@@ -409,4 +410,33 @@ bool python_source_find(const struct python_source *s, u64 offset, const char **
 	*ret_file = intern_get(&s->files, f->file);
 	*ret_line = f->line + (u32)((offset - f->start) / PYTHON_LINE_UNITS);
 	return true;
+}
+
+bool python_names_replace(struct python_names *p, const struct python_build *b, int pid,
+			  const u64 *from, size_t n, u64 round, u64 *to)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < n; i++) {
+		to[i] = from[i];
+		if (!(from[i] & UNWIND_PYTHON_BIT))
+			continue;
+		any = true;
+		to[i] = b ? python_names_address(p, b, pid, from[i], round) : PYTHON_MAP_START + 1;
+	}
+	return any;
+}
+
+void python_names_tell(struct buf *out, const struct perf_event_attr *attr,
+		       const struct record_ids *ids)
+{
+	struct record_mmap map = { .pid = ids->pid,
+				   .tid = ids->tid,
+				   .addr = PYTHON_MAP_START,
+				   .len = PYTHON_MAP_SIZE,
+				   .prot = PROT_READ | PROT_EXEC,
+				   .flags = MAP_PRIVATE,
+				   .filename = PYTHON_MAP_NAME };
+
+	build_mmap2(out, attr, ids, PERF_RECORD_MISC_USER, &map);
 }

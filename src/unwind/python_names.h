@@ -19,6 +19,7 @@
 #include "base/intern.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "recording/record.h"
 #include "unwind/python.h"
 
 #define PYTHON_MAP_START (1ull << 52)
@@ -72,6 +73,17 @@ void python_names_release(struct python_names *p);
  */
 u64 python_names_address(struct python_names *p, const struct python_build *b, int pid, u64 word,
 			 u64 round);
+
+/*
+ * Replaces the words for Python frames among the @n of @from by addresses; true: there were any.
+ * @b NULL: none of them can be read.
+ */
+bool python_names_replace(struct python_names *p, const struct python_build *b, int pid,
+			  const u64 *from, size_t n, u64 round, u64 *to);
+
+/* Appends the record about the mapping that a process has by virtue of such addresses. */
+void python_names_tell(struct buf *out, const struct perf_event_attr *attr,
+		       const struct record_ids *ids);
 
 /* The function at an address; NULL: none. */
 const struct python_function *python_names_find(const struct python_names *p, u64 address);

@@ -18,7 +18,8 @@ struct sampler {
 	struct ring_buffer *ring;
 	struct unwind_feed *feed;
 	struct rescue rescue;
-	struct python_names python;
+	struct python_names own_python;
+	struct python_names *python;
 	struct map python_programs; /* pid -> program whose mapping was announced, + 1 */
 	VEC(int) links;
 	u32 n_events;
@@ -115,7 +116,8 @@ int sampler_new(struct sampler **ret, const struct sampler_opts *opts, struct er
 	static const struct sampler_opts defaults;
 	struct sampler *s = xcalloc(1, sizeof(*s));
 
-	python_names_init(&s->python);
+	python_names_init(&s->own_python);
+	s->python = opts && opts->python_names ? opts->python_names : &s->own_python;
 	libbpf_print_fn_t print = libbpf_set_print(on_libbpf);
 	int rc = load(s, opts ? opts : &defaults, e);
 
@@ -156,7 +158,7 @@ void sampler_free(struct sampler *s)
 	vec_release(&s->links);
 	ring_buffer__free(s->ring);
 	rescue_release(&s->rescue);
-	python_names_release(&s->python);
+	python_names_release(&s->own_python);
 	map_release(&s->python_programs);
 	unwind_feed_free(s->feed);
 	profile_bpf__destroy(s->skel);
@@ -227,16 +229,10 @@ static void name_python(struct sampler *s, const struct unwind_sample *in, u64 *
 	const struct python_build *b = unwind_feed_python(s->feed, in->python);
 
 	out->ip = 0;
-	for (u32 i = 0; i < out->n_user; i++) {
-		to[i] = out->user[i];
-		if (!(to[i] & UNWIND_PYTHON_BIT)) {
-			out->ip = out->ip ? out->ip : to[i];
-			continue;
-		}
-		out->python = true;
-		to[i] = b ? python_names_address(&s->python, b, (int)in->pid, to[i], s->round)
-			  : PYTHON_MAP_START + 1;
-	}
+	for (u32 i = 0; i < out->n_user && !out->ip; i++)
+		out->ip = out->user[i] & UNWIND_PYTHON_BIT ? 0 : out->user[i];
+	out->python = python_names_replace(s->python, b, (int)in->pid, out->user, out->n_user,
+					   s->round, to);
 	out->user = to;
 	out->python_new = out->python && announce(s, in);
 }
@@ -372,7 +368,7 @@ void sampler_stats(const struct sampler *s, struct sampler_stats *ret)
 		.kernel_cut = read_counter(s, UNWIND_COUNT_KERNEL_CUT),
 		.python_frames = read_counter(s, UNWIND_COUNT_PYTHON_FRAMES),
 		.python_unplaced = read_counter(s, UNWIND_COUNT_PYTHON_UNPLACED),
-		.python_unreadable = s->python.unreadable,
+		.python_unreadable = s->python->unreadable,
 	};
 	for (u32 i = 0; i < UNWIND_END_COUNT; i++)
 		ret->ends[i] = read_counter(s, i) + s->ends[i];
@@ -405,17 +401,17 @@ u64 sampler_ip(const struct sampler_sample *s)
 
 const struct python_names *sampler_python(const struct sampler *s)
 {
-	return &s->python;
+	return s->python;
 }
 
 void sampler_python_names(const struct sampler *s, struct buf *ret)
 {
-	python_names_export(&s->python, ret);
+	python_names_export(s->python, ret);
 }
 
 void sampler_python_lines(const struct sampler *s, struct buf *ret)
 {
-	python_names_export_lines(&s->python, ret);
+	python_names_export_lines(s->python, ret);
 }
 
 const struct code_names *sampler_code_names(const struct sampler *s)

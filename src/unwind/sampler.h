@@ -39,6 +39,7 @@ struct sampler_opts {
 	bool no_user_stack;
 	bool no_rescue; /* leave stacks cut that met a file without a table */
 	bool python;    /* functions of Python among the user frames: see above */
+	struct python_names *python_names; /* where they go, if not into its own */
 };
 
 struct sampler_sample {

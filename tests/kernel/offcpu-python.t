@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Waits of a Python program show its functions: live, in a recording, of sleepers and of wakers.
+# shellcheck source=tests/lib/test.sh
+. "$(dirname "$0")/../lib/test.sh"
+need_root
+need_file /usr/bin/python3
+cd "$TMP" || exit 1
+case $(/usr/bin/python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])') in
+3.11 | 3.12 | 3.13) ;;
+*) plan_skip "python3 is neither 3.11, 3.12 nor 3.13" ;;
+esac
+cat >naps.py <<'END'
+import queue, threading, time
+def nap():
+    time.sleep(0.03)
+def sleeper():
+    for i in range(50):
+        nap()
+q = queue.Queue()
+def consumer():
+    while q.get() is not None:
+        pass
+def producer():
+    for i in range(30):
+        time.sleep(0.05)
+        q.put(i)
+    q.put(None)
+threads = [threading.Thread(target=f) for f in (sleeper, consumer, producer)]
+for t in threads:
+    t.start()
+for t in threads:
+    t.join()
+END
+# Microseconds of the folded lines that match.
+sum_of() { grep -E -e "$2" "$1" | awk '{ n += $NF } END { print n + 0 }'; }
+
+# Each thread waits 1.5 s; the first waits of all may come before the tables of their files.
+"$FATHOM" offcpu --folded -- /usr/bin/python3 naps.py >live.folded 2>live.err
+got=$(sum_of live.folded ';sleeper;nap;.*nanosleep')
+ok "live: sleeper calls nap calls sleep ($got us)" [ "$got" -gt 1000000 ]
+got=$(sum_of live.folded ';consumer;Queue.get;Condition.wait;.*futex')
+ok "live: the consumer waits for its queue ($got us)" [ "$got" -gt 1000000 ]
+
+run "$FATHOM" record --wakers -o py.data -- /usr/bin/python3 naps.py
+expect_status 0
+"$FATHOM" offwake -i py.data --folded >offwake.folded
+got=$(sum_of offwake.folded ';consumer;Queue.get;Condition.wait;.*;--;try_to_wake_up;.*;Condition.notify;Queue.put;producer;')
+ok "recorded: the producer ends the consumer's waits, in terms of Python ($got us)" [ "$got" -gt 900000 ]
+run "$FATHOM" fold -i py.data --event offcpu-time
+expect_out_like ';sleeper;nap;.*nanosleep'
+run "$FATHOM" flame --hotcold -i py.data --json
+expect_out '"label": "nap"'
+done_testing
