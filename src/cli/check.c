@@ -32,10 +32,19 @@ static void fault(const struct check *c, const char *fmt, ...)
 	buf_addch(c->out, '\n');
 }
 
+#define NAME_CHARS "abcdefghijklmnopqrstuvwxyz0123456789-"
+
 static bool good_name(const char *s)
 {
 	return s && islower((unsigned char)*s) && strlen(s) < OPT_NAME_MAX - 4 &&
-	       !s[strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789-")];
+	       !s[strspn(s, NAME_CHARS)];
+}
+
+/* Other names of an option are those of other programs, which may have a line in them. */
+static bool good_alias(const char *s)
+{
+	return islower((unsigned char)*s) && strlen(s) < OPT_NAME_MAX - 4 &&
+	       !s[strspn(s, NAME_CHARS "_")];
 }
 
 /* "JSON output" and "CPUs" are fine, "Shows x." is not. */
@@ -61,7 +70,8 @@ static void check_names(const struct check *c, const opt_refs *refs, size_t i)
 
 	opt_names_init(&a, refs->items[i].opt);
 	while (opt_names_next(&a)) {
-		if (!good_name(a.text))
+		if (!good_name(a.text) &&
+		    (streq(a.text, refs->items[i].opt->name) || !good_alias(a.text)))
 			fault(c, "--%s: not a good name", a.text);
 		for (size_t k = i + 1; k < refs->len; k++) {
 			opt_names_init(&b, refs->items[k].opt);

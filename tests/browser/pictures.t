@@ -3,14 +3,8 @@
 # Heat maps, comparisons, call graphs and bars in chromium. See pictures.mjs.
 # shellcheck source=tests/lib/test.sh
 . "$(dirname "$0")/../lib/test.sh"
-need_cmd node npm chromium
-playwright=$TOP/build/npm/node_modules/playwright-core/index.js
-if [ ! -e "$playwright" ]; then
-	mkdir -p "$TOP/build/npm"
-	npm install --silent --no-audit --no-fund --prefix "$TOP/build/npm" playwright-core \
-		>"$TMP/npm" 2>&1 || plan_skip "playwright-core cannot be installed by npm"
-fi
-need_file "$playwright"
+# shellcheck source=tests/lib/browser.sh
+. "$(dirname "$0")/../lib/browser.sh"
 cd "$TMP" || exit 1
 
 for i in 0 1 2 3 4 5 6 7 8 9; do
@@ -28,13 +22,5 @@ printf 'shop;main;a 300\nshop;main;b 10\nshop;main;newf;y 25\nshop;main;same 205
 "$FATHOM" components after -o bars.svg || fail 'draw bars'
 
 RUN_TIMEOUT=120
-run node "$TOP/tests/browser/pictures.mjs" "$playwright" "$(command -v chromium)" "$TMP"
-expect_status 0
-while read -r line; do
-	case $line in
-	'ok '*) pass "${line#ok }" ;;
-	'not ok '*) fail "${line#not ok }" ;;
-	*) diag "$line" ;;
-	esac
-done <<<"$out"
+drive pictures.mjs
 done_testing

@@ -3,14 +3,9 @@
 # The SVG of `fathom flame` in chromium: mouse, search, keyboard, looks. See svg.mjs.
 # shellcheck source=tests/lib/test.sh
 . "$(dirname "$0")/../lib/test.sh"
-need_cmd node npm chromium python3
-playwright=$TOP/build/npm/node_modules/playwright-core/index.js
-if [ ! -e "$playwright" ]; then
-	mkdir -p "$TOP/build/npm"
-	npm install --silent --no-audit --no-fund --prefix "$TOP/build/npm" playwright-core \
-		>"$TMP/npm" 2>&1 || plan_skip "playwright-core cannot be installed by npm"
-fi
-need_file "$playwright"
+need_cmd python3
+# shellcheck source=tests/lib/browser.sh
+. "$(dirname "$0")/../lib/browser.sh"
 
 cat >"$TMP/small.folded" <<'END'
 shop;main;serve;parse 30
@@ -32,13 +27,5 @@ for name in small deep evil; do
 done
 
 RUN_TIMEOUT=120
-run node "$TOP/tests/browser/svg.mjs" "$playwright" "$(command -v chromium)" "$TMP"
-expect_status 0
-while read -r line; do
-	case $line in
-	'ok '*) pass "${line#ok }" ;;
-	'not ok '*) fail "${line#not ok }" ;;
-	*) diag "$line" ;;
-	esac
-done <<<"$out"
+drive svg.mjs
 done_testing

@@ -4,14 +4,9 @@
 # what it says is compared with `fathom report`. See viewer.mjs.
 # shellcheck source=tests/lib/test.sh
 . "$(dirname "$0")/../lib/test.sh"
-need_cmd node npm chromium python3
-playwright=$TOP/build/npm/node_modules/playwright-core/index.js
-if [ ! -e "$playwright" ]; then
-	mkdir -p "$TOP/build/npm"
-	npm install --silent --no-audit --no-fund --prefix "$TOP/build/npm" playwright-core \
-		>"$TMP/npm" 2>&1 || plan_skip "playwright-core cannot be installed by npm"
-fi
-need_file "$playwright"
+need_cmd python3
+# shellcheck source=tests/lib/browser.sh
+. "$(dirname "$0")/../lib/browser.sh"
 
 # Twelve seconds at 100 Hz: 'shop' parses for six seconds and then renders, 'db' calls itself.
 python3 - >"$TMP/shop.script" <<'END'
@@ -61,16 +56,7 @@ done
 	>"$TMP/report.json" || fail "report"
 
 RUN_TIMEOUT=250
-run node "$TOP/tests/browser/viewer.mjs" "$playwright" "$(command -v chromium)" "$TMP"
-expect_status 0
-while read -r line; do
-	case $line in
-	'ok '*) pass "${line#ok }" ;;
-	'not ok '*) fail "${line#not ok }" ;;
-	*) diag "$line" ;;
-	esac
-done <<<"$out"
-[ "$status" = 0 ] || diag "$err"
+drive viewer.mjs
 
 size=$(cat "$TOP"/web/viewer* | wc -c)
 ok "the viewer's code is below 250 KB ($size bytes)" [ "$size" -lt 256000 ]

@@ -5,15 +5,9 @@
 # shellcheck source=tests/lib/test.sh
 . "$(dirname "$0")/../lib/test.sh"
 need_root
-need_cmd node npm chromium
 need_file "$WORKLOADS/block" "$WORKLOADS/burn" "$WORKLOADS/chain"
-playwright=$TOP/build/npm/node_modules/playwright-core/index.js
-if [ ! -e "$playwright" ]; then
-	mkdir -p "$TOP/build/npm"
-	npm install --silent --no-audit --no-fund --prefix "$TOP/build/npm" playwright-core \
-		>"$TMP/npm" 2>&1 || plan_skip "playwright-core cannot be installed by npm"
-fi
-need_file "$playwright"
+# shellcheck source=tests/lib/browser.sh
+. "$(dirname "$0")/../lib/browser.sh"
 cd "$TMP" || exit 1
 
 "$FATHOM" record -q --chains -F 199 -o both.data -- sh -c "
@@ -33,13 +27,5 @@ for view in offcpu wakeup offwake chain; do
 done
 
 RUN_TIMEOUT=120
-run node "$TOP/tests/browser/waits.mjs" "$playwright" "$(command -v chromium)" "$TMP"
-expect_status 0
-while read -r line; do
-	case $line in
-	'ok '*) pass "${line#ok }" ;;
-	'not ok '*) fail "${line#not ok }" ;;
-	*) diag "$line" ;;
-	esac
-done <<<"$out"
+drive waits.mjs
 done_testing
