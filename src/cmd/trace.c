@@ -57,7 +57,7 @@ static const struct opt trace_options[] = {
 	BCC('u', "unix-timestamp", OPT_FLAG, unix_timestamp, NULL,
 	    "with -t: seconds since 1970 instead"),
 	BCC('T', "time", OPT_FLAG, time, NULL, "time of the day"),
-	BCC('C', "print-cpu", OPT_FLAG, cpu, NULL, "number of the CPU", .alias = "print_cpu"),
+	BCC('C', "print-cpu", OPT_FLAG, cpu, NULL, "number of the CPU"),
 	BCC('K', "kernel-stack", OPT_FLAG, kernel_stack, NULL, "the kernel's stack"),
 	BCC('U', "user-stack", OPT_FLAG, user_stack, NULL, "the program's stack"),
 	BCC('a', "address", OPT_FLAG, address, NULL, "addresses in stacks"),

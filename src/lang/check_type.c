@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Names of types, and the layout of structs that a script defines. */
 #include "lang/comp.h"
+#include "lang/debuginfo.h"
+#include "lang/provider.h"
 
 static const struct type *script_struct(struct comp *c, struct c_struct *s);
 
@@ -105,6 +107,12 @@ static const struct type *named(struct comp *c, const char *name)
 	t = type_by_name(&c->types, name);
 	if (t)
 		return t;
+	/* A program's own types come before the kernel's of that name. */
+	if (c->target && (c->target->provider->flags & PROBE_USER) && c->target->group) {
+		t = debuginfo_type(c, c->target->group, name);
+		if (t)
+			return t;
+	}
 	if (starts_with(name, "enum "))
 		return type_int(&c->types, 4, false);
 	return type_by_btf_name(&c->types, name, SPACE_KERNEL);

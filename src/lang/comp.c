@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/parse.h"
+#include "lang/debuginfo.h"
 #include "lang/unwinder.h"
 
 #include <linux/bpf.h>
@@ -36,6 +37,7 @@ void comp_release(struct comp *c)
 		vec_release(&it->funcs);
 	}
 	unwinder_free(c->unwinder);
+	debuginfo_free(c->debuginfo);
 	err_release(&c->unwinder_err);
 	vec_release(&c->targets);
 	vec_release(&c->units);

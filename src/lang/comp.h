@@ -186,7 +186,8 @@ struct comp {
 	struct err unwinder_err;   /* why not */
 	bool no_unwinder;          /* user stacks by frame pointers */
 	bool user_symbols;         /* addresses of programs will be named */
-	u32 uprobe_multi;          /* 0: not asked yet, 1: there is, 2: there is not */
+	struct debuginfo *debuginfo; /* of traced files; NULL until it is asked for */
+	u32 uprobe_multi;            /* 0: not asked yet, 1: there is, 2: there is not */
 	u64 start_ns;
 };
 

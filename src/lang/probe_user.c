@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* User functions: uprobe, uretprobe. One link serves many functions of a file. */
 #include "lang/cpu.h"
+#include "lang/debuginfo.h"
 #include "lang/elfsyms.h"
 #include "lang/gen.h"
 #include "lang/run.h"
@@ -9,16 +10,53 @@
 #include "base/io.h"
 #include "base/parse.h"
 #include "host/bpf_sys.h"
+#include "symbol/demangle.h"
 
 #include <sys/ioctl.h>
 
 /* --- finding ---------------------------------------------------------------------------------- */
 
+struct wanted {
+	const char *pattern;
+	bool cpp; /* names as C++ writes them */
+};
+
+static bool is_like(const char *pattern, const char *name)
+{
+	return streq(pattern, name) ||
+	       (provider_is_pattern(pattern) && provider_match(pattern, name));
+}
+
+/* Without parameters in the pattern, functions with any are meant. */
+static bool is_like_cpp(const char *pattern, struct buf *name)
+{
+	const char *open;
+
+	if (is_like(pattern, buf_str(name)))
+		return true;
+	open = strchr(pattern, '(') ? NULL : strchr(buf_str(name), '(');
+	if (!open)
+		return false;
+	buf_truncate(name, (size_t)(open - name->data));
+	return is_like(pattern, buf_str(name));
+}
+
 static bool matches(void *ctx, const char *name)
 {
-	const char *pattern = ctx;
+	const struct wanted *w = ctx;
+	_cleanup_buf_ struct buf text = BUF_INIT;
 
-	return provider_is_pattern(pattern) ? provider_match(pattern, name) : streq(pattern, name);
+	if (is_like(w->pattern, name))
+		return true;
+	return w->cpp && starts_with(name, "_Z") && demangle(name, &text) &&
+	       is_like_cpp(w->pattern, &text);
+}
+
+static const char *shown_name(struct comp *c, const struct wanted *w, const char *name)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT;
+
+	return w->cpp && demangle(name, &text) ? arena_strdup(&c->arena, buf_str(&text)) : name;
 }
 
 static int by_offset(const void *a, const void *b)
@@ -59,9 +97,10 @@ static bool split_offset(struct comp *c, const struct spec *s, const char *func,
 }
 
 static void expand_functions(struct comp *c, const struct provider *p, const struct spec *s,
-			     const char *path, const char *shown, const char *func)
+			     const char *path, const char *shown, const char *func, bool cpp)
 {
 	elf_functions list = { 0 };
+	struct wanted w = { .cpp = cpp || strstr(func, "::") || strchr(func, '(') };
 	struct err e = ERR_INIT;
 	u64 add, last = UINT64_MAX, address, offset;
 	char *name;
@@ -76,7 +115,8 @@ static void expand_functions(struct comp *c, const struct provider *p, const str
 		err_release(&e);
 		return;
 	}
-	if (elfsyms_functions(path, matches, name, &c->arena, &list, &e) < 0)
+	w.pattern = name;
+	if (elfsyms_functions(path, matches, &w, &c->arena, &list, &e) < 0)
 		diag_error(&c->diags, s->at, "%s", e.what);
 	err_release(&e);
 	vec_sort(&list, by_offset);
@@ -90,7 +130,7 @@ static void expand_functions(struct comp *c, const struct provider *p, const str
 				   it->name, (unsigned long long)it->size);
 			break;
 		}
-		add_target(c, p, s, path, shown, it->name, it->offset + add);
+		add_target(c, p, s, path, shown, shown_name(c, &w, it->name), it->offset + add);
 	}
 	if (!list.len && !provider_is_pattern(name))
 		diag_error(&c->diags, s->at, "No probes to attach: '%s' has no function '%s'", path,
@@ -113,13 +153,56 @@ const char *user_path(struct comp *c, const struct spec *s, const char *name)
 	return path;
 }
 
+static int by_number(const void *a, const void *b)
+{
+	u64 x = *(const u64 *)a, y = *(const u64 *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* FILE@SOURCE:LINE */
+static void expand_line(struct comp *c, const struct provider *p, const struct spec *s,
+			const char *rest, const char *at)
+{
+	const char *source = at + 1, *colon = strchr(source, ':');
+	const char *path = user_path(c, s, arena_strndup(&c->arena, rest, (size_t)(at - rest)));
+	offset_list list = { 0 };
+	u64 line, last = UINT64_MAX;
+
+	if (!path)
+		return;
+	if (!colon || parse_u64_range(arena_strndup(&c->arena, colon + 1, strcspn(colon + 1, ":")),
+				      1, INT32_MAX, &line, NULL) < 0) {
+		diag_error(&c->diags, s->at, "'%s' does not name a line", source);
+		diag_hint(&c->diags, "the form is %s:FILE@SOURCE:LINE", p->name);
+		return;
+	}
+	debuginfo_line(c, path, arena_strndup(&c->arena, source, (size_t)(colon - source)),
+		       (u32)line, &list);
+	vec_sort(&list, by_number);
+	vec_each(it, &list) {
+		if (*it != last)
+			add_target(c, p, s, path, path, source, *it);
+		last = *it;
+	}
+	if (!list.len)
+		diag_error(&c->diags, s->at,
+			   "No probes to attach: '%s' has no debug information for '%s'", path,
+			   source);
+	vec_release(&list);
+}
+
 static void expand(struct comp *c, const struct provider *p, const struct spec *s, const char *rest)
 {
-	const char *func = strrchr(rest, ':'), *path;
-	char *name;
+	const char *func = strchr(rest, ':'), *at = strchr(rest, '@'), *path;
+	bool cpp;
 
+	if (at && func && at < func) {
+		expand_line(c, p, s, rest, at);
+		return;
+	}
 	if (!func && c->opts->exe) { /* with -p and -c the file may be left out */
-		expand_functions(c, p, s, c->opts->exe, c->opts->exe, rest);
+		expand_functions(c, p, s, c->opts->exe, c->opts->exe, rest, false);
 		return;
 	}
 	if (!func || !func[1]) {
@@ -127,12 +210,10 @@ static void expand(struct comp *c, const struct provider *p, const struct spec *
 		diag_hint(&c->diags, "the form is %s:FILE:FUNCTION", p->name);
 		return;
 	}
-	name = arena_strndup(&c->arena, rest, (size_t)(func - rest));
-	if (ends_with(name, ":cpp"))
-		name[strlen(name) - 4] = 0;
-	path = user_path(c, s, name);
+	path = user_path(c, s, arena_strndup(&c->arena, rest, (size_t)(func - rest)));
+	cpp = starts_with(func + 1, "cpp:");
 	if (path)
-		expand_functions(c, p, s, path, path, func + 1);
+		expand_functions(c, p, s, path, path, func + (cpp ? 5 : 1), cpp);
 }
 
 /* --- programs --------------------------------------------------------------------------------- */
@@ -161,6 +242,28 @@ static bool has_multi(void)
 	return rc == -EBADF; /* "/" is not a file, but the kind of link is known */
 }
 
+static bool is_args(const struct node *n, void *ctx)
+{
+	(void)ctx;
+	return n->kind == N_IDENT && streq(n->str, "args");
+}
+
+/* What the debug information says about parameters; looked for only if somebody wants it. */
+static bool prepare_entry(struct comp *c, struct unit *u)
+{
+	const struct probe *p = &c->prog.probes.items[u->probe];
+	bool listing = !p->specs.len;
+
+	for (u32 i = u->first; i < u->first + u->n; i++) {
+		struct target *t = &c->targets.items[i];
+
+		if (listing || node_any(p->body, is_args, NULL) ||
+		    node_any(p->predicate, is_args, NULL))
+			t->args = debuginfo_params(c, t->group, t->value);
+	}
+	return user_prepare(c, u);
+}
+
 bool user_prepare(struct comp *c, struct unit *u)
 {
 	if (!c->uprobe_multi)
@@ -184,6 +287,28 @@ static const struct type *arg_type(struct comp *c, u32 n)
 static void emit_arg(struct gen *g, u32 n, struct val *ret)
 {
 	*ret = gen_reg(ir_load(&g->ir, BPF_DW, g->ctx, cpu_argument(n)));
+}
+
+static bool emit_field(struct gen *g, const struct field *f, struct val *ret)
+{
+	struct val tmp;
+	vreg r;
+
+	if (f->offset < DEBUGINFO_STACK) {
+		r = ir_load(&g->ir, BPF_DW, g->ctx, cpu_argument(f->offset));
+	} else {
+		tmp = gen_temp(g, 8);
+		ir_storei(&g->ir, BPF_DW, tmp.reg, tmp.off, 0);
+		r = ir_load(&g->ir, BPF_DW, g->ctx, cpu_stack_pointer());
+		/* above the return address */
+		ir_alui(&g->ir, BPF_ADD, r, 8 + 8 * (s32)(f->offset - DEBUGINFO_STACK));
+		gen_read(g, &tmp, 8, r, SPACE_USER);
+		r = ir_load(&g->ir, BPF_DW, tmp.reg, tmp.off);
+	}
+	if (f->type->kind == T_INT && f->type->size < 8)
+		ir_extend(&g->ir, r, f->type->size, f->type->is_signed);
+	*ret = gen_reg(r);
+	return true;
 }
 
 static const struct type *retval_type(struct comp *c)
@@ -338,9 +463,10 @@ static void list(struct comp *c, const char *pattern, void (*each)(void *ctx, co
 const struct provider probe_uprobe = {
 	.name = "uprobe",
 	.aliases = "u",
-	.flags = PROBE_USER | PROBE_REGS | PROBE_NAMED,
+	.flags = PROBE_USER | PROBE_REGS | PROBE_ARGS | PROBE_NAMED,
 	.expand = expand,
-	.prepare = user_prepare,
+	.prepare = prepare_entry,
+	.emit_field = emit_field,
 	.arg_type = arg_type,
 	.emit_arg = emit_arg,
 	.attach = attach_entry,

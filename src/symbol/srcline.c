@@ -199,6 +199,8 @@ void srcline_free(struct srcline *s)
 	span_table_release(&s->unit_spans);
 	intern_release(&s->strings);
 	map_release(&s->names);
+	vec_release(&s->dies);
+	map_release(&s->die_ids);
 	dwarf_end(s->dwarf);
 	dwarf_end(s->alt);
 	elf_end(s->elf);

@@ -51,6 +51,8 @@ struct srcline {
 	struct span_table unit_spans; /* ids are indexes into units */
 	struct intern strings;
 	struct map names; /* address of a DIE -> string + 1 */
+	VEC(Dwarf_Die) dies;
+	struct map die_ids; /* address of a DIE -> number in dies + 1 */
 	struct srcline_counts counts;
 	u64 spans; /* ranges so far */
 };

@@ -3,7 +3,7 @@
  * Any bytes as debug information. An ELF file is read as it is; anything else is cut into the
  * sections of one that is sound around them, so that most inputs reach the DWARF reader.
  */
-#include "symbol/srcline.h"
+#include "symbol/srcline_types.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -68,6 +68,45 @@ static void make_file(const uint8_t *data, size_t size, struct buf *ret)
 	buf_release(&text);
 }
 
+enum { MOST_TYPES = 64 };
+
+static void on_member(void *ctx, const struct dtype_member *m)
+{
+	(void)ctx;
+	if (!m->name)
+		abort();
+}
+
+static void on_param(void *ctx, const char *name, u32 type)
+{
+	(void)ctx;
+	(void)type;
+	if (!name)
+		abort();
+}
+
+static void on_address(void *ctx, u64 vaddr)
+{
+	(void)ctx;
+	(void)vaddr;
+}
+
+static void look_at_types(struct srcline *s)
+{
+	struct dtype t;
+
+	for (u64 at = 0; at < 1 << 12; at += 16)
+		srcline_params(s, at, on_param, NULL);
+	srcline_find_type(s, "struct a");
+	srcline_find_type(s, "a");
+	srcline_addresses(s, "a.c", 1, on_address, NULL);
+	for (u32 id = 0; id < MOST_TYPES && srcline_type(s, id, &t); id++) {
+		if (!t.name)
+			abort();
+		srcline_members(s, id, on_member, NULL);
+	}
+}
+
 static void look(const struct elf *elf)
 {
 	struct srcline_frame f[SRCLINE_MAX_CHAIN];
@@ -83,6 +122,7 @@ static void look(const struct elf *elf)
 			    (f[i].inlined && i + 1 == n && n < SRCLINE_MAX_CHAIN))
 				abort();
 	}
+	look_at_types(s);
 	srcline_free(s);
 }
 
