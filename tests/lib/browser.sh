@@ -9,13 +9,9 @@
 
 # shellcheck disable=SC2154 # status, out and err are left by run
 need_cmd node npm chromium
+fetch_npm playwright-core/index.js playwright-core ||
+	plan_skip "playwright-core cannot be installed by npm"
 playwright=$TOP/build/npm/node_modules/playwright-core/index.js
-if [ ! -e "$playwright" ]; then
-	mkdir -p "$TOP/build/npm"
-	npm install --silent --no-audit --no-fund --prefix "$TOP/build/npm" playwright-core \
-		>"$TMP/npm" 2>&1 || plan_skip "playwright-core cannot be installed by npm"
-fi
-need_file "$playwright"
 
 drive() {
 	local script=$1 line

@@ -25,6 +25,8 @@
 #	golden NAME FILE [WANTED]   FILE equals WANTED (NAME next to the test, in golden/);
 #	                            UPDATE_GOLDEN=1 rewrites it
 #	spawn COMMAND...            in the background, ended with the test; its id is in $spawned
+#	fetch_npm FILE PACKAGE...   installs packages under build/npm unless FILE of it is there;
+#	                            fails when that takes over two minutes
 #	need_root, need_cmd NAME..., need_file PATH...   plan_skip unless
 #	diag TEXT                   lines for the reader
 #
@@ -244,4 +246,14 @@ done_testing() {
 	echo "1..$test_count"
 	[ "$test_failed" -eq 0 ] || exit 1
 	exit 0
+}
+
+fetch_npm() {
+	local file=$TOP/build/npm/node_modules/$1
+	shift
+	[ -e "$file" ] && return
+	command -v npm >/dev/null || return
+	mkdir -p "$TOP/build/npm"
+	timeout 120 npm install --silent --no-audit --no-fund --fetch-retries=1 \
+		--prefix "$TOP/build/npm" "$@" >"$TMP/npm.log" 2>&1 && [ -e "$file" ]
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# timeout: 420
 # Our exports in the hands of those they are for: go tool pprof, protoc, speedscope's own page and
 # schema, the importer of Firefox's profiler.
 # shellcheck source=tests/lib/test.sh
@@ -126,12 +127,7 @@ fi
 "$FATHOM" export script.txt --format speedscope -o script.speedscope.json
 modules=$TOP/build/npm/node_modules
 schema=$modules/speedscope/dist/release/file-format-schema.json
-if [ ! -e "$schema" ] && command -v npm >/dev/null; then
-	mkdir -p "$TOP/build/npm"
-	npm install --silent --no-audit --no-fund --prefix "$TOP/build/npm" speedscope ajv \
-		>npm.log 2>&1
-fi
-if [ -e "$schema" ] && [ -d "$modules/ajv" ]; then
+if fetch_npm speedscope/dist/release/file-format-schema.json speedscope ajv; then
 	cat >validate.cjs <<'END'
 const fs = require("fs");
 const Ajv = require(process.argv[2] + "/ajv").default;
@@ -157,11 +153,8 @@ fi
 
 playwright=$modules/playwright-core/index.js
 index=$modules/speedscope/dist/release/index.html
-if [ ! -e "$playwright" ] && command -v npm >/dev/null; then
-	npm install --silent --no-audit --no-fund --prefix "$TOP/build/npm" playwright-core \
-		>npm.log 2>&1
-fi
-if [ -e "$playwright" ] && [ -e "$index" ] && command -v chromium >/dev/null; then
+if [ -e "$index" ] && command -v chromium >/dev/null &&
+	fetch_npm playwright-core/index.js playwright-core; then
 	RUN_TIMEOUT=90
 	run node "$TOP/tests/oracle/export_speedscope.mjs" "$playwright" "$(command -v chromium)" \
 		"$index" "$TMP/script.speedscope.json" "$TMP/profile.js" 3
@@ -175,12 +168,10 @@ fi
 
 # --- Firefox ----------------------------------------------------------------------------------
 cli=$modules/@firefox-devtools/profiler-cli/dist/profiler-cli.js
-if [ ! -e "$cli" ] && command -v npm >/dev/null; then
-	npm install --silent --no-audit --no-fund --prefix "$TOP/build/npm" \
-		@firefox-devtools/profiler-cli >npm.log 2>&1
-fi
 firefox() { HOME=$TMP timeout 60 node "$cli" "$@"; }
-if [ -e "$cli" ] && command -v node >/dev/null && firefox --version >/dev/null 2>&1; then
+# npm that could not fetch the one will not fetch the other
+if [ -e "$schema" ] && fetch_npm @firefox-devtools/profiler-cli/dist/profiler-cli.js \
+	@firefox-devtools/profiler-cli && firefox --version >/dev/null 2>&1; then
 	"$FATHOM" export script.txt --format firefox -o firefox.json
 	firefox load firefox.json >firefox.log 2>&1
 	diag "$(head -n 3 firefox.log)"
