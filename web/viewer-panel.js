@@ -148,11 +148,15 @@ function nodeFacts(app, tree, v, viewTotal) {
 			a = events[shown.state.ev],
 			b = events[shown.state.rat];
 
+		/* for each nanosecond there is too little to be read */
+		const perTime = a.unit === "ns" && b.unit !== "ns",
+			unit = perTime ? 1e6 : 1;
+
 		out.push([
-			b.name + " / " + a.name,
-			(tree.totalB[v] / total).toPrecision(4) +
+			b.name + (perTime ? " per ms" : " / " + a.name),
+			((tree.totalB[v] / total) * unit).toPrecision(4) +
 				"  (mean " +
-				(1 / tree.scaleB).toPrecision(4) +
+				(unit / tree.scaleB).toPrecision(4) +
 				")",
 		]);
 	}

@@ -158,7 +158,8 @@ function sanitize(state, model) {
 		if (!choices.includes(state[key])) state[key] = DEFAULTS[key];
 	if (!inEvents(state.ev)) state.ev = 0;
 	for (const key of ["bev", "rat"])
-		if (state[key] !== null && !inEvents(state[key])) state[key] = null;
+		if (state[key] !== null && (!inEvents(state[key]) || state[key] === state.ev))
+			state[key] = null;
 	if (!model.hasTime) state.range = state.base = null;
 	if (
 		(state.col === "diff" && !isDiff(state)) ||

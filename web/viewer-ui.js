@@ -613,14 +613,15 @@ function startState(model, o) {
 		cnt: !!o.by_count,
 		group: startGroup(model, o),
 	};
-	const first = model.samples.n ? model.samples.event[0] : 0;
+	const first = model.events.findIndex((e) => e.samples);
 
-	if (o.event === undefined) out.ev = first;
+	if (o.event === undefined) out.ev = Math.max(0, first);
 	if (o.left_heavy) out.order = "weight";
 	if (o.view) out.view = o.view;
 	if (o.search) out.q = o.search;
 	if (o.color) out.col = o.color;
 	if (o.baseline !== undefined) Object.assign(out, { bev: o.baseline, col: "diff" });
+	if (o.ratio !== undefined) Object.assign(out, { rat: o.ratio, col: "ratio" });
 	/* Folded stacks with two counts are a comparison. */
 	const names = model.events.map((e) => e.name);
 

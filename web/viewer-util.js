@@ -70,12 +70,13 @@ function fmtPercent(share) {
 	const p = share * 100;
 
 	if (!isFinite(p)) return "-";
-	if (p !== 0 && Math.abs(p) < 0.01) return p < 0 ? ">-0.01%" : "<0.01%";
+	if (p !== 0 && Math.abs(p) < 0.01) return "<0.01%";
 	return p.toFixed(2) + "%";
 }
 
 function fmtSigned(share) {
-	return (share > 0 ? "+" : "") + fmtPercent(share);
+	if (Math.abs(share) < 0.00005) return "0.00%";
+	return (share > 0 ? "+" : "-") + fmtPercent(Math.abs(share));
 }
 
 /* Seconds since the beginning, with as many digits as a span of @span needs. */

@@ -18,16 +18,82 @@ static int no_samples(struct err *e, const struct profile *p, u32 name)
 
 /* --- the two sides -------------------------------------------------------------------------- */
 
-static void take_side(struct diff_side *s, struct profile *p, u16 event)
+static const char before_mark[] = "before: ";
+
+/* What is known of the input as a whole. */
+static void take_facts(struct diff_side *s, const struct profile *p)
+{
+	s->name = p->source;
+	s->lost = p->lost_samples;
+	s->first_time = p->first_time;
+	s->duration = p->last_time - p->first_time;
+}
+
+static void take_event(struct diff_side *s, struct profile *p, u16 event)
 {
 	const struct profile_event *ev = &p->events.items[event];
+	const char *name = profile_str(p, ev->name);
 
 	s->event = event;
-	s->name = p->source;
+	s->counts = starts_with(name, before_mark)
+			    ? profile_string(p, name + sizeof(before_mark) - 1)
+			    : ev->name;
 	s->samples = ev->samples;
 	s->weight = (double)ev->weight / (double)flame_scale(p, event);
-	s->lost = p->lost_samples;
-	s->duration = p->last_time - p->first_time;
+}
+
+static bool is_before(const struct profile *p, size_t event)
+{
+	return starts_with(profile_str(p, p->events.items[event].name), before_mark);
+}
+
+/* The first event of one side that has samples; @name: and is called that. */
+static bool find_side(const struct profile *p, bool before, const char *name, u16 *ret)
+{
+	for (size_t i = 0; i < p->events.len; i++) {
+		const char *own = profile_str(p, p->events.items[i].name);
+
+		if (is_before(p, i) != before || !p->events.items[i].samples)
+			continue;
+		if (name && !streq(before ? own + sizeof(before_mark) - 1 : own, name))
+			continue;
+		*ret = (u16)i;
+		return true;
+	}
+	return false;
+}
+
+static void choose_events(struct diff *d, struct profile *p)
+{
+	u16 before = 0, after = 0;
+
+	for (size_t i = 0; i < p->events.len; i++) {
+		if (is_before(p, i) || !p->events.items[i].samples)
+			continue;
+		after = (u16)i;
+		if (find_side(p, true, profile_str(p, p->events.items[i].name), &before)) {
+			take_event(&d->before, p, before);
+			take_event(&d->after, p, after);
+			return;
+		}
+	}
+	find_side(p, true, NULL, &before);
+	find_side(p, false, NULL, &after);
+	take_event(&d->before, p, before);
+	take_event(&d->after, p, after);
+}
+
+bool diff_mixed(const struct diff *d, const struct profile *p)
+{
+	static const char *const plain[] = { "samples", "before", "after" };
+
+	if (d->before.counts == d->after.counts)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(plain); i++)
+		if (streq(profile_str(p, d->before.counts), plain[i]) ||
+		    streq(profile_str(p, d->after.counts), plain[i]))
+			return false;
+	return true;
 }
 
 /* What the next input must not be mixed up with. */
@@ -35,7 +101,8 @@ static void forget_facts(struct profile *p)
 {
 	for (size_t i = 0; i < p->events.len; i++) {
 		struct profile_event *ev = &p->events.items[i];
-		_cleanup_free_ char *name = xasprintf("before: %s", profile_str(p, ev->name));
+		_cleanup_free_ char *name =
+			xasprintf("%s%s", before_mark, profile_str(p, ev->name));
 
 		ev->name = profile_string(p, name);
 	}
@@ -48,7 +115,7 @@ int diff_end_before(struct diff *d, struct profile *p, struct err *e)
 	*d = (struct diff){ 0 };
 	if (!p->samples.len)
 		return no_samples(e, p, p->source);
-	take_side(&d->before, p, p->samples.items[0].event);
+	take_facts(&d->before, p);
 	forget_facts(p);
 	vec_reserve(&d->kept, p->samples.len);
 	memcpy(d->kept.items, p->samples.items, p->samples.len * sizeof(*d->kept.items));
@@ -62,11 +129,41 @@ void diff_release(struct diff *d)
 	vec_release(&d->kept);
 }
 
+/* Filters of the second input counted its events alone. */
+static void count_events(struct profile *p)
+{
+	vec_each(ev, &p->events)
+		ev->samples = ev->weight = 0;
+	vec_each(s, &p->samples) {
+		p->events.items[s->event].samples += s->count;
+		p->events.items[s->event].weight += s->weight;
+	}
+}
+
 static void give_back(struct diff *d, struct profile *p)
 {
 	vec_each(s, &d->kept)
 		vec_push(&p->samples, *s);
 	vec_release(&d->kept);
+	count_events(p);
+}
+
+/* Two recordings begin together; two spans of one stay where they are. */
+static void align_times(struct diff *d, struct profile *p)
+{
+	const struct diff_side *from = &d->before, *to = &d->after;
+	bool same = from->name == to->name || !from->first_time || !to->first_time;
+	u64 end;
+
+	if (!same) {
+		vec_each(s, &d->kept)
+			if (s->time)
+				s->time = s->time - from->first_time + to->first_time;
+	}
+	end = (same ? from->first_time : to->first_time) + from->duration;
+	p->last_time = MAX(p->last_time, end);
+	if (same && from->first_time)
+		p->first_time = MIN(p->first_time, from->first_time);
 }
 
 /* --- equal size ----------------------------------------------------------------------------- */
@@ -138,8 +235,10 @@ int diff_join(struct diff *d, struct profile *p, const struct diff_opts *opts, s
 {
 	if (!p->samples.len)
 		return no_samples(e, p, p->source);
-	take_side(&d->after, p, p->samples.items[0].event);
+	take_facts(&d->after, p);
+	align_times(d, p);
 	give_back(d, p);
+	choose_events(d, p);
 	if (opts->swap)
 		swap_sides(d);
 	if (d->after.weight <= 0 || d->before.weight <= 0)
@@ -160,8 +259,10 @@ int diff_columns(struct diff *d, struct profile *p, const struct diff_opts *opts
 			    "counts in each line");
 		return -EINVAL;
 	}
-	take_side(&d->before, p, chosen.baseline);
-	take_side(&d->after, p, chosen.event);
+	take_facts(&d->before, p);
+	take_facts(&d->after, p);
+	take_event(&d->before, p, chosen.baseline);
+	take_event(&d->after, p, chosen.event);
 	if (opts->swap)
 		swap_sides(d);
 	if (d->after.weight <= 0 || d->before.weight <= 0)

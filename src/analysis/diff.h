@@ -29,7 +29,9 @@ struct diff_side {
 	u32 name;      /* string: where it came from */
 	u64 samples;   /* of the event */
 	double weight; /* of all, as counted: before anything was made equally large */
+	u32 counts;    /* string: the event that was compared */
 	u64 lost;
+	u64 first_time;
 	u64 duration;
 };
 
@@ -47,11 +49,18 @@ struct diff {
  * profile: filters of the other must not see it. diff_join() gives it back.
  */
 int diff_end_before(struct diff *d, struct profile *p, struct err *e);
+/*
+ * Compares the first event that both have; where they have none in common, the first of each, and
+ * diff_mixed() tells. Of two recordings the earlier one is moved to the time of the later.
+ */
 int diff_join(struct diff *d, struct profile *p, const struct diff_opts *opts, struct err *e);
 /* Both sides were in one input, as folded stacks with two counts; -EINVAL when they are not. */
 int diff_columns(struct diff *d, struct profile *p, const struct diff_opts *opts, struct err *e);
 
 void diff_release(struct diff *d);
+
+/* The sides count different things: events of other names, save that plain samples go with all. */
+bool diff_mixed(const struct diff *d, const struct profile *p);
 
 /* Tables of functions and of stacks that changed. */
 void diff_report(const struct diff *d, struct profile *p, const struct diff_opts *opts,

@@ -389,6 +389,15 @@ static bool is_event(const char *name, const char *wanted)
 	return strncmp(name, wanted, n) == 0 && (!name[n] || name[n] == ':');
 }
 
+/* So much of what is no time for so much time. */
+static bool is_per_time(const struct flame *f)
+{
+	const struct profile *p = f->profile;
+
+	return streq(profile_str(p, p->events.items[f->event].unit), "ns") &&
+	       !streq(profile_str(p, p->events.items[f->baseline].unit), "ns");
+}
+
 void flame_ratio_name(const struct flame *f, struct buf *out)
 {
 	const struct profile *p = f->profile;
@@ -399,8 +408,15 @@ void flame_ratio_name(const struct flame *f, struct buf *out)
 		buf_addstr(out, "IPC");
 	else if (is_event(by, "instructions") && is_event(what, "cycles"))
 		buf_addstr(out, "CPI");
+	else if (is_per_time(f))
+		buf_addf(out, "%s per ms", what);
 	else
 		buf_addf(out, "%s/%s", what, by);
+}
+
+double flame_ratio_unit(const struct flame *f)
+{
+	return is_per_time(f) ? NSEC_PER_MSEC : 1;
 }
 
 /* --- words --------------------------------------------------------------------------------- */
@@ -472,7 +488,9 @@ void flame_choose_event(const struct profile *p, struct flame_opts *ret)
 {
 	u16 before, after;
 
-	ret->event = p->samples.len ? p->samples.items[0].event : 0;
+	ret->event = 0;
+	while (ret->event + 1u < p->events.len && !p->events.items[ret->event].samples)
+		ret->event++;
 	ret->has_baseline = p->events.len == 2 && find_event(p, "before", &before) &&
 			    find_event(p, "after", &after);
 	if (ret->has_baseline) {
@@ -505,8 +523,9 @@ void flame_subtitle(const struct flame *f, struct buf *out)
 	if (f->ratio) {
 		buf_addstr(out, ", ");
 		flame_ratio_name(f, out);
-		buf_addf(out, " %.2f overall",
-			 (double)f->tree.base[0] / (double)MAX(root->total, 1ull));
+		buf_addf(out, " %.3g overall",
+			 flame_ratio_unit(f) * (double)f->tree.base[0] /
+				 (double)MAX(root->total, 1ull));
 	} else if (f->tree.base) {
 		buf_addstr(out, ", before ");
 		fmt_count(out, f->tree.base[0] / flame_scale(p, f->event));

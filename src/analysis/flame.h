@@ -100,8 +100,10 @@ enum flame_change flame_change(const struct flame *f, const struct flame_box *b)
 const char *flame_change_text(enum flame_change c);
 /* Of flames of a ratio: baseline by weight here; not a number when there are too few samples. */
 double flame_ratio(const struct flame *f, const struct flame_box *b);
-/* "instructions/cycles"; "IPC" where it is that. */
+/* "instructions/cycles"; "IPC" where it is that, "page-faults per ms" where the other is time. */
 void flame_ratio_name(const struct flame *f, struct buf *out);
+/* What a ratio is multiplied by to be the number that belongs to its name. */
+double flame_ratio_unit(const struct flame *f);
 
 /* Units of weight in one of what was counted: 1, more for counts with fractions. */
 u64 flame_scale(const struct profile *p, u16 event);

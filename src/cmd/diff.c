@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/diff.h"
 #include "base/io.h"
+#include "base/log.h"
 #include "cli/output.h"
 #include "cli/profile_args.h"
 #include "view/html.h"
@@ -121,6 +122,9 @@ static void subtitle_of(const struct diff *d, const struct profile *p, struct bu
 		buf_addf(out, ", times %.4g", d->factor);
 	if (lost)
 		buf_addf(out, ", %llu lost", (unsigned long long)lost);
+	if (diff_mixed(d, p))
+		buf_addf(out, "; %s against %s", profile_str(p, d->after.counts),
+			 profile_str(p, d->before.counts));
 }
 
 static int write_svg(struct context *ctx, const struct diff_args *a, const struct diff *d,
@@ -282,6 +286,10 @@ static int diff_run(struct context *ctx, void *args)
 		return r;
 	profile_init(&p);
 	r = load_both(ctx, a, &in, &opts, &d, &p);
+	if (r >= 0 && diff_mixed(&d, &p))
+		log_warn("'%s' counts %s, '%s' %s: shares of different things",
+			 profile_str(&p, d.before.name), profile_str(&p, d.before.counts),
+			 profile_str(&p, d.after.name), profile_str(&p, d.after.counts));
 	if (r == -ENODATA)
 		r = EXIT_NOTHING;
 	else if (r >= 0 && output_is(&a->output, "html"))

@@ -547,10 +547,13 @@ static int write_page(struct context *ctx, const struct flame_args *a, struct pr
 		return EXIT_NOTHING;
 	}
 	flame_choose_event(p, &chosen);
+	if (a->ratio && choose_ratio(a, p, &chosen, &ctx->err) < 0)
+		return EXIT_USAGE;
 	wakes_to_profile(p);
 	opts.event = chosen.event;
-	opts.has_baseline = chosen.has_baseline;
-	opts.baseline = chosen.baseline;
+	opts.has_baseline = chosen.has_baseline && !a->ratio;
+	opts.has_ratio = a->ratio;
+	opts.baseline = opts.ratio = chosen.baseline;
 	if (hotcold) {
 		opts.event = hotcold->event;
 		opts.color = opts.color ? opts.color : "state";

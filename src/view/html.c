@@ -235,6 +235,8 @@ static void add_opts(struct json *j, const struct html_opts *o)
 		json_kv_u64(j, "event", o->event);
 	if (o->has_baseline)
 		json_kv_u64(j, "baseline", o->baseline);
+	if (o->has_ratio)
+		json_kv_u64(j, "ratio", o->ratio);
 	if (o->view || o->time_order)
 		json_kv_str(j, "view", o->view ? o->view : "time");
 	if (o->search)

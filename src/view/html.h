@@ -13,10 +13,12 @@
 /* What the page opens with; all of it can be changed there. */
 struct html_opts {
 	const char *title; /* NULL: made from the recording's facts */
-	bool has_event;    /* else that of the first sample */
+	bool has_event;    /* else the first that has samples */
 	u16 event;         /* index into the profile's events */
 	bool has_baseline; /* opens as a comparison of event with baseline */
 	u16 baseline;
+	bool has_ratio; /* colours by what there is of this event for each unit of the other */
+	u16 ratio;
 	bool inverted;      /* icicle: the root is at the top */
 	bool reverse;       /* callers below callees */
 	bool left_heavy;    /* heaviest sibling first, else by name */

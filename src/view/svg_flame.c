@@ -144,6 +144,14 @@ static void add_color(struct buf *out, struct rgb c)
 	buf_add(out, text, sizeof(text));
 }
 
+/* Too dark for black letters: their contrast would be below 3.5, by sRGB's luminance. */
+static bool is_dark(struct rgb c)
+{
+	double r = c.r / 255.0, g = c.g / 255.0, b = c.b / 255.0;
+
+	return 0.2126 * r * r + 0.7152 * g * g + 0.0722 * b * b < 0.125;
+}
+
 /* --- heading ------------------------------------------------------------------------------- */
 
 static bool is_flat(enum svg_palette p)
@@ -336,7 +344,7 @@ static void add_ratio(struct picture *pic, const struct flame_box *b)
 	if (isnan(ratio))
 		buf_addstr(pic->out, " of too few samples");
 	else
-		buf_addf(pic->out, " %.3g", ratio);
+		buf_addf(pic->out, " %.3g", ratio * flame_ratio_unit(pic->flame));
 }
 
 /* "; 70.0% on CPU, 30.0% blocked" */
@@ -493,6 +501,7 @@ static void add_box(struct picture *pic, const struct flame_box *b)
 	size_t len;
 	const char *name = flame_name(pic->flame, b, &len), *attrs = attrs_of(pic, name, len);
 	bool link = begin_box(pic, attrs);
+	struct rgb color = svg_color(&pic->colors, b);
 
 	/* the root stands for the whole even if the boxes do not fill it */
 	if (!b->depth)
@@ -507,8 +516,8 @@ static void add_box(struct picture *pic, const struct flame_box *b)
 	buf_addstr(pic->out, "\" height=\"");
 	add_number(pic->out, o->height - 1);
 	buf_addstr(pic->out, "\" fill=\"");
-	add_color(pic->out, svg_color(&pic->colors, b));
-	buf_addstr(pic->out, "\"/>");
+	add_color(pic->out, color);
+	buf_addstr(pic->out, is_dark(color) ? "\" class=\"d\"/>" : "\"/>");
 	add_label(pic, name, len, x, y, w);
 	buf_addstr(pic->out, link ? "</a></g>\n" : "</g>\n");
 }

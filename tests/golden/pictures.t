@@ -219,6 +219,21 @@ run "$FATHOM" flame ipc.txt --ratio cycles,instructions -o few.svg
 like 'few samples are grey' "$(cat few.svg)" 'too few samples\)</title><rect [^>]*fill="#dedede"'
 run "$FATHOM" flame ipc.txt --ratio cycles,none
 expect_status 2
-run "$FATHOM" flame ipc.txt -o page.html
+run "$FATHOM" flame ipc.txt --ratio cycles,instructions -o page.html
 expect_status 0
+like 'the viewer opens with the ratio' "$(grep 'id="options"' page.html)" '"event":0,"ratio":1,'
+# so much for so much time is per millisecond
+sed 's/cycles/cpu-clock/; s/instructions/page-faults/' ipc.txt >faults.txt
+run "$FATHOM" flame faults.txt --ratio cpu-clock,page-faults --ratio-samples 1 -o faults.svg
+like 'faults per millisecond' "$(cat faults.svg)" 'page-faults per ms 1.75e\+06 overall'
+
+# Two recordings with several events: the one that both have is compared.
+sed 's/cycles/branches/' ipc.txt >other.txt
+run "$FATHOM" diff ipc.txt other.txt --json
+expect_out '"weight_before": 3500'
+expect_out '"weight_after": 3500'
+grep -v page-faults faults.txt >clock.txt
+sed 's/cpu-clock/cycles/; /page-faults/d' faults.txt >cycles.txt
+run "$FATHOM" diff clock.txt cycles.txt
+expect_err 'shares of different things'
 done_testing
