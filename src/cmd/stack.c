@@ -9,6 +9,7 @@
 #include "host/procfs.h"
 #include "symbol/symbol.h"
 #include "unwind/core.h"
+#include "unwind/code.h"
 #include "unwind/process.h"
 
 enum { STACK_FRAMES = 4096 };
@@ -59,6 +60,7 @@ struct stack {
 	struct table *table; /* machines: the one of all threads */
 	struct table *ends;
 	bool people;
+	bool named; /* the store knows the names of run-time code */
 	u64 threads;
 	u64 cut;
 	u64 longest_ns;
@@ -166,6 +168,24 @@ static struct walked walked_new(struct stack *k, int pid, int tid)
 	};
 }
 
+/* Names of run-time code that its machine told: the store takes them as from a recording. */
+static void take_names(struct stack *k, const struct unwind_process *p)
+{
+	const struct code_names *names = unwind_process_names(p);
+	_cleanup_buf_ struct buf blob = BUF_INIT;
+
+	if (k->named || !names || !names->list.len)
+		return;
+	vec_each(c, &names->list)
+		symbols_code_pack(&blob, &(struct symbol_code){
+						 .pid = (pid_t)c->pid,
+						 .start = c->start,
+						 .size = c->size,
+						 .name = intern_get(&names->strings, c->name) });
+	(void)symbols_code_import(k->symbols, blob.data, blob.len, NULL);
+	k->named = true;
+}
+
 /* A thread may end between being listed and being stopped: that is no error of the whole. */
 static void one_live_thread(struct stack *k, struct unwind_process *p, int tid,
 			    struct unwind_snapshot *snap, int *ret_rc, struct err *e)
@@ -177,6 +197,7 @@ static void one_live_thread(struct stack *k, struct unwind_process *p, int tid,
 	if (rc)
 		return;
 	unwind_process_frames(p, snap, &w.frames);
+	take_names(k, p);
 	w.stopped_ns = snap->stopped_ns;
 	if (procfs_comm((u32)p->pid, (u32)tid, w.name))
 		snprintf(w.name, sizeof(w.name), "?");

@@ -3,7 +3,10 @@
 
 #include <sys/auxv.h>
 
-enum { VDSO_SIZE = 0x2000 };
+#include "base/hash.h"
+#include "unwind/cfi.h"
+
+enum { VDSO_SIZE = 0x2000, CODE_RULES_MOST = 1 << 20 };
 
 void stackcopy_release(struct stackcopy *s)
 {
@@ -11,6 +14,8 @@ void stackcopy_release(struct stackcopy *s)
 	map_release(&s->tables);
 	vec_release(&s->maps);
 	arena_release(&s->paths);
+	map_release(&s->code_ids);
+	vec_release(&s->code_rules);
 }
 
 struct walk {
@@ -58,6 +63,49 @@ static const struct unwind_file *table_of(const struct walk *w, const struct map
 	return unwind_files_get(&s->files, &s->maps.items[*known - 1], getpid());
 }
 
+/* What the jitdump of the process says about this address. */
+static bool dumped_rule(const struct walk *w, u64 pc, struct unwind_rule *ret)
+{
+	_cleanup_buf_ struct buf bytes = BUF_INIT;
+	struct symbols *symbols = w->m->symbols;
+	struct jit_unwind about;
+	struct symbol sym;
+
+	/* the dump is read when a name is asked for */
+	if (!symbols_jit(symbols, w->p->pid, 0, NULL, pc, w->p->last_time, &sym) ||
+	    symbols_jit_unwind(symbols, w->p->pid, pc, w->p->last_time, &about, &bytes) ||
+	    about.eh_frame_size > bytes.len)
+		return false;
+	const struct cfi_section section = { .data = (const u8 *)buf_str(&bytes),
+					     .size = about.eh_frame_size,
+					     .vaddr = about.eh_frame_address };
+
+	return cfi_rule_at(&section, pc, ret);
+}
+
+/* NULL: none, follow the frame pointer. Valid until the next call. */
+static const struct unwind_rule *code_rule(const struct walk *w, u64 pc)
+{
+	struct stackcopy *s = w->s;
+	u64 *id;
+
+	if (s->code_rules.len == CODE_RULES_MOST) {
+		vec_clear(&s->code_rules);
+		map_clear(&s->code_ids);
+	}
+	id = map_at(&s->code_ids, hash_mix((u64)w->p->pid, pc));
+	if (!*id) {
+		struct unwind_rule r = { .cfa = UNWIND_CFA_END };
+
+		dumped_rule(w, pc, &r);
+		vec_push(&s->code_rules, r);
+		*id = s->code_rules.len;
+	}
+	const struct unwind_rule *r = &s->code_rules.items[*id - 1];
+
+	return r->cfa == UNWIND_CFA_END ? NULL : r;
+}
+
 static int walk_find(void *ctx, u64 pc, const struct unwind_rule **ret)
 {
 	const struct walk *w = ctx;
@@ -67,8 +115,10 @@ static int walk_find(void *ctx, u64 pc, const struct unwind_rule **ret)
 	if (!mapping || mapping->data)
 		return -ENOENT;
 	*ret = NULL;
-	if (!mapping->module)
+	if (!mapping->module) {
+		*ret = code_rule(w, pc);
 		return 0;
+	}
 	file = table_of(w, mapping);
 	if (file->unreadable)
 		return -EAGAIN;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Samples that carry registers and a copy of the stack (perf's --call-graph dwarf) -> the user
- * half of their call chain, by the frame information of the files that the process had mapped.
+ * half of their call chain, by the frame information of the files that the process had mapped
+ * and, where its jitdump has some, of its run-time code.
  */
 #ifndef PROFILE_STACKCOPY_H
 #define PROFILE_STACKCOPY_H
@@ -15,7 +16,9 @@ struct stackcopy {
 	struct map tables; /* module of the symbol store -> index into @maps + 1 */
 	VEC(struct unwind_map) maps;
 	struct arena paths;
-	u64 ends[UNWIND_END_COUNT]; /* why walks ended */
+	struct map code_ids;                /* hash of process and address -> index + 1 */
+	VEC(struct unwind_rule) code_rules; /* for run-time code; END: none is known */
+	u64 ends[UNWIND_END_COUNT];         /* why walks ended */
 };
 
 void stackcopy_release(struct stackcopy *s);

@@ -302,3 +302,35 @@ void cfi_run(const struct cfi *c, const struct cfi_fde *fde, cfi_emit_fn *emit, 
 
 	cfi_execute(c, cie, &r, fde->start, fde->end, &state, emit, ctx);
 }
+
+struct wanted_rule {
+	u64 address;
+	struct unwind_rule *ret;
+	bool found;
+};
+
+static void keep_rule(void *ctx, u64 address, const struct unwind_rule *rule)
+{
+	struct wanted_rule *w = ctx;
+
+	if (address > w->address)
+		return;
+	*w->ret = *rule;
+	w->found = true;
+}
+
+bool cfi_rule_at(const struct cfi_section *section, u64 address, struct unwind_rule *ret)
+{
+	struct wanted_rule w = { .address = address, .ret = ret };
+	struct cfi c;
+
+	cfi_parse(&c, section);
+	for (size_t i = 0; i < c.fdes.len && !w.found; i++) {
+		const struct cfi_fde *f = &c.fdes.items[i];
+
+		if (address >= f->start && address < f->end)
+			cfi_run(&c, f, keep_rule, &w);
+	}
+	cfi_release(&c);
+	return w.found;
+}

@@ -79,6 +79,9 @@ void cfi_release(struct cfi *c);
 /* Runs the program of one FDE. Its last row holds until @fde->end. */
 void cfi_run(const struct cfi *c, const struct cfi_fde *fde, cfi_emit_fn *emit, void *ctx);
 
+/* The rule at one address of a small section; false when nothing there describes it. */
+bool cfi_rule_at(const struct cfi_section *section, u64 address, struct unwind_rule *ret);
+
 /* The pieces, shared between the two source files. */
 struct cfi_reader {
 	const u8 *p;

@@ -16,6 +16,23 @@ void code_rows_add(struct code_rows *c, u64 address, const struct unwind_rule *r
 	vec_push(&c->rows, (struct code_row){ address, *rule });
 }
 
+const struct unwind_rule *code_rows_find(const struct code_rows *c, u64 address)
+{
+	size_t lo = 0, hi = c->rows.len;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (c->rows.items[mid].address <= address)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (!lo || c->rows.items[lo - 1].rule.cfa == UNWIND_CFA_END)
+		return NULL;
+	return &c->rows.items[lo - 1].rule;
+}
+
 void code_names_add(struct code_names *n, const struct code_name *entry, const char *name)
 {
 	if (n->list.len == CODE_MAX_NAMES) {

@@ -28,6 +28,9 @@ static inline void code_rows_release(struct code_rows *c)
 /* Adds a row behind the others; what changes nothing is left out. */
 void code_rows_add(struct code_rows *c, u64 address, const struct unwind_rule *rule);
 
+/* The rule at an address; NULL: none, follow the frame pointer. */
+const struct unwind_rule *code_rows_find(const struct code_rows *c, u64 address);
+
 /* What code is called, from a moment on. */
 struct code_name {
 	u64 time; /* CLOCK_MONOTONIC */

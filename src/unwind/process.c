@@ -10,6 +10,8 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "unwind/hotspot.h"
+#include "unwind/python_trampoline.h"
 
 enum { STOP_TIMEOUT_MS = 200, STOP_POLL_US = 50 };
 
@@ -20,9 +22,48 @@ int unwind_process_init(struct unwind_process *p, int pid, struct unwind_files *
 	return unwind_maps_read(&p->maps, pid, e);
 }
 
+/* Rules of the code that the process made, as its machine describes it. */
+struct process_code {
+	struct hotspot hotspot;
+	struct code_rows trampolines;
+	struct code_names names;
+	const struct code_rows *rows; /* the one or the other; NULL: nothing is known */
+};
+
+static void code_free(struct process_code *c)
+{
+	if (!c)
+		return;
+	hotspot_release(&c->hotspot);
+	code_rows_release(&c->trampolines);
+	code_names_release(&c->names);
+	free(c);
+}
+
+static struct process_code *code_read(int pid)
+{
+	struct process_code *c = xcalloc(1, sizeof(*c));
+
+	if (!hotspot_init(&c->hotspot, pid, NULL)) {
+		c->hotspot.names = &c->names;
+		if (!hotspot_refresh(&c->hotspot, NULL))
+			c->rows = &c->hotspot.code;
+	} else if (!python_trampolines(pid, &c->trampolines, NULL)) {
+		c->rows = &c->trampolines;
+	}
+	return c;
+}
+
 void unwind_process_release(struct unwind_process *p)
 {
 	unwind_maps_release(&p->maps);
+	code_free(p->code);
+	p->code = NULL;
+}
+
+const struct code_names *unwind_process_names(const struct unwind_process *p)
+{
+	return p->code ? &p->code->names : NULL;
 }
 
 void unwind_snapshot_release(struct unwind_snapshot *s)
@@ -151,8 +192,12 @@ static int reader_find(void *ctx, u64 pc, const struct unwind_rule **ret)
 	if (!m || !m->exec)
 		return -ENOENT;
 	*ret = NULL;
-	if (!m->ino && !streq(m->path, "[vdso]"))
+	if (!m->ino && !streq(m->path, "[vdso]")) {
+		if (!r->p->code)
+			r->p->code = code_read(r->p->pid);
+		*ret = r->p->code->rows ? code_rows_find(r->p->code->rows, pc) : NULL;
 		return 0;
+	}
 	const struct unwind_file *f = unwind_files_get(r->p->files, m, r->p->pid);
 
 	if (f->unreadable)

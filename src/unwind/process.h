@@ -10,10 +10,13 @@
 
 enum { SNAPSHOT_MAX_STACK = 16 << 20 }; /* bytes of stack that are copied */
 
+struct code_names;
+
 struct unwind_process {
 	int pid;
 	struct unwind_maps maps;
 	struct unwind_files *files; /* the caller's: shared between processes */
+	struct process_code *code;  /* of its run-time code; NULL: not looked at yet */
 };
 
 /* What is left of a thread when it runs again. */
@@ -39,5 +42,8 @@ void unwind_snapshot_release(struct unwind_snapshot *s);
 /* What lies outside the copied stack is read from the process, which may run by now. */
 void unwind_process_frames(struct unwind_process *p, const struct unwind_snapshot *s,
 			   struct unwind_frames *f);
+
+/* What its run-time code is called, where its machine told and stacks led there; or NULL. */
+const struct code_names *unwind_process_names(const struct unwind_process *p);
 
 #endif

@@ -116,6 +116,22 @@ code = [r for r in rows if r["path"].startswith("/tmp/perf-")]
 sys.exit(not code or code[0]["named_percent"] < 99)' "$out_file"
 done
 
+# Where its threads are: methods have names there, too.
+spawn java -cp "$TMP" Work
+pid=$spawned
+sleep 3
+run "$FATHOM" stack --json "$pid"
+ok 'stack: every thread is complete, methods have names' python3 -c '
+import json, sys
+d = json.load(open(sys.argv[1]))
+ends = [t["end"] for t in d["threads"]]
+names = [f["function"] or "" for f in d["frames"]]
+print("#", ends.count("root"), "of", len(ends), "threads are complete")
+sys.exit(ends.count("root") < len(ends) - 1 or len(ends) < 5 or
+	 not any(n.startswith("Work.") for n in names))' "$out_file"
+kill -9 "$pid"
+wait "$pid" 2>/dev/null
+
 # Launched, it has made all its threads before the kernel's unwinder is there.
 run "$FATHOM" record -q -e cpu-clock -F 499 -d 5s -o "$TMP/launched.data" -- java -cp "$TMP" Work
 run "$FATHOM" stacks -i "$TMP/launched.data" --json

@@ -78,4 +78,25 @@ if [ -n "$perf_python" ]; then
 else
 	skip "no CPython 3.12 or 3.13" 2
 fi
+
+# A jitdump tells how its code is unwound: perf's copies of stacks lead through it.
+dump_python=
+for python in /usr/bin/python3.13 /usr/local/bin/python3.13 "$HOME"/.pyenv/versions/3.13.*/bin/python3; do
+	[ -x "$python" ] && dump_python=$python
+done
+if [ -n "$dump_python" ] && command -v perf > /dev/null; then
+	sed -i 's/+ 60/+ 1/' tree.py
+	run perf record -q -k mono -e cpu-clock -F 199 --call-graph dwarf,16384 -o dump.data -- \
+		"$dump_python" -X perf_jit tree.py
+	# whether perf ends well is its own affair: some of its versions fail after writing
+	run "$FATHOM" fold -i dump.data --no-inline
+	all=$(awk '{ s += $NF } /py::leaf/ { n += $NF } END { print n + 0 }' "$out_file")
+	right=$(awk '/_start;.*;py::<module>.*;py::top.*;py::middle.*;py::leaf/ { n += $NF } END { print n + 0 }' "$out_file")
+	diag "$right of $all ns lead from the start to py::leaf"
+	ok "unwind information of a jitdump is used" \
+		test "$all" -gt 0 -a $((right * 100)) -ge $((all * 97))
+	rm -f "/tmp/jit-$(perf script -i dump.data -F pid 2> /dev/null | head -n 1 | tr -d ' ').dump"
+else
+	skip "neither perf nor CPython 3.13"
+fi
 done_testing

@@ -71,6 +71,83 @@ else
 	skip 'gcore does not work here' 4
 fi
 
+# The same addresses as gdb and eu-stack see, in every thread of programs that wait.
+# What gdb infers from debug information, inlined and tail calls, is on no stack.
+cat >"$TMP/pcs.gdb" <<'END'
+set backtrace past-main on
+python
+for thread in gdb.selected_inferior().threads():
+    thread.switch()
+    frame, pcs = gdb.newest_frame(), []
+    while frame:
+        if frame.type() not in (gdb.INLINE_FRAME, gdb.TAILCALL_FRAME):
+            pcs.append("%x" % frame.pc())
+        frame = frame.older()
+    print("T", thread.ptid[1], *pcs)
+end
+END
+cat >"$TMP/same.py" <<'END'
+import json, sys
+ours = {}
+for f in json.load(open(sys.argv[1]))["frames"]:
+    ours.setdefault(str(f["tid"]), []).append("%x" % int(str(f["address"]), 0))
+theirs = {}
+for line in open(sys.argv[2]):
+    words = line.split()
+    if words and words[0] == "T":
+        theirs[words[1]] = [w.lstrip("0") for w in words[2:]]
+differ = [t for t in ours if ours[t] != theirs.get(t)]
+for t in differ[:2]:
+    print("# thread", t, "ours  ", *ours[t], file=sys.stderr)
+    print("# thread", t, "theirs", *theirs.get(t, []), file=sys.stderr)
+print(len(ours), len(differ))
+END
+# same_as WHO NAME FILE: FILE has lines "T tid pc pc..."
+same_as() {
+	local result
+	result=$(python3 "$TMP/same.py" "$TMP/ours" "$3")
+	diag "$2: $result threads: all, different from $1's"
+	like "$2: as $1 sees it" "$result" '^[1-9][0-9]* 0$'
+}
+waiting() {
+	local name=$1 pid
+	shift
+	if ! command -v "$1" >/dev/null; then
+		skip "no $1 here" 2
+		return
+	fi
+	spawn "$@"
+	pid=$spawned
+	# all threads wait where they will stay
+	for _ in $(seq 100); do
+		sleep 0.1
+		grep -hq '^State:[[:space:]]*R' "/proc/$pid/task/"*/status || break
+	done
+	sleep 0.5
+	"$FATHOM" stack --json "$pid" >"$TMP/ours"
+	if command -v gdb >/dev/null; then
+		gdb -nx -p "$pid" -batch -x "$TMP/pcs.gdb" >"$TMP/theirs" 2>/dev/null
+		same_as gdb "$name" "$TMP/theirs"
+	else
+		skip 'no gdb here'
+	fi
+	if command -v eu-stack >/dev/null; then
+		eu-stack -n 0 -p "$pid" 2>/dev/null | awk '/^TID/ { sub(":", "", $2); printf "%sT %s", sep, $2; sep = "\n" }
+			/^#/ { sub("0x0*", "", $2); printf " %s", $2 } END { print "" }' >"$TMP/theirs"
+		same_as eu-stack "$name" "$TMP/theirs"
+	else
+		skip 'no eu-stack here'
+	fi
+	kill "$pid"
+}
+waiting sleep sleep 60
+waiting python3 python3 -c 'import threading, time
+for i in range(3):
+    threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+time.sleep(60)'
+waiting perl perl -e 'sub f { my $n = shift; $n ? f($n - 1) : sleep 60 } f(20)'
+waiting node node -e 'setInterval(() => {}, 60000)'
+
 mkdir "$TMP/bin"
 cp /bin/ls /bin/cat "$WORKLOADS/deep" "$TMP/bin/"
 rm -rf "$XDG_CACHE_HOME"
