@@ -59,7 +59,7 @@ ok "chain: b - c - timer ($got us)" near "$got" "$(truth "$out_file" blocked.b)"
 
 # --- a hog: runnable is not blocked -------------------------------------------------------------
 
-run "$FATHOM" offcpu --threads --json -- "$WORKLOADS/hog" --seconds 2
+run "$FATHOM" offcpu --threads --runqueue -n 0 --json -- "$WORKLOADS/hog" --seconds 2
 expect_status 0
 ok "the victim's waiting for a CPU is what the kernel counts" python3 - "$out_file" <<'END'
 import json, re, sys
