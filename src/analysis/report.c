@@ -159,10 +159,21 @@ static enum value_type weight_type(const struct profile *p, u16 event)
 									: VALUE_COUNT;
 }
 
+/* Weights were measured, one by one: offcpu-time and its like. Their number tells little. */
+static bool is_measured_time(const struct reporter *rp)
+{
+	const struct profile_event *ev = &rp->profile->events.items[rp->event];
+
+	return weight_type(rp->profile, rp->event) == VALUE_DURATION &&
+	       ends_with(profile_str(rp->profile, ev->name), "-time");
+}
+
 static size_t make_columns(const struct reporter *rp, struct column *columns)
 {
 	size_t n = 0;
 
+	if (is_measured_time(rp))
+		columns[n++] = (struct column){ "time_ns", "TIME", VALUE_DURATION, 0 };
 	if (!rp->opts->no_children && rp->keys.of_frame)
 		columns[n++] = (struct column){ "children", "CHILDREN", VALUE_PERCENT, 0 };
 	columns[n++] = (struct column){ "self", "SELF", VALUE_PERCENT, 0 };
@@ -181,8 +192,11 @@ static void add_row(const struct reporter *rp, struct result *ret, struct table 
 {
 	struct row *row = table_row(ret, t);
 	struct value *cell = row->cells;
+	bool children = !rp->opts->no_children && rp->keys.of_frame;
 
-	if (!rp->opts->no_children && rp->keys.of_frame)
+	if (is_measured_time(rp))
+		*cell++ = value_u(VALUE_DURATION, children ? en->total : en->self);
+	if (children)
 		*cell++ = value_d(VALUE_PERCENT, percent(en->total, whole));
 	*cell++ = value_d(VALUE_PERCENT, percent(en->self, whole));
 	*cell++ = value_u(VALUE_COUNT, en->samples);
@@ -202,7 +216,7 @@ static void hidden_note(struct result *ret, u64 n)
 static void add_table(struct reporter *rp, struct result *ret)
 {
 	const struct profile_event *ev = &rp->profile->events.items[rp->event];
-	struct column columns[REPORT_KEYS_MOST + 4];
+	struct column columns[REPORT_KEYS_MOST + 5];
 	size_t n = make_columns(rp, columns), shown = 0;
 	u64 hidden = 0;
 	struct table *t = result_table(ret, "rows", NULL, columns, n);

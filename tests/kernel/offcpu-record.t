@@ -55,6 +55,8 @@ assert abs(got - float(sys.argv[2])) < 0.02 * float(sys.argv[2]), got
 END
 run "$FATHOM" report -i pipe.data --event offcpu-time
 expect_out_like '[0-9.]+%  [0-9.]+m?s .*wait_for_data'
+expect_out_like '^ *TIME +CHILDREN'
+expect_out_like '^ *[0-9.]+m?s +[0-9.]+%.* wait_for_data$'
 run "$FATHOM" fold -i pipe.data --event offcpu-time
 expect_out_like '^reader;.*wait_for_data;.*schedule[^;]* [0-9]+$'
 run "$FATHOM" flame -i pipe.data --event runqueue-time -o runq.svg
