@@ -72,6 +72,8 @@ int offcpu_live_start(struct offcpu_live *l, struct err *e)
 	int rc = offcpu_start(l->engine, e);
 
 	l->begin = l->end = clock_mono_ns();
+	if (rc >= 0)
+		rc = MIN(offcpu_read(l->engine), 0);
 	return rc;
 }
 

@@ -551,7 +551,29 @@ static __attribute__((noinline)) u64 offcpu_take_stack(void *ctx, struct task_st
 	return stack;
 }
 
-/* The kernel stack of a thread that sleeps. */
+/* The registers with which the thread entered the kernel. 0: they could not be sent. */
+static __always_inline u64 offcpu_send_sleeper(struct unwind_slot *slot, struct task_struct *task)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	struct offcpu_sleeper *r = bpf_ringbuf_reserve(&unwind_ring, sizeof(*r), 0);
+
+	if (!r)
+		return 0;
+	unwind_from_regs(slot, regs);
+	r->type = OFFCPU_RECORD_SLEEPER;
+	r->pid = slot->out.pid;
+	r->tid = slot->out.tid;
+	r->n_kernel = slot->out.n_kernel;
+	r->id = offcpu_mix(bpf_ktime_get_ns(), (u64)r->pid << 32 | r->tid) | 1;
+	__builtin_memcpy(r->regs, slot->s.reg, sizeof(r->regs));
+	bpf_probe_read_kernel(r->kernel, sizeof(r->kernel), slot->out.ip);
+	u64 id = r->id;
+
+	bpf_ringbuf_submit(r, BPF_RB_FORCE_WAKEUP);
+	return id;
+}
+
+/* The stack of a thread that sleeps. */
 static __always_inline u64 offcpu_stack_of(struct task_struct *task, u32 pid, u32 tid)
 {
 	struct unwind_slot *slot = unwind_slot_take();
@@ -566,7 +588,10 @@ static __always_inline u64 offcpu_stack_of(struct task_struct *task, u32 pid, u3
 	slot->out.n_user = 0;
 	slot->out.end = UNWIND_END_NONE;
 	slot->out.n_kernel = bytes > 0 ? (u32)bytes / 8 : 0;
-	stack = offcpu_keep_stack(slot, 0);
+	if (offcpu_options.user_stacks && !(task->flags & PF_KTHREAD))
+		stack = offcpu_send_sleeper(slot, task);
+	if (!stack)
+		stack = offcpu_keep_stack(slot, 0);
 	unwind_slot_give(slot);
 	return stack;
 }

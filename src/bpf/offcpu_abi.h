@@ -18,10 +18,11 @@ enum {
 
 /* Records in the ring, besides those of the unwinder. */
 enum offcpu_record_type {
-	OFFCPU_RECORD_STACK = 16,  /* struct unwind_sample; addr is the number of the stack */
-	OFFCPU_RECORD_CHAIN = 17,  /* struct offcpu_chain */
-	OFFCPU_RECORD_WAIT = 18,   /* struct offcpu_wait */
-	OFFCPU_RECORD_THREAD = 19, /* struct offcpu_thread */
+	OFFCPU_RECORD_STACK = 16,   /* struct unwind_sample; addr is the number of the stack */
+	OFFCPU_RECORD_CHAIN = 17,   /* struct offcpu_chain */
+	OFFCPU_RECORD_WAIT = 18,    /* struct offcpu_wait */
+	OFFCPU_RECORD_THREAD = 19,  /* struct offcpu_thread */
+	OFFCPU_RECORD_SLEEPER = 20, /* struct offcpu_sleeper */
 };
 
 /* Who woke somebody. */
@@ -50,6 +51,17 @@ struct offcpu_chain {
 	__u32 n;
 	__u64 id;
 	struct offcpu_link links[OFFCPU_LINKS];
+};
+
+/* A thread that slept before us: its registers, for user space to unwind by. */
+struct offcpu_sleeper {
+	__u32 type;
+	__u32 pid;
+	__u32 tid;
+	__u32 n_kernel;
+	__u64 id; /* number of the stack */
+	__u64 regs[UNWIND_REGS];
+	__u64 kernel[OFFCPU_KERNEL_FRAMES];
 };
 
 /* How a wait began. */

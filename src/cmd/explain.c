@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/threads_explain.h"
-#include "base/clock.h"
 #include "cmd/offcpu.h"
 #include "host/procfs.h"
 
@@ -39,7 +38,7 @@ static int look(struct context *ctx, const struct explain_args *a, struct wait_r
 	read_faults(pid, &before);
 	rc = wait_run_start(run, &ctx->err);
 	if (!rc)
-		rc = wait_run_go(run, clock_mono_ns() + a->duration, &ctx->err);
+		rc = wait_run_go(run, run->live.begin + a->duration, &ctx->err);
 	if (!rc)
 		rc = offcpu_live_stop(&run->live, &ctx->err);
 	if (!rc)

@@ -6,7 +6,6 @@
 
 #include "analysis/flame.h"
 #include "analysis/offcpu_load.h"
-#include "base/clock.h"
 #include "base/io.h"
 #include "base/log.h"
 #include "base/stop.h"
@@ -530,7 +529,7 @@ static int one_interval(struct context *ctx, struct wait_run *r, const struct wa
 static int run_intervals(struct context *ctx, struct wait_run *r, const struct wait_args *a,
 			 enum offcpu_view view, u64 count)
 {
-	u64 now = clock_mono_ns(), end = a->target.duration ? now + a->target.duration : 0;
+	u64 now = r->live.begin, end = a->target.duration ? now + a->target.duration : 0;
 	int rc = 0;
 
 	ctx->stream = true;
@@ -551,7 +550,7 @@ static int run_once(struct context *ctx, struct wait_run *r, const struct wait_a
 		    enum offcpu_view view)
 {
 	u64 duration = a->target.duration;
-	int rc = wait_run_go(r, duration ? clock_mono_ns() + duration : 0, &ctx->err);
+	int rc = wait_run_go(r, duration ? r->live.begin + duration : 0, &ctx->err);
 
 	if (rc >= 0)
 		rc = offcpu_live_stop(&r->live, &ctx->err);

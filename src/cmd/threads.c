@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/threads.h"
-#include "base/clock.h"
 #include "cmd/offcpu.h"
 #include "host/cgroup.h"
 
@@ -101,8 +100,7 @@ static int threads_run(struct context *ctx, void *args)
 	if (!rc)
 		rc = wait_run_start(&run, &ctx->err);
 	if (!rc)
-		rc = wait_run_go(&run,
-				 a->target.duration ? clock_mono_ns() + a->target.duration : 0,
+		rc = wait_run_go(&run, a->target.duration ? run.live.begin + a->target.duration : 0,
 				 &ctx->err);
 	if (!rc)
 		rc = offcpu_live_stop(&run.live, &ctx->err);

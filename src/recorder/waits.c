@@ -69,7 +69,14 @@ int waits_add_events(struct recorder *r, struct err *e)
 
 int waits_start(struct recorder *r, struct err *e)
 {
-	return r->waits.session ? offcpu_session_start(r->waits.session, e) : 0;
+	int rc;
+
+	if (!r->waits.session)
+		return 0;
+	pthread_mutex_lock(&r->kernel.lock);
+	rc = offcpu_session_start(r->waits.session, e);
+	pthread_mutex_unlock(&r->kernel.lock);
+	return rc;
 }
 
 /* --- wakers that nobody asked for ------------------------------------------------------------- */

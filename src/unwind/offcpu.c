@@ -6,7 +6,9 @@
 #include <bpf/libbpf.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 
+#include "base/io.h"
 #include "base/log.h"
 #include "offcpu.skel.h"
 #include "unwind/rescue.h"
@@ -495,6 +497,54 @@ static void on_rescue(struct offcpu *o, const struct unwind_rescue *in, size_t n
 		      });
 }
 
+/* True: the thread is still where it was when its registers were taken. */
+static bool still_sleeps(const struct offcpu_sleeper *in)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT;
+	char path[64], want[64];
+
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/syscall", in->pid, in->tid);
+	if (io_read_file(path, 4096, &text, NULL) < 0)
+		return false;
+	/* "number arguments... sp pc"; a running one is only called that */
+	snprintf(want, sizeof(want), " 0x%llx 0x%llx", (unsigned long long)in->regs[UNWIND_REG_SP],
+		 (unsigned long long)in->regs[UNWIND_REG_IP]);
+	return strstr(buf_str(&text), want) != NULL;
+}
+
+/* A thread that slept before us cannot be unwound in the kernel: its memory is not at hand there.
+ */
+static void on_sleeper(struct offcpu *o, const struct offcpu_sleeper *in, size_t n)
+{
+	u64 ip[UNWIND_MAX_FRAMES];
+	struct unwind_frames f = { .ip = ip, .max = UNWIND_MAX_FRAMES };
+	struct offcpu_stack s = { .pid = in->pid, .user = ip };
+	_cleanup_free_ struct unwind_rescue *r = NULL;
+	struct iovec from, to;
+	ssize_t got = 0;
+
+	if (n < sizeof(*in) || in->n_kernel > OFFCPU_KERNEL_FRAMES)
+		return;
+	s.id = in->id;
+	s.kernel = (const u64 *)in->kernel;
+	s.n_kernel = in->n_kernel;
+	r = xcalloc(1, sizeof(*r));
+	from = (struct iovec){ (void *)(uintptr_t)in->regs[UNWIND_REG_SP], sizeof(r->stack) };
+	to = (struct iovec){ r->stack, sizeof(r->stack) };
+	if (still_sleeps(in))
+		got = process_vm_readv((pid_t)in->pid, &to, 1, &from, 1, 0);
+	if (got > 0 && still_sleeps(in)) {
+		r->pid = in->pid;
+		r->tid = in->tid;
+		r->stack_bytes = (u32)got;
+		memcpy(r->regs, in->regs, sizeof(r->regs));
+		rescue_unwind(&o->rescue, r, &f);
+		s.n_user = (u32)f.n;
+		s.end = f.end;
+	}
+	keep_stack(o, &s);
+}
+
 static void on_chain(struct offcpu *o, const struct offcpu_chain *in, size_t n)
 {
 	if (n < sizeof(*in) || in->n > OFFCPU_LINKS || o->chains.len >= OFFCPU_STACKS_MOST)
@@ -517,6 +567,7 @@ static int on_record(void *ctx, void *data, size_t n)
 		break;
 	case UNWIND_RECORD_RESCUE: on_rescue(o, data, n); break;
 	case OFFCPU_RECORD_STACK: on_stack(o, data, n); break;
+	case OFFCPU_RECORD_SLEEPER: on_sleeper(o, data, n); break;
 	case OFFCPU_RECORD_CHAIN: on_chain(o, data, n); break;
 	case OFFCPU_RECORD_WAIT:
 		if (n >= sizeof(struct offcpu_wait) && o->opts.on_wait && o->rc >= 0)

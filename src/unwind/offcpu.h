@@ -98,6 +98,7 @@ void offcpu_free(struct offcpu *o);
 void offcpu_feed(struct offcpu *o);
 /* After loading, before start: one more process to look at, with its children if opts.follow. */
 int offcpu_add_pid(struct offcpu *o, u32 pid, struct err *e);
+/* Read soon afterwards: threads that sleep already are unwound by what they have in memory. */
 int offcpu_start(struct offcpu *o, struct err *e);
 void offcpu_stop(struct offcpu *o);
 int offcpu_fd(const struct offcpu *o);

@@ -425,7 +425,9 @@ void offcpu_session_new_file(struct offcpu_session *s)
 
 int offcpu_session_start(struct offcpu_session *s, struct err *e)
 {
-	return offcpu_start(s->engine, e);
+	int rc = offcpu_start(s->engine, e);
+
+	return rc < 0 ? rc : MIN(offcpu_read(s->engine), 0);
 }
 
 int offcpu_session_stop(struct offcpu_session *s, struct err *e)

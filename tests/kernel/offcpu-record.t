@@ -96,6 +96,8 @@ unlike "waits that were not seen from begin to end are not in it" "$(cat p.folde
 "$FATHOM" offcpu -i p.data --open --folded >p.folded
 got=$(sum_of p.folded '^block;')
 ok "--open shows the main thread, which waits all the time ($got us)" near "$got" 1000000 15
+like "... with its stack from main on, though it slept before" "$(cat p.folded)" \
+	'^block;_start;.*;main;.*futex_wait'
 run "$FATHOM" record --off-cpu -t "$pid" -d 500ms -o t.data
 expect_status 0
 run "$FATHOM" offcpu -i t.data --open --folded
