@@ -52,11 +52,14 @@ enum node_kind {
 enum { TYPE_NAME_DIMS = 4 };
 
 /* A type as written: "struct task_struct *", "uint8[4]", "string[64]". */
+struct node;
+
 struct type_name {
 	const char *name; /* "struct x", "uint64" */
 	u32 pointers;
 	u32 n_dims;
 	u32 dims[TYPE_NAME_DIMS];
+	struct node *of; /* typeof(expression), instead of a name; or NULL */
 	struct span_at at;
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Words with a value: pid, comm, nsecs, args ... One entry each. */
+#include "lang/cpu.h"
 #include "lang/gen.h"
 #include "lang/provider.h"
 
@@ -300,6 +301,31 @@ static void emit_ctx(struct gen *g, struct node *n, struct val *ret)
 
 /* --- stacks ----------------------------------------------------------------------------------- */
 
+/* Whether the CPU was in user mode: the last bits of the code segment say it. */
+static void check_usermode(struct comp *c, struct node *n)
+{
+	const struct provider *p = c->target->provider;
+
+	if (p != &probe_profile && p != &probe_software && p != &probe_hardware &&
+	    !(p->flags & PROBE_REGS))
+		check_error(c, n, "The usermode builtin can not be used with '%s' probes", p->name);
+	n->type = type_int(&c->types, 1, false);
+}
+
+static void emit_usermode(struct gen *g, struct node *n, struct val *ret)
+{
+	vreg cs = ir_load(&g->ir, BPF_DW, g->ctx, cpu_register("cs"));
+	ir_label kernel = ir_new_label(&g->ir);
+	vreg r = ir_imm(&g->ir, 0);
+
+	(void)n;
+	ir_alui(&g->ir, BPF_AND, cs, 3);
+	ir_branchi(&g->ir, BPF_JEQ, cs, 0, kernel);
+	ir_movi(&g->ir, r, 1);
+	ir_label_here(&g->ir, kernel);
+	*ret = gen_reg(r);
+}
+
 static void check_stack(struct comp *c, struct node *n)
 {
 	struct type *t = type_new(&c->types, n->str[0] == 'k' ? T_KSTACK : T_USTACK, 8);
@@ -405,6 +431,8 @@ static const struct builtin table[] = {
 	{ "ctx", check_ctx, emit_ctx },
 	{ "kstack", check_stack, emit_stack },
 	{ "ustack", check_stack, emit_stack },
+	{ "dw_ustack", check_stack, emit_stack },
+	{ "usermode", check_usermode, emit_usermode },
 	{ "ppid", check_ppid, emit_none },
 	{ "pcomm", check_pcomm, emit_none },
 	{ "leader_comm", check_leader_comm, emit_none },

@@ -485,6 +485,13 @@ static void check_unit(struct comp *c, const struct unit *u)
 	}
 }
 
+/* A string that is made longer from itself has another type in every pass. */
+static void not_settled(struct comp *c)
+{
+	diag_error(&c->diags, c->probe->at, "a value of this probe grows with every round");
+	diag_hint(&c->diags, "give it a size: $s = (string[64])str_concat($s, ...)");
+}
+
 void check_unit_final(struct comp *c, const struct unit *u)
 {
 	bool mute = c->diags.mute;
@@ -494,6 +501,10 @@ void check_unit_final(struct comp *c, const struct unit *u)
 	check_unit(c, u);
 	c->diags.mute = mute;
 	c->final = true;
+	if (c->changed) {
+		not_settled(c);
+		return;
+	}
 	check_once(c);
 }
 
@@ -526,6 +537,10 @@ void comp_check(struct comp *c)
 			break;
 	}
 	c->diags.mute = false;
+	if (c->maps_changed) {
+		not_settled(c);
+		return;
+	}
 	for (size_t i = 0; i < c->units.len; i++)
 		check_unit_final(c, &c->units.items[i]);
 	c->final = false;

@@ -570,6 +570,10 @@ static void check_cast(struct comp *c, struct node *n)
 
 	check_expr(c, a);
 	from = a->type;
+	/* The bytes of a number are no text. */
+	if (to && to->kind == T_STR && to->size == 8 && type_is_number(from) &&
+	    !streq(n->tn->name, "string"))
+		to = type_array(&c->types, type_int(&c->types, 1, n->tn->name[0] != 'u'), 8);
 	n->type = to ? to : type_new(&c->types, T_NONE, 0);
 	if (!to || from->kind == T_NONE)
 		return;

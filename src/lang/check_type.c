@@ -120,9 +120,17 @@ static const struct type *named(struct comp *c, const char *name)
 
 const struct type *check_type_name(struct comp *c, const struct type_name *tn)
 {
-	const struct type *t = named(c, tn->name);
+	const struct type *t;
 	u32 dims = tn->n_dims;
 
+	if (tn->of) {
+		check_expr(c, tn->of);
+		t = check_value_type(c, tn->of);
+		if (t->kind == T_NONE)
+			return NULL;
+	} else {
+		t = named(c, tn->name);
+	}
 	if (!t && tn->pointers) {
 		/* A pointer to what nobody knows can still be a pointer. */
 		if (c->final)

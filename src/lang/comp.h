@@ -69,6 +69,7 @@ struct unit {
 	bool uses_name;
 	bool uses_stack;
 	bool reads_user;
+	bool checks_stop; /* returns at once when stop_map says so: closing its link takes long */
 	const char *raw_name; /* raw tracepoint */
 	u32 dispatch_map;     /* 1 + number of the map from syscall number to target, or 0 */
 	struct ir_code code;
@@ -170,7 +171,7 @@ struct comp {
 	VEC(struct bpf_map) bpf_maps;
 	VEC(struct event) events;
 	/* Numbers of BPF maps, 1 + index; 0: does not exist. */
-	u32 ring_map, scratch_map, counter_map, kstack_map, ustack_map, zero_map;
+	u32 ring_map, scratch_map, counter_map, kstack_map, ustack_map, zero_map, stop_map;
 	/* The checker's place. */
 	const struct probe *probe;
 	const struct unit *unit;
@@ -265,6 +266,6 @@ const char *builtin_name_at(void *ctx, size_t i);
 
 /* Groups of functions, each ended by an entry without a name. */
 extern const struct fn fn_agg_table[], fn_print_table[], fn_mem_table[], fn_sym_table[],
-	fn_map_table[], fn_net_table[], fn_control_table[];
+	fn_map_table[], fn_net_table[], fn_control_table[], fn_str_table[], fn_task_table[];
 
 #endif

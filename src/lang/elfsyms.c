@@ -81,6 +81,67 @@ int elfsyms_offset(const char *path, u64 vaddr, u64 *ret, struct err *e)
 	return 0;
 }
 
+int elfsyms_vaddr(const char *path, u64 offset, u64 *ret, struct err *e)
+{
+	_cleanup_elf_ struct elf elf = ELF_INIT;
+	int rc = open_elf(path, &elf, e);
+
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < elf.segment_count; i++) {
+		u64 begin;
+
+		if (segments_offset(&elf.segments[i], 1, elf.segments[i].vaddr, &begin) &&
+		    offset >= begin && offset - begin < elf.segments[i].filesz) {
+			*ret = elf.segments[i].vaddr + (offset - begin);
+			return 0;
+		}
+	}
+	return err_set(e, ENOENT, "offset 0x%llx is not mapped from '%s'",
+		       (unsigned long long)offset, path);
+}
+
+static bool find_symbol(const struct elf *elf, const struct elf_section *s, const char *name,
+			u64 *ret, u64 *ret_size)
+{
+	_cleanup_buf_ struct buf syms = BUF_INIT;
+	_cleanup_buf_ struct buf strings = BUF_INIT;
+
+	if (s->link >= elf->section_count ||
+	    elf_read_section(elf, s, SYMTAB_MAX_BYTES, &syms) < 0 ||
+	    elf_read_section(elf, &elf->sections[s->link], SYMTAB_MAX_STRTAB, &strings) < 0)
+		return false;
+	for (size_t i = 0; i < syms.len / symtab_raw_size(elf); i++) {
+		Elf64_Sym sym;
+
+		symtab_raw(elf, syms.data, i, &sym);
+		if (sym.st_shndx == SHN_UNDEF || sym.st_name >= strings.len ||
+		    !streq(strings.data + sym.st_name, name))
+			continue;
+		*ret = sym.st_value;
+		*ret_size = sym.st_size;
+		return true;
+	}
+	return false;
+}
+
+int elfsyms_address(const char *path, const char *name, u64 *ret, u64 *ret_size, struct err *e)
+{
+	_cleanup_elf_ struct elf elf = ELF_INIT;
+	int rc = open_elf(path, &elf, e);
+
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < elf.section_count; i++) {
+		const struct elf_section *s = &elf.sections[i];
+
+		if ((s->type == SHT_SYMTAB || s->type == SHT_DYNSYM) &&
+		    find_symbol(&elf, s, name, ret, ret_size))
+			return 0;
+	}
+	return err_set(e, ENOENT, "'%s' has no symbol '%s'", path, name);
+}
+
 /* --- static tracepoints: notes of the section .note.stapsdt ----------------------------------- */
 
 static bool string_at(const char **p, const char *end, const char **ret)

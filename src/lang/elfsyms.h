@@ -30,6 +30,10 @@ int elfsyms_functions(const char *path, bool (*match)(void *ctx, const char *nam
 		      struct arena *arena, elf_functions *ret, struct err *e);
 /* The file offset of a link-time address. */
 int elfsyms_offset(const char *path, u64 vaddr, u64 *ret, struct err *e);
+/* The other way: where an offset of the file is linked to. */
+int elfsyms_vaddr(const char *path, u64 offset, u64 *ret, struct err *e);
+/* Link-time address and size of a variable or function. */
+int elfsyms_address(const char *path, const char *name, u64 *ret, u64 *ret_size, struct err *e);
 int elfsyms_usdt(const char *path, struct arena *arena, usdt_sites *ret, struct err *e);
 /* "bash", "libc", "/bin/x" -> the file; NULL when there is none. In the arena. */
 char *elfsyms_find(const char *name, struct arena *arena);

@@ -2,6 +2,7 @@
 /* Functions that steer: the program's end, signals, checks at compile time. */
 #include "base/parse.h"
 #include "lang/gen.h"
+#include "lang/provider.h"
 #include "lang/signals.h"
 
 static void check_exit(struct comp *c, struct node *n)
@@ -106,8 +107,9 @@ static void check_fail(struct comp *c, struct node *n)
 
 static void check_override(struct comp *c, struct node *n)
 {
-	(void)n;
-	(void)c;
+	if (c->target->provider != &probe_kprobe)
+		check_error(c, n, "override() can only be used with kprobes (%s used here)",
+			    c->target->provider->name);
 }
 
 static void emit_override(struct gen *g, struct node *n, struct val *ret)

@@ -86,21 +86,84 @@ static void emit_has_key(struct gen *g, struct node *n, struct val *ret)
 	gen_map_has_key(g, n->kids[0], ret);
 }
 
+/* Of a map its keys, of a stack its frames, of a string its characters. */
 static void check_len(struct comp *c, struct node *n)
 {
-	const struct map_def *m = whole_map(c, n);
+	const struct map_def *m;
 
 	n->type = check_int64(c, true);
+	if (n->kids[0]->kind != N_MAP || n->kids[0]->n_kids) {
+		enum type_kind kind;
+
+		check_expr(c, n->kids[0]);
+		kind = n->kids[0]->type->kind;
+		if (kind == T_STR) {
+			n->str = "strlen";
+			check_expr(c, n);
+		} else if (kind != T_NONE && kind != T_KSTACK && kind != T_USTACK) {
+			check_error(c, n, "len() expects a map, a stack or a string");
+		}
+		return;
+	}
+	m = whole_map(c, n);
 	if (m && !m->key && m->value->kind != T_NONE)
 		check_error(c, n, "len() expects a map with keys");
 }
 
 static void emit_len(struct gen *g, struct node *n, struct val *ret)
 {
-	gen_map_len(g, n->kids[0]->ref, ret);
+	if (n->kids[0]->kind == N_MAP && !n->kids[0]->n_kids)
+		gen_map_len(g, n->kids[0]->ref, ret);
+	else
+		gen_stack_len(g, n->kids[0], ret);
+}
+
+/* find(@m, key, $v): whether the key is there, and then its value in the variable. */
+static void check_find(struct comp *c, struct node *n)
+{
+	struct node *map = n->kids[0], *key = n->kids[1], *assign;
+
+	n->type = type_int(&c->types, 1, false);
+	if (n->kids[2]->kind != N_VAR || map->kind != N_MAP) {
+		check_error(c, n, "find() expects a map, a key and a variable");
+		return;
+	}
+	if (!map->n_kids && key->kind == N_TUPLE && !key->names) {
+		map->kids = key->kids;
+		map->n_kids = key->n_kids;
+	} else if (!map->n_kids) {
+		map->kids = arena_dup(&c->prog.arena, &key, sizeof(key));
+		map->n_kids = 1;
+	}
+	assign = arena_zalloc(&c->prog.arena, sizeof(*assign));
+	assign->kind = N_ASSIGN;
+	assign->op = ASSIGN_PLAIN;
+	assign->at = n->at;
+	assign->kids =
+		arena_dup(&c->prog.arena, (struct node *[]){ n->kids[2], map }, 2 * sizeof(map));
+	assign->n_kids = 2;
+	check_stmt(c, assign);
+	/* Behind the arguments, where only emit_find() looks. */
+	n->kids = arena_dup(&c->prog.arena, (struct node *[]){ map, key, n->kids[2], assign },
+			    4 * sizeof(map));
+}
+
+static void emit_find(struct gen *g, struct node *n, struct val *ret)
+{
+	ir_label none = ir_new_label(&g->ir);
+	vreg r = ir_imm(&g->ir, 0);
+	struct val there;
+
+	gen_map_has_key(g, n->kids[0], &there);
+	ir_branchi(&g->ir, BPF_JEQ, there.reg, 0, none);
+	gen_stmt(g, n->kids[3]);
+	ir_movi(&g->ir, r, 1);
+	ir_label_here(&g->ir, none);
+	*ret = gen_reg(r);
 }
 
 const struct fn fn_map_table[] = {
+	{ "find", 3, 3, FN_RAW, check_find, emit_find },
 	{ "len", 1, 1, FN_RAW, check_len, emit_len },
 	{ "clear", 1, 1, FN_STATEMENT | FN_RAW, check_clear, emit_clear },
 	{ "zero", 1, 1, FN_STATEMENT | FN_RAW, check_clear, emit_clear },

@@ -602,6 +602,22 @@ static void enter_dispatch(struct gen *g)
 	g->frame_tmp = 0;
 }
 
+/* What comes after the end is not meant. */
+static void enter_stop(struct gen *g)
+{
+	ir_label go = ir_new_label(&g->ir);
+	struct comp *c = g->c;
+
+	if (!g->u->checks_stop)
+		return;
+	if (!c->stop_map)
+		c->stop_map = 1 + comp_bpf_map(c, "stop", BPF_MAP_TYPE_ARRAY, 4, 8, 1);
+	ir_branchi(&g->ir, BPF_JEQ,
+		   ir_load(&g->ir, BPF_DW, ir_map_value(&g->ir, c->stop_map - 1, 0), 0), 0, go);
+	ir_exit(&g->ir, 0);
+	ir_label_here(&g->ir, go);
+}
+
 /* Only some of what the probe delivers is meant. */
 static void enter_filter(struct gen *g)
 {
@@ -632,6 +648,7 @@ static void gen_program(struct gen *g)
 		ir_code_release(it);
 	vec_clear(&g->u->subs);
 	g->ctx = ir_ctx(&g->ir, 1);
+	enter_stop(g);
 	enter_filter(g);
 	if (g->need_scratch)
 		enter_scratch(g);

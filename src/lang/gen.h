@@ -130,6 +130,9 @@ void gen_map_read_agg(struct gen *g, const struct map_def *m, const struct val *
 		      struct val *ret);
 vreg gen_log2(struct gen *g, vreg value);
 
+/* Goes to @differ unless the first @n bytes in memory are the same. */
+void gen_compare_bytes(struct gen *g, const struct val *a, const struct val *b, u32 n,
+		       ir_label differ);
 /* Goes to @differ unless the strings are equal in their first @limit bytes. */
 void gen_compare_strings(struct gen *g, struct node *a, struct node *b, u32 limit, ir_label differ);
 
@@ -143,6 +146,8 @@ void gen_return(struct gen *g);
 
 /* Frames of the kernel or user stack, interned: its number. */
 void gen_stack(struct gen *g, const struct type *t, struct val *ret);
+/* The number of frames of a stack that was taken. */
+void gen_stack_len(struct gen *g, struct node *stack, struct val *ret);
 
 u32 gen_counter_map(struct comp *c);
 u32 gen_ring_map(struct comp *c);

@@ -45,6 +45,7 @@ static bool in_register(const struct type *t)
 	case T_STRERROR:
 	case T_SIGNAL_NAME:
 	case T_SYSCALL_NAME:
+	case T_TASK_COMM:
 	case T_PROBE:
 	case T_FUNC:
 	case T_COUNT:
@@ -236,9 +237,8 @@ void gen_in_memory(struct gen *g, struct node *n, struct val *ret)
 
 /* --- comparing memory ------------------------------------------------------------------------- */
 
-/* Sets @result to @value when one of the first @n bytes differs. */
-static void compare_bytes(struct gen *g, const struct val *a, const struct val *b, u32 n,
-			  ir_label differ)
+void gen_compare_bytes(struct gen *g, const struct val *a, const struct val *b, u32 n,
+		       ir_label differ)
 {
 	for (u32 i = 0; i < n;) {
 		u32 step = n - i >= 8 ? 8 : n - i >= 4 ? 4 : n - i >= 2 ? 2 : 1;
@@ -333,7 +333,7 @@ static void gen_compare_memory(struct gen *g, struct node *n, struct val *ret)
 		y = gen_temp(g, type_stored(wide));
 		gen_store(g, a, wide, &x, true);
 		gen_store(g, b, wide, &y, true);
-		compare_bytes(g, &x, &y, type_stored(wide), differ);
+		gen_compare_bytes(g, &x, &y, type_stored(wide), differ);
 	}
 	ir_movi(&g->ir, r, n->op == OP2('=', '='));
 	ir_jump(&g->ir, end);

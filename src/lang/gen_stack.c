@@ -109,3 +109,26 @@ void gen_stack(struct gen *g, const struct type *t, struct val *ret)
 	ir_alui(&g->ir, BPF_RSH, id, 32);
 	ir_store(&g->ir, BPF_DW, ret->reg, ret->off + 8, id);
 }
+
+void gen_stack_len(struct gen *g, struct node *stack, struct val *ret)
+{
+	bool user = stack->type->kind == T_USTACK;
+	ir_label none = ir_new_label(&g->ir);
+	struct val v, key = gen_temp(g, 8);
+	vreg id, map, p, n;
+
+	gen_expr(g, stack, &v);
+	id = v.kind == VAL_MEM ? ir_load(&g->ir, BPF_DW, v.reg, v.off) : v.reg;
+	ir_store(&g->ir, BPF_DW, key.reg, key.off, id);
+	n = ir_imm(&g->ir, 0);
+	map = ir_map(&g->ir, stack_map(g->c, user));
+	p = IR_CALLV(&g->ir, BPF_FUNC_map_lookup_elem, ARG_REG(map), gen_addr_arg(g, &key));
+	ir_branchi(&g->ir, BPF_JEQ, p, 0, none);
+	ir_mov(&g->ir, n, ir_load(&g->ir, BPF_DW, p, 0));
+	ir_alui(&g->ir, BPF_RSH, n, 3);
+	/* More are taken than asked for, in the place of our own. */
+	ir_branchi(&g->ir, BPF_JLE, n, (s32)stack->type->p[0], none);
+	ir_movi(&g->ir, n, stack->type->p[0]);
+	ir_label_here(&g->ir, none);
+	*ret = gen_reg(n);
+}

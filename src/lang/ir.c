@@ -164,6 +164,14 @@ vreg ir_map_value(struct ir *ir, u32 map, u32 off)
 	return i->dst = ir_reg(ir);
 }
 
+vreg ir_btf_var(struct ir *ir, u32 id)
+{
+	struct ir_insn *i = add(ir, IR_BTF_VAR);
+
+	i->imm = (s32)id;
+	return i->dst = ir_reg(ir);
+}
+
 vreg ir_func(struct ir *ir, u32 number)
 {
 	struct ir_insn *i = add(ir, IR_FUNC);

@@ -35,11 +35,12 @@ enum ir_kind {
 	IR_MAP_VALUE, /* dst = address of the value of map imm, plus off bytes */
 	IR_CTX,       /* dst = argument register imm at the entry; first instructions only */
 	IR_LABEL,
-	IR_JUMP,   /* to label */
-	IR_BRANCH, /* if dst op src (or imm) to label */
-	IR_CALL,   /* dst = helper imm (args) */
-	IR_FUNC,   /* dst = address of function number imm of the unit */
-	IR_EXIT,   /* return src, or imm when src is 0 */
+	IR_JUMP,    /* to label */
+	IR_BRANCH,  /* if dst op src (or imm) to label */
+	IR_CALL,    /* dst = helper imm (args) */
+	IR_BTF_VAR, /* dst = address of the kernel's variable with the BTF id imm */
+	IR_FUNC,    /* dst = address of function number imm of the unit */
+	IR_EXIT,    /* return src, or imm when src is 0 */
 };
 
 struct ir_arg {
@@ -109,6 +110,7 @@ void ir_atomic_add(struct ir *ir, vreg base, s32 off, vreg src);
 void ir_extend(struct ir *ir, vreg reg, u32 bytes, bool is_signed);
 vreg ir_map(struct ir *ir, u32 map);
 vreg ir_map_value(struct ir *ir, u32 map, u32 off);
+vreg ir_btf_var(struct ir *ir, u32 id);
 void ir_label_here(struct ir *ir, ir_label label);
 void ir_jump(struct ir *ir, ir_label label);
 void ir_branch(struct ir *ir, u8 op, vreg a, vreg b, ir_label label);

@@ -405,6 +405,7 @@ static void emit_one(struct emitter *e, const struct ir_insn *in)
 		else if (dst != in->imm)
 			put(e, BPF_ALU64 | BPF_MOV | BPF_X, dst, (u8)in->imm, 0, 0);
 		break;
+	case IR_BTF_VAR: emit_imm64(e, in->dst, BPF_PSEUDO_BTF_ID, (u32)in->imm, 0); break;
 	case IR_FUNC: emit_imm64(e, in->dst, BPF_PSEUDO_FUNC, (u32)in->imm, 0); break;
 	case IR_LOAD:
 		src = use(e, in->src, 1);

@@ -87,6 +87,20 @@ static struct node *expand_define(struct parser *p, struct define *d, struct spa
 	return n;
 }
 
+/* ", a.b" behind a type. */
+static void member_name(struct parser *p, struct node *n)
+{
+	u32 start, end;
+
+	parse_expect(p, OP1(','), ",");
+	start = end = p->lx.tok.at.start;
+	while (p->lx.tok.kind == TOK_IDENT || parse_is(p, OP1('.'))) {
+		end = p->lx.tok.at.end;
+		lex_next(&p->lx);
+	}
+	n->str = arena_strndup(&p->prog->arena, p->lx.src->text + start, end - start);
+}
+
 static struct node *size_of(struct parser *p, u32 start, enum node_kind kind)
 {
 	struct node *n = parse_node(p, kind, (struct span_at){ start, start }), *kid;
@@ -100,21 +114,39 @@ static struct node *size_of(struct parser *p, u32 start, enum node_kind kind)
 		kid = parse_expr(p);
 		parse_kids(p, n, &kid, 1);
 	}
-	if (kind == N_OFFSETOF) {
-		u32 field_start, field_end;
-
-		parse_expect(p, OP1(','), ",");
-		field_start = field_end = p->lx.tok.at.start;
-		while (p->lx.tok.kind == TOK_IDENT || parse_is(p, OP1('.'))) {
-			field_end = p->lx.tok.at.end;
-			lex_next(&p->lx);
-		}
-		n->str = arena_strndup(&p->prog->arena, p->lx.src->text + field_start,
-				       field_end - field_start);
-	}
+	if (kind == N_OFFSETOF)
+		member_name(p, n);
 	parse_expect(p, OP1(')'), ")");
 	n->at.end = p->lx.prev_end;
 	return n;
+}
+
+/* container_of(p, struct s, f): (struct s *)((uint64)p - offsetof(struct s, f)) */
+static struct node *container_of(struct parser *p, u32 start)
+{
+	static const struct type_name number = { .name = "uint64" };
+	struct node *address, *offset, *all;
+	struct type_name tn;
+
+	lex_next(&p->lx);
+	parse_expect(p, OP1('('), "(");
+	address = make(p, N_CAST, start, parse_expr(p), NULL);
+	address->tn = &number;
+	parse_expect(p, OP1(','), ",");
+	if (!parse_type_name(p, &tn)) {
+		parse_unexpected(p, "type");
+		return address;
+	}
+	offset = parse_node(p, N_OFFSETOF, tn.at);
+	offset->tn = arena_dup(&p->prog->arena, &tn, sizeof(tn));
+	member_name(p, offset);
+	parse_expect(p, OP1(')'), ")");
+	all = make(p, N_BINARY, start, address, offset);
+	all->op = OP1('-');
+	all = make(p, N_CAST, start, all, NULL);
+	tn.pointers++;
+	all->tn = arena_dup(&p->prog->arena, &tn, sizeof(tn));
+	return all;
 }
 
 static struct node *word(struct parser *p)
@@ -127,6 +159,8 @@ static struct node *word(struct parser *p)
 		return size_of(p, t.at.start, N_SIZEOF);
 	if (parse_is_word(p, "offsetof"))
 		return size_of(p, t.at.start, N_OFFSETOF);
+	if (parse_is_word(p, "container_of"))
+		return container_of(p, t.at.start);
 	n = parse_node(p, N_IDENT, t.at);
 	n->str = parse_text(p, &t);
 	lex_next(&p->lx);

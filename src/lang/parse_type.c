@@ -54,6 +54,8 @@ static bool starts_type(struct parser *p, const char *w)
 	if (streq(w, "struct") || streq(w, "union") || streq(w, "enum") || integer_word(w) ||
 	    type_is_name(w))
 		return true;
+	if (streq(w, "typeof"))
+		return p->lx.tok.at.end < p->lx.src->len && s[p->lx.tok.at.end] == '(';
 	/* name *) can only be a cast: a product would need something after the star. */
 	next = lex_skip_blank(&p->lx, p->lx.tok.at.end);
 	if (next >= p->lx.src->len || s[next] != '*')
@@ -63,8 +65,27 @@ static bool starts_type(struct parser *p, const char *w)
 	return next < p->lx.src->len && s[next] == ')';
 }
 
+/* typeof(type) is the type itself. */
+static void type_of(struct parser *p, struct type_name *ret)
+{
+	struct span_at at = ret->at;
+
+	lex_next(&p->lx);
+	parse_expect(p, OP1('('), "(");
+	if (!parse_type_name(p, ret)) {
+		ret->name = "typeof";
+		ret->of = parse_expr(p);
+	}
+	ret->at = at;
+	parse_expect(p, OP1(')'), ")");
+}
+
 static void base_name(struct parser *p, const char *w, struct type_name *ret)
 {
+	if (streq(w, "typeof")) {
+		type_of(p, ret);
+		return;
+	}
 	if (streq(w, "struct") || streq(w, "union") || streq(w, "enum")) {
 		lex_next(&p->lx);
 		ret->name =

@@ -272,6 +272,7 @@ bool user_prepare(struct comp *c, struct unit *u)
 	if (c->uprobe_multi == 1) {
 		u->attach_type = BPFSYS_ATTACH_UPROBE_MULTI;
 		u->mode = USER_MULTI;
+		u->checks_stop = true;
 		/* The kernel's own way to user stacks may not sleep on all kernels. */
 		if (u->reads_user && (!u->uses_stack || (c->config.cfi_stacks && !c->no_unwinder)))
 			u->prog_flags = BPF_F_SLEEPABLE;
@@ -352,7 +353,7 @@ static int attach_multi(const struct attach_ctx *a, const struct target *t, u32 
 			err_hint(a->err, "process %u is gone", t->pid);
 		return fd;
 	}
-	run_keep(a->run, fd, false);
+	run_keep(a->run, fd, true);
 	return 0;
 }
 

@@ -145,7 +145,7 @@ static bool depends_on_target(const struct node *n, void *ctx)
 
 	(void)ctx;
 	if (n->kind == N_CALL)
-		return streq(s, "reg") ? false : streq(s, "args");
+		return streq(s, "args") || streq(s, "uaddr") || streq(s, "path");
 	return n->kind == N_IDENT && (streq(s, "args") || streq(s, "retval") || streq(s, "ctx") ||
 				      (starts_with(s, "arg") && s[3] >= '0' && s[3] <= '9'));
 }

@@ -407,6 +407,11 @@ static void read_counters(struct run *r)
 /* No more hits: links go, slow ones are switched off and closed later. */
 static void disarm(struct run *r)
 {
+	const u32 first = 0;
+	const u64 yes = 1;
+
+	if (r->c->stop_map && r->map_fds.len >= r->c->stop_map)
+		bpfsys_map_update(r->map_fds.items[r->c->stop_map - 1], &first, &yes, BPF_ANY);
 	vec_each(it, &r->fds)
 		close(*it);
 	vec_clear(&r->fds);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Stored values to text, by their types; printf. */
 #include "base/fmt.h"
+#include "base/io.h"
 #include "base/json.h"
 #include "lang/cpu.h"
 #include "lang/fmt.h"
@@ -196,6 +197,20 @@ static void add_string(struct run *r, const struct type *t, const u8 *bytes, str
 		buf_addstr(out, r->c->config.str_trunc_trailer);
 }
 
+/* The name that a process has now; its number when it is gone. */
+static void add_task_comm(u32 pid, struct buf *out)
+{
+	struct buf text = BUF_INIT;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%u/comm", pid);
+	if (io_read_file(path, 64, &text, NULL) == 0 && text.len)
+		buf_add(out, text.data, text.len - (text.data[text.len - 1] == '\n'));
+	else
+		buf_addf(out, "%u", pid);
+	buf_release(&text);
+}
+
 static void add_named(struct run *r, const struct type *t, const u8 *bytes, struct buf *out)
 {
 	u64 v = word(bytes);
@@ -221,6 +236,7 @@ static void add_named(struct run *r, const struct type *t, const u8 *bytes, stru
 		name = signal_name_of((int)v);
 		buf_addstr(out, name ? name : "unknown");
 		break;
+	case T_TASK_COMM: add_task_comm((u32)v, out); break;
 	case T_SYSCALL_NAME:
 		name = cpu_syscall_name((u32)v);
 		buf_addstr(out, name ? name : "unknown");

@@ -450,6 +450,7 @@ static const char *kind_name(enum type_kind kind)
 		[T_STRERROR] = "strerror",
 		[T_SIGNAL_NAME] = "signal_name",
 		[T_SYSCALL_NAME] = "syscall_name",
+		[T_TASK_COMM] = "comm",
 		[T_PROBE] = "probe",
 		[T_FUNC] = "func",
 		[T_COUNT] = "count",

@@ -37,8 +37,9 @@ enum type_kind {
 	T_STRERROR,
 	T_SIGNAL_NAME,
 	T_SYSCALL_NAME,
-	T_PROBE, /* number of a target: its name */
-	T_FUNC,  /* number of a target: its function */
+	T_TASK_COMM, /* number of a process: its name */
+	T_PROBE,     /* number of a target: its name */
+	T_FUNC,      /* number of a target: its function */
 	/* What only a map can hold: */
 	T_COUNT,
 	T_SUM,

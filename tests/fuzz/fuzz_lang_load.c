@@ -126,7 +126,22 @@ static void key(struct maker *m)
 
 static void integer_call(struct maker *m)
 {
-	switch (pick(m, 10)) {
+	switch (pick(m, 14)) {
+	case 9: put(m, "len(kstack(4)"); break;
+	case 10:
+		put(m, "memcmp(comm, ");
+		expression(m, STR);
+		put(m, ", 1");
+		break;
+	case 11:
+		put(m, "find(@in, ");
+		expression(m, INT);
+		put(m, ", $fi");
+		break;
+	case 12:
+		put(m, "(typeof(cpu))(");
+		expression(m, INT);
+		break;
 	case 0:
 		put(m, "strlen(");
 		expression(m, STR);
@@ -230,7 +245,14 @@ static void integer(struct maker *m)
 
 static void string(struct maker *m)
 {
-	switch (pick(m, 6)) {
+	switch (pick(m, 7)) {
+	case 6:
+		put(m, "str_concat(");
+		expression(m, STR);
+		put(m, ", ");
+		expression(m, STR);
+		put(m, ")");
+		break;
 	case 0:
 		put(m, "str(");
 		expression(m, PTR);
