@@ -48,6 +48,10 @@ static void keep(struct gen *g, u32 map, const struct val *record, vreg h)
 	vreg fd, rc;
 
 	ir_store(&g->ir, BPF_DW, key.reg, key.off, h);
+	/* Most are there already, and looking takes no lock. */
+	fd = ir_map(&g->ir, map);
+	rc = IR_CALLV(&g->ir, BPF_FUNC_map_lookup_elem, ARG_REG(fd), gen_addr_arg(g, &key));
+	ir_branchi(&g->ir, BPF_JNE, rc, 0, known);
 	fd = ir_map(&g->ir, map);
 	rc = IR_CALLV(&g->ir, BPF_FUNC_map_update_elem, ARG_REG(fd), gen_addr_arg(g, &key),
 		      gen_addr_arg(g, record), ARG_IMM(BPF_NOEXIST));
