@@ -16,17 +16,26 @@ static struct symbols *symbols_of(struct run *r)
 	return r->symbols;
 }
 
-void run_ksym(struct run *r, u64 address, struct buf *out, bool offset)
+/*
+ * @back is 1 for an address that a call returns to: a call that does not return may be the last
+ * instruction of its function.
+ */
+static void add_ksym(struct run *r, u64 address, u32 back, struct buf *out, bool offset)
 {
 	struct symbol sym;
 
-	if (!symbols_kernel(symbols_of(r), address, &sym, NULL)) {
+	if (!symbols_kernel(symbols_of(r), address - back, &sym, NULL)) {
 		buf_addf(out, "0x%llx", (unsigned long long)address);
 		return;
 	}
 	buf_addstr(out, sym.name);
 	if (offset)
 		buf_addf(out, "+%llu", (unsigned long long)(address - sym.start));
+}
+
+void run_ksym(struct run *r, u64 address, struct buf *out, bool offset)
+{
+	add_ksym(r, address, 0, out, offset);
 }
 
 static struct procmaps *maps_of(struct run *r)
@@ -49,17 +58,17 @@ void run_watch_maps(struct run *r)
 	procmaps_watch(maps_of(r), r->c->unwinder ? &listener : NULL);
 }
 
-void run_usym(struct run *r, u64 address, u32 pid, struct buf *out, bool offset)
+static void add_usym(struct run *r, u64 address, u32 back, u32 pid, struct buf *out, bool offset)
 {
 	struct symbol sym;
 	u32 module;
 	u64 at;
 
-	if (procmaps_find(maps_of(r), pid, address, &module, &at)) {
+	if (procmaps_find(maps_of(r), pid, address - back, &module, &at)) {
 		if (symbols_lookup(symbols_of(r), module, at, &sym) && !(sym.flags & SYM_FDE)) {
 			buf_addstr(out, sym.name);
 			if (offset)
-				buf_addf(out, "+%llu", (unsigned long long)(at - sym.start));
+				buf_addf(out, "+%llu", (unsigned long long)(at + back - sym.start));
 			return;
 		}
 	} else if (symbols_jit(symbols_of(r), (pid_t)pid, 0, NULL, address, 0, &sym)) {
@@ -69,10 +78,15 @@ void run_usym(struct run *r, u64 address, u32 pid, struct buf *out, bool offset)
 	buf_addf(out, "0x%llx", (unsigned long long)address);
 }
 
+void run_usym(struct run *r, u64 address, u32 pid, struct buf *out, bool offset)
+{
+	add_usym(r, address, 0, pid, out, offset);
+}
+
 /* --- stacks ----------------------------------------------------------------------------------- */
 
-static void add_frame(struct run *r, const struct type *t, u64 address, u32 pid, struct buf *out,
-		      bool folded)
+static void add_frame(struct run *r, const struct type *t, u64 address, u32 back, u32 pid,
+		      struct buf *out, bool folded)
 {
 	bool user = t->kind == T_USTACK;
 
@@ -83,9 +97,9 @@ static void add_frame(struct run *r, const struct type *t, u64 address, u32 pid,
 	if (t->p[1] == STACK_PERF && !folded)
 		buf_addf(out, "%llx ", (unsigned long long)address);
 	if (user)
-		run_usym(r, address, pid, out, !folded);
+		add_usym(r, address, back, pid, out, !folded);
 	else
-		run_ksym(r, address, out, !folded);
+		add_ksym(r, address, back, out, !folded);
 }
 
 /* Our own program and what called it are not part of what was asked for. */
@@ -136,11 +150,13 @@ void run_stack(struct run *r, const struct type *t, const u8 *bytes, struct buf 
 		buf_addch(out, '\n');
 	n = run_frames(r, t, bytes, frames, &pid);
 	for (size_t i = 0; i < n; i++) {
+		size_t at = folded ? n - 1 - i : i;
+
 		if (folded && i)
 			buf_addch(out, ';');
 		if (!folded)
 			buf_fill(out, ' ', indent);
-		add_frame(r, t, frames[folded ? n - 1 - i : i], pid, out, folded);
+		add_frame(r, t, frames[at], at > 0, pid, out, folded);
 		if (!folded)
 			buf_addch(out, '\n');
 	}
@@ -157,18 +173,18 @@ static void add_stack(struct run *r, const struct type *t, const u8 *bytes, u32 
 	size_t n = run_frames(r, t, bytes, frames, &pid);
 
 	for (size_t i = 0; i < n; i++) {
-		u64 address = frames[folded ? n - 1 - i : i];
+		size_t at = folded ? n - 1 - i : i;
 
 		if (i)
 			buf_addch(out, folded ? ';' : '\n');
 		if (!folded)
 			buf_addstr(out, "  ");
 		if (flags & LANG_FRAME_ADDRESS)
-			buf_addf(out, "%-16llx ", (unsigned long long)address);
+			buf_addf(out, "%-16llx ", (unsigned long long)frames[at]);
 		if (t->kind == T_USTACK)
-			run_usym(r, address, pid, out, offset);
+			add_usym(r, frames[at], at > 0, pid, out, offset);
 		else
-			run_ksym(r, address, out, offset);
+			add_ksym(r, frames[at], at > 0, out, offset);
 	}
 }
 
