@@ -172,11 +172,15 @@ class GraphView {
 		);
 		this.ox = p.width / 2 - ((left + right) / 2) * this.scale;
 		this.oy = 24;
-		/* Too wide to be seen whole: begin with the heaviest root. */
+		/* Too wide to be seen whole: begin with the heaviest root, and leave no side empty. */
 		const root = real.find((n) => n.layer === 0) || real[0];
 
-		if ((right - left) * this.scale > p.width)
-			this.ox = p.width / 2 - root.x * this.scale;
+		if ((right - left) * this.scale > p.width - 40)
+			this.ox = clamp(
+				p.width / 2 - root.x * this.scale,
+				p.width - 20 - right * this.scale,
+				20 - left * this.scale
+			);
 	}
 	place(n) {
 		return [this.ox + n.x * this.scale, this.oy + n.y * this.scale];

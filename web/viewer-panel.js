@@ -509,6 +509,7 @@ function moduleless(app, f) {
 }
 
 function openMenu(items, x, y) {
+	$("tip").hidden = true;
 	const menu = $("menu"),
 		back = document.activeElement;
 	const close = () => {

@@ -25,6 +25,13 @@ END
 for name in small deep evil; do
 	"$FATHOM" flame "$TMP/$name.folded" -o "$TMP/$name.svg" || fail "draw $name"
 done
+for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
+	printf 'app 1/1 [000] %d.0: 1000 cycles:\n\t1 slow (x)\n\n' "$i"
+	printf 'app 1/1 [000] %d.1: 1000 cycles:\n\t1 fast (x)\n\n' "$i"
+	printf 'app 1/1 [000] %d.2: 3000 instructions:\n\t1 fast (x)\n\n' "$i"
+	printf 'app 1/1 [000] %d.3: 500 instructions:\n\t1 slow (x)\n\n' "$i"
+done >"$TMP/ipc.script"
+"$FATHOM" flame "$TMP/ipc.script" --ratio cycles,instructions -o "$TMP/ratio.svg" || fail "draw a ratio"
 
 RUN_TIMEOUT=120
 drive svg.mjs

@@ -241,6 +241,19 @@ async function shapes() {
 		await text(page, '.graph-note'),
 		'9 functions; none is hidden'
 	);
+	check(
+		'a path in the graph is a straight column',
+		await page.evaluate(() => {
+			const { view, model } = window.fathom.app,
+				at = (name) =>
+					view.nodes.find(
+						(n) => !n.point && model.frames.names[n.f] === name
+					).x;
+
+			return ['sys_read', 'copy_page'].map(at).every((x, i, all) => x === all[0]);
+		}),
+		true
+	);
 	check('no error', page.problems, []);
 	await page.close();
 }
@@ -282,7 +295,7 @@ async function search() {
 	);
 	check('a bad expression is said', await text(page, '#matched'), 'not a regular expression');
 	await page.fill('#search', 'render');
-	await page.waitForTimeout(150);
+	await page.waitForFunction(() => window.fathom.app.state.q === 'render');
 	await shot(page, 'search');
 	check('no error', page.problems, []);
 	await page.close();
