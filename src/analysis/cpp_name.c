@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/cpp_name.h"
 
+#define PLT_MARK "@plt"
+
 /* Where the parentheses that end at @end (behind the last ")") begin; NULL: nowhere. */
 static const char *parameters(const char *name, const char *end)
 {
@@ -35,14 +37,20 @@ static const char *skip_type(const char *name, const char *end)
 	return from;
 }
 
-const char *cpp_name(const char *name, size_t *ret_len)
+const char *cpp_name(const char *name, size_t *ret_len, const char **ret_suffix)
 {
 	const char *end = name + strlen(name), *clone = strstr(name, " [clone ");
 	const char *close, *open;
 
+	*ret_suffix = "";
 	*ret_len = (size_t)(end - name);
 	if (!strchr(name, '('))
 		return name;
+	if (ends_with(name, PLT_MARK)) {
+		*ret_suffix = PLT_MARK;
+		end -= strlen(PLT_MARK);
+		*ret_len -= strlen(PLT_MARK);
+	}
 	close = clone ? clone : end;
 	/* "const", "&" and the like belong to the parameters */
 	while (close > name && (strchr("&", close[-1]) || (close[-1] >= 'a' && close[-1] <= 'z') ||

@@ -7,8 +7,8 @@
 
 /*
  * The part of a demangled name without parameters, result type and marks of clones, as perf shows
- * it; other names as they are.
+ * it; other names as they are. *ret_suffix is what follows it: "@plt", or "".
  */
-const char *cpp_name(const char *name, size_t *ret_len);
+const char *cpp_name(const char *name, size_t *ret_len, const char **ret_suffix);
 
 #endif

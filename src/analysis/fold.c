@@ -62,10 +62,12 @@ static size_t without_arguments(const char *name, size_t len)
 
 static void tidy_name(const char *name, size_t len, const struct fold_opts *opts, struct buf *out)
 {
+	const char *suffix = "";
+
 	if (!opts->raw) {
 		/* a part of a name of Java has none of these */
 		if (!name[len])
-			name = cpp_name(name, &len);
+			name = cpp_name(name, &len, &suffix);
 		len = without_arguments(name, len);
 	}
 	for (size_t i = 0; i < len; i++) {
@@ -74,6 +76,7 @@ static void tidy_name(const char *name, size_t len, const struct fold_opts *opts
 		else if (opts->raw || (name[i] != '"' && name[i] != '\''))
 			buf_addch(out, name[i] == '\n' ? ' ' : name[i]);
 	}
+	buf_addstr(out, suffix);
 }
 
 /*

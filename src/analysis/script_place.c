@@ -31,15 +31,28 @@ static u64 shown_address(const struct process *p, const struct place *place, u64
 	return map ? address - map->start + map->pgoff : address;
 }
 
+/* perf keeps the version that a full symbol table has: "memcpy@@GLIBC_2.14". */
+static const char *name_of(const struct place *place)
+{
+	const char *at = place->raw ? strchr(place->raw, '@') : NULL;
+	size_t n = at ? (size_t)(at - place->raw) : 0;
+
+	if (n && strlen(place->name) == n && memcmp(place->name, place->raw, n) == 0)
+		return place->raw;
+	return place->name;
+}
+
 static void add_function(struct buf *b, const struct place *place, const char *name, u32 fields)
 {
+	const char *suffix;
+	size_t len;
+
 	if (!(fields & SCRIPT_SYM))
 		return;
 	buf_addch(b, ' ');
-	size_t len;
-
-	name = cpp_name(name ? name : "[unknown]", &len);
+	name = cpp_name(name ? name : "[unknown]", &len, &suffix);
 	buf_add(b, name, len);
+	buf_addstr(b, suffix);
 	if (place->name && fields & SCRIPT_SYMOFF) {
 		buf_addstr(b, "+0x");
 		buf_addx(b, place->address - place->start);
@@ -87,7 +100,7 @@ static void write_text(struct script *s, const struct process *p, const struct p
 	}
 	buf_addch(b, '\t');
 	script_hex16(b, shown);
-	add_function(b, place, place->name, fields);
+	add_function(b, place, name_of(place), fields);
 	if (fields & SCRIPT_DSO) {
 		buf_addstr(b, " (");
 		add_dso(b, place);

@@ -27,6 +27,7 @@ enum place_kind { PLACE_USER, PLACE_KERNEL, PLACE_JIT, PLACE_HYPERVISOR };
 /* What an address means. Strings belong to the machine or its symbol store. */
 struct place {
 	const char *name; /* of the function; NULL: not known */
+	const char *raw;  /* the same as in the file, if that is known */
 	const char *dso; /* path as recorded, "[kernel.kallsyms]", "[ext4]"; NULL: nothing mapped */
 	u64 address;     /* file offset; the address itself for the kernel and run-time code */
 	u64 start;       /* of the function, in the same terms */

@@ -98,6 +98,7 @@ static u64 place_file(struct machine *m, const struct mapping *map, u64 address,
 		return *known;
 	if (symbols_lookup(m->symbols, map->module, offset - is_return, &s)) {
 		p.name = s.name;
+		p.raw = s.raw_name;
 		p.start = s.start;
 		p.flags = s.flags;
 	}

@@ -18,6 +18,11 @@ agree() {
 	shift 2
 	"$TOP/tests/oracle/script_unleak.py" "$file"
 	perf script --no-inline -i "$file" "$@" >perf.txt 2>perf.err </dev/null
+	# BPF programs that others loaded and dropped meanwhile: perf 6.1 stops at such a record
+	if grep -q 'failed to process type: 17' perf.err; then
+		skip "$name: perf cannot read what it recorded"
+		return
+	fi
 	"$FATHOM" script --no-inline -i "$file" "$@" >ours.txt 2>ours.err
 	if text=$(python3 "$COMPARE" perf.txt ours.txt 2>&1); then
 		pass "$name: $(tail -n 1 <<<"$text")"
@@ -27,7 +32,7 @@ agree() {
 	fi
 }
 
-perf record -q -o clock.data -F 499 -a -g -- "$WORKLOADS/burn" --seconds 0.4 >/dev/null 2>&1 ||
+perf record -q -B -o clock.data -F 499 -a -g -- "$WORKLOADS/burn" --seconds 0.4 >/dev/null 2>&1 ||
 	plan_skip "perf cannot record here"
 agree 'defaults' clock.data
 for fields in comm,tid,cpu,time,event,ip,sym,dso comm,pid,tid,time pid tid cpu,misc,time ip \
@@ -47,7 +52,7 @@ for fields in comm,addr nothing comm,+pid hw:trace symoff; do
 	expect_err 'fathom: '
 done
 
-perf record -q -o side.data -e cpu-clock -c 2000000 -a --switch-events --namespaces --all-cgroups -- \
+perf record -q -B -o side.data -e cpu-clock -c 2000000 -a --switch-events --namespaces --all-cgroups -- \
 	sh -c 'ls; sleep 0.1; ls' >/dev/null 2>&1
 agree 'records besides samples' side.data --show-task-events --show-mmap-events \
 	--show-lost-events --show-switch-events --show-namespace-events --show-cgroup-events \
@@ -80,22 +85,26 @@ python3 -c "import socket
 s = socket.socket(); s.bind(('127.0.0.1', 0)); s.listen()
 c = socket.create_connection(s.getsockname()); a, _ = s.accept(); a.send(b'x'); c.recv(1)"
 EOF
-if perf record -q -m 4096 -o all.data -e "${systems#,}" -a -- sh load.sh >/dev/null 2>record.err; then
+if perf record -q -B -m 4096 -o all.data -e "${systems#,}" -a -- sh load.sh >/dev/null 2>record.err; then
 	agree 'every tracepoint' all.data
 	events=$(awk '{ for (i = 4; i < 8; i++) if ($i ~ /^[a-z0-9_]+:[a-zA-Z0-9_]+:$/) { print $i; next } }' \
 		perf.txt | sort -u | wc -l)
 	diag "$events tracepoints fired"
-	ok 'at least 50 different tracepoints fired' [ "$events" -ge 50 ]
+	if grep -q 'failed to process type: 17' perf.err; then
+		skip 'perf cannot read what it recorded'
+	else
+		ok 'at least 50 different tracepoints fired' [ "$events" -ge 50 ]
+	fi
 	unlike 'only few formats are not understood' \
 		"$(grep -c 'FAILED TO PARSE' ours.txt)" '^[0-9]{4,}$'
 else
 	skip "perf cannot record all tracepoints: $(tail -n 1 record.err)" 3
 fi
-if perf record -q -m 4096 -o calls.data -e 'syscalls:*' -a -- ls -lR /usr/share/doc >/dev/null 2>&1; then
+if perf record -q -B -m 4096 -o calls.data -e 'syscalls:*' -a -- ls -lR /usr/share/doc >/dev/null 2>&1; then
 	agree 'system calls' calls.data
+	is 'evlist --trace-fields' "$("$FATHOM" evlist --trace-fields -i calls.data)" \
+		"$(perf evlist --trace-fields -i calls.data)"
 else
-	skip 'perf cannot record system calls'
+	skip 'perf cannot record system calls' 2
 fi
-is 'evlist --trace-fields' "$("$FATHOM" evlist --trace-fields -i calls.data)" \
-	"$(perf evlist --trace-fields -i calls.data)"
 done_testing

@@ -2,22 +2,25 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Compares the text of perf script with ours, line by line.
 
-usage: script_compare.py PERF OURS [--least SHARE] [--unwind]
+usage: script_compare.py PERF OURS [--unwind]
 
-Each line that differs is put into a class. A class is known when it is in CLASSES below, with the
-reason for it; a line of no class, or too few lines that are equal or differ only in the name of
-code that perf has no name for, fail the comparison. --unwind: the chains come from copies of
-stacks, and ours may go on where perf's end.
+Each line that differs is put into a class, and a class is proven for each line where that can be
+done: two names of one address by the symbol tables of the file. A line of no class fails the
+comparison. --unwind: the chains come from copies of stacks, and ours may go on where perf's end.
 """
+import os
 import re
+import subprocess
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 
 CLASSES = {
     "nameless": "perf: [unknown]; ours: the function by its unwind entry (stripped code)",
+    "gone": "the file is not there any more; ours has kept its names",
     "padding": "perf names the padding before a function (__pfx_f); a return address there belongs"
                " to the call before it, which never returns",
-    "version": "perf keeps the symbol version of a library (f@@GLIBC_2.2.5)",
+    "version": "perf prefers an alias with a version (cfree@GLIBC_2.2.5) where ours has a plain one",
+    "plt": "perf has no name for an entry of the PLT whose relocation has no symbol: '@plt'",
     "alias": "one address, two names; each takes another",
     "local": "perf stretches a symbol without size up to the next; ours ends it at its unwind entry",
     "timer_flags": "perf 6.1 evaluates the flags of timer:timer_start wrongly: it shows D|P|I always",
@@ -35,18 +38,70 @@ def split_offset(name):
     return (m[1], int(m[2], 16)) if m else (name, None)
 
 
-def classify_name(perf, ours):
-    if perf == "[unknown]":
-        return "nameless"
+def debug_file(path):
+    """The separate debug file of a program, by its build id."""
+    notes = subprocess.run(["readelf", "-n", path], capture_output=True, text=True, errors="replace")
+    m = re.search(r"Build ID: ([0-9a-f]{2})([0-9a-f]+)", notes.stdout)
+    return f"/usr/lib/debug/.build-id/{m[1]}/{m[2]}.debug" if m else None
+
+
+def nm_lines(path):
+    for flags in (["-C"], ["-CD"]):
+        run = subprocess.run(["nm", *flags, path], capture_output=True, text=True, errors="replace")
+        yield from run.stdout.splitlines()
+
+
+class Tables:
+    """Addresses by name, of the files that lines name."""
+
+    def __init__(self):
+        self.known = {}
+
+    def load(self, dso):
+        table = defaultdict(set)
+        if dso.startswith("["):
+            with open("/proc/kallsyms") as f:
+                lines = f.read().splitlines()
+        elif dso.startswith("/") and os.path.exists(dso):
+            debug = debug_file(dso)
+            lines = list(nm_lines(dso)) + (list(nm_lines(debug)) if debug and os.path.exists(debug) else [])
+        else:
+            lines = []
+        for line in lines:
+            parts = line.split(None, 2)
+            if len(parts) == 3 and len(parts[1]) == 1:
+                table[parts[2].split("\t")[0].split("(")[0]].add(parts[0])
+        return table
+
+    def same_address(self, dso, a, b):
+        if dso not in self.known:
+            self.known[dso] = self.load(dso)
+        table = self.known[dso]
+        names = [n for n in table if n.split("@")[0] == b] if b not in table else [b]
+        return any(table[a.split("(")[0]] & table[n] for n in names)
+
+
+TABLES = Tables()
+
+
+def classify_name(perf, ours, dso):
+    """dso "": the lines do not tell the file, so that nothing can be looked up."""
     pname, poff = split_offset(perf)
     oname, ooff = split_offset(ours)
+    group = re.match(r"(.*)\+0x[0-9a-f]+$", oname if ooff is not None and "+0x" in oname else ours)
+    if perf == "[unknown]" and dso.startswith("/") and not os.path.exists(dso):
+        return "gone"
+    if perf == "[unknown]":
+        return "nameless" if group and (not dso or group[1] == os.path.basename(dso)) else None
     if pname.startswith("__pfx_"):
         return "padding"
-    if "@" in pname and pname.split("@")[0] == oname and poff == ooff:
+    if pname == "@plt" and oname.endswith("@plt") and poff == ooff:
+        return "plt"
+    if re.search(r"@@?[A-Z]", pname) and poff == ooff and TABLES.same_address(dso, pname, oname):
         return "version"
-    if re.match(r".*\+0x[0-9a-f]+$", oname):
+    if group and (not dso or group[1] == os.path.basename(dso)):
         return "local"
-    if poff == ooff:
+    if poff == ooff and (not dso or TABLES.same_address(dso, pname, oname)):
         return "alias"
     return None
 
@@ -57,7 +112,7 @@ def classify(perf, ours):
     for pattern in (FRAME, BARE, LINE_IP):
         p, o = pattern.match(perf), pattern.match(ours)
         if p and o and p.groups()[:-2] == o.groups()[:-2] and p.groups()[-1] == o.groups()[-1]:
-            return classify_name(p.groups()[-2], o.groups()[-2])
+            return classify_name(p.groups()[-2], o.groups()[-2], p.groups()[-1])
     return None
 
 
@@ -105,9 +160,6 @@ def compare_block(perf, ours, unwind, counts, examples):
 def main():
     args = [a for a in sys.argv[1:] if not a.startswith("--")]
     unwind = "--unwind" in sys.argv
-    least = 0.999
-    if "--least" in sys.argv:
-        least = float(args.pop())
     perf, ours = list(blocks(args[0])), list(blocks(args[1]))
     counts, examples = Counter(), []
     for p, o in zip(perf, ours):
@@ -124,8 +176,7 @@ def main():
     for p, o in examples:
         print(f"  perf: {p}\n  ours: {o}")
     same = (counts["equal"] + explained) / lines
-    # in a short recording a single line is more than a thousandth: up to two are shown, not judged
-    ok = len(perf) == len(ours) and (same >= least or counts["unexplained"] <= 2)
+    ok = len(perf) == len(ours) and not counts["unexplained"]
     print(f"share {same * 100:.3f} % (equal {counts['equal'] / lines * 100:.3f} %)")
     return 0 if ok else 1
 

@@ -21,12 +21,17 @@ reads() {
 	local name=$1 fields=$2 flags=$3 text
 	shift 3
 	[ "$flags" != - ] || flags=
-	if ! perf record -q -o p.data "$@" >/dev/null 2>record.err; then
+	if ! perf record -q -B -o p.data "$@" >/dev/null 2>record.err; then
 		skip "$name: perf cannot record it: $(grep -m 1 . record.err)"
 		return
 	fi
 	"$TOP/tests/oracle/script_unleak.py" p.data
 	perf script --no-inline ${fields:+-F "$fields"} -i p.data >perf.txt 2>perf.err </dev/null
+	# BPF programs that others loaded and dropped meanwhile: perf 6.1 stops at such a record
+	if grep -q 'failed to process type: 17' perf.err; then
+		skip "$name: perf cannot read what it recorded: $(head -n 1 perf.err)"
+		return
+	fi
 	"$FATHOM" script --no-inline --max-stack 127 ${fields:+-F "$fields"} -i p.data >ours.txt 2>ours.err
 	# shellcheck disable=SC2086
 	if text=$(python3 "$COMPARE" $flags perf.txt ours.txt 2>&1); then
@@ -77,7 +82,8 @@ else
 fi
 
 # Pipe mode.
-perf record -q -F 499 -a -g -o - -- sleep 0.5 2>/dev/null >pipe.data
+perf record -q -B -F 499 -a -g -o - -- sleep 0.5 2>/dev/null >pipe.data
+"$TOP/tests/oracle/script_unleak.py" pipe.data
 perf script --no-inline -F $FIELDS -i - <pipe.data >perf.txt 2>perf.err
 "$FATHOM" script --no-inline --max-stack 127 -F $FIELDS -i - <pipe.data >ours.txt 2>ours.err
 if text=$(python3 "$COMPARE" perf.txt ours.txt 2>&1); then
