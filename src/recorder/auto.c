@@ -26,6 +26,38 @@ static bool can_be_sampled(const struct recorder *r, const struct event *ev)
 	       !s->branch_type && !s->phys_addresses && !s->registers && ev->overwrite != 1;
 }
 
+/* Why can_be_sampled() says no. */
+static const char *why_not_sampled(const struct recorder *r, const struct event *ev)
+{
+	if (ev->attr.type == PERF_TYPE_TRACEPOINT)
+		return "a tracepoint";
+	if (ev->sample_read)
+		return "in a group whose counts are read";
+	if (ev->branch_type || r->o.session.branch_type)
+		return "with branches";
+	return ev->overwrite == 1 ? "in a ring that is overwritten" : "with registers or addresses";
+}
+
+/* Events whose stacks are worse than the rest's: nobody should find out by looking at them. */
+void stacks_tell(const struct recorder *r)
+{
+	if (r->stacks != RECORDER_STACKS_KERNEL && r->stacks != RECORDER_STACKS_COPIES)
+		return;
+	for (size_t i = 0; i < r->plans.len; i++) {
+		const struct event *ev = &r->o.events->events.items[i];
+
+		if (!r->plans.items[i].ours || can_be_sampled(r, ev))
+			continue;
+		_cleanup_free_ char *text =
+			xasprintf("stacks of '%s' follow frame pointers: it is "
+				  "%s, which the kernel's unwinder does not take",
+				  ev->name, why_not_sampled(r, ev));
+
+		recorder_note(r, text,
+			      "--call-graph dwarf copies its stacks: complete, but larger");
+	}
+}
+
 static bool is_precise(const struct event *ev)
 {
 	return ev->attr.precise_ip || ev->precise_max;
@@ -105,7 +137,7 @@ static void set_modes(struct recorder *r)
 		r->stacks = RECORDER_STACKS_FP;
 		err_set(&r->kernel.why, EINVAL,
 			"the kernel's unwinder takes no tracepoints, branches or groups that are "
-			"read");
+			"read; --call-graph dwarf copies stacks");
 	}
 	r->kernel.events = MIN(n, (u32)UNWIND_EVENTS);
 }

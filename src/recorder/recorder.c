@@ -116,6 +116,7 @@ int recorder_open(struct recorder *r, struct err *e)
 		err_release(e);
 	}
 	show_notes(r);
+	stacks_tell(r);
 	if (r->stacks == RECORDER_STACKS_KERNEL && !r->kernel.late)
 		kernel_start_thread(r);
 	return 0;

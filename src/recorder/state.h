@@ -94,6 +94,7 @@ struct recorder {
 
 /* auto.c: which events get their stacks by which means. */
 void stacks_plan(struct recorder *r);
+void stacks_tell(const struct recorder *r);
 /* After the session is open: fills sources. */
 void stacks_learn(struct recorder *r);
 /* The next best means; false when there is none. */
