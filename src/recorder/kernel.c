@@ -59,6 +59,8 @@ static int load_sampler(struct recorder *r, struct sampler **ret)
 	_cleanup_err_ struct err e = ERR_INIT;
 	int rc = sampler_new(ret, &opts, &e);
 
+	if (!rc)
+		sampler_on_new(*ret, prime_names, r);
 	if (rc) {
 		pthread_mutex_lock(&r->kernel.lock);
 		set_why(r, &e);

@@ -24,6 +24,7 @@ static void kernel_release(struct kernel_stacks *k)
 	sampler_free(k->sampler);
 	buf_release(&k->out);
 	map_release(&k->seen);
+	map_release(&k->primed);
 	err_release(&k->why);
 	pthread_mutex_destroy(&k->lock);
 }

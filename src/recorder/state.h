@@ -37,18 +37,19 @@ struct kernel_stacks {
 	pthread_mutex_t lock; /* for all below, and the sampler itself */
 	u32 events;           /* to be attached to */
 	bool has_thread;
-	bool late;        /* loads while the program runs already */
-	bool loading;     /* from here ... */
-	bool loaded;      /* ... to here the thread cannot be stopped */
-	bool abandoned;   /* it was not waited for */
-	bool attached;    /* its samples replace those in the rings */
-	bool ready;       /* tables for what runs are there */
-	VEC(int) adopted; /* events of CPUs instead of the program's, see adopt.c */
-	int stop_fd;      /* wakes the thread for its end */
-	struct buf out;   /* samples as records, waiting for the next sweep */
-	u64 samples;      /* so far */
-	struct err why;   /* why it is not used */
-	struct map seen;  /* paths for which the sampler has a hint */
+	bool late;         /* loads while the program runs already */
+	bool loading;      /* from here ... */
+	bool loaded;       /* ... to here the thread cannot be stopped */
+	bool abandoned;    /* it was not waited for */
+	bool attached;     /* its samples replace those in the rings */
+	bool ready;        /* tables for what runs are there */
+	VEC(int) adopted;  /* events of CPUs instead of the program's, see adopt.c */
+	int stop_fd;       /* wakes the thread for its end */
+	struct buf out;    /* samples as records, waiting for the next sweep */
+	u64 samples;       /* so far */
+	struct err why;    /* why it is not used */
+	struct map seen;   /* paths for which the sampler has a hint */
+	struct map primed; /* hashes of build ids whose names are in the cache */
 };
 
 /* Time off the CPU. */
@@ -116,6 +117,9 @@ bool kernel_stop(struct recorder *r);
 /* adopt.c: tasks of the program that are older than the unwinder. */
 void adopt_tasks(struct recorder *r, struct sampler *s);
 void adopt_end(struct recorder *r);
+
+/* prime.c: the names of files that may be gone when the recording ends. */
+void prime_names(void *ctx, int fd, const struct image *im);
 
 /* sweep.c: what rings hand over. */
 int sweep_records(void *ctx, const void *bytes, size_t n);

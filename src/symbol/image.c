@@ -148,7 +148,8 @@ void image_load(struct image *img, const struct elf *elf, const struct image_sou
 	took = clock_mono_ns() - begin;
 	log_debug("names of '%s': %u in %llu us", src->path, img->named,
 		  (unsigned long long)(took / 1000));
-	if (src->cache_dir && img->complete && (img->debug_file || took > CACHE_WORTH_NS))
+	if (src->cache_dir && img->complete &&
+	    (img->debug_file || src->keep || took > CACHE_WORTH_NS))
 		(void)cache_store(img, src->cache_dir);
 }
 

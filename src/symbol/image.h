@@ -43,6 +43,7 @@ struct image_source {
 	struct debuginfod *server;
 	const char *cache_dir; /* NULL: no cache */
 	bool no_debug_files;
+	bool keep; /* put it into the cache, however small */
 };
 
 struct image *image_new(void);

@@ -192,7 +192,8 @@ static struct image *image_of_file(struct symbols *s, struct module *m)
 				    .debug_dir = s->opts.debug_dir,
 				    .server = &s->server,
 				    .cache_dir = s->opts.cache_dir,
-				    .no_debug_files = s->opts.no_debug_files };
+				    .no_debug_files = s->opts.no_debug_files,
+				    .keep = s->opts.keep };
 	struct image *img;
 	char root[64];
 

@@ -25,13 +25,14 @@ struct symbols_opts {
 	const char *debuginfod; /* servers of debug files, separated by blanks; NULL: those that
 				   $FATHOM_DEBUGINFOD names; none are asked unless named */
 	bool no_cache;          /* neither read nor write the disk cache */
-	bool no_debug_files;    /* only what is in the mapped file itself */
-	bool no_demangle;       /* show names as the linker knows them */
-	bool offline;           /* the recording of another machine: read neither the kernel's names
-				   nor files whose build id was not recorded */
-	bool keep_lines;        /* what symbols_lines() finds is kept for symbols_lines_export() */
-	bool ask_kernel;        /* kernel addresses are of this boot and few: the kernel is asked
-				   for each instead of reading all of /proc/kallsyms */
+	bool keep;           /* also small tables go to the disk cache: their file may not stay */
+	bool no_debug_files; /* only what is in the mapped file itself */
+	bool no_demangle;    /* show names as the linker knows them */
+	bool offline;        /* the recording of another machine: read neither the kernel's names
+				nor files whose build id was not recorded */
+	bool keep_lines;     /* what symbols_lines() finds is kept for symbols_lines_export() */
+	bool ask_kernel;     /* kernel addresses are of this boot and few: the kernel is asked
+				for each instead of reading all of /proc/kallsyms */
 };
 
 /* @opts may be NULL. */

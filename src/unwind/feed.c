@@ -57,6 +57,8 @@ struct unwind_feed {
 	VEC(struct python_build) pythons; /* index + 1 is known to the kernel */
 	VEC(struct feed_program *) programs;
 	struct code_names names; /* of run-time code */
+	unwind_feed_new_fn *on_new;
+	void *on_new_ctx;
 	struct unwind_feed_stats stats;
 };
 
@@ -280,7 +282,12 @@ static int add_fd(struct unwind_feed *f, int fd, const char *name, const struct 
 			f->stats.compiled += !cached;
 		file.bin.python = python_of(f, &im);
 	}
-	return add_file(f, file, t, e);
+	/* the kernel waits for the table, not for whoever else is interested */
+	int rc = add_file(f, file, t, e);
+
+	if (t && f->on_new)
+		f->on_new(f->on_new_ctx, fd, &im);
+	return rc;
 }
 
 static const char *hint_of(const struct unwind_feed *f, const struct unwind_key *key)
@@ -655,6 +662,12 @@ void unwind_feed_free(struct unwind_feed *f)
 	map_release(&f->by_build);
 	map_release(&f->hints);
 	free(f);
+}
+
+void unwind_feed_on_new(struct unwind_feed *f, unwind_feed_new_fn *fn, void *ctx)
+{
+	f->on_new = fn;
+	f->on_new_ctx = ctx;
 }
 
 const struct code_names *unwind_feed_names(const struct unwind_feed *f)

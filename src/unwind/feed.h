@@ -74,6 +74,9 @@ bool unwind_feed_rule(const struct unwind_feed *f, const struct unwind_key *key,
 		      const struct unwind_rule **ret);
 /* The build behind an index that came with a sample; NULL: none. */
 const struct python_build *unwind_feed_python(const struct unwind_feed *f, u32 index);
+/* Called with each new file that has a table: it may be gone soon. */
+typedef void unwind_feed_new_fn(void *ctx, int fd, const struct image *im);
+void unwind_feed_on_new(struct unwind_feed *f, unwind_feed_new_fn *fn, void *ctx);
 /* What run-time code is called, as far as its machine told. */
 const struct code_names *unwind_feed_names(const struct unwind_feed *f);
 void unwind_feed_stats(const struct unwind_feed *f, struct unwind_feed_stats *ret);

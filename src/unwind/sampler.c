@@ -418,3 +418,8 @@ const struct code_names *sampler_code_names(const struct sampler *s)
 {
 	return unwind_feed_names(s->feed);
 }
+
+void sampler_on_new(struct sampler *s, unwind_feed_new_fn *fn, void *ctx)
+{
+	unwind_feed_on_new(s->feed, fn, ctx);
+}

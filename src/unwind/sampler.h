@@ -110,6 +110,8 @@ const struct python_names *sampler_python(const struct sampler *s);
 void sampler_python_names(const struct sampler *s, struct buf *ret);
 void sampler_python_lines(const struct sampler *s, struct buf *ret);
 
+/* See unwind_feed_on_new(). */
+void sampler_on_new(struct sampler *s, unwind_feed_new_fn *fn, void *ctx);
 /* What run-time code of the processes met so far is called; see unwind/code.h. */
 const struct code_names *sampler_code_names(const struct sampler *s);
 

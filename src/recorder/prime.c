@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A recording gets its names when it ends. A program that was made for one run ("go run", tests of
+ * configure) is deleted by then: its names go to the cache of names, which is kept by build id, as
+ * soon as it is met. What was installed stays, and is left for later.
+ */
+#include "recorder/state.h"
+
+#include "base/hash.h"
+#include "symbol/symbol.h"
+
+enum { PRIME_MOST = 16 << 20 }; /* bytes of a file: reading names must not hold up samples */
+
+static bool is_installed(const char *path)
+{
+	static const char *const places[] = { "/usr/", "/lib",  "/bin/", "/sbin/",
+					      "/opt/", "/nix/", "/snap/" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+		if (starts_with(path, places[i]))
+			return true;
+	}
+	return false;
+}
+
+void prime_names(void *ctx, int fd, const struct image *im)
+{
+	struct recorder *r = ctx;
+	u64 *known = map_at(&r->kernel.primed, hash_bytes(im->build_id, im->build_id_len));
+	char link[32], path[4096];
+	struct symbols *symbols;
+	struct symbol sym;
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, path, sizeof(path) - 1);
+	if (r->o.no_names || !im->build_id_len || im->size > PRIME_MOST || n <= 0 || *known)
+		return;
+	*known = 1;
+	path[n] = 0;
+	if (is_installed(path))
+		return;
+	symbols = symbols_new(&(struct symbols_opts){ .keep = true });
+	(void)symbols_lookup(
+		symbols,
+		symbols_module(symbols, &(struct module_key){ .path = link,
+							      .build_id = im->build_id,
+							      .build_id_len = im->build_id_len }),
+		0, &sym);
+	symbols_free(symbols);
+}
