@@ -17,6 +17,8 @@ int cpu_syscall_argument(u32 n);
 int cpu_result(void);
 int cpu_stack_pointer(void);
 int cpu_ip(void);
+/* Bytes of the instruction there, of at most @n; -1: not known. */
+int cpu_instruction(const u8 *code, size_t n);
 /* Name of a system call without prefix; NULL when there is none. */
 const char *cpu_syscall_name(u32 number);
 /* Number of the one with that name; -1. */

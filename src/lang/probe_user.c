@@ -96,6 +96,52 @@ static bool split_offset(struct comp *c, const struct spec *s, const char *func,
 	return true;
 }
 
+enum { INSTRUCTION_MOST = 16, OFFSET_MOST = 1 << 20 };
+
+/*
+ * A breakpoint inside an instruction would make another one of it, and the traced program would do
+ * what nobody wrote.
+ */
+static bool begins_instruction(const char *path, u64 start, u64 add)
+{
+	_cleanup_buf_ struct buf code = BUF_INIT;
+	_cleanup_close_ int fd = -1;
+	u64 at = 0;
+	ssize_t n;
+
+	if (add > OFFSET_MOST || io_open_read(path, &fd, NULL) < 0)
+		return false;
+	n = pread(fd, buf_reserve(&code, add + INSTRUCTION_MOST), add + INSTRUCTION_MOST,
+		  (off_t)start);
+	while (n > 0 && at < add && at < (u64)n) {
+		int len = cpu_instruction((const u8 *)code.data + at, (size_t)n - at);
+
+		if (len <= 0)
+			return false;
+		at += (u64)len;
+	}
+	return at == add;
+}
+
+static bool check_offset(struct comp *c, const struct spec *s, const char *path,
+			 const struct elf_function *f, u64 add)
+{
+	if (add && f->size && add >= f->size) {
+		diag_error(&c->diags, s->at,
+			   "Offset outside the function bounds ('%s' size is %llu)", f->name,
+			   (unsigned long long)f->size);
+		return false;
+	}
+	if (add && !c->opts->unsafe && !begins_instruction(path, f->offset, add)) {
+		diag_error(&c->diags, s->at,
+			   "Could not add uprobe into middle of instruction: %s:%s+%llu", path,
+			   f->name, (unsigned long long)add);
+		diag_hint(&c->diags, "--unsafe attaches it all the same");
+		return false;
+	}
+	return true;
+}
+
 static void expand_functions(struct comp *c, const struct provider *p, const struct spec *s,
 			     const char *path, const char *shown, const char *func, bool cpp)
 {
@@ -124,12 +170,8 @@ static void expand_functions(struct comp *c, const struct provider *p, const str
 		if (it->offset == last) /* an alias, or in both tables */
 			continue;
 		last = it->offset;
-		if (add && it->size && add >= it->size) {
-			diag_error(&c->diags, s->at,
-				   "Offset outside the function bounds ('%s' size is %llu)",
-				   it->name, (unsigned long long)it->size);
+		if (!check_offset(c, s, path, it, add))
 			break;
-		}
 		add_target(c, p, s, path, shown, shown_name(c, &w, it->name), it->offset + add);
 	}
 	if (!list.len && !provider_is_pattern(name))

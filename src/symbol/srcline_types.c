@@ -307,7 +307,8 @@ static bool is_file(const char *path, const char *wanted)
 {
 	size_t n = strlen(wanted), len = path ? strlen(path) : 0;
 
-	return path && len >= n && streq(path + len - n, wanted) && (len == n || path[len - n - 1] == '/');
+	return path && len >= n && streq(path + len - n, wanted) &&
+	       (len == n || path[len - n - 1] == '/');
 }
 
 static void unit_addresses(Dwarf_Die *die, const char *file, u32 line,

@@ -101,6 +101,22 @@ expect_out '40 5 6'
 traced "uretprobe:$t:\"ns::f(char const*)\" { printf(\"%d\n\", retval); }"
 expect_out 97
 
+# Offsets: every place where an instruction begins is taken, every other one is refused.
+if command -v objdump >/dev/null; then
+	starts=$(objdump -d -w "$TMP/typed" | awk '/<many>:$/ { on = 1; next } /^$/ { on = 0 } on { print $1 }' | tr -d :)
+	first=0x$(head -n 1 <<<"$starts")
+	wrong=''
+	for ((i = 1; i < 24; i++)); do
+		run "$FATHOM" trace --dry-run -e "uprobe:$TMP/typed:many+$i { @ = count(); }"
+		want=1
+		grep -qx "$(printf '%x' $((first + i)))" <<<"$starts" && want=0
+		[ "$status" = "$want" ] || wrong="$wrong +$i: status $status"
+	done
+	is 'offsets inside instructions are refused' "$wrong" ''
+fi
+run "$FATHOM" trace --dry-run -e "uprobe:$TMP/typed:many+100000 { @ = count(); }"
+expect_err 'Offset outside the function bounds'
+
 # libraries by their names, with and without "lib"
 for name in c libc; do
 	run "$FATHOM" trace -c /bin/true -e "uprobe:$name:_exit { @ = count(); }"
