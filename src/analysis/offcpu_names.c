@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "capture/synth.h"
 #include "recording/recording.h"
+#include "unwind/offcpu_session.h"
 
 /* --- what the kernel tells -------------------------------------------------------------------- */
 
@@ -250,21 +251,19 @@ static bool is_begin(const char *name, enum offcpu_cut cut)
 	return one_of(name, cut == OFFCPU_CUT_SLEEPER ? sleeper : waker);
 }
 
-bool offcpu_is_interrupt(const char *name)
-{
-	static const char *const list[] = { "common_interrupt", "handle_softirqs", "__do_softirq",
-					    "do_softirq", NULL };
-
-	return starts_with(name, "sysvec_") || starts_with(name, "asm_") ||
-	       starts_with(name, "__sysvec_") || one_of(name, list);
-}
-
 enum { FRAMES_MOST = UNWIND_RECORD_IPS };
 
 struct frames {
 	u32 items[FRAMES_MOST];
 	u32 n;
 };
+
+static bool is_interrupt(const struct profile *p, const struct frame *f)
+{
+	const char *name = profile_str(p, f->name);
+
+	return offcpu_is_interrupt(name, strlen(name));
+}
 
 static void add_kernel(struct offcpu_names *n, const struct offcpu_stack *s, enum offcpu_cut cut,
 		       struct frames *out)
@@ -284,7 +283,7 @@ static void add_kernel(struct offcpu_names *n, const struct offcpu_stack *s, enu
 		const struct frame *f = &n->profile->frames.items[frames[i]];
 
 		out->items[out->n++] = frames[i];
-		if (cut == OFFCPU_CUT_IRQ && offcpu_is_interrupt(profile_str(n->profile, f->name)))
+		if (cut == OFFCPU_CUT_IRQ && is_interrupt(n->profile, f))
 			break;
 	}
 }

@@ -46,8 +46,6 @@ enum offcpu_cut { OFFCPU_CUT_SLEEPER, OFFCPU_CUT_WAKER, OFFCPU_CUT_IRQ };
 
 /* A stack of the profile; 0 when nothing is left of it. Remembered in s->mark. */
 u32 offcpu_names_stack(struct offcpu_names *n, struct offcpu_stack *s, enum offcpu_cut cut);
-/* The function in which an interrupt begins: what called it was only interrupted. */
-bool offcpu_is_interrupt(const char *name);
 /* A frame that is not code. */
 u32 offcpu_marker(struct profile *p, const char *name);
 

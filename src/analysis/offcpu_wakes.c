@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/offcpu.h"
 
-#include "analysis/offcpu_names.h"
+#include "unwind/offcpu_session.h"
 
 enum { IRQ_FRAMES = 256 };
 
@@ -9,10 +9,12 @@ enum { IRQ_FRAMES = 256 };
 static u32 cut_interrupt(struct profile *p, u32 stack)
 {
 	u32 frames[IRQ_FRAMES], n = 0, cut = 0;
+	const char *name;
 
 	for (; stack && n < IRQ_FRAMES; stack = p->stacks.items[stack].parent) {
 		frames[n++] = p->stacks.items[stack].frame;
-		if (offcpu_is_interrupt(profile_str(p, profile_frame_of(p, stack)->name)))
+		name = profile_str(p, profile_frame_of(p, stack)->name);
+		if (offcpu_is_interrupt(name, strlen(name)))
 			break;
 	}
 	while (n)

@@ -24,6 +24,7 @@ struct offcpu_session {
 	u64 seq;
 	u64 samples;
 	struct range_of schedule, waker; /* kernel functions where stacks begin to tell something */
+	VEC(struct range_of) interrupts; /* and those in which interrupts begin */
 	struct buf out;
 	VEC(struct offcpu_wait) waits; /* of this reading: their stacks may come after them */
 	VEC(struct offcpu_thread) threads;
@@ -35,6 +36,23 @@ struct offcpu_session {
 	u64 read_time; /* when this reading began */
 	u64 floor;     /* when the one before began: no sample is older from then on */
 };
+
+bool offcpu_is_interrupt(const char *name, size_t n)
+{
+	static const char *const begins[] = { "asm_", "sysvec_", "__sysvec_", NULL };
+	static const char *const names[] = { "common_interrupt", "handle_softirqs", "__do_softirq",
+					     "do_softirq", NULL };
+
+	for (const char *const *b = begins; *b; b++) {
+		if (n > strlen(*b) && memcmp(name, *b, strlen(*b)) == 0)
+			return true;
+	}
+	for (const char *const *w = names; *w; w++) {
+		if (n == strlen(*w) && memcmp(name, *w, n) == 0)
+			return true;
+	}
+	return false;
+}
 
 /* --- where kernel stacks begin ---------------------------------------------------------------- */
 
@@ -59,6 +77,22 @@ static void match_line(const char *line, const char *end, const struct wanted_sy
 		    (name + len == end || name[len] == '\t'))
 			wanted[i].range->start = *address;
 	}
+}
+
+/* Lines come in order of address: one that follows ends the function before. */
+static void note_interrupt(struct offcpu_session *s, const char *line, const char *end, u64 address)
+{
+	struct range_of *last = s->interrupts.len ? vec_last(&s->interrupts) : NULL;
+	const char *name = memchr(line, ' ', (size_t)(end - line)), *tab;
+
+	if (last && !last->end && address > last->start)
+		last->end = address;
+	if (!address || !name || end - name < 4)
+		return;
+	name += 3;
+	tab = memchr(name, '\t', (size_t)(end - name));
+	if (offcpu_is_interrupt(name, (size_t)((tab ? tab : end) - name)))
+		vec_push(&s->interrupts, (struct range_of){ .start = address });
 }
 
 /* A function ends where the next symbol begins. */
@@ -101,6 +135,7 @@ static void find_functions(struct offcpu_session *s)
 		u64 address;
 
 		match_line(p, nl ? nl : end, wanted, ARRAY_SIZE(wanted), &address);
+		note_interrupt(s, p, nl ? nl : end, address);
 		if (!nl)
 			break;
 		p = nl + 1;
@@ -118,27 +153,16 @@ static u32 first_frame(const struct offcpu_stack *st, const struct range_of *r)
 	return 0;
 }
 
-/* --- samples ---------------------------------------------------------------------------------- */
-
-static u64 fill_chain(const struct offcpu_session *s, const struct offcpu_stack *st, bool sleeper,
-		      u64 *words)
+static bool begins_interrupt(const struct offcpu_session *s, u64 address)
 {
-	u64 n = 0;
-	u32 first;
-
-	if (!st)
-		return 0;
-	first = first_frame(st, sleeper ? &s->schedule : &s->waker);
-	if (st->n_kernel > first)
-		words[n++] = PERF_CONTEXT_KERNEL;
-	for (u32 i = first; i < st->n_kernel && n < CHAIN_WORDS; i++)
-		words[n++] = st->kernel[i];
-	if (st->n_user && n < CHAIN_WORDS)
-		words[n++] = PERF_CONTEXT_USER;
-	for (u32 i = 0; i < st->n_user && n < CHAIN_WORDS; i++)
-		words[n++] = st->user[i];
-	return n;
+	vec_each(r, &s->interrupts) {
+		if (address > r->start && address <= r->end)
+			return true;
+	}
+	return false;
 }
+
+/* --- samples ---------------------------------------------------------------------------------- */
 
 struct sample_of {
 	enum offcpu_event event;
@@ -147,7 +171,32 @@ struct sample_of {
 	u64 period;
 	u64 stack;
 	bool sleeper;
+	bool interrupt; /* the stack of one */
 };
+
+static u64 fill_chain(const struct offcpu_session *s, const struct offcpu_stack *st,
+		      const struct sample_of *in, u64 *words)
+{
+	u64 n = 0;
+	u32 first;
+
+	if (!st)
+		return 0;
+	first = first_frame(st, in->sleeper ? &s->schedule : &s->waker);
+	if (st->n_kernel > first)
+		words[n++] = PERF_CONTEXT_KERNEL;
+	for (u32 i = first; i < st->n_kernel && n < CHAIN_WORDS; i++) {
+		words[n++] = st->kernel[i];
+		/* what is below was only interrupted */
+		if (in->interrupt && begins_interrupt(s, st->kernel[i]))
+			return n;
+	}
+	if (st->n_user && n < CHAIN_WORDS)
+		words[n++] = PERF_CONTEXT_USER;
+	for (u32 i = 0; i < st->n_user && n < CHAIN_WORDS; i++)
+		words[n++] = st->user[i];
+	return n;
+}
 
 /* Functions of Python lie in a mapping that only the recording knows. */
 static void tell_python(struct offcpu_session *s, u32 pid, u64 time)
@@ -182,7 +231,7 @@ static void add_sample(struct offcpu_session *s, const struct sample_of *in,
 
 	if (stack && stack->python)
 		tell_python(s, stack->pid, out.time);
-	out.n_ips = fill_chain(s, stack, in->sleeper, words);
+	out.n_ips = fill_chain(s, stack, in, words);
 	out.ip = out.n_ips > 1 ? words[1] : 0;
 	bool kernel = out.n_ips && words[0] == PERF_CONTEXT_KERNEL;
 
@@ -207,6 +256,7 @@ static void add_links(struct offcpu_session *s, const struct offcpu_wait *w,
 			.time = w->time,
 			.period = w->blocked,
 			.stack = l->stack,
+			.interrupt = l->kind != OFFCPU_WAKER_TASK,
 		};
 
 		if (i && s->n_events <= OFFCPU_EVENT_CHAIN)
@@ -223,6 +273,7 @@ static void add_links(struct offcpu_session *s, const struct offcpu_wait *w,
 		in.event = r.event = OFFCPU_EVENT_CHAIN;
 		in.stack = l->sleep_stack;
 		in.sleeper = true;
+		in.interrupt = false;
 		r.is_sleep = 1;
 		add_sample(s, &in, &r);
 	}
@@ -399,6 +450,7 @@ void offcpu_session_free(struct offcpu_session *s)
 	offcpu_free(s->engine);
 	buf_release(&s->out);
 	vec_release(&s->waits);
+	vec_release(&s->interrupts);
 	vec_release(&s->threads);
 	vec_release(&s->told);
 	map_release(&s->told_ids);

@@ -92,6 +92,8 @@ void offcpu_session_stats(const struct offcpu_session *s, struct offcpu_stats *r
 u64 offcpu_session_samples(const struct offcpu_session *s);
 /* Accounts beyond what is kept. */
 u64 offcpu_session_threads_lost(const struct offcpu_session *s);
+/* The function of the kernel in which an interrupt begins: what called it was only interrupted. */
+bool offcpu_is_interrupt(const char *name, size_t n);
 /* The engine, for offcpu_note_map() and offcpu_add_pid(). */
 struct offcpu *offcpu_session_engine(struct offcpu_session *s);
 

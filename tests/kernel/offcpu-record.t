@@ -35,6 +35,10 @@ ok "offwake -i: the writer ended them ($got us)" near "$got" "$waited" 6
 "$FATHOM" wakeup -i pipe.data --folded >wakeup.folded
 got=$(sum_of wakeup.folded '^writer;clone3;start_thread;waker_main;write_late;.*;reader [0-9]+$')
 ok "wakeup -i: from the writer's side ($got us)" near "$got" "$waited" 6
+"$FATHOM" fold -i pipe.data --event wakeup-time | grep '^swapper;' >irq.folded
+ok "a timer's stack is its own" test -s irq.folded
+not_ok "... and not that of the task which it interrupted" \
+	grep -Evq '^swapper;(asm_|__)?(sysvec_|common_interrupt|handle_softirqs|do_softirq)' irq.folded
 unlike "the program's wait for our word to begin is no wait" \
 	"$("$FATHOM" script -i pipe.data -F comm,event,sym)" '^:[0-9]'
 
