@@ -14,7 +14,7 @@ enum {
 	RELA_MAX_BYTES = 8 << 20,
 	/* .rela.dyn may be huge; those with names are its last part by custom of the linkers */
 	RELA_TAIL_BYTES = 256 << 10,
-	NAME_MAX_BYTES = 4 << 10,
+	NAMES_MOST = 16 << 20, /* of .dynsym or .dynstr; what is larger has no names for stubs */
 };
 
 struct relocation {
@@ -25,8 +25,8 @@ struct relocation {
 struct plt {
 	struct symtab_builder *out;
 	const struct elf *elf;
-	const struct elf_section *dynsym; /* NULL in a static program */
-	const struct elf_section *dynstr;
+	struct buf dynsym; /* empty in a static program */
+	struct buf dynstr;
 	VEC(struct relocation) relocations; /* those of .rela.plt first, in order */
 	size_t numbered;
 	struct map slots; /* address in the GOT -> index of relocation + 1 */
@@ -94,35 +94,21 @@ static void read_relocations(struct plt *p)
 		add_rela(p, &b);
 }
 
-/* Appends the name of a dynamic symbol: few of many are wanted, so they are read one by one. */
+/* Appends the name of a dynamic symbol. */
 static bool add_name(struct plt *p, u32 symbol, u32 *ret)
 {
-	const size_t size = symtab_raw_size(p->elf), at = p->out->strings.len;
-	u64 left, want = 128;
+	const char *name;
 	Elf64_Sym s;
-	char raw[sizeof(s)];
 
-	if (!p->dynsym || symbol >= p->dynsym->size / size ||
-	    elf_read(p->elf, p->dynsym->offset + symbol * size, raw, size) < 0)
+	if (symbol >= p->dynsym.len / symtab_raw_size(p->elf))
 		return false;
-	symtab_raw(p->elf, raw, 0, &s);
-	if (!s.st_name || s.st_name >= p->dynstr->size)
+	symtab_raw(p->elf, p->dynsym.data, symbol, &s);
+	if (!s.st_name || s.st_name >= p->dynstr.len)
 		return false;
-	left = p->dynstr->size - s.st_name;
-	for (;; want = NAME_MAX_BYTES) {
-		const u64 offset = p->dynstr->offset + s.st_name;
-		const size_t n = MIN(left, want);
-
-		buf_truncate(&p->out->strings, at);
-		if (elf_read_buf(p->elf, offset, n, NAME_MAX_BYTES, &p->out->strings) < 0)
-			return false;
-		if (n < want || want == NAME_MAX_BYTES ||
-		    memchr(p->out->strings.data + at, '\0', n))
-			break;
-	}
-	buf_truncate(&p->out->strings, at + strlen(p->out->strings.data + at));
+	name = p->dynstr.data + s.st_name;
+	*ret = (u32)p->out->strings.len;
+	buf_add(&p->out->strings, name, strnlen(name, p->dynstr.len - s.st_name));
 	buf_addch(&p->out->strings, '\0');
-	*ret = (u32)at;
 	return true;
 }
 
@@ -165,21 +151,31 @@ static void scan_section(struct plt *p, const char *name)
 	}
 }
 
+/* Both at once: a read for each of the thousands of stubs of some libraries takes longer. */
+static void read_names(struct plt *p)
+{
+	const struct elf_section *dynsym = elf_find_type(p->elf, SHT_DYNSYM);
+
+	if (!dynsym || dynsym->link >= p->elf->section_count ||
+	    elf_read_section(p->elf, dynsym, NAMES_MOST, &p->dynsym) < 0)
+		return;
+	if (elf_read_section(p->elf, &p->elf->sections[dynsym->link], NAMES_MOST, &p->dynstr) < 0)
+		buf_reset(&p->dynstr);
+}
+
 void symtab_add_plt(struct symtab_builder *b, const struct elf *elf)
 {
-	const struct elf_section *dynsym = elf_find_type(elf, SHT_DYNSYM);
 	struct plt p = { .out = b, .elf = elf };
 
 	if (!elf->is64 || !elf_find_section(elf, ".rela.plt"))
 		return;
-	if (dynsym && dynsym->link < elf->section_count) {
-		p.dynsym = dynsym;
-		p.dynstr = &elf->sections[dynsym->link];
-	}
+	read_names(&p);
 	read_relocations(&p);
 	scan_section(&p, ".plt");
 	scan_section(&p, ".plt.sec");
 	scan_section(&p, ".plt.got");
 	vec_release(&p.relocations);
 	map_release(&p.slots);
+	buf_release(&p.dynsym);
+	buf_release(&p.dynstr);
 }
