@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "profile.skel.h"
+#include "unwind/coretypes.h"
 #include "unwind/rescue.h"
 
 enum { RING_BYTES = 4 << 20, RING_MIN = 1 << 17, RING_MAX = 1 << 30 };
@@ -88,13 +89,17 @@ static int set_options(struct sampler *s, const struct sampler_opts *o, struct e
 	return -bpf_map__set_max_entries(s->skel->maps.unwind_ring, (u32)ring);
 }
 
-static int load(struct sampler *s, const struct sampler_opts *opts, struct err *e)
+/* @types: what to take for the kernel's types, NULL: those themselves. */
+static int open_and_load(struct sampler *s, const struct sampler_opts *opts, const char *types,
+			 struct err *e)
 {
-	s->skel = profile_bpf__open();
+	LIBBPF_OPTS(bpf_object_open_opts, open, .btf_custom_path = types);
+	int rc;
+
+	s->skel = profile_bpf__open_opts(&open);
 	if (!s->skel)
 		return err_sys(e, errno, "cannot open the sampling program");
-	int rc = set_options(s, opts, e);
-
+	rc = set_options(s, opts, e);
 	if (rc)
 		return rc;
 	rc = profile_bpf__load(s->skel);
@@ -107,6 +112,22 @@ static int load(struct sampler *s, const struct sampler_opts *opts, struct err *
 	err_sys(e, rc, "cannot load the sampling program");
 	err_hint(e, "run as root or with CAP_BPF and CAP_PERFMON");
 	return rc;
+}
+
+static int load(struct sampler *s, const struct sampler_opts *opts, struct err *e)
+{
+	_cleanup_buf_ struct buf types = BUF_INIT;
+	size_t size;
+	const void *object = profile_bpf__elf_bytes(&size);
+
+	if (coretypes_path(object, size, &types) >= 0) {
+		if (!open_and_load(s, opts, buf_str(&types), NULL))
+			return 0;
+		/* that may be for a reason of its own: the kernel's types have the last word */
+		profile_bpf__destroy(s->skel);
+		(void)unlink(buf_str(&types));
+	}
+	return open_and_load(s, opts, NULL, e);
 }
 
 static int on_record(void *ctx, void *data, size_t n);
