@@ -9,26 +9,78 @@
 #include "profile/machine.h"
 #include "profile/stackcopy.h"
 
-enum { NAMES_SEEN = 1 << 15, COPY_MOST = 1024 };
+enum { NAMES_SEEN = 1 << 15, NAMES_RANGES = 1 << 12, RANGE_BITS = 6, COPY_MOST = 1024 };
+
+/* A function that has its name already: the rest of its addresses need none. */
+struct named_range {
+	u64 start, end; /* file offsets, or addresses of the kernel */
+	u32 module;     /* 0: the kernel */
+};
+
+/* An address of a file, for its source line. */
+struct file_address {
+	u64 offset; /* of a return address: behind the call */
+	u32 module;
+	bool is_return;
+};
 
 struct naming {
 	struct machine machine;
+	VEC(struct file_address) addresses; /* each once, or a few times */
 	struct stackcopy stacks;
-	u64 first_time, last_time; /* of samples */
+	u64 first_time, last_time;               /* of samples */
+	struct named_range ranges[NAMES_RANGES]; /* by module and address, in steps of 64 bytes */
 	u64 seen[NAMES_SEEN]; /* hashes of what was looked up lately; another round costs little */
 };
 
-static void name_address(struct naming *n, struct process *proc, enum address_mode mode,
+static void name_in(struct naming *n, u32 module, u64 address)
+{
+	struct symbols *symbols = n->machine.symbols;
+	struct named_range *r = &n->ranges[hash_mix(module, address >> RANGE_BITS) % NAMES_RANGES];
+	struct symbol s;
+	bool found;
+
+	if (r->module == module && address >= r->start && address < r->end)
+		return;
+	found = module ? symbols_lookup(symbols, module, address, &s)
+		       : symbols_kernel(symbols, address, &s, NULL);
+	if (found)
+		*r = (struct named_range){ s.start, s.start + s.size, module };
+}
+
+static void name_user(struct naming *n, const struct process *proc, u64 address, bool is_return)
+{
+	const struct mapping *map = machine_mapping(proc, address - is_return);
+	struct file_address at = { .is_return = is_return };
+	struct symbol s;
+
+	if (!map || map->data)
+		return;
+	if (!map->module) {
+		(void)symbols_jit(n->machine.symbols, proc->pid, 0, NULL, address - is_return,
+				  proc->last_time, &s);
+		return;
+	}
+	at.module = map->module;
+	at.offset = address - map->start + map->pgoff;
+	vec_push(&n->addresses, at);
+	name_in(n, at.module, at.offset - is_return);
+}
+
+/* A return address means the call before it. */
+static void name_address(struct naming *n, const struct process *proc, enum address_mode mode,
 			 u64 address, bool is_return)
 {
 	u64 owner = mode == ADDRESS_USER ? (u64)proc->pid << 32 | proc->generation : ~0ull;
-	u64 key = hash_mix(owner << 1 | is_return, address);
-	u64 *seen = &n->seen[key % NAMES_SEEN];
+	u64 key = hash_mix(owner << 1 | is_return, address), *seen = &n->seen[key % NAMES_SEEN];
 
 	if (*seen == key)
 		return;
 	*seen = key;
-	(void)machine_place(&n->machine, proc, mode, address, is_return);
+	if (mode == ADDRESS_USER)
+		name_user(n, proc, address, is_return);
+	else
+		name_in(n, 0, address - is_return);
 }
 
 static void name_copy(struct naming *n, struct process *proc, const struct sample *s)
@@ -109,8 +161,8 @@ static bool *affordable(struct naming *n, struct symbols *symbols)
 	bool *wanted = xcalloc((size_t)count + 1, sizeof(*wanted));
 	VEC(struct source_cost) costs = { 0 };
 
-	vec_each(p, &n->machine.places)
-		wanted[p->kind == PLACE_USER && p->module <= count ? p->module : 0] = true;
+	vec_each(a, &n->addresses)
+		wanted[a->module] = true;
 	for (u32 i = 1; i <= count; i++) {
 		if (wanted[i])
 			vec_push(&costs,
@@ -137,12 +189,12 @@ static void find_lines(struct naming *n, struct symbols *symbols)
 	_cleanup_free_ bool *wanted = affordable(n, symbols);
 	struct source_frame frames[SOURCE_MAX_FRAMES];
 
-	vec_each(p, &n->machine.places) {
-		if (p->kind != PLACE_USER || !p->module || !wanted[p->module])
+	vec_each(a, &n->addresses) {
+		if (!wanted[a->module])
 			continue;
-		(void)symbols_lines(symbols, p->module, p->address, frames, ARRAY_SIZE(frames));
-		if (p->is_return)
-			(void)symbols_lines(symbols, p->module, p->address - 1, frames,
+		(void)symbols_lines(symbols, a->module, a->offset, frames, ARRAY_SIZE(frames));
+		if (a->is_return)
+			(void)symbols_lines(symbols, a->module, a->offset - 1, frames,
 					    ARRAY_SIZE(frames));
 	}
 }
@@ -173,6 +225,7 @@ int profile_export_names(const char *path, struct profile_names *ret, struct err
 		symbols_lines_export(symbols, &ret->lines);
 	}
 	recording_free(rec);
+	vec_release(&n->addresses);
 	stackcopy_release(&n->stacks);
 	machine_release(&n->machine);
 	symbols_free(symbols);
