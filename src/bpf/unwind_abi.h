@@ -160,7 +160,8 @@ enum unwind_end {
 	UNWIND_END_NO_REGS = 11, /* no user registers: a kernel thread */
 	UNWIND_END_NO_SLOT = 12, /* too many unwinds at once on this CPU */
 	UNWIND_END_EXEC = 13,    /* in exec or exit: the old program is unmapped already */
-	UNWIND_END_COUNT = 14,
+	UNWIND_END_MISSED = 14,  /* a process that began while the program was being attached */
+	UNWIND_END_COUNT = 15,
 };
 
 enum {

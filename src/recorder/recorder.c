@@ -153,7 +153,7 @@ static bool change_wanted(const struct recorder *r)
 	const struct recorder_change *c = &r->o.change;
 
 	return (c->ns && clock_mono_ns() - r->file_begin >= c->ns) ||
-	       (c->bytes && recording_writer_bytes(r->writer) >= c->bytes);
+	       (c->bytes && recording_writer_file_bytes(r->writer) >= c->bytes);
 }
 
 static int on_sweep(void *ctx)
@@ -254,7 +254,7 @@ void recorder_summary(struct recorder *r, struct recorder_summary *ret)
 		.samples = rings->samples,
 		.lost = rings->lost + rings->lost_samples + r->missing,
 		.throttled = rings->throttled,
-		.bytes = r->written + (r->writer ? recording_writer_bytes(r->writer) : 0),
+		.bytes = r->written + (r->writer ? recording_writer_file_bytes(r->writer) : 0),
 		.wall_ns = r->wall ? r->wall : clock_mono_ns() - r->begin,
 		.cpu_ns = clock_cpu_ns() - r->cpu_begin,
 		.ring_bytes = session_ring_bytes(r->session),

@@ -55,9 +55,21 @@ static bool has_copies(const struct recorder *r)
 	return false;
 }
 
-/* Hints for the kernel's unwinder: where the files are that it may ask for. */
-static void note_records(struct recorder *r, const void *bytes, size_t n)
+static bool is_missed(const struct recorder *r, const struct perf_event_header *h)
 {
+	const struct source *src = h->type == PERF_RECORD_SAMPLE ? sample_source(r, h) : NULL;
+
+	return src && src->sampler >= 0 && !src->copies &&
+	       src->opened.sample_type != src->attr.sample_type;
+}
+
+/*
+ * Hints for the kernel's unwinder: where the files are that it may ask for. True when there are
+ * samples that it should have taken.
+ */
+static bool note_records(struct recorder *r, const void *bytes, size_t n)
+{
+	bool missed = false;
 	const u8 *p = bytes, *end = p + n;
 	struct record rec;
 
@@ -70,16 +82,69 @@ static void note_records(struct recorder *r, const void *bytes, size_t n)
 			view(r, h, &rec);
 			kernel_note_record(r, &rec);
 		}
+		missed |= is_missed(r, h);
 		p += h->size;
 	}
+	return missed;
+}
+
+/*
+ * A process that was forked after its parent's event was opened, but before the program was on
+ * it, has an event without the program: its samples come without a stack.
+ */
+static int add_missed(struct recorder *r, const struct perf_event_header *h)
+{
+	const struct source *src = sample_source(r, h);
+	bool user = (h->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
+	u64 words[2] = { user ? PERF_CONTEXT_USER : PERF_CONTEXT_KERNEL };
+	const char *reason;
+	struct sample s;
+
+	if (sample_parse(&src->opened, h, &s, &reason) < 0)
+		return -EBADMSG;
+	words[1] = s.ip;
+	s.ips = words;
+	s.n_ips = ARRAY_SIZE(words);
+	pthread_mutex_lock(&r->kernel.lock);
+	health_add(&r->health, &(struct health_sample){ .pid = (s32)s.pid,
+							.end = UNWIND_END_MISSED,
+							.frames = user,
+							.last_ip = user ? s.ip : 0 });
+	pthread_mutex_unlock(&r->kernel.lock);
+	buf_reset(&r->sweep);
+	build_sample(&r->sweep, &src->attr, h->misc & ~(u16)PERF_RECORD_MISC_EXACT_IP, &s);
+	return recording_writer_add(r->writer, r->sweep.data, r->sweep.len, r->e);
+}
+
+/* As they are, but for samples without a stack. */
+static int add_with_missed(struct recorder *r, const void *bytes, size_t n)
+{
+	const u8 *p = bytes, *end = p + n, *run = p;
+	int rc = 0;
+
+	while (rc >= 0 && p < end) {
+		const struct perf_event_header *h = (const void *)p;
+
+		p += h->size;
+		if (!is_missed(r, h))
+			continue;
+		rc = recording_writer_add(r->writer, run, (size_t)((const u8 *)h - run), r->e);
+		if (rc >= 0)
+			rc = add_missed(r, h);
+		run = p;
+	}
+	return rc < 0 ? rc : recording_writer_add(r->writer, run, (size_t)(end - run), r->e);
 }
 
 int sweep_records(void *ctx, const void *bytes, size_t n)
 {
 	struct recorder *r = ctx;
+	bool missed = false;
 
 	if (r->stacks == RECORDER_STACKS_KERNEL || r->waits.session)
-		note_records(r, bytes, n);
+		missed = note_records(r, bytes, n);
+	if (!r->holds && missed)
+		return add_with_missed(r, bytes, n);
 	if (!r->holds)
 		return recording_writer_add(r->writer, bytes, n, r->e);
 	buf_add(&r->records, bytes, n);

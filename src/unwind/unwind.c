@@ -101,6 +101,7 @@ static const struct end_name end_names[UNWIND_END_COUNT] = {
 	[UNWIND_END_DEPTH] = { "depth", "more frames than are kept" },
 	[UNWIND_END_NO_REGS] = { "no_regs", "no user registers" },
 	[UNWIND_END_NO_SLOT] = { "no_slot", "too many unwinds at once on one CPU" },
+	[UNWIND_END_MISSED] = { "missed", "the process began while the unwinder was attached" },
 	[UNWIND_END_EXEC] = { "exec", "the program is just being replaced or ending" },
 };
 

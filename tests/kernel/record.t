@@ -70,6 +70,13 @@ expect_status 0
 ok "a recording through a pipe" test "$(cat count)" -gt 200
 run "$FATHOM" record -z -F 4999 -e cpu-clock -o z.data -- "$burn" --seconds 0.5 a=100
 ok "a compressed recording is read by perf" test "$(samples z.data)" -gt 1500
+run "$FATHOM" record -z0 -F 4999 -e cpu-clock -o plain.data -- "$burn" --seconds 0.5 a=100
+ok "-z0 does not compress" test "$(stat -c %s plain.data)" -gt "$(($(stat -c %s z.data) * 2))"
+run "$FATHOM" record -F 4999 -e cpu-clock -o usual.data -- "$burn" --seconds 0.5 a=100
+ok "files are compressed unless told not to" \
+	test "$(($(stat -c %s usual.data) * 2))" -lt "$(stat -c %s plain.data)"
+run "$FATHOM" record -z23 -F 99 -o z23.data -- true
+is "a level that zstd does not have: status 2" "$status" 2
 run "$FATHOM" record -F 999 -e cpu-clock --switch-output=400ms --switch-max-files 2 -d 2200ms \
 	-o turn.data --idle
 expect_status 0
@@ -88,6 +95,17 @@ is "only that process" "$(perf script -i p.data -F pid 2>/dev/null | sort -u | t
 ok "its mappings were known" grep -q "$burn" <(perf script -i p.data -F ip,sym,dso 2>/dev/null)
 run "$FATHOM" record -e cpu-clock -t "$pid" -d 200ms -o p.data -f
 expect_status 0
+# forks between the opening of its event and the program on it: their samples come without a stack
+cat >forker <<'END'
+spin() { i=0; while [ "$i" -lt 3000 ]; do i=$((i + 1)); done; }
+while :; do (spin) & (spin); done
+END
+spawn sh forker
+run "$FATHOM" record -e cpu-clock -F 999 -p "$spawned" -d 300ms -o fork.data
+kill "$spawned"
+perf script -i fork.data -F comm,ip >fork.txt 2>fork.err
+unlike "every sample of a process that forks all the time can be read" "$(cat fork.err)" 'parse'
+ok "and there are some" test "$(grep -c '^sh' fork.txt)" -gt 20
 run "$FATHOM" record -e cpu-clock -F 499 -C 0 -d 300ms -o c.data --idle
 is "only that CPU" "$(perf script -i c.data -F cpu 2>/dev/null | sort -u | tr -d ' ')" '[000]'
 run "$FATHOM" record -e cpu-clock -F 499 -u root -d 1s -o u.data
