@@ -189,20 +189,22 @@ int cpu_instruction(const u8 *code, size_t n)
 {
 	struct reader r = { .code = code, .n = n };
 	bool known;
-	int op;
+	int op, map;
 
 	skip_prefixes(&r);
 	op = peek(&r);
 	r.at++;
-	if (op == 0xc5 && r.at < n) {
+	if (op == 0xc5) {
 		r.at++;
 		known = skip_vector(&r, 1);
-	} else if (op == 0xc4 && r.at + 1 < n) {
+	} else if (op == 0xc4) {
+		map = peek(&r);
 		r.at += 2;
-		known = skip_vector(&r, code[r.at - 2] & 0x1f);
-	} else if (op == 0x62 && r.at + 2 < n) {
+		known = skip_vector(&r, map < 0 ? 0 : (u32)map & 0x1f);
+	} else if (op == 0x62) {
+		map = peek(&r);
 		r.at += 3;
-		known = skip_vector(&r, code[r.at - 3] & 7);
+		known = skip_vector(&r, map < 0 ? 0 : (u32)map & 7);
 	} else {
 		known = op == 0x0f ? skip_0f(&r) : op >= 0 && skip_plain(&r, (u8)op);
 	}
