@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Some tracepoints record the address of a constant string ("Start context switch"). Tracefs lists
- * these strings; its list is asked when the recording is of the kernel that runs here. After a
- * reboot the addresses differ, and the number is shown.
+ * these strings, and recordings carry its list. Where one does not, that of the kernel that runs
+ * here is asked if it is the recorded one. After a reboot the addresses differ, and the number is
+ * shown.
  */
 #include "analysis/script_state.h"
 
@@ -41,12 +42,17 @@ static void take_lines(struct script *s, const char *p, const char *end)
 
 static void read_strings(struct script *s)
 {
-	const char *release = recording_info(s->recording)->osrelease, *tracefs = tracefs_path();
+	const struct recording_info *info = recording_info(s->recording);
+	const char *release = info->osrelease, *tracefs = tracefs_path();
 	_cleanup_buf_ struct buf text = BUF_INIT;
 	_cleanup_free_ char *path = NULL;
 	struct utsname here;
 
 	s->strings_read = true;
+	if (info->printk) {
+		take_lines(s, info->printk, info->printk + strlen(info->printk));
+		return;
+	}
 	if (!release || !tracefs || uname(&here) < 0 || !streq(here.release, release))
 		return;
 	path = xasprintf("%s/printk_formats", tracefs);

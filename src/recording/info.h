@@ -181,6 +181,7 @@ struct recording_info {
 	u32 tracing_page_size;
 	const char *header_page, *header_event; /* format text */
 	VEC(struct recording_format) formats;
+	const char *printk; /* lines '0xADDRESS : "text"' of strings in the kernel, or NULL */
 
 	bool has_time_conv; /* TSC to time: TIME_CONV */
 	u64 time_shift, time_mult, time_zero;

@@ -4,11 +4,10 @@
 
 #include "base/io.h"
 #include "base/parse.h"
+#include "host/machine.h"
 
 #include <dirent.h>
 #include <sys/utsname.h>
-
-enum { MAX_CPUS = 65536 };
 
 void machine_line(const char *path, struct buf *ret)
 {
@@ -43,31 +42,15 @@ void machine_numbers(const char *folder, const char *prefix, number_list *ret)
 	vec_sort(ret, compare_u32);
 }
 
-/* The value of the first line "key : value" of /proc/cpuinfo; "" when there is none. */
-static void cpuinfo_value(const char *text, const char *key, struct buf *ret)
-{
-	buf_reset(ret);
-	for (const char *line = text; line && *line; line = strchr(line, '\n')) {
-		const char *rest;
-
-		line += *line == '\n';
-		rest = starts_with(line, key);
-		if (!rest || !strchr("\t :", *rest))
-			continue;
-		rest += strspn(rest, "\t :");
-		buf_add(ret, rest, strcspn(rest, "\n"));
-		return;
-	}
-}
-
 /* "GenuineIntel,6,85,7", the form that perf looks up its event tables with. */
-static void add_cpuid(const char *cpuinfo, struct buf *b)
+static void add_cpuid(const struct buf *cpuinfo, struct buf *b)
 {
 	static const char *const keys[] = { "vendor_id", "cpu family", "model", "stepping" };
 	_cleanup_buf_ struct buf value = BUF_INIT, all = BUF_INIT;
 
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
-		cpuinfo_value(cpuinfo, keys[i], &value);
+		buf_reset(&value);
+		(void)machine_colon_line(buf_str(cpuinfo), cpuinfo->len, keys[i], &value);
 		buf_addf(&all, "%s%s", i ? "," : "", buf_str(&value));
 	}
 	feature_add_string(b, buf_str(&all));
@@ -76,16 +59,10 @@ static void add_cpuid(const char *cpuinfo, struct buf *b)
 static u64 total_mem_kb(void)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT;
-	const char *at;
-	u64 kb = 0;
 
 	if (io_read_file("/proc/meminfo", 1 << 16, &text, NULL) < 0)
 		return 0;
-	at = starts_with(buf_str(&text), "MemTotal:");
-	if (!at)
-		return 0;
-	at += strspn(at, " ");
-	return scan_u64(&at, text.data + text.len, 10, &kb) ? kb : 0;
+	return machine_meminfo_kb(buf_str(&text), "MemTotal:");
 }
 
 static void add_pmus(struct buf *b)
@@ -143,11 +120,11 @@ static void fill_names(struct recording_writer *w)
 	}
 	if (io_read_file("/proc/cpuinfo", IO_MAX_PROC, &text, NULL) < 0)
 		return;
-	cpuinfo_value(buf_str(&text), "model name", &value);
-	fill_string(w, FEATURE_CPUDESC, buf_str(&value));
+	if (machine_colon_line(buf_str(&text), text.len, "model name", &value) == 0)
+		fill_string(w, FEATURE_CPUDESC, buf_str(&value));
 	b = fresh(w, FEATURE_CPUID);
 	if (b)
-		add_cpuid(buf_str(&text), b);
+		add_cpuid(&text, b);
 }
 
 static void fill_counts(struct recording_writer *w, u32 available)
@@ -169,7 +146,7 @@ static void fill_counts(struct recording_writer *w, u32 available)
 void writer_fill_machine(struct recording_writer *w)
 {
 	long n = sysconf(_SC_NPROCESSORS_CONF);
-	u32 n_cpus = (u32)(n < 1 ? 1 : MIN(n, MAX_CPUS));
+	u32 n_cpus = (u32)(n < 1 ? 1 : MIN(n, MACHINE_MAX_CPUS));
 	struct buf *b;
 
 	fill_names(w);

@@ -60,8 +60,7 @@ void machine_cpu_topology(struct buf *b, u32 n_cpus)
 		add_cpu_number(b, cpu, "die_id");
 }
 
-/* "Node 0 MemTotal:       12345 kB" */
-static u64 meminfo_kb(const char *text, const char *key)
+u64 machine_meminfo_kb(const char *text, const char *key)
 {
 	const char *at = strstr(text, key);
 	u64 kb = 0;
@@ -84,8 +83,8 @@ static void add_node(struct buf *b, u32 node)
 	snprintf(path, sizeof(path), NODE_DIR "/node%u/cpulist", node);
 	machine_line(path, &cpus);
 	feature_add_u32(b, node);
-	feature_add_u64(b, meminfo_kb(buf_str(&text), "MemTotal:"));
-	feature_add_u64(b, meminfo_kb(buf_str(&text), "MemFree:"));
+	feature_add_u64(b, machine_meminfo_kb(buf_str(&text), "MemTotal:"));
+	feature_add_u64(b, machine_meminfo_kb(buf_str(&text), "MemFree:"));
 	feature_add_string(b, buf_str(&cpus));
 }
 

@@ -111,7 +111,22 @@ static void parse_head(struct recording *r, struct bytes *b)
 	r->info.tracing_page_size = bytes_u32(b);
 }
 
-/* Kernel symbols, printk formats and command names follow; nothing here needs them. */
+/*
+ * Kernel symbols and strings; command names follow, which nothing here needs. A file that ends
+ * before them is whole: older ones did.
+ */
+static void parse_strings(struct recording *r, struct bytes *b)
+{
+	const char *text;
+	u32 size = bytes_u32(b);
+
+	(void)bytes_take(b, size);
+	size = bytes_u32(b);
+	text = bytes_take(b, size);
+	if (text && size)
+		r->info.printk = arena_strndup(&r->arena, text, size);
+}
+
 int feature_parse_tracing(struct recording *r, struct bytes *b)
 {
 	if (r->info.has_tracing)
@@ -124,5 +139,8 @@ int feature_parse_tracing(struct recording *r, struct bytes *b)
 	r->info.header_event = named_text(r, b, "header_event");
 	parse_formats(r, b, "ftrace");
 	parse_systems(r, b);
-	return b->bad ? -EBADMSG : 0;
+	if (b->bad)
+		return -EBADMSG;
+	parse_strings(r, b);
+	return 0;
 }

@@ -83,6 +83,8 @@ void machine_caches(struct buf *b, u32 n_cpus);
 void machine_mem_topology(struct buf *b);
 /* One line of a small file, or "" when it cannot be read. */
 void machine_line(const char *path, struct buf *ret);
+/* "Node 0 MemTotal:       12345 kB" -> 12345; 0 when the key is not there. */
+u64 machine_meminfo_kb(const char *text, const char *key);
 /* The numbers N for which the folder has an entry "prefixN", ascending. */
 typedef VEC(u32) number_list;
 void machine_numbers(const char *folder, const char *prefix, number_list *ret);

@@ -9,7 +9,7 @@
 #include <dirent.h>
 #include <inttypes.h>
 
-enum { MAX_FORMAT = 1 << 20, MAX_NAME = 256 };
+enum { MAX_FORMAT = 1 << 20, MAX_NAME = 256, STRINGS_MOST = 16 << 20 };
 
 /* A tracepoint of the recording, once. */
 struct point {
@@ -185,6 +185,19 @@ static int add_systems(struct buf *out, const char *root, point_list *points, st
 	return ret;
 }
 
+/* Strings of the kernel that tracepoints point to; their list is short, and may be refused. */
+static void add_strings(struct buf *out, const char *root)
+{
+	_cleanup_free_ char *path = xasprintf("%s/printk_formats", root);
+	_cleanup_buf_ struct buf text = BUF_INIT;
+
+	if (io_read_file(path, STRINGS_MOST, &text, NULL) < 0)
+		buf_reset(&text);
+	feature_add_u32(out, (u32)text.len);
+	if (text.len)
+		buf_add(out, text.data, text.len);
+}
+
 static int build_tracing(struct buf *out, const char *root, point_list *points, struct err *e)
 {
 	const u8 machine[2] = { __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, sizeof(long) };
@@ -201,7 +214,7 @@ static int build_tracing(struct buf *out, const char *root, point_list *points, 
 	if (ret == 0)
 		ret = add_systems(out, root, points, e);
 	feature_add_u32(out, 0); /* kallsyms */
-	feature_add_u32(out, 0); /* printk formats */
+	add_strings(out, root);
 	feature_add_u64(out, 0); /* saved command names */
 	return ret;
 }

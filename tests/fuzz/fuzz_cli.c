@@ -2,7 +2,7 @@
 /* Any words for a command that has every type of option. */
 #include "base/buf.h"
 #include "cli/cli.h"
-#include "cli/input.h"
+#include "cli/profile_args.h"
 #include "cli/suggest.h"
 #include "cli/target.h"
 
@@ -10,7 +10,7 @@ enum { WORDS_MAX = 64, INPUT_MAX = 1 << 14 };
 
 struct fuzz_args {
 	struct target_args target;
-	struct input_args input;
+	struct profile_args input;
 	bool flag;
 	int count;
 	const char *string;
@@ -38,7 +38,7 @@ static const char *const modes[] = { "fast", "slow", "colour", NULL };
 
 static const struct opt fuzz_options[] = {
 	{ .type = OPT_INCLUDE, AT(target), .include = target_options },
-	{ .type = OPT_INCLUDE, AT(input), .include = input_options },
+	{ .type = OPT_INCLUDE, AT(input), .include = profile_options },
 	{ 'f', "flag", OPT_FLAG, AT(flag), .flags = OPT_NEGATABLE },
 	{ 'x', "more", OPT_COUNT, AT(count) },
 	{ 's', "string", OPT_STRING, AT(string),

@@ -52,6 +52,9 @@ record 'a tracepoint with a filter' $FIELDS - -a -e sched:sched_switch --filter 
 	--call-graph none
 record 'a tracepoint and its data' trace:comm,tid,cpu,time,event,trace - -a -e sched:sched_switch,sched:sched_wakeup \
 	-d 500ms --call-graph none
+record 'strings of the kernel' trace:comm,tid,cpu,time,event,trace - -a -e rcu:rcu_utilization -d 200ms \
+	--call-graph none
+like 'strings of the kernel: perf knows them from the file' "$(cat perf.txt)" 'rcu:rcu_utilization: *[A-Z][a-z]+ '
 record 'two events' $FIELDS - -a -e cpu-clock,page-faults -F 499 -d 500ms --call-graph fp
 record 'a command' comm,tid,time,event,ip,sym,dso - -F 999 --call-graph fp -- ls -lR /usr/share/doc
 record 'threads' comm,tid,time,event,ip,sym,dso - -F 499 --call-graph fp -- \

@@ -2,7 +2,7 @@
 #include "cli/cli.h"
 
 #include "base/buf.h"
-#include "cli/input.h"
+#include "cli/profile_args.h"
 #include "cli/suggest.h"
 #include "cli/table.h"
 #include "cli/target.h"
@@ -12,7 +12,7 @@
 /* A command with an option of every kind. */
 struct all_args {
 	struct target_args target;
-	struct input_args input;
+	struct profile_args input;
 	bool flag;
 	bool inherit;
 	bool no_wait;
@@ -54,7 +54,7 @@ static const char *const graphs[] = { "none", "fp", "dwarf", NULL };
 
 static const struct opt all_options[] = {
 	{ .type = OPT_INCLUDE, AT(target), .include = target_options },
-	{ .type = OPT_INCLUDE, AT(input), .include = input_options },
+	{ .type = OPT_INCLUDE, AT(input), .include = profile_options },
 	{ .short_name = 'f', .name = "flag", .type = OPT_FLAG, AT(flag), .help = "a flag" },
 	{ .name = "inherit",
 	  .type = OPT_FLAG,
@@ -253,7 +253,7 @@ TEST("defaults fill what was not given")
 	CHECK_EQ(p.args.time, 1500 * NSEC_PER_MSEC);
 	CHECK_EQ(p.args.frequency, 99);
 	CHECK_EQ(p.args.mode, 1);
-	CHECK_STR(p.args.input.input, "fathom.data");
+	CHECK(!p.args.input.input);
 	CHECK_EQ(p.ctx.common.color, COLOR_AUTO);
 }
 
@@ -645,21 +645,6 @@ TEST("text is filled and literal paragraphs are kept")
 	buf_reset(&b);
 	text_paragraphs(&b, NULL, 0, 10);
 	CHECK_STR(buf_str(&b), "");
-}
-
-TEST("a recording that cannot be read is refused with a hint")
-{
-	_cleanup_free_ char *path = xasprintf("%s/none", test_tmpdir());
-	_cleanup_err_ struct err e = ERR_INIT;
-	struct input_args in = { path };
-
-	CHECK_EQ(input_check(&in, &e), -ENOENT);
-	CHECK(strstr(e.what, "no such file or directory"));
-	CHECK_STR(e.hint, "-i names the recording; the default is fathom.data");
-	in.input = test_tmpdir();
-	CHECK_EQ(input_check(&in, &e), -EISDIR);
-	in.input = "/dev/null";
-	CHECK_EQ(input_check(&in, &e), 0);
 }
 
 static int failing_run(struct context *ctx, void *args)
