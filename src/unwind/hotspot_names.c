@@ -16,9 +16,10 @@ static u64 read_field(const struct hotspot *h, u64 object, enum hotspot_field_id
 /* Modified UTF-8, with '/' between the parts of a class's name. */
 static bool read_text(const struct hotspot *h, u64 symbol, struct buf *ret)
 {
-	u64 n = MIN(read_field(h, symbol, HOTSPOT_TEXT_LENGTH) & 0xffff, (u64)TEXT_MAX);
+	u64 n = read_field(h, symbol, HOTSPOT_TEXT_LENGTH) & 0xffff;
 	char text[TEXT_MAX];
 
+	n = MIN(n, (u64)TEXT_MAX);
 	if (!n || hotspot_read(h, symbol + h->field[HOTSPOT_TEXT_BYTES].offset, text, n))
 		return false;
 	for (size_t i = 0; i < n; i++) {
