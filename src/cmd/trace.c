@@ -109,6 +109,7 @@ static int open_output(struct context *ctx, const struct trace_args *a, FILE **r
 
 struct source_text {
 	const char *name;
+	char *dir; /* of the file; NULL: this one */
 	struct buf text;
 	struct buf header;  /* to be shown before the program's output */
 	size_t first_param; /* of the operands */
@@ -156,6 +157,8 @@ static int read_source(struct context *ctx, const struct trace_args *a, struct s
 		return io_read_fd(0, "standard input", SOURCE_MOST, &s->text, &ctx->err);
 	}
 	s->name = strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
+	if (s->name != file)
+		s->dir = xstrndup(file, MAX((size_t)(s->name - file) - 1, (size_t)1));
 	return io_read_file(file, SOURCE_MOST, &s->text, &ctx->err);
 }
 
@@ -299,11 +302,13 @@ static int compile_and_run(struct context *ctx, const struct trace_args *a,
 		.cpid = (u32)child->pid,
 		.unsafe = a->unsafe,
 		.compat = a->compat,
+		.percentiles = !a->compat,
 		.no_warnings = a->no_warnings || ctx->common.quiet,
 		.quiet = ctx->common.quiet,
 		.mode = a->test    ? LANG_TEST
 			: a->bench ? LANG_BENCH
 				   : LANG_TRACE,
+		.dir = s->dir,
 		.include_dirs = a->include_dirs.items,
 		.n_include_dirs = a->include_dirs.len,
 		.includes = a->includes.items,

@@ -229,6 +229,20 @@ int bpfsys_iter_create(int link_fd)
 	return bpfsys(BPF_ITER_CREATE, &attr, ATTR_SIZE(iter_create));
 }
 
+u64 bpfsys_prog_misses(int prog_fd)
+{
+	struct bpf_prog_info info = { 0 };
+	union bpf_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.info.bpf_fd = (u32)prog_fd;
+	attr.info.info_len = sizeof(info);
+	attr.info.info = pointer(&info);
+	if (bpfsys(BPF_OBJ_GET_INFO_BY_FD, &attr, ATTR_SIZE(info)) < 0)
+		return 0;
+	return info.recursion_misses;
+}
+
 int bpfsys_prog_run(int prog_fd, const void *ctx, size_t ctx_size, u32 *ret_value)
 {
 	union bpf_attr attr;

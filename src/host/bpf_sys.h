@@ -96,6 +96,8 @@ int bpfsys_link_create(int prog_fd, int target_fd, u32 attach_type, u64 cookie);
 int bpfsys_link_uprobes(int prog_fd, u32 attach_type, const struct bpfsys_uprobes *probes);
 int bpfsys_link_kprobes(int prog_fd, u32 attach_type, const struct bpfsys_kprobes *probes);
 int bpfsys_iter_create(int link_fd);
+/* How often the kernel did not run the program because it was running on that CPU already. */
+u64 bpfsys_prog_misses(int prog_fd);
 /* Runs the program once with the given context bytes; for programs that allow it. */
 int bpfsys_prog_run(int prog_fd, const void *ctx, size_t ctx_size, u32 *ret_value);
 

@@ -19,6 +19,7 @@ void program_release(struct program *p)
 	vec_release(&p->map_decls);
 	vec_release(&p->structs);
 	vec_release(&p->includes);
+	vec_release(&p->imports);
 	arena_release(&p->arena);
 }
 

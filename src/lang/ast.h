@@ -147,6 +147,7 @@ struct program {
 	VEC(struct map_decl) map_decls;
 	VEC(struct c_struct *) structs;
 	VEC(const char *) includes;
+	VEC(const char *) imports;
 };
 
 void program_init(struct program *p);

@@ -345,6 +345,12 @@ static void check_deref(struct comp *c, struct node *n)
 	}
 }
 
+/* Numbers of variables and maps are kept in 8 bytes, whatever they were. */
+static const struct type *stored_type(struct comp *c, const struct node *n, bool own)
+{
+	return own && n->type->kind == T_INT ? check_int64(c, n->type->is_signed) : n->type;
+}
+
 static void check_unary(struct comp *c, struct node *n)
 {
 	struct node *a = n->kids[0];
@@ -356,9 +362,15 @@ static void check_unary(struct comp *c, struct node *n)
 	}
 	n->type = check_int64(c, true);
 	if (n->op == OP1('&')) {
-		if (a->kind != N_FIELD && a->kind != N_INDEX && a->kind != N_VAR)
+		bool own = a->kind == N_VAR || (a->kind == N_MAP && !type_is_agg(a->type));
+
+		if (a->kind != N_FIELD && a->kind != N_INDEX && !own)
 			check_error(c, n, "the address of this cannot be taken");
-		n->type = type_ptr(&c->types, a->type, SPACE_ANY);
+		if (a->type->kind == T_NONE)
+			set_none(c, n);
+		else
+			n->type = type_ptr(&c->types, stored_type(c, a, own),
+					   own ? SPACE_KERNEL : SPACE_ANY);
 		return;
 	}
 	if (a->type->kind == T_NONE)

@@ -22,6 +22,7 @@ void comp_init(struct comp *c, const struct lang_opts *opts)
 		.max_probes = 4096,
 		.max_cat_bytes = 10240,
 		.ring_bytes = RING_DEFAULT,
+		.percentiles = opts->percentiles,
 		.print_maps_on_exit = true,
 		.cpp_demangle = true,
 		.cfi_stacks = true,
@@ -50,6 +51,7 @@ void comp_release(struct comp *c)
 	diags_release(&c->diags);
 	tracefs_release(&c->tracefs);
 	arena_release(&c->arena);
+	buf_release(&c->imported);
 	free(c->text);
 }
 
@@ -129,6 +131,8 @@ static const struct setting settings[] = {
 	{ "cat_bytes_max", SET_NUMBER, AT(max_cat_bytes), NULL, 0, 1 << 30 },
 	{ "stack_mode", SET_CHOICE, AT(stack_mode), stack_modes, 0, 0 },
 	{ "missing_probes", SET_CHOICE, AT(missing_probes), missing_modes, 0, 0 },
+	{ "percentiles", SET_BOOL, AT(percentiles), NULL, 0, 0 },
+	{ "hist_bits", SET_NUMBER, AT(hist_bits), NULL, 0, 5 },
 	{ "print_maps_on_exit", SET_BOOL, AT(print_maps_on_exit), NULL, 0, 0 },
 	{ "cpp_demangle", SET_BOOL, AT(cpp_demangle), NULL, 0, 0 },
 	{ "cfi_stacks", SET_BOOL, AT(cfi_stacks), NULL, 0, 0 },

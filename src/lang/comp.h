@@ -34,6 +34,8 @@ struct lang_config {
 	u64 stack_mode;     /* enum stack_mode */
 	u64 missing_probes; /* 0 error, 1 warn, 2 ignore */
 	u64 on_stack_limit;
+	u64 hist_bits;    /* of hist() without any */
+	bool percentiles; /* behind histograms */
 	bool print_maps_on_exit;
 	bool cpp_demangle;
 	bool cfi_stacks; /* user stacks by tables; else by frame pointers */
@@ -159,6 +161,7 @@ struct comp {
 	struct program prog;
 	struct source src;
 	char *text;
+	struct buf imported; /* the text with that of imported files */
 	struct diags diags;
 	struct types types;
 	struct arena arena;

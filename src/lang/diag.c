@@ -78,11 +78,28 @@ void diag_hint(struct diags *d, const char *fmt, ...)
 	vec_last(&d->list)->hint = buf_detach(&text);
 }
 
+static const struct source_part *part_of(const struct source *src, u32 offset)
+{
+	for (size_t i = 0; i < src->n_parts; i++) {
+		if (offset <= src->parts[i].start + src->parts[i].len)
+			return &src->parts[i];
+	}
+	return NULL;
+}
+
+const char *source_name(const struct source *src, u32 offset)
+{
+	const struct source_part *part = part_of(src, offset);
+
+	return part ? part->name : src->name;
+}
+
 void source_place(const struct source *src, u32 offset, u32 *ret_line, u32 *ret_column)
 {
+	const struct source_part *part = part_of(src, offset);
 	u32 line = 1, column = 1;
 
-	for (size_t i = 0; i < offset && i < src->len; i++) {
+	for (size_t i = part ? part->start : 0; i < offset && i < src->len; i++) {
 		column++;
 		if (src->text[i] == '\n') {
 			line++;
@@ -130,9 +147,9 @@ static void render_one(const struct source *src, const struct diag *d, struct bu
 	source_place(src, d->at.start, &line, &column);
 	source_place(src, d->at.end, &last_line, &last);
 	if (last_line == line)
-		buf_addf(out, "%s:%u:%u-%u: ", src->name, line, column, last);
+		buf_addf(out, "%s:%u:%u-%u: ", source_name(src, d->at.start), line, column, last);
 	else
-		buf_addf(out, "%s:%u-%u: ", src->name, line, last_line);
+		buf_addf(out, "%s:%u-%u: ", source_name(src, d->at.start), line, last_line);
 	buf_addf(out, "%s: %s\n", d->level == DIAG_ERROR ? "ERROR" : "WARNING", d->text);
 	render_line(src, d, column, out);
 	if (d->hint)

@@ -9,10 +9,19 @@
 #include "base/buf.h"
 #include "base/vec.h"
 
+/* One file of a source that is put together from several. */
+struct source_part {
+	const char *name;
+	u32 start;
+	u32 len;
+};
+
 struct source {
 	const char *name; /* "stdin" for -e */
 	const char *text;
 	size_t len;
+	const struct source_part *parts; /* NULL: all is one file */
+	size_t n_parts;
 };
 
 /* Byte range of the source; end is exclusive. */
@@ -48,7 +57,9 @@ void diag_warning(struct diags *d, struct span_at at, const char *fmt, ...) PRIN
 void diag_hint(struct diags *d, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* "name:1:9-12: ERROR: text", the source line, tildes below it. */
 void diags_render(const struct diags *d, const struct source *src, bool warnings, struct buf *out);
-/* Line and column (both from 1) of a byte. */
+/* The file that a byte is in. */
+const char *source_name(const struct source *src, u32 offset);
+/* Line and column (both from 1) of a byte in its file. */
 void source_place(const struct source *src, u32 offset, u32 *ret_line, u32 *ret_column);
 /*
  * The candidate that is nearest to @word, or NULL when none is near enough. @next gives one after

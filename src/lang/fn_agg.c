@@ -68,6 +68,7 @@ static void check_hist(struct comp *c, struct node *n)
 	struct type *t = type_new(&c->types, T_HIST, 8);
 
 	need_number(c, n, 0);
+	t->p[0] = (s64)c->config.hist_bits;
 	if (n->n_kids > 1 && constant(c, n, 1, "bits")) {
 		t->p[0] = (s64)n->kids[1]->ival;
 		if (t->p[0] < 0 || t->p[0] > HIST_MAX_BITS) {

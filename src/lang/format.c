@@ -35,6 +35,11 @@ static void add_quoted(struct buf *out, const char *s, size_t n)
 static void add_type(struct buf *out, const struct type_name *tn)
 {
 	buf_addstr(out, tn->name);
+	if (tn->of) {
+		buf_addch(out, '(');
+		format_expr(tn->of, out);
+		buf_addch(out, ')');
+	}
 	if (tn->pointers)
 		buf_addch(out, ' ');
 	buf_fill(out, '*', tn->pointers);
@@ -309,6 +314,13 @@ static void format_spec(const char *text, const char *before, struct buf *out)
 
 void format_program(const struct program *p, struct buf *out)
 {
+	vec_each(it, &p->imports) {
+		buf_addstr(out, "import ");
+		add_quoted(out, *it, strlen(*it));
+		buf_addstr(out, ";\n");
+	}
+	if (p->imports.len)
+		buf_addch(out, '\n');
 	format_head(p, out);
 	for (size_t i = 0; i < p->probes.len; i++) {
 		const struct probe *pr = &p->probes.items[i];

@@ -105,6 +105,8 @@ void gen_count_negative(struct gen *g, vreg r, enum counter counter);
 
 /* --- maps --- */
 void gen_map_read(struct gen *g, struct node *n, struct val *ret);
+/* Where the value of a plain map is; 0 when it has no such key. */
+vreg gen_map_address(struct gen *g, struct node *n);
 void gen_map_assign(struct gen *g, struct node *target, struct node *value, u32 op);
 void gen_map_incdec(struct gen *g, struct node *n, struct val *ret);
 void gen_map_delete(struct gen *g, struct node *map);

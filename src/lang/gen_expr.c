@@ -491,6 +491,15 @@ static void gen_binary(struct gen *g, struct node *n, struct val *ret)
 		gen_arithmetic(g, n, ret);
 }
 
+/* The verifier forgets what a pointer was when it has been in a map's memory. */
+static vreg as_number(struct gen *g, vreg pointer)
+{
+	struct val place = gen_temp_scratch(g, 8);
+
+	ir_store(&g->ir, BPF_DW, place.reg, place.off, pointer);
+	return ir_load(&g->ir, BPF_DW, place.reg, place.off);
+}
+
 static void gen_unary(struct gen *g, struct node *n, struct val *ret)
 {
 	struct node *a = n->kids[0];
@@ -502,6 +511,14 @@ static void gen_unary(struct gen *g, struct node *n, struct val *ret)
 
 		x = gen_num(g, a);
 		*ret = gen_mem(x, 0, t->kind == T_PTR ? t->space : SPACE_ANY);
+		return;
+	}
+	if (n->op == OP1('&') && (a->kind == N_VAR || a->kind == N_MAP)) {
+		if (a->kind == N_VAR)
+			v = gen_var_place(g, a->ref);
+		else
+			v = gen_mem(gen_map_address(g, a), 0, SPACE_BPF);
+		*ret = gen_reg(as_number(g, gen_addr(g, &v)));
 		return;
 	}
 	if (n->op == OP1('&')) {
@@ -664,8 +681,7 @@ static void gen_index(struct gen *g, struct node *n, struct val *ret)
 	ir_alui(&g->ir, BPF_MUL, x, (s32)size);
 	if (v.space == SPACE_BPF || v.space == SPACE_CTX) {
 		/* Read like kernel memory: the verifier need not know the bounds. */
-		at = ir_reg(&g->ir);
-		ir_mov(&g->ir, at, gen_addr(g, &v));
+		at = as_number(g, gen_addr(g, &v));
 		ir_alu(&g->ir, BPF_ADD, x, at);
 		*ret = gen_mem(x, 0, SPACE_KERNEL);
 		return;

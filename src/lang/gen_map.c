@@ -492,6 +492,14 @@ void gen_map_read(struct gen *g, struct node *n, struct val *ret)
 	*ret = gen_mem(p, 0, SPACE_BPF);
 }
 
+vreg gen_map_address(struct gen *g, struct node *n)
+{
+	struct val key;
+
+	gen_map_key(g, n, &key);
+	return lookup(g, map_of(n), &key);
+}
+
 void gen_map_delete(struct gen *g, struct node *map)
 {
 	const struct map_def *m = map_of(map);

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "lang/comp.h"
 #include "lang/format.h"
+#include "lang/import.h"
 #include "lang/parse.h"
 #include "lang/run.h"
 #include "lang/unwinder.h"
@@ -30,11 +31,18 @@ static char *copy_text(const char *text, size_t len)
 }
 
 /* Every stage but the last only runs on a program without errors. */
-static int compile(struct comp *c, struct err *e)
+static int compile(struct lang *l, struct err *e)
 {
+	struct comp *c = &l->c;
 	struct parse_opts po = { c->opts->params, c->opts->n_params };
+	int rc;
 
+	c->lang = l;
 	c->start_ns = boot_ns();
+	c->text = copy_text(l->text, l->len);
+	rc = import_expand(l->name, c->text, l->len, c->opts, &c->arena, &c->imported, &c->src, e);
+	if (rc < 0)
+		return rc;
 	parse_program(&c->prog, &c->src, &po, &c->diags);
 	if (!c->diags.errors)
 		comp_configure(c);
@@ -56,19 +64,18 @@ int lang_compile(const char *name, const char *text, size_t len, const struct la
 	int rc;
 
 	comp_init(&l->c, opts);
-	l->c.lang = l;
-	l->c.text = copy_text(text, len);
-	l->c.src = (struct source){ name, l->c.text, len };
-	rc = compile(&l->c, e);
+	l->name = name;
+	l->text = copy_text(text, len);
+	l->len = len;
+	l->r.c = &l->c;
+	rc = compile(l, e);
 	diags_render(&l->c.diags, &l->c.src, !opts->no_warnings, diagnostics);
 	if (rc == 0 && l->c.diags.errors)
 		rc = err_set(e, EINVAL, "the program has errors");
 	if (rc < 0) {
-		comp_release(&l->c);
-		free(l);
+		lang_free(l);
 		return rc;
 	}
-	l->r.c = &l->c;
 	l->r.boot_to_wall = clock_wall_ns() - boot_ns();
 	*ret = l;
 	return 0;
@@ -80,6 +87,7 @@ void lang_free(struct lang *l)
 		return;
 	run_release(&l->r);
 	comp_release(&l->c);
+	free(l->text);
 	free(l);
 }
 
@@ -87,19 +95,13 @@ void lang_free(struct lang *l)
 static int compile_without_unwinder(struct lang *l, struct err *e)
 {
 	const struct lang_opts *opts = l->c.opts;
-	const char *name = l->c.src.name;
-	size_t len = l->c.src.len;
-	char *text = copy_text(l->c.text, len);
 
 	run_close(&l->r, false);
 	comp_release(&l->c);
 	comp_init(&l->c, opts);
-	l->c.lang = l;
 	l->c.no_unwinder = true;
 	err_set(&l->c.unwinder_err, ENOTSUP, "the kernel refuses the unwinder here");
-	l->c.text = text;
-	l->c.src = (struct source){ name, text, len };
-	return compile(&l->c, e);
+	return compile(l, e);
 }
 
 static int load(struct lang *l, struct err *e)
@@ -216,6 +218,7 @@ void lang_report(struct lang *l, struct buf *out)
 	report_user_stacks(&l->c, out);
 	report_line(out, r->counters[COUNTER_SCRATCH], "events skipped for want of scratch memory");
 	report_line(out, r->counters[COUNTER_LOOP], "loops cut at their limit of 8388608 rounds");
+	report_line(out, r->misses, "hits missed because a probe was hit inside itself");
 	report_line(out, r->unresolved, "stacks were gone when they were printed");
 }
 
@@ -229,7 +232,7 @@ int lang_format_source(const char *name, const char *text, size_t len, struct bu
 
 	comp_init(&c, &opts);
 	c.text = copy_text(text, len);
-	c.src = (struct source){ name, c.text, len };
+	c.src = (struct source){ .name = name, .text = c.text, .len = len };
 	parse_program(&c.prog, &c.src, &po, &c.diags);
 	diags_render(&c.diags, &c.src, true, diagnostics);
 	if (c.diags.errors)

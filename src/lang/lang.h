@@ -37,11 +37,13 @@ struct lang_opts {
 	u32 cpid;        /* pid of the program that -c started; 0 none */
 	const char *exe; /* of that process: what a "*" target means; or NULL */
 	bool unsafe;
-	bool compat; /* behave as bpftrace 0.17 in what differs: string length, notices */
+	bool compat;      /* behave as bpftrace 0.17 in what differs: string length, notices */
+	bool percentiles; /* shown behind histograms unless the program says otherwise */
 	bool no_warnings;
 	bool quiet;
 	enum lang_format format;
 	enum lang_mode mode;
+	const char *dir; /* of the program's file: where imported ones are; NULL: here */
 	const char *const *include_dirs;
 	size_t n_include_dirs;
 	const char *const *includes; /* imported before the program */

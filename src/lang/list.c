@@ -103,7 +103,7 @@ int lang_list(const char *pattern, bool verbose, const struct lang_opts *opts, s
 	int rc = 0;
 
 	comp_init(&c, opts);
-	c.src = (struct source){ "list", "", 0 };
+	c.src = (struct source){ .name = "list", .text = "" };
 	l.c = &c;
 	l.pattern = full_pattern(&c, pattern && *pattern ? pattern : "*");
 	if (pattern && (starts_with(pattern, "struct ") || starts_with(pattern, "union "))) {

@@ -533,6 +533,23 @@ static void macro(struct parser *p)
 		vec_push(&p->prog->macros, m);
 }
 
+/* Files are put in before parsing; what is left is kept for those who only format. */
+static void import(struct parser *p)
+{
+	struct buf path = BUF_INIT;
+
+	lex_next(&p->lx);
+	if (p->lx.tok.kind != TOK_STRING) {
+		parse_unexpected(p, "name of a file");
+		return;
+	}
+	lex_unquote(&p->lx, &p->lx.tok, &path);
+	vec_push(&p->prog->imports, arena_strdup(&p->prog->arena, buf_str(&path)));
+	buf_release(&path);
+	lex_next(&p->lx);
+	parse_accept(p, OP1(';'));
+}
+
 static void top_level(struct parser *p)
 {
 	u32 next = lex_skip_blank(&p->lx, p->lx.tok.at.end);
@@ -542,6 +559,8 @@ static void top_level(struct parser *p)
 		config(p);
 	else if (parse_is_word(p, "macro"))
 		macro(p);
+	else if (parse_is_word(p, "import"))
+		import(p);
 	else if (parse_is_word(p, "let"))
 		map_declaration(p);
 	else if (parse_is_word(p, "struct") || parse_is_word(p, "union") ||

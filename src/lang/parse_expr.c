@@ -65,7 +65,9 @@ static void move_spans(struct node *n, struct span_at at)
 /* The text of a #define, parsed where its name stands. */
 static struct node *expand_define(struct parser *p, struct define *d, struct span_at at)
 {
-	struct source src = { "define", d->text, d->text ? strlen(d->text) : 0 };
+	struct source src = { .name = "define",
+			      .text = d->text,
+			      .len = d->text ? strlen(d->text) : 0 };
 	struct parser inner = {
 		.prog = p->prog, .diags = p->diags, .opts = p->opts, .depth = p->depth
 	};

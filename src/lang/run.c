@@ -400,6 +400,9 @@ static void read_counters(struct run *r)
 {
 	u32 zero = 0;
 
+	r->misses = 0;
+	vec_each(it, &r->prog_fds)
+		r->misses += bpfsys_prog_misses(*it);
 	if (r->c->counter_map)
 		bpfsys_map_lookup(r->map_fds.items[r->c->counter_map - 1], &zero, r->counters);
 }

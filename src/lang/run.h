@@ -40,6 +40,7 @@ struct run {
 	struct symbols *symbols;
 	struct buf line; /* being put together */
 	u64 counters[COUNTER_COUNT];
+	u64 misses;            /* hits that the kernel left out: the probe was running already */
 	u64 unresolved;        /* stacks that were not found */
 	bool started;          /* something was written */
 	bool ending;           /* 'end' runs: its events count though we are stopping */
@@ -50,6 +51,10 @@ struct run {
 struct lang {
 	struct comp c;
 	struct run r;
+	/* As it was given: compiling changes its own copy. */
+	const char *name;
+	char *text;
+	size_t len;
 };
 
 /* Takes a descriptor over; @slow: closing it waits for the kernel. */

@@ -315,7 +315,61 @@ static size_t lhist_last(const struct type *t)
 	return t->kind == T_LHIST ? (size_t)((t->p[1] - t->p[0]) / t->p[2]) + 1 : SIZE_MAX;
 }
 
-static void text_hist(const struct type *t, const u64 *sum, u64 div, struct buf *out)
+/* Limits of any bucket as numbers; false where one of them is open. */
+static bool bucket_limits(const struct type *t, size_t i, s64 *low, s64 *high)
+{
+	u64 from, to;
+
+	if (i == 0 || i == lhist_last(t))
+		return false;
+	if (t->kind == T_LHIST) {
+		*low = t->p[0] + ((s64)i - 1) * t->p[2];
+		*high = *low + t->p[2];
+		return true;
+	}
+	hist_limits((u32)t->p[0], i, &from, &to);
+	*low = (s64)from;
+	*high = (s64)MIN(to, (u64)INT64_MAX);
+	return true;
+}
+
+/* The value below which @share of all lie, as if those of a bucket were spread evenly. */
+static void add_percentile(const struct type *t, const u64 *sum, u64 total, double share,
+			   struct buf *out)
+{
+	double rank = share * (double)total, before = 0;
+	size_t i = 0, n = type_stored(t) / 8;
+	s64 low, high;
+
+	while (i + 1 < n && before + (double)sum[i] < rank)
+		before += (double)sum[i++];
+	if (bucket_limits(t, i, &low, &high))
+		buf_addf(out, "%lld",
+			 (long long)((double)low +
+				     (double)(high - low) * (rank - before) / (double)sum[i]));
+	else
+		bucket_label(t, i, lhist_last(t), out);
+}
+
+static void add_percentiles(const struct type *t, const u64 *sum, struct buf *out)
+{
+	static const struct {
+		const char *name;
+		double share;
+	} shown[] = { { "p50", 0.5 }, { "p90", 0.9 }, { "p99", 0.99 }, { "p99.9", 0.999 } };
+	u64 total = 0;
+
+	for (size_t i = 0; i < type_stored(t) / 8; i++)
+		total += sum[i];
+	for (size_t i = 0; i < ARRAY_SIZE(shown); i++) {
+		buf_addf(out, "%s%s ", i ? ", " : "", shown[i].name);
+		add_percentile(t, sum, total, shown[i].share, out);
+	}
+	buf_addf(out, " of %llu\n", (unsigned long long)total);
+}
+
+static void text_hist(const struct run *r, const struct type *t, const u64 *sum, u64 div,
+		      struct buf *out)
 {
 	size_t first = 0, last = 0;
 	u64 max;
@@ -333,6 +387,8 @@ static void text_hist(const struct type *t, const u64 *sum, u64 div, struct buf 
 		buf_fill(out, ' ', BAR_WIDTH - bar);
 		buf_addstr(out, "|\n");
 	}
+	if (r->c->config.percentiles)
+		add_percentiles(t, sum, out);
 	buf_addch(out, '\n');
 }
 
@@ -503,7 +559,7 @@ static void add_value(struct run *r, const struct map_def *m, const struct map_d
 		if (json)
 			json_hist(t, e->sum, (u64)div, out);
 		else
-			text_hist(t, e->sum, (u64)div, out);
+			text_hist(r, t, e->sum, (u64)div, out);
 		break;
 	case T_TSERIES: text_series(r, t, d, e->value, out, json); break;
 	case T_INT:

@@ -13,7 +13,7 @@
 #include "base/buf.h"
 #include "host/btf.h"
 
-enum { TYPE_MAX_SIZE = 1 << 20, TYPE_MAX_STORED = 16384, TYPE_MAX_STRING = 8192 };
+enum { TYPE_MAX_SIZE = 1 << 20, TYPE_MAX_STORED = 20480, TYPE_MAX_STRING = 8192 };
 
 enum type_kind {
 	T_NONE, /* not known yet */

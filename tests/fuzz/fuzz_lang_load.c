@@ -72,10 +72,16 @@ static const char *const texts[] = { "comm",    "\"\"",
 				     "\"abc\"", "\"a longer text, of more words\"",
 				     "str($1)", "@st",
 				     "@sk[1]",  "pcomm" };
-static const char *const pointers[] = {
-	"curtask",     "(uint64 *)8",           "(int8 *)nsecs",       "curtask->real_parent",
-	"curtask->mm", "(struct pair *)0x1000", "kptr((uint32 *)cpu)", "uptr((uint16 *)rand)"
-};
+static const char *const pointers[] = { "&@pl",
+					"&@in[3]",
+					"curtask",
+					"(uint64 *)8",
+					"(int8 *)nsecs",
+					"curtask->real_parent",
+					"curtask->mm",
+					"(struct pair *)0x1000",
+					"kptr((uint32 *)cpu)",
+					"uptr((uint16 *)rand)" };
 static const char *const tuples[] = { "@tu[pid]", "(1, \"x\")", "(pid, comm)" };
 static const char *const binary[] = { "+",  "-",  "*",  "/", "%", "&",  "|",  "^",  "<<",
 				      ">>", "==", "!=", "<", ">", "<=", ">=", "&&", "||" };
@@ -182,7 +188,15 @@ static void integer_call(struct maker *m)
 
 static void integer(struct maker *m)
 {
-	switch (pick(m, 14)) {
+	switch (pick(m, 16)) {
+	case 13: put(m, m->vars[INT] ? "*(&$i0)" : "*(&@pl)"); break;
+	case 14:
+		put(m, "((int8[8])");
+		expression(m, INT);
+		put(m, ")[");
+		expression(m, INT);
+		put(m, "]");
+		break;
 	case 0:
 	case 1:
 	case 2:
