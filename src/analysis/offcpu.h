@@ -71,6 +71,8 @@ void waits_to_profile(struct profile *p, const wait_list *waits, enum offcpu_vie
  * stack that waited and on it, upside down, who ended that. False: there are none.
  */
 bool wakes_to_profile(struct profile *p);
+/* The same for waits that are at hand. */
+bool waits_add_wakers(struct profile *p, const wait_list *waits);
 
 /*
  * Tables for people: the heaviest waits with their stacks. @runq: by run-queue time. At most

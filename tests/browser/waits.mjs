@@ -211,6 +211,13 @@ async function views() {
 
 		near(`${name}: the total is that of --json`, await sum(page), facts.blocked_ns, 0.0001);
 		check(`${name}: its colours`, (await state(page)).col, col);
+		if (name === 'offcpu') {
+			await goTo(page, ...READ);
+			await page.keyboard.press('W');
+			check('offcpu: W leads to the wakers', await eventName(page), 'offwake-time');
+			check('offcpu: ... and to the writer',
+				(await tower(page)).some((b) => b.name === 'writer'), true);
+		}
 		await shot(page, name);
 		check(`${name}: no script failed`, page.problems, []);
 		await page.close();
