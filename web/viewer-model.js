@@ -114,7 +114,7 @@ class Frames {
 		} else if (name.endsWith("_[w]")) {
 			this.kinds[f] = KIND.WAKER;
 			this.names[f] = name.slice(0, -4);
-		} else if (this.kinds[f] === KIND.USER && /::|<.*>/.test(name)) {
+		} else if (this.kinds[f] === KIND.USER && /::|^[^<].*<.*>/.test(name)) {
 			this.kinds[f] = KIND.CPP;
 		}
 	}

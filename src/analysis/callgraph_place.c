@@ -259,7 +259,7 @@ static void polish(struct blocks *b)
 
 static void settle(struct blocks *b)
 {
-	size_t rounds = WORK / (b->pulls.len + b->apart.len + b->n);
+	size_t rounds = WORK / (b->pulls.len + b->apart.len + b->n + 1);
 
 	rounds = MIN(MAX(rounds, (size_t)ROUNDS_LEAST), (size_t)ROUNDS_MOST);
 	make_room(b);

@@ -5,13 +5,14 @@
 #include "base/fmt.h"
 #include "view/term.h"
 
-enum { LABEL = 9, RAMP = 10 };
+enum { LABEL = 9, RAMP = 10, WIDEST = 6 };
 
 struct canvas {
 	const struct heatmap *heat;
 	const struct heat_view *view;
 	struct buf *out;
-	u32 columns, rows; /* of characters */
+	u32 columns, rows; /* of cells as they are shown */
+	u32 wide;          /* characters of one */
 	u32 across, up;    /* cells in one character: as many in each, or lines would differ */
 	u64 *cells;
 	u64 most;
@@ -26,6 +27,7 @@ static void shrink(struct canvas *c)
 	c->up = DIV_ROUND_UP(h->rows, height);
 	c->columns = DIV_ROUND_UP(h->columns, c->across);
 	c->rows = DIV_ROUND_UP(h->rows, c->up);
+	c->wide = MIN(MAX(width / c->columns, 1u), (u32)WIDEST);
 	c->cells = xcalloc((size_t)c->columns * c->rows, sizeof(*c->cells));
 	for (u32 x = 0; x < h->columns; x++) {
 		for (u32 y = 0; y < h->rows; y++) {
@@ -52,10 +54,13 @@ static void add_cell(struct canvas *c, u64 count)
 	static const u8 reds[] = { 0, 230, 229, 223, 216, 209, 203, 202, 196, 160, 124 };
 	int level = level_of(c, count);
 
-	if (c->view->color && level)
-		buf_addf(c->out, "\033[48;5;%dm \033[0m", reds[level]);
-	else
-		buf_addch(c->out, plain[level]);
+	if (c->view->color && level) {
+		buf_addf(c->out, "\033[48;5;%dm", reds[level]);
+		buf_fill(c->out, ' ', c->wide);
+		buf_addstr(c->out, "\033[0m");
+	} else {
+		buf_fill(c->out, plain[level], c->wide);
+	}
 }
 
 static void add_label(struct canvas *c, u32 row, u32 every)
@@ -72,18 +77,18 @@ static void add_axis(struct canvas *c)
 {
 	const struct heatmap *h = c->heat;
 	_cleanup_buf_ struct buf end = BUF_INIT;
-	size_t used;
+	size_t used, width = (size_t)c->columns * c->wide;
 
 	buf_fill(c->out, ' ', LABEL - 1);
 	buf_addch(c->out, '+');
-	buf_fill(c->out, '-', c->columns);
+	buf_fill(c->out, '-', width);
 	buf_addf(c->out, "\n%*s", LABEL, "");
 	used = c->out->len;
 	buf_addf(c->out, "%.3fs", (double)h->start / 1e9);
 	used = c->out->len - used;
 	buf_addf(&end, "+%.6gs", (double)(h->columns * h->step) / 1e9);
-	if (c->columns > used + end.len + 1) {
-		buf_fill(c->out, ' ', c->columns - used - end.len);
+	if (width > used + end.len + 1) {
+		buf_fill(c->out, ' ', width - used - end.len);
 		buf_addstr(c->out, buf_str(&end));
 	}
 	buf_addch(c->out, '\n');
