@@ -126,7 +126,8 @@ static void collect(struct reporter *rp)
 	bool with_root = has_key(rp, "parent");
 	u32 sample_no = 0;
 
-	vec_new(&rp->entries);
+	if (!rp->entries.len)
+		vec_new(&rp->entries);
 	vec_each(s, &rp->profile->samples)
 		if (s->event == rp->event)
 			add_sample(rp, &parts, s, ++sample_no, with_root);
@@ -330,25 +331,200 @@ static void add_tree(const struct reporter *rp, struct result *ret)
 	calltree_release(&t);
 }
 
-static void report_event(struct reporter *rp, struct result *ret)
+static void event_title(const struct reporter *rp, struct result *ret)
 {
 	const struct profile_event *ev = &rp->profile->events.items[rp->event];
+	_cleanup_free_ char *text = NULL;
 
-	if (rp->several) {
-		_cleanup_free_ char *text =
-			xasprintf("Event '%s': %llu samples", profile_str(rp->profile, ev->name),
-				  (unsigned long long)ev->samples);
-		result_text(ret, text);
-	}
+	if (!rp->several)
+		return;
+	text = xasprintf("Event '%s': %llu samples", profile_str(rp->profile, ev->name),
+			 (unsigned long long)ev->samples);
+	result_text(ret, text);
+}
+
+/* Samples are counted from 1 again. */
+static void forget_seen(struct reporter *rp)
+{
+	free(rp->seen);
+	rp->seen = NULL;
+	rp->seen_cap = 0;
+}
+
+static void report_event(struct reporter *rp, struct result *ret)
+{
+	event_title(rp, ret);
 	add_tree(rp, ret);
 	collect(rp);
 	add_table(rp, ret);
 	intern_release(&rp->ids);
 	vec_release(&rp->entries);
 	map_release(&rp->cache);
-	free(rp->seen);
-	rp->seen = NULL;
-	rp->seen_cap = 0;
+	forget_seen(rp);
+}
+
+/* --- events side by side ------------------------------------------------------------------- */
+
+enum { GROUP_EVENTS_MOST = 16 };
+
+struct side {
+	u64 self, total, samples;
+};
+
+/* The same lines of the table, counted for one event each. */
+struct group {
+	struct reporter *rp;
+	size_t n; /* events */
+	u16 events[GROUP_EVENTS_MOST];
+	VEC(struct side) sides[GROUP_EVENTS_MOST]; /* by entry; those that came later are 0 */
+};
+
+static struct side side_of(const struct group *g, size_t event, size_t entry)
+{
+	return entry < g->sides[event].len ? g->sides[event].items[entry] : (struct side){ 0 };
+}
+
+static int compare_lines(const void *a, const void *b, void *ctx)
+{
+	const struct group *g = ctx;
+	u32 x = *(const u32 *)a, y = *(const u32 *)b;
+
+	for (size_t i = 0; i < g->n; i++) {
+		struct side m = side_of(g, i, x), n = side_of(g, i, y);
+		u64 p = g->rp->opts->no_children ? m.self : m.total;
+		u64 q = g->rp->opts->no_children ? n.self : n.total;
+
+		if (p != q)
+			return p > q ? -1 : 1;
+	}
+	return x < y ? -1 : x > y;
+}
+
+static void count_event(struct group *g, size_t i)
+{
+	struct reporter *rp = g->rp;
+
+	vec_each(en, &rp->entries)
+		en->self = en->total = en->samples = 0;
+	rp->event = g->events[i];
+	collect(rp);
+	forget_seen(rp);
+	/* its keys number what samples have: each event has its own numbers */
+	map_release(&rp->cache);
+	vec_each(en, &rp->entries)
+		vec_push(&g->sides[i], (struct side){ en->self, en->total, en->samples });
+}
+
+/* For each event what it and its callees have, and its own part. */
+static size_t group_columns(const struct group *g, struct result *ret, struct column *columns)
+{
+	const struct reporter *rp = g->rp;
+	bool children = !rp->opts->no_children && rp->keys.of_frame;
+	size_t n = 0;
+
+	for (size_t i = 0; i < g->n; i++) {
+		const char *name =
+			profile_str(rp->profile, rp->profile->events.items[g->events[i]].name);
+
+		if (children)
+			columns[n++] =
+				(struct column){ arena_printf(&ret->arena, "%s_children", name),
+						 arena_printf(&ret->arena, "%s", name),
+						 VALUE_PERCENT, 0 };
+		columns[n++] =
+			(struct column){ arena_printf(&ret->arena, "%s_self", name),
+					 children ? "SELF" : arena_printf(&ret->arena, "%s", name),
+					 VALUE_PERCENT, 0 };
+		columns[n++] = (struct column){ arena_printf(&ret->arena, "%s_samples", name),
+						"SAMPLES", VALUE_COUNT, COLUMN_HIDDEN };
+	}
+	for (size_t i = 0; i < rp->keys.n; i++)
+		columns[n++] = (struct column){ rp->keys.keys[i]->name, rp->keys.keys[i]->title,
+						rp->keys.keys[i]->type,
+						i + 1 == rp->keys.n ? COLUMN_FILL : 0 };
+	return n;
+}
+
+/* True when some event has enough of the line. */
+static bool group_shows(const struct group *g, u32 entry)
+{
+	const struct report_opts *o = g->rp->opts;
+
+	for (size_t i = 0; i < g->n; i++) {
+		struct side s = side_of(g, i, entry);
+		u64 weight = g->rp->profile->events.items[g->events[i]].weight;
+
+		if (percent(o->no_children ? s.self : s.total, weight) >= o->percent_limit)
+			return true;
+	}
+	return false;
+}
+
+static void group_row(const struct group *g, struct result *ret, struct table *t, u32 entry)
+{
+	const struct reporter *rp = g->rp;
+	struct value *cell = table_row(ret, t)->cells;
+
+	for (size_t i = 0; i < g->n; i++) {
+		struct side s = side_of(g, i, entry);
+		u64 weight = rp->profile->events.items[g->events[i]].weight;
+
+		if (!rp->opts->no_children && rp->keys.of_frame)
+			*cell++ = value_d(VALUE_PERCENT, percent(s.total, weight));
+		*cell++ = value_d(VALUE_PERCENT, percent(s.self, weight));
+		*cell++ = value_u(VALUE_COUNT, s.samples);
+	}
+	for (size_t i = 0; i < rp->keys.n; i++)
+		*cell++ = rp->keys.keys[i]->show(rp->profile, ret, rp->entries.items[entry].key[i]);
+}
+
+static void group_table(const struct group *g, struct result *ret)
+{
+	const struct reporter *rp = g->rp;
+	struct column columns[REPORT_KEYS_MOST + 3 * GROUP_EVENTS_MOST];
+	size_t n = group_columns(g, ret, columns), shown = 0;
+	struct table *t = result_table(ret, "rows", NULL, columns, n);
+	VEC(u32) lines = { 0 };
+	u64 hidden = 0;
+
+	for (u32 i = 1; i < rp->entries.len; i++)
+		vec_push(&lines, i);
+	if (lines.len > 1)
+		qsort_r(lines.items, lines.len, sizeof(u32), compare_lines, (void *)(uintptr_t)g);
+	vec_each(line, &lines) {
+		if ((rp->opts->max_lines && shown == rp->opts->max_lines) ||
+		    !group_shows(g, *line)) {
+			hidden++;
+			continue;
+		}
+		group_row(g, ret, t, *line);
+		shown++;
+	}
+	hidden_note(ret, hidden);
+	vec_release(&lines);
+}
+
+static void report_group(struct reporter *rp, struct result *ret)
+{
+	struct group g = { .rp = rp };
+	const struct profile *p = rp->profile;
+
+	for (size_t i = 0; i < p->events.len; i++) {
+		rp->event = (u16)i;
+		if (!p->events.items[i].samples)
+			continue;
+		event_title(rp, ret);
+		add_tree(rp, ret);
+		if (g.n < GROUP_EVENTS_MOST)
+			g.events[g.n++] = (u16)i;
+	}
+	for (size_t i = 0; i < g.n; i++)
+		count_event(&g, i);
+	group_table(&g, ret);
+	for (size_t i = 0; i < g.n; i++)
+		vec_release(&g.sides[i]);
+	intern_release(&rp->ids);
+	vec_release(&rp->entries);
 }
 
 static size_t events_with_samples(const struct profile *p)
@@ -389,6 +565,11 @@ int report_build(struct profile *p, const struct report_opts *opts, struct resul
 	report_facts(p, opts->header, ret);
 	rp.by_line = has_key(&rp, "srcline");
 	rp.several = events_with_samples(p) > 1;
+	if (opts->group && rp.several) {
+		report_group(&rp, ret);
+		report_health(p, ret);
+		return 0;
+	}
 	for (size_t i = 0; i < p->events.len; i++) {
 		rp.event = (u16)i;
 		if (p->events.items[i].samples)

@@ -19,6 +19,7 @@ struct report_opts {
 	double percent_limit; /* lines below this are left out, and counted */
 	u32 max_lines;        /* of the table and of the tree each, 0: all */
 	u32 max_depth;        /* of the tree, 0: all */
+	bool group;           /* one table for all events, side by side */
 	bool header;          /* all facts of the recording, not only the chief ones */
 };
 

@@ -12,7 +12,7 @@ struct report_args {
 	double percent_limit;
 	u64 lines;
 	bool lines_given;
-	bool header;
+	bool header, group;
 	bool all;
 	bool ignored;
 	const char *fields;
@@ -58,6 +58,10 @@ static const struct opt report_options[] = {
 	  .given_offset = offsetof(struct report_args, lines_given),
 	  .help = "most lines of the tree and of the table" },
 	{ .name = "all", .type = OPT_FLAG, AT(all), .help = "leave out nothing" },
+	{ .name = "group",
+	  .type = OPT_FLAG,
+	  AT(group),
+	  .help = "several events: one table, with the shares of all side by side" },
 	{ .name = "header",
 	  .type = OPT_FLAG,
 	  AT(header),
@@ -84,6 +88,7 @@ static void shape(const struct context *ctx, const struct report_args *a, struct
 		.max_lines = (u32)MIN(a->lines, (u64)UINT32_MAX),
 		.max_depth = (u32)MIN(a->max_stack, (u64)UINT32_MAX),
 		.header = a->header,
+		.group = a->group,
 	};
 	/* programs get everything unless they ask for less */
 	if (machine && !a->lines_given)
@@ -133,6 +138,7 @@ static const struct example report_examples[] = {
 	{ "fathom report", "the hottest paths and functions of fathom.data" },
 	{ "fathom report --sort dso --no-children", "CPU time by module" },
 	{ "fathom report -g callee --lines 20", "the hottest functions and who calls them" },
+	{ "fathom report --group -g none", "all events of a recording in one table" },
 	{ "perf script | fathom report -i -", "any perf's output" },
 	{ 0 },
 };

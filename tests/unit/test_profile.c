@@ -132,6 +132,46 @@ TEST("the report counts recursion once")
 	profile_release(&p);
 }
 
+static void add_as(struct profile *p, const char *event, const char *comm, const char *frames,
+		   u64 weight)
+{
+	struct profile_sample *s;
+
+	add(p, comm, frames, weight);
+	s = vec_last(&p->samples);
+	p->events.items[s->event].samples--;
+	p->events.items[s->event].weight -= weight;
+	s->event = profile_get_event(p, event);
+	p->events.items[s->event].samples++;
+	p->events.items[s->event].weight += weight;
+}
+
+TEST("events stand side by side, each with its own shares")
+{
+	const struct report_opts opts = { .sort = "comm,symbol", .tree = TREE_NONE, .group = true };
+	struct profile p;
+	struct result r;
+
+	profile_init(&p);
+	result_init(&r, "report");
+	add_as(&p, "cycles", "x", "top;a", 30);
+	add_as(&p, "cycles", "y", "base;b", 10);
+	/* in another order, so that numbers of one event mean nothing in the other */
+	add_as(&p, "faults", "y", "base;b", 6);
+	add_as(&p, "faults", "x", "top;a", 2);
+	add_as(&p, "faults", "z", "late", 2);
+	CHECK_EQ(report_build(&p, &opts, &r, NULL), 0);
+	CHECK_NEAR(cell(&r, "[.] top", "cycles_children")->d, 75, 0.001);
+	CHECK_NEAR(cell(&r, "[.] top", "faults_children")->d, 20, 0.001);
+	CHECK_NEAR(cell(&r, "[.] base", "cycles_children")->d, 25, 0.001);
+	CHECK_NEAR(cell(&r, "[.] b", "faults_self")->d, 60, 0.001);
+	CHECK_NEAR(cell(&r, "[.] late", "cycles_children")->d, 0, 0.001);
+	CHECK_NEAR(cell(&r, "[.] late", "faults_self")->d, 20, 0.001);
+	CHECK_EQ(cell(&r, "[.] late", "faults_samples")->u, 1);
+	result_release(&r);
+	profile_release(&p);
+}
+
 TEST("a sort key that does not exist is named, and those that do")
 {
 	_cleanup_err_ struct err e = ERR_INIT;
