@@ -190,7 +190,7 @@ static __attribute__((noinline)) int close_wait(struct offcpu_task *st, u64 end,
 
 static __always_inline u64 exec_runtime(struct task_struct *task)
 {
-	return BPF_CORE_READ((struct task_struct___sched *)task, se.sum_exec_runtime);
+	return ((struct task_struct___sched *)task)->se.sum_exec_runtime;
 }
 
 static __always_inline s32 syscall_of(struct task_struct *task)
@@ -307,7 +307,7 @@ static __always_inline void leave(void *ctx, struct task_struct *prev, bool pree
 	/* in a chain anybody's sleep may be asked for, if it is one */
 	st->stack =
 		offcpu_options.sleeper_stacks && (st->wanted || (offcpu_options.chains && state))
-			? offcpu_take_stack(ctx, prev, OFFCPU_WAKER_TASK, &st->memo)
+			? offcpu_take_stack(ctx, prev, OFFCPU_WAKER_TASK, 0)
 			: 0;
 	if (state) {
 		st->sleep_stack = st->stack;
@@ -415,7 +415,7 @@ static __always_inline void name_waker(void *ctx, struct offcpu_task *st, u64 no
 		bpf_get_current_comm(link->comm, sizeof(link->comm));
 	if (kind == OFFCPU_WAKER_TASK && task->pid)
 		waker = bpf_task_storage_get(&offcpu_tasks, task, 0, 0);
-	link->stack = offcpu_take_stack(ctx, task, kind, waker ? &waker->wake_memo : 0);
+	link->stack = offcpu_take_stack(ctx, task, kind, 1);
 	follow_chain(st, offcpu_options.chains ? waker : 0);
 	st->chain = offcpu_keep_chain(st);
 }

@@ -42,20 +42,40 @@ const volatile struct {
 /* 0: open the accounts of all threads; 1: send them. */
 u32 offcpu_closing = 0;
 
-enum { OFFCPU_MEMO_FRAMES = 24 };
+enum {
+	OFFCPU_MEMOS = 256,
+	OFFCPU_MEMO_FRAMES = 32,
+	OFFCPU_MEMO_KERNEL = 32,
+	OFFCPU_GLANCE = 256,        /* words of the user stack that are looked at in one go */
+	OFFCPU_KERNEL_GLANCE = 256, /* and of the kernel's */
+};
+/* Both use the room of the mappings. */
+_Static_assert(OFFCPU_KERNEL_GLANCE * 8 <= UNWIND_RESCUE_VMAS * sizeof(struct unwind_vma), "room");
 
 /*
- * The user stack of a thread's last switch: with the same registers, and the same return addresses
- * where they were, it is that stack again, and need not be unwound.
+ * A stack that was seen: with the same registers, and the same return addresses where they were, it
+ * is that stack again, and need not be unwound. See offcpu_memo.bpf.h.
  */
 struct offcpu_memo {
+	u64 stack; /* the number of the whole; 0: none, or it was not sent */
 	u64 gen;
 	u64 sp, bp;
-	u64 hash; /* of its frames */
-	u32 n;    /* frames, the first is ip itself; 0: nothing is remembered */
-	u32 end;
+	u64 hash;  /* of the user frames */
+	u32 n;     /* user frames, the first is ip itself; 0: nothing is remembered */
+	u16 near;  /* those whose return addresses are looked at in one go */
+	u16 words; /* of the user stack */
 	u64 at[OFFCPU_MEMO_FRAMES]; /* where the return address of the frame before was */
 	u64 ra[OFFCPU_MEMO_FRAMES]; /* and what it was; [0] is the user's ip */
+	u64 sight;                  /* hash of the kernel stack that is learned */
+	u32 n_kernel;               /* frames; 0: nothing is remembered */
+	u16 first;                  /* of the kernel frames: those before are our own */
+	u16 kernel_words;           /* of the kernel stack that are looked at */
+	u32 tries;                  /* to learn it */
+	u32 frame, differs;         /* of a search: on our stack the verifier would follow them */
+	u32 noting;                 /* the user stack is walked, and can be remembered */
+	u64 kernel_ra[OFFCPU_MEMO_KERNEL];
+	u16 kernel_at[OFFCPU_MEMO_KERNEL];  /* words from the base on; not of the outermost */
+	u16 kernel_low[OFFCPU_MEMO_KERNEL]; /* while it is learned: at least */
 };
 
 /* What is known of a thread. */
@@ -95,8 +115,6 @@ struct offcpu_task {
 	u32 tid;
 	char comm[OFFCPU_COMM];
 	struct offcpu_link links[OFFCPU_LINKS];
-	struct offcpu_memo memo;      /* of its stack when it leaves */
-	struct offcpu_memo wake_memo; /* of its stack when it wakes somebody */
 };
 
 struct {
@@ -105,6 +123,15 @@ struct {
 	__type(key, int);
 	__type(value, struct offcpu_task);
 } offcpu_tasks SEC(".maps");
+
+/* By a hash of where the thread is. Whatever is found there is checked, so any collision will do.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, OFFCPU_MEMOS);
+	__type(key, u32);
+	__type(value, struct offcpu_memo);
+} offcpu_memos SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -338,56 +365,7 @@ struct offcpu_walk {
 	struct offcpu_memo *memo;
 };
 
-/* Words of the user stack that are looked at in one go; they use the room of the mappings. */
-enum { OFFCPU_GLANCE = 128 };
-_Static_assert(OFFCPU_GLANCE * 8 <= UNWIND_RESCUE_VMAS * sizeof(struct unwind_vma), "room");
-
-struct offcpu_glance {
-	struct unwind_slot *slot;
-	struct offcpu_memo *memo;
-	u64 have; /* words above the stack pointer that were read */
-	u32 differs;
-};
-
-static long offcpu_recall_one(u32 i, void *ctx)
-{
-	struct offcpu_glance *g = ctx;
-	const u64 *words = (const u64 *)g->slot->vmas;
-	struct offcpu_memo *memo = g->memo;
-	u32 to = g->slot->first + i;
-	u64 ip, ra = 0;
-
-	if (i >= OFFCPU_MEMO_FRAMES || to >= UNWIND_RECORD_IPS) {
-		g->differs = 1;
-		return 1;
-	}
-	ip = memo->ra[i];
-	if (i) {
-		u64 index = (memo->at[i] - memo->sp) >> 3;
-
-		if (index < g->have)
-			ra = words[index & (OFFCPU_GLANCE - 1)];
-		else
-			bpf_probe_read_user(&ra, sizeof(ra), (const void *)memo->at[i]);
-		g->differs = ra != ip;
-	}
-	g->slot->out.ip[to] = ip;
-	return g->differs;
-}
-
-/* True: the remembered stack still stands; its frames are in the slot. */
-static __always_inline bool offcpu_recall(struct unwind_slot *slot, struct offcpu_memo *memo)
-{
-	struct offcpu_glance g = { .slot = slot, .memo = memo, .have = OFFCPU_GLANCE };
-
-	if (!memo->n || memo->gen != slot->gen || memo->ra[0] != slot->s.reg[UNWIND_REG_IP] ||
-	    memo->sp != slot->s.reg[UNWIND_REG_SP] || memo->bp != slot->s.reg[UNWIND_REG_BP])
-		return false;
-	if (bpf_probe_read_user(slot->vmas, OFFCPU_GLANCE * 8, (const void *)memo->sp))
-		g.have = 0; /* near the end of the stack */
-	bpf_loop(memo->n, offcpu_recall_one, &g, 0);
-	return !g.differs;
-}
+#include "bpf/offcpu_memo.bpf.h"
 
 /* A function of its own: older kernels give all that call one another 512 bytes of stack. */
 static __attribute__((noinline)) int offcpu_splice(struct unwind_slot *slot, u64 pc, u64 sp)
@@ -410,24 +388,30 @@ static long offcpu_one(u32 i, void *ctx)
 
 	if (slot->scratch.in_python) {
 		/* its functions change while the C frames that run them stand still */
-		walk->memo = memo = 0;
+		if (memo)
+			memo->noting = 0;
 		offcpu_splice(slot, pc, sp);
 	}
 	if (!unwind_push(slot, ip) || end)
 		return 1;
-	if (!memo)
+	if (!memo || !memo->noting)
 		return 0;
 	if (next >= OFFCPU_MEMO_FRAMES) {
-		memo->n = 0; /* too deep to remember */
-		walk->memo = 0;
+		memo->noting = 0; /* too deep to remember */
 		return 0;
 	}
 	memo->at[next] = slot->s.reg[UNWIND_REG_SP] - 8;
 	memo->ra[next] = slot->s.reg[UNWIND_REG_IP];
+	u64 word = (memo->at[next] - memo->sp) >> 3;
+
+	if (word < OFFCPU_GLANCE) {
+		memo->near = next;
+		memo->words = word + 1;
+	}
 	/* signal frames and the like keep theirs elsewhere */
 	if (bpf_probe_read_user(&ra, sizeof(ra), (const void *)memo->at[next]) ||
 	    ra != memo->ra[next])
-		walk->memo = 0;
+		memo->noting = 0;
 	return 0;
 }
 
@@ -454,6 +438,9 @@ static __always_inline void offcpu_walk_user(struct unwind_slot *slot, struct of
 	slot->python.py[0] = 0;
 	if (memo) {
 		memo->n = 0;
+		memo->noting = 1;
+		memo->near = 0;
+		memo->words = 0;
 		memo->gen = slot->gen;
 		memo->ra[0] = slot->s.reg[UNWIND_REG_IP];
 		memo->sp = slot->s.reg[UNWIND_REG_SP];
@@ -464,32 +451,45 @@ static __always_inline void offcpu_walk_user(struct unwind_slot *slot, struct of
 		slot->s.end = UNWIND_END_DEPTH;
 	else if (slot->scratch.new_code && slot->s.end != UNWIND_END_ROOT)
 		slot->s.end = UNWIND_END_NO_TABLE; /* perhaps user space knows more */
-	if (memo && walk.memo && slot->s.end == UNWIND_END_ROOT) {
+	if (memo && memo->noting && slot->s.end == UNWIND_END_ROOT) {
 		memo->n = slot->n;
-		memo->end = slot->s.end;
 	}
 }
 
-/* Non-zero: the stack is on its way under this number. @user gets the hash of the frames. */
+/*
+ * Non-zero: the stack is on its way under this number. @user gets the hash of the frames, *known
+ * stays true when they are those of the memo.
+ */
 static __always_inline u64 offcpu_unwind(struct unwind_slot *slot, struct task_struct *task,
-					 struct offcpu_memo *memo, u64 *user)
+					 struct pt_regs *regs, struct offcpu_memo *memo, u64 *user,
+					 bool *known)
 {
 	struct unwind_sample *out = &slot->out;
 
+	slot->gen = offcpu_generation(task);
+	if (!slot->gen) {
+		out->end = UNWIND_END_NO_REGS;
+		*known = *known && !memo->n;
+		return 0;
+	}
+	if (memo && offcpu_recall_user(slot, regs, memo)) {
+		unwind_count(UNWIND_END_ROOT, 1);
+		*user = memo->hash;
+		if (*known && memo->stack)
+			return memo->stack;
+		offcpu_restore(slot, memo, *known, true);
+		*known = false;
+		return 0;
+	}
+	if (*known)
+		offcpu_restore(slot, memo, true, false);
+	*known = false;
 	if (!unwind_from_task(slot)) {
 		out->end = UNWIND_END_NO_REGS;
 		return 0;
 	}
-	slot->first = out->n_kernel;
 	slot->pid = out->pid;
-	unwind_generation(slot, task);
-	if (memo && offcpu_recall(slot, memo)) {
-		out->n_user = memo->n;
-		out->end = memo->end;
-		*user = memo->hash;
-		unwind_count(UNWIND_END_ROOT, 1);
-		return 0;
-	}
+	slot->first = out->n_kernel;
 	offcpu_walk_user(slot, memo);
 	out->n_user = slot->n;
 	out->end = slot->s.end;
@@ -515,38 +515,64 @@ static __always_inline u64 offcpu_unwind(struct unwind_slot *slot, struct task_s
 	return 0;
 }
 
+static __always_inline void offcpu_kernel_stack(void *ctx, struct unwind_sample *out, u32 kind)
+{
+	long bytes;
+
+	if (kind == OFFCPU_WAKER_TASK)
+		bytes = bpf_get_stack(ctx, out->ip, OFFCPU_KERNEL_FRAMES * 8, 0);
+	else
+		bytes = bpf_get_stack(ctx, out->ip, OFFCPU_IRQ_FRAMES * 8, 0);
+	if (bytes < 0)
+		unwind_count(UNWIND_COUNT_KERNEL_CUT, 1);
+	out->n_kernel = bytes > 0 ? (u32)bytes / 8 : 0;
+}
+
 /* The stack of the current task; of the interrupt, if it runs in its name. */
 static __attribute__((noinline)) u64 offcpu_take_stack(void *ctx, struct task_struct *task,
-						       u32 kind, struct offcpu_memo *memo)
+						       u32 kind, u32 salt)
 {
 	struct unwind_slot *slot = unwind_slot_take();
+	struct offcpu_memo *memo = 0;
 	struct unwind_sample *out;
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	u64 id = unwind_task_id(), stack = 0, user = 0;
-	long bytes = 0;
+	bool known; /* all so far is as the memo has it */
 
 	if (!slot)
 		return 0;
 	out = &slot->out;
 	out->pid = id >> 32;
 	out->tid = id;
+	out->n_kernel = 0;
 	out->n_user = 0;
 	out->end = UNWIND_END_NONE;
 	out->fp_steps = 0;
 	out->python = 0;
+	if (kind == OFFCPU_WAKER_TASK)
+		memo = offcpu_memo_of(regs, id ^ salt);
+	known = memo != 0;
 	if (offcpu_options.kernel_stacks) {
-		if (kind == OFFCPU_WAKER_TASK)
-			bytes = bpf_get_stack(ctx, out->ip, OFFCPU_KERNEL_FRAMES * 8, 0);
-		else
-			bytes = bpf_get_stack(ctx, out->ip, OFFCPU_IRQ_FRAMES * 8, 0);
-		if (bytes < 0)
-			unwind_count(UNWIND_COUNT_KERNEL_CUT, 1);
+		u64 base = offcpu_number(slot, (u64)ctx);
+
+		known = memo && offcpu_recall_kernel(base, slot, regs, memo);
+		if (!known)
+			offcpu_kernel_stack(ctx, out, kind);
+		if (!known && memo)
+			offcpu_note_kernel(base, slot, regs, memo);
 	}
-	out->n_kernel = bytes > 0 ? (u32)bytes / 8 : 0;
 	unwind_count(UNWIND_COUNT_SAMPLES, 1);
 	if (kind == OFFCPU_WAKER_TASK && offcpu_options.user_stacks)
-		stack = offcpu_unwind(slot, task, memo, &user);
+		stack = offcpu_unwind(slot, task, regs, memo, &user, &known);
+	if (!stack && known) {
+		stack = memo->stack;
+		if (!stack)
+			offcpu_restore(slot, memo, true, false);
+	}
 	if (!stack)
 		stack = offcpu_keep_stack(slot, user);
+	if (memo)
+		memo->stack = stack;
 	unwind_slot_give(slot);
 	return stack;
 }

@@ -35,8 +35,15 @@ struct css_set___sched {
 	struct cgroup___sched *dfl_cgrp;
 };
 
+struct mm_struct___sched {
+	unsigned long exec_vm;
+	unsigned long start_code;
+	unsigned long start_stack;
+};
+
 struct task_struct___sched {
 	unsigned int __state;
+	struct mm_struct___sched *mm;
 	int pid;
 	int tgid;
 	u64 utime;

@@ -57,26 +57,39 @@ ok "chain: a - b - c - timer with the time of a ($got us)" near "$got" "$(truth 
 got=$(sum_of chain.folded '^chain-b;.*;--;.*;c_wakes_b;.*;chain-c;--;.*;c_sleeps;.*\[timer\] ')
 ok "chain: b - c - timer ($got us)" near "$got" "$(truth "$out_file" blocked.b)" 10
 
+# --- places that look alike: a stack that is recognised is the stack that is there ---------------
+
+need_file "$WORKLOADS/places"
+run "$FATHOM" offcpu -o places.folded -- "$WORKLOADS/places"
+expect_status 0
+for from in near next; do
+	for kind in pipe:pipe_read event:eventfd_read socket:unix_stream_read; do
+		got=$(sum_of places.folded "^(waiter|places);.*;main;$from;wait_on;.*${kind#*:}")
+		ok "waiting in $from for a ${kind%:*} ($got us)" \
+			near "$got" "$(truth "$out_file" "$from.${kind%:*}")" 12
+	done
+done
+
 # --- a hog: runnable is not blocked -------------------------------------------------------------
 
 run "$FATHOM" offcpu --threads --runqueue -n 0 --json -- "$WORKLOADS/hog" --seconds 2
 expect_status 0
-ok "the victim's waiting for a CPU is what the kernel counts" python3 - "$out_file" <<'END'
+ok "the victim's and the hog's waiting for a CPU is what the kernel counts" python3 - "$out_file" <<'END'
 import json, re, sys
 text = open(sys.argv[1]).read()
 truth = dict(re.findall(r"^([a-z.]+)=([0-9.]+)$", text, re.M))
 rows = json.loads(text[text.index("{\n"):])["waits"]
-runq = {}
 for comm in ("hog", "victim"):
-    runq[comm] = sum(r["runqueue_ns"] for r in rows if r["comm"] == comm) / 1e9
-delay = float(truth["victim.delay"])
-assert abs(runq["victim"] - delay) < 0.05 + 0.05 * delay, (runq, truth)
+    runq = sum(r["runqueue_ns"] for r in rows if r["comm"] == comm) / 1e9
+    delay = float(truth[comm + ".delay"])
+    assert abs(runq - delay) < 0.05 + 0.05 * delay, (comm, runq, truth)
 END
 
 # --- filters and forms --------------------------------------------------------------------------
 
-run "$FATHOM" offcpu --min 20ms --folded -- "$WORKLOADS/block" sleep --count 3 --ms 10
+run "$FATHOM" offcpu --min 500ms --folded -- "$WORKLOADS/block" sleep --count 100 --ms 10
 unlike "--min leaves out what was shorter" "$out" 'take_a_nap'
+like "--min keeps what was longer" "$out" "^block;.*clockjoin"
 run "$FATHOM" offcpu --state D --folded -- "$WORKLOADS/block" sleep --count 3
 unlike "--state leaves out other states" "$out" 'take_a_nap'
 run "$FATHOM" offcpu --comm sleeper --folded -- "$WORKLOADS/block" sleep --count 5

@@ -66,8 +66,9 @@ expect_status 0
 
 # --- explain ------------------------------------------------------------------------------------
 
-"$WORKLOADS/hog" --seconds 7 >/dev/null &
+"$WORKLOADS/hog" --seconds 300 >/dev/null &
 pid=$!
+trap 'kill $pid 2>/dev/null; test_end' EXIT
 sleep 0.5
 run "$FATHOM" explain -p $pid -d 1.5s
 expect_status 0
@@ -80,7 +81,8 @@ import json, sys
 rows = json.load(open(sys.argv[1]))["ran_instead"]
 assert any(r["comm"] == "hog" and r["time_ns"] > 1e6 for r in rows), rows[:10]
 END
-wait $pid
+kill $pid
+wait $pid 2>/dev/null
 run "$FATHOM" explain -- "$WORKLOADS/chain"
 expect_status 0
 expect_out_like 'ended by chain-b \([0-9]+\) in .*b_wakes_a'
