@@ -2,7 +2,6 @@
 #include "cli/cli.h"
 
 #include "base/buf.h"
-#include "cli/profile_args.h"
 #include "cli/suggest.h"
 #include "cli/table.h"
 #include "cli/target.h"
@@ -12,7 +11,6 @@
 /* A command with an option of every kind. */
 struct all_args {
 	struct target_args target;
-	struct profile_args input;
 	bool flag;
 	bool inherit;
 	bool no_wait;
@@ -54,7 +52,6 @@ static const char *const graphs[] = { "none", "fp", "dwarf", NULL };
 
 static const struct opt all_options[] = {
 	{ .type = OPT_INCLUDE, AT(target), .include = target_options },
-	{ .type = OPT_INCLUDE, AT(input), .include = profile_options },
 	{ .short_name = 'f', .name = "flag", .type = OPT_FLAG, AT(flag), .help = "a flag" },
 	{ .name = "inherit",
 	  .type = OPT_FLAG,
@@ -253,7 +250,6 @@ TEST("defaults fill what was not given")
 	CHECK_EQ(p.args.time, 1500 * NSEC_PER_MSEC);
 	CHECK_EQ(p.args.frequency, 99);
 	CHECK_EQ(p.args.mode, 1);
-	CHECK(!p.args.input.input);
 	CHECK_EQ(p.ctx.common.color, COLOR_AUTO);
 }
 
