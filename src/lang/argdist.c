@@ -117,6 +117,8 @@ int argdist_parse(struct argdist_probe *p, struct arena *arena, const char *text
 	int rc;
 
 	*p = (struct argdist_probe){ .is_hist = is_hist, .scope.arena = arena };
+	if (strlen(text) > BCC_MAX_SPEC)
+		return err_set(e, E2BIG, "a probe has more than %d bytes", BCC_MAX_SPEC);
 	p->has_label = *label == '#';
 	p->title = arena_strdup(arena, p->has_label ? label + 1 : text);
 	close = open ? bcc_skip(open, end) : end;

@@ -21,21 +21,32 @@ static size_t word_len(const char *p, const char *end)
 	return n;
 }
 
-const char *bcc_skip(const char *p, const char *end)
+static const char *skip_quoted(const char *p, const char *end)
 {
-	char open = *p, close = open == '(' ? ')' : open == '[' ? ']' : open;
+	char quote = *p;
 
 	for (p++; p < end; p++) {
-		if (*p == close)
+		if (*p == quote)
 			return p + 1;
-		if (open == '"' || open == '\'') {
-			p += *p == '\\' && p + 1 < end;
-		} else if (strchr("([\"'", *p)) {
-			p = bcc_skip(p, end);
-			if (p == end)
-				return end;
-			p--;
+		p += *p == '\\' && p + 1 < end;
+	}
+	return end;
+}
+
+const char *bcc_skip(const char *p, const char *end)
+{
+	u32 depth = 0;
+
+	while (p < end) {
+		if (*p == '"' || *p == '\'') {
+			p = skip_quoted(p, end);
+		} else {
+			depth += *p == '(' || *p == '[';
+			depth -= *p == ')' || *p == ']';
+			p++;
 		}
+		if (!depth)
+			return p;
 	}
 	return end;
 }

@@ -10,6 +10,8 @@
 #include "base/buf.h"
 #include "base/vec.h"
 
+enum { BCC_MAX_SPEC = 16384 }; /* bytes of a probe */
+
 struct bcc_param {
 	const char *type; /* "size_t", "struct timespec *" */
 	const char *name;

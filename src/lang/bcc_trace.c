@@ -63,6 +63,8 @@ static int parse_probe(struct trace_probe *p, struct arena *arena, const char *t
 	int rc;
 
 	*p = (struct trace_probe){ .text = text, .scope.arena = arena };
+	if (strlen(text) > BCC_MAX_SPEC)
+		return err_set(e, E2BIG, "a probe has more than %d bytes", BCC_MAX_SPEC);
 	rc = oneliner_parse(text, (size_t)(at - text), &p->spec, e);
 	if (rc < 0)
 		return rc;

@@ -55,6 +55,15 @@ void comp_release(struct comp *c)
 	free(c->text);
 }
 
+bool comp_calls_unwinder(const struct comp *c)
+{
+	vec_each(it, &c->units) {
+		if (it->calls_unwinder)
+			return true;
+	}
+	return false;
+}
+
 struct map_def *comp_map(struct comp *c, const char *name, bool create)
 {
 	struct map_def *m;

@@ -186,10 +186,10 @@ struct comp {
 	bool maps_changed;
 	bool final;
 	u32 expansions;
-	struct unwinder *unwinder; /* of user stacks; NULL until one is wanted, or not to be had */
-	struct err unwinder_err;   /* why not */
-	bool no_unwinder;          /* user stacks by frame pointers */
-	bool user_symbols;         /* addresses of programs will be named */
+	struct unwinder *unwinder;   /* of user stacks; NULL until it is loaded, if it is called */
+	struct err unwinder_err;     /* why not */
+	bool no_unwinder;            /* user stacks by frame pointers */
+	bool user_symbols;           /* addresses of programs will be named */
 	struct debuginfo *debuginfo; /* of traced files; NULL until it is asked for */
 	u32 uprobe_multi;            /* 0: not asked yet, 1: there is, 2: there is not */
 	u64 start_ns;
@@ -199,6 +199,8 @@ void comp_init(struct comp *c, const struct lang_opts *opts);
 void comp_release(struct comp *c);
 struct map_def *comp_map(struct comp *c, const char *name, bool create);
 u32 comp_bpf_map(struct comp *c, const char *name, u32 type, u32 key, u32 value, u32 entries);
+/* Does a program take user stacks by the unwinder? */
+bool comp_calls_unwinder(const struct comp *c);
 /* Number of a new event. */
 u32 comp_event(struct comp *c, const struct event *e);
 /* Opens tracefs at the first call; false with a diagnostic when there is none. */

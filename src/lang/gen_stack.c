@@ -4,7 +4,6 @@
  * their own. What travels is the hash. Unlike stack maps of the kernel nothing collides.
  */
 #include "lang/gen.h"
-#include "lang/unwinder.h"
 
 enum { STACK_MAP_KEYS = 32768 };
 
@@ -60,20 +59,10 @@ static void keep(struct gen *g, u32 map, const struct val *record, vreg h)
 	ir_label_here(&g->ir, known);
 }
 
-/* The unwinder is only loaded when the first user stack is met. */
-static bool have_unwinder(struct gen *g)
-{
-	struct comp *c = g->c;
-
-	if (!c->unwinder && !c->no_unwinder && c->config.cfi_stacks &&
-	    unwinder_new(&c->unwinder, &c->unwinder_err) < 0)
-		c->no_unwinder = true;
-	return c->unwinder;
-}
-
+/* Whether the kernel takes the unwinder is only known when the program is loaded. */
 static vreg read_frames(struct gen *g, const struct val *frames, u32 depth, bool user)
 {
-	if (user && have_unwinder(g)) {
+	if (user && g->c->config.cfi_stacks && !g->c->no_unwinder) {
 		const struct ir_arg args[] = { gen_addr_arg(g, frames), ARG_IMM((s32)depth) };
 
 		g->u->calls_unwinder = true;

@@ -95,12 +95,17 @@ void lang_free(struct lang *l)
 static int compile_without_unwinder(struct lang *l, struct err *e)
 {
 	const struct lang_opts *opts = l->c.opts;
+	struct err why = ERR_INIT;
 
+	if (e) {
+		why = *e;
+		*e = (struct err)ERR_INIT;
+	}
 	run_close(&l->r, false);
 	comp_release(&l->c);
 	comp_init(&l->c, opts);
 	l->c.no_unwinder = true;
-	err_set(&l->c.unwinder_err, ENOTSUP, "the kernel refuses the unwinder here");
+	l->c.unwinder_err = why;
 	return compile(l, e);
 }
 
@@ -111,8 +116,7 @@ static int load(struct lang *l, struct err *e)
 	/* What compiling had to say is said. */
 	diags_release(&l->c.diags);
 	rc = run_load(&l->r, e);
-	if (rc < 0 && rc != -EPERM && l->c.unwinder) {
-		err_release(e);
+	if (rc < 0 && rc != -EPERM && comp_calls_unwinder(&l->c)) {
 		rc = compile_without_unwinder(l, e);
 		if (rc == 0)
 			rc = run_load(&l->r, e);
@@ -192,7 +196,7 @@ static void report_user_stacks(const struct comp *c, struct buf *out)
 
 	if (c->no_unwinder && c->ustack_map)
 		buf_addf(out, "user stacks were taken by frame pointers, most will be cut: %s\n",
-			 c->unwinder_err.what);
+			 c->unwinder_err.what ? c->unwinder_err.what : "no unwinder");
 	if (!c->unwinder)
 		return;
 	unwinder_ends(c->unwinder, ends);

@@ -191,12 +191,19 @@ failed:
 	return err_sys(e, errno, "cannot map the event buffer");
 }
 
+static int load_unwinder(const struct run *r, struct err *e)
+{
+	return comp_calls_unwinder(r->c) && !r->c->unwinder ? unwinder_new(&r->c->unwinder, e) : 0;
+}
+
 int run_load(struct run *r, struct err *e)
 {
 	int rc = create_maps(r, e);
 
 	if (rc == 0)
 		rc = map_ring(r, e);
+	if (rc == 0)
+		rc = load_unwinder(r, e);
 	for (size_t i = 0; rc == 0 && i < r->c->units.len; i++) {
 		relocate(r, &r->c->units.items[i].code);
 		rc = load_unit(r, &r->c->units.items[i], e);

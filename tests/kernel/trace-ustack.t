@@ -87,6 +87,12 @@ traced "config = { cfi_stacks = false; } uprobe:$TMP/deep:inner { @[ustack] = co
 expect_status 0
 unlike 'by frame pointers there is no way to main' "$out" 'main'
 
+# With few descriptors there is no room for the unwinder's maps.
+run bash -c "ulimit -n $((22 + $(getconf _NPROCESSORS_CONF))); \"\$0\" trace -c '$TMP/deep' -e 'uprobe:$TMP/deep:inner { @[ustack(1)] = count(); }'" "$FATHOM"
+expect_status 0
+expect_out_like 'inner\+0' 'without the unwinder there are stacks all the same'
+expect_err 'user stacks were taken by frame pointers'
+
 run "$FATHOM" trace -f folded -c "$TMP/deep" -e "uprobe:$TMP/deep:inner { @[ustack] = count(); }"
 expect_out_like '_start;__libc_start_main[^;]*;__libc_start_call_main;main;outer;middle;inner [0-9]+' folded
 
