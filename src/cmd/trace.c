@@ -119,6 +119,7 @@ static void release_source(struct source_text *s)
 {
 	buf_release(&s->text);
 	buf_release(&s->header);
+	free(s->dir);
 }
 
 /* Operands are probes as bcc's trace takes them. */
@@ -233,13 +234,12 @@ static void show_report(const struct context *ctx, const struct trace_args *a, s
 static void announce(const struct context *ctx, const struct trace_args *a, const struct lang *l,
 		     FILE *out)
 {
+	bool told = a->compat && !ctx->common.quiet;
 	u32 n = lang_probe_count(l);
 
-	if (a->compat && ctx->common.quiet)
-		n = 0;
-	else if (a->compat && a->format == 1)
+	if (told && a->format == 1)
 		fprintf(out, "{\"type\": \"attached_probes\", \"data\": {\"probes\": %u}}\n", n);
-	else if (a->compat)
+	else if (told)
 		fprintf(out, "Attaching %u probe%s...\n", n, n == 1 ? "" : "s");
 	if (getenv("__BPFTRACE_NOTIFY_PROBES_ATTACHED"))
 		fprintf(stderr, "__BPFTRACE_NOTIFY_PROBES_ATTACHED\n");

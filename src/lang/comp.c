@@ -126,6 +126,7 @@ struct setting {
 };
 
 static const char *const stack_modes[] = { "bpftrace", "perf", "raw", NULL };
+static const char *const kernel_modes[] = { "auto", "fentry", "kprobe", NULL };
 static const char *const missing_modes[] = { "error", "warn", "ignore", NULL };
 
 #define AT(field) offsetof(struct lang_config, field)
@@ -139,6 +140,7 @@ static const struct setting settings[] = {
 	{ "max_cat_bytes", SET_NUMBER, AT(max_cat_bytes), NULL, 0, 1 << 30 },
 	{ "cat_bytes_max", SET_NUMBER, AT(max_cat_bytes), NULL, 0, 1 << 30 },
 	{ "stack_mode", SET_CHOICE, AT(stack_mode), stack_modes, 0, 0 },
+	{ "kernel_probes", SET_CHOICE, AT(kernel_probes), kernel_modes, 0, 0 },
 	{ "missing_probes", SET_CHOICE, AT(missing_probes), missing_modes, 0, 0 },
 	{ "percentiles", SET_BOOL, AT(percentiles), NULL, 0, 0 },
 	{ "hist_bits", SET_NUMBER, AT(hist_bits), NULL, 0, 5 },

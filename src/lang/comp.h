@@ -25,6 +25,9 @@ enum {
 	COMP_OWN_FRAMES = 3, /* of a kernel stack that may be our program's: read besides */
 };
 
+/* What serves probes on kernel functions: what loads, or always the one or the other. */
+enum kernel_probes { KERNEL_AUTO, KERNEL_FENTRY, KERNEL_KPROBE };
+
 struct lang_config {
 	u64 max_strlen;
 	u64 max_map_keys;
@@ -33,6 +36,7 @@ struct lang_config {
 	u64 ring_bytes;
 	u64 stack_mode;     /* enum stack_mode */
 	u64 missing_probes; /* 0 error, 1 warn, 2 ignore */
+	u64 kernel_probes;  /* enum kernel_probes */
 	u64 on_stack_limit;
 	u64 hist_bits;    /* of hist() without any */
 	bool percentiles; /* behind histograms */
@@ -191,6 +195,7 @@ struct comp {
 	bool no_unwinder;            /* user stacks by frame pointers */
 	bool user_symbols;           /* addresses of programs will be named */
 	struct debuginfo *debuginfo; /* of traced files; NULL until it is asked for */
+	u32 fentry;                  /* 0: not tried yet, 1: loads, 2: does not */
 	u32 uprobe_multi;            /* 0: not asked yet, 1: there is, 2: there is not */
 	u64 start_ns;
 };

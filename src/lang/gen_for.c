@@ -7,7 +7,7 @@
  */
 #include "lang/gen.h"
 
-enum { FOR_MAX_CALLBACKS = 32, FOR_INLINE = 16, FOR_MOST_ROUNDS = 1 << 23 /* of bpf_loop() */ };
+enum { FOR_MAX_CALLBACKS = 32, FOR_INLINE = 4, FOR_MOST_ROUNDS = 1 << 23 /* of bpf_loop() */ };
 
 /* What a callback has of its own while it is generated. */
 struct outer {

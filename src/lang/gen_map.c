@@ -93,24 +93,24 @@ static vreg lookup_or_make(struct gen *g, const struct map_def *m, const struct 
 
 /* --- aggregations ----------------------------------------------------------------------------- */
 
+/*
+ * Of a number that is not negative. Without branches: the verifier has one way to follow, and the
+ * CPU nothing to guess. (c - n) >> 63 is 1 when n is larger than c.
+ */
 vreg gen_log2(struct gen *g, vreg value)
 {
-	static const struct {
-		u32 bits;
-	} steps[] = { { 32 }, { 16 }, { 8 }, { 4 }, { 2 }, { 1 } };
 	vreg n = ir_reg(&g->ir), r = ir_imm(&g->ir, 0);
 
 	ir_mov(&g->ir, n, value);
-	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
-		ir_label below = ir_new_label(&g->ir);
-		vreg top = ir_reg(&g->ir);
+	for (s32 k = 5; k >= 0; k--) {
+		vreg step = ir_imm(&g->ir, (1ll << (1 << k)) - 1);
 
-		ir_mov(&g->ir, top, n);
-		ir_alui(&g->ir, BPF_RSH, top, (s32)steps[i].bits);
-		ir_branchi(&g->ir, BPF_JEQ, top, 0, below);
-		ir_mov(&g->ir, n, top);
-		ir_alui(&g->ir, BPF_ADD, r, (s32)steps[i].bits);
-		ir_label_here(&g->ir, below);
+		ir_alu(&g->ir, BPF_SUB, step, n);
+		ir_alui(&g->ir, BPF_RSH, step, 63);
+		if (k)
+			ir_alui(&g->ir, BPF_LSH, step, k);
+		ir_alu(&g->ir, BPF_RSH, n, step);
+		ir_alu(&g->ir, BPF_ADD, r, step);
 	}
 	return r;
 }

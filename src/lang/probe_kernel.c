@@ -59,6 +59,66 @@ struct expansion {
 	u64 offset;
 };
 
+static const struct provider fentry_by_kprobe, fexit_by_kprobe;
+
+static int pmu_type(void)
+{
+	u64 type;
+	int r = io_read_u64("/sys/bus/event_source/devices/kprobe/type", &type, NULL);
+
+	return r < 0 ? r : (int)type;
+}
+
+static bool is_fentry(const struct provider *p)
+{
+	return p == &probe_fentry || p == &probe_fexit;
+}
+
+/* Does a program on the entry of a function load? Some kernels have kprobes only. */
+static bool fentry_loads(struct comp *c, u32 func)
+{
+	static const struct bpf_insn insns[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	const struct bpfsys_prog prog = { .type = BPF_PROG_TYPE_TRACING,
+					  .expected_attach_type = BPF_TRACE_FENTRY,
+					  .attach_btf_id = func,
+					  .insns = insns,
+					  .n_insns = ARRAY_SIZE(insns) };
+
+	if (!c->fentry) {
+		int fd = bpfsys_prog_load(&prog);
+
+		c->fentry = fd >= 0 ? 1 : 2;
+		if (fd >= 0)
+			close(fd);
+	}
+	return c->fentry == 1;
+}
+
+/*
+ * A function is probed by what the kernel has: a kprobe without offset by fentry where there are no
+ * kprobes, fentry by a kprobe, with the types that BTF gives, where fentry does not load.
+ */
+static const struct provider *served_by(const struct expansion *x, const char *name)
+{
+	struct kbtf *btf = types_btf(&x->c->types);
+	u32 func = btf ? kbtf_find(btf, BTF_KIND_FUNC, name) : 0;
+	u64 mode = x->c->config.kernel_probes;
+	bool wants_fentry = is_fentry(x->p);
+
+	if (!func || x->offset)
+		return x->p;
+	if (!wants_fentry && (mode == KERNEL_FENTRY ||
+			      (mode == KERNEL_AUTO && pmu_type() < 0 && fentry_loads(x->c, func))))
+		return x->p == &probe_kprobe ? &probe_fentry : &probe_fexit;
+	if (wants_fentry && (mode == KERNEL_KPROBE ||
+			     (mode == KERNEL_AUTO && pmu_type() >= 0 && !fentry_loads(x->c, func))))
+		return x->p == &probe_fentry ? &fentry_by_kprobe : &fexit_by_kprobe;
+	return x->p;
+}
+
 static void add_target(void *ctx, const char *name)
 {
 	struct expansion *x = ctx;
@@ -67,6 +127,9 @@ static void add_target(void *ctx, const char *name)
 	t = provider_target(x->c, x->p, x->s, "%s:%s", x->p->name, name);
 	if (!t)
 		return;
+	t->provider = served_by(x, name);
+	if (t->provider != x->p && is_fentry(t->provider))
+		t->unit_kind = (u32)x->c->targets.len;
 	t->event = arena_strdup(&x->c->arena, name);
 	t->value = x->offset;
 	if (x->offset)
@@ -130,14 +193,6 @@ static const struct type *retval_type(struct comp *c)
 static void emit_retval(struct gen *g, struct val *ret)
 {
 	*ret = gen_reg(ir_load(&g->ir, BPF_DW, g->ctx, cpu_result()));
-}
-
-static int pmu_type(void)
-{
-	u64 type;
-	int r = io_read_u64("/sys/bus/event_source/devices/kprobe/type", &type, NULL);
-
-	return r < 0 ? r : (int)type;
 }
 
 static int attach_one(const struct attach_ctx *a, int prog_fd, const struct target *t,
@@ -432,4 +487,78 @@ const struct provider probe_fexit = {
 	.retval_type = fexit_retval_type,
 	.emit_retval = fexit_retval,
 	.attach = attach_fentry,
+};
+
+/* --- the same by kprobes ---------------------------------------------------------------------- */
+
+static bool prepare_by_kprobe(struct comp *c, struct unit *u)
+{
+	struct target *t = &c->targets.items[u->first];
+	struct kbtf *btf = types_btf(&c->types);
+	u32 id = btf ? kbtf_find(btf, BTF_KIND_FUNC, t->event) : 0, n;
+
+	u->prog_type = BPF_PROG_TYPE_KPROBE;
+	u->attach_btf = 0;
+	t->extra = id;
+	t->unit_kind = 0;
+	/* When a function returns, its arguments are no longer in their registers. */
+	if (t->provider == &fentry_by_kprobe)
+		t->args = function_args(c, btf, id, &n);
+	return true;
+}
+
+static bool register_field(struct gen *g, const struct field *f, struct val *ret)
+{
+	int at = cpu_argument(f->offset / 8);
+	vreg r;
+
+	if (at < 0) {
+		gen_fail(g, NULL, "this argument is not in a register");
+		at = 0;
+	}
+	r = ir_load(&g->ir, BPF_DW, g->ctx, at);
+	if (f->type->kind == T_INT)
+		ir_extend(&g->ir, r, f->type->size, f->type->is_signed);
+	*ret = gen_reg(r);
+	return true;
+}
+
+static const struct type *returned_type(struct comp *c)
+{
+	struct kbtf *btf = types_btf(&c->types);
+	const struct btf_type *t = btf ? kbtf_type(btf, (u32)c->target->extra) : NULL;
+	const struct btf_type *proto = t ? kbtf_type(btf, t->type) : NULL;
+
+	return proto ? type_from_btf(&c->types, proto->type, SPACE_KERNEL) : check_int64(c, true);
+}
+
+static void emit_returned(struct gen *g, struct val *ret)
+{
+	const struct type *t = returned_type(g->c);
+	vreg r = ir_load(&g->ir, BPF_DW, g->ctx, cpu_result());
+
+	if (t->kind == T_INT)
+		ir_extend(&g->ir, r, t->size, t->is_signed);
+	*ret = gen_reg(r);
+}
+
+static const struct provider fentry_by_kprobe = {
+	.name = "fentry",
+	.flags = PROBE_ARGS | PROBE_REGS,
+	.expand = expand_fentry,
+	.prepare = prepare_by_kprobe,
+	.arg_type = fentry_arg_type,
+	.emit_arg = emit_arg,
+	.emit_field = register_field,
+	.attach = attach_entry,
+};
+
+static const struct provider fexit_by_kprobe = {
+	.name = "fexit",
+	.flags = PROBE_REGS | PROBE_RETURN,
+	.expand = expand_fentry,
+	.prepare = prepare_by_kprobe,
+	.retval_type = returned_type,
+	.emit_retval = emit_returned,
+	.attach = attach_return,
 };

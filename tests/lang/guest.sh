@@ -43,6 +43,31 @@ run fathom trace -e 'BEGIN { @x[1] = 2; for ($kv : @x) { printf("%d\n", $kv.1); 
 expect_status 0
 expect_out '2'
 
+# Each served by the other, as on kernels that have only one of them.
+run fathom trace -c '/bin/true' -e 'config = { kernel_probes = fentry } kprobe:do_exit /pid == cpid/ { printf("%s code %d\n", probe, arg0); }'
+expect_status 0
+expect_out 'kprobe:do_exit code 0'
+
+run fathom trace -c "/bin/md5sum /proc/version" -e 'config = { kernel_probes = fentry } kretprobe:vfs_read /pid == cpid && retval > 0/ { @ = count(); }'
+expect_status 0
+expect_out '@: '
+
+run fathom trace -c '/bin/true' -e 'config = { kernel_probes = kprobe } fentry:do_exit /pid == cpid/ { printf("code %d\n", args.code); }'
+expect_status 0
+expect_out 'code 0'
+
+run fathom trace -c "/bin/md5sum /proc/version" -e 'config = { kernel_probes = kprobe } fexit:vfs_read /pid == cpid && retval > 0/ { @ = count(); }'
+expect_status 0
+expect_out '@: '
+
+run fathom trace -e 'BEGIN { $i = 0; while ($i < 100000) { $i++; } printf("%d %d\n", $i, strcontains(str_concat(comm, " and a text of some length to search in"), "search")); }'
+expect_status 0
+expect_out '100000 1'
+
+run fathom trace --test -e 'test:one { return 0; } test:two { return 1; }'
+expect_status 1
+expect_out 'not ok 2 - two'
+
 run fathom trace -e 'kprobe:no_such_function_here { }'
 expect_status 1
 done_testing
