@@ -26,6 +26,17 @@ expect_status 0
 like "chain: a - b - c - timer" "$out" \
 	'^chain-a;.*;b_wakes_a;.*;chain-b;--;.*;c_wakes_b;.*;chain-c;--;.*\[timer\] '
 
+run fathom offwake --folded -- "$workloads/block" mutex --count 5
+expect_status 0
+like "offwake: the holder of the lock ended it" "$out" \
+	'^waiter;.*;wait_for_lock;.*;--;.*hold_lock;.*;holder '
+run fathom offcpu --runqueue --folded -- "$workloads/hog" --seconds 2
+expect_status 0
+like "offcpu --runqueue: the victim waits for the CPU, not for a lock" "$out" '^victim;.*victim_main;'
+run fathom explain -- "$workloads/hog" --seconds 2
+expect_status 0
+expect_out 'hog'
+
 run fathom threads -d 1s
 expect_status 0
 run fathom explain -- "$workloads/chain" --count 5

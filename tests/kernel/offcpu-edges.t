@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# offcpu where a wait has no begin, no end, or no room: totals stay right, or the shortfall is said.
+# shellcheck source=tests/lib/test.sh
+. "$(dirname "$0")/../lib/test.sh"
+
+need_root
+need_cmd python3
+need_file "$WORKLOADS/block"
+cd "$TMP" || exit 1
+
+# Threads that sleep when another one ends or replaces the process: their waits end with them.
+cat >gone.py <<'END'
+import os, sys, threading, time
+def nap():
+    time.sleep(30)
+for _ in range(3):
+    threading.Thread(target=nap, daemon=True).start()
+time.sleep(0.3)
+if sys.argv[1] == "exec":
+    os.execlp("sleep", "sleep", "0.2")
+os._exit(0)
+END
+for how in exit exec; do
+	run "$FATHOM" offcpu --threads --json -n 0 -- python3 gone.py $how
+	expect_status 0
+	ok "$how while others sleep: 3 waits of 0.3 s, none of 30 s" python3 - "$out_file" <<'END'
+import json, sys
+r = json.load(open(sys.argv[1]))
+long = [w for w in r["waits"] if "nanosleep" in w["where"] and w["time_ns"] > 0.25e9]
+assert len(long) >= 3, r["waits"]
+assert all(w["max_ns"] < r["facts"]["duration_ns"] for w in r["waits"])
+assert not any(r["losses"].values()), r["losses"]
+END
+done
+
+# Who sleeps before we come: the begin is not known, and no time is made up for it.
+"$WORKLOADS/block" sleep --count 1 --ms 2500 >/dev/null &
+pid=$!
+sleep 0.5
+run "$FATHOM" offcpu -p $pid -d 3s --json -n 0
+expect_status 0
+ok "asleep from before: counted as of unknown start, no time" python3 - "$out_file" <<'END'
+import json, sys
+r = json.load(open(sys.argv[1]))
+assert r["facts"]["unknown_start"] >= 1, r["facts"]
+assert not [w for w in r["waits"] if "take_a_nap" in w["where"]], r["waits"]
+END
+wait $pid
+
+run "$FATHOM" offcpu --rows 1 --json -n 0 -- sh -c 'sleep 0.1; "$0" sleep --count 3; sleep 0.1' "$WORKLOADS/block"
+expect_status 0
+ok "no room in the map: what is missing is said, in times and in time" python3 - "$out_file" <<'END'
+import json, sys
+text = open(sys.argv[1]).read()
+r = json.loads(text[text.index("{\n"):])
+assert len(r["waits"]) <= 1, r["waits"]
+assert r["losses"]["map_full"] >= 3, r["losses"]
+END
+done_testing
