@@ -18,7 +18,6 @@
 #include <sys/sysmacros.h>
 
 enum { RING_BYTES = 1 << 18 };
-#define FIRST_PID_NAMESPACE 0xeffffffcu /* its inode is the same on every machine */
 
 struct unwinder {
 	struct lang_unwind_bpf *skel;
@@ -97,12 +96,12 @@ static int quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
 /* In a pid namespace of our own, the kernel must count pids as we do. */
 static void set_pid_namespace(struct lang_unwind_bpf *skel)
 {
-	struct stat own;
+	u64 dev, ino;
 
-	if (stat("/proc/self/ns/pid", &own) || own.st_ino == FIRST_PID_NAMESPACE)
+	if (!unwind_own_pidns(&dev, &ino))
 		return;
-	skel->rodata->unwind_pidns.dev = own.st_dev;
-	skel->rodata->unwind_pidns.ino = own.st_ino;
+	skel->rodata->unwind_pidns.dev = dev;
+	skel->rodata->unwind_pidns.ino = ino;
 }
 
 static void register_placeholder(void)

@@ -13,6 +13,8 @@
 #include "unwind/hotspot.h"
 #include "unwind/python_trampoline.h"
 
+#define FIRST_PID_NAMESPACE 0xeffffffcu /* its inode is the same on every machine */
+
 enum {
 	MAX_PROGRAMS = 4096, /* processes with run-time code that are remembered */
 	MIN_PAGE_ROWS = 16,
@@ -621,6 +623,17 @@ static u32 slabs_for(u64 max_bytes)
 		max_bytes = MIN(memory / 4, DEFAULT_MAX_BYTES);
 	}
 	return (u32)MIN(MAX(max_bytes / SLAB_BYTES, 1), (u64)UNWIND_MAX_SLABS);
+}
+
+bool unwind_own_pidns(u64 *ret_dev, u64 *ret_ino)
+{
+	struct stat own;
+
+	if (stat("/proc/self/ns/pid", &own) || own.st_ino == FIRST_PID_NAMESPACE)
+		return false;
+	*ret_dev = own.st_dev;
+	*ret_ino = own.st_ino;
+	return true;
 }
 
 int unwind_feed_new(struct unwind_feed **ret, const struct unwind_feed_maps *maps, u64 max_bytes,

@@ -40,6 +40,9 @@ struct unwind_feed_stats {
 };
 
 struct unwind_feed;
+
+/* Our pid namespace, as unwind_pidns wants it; false: it is the first one, or not known. */
+bool unwind_own_pidns(u64 *ret_dev, u64 *ret_ino);
 struct code_names;
 
 /* @max_bytes of table memory, 0: a quarter of the machine's memory, at most 1 GB. */

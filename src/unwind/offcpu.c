@@ -5,7 +5,6 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <sys/uio.h>
 
 #include "base/io.h"
@@ -14,8 +13,7 @@
 #include "unwind/rescue.h"
 
 enum { RING_BYTES = 8 << 20, RING_MIN = 1 << 17, RING_MAX = 1 << 30, BATCH = 1024 };
-#define OWN_ROUNDS          (1ull << 63) /* names are shared with a sampler, which counts its own */
-#define FIRST_PID_NAMESPACE 0xeffffffcu  /* its inode is the same on every machine */
+#define OWN_ROUNDS (1ull << 63) /* names are shared with a sampler, which counts its own */
 
 struct offcpu {
 	struct offcpu_bpf *skel;
@@ -117,12 +115,12 @@ static bool has_prev_state(const struct btf *btf)
 /* In a pid namespace of our own, the kernel must count pids as we do. */
 static void set_pid_namespace(struct offcpu_bpf *skel)
 {
-	struct stat own;
+	u64 dev, ino;
 
-	if (stat("/proc/self/ns/pid", &own) || own.st_ino == FIRST_PID_NAMESPACE)
+	if (!unwind_own_pidns(&dev, &ino))
 		return;
-	skel->rodata->unwind_pidns.dev = own.st_dev;
-	skel->rodata->unwind_pidns.ino = own.st_ino;
+	skel->rodata->unwind_pidns.dev = dev;
+	skel->rodata->unwind_pidns.ino = ino;
 }
 
 static int set_kernel_facts(struct offcpu *o, struct err *e)

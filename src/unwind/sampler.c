@@ -4,7 +4,6 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <linux/perf_event.h>
-#include <sys/stat.h>
 
 #include "base/log.h"
 #include "profile.skel.h"
@@ -12,7 +11,6 @@
 #include "unwind/rescue.h"
 
 enum { RING_BYTES = 4 << 20, RING_MIN = 1 << 17, RING_MAX = 1 << 30 };
-#define FIRST_PID_NAMESPACE 0xeffffffcu /* its inode is the same on every machine */
 
 struct sampler {
 	struct profile_bpf *skel;
@@ -48,12 +46,12 @@ static PRINTF_LIKE(2, 0) int on_libbpf(enum libbpf_print_level level, const char
 /* In a pid namespace of our own, the kernel must count pids as we do. */
 static void set_pid_namespace(struct profile_bpf *skel)
 {
-	struct stat own;
+	u64 dev, ino;
 
-	if (stat("/proc/self/ns/pid", &own) || own.st_ino == FIRST_PID_NAMESPACE)
+	if (!unwind_own_pidns(&dev, &ino))
 		return;
-	skel->rodata->unwind_pidns.dev = own.st_dev;
-	skel->rodata->unwind_pidns.ino = own.st_ino;
+	skel->rodata->unwind_pidns.dev = dev;
+	skel->rodata->unwind_pidns.ino = ino;
 }
 
 static struct bpf_program *program_of(const struct sampler *s, u32 event)
