@@ -50,6 +50,8 @@ static int funccount_run(struct context *ctx, void *args)
 	struct probing p;
 	int rc = probing_init(&p, ctx, &a->probing);
 
+	/* as many as can be attached: no key has to wait for memory */
+	buf_addstr(&p.source, "let @ = percpuhash(4096);\n");
 	if (rc == 0)
 		rc = probing_add_probes(&p, false, NULL);
 	buf_addf(&p.source, " { @[%s] = count(); }\n",

@@ -79,8 +79,10 @@ static int add_program(struct probing *p, const struct funclatency_args *a)
 	const char *key = a->by_function ? "[func]" : "";
 	const char *at = user ? "tid, reg(\"sp\")" : nested ? "tid, $depth" : "tid";
 	const char *back = user ? "tid, reg(\"sp\") - 8" : at;
-	int rc = probing_add_probes(p, false, NULL);
+	int rc;
 
+	buf_addstr(&p->source, "let @start = hash(16384);\n");
+	rc = probing_add_probes(p, false, NULL);
 	if (rc < 0)
 		return rc;
 	if (!user && nested)

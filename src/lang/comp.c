@@ -9,7 +9,12 @@
 #include <linux/bpf.h>
 #include <sys/utsname.h>
 
-enum { RING_DEFAULT = 1 << 20, MAX_KEYS_LIMIT = 1 << 24 };
+enum {
+	RING_DEFAULT = 1 << 20,
+	MAX_KEYS_LIMIT = 1 << 24,
+	RESERVE_MOST = 8 << 20, /* bytes of a map that are allocated beforehand */
+	ENTRY_BYTES = 64,       /* the kernel's part of an entry */
+};
 
 void comp_init(struct comp *c, const struct lang_opts *opts)
 {
@@ -306,6 +311,18 @@ static void apply_declarations(struct comp *c)
 	}
 }
 
+/*
+ * Memory for a new key may not be there in time when many come at once, and an update is lost then.
+ * Maps whose size the program declares get it beforehand, if it is not much.
+ */
+static bool is_reserved(const struct map_def *m, u32 type, u32 size)
+{
+	long cpus = type == BPF_MAP_TYPE_PERCPU_HASH ? sysconf(_SC_NPROCESSORS_CONF) : 1;
+	u64 each = m->key ? m->key->size + (u64)size * (u64)MAX(cpus, 1) + ENTRY_BYTES : 0;
+
+	return m->kind && m->max_keys * each <= RESERVE_MOST;
+}
+
 void comp_place_maps(struct comp *c)
 {
 	bool prealloc = old_kernel();
@@ -323,7 +340,8 @@ void comp_place_maps(struct comp *c)
 						(u32)m->max_keys);
 		else
 			m->index = comp_bpf_map(c, m->name + 1, type, 4, size + 8, 1);
-		if (!prealloc && (type == BPF_MAP_TYPE_HASH || type == BPF_MAP_TYPE_PERCPU_HASH))
+		if (!prealloc && !is_reserved(m, type, size) &&
+		    (type == BPF_MAP_TYPE_HASH || type == BPF_MAP_TYPE_PERCPU_HASH))
 			c->bpf_maps.items[m->index].flags = BPF_F_NO_PREALLOC;
 	}
 }
