@@ -249,7 +249,7 @@ void unwinder_process(struct unwinder *u, u32 pid)
 	if (pid)
 		unwind_feed_process(u->feed, (int)pid);
 	else
-		unwind_feed_running(u->feed);
+		unwind_feed_running(u->feed, true);
 }
 
 int unwinder_fd(const struct unwinder *u)

@@ -24,6 +24,11 @@ enum {
 	VDSO_INODE = 1,
 };
 #define DEFAULT_MAX_BYTES (1ull << 30)
+/*
+ * Of all that runs, most never shows up in a sample, and a large library takes megabytes. Those
+ * are fetched when they are met; the first samples of them are copied and lose nothing.
+ */
+#define LARGE_CODE (8ull << 20)
 
 struct feed_file {
 	struct unwind_key key;
@@ -565,7 +570,13 @@ const struct unwind_rule *unwind_feed_code_rule(struct unwind_feed *f, u32 pid, 
 	return p ? code_rule(f, p, pc) : NULL;
 }
 
-int unwind_feed_process(struct unwind_feed *f, int pid)
+/* What a mapping shows of its file, which is the most that its code can be. */
+static bool is_large(const struct unwind_map *m)
+{
+	return m->end - m->start > LARGE_CODE;
+}
+
+static int add_process(struct unwind_feed *f, int pid, bool large)
 {
 	_cleanup_(unwind_maps_release) struct unwind_maps maps = { 0 };
 	int added = 0;
@@ -575,13 +586,18 @@ int unwind_feed_process(struct unwind_feed *f, int pid)
 	vec_each(m, &maps.items) {
 		const struct unwind_key key = { .ino = m->ino, .dev = m->dev };
 
-		if (m->exec && m->ino && !find_file(f, &key))
+		if (m->exec && m->ino && (large || !is_large(m)) && !find_file(f, &key))
 			added += !unwind_feed_map(f, m, pid, NULL);
 	}
 	return added;
 }
 
-int unwind_feed_running(struct unwind_feed *f)
+int unwind_feed_process(struct unwind_feed *f, int pid)
+{
+	return add_process(f, pid, true);
+}
+
+int unwind_feed_running(struct unwind_feed *f, bool large)
 {
 	DIR *dir = opendir("/proc");
 	struct dirent *d;
@@ -592,7 +608,7 @@ int unwind_feed_running(struct unwind_feed *f)
 		u64 pid;
 
 		if (scan_u64(&p, p + strlen(p), 10, &pid) && !*p && pid <= INT32_MAX)
-			added += unwind_feed_process(f, (int)pid);
+			added += add_process(f, (int)pid, large);
 	}
 	if (dir)
 		closedir(dir);

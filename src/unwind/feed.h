@@ -57,9 +57,12 @@ int unwind_feed_add(struct unwind_feed *f, const struct unwind_key *key, u64 siz
 int unwind_feed_need(struct unwind_feed *f, const struct unwind_need *need, struct err *e);
 /* Makes sure that the file behind a mapping is known; cheap when it is. */
 int unwind_feed_map(struct unwind_feed *f, const struct unwind_map *map, int pid, struct err *e);
-/* The executable mappings of one process, or of all that run. Returns the number of new files. */
+/*
+ * The executable mappings of one process, or of all that run; @large: large ones, too, for those
+ * who cannot finish a stack later. Returns the number of new files.
+ */
 int unwind_feed_process(struct unwind_feed *f, int pid);
-int unwind_feed_running(struct unwind_feed *f);
+int unwind_feed_running(struct unwind_feed *f, bool large);
 /* Rules for the run-time code of a process, as its machine describes it; unwind_need asks too. */
 int unwind_feed_code(struct unwind_feed *f, u32 pid, u64 program, struct err *e);
 /* A process is gone: what was kept for it alone goes too. */

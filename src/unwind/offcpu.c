@@ -350,7 +350,7 @@ void offcpu_feed(struct offcpu *o)
 	if (o->opts.no_user_stacks)
 		return;
 	if (!given(pids) || given(o->opts.tids) || o->opts.wakers || o->opts.chains) {
-		unwind_feed_running(o->feed);
+		unwind_feed_running(o->feed, false);
 		return;
 	}
 	for (size_t i = 0; i < pids->len; i++) {

@@ -200,7 +200,7 @@ int sampler_attach(struct sampler *s, int perf_fd, u32 event, struct err *e)
 
 int sampler_running(struct sampler *s)
 {
-	return unwind_feed_running(s->feed);
+	return unwind_feed_running(s->feed, false);
 }
 
 int sampler_process(struct sampler *s, int pid)
