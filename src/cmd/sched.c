@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/json.h"
+#include "base/log.h"
 #include "capture/session.h"
 #include "capture/synth.h"
 #include "cli/cli.h"
@@ -457,6 +458,18 @@ static void timehist_heading(struct job *j)
 			  "---------  ---------\n");
 }
 
+/* Lines have no place for it. */
+static void tell_losses(const struct sched_names *n)
+{
+	if (n->lost)
+		log_warn("%llu events were lost while recording: turns are missing, others are too "
+			 "long",
+			 (unsigned long long)n->lost);
+	if (n->bad)
+		log_warn("%llu events were left out because their data was cut",
+			 (unsigned long long)n->bad);
+}
+
 static int run_timehist(struct job *j)
 {
 	_cleanup_result_ struct result r;
@@ -475,12 +488,12 @@ static int run_timehist(struct job *j)
 	rc = read_events(j, sched_timehist_event, t);
 	if (rc >= 0)
 		rc = flush(j, 0);
-	if (rc >= 0 && (sums || !machine(j))) {
+	if (rc >= 0 && sums) {
 		sched_health(&j->names, &r);
-		if (sums) {
-			sched_timehist_result(t, (u32)j->args->lines, &r);
-			rc = cli_show(j->ctx, &r);
-		}
+		sched_timehist_result(t, (u32)j->args->lines, &r);
+		rc = cli_show(j->ctx, &r);
+	} else if (rc >= 0) {
+		tell_losses(&j->names);
 	}
 	sched_timehist_free(t);
 	return j->ctx->output_error ? 0 : rc;

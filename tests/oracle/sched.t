@@ -171,6 +171,18 @@ perf sched timehist --time "$from" -i hist.data >perf.hist 2>/dev/null
 run "$FATHOM" sched timehist --time "$from" -i hist.data
 ok "timehist --time: every line, cut as perf cuts" python3 timehist.py perf.hist "$out_file"
 
+# A ring that is too small: what was lost is said beside the lines, too.
+perf sched record -m 4 -B --no-bpf-event -o lost.data -- perf bench sched messaging -g 4 -l 100 \
+	>/dev/null 2>&1
+lost=$("$FATHOM" sched latency -i lost.data --json | sed -n 's/.*"lost_events": *\([0-9]*\).*/\1/p')
+if [ "${lost:-0}" -gt 0 ]; then
+	run "$FATHOM" sched timehist -i lost.data
+	expect_status 0
+	expect_err "$lost events were lost while recording"
+else
+	skip "perf lost nothing with a small ring" 2
+fi
+
 # --- waits in a recording ------------------------------------------------------------------------
 
 session=$TOP/build/oracle/sched_session
