@@ -39,6 +39,9 @@ void comp_release(struct comp *c)
 {
 	vec_each(it, &c->units) {
 		ir_code_release(&it->code);
+		/* Callbacks are here only when the unit's code could not be finished. */
+		for (size_t i = 0; i < it->subs.len; i++)
+			ir_code_release(&it->subs.items[i]);
 		vec_release(&it->subs);
 		vec_release(&it->funcs);
 	}
