@@ -139,10 +139,13 @@ def lines(path):
             out.append((m[1], m[2], m[3], m[4], m[5]))
     return out
 def same_name(perf, ours):
-    # perf: a thread that has ended is -1; no number where the process is not known; 31 bytes
+    # perf: a thread that has ended is -1; no number where the process is not known; 31 bytes;
+    # an idle task that wakes somebody has another name than one that leaves
+    if ours == "<idle>":
+        return perf in (ours, "swapper")
     return (perf == ours or "[-1" in perf or perf == ":-1" or perf == ours[:31] or
             perf == re.sub(r"\[[\d/]+\]$", "", ours) or perf == re.sub(r"/\d+\]$", "]", ours) or
-            perf == ":" + re.search(r"\[(\d+)|$", ours)[1])
+            perf == ":" + re.search(r"\[(\d+)", ours)[1])
 perf, ours = lines(sys.argv[1]), lines(sys.argv[2])
 assert len(perf) > 50, len(perf)
 assert len(perf) == len(ours), (len(perf), len(ours))
