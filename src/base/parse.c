@@ -264,7 +264,8 @@ static void ranges_merge(range_list *list)
 	for (size_t i = 1; i < list->len; i++) {
 		struct range *last = &list->items[n], *r = &list->items[i];
 
-		if (r->first <= last->last + 1)
+		/* neighbours stay: "100,101" names two, each of which has to be there */
+		if (r->first <= last->last)
 			last->last = MAX(last->last, r->last);
 		else
 			list->items[++n] = *r;

@@ -32,7 +32,7 @@ struct range {
 };
 typedef VEC(struct range) range_list;
 
-/* "0-3,7" -> ranges, sorted and merged. Values above @max are refused. */
+/* "0-3,7" -> ranges, sorted, merged where they overlap. Values above @max are refused. */
 int parse_ranges(const char *s, u64 max, range_list *ret, struct err *e);
 bool ranges_contain(const range_list *list, u64 value);
 u64 ranges_count(const range_list *list);

@@ -111,6 +111,9 @@ is "only that CPU" "$(perf script -i c.data -F cpu 2>/dev/null | sort -u | tr -d
 run "$FATHOM" record -e cpu-clock -F 499 -u root -d 1s -o u.data
 expect_status 0
 ok "the user's processes" test "$(samples u.data)" -gt 50
+run "$FATHOM" record -p "$pid,4194302,4194303" -d 1s -o gone.data
+expect_status 1 "-p with neighbours that are not there: status 1"
+expect_err_like 'no process 419430[23]' "-p with neighbours that are not there: says so"
 run "$FATHOM" record -p 4194303 -d 1s
 expect_status 1
 expect_err 'there is no process 4194303'

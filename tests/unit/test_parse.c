@@ -113,10 +113,11 @@ TEST("ranges are sorted and merged")
 	range_list r = { 0 };
 
 	CHECK_EQ(parse_ranges("7,0-3,4,9-10,10-12", 100, &r, NULL), 0);
-	CHECK_EQ(r.len, 3);
-	CHECK_EQ(r.items[0].last, 4);
-	CHECK_EQ(r.items[1].first, 7);
-	CHECK_EQ(r.items[2].last, 12);
+	CHECK_EQ(r.len, 4);
+	CHECK_EQ(r.items[0].last, 3);
+	CHECK_EQ(r.items[1].first, 4);
+	CHECK_EQ(r.items[2].first, 7);
+	CHECK_EQ(r.items[3].last, 12);
 	CHECK_EQ(ranges_count(&r), 10);
 	CHECK(ranges_contain(&r, 11));
 	CHECK(!ranges_contain(&r, 8));
