@@ -66,9 +66,8 @@ expect_status 0
 
 # --- explain ------------------------------------------------------------------------------------
 
-"$WORKLOADS/hog" --seconds 300 >/dev/null &
-pid=$!
-trap 'kill $pid 2>/dev/null; test_end' EXIT
+spawn "$WORKLOADS/hog" --seconds 300 >/dev/null
+pid=$spawned
 sleep 0.5
 run "$FATHOM" explain -p $pid -d 1.5s
 expect_status 0
