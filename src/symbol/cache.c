@@ -50,14 +50,38 @@ static bool layout(const struct cache_header *h, struct cache_layout *ret)
 	return true;
 }
 
-static int cache_path(struct buf *ret, const char *dir, const u8 *build_id, size_t len)
+#define NAMES_SUFFIX ".sym"
+
+static int cache_path(struct buf *ret, const char *dir, const u8 *build_id, size_t len,
+		      const char *suffix)
 {
 	if (len < 8)
 		return -EINVAL;
 	buf_addf(ret, "%s/", dir);
 	fmt_hex(ret, build_id, len);
-	buf_addstr(ret, ".sym");
+	buf_addstr(ret, suffix);
 	return 0;
+}
+
+int cache_open(const char *dir, const u8 *build_id, size_t build_id_len, const char *suffix,
+	       u64 max_size, u64 *ret_size)
+{
+	_cleanup_buf_ struct buf path = BUF_INIT;
+	_cleanup_close_ int fd = -1;
+	struct stat st;
+	int r = cache_path(&path, dir, build_id, build_id_len, suffix);
+
+	if (r < 0)
+		return r;
+	fd = open(path.data, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 022) ||
+	    (u64)st.st_size > max_size)
+		return -EPERM;
+	*ret_size = (u64)st.st_size;
+	(void)futimens(fd, NULL); /* the oldest go first */
+	return TAKE_FD(fd);
 }
 
 /* Every index and order that look-ups rely on. */
@@ -127,29 +151,23 @@ int cache_adopt(struct image *img, const void *map, size_t len, const u8 *build_
 int cache_load(struct image *img, const char *dir, const u8 *build_id, size_t build_id_len,
 	       u64 fingerprint)
 {
-	_cleanup_buf_ struct buf path = BUF_INIT;
 	_cleanup_close_ int fd = -1;
-	struct stat st;
+	u64 size;
 	void *map;
-	int r = cache_path(&path, dir, build_id, build_id_len);
+	int r;
 
-	if (r < 0)
-		return r;
-	fd = open(path.data, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	/* Only what we wrote ourselves: mapped bytes must not change or shrink under us. */
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return -errno;
-	if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 022) ||
-	    st.st_size < (off_t)sizeof(struct cache_header) || (u64)st.st_size > CACHE_MAX_FILE)
-		return -EPERM;
-	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+	fd = cache_open(dir, build_id, build_id_len, NAMES_SUFFIX, CACHE_MAX_FILE, &size);
+	if (fd < 0)
+		return fd;
+	if (size < sizeof(struct cache_header))
+		return -EBADMSG;
+	map = mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
 	if (map == MAP_FAILED)
 		return -errno;
-	r = cache_adopt(img, map, (size_t)st.st_size, build_id, build_id_len, fingerprint);
+	r = cache_adopt(img, map, size, build_id, build_id_len, fingerprint);
 	if (r < 0)
-		munmap(map, (size_t)st.st_size);
-	else
-		(void)futimens(fd, NULL); /* the oldest go first */
+		munmap(map, size);
 	return r;
 }
 
@@ -250,7 +268,7 @@ static void make_room(const char *dir, u64 room)
 		struct cache_file f = { 0 };
 		struct stat st;
 
-		if (strlen(entry->d_name) >= sizeof(f.name) || !ends_with(entry->d_name, ".sym") ||
+		if (strlen(entry->d_name) >= sizeof(f.name) || entry->d_name[0] == '.' ||
 		    fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
 		memcpy(f.name, entry->d_name, strlen(entry->d_name));
@@ -269,25 +287,32 @@ static void make_room(const char *dir, u64 room)
 	vec_release(&files);
 }
 
-int cache_store(const struct image *img, const char *dir)
+int cache_write(const char *dir, const u8 *build_id, size_t build_id_len, const char *suffix,
+		const void *bytes, size_t len)
 {
 	_cleanup_buf_ struct buf path = BUF_INIT;
-	_cleanup_free_ char *bytes = NULL;
-	struct names names = { 0 };
-	size_t len = 0;
-	int r = cache_path(&path, dir, img->build_id, img->build_id_len);
+	int r = cache_path(&path, dir, build_id, build_id_len, suffix);
 
 	if (r < 0)
 		return r;
 	r = io_make_dirs(dir, NULL);
 	if (r < 0)
 		return r;
+	make_room(dir, len);
+	return io_write_file_atomic(path.data, bytes, len, NULL);
+}
+
+int cache_store(const struct image *img, const char *dir)
+{
+	_cleanup_free_ char *bytes = NULL;
+	struct names names = { 0 };
+	size_t len = 0;
+
 	if (pack_names(&img->symtab, &names))
 		bytes = serialise(img, &names, &len);
 	buf_release(&names.strings);
 	free(names.syms);
 	if (!bytes || len > CACHE_MAX_TOTAL / 2)
 		return -EFBIG;
-	make_room(dir, len);
-	return io_write_file_atomic(path.data, bytes, len, NULL);
+	return cache_write(dir, img->build_id, img->build_id_len, NAMES_SUFFIX, bytes, len);
 }

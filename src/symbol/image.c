@@ -27,6 +27,7 @@ void image_free(struct image *img)
 	srcline_free(img->lines.srcline);
 	vec_release(&img->lines.names);
 	free(img->lines.file);
+	known_lines_release(&img->lines.cached);
 	free(img);
 }
 

@@ -3,11 +3,29 @@
 #ifndef SYMBOL_IMAGE_H
 #define SYMBOL_IMAGE_H
 
+#include "base/map.h"
 #include "base/vec.h"
 #include "symbol/debuginfod.h"
 #include "symbol/srcline.h"
 #include "symbol/symbol.h"
 #include "symbol/symtab.h"
+
+/* A place in the source as it is kept; strings are ids in names, 0: not known. */
+struct known_line {
+	u32 function;
+	u32 file;
+	u32 line;
+	u32 column;
+	bool inlined;
+};
+
+/* Answers of symbols_lines(): for a recording or from one, by file offset; on disk, by address. */
+struct known_lines {
+	struct map at; /* where -> first of list << 8 | how many, + 1 */
+	VEC(struct known_line) list;
+};
+
+void known_lines_release(struct known_lines *k);
 
 /* Source lines of a file: found and opened when they are first asked for. */
 struct image_lines {
@@ -17,6 +35,9 @@ struct image_lines {
 	VEC(u32) names;  /* string of @srcline -> id of the store's name; 0: not made yet */
 	char *file;      /* where they are, if not in the file itself; or NULL */
 	const char *why; /* there are none */
+	struct known_lines cached;
+	bool cache_read; /* @cached has what was on disk */
+	bool cache_grew; /* @cached has more than that */
 };
 
 struct image {
@@ -66,6 +87,12 @@ int cache_load(struct image *img, const char *dir, const u8 *build_id, size_t bu
 	       u64 fingerprint);
 /* Failing to write is no failure: there is just no cache. */
 int cache_store(const struct image *img, const char *dir);
+/* The entry of a build id, if we wrote it ourselves and it is no larger; its size is in *ret_size.
+ */
+int cache_open(const char *dir, const u8 *build_id, size_t build_id_len, const char *suffix,
+	       u64 max_size, u64 *ret_size);
+int cache_write(const char *dir, const u8 *build_id, size_t build_id_len, const char *suffix,
+		const void *bytes, size_t len);
 /* For tests and fuzzing: takes over a mapping if all of it is sound, else leaves it alone. */
 int cache_adopt(struct image *img, const void *map, size_t len, const u8 *build_id,
 		size_t build_id_len, u64 fingerprint);

@@ -103,7 +103,11 @@ static size_t find_frames(struct symbols *s, struct module *m, u32 module, u64 f
 	u64 vaddr;
 	size_t n;
 
-	if (!symbols_vaddr(s, module, file_offset, &vaddr) || !lines_of(s, m))
+	if (!symbols_vaddr(s, module, file_offset, &vaddr))
+		return 0;
+	if (lines_cache_find(s, m->image, vaddr, ret, max, &n))
+		return n;
+	if (!lines_of(s, m))
 		return 0;
 	l = &m->image->lines;
 	n = srcline_find(l->srcline, vaddr + l->shift, found, MIN(max, ARRAY_SIZE(found)));
@@ -113,6 +117,9 @@ static size_t find_frames(struct symbols *s, struct module *m, u32 module, u64 f
 						.line = found[i].line,
 						.column = found[i].column,
 						.inlined = found[i].inlined };
+	/* With no room left it may be a part of the answer. */
+	if (n < MIN(max, ARRAY_SIZE(found)))
+		lines_cache_add(s, m->image, vaddr, ret, n);
 	return n;
 }
 
@@ -124,11 +131,11 @@ size_t symbols_lines(struct symbols *s, u32 module, u64 file_offset, struct sour
 
 	if (!m)
 		return 0;
-	if (known_lines_find(s, m, file_offset, ret, max, &n))
+	if (known_lines_find(s, &m->lines, file_offset, ret, max, &n))
 		return n;
 	n = find_frames(s, m, module, file_offset, ret, max);
 	if (s->opts.keep_lines)
-		known_lines_add(s, m, file_offset, ret, MIN(n, (size_t)SOURCE_MAX_FRAMES));
+		known_lines_add(s, &m->lines, file_offset, ret, MIN(n, (size_t)SOURCE_MAX_FRAMES));
 	return n;
 }
 
@@ -168,6 +175,7 @@ u64 symbols_lines_bytes(struct symbols *s, u32 module)
 		return 0;
 	return debug_bytes(&debug);
 }
+
 void lines_info(const struct image_lines *l, struct module_info *ret)
 {
 	struct srcline_counts c;

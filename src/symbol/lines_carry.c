@@ -6,7 +6,8 @@
  *	who it is, as in the names; count, count times:
  *	offset - previous offset, frames, for each: function, file, line, column << 1 | inlined
  * Numbers are ULEB128, offsets ascend. A string is 0 for none, the number of one that came
- * before, or the next number: then its length and bytes follow.
+ * before, or the next number: then its length and bytes follow. On disk there is one module,
+ * without who it is, and addresses in place of offsets.
  */
 #include "symbol/carry.h"
 #include "symbol/store.h"
@@ -32,10 +33,10 @@ static const char *text_of(const struct symbols *s, u32 id)
 	return id ? intern_get(&s->names, id) : NULL;
 }
 
-bool known_lines_find(const struct symbols *s, const struct module *m, u64 offset,
+bool known_lines_find(const struct symbols *s, const struct known_lines *k, u64 offset,
 		      struct source_frame *ret, size_t max, size_t *ret_n)
 {
-	const u64 *at = map_find(&m->lines.at, offset);
+	const u64 *at = map_find(&k->at, offset);
 	size_t first, n;
 
 	if (!at)
@@ -43,7 +44,7 @@ bool known_lines_find(const struct symbols *s, const struct module *m, u64 offse
 	first = *at >> COUNT_BITS;
 	n = MIN((*at & ((1 << COUNT_BITS) - 1)) - 1, max);
 	for (size_t i = 0; i < n; i++) {
-		const struct known_line *l = &m->lines.list.items[first + i];
+		const struct known_line *l = &k->list.items[first + i];
 
 		ret[i] = (struct source_frame){ .function = text_of(s, l->function),
 						.file = text_of(s, l->file),
@@ -55,11 +56,9 @@ bool known_lines_find(const struct symbols *s, const struct module *m, u64 offse
 	return true;
 }
 
-void known_lines_add(struct symbols *s, struct module *m, u64 offset,
+void known_lines_add(struct symbols *s, struct known_lines *k, u64 offset,
 		     const struct source_frame *frames, size_t n)
 {
-	struct known_lines *k = &m->lines;
-
 	*map_at(&k->at, offset) = (u64)k->list.len << COUNT_BITS | (n + 1);
 	for (size_t i = 0; i < n; i++)
 		vec_push(&k->list,
@@ -108,25 +107,24 @@ static int compare_offsets(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static void export_module(struct export *x, const struct module *m)
+static void export_lines(struct export *x, const struct known_lines *k)
 {
 	VEC(u64) offsets = { 0 };
 	u64 previous = 0;
 
-	map_each(slot, &m->lines.at)
+	map_each(slot, &k->at)
 		vec_push(&offsets, slot->key);
 	vec_sort(&offsets, compare_offsets);
-	carry_put_key(x->out, &m->key);
 	carry_put(x->out, offsets.len);
 	vec_each(offset, &offsets) {
-		u64 at = map_get(&m->lines.at, *offset, 1);
+		u64 at = map_get(&k->at, *offset, 1);
 		size_t n = (at & ((1 << COUNT_BITS) - 1)) - 1;
 
 		carry_put(x->out, *offset - previous);
 		carry_put(x->out, n);
 		previous = *offset;
 		for (size_t i = 0; i < n; i++) {
-			const struct known_line *l = &m->lines.list.items[(at >> COUNT_BITS) + i];
+			const struct known_line *l = &k->list.items[(at >> COUNT_BITS) + i];
 
 			put_string(x, l->function);
 			put_string(x, l->file);
@@ -146,8 +144,18 @@ void symbols_lines_export(const struct symbols *s, struct buf *ret)
 			continue;
 		if (!ret->len)
 			buf_add(ret, LINES_MAGIC, LINES_MAGIC_LEN);
-		export_module(&x, *m);
+		carry_put_key(ret, &(*m)->key);
+		export_lines(&x, &(*m)->lines);
 	}
+	map_release(&x.strings);
+}
+
+void known_lines_write(const struct symbols *s, const struct known_lines *k, struct buf *ret)
+{
+	struct export x = { .s = s, .out = ret };
+
+	buf_add(ret, LINES_MAGIC, LINES_MAGIC_LEN);
+	export_lines(&x, k);
 	map_release(&x.strings);
 }
 
@@ -198,32 +206,68 @@ static size_t get_frames(struct import *x, struct source_frame *ret)
 	return n;
 }
 
-static void import_module(struct import *x)
+/* @into NULL: only checks. */
+static void import_lines(struct import *x, struct known_lines *into)
 {
 	struct source_frame frames[SOURCE_MAX_FRAMES];
-	_cleanup_free_ char *path = NULL;
-	struct module_key key;
-	struct module *m = NULL;
-	u64 count, offset = 0;
+	u64 count = carry_get(&x->b), offset = 0;
 
-	carry_get_key(&x->b, &key, &path);
-	count = carry_get(&x->b);
-	if (!x->b.bad && x->s)
-		m = store_module(x->s, symbols_module(x->s, &key));
 	for (u64 i = 0; i < count && !x->b.bad; i++) {
 		size_t n;
 
 		offset += carry_get(&x->b);
 		n = get_frames(x, frames);
-		if (m && !x->b.bad)
-			known_lines_add(x->s, m, offset, frames, n);
+		if (into && !x->b.bad)
+			known_lines_add(x->s, into, offset, frames, n);
 	}
+}
+
+static void import_module(struct import *x)
+{
+	_cleanup_free_ char *path = NULL;
+	struct module_key key;
+	struct module *m = NULL;
+
+	carry_get_key(&x->b, &key, &path);
+	if (!x->b.bad && x->s)
+		m = store_module(x->s, symbols_module(x->s, &key));
+	import_lines(x, m ? &m->lines : NULL);
+}
+
+static void rewind_import(struct import *x, const void *blob, size_t len)
+{
+	x->b = (struct carry_blob){ .bytes = blob, .len = len, .at = LINES_MAGIC_LEN };
+	vec_clear(&x->strings);
+}
+
+static bool has_magic(const void *blob, size_t len)
+{
+	return len <= LINES_MAX_BLOB && len >= LINES_MAGIC_LEN &&
+	       memcmp(blob, LINES_MAGIC, LINES_MAGIC_LEN) == 0;
+}
+
+bool known_lines_read(struct symbols *s, struct known_lines *k, const void *bytes, size_t len)
+{
+	struct import x = { 0 };
+	bool sound;
+
+	if (!has_magic(bytes, len))
+		return false;
+	rewind_import(&x, bytes, len);
+	import_lines(&x, NULL);
+	sound = !x.b.bad && x.b.at == x.b.len;
+	if (sound) {
+		x.s = s;
+		rewind_import(&x, bytes, len);
+		import_lines(&x, k);
+	}
+	vec_release(&x.strings);
+	return sound;
 }
 
 static bool import_all(struct import *x, const void *blob, size_t len)
 {
-	x->b = (struct carry_blob){ .bytes = blob, .len = len, .at = LINES_MAGIC_LEN };
-	vec_clear(&x->strings);
+	rewind_import(x, blob, len);
 	while (x->b.at < x->b.len && !x->b.bad)
 		import_module(x);
 	return !x->b.bad;
@@ -234,8 +278,7 @@ int symbols_lines_import(struct symbols *s, const void *blob, size_t len, struct
 	struct import x = { 0 };
 	int r = 0;
 
-	if (len > LINES_MAX_BLOB || len < LINES_MAGIC_LEN ||
-	    memcmp(blob, LINES_MAGIC, LINES_MAGIC_LEN) != 0)
+	if (!has_magic(blob, len))
 		return err_set(e, EBADMSG, "the lines in the recording have an unknown form");
 	if (import_all(&x, blob, len)) {
 		x.s = s;

@@ -49,6 +49,7 @@ void symbols_free(struct symbols *s)
 		module_free(*m);
 	}
 	vec_each(img, &s->images) {
+		lines_cache_save(s, *img);
 		image_free(*img);
 	}
 	vec_each(j, &s->jits) {

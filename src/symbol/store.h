@@ -33,21 +33,6 @@ struct carried {
 	bool stale;
 };
 
-/* A place in the source as it is kept; strings are ids in names, 0: not known. */
-struct known_line {
-	u32 function;
-	u32 file;
-	u32 line;
-	u32 column;
-	bool inlined;
-};
-
-/* Answers of symbols_lines(), for a recording or from one. */
-struct known_lines {
-	struct map at; /* file offset -> first of list << 8 | how many, + 1 */
-	VEC(struct known_line) list;
-};
-
 struct module {
 	struct module_key key; /* its pointers are ours */
 	const char *short_name;
@@ -144,11 +129,24 @@ void module_load(struct symbols *s, struct module *m);
 bool module_open_file(const struct symbols *s, struct module *m, struct elf *ret);
 
 /* False: not known. Else *ret_n answers, perhaps none. */
-bool known_lines_find(const struct symbols *s, const struct module *m, u64 offset,
+bool known_lines_find(const struct symbols *s, const struct known_lines *k, u64 offset,
 		      struct source_frame *ret, size_t max, size_t *ret_n);
-void known_lines_add(struct symbols *s, struct module *m, u64 offset,
+void known_lines_add(struct symbols *s, struct known_lines *k, u64 offset,
 		     const struct source_frame *frames, size_t n);
-void known_lines_release(struct known_lines *k);
+/* As bytes, and back; false, and nothing is added, when they are not sound. */
+void known_lines_write(const struct symbols *s, const struct known_lines *k, struct buf *ret);
+bool known_lines_read(struct symbols *s, struct known_lines *k, const void *bytes, size_t len);
+
+/*
+ * Answers on disk, one file for each build id: unpacking the debug information of a library costs
+ * more than all else in a report. Only answers of files that have such information are kept.
+ */
+bool lines_cache_find(struct symbols *s, struct image *img, u64 vaddr, struct source_frame *ret,
+		      size_t max, size_t *ret_n);
+void lines_cache_add(struct symbols *s, struct image *img, u64 vaddr,
+		     const struct source_frame *frames, size_t n);
+/* Writes what is new. */
+void lines_cache_save(const struct symbols *s, const struct image *img);
 
 /* The part of @ret that is about lines. */
 void lines_info(const struct image_lines *l, struct module_info *ret);

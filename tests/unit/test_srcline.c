@@ -10,6 +10,7 @@
 #include "unit/test_symbol_make.h"
 
 #include <fcntl.h>
+#include <glob.h>
 #include <sys/stat.h>
 
 /* Known code: the test looks at its own debug information. */
@@ -171,6 +172,48 @@ TEST(broken_lines_in_a_recording_are_refused_whole)
 		symbols_free(t);
 	}
 	symbols_free(s);
+}
+
+/* Asks our own program for a line, with a cache; how many units of it were opened for that. */
+static u32 ask_cached(const char *dir, const struct mapped *m, struct source_frame *ret)
+{
+	const u64 offset = (u64)(uintptr_t)&outermost - m->start + m->offset;
+	struct symbols *s = symbols_new(&(struct symbols_opts){ .cache_dir = dir });
+	u32 module = symbols_module(s, &(struct module_key){ .path = m->path });
+	struct source_frame found[8];
+	struct module_info info;
+
+	CHECK(symbols_lines(s, module, offset, found, ARRAY_SIZE(found)) > 0);
+	CHECK(symbols_module_info(s, module, &info));
+	*ret = (struct source_frame){ .line = found[0].line,
+				      .column = found[0].column,
+				      .inlined = found[0].inlined };
+	CHECK(ends_with(found[0].file, "test_srcline.c"));
+	symbols_free(s);
+	return info.lines_indexed;
+}
+
+TEST(lines_are_kept_on_disk)
+{
+	_cleanup_free_ char *dir = xasprintf("%s/cache", test_tmpdir());
+	_cleanup_free_ char *pattern = xasprintf("%s/*.lines", dir);
+	struct source_frame first, second;
+	struct mapped m;
+	glob_t files;
+
+	need_libdw();
+	CHECK(find_mapping((u64)(uintptr_t)&outermost, &m));
+	CHECK(ask_cached(dir, &m, &first) > 0);
+	CHECK_EQ(ask_cached(dir, &m, &second), 0);
+	CHECK_EQ(first.line, second.line);
+	CHECK_EQ(first.column, second.column);
+	/* An entry that is not sound is as none. */
+	CHECK_EQ(glob(pattern, 0, NULL, &files), 0);
+	CHECK_EQ(files.gl_pathc, 1);
+	CHECK_EQ(truncate(files.gl_pathv[0], 9), 0);
+	globfree(&files);
+	CHECK(ask_cached(dir, &m, &second) > 0);
+	CHECK_EQ(first.line, second.line);
 }
 
 TEST(a_file_without_debug_information_says_so)
