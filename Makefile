@@ -47,7 +47,7 @@ CFLAGS   = -std=gnu17 -fvisibility=hidden -ffunction-sections -fdata-sections -p
 	$(CFLAGS_$(BUILD)) $(EXTRA_CFLAGS)
 LDFLAGS  = -Wl,--gc-sections -pthread $(LDFLAGS_$(BUILD)) $(EXTRA_LDFLAGS)
 # Everything but libc from static archives: start-up stays in the milliseconds.
-LDLIBS   = -Wl,-Bstatic $(FEATURE_LIBS) -Wl,-Bdynamic -lm
+LDLIBS   = -Wl,-Bstatic $(FEATURE_LIBS) -Wl,-Bdynamic -lm $(FEATURE_LDFLAGS)
 
 SRC      := $(filter-out src/main.c,$(wildcard src/*/*.c src/*/*/*.c))
 SRC      := $(filter-out %.bpf.c,$(SRC))
@@ -173,7 +173,7 @@ static: build/static/fathom
 build/static/fathom: $(OBJ) $(MAIN) $(OUT)/obj/assets.o
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -static -s $(LDFLAGS) $^ $(FEATURE_LIBS) -lm -o $@ 2> $@.log \
+	$(Q)$(CC) -static -s $(LDFLAGS) $^ $(FEATURE_STATIC_LIBS) $(FEATURE_LIBS) -lm -o $@ 2> $@.log \
 		|| { cat $@.log >&2; exit 1; }
 
 unit: $(OUT)/unit-tests

@@ -2,20 +2,20 @@
 /* libpfm4 knows the events of each CPU model by their names in the vendor's manual. */
 #include "capture/event_text.h"
 
-#ifdef HAVE_LIBPFM
+#include "capture/pfm.h"
 
-#include <perfmon/pfmlib.h>
-#include <perfmon/pfmlib_perf_event.h>
+#ifdef HAVE_LIBPFM
 
 int event_pfm_encode(const char *name, struct perf_event_attr *ret)
 {
 	struct perf_event_attr attr = { .size = PERF_ATTR_SIZE_VER7, .exclude_guest = 1 };
 	pfm_perf_encode_arg_t arg = { .attr = &attr, .size = sizeof(arg) };
+	struct pfm pfm;
+	int r;
 
-	if (pfm_initialize() != PFM_SUCCESS)
+	if (pfm_open(&pfm) < 0)
 		return -ENOSYS;
-	int r = pfm_get_os_event_encoding(name, PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT_EXT, &arg);
-
+	r = pfm.encode(name, PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT_EXT, &arg);
 	if (r != PFM_SUCCESS)
 		return r == PFM_ERR_UMASK || r == PFM_ERR_ATTR || r == PFM_ERR_ATTR_VAL ? -EINVAL
 											: -ENOENT;
