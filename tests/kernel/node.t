@@ -65,5 +65,5 @@ for options in '' '--perf-basic-prof'; do
 	done
 	run "$FATHOM" fold -i "$TMP/node.data"
 done
-like 'names of compiled functions stay in the recording' "$out" 'JS:\*?(leaf|middle|main)'
+like 'names of compiled functions stay in the recording' "$out" '(JS|LazyCompile|Function):[*~^+]*(leaf|middle|main)'
 done_testing
