@@ -9,7 +9,7 @@
 
 # shellcheck disable=SC2154 # status, out and err are left by run
 need_cmd node npm chromium
-fetch_npm playwright-core/index.js playwright-core ||
+fetch_npm playwright-core/index.js "$PLAYWRIGHT" ||
 	plan_skip "playwright-core cannot be installed by npm"
 playwright=$TOP/build/npm/node_modules/playwright-core/index.js
 

@@ -251,6 +251,9 @@ done_testing() {
 	exit 0
 }
 
+# The last one that runs on the node of Debian 12.
+PLAYWRIGHT=playwright-core@1.49.1
+
 fetch_npm() {
 	local file=$TOP/build/npm/node_modules/$1
 	shift

@@ -154,7 +154,7 @@ fi
 playwright=$modules/playwright-core/index.js
 index=$modules/speedscope/dist/release/index.html
 if [ -e "$index" ] && command -v chromium >/dev/null &&
-	fetch_npm playwright-core/index.js playwright-core; then
+	fetch_npm playwright-core/index.js "$PLAYWRIGHT"; then
 	RUN_TIMEOUT=90
 	run node "$TOP/tests/oracle/export_speedscope.mjs" "$playwright" "$(command -v chromium)" \
 		"$index" "$TMP/script.speedscope.json" "$TMP/profile.js" 3
