@@ -418,22 +418,52 @@ int kbtf_param(const struct kbtf *btf, u32 id, u32 i, u32 *ret_type, const char 
 	return 0;
 }
 
+/* Records of an enum's constants are name, low word and, for ENUM64, high word. */
+static u32 enum_step(const struct btf_type *t)
+{
+	if (!t || (kbtf_kind(t) != BTF_KIND_ENUM && kbtf_kind(t) != KBTF_KIND_ENUM64))
+		return 0;
+	return kbtf_kind(t) == BTF_KIND_ENUM ? 2 : 3;
+}
+
+static s64 enum_record_value(const u32 *record, u32 step)
+{
+	return step == 3 ? (s64)((u64)record[2] << 32 | record[1]) : (s32)record[1];
+}
+
 int kbtf_enum_value(const struct kbtf *btf, u32 id, const char *name, s64 *ret)
 {
 	const struct btf_type *t = kbtf_type(btf, kbtf_resolve(btf, id));
+	u32 step = enum_step(t);
 	const u32 *word;
-	u32 step;
 
-	if (!t || (kbtf_kind(t) != BTF_KIND_ENUM && kbtf_kind(t) != KBTF_KIND_ENUM64))
+	if (!step)
 		return -ENOENT;
-	/* Records are name, low word and, for ENUM64, high word. */
-	step = kbtf_kind(t) == BTF_KIND_ENUM ? 2 : 3;
 	word = (const u32 *)(t + 1);
 	for (u32 i = 0; i < BTF_INFO_VLEN(t->info); i++, word += step) {
 		if (!streq(kbtf_string(btf, word[0]), name))
 			continue;
-		*ret = step == 3 ? (s64)((u64)word[2] << 32 | word[1]) : (s32)word[1];
+		*ret = enum_record_value(word, step);
 		return 0;
 	}
 	return -ENOENT;
+}
+
+const char *kbtf_enum_name(const struct kbtf *btf, u32 id, s64 value)
+{
+	const struct btf_type *t = kbtf_type(btf, kbtf_resolve(btf, id));
+	u32 step = enum_step(t);
+	const u32 *word;
+
+	if (!step)
+		return NULL;
+	word = (const u32 *)(t + 1);
+	for (u32 i = 0; i < BTF_INFO_VLEN(t->info); i++, word += step) {
+		s64 v = enum_record_value(word, step);
+
+		/* Enums of 4 bytes are read with or without a sign. */
+		if (v == value || (step == 2 && (u32)v == (u64)value))
+			return kbtf_string(btf, word[0]);
+	}
+	return NULL;
 }

@@ -68,5 +68,7 @@ int kbtf_member(const struct kbtf *btf, u32 id, const char *path, struct kbtf_me
 int kbtf_param(const struct kbtf *btf, u32 id, u32 i, u32 *ret_type, const char **ret_name);
 /* Value of an enum's constant; -ENOENT. */
 int kbtf_enum_value(const struct kbtf *btf, u32 id, const char *name, s64 *ret);
+/* The first constant of that value, or NULL. */
+const char *kbtf_enum_name(const struct kbtf *btf, u32 id, s64 value);
 
 #endif

@@ -15,7 +15,7 @@ struct node;
 
 enum node_kind {
 	/* expressions */
-	N_INT,         /* ival; flag: unsigned */
+	N_INT,         /* ival; flag: unsigned; tn: the enum of a constant; ref: its type */
 	N_STR,         /* str, str_len */
 	N_IDENT,       /* str: a builtin, an enum constant */
 	N_VAR,         /* str with its '$'; ref: struct variable */
@@ -32,6 +32,7 @@ enum node_kind {
 	N_TUPLE,       /* kids; names in tuples of the form (a=1, b=2) */
 	N_CAST,        /* tn, kids[0] */
 	N_SIZEOF,      /* tn, or kids[0] */
+	N_TYPEINFO,    /* tn, or kids[0] */
 	N_OFFSETOF,    /* tn or kids[0], str: field */
 	N_BLOCK_EXPR,  /* kids: statements, the last one an N_EXPR whose value it has */
 	/* statements */
@@ -59,6 +60,7 @@ struct type_name {
 	u32 pointers;
 	u32 n_dims;
 	u32 dims[TYPE_NAME_DIMS];
+	u32 outer;       /* stars behind the dimensions: pointers to the array */
 	struct node *of; /* typeof(expression), instead of a name; or NULL */
 	struct span_at at;
 };
@@ -113,7 +115,8 @@ struct define {
 	const char *name;
 	const char *text; /* NULL: value */
 	s64 value;
-	bool busy; /* being expanded */
+	const struct type_name *of; /* the enum, or NULL */
+	bool busy;                  /* being expanded */
 };
 
 struct map_decl {

@@ -142,6 +142,11 @@ static void check_ncpus(struct comp *c, struct node *n)
 	check_fold(c, n, (u64)(cpus > 0 ? cpus : 1), false);
 }
 
+static void check_default_str_length(struct comp *c, struct node *n)
+{
+	check_fold(c, n, c->config.max_strlen, false);
+}
+
 static void check_cpid(struct comp *c, struct node *n)
 {
 	if (!c->opts->cpid)
@@ -304,11 +309,9 @@ static void emit_ctx(struct gen *g, struct node *n, struct val *ret)
 /* Whether the CPU was in user mode: the last bits of the code segment say it. */
 static void check_usermode(struct comp *c, struct node *n)
 {
-	const struct provider *p = c->target->provider;
-
-	if (p != &probe_profile && p != &probe_software && p != &probe_hardware &&
-	    !(p->flags & PROBE_REGS))
-		check_error(c, n, "The usermode builtin can not be used with '%s' probes", p->name);
+	if (!provider_has_registers(c->target->provider))
+		check_error(c, n, "The usermode builtin can not be used with '%s' probes",
+			    c->target->provider->name);
 	n->type = type_int(&c->types, 1, false);
 }
 
@@ -401,6 +404,7 @@ static const struct builtin table[] = {
 	{ "curtask", check_curtask, emit_curtask },
 	{ "username", check_username, emit_uid },
 	{ "ncpus", check_ncpus, emit_none },
+	{ "default_str_length", check_default_str_length, emit_none },
 	{ "cpid", check_cpid, emit_none },
 	{ "has_cpid", check_has_cpid, emit_none },
 	{ "probe", check_probe, emit_probe },

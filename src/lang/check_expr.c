@@ -77,6 +77,26 @@ static void check_var(struct comp *c, struct node *n)
 	n->type = v->type ? v->type : type_new(&c->types, T_NONE, 0);
 }
 
+/* A literal, or a constant of an enum, which knows its name. */
+static void check_number(struct comp *c, struct node *n)
+{
+	const struct type *of;
+	struct type *t;
+
+	check_fold(c, n, n->ival, !n->flag);
+	if (!n->ref && n->tn)
+		n->ref = (void *)check_type_name(c, n->tn);
+	of = n->ref;
+	if (!of)
+		return;
+	t = type_new(&c->types, T_INT, 8);
+	t->is_signed = n->type->is_signed;
+	t->is_literal = true;
+	t->name = of->name ? of->name : "";
+	t->btf = of->btf;
+	n->type = t;
+}
+
 /* A constant of a header, or of one of the kernel's enums. */
 static bool enum_constant(struct comp *c, struct node *n)
 {
@@ -98,7 +118,10 @@ static bool enum_constant(struct comp *c, struct node *n)
 			continue;
 		if (kbtf_enum_value(btf, id, n->str, &value) == 0) {
 			n->kind = N_INT;
-			check_fold(c, n, (u64)value, value < 0);
+			n->flag = value >= 0;
+			n->ival = (u64)value;
+			n->ref = (void *)type_from_btf(&c->types, id, SPACE_KERNEL);
+			check_number(c, n);
 			return true;
 		}
 	}
@@ -616,6 +639,59 @@ static void check_cast(struct comp *c, struct node *n)
 			    check_type_text(c, to));
 }
 
+/* Names of types for scripts: the kind, as bpftrace calls it, then the whole name. */
+static const char *base_type(struct comp *c, const struct type *t)
+{
+	switch (t->kind) {
+	case T_INT: return "int";
+	case T_STR: return "string";
+	case T_PTR: return "pointer";
+	case T_ARRAY: return "array";
+	case T_STRUCT: return "record";
+	case T_TUPLE: return "tuple";
+	case T_BUF: return "buffer";
+	default: return check_type_text(c, t);
+	}
+}
+
+/* As a script writes it. */
+static const char *full_type(struct comp *c, const struct type *t)
+{
+	if (t->kind == T_INT)
+		return arena_printf(&c->arena, "%sint%u", t->is_signed ? "" : "u", t->size * 8);
+	return check_type_text(c, t);
+}
+
+static struct node *literal_text(struct comp *c, const struct node *at, const char *text)
+{
+	struct node *n = arena_zalloc(&c->prog.arena, sizeof(*n));
+
+	n->kind = N_STR;
+	n->at = at->at;
+	n->str = arena_strdup(&c->prog.arena, text);
+	n->str_len = (u32)strlen(text);
+	return n;
+}
+
+/* (number in the kernel's BTF or 0, kind, name): what was asked about is not evaluated. */
+static void become_typeinfo(struct comp *c, struct node *n, const struct type *t)
+{
+	struct node *id = arena_zalloc(&c->prog.arena, sizeof(*id));
+
+	id->kind = N_INT;
+	id->at = n->at;
+	id->ival = t->btf;
+	id->flag = true;
+	n->kind = N_TUPLE;
+	n->tn = NULL;
+	n->kids = arena_alloc(&c->prog.arena, 3 * sizeof(*n->kids));
+	n->kids[0] = id;
+	n->kids[1] = literal_text(c, n, base_type(c, t));
+	n->kids[2] = literal_text(c, n, full_type(c, t));
+	n->n_kids = 3;
+	check_expr(c, n);
+}
+
 static void check_sizeof(struct comp *c, struct node *n)
 {
 	const struct type *t;
@@ -626,6 +702,13 @@ static void check_sizeof(struct comp *c, struct node *n)
 	} else {
 		check_expr(c, n->kids[0]);
 		t = n->kids[0]->type;
+	}
+	if (n->kind == N_TYPEINFO) {
+		if (t && t->kind != T_NONE)
+			become_typeinfo(c, n, t);
+		else
+			set_none(c, n);
+		return;
 	}
 	n->type = check_int64(c, false);
 	if (!t || t->kind == T_NONE)
@@ -657,7 +740,7 @@ void check_expr(struct comp *c, struct node *n)
 {
 	n->folded = n->kind == N_INT;
 	switch (n->kind) {
-	case N_INT: check_fold(c, n, n->ival, !n->flag); break;
+	case N_INT: check_number(c, n); break;
 	case N_STR: n->type = type_str(&c->types, n->str_len + 1); break;
 	case N_PARAM: check_param(c, n); break;
 	case N_PARAM_COUNT: check_fold(c, n, c->opts->n_params, true); break;
@@ -674,6 +757,7 @@ void check_expr(struct comp *c, struct node *n)
 	case N_TUPLE: check_tuple(c, n); break;
 	case N_CAST: check_cast(c, n); break;
 	case N_SIZEOF:
+	case N_TYPEINFO:
 	case N_OFFSETOF: check_sizeof(c, n); break;
 	case N_BLOCK_EXPR: check_block_expr(c, n); break;
 	default:

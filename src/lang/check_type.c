@@ -92,6 +92,21 @@ static const struct type *script_struct(struct comp *c, struct c_struct *s)
 	return t;
 }
 
+/* An enum of the script, or NULL. */
+static const struct type *script_enum(struct comp *c, const char *name)
+{
+	vec_each(it, &c->prog.defines) {
+		struct type *t;
+
+		if (!it->of || !streq(it->of->name, name))
+			continue;
+		t = type_new(&c->types, T_INT, 4);
+		t->name = it->of->name;
+		return t;
+	}
+	return NULL;
+}
+
 static const struct type *named(struct comp *c, const char *name)
 {
 	const struct type *t;
@@ -105,6 +120,7 @@ static const struct type *named(struct comp *c, const char *name)
 			return script_struct(c, s);
 	}
 	t = type_by_name(&c->types, name);
+	t = t ? t : script_enum(c, name);
 	if (t)
 		return t;
 	/* A program's own types come before the kernel's of that name. */
@@ -113,9 +129,9 @@ static const struct type *named(struct comp *c, const char *name)
 		if (t)
 			return t;
 	}
-	if (starts_with(name, "enum "))
-		return type_int(&c->types, 4, false);
-	return type_by_btf_name(&c->types, name, SPACE_KERNEL);
+	t = type_by_btf_name(&c->types, name, SPACE_KERNEL);
+	/* An enum that nobody defines is still a number. */
+	return t || !starts_with(name, "enum ") ? t : type_int(&c->types, 4, false);
 }
 
 const struct type *check_type_name(struct comp *c, const struct type_name *tn)
@@ -154,5 +170,7 @@ const struct type *check_type_name(struct comp *c, const struct type_name *tn)
 			     t->kind == T_STRUCT || t->kind == T_PTR ? t->space : SPACE_ANY);
 	for (u32 i = dims; i-- > 0;)
 		t = type_array(&c->types, t, tn->dims[i]);
+	for (u32 i = 0; i < tn->outer; i++)
+		t = type_ptr(&c->types, t, SPACE_ANY);
 	return t;
 }

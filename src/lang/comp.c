@@ -133,7 +133,7 @@ struct setting {
 	u64 min, max;
 };
 
-static const char *const stack_modes[] = { "bpftrace", "perf", "raw", NULL };
+static const char *const stack_modes[] = { "bpftrace", "perf", "raw", "build_id", NULL };
 static const char *const kernel_modes[] = { "auto", "fentry", "kprobe", NULL };
 static const char *const missing_modes[] = { "error", "warn", "ignore", NULL };
 

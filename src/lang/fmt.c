@@ -55,6 +55,10 @@ const char *fmt_next(const char **p, struct conversion *ret)
 		}
 		ret->bytes = length(&s);
 		ret->letter = *s;
+		if (s[0] == 'g' && s[1] == 'r') {
+			*p = s + 2;
+			return NULL;
+		}
 		if (!*s || !strchr("diouxXcspr%", *s))
 			return start;
 		s++;

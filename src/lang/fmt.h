@@ -8,7 +8,7 @@
 struct conversion {
 	const char *text; /* the literal text before it */
 	size_t text_len;
-	char letter; /* 0: the end of the format */
+	char letter; /* 0: the end of the format; g: %gr */
 	char flags[8];
 	int width;        /* -1: none */
 	int precision;    /* -1: none */

@@ -53,12 +53,13 @@ static void check_conversion(struct comp *c, struct node *n, const struct conver
 		wanted = "string";
 	else if (v->letter == 'r' && t->kind != T_BUF)
 		wanted = "buffer";
-	else if (strchr("diouxXcp", v->letter) && !type_is_number(t) && t->kind != T_KSYM &&
+	else if (strchr("diouxXcpg", v->letter) && !type_is_number(t) && t->kind != T_KSYM &&
 		 t->kind != T_USERNAME && t->kind != T_PROBE && t->kind != T_MAC)
 		wanted = "integer";
 	if (wanted)
-		check_error(c, n, "%s: %%%s%c specifier expects a value of type %s (%s supplied)",
-			    n->str, "", v->letter, wanted, kind_word(c, t));
+		check_error(c, n, "%s: %%%c%s specifier expects a value of type %s (%s supplied)",
+			    n->str, v->letter, v->letter == 'g' ? "r" : "", wanted,
+			    kind_word(c, t));
 }
 
 static void check_printf(struct comp *c, struct node *n)

@@ -6,7 +6,7 @@
 
 static void stack_arg(struct comp *c, struct node *n, struct node *a, struct type *t)
 {
-	static const char *const modes[] = { "bpftrace", "perf", "raw" };
+	static const char *const modes[] = { "bpftrace", "perf", "raw", "build_id" };
 
 	if (a->kind == N_IDENT) {
 		for (size_t i = 0; i < ARRAY_SIZE(modes); i++) {
@@ -96,7 +96,7 @@ static void check_reg(struct comp *c, struct node *n)
 	if (n->kids[0]->kind != N_STR || cpu_register(n->kids[0]->str) < 0)
 		check_error(c, n, "'%s' is not a valid register on this architecture (x86_64)",
 			    n->kids[0]->kind == N_STR ? n->kids[0]->str : "");
-	if (!(c->target->provider->flags & PROBE_REGS))
+	if (!provider_has_registers(c->target->provider))
 		check_error(c, n, "reg() can not be used with '%s' probes",
 			    c->target->provider->name);
 }
@@ -171,6 +171,7 @@ const struct fn fn_sym_table[] = {
 	{ "kaddr", 1, 1, 0, check_kaddr, emit_nothing },
 	{ "kstack", 0, 2, FN_RAW, check_stack, emit_stack },
 	{ "ustack", 0, 2, FN_RAW, check_stack, emit_stack },
+	{ "dw_ustack", 0, 2, FN_RAW, check_stack, emit_stack },
 	{ "ksym", 1, 1, 0, check_ksym, emit_ksym },
 	{ "usym", 1, 1, 0, check_usym, emit_usym },
 	{ "reg", 1, 1, 0, check_reg, emit_reg },

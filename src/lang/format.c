@@ -45,6 +45,7 @@ static void add_type(struct buf *out, const struct type_name *tn)
 	buf_fill(out, '*', tn->pointers);
 	for (u32 i = 0; i < tn->n_dims; i++)
 		buf_addf(out, "[%u]", tn->dims[i]);
+	buf_fill(out, '*', tn->outer);
 }
 
 static void format_stmt(const struct node *n, u32 depth, struct buf *out);
@@ -91,7 +92,9 @@ static void format_block(const struct node *n, u32 depth, struct buf *out)
 
 static void format_size(const struct node *n, struct buf *out)
 {
-	buf_addstr(out, n->kind == N_SIZEOF ? "sizeof(" : "offsetof(");
+	buf_addstr(out, n->kind == N_SIZEOF     ? "sizeof("
+			: n->kind == N_TYPEINFO ? "typeinfo("
+						: "offsetof(");
 	if (n->tn)
 		add_type(out, n->tn);
 	else
@@ -175,6 +178,7 @@ void format_expr(const struct node *n, struct buf *out)
 		format_operand(n->kids[0], out);
 		break;
 	case N_SIZEOF:
+	case N_TYPEINFO:
 	case N_OFFSETOF: format_size(n, out); break;
 	default: format_stmt(n, 0, out); break;
 	}

@@ -76,6 +76,7 @@ static struct node *expand_define(struct parser *p, struct define *d, struct spa
 	if (!d->text || d->busy) {
 		n = parse_node(p, N_INT, at);
 		n->ival = (u64)d->value;
+		n->tn = d->of;
 		return n;
 	}
 	d->busy = true;
@@ -159,6 +160,8 @@ static struct node *word(struct parser *p)
 
 	if (parse_is_word(p, "sizeof"))
 		return size_of(p, t.at.start, N_SIZEOF);
+	if (parse_is_word(p, "typeinfo"))
+		return size_of(p, t.at.start, N_TYPEINFO);
 	if (parse_is_word(p, "offsetof"))
 		return size_of(p, t.at.start, N_OFFSETOF);
 	if (parse_is_word(p, "container_of"))

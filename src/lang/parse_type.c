@@ -145,7 +145,7 @@ bool parse_type_name(struct parser *p, struct type_name *ret)
 		if (parse_is(p, OP1('['))) {
 			dimension(p, ret);
 		} else {
-			ret->pointers++;
+			*(ret->n_dims ? &ret->outer : &ret->pointers) += 1;
 			lex_next(&p->lx);
 		}
 		if (p->panic)
@@ -223,13 +223,18 @@ static struct c_struct *struct_body(struct parser *p, const char *name, bool is_
 	return s;
 }
 
-static void enum_body(struct parser *p)
+/* Constants of an enum without a name need one too, to be found by their value. */
+static void enum_body(struct parser *p, const struct type_name *tn)
 {
+	struct type_name *of = arena_dup(&p->prog->arena, tn, sizeof(*tn));
 	s64 value = 0;
+
+	if (streq(of->name, "enum "))
+		of->name = arena_printf(&p->prog->arena, "enum %u", p->lx.tok.at.start);
 
 	lex_next(&p->lx);
 	while (!p->panic && p->lx.tok.kind == TOK_IDENT) {
-		struct define d = { .name = parse_text(p, &p->lx.tok) };
+		struct define d = { .name = parse_text(p, &p->lx.tok), .of = of };
 
 		lex_next(&p->lx);
 		if (parse_accept(p, OP1('='))) {
@@ -256,7 +261,7 @@ void parse_c_definition(struct parser *p)
 	w = parse_text(p, &p->lx.tok);
 	base_name(p, w, &tn);
 	if (parse_is(p, OP1('{')) && streq(w, "enum"))
-		enum_body(p);
+		enum_body(p, &tn);
 	else if (parse_is(p, OP1('{')))
 		struct_body(p, tn.name, streq(w, "union"));
 	while (parse_accept(p, OP1('*')))

@@ -38,6 +38,12 @@ const struct provider *provider_find(const char *name, size_t len)
 	return NULL;
 }
 
+bool provider_has_registers(const struct provider *p)
+{
+	return p->flags & PROBE_REGS || p == &probe_profile || p == &probe_software ||
+	       p == &probe_hardware;
+}
+
 struct target *provider_target(struct comp *c, const struct provider *p, const struct spec *s,
 			       const char *fmt, ...)
 {

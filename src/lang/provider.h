@@ -65,6 +65,8 @@ extern const struct provider probe_begin, probe_end, probe_interval, probe_profi
 extern const struct provider *const providers[];
 
 const struct provider *provider_find(const char *name, size_t len);
+/* Does the context begin with the registers of what was interrupted? */
+bool provider_has_registers(const struct provider *p);
 /* A new target with its name made from the parts; NULL (with a diagnostic) beyond the limit. */
 struct target *provider_target(struct comp *c, const struct provider *p, const struct spec *s,
 			       const char *fmt, ...) PRINTF_LIKE(4, 5);

@@ -45,6 +45,8 @@ struct run {
 	bool started;          /* something was written */
 	bool ending;           /* 'end' runs: its events count though we are stopping */
 	bool mute;             /* events are taken and dropped */
+	bool gfp_looked;       /* gfp_enum is known */
+	u32 gfp_enum;          /* of the allocator's flags in the kernel's BTF; 0: none */
 	struct procmaps *maps; /* of processes, for user symbols */
 };
 
@@ -90,6 +92,8 @@ void run_stack(struct run *r, const struct type *t, const u8 *bytes, struct buf 
 	       bool folded);
 void run_ksym(struct run *r, u64 address, struct buf *out, bool offset);
 void run_usym(struct run *r, u64 address, u32 pid, struct buf *out, bool offset);
+/* Flags of the page allocator by name. */
+void run_gfp(struct run *r, u64 flags, struct buf *out);
 void run_strftime(struct run *r, const char *fmt, u64 wall_ns, struct buf *out);
 /* From now on mappings of processes are noted, so that their symbols outlive them. */
 void run_watch_maps(struct run *r);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Addresses and stacks to names. */
+#include "base/fmt.h"
 #include "host/bpf_sys.h"
 #include "lang/procmaps.h"
 #include "lang/run.h"
@@ -85,6 +86,26 @@ void run_usym(struct run *r, u64 address, u32 pid, struct buf *out, bool offset)
 
 /* --- stacks ----------------------------------------------------------------------------------- */
 
+/* The file by its build id and the offset in it; the address where there is no such file. */
+static void add_build_id(struct run *r, u64 address, u32 back, u32 pid, struct buf *out)
+{
+	struct module_info info;
+	struct symbol sym;
+	u32 module;
+	u64 at;
+
+	if (procmaps_find(maps_of(r), pid, address - back, &module, &at)) {
+		/* The file is opened, and with it its id found, when a name is asked for. */
+		symbols_lookup(symbols_of(r), module, at, &sym);
+		if (symbols_module_info(symbols_of(r), module, &info) && info.build_id_len) {
+			fmt_hex(out, info.build_id, info.build_id_len);
+			buf_addf(out, " 0x%llx", (unsigned long long)(at + back));
+			return;
+		}
+	}
+	buf_addf(out, "0x%llx", (unsigned long long)address);
+}
+
 static void add_frame(struct run *r, const struct type *t, u64 address, u32 back, u32 pid,
 		      struct buf *out, bool folded)
 {
@@ -92,6 +113,10 @@ static void add_frame(struct run *r, const struct type *t, u64 address, u32 back
 
 	if (t->p[1] == STACK_RAW && !folded) {
 		buf_addf(out, "%llx", (unsigned long long)address);
+		return;
+	}
+	if (t->p[1] == STACK_BUILD_ID && !folded && user) {
+		add_build_id(r, address, back, pid, out);
 		return;
 	}
 	if (t->p[1] == STACK_PERF && !folded)

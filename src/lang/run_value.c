@@ -29,6 +29,23 @@ static void add_int(const struct type *t, u64 v, struct buf *out)
 		buf_addu(out, v);
 }
 
+/* The constant of an enum that has this value; else the number. */
+static void add_enum(struct run *r, const struct type *t, u64 v, struct buf *out)
+{
+	struct kbtf *btf = t->btf ? types_btf(&r->c->types) : NULL;
+	const char *name = btf ? kbtf_enum_name(btf, t->btf, (s64)v) : NULL;
+
+	vec_each(it, &r->c->prog.defines) {
+		if (!t->btf && it->of && streq(it->of->name, t->name) &&
+		    (it->value == (s64)v || (u32)it->value == v))
+			name = name ? name : it->name;
+	}
+	if (name)
+		buf_addstr(out, name);
+	else
+		add_int(t, v, out);
+}
+
 static void add_bytes(const u8 *p, size_t n, struct buf *out)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -368,7 +385,14 @@ void run_printf(struct run *r, const char *fmt, const struct type *args, const u
 		at = bytes + args->fields[i++].offset;
 		if (v.letter == 's') {
 			buf_reset(&text);
-			run_value(r, t, at, &text, false);
+			if (t->kind == T_INT && t->name)
+				add_enum(r, t, word(at), &text);
+			else
+				run_value(r, t, at, &text, false);
+			add_padded(&v, &text, out);
+		} else if (v.letter == 'g') {
+			buf_reset(&text);
+			run_gfp(r, word(at), &text);
 			add_padded(&v, &text, out);
 		} else if (v.letter == 'r') {
 			add_buffer(&v, t, at, out);

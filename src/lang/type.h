@@ -60,7 +60,7 @@ enum space {
 	SPACE_ANY, /* decided by the address at run time */
 };
 
-enum stack_mode { STACK_BPFTRACE, STACK_PERF, STACK_RAW };
+enum stack_mode { STACK_BPFTRACE, STACK_PERF, STACK_RAW, STACK_BUILD_ID };
 
 struct type;
 

@@ -15,10 +15,15 @@ if command -v gcc >/dev/null; then
 		__attribute__((noinline)) int work(int n) { asm volatile("" ::: "memory"); return n + counter; }
 		int main(void) { int r = work(3); usleep(1000); return r == 80 ? 0 : 1; }
 	END
-	gcc -O1 -o "$TMP/prog" "$TMP/prog.c"
+	gcc -O1 -Wl,--build-id -o "$TMP/prog" "$TMP/prog.c"
 	trace -c "$TMP/prog" -e "uprobe:$TMP/prog:work { printf(\"%d %d\n\", *uaddr(\"counter\"), *uaddr(\"big\")); }"
 	expect_status 0
 	expect_out '77 5000000000'
+	id=$(readelf -n "$TMP/prog" | sed -n 's/.*Build ID: //p')
+	trace -c "$TMP/prog" -e "uprobe:$TMP/prog:work { @[ustack(build_id, 1)] = count(); @d[dw_ustack(1)] = count(); }"
+	expect_status 0
+	like 'the build id and the offset in the file' "$out" "$id 0x[0-9a-f]+\$"
+	expect_out 'work+0'
 	trace -e "uprobe:$TMP/prog:work { print(uaddr(\"no_such_symbol\")); }"
 	expect_status 1
 	expect_err 'Could not resolve symbol'
@@ -40,7 +45,7 @@ if command -v gcc >/dev/null; then
 	trace -e "uprobe:$TMP/prog:work { write_user(uaddr(\"counter\"), 5); }"
 	expect_err 'unsafe function'
 else
-	skip 'no gcc for the program' 9
+	skip 'no gcc for the program' 12
 fi
 
 trace -e 'iter:task_file { @[path(ctx->file->f_path)] = count(); }'
@@ -54,18 +59,35 @@ expect_err 'override() can only be used with kprobes'
 
 "$WORKLOADS/burn" --seconds 20 a=100 >/dev/null 2>&1 &
 burner=$!
-trace -e 'profile:hz:199 /pid == '"$burner"'/ { @[usermode] = count(); } interval:ms:700 { exit(); }'
+trace -e 'profile:hz:199 /pid == '"$burner"'/ { @[usermode] = count(); @ip[reg("ip") != 0] = count(); } interval:ms:700 { exit(); }'
 kill "$burner"
 wait "$burner" 2>/dev/null
 expect_status 0
 expect_out '@[1]: '
+expect_out '@ip[1]: '
+trace -e 'interval:s:1 { print(reg("ip")); }'
+expect_err "reg() can not be used with 'interval' probes"
 trace -e 'BEGIN { print(usermode); }'
 expect_err 'can not be used'
 trace -e 'BEGIN { print(cgroupid("/no/such/place")); }'
 expect_err 'Failed to retrieve cgroup id'
 trace -e 'BEGIN { print(percpu_kaddr("no_such_variable")); }'
 expect_err 'no per-CPU variable'
-trace -e 'BEGIN { print(kfunc_exist("no_such_function")); print(default_str_length()); }'
+trace -e 'BEGIN { print(kfunc_exist("no_such_function")); print(default_str_length()); print(default_str_length); }'
 is 'known when compiled' "$out" '0
+256
 256'
+
+# Kernels since 6.10 say which bit is which.
+trace -e 'BEGIN { printf("%gr,%gr,%gr,%12gr,%gr\n", 0, 0xcc0, 0xdc0, 0x820, 1 << 63); }'
+expect_status 0
+if grep -q ___GFP_DMA_BIT /sys/kernel/btf/vmlinux; then
+	is 'flags of the allocator by name' "$out" 'none,GFP_KERNEL,GFP_KERNEL|__GFP_ZERO,  GFP_ATOMIC,0x8000000000000000'
+else
+	is 'flags that the kernel does not name' "$out" 'none,0xcc0,0xdc0,       0x820,0x8000000000000000'
+fi
+trace -e 'BEGIN { printf("%gr\n", "x"); }'
+expect_err '%gr specifier expects a value of type integer'
+trace -e 'BEGIN { printf("%g\n", 1); }'
+expect_err 'Unknown format string token: %g'
 done_testing

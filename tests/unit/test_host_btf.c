@@ -155,6 +155,9 @@ TEST("sizes, typedefs, parameters, values")
 	CHECK_EQ(kbtf_enum_value(btf, T_ENUM, "BLUE", &v), 0);
 	CHECK_EQ(v, -1);
 	CHECK_EQ(kbtf_enum_value(btf, T_ENUM, "GREEN", &v), -ENOENT);
+	CHECK_STR(kbtf_enum_name(btf, T_ENUM, v), "BLUE");
+	CHECK(!kbtf_enum_name(btf, T_ENUM, v + 1000));
+	CHECK(!kbtf_enum_name(btf, T_INT, v));
 	kbtf_free(btf);
 }
 
@@ -171,6 +174,7 @@ static void ask_all(struct kbtf *btf)
 		kbtf_member(btf, id, "named.deep", &m);
 		kbtf_param(btf, id, 1, &t, &s);
 		kbtf_enum_value(btf, id, "BLUE", &v);
+		kbtf_enum_name(btf, id, 7);
 		kbtf_find(btf, BTF_KIND_STRUCT, kbtf_name(btf, id));
 	}
 }
