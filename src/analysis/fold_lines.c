@@ -176,7 +176,7 @@ static void visit_later(const struct folding *f, visit_list *list, const u32 *fi
 			vec_push(list, (u64)f->below[name] << 33 | 1ull << 32 | c);
 		vec_push(list, (u64)f->own[name] << 33 | c);
 	}
-	if (next[first[parent]])
+	if (list->items && next[first[parent]])
 		qsort(list->items + begin, list->len - begin, sizeof(u64), compare_visits);
 }
 

@@ -37,7 +37,7 @@ static const char *name_of(const struct place *place)
 	const char *at = place->raw ? strchr(place->raw, '@') : NULL;
 	size_t n = at ? (size_t)(at - place->raw) : 0;
 
-	if (n && strlen(place->name) == n && memcmp(place->name, place->raw, n) == 0)
+	if (n && place->name && strlen(place->name) == n && memcmp(place->name, place->raw, n) == 0)
 		return place->raw;
 	return place->name;
 }
