@@ -152,6 +152,7 @@ struct event {
 enum counter {
 	COUNTER_LOST, /* events that did not fit into the ring */
 	COUNTER_MAP_FULL,
+	COUNTER_MAP_MEMORY, /* no memory for a new key at this moment, or the map was locked */
 	COUNTER_READ_KERNEL,
 	COUNTER_READ_USER,
 	COUNTER_STACK,

@@ -56,15 +56,33 @@ static void mark_set(struct gen *g, const struct map_def *m, vreg value)
 		ir_storei(&g->ir, BPF_DW, value, (s32)value_size(m), 1);
 }
 
-static void update(struct gen *g, const struct map_def *m, const struct val *key,
+/* Why a key could not be made: memory is not always at hand where a probe is hit. */
+static void count_refusal(struct gen *g, vreg rc)
+{
+	ir_label full = ir_new_label(&g->ir), end = ir_new_label(&g->ir);
+
+	ir_branchi(&g->ir, BPF_JEQ, rc, -E2BIG, full);
+	gen_count(g, COUNTER_MAP_MEMORY);
+	ir_jump(&g->ir, end);
+	ir_label_here(&g->ir, full);
+	gen_count(g, COUNTER_MAP_FULL);
+	ir_label_here(&g->ir, end);
+}
+
+static vreg update(struct gen *g, const struct map_def *m, const struct val *key,
 		   struct ir_arg value, s32 flags)
 {
 	vreg map = ir_map(&g->ir, m->index);
 	vreg rc = IR_CALLV(&g->ir, BPF_FUNC_map_update_elem, ARG_REG(map), gen_addr_arg(g, key),
 			   value, ARG_IMM(flags));
+	ir_label ok = ir_new_label(&g->ir);
 
-	if (flags == BPF_ANY)
-		gen_count_negative(g, rc, COUNTER_MAP_FULL);
+	if (flags != BPF_ANY)
+		return rc;
+	ir_branchi(&g->ir, BPF_JSGE, rc, 0, ok);
+	count_refusal(g, rc);
+	ir_label_here(&g->ir, ok);
+	return rc;
 }
 
 /* The value of the key, made from zeros when it is not there; jumps to @full when it cannot. */
@@ -72,7 +90,7 @@ static vreg lookup_or_make(struct gen *g, const struct map_def *m, const struct 
 			   ir_label full)
 {
 	ir_label found = ir_new_label(&g->ir);
-	vreg p = ir_reg(&g->ir);
+	vreg p = ir_reg(&g->ir), rc;
 
 	ir_mov(&g->ir, p, lookup(g, m, key));
 	if (!m->key) {
@@ -81,11 +99,11 @@ static vreg lookup_or_make(struct gen *g, const struct map_def *m, const struct 
 		return p;
 	}
 	ir_branchi(&g->ir, BPF_JNE, p, 0, found);
-	update(g, m, key, ARG_REG(ir_map_value(&g->ir, gen_zero_map(g->c, value_size(m)), 0)),
-	       BPF_NOEXIST);
+	rc = update(g, m, key, ARG_REG(ir_map_value(&g->ir, gen_zero_map(g->c, value_size(m)), 0)),
+		    BPF_NOEXIST);
 	ir_mov(&g->ir, p, lookup(g, m, key));
 	ir_branchi(&g->ir, BPF_JNE, p, 0, found);
-	gen_count(g, COUNTER_MAP_FULL);
+	count_refusal(g, rc);
 	ir_jump(&g->ir, full);
 	ir_label_here(&g->ir, found);
 	return p;

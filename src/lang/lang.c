@@ -215,6 +215,10 @@ void lang_report(struct lang *l, struct buf *out)
 		    "events lost because the buffer was full (output is too slow)");
 	report_line(out, r->counters[COUNTER_MAP_FULL],
 		    "updates lost because a map was full (raise max_map_keys)");
+	report_line(
+		out, r->counters[COUNTER_MAP_MEMORY],
+		"updates lost because the kernel had no memory at hand for a new key (a declared "
+		"size sets it aside: let @x = hash(N);)");
 	report_line(out, r->counters[COUNTER_READ_KERNEL], "reads of kernel memory failed");
 	report_line(out, r->counters[COUNTER_READ_USER],
 		    "reads of user memory failed (the page was not there)");

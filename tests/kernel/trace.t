@@ -81,6 +81,10 @@ fi
 # --- honesty -------------------------------------------------------------------------------------
 trace -e 'config = { max_map_keys = 2; } BEGIN { @[1] = 1; @[2] = 1; @[3] = 1; @[4] = 1; }'
 expect_err '2 updates lost because a map was full'
+# New keys where the kernel may not allocate: memory is set aside for maps of a declared size.
+trace -e 'let @ = hash(100); t:sched:sched_[sw]* { @[probe] = count(); } interval:ms:200 { exit(); }'
+expect_out '@[tracepoint:sched:sched_switch]: '
+unlike 'no key is lost for want of memory' "$err" 'updates lost'
 trace -e 'BEGIN { $p = (uint64 *)8; printf("%d\n", *$p); }'
 expect_err '1 reads of user memory failed'
 trace -e 'config = { max_map_keys = 200000; } BEGIN { for ($i : 0..20000) { @[$i] = count(); } } END { printf("%d\n", len(@)); clear(@); }'
