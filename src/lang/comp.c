@@ -259,6 +259,36 @@ static void apply_environment(struct comp *c)
 	}
 }
 
+bool comp_setting(const struct comp *c, const char *name, u64 *ret_number, const char **ret_text)
+{
+	const struct setting *s = NULL;
+	const char *at;
+	bool yes;
+
+	for (size_t i = 0; i < ARRAY_SIZE(settings) && !s; i++) {
+		if (streq(settings[i].name, name) && settings[i].type != SET_IGNORED)
+			s = &settings[i];
+	}
+	if (!s)
+		return false;
+	at = (const char *)&c->config + s->offset;
+	*ret_text = NULL;
+	*ret_number = 0;
+	if (s->type == SET_TEXT) {
+		memcpy(ret_text, at, sizeof(*ret_text));
+		return *ret_text != NULL;
+	}
+	if (s->type == SET_BOOL) {
+		memcpy(&yes, at, sizeof(yes));
+		*ret_number = yes;
+		return true;
+	}
+	memcpy(ret_number, at, sizeof(*ret_number));
+	if (s->type == SET_CHOICE)
+		*ret_text = s->choices[*ret_number];
+	return true;
+}
+
 void comp_configure(struct comp *c)
 {
 	vec_each(it, &c->prog.config)

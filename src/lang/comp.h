@@ -214,6 +214,9 @@ bool comp_tracefs(struct comp *c);
 
 /* Settings of the script, then of the environment. */
 void comp_configure(struct comp *c);
+/* What a setting is now; *ret_text stays NULL for numbers. False: there is none, or it is unused.
+ */
+bool comp_setting(const struct comp *c, const char *name, u64 *ret_number, const char **ret_text);
 /* Numbers and shapes of the BPF maps. */
 void comp_place_maps(struct comp *c);
 /* Expands specs to targets and groups them to units. */

@@ -170,7 +170,31 @@ static void check_getopt(struct comp *c, struct node *n)
 	check_expr(c, n);
 }
 
+/* config(name): what a setting is, known when the program is compiled. */
+static void check_config(struct comp *c, struct node *n)
+{
+	const char *text;
+	u64 value;
+
+	if (n->kids[0]->kind != N_STR) {
+		check_error(c, n, "config() expects a string literal as its name");
+		return;
+	}
+	if (!comp_setting(c, n->kids[0]->str, &value, &text)) {
+		check_error(c, n, "there is no setting '%s'", n->kids[0]->str);
+		return;
+	}
+	n->kind = text ? N_STR : N_INT;
+	n->str = text;
+	n->str_len = text ? (u32)strlen(text) : 0;
+	n->flag = true;
+	n->ival = value;
+	n->n_kids = 0;
+	check_expr(c, n);
+}
+
 const struct fn fn_control_table[] = {
+	{ "config", 1, 1, 0, check_config, emit_nothing },
 	{ "getopt", 1, 3, 0, check_getopt, emit_nothing },
 	{ "exit", 0, 1, FN_STATEMENT, check_exit, emit_exit },
 	{ "signal", 1, 1, FN_STATEMENT | FN_UNSAFE, check_signal, emit_signal },

@@ -88,6 +88,8 @@ else
 fi
 trace -e 'BEGIN { printf("%gr\n", "x"); }'
 expect_err '%gr specifier expects a value of type integer'
+trace -e 'BEGIN { print(config("no_such_setting")); }'
+expect_err "there is no setting 'no_such_setting'"
 trace -e 'BEGIN { printf("%g\n", 1); }'
 expect_err 'Unknown format string token: %g'
 done_testing
