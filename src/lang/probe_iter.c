@@ -48,8 +48,13 @@ static void add_found(void *ctx, const char *name)
 
 static void expand(struct comp *c, const struct provider *p, const struct spec *s, const char *rest)
 {
-	const char *name = provider_part(c, rest, 0);
+	const char *name = provider_part(c, rest, 0), *pin = provider_part(c, rest, 1);
 	struct expansion x = { c, p, s };
+
+	/* What a program prints reaches our own output, not the reader of a pinned file. */
+	if (pin)
+		diag_warning(&c->diags, s->at, "the iterator runs once and is not pinned to '%s'",
+			     pin);
 
 	if (!*name)
 		diag_error(&c->diags, s->at, "iter probe must have a target");

@@ -99,7 +99,7 @@ static void add_build_id(struct run *r, u64 address, u32 back, u32 pid, struct b
 		symbols_lookup(symbols_of(r), module, at, &sym);
 		if (symbols_module_info(symbols_of(r), module, &info) && info.build_id_len) {
 			fmt_hex(out, info.build_id, info.build_id_len);
-			buf_addf(out, " 0x%llx", (unsigned long long)(at + back));
+			buf_addf(out, " 0x%llx", (unsigned long long)at + back);
 			return;
 		}
 	}

@@ -51,6 +51,9 @@ fi
 trace -e 'iter:task_file { @[path(ctx->file->f_path)] = count(); }'
 expect_status 0
 expect_out '@[/dev/null]: '
+trace -e 'iter:task:some_pin { @ = count(); }'
+expect_status 0
+expect_err "runs once and is not pinned to 'some_pin'"
 trace -e 'BEGIN { print(path(curtask)); }'
 expect_status 1
 expect_err 'path() can only be used with iter'
