@@ -4,6 +4,7 @@
 // the environment it leaves pictures there.
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
+import { until } from './until.mjs';
 
 const [, , playwright, executablePath, folder] = process.argv;
 const { chromium } = (await import(pathToFileURL(playwright).href)).default;
@@ -262,7 +263,8 @@ async function search() {
 	const page = await open('shop');
 	await press(page, '/');
 	await page.keyboard.type('sys_read|copy|serve');
-	await page.waitForFunction(
+	await until(
+		page,
 		() =>
 			window.fathom.app.state.q === 'sys_read|copy|serve' &&
 			document.getElementById('matched').textContent !== ''
@@ -276,7 +278,7 @@ async function search() {
 	const first = await detailName(page);
 	await press(page, 'Escape', 'Escape');
 	await page.fill('#search', 'fib');
-	await page.waitForFunction(() =>
+	await until(page, () =>
 		document.getElementById('matched').textContent.startsWith('33')
 	);
 	await page.click('#next');
@@ -290,12 +292,12 @@ async function search() {
 		6e9
 	);
 	await page.fill('#search', '(');
-	await page.waitForFunction(() =>
+	await until(page, () =>
 		document.getElementById('search').classList.contains('bad')
 	);
 	check('a bad expression is said', await text(page, '#matched'), 'not a regular expression');
 	await page.fill('#search', 'render');
-	await page.waitForFunction(() => window.fathom.app.state.q === 'render');
+	await until(page, () => window.fathom.app.state.q === 'render');
 	await shot(page, 'search');
 	check('no error', page.problems, []);
 	await page.close();
@@ -416,7 +418,7 @@ async function keyboard() {
 	await press(page, 'Enter');
 	check('Enter zooms', await kept(), 2);
 	await press(page, 'Backspace');
-	await page.waitForFunction(() => !window.fathom.app.state.zoom.length);
+	await until(page, () => !window.fathom.app.state.zoom.length);
 	check('Backspace goes back', await kept(), 0);
 	for (const [key, view] of [
 		['2', 'time'],

@@ -3,6 +3,7 @@
 // "not ok NAME: why". With SHOTS=FOLDER in the environment it leaves pictures there.
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
+import { until } from './until.mjs';
 
 const [, , playwright, executablePath, folder] = process.argv;
 const { chromium } = (await import(pathToFileURL(playwright).href)).default;
@@ -170,12 +171,12 @@ async function wakers(page) {
 		[second > 0, isBlue(rgb(up[second + 1].color))], [true, true]);
 	await shot(page, 'wakers');
 	await page.locator('#back').click();
-	await page.waitForFunction(() => window.fathom.app.state.col === 'state');
+	await until(page, () => window.fathom.app.state.col === 'state');
 	await goTo(page, ...READ);
 	await page.keyboard.press('W');
 	check('W does the same', await eventName(page), 'offwake-time');
 	await page.locator('#back').click();
-	await page.waitForFunction(() => window.fathom.app.state.col === 'state');
+	await until(page, () => window.fathom.app.state.col === 'state');
 	const at = await page.evaluate(() => {
 		const { app } = window.fathom,
 			{ picture, canvas } = app.view,
