@@ -81,7 +81,8 @@ static void tidy_name(const char *name, size_t len, const struct fold_opts *opts
 
 /*
  * Compilers at run time tell what they inlined within the name: "outer->inner->leaf". Each is a
- * frame of its own. The JVM writes classes as "Ljava/io/File;".
+ * frame of its own. The JVM writes classes as "Ljava/io/File;"; V8's "LazyCompile:*f /a.js:1" is
+ * none.
  */
 static void add_compiled(const char *name, const struct fold_opts *opts, struct buf *out)
 {
@@ -89,7 +90,7 @@ static void add_compiled(const char *name, const struct fold_opts *opts, struct 
 
 	for (bool inlined = false; end; name = end + 2, inlined = true) {
 		end = opts->raw ? NULL : strstr(name, "->");
-		if (!opts->raw && *name == 'L' && strchr(name, '/'))
+		if (!opts->raw && *name == 'L' && name[strcspn(name, "/: ")] == '/')
 			name++;
 		buf_addstr(out, inlined ? ";" : "");
 		tidy_name(name, end ? (size_t)(end - name) : strlen(name), opts, out);

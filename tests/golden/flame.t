@@ -131,10 +131,14 @@ java 13 1.100000:    7 cycles:
 	    7f01 Lorg/a/B;.call(Lorg/a/C;)V->Lorg/a/D;.leaf(I)I (/tmp/perf-12.map)
 	    7f02 Interpreter (/tmp/perf-12.map)
 
+node 14 1.200000:    3 cycles:
+	    7f03 LazyCompile:*leaf /work.js:1 (/tmp/perf-14.map)
+
 END
 run "$FATHOM" fold lines.txt --jit
-is 'names of C++ and Java; _[i] and _[j]' "$out" 'app;main;[liby.so];lib::call<int> 10
-java;Interpreter_[j];org/a/B:.call_[j];org/a/D:.leaf_[i] 7'
+is 'names of C++, Java and V8; _[i] and _[j]' "$out" 'app;main;[liby.so];lib::call<int> 10
+java;Interpreter_[j];org/a/B:.call_[j];org/a/D:.leaf_[i] 7
+node;LazyCompile:*leaf /work.js:1_[j] 3'
 run "$FATHOM" fold lines.txt --srcline --comms app
 is '--srcline: lines, else modules' "$out" 'app;main:app;[liby.so]:liby.so;lib::call<int>:x.c:12 10'
 run "$FATHOM" fold small.folded -o x.folded
