@@ -20,6 +20,7 @@ CLASSES = {
     "padding": "perf names the padding before a function (__pfx_f); a return address there belongs"
                " to the call before it, which never returns",
     "version": "perf prefers an alias with a version (cfree@GLIBC_2.2.5) where ours has a plain one",
+    "plt_got": "perf has no names for the entries of .plt.got; objdump confirms ours",
     "plt": "perf has no name for an entry of the PLT whose relocation has no symbol: '@plt'",
     "alias": "one address, two names; each takes another",
     "local": "perf stretches a symbol without size up to the next; ours ends it at its unwind entry",
@@ -84,6 +85,11 @@ class Tables:
 TABLES = Tables()
 
 
+def in_plt_got(dso, name):
+    found = subprocess.run(["objdump", "-d", "-j", ".plt.got", dso], capture_output=True, text=True)
+    return f"<{name}>:" in found.stdout
+
+
 def classify_name(perf, ours, dso):
     """dso "": the lines do not tell the file, so that nothing can be looked up."""
     pname, poff = split_offset(perf)
@@ -91,6 +97,8 @@ def classify_name(perf, ours, dso):
     group = re.match(r"(.*)\+0x[0-9a-f]+$", oname if ooff is not None and "+0x" in oname else ours)
     if perf == "[unknown]" and dso.startswith("/") and not os.path.exists(dso):
         return "gone"
+    if perf == "[unknown]" and oname.endswith("@plt"):
+        return "plt_got" if in_plt_got(dso, oname) else None
     if perf == "[unknown]":
         return "nameless" if group and (not dso or group[1] == os.path.basename(dso)) else None
     if pname.startswith("__pfx_"):
