@@ -325,8 +325,9 @@ static bool is_place(const char *line, const char *end)
 	const char *open = memrchr(line, '[', (size_t)(end - line));
 	u64 address;
 
-	if (!open++ || open - 1 == skip_space(line, end) || end[-1] != ']')
+	if (!open || open == skip_space(line, end) || end[-1] != ']')
 		return false;
+	open++;
 	return scan_u64(&open, end, 16, &address) && open == end - 1;
 }
 

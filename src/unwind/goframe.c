@@ -33,12 +33,11 @@ static bool begins_with_any(const char *name, size_t n, const char *const *list,
 /* The saved frame pointer lies below the return address, if there is room for it. */
 static struct unwind_rule rule_for(s64 depth)
 {
-	struct unwind_rule r = { .cfa = UNWIND_CFA_SP,
-				 .cfa_off = (s32)depth + 8,
-				 .bx_off = UNWIND_BX_LOST };
+	struct unwind_rule r = { .cfa = UNWIND_CFA_SP, .bx_off = UNWIND_BX_LOST };
 
 	if (depth < 0 || depth > DEPTH_MOST)
 		return (struct unwind_rule){ .cfa = UNWIND_CFA_END };
+	r.cfa_off = (s32)depth + 8;
 	if (depth >= 8) {
 		r.bp = UNWIND_BP_CFA;
 		r.bp_off = -16;
