@@ -86,10 +86,9 @@ static void tidy_name(const char *name, size_t len, const struct fold_opts *opts
  */
 static void add_compiled(const char *name, const struct fold_opts *opts, struct buf *out)
 {
-	const char *end = name;
+	for (bool inlined = false;; inlined = true) {
+		const char *end = opts->raw ? NULL : strstr(name, "->");
 
-	for (bool inlined = false; end; name = end + 2, inlined = true) {
-		end = opts->raw ? NULL : strstr(name, "->");
 		if (!opts->raw && *name == 'L' && name[strcspn(name, "/: ")] == '/')
 			name++;
 		buf_addstr(out, inlined ? ";" : "");
@@ -98,6 +97,9 @@ static void add_compiled(const char *name, const struct fold_opts *opts, struct 
 			buf_addstr(out, "_[i]");
 		else if (opts->jit)
 			buf_addstr(out, "_[j]");
+		if (!end)
+			break;
+		name = end + 2;
 	}
 }
 
