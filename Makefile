@@ -226,7 +226,7 @@ lint:
 fuzz:
 	$(Q)scripts/deps test
 	$(Q)$(MAKE) --no-print-directory -j2 BUILD=fuzz fuzz-build
-	$(Q)FUZZ_SECONDS=$(or $(FUZZ_SECONDS),5) tests/run fuzz
+	$(Q)FUZZ_SEED=0 FUZZ_SECONDS=$(or $(FUZZ_SECONDS),5) tests/run fuzz
 
 bench:
 	$(Q)scripts/deps test

@@ -31,6 +31,9 @@ my @layers = (
 	{ name => 'fuzz',    jobs => 2, timeout => 120 },
 );
 my $fuzz_seconds = $ENV{FUZZ_SECONDS} // 3;
+# Every run of the tests tries the same inputs, so that it fails for what was changed; make fuzz
+# goes on from other seeds each time.
+my $fuzz_seed = $ENV{FUZZ_SEED} // 1;
 
 my $verbose = 0;
 my %total = (passed => 0, failed => 0, skipped => 0);
@@ -79,7 +82,8 @@ sub fuzz_tests {
 		mkdir $found;
 		my @seeds = grep { -d } ("tests/fuzz/seeds/$name", "tests/fuzz/$name.seeds");
 		push @tests, { layer => $layer, name => $path, fuzz => 1, timeout => $layer->{timeout},
-			       command => ["./$path", "-max_total_time=$fuzz_seconds", '-timeout=10',
+			       command => ["./$path", "-max_total_time=$fuzz_seconds",
+					   "-seed=$fuzz_seed", '-timeout=10',
 					   '-rss_limit_mb=1024', '-verbosity=0',
 					   "-artifact_prefix=build/fuzz/$name.crash-", $found, @seeds] };
 	}
