@@ -111,6 +111,7 @@ struct command {
 	 * the command runs, and it complains as the peer does ("ERROR: text", status 1).
 	 */
 	const char *peer;
+	const char *only_form; /* it writes a format of its own: --json and --csv are refused */
 	const struct example *examples; /* ends with { 0 }; at least one */
 	const char *notes;              /* CAVEATS of the man page, may be NULL */
 	const char *see_also;           /* space separated: "fathom-report perf-record" */

@@ -106,6 +106,14 @@ static int show_help(struct context *ctx)
 	return cli_print(ctx, &text);
 }
 
+static int refuse_form(struct context *ctx)
+{
+	err_set(&ctx->err, EINVAL, "'%s' writes %s and nothing else", ctx->command->name,
+		ctx->command->only_form);
+	err_hint(&ctx->err, "'fathom report' and 'fathom flame' have --json and --csv");
+	return EXIT_USAGE;
+}
+
 static int run_parsed(struct context *ctx, void *args)
 {
 	int r;
@@ -113,6 +121,8 @@ static int run_parsed(struct context *ctx, void *args)
 	set_log_level(&ctx->common);
 	if (ctx->common.help)
 		return show_help(ctx);
+	if (ctx->command->only_form && (ctx->common.json || ctx->common.csv))
+		return refuse_form(ctx);
 	r = stop_install(&ctx->err);
 	if (r < 0)
 		return r;

@@ -30,6 +30,7 @@ const struct command cmd_completion = {
 	.operands = "bash|zsh",
 	.min_operands = 1,
 	.max_operands = 1,
+	.only_form = "a shell script",
 	.examples = completion_examples,
 	.see_also = "bash zshcompsys",
 	.run = completion_run,

@@ -233,6 +233,7 @@ const struct command cmd_export = {
 	.args_size = sizeof(struct export_args),
 	.operands = "[FILE]",
 	.max_operands = 1,
+	.only_form = "the formats of --format",
 	.examples = export_examples,
 	.see_also = "fathom-import fathom-fold fathom-flame",
 	.run = export_run_command,

@@ -195,6 +195,7 @@ const struct command cmd_fold = {
 	.args_size = sizeof(struct fold_args),
 	.operands = "[FILE]",
 	.max_operands = 1,
+	.only_form = "folded stacks",
 	.examples = fold_examples,
 	.see_also = "fathom-flame fathom-report",
 	.run = fold_run,

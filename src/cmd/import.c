@@ -93,6 +93,7 @@ const struct command cmd_import = {
 	.args_size = sizeof(struct import_args),
 	.operands = "[FILE]",
 	.max_operands = 1,
+	.only_form = "folded stacks",
 	.examples = import_examples,
 	.see_also = "fathom-export fathom-fold",
 	.run = import_run,

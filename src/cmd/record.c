@@ -686,6 +686,7 @@ const struct command cmd_record = {
 	.options = record_options,
 	.args_size = sizeof(struct record_args),
 	.takes_program = true,
+	.only_form = "a recording",
 	.examples = record_examples,
 	.notes =
 		"Idle CPUs give no samples unless --idle is given. Stacks are unwound in the "

@@ -219,11 +219,6 @@ static int script_run_command(struct context *ctx, void *args)
 	struct script_opts opts;
 	int ret;
 
-	if (ctx->common.json || ctx->common.csv) {
-		err_set(&ctx->err, EINVAL, "script has only the form that perf script has");
-		err_hint(&ctx->err, "'fathom report' and 'fathom export' have others");
-		return EXIT_USAGE;
-	}
 	ret = make_opts(a, &opts, &ctx->err);
 	if (ret < 0)
 		return EXIT_USAGE;
@@ -263,6 +258,7 @@ const struct command cmd_script = {
 	.question = Q_LOOK,
 	.options = script_options,
 	.args_size = sizeof(struct script_args),
+	.only_form = "the text of perf script",
 	.examples = script_examples,
 	.see_also = "fathom-record fathom-report fathom-fold fathom-evlist",
 	.run = script_run_command,

@@ -142,6 +142,9 @@ refused "unknown command 'verison'" "did you mean 'version'?" help verison
 refused "unknown option '--vresion' before a command" "did you mean '--version'?" --vresion
 refused "unknown option '-p' before a command" 'options of a command come after its name' -p 1 help
 refused 'no command was given' "'fathom help' lists the commands" --json
+for form in --json --csv; do
+	refused "'fold' writes folded stacks and nothing else" "have --json and --csv" fold "$form"
+done
 refused "unknown option '--jsn'" "did you mean '--json'?" help --jsn
 refused "unknown option '--colr'" "did you mean '--color'?" help --colr
 refused "unknown option '--quite'" "did you mean '--quiet'?" help --quite
