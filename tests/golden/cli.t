@@ -143,7 +143,8 @@ refused "unknown option '--vresion' before a command" "did you mean '--version'?
 refused "unknown option '-p' before a command" 'options of a command come after its name' -p 1 help
 refused 'no command was given' "'fathom help' lists the commands" --json
 for form in --json --csv; do
-	refused "'fold' writes folded stacks and nothing else" "have --json and --csv" fold "$form"
+	refused "'fold' writes folded stacks and nothing else" \
+		"'fathom report' and 'fathom flame' have --json and --csv" fold "$form"
 done
 refused "unknown option '--jsn'" "did you mean '--json'?" help --jsn
 refused "unknown option '--colr'" "did you mean '--color'?" help --colr
