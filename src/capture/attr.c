@@ -292,6 +292,11 @@ int attr_open_error(int error, const char *name, const struct perf_event_attr *a
 				 "there are no such hardware counters here (a virtual machine?); "
 				 "'cpu-clock' works everywhere");
 		return -EOPNOTSUPP;
+	case E2BIG:
+		err_set(e, error, "event '%s' sets a config word that this kernel does not have",
+			name);
+		err_hint(e, "config3 came with Linux 6.3, config4 later");
+		return -error;
 	case EMFILE:
 		err_sys(e, error, "cannot open event '%s'", name);
 		err_hint(e, "one descriptor per event, thread and CPU: raise ulimit -n");

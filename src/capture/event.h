@@ -16,6 +16,7 @@
 
 #include "base/err.h"
 #include "base/vec.h"
+#include "host/bpf_sys.h"
 
 enum { EVENT_MOST = 4096, EVENT_TEXT_MOST = 16384 };
 
@@ -25,6 +26,7 @@ enum stack_mode { STACK_UNSET, STACK_NONE, STACK_FP, STACK_DWARF, STACK_LBR };
 struct event {
 	char *name; /* as shown, modifiers included: "cycles:u", "sched:sched_switch" */
 	struct perf_event_attr attr;
+	u64 late[PERFSYS_LATE]; /* config3 and config4, which the attr has no place for */
 	u32 leader;         /* index of the group's leader in the list; its own index when alone */
 	char *filter;       /* kernel filter text, or NULL; tracepoints only */
 	char *unit;         /* "Joules", from the PMU's alias, or NULL */

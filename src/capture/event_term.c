@@ -133,6 +133,18 @@ static int set_config2(struct event *ev, u64 v, const char *s UNUSED, size_t n U
 	return 0;
 }
 
+static int set_config3(struct event *ev, u64 v, const char *s UNUSED, size_t n UNUSED)
+{
+	ev->late[0] = v;
+	return 0;
+}
+
+static int set_config4(struct event *ev, u64 v, const char *s UNUSED, size_t n UNUSED)
+{
+	ev->late[1] = v;
+	return 0;
+}
+
 static int set_name(struct event *ev, u64 v UNUSED, const char *s, size_t n)
 {
 	free(ev->name);
@@ -262,6 +274,8 @@ static const struct term_type term_types[] = {
 	{ "config", TERM_NUMBER, set_config },
 	{ "config1", TERM_NUMBER, set_config1 },
 	{ "config2", TERM_NUMBER, set_config2 },
+	{ "config3", TERM_NUMBER, set_config3 },
+	{ "config4", TERM_NUMBER, set_config4 },
 	{ "name", TERM_TEXT, set_name },
 	{ "period", TERM_NUMBER, set_period },
 	{ "freq", TERM_NUMBER, set_freq },
@@ -313,34 +327,40 @@ static int apply_common(struct event_text *t, const struct event_term *term,
 	return 0;
 }
 
-static void attr_words(const struct perf_event_attr *attr, u64 words[static 4])
+static void get_words(const struct event *ev, u64 words[static PMU_WORDS])
 {
-	words[0] = attr->config;
-	words[1] = attr->config1;
-	words[2] = attr->config2;
-	words[3] = 0;
+	words[0] = ev->attr.config;
+	words[1] = ev->attr.config1;
+	words[2] = ev->attr.config2;
+	words[3] = ev->late[0];
+	words[4] = ev->late[1];
+}
+
+static void set_words(struct event *ev, const u64 words[static PMU_WORDS])
+{
+	ev->attr.config = words[0];
+	ev->attr.config1 = words[1];
+	ev->attr.config2 = words[2];
+	ev->late[0] = words[3];
+	ev->late[1] = words[4];
 }
 
 static int apply_format(struct event_text *t, const struct event_term *term,
 			const struct pmu_format *format, struct event *ev)
 {
-	u64 words[4], v = 1;
+	u64 words[PMU_WORDS], v = 1;
 
 	if (!term->value && __builtin_popcountll(format->bits) > 1)
 		return bad_value(t, term, "is missing");
 	if (term->value && !term_number(term, &v))
 		return bad_value(t, term, "is not a number");
-	attr_words(&ev->attr, words);
+	get_words(ev, words);
 	if (pmu_format_put(format, v, words) < 0) {
 		bad_value(t, term, "is too large");
 		err_hint(t->err, "it has %d bits", __builtin_popcountll(format->bits));
 		return -EINVAL;
 	}
-	if (words[3])
-		return bad_value(t, term, "needs config3, which this program does not set");
-	ev->attr.config = words[0];
-	ev->attr.config1 = words[1];
-	ev->attr.config2 = words[2];
+	set_words(ev, words);
 	return 0;
 }
 

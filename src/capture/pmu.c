@@ -53,7 +53,7 @@ static int word_parse(const char **s, u32 *ret)
 	if (!rest)
 		return -EINVAL;
 	*ret = 0;
-	if (*rest >= '1' && *rest <= '3')
+	if (*rest >= '1' && *rest < '0' + PMU_WORDS)
 		*ret = (u32)(*rest++ - '0');
 	if (*rest++ != ':')
 		return -EINVAL;
@@ -90,7 +90,7 @@ int pmu_format_parse(const char *text, struct pmu_format *ret)
 	return 0;
 }
 
-int pmu_format_put(const struct pmu_format *format, u64 value, u64 words[static 4])
+int pmu_format_put(const struct pmu_format *format, u64 value, u64 words[static PMU_WORDS])
 {
 	int n = __builtin_popcountll(format->bits);
 	u64 word = words[format->word] & ~format->bits, left = value;

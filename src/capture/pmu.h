@@ -6,12 +6,12 @@
 #include "base/err.h"
 #include "base/vec.h"
 
-enum { PMU_FILE_MOST = 4096, PMU_MOST = 1024, PMU_ENTRY_MOST = 8192 };
+enum { PMU_FILE_MOST = 4096, PMU_MOST = 1024, PMU_ENTRY_MOST = 8192, PMU_WORDS = 5 };
 
 /* Bits of one config word, lowest first: "config:0-7,32-35". */
 struct pmu_format {
 	char *name;
-	u32 word; /* 0 config, 1 config1, 2 config2, 3 config3 */
+	u32 word; /* 0 config, 1 config1, ... 4 config4 */
 	u64 bits;
 };
 
@@ -42,7 +42,7 @@ const struct pmu_format *pmu_format_find(const struct pmu *pmu, const char *name
 const struct pmu_alias *pmu_alias_find(const struct pmu *pmu, const char *name, size_t n);
 /* Spreads @value over the bits of @format into words[format->word]; -ERANGE when it does not fit.
  */
-int pmu_format_put(const struct pmu_format *format, u64 value, u64 words[static 4]);
+int pmu_format_put(const struct pmu_format *format, u64 value, u64 words[static PMU_WORDS]);
 /* "config:0-7,32-35" -> word and bits. */
 int pmu_format_parse(const char *text, struct pmu_format *ret);
 

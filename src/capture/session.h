@@ -55,6 +55,7 @@ struct session_opts {
 struct session_event {
 	const char *name;
 	struct perf_event_attr attr; /* as the kernel accepted it */
+	const u64 *late;             /* the words behind it */
 	const u64 *ids;              /* one per open descriptor */
 	size_t n_ids;
 	const char *sysname; /* tracepoints: "sched"; the name after the colon follows in name */

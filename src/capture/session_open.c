@@ -70,6 +70,7 @@ static int add_slot(struct session *s, const struct event *ev, struct err *e)
 	slot->tp_name = tracepoint_name_of(ev);
 	slot->leader = ev->leader;
 	slot->group_fd = -1;
+	memcpy(slot->late, ev->late, sizeof(slot->late));
 	attr_for_event(&slot->attr, ev, &s->opts, member, s->on_exec);
 	clamp_frequency(s, slot);
 	return ev->cpus ? parse_ranges(ev->cpus, TARGET_CPUS_MOST, &slot->cpus, e) : 0;
@@ -169,7 +170,7 @@ static int try_open(struct session *s, struct slot *slot, const struct unit *u, 
 	if (&s->slots.items[slot->leader] == slot)
 		group = -1;
 	for (;;) {
-		fd = perfsys_open(&attr, u->pid, (int)cpu, group, u->flags | PERF_FLAG_FD_CLOEXEC);
+		fd = perfsys_open_late(&attr, slot->late, u->pid, (int)cpu, group, u->flags);
 		if (fd >= 0 || slot->fds.len || fd == -ESRCH || fd == -EMFILE)
 			break;
 		if (fd == -EINVAL && group >= 0 && slot->event && slot->event->weak) {
@@ -311,6 +312,7 @@ static void publish(struct session *s)
 			 (struct session_event){
 				 .name = slot->name,
 				 .attr = slot->attr,
+				 .late = slot->late,
 				 .ids = slot->ids.items,
 				 .n_ids = slot->ids.len,
 				 .sysname = slot->event ? slot->event->sysname : NULL,

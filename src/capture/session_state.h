@@ -11,6 +11,7 @@ struct slot {
 	char *name;
 	char *tp_name; /* tracepoints: the name without system and modifiers */
 	struct perf_event_attr attr;
+	u64 late[PERFSYS_LATE];
 	u32 leader;      /* slot index */
 	bool dead;       /* would not open; noted */
 	int group_fd;    /* descriptor on the thread and CPU being opened, -1: none */

@@ -229,18 +229,59 @@ int bpfsys_iter_create(int link_fd)
 	return bpfsys(BPF_ITER_CREATE, &attr, ATTR_SIZE(iter_create));
 }
 
-u64 bpfsys_prog_misses(int prog_fd)
+int bpfsys_prog_next(u32 id, u32 *ret)
 {
-	struct bpf_prog_info info = { 0 };
+	union bpf_attr attr;
+	int r;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.start_id = id;
+	r = bpfsys(BPF_PROG_GET_NEXT_ID, &attr, ATTR_SIZE(next_id));
+	if (r >= 0)
+		*ret = attr.next_id;
+	return r;
+}
+
+static int open_by_id(int cmd, u32 id)
+{
 	union bpf_attr attr;
 
 	memset(&attr, 0, sizeof(attr));
-	attr.info.bpf_fd = (u32)prog_fd;
-	attr.info.info_len = sizeof(info);
-	attr.info.info = pointer(&info);
-	if (bpfsys(BPF_OBJ_GET_INFO_BY_FD, &attr, ATTR_SIZE(info)) < 0)
-		return 0;
-	return info.recursion_misses;
+	attr.prog_id = id; /* btf_id lies in the same place */
+	return bpfsys(cmd, &attr, ATTR_SIZE(open_flags));
+}
+
+int bpfsys_prog_by_id(u32 id)
+{
+	return open_by_id(BPF_PROG_GET_FD_BY_ID, id);
+}
+
+int bpfsys_btf_by_id(u32 id)
+{
+	return open_by_id(BPF_BTF_GET_FD_BY_ID, id);
+}
+
+int bpfsys_info(int fd, void *info, u32 *len)
+{
+	union bpf_attr attr;
+	int r;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.info.bpf_fd = (u32)fd;
+	attr.info.info_len = *len;
+	attr.info.info = pointer(info);
+	r = bpfsys(BPF_OBJ_GET_INFO_BY_FD, &attr, ATTR_SIZE(info));
+	if (r >= 0)
+		*len = attr.info.info_len;
+	return r;
+}
+
+u64 bpfsys_prog_misses(int prog_fd)
+{
+	struct bpf_prog_info info = { 0 };
+	u32 len = sizeof(info);
+
+	return bpfsys_info(prog_fd, &info, &len) < 0 ? 0 : info.recursion_misses;
 }
 
 int bpfsys_prog_run(int prog_fd, const void *ctx, size_t ctx_size, u32 *ret_value)
@@ -265,6 +306,26 @@ int perfsys_open(const struct perf_event_attr *attr, int pid, int cpu, int group
 			 (unsigned long)(flags | PERF_FLAG_FD_CLOEXEC));
 
 	return r < 0 ? -errno : (int)r;
+}
+
+int perfsys_open_late(const struct perf_event_attr *attr, const u64 late[static PERFSYS_LATE],
+		      int pid, int cpu, int group_fd, u64 flags)
+{
+	struct {
+		u8 known[PERF_ATTR_SIZE_VER7];
+		u64 late[PERFSYS_LATE];
+	} wide = { .late = { 0 } };
+	struct perf_event_attr *a = (void *)&wide;
+	u32 words = PERFSYS_LATE;
+
+	while (words && !late[words - 1])
+		words--;
+	if (!words)
+		return perfsys_open(attr, pid, cpu, group_fd, flags);
+	memcpy(wide.known, attr, sizeof(wide.known));
+	memcpy(wide.late, late, sizeof(wide.late));
+	a->size = (u32)(sizeof(wide.known) + words * sizeof(u64));
+	return perfsys_open(a, pid, cpu, group_fd, flags);
 }
 
 int perfsys_set_bpf(int event_fd, int prog_fd)

@@ -20,6 +20,7 @@ enum {
 	BPFSYS_ATTACH_UPROBE_SESSION = 57,
 	BPFSYS_UPROBE_MULTI_RETURN = 1 << 0, /* flags of a uprobe_multi link */
 	BPFSYS_LOG_MIN = 128,                /* smaller logs are refused by the kernel */
+	PERFSYS_LATE = 2,                    /* words of an attr behind its 128 bytes */
 };
 
 struct bpfsys_prog {
@@ -96,6 +97,12 @@ int bpfsys_link_create(int prog_fd, int target_fd, u32 attach_type, u64 cookie);
 int bpfsys_link_uprobes(int prog_fd, u32 attach_type, const struct bpfsys_uprobes *probes);
 int bpfsys_link_kprobes(int prog_fd, u32 attach_type, const struct bpfsys_kprobes *probes);
 int bpfsys_iter_create(int link_fd);
+/* The program with the next larger id; -ENOENT after the last. */
+int bpfsys_prog_next(u32 id, u32 *ret);
+int bpfsys_prog_by_id(u32 id);
+int bpfsys_btf_by_id(u32 id);
+/* What the kernel says about the object behind @fd; *@len is the size of @info, then what came. */
+int bpfsys_info(int fd, void *info, u32 *len);
 /* How often the kernel did not run the program because it was running on that CPU already. */
 u64 bpfsys_prog_misses(int prog_fd);
 /* Runs the program once with the given context bytes; for programs that allow it. */
@@ -103,6 +110,9 @@ int bpfsys_prog_run(int prog_fd, const void *ctx, size_t ctx_size, u32 *ret_valu
 
 /* PERF_FLAG_FD_CLOEXEC is added; attr->size must be set. */
 int perfsys_open(const struct perf_event_attr *attr, int pid, int cpu, int group_fd, u64 flags);
+/* The same with config3 (Linux 6.3) and config4; -E2BIG when the kernel knows no such word. */
+int perfsys_open_late(const struct perf_event_attr *attr, const u64 late[static PERFSYS_LATE],
+		      int pid, int cpu, int group_fd, u64 flags);
 /* Puts a program on a perf event; works on every kernel, the link needs 5.15. */
 int perfsys_set_bpf(int event_fd, int prog_fd);
 

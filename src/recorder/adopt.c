@@ -9,9 +9,9 @@
 #include <dirent.h>
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
-#include <sys/syscall.h>
 
 #include "base/io.h"
+#include "host/bpf_sys.h"
 
 static bool has_children(int pid)
 {
@@ -38,7 +38,7 @@ static bool has_threads(int pid)
 	return n > 1;
 }
 
-static int open_on_cpu(const struct source *src, u32 cpu)
+static int open_on_cpu(const struct source *src, const u64 *late, u32 cpu)
 {
 	struct perf_event_attr a = src->opened;
 
@@ -50,19 +50,22 @@ static int open_on_cpu(const struct source *src, u32 cpu)
 	a.inherit = 0;
 	a.enable_on_exec = 0;
 	a.disabled = 1;
-	return (int)syscall(SYS_perf_event_open, &a, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	return perfsys_open_late(&a, late, -1, (int)cpu, -1, 0);
 }
 
 static int open_all(struct recorder *r, struct sampler *s)
 {
+	size_t n;
+	const struct session_event *events = session_events(r->session, &n);
+
 	vec_each(src, &r->sources) {
 		if (src->sampler < 0)
 			continue;
 		vec_each(cpu, &r->o.target->cpus) {
-			int fd = open_on_cpu(src, *cpu), rc;
+			int fd = open_on_cpu(src, events[src->index].late, *cpu), rc;
 
 			if (fd < 0)
-				return -errno;
+				return fd;
 			vec_push(&r->kernel.adopted, fd);
 			rc = sampler_attach(s, fd, (u32)src->sampler, NULL);
 			if (rc < 0)

@@ -66,7 +66,27 @@ static int on_known(void *ctx, const void *bytes, size_t n)
 	return recording_writer_add(r->writer, bytes, n, r->e);
 }
 
-static int write_known(struct recorder *r, struct err *e)
+/* Both sections begin with how many there are. */
+static int add_bpf_section(struct recorder *r, u32 feature, u32 n, const struct buf *bytes,
+			   struct err *e)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT;
+
+	if (!n)
+		return 0;
+	buf_add(&b, &n, sizeof(n));
+	buf_add(&b, bytes->data, bytes->len);
+	return recording_writer_feature(r->writer, feature, b.data, b.len, e);
+}
+
+static int add_programs(struct recorder *r, const struct bpf_programs *p, struct err *e)
+{
+	int rc = add_bpf_section(r, FEATURE_BPF_PROG_INFO, p->n_infos, &p->infos, e);
+
+	return rc < 0 ? rc : add_bpf_section(r, FEATURE_BPF_BTF, p->n_btfs, &p->btfs, e);
+}
+
+static int write_known(struct recorder *r, const struct bpf_programs *programs, struct err *e)
 {
 	struct synth s = {
 		.sample_type = r->sources.items[0].attr.sample_type,
@@ -80,6 +100,9 @@ static int write_known(struct recorder *r, struct err *e)
 	/* What is launched tells about itself, but for a file begun later. */
 	struct launch *l = r->o.launch;
 	int rc = synth_target(&s, r->o.target, l && !l->running ? l->pid : 0, e);
+
+	if (rc >= 0)
+		rc = synth_bpf(&s, programs);
 
 	if (s.kernel_hidden && !r->sources.items[0].attr.exclude_kernel && !r->kernel_hidden) {
 		recorder_note(r, "the kernel hides its addresses: its functions have no names",
@@ -108,6 +131,7 @@ int file_begin(struct recorder *r, struct err *e)
 		.compress = r->o.compress,
 		.version = "fathom " FATHOM_VERSION,
 	};
+	_cleanup_(bpf_programs_release) struct bpf_programs programs = { 0 };
 	int rc;
 
 	read_cmdline(r);
@@ -123,12 +147,15 @@ int file_begin(struct recorder *r, struct err *e)
 					      r->o.user_data, strlen(r->o.user_data), e);
 	if (rc >= 0)
 		rc = add_events(r, e);
+	/* For the privileged only, and of no use to others: they see no kernel addresses. */
+	if (rc >= 0 && bpf_programs_read(&programs) >= 0)
+		rc = add_programs(r, &programs, e);
 	if (rc >= 0)
 		rc = recording_writer_start(r->writer, e);
 	r->file_begin = clock_mono_ns();
 	r->e = e;
 	if (rc >= 0)
-		rc = write_known(r, e);
+		rc = write_known(r, &programs, e);
 	r->round_bytes = recording_writer_bytes(r->writer);
 	return rc;
 }

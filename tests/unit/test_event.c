@@ -50,6 +50,7 @@ static void put_pmus(const char *root)
 	put_file(root, "cpu/format/umask", "config:8-15\n");
 	put_file(root, "cpu/format/edge", "config:18\n");
 	put_file(root, "cpu/format/ldlat", "config1:0-15\n");
+	put_file(root, "cpu/format/acr", "config3:4-19\n");
 	put_file(root, "cpu/events/mem-loads", "event=0xcd,umask=0x1,ldlat=3\n");
 	put_file(root, "power/type", "9\n");
 	put_file(root, "power/cpumask", "0\n");
@@ -227,6 +228,11 @@ TEST(terms of a pmu)
 	CHECK_EQ(ev->attr.config1, 2);
 	CHECK_EQ(ev->attr.config2, 3);
 	CHECK_STR(ev->name, "cpu/config=0x1,config1=2,config2=3/");
+	ev = only(&list, "cpu/event=1,acr=0x21,config4=7/");
+	CHECK_EQ(ev->attr.config, 1);
+	CHECK_EQ(ev->late[0], 0x21ull << 4);
+	CHECK_EQ(ev->late[1], 7);
+	CHECK_EQ(only(&list, "cpu/config3=9/")->late[0], 9);
 	CHECK_EQ(only(&list, "cpu/r1a8/")->attr.config, 0x1a8);
 	end(&list);
 }
@@ -383,7 +389,7 @@ TEST(errors point at the token)
 TEST(pmu formats)
 {
 	struct pmu_format f = { 0 };
-	u64 words[4] = { 0 };
+	u64 words[PMU_WORDS] = { 0 };
 
 	CHECK_EQ(pmu_format_parse("config1:0-63", &f), 0);
 	CHECK_EQ(f.word, 1);
@@ -392,6 +398,9 @@ TEST(pmu formats)
 	CHECK_EQ(words[1], UINT64_MAX);
 	CHECK_EQ(pmu_format_put(&f, 5, words), 0);
 	CHECK_EQ(words[1], 5);
+	CHECK_EQ(pmu_format_parse("config4:3", &f), 0);
+	CHECK_EQ(f.word, 4);
+	CHECK(pmu_format_parse("config5:3", &f) < 0);
 	CHECK(pmu_format_parse("config:64", &f) < 0);
 	CHECK(pmu_format_parse("config:7-3", &f) < 0);
 	CHECK(pmu_format_parse("config:1,", &f) < 0);

@@ -186,3 +186,41 @@ TEST(this process has a build id)
 	CHECK(record(&got, PERF_RECORD_MMAP2, 0) != NULL);
 	buf_release(&got);
 }
+
+TEST(bpf programs of one function and of two)
+{
+	struct buf got = BUF_INIT;
+	struct synth s = synth_to(&got);
+	struct bpf_programs p = { 0 };
+	char one[] = "bpf_prog_0102030405060708_one", two[] = "bpf_prog_1112131415161718_two";
+
+	vec_push(&p.programs, (struct bpf_program){ .id = 7, .tag = { 1, 2, 3, 4, 5, 6, 7, 8 } });
+	vec_push(&p.programs, (struct bpf_program){ .id = 9 });
+	vec_push(&p.functions,
+		 (struct bpf_function){ .address = 0xffffffffc0001000, .size = 64, .name = one });
+	for (u32 i = 0; i < 2; i++)
+		vec_push(&p.functions, (struct bpf_function){ .address = 0xffffffffc0002000 + i,
+							      .size = 32,
+							      .program = 1,
+							      .name = two });
+	CHECK_EQ(synth_bpf(&s, &p), 0);
+	const u8 *r = record(&got, PERF_RECORD_KSYMBOL, 0);
+
+	CHECK(r != NULL);
+	CHECK_EQ(u64_at(r, 8), 0xffffffffc0001000ull);
+	CHECK_EQ(u32_at(r, 16), 64);
+	CHECK_EQ(u32_at(r, 20), PERF_RECORD_KSYMBOL_TYPE_BPF); /* and no flags above it */
+	CHECK_STR((const char *)r + 24, one);
+	r = record(&got, PERF_RECORD_BPF_EVENT, 0);
+	CHECK(r != NULL);
+	CHECK_EQ(u32_at(r, 8), PERF_BPF_EVENT_PROG_LOAD);
+	CHECK_EQ(u32_at(r, 12), 7);
+	CHECK_EQ(u64_at(r, 16), 0x0807060504030201ull);
+	r = record(&got, PERF_RECORD_KSYMBOL, 2);
+	CHECK(r != NULL && u64_at(r, 8) == 0xffffffffc0002001ull);
+	CHECK(record(&got, PERF_RECORD_KSYMBOL, 3) == NULL);
+	CHECK(record(&got, PERF_RECORD_BPF_EVENT, 1) > r); /* after its functions */
+	vec_release(&p.programs);
+	vec_release(&p.functions);
+	buf_release(&got);
+}

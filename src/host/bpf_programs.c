@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "host/bpf_programs.h"
+
+#include "base/io.h"
+#include "host/bpf_sys.h"
+#include "host/btf.h"
+
+/*
+ * Bytes of the kernel's struct that are kept: up to recursion_misses, which every perf that knows
+ * the feature takes. A longer one is refused by older readers.
+ */
+enum { INFO_BYTES = 224, ARRAY_BYTES_MOST = 8 << 20 };
+
+/* An array that the kernel copies to where its pointer points, as long as its count says. */
+struct info_array {
+	u32 bit; /* in the word that says which arrays there are: perf's order */
+	size_t pointer;
+	size_t count;
+	size_t record; /* field with the size of one, 0: @size */
+	u32 size;
+};
+
+#define FIELD(name) offsetof(struct bpf_prog_info, name)
+
+/* What names and annotates; not the instructions before compilation, nor the maps. */
+static const struct info_array arrays[] = {
+	{ 0, FIELD(jited_prog_insns), FIELD(jited_prog_len), 0, 1 },
+	{ 3, FIELD(jited_ksyms), FIELD(nr_jited_ksyms), 0, 8 },
+	{ 4, FIELD(jited_func_lens), FIELD(nr_jited_func_lens), 0, 4 },
+	{ 5, FIELD(func_info), FIELD(nr_func_info), FIELD(func_info_rec_size), 0 },
+	{ 6, FIELD(line_info), FIELD(nr_line_info), FIELD(line_info_rec_size), 0 },
+	{ 7, FIELD(jited_line_info), FIELD(nr_jited_line_info), FIELD(jited_line_info_rec_size),
+	  0 },
+	{ 8, FIELD(prog_tags), FIELD(nr_prog_tags), 0, BPF_TAG_SIZE },
+};
+
+static u32 *info_u32(struct bpf_prog_info *info, size_t offset)
+{
+	return (u32 *)(void *)((char *)info + offset);
+}
+
+static u64 *info_u64(struct bpf_prog_info *info, size_t offset)
+{
+	return (u64 *)(void *)((char *)info + offset);
+}
+
+static u32 record_size(struct bpf_prog_info *info, const struct info_array *a)
+{
+	return a->record ? *info_u32(info, a->record) : a->size;
+}
+
+/* One program as the kernel tells it; the pointers are offsets into @data. */
+struct details {
+	struct bpf_prog_info info;
+	u64 which; /* bits of the arrays */
+	struct buf data;
+};
+
+/* Asks how long the arrays are, then for them. */
+static int read_details(int fd, struct details *d)
+{
+	struct bpf_prog_info first = { 0 }, *info = &d->info;
+	size_t at[ARRAY_SIZE(arrays)], total = 0;
+	u32 len = INFO_BYTES;
+	int r = bpfsys_info(fd, &first, &len);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < ARRAY_SIZE(arrays); i++) {
+		const struct info_array *a = &arrays[i];
+		u64 size = (u64)*info_u32(&first, a->count) * record_size(&first, a);
+
+		if (size > ARRAY_BYTES_MOST)
+			return -E2BIG;
+		at[i] = total;
+		total += ALIGN_UP((size_t)size, 8);
+	}
+	buf_fill(&d->data, 0, total);
+	for (size_t i = 0; i < ARRAY_SIZE(arrays); i++) {
+		const struct info_array *a = &arrays[i];
+		u32 n = *info_u32(&first, a->count);
+
+		if (!n)
+			continue;
+		*info_u32(info, a->count) = n;
+		if (a->record)
+			*info_u32(info, a->record) = record_size(&first, a);
+		*info_u64(info, a->pointer) = (u64)(uintptr_t)(d->data.data + at[i]);
+		d->which |= 1ull << a->bit;
+	}
+	len = INFO_BYTES;
+	r = bpfsys_info(fd, info, &len);
+	for (size_t i = 0; i < ARRAY_SIZE(arrays); i++) {
+		/* A length that changed since would lead out of the data. */
+		if (r >= 0 && *info_u32(info, arrays[i].count) > *info_u32(&first, arrays[i].count))
+			r = -EAGAIN;
+		if (d->which & 1ull << arrays[i].bit)
+			*info_u64(info, arrays[i].pointer) = at[i];
+	}
+	return r;
+}
+
+static const void *element(struct details *d, u32 bit, u32 i)
+{
+	for (size_t a = 0; a < ARRAY_SIZE(arrays); a++) {
+		if (arrays[a].bit != bit || !(d->which & 1ull << bit) ||
+		    i >= *info_u32(&d->info, arrays[a].count))
+			continue;
+		return d->data.data + *info_u64(&d->info, arrays[a].pointer) +
+		       (size_t)i * record_size(&d->info, &arrays[a]);
+	}
+	return NULL;
+}
+
+static void put_u32(struct buf *b, u32 v)
+{
+	buf_add(b, &v, sizeof(v));
+}
+
+/* --- types --------------------------------------------------------------------------------------
+ */
+
+static int read_btf(u32 id, struct buf *ret)
+{
+	struct bpf_btf_info info = { 0 };
+	u32 len = sizeof(info);
+	_cleanup_close_ int fd = bpfsys_btf_by_id(id);
+	int r = fd < 0 ? fd : bpfsys_info(fd, &info, &len);
+
+	if (r < 0)
+		return r;
+	if (info.btf_size > ARRAY_BYTES_MOST)
+		return -E2BIG;
+	u32 size = info.btf_size;
+
+	buf_fill(ret, 0, size);
+	info = (struct bpf_btf_info){ .btf = (u64)(uintptr_t)ret->data, .btf_size = size };
+	len = sizeof(info);
+	r = bpfsys_info(fd, &info, &len);
+	return r < 0 ? r : info.btf_size > size ? -EAGAIN : 0;
+}
+
+/* The types that were read last: the programs of one object share them. */
+struct types {
+	u32 id;
+	struct buf bytes;
+	struct kbtf *btf;
+};
+
+static void types_release(struct types *t)
+{
+	kbtf_free(t->btf);
+	buf_release(&t->bytes);
+	*t = (struct types){ 0 };
+}
+
+static const struct kbtf *types_of(struct bpf_programs *p, struct types *t, u32 id)
+{
+	if (id == t->id)
+		return t->btf;
+	types_release(t);
+	t->id = id;
+	if (!id || read_btf(id, &t->bytes) < 0 ||
+	    kbtf_parse(t->bytes.data, t->bytes.len, "a BPF program", &t->btf, NULL) < 0)
+		return NULL;
+	if (p->btfs.len + t->bytes.len <= BPF_PROGRAMS_BYTES_MOST) {
+		put_u32(&p->btfs, id);
+		put_u32(&p->btfs, (u32)t->bytes.len);
+		buf_add(&p->btfs, t->bytes.data, t->bytes.len);
+		p->n_btfs++;
+	}
+	return t->btf;
+}
+
+/* --- functions ----------------------------------------------------------------------------------
+ */
+
+static char *function_name(struct details *d, const struct kbtf *btf, u32 i)
+{
+	const u8 *tag = element(d, 8, i);
+	const struct bpf_func_info *func = btf ? element(d, 5, i) : NULL;
+	_cleanup_buf_ struct buf b = BUF_INIT;
+	const char *name = func ? kbtf_name(btf, func->type_id) : NULL;
+
+	if (!tag)
+		tag = d->info.tag;
+	buf_addstr(&b, "bpf_prog_");
+	for (size_t k = 0; k < BPF_TAG_SIZE; k++)
+		buf_addf(&b, "%02x", tag[k]);
+	if (name && *name)
+		buf_addf(&b, "_%s", name);
+	else if (d->info.name[0] && d->info.nr_jited_ksyms == 1)
+		buf_addf(&b, "_%.*s", BPF_OBJ_NAME_LEN, d->info.name);
+	else if (d->info.nr_jited_ksyms > 1)
+		buf_addstr(&b, "_F");
+	return buf_detach(&b);
+}
+
+static void add_functions(struct bpf_programs *p, struct details *d, const struct kbtf *btf)
+{
+	u32 n = MIN(d->info.nr_jited_ksyms, (u32)BPF_PROGRAM_FUNCS_MOST);
+
+	for (u32 i = 0; i < n; i++) {
+		const u64 *address = element(d, 3, i);
+		const u32 *size = element(d, 4, i);
+
+		if (!address || !*address || !size)
+			continue;
+		vec_push(&p->functions, (struct bpf_function){
+						.address = *address,
+						.size = *size,
+						.program = (u32)p->programs.len,
+						.name = function_name(d, btf, i),
+					});
+	}
+}
+
+static void add_info(struct bpf_programs *p, const struct details *d)
+{
+	if (p->infos.len + INFO_BYTES + d->data.len > BPF_PROGRAMS_BYTES_MOST)
+		return;
+	put_u32(&p->infos, INFO_BYTES);
+	put_u32(&p->infos, (u32)d->data.len);
+	buf_add(&p->infos, &d->which, sizeof(d->which));
+	buf_add(&p->infos, &d->info, INFO_BYTES);
+	buf_add(&p->infos, d->data.data, d->data.len);
+	p->n_infos++;
+}
+
+static void add_program(struct bpf_programs *p, struct types *t, u32 id)
+{
+	_cleanup_close_ int fd = bpfsys_prog_by_id(id);
+	struct details d = { 0 };
+	struct bpf_program program = { .id = id };
+
+	if (fd >= 0 && read_details(fd, &d) >= 0) {
+		add_functions(p, &d, types_of(p, t, d.info.btf_id));
+		add_info(p, &d);
+		memcpy(program.tag, d.info.tag, sizeof(program.tag));
+		vec_push(&p->programs, program);
+	}
+	buf_release(&d.data);
+}
+
+int bpf_programs_read(struct bpf_programs *ret)
+{
+	struct bpf_programs p = { 0 };
+	struct types t = { 0 };
+	u32 id = 0;
+	int r;
+
+	while ((r = bpfsys_prog_next(id, &id)) >= 0 && p.programs.len < BPF_PROGRAMS_MOST)
+		add_program(&p, &t, id);
+	types_release(&t);
+	if (r < 0 && r != -ENOENT) {
+		bpf_programs_release(&p);
+		return r;
+	}
+	*ret = p;
+	return 0;
+}
+
+void bpf_programs_release(struct bpf_programs *p)
+{
+	vec_each(f, &p->functions)
+		free(f->name);
+	vec_release(&p->functions);
+	vec_release(&p->programs);
+	buf_release(&p->infos);
+	buf_release(&p->btfs);
+	*p = (struct bpf_programs){ 0 };
+}
