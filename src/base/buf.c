@@ -116,6 +116,16 @@ void buf_addx(struct buf *b, u64 v)
 	buf_add(b, text + at, sizeof(text) - at);
 }
 
+void buf_addutf8(struct buf *b, u32 c)
+{
+	int more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+	static const u8 first[] = { 0, 0xc0, 0xe0, 0xf0 };
+
+	buf_addch(b, (char)(first[more] | c >> 6 * more));
+	while (more--)
+		buf_addch(b, (char)(0x80 | (c >> 6 * more & 0x3f)));
+}
+
 void buf_truncate(struct buf *b, size_t len)
 {
 	if (len >= b->len)

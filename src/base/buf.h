@@ -40,6 +40,8 @@ void buf_vaddf(struct buf *b, const char *fmt, va_list ap) PRINTF_LIKE(2, 0);
 /* Decimal without printf: the hot path of every text view. */
 void buf_addu(struct buf *b, u64 v);
 void buf_addx(struct buf *b, u64 v);
+/* One character as UTF-8; @c is at most 0x10ffff. */
+void buf_addutf8(struct buf *b, u32 c);
 /* Cuts to @len bytes; a longer length is ignored. */
 void buf_truncate(struct buf *b, size_t len);
 /* Gives the bytes away; the buffer is empty afterwards. Never NULL. */

@@ -77,6 +77,26 @@ int io_read_u64(const char *path, u64 *ret, struct err *e)
 	return r < 0 ? err_prefix(e, "'%s'", path) : 0;
 }
 
+int io_pread_all(int fd, u64 offset, void *to, size_t n)
+{
+	char *p = to;
+
+	while (n) {
+		ssize_t got = pread(fd, p, n, (off_t)offset);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -errno;
+		if (got == 0)
+			return -ERANGE;
+		p += got;
+		offset += (u64)got;
+		n -= (size_t)got;
+	}
+	return 0;
+}
+
 int io_write_all(int fd, const void *p, size_t n)
 {
 	const char *at = p;

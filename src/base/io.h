@@ -16,6 +16,8 @@ int io_read_line(const char *path, struct buf *ret, struct err *e);
 int io_read_u64(const char *path, u64 *ret, struct err *e);
 /* Opens an ordinary file for reading; a directory is an error with its own words. */
 int io_open_read(const char *path, int *ret_fd, struct err *e);
+/* All @n bytes from @offset on; -ERANGE when the file ends before them. */
+int io_pread_all(int fd, u64 offset, void *to, size_t n);
 /* All of it, EINTR and short writes handled. */
 int io_write_all(int fd, const void *p, size_t n);
 /* Written beside and renamed: readers see the old file or the new one, never a part. */

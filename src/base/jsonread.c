@@ -53,25 +53,6 @@ static bool read_hex4(struct json_reader *r, u32 *ret)
 	return true;
 }
 
-static void add_utf8(struct buf *b, u32 c)
-{
-	if (c < 0x80) {
-		buf_addch(b, (char)c);
-	} else if (c < 0x800) {
-		buf_addch(b, (char)(0xc0 | c >> 6));
-		buf_addch(b, (char)(0x80 | (c & 0x3f)));
-	} else if (c < 0x10000) {
-		buf_addch(b, (char)(0xe0 | c >> 12));
-		buf_addch(b, (char)(0x80 | (c >> 6 & 0x3f)));
-		buf_addch(b, (char)(0x80 | (c & 0x3f)));
-	} else {
-		buf_addch(b, (char)(0xf0 | c >> 18));
-		buf_addch(b, (char)(0x80 | (c >> 12 & 0x3f)));
-		buf_addch(b, (char)(0x80 | (c >> 6 & 0x3f)));
-		buf_addch(b, (char)(0x80 | (c & 0x3f)));
-	}
-}
-
 /* A half of a pair without the other becomes U+FFFD. */
 static bool read_unicode(struct json_reader *r)
 {
@@ -90,7 +71,7 @@ static bool read_unicode(struct json_reader *r)
 		else
 			r->p = before;
 	}
-	add_utf8(&r->text, c >= 0xd800 && c < 0xe000 ? 0xfffd : c);
+	buf_addutf8(&r->text, c >= 0xd800 && c < 0xe000 ? 0xfffd : c);
 	return true;
 }
 

@@ -7,7 +7,7 @@
 
 #include "base/buf.h"
 #include "base/parse.h"
-#include "capture/closest.h"
+#include "base/suggest.h"
 #include "capture/names.h"
 
 static bool span_is(const char *s, size_t n, const char *text)
@@ -367,22 +367,22 @@ static int apply_format(struct event_text *t, const struct event_term *term,
 static int unknown_term(struct event_text *t, const struct event_term *term, const struct pmu *pmu)
 {
 	_cleanup_buf_ struct buf valid = BUF_INIT;
-	struct closest c;
+	struct suggestion near;
 
 	event_fault(t, term->name, "unknown term '%.*s'", (int)MIN(term->n, 100), term->name);
-	closest_init(&c, term->name, term->n);
+	suggest_init_n(&near, term->name, term->n);
 	for (size_t i = 0; pmu && i < pmu->formats.len; i++) {
 		buf_addf(&valid, "%s, ", pmu->formats.items[i].name);
-		closest_offer(&c, pmu->formats.items[i].name);
+		suggest_try(&near, pmu->formats.items[i].name);
 	}
 	for (size_t i = 0; pmu && i < pmu->aliases.len; i++)
-		closest_offer(&c, pmu->aliases.items[i].name);
+		suggest_try(&near, pmu->aliases.items[i].name);
 	for (size_t i = 0; i < ARRAY_SIZE(term_types); i++) {
 		buf_addf(&valid, "%s%s", i ? ", " : "", term_types[i].name);
-		closest_offer(&c, term_types[i].name);
+		suggest_try(&near, term_types[i].name);
 	}
-	if (c.best)
-		err_hint(t->err, "did you mean '%s'? valid terms: %s", c.best, buf_str(&valid));
+	if (near.best[0])
+		err_hint(t->err, "did you mean '%s'? valid terms: %s", near.best, buf_str(&valid));
 	else
 		err_hint(t->err, "valid terms: %s", buf_str(&valid));
 	return -EINVAL;

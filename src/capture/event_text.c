@@ -14,7 +14,7 @@
 
 #include "base/buf.h"
 #include "base/parse.h"
-#include "capture/closest.h"
+#include "base/suggest.h"
 #include "capture/names.h"
 #include "capture/tracepoint.h"
 
@@ -238,14 +238,14 @@ static int add_tracepoint(struct event_text *t, const struct tracepoint_name *tp
 static void tracepoint_hint(struct event_text *t, const char *sys, const char *name)
 {
 	struct tracepoint_list list = { 0 };
-	struct closest c;
+	struct suggestion near;
 
 	if (tracepoint_find(t->source->tracefs, sys, "*", &list, NULL) >= 0 && list.names.len) {
-		closest_init(&c, name, strlen(name));
+		suggest_init(&near, name);
 		vec_each(tp, &list.names)
-			closest_offer(&c, tp->name);
-		if (c.best)
-			err_hint(t->err, "did you mean '%s:%s'?", sys, c.best);
+			suggest_try(&near, tp->name);
+		if (near.best[0])
+			err_hint(t->err, "did you mean '%s:%s'?", sys, near.best);
 		else
 			err_hint(t->err, "'fathom list '%s:*'' shows what there is", sys);
 	} else {
@@ -442,28 +442,23 @@ static int parse_alias(struct event_text *t, size_t n, bool *ret_found)
 
 static int unknown_event(struct event_text *t, size_t n)
 {
-	char cache[CACHE_NAME_MOST], best[CACHE_NAME_MOST];
-	struct closest c;
+	char cache[CACHE_NAME_MOST];
+	struct suggestion near;
 
 	event_fault(t, t->s, n ? "unknown event '%.*s'" : "an event is missing%.*s",
 		    (int)MIN(n, 100), n ? t->s : "");
-	closest_init(&c, t->s, n);
+	suggest_init_n(&near, t->s, n);
 	for (const struct event_name *e = event_names(); e->name; e++) {
-		closest_offer(&c, e->name);
+		suggest_try(&near, e->name);
 		if (e->alias)
-			closest_offer(&c, e->alias);
+			suggest_try(&near, e->alias);
 	}
 	for (u32 i = 0; i < CACHE_COUNT * CACHE_OP_COUNT * CACHE_RESULT_COUNT; i++) {
-		if (!cache_name_make(i / 6, i / 2 % 3, i % 2, cache))
-			continue;
-		const char *before = c.best;
-
-		closest_offer(&c, cache);
-		if (c.best != before)
-			c.best = memcpy(best, cache, sizeof(best));
+		if (cache_name_make(i / 6, i / 2 % 3, i % 2, cache))
+			suggest_try(&near, cache);
 	}
-	if (c.best)
-		err_hint(t->err, "did you mean '%s'?", c.best);
+	if (near.best[0])
+		err_hint(t->err, "did you mean '%s'?", near.best);
 	else
 		err_hint(t->err, "'fathom list' shows all events of this machine");
 	return -EINVAL;

@@ -7,7 +7,7 @@
 #include <ctype.h>
 
 #include "base/buf.h"
-#include "capture/closest.h"
+#include "base/suggest.h"
 
 struct parser {
 	const char *text;
@@ -40,18 +40,18 @@ static int fault(struct parser *p, const char *at, const char *what)
 static int unknown_field(struct parser *p, const char *at, size_t n)
 {
 	_cleanup_buf_ struct buf names = BUF_INIT;
-	struct closest c;
+	struct suggestion near;
 
 	err_set(p->err, EINVAL, "filter '%s': '%s' has no field '%.*s' (column %zu)", p->text,
 		p->format->name, (int)MIN(n, 100), at, (size_t)(at - p->text) + 1);
-	closest_init(&c, at, n);
+	suggest_init_n(&near, at, n);
 	vec_each(f, &p->format->fields) {
-		closest_offer(&c, f->name);
+		suggest_try(&near, f->name);
 		if (!f->is_common)
 			buf_addf(&names, "%s%s", names.len ? ", " : "", f->name);
 	}
-	if (c.best)
-		err_hint(p->err, "did you mean '%s'?", c.best);
+	if (near.best[0])
+		err_hint(p->err, "did you mean '%s'?", near.best);
 	else
 		err_hint(p->err, "its fields are: %s", buf_str(&names));
 	return -EINVAL;

@@ -7,9 +7,8 @@
 #include <linux/perf_event.h>
 #include <sys/syscall.h>
 
-#include "base/buf.h"
-#include "base/log.h"
 #include "base/vec.h"
+#include "host/bpf_log.h"
 #include "host/machine.h"
 #include "offcpu_hist.skel.h"
 
@@ -17,17 +16,6 @@ struct sched_hist_run {
 	struct offcpu_hist_bpf *skel;
 	VEC(struct bpf_link *) links;
 };
-
-static PRINTF_LIKE(2, 0) int on_libbpf(enum libbpf_print_level level, const char *fmt, va_list ap)
-{
-	_cleanup_buf_ struct buf text = BUF_INIT;
-
-	if (level != LIBBPF_WARN || log_get_level() < LOG_DEBUG)
-		return 0;
-	buf_vaddf(&text, fmt, ap);
-	log_debug("%s", buf_str(&text));
-	return 0;
-}
 
 /* Since 5.18 the tracepoint hands the state over. */
 static bool has_prev_state(void)
@@ -164,7 +152,7 @@ static int open_run(struct sched_hist_run *r, const struct sched_hist_opts *o, s
 int sched_hist_new(struct sched_hist_run **ret, const struct sched_hist_opts *opts, struct err *e)
 {
 	struct sched_hist_run *r = xcalloc(1, sizeof(*r));
-	libbpf_print_fn_t print = libbpf_set_print(on_libbpf);
+	libbpf_print_fn_t print = libbpf_set_print(bpf_log);
 	int rc = open_run(r, opts, e);
 
 	libbpf_set_print(print);

@@ -3,7 +3,7 @@
 #include "cli/cli.h"
 
 #include "base/buf.h"
-#include "cli/suggest.h"
+#include "base/suggest.h"
 #include "cli/table.h"
 
 struct parser {

@@ -6,7 +6,7 @@
 #include "base/fmt.h"
 #include "base/log.h"
 #include "base/stop.h"
-#include "cli/suggest.h"
+#include "base/suggest.h"
 #include "cli/table.h"
 
 #include <fcntl.h>

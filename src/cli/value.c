@@ -3,7 +3,7 @@
 #include "cli/table.h"
 
 #include "base/buf.h"
-#include "cli/suggest.h"
+#include "base/suggest.h"
 
 /* The kernel's own limit (PID_MAX_LIMIT of 64-bit machines). */
 enum { PID_MOST = 4194304 };

@@ -6,6 +6,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/uio.h>
 
 enum { MAX_PIDS = 1 << 22, SMALL_FILE = 64 << 10 };
 
@@ -129,6 +130,16 @@ int procfs_cmdline(u32 pid, size_t max, struct buf *ret)
 			ret->data[i] = ' ';
 	}
 	return 0;
+}
+
+int procfs_memory(int pid, u64 address, void *to, size_t n)
+{
+	struct iovec local = { to, n }, remote = { (void *)(uintptr_t)address, n };
+	ssize_t got = process_vm_readv(pid, &local, 1, &remote, 1, 0);
+
+	if (got < 0)
+		return -errno;
+	return (size_t)got == n ? 0 : -EFAULT;
 }
 
 int procfs_exe(u32 pid, struct buf *ret)

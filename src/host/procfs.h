@@ -27,6 +27,8 @@ int procfs_read(u32 pid, u32 tid, const char *file, size_t max, struct buf *ret,
 int procfs_comm(u32 pid, u32 tid, char ret[PROCFS_COMM]);
 /* Arguments joined by spaces; empty for kernel threads. */
 int procfs_cmdline(u32 pid, size_t max, struct buf *ret);
+/* Memory of a process: all @n bytes, or -EFAULT. */
+int procfs_memory(int pid, u64 address, void *to, size_t n);
 /* Target of /proc/PID/exe. */
 int procfs_exe(u32 pid, struct buf *ret);
 

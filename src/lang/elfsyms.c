@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "lang/elfsyms.h"
 
+#include "base/elfnote.h"
 #include "base/io.h"
 #include "symbol/elf.h"
 #include "symbol/symtab.h"
@@ -186,6 +187,9 @@ int elfsyms_usdt(const char *path, struct arena *arena, usdt_sites *ret, struct 
 	_cleanup_elf_ struct elf elf = ELF_INIT;
 	_cleanup_buf_ struct buf notes = BUF_INIT;
 	const struct elf_section *s, *base;
+	struct elfnote note;
+	const u8 *p;
+	size_t n;
 	int rc = open_elf(path, &elf, e);
 
 	if (rc < 0)
@@ -197,22 +201,12 @@ int elfsyms_usdt(const char *path, struct arena *arena, usdt_sites *ret, struct 
 	rc = elf_read_section(&elf, s, USDT_MAX_NOTES, &notes);
 	if (rc < 0)
 		return err_sys(e, -rc, "cannot read the static tracepoints of '%s'", path);
-	for (size_t at = 0; at + 12 <= notes.len && ret->len < USDT_MAX_SITES;) {
-		Elf64_Nhdr h;
-		size_t name, desc, next;
-
-		memcpy(&h, notes.data + at, sizeof(h));
-		name = at + sizeof(h);
-		desc = name + ALIGN_UP((size_t)h.n_namesz, (size_t)4);
-		next = desc + ALIGN_UP((size_t)h.n_descsz, (size_t)4);
-		if (next > notes.len || next <= at || desc > next)
-			break;
-		if (h.n_type == USDT_NOTE && h.n_namesz == 8 &&
-		    memcmp(notes.data + name, "stapsdt", 8) == 0)
-			add_site(&elf, notes.data + desc, h.n_descsz, base ? base->addr : 0, arena,
-				 ret);
-		at = next;
-	}
+	p = (const u8 *)notes.data;
+	n = notes.len;
+	while (ret->len < USDT_MAX_SITES && elfnote_next(&p, &n, &note))
+		if (elfnote_is(&note, "stapsdt", USDT_NOTE))
+			add_site(&elf, (const char *)note.data, note.size, base ? base->addr : 0,
+				 arena, ret);
 	return 0;
 }
 

@@ -164,13 +164,28 @@ bool gen_is_long_loop(const struct node *n)
 	       node_any(n->kids[3], is_loop, NULL);
 }
 
+/* What a helper that calls back is given: our function of that number, and the frame. */
+struct callback {
+	vreg func, frame;
+};
+
+static struct callback callback(struct gen *g, u32 number)
+{
+	struct callback b = { .frame = ir_reg(&g->ir) };
+
+	ir_mov(&g->ir, b.frame, g->frame);
+	b.func = ir_func(&g->ir, number);
+	return b;
+}
+
 void gen_loop(struct gen *g, const struct node *n, vreg count,
 	      void (*body)(struct gen *g, vreg i, void *ctx), void *ctx)
 {
 	u32 number = (u32)g->u->subs.len;
 	struct ir_code code = { 0 };
-	vreg i, func, frame;
+	struct callback b;
 	struct outer o;
+	vreg i;
 	int rc;
 
 	if (!room_for_callback(g, n))
@@ -185,10 +200,9 @@ void gen_loop(struct gen *g, const struct node *n, vreg count,
 	g->u->subs.items[number] = code;
 	if (rc < 0)
 		gen_fail(g, n, "the search is too large");
-	frame = ir_reg(&g->ir);
-	ir_mov(&g->ir, frame, g->frame);
-	func = ir_func(&g->ir, number);
-	IR_CALLV(&g->ir, BPF_FUNC_loop, ARG_REG(count), ARG_REG(func), ARG_REG(frame), ARG_IMM(0));
+	b = callback(g, number);
+	IR_CALLV(&g->ir, BPF_FUNC_loop, ARG_REG(count), ARG_REG(b.func), ARG_REG(b.frame),
+		 ARG_IMM(0));
 }
 
 void gen_for_long(struct gen *g, struct node *n)
@@ -196,8 +210,8 @@ void gen_for_long(struct gen *g, struct node *n)
 	struct val place = gen_var_place(g, n->kids[0]->ref);
 	vreg first = gen_num_copy(g, n->kids[1]), count = gen_num_copy(g, n->kids[2]);
 	ir_label end = ir_new_label(&g->ir);
-	vreg func, frame, rc;
-	int number;
+	struct callback b;
+	vreg rc;
 
 	if (!room_for_callback(g, n))
 		return;
@@ -205,11 +219,8 @@ void gen_for_long(struct gen *g, struct node *n)
 	ir_alu(&g->ir, BPF_SUB, count, first);
 	ir_alui(&g->ir, BPF_ADD, first, -1);
 	ir_store(&g->ir, BPF_DW, place.reg, place.off, first);
-	number = make_callback(g, n);
-	frame = ir_reg(&g->ir);
-	ir_mov(&g->ir, frame, g->frame);
-	func = ir_func(&g->ir, (u32)number);
-	rc = IR_CALLV(&g->ir, BPF_FUNC_loop, ARG_REG(count), ARG_REG(func), ARG_REG(frame),
+	b = callback(g, (u32)make_callback(g, n));
+	rc = IR_CALLV(&g->ir, BPF_FUNC_loop, ARG_REG(count), ARG_REG(b.func), ARG_REG(b.frame),
 		      ARG_IMM(0));
 	gen_count_negative(g, rc, COUNTER_LOOP);
 	leave_if_told(g);
@@ -220,17 +231,14 @@ void gen_for_long(struct gen *g, struct node *n)
 void gen_while(struct gen *g, struct node *n)
 {
 	ir_label ended = ir_new_label(&g->ir);
-	vreg func, frame, rc;
-	int number;
+	struct callback b;
+	vreg rc;
 
 	if (!room_for_callback(g, n))
 		return;
-	number = make_callback(g, n);
-	frame = ir_reg(&g->ir);
-	ir_mov(&g->ir, frame, g->frame);
-	func = ir_func(&g->ir, (u32)number);
-	rc = IR_CALLV(&g->ir, BPF_FUNC_loop, ARG_IMM(FOR_MOST_ROUNDS), ARG_REG(func),
-		      ARG_REG(frame), ARG_IMM(0));
+	b = callback(g, (u32)make_callback(g, n));
+	rc = IR_CALLV(&g->ir, BPF_FUNC_loop, ARG_IMM(FOR_MOST_ROUNDS), ARG_REG(b.func),
+		      ARG_REG(b.frame), ARG_IMM(0));
 	ir_branchi(&g->ir, BPF_JNE, rc, FOR_MOST_ROUNDS, ended);
 	gen_count(g, COUNTER_LOOP);
 	ir_label_here(&g->ir, ended);
@@ -240,18 +248,15 @@ void gen_while(struct gen *g, struct node *n)
 void gen_for_map(struct gen *g, struct node *n)
 {
 	const struct map_def *m = n->kids[1]->ref;
-	vreg map, func, frame;
-	int number;
+	struct callback b;
+	vreg map;
 
 	if (!room_for_callback(g, n))
 		return;
-	number = make_callback(g, n);
-	frame = ir_reg(&g->ir);
-	ir_mov(&g->ir, frame, g->frame);
+	b = callback(g, (u32)make_callback(g, n));
 	map = ir_map(&g->ir, m->index);
-	func = ir_func(&g->ir, (u32)number);
-	IR_CALLV(&g->ir, BPF_FUNC_for_each_map_elem, ARG_REG(map), ARG_REG(func), ARG_REG(frame),
-		 ARG_IMM(0));
+	IR_CALLV(&g->ir, BPF_FUNC_for_each_map_elem, ARG_REG(map), ARG_REG(b.func),
+		 ARG_REG(b.frame), ARG_IMM(0));
 	leave_if_told(g);
 }
 
@@ -261,7 +266,8 @@ void gen_map_len(struct gen *g, const struct map_def *m, struct val *ret)
 	struct ir_code code = { 0 };
 	struct ir ir;
 	u32 number = (u32)g->u->subs.len;
-	vreg map, func, frame;
+	struct callback b;
+	vreg map;
 
 	ir_init(&ir);
 	ir_ctx(&ir, 1);
@@ -269,10 +275,8 @@ void gen_map_len(struct gen *g, const struct map_def *m, struct val *ret)
 	ir_finish(&ir, &code);
 	ir_release(&ir);
 	vec_push(&g->u->subs, code);
-	frame = ir_reg(&g->ir);
-	ir_mov(&g->ir, frame, g->frame);
+	b = callback(g, number);
 	map = ir_map(&g->ir, m->index);
-	func = ir_func(&g->ir, number);
-	*ret = gen_reg(IR_CALLV(&g->ir, BPF_FUNC_for_each_map_elem, ARG_REG(map), ARG_REG(func),
-				ARG_REG(frame), ARG_IMM(0)));
+	*ret = gen_reg(IR_CALLV(&g->ir, BPF_FUNC_for_each_map_elem, ARG_REG(map), ARG_REG(b.func),
+				ARG_REG(b.frame), ARG_IMM(0)));
 }

@@ -115,27 +115,13 @@ static int attach(const struct attach_ctx *a)
 	return 0;
 }
 
-struct listing {
-	void (*each)(void *ctx, const char *name);
-	void *ctx;
-};
-
-static void list_one(void *ctx, const char *name)
-{
-	struct listing *l = ctx;
-	char *full = xasprintf("iter:%s", name);
-
-	l->each(l->ctx, full);
-	free(full);
-}
-
 static void list(struct comp *c, const char *pattern, void (*each)(void *ctx, const char *name),
 		 void *ctx)
 {
-	struct listing l = { each, ctx };
+	struct provider_listing l = { "iter", each, ctx };
 
 	(void)pattern;
-	each_iter(c, "*", list_one, &l);
+	each_iter(c, "*", provider_list_name, &l);
 }
 
 const struct provider probe_iter = {

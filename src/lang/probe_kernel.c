@@ -301,29 +301,14 @@ static int attach_return(const struct attach_ctx *a)
 	return attach_kprobes(a, true);
 }
 
-struct listing {
-	const char *prefix;
-	void (*each)(void *ctx, const char *name);
-	void *ctx;
-};
-
-static void list_one(void *ctx, const char *name)
-{
-	struct listing *l = ctx;
-	char *full = xasprintf("%s:%s", l->prefix, name);
-
-	l->each(l->ctx, full);
-	free(full);
-}
-
 static void list_kprobe(struct comp *c, const char *pattern,
 			void (*each)(void *ctx, const char *name), void *ctx)
 {
-	struct listing l = { "kprobe", each, ctx };
+	struct provider_listing l = { "kprobe", each, ctx };
 
 	(void)pattern;
 	if (pmu_type() >= 0)
-		each_function(c, "*", list_one, &l);
+		each_function(c, "*", provider_list_name, &l);
 }
 
 const struct provider probe_kprobe = {
@@ -456,10 +441,10 @@ static int attach_fentry(const struct attach_ctx *a)
 static void list_fentry(struct comp *c, const char *pattern,
 			void (*each)(void *ctx, const char *name), void *ctx)
 {
-	struct listing l = { "fentry", each, ctx };
+	struct provider_listing l = { "fentry", each, ctx };
 
 	(void)pattern;
-	each_btf_function(c, "*", list_one, &l);
+	each_btf_function(c, "*", provider_list_name, &l);
 }
 
 const struct provider probe_fentry = {

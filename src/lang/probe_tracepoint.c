@@ -458,24 +458,17 @@ static int attach(const struct attach_ctx *a)
 	return 0;
 }
 
-struct listing {
-	void (*each)(void *ctx, const char *name);
-	void *ctx;
-};
-
 static void list_one(void *ctx, const char *group, const char *event)
 {
-	struct listing *l = ctx;
-	char *name = xasprintf("tracepoint:%s:%s", group, event);
+	_cleanup_free_ char *name = xasprintf("%s:%s", group, event);
 
-	l->each(l->ctx, name);
-	free(name);
+	provider_list_name(ctx, name);
 }
 
 static void list(struct comp *c, const char *pattern, void (*each)(void *ctx, const char *name),
 		 void *ctx)
 {
-	struct listing l = { each, ctx };
+	struct provider_listing l = { "tracepoint", each, ctx };
 
 	(void)pattern;
 	each_tracepoint(c, "*", "*", list_one, &l);
@@ -640,22 +633,13 @@ static int attach_raw(const struct attach_ctx *a)
 	return 0;
 }
 
-static void list_raw_one(void *ctx, const char *event)
-{
-	struct listing *l = ctx;
-	char *name = xasprintf("rawtracepoint:%s", event);
-
-	l->each(l->ctx, name);
-	free(name);
-}
-
 static void list_raw(struct comp *c, const char *pattern, void (*each)(void *ctx, const char *name),
 		     void *ctx)
 {
-	struct listing l = { each, ctx };
+	struct provider_listing l = { "rawtracepoint", each, ctx };
 
 	(void)pattern;
-	each_raw(c, "*", list_raw_one, &l);
+	each_raw(c, "*", provider_list_name, &l);
 }
 
 const struct provider probe_rawtracepoint = {

@@ -470,19 +470,9 @@ static int attach_return(const struct attach_ctx *a)
 	return user_attach(a, true);
 }
 
-struct listing {
-	const char *file; /* as it was asked for */
-	void (*each)(void *ctx, const char *name);
-	void *ctx;
-};
-
 static bool list_one(void *ctx, const char *name)
 {
-	struct listing *l = ctx;
-	char *full = xasprintf("uprobe:%s:%s", l->file, name);
-
-	l->each(l->ctx, full);
-	free(full);
+	provider_list_name(ctx, name);
 	return false;
 }
 
@@ -492,13 +482,14 @@ static void list(struct comp *c, const char *pattern, void (*each)(void *ctx, co
 {
 	const char *file = starts_with(pattern, "uprobe:");
 	elf_functions none = { 0 };
-	struct listing l = { .each = each, .ctx = ctx };
+	struct provider_listing l = { .each = each, .ctx = ctx };
 	const char *path;
 
 	if (!file)
 		return;
-	l.file = arena_strndup(&c->arena, file, strcspn(file, ":"));
-	path = elfsyms_find(l.file, &c->arena);
+	file = arena_strndup(&c->arena, file, strcspn(file, ":"));
+	l.prefix = arena_printf(&c->arena, "uprobe:%s", file);
+	path = elfsyms_find(file, &c->arena);
 	if (path)
 		elfsyms_functions(path, list_one, &l, &c->arena, &none, NULL);
 }

@@ -76,6 +76,14 @@ bool provider_match(const char *pattern, const char *text)
 	return fnmatch(pattern, text, 0) == 0;
 }
 
+void provider_list_name(void *ctx, const char *name)
+{
+	const struct provider_listing *l = ctx;
+	_cleanup_free_ char *full = xasprintf("%s:%s", l->prefix, name);
+
+	l->each(l->ctx, full);
+}
+
 char *provider_part(struct comp *c, const char *rest, u32 i)
 {
 	for (; i; i--) {

@@ -75,6 +75,13 @@ bool provider_match(const char *pattern, const char *text);
 bool provider_is_pattern(const char *text);
 /* The period of a timed probe in nanoseconds, or with @ret_freq its frequency. */
 bool probe_period(struct comp *c, const struct spec *s, const char *rest, u64 *ret, bool *ret_freq);
+/* Names that @each gets with "prefix:" in front; @ctx of provider_list_name() is one of these. */
+struct provider_listing {
+	const char *prefix;
+	void (*each)(void *ctx, const char *name);
+	void *ctx;
+};
+void provider_list_name(void *ctx, const char *name);
 /* Part @i of text split at ':'; copied to the arena; NULL when there are fewer. */
 char *provider_part(struct comp *c, const char *rest, u32 i);
 

@@ -7,6 +7,7 @@
  */
 #include "lang/unwinder.h"
 
+#include "host/bpf_log.h"
 #include "lang_unwind.skel.h"
 #include "unwind/feed.h"
 
@@ -85,14 +86,6 @@ static int take_code(struct bpf_program *prog, struct bpf_prog_load_opts *opts, 
 	return bpf_program__set_insns(prog, nothing, ARRAY_SIZE(nothing));
 }
 
-static int quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
-{
-	(void)level;
-	(void)fmt;
-	(void)ap;
-	return 0;
-}
-
 /* In a pid namespace of our own, the kernel must count pids as we do. */
 static void set_pid_namespace(struct lang_unwind_bpf *skel)
 {
@@ -126,7 +119,7 @@ static int load(struct unwinder *u, struct err *e)
 {
 	LIBBPF_OPTS(libbpf_prog_handler_opts, opts, .cookie = (long)u,
 		    .prog_prepare_load_fn = take_code);
-	libbpf_print_fn_t print = libbpf_set_print(quiet);
+	libbpf_print_fn_t print = libbpf_set_print(bpf_log);
 	int handler, rc;
 
 	keep_one_handler();

@@ -1,34 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbol/elf.h"
 
+#include "base/elfnote.h"
 #include "base/hash.h"
+#include "base/io.h"
 
 #include <sys/stat.h>
 
 int elf_read(const struct elf *elf, u64 offset, void *ret, size_t n)
 {
-	u8 *at = ret;
-
 	if (offset > elf->size || n > elf->size - offset)
 		return -ERANGE;
 	if (elf->mem) {
-		memcpy(at, elf->mem + offset, n);
+		memcpy(ret, elf->mem + offset, n);
 		return 0;
 	}
-	while (n) {
-		ssize_t r = pread(elf->fd, at, n, (off_t)offset);
-
-		if (r < 0 && errno == EINTR)
-			continue;
-		if (r < 0)
-			return -errno;
-		if (r == 0)
-			return -ERANGE; /* the file has become shorter */
-		at += r;
-		offset += (u64)r;
-		n -= (size_t)r;
-	}
-	return 0;
+	return io_pread_all(elf->fd, offset, ret, n);
 }
 
 int elf_read_buf(const struct elf *elf, u64 offset, u64 size, u64 max, struct buf *ret)
@@ -52,84 +39,43 @@ int elf_read_section(const struct elf *elf, const struct elf_section *s, u64 max
 	return elf_read_buf(elf, s->offset, s->size, max, ret);
 }
 
-static void segment_from64(struct elf_segment *s, const Elf64_Phdr *p)
-{
-	*s = (struct elf_segment){ .type = p->p_type,
-				   .flags = p->p_flags,
-				   .offset = p->p_offset,
-				   .vaddr = p->p_vaddr,
-				   .filesz = p->p_filesz,
-				   .memsz = p->p_memsz };
-}
+/* Both classes have the same fields, of other widths and in other places. */
+#define SEGMENT_OF(p)                                  \
+	((struct elf_segment){ .type = (p).p_type,     \
+			       .flags = (p).p_flags,   \
+			       .offset = (p).p_offset, \
+			       .vaddr = (p).p_vaddr,   \
+			       .filesz = (p).p_filesz, \
+			       .memsz = (p).p_memsz })
 
-static void segment_from32(struct elf_segment *s, const Elf32_Phdr *p)
-{
-	*s = (struct elf_segment){ .type = p->p_type,
-				   .flags = p->p_flags,
-				   .offset = p->p_offset,
-				   .vaddr = p->p_vaddr,
-				   .filesz = p->p_filesz,
-				   .memsz = p->p_memsz };
-}
+#define SECTION_OF(h)                                   \
+	((struct elf_section){ .name = (h).sh_name,     \
+			       .type = (h).sh_type,     \
+			       .link = (h).sh_link,     \
+			       .info = (h).sh_info,     \
+			       .flags = (h).sh_flags,   \
+			       .addr = (h).sh_addr,     \
+			       .offset = (h).sh_offset, \
+			       .size = (h).sh_size,     \
+			       .entsize = (h).sh_entsize })
 
-static void section_from64(struct elf_section *s, const Elf64_Shdr *h)
-{
-	*s = (struct elf_section){ .name = h->sh_name,
-				   .type = h->sh_type,
-				   .link = h->sh_link,
-				   .info = h->sh_info,
-				   .flags = h->sh_flags,
-				   .addr = h->sh_addr,
-				   .offset = h->sh_offset,
-				   .size = h->sh_size,
-				   .entsize = h->sh_entsize };
-}
-
-static void section_from32(struct elf_section *s, const Elf32_Shdr *h)
-{
-	*s = (struct elf_section){ .name = h->sh_name,
-				   .type = h->sh_type,
-				   .link = h->sh_link,
-				   .info = h->sh_info,
-				   .flags = h->sh_flags,
-				   .addr = h->sh_addr,
-				   .offset = h->sh_offset,
-				   .size = h->sh_size,
-				   .entsize = h->sh_entsize };
-}
+#define HEADER_OF(h)                                        \
+	((struct elf_header){ .type = (h).e_type,           \
+			      .machine = (h).e_machine,     \
+			      .phoff = (h).e_phoff,         \
+			      .shoff = (h).e_shoff,         \
+			      .phnum = (h).e_phnum,         \
+			      .shnum = (h).e_shnum,         \
+			      .shstrndx = (h).e_shstrndx,   \
+			      .phentsize = (h).e_phentsize, \
+			      .shentsize = (h).e_shentsize })
 
 /* What the file header says, in one shape for both classes. */
 struct elf_header {
 	u64 phoff, shoff;
 	u32 phnum, shnum, shstrndx;
-	u16 phentsize, shentsize;
+	u16 type, machine, phentsize, shentsize;
 };
-
-static void header_from64(struct elf *elf, const Elf64_Ehdr *h, struct elf_header *ret)
-{
-	elf->type = h->e_type;
-	elf->machine = h->e_machine;
-	*ret = (struct elf_header){ .phoff = h->e_phoff,
-				    .shoff = h->e_shoff,
-				    .phnum = h->e_phnum,
-				    .shnum = h->e_shnum,
-				    .shstrndx = h->e_shstrndx,
-				    .phentsize = h->e_phentsize,
-				    .shentsize = h->e_shentsize };
-}
-
-static void header_from32(struct elf *elf, const Elf32_Ehdr *h, struct elf_header *ret)
-{
-	elf->type = h->e_type;
-	elf->machine = h->e_machine;
-	*ret = (struct elf_header){ .phoff = h->e_phoff,
-				    .shoff = h->e_shoff,
-				    .phnum = h->e_phnum,
-				    .shnum = h->e_shnum,
-				    .shstrndx = h->e_shstrndx,
-				    .phentsize = h->e_phentsize,
-				    .shentsize = h->e_shentsize };
-}
 
 static int read_header(struct elf *elf, const char *name, struct elf_header *ret, struct err *e)
 {
@@ -148,12 +94,14 @@ static int read_header(struct elf *elf, const char *name, struct elf_header *ret
 		return err_set(e, ENOTSUP, "'%s' is for a big-endian machine", name);
 	if (u.ident[EI_CLASS] == ELFCLASS64 && elf->size >= sizeof(Elf64_Ehdr)) {
 		elf->is64 = true;
-		header_from64(elf, &u.h64, ret);
+		*ret = HEADER_OF(u.h64);
 	} else if (u.ident[EI_CLASS] == ELFCLASS32) {
-		header_from32(elf, &u.h32, ret);
+		*ret = HEADER_OF(u.h32);
 	} else {
 		return err_set(e, ENOEXEC, "'%s' has a broken ELF header", name);
 	}
+	elf->type = ret->type;
+	elf->machine = ret->machine;
 	return 0;
 }
 
@@ -174,9 +122,9 @@ static int read_segments(struct elf *elf, const struct elf_header *h)
 	elf->segment_count = h->phnum;
 	for (size_t i = 0; i < h->phnum; i++) {
 		if (elf->is64)
-			segment_from64(&elf->segments[i], (const Elf64_Phdr *)b.data + i);
+			elf->segments[i] = SEGMENT_OF(((const Elf64_Phdr *)b.data)[i]);
 		else
-			segment_from32(&elf->segments[i], (const Elf32_Phdr *)b.data + i);
+			elf->segments[i] = SEGMENT_OF(((const Elf32_Phdr *)b.data)[i]);
 	}
 	elf->fingerprint = hash_mix(elf->fingerprint, hash_bytes(b.data, b.len));
 	return 0;
@@ -193,9 +141,9 @@ static int extended_counts(struct elf *elf, struct elf_header *h, size_t want)
 	if (r < 0)
 		return r;
 	if (elf->is64)
-		section_from64(&first, &h64);
+		first = SECTION_OF(h64);
 	else
-		section_from32(&first, &h32);
+		first = SECTION_OF(h32);
 	if (!h->shnum)
 		h->shnum = first.size > ELF_MAX_SECTIONS ? ELF_MAX_SECTIONS + 1 : (u32)first.size;
 	if (h->shstrndx == SHN_XINDEX)
@@ -230,9 +178,9 @@ static int read_sections(struct elf *elf, const struct elf_header *h, size_t wan
 	elf->section_count = h->shnum;
 	for (size_t i = 0; i < h->shnum; i++) {
 		if (elf->is64)
-			section_from64(&elf->sections[i], (const Elf64_Shdr *)b.data + i);
+			elf->sections[i] = SECTION_OF(((const Elf64_Shdr *)b.data)[i]);
 		else
-			section_from32(&elf->sections[i], (const Elf32_Shdr *)b.data + i);
+			elf->sections[i] = SECTION_OF(((const Elf32_Shdr *)b.data)[i]);
 	}
 	elf->fingerprint = hash_mix(elf->fingerprint, hash_bytes(buf_str(&b), b.len));
 	read_names(elf, h->shstrndx);
@@ -330,29 +278,15 @@ const struct elf_section *elf_find_type(const struct elf *elf, u32 type)
 size_t elf_notes_build_id(const void *notes, size_t len, u8 *ret, size_t max)
 {
 	const u8 *p = notes;
-	size_t at = 0;
+	struct elfnote note;
 
-	while (len - at >= sizeof(Elf64_Nhdr)) {
-		Elf64_Nhdr h; /* the same for both classes */
-		size_t name = at + sizeof(h), desc, next;
+	while (elfnote_next(&p, &len, &note)) {
+		if (elfnote_is(&note, "GNU", NT_GNU_BUILD_ID)) {
+			size_t n = MIN((size_t)note.size, max);
 
-		memcpy(&h, p + at, sizeof(h));
-		if (h.n_namesz > len - name)
-			return 0;
-		desc = name + ALIGN_UP((size_t)h.n_namesz, 4);
-		if (desc > len || h.n_descsz > len - desc)
-			return 0;
-		if (h.n_type == NT_GNU_BUILD_ID && h.n_namesz == 4 &&
-		    memcmp(p + name, "GNU", 4) == 0) {
-			size_t n = MIN((size_t)h.n_descsz, max);
-
-			memcpy(ret, p + desc, n);
+			memcpy(ret, note.data, n);
 			return n;
 		}
-		next = desc + ALIGN_UP((size_t)h.n_descsz, 4);
-		if (next > len)
-			return 0;
-		at = next;
 	}
 	return 0;
 }

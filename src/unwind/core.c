@@ -6,6 +6,9 @@
 #include <sys/stat.h>
 #include <sys/user.h>
 
+#include "base/elfnote.h"
+#include "base/io.h"
+
 enum { VDSO_MAX = 1 << 20, HEADER_BYTES = 4096 };
 
 static int bad(const struct core *c, struct err *e, const char *why, u64 offset)
@@ -16,21 +19,8 @@ static int bad(const struct core *c, struct err *e, const char *why, u64 offset)
 
 static int read_at(const struct core *c, u64 offset, void *to, size_t n)
 {
-	char *p = to;
-
-	if (offset > c->size || n > c->size - offset)
+	if (offset > c->size || n > c->size - offset || io_pread_all(c->fd, offset, to, n) < 0)
 		return -EFAULT;
-	while (n) {
-		ssize_t got = pread(c->fd, p, n, (off_t)offset);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return -EFAULT;
-		p += got;
-		offset += (u64)got;
-		n -= (size_t)got;
-	}
 	return 0;
 }
 
@@ -151,22 +141,10 @@ static int read_notes(struct core *c, const Elf64_Phdr *ph, struct err *e)
 		return bad(c, e, "notes end too early", ph->p_offset);
 	const u8 *p = (const u8 *)b.data;
 	size_t n = ph->p_filesz;
+	struct elfnote note;
 
-	while (n >= sizeof(Elf64_Nhdr)) {
-		Elf64_Nhdr h;
-
-		memcpy(&h, p, sizeof(h));
-		u64 name = ALIGN_UP((u64)h.n_namesz, 4), data = ALIGN_UP((u64)h.n_descsz, 4);
-
-		p += sizeof(h);
-		n -= sizeof(h);
-		if (name > n || h.n_descsz > n - name)
-			break;
-		read_note(c, h.n_type, p + name, h.n_descsz);
-		data = MIN(data, n - name);
-		p += name + data;
-		n -= name + data;
-	}
+	while (elfnote_next(&p, &n, &note))
+		read_note(c, note.type, note.data, note.size);
 	return 0;
 }
 

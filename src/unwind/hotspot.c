@@ -1,22 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unwind/hotspot.h"
 
-#include <sys/uio.h>
-
 #include "base/clock.h"
 #include "base/hash.h"
+#include "host/procfs.h"
 #include "unwind/elfsym.h"
 
 enum { NAME_BYTES = 64, BLOB_BYTES = 256, HEADER_BYTES = 64 };
 
 int hotspot_read(const struct hotspot *h, u64 address, void *to, size_t n)
 {
-	struct iovec local = { to, n }, remote = { (void *)(uintptr_t)address, n };
-	ssize_t got = process_vm_readv(h->pid, &local, 1, &remote, 1, 0);
-
-	if (got < 0)
-		return -errno;
-	return (size_t)got == n ? 0 : -EFAULT;
+	return procfs_memory(h->pid, address, to, n);
 }
 
 static u64 read_word(const struct hotspot *h, u64 address)

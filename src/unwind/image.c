@@ -4,7 +4,9 @@
 #include <elf.h>
 #include <sys/stat.h>
 
+#include "base/elfnote.h"
 #include "base/hash.h"
+#include "base/io.h"
 
 static int bad(const struct image *im, struct err *e, const char *why, u64 offset)
 {
@@ -19,28 +21,17 @@ static bool inside(const struct image *im, u64 offset, u64 n)
 
 int image_read(const struct image *im, u64 offset, void *to, size_t n, struct err *e)
 {
-	char *p = to;
+	int r = 0;
 
 	if (!inside(im, offset, n))
 		return bad(im, e, "data ends too early", offset);
-	if (im->fd < 0) {
+	if (im->fd < 0)
 		memcpy(to, im->bytes + offset, n);
-		return 0;
-	}
-	while (n) {
-		ssize_t got = pread(im->fd, p, n, (off_t)offset);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return err_sys(e, errno, "cannot read '%s'", im->name);
-		if (!got)
-			return bad(im, e, "file became shorter", offset);
-		p += got;
-		offset += (u64)got;
-		n -= (size_t)got;
-	}
-	return 0;
+	else
+		r = io_pread_all(im->fd, offset, to, n);
+	if (r == -ERANGE)
+		return bad(im, e, "file became shorter", offset);
+	return r < 0 ? err_sys(e, r, "cannot read '%s'", im->name) : 0;
 }
 
 int image_read_range(const struct image *im, const struct image_range *r, struct buf *ret,
@@ -86,29 +77,17 @@ u64 image_layout(const struct image *im)
 	return h;
 }
 
-/* A note is three words, a name and data, each padded to 4 bytes. */
 static void find_build_id(struct image *im, const u8 *p, size_t n)
 {
-	while (n >= sizeof(Elf64_Nhdr)) {
-		Elf64_Nhdr h;
+	struct elfnote note;
 
-		memcpy(&h, p, sizeof(h));
-		u64 name = ALIGN_UP((u64)h.n_namesz, 4), data = ALIGN_UP((u64)h.n_descsz, 4);
-
-		p += sizeof(h);
-		n -= sizeof(h);
-		if (name > n || h.n_descsz > n - name)
-			return;
-		if (h.n_type == NT_GNU_BUILD_ID && h.n_namesz == 4 && !memcmp(p, "GNU", 4) &&
-		    h.n_descsz && h.n_descsz <= IMAGE_MAX_BUILD_ID) {
-			memcpy(im->build_id, p + name, h.n_descsz);
-			im->build_id_len = h.n_descsz;
+	while (elfnote_next(&p, &n, &note)) {
+		if (elfnote_is(&note, "GNU", NT_GNU_BUILD_ID) && note.size &&
+		    note.size <= IMAGE_MAX_BUILD_ID) {
+			memcpy(im->build_id, note.data, note.size);
+			im->build_id_len = note.size;
 			return;
 		}
-		if (data > n - name)
-			return;
-		p += name + data;
-		n -= name + data;
 	}
 }
 

@@ -8,7 +8,7 @@
 #include <sys/uio.h>
 
 #include "base/io.h"
-#include "base/log.h"
+#include "host/bpf_log.h"
 #include "offcpu.skel.h"
 #include "unwind/rescue.h"
 
@@ -31,18 +31,6 @@ struct offcpu {
 	bool filtered;
 	int rc; /* of the callbacks, during offcpu_read() */
 };
-
-/* What libbpf has to say is for those who asked for it. */
-static PRINTF_LIKE(2, 0) int on_libbpf(enum libbpf_print_level level, const char *fmt, va_list ap)
-{
-	_cleanup_buf_ struct buf text = BUF_INIT;
-
-	if (level != LIBBPF_WARN || log_get_level() < LOG_DEBUG)
-		return 0;
-	buf_vaddf(&text, fmt, ap);
-	log_debug("%s", buf_str(&text));
-	return 0;
-}
 
 /* --- what only BTF knows ---------------------------------------------------------------------- */
 
@@ -304,7 +292,7 @@ static int make_ready(struct offcpu *o, struct err *e)
 int offcpu_new(struct offcpu **ret, const struct offcpu_opts *opts, struct err *e)
 {
 	struct offcpu *o = xcalloc(1, sizeof(*o));
-	libbpf_print_fn_t print = libbpf_set_print(on_libbpf);
+	libbpf_print_fn_t print = libbpf_set_print(bpf_log);
 	int rc;
 
 	o->opts = *opts;
@@ -392,7 +380,7 @@ static int run_iterator(struct offcpu *o, struct err *e)
 
 int offcpu_start(struct offcpu *o, struct err *e)
 {
-	libbpf_print_fn_t print = libbpf_set_print(on_libbpf);
+	libbpf_print_fn_t print = libbpf_set_print(bpf_log);
 	int rc = 0;
 
 	if (o->opts.wakers || o->opts.chains || o->opts.threads || !o->opts.no_sleeper_stacks)

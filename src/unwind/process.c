@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "host/procfs.h"
 #include "unwind/hotspot.h"
 #include "unwind/python_trampoline.h"
 
@@ -71,16 +72,6 @@ void unwind_snapshot_release(struct unwind_snapshot *s)
 	buf_release(&s->stack);
 }
 
-static int read_memory(int pid, u64 address, void *to, size_t n)
-{
-	struct iovec local = { to, n }, remote = { (void *)(uintptr_t)address, n };
-	ssize_t got = process_vm_readv(pid, &local, 1, &remote, 1, 0);
-
-	if (got < 0)
-		return -errno;
-	return (size_t)got == n ? 0 : -EFAULT;
-}
-
 /* A stack grows: its mapping may have begun higher when the maps were read. */
 static u64 stack_end(struct unwind_process *p, u64 sp)
 {
@@ -114,7 +105,7 @@ int unwind_process_copy(struct unwind_process *p, int tid, struct unwind_snapsho
 	n = MIN(n, (u64)SNAPSHOT_MAX_STACK);
 	s->stack_start = sp;
 	buf_reset(&s->stack);
-	if (n && !read_memory(p->pid, sp, buf_reserve(&s->stack, n), n))
+	if (n && !procfs_memory(p->pid, sp, buf_reserve(&s->stack, n), n))
 		buf_added(&s->stack, n);
 	return 0;
 }
@@ -181,7 +172,7 @@ static int reader_read(void *ctx, u64 address, void *to, size_t n)
 		memcpy(to, r->s->stack.data + at, n);
 		return 0;
 	}
-	return read_memory(r->p->pid, address, to, n);
+	return procfs_memory(r->p->pid, address, to, n);
 }
 
 static int reader_find(void *ctx, u64 pc, const struct unwind_rule **ret)

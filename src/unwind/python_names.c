@@ -2,9 +2,9 @@
 #include "unwind/python_names.h"
 
 #include <sys/mman.h>
-#include <sys/uio.h>
 
 #include "base/hash.h"
+#include "host/procfs.h"
 
 void python_names_init(struct python_names *p)
 {
@@ -35,16 +35,6 @@ void python_names_release(struct python_names *p)
 
 /* --- the process's memory --------------------------------------------------------------------- */
 
-static int read_memory(int pid, u64 address, void *to, size_t n)
-{
-	struct iovec local = { to, n }, remote = { (void *)(uintptr_t)address, n };
-	ssize_t got = process_vm_readv(pid, &local, 1, &remote, 1, 0);
-
-	if (got < 0)
-		return -errno;
-	return (size_t)got == n ? 0 : -EFAULT;
-}
-
 static u64 u64_at(const u8 *bytes, u32 offset)
 {
 	u64 v;
@@ -61,36 +51,21 @@ static u32 u32_at(const u8 *bytes, u32 offset)
 	return v;
 }
 
-static void add_utf8(struct buf *b, u32 c)
+/* A name must stay on its line. */
+static void add_character(struct buf *b, u32 c)
 {
-	if (c < 0x20 || c == 0x7f || c > 0x10ffff) {
-		buf_addch(b, '?'); /* a name must stay on its line */
-	} else if (c < 0x80) {
-		buf_addch(b, (char)c);
-	} else if (c < 0x800) {
-		buf_addch(b, (char)(0xc0 | c >> 6));
-		buf_addch(b, (char)(0x80 | (c & 63)));
-	} else if (c < 0x10000) {
-		buf_addch(b, (char)(0xe0 | c >> 12));
-		buf_addch(b, (char)(0x80 | (c >> 6 & 63)));
-		buf_addch(b, (char)(0x80 | (c & 63)));
-	} else {
-		buf_addch(b, (char)(0xf0 | c >> 18));
-		buf_addch(b, (char)(0x80 | (c >> 12 & 63)));
-		buf_addch(b, (char)(0x80 | (c >> 6 & 63)));
-		buf_addch(b, (char)(0x80 | (c & 63)));
-	}
+	buf_addutf8(b, c < 0x20 || c == 0x7f || c > 0x10ffff ? '?' : c);
 }
 
 /* A str: its state holds 2 bits of interning, 3 of the characters' width, compact, ASCII. */
 static int read_text(const struct python_objects *o, int pid, u64 address, struct buf *ret)
 {
 	u8 head[PYTHON_TEXT_BYTES], chars[PYTHON_MAX_TEXT * 4];
-	int rc = read_memory(pid, address, head, sizeof(head));
+	int rc = procfs_memory(pid, address, head, sizeof(head));
 
 	/* near the end of a mapping there may be less */
 	if (rc == -EFAULT)
-		rc = read_memory(pid, address, head, o->text_wide);
+		rc = procfs_memory(pid, address, head, o->text_wide);
 	if (rc)
 		return rc;
 	u64 n = u64_at(head, o->text_size);
@@ -100,12 +75,12 @@ static int read_text(const struct python_objects *o, int pid, u64 address, struc
 	if (!compact || (width != 1 && width != 2 && width != 4) || n > INT32_MAX)
 		return -EBADMSG;
 	n = MIN(n, (u64)PYTHON_MAX_TEXT);
-	rc = read_memory(pid, address + (ascii ? o->text_ascii : o->text_wide), chars, n * width);
+	rc = procfs_memory(pid, address + (ascii ? o->text_ascii : o->text_wide), chars, n * width);
 	for (size_t i = 0; i < n && !rc; i++) {
 		u32 c = 0;
 
 		memcpy(&c, chars + i * width, width);
-		add_utf8(ret, c);
+		add_character(ret, c);
 	}
 	return rc;
 }
@@ -145,14 +120,14 @@ static int read_lines(const struct python_objects *o, int pid, u64 table, u32 fi
 	_cleanup_free_ struct python_line *lines = NULL;
 	_cleanup_free_ u8 *bytes = NULL;
 	u64 n;
-	int rc = read_memory(pid, table + o->bytes_size, &n, sizeof(n));
+	int rc = procfs_memory(pid, table + o->bytes_size, &n, sizeof(n));
 
 	if (rc)
 		return rc;
 	if (n > PYTHON_MAX_TABLE)
 		return -EFBIG;
 	bytes = xmalloc(n + 1);
-	rc = read_memory(pid, table + o->bytes_data, bytes, n);
+	rc = procfs_memory(pid, table + o->bytes_data, bytes, n);
 	if (rc)
 		return rc;
 	lines = xcalloc(n + 1, sizeof(*lines));
@@ -206,7 +181,7 @@ static void check_code(struct python_names *p, const struct python_objects *o, i
 		return;
 	u32 n = MAX(MAX(o->code_file, o->code_name), MAX(o->code_line, o->code_lines)) + 8;
 
-	if (read_memory(pid, address, bytes, n))
+	if (procfs_memory(pid, address, bytes, n))
 		return;
 	fresh.identity = identity_of(o, bytes);
 	if (c->checked && c->identity == fresh.identity) {

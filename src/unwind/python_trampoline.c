@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unwind/python_trampoline.h"
 
-#include <sys/uio.h>
-
+#include "host/procfs.h"
 #include "unwind/maps.h"
 
 /* sub rsp, 8; call rcx; add rsp, 8; ret */
@@ -17,11 +16,9 @@ bool python_is_trampoline(const u8 *code, size_t n)
 static bool begins_with_one(int pid, u64 address)
 {
 	u8 code[sizeof(trampoline)];
-	struct iovec local = { code, sizeof(code) };
-	struct iovec remote = { (void *)(uintptr_t)address, sizeof(code) };
-	ssize_t got = process_vm_readv(pid, &local, 1, &remote, 1, 0);
 
-	return got > 0 && python_is_trampoline(code, (size_t)got);
+	return procfs_memory(pid, address, code, sizeof(code)) == 0 &&
+	       python_is_trampoline(code, sizeof(code));
 }
 
 int python_trampolines(int pid, struct code_rows *ret, struct err *e)

@@ -5,7 +5,7 @@
 #include <bpf/libbpf.h>
 #include <linux/perf_event.h>
 
-#include "base/log.h"
+#include "host/bpf_log.h"
 #include "profile.skel.h"
 #include "unwind/coretypes.h"
 #include "unwind/rescue.h"
@@ -30,18 +30,6 @@ struct sampler {
 	int fn_rc;
 	int n_read;
 };
-
-/* What libbpf has to say is for those who asked for it. */
-static PRINTF_LIKE(2, 0) int on_libbpf(enum libbpf_print_level level, const char *fmt, va_list ap)
-{
-	_cleanup_buf_ struct buf text = BUF_INIT;
-
-	if (level != LIBBPF_WARN || log_get_level() < LOG_DEBUG)
-		return 0;
-	buf_vaddf(&text, fmt, ap);
-	log_debug("%s", buf_str(&text));
-	return 0;
-}
 
 /* In a pid namespace of our own, the kernel must count pids as we do. */
 static void set_pid_namespace(struct profile_bpf *skel)
@@ -137,7 +125,7 @@ int sampler_new(struct sampler **ret, const struct sampler_opts *opts, struct er
 
 	python_names_init(&s->own_python);
 	s->python = opts && opts->python_names ? opts->python_names : &s->own_python;
-	libbpf_print_fn_t print = libbpf_set_print(on_libbpf);
+	libbpf_print_fn_t print = libbpf_set_print(bpf_log);
 	int rc = load(s, opts ? opts : &defaults, e);
 
 	libbpf_set_print(print);

@@ -3,7 +3,7 @@
 #include "base/buf.h"
 #include "cli/cli.h"
 #include "cli/profile_args.h"
-#include "cli/suggest.h"
+#include "base/suggest.h"
 #include "cli/target.h"
 
 enum { WORDS_MAX = 64, INPUT_MAX = 1 << 14 };

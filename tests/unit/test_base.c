@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/asset.h"
 #include "base/buf.h"
+#include "base/elfnote.h"
 #include "base/err.h"
 #include "base/intern.h"
 #include "base/map.h"
@@ -42,6 +43,52 @@ TEST("buf writes decimal and hexadecimal extremes")
 	buf_addch(&b, ' ');
 	buf_addx(&b, 0);
 	CHECK_STR(buf_str(&b), "0 18446744073709551615 ffffffffffffffff 0");
+}
+
+TEST("buf writes characters as UTF-8")
+{
+	_cleanup_buf_ struct buf b = BUF_INIT;
+
+	buf_addutf8(&b, 0x7f);
+	buf_addutf8(&b, 0x80);
+	buf_addutf8(&b, 0x7ff);
+	buf_addutf8(&b, 0x800);
+	buf_addutf8(&b, 0xffff);
+	buf_addutf8(&b, 0x10000);
+	buf_addutf8(&b, 0x10ffff);
+	CHECK_STR(buf_str(&b), "\x7f"
+			       "\xc2\x80"
+			       "\xdf\xbf"
+			       "\xe0\xa0\x80"
+			       "\xef\xbf\xbf"
+			       "\xf0\x90\x80\x80"
+			       "\xf4\x8f\xbf\xbf");
+}
+
+TEST("notes of ELF are taken one by one, and never beyond the end")
+{
+	static const u8 notes[] = "\4\0\0\0\5\0\0\0\3\0\0\0GNU\0abcde\0\0\0" /* padded */
+				  "\2\0\0\0\1\0\0\0\1\0\0\0x\0\0\0z";        /* the end is not */
+	const u8 *p = notes;
+	size_t n = sizeof(notes) - 1;
+	struct elfnote note;
+
+	CHECK(elfnote_next(&p, &n, &note));
+	CHECK(elfnote_is(&note, "GNU", 3));
+	CHECK(!elfnote_is(&note, "GNU", 4));
+	CHECK(!elfnote_is(&note, "GN", 3));
+	CHECK(note.size == 5 && memcmp(note.data, "abcde", 5) == 0);
+	CHECK(elfnote_next(&p, &n, &note));
+	CHECK(elfnote_is(&note, "x", 1) && note.size == 1 && note.data[0] == 'z');
+	CHECK(!elfnote_next(&p, &n, &note));
+	for (size_t cut = 0; cut < 25; cut++) {
+		p = notes;
+		n = cut;
+		CHECK_EQ(elfnote_next(&p, &n, &note), cut >= 21);
+	}
+	p = (const u8 *)"\xff\xff\xff\xff\xff\xff\xff\xff\3\0\0\0GNU";
+	n = 16;
+	CHECK(!elfnote_next(&p, &n, &note));
 }
 
 TEST("buf truncates, resets and detaches")

@@ -2,7 +2,7 @@
 #include "cli/cli.h"
 
 #include "base/buf.h"
-#include "cli/suggest.h"
+#include "base/suggest.h"
 #include "cli/table.h"
 #include "cli/target.h"
 #include "cli/text.h"
@@ -464,6 +464,17 @@ TEST("suggestions are near or none")
 	suggest_try(&s, "report");
 	suggest_try(&s, "record");
 	CHECK_STR(s.best, "record");
+	/* only the first bytes are the word */
+	suggest_init_n(&s, "cylces/period=1/", 6);
+	suggest_try(&s, "instructions");
+	CHECK_STR(s.best, "");
+	suggest_try(&s, "cycles");
+	suggest_try(&s, "bus-cycles");
+	CHECK_STR(s.best, "cycles");
+	suggest_init_n(&s, "a word of more than sixty-three bytes, which is compared with nothing",
+		       69);
+	suggest_try(&s, "a word");
+	CHECK_STR(s.best, "");
 }
 
 TEST("unknown commands")

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit/harness.h"
 
-#include "capture/closest.h"
 #include "capture/filter.h"
 #include "capture/tracepoint.h"
 
@@ -143,16 +142,4 @@ TEST(deep nesting is refused)
 	memset(deep, '!', sizeof(deep) - 1);
 	CHECK(filter_check(deep, &f, NULL) < 0);
 	tracepoint_format_release(&f);
-}
-
-TEST(the closest name)
-{
-	struct closest c;
-
-	closest_init(&c, "cylces", 6);
-	closest_offer(&c, "instructions");
-	CHECK(c.best == NULL);
-	closest_offer(&c, "cycles");
-	closest_offer(&c, "bus-cycles");
-	CHECK_STR(c.best, "cycles");
 }

@@ -25,6 +25,20 @@ TEST("a /proc file is read whole although its size says 0")
 	CHECK(strstr(buf_str(&b), "[stack]"));
 }
 
+TEST("a part of a file is read whole or not at all")
+{
+	_cleanup_free_ char *path = in_tmp("part");
+	_cleanup_close_ int fd = -1;
+	char bytes[4];
+
+	CHECK_EQ(io_write_file_atomic(path, "0123456789", 10, NULL), 0);
+	CHECK_EQ(io_open_read(path, &fd, NULL), 0);
+	CHECK_EQ(io_pread_all(fd, 6, bytes, 4), 0);
+	CHECK(memcmp(bytes, "6789", 4) == 0);
+	CHECK_EQ(io_pread_all(fd, 7, bytes, 4), -ERANGE);
+	CHECK_EQ(io_pread_all(-1, 0, bytes, 4), -EBADF);
+}
+
 TEST("a file larger than the cap is refused")
 {
 	_cleanup_err_ struct err e = ERR_INIT;

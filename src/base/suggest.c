@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/suggest.h"
+#include "base/suggest.h"
 
 #include <ctype.h>
 
@@ -67,7 +67,14 @@ size_t suggest_distance(const char *a, const char *b)
 
 void suggest_init(struct suggestion *s, const char *typed)
 {
-	*s = (struct suggestion){ .typed = typed, .distance = SIZE_MAX };
+	suggest_init_n(s, typed, strlen(typed));
+}
+
+void suggest_init_n(struct suggestion *s, const char *typed, size_t n)
+{
+	*s = (struct suggestion){ .distance = SIZE_MAX };
+	if (n < SUGGEST_MAX)
+		memcpy(s->typed, typed, n);
 }
 
 void suggest_try(struct suggestion *s, const char *name)
