@@ -71,6 +71,12 @@ struct opt {
 };
 
 /* Tables end with OPT_END. */
+/* An entry whose value goes to @field of @struct_; more fields of struct opt may follow. */
+#define OPT_ENTRY(struct_, letter, name_, type_, field, arg_, help_, ...)                   \
+	{                                                                                   \
+		.short_name = letter, .name = name_, .type = type_,                         \
+		.offset = offsetof(struct_, field), .arg = arg_, .help = help_, __VA_ARGS__ \
+	}
 #define OPT_END   \
 	{         \
 		0 \

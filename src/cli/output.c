@@ -7,7 +7,7 @@
 
 const struct opt output_options[] = {
 	{ 'o', "output", OPT_FILE, AT(path), .arg = "FILE", .group = "Output",
-	  .help = "write there; the name's end says what" },
+	  .help = "write there, - is stdout; of several formats, the name's end says which" },
 	{ .name = "force",
 	  .type = OPT_FLAG,
 	  AT(force),

@@ -21,12 +21,8 @@ struct probing_args {
 };
 
 /* Entries of an option table: --source belongs to all of them. */
-#define PROBING_OPTION(letter, name_, type_, struct_, field, arg_, help_, ...)          \
-	{                                                                               \
-		.short_name = letter, .name = name_, .type = type_,                     \
-		.offset = offsetof(struct_, probing.field), .arg = arg_, .help = help_, \
-		__VA_ARGS__                                                             \
-	}
+#define PROBING_OPTION(letter, name_, type_, struct_, field, ...) \
+	OPT_ENTRY(struct_, letter, name_, type_, probing.field, __VA_ARGS__)
 #define PROBING_PID(struct_)                                                          \
 	PROBING_OPTION('p', "pid", OPT_U64, struct_, pid, "PID", "only this process", \
 		       .max = UINT32_MAX)

@@ -137,6 +137,28 @@ int profile_args_opts(const struct profile_args *args, struct load_opts *ret, st
 	return args->time ? parse_span(args->time, ret, e) : 0;
 }
 
+int profile_args_input(struct context *ctx, const char **input)
+{
+	if (!ctx->operands.len)
+		return 0;
+	if (*input) {
+		err_set(&ctx->err, EINVAL, "two inputs: '%s' and '%s'", *input,
+			ctx->operands.items[0]);
+		return EXIT_USAGE;
+	}
+	*input = ctx->operands.items[0];
+	return 0;
+}
+
+int profile_args_take(struct context *ctx, struct profile_args *args, struct load_opts *ret)
+{
+	int r = profile_args_input(ctx, &args->input);
+
+	if (!r && profile_args_opts(args, ret, &ctx->err) < 0)
+		r = EXIT_USAGE;
+	return r;
+}
+
 struct progress {
 	struct context *ctx;
 	u64 next; /* not before this time: quick commands stay silent */

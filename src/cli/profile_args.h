@@ -29,6 +29,10 @@ extern const struct opt profile_options[];
  * known before the recording was read: only seconds are taken.
  */
 int profile_args_opts(const struct profile_args *args, struct load_opts *ret, struct err *e);
+/* The operand [FILE] in the place of -i; EXIT_USAGE when both are given, else 0. */
+int profile_args_input(struct context *ctx, const char **input);
+/* profile_args_opts() for a command with that operand; EXIT_USAGE or 0. */
+int profile_args_take(struct context *ctx, struct profile_args *args, struct load_opts *ret);
 /* Loads with a progress line; @opts may carry more than the arguments did. */
 int profile_args_load(struct context *ctx, const struct profile_args *args, struct load_opts *opts,
 		      struct profile *ret);

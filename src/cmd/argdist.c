@@ -231,12 +231,7 @@ static void argdist_release_args(void *args)
 	vec_release(&a->words);
 }
 
-#define OPTION(letter, name_, type_, field, arg_, help_, ...)                               \
-	{                                                                                   \
-		.short_name = letter, .name = name_, .type = type_,                         \
-		.offset = offsetof(struct argdist_args, field), .arg = arg_, .help = help_, \
-		__VA_ARGS__                                                                 \
-	}
+#define OPTION(...) OPT_ENTRY(struct argdist_args, __VA_ARGS__)
 
 static const struct opt argdist_options[] = {
 	OPTION('C', "count", OPT_CUSTOM, words, "PROBE", "count the values", .parse = parse_count),

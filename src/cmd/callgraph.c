@@ -149,13 +149,10 @@ static int callgraph_run(struct context *ctx, void *args)
 	struct profile p;
 	int r = output_check(ctx, &a->output, a->dot ? NULL : "svg html dot gv");
 
+	if (!r)
+		r = profile_args_take(ctx, &a->profile, &load);
 	if (r)
 		return r;
-	if (ctx->operands.len)
-		a->profile.input = ctx->operands.items[0];
-	r = profile_args_opts(&a->profile, &load, &ctx->err);
-	if (r < 0)
-		return EXIT_USAGE;
 	load.merge = !output_is(&a->output, "html");
 	profile_init(&p);
 	r = profile_args_load(ctx, &a->profile, &load, &p);

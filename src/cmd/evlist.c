@@ -144,8 +144,10 @@ static int evlist_run(struct context *ctx, void *args)
 {
 	struct evlist_args *a = args;
 	struct recording *r = NULL;
-	int ret = 0;
+	int ret = profile_args_input(ctx, &a->input);
 
+	if (ret)
+		return ret;
 	if (!a->input)
 		ret = profile_default_input(&a->input, &ctx->err);
 	if (ret >= 0)
@@ -170,6 +172,8 @@ const struct command cmd_evlist = {
 	.question = Q_LOOK,
 	.options = evlist_options,
 	.args_size = sizeof(struct evlist_args),
+	.operands = "[FILE]",
+	.max_operands = 1,
 	.examples = evlist_examples,
 	.see_also = "fathom-record fathom-script",
 	.run = evlist_run,

@@ -189,18 +189,15 @@ static int export_run_command(struct context *ctx, void *args)
 
 	if (!r)
 		r = output_check(ctx, &a->output, NULL);
+	if (!r)
+		r = profile_args_take(ctx, &a->profile, &load);
 	if (r)
 		return r;
-	if (ctx->operands.len)
-		a->profile.input = ctx->operands.items[0];
 	if (!a->output.path && a->format == 0 && isatty(fileno(ctx->out))) {
 		err_set(&ctx->err, EINVAL, "pprof's bytes are not for a terminal");
 		err_hint(&ctx->err, "-o FILE.pb.gz");
 		return EXIT_USAGE;
 	}
-	r = profile_args_opts(&a->profile, &load, &ctx->err);
-	if (r < 0)
-		return EXIT_USAGE;
 	load.merge = !formats[a->format].timed;
 	profile_init(&p);
 	r = profile_args_load(ctx, &a->profile, &load, &p);

@@ -502,13 +502,6 @@ static int check_args(struct context *ctx, struct flame_args *a)
 	double share;
 	int r;
 
-	if (ctx->operands.len && a->profile.input) {
-		err_set(&ctx->err, EINVAL, "two inputs: '%s' and '%s'", a->profile.input,
-			ctx->operands.items[0]);
-		return EXIT_USAGE;
-	}
-	if (ctx->operands.len)
-		a->profile.input = ctx->operands.items[0];
 	r = svg_opts_check(&opts, &ctx->err);
 	if (r >= 0)
 		r = svg_min_share(a->minwidth, a->width, &share, &ctx->err);
@@ -603,10 +596,9 @@ static int flame_run(struct context *ctx, void *args)
 	struct profile p;
 	int r = check_args(ctx, a);
 
+	if (!r)
+		r = profile_args_take(ctx, &a->profile, &load);
 	if (r)
-		return r;
-	r = profile_args_opts(&a->profile, &load, &ctx->err);
-	if (r < 0)
 		return r;
 	load.wakes = is_page(a);
 	load.merge = !a->chart && order_values[a->order] != ORDER_TIME && !is_page(a);

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/flame.h"
 #include "analysis/fold.h"
-#include "base/io.h"
 #include "base/log.h"
+#include "cli/output.h"
 #include "cli/profile_args.h"
 
 struct fold_args {
 	struct profile_args profile;
-	const char *output;
-	bool force;
+	struct output_args output;
 	bool pid, tid, kernel, jit, inlined, all, addrs, context, srcline, raw, counts;
 };
 
@@ -16,13 +15,7 @@ struct fold_args {
 
 static const struct opt fold_options[] = {
 	{ .type = OPT_INCLUDE, .include = profile_options, AT(profile) },
-	{ 'o', "output", OPT_FILE, AT(output), .arg = "FILE", .group = "Output",
-	  .help = "write there instead of to stdout" },
-	{ .name = "force",
-	  .type = OPT_FLAG,
-	  AT(force),
-	  .group = "Output",
-	  .help = "overwrite the file" },
+	{ .type = OPT_INCLUDE, .include = output_options, AT(output) },
 	{ .name = "pid", .type = OPT_FLAG, AT(pid), .help = "process ids after commands" },
 	{ .name = "tid",
 	  .type = OPT_FLAG,
@@ -97,22 +90,13 @@ static struct fold_opts names_of(const struct fold_args *a)
 	};
 }
 
-static int write_file(struct context *ctx, const char *path, struct profile *p,
+static int write_file(struct context *ctx, const struct output_args *output, struct profile *p,
 		      const struct fold_opts *opts)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT;
 	int r = fold_write(p, opts, &(struct fold_sink){ collect, &text });
 
-	return r < 0 ? r : io_write_file_atomic(path, buf_str(&text), text.len, &ctx->err);
-}
-
-static int check_output(struct context *ctx, const struct fold_args *a)
-{
-	if (!a->output || a->force || !io_exists(a->output))
-		return 0;
-	err_set(&ctx->err, EEXIST, "'%s' exists", a->output);
-	err_hint(&ctx->err, "--force overwrites it");
-	return -EEXIST;
+	return r < 0 ? r : output_write(ctx, output, &text);
 }
 
 /* One event at a time: sums of different ones mean nothing. */
@@ -140,8 +124,8 @@ static int fold(struct context *ctx, const struct fold_args *a, struct profile *
 		log_warn("%llu lines or records could not be read",
 			 (unsigned long long)p->bad_records);
 	opts.event = choose_event(p);
-	if (a->output && !streq(a->output, "-"))
-		return write_file(ctx, a->output, p, &opts);
+	if (a->output.path && !streq(a->output.path, "-"))
+		return write_file(ctx, &a->output, p, &opts);
 	r = fold_write(p, &opts, &(struct fold_sink){ print, ctx });
 	/* the caller reports a failed write, and knows which are none */
 	return ctx->output_error ? 0 : r;
@@ -152,13 +136,11 @@ static int fold_run(struct context *ctx, void *args)
 	struct fold_args *a = args;
 	struct load_opts load;
 	struct profile p;
-	int r = check_output(ctx, a);
+	int r = output_check(ctx, &a->output, NULL);
 
-	if (ctx->operands.len)
-		a->profile.input = ctx->operands.items[0];
-	if (r >= 0)
-		r = profile_args_opts(&a->profile, &load, &ctx->err);
-	if (r < 0)
+	if (!r)
+		r = profile_args_take(ctx, &a->profile, &load);
+	if (r)
 		return r;
 	load.merge = true;
 	load.addresses = a->addrs;

@@ -126,12 +126,7 @@ static int funclatency_run(struct context *ctx, void *args)
 	return rc;
 }
 
-#define OPTION(letter, name_, type_, field, arg_, help_, ...)                                   \
-	{                                                                                       \
-		.short_name = letter, .name = name_, .type = type_,                             \
-		.offset = offsetof(struct funclatency_args, field), .arg = arg_, .help = help_, \
-		__VA_ARGS__                                                                     \
-	}
+#define OPTION(...) OPT_ENTRY(struct funclatency_args, __VA_ARGS__)
 
 static const struct opt funclatency_options[] = {
 	PROBING_PID(struct funclatency_args),

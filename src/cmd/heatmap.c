@@ -375,14 +375,12 @@ static int heatmap_run(struct context *ctx, void *args)
 	struct load_opts load;
 	int r = output_check(ctx, &a->output, "svg html");
 
+	if (!r)
+		r = profile_args_take(ctx, &a->profile, &load);
 	if (r)
 		return r;
-	if (ctx->operands.len)
-		a->profile.input = ctx->operands.items[0];
 	if (a->pair && !a->kind_given)
 		a->kind = HEAT_LATENCY;
-	if (profile_args_opts(&a->profile, &load, &ctx->err) < 0)
-		return EXIT_USAGE;
 	if (!a->profile.input && profile_default_input(&a->profile.input, &ctx->err) < 0)
 		return EXIT_FAILED;
 	if (a->kind == HEAT_LATENCY && (a->pair || is_plain_text(a->profile.input)))

@@ -57,13 +57,10 @@ static int import_run(struct context *ctx, void *args)
 	struct profile p;
 	int r = output_check(ctx, &a->output, NULL);
 
+	if (!r)
+		r = profile_args_take(ctx, &a->profile, &load);
 	if (r)
 		return r;
-	if (ctx->operands.len)
-		a->profile.input = ctx->operands.items[0];
-	r = profile_args_opts(&a->profile, &load, &ctx->err);
-	if (r < 0)
-		return EXIT_USAGE;
 	load.merge = true;
 	profile_init(&p);
 	r = profile_args_load(ctx, &a->profile, &load, &p);

@@ -129,12 +129,9 @@ static int parse_change(void *field, const char *text, struct err *e)
 	return parse_size(text, &c->bytes, e);
 }
 
-#define OPTION(letter, name_, type_, field, arg_, group_, help_, ...)                        \
-	{                                                                                    \
-		.short_name = letter, .name = name_, .type = type_,                          \
-		.offset = offsetof(struct record_args, field), .arg = arg_, .group = group_, \
-		.help = help_, __VA_ARGS__                                                   \
-	}
+#define OPTION(letter, name_, type_, field, arg_, group_, help_, ...)                            \
+	OPT_ENTRY(struct record_args, letter, name_, type_, field, arg_, help_, .group = group_, \
+		  __VA_ARGS__)
 #define WHAT(letter, name_, type_, field, arg_, help_, ...) \
 	OPTION(letter, name_, type_, field, arg_, "What", help_, __VA_ARGS__)
 #define WAITS(letter, name_, type_, field, arg_, help_, ...) \

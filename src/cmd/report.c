@@ -115,10 +115,10 @@ static int report_run(struct context *ctx, void *args)
 	struct report_opts opts;
 	struct profile p;
 	struct result result;
-	int r = profile_args_opts(&a->profile, &load, &ctx->err);
+	int r = profile_args_take(ctx, &a->profile, &load);
 
-	if (r < 0)
-		return EXIT_USAGE;
+	if (r)
+		return r;
 	load.merge = !a->sort || !strstr(a->sort, "time");
 	load.lines = a->sort && strstr(a->sort, "line");
 	shape(ctx, a, &opts);
@@ -160,6 +160,8 @@ const struct command cmd_report = {
 	.question = Q_LOOK,
 	.options = report_options,
 	.args_size = sizeof(struct report_args),
+	.operands = "[FILE]",
+	.max_operands = 1,
 	.examples = report_examples,
 	.see_also = "fathom-record fathom-script fathom-fold",
 	.run = report_run,

@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "capture/session.h"
 #include "capture/synth.h"
-#include "cli/cli.h"
+#include "cli/output.h"
 #include "recording/writer.h"
 
 struct sched_args {
@@ -23,8 +23,7 @@ struct sched_args {
 	bool pids_apart;
 	bool wakeups, idle, summary;
 	u64 lines;
-	const char *output;
-	bool force;
+	struct output_args output;
 	u64 ring;
 };
 
@@ -62,9 +61,7 @@ static const struct opt sched_options[] = {
 	  .help = "timehist: only sums for each task" },
 	{ 'n', "lines", OPT_U64, AT(lines), .arg = "N", SHOWN, .max = 1 << 30,
 	  .help = "show so many lines of a table (default 30 for summary, else all)" },
-	{ 'o', "output", OPT_FILE, AT(output), .arg = "FILE", SHOWN,
-	  .help = "map: the timeline as a picture, .svg or .html" },
-	{ .name = "force", .type = OPT_FLAG, AT(force), SHOWN, .help = "overwrite the file" },
+	{ .type = OPT_INCLUDE, .include = output_options, AT(output) },
 	{ 'm', "ring", OPT_SIZE, AT(ring), .arg = "SIZE", .def = "8M",
 	  .help = "live: ring for each CPU" },
 	OPT_END,
@@ -501,38 +498,21 @@ static int run_timehist(struct job *j)
 
 /* --- map and summary -------------------------------------------------------------------------- */
 
-static int write_picture(struct job *j, struct sched_map *m)
-{
-	const char *path = j->args->output;
-
-	if (!j->args->force && io_exists(path)) {
-		err_set(&j->ctx->err, EEXIST, "'%s' exists", path);
-		err_hint(&j->ctx->err, "--force overwrites it");
-		return -EEXIST;
-	}
-	sched_map_svg(m, ends_with(path, ".html"), &j->out);
-	return io_write_file_atomic(path, buf_str(&j->out), j->out.len, &j->ctx->err);
-}
-
 static int run_map(struct job *j)
 {
 	_cleanup_result_ struct result r;
-	const char *path = j->args->output;
+	const struct output_args *output = &j->args->output;
 	struct sched_map *m;
 	int rc;
 
 	result_init(&r, "sched");
-	if (path && !ends_with(path, ".svg") && !ends_with(path, ".html")) {
-		err_set(&j->ctx->err, EINVAL, "cannot tell the format of '%s' by its name", path);
-		err_hint(&j->ctx->err, "pictures are .svg or .html");
-		return EXIT_USAGE;
-	}
 	m = sched_map_new(&j->names, &j->filter);
 	rc = read_events(j, sched_map_event, m);
 	if (rc >= 0)
 		sched_map_finish(m);
-	if (rc >= 0 && path) {
-		rc = write_picture(j, m);
+	if (rc >= 0 && output->path) {
+		sched_map_svg(m, output_is(output, "html"), &j->out);
+		rc = output_write(j->ctx, output, &j->out);
 	} else if (rc >= 0 && machine(j)) {
 		sched_health(&j->names, &r);
 		sched_map_result(m, (u32)j->args->lines, &r);
@@ -588,6 +568,14 @@ static int sched_run(struct context *ctx, void *args)
 		err_hint(&ctx->err, "there are latency, timehist, map and summary");
 		return EXIT_USAGE;
 	}
+	if (a->output.path && run != run_map) {
+		err_set(&ctx->err, EINVAL, "'sched %s' has no picture to write", what);
+		err_hint(&ctx->err, "-o goes with 'sched map'");
+		return EXIT_USAGE;
+	}
+	rc = output_check(ctx, &a->output, "svg html");
+	if (rc)
+		return rc;
 	j.filter = (struct sched_filter){ .pids = &a->pids, .cpus = &a->cpus };
 	if (a->time && parse_time(a->time, &j.filter, &ctx->err) < 0)
 		return EXIT_USAGE;
@@ -622,7 +610,8 @@ const struct command cmd_sched = {
 		"timehist: each turn of a task: how long it had been away, how long it had waited "
 		"since it was woken, how long it ran. A '?' marks turns whose begin was not "
 		"seen.\n\n"
-		"map: who ran on which CPU: a line for each switch, or a timeline to zoom into.\n\n"
+		"map: who ran on which CPU: a line for each switch, or with -o a timeline to zoom "
+		"into, as .svg or .html.\n\n"
 		"summary: migrations, who ran instead of whom, and the time from wake-up to "
 		"run.\n\n"
 		"Without -i the running machine is watched.",

@@ -214,14 +214,14 @@ static int pass_text(struct context *ctx, const char *path, int code)
 static int script_run_command(struct context *ctx, void *args)
 {
 	struct script_args *a = args;
-	const char *path = a->profile.input;
 	struct recording *r = NULL;
 	struct script_opts opts;
-	int ret;
+	const char *path;
+	int ret = profile_args_input(ctx, &a->profile.input);
 
-	ret = make_opts(a, &opts, &ctx->err);
-	if (ret < 0)
+	if (ret || make_opts(a, &opts, &ctx->err) < 0)
 		return EXIT_USAGE;
+	path = a->profile.input;
 	if (!path)
 		ret = profile_default_input(&path, &ctx->err);
 	if (ret < 0)
@@ -258,6 +258,8 @@ const struct command cmd_script = {
 	.question = Q_LOOK,
 	.options = script_options,
 	.args_size = sizeof(struct script_args),
+	.operands = "[FILE]",
+	.max_operands = 1,
 	.only_form = "the text of perf script",
 	.examples = script_examples,
 	.see_also = "fathom-record fathom-report fathom-fold fathom-evlist",

@@ -157,12 +157,7 @@ static int stackcount_run(struct context *ctx, void *args)
 	return rc;
 }
 
-#define OPTION(letter, name_, type_, field, arg_, help_, ...)                                  \
-	{                                                                                      \
-		.short_name = letter, .name = name_, .type = type_,                            \
-		.offset = offsetof(struct stackcount_args, field), .arg = arg_, .help = help_, \
-		__VA_ARGS__                                                                    \
-	}
+#define OPTION(...) OPT_ENTRY(struct stackcount_args, __VA_ARGS__)
 
 static const struct opt stackcount_options[] = {
 	PROBING_PID(struct stackcount_args),

@@ -195,8 +195,28 @@ if has report; then
 	expect_err 'directory'
 	run "$FATHOM" report -i ''
 	expect_status 2
+	printf 'shop;main;serve 3\nshop;main 1\n' >"$TMP/shop.folded"
+	for command in callgraph 'export --format csv' fold flame heatmap import report script; do
+		# shellcheck disable=SC2086 # words are words
+		{
+			"$FATHOM" $command -i "$TMP/shop.folded" >"$TMP/by-option" 2>&1
+			"$FATHOM" $command "$TMP/shop.folded" >"$TMP/by-operand" 2>&1
+			run "$FATHOM" $command -i "$TMP/shop.folded" other
+		}
+		ok "$command: FILE is what -i FILE is" cmp "$TMP/by-option" "$TMP/by-operand"
+		is "$command: one input" "$status/$err" \
+			"2/fathom: two inputs: '$TMP/shop.folded' and 'other'"
+	done
 else
-	skip 'this build has no report command' 5
+	skip 'this build has no report command' 21
+fi
+if has sched; then
+	refused "'sched latency' has no picture to write" "-o goes with 'sched map'" \
+		sched latency -o x.svg
+	refused "cannot tell the format of 'x.png' by its name" \
+		'the name ends in one of these, after a dot: svg html' sched map -o x.png
+else
+	skip 'this build has no sched command' 2
 fi
 if ! has report; then
 	skip 'this build has no report command' 2
