@@ -3,6 +3,7 @@
 
 #include "analysis/calltree.h"
 #include "analysis/report_key.h"
+#include "analysis/report_tree.h"
 #include "base/hash.h"
 
 struct entry {
@@ -134,25 +135,6 @@ static void collect(struct reporter *rp)
 	intern_release(&parts);
 }
 
-static int compare_entries(const void *a, const void *b, void *ctx)
-{
-	const struct entry *x = a, *y = b;
-	const struct reporter *rp = ctx;
-	u64 m = rp->opts->no_children ? x->self : x->total;
-	u64 n = rp->opts->no_children ? y->self : y->total;
-
-	if (m != n)
-		return m > n ? -1 : 1;
-	if (x->self != y->self)
-		return x->self > y->self ? -1 : 1;
-	return memcmp(x->key, y->key, sizeof(x->key));
-}
-
-static double percent(u64 part, u64 whole)
-{
-	return whole ? 100.0 * (double)part / (double)whole : 0;
-}
-
 /* Clocks count nanoseconds: people read them as time. */
 static enum value_type weight_type(const struct profile *p, u16 event)
 {
@@ -169,15 +151,53 @@ static bool is_measured_time(const struct reporter *rp)
 	       ends_with(profile_str(rp->profile, ev->name), "-time");
 }
 
+static bool has_children(const struct reporter *rp)
+{
+	return !rp->opts->no_children && rp->keys.of_frame;
+}
+
+/*
+ * What the table is sorted by. Sampled functions: the one that ran, or main and its like would
+ * come first in every table. But all waits end in the scheduler: there the callers tell more.
+ */
+static bool is_by_total(const struct reporter *rp)
+{
+	return has_children(rp) && (rp->opts->by_children || is_measured_time(rp));
+}
+
+static int compare_entries(const void *a, const void *b, void *ctx)
+{
+	const struct entry *x = a, *y = b;
+	bool by_total = is_by_total(ctx);
+	u64 m = by_total ? x->total : x->self;
+	u64 n = by_total ? y->total : y->self;
+
+	if (m != n)
+		return m > n ? -1 : 1;
+	if (x->self != y->self)
+		return x->self > y->self ? -1 : 1;
+	if (x->total != y->total)
+		return x->total > y->total ? -1 : 1;
+	return memcmp(x->key, y->key, sizeof(x->key));
+}
+
+static double percent(u64 part, u64 whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
 static size_t make_columns(const struct reporter *rp, struct column *columns)
 {
+	const struct column children = { "children", "CHILDREN", VALUE_PERCENT, 0 };
 	size_t n = 0;
 
 	if (is_measured_time(rp))
 		columns[n++] = (struct column){ "time_ns", "TIME", VALUE_DURATION, 0 };
-	if (!rp->opts->no_children && rp->keys.of_frame)
-		columns[n++] = (struct column){ "children", "CHILDREN", VALUE_PERCENT, 0 };
+	if (is_by_total(rp))
+		columns[n++] = children;
 	columns[n++] = (struct column){ "self", "SELF", VALUE_PERCENT, 0 };
+	if (has_children(rp) && !is_by_total(rp))
+		columns[n++] = children;
 	columns[n++] = (struct column){ "samples", "SAMPLES", VALUE_COUNT, 0 };
 	columns[n++] = (struct column){ "period", "PERIOD", weight_type(rp->profile, rp->event),
 					COLUMN_HIDDEN };
@@ -192,14 +212,16 @@ static void add_row(const struct reporter *rp, struct result *ret, struct table 
 		    const struct entry *en, u64 whole)
 {
 	struct row *row = table_row(ret, t);
-	struct value *cell = row->cells;
-	bool children = !rp->opts->no_children && rp->keys.of_frame;
+	struct value *cell = row->cells, total = value_d(VALUE_PERCENT, percent(en->total, whole));
+	bool by_total = is_by_total(rp);
 
 	if (is_measured_time(rp))
-		*cell++ = value_u(VALUE_DURATION, children ? en->total : en->self);
-	if (children)
-		*cell++ = value_d(VALUE_PERCENT, percent(en->total, whole));
+		*cell++ = value_u(VALUE_DURATION, by_total ? en->total : en->self);
+	if (by_total)
+		*cell++ = total;
 	*cell++ = value_d(VALUE_PERCENT, percent(en->self, whole));
+	if (has_children(rp) && !by_total)
+		*cell++ = total;
 	*cell++ = value_u(VALUE_COUNT, en->samples);
 	*cell++ = value_u(VALUE_COUNT, en->self);
 	for (size_t i = 0; i < rp->keys.n; i++)
@@ -227,9 +249,9 @@ static void add_table(struct reporter *rp, struct result *ret)
 			compare_entries, rp);
 	for (size_t i = 1; i < rp->entries.len; i++) {
 		const struct entry *en = &rp->entries.items[i];
-		u64 key = rp->opts->no_children ? en->self : en->total;
+		u64 key = is_by_total(rp) || !rp->opts->max_lines ? en->total : en->self;
 
-		if (percent(key, ev->weight) < rp->opts->percent_limit ||
+		if (!key || percent(key, ev->weight) < rp->opts->percent_limit ||
 		    (rp->opts->max_lines && shown == rp->opts->max_lines)) {
 			hidden++;
 			continue;
@@ -241,61 +263,6 @@ static void add_table(struct reporter *rp, struct result *ret)
 }
 
 /* --- the tree ------------------------------------------------------------------------------ */
-
-static enum style style_of(const struct calltree *t, const struct calltree_node *node)
-{
-	const struct frame *f = &t->profile->frames.items[node->frame];
-
-	if (!node->frame)
-		return STYLE_STRONG;
-	return f->kind == FRAME_KERNEL    ? STYLE_KERNEL
-	       : f->kind == FRAME_INLINED ? STYLE_DIM
-					  : STYLE_NONE;
-}
-
-static void add_node(const struct calltree *t, u32 id, u32 depth, struct tree *out)
-{
-	const struct calltree_node *node = &t->nodes.items[id];
-
-	vec_push(&out->nodes, (struct tree_node){
-				      .depth = depth,
-				      .percent = percent(node->total, t->nodes.items[0].total),
-				      .value = node->total,
-				      .self = node->self,
-				      .label = calltree_name(t, id),
-				      .style = style_of(t, node),
-			      });
-}
-
-/* Depth first without recursion; what is below the limit is counted, not shown. */
-static u64 walk_tree(const struct calltree *t, const struct report_opts *opts, struct tree *out)
-{
-	u64 least = (u64)(opts->percent_limit / 100 * (double)t->nodes.items[0].total);
-	u32 node = t->nodes.items[0].first_child, depth = 0;
-	u64 hidden = 0;
-
-	while (node) {
-		const struct calltree_node *n = &t->nodes.items[node];
-		bool show =
-			n->total >= least && (!opts->max_lines || out->nodes.len < opts->max_lines);
-
-		if (show)
-			add_node(t, node, depth, out);
-		hidden += !show;
-		if (show && n->first_child && (!opts->max_depth || depth + 1 < opts->max_depth)) {
-			node = n->first_child;
-			depth++;
-			continue;
-		}
-		while (node && !t->nodes.items[node].next) {
-			node = t->nodes.items[node].parent;
-			depth -= depth > 0;
-		}
-		if (node)
-			node = t->nodes.items[node].next;
-	}
-	return hidden;
-}
 
 /* Folded stacks name no commands: then there is nothing to group by. */
 static bool has_comms(const struct profile *p)
@@ -315,19 +282,12 @@ static void add_tree(const struct reporter *rp, struct result *ret)
 		.inverted = rp->opts->tree == TREE_CALLEE,
 	};
 	struct calltree t;
-	struct tree *out;
 
 	if (rp->opts->tree == TREE_NONE)
 		return;
 	calltree_init(&t, rp->profile, &opts);
 	calltree_sort(&t, ORDER_WEIGHT);
-	out = result_tree(ret, "tree",
-			  opts.inverted ? "Hottest functions and their callers" : "Hottest paths",
-			  weight_type(rp->profile, rp->event));
-	walk_tree(&t, rp->opts, out);
-	vec_each(n, &out->nodes)
-		n->label = arena_printf(&ret->arena, "%s%s", n->label,
-					n->style == STYLE_DIM ? " (inlined)" : "");
+	report_tree(&t, rp->opts, weight_type(rp->profile, rp->event), ret);
 	calltree_release(&t);
 }
 
@@ -375,6 +335,7 @@ struct side {
 struct group {
 	struct reporter *rp;
 	size_t n; /* events */
+	bool by_total;
 	u16 events[GROUP_EVENTS_MOST];
 	VEC(struct side) sides[GROUP_EVENTS_MOST]; /* by entry; those that came later are 0 */
 };
@@ -391,8 +352,8 @@ static int compare_lines(const void *a, const void *b, void *ctx)
 
 	for (size_t i = 0; i < g->n; i++) {
 		struct side m = side_of(g, i, x), n = side_of(g, i, y);
-		u64 p = g->rp->opts->no_children ? m.self : m.total;
-		u64 q = g->rp->opts->no_children ? n.self : n.total;
+		u64 p = g->by_total ? m.total : m.self;
+		u64 q = g->by_total ? n.total : n.self;
 
 		if (p != q)
 			return p > q ? -1 : 1;
@@ -419,7 +380,7 @@ static void count_event(struct group *g, size_t i)
 static size_t group_columns(const struct group *g, struct result *ret, struct column *columns)
 {
 	const struct reporter *rp = g->rp;
-	bool children = !rp->opts->no_children && rp->keys.of_frame;
+	bool children = has_children(rp);
 	size_t n = 0;
 
 	for (size_t i = 0; i < g->n; i++) {
@@ -448,13 +409,12 @@ static size_t group_columns(const struct group *g, struct result *ret, struct co
 /* True when some event has enough of the line. */
 static bool group_shows(const struct group *g, u32 entry)
 {
-	const struct report_opts *o = g->rp->opts;
-
 	for (size_t i = 0; i < g->n; i++) {
 		struct side s = side_of(g, i, entry);
 		u64 weight = g->rp->profile->events.items[g->events[i]].weight;
+		u64 key = g->by_total || !g->rp->opts->max_lines ? s.total : s.self;
 
-		if (percent(o->no_children ? s.self : s.total, weight) >= o->percent_limit)
+		if (key && percent(key, weight) >= g->rp->opts->percent_limit)
 			return true;
 	}
 	return false;
@@ -469,7 +429,7 @@ static void group_row(const struct group *g, struct result *ret, struct table *t
 		struct side s = side_of(g, i, entry);
 		u64 weight = rp->profile->events.items[g->events[i]].weight;
 
-		if (!rp->opts->no_children && rp->keys.of_frame)
+		if (has_children(rp))
 			*cell++ = value_d(VALUE_PERCENT, percent(s.total, weight));
 		*cell++ = value_d(VALUE_PERCENT, percent(s.self, weight));
 		*cell++ = value_u(VALUE_COUNT, s.samples);
@@ -506,7 +466,7 @@ static void group_table(const struct group *g, struct result *ret)
 
 static void report_group(struct reporter *rp, struct result *ret)
 {
-	struct group g = { .rp = rp };
+	struct group g = { .rp = rp, .by_total = has_children(rp) && rp->opts->by_children };
 	const struct profile *p = rp->profile;
 
 	for (size_t i = 0; i < p->events.len; i++) {

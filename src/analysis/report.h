@@ -14,7 +14,8 @@ enum report_tree { TREE_CALLER, TREE_CALLEE, TREE_NONE };
 
 struct report_opts {
 	const char *sort; /* "comm,dso,symbol": keys as perf names them */
-	bool no_children; /* self only, sorted by it */
+	bool no_children; /* self only */
+	bool by_children; /* sorted by what a function has with its callees, not by its own part */
 	enum report_tree tree;
 	double percent_limit; /* lines below this are left out, and counted */
 	u32 max_lines;        /* of the table and of the tree each, 0: all */

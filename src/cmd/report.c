@@ -33,12 +33,12 @@ static const struct opt report_options[] = {
 	  .type = OPT_FLAG,
 	  AT(no_children),
 	  .alias = "self",
-	  .help = "count only the function that ran, not its callers" },
+	  .help = "no column for the callers' part" },
 	{ .name = "children",
 	  .type = OPT_FLAG,
 	  AT(children),
 	  .conflicts = "no-children",
-	  .help = "count callers, too (the default)" },
+	  .help = "sort by CHILDREN, as perf does, instead of SELF" },
 	{ .name = "max-stack",
 	  .type = OPT_U64,
 	  AT(max_stack),
@@ -83,6 +83,7 @@ static void shape(const struct context *ctx, const struct report_args *a, struct
 	*o = (struct report_opts){
 		.sort = a->sort,
 		.no_children = a->no_children,
+		.by_children = a->children,
 		.tree = (enum report_tree)a->graph,
 		.percent_limit = a->percent_limit,
 		.max_lines = (u32)MIN(a->lines, (u64)UINT32_MAX),
@@ -152,7 +153,10 @@ const struct command cmd_report = {
 		"or folded stacks, and shows the hottest call paths as a tree and a table of "
 		"functions.\n\n"
 		"CHILDREN is the share of samples in which the function or something it called was "
-		"running, SELF the share in which it ran itself. Recursion counts once.\n\n"
+		"running, SELF the share in which it ran itself. Recursion counts once. The table "
+		"is sorted by SELF; waits (offcpu-time and its like), which all end in the "
+		"scheduler, by CHILDREN. In the tree, '... N calls' stands for a straight run of "
+		"them.\n\n"
 		"KEYS are comm, pid, tid, cpu, cgroup, event, time (by second), parent (the root "
 		"of "
 		"the stack), dso, symbol and srcline, separated by commas.\n\n"

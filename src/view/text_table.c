@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Tables. A column is as wide as its widest cell. When that is too much for the line, one column
- * gives way (the one marked COLUMN_FILL, else the last one of text), then the other texts down to
- * the length of a long command name; what is still too long is cut at the edge. Nothing wraps.
+ * gives way (the one marked COLUMN_FILL, else the last one of text) as long as it keeps a good part
+ * of the line, then the other texts down to the length of a long command name, then that one
+ * again; what is still too long is cut at the edge. Nothing wraps.
  */
 #include "view/text.h"
 
@@ -12,7 +13,8 @@
 
 enum {
 	GAP = 2,         /* blanks between columns */
-	FILL_LEAST = 8,  /* the column that gives way keeps this much */
+	FILL_GOOD = 40,  /* percent of the line that the column which gives way keeps at first, */
+	FILL_LEAST = 8,  /* and this much in the end */
 	TEXT_LEAST = 16, /* other texts keep this much */
 	COLUMN_MOST =
 		400 /* without a width: wider cells stick out instead of filling up all others */
@@ -105,10 +107,11 @@ static void shrink(const struct table *t, size_t limit, size_t *widths)
 			total += widths[i] + (total ? GAP : 0);
 	if (total <= limit || fill == SIZE_MAX)
 		return;
-	excess = give(&widths[fill], FILL_LEAST, total - limit);
+	excess = give(&widths[fill], MAX(limit * FILL_GOOD / 100, FILL_LEAST), total - limit);
 	for (size_t i = t->n_columns; i-- > 0 && excess;)
 		if (visible(&t->columns[i]) && t->columns[i].type == VALUE_TEXT && i != fill)
 			excess = give(&widths[i], TEXT_LEAST, excess);
+	give(&widths[fill], FILL_LEAST, excess);
 }
 
 static void put(struct text_out *o, const struct table *t, size_t i, const char *s, size_t width)

@@ -132,6 +132,61 @@ TEST("the report counts recursion once")
 	profile_release(&p);
 }
 
+static const struct tree *tree_of(const struct result *r)
+{
+	vec_each(s, &r->sections)
+		if (s->type == SECTION_TREE)
+			return s->tree;
+	return NULL;
+}
+
+/* The labels of the tree, each indented by its depth, one behind the other. */
+static void outline(struct profile *p, u32 max_lines, double limit, struct buf *ret)
+{
+	const struct report_opts opts = { .max_lines = max_lines, .percent_limit = limit };
+	struct result r;
+
+	result_init(&r, "report");
+	CHECK_EQ(report_build(p, &opts, &r, NULL), 0);
+	vec_each(n, &tree_of(&r)->nodes)
+		buf_addf(ret, "%u %s|", n->depth, n->label);
+	result_release(&r);
+}
+
+TEST("a straight run of calls is folded when the page is too short for it")
+{
+	_cleanup_buf_ struct buf few = BUF_INIT, all = BUF_INIT;
+	struct profile p;
+
+	profile_init(&p);
+	add(&p, "x", "a;b;c;d;e;f;g;left", 60);
+	add(&p, "x", "a;b;c;d;e;f;g;right", 40);
+	outline(&p, 9, 0.5, &few);
+	CHECK_STR(buf_str(&few), "0 x|1 a|2 ... 4 calls|3 f|4 g|5 left|5 right|");
+	outline(&p, 10, 0.5, &all);
+	CHECK_STR(buf_str(&all), "0 x|1 a|2 b|3 c|4 d|5 e|6 f|7 g|8 left|8 right|");
+	profile_release(&p);
+}
+
+TEST("one deep stack leaves room for the others")
+{
+	_cleanup_buf_ struct buf text = BUF_INIT;
+	struct profile p;
+
+	profile_init(&p);
+	add(&p, "deep", "a;b;c", 30);
+	add(&p, "deep", "a;b;d", 10);
+	for (int i = 0; i < 20; i++) {
+		_cleanup_free_ char *frames = xasprintf("a;b;small%d", i);
+
+		add(&p, "deep", frames, 1);
+	}
+	add(&p, "other", "main", 40);
+	outline(&p, 7, 0, &text);
+	CHECK_STR(buf_str(&text), "0 deep|1 a|2 b|3 c|3 d|0 other|1 main|");
+	profile_release(&p);
+}
+
 static void add_as(struct profile *p, const char *event, const char *comm, const char *frames,
 		   u64 weight)
 {
