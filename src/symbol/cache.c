@@ -9,17 +9,22 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#define CACHE_MAGIC "FTHSYM\0\2"
-enum { CACHE_MAX_NAME = 16 << 10 };
+#define CACHE_MAGIC "FTHSYM\0\3"
+enum {
+	CACHE_MAX_NAME = 16 << 10,
+	CACHE_COMPLETE = 1, /* flag: the names are from a full symbol table */
+};
 
 /* All arrays follow in this order, each on a boundary of 8 bytes. */
 struct cache_header {
 	char magic[8]; /* the last byte is the version */
 	u64 total;     /* bytes of the whole file */
 	u64 fingerprint;
-	u32 build_id_len;
+	u16 build_id_len;
+	u16 flags;
 	u32 debug_file_len;
-	u64 segments;
+	u32 segments;
+	u32 named; /* symbols that have a name */
 	u64 spans;
 	u64 syms;
 	u64 strings_len;
@@ -144,7 +149,9 @@ int cache_adopt(struct image *img, const void *map, size_t len, const u8 *build_
 	img->fingerprint = h.fingerprint;
 	img->build_id_len = build_id_len;
 	memmove(img->build_id, build_id, build_id_len);
-	img->complete = img->from_cache = true;
+	img->complete = h.flags & CACHE_COMPLETE;
+	img->named = h.named;
+	img->from_cache = true;
 	return 0;
 }
 
@@ -211,8 +218,10 @@ static char *serialise(const struct image *img, const struct names *names, size_
 	const struct symtab *t = &img->symtab;
 	struct cache_header h = { .magic = CACHE_MAGIC,
 				  .fingerprint = img->fingerprint,
-				  .build_id_len = (u32)img->build_id_len,
-				  .segments = img->segment_count,
+				  .build_id_len = (u16)img->build_id_len,
+				  .flags = img->complete ? CACHE_COMPLETE : 0,
+				  .segments = (u32)img->segment_count,
+				  .named = img->named,
 				  .spans = t->spans.len,
 				  .syms = t->len,
 				  .strings_len = names->strings.len };

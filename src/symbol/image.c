@@ -93,13 +93,17 @@ static void add_exported(struct image *img, struct symtab_builder *b, const stru
 		symtab_add_dynamic(b, elf);
 }
 
+void image_explain(bool any_named, const char **ret_why, const char **ret_hint)
+{
+	*ret_why = any_named ? "no symbol table, only exported names" : "no symbol table";
+	*ret_hint =
+		"install its debug symbols (Debian: a -dbgsym or -dbg package), or do not strip it";
+}
+
 static void explain(struct image *img)
 {
-	if (img->complete || img->debug_file)
-		return;
-	img->why = img->named ? "no symbol table, only exported names" : "no symbol table";
-	img->hint =
-		"install its debug symbols (Debian: a -dbgsym or -dbg package), or do not strip it";
+	if (!img->complete && !img->debug_file)
+		image_explain(img->named > 0, &img->why, &img->hint);
 }
 
 static void count_named(struct image *img)
@@ -131,6 +135,44 @@ static bool ask_cache(const struct elf *elf)
 	return !s || s->size >= CACHE_WORTH_BYTES;
 }
 
+bool image_has_debug_file(const struct elf *elf, const struct image_source *src)
+{
+	_cleanup_elf_ struct elf debug = ELF_INIT;
+	_cleanup_buf_ struct buf path = BUF_INIT;
+	u8 build_id[MODULE_BUILD_ID_MAX];
+	const struct debug_search search = { .main = elf,
+					     .path = src->path,
+					     .root = src->root,
+					     .dir = src->debug_dir,
+					     .server = src->server,
+					     .build_id = build_id,
+					     .build_id_len = elf_build_id(elf, build_id,
+									  sizeof(build_id)) };
+
+	return !src->no_debug_files && debug_find(&search, &debug, &path) == 0;
+}
+
+/* An entry of the cache, unless there is something better by now. */
+static bool take_cached(struct image *img, const struct elf *elf, const struct image_source *src)
+{
+	if (!src->cache_dir || !ask_cache(elf) ||
+	    cache_load(img, src->cache_dir, img->build_id, img->build_id_len, img->fingerprint) < 0)
+		return false;
+	if (img->complete || !image_has_debug_file(elf, src)) {
+		explain(img);
+		return true;
+	}
+	symtab_release(&img->symtab);
+	free(img->segments);
+	free(img->debug_file);
+	img->segments = NULL;
+	img->debug_file = NULL;
+	img->segment_count = 0;
+	img->named = 0;
+	img->from_cache = false;
+	return false;
+}
+
 void image_load(struct image *img, const struct elf *elf, const struct image_source *src)
 {
 	const u64 begin = clock_mono_ns();
@@ -138,19 +180,14 @@ void image_load(struct image *img, const struct elf *elf, const struct image_sou
 
 	img->build_id_len = elf_build_id(elf, img->build_id, sizeof(img->build_id));
 	img->fingerprint = elf->fingerprint;
-	if (src->cache_dir && ask_cache(elf) &&
-	    cache_load(img, src->cache_dir, img->build_id, img->build_id_len, img->fingerprint) ==
-		    0) {
-		count_named(img);
+	if (take_cached(img, elf, src))
 		return;
-	}
 	take_segments(img, elf);
 	build(img, elf, src);
 	took = clock_mono_ns() - begin;
 	log_debug("names of '%s': %u in %llu us", src->path, img->named,
 		  (unsigned long long)(took / 1000));
-	if (src->cache_dir && img->complete &&
-	    (img->debug_file || src->keep || took > CACHE_WORTH_NS))
+	if (src->cache_dir && (img->debug_file || src->keep || took > CACHE_WORTH_NS))
 		(void)cache_store(img, src->cache_dir);
 }
 

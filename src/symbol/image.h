@@ -71,13 +71,18 @@ struct image *image_new(void);
 void image_free(struct image *img);
 /* Reads the file's names, or takes them from the cache. What is wrong is in why and hint. */
 void image_load(struct image *img, const struct elf *elf, const struct image_source *src);
+/* Whether a debug file has the names that @elf lacks. */
+bool image_has_debug_file(const struct elf *elf, const struct image_source *src);
+/* What there is to say about names that are not from a full symbol table. */
+void image_explain(bool any_named, const char **ret_why, const char **ret_hint);
 /* The vDSO of this process: all processes have the same. -ENOENT when there is none. */
 int image_load_vdso(struct image *img);
 
 /*
  * The disk cache: one file for each build id, made of the arrays as they are in memory, so that
- * loading is a mapping and a check. Only complete tables are kept: a debug package that is
- * installed later is never hidden by a poor entry.
+ * loading is a mapping and a check. An entry of a file without a full symbol table says so: it is
+ * used only as long as there is no debug file either, so that a package that is installed later
+ * is not hidden by it.
  */
 #define CACHE_MAX_TOTAL (512ull << 20)
 #define CACHE_MAX_FILE  (1ull << 30)

@@ -133,6 +133,8 @@ size_t symbols_lines(struct symbols *s, u32 module, u64 file_offset, struct sour
 		return 0;
 	if (known_lines_find(s, &m->lines, file_offset, ret, max, &n))
 		return n;
+	if (!module_has_more(s, m))
+		return 0;
 	n = find_frames(s, m, module, file_offset, ret, max);
 	if (s->opts.keep_lines)
 		known_lines_add(s, &m->lines, file_offset, ret, MIN(n, (size_t)SOURCE_MAX_FRAMES));

@@ -185,24 +185,64 @@ static struct image *image_of_lost(struct symbols *s, struct module *m)
 	return add_image(s, m, img);
 }
 
-static struct image *image_of_file(struct symbols *s, struct module *m)
+/* How the file of a module is to be read; @room is for the root of its process. */
+static struct image_source source_of(struct symbols *s, const struct module *m, char *room,
+				     size_t room_size)
 {
-	_cleanup_elf_ struct elf elf = ELF_INIT;
 	struct image_source src = { .path = m->key.path,
 				    .debug_dir = s->opts.debug_dir,
 				    .server = &s->server,
 				    .cache_dir = s->opts.cache_dir,
 				    .no_debug_files = s->opts.no_debug_files,
 				    .keep = s->opts.keep };
-	struct image *img;
+
+	if (m->key.pid && !s->opts.offline) {
+		snprintf(room, room_size, "/proc/%d/root", (int)m->key.pid);
+		src.root = room;
+	}
+	return src;
+}
+
+static bool any_named(const struct carried *c)
+{
+	vec_each(n, &c->list) {
+		if (!(n->flags & SYM_FDE))
+			return true;
+	}
+	return false;
+}
+
+bool module_has_more(struct symbols *s, struct module *m)
+{
+	_cleanup_elf_ struct elf elf = ELF_INIT;
+	struct module probe = *m;
 	char root[64];
+
+	if (m->probed || m->loaded || !m->carried.list.len)
+		return m->more || m->loaded || !m->carried.list.len;
+	m->probed = true;
+	if (!module_open_file(s, &probe, &elf) || elf_find_type(&elf, SHT_SYMTAB) ||
+	    elf_find_section(&elf, ".gnu_debugdata") || srcline_has(&elf)) {
+		m->more = true;
+	} else {
+		struct image_source src = source_of(s, m, root, sizeof(root));
+
+		m->more = image_has_debug_file(&elf, &src);
+	}
+	if (!m->more)
+		image_explain(any_named(&m->carried), &m->why, &m->hint);
+	return m->more;
+}
+
+static struct image *image_of_file(struct symbols *s, struct module *m)
+{
+	_cleanup_elf_ struct elf elf = ELF_INIT;
+	char root[64];
+	struct image_source src = source_of(s, m, root, sizeof(root));
+	struct image *img;
 
 	if (!module_open_file(s, m, &elf))
 		return m->key.build_id_len ? image_of_lost(s, m) : NULL;
-	if (m->key.pid && !s->opts.offline) {
-		snprintf(root, sizeof(root), "/proc/%d/root", (int)m->key.pid);
-		src.root = root;
-	}
 	img = image_new();
 	image_load(img, &elf, &src);
 	return add_image(s, m, img);
@@ -310,7 +350,7 @@ static const struct symbol *lookup(struct symbols *s, struct module *m, u64 offs
 	const struct carried_name *c = carried_find(&m->carried, offset);
 	const struct symbol *found;
 
-	if (c && !(c->flags & SYM_FDE))
+	if (c && (!(c->flags & SYM_FDE) || !module_has_more(s, m)))
 		return answer_from_carried(s, m, c);
 	if (!m->loaded)
 		module_load(s, m);

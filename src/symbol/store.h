@@ -40,6 +40,8 @@ struct module {
 	const char *why;
 	const char *hint;
 	bool loaded;
+	bool probed; /* module_has_more() looked, and found ... */
+	bool more;
 	struct carried carried;
 	struct answers answers;
 	struct known_lines lines;
@@ -125,6 +127,11 @@ void carried_release(struct carried *c);
 struct module *store_module(const struct symbols *s, u32 id);
 /* Finds the file and reads its names; what is wrong is in why and hint. Once for each module. */
 void module_load(struct symbols *s, struct module *m);
+/*
+ * For a module of which the recording brought all that its file tells: whether a full symbol table
+ * or debug information can be had here. False is far cheaper than loading the file.
+ */
+bool module_has_more(struct symbols *s, struct module *m);
 /* The file, if it is the recorded one; else why and hint are set. */
 bool module_open_file(const struct symbols *s, struct module *m, struct elf *ret);
 

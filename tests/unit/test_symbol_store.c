@@ -256,6 +256,61 @@ TEST(carried_groups_give_way_to_names)
 	symbols_free(s);
 }
 
+/* A file that has only the exported names of @list. */
+static void write_stripped(const char *path, const struct made_symbol *list, size_t n,
+			   struct buf *ret)
+{
+	Elf64_Ehdr head;
+	u32 type = SHT_DYNSYM;
+
+	make_elf(list, n, ret);
+	memcpy(&head, ret->data, sizeof(head));
+	memcpy(ret->data + head.e_shoff + MADE_SYMTAB * sizeof(Elf64_Shdr) +
+		       offsetof(Elf64_Shdr, sh_type),
+	       &type, sizeof(type));
+	CHECK_EQ(io_write_file_atomic(path, ret->data, ret->len, NULL), 0);
+}
+
+/* The debug file of what make_elf() makes, below @dir. */
+static void write_debug(const char *dir, const struct made_symbol *list, size_t n)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT, path = BUF_INIT;
+
+	buf_addf(&path, "%s/.build-id/ab", dir);
+	CHECK_EQ(io_make_dirs(buf_str(&path), NULL), 0);
+	buf_addstr(&path, "/cd030405060708090a0b0c0d00000000000000.debug");
+	make_elf(list, n, &b);
+	CHECK_EQ(io_write_file_atomic(buf_str(&path), b.data, b.len, NULL), 0);
+}
+
+TEST(carried_groups_of_a_stripped_file_need_no_file)
+{
+	char dir[256];
+	_cleanup_buf_ struct buf bytes = BUF_INIT;
+	const struct symbol_range group = { MADE_TEXT, 0x20, "prog+0x401000", SYM_FDE };
+	struct source_frame frame;
+	struct module_info info;
+	struct symbol sym;
+
+	snprintf(dir, sizeof(dir), "%s/debug", test_tmpdir());
+	write_stripped(in_tmp("prog"), two, 2, &bytes);
+	for (int debug = 0; debug < 2; debug++) {
+		struct symbols *s =
+			symbols_new(&(struct symbols_opts){ .no_cache = true, .debug_dir = dir });
+		const u32 m = made_module(s, in_tmp("prog"));
+
+		symbols_carry(s, m, &group, 1);
+		CHECK(symbols_lookup(s, m, MADE_TEXT, &sym));
+		CHECK_STR(sym.raw_name, debug ? "_Z3fooi" : "prog+0x401000");
+		CHECK_EQ(symbols_lines(s, m, MADE_TEXT, &frame, 1), 0);
+		CHECK(symbols_module_info(s, m, &info));
+		CHECK_EQ(info.loaded, debug == 1);
+		CHECK_EQ(info.hint != NULL, debug == 0);
+		symbols_free(s);
+		write_debug(dir, two, 2);
+	}
+}
+
 TEST(the_kernel_of_a_recording)
 {
 	static const char text[] = "ffffffff81000000 T _text\nffffffff81000100 T schedule\n"
@@ -392,6 +447,35 @@ TEST(the_cache_gives_back_what_was_stored)
 	}
 	image_free(img);
 	image_free(back);
+	elf_release(&elf);
+}
+
+TEST(a_poor_entry_of_the_cache_gives_way_to_a_debug_file)
+{
+	char cache[256], debug[256];
+	const struct image_source src = {
+		.path = "/made", .debug_dir = debug, .cache_dir = cache, .keep = true
+	};
+	_cleanup_buf_ struct buf bytes = BUF_INIT;
+	struct elf elf;
+
+	snprintf(cache, sizeof(cache), "%s/cache", test_tmpdir());
+	snprintf(debug, sizeof(debug), "%s/debug", test_tmpdir());
+	write_stripped(in_tmp("prog"), two, 1, &bytes);
+	CHECK_EQ(elf_open_mem(&elf, bytes.data, bytes.len, "made", NULL), 0);
+	for (int round = 0; round < 4; round++) {
+		struct image *img = image_new();
+
+		if (round == 2)
+			write_debug(debug, two, 2);
+		image_load(img, &elf, &src);
+		CHECK_EQ(img->from_cache, round == 1 || round == 3);
+		CHECK_EQ(img->complete, round >= 2);
+		CHECK_EQ(img->named, round >= 2 ? 2 : 1);
+		CHECK_EQ(img->why != NULL, round < 2);
+		CHECK_EQ(img->segment_count, 1);
+		image_free(img);
+	}
 	elf_release(&elf);
 }
 
