@@ -17,7 +17,8 @@
 #include "analysis/calltree.h"
 
 enum {
-	KEEP_EDGE = 2,    /* calls shown at each end of a straight run, and before the kernel */
+	KEEP_MOST = 12,   /* calls shown at each end of a straight run, at first, */
+	KEEP_LEAST = 2,   /* and when there is no more room; twice as many before the kernel */
 	FOLD_LEAST = 3,   /* fewer calls than this are shown instead of counted */
 	STRAIGHT = 95,    /* percent of its weight that a call hands down in a straight run */
 	RAISE_STEPS = 24, /* halvings that find the share */
@@ -34,7 +35,7 @@ struct walk {
 	const struct calltree *tree;
 	const struct report_opts *opts;
 	u64 least;        /* weight from which on a node is shown */
-	bool fold;        /* there are too many lines otherwise */
+	size_t keep;      /* calls at each end of a straight run; 0: all */
 	struct tree *out; /* NULL: lines are only counted */
 	struct arena *arena;
 	size_t lines;
@@ -116,9 +117,11 @@ static bool is_kernel(const struct walk *w, u32 id)
 /* Its ends, and the calls that led into the kernel, which are those that a wait is known by. */
 static bool is_telling(const struct walk *w, const run_nodes *run, size_t i)
 {
-	if (i < KEEP_EDGE || i + KEEP_EDGE >= run->len)
+	size_t ahead = MIN(i + 2 * w->keep, run->len - 1);
+
+	if (i < w->keep || i + w->keep >= run->len)
 		return true;
-	return !is_kernel(w, run->items[i]) && is_kernel(w, run->items[i + KEEP_EDGE]);
+	return !is_kernel(w, run->items[i]) && is_kernel(w, run->items[ahead]);
 }
 
 static size_t count_dull(const struct walk *w, const run_nodes *run, size_t from)
@@ -134,7 +137,7 @@ static size_t count_dull(const struct walk *w, const run_nodes *run, size_t from
 static u32 add_run(struct walk *w, const run_nodes *run, u32 depth)
 {
 	for (size_t i = 0; i < run->len; i++) {
-		size_t n = w->fold ? count_dull(w, run, i) : 0;
+		size_t n = w->keep ? count_dull(w, run, i) : 0;
 
 		if (n >= FOLD_LEAST) {
 			add_folded(w, run->items[i], depth++, n);
@@ -200,9 +203,10 @@ static void make_fit(struct walk *w)
 
 	if (fits(w))
 		return;
-	w->fold = true;
-	if (fits(w))
-		return;
+	for (w->keep = KEEP_MOST; w->keep >= KEEP_LEAST; w->keep--)
+		if (fits(w))
+			return;
+	w->keep = KEEP_LEAST;
 	for (int i = 0; i < RAISE_STEPS && high - low > 1; i++) {
 		w->least = low + (high - low) / 2;
 		if (fits(w))
