@@ -176,54 +176,79 @@ static void add_waker(struct builder *b, const struct profile_sample *s,
 						     .kind = raw->kind });
 }
 
-/* Samples of waits and of who ended them have the same number. */
-static void note_wait(struct builder *b, const struct sample *in, const struct profile_sample *s)
+/* What a sample of the off-CPU engine carries besides; NULL: it is none. */
+static const struct offcpu_raw *wait_raw(const struct builder *b, const struct sample *in)
 {
-	struct offcpu_raw raw;
+	const struct offcpu_raw *raw = in->raw; /* packed: any address will do */
 
-	if (!b->opts->wakes || !(in->type & PERF_SAMPLE_RAW) || in->raw_size < sizeof(raw))
-		return;
-	memcpy(&raw, in->raw, sizeof(raw));
-	if (raw.magic != OFFCPU_RAW_MAGIC)
-		return;
-	if (raw.event == OFFCPU_EVENT_BLOCKED)
+	if (!b->opts->wakes || !(in->type & PERF_SAMPLE_RAW) || in->raw_size < sizeof(*raw))
+		return NULL;
+	return raw->magic == OFFCPU_RAW_MAGIC ? raw : NULL;
+}
+
+static bool is_link(const struct offcpu_raw *raw)
+{
+	return raw->event == OFFCPU_EVENT_WAKER || raw->event == OFFCPU_EVENT_CHAIN;
+}
+
+/* Samples of waits and of who ended them have the same number. */
+static void note_wait(struct builder *b, const struct offcpu_raw *raw,
+		      const struct profile_sample *s)
+{
+	if (raw->event == OFFCPU_EVENT_BLOCKED)
 		b->wait = (struct builder_wait){
-			.seq = raw.seq, .weight = s->weight, .stack = s->stack, .thread = s->thread
+			.seq = raw->seq, .weight = s->weight, .stack = s->stack, .thread = s->thread
 		};
-	else if (raw.event == OFFCPU_EVENT_WAKER || raw.event == OFFCPU_EVENT_CHAIN)
-		add_waker(b, s, &raw);
+	else if (is_link(raw))
+		add_waker(b, s, raw);
+}
+
+static bool ids_pass(struct builder *b, const struct record *r)
+{
+	const struct sample *s = r->sample;
+
+	return b->wanted[r->event] && time_passes(b, s->time) &&
+	       filter_id(b->opts->pids, s->pid) && filter_id(b->opts->tids, s->tid) &&
+	       filter_id(b->opts->cpus, s->cpu);
 }
 
 static void on_sample(struct builder *b, const struct record *r)
 {
 	const struct sample *s = r->sample;
+	const struct offcpu_raw *raw = wait_raw(b, s);
 	struct process *proc;
 	struct profile_sample ps;
+	bool passes, linked;
 
 	if (r->event >= b->n_events)
 		learn_events(b);
-	if (r->event >= b->n_events || !b->wanted[r->event])
+	if (r->event >= b->n_events)
 		return;
-	if (!time_passes(b, s->time) || !filter_id(b->opts->pids, s->pid) ||
-	    !filter_id(b->opts->tids, s->tid) || !filter_id(b->opts->cpus, s->cpu))
+	/* who ended a wait that passed is told with it, whoever that is */
+	linked = raw && is_link(raw) && b->wait.seq && raw->seq == b->wait.seq;
+	passes = ids_pass(b, r);
+	if (!passes && !linked)
 		return;
 	proc = machine_process(&b->machine, (s32)s->pid);
 	proc->last_time = s->time;
 	ps = (struct profile_sample){
 		.time = s->time,
 		.weight = s->period ? s->period : 1,
-		.thread = thread_of(b, s, proc),
+		.thread = passes ? thread_of(b, s, proc) : 0,
 		.count = 1,
 		.cpu = s->type & PERF_SAMPLE_CPU ? (s16)s->cpu : -1,
-		.event = b->events[r->event],
+		.event = passes ? b->events[r->event] : 0,
 	};
-	if (!name_passes(b, b->opts->comms, 0, b->profile->threads.items[ps.thread].comm))
+	passes = passes &&
+		 name_passes(b, b->opts->comms, 0, b->profile->threads.items[ps.thread].comm);
+	if (!passes && !linked)
 		return;
 	ps.stack = builder_stack(b, r, proc);
-	if (!leaf_passes(b, ps.stack))
-		return;
-	note_wait(b, s, &ps);
-	add_sample(b, &ps);
+	passes = passes && leaf_passes(b, ps.stack);
+	if (raw && (passes || linked))
+		note_wait(b, raw, &ps);
+	if (passes)
+		add_sample(b, &ps);
 }
 
 enum { PROGRESS_EVERY = 1 << 14 };

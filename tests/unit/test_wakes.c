@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Who ended waits, as it is read from a recording: also behind filters. */
+#include "harness.h"
+
+#include "analysis/offcpu.h"
+#include "profile/load.h"
+#include "recording/writer.h"
+#include "unwind/offcpu_session.h"
+
+static const struct perf_event_attr attr = {
+	.type = PERF_TYPE_SOFTWARE,
+	.config = PERF_COUNT_SW_BPF_OUTPUT,
+	.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+		       PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
+		       PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW,
+	.sample_id_all = 1,
+};
+
+static const char *const names[OFFCPU_EVENTS] = { "offcpu-time", "runqueue-time", "wakeup-time",
+						  "chain-time" };
+
+static struct recording_writer *open_writer(const char *path)
+{
+	const struct writer_options o = { .path = path, .version = "test", .no_machine = true };
+	struct recording_writer *w;
+
+	CHECK_EQ(recording_writer_new(&o, &w, NULL), 0);
+	for (u64 i = 0; i < OFFCPU_EVENTS; i++) {
+		const u64 id = WRITER_OWN_ID + i;
+		const struct writer_event ev = {
+			.attr = attr, .name = names[i], .ids = &id, .n_ids = 1
+		};
+
+		CHECK_EQ(recording_writer_event(w, &ev, NULL), 0);
+	}
+	CHECK_EQ(recording_writer_start(w, NULL), 0);
+	return w;
+}
+
+struct part {
+	u32 event, pid;
+	u64 seq, time;
+	u32 link, is_sleep, kind;
+	const char *comm;
+};
+
+/* Each stack is one address that says whose it is. */
+static void add(struct recording_writer *w, const struct part *in)
+{
+	struct buf b = BUF_INIT;
+	u64 ips[] = { PERF_CONTEXT_USER, 0x1000 * in->pid + 0x10 * in->is_sleep };
+	struct offcpu_raw raw = {
+		.magic = OFFCPU_RAW_MAGIC,
+		.event = in->event,
+		.seq = in->seq,
+		.blocked = 5000,
+		.state = 1,
+		.link = in->link,
+		.is_sleep = in->is_sleep,
+		.kind = in->kind,
+		.pid = in->pid,
+		.tid = in->pid,
+	};
+	const struct sample s = {
+		.id = WRITER_OWN_ID + in->event,
+		.ip = ips[1],
+		.pid = in->pid,
+		.tid = in->pid,
+		.time = in->time,
+		.period = 5000,
+		.ips = ips,
+		.n_ips = 2,
+		.raw = &raw,
+		.raw_size = sizeof(raw),
+	};
+
+	memcpy(raw.comm, in->comm, MIN(strlen(in->comm), sizeof(raw.comm)));
+	CHECK_EQ(build_sample(&b, &attr, PERF_RECORD_MISC_USER, &s), 0);
+	CHECK_EQ(recording_writer_add(w, b.data, b.len, NULL), 0);
+	buf_release(&b);
+}
+
+/* 10 waits for 20, which had slept until 30 woke it; 40 waits for a timer. */
+static void write_waits(const char *path)
+{
+	struct recording_writer *w = open_writer(path);
+	static const struct part parts[] = {
+		{ OFFCPU_EVENT_BLOCKED, 10, 1, 100, 0, 0, 0, "sleeper" },
+		{ OFFCPU_EVENT_WAKER, 20, 1, 100, 0, 0, 0, "waker" },
+		{ OFFCPU_EVENT_CHAIN, 20, 1, 100, 0, 1, 0, "waker" },
+		{ OFFCPU_EVENT_CHAIN, 30, 1, 100, 1, 0, 0, "first" },
+		{ OFFCPU_EVENT_BLOCKED, 40, 2, 200, 0, 0, 0, "other" },
+		{ OFFCPU_EVENT_WAKER, 0, 2, 200, 0, 0, OFFCPU_WAKER_IRQ, "" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		add(w, &parts[i]);
+	CHECK_EQ(recording_writer_finish(w, NULL), 0);
+	recording_writer_free(w);
+}
+
+static void load(struct profile *p, struct load_opts *o)
+{
+	char path[] = "/tmp/fathom-wakes-XXXXXX";
+	struct err e = ERR_INIT;
+	int fd = mkstemp(path);
+
+	CHECK(fd >= 0);
+	close(fd);
+	write_waits(path);
+	o->wakes = true;
+	profile_init(p);
+	if (profile_load(p, path, o, &e) < 0)
+		FAIL("cannot load: %s", e.what);
+	unlink(path);
+}
+
+static size_t samples_of(const struct profile *p, const char *event)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->samples.len; i++)
+		n += streq(profile_str(p, p->events.items[p->samples.items[i].event].name), event);
+	return n;
+}
+
+TEST(wakers_of_all_waits)
+{
+	struct load_opts o = { 0 };
+	struct profile p;
+
+	load(&p, &o);
+	CHECK_EQ(p.wakes.len, 2);
+	CHECK_EQ(p.wakers.len, 3);
+	CHECK_EQ(p.wakes.items[0].n, 2);
+	CHECK(p.wakers.items[0].sleep_stack != 0);
+	CHECK_STR(profile_str(&p, p.wakers.items[1].comm), "first");
+	CHECK_EQ(samples_of(&p, "wakeup-time"), 2);
+	CHECK(wakes_to_profile(&p));
+	CHECK_EQ(samples_of(&p, OFFWAKE_EVENT), 2);
+	profile_release(&p);
+}
+
+/* The filter is about who waits: whoever ended that is told, though it is another process. */
+TEST(a_filter_keeps_wakers_of_other_processes)
+{
+	struct range mine = { 10, 10 };
+	range_list pids = { .items = &mine, .len = 1 };
+	struct load_opts o = { .pids = &pids };
+	struct profile p;
+
+	load(&p, &o);
+	CHECK_EQ(p.wakes.len, 1);
+	CHECK_EQ(p.wakes.items[0].n, 2);
+	CHECK_EQ(p.wakes.items[0].weight, 5000);
+	CHECK_STR(profile_str(&p, p.wakers.items[0].comm), "waker");
+	CHECK(p.wakers.items[0].stack != 0);
+	CHECK(p.wakers.items[0].sleep_stack != 0);
+	CHECK_STR(profile_str(&p, p.wakers.items[1].comm), "first");
+	/* but their samples are not those of the process that was asked for */
+	CHECK_EQ(samples_of(&p, "offcpu-time"), 1);
+	CHECK_EQ(samples_of(&p, "wakeup-time"), 0);
+	CHECK_EQ(samples_of(&p, "chain-time"), 0);
+	profile_release(&p);
+}
+
+TEST(a_filter_by_event_keeps_wakers)
+{
+	struct load_opts o = { .event = "offcpu-time" };
+	struct profile p;
+
+	load(&p, &o);
+	CHECK_EQ(p.wakes.len, 2);
+	CHECK_EQ(p.wakers.len, 3);
+	CHECK_EQ(p.samples.len, 2);
+	profile_release(&p);
+}
+
+/* A waker that passes a filter which its wait does not: it ended nothing that is shown. */
+TEST(wakers_of_waits_that_are_filtered_out)
+{
+	struct range mine = { 20, 20 };
+	range_list pids = { .items = &mine, .len = 1 };
+	struct load_opts o = { .pids = &pids };
+	struct profile p;
+
+	load(&p, &o);
+	CHECK_EQ(p.wakes.len, 0);
+	CHECK_EQ(samples_of(&p, "offcpu-time"), 0);
+	CHECK_EQ(samples_of(&p, "wakeup-time"), 1);
+	CHECK_EQ(samples_of(&p, "chain-time"), 1);
+	profile_release(&p);
+}
