@@ -228,11 +228,7 @@ static bool is_wait(const char *name)
 					    "chain-time", HOTCOLD_EVENT, OFFWAKE_EVENT,
 					    NULL };
 
-	for (const char *const *l = list; *l; l++) {
-		if (streq(name, *l))
-			return true;
-	}
-	return false;
+	return streq_any(name, list);
 }
 
 /* A clock if there is one, else whatever was sampled first. */

@@ -170,6 +170,12 @@ static bool is_plumbing(const struct profile *p, const struct frame *f)
 					      "schedule_timeout",
 					      "schedule_hrtimeout_range",
 					      "schedule_hrtimeout_range_clock",
+					      "poll_schedule_timeout.constprop.0",
+					      "io_schedule",
+					      "io_schedule_timeout",
+					      "blk_io_schedule",
+					      "wait_for_completion",
+					      "__wait_for_common",
 					      "preempt_schedule_common",
 					      "preempt_schedule_irq",
 					      "do_syscall_64",
@@ -191,15 +197,37 @@ static bool is_plumbing(const struct profile *p, const struct frame *f)
 					      "__wake_up_common_lock",
 					      "__wake_up_sync_key",
 					      NULL };
-	const char *name = profile_str(p, f->name);
+	return f->kind == FRAME_KERNEL && streq_any(profile_str(p, f->name), kernel);
+}
 
-	if (f->kind != FRAME_KERNEL)
-		return false;
-	for (const char *const *k = kernel; *k; k++) {
-		if (streq(name, *k))
-			return true;
-	}
-	return false;
+/* Where every thread begins, and what libc has between its calls and those of the kernel. */
+static bool is_frame_of_all(const struct profile *p, const struct frame *f)
+{
+	static const char *const user[] = { "_start",
+					    "__libc_start_main",
+					    "__libc_start_main_impl",
+					    "__libc_start_call_main",
+					    "start_thread",
+					    "clone",
+					    "clone3",
+					    "__clone3",
+					    "__futex_abstimed_wait_common",
+					    "__futex_abstimed_wait_common64",
+					    "__internal_syscall_cancel",
+					    "__syscall_cancel",
+					    "__syscall_cancel_arch_end",
+					    NULL };
+
+	return f->kind == FRAME_USER && streq_any(profile_str(p, f->name), user);
+}
+
+/* Of the kernel's frames the innermost is told, and what it was called for when that is no call. */
+static bool is_occasion(const struct profile *p, const struct frame *f)
+{
+	static const char *const names[] = { "do_exit", "exc_page_fault", "do_signal",
+					     "begin_new_exec", NULL };
+
+	return streq_any(profile_str(p, f->name), names);
 }
 
 enum { PLACE_FRAMES = 5 };
@@ -212,7 +240,8 @@ void wait_place(const struct profile *p, u32 stack, struct buf *out)
 	for (; stack && shown < PLACE_FRAMES; stack = p->stacks.items[stack].parent) {
 		const struct frame *f = profile_frame_of(p, stack);
 
-		if (is_plumbing(p, f) || (f->kind == FRAME_KERNEL && kernel >= 1))
+		if (is_plumbing(p, f) || is_frame_of_all(p, f) ||
+		    (f->kind == FRAME_KERNEL && kernel >= 1 && !is_occasion(p, f)))
 			continue;
 		kernel += f->kind == FRAME_KERNEL;
 		buf_addf(out, "%s%s", shown++ ? " < " : "", profile_str(p, f->name));
@@ -256,8 +285,7 @@ static void links_text(const struct profile *p, const struct wait *w, enum offcp
 	}
 }
 
-/* Waits that look the same in this view become one. */
-static void merge_waits(struct profile *p, wait_list *waits, enum offcpu_view view)
+void waits_merge(struct profile *p, wait_list *waits, enum offcpu_view view, u32 flags)
 {
 	struct map known = MAP_INIT;
 	size_t n = 0;
@@ -265,7 +293,7 @@ static void merge_waits(struct profile *p, wait_list *waits, enum offcpu_view vi
 	for (size_t i = 0; i < waits->len; i++) {
 		const struct wait *w = &waits->items[i];
 		u64 key = hash_mix(hash_mix(w->thread, wait_stack(p, w, view)),
-				   (u64)w->state << 32 | (w->flags & OFFCPU_PREEMPTED));
+				   (u64)w->state << 32 | (w->flags & (flags | OFFCPU_PREEMPTED)));
 		u64 *at = map_at(&known, key);
 		struct wait *into;
 
@@ -408,6 +436,9 @@ static void tree_of_waits(struct profile *p, u16 event, struct result *ret)
 			todo.items[j - 1] = swap;
 		}
 	}
+	if (todo.len)
+		result_note(ret, NOTE_INFO, NULL,
+			    "the stacks go on: --folded, -o x.svg and -o x.html show them all");
 out:
 	vec_release(&todo);
 	calltree_release(&t);
@@ -418,7 +449,7 @@ void waits_to_result(struct profile *p, wait_list *waits, enum offcpu_view view,
 {
 	u64 blocked = 0, waited = 0, count = 0;
 
-	merge_waits(p, waits, view);
+	waits_merge(p, waits, view, 0);
 	vec_sort(waits, runq ? by_runq : by_blocked);
 	vec_each(w, waits) {
 		blocked += w->blocked;

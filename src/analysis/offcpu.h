@@ -74,6 +74,8 @@ bool wakes_to_profile(struct profile *p);
 /* The same for waits that are at hand. */
 bool waits_add_wakers(struct profile *p, const wait_list *waits);
 
+/* Waits that look the same in this view become one; @flags: and that are the same in these, too. */
+void waits_merge(struct profile *p, wait_list *waits, enum offcpu_view view, u32 flags);
 /*
  * Tables for people: the heaviest waits with their stacks. @runq: by run-queue time. At most
  * @lines of them, 0: all.

@@ -231,15 +231,6 @@ static u32 frame_of(struct offcpu_names *n, struct process *proc, enum address_m
 	return place->frame;
 }
 
-static bool one_of(const char *name, const char *const *list)
-{
-	for (; *list; list++) {
-		if (streq(name, *list))
-			return true;
-	}
-	return false;
-}
-
 /* The function in which the stack begins to tell something. */
 static bool is_begin(const char *name, enum offcpu_cut cut)
 {
@@ -248,7 +239,7 @@ static bool is_begin(const char *name, enum offcpu_cut cut)
 	static const char *const waker[] = { "try_to_wake_up", "wake_up_process",
 					     "default_wake_function", "wake_up_q", NULL };
 
-	return one_of(name, cut == OFFCPU_CUT_SLEEPER ? sleeper : waker);
+	return streq_any(name, cut == OFFCPU_CUT_SLEEPER ? sleeper : waker);
 }
 
 enum { FRAMES_MOST = UNWIND_RECORD_IPS };

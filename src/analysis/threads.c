@@ -74,6 +74,8 @@ static const struct kind_rule rules[] = {
 	{ "fifo_open", STATE_PIPE },
 	{ "do_wait", STATE_CHILD },
 	{ "kernel_wait4", STATE_CHILD },
+	{ "wait_for_vfork_done", STATE_CHILD },
+	{ "kernel_clone", STATE_CHILD },
 	{ "sk_wait_data", STATE_NETWORK },
 	{ "sk_stream_wait_memory", STATE_NETWORK },
 	{ "unix_", STATE_NETWORK },
@@ -142,8 +144,9 @@ static enum thread_state kind_of_syscall(s32 nr)
 	case 232:
 	case 281:
 	case 441: return STATE_POLL;
+	case 58:
 	case 61:
-	case 247: return STATE_CHILD; /* wait4, waitid */
+	case 247: return STATE_CHILD; /* vfork, wait4, waitid */
 	case 42:
 	case 43:
 	case 44:

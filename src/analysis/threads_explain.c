@@ -2,15 +2,25 @@
 #include "analysis/threads_explain.h"
 
 #include "base/fmt.h"
+#include "base/text.h"
 
-enum { LONGEST = 5, CULPRITS = 5, CHAIN_WORDS = 3 };
+enum { LONGEST = 5, CULPRITS = 5, CHAIN_WORDS = 4, PAGE_WIDTH = 79 };
+
+struct culprit {
+	struct offcpu_ran_key who;
+	struct offcpu_ran_value v;
+};
 
 struct page {
 	struct offcpu_live *live;
 	struct profile *profile;
 	struct thread_account sum; /* of all threads */
 	account_list accounts;
+	VEC(struct culprit)
+	culprits; /* who had the CPU instead, the one who had it longest first */
+	u64 runq_waits, runq_longest;
 	struct buf text;
+	struct buf line; /* a statement that is being made */
 };
 
 static void say_time(struct buf *b, u64 ns)
@@ -18,25 +28,67 @@ static void say_time(struct buf *b, u64 ns)
 	fmt_duration(b, ns);
 }
 
+static double share(u64 ns, u64 whole)
+{
+	return whole ? 100.0 * (double)ns / (double)whole : 0;
+}
+
 static void say_share(struct buf *b, u64 ns, u64 whole)
 {
 	say_time(b, ns);
-	buf_addf(b, " (%.1f %%)", whole ? 100.0 * (double)ns / (double)whole : 0);
+	buf_addf(b, " (%.1f %%)", share(ns, whole));
+}
+
+/* The statement goes onto the page, not wider than that. */
+static void end_line(struct page *p, size_t first, size_t indent)
+{
+	buf_fill(&p->text, ' ', first);
+	text_fill(&p->text, p->line.data, p->line.len, first, indent, PAGE_WIDTH);
+	buf_reset(&p->line);
+}
+
+/* "    1.50s   33.3 %  waiting for a lock" */
+static void add_amount(struct page *p, u64 ns, u64 whole, const char *what)
+{
+	_cleanup_buf_ struct buf time = BUF_INIT;
+
+	say_time(&time, ns);
+	buf_addf(&p->text, "  %7s  %5.1f %%  %s\n", buf_str(&time), share(ns, whole), what);
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
 static void sum_accounts(struct page *p)
 {
-	for (size_t i = 0; i < p->accounts.len; i++) {
-		const struct thread_account *a = &p->accounts.items[i];
-
+	vec_each(a, &p->accounts) {
 		for (int s = 0; s < STATE_COUNT; s++)
 			p->sum.ns[s] += a->ns[s];
 		p->sum.wall += a->wall;
 		p->sum.switches += a->switches;
 		p->sum.preemptions += a->preemptions;
 	}
+	vec_each(w, &p->live->waits) {
+		p->runq_longest = MAX(p->runq_longest, w->runq);
+		p->runq_waits += w->runq > 0;
+	}
+}
+
+/* Threads take their names when they already run: here each has the one that it has now. */
+static void name_threads(struct page *p)
+{
+	struct map by_tid = MAP_INIT;
+
+	for (size_t i = 0; i < p->accounts.len; i++)
+		map_put(&by_tid, p->accounts.items[i].tid, i + 1);
+	vec_each(w, &p->live->waits) {
+		s32 tid = p->profile->threads.items[w->thread].tid;
+		u64 at = map_get(&by_tid, (u32)tid, 0);
+		const struct thread_account *a = at ? &p->accounts.items[at - 1] : NULL;
+
+		if (a)
+			w->thread = profile_get_thread(p->profile, (s32)a->pid, tid, a->comm, 0);
+	}
+	map_release(&by_tid);
 }
 
 static void order_states(const struct thread_account *sum, int order[STATE_COUNT])
@@ -53,42 +105,56 @@ static void order_states(const struct thread_account *sum, int order[STATE_COUNT
 	}
 }
 
+static size_t count_processes(const account_list *list)
+{
+	struct map known = MAP_INIT;
+	size_t n;
+
+	vec_each(a, list)
+		map_put(&known, a->pid, 1);
+	n = known.len;
+	map_release(&known);
+	return n;
+}
+
 static void say_whole(struct page *p, u32 pid)
 {
 	int order[STATE_COUNT];
-	const char *name =
-		p->accounts.len ? profile_str(p->profile, p->accounts.items[0].comm) : "?";
+	size_t n = p->accounts.len, others = count_processes(&p->accounts) - 1;
+	const char *name = profile_str(p->profile, p->accounts.items[0].comm);
 
-	for (size_t i = 0; i < p->accounts.len; i++) {
-		if (p->accounts.items[i].tid == pid)
-			name = profile_str(p->profile, p->accounts.items[i].comm);
+	vec_each(a, &p->accounts) {
+		if (a->tid == pid)
+			name = profile_str(p->profile, a->comm);
 	}
-	buf_addf(&p->text, "Process %u (%s): %zu thread%s", pid, name, p->accounts.len,
-		 p->accounts.len == 1 ? "" : "s");
-	buf_addstr(&p->text, ", looked at for ");
-	say_time(&p->text, p->live->end - p->live->begin);
-	buf_addstr(&p->text, "; together they lived ");
-	say_time(&p->text, p->sum.wall);
-	buf_addstr(&p->text, ".\n\nWhere that time went:\n");
+	buf_addf(&p->line, "Process %u (%s): %zu thread%s", pid, name, n, n == 1 ? "" : "s");
+	if (others)
+		buf_addf(&p->line, " with %zu process%s that it started", others,
+			 others == 1 ? "" : "es");
+	buf_addstr(&p->line, ", looked at for ");
+	say_time(&p->line, p->live->end - p->live->begin);
+	if (n > 1) {
+		buf_addstr(&p->line, "; together they lived ");
+		say_time(&p->line, p->sum.wall);
+	}
+	buf_addch(&p->line, '.');
+	end_line(p, 0, 0);
+	buf_addstr(&p->text, "\nWhere that time went:\n");
 	order_states(&p->sum, order);
 	for (int i = 0; i < STATE_COUNT; i++) {
-		u64 ns = p->sum.ns[order[i]];
-
-		if (!ns)
-			continue;
-		buf_addstr(&p->text, "  ");
-		say_share(&p->text, ns, p->sum.wall);
-		buf_addf(&p->text, " %s\n", thread_state_words((enum thread_state)order[i]));
+		if (p->sum.ns[order[i]])
+			add_amount(p, p->sum.ns[order[i]], p->sum.wall,
+				   thread_state_words((enum thread_state)order[i]));
 	}
 }
 
 /* --- the longest waits ------------------------------------------------------------------------ */
 
-static int by_blocked(const void *a, const void *b)
+static int by_longest(const void *a, const void *b)
 {
 	const struct wait *x = a, *y = b;
 
-	return x->blocked < y->blocked ? 1 : x->blocked > y->blocked ? -1 : 0;
+	return x->max_blocked < y->max_blocked ? 1 : x->max_blocked > y->max_blocked ? -1 : 0;
 }
 
 static enum thread_state kind_of_stack(const struct profile *p, u32 stack)
@@ -98,145 +164,174 @@ static enum thread_state kind_of_stack(const struct profile *p, u32 stack)
 	return wait_kind(p, &w);
 }
 
+static const char *waker_words(const struct profile *p, const struct wait_link *l)
+{
+	const char *name = profile_str(p, l->comm);
+
+	return streq(name, "[timer]")     ? "a timer"
+	       : streq(name, "[network]") ? "the network's interrupt"
+	       : streq(name, "[disk]")    ? "the disk's interrupt"
+					  : name;
+}
+
+static void say_waker(struct page *p, const struct wait_link *l)
+{
+	buf_addstr(&p->line, waker_words(p->profile, l));
+	if (l->kind != OFFCPU_WAKER_TASK)
+		return;
+	buf_addf(&p->line, " (%u) in ", l->tid);
+	wait_place(p->profile, l->stack, &p->line);
+}
+
+/* Who ended it, what that one had been doing, who had ended that, ... */
 static void say_links(struct page *p, const struct wait *w)
 {
-	struct buf *b = &p->text;
-
-	if (w->flags & OFFCPU_OPEN) {
-		buf_addstr(b, "     it waits still\n");
-		return;
-	}
-	if (!w->n_links) {
-		buf_addstr(b, "     who ended it was not seen\n");
-		return;
-	}
 	for (u32 i = 0; i < w->n_links && i < CHAIN_WORDS; i++) {
 		const struct wait_link *l = &w->links[i];
 
-		buf_addf(b, "     %s %s", i ? "woken in turn by" : "ended by",
-			 profile_str(p->profile, l->comm));
-		if (l->kind == OFFCPU_WAKER_TASK) {
-			buf_addf(b, " (%u) in ", l->tid);
-			wait_place(p->profile, l->stack, b);
+		buf_addstr(&p->line, i ? "That was ended by " : "Ended by ");
+		say_waker(p, l);
+		buf_addch(&p->line, '.');
+		end_line(p, 5, 7);
+		if (l->kind != OFFCPU_WAKER_TASK)
+			break;
+		if (!l->sleep_stack) {
+			buf_addf(&p->line, "No sleep of %s was seen in that time.",
+				 profile_str(p->profile, l->comm));
+			end_line(p, 5, 7);
+			break;
 		}
-		if (l->sleep_stack) {
-			buf_addf(b, ",\n     which had been %s in ",
-				 thread_state_words(kind_of_stack(p->profile, l->sleep_stack)));
-			wait_place(p->profile, l->sleep_stack, b);
-		}
-		buf_addch(b, '\n');
+		buf_addf(&p->line, "Until then %s had been %s in ",
+			 profile_str(p->profile, l->comm),
+			 thread_state_words(kind_of_stack(p->profile, l->sleep_stack)));
+		wait_place(p->profile, l->sleep_stack, &p->line);
+		buf_addch(&p->line, '.');
+		end_line(p, 5, 7);
 	}
+}
+
+static void say_end(struct page *p, const struct wait *w)
+{
+	bool before = w->flags & OFFCPU_UNKNOWN_START, open = w->flags & OFFCPU_OPEN;
+
+	if (before || open) {
+		buf_addstr(&p->line, before && open ? "It began before we looked and goes on."
+				     : before       ? "It began before we looked."
+						    : "It goes on.");
+		end_line(p, 5, 7);
+	}
+	if (open)
+		return;
+	if (w->n_links) {
+		say_links(p, w);
+		return;
+	}
+	buf_addstr(&p->line, "Who ended it was not seen.");
+	end_line(p, 5, 7);
 }
 
 static void say_longest(struct page *p)
 {
-	wait_list *waits = &p->live->waits;
 	size_t shown = 0;
 
-	vec_sort(waits, by_blocked);
-	for (size_t i = 0; i < waits->len && shown < LONGEST && waits->items[i].blocked; i++) {
-		const struct wait *w = &waits->items[i];
+	vec_each(w, &p->live->waits) {
 		const struct profile_thread *t = &p->profile->threads.items[w->thread];
 
+		if (shown >= LONGEST || !w->max_blocked)
+			break;
 		if (!shown++)
-			buf_addstr(&p->text, "\nIts longest waits:\n");
-		buf_addf(&p->text, "  %zu. ", shown);
-		say_time(&p->text, w->blocked);
-		buf_addf(&p->text, ": %s (%d) was %s in ", profile_str(p->profile, t->comm), t->tid,
+			buf_addstr(&p->text, "\nIts longest waits, those that are alike as one:\n");
+		buf_addf(&p->line, "%zu. ", shown);
+		say_time(&p->line, w->max_blocked);
+		if (w->count > 1) {
+			buf_addf(&p->line, ", the longest of %llu that took ",
+				 (unsigned long long)w->count);
+			say_time(&p->line, w->blocked);
+			buf_addstr(&p->line, " together");
+		}
+		buf_addf(&p->line, ": %s (%d) was %s in ", profile_str(p->profile, t->comm), t->tid,
 			 thread_state_words(wait_kind(p->profile, w)));
-		wait_place(p->profile, w->stack, &p->text);
-		if (w->flags & OFFCPU_UNKNOWN_START)
-			buf_addstr(&p->text, ", since before we looked");
-		buf_addch(&p->text, '\n');
-		say_links(p, w);
+		wait_place(p->profile, w->stack, &p->line);
+		buf_addch(&p->line, '.');
+		end_line(p, 2, 5);
+		say_end(p, w);
 	}
 }
 
 /* --- waiting for a CPU ------------------------------------------------------------------------ */
 
-struct culprit {
-	char comm[OFFCPU_COMM + 1];
-	u32 tid;
-	u64 ns;
-	u64 count;
-};
-
 static int by_ns(const void *a, const void *b)
 {
 	const struct culprit *x = a, *y = b;
 
-	return x->ns < y->ns ? 1 : x->ns > y->ns ? -1 : 0;
+	return x->v.ns < y->v.ns ? 1 : x->v.ns > y->v.ns ? -1 : 0;
 }
 
-typedef VEC(struct culprit) culprit_list;
-
-/* Who had run on that CPU when our thread got it. */
-static void find_culprits(const struct offcpu_live *l, culprit_list *ret)
+static int on_ran(void *ctx, const struct offcpu_ran_key *k, const struct offcpu_ran_value *v)
 {
-	struct map known = MAP_INIT;
+	struct page *p = ctx;
 
-	for (size_t i = 0; i < l->single.len; i++) {
-		const struct offcpu_wait *w = &l->single.items[i];
-		struct culprit *c;
-		u64 *at;
+	vec_push(&p->culprits, (struct culprit){ *k, *v });
+	return 0;
+}
 
-		/* nobody: the CPU was idle, or the switch was not seen */
-		if (!w->runq || !w->next_tid || w->next_tid == w->key.tid ||
-		    w->key.flags & (OFFCPU_INFERRED | OFFCPU_OPEN))
+static void say_culprits(struct page *p)
+{
+	u64 whole = p->sum.ns[STATE_RUNNABLE], others = 0, known = 0;
+	size_t shown = 0;
+
+	if (!p->culprits.len)
+		return;
+	buf_addstr(&p->text, "Who had the CPU in that time:\n");
+	vec_each(c, &p->culprits) {
+		char comm[OFFCPU_COMM + 1] = { 0 };
+		_cleanup_buf_ struct buf who = BUF_INIT;
+
+		known += c->v.ns;
+		if (shown++ >= CULPRITS) {
+			others += c->v.ns;
 			continue;
-		at = map_at(&known, w->next_tid);
-		if (!*at) {
-			c = vec_new(ret);
-			c->tid = w->next_tid;
-			memcpy(c->comm, w->ran_comm, OFFCPU_COMM);
-			*at = ret->len;
 		}
-		c = &ret->items[*at - 1];
-		c->ns += w->runq; /* NOLINT: an index that is known has an item */
-		c->count++;
+		memcpy(comm, c->who.comm, OFFCPU_COMM);
+		buf_addf(&who, "%s (%u), in %llu turn%s", comm, c->who.tid,
+			 (unsigned long long)c->v.count, c->v.count == 1 ? "" : "s");
+		add_amount(p, c->v.ns, whole, buf_str(&who));
 	}
-	vec_sort(ret, by_ns);
-	map_release(&known);
+	if (others) {
+		_cleanup_buf_ struct buf who = BUF_INIT;
+
+		buf_addf(&who, "%zu others", p->culprits.len - CULPRITS);
+		add_amount(p, others, whole, buf_str(&who));
+	}
+	if (known < whole)
+		add_amount(p, whole - known, whole, "it was not seen who");
 }
 
 static void say_runqueue(struct page *p)
 {
-	culprit_list culprits = { 0 };
-	u64 longest = 0, count = 0;
-
-	vec_each(w, &p->live->waits) {
-		longest = MAX(longest, w->runq);
-		count += w->runq > 0;
-	}
-	buf_addstr(&p->text, "\nWaiting for a CPU took ");
-	say_share(&p->text, p->sum.ns[STATE_RUNNABLE], p->sum.wall);
-	buf_addf(&p->text, " in %llu waits, the longest ", (unsigned long long)count);
-	say_time(&p->text, longest);
-	buf_addf(&p->text, "; %llu of its %llu switches were preemptions.\n",
+	buf_addch(&p->text, '\n');
+	buf_addstr(&p->line, "Waiting for a CPU took ");
+	say_share(&p->line, p->sum.ns[STATE_RUNNABLE], p->sum.wall);
+	buf_addf(&p->line, " in %llu waits, the longest ", (unsigned long long)p->runq_waits);
+	say_time(&p->line, p->runq_longest);
+	buf_addf(&p->line, "; %llu of its %llu switches were preemptions.",
 		 (unsigned long long)p->sum.preemptions, (unsigned long long)p->sum.switches);
-	find_culprits(p->live, &culprits);
-	for (size_t i = 0; i < culprits.len && i < CULPRITS; i++) {
-		const struct culprit *c = &culprits.items[i];
-
-		buf_addf(&p->text,
-			 "  %s (%u) was on the CPU before it got it, %llu times: ", c->comm, c->tid,
-			 (unsigned long long)c->count);
-		say_time(&p->text, c->ns);
-		buf_addstr(&p->text, " of waiting\n");
-	}
-	vec_release(&culprits);
+	end_line(p, 0, 0);
+	say_culprits(p);
 }
 
 static void say_faults(struct page *p, const struct explain_faults *f)
 {
 	if (!f->known)
 		return;
-	buf_addf(&p->text,
-		 "\nPage faults: %llu without and %llu with reading from disk; waiting for "
-		 "pages took ",
+	buf_addch(&p->text, '\n');
+	buf_addf(&p->line,
+		 "Page faults: %llu without and %llu with reading from disk; waiting for pages "
+		 "took ",
 		 (unsigned long long)f->minor, (unsigned long long)f->major);
-	say_time(&p->text, p->sum.ns[STATE_FAULT]);
-	buf_addstr(&p->text, ".\n");
+	say_share(&p->line, p->sum.ns[STATE_FAULT], p->sum.wall);
+	buf_addch(&p->line, '.');
+	end_line(p, 0, 0);
 }
 
 /* --- for machines ----------------------------------------------------------------------------- */
@@ -255,33 +350,147 @@ static void table_states(const struct page *p, struct result *ret)
 
 		r->cells[0] = value_text(ret, thread_state_name((enum thread_state)i));
 		r->cells[1] = value_u(VALUE_DURATION, p->sum.ns[i]);
-		r->cells[2] = value_d(VALUE_PERCENT, p->sum.wall ? 100.0 * (double)p->sum.ns[i] /
-									   (double)p->sum.wall
-								 : 0);
+		r->cells[2] = value_d(VALUE_PERCENT, share(p->sum.ns[i], p->sum.wall));
+	}
+}
+
+static struct value place_value(const struct page *p, u32 stack, struct result *ret)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT;
+
+	wait_place(p->profile, stack, &text);
+	return value_text(ret, buf_str(&text));
+}
+
+/* "chain-b <- chain-c <- [timer]" */
+static struct value chain_value(const struct page *p, const struct wait *w, struct result *ret)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT;
+
+	for (u32 i = 0; i < w->n_links; i++)
+		buf_addf(&text, "%s%s", i ? " <- " : "", profile_str(p->profile, w->links[i].comm));
+	return value_text(ret, buf_str(&text));
+}
+
+enum {
+	WAIT_MAX,
+	WAIT_TIME,
+	WAIT_COUNT,
+	WAIT_TID,
+	WAIT_COMM,
+	WAIT_KIND,
+	WAIT_WHERE,
+	WAIT_BEFORE,
+	WAIT_OPEN,
+	WAIT_WAKER,
+	WAIT_WAKER_TID,
+	WAIT_WAKER_WHERE,
+	WAIT_WAKER_KIND,
+	WAIT_WAKER_SLEPT,
+	WAIT_COLUMNS
+};
+
+static void wait_row(const struct page *p, const struct wait *w, struct row *r, struct result *ret)
+{
+	const struct profile_thread *t = &p->profile->threads.items[w->thread];
+	const struct wait_link *l = &w->links[0];
+
+	r->cells[WAIT_MAX] = value_u(VALUE_DURATION, w->max_blocked);
+	r->cells[WAIT_TIME] = value_u(VALUE_DURATION, w->blocked);
+	r->cells[WAIT_COUNT] = value_u(VALUE_COUNT, w->count);
+	r->cells[WAIT_TID] = value_u(VALUE_PID, (u64)t->tid);
+	r->cells[WAIT_COMM] = value_text(ret, profile_str(p->profile, t->comm));
+	r->cells[WAIT_KIND] = value_text(ret, thread_state_name(wait_kind(p->profile, w)));
+	r->cells[WAIT_WHERE] = place_value(p, w->stack, ret);
+	r->cells[WAIT_BEFORE] = value_u(VALUE_COUNT, !!(w->flags & OFFCPU_UNKNOWN_START));
+	r->cells[WAIT_OPEN] = value_u(VALUE_COUNT, !!(w->flags & OFFCPU_OPEN));
+	if (!w->n_links)
+		return;
+	r->cells[WAIT_WAKER] = chain_value(p, w, ret);
+	if (l->kind != OFFCPU_WAKER_TASK)
+		return;
+	r->cells[WAIT_WAKER_TID] = value_u(VALUE_PID, l->tid);
+	r->cells[WAIT_WAKER_WHERE] = place_value(p, l->stack, ret);
+	if (!l->sleep_stack)
+		return;
+	r->cells[WAIT_WAKER_KIND] =
+		value_text(ret, thread_state_name(kind_of_stack(p->profile, l->sleep_stack)));
+	r->cells[WAIT_WAKER_SLEPT] = place_value(p, l->sleep_stack, ret);
+}
+
+static void table_longest(const struct page *p, struct result *ret)
+{
+	static const struct column columns[WAIT_COLUMNS] = {
+		[WAIT_MAX] = { "max_ns", "MAX", VALUE_DURATION, 0 },
+		[WAIT_TIME] = { "time_ns", "TIME", VALUE_DURATION, 0 },
+		[WAIT_COUNT] = { "count", "COUNT", VALUE_COUNT, 0 },
+		[WAIT_TID] = { "tid", "TID", VALUE_PID, 0 },
+		[WAIT_COMM] = { "comm", "COMMAND", VALUE_TEXT, 0 },
+		[WAIT_KIND] = { "kind", "KIND", VALUE_TEXT, 0 },
+		[WAIT_WHERE] = { "where", "WHERE", VALUE_TEXT, 0 },
+		[WAIT_BEFORE] = { "began_before", "BEFORE", VALUE_COUNT, 0 },
+		[WAIT_OPEN] = { "goes_on", "OPEN", VALUE_COUNT, 0 },
+		[WAIT_WAKER] = { "waker", "WOKEN BY", VALUE_TEXT, 0 },
+		[WAIT_WAKER_TID] = { "waker_tid", "WAKER", VALUE_PID, 0 },
+		[WAIT_WAKER_WHERE] = { "waker_where", "IN", VALUE_TEXT, 0 },
+		[WAIT_WAKER_KIND] = { "waker_waited_for", "HAD WAITED FOR", VALUE_TEXT, 0 },
+		[WAIT_WAKER_SLEPT] = { "waker_waited_in", "HAD WAITED IN", VALUE_TEXT, 0 },
+	};
+	struct table *t = result_table(ret, "waits", NULL, columns, ARRAY_SIZE(columns));
+	size_t n = 0;
+
+	vec_each(w, &p->live->waits) {
+		if (n++ >= LONGEST || !w->max_blocked)
+			break;
+		wait_row(p, w, table_row(ret, t), ret);
 	}
 }
 
 static void table_culprits(const struct page *p, struct result *ret)
 {
 	static const struct column columns[] = {
-		{ "tid", "TID", VALUE_PID, 0 },
-		{ "comm", "COMMAND", VALUE_TEXT, 0 },
-		{ "count", "TIMES", VALUE_COUNT, 0 },
+		{ "tid", "TID", VALUE_PID, 0 },           { "pid", "PID", VALUE_PID, 0 },
+		{ "comm", "COMMAND", VALUE_TEXT, 0 },     { "count", "TURNS", VALUE_COUNT, 0 },
 		{ "time_ns", "TIME", VALUE_DURATION, 0 },
 	};
 	struct table *t = result_table(ret, "ran_instead", NULL, columns, ARRAY_SIZE(columns));
-	culprit_list culprits = { 0 };
 
-	find_culprits(p->live, &culprits);
-	vec_each(c, &culprits) {
+	vec_each(c, &p->culprits) {
 		struct row *r = table_row(ret, t);
+		char comm[OFFCPU_COMM + 1] = { 0 };
 
-		r->cells[0] = value_u(VALUE_PID, c->tid);
-		r->cells[1] = value_text(ret, c->comm);
-		r->cells[2] = value_u(VALUE_COUNT, c->count);
-		r->cells[3] = value_u(VALUE_DURATION, c->ns);
+		memcpy(comm, c->who.comm, OFFCPU_COMM);
+		r->cells[0] = value_u(VALUE_PID, c->who.tid);
+		r->cells[1] = value_u(VALUE_PID, c->who.pid);
+		r->cells[2] = value_text(ret, comm);
+		r->cells[3] = value_u(VALUE_COUNT, c->v.count);
+		r->cells[4] = value_u(VALUE_DURATION, c->v.ns);
 	}
-	vec_release(&culprits);
+}
+
+static void facts(const struct page *p, const struct explain_faults *f, struct result *ret)
+{
+	const struct {
+		const char *key;
+		enum value_type type;
+		u64 value;
+	} list[] = {
+		{ "duration_ns", VALUE_DURATION, p->live->end - p->live->begin },
+		{ "threads", VALUE_COUNT, p->accounts.len },
+		{ "wall_ns", VALUE_DURATION, p->sum.wall },
+		{ "runqueue_ns", VALUE_DURATION, p->sum.ns[STATE_RUNNABLE] },
+		{ "runqueue_waits", VALUE_COUNT, p->runq_waits },
+		{ "runqueue_max_ns", VALUE_DURATION, p->runq_longest },
+		{ "switches", VALUE_COUNT, p->sum.switches },
+		{ "preemptions", VALUE_COUNT, p->sum.preemptions },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(list); i++)
+		result_fact(ret, list[i].key, NULL, value_u(list[i].type, list[i].value));
+	if (!f->known)
+		return;
+	result_fact(ret, "minor_faults", NULL, value_u(VALUE_COUNT, f->minor));
+	result_fact(ret, "major_faults", NULL, value_u(VALUE_COUNT, f->major));
 }
 
 void explain_result(struct offcpu_live *live, u32 pid, const struct explain_faults *faults,
@@ -292,15 +501,17 @@ void explain_result(struct offcpu_live *live, u32 pid, const struct explain_faul
 	accounts_build(&live->profile, live->threads.items, live->threads.len, &live->waits,
 		       &p.accounts);
 	sum_accounts(&p);
+	offcpu_ran(live->engine, on_ran, &p);
+	vec_sort(&p.culprits, by_ns);
+	name_threads(&p);
+	waits_merge(&live->profile, &live->waits, OFFCPU_VIEW_CHAIN,
+		    OFFCPU_UNKNOWN_START | OFFCPU_OPEN);
+	vec_sort(&live->waits, by_longest);
 	if (machine) {
+		facts(&p, faults, ret);
 		table_states(&p, ret);
+		table_longest(&p, ret);
 		table_culprits(&p, ret);
-		waits_to_result(&live->profile, &live->waits, OFFCPU_VIEW_CHAIN, false, LONGEST,
-				ret);
-		if (faults->known) {
-			result_fact(ret, "minor_faults", NULL, value_u(VALUE_COUNT, faults->minor));
-			result_fact(ret, "major_faults", NULL, value_u(VALUE_COUNT, faults->major));
-		}
 	} else {
 		say_whole(&p, pid);
 		say_longest(&p);
@@ -309,5 +520,7 @@ void explain_result(struct offcpu_live *live, u32 pid, const struct explain_faul
 		result_text(ret, buf_str(&p.text));
 	}
 	vec_release(&p.accounts);
+	vec_release(&p.culprits);
 	buf_release(&p.text);
+	buf_release(&p.line);
 }

@@ -88,6 +88,16 @@ static inline bool streq(const char *a, const char *b)
 	return strcmp(a, b) == 0;
 }
 
+/* @list ends with NULL. */
+static inline bool streq_any(const char *s, const char *const *list)
+{
+	for (; *list; list++) {
+		if (streq(s, *list))
+			return true;
+	}
+	return false;
+}
+
 /* The rest of @s after @prefix, or NULL when @s does not begin with it. */
 static inline const char *starts_with(const char *s, const char *prefix)
 {

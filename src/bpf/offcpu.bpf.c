@@ -7,6 +7,7 @@
  * next switch-out closes it: the CPU time that it used since tells when it had begun to run.
  */
 #include "bpf/offcpu.bpf.h"
+#include "bpf/offcpu_ran.bpf.h"
 
 /* --- filters: before any stack is walked ------------------------------------------------------ */
 
@@ -169,6 +170,8 @@ static __attribute__((noinline)) int close_wait(struct offcpu_task *st, u64 end,
 	    (offcpu_options.max_ns && blocked + runq > offcpu_options.max_ns))
 		return 0;
 	offcpu_count(OFFCPU_COUNT_WAITS, 1);
+	if (offcpu_options.ran && runq && !(flags & OFFCPU_OPEN))
+		offcpu_share_out(woken, end);
 	if (!thin_out(st, &blocked, &runq))
 		return 0;
 	key.stack = st->stack;
@@ -185,6 +188,8 @@ static __attribute__((noinline)) int close_wait(struct offcpu_task *st, u64 end,
 		add_row(&key, blocked, runq);
 	return 0;
 }
+
+enum { OFFCPU_SCHED_YIELD = 24 }; /* x86-64's number */
 
 /* --- leaving the CPU -------------------------------------------------------------------------- */
 
@@ -344,6 +349,25 @@ static __always_inline void arrive(struct task_struct *next, u64 now)
 	st->in = now;
 }
 
+/* Since when the thread that is leaving has run; 0: not known. */
+static __always_inline u64 run_begin(struct task_struct *prev, u64 now)
+{
+	struct offcpu_task *st = bpf_task_storage_get(&offcpu_tasks, prev, 0, 0);
+
+	if (!st || !st->open)
+		return st ? st->in : 0;
+	return now - (exec_runtime(prev) - st->exec);
+}
+
+/*
+ * The kernel calls it preemption only when it happened in the kernel. A thread that is sent away
+ * on its way back to user space had to leave just the same, unless it asked for that.
+ */
+static __always_inline bool had_to_leave(struct task_struct *prev)
+{
+	return !(prev->flags & PF_KTHREAD) && syscall_of(prev) != OFFCPU_SCHED_YIELD;
+}
+
 SEC("tp_btf/sched_switch")
 int offcpu_switch(u64 *ctx)
 {
@@ -353,6 +377,9 @@ int offcpu_switch(u64 *ctx)
 	u64 now = bpf_ktime_get_ns();
 	u32 state;
 
+	if (offcpu_options.ran)
+		offcpu_note_run(prev->pid ? unwind_task_id() : 0,
+				prev->pid ? run_begin(prev, now) : 0, now);
 	/* a wait is closed first: who runs now is named by the one that ran before */
 	if (next->pid)
 		arrive(next, now);
@@ -364,7 +391,10 @@ int offcpu_switch(u64 *ctx)
 		state = BPF_CORE_READ((struct task_struct___sched *)prev, __state);
 	else
 		state = BPF_CORE_READ((struct task_struct___old *)prev, state);
-	leave(ctx, prev, preempted, state & 0xffff, now);
+	state &= 0xffff;
+	if (!state && !preempted)
+		preempted = had_to_leave(prev);
+	leave(ctx, prev, preempted, state, now);
 	return 0;
 }
 

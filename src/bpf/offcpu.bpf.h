@@ -36,6 +36,7 @@ const volatile struct {
 	u8 by_thread; /* rows and links are told apart by thread */
 	u8 send;      /* each wait goes to the ring, none into the rows */
 	u8 threads;   /* accounts are kept from birth to death and sent */
+	u8 ran;       /* who had the CPU while others waited for it */
 	u8 rescue;
 } offcpu_options = { .max_user = UNWIND_MAX_FRAMES };
 

@@ -14,6 +14,7 @@ enum {
 	OFFCPU_CGROUPS = 16,       /* that a filter may name */
 	OFFCPU_IRQ_FRAMES = 16,    /* of the stack of an interrupt: what lies below is innocent */
 	OFFCPU_KERNEL_FRAMES = 64, /* of a kernel stack */
+	OFFCPU_RAN_MOST = 4096,    /* threads that are counted as having the CPU instead */
 };
 
 /* Records in the ring, besides those of the unwinder. */
@@ -108,6 +109,18 @@ struct offcpu_wait {
 	char ran_comm[OFFCPU_COMM];
 };
 
+/* Who had a CPU while those that are looked at waited for it. */
+struct offcpu_ran_key {
+	__u32 pid;
+	__u32 tid;
+	char comm[OFFCPU_COMM];
+};
+
+struct offcpu_ran_value {
+	__u64 ns;
+	__u64 count; /* turns */
+};
+
 /* The account of a thread: sent when it ends, and when asked for. */
 struct offcpu_thread {
 	__u32 type;
@@ -143,6 +156,7 @@ enum offcpu_count {
 	OFFCPU_COUNT_BACKWARD,   /* waits with an end before their begin: clocks differ; left out */
 	OFFCPU_COUNT_NO_ROOM,    /* threads for which the kernel had no memory */
 	OFFCPU_COUNT_MISSED_OUT, /* switch-ins of threads that never left */
+	OFFCPU_COUNT_RAN_FULL,   /* runs of others that found no room in their table */
 	OFFCPU_COUNTERS,
 };
 

@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "base/fmt.h"
 #include "cli/table.h"
-#include "cli/text.h"
+#include "base/text.h"
 
 enum {
 	WIDEST = 100,      /* longer lines are hard to read */

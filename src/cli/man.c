@@ -7,7 +7,7 @@
 
 #include "base/buf.h"
 #include "cli/table.h"
-#include "cli/text.h"
+#include "base/text.h"
 
 #ifndef FATHOM_DATE
 #define FATHOM_DATE "November 15, 2026"

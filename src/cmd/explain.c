@@ -83,7 +83,7 @@ static int explain_run(struct context *ctx, void *args)
 	w.target.pids = a->pids;
 	wait_filter_make(&f, &w, &ctx->err);
 	f.opts.states = 0;
-	f.opts.threads = f.opts.send = f.opts.wakers = f.opts.chains = true;
+	f.opts.threads = f.opts.send = f.opts.wakers = f.opts.chains = f.opts.ran = true;
 	rc = wait_run_open(&run, ctx, &f, &ctx->err);
 	pid = ctx->program ? (u32)run.launch.pid : (u32)a->pids.items[0].first;
 	if (!rc)

@@ -207,9 +207,8 @@ static bool ids_pass(struct builder *b, const struct record *r)
 {
 	const struct sample *s = r->sample;
 
-	return b->wanted[r->event] && time_passes(b, s->time) &&
-	       filter_id(b->opts->pids, s->pid) && filter_id(b->opts->tids, s->tid) &&
-	       filter_id(b->opts->cpus, s->cpu);
+	return b->wanted[r->event] && time_passes(b, s->time) && filter_id(b->opts->pids, s->pid) &&
+	       filter_id(b->opts->tids, s->tid) && filter_id(b->opts->cpus, s->cpu);
 }
 
 static void on_sample(struct builder *b, const struct record *r)

@@ -7,13 +7,17 @@
 #include <fcntl.h>
 #include <sys/uio.h>
 
+#include "base/clock.h"
 #include "base/io.h"
 #include "host/bpf_log.h"
 #include "offcpu.skel.h"
 #include "unwind/rescue.h"
 
 enum { RING_BYTES = 8 << 20, RING_MIN = 1 << 17, RING_MAX = 1 << 30, BATCH = 1024 };
-#define OWN_ROUNDS (1ull << 63) /* names are shared with a sampler, which counts its own */
+/* A reading ends after this even if more comes all the time: its caller has other things to do. */
+#define READ_NS     (200 * NSEC_PER_MSEC)
+#define ACCOUNTS_NS (5 * NSEC_PER_SEC) /* they have to be there when this returns */
+#define OWN_ROUNDS  (1ull << 63)       /* names are shared with a sampler, which counts its own */
 
 struct offcpu {
 	struct offcpu_bpf *skel;
@@ -28,6 +32,7 @@ struct offcpu {
 	u64 stacks_dropped;
 	u64 round;                  /* of offcpu_read() */
 	u64 ends[UNWIND_END_COUNT]; /* of rescued stacks */
+	u64 read_until;             /* 0: offcpu_read() takes all that is there */
 	bool filtered;
 	int rc; /* of the callbacks, during offcpu_read() */
 };
@@ -172,12 +177,15 @@ static int set_options(struct offcpu *o, struct err *e)
 	o->skel->rodata->offcpu_options.by_thread = in->by_thread;
 	o->skel->rodata->offcpu_options.send = in->send;
 	o->skel->rodata->offcpu_options.threads = in->threads;
+	o->skel->rodata->offcpu_options.ran = in->ran;
 	o->skel->rodata->offcpu_options.rescue = !in->no_user_stacks;
 	set_pid_namespace(o->skel);
 	bpf_program__set_autoload(o->skel->progs.offcpu_each, in->threads);
 	bpf_program__set_autoload(o->skel->progs.offcpu_fork, in->threads || in->follow);
 	bpf_map__set_max_entries(o->skel->maps.offcpu_rows, in->send ? 1 : (u32)rows);
 	bpf_map__set_max_entries(o->skel->maps.unwind_ring, (u32)ring);
+	if (!in->ran)
+		bpf_map__set_max_entries(o->skel->maps.offcpu_ran, 1);
 	return set_kernel_facts(o, e);
 }
 
@@ -395,16 +403,6 @@ int offcpu_start(struct offcpu *o, struct err *e)
 	return rc;
 }
 
-int offcpu_accounts(struct offcpu *o, struct err *e)
-{
-	int rc = 0;
-
-	o->skel->bss->offcpu_closing = 1;
-	if (o->opts.threads)
-		rc = run_iterator(o, e);
-	return rc ? rc : offcpu_read(o);
-}
-
 void offcpu_stop(struct offcpu *o)
 {
 	detach(o);
@@ -567,16 +565,36 @@ static int on_record(void *ctx, void *data, size_t n)
 	}
 	if (rc < 0)
 		o->rc = rc;
-	return 0;
+	return o->read_until && clock_mono_ns() >= o->read_until ? -ECANCELED : 0;
+}
+
+static int read_for(struct offcpu *o, u64 ns)
+{
+	int rc;
+
+	o->rc = 0;
+	o->round++;
+	/* with the programs detached nothing new comes */
+	o->read_until = o->links.len ? clock_mono_ns() + ns : 0;
+	rc = ring_buffer__consume(o->ring);
+	if (rc == -ECANCELED)
+		rc = 0;
+	return o->rc < 0 ? o->rc : rc;
 }
 
 int offcpu_read(struct offcpu *o)
 {
-	o->rc = 0;
-	o->round++;
-	int rc = ring_buffer__consume(o->ring);
+	return read_for(o, READ_NS);
+}
 
-	return o->rc < 0 ? o->rc : rc;
+int offcpu_accounts(struct offcpu *o, struct err *e)
+{
+	int rc = 0;
+
+	o->skel->bss->offcpu_closing = 1;
+	if (o->opts.threads)
+		rc = run_iterator(o, e);
+	return rc ? rc : read_for(o, ACCOUNTS_NS);
 }
 
 /* --- sums ------------------------------------------------------------------------------------- */
@@ -587,13 +605,14 @@ struct rows_batch {
 };
 
 /* Kernels without batches, or buckets that are too full for one. */
-static int rows_one_by_one(int fd, offcpu_row_fn fn, void *ctx)
+static int rows_one_by_one(int fd, u32 most, offcpu_row_fn fn, void *ctx)
 {
 	struct offcpu_key key;
 	struct offcpu_value value;
 	int rc = 0;
 
-	while (!rc && bpf_map_get_next_key(fd, NULL, &key) == 0) {
+	/* no more than it can hold: rows may come as fast as they are taken out */
+	while (!rc && most-- && bpf_map_get_next_key(fd, NULL, &key) == 0) {
 		if (bpf_map_lookup_elem(fd, &key, &value) == 0)
 			rc = fn(ctx, &key, &value);
 		bpf_map_delete_elem(fd, &key);
@@ -612,10 +631,25 @@ int offcpu_rows(struct offcpu *o, offcpu_row_fn fn, void *ctx, struct err *e UNU
 		n = BATCH;
 		last = bpf_map_lookup_and_delete_batch(fd, from, &at, b->keys, b->values, &n, NULL);
 		if (last && errno != ENOENT)
-			return rows_one_by_one(fd, fn, ctx);
+			return rows_one_by_one(fd, bpf_map__max_entries(o->skel->maps.offcpu_rows),
+					       fn, ctx);
 		for (u32 i = 0; i < n && rc >= 0; i++)
 			rc = fn(ctx, &b->keys[i], &b->values[i]);
 		from = &at;
+	}
+	return rc;
+}
+
+int offcpu_ran(struct offcpu *o, offcpu_ran_fn fn, void *ctx)
+{
+	int fd = bpf_map__fd(o->skel->maps.offcpu_ran), rc = 0;
+	struct offcpu_ran_key key, *before = NULL;
+	struct offcpu_ran_value value;
+
+	while (!rc && bpf_map_get_next_key(fd, before, &key) == 0) {
+		if (bpf_map_lookup_elem(fd, &key, &value) == 0)
+			rc = fn(ctx, &key, &value);
+		before = &key;
 	}
 	return rc;
 }

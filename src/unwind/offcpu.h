@@ -59,6 +59,7 @@ struct offcpu_opts {
 	bool by_thread;
 	bool send;    /* wait by wait, to on_wait */
 	bool threads; /* accounts, to on_thread */
+	bool ran;     /* who had the CPU while others waited for it: offcpu_ran() */
 	bool no_kthreads, no_users;
 	struct python_names *python; /* functions of Python among the frames; NULL: not wanted */
 	/* A negative result ends the reading. */
@@ -109,6 +110,11 @@ int offcpu_accounts(struct offcpu *o, struct err *e);
 typedef int (*offcpu_row_fn)(void *ctx, const struct offcpu_key *k, const struct offcpu_value *v);
 /* Takes the sums out of the kernel; the map is empty afterwards. */
 int offcpu_rows(struct offcpu *o, offcpu_row_fn fn, void *ctx, struct err *e);
+
+typedef int (*offcpu_ran_fn)(void *ctx, const struct offcpu_ran_key *k,
+			     const struct offcpu_ran_value *v);
+/* With opts.ran: of all the time in run queues, who had the CPU then. */
+int offcpu_ran(struct offcpu *o, offcpu_ran_fn fn, void *ctx);
 
 /* NULL: not known (0, or lost). */
 struct offcpu_stack *offcpu_stack(const struct offcpu *o, u64 id);

@@ -6,7 +6,7 @@
 
 need_root
 need_cmd python3
-need_file "$WORKLOADS/block" "$WORKLOADS/chain" "$WORKLOADS/hog"
+need_file "$WORKLOADS/block" "$WORKLOADS/chain" "$WORKLOADS/hog" "$WORKLOADS/places"
 cd "$TMP" || exit 1
 
 # near GOT TRUTH PERCENT
@@ -59,7 +59,6 @@ ok "chain: b - c - timer ($got us)" near "$got" "$(truth "$out_file" blocked.b)"
 
 # --- places that look alike: a stack that is recognised is the stack that is there ---------------
 
-need_file "$WORKLOADS/places"
 run "$FATHOM" offcpu -o places.folded -- "$WORKLOADS/places"
 expect_status 0
 for from in near next; do

@@ -73,20 +73,43 @@ run "$FATHOM" explain -p $pid -d 1.5s
 expect_status 0
 expect_out_like "^Process $pid \(hog\): 3 threads"
 expect_out_like 'Waiting for a CPU took '
-expect_out_like '^  [^ ]+ \([0-9]+\) was on the CPU before it got it'
+expect_out_like '^Who had the CPU in that time:'
+expect_out_like '^ +[0-9.]+m?s +[0-9.]+ %  [^ ].* \([0-9]+\), in [0-9]+ turns?$'
+not_ok "no line is wider than a page" grep -Eq '^.{80}' "$out_file"
 run "$FATHOM" explain -p $pid -d 1.5s --json
-ok "it names the hog" python3 - "$out_file" <<'END'
+ok "it names the hog; who had the CPU had no more of it than there was" python3 - "$out_file" <<'END'
 import json, sys
-rows = json.load(open(sys.argv[1]))["ran_instead"]
+r = json.load(open(sys.argv[1]))
+rows, f = r["ran_instead"], r["facts"]
 assert any(r["comm"] == "hog" and r["time_ns"] > 1e6 for r in rows), rows[:10]
+had = sum(r["time_ns"] for r in rows)
+assert had <= 1.02 * f["runqueue_ns"] + 1e6, (had, f)
+assert had >= 0.5 * f["runqueue_ns"], (had, f)
+# two that burn on one CPU: neither gives way by itself
+assert 0 < f["preemptions"] < f["switches"], f
 END
 kill $pid
 wait $pid 2>/dev/null
 run "$FATHOM" explain -- "$WORKLOADS/chain"
 expect_status 0
-expect_out_like 'ended by chain-b \([0-9]+\) in .*b_wakes_a'
-expect_out_like 'which had been waiting for a lock in .*b_waits_for_c'
-expect_out_like 'woken in turn by chain-c'
+# what is folded to the width of a page is read as one line
+page=$(tr -s '\n ' ' ' <"$out_file")
+like "a's waits together" "$page" '[0-9.]+ms, the longest of [0-9]+ that took [0-9.]+m?s together: chain-a \([0-9]+\) was waiting for a lock in .*a_waits_for_b'
+like "who ended them" "$page" 'Ended by chain-b \([0-9]+\) in [^.]*b_wakes_a'
+like "what that one had been doing" "$page" 'Until then chain-b had been waiting for a lock in futex.*b_waits_for_c'
+like "and who had ended that, to the end" "$page" 'That was ended by chain-c \([0-9]+\) in .*Until then chain-c had been sleeping on a timer in [^.]*c_sleeps.*That was ended by a timer[.]'
+not_ok "no line is wider than a page" grep -Eq '^.{80}' "$out_file"
+run "$FATHOM" explain --json -- "$WORKLOADS/chain"
+ok "the same for machines" python3 - "$out_file" <<'END'
+import json, sys
+text = open(sys.argv[1]).read()
+r = json.loads(text[text.index("{\n"):])
+a = [w for w in r["waits"] if w["comm"] == "chain-a"]
+assert a and a[0]["kind"] == "lock" and "a_waits_for_b" in a[0]["where"], r["waits"]
+assert a[0]["waker"].startswith("chain-b <- chain-c <- [timer]"), a[0]
+assert "b_wakes_a" in a[0]["waker_where"] and "b_waits_for_c" in a[0]["waker_waited_in"], a[0]
+assert abs(sum(s["percent"] for s in r["states"]) - 100) < 1, r["states"]
+END
 run "$FATHOM" explain
 expect_status 2
 run "$FATHOM" explain -p 999999 -d 100ms

@@ -5,7 +5,7 @@
 #include "base/suggest.h"
 #include "cli/table.h"
 #include "cli/target.h"
-#include "cli/text.h"
+#include "base/text.h"
 #include "harness.h"
 
 /* A command with an option of every kind. */

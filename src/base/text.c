@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/text.h"
+#include "base/text.h"
 
 #include "base/fmt.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Running text: paragraphs separated by blank lines; one whose lines begin with a blank is kept
  * as it is. */
-#ifndef CLI_TEXT_H
-#define CLI_TEXT_H
+#ifndef BASE_TEXT_H
+#define BASE_TEXT_H
 
 #include "base/buf.h"
 
