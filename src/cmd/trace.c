@@ -291,6 +291,11 @@ static int check_pid(struct context *ctx, const struct trace_args *a)
 	return err_set(&ctx->err, ESRCH, "there is no process %llu", (unsigned long long)a->pid);
 }
 
+static bool lists(const struct trace_args *a)
+{
+	return a->list || a->list_verbose;
+}
+
 static int compile_and_run(struct context *ctx, const struct trace_args *a,
 			   const struct source_text *s, struct launch *child, FILE *out)
 {
@@ -329,10 +334,13 @@ static int compile_and_run(struct context *ctx, const struct trace_args *a,
 			err_release(&ctx->err);
 		return EXIT_FAILED;
 	}
-	if (a->stage.len || a->dump) {
+	if (a->stage.len || a->dump || lists(a)) {
 		struct buf dump = BUF_INIT;
 
-		lang_dump(l, &dump);
+		if (lists(a))
+			lang_probe_names(l, &dump);
+		else
+			lang_dump(l, &dump);
 		fwrite(dump.data, 1, dump.len, out);
 		buf_release(&dump);
 	} else {
@@ -367,7 +375,7 @@ static int show_info(struct context *ctx)
 static int list_probes(struct context *ctx, const struct trace_args *a)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT;
-	struct lang_opts opts = { 0 };
+	struct lang_opts opts = { .compat = a->compat };
 	bool verbose = a->list_verbose || ctx->common.verbose;
 	int rc = lang_list(ctx->operands.len ? ctx->operands.items[0] : "", verbose, &opts, &out,
 			   &ctx->err);
@@ -375,6 +383,12 @@ static int list_probes(struct context *ctx, const struct trace_args *a)
 	if (rc < 0 && !(rc == -ENOENT && a->compat))
 		return rc;
 	return cli_print(ctx, &out);
+}
+
+/* What -l shows is in a program, or matches a pattern. */
+static bool is_program(const struct context *ctx, const struct trace_args *a)
+{
+	return a->program || (ctx->operands.len && access(ctx->operands.items[0], F_OK) == 0);
 }
 
 int trace_execute(struct context *ctx, const struct trace_args *a)
@@ -386,7 +400,7 @@ int trace_execute(struct context *ctx, const struct trace_args *a)
 
 	if (a->info)
 		return show_info(ctx);
-	if (a->list || a->list_verbose)
+	if (lists(a) && !is_program(ctx, a))
 		return list_probes(ctx, a);
 	rc = read_source(ctx, a, &s);
 	if (rc < 0) {

@@ -220,6 +220,28 @@ int bpfsys_link_kprobes(int prog_fd, u32 attach_type, const struct bpfsys_kprobe
 	return bpfsys(BPF_LINK_CREATE, &attr, ATTR_SIZE(link_create));
 }
 
+int bpfsys_link_iter(int prog_fd, const union bpf_iter_link_info *info, size_t size)
+{
+	union bpf_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.link_create.prog_fd = (u32)prog_fd;
+	attr.link_create.attach_type = BPF_TRACE_ITER;
+	attr.link_create.iter_info = pointer(info);
+	attr.link_create.iter_info_len = (u32)size;
+	return bpfsys(BPF_LINK_CREATE, &attr, ATTR_SIZE(link_create));
+}
+
+int bpfsys_pin(int fd, const char *path)
+{
+	union bpf_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.pathname = pointer(path);
+	attr.bpf_fd = (u32)fd;
+	return bpfsys(BPF_OBJ_PIN, &attr, ATTR_SIZE(bpf_fd));
+}
+
 int bpfsys_iter_create(int link_fd)
 {
 	union bpf_attr attr;

@@ -96,6 +96,8 @@ int bpfsys_raw_tracepoint_open(int prog_fd, const char *name);
 int bpfsys_link_create(int prog_fd, int target_fd, u32 attach_type, u64 cookie);
 int bpfsys_link_uprobes(int prog_fd, u32 attach_type, const struct bpfsys_uprobes *probes);
 int bpfsys_link_kprobes(int prog_fd, u32 attach_type, const struct bpfsys_kprobes *probes);
+/* @info says over what, for iterators that need it; else NULL. */
+int bpfsys_link_iter(int prog_fd, const union bpf_iter_link_info *info, size_t size);
 int bpfsys_iter_create(int link_fd);
 /* The program with the next larger id; -ENOENT after the last. */
 int bpfsys_prog_next(u32 id, u32 *ret);
@@ -103,6 +105,8 @@ int bpfsys_prog_by_id(u32 id);
 int bpfsys_btf_by_id(u32 id);
 /* What the kernel says about the object behind @fd; *@len is the size of @info, then what came. */
 int bpfsys_info(int fd, void *info, u32 *len);
+/* Gives a program, map or link a name in a bpf file system, which keeps it. */
+int bpfsys_pin(int fd, const char *path);
 /* How often the kernel did not run the program because it was running on that CPU already. */
 u64 bpfsys_prog_misses(int prog_fd);
 /* Runs the program once with the given context bytes; for programs that allow it. */

@@ -431,6 +431,19 @@ static s64 enum_record_value(const u32 *record, u32 step)
 	return step == 3 ? (s64)((u64)record[2] << 32 | record[1]) : (s32)record[1];
 }
 
+const char *kbtf_enum_at(const struct kbtf *btf, u32 id, u32 i, s64 *ret_value)
+{
+	const struct btf_type *t = kbtf_type(btf, kbtf_resolve(btf, id));
+	u32 step = enum_step(t);
+	const u32 *record;
+
+	if (!step || i >= BTF_INFO_VLEN(t->info))
+		return NULL;
+	record = (const u32 *)(t + 1) + i * step;
+	*ret_value = enum_record_value(record, step);
+	return kbtf_string(btf, record[0]);
+}
+
 int kbtf_enum_value(const struct kbtf *btf, u32 id, const char *name, s64 *ret)
 {
 	const struct btf_type *t = kbtf_type(btf, kbtf_resolve(btf, id));

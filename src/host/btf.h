@@ -66,6 +66,8 @@ int kbtf_member_at(const struct kbtf *btf, u32 id, u32 i, struct kbtf_member *re
 int kbtf_member(const struct kbtf *btf, u32 id, const char *path, struct kbtf_member *ret);
 /* Type and name of parameter @i of a FUNC or FUNC_PROTO; -ENOENT. @ret_name may be NULL. */
 int kbtf_param(const struct kbtf *btf, u32 id, u32 i, u32 *ret_type, const char **ret_name);
+/* Constant @i of an enum: its name, or NULL. */
+const char *kbtf_enum_at(const struct kbtf *btf, u32 id, u32 i, s64 *ret_value);
 /* Value of an enum's constant; -ENOENT. */
 int kbtf_enum_value(const struct kbtf *btf, u32 id, const char *name, s64 *ret);
 /* The first constant of that value, or NULL. */

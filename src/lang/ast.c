@@ -51,6 +51,9 @@ bool node_any(const struct node *n, bool (*visit)(const struct node *n, void *ct
 	if (visit(n, ctx))
 		return true;
 	for (u32 i = 0; i < n->n_kids; i++) {
+		/* What 'if comptime' has left out is not there. */
+		if (n->kind == N_IF && n->flag && n->ival && i != n->ival)
+			continue;
 		if (node_any(n->kids[i], visit, ctx))
 			return true;
 	}

@@ -16,7 +16,7 @@ struct node;
 enum node_kind {
 	/* expressions */
 	N_INT,         /* ival; flag: unsigned; tn: the enum of a constant; ref: its type */
-	N_STR,         /* str, str_len */
+	N_STR,         /* str, str_len; flag: 'probetype', which is another one in other units */
 	N_IDENT,       /* str: a builtin, an enum constant */
 	N_VAR,         /* str with its '$'; ref: struct variable */
 	N_MAP,         /* str with its '@'; kids: keys; ref: struct map_def */
@@ -37,7 +37,7 @@ enum node_kind {
 	N_BLOCK_EXPR,  /* kids: statements, the last one an N_EXPR whose value it has */
 	/* statements */
 	N_BLOCK,     /* kids */
-	N_IF,        /* kids: condition, then, [else] */
+	N_IF,        /* kids: condition, then, [else]; flag: comptime, ival: the kid that is left */
 	N_WHILE,     /* kids: condition, body */
 	N_FOR_MAP,   /* kids: variable, map, body */
 	N_FOR_RANGE, /* kids: variable, first, end, body */

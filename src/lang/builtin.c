@@ -202,9 +202,10 @@ static void emit_probe(struct gen *g, struct node *n, struct val *ret)
 static void check_probetype(struct comp *c, struct node *n)
 {
 	n->kind = N_STR;
-	n->str = c->target->provider->name;
+	n->flag = true;
+	n->str = c->target->provider->flags & PROBE_SPECIAL ? "special" : c->target->provider->name;
 	n->str_len = (u32)strlen(n->str);
-	check_expr(c, n);
+	n->type = type_str(&c->types, n->str_len + 1);
 }
 
 static void check_args(struct comp *c, struct node *n)

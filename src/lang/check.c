@@ -118,7 +118,7 @@ static const struct type *key_type(struct comp *c, struct node *n)
 			check_error(c, k, "'%s' cannot be used as a map key",
 				    check_type_text(c, k->type));
 		if (elems[i]->kind == T_INT)
-			elems[i] = check_int64(c, elems[i]->is_signed);
+			elems[i] = type_int64_of(&c->types, elems[i]);
 	}
 	return type_tuple(&c->types, elems, NULL, n->n_kids);
 }
@@ -183,8 +183,11 @@ static void set_map_type(struct comp *c, struct map_def *m, const struct type *t
 
 	if (t->kind == T_NONE)
 		return;
+	/* A literal takes the names that the other values have. */
+	if (t->kind == T_INT && t->is_literal && !t->name && m->value->kind == T_INT)
+		t = m->value;
 	if (t->kind == T_INT)
-		t = type_int(&c->types, 8, t->is_signed);
+		t = type_int64_of(&c->types, t);
 	if (t->kind == T_VOID) {
 		check_error(c, at, "a map cannot hold a value of type 'none'");
 		return;
@@ -292,6 +295,39 @@ static void check_condition(struct comp *c, struct node *n)
 	if (n->type->kind != T_NONE && !type_is_number(n->type) && n->type->kind != T_STR)
 		check_error(c, n, "a condition cannot be of type '%s'",
 			    check_type_text(c, n->type));
+}
+
+/* Only one branch of 'if comptime' becomes code; the other may be anything that parses. */
+static void check_if_comptime(struct comp *c, struct node *n)
+{
+	if (!n->kids[0]->folded) {
+		if (c->final && n->kids[0]->type->kind != T_NONE)
+			check_error(c, n->kids[0],
+				    "the condition of 'if comptime' is not known "
+				    "when the program is compiled");
+		return;
+	}
+	n->ival = n->kids[0]->ival ? 1 : 2;
+	if (n->ival < n->n_kids)
+		check_stmt(c, n->kids[n->ival]);
+}
+
+static void check_if(struct comp *c, struct node *n)
+{
+	const struct node *condition = n->kids[0];
+
+	check_condition(c, n->kids[0]);
+	if (n->flag) {
+		check_if_comptime(c, n);
+		return;
+	}
+	for (u32 i = 1; i < n->n_kids; i++) {
+		bool dead = condition->folded && !condition->ival == (i == 1);
+
+		c->dead += dead;
+		check_stmt(c, n->kids[i]);
+		c->dead -= dead;
+	}
 }
 
 static void check_unroll(struct comp *c, struct node *n)
@@ -423,12 +459,7 @@ void check_stmt(struct comp *c, struct node *n)
 		else
 			check_assign_var(c, n->kids[0], n->kids[1], n->op, 0);
 		break;
-	case N_IF:
-		check_condition(c, n->kids[0]);
-		check_stmt(c, n->kids[1]);
-		if (n->n_kids > 2)
-			check_stmt(c, n->kids[2]);
-		break;
+	case N_IF: check_if(c, n); break;
 	case N_WHILE: check_while(c, n); break;
 	case N_FOR_MAP: check_for_map(c, n); break;
 	case N_FOR_RANGE: check_for_range(c, n); break;
@@ -516,13 +547,6 @@ static bool uses_maps(const struct node *n, void *ctx)
 
 void comp_check(struct comp *c)
 {
-	for (size_t i = 0; i < c->prog.probes.len && !c->diags.errors; i++) {
-		struct probe *p = &c->prog.probes.items[i];
-
-		check_expand_macros(c, &p->body);
-		if (p->predicate)
-			check_expand_macros(c, &p->predicate);
-	}
 	c->diags.mute = true;
 	for (int pass = 0; pass < CHECK_MAX_PASSES; pass++) {
 		c->maps_changed = false;

@@ -97,6 +97,15 @@ static void check_number(struct comp *c, struct node *n)
 	n->type = t;
 }
 
+/* A literal, or a word that is another one in the next program of the same probe. */
+static void check_text(struct comp *c, struct node *n)
+{
+	if (n->flag)
+		builtin_find("probetype")->check(c, n);
+	else
+		n->type = type_str(&c->types, n->str_len + 1);
+}
+
 /* A constant of a header, or of one of the kernel's enums. */
 static bool enum_constant(struct comp *c, struct node *n)
 {
@@ -324,6 +333,10 @@ static void check_binary(struct comp *c, struct node *n)
 		check_error(c, n,
 			    "The %s operator can not be used on expressions of types '%s', '%s'",
 			    op, check_type_text(c, a->type), check_type_text(c, b->type));
+		return;
+	}
+	if (a->kind == N_STR && b->kind == N_STR && is_comparison(n->op)) {
+		check_fold(c, n, streq(a->str, b->str) == (n->op == OP2('=', '=')), true);
 		return;
 	}
 	is_signed = both_signed(a, b);
@@ -618,6 +631,8 @@ static void check_cast(struct comp *c, struct node *n)
 
 		v <<= shift;
 		v = to->is_signed ? (u64)((s64)v >> shift) : v >> shift;
+		if (type_is_bool(to))
+			v = a->ival != 0;
 		check_fold(c, n, v, to->is_signed);
 		n->type = to;
 		return;
@@ -741,7 +756,7 @@ void check_expr(struct comp *c, struct node *n)
 	n->folded = n->kind == N_INT;
 	switch (n->kind) {
 	case N_INT: check_number(c, n); break;
-	case N_STR: n->type = type_str(&c->types, n->str_len + 1); break;
+	case N_STR: check_text(c, n); break;
 	case N_PARAM: check_param(c, n); break;
 	case N_PARAM_COUNT: check_fold(c, n, c->opts->n_params, true); break;
 	case N_VAR: check_var(c, n); break;

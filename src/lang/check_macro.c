@@ -107,7 +107,13 @@ static bool expand(struct comp *c, struct node **slot, u32 depth)
 	return expand_call(c, slot, m, depth);
 }
 
-bool check_expand_macros(struct comp *c, struct node **slot)
+void comp_expand_macros(struct comp *c)
 {
-	return !c->prog.macros.len || expand(c, slot, 0);
+	for (size_t i = 0; c->prog.macros.len && i < c->prog.probes.len && !c->diags.errors; i++) {
+		struct probe *p = &c->prog.probes.items[i];
+
+		expand(c, &p->body, 0);
+		if (p->predicate)
+			expand(c, &p->predicate, 0);
+	}
 }

@@ -168,11 +168,6 @@ static const struct setting settings[] = {
 	{ "on_stack_limit", SET_IGNORED, 0, NULL, 0, 0 },
 	{ "show_debug_info", SET_IGNORED, 0, NULL, 0, 0 },
 	{ "symbol_source", SET_IGNORED, 0, NULL, 0, 0 },
-	{ "unstable_tseries", SET_IGNORED, 0, NULL, 0, 0 },
-	{ "unstable_dw_ustack", SET_IGNORED, 0, NULL, 0, 0 },
-	{ "unstable_import", SET_IGNORED, 0, NULL, 0, 0 },
-	{ "unstable_macro", SET_IGNORED, 0, NULL, 0, 0 },
-	{ "unstable_map_decl", SET_IGNORED, 0, NULL, 0, 0 },
 };
 
 static bool apply_number(struct comp *c, const struct setting *s, const char *value)
@@ -236,6 +231,9 @@ static void apply_script(struct comp *c, const struct config_entry *entry)
 				   entry->value);
 		return;
 	}
+	/* They allow what is always allowed here. */
+	if (starts_with(name, "unstable_"))
+		return;
 	diag_error(&c->diags, entry->at, "Unrecognized config variable: %s", entry->key);
 	nearest = diag_nearest(name, setting_name_at, NULL);
 	if (nearest)

@@ -50,7 +50,8 @@ struct lang_config {
 struct target {
 	const struct provider *provider;
 	const char *name;  /* "tracepoint:sched:sched_switch": the value of 'probe' */
-	const char *group; /* tracepoints: subsystem; user probes: path of the file */
+	const char *group; /* tracepoints: subsystem; user probes: path of the file;
+			      iterators: where it is pinned, or NULL */
 	const char *event; /* tracepoint, function, event */
 	u64 value;         /* period, offset in the file, address */
 	u64 extra;         /* per provider: syscall number, location of a semaphore ... */
@@ -138,6 +139,7 @@ enum event_kind {
 struct event {
 	enum event_kind kind;
 	const char *fmt;
+	struct span_at at;       /* in the source: what errorf() and warnf() complain about */
 	const struct type *args; /* T_TUPLE of what follows the number */
 	struct map_def *map;
 	s64 top, div;
@@ -187,6 +189,7 @@ struct comp {
 	VEC(struct variable *) vars;
 	u32 depth;
 	u32 loop_depth;
+	u32 dead; /* in branches that are never taken */
 	bool changed;
 	bool maps_changed;
 	bool final;
@@ -219,6 +222,8 @@ void comp_configure(struct comp *c);
 bool comp_setting(const struct comp *c, const char *name, u64 *ret_number, const char **ret_text);
 /* Numbers and shapes of the BPF maps. */
 void comp_place_maps(struct comp *c);
+/* Replaces calls of macros by what they stand for. */
+void comp_expand_macros(struct comp *c);
 /* Expands specs to targets and groups them to units. */
 void comp_resolve(struct comp *c);
 /* Types and constants of everything. */
@@ -244,10 +249,11 @@ bool check_is_int(const struct node *n);
 const struct type *check_value_type(struct comp *c, const struct node *n);
 void check_assign_map(struct comp *c, struct node *target, struct node *value, u32 op);
 struct variable *check_find_var(struct comp *c, const char *name);
-/* Replaces calls of macros below the node; false when there was an error. */
-bool check_expand_macros(struct comp *c, struct node **slot);
 /* The pass that reports, for the unit whose code comes next. */
 void check_unit_final(struct comp *c, const struct unit *u);
+
+/* Types of the kernel that match, with their members when @verbose. */
+int list_types(struct comp *c, const char *pattern, bool verbose, struct buf *out, struct err *e);
 
 /* --- tables ------------------------------------------------------------------------------------
  */

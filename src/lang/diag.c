@@ -136,20 +136,28 @@ static void render_line(const struct source *src, const struct diag *d, u32 colu
 	buf_addch(out, '\n');
 }
 
-static void render_one(const struct source *src, const struct diag *d, struct buf *out)
+void source_print(const struct source *src, struct span_at at, struct buf *out)
 {
 	u32 line, column, last_line, last;
+
+	source_place(src, at.start, &line, &column);
+	source_place(src, at.end, &last_line, &last);
+	if (last_line == line)
+		buf_addf(out, "%s:%u:%u-%u: ", source_name(src, at.start), line, column, last);
+	else
+		buf_addf(out, "%s:%u-%u: ", source_name(src, at.start), line, last_line);
+}
+
+static void render_one(const struct source *src, const struct diag *d, struct buf *out)
+{
+	u32 line, column;
 
 	if (d->at.start == SPAN_NOWHERE.start) {
 		buf_addf(out, "%s: %s\n", d->level == DIAG_ERROR ? "ERROR" : "WARNING", d->text);
 		return;
 	}
 	source_place(src, d->at.start, &line, &column);
-	source_place(src, d->at.end, &last_line, &last);
-	if (last_line == line)
-		buf_addf(out, "%s:%u:%u-%u: ", source_name(src, d->at.start), line, column, last);
-	else
-		buf_addf(out, "%s:%u-%u: ", source_name(src, d->at.start), line, last_line);
+	source_print(src, d->at, out);
 	buf_addf(out, "%s: %s\n", d->level == DIAG_ERROR ? "ERROR" : "WARNING", d->text);
 	render_line(src, d, column, out);
 	if (d->hint)

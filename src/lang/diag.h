@@ -57,6 +57,8 @@ void diag_warning(struct diags *d, struct span_at at, const char *fmt, ...) PRIN
 void diag_hint(struct diags *d, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* "name:1:9-12: ERROR: text", the source line, tildes below it. */
 void diags_render(const struct diags *d, const struct source *src, bool warnings, struct buf *out);
+/* "name:1:9-12: " */
+void source_print(const struct source *src, struct span_at at, struct buf *out);
 /* The file that a byte is in. */
 const char *source_name(const struct source *src, u32 offset);
 /* Line and column (both from 1) of a byte in its file. */

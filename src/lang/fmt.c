@@ -63,8 +63,8 @@ const char *fmt_next(const char **p, struct conversion *ret)
 			return start;
 		s++;
 		if (ret->letter == 'r' && (*s == 'x' || *s == 'h')) {
-			ret->hex_plain = *s == 'x';
-			ret->hex_escaped = *s == 'h';
+			ret->hex_escaped = *s == 'x';
+			ret->hex_plain = *s == 'h';
 			s++;
 		}
 	}

@@ -13,8 +13,8 @@ struct conversion {
 	int width;        /* -1: none */
 	int precision;    /* -1: none */
 	u8 bytes;         /* by the length letters: 1, 2, 4 (none) or 8 */
-	bool hex_plain;   /* %rx */
-	bool hex_escaped; /* %rh */
+	bool hex_plain;   /* %rh */
+	bool hex_escaped; /* %rx */
 };
 
 /* The next one; moves *p behind it. NULL, or where the format is wrong. */

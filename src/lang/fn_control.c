@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Functions that steer: the program's end, signals, checks at compile time. */
 #include "base/parse.h"
+#include "lang/fmt.h"
 #include "lang/gen.h"
 #include "lang/provider.h"
 #include "lang/signals.h"
@@ -87,6 +88,7 @@ static void emit_assert(struct gen *g, struct node *n, struct val *ret)
 	struct event text = { .kind = EV_ERRORF,
 			      .fmt = arena_printf(&g->c->arena, "assertion failed: %s",
 						  n->kids[1]->str),
+			      .at = n->at,
 			      .args = type_tuple(&g->c->types, NULL, NULL, 0) };
 	struct event end = { .kind = EV_EXIT, .args = type_tuple(&g->c->types, &code, NULL, 1) };
 	struct node one = { .kind = N_INT, .ival = 1, .folded = true, .type = code };
@@ -100,9 +102,47 @@ static void emit_assert(struct gen *g, struct node *n, struct val *ret)
 	ir_label_here(&g->ir, ok);
 }
 
+/* The text of fail(), whose arguments are literals. */
+static void fail_text(const struct node *n, struct buf *out)
+{
+	const char *fmt = n->kids[0]->str;
+	struct conversion v;
+
+	for (u32 i = 1; !fmt_next(&fmt, &v);) {
+		const struct node *a;
+
+		buf_add(out, v.text, v.text_len);
+		if (!v.letter)
+			break;
+		a = v.letter != '%' && i < n->n_kids ? n->kids[i++] : NULL;
+		if (!a)
+			buf_addch(out, '%');
+		else if (a->kind == N_STR)
+			buf_addstr(out, a->str);
+		else if (v.letter == 'x')
+			buf_addf(out, "%llx", (unsigned long long)a->ival);
+		else
+			buf_addf(out, "%lld", (long long)a->ival);
+	}
+}
+
 static void check_fail(struct comp *c, struct node *n)
 {
-	check_error(c, n, "%s", n->kids[0]->kind == N_STR ? n->kids[0]->str : "fail() was reached");
+	struct buf text = BUF_INIT;
+
+	/* What is never reached does not fail. */
+	if (c->dead)
+		return;
+	for (u32 i = 0; i < n->n_kids; i++) {
+		if (n->kids[i]->kind != N_STR && (!i || !n->kids[i]->folded)) {
+			if (n->kids[i]->type->kind != T_NONE)
+				check_error(c, n->kids[i], "fail() expects literals");
+			return;
+		}
+	}
+	fail_text(n, &text);
+	check_error(c, n, "%s", buf_str(&text));
+	buf_release(&text);
 }
 
 static void check_override(struct comp *c, struct node *n)
@@ -187,7 +227,7 @@ static void check_config(struct comp *c, struct node *n)
 	n->kind = text ? N_STR : N_INT;
 	n->str = text;
 	n->str_len = text ? (u32)strlen(text) : 0;
-	n->flag = true;
+	n->flag = !text;
 	n->ival = value;
 	n->n_kids = 0;
 	check_expr(c, n);

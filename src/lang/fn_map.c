@@ -62,12 +62,12 @@ static void check_delete(struct comp *c, struct node *n)
 		return;
 	if (((struct map_def *)n->kids[0]->ref)->value->kind != T_NONE || n->kids[0]->n_kids)
 		check_map(c, n->kids[0], false);
+	n->type = type_int(&c->types, 1, false);
 }
 
 static void emit_delete(struct gen *g, struct node *n, struct val *ret)
 {
-	(void)ret;
-	gen_map_delete(g, n->kids[0]);
+	gen_map_delete(g, n->kids[0], ret);
 }
 
 static void check_has_key(struct comp *c, struct node *n)
@@ -167,7 +167,7 @@ const struct fn fn_map_table[] = {
 	{ "len", 1, 1, FN_RAW, check_len, emit_len },
 	{ "clear", 1, 1, FN_STATEMENT | FN_RAW, check_clear, emit_clear },
 	{ "zero", 1, 1, FN_STATEMENT | FN_RAW, check_clear, emit_clear },
-	{ "delete", 1, 2, FN_STATEMENT | FN_RAW, check_delete, emit_delete },
+	{ "delete", 1, 2, FN_RAW, check_delete, emit_delete },
 	{ "has_key", 1, 2, FN_RAW, check_has_key, emit_has_key },
 	{ 0 },
 };

@@ -97,7 +97,9 @@ static void check_printf(struct comp *c, struct node *n)
 
 static void emit_formatted(struct gen *g, struct node *n, enum event_kind kind)
 {
-	struct event e = { .kind = kind, .fmt = n->kids[0]->str, .args = args_tuple(g->c, n, 1) };
+	struct event e = {
+		.kind = kind, .fmt = n->kids[0]->str, .at = n->at, .args = args_tuple(g->c, n, 1)
+	};
 
 	if (e.args->size + 8 > COMP_MAX_EVENT) {
 		gen_fail(g, n, "the arguments need more than 32 KB");
@@ -109,6 +111,10 @@ static void emit_formatted(struct gen *g, struct node *n, enum event_kind kind)
 static void emit_printf(struct gen *g, struct node *n, struct val *ret)
 {
 	(void)ret;
+	if (gen_is_pinned(g)) {
+		gen_seq_printf(g, n);
+		return;
+	}
 	emit_formatted(g, n,
 		       streq(n->str, "errorf")   ? EV_ERRORF
 		       : streq(n->str, "warnf")  ? EV_WARNF

@@ -7,7 +7,7 @@ static bool is_bytes(const struct type *t)
 	return t->kind == T_STR || t->kind == T_BUF || t->kind == T_ARRAY || t->kind == T_STRUCT;
 }
 
-/* memcmp(a, b, n): 0 when the first n bytes are the same. */
+/* memcmp(a, b, n): 0 when the first n bytes are the same, negative when those of a are less. */
 static void check_memcmp(struct comp *c, struct node *n)
 {
 	n->type = check_int64(c, true);
@@ -34,10 +34,23 @@ static void check_memcmp(struct comp *c, struct node *n)
 	}
 }
 
+/* The 8 bytes at @i as a number whose highest byte is the first; bytes from @size on are left out.
+ */
+static vreg ordered_word(struct gen *g, const struct val *v, u32 i, u32 size)
+{
+	vreg r = ir_load(&g->ir, BPF_DW, v->reg, v->off + (s32)i);
+
+	ir_alui(&g->ir, BPF_END, r, 64);
+	if (size - i < 8)
+		ir_alui(&g->ir, BPF_RSH, r, (s32)(64 - (size - i) * 8));
+	return r;
+}
+
 static void emit_memcmp(struct gen *g, struct node *n, struct val *ret)
 {
-	ir_label differ = ir_new_label(&g->ir);
-	vreg r = ir_imm(&g->ir, 1);
+	u32 size = (u32)n->kids[2]->ival;
+	ir_label end = ir_new_label(&g->ir);
+	vreg r = ir_reg(&g->ir), x, y;
 	struct val side[2];
 
 	for (u32 i = 0; i < 2; i++) {
@@ -45,9 +58,18 @@ static void emit_memcmp(struct gen *g, struct node *n, struct val *ret)
 		if (n->kids[i]->type->kind == T_BUF)
 			side[i].off += 8;
 	}
-	gen_compare_bytes(g, &side[0], &side[1], (u32)n->kids[2]->ival, differ);
+	/* The first byte of a word is its highest, so that words compare as their bytes do. */
 	ir_movi(&g->ir, r, 0);
-	ir_label_here(&g->ir, differ);
+	for (u32 i = 0; i < size; i += 8) {
+		x = ordered_word(g, &side[0], i, size);
+		y = ordered_word(g, &side[1], i, size);
+		ir_movi(&g->ir, r, -1);
+		ir_branch(&g->ir, BPF_JLT, x, y, end);
+		ir_movi(&g->ir, r, 1);
+		ir_branch(&g->ir, BPF_JGT, x, y, end);
+		ir_movi(&g->ir, r, 0);
+	}
+	ir_label_here(&g->ir, end);
 	*ret = gen_reg(r);
 }
 

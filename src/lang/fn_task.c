@@ -97,6 +97,16 @@ static struct node *field_of(struct comp *c, struct node *of, const char *name)
 	return f;
 }
 
+/* ppid(task), pcomm(task): of a task's parent; without a task they are words. */
+static void check_parent(struct comp *c, struct node *n)
+{
+	struct node *e = field_of(c, n->kids[0], "real_parent");
+
+	e = field_of(c, e, streq(n->str, "ppid") ? "tgid" : "comm");
+	*n = *e;
+	check_expr(c, n);
+}
+
 /* The cookie that the kernel keeps in the socket; 0 when nobody has asked for it yet. */
 static void check_socket_cookie(struct comp *c, struct node *n)
 {
@@ -296,6 +306,8 @@ const struct fn fn_task_table[] = {
 	{ "pid", 1, 1, FN_RAW, check_pid, emit_pid },
 	{ "tid", 1, 1, FN_RAW, check_pid, emit_pid },
 	{ "comm", 1, 1, 0, check_comm, emit_number },
+	{ "ppid", 1, 1, 0, check_parent, emit_nothing },
+	{ "pcomm", 1, 1, 0, check_parent, emit_nothing },
 	{ "cgroupid", 1, 1, 0, check_cgroupid, emit_nothing },
 	{ "socket_cookie", 1, 1, 0, check_socket_cookie, emit_nothing },
 	{ "kfunc_exist", 1, 1, 0, check_kfunc, emit_nothing },

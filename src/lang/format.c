@@ -186,7 +186,7 @@ void format_expr(const struct node *n, struct buf *out)
 
 static void format_if(const struct node *n, u32 depth, struct buf *out)
 {
-	buf_addstr(out, "if (");
+	buf_addstr(out, n->flag ? "if comptime (" : "if (");
 	format_expr(n->kids[0], out);
 	buf_addstr(out, ") ");
 	format_block(n->kids[1], depth, out);

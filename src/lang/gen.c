@@ -256,31 +256,6 @@ vreg gen_read_str(struct gen *g, const struct val *dst, struct ir_arg size, vreg
 
 /* --- events ----------------------------------------------------------------------------------- */
 
-void gen_output(struct gen *g, const struct val *record, u32 size)
-{
-	vreg map = ir_map(&g->ir, gen_ring_map(g->c));
-	vreg rc = IR_CALLV(&g->ir, BPF_FUNC_ringbuf_output, ARG_REG(map), gen_addr_arg(g, record),
-			   ARG_IMM((s32)size), ARG_IMM(0));
-
-	gen_count_negative(g, rc, COUNTER_LOST);
-}
-
-void gen_event(struct gen *g, u32 number, struct node **args, u32 n_args)
-{
-	const struct type *types = g->c->events.items[number].args;
-	u32 size = 8 + (types ? types->size : 0);
-	struct val record = gen_temp(g, size);
-
-	ir_storei(&g->ir, BPF_DW, record.reg, record.off, (s32)number);
-	for (u32 i = 0; i < n_args; i++) {
-		struct val at = record;
-
-		at.off += 8 + (s32)types->fields[i].offset;
-		gen_store(g, args[i], types->fields[i].type, &at, false);
-	}
-	gen_output(g, &record, size);
-}
-
 void gen_return(struct gen *g)
 {
 	ir_jump(&g->ir, g->out);
@@ -352,6 +327,11 @@ static void gen_if(struct gen *g, struct node *n)
 {
 	ir_label no = ir_new_label(&g->ir), end = ir_new_label(&g->ir);
 
+	if (n->flag) {
+		if (n->ival < n->n_kids)
+			gen_stmt(g, n->kids[n->ival]);
+		return;
+	}
 	gen_condition(g, n->kids[0], no);
 	gen_stmt(g, n->kids[1]);
 	if (n->n_kids > 2)

@@ -109,7 +109,8 @@ void gen_map_read(struct gen *g, struct node *n, struct val *ret);
 vreg gen_map_address(struct gen *g, struct node *n);
 void gen_map_assign(struct gen *g, struct node *target, struct node *value, u32 op);
 void gen_map_incdec(struct gen *g, struct node *n, struct val *ret);
-void gen_map_delete(struct gen *g, struct node *map);
+/* Whether there was something to delete. */
+void gen_map_delete(struct gen *g, struct node *map, struct val *ret);
 void gen_map_has_key(struct gen *g, struct node *map, struct val *ret);
 /* The key in memory; no memory when the map has none. */
 void gen_map_key(struct gen *g, struct node *map, struct val *ret);
@@ -145,6 +146,11 @@ void gen_event(struct gen *g, u32 number, struct node **args, u32 n_args);
 void gen_output(struct gen *g, const struct val *record, u32 size);
 /* Jumps to the end of the program. */
 void gen_return(struct gen *g);
+
+/* Is this an iterator that others will read? */
+bool gen_is_pinned(const struct gen *g);
+/* printf() into the file that is being read. */
+void gen_seq_printf(struct gen *g, struct node *n);
 
 /* Frames of the kernel or user stack, interned: its number. */
 void gen_stack(struct gen *g, const struct type *t, struct val *ret);

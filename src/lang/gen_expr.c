@@ -690,6 +690,16 @@ static void gen_index(struct gen *g, struct node *n, struct val *ret)
 	*ret = gen_mem(x, v.off, v.space);
 }
 
+/* 1 for whatever is not 0 */
+static void truth(struct gen *g, vreg r)
+{
+	ir_label zero = ir_new_label(&g->ir);
+
+	ir_branchi(&g->ir, BPF_JEQ, r, 0, zero);
+	ir_movi(&g->ir, r, 1);
+	ir_label_here(&g->ir, zero);
+}
+
 static void gen_cast(struct gen *g, struct node *n, struct val *ret)
 {
 	struct node *a = n->kids[0];
@@ -697,7 +707,10 @@ static void gen_cast(struct gen *g, struct node *n, struct val *ret)
 
 	if (n->type->kind == T_INT && type_is_number(a->type)) {
 		r = gen_num_copy(g, a);
-		ir_extend(&g->ir, r, n->type->size, n->type->is_signed);
+		if (type_is_bool(n->type))
+			truth(g, r);
+		else
+			ir_extend(&g->ir, r, n->type->size, n->type->is_signed);
 		*ret = gen_reg(r);
 		return;
 	}

@@ -518,19 +518,24 @@ vreg gen_map_address(struct gen *g, struct node *n)
 	return lookup(g, map_of(n), &key);
 }
 
-void gen_map_delete(struct gen *g, struct node *map)
+void gen_map_delete(struct gen *g, struct node *map, struct val *ret)
 {
 	const struct map_def *m = map_of(map);
 	ir_label gone = ir_new_label(&g->ir);
 	struct val key, value;
-	vreg p, fd;
+	vreg p, fd, r;
 
 	gen_map_key(g, map, &key);
 	if (m->key) {
 		fd = ir_map(&g->ir, m->index);
-		IR_CALLV(&g->ir, BPF_FUNC_map_delete_elem, ARG_REG(fd), gen_addr_arg(g, &key));
+		r = IR_CALLV(&g->ir, BPF_FUNC_map_delete_elem, ARG_REG(fd), gen_addr_arg(g, &key));
+		/* 0 or a negative number */
+		ir_alui(&g->ir, BPF_RSH, r, 63);
+		ir_alui(&g->ir, BPF_XOR, r, 1);
+		*ret = gen_reg(r);
 		return;
 	}
+	*ret = gen_reg(ir_imm(&g->ir, 1));
 	p = lookup(g, m, NULL);
 	if (type_is_agg(m->value))
 		ir_branchi(&g->ir, BPF_JEQ, p, 0, gone);

@@ -47,6 +47,8 @@ static int compile(struct lang *l, struct err *e)
 	if (!c->diags.errors)
 		comp_configure(c);
 	if (!c->diags.errors)
+		comp_expand_macros(c);
+	if (!c->diags.errors)
 		comp_resolve(c);
 	if (!c->diags.errors)
 		comp_check(c);

@@ -120,6 +120,9 @@ void lang_dump(const struct lang *l, struct buf *out);
 int lang_list(const char *pattern, bool verbose, const struct lang_opts *opts, struct buf *out,
 	      struct err *e);
 
+/* The probes of a program, one per line. */
+void lang_probe_names(const struct lang *l, struct buf *out);
+
 /* What of the kernel the language can use here, each thing tried. */
 void lang_info(struct buf *out);
 

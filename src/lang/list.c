@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* -l and -lv: names of probes, with the arguments they have. */
 #include "lang/comp.h"
-#include "lang/provider.h"
+#include "lang/run.h"
 
 struct listing {
 	struct comp *c;
@@ -12,6 +12,31 @@ struct listing {
 	size_t n;
 };
 
+static void add_field(struct comp *c, const char *name, const struct type *t, struct buf *out)
+{
+	buf_addstr(out, "    ");
+	if (t->kind == T_PTR && t->btf) {
+		type_print(type_pointee(&c->types, t), out);
+		buf_addstr(out, " *");
+	} else {
+		type_print(t, out);
+	}
+	buf_addf(out, " %s\n", name);
+}
+
+/* Members of a struct of the kernel; those of nameless ones are its own. */
+static void add_members(struct comp *c, u32 id, int depth, struct buf *out)
+{
+	struct kbtf_member m;
+
+	for (u32 i = 0; kbtf_member_at(c->types.btf, id, i, &m) == 0; i++) {
+		if (!*m.name && depth < KBTF_MAX_DEPTH)
+			add_members(c, kbtf_resolve(c->types.btf, m.type), depth + 1, out);
+		else if (!streq(m.name, "meta"))
+			add_field(c, m.name, type_from_btf(&c->types, m.type, SPACE_KERNEL), out);
+	}
+}
+
 static void add_args(struct listing *l, const char *name)
 {
 	struct comp *c = l->c;
@@ -20,7 +45,6 @@ static void add_args(struct listing *l, const char *name)
 	struct unit u = { .uses_args = true };
 	struct probe fake = { 0 };
 	struct node body = { .kind = N_BLOCK };
-	struct buf text = BUF_INIT;
 
 	vec_clear(&c->targets);
 	l->provider->expand(c, l->provider, &s, strchr(name, ':') + 1);
@@ -33,19 +57,18 @@ static void add_args(struct listing *l, const char *name)
 	if (!l->provider->prepare(c, &u))
 		return;
 	args = c->targets.items[0].args;
+	if (args && !args->fields && args->btf)
+		add_members(c, args->btf, 0, l->out);
 	for (u32 i = 0; args && args->fields && i < args->n_fields; i++) {
 		const struct field *f = &args->fields[i];
 
 		if (starts_with(f->name, "common_"))
 			continue;
-		buf_reset(&text);
-		type_print(f->type, &text);
 		if (f->decl)
 			buf_addf(l->out, "    %s\n", f->decl);
 		else
-			buf_addf(l->out, "    %s %s\n", buf_str(&text), f->name);
+			add_field(c, f->name, f->type, l->out);
 	}
-	buf_release(&text);
 }
 
 static void add_name(void *ctx, const char *name)
@@ -60,26 +83,10 @@ static void add_name(void *ctx, const char *name)
 		add_args(l, name);
 }
 
-static int type_lines(struct comp *c, const char *name, struct buf *out, struct err *e)
+void lang_probe_names(const struct lang *l, struct buf *out)
 {
-	const struct type *t = type_by_btf_name(&c->types, name, SPACE_KERNEL);
-	struct buf text = BUF_INIT;
-	const char *field;
-	struct field f;
-
-	if (!t)
-		return err_set(e, ENOENT, "the kernel's type information has no '%s'", name);
-	buf_addf(out, "%s {\n", name);
-	for (u32 i = 0; (field = type_field_name(&c->types, t, i)); i++) {
-		if (!*field || !type_field(&c->types, t, field, &f))
-			continue;
-		buf_reset(&text);
-		type_print(f.type, &text);
-		buf_addf(out, "        %s %s;\n", buf_str(&text), field);
-	}
-	buf_addstr(out, "};\n");
-	buf_release(&text);
-	return 0;
+	vec_each(it, &l->c.targets)
+		buf_addf(out, "%s\n", it->name);
 }
 
 /* "t:sched:*" -> "tracepoint:sched:*"; a bare word is looked for anywhere. */
@@ -106,8 +113,11 @@ int lang_list(const char *pattern, bool verbose, const struct lang_opts *opts, s
 	c.src = (struct source){ .name = "list", .text = "" };
 	l.c = &c;
 	l.pattern = full_pattern(&c, pattern && *pattern ? pattern : "*");
-	if (pattern && (starts_with(pattern, "struct ") || starts_with(pattern, "union "))) {
-		rc = type_lines(&c, pattern, out, e);
+	if (pattern && (starts_with(pattern, "struct ") || starts_with(pattern, "union ") ||
+			starts_with(pattern, "enum "))) {
+		/* One type is asked for to see it. */
+		verbose = verbose || (!opts->compat && !provider_is_pattern(pattern));
+		rc = list_types(&c, pattern, verbose, out, e);
 		comp_release(&c);
 		return rc;
 	}

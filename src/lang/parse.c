@@ -154,6 +154,7 @@ static struct node *if_statement(struct parser *p)
 	size_t count = 2;
 
 	lex_next(&p->lx);
+	n->flag = parse_accept_word(p, "comptime");
 	kids[0] = parse_expr(p);
 	kids[1] = parse_block(p);
 	if (parse_accept_word(p, "else")) {
@@ -324,13 +325,18 @@ static struct node *statement(struct parser *p)
 	return expression_statement(p);
 }
 
-/* Providers whose second part is a path, which may hold slashes. */
-static bool takes_path(const char *text, size_t len)
+/* Does part @i of such a probe hold a path, and so slashes? */
+static bool takes_path(const char *text, size_t len, u32 i)
 {
-	static const char *const names[] = { "uprobe", "uretprobe", "usdt", "u", "ur", "U" };
+	static const struct {
+		const char *name;
+		u32 part;
+	} paths[] = { { "uprobe", 1 }, { "uretprobe", 1 }, { "usdt", 1 }, { "u", 1 },
+		      { "ur", 1 },     { "U", 1 },         { "iter", 2 }, { "it", 2 } };
 
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		if (strlen(names[i]) == len && memcmp(names[i], text, len) == 0)
+	for (size_t k = 0; k < ARRAY_SIZE(paths); k++) {
+		if (paths[k].part == i && strlen(paths[k].name) == len &&
+		    memcmp(paths[k].name, text, len) == 0)
 			return true;
 	}
 	return false;
@@ -367,7 +373,7 @@ static void attach_point(struct parser *p, struct spec *ret)
 		if (!quoted && (c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == ',' ||
 				c == '{' || c == '}' || c == ';'))
 			break;
-		if (!quoted && c == '/' && !(colons == 1 && takes_path(s + start, first)))
+		if (!quoted && c == '/' && !takes_path(s + start, first, colons))
 			break;
 		if (c == ':' && colons++ == 0)
 			first = i - start;
@@ -500,6 +506,7 @@ static void macro(struct parser *p)
 {
 	VEC(struct node *) params = { 0 };
 	struct macro_def m = { 0 };
+	bool bare;
 
 	lex_next(&p->lx);
 	if (p->lx.tok.kind != TOK_IDENT) {
@@ -508,8 +515,8 @@ static void macro(struct parser *p)
 	}
 	m.name = parse_text(p, &p->lx.tok);
 	lex_next(&p->lx);
-	parse_expect(p, OP1('('), "(");
-	while (!p->panic && !parse_is(p, OP1(')'))) {
+	bare = !parse_accept(p, OP1('('));
+	while (!bare && !p->panic && !parse_is(p, OP1(')'))) {
 		enum token_kind k = p->lx.tok.kind;
 		struct node *n = parse_node(p, N_IDENT, p->lx.tok.at);
 
@@ -524,7 +531,8 @@ static void macro(struct parser *p)
 		if (!parse_accept(p, OP1(',')))
 			break;
 	}
-	parse_expect(p, OP1(')'), ")");
+	if (!bare)
+		parse_expect(p, OP1(')'), ")");
 	m.body = parse_block(p);
 	m.n_params = (u32)params.len;
 	m.params = arena_dup(&p->prog->arena, params.items, params.len * sizeof(*params.items));

@@ -2,6 +2,8 @@
 /* Expressions, by precedence climbing. */
 #include "lang/parse.h"
 
+#include "lang/comp.h"
+
 static struct node *unary(struct parser *p);
 
 static bool deeper(struct parser *p)
@@ -154,7 +156,9 @@ static struct node *container_of(struct parser *p, u32 start)
 
 static struct node *word(struct parser *p)
 {
+	static const struct type_name bool_name = { .name = TYPE_BOOL };
 	struct token t = p->lx.tok;
+	const struct fn *f;
 	struct node *n;
 	struct define *d;
 
@@ -175,12 +179,17 @@ static struct node *word(struct parser *p)
 	if (streq(n->str, "true") || streq(n->str, "false")) {
 		n->kind = N_INT;
 		n->ival = n->str[0] == 't';
+		n->tn = &bool_name;
 		return n;
 	}
 	if (parse_is(p, OP1('(')) && p->lx.tok.at.start == t.at.end) {
 		lex_next(&p->lx);
 		n->kind = N_CALL;
 		list(p, n, OP1(')'), ")");
+		/* pid() is pid */
+		f = n->n_kids ? NULL : fn_find(n->str);
+		if (!n->n_kids && builtin_find(n->str) && (!f || f->min_args))
+			n->kind = N_IDENT;
 	}
 	return n;
 }

@@ -5,8 +5,10 @@
 
 #include "host/bpf_sys.h"
 
+#define PIN_DIR "/sys/fs/bpf"
+
 static void add_target(struct comp *c, const struct provider *p, const struct spec *s,
-		       const char *name)
+		       const char *name, const char *pin)
 {
 	struct target *t = provider_target(c, p, s, "iter:%s", name);
 
@@ -14,6 +16,16 @@ static void add_target(struct comp *c, const struct provider *p, const struct sp
 		return;
 	t->event = arena_strdup(&c->arena, name);
 	t->unit_kind = (u32)c->targets.len;
+	t->group = pin;
+}
+
+/* Not every struct that is called so belongs to an iterator. */
+static u32 has_function(struct comp *c, const char *name)
+{
+	struct kbtf *btf = types_btf(&c->types);
+	char *function = arena_printf(&c->arena, "bpf_iter_%s", name);
+
+	return btf ? kbtf_find(btf, BTF_KIND_FUNC, function) : 0;
 }
 
 static void each_iter(struct comp *c, const char *pattern,
@@ -28,7 +40,7 @@ static void each_iter(struct comp *c, const char *pattern,
 		if (!t || kbtf_kind(t) != BTF_KIND_STRUCT)
 			continue;
 		name = starts_with(kbtf_name(btf, id), "bpf_iter__");
-		if (name && provider_match(pattern, name))
+		if (name && provider_match(pattern, name) && has_function(c, name))
 			each(ctx, name);
 	}
 }
@@ -37,27 +49,27 @@ struct expansion {
 	struct comp *c;
 	const struct provider *p;
 	const struct spec *s;
+	const char *pin;
 };
 
 static void add_found(void *ctx, const char *name)
 {
 	struct expansion *x = ctx;
 
-	add_target(x->c, x->p, x->s, name);
+	add_target(x->c, x->p, x->s, name, x->pin);
 }
 
 static void expand(struct comp *c, const struct provider *p, const struct spec *s, const char *rest)
 {
 	const char *name = provider_part(c, rest, 0), *pin = provider_part(c, rest, 1);
-	struct expansion x = { c, p, s };
+	struct expansion x = { c, p, s, NULL };
 
-	/* What a program prints reaches our own output, not the reader of a pinned file. */
 	if (pin)
-		diag_warning(&c->diags, s->at, "the iterator runs once and is not pinned to '%s'",
-			     pin);
-
+		x.pin = *pin == '/' ? pin : arena_printf(&c->arena, PIN_DIR "/%s", pin);
 	if (!*name)
 		diag_error(&c->diags, s->at, "iter probe must have a target");
+	else if (pin && (!*pin || provider_is_pattern(name)))
+		diag_error(&c->diags, s->at, "one iterator can be pinned to one file");
 	else
 		each_iter(c, name, add_found, &x);
 }
@@ -65,11 +77,10 @@ static void expand(struct comp *c, const struct provider *p, const struct spec *
 static bool prepare(struct comp *c, struct unit *u)
 {
 	struct target *t = &c->targets.items[u->first];
-	struct kbtf *btf = types_btf(&c->types);
-	char *name = arena_printf(&c->arena, "bpf_iter_%s", t->event);
 	const struct type *args;
 	struct type *copy;
-	u32 id = btf ? kbtf_find(btf, BTF_KIND_FUNC, name) : 0;
+	u32 id = has_function(c, t->event);
+	char *name;
 
 	name = arena_printf(&c->arena, "struct bpf_iter__%s", t->event);
 	args = type_by_btf_name(&c->types, name, SPACE_KERNEL);
@@ -99,14 +110,45 @@ static bool emit_field(struct gen *g, const struct field *f, struct val *ret)
 	return true;
 }
 
+/* The link stays behind under its name; whoever reads that file runs the program. */
+static int pin(const struct attach_ctx *a, const struct target *t, int link)
+{
+	char *said = arena_printf(&a->run->c->arena, "Program pinned to %s\n", t->group);
+	int rc = bpfsys_pin(link, t->group);
+
+	if (rc < 0) {
+		err_sys(a->err, -rc, "cannot pin '%s' to '%s'", t->name, t->group);
+		if (rc == -EEXIST)
+			err_hint(a->err, "remove the file, or choose another name");
+		else
+			err_hint(a->err,
+				 "the file must be in a bpf file system, such as that in %s",
+				 PIN_DIR);
+		return rc;
+	}
+	a->run->pinned = said;
+	return 0;
+}
+
 static int attach(const struct attach_ctx *a)
 {
 	const struct target *t = &a->run->c->targets.items[a->unit->first];
-	int link = bpfsys_link_create(a->prog_fd, 0, BPF_TRACE_ITER, 0), fd;
+	/* All control groups, parents before their children; others need nothing or a map. */
+	const union bpf_iter_link_info info = { .cgroup.order = BPF_CGROUP_ITER_DESCENDANTS_PRE };
+	bool cgroup = streq(t->event, "cgroup");
+	int link = bpfsys_link_iter(a->prog_fd, cgroup ? &info : NULL, cgroup ? sizeof(info) : 0);
+	int fd;
 
-	if (link < 0)
-		return err_sys(a->err, -link, "cannot attach to '%s'", t->name);
+	if (link < 0) {
+		err_sys(a->err, -link, "cannot attach to '%s'", t->name);
+		if (link == -EINVAL || link == -EBADF)
+			err_hint(a->err,
+				 "iterators over the contents of one map are not supported");
+		return link;
+	}
 	run_keep(a->run, link, false);
+	if (t->group)
+		return pin(a, t, link);
 	fd = bpfsys_iter_create(link);
 	if (fd < 0)
 		return err_sys(a->err, -fd, "cannot start '%s'", t->name);

@@ -47,7 +47,7 @@ static int attach_timed(const struct attach_ctx *a)
 const struct provider probe_begin = {
 	.name = "begin",
 	.aliases = "BEGIN",
-	.flags = PROBE_TIMED,
+	.flags = PROBE_TIMED | PROBE_SPECIAL,
 	.expand = expand_plain,
 	.prepare = prepare_raw,
 	.attach = attach_timed,
@@ -56,7 +56,7 @@ const struct provider probe_begin = {
 const struct provider probe_end = {
 	.name = "end",
 	.aliases = "END",
-	.flags = PROBE_TIMED,
+	.flags = PROBE_TIMED | PROBE_SPECIAL,
 	.expand = expand_plain,
 	.prepare = prepare_raw,
 	.attach = attach_timed,
@@ -107,7 +107,7 @@ static int attach_signal(const struct attach_ctx *a)
 
 const struct provider probe_self = {
 	.name = "self",
-	.flags = PROBE_TIMED,
+	.flags = PROBE_TIMED | PROBE_SPECIAL,
 	.expand = expand_self,
 	.prepare = prepare_raw,
 	.attach = attach_signal,

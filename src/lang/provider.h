@@ -9,12 +9,13 @@
 #include "lang/comp.h"
 
 enum {
-	PROBE_USER = 1 << 0,   /* arguments are in user registers: argN, reg, retval */
-	PROBE_RETURN = 1 << 1, /* retval exists, argN does not */
-	PROBE_REGS = 1 << 2,   /* the context is pt_regs */
-	PROBE_TIMED = 1 << 3,  /* run by our own loop: begin, end, interval */
-	PROBE_ARGS = 1 << 4,   /* args exists */
-	PROBE_NAMED = 1 << 5,  /* links carry the number of their target */
+	PROBE_USER = 1 << 0,    /* arguments are in user registers: argN, reg, retval */
+	PROBE_RETURN = 1 << 1,  /* retval exists, argN does not */
+	PROBE_REGS = 1 << 2,    /* the context is pt_regs */
+	PROBE_TIMED = 1 << 3,   /* run by our own loop: begin, end, interval */
+	PROBE_ARGS = 1 << 4,    /* args exists */
+	PROBE_NAMED = 1 << 5,   /* links carry the number of their target */
+	PROBE_SPECIAL = 1 << 6, /* about the tracer itself: what 'probetype' calls special */
 };
 
 /* How a tracepoint is attached: unit->mode. */

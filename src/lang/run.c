@@ -338,17 +338,20 @@ static void run_timers(struct run *r, const struct pollfd *p)
 	}
 }
 
-/* Nothing but begin and end: there is nothing to wait for. */
+/* Nothing but begin, end and iterators: there is nothing to wait for. */
 static bool nothing_to_wait_for(const struct run *r, int child_fd)
 {
+	bool iter = false;
+
 	if (child_fd >= 0)
 		return false;
 	vec_each(it, &r->c->targets) {
+		iter = iter || it->provider == &probe_iter;
 		if (it->provider != &probe_begin && it->provider != &probe_end &&
 		    it->provider != &probe_iter)
 			return false;
 	}
-	return !r->c->opts->compat;
+	return iter || !r->c->opts->compat;
 }
 
 /* Iterators run when they are read. */
@@ -356,6 +359,8 @@ static void run_iters(struct run *r)
 {
 	char sink[4096];
 
+	if (r->pinned)
+		run_write(r, false, r->pinned, strlen(r->pinned));
 	vec_each(it, &r->iters) {
 		while (read(*it, sink, sizeof(sink)) > 0)
 			run_drain(r);

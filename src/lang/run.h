@@ -33,6 +33,7 @@ struct run {
 		size_t page;
 	} ring;
 	u32 attached;
+	const char *pinned; /* what to say about a pinned iterator; or NULL */
 	bool stopping;
 	int exit_code;
 	int output_error;

@@ -179,10 +179,10 @@ static void event_formatted(struct run *r, const struct event *e, const u8 *args
 	struct buf text = BUF_INIT;
 	bool to_err = e->kind == EV_ERRORF || e->kind == EV_WARNF;
 
-	if (e->kind == EV_ERRORF && r->c->opts->format != LANG_JSON)
-		buf_addstr(&text, "ERROR: ");
-	if (e->kind == EV_WARNF && r->c->opts->format != LANG_JSON)
-		buf_addstr(&text, "WARNING: ");
+	if (to_err && r->c->opts->format != LANG_JSON) {
+		source_print(&r->c->src, e->at, &text);
+		buf_addstr(&text, e->kind == EV_ERRORF ? "ERROR: " : "WARNING: ");
+	}
 	run_printf(r, e->fmt, e->args, args, &text);
 	if (to_err && r->c->opts->format != LANG_JSON &&
 	    (!text.len || text.data[text.len - 1] != '\n'))

@@ -29,19 +29,40 @@ static void add_int(const struct type *t, u64 v, struct buf *out)
 		buf_addu(out, v);
 }
 
-/* The constant of an enum that has this value; else the number. */
-static void add_enum(struct run *r, const struct type *t, u64 v, struct buf *out)
+/* The constant of an enum that has this value, or NULL. */
+static const char *enum_name(struct run *r, const struct type *t, u64 v)
 {
 	struct kbtf *btf = t->btf ? types_btf(&r->c->types) : NULL;
-	const char *name = btf ? kbtf_enum_name(btf, t->btf, (s64)v) : NULL;
 
+	if (t->btf)
+		return btf ? kbtf_enum_name(btf, t->btf, (s64)v) : NULL;
+	if (streq(t->name, TYPE_BOOL))
+		return v ? "true" : "false";
 	vec_each(it, &r->c->prog.defines) {
-		if (!t->btf && it->of && streq(it->of->name, t->name) &&
+		if (it->of && streq(it->of->name, t->name) &&
 		    (it->value == (s64)v || (u32)it->value == v))
-			name = name ? name : it->name;
+			return it->name;
 	}
+	return NULL;
+}
+
+/* A number by the name that its type has for it, if any. */
+static void add_enum(struct run *r, const struct type *t, u64 v, struct buf *out, bool json)
+{
+	const char *name = enum_name(r, t, v);
+	bool quote = json && !streq(t->name, TYPE_BOOL);
+
 	if (name)
-		buf_addstr(out, name);
+		buf_addf(out, quote ? "\"%s\"" : "%s", name);
+	else
+		add_int(t, v, out);
+}
+
+/* bpftrace 0.17 shows names only where %s asks for them. */
+static void add_plain(struct run *r, const struct type *t, u64 v, struct buf *out, bool json)
+{
+	if (t->name && !r->c->opts->compat)
+		add_enum(r, t, v, out, json);
 	else
 		add_int(t, v, out);
 }
@@ -147,7 +168,7 @@ static void add_struct(struct run *r, const struct type *t, const u8 *bytes, str
 	struct field f;
 	u32 shown = 0;
 
-	buf_addstr(out, json ? "{ " : "{ ");
+	buf_addstr(out, "{ ");
 	for (u32 i = 0; type_field_name(&r->c->types, t, i); i++) {
 		if (!struct_field(r, t, i, &f) || f.offset + f.type->size > t->size)
 			continue;
@@ -175,7 +196,7 @@ static void add_raw(struct run *r, const struct type *t, const u8 *bytes, struct
 		return;
 	}
 	switch (t->kind) {
-	case T_INT: add_int(t, raw_int(t, bytes), out); break;
+	case T_INT: add_plain(r, t, raw_int(t, bytes), out, json); break;
 	case T_PTR:
 		buf_addf(out, json ? "\"0x%llx\"" : "0x%llx", (unsigned long long)word(bytes));
 		break;
@@ -193,16 +214,21 @@ static void add_raw(struct run *r, const struct type *t, const u8 *bytes, struct
 	}
 }
 
+/* With names for all elements or for none. */
 static void add_tuple(struct run *r, const struct type *t, const u8 *bytes, struct buf *out,
 		      bool json)
 {
-	buf_addch(out, json ? '[' : '(');
+	bool record = t->n_fields && *t->fields[0].name;
+
+	buf_addstr(out, record ? "{ " : json ? "[" : "(");
 	for (u32 i = 0; i < t->n_fields; i++) {
 		if (i)
-			buf_addstr(out, json ? "," : ", ");
+			buf_addstr(out, json && !record ? "," : ", ");
+		if (record)
+			buf_addf(out, json ? "\"%s\": " : ".%s = ", t->fields[i].name);
 		run_value(r, t->fields[i].type, bytes + t->fields[i].offset, out, json);
 	}
-	buf_addch(out, json ? ']' : ')');
+	buf_addstr(out, record ? " }" : json ? "]" : ")");
 }
 
 static void add_string(struct run *r, const struct type *t, const u8 *bytes, struct buf *out)
@@ -269,7 +295,7 @@ void run_value(struct run *r, const struct type *t, const u8 *bytes, struct buf 
 	struct buf text = BUF_INIT;
 
 	switch (t->kind) {
-	case T_INT: add_int(t, word(bytes), out); return;
+	case T_INT: add_plain(r, t, word(bytes), out, json); return;
 	case T_PTR:
 		buf_addf(out, json ? "\"0x%llx\"" : "0x%llx", (unsigned long long)word(bytes));
 		return;
@@ -386,7 +412,7 @@ void run_printf(struct run *r, const char *fmt, const struct type *args, const u
 		if (v.letter == 's') {
 			buf_reset(&text);
 			if (t->kind == T_INT && t->name)
-				add_enum(r, t, word(at), &text);
+				add_enum(r, t, word(at), &text, false);
 			else
 				run_value(r, t, at, &text, false);
 			add_padded(&v, &text, out);

@@ -37,6 +37,16 @@ const struct type *type_int(struct types *ts, u32 size, bool is_signed)
 	return t;
 }
 
+const struct type *type_int64_of(struct types *ts, const struct type *t)
+{
+	struct type *r = type_new(ts, T_INT, 8);
+
+	r->is_signed = t->is_signed;
+	r->name = t->name;
+	r->btf = t->name ? t->btf : 0;
+	return r;
+}
+
 const struct type *type_str(struct types *ts, u32 size)
 {
 	return type_new(ts, T_STR, size);
@@ -107,6 +117,8 @@ static const struct type *int_from_btf(struct types *ts, u32 id)
 	memcpy(&bits, t + 1, sizeof(bits));
 	r = type_new(ts, T_INT, t->size > 8 ? 8 : t->size);
 	r->is_signed = BTF_INT_ENCODING(bits) & BTF_INT_SIGNED;
+	if (BTF_INT_ENCODING(bits) & BTF_INT_BOOL)
+		r->name = TYPE_BOOL;
 	if (t->size == 1 && strstr(kbtf_name(ts->btf, id), "char") &&
 	    !strstr(kbtf_name(ts->btf, id), "unsigned"))
 		r->str = "char"; /* marks what makes an array a string */
@@ -295,6 +307,8 @@ const struct type *type_by_name(struct types *ts, const char *name)
 			t->is_signed = named_types[i].is_signed;
 			if (streq(name, "int8"))
 				t->str = "char";
+			if (streq(name, "bool"))
+				t->name = TYPE_BOOL;
 			return t;
 		}
 	}
@@ -338,6 +352,11 @@ bool type_is_number(const struct type *t)
 {
 	return t->kind == T_INT || t->kind == T_PTR || t->kind == T_COUNT || t->kind == T_SUM ||
 	       t->kind == T_MIN || t->kind == T_MAX || t->kind == T_AVG || t->kind == T_STATS;
+}
+
+bool type_is_bool(const struct type *t)
+{
+	return t->kind == T_INT && t->name && !t->btf && streq(t->name, TYPE_BOOL);
 }
 
 bool type_is_string(const struct type *t)
@@ -392,9 +411,16 @@ bool type_fits(const struct type *a, const struct type *b)
 	return true;
 }
 
+static bool same_names(const struct type *a, const struct type *b)
+{
+	return a->btf == b->btf && !a->name == !b->name && (!a->name || streq(a->name, b->name));
+}
+
 bool type_same_size(const struct type *a, const struct type *b)
 {
 	if (a->size != b->size || a->n_fields != b->n_fields)
+		return false;
+	if (a->kind == T_INT && b->kind == T_INT && !same_names(a, b))
 		return false;
 	for (u32 i = 0; a->kind == T_TUPLE && i < a->n_fields; i++) {
 		if (!type_same_size(a->fields[i].type, b->fields[i].type))
@@ -415,8 +441,26 @@ static const struct type *merge_tuple(struct types *ts, const struct type *a, co
 	return type_tuple(ts, elems, names, a->n_fields);
 }
 
+/* Without the names of constants. */
+static const struct type *type_nameless(struct types *ts, const struct type *t)
+{
+	struct type *copy;
+
+	if (t->kind != T_INT || !t->name)
+		return t;
+	copy = arena_dup(&ts->arena, t, sizeof(*t));
+	copy->name = NULL;
+	copy->btf = 0;
+	return copy;
+}
+
 const struct type *type_merge(struct types *ts, const struct type *a, const struct type *b)
 {
+	if (a->kind == T_INT && b->kind == T_INT && !same_names(a, b) &&
+	    !(b->is_literal && !b->name)) {
+		a = type_nameless(ts, a);
+		b = type_nameless(ts, b);
+	}
 	if (a->kind == T_INT && b->kind == T_PTR)
 		return b->elem || b->btf ? a : b;
 	if (a->kind == T_INT && b->kind == T_INT) {
@@ -481,7 +525,12 @@ static void print_tuple(const struct type *t, struct buf *out)
 void type_print(const struct type *t, struct buf *out)
 {
 	switch (t->kind) {
-	case T_INT: buf_addf(out, "%sint%u", t->is_signed ? "" : "unsigned ", t->size * 8); break;
+	case T_INT:
+		if (type_is_bool(t))
+			buf_addstr(out, TYPE_BOOL);
+		else
+			buf_addf(out, "%sint%u", t->is_signed ? "" : "unsigned ", t->size * 8);
+		break;
 	case T_STR: buf_addf(out, "string[%u]", t->size); break;
 	case T_BUF: buf_addf(out, "buffer[%u]", t->size); break;
 	case T_STRUCT: buf_addstr(out, t->name); break;

@@ -15,6 +15,9 @@
 
 enum { TYPE_MAX_SIZE = 1 << 20, TYPE_MAX_STORED = 20480, TYPE_MAX_STRING = 8192 };
 
+/* The name of the type of truth values: numbers that are shown as true and false. */
+#define TYPE_BOOL "bool"
+
 enum type_kind {
 	T_NONE, /* not known yet */
 	T_VOID,
@@ -83,7 +86,7 @@ struct type {
 	const struct type *elem;
 	u32 count;                  /* T_ARRAY */
 	u32 btf;                    /* T_STRUCT, T_PTR with elem NULL: id in the kernel's BTF */
-	const char *name;           /* T_STRUCT; T_INT of an enum */
+	const char *name;           /* T_STRUCT; T_INT of an enum, or TYPE_BOOL */
 	const struct field *fields; /* T_STRUCT without BTF; T_TUPLE: elements */
 	u32 n_fields;
 	s64 p[4]; /* T_*STACK: depth, mode; T_HIST: bits; T_LHIST: min, max, step; T_TSERIES ... */
@@ -104,6 +107,8 @@ struct kbtf *types_btf(struct types *ts);
 
 struct type *type_new(struct types *ts, enum type_kind kind, u32 size);
 const struct type *type_int(struct types *ts, u32 size, bool is_signed);
+/* A number of 8 bytes that has the same names as @t. */
+const struct type *type_int64_of(struct types *ts, const struct type *t);
 const struct type *type_str(struct types *ts, u32 size);
 const struct type *type_buf(struct types *ts, u32 size);
 const struct type *type_ptr(struct types *ts, const struct type *to, enum space space);
@@ -130,11 +135,12 @@ const struct type *type_by_btf_name(struct types *ts, const char *name, enum spa
 bool type_is_agg(const struct type *t);
 bool type_is_number(const struct type *t); /* T_INT, T_PTR and what casts itself to one */
 bool type_is_string(const struct type *t);
+bool type_is_bool(const struct type *t);
 /* Bytes in maps and events. */
 u32 type_stored(const struct type *t);
 /* Can values of @b go where @a is expected? */
 bool type_fits(const struct type *a, const struct type *b);
-/* Equal down to the sizes of strings inside tuples. */
+/* Equal down to the sizes of strings and the names of constants inside tuples. */
 bool type_same_size(const struct type *a, const struct type *b);
 /* The type that holds both; they fit. */
 const struct type *type_merge(struct types *ts, const struct type *a, const struct type *b);

@@ -51,9 +51,41 @@ fi
 trace -e 'iter:task_file { @[path(ctx->file->f_path)] = count(); }'
 expect_status 0
 expect_out '@[/dev/null]: '
-trace -e 'iter:task:some_pin { @ = count(); }'
+trace -e 'iter:cgroup { @[ctx.cgroup->kn->id == 1] = count(); }'
 expect_status 0
-expect_err "runs once and is not pinned to 'some_pin'"
+expect_out '@[1]: 1'
+trace -lv 'iter:task_file'
+expect_out 'struct file * file'
+unlike 'a struct without an iterator is not listed' "$("$FATHOM" trace -l 'iter:*')" '__safe_trusted'
+
+# A pinned iterator: whoever reads the file runs the program.
+if [ "$(stat -f -c %T /sys/fs/bpf 2>/dev/null)" = bpf_fs ]; then
+	pin=fathom-test-$$
+	trace -e "iter:task:$pin { @n++; if (@n <= 3) { printf(\"%s|%5d|%-4d|%x%%\n\", \"task\", @n, 7, 255); } }"
+	expect_status 0
+	expect_out "Program pinned to /sys/fs/bpf/$pin"
+	is 'what a pinned iterator says' "$(cat "/sys/fs/bpf/$pin")" "$(printf 'task|%5d|7   |ff%%\n' 1 2 3)"
+	trace -e "iter:task:/sys/fs/bpf/$pin { printf(\"x\"); }"
+	expect_status 1
+	expect_err 'file exists'
+	rm -f "/sys/fs/bpf/$pin"
+else
+	skip 'no bpf file system to pin to' 5
+fi
+trace -e 'iter:task:some_pin { print(1); }'
+expect_err 'only printf() works in a pinned iterator'
+trace -e 'iter:task:some_pin { printf("%s", ksym(1)); }'
+expect_err 'the kernel cannot print this'
+trace -e 'iter:task*:some_pin { printf("x"); }'
+expect_err 'one iterator can be pinned to one file'
+
+trace -l 'struct sched_param'
+expect_out 'int sched_priority;'
+trace -l 'enum tcp_ca_state'
+expect_out 'TCP_CA_Loss = 4,'
+trace -l -e 't:sched:sched_switch, i:s:1 { }'
+expect_out "tracepoint:sched:sched_switch
+interval:s:1"
 trace -e 'BEGIN { print(path(curtask)); }'
 expect_status 1
 expect_err 'path() can only be used with iter'

@@ -1,8 +1,9 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# run.pl TOOL CASES: runs every case with "fathom" or "bpftrace" and prints one line per case,
-# "ok NAME", "not ok NAME" with the difference behind it, or "skip NAME: REASON".
+# run.pl TOOL CASES: runs every case with "fathom" (in bpftrace's form), "native" (fathom in its own
+# form) or "bpftrace" and prints one line per case, "ok NAME", "not ok NAME" with the difference
+# behind it, or "skip NAME: REASON".
 use strict;
 use warnings;
 
@@ -67,7 +68,8 @@ for my $c (@cases) {
 		print "skip $c->{name}: $c->{differs}\n";
 		next;
 	}
-	my @command = $tool eq 'bpftrace' ? ('bpftrace') : ($fathom, 'trace', '--compat');
+	my @command = $tool eq 'bpftrace' ? ('bpftrace') : ($fathom, 'trace');
+	push @command, '--compat' if $tool eq 'fathom';
 	push @command, split / /, $c->{flags} if $c->{flags};
 	push @command, '-c', $c->{cmd} if $c->{cmd};
 	(my $program = $c->{program}) =~ s/\n\z//;
