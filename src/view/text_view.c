@@ -38,18 +38,33 @@ void text_clean(struct text_out *o, const char *s)
 	fmt_clean(&o->line, s, strlen(s));
 }
 
+/* Code without a name, "module+0x1a2b0": its number tells it apart, so that is what stays. */
+static const char *tail_of(const char *s)
+{
+	const char *tail = strrchr(s, '+');
+
+	if (!tail || !starts_with(tail, "+0x") || tail[3 + strspn(tail + 3, "0123456789abcdef")])
+		return "";
+	return tail;
+}
+
 void text_cut(struct text_out *o, const char *s, size_t columns)
 {
-	const char *dots = o->opts->unicode ? "\xe2\x80\xa6" : "...";
-	size_t dots_width = o->opts->unicode ? 1 : 3;
+	const char *dots = o->opts->unicode ? "\xe2\x80\xa6" : "...", *tail = tail_of(s);
+	size_t dots_width = o->opts->unicode ? 1 : 3, tail_width = strlen(tail);
 
+	if (columns <= tail_width + dots_width) {
+		tail = "";
+		tail_width = 0;
+	}
 	if (fmt_width(s) <= columns) {
 		buf_addstr(&o->line, s);
 	} else if (columns <= dots_width) {
 		buf_add(&o->line, s, fmt_cut(s, columns));
 	} else {
-		buf_add(&o->line, s, fmt_cut(s, columns - dots_width));
+		buf_add(&o->line, s, fmt_cut(s, columns - dots_width - tail_width));
 		buf_addstr(&o->line, dots);
+		buf_addstr(&o->line, tail);
 	}
 }
 

@@ -200,6 +200,22 @@ TEST("text: a long name gives way before the fill column can no longer be read")
 	CHECK(strstr(s, "a-name-of-far"));
 }
 
+TEST("text: code without a name keeps its number when it is cut")
+{
+	PAGE(p);
+	struct table *t = add_table(p, "rows");
+
+	add_row(p, t, 7, "worker", 1,
+		"a-module-with-a-name-that-is-longer-than-any-line-of-this-page+0x1a2b0");
+	add_row(p, t, 7, "worker", 1,
+		"a-function-whose-name-is-longer-than-any-line-of-this-page+0xnumber-and-more");
+	p->opts.width = 50;
+	CHECK_EQ(widest_line(show(p, "text")), 50);
+	CHECK(strstr(show(p, "text"), "a-module"));
+	CHECK(strstr(show(p, "text"), "...+0x1a2b0\n"));
+	CHECK(!strstr(show(p, "text"), "and-more"));
+}
+
 TEST("text: a huge cell does not blow up the other rows")
 {
 	PAGE(p);
