@@ -161,11 +161,19 @@ static void maps_replace(struct process *p, const struct mapping *new)
 	forget_places(p);
 }
 
-static bool is_file(const char *path)
+/*
+ * Programs that were started from a memfd ("/memfd:name") are files like others, and have a build
+ * id; what else lies in one is the code of some JIT.
+ */
+static bool is_file(const struct record_mmap *r)
 {
+	const char *path = r->filename;
+
+	if (starts_with(path, "/memfd:"))
+		return r->build_id_size > 0;
 	return path[0] == '/' && !starts_with(path, "//anon") && !starts_with(path, "/dev/zero") &&
-	       !starts_with(path, "/anon_hugepage") && !starts_with(path, "/memfd:") &&
-	       !starts_with(path, "/SYSV") && !starts_with(path, "/dev/");
+	       !starts_with(path, "/anon_hugepage") && !starts_with(path, "/SYSV") &&
+	       !starts_with(path, "/dev/");
 }
 
 static u32 module_of(struct machine *m, const struct record_mmap *r)
@@ -183,7 +191,7 @@ static u32 module_of(struct machine *m, const struct record_mmap *r)
 		.map_end = r->addr + r->len,
 	};
 
-	if (!is_file(r->filename) && !streq(r->filename, "[vdso]"))
+	if (!is_file(r) && !streq(r->filename, "[vdso]"))
 		return 0;
 	return symbols_module(m->symbols, &key);
 }

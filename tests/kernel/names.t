@@ -166,6 +166,18 @@ record replaced.data "$spawned"
 is_70_30 'replaced file: the names of what runs' replaced.data a b
 kill "$spawned"
 
+cat >memfd.py <<'END'
+import os, sys
+fd = os.memfd_create("sealed", 0)
+os.write(fd, open(sys.argv[1], "rb").read())
+os.execve(fd, sys.argv[1:], os.environ)
+END
+spawn python3 "$TMP/memfd.py" "$burn" --seconds 0 a=70 b=30
+for _ in $(seq 100); do grep -q memfd:sealed "/proc/$spawned/maps" && break; sleep 0.1; done
+record memfd.data "$spawned"
+is_70_30 'a program that is only in memory: names' memfd.data a b
+kill "$spawned"
+
 # --- other libraries and languages ----------------------------------------------------------------
 
 src=$TOP/tests/workloads/burn.c
