@@ -11,7 +11,11 @@
 #include "host/procfs.h"
 #include "lang/lang.h"
 
-enum { SOURCE_MOST = 16 << 20, OUTPUT_BUFFER = 64 << 10 };
+enum {
+	SOURCE_MOST = 16 << 20,
+	OUTPUT_BUFFER = 64 << 10,
+	LATENCY_BITS = 2, /* a quarter of a power of two: percentiles are right to 12 % */
+};
 enum { BUFFER_LINE, BUFFER_FULL, BUFFER_NONE };
 
 #define WHAT(letter, name_, type_, field, arg_, help_, ...) \
@@ -216,6 +220,11 @@ static void find_exe(u32 pid, struct buf *exe)
 
 /* --- running ---------------------------------------------------------------------------------- */
 
+static bool is_json(const struct context *ctx, const struct trace_args *a)
+{
+	return ctx->common.json || a->format == LANG_JSON;
+}
+
 static void show_report(const struct context *ctx, const struct trace_args *a, struct lang *l)
 {
 	struct buf text = BUF_INIT;
@@ -237,7 +246,7 @@ static void announce(const struct context *ctx, const struct trace_args *a, cons
 	bool told = a->compat && !ctx->common.quiet;
 	u32 n = lang_probe_count(l);
 
-	if (told && a->format == 1)
+	if (told && a->format == LANG_JSON)
 		fprintf(out, "{\"type\": \"attached_probes\", \"data\": {\"probes\": %u}}\n", n);
 	else if (told)
 		fprintf(out, "Attaching %u probe%s...\n", n, n == 1 ? "" : "s");
@@ -277,6 +286,12 @@ static int run_program(struct context *ctx, const struct trace_args *a, struct l
 	rc = lang_loop(l, &sink, child->pid ? child->pid_fd : -1, &ctx->err);
 	fflush(out);
 	lang_stop(l, true);
+	if (is_json(ctx, a)) {
+		buf_reset(&diagnostics);
+		lang_report_json(l, &diagnostics);
+		fwrite(diagnostics.data, 1, diagnostics.len, out);
+		fflush(out);
+	}
 	show_report(ctx, a, l);
 	if (rc == 0 && !a->compat && child->pid && launch_ended(child))
 		return launch_wait(child);
@@ -308,6 +323,7 @@ static int compile_and_run(struct context *ctx, const struct trace_args *a,
 		.unsafe = a->unsafe,
 		.compat = a->compat,
 		.percentiles = !a->compat,
+		.latency_bits = a->compat ? 0 : LATENCY_BITS,
 		.no_warnings = a->no_warnings || ctx->common.quiet,
 		.quiet = ctx->common.quiet,
 		.mode = a->test    ? LANG_TEST

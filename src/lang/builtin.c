@@ -11,6 +11,11 @@ static void check_u64(struct comp *c, struct node *n)
 	n->type = check_int64(c, false);
 }
 
+static void check_time(struct comp *c, struct node *n)
+{
+	n->type = type_in_unit(&c->types, check_int64(c, false), UNIT_TIME);
+}
+
 static void check_u32(struct comp *c, struct node *n)
 {
 	n->type = type_int(&c->types, 4, false);
@@ -394,8 +399,8 @@ static const struct builtin table[] = {
 	{ "tid", check_u32, emit_tid },
 	{ "uid", check_u32, emit_uid },
 	{ "gid", check_u32, emit_gid },
-	{ "nsecs", check_u64, emit_nsecs },
-	{ "elapsed", check_u64, emit_elapsed },
+	{ "nsecs", check_time, emit_nsecs },
+	{ "elapsed", check_time, emit_elapsed },
 	{ "cpu", check_u32, emit_cpu },
 	{ "comm", check_comm, emit_comm },
 	{ "rand", check_u32, emit_rand },

@@ -300,6 +300,26 @@ static void check_pointer_math(struct comp *c, struct node *n)
 		n->type = check_int64(c, true);
 }
 
+static enum type_unit unit_of(const struct node *n)
+{
+	return n->type->kind == T_INT ? (enum type_unit)n->type->p[0] : UNIT_NONE;
+}
+
+/* From moments to the time between them, which may be scaled. */
+static enum type_unit result_unit(const struct node *n)
+{
+	enum type_unit a = unit_of(n->kids[0]), b = unit_of(n->kids[1]);
+
+	if (n->op == OP1('-'))
+		return a == UNIT_TIME || b == UNIT_TIME || a == UNIT_DURATION ? UNIT_DURATION
+									      : UNIT_NONE;
+	if (n->op == OP1('+'))
+		return a == UNIT_DURATION && b == UNIT_DURATION ? UNIT_DURATION : UNIT_NONE;
+	if (n->op == OP1('/') || n->op == OP1('*') || n->op == OP2('>', '>'))
+		return a == UNIT_DURATION && n->kids[1]->folded ? UNIT_DURATION : UNIT_NONE;
+	return UNIT_NONE;
+}
+
 static void check_binary(struct comp *c, struct node *n)
 {
 	struct node *a = n->kids[0], *b = n->kids[1];
@@ -353,7 +373,8 @@ static void check_binary(struct comp *c, struct node *n)
 	    (a->type->kind == T_PTR || b->type->kind == T_PTR))
 		check_pointer_math(c, n);
 	else if (!is_comparison(n->op) && n->op != OP2('&', '&') && n->op != OP2('|', '|'))
-		n->type = check_int64(c, is_signed || n->op == OP1('-'));
+		n->type = type_in_unit(&c->types, check_int64(c, is_signed || n->op == OP1('-')),
+				       result_unit(n));
 }
 
 static void check_deref(struct comp *c, struct node *n)
@@ -477,10 +498,23 @@ static void check_ternary(struct comp *c, struct node *n)
 
 /* --- members ---------------------------------------------------------------------------------- */
 
+struct field_names {
+	struct types *types;
+	const struct type *t;
+};
+
+static const char *field_name_at(void *ctx, size_t i)
+{
+	const struct field_names *f = ctx;
+
+	return type_field_name(f->types, f->t, (u32)i);
+}
+
 static void no_such_field(struct comp *c, struct node *n, const struct type *t)
 {
+	struct field_names all = { &c->types, t };
 	struct buf names = BUF_INIT;
-	const char *name;
+	const char *name, *nearest = diag_nearest(n->str, field_name_at, &all);
 	u32 shown = 0;
 
 	check_error(c, n, "Struct/union of type '%s' does not contain a field named '%s'", t->name,
@@ -489,7 +523,9 @@ static void no_such_field(struct comp *c, struct node *n, const struct type *t)
 		if (*name)
 			buf_addf(&names, "%s%s", shown++ ? ", " : "", name);
 	}
-	if (shown)
+	if (nearest && *nearest)
+		diag_hint(&c->diags, "did you mean '%s'?", nearest);
+	else if (shown)
 		diag_hint(&c->diags, "available fields are %s%s", buf_str(&names),
 			  shown == 12 ? ", ..." : "");
 	buf_release(&names);
@@ -625,6 +661,8 @@ static void check_cast(struct comp *c, struct node *n)
 	n->type = to ? to : type_new(&c->types, T_NONE, 0);
 	if (!to || from->kind == T_NONE)
 		return;
+	if (to->kind == T_INT && from->kind == T_INT && from->p[0])
+		n->type = type_in_unit(&c->types, to, (enum type_unit)from->p[0]);
 	if (to->kind == T_INT && a->folded) {
 		u64 v = a->ival;
 		u32 shift = 64 - to->size * 8;
@@ -652,91 +690,6 @@ static void check_cast(struct comp *c, struct node *n)
 	     type_stored(from) != 8))
 		check_error(c, n, "Cannot cast from \"%s\" to \"%s\"", check_type_text(c, from),
 			    check_type_text(c, to));
-}
-
-/* Names of types for scripts: the kind, as bpftrace calls it, then the whole name. */
-static const char *base_type(struct comp *c, const struct type *t)
-{
-	switch (t->kind) {
-	case T_INT: return "int";
-	case T_STR: return "string";
-	case T_PTR: return "pointer";
-	case T_ARRAY: return "array";
-	case T_STRUCT: return "record";
-	case T_TUPLE: return "tuple";
-	case T_BUF: return "buffer";
-	default: return check_type_text(c, t);
-	}
-}
-
-/* As a script writes it. */
-static const char *full_type(struct comp *c, const struct type *t)
-{
-	if (t->kind == T_INT)
-		return arena_printf(&c->arena, "%sint%u", t->is_signed ? "" : "u", t->size * 8);
-	return check_type_text(c, t);
-}
-
-static struct node *literal_text(struct comp *c, const struct node *at, const char *text)
-{
-	struct node *n = arena_zalloc(&c->prog.arena, sizeof(*n));
-
-	n->kind = N_STR;
-	n->at = at->at;
-	n->str = arena_strdup(&c->prog.arena, text);
-	n->str_len = (u32)strlen(text);
-	return n;
-}
-
-/* (number in the kernel's BTF or 0, kind, name): what was asked about is not evaluated. */
-static void become_typeinfo(struct comp *c, struct node *n, const struct type *t)
-{
-	struct node *id = arena_zalloc(&c->prog.arena, sizeof(*id));
-
-	id->kind = N_INT;
-	id->at = n->at;
-	id->ival = t->btf;
-	id->flag = true;
-	n->kind = N_TUPLE;
-	n->tn = NULL;
-	n->kids = arena_alloc(&c->prog.arena, 3 * sizeof(*n->kids));
-	n->kids[0] = id;
-	n->kids[1] = literal_text(c, n, base_type(c, t));
-	n->kids[2] = literal_text(c, n, full_type(c, t));
-	n->n_kids = 3;
-	check_expr(c, n);
-}
-
-static void check_sizeof(struct comp *c, struct node *n)
-{
-	const struct type *t;
-	struct field f;
-
-	if (n->tn) {
-		t = check_type_name(c, n->tn);
-	} else {
-		check_expr(c, n->kids[0]);
-		t = n->kids[0]->type;
-	}
-	if (n->kind == N_TYPEINFO) {
-		if (t && t->kind != T_NONE)
-			become_typeinfo(c, n, t);
-		else
-			set_none(c, n);
-		return;
-	}
-	n->type = check_int64(c, false);
-	if (!t || t->kind == T_NONE)
-		return;
-	if (n->kind == N_SIZEOF) {
-		check_fold(c, n, t->size ? t->size : type_stored(t), false);
-		return;
-	}
-	if (!type_field(&c->types, t, n->str, &f)) {
-		check_error(c, n, "'%s' has no field '%s'", check_type_text(c, t), n->str);
-		return;
-	}
-	check_fold(c, n, f.offset, false);
 }
 
 static void check_block_expr(struct comp *c, struct node *n)

@@ -25,6 +25,9 @@ enum {
 	COMP_OWN_FRAMES = 3, /* of a kernel stack that may be our program's: read besides */
 };
 
+/* What to do about probes that do not exist or cannot be attached here. */
+enum missing_probes { MISSING_ERROR, MISSING_WARN, MISSING_IGNORE };
+
 /* What serves probes on kernel functions: what loads, or always the one or the other. */
 enum kernel_probes { KERNEL_AUTO, KERNEL_FENTRY, KERNEL_KPROBE };
 
@@ -35,10 +38,11 @@ struct lang_config {
 	u64 max_cat_bytes;
 	u64 ring_bytes;
 	u64 stack_mode;     /* enum stack_mode */
-	u64 missing_probes; /* 0 error, 1 warn, 2 ignore */
+	u64 missing_probes; /* enum missing_probes */
 	u64 kernel_probes;  /* enum kernel_probes */
 	u64 on_stack_limit;
 	u64 hist_bits;    /* of hist() without any */
+	u64 latency_bits; /* the same of a time between two moments */
 	bool percentiles; /* behind histograms */
 	bool print_maps_on_exit;
 	bool cpp_demangle;
@@ -237,6 +241,7 @@ void check_expr(struct comp *c, struct node *n);
 void check_stmt(struct comp *c, struct node *n);
 void check_block(struct comp *c, struct node *n);
 void check_map(struct comp *c, struct node *n, bool write);
+void check_sizeof(struct comp *c, struct node *n);
 void check_error(struct comp *c, const struct node *n, const char *fmt, ...) PRINTF_LIKE(3, 4);
 /* Makes the node the integer @value. */
 void check_fold(struct comp *c, struct node *n, u64 value, bool is_signed);

@@ -167,7 +167,7 @@ static void render_one(const struct source *src, const struct diag *d, struct bu
 void diags_render(const struct diags *d, const struct source *src, bool warnings, struct buf *out)
 {
 	vec_each(it, &d->list) {
-		if (it->level == DIAG_ERROR || warnings)
+		if (it->level == DIAG_ERROR || (it->level == DIAG_WARNING && warnings))
 			render_one(src, it, out);
 	}
 	if (d->dropped)

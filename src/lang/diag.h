@@ -33,7 +33,7 @@ struct span_at {
 /* For what is not about a place in the source, as a wrong environment variable. */
 #define SPAN_NOWHERE ((struct span_at){ UINT32_MAX, UINT32_MAX })
 
-enum diag_level { DIAG_WARNING, DIAG_ERROR };
+enum diag_level { DIAG_FORGOTTEN, DIAG_WARNING, DIAG_ERROR };
 enum { DIAG_MAX = 50 }; /* further ones are only counted */
 
 struct diag {

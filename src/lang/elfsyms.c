@@ -239,7 +239,7 @@ static char *in_libraries(const char *name, struct arena *arena)
 					    "/usr/lib",
 					    "/lib" };
 	static const char *const forms[] = { "%s/lib%s.so", "%s/lib%s.so.[0-9]*", "%s/lib%s-*.so",
-					     "%s/%s" };
+					     "%s/lib%s", "%s/%s" };
 
 	if (starts_with(name, "lib"))
 		name += 3;

@@ -69,6 +69,12 @@ static void check_hist(struct comp *c, struct node *n)
 
 	need_number(c, n, 0);
 	t->p[0] = (s64)c->config.hist_bits;
+	if (n->n_kids == 1 && n->kids[0]->type->kind == T_INT &&
+	    n->kids[0]->type->p[0] == UNIT_DURATION &&
+	    c->config.latency_bits > c->config.hist_bits) {
+		t->p[0] = (s64)c->config.latency_bits;
+		t->p[1] = 1;
+	}
 	if (n->n_kids > 1 && constant(c, n, 1, "bits")) {
 		t->p[0] = (s64)n->kids[1]->ival;
 		if (t->p[0] < 0 || t->p[0] > HIST_MAX_BITS) {

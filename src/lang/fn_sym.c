@@ -116,7 +116,7 @@ static void check_nsecs(struct comp *c, struct node *n)
 		known = known || (n->kids[0]->kind == N_IDENT && streq(n->kids[0]->str, clocks[i]));
 	if (!known)
 		check_error(c, n, "nsecs() expects boot, monotonic, tai or sw_tai");
-	n->type = check_int64(c, false);
+	n->type = type_in_unit(&c->types, check_int64(c, false), UNIT_TIME);
 }
 
 static void emit_nsecs(struct gen *g, struct node *n, struct val *ret)

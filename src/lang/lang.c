@@ -3,6 +3,7 @@
 #include "lang/lang.h"
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "lang/comp.h"
 #include "lang/format.h"
 #include "lang/import.h"
@@ -182,13 +183,24 @@ void lang_stop(struct lang *l, bool background)
 	run_close(&l->r, background);
 }
 
-static void report_line(struct buf *out, u64 n, const char *text)
+struct report {
+	struct buf *out;
+	bool json;
+};
+
+static void report_line(const struct report *r, u64 n, const char *text)
 {
-	if (n)
-		buf_addf(out, "%llu %s\n", (unsigned long long)n, text);
+	if (n && r->json) {
+		buf_addf(r->out, "{\"type\": \"loss\", \"data\": {\"count\": %llu, \"what\": ",
+			 (unsigned long long)n);
+		json_quote(r->out, text, strlen(text));
+		buf_addstr(r->out, "}}\n");
+	} else if (n) {
+		buf_addf(r->out, "%llu %s\n", (unsigned long long)n, text);
+	}
 }
 
-static void report_user_stacks(const struct comp *c, struct buf *out)
+static void report_user_stacks(const struct comp *c, const struct report *out)
 {
 	static const enum unwind_end cut[] = { UNWIND_END_NO_MAP, UNWIND_END_READ,
 					       UNWIND_END_BAD_SP, UNWIND_END_BAD_FP,
@@ -196,8 +208,9 @@ static void report_user_stacks(const struct comp *c, struct buf *out)
 					       UNWIND_END_ZERO };
 	u64 ends[UNWIND_END_COUNT], n = 0;
 
-	if (c->no_unwinder && c->ustack_map)
-		buf_addf(out, "user stacks were taken by frame pointers, most will be cut: %s\n",
+	if (c->no_unwinder && c->ustack_map && !out->json)
+		buf_addf(out->out,
+			 "user stacks were taken by frame pointers, most will be cut: %s\n",
 			 c->unwinder_err.what ? c->unwinder_err.what : "no unwinder");
 	if (!c->unwinder)
 		return;
@@ -209,10 +222,11 @@ static void report_user_stacks(const struct comp *c, struct buf *out)
 	report_line(out, n, "user stacks were cut where their code does not say how to go on");
 }
 
-void lang_report(struct lang *l, struct buf *out)
+static void report(const struct lang *l, const struct report *out)
 {
 	const struct run *r = &l->r;
 
+	report_line(out, r->left_out, "probes could not be attached and were left out");
 	report_line(out, r->counters[COUNTER_LOST],
 		    "events lost because the buffer was full (output is too slow)");
 	report_line(out, r->counters[COUNTER_MAP_FULL],
@@ -230,6 +244,22 @@ void lang_report(struct lang *l, struct buf *out)
 	report_line(out, r->counters[COUNTER_LOOP], "loops cut at their limit of 8388608 rounds");
 	report_line(out, r->misses, "hits missed because a probe was hit inside itself");
 	report_line(out, r->unresolved, "stacks were gone when they were printed");
+}
+
+void lang_report(struct lang *l, struct buf *out)
+{
+	report(l, &(struct report){ .out = out });
+}
+
+void lang_report_json(struct lang *l, struct buf *out)
+{
+	u64 lost = l->r.counters[COUNTER_LOST];
+
+	if (!l->c.opts->compat)
+		report(l, &(struct report){ .out = out, .json = true });
+	else if (lost)
+		buf_addf(out, "{\"type\": \"lost_events\", \"data\": {\"events\": %llu}}\n",
+			 (unsigned long long)lost);
 }
 
 int lang_format_source(const char *name, const char *text, size_t len, struct buf *out,

@@ -39,6 +39,7 @@ struct lang_opts {
 	bool unsafe;
 	bool compat;      /* behave as bpftrace 0.17 in what differs: string length, notices */
 	bool percentiles; /* shown behind histograms unless the program says otherwise */
+	u32 latency_bits; /* how finely hist() divides times unless the program says otherwise */
 	bool no_warnings;
 	bool quiet;
 	enum lang_format format;
@@ -108,6 +109,8 @@ int lang_rows(struct lang *l, const char *map, void (*row)(void *ctx, const stru
 void lang_clear(struct lang *l, const char *map);
 /* What was lost or failed, one line per kind; nothing when all is well. */
 void lang_report(struct lang *l, struct buf *out);
+/* The same as objects of JSON, one per line. */
+void lang_report_json(struct lang *l, struct buf *out);
 /* Detaches. Slow closes are left to a child process when @background. */
 void lang_stop(struct lang *l, bool background);
 

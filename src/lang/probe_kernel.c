@@ -366,8 +366,10 @@ static bool prepare_fentry(struct comp *c, struct unit *u)
 	u32 id = btf ? kbtf_find(btf, BTF_KIND_FUNC, t->event) : 0, n;
 
 	if (!id) {
-		diag_error(&c->diags, c->prog.probes.items[u->probe].at,
-			   "the kernel's type information has no function '%s'", t->event);
+		diag_error(
+			&c->diags, c->prog.probes.items[u->probe].at,
+			"No probes to attach: the kernel's type information has no function '%s'",
+			t->event);
 		return false;
 	}
 	u->prog_type = BPF_PROG_TYPE_TRACING;

@@ -57,6 +57,9 @@ static void expand_event(struct comp *c, const struct provider *p, const struct 
 	struct target *t;
 	u64 period = 0;
 
+	/* "event:" means the usual count, too. */
+	if (count && !*count)
+		count = NULL;
 	if (count && (parse_u64(count, &period, NULL) < 0 || !period)) {
 		diag_error(&c->diags, s->at, "'%s' is not a count", count);
 		return;

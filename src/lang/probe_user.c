@@ -162,9 +162,12 @@ static void expand_functions(struct comp *c, const struct provider *p, const str
 		return;
 	}
 	w.pattern = name;
-	if (elfsyms_functions(path, matches, &w, &c->arena, &list, &e) < 0)
-		diag_error(&c->diags, s->at, "%s", e.what);
-	err_release(&e);
+	if (elfsyms_functions(path, matches, &w, &c->arena, &list, &e) < 0) {
+		diag_error(&c->diags, s->at, "No probes to attach: %s", e.what);
+		err_release(&e);
+		vec_release(&list);
+		return;
+	}
 	vec_sort(&list, by_offset);
 	vec_each(it, &list) {
 		if (it->offset == last) /* an alias, or in both tables */

@@ -134,10 +134,10 @@ static void expand_spec(struct comp *c, const struct spec *s)
 		return;
 	p->expand(c, p, s, rest);
 	if (c->targets.len == before && c->diags.errors == errors) {
-		if (c->config.missing_probes == 0 && !provider_is_pattern(rest))
+		if (c->config.missing_probes == MISSING_ERROR && !provider_is_pattern(rest))
 			diag_error(&c->diags, s->at, "No probes to attach: nothing matches '%s'",
 				   s->text);
-		else if (c->config.missing_probes < 2)
+		else if (c->config.missing_probes != MISSING_IGNORE)
 			diag_warning(&c->diags, s->at, "no probe matches '%s'", s->text);
 	}
 	if (c->targets.len - before > c->config.max_probes) {
@@ -227,17 +227,41 @@ static void group_targets(struct comp *c, u32 probe, u32 first, u32 n)
 		add_unit(c, probe, start, first + n - start);
 }
 
+/* Errors about what does not exist become warnings, or nothing. */
 static void forgive_missing(struct comp *c, size_t from)
 {
 	for (size_t i = from; i < c->diags.list.len; i++) {
 		struct diag *d = &c->diags.list.items[i];
 
 		if (d->level == DIAG_ERROR && (starts_with(d->text, "No probes to attach") ||
-					       starts_with(d->text, "tracepoint not found"))) {
-			d->level = DIAG_WARNING;
+					       starts_with(d->text, "tracepoint not found") ||
+					       starts_with(d->text, "uprobe target file"))) {
+			d->level = c->config.missing_probes == MISSING_IGNORE ? DIAG_FORGOTTEN
+									      : DIAG_WARNING;
 			c->diags.errors--;
 		}
 	}
+}
+
+/* What cannot be prepared is an error, or is left out; how many units remain of it. */
+static size_t prepare_unit(struct comp *c, size_t i)
+{
+	struct unit *u = &c->units.items[i];
+	const struct provider *p = c->targets.items[u->first].provider;
+	size_t said = c->diags.list.len;
+
+	if (!p->prepare || p->prepare(c, u))
+		return 1;
+	if (!c->diags.errors)
+		diag_error(&c->diags, c->prog.probes.items[u->probe].at, "'%s' cannot be used here",
+			   p->name);
+	if (c->config.missing_probes != MISSING_ERROR)
+		forgive_missing(c, said);
+	if (c->diags.errors)
+		return 1;
+	memmove(u, u + 1, (c->units.len - i - 1) * sizeof(*u));
+	c->units.len--;
+	return 0;
 }
 
 void comp_resolve(struct comp *c)
@@ -255,7 +279,8 @@ void comp_resolve(struct comp *c)
 			expand_spec(c, &s);
 		}
 		/* What a list has besides those that exist may be missing. */
-		if (c->targets.len > first && c->diags.errors > errors)
+		if ((c->targets.len > first || c->config.missing_probes != MISSING_ERROR) &&
+		    c->diags.errors > errors)
 			forgive_missing(c, said);
 		group_targets(c, i, (u32)first, (u32)(c->targets.len - first));
 	}
@@ -264,12 +289,6 @@ void comp_resolve(struct comp *c)
 			   c->opts->mode == LANG_TEST    ? ": there is no test probe"
 			   : c->opts->mode == LANG_BENCH ? ": there is no bench probe"
 							 : ": only test or bench probes");
-	for (size_t i = 0; i < c->units.len && !c->diags.errors; i++) {
-		struct unit *u = &c->units.items[i];
-		const struct provider *p = c->targets.items[u->first].provider;
-
-		if (p->prepare && !p->prepare(c, u) && !c->diags.errors)
-			diag_error(&c->diags, c->prog.probes.items[u->probe].at,
-				   "'%s' cannot be used here", p->name);
-	}
+	for (size_t i = 0; i < c->units.len && !c->diags.errors;)
+		i += prepare_unit(c, i);
 }

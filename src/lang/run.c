@@ -148,6 +148,24 @@ static int explain(struct run *r, const struct unit *u, struct bpfsys_prog *prog
 	return why;
 }
 
+/* A kind of probe that this kernel does not have may be done without, if the program says so. */
+static bool leave_out(struct run *r, const struct unit *u, int why, struct err *e)
+{
+	const struct target *t = &r->c->targets.items[u->first];
+	u64 missing = r->c->config.missing_probes;
+
+	if (missing == MISSING_ERROR || (t->provider->flags & PROBE_TIMED) || r->c->diags.errors ||
+	    (why != -EPERM && why != -ENOTSUP && why != -ENOENT && why != -EOPNOTSUPP))
+		return false;
+	if (missing == MISSING_WARN) {
+		diag_warning(&r->c->diags, r->c->prog.probes.items[u->probe].at, "%s", e->what);
+		r->left_out += u->n;
+	}
+	err_release(e);
+	*e = (struct err)ERR_INIT;
+	return true;
+}
+
 static int load_unit(struct run *r, struct unit *u, struct err *e)
 {
 	struct bpfsys_prog prog = {
@@ -161,7 +179,9 @@ static int load_unit(struct run *r, struct unit *u, struct err *e)
 
 	if (fd < 0)
 		fd = explain(r, u, &prog, fd, e);
-	if (fd < 0)
+	if (fd < 0 && leave_out(r, u, fd, e))
+		fd = -1;
+	else if (fd < 0)
 		return fd;
 	vec_push(&r->prog_fds, fd);
 	return 0;
@@ -299,8 +319,10 @@ int run_attach(struct run *r, struct err *e)
 		const struct unit *u = &r->c->units.items[i];
 		const struct provider *p = r->c->targets.items[u->first].provider;
 		struct attach_ctx a = { r, u, r->prog_fds.items[i], e };
-		int rc = p->attach(&a);
+		int rc = a.prog_fd < 0 ? 0 : p->attach(&a);
 
+		if (a.prog_fd < 0 || (rc < 0 && leave_out(r, u, rc, e)))
+			continue;
 		if (rc < 0)
 			return rc;
 		r->attached += u->n;
@@ -515,8 +537,10 @@ void run_close(struct run *r, bool background)
 {
 	disarm(r);
 	close_slow(r, background);
-	vec_each(it, &r->prog_fds)
-		close(*it);
+	vec_each(it, &r->prog_fds) {
+		if (*it >= 0)
+			close(*it);
+	}
 	vec_clear(&r->prog_fds);
 	if (r->ring.consumer) {
 		munmap(r->ring.producer, r->ring.page + 2 * (r->ring.mask + 1));

@@ -6,6 +6,8 @@
 #include "lang/comp.h"
 #include "lang/provider.h"
 
+enum { RUN_BAR_WIDTH = 52 };
+
 struct procmaps;
 struct symbols;
 
@@ -33,6 +35,7 @@ struct run {
 		size_t page;
 	} ring;
 	u32 attached;
+	u32 left_out;       /* probes that could not be attached, and were not asked for strictly */
 	const char *pinned; /* what to say about a pinned iterator; or NULL */
 	bool stopping;
 	int exit_code;
@@ -80,6 +83,9 @@ void run_write(struct run *r, bool to_err, const char *text, size_t n);
 void run_event(struct run *r, const void *record, size_t size);
 void run_print_map(struct run *r, const struct map_def *m, s64 top, s64 div, const void *only);
 void run_print_maps(struct run *r);
+/* A histogram from the sums over all CPUs. */
+void run_hist(const struct run *r, const struct type *t, const u64 *sum, u64 div, struct buf *out);
+void run_hist_json(const struct type *t, const u64 *sum, u64 div, struct buf *out);
 void run_rows(struct run *r, const struct map_def *m,
 	      void (*row)(void *ctx, const struct lang_row *row), void *ctx);
 void run_clear_map(struct run *r, const struct map_def *m, bool zero);

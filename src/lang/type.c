@@ -37,6 +37,14 @@ const struct type *type_int(struct types *ts, u32 size, bool is_signed)
 	return t;
 }
 
+const struct type *type_in_unit(struct types *ts, const struct type *t, enum type_unit unit)
+{
+	struct type *copy = arena_dup(&ts->arena, t, sizeof(*t));
+
+	copy->p[0] = unit;
+	return copy;
+}
+
 const struct type *type_int64_of(struct types *ts, const struct type *t)
 {
 	struct type *r = type_new(ts, T_INT, 8);
@@ -406,6 +414,8 @@ bool type_fits(const struct type *a, const struct type *b)
 		return a->size == b->size && (!a->name || !b->name || streq(a->name, b->name));
 	if (a->kind == T_ARRAY)
 		return a->size == b->size;
+	if (a->kind == T_HIST && (a->p[1] || b->p[1]))
+		return true;
 	if (a->kind == T_HIST || a->kind == T_LHIST || a->kind == T_TSERIES)
 		return memcmp(a->p, b->p, sizeof(a->p)) == 0;
 	return true;
@@ -421,6 +431,8 @@ bool type_same_size(const struct type *a, const struct type *b)
 	if (a->size != b->size || a->n_fields != b->n_fields)
 		return false;
 	if (a->kind == T_INT && b->kind == T_INT && !same_names(a, b))
+		return false;
+	if (a->kind == T_HIST && memcmp(a->p, b->p, sizeof(a->p)) != 0)
 		return false;
 	for (u32 i = 0; a->kind == T_TUPLE && i < a->n_fields; i++) {
 		if (!type_same_size(a->fields[i].type, b->fields[i].type))
@@ -474,6 +486,9 @@ const struct type *type_merge(struct types *ts, const struct type *a, const stru
 		return a->size >= b->size ? a : b;
 	if (a->kind == T_TUPLE)
 		return merge_tuple(ts, a, b);
+	/* What was asked for goes before what was chosen. */
+	if (a->kind == T_HIST)
+		return a->p[1] && !b->p[1] ? b : a;
 	return a;
 }
 

@@ -63,6 +63,9 @@ enum space {
 	SPACE_ANY, /* decided by the address at run time */
 };
 
+/* What is known of a number: a moment, or the time between two. */
+enum type_unit { UNIT_NONE, UNIT_TIME, UNIT_DURATION };
+
 enum stack_mode { STACK_BPFTRACE, STACK_PERF, STACK_RAW, STACK_BUILD_ID };
 
 struct type;
@@ -89,7 +92,9 @@ struct type {
 	const char *name;           /* T_STRUCT; T_INT of an enum, or TYPE_BOOL */
 	const struct field *fields; /* T_STRUCT without BTF; T_TUPLE: elements */
 	u32 n_fields;
-	s64 p[4]; /* T_*STACK: depth, mode; T_HIST: bits; T_LHIST: min, max, step; T_TSERIES ... */
+	/* T_*STACK: depth, mode; T_HIST: bits, 1 when those of a time were chosen for it; T_LHIST:
+	   min, max, step; T_TSERIES ...; T_INT: enum type_unit */
+	s64 p[4];
 	const char *str;
 };
 
@@ -107,6 +112,8 @@ struct kbtf *types_btf(struct types *ts);
 
 struct type *type_new(struct types *ts, enum type_kind kind, u32 size);
 const struct type *type_int(struct types *ts, u32 size, bool is_signed);
+/* The same number as a moment or a duration. */
+const struct type *type_in_unit(struct types *ts, const struct type *t, enum type_unit unit);
 /* A number of 8 bytes that has the same names as @t. */
 const struct type *type_int64_of(struct types *ts, const struct type *t);
 const struct type *type_str(struct types *ts, u32 size);
@@ -140,7 +147,7 @@ bool type_is_bool(const struct type *t);
 u32 type_stored(const struct type *t);
 /* Can values of @b go where @a is expected? */
 bool type_fits(const struct type *a, const struct type *b);
-/* Equal down to the sizes of strings and the names of constants inside tuples. */
+/* Equal down to the sizes of strings and the names of constants inside tuples, and buckets. */
 bool type_same_size(const struct type *a, const struct type *b);
 /* The type that holds both; they fit. */
 const struct type *type_merge(struct types *ts, const struct type *a, const struct type *b);

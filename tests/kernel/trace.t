@@ -117,8 +117,26 @@ trace -e 't:sched:sched_swich { }'
 expect_err 'tracepoint not found: sched:sched_swich'
 trace -e 'tracpoint:a:b { }'
 expect_err "did you mean 'tracepoint'?"
-trace -e 't:sched:sched_switch { @ = args.prev_pidd; }'
+trace -e 't:sched:sched_switch { @ = args.prev_pidd; @ = args.nothing; }'
+expect_err "did you mean 'prev_pid'?"
 expect_err 'available fields are'
+# Probes that are not there, or of a kind that the kernel does not have.
+trace -e 'config = { missing_probes = ignore } uprobe:libc:no_such_function { } uprobe:/no/such/file:f { }
+	usdt:libc:no:probe { } t:no:tracepoint { } rt:no_such_tracepoint { } fentry:no_such_function { }
+	kprobe:no_such_function { } h:cycles:1000000000 { } BEGIN { printf("begins\n"); exit(); }'
+expect_status 0
+expect_out 'begins'
+expect_no_err
+trace -e 'config = { missing_probes = warn } rt:no_such_tracepoint { } uprobe:libc:no_such_function { } BEGIN { exit(); }'
+expect_status 0
+expect_err "WARNING: No probes to attach: '"
+expect_err "WARNING: cannot attach to 'rawtracepoint:no_such_tracepoint'"
+expect_err '1 probes could not be attached and were left out'
+trace -f json -e 'BEGIN { @x = *(uint64 *)8; }'
+expect_out '{"type": "loss", "data": {"count": 1, "what": "reads of user memory failed'
+trace -c /bin/true -e 'software:page-faults: { @a = count(); } uprobe:libc.so.6:_exit { @b = count(); } name=begin { }'
+expect_status 0
+expect_out '@b: 1'
 trace -e 'BEGIN { while (1) { @x++; } }'
 expect_status 1
 expect_err 'this loop never ends'

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* sizeof, offsetof, typeinfo: what is asked about types, and never evaluated. */
+#include "lang/comp.h"
+
+/* Names of types for scripts: the kind, as bpftrace calls it, then the whole name. */
+static const char *base_type(struct comp *c, const struct type *t)
+{
+	switch (t->kind) {
+	case T_INT: return "int";
+	case T_STR: return "string";
+	case T_PTR: return "pointer";
+	case T_ARRAY: return "array";
+	case T_STRUCT: return "record";
+	case T_TUPLE: return "tuple";
+	case T_BUF: return "buffer";
+	default: return check_type_text(c, t);
+	}
+}
+
+/* As a script writes it. */
+static const char *full_type(struct comp *c, const struct type *t)
+{
+	if (t->kind == T_INT)
+		return arena_printf(&c->arena, "%sint%u", t->is_signed ? "" : "u", t->size * 8);
+	return check_type_text(c, t);
+}
+
+static struct node *literal_text(struct comp *c, const struct node *at, const char *text)
+{
+	struct node *n = arena_zalloc(&c->prog.arena, sizeof(*n));
+
+	n->kind = N_STR;
+	n->at = at->at;
+	n->str = arena_strdup(&c->prog.arena, text);
+	n->str_len = (u32)strlen(text);
+	return n;
+}
+
+/* (number in the kernel's BTF or 0, kind, name): what was asked about is not evaluated. */
+static void become_typeinfo(struct comp *c, struct node *n, const struct type *t)
+{
+	struct node *id = arena_zalloc(&c->prog.arena, sizeof(*id));
+
+	id->kind = N_INT;
+	id->at = n->at;
+	id->ival = t->btf;
+	id->flag = true;
+	n->kind = N_TUPLE;
+	n->tn = NULL;
+	n->kids = arena_alloc(&c->prog.arena, 3 * sizeof(*n->kids));
+	n->kids[0] = id;
+	n->kids[1] = literal_text(c, n, base_type(c, t));
+	n->kids[2] = literal_text(c, n, full_type(c, t));
+	n->n_kids = 3;
+	check_expr(c, n);
+}
+
+void check_sizeof(struct comp *c, struct node *n)
+{
+	const struct type *t;
+	struct field f;
+
+	if (n->tn) {
+		t = check_type_name(c, n->tn);
+	} else {
+		check_expr(c, n->kids[0]);
+		t = n->kids[0]->type;
+	}
+	if (n->kind == N_TYPEINFO) {
+		if (t && t->kind != T_NONE)
+			become_typeinfo(c, n, t);
+		else
+			n->type = type_new(&c->types, T_NONE, 0);
+		return;
+	}
+	n->type = check_int64(c, false);
+	if (!t || t->kind == T_NONE)
+		return;
+	if (n->kind == N_SIZEOF) {
+		check_fold(c, n, t->size ? t->size : type_stored(t), false);
+		return;
+	}
+	if (!type_field(&c->types, t, n->str, &f)) {
+		check_error(c, n, "'%s' has no field '%s'", check_type_text(c, t), n->str);
+		return;
+	}
+	check_fold(c, n, f.offset, false);
+}
