@@ -2,6 +2,7 @@
 #include "symbol/store.h"
 
 #include "base/io.h"
+#include "symbol/kallsyms_cache.h"
 
 #define KERNEL_NAME "[kernel.kallsyms]"
 
@@ -107,10 +108,29 @@ static void explain_hidden(struct kernel *k)
 		  "to 1";
 }
 
-static void kernel_load(struct symbols *s)
+/* All of it; the table before is replaced if there is a text. */
+static void read_kallsyms(struct symbols *s)
 {
 	struct kernel *k = &s->kernel;
 	_cleanup_buf_ struct buf text = BUF_INIT;
+
+	if (io_read_file("/proc/kallsyms", IO_MAX_PROC, &text, NULL) < 0) {
+		k->why = "/proc/kallsyms cannot be read";
+		return;
+	}
+	kallsyms_release(&k->table);
+	kallsyms_parse(&k->table, buf_str(&text), text.len);
+	if (k->table.hidden)
+		explain_hidden(k);
+	else if (!k->table.symbols.len)
+		k->why = "/proc/kallsyms is empty";
+	else if (s->opts.cache_dir)
+		kallsyms_cache_store(&k->table, s->opts.cache_dir);
+}
+
+static void kernel_load(struct symbols *s)
+{
+	struct kernel *k = &s->kernel;
 
 	k->loaded = true;
 	if (s->opts.offline) {
@@ -122,15 +142,9 @@ static void kernel_load(struct symbols *s)
 		k->hint = "look at it where it was made";
 		return;
 	}
-	if (io_read_file("/proc/kallsyms", IO_MAX_PROC, &text, NULL) < 0) {
-		k->why = "/proc/kallsyms cannot be read";
-		return;
-	}
-	kallsyms_parse(&k->table, buf_str(&text), text.len);
-	if (k->table.hidden)
-		explain_hidden(k);
-	else if (!k->table.symbols.len)
-		k->why = "/proc/kallsyms is empty";
+	k->cached = s->opts.cache_dir && kallsyms_cache_load(&k->table, s->opts.cache_dir) >= 0;
+	if (!k->cached)
+		read_kallsyms(s);
 	find_shift(k);
 }
 
@@ -200,6 +214,11 @@ static const struct symbol *from_table(struct symbols *s, u64 address)
 	struct kernel *k = &s->kernel;
 	const struct kallsyms_symbol *sym = kallsyms_find(&k->table, address - k->shift);
 
+	if (!sym && k->cached) {
+		k->cached = false;
+		read_kallsyms(s);
+		sym = kallsyms_find(&k->table, address - k->shift);
+	}
 	/* Modules of another boot were elsewhere. */
 	if (!sym || (k->shift && sym->module))
 		return NULL;

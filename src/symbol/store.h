@@ -59,6 +59,7 @@ struct kernel {
 	struct kallsyms table;
 	struct ask *ask; /* NULL: use the table */
 	bool loaded;
+	bool cached;     /* the table came from disk: without what passes */
 	bool recorded;   /* the table is the text of a recording */
 	char *base_name; /* where the recorded kernel had this symbol, or NULL */
 	u64 base_address;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Any bytes as the kallsyms text and as the names that a recording carries. */
+/* Any bytes as the kallsyms text, as its cache and as the names that a recording carries. */
+#include "symbol/kallsyms_cache.h"
 #include "symbol/symbol.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -13,6 +14,36 @@ static void ask(struct symbols *s, u64 address)
 		abort();
 }
 
+static void look_up_all(const struct kallsyms *k)
+{
+	for (size_t i = 0; i < k->spans.len; i++) {
+		const struct kallsyms_symbol *s = kallsyms_find(k, k->spans.starts[i]);
+
+		if (s && (s->end <= s->start || strlen(k->names + s->name) > 1 << 20))
+			abort();
+	}
+}
+
+/* What is read from disk, and what we would write there. */
+static void packed(const uint8_t *data, size_t size)
+{
+	struct buf bytes = BUF_INIT;
+	struct kallsyms k;
+
+	if (kallsyms_unpack(&k, data, size) == 0) {
+		look_up_all(&k);
+		kallsyms_release(&k);
+	}
+	kallsyms_parse(&k, (const char *)data, size);
+	kallsyms_pack(&k, &bytes);
+	kallsyms_release(&k);
+	if (kallsyms_unpack(&k, bytes.data, bytes.len) < 0)
+		abort();
+	look_up_all(&k);
+	kallsyms_release(&k);
+	buf_release(&bytes);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct symbols_opts opts = { .offline = true, .no_cache = true };
@@ -21,6 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct source_frame frames[SOURCE_MAX_FRAMES];
 	struct symbol sym;
 
+	packed(data, size);
 	symbols_set_kallsyms(s, (const char *)data, size);
 	for (u64 at = 0; at < 64; at++)
 		ask(s, at ? UINT64_MAX >> at : 0);

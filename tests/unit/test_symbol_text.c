@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit/harness.h"
 
+#include "base/buf.h"
 #include "symbol/kallsyms.h"
+#include "symbol/kallsyms_cache.h"
 #include "symbol/perfmap.h"
 
 static const char *kernel_name(const struct kallsyms *k, u64 address)
@@ -50,6 +52,40 @@ TEST(kallsyms_in_any_order)
 	CHECK_STR(kernel_name(&k, 0x1fff), "a");
 	CHECK_STR(kernel_name(&k, 0x2000), "b");
 	CHECK_STR(kernel_name(&k, 0x3001), "c");
+	kallsyms_release(&k);
+}
+
+TEST(kallsyms_packed_without_what_passes)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT;
+	struct kallsyms k, back;
+
+	parse(&k, "ffffffff81000000 T _text\nffffffff81000000 T _stext\n"
+		  "ffffffff81000040 t second\n"
+		  "ffffffffc0000000 t in_module\t[ext4]\n"
+		  "ffffffffc0000100 t prog\t[bpf]\n");
+	kallsyms_pack(&k, &b);
+	CHECK_EQ(kallsyms_unpack(&back, b.data, b.len), 0);
+	for (u64 at = 0; at < 0x80; at += 0x20)
+		CHECK_STR(kernel_name(&back, 0xffffffff81000000 + at),
+			  kernel_name(&k, 0xffffffff81000000 + at));
+	CHECK_STR(kernel_name(&back, 0xffffffffc0000010), "in_module");
+	CHECK_STR(intern_get(&back.modules, kallsyms_find(&back, 0xffffffffc0000000)->module),
+		  "ext4");
+	CHECK_STR(kernel_name(&back, 0xffffffffc0000100), "");
+	CHECK_EQ(kallsyms_address(&back, "_text"), 0xffffffff81000000);
+	kallsyms_release(&back);
+	for (size_t n = 0; n < b.len; n++)
+		CHECK(kallsyms_unpack(&back, b.data, n) < 0);
+	/* Each byte damaged: refused, or read without harm. */
+	for (size_t i = 0; i < b.len; i++) {
+		b.data[i] ^= (char)0x81;
+		if (kallsyms_unpack(&back, b.data, b.len) == 0) {
+			(void)kernel_name(&back, 0xffffffff81000040);
+			kallsyms_release(&back);
+		}
+		b.data[i] ^= (char)0x81;
+	}
 	kallsyms_release(&k);
 }
 
