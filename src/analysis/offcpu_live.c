@@ -162,10 +162,35 @@ static struct wait *new_wait(struct offcpu_live *l, const struct offcpu_key *k)
 	return w;
 }
 
+/* The program that we start waits for us, not for anything of its own. */
+static bool waits_for_us(struct offcpu_live *l, const struct offcpu_key *k, u64 blocked, u64 runq)
+{
+	if (!l->launched || k->pid != l->launched || !(k->flags & OFFCPU_UNKNOWN_START) ||
+	    k->flags & OFFCPU_OPEN)
+		return false;
+	l->held_blocked += blocked;
+	l->held_runq += runq;
+	return true;
+}
+
+static void shorten_account(struct offcpu_live *l)
+{
+	vec_each(t, &l->threads) {
+		if (t->tid != l->launched)
+			continue;
+		t->blocked -= MIN(t->blocked, l->held_blocked);
+		t->runq -= MIN(t->runq, l->held_runq);
+	}
+	l->held_blocked = l->held_runq = 0;
+}
+
 static int on_row(void *ctx, const struct offcpu_key *k, const struct offcpu_value *v)
 {
-	struct wait *w = new_wait(ctx, k);
+	struct wait *w;
 
+	if (waits_for_us(ctx, k, v->blocked, v->runq))
+		return 0;
+	w = new_wait(ctx, k);
 	w->blocked = v->blocked;
 	w->runq = v->runq;
 	w->count = v->count;
@@ -181,13 +206,18 @@ int offcpu_live_collect(struct offcpu_live *l, struct err *e)
 	read_all(l);
 	rc = offcpu_rows(l->engine, on_row, l, e);
 	vec_each(s, &l->single) {
-		struct wait *w = new_wait(l, &s->key);
+		struct wait *w;
 
+		if (waits_for_us(l, &s->key, s->blocked, s->runq))
+			continue;
+		w = new_wait(l, &s->key);
 		w->time = s->time;
 		w->blocked = w->max_blocked = s->blocked;
 		w->runq = w->max_runq = s->runq;
 		w->count = 1;
 	}
+	if (l->launched)
+		shorten_account(l);
 	l->profile.first_time = l->begin;
 	l->profile.last_time = l->end;
 	return rc;

@@ -16,6 +16,8 @@ struct offcpu_live {
 	VEC(struct offcpu_thread) threads;
 	u64 begin, end; /* CLOCK_MONOTONIC */
 	u64 dropped;    /* of @single, beyond its limit */
+	u32 launched;   /* process that waits for our word to begin: that wait is none; 0: none */
+	u64 held_blocked, held_runq; /* how long it did */
 	bool open;
 };
 

@@ -117,19 +117,42 @@ static __always_inline void send_wait(const struct offcpu_key *key, u64 blocked,
 	bpf_ringbuf_submit(w, offcpu_wake_flags());
 }
 
-/* Weighs by time: one sample for each period that a thread has spent off the CPU. */
+/* Where in a period of @period ns the sample is taken. */
+static __always_inline u64 random_point(u64 period)
+{
+	u64 r = (u64)bpf_get_prandom_u32() << 32 | bpf_get_prandom_u32();
+
+	return r % period;
+}
+
+/*
+ * Weighs by time: the thread's time off the CPU is cut into periods, and the wait that covers a
+ * random point of a period stands for the whole of it. At random, since waits that alternate would
+ * otherwise keep step with the periods, and threads that end early would never be seen.
+ */
 static __always_inline bool thin_out(struct offcpu_task *st, u64 *blocked, u64 *runq)
 {
-	u64 period = offcpu_options.period, whole = *blocked + *runq;
+	u64 period = offcpu_options.period, whole = *blocked + *runq, points = 0, end;
 
 	if (!period)
 		return true;
-	st->owed += whole;
-	if (!whole || st->owed < period)
-		return false;
-	u64 weight = st->owed - st->owed % period;
+	if (!st->point)
+		st->point = 1 + random_point(period);
+	end = st->owed + whole;
+	points = st->point > st->owed && st->point <= end;
+	if (end >= period) {
+		u64 rest = end % period;
 
-	st->owed -= weight;
+		points += end / period - 1;
+		st->point = 1 + random_point(period);
+		points += st->point <= rest;
+		end = rest;
+	}
+	st->owed = end;
+	if (!points || !whole)
+		return false;
+	u64 weight = points * period;
+
 	if (weight >> 32 || whole >> 32) {
 		/* no 128 bits here: as if it were one kind */
 		*blocked = *blocked > *runq ? weight : 0;

@@ -111,7 +111,8 @@ struct offcpu_task {
 	u64 stime;
 	u64 switches;
 	u64 preemptions;
-	u64 owed; /* time off the CPU that no sample stands for yet */
+	u64 owed;  /* time off the CPU, of the period that it is in */
+	u64 point; /* where in that the sample is taken, from 1 on; 0: not chosen yet */
 	u32 pid;
 	u32 tid;
 	char comm[OFFCPU_COMM];

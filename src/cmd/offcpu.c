@@ -281,6 +281,7 @@ int wait_run_open(struct wait_run *r, struct context *ctx, struct wait_filter *f
 		rc = EXIT_MISSING;
 	if (!rc && f->opts.follow)
 		rc = offcpu_add_pid(r->live.engine, (u32)r->launch.pid, e);
+	r->live.launched = (u32)r->launch.pid;
 	return rc;
 }
 

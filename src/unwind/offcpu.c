@@ -121,8 +121,11 @@ static int set_kernel_facts(struct offcpu *o, struct err *e)
 	struct btf *btf = btf__load_vmlinux_btf();
 
 	if (!btf) {
-		err_sys(e, errno, "cannot read the kernel's types");
-		err_hint(e, "off-CPU analysis needs a kernel with CONFIG_DEBUG_INFO_BTF");
+		err_set(e, EOPNOTSUPP,
+			"this kernel does not describe its types: '/sys/kernel/btf/vmlinux' is "
+			"not there");
+		err_hint(e, "off-CPU analysis needs CONFIG_DEBUG_INFO_BTF; 'fathom sched latency' "
+			    "and 'fathom sched timehist' work without");
 		return -EOPNOTSUPP;
 	}
 	o->skel->rodata->offcpu_options.preempt_distance = preempt_distance(btf);

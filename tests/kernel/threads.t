@@ -31,6 +31,8 @@ exec(open("check.py").read())
 assert by["reader"]["pipe_percent"] > 95, by["reader"]
 assert by["writer"]["sleep_percent"] > 90, by["writer"]
 assert by["block"]["lock_percent"] > 90, by["block"]
+# it was held back until we were ready: no wait of its own
+assert by["block"]["pipe_percent"] == 0, by["block"]
 assert "wait_for_data" in by["reader"]["top_stack"], by["reader"]
 assert abs(by["reader"]["wall_ns"] * by["reader"]["pipe_percent"] / 100 / 1e9 - float(truth["waited"])) < 0.03
 END

@@ -56,6 +56,18 @@ static UNUSED double thread_cpu_s(void)
 	return clock_s(CLOCK_THREAD_CPUTIME_ID);
 }
 
+/* How long this thread has waited for a CPU, as the kernel counts it; 0: it does not. */
+static UNUSED double thread_delay_s(void)
+{
+	FILE *f = fopen("/proc/thread-self/schedstat", "re");
+	unsigned long long ran, delay;
+	bool known = f && fscanf(f, "%llu %llu", &ran, &delay) == 2;
+
+	if (f)
+		fclose(f);
+	return known ? (double)delay / 1e9 : 0;
+}
+
 static UNUSED double process_cpu_s(void)
 {
 	struct rusage ru;
