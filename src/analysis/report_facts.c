@@ -6,6 +6,8 @@
 #include "base/buf.h"
 #include "base/fmt.h"
 
+enum { REASONS_MOST = 3 };
+
 static void fact_string(const struct profile *p, struct result *ret, const char *key,
 			const char *title, u32 string)
 {
@@ -72,12 +74,40 @@ static void stack_health(const struct profile *p, struct result *ret)
 			broken);
 }
 
+/* No use in telling how to get complete stacks to who recorded none. */
+static void chain_health(const struct profile *p, struct result *ret)
+{
+	bool any = false;
+
+	vec_each(ev, &p->events) {
+		if (ev->samples && !ev->no_chains)
+			return;
+		any |= ev->samples > 0;
+	}
+	if (any)
+		result_note(ret, NOTE_INFO, "record with -g to see who called",
+			    "the recording has no call chains: only where samples were taken");
+}
+
+static void reasons(const struct profile *p, struct result *ret)
+{
+	for (size_t i = 0; i < MIN(p->unnamed.len, (size_t)REASONS_MOST); i++) {
+		const struct profile_unnamed *u = &p->unnamed.items[i];
+		const char *hint = profile_str(p, u->hint);
+
+		result_note(ret, NOTE_WARNING, *hint ? hint : NULL, "no names in '%s': %s",
+			    profile_str(p, u->module), profile_str(p, u->why));
+	}
+}
+
 static void name_health(const struct profile *p, struct result *ret)
 {
 	double unnamed =
 		p->total_frames ? 100.0 * (double)p->unnamed_frames / (double)p->total_frames : 0;
 
 	result_fact(ret, "unnamed_frames_percent", NULL, value_d(VALUE_PERCENT, unnamed));
+	if (unnamed > 1)
+		reasons(p, ret);
 	if (unnamed > 20)
 		result_note(ret, NOTE_INFO,
 			    "install debug symbol packages (-dbgsym) for the modules that matter",
@@ -94,6 +124,7 @@ void report_health(const struct profile *p, struct result *ret)
 	if (p->fault)
 		result_note(ret, NOTE_WARNING, "everything before the damage is shown", "%s",
 			    profile_str(p, p->fault));
+	chain_health(p, ret);
 	stack_health(p, ret);
 	name_health(p, ret);
 	nameless_notes(p, 1, ret);

@@ -226,6 +226,7 @@ static void script_init(struct script *s, struct recording *r, struct symbols *s
 	bool big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 
 	machine_init(&s->machine, symbols);
+	machine_build_ids(&s->machine, info);
 	s->recording = r;
 	s->opts = opts;
 	s->fields = opts->fields;

@@ -20,9 +20,11 @@ struct synth {
 	u64 sample_type; /* of the events: decides the trailer */
 	bool data_maps;  /* also mappings that are not executable */
 	bool namespaces;
-	bool build_ids;   /* ask the kernel for them where that is quick (PROCMAP_QUERY) */
+	bool build_ids;   /* of files where that is quick (PROCMAP_QUERY), of the kernel, of modules
+			   */
 	bool cgroups;     /* synth_target(): id and path of every control group */
 	const char *proc; /* NULL: /proc */
+	const char *sys;  /* NULL: /sys */
 	record_sink sink;
 	void *ctx;
 	/* What was done. */

@@ -4,19 +4,38 @@
 
 #include <fcntl.h>
 #include <linux/perf_event.h>
+#include <sys/mman.h>
 #include <sys/utsname.h>
 
 #include "base/buf.h"
 #include "base/io.h"
 #include "base/parse.h"
 #include "capture/synth_record.h"
+#include "host/notes.h"
 
 enum { HEAD_BYTES = 1 << 16, KERNEL_PID = -1 };
 
-static int put_kernel_map(struct synth *s, u64 start, u64 len, u64 offset, const char *name)
+/* @notes: the file below /sys that says which build it is. */
+static int put_kernel_map(struct synth *s, u64 start, u64 len, u64 offset, const char *name,
+			  const char *notes)
 {
+	struct synth_map m = { .start = start,
+			       .end = start + len,
+			       .offset = offset,
+			       .prot = PROT_READ | PROT_EXEC,
+			       .path = name,
+			       .path_len = strlen(name),
+			       .kernel = true };
+	_cleanup_buf_ struct buf path = BUF_INIT;
 	struct synth_record r;
 
+	if (s->build_ids) {
+		buf_addf(&path, "%s/%s", s->sys ? s->sys : "/sys", notes);
+		m.build_id_size =
+			(u32)notes_file_build_id(buf_str(&path), m.build_id, sizeof(m.build_id));
+	}
+	if (m.build_id_size)
+		return synth_mmap2(s, (u32)KERNEL_PID, &m);
 	synth_begin(&r, PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL);
 	synth_put_u32(&r, (u32)KERNEL_PID);
 	synth_put_u32(&r, 0);
@@ -138,7 +157,7 @@ int synth_kernel(struct synth *s, struct err *e)
 			       ? end - start
 			       : ~start;
 	}
-	return put_kernel_map(s, start, size, start, "[kernel.kallsyms]_text");
+	return put_kernel_map(s, start, size, start, "[kernel.kallsyms]_text", "kernel/notes");
 }
 
 /* --- modules ---------------------------------------------------------------------------------- */
@@ -177,6 +196,7 @@ struct module_files {
 	struct buf dir;
 	struct buf dep;
 	struct buf path;
+	struct buf notes;
 };
 
 /* "ext4 983040 1 - Live 0xffffffffc0a00000" */
@@ -200,7 +220,9 @@ static int put_module(struct synth *s, const char *line, size_t n, struct module
 	if (!module_path(&files->dep, buf_str(&files->dir), line, (size_t)(space - line),
 			 &files->path))
 		buf_addf(&files->path, "[%.*s]", (int)(space - line), line);
-	return put_kernel_map(s, start, size, 0, buf_str(&files->path));
+	buf_reset(&files->notes);
+	buf_addf(&files->notes, "module/%.*s/notes/.note.gnu.build-id", (int)(space - line), line);
+	return put_kernel_map(s, start, size, 0, buf_str(&files->path), buf_str(&files->notes));
 }
 
 int synth_modules(struct synth *s, struct err *e UNUSED)
@@ -228,5 +250,6 @@ int synth_modules(struct synth *s, struct err *e UNUSED)
 	buf_release(&files.dir);
 	buf_release(&files.dep);
 	buf_release(&files.path);
+	buf_release(&files.notes);
 	return r;
 }

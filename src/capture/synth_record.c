@@ -54,13 +54,13 @@ int synth_mmap2(struct synth *s, u32 pid, const struct synth_map *m)
 {
 	static const u8 zeros[SYNTH_BUILD_ID_MOST];
 	struct synth_record r;
-	u16 misc = PERF_RECORD_MISC_USER;
+	u16 misc = m->kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER;
 
 	if (m->build_id_size)
 		misc |= PERF_RECORD_MISC_MMAP_BUILD_ID;
 	synth_begin(&r, PERF_RECORD_MMAP2, misc);
 	synth_put_u32(&r, pid);
-	synth_put_u32(&r, pid);
+	synth_put_u32(&r, m->kernel ? 0 : pid);
 	synth_put_u64(&r, m->start);
 	synth_put_u64(&r, m->end - m->start);
 	synth_put_u64(&r, m->offset);

@@ -30,6 +30,7 @@ struct synth_map {
 	size_t path_len;
 	u8 build_id[SYNTH_BUILD_ID_MOST];
 	u32 build_id_size; /* 0: none */
+	bool kernel;
 };
 
 int synth_mmap2(struct synth *s, u32 pid, const struct synth_map *m);

@@ -12,6 +12,7 @@ void builder_init(struct builder *b, struct profile *p, struct recording *r,
 
 	*b = (struct builder){ .profile = p, .recording = r, .opts = opts };
 	machine_init(&b->machine, symbols);
+	machine_build_ids(&b->machine, recording_info(r));
 	blob = recording_info_blob(recording_info(r), FEATURE_PYTHON);
 	/* a broken section costs lines, nothing else */
 	if (blob)
@@ -48,11 +49,12 @@ static const char *event_unit(const struct recording_event *ev)
 {
 	const struct perf_event_attr *a = &ev->attr;
 
-	if (ev->unit)
-		return ev->unit;
+	/* whatever perf says they are shown in: "msec", with a scale of its own */
 	if (a->type == PERF_TYPE_SOFTWARE &&
 	    (a->config == PERF_COUNT_SW_CPU_CLOCK || a->config == PERF_COUNT_SW_TASK_CLOCK))
 		return "ns";
+	if (ev->unit)
+		return ev->unit;
 	return ends_with(ev->name, "-time") ? "ns" : NULL;
 }
 
@@ -76,6 +78,7 @@ static void learn_events(struct builder *b)
 			pe->frequency = ev->attr.sample_freq;
 		else
 			pe->period = ev->attr.sample_period;
+		pe->no_chains = !(ev->attr.sample_type & PERF_SAMPLE_CALLCHAIN);
 		pe->unit = profile_string(b->profile, event_unit(ev));
 	}
 	b->n_events = n;

@@ -9,7 +9,6 @@
 enum {
 	MACHINE_MAPS_MOST = 1 << 20,      /* mappings of one process */
 	MACHINE_PROCESSES_MOST = 1 << 22, /* a pid space */
-	MISC_MMAP_BUILD_ID = 1 << 14,     /* younger than some system headers */
 };
 
 void machine_init(struct machine *m, struct symbols *symbols)
@@ -19,6 +18,36 @@ void machine_init(struct machine *m, struct symbols *symbols)
 	vec_new(&m->places);
 	/* no record names the idle thread; whatever it forks begins with its name */
 	map_put(&m->comms, 0, intern_str(&m->strings, "swapper"));
+}
+
+void machine_build_ids(struct machine *m, const struct recording_info *info)
+{
+	m->info = info;
+	for (size_t i = 0; i < info->build_ids.len; i++) {
+		const struct recording_build_id *b = &info->build_ids.items[i], *before;
+		u32 path = intern_str(&m->strings, b->path);
+		u64 *known = map_find(&m->build_ids, path);
+
+		if (!known) {
+			map_put(&m->build_ids, path, i + 1);
+			continue;
+		}
+		/* Files of one path in several containers: which is meant cannot be told. */
+		before = *known ? &info->build_ids.items[*known - 1] : NULL;
+		if (before &&
+		    (before->id_size != b->id_size || memcmp(before->id, b->id, b->id_size) != 0))
+			*known = 0;
+	}
+}
+
+/* What the header says of a file or the kernel, NULL: nothing. */
+static const struct recording_build_id *build_id_of(const struct machine *m, const char *path,
+						    size_t n)
+{
+	u32 name = m->build_ids.len ? intern_find(&m->strings, path, n) : 0;
+	u64 index = name ? map_get(&m->build_ids, name, 0) : 0;
+
+	return index ? &m->info->build_ids.items[index - 1] : NULL;
 }
 
 static void process_free(struct process *p)
@@ -40,6 +69,7 @@ void machine_release(struct machine *m)
 	map_release(&m->cgroups);
 	map_release(&m->kernel_places);
 	map_release(&m->place_ids);
+	map_release(&m->build_ids);
 	intern_release(&m->strings);
 }
 
@@ -176,12 +206,28 @@ static bool is_file(const struct record_mmap *r)
 	       !starts_with(path, "/dev/");
 }
 
+/* Of the mapping itself, else of its path. */
+static void find_build_id(const struct machine *m, const struct record_mmap *r, size_t path_len,
+			  const u8 **ret, size_t *ret_len)
+{
+	const struct recording_build_id *known;
+
+	if (r->build_id_size) {
+		*ret = r->build_id;
+		*ret_len = r->build_id_size;
+		return;
+	}
+	known = build_id_of(m, r->filename, path_len);
+	if (known) {
+		*ret = known->id;
+		*ret_len = known->id_size;
+	}
+}
+
 static u32 module_of(struct machine *m, const struct record_mmap *r)
 {
 	struct module_key key = {
 		.path = r->filename,
-		.build_id = r->build_id_size ? r->build_id : NULL,
-		.build_id_len = r->build_id_size,
 		.maj = r->maj,
 		.min = r->min,
 		.ino = r->ino,
@@ -193,6 +239,7 @@ static u32 module_of(struct machine *m, const struct record_mmap *r)
 
 	if (!is_file(r) && !streq(r->filename, "[vdso]"))
 		return 0;
+	find_build_id(m, r, strlen(r->filename), &key.build_id, &key.build_id_len);
 	return symbols_module(m->symbols, &key);
 }
 
@@ -200,33 +247,13 @@ static u32 module_of(struct machine *m, const struct record_mmap *r)
 static void kernel_mmap(struct machine *m, const struct record_mmap *r)
 {
 	const char *symbol = starts_with(r->filename, "[kernel.kallsyms]");
+	const u8 *id = NULL;
+	size_t len = 0;
 
-	if (symbol && *symbol)
-		symbols_set_kernel_base(m->symbols, symbol, r->pgoff,
-					r->build_id_size ? r->build_id : NULL, r->build_id_size);
-}
-
-static bool is_zero(const u8 *p, size_t n)
-{
-	while (n && !p[n - 1])
-		n--;
-	return !n;
-}
-
-/*
- * The kernel may mark a mapping as having a build id because another recorder asked for them. Then
- * device and inode lie there: numbers whose upper bytes are 0.
- */
-static int read_mmap(const struct record *r, struct record_mmap *ret)
-{
-	struct record unmarked = *r;
-	int error = record_mmap(r, ret);
-
-	if (error < 0 || !ret->build_id_size || !is_zero(ret->build_id + 1, 3) ||
-	    !is_zero(ret->build_id + 9, 3))
-		return error;
-	unmarked.misc &= (u16)~MISC_MMAP_BUILD_ID;
-	return record_mmap(&unmarked, ret);
+	if (!symbol || !*symbol)
+		return;
+	find_build_id(m, r, (size_t)(symbol - r->filename), &id, &len);
+	symbols_set_kernel_base(m->symbols, symbol, r->pgoff, id, len);
 }
 
 static void on_mmap(struct machine *m, const struct record *r)
@@ -234,7 +261,7 @@ static void on_mmap(struct machine *m, const struct record *r)
 	struct record_mmap map;
 	struct mapping new;
 
-	if (read_mmap(r, &map) < 0 || map.addr + map.len < map.addr) {
+	if (record_mmap(r, &map) < 0 || map.addr + map.len < map.addr) {
 		m->bad_maps++;
 		return;
 	}

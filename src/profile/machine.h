@@ -9,6 +9,7 @@
 #include "base/intern.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "recording/info.h"
 #include "recording/record.h"
 #include "symbol/symbol.h"
 
@@ -75,10 +76,14 @@ struct machine {
 	struct map place_ids;     /* hash of module and offset -> place id */
 	VEC(struct place) places; /* [0] unused */
 	struct place_hint *hints; /* MACHINE_HINTS */
+	struct map build_ids;     /* path -> 1 + index of the recording's */
+	const struct recording_info *info;
 	u64 bad_maps;
 };
 
 void machine_init(struct machine *m, struct symbols *symbols);
+/* Build ids that the recording's header has, for mappings without; @info must outlive @m. */
+void machine_build_ids(struct machine *m, const struct recording_info *info);
 void machine_release(struct machine *m);
 /* Takes note of MMAP, COMM, FORK, EXIT, KSYMBOL, CGROUP; ignores the rest. */
 void machine_record(struct machine *m, const struct record *r);

@@ -62,6 +62,7 @@ struct profile_event {
 	u64 weight;    /* sum of the periods */
 	u64 frequency; /* Hz asked for, 0: fixed period */
 	u64 period;
+	bool no_chains; /* only where it happened was recorded, not who called */
 };
 
 struct profile_sample {
@@ -80,6 +81,14 @@ struct profile_nameless {
 	u32 runtime; /* "java"; 0: not known */
 	u32 why;
 	u32 hint;
+};
+
+/* A file, or the kernel, of whose functions none could be named. Strings. */
+struct profile_unnamed {
+	u32 module;
+	u32 why;
+	u32 hint;
+	u64 places; /* addresses in it that were met */
 };
 
 /* The time of a thread during the recording, by the scheduler's count; ns. */
@@ -134,6 +143,7 @@ struct profile {
 	VEC(struct profile_event) events;
 	VEC(struct profile_sample) samples;
 	VEC(struct profile_nameless) nameless;
+	VEC(struct profile_unnamed) unnamed;  /* most places first */
 	VEC(struct profile_account) accounts; /* of recordings of time off the CPU; else none */
 
 	VEC(struct profile_wake) wakes; /* only if asked for when loading; likewise: */

@@ -353,7 +353,8 @@ void builder_count_health(const struct builder *b)
 		p->unnamed_frames += (u64)f->unnamed * s->count;
 		/* stacks that were cut as the user asked say nothing of how they ended */
 		if (!b->opts->max_stack)
-			p->stack_ends[!f->user  ? STACK_NO_USER
+			p->stack_ends[!f->user || p->events.items[s->event].no_chains
+					      ? STACK_NO_USER
 				      : f->root ? STACK_ROOT
 						: STACK_CUT] += s->count;
 	}

@@ -52,6 +52,7 @@ enum {
 	RECORD_MAX_SIZE = 65535,
 	RECORD_NO_EVENT = 0xffffffffu, /* record.event when the event is not known */
 	RECORD_NO_PID = 0xffffffffu,
+	RECORD_BUILD_ID_MOST = 20,
 };
 
 /*
@@ -158,7 +159,7 @@ struct record_mmap {
 	u32 flags; /* MAP_* */
 	u32 maj, min;
 	u64 ino, ino_generation;
-	u8 build_id[20];
+	u8 build_id[RECORD_BUILD_ID_MOST];
 	u8 build_id_size;     /* 0: none */
 	const char *filename; /* NUL-terminated */
 };

@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <sys/mman.h>
 
+enum { MMAP_FILE_BYTES = 24 }; /* what a mapping says of its file, in either form */
+
 static struct bytes body(const struct record *r)
 {
 	const u8 *p = (const u8 *)r->header;
@@ -27,16 +29,34 @@ static const char *name(struct bytes *b)
 	return p;
 }
 
+static bool is_zero(const u8 *p, size_t n)
+{
+	while (n && !p[n - 1])
+		n--;
+	return !n;
+}
+
+/*
+ * The kernel may mark a mapping as having a build id because another recorder asked for them. Then
+ * device, inode and generation lie there: numbers whose upper bytes are 0. A build id has its size
+ * in front, three bytes of 0 and its own, which are not.
+ */
+static bool has_build_id(const struct bytes *b, u16 misc)
+{
+	const u8 *p = b->p;
+
+	return (misc & FORMAT_MISC_MMAP_BUILD_ID) && bytes_left(b) >= MMAP_FILE_BYTES && p[0] &&
+	       p[0] <= RECORD_BUILD_ID_MOST && is_zero(p + 1, 3) &&
+	       !(is_zero(p + 5, 3) && is_zero(p + 13, 3) && is_zero(p + 20, 4));
+}
+
 static void mmap_details(struct bytes *b, u16 misc, struct record_mmap *m)
 {
-	const u8 *p;
+	if (has_build_id(b, misc)) {
+		const u8 *p = bytes_take(b, MMAP_FILE_BYTES);
 
-	if (misc & FORMAT_MISC_MMAP_BUILD_ID) {
-		p = bytes_take(b, 24);
-		if (p) {
-			m->build_id_size = MIN(p[0], (u8)sizeof(m->build_id));
-			memcpy(m->build_id, p + 4, m->build_id_size);
-		}
+		m->build_id_size = p[0];
+		memcpy(m->build_id, p + 4, m->build_id_size);
 	} else {
 		m->maj = bytes_u32(b);
 		m->min = bytes_u32(b);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbol/elf.h"
 
-#include "base/elfnote.h"
 #include "base/hash.h"
 #include "base/io.h"
+#include "host/notes.h"
 
 #include <sys/stat.h>
 
@@ -275,29 +275,13 @@ const struct elf_section *elf_find_type(const struct elf *elf, u32 type)
 	return NULL;
 }
 
-size_t elf_notes_build_id(const void *notes, size_t len, u8 *ret, size_t max)
-{
-	const u8 *p = notes;
-	struct elfnote note;
-
-	while (elfnote_next(&p, &len, &note)) {
-		if (elfnote_is(&note, "GNU", NT_GNU_BUILD_ID)) {
-			size_t n = MIN((size_t)note.size, max);
-
-			memcpy(ret, note.data, n);
-			return n;
-		}
-	}
-	return 0;
-}
-
 static size_t notes_at(const struct elf *elf, u64 offset, u64 size, u8 *ret, size_t max)
 {
 	_cleanup_buf_ struct buf b = BUF_INIT;
 
 	if (elf_read_buf(elf, offset, size, ELF_MAX_NOTES, &b) < 0)
 		return 0;
-	return elf_notes_build_id(buf_str(&b), b.len, ret, max);
+	return notes_build_id(buf_str(&b), b.len, ret, max);
 }
 
 size_t elf_build_id(const struct elf *elf, u8 *ret, size_t max)

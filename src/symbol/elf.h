@@ -83,8 +83,6 @@ const struct elf_section *elf_find_type(const struct elf *elf, u32 type);
 
 /* Length of the build id, 0 when there is none; at most @max bytes are copied. */
 size_t elf_build_id(const struct elf *elf, u8 *ret, size_t max);
-/* The same from the bytes of notes (/sys/kernel/notes). */
-size_t elf_notes_build_id(const void *notes, size_t len, u8 *ret, size_t max);
 /* The name in .gnu_debuglink and the CRC of that file; the name has no '/' in it. */
 bool elf_debuglink(const struct elf *elf, struct buf *ret_name, u32 *ret_crc);
 

@@ -2,7 +2,9 @@
 #include "symbol/store.h"
 
 #include "base/io.h"
+#include "host/notes.h"
 #include "symbol/kallsyms_cache.h"
+#include "symbol/open.h"
 
 #define KERNEL_NAME "[kernel.kallsyms]"
 
@@ -84,13 +86,12 @@ static const struct ksymbol *find_ksymbol(struct kernel *k, u64 address)
 /* Whether the running kernel is the recorded one, as far as can be known. */
 static bool same_kernel(const struct kernel *k)
 {
-	_cleanup_buf_ struct buf notes = BUF_INIT;
 	u8 id[MODULE_BUILD_ID_MAX];
 	size_t n;
 
-	if (!k->build_id_len || io_read_file("/sys/kernel/notes", 1 << 20, &notes, NULL) < 0)
+	if (!k->build_id_len)
 		return true;
-	n = elf_notes_build_id(buf_str(&notes), notes.len, id, sizeof(id));
+	n = notes_file_build_id("/sys/kernel/notes", id, sizeof(id));
 	return !n || (n == k->build_id_len && memcmp(id, k->build_id, n) == 0);
 }
 
@@ -128,6 +129,21 @@ static void read_kallsyms(struct symbols *s)
 		kallsyms_cache_store(&k->table, s->opts.cache_dir);
 }
 
+/* perf keeps the text of every kernel that it recorded. */
+static bool read_kept(struct kernel *k)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT;
+	_cleanup_close_ int fd = perf_kept_open(k->build_id, k->build_id_len, "kallsyms");
+
+	if (fd < 0 || io_read_fd(fd, "kallsyms", IO_MAX_PROC, &text, NULL) < 0)
+		return false;
+	kallsyms_parse(&k->table, buf_str(&text), text.len);
+	if (k->table.symbols.len)
+		return true;
+	kallsyms_release(&k->table);
+	return false;
+}
+
 static void kernel_load(struct symbols *s)
 {
 	struct kernel *k = &s->kernel;
@@ -138,6 +154,10 @@ static void kernel_load(struct symbols *s)
 		return;
 	}
 	if (!same_kernel(k)) {
+		if (read_kept(k)) {
+			find_shift(k);
+			return;
+		}
 		k->why = "the recording was made on another kernel";
 		k->hint = "look at it where it was made";
 		return;
@@ -312,4 +332,9 @@ const char *symbols_kernel_why(const struct symbols *s, const char **ret_hint)
 	if (ret_hint)
 		*ret_hint = s->kernel.hint;
 	return s->kernel.why;
+}
+
+u64 symbols_kernel_nameless(const struct symbols *s)
+{
+	return s->kernel.nameless;
 }

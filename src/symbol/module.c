@@ -130,7 +130,7 @@ bool module_open_file(const struct symbols *s, struct module *m, struct elf *ret
 	for (enum module_way way = 0; way < WAY_COUNT; way++) {
 		int fd;
 
-		if (s->opts.offline && way != WAY_PATH)
+		if (s->opts.offline && way != WAY_PATH && way != WAY_PERF)
 			continue;
 		fd = module_open(&m->key, way);
 		if (fd < 0) {
@@ -256,8 +256,10 @@ static struct image *image_of_vdso(struct symbols *s, struct module *m)
 	    (m->key.build_id_len && !same_build_id(&m->key, img->build_id, img->build_id_len)) ||
 	    (s->opts.offline && !m->key.build_id_len)) {
 		image_free(img);
-		m->why = "the vDSO of another kernel";
-		return NULL;
+		img = m->key.build_id_len ? image_of_file(s, m) : NULL;
+		if (!img)
+			m->why = "the vDSO of another kernel";
+		return img;
 	}
 	return add_image(s, m, img);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbol/open.h"
 
+#include "base/fmt.h"
 #include "symbol/symbol.h"
 
 #include <fcntl.h>
@@ -81,12 +82,28 @@ static int open_mapping(const struct module_key *key)
 	return fd;
 }
 
+int perf_kept_open(const u8 *build_id, size_t len, const char *name)
+{
+	_cleanup_buf_ struct buf path = BUF_INIT;
+	const char *home = getenv("HOME");
+
+	if (!home || len < 2)
+		return -ENOENT;
+	buf_addf(&path, "%s/.debug/.build-id/%02x/", home, build_id[0]);
+	fmt_hex(&path, build_id + 1, len - 1);
+	buf_addf(&path, "/%s", name);
+	return file_open(NULL, buf_str(&path));
+}
+
 int module_open(const struct module_key *key, enum module_way way)
 {
 	char root[64];
 
 	if (way == WAY_MAPPING)
 		return open_mapping(key);
+	if (way == WAY_PERF)
+		return perf_kept_open(key->build_id, key->build_id_len,
+				      key->path[0] == '/' ? "elf" : "vdso");
 	if (key->path[0] != '/')
 		return -ENOENT;
 	if (way == WAY_PATH)

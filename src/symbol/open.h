@@ -18,8 +18,14 @@ enum module_way {
 	WAY_MAPPING, /* /proc/PID/map_files: right even if the file is deleted or not visible */
 	WAY_PROCESS, /* its path in the process's root */
 	WAY_PATH,    /* its path here */
+	WAY_PERF,    /* what perf kept of it, by its build id */
 	WAY_COUNT,
 };
+
+/*
+ * What 'perf record' keeps in ~/.debug of each file that it met: @name is elf, vdso or kallsyms.
+ */
+int perf_kept_open(const u8 *build_id, size_t len, const char *name);
 
 /* -ENOENT also for ways that do not apply. */
 int module_open(const struct module_key *key, enum module_way way);

@@ -163,6 +163,8 @@ void symbols_set_kernel_base(struct symbols *s, const char *symbol, u64 address,
 			     size_t build_id_len);
 /* PERF_RECORD_KSYMBOL: a BPF program, trampoline or the like that came later. Later ones win. */
 void symbols_add_ksymbol(struct symbols *s, u64 address, u64 size, const char *name, bool bpf);
+/* Look-ups of the kernel that found nothing. */
+u64 symbols_kernel_nameless(const struct symbols *s);
 /* Why kernel addresses have no names (NULL if they have) and what to do (may be NULL). */
 const char *symbols_kernel_why(const struct symbols *s, const char **ret_hint);
 

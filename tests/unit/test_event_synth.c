@@ -91,6 +91,41 @@ TEST(the kernel and where its code ends)
 	buf_release(&got);
 }
 
+TEST(the kernel and a module by their builds)
+{
+	struct buf got = BUF_INIT;
+	struct synth s = synth_to(&got);
+	/* name and description of 4 and 8 bytes, kind 3 */
+	static const char note[] = "\4\0\0\0\10\0\0\0\3\0\0\0GNU\0abcdefgh";
+	_cleanup_buf_ struct buf path = BUF_INIT;
+
+	s.sys = test_tmpdir();
+	s.build_ids = true;
+	put_file("kallsyms", "ffffffff81000000 T _text\nffffffff82000000 T _etext\n");
+	put_file("iomem", "");
+	put_file("kernel/notes", "");
+	buf_addf(&path, "%s/kernel/notes", s.sys);
+	CHECK_EQ(io_write_file_atomic(buf_str(&path), note, sizeof(note) - 1, NULL), 0);
+	put_file("modules", "some_mod 4096 0 - Live 0xffffffffc0a00000\n");
+	CHECK_EQ(synth_kernel(&s, NULL), 0);
+	CHECK_EQ(synth_modules(&s, NULL), 0);
+	const u8 *r = record(&got, PERF_RECORD_MMAP2, 0);
+
+	CHECK(r != NULL);
+	CHECK_EQ(u32_at(r, 4) & 0xffff, PERF_RECORD_MISC_KERNEL | PERF_RECORD_MISC_MMAP_BUILD_ID);
+	CHECK_EQ(u32_at(r, 8), UINT32_MAX);
+	CHECK_EQ(u32_at(r, 12), 0);
+	CHECK_EQ(u64_at(r, 16), 0xffffffff81000000ull);
+	CHECK_EQ(u64_at(r, 24), 0x1000000);
+	CHECK_EQ(u32_at(r, 40), 8);
+	CHECK_MEM(r + 44, "abcdefgh\0\0\0\0\0\0\0\0\0\0\0\0", 20);
+	CHECK_STR((const char *)r + 72, "[kernel.kallsyms]_text");
+	/* the module has no note: it stays an MMAP */
+	CHECK(!record(&got, PERF_RECORD_MMAP2, 1));
+	CHECK(record(&got, PERF_RECORD_MMAP, 0) != NULL);
+	buf_release(&got);
+}
+
 TEST(a kernel that hides its addresses)
 {
 	struct buf got = BUF_INIT;

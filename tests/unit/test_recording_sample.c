@@ -2,6 +2,7 @@
 /* Samples and records: what is built is what is parsed, and what is too short is refused. */
 #include "harness.h"
 
+#include "recording/format.h"
 #include "recording/reader.h"
 #include "recording/recording.h"
 
@@ -335,6 +336,40 @@ TEST(mmap_with_build_id)
 	CHECK_EQ(out.pgoff, 0x3000);
 	CHECK_EQ(out.ino, 0);
 	buf_release(&b);
+}
+
+TEST(mmap_marked_for_another_recorder)
+{
+	struct record_mmap in = {
+		.pid = 10,
+		.addr = 0x1000,
+		.len = 0x2000,
+		.prot = PROT_EXEC,
+		.maj = 8,
+		.min = 1,
+		.ino = 0x123456,
+		.ino_generation = 0x89abcdef,
+		.filename = "/usr/bin/thing",
+	};
+	const u32 majors[] = { 0, 8, 20, 254, 259 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(majors); i++) {
+		struct buf b = BUF_INIT;
+		struct record_mmap out;
+		struct record r;
+
+		in.maj = majors[i];
+		CHECK_EQ(build_mmap2(&b, &id_attr, &ids, PERF_RECORD_MISC_USER, &in), 0);
+		((struct perf_event_header *)(void *)b.data)->misc |= FORMAT_MISC_MMAP_BUILD_ID;
+		r = record_of(&b, &id_attr);
+		CHECK_EQ(record_mmap(&r, &out), 0);
+		CHECK_EQ(out.build_id_size, 0);
+		CHECK_EQ(out.maj, majors[i]);
+		CHECK_EQ(out.ino, 0x123456);
+		CHECK_EQ(out.ino_generation, 0x89abcdef);
+		CHECK_EQ(out.prot, PROT_EXEC);
+		buf_release(&b);
+	}
 }
 
 TEST(other_records)
