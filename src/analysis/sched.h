@@ -42,8 +42,12 @@ enum {
 struct sched_event {
 	u64 time;
 	union {
-		u64 state; /* SWITCH: of prev, as the tracepoint writes it */
+		u64 value;
 		u64 runtime;
+		struct {
+			u32 state; /* SWITCH: of prev, as the tracepoint writes it */
+			u32 ran;   /* SWITCH: ns, see sched_filter.fold_runtime */
+		};
 		struct {
 			u32 from, to; /* MIGRATE: CPUs */
 		};
@@ -79,7 +83,7 @@ static inline u32 *sched_tids_at(struct sched_tids *t, u32 tid)
 }
 
 /* Any of these bits in a state: it does not want a CPU. */
-#define SCHED_STATE_AWAY 0xffull
+#define SCHED_STATE_AWAY 0xffu
 /* State letter as perf writes it; 'R' for those that would go on running. */
 char sched_state_char(u64 state);
 
@@ -109,10 +113,16 @@ struct sched_filter {
 	u64 from, to;  /* ns; 0: open */
 	bool relative; /* since the first event */
 	bool outside;  /* deliver what is outside, too: whoever asks cuts it himself */
-	u32 types;     /* a bit for each enum sched_type that is wanted; 0: all */
+	/*
+	 * Run times may come with the switch that ends the turn (.ran), and not as events of their
+	 * own: half of all events are of this kind. Not where only a part of the time is asked for.
+	 */
+	bool fold_runtime;
+	u32 types; /* a bit for each enum sched_type that is wanted; 0: all */
 };
 
-typedef int (*sched_fn)(void *ctx, const struct sched_event *ev);
+/* @n events that follow each other: tracepoints, or a single one that is none. */
+typedef int (*sched_fn)(void *ctx, const struct sched_event *events, size_t n);
 
 /*
  * Replays in order of time. @names is filled as it goes and may be used by @fn. Events outside the
@@ -128,6 +138,8 @@ void sched_filter_window(const struct sched_filter *f, const struct sched_names 
 			 u64 *ret_to);
 bool sched_filter_task(const struct sched_filter *f, struct sched_names *n, u32 tid);
 bool sched_filter_cpu(const struct sched_filter *f, u32 cpu);
+/* No CPU is left out. */
+bool sched_filter_all_cpus(const struct sched_filter *f);
 /* Loss counters and gaps. */
 void sched_health(const struct sched_names *n, struct result *ret);
 
@@ -137,7 +149,7 @@ struct sched_latency;
 struct sched_latency *sched_latency_new(struct sched_names *names,
 					const struct sched_filter *filter);
 void sched_latency_free(struct sched_latency *l);
-int sched_latency_event(void *latency, const struct sched_event *ev);
+int sched_latency_events(void *latency, const struct sched_event *ev, size_t n);
 /* @sort: "avg,max,switches,runtime,comm,pid" in any order, NULL: so. @merge: tasks of one name. */
 int sched_latency_result(struct sched_latency *l, const char *sort, bool merge, u32 lines,
 			 struct result *ret, struct err *e);
@@ -172,7 +184,7 @@ struct sched_timehist *sched_timehist_new(struct sched_names *names,
 					  const struct sched_filter *filter, bool idle,
 					  sched_turn_fn on_turn, sched_wake_fn on_wake, void *ctx);
 void sched_timehist_free(struct sched_timehist *t);
-int sched_timehist_event(void *timehist, const struct sched_event *ev);
+int sched_timehist_events(void *timehist, const struct sched_event *ev, size_t n);
 /* Per task: sums of the above. */
 void sched_timehist_result(struct sched_timehist *t, u32 lines, struct result *ret);
 
@@ -206,7 +218,7 @@ enum { SCHED_STRETCHES_MOST = 2 << 20 };
 
 struct sched_map *sched_map_new(struct sched_names *names, const struct sched_filter *filter);
 void sched_map_free(struct sched_map *m);
-int sched_map_event(void *map, const struct sched_event *ev);
+int sched_map_events(void *map, const struct sched_event *ev, size_t n);
 void sched_map_finish(struct sched_map *m);
 /* A column for each CPU, a line for each switch. */
 void sched_map_text(struct sched_map *m, struct buf *out);
@@ -220,7 +232,7 @@ struct sched_summary;
 struct sched_summary *sched_summary_new(struct sched_names *names,
 					const struct sched_filter *filter);
 void sched_summary_free(struct sched_summary *s);
-int sched_summary_event(void *summary, const struct sched_event *ev);
+int sched_summary_events(void *summary, const struct sched_event *ev, size_t n);
 /* @machine: the heat map as numbers and not as a picture of text. */
 void sched_summary_result(struct sched_summary *s, u32 lines, bool machine, struct result *ret);
 

@@ -24,6 +24,7 @@ struct task_delay {
 struct sched_latency {
 	struct sched_names *names;
 	const struct sched_filter *filter;
+	bool all_cpus;
 	VEC(struct task_delay) tasks;
 	struct sched_tids by_tid; /* -> index in tasks + 1 */
 	u64 unordered;
@@ -36,6 +37,7 @@ struct sched_latency *sched_latency_new(struct sched_names *names,
 
 	l->names = names;
 	l->filter = filter;
+	l->all_cpus = sched_filter_all_cpus(filter);
 	return l;
 }
 
@@ -48,18 +50,21 @@ void sched_latency_free(struct sched_latency *l)
 	free(l);
 }
 
-static struct task_delay *task_of(struct sched_latency *l, u32 tid)
+static __attribute__((noinline)) struct task_delay *new_task(struct sched_latency *l, u32 tid)
 {
-	u32 *at = sched_tids_at(&l->by_tid, tid);
-	struct task_delay *t;
+	struct task_delay *t = vec_new(&l->tasks);
 
-	if (likely(*at))
-		return &l->tasks.items[*at - 1];
-	t = vec_new(&l->tasks);
 	t->tid = tid;
 	t->merged = 1;
-	*at = (u32)l->tasks.len;
+	*sched_tids_at(&l->by_tid, tid) = (u32)l->tasks.len;
 	return t;
+}
+
+static inline struct task_delay *task_of(struct sched_latency *l, u32 tid)
+{
+	u32 at = *sched_tids_at(&l->by_tid, tid);
+
+	return likely(at) ? &l->tasks.items[at - 1] : new_task(l, tid);
 }
 
 /* The number is given again: whoever had it is gone, and keeps what was counted for him. */
@@ -125,16 +130,16 @@ static void task_ran(struct task_delay *t, u64 runtime, u64 time)
 	t->runtime += runtime;
 }
 
-int sched_latency_event(void *latency, const struct sched_event *ev)
+static inline void take(struct sched_latency *l, const struct sched_event *ev)
 {
-	struct sched_latency *l = latency;
+	struct task_delay *task;
 
-	if (!sched_filter_cpu(l->filter, ev->cpu))
-		return 0;
 	switch ((enum sched_type)ev->type) {
 	case SCHED_BORN: task_born(l, ev->next); break;
 	case SCHED_SWITCH:
-		task_out(task_of(l, ev->prev), !(ev->state & SCHED_STATE_AWAY), ev->time);
+		task = task_of(l, ev->prev);
+		task->runtime += ev->ran;
+		task_out(task, !(ev->state & SCHED_STATE_AWAY), ev->time);
 		task_in(task_of(l, ev->next), ev->time);
 		break;
 	case SCHED_WAKING:
@@ -148,6 +153,15 @@ int sched_latency_event(void *latency, const struct sched_event *ev)
 	case SCHED_RUNTIME: task_ran(task_of(l, ev->next), ev->runtime, ev->time); break;
 	default: break;
 	}
+}
+
+int sched_latency_events(void *latency, const struct sched_event *ev, size_t n)
+{
+	struct sched_latency *l = latency;
+
+	for (const struct sched_event *end = ev + n; ev < end; ev++)
+		if (l->all_cpus || sched_filter_cpu(l->filter, ev->cpu))
+			take(l, ev);
 	return 0;
 }
 

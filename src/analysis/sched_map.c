@@ -85,12 +85,10 @@ static void on_switch(struct sched_map *m, const struct sched_event *ev)
 		vec_push(&m->switches, *ev);
 }
 
-int sched_map_event(void *map, const struct sched_event *ev)
+static void take(struct sched_map *m, const struct sched_event *ev)
 {
-	struct sched_map *m = map;
-
 	if (!sched_filter_cpu(m->filter, ev->cpu))
-		return 0;
+		return;
 	if (ev->type == SCHED_SWITCH) {
 		on_switch(m, ev);
 	} else if (ev->type == SCHED_WAKING || ev->type == SCHED_WAKEUP_NEW ||
@@ -100,6 +98,12 @@ int sched_map_event(void *map, const struct sched_event *ev)
 			vec_push(&m->wakes,
 				 (struct sched_wake){ ev->time, ev->cpu, ev->tid, ev->next });
 	}
+}
+
+int sched_map_events(void *map, const struct sched_event *ev, size_t n)
+{
+	for (const struct sched_event *end = ev + n; ev < end; ev++)
+		take(map, ev);
 	return 0;
 }
 

@@ -77,9 +77,14 @@ bool sched_filter_task(const struct sched_filter *f, struct sched_names *n, u32 
 	return ranges_contain(f->pids, tid) || ranges_contain(f->pids, sched_pid(n, tid));
 }
 
+bool sched_filter_all_cpus(const struct sched_filter *f)
+{
+	return !f || !f->cpus || !f->cpus->len;
+}
+
 bool sched_filter_cpu(const struct sched_filter *f, u32 cpu)
 {
-	return !f || !f->cpus || !f->cpus->len || ranges_contain(f->cpus, cpu);
+	return sched_filter_all_cpus(f) || ranges_contain(f->cpus, cpu);
 }
 
 void sched_health(const struct sched_names *n, struct result *ret)

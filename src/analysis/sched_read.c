@@ -4,7 +4,7 @@
 
 #include "recording/recording.h"
 
-enum { EVENTS_MOST = 4096, TOLD = 1 /* by a record, from the begin on */ };
+enum { EVENTS_MOST = 4096 };
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -27,11 +27,21 @@ enum field_id {
 
 struct layout {
 	u8 type; /* enum sched_type; SCHED_TYPES: of no interest */
-	bool known;
-	bool plain;         /* all fields before the raw data have a fixed size */
+	/*
+	 * What nearly all events of nearly all kernels are: the fields have the sizes that struct
+	 * sched_event has, and lie at these bytes from the header on. A field that is not there is
+	 * read elsewhere and masked out.
+	 */
+	bool wanted;
+	bool fold;
+	u16 next, prev, value, next_comm, prev_comm;
 	u16 time, tid, cpu; /* bytes from the header on; 0: there is none */
 	u16 raw;            /* size of the raw data; the data follows */
 	u32 need;           /* bytes of the raw data that the fields reach to */
+	u32 least;          /* size of the record; UINT32_MAX: none is quick */
+	u32 prev_mask;
+	u64 value_mask;
+	bool plain; /* all fields before the raw data have a fixed size */
 	struct field fields[F_COUNT];
 };
 
@@ -52,10 +62,18 @@ struct reader {
 	void *ctx;
 	VEC(struct layout) layouts; /* by event */
 	struct sched_order order;
-	struct sched_tids told; /* tid -> TOLD, or TOLD + its place in since + 1 */
-	VEC(u64) since;         /* from when on a tracepoint has told the name */
-	u32 types;              /* that are wanted */
+	VEC(u64) told; /* by tid: all bits of the time from when on its name is known turned */
+	struct map told_high; /* the same of tids that no kernel has given */
+	u32 types;            /* that are wanted */
 	bool swap;
+	bool bounded; /* not all times are wanted */
+	bool fold;    /* run times are kept for the switch that follows them on their CPU */
+	struct {
+		u64 ns;
+		u64 time; /* of the last */
+		u32 tid;  /* 0: there is none */
+		u32 cpu;
+	} ran;
 };
 
 /* --- formats ---------------------------------------------------------------------------------- */
@@ -154,17 +172,53 @@ static void learn_sample(struct layout *l, u64 type)
 	l->raw = place(type, RAW);
 }
 
-static void learn_layout(struct reader *r, u32 event)
+/* Where @f lies from the header on; @otherwise if there is none. False: not of this size. */
+static bool quick_place(const struct layout *l, enum field_id f, u32 size, u16 otherwise, u16 *ret)
 {
-	const struct recording_event *ev = recording_event(r->recording, event);
-	const struct recording_format *f;
-	struct layout *l;
+	u32 at = l->raw + 4u + l->fields[f].offset;
 
-	while (r->layouts.len <= event)
-		vec_new(&r->layouts);
-	l = &r->layouts.items[event];
+	*ret = l->fields[f].size ? (u16)at : otherwise;
+	return !l->fields[f].size || (l->fields[f].size == size && at <= UINT16_MAX);
+}
+
+/* The CPUs of a migration are neighbours and fit the event as one value. */
+static bool quick_value(const struct layout *l, u16 *ret)
+{
+	const struct field *from = &l->fields[F_FROM], *to = &l->fields[F_TO];
+
+	if (l->type == SCHED_MIGRATE)
+		return from->size == 4 && to->size == 4 && to->offset == from->offset + 4 &&
+		       quick_place(l, F_FROM, 4, 0, ret);
+	return quick_place(l, l->type == SCHED_RUNTIME ? F_RUNTIME : F_STATE, 8, l->time, ret);
+}
+
+static void learn_quick(struct layout *l, bool swap)
+{
+	u32 least = l->raw + 4u + l->need;
+
+	if (!l->plain || swap || least > UINT16_MAX || !l->fields[F_NEXT].size ||
+	    !quick_place(l, F_NEXT, 4, 0, &l->next) ||
+	    !quick_place(l, F_PREV, 4, l->tid, &l->prev) || !quick_value(l, &l->value))
+		return;
+	/* newer kernels have names of any length in some events: those are not read */
+	if (!quick_place(l, F_NEXT_COMM, SCHED_COMM, 0, &l->next_comm))
+		l->next_comm = 0;
+	if (!quick_place(l, F_PREV_COMM, SCHED_COMM, 0, &l->prev_comm))
+		l->prev_comm = 0;
+	l->prev_mask = l->fields[F_PREV].size ? UINT32_MAX : 0;
+	l->value_mask = l->value != l->time ? UINT64_MAX : 0;
+	l->least = least;
+}
+
+/* Of the next event. */
+static void learn_layout(struct reader *r)
+{
+	const struct recording_event *ev = recording_event(r->recording, (u32)r->layouts.len);
+	const struct recording_format *f;
+	struct layout *l = vec_new(&r->layouts);
+
 	l->type = SCHED_TYPES;
-	l->known = true;
+	l->least = UINT32_MAX;
 	learn_sample(l, ev->attr.sample_type);
 	if (ev->attr.type != PERF_TYPE_TRACEPOINT)
 		return;
@@ -173,13 +227,22 @@ static void learn_layout(struct reader *r, u32 event)
 		if (!streq(f->system, "sched") || !streq(f->name, type_names[t] + 6))
 			continue;
 		l->type = (u8)t;
+		l->wanted = r->types & 1u << t;
+		l->fold = t == SCHED_RUNTIME && r->fold;
 		r->names->has[t] = true;
 		for (int i = 0; i < F_COUNT; i++) {
 			if (field_names[t][i])
 				find_field(f, field_names[t][i], &l->fields[i]);
 			l->need = MAX(l->need, l->fields[i].offset + l->fields[i].size);
 		}
+		learn_quick(l, r->swap);
 	}
+}
+
+static void learn_layouts(struct reader *r)
+{
+	while (r->layouts.len < MIN(recording_n_events(r->recording), (size_t)EVENTS_MOST))
+		learn_layout(r);
 }
 
 /* --- in order of time ------------------------------------------------------------------------- */
@@ -203,71 +266,125 @@ static void take_birth(struct sched_names *n, const struct sched_event *ev)
 	*sched_tids_at(&n->pids, ev->next) = ev->pid;
 }
 
-static bool time_passes(const struct reader *r, u64 time)
+/* Those of a stretch that are asked for; it is in order of time. */
+static int on_part(struct reader *r, const struct sched_event *ev, size_t n)
 {
 	u64 from, to;
 
-	if (!r->filter || r->filter->outside)
-		return true;
 	sched_filter_window(r->filter, r->names, &from, &to);
-	return time >= from && time <= to;
+	for (; n && ev->time < from; n--)
+		ev++;
+	while (n && ev[n - 1].time > to)
+		n--;
+	return n ? r->fn(r->ctx, ev, n) : 0;
 }
 
-static int on_event(void *ctx, const struct sched_event *ev)
+static int on_events(void *ctx, const struct sched_event *ev, size_t n)
 {
 	struct reader *r = ctx;
-	struct sched_names *n = r->names;
-	int rc;
+	int rc = 0;
 
+	if (likely(ev->type < SCHED_TYPES))
+		return r->bounded ? on_part(r, ev, n) : r->fn(r->ctx, ev, n);
 	if (ev->type == SCHED_NAMED) {
-		take_name(n, ev);
-		return 0;
-	}
-	if (ev->type == SCHED_BORN) {
+		take_name(r->names, ev);
+	} else {
 		/* whoever had this number before keeps his name until he was asked */
-		rc = r->fn(r->ctx, ev);
-		take_birth(n, ev);
-		return rc;
+		rc = r->fn(r->ctx, ev, 1);
+		take_birth(r->names, ev);
 	}
-	return time_passes(r, ev->time) ? r->fn(r->ctx, ev) : 0;
+	return rc;
 }
 
 /* Delivers what has no time at once, the rest in its turn. */
 static int push(struct reader *r, const struct sched_event *ev)
 {
-	return ev->time ? sched_order_push(&r->order, ev, on_event, r) : on_event(r, ev);
+	int rc = 0;
+
+	if (!ev->time)
+		return on_events(r, ev, 1);
+	if (unlikely(sched_order_full(&r->order, 1)))
+		rc = sched_order_relieve(&r->order, on_events, r);
+	sched_order_push(&r->order, ev);
+	return rc;
+}
+
+/* --- run times -------------------------------------------------------------------------------- */
+
+/* No switch of this task follows: the run time becomes an event after all. */
+static __attribute__((noinline)) int unfold(struct reader *r)
+{
+	struct sched_event ev = { .type = SCHED_RUNTIME,
+				  .time = r->ran.time,
+				  .runtime = r->ran.ns,
+				  .tid = r->ran.tid,
+				  .next = r->ran.tid,
+				  .cpu = (u16)r->ran.cpu };
+
+	if (!r->ran.tid)
+		return 0;
+	/* what came after it on its CPU has been placed already */
+	if (r->order.fresh.events.len)
+		ev.time = MAX(ev.time, vec_last(&r->order.fresh.events)->time);
+	r->ran.tid = 0;
+	return push(r, &ev);
+}
+
+/* True: @ns are kept. Else those of somebody else have to go first. */
+INLINE bool fold(struct reader *r, u32 tid, u32 cpu, u64 time, u64 ns)
+{
+	bool same = r->ran.tid == tid && r->ran.cpu == cpu && time >= r->ran.time;
+
+	if (r->ran.tid && !same)
+		return false;
+	r->ran.ns = ns + (same ? r->ran.ns : 0);
+	r->ran.time = time;
+	r->ran.tid = tid;
+	r->ran.cpu = cpu;
+	return true;
 }
 
 /* --- names ------------------------------------------------------------------------------------ */
 
 /*
- * The tracepoints tell names, too. They count where no record does, from the moment on at which
- * the first of them was seen; and what is first in the file need not be first in time.
+ * From when on the name of a task is known: from the begin on, where a record without a time tells
+ * it. The tracepoints tell names, too; they count where no record does, from the moment on at which
+ * the first of them was seen; and what is first in the file need not be first in time. Turned, so
+ * that the zeros of new memory mean never.
  */
+static u64 *told_at(struct reader *r, u32 tid)
+{
+	if (tid >= SCHED_TIDS_MOST)
+		return map_at(&r->told_high, tid);
+	if (tid >= r->told.len) {
+		size_t n = MAX((size_t)tid + 1, MAX(r->told.len * 2, (size_t)4096));
+
+		vec_reserve(&r->told, n);
+		memset(r->told.items + r->told.len, 0, (n - r->told.len) * sizeof(u64));
+		r->told.len = n;
+	}
+	return &r->told.items[tid];
+}
+
+INLINE bool is_nameless(struct reader *r, u32 tid, u64 time)
+{
+	return unlikely((likely(tid < r->told.len) ? r->told.items[tid] : *told_at(r, tid)) <
+			~time);
+}
+
 static __attribute__((noinline)) int tell_name(struct reader *r, u32 tid, const char *comm,
 					       u64 time)
 {
 	struct sched_event ev = { .type = SCHED_NAMED, .time = time, .next = tid, .weak = true };
-	u32 *told = sched_tids_at(&r->told, tid);
 
-	if (!*told) {
-		vec_push(&r->since, 0);
-		*told = TOLD + (u32)r->since.len;
-	}
-	r->since.items[*told - TOLD - 1] = time;
+	*told_at(r, tid) = ~time;
 	ev.comm = intern_bytes(&r->names->strings, comm, strnlen(comm, SCHED_COMM));
 	return push(r, &ev);
 }
 
 INLINE int learn_comm(struct reader *r, u32 tid, const char *comm, u64 time)
 {
-	u32 told = *sched_tids_at(&r->told, tid);
-
-	if (likely(told == TOLD || !tid || !comm))
-		return 0;
-	if (likely(told && r->since.items[told - TOLD - 1] <= time))
-		return 0;
-	return tell_name(r, tid, comm, time);
+	return comm && is_nameless(r, tid, time) ? tell_name(r, tid, comm, time) : 0;
 }
 
 /* --- events ----------------------------------------------------------------------------------- */
@@ -333,7 +450,7 @@ INLINE void fill(const struct reader *r, const struct layout *l, const struct pa
 	switch ((enum sched_type)ev->type) {
 	case SCHED_SWITCH:
 		ev->prev = (u32)number(r, p, &l->fields[F_PREV]);
-		ev->state = number(r, p, &l->fields[F_STATE]);
+		ev->state = (u32)number(r, p, &l->fields[F_STATE]);
 		break;
 	case SCHED_FORK: ev->prev = (u32)number(r, p, &l->fields[F_PREV]); break;
 	case SCHED_MIGRATE:
@@ -346,47 +463,208 @@ INLINE void fill(const struct reader *r, const struct layout *l, const struct pa
 }
 
 /* A round is counted before any of it is delivered: what comes first in time is known then. */
-INLINE void count(struct sched_names *n, const struct sched_event *ev)
+struct count {
+	u64 first, last;
+	u64 events;
+	u32 cpu; /* highest */
+};
+
+INLINE void count_event(struct count *c, u64 time, u32 cpu)
 {
-	if (unlikely(ev->time < n->first || !n->first))
-		n->first = ev->time;
-	n->last = MAX(n->last, ev->time);
-	n->events++;
-	n->cpus = MAX(n->cpus, ev->cpu + 1u);
+	c->first = MIN(c->first, time);
+	c->last = MAX(c->last, time);
+	c->cpu = MAX(c->cpu, cpu);
+	c->events++;
 }
 
-static int on_sample(void *ctx, const struct perf_event_header *h, u32 event)
+static void add_count(struct sched_names *n, const struct count *c)
 {
-	struct reader *r = ctx;
-	const struct layout *l;
-	struct sched_event ev = { 0 };
-	struct parts p;
-	int rc = 0;
+	if (!c->events)
+		return;
+	n->first = n->first ? MIN(n->first, c->first) : c->first;
+	n->last = MAX(n->last, c->last);
+	n->cpus = MAX(n->cpus, c->cpu + 1);
+	n->events += c->events;
+}
 
-	if (event >= EVENTS_MOST)
-		return 0;
-	if (event >= r->layouts.len || !r->layouts.items[event].known)
-		learn_layout(r, event);
-	l = &r->layouts.items[event];
+static __attribute__((noinline)) int slow_sample(struct reader *r, const struct recording_tapped *s)
+{
+	struct count count = { .first = UINT64_MAX };
+	const struct layout *l = &r->layouts.items[s->event];
+	struct sched_event ev = { .type = l->type };
+	struct parts p;
+	int rc;
+
 	if (l->type == SCHED_TYPES)
 		return 0;
-	if (!(l->plain ? plain_parts(l, h, &p) : other_parts(r, event, h, &p)) ||
+	if (!(l->plain ? plain_parts(l, s->header, &p) : other_parts(r, s->event, s->header, &p)) ||
 	    p.raw_size < l->need || p.cpu >= SCHED_CPUS_MOST) {
 		r->names->bad++;
 		return 0;
 	}
-	ev.type = l->type;
 	ev.cpu = (u16)p.cpu;
 	ev.time = p.time == UINT64_MAX ? 0 : p.time;
 	ev.tid = p.tid;
-	count(r->names, &ev);
-	if (!(r->types & 1u << ev.type))
+	count_event(&count, ev.time, ev.cpu);
+	add_count(r->names, &count);
+	if (!l->wanted)
 		return 0;
 	fill(r, l, &p, &ev);
 	rc = learn_comm(r, ev.next, text(&p, &l->fields[F_NEXT_COMM]), ev.time);
 	if (rc >= 0 && ev.type == SCHED_SWITCH)
 		rc = learn_comm(r, ev.prev, text(&p, &l->fields[F_PREV_COMM]), ev.time);
 	return rc ? rc : push(r, &ev);
+}
+
+INLINE u32 load32(const u8 *at)
+{
+	u32 v;
+
+	memcpy(&v, at, sizeof(v));
+	return v;
+}
+
+INLINE u64 load64(const u8 *at)
+{
+	u64 v;
+
+	memcpy(&v, at, sizeof(v));
+	return v;
+}
+
+/* All that can be wrong with a sample, or unusual. Then slow_sample() has a look. */
+INLINE bool is_quick(const struct layout *l, const struct perf_event_header *h)
+{
+	const u8 *at = (const u8 *)h;
+
+	return h->size >= l->least && load32(at + l->raw) - l->need <= (u32)h->size - l->least &&
+	       load32(at + l->cpu) < SCHED_CPUS_MOST && load64(at + l->time) - 1 < UINT64_MAX - 1;
+}
+
+/* Where the next event is written: kept in registers, so never handed on by its address. */
+struct pen {
+	struct sched_event *to;
+	u64 last; /* an earlier one begins a run; UINT64_MAX: there is none yet */
+};
+
+/* Room for what @n samples can bring: each itself, two names and a run time. */
+enum { EVENTS_EACH = 4 };
+
+static struct pen pen_set(struct reader *r, size_t n)
+{
+	struct sched_event *to = sched_order_place(&r->order, n * EVENTS_EACH);
+
+	return (struct pen){ to, r->order.fresh.events.len ? to[-1].time : UINT64_MAX };
+}
+
+INLINE void pen_lift(struct reader *r, struct pen pen)
+{
+	sched_order_placed(&r->order, pen.to);
+}
+
+/* What has to be placed before this event: names, run times of another CPU, a new run. */
+static __attribute__((noinline)) int prepare(struct reader *r, const struct layout *l, const u8 *at)
+{
+	u64 time = load64(at + l->time);
+	bool first = !r->order.fresh.events.len;
+	int rc = 0;
+
+	if ((!first && time < pen_set(r, 1).last) || r->ran.cpu != load32(at + l->cpu))
+		rc = unfold(r);
+	if (!rc && l->next_comm)
+		rc = learn_comm(r, load32(at + l->next), (const char *)at + l->next_comm, time);
+	if (!rc && l->prev_comm)
+		rc = learn_comm(r, load32(at + l->prev), (const char *)at + l->prev_comm, time);
+	if (time < pen_set(r, 1).last)
+		sched_order_new_run(&r->order);
+	return rc;
+}
+
+INLINE bool must_prepare(struct reader *r, const struct layout *l, const u8 *at, u64 last)
+{
+	u64 time = load64(at + l->time);
+
+	return time < last || (r->ran.tid && r->ran.cpu != load32(at + l->cpu)) ||
+	       (l->next_comm && is_nameless(r, load32(at + l->next), time)) ||
+	       (l->prev_comm && is_nameless(r, load32(at + l->prev), time));
+}
+
+INLINE void quick_event(struct reader *r, const struct layout *l, const u8 *at,
+			struct sched_event *ev)
+{
+	u64 value = load64(at + l->value) & l->value_mask;
+	u32 prev = load32(at + l->prev) & l->prev_mask;
+
+	ev->time = load64(at + l->time);
+	ev->value = value;
+	ev->tid = load32(at + l->tid);
+	ev->prev = prev;
+	ev->next = load32(at + l->next);
+	ev->cpu = (u16)load32(at + l->cpu);
+	ev->type = l->type;
+	ev->weak = false;
+	if (l->type != SCHED_SWITCH)
+		return;
+	ev->state = (u32)value;
+	ev->ran = 0;
+	if (r->ran.tid == prev && prev && r->ran.ns <= UINT32_MAX) {
+		ev->ran = (u32)r->ran.ns;
+		r->ran.tid = 0;
+	}
+}
+
+INLINE bool quick_fold(struct reader *r, const struct layout *l, const u8 *at)
+{
+	return fold(r, load32(at + l->next), load32(at + l->cpu), load64(at + l->time),
+		    load64(at + l->value));
+}
+
+static int on_samples(void *ctx, const struct recording_tapped *s, size_t n)
+{
+	struct count count = { .first = UINT64_MAX };
+	struct reader *r = ctx;
+	struct pen pen;
+	int rc = 0;
+
+	learn_layouts(r);
+	if (unlikely(sched_order_full(&r->order, n * EVENTS_EACH)))
+		rc = sched_order_relieve(&r->order, on_events, r);
+	pen = pen_set(r, n);
+	for (const struct recording_tapped *end = s + n; !rc && s < end; s++) {
+		const struct layout *l = &r->layouts.items[s->event];
+		const u8 *at = (const u8 *)s->header;
+
+		if (unlikely(s->event >= EVENTS_MOST))
+			continue;
+		if (unlikely(!is_quick(l, s->header))) {
+			pen_lift(r, pen);
+			rc = slow_sample(r, s);
+			pen = pen_set(r, (size_t)(end - s));
+			continue;
+		}
+		count_event(&count, load64(at + l->time), load32(at + l->cpu));
+		if (!l->wanted)
+			continue;
+		if (l->fold) {
+			if (likely(quick_fold(r, l, at)))
+				continue;
+			pen_lift(r, pen);
+			rc = unfold(r);
+			pen = pen_set(r, (size_t)(end - s));
+			(void)quick_fold(r, l, at);
+			continue;
+		}
+		if (unlikely(must_prepare(r, l, at, pen.last))) {
+			pen_lift(r, pen);
+			rc = prepare(r, l, at);
+			pen = pen_set(r, (size_t)(end - s));
+		}
+		quick_event(r, l, at, pen.to);
+		pen.last = pen.to++->time;
+	}
+	pen_lift(r, pen);
+	add_count(r->names, &count);
+	return rc;
 }
 
 static int on_record(const struct record *rec, void *ctx)
@@ -402,7 +680,7 @@ static int on_record(const struct record *rec, void *ctx)
 		ev.pid = c.pid;
 		ev.comm = intern_str(&r->names->strings, c.comm);
 		if (!ev.time)
-			*sched_tids_at(&r->told, c.tid) = TOLD;
+			*told_at(r, c.tid) = UINT64_MAX;
 	} else if (rec->type == PERF_RECORD_FORK && record_task(rec, &t) == 0) {
 		ev.type = SCHED_BORN;
 		ev.next = t.tid;
@@ -417,8 +695,9 @@ static int on_record(const struct record *rec, void *ctx)
 static int on_round(void *ctx)
 {
 	struct reader *r = ctx;
+	int rc = unfold(r);
 
-	return sched_order_round(&r->order, on_event, r);
+	return rc ? rc : sched_order_round(&r->order, on_events, r);
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */
@@ -426,30 +705,34 @@ static int on_round(void *ctx)
 int sched_replay(struct recording *recording, const struct sched_filter *filter,
 		 struct sched_names *names, sched_fn fn, void *ctx, struct err *e)
 {
-	static const struct recording_taps taps = { on_sample, on_record, on_round };
+	static const struct recording_taps taps = { on_samples, on_record, on_round };
 	struct reader r = { .recording = recording,
 			    .names = names,
 			    .filter = filter,
 			    .fn = fn,
 			    .ctx = ctx,
-			    .types = filter && filter->types ? filter->types : UINT32_MAX };
+			    .types = filter && filter->types ? filter->types : UINT32_MAX,
+			    .bounded = filter && !filter->outside && (filter->from || filter->to) };
 	const struct recording_info *info = recording_info(recording);
 	const u16 one = 1;
 	int rc;
 
 	r.swap = info->has_tracing && info->tracing_big_endian == *(const u8 *)&one;
-	for (u32 i = 0; i < recording_n_events(recording) && i < EVENTS_MOST; i++)
-		learn_layout(&r, i);
+	r.fold = filter && filter->fold_runtime && !r.bounded;
+	*told_at(&r, 0) = UINT64_MAX;
+	learn_layouts(&r);
 	rc = recording_tap(recording, &taps, &r, e);
 	if (!rc)
-		rc = sched_order_flush(&r.order, on_event, &r);
+		rc = unfold(&r);
+	if (!rc)
+		rc = sched_order_flush(&r.order, on_events, &r);
 	const struct recording_counts *c = recording_counts(recording);
 
 	names->lost = MAX(c->lost, c->lost_samples);
 	vec_release(&r.layouts);
 	sched_order_release(&r.order);
-	sched_tids_release(&r.told);
-	vec_release(&r.since);
+	vec_release(&r.told);
+	map_release(&r.told_high);
 	if (rc >= 0 && !names->has[SCHED_SWITCH]) {
 		err_set(e, ENODATA, "'%s' holds no sched_switch events", recording_name(recording));
 		err_hint(e, "make one with 'perf sched record', or 'fathom record -e "

@@ -84,13 +84,12 @@ static void on_switch(struct sched_summary *s, const struct sched_event *ev)
 	*map_at(&s->pairs, (u64)ev->next << 32 | ev->prev) += 1;
 }
 
-int sched_summary_event(void *summary, const struct sched_event *ev)
+static void take(struct sched_summary *s, const struct sched_event *ev)
 {
-	struct sched_summary *s = summary;
 	struct task_sum *t;
 
 	if (!sched_filter_cpu(s->filter, ev->cpu))
-		return 0;
+		return;
 	switch ((enum sched_type)ev->type) {
 	case SCHED_SWITCH: on_switch(s, ev); break;
 	case SCHED_MIGRATE:
@@ -111,6 +110,12 @@ int sched_summary_event(void *summary, const struct sched_event *ev)
 		break;
 	default: break;
 	}
+}
+
+int sched_summary_events(void *summary, const struct sched_event *ev, size_t n)
+{
+	for (const struct sched_event *end = ev + n; ev < end; ev++)
+		take(summary, ev);
 	return 0;
 }
 

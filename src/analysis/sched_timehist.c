@@ -24,6 +24,7 @@ struct sched_timehist {
 	struct sched_names *names;
 	const struct sched_filter *filter;
 	bool idle;
+	bool all; /* no turn and no wake-up is left out */
 	sched_turn_fn on_turn;
 	sched_wake_fn on_wake;
 	void *ctx;
@@ -42,6 +43,9 @@ struct sched_timehist *sched_timehist_new(struct sched_names *names,
 	t->names = names;
 	t->filter = filter;
 	t->idle = idle;
+	t->all = !idle &&
+		 (!filter || (!filter->from && !filter->to && sched_filter_all_cpus(filter) &&
+			      (!filter->pids || !filter->pids->len)));
 	t->on_turn = on_turn;
 	t->on_wake = on_wake;
 	t->ctx = ctx;
@@ -150,7 +154,7 @@ static int on_switch(struct sched_timehist *t, const struct sched_event *ev)
 	};
 	int rc = 0;
 
-	if (cut(t, &came, &turn.time) && is_told(t, ev)) {
+	if (t->all || (cut(t, &came, &turn.time) && is_told(t, ev))) {
 		measure(&turn, task, came);
 		t->gaps += turn.gap;
 		sum_up(task, &turn);
@@ -168,23 +172,20 @@ static int on_switch(struct sched_timehist *t, const struct sched_event *ev)
 static int on_wake(struct sched_timehist *t, const struct sched_event *ev)
 {
 	struct task_times *task = times_of(t, ev->next, ev->cpu);
-	struct sched_wake wake = { ev->time, ev->cpu, ev->tid, ev->next };
-
 	u64 from, to;
 
 	if (!task->ready)
 		task->ready = ev->time;
+	if (!t->on_wake)
+		return 0;
 	sched_filter_window(t->filter, t->names, &from, &to);
-	if (t->on_wake && ev->time >= from && ev->time <= to &&
-	    sched_filter_task(t->filter, t->names, ev->next))
-		return t->on_wake(t->ctx, &wake);
-	return 0;
+	if (ev->time < from || ev->time > to || !sched_filter_task(t->filter, t->names, ev->next))
+		return 0;
+	return t->on_wake(t->ctx, &(struct sched_wake){ ev->time, ev->cpu, ev->tid, ev->next });
 }
 
-int sched_timehist_event(void *timehist, const struct sched_event *ev)
+static inline int take(struct sched_timehist *t, const struct sched_event *ev)
 {
-	struct sched_timehist *t = timehist;
-
 	switch ((enum sched_type)ev->type) {
 	case SCHED_BORN: born(t, ev->next); return 0;
 	case SCHED_SWITCH: return on_switch(t, ev);
@@ -194,6 +195,15 @@ int sched_timehist_event(void *timehist, const struct sched_event *ev)
 	case SCHED_MIGRATE: times_of(t, ev->next, ev->cpu)->migrations++; return 0;
 	default: return 0;
 	}
+}
+
+int sched_timehist_events(void *timehist, const struct sched_event *ev, size_t n)
+{
+	int rc = 0;
+
+	for (const struct sched_event *end = ev + n; !rc && ev < end; ev++)
+		rc = take(timehist, ev);
+	return rc;
 }
 
 static int by_run(const void *a, const void *b)

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analysis/sched.h"
+#include "analysis/sched_lines.h"
 
 #include <sys/mman.h>
 #include <time.h>
 
 #include "base/clock.h"
 #include "base/io.h"
-#include "base/json.h"
 #include "base/log.h"
 #include "capture/session.h"
 #include "capture/synth.h"
@@ -195,8 +194,9 @@ struct job {
 	struct sched_filter filter;
 	struct sched_names names;
 	struct buf out;
+	struct sched_lines lines;
+	u64 n_lines;
 	int fd; /* -1: from the file that the arguments name */
-	u64 lines;
 };
 
 static int read_events(struct job *j, sched_fn fn, void *ctx)
@@ -249,8 +249,10 @@ static int run_latency(struct job *j)
 {
 	_cleanup_result_ struct result r;
 	struct sched_latency *l = sched_latency_new(&j->names, &j->filter);
-	int rc = read_events(j, sched_latency_event, l);
+	int rc;
 
+	j->filter.fold_runtime = true;
+	rc = read_events(j, sched_latency_events, l);
 	result_init(&r, "sched");
 	if (rc >= 0) {
 		sched_health(&j->names, &r);
@@ -271,188 +273,34 @@ enum { FLUSH_BYTES = 1 << 16 };
 
 static int flush(struct job *j, size_t least)
 {
-	if (j->out.len < least || !j->out.len)
-		return 0;
-	int rc = io_write_all(fileno(j->ctx->out), j->out.data, j->out.len);
+	struct buf *out = &j->lines.out;
 
-	buf_reset(&j->out);
+	if (likely(out->len < least) || !out->len)
+		return 0;
+	int rc = io_write_all(fileno(j->ctx->out), out->data, out->len);
+
+	buf_reset(out);
 	if (rc < 0)
 		j->ctx->output_error = -rc;
 	return rc;
-}
-
-/*
- * A line under way. It is written backwards into numbers and forwards into text without asking for
- * room each time: millions of lines are what timehist spends its time on.
- */
-enum { LINE_MOST = 256 };
-
-static char *put_number(char *to, u64 v, u32 digits, u32 width)
-{
-	char text[24];
-	u32 n = 0;
-
-	do {
-		text[n++] = (char)('0' + v % 10);
-		v /= 10;
-	} while (v || n < digits);
-	for (; width > n; width--)
-		*to++ = ' ';
-	while (n)
-		*to++ = text[--n];
-	return to;
-}
-
-/* Thousandths: as "%*.3f" of @v / 1000. */
-static char *put_thousandths(char *to, u64 v, u32 width)
-{
-	to = put_number(to, v / 1000, 1, width - 4);
-	*to++ = '.';
-	return put_number(to, v % 1000, 3, 0);
-}
-
-static char *put_text(char *to, const char *text, size_t most)
-{
-	size_t n = strnlen(text, most);
-
-	memcpy(to, text, n);
-	return to + n;
-}
-
-/* "   12080.912774 [0001]  " */
-static char *put_place(char *to, u64 ns, u32 cpu)
-{
-	to = put_number(to, ns / NSEC_PER_SEC, 1, 8);
-	*to++ = '.';
-	to = put_number(to, ns % NSEC_PER_SEC / 1000, 6, 0);
-	to = put_text(to, " [", 2);
-	to = put_number(to, cpu, 4, 0);
-	return put_text(to, "]  ", 3);
-}
-
-static char *put_task(char *to, struct job *j, u32 tid, u32 width)
-{
-	u32 pid = sched_pid(&j->names, tid);
-	char *from = to;
-
-	to = put_text(to, tid ? sched_comm(&j->names, tid) : "<idle>", LINE_MOST / 4);
-	if (tid) {
-		*to++ = '[';
-		to = put_number(to, tid, 1, 0);
-		if (pid && pid != tid) {
-			*to++ = '/';
-			to = put_number(to, pid, 1, 0);
-		}
-		*to++ = ']';
-	}
-	while (to < from + width)
-		*to++ = ' ';
-	return to;
-}
-
-static void turn_text(struct job *j, const struct sched_turn *t)
-{
-	char line[LINE_MOST], *to = put_place(line, t->time, t->cpu);
-
-	to = put_task(to, j, t->tid, 30);
-	to = put_thousandths(to, t->wait / 1000, 11);
-	to = put_thousandths(to, t->delay / 1000, 11);
-	to = put_thousandths(to, t->run / 1000, 11);
-	to = put_text(to, t->gap ? " ?\n" : "\n", 3);
-	buf_add(&j->out, line, (size_t)(to - line));
-}
-
-static void turn_json(struct job *j, const struct sched_turn *t)
-{
-	struct json w;
-	const char state[2] = { t->state, 0 };
-
-	json_init(&w, &j->out, false);
-	json_open(&w);
-	json_key(&w, "time_ns");
-	json_u64(&w, t->time);
-	json_key(&w, "cpu");
-	json_u64(&w, t->cpu);
-	json_key(&w, "tid");
-	json_u64(&w, t->tid);
-	json_key(&w, "comm");
-	json_str(&w, sched_comm(&j->names, t->tid));
-	json_key(&w, "state");
-	json_str(&w, state);
-	json_key(&w, "wait_ns");
-	json_u64(&w, t->wait);
-	json_key(&w, "delay_ns");
-	json_u64(&w, t->delay);
-	json_key(&w, "run_ns");
-	json_u64(&w, t->run);
-	json_key(&w, "next_tid");
-	json_u64(&w, t->next);
-	json_key(&w, "gap");
-	json_bool(&w, t->gap);
-	json_close(&w);
-	buf_addch(&j->out, '\n');
-}
-
-static void turn_csv(struct job *j, const struct sched_turn *t)
-{
-	buf_addf(&j->out, "%llu,%u,%u,\"", (unsigned long long)t->time, t->cpu, t->tid);
-	for (const char *c = sched_comm(&j->names, t->tid); *c; c++) {
-		if (*c == '"')
-			buf_addch(&j->out, '"');
-		buf_addch(&j->out, *c);
-	}
-	buf_addf(&j->out, "\",%c,%llu,%llu,%llu,%u,%d\n", t->state, (unsigned long long)t->wait,
-		 (unsigned long long)t->delay, (unsigned long long)t->run, t->next, t->gap);
 }
 
 static int on_turn(void *ctx, const struct sched_turn *t)
 {
 	struct job *j = ctx;
 
-	if (j->args->lines && j->lines++ >= j->args->lines)
+	if (j->args->lines && j->n_lines++ >= j->args->lines)
 		return 0;
-	if (j->ctx->common.json)
-		turn_json(j, t);
-	else if (j->ctx->common.csv)
-		turn_csv(j, t);
-	else
-		turn_text(j, t);
+	sched_lines_turn(&j->lines, t);
 	return flush(j, FLUSH_BYTES);
 }
 
 static int on_wake(void *ctx, const struct sched_wake *w)
 {
 	struct job *j = ctx;
-	char line[LINE_MOST], *to;
 
-	if (!j->args->wakeups || machine(j))
-		return 0;
-	to = put_place(line, w->time, w->cpu);
-	to = put_task(to, j, w->waker, 30);
-	for (u32 i = 0; i < 34; i++) /* beside the times, as perf has it */
-		*to++ = ' ';
-	to = put_text(to, " awakened: ", 11);
-	to = put_task(to, j, w->wakee, 0);
-	*to++ = '\n';
-	buf_add(&j->out, line, (size_t)(to - line));
+	sched_lines_wake(&j->lines, w);
 	return flush(j, FLUSH_BYTES);
-}
-
-static void timehist_heading(struct job *j)
-{
-	if (j->ctx->common.json)
-		return;
-	if (j->ctx->common.csv) {
-		buf_addstr(&j->out, "time_ns,cpu,tid,comm,state,wait_ns,delay_ns,run_ns,next_tid,"
-				    "gap\n");
-		return;
-	}
-	buf_addf(&j->out, "%15s %6s  %-30s %10s %10s %10s\n", "time", "cpu", "task name",
-		 "wait time", "sch delay", "run time");
-	buf_addf(&j->out, "%15s %6s  %-30s %10s %10s %10s\n", "", "", "[tid/pid]", "(msec)",
-		 "(msec)", "(msec)");
-	buf_addf(&j->out, "--------------- ------  ------------------------------  ---------  "
-			  "---------  ---------\n");
 }
 
 /* Lines have no place for it. */
@@ -473,16 +321,20 @@ static int run_timehist(struct job *j)
 	bool sums = j->args->summary;
 	struct sched_timehist *t =
 		sched_timehist_new(&j->names, &j->filter, j->args->idle, sums ? NULL : on_turn,
-				   sums ? NULL : on_wake, j);
+				   sums || !j->args->wakeups ? NULL : on_wake, j);
 	int rc;
 
+	sched_lines_init(&j->lines, &j->names,
+			 j->ctx->common.json  ? SCHED_LINES_JSON
+			 : j->ctx->common.csv ? SCHED_LINES_CSV
+					      : SCHED_LINES_TEXT);
 	j->filter.outside = true;
 	j->filter.types = ~(1u << SCHED_RUNTIME);
 	result_init(&r, "sched");
 	fflush(j->ctx->out);
 	if (!sums)
-		timehist_heading(j);
-	rc = read_events(j, sched_timehist_event, t);
+		sched_lines_heading(&j->lines);
+	rc = read_events(j, sched_timehist_events, t);
 	if (rc >= 0)
 		rc = flush(j, 0);
 	if (rc >= 0 && sums) {
@@ -493,6 +345,7 @@ static int run_timehist(struct job *j)
 		tell_losses(&j->names);
 	}
 	sched_timehist_free(t);
+	sched_lines_release(&j->lines);
 	return j->ctx->output_error ? 0 : rc;
 }
 
@@ -506,8 +359,9 @@ static int run_map(struct job *j)
 	int rc;
 
 	result_init(&r, "sched");
+	j->filter.types = ~(1u << SCHED_RUNTIME);
 	m = sched_map_new(&j->names, &j->filter);
-	rc = read_events(j, sched_map_event, m);
+	rc = read_events(j, sched_map_events, m);
 	if (rc >= 0)
 		sched_map_finish(m);
 	if (rc >= 0 && output->path) {
@@ -529,8 +383,10 @@ static int run_summary(struct job *j)
 {
 	_cleanup_result_ struct result r;
 	struct sched_summary *s = sched_summary_new(&j->names, &j->filter);
-	int rc = read_events(j, sched_summary_event, s);
+	int rc;
 
+	j->filter.types = ~(1u << SCHED_RUNTIME);
+	rc = read_events(j, sched_summary_events, s);
 	result_init(&r, "sched");
 	if (rc >= 0) {
 		sched_health(&j->names, &r);

@@ -193,7 +193,8 @@ static int take_record(struct pass *p, const struct raw *raw)
 		return 0;
 	if (p->taps && raw->header->type == PERF_RECORD_SAMPLE) {
 		r->counts.samples++;
-		return p->taps->sample(p->ctx, raw->header, entry.event);
+		return p->taps->samples(p->ctx,
+					&(struct recording_tapped){ raw->header, entry.event }, 1);
 	}
 	entry.time = time_of(r, raw->header, entry.event);
 	if (entry.time == UINT64_MAX)
@@ -304,23 +305,61 @@ static void end_pass(struct recording *r)
 		};
 }
 
-/* Samples that lie one behind the other, without the ado around single records. */
+/* As many samples as lie one behind the other in @bytes, at most @most. */
+static size_t cut_samples(struct recording *r, const u8 *at, size_t bytes, size_t most,
+			  struct recording_tapped *ret)
+{
+	/* where the id is in all of them; else find_event() has its rules */
+	size_t id_at = r->events.len > 1 && r->sample_id >= 0 ? 8 + 8 * (size_t)r->sample_id : 0;
+	size_t least = id_at ? id_at + 8 : 8, n = 0;
+
+	for (const u8 *end = at + bytes; n < most && at + least <= end; n++) {
+		const struct perf_event_header *h = (const void *)at;
+		const struct id_memo *memo;
+		size_t size = h->size;
+		u64 id;
+
+		if (unlikely(h->type != PERF_RECORD_SAMPLE || size < least || at + size > end ||
+			     size % 8))
+			break;
+		memcpy(&id, at + id_at, 8);
+		memo = &r->id_memo[id % ID_MEMO];
+		ret[n].header = h;
+		ret[n].event = memo->event;
+		at += size;
+		if (likely(memo->id == id && id_at))
+			continue;
+		ret[n].event = find_event(r, h);
+		if (ret[n].event == RECORD_NO_EVENT)
+			break;
+	}
+	return n;
+}
+
+/*
+ * Samples without the ado around single records. They are handed on by the hundred: a call for
+ * each would cost as much as reading it.
+ */
 static int tap_samples(struct pass *p)
 {
+	enum { TOGETHER = 256 };
+	struct recording_tapped batch[TOGETHER];
 	struct recording *r = p->r;
-	const struct perf_event_header *h;
+	struct lane *lane;
 	int ret = 0;
 
-	while (!ret && (h = stream_glance(&r->stream)) && h->type == PERF_RECORD_SAMPLE &&
-	       h->size >= sizeof(*h)) {
-		u32 event = find_event(r, h);
+	while (!ret && (lane = stream_glance(&r->stream))) {
+		const u8 *at = lane->chunk->data + lane->pos;
+		size_t n = cut_samples(r, at, lane->chunk->len - lane->pos, TOGETHER, batch);
+		const struct perf_event_header *last;
 
-		if (event == RECORD_NO_EVENT)
+		if (!n)
 			break;
-		r->counts.records++;
-		r->counts.samples++;
-		ret = p->taps->sample(p->ctx, h, event);
-		stream_pass(&r->stream, h->size);
+		last = batch[n - 1].header;
+		r->counts.records += n;
+		r->counts.samples += n;
+		ret = p->taps->samples(p->ctx, batch, n);
+		stream_pass(&r->stream, lane, (size_t)((const u8 *)last + last->size - at));
 	}
 	return ret;
 }

@@ -87,11 +87,16 @@ int recording_scan(struct recording *r, recording_cb cb, void *ctx, struct err *
 
 /*
  * For those who want a few fields of millions of samples and bring their own order: file order,
- * and samples as they lie there, in our byte order but not parsed (sample_parse() does that). A
- * round tells that what follows is no older than the newest record of the round before.
+ * and samples as they lie there, in our byte order but not parsed (sample_parse() does that), as
+ * many at once as lie together. They are gone when the call returns. A round tells that what
+ * follows is no older than the newest record of the round before.
  */
+struct recording_tapped {
+	const struct perf_event_header *header;
+	u32 event;
+};
 struct recording_taps {
-	int (*sample)(void *ctx, const struct perf_event_header *header, u32 event);
+	int (*samples)(void *ctx, const struct recording_tapped *samples, size_t n);
 	recording_cb record;
 	int (*round)(void *ctx);
 };

@@ -48,28 +48,23 @@ void stream_start(struct stream *s, bool swap, u64 end);
 /* 1 and a record, 0 at the end, -EBADMSG (and s->fault) where the stream can no longer be cut. */
 int stream_next(struct stream *s, struct raw *ret);
 /*
- * The next record as it lies, if it is whole, aligned, of the file itself and in our byte order;
- * else NULL, and stream_next() finds out. stream_pass() goes on behind it.
+ * The lane whose next bytes are the next record, if records can be cut there as they lie: aligned
+ * and in our byte order. NULL: stream_next() finds out. stream_pass() goes on @n bytes behind.
  */
-static inline struct perf_event_header *stream_glance(const struct stream *s)
+static inline struct lane *stream_glance(struct stream *s)
 {
-	const struct lane *l = &s->file;
-	struct perf_event_header *h;
-	size_t left;
+	struct lane *l = s->plain.chunk ? &s->plain : &s->file;
 
-	if (unlikely(!l->chunk || s->swap || s->plain.chunk || s->packed_left || l->pos % 8))
+	if (s->swap || !l->chunk || l->pos % 8 || (l == &s->file && s->packed_left))
 		return NULL;
-	left = l->chunk->len - l->pos;
-	h = (struct perf_event_header *)(void *)(l->chunk->data + l->pos);
-	if (unlikely(left < sizeof(*h) || h->size > left))
-		return NULL;
-	return h;
+	return l;
 }
 
-static inline void stream_pass(struct stream *s, u32 size)
+static inline void stream_pass(struct stream *s, struct lane *l, size_t n)
 {
-	s->file.pos += size;
-	s->offset += size;
+	l->pos += n;
+	if (l == &s->file)
+		s->offset += n;
 }
 
 /* Bytes that follow the last record outside of its size; the record becomes invalid. */

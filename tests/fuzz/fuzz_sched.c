@@ -13,14 +13,14 @@ struct all {
 	struct sched_summary *summary;
 };
 
-static int on_event(void *ctx, const struct sched_event *ev)
+static int on_events(void *ctx, const struct sched_event *ev, size_t n)
 {
 	struct all *all = ctx;
 
-	sched_latency_event(all->latency, ev);
-	sched_timehist_event(all->timehist, ev);
-	sched_map_event(all->map, ev);
-	sched_summary_event(all->summary, ev);
+	sched_latency_events(all->latency, ev, n);
+	sched_timehist_events(all->timehist, ev, n);
+	sched_map_events(all->map, ev, n);
+	sched_summary_events(all->summary, ev, n);
 	return 0;
 }
 
@@ -52,7 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		all.timehist = sched_timehist_new(&names, NULL, false, NULL, NULL, NULL);
 		all.map = sched_map_new(&names, NULL);
 		all.summary = sched_summary_new(&names, NULL);
-		(void)sched_replay(r, NULL, &names, on_event, &all, &e);
+		(void)sched_replay(r, NULL, &names, on_events, &all, &e);
 		show(&all);
 		sched_latency_free(all.latency);
 		sched_timehist_free(all.timehist);

@@ -76,7 +76,7 @@ TEST(sched_latency_counts_from_wake_and_preemption)
 	names.last = 700;
 	l = sched_latency_new(&names, NULL);
 	for (size_t i = 0; i < ARRAY_SIZE(events); i++)
-		sched_latency_event(l, &events[i]);
+		sched_latency_events(l, &events[i], 1);
 	result_init(&r, "sched");
 	CHECK(sched_latency_result(l, NULL, false, 0, &r, NULL) == 0);
 	row = row_of(table_of(&r, "tasks"), 1, 10);
@@ -131,7 +131,7 @@ TEST(sched_timehist_measures_each_turn)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(events); i++)
-		sched_timehist_event(t, &events[i]);
+		sched_timehist_events(t, &events[i], 1);
 	CHECK(all.n == 5);
 	CHECK(all.items[4].tid == 0 && all.items[4].run == 100 && !all.items[4].gap);
 	CHECK(all.items[1].tid == 20 && all.items[1].run == 500);
@@ -157,7 +157,7 @@ TEST(sched_timehist_cuts_to_the_time_asked_for)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(events); i++)
-		sched_timehist_event(t, &events[i]);
+		sched_timehist_events(t, &events[i], 1);
 	CHECK(all.n == 2);
 	CHECK(all.items[0].tid == 20 && all.items[0].time == 1500 && all.items[0].run == 300);
 	/* its sleep before the window counts, its run ends with the window */
@@ -180,7 +180,7 @@ TEST(sched_timehist_idle_only)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(events); i++)
-		sched_timehist_event(t, &events[i]);
+		sched_timehist_events(t, &events[i], 1);
 	CHECK(all.n == 2);
 	CHECK(all.items[0].tid == 20 && all.items[0].run == 100);
 	CHECK(all.items[1].tid == 0 && all.items[1].run == 300);
@@ -207,8 +207,8 @@ TEST(sched_pids_are_reused)
 
 	names.has[SCHED_WAKEUP] = true;
 	for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
-		sched_latency_event(l, &events[i]);
-		sched_timehist_event(t, &events[i]);
+		sched_latency_events(l, &events[i], 1);
+		sched_timehist_events(t, &events[i], 1);
 	}
 	result_init(&r, "sched");
 	CHECK(sched_latency_result(l, NULL, false, 0, &r, NULL) == 0);
@@ -237,7 +237,7 @@ TEST(sched_map_draws_nothing_unknown)
 	u32 runs = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(events); i++)
-		sched_map_event(m, &events[i]);
+		sched_map_events(m, &events[i], 1);
 	sched_map_finish(m);
 	vec_each(s, &m->stretches) {
 		CHECK(s->tid != 30);

@@ -8,8 +8,8 @@
 #include "unit/harness.h"
 
 enum {
-	ID_SWITCH = 11,
-	ID_WAKING = 12,
+	ID_SWITCH = 11, /* and on: waking, run times */
+	EVENTS = 3,
 	PLAIN = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
 		PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_RAW,
 };
@@ -23,6 +23,11 @@ static const char switch_format[] =
 	"\tfield:long prev_state;\toffset:32;\tsize:8;\tsigned:1;\n"
 	"\tfield:char next_comm[16];\toffset:40;\tsize:16;\tsigned:0;\n"
 	"\tfield:pid_t next_pid;\toffset:56;\tsize:4;\tsigned:1;\n";
+static const char runtime_format[] =
+	"name: sched_stat_runtime\nID: 323\nformat:\n"
+	"\tfield:__data_loc char[] comm;\toffset:8;\tsize:4;\tsigned:0;\n"
+	"\tfield:pid_t pid;\toffset:12;\tsize:4;\tsigned:1;\n"
+	"\tfield:u64 runtime;\toffset:16;\tsize:8;\tsigned:0;\n";
 static const char waking_format[] = "name: sched_waking\nID: 322\nformat:\n"
 				    "\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
 				    "\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n";
@@ -38,7 +43,7 @@ static void add_format(struct buf *b, const char *text)
 static void add_tracing(struct buf *b)
 {
 	const u8 machine[] = { 0, 8, 0, 16, 0, 0 };
-	const u32 none = 0, one = 1, two = 2;
+	const u32 none = 0, one = 1, formats = EVENTS;
 	const u64 nothing = 0;
 
 	buf_add(b, FORMAT_TRACING_MAGIC, FORMAT_TRACING_MAGIC_SIZE);
@@ -51,28 +56,31 @@ static void add_tracing(struct buf *b)
 	buf_add(b, &none, 4);
 	buf_add(b, &one, 4);
 	buf_add(b, "sched", 6);
-	buf_add(b, &two, 4);
+	buf_add(b, &formats, 4);
 	add_format(b, switch_format);
 	add_format(b, waking_format);
+	add_format(b, runtime_format);
 	buf_fill(b, 0, 16);
 }
 
 struct file {
 	char *path;
 	struct recording_writer *w;
-	struct perf_event_attr attr[2];
+	struct perf_event_attr attr[EVENTS];
 	struct buf records;
 };
 
 static void file_open(struct file *f, u64 sample_type)
 {
+	static const char *const names[EVENTS] = { "sched:sched_switch", "sched:sched_waking",
+						   "sched:sched_stat_runtime" };
 	_cleanup_buf_ struct buf tracing = BUF_INIT;
 
 	*f = (struct file){ .path = xasprintf("%s/sched.data", test_tmpdir()) };
 	struct writer_options o = { .path = f->path, .no_machine = true };
 
 	CHECK_EQ(recording_writer_new(&o, &f->w, NULL), 0);
-	for (u32 i = 0; i < 2; i++) {
+	for (u32 i = 0; i < EVENTS; i++) {
 		const u64 id = ID_SWITCH + i;
 
 		f->attr[i] = (struct perf_event_attr){ .type = PERF_TYPE_TRACEPOINT,
@@ -80,14 +88,12 @@ static void file_open(struct file *f, u64 sample_type)
 						       .sample_period = 1,
 						       .sample_type = sample_type,
 						       .sample_id_all = 1 };
-		CHECK_EQ(recording_writer_event(
-				 f->w,
-				 &(struct writer_event){ .attr = f->attr[i],
-							 .ids = &id,
-							 .n_ids = 1,
-							 .name = i ? "sched:sched_waking"
-								   : "sched:sched_switch" },
-				 NULL),
+		CHECK_EQ(recording_writer_event(f->w,
+						&(struct writer_event){ .attr = f->attr[i],
+									.ids = &id,
+									.n_ids = 1,
+									.name = names[i] },
+						NULL),
 			 0);
 	}
 	add_tracing(&tracing);
@@ -164,14 +170,16 @@ struct told {
 	size_t n;
 };
 
-static int on_event(void *ctx, const struct sched_event *ev)
+static int on_events(void *ctx, const struct sched_event *ev, size_t n)
 {
 	struct told *t = ctx;
 
-	if (t->n >= ARRAY_SIZE(t->events))
-		return -E2BIG;
-	snprintf(t->comm[t->n], SCHED_COMM, "%s", sched_comm(&t->names, ev->prev));
-	t->events[t->n++] = *ev;
+	for (; n; n--, ev++) {
+		if (t->n >= ARRAY_SIZE(t->events))
+			return -E2BIG;
+		snprintf(t->comm[t->n], SCHED_COMM, "%s", sched_comm(&t->names, ev->prev));
+		t->events[t->n++] = *ev;
+	}
 	return 0;
 }
 
@@ -182,7 +190,7 @@ static void file_read(struct file *f, const struct sched_filter *filter, struct 
 	*ret = (struct told){ 0 };
 	CHECK_EQ(recording_writer_finish(f->w, NULL), 0);
 	recording_writer_free(f->w);
-	CHECK_EQ(sched_read(f->path, -1, filter, &ret->names, on_event, ret, &e), 0);
+	CHECK_EQ(sched_read(f->path, -1, filter, &ret->names, on_events, ret, &e), 0);
 	buf_release(&f->records);
 	free(f->path);
 }
@@ -260,6 +268,80 @@ TEST("names are those of the moment, also where the file tells them late")
 	sched_names_release(&t.names);
 }
 
+static void add_runtime(struct file *f, u64 time, u32 cpu, u32 tid, u64 ns)
+{
+	u8 raw[24] = { 0 };
+
+	memcpy(raw + 12, &tid, 4);
+	memcpy(raw + 16, &ns, 8);
+	add_raw(f, 2, time, cpu, tid, raw, sizeof(raw));
+}
+
+static void add_waking(struct file *f, u64 time, u32 cpu, u32 tid, u32 whom)
+{
+	u8 raw[28] = { 0 };
+
+	memcpy(raw + 8, "woken", 5);
+	memcpy(raw + 24, &whom, 4);
+	add_raw(f, 1, time, cpu, tid, raw, sizeof(raw));
+}
+
+/* Two CPUs; the last run time of CPU 0 has no switch behind it, one is too long for its place. */
+static void add_run_times(struct file *f)
+{
+	add_runtime(f, 100, 0, 10, 5);
+	add_waking(f, 110, 0, 10, 20);
+	add_runtime(f, 120, 0, 10, 7);
+	add_switch(f, 130, 0, 10, "a", 1, 20, "b");
+	add_runtime(f, 140, 0, 20, 9);
+	add_runtime(f, 115, 1, 30, 1ull << 33);
+	add_switch(f, 125, 1, 30, "c", 0, 40, "d");
+	add_runtime(f, 135, 1, 40, 11);
+	add_runtime(f, 150, 1, 30, 13);
+	add_round(f);
+	add_switch(f, 160, 0, 20, "b", 1, 10, "a");
+}
+
+static u64 run_time_of(const struct told *t, u32 tid)
+{
+	u64 sum = 0;
+
+	for (size_t i = 0; i < t->n; i++) {
+		const struct sched_event *ev = &t->events[i];
+
+		if (ev->type == SCHED_RUNTIME && ev->next == tid)
+			sum += ev->runtime;
+		if (ev->type == SCHED_SWITCH && ev->prev == tid)
+			sum += ev->ran;
+	}
+	return sum;
+}
+
+TEST("run times come with the switch that ends them, or alone; none is lost")
+{
+	const struct sched_filter part = { .fold_runtime = true, .from = 1 };
+	const struct sched_filter folded = { .fold_runtime = true };
+	const struct sched_filter *const filters[] = { NULL, &part, &folded };
+	struct file f;
+	struct told t;
+
+	for (size_t i = 0; i < ARRAY_SIZE(filters); i++) {
+		file_open(&f, PLAIN);
+		add_run_times(&f);
+		file_read(&f, filters[i], &t);
+		CHECK_EQ(run_time_of(&t, 10), 12);
+		CHECK_EQ(run_time_of(&t, 20), 9);
+		CHECK_EQ(run_time_of(&t, 30), (1ull << 33) + 13);
+		CHECK_EQ(run_time_of(&t, 40), 11);
+		CHECK_EQ(t.names.events, 10);
+		/* 10's came with its switch; 20's cannot cross the end of a round */
+		CHECK_EQ(t.n, filters[i] == &folded ? 8 : 10);
+		for (size_t j = 1; j < t.n; j++)
+			CHECK(t.events[j].time >= t.events[j - 1].time);
+		sched_names_release(&t.names);
+	}
+}
+
 TEST("data that is cut is counted, not read")
 {
 	const u8 raw[40] = { 0 };
@@ -299,14 +381,22 @@ struct sum {
 	u64 n, last, wrong;
 };
 
-static int in_order(void *ctx, const struct sched_event *ev)
+static int in_order(void *ctx, const struct sched_event *ev, size_t n)
 {
 	struct sum *s = ctx;
 
-	s->wrong += ev->time < s->last;
-	s->last = ev->time;
-	s->n++;
+	s->wrong += n > 1 && ev->type >= SCHED_TYPES;
+	for (; n; n--, ev++) {
+		s->wrong += ev->time < s->last;
+		s->last = ev->time;
+		s->n++;
+	}
 	return 0;
+}
+
+static void order_push(struct sched_order *o, u64 time, u8 type)
+{
+	sched_order_push(o, &(struct sched_event){ .time = time, .type = type });
 }
 
 TEST("any mixture of runs comes out in order")
@@ -320,9 +410,8 @@ TEST("any mixture of runs comes out in order")
 			x ^= x << 13;
 			x ^= x >> 7;
 			x ^= x << 17;
-			struct sched_event ev = { .time = base + x % (i % 700 + 1) };
-
-			CHECK_EQ(sched_order_push(&o, &ev, in_order, &sum), 0);
+			order_push(&o, base + x % (i % 700 + 1),
+				   x >> 60 ? SCHED_SWITCH : SCHED_BORN);
 		}
 		CHECK_EQ(sched_order_round(&o, in_order, &sum), 0);
 		base += 700;
@@ -340,10 +429,10 @@ TEST("without rounds the queue stays bounded")
 	struct sum sum = { 0 };
 
 	for (u64 i = 1; i <= SCHED_ORDER_MOST + 10; i++) {
-		struct sched_event ev = { .time = i };
-
-		CHECK_EQ(sched_order_push(&o, &ev, in_order, &sum), 0);
-		CHECK(o.events.len <= SCHED_ORDER_MOST);
+		if (sched_order_full(&o, 1))
+			CHECK_EQ(sched_order_relieve(&o, in_order, &sum), 0);
+		order_push(&o, i, SCHED_SWITCH);
+		CHECK(o.older.events.len + o.fresh.events.len <= SCHED_ORDER_MOST);
 	}
 	CHECK(sum.n > 0);
 	CHECK_EQ(sched_order_flush(&o, in_order, &sum), 0);

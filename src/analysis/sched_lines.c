@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/sched_lines.h"
+
+#include "base/fmt.h"
+#include "base/json.h"
+
+/* No line is longer: room is asked for once, and then written to. */
+enum { LINE_MOST = 384, NAME_MOST = 64 };
+
+#define INLINE static inline __attribute__((always_inline))
+
+void sched_lines_init(struct sched_lines *l, struct sched_names *names,
+		      enum sched_lines_format format)
+{
+	*l = (struct sched_lines){ .names = names, .format = format };
+}
+
+void sched_lines_release(struct sched_lines *l)
+{
+	buf_release(&l->out);
+	sched_tids_release(&l->at);
+	vec_release(&l->tasks);
+}
+
+/* --- numbers ---------------------------------------------------------------------------------- */
+
+static const char pairs[] = "0001020304050607080910111213141516171819"
+			    "2021222324252627282930313233343536373839"
+			    "4041424344454647484950515253545556575859"
+			    "6061626364656667686970717273747576777879"
+			    "8081828384858687888990919293949596979899";
+
+INLINE void put_pair(char *to, u32 v)
+{
+	memcpy(to, pairs + 2 * (size_t)v, 2);
+}
+
+/* The digits of @v, the last of them before @end; returns where they begin. */
+static char *put_before(char *end, u64 v)
+{
+	for (; v >= 100; v /= 100)
+		put_pair(end -= 2, (u32)(v % 100));
+	if (v >= 10)
+		put_pair(end -= 2, (u32)v);
+	else
+		*--end = (char)('0' + v);
+	return end;
+}
+
+static char *put_number(char *to, u64 v)
+{
+	char text[24], *begin = put_before(text + sizeof(text), v);
+	size_t n = (size_t)(text + sizeof(text) - begin);
+
+	memcpy(to, begin, n);
+	return to + n;
+}
+
+/* Milliseconds of @ns with three digits: as "%11.3f", cut and not rounded. */
+INLINE char *put_msec(char *to, u64 ns)
+{
+	enum { WIDTH = 11, POINT = WIDTH - 4 };
+	u64 us = ns / 1000, ms = us / 1000;
+	u32 rest = (u32)(us % 1000);
+
+	memcpy(to, "      0.000", WIDTH);
+	if (unlikely(ms >= 10000000))
+		to = put_number(to, ms) - POINT;
+	else if (ms)
+		(void)put_before(to + POINT, ms);
+	to[POINT] = '.';
+	to[POINT + 1] = (char)('0' + rest / 100);
+	put_pair(to + POINT + 2, rest % 100);
+	return to + WIDTH;
+}
+
+/* --- text ------------------------------------------------------------------------------------- */
+
+static __attribute__((noinline)) void take_second(struct sched_lines *l, u64 second)
+{
+	l->second = second;
+	l->second_len = (u32)snprintf(l->second_text, sizeof(l->second_text), "%8llu.",
+				      (unsigned long long)second);
+}
+
+/* "   12080.912774 [0001]  " */
+INLINE char *put_place(struct sched_lines *l, char *to, u64 ns, u32 cpu)
+{
+	u64 second = ns / NSEC_PER_SEC;
+	u32 us = (u32)(ns % NSEC_PER_SEC) / 1000;
+
+	if (unlikely(second != l->second || !l->second_len))
+		take_second(l, second);
+	memcpy(to, l->second_text, sizeof(l->second_text));
+	to += l->second_len;
+	put_pair(to, us / 10000);
+	put_pair(to + 2, us / 100 % 100);
+	put_pair(to + 4, us % 100);
+	memcpy(to + 6, " [0000]  ", 9);
+	put_pair(to + 8, cpu / 100); /* below SCHED_CPUS_MOST */
+	put_pair(to + 10, cpu % 100);
+	return to + 15;
+}
+
+/* Names come from programs: what could steer a terminal is made visible. */
+static size_t task_text(struct sched_lines *l, u32 tid, u32 pid, char ret[LINE_MOST / 2])
+{
+	_cleanup_buf_ struct buf name = BUF_INIT;
+	const char *comm = sched_comm(l->names, tid);
+	char *to;
+
+	fmt_clean(&name, comm, strnlen(comm, NAME_MOST));
+	name.len = MIN(name.len, (size_t)NAME_MOST);
+	memcpy(ret, buf_str(&name), name.len);
+	to = ret + name.len;
+	*to++ = '[';
+	to = put_number(to, tid);
+	if (pid && pid != tid) {
+		*to++ = '/';
+		to = put_number(to, pid);
+	}
+	*to++ = ']';
+	return (size_t)(to - ret);
+}
+
+static __attribute__((noinline)) char *new_task(struct sched_lines *l, char *to, u32 tid, u32 comm,
+						u32 pid)
+{
+	u32 *at = sched_tids_at(&l->at, tid);
+	struct sched_line_task *task;
+	size_t len = task_text(l, tid, pid, to);
+
+	if (len <= SCHED_LINE_TASK) {
+		if (!*at) {
+			(void)vec_new(&l->tasks);
+			*at = (u32)l->tasks.len;
+		}
+		task = &l->tasks.items[*at - 1];
+		task->comm = comm;
+		task->pid = pid;
+		task->len = (u32)len;
+		memset(task->text, ' ', sizeof(task->text));
+		memcpy(task->text, to, len);
+	}
+	memset(to + len, ' ', SCHED_LINE_NAME);
+	return to + len;
+}
+
+/* Blanks follow, up to the column's width at least. */
+INLINE char *put_task(struct sched_lines *l, char *to, u32 tid)
+{
+	u32 comm = *sched_tids_at(&l->names->by_tid, tid);
+	u32 pid = sched_pid(l->names, tid);
+	u32 at = *sched_tids_at(&l->at, tid);
+	const struct sched_line_task *task;
+
+	if (unlikely(!tid)) {
+		memcpy(to, "<idle>                        ", SCHED_LINE_NAME);
+		return to + 6;
+	}
+	task = at ? &l->tasks.items[at - 1] : NULL;
+	if (unlikely(!task || task->comm != comm || task->pid != pid))
+		return new_task(l, to, tid, comm, pid);
+	memcpy(to, task->text, sizeof(task->text));
+	return to + task->len;
+}
+
+static void turn_text(struct sched_lines *l, const struct sched_turn *t)
+{
+	char *line = buf_reserve(&l->out, LINE_MOST), *to = put_place(l, line, t->time, t->cpu);
+	char *end = put_task(l, to, t->tid);
+
+	to = MAX(end, to + SCHED_LINE_NAME);
+	to = put_msec(to, t->wait);
+	to = put_msec(to, t->delay);
+	to = put_msec(to, t->run);
+	if (unlikely(t->gap)) {
+		*to++ = ' ';
+		*to++ = '?';
+	}
+	*to++ = '\n';
+	buf_added(&l->out, (size_t)(to - line));
+}
+
+void sched_lines_wake(struct sched_lines *l, const struct sched_wake *w)
+{
+	enum { BESIDE = 34 }; /* beside the times, as perf has it */
+	char *line, *to, *end;
+
+	if (l->format != SCHED_LINES_TEXT)
+		return;
+	line = buf_reserve(&l->out, LINE_MOST);
+	to = put_place(l, line, w->time, w->cpu);
+	end = put_task(l, to, w->waker);
+	to = MAX(end, to + SCHED_LINE_NAME);
+	memset(to, ' ', BESIDE);
+	memcpy(to + BESIDE, "awakened: ", 10);
+	to = put_task(l, to + BESIDE + 10, w->wakee);
+	*to++ = '\n';
+	buf_added(&l->out, (size_t)(to - line));
+}
+
+/* --- for programs ----------------------------------------------------------------------------- */
+
+static void turn_json(struct sched_lines *l, const struct sched_turn *t)
+{
+	struct json w;
+	const char state[2] = { t->state, 0 };
+
+	json_init(&w, &l->out, false);
+	json_open(&w);
+	json_kv_u64(&w, "time_ns", t->time);
+	json_kv_u64(&w, "cpu", t->cpu);
+	json_kv_u64(&w, "tid", t->tid);
+	json_kv_str(&w, "comm", sched_comm(l->names, t->tid));
+	json_kv_str(&w, "state", state);
+	json_kv_u64(&w, "wait_ns", t->wait);
+	json_kv_u64(&w, "delay_ns", t->delay);
+	json_kv_u64(&w, "run_ns", t->run);
+	json_kv_u64(&w, "next_tid", t->next);
+	json_kv_bool(&w, "gap", t->gap);
+	json_close(&w);
+	buf_addch(&l->out, '\n');
+}
+
+static void csv_number(struct buf *out, u64 v)
+{
+	buf_addu(out, v);
+	buf_addch(out, ',');
+}
+
+static void turn_csv(struct sched_lines *l, const struct sched_turn *t)
+{
+	struct buf *out = &l->out;
+
+	csv_number(out, t->time);
+	csv_number(out, t->cpu);
+	csv_number(out, t->tid);
+	buf_addch(out, '"');
+	for (const char *c = sched_comm(l->names, t->tid); *c; c++) {
+		if (*c == '"')
+			buf_addch(out, '"');
+		buf_addch(out, *c);
+	}
+	buf_addstr(out, "\",");
+	buf_addch(out, t->state);
+	buf_addch(out, ',');
+	csv_number(out, t->wait);
+	csv_number(out, t->delay);
+	csv_number(out, t->run);
+	csv_number(out, t->next);
+	buf_addstr(out, t->gap ? "1\n" : "0\n");
+}
+
+void sched_lines_turn(struct sched_lines *l, const struct sched_turn *t)
+{
+	switch (l->format) {
+	case SCHED_LINES_TEXT: turn_text(l, t); break;
+	case SCHED_LINES_JSON: turn_json(l, t); break;
+	case SCHED_LINES_CSV: turn_csv(l, t); break;
+	}
+}
+
+void sched_lines_heading(struct sched_lines *l)
+{
+	if (l->format == SCHED_LINES_CSV)
+		buf_addstr(&l->out, "time_ns,cpu,tid,comm,state,wait_ns,delay_ns,run_ns,next_tid,"
+				    "gap\n");
+	if (l->format != SCHED_LINES_TEXT)
+		return;
+	buf_addf(&l->out, "%15s %6s  %-30s %10s %10s %10s\n", "time", "cpu", "task name",
+		 "wait time", "sch delay", "run time");
+	buf_addf(&l->out, "%15s %6s  %-30s %10s %10s %10s\n", "", "", "[tid/pid]", "(msec)",
+		 "(msec)", "(msec)");
+	buf_addstr(&l->out, "--------------- ------  ------------------------------  ---------  "
+			    "---------  ---------\n");
+}
