@@ -7,14 +7,7 @@ need_cmd python3
 # shellcheck source=tests/lib/browser.sh
 . "$(dirname "$0")/../lib/browser.sh"
 
-cat >"$TMP/small.folded" <<'END'
-shop;main;serve;parse 30
-shop;main;serve;render;escape 25
-shop;main;serve;sys_read_[k];copy_[k] 20
-shop;main;serve 5
-db;main;std::sort;cmp_[i] 15
-db;main;jitted_[j] 5
-END
+cp "$TOP/tests/lib/small.folded" "$TMP"
 python3 - >"$TMP/deep.folded" <<'END'
 print("one 1")
 print(";".join(f"f{i % 9}" for i in range(400)), 1)

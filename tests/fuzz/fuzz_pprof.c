@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Any bytes as a profile of pprof; what is read is written and read again. */
-#include "profile/load.h"
+#include "fuzz/fuzz_profile.h"
+
 #include "view/export.h"
 
-enum { INPUT_MAX = 1 << 16 };
-
-static void again(const struct profile *p)
+static void again(struct profile *p)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT;
 	struct profile q;
@@ -21,19 +20,12 @@ static void again(const struct profile *p)
 	profile_release(&q);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+static int load(struct profile *p, const uint8_t *data, size_t size, struct err *e)
+{
+	return profile_load_pprof(p, data, size, e);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	_cleanup_err_ struct err e = ERR_INIT;
-	struct profile p;
-
-	if (size > INPUT_MAX)
-		return 0;
-	profile_init(&p);
-	if (profile_load_pprof(&p, data, size, &e) >= 0)
-		again(&p);
-	else if (!e.what)
-		abort();
-	profile_release(&p);
-	return 0;
+	return fuzz_profile(data, size, load, again);
 }

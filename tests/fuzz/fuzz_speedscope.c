@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Any bytes as the JSON of speedscope, drawn and exported. */
+#include "fuzz/fuzz_profile.h"
+
 #include "analysis/callgraph.h"
-#include "profile/load.h"
 #include "view/export.h"
 #include "view/svg_graph.h"
-
-enum { INPUT_MAX = 1 << 16 };
 
 static void use(struct profile *p)
 {
@@ -25,19 +24,12 @@ static void use(struct profile *p)
 	callgraph_release(&g);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+static int load(struct profile *p, const uint8_t *data, size_t size, struct err *e)
+{
+	return profile_load_speedscope(p, (const char *)data, size, e);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	_cleanup_err_ struct err e = ERR_INIT;
-	struct profile p;
-
-	if (size > INPUT_MAX)
-		return 0;
-	profile_init(&p);
-	if (profile_load_speedscope(&p, (const char *)data, size, &e) >= 0)
-		use(&p);
-	else if (!e.what)
-		abort();
-	profile_release(&p);
-	return 0;
+	return fuzz_profile(data, size, load, use);
 }

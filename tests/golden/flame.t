@@ -5,14 +5,7 @@
 . "$(dirname "$0")/../lib/test.sh"
 cd "$TMP" || exit 1
 
-cat >small.folded <<'END'
-shop;main;serve;parse 30
-shop;main;serve;render;escape 25
-shop;main;serve;sys_read_[k];copy_[k] 20
-shop;main;serve 5
-db;main;std::sort;cmp_[i] 15
-db;main;jitted_[j] 5
-END
+cp "$TOP/tests/lib/small.folded" .
 
 # What the picture consists of, without the style and the script that every one has.
 content() { sed -e '/<style>/,/<\/style>/d' -e '/<script>/,/<\/script>/d' "$1"; }

@@ -5,13 +5,8 @@
 # shellcheck source=tests/lib/test.sh
 . "$(dirname "$0")/../lib/test.sh"
 
-need_root
 need_cmd javac
-sampler=$TOP/build/oracle/unwind_sampler
-need_file "$sampler" "$WORKLOADS/burn"
-if ! "$sampler" 0.2 "$WORKLOADS/burn" --seconds 0.1 a=100 >"$TMP/try" 2>&1; then
-	plan_skip "the sampler does not load here: $(tail -n 1 "$TMP/try")"
-fi
+need_sampler
 
 cat >"$TMP/Work.java" <<'END'
 import java.util.*;

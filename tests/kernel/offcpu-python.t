@@ -3,6 +3,8 @@
 # Waits of a Python program show its functions: live, in a recording, of sleepers and of wakers.
 # shellcheck source=tests/lib/test.sh
 . "$(dirname "$0")/../lib/test.sh"
+# shellcheck source=tests/lib/waits.sh
+. "$(dirname "$0")/../lib/waits.sh"
 need_root
 need_file /usr/bin/python3
 cd "$TMP" || exit 1
@@ -32,8 +34,6 @@ for t in threads:
 for t in threads:
     t.join()
 END
-# Microseconds of the folded lines that match.
-sum_of() { grep -E -e "$2" "$1" | awk '{ n += $NF } END { print n + 0 }'; }
 
 # Each thread waits 1.5 s; the first waits of all may come before the tables of their files.
 "$FATHOM" offcpu --folded -- /usr/bin/python3 naps.py >live.folded 2>live.err

@@ -3,19 +3,14 @@
 # record --off-cpu: both halves of time in one file, and every view of it.
 # shellcheck source=tests/lib/test.sh
 . "$(dirname "$0")/../lib/test.sh"
+# shellcheck source=tests/lib/waits.sh
+. "$(dirname "$0")/../lib/waits.sh"
 
 need_root
 need_cmd python3
 need_file "$WORKLOADS/block" "$WORKLOADS/chain" "$WORKLOADS/burn"
 cd "$TMP" || exit 1
 
-# near GOT TRUTH PERCENT
-# shellcheck disable=SC2317  # called through ok
-near() { python3 -c 'import sys; g, t, p = map(float, sys.argv[1:]); sys.exit(abs(g - t) > t * p / 100)' "$@"; }
-# Microseconds of the folded lines that match.
-sum_of() { grep -E -e "$2" "$1" | awk '{ n += $NF } END { print n + 0 }'; }
-# truth FILE KEY: what the workload printed, in microseconds.
-truth() { awk -F= -v key="$2" '$1 == key { print $2 * 1e6 }' "$1"; }
 
 # --- a program, and what it waits for ------------------------------------------------------------
 

@@ -5,64 +5,38 @@
 . /tests/lib.sh
 need_cmd fathom
 
-run fathom trace -c '/bin/true' -e 'kprobe:do_exit /pid == cpid/ { @[comm, func] = count(); }'
-expect_status 0
-expect_out '@[true, do_exit]: 1'
+# prints TEXT OPTIONS...
+prints() {
+	wanted=$1
+	shift
+	run fathom trace "$@"
+	expect_status 0
+	expect_out "$wanted"
+}
 
-run fathom trace -c "/bin/md5sum /proc/version" -e 'kretprobe:vfs_read /pid == cpid && retval > 0/ { @ = count(); }'
-expect_status 0
-expect_out '@: '
-
-run fathom trace -c '/bin/true' -e 'fentry:do_exit /pid == cpid/ { printf("code %d\n", args.code); }'
-expect_status 0
-expect_out 'code 0'
-
-run fathom trace -c "/bin/md5sum /proc/version" -e 'fexit:vfs_read /pid == cpid/ { @[args.count > 0, retval > 0] = count(); }'
-expect_status 0
-expect_out '@[1, '
-
-run fathom trace -c '/bin/true' -e 'kprobe:vfs_* { @[func] = count(); }'
-expect_status 0
-expect_out '@[vfs_read]: '
-
-run fathom trace -c '/bin/true' -e 'kprobe:do_exit /pid == cpid/ { printf("%s", kstack(3)); }'
-expect_status 0
-expect_out 'do_exit+'
+prints '@[true, do_exit]: 1' -c '/bin/true' -e 'kprobe:do_exit /pid == cpid/ { @[comm, func] = count(); }'
+prints '@: ' -c "/bin/md5sum /proc/version" -e 'kretprobe:vfs_read /pid == cpid && retval > 0/ { @ = count(); }'
+prints 'code 0' -c '/bin/true' -e 'fentry:do_exit /pid == cpid/ { printf("code %d\n", args.code); }'
+prints '@[1, ' -c "/bin/md5sum /proc/version" -e 'fexit:vfs_read /pid == cpid/ { @[args.count > 0, retval > 0] = count(); }'
+prints '@[vfs_read]: ' -c '/bin/true' -e 'kprobe:vfs_* { @[func] = count(); }'
+prints 'do_exit+' -c '/bin/true' -e 'kprobe:do_exit /pid == cpid/ { printf("%s", kstack(3)); }'
 
 run fathom trace --dry-run -e 'kprobe:tcp_recvmsg { printf("%s %d\n", comm, pid); print(kstack); }'
 expect_status 0
 
-run fathom trace -c '/bin/true' -e 't:syscalls:sys_enter_execve /pid == cpid/ { printf("%s\n", str(args.filename)); }'
-expect_status 0
-expect_out '/bin/true'
+prints '/bin/true' -c '/bin/true' -e 't:syscalls:sys_enter_execve /pid == cpid/ { printf("%s\n", str(args.filename)); }'
 
 run fathom trace -c '/bin/true' -e 'profile:hz:99 { @[kstack] = count(); @u[ustack] = count(); }'
 expect_status 0
 
-run fathom trace -e 'BEGIN { @x[1] = 2; for ($kv : @x) { printf("%d\n", $kv.1); } @c = count(); printf("%d\n", @c); exit(); }'
-expect_status 0
-expect_out '2'
+prints '2' -e 'BEGIN { @x[1] = 2; for ($kv : @x) { printf("%d\n", $kv.1); } @c = count(); printf("%d\n", @c); exit(); }'
 
 # Each served by the other, as on kernels that have only one of them.
-run fathom trace -c '/bin/true' -e 'config = { kernel_probes = fentry } kprobe:do_exit /pid == cpid/ { printf("%s code %d\n", probe, arg0); }'
-expect_status 0
-expect_out 'kprobe:do_exit code 0'
-
-run fathom trace -c "/bin/md5sum /proc/version" -e 'config = { kernel_probes = fentry } kretprobe:vfs_read /pid == cpid && retval > 0/ { @ = count(); }'
-expect_status 0
-expect_out '@: '
-
-run fathom trace -c '/bin/true' -e 'config = { kernel_probes = kprobe } fentry:do_exit /pid == cpid/ { printf("code %d\n", args.code); }'
-expect_status 0
-expect_out 'code 0'
-
-run fathom trace -c "/bin/md5sum /proc/version" -e 'config = { kernel_probes = kprobe } fexit:vfs_read /pid == cpid && retval > 0/ { @ = count(); }'
-expect_status 0
-expect_out '@: '
-
-run fathom trace -e 'BEGIN { $i = 0; while ($i < 100000) { $i++; } printf("%d %d\n", $i, strcontains(str_concat(comm, " and a text of some length to search in"), "search")); }'
-expect_status 0
-expect_out '100000 1'
+prints 'kprobe:do_exit code 0' -c '/bin/true' -e 'config = { kernel_probes = fentry } kprobe:do_exit /pid == cpid/ { printf("%s code %d\n", probe, arg0); }'
+prints '@: ' -c "/bin/md5sum /proc/version" -e 'config = { kernel_probes = fentry } kretprobe:vfs_read /pid == cpid && retval > 0/ { @ = count(); }'
+prints 'code 0' -c '/bin/true' -e 'config = { kernel_probes = kprobe } fentry:do_exit /pid == cpid/ { printf("code %d\n", args.code); }'
+prints '@: ' -c "/bin/md5sum /proc/version" -e 'config = { kernel_probes = kprobe } fexit:vfs_read /pid == cpid && retval > 0/ { @ = count(); }'
+prints '100000 1' -e 'BEGIN { $i = 0; while ($i < 100000) { $i++; } printf("%d %d\n", $i, strcontains(str_concat(comm, " and a text of some length to search in"), "search")); }'
 
 run fathom trace --test -e 'test:one { return 0; } test:two { return 1; }'
 expect_status 1

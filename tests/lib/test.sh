@@ -230,6 +230,15 @@ spawn() {
 
 need_root() { [ "$(id -u)" -eq 0 ] || plan_skip "needs root"; }
 
+# A sampler for tests of the kernel's unwinder: $sampler SECONDS PROGRAM...
+need_sampler() {
+	need_root
+	sampler=$TOP/build/oracle/unwind_sampler
+	need_file "$sampler" "$WORKLOADS/burn"
+	"$sampler" 0.2 "$WORKLOADS/burn" --seconds 0.1 a=100 >"$TMP/try" 2>&1 ||
+		plan_skip "the sampler does not load here: $(tail -n 1 "$TMP/try")"
+}
+
 need_cmd() {
 	local name
 	for name in "$@"; do

@@ -4,15 +4,8 @@
 # Recordings made by fathom record: perf script and perf report open them without a word on stderr,
 # and perf script's text equals that of fathom script (names of stripped code aside).
 . "$(dirname "$0")/../lib/test.sh"
-need_root
-need_cmd perf python3
-need_file "$FATHOM" "$WORKLOADS/burn" "$WORKLOADS/forks"
-cd "$TMP" || exit 1
-COMPARE=$TOP/tests/oracle/script_compare.py
-FIELDS=comm,tid,cpu,time,event,ip,sym,dso
-
-spawn sh -c 'while :; do dd if=/dev/zero of=/dev/null bs=4k count=20000; done 2>/dev/null'
-spawn sh -c "while :; do '$WORKLOADS/forks' 20; done >/dev/null 2>&1"
+# shellcheck source=tests/lib/script.sh
+. "$(dirname "$0")/../lib/script.sh"
 
 # opens NAME FIELDS FLAGS FILE
 opens() {

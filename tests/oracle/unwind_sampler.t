@@ -5,13 +5,8 @@
 # shellcheck source=tests/lib/test.sh
 . "$(dirname "$0")/../lib/test.sh"
 
-need_root
-sampler=$TOP/build/oracle/unwind_sampler
-need_file "$sampler" "$WORKLOADS/burn"
 export XDG_CACHE_HOME=$TMP/cache
-if ! "$sampler" 0.2 "$WORKLOADS/burn" --seconds 0.1 a=100 >"$TMP/try" 2>&1; then
-	plan_skip "the sampler does not load here: $(tail -n 1 "$TMP/try")"
-fi
+need_sampler
 
 # Of 1000 stacks, how many must be complete.
 least=990

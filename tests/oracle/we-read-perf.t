@@ -4,16 +4,8 @@
 # Recordings made by perf, of every kind: our text equals perf's for at least 99.9 % of the lines.
 # script_compare.py names the classes of lines that may differ, and why.
 . "$(dirname "$0")/../lib/test.sh"
-need_root
-need_cmd perf python3
-need_file "$FATHOM" "$WORKLOADS/burn" "$WORKLOADS/forks"
-cd "$TMP" || exit 1
-COMPARE=$TOP/tests/oracle/script_compare.py
-FIELDS=comm,tid,cpu,time,event,ip,sym,dso
-
-# A machine that does something: processes that come and go, system calls, floating point.
-spawn sh -c 'while :; do dd if=/dev/zero of=/dev/null bs=4k count=20000; done 2>/dev/null'
-spawn sh -c "while :; do '$WORKLOADS/forks' 20; done >/dev/null 2>&1"
+# shellcheck source=tests/lib/script.sh
+. "$(dirname "$0")/../lib/script.sh"
 
 # reads NAME FIELDS FLAGS RECORD-ARGUMENTS...: perf records, both print, the texts are compared. Fields "":
 # the defaults. FLAGS are for the comparison, or -.

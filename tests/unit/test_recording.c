@@ -111,9 +111,7 @@ TEST(scan_keeps_file_order)
 	CHECK_EQ(recording_scan(r, seen_record, &seen, NULL), 0);
 	CHECK_EQ(seen.times.len, ARRAY_SIZE(wanted));
 	CHECK_MEM(seen.times.items, wanted, sizeof(wanted));
-	recording_free(r);
-	seen_release(&seen);
-	buf_release(&e.b);
+	kit_end(r, &seen, &e);
 }
 
 TEST(callback_ends_the_pass)
@@ -129,9 +127,7 @@ TEST(callback_ends_the_pass)
 	CHECK_EQ(recording_replay(r, seen_record, &seen, NULL), 77);
 	CHECK_EQ(seen.times.len, 3);
 	check_two_rounds(r);
-	recording_free(r);
-	seen_release(&seen);
-	buf_release(&e.b);
+	kit_end(r, &seen, &e);
 }
 
 TEST(recorder_was_killed)
@@ -281,15 +277,11 @@ TEST(aux_data_is_skipped_and_counted)
 	emit_end(&e, start);
 	buf_fill(&e.b, 'x', 3000);
 	kit_sample(&e, 71, 20, 1, 1);
-	kit_close(&e);
-	r = kit_open(&e.b);
-	CHECK_EQ(recording_replay(r, seen_record, &seen, NULL), 0);
+	r = kit_replay(&e, &seen);
 	CHECK_EQ(seen.samples, 2);
 	CHECK_EQ(recording_counts(r)->aux_bytes, 3000);
 	CHECK(recording_fault(r)->reason == NULL);
-	recording_free(r);
-	seen_release(&seen);
-	buf_release(&e.b);
+	kit_end(r, &seen, &e);
 }
 
 TEST(unknown_things_are_counted)
@@ -303,15 +295,11 @@ TEST(unknown_things_are_counted)
 	emit_end(&e, emit_begin(&e, 4000000, 0));
 	kit_sample(&e, 99, 10, 1, 1);
 	kit_sample(&e, 71, 20, 1, 1);
-	kit_close(&e);
-	r = kit_open(&e.b);
-	CHECK_EQ(recording_replay(r, seen_record, &seen, NULL), 0);
+	r = kit_replay(&e, &seen);
 	CHECK_EQ(seen.samples, 1);
 	CHECK_EQ(recording_counts(r)->unknown_records, 2);
 	CHECK_EQ(recording_counts(r)->unknown_ids, 1);
-	recording_free(r);
-	seen_release(&seen);
-	buf_release(&e.b);
+	kit_end(r, &seen, &e);
 }
 
 /* Records whose size is no multiple of 8 put all that follow at odd addresses. */
@@ -330,9 +318,7 @@ TEST(odd_addresses)
 	kit_close(&e);
 	r = kit_open(&e.b);
 	check_two_rounds(r);
-	recording_free(r);
-	seen_release(&seen);
-	buf_release(&e.b);
+	kit_end(r, &seen, &e);
 }
 
 /* Without rounds nothing may be delivered early, until the queue is full. */
@@ -345,15 +331,11 @@ TEST(order_without_rounds)
 	kit_header(&e, 128);
 	for (u64 t = 5000; t > 0; t--)
 		kit_sample(&e, 71, t, 1, 0);
-	kit_close(&e);
-	r = kit_open(&e.b);
-	CHECK_EQ(recording_replay(r, seen_record, &seen, NULL), 0);
+	r = kit_replay(&e, &seen);
 	CHECK_EQ(seen.samples, 5000);
 	for (size_t i = 0; i < seen.times.len; i++)
 		CHECK_EQ(seen.times.items[i], i + 1);
-	recording_free(r);
-	seen_release(&seen);
-	buf_release(&e.b);
+	kit_end(r, &seen, &e);
 }
 
 TEST_TIMEOUT(queue_is_bounded, 60)
@@ -366,14 +348,10 @@ TEST_TIMEOUT(queue_is_bounded, 60)
 	kit_header(&e, 128);
 	for (u64 t = N; t > 0; t--)
 		kit_sample(&e, 71, t, 1, 0);
-	kit_close(&e);
-	r = kit_open(&e.b);
-	CHECK_EQ(recording_replay(r, seen_record, &seen, NULL), 0);
+	r = kit_replay(&e, &seen);
 	CHECK_EQ(seen.samples, N);
 	CHECK(recording_counts(r)->out_of_order > 0);
-	recording_free(r);
-	seen_release(&seen);
-	buf_release(&e.b);
+	kit_end(r, &seen, &e);
 }
 
 TEST(large_records_across_windows)
@@ -386,14 +364,10 @@ TEST(large_records_across_windows)
 	kit_header(&e, 128);
 	for (u64 t = 1; t <= N; t++)
 		kit_sample(&e, 71, t, 1, 8000); /* 64 KB each, 12 MB in all */
-	kit_close(&e);
-	r = kit_open(&e.b);
-	CHECK_EQ(recording_replay(r, seen_record, &seen, NULL), 0);
+	r = kit_replay(&e, &seen);
 	CHECK_EQ(seen.samples, N);
 	CHECK_EQ(seen.ips_sum, (u64)N * (8000 + 8000ull * 7999 / 2));
-	recording_free(r);
-	seen_release(&seen);
-	buf_release(&e.b);
+	kit_end(r, &seen, &e);
 }
 
 /* Offsets that do not fit 32 bits, in a file that is mostly a hole. */
@@ -426,9 +400,7 @@ TEST(beyond_4_gigabytes)
 	CHECK_EQ(seen.event_samples[1], 1);
 	CHECK_EQ(recording_counts(r)->aux_bytes, hole);
 	CHECK(recording_fault(r)->reason == NULL);
-	recording_free(r);
-	seen_release(&seen);
-	buf_release(&e.b);
+	kit_end(r, &seen, &e);
 	buf_release(&tail.b);
 	free(path);
 }

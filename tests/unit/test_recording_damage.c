@@ -99,9 +99,7 @@ TEST(cut_keeps_what_came_before)
 	CHECK_EQ(recording_replay(r, seen_record, &seen, NULL), 0);
 	CHECK_EQ(seen.samples, 8);
 	CHECK(strstr(recording_fault(r)->reason, "record of type 10 is cut"));
-	recording_free(r);
-	seen_release(&seen);
-	buf_release(&e.b);
+	kit_end(r, &seen, &e);
 }
 
 /* Each bit of a small file turned over, one at a time. */
@@ -158,15 +156,11 @@ TEST(impossible_record_size)
 	at = e.b.len;
 	emit_u64(&e, PERF_RECORD_SAMPLE); /* size 0 */
 	kit_sample(&e, 71, 20, 1, 1);
-	kit_close(&e);
-	r = kit_open(&e.b);
-	CHECK_EQ(recording_replay(r, seen_record, &seen, NULL), 0);
+	r = kit_replay(&e, &seen);
 	CHECK_EQ(seen.samples, 1);
 	CHECK_EQ(recording_fault(r)->offset, at);
 	CHECK_STR(recording_fault(r)->reason, "record of type 9 has the impossible size 0");
-	recording_free(r);
-	seen_release(&seen);
-	buf_release(&e.b);
+	kit_end(r, &seen, &e);
 }
 
 TEST(sample_that_contradicts_its_event)
@@ -182,17 +176,13 @@ TEST(sample_that_contradicts_its_event)
 	kit_sample(&e, 71, 20, 1, 2);
 	emit_patch_u64(&e, at + 8 + 5 * 8, 1000); /* the callchain's length */
 	kit_sample(&e, 71, 30, 1, 2);
-	kit_close(&e);
-	r = kit_open(&e.b);
-	CHECK_EQ(recording_replay(r, seen_record, &seen, NULL), 0);
+	r = kit_replay(&e, &seen);
 	CHECK_EQ(seen.samples, 2);
 	CHECK_EQ(recording_counts(r)->bad_records, 1);
 	CHECK_EQ(recording_counts(r)->bad_offset, at);
 	CHECK_STR(recording_counts(r)->bad_reason, "the callchain goes beyond the sample's end");
 	CHECK(recording_fault(r)->reason == NULL);
-	recording_free(r);
-	seen_release(&seen);
-	buf_release(&e.b);
+	kit_end(r, &seen, &e);
 }
 
 TEST(aux_data_beyond_the_end)
@@ -208,14 +198,10 @@ TEST(aux_data_beyond_the_end)
 	emit_u64(&e, UINT64_MAX - 5);
 	emit_end(&e, start);
 	kit_sample(&e, 71, 20, 1, 1);
-	kit_close(&e);
-	r = kit_open(&e.b);
-	CHECK_EQ(recording_replay(r, seen_record, &seen, NULL), 0);
+	r = kit_replay(&e, &seen);
 	CHECK_EQ(seen.samples, 1);
 	CHECK(recording_fault(r)->reason != NULL);
-	recording_free(r);
-	seen_release(&seen);
-	buf_release(&e.b);
+	kit_end(r, &seen, &e);
 }
 
 /* Sections that lie outside, are too long or are nonsense inside: counted, the rest is read. */
@@ -255,9 +241,7 @@ TEST(damaged_sections)
 	CHECK_EQ(recording_info(r)->cpus_online, 6);
 	CHECK_EQ(recording_replay(r, seen_record, &seen, NULL), 0);
 	CHECK_EQ(seen.samples, 1);
-	recording_free(r);
-	seen_release(&seen);
-	buf_release(&e.b);
+	kit_end(r, &seen, &e);
 }
 
 /* A real file of the writer, compressed and with all sections, damaged at random. */

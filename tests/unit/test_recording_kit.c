@@ -222,3 +222,20 @@ struct recording *kit_open(const struct buf *b)
 		FAIL("cannot open: %s", e.what);
 	return r;
 }
+
+struct recording *kit_replay(struct emit *e, struct seen *seen)
+{
+	struct recording *r;
+
+	kit_close(e);
+	r = kit_open(&e->b);
+	CHECK_EQ(recording_replay(r, seen_record, seen, NULL), 0);
+	return r;
+}
+
+void kit_end(struct recording *r, struct seen *seen, struct emit *e)
+{
+	recording_free(r);
+	seen_release(seen);
+	buf_release(&e->b);
+}

@@ -67,5 +67,9 @@ void seen_release(struct seen *s);
 
 /* Opens bytes and fails the test if that does not work. */
 struct recording *kit_open(const struct buf *b);
+/* Ends the data, opens it and goes through all of it once. */
+struct recording *kit_replay(struct emit *e, struct seen *seen);
+/* Gives all three back. */
+void kit_end(struct recording *r, struct seen *seen, struct emit *e);
 
 #endif

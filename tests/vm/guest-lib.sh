@@ -4,7 +4,7 @@
 # TAP for guest scripts, which busybox sh runs. They begin with ". /tests/lib.sh" and end with
 # done_testing; what they leave in /out can be looked at on the host by guest/NAME.check. The
 # words are those of tests/lib/test.sh: plan_skip, skip, ok, not_ok, pass, fail, is, like, run,
-# expect_status, expect_out, diag, need_cmd.
+# expect_status, expect_out, diag, need_cmd; and need_workload.
 test_count=0
 test_failed=0
 out_file=/tmp/run.out
@@ -97,6 +97,13 @@ need_cmd() {
 	for name in "$@"; do
 		command -v "$name" >/dev/null || plan_skip "needs the command '$name'"
 	done
+}
+
+# need_workload NAME: it lies in $workloads.
+need_workload() {
+	workloads=/workloads
+	[ -d "$workloads" ] || workloads=$(dirname "$(command -v "$1" 2>/dev/null || echo /bin/x)")
+	[ -x "$workloads/$1" ] || plan_skip "the workloads are not in the guest"
 }
 
 done_testing() {

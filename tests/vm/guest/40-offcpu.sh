@@ -4,9 +4,7 @@
 # Waiting, on a stock kernel: the engine loads, and says what the workloads know.
 . /tests/lib.sh
 need_cmd fathom
-workloads=/workloads
-[ -d "$workloads" ] || workloads=$(dirname "$(command -v block 2>/dev/null || echo /bin/x)")
-[ -x "$workloads/block" ] || plan_skip "the workloads are not in the guest"
+need_workload block
 
 run fathom offcpu --folded -- "$workloads/block" pipe --count 10
 expect_status 0

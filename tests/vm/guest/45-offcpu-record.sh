@@ -4,9 +4,7 @@
 # Both halves of time in one recording, on a stock kernel.
 . /tests/lib.sh
 need_cmd fathom
-workloads=/workloads
-[ -d "$workloads" ] || workloads=$(dirname "$(command -v block 2>/dev/null || echo /bin/x)")
-[ -x "$workloads/block" ] || plan_skip "the workloads are not in the guest"
+need_workload block
 cd /tmp || exit 1
 
 run fathom record --chains -o both.data -- "$workloads/block" pipe --count 10

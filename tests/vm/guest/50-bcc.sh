@@ -4,8 +4,7 @@
 # bcc's one-line tools on kernel functions, and whole user stacks from the tracing language.
 . /tests/lib.sh
 need_cmd fathom
-workloads=/workloads
-[ -d "$workloads" ] || workloads=$(dirname "$(command -v burn 2>/dev/null || echo /bin/x)")
+need_workload burn
 
 # Something that opens and reads all the time.
 while :; do read -r _ </proc/version; done &
@@ -40,14 +39,10 @@ expect_status 0
 like "trace: results" "$out" 'vfs_read +[0-9]+$'
 kill "$busy"
 
-if [ -x "$workloads/burn" ]; then
-	run fathom trace -f folded -c "$workloads/burn --seconds 2 a=70 b=30" \
-		-e 'profile:hz:99 /pid == cpid/ { @[ustack] = count(); }'
-	expect_status 0
-	like "ustack: down to the function" "$out" 'main;work;(a|b)'
-	like "ustack: by the unwinder" "$out$err" '_start'
-	not_ok "ustack: not by frame pointers" grep -q 'frame pointers' "$err_file"
-else
-	skip "the workloads are not in the guest"
-fi
+run fathom trace -f folded -c "$workloads/burn --seconds 2 a=70 b=30" \
+	-e 'profile:hz:99 /pid == cpid/ { @[ustack] = count(); }'
+expect_status 0
+like "ustack: down to the function" "$out" 'main;work;(a|b)'
+like "ustack: by the unwinder" "$out$err" '_start'
+not_ok "ustack: not by frame pointers" grep -q 'frame pointers' "$err_file"
 done_testing
