@@ -449,16 +449,3 @@ void calltree_sort(struct calltree *t, enum calltree_order order)
 	for (u32 i = 0; i < t->nodes.len; i++)
 		calltree_sort_children(t, order, i);
 }
-
-size_t calltree_depth(const struct calltree *t)
-{
-	u32 *depth = xcalloc(t->nodes.len, sizeof(*depth));
-	u32 most = 0;
-
-	for (size_t i = 1; i < t->nodes.len; i++) {
-		depth[i] = depth[t->nodes.items[i].parent] + 1;
-		most = MAX(most, depth[i]);
-	}
-	free(depth);
-	return most;
-}

@@ -69,6 +69,4 @@ static inline const char *calltree_name(const struct calltree *t, u32 node)
 	return profile_str(t->profile, t->nodes.items[node].name);
 }
 
-size_t calltree_depth(const struct calltree *t);
-
 #endif

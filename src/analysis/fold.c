@@ -127,8 +127,9 @@ static void add_source(const struct profile *p, const struct frame *f, const str
 		buf_addf(out, ":%s", module);
 }
 
-void fold_name(const struct profile *p, const struct frame *f, const struct fold_opts *opts,
-	       struct buf *out)
+/* The name of a frame in folded stacks; for tests. */
+static void fold_name(const struct profile *p, const struct frame *f, const struct fold_opts *opts,
+		      struct buf *out)
 {
 	const char *name = profile_str(p, f->name);
 

@@ -32,8 +32,4 @@ struct fold_sink {
 
 int fold_write(struct profile *p, const struct fold_opts *opts, const struct fold_sink *sink);
 
-/* The name of a frame in folded stacks; for tests. */
-void fold_name(const struct profile *p, const struct frame *f, const struct fold_opts *opts,
-	       struct buf *out);
-
 #endif

@@ -15,11 +15,6 @@ static const struct {
 	[HOT_UNKNOWN] = { "[not known]", "not known" },
 };
 
-const char *hotcold_mark(enum hotcold_state s)
-{
-	return states[s].mark;
-}
-
 const char *hotcold_words(enum hotcold_state s)
 {
 	return states[s].words;

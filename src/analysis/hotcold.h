@@ -17,8 +17,6 @@
 
 enum hotcold_state { HOT_ON_CPU, HOT_RUNQ, HOT_BLOCKED, HOT_UNKNOWN, HOT_STATES };
 
-/* "[on CPU]": the frame on top of stacks. */
-const char *hotcold_mark(enum hotcold_state s);
 /* "on CPU": words for people. */
 const char *hotcold_words(enum hotcold_state s);
 /* The state that a frame marks, HOT_STATES: none. */

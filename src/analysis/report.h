@@ -32,7 +32,5 @@ int report_build(struct profile *p, const struct report_opts *opts, struct resul
 void report_facts(const struct profile *p, bool all, struct result *ret);
 /* Loss counters, damaged input, broken stacks with the remedy: law 3. */
 void report_health(const struct profile *p, struct result *ret);
-/* Names of all sort keys, for messages and completion; NULL-terminated. */
-const char *const *report_sort_keys(void);
 
 #endif

@@ -135,14 +135,6 @@ static const struct report_key all_keys[] = {
 	{ "srcline", "line", "SOURCE", VALUE_TEXT, true, get_srcline, show_srcline },
 };
 
-const char *const *report_sort_keys(void)
-{
-	static const char *const names[] = { "comm", "pid",    "tid", "cpu",    "cgroup",  "event",
-					     "time", "parent", "dso", "symbol", "srcline", NULL };
-
-	return names;
-}
-
 static const struct report_key *find_key(const char *name)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(all_keys); i++)

@@ -27,7 +27,6 @@ typedef int64_t s64;
 
 #define ARRAY_SIZE(a)         (sizeof(a) / sizeof((a)[0]))
 #define PRINTF_LIKE(f, a)     __attribute__((format(printf, f, a)))
-#define MUST_CHECK            __attribute__((warn_unused_result))
 #define UNUSED                __attribute__((unused))
 #define NORETURN              __attribute__((noreturn))
 #define PACKED                __attribute__((packed))
@@ -37,7 +36,7 @@ typedef int64_t s64;
 #define MAX(a, b)             ((a) > (b) ? (a) : (b))
 #define ALIGN_UP(x, a)        (((x) + (a)-1) & ~((__typeof__(x))(a)-1))
 #define DIV_ROUND_UP(n, d)    (((n) + (d)-1) / (d))
-#define CONTAINER_OF(p, T, m) ((T *)((char *)(p)-offsetof(T, m)))
+#define CONTAINER_OF(p, T, m) ((T *)((const char *)(p)-offsetof(T, m)))
 
 #define NSEC_PER_SEC  1000000000ull
 #define NSEC_PER_MSEC 1000000ull

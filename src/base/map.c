@@ -62,16 +62,6 @@ static void rehash(struct map *m, size_t cap)
 	free(old.used);
 }
 
-void map_reserve(struct map *m, size_t n)
-{
-	size_t cap = MAP_FIRST;
-
-	while (cap - cap / 4 <= n)
-		cap *= 2;
-	if (cap > m->cap)
-		rehash(m, cap);
-}
-
 u64 *map_find(const struct map *m, u64 key)
 {
 	bool found;

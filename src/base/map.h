@@ -39,7 +39,6 @@ u64 map_get(const struct map *m, u64 key, u64 otherwise);
 void map_put(struct map *m, u64 key, u64 value);
 /* True if it was there. */
 bool map_del(struct map *m, u64 key);
-void map_reserve(struct map *m, size_t n);
 /* Next taken slot after @prev (NULL to begin); NULL at the end. Order is not defined. */
 struct map_slot *map_next(const struct map *m, const struct map_slot *prev);
 

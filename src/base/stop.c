@@ -47,15 +47,6 @@ int stop_fd(void)
 	return stop_pipe[0];
 }
 
-void stop_request(void)
-{
-	if (stop_flag)
-		return;
-	stop_flag = -1;
-	if (stop_pipe[1] >= 0 && write(stop_pipe[1], "", 1) < 0)
-		return;
-}
-
 int stop_signal(void)
 {
 	return stop_flag > 0 ? stop_flag : 0;

@@ -14,8 +14,6 @@ int stop_install(struct err *e);
 bool stop_requested(void);
 /* Readable once a stop was requested; -1 before stop_install(). */
 int stop_fd(void);
-/* Asks for a stop from inside. */
-void stop_request(void);
 /* Waits until a stop is requested or the time is over; true when stopped. */
 bool stop_wait(u64 ns);
 /* The signal that asked, 0 if none. */

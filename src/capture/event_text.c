@@ -30,14 +30,15 @@ int event_fault(struct event_text *t, const char *at, const char *fmt, ...)
 		       (size_t)(at - t->text) + 1);
 }
 
-int event_full(struct event_text *t)
+static int event_full(struct event_text *t)
 {
 	if (t->out->events.len < EVENT_MOST)
 		return 0;
 	return err_set(t->err, E2BIG, "event '%.200s': more than %d events", t->text, EVENT_MOST);
 }
 
-struct event *event_new(struct event_text *t, u32 type, u64 config)
+/* Appends an event with defaults; EVENT_MOST is checked by the caller through event_full(). */
+static struct event *event_new(struct event_text *t, u32 type, u64 config)
 {
 	struct event *ev = vec_new(&t->out->events);
 

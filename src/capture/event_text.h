@@ -17,10 +17,6 @@ struct event_text {
 /* "event 'TEXT': WHAT (column N)"; returns -EINVAL. */
 int event_fault(struct event_text *t, const char *at, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
-/* Appends an event with defaults; EVENT_MOST is checked by the caller through event_full(). */
-struct event *event_new(struct event_text *t, u32 type, u64 config);
-int event_full(struct event_text *t);
-
 /* One "name" or "name=value" between the slashes. */
 struct event_term {
 	const char *name;

@@ -243,7 +243,8 @@ static int walk_cgroup(struct cgroup_walk *w, int fd)
 	return r;
 }
 
-int synth_cgroups(struct synth *s, struct err *e)
+/* The cgroup hierarchy: id and path of each. */
+static int synth_cgroups(struct synth *s, struct err *e)
 {
 	_cleanup_cgroup_mounts_ struct cgroup_mounts mounts = CGROUP_MOUNTS_INIT;
 	struct cgroup_walk w = { .synth = s };

@@ -52,7 +52,5 @@ int synth_process(struct synth *s, pid_t pid, struct err *e);
 int synth_processes(struct synth *s, struct err *e);
 /* Losses that no record in the rings told: LOST_SAMPLES. */
 int synth_lost_samples(struct synth *s, u64 lost);
-/* The cgroup hierarchy: id and path of each. */
-int synth_cgroups(struct synth *s, struct err *e);
 
 #endif

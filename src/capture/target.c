@@ -75,7 +75,8 @@ static int add_threads(struct target *t, pid_t pid, struct err *e)
 	return r;
 }
 
-int target_add_pid(struct target *t, pid_t pid, struct err *e)
+/* All threads of a process. ESRCH if there is none. */
+static int target_add_pid(struct target *t, pid_t pid, struct err *e)
 {
 	int r = add_threads(t, pid, e);
 

@@ -28,15 +28,7 @@ struct target {
 	bool by_thread; /* threads were asked for, even if none is left */
 };
 
-#define TARGET_INIT \
-	{           \
-		0   \
-	}
-#define _cleanup_target_ _cleanup_(target_release)
-
 void target_release(struct target *t);
-/* All threads of a process. ESRCH if there is none. */
-int target_add_pid(struct target *t, pid_t pid, struct err *e);
 /* One thread. */
 int target_add_tid(struct target *t, pid_t tid, struct err *e);
 /* The same for lists; of a range like 100-200 only those that exist. */

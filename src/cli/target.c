@@ -56,8 +56,3 @@ const struct opt target_options[] = {
 	  .help = "stop after this time, like 10s or 500ms; else at Ctrl-C" },
 	OPT_END,
 };
-
-bool target_is_machine(const struct target_args *t)
-{
-	return !t->pids.len && !t->tids.len && !t->users.len && !t->cgroups.len;
-}

@@ -22,7 +22,4 @@ struct target_args {
  */
 extern const struct opt target_options[];
 
-/* No process, thread, user or control group was named. CPUs only narrow the whole machine. */
-bool target_is_machine(const struct target_args *t);
-
 #endif

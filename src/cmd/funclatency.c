@@ -52,7 +52,7 @@ static void show_row(void *ctx, const struct lang_row *row)
 static void show(struct probing *p, struct lang *l)
 {
 	const struct funclatency_args *a =
-		(const void *)((const char *)p->args - offsetof(struct funclatency_args, probing));
+		CONTAINER_OF(p->args, const struct funclatency_args, probing);
 	struct round r = { .p = p, .l = l, .unit = unit_of(a) };
 
 	if (!p->result) {

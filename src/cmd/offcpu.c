@@ -172,11 +172,6 @@ const struct opt wait_options[] = {
 	OPT_END,
 };
 
-void wait_args_release(void *args)
-{
-	(void)args;
-}
-
 /* --- the target ------------------------------------------------------------------------------- */
 
 static int add_user(struct wait_filter *f, const char *user, struct err *e)

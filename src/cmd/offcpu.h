@@ -30,7 +30,6 @@ struct wait_args {
 };
 
 extern const struct opt wait_options[];
-void wait_args_release(void *args);
 
 /* The target in the form that the engine takes. */
 struct wait_filter {

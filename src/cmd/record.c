@@ -455,6 +455,11 @@ static void show_waits(const struct record_job *r, const struct recorder_summary
 		fmt_count(&line, s->waits_stackless);
 		buf_addstr(&line, " without their stack");
 	}
+	if (s->threads_lost) {
+		buf_addstr(&line, ", sums of ");
+		fmt_count(&line, s->threads_lost);
+		buf_addstr(&line, " threads lost");
+	}
 	log_warn("waits: %s", buf_str(&line));
 }
 

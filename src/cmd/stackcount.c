@@ -123,8 +123,7 @@ static void show(struct probing *p, struct lang *l)
 		{ "count", "COUNT", VALUE_COUNT, 0 },
 	};
 	struct round r = { .p = p,
-			   .a = (const void *)((const char *)p->args -
-					       offsetof(struct stackcount_args, probing)) };
+			   .a = CONTAINER_OF(p->args, const struct stackcount_args, probing) };
 
 	number_parts(&r);
 	r.flags = (r.a->offset ? LANG_FRAME_OFFSET : 0) |

@@ -150,7 +150,7 @@ static void *map_file(const char *path, size_t *ret_size)
 	return p;
 }
 
-int kbtf_open(const char *path, struct kbtf **ret, struct err *e)
+static int kbtf_open(const char *path, struct kbtf **ret, struct err *e)
 {
 	struct buf bytes = BUF_INIT;
 	size_t size = 0;
@@ -208,7 +208,7 @@ const struct btf_type *kbtf_type(const struct kbtf *btf, u32 id)
 	return (const void *)(btf->types + btf->offsets[id]);
 }
 
-const char *kbtf_string(const struct kbtf *btf, u32 offset)
+static const char *kbtf_string(const struct kbtf *btf, u32 offset)
 {
 	return offset < btf->strings_len ? btf->strings + offset : "";
 }

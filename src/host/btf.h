@@ -23,7 +23,6 @@ enum {
 
 /* Types of the running kernel. */
 int kbtf_open_kernel(struct kbtf **ret, struct err *e);
-int kbtf_open(const char *path, struct kbtf **ret, struct err *e);
 /* From bytes that the caller keeps for as long as the result lives; @name is for messages. */
 int kbtf_parse(const void *data, size_t size, const char *name, struct kbtf **ret, struct err *e);
 void kbtf_free(struct kbtf *btf);
@@ -33,7 +32,6 @@ u32 kbtf_count(const struct kbtf *btf);
 /* The record, or NULL for 0 and ids that do not exist. */
 const struct btf_type *kbtf_type(const struct kbtf *btf, u32 id);
 const char *kbtf_name(const struct kbtf *btf, u32 id);
-const char *kbtf_string(const struct kbtf *btf, u32 offset);
 static inline u32 kbtf_kind(const struct btf_type *t)
 {
 	return BTF_INFO_KIND(t->info);

@@ -36,7 +36,8 @@ bool caps_allow(u64 have, u64 needed)
 	return (needed & ~have) == 0;
 }
 
-void caps_name(struct buf *b, unsigned int cap)
+/* "CAP_PERFMON", or "CAP_63" for a number that has no name yet. Valid for 0 to 63. */
+static void caps_name(struct buf *b, unsigned int cap)
 {
 	if (cap < ARRAY_SIZE(cap_names))
 		buf_addf(b, "CAP_%s", cap_names[cap]);
@@ -60,15 +61,4 @@ void caps_list(struct buf *b, u64 set, const char *separator, bool lower)
 		for (size_t i = start; lower && i < b->len; i++)
 			b->data[i] = (char)tolower((unsigned char)b->data[i]);
 	}
-}
-
-int caps_find(const char *name)
-{
-	if (strncasecmp(name, "CAP_", 4) == 0)
-		name += 4;
-	for (size_t i = 0; i < ARRAY_SIZE(cap_names); i++) {
-		if (strcasecmp(name, cap_names[i]) == 0)
-			return (int)i;
-	}
-	return -ENOENT;
 }

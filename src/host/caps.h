@@ -16,11 +16,7 @@ u64 caps_effective(void);
  * CAP_PERFMON, as it does for the kernel.
  */
 bool caps_allow(u64 have, u64 needed);
-/* "CAP_PERFMON", or "CAP_63" for a number that has no name yet. Valid for 0 to 63. */
-void caps_name(struct buf *b, unsigned int cap);
 /* "CAP_BPF, CAP_PERFMON", joined by @separator; with @lower "cap_bpf,cap_perfmon" for setcap(8). */
 void caps_list(struct buf *b, u64 set, const char *separator, bool lower);
-/* Number of the capability with that name in any case, with or without "CAP_"; -ENOENT. */
-int caps_find(const char *name);
 
 #endif

@@ -137,24 +137,6 @@ void features_try(struct probe_ctx *ctx, const struct probe *p, struct probe_res
 		ret->fix[0] = '\0';
 }
 
-int features_require(const char *name, struct err *e)
-{
-	_cleanup_probe_ctx_ struct probe_ctx ctx;
-	const struct probe *p = features_find(name);
-	struct probe_result res;
-
-	probe_ctx_init(&ctx);
-	if (!p)
-		return err_set(e, ENOENT, "unknown mechanism '%s'", name);
-	features_try(&ctx, p, &res);
-	if (res.status == FEATURE_WORKS || res.status == FEATURE_PARTLY)
-		return 0;
-	err_set(e, res.code ? res.code : EOPNOTSUPP, "'%s' is not available: %s", name, res.detail);
-	if (res.fix[0])
-		err_hint(e, "%s", res.fix);
-	return e ? -e->code : -(res.code ? res.code : EOPNOTSUPP);
-}
-
 #define SET_STATUS(res, value, fmt)                                         \
 	do {                                                                \
 		va_list ap;                                                 \

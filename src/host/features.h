@@ -74,10 +74,5 @@ const struct probe *features_find(const char *name);
 void features_try(struct probe_ctx *ctx, const struct probe *p, struct probe_result *ret);
 /* "works", "partly", "missing", "unknown" */
 const char *features_status_name(enum feature_status status);
-/*
- * For commands that need a mechanism: 0 when it works at least partly, else a negative errno with
- * an err that says what is missing, why, and how to get it.
- */
-int features_require(const char *name, struct err *e);
 
 #endif

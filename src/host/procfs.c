@@ -108,30 +108,6 @@ int procfs_comm(u32 pid, u32 tid, char ret[PROCFS_COMM])
 	return 0;
 }
 
-int procfs_cmdline(u32 pid, size_t max, struct buf *ret)
-{
-	_cleanup_close_ int fd = -1;
-	char path[64];
-	ssize_t n;
-
-	buf_reset(ret);
-	snprintf(path, sizeof(path), "/proc/%u/cmdline", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return errno == ENOENT ? -ESRCH : -errno;
-	n = read(fd, buf_reserve(ret, max), max);
-	if (n < 0)
-		return -errno;
-	buf_added(ret, (size_t)n);
-	while (ret->len > 0 && ret->data[ret->len - 1] == '\0')
-		buf_truncate(ret, ret->len - 1);
-	for (size_t i = 0; i < ret->len; i++) {
-		if (ret->data[i] == '\0')
-			ret->data[i] = ' ';
-	}
-	return 0;
-}
-
 int procfs_memory(int pid, u64 address, void *to, size_t n)
 {
 	struct iovec local = { to, n }, remote = { (void *)(uintptr_t)address, n };

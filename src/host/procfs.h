@@ -25,8 +25,6 @@ int procfs_tids(u32 pid, pid_list *ret, struct err *e);
 int procfs_read(u32 pid, u32 tid, const char *file, size_t max, struct buf *ret, struct err *e);
 /* Name of a thread (@tid 0: of the process), cut to the array. */
 int procfs_comm(u32 pid, u32 tid, char ret[PROCFS_COMM]);
-/* Arguments joined by spaces; empty for kernel threads. */
-int procfs_cmdline(u32 pid, size_t max, struct buf *ret);
 /* Memory of a process: all @n bytes, or -EFAULT. */
 int procfs_memory(int pid, u64 address, void *to, size_t n);
 /* Target of /proc/PID/exe. */

@@ -18,7 +18,6 @@ struct tracefs {
 	{                \
 		.fd = -1 \
 	}
-#define _cleanup_tracefs_ _cleanup_(tracefs_release)
 
 int tracefs_open(struct tracefs *t, struct err *e);
 void tracefs_release(struct tracefs *t);

@@ -144,7 +144,8 @@ const char *bcc_type(struct arena *arena, const char *text, size_t len)
 	return arena_strdup(arena, buf_str(&out));
 }
 
-bool bcc_is_string(const char *type)
+/* Is it a pointer to text? */
+static bool bcc_is_string(const char *type)
 {
 	return streq(type, "char *") || streq(type, "unsigned char *");
 }

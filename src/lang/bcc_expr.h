@@ -36,8 +36,6 @@ bool bcc_entry(const struct bcc_scope *s, const char *name, struct buf *out);
  * change nothing.
  */
 const char *bcc_type(struct arena *arena, const char *text, size_t len);
-/* Is it a pointer to text? */
-bool bcc_is_string(const char *type);
 /* A value of the C type @type, of our language's expression @expr. */
 void bcc_convert(const char *type, const char *expr, struct buf *out);
 /* The name behind "$entry(" at @text, copied to the arena; NULL when it is none. */

@@ -330,6 +330,8 @@ static void check_if(struct comp *c, struct node *n)
 	}
 }
 
+static void check_block(struct comp *c, struct node *n);
+
 static void check_unroll(struct comp *c, struct node *n)
 {
 	check_expr(c, n->kids[0]);
@@ -429,7 +431,7 @@ static void check_for_map(struct comp *c, struct node *n)
 	loop_body(c, n->kids[2]);
 }
 
-void check_block(struct comp *c, struct node *n)
+static void check_block(struct comp *c, struct node *n)
 {
 	c->depth++;
 	for (u32 i = 0; i < n->n_kids; i++)

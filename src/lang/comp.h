@@ -239,7 +239,6 @@ int comp_generate(struct comp *c, struct err *e);
  */
 void check_expr(struct comp *c, struct node *n);
 void check_stmt(struct comp *c, struct node *n);
-void check_block(struct comp *c, struct node *n);
 void check_map(struct comp *c, struct node *n, bool write);
 void check_sizeof(struct comp *c, struct node *n);
 void check_error(struct comp *c, const struct node *n, const char *fmt, ...) PRINTF_LIKE(3, 4);

@@ -87,7 +87,8 @@ static const struct source_part *part_of(const struct source *src, u32 offset)
 	return NULL;
 }
 
-const char *source_name(const struct source *src, u32 offset)
+/* The file that a byte is in. */
+static const char *source_name(const struct source *src, u32 offset)
 {
 	const struct source_part *part = part_of(src, offset);
 

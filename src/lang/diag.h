@@ -59,8 +59,6 @@ void diag_hint(struct diags *d, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void diags_render(const struct diags *d, const struct source *src, bool warnings, struct buf *out);
 /* "name:1:9-12: " */
 void source_print(const struct source *src, struct span_at at, struct buf *out);
-/* The file that a byte is in. */
-const char *source_name(const struct source *src, u32 offset);
 /* Line and column (both from 1) of a byte in its file. */
 void source_place(const struct source *src, u32 offset, u32 *ret_line, u32 *ret_column);
 /*

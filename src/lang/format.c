@@ -32,6 +32,8 @@ static void add_quoted(struct buf *out, const char *s, size_t n)
 	buf_addch(out, '"');
 }
 
+static void format_expr(const struct node *n, struct buf *out);
+
 static void add_type(struct buf *out, const struct type_name *tn)
 {
 	buf_addstr(out, tn->name);
@@ -104,7 +106,7 @@ static void format_size(const struct node *n, struct buf *out)
 	buf_addch(out, ')');
 }
 
-void format_expr(const struct node *n, struct buf *out)
+static void format_expr(const struct node *n, struct buf *out)
 {
 	switch (n->kind) {
 	case N_INT:

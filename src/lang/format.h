@@ -6,6 +6,5 @@
 #include "lang/ast.h"
 
 void format_program(const struct program *p, struct buf *out);
-void format_expr(const struct node *n, struct buf *out);
 
 #endif

@@ -25,7 +25,7 @@ struct val gen_mem(vreg base, s32 off, enum space space)
 
 /* --- maps that the run time brings ------------------------------------------------------------ */
 
-u32 gen_counter_map(struct comp *c)
+static u32 gen_counter_map(struct comp *c)
 {
 	if (!c->counter_map)
 		c->counter_map = 1 + comp_bpf_map(c, "counters", BPF_MAP_TYPE_ARRAY, 4,
@@ -379,7 +379,7 @@ static void gen_for_range(struct gen *g, struct node *n)
 	ir_label_here(&g->ir, g->loops[g->n_loops].end);
 }
 
-void gen_block(struct gen *g, struct node *n)
+static void gen_block(struct gen *g, struct node *n)
 {
 	for (u32 i = 0; i < n->n_kids; i++)
 		gen_stmt(g, n->kids[i]);
@@ -721,7 +721,7 @@ static int join_functions(struct unit *u)
 	return fits ? 0 : -ENOBUFS;
 }
 
-int gen_unit(struct comp *c, struct unit *u, struct err *e)
+static int gen_unit(struct comp *c, struct unit *u, struct err *e)
 {
 	struct gen g = { .c = c, .u = u, .target = &c->targets.items[u->first] };
 	int rc;

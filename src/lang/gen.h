@@ -59,11 +59,8 @@ struct gen {
 	struct span_at failed_at;
 };
 
-int gen_unit(struct comp *c, struct unit *u, struct err *e);
-
 void gen_fail(struct gen *g, const struct node *n, const char *why);
 void gen_stmt(struct gen *g, struct node *n);
-void gen_block(struct gen *g, struct node *n);
 void gen_expr(struct gen *g, struct node *n, struct val *ret);
 /* The value as a number in a new or existing register; do not change the register. */
 vreg gen_num(struct gen *g, struct node *n);
@@ -97,8 +94,6 @@ void gen_in_memory(struct gen *g, struct node *n, struct val *ret);
 /* Stores the expression as type @as; @clean: bytes behind the end of strings are zero too. */
 void gen_store(struct gen *g, struct node *n, const struct type *as, const struct val *dst,
 	       bool clean);
-void gen_store_val(struct gen *g, const struct val *v, const struct type *t, const struct type *as,
-		   const struct val *dst, bool clean);
 void gen_count(struct gen *g, enum counter counter);
 /* Counts when the register is negative. */
 void gen_count_negative(struct gen *g, vreg r, enum counter counter);
@@ -131,7 +126,6 @@ struct val gen_var_place(struct gen *g, const struct variable *v);
 /* The sum or extreme over all CPUs of an aggregation. */
 void gen_map_read_agg(struct gen *g, const struct map_def *m, const struct val *key,
 		      struct val *ret);
-vreg gen_log2(struct gen *g, vreg value);
 
 /* Goes to @differ unless the first @n bytes in memory are the same. */
 void gen_compare_bytes(struct gen *g, const struct val *a, const struct val *b, u32 n,
@@ -157,7 +151,6 @@ void gen_stack(struct gen *g, const struct type *t, struct val *ret);
 /* The number of frames of a stack that was taken. */
 void gen_stack_len(struct gen *g, struct node *stack, struct val *ret);
 
-u32 gen_counter_map(struct comp *c);
 u32 gen_ring_map(struct comp *c);
 u32 gen_zero_map(struct comp *c, u32 size);
 

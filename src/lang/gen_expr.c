@@ -151,6 +151,9 @@ static void store_string(struct gen *g, const struct val *v, u32 from_size, u32 
 	}
 }
 
+static void gen_store_val(struct gen *g, const struct val *v, const struct type *t,
+			  const struct type *as, const struct val *dst, bool clean);
+
 static void store_tuple_val(struct gen *g, const struct val *v, const struct type *t,
 			    const struct type *as, const struct val *dst, bool clean)
 {
@@ -165,8 +168,8 @@ static void store_tuple_val(struct gen *g, const struct val *v, const struct typ
 	}
 }
 
-void gen_store_val(struct gen *g, const struct val *v, const struct type *t, const struct type *as,
-		   const struct val *dst, bool clean)
+static void gen_store_val(struct gen *g, const struct val *v, const struct type *t,
+			  const struct type *as, const struct val *dst, bool clean)
 {
 	u32 size = type_stored(as);
 

@@ -115,7 +115,7 @@ static vreg lookup_or_make(struct gen *g, const struct map_def *m, const struct 
  * Of a number that is not negative. Without branches: the verifier has one way to follow, and the
  * CPU nothing to guess. (c - n) >> 63 is 1 when n is larger than c.
  */
-vreg gen_log2(struct gen *g, vreg value)
+static vreg gen_log2(struct gen *g, vreg value)
 {
 	vreg n = ir_reg(&g->ir), r = ir_imm(&g->ir, 0);
 

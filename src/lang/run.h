@@ -93,8 +93,6 @@ void run_clear_map(struct run *r, const struct map_def *m, bool zero);
 void run_value(struct run *r, const struct type *t, const u8 *bytes, struct buf *out, bool json);
 void run_printf(struct run *r, const char *fmt, const struct type *args, const u8 *bytes,
 		struct buf *out);
-/* Addresses of a stack, innermost first, into room for COMP_STACK_DEPTH; how many. */
-size_t run_frames(struct run *r, const struct type *t, const u8 *bytes, u64 *frames, u32 *ret_pid);
 void run_stack(struct run *r, const struct type *t, const u8 *bytes, struct buf *out, u32 indent,
 	       bool folded);
 void run_ksym(struct run *r, u64 address, struct buf *out, bool offset);

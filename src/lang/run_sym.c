@@ -140,7 +140,9 @@ static size_t own_frames(struct run *r, const u64 *frames, size_t n)
 	return own;
 }
 
-size_t run_frames(struct run *r, const struct type *t, const u8 *bytes, u64 *frames, u32 *ret_pid)
+/* Addresses of a stack, innermost first, into room for COMP_STACK_DEPTH; how many. */
+static size_t run_frames(struct run *r, const struct type *t, const u8 *bytes, u64 *frames,
+			 u32 *ret_pid)
 {
 	u64 stack[1 + COMP_STACK_DEPTH] = { 0 }, id;
 	bool user = t->kind == T_USTACK;

@@ -367,11 +367,6 @@ bool type_is_bool(const struct type *t)
 	return t->kind == T_INT && t->name && !t->btf && streq(t->name, TYPE_BOOL);
 }
 
-bool type_is_string(const struct type *t)
-{
-	return t->kind == T_STR;
-}
-
 u32 type_stored(const struct type *t)
 {
 	switch (t->kind) {

@@ -141,7 +141,6 @@ const struct type *type_by_btf_name(struct types *ts, const char *name, enum spa
 
 bool type_is_agg(const struct type *t);
 bool type_is_number(const struct type *t); /* T_INT, T_PTR and what casts itself to one */
-bool type_is_string(const struct type *t);
 bool type_is_bool(const struct type *t);
 /* Bytes in maps and events. */
 u32 type_stored(const struct type *t);

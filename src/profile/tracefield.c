@@ -39,11 +39,6 @@ void tracefield_free(struct tracefield *t)
 	free(t);
 }
 
-const char *tracefield_fault(const struct tracefield *t)
-{
-	return t->fault;
-}
-
 /* --- conversions --------------------------------------------------------------------------- */
 
 static void pad(struct buf *out, size_t start, s32 width, bool left)

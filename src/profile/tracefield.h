@@ -29,8 +29,6 @@ struct tracefield_env {
 /* @text is the format file, @n bytes. Fails only when it does not even name its fields. */
 int tracefield_new(const char *text, size_t n, struct tracefield **ret, struct err *e);
 void tracefield_free(struct tracefield *t);
-/* Why only pairs can be shown; NULL when the format was understood. */
-const char *tracefield_fault(const struct tracefield *t);
 /* Appends the text of one sample; @raw_size bytes of data as the kernel wrote them. */
 void tracefield_print(const struct tracefield *t, const struct tracefield_env *env, const void *raw,
 		      u32 raw_size, struct buf *out);

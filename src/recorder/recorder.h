@@ -89,6 +89,7 @@ struct recorder_summary {
 	u64 waits_lost;      /* among @lost ... */
 	u64 waits_lost_ns;   /* ... and their time */
 	u64 waits_stackless; /* waits that found no room for their stack */
+	u64 threads_lost;    /* threads whose sums were too many to keep */
 	const char *why;     /* why it was nothing better, or NULL; valid until recorder_free() */
 };
 

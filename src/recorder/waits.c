@@ -237,5 +237,6 @@ void waits_facts(const struct recorder *r, struct recorder_summary *s)
 	s->waits_lost = stats.counts[OFFCPU_COUNT_LOST] + stats.counts[OFFCPU_COUNT_BACKWARD];
 	s->waits_lost_ns = stats.counts[OFFCPU_COUNT_LOST_NS];
 	s->waits_stackless = stats.counts[OFFCPU_COUNT_STACKS_FULL] + stats.stacks_dropped;
+	s->threads_lost = offcpu_session_threads_lost(r->waits.session);
 	s->lost += s->waits_lost;
 }

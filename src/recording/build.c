@@ -277,16 +277,6 @@ int build_mmap2(struct buf *b, const struct perf_event_attr *attr, const struct 
 	return finish_with_ids(b, start, attr, ids);
 }
 
-int build_mmap(struct buf *b, const struct perf_event_attr *attr, const struct record_ids *ids,
-	       u16 misc, const struct record_mmap *m)
-{
-	size_t start = begin(b, PERF_RECORD_MMAP, misc);
-
-	add_place(b, m);
-	buf_add(b, m->filename, strlen(m->filename) + 1);
-	return finish_with_ids(b, start, attr, ids);
-}
-
 int build_task(struct buf *b, const struct perf_event_attr *attr, const struct record_ids *ids,
 	       u32 type, const struct record_task *t)
 {
@@ -341,21 +331,5 @@ int build_cgroup(struct buf *b, const struct perf_event_attr *attr, const struct
 
 	add_u64(b, c->id);
 	buf_add(b, c->path, strlen(c->path) + 1);
-	return finish_with_ids(b, start, attr, ids);
-}
-
-int build_namespaces(struct buf *b, const struct perf_event_attr *attr,
-		     const struct record_ids *ids, const struct record_namespaces *n)
-{
-	size_t start = begin(b, PERF_RECORD_NAMESPACES, 0);
-
-	if (n->nr > RECORD_MAX_SIZE / sizeof(*n->all)) {
-		buf_truncate(b, start);
-		return -EMSGSIZE;
-	}
-	add_pair(b, n->pid, n->tid);
-	add_u64(b, n->nr);
-	if (n->nr)
-		buf_add(b, n->all, n->nr * sizeof(*n->all));
 	return finish_with_ids(b, start, attr, ids);
 }

@@ -168,7 +168,7 @@ int recording_add_build_id(struct recording *r, u16 misc, struct bytes *b)
 	return 0;
 }
 
-int feature_parse_build_ids(struct recording *r, struct bytes *b)
+static int feature_parse_build_ids(struct recording *r, struct bytes *b)
 {
 	while (bytes_left(b) >= 8) {
 		u16 misc, size;
@@ -221,13 +221,6 @@ static const struct feature_kind kinds[FEATURE_PERF_END] = {
 	[FEATURE_HYBRID_TOPOLOGY] = { "hybrid_topology", NULL, 0 },
 	[FEATURE_PMU_CAPS] = { "pmu_caps", NULL, 0 },
 };
-
-const char *recording_feature_name(u32 feature)
-{
-	if (feature == FEATURE_FATHOM)
-		return "fathom";
-	return feature < FEATURE_PERF_END ? kinds[feature].name : NULL;
-}
 
 void recording_bad_feature(struct recording *r, u64 offset, const char *reason)
 {

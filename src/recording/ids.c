@@ -88,13 +88,3 @@ int record_parse_ids(const struct perf_event_attr *attr, const struct perf_event
 	take_ids((const u64 *)(const void *)header + words, attr->sample_type, ret);
 	return 0;
 }
-
-bool sample_reg(const struct sample_regs *regs, unsigned int number, u64 *ret)
-{
-	u64 bit = number < 64 ? 1ull << number : 0;
-
-	if (!(regs->mask & bit))
-		return false;
-	*ret = regs->values[__builtin_popcountll(regs->mask & (bit - 1))];
-	return true;
-}

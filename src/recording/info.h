@@ -196,7 +196,5 @@ const struct recording_blob *recording_info_blob(const struct recording_info *in
 /* The format of a tracepoint by attr.config, or NULL. */
 const struct recording_format *recording_info_format(const struct recording_info *info, u64 id);
 bool recording_info_has(const struct recording_info *info, u32 feature);
-/* "hostname", "event_desc"...; NULL when it has no name. */
-const char *recording_feature_name(u32 feature);
 
 #endif

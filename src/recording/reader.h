@@ -85,7 +85,6 @@ int feature_parse_cpu_topology(struct recording *r, struct bytes *b);
 int feature_parse_numa(struct recording *r, struct bytes *b);
 int feature_parse_cache(struct recording *r, struct bytes *b);
 int feature_parse_mem_topology(struct recording *r, struct bytes *b);
-int feature_parse_build_ids(struct recording *r, struct bytes *b);
 int recording_add_build_id(struct recording *r, u16 misc, struct bytes *b);
 
 /* user.c: records that describe the recording. True when the record was one of these. */

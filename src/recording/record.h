@@ -145,9 +145,6 @@ static inline bool record_is_kernel_mode(const struct record *r)
 	return mode == PERF_RECORD_MISC_KERNEL || mode == PERF_RECORD_MISC_GUEST_KERNEL;
 }
 
-/* One register by its number in the mask (PERF_REG_X86_*); false if it was not recorded. */
-bool sample_reg(const struct sample_regs *regs, unsigned int number, u64 *ret);
-
 /* MMAP and MMAP2 in one form. */
 struct record_mmap {
 	u32 pid; /* RECORD_NO_PID for the kernel and its modules */
@@ -264,9 +261,6 @@ int build_comm(struct buf *b, const struct perf_event_attr *attr, const struct r
 /* MMAP2, with the build id when build_id_size is not 0. @misc: PERF_RECORD_MISC_USER or _KERNEL. */
 int build_mmap2(struct buf *b, const struct perf_event_attr *attr, const struct record_ids *ids,
 		u16 misc, const struct record_mmap *m);
-/* MMAP: what perf expects for the kernel itself, "[kernel.kallsyms]_text". */
-int build_mmap(struct buf *b, const struct perf_event_attr *attr, const struct record_ids *ids,
-	       u16 misc, const struct record_mmap *m);
 /* @type: PERF_RECORD_FORK or PERF_RECORD_EXIT. */
 int build_task(struct buf *b, const struct perf_event_attr *attr, const struct record_ids *ids,
 	       u32 type, const struct record_task *t);
@@ -279,7 +273,5 @@ int build_bpf(struct buf *b, const struct perf_event_attr *attr, const struct re
 	      const struct record_bpf *p);
 int build_cgroup(struct buf *b, const struct perf_event_attr *attr, const struct record_ids *ids,
 		 const struct record_cgroup *c);
-int build_namespaces(struct buf *b, const struct perf_event_attr *attr,
-		     const struct record_ids *ids, const struct record_namespaces *n);
 
 #endif

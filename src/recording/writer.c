@@ -382,8 +382,3 @@ u64 recording_writer_samples(const struct recording_writer *w)
 {
 	return w->samples;
 }
-
-u64 recording_writer_lost(const struct recording_writer *w)
-{
-	return w->lost;
-}

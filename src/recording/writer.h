@@ -96,8 +96,7 @@ int recording_writer_finish(struct recording_writer *w, struct err *e);
 /* Bytes of records taken, and bytes in the file. */
 u64 recording_writer_bytes(const struct recording_writer *w);
 u64 recording_writer_file_bytes(const struct recording_writer *w);
-/* Samples and losses that passed through. */
+/* Samples that passed through. */
 u64 recording_writer_samples(const struct recording_writer *w);
-u64 recording_writer_lost(const struct recording_writer *w);
 
 #endif

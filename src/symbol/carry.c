@@ -22,7 +22,7 @@ enum {
 #define CARRY_MAGIC "FNAM\1"
 enum { CARRY_MAGIC_LEN = 5 };
 
-void carried_add(struct symbols *s, struct carried *c, const struct symbol_range *r)
+static void carried_add(struct symbols *s, struct carried *c, const struct symbol_range *r)
 {
 	vec_push(&c->list, (struct carried_name){ .start = r->start,
 						  .size = r->size,

@@ -131,18 +131,3 @@ void answers_release(struct answers *a)
 	map_release(&a->by_start);
 	vec_release(&a->list);
 }
-
-void symbols_counts(const struct symbols *s, struct symbols_counts *ret)
-{
-	struct symbols_counts c = { .kernel_named = s->kernel.named,
-				    .kernel_nameless = s->kernel.nameless,
-				    .jit_named = s->jit_named,
-				    .jit_nameless = s->jit_nameless };
-
-	vec_each(m, &s->modules) {
-		c.named += (*m)->named;
-		c.grouped += (*m)->grouped;
-		c.nameless += (*m)->nameless;
-	}
-	*ret = c;
-}

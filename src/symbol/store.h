@@ -120,7 +120,6 @@ const struct symbol *answers_add(struct answers *a, u64 key, const struct symbol
 const struct symbol *answers_find(const struct answers *a, u64 key);
 void answers_release(struct answers *a);
 
-void carried_add(struct symbols *s, struct carried *c, const struct symbol_range *r);
 const struct carried_name *carried_find(struct carried *c, u64 where);
 void carried_release(struct carried *c);
 

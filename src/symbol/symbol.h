@@ -138,14 +138,6 @@ bool symbols_module_info(const struct symbols *s, u32 module, struct module_info
 /* "libc.so.6"; "" for ids that do not exist. */
 const char *symbols_module_name(const struct symbols *s, u32 module);
 
-/* Look-ups of all modules, the kernel and run-time code, by what came out. */
-struct symbols_counts {
-	u64 named, grouped, nameless;
-	u64 kernel_named, kernel_nameless;
-	u64 jit_named, jit_nameless;
-};
-void symbols_counts(const struct symbols *s, struct symbols_counts *ret);
-
 /*
  * The kernel's function at an address: from /proc/kallsyms, unless the text of a recording was
  * given. *ret_module (may be NULL) is "[kernel.kallsyms]", "[ext4]" or "bpf"; written also when

@@ -42,7 +42,8 @@ static const struct core_segment *segment_at(const struct core *c, u64 address)
 	return NULL;
 }
 
-int core_read(const struct core *c, u64 address, void *to, size_t n)
+/* All @n bytes, or -EFAULT. */
+static int core_read(const struct core *c, u64 address, void *to, size_t n)
 {
 	const struct core_segment *s = segment_at(c, address);
 

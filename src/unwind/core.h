@@ -47,8 +47,6 @@ struct core {
 /* Takes over the descriptor, also when it fails. */
 int core_open(struct core *c, int fd, const char *name, struct err *e);
 void core_release(struct core *c);
-/* All @n bytes, or -EFAULT. */
-int core_read(const struct core *c, u64 address, void *to, size_t n);
 void core_frames(struct core *c, const struct core_thread *t, struct unwind_frames *f);
 
 #endif

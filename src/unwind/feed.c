@@ -238,8 +238,9 @@ static int add_file(struct unwind_feed *f, struct feed_file file, const struct u
 	return rc ? rc : published;
 }
 
-int unwind_feed_add(struct unwind_feed *f, const struct unwind_key *key, u64 size,
-		    const struct unwind_table *t, struct err *e)
+/* Publishes a table; NULL says that the file has none. */
+static int unwind_feed_add(struct unwind_feed *f, const struct unwind_key *key, u64 size,
+			   const struct unwind_table *t, struct err *e)
 {
 	return add_file(f, (struct feed_file){ .key = *key, .bin.size = size }, t, e);
 }
@@ -319,6 +320,8 @@ int unwind_feed_map(struct unwind_feed *f, const struct unwind_map *map, int pid
 	}
 	return add_fd(f, fd, map->path, &key, e);
 }
+
+static int unwind_feed_code(struct unwind_feed *f, u32 pid, u64 program, struct err *e);
 
 int unwind_feed_need(struct unwind_feed *f, const struct unwind_need *need, struct err *e)
 {
@@ -501,7 +504,8 @@ static int refresh_code(struct unwind_feed *f, struct feed_program *p, struct er
 	return rc ? rc : write_code(f, p, e);
 }
 
-int unwind_feed_code(struct unwind_feed *f, u32 pid, u64 program, struct err *e)
+/* Rules for the run-time code of a process, as its machine describes it; unwind_need asks too. */
+static int unwind_feed_code(struct unwind_feed *f, u32 pid, u64 program, struct err *e)
 {
 	const struct unwind_key key = { .ino = pid, .dev = UNWIND_CODE_DEV };
 	struct feed_program *p = find_program(f, pid);

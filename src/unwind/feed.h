@@ -50,9 +50,6 @@ int unwind_feed_new(struct unwind_feed **ret, const struct unwind_feed_maps *map
 		    struct err *e);
 void unwind_feed_free(struct unwind_feed *f);
 
-/* Publishes a table; NULL says that the file has none. */
-int unwind_feed_add(struct unwind_feed *f, const struct unwind_key *key, u64 size,
-		    const struct unwind_table *t, struct err *e);
 /* Answers a request from the ring. -ENOENT: the file could not be opened; it will ask again. */
 int unwind_feed_need(struct unwind_feed *f, const struct unwind_need *need, struct err *e);
 /* Makes sure that the file behind a mapping is known; cheap when it is. */
@@ -63,8 +60,6 @@ int unwind_feed_map(struct unwind_feed *f, const struct unwind_map *map, int pid
  */
 int unwind_feed_process(struct unwind_feed *f, int pid);
 int unwind_feed_running(struct unwind_feed *f, bool large);
-/* Rules for the run-time code of a process, as its machine describes it; unwind_need asks too. */
-int unwind_feed_code(struct unwind_feed *f, u32 pid, u64 program, struct err *e);
 /* A process is gone: what was kept for it alone goes too. */
 void unwind_feed_exit(struct unwind_feed *f, u32 pid);
 /*

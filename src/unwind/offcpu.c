@@ -708,8 +708,3 @@ void offcpu_note_map(struct offcpu *o, int pid, const struct unwind_map *map)
 {
 	rescue_note_map(&o->rescue, pid, map);
 }
-
-void offcpu_note_exit(struct offcpu *o, int pid)
-{
-	rescue_note_exit(&o->rescue, pid);
-}

@@ -123,6 +123,5 @@ void offcpu_stats(const struct offcpu *o, struct offcpu_stats *ret);
 
 /* Mappings that are known from elsewhere, for processes that are gone when they are asked for. */
 void offcpu_note_map(struct offcpu *o, int pid, const struct unwind_map *map);
-void offcpu_note_exit(struct offcpu *o, int pid);
 
 #endif

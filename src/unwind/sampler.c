@@ -411,16 +411,6 @@ const struct python_names *sampler_python(const struct sampler *s)
 	return s->python;
 }
 
-void sampler_python_names(const struct sampler *s, struct buf *ret)
-{
-	python_names_export(s->python, ret);
-}
-
-void sampler_python_lines(const struct sampler *s, struct buf *ret)
-{
-	python_names_export_lines(s->python, ret);
-}
-
 const struct code_names *sampler_code_names(const struct sampler *s)
 {
 	return unwind_feed_names(s->feed);

@@ -14,12 +14,12 @@
  * is instead of that. Times are CLOCK_MONOTONIC.
  *
  * Functions of CPython (3.11 to 3.13, run without any switch) can stand among the user frames, on
- *the side of the callees of the interpreter's own frame, as addresses from PYTHON_MAP_START on
+ * the side of the callees of the interpreter's own frame, as addresses from PYTHON_MAP_START on
  * (python_names.h). Whoever records them
  *	- writes, before a sample with python_new set, an MMAP2 record for its process: address
  *	  PYTHON_MAP_START, length PYTHON_MAP_SIZE, offset 0, PROT_EXEC, no inode, PYTHON_MAP_NAME;
- *	- at the end appends sampler_python_names() to what symbols_export() wrote (FEATURE_FATHOM),
- *	  and stores sampler_python_lines() in a section of its own, for python_source_read().
+ *	- at the end appends python_names_export() to what symbols_export() wrote (FEATURE_FATHOM),
+ *	  and stores python_names_export_lines() in a section of its own, for python_source_read().
  * perf shows such frames as unknown ones of PYTHON_MAP_NAME. They come only if opts.python asks for
  * them.
  */
@@ -107,8 +107,6 @@ void sampler_stats(const struct sampler *s, struct sampler_stats *ret);
 
 /* The functions met so far; what to write is in python_names.h. */
 const struct python_names *sampler_python(const struct sampler *s);
-void sampler_python_names(const struct sampler *s, struct buf *ret);
-void sampler_python_lines(const struct sampler *s, struct buf *ret);
 
 /* See unwind_feed_on_new(). */
 void sampler_on_new(struct sampler *s, unwind_feed_new_fn *fn, void *ctx);

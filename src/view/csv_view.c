@@ -218,6 +218,5 @@ static int render(const struct result *r, const struct view_opts *opts, struct b
 
 const struct view view_csv = {
 	.name = "csv",
-	.extension = "csv",
 	.render = render,
 };

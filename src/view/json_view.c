@@ -230,6 +230,5 @@ static int render(const struct result *r, const struct view_opts *opts, struct b
 
 const struct view view_json = {
 	.name = "json",
-	.extension = "json",
 	.render = render,
 };

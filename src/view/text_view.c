@@ -221,6 +221,5 @@ static int render(const struct result *r, const struct view_opts *opts, struct b
 
 const struct view view_text = {
 	.name = "text",
-	.extension = "txt",
 	.render = render,
 };

@@ -19,14 +19,6 @@ const struct view *view_find(const char *name)
 	return NULL;
 }
 
-const struct view *view_find_extension(const char *extension)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(views); i++)
-		if (streq(views[i]->extension, extension))
-			return views[i];
-	return NULL;
-}
-
 const struct view *const *view_all(size_t *ret_n)
 {
 	*ret_n = ARRAY_SIZE(views);

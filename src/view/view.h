@@ -29,7 +29,6 @@ struct view_opts {
 
 struct view {
 	const char *name;
-	const char *extension; /* of files in this format, without the dot */
 	/* Appends to @out; it ends with a newline unless nothing was written. */
 	int (*render)(const struct result *r, const struct view_opts *opts, struct buf *out,
 		      struct err *e);
@@ -37,8 +36,6 @@ struct view {
 
 /* NULL: no such format. */
 const struct view *view_find(const char *name);
-/* The format of files that end with this extension (without the dot), or NULL. */
-const struct view *view_find_extension(const char *extension);
 /* All of them; for help texts. */
 const struct view *const *view_all(size_t *ret_n);
 

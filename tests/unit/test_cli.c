@@ -383,7 +383,6 @@ TEST("the target options are everywhere the same")
 	CHECK_EQ(t->cpus.len, 1);
 	CHECK_EQ(ranges_count(&t->cpus), 3);
 	CHECK_EQ(t->duration, 500 * NSEC_PER_MSEC);
-	CHECK(!target_is_machine(t));
 	REFUSED("--pid and --all cannot be used together", "give only one of them", "-a", "-p1");
 }
 

@@ -192,7 +192,7 @@ TEST(formats_are_taken_apart)
 	CHECK_EQ(v.letter, '%');
 	CHECK(!fmt_next(&p, &v));
 	CHECK_EQ(v.letter, 'r');
-	CHECK(v.hex_plain);
+	CHECK(v.hex_escaped && !v.hex_plain);
 	CHECK(!fmt_next(&p, &v));
 	CHECK_EQ(v.letter, 0);
 	p = "%q";

@@ -101,15 +101,13 @@ static void add_long_table(struct page *p)
 	add_row(p, t, 1234567, "sh", 0, "sh");
 }
 
-TEST("views are found by name and by extension")
+TEST("views are found by name")
 {
 	size_t n = 0;
 
 	CHECK(view_find("text"));
 	CHECK_STR(view_find("json")->name, "json");
-	CHECK_STR(view_find_extension("csv")->name, "csv");
 	CHECK(!view_find("nothing"));
-	CHECK(!view_find_extension("nothing"));
 	CHECK(view_all(&n)[0]);
 	CHECK(n >= 3);
 }
