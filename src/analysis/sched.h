@@ -85,7 +85,10 @@ static inline u32 *sched_tids_at(struct sched_tids *t, u32 tid)
 /* Any of these bits in a state: it does not want a CPU. */
 #define SCHED_STATE_AWAY 0xffu
 /* State letter as perf writes it; 'R' for those that would go on running. */
-char sched_state_char(u64 state);
+static inline char sched_state_char(u64 state)
+{
+	return state & SCHED_STATE_AWAY ? "SDTtXZPI"[__builtin_ctzll(state)] : 'R';
+}
 
 /* Names of tasks, as the records of the recording tell them. */
 struct sched_names {

@@ -98,14 +98,3 @@ void sched_health(const struct sched_names *n, struct result *ret)
 		result_note(ret, NOTE_WARNING, "record sched:sched_waking too",
 			    "there are no wake-ups: delays count only from preemptions");
 }
-
-char sched_state_char(u64 state)
-{
-	static const char letters[] = "SDTtXZPI";
-
-	for (u32 i = 0; i < sizeof(letters) - 1; i++) {
-		if (state & 1ull << i)
-			return letters[i];
-	}
-	return 'R';
-}

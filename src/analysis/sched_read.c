@@ -4,7 +4,12 @@
 
 #include "recording/recording.h"
 
-enum { EVENTS_MOST = 4096 };
+enum {
+	EVENTS_MOST = 4096,
+	ID_MEMO = 64,      /* ids of a recording are neighbours: their low bits tell them apart */
+	SAMPLE_LEAST = 48, /* bytes of a sample with an address, a task, a time, a CPU, data */
+	SPAN_MOST = 64 << 10, /* bytes of samples that are read at once */
+};
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -54,8 +59,14 @@ struct parts {
 	u32 raw_size;
 };
 
+struct id_memo {
+	u64 id;
+	const struct layout *layout;
+};
+
 struct reader {
 	struct recording *recording;
+	struct id_memo memo[ID_MEMO];
 	struct sched_names *names;
 	const struct sched_filter *filter;
 	sched_fn fn;
@@ -241,7 +252,11 @@ static void learn_layout(struct reader *r)
 
 static void learn_layouts(struct reader *r)
 {
-	while (r->layouts.len < MIN(recording_n_events(r->recording), (size_t)EVENTS_MOST))
+	size_t n = MIN(recording_n_events(r->recording), (size_t)EVENTS_MOST);
+
+	if (r->layouts.len < n)
+		memset(r->memo, 0, sizeof(r->memo)); /* they move */
+	while (r->layouts.len < n)
 		learn_layout(r);
 }
 
@@ -487,17 +502,23 @@ static void add_count(struct sched_names *n, const struct count *c)
 	n->events += c->events;
 }
 
-static __attribute__((noinline)) int slow_sample(struct reader *r, const struct recording_tapped *s)
+static int on_sample(void *ctx, const struct perf_event_header *h, u32 event)
 {
 	struct count count = { .first = UINT64_MAX };
-	const struct layout *l = &r->layouts.items[s->event];
-	struct sched_event ev = { .type = l->type };
+	struct reader *r = ctx;
+	const struct layout *l;
+	struct sched_event ev = { 0 };
 	struct parts p;
 	int rc;
 
+	learn_layouts(r);
+	if (event >= r->layouts.len)
+		return 0;
+	l = &r->layouts.items[event];
 	if (l->type == SCHED_TYPES)
 		return 0;
-	if (!(l->plain ? plain_parts(l, s->header, &p) : other_parts(r, s->event, s->header, &p)) ||
+	ev.type = l->type;
+	if (!(l->plain ? plain_parts(l, h, &p) : other_parts(r, event, h, &p)) ||
 	    p.raw_size < l->need || p.cpu >= SCHED_CPUS_MOST) {
 		r->names->bad++;
 		return 0;
@@ -532,7 +553,7 @@ INLINE u64 load64(const u8 *at)
 	return v;
 }
 
-/* All that can be wrong with a sample, or unusual. Then slow_sample() has a look. */
+/* All that can be wrong with a sample, or unusual. Then on_sample() has a look. */
 INLINE bool is_quick(const struct layout *l, const struct perf_event_header *h)
 {
 	const u8 *at = (const u8 *)h;
@@ -569,8 +590,10 @@ static __attribute__((noinline)) int prepare(struct reader *r, const struct layo
 	bool first = !r->order.fresh.events.len;
 	int rc = 0;
 
-	if ((!first && time < pen_set(r, 1).last) || r->ran.cpu != load32(at + l->cpu))
+	if (l->fold || (!first && time < pen_set(r, 1).last) || r->ran.cpu != load32(at + l->cpu))
 		rc = unfold(r);
+	if (l->fold)
+		return rc;
 	if (!rc && l->next_comm)
 		rc = learn_comm(r, load32(at + l->next), (const char *)at + l->next_comm, time);
 	if (!rc && l->prev_comm)
@@ -619,52 +642,82 @@ INLINE bool quick_fold(struct reader *r, const struct layout *l, const u8 *at)
 		    load64(at + l->value));
 }
 
-static int on_samples(void *ctx, const struct recording_tapped *s, size_t n)
+/* Of the sample with this id; NULL: of no event that is known. */
+static __attribute__((noinline)) const struct layout *layout_of(struct reader *r, u64 id)
+{
+	u32 event = recording_id_event(r->recording, id);
+
+	learn_layouts(r);
+	if (event >= r->layouts.len)
+		return NULL;
+	r->memo[id % ID_MEMO] = (struct id_memo){ id, &r->layouts.items[event] };
+	return &r->layouts.items[event];
+}
+
+/* NULL: no whole sample of an event that is known. */
+INLINE const struct layout *layout_at(struct reader *r, const u8 *at, const u8 *end, size_t id_at,
+				      u64 id_mask)
+{
+	const struct perf_event_header *h = (const void *)at;
+	const struct id_memo *memo;
+	const struct layout *l;
+	u64 id;
+
+	if (unlikely(h->type != PERF_RECORD_SAMPLE || h->size < id_at + 8 || h->size % 8 ||
+		     h->size > end - at))
+		return NULL;
+	id = load64(at + id_at) & id_mask;
+	memo = &r->memo[id % ID_MEMO];
+	l = memo->layout;
+	return likely(memo->id == id && l) ? l : layout_of(r, id);
+}
+
+/*
+ * The samples of the common kind; others are left for on_sample(). It is written for speed: half of
+ * what reading a large recording costs is here.
+ */
+static s64 on_span(void *ctx, const u8 **ret_at, const u8 *end)
 {
 	struct count count = { .first = UINT64_MAX };
 	struct reader *r = ctx;
+	const u8 *at = *ret_at, *stop = at + MIN(end - at, SPAN_MOST);
+	size_t id_at = 0, most = SPAN_MOST / SAMPLE_LEAST;
+	u64 id_mask = recording_id_place(r->recording, &id_at) ? UINT64_MAX : 0, others = 0;
 	struct pen pen;
 	int rc = 0;
 
-	learn_layouts(r);
-	if (unlikely(sched_order_full(&r->order, n * EVENTS_EACH)))
+	if (unlikely(sched_order_full(&r->order, most * EVENTS_EACH)))
 		rc = sched_order_relieve(&r->order, on_events, r);
-	pen = pen_set(r, n);
-	for (const struct recording_tapped *end = s + n; !rc && s < end; s++) {
-		const struct layout *l = &r->layouts.items[s->event];
-		const u8 *at = (const u8 *)s->header;
+	pen = pen_set(r, most);
+	for (; !rc && stop - at >= SAMPLE_LEAST;
+	     at += ((const struct perf_event_header *)at)->size) {
+		const struct layout *l = layout_at(r, at, end, id_at, id_mask);
 
-		if (unlikely(s->event >= EVENTS_MOST))
-			continue;
-		if (unlikely(!is_quick(l, s->header))) {
-			pen_lift(r, pen);
-			rc = slow_sample(r, s);
-			pen = pen_set(r, (size_t)(end - s));
+		if (unlikely(!l))
+			break;
+		if (unlikely(!is_quick(l, (const void *)at))) {
+			if (l->type != SCHED_TYPES)
+				break;
+			others++;
 			continue;
 		}
 		count_event(&count, load64(at + l->time), load32(at + l->cpu));
-		if (!l->wanted)
+		if (!l->wanted || (l->fold && likely(quick_fold(r, l, at))))
 			continue;
-		if (l->fold) {
-			if (likely(quick_fold(r, l, at)))
-				continue;
-			pen_lift(r, pen);
-			rc = unfold(r);
-			pen = pen_set(r, (size_t)(end - s));
-			(void)quick_fold(r, l, at);
-			continue;
-		}
-		if (unlikely(must_prepare(r, l, at, pen.last))) {
+		if (unlikely(l->fold || must_prepare(r, l, at, pen.last))) {
 			pen_lift(r, pen);
 			rc = prepare(r, l, at);
-			pen = pen_set(r, (size_t)(end - s));
+			pen = pen_set(r, most);
+			if (l->fold && quick_fold(r, l, at))
+				continue;
 		}
 		quick_event(r, l, at, pen.to);
 		pen.last = pen.to++->time;
 	}
 	pen_lift(r, pen);
 	add_count(r->names, &count);
-	return rc;
+	*ret_at = at;
+	return rc ? rc : (s64)(count.events + others);
 }
 
 static int on_record(const struct record *rec, void *ctx)
@@ -705,7 +758,7 @@ static int on_round(void *ctx)
 int sched_replay(struct recording *recording, const struct sched_filter *filter,
 		 struct sched_names *names, sched_fn fn, void *ctx, struct err *e)
 {
-	static const struct recording_taps taps = { on_samples, on_record, on_round };
+	static const struct recording_taps taps = { on_span, on_sample, on_record, on_round };
 	struct reader r = { .recording = recording,
 			    .names = names,
 			    .filter = filter,

@@ -193,8 +193,7 @@ static int take_record(struct pass *p, const struct raw *raw)
 		return 0;
 	if (p->taps && raw->header->type == PERF_RECORD_SAMPLE) {
 		r->counts.samples++;
-		return p->taps->samples(p->ctx,
-					&(struct recording_tapped){ raw->header, entry.event }, 1);
+		return p->taps->sample(p->ctx, raw->header, entry.event);
 	}
 	entry.time = time_of(r, raw->header, entry.event);
 	if (entry.time == UINT64_MAX)
@@ -305,63 +304,39 @@ static void end_pass(struct recording *r)
 		};
 }
 
-/* As many samples as lie one behind the other in @bytes, at most @most. */
-static size_t cut_samples(struct recording *r, const u8 *at, size_t bytes, size_t most,
-			  struct recording_tapped *ret)
+bool recording_id_place(const struct recording *r, size_t *ret)
 {
-	/* where the id is in all of them; else find_event() has its rules */
-	size_t id_at = r->events.len > 1 && r->sample_id >= 0 ? 8 + 8 * (size_t)r->sample_id : 0;
-	size_t least = id_at ? id_at + 8 : 8, n = 0;
-
-	for (const u8 *end = at + bytes; n < most && at + least <= end; n++) {
-		const struct perf_event_header *h = (const void *)at;
-		const struct id_memo *memo;
-		size_t size = h->size;
-		u64 id;
-
-		if (unlikely(h->type != PERF_RECORD_SAMPLE || size < least || at + size > end ||
-			     size % 8))
-			break;
-		memcpy(&id, at + id_at, 8);
-		memo = &r->id_memo[id % ID_MEMO];
-		ret[n].header = h;
-		ret[n].event = memo->event;
-		at += size;
-		if (likely(memo->id == id && id_at))
-			continue;
-		ret[n].event = find_event(r, h);
-		if (ret[n].event == RECORD_NO_EVENT)
-			break;
-	}
-	return n;
+	if (r->events.len < 2 || r->sample_id < 0)
+		return false;
+	*ret = 8 + 8 * (size_t)r->sample_id;
+	return true;
 }
 
-/*
- * Samples without the ado around single records. They are handed on by the hundred: a call for
- * each would cost as much as reading it.
- */
-static int tap_samples(struct pass *p)
+u32 recording_id_event(struct recording *r, u64 id)
 {
-	enum { TOGETHER = 256 };
-	struct recording_tapped batch[TOGETHER];
+	if (r->events.len < 2 || !id)
+		return r->events.len ? 0 : RECORD_NO_EVENT;
+	return recording_find_id(r, id);
+}
+
+/* Samples without the ado around single records. */
+static int tap_spans(struct pass *p)
+{
 	struct recording *r = p->r;
 	struct lane *lane;
-	int ret = 0;
+	s64 n = 1;
 
-	while (!ret && (lane = stream_glance(&r->stream))) {
-		const u8 *at = lane->chunk->data + lane->pos;
-		size_t n = cut_samples(r, at, lane->chunk->len - lane->pos, TOGETHER, batch);
-		const struct perf_event_header *last;
+	while (n > 0 && (lane = stream_glance(&r->stream))) {
+		const u8 *begin = lane->chunk->data + lane->pos, *at = begin;
 
-		if (!n)
-			break;
-		last = batch[n - 1].header;
-		r->counts.records += n;
-		r->counts.samples += n;
-		ret = p->taps->samples(p->ctx, batch, n);
-		stream_pass(&r->stream, lane, (size_t)((const u8 *)last + last->size - at));
+		n = p->taps->span(p->ctx, &at, lane->chunk->data + lane->chunk->len);
+		stream_pass(&r->stream, lane, (size_t)(at - begin));
+		if (n > 0) {
+			r->counts.records += (u64)n;
+			r->counts.samples += (u64)n;
+		}
 	}
-	return ret;
+	return (int)MIN(n, (s64)0);
 }
 
 static int run_pass(struct pass p, struct err *e)
@@ -380,7 +355,7 @@ static int run_pass(struct pass p, struct err *e)
 	while (got > 0) {
 		ret = take(&p, &raw);
 		if (!ret && p.taps)
-			ret = tap_samples(&p);
+			ret = tap_spans(&p);
 		if (ret || r->stream.fault)
 			break;
 		got = stream_next(&r->stream, &raw);

@@ -87,20 +87,26 @@ int recording_scan(struct recording *r, recording_cb cb, void *ctx, struct err *
 
 /*
  * For those who want a few fields of millions of samples and bring their own order: file order,
- * and samples as they lie there, in our byte order but not parsed (sample_parse() does that), as
- * many at once as lie together. They are gone when the call returns. A round tells that what
- * follows is no older than the newest record of the round before.
+ * and samples as they lie there, in our byte order but not parsed (sample_parse() does that). They
+ * are gone when the call returns. A round tells that what follows is no older than the newest
+ * record of the round before.
  */
-struct recording_tapped {
-	const struct perf_event_header *header;
-	u32 event;
-};
 struct recording_taps {
-	int (*samples)(void *ctx, const struct recording_tapped *samples, size_t n);
+	/*
+	 * Takes samples off the front of the bytes from *@at to @end, as many as it knows how to,
+	 * and moves *@at behind them; returns how many, or -errno. Everything is checked by it: the
+	 * bytes are as the file has them. Where it stops, the next record comes the other way.
+	 */
+	s64 (*span)(void *ctx, const u8 **at, const u8 *end);
+	int (*sample)(void *ctx, const struct perf_event_header *header, u32 event);
 	recording_cb record;
 	int (*round)(void *ctx);
 };
 int recording_tap(struct recording *r, const struct recording_taps *taps, void *ctx, struct err *e);
+/* Where samples keep the id of their event, in bytes; false: all are of the first event. */
+bool recording_id_place(const struct recording *r, size_t *ret);
+/* The event of a sample with this id; RECORD_NO_EVENT if none. */
+u32 recording_id_event(struct recording *r, u64 id);
 
 const struct recording_info *recording_info(const struct recording *r);
 const struct recording_counts *recording_counts(const struct recording *r);
