@@ -80,7 +80,8 @@ struct unit {
 	bool uses_name;
 	bool uses_stack;
 	bool reads_user;
-	bool checks_stop; /* returns at once when stop_map says so: closing its link takes long */
+	bool typed_context; /* pointers from the context must keep their types */
+	bool checks_stop;   /* returns at once when stop_map says so: closing its link takes long */
 	const char *raw_name; /* raw tracepoint */
 	u32 dispatch_map;     /* 1 + number of the map from syscall number to target, or 0 */
 	struct ir_code code;
@@ -137,6 +138,15 @@ enum event_kind {
 	EV_JOIN,
 	EV_CAT,
 	EV_SYSTEM,
+	EV_SKB, /* fmt: the file */
+};
+
+/* What stands before a packet. */
+struct skb_record {
+	u64 number; /* of the event */
+	u64 time;   /* since boot */
+	u64 length; /* of the packet that follows */
+	u64 offset; /* bytes of it to leave out */
 };
 
 /* What an event with this number means. Records begin with the number as a u64. */
@@ -185,7 +195,7 @@ struct comp {
 	VEC(struct bpf_map) bpf_maps;
 	VEC(struct event) events;
 	/* Numbers of BPF maps, 1 + index; 0: does not exist. */
-	u32 ring_map, scratch_map, counter_map, kstack_map, ustack_map, zero_map, stop_map;
+	u32 ring_map, scratch_map, counter_map, kstack_map, ustack_map, zero_map, stop_map, skb_map;
 	/* The checker's place. */
 	const struct probe *probe;
 	const struct unit *unit;

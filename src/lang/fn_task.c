@@ -302,6 +302,74 @@ static void emit_path(struct gen *g, struct node *n, struct val *ret)
 	gen_count_negative(g, rc, COUNTER_READ_KERNEL);
 }
 
+/* --- skboutput(): packets to a file ------------------------------------------------------------
+ */
+
+static bool is_argument(const struct node *n)
+{
+	return n->kind == N_IDENT && starts_with(n->str, "arg") && n->str[3] >= '0' &&
+	       n->str[3] <= '9';
+}
+
+/* skboutput(file, packet, length, offset): 0, or a negative error */
+static void check_skboutput(struct comp *c, struct node *n)
+{
+	const struct provider *p = c->target->provider;
+	const struct node *skb = n->kids[1];
+
+	n->type = check_int64(c, true);
+	if (n->kids[0]->kind != N_STR)
+		check_error(c, n, "skboutput() expects a string literal as the name of the file");
+	if (p != &probe_fentry && p != &probe_fexit && p != &probe_rawtracepoint)
+		check_error(c, n,
+			    "skboutput() can only be used with fentry, fexit and "
+			    "rawtracepoint probes");
+	else if (!is_argument(skb) && (skb->kind != N_FIELD || !is_member_chain(skb)))
+		check_error(c, skb,
+			    "skboutput() expects an argument of the probe such as args.skb");
+	for (u32 i = 2; i < 4; i++) {
+		if (n->kids[i]->type->kind != T_NONE && !check_is_int(n->kids[i]))
+			check_error(c, n->kids[i], "skboutput() expects a number here");
+	}
+}
+
+static u32 skb_map(struct comp *c)
+{
+	if (!c->skb_map)
+		c->skb_map = 1 + comp_bpf_map(c, "packets", BPF_MAP_TYPE_PERF_EVENT_ARRAY, 4, 4,
+					      (u32)MAX(sysconf(_SC_NPROCESSORS_CONF), 1L));
+	return c->skb_map - 1;
+}
+
+static void emit_skboutput(struct gen *g, struct node *n, struct val *ret)
+{
+	struct event e = { .kind = EV_SKB, .fmt = n->kids[0]->str };
+	struct val rec = gen_temp(g, sizeof(struct skb_record)), packet;
+	s32 at = rec.off;
+	vreg flags, p;
+
+	ir_storei(&g->ir, BPF_DW, rec.reg, at + (s32)offsetof(struct skb_record, number),
+		  (s32)comp_event(g->c, &e));
+	ir_store(&g->ir, BPF_DW, rec.reg, at + (s32)offsetof(struct skb_record, time),
+		 ir_call(&g->ir, BPF_FUNC_ktime_get_boot_ns, NULL, 0));
+	flags = gen_num_copy(g, n->kids[2]);
+	ir_store(&g->ir, BPF_DW, rec.reg, at + (s32)offsetof(struct skb_record, length), flags);
+	ir_store(&g->ir, BPF_DW, rec.reg, at + (s32)offsetof(struct skb_record, offset),
+		 gen_num(g, n->kids[3]));
+	/* How much of the packet, and the ring of this CPU. */
+	ir_alui(&g->ir, BPF_LSH, flags, 32);
+	ir_alu(&g->ir, BPF_OR, flags, ir_imm(&g->ir, BPF_F_CURRENT_CPU));
+	if (is_argument(n->kids[1])) {
+		g->target->provider->emit_arg(g, (u32)(n->kids[1]->str[3] - '0'), &packet);
+		p = packet.reg;
+	} else {
+		p = member_pointer(g, n->kids[1]);
+	}
+	*ret = gen_reg(IR_CALLV(&g->ir, BPF_FUNC_skb_output, ARG_REG(p),
+				ARG_REG(ir_map(&g->ir, skb_map(g->c))), ARG_REG(flags),
+				gen_addr_arg(g, &rec), ARG_IMM(sizeof(struct skb_record))));
+}
+
 const struct fn fn_task_table[] = {
 	{ "pid", 1, 1, FN_RAW, check_pid, emit_pid },
 	{ "tid", 1, 1, FN_RAW, check_pid, emit_pid },
@@ -316,5 +384,6 @@ const struct fn fn_task_table[] = {
 	{ "uaddr", 1, 1, 0, check_uaddr, emit_uaddr },
 	{ "percpu_kaddr", 1, 2, 0, check_percpu_kaddr, emit_percpu_kaddr },
 	{ "path", 1, 2, 0, check_path, emit_path },
+	{ "skboutput", 4, 4, 0, check_skboutput, emit_skboutput },
 	{ 0 },
 };

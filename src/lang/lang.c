@@ -229,6 +229,7 @@ static void report(const struct lang *l, const struct report *out)
 	report_line(out, r->left_out, "probes could not be attached and were left out");
 	report_line(out, r->counters[COUNTER_LOST],
 		    "events lost because the buffer was full (output is too slow)");
+	report_line(out, r->packets_lost, "packets lost because their buffer was full");
 	report_line(out, r->counters[COUNTER_MAP_FULL],
 		    "updates lost because a map was full (raise max_map_keys)");
 	report_line(

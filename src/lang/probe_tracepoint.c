@@ -587,6 +587,11 @@ static bool prepare_raw(struct comp *c, struct unit *u)
 	u->prog_type = BPF_PROG_TYPE_RAW_TRACEPOINT;
 	if (u->uses_args)
 		t->args = raw_args(c, t->event);
+	if (u->typed_context && t->args) {
+		u->prog_type = BPF_PROG_TYPE_TRACING;
+		u->attach_type = BPF_TRACE_RAW_TP;
+		u->attach_btf = kbtf_find_tracepoint(c->types.btf, t->event);
+	}
 	return true;
 }
 
@@ -619,7 +624,8 @@ static int attach_raw(const struct attach_ctx *a)
 {
 	for (u32 i = 0; i < a->unit->n; i++) {
 		const struct target *t = &a->run->c->targets.items[a->unit->first + i];
-		int fd = bpfsys_raw_tracepoint_open(a->prog_fd, t->event);
+		int fd = bpfsys_raw_tracepoint_open(a->prog_fd,
+						    a->unit->attach_btf ? NULL : t->event);
 
 		if (fd < 0) {
 			err_sys(a->err, -fd, "cannot attach to '%s'", t->name);

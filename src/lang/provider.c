@@ -185,6 +185,12 @@ static bool reads_memory(const struct node *n, void *ctx)
 	return n->kind == N_FIELD || n->kind == N_UNARY || n->kind == N_INDEX;
 }
 
+static bool wants_types(const struct node *n, void *ctx)
+{
+	(void)ctx;
+	return n->kind == N_CALL && streq(n->str, "skboutput");
+}
+
 static bool any(const struct probe *p, bool (*visit)(const struct node *n, void *ctx))
 {
 	return node_any(p->body, visit, NULL) || node_any(p->predicate, visit, NULL);
@@ -202,6 +208,7 @@ static void add_unit(struct comp *c, u32 probe, u32 first, u32 n)
 	u->uses_name = any(p, names_target);
 	u->uses_stack = any(p, is_stack);
 	u->reads_user = any(p, reads_memory);
+	u->typed_context = any(p, wants_types);
 }
 
 /* Targets of one probe that the same program can serve, in a row. */

@@ -312,6 +312,10 @@ static void prepare_unwinder(const struct run *r)
 
 int run_attach(struct run *r, struct err *e)
 {
+	int opened = run_skb_open(r, e);
+
+	if (opened < 0)
+		return opened;
 	if (r->c->user_symbols)
 		run_watch_maps(r);
 	prepare_unwinder(r);
@@ -344,6 +348,7 @@ static size_t fill_polls(struct run *r, struct pollfd *p, int child_fd)
 		p[n++] = (struct pollfd){ .fd = it->timer_fd, .events = POLLIN };
 	p[n++] = (struct pollfd){ .fd = unwinder_fd(r->c->unwinder), .events = POLLIN };
 	p[n++] = (struct pollfd){ .fd = procmaps_fd(r->maps), .events = POLLIN };
+	p[n++] = (struct pollfd){ .fd = run_skb_fd(r), .events = POLLIN };
 	return n;
 }
 
@@ -402,7 +407,7 @@ static int tick_timeout(const struct run *r, u64 next)
 
 static int wait_for_events(struct run *r, int child_fd)
 {
-	struct pollfd *polls = xcalloc(5 + r->timed.len, sizeof(*polls));
+	struct pollfd *polls = xcalloc(6 + r->timed.len, sizeof(*polls));
 	u64 next = clock_mono_ns() + r->sink->tick_ns;
 	int rc = 0;
 
@@ -415,6 +420,7 @@ static int wait_for_events(struct run *r, int child_fd)
 		}
 		unwinder_serve(r->c->unwinder);
 		procmaps_drain(r->maps);
+		run_skb_drain(r);
 		run_drain(r);
 		run_timers(r, polls + 3);
 		if (polls[2].revents) {
@@ -474,6 +480,7 @@ int run_loop(struct run *r, int child_fd, struct err *e)
 			return err_sys(e, -rc, "cannot wait for events");
 	}
 	disarm(r);
+	run_skb_drain(r);
 	run_drain(r);
 	r->ending = true;
 	rc = run_timed(r, &probe_end, e);
@@ -537,6 +544,7 @@ void run_close(struct run *r, bool background)
 {
 	disarm(r);
 	close_slow(r, background);
+	run_skb_close(r);
 	vec_each(it, &r->prog_fds) {
 		if (*it >= 0)
 			close(*it);

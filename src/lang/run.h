@@ -10,6 +10,7 @@ enum { RUN_BAR_WIDTH = 52 };
 
 struct procmaps;
 struct symbols;
+struct skb_output;
 
 struct timed {
 	int prog_fd;
@@ -28,14 +29,16 @@ struct run {
 	VEC(int) slow_fds; /* perf tracepoints and uprobes */
 	VEC(struct timed) timed;
 	VEC(int) iters; /* also in fds */
-	struct ring {
+	struct event_ring {
 		u8 *consumer; /* page with the consumer's place */
 		u8 *producer; /* page with the producer's place, then the data twice */
 		size_t mask;
 		size_t page;
 	} ring;
 	u32 attached;
-	u32 left_out;       /* probes that could not be attached, and were not asked for strictly */
+	u32 left_out; /* probes that could not be attached, and were not asked for strictly */
+	struct skb_output *skb; /* packets to files; or NULL */
+	u64 packets_lost;
 	const char *pinned; /* what to say about a pinned iterator; or NULL */
 	bool stopping;
 	int exit_code;
@@ -77,6 +80,13 @@ int run_drain(struct run *r);
 /* The modes of test and bench probes. */
 int run_tests(struct run *r, struct err *e);
 int run_benches(struct run *r, struct err *e);
+
+/* --- packets: what skboutput() sends --- */
+int run_skb_open(struct run *r, struct err *e);
+void run_skb_drain(struct run *r);
+/* Readable when there are packets; -1: none are asked for. */
+int run_skb_fd(const struct run *r);
+void run_skb_close(struct run *r);
 
 /* --- output --- */
 void run_write(struct run *r, bool to_err, const char *text, size_t n);

@@ -252,6 +252,7 @@ void run_event(struct run *r, const void *record, size_t size)
 	case EV_PRINT_MAP_KEY: run_print_map(r, e->map, 0, 0, args); break;
 	case EV_CLEAR: run_clear_map(r, e->map, false); break;
 	case EV_ZERO: run_clear_map(r, e->map, true); break;
+	case EV_SKB: break; /* comes another way */
 	case EV_TIME: event_time(r, e); break;
 	case EV_JOIN: event_join(r, e, args, size - 8); break;
 	case EV_EXIT:

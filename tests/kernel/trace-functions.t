@@ -79,6 +79,43 @@ expect_err 'the kernel cannot print this'
 trace -e 'iter:task*:some_pin { printf("x"); }'
 expect_err 'one iterator can be pinned to one file'
 
+# Packets of the loopback device, as a file that others read.
+if command -v python3 >/dev/null; then
+	run "$FATHOM" trace -c "bash -c 'for i in 1 2 3; do echo packet \$i of fathom >/dev/udp/127.0.0.1/9; done'" -e "
+		rawtracepoint:netif_receive_skb { @[skboutput(\"$TMP/a.pcap\", args.skb, args.skb->len, 0)] = count(); }
+		rt:net_dev_queue { _ = skboutput(\"$TMP/b.pcap\", arg0, args.skb->len, 14); }"
+	expect_status 0
+	expect_out '@[0]: '
+	cat >"$TMP/pcap.py" <<-'END'
+		import struct, sys
+		data = open(sys.argv[1], "rb").read()
+		magic, major, minor, _, _, snaplen, link = struct.unpack("<IHHiIII", data[:24])
+		assert (magic, major, minor, link) == (0xA1B23C4D, 2, 4, 101), (magic, major, minor, link)
+		at, found = 24, []
+		while at < len(data):
+		    seconds, nanoseconds, captured, length = struct.unpack("<IIII", data[at:at + 16])
+		    packet = data[at + 16:at + 16 + captured]
+		    assert len(packet) == captured <= length and nanoseconds < 10 ** 9
+		    if packet[0] >> 4 == 4 and packet[9] == 17 and b"of fathom" in packet[28:]:
+		        found.append(packet[28:].decode().strip())
+		    at += 16 + captured
+		print(", ".join(found))
+	END
+	for name in a b; do
+		is "packets of $name.pcap" "$(python3 "$TMP/pcap.py" "$TMP/$name.pcap")" \
+			'packet 1 of fathom, packet 2 of fathom, packet 3 of fathom'
+	done
+else
+	skip 'no python3 to read packets' 4
+fi
+trace -e 't:net:net_dev_queue { skboutput("x.pcap", args.skbaddr, 10, 14); }'
+expect_err 'skboutput() can only be used with'
+trace -e 'rt:net_dev_queue { $s = args.skb; skboutput("x.pcap", $s, 10, 14); }'
+expect_err 'expects an argument of the probe such as args.skb'
+trace -e 'rt:net_dev_queue { skboutput("/no/such/directory/x.pcap", args.skb, 10, 14); }'
+expect_status 1
+expect_err "cannot write '/no/such/directory/x.pcap'"
+
 trace -l 'struct sched_param'
 expect_out 'int sched_priority;'
 trace -l 'enum tcp_ca_state'
