@@ -175,6 +175,7 @@ static bool is_plumbing(const struct profile *p, const struct frame *f)
 					      "io_schedule_timeout",
 					      "blk_io_schedule",
 					      "wait_for_completion",
+					      "wait_for_completion_io_timeout",
 					      "__wait_for_common",
 					      "preempt_schedule_common",
 					      "preempt_schedule_irq",

@@ -365,8 +365,10 @@ static const char *const state_titles[STATE_COUNT] = {
 	"SLEEP", "FAULT", "POLL", "CHILD", "IDLE", "OTHER",
 };
 
-/* Columns in which nobody has anything are for machines only. */
-static void make_columns(const account_list *list, enum account_by by, struct column *c)
+#define SHOWN_SHARE 0.00005 /* less is 0.00 % */
+
+/* Columns in which none of the first @n has anything are for machines only. */
+static void make_columns(const account_list *list, size_t n, enum account_by by, struct column *c)
 {
 	c[COL_TID] =
 		(struct column){ "tid", "TID", VALUE_PID, by == BY_THREAD ? 0 : COLUMN_HIDDEN };
@@ -382,13 +384,15 @@ static void make_columns(const account_list *list, enum account_by by, struct co
 	for (int i = 0; i < STATE_COUNT; i++) {
 		bool any = i <= STATE_RUNNABLE;
 
-		for (size_t j = 0; j < list->len && !any; j++)
-			any = list->items[j].ns[i] > 0;
+		for (size_t j = 0; j < n && !any; j++)
+			any = (double)list->items[j].ns[i] >
+			      SHOWN_SHARE * (double)list->items[j].wall;
 		c[COL_STATES + i] = (struct column){ state_keys[i], state_titles[i], VALUE_PERCENT,
 						     any ? 0 : COLUMN_HIDDEN };
 	}
 	c[COL_TOP] = (struct column){ "top_reason", "MOST", VALUE_TEXT, COLUMN_HIDDEN };
-	c[COL_STACK] = (struct column){ "top_stack", "WAITS LONGEST IN", VALUE_TEXT, COLUMN_FILL };
+	c[COL_STACK] =
+		(struct column){ "top_stack", "WAITS LONGEST IN", VALUE_TEXT, COLUMN_HIDDEN };
 	c[COL_SWITCHES] = (struct column){ "switches", "SWITCHES", VALUE_COUNT, COLUMN_HIDDEN };
 	c[COL_PREEMPTIONS] =
 		(struct column){ "preemptions", "PREEMPTED", VALUE_COUNT, COLUMN_HIDDEN };
@@ -420,18 +424,60 @@ static void add_row(const struct profile *p, const struct thread_account *a, str
 	r->cells[COL_UNKNOWN] = value_u(VALUE_DURATION, a->unknown);
 }
 
+static const char *account_name(const struct profile *p, const struct thread_account *a,
+				enum account_by by)
+{
+	return profile_str(p, by == BY_CGROUP ? a->cgroup : a->comm);
+}
+
+/* What kept each longest, and where: for people, as a table of its own, since stacks are wide. */
+static void add_reasons(const struct profile *p, const account_list *list, enum account_by by,
+			size_t n, struct result *ret)
+{
+	const struct column columns[] = {
+		{ "id", by == BY_THREAD ? "TID" : "PID", VALUE_PID,
+		  by == BY_THREAD || by == BY_PROCESS ? 0 : COLUMN_HIDDEN },
+		{ "name", by == BY_CGROUP ? "CGROUP" : "COMMAND", VALUE_TEXT, 0 },
+		{ "time_ns", "TIME", VALUE_DURATION, 0 },
+		{ "kind", "FOR", VALUE_TEXT, 0 },
+		{ "where", "IN", VALUE_TEXT, COLUMN_FILL },
+	};
+	struct table *t = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct thread_account *a = &list->items[i];
+		_cleanup_buf_ struct buf text = BUF_INIT;
+		struct row *r;
+
+		if (!a->top_ns)
+			continue;
+		if (!t)
+			t = result_table(ret, "reasons", "what each waited for longest", columns,
+					 ARRAY_SIZE(columns));
+		r = table_row(ret, t);
+		wait_place(p, a->top_stack, &text);
+		r->cells[0] = value_u(VALUE_PID, by == BY_THREAD ? a->tid : a->pid);
+		r->cells[1] = value_text(ret, account_name(p, a, by));
+		r->cells[2] = value_u(VALUE_DURATION, a->top_ns);
+		r->cells[3] = value_text(ret, thread_state_name(a->top_kind));
+		r->cells[4] = value_text(ret, buf_str(&text));
+	}
+}
+
 void accounts_to_result(const struct profile *p, account_list *list, enum account_by by, u32 lines,
-			struct result *ret)
+			bool machine, struct result *ret)
 {
 	struct column columns[COLUMNS];
 	struct table *t;
 	size_t shown = lines && lines < list->len ? lines : list->len;
 
 	vec_sort(list, by_activity);
-	make_columns(list, by, columns);
+	make_columns(list, shown, by, columns);
 	t = result_table(ret, "threads", NULL, columns, COLUMNS);
 	for (size_t i = 0; i < shown; i++)
 		add_row(p, &list->items[i], t, ret);
+	if (!machine)
+		add_reasons(p, list, by, shown, ret);
 	if (shown < list->len)
 		result_note(ret, NOTE_INFO, NULL, "%zu more are not shown: -n 0 shows all",
 			    list->len - shown);

@@ -56,7 +56,8 @@ void accounts_build(struct profile *p, const struct offcpu_thread *threads, size
 enum account_by { BY_THREAD, BY_PROCESS, BY_COMM, BY_CGROUP };
 /* Puts accounts together; wall times add up. */
 void accounts_group(account_list *list, enum account_by by);
+/* @machine: all in one table, with columns that are too wide for people. */
 void accounts_to_result(const struct profile *p, account_list *list, enum account_by by, u32 lines,
-			struct result *ret);
+			bool machine, struct result *ret);
 
 #endif

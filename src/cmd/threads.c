@@ -45,17 +45,27 @@ static const struct opt threads_options[] = {
 	OPT_END,
 };
 
+/* A process that is gone has the name that others with the same number have. */
 static void name_cgroups(struct profile *p, const struct offcpu_thread *threads,
 			 account_list *accounts)
 {
+	struct map known = MAP_INIT; /* number -> string */
+
 	for (size_t i = 0; i < accounts->len; i++) {
-		struct thread_account *a = &accounts->items[i];
+		u64 *name = map_at(&known, threads[i].cgroup);
 		_cleanup_buf_ struct buf path = BUF_INIT;
 
-		if (cgroup_of_pid(a->pid, &path) < 0)
-			buf_addf(&path, "[%llu]", (unsigned long long)threads[i].cgroup);
-		a->cgroup = profile_string(p, buf_str(&path));
+		if (!*name && cgroup_of_pid(accounts->items[i].pid, &path) >= 0)
+			*name = profile_string(p, buf_str(&path));
 	}
+	for (size_t i = 0; i < accounts->len; i++) {
+		u64 name = map_get(&known, threads[i].cgroup, 0);
+		_cleanup_buf_ struct buf number = BUF_INIT;
+
+		buf_addf(&number, "[%llu]", (unsigned long long)threads[i].cgroup);
+		accounts->items[i].cgroup = name ? (u32)name : profile_string(p, buf_str(&number));
+	}
+	map_release(&known);
 }
 
 static int show(struct context *ctx, const struct threads_args *a, struct offcpu_live *live)
@@ -72,7 +82,8 @@ static int show(struct context *ctx, const struct threads_args *a, struct offcpu
 	name_cgroups(&live->profile, live->threads.items, &accounts);
 	accounts_group(&accounts, (enum account_by)a->by);
 	result_fact(&r, "threads", "threads", value_u(VALUE_COUNT, live->threads.len));
-	accounts_to_result(&live->profile, &accounts, (enum account_by)a->by, (u32)a->lines, &r);
+	accounts_to_result(&live->profile, &accounts, (enum account_by)a->by, (u32)a->lines,
+			   ctx->common.json || ctx->common.csv, &r);
 	offcpu_live_health(live, &r);
 	rc = cli_show(ctx, &r);
 	vec_release(&accounts);
@@ -133,7 +144,8 @@ const struct command cmd_threads = {
 		"Accounts for all the time of each thread: on a CPU in its own code or in the "
 		"kernel, runnable but without a CPU, or blocked: on disks, network, locks, pipes, "
 		"timers, page faults, polls, children. The figures of a line sum to 100 % of its "
-		"wall time. The last column is where it was blocked longest.\n\n"
+		"wall time. Below stands what each was blocked on longest in all, and "
+		"where.\n\n"
 		"How CPU time divides into user and kernel comes from the kernel's clock ticks; "
 		"all other times from each switch.",
 	.question = Q_WAIT,
@@ -141,9 +153,7 @@ const struct command cmd_threads = {
 	.args_size = sizeof(struct threads_args),
 	.takes_program = true,
 	.examples = threads_examples,
-	.notes = "What a wait is for is told by the kernel's functions on its stack. A wait that "
-		 "was "
-		 "already going on when fathom began has no user stack.",
+	.notes = "What a wait is for is told by the kernel's functions on its stack.",
 	.see_also = "fathom-offcpu fathom-explain fathom-sched",
 	.run = threads_run,
 };
