@@ -174,6 +174,7 @@ static bool is_plumbing(const struct profile *p, const struct frame *f)
 					      "io_schedule",
 					      "io_schedule_timeout",
 					      "blk_io_schedule",
+					      "wait_woken",
 					      "wait_for_completion",
 					      "wait_for_completion_io_timeout",
 					      "__wait_for_common",
@@ -233,18 +234,42 @@ static bool is_occasion(const struct profile *p, const struct frame *f)
 
 enum { PLACE_FRAMES = 5 };
 
+/* What a stack has to offer, so that the rest can be left out. */
+struct place_parts {
+	bool named;       /* user frames with names */
+	bool interpreted; /* functions of an interpreter's language */
+};
+
+static struct place_parts place_parts(const struct profile *p, u32 stack)
+{
+	struct place_parts parts = { 0 };
+
+	for (; stack; stack = p->stacks.items[stack].parent) {
+		const struct frame *f = profile_frame_of(p, stack);
+
+		parts.interpreted |= f->kind == FRAME_INTERPRETED;
+		parts.named |= f->kind != FRAME_KERNEL && !f->no_name && !is_frame_of_all(p, f);
+	}
+	return parts;
+}
+
 /* "pipe_read < read < wait_for_data < main": the innermost frames that tell something. */
 void wait_place(const struct profile *p, u32 stack, struct buf *out)
 {
-	u32 shown = 0, kernel = 0;
+	const struct place_parts parts = place_parts(p, stack);
+	u32 shown = 0, kernel = 0, user = 0;
 
 	for (; stack && shown < PLACE_FRAMES; stack = p->stacks.items[stack].parent) {
 		const struct frame *f = profile_frame_of(p, stack);
 
-		if (is_plumbing(p, f) || is_frame_of_all(p, f) ||
-		    (f->kind == FRAME_KERNEL && kernel >= 1 && !is_occasion(p, f)))
+		if (is_plumbing(p, f) || is_frame_of_all(p, f))
 			continue;
-		kernel += f->kind == FRAME_KERNEL;
+		if (f->kind == FRAME_KERNEL && kernel++ && !is_occasion(p, f))
+			continue;
+		/* of an interpreter only what it calls itself: the rest is how it interprets */
+		if (f->kind == FRAME_USER &&
+		    ((f->no_name && parts.named) || (parts.interpreted && user++)))
+			continue;
 		buf_addf(out, "%s%s", shown++ ? " < " : "", profile_str(p, f->name));
 	}
 	if (!shown)
@@ -286,6 +311,15 @@ static void links_text(const struct profile *p, const struct wait *w, enum offcp
 	}
 }
 
+void wait_add(struct wait *into, const struct wait *w)
+{
+	into->blocked += w->blocked;
+	into->runq += w->runq;
+	into->count += w->count;
+	into->max_blocked = MAX(into->max_blocked, w->max_blocked);
+	into->max_runq = MAX(into->max_runq, w->max_runq);
+}
+
 void waits_merge(struct profile *p, wait_list *waits, enum offcpu_view view, u32 flags)
 {
 	struct map known = MAP_INIT;
@@ -296,19 +330,13 @@ void waits_merge(struct profile *p, wait_list *waits, enum offcpu_view view, u32
 		u64 key = hash_mix(hash_mix(w->thread, wait_stack(p, w, view)),
 				   (u64)w->state << 32 | (w->flags & (flags | OFFCPU_PREEMPTED)));
 		u64 *at = map_at(&known, key);
-		struct wait *into;
 
 		if (!*at) {
 			waits->items[n++] = *w;
 			*at = n;
 			continue;
 		}
-		into = &waits->items[*at - 1];
-		into->blocked += w->blocked;
-		into->runq += w->runq;
-		into->count += w->count;
-		into->max_blocked = MAX(into->max_blocked, w->max_blocked);
-		into->max_runq = MAX(into->max_runq, w->max_runq);
+		wait_add(&waits->items[*at - 1], w);
 	}
 	waits->len = n;
 	map_release(&known);

@@ -74,6 +74,8 @@ bool wakes_to_profile(struct profile *p);
 /* The same for waits that are at hand. */
 bool waits_add_wakers(struct profile *p, const wait_list *waits);
 
+/* The times and the number of waits that are alike. */
+void wait_add(struct wait *into, const struct wait *w);
 /* Waits that look the same in this view become one; @flags: and that are the same in these, too. */
 void waits_merge(struct profile *p, wait_list *waits, enum offcpu_view view, u32 flags);
 /*

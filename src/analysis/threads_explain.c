@@ -2,6 +2,7 @@
 #include "analysis/threads_explain.h"
 
 #include "base/fmt.h"
+#include "base/hash.h"
 #include "base/text.h"
 
 enum { LONGEST = 5, CULPRITS = 5, CHAIN_WORDS = 4, PAGE_WIDTH = 79 };
@@ -155,6 +156,50 @@ static int by_longest(const void *a, const void *b)
 	const struct wait *x = a, *y = b;
 
 	return x->max_blocked < y->max_blocked ? 1 : x->max_blocked > y->max_blocked ? -1 : 0;
+}
+
+/* All that the page says about it but figures. */
+static u64 alike(struct page *p, const struct wait *w)
+{
+	u64 key = hash_mix(w->thread, w->flags & (OFFCPU_UNKNOWN_START | OFFCPU_OPEN));
+
+	buf_reset(&p->line);
+	wait_place(p->profile, w->stack, &p->line);
+	for (u32 i = 0; i < w->n_links && i < CHAIN_WORDS; i++) {
+		const struct wait_link *l = &w->links[i];
+
+		key = hash_mix(key, (u64)l->tid << 32 | l->comm);
+		buf_addch(&p->line, ';');
+		wait_place(p->profile, l->stack, &p->line);
+		buf_addch(&p->line, ';');
+		wait_place(p->profile, l->sleep_stack, &p->line);
+	}
+	key = hash_mix(key, hash_bytes(p->line.data, p->line.len));
+	buf_reset(&p->line);
+	return key;
+}
+
+/* What would read the same is one, though its stacks differ somewhere. */
+static void merge_alike(struct page *p)
+{
+	wait_list *waits = &p->live->waits;
+	struct map known = MAP_INIT;
+	size_t n = 0;
+
+	/* first what is the same: that is cheap, and leaves little to compare */
+	waits_merge(p->profile, waits, OFFCPU_VIEW_CHAIN, OFFCPU_UNKNOWN_START | OFFCPU_OPEN);
+	for (size_t i = 0; i < waits->len; i++) {
+		u64 *at = map_at(&known, alike(p, &waits->items[i]));
+
+		if (*at) {
+			wait_add(&waits->items[*at - 1], &waits->items[i]);
+			continue;
+		}
+		waits->items[n++] = waits->items[i];
+		*at = n;
+	}
+	waits->len = n;
+	map_release(&known);
 }
 
 static enum thread_state kind_of_stack(const struct profile *p, u32 stack)
@@ -504,8 +549,7 @@ void explain_result(struct offcpu_live *live, u32 pid, const struct explain_faul
 	offcpu_ran(live->engine, on_ran, &p);
 	vec_sort(&p.culprits, by_ns);
 	name_threads(&p);
-	waits_merge(&live->profile, &live->waits, OFFCPU_VIEW_CHAIN,
-		    OFFCPU_UNKNOWN_START | OFFCPU_OPEN);
+	merge_alike(&p);
 	vec_sort(&live->waits, by_longest);
 	if (machine) {
 		facts(&p, faults, ret);

@@ -450,12 +450,53 @@ out:
 	st->n_links = n;
 }
 
+struct offcpu_bh {
+	struct unwind_slot *slot;
+	u32 found;
+};
+
+static long offcpu_is_bh_enable(u32 i, void *ctx)
+{
+	struct offcpu_bh *c = ctx;
+
+	if (i >= OFFCPU_KERNEL_FRAMES)
+		return 1;
+	c->found = c->slot->out.ip[i] > offcpu_options.bh_begin &&
+		   c->slot->out.ip[i] <= offcpu_options.bh_end;
+	return c->found;
+}
+
+/*
+ * A softirq runs when an interrupt ends, and then whoever was interrupted is innocent; or when a
+ * task allows it again, having sent something by loopback, say: then it is that task's doing.
+ */
+static __attribute__((noinline)) int softirq_is_own(void *ctx, struct task_struct *task)
+{
+	struct offcpu_bh c = {};
+	long bytes;
+
+	if (!task->pid || (!(task->flags & PF_KTHREAD) && syscall_of(task) < 0))
+		return 0;
+	c.slot = unwind_slot_take();
+	if (!c.slot)
+		return 0;
+	bytes = bpf_get_stack(ctx, c.slot->out.ip, OFFCPU_KERNEL_FRAMES * 8, 0);
+	bpf_loop(bytes > 0 ? (u32)bytes / 8 : 0, offcpu_is_bh_enable, &c, 0);
+	unwind_slot_give(c.slot);
+	return c.found;
+}
+
 static __always_inline void name_waker(void *ctx, struct offcpu_task *st, u64 now)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct offcpu_link *link = &st->links[0];
 	struct offcpu_task *waker = 0;
-	u32 kind = offcpu_context(task);
+	u32 kind = offcpu_context(task), stack_kind = kind;
+
+	if (kind == OFFCPU_WAKER_SOFTIRQ && offcpu_options.bh_begin && softirq_is_own(ctx, task)) {
+		kind = OFFCPU_WAKER_TASK;
+		stack_kind = OFFCPU_TASK_IN_SOFTIRQ;
+	}
 	u64 id = kind == OFFCPU_WAKER_TASK ? unwind_task_id() : 0;
 
 	link->kind = kind;
@@ -468,7 +509,7 @@ static __always_inline void name_waker(void *ctx, struct offcpu_task *st, u64 no
 		bpf_get_current_comm(link->comm, sizeof(link->comm));
 	if (kind == OFFCPU_WAKER_TASK && task->pid)
 		waker = bpf_task_storage_get(&offcpu_tasks, task, 0, 0);
-	link->stack = offcpu_take_stack(ctx, task, kind, 1);
+	link->stack = offcpu_take_stack(ctx, task, stack_kind, 1);
 	follow_chain(st, offcpu_options.chains ? waker : 0);
 	st->chain = offcpu_keep_chain(st);
 }

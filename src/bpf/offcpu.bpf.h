@@ -23,8 +23,10 @@ const volatile struct {
 	u64 max_ns;
 	u64 period;           /* 0: every wait; else one sample for so many ns */
 	s64 preempt_distance; /* from a run queue to its CPU's preempt count, 0: not known */
-	u32 self;             /* our own process */
-	u32 states;           /* 0: all */
+	u64 bh_begin,
+		bh_end; /* the function by which tasks run softirqs themselves, 0: not known */
+	u32 self;       /* our own process */
+	u32 states;     /* 0: all */
 	u32 n_cgroups;
 	u32 wake_bytes;
 	u32 max_user;
@@ -517,11 +519,19 @@ static __always_inline u64 offcpu_unwind(struct unwind_slot *slot, struct task_s
 	return 0;
 }
 
+/* In a softirq that the task itself has called: the stack of both. */
+enum { OFFCPU_TASK_IN_SOFTIRQ = 64 };
+
+static __always_inline bool offcpu_of_task(u32 kind)
+{
+	return kind == OFFCPU_WAKER_TASK || kind == OFFCPU_TASK_IN_SOFTIRQ;
+}
+
 static __always_inline void offcpu_kernel_stack(void *ctx, struct unwind_sample *out, u32 kind)
 {
 	long bytes;
 
-	if (kind == OFFCPU_WAKER_TASK)
+	if (offcpu_of_task(kind))
 		bytes = bpf_get_stack(ctx, out->ip, OFFCPU_KERNEL_FRAMES * 8, 0);
 	else
 		bytes = bpf_get_stack(ctx, out->ip, OFFCPU_IRQ_FRAMES * 8, 0);
@@ -551,6 +561,7 @@ static __attribute__((noinline)) u64 offcpu_take_stack(void *ctx, struct task_st
 	out->end = UNWIND_END_NONE;
 	out->fp_steps = 0;
 	out->python = 0;
+	/* a softirq has a stack of its own, on which there is nothing to be recognised by */
 	if (kind == OFFCPU_WAKER_TASK)
 		memo = offcpu_memo_of(regs, id ^ salt);
 	known = memo != 0;
@@ -564,7 +575,7 @@ static __attribute__((noinline)) u64 offcpu_take_stack(void *ctx, struct task_st
 			offcpu_note_kernel(base, slot, regs, memo);
 	}
 	unwind_count(UNWIND_COUNT_SAMPLES, 1);
-	if (kind == OFFCPU_WAKER_TASK && offcpu_options.user_stacks)
+	if (offcpu_of_task(kind) && offcpu_options.user_stacks)
 		stack = offcpu_unwind(slot, task, regs, memo, &user, &known);
 	if (!stack && known) {
 		stack = memo->stack;

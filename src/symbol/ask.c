@@ -220,3 +220,23 @@ u64 ask_name(struct ask *a, const char *name)
 	memcpy(a->page->text, name, strnlen(name, ASK_NAME - 1));
 	return bpfsys_prog_run(a->name_fd, NULL, 0, &status) < 0 ? 0 : a->page->address;
 }
+
+bool ask_range(const char *name, u64 *ret_begin, u64 *ret_end)
+{
+	_cleanup_free_ struct ask_answer *answer = NULL;
+	struct ask *a = NULL;
+	u64 at = 0;
+
+	if (ask_new(&a) < 0)
+		return false;
+	answer = xmalloc(sizeof(*answer));
+	at = ask_name(a, name);
+	if (at && ask_address(a, at, answer)) {
+		*ret_begin = answer->start;
+		*ret_end = answer->start + answer->size;
+	} else {
+		at = 0;
+	}
+	ask_free(a);
+	return at;
+}
