@@ -516,12 +516,21 @@ int report_build(struct profile *p, const struct report_opts *opts, struct resul
 		 struct err *e)
 {
 	struct reporter rp = { .profile = p, .opts = opts };
-	int r = report_keys_parse(opts->sort ? opts->sort : default_keys(p), &rp.keys, e);
+	/* "+pid": besides the usual ones */
+	const char *more = opts->sort && opts->sort[0] == '+' ? opts->sort + 1 : NULL;
+	_cleanup_free_ char *keys = more ? xasprintf("%s,%s", default_keys(p), more) : NULL;
+	const char *sort = keys ? keys : opts->sort;
+	int r = report_keys_parse(sort ? sort : default_keys(p), &rp.keys, e);
 
 	if (r < 0)
 		return r;
-	if (!p->samples.len)
-		return err_set(e, ENODATA, "'%s' has no samples", profile_str(p, p->source));
+	if (!p->samples.len) {
+		err_set(e, ENODATA,
+			p->filtered ? "no sample in '%s' passes the filters"
+				    : "'%s' has no samples",
+			profile_str(p, p->source));
+		return -ENODATA;
+	}
 	report_facts(p, opts->header, ret);
 	rp.by_line = has_key(&rp, "srcline");
 	rp.several = events_with_samples(p) > 1;

@@ -143,6 +143,17 @@ static const struct report_key *find_key(const char *name)
 	return NULL;
 }
 
+/* Columns of perf's that are always there. */
+static bool is_counted(const char *name)
+{
+	static const char *const names[] = { "overhead", "overhead_children", "sample", "period" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (streq(name, names[i]))
+			return true;
+	return false;
+}
+
 int report_keys_parse(const char *text, struct report_keys *ret, struct err *e)
 {
 	_cleanup_free_ char *copy = xstrdup(text);
@@ -152,6 +163,8 @@ int report_keys_parse(const char *text, struct report_keys *ret, struct err *e)
 	for (char *name = strtok_r(copy, ",", &save); name; name = strtok_r(NULL, ",", &save)) {
 		const struct report_key *key = find_key(name);
 
+		if (is_counted(name))
+			continue;
 		if (!key) {
 			err_set(e, EINVAL, "unknown sort key '%s'", name);
 			err_hint(e, "keys are comm, pid, tid, cpu, cgroup, event, time, parent, "

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "capture/option_text.h"
 
+#include <linux/perf_event.h>
 #include <strings.h>
 #include <time.h>
 
@@ -66,6 +67,74 @@ int option_ring(void *field, const char *text, struct err *e)
 		*bytes *= (u64)sysconf(_SC_PAGESIZE);
 	if (*bytes == 0 || *bytes > RING_MOST)
 		return err_set(e, EINVAL, "a ring of '%s' is not possible: 1 page to 1 GB", text);
+	return 0;
+}
+
+int option_delay(void *field, const char *text, struct err *e)
+{
+	bool plain = *text && text[strspn(text, "0123456789")] == '\0';
+	_cleanup_free_ char *ms = plain ? xasprintf("%sms", text) : NULL;
+
+	return parse_duration(plain ? ms : text, field, e);
+}
+
+static const struct {
+	const char *name;
+	u64 bit;
+} branch_types[] = {
+	{ "any", PERF_SAMPLE_BRANCH_ANY },
+	{ "any_call", PERF_SAMPLE_BRANCH_ANY_CALL },
+	{ "any_ret", PERF_SAMPLE_BRANCH_ANY_RETURN },
+	{ "ind_call", PERF_SAMPLE_BRANCH_IND_CALL },
+	{ "ind_jmp", PERF_SAMPLE_BRANCH_IND_JUMP },
+	{ "call", PERF_SAMPLE_BRANCH_CALL },
+	{ "cond", PERF_SAMPLE_BRANCH_COND },
+	{ "stack", PERF_SAMPLE_BRANCH_CALL_STACK },
+	{ "u", PERF_SAMPLE_BRANCH_USER },
+	{ "k", PERF_SAMPLE_BRANCH_KERNEL },
+	{ "hv", PERF_SAMPLE_BRANCH_HV },
+	{ "in_tx", PERF_SAMPLE_BRANCH_IN_TX },
+	{ "no_tx", PERF_SAMPLE_BRANCH_NO_TX },
+	{ "abort_tx", PERF_SAMPLE_BRANCH_ABORT_TX },
+	{ "no_flags", PERF_SAMPLE_BRANCH_NO_FLAGS },
+	{ "no_cycles", PERF_SAMPLE_BRANCH_NO_CYCLES },
+	{ "save_type", PERF_SAMPLE_BRANCH_TYPE_SAVE },
+};
+
+static bool branch_bit(const char *s, size_t n, u64 *ret)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(branch_types); i++) {
+		if (strlen(branch_types[i].name) == n && memcmp(s, branch_types[i].name, n) == 0) {
+			*ret = branch_types[i].bit;
+			return true;
+		}
+	}
+	return false;
+}
+
+int option_branches(void *field, const char *text, struct err *e)
+{
+	const u64 modes = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_KERNEL |
+			  PERF_SAMPLE_BRANCH_HV | PERF_SAMPLE_BRANCH_NO_FLAGS |
+			  PERF_SAMPLE_BRANCH_NO_CYCLES | PERF_SAMPLE_BRANCH_TYPE_SAVE;
+	u64 bits = 0, bit;
+
+	for (const char *s = text;; s++) {
+		size_t n = strcspn(s, ",");
+
+		if (!branch_bit(s, n, &bit)) {
+			err_set(e, EINVAL, "'%.*s' is no kind of branches",
+				(int)MIN(n, (size_t)100), s);
+			err_hint(e, "use any, any_call, any_ret, ind_call, ind_jmp, call, cond, "
+				    "and u or k after them");
+			return -EINVAL;
+		}
+		bits |= bit;
+		s += n;
+		if (!*s)
+			break;
+	}
+	*(u64 *)field = bits & ~modes ? bits : bits | PERF_SAMPLE_BRANCH_ANY;
 	return 0;
 }
 

@@ -62,7 +62,8 @@ struct opt {
 	const char *alias;   /* other long names, space separated */
 	const char
 		*conflicts; /* long names that cannot be given together with it, space separated */
-	const char *const *choices; /* OPT_CHOICE, NULL-terminated */
+	const char *const *choices; /* OPT_CHOICE, NULL-terminated; of an OPT_CUSTOM that is
+				       OPT_OPTIONAL: words that begin its value */
 	int (*parse)(void *field, const char *text, struct err *e);
 	const struct opt *include;
 	u64 max; /* OPT_U64, OPT_RANGES: largest value; 0: no limit */

@@ -101,10 +101,11 @@ static bool is_known_long(const struct parser *p, const char *word)
 static int store_optional(struct parser *p, struct opt_ref *ref, const char *shown)
 {
 	const char *word = p->at < p->argc ? p->argv[p->at] : NULL;
-	const char *const *choice = ref->opt->type == OPT_CHOICE ? ref->opt->choices : NULL;
+	const char *const *choice = ref->opt->choices;
+	size_t n = word ? strcspn(word, ",") : 0;
 
 	for (; word && choice && *choice; choice++) {
-		if (streq(word, *choice)) {
+		if (strlen(*choice) == n && memcmp(word, *choice, n) == 0) {
 			p->at++;
 			return store(p, ref, shown, word);
 		}

@@ -10,6 +10,7 @@
 #include "base/stop.h"
 #include "capture/option_text.h"
 #include "cli/cli.h"
+#include "cli/perf_args.h"
 #include "cli/target.h"
 #include "cmd/offcpu.h"
 #include "recorder/recorder.h"
@@ -66,7 +67,9 @@ struct record_args {
 	bool branches;
 	bool off_cpu, wakers, chains;
 	u64 wait_min, wait_period;
-	bool ignored;
+	u64 branch_filter;
+	bool dry_run;
+	struct perf_args perf;
 };
 
 /* --- options ---------------------------------------------------------------------------------- */
@@ -138,9 +141,6 @@ static int parse_change(void *field, const char *text, struct err *e)
 	OPTION(letter, name_, type_, field, arg_, "Waits", help_, __VA_ARGS__)
 #define OUTPUT(letter, name_, type_, field, arg_, help_, ...) \
 	OPTION(letter, name_, type_, field, arg_, "Output", help_, __VA_ARGS__)
-#define ACCEPTED(letter, name_, ...)                                                            \
-	OPTION(letter, name_, OPT_FLAG, ignored, NULL, NULL, "accepted for those used to perf", \
-	       .flags = OPT_HIDDEN, __VA_ARGS__)
 
 static const struct opt record_options[] = {
 	{ .type = OPT_INCLUDE,
@@ -178,9 +178,12 @@ static const struct opt record_options[] = {
 	     "physical data addresses with each sample"),
 	WHAT('b', "branch-any", OPT_FLAG, branches, NULL,
 	     "the last branches before each sample, where the CPU keeps them"),
+	WHAT('j', "branch-filter", OPT_CUSTOM, branch_filter, "KINDS",
+	     "only branches of these kinds, like any_call,u", .parse = option_branches),
 	WHAT('i', "no-inherit", OPT_FLAG, no_inherit, NULL,
 	     "not the children that the target makes"),
-	WHAT('D', "delay", OPT_DURATION, delay, "TIME", "begin after this time"),
+	WHAT('D', "delay", OPT_CUSTOM, delay, "TIME",
+	     "begin after this time; a plain number is milliseconds", .parse = option_delay),
 	WAITS(0, "off-cpu", OPT_FLAG, off_cpu, NULL,
 	      "also where threads wait: events offcpu-time and runqueue-time"),
 	WAITS(0, "wakers", OPT_FLAG, wakers, NULL, "and who ended the waits; implies --off-cpu"),
@@ -213,9 +216,11 @@ static const struct opt record_options[] = {
 	OUTPUT(0, "no-names", OPT_FLAG, no_names, NULL,
 	       "leave the names of functions to those who read the file"),
 	OUTPUT(0, "user-data", OPT_STRING, user_data, "TEXT", "a text to keep in the recording"),
-	ACCEPTED('R', "raw-samples"),
-	ACCEPTED('T', "timestamp"),
-	ACCEPTED('N', "no-buildid-cache", .alias = "no-buildid"),
+	OUTPUT(0, "dry-run", OPT_FLAG, dry_run, NULL,
+	       "check the options, the events and the target, and record nothing"),
+	{ .type = OPT_INCLUDE,
+	  .include = perf_record_options,
+	  .offset = offsetof(struct record_args, perf) },
 	OPT_END,
 };
 
@@ -318,7 +323,9 @@ static void session_options(const struct record_args *a, struct session_opts *re
 		.switches = a->switches,
 		.addresses = a->addresses,
 		.phys_addresses = a->phys_addresses,
-		.branch_type = a->branches ? PERF_SAMPLE_BRANCH_ANY : 0,
+		.branch_type = a->branch_filter ? a->branch_filter
+			       : a->branches    ? PERF_SAMPLE_BRANCH_ANY
+						: 0,
 		.clock_id = a->clock,
 	};
 }
@@ -636,9 +643,9 @@ static int record_run(struct context *ctx, void *args)
 	block_usr2();
 	if (code == 0)
 		code = open_recorder(&r);
-	if (code == 0)
+	if (code == 0 && !r.args->dry_run)
 		code = choose_file(&r);
-	if (code == 0)
+	if (code == 0 && !r.args->dry_run)
 		code = record_file(&r);
 	record_release_state(&r);
 	return code;

@@ -1,24 +1,76 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/report.h"
+#include "base/parse.h"
+#include "cli/perf_args.h"
 #include "cli/profile_args.h"
+
+struct graph_option {
+	enum report_tree tree;
+	double limit; /* < 0: not given */
+};
 
 struct report_args {
 	struct profile_args profile;
 	const char *sort;
 	bool no_children;
 	bool children;
-	int graph;
+	struct graph_option graph;
+	bool inverted;
 	u64 max_stack;
 	double percent_limit;
 	u64 lines;
 	bool lines_given;
 	bool header, group;
 	bool all;
-	bool ignored;
+	bool header_only;
+	bool percent_given;
+	struct perf_args perf;
 	const char *fields;
 };
 
-static const char *const graphs[] = { "caller", "callee", "none", NULL };
+/* Ours, and what perf's form of it may begin with. */
+static const char *const graph_words[] = { "caller", "callee",  "none",   "graph",
+					   "flat",   "fractal", "folded", NULL };
+
+/* How perf draws and counts: there is one way here, and every number is shown. */
+static bool is_perf_word(const char *word)
+{
+	static const char *const words[] = { "graph",   "flat",   "fractal", "folded", "function",
+					     "address", "branch", "percent", "period", "count" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (streq(word, words[i]))
+			return true;
+	return false;
+}
+
+/* "callee", or as for perf: "graph,0.5,caller,function,percent". */
+static int parse_graph(void *field, const char *text, struct err *e)
+{
+	struct graph_option g = { .tree = TREE_CALLER, .limit = -1 };
+	_cleanup_free_ char *copy = xstrdup(text);
+	char *save = NULL;
+
+	for (char *w = strtok_r(copy, ",", &save); w; w = strtok_r(NULL, ",", &save)) {
+		bool number = *w >= '0' && *w <= '9';
+
+		if (streq(w, "caller")) {
+			g.tree = TREE_CALLER;
+		} else if (streq(w, "callee")) {
+			g.tree = TREE_CALLEE;
+		} else if (streq(w, "none")) {
+			g.tree = TREE_NONE;
+		} else if (number && g.limit < 0) {
+			if (parse_double(w, &g.limit, e) < 0)
+				return -EINVAL;
+		} else if (!number && !is_perf_word(w)) {
+			err_set(e, EINVAL, "'%s' is not one of caller, callee, none", w);
+			return -EINVAL;
+		}
+	}
+	*(struct graph_option *)field = g;
+	return 0;
+}
 
 #define AT(field) .offset = offsetof(struct report_args, field)
 
@@ -26,9 +78,13 @@ static const struct opt report_options[] = {
 	{ .type = OPT_INCLUDE, .include = profile_options, AT(profile) },
 	{ 's', "sort", OPT_STRING, AT(sort), .arg = "KEYS",
 	  .help = "what tells lines of the table apart, see KEYS (default comm,dso,symbol)" },
-	{ 'g', "call-graph", OPT_CHOICE, AT(graph), .arg = "HOW", .def = "caller",
-	  .implied = "caller", .choices = graphs, .flags = OPT_OPTIONAL, .alias = "graph",
-	  .help = "the tree of hottest paths: from the root, from the leaf, or none" },
+	{ 'g', "call-graph", OPT_CUSTOM, AT(graph), .arg = "HOW", .def = "caller",
+	  .implied = "caller", .choices = graph_words, .parse = parse_graph, .flags = OPT_OPTIONAL,
+	  .alias = "graph",
+	  .help = "the tree of hottest paths: from the root (caller), from the leaf (callee), or "
+		  "none" },
+	{ 'G', "inverted", OPT_FLAG, AT(inverted), .flags = OPT_HIDDEN,
+	  .help = "perf's name for -g caller" },
 	{ .name = "no-children",
 	  .type = OPT_FLAG,
 	  AT(no_children),
@@ -49,6 +105,7 @@ static const struct opt report_options[] = {
 	  AT(percent_limit),
 	  .arg = "P",
 	  .def = "0.5",
+	  .given_offset = offsetof(struct report_args, percent_given),
 	  .help = "leave out what is below this share" },
 	{ .name = "lines",
 	  .type = OPT_U64,
@@ -66,13 +123,30 @@ static const struct opt report_options[] = {
 	  .type = OPT_FLAG,
 	  AT(header),
 	  .help = "all that the recording says about its machine" },
-	{ 'n', "show-nr-samples", OPT_FLAG, AT(ignored),
-	  .help = "show sample counts (always shown)" },
-	{ .name = "stdio",
-	  .type = OPT_FLAG,
-	  AT(ignored),
+	{ .name = "header-only", .type = OPT_FLAG, AT(header_only), .help = "only that" },
+	{ 'F', "fields", OPT_STRING, AT(fields), .arg = "KEYS", .flags = OPT_HIDDEN,
+	  .help = "perf's name for --sort; what is counted is always shown" },
+	{ 'c', "only-comms", OPT_STRING, AT(profile.comms), .arg = "LIST", .flags = OPT_HIDDEN,
+	  .help = "perf's letter for --comms" },
+	{ 'd', "only-dsos", OPT_STRING, AT(profile.dsos), .arg = "LIST", .flags = OPT_HIDDEN,
+	  .help = "perf's letter for --dsos" },
+	{ 'S', "only-symbols", OPT_STRING, AT(profile.symbols), .arg = "LIST", .flags = OPT_HIDDEN,
+	  .help = "perf's letter for --symbols" },
+	{ 'C', "cpu", OPT_RANGES, AT(profile.cpus), .arg = "LIST", .flags = OPT_HIDDEN,
+	  .help = "perf's name for --cpus" },
+	{ .name = "pid",
+	  .type = OPT_PIDS,
+	  AT(profile.pids),
+	  .arg = "PID,...",
 	  .flags = OPT_HIDDEN,
-	  .help = "accepted for those used to perf" },
+	  .help = "perf's name for --pids" },
+	{ .name = "tid",
+	  .type = OPT_PIDS,
+	  AT(profile.tids),
+	  .arg = "TID,...",
+	  .flags = OPT_HIDDEN,
+	  .help = "perf's name for --tids" },
+	{ .type = OPT_INCLUDE, .include = perf_report_options, AT(perf) },
 	OPT_END,
 };
 
@@ -84,8 +158,9 @@ static void shape(const struct context *ctx, const struct report_args *a, struct
 		.sort = a->sort,
 		.no_children = a->no_children,
 		.by_children = a->children,
-		.tree = (enum report_tree)a->graph,
-		.percent_limit = a->percent_limit,
+		.tree = a->graph.tree,
+		.percent_limit =
+			a->percent_given || a->graph.limit < 0 ? a->percent_limit : a->graph.limit,
 		.max_lines = (u32)MIN(a->lines, (u64)UINT32_MAX),
 		.max_depth = (u32)MIN(a->max_stack, (u64)UINT32_MAX),
 		.header = a->header,
@@ -120,6 +195,8 @@ static int report_run(struct context *ctx, void *args)
 
 	if (r)
 		return r;
+	if (!a->sort)
+		a->sort = a->fields;
 	load.merge = !a->sort || !strstr(a->sort, "time");
 	load.lines = a->sort && strstr(a->sort, "line");
 	shape(ctx, a, &opts);
@@ -127,7 +204,8 @@ static int report_run(struct context *ctx, void *args)
 	result_init(&result, "report");
 	r = profile_args_load(ctx, &a->profile, &load, &p);
 	if (r >= 0)
-		r = build(&p, &opts, &result, &ctx->err);
+		r = a->header_only ? (report_facts(&p, true, &result), 0)
+				   : build(&p, &opts, &result, &ctx->err);
 	if (r == 0)
 		r = cli_show(ctx, &result);
 	result_release(&result);

@@ -2,6 +2,7 @@
 #include "analysis/script.h"
 #include "base/io.h"
 #include "base/log.h"
+#include "cli/perf_args.h"
 #include "cli/profile_args.h"
 
 #include <sys/stat.h>
@@ -12,7 +13,7 @@ struct script_args {
 	bool header, header_only, info;
 	bool task, mmap, lost, switches, namespaces, cgroup, bpf;
 	bool ns, hide_chain, reltime, deltatime;
-	bool ignored;
+	struct perf_args perf;
 	u64 max_stack;
 	const char *stop_bt;
 };
@@ -79,8 +80,11 @@ static const struct opt script_options[] = {
 	  .arg = "TID,...",
 	  .flags = OPT_HIDDEN,
 	  .help = "perf's name for --tids" },
-	{ 'f', "force", OPT_FLAG, AT(ignored), .flags = OPT_HIDDEN,
-	  .help = "accepted for those used to perf" },
+	{ 'c', "only-comms", OPT_STRING, AT(profile.comms), .arg = "LIST", .flags = OPT_HIDDEN,
+	  .help = "perf's letter for --comms" },
+	{ 'S', "only-symbols", OPT_STRING, AT(profile.symbols), .arg = "LIST", .flags = OPT_HIDDEN,
+	  .help = "perf's letter for --symbols" },
+	{ .type = OPT_INCLUDE, .include = perf_report_options, AT(perf) },
 	OPT_END,
 };
 

@@ -357,5 +357,6 @@ int profile_load(struct profile *p, const char *path, const struct load_opts *op
 			return r;
 	}
 	p->source = profile_string(p, path);
+	p->filtered = opts && is_filtered(opts);
 	return load_fd(p, fd, path, opts ? opts : &no_opts, e);
 }

@@ -143,6 +143,7 @@ struct profile {
 	VEC(struct profile_event) events;
 	VEC(struct profile_sample) samples;
 	VEC(struct profile_nameless) nameless;
+	bool filtered;                        /* only some samples were asked for */
 	VEC(struct profile_unnamed) unnamed;  /* most places first */
 	VEC(struct profile_account) accounts; /* of recordings of time off the CPU; else none */
 

@@ -7,6 +7,7 @@
 #include "base/stop.h"
 
 #define PREBUILD_AFTER_NS (10 * NSEC_PER_SEC)
+#define DELAY_STEP_NS     (20 * NSEC_PER_MSEC)
 
 void recorder_new(struct recorder **ret, const struct recorder_opts *opts)
 {
@@ -172,6 +173,19 @@ static int on_sweep(void *ctx)
 	return MIN(rc, 0);
 }
 
+/* True after the delay; false when there is nothing to be recorded any more. */
+static bool delay_over(const struct recorder *r)
+{
+	u64 now = clock_mono_ns(), end = now + r->o.delay;
+
+	for (; now < end; now = clock_mono_ns()) {
+		if (stop_wait(MIN(end - now, (u64)DELAY_STEP_NS)) ||
+		    (r->o.launch && launch_ended(r->o.launch)))
+			return false;
+	}
+	return true;
+}
+
 /* Starts what is to be started, in the order that misses nothing. */
 static int start(struct recorder *r, struct err *e)
 {
@@ -188,7 +202,7 @@ static int start(struct recorder *r, struct err *e)
 		rc = launch_go(r->o.launch, e);
 	if (rc >= 0 && r->stacks == RECORDER_STACKS_KERNEL && r->kernel.late)
 		kernel_start_thread(r);
-	if (rc >= 0 && r->o.delay && !stop_wait(r->o.delay)) {
+	if (rc >= 0 && r->o.delay && delay_over(r)) {
 		rc = session_enable(r->session, e);
 		if (rc >= 0)
 			rc = waits_start(r, e);

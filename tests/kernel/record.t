@@ -54,6 +54,23 @@ expect_status 127
 expect_err "command not found: 'no-such-program'"
 ok "and no file was touched" cmp -s before fathom.data
 
+# --- before it begins -----------------------------------------------------------------------------
+
+run "$FATHOM" record -D 100000 -o late.data -- true
+expect_status 0 "a program that ends before the delay is over ends the recording"
+run "$FATHOM" record -D 300 -F 999 -e cpu-clock:u -o late.data -f -- "$burn" --seconds 1
+expect_status 0
+ok "a plain delay is in milliseconds" test "$(samples late.data)" -gt 100
+run "$FATHOM" record --dry-run -s -B --aio --vmlinux x --proc-map-timeout 9 -o dry.data -- true
+expect_status 0 "perf's ways of recording are taken"
+not_ok "nothing is recorded in a trial" test -e dry.data
+run "$FATHOM" record --dry-run -e cpu-clokc -- true
+expect_status 2
+expect_err "unknown event 'cpu-clokc'"
+run "$FATHOM" record -j any_calls -- true
+expect_status 2
+expect_err "'any_calls' is no kind of branches"
+
 # --- files ---------------------------------------------------------------------------------------
 
 echo precious >mine

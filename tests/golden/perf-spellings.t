@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Command lines as perf's users have them in their fingers: what means the same gives the same.
+# shellcheck source=tests/lib/test.sh
+. "$(dirname "$0")/../lib/test.sh"
+cd "$TMP" || exit 1
+
+# sample COMM PID PERIOD LEAF CALLER...: as perf script prints it
+sample() {
+	local name at=0
+	printf '%s %d [000] 1.%06d: %d cpu-clock:\n' "$1" "$2" "$((++count))" "$3"
+	for name in "${@:4}"; do printf '\t%16x %s+0x0 (/usr/bin/%s)\n' $((4096 + 16 * at++)) "$name" "$1"; done
+	echo
+}
+count=0
+{
+	sample web 10 60 read serve main
+	sample web 10 25 copy parse serve main
+	sample web 11 10 idle main
+	sample db 20 100 scan query main
+	sample db 20 4 sort query main
+} >in.txt
+
+# same NAME "OPTIONS" "OPTIONS": of report, on the same input
+same() {
+	local a b
+	# shellcheck disable=SC2086
+	a=$("$FATHOM" report -i in.txt $2 2>&1)
+	# shellcheck disable=SC2086
+	b=$("$FATHOM" report -i in.txt $3 2>&1)
+	is "report $1" "$a" "$b"
+}
+same '-g with everything' '-g graph,0.5,caller,function,percent' '-g caller --percent-limit 0.5'
+same '-g with an order and a limit' '-g callee,5' '-g callee --percent-limit 5'
+same '-g alone' '-g' ''
+same '--call-graph=fractal' '--call-graph=fractal,10,callee' '-g callee --percent-limit 10'
+same '--percent-limit before that of -g' '-g graph,50 --percent-limit 3' '--percent-limit 3'
+same '-G' '-G' '-g caller'
+same '--stdio and friends' '--stdio --no-children -n -f --inline -w 5,5 -k vmlinux' '--no-children'
+same '-s with counted columns' '-s overhead,sym' '-s symbol'
+same '-F' '-F overhead,sample,comm' '--sort comm'
+same '-s +KEY' '-s +pid' '-s comm,dso,symbol,pid'
+same '-c' '-c web' '--comms web'
+same '-S' '-S scan,sort' '--symbols scan,sort'
+run "$FATHOM" report -i in.txt --call-graph=sideways
+expect_status 2
+expect_err "'sideways' is not one of caller, callee, none"
+run "$FATHOM" report -i in.txt -c nobody
+expect_status 1
+expect_err "no sample in 'in.txt' passes the filters"
+run "$FATHOM" report -i in.txt --header-only
+expect_status 0
+expect_out_like '^file: in.txt'
+unlike "the header alone" "$out" 'SELF'
+done_testing
