@@ -16,6 +16,29 @@ void check_error(struct comp *c, const struct node *n, const char *fmt, ...)
 	buf_release(&text);
 }
 
+void check_suggest(struct comp *c, const char *word, const char *(*next)(void *ctx, size_t i))
+{
+	const char *nearest = diag_nearest(word, next, c);
+
+	if (nearest)
+		diag_hint(&c->diags, "did you mean '%s'?", nearest);
+}
+
+static const char *map_name_at(void *ctx, size_t i)
+{
+	const struct comp *c = ctx;
+
+	if (i >= c->maps.len)
+		return NULL;
+	return c->maps.items[i]->value->kind == T_NONE ? "" : c->maps.items[i]->name;
+}
+
+void check_no_map(struct comp *c, const struct node *n, const char *name)
+{
+	check_error(c, n, "Undefined map: %s", name);
+	check_suggest(c, name, map_name_at);
+}
+
 const char *check_type_text(struct comp *c, const struct type *t)
 {
 	struct buf text = BUF_INIT;
@@ -173,7 +196,7 @@ void check_map(struct comp *c, struct node *n, bool write)
 		merge_key(c, n, m, key);
 	n->type = m->value;
 	if (m->value->kind == T_NONE && !write && c->final)
-		check_error(c, n, "Undefined map: %s", n->str);
+		check_no_map(c, n, n->str);
 }
 
 static void set_map_type(struct comp *c, struct map_def *m, const struct type *t,

@@ -64,12 +64,23 @@ static void check_param(struct comp *c, struct node *n)
 	check_fold(c, n, value, true);
 }
 
+static const char *var_name_at(void *ctx, size_t i)
+{
+	const struct comp *c = ctx;
+
+	/* Those that are out of sight have no name to offer. */
+	if (i >= c->vars.len)
+		return NULL;
+	return c->vars.items[i]->visible ? c->vars.items[i]->name : "";
+}
+
 static void check_var(struct comp *c, struct node *n)
 {
 	struct variable *v = check_find_var(c, n->str);
 
 	if (!v || !v->assigned) {
 		check_error(c, n, "Undefined or undeclared variable: %s", n->str);
+		check_suggest(c, n->str, var_name_at);
 		set_none(c, n);
 		return;
 	}
@@ -140,7 +151,6 @@ static bool enum_constant(struct comp *c, struct node *n)
 static void check_ident(struct comp *c, struct node *n)
 {
 	const struct builtin *b = builtin_find(n->str);
-	const char *nearest;
 
 	if (b) {
 		b->check(c, n);
@@ -150,23 +160,18 @@ static void check_ident(struct comp *c, struct node *n)
 		return;
 	set_none(c, n);
 	check_error(c, n, "Unknown identifier: '%s'", n->str);
-	nearest = diag_nearest(n->str, builtin_name_at, NULL);
-	if (nearest)
-		diag_hint(&c->diags, "did you mean '%s'?", nearest);
+	check_suggest(c, n->str, builtin_name_at);
 }
 
 static void check_call(struct comp *c, struct node *n)
 {
 	const struct fn *f = fn_find(n->str);
-	const char *nearest;
 
 	if (!f) {
 		struct span_at name = { n->at.start, n->at.start + (u32)strlen(n->str) };
 
 		diag_error(&c->diags, name, "Unknown function: %s", n->str);
-		nearest = diag_nearest(n->str, fn_name_at, NULL);
-		if (nearest)
-			diag_hint(&c->diags, "did you mean '%s'?", nearest);
+		check_suggest(c, n->str, fn_name_at);
 		set_none(c, n);
 		return;
 	}
@@ -320,6 +325,21 @@ static enum type_unit result_unit(const struct node *n)
 	return UNIT_NONE;
 }
 
+/* Defined, but hardly what was meant. */
+static void warn_operand(struct comp *c, const struct node *n)
+{
+	const struct node *b = n->kids[1];
+	bool shift = n->op == OP2('<', '<') || n->op == OP2('>', '>');
+
+	if (!c->final || c->opts->compat || !b->folded)
+		return;
+	if ((n->op == OP1('/') || n->op == OP1('%')) && !b->ival)
+		diag_warning(&c->diags, n->at, "division by zero: %s",
+			     n->op == OP1('/') ? "the result is 0" : "the left side is the result");
+	else if (shift && b->ival > 63)
+		diag_warning(&c->diags, n->at, "numbers have 64 bits: nothing of it is left");
+}
+
 static void check_binary(struct comp *c, struct node *n)
 {
 	struct node *a = n->kids[0], *b = n->kids[1];
@@ -361,12 +381,15 @@ static void check_binary(struct comp *c, struct node *n)
 	}
 	is_signed = both_signed(a, b);
 	n->flag = is_signed;
+	if (!a->folded)
+		warn_operand(c, n);
 	if (a->folded && b->folded) {
 		value = fold_binary(n->op, a->ival, b->ival, is_signed, &ok);
 		if (ok)
 			check_fold(c, n, value, is_signed || is_comparison(n->op));
 		else if (n->op == OP1('/') || n->op == OP1('%'))
 			check_fold(c, n, n->op == OP1('/') ? 0 : a->ival, is_signed);
+		warn_operand(c, n);
 		return;
 	}
 	if ((n->op == OP1('+') || n->op == OP1('-')) &&
@@ -523,7 +546,7 @@ static void no_such_field(struct comp *c, struct node *n, const struct type *t)
 		if (*name)
 			buf_addf(&names, "%s%s", shown++ ? ", " : "", name);
 	}
-	if (nearest && *nearest)
+	if (nearest && strlen(n->str) > 2)
 		diag_hint(&c->diags, "did you mean '%s'?", nearest);
 	else if (shown)
 		diag_hint(&c->diags, "available fields are %s%s", buf_str(&names),

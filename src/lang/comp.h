@@ -252,6 +252,10 @@ void check_stmt(struct comp *c, struct node *n);
 void check_map(struct comp *c, struct node *n, bool write);
 void check_sizeof(struct comp *c, struct node *n);
 void check_error(struct comp *c, const struct node *n, const char *fmt, ...) PRINTF_LIKE(3, 4);
+/* Hints at the name that is nearest to a mistyped one; @next gets @c. */
+void check_suggest(struct comp *c, const char *word, const char *(*next)(void *ctx, size_t i));
+/* "Undefined map", with the nearest that is defined. */
+void check_no_map(struct comp *c, const struct node *n, const char *name);
 /* Makes the node the integer @value. */
 void check_fold(struct comp *c, struct node *n, u64 value, bool is_signed);
 const struct type *check_type_name(struct comp *c, const struct type_name *tn);

@@ -17,7 +17,7 @@ static struct map_def *whole_map(struct comp *c, struct node *n)
 	a->type = m->value;
 	m->used = true;
 	if (m->value->kind == T_NONE && c->final)
-		check_error(c, a, "Undefined map: %s", a->str);
+		check_no_map(c, a, a->str);
 	return m;
 }
 

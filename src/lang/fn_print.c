@@ -134,7 +134,7 @@ static void check_print(struct comp *c, struct node *n)
 		m->used = true;
 		a->type = m->value;
 		if (m->value->kind == T_NONE && c->final)
-			check_error(c, n, "Undefined map: %s", a->str);
+			check_no_map(c, n, a->str);
 	} else {
 		check_expr(c, a);
 		if (n->n_kids > 1 && a->type->kind != T_NONE)

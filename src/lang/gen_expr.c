@@ -448,6 +448,21 @@ static s32 pointer_scale(struct gen *g, const struct node *n, u32 side)
 	return t->size > 1 && t->size < INT16_MAX ? (s32)t->size : 1;
 }
 
+/* The CPU shifts by the last bits of a count: beyond the width nothing, or only the sign, is left.
+ */
+static void limit_shift(struct gen *g, vreg x, vreg count, bool keep_sign)
+{
+	ir_label fits = ir_new_label(&g->ir);
+
+	ir_branchi(&g->ir, BPF_JLE, count, 63, fits);
+	if (keep_sign)
+		ir_movi(&g->ir, count, 63);
+	else
+		ir_movi(&g->ir, x, 0);
+	ir_label_here(&g->ir, fits);
+	ir_alui(&g->ir, BPF_AND, count, 63);
+}
+
 static void gen_arithmetic(struct gen *g, struct node *n, struct val *ret)
 {
 	struct node *b = n->kids[1];
@@ -472,7 +487,7 @@ static void gen_arithmetic(struct gen *g, struct node *n, struct val *ret)
 	if (scale > 1)
 		ir_alui(&g->ir, BPF_MUL, y, scale);
 	if (shifts)
-		ir_alui(&g->ir, BPF_AND, y, 63);
+		limit_shift(g, x, y, n->op == OP2('>', '>') && is_signed);
 	if (divides && is_signed)
 		x = signed_division(g, n->op, x, y);
 	else

@@ -9,6 +9,7 @@
 #include "lang/run.h"
 
 #include "base/parse.h"
+#include "base/suggest.h"
 #include "host/bpf_sys.h"
 
 #include <dirent.h>
@@ -129,6 +130,35 @@ static int by_name(const void *a, const void *b)
 	return strcmp(((const struct target *)a)->name, ((const struct target *)b)->name);
 }
 
+static void try_found(void *ctx, const char *group, const char *event)
+{
+	(void)group;
+	suggest_try(ctx, event);
+}
+
+static void try_group(void *ctx, const char *group, const char *event)
+{
+	(void)event;
+	suggest_try(ctx, group);
+}
+
+/* The nearest event of that group, or the nearest group. */
+static void suggest_tracepoint(struct comp *c, const char *group, const char *event)
+{
+	struct suggestion s;
+
+	suggest_init(&s, event);
+	each_tracepoint(c, group, "*", try_found, &s);
+	if (s.best[0]) {
+		diag_hint(&c->diags, "did you mean '%s:%s'?", group, s.best);
+		return;
+	}
+	suggest_init(&s, group);
+	each_tracepoint(c, "*", event, try_group, &s);
+	if (s.best[0])
+		diag_hint(&c->diags, "did you mean '%s:%s'?", s.best, event);
+}
+
 static void expand(struct comp *c, const struct provider *p, const struct spec *s, const char *rest)
 {
 	const char *group = provider_part(c, rest, 0), *event = provider_part(c, rest, 1);
@@ -152,8 +182,10 @@ static void expand(struct comp *c, const struct provider *p, const struct spec *
 		return;
 	if (tracefs_event_id(&c->tracefs, group, event, &id, NULL) == 0)
 		add_target(c, p, s, group, event);
-	else if (!c->config.missing_probes)
+	else if (c->config.missing_probes == MISSING_ERROR) {
 		diag_error(&c->diags, s->at, "tracepoint not found: %s:%s", group, event);
+		suggest_tracepoint(c, group, event);
+	}
 }
 
 /* --- fields ----------------------------------------------------------------------------------- */

@@ -9,6 +9,7 @@
 
 #include "base/io.h"
 #include "base/parse.h"
+#include "base/suggest.h"
 #include "host/bpf_sys.h"
 #include "symbol/demangle.h"
 
@@ -142,6 +143,25 @@ static bool check_offset(struct comp *c, const struct spec *s, const char *path,
 	return true;
 }
 
+static bool try_function(void *ctx, const char *name)
+{
+	suggest_try(ctx, name);
+	return false;
+}
+
+static void no_function(struct comp *c, const struct spec *s, const char *path, const char *name)
+{
+	elf_functions none = { 0 };
+	struct suggestion near;
+
+	diag_error(&c->diags, s->at, "No probes to attach: '%s' has no function '%s'", path, name);
+	suggest_init(&near, name);
+	elfsyms_functions(path, try_function, &near, &c->arena, &none, NULL);
+	vec_release(&none);
+	if (near.best[0])
+		diag_hint(&c->diags, "did you mean '%s'?", near.best);
+}
+
 static void expand_functions(struct comp *c, const struct provider *p, const struct spec *s,
 			     const char *path, const char *shown, const char *func, bool cpp)
 {
@@ -178,8 +198,7 @@ static void expand_functions(struct comp *c, const struct provider *p, const str
 		add_target(c, p, s, path, shown, shown_name(c, &w, it->name), it->offset + add);
 	}
 	if (!list.len && !provider_is_pattern(name))
-		diag_error(&c->diags, s->at, "No probes to attach: '%s' has no function '%s'", path,
-			   name);
+		no_function(c, s, path, name);
 	vec_release(&list);
 }
 

@@ -97,14 +97,19 @@ char *provider_part(struct comp *c, const char *rest, u32 i)
 
 /* --- from specs to units ---------------------------------------------------------------------- */
 
+/* Names of probes, long ones and BEGIN and END. */
 static const char *provider_name_at(void *ctx, size_t i)
 {
+	static const char *const old[] = { "BEGIN", "END" };
+
 	(void)ctx;
-	for (size_t k = 0; k <= i; k++) {
+	if (i < ARRAY_SIZE(old))
+		return old[i];
+	for (size_t k = 0; k <= i - ARRAY_SIZE(old); k++) {
 		if (!providers[k])
 			return NULL;
 	}
-	return providers[i]->name;
+	return providers[i - ARRAY_SIZE(old)]->name;
 }
 
 /* begin and end frame whatever runs; everything else belongs to one mode. */
