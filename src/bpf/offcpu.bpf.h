@@ -315,7 +315,8 @@ static __always_inline u64 offcpu_rescue(struct unwind_slot *slot, struct task_s
 	r->event = 0;
 	r->user_ip = 0;
 	r->n_kernel = out->n_kernel;
-	r->pad = 0;
+	r->n_user = 0;
+	r->python = 0;
 	__builtin_memset(r->comm, 0, sizeof(r->comm));
 	__builtin_memcpy(r->regs, slot->s.reg, sizeof(r->regs));
 	bpf_probe_read_kernel(r->kernel, sizeof(r->kernel), out->ip);

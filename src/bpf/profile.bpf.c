@@ -111,6 +111,36 @@ static __always_inline u32 copy_stack(struct unwind_rescue *r)
 	return have;
 }
 
+/*
+ * The frames up to the one that has no table stay; the rest is unwound from there. Code of which
+ * nothing was known may have led astray: then all is done again.
+ */
+static __always_inline void rescue_from(struct unwind_slot *slot, struct unwind_rescue *r)
+{
+	struct unwind_sample *out = &slot->out;
+	u32 done = out->n_user - 1;
+
+	r->n_user = 0;
+	r->python = 0;
+	if (slot->scratch.new_code || done - 1 >= UNWIND_RESCUE_FRAMES) {
+		__builtin_memcpy(r->regs, slot->regs, sizeof(r->regs));
+		return;
+	}
+	r->returned = slot->s.returned;
+	r->full = slot->s.full;
+	r->bx_lost = slot->s.bx_lost;
+	r->fp_steps = slot->s.fp_steps;
+	r->python = out->python;
+	r->program = out->program;
+	__builtin_memcpy(r->regs, slot->s.reg, sizeof(r->regs));
+	/* it may lie in a part of the stack that is not copied */
+	if (slot->s.bx_at &&
+	    bpf_probe_read_user(&r->regs[UNWIND_REG_BX], 8, (const void *)slot->s.bx_at))
+		r->bx_lost = 1;
+	if (!bpf_probe_read_kernel(r->user, sizeof(r->user), &out->ip[slot->first & 127]))
+		r->n_user = done;
+}
+
 /* True when the sample is on its way; the user frames of @out are void then. */
 static __always_inline bool rescue(struct unwind_slot *slot)
 {
@@ -137,9 +167,8 @@ static __always_inline bool rescue(struct unwind_slot *slot)
 	r->event = out->event;
 	r->user_ip = out->user_ip;
 	r->n_kernel = out->n_kernel;
-	r->pad = 0;
 	__builtin_memcpy(r->comm, out->comm, sizeof(r->comm));
-	__builtin_memcpy(r->regs, slot->regs, sizeof(r->regs));
+	rescue_from(slot, r);
 	bpf_probe_read_kernel(r->kernel, sizeof(r->kernel), out->ip);
 	bpf_probe_read_kernel(r->vmas, sizeof(r->vmas), slot->vmas);
 	r->n_vmas = slot->n_vmas;

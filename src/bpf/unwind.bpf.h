@@ -181,7 +181,8 @@ static __always_inline void unwind_slot_give(struct unwind_slot *slot)
 
 static __always_inline void unwind_ask(struct unwind_need *need)
 {
-	u64 tag = (need->key.ino * 0x9e3779b97f4a7c15ull) ^ need->key.dev, now = bpf_ktime_get_ns();
+	u64 which = need->key.ino ^ need->page << 40, now = bpf_ktime_get_ns();
+	u64 tag = (which * 0x9e3779b97f4a7c15ull) ^ need->key.dev;
 	u32 at = (tag >> 40) & (UNWIND_ASKED - 1);
 	struct unwind_asked *a = bpf_map_lookup_elem(&unwind_asked, &at);
 
@@ -236,12 +237,15 @@ static __always_inline int unwind_search(const struct unwind_bin *bin, u64 offse
 
 	if (!c)
 		return UNWIND_RULE_END;
-	u32 first = c->row[at & (UNWIND_CHUNK_ROWS - 1) & ~1u];
-	u32 count = c->row[(at & (UNWIND_CHUNK_ROWS - 1)) | 1];
+	/* as one word: user space may be about to fill it in */
+	u64 entry = *(volatile u64 *)&c->row[at & (UNWIND_CHUNK_ROWS - 1) & ~1u];
+	u32 count = entry >> 32;
 
 	if (!count)
 		return UNWIND_RULE_END;
-	at = first;
+	if (count == UNWIND_PAGE_LATER)
+		return UNWIND_NO_TABLE;
+	at = entry;
 	c = unwind_chunk_of(at);
 	if (!c)
 		return UNWIND_RULE_END;
@@ -326,14 +330,20 @@ __attribute__((noinline)) int unwind_find_rule(struct unwind_scratch *scratch, u
 
 	if (bin && bin->size == need.size) {
 		u32 python = bin->python;
+		int rule = unwind_search(bin, offset);
 
+		if (rule == UNWIND_NO_TABLE) {
+			need.page = offset >> UNWIND_PAGE_BITS;
+			unwind_ask(&need);
+			return rule;
+		}
 		if (!python)
-			return unwind_search(bin, offset);
+			return rule;
 		struct unwind_python *l = bpf_map_lookup_elem(&unwind_pythons, &python);
 
 		scratch->python = python;
 		scratch->runtime = l ? pc - offset + l->runtime : 0;
-		return unwind_search(bin, offset) | UNWIND_IN_PYTHON;
+		return rule | UNWIND_IN_PYTHON;
 	}
 	unwind_ask(&need);
 	return UNWIND_NO_TABLE;

@@ -114,8 +114,9 @@ enum {
 
 struct unwind_page {
 	__u32 first; /* row of the pool or table */
-	__u32 count; /* 0: nothing known about this page */
+	__u32 count; /* 0: nothing known about this page; UNWIND_PAGE_LATER: it must be asked for */
 };
+#define UNWIND_PAGE_LATER 0xffffffffu
 _Static_assert(sizeof(struct unwind_page) == 8, "two rows of the pool");
 
 struct unwind_chunk {
@@ -172,9 +173,10 @@ enum {
 	UNWIND_MEMO = 4096,
 	UNWIND_ASKED = 1024,
 	UNWIND_COMM = 16,
-	UNWIND_RESCUE_BYTES = 32768,
+	UNWIND_RESCUE_BYTES = 49152,
 	UNWIND_RESCUE_PAGE = 4096,
 	UNWIND_RESCUE_VMAS = 64,
+	UNWIND_RESCUE_FRAMES = 256,
 	UNWIND_VMA_STEPS = 1024, /* mappings and gaps that are looked at for them */
 	UNWIND_EVENTS = 16, /* programs that differ only in the number that they put into samples */
 };
@@ -200,13 +202,17 @@ enum unwind_record_type {
 	UNWIND_RECORD_RESCUE = 3,
 };
 
-/* "I met a file without a table": sent again after a while as long as it is met. */
+/*
+ * "I met a file without a table, or a page that is not there": sent again after a while as long as
+ * it is met.
+ */
 struct unwind_need {
 	__u32 type;
 	__u32 pid; /* as the first pid namespace counts */
 	__u64 start;
 	__u64 end;
 	__u64 size;
+	__u64 page; /* of the file, whose table may be known otherwise */
 	struct unwind_key key;
 };
 
@@ -241,14 +247,17 @@ struct unwind_vma {
 	struct unwind_key key;
 };
 
-/* A sample whose user part is still to be unwound: registers, the top of the stack and what was
- * mapped. */
+/*
+ * A sample whose user part is still to be unwound: registers, the stack from there on and what was
+ * mapped. Where it was unwound up to a frame without a table, registers and stack are those of that
+ * frame.
+ */
 struct unwind_rescue {
 	__u32 type;
 	__u32 stack_bytes; /* valid bytes of stack[], from regs[UNWIND_REG_SP] on */
 	__u64 regs[UNWIND_REGS];
 	__u32 n_kernel;
-	__u32 pad;
+	__u32 n_user; /* frames below, in user[]; 0: nothing is unwound yet */
 	__u32 pid;
 	__u32 tid;
 	__u32 cpu;
@@ -257,10 +266,16 @@ struct unwind_rescue {
 	__u64 period;
 	__u64 addr;
 	__u8 user_ip;
-	__u8 pad8[3];
+	__u8 returned; /* with n_user, as in struct unwind_state */
+	__u8 full;
+	__u8 bx_lost;
 	__u32 n_vmas; /* UNWIND_RESCUE_VMAS: there may be more; 0: not known */
+	__u32 fp_steps;
+	__u16 python; /* as in a sample: functions of Python are among user[] */
+	__u16 program;
 	char comm[UNWIND_COMM];
 	__u64 kernel[UNWIND_MAX_KERNEL + 1];
+	__u64 user[UNWIND_RESCUE_FRAMES];
 	struct unwind_vma vmas[UNWIND_RESCUE_VMAS];
 	__u8 stack[UNWIND_RESCUE_BYTES];
 };

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Compiled tables on disk, one file for each build id. A file from the cache is foreign bytes like
- * any other: all that the unwinder later takes for granted is checked here.
+ * Compiled tables on disk, one file for each build id: the arrays as they are in memory, so that
+ * loading is a mapping and a check. A file from the cache is foreign bytes like any other: all that
+ * the unwinder later takes for granted is checked here. Rows are checked by pages, each with a sum
+ * of its own, because of a large table only a few pages are ever used.
  */
 #include "unwind/table.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 
 #include "base/fmt.h"
 #include "base/hash.h"
@@ -12,7 +18,7 @@
 
 #define CACHE_MAX_FILE (256u << 20)
 
-enum { CACHE_VERSION = 3 };
+enum { CACHE_VERSION = 4 };
 static const char cache_magic[8] = { 'f', 'a', 't', 'h', 'u', 'n', 'w', '\n' };
 
 struct cache_header {
@@ -26,8 +32,43 @@ struct cache_header {
 	u32 n_pages;
 	u32 n_rows;
 	u32 pad;
-	u64 hash; /* of all that follows the header */
+	u64 hash; /* of what follows the header, up to the rows */
 };
+_Static_assert(sizeof(struct cache_header) % 8 == 0, "arrays follow it");
+
+/* Where the arrays are: pages and their sums make whole words together. */
+struct cache_layout {
+	size_t rules, pages, sums, rows, total;
+};
+
+static struct cache_layout layout_of(const struct cache_header *h)
+{
+	struct cache_layout at = { .rules = sizeof(*h) };
+
+	at.pages = at.rules + h->n_rules * sizeof(struct unwind_rule);
+	at.sums = at.pages + h->n_pages * sizeof(struct unwind_page);
+	at.rows = ALIGN_UP(at.sums + h->n_pages * sizeof(u32), 8);
+	at.total = at.rows + h->n_rows * sizeof(u32);
+	return at;
+}
+
+static u32 page_sum(const struct unwind_table *t, u32 page)
+{
+	const struct unwind_page *p = &t->pages[page];
+
+	return (u32)hash_bytes(t->rows + p->first, p->count * sizeof(*t->rows));
+}
+
+static void pack_sums(const struct unwind_table *t, struct buf *out)
+{
+	for (u32 i = 0; i < t->n_pages; i++) {
+		const struct unwind_page *p = &t->pages[i];
+		bool inside = p->first <= t->n_rows && p->count <= t->n_rows - p->first;
+		u32 sum = inside ? page_sum(t, i) : 0;
+
+		buf_add(out, &sum, sizeof(sum));
+	}
+}
 
 void unwind_table_pack(const struct unwind_table *t, struct buf *out)
 {
@@ -40,16 +81,18 @@ void unwind_table_pack(const struct unwind_table *t, struct buf *out)
 		.n_pages = t->n_pages,
 		.n_rows = t->n_rows,
 	};
-	size_t at = out->len;
+	size_t begin = out->len;
 
 	memcpy(h.magic, cache_magic, sizeof(h.magic));
 	memcpy(h.build_id, t->build_id, sizeof(h.build_id));
 	buf_add(out, &h, sizeof(h));
 	buf_add(out, t->rules, t->n_rules * sizeof(*t->rules));
 	buf_add(out, t->pages, t->n_pages * sizeof(*t->pages));
+	pack_sums(t, out);
+	buf_fill(out, '\0', layout_of(&h).rows - (out->len - begin));
+	h.hash = hash_bytes(out->data + begin + sizeof(h), out->len - begin - sizeof(h));
 	buf_add(out, t->rows, t->n_rows * sizeof(*t->rows));
-	h.hash = hash_bytes(out->data + at + sizeof(h), out->len - at - sizeof(h));
-	memcpy(out->data + at, &h, sizeof(h));
+	memcpy(out->data + begin, &h, sizeof(h));
 }
 
 static bool rules_valid(const struct unwind_table *t)
@@ -65,9 +108,11 @@ static bool rules_valid(const struct unwind_table *t)
 	       t->rules[UNWIND_RULE_UNSUP].cfa == UNWIND_CFA_UNSUP;
 }
 
-static bool page_valid(const struct unwind_table *t, const struct unwind_page *p)
+bool unwind_table_page_valid(const struct unwind_table *t, u32 page)
 {
-	if (p->first > t->n_rows || p->count > t->n_rows - p->first || p->count > UNWIND_PAGE_ROWS)
+	const struct unwind_page *p = &t->pages[page];
+
+	if (t->sums && t->sums[page] != page_sum(t, page))
 		return false;
 	for (u32 i = 0; i < p->count; i++) {
 		u32 row = t->rows[p->first + i];
@@ -80,12 +125,17 @@ static bool page_valid(const struct unwind_table *t, const struct unwind_page *p
 	return true;
 }
 
-static bool table_valid(const struct unwind_table *t)
+static bool table_valid(const struct unwind_table *t, bool later)
 {
 	if (!rules_valid(t))
 		return false;
 	for (u32 i = 0; i < t->n_pages; i++) {
-		if (!page_valid(t, &t->pages[i]))
+		const struct unwind_page *p = &t->pages[i];
+
+		if (p->first > t->n_rows || p->count > t->n_rows - p->first ||
+		    p->count > UNWIND_PAGE_ROWS)
+			return false;
+		if (!later && !unwind_table_page_valid(t, i))
 			return false;
 	}
 	return true;
@@ -99,36 +149,45 @@ static bool header_valid(const struct cache_header *h, size_t n)
 	    h->n_rules > UNWIND_MAX_RULES || h->n_pages > UNWIND_MAX_PAGES ||
 	    h->n_rows > UNWIND_MAX_ROWS)
 		return false;
-	return n == sizeof(*h) + (u64)h->n_rules * sizeof(struct unwind_rule) +
-			    (u64)h->n_pages * sizeof(struct unwind_page) + (u64)h->n_rows * 4;
+	return n == layout_of(h).total;
 }
 
-int unwind_table_unpack(const void *bytes, size_t n, struct unwind_table **ret, struct err *e)
+/* Points into the bytes; the const goes because a table owns either such arrays or others. */
+static void *inside(const void *bytes, size_t offset)
+{
+	return (void *)(uintptr_t)((const char *)bytes + offset);
+}
+
+int unwind_table_unpack(const void *bytes, size_t n, bool later, struct unwind_table **ret,
+			struct err *e)
 {
 	_cleanup_table_ struct unwind_table *t = NULL;
-	const char *p = bytes;
+	struct cache_layout at;
 	struct cache_header h;
 
 	if (n < sizeof(h))
 		return err_set(e, EBADMSG, "cached unwind table is too short");
-	memcpy(&h, p, sizeof(h));
-	p += sizeof(h);
-	if (!header_valid(&h, n) || hash_bytes(p, n - sizeof(h)) != h.hash)
+	memcpy(&h, bytes, sizeof(h));
+	at = layout_of(&h);
+	if (!header_valid(&h, n) ||
+	    hash_bytes(inside(bytes, sizeof(h)), at.rows - sizeof(h)) != h.hash)
 		return err_set(e, EBADMSG, "cached unwind table is damaged or of another version");
 	t = xcalloc(1, sizeof(*t));
-	t->n_rules = h.n_rules;
-	t->n_pages = h.n_pages;
-	t->n_rows = h.n_rows;
-	t->rules = xmemdup(p, h.n_rules * sizeof(*t->rules));
-	p += h.n_rules * sizeof(*t->rules);
-	t->pages = xmemdup(p, h.n_pages * sizeof(*t->pages));
-	p += h.n_pages * sizeof(*t->pages);
-	t->rows = xmemdup(p, h.n_rows * sizeof(*t->rows));
-	t->layout = h.layout;
-	t->stats = h.stats;
-	t->build_id_len = h.build_id_len;
+	*t = (struct unwind_table){
+		.rules = inside(bytes, at.rules),
+		.pages = inside(bytes, at.pages),
+		.sums = inside(bytes, at.sums),
+		.rows = inside(bytes, at.rows),
+		.n_rules = h.n_rules,
+		.n_pages = h.n_pages,
+		.n_rows = h.n_rows,
+		.layout = h.layout,
+		.stats = h.stats,
+		.build_id_len = h.build_id_len,
+		.borrowed = true,
+	};
 	memcpy(t->build_id, h.build_id, sizeof(t->build_id));
-	if (!table_valid(t))
+	if (!table_valid(t, later))
 		return err_set(e, EBADMSG, "cached unwind table has impossible contents");
 	*ret = TAKE_PTR(t);
 	return 0;
@@ -145,14 +204,36 @@ static int cache_file(const struct image *im, struct buf *ret)
 	return 0;
 }
 
-static bool cache_load(const struct image *im, const char *path, struct unwind_table **ret)
+/* Only what we wrote ourselves: mapped bytes must not change or shrink under us. */
+static const void *cache_map(const char *path, size_t *ret_len)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
+	    (st.st_mode & 022) || st.st_size <= 0 || st.st_size > CACHE_MAX_FILE)
+		return NULL;
+	void *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+
+	*ret_len = (size_t)st.st_size;
+	return p == MAP_FAILED ? NULL : p;
+}
+
+static bool cache_load(const struct image *im, const char *path, bool later,
+		       struct unwind_table **ret)
 {
 	_cleanup_table_ struct unwind_table *t = NULL;
-	_cleanup_buf_ struct buf b = BUF_INIT;
+	size_t n;
+	const void *map = cache_map(path, &n);
 
-	if (io_read_file(path, CACHE_MAX_FILE, &b, NULL) ||
-	    unwind_table_unpack(buf_str(&b), b.len, &t, NULL) || !t)
+	if (!map)
 		return false;
+	if (unwind_table_unpack(map, n, later, &t, NULL) || !t) {
+		munmap((void *)(uintptr_t)map, n);
+		return false;
+	}
+	t->map = map;
+	t->map_len = n;
 	if (t->layout != image_layout(im) || t->build_id_len != im->build_id_len ||
 	    memcmp(t->build_id, im->build_id, im->build_id_len) != 0)
 		return false;
@@ -173,11 +254,12 @@ static void cache_store(const struct unwind_table *t, const char *path)
 		log_debug("%s", e.what);
 }
 
-int unwind_table_get(const struct image *im, struct unwind_table **ret, bool *cached, struct err *e)
+static int get_table(const struct image *im, bool later, struct unwind_table **ret, bool *cached,
+		     struct err *e)
 {
 	_cleanup_buf_ struct buf path = BUF_INIT;
 	bool keyed = im->build_id_len >= 8 && !cache_file(im, &path);
-	bool hit = keyed && cache_load(im, buf_str(&path), ret);
+	bool hit = keyed && cache_load(im, buf_str(&path), later, ret);
 
 	if (cached)
 		*cached = hit;
@@ -188,4 +270,15 @@ int unwind_table_get(const struct image *im, struct unwind_table **ret, bool *ca
 	if (!rc && keyed)
 		cache_store(*ret, buf_str(&path));
 	return rc;
+}
+
+int unwind_table_get(const struct image *im, struct unwind_table **ret, bool *cached, struct err *e)
+{
+	return get_table(im, false, ret, cached, e);
+}
+
+int unwind_table_get_later(const struct image *im, struct unwind_table **ret, bool *cached,
+			   struct err *e)
+{
+	return get_table(im, true, ret, cached, e);
 }

@@ -3,7 +3,6 @@
 
 #include <bpf/bpf.h>
 #include <dirent.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "base/clock.h"
@@ -11,6 +10,7 @@
 #include "base/intern.h"
 #include "base/parse.h"
 #include "unwind/hotspot.h"
+#include "unwind/pool.h"
 #include "unwind/python_trampoline.h"
 
 #define FIRST_PID_NAMESPACE 0xeffffffcu /* its inode is the same on every machine */
@@ -18,22 +18,28 @@
 enum {
 	MAX_PROGRAMS = 4096, /* processes with run-time code that are remembered */
 	MIN_PAGE_ROWS = 16,
-	SLAB_ROWS = UNWIND_CHUNK_ROWS * UNWIND_SLAB_CHUNKS,
-	SLAB_BYTES = SLAB_ROWS * 4,
-	RULE_BYTES = UNWIND_MAX_RULES * (int)sizeof(struct unwind_rule),
 	VDSO_INODE = 1,
+	LATER_ROWS = 1 << 16, /* tables with more are given by pages */
 };
-#define DEFAULT_MAX_BYTES (1ull << 30)
 /*
  * Of all that runs, most never shows up in a sample, and a large library takes megabytes. Those
  * are fetched when they are met; the first samples of them are copied and lose nothing.
  */
 #define LARGE_CODE (8ull << 20)
+/* As long as tables take no more than this, one that is met is given whole. */
+#define WHOLE_BYTES (7ull << 20)
 
 struct feed_file {
 	struct unwind_key key;
 	struct unwind_bin bin;
 	bool has_cfi;
+};
+
+/* A table of which the kernel gets only the pages that it meets. */
+struct feed_later {
+	struct unwind_table *table;
+	u16 *ids; /* the kernel's numbers of its rules */
+	bool met;
 };
 
 /* A process with run-time code. */
@@ -49,17 +55,13 @@ struct feed_program {
 
 struct unwind_feed {
 	struct unwind_feed_maps maps;
-	u32 *slabs[UNWIND_MAX_SLABS]; /* shared with the kernel */
-	u32 n_slabs;
-	u32 max_slabs;
-	u32 used;                  /* rows of the pool that are taken */
-	struct unwind_rule *rules; /* shared with the kernel */
-	u32 n_rules;
-	struct intern rule_ids; /* id - 1 is the rule's number */
+	struct pool pool;
 	VEC(struct feed_file) files;
 	struct map by_key;   /* hash of the key -> index + 1 */
 	struct map by_build; /* hash of build id and layout -> dir << 32 | pages of its table */
-	struct map hints;    /* hash of the key -> id in paths */
+	struct map by_dir;   /* dir of a table -> index in later + 1 */
+	VEC(struct feed_later) later;
+	struct map hints; /* hash of the key -> id in paths */
 	struct intern paths;
 	VEC(struct python_build) pythons; /* index + 1 is known to the kernel */
 	VEC(struct feed_program *) programs;
@@ -81,79 +83,14 @@ static struct feed_file *find_file(const struct unwind_feed *f, const struct unw
 	return i ? &f->files.items[i - 1] : NULL;
 }
 
-static u16 feed_rule_id(struct unwind_feed *f, const struct unwind_rule *r)
-{
-	u32 id = intern_find(&f->rule_ids, r, sizeof(*r));
-
-	if (id)
-		return (u16)(id - 1);
-	if (f->n_rules == UNWIND_MAX_RULES) {
-		f->stats.rule_overflow++;
-		return UNWIND_RULE_UNSUP;
-	}
-	id = intern_bytes(&f->rule_ids, r, sizeof(*r));
-	f->rules[id - 1] = *r;
-	f->n_rules++;
-	return (u16)(id - 1);
-}
-
-static int add_slab(struct unwind_feed *f, struct err *e)
-{
-	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
-	u32 index = f->n_slabs;
-
-	if (index == f->max_slabs)
-		return err_set(e, ENOSPC, "the memory for unwind tables is used up");
-	_cleanup_close_ int fd =
-		bpf_map_create(BPF_MAP_TYPE_ARRAY, "unwind_slab", 4, sizeof(struct unwind_chunk),
-			       UNWIND_SLAB_CHUNKS, &opts);
-	if (fd < 0)
-		return err_sys(e, errno, "cannot get memory for unwind tables");
-	void *p = mmap(NULL, SLAB_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-
-	if (p == MAP_FAILED)
-		return err_sys(e, errno, "cannot map memory for unwind tables");
-	if (bpf_map_update_elem(f->maps.pool, &index, &fd, BPF_ANY)) {
-		int code = errno;
-
-		munmap(p, SLAB_BYTES);
-		return err_sys(e, code, "cannot add memory for unwind tables");
-	}
-	f->slabs[f->n_slabs++] = p;
-	return 0;
-}
-
-static u32 *row_at(const struct unwind_feed *f, u32 at)
-{
-	return &f->slabs[at / SLAB_ROWS][at % SLAB_ROWS];
-}
-
-/* Room for @n rows from *@ret on; @whole: they must not cross a chunk. */
-static int take_rows(struct unwind_feed *f, u32 n, bool whole, u32 *ret, struct err *e)
-{
-	u32 at = ALIGN_UP(f->used, 2);
-
-	if (whole && (at % UNWIND_CHUNK_ROWS) + n > UNWIND_CHUNK_ROWS)
-		at = ALIGN_UP(at, UNWIND_CHUNK_ROWS);
-	while ((u64)at + n > (u64)f->n_slabs * SLAB_ROWS) {
-		int rc = add_slab(f, e);
-
-		if (rc)
-			return rc;
-	}
-	f->used = at + n;
-	*ret = at;
-	return 0;
-}
-
 static int write_page(struct unwind_feed *f, const struct unwind_table *t, u32 page, const u16 *ids,
 		      u32 dir, struct err *e)
 {
 	const struct unwind_page *p = &t->pages[page];
-	u32 at = 0;
+	struct unwind_page to = { .count = p->count };
 
 	if (p->count) {
-		int rc = take_rows(f, p->count, true, &at, e);
+		int rc = pool_take(&f->pool, p->count, true, &to.first, e);
 
 		if (rc)
 			return rc;
@@ -161,32 +98,91 @@ static int write_page(struct unwind_feed *f, const struct unwind_table *t, u32 p
 	for (u32 i = 0; i < p->count; i++) {
 		u32 row = t->rows[p->first + i];
 
-		*row_at(f, at + i) = (row & 0xffff0000) | ids[row & 0xffff];
+		*pool_row(&f->pool, to.first + i) = (row & 0xffff0000) | ids[row & 0xffff];
 	}
-	*row_at(f, dir + 2 * page) = at;
-	*row_at(f, dir + 2 * page + 1) = p->count;
+	pool_set_page(&f->pool, dir, page, to);
+	f->stats.rows += p->count;
 	return 0;
+}
+
+/* One that is damaged, or finds no room, is as if nothing were known about it. */
+static void write_later(struct unwind_feed *f, const struct feed_later *l, u32 dir, u32 page)
+{
+	if (pool_page(&f->pool, dir, page).count != UNWIND_PAGE_LATER)
+		return;
+	f->stats.later_pages++;
+	if (!unwind_table_page_valid(l->table, page) ||
+	    write_page(f, l->table, page, l->ids, dir, NULL)) {
+		f->stats.refused++;
+		pool_set_page(&f->pool, dir, page, (struct unwind_page){ 0 });
+	}
+}
+
+/* A page was met. A table that has room comes whole: its other pages will be met soon. */
+static void meet_page(struct unwind_feed *f, u32 dir, u64 page)
+{
+	u64 i = map_get(&f->by_dir, dir, 0);
+	struct feed_later *l = i ? &f->later.items[i - 1] : NULL;
+
+	if (!l || page >= l->table->n_pages)
+		return;
+	write_later(f, l, dir, (u32)page);
+	if (!l->met && pool_bytes(&f->pool) + l->table->n_rows * 4ull <= WHOLE_BYTES) {
+		for (u32 p = 0; p < l->table->n_pages; p++)
+			write_later(f, l, dir, p);
+	}
+	l->met = true;
+}
+
+static u16 *global_ids(struct unwind_feed *f, const struct unwind_table *t)
+{
+	u16 *ids = xcalloc(t->n_rules, sizeof(*ids));
+
+	for (u32 i = 0; i < t->n_rules; i++)
+		ids[i] = pool_rule_id(&f->pool, &t->rules[i]);
+	return ids;
 }
 
 static int write_table(struct unwind_feed *f, const struct unwind_table *t, struct unwind_bin *bin,
 		       struct err *e)
 {
-	_cleanup_free_ u16 *ids = xcalloc(t->n_rules, sizeof(*ids));
-	u32 before = f->used;
-	int rc = take_rows(f, 2 * t->n_pages, false, &bin->dir, e);
+	_cleanup_free_ u16 *ids = global_ids(f, t);
+	u32 before = f->pool.used;
+	int rc = pool_take(&f->pool, 2 * t->n_pages, false, &bin->dir, e);
 
-	for (u32 i = 0; i < t->n_rules; i++)
-		ids[i] = feed_rule_id(f, &t->rules[i]);
 	for (u32 i = 0; !rc && i < t->n_pages; i++)
 		rc = write_page(f, t, i, ids, bin->dir, e);
 	if (rc) {
-		f->used = before;
+		f->pool.used = before;
 		f->stats.refused++;
 		return rc;
 	}
 	bin->pages = t->n_pages;
 	f->stats.tables++;
-	f->stats.rows += t->n_rows;
+	f->stats.unsupported += t->stats.unsupported;
+	return 0;
+}
+
+/* Only where its pages will be; the table is kept. */
+static int announce_table(struct unwind_feed *f, struct unwind_table *t, struct unwind_bin *bin,
+			  struct err *e)
+{
+	int rc = pool_take(&f->pool, 2 * t->n_pages, false, &bin->dir, e);
+
+	if (rc) {
+		f->stats.refused++;
+		unwind_table_free(t);
+		return rc;
+	}
+	for (u32 i = 0; i < t->n_pages; i++)
+		pool_set_page(&f->pool, bin->dir, i,
+			      (struct unwind_page){ .count = t->pages[i].count ? UNWIND_PAGE_LATER
+									       : 0 });
+	vec_push(&f->later, (struct feed_later){ .table = t, .ids = global_ids(f, t) });
+	map_put(&f->by_dir, bin->dir, f->later.len);
+	bin->pages = t->n_pages;
+	f->stats.tables++;
+	f->stats.later++;
 	f->stats.unsupported += t->stats.unsupported;
 	return 0;
 }
@@ -216,8 +212,9 @@ static int publish(struct unwind_feed *f, const struct feed_file *file, struct e
 	return 0;
 }
 
+/* @take: not NULL and *@take is @t, which is kept and given by pages. */
 static int add_file(struct unwind_feed *f, struct feed_file file, const struct unwind_table *t,
-		    struct err *e)
+		    struct unwind_table **take, struct err *e)
 {
 	u64 build = t ? build_hash(t) : 0, twin = build ? map_get(&f->by_build, build, 0) : 0;
 	int rc = 0;
@@ -225,6 +222,8 @@ static int add_file(struct unwind_feed *f, struct feed_file file, const struct u
 	if (twin) {
 		file.bin.dir = (u32)(twin >> 32);
 		file.bin.pages = (u32)twin;
+	} else if (t && take) {
+		rc = announce_table(f, TAKE_PTR(*take), &file.bin, e);
 	} else if (t) {
 		rc = write_table(f, t, &file.bin, e);
 	}
@@ -242,7 +241,7 @@ static int add_file(struct unwind_feed *f, struct feed_file file, const struct u
 static int unwind_feed_add(struct unwind_feed *f, const struct unwind_key *key, u64 size,
 			   const struct unwind_table *t, struct err *e)
 {
-	return add_file(f, (struct feed_file){ .key = *key, .bin.size = size }, t, e);
+	return add_file(f, (struct feed_file){ .key = *key, .bin.size = size }, t, NULL, e);
 }
 
 /* The index under which the kernel knows this build of Python; 0: it is none, or not for us. */
@@ -272,6 +271,38 @@ const struct python_build *unwind_feed_python(const struct unwind_feed *f, u32 i
 	return index && index <= f->pythons.len ? &f->pythons.items[index - 1] : NULL;
 }
 
+static bool all_valid(const struct unwind_table *t)
+{
+	for (u32 i = 0; i < t->n_pages; i++) {
+		if (!unwind_table_page_valid(t, i))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * The table of a file. *@later: its pages are not checked yet. Those of Python are wanted at once:
+ * a stack that is finished later is one without its functions.
+ */
+static void find_table(struct unwind_feed *f, const struct image *im, bool python,
+		       struct unwind_table **ret, bool *later)
+{
+	bool cached = true;
+
+	*later = f->maps.later && !python;
+	if (*later && !unwind_table_get_later(im, ret, &cached, NULL) &&
+	    (*ret)->n_rows <= LATER_ROWS) {
+		*later = false;
+		if (!all_valid(*ret)) {
+			unwind_table_free(*ret);
+			*ret = NULL;
+		}
+	}
+	if (!*ret && !*later)
+		(void)unwind_table_get(im, ret, &cached, NULL);
+	f->stats.compiled += *ret && !cached;
+}
+
 /* Takes the descriptor's file under the key by which the kernel knows it. */
 static int add_fd(struct unwind_feed *f, int fd, const char *name, const struct unwind_key *key,
 		  struct err *e)
@@ -280,20 +311,20 @@ static int add_fd(struct unwind_feed *f, int fd, const char *name, const struct 
 	struct feed_file file = { .key = *key };
 	struct image im;
 	struct stat st;
-	bool cached = true;
+	bool later = false;
 
 	if (fstat(fd, &st))
 		return err_sys(e, errno, "cannot stat '%s'", name);
 	file.bin.size = (u64)st.st_size;
 	if (!image_open(&im, fd, name, NULL)) {
-		if (!unwind_table_get(&im, &t, &cached, NULL))
-			f->stats.compiled += !cached;
 		file.bin.python = python_of(f, &im);
+		find_table(f, &im, file.bin.python != 0, &t, &later);
 	}
+	bool has_table = t != NULL;
 	/* the kernel waits for the table, not for whoever else is interested */
-	int rc = add_file(f, file, t, e);
+	int rc = add_file(f, file, t, later ? &t : NULL, e);
 
-	if (t && f->on_new)
+	if (has_table && f->on_new)
 		f->on_new(f->on_new_ctx, fd, &im);
 	return rc;
 }
@@ -339,8 +370,11 @@ int unwind_feed_need(struct unwind_feed *f, const struct unwind_need *need, stru
 	f->stats.needs++;
 	if (need->key.dev == UNWIND_CODE_DEV)
 		return unwind_feed_code(f, need->pid, need->size, e);
-	if (known && known->bin.size == need->size)
-		return 0; /* asked again before the answer was there */
+	if (known && known->bin.size == need->size) {
+		/* else it asked again before the answer was there */
+		meet_page(f, known->bin.dir, need->page);
+		return 0;
+	}
 	_cleanup_close_ int fd = unwind_map_open(&map, (int)need->pid);
 
 	if (fd < 0) {
@@ -420,12 +454,12 @@ static int reserve_code(struct unwind_feed *f, struct feed_program *p, struct er
 {
 	u64 base = p->code->start & ~(u64)((1 << UNWIND_PAGE_BITS) - 1);
 	u32 pages = (u32)((p->code->end - base + (1 << UNWIND_PAGE_BITS) - 1) >> UNWIND_PAGE_BITS);
-	int rc = take_rows(f, 2 * pages, false, &p->bin.dir, e);
+	int rc = pool_take(&f->pool, 2 * pages, false, &p->bin.dir, e);
 
 	if (rc)
 		return rc;
 	for (u32 i = 0; i < 2 * pages; i++)
-		*row_at(f, p->bin.dir + i) = 0;
+		*pool_row(&f->pool, p->bin.dir + i) = 0;
 	p->bin.base = base;
 	p->bin.pages = pages;
 	free(p->room);
@@ -440,30 +474,31 @@ static int reserve_code(struct unwind_feed *f, struct feed_program *p, struct er
 static int write_code_page(struct unwind_feed *f, struct feed_program *p, u32 page, u32 first,
 			   u32 last, const struct unwind_rule *rule, struct err *e)
 {
-	u32 *at = row_at(f, p->bin.dir + 2 * page), *count = row_at(f, p->bin.dir + 2 * page + 1);
+	struct unwind_page to = pool_page(&f->pool, p->bin.dir, page);
 	u32 need = last - first + 1, n = 0;
 	u64 base = p->bin.base + ((u64)page << UNWIND_PAGE_BITS);
 	const struct code_row *rows = p->code->rows.items;
 
-	if (first == last && rule->cfa == UNWIND_CFA_END && !rule->aux && !*count)
+	if (first == last && rule->cfa == UNWIND_CFA_END && !rule->aux && !to.count)
 		return 0;
 	if (need > UNWIND_PAGE_ROWS)
 		return err_set(e, E2BIG, "too many frames in a page of java code");
-	__atomic_store_n(count, 0, __ATOMIC_SEQ_CST);
+	pool_set_page(&f->pool, p->bin.dir, page, (struct unwind_page){ .first = to.first });
 	if (need > p->room[page]) {
 		u32 room = MIN(MAX(need * 2, (u32)MIN_PAGE_ROWS), (u32)UNWIND_PAGE_ROWS);
-		int rc = take_rows(f, room, true, at, e);
+		int rc = pool_take(&f->pool, room, true, &to.first, e);
 
 		if (rc)
 			return rc;
 		p->room[page] = room;
 	}
 	if (first == last || rows[first].address != base)
-		*row_at(f, *at + n++) = feed_rule_id(f, rule);
+		*pool_row(&f->pool, to.first + n++) = pool_rule_id(&f->pool, rule);
 	for (u32 i = first; i < last; i++)
-		*row_at(f, *at + n++) =
-			(u32)(rows[i].address - base) << 16 | feed_rule_id(f, &rows[i].rule);
-	__atomic_store_n(count, n, __ATOMIC_SEQ_CST);
+		*pool_row(&f->pool, to.first + n++) =
+			(u32)(rows[i].address - base) << 16 | pool_rule_id(&f->pool, &rows[i].rule);
+	to.count = n;
+	pool_set_page(&f->pool, p->bin.dir, page, to);
 	return 0;
 }
 
@@ -528,37 +563,14 @@ static int unwind_feed_code(struct unwind_feed *f, u32 pid, u64 program, struct 
 	return rc;
 }
 
-/* The rule at @offset of a table; NULL: nothing is known about that page. */
-static const struct unwind_rule *search(const struct unwind_feed *f, const struct unwind_bin *bin,
-					u64 offset)
-{
-	u64 page = offset >> UNWIND_PAGE_BITS;
-
-	if (page >= bin->pages)
-		return NULL;
-	u32 at = *row_at(f, bin->dir + 2 * (u32)page);
-	u32 n = *row_at(f, bin->dir + 2 * (u32)page + 1), low = offset & 0xffff;
-
-	if (!n)
-		return NULL;
-	const u32 *row = row_at(f, at);
-
-	while (n > 1) {
-		u32 half = n / 2;
-
-		row += row[half] >> 16 <= low ? half : 0;
-		n -= half;
-	}
-	return &f->rules[*row & 0xffff];
-}
-
 static const struct unwind_rule *code_rule(const struct unwind_feed *f,
 					   const struct feed_program *p, u64 pc)
 {
-	const struct unwind_rule *r =
-		p->room && pc >= p->bin.base ? search(f, &p->bin, pc - p->bin.base) : NULL;
+	const struct unwind_rule *r = p->room && pc >= p->bin.base
+					      ? pool_search(&f->pool, &p->bin, pc - p->bin.base)
+					      : NULL;
 
-	return r == &f->rules[UNWIND_RULE_END] ? NULL : r;
+	return r == &f->pool.rules[UNWIND_RULE_END] ? NULL : r;
 }
 
 const struct unwind_rule *unwind_feed_code_rule(struct unwind_feed *f, u32 pid, u64 pc, u64 time)
@@ -635,16 +647,6 @@ static void add_vdso(struct unwind_feed *f)
 		unwind_feed_add(f, &key, 0, t, NULL);
 }
 
-static u32 slabs_for(u64 max_bytes)
-{
-	if (!max_bytes) {
-		u64 memory = (u64)sysconf(_SC_PHYS_PAGES) * (u64)sysconf(_SC_PAGESIZE);
-
-		max_bytes = MIN(memory / 4, DEFAULT_MAX_BYTES);
-	}
-	return (u32)MIN(MAX(max_bytes / SLAB_BYTES, 1), (u64)UNWIND_MAX_SLABS);
-}
-
 bool unwind_own_pidns(u64 *ret_dev, u64 *ret_ino)
 {
 	struct stat own;
@@ -660,17 +662,13 @@ int unwind_feed_new(struct unwind_feed **ret, const struct unwind_feed_maps *map
 		    struct err *e)
 {
 	struct unwind_feed *f = xcalloc(1, sizeof(*f));
-	void *rules = mmap(NULL, RULE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, maps->rules, 0);
+	int rc = pool_init(&f->pool, maps->pool, maps->rules, max_bytes, e);
 
-	if (rules == MAP_FAILED) {
+	if (rc) {
 		free(f);
-		return err_sys(e, errno, "cannot map the unwind rules");
+		return rc;
 	}
 	f->maps = *maps;
-	f->rules = rules;
-	f->max_slabs = slabs_for(max_bytes);
-	feed_rule_id(f, &(struct unwind_rule){ .cfa = UNWIND_CFA_END });
-	feed_rule_id(f, &(struct unwind_rule){ .cfa = UNWIND_CFA_UNSUP });
 	add_vdso(f);
 	*ret = f;
 	return 0;
@@ -680,10 +678,7 @@ void unwind_feed_free(struct unwind_feed *f)
 {
 	if (!f)
 		return;
-	for (u32 i = 0; i < f->n_slabs; i++)
-		munmap(f->slabs[i], SLAB_BYTES);
-	munmap(f->rules, RULE_BYTES);
-	intern_release(&f->rule_ids);
+	pool_release(&f->pool);
 	intern_release(&f->paths);
 	vec_release(&f->files);
 	vec_release(&f->pythons);
@@ -693,6 +688,12 @@ void unwind_feed_free(struct unwind_feed *f)
 	code_names_release(&f->names);
 	map_release(&f->by_key);
 	map_release(&f->by_build);
+	map_release(&f->by_dir);
+	vec_each(l, &f->later) {
+		unwind_table_free(l->table);
+		free(l->ids);
+	}
+	vec_release(&f->later);
 	map_release(&f->hints);
 	free(f);
 }
@@ -708,16 +709,18 @@ const struct code_names *unwind_feed_names(const struct unwind_feed *f)
 	return &f->names;
 }
 
-bool unwind_feed_rule(const struct unwind_feed *f, const struct unwind_key *key, u64 offset,
+bool unwind_feed_rule(struct unwind_feed *f, const struct unwind_key *key, u64 offset,
 		      const struct unwind_rule **ret)
 {
 	const struct feed_file *file = find_file(f, key);
 
 	if (!file)
 		return false;
-	*ret = file->has_cfi ? search(f, &file->bin, offset) : NULL;
+	if (file->has_cfi)
+		meet_page(f, file->bin.dir, offset >> UNWIND_PAGE_BITS);
+	*ret = file->has_cfi ? pool_search(&f->pool, &file->bin, offset) : NULL;
 	if (file->has_cfi && !*ret)
-		*ret = &f->rules[UNWIND_RULE_END];
+		*ret = &f->pool.rules[UNWIND_RULE_END];
 	return true;
 }
 
@@ -725,7 +728,8 @@ void unwind_feed_stats(const struct unwind_feed *f, struct unwind_feed_stats *re
 {
 	*ret = f->stats;
 	ret->files = f->files.len;
-	ret->rules = f->n_rules;
+	ret->rules = f->pool.n_rules;
+	ret->rule_overflow = f->pool.rule_overflow;
 	ret->pythons = f->pythons.len;
-	ret->bytes = (u64)f->n_slabs * SLAB_BYTES + RULE_BYTES;
+	ret->bytes = pool_bytes(&f->pool);
 }

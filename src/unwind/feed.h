@@ -18,6 +18,8 @@ struct unwind_feed_maps {
 	int pool;
 	u64 *epoch;  /* unwind_epoch: raised when a table is replaced; may be NULL */
 	int pythons; /* 0: Python's functions are not wanted among the frames */
+	bool later;  /* pages of large tables follow when they are met: stacks that end there with
+			UNWIND_END_NO_TABLE can be finished */
 };
 
 struct unwind_feed_stats {
@@ -32,6 +34,8 @@ struct unwind_feed_stats {
 	u64 refused;         /* tables for which there was no room */
 	u64 rule_overflow;   /* rules beyond UNWIND_MAX_RULES, taken as unsupported */
 	u64 unsupported;     /* rows whose rule we do not know */
+	u64 later;           /* tables of which only the pages that were met are there ... */
+	u64 later_pages;     /* ... and those */
 	u64 needs;           /* requests from the kernel */
 	u64 pythons;         /* builds of Python whose functions are shown */
 	u64 pythons_unknown; /* and of versions that we do not know */
@@ -70,8 +74,11 @@ const struct unwind_rule *unwind_feed_code_rule(struct unwind_feed *f, u32 pid, 
 /* Where a file lies, for when its process is gone before it is asked for (from mmap events). */
 void unwind_feed_hint(struct unwind_feed *f, const struct unwind_key *key, const char *path);
 
-/* A rule of a published file; false when the file is not known. *ret is NULL without CFI. */
-bool unwind_feed_rule(const struct unwind_feed *f, const struct unwind_key *key, u64 offset,
+/*
+ * A rule of a published file; false when the file is not known. *ret is NULL without CFI. A page
+ * that is not there yet is published first.
+ */
+bool unwind_feed_rule(struct unwind_feed *f, const struct unwind_key *key, u64 offset,
 		      const struct unwind_rule **ret);
 /* The build behind an index that came with a sample; NULL: none. */
 const struct python_build *unwind_feed_python(const struct unwind_feed *f, u32 index);

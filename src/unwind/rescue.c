@@ -135,5 +135,16 @@ void rescue_unwind(struct rescue *r, const struct unwind_rescue *rec, struct unw
 	else if (!maps.items.len)
 		maps_of_record(&maps, rec);
 	memcpy(source.regs, rec->regs, sizeof(source.regs));
-	unwind_user(&source, f);
+	if (rec->n_user && rec->n_user <= UNWIND_RESCUE_FRAMES && rec->n_user <= f->max) {
+		const struct unwind_resume from = { .returned = rec->returned,
+						    .full = rec->full,
+						    .bx_lost = rec->bx_lost,
+						    .fp_steps = rec->fp_steps };
+
+		memcpy(f->ip, rec->user, rec->n_user * sizeof(*f->ip));
+		f->n = rec->n_user;
+		unwind_user_from(&source, &from, f);
+	} else {
+		unwind_user(&source, f);
+	}
 }

@@ -67,7 +67,7 @@ static int set_options(struct sampler *s, const struct sampler_opts *o, struct e
 		bpf_program__set_autoload(program_of(s, i), false);
 	s->skel->rodata->profile_options.max_user = frames;
 	s->skel->rodata->profile_options.wake_bytes = (u32)(ring / 4);
-	s->skel->rodata->profile_options.rescue_bytes = (u32)(ring / 2);
+	s->skel->rodata->profile_options.rescue_bytes = (u32)(ring - ring / 4);
 	s->skel->rodata->profile_options.kernel_stacks = !o->no_kernel_stack;
 	s->skel->rodata->profile_options.user_stacks = !o->no_user_stack;
 	s->skel->rodata->profile_options.rescue = !o->no_rescue;
@@ -137,6 +137,7 @@ int sampler_new(struct sampler **ret, const struct sampler_opts *opts, struct er
 			.epoch = &s->skel->bss->unwind_epoch,
 			.pythons = opts && opts->python ? bpf_map__fd(s->skel->maps.unwind_pythons)
 							: 0,
+			.later = !opts || !opts->no_rescue,
 		};
 
 		rc = unwind_feed_new(&s->feed, &maps, opts ? opts->max_table_bytes : 0, e);
@@ -220,28 +221,28 @@ int sampler_only_tree(struct sampler *s, int pid)
 }
 
 /* The first sample with Python functions of a process, or of a program that it became. */
-static bool announce(struct sampler *s, const struct unwind_sample *in)
+static bool announce(struct sampler *s, u32 pid, u16 program)
 {
-	u64 *program = map_at(&s->python_programs, in->pid);
-	bool is_new = *program != (u64)in->program + 1;
+	u64 *known = map_at(&s->python_programs, pid);
+	bool is_new = *known != (u64)program + 1;
 
-	*program = (u64)in->program + 1;
+	*known = (u64)program + 1;
 	return is_new;
 }
 
 /* Replaces the words for Python frames by addresses; the stack moves to @to. */
-static void name_python(struct sampler *s, const struct unwind_sample *in, u64 *to,
+static void name_python(struct sampler *s, u16 python, u16 program, u64 *to,
 			struct sampler_sample *out)
 {
-	const struct python_build *b = unwind_feed_python(s->feed, in->python);
+	const struct python_build *b = unwind_feed_python(s->feed, python);
 
 	out->ip = 0;
 	for (u32 i = 0; i < out->n_user && !out->ip; i++)
 		out->ip = out->user[i] & UNWIND_PYTHON_BIT ? 0 : out->user[i];
-	out->python = python_names_replace(s->python, b, (int)in->pid, out->user, out->n_user,
+	out->python = python_names_replace(s->python, b, (int)out->pid, out->user, out->n_user,
 					   s->round, to);
 	out->user = to;
-	out->python_new = out->python && announce(s, in);
+	out->python_new = out->python && announce(s, out->pid, program);
 }
 
 static void on_sample(struct sampler *s, const struct unwind_sample *in, size_t n)
@@ -270,13 +271,13 @@ static void on_sample(struct sampler *s, const struct unwind_sample *in, size_t 
 	memcpy(out.comm, in->comm, sizeof(out.comm));
 	out.ip = out.n_user ? out.user[0] : 0;
 	if (in->python && out.n_user <= UNWIND_MAX_FRAMES)
-		name_python(s, in, user, &out);
+		name_python(s, in->python, in->program, user, &out);
 	deliver(s, &out);
 }
 
 static void on_rescue(struct sampler *s, const struct unwind_rescue *in, size_t n)
 {
-	u64 ip[UNWIND_MAX_FRAMES];
+	u64 ip[UNWIND_MAX_FRAMES], named[UNWIND_MAX_FRAMES];
 	struct unwind_frames f = { .ip = ip, .max = UNWIND_MAX_FRAMES };
 
 	if (n < sizeof(*in) || in->stack_bytes > sizeof(in->stack) ||
@@ -304,6 +305,8 @@ static void on_rescue(struct sampler *s, const struct unwind_rescue *in, size_t 
 	};
 	memcpy(out.comm, in->comm, sizeof(out.comm));
 	out.ip = f.n ? ip[0] : 0;
+	if (in->python)
+		name_python(s, in->python, in->program, named, &out);
 	deliver(s, &out);
 }
 

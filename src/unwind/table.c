@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unwind/table.h"
 
+#include <sys/mman.h>
+
 #include "base/hash.h"
 #include "unwind/cfi.h"
 #include "unwind/goframe.h"
@@ -302,9 +304,13 @@ void unwind_table_free(struct unwind_table *t)
 {
 	if (!t)
 		return;
-	free(t->rows);
-	free(t->pages);
-	free(t->rules);
+	if (t->map)
+		munmap((void *)(uintptr_t)t->map, t->map_len);
+	if (!t->borrowed) {
+		free(t->rows);
+		free(t->pages);
+		free(t->rules);
+	}
 	free(t);
 }
 

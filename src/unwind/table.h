@@ -39,6 +39,10 @@ struct unwind_table {
 	u8 build_id[IMAGE_MAX_BUILD_ID];
 	u64 layout; /* image_layout() of the file */
 	struct unwind_table_stats stats;
+	const u32 *sums; /* of the rows of each page; NULL: they are right */
+	bool borrowed;   /* the arrays are not its own: they lie in @map, or in a caller's bytes */
+	const void *map; /* a file of the cache; or NULL */
+	size_t map_len;
 };
 
 /* -ENODATA when the file has no frame information. */
@@ -46,6 +50,10 @@ int unwind_table_compile(const struct image *im, struct unwind_table **ret, stru
 /* From the cache on disk if it is there, else compiled and stored; @cached may be NULL. */
 int unwind_table_get(const struct image *im, struct unwind_table **ret, bool *cached,
 		     struct err *e);
+/* The same without looking at rows: unwind_table_page_valid() must be asked before using a page. */
+int unwind_table_get_later(const struct image *im, struct unwind_table **ret, bool *cached,
+			   struct err *e);
+bool unwind_table_page_valid(const struct unwind_table *t, u32 page);
 void unwind_table_free(struct unwind_table *t);
 static inline void unwind_table_freep(struct unwind_table **t)
 {
@@ -57,8 +65,12 @@ size_t unwind_table_bytes(const struct unwind_table *t);
 /* Never NULL: outside of everything, and without a table, it is the END rule. */
 const struct unwind_rule *unwind_table_rule(const struct unwind_table *t, u64 offset);
 
-/* The cache file's form, for tests and the fuzzer. Loading checks every number. */
+/*
+ * The cache file's form, for tests and the fuzzer. Loading checks every number, but with @later
+ * those of rows. The bytes, on a boundary of 8, must outlive the table.
+ */
 void unwind_table_pack(const struct unwind_table *t, struct buf *out);
-int unwind_table_unpack(const void *bytes, size_t n, struct unwind_table **ret, struct err *e);
+int unwind_table_unpack(const void *bytes, size_t n, bool later, struct unwind_table **ret,
+			struct err *e);
 
 #endif

@@ -23,18 +23,30 @@ static int step(const struct unwind_source *source, struct unwind_state *s)
 	return unwind_apply(s, rule, (void *)source);
 }
 
-void unwind_user(const struct unwind_source *source, struct unwind_frames *f)
+void unwind_user_from(const struct unwind_source *source, const struct unwind_resume *from,
+		      struct unwind_frames *f)
 {
-	struct unwind_state s = { .full = 1 };
+	struct unwind_state s = { .returned = from->returned,
+				  .full = from->full,
+				  .bx_lost = from->bx_lost,
+				  .fp_steps = from->fp_steps };
 
 	memcpy(s.reg, source->regs, sizeof(s.reg));
-	for (f->n = 0; f->n < f->max;) {
+	while (f->n < f->max) {
 		f->ip[f->n++] = s.reg[UNWIND_REG_IP];
 		if (step(source, &s))
 			break;
 	}
 	f->end = s.end ? s.end : UNWIND_END_DEPTH;
 	f->fp_steps = s.fp_steps;
+}
+
+void unwind_user(const struct unwind_source *source, struct unwind_frames *f)
+{
+	const struct unwind_resume first = { .full = true };
+
+	f->n = 0;
+	unwind_user_from(source, &first, f);
 }
 
 bool unwind_regs_from_perf(u64 regs[UNWIND_REGS], const u64 *values, size_t n, u64 mask)

@@ -20,6 +20,14 @@ struct unwind_source {
 	int (*find)(void *ctx, u64 pc, const struct unwind_rule **ret);
 };
 
+/* Where to go on in a stack that is unwound up to some frame; see struct unwind_state. */
+struct unwind_resume {
+	bool returned;
+	bool full;
+	bool bx_lost;
+	u32 fp_steps;
+};
+
 struct unwind_frames {
 	u64 *ip;    /* the caller's room: innermost first; return addresses from the second on */
 	size_t max; /* of that room */
@@ -30,6 +38,9 @@ struct unwind_frames {
 
 /* Fills @f->ip, n, end and fp_steps. There is always at least one frame if max is not 0. */
 void unwind_user(const struct unwind_source *source, struct unwind_frames *f);
+/* The registers of @source are those of frame @f->n, which is not in @f->ip yet. */
+void unwind_user_from(const struct unwind_source *source, const struct unwind_resume *from,
+		      struct unwind_frames *f);
 
 /*
  * Registers as perf samples carry them: @values holds one word for each bit of @mask

@@ -44,10 +44,17 @@ static void try_file(const u8 *p, size_t n)
 
 static void try_cache(const u8 *p, size_t n)
 {
-	_cleanup_table_ struct unwind_table *t = NULL;
+	_cleanup_free_ void *aligned = n ? xmemdup(p, n) : NULL;
+	_cleanup_table_ struct unwind_table *t = NULL, *later = NULL;
 
-	if (!unwind_table_unpack(p, n, &t, NULL))
+	if (!aligned)
+		return;
+	if (!unwind_table_unpack(aligned, n, false, &t, NULL))
 		walk(t);
+	if (!unwind_table_unpack(aligned, n, true, &later, NULL)) {
+		for (u32 i = 0; i < later->n_pages; i++)
+			(void)unwind_table_page_valid(later, i);
+	}
 }
 
 static void try_core(const u8 *p, size_t n)

@@ -457,7 +457,7 @@ TEST(the_cache_form_comes_back_equal)
 	_cleanup_buf_ struct buf b = BUF_INIT;
 
 	unwind_table_pack(t, &b);
-	CHECK_EQ(unwind_table_unpack(b.data, b.len, &back, NULL), 0);
+	CHECK_EQ(unwind_table_unpack(b.data, b.len, false, &back, NULL), 0);
 	CHECK_EQ(back->n_rows, t->n_rows);
 	CHECK_EQ(back->n_pages, t->n_pages);
 	CHECK_MEM(back->rows, t->rows, t->n_rows * 4);
@@ -475,9 +475,9 @@ TEST(a_damaged_cache_file_is_refused)
 	for (size_t i = 0; i < b.len; i++) {
 		_cleanup_table_ struct unwind_table *back = NULL;
 
-		CHECK_EQ(unwind_table_unpack(b.data, i, &back, NULL), -EBADMSG);
+		CHECK_EQ(unwind_table_unpack(b.data, i, false, &back, NULL), -EBADMSG);
 		b.data[i] ^= 0x40;
-		refused += unwind_table_unpack(b.data, b.len, &back, NULL) == -EBADMSG;
+		refused += unwind_table_unpack(b.data, b.len, false, &back, NULL) == -EBADMSG;
 		b.data[i] ^= 0x40;
 	}
 	/* the build id, the layout and the statistics are not the table */
@@ -491,15 +491,30 @@ TEST(a_cache_file_with_a_good_sum_and_bad_rows_is_refused)
 
 	t->rows[1] = 5000 << 16 | 0x3fff; /* a rule that is not there */
 	unwind_table_pack(t, &b);
-	CHECK_EQ(unwind_table_unpack(b.data, b.len, &back, NULL), -EBADMSG);
+	CHECK_EQ(unwind_table_unpack(b.data, b.len, false, &back, NULL), -EBADMSG);
 	t->rows[1] = 0; /* not ascending */
 	buf_reset(&b);
 	unwind_table_pack(t, &b);
-	CHECK_EQ(unwind_table_unpack(b.data, b.len, &back, NULL), -EBADMSG);
+	CHECK_EQ(unwind_table_unpack(b.data, b.len, false, &back, NULL), -EBADMSG);
 	t->pages[1].first = 0x7fffffff;
 	buf_reset(&b);
 	unwind_table_pack(t, &b);
-	CHECK_EQ(unwind_table_unpack(b.data, b.len, &back, NULL), -EBADMSG);
+	CHECK_EQ(unwind_table_unpack(b.data, b.len, false, &back, NULL), -EBADMSG);
+}
+
+TEST(pages_of_a_table_are_checked_one_by_one)
+{
+	_cleanup_table_ struct unwind_table *t = sample_table(), *back = NULL;
+	_cleanup_buf_ struct buf b = BUF_INIT;
+	u32 last = t->n_pages - 1;
+
+	unwind_table_pack(t, &b);
+	b.data[b.len - 1] ^= 1; /* in the last row of the last page */
+	CHECK_EQ(unwind_table_unpack(b.data, b.len, false, &back, NULL), -EBADMSG);
+	CHECK_EQ(unwind_table_unpack(b.data, b.len, true, &back, NULL), 0);
+	CHECK(t->pages[0].count && t->pages[last].count);
+	CHECK(unwind_table_page_valid(back, 0));
+	CHECK(!unwind_table_page_valid(back, last));
 }
 
 TEST(our_own_program_has_a_table)

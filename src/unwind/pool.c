@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "unwind/pool.h"
+
+#include <bpf/bpf.h>
+#include <sys/mman.h>
+
+enum {
+	SLAB_ROWS = UNWIND_CHUNK_ROWS * UNWIND_SLAB_CHUNKS,
+	SLAB_BYTES = SLAB_ROWS * 4,
+	RULE_BYTES = UNWIND_MAX_RULES * (int)sizeof(struct unwind_rule),
+};
+#define DEFAULT_MAX_BYTES (1ull << 30)
+
+static u32 slabs_for(u64 max_bytes)
+{
+	if (!max_bytes) {
+		u64 memory = (u64)sysconf(_SC_PHYS_PAGES) * (u64)sysconf(_SC_PAGESIZE);
+
+		max_bytes = MIN(memory / 4, DEFAULT_MAX_BYTES);
+	}
+	return (u32)MIN(MAX(max_bytes / SLAB_BYTES, 1), (u64)UNWIND_MAX_SLABS);
+}
+
+int pool_init(struct pool *p, int pool_fd, int rules_fd, u64 max_bytes, struct err *e)
+{
+	void *rules = mmap(NULL, RULE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, rules_fd, 0);
+
+	if (rules == MAP_FAILED)
+		return err_sys(e, errno, "cannot map the unwind rules");
+	*p = (struct pool){ .fd = pool_fd, .rules = rules, .max_slabs = slabs_for(max_bytes) };
+	pool_rule_id(p, &(struct unwind_rule){ .cfa = UNWIND_CFA_END });
+	pool_rule_id(p, &(struct unwind_rule){ .cfa = UNWIND_CFA_UNSUP });
+	return 0;
+}
+
+void pool_release(struct pool *p)
+{
+	for (u32 i = 0; i < p->n_slabs; i++)
+		munmap(p->slabs[i], SLAB_BYTES);
+	munmap(p->rules, RULE_BYTES);
+	intern_release(&p->rule_ids);
+}
+
+u64 pool_bytes(const struct pool *p)
+{
+	return (u64)p->n_slabs * SLAB_BYTES + RULE_BYTES;
+}
+
+u16 pool_rule_id(struct pool *p, const struct unwind_rule *r)
+{
+	u32 id = intern_find(&p->rule_ids, r, sizeof(*r));
+
+	if (id)
+		return (u16)(id - 1);
+	if (p->n_rules == UNWIND_MAX_RULES) {
+		p->rule_overflow++;
+		return UNWIND_RULE_UNSUP;
+	}
+	id = intern_bytes(&p->rule_ids, r, sizeof(*r));
+	p->rules[id - 1] = *r;
+	p->n_rules++;
+	return (u16)(id - 1);
+}
+
+static int add_slab(struct pool *p, struct err *e)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
+	u32 index = p->n_slabs;
+
+	if (index == p->max_slabs)
+		return err_set(e, ENOSPC, "the memory for unwind tables is used up");
+	_cleanup_close_ int fd =
+		bpf_map_create(BPF_MAP_TYPE_ARRAY, "unwind_slab", 4, sizeof(struct unwind_chunk),
+			       UNWIND_SLAB_CHUNKS, &opts);
+	if (fd < 0)
+		return err_sys(e, errno, "cannot get memory for unwind tables");
+	void *at = mmap(NULL, SLAB_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (at == MAP_FAILED)
+		return err_sys(e, errno, "cannot map memory for unwind tables");
+	if (bpf_map_update_elem(p->fd, &index, &fd, BPF_ANY)) {
+		int code = errno;
+
+		munmap(at, SLAB_BYTES);
+		return err_sys(e, code, "cannot add memory for unwind tables");
+	}
+	p->slabs[p->n_slabs++] = at;
+	return 0;
+}
+
+u32 *pool_row(const struct pool *p, u32 at)
+{
+	return &p->slabs[at / SLAB_ROWS][at % SLAB_ROWS];
+}
+
+int pool_take(struct pool *p, u32 n, bool whole, u32 *ret, struct err *e)
+{
+	u32 at = ALIGN_UP(p->used, 2);
+
+	if (whole && (at % UNWIND_CHUNK_ROWS) + n > UNWIND_CHUNK_ROWS)
+		at = ALIGN_UP(at, UNWIND_CHUNK_ROWS);
+	while ((u64)at + n > (u64)p->n_slabs * SLAB_ROWS) {
+		int rc = add_slab(p, e);
+
+		if (rc)
+			return rc;
+	}
+	p->used = at + n;
+	*ret = at;
+	return 0;
+}
+
+struct unwind_page pool_page(const struct pool *p, u32 dir, u32 page)
+{
+	u64 entry = __atomic_load_n((u64 *)(void *)pool_row(p, dir + 2 * page), __ATOMIC_RELAXED);
+
+	return (struct unwind_page){ .first = (u32)entry, .count = (u32)(entry >> 32) };
+}
+
+/* What it points to comes first: the kernel may be looking. */
+void pool_set_page(const struct pool *p, u32 dir, u32 page, struct unwind_page to)
+{
+	__atomic_store_n((u64 *)(void *)pool_row(p, dir + 2 * page), (u64)to.count << 32 | to.first,
+			 __ATOMIC_SEQ_CST);
+}
+
+const struct unwind_rule *pool_search(const struct pool *p, const struct unwind_bin *bin,
+				      u64 offset)
+{
+	u64 page = offset >> UNWIND_PAGE_BITS;
+
+	if (page >= bin->pages)
+		return NULL;
+	struct unwind_page at = pool_page(p, bin->dir, (u32)page);
+	u32 n = at.count, low = offset & 0xffff;
+
+	if (!n || n == UNWIND_PAGE_LATER)
+		return NULL;
+	const u32 *row = pool_row(p, at.first);
+
+	while (n > 1) {
+		u32 half = n / 2;
+
+		row += row[half] >> 16 <= low ? half : 0;
+		n -= half;
+	}
+	return &p->rules[*row & 0xffff];
+}
