@@ -66,12 +66,14 @@ static void stack_health(const struct profile *p, struct result *ret)
 	broken = 100.0 * (double)p->stack_ends[STACK_CUT] / (double)with_user;
 	result_fact(ret, "stacks_reaching_root_percent", NULL,
 		    value_d(VALUE_PERCENT, 100 - broken));
-	if (broken > 5)
-		result_note(
-			ret, NOTE_WARNING,
-			"record with --call-graph auto: it needs no frame pointers",
-			"%.1f%% of user stacks do not reach a thread's start: callers are missing",
-			broken);
+	if (broken <= 5)
+		return;
+	/* a recording of ours says itself what went wrong */
+	result_note(ret, NOTE_WARNING,
+		    p->unwinder ? "fathom stacks shows where, in which process, and what would help"
+				: "record with --call-graph auto: it needs no frame pointers",
+		    "%.1f%% of user stacks do not reach a thread's start: %s", broken,
+		    p->cuts ? profile_str(p, p->cuts) : "callers are missing");
 }
 
 /* No use in telling how to get complete stacks to who recorded none. */

@@ -5,8 +5,9 @@
 #include "base/hash.h"
 #include "profile/machine.h"
 #include "recording/recording.h"
+#include "unwind/unwind.h"
 
-enum { HEALTH_VERSION = 1, HEALTH_SECTION = FEATURE_FATHOM + 2 };
+enum { HEALTH_VERSION = 1, HEALTH_SECTION = FEATURE_FATHOM + 2, CUT_REASONS = 3 };
 
 /* The section: this head, processes, cuts, the reason. Little endian, as x86 and arm write it. */
 struct packed_head {
@@ -319,14 +320,46 @@ void health_text(const struct health *h, struct buf *out)
 	}
 }
 
+/* The commonest reason for which stacks ended early, but those in @done; 0: there is none. */
+static u32 next_reason(const struct health *h, u32 done)
+{
+	u32 best = 0;
+
+	for (u32 i = 0; i < UNWIND_END_COUNT; i++) {
+		if (is_early(i) && !(done >> i & 1) && h->ends[i] > (best ? h->ends[best] : 0))
+			best = i;
+	}
+	return best;
+}
+
+/* Why stacks are not complete: by what they were followed, or how they ended. */
+static void cut_text(const struct health *h, struct buf *out)
+{
+	u32 done = 0, i;
+
+	if (h->how == HEALTH_FP) {
+		buf_addf(out, "frame pointers were followed%s%s", h->why ? " because " : "",
+			 h->why ? h->why : "");
+		return;
+	}
+	for (int n = 0; n < CUT_REASONS && (i = next_reason(h, done)); n++) {
+		buf_addf(out, "%s%s (%llu)", n ? ", " : "", unwind_end_text(i),
+			 (unsigned long long)h->ends[i]);
+		done |= 1u << i;
+	}
+}
+
 void health_facts(const struct health *h, bool whole, struct profile *p)
 {
-	_cleanup_buf_ struct buf text = BUF_INIT;
+	_cleanup_buf_ struct buf text = BUF_INIT, cuts = BUF_INIT;
 	u64 users = health_user_stacks(h), samples = 0;
 
 	health_text(h, &text);
 	if (text.len)
 		p->unwinder = profile_string(p, buf_str(&text));
+	cut_text(h, &cuts);
+	if (cuts.len)
+		p->cuts = profile_string(p, buf_str(&cuts));
 	for (u32 i = 0; i < STACK_END_COUNT; i++)
 		samples += p->stack_ends[i];
 	/* other events of the recording may have other stacks: then names tell better */

@@ -152,6 +152,7 @@ struct profile {
 
 	/* facts of the recording; strings, 0 when not known */
 	u32 source, hostname, kernel, arch, command, cpu_model, unwinder, notes;
+	u32 cuts; /* why stacks ended early, in words; 0: the recording does not say */
 	u32 cpus;
 	u64 first_time, last_time; /* of samples */
 	u64 wall_start;            /* wall clock of first_time, 0: not known */

@@ -137,9 +137,9 @@ fi
 
 # --- names, lines and inlined functions travel with the file ------------------------------------------
 
-# The program's own part of the stacks: debug information of a large library is read only for
-# recordings that are worth it.
-own_part() { sed -n 's/^.*;main/main/p'; }
+# The program's own part of the stacks, and not those that end in libc: debug information of a large
+# library is read only for recordings that are worth it.
+own_part() { sed -n '/clock_gettime/d;s/^.*;main/main/p'; }
 
 mkdir away bin
 cp "$burn" bin/traveller

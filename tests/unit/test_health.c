@@ -99,3 +99,27 @@ TEST(health_knows_its_limits)
 	CHECK(h.cuts.len == HEALTH_CUTS_MOST);
 	health_release(&h);
 }
+
+TEST(health_says_why_stacks_are_cut)
+{
+	struct health h = { 0 };
+	struct profile p;
+
+	profile_init(&p);
+	add(&h, 1, "x", UNWIND_END_ROOT, 0);
+	add(&h, 1, "x", UNWIND_END_READ, 1);
+	add(&h, 1, "x", UNWIND_END_BAD_FP, 2);
+	add(&h, 1, "x", UNWIND_END_BAD_FP, 2);
+	add(&h, 1, "x", UNWIND_END_EXEC, 0);
+	h.how = HEALTH_KERNEL;
+	health_facts(&h, false, &p);
+	CHECK_STR(profile_str(&p, p.cuts), "code without frame information or frame pointer (2), "
+					   "stack memory could not be read (1)");
+	h.how = HEALTH_FP;
+	h.why = xstrdup("the kernel is too old");
+	health_facts(&h, false, &p);
+	CHECK_STR(profile_str(&p, p.cuts),
+		  "frame pointers were followed because the kernel is too old");
+	profile_release(&p);
+	health_release(&h);
+}
