@@ -10,6 +10,7 @@
 #include "cli/table.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 
 const struct command *cli_find(const struct command *const *commands, size_t n, const char *name)
@@ -64,11 +65,21 @@ static int status_of(int r)
 	}
 }
 
+/* Stdio remembers that a write failed, but not why. */
+static int forgotten_error(FILE *out)
+{
+	struct pollfd p = { .fd = fileno(out) };
+
+	return poll(&p, 1, 0) > 0 && (p.revents & POLLERR) ? EPIPE : EIO;
+}
+
 /* A reader that has seen enough is no error; a full disk is. */
 static int output_status(struct context *ctx, int status)
 {
-	if (!ctx->output_error && (fflush(ctx->out) == EOF || ferror(ctx->out)))
+	if (!ctx->output_error && fflush(ctx->out) == EOF)
 		ctx->output_error = errno ? errno : EIO;
+	else if (!ctx->output_error && ferror(ctx->out))
+		ctx->output_error = forgotten_error(ctx->out);
 	if (!ctx->output_error)
 		return status;
 	if (ctx->output_error == EPIPE)

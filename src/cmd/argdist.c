@@ -180,8 +180,10 @@ static int argdist_run(struct context *ctx, void *args)
 	struct probing p;
 	int rc = 0;
 
-	if (!a->words.len)
+	if (!a->words.len) {
 		rc = err_set(&ctx->err, EINVAL, "give -C or -H with a probe");
+		err_hint(&ctx->err, "fathom argdist -d 2 -H 'p:c:malloc(size_t size):size_t:size'");
+	}
 	if (a->words.len > PROBES_MOST)
 		rc = err_set(&ctx->err, E2BIG, "at most %d probes can be given", PROBES_MOST);
 	if (rc < 0)

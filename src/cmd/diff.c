@@ -221,6 +221,12 @@ static int choose_inputs(struct context *ctx, const struct diff_args *a, struct 
 		ret->after = first;
 	else if (!first)
 		*ret = (struct inputs){ "fathom.data.old", "fathom.data" };
+	if (!first && ret->before && !io_exists(ret->before)) {
+		err_set(&ctx->err, ENOENT, "there is no '%s' here to compare with", ret->before);
+		err_hint(&ctx->err, "fathom diff BEFORE AFTER; 'fathom record' keeps the recording "
+				    "before the last under that name");
+		return EXIT_FAILED;
+	}
 	if (a->profile.input && n) {
 		err_set(&ctx->err, EINVAL, "-i and names of files are both given");
 		return EXIT_USAGE;

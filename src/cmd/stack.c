@@ -240,6 +240,8 @@ static int stack_live(struct stack *k, int pid)
 		err_release(&k->ctx->err);
 		return err_set(&k->ctx->err, ESRCH, "there is no process %d", pid);
 	}
+	if (rc == -EACCES || rc == -EPERM)
+		err_hint(&k->ctx->err, "it takes CAP_SYS_PTRACE, or being the user of the process");
 	if (!rc && !p.maps.items.len)
 		return err_set(&k->ctx->err, EINVAL, "process %d has no user part", pid);
 	if (!rc)

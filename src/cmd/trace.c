@@ -151,8 +151,11 @@ static int read_source(struct context *ctx, const struct trace_args *a, struct s
 		buf_addstr(&s->text, a->program);
 		return 0;
 	}
-	if (!ctx->operands.len)
-		return err_set(&ctx->err, EINVAL, "no program: give -e PROGRAM or a file");
+	if (!ctx->operands.len) {
+		err_set(&ctx->err, EINVAL, "no program: give -e PROGRAM or a file");
+		err_hint(&ctx->err, "fathom trace -e 'profile:hz:99 { @[comm] = count(); }'");
+		return -EINVAL;
+	}
 	file = ctx->operands.items[0];
 	if (access(file, F_OK) && !a->compat && bcc_trace_is_probe(file))
 		return generate_source(ctx, a, s);
@@ -446,6 +449,12 @@ int trace_execute(struct context *ctx, const struct trace_args *a)
 
 static int trace_run(struct context *ctx, void *args)
 {
+	if (ctx->common.csv) {
+		err_set(&ctx->err, EINVAL,
+			"a program's output has no columns: there is no CSV of it");
+		err_hint(&ctx->err, "use --json");
+		return EXIT_USAGE;
+	}
 	return trace_execute(ctx, args);
 }
 

@@ -53,7 +53,8 @@ static int create_maps(struct run *r, struct err *e)
 		fd = bpfsys_map_create(&def);
 		if (fd < 0) {
 			err_sys(e, -fd, "cannot make the map '%s' (%u keys, %u bytes each)",
-				m->name, m->max_entries, m->key_size + m->value_size);
+				m->name[0] ? m->name : "@", m->max_entries,
+				m->key_size + m->value_size);
 			if (fd == -EPERM)
 				err_hint(e, "run as root or with CAP_BPF and CAP_PERFMON");
 			return fd;

@@ -4,8 +4,8 @@
  *
  * A result with one table is nothing but that table. With several, each begins with a line
  * "# name", and a blank line stands between them; sections that follow one another under the same
- * name with the same columns are one table. What was lost is told below them as "# lost" lines, and
- * only if there was anything.
+ * name with the same columns are one table. Without any, the facts are one. What was lost is told
+ * below them as "# lost" lines, and only if there was anything.
  */
 #include "view/view.h"
 
@@ -164,6 +164,19 @@ static void comment(struct buf *out, const char *text)
 	fmt_clean(out, text, strlen(text));
 }
 
+/* Without any table the facts are the answer. */
+static void facts(struct buf *out, const struct result *r, bool header)
+{
+	if (header && r->facts.len)
+		buf_addstr(out, "fact,value\n");
+	vec_each(f, &r->facts) {
+		cell_csv_text(out, f->key);
+		buf_addch(out, ',');
+		cell_csv(out, &f->value);
+		buf_addch(out, '\n');
+	}
+}
+
 /* How many tables there will be; text has no place in one. */
 static size_t count_tables(const struct result *r)
 {
@@ -193,9 +206,12 @@ static void losses(struct buf *out, const struct result *r)
 static int render(const struct result *r, const struct view_opts *opts, struct buf *out,
 		  struct err *e UNUSED)
 {
-	bool named = opts->header && count_tables(r) > 1;
+	size_t tables = count_tables(r);
+	bool named = opts->header && tables > 1;
 	const struct section *before = NULL;
 
+	if (!tables)
+		facts(out, r, opts->header);
 	vec_each(s, &r->sections) {
 		if (s->type == SECTION_TEXT)
 			continue;

@@ -2,6 +2,7 @@
 #include "view/term_flame.h"
 
 #include "base/fmt.h"
+#include "base/text.h"
 #include "view/term.h"
 
 enum { LABEL_LEAST = 3, PERCENT_ROOM = 7, WIDTH_LEAST = 20 };
@@ -194,7 +195,7 @@ void term_flame(const struct flame *f, const struct term_flame_opts *opts, struc
 		.width = (size_t)MAX(opts->width - !opts->color, WIDTH_LEAST),
 		.true_color = has_true_color(),
 	};
-	_cleanup_buf_ struct buf subtitle = BUF_INIT;
+	_cleanup_buf_ struct buf subtitle = BUF_INIT, clean = BUF_INIT;
 	struct rows rows;
 
 	svg_colors_init(&c.colors, f, &opts->colors);
@@ -203,8 +204,8 @@ void term_flame(const struct flame *f, const struct term_flame_opts *opts, struc
 		add_row(&c, &rows, opts->inverted ? i : f->rows - 1 - i);
 	rows_release(&rows);
 	flame_subtitle(f, &subtitle);
-	fmt_clean(out, buf_str(&subtitle), subtitle.len);
-	buf_addch(out, '\n');
+	fmt_clean(&clean, buf_str(&subtitle), subtitle.len);
+	text_fill(out, buf_str(&clean), clean.len, 0, 0, c.width);
 	if (opts->color)
 		add_legend(&c);
 	add_left_out(&c);

@@ -84,6 +84,10 @@ if command -v python3 >/dev/null; then
 	commands=$(python3 -c 'import json, sys
 for c in json.load(sys.stdin)["commands"]: print(c["name"])' <"$out_file")
 	like 'help --json lists the commands' "$commands" '^completion$'
+	is 'the tour in README.md names every command, in its own words' \
+		"$(sed -n 's/^| `fathom \([a-z]*\)` | \(.*\) |$/\1: \2/p' "$TOP/README.md" | sort)" \
+		"$(python3 -c 'import json, sys
+for c in json.load(sys.stdin)["commands"]: print(c["name"] + ": " + c["summary"])' <"$out_file" | sort)"
 else
 	commands='completion help version'
 	skip 'needs the command python3'
@@ -146,6 +150,7 @@ for form in --json --csv; do
 	refused "'fold' writes folded stacks and nothing else" \
 		"'fathom report' and 'fathom flame' have --json and --csv" fold "$form"
 done
+refused "a program's output has no columns: there is no CSV of it" 'use --json' trace --csv -e 'BEGIN { }'
 refused "unknown option '--jsn'" "did you mean '--json'?" help --jsn
 refused "unknown option '--colr'" "did you mean '--color'?" help --colr
 refused "unknown option '--quite'" "did you mean '--quiet'?" help --quite

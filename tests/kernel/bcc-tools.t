@@ -100,6 +100,9 @@ expect_status 0
 expect_out_like '^  schedule$'
 unlike 'our own frames are left out' "$(awk '!last { print } { last = $0 }' <<<"$out")" 'bpf_prog_'
 
+"$FATHOM" stackcount -D 1 t:sched:sched_switch 2>"$err_file" | true
+is 'a reader that leaves is no error' "${PIPESTATUS[0]}/$(grep -c 'cannot write' "$err_file")" 0/0
+
 run "$FATHOM" funccount --source -p 1 c:malloc
 expect_out 'uprobe:libc:malloc { @[func] = count(); }'
 run "$FATHOM" funccount --source -p 1 t:sched:sched_switch

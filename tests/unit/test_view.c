@@ -576,6 +576,17 @@ TEST("json: histograms, series, trees, notes, losses")
 		"\"losses\":{\"lost\":0}}\n"));
 }
 
+TEST("csv: without a table, the facts are one")
+{
+	PAGE(p);
+
+	result_fact(&p->r, "took_ns", "took", value_u(VALUE_DURATION, 1500));
+	result_fact(&p->r, "host", NULL, value_text(&p->r, "a,b"));
+	CHECK_STR(show(p, "csv"), "fact,value\ntook_ns,1500\nhost,\"a,b\"\n");
+	add_table(p, "rows");
+	CHECK_STR(show(p, "csv"), "pid,comm,cpu,wait,at,cmd\n");
+}
+
 TEST("csv: one table is nothing but that table")
 {
 	PAGE(p);
