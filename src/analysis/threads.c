@@ -387,8 +387,11 @@ static void make_columns(const account_list *list, size_t n, enum account_by by,
 		for (size_t j = 0; j < n && !any; j++)
 			any = (double)list->items[j].ns[i] >
 			      SHOWN_SHARE * (double)list->items[j].wall;
-		c[COL_STATES + i] = (struct column){ state_keys[i], state_titles[i], VALUE_PERCENT,
-						     any ? 0 : COLUMN_HIDDEN };
+		c[COL_STATES + i] =
+			(struct column){ state_keys[i], state_titles[i], VALUE_PERCENT,
+					 !any ? COLUMN_HIDDEN
+					      : COLUMN_WHOLE |
+							 (i > STATE_RUNNABLE ? COLUMN_SPARE : 0) };
 	}
 	c[COL_TOP] = (struct column){ "top_reason", "MOST", VALUE_TEXT, COLUMN_HIDDEN };
 	c[COL_STACK] =

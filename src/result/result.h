@@ -61,6 +61,8 @@ enum {
 		1 << 0, /* takes the room that is left and is cut first (the rightmost text) */
 	COLUMN_HIDDEN = 1 << 1, /* machine output only */
 	COLUMN_LEFT = 1 << 2,   /* align left although it is a number */
+	COLUMN_SPARE = 1 << 3,  /* people can do without it where the line is short */
+	COLUMN_WHOLE = 1 << 4,  /* people get percents without decimals, and nothing for zero */
 };
 
 struct row {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Tables. A column is as wide as its widest cell. When that is too much for the line, one column
- * gives way (the one marked COLUMN_FILL, else the last one of text) as long as it keeps a good part
- * of the line, then the other texts down to the length of a long command name, then that one
- * again; what is still too long is cut at the edge. Nothing wraps.
+ * Tables. A column is as wide as its widest cell. When that is too much for the line, columns that
+ * are COLUMN_SPARE are left out, and named below the table, until the rest fits in its narrow form:
+ * one column gives way (the one marked COLUMN_FILL, else the last one of text) as long as it keeps
+ * a good part of the line, then the other texts down to the length of a long command name, then
+ * that one again; what is still too long is cut at the edge. Nothing wraps.
  */
 #include "view/text.h"
 
@@ -11,19 +12,17 @@
 #include "view/cell.h"
 #include "view/term.h"
 
+#include <math.h>
+
 enum {
 	GAP = 2,         /* blanks between columns */
 	FILL_GOOD = 40,  /* percent of the line that the column which gives way keeps at first, */
-	FILL_LEAST = 8,  /* and this much in the end */
+	FILL_SOME = 20,  /* when that much is left to it no other column must go, */
+	FILL_LEAST = 8,  /* and this many columns it keeps in the end */
 	TEXT_LEAST = 16, /* other texts keep this much */
 	COLUMN_MOST =
 		400 /* without a width: wider cells stick out instead of filling up all others */
 };
-
-static bool visible(const struct column *c)
-{
-	return !(c->flags & COLUMN_HIDDEN);
-}
 
 static bool on_right(const struct column *c)
 {
@@ -35,11 +34,24 @@ static const char *heading(const struct column *c)
 	return c->title ? c->title : c->key;
 }
 
+static void whole_percent(struct buf *out, double percent)
+{
+	if (percent <= 0)
+		buf_addch(out, '.');
+	else if (percent < 1)
+		buf_addstr(out, "<1%");
+	else
+		buf_addf(out, "%.0f%%", percent);
+}
+
 /* An empty cell in the middle is "-", so that columns can still be told apart by blanks. */
-static const char *cell(struct text_out *o, const struct value *v, bool last)
+static const char *cell(struct text_out *o, const struct column *c, const struct value *v,
+			bool last)
 {
 	buf_reset(&o->cell);
-	if (v->type)
+	if (v->type == VALUE_PERCENT && (c->flags & COLUMN_WHOLE))
+		whole_percent(&o->cell, v->d);
+	else if (v->type)
 		cell_text(&o->cell, v);
 	else if (!last)
 		buf_addch(&o->cell, '-');
@@ -51,11 +63,12 @@ static size_t last_visible(const struct table *t)
 	size_t last = SIZE_MAX;
 
 	for (size_t i = 0; i < t->n_columns; i++)
-		if (visible(&t->columns[i]))
+		if (!(t->columns[i].flags & COLUMN_HIDDEN))
 			last = i;
 	return last;
 }
 
+/* Columns that are not shown have no width. */
 static void measure(struct text_out *o, const struct table *t, size_t last, size_t *widths)
 {
 	size_t most = o->opts->width > 0 ? (size_t)o->opts->width : COLUMN_MOST;
@@ -63,17 +76,17 @@ static void measure(struct text_out *o, const struct table *t, size_t last, size
 	for (size_t i = 0; i < t->n_columns; i++) {
 		size_t w = 0;
 
-		if (!visible(&t->columns[i]))
+		if (t->columns[i].flags & COLUMN_HIDDEN)
 			continue;
 		if (o->opts->header)
 			w = fmt_width(heading(&t->columns[i]));
 		vec_each(row, &t->rows)
-			w = MAX(w, fmt_width(cell(o, &row->cells[i], i == last)));
-		widths[i] = MIN(w, most);
+			w = MAX(w, fmt_width(cell(o, &t->columns[i], &row->cells[i], i == last)));
+		widths[i] = MAX(MIN(w, most), 1u);
 	}
 }
 
-static size_t fill_column(const struct table *t)
+static size_t fill_column(const struct table *t, const size_t *widths)
 {
 	size_t fill = SIZE_MAX;
 	bool marked = false;
@@ -82,7 +95,7 @@ static size_t fill_column(const struct table *t)
 		const struct column *c = &t->columns[i];
 		bool mark = c->flags & COLUMN_FILL;
 
-		if (!visible(c) || (!mark && (marked || c->type != VALUE_TEXT)))
+		if (!widths[i] || (!mark && (marked || c->type != VALUE_TEXT)))
 			continue;
 		fill = i;
 		marked |= mark;
@@ -98,18 +111,82 @@ static size_t give(size_t *width, size_t least, size_t excess)
 	return excess - n;
 }
 
+static bool is_other_text(const struct table *t, size_t i, size_t fill)
+{
+	return t->columns[i].type == VALUE_TEXT && i != fill;
+}
+
+static size_t part_of(size_t limit, size_t percent)
+{
+	return MAX(limit * percent / 100, (size_t)FILL_LEAST);
+}
+
+/* How wide the table is; @narrow: when all texts have given what they can well give. */
+static size_t total_width(const struct table *t, const size_t *widths, size_t limit, bool narrow)
+{
+	size_t total = 0, fill = fill_column(t, widths);
+
+	for (size_t i = 0; i < t->n_columns; i++) {
+		size_t w = widths[i];
+
+		if (!w)
+			continue;
+		if (narrow && i == fill)
+			w = MIN(w, part_of(limit, FILL_SOME));
+		else if (narrow && is_other_text(t, i, fill))
+			w = MIN(w, (size_t)TEXT_LEAST);
+		total += w + (total ? GAP : 0);
+	}
+	return total;
+}
+
+static double share_of(const struct table *t, size_t column)
+{
+	double sum = 0;
+
+	if (t->columns[column].type != VALUE_PERCENT)
+		return HUGE_VAL;
+	vec_each(row, &t->rows)
+		sum += row->cells[column].d;
+	return sum;
+}
+
+/* Of shares the one with the least in it goes first, of others the rightmost. */
+static size_t most_spare(const struct table *t, const size_t *widths)
+{
+	size_t found = SIZE_MAX;
+	double least = HUGE_VAL;
+
+	for (size_t i = 0; i < t->n_columns; i++) {
+		if (!widths[i] || !(t->columns[i].flags & COLUMN_SPARE) || share_of(t, i) > least)
+			continue;
+		least = share_of(t, i);
+		found = i;
+	}
+	return found;
+}
+
+static void drop_spare(const struct table *t, size_t limit, size_t *widths)
+{
+	size_t i;
+
+	while (total_width(t, widths, limit, true) > limit) {
+		i = most_spare(t, widths);
+		if (i == SIZE_MAX)
+			return;
+		widths[i] = 0;
+	}
+}
+
 static void shrink(const struct table *t, size_t limit, size_t *widths)
 {
-	size_t total = 0, fill = fill_column(t), excess;
+	size_t total = total_width(t, widths, limit, false), fill = fill_column(t, widths), excess;
 
-	for (size_t i = 0; i < t->n_columns; i++)
-		if (visible(&t->columns[i]))
-			total += widths[i] + (total ? GAP : 0);
 	if (total <= limit || fill == SIZE_MAX)
 		return;
-	excess = give(&widths[fill], MAX(limit * FILL_GOOD / 100, FILL_LEAST), total - limit);
+	excess = give(&widths[fill], part_of(limit, FILL_GOOD), total - limit);
 	for (size_t i = t->n_columns; i-- > 0 && excess;)
-		if (visible(&t->columns[i]) && t->columns[i].type == VALUE_TEXT && i != fill)
+		if (widths[i] && is_other_text(t, i, fill))
 			excess = give(&widths[i], TEXT_LEAST, excess);
 	give(&widths[fill], FILL_LEAST, excess);
 }
@@ -129,7 +206,7 @@ static void put(struct text_out *o, const struct table *t, size_t i, const char 
 static void headings(struct text_out *o, const struct table *t, const size_t *widths)
 {
 	for (size_t i = 0; i < t->n_columns; i++)
-		if (visible(&t->columns[i]))
+		if (widths[i])
 			put(o, t, i, heading(&t->columns[i]), widths[i]);
 	text_flush(o, STYLE_STRONG);
 }
@@ -138,10 +215,23 @@ static void rows(struct text_out *o, const struct table *t, size_t last, const s
 {
 	vec_each(row, &t->rows) {
 		for (size_t i = 0; i < t->n_columns; i++)
-			if (visible(&t->columns[i]))
-				put(o, t, i, cell(o, &row->cells[i], i == last), widths[i]);
+			if (widths[i])
+				put(o, t, i, cell(o, &t->columns[i], &row->cells[i], i == last),
+				    widths[i]);
 		text_flush(o, row->style);
 	}
+}
+
+static void name_dropped(struct text_out *o, const struct table *t, const size_t *widths)
+{
+	for (size_t i = 0; i < t->n_columns; i++) {
+		if (widths[i] || (t->columns[i].flags & COLUMN_HIDDEN))
+			continue;
+		buf_addstr(&o->line, o->line.len ? ", " : "a wider terminal also shows ");
+		buf_addstr(&o->line, heading(&t->columns[i]));
+	}
+	if (o->line.len)
+		text_flush(o, STYLE_DIM);
 }
 
 void text_table(struct text_out *o, const struct table *t)
@@ -154,11 +244,14 @@ void text_table(struct text_out *o, const struct table *t)
 		text_flush(o, STYLE_STRONG);
 	}
 	measure(o, t, last, widths);
-	if (o->opts->width > 0)
+	if (o->opts->width > 0) {
+		drop_spare(t, (size_t)o->opts->width, widths);
 		shrink(t, (size_t)o->opts->width, widths);
+	}
 	if (o->opts->header)
 		headings(o, t, widths);
 	rows(o, t, last, widths);
+	name_dropped(o, t, widths);
 	if (!t->rows.len && o->opts->header) {
 		buf_addstr(&o->line, "(nothing)");
 		text_flush(o, STYLE_DIM);

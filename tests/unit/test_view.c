@@ -214,6 +214,39 @@ TEST("text: code without a name keeps its number when it is cut")
 	CHECK(!strstr(show(p, "text"), "and-more"));
 }
 
+static void add_shares(struct page *p)
+{
+	static const struct column shares[] = {
+		{ "comm", "COMMAND", VALUE_TEXT, 0 },
+		{ "user", "USER", VALUE_PERCENT, COLUMN_WHOLE },
+		{ "disk", "DISK", VALUE_PERCENT, COLUMN_WHOLE | COLUMN_SPARE },
+		{ "lock", "LOCK", VALUE_PERCENT, COLUMN_WHOLE | COLUMN_SPARE },
+		{ "where", "WHERE", VALUE_TEXT, COLUMN_FILL },
+	};
+	struct table *t = result_table(&p->r, "rows", NULL, shares, ARRAY_SIZE(shares));
+	struct row *r = table_row(&p->r, t);
+
+	r->cells[0] = value_text(&p->r, "worker");
+	r->cells[1] = value_d(VALUE_PERCENT, 56.7);
+	r->cells[2] = value_d(VALUE_PERCENT, 0.2);
+	r->cells[3] = value_d(VALUE_PERCENT, 43.1);
+	r->cells[4] = value_text(&p->r, "futex_wait_queue < pthread_mutex_lock < main");
+}
+
+TEST("text: shares without decimals, the least of the spare ones left out first, and named")
+{
+	PAGE(p);
+
+	add_shares(p);
+	CHECK(strstr(show(p, "text"), "worker    57%   <1%   43%  futex_wait_queue < "));
+	p->opts.width = 40;
+	CHECK(strstr(show(p, "text"), "COMMAND  USER  DISK  LOCK  WHERE\n"));
+	p->opts.width = 30;
+	CHECK(strstr(show(p, "text"), "COMMAND  USER  LOCK  WHERE\n"));
+	CHECK(strstr(show(p, "text"), "\na wider terminal also shows D"));
+	CHECK(strstr(show(p, "json"), "\"disk\": 0.2"));
+}
+
 TEST("text: a huge cell does not blow up the other rows")
 {
 	PAGE(p);
