@@ -241,7 +241,7 @@ static const struct column process_columns[] = {
 	{ "complete_percent", "COMPLETE", VALUE_PERCENT, 0 },
 	{ "mean_depth", "DEPTH", VALUE_NUMBER, COLUMN_SPARE },
 	{ "named_percent", "NAMED", VALUE_PERCENT, 0 },
-	{ "how", "UNWOUND BY", VALUE_TEXT, COLUMN_SPARE },
+	{ "how", "UNWOUND BY", VALUE_TEXT, 0 },
 	{ "ended", "ENDED EARLY BY", VALUE_TEXT, COLUMN_FILL },
 	{ "fix", "FIX", VALUE_TEXT, COLUMN_HIDDEN },
 	{ "fp_frames", "FP FRAMES", VALUE_COUNT, COLUMN_HIDDEN },
