@@ -2,6 +2,7 @@
 #include "analysis/offcpu_live.h"
 
 #include <poll.h>
+#include <sys/utsname.h>
 
 #include "base/clock.h"
 #include "base/stop.h"
@@ -31,6 +32,7 @@ static int on_thread(void *ctx, const struct offcpu_thread *t)
 int offcpu_live_open(struct offcpu_live *l, const struct offcpu_opts *opts, struct err *e)
 {
 	struct offcpu_opts mine = *opts;
+	struct utsname host;
 	int rc;
 
 	*l = (struct offcpu_live){ 0 };
@@ -49,6 +51,10 @@ int offcpu_live_open(struct offcpu_live *l, const struct offcpu_opts *opts, stru
 		return rc;
 	}
 	l->open = true;
+	if (uname(&host) == 0) {
+		l->profile.hostname = profile_string(&l->profile, host.nodename);
+		l->profile.kernel = profile_string(&l->profile, host.release);
+	}
 	offcpu_names_open(&l->names, &l->profile, NULL);
 	l->names.engine = l->engine;
 	l->names.python = &l->python;
@@ -204,6 +210,7 @@ static int on_row(void *ctx, const struct offcpu_key *k, const struct offcpu_val
 
 int offcpu_live_collect(struct offcpu_live *l, struct err *e)
 {
+	struct offcpu_stats stats;
 	int rc;
 
 	read_all(l);
@@ -221,6 +228,9 @@ int offcpu_live_collect(struct offcpu_live *l, struct err *e)
 	}
 	if (l->launched)
 		shorten_account(l);
+	offcpu_stats(l->engine, &stats);
+	l->profile.lost_samples =
+		stats.counts[OFFCPU_COUNT_MAP_FULL] + stats.counts[OFFCPU_COUNT_LOST] + l->dropped;
 	l->profile.first_time = l->begin;
 	l->profile.last_time = l->end;
 	return rc;

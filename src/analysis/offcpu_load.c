@@ -2,6 +2,7 @@
 #include "analysis/offcpu_load.h"
 
 #include "analysis/offcpu_names.h"
+#include "profile/load.h"
 #include "profile/names.h"
 #include "unwind/offcpu_session.h"
 
@@ -190,6 +191,7 @@ int offcpu_load(struct offcpu_load *l, const char *path, const struct offcpu_loa
 	profile_import_names(loader.names.symbols, r);
 	rc = recording_replay(r, on_record, &loader, e);
 	drop_headless(&l->waits);
+	profile_take_facts(&l->profile, r);
 	recording_free(r);
 	offcpu_names_release(&loader.names);
 	map_release(&loader.by_seq);

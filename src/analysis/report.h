@@ -30,6 +30,8 @@ int report_build(struct profile *p, const struct report_opts *opts, struct resul
 
 /* The pieces that other commands share. */
 void report_facts(const struct profile *p, bool all, struct result *ret);
+/* What the recorder lost, and what could not be read. */
+void report_losses(const struct profile *p, struct result *ret);
 /* Loss counters, damaged input, broken stacks with the remedy: law 3. */
 void report_health(const struct profile *p, struct result *ret);
 

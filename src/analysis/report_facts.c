@@ -118,7 +118,7 @@ static void name_health(const struct profile *p, struct result *ret)
 			    unnamed);
 }
 
-void report_health(const struct profile *p, struct result *ret)
+void report_losses(const struct profile *p, struct result *ret)
 {
 	result_loss(ret, "lost_samples", "samples lost because a buffer was full", p->lost_samples);
 	result_loss(ret, "bad_records", "records that could not be read", p->bad_records);
@@ -126,6 +126,11 @@ void report_health(const struct profile *p, struct result *ret)
 	if (p->fault)
 		result_note(ret, NOTE_WARNING, "everything before the damage is shown", "%s",
 			    profile_str(p, p->fault));
+}
+
+void report_health(const struct profile *p, struct result *ret)
+{
+	report_losses(p, ret);
 	chain_health(p, ret);
 	stack_health(p, ret);
 	name_health(p, ret);

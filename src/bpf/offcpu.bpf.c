@@ -556,7 +556,12 @@ int offcpu_fork(u64 *ctx)
 	}
 	begin_account(st, child, now);
 	st->follow = follow;
-	/* until it runs it waits for its first turn */
+	/* until it runs it waits for its first turn, in its parent's name */
+	offcpu_ids_of(child, &st->pid, &st->tid);
+	bpf_get_current_comm(st->comm, sizeof(st->comm));
+	st->mine = st->tid && (follow || !offcpu_options.by_pid || in_set(&offcpu_pids, st->pid));
+	st->wanted = st->mine && state_matches(0, false);
+	st->syscall = -1;
 	st->open = 1;
 	st->out = now;
 	st->flags = OFFCPU_NEW;

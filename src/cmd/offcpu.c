@@ -6,6 +6,7 @@
 
 #include "analysis/flame.h"
 #include "analysis/offcpu_load.h"
+#include "analysis/report.h"
 #include "base/io.h"
 #include "base/log.h"
 #include "base/stop.h"
@@ -415,6 +416,8 @@ static int show_table(const struct shown *s)
 	waits_to_result(s->profile, s->waits, s->view, s->args->runqueue, (u32)s->args->lines, &r);
 	if (s->live)
 		offcpu_live_health(s->live, &r);
+	else
+		report_losses(s->profile, &r);
 	return cli_show(s->ctx, &r);
 }
 
@@ -426,9 +429,22 @@ static int show_folded(const struct shown *s)
 	return cli_print(s->ctx, &out);
 }
 
+/* What has no place for notes must not be silent about what is missing. */
+static void warn_lost(const struct shown *s)
+{
+	const struct profile *p = s->profile;
+
+	if (p->lost_samples)
+		log_warn("%llu waits were lost", (unsigned long long)p->lost_samples);
+	if (p->fault)
+		log_warn("%s", profile_str(p, p->fault));
+}
+
 static int show(const struct shown *s)
 {
 	waits_to_profile(s->profile, s->waits, s->view);
+	if (s->args->output.path || s->args->folded)
+		warn_lost(s);
 	if (s->args->output.path)
 		return write_file(s);
 	if (s->args->folded)
@@ -496,7 +512,10 @@ static int from_recording(struct context *ctx, const struct wait_args *a, enum o
 		return rc;
 	rc = offcpu_load(&load, a->input, &opts, &ctx->err);
 	if (rc >= 0 && !load.waits.len) {
-		err_set(&ctx->err, ENODATA, "'%s' holds no such waits", a->input);
+		const char *fault = profile_str(&load.profile, load.profile.fault);
+
+		err_set(&ctx->err, ENODATA, "'%s' holds no such waits%s%s", a->input,
+			*fault ? ": " : "", fault);
 		err_hint(&ctx->err, "make one with: fathom record --off-cpu");
 		rc = EXIT_NOTHING;
 	}

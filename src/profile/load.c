@@ -132,7 +132,7 @@ static u64 lost_samples(const struct recording_info *info, const struct recordin
 	return MAX(counts->lost, counts->lost_samples);
 }
 
-static void take_facts(struct profile *p, const struct recording *r)
+void profile_take_facts(struct profile *p, const struct recording *r)
 {
 	const struct recording_info *info = recording_info(r);
 	const struct recording_counts *counts = recording_counts(r);
@@ -237,7 +237,7 @@ static int load_recording(struct profile *p, int fd, const char *name, const str
 		builder_init(&b, p, r, symbols, opts);
 		ret = recording_replay(r, builder_record, &b, e);
 		builder_count_health(&b);
-		take_facts(p, r);
+		profile_take_facts(p, r);
 		take_health(p, r, opts);
 		runtime_collect(&b.machine, p);
 		take_reasons(p, symbols);

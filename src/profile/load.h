@@ -37,6 +37,10 @@ int profile_load(struct profile *p, const char *path, const struct load_opts *op
 /* The file that NULL stands for; -ENOENT with a hint when there is none. */
 int profile_default_input(const char **ret, struct err *e);
 
+struct recording;
+/* What is known of the machine, the command, and what was lost: after it was replayed. */
+void profile_take_facts(struct profile *p, const struct recording *r);
+
 /* The readers behind it; each takes all the bytes. Broken lines are counted in bad_records. */
 int profile_load_folded(struct profile *p, const char *text, size_t len, struct err *e);
 int profile_load_script(struct profile *p, const char *text, size_t len,

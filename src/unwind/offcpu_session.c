@@ -21,6 +21,7 @@ struct offcpu_session {
 	u64 ids[OFFCPU_EVENTS];
 	u32 n_events;
 	u32 launched;
+	u64 held_blocked, held_runq; /* how long it waited for our word */
 	u64 seq;
 	u64 samples;
 	struct range_of schedule, waker; /* kernel functions where stacks begin to tell something */
@@ -302,8 +303,11 @@ static void add_wait(struct offcpu_session *s, const struct offcpu_wait *w)
 		.sleeper = true,
 	};
 
-	if (w->key.flags & OFFCPU_UNKNOWN_START && s->launched == w->key.pid)
+	if (w->key.flags & OFFCPU_UNKNOWN_START && s->launched && s->launched == w->key.pid) {
+		s->held_blocked += w->blocked;
+		s->held_runq += w->runq;
 		return;
+	}
 	memcpy(raw.comm, w->key.comm, sizeof(raw.comm));
 	if (w->blocked) {
 		add_sample(s, &in, &raw);
@@ -376,8 +380,25 @@ int offcpu_session_part(struct offcpu_session *s, struct err *e)
 	return MIN(rc, 0);
 }
 
-const struct offcpu_thread *offcpu_session_threads(const struct offcpu_session *s, size_t *ret_n)
+/* The wait of the program for our word is none: it has not lived yet. */
+static void shorten_account(struct offcpu_session *s)
 {
+	vec_each(t, &s->threads) {
+		if (!s->launched || t->tid != s->launched)
+			continue;
+		u64 blocked = MIN(t->blocked, s->held_blocked), runq = MIN(t->runq, s->held_runq);
+
+		t->blocked -= blocked;
+		t->runq -= runq;
+		t->begin += blocked + runq;
+		s->held_blocked -= blocked;
+		s->held_runq -= runq;
+	}
+}
+
+const struct offcpu_thread *offcpu_session_threads(struct offcpu_session *s, size_t *ret_n)
+{
+	shorten_account(s);
 	*ret_n = s->threads.len;
 	return s->threads.items;
 }

@@ -81,7 +81,7 @@ int offcpu_session_stop(struct offcpu_session *s, struct err *e);
 int offcpu_session_part(struct offcpu_session *s, struct err *e);
 /* The accounts that came since they were last forgotten: of threads that ended, or that were asked
  * about by _stop() or _part(). Each covers the time since the one before. */
-const struct offcpu_thread *offcpu_session_threads(const struct offcpu_session *s, size_t *ret_n);
+const struct offcpu_thread *offcpu_session_threads(struct offcpu_session *s, size_t *ret_n);
 void offcpu_session_forget_threads(struct offcpu_session *s);
 /* @sink gets whole records; the number of samples or a negative errno. */
 int offcpu_session_read(struct offcpu_session *s, int (*sink)(void *ctx, const void *p, size_t n),

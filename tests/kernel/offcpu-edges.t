@@ -57,4 +57,22 @@ r = json.loads(text[text.index("{\n"):])
 assert len(r["waits"]) <= 1, r["waits"]
 assert r["losses"]["map_full"] >= 3, r["losses"]
 END
+# --- nothing is missing silently -----------------------------------------------------------------
+
+run "$FATHOM" offcpu --state S --rows 1 -o few.svg -- "$WORKLOADS/block" pipe --count 5
+expect_err 'waits were lost'
+like "a picture says what is missing" "$(cat few.svg)" '[0-9]+ lost'
+run "$FATHOM" record -q -z0 --off-cpu -o whole.data -- "$WORKLOADS/block" pipe --count 100 --ms 5
+# among the samples: names come after them
+head -c 30000 whole.data >cut.data
+run "$FATHOM" offcpu -i cut.data
+like "a damaged recording is said to be one" "$out$err" 'damaged'
+run "$FATHOM" offcpu -i cut.data --folded
+expect_err 'damaged'
+run "$FATHOM" flame --hotcold -i whole.data --json
+ok "hot and cold: the wait for our word to begin is no part of a life" python3 - "$out_file" <<'END'
+import json, sys
+f = json.load(open(sys.argv[1]))["facts"]
+assert f["unknown_ns"] < 0.002 * f["wall_ns"], f
+END
 done_testing
