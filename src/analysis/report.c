@@ -529,6 +529,8 @@ int report_build(struct profile *p, const struct report_opts *opts, struct resul
 			p->filtered ? "no sample in '%s' passes the filters"
 				    : "'%s' has no samples",
 			profile_str(p, p->source));
+		if (p->fault)
+			err_hint(e, "%s", profile_str(p, p->fault));
 		return -ENODATA;
 	}
 	report_facts(p, opts->header, ret);

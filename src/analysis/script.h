@@ -41,6 +41,10 @@ enum script_field {
 	SCRIPT_CGROUP = 1 << 25, /* ours */
 	SCRIPT_FLAGS = 1 << 26,
 	SCRIPT_SRCLINE = 1 << 27,
+	SCRIPT_INS_LAT = 1 << 28,
+	SCRIPT_RETIRE_LAT = 1 << 29,
+	SCRIPT_MEMORY =
+		SCRIPT_ADDR | SCRIPT_DATA_SRC | SCRIPT_WEIGHT | SCRIPT_INS_LAT | SCRIPT_RETIRE_LAT,
 };
 
 /* Events have default fields by their type; "sw:" and the like in -F choose one. */

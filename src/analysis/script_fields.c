@@ -46,6 +46,15 @@ static const struct field_name field_names[] = {
 	{ "code_page_size", SCRIPT_CODE_PAGE_SIZE, PERF_SAMPLE_CODE_PAGE_SIZE, "CODE_PAGE_SIZE" },
 	{ "cgroup", SCRIPT_CGROUP, PERF_SAMPLE_CGROUP, "CGROUP" },
 	{ "flags", SCRIPT_FLAGS, 0, NULL },
+	{ "ins_lat", SCRIPT_INS_LAT, PERF_SAMPLE_WEIGHT_STRUCT, "WEIGHT_STRUCT" },
+	{ "retire_lat", SCRIPT_RETIRE_LAT, PERF_SAMPLE_WEIGHT_STRUCT, "WEIGHT_STRUCT" },
+	/* of traces by hardware, of guests, of metrics: recordings of samples have nothing there */
+	{ "synth", 0, 0, NULL },
+	{ "callindent", 0, 0, NULL },
+	{ "ipc", 0, 0, NULL },
+	{ "metric", 0, 0, NULL },
+	{ "machine_pid", 0, 0, NULL },
+	{ "vcpu", 0, 0, NULL },
 };
 
 struct type_name {

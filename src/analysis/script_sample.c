@@ -242,12 +242,20 @@ enum {
 static void add_memory(struct script *s, const struct script_event *ev, struct process *p,
 		       const struct record *r)
 {
+	const bool parts = r->sample->type & PERF_SAMPLE_WEIGHT_STRUCT;
+	const u64 weight = r->sample->weight;
+
 	if (ev->fields & SCRIPT_ADDR)
 		add_addr(s, ev, p, r);
 	if (ev->fields & SCRIPT_DATA_SRC)
-		buf_addf(&s->out, " %16llx", (unsigned long long)r->sample->data_src);
+		script_data_src(s, r->sample->data_src);
 	if (ev->fields & SCRIPT_WEIGHT)
-		buf_addf(&s->out, "%16llu", (unsigned long long)r->sample->weight);
+		buf_addf(&s->out, "%16llu",
+			 (unsigned long long)(parts ? weight & UINT32_MAX : weight));
+	if (ev->fields & SCRIPT_INS_LAT)
+		buf_addf(&s->out, "%16llu", (unsigned long long)(weight >> 32 & UINT16_MAX));
+	if (ev->fields & SCRIPT_RETIRE_LAT)
+		buf_addf(&s->out, "%16llu", (unsigned long long)(weight >> 48));
 }
 
 void script_sample(struct script *s, const struct record *r, const struct script_event *ev)
@@ -271,9 +279,12 @@ void script_sample(struct script *s, const struct record *r, const struct script
 				   sample->type & PERF_SAMPLE_PERIOD ? sample->period : ev->period);
 	if (ev->fields & SCRIPT_EVENT)
 		buf_add(&s->out, ev->name, ev->name_len);
+	/* Of branches traced by hardware; there are none in a sample. */
+	if (ev->fields & SCRIPT_FLAGS)
+		buf_addf(&s->out, "  %-21s ", "");
 	if (ev->fields & SCRIPT_TRACE && ev->trace && sample->type & PERF_SAMPLE_RAW)
 		tracefield_print(ev->trace, &s->trace_env, sample->raw, sample->raw_size, &s->out);
-	if (ev->fields & (SCRIPT_ADDR | SCRIPT_DATA_SRC | SCRIPT_WEIGHT))
+	if (ev->fields & SCRIPT_MEMORY)
 		add_memory(s, ev, p, r);
 	if (ev->fields & SCRIPT_IP)
 		add_code(s, ev, p, r);

@@ -48,6 +48,7 @@ struct script {
 	u32 place_fields;               /* fields that @places was made for */
 	struct map names_pass;          /* filter by name: string -> 1 yes, 2 no */
 	u64 first_time, last_time;
+	size_t data_src_width; /* of the widest text of DATA_SRC */
 	struct buf out;
 	script_write_fn write;
 	void *write_ctx;
@@ -80,6 +81,8 @@ void script_place_tail(struct script *s, struct process *p, enum address_mode mo
 		       u32 fields);
 /* script_strings.c: the kernel's constant string at an address, or NULL. @script is this run. */
 const char *script_kernel_string(void *script, u64 address);
+/* script_memory.c: DATA_SRC in words. */
+void script_data_src(struct script *s, u64 value);
 /* script_sample.c */
 void script_sample(struct script *s, const struct record *r, const struct script_event *ev);
 /* One of the comma-separated globs matches; asked once a name. @which tells the lists apart. */

@@ -36,6 +36,7 @@ static bool is_kind(const char *pattern, enum catalog_kind kind)
 		{ "hw", CATALOG_HARDWARE },           { "sw", CATALOG_SOFTWARE },
 		{ "hwcache", CATALOG_CACHE },         { "pmu", CATALOG_PMU },
 		{ "tracepoint", CATALOG_TRACEPOINT }, { "pfm", CATALOG_VENDOR },
+		{ "breakpoint", CATALOG_OTHER },      { "rawpmu", CATALOG_OTHER },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
@@ -90,7 +91,7 @@ static int list_run(struct context *ctx, void *args)
 {
 	bool verbose = ctx->common.verbose > 0;
 	const struct column columns[] = {
-		{ "event", "EVENT", VALUE_TEXT, 0 },
+		{ "event", "EVENT", VALUE_TEXT, COLUMN_UNCUT },
 		{ "kind", "KIND", VALUE_TEXT, 0 },
 		{ "encoding", "ENCODING", VALUE_TEXT, verbose ? 0 : COLUMN_HIDDEN },
 		{ "alias", "ALIAS", VALUE_TEXT, COLUMN_HIDDEN },

@@ -63,6 +63,7 @@ enum {
 	COLUMN_LEFT = 1 << 2,   /* align left although it is a number */
 	COLUMN_SPARE = 1 << 3,  /* people can do without it where the line is short */
 	COLUMN_WHOLE = 1 << 4,  /* people get percents without decimals, and nothing for zero */
+	COLUMN_UNCUT = 1 << 5,  /* never cut: people copy what stands in it */
 };
 
 struct row {

@@ -195,8 +195,8 @@ static void put(struct text_out *o, const struct table *t, size_t i, const char 
 {
 	bool right = on_right(&t->columns[i]);
 
-	/* Without a width nothing is cut. */
-	if (o->opts->width <= 0)
+	/* Without a width nothing is cut; what may not be pushes the rest of its line. */
+	if (o->opts->width <= 0 || t->columns[i].flags & COLUMN_UNCUT)
 		width = MAX(width, fmt_width(s));
 	if (o->line.len)
 		buf_fill(&o->line, ' ', GAP);

@@ -20,6 +20,13 @@ run "$FATHOM" list no-such-event-at-all
 expect_status 1
 expect_out 'no event matches'
 
+# What is copied from the list is whole, whatever the width of the screen.
+COLUMNS=40 run "$FATHOM" list --all L1-dcache-prefetch-misses stalled-cycles-frontend
+expect_out stalled-cycles-frontend
+expect_out L1-dcache-prefetch-misses
+run "$FATHOM" list breakpoint
+expect_out 'mem:ADDR[/LEN][:rwx]'
+
 run "$FATHOM" list software --json
 ok "JSON with a row for each event" python3 - "$out_file" <<'END'
 import json, sys

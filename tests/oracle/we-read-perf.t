@@ -55,6 +55,7 @@ reads 'copies of stacks of a command' comm,tid,time,event,ip,sym,dso --unwind -F
 	-- ls -lR /usr/share/doc
 reads 'page faults' comm,tid,time,event,ip,sym,dso - -d -e page-faults -c 1 -- ls /
 reads 'addresses of page faults' comm,tid,time,event,addr,dso - -d -e page-faults -c 1 -- ls /
+reads 'what accesses met' comm,tid,time,event,addr,data_src,flags - -d -e page-faults -c 1 -- ls /
 reads 'branches' comm,tid,time,brstack - -b -e cycles -- "$WORKLOADS/burn" --seconds 0.1
 reads 'wall clock' $FIELDS - -k CLOCK_MONOTONIC -F 499 -a -g -- sleep 0.3
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "test_recording_kit.h"
 
-#include "analysis/script.h"
+#include "analysis/script_state.h"
 #include "harness.h"
 
 static int take(void *ctx, const char *text, size_t n)
@@ -143,6 +143,31 @@ TEST(field_lists)
 }
 
 /* Asked for by name, missing data is an error; as a default it is left out. */
+TEST(what_memory_accesses_met)
+{
+	static const struct {
+		u64 value;
+		const char *text;
+	} cases[] = {
+		{ 0x68100142,
+		  "        68100142 |OP LOAD|LVL L1 hit|SNP None|TLB L1 or L2 hit|LCK No|"
+		  "BLK  N/A" },
+		{ 0x1e05080021, "      1e05080021 |OP N/A|LVL N/A or N/A|SNP N/A|TLB N/A|LCK N/A|"
+				"BLK  N/A      " },
+		{ 2ull << 40 | 1ull << 38 | 13ull << 33 | 2 << 24 | 4,
+		  "     25a02000004 |OP STORE|LVL RAM|SNP Fwd|TLB N/A|LCK Yes|BLK  Data         "
+		  " " },
+	};
+	struct script s = { 0 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		buf_reset(&s.out);
+		script_data_src(&s, cases[i].value);
+		CHECK_STR(buf_str(&s.out), cases[i].text);
+	}
+	buf_release(&s.out);
+}
+
 TEST(missing_data)
 {
 	struct script_opts opts = { 0 };
