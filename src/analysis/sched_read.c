@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The scheduler's tracepoints by their formats: where a field lies differs between kernels. */
+/* The scheduler's events out of a recording: decoded, named and in order of time. */
+#include "analysis/sched_layout.h"
 #include "analysis/sched_order.h"
 
 #include "recording/recording.h"
@@ -13,43 +14,6 @@ enum {
 
 #define INLINE static inline __attribute__((always_inline))
 
-struct field {
-	u32 offset;
-	u32 size; /* 0: there is none */
-};
-
-enum field_id {
-	F_PREV,
-	F_NEXT,
-	F_PREV_COMM,
-	F_NEXT_COMM,
-	F_STATE,
-	F_FROM,
-	F_TO,
-	F_RUNTIME,
-	F_COUNT
-};
-
-struct layout {
-	u8 type; /* enum sched_type; SCHED_TYPES: of no interest */
-	/*
-	 * What nearly all events of nearly all kernels are: the fields have the sizes that struct
-	 * sched_event has, and lie at these bytes from the header on. A field that is not there is
-	 * read elsewhere and masked out.
-	 */
-	bool wanted;
-	bool fold;
-	u16 next, prev, value, next_comm, prev_comm;
-	u16 time, tid, cpu; /* bytes from the header on; 0: there is none */
-	u16 raw;            /* size of the raw data; the data follows */
-	u32 need;           /* bytes of the raw data that the fields reach to */
-	u32 least;          /* size of the record; UINT32_MAX: none is quick */
-	u32 prev_mask;
-	u64 value_mask;
-	bool plain; /* all fields before the raw data have a fixed size */
-	struct field fields[F_COUNT];
-};
-
 /* A sample's parts, wherever they came from. */
 struct parts {
 	u64 time;
@@ -61,7 +25,7 @@ struct parts {
 
 struct id_memo {
 	u64 id;
-	const struct layout *layout;
+	const struct sched_layout *layout;
 };
 
 struct reader {
@@ -71,7 +35,7 @@ struct reader {
 	const struct sched_filter *filter;
 	sched_fn fn;
 	void *ctx;
-	VEC(struct layout) layouts; /* by event */
+	VEC(struct sched_layout) layouts; /* by event */
 	struct sched_order order;
 	VEC(u64) told; /* by tid: all bits of the time from when on its name is known turned */
 	struct map told_high; /* the same of tids that no kernel has given */
@@ -87,167 +51,17 @@ struct reader {
 	} ran;
 };
 
-/* --- formats ---------------------------------------------------------------------------------- */
-
-static const char *const type_names[SCHED_TYPES] = {
-	[SCHED_SWITCH] = "sched:sched_switch",        [SCHED_WAKING] = "sched:sched_waking",
-	[SCHED_WAKEUP] = "sched:sched_wakeup",        [SCHED_WAKEUP_NEW] = "sched:sched_wakeup_new",
-	[SCHED_MIGRATE] = "sched:sched_migrate_task", [SCHED_RUNTIME] = "sched:sched_stat_runtime",
-	[SCHED_FORK] = "sched:sched_process_fork",
-};
-
-/* What the fields are called, by type; NULL: this type has none. */
-static const char *const field_names[SCHED_TYPES][F_COUNT] = {
-	[SCHED_SWITCH] = { [F_PREV] = "prev_pid",
-			   [F_NEXT] = "next_pid",
-			   [F_PREV_COMM] = "prev_comm",
-			   [F_NEXT_COMM] = "next_comm",
-			   [F_STATE] = "prev_state" },
-	[SCHED_WAKING] = { [F_NEXT] = "pid", [F_NEXT_COMM] = "comm" },
-	[SCHED_WAKEUP] = { [F_NEXT] = "pid", [F_NEXT_COMM] = "comm" },
-	[SCHED_WAKEUP_NEW] = { [F_NEXT] = "pid", [F_NEXT_COMM] = "comm" },
-	[SCHED_MIGRATE] = { [F_NEXT] = "pid",
-			    [F_NEXT_COMM] = "comm",
-			    [F_FROM] = "orig_cpu",
-			    [F_TO] = "dest_cpu" },
-	[SCHED_RUNTIME] = { [F_NEXT] = "pid", [F_NEXT_COMM] = "comm", [F_RUNTIME] = "runtime" },
-	[SCHED_FORK] = { [F_PREV] = "parent_pid", [F_NEXT] = "child_pid" },
-};
-
-static u32 number_after(const char *line, const char *end, const char *key)
-{
-	const char *at = memmem(line, (size_t)(end - line), key, strlen(key));
-	u64 v = 0;
-
-	if (!at)
-		return 0;
-	at += strlen(key);
-	return scan_u64(&at, end, 10, &v) && v < 1 << 20 ? (u32)v : 0;
-}
-
-/* "field:pid_t prev_pid;	offset:24;	size:4;	signed:1;" */
-static bool line_names(const char *line, const char *end, const char *name)
-{
-	const char *semicolon = memchr(line, ';', (size_t)(end - line));
-	size_t n = strlen(name);
-
-	if (!semicolon || !memmem(line, (size_t)(semicolon - line), "field:", 6))
-		return false;
-	if (semicolon[-1] == ']')
-		while (semicolon > line && *semicolon != '[')
-			semicolon--;
-	return (size_t)(semicolon - line) > n && memcmp(semicolon - n, name, n) == 0 &&
-	       (semicolon[-(s64)n - 1] == ' ' || semicolon[-(s64)n - 1] == '\t');
-}
-
-static void find_field(const struct recording_format *f, const char *name, struct field *ret)
-{
-	const char *p = f->text, *end = f->text + f->text_size;
-
-	while (p < end) {
-		const char *nl = memchr(p, '\n', (size_t)(end - p));
-		const char *stop = nl ? nl : end;
-
-		if (line_names(p, stop, name)) {
-			ret->offset = number_after(p, stop, "offset:");
-			ret->size = number_after(p, stop, "size:");
-			return;
-		}
-		p = stop + 1;
-	}
-}
-
-static u16 place(u64 type, u64 before)
-{
-	return (u16)(sizeof(struct perf_event_header) +
-		     8 * (size_t)__builtin_popcountll(type & before));
-}
-
-/* Where the fields of a sample lie, as far as that is the same for all samples. */
-static void learn_sample(struct layout *l, u64 type)
-{
-	enum {
-		TID = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP,
-		TIME = TID | PERF_SAMPLE_TID,
-		CPU = TIME | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID |
-		      PERF_SAMPLE_STREAM_ID,
-		RAW = CPU | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD,
-	};
-
-	l->plain = (type & PERF_SAMPLE_RAW) && (type & PERF_SAMPLE_TIME) &&
-		   (type & PERF_SAMPLE_TID) && (type & PERF_SAMPLE_CPU) &&
-		   !(type & (PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN));
-	l->tid = (u16)(place(type, TID) + 4); /* behind the pid */
-	l->time = place(type, TIME);
-	l->cpu = place(type, CPU);
-	l->raw = place(type, RAW);
-}
-
-/* Where @f lies from the header on; @otherwise if there is none. False: not of this size. */
-static bool quick_place(const struct layout *l, enum field_id f, u32 size, u16 otherwise, u16 *ret)
-{
-	u32 at = l->raw + 4u + l->fields[f].offset;
-
-	*ret = l->fields[f].size ? (u16)at : otherwise;
-	return !l->fields[f].size || (l->fields[f].size == size && at <= UINT16_MAX);
-}
-
-/* The CPUs of a migration are neighbours and fit the event as one value. */
-static bool quick_value(const struct layout *l, u16 *ret)
-{
-	const struct field *from = &l->fields[F_FROM], *to = &l->fields[F_TO];
-
-	if (l->type == SCHED_MIGRATE)
-		return from->size == 4 && to->size == 4 && to->offset == from->offset + 4 &&
-		       quick_place(l, F_FROM, 4, 0, ret);
-	return quick_place(l, l->type == SCHED_RUNTIME ? F_RUNTIME : F_STATE, 8, l->time, ret);
-}
-
-static void learn_quick(struct layout *l, bool swap)
-{
-	u32 least = l->raw + 4u + l->need;
-
-	if (!l->plain || swap || least > UINT16_MAX || !l->fields[F_NEXT].size ||
-	    !quick_place(l, F_NEXT, 4, 0, &l->next) ||
-	    !quick_place(l, F_PREV, 4, l->tid, &l->prev) || !quick_value(l, &l->value))
-		return;
-	/* newer kernels have names of any length in some events: those are not read */
-	if (!quick_place(l, F_NEXT_COMM, SCHED_COMM, 0, &l->next_comm))
-		l->next_comm = 0;
-	if (!quick_place(l, F_PREV_COMM, SCHED_COMM, 0, &l->prev_comm))
-		l->prev_comm = 0;
-	l->prev_mask = l->fields[F_PREV].size ? UINT32_MAX : 0;
-	l->value_mask = l->value != l->time ? UINT64_MAX : 0;
-	l->least = least;
-}
-
-/* Of the next event. */
 static void learn_layout(struct reader *r)
 {
-	const struct recording_event *ev = recording_event(r->recording, (u32)r->layouts.len);
-	const struct recording_format *f;
-	struct layout *l = vec_new(&r->layouts);
+	u32 event = (u32)r->layouts.len;
+	struct sched_layout *l = vec_new(&r->layouts);
 
-	l->type = SCHED_TYPES;
-	l->least = UINT32_MAX;
-	learn_sample(l, ev->attr.sample_type);
-	if (ev->attr.type != PERF_TYPE_TRACEPOINT)
+	sched_layout_learn(r->recording, event, r->swap, l);
+	if (l->type == SCHED_TYPES)
 		return;
-	f = recording_info_format(recording_info(r->recording), ev->attr.config);
-	for (int t = 0; f && t < SCHED_TYPES; t++) {
-		if (!streq(f->system, "sched") || !streq(f->name, type_names[t] + 6))
-			continue;
-		l->type = (u8)t;
-		l->wanted = r->types & 1u << t;
-		l->fold = t == SCHED_RUNTIME && r->fold;
-		r->names->has[t] = true;
-		for (int i = 0; i < F_COUNT; i++) {
-			if (field_names[t][i])
-				find_field(f, field_names[t][i], &l->fields[i]);
-			l->need = MAX(l->need, l->fields[i].offset + l->fields[i].size);
-		}
-		learn_quick(l, r->swap);
-	}
+	r->names->has[l->type] = true;
+	l->wanted = r->types & 1u << l->type;
+	l->fold = l->type == SCHED_RUNTIME && r->fold;
 }
 
 static void learn_layouts(struct reader *r)
@@ -404,7 +218,7 @@ INLINE int learn_comm(struct reader *r, u32 tid, const char *comm, u64 time)
 
 /* --- events ----------------------------------------------------------------------------------- */
 
-INLINE u64 number(const struct reader *r, const struct parts *p, const struct field *f)
+INLINE u64 number(const struct reader *r, const struct parts *p, const struct sched_field *f)
 {
 	const u8 *at = p->raw + f->offset;
 	u64 v = 0;
@@ -426,12 +240,12 @@ INLINE u64 number(const struct reader *r, const struct parts *p, const struct fi
 	return v;
 }
 
-INLINE const char *text(const struct parts *p, const struct field *f)
+INLINE const char *text(const struct parts *p, const struct sched_field *f)
 {
 	return f->size >= SCHED_COMM ? (const char *)p->raw + f->offset : NULL;
 }
 
-INLINE bool plain_parts(const struct layout *l, const struct perf_event_header *h,
+INLINE bool plain_parts(const struct sched_layout *l, const struct perf_event_header *h,
 			struct parts *ret)
 {
 	const u8 *at = (const u8 *)h;
@@ -458,21 +272,21 @@ static bool other_parts(const struct reader *r, u32 event, const struct perf_eve
 	return s.raw != NULL;
 }
 
-INLINE void fill(const struct reader *r, const struct layout *l, const struct parts *p,
+INLINE void fill(const struct reader *r, const struct sched_layout *l, const struct parts *p,
 		 struct sched_event *ev)
 {
-	ev->next = (u32)number(r, p, &l->fields[F_NEXT]);
+	ev->next = (u32)number(r, p, &l->fields[SCHED_F_NEXT]);
 	switch ((enum sched_type)ev->type) {
 	case SCHED_SWITCH:
-		ev->prev = (u32)number(r, p, &l->fields[F_PREV]);
-		ev->state = (u32)number(r, p, &l->fields[F_STATE]);
+		ev->prev = (u32)number(r, p, &l->fields[SCHED_F_PREV]);
+		ev->state = (u32)number(r, p, &l->fields[SCHED_F_STATE]);
 		break;
-	case SCHED_FORK: ev->prev = (u32)number(r, p, &l->fields[F_PREV]); break;
+	case SCHED_FORK: ev->prev = (u32)number(r, p, &l->fields[SCHED_F_PREV]); break;
 	case SCHED_MIGRATE:
-		ev->from = (u32)number(r, p, &l->fields[F_FROM]);
-		ev->to = (u32)number(r, p, &l->fields[F_TO]);
+		ev->from = (u32)number(r, p, &l->fields[SCHED_F_FROM]);
+		ev->to = (u32)number(r, p, &l->fields[SCHED_F_TO]);
 		break;
-	case SCHED_RUNTIME: ev->runtime = number(r, p, &l->fields[F_RUNTIME]); break;
+	case SCHED_RUNTIME: ev->runtime = number(r, p, &l->fields[SCHED_F_RUNTIME]); break;
 	default: break;
 	}
 }
@@ -506,7 +320,7 @@ static int on_sample(void *ctx, const struct perf_event_header *h, u32 event)
 {
 	struct count count = { .first = UINT64_MAX };
 	struct reader *r = ctx;
-	const struct layout *l;
+	const struct sched_layout *l;
 	struct sched_event ev = { 0 };
 	struct parts p;
 	int rc;
@@ -531,9 +345,9 @@ static int on_sample(void *ctx, const struct perf_event_header *h, u32 event)
 	if (!l->wanted)
 		return 0;
 	fill(r, l, &p, &ev);
-	rc = learn_comm(r, ev.next, text(&p, &l->fields[F_NEXT_COMM]), ev.time);
+	rc = learn_comm(r, ev.next, text(&p, &l->fields[SCHED_F_NEXT_COMM]), ev.time);
 	if (rc >= 0 && ev.type == SCHED_SWITCH)
-		rc = learn_comm(r, ev.prev, text(&p, &l->fields[F_PREV_COMM]), ev.time);
+		rc = learn_comm(r, ev.prev, text(&p, &l->fields[SCHED_F_PREV_COMM]), ev.time);
 	return rc ? rc : push(r, &ev);
 }
 
@@ -554,7 +368,7 @@ INLINE u64 load64(const u8 *at)
 }
 
 /* All that can be wrong with a sample, or unusual. Then on_sample() has a look. */
-INLINE bool is_quick(const struct layout *l, const struct perf_event_header *h)
+INLINE bool is_quick(const struct sched_layout *l, const struct perf_event_header *h)
 {
 	const u8 *at = (const u8 *)h;
 
@@ -584,7 +398,8 @@ INLINE void pen_lift(struct reader *r, struct pen pen)
 }
 
 /* What has to be placed before this event: names, run times of another CPU, a new run. */
-static __attribute__((noinline)) int prepare(struct reader *r, const struct layout *l, const u8 *at)
+static __attribute__((noinline)) int prepare(struct reader *r, const struct sched_layout *l,
+					     const u8 *at)
 {
 	u64 time = load64(at + l->time);
 	bool first = !r->order.fresh.events.len;
@@ -603,7 +418,7 @@ static __attribute__((noinline)) int prepare(struct reader *r, const struct layo
 	return rc;
 }
 
-INLINE bool must_prepare(struct reader *r, const struct layout *l, const u8 *at, u64 last)
+INLINE bool must_prepare(struct reader *r, const struct sched_layout *l, const u8 *at, u64 last)
 {
 	u64 time = load64(at + l->time);
 
@@ -612,7 +427,7 @@ INLINE bool must_prepare(struct reader *r, const struct layout *l, const u8 *at,
 	       (l->prev_comm && is_nameless(r, load32(at + l->prev), time));
 }
 
-INLINE void quick_event(struct reader *r, const struct layout *l, const u8 *at,
+INLINE void quick_event(struct reader *r, const struct sched_layout *l, const u8 *at,
 			struct sched_event *ev)
 {
 	u64 value = load64(at + l->value) & l->value_mask;
@@ -636,14 +451,14 @@ INLINE void quick_event(struct reader *r, const struct layout *l, const u8 *at,
 	}
 }
 
-INLINE bool quick_fold(struct reader *r, const struct layout *l, const u8 *at)
+INLINE bool quick_fold(struct reader *r, const struct sched_layout *l, const u8 *at)
 {
 	return fold(r, load32(at + l->next), load32(at + l->cpu), load64(at + l->time),
 		    load64(at + l->value));
 }
 
 /* Of the sample with this id; NULL: of no event that is known. */
-static __attribute__((noinline)) const struct layout *layout_of(struct reader *r, u64 id)
+static __attribute__((noinline)) const struct sched_layout *layout_of(struct reader *r, u64 id)
 {
 	u32 event = recording_id_event(r->recording, id);
 
@@ -655,12 +470,12 @@ static __attribute__((noinline)) const struct layout *layout_of(struct reader *r
 }
 
 /* NULL: no whole sample of an event that is known. */
-INLINE const struct layout *layout_at(struct reader *r, const u8 *at, const u8 *end, size_t id_at,
-				      u64 id_mask)
+INLINE const struct sched_layout *layout_at(struct reader *r, const u8 *at, const u8 *end,
+					    size_t id_at, u64 id_mask)
 {
 	const struct perf_event_header *h = (const void *)at;
 	const struct id_memo *memo;
-	const struct layout *l;
+	const struct sched_layout *l;
 	u64 id;
 
 	if (unlikely(h->type != PERF_RECORD_SAMPLE || h->size < id_at + 8 || h->size % 8 ||
@@ -691,7 +506,7 @@ static s64 on_span(void *ctx, const u8 **ret_at, const u8 *end)
 	pen = pen_set(r, most);
 	for (; !rc && stop - at >= SAMPLE_LEAST;
 	     at += ((const struct perf_event_header *)at)->size) {
-		const struct layout *l = layout_at(r, at, end, id_at, id_mask);
+		const struct sched_layout *l = layout_at(r, at, end, id_at, id_mask);
 
 		if (unlikely(!l))
 			break;

@@ -12,6 +12,7 @@ static const struct example cpudist_examples[] = {
 	{ "fathom cpudist -d 5s", "how long each turn on a CPU took" },
 	{ "fathom cpudist -O -d 5s", "how long tasks were off the CPU" },
 	{ "fathom cpudist --by comm -d 5s", "by the name of the task" },
+	{ "fathom cpudist -i perf.data", "from a file of 'perf sched record'" },
 	{ 0 },
 };
 
@@ -19,7 +20,8 @@ const struct command cmd_cpudist = {
 	.name = "cpudist",
 	.summary = "how long tasks stay on (or, with -O, off) a CPU, as a histogram",
 	.description = "Counts, in the kernel, the length of each turn of a task on a CPU; with -O "
-		       "of each time that it was away.",
+		       "of each time that it was away. With -i the same is worked out of a "
+		       "recording with sched:sched_switch, such as of 'perf sched record'.",
 	.question = Q_CPU,
 	.options = hist_options,
 	.args_size = sizeof(struct hist_args),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/runqlat.h"
 
+#include "analysis/sched_dist.h"
 #include "base/clock.h"
 #include "base/stop.h"
 #include "host/procfs.h"
@@ -10,9 +11,12 @@ static const char *const by_names[] = { "all", "cpu", "pid", "tid", "cgroup", "c
 #define AT(field) .offset = offsetof(struct hist_args, field)
 
 const struct opt hist_options[] = {
+	{ 'i', "input", OPT_FILE, AT(input), .arg = "FILE",
+	  .help = "a recording with sched events, as of 'perf sched record'; else the running "
+		  "machine" },
 	{ 'p', "pid", OPT_PIDS, AT(pids), .arg = "PID[,PID]", .help = "only these processes" },
 	{ 'd', "duration", OPT_DURATION, AT(duration), .arg = "TIME",
-	  .help = "stop after this time; else at Ctrl-C" },
+	  .help = "stop after this time; else at Ctrl-C or at the recording's end" },
 	{ .name = "interval",
 	  .type = OPT_DURATION,
 	  AT(interval),
@@ -57,7 +61,9 @@ static void label_of(const struct shown *s, const struct sched_hist_key *k, stru
 	case SCHED_HIST_CPU: buf_addf(out, "cpu = %llu", (unsigned long long)k->id); break;
 	case SCHED_HIST_PID:
 		buf_addf(out, "pid = %llu", (unsigned long long)k->id);
-		if (procfs_comm((u32)k->id, 0, comm) >= 0)
+		if (*k->comm)
+			buf_addf(out, " %.16s", k->comm);
+		else if (procfs_comm((u32)k->id, 0, comm) >= 0)
 			buf_addf(out, " %s", comm);
 		break;
 	case SCHED_HIST_TID:
@@ -122,6 +128,101 @@ static int show(struct context *ctx, const struct hist_args *a, struct sched_his
 	return cli_show(ctx, &r);
 }
 
+static enum sched_hist_by choose_by(const struct hist_args *a)
+{
+	if (a->per_process)
+		return SCHED_HIST_PID;
+	if (a->per_thread)
+		return SCHED_HIST_TID;
+	return a->per_cpu ? SCHED_HIST_CPU : (enum sched_hist_by)a->by;
+}
+
+/* --- from a recording ------------------------------------------------------------------------- */
+
+struct replay {
+	struct context *ctx;
+	const struct hist_args *args;
+	struct sched_names names;
+	struct sched_filter filter;
+	struct sched_dist_opts opts;
+	struct sched_dist *dist;
+	u64 left; /* intervals that are asked for; 0: all */
+};
+
+static int show_replay(struct replay *p)
+{
+	_cleanup_result_ struct result r;
+	struct shown s = { &r, p->opts.what, p->opts.by, p->args->milliseconds, 0, 0 };
+	int rc;
+
+	result_init(&r, p->ctx->command->name);
+	rc = sched_dist_take(p->dist, add_hist, &s);
+	if (rc < 0)
+		return rc;
+	result_fact(&r, "count", NULL, value_u(VALUE_COUNT, s.count));
+	result_fact(&r, "inferred_ends", NULL, value_u(VALUE_COUNT, sched_dist_inferred(p->dist)));
+	if (p->opts.what == SCHED_HIST_ONCPU)
+		result_fact(&r, "unknown_starts", NULL,
+			    value_u(VALUE_COUNT, sched_dist_unknown(p->dist)));
+	result_loss(&r, "full", "values not counted: too many histograms",
+		    sched_dist_full(p->dist));
+	result_loss(&r, "lost_events", "events lost while recording: figures are wrong by that",
+		    p->names.lost);
+	if (!s.n)
+		result_note(&r, NOTE_INFO, NULL, "nothing happened");
+	return cli_show(p->ctx, &r);
+}
+
+/* 1: enough. */
+static int on_interval(void *ctx)
+{
+	struct replay *p = ctx;
+	int rc = show_replay(p);
+
+	if (rc)
+		return rc;
+	return p->left && !--p->left;
+}
+
+static int replay(struct context *ctx, const struct hist_args *a, enum sched_hist_what what,
+		  u64 count)
+{
+	struct replay p = {
+		.ctx = ctx,
+		.args = a,
+		.filter = { .pids = &a->pids, .relative = true, .to = a->duration },
+		.opts = { .what = what,
+			  .by = choose_by(a),
+			  .unit = a->milliseconds ? NSEC_PER_MSEC : NSEC_PER_USEC,
+			  .frequency = a->frequency,
+			  .interval = a->interval,
+			  .on_interval = on_interval },
+		.left = count,
+	};
+	int rc;
+
+	if (p.opts.by == SCHED_HIST_CGROUP) {
+		err_set(&ctx->err, EINVAL, "a recording does not tell the cgroups of its tasks");
+		return EXIT_USAGE;
+	}
+	if (what == SCHED_HIST_RUNQLEN && p.opts.by != SCHED_HIST_ALL &&
+	    p.opts.by != SCHED_HIST_CPU) {
+		err_set(&ctx->err, EINVAL, "queues in a recording are told apart by CPU only");
+		return EXIT_USAGE;
+	}
+	ctx->stream = a->interval != 0;
+	p.opts.ctx = &p;
+	p.dist = sched_dist_new(&p.names, &p.filter, &p.opts);
+	rc = sched_dist_read(p.dist, a->input, &ctx->err);
+	if (!rc)
+		rc = show_replay(&p);
+	sched_dist_free(p.dist);
+	sched_names_release(&p.names);
+	return rc == -ENODATA ? EXIT_NOTHING : MIN(rc, 0);
+}
+
+/* --- live ------------------------------------------------------------------------------------- */
+
 static int take_operands(struct context *ctx, struct hist_args *a, u64 *ret_count)
 {
 	*ret_count = 0;
@@ -132,15 +233,6 @@ static int take_operands(struct context *ctx, struct hist_args *a, u64 *ret_coun
 	    parse_u64_range(ctx->operands.items[1], 1, 1 << 30, ret_count, &ctx->err) < 0)
 		return EXIT_USAGE;
 	return 0;
-}
-
-static enum sched_hist_by choose_by(const struct hist_args *a)
-{
-	if (a->per_process)
-		return SCHED_HIST_PID;
-	if (a->per_thread)
-		return SCHED_HIST_TID;
-	return a->per_cpu ? SCHED_HIST_CPU : (enum sched_hist_by)a->by;
 }
 
 static int run_intervals(struct context *ctx, const struct hist_args *a, struct sched_hist_run *run,
@@ -179,6 +271,8 @@ int hist_command(struct context *ctx, struct hist_args *a, enum sched_hist_what 
 
 	if (rc)
 		return rc;
+	if (a->input)
+		return replay(ctx, a, what, count);
 	rc = sched_hist_new(&run, &opts, &ctx->err);
 	if (rc == -EPERM || rc == -EOPNOTSUPP)
 		return EXIT_MISSING;
@@ -197,6 +291,7 @@ static const struct example runqlat_examples[] = {
 	{ "fathom runqlat -d 5s", "how long tasks waited for a CPU, in five seconds" },
 	{ "fathom runqlat --by cpu 1 5", "for each CPU, five times a second's worth" },
 	{ "fathom runqlat -p 1234 -d 5s", "of one process" },
+	{ "fathom runqlat -i perf.data --by comm", "from a file of 'perf sched record'" },
 	{ 0 },
 };
 
@@ -205,7 +300,9 @@ const struct command cmd_runqlat = {
 	.summary = "how long tasks wait for a CPU, as a histogram",
 	.description =
 		"Counts, in the kernel, the time from when a task is woken or loses its CPU until "
-		"it gets one.",
+		"it gets one. With -i the same is worked out of a recording: of 'perf sched "
+		"record', of 'fathom record' with sched:sched_switch and sched:sched_waking, or "
+		"with --off-cpu. Intervals are of recorded time then.",
 	.question = Q_WAIT,
 	.options = hist_options,
 	.args_size = sizeof(struct hist_args),

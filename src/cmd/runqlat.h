@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 
 struct hist_args {
+	const char *input;
 	range_list pids;
 	u64 duration;
 	u64 interval;

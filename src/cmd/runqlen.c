@@ -9,6 +9,7 @@ static int runqlen_run(struct context *ctx, void *args)
 static const struct example runqlen_examples[] = {
 	{ "fathom runqlen -d 5s", "how many tasks wait for a CPU, 99 times a second" },
 	{ "fathom runqlen --by cpu 1 3", "for each CPU" },
+	{ "fathom runqlen -i perf.data", "from a file of 'perf sched record'" },
 	{ 0 },
 };
 
@@ -17,7 +18,10 @@ const struct command cmd_runqlen = {
 	.summary = "how many tasks wait for a CPU, as a histogram",
 	.description =
 		"Looks at the run queue of each CPU 99 times a second and counts its length, "
-		"the running task left out. CPUs without work may give no samples.",
+		"the running task left out. CPUs without work may give no samples.\n\n"
+		"With -i the queues are worked out of a recording, which must have sched_switch, "
+		"sched_waking or sched_wakeup, and sched_migrate_task, as 'perf sched record' "
+		"writes them; tasks that waited when it began are known from their first turn on.",
 	.question = Q_CPU,
 	.options = hist_options,
 	.args_size = sizeof(struct hist_args),

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Where the fields of the scheduler's tracepoints lie: that differs between kernels. */
+#ifndef ANALYSIS_SCHED_LAYOUT_H
+#define ANALYSIS_SCHED_LAYOUT_H
+
+#include "analysis/sched.h"
+
+struct sched_field {
+	u32 offset;
+	u32 size; /* 0: there is none */
+};
+
+enum sched_field_id {
+	SCHED_F_PREV,
+	SCHED_F_NEXT,
+	SCHED_F_PREV_COMM,
+	SCHED_F_NEXT_COMM,
+	SCHED_F_STATE,
+	SCHED_F_FROM,
+	SCHED_F_TO,
+	SCHED_F_RUNTIME,
+	SCHED_F_COUNT
+};
+
+struct sched_layout {
+	u8 type;           /* enum sched_type; SCHED_TYPES: of no interest */
+	bool wanted, fold; /* for the reader */
+	/*
+	 * What nearly all events of nearly all kernels are: the fields have the sizes that struct
+	 * sched_event has, and lie at these bytes from the header on. A field that is not there is
+	 * read elsewhere and masked out.
+	 */
+	u16 next, prev, value, next_comm, prev_comm;
+	u16 time, tid, cpu; /* bytes from the header on; 0: there is none */
+	u16 raw;            /* size of the raw data; the data follows */
+	u32 need;           /* bytes of the raw data that the fields reach to */
+	u32 least;          /* size of the record; UINT32_MAX: none is quick */
+	u32 prev_mask;
+	u64 value_mask;
+	bool plain; /* all fields before the raw data have a fixed size */
+	struct sched_field fields[SCHED_F_COUNT];
+};
+
+/* Of the recording's event with this index. @swap: the tracepoints are of the other byte order. */
+void sched_layout_learn(const struct recording *recording, u32 event, bool swap,
+			struct sched_layout *ret);
+
+#endif
