@@ -11,6 +11,8 @@
 VERSION := 0.1.0
 BUILD   ?= release
 PREFIX  ?= /usr/local
+# Where zsh looks: Debian keeps site-functions of /usr for the administrator.
+ZSHDIR  := $(if $(and $(filter /usr,$(PREFIX)),$(wildcard /etc/debian_version)),vendor-completions,site-functions)
 DESTDIR ?=
 
 ifeq ($(filter $(BUILD),release debug asan fuzz),)
@@ -245,9 +247,9 @@ install: all man
 	install -Dm755 build/fathom $(DESTDIR)$(PREFIX)/bin/fathom
 	for m in $(MAN); do install -Dm644 $$m $(DESTDIR)$(PREFIX)/share/man/man1/$${m##*/}; done
 	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions \
-		$(DESTDIR)$(PREFIX)/share/zsh/vendor-completions
+		$(DESTDIR)$(PREFIX)/share/zsh/$(ZSHDIR)
 	build/fathom completion bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/fathom
-	build/fathom completion zsh > $(DESTDIR)$(PREFIX)/share/zsh/vendor-completions/_fathom
+	build/fathom completion zsh > $(DESTDIR)$(PREFIX)/share/zsh/$(ZSHDIR)/_fathom
 	for u in $(wildcard packaging/*.service); do \
 		install -Dm644 $$u $(DESTDIR)$(PREFIX)/lib/systemd/system/$${u##*/}; done
 

@@ -96,7 +96,7 @@ static void options_of(const struct command *cmd, struct buf *out)
 	opts_collect(cmd, &refs);
 	buf_addf(out, "\t%s) echo '", cmd->name);
 	vec_each(ref, &refs)
-		if (!(ref->opt->flags & OPT_HIDDEN))
+		if (!ref->hidden)
 			names_of(ref->opt, out);
 	buf_addstr(out, "' ;;\n");
 	vec_release(&refs);

@@ -103,7 +103,7 @@ static void command(const struct command *cmd, struct buf *out)
 	buf_addf(out, "\t\t%s)\n\t\t\t_arguments -s -S", cmd->name);
 	opts_collect(cmd, &refs);
 	vec_each(ref, &refs)
-		if (!(ref->opt->flags & OPT_HIDDEN))
+		if (!ref->hidden)
 			option(ref->opt, out);
 	vec_release(&refs);
 	operand(cmd, out);

@@ -55,7 +55,7 @@ static void option(struct json *j, const struct opt_ref *ref)
 	word_array(j, "conflicts", o->conflicts);
 	json_kv_bool(j, "value_optional", o->flags & OPT_OPTIONAL);
 	json_kv_bool(j, "negatable", o->flags & OPT_NEGATABLE);
-	json_kv_bool(j, "hidden", o->flags & OPT_HIDDEN);
+	json_kv_bool(j, "hidden", ref->hidden);
 	json_kv_bool(j, "common", ref->common);
 	json_close(j);
 }

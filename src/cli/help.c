@@ -128,7 +128,7 @@ static size_t label_column(const opt_refs *refs)
 	vec_each(ref, refs) {
 		size_t w;
 
-		if (ref->opt->flags & OPT_HIDDEN)
+		if (ref->hidden)
 			continue;
 		buf_reset(&label);
 		option_label(ref->opt, &label);
@@ -156,25 +156,11 @@ static void option_group(const struct page *p, const opt_refs *refs, size_t from
 	for (size_t i = from; i < refs->len; i++) {
 		const struct opt *o = refs->items[i].opt;
 
-		if (!(o->flags & OPT_HIDDEN) && streq(opt_group(o), group))
+		if (!refs->items[i].hidden && streq(opt_group(o), group))
 			one_option(p, o, column);
 	}
 }
 
-static bool group_seen(const opt_refs *refs, size_t before)
-{
-	const char *group = opt_group(refs->items[before].opt);
-
-	for (size_t i = 0; i < before; i++) {
-		const struct opt *o = refs->items[i].opt;
-
-		if (!(o->flags & OPT_HIDDEN) && streq(opt_group(o), group))
-			return true;
-	}
-	return false;
-}
-
-/* Groups in the order in which they first appear. */
 static void options(const struct page *p, const struct command *cmd)
 {
 	opt_refs refs;
@@ -183,7 +169,7 @@ static void options(const struct page *p, const struct command *cmd)
 	opts_collect(cmd, &refs);
 	column = label_column(&refs);
 	for (size_t i = 0; i < refs.len; i++)
-		if (!(refs.items[i].opt->flags & OPT_HIDDEN) && !group_seen(&refs, i))
+		if (opts_group_begins(&refs, i))
 			option_group(p, &refs, i, column);
 	vec_release(&refs);
 }

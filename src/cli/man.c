@@ -202,27 +202,12 @@ static void option_group(struct buf *out, const opt_refs *refs, size_t from)
 	for (size_t i = from; i < refs->len; i++) {
 		const struct opt *o = refs->items[i].opt;
 
-		if (o->flags & OPT_HIDDEN || !streq(opt_group(o), group))
+		if (refs->items[i].hidden || !streq(opt_group(o), group))
 			continue;
 		option_item(out, o);
 		option_details(out, o);
 	}
 	buf_addstr(out, ".El\n");
-}
-
-static bool group_begins(const opt_refs *refs, size_t i)
-{
-	const char *group = opt_group(refs->items[i].opt);
-
-	if (refs->items[i].opt->flags & OPT_HIDDEN)
-		return false;
-	for (size_t k = 0; k < i; k++) {
-		const struct opt *o = refs->items[k].opt;
-
-		if (!(o->flags & OPT_HIDDEN) && streq(opt_group(o), group))
-			return false;
-	}
-	return true;
 }
 
 static void options(struct buf *out, const struct command *cmd)
@@ -235,7 +220,7 @@ static void options(struct buf *out, const struct command *cmd)
 				".Fl Fl help\nlists its own.\n");
 	opts_collect(cmd, &refs);
 	for (size_t i = 0; i < refs.len; i++)
-		if (group_begins(&refs, i))
+		if (opts_group_begins(&refs, i))
 			option_group(out, &refs, i);
 	vec_release(&refs);
 }

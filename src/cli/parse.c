@@ -144,7 +144,7 @@ static bool search_option(struct search *s, struct opt_ref *ref)
 
 		if (strncmp(it.text, s->typed, s->len) != 0)
 			continue;
-		if (!exact && (ref->opt->flags & OPT_HIDDEN) && !s->hidden)
+		if (!exact && ref->hidden && !s->hidden)
 			continue;
 		/* color and colour are the same option */
 		if (!exact && s->found && s->match.ref == ref && s->match.negated == it.negated)
@@ -183,7 +183,7 @@ static int unknown_long(const struct parser *p, const char *typed)
 	vec_each(ref, &p->refs) {
 		struct opt_names it;
 
-		if (ref->opt->flags & OPT_HIDDEN)
+		if (ref->hidden)
 			continue;
 		opt_names_init(&it, ref->opt);
 		while (opt_names_next(&it))

@@ -3,13 +3,24 @@
 
 #include "base/buf.h"
 
-static void collect(const struct opt *table, size_t base, bool common, int depth, opt_refs *ret)
+/* The forms of results are no business of a command that has one of its own. */
+static bool is_hidden(const struct command *cmd, const struct opt *o, bool common)
+{
+	return (o->flags & OPT_HIDDEN) || (common && cmd && cmd->only_form && o->name &&
+					   (streq(o->name, "json") || streq(o->name, "csv")));
+}
+
+static void collect(const struct command *cmd, const struct opt *table, size_t base, bool common,
+		    int depth, opt_refs *ret)
 {
 	for (const struct opt *o = table; o && o->type; o++) {
 		if (o->type != OPT_INCLUDE)
-			vec_push(ret, (struct opt_ref){ .opt = o, .base = base, .common = common });
+			vec_push(ret, (struct opt_ref){ .opt = o,
+							.base = base,
+							.common = common,
+							.hidden = is_hidden(cmd, o, common) });
 		else if (depth < OPT_INCLUDE_DEPTH)
-			collect(o->include, base + o->offset, common, depth + 1, ret);
+			collect(cmd, o->include, base + o->offset, common, depth + 1, ret);
 	}
 }
 
@@ -18,9 +29,21 @@ void opts_collect(const struct command *cmd, opt_refs *ret)
 	opt_refs refs = { 0 };
 
 	if (cmd)
-		collect(cmd->options, 0, false, 0, &refs);
-	collect(common_options, 0, true, 0, &refs);
+		collect(cmd, cmd->options, 0, false, 0, &refs);
+	collect(cmd, common_options, 0, true, 0, &refs);
 	*ret = refs;
+}
+
+bool opts_group_begins(const opt_refs *refs, size_t i)
+{
+	const char *group = opt_group(refs->items[i].opt);
+
+	if (refs->items[i].hidden)
+		return false;
+	for (size_t k = 0; k < i; k++)
+		if (!refs->items[k].hidden && streq(opt_group(refs->items[k].opt), group))
+			return false;
+	return true;
 }
 
 const char *opt_group(const struct opt *o)

@@ -150,6 +150,8 @@ for form in --json --csv; do
 	refused "'fold' writes folded stacks and nothing else" \
 		"'fathom report' and 'fathom flame' have --json and --csv" fold "$form"
 done
+run "$FATHOM" fold --help
+unlike 'what a command refuses is not in its help' "$out" '--(json|csv)'
 refused "a program's output has no columns: there is no CSV of it" 'use --json' trace --csv -e 'BEGIN { }'
 refused "unknown option '--jsn'" "did you mean '--json'?" help --jsn
 refused "unknown option '--colr'" "did you mean '--color'?" help --colr

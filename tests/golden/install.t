@@ -11,7 +11,18 @@ root=$TMP/root/usr
 ok "program" test -x "$root/bin/fathom"
 ok "main page" test -s "$root/share/man/man1/fathom.1"
 ok "bash completion" bash -n "$root/share/bash-completion/completions/fathom"
-ok "zsh completion" test -s "$root/share/zsh/vendor-completions/_fathom"
+if command -v zsh > /dev/null; then
+	where=("$root"/share/zsh/*/_fathom)
+	# shellcheck disable=SC2016 # for zsh
+	is "zsh completes fathom" "$(zsh -fc 'fpath=($1 $fpath); autoload -Uz compinit; compinit -u -D
+		print $_comps[fathom]; autoload +X _fathom && print loaded' zsh "${where%/*}" | paste -sd' ')" \
+		'_fathom loaded'
+	folder=${where%/_fathom}
+	# shellcheck disable=SC2016 # for zsh
+	ok "in a folder that zsh searches" grep -Fqx "${folder#"$TMP/root"}" <(zsh -fc 'print -l $fpath')
+else
+	skip "zsh is not installed" 2
+fi
 for command in "$TOP"/src/cmd/*.c; do
 	command=${command##*/}
 	ok "page of ${command%.c}" test -s "$root/share/man/man1/fathom-${command%.c}.1"
