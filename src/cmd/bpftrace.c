@@ -93,8 +93,8 @@ const struct command cmd_bpftrace = {
 		" does: form of the output and of diagnostics, environment variables, exit status. "
 		"Options that have no meaning here are accepted.\n\n"
 		"A link of the name 'bpftrace' to this program does the same, so that scripts "
-		"which "
-		"call bpftrace run unchanged: ln -s $(command -v fathom) /usr/local/bin/bpftrace",
+		"which call bpftrace run unchanged: ln -s $(command -v fathom) "
+		"/usr/local/bin/bpftrace",
 	.question = Q_TRACE,
 	.options = bpftrace_options,
 	.args_size = sizeof(struct trace_args),

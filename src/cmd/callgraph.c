@@ -175,12 +175,10 @@ const struct command cmd_callgraph = {
 	.summary = "who calls whom, and what that costs: tables, SVG, graphviz",
 	.description =
 		"Draws each function once, however many ways lead to it, with the share of time "
-		"that "
-		"it took with all it called and by itself, and an arc for each call.\n\n"
+		"that it took with all it called and by itself, and an arc for each call.\n\n"
 		"What is light is left out, and said: how many functions and calls, and how much "
 		"ran in them. A call that goes through a function that is not shown is a dashed "
-		"arc "
-		"between its neighbours. Recursion counts once.",
+		"arc between its neighbours. Recursion counts once.",
 	.question = Q_LOOK,
 	.options = callgraph_options,
 	.args_size = sizeof(struct callgraph_args),

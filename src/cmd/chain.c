@@ -15,11 +15,10 @@ static const struct example chain_examples[] = {
 const struct command cmd_chain = {
 	.name = "chain",
 	.summary = "waits with who ended them, and whom those had waited for",
-	.description = "Goes on from the waker: if it had itself been asleep inside the sleep that "
-		       "it ended, "
-		       "its own wait and waker follow, up to eight of them. So A that waits for B "
-		       "that waits "
-		       "for C that sleeps on a timer shows as one column, with the time of A.",
+	.description =
+		"Goes on from the waker: if it had itself been asleep inside the sleep that it "
+		"ended, its own wait and waker follow, up to eight of them. So A that waits for B "
+		"that waits for C that sleeps on a timer shows as one column, with the time of A.",
 	.question = Q_WAIT,
 	.options = wait_options,
 	.args_size = sizeof(struct wait_args),

@@ -228,20 +228,15 @@ const struct command cmd_components = {
 	.summary = "CPU time by component: data copy, TCP/IP, locks, file system",
 	.description =
 		"Puts each sample into one component, by the function that ran or by its callers, "
-		"and "
-		"adds up. The table of rules is the taxonomy: 'host-network' has the classes of "
-		"the "
-		"study of host network stacks (SIGCOMM'21), 'storage' those of i10 (NSDI'20). What "
-		"no rule is about is shown as unmapped, with its symbols.\n\n"
+		"and adds up. The table of rules is the taxonomy: 'host-network' has the classes "
+		"of the study of host network stacks (SIGCOMM'21), 'storage' those of i10 "
+		"(NSDI'20). What no rule is about is shown as unmapped, with its symbols.\n\n"
 		"A taxonomy of your own is a text file: lines of PATTERN<TAB>COMPONENT, and a "
-		"third "
-		"column that says where the pattern is looked for: self (the function that ran; "
-		"the "
-		"default), kernel (the same, only of the kernel), stack or kernel-stack (the "
-		"nearest "
-		"caller that matches), comm (the thread's name) or user (any code of user space). "
-		"Lines =COMPONENT<TAB>#rrggbb<TAB>TEXT set order and colours. Suffixes such as "
-		".isra.0 are not part of names.\n\n"
+		"third column that says where the pattern is looked for: self (the function that "
+		"ran; the default), kernel (the same, only of the kernel), stack or kernel-stack "
+		"(the nearest caller that matches), comm (the thread's name) or user (any code of "
+		"user space). Lines =COMPONENT<TAB>#rrggbb<TAB>TEXT set order and colours. "
+		"Suffixes such as .isra.0 are not part of names.\n\n"
 		"Several recordings are shown side by side.",
 	.question = Q_CPU,
 	.options = components_options,

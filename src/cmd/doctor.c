@@ -335,21 +335,17 @@ static const struct example doctor_examples[] = {
 const struct command cmd_doctor = {
 	.name = "doctor",
 	.summary = "say what works on this machine, and how to get what does not",
-	.description =
-		"Tries every mechanism that fathom can use: perf events, BPF programs and the "
-		"places "
-		"where they can be attached, tracing files, privileges, sources of names. Each row "
-		"is "
-		"a real trial and not a look at the version of the kernel: a program is loaded, "
-		"attached, made to run once and removed.\n\n"
-		"A row works, works partly, is missing, or is unknown when it could not be tried. "
-		"What does not work says why and what would help; with -v also what cannot be done "
-		"without it. Words after the command are patterns: only mechanisms or groups that "
-		"match one of them are tried.\n\n"
-		"Nothing is changed and nothing stays: no file system is mounted, no setting is "
-		"written, every program is detached again. Ordinary users may run it; they see "
-		"which "
-		"capability would give them what.",
+	.description = "Tries every mechanism that fathom can use: perf events, BPF programs and "
+		       "the places where they can be attached, tracing files, privileges, sources "
+		       "of names. Each row is a real trial and not a look at the version of the "
+		       "kernel: a program is loaded, attached, made to run once and removed.\n\n"
+		       "A row works, works partly, is missing, or is unknown when it could not be "
+		       "tried. What does not work says why and what would help; with -v also what "
+		       "cannot be done without it. Words after the command are patterns: only "
+		       "mechanisms or groups that match one of them are tried.\n\n"
+		       "Nothing is changed and nothing stays: no file system is mounted, no "
+		       "setting is written, every program is detached again. Ordinary users may "
+		       "run it; they see which capability would give them what.",
 	.question = Q_SELF,
 	.operands = "[PATTERN]...",
 	.max_operands = SIZE_MAX,

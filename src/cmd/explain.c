@@ -106,10 +106,8 @@ const struct command cmd_explain = {
 	.name = "explain",
 	.summary = "where the time of a process went, in plain words",
 	.description = "One page: what all the threads' time was spent on, the five longest waits "
-		       "with who "
-		       "ended them and what that one had been doing, the time without a CPU and "
-		       "who had it "
-		       "instead, page faults. Every statement has its figure.",
+		       "with who ended them and what that one had been doing, the time without a "
+		       "CPU and who had it instead, page faults. Every statement has its figure.",
 	.question = Q_WAIT,
 	.options = explain_options,
 	.args_size = sizeof(struct explain_args),

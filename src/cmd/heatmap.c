@@ -413,11 +413,9 @@ const struct command cmd_heatmap = {
 		"percentile. 'utilization' counts CPUs by how busy they were.\n\n"
 		"Durations come from two tracepoints of a recording that agree in some fields "
 		"(--pair), from an event whose weight is a time (off-CPU time), or from text: "
-		"lines "
-		"of time and latency, in units of --unitstime and --unitslat.\n\n"
+		"lines of time and latency, in units of --unitstime and --unitslat.\n\n"
 		"In the SVG two clicks choose a range and show the command that draws it as a "
-		"flame "
-		"graph; in the HTML file the map is the navigator of the viewer.",
+		"flame graph; in the HTML file the map is the navigator of the viewer.",
 	.question = Q_LOOK,
 	.options = heatmap_options,
 	.args_size = sizeof(struct heatmap_args),

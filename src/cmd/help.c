@@ -84,11 +84,9 @@ const struct command cmd_help = {
 	.name = "help",
 	.summary = "show the commands, or all about one of them",
 	.description = "Without a command it lists all of them, grouped by the question they "
-		       "answer. With one "
-		       "it says what 'fathom COMMAND --help' says.\n\n"
+		       "answer. With one it says what 'fathom COMMAND --help' says.\n\n"
 		       "Help, manual pages and completions come from the same tables as the "
-		       "parsing of the "
-		       "command line, so they describe this build and no other.",
+		       "parsing of the command line, so they describe this build and no other.",
 	.question = Q_SELF,
 	.options = help_options,
 	.args_size = sizeof(struct help_args),

@@ -82,9 +82,8 @@ const struct command cmd_import = {
 	.summary = "a profile of pprof or speedscope as folded stacks",
 	.description =
 		"Every command that reads a recording reads profiles of pprof (packed or not) and "
-		"of "
-		"speedscope as well: report, flame, diff, callgraph, export. This one turns them "
-		"into folded stacks, the text that all flame graph tools share.",
+		"of speedscope as well: report, flame, diff, callgraph, export. This one turns "
+		"them into folded stacks, the text that all flame graph tools share.",
 	.question = Q_LOOK,
 	.options = import_options,
 	.args_size = sizeof(struct import_args),

@@ -137,14 +137,12 @@ static const struct example list_examples[] = {
 const struct command cmd_list = {
 	.name = "list",
 	.summary = "list the events that can be counted and sampled here",
-	.description =
-		"Shows hardware, software and cache events, the events of every PMU that the "
-		"kernel knows, tracepoints and, where libpfm4 is built in, the vendor's names. "
-		"Only "
-		"what the kernel opens is listed; --all shows the rest, too.\n\n"
-		"A pattern is a glob, a part of a name, or a kind: hardware (hw), software (sw), "
-		"cache, pmu, tracepoint, vendor (pfm). With -v tracepoints show their fields and "
-		"vendor events their unit masks.",
+	.description = "Shows hardware, software and cache events, the events of every PMU that "
+		       "the kernel knows, tracepoints and, where libpfm4 is built in, the vendor's "
+		       "names. Only what the kernel opens is listed; --all shows the rest, too.\n\n"
+		       "A pattern is a glob, a part of a name, or a kind: hardware (hw), software "
+		       "(sw), cache, pmu, tracepoint, vendor (pfm). With -v tracepoints show their "
+		       "fields and vendor events their unit masks.",
 	.question = Q_SELF,
 	.options = list_options,
 	.args_size = sizeof(struct list_args),

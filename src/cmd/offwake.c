@@ -17,10 +17,8 @@ const struct command cmd_offwake = {
 	.name = "offwake",
 	.summary = "waits together with who ended them",
 	.description = "Joins both halves of a wait: the stack that blocked, and on it, upside "
-		       "down, the stack "
-		       "that woke it. The call that blocks and the call that wakes meet at a grey "
-		       "divider, "
-		       "'--' in folded stacks.",
+		       "down, the stack that woke it. The call that blocks and the call that wakes "
+		       "meet at a grey divider, '--' in folded stacks.",
 	.question = Q_WAIT,
 	.options = wait_options,
 	.args_size = sizeof(struct wait_args),

@@ -210,14 +210,12 @@ static const struct example prebuild_examples[] = {
 const struct command cmd_prebuild = {
 	.name = "prebuild",
 	.summary = "compile unwind tables ahead of time",
-	.description =
-		"Compiles the frame information of programs and libraries into the tables by which "
-		"stacks are unwound, and keeps them in the cache on disk.\n\n"
-		"It is never needed: a table that is missing is compiled when it is first met. But "
-		"on a machine where many short processes run, the first samples of each program "
-		"are "
-		"then complete at once. Without operands, the directories of $PATH and the library "
-		"directories are searched.",
+	.description = "Compiles the frame information of programs and libraries into the tables "
+		       "by which stacks are unwound, and keeps them in the cache on disk.\n\n"
+		       "It is never needed: a table that is missing is compiled when it is first "
+		       "met. But on a machine where many short processes run, the first samples of "
+		       "each program are then complete at once. Without operands, the directories "
+		       "of $PATH and the library directories are searched.",
 	.question = Q_SELF,
 	.options = prebuild_options,
 	.args_size = sizeof(struct prebuild_args),

@@ -676,17 +676,13 @@ const struct command cmd_record = {
 	.summary = "record samples of events into a file",
 	.description =
 		"Takes samples with stacks, of the whole machine until Ctrl-C unless options name "
-		"a "
-		"target, a duration or a program. The file is in perf's format: every view of "
-		"fathom "
-		"reads it, and so do perf report and perf script.\n\n"
+		"a target, a duration or a program. The file is in perf's format: every view of "
+		"fathom reads it, and so do perf report and perf script.\n\n"
 		"Events are written as for perf: names, rNNN, pmu/term=value/, sys:tracepoint with "
 		"globs, mem:ADDR, with modifiers like :u and :k, and groups in braces. Where there "
-		"are "
-		"no hardware counters, cpu-clock stands in for cycles, and a note says so.\n\n"
+		"are no hardware counters, cpu-clock stands in for cycles, and a note says so.\n\n"
 		"The default file is fathom.data; one that is there moves to fathom.data.old. "
-		"Another "
-		"file is overwritten only with --force.\n\n"
+		"Another file is overwritten only with --force.\n\n"
 		"With --off-cpu the file holds the other half of time, too: each wait is a sample "
 		"of offcpu-time (blocked) or runqueue-time (wanted a CPU and had none), weighted "
 		"by its nanoseconds. 'fathom flame --hotcold' shows both halves in one picture; "
@@ -697,13 +693,11 @@ const struct command cmd_record = {
 	.takes_program = true,
 	.only_form = "a recording",
 	.examples = record_examples,
-	.notes =
-		"Idle CPUs give no samples unless --idle is given. Stacks are unwound in the "
-		"kernel "
-		"by tables made from the frame information of programs; where the kernel does not "
-		"let us, copies of stacks are unwound here, and only then frame pointers are "
-		"followed, which most distributions' programs do not have. Tracepoints always have "
-		"stacks by frame pointers.",
+	.notes = "Idle CPUs give no samples unless --idle is given. Stacks are unwound in the "
+		 "kernel by tables made from the frame information of programs; where the kernel "
+		 "does not let us, copies of stacks are unwound here, and only then frame pointers "
+		 "are followed, which most distributions' programs do not have. Tracepoints always "
+		 "have stacks by frame pointers.",
 	.see_also = "fathom-report fathom-stacks fathom-list fathom-script perf-record",
 	.run = record_run,
 	.release = record_release,

@@ -225,20 +225,17 @@ static const struct example report_examples[] = {
 const struct command cmd_report = {
 	.name = "report",
 	.summary = "where the time of a recording went: hottest paths and functions",
-	.description =
-		"Reads a recording (made by 'fathom record' or by perf), the text of 'perf "
-		"script', "
-		"or folded stacks, and shows the hottest call paths as a tree and a table of "
-		"functions.\n\n"
-		"CHILDREN is the share of samples in which the function or something it called was "
-		"running, SELF the share in which it ran itself. Recursion counts once. The table "
-		"is sorted by SELF; waits (offcpu-time and its like), which all end in the "
-		"scheduler, by CHILDREN. In the tree, '... N calls' stands for a straight run of "
-		"them.\n\n"
-		"KEYS are comm, pid, tid, cpu, cgroup, event, time (by second), parent (the root "
-		"of "
-		"the stack), dso, symbol and srcline, separated by commas.\n\n"
-		"What was lost, cut or could not be named is said at the end.",
+	.description = "Reads a recording (made by 'fathom record' or by perf), the text of 'perf "
+		       "script', or folded stacks, and shows the hottest call paths as a tree and "
+		       "a table of functions.\n\n"
+		       "CHILDREN is the share of samples in which the function or something it "
+		       "called was running, SELF the share in which it ran itself. Recursion "
+		       "counts once. The table is sorted by SELF; waits (offcpu-time and its "
+		       "like), which all end in the scheduler, by CHILDREN. In the tree, '... N "
+		       "calls' stands for a straight run of them.\n\n"
+		       "KEYS are comm, pid, tid, cpu, cgroup, event, time (by second), parent (the "
+		       "root of the stack), dso, symbol and srcline, separated by commas.\n\n"
+		       "What was lost, cut or could not be named is said at the end.",
 	.question = Q_LOOK,
 	.options = report_options,
 	.args_size = sizeof(struct report_args),

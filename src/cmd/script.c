@@ -250,15 +250,12 @@ static const struct example script_examples[] = {
 const struct command cmd_script = {
 	.name = "script",
 	.summary = "a recording line by line, as perf script prints it",
-	.description =
-		"Prints every sample in order of time, with its call chain, in the very form of "
-		"'perf script': programs that read that (stackcollapse-perf.pl and many others) "
-		"read "
-		"this.\n\n"
-		"The data of tracepoints is printed through the format of the tracepoint. Code "
-		"that "
-		"has no name is shown by the function it belongs to, as far as unwind information "
-		"tells.",
+	.description = "Prints every sample in order of time, with its call chain, in the very "
+		       "form of 'perf script': programs that read that (stackcollapse-perf.pl and "
+		       "many others) read this.\n\n"
+		       "The data of tracepoints is printed through the format of the tracepoint. "
+		       "Code that has no name is shown by the function it belongs to, as far as "
+		       "unwind information tells.",
 	.question = Q_LOOK,
 	.options = script_options,
 	.args_size = sizeof(struct script_args),
