@@ -21,7 +21,9 @@ int lang_ustack(u64 *out, u64 max)
 	if (max > LANG_STACK_FRAMES)
 		max = LANG_STACK_FRAMES;
 	if (unwind_from_task(slot)) {
-		n = unwind_run(slot, max);
+		slot->pid = unwind_task_id() >> 32;
+		slot->gen = unwind_generation(bpf_get_current_task_btf());
+		n = unwind_run(slot, max, 0);
 		unwind_count(slot->s.end < UNWIND_END_COUNT ? slot->s.end : 0, 1);
 		if (n > LANG_STACK_FRAMES)
 			n = LANG_STACK_FRAMES;

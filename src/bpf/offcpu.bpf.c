@@ -293,7 +293,7 @@ static __always_inline void send_thread(struct offcpu_task *st, struct task_stru
 static __always_inline void leave(void *ctx, struct task_struct *prev, bool preempted, u32 state,
 				  u64 now)
 {
-	u64 id = unwind_task_id();
+	u64 id = offcpu_current_id(prev);
 	struct offcpu_task *st = bpf_task_storage_get(&offcpu_tasks, prev, 0, 0);
 
 	if (preempted)
@@ -315,7 +315,7 @@ static __always_inline void leave(void *ctx, struct task_struct *prev, bool pree
 	account_run(st, prev, now);
 	st->pid = id >> 32;
 	st->tid = id;
-	bpf_get_current_comm(st->comm, sizeof(st->comm));
+	offcpu_copy_comm(st->comm, prev);
 	if (state & SCHED_STATE_DEAD) {
 		if (offcpu_options.threads && mine)
 			send_thread(st, prev, now, 0);
@@ -335,7 +335,7 @@ static __always_inline void leave(void *ctx, struct task_struct *prev, bool pree
 	/* in a chain anybody's sleep may be asked for, if it is one */
 	st->stack =
 		offcpu_options.sleeper_stacks && (st->wanted || (offcpu_options.chains && state))
-			? offcpu_take_stack(ctx, prev, OFFCPU_WAKER_TASK, 0)
+			? offcpu_take_stack(ctx, prev, id, OFFCPU_AT_SWITCH)
 			: 0;
 	if (state) {
 		st->sleep_stack = st->stack;
@@ -491,13 +491,13 @@ static __always_inline void name_waker(void *ctx, struct offcpu_task *st, u64 no
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct offcpu_link *link = &st->links[0];
 	struct offcpu_task *waker = 0;
-	u32 kind = offcpu_context(task), stack_kind = kind;
+	u32 kind = offcpu_context(task), how = OFFCPU_AT_WAKING;
 
 	if (kind == OFFCPU_WAKER_SOFTIRQ && offcpu_options.bh_begin && softirq_is_own(ctx, task)) {
 		kind = OFFCPU_WAKER_TASK;
-		stack_kind = OFFCPU_TASK_IN_SOFTIRQ;
+		how = OFFCPU_IN_SOFTIRQ;
 	}
-	u64 id = kind == OFFCPU_WAKER_TASK ? unwind_task_id() : 0;
+	u64 id = kind == OFFCPU_WAKER_TASK ? offcpu_current_id(task) : 0;
 
 	link->kind = kind;
 	link->pad = 0;
@@ -506,10 +506,11 @@ static __always_inline void name_waker(void *ctx, struct offcpu_task *st, u64 no
 	link->tid = offcpu_options.by_thread ? id : 0;
 	__builtin_memset(link->comm, 0, sizeof(link->comm));
 	if (kind == OFFCPU_WAKER_TASK)
-		bpf_get_current_comm(link->comm, sizeof(link->comm));
+		offcpu_copy_comm(link->comm, task);
 	if (kind == OFFCPU_WAKER_TASK && task->pid)
 		waker = bpf_task_storage_get(&offcpu_tasks, task, 0, 0);
-	link->stack = offcpu_take_stack(ctx, task, stack_kind, 1);
+	link->stack = kind == OFFCPU_WAKER_TASK ? offcpu_take_stack(ctx, task, id, how)
+						: offcpu_take_interrupt(ctx);
 	follow_chain(st, offcpu_options.chains ? waker : 0);
 	st->chain = offcpu_keep_chain(st);
 }

@@ -32,7 +32,7 @@ const volatile struct {
 	u32 max_user;
 	u8 by_pid, by_uid, by_comm, follow;
 	u8 no_kthreads, no_users;
-	u8 has_prev_state;
+	u8 has_prev_state, has_cast; /* of the kernel */
 	u8 sleeper_stacks, wakers, chains;
 	u8 user_stacks, kernel_stacks;
 	u8 by_thread; /* rows and links are told apart by thread */
@@ -46,36 +46,23 @@ const volatile struct {
 u32 offcpu_closing = 0;
 
 enum {
-	OFFCPU_MEMOS = 256,
-	OFFCPU_MEMO_FRAMES = 32,
+	OFFCPU_MEMOS = 128,
+	OFFCPU_KERNEL_MEMOS = 64,
 	OFFCPU_MEMO_KERNEL = 32,
-	OFFCPU_GLANCE = 256,        /* words of the user stack that are looked at in one go */
-	OFFCPU_KERNEL_GLANCE = 256, /* and of the kernel's */
+	OFFCPU_KERNEL_GLANCE = 256, /* words of the kernel stack that are looked at */
 };
-/* Both use the room of the mappings. */
+/* They use the room of the mappings. */
 _Static_assert(OFFCPU_KERNEL_GLANCE * 8 <= UNWIND_RESCUE_VMAS * sizeof(struct unwind_vma), "room");
 
-/*
- * A stack that was seen: with the same registers, and the same return addresses where they were, it
- * is that stack again, and need not be unwound. See offcpu_memo.bpf.h.
- */
-struct offcpu_memo {
-	u64 stack; /* the number of the whole; 0: none, or it was not sent */
-	u64 gen;
-	u64 sp, bp;
-	u64 hash;  /* of the user frames */
-	u32 n;     /* user frames, the first is ip itself; 0: nothing is remembered */
-	u16 near;  /* those whose return addresses are looked at in one go */
-	u16 words; /* of the user stack */
-	u64 at[OFFCPU_MEMO_FRAMES]; /* where the return address of the frame before was */
-	u64 ra[OFFCPU_MEMO_FRAMES]; /* and what it was; [0] is the user's ip */
-	u64 sight;                  /* hash of the kernel stack that is learned */
-	u32 n_kernel;               /* frames; 0: nothing is remembered */
-	u16 first;                  /* of the kernel frames: those before are our own */
-	u16 kernel_words;           /* of the kernel stack that are looked at */
-	u32 tries;                  /* to learn it */
-	u32 frame, differs;         /* of a search: on our stack the verifier would follow them */
-	u32 noting;                 /* the user stack is walked, and can be remembered */
+/* A kernel stack that is known, or being learned. See offcpu_memo.bpf.h. */
+struct offcpu_kernel_memo {
+	u64 sight;          /* hash of its frames */
+	u32 n_kernel;       /* frames; 0: it is not known yet */
+	u16 first;          /* of the frames: those before are our own */
+	u16 kernel_words;   /* of the kernel stack that are looked at */
+	u32 tries;          /* to learn it */
+	u32 misses;         /* other stacks that came instead */
+	u32 frame, differs; /* of a search: on our stack the verifier would follow them */
 	u64 kernel_ra[OFFCPU_MEMO_KERNEL];
 	u16 kernel_at[OFFCPU_MEMO_KERNEL];  /* words from the base on; not of the outermost */
 	u16 kernel_low[OFFCPU_MEMO_KERNEL]; /* while it is learned: at least */
@@ -128,14 +115,20 @@ struct {
 	__type(value, struct offcpu_task);
 } offcpu_tasks SEC(".maps");
 
-/* By a hash of where the thread is. Whatever is found there is checked, so any collision will do.
- */
+/* By a hash of where the thread is. Whatever is found is checked, so any collision will do. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, OFFCPU_MEMOS);
 	__type(key, u32);
-	__type(value, struct offcpu_memo);
+	__type(value, struct unwind_stack_memo);
 } offcpu_memos SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, OFFCPU_KERNEL_MEMOS);
+	__type(key, u32);
+	__type(value, struct offcpu_kernel_memo);
+} offcpu_kernel_memos SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -193,6 +186,20 @@ static __always_inline u64 offcpu_wake_flags(void)
 	u64 waiting = bpf_ringbuf_query(&unwind_ring, BPF_RB_AVAIL_DATA);
 
 	return waiting > offcpu_options.wake_bytes ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+}
+
+/* The number of the current task, as our pid namespace counts. */
+static __always_inline u64 offcpu_current_id(struct task_struct *current)
+{
+	return unwind_pidns.ino ? unwind_task_id() : (u64)current->tgid << 32 | (u32)current->pid;
+}
+
+static __always_inline void offcpu_copy_comm(char *to, struct task_struct *task)
+{
+	const char *comm = ((struct task_struct___sched *)task)->comm;
+
+	((u64 *)to)[0] = ((const u64 *)comm)[0];
+	((u64 *)to)[1] = ((const u64 *)comm)[1];
 }
 
 /* --- in whose name do we run? ----------------------------------------------------------------- */
@@ -263,6 +270,16 @@ static __always_inline int offcpu_first_sight(u64 id)
 	return bpf_map_update_elem(&offcpu_seen, &id, &one, BPF_ANY) ? -1 : 1;
 }
 
+/* 0: there is no user space. */
+static __always_inline u64 offcpu_generation(struct task_struct *task)
+{
+	struct mm_struct___sched *mm = ((struct task_struct___sched *)task)->mm;
+
+	if (task->flags & PF_KTHREAD || !mm)
+		return 0;
+	return unwind_generation_of(mm->exec_vm, mm->start_code, mm->start_stack);
+}
+
 /* --- stacks ----------------------------------------------------------------------------------- */
 
 /* Page by page: what is not in memory or not mapped ends the copy, and keeps what came before. */
@@ -328,26 +345,25 @@ static __always_inline u64 offcpu_rescue(struct unwind_slot *slot, struct task_s
 	return id;
 }
 
-/* The number of the stack in the slot; it is sent if it is new. @user: hash of the user frames. */
-static __always_inline u64 offcpu_keep_stack(struct unwind_slot *slot, u64 user)
+#include "bpf/offcpu_memo.bpf.h"
+
+/* What is being found out about a stack. */
+struct offcpu_taking {
+	struct unwind_slot *slot;
+	struct offcpu_kernel_memo *kernel;
+	struct unwind_stack_memo *user;
+	u64 kernel_hash;
+	u64 user_hash;
+	bool kernel_known; /* as its memo has it, and not in the slot */
+	bool user_known;
+};
+
+/* Sends the stack in the slot under @id. 0: there was no room. */
+static __always_inline u64 offcpu_send_stack(struct unwind_slot *slot, u64 id)
 {
 	struct unwind_sample *out = &slot->out;
-	u32 n = out->n_kernel + out->n_user;
-	u64 size = UNWIND_SAMPLE_HEADER + 8 * (u64)n;
-	int new;
+	u64 size = UNWIND_SAMPLE_HEADER + 8 * (u64)(out->n_kernel + out->n_user);
 
-	if (!n || n > UNWIND_RECORD_IPS)
-		return 0;
-	u64 id = offcpu_mix(offcpu_hash_frames(slot, 0, out->n_kernel), out->n_user ? out->pid : 0);
-
-	id = offcpu_mix(offcpu_mix(id, (u64)out->n_kernel << 16 | out->n_user), user) | 1;
-	new = offcpu_first_sight(id);
-	if (!new)
-		return id;
-	if (new < 0) {
-		offcpu_count(OFFCPU_COUNT_STACKS_FULL, 1);
-		return 0;
-	}
 	out->type = OFFCPU_RECORD_STACK;
 	out->addr = id;
 	/* checked on the very register that is used: older verifiers follow no other */
@@ -365,196 +381,155 @@ static __always_inline u64 offcpu_keep_stack(struct unwind_slot *slot, u64 user)
 	return id;
 }
 
-struct offcpu_walk {
-	struct unwind_slot *slot;
-	struct offcpu_memo *memo;
-};
-
-#include "bpf/offcpu_memo.bpf.h"
-
-/* A function of its own: older kernels give all that call one another 512 bytes of stack. */
-static __attribute__((noinline)) int offcpu_splice(struct unwind_slot *slot, u64 pc, u64 sp)
+/* The number of the stack; it is sent if it is new. */
+static __always_inline u64 offcpu_keep_stack(const struct offcpu_taking *t)
 {
-	if (slot)
-		unwind_splice(slot, pc, sp);
-	return 0;
-}
+	struct unwind_slot *slot = t->slot;
+	struct unwind_sample *out = &slot->out;
+	u32 n = out->n_kernel + out->n_user;
+	int new;
 
-/* One frame, as unwind_one() takes it, with a note of where its return address was. */
-static long offcpu_one(u32 i, void *ctx)
-{
-	struct offcpu_walk *walk = ctx;
-	struct unwind_slot *slot = walk->slot;
-	struct offcpu_memo *memo = walk->memo;
-	u64 ip = slot->s.reg[UNWIND_REG_IP], sp = slot->s.reg[UNWIND_REG_SP], ra;
-	u64 pc = ip - slot->s.returned;
-	u32 next = i + 1;
-	int end = unwind_step(&slot->s, &slot->scratch, slot->gen, slot->pid);
-
-	if (slot->scratch.in_python) {
-		/* its functions change while the C frames that run them stand still */
-		if (memo)
-			memo->noting = 0;
-		offcpu_splice(slot, pc, sp);
-	}
-	if (!unwind_push(slot, ip) || end)
-		return 1;
-	if (!memo || !memo->noting)
+	if (!n || n > UNWIND_RECORD_IPS)
 		return 0;
-	if (next >= OFFCPU_MEMO_FRAMES) {
-		memo->noting = 0; /* too deep to remember */
+	u64 id = offcpu_mix(t->kernel_hash, out->n_user ? out->pid : 0);
+
+	id = offcpu_mix(offcpu_mix(id, (u64)out->n_kernel << 16 | out->n_user), t->user_hash) | 1;
+	new = offcpu_first_sight(id);
+	if (!new)
+		return id;
+	if (new < 0) {
+		offcpu_count(OFFCPU_COUNT_STACKS_FULL, 1);
 		return 0;
 	}
-	memo->at[next] = slot->s.reg[UNWIND_REG_SP] - 8;
-	memo->ra[next] = slot->s.reg[UNWIND_REG_IP];
-	u64 word = (memo->at[next] - memo->sp) >> 3;
-
-	if (word < OFFCPU_GLANCE) {
-		memo->near = next;
-		memo->words = word + 1;
+	if (t->kernel_known)
+		offcpu_restore_kernel(slot, t->kernel);
+	if (t->user_known) {
+		slot->first = out->n_kernel;
+		slot->n = 0;
+		slot->max = offcpu_options.max_user;
+		slot->at = t->user->first;
+		unwind_push_memo(slot, t->user);
 	}
-	/* signal frames and the like keep theirs elsewhere */
-	if (bpf_probe_read_user(&ra, sizeof(ra), (const void *)memo->at[next]) ||
-	    ra != memo->ra[next])
-		memo->noting = 0;
-	return 0;
-}
-
-static __always_inline void offcpu_walk_user(struct unwind_slot *slot, struct offcpu_memo *memo)
-{
-	struct offcpu_walk walk = { .slot = slot, .memo = memo };
-
-	slot->s.returned = 0;
-	slot->s.full = 1;
-	slot->s.end = UNWIND_END_NONE;
-	slot->s.bx_lost = 0;
-	slot->s.bx_at = 0;
-	slot->s.fp_steps = 0;
-	slot->n = 0;
-	slot->max = offcpu_options.max_user;
-	slot->scratch.runtime = 0;
-	slot->scratch.python = 0;
-	slot->scratch.in_python = 0;
-	slot->scratch.new_code = 0;
-	slot->python.ready = 0;
-	slot->python.python = 0;
-	slot->python.fresh = 0;
-	slot->python.at = 0;
-	slot->python.py[0] = 0;
-	if (memo) {
-		memo->n = 0;
-		memo->noting = 1;
-		memo->near = 0;
-		memo->words = 0;
-		memo->gen = slot->gen;
-		memo->ra[0] = slot->s.reg[UNWIND_REG_IP];
-		memo->sp = slot->s.reg[UNWIND_REG_SP];
-		memo->bp = slot->s.reg[UNWIND_REG_BP];
-	}
-	bpf_loop(offcpu_options.max_user, offcpu_one, &walk, 0);
-	if (slot->s.end == UNWIND_END_NONE)
-		slot->s.end = UNWIND_END_DEPTH;
-	else if (slot->scratch.new_code && slot->s.end != UNWIND_END_ROOT)
-		slot->s.end = UNWIND_END_NO_TABLE; /* perhaps user space knows more */
-	if (memo && memo->noting && slot->s.end == UNWIND_END_ROOT) {
-		memo->n = slot->n;
-	}
+	return offcpu_send_stack(slot, id);
 }
 
 /*
- * Non-zero: the stack is on its way under this number. @user gets the hash of the frames, *known
- * stays true when they are those of the memo.
+ * Walks the user stack. Non-zero: it is on its way under this number, to be finished in user space.
  */
-static __always_inline u64 offcpu_unwind(struct unwind_slot *slot, struct task_struct *task,
-					 struct pt_regs *regs, struct offcpu_memo *memo, u64 *user,
-					 bool *known)
+static __always_inline u64 offcpu_walk_user(struct offcpu_taking *t, struct task_struct *task)
 {
+	struct unwind_slot *slot = t->slot;
 	struct unwind_sample *out = &slot->out;
 
-	slot->gen = offcpu_generation(task);
-	if (!slot->gen) {
-		out->end = UNWIND_END_NO_REGS;
-		*known = *known && !memo->n;
-		return 0;
-	}
-	if (memo && offcpu_recall_user(slot, regs, memo)) {
-		unwind_count(UNWIND_END_ROOT, 1);
-		*user = memo->hash;
-		if (*known && memo->stack)
-			return memo->stack;
-		offcpu_restore(slot, memo, *known, true);
-		*known = false;
-		return 0;
-	}
-	if (*known)
-		offcpu_restore(slot, memo, true, false);
-	*known = false;
-	if (!unwind_from_task(slot)) {
-		out->end = UNWIND_END_NO_REGS;
-		return 0;
-	}
 	slot->pid = out->pid;
 	slot->first = out->n_kernel;
-	offcpu_walk_user(slot, memo);
-	out->n_user = slot->n;
+	out->n_user = unwind_run(slot, offcpu_options.max_user, t->user);
 	out->end = slot->s.end;
 	out->fp_steps = slot->s.fp_steps;
 	out->python = slot->python.python;
 	out->program = (slot->gen >> 8 ^ slot->gen >> 24) & 0xffff;
-	*user = offcpu_hash_frames(slot, slot->first, slot->n);
-	if (memo)
-		memo->hash = *user;
+	t->user_hash = offcpu_hash_frames(slot, slot->first, slot->n);
+	/* it was just noted, or belongs to another stack */
+	if (!t->user->hash)
+		t->user->hash = t->user_hash;
 	if (out->end == UNWIND_END_NO_MAP && out->n_user == 1) {
 		out->end = UNWIND_END_EXEC;
 		out->n_user = 0;
 	}
 	if (out->end == UNWIND_END_NO_TABLE && offcpu_options.rescue) {
-		u64 id = offcpu_rescue(slot, task);
-
-		if (id)
-			return id;
+		if (t->kernel_known)
+			offcpu_restore_kernel(slot, t->kernel);
+		return offcpu_rescue(slot, task);
 	}
-	unwind_count(out->end < UNWIND_END_COUNT ? out->end : 0, 1);
-	unwind_count(UNWIND_COUNT_FRAMES, out->n_user);
-	unwind_count(UNWIND_COUNT_FP_FRAMES, out->fp_steps);
 	return 0;
 }
 
-/* In a softirq that the task itself has called: the stack of both. */
-enum { OFFCPU_TASK_IN_SOFTIRQ = 64 };
-
-static __always_inline bool offcpu_of_task(u32 kind)
+/* Non-zero: the stack is on its way under this number. */
+static __always_inline u64 offcpu_user_stack(struct offcpu_taking *t, struct task_struct *task,
+					     struct pt_regs *regs)
 {
-	return kind == OFFCPU_WAKER_TASK || kind == OFFCPU_TASK_IN_SOFTIRQ;
+	struct unwind_slot *slot = t->slot;
+	struct unwind_sample *out = &slot->out;
+	u64 rescued;
+
+	slot->gen = offcpu_generation(task);
+	if (!slot->gen) {
+		out->end = UNWIND_END_NO_REGS;
+		return 0;
+	}
+	if (unwind_same(&slot->window, t->user, slot->gen, regs->ip, regs->sp, regs->bp)) {
+		t->user_known = true;
+		t->user_hash = t->user->hash;
+		out->n_user = UNWIND_MEMO_FRAMES - t->user->first;
+		out->end = UNWIND_END_ROOT;
+	} else if (!unwind_from_task(slot)) {
+		out->end = UNWIND_END_NO_REGS;
+		return 0;
+	} else {
+		rescued = offcpu_walk_user(t, task);
+		if (rescued)
+			return rescued;
+		unwind_count(UNWIND_COUNT_FP_FRAMES, out->fp_steps);
+	}
+	unwind_count(out->end < UNWIND_END_COUNT ? out->end : 0, 1);
+	unwind_count(UNWIND_COUNT_FRAMES, out->n_user);
+	return 0;
 }
 
-static __always_inline void offcpu_kernel_stack(void *ctx, struct unwind_sample *out, u32 kind)
+/* Where in the kernel a stack is taken; the stacks of one kind have nothing to do with another's.
+ */
+enum offcpu_how {
+	OFFCPU_AT_SWITCH,
+	OFFCPU_AT_WAKING,
+	/* by the task itself; on a stack of its own, where there is nothing to be recognised by */
+	OFFCPU_IN_SOFTIRQ,
+};
+
+/* The kernel's part: recognised, or walked and perhaps learned. */
+static __always_inline void offcpu_take_kernel(struct offcpu_taking *t, void *ctx,
+					       struct pt_regs *at, u32 how)
 {
+	struct unwind_slot *slot = t->slot;
+	u64 base = offcpu_number(slot, (u64)ctx), regs = offcpu_number(slot, (u64)at);
 	long bytes;
 
-	if (offcpu_of_task(kind))
-		bytes = bpf_get_stack(ctx, out->ip, OFFCPU_KERNEL_FRAMES * 8, 0);
-	else
-		bytes = bpf_get_stack(ctx, out->ip, OFFCPU_IRQ_FRAMES * 8, 0);
+	if (how != OFFCPU_IN_SOFTIRQ && offcpu_recall_kernel(base, regs, slot, t->kernel)) {
+		t->kernel_known = true;
+		t->kernel_hash = t->kernel->sight;
+		slot->out.n_kernel = t->kernel->n_kernel;
+		return;
+	}
+	bytes = bpf_get_stack(ctx, slot->out.ip, OFFCPU_KERNEL_FRAMES * 8, 0);
 	if (bytes < 0)
 		unwind_count(UNWIND_COUNT_KERNEL_CUT, 1);
-	out->n_kernel = bytes > 0 ? (u32)bytes / 8 : 0;
+	slot->out.n_kernel = bytes > 0 ? (u32)bytes / 8 : 0;
+	t->kernel_hash = offcpu_hash_frames(slot, 0, slot->out.n_kernel);
+	if (how != OFFCPU_IN_SOFTIRQ)
+		offcpu_note_kernel(base, regs, slot, t->kernel, t->kernel_hash);
 }
 
-/* The stack of the current task; of the interrupt, if it runs in its name. */
-static __attribute__((noinline)) u64 offcpu_take_stack(void *ctx, struct task_struct *task,
-						       u32 kind, u32 salt)
+/*
+ * By the place in user space that the thread is at: it stands for a way into the kernel. Processes
+ * that were forked may be at the same place, on the same stack or not: a few memos for all.
+ */
+static __always_inline bool offcpu_find_memos(struct offcpu_taking *t, struct task_struct *task,
+					      struct pt_regs *regs, u32 how)
 {
-	struct unwind_slot *slot = unwind_slot_take();
-	struct offcpu_memo *memo = 0;
-	struct unwind_sample *out;
-	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
-	u64 id = unwind_task_id(), stack = 0, user = 0;
-	bool known; /* all so far is as the memo has it */
+	u64 kernel = offcpu_mix(regs->ip, regs->orig_ax << 32 | how);
+	u64 user = offcpu_mix(regs->ip, regs->sp ^ (task->pid & 7));
+	u32 at;
 
-	if (!slot)
-		return 0;
-	out = &slot->out;
+	if (task->flags & PF_KTHREAD)
+		kernel = offcpu_mix(task->pid, how);
+	at = kernel >> 40 & (OFFCPU_KERNEL_MEMOS - 1);
+	t->kernel = bpf_map_lookup_elem(&offcpu_kernel_memos, &at);
+	at = user >> 40 & (OFFCPU_MEMOS - 1);
+	t->user = bpf_map_lookup_elem(&offcpu_memos, &at);
+	return t->kernel && t->user;
+}
+
+static __always_inline void offcpu_begin_stack(struct unwind_sample *out, u64 id)
+{
 	out->pid = id >> 32;
 	out->tid = id;
 	out->n_kernel = 0;
@@ -562,32 +537,60 @@ static __attribute__((noinline)) u64 offcpu_take_stack(void *ctx, struct task_st
 	out->end = UNWIND_END_NONE;
 	out->fp_steps = 0;
 	out->python = 0;
-	/* a softirq has a stack of its own, on which there is nothing to be recognised by */
-	if (kind == OFFCPU_WAKER_TASK)
-		memo = offcpu_memo_of(regs, id ^ salt);
-	known = memo != 0;
-	if (offcpu_options.kernel_stacks) {
-		u64 base = offcpu_number(slot, (u64)ctx);
-
-		known = memo && offcpu_recall_kernel(base, slot, regs, memo);
-		if (!known)
-			offcpu_kernel_stack(ctx, out, kind);
-		if (!known && memo)
-			offcpu_note_kernel(base, slot, regs, memo);
-	}
 	unwind_count(UNWIND_COUNT_SAMPLES, 1);
-	if (offcpu_of_task(kind) && offcpu_options.user_stacks)
-		stack = offcpu_unwind(slot, task, regs, memo, &user, &known);
-	if (!stack && known) {
-		stack = memo->stack;
-		if (!stack)
-			offcpu_restore(slot, memo, true, false);
+}
+
+/* The stack of the current task, whose number is @id. */
+static __attribute__((noinline)) u64 offcpu_take_stack(void *ctx, struct task_struct *task, u64 id,
+						       u32 how)
+{
+	struct offcpu_taking t = { .slot = unwind_slot_take() };
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	u64 stack = 0, whole;
+
+	if (!t.slot)
+		return 0;
+	offcpu_begin_stack(&t.slot->out, id);
+	if (!offcpu_find_memos(&t, task, regs, how))
+		goto out;
+	if (offcpu_options.kernel_stacks)
+		offcpu_take_kernel(&t, ctx, regs, how);
+	if (offcpu_options.user_stacks)
+		stack = offcpu_user_stack(&t, task, regs);
+	whole = offcpu_mix(t.kernel_hash, id >> 32);
+	if (t.user_known && t.user->other == whole)
+		stack = t.user->stack;
+	if (stack)
+		goto out;
+	stack = offcpu_keep_stack(&t);
+	if (t.user_known) {
+		t.user->other = whole;
+		t.user->stack = stack;
 	}
-	if (!stack)
-		stack = offcpu_keep_stack(slot, user);
-	if (memo)
-		memo->stack = stack;
-	unwind_slot_give(slot);
+out:
+	unwind_slot_give(t.slot);
+	return stack;
+}
+
+/* The stack of the interrupt that runs now, in the name of a task that has no part in it. */
+static __attribute__((noinline)) u64 offcpu_take_interrupt(void *ctx)
+{
+	struct offcpu_taking t = { .slot = unwind_slot_take() };
+	u64 stack = 0;
+	long bytes;
+
+	if (!t.slot)
+		return 0;
+	offcpu_begin_stack(&t.slot->out, 0);
+	if (offcpu_options.kernel_stacks) {
+		bytes = bpf_get_stack(ctx, t.slot->out.ip, OFFCPU_IRQ_FRAMES * 8, 0);
+		if (bytes < 0)
+			unwind_count(UNWIND_COUNT_KERNEL_CUT, 1);
+		t.slot->out.n_kernel = bytes > 0 ? (u32)bytes / 8 : 0;
+		t.kernel_hash = offcpu_hash_frames(t.slot, 0, t.slot->out.n_kernel);
+		stack = offcpu_keep_stack(&t);
+	}
+	unwind_slot_give(t.slot);
 	return stack;
 }
 
@@ -630,8 +633,12 @@ static __always_inline u64 offcpu_stack_of(struct task_struct *task, u32 pid, u3
 	slot->out.n_kernel = bytes > 0 ? (u32)bytes / 8 : 0;
 	if (offcpu_options.user_stacks && !(task->flags & PF_KTHREAD))
 		stack = offcpu_send_sleeper(slot, task);
-	if (!stack)
-		stack = offcpu_keep_stack(slot, 0);
+	if (!stack) {
+		struct offcpu_taking t = { .slot = slot };
+
+		t.kernel_hash = offcpu_hash_frames(slot, 0, slot->out.n_kernel);
+		stack = offcpu_keep_stack(&t);
+	}
 	unwind_slot_give(slot);
 	return stack;
 }

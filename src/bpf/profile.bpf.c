@@ -24,6 +24,14 @@ const volatile struct {
  */
 u32 profile_root = 0;
 
+/* By where the stack is; what is found is checked, so any collision will do. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, UNWIND_STACK_MEMOS);
+	__type(key, u32);
+	__type(value, struct unwind_stack_memo);
+} profile_memos SEC(".maps");
+
 enum { TREE_KNOWN = 1024, TREE_DEPTH = 24 };
 
 /* When the process in this place began << 1 | it belongs to the tree. */
@@ -111,19 +119,47 @@ static __always_inline u32 copy_stack(struct unwind_rescue *r)
 	return have;
 }
 
+/* Into the slot; false: there is no user part. */
+static __always_inline bool user_regs(struct bpf_perf_event_data *ctx, struct unwind_slot *slot)
+{
+	if (!slot->out.user_ip)
+		return unwind_from_task(slot);
+	if (!unwind_mm(bpf_get_current_task_btf()))
+		return false;
+	unwind_from_regs(slot, &ctx->regs);
+	/* no load may be shared with the other branch: its address would be computed */
+	asm volatile("");
+	return true;
+}
+
+/* The registers where the walk ended, as far as they can be had; false: only those it began with.
+ */
+static __always_inline bool walked_regs(struct unwind_slot *slot)
+{
+	struct unwind_state *s = &slot->s;
+
+	/* they may lie in a part of the stack that is not copied */
+	if (s->bx_at && bpf_probe_read_user(&s->reg[UNWIND_REG_BX], 8, (const void *)s->bx_at))
+		s->bx_lost = 1;
+	return s->bp_known ||
+	       !bpf_probe_read_user(&s->reg[UNWIND_REG_BP], 8, (const void *)s->bp_at);
+}
+
 /*
  * The frames up to the one that has no table stay; the rest is unwound from there. Code of which
  * nothing was known may have led astray: then all is done again.
  */
-static __always_inline void rescue_from(struct unwind_slot *slot, struct unwind_rescue *r)
+static __always_inline void rescue_from(struct bpf_perf_event_data *ctx, struct unwind_slot *slot,
+					struct unwind_rescue *r)
 {
 	struct unwind_sample *out = &slot->out;
 	u32 done = out->n_user - 1;
 
 	r->n_user = 0;
 	r->python = 0;
-	if (slot->scratch.new_code || done - 1 >= UNWIND_RESCUE_FRAMES) {
-		__builtin_memcpy(r->regs, slot->regs, sizeof(r->regs));
+	if (slot->scratch.new_code || done - 1 >= UNWIND_RESCUE_FRAMES || !walked_regs(slot)) {
+		user_regs(ctx, slot);
+		__builtin_memcpy(r->regs, slot->s.reg, sizeof(r->regs));
 		return;
 	}
 	r->returned = slot->s.returned;
@@ -133,16 +169,12 @@ static __always_inline void rescue_from(struct unwind_slot *slot, struct unwind_
 	r->python = out->python;
 	r->program = out->program;
 	__builtin_memcpy(r->regs, slot->s.reg, sizeof(r->regs));
-	/* it may lie in a part of the stack that is not copied */
-	if (slot->s.bx_at &&
-	    bpf_probe_read_user(&r->regs[UNWIND_REG_BX], 8, (const void *)slot->s.bx_at))
-		r->bx_lost = 1;
 	if (!bpf_probe_read_kernel(r->user, sizeof(r->user), &out->ip[slot->first & 127]))
 		r->n_user = done;
 }
 
 /* True when the sample is on its way; the user frames of @out are void then. */
-static __always_inline bool rescue(struct unwind_slot *slot)
+static __always_inline bool rescue(struct bpf_perf_event_data *ctx, struct unwind_slot *slot)
 {
 	struct unwind_sample *out = &slot->out;
 	struct unwind_rescue *r;
@@ -168,7 +200,7 @@ static __always_inline bool rescue(struct unwind_slot *slot)
 	r->user_ip = out->user_ip;
 	r->n_kernel = out->n_kernel;
 	__builtin_memcpy(r->comm, out->comm, sizeof(r->comm));
-	rescue_from(slot, r);
+	rescue_from(ctx, slot, r);
 	bpf_probe_read_kernel(r->kernel, sizeof(r->kernel), out->ip);
 	bpf_probe_read_kernel(r->vmas, sizeof(r->vmas), slot->vmas);
 	r->n_vmas = slot->n_vmas;
@@ -203,15 +235,25 @@ static __always_inline void note_python(struct unwind_slot *slot)
 		unwind_count(UNWIND_COUNT_PYTHON_UNPLACED, 1);
 }
 
-/* Into the slot; false: there is no user part. */
-static __always_inline bool user_regs(struct bpf_perf_event_data *ctx, struct unwind_slot *slot)
+/* The frames of the user stack; its registers are in the slot. */
+static __always_inline void user_stack(struct unwind_slot *slot)
 {
-	if (!slot->out.user_ip)
-		return unwind_from_task(slot);
-	if (!unwind_mm(bpf_get_current_task_btf()))
-		return false;
-	unwind_from_regs(slot, &ctx->regs);
-	return true;
+	struct unwind_sample *out = &slot->out;
+	u32 at;
+
+	slot->pid = out->pid;
+	slot->gen = unwind_generation(bpf_get_current_task_btf());
+	at = ((slot->gen ^ slot->s.reg[UNWIND_REG_SP] >> 20) * 0x9e3779b97f4a7c15ull) >> 40 &
+	     (UNWIND_STACK_MEMOS - 1);
+	out->n_user = unwind_run(slot, profile_options.max_user,
+				 bpf_map_lookup_elem(&profile_memos, &at));
+	out->end = slot->s.end;
+	if (out->end == UNWIND_END_NO_MAP && out->n_user == 1 && !out->user_ip) {
+		out->end = UNWIND_END_EXEC;
+		out->n_user = 0;
+	}
+	out->fp_steps = slot->s.fp_steps;
+	note_python(slot);
 }
 
 static __always_inline void sample(struct bpf_perf_event_data *ctx, struct unwind_slot *slot,
@@ -228,20 +270,11 @@ static __always_inline void sample(struct bpf_perf_event_data *ctx, struct unwin
 	out->fp_steps = 0;
 	slot->first = out->n_kernel;
 	if (profile_options.user_stacks) {
-		if (!user_regs(ctx, slot)) {
+		if (user_regs(ctx, slot))
+			user_stack(slot);
+		else
 			out->end = UNWIND_END_NO_REGS;
-		} else {
-			__builtin_memcpy(slot->regs, slot->s.reg, sizeof(slot->regs));
-			out->n_user = unwind_run(slot, profile_options.max_user);
-			out->end = slot->s.end;
-			if (out->end == UNWIND_END_NO_MAP && out->n_user == 1 && !out->user_ip) {
-				out->end = UNWIND_END_EXEC;
-				out->n_user = 0;
-			}
-			out->fp_steps = slot->s.fp_steps;
-			note_python(slot);
-		}
-		if (out->end == UNWIND_END_NO_TABLE && profile_options.rescue && rescue(slot))
+		if (out->end == UNWIND_END_NO_TABLE && profile_options.rescue && rescue(ctx, slot))
 			return;
 		unwind_count(out->end < UNWIND_END_COUNT ? out->end : 0, 1);
 		unwind_count(UNWIND_COUNT_FRAMES, out->n_user);

@@ -7,8 +7,10 @@
  *	if (!slot)
  *		return 0;
  *	slot->first = 0;
+ *	slot->pid = unwind_task_id() >> 32;
+ *	slot->gen = unwind_generation(task);
  *	if (unwind_from_task(slot))	or unwind_from_regs(slot, ctx) in a uprobe
- *		n = unwind_run(slot, UNWIND_MAX_FRAMES);	slot->out.ip[0..n), slot->s.end
+ *		n = unwind_run(slot, UNWIND_MAX_FRAMES, memo);	slot->out.ip[0..n), slot->s.end
  *	unwind_slot_give(slot);
  *
  * The state lies in one of UNWIND_SLOTS slots per CPU, so that an interrupt may unwind while the
@@ -19,41 +21,52 @@
 
 #include "bpf/python.bpf.h"
 #include "bpf/unwind_maps.bpf.h"
-
-#define UNWIND_INLINE static __always_inline
-#define UNWIND_READ(mem, to, bytes, address) \
-	bpf_probe_read_user((to), (bytes), (const void *)(address))
-#include "bpf/unwind_step.h"
+#include "bpf/unwind_memo.bpf.h"
 
 /* Programs that do not want functions of Python among the frames leave the code out. */
 #ifndef UNWIND_PYTHON_FRAMES
 #define UNWIND_PYTHON_FRAMES 1
 #endif
 
+#define UNWIND_INLINE static __always_inline
+#define UNWIND_READ(mem, to, bytes, address) \
+	bpf_probe_read_user((to), (bytes), (const void *)(address))
+#define UNWIND_READ_WORD(mem, to, address) unwind_word((mem), (to), (address))
+#include "bpf/unwind_step.h"
+
 #define ASK_AGAIN_NS 250000000ull
 
 /* Scratch that a global function may be given. */
 struct unwind_scratch {
-	struct maple_walk maple;
 	u64 runtime;   /* where the Python of this process keeps its state; 0: not known */
 	u32 python;    /* its layout */
 	u32 in_python; /* the last step was of a frame in the file of a Python */
 	u32 new_code;  /* met run-time code of a process that is not known yet */
 	u32 pad;
+	struct maple_walk maple;
+	struct unwind_need need; /* on old kernels the stack is scarce */
 };
 
+/* What every walk touches stands together: after each sample the caches belong to others. */
 struct unwind_slot {
-	struct unwind_state s;
-	struct unwind_scratch scratch;
-	u64 gen; /* changes with the executable mappings of the process */
 	u32 busy;
 	u32 pid;
 	u32 first; /* index of the first user frame in the record */
 	u32 n;
+	u64 gen; /* changes with the executable mappings of the process */
+	u32 max; /* user frames */
+	u32 at;  /* the frame of the memo that may be the next; UNWIND_MEMO_FRAMES: none */
+	u32 noted;
+	u8 noting;   /* all frames so far can be remembered */
+	u8 recalled; /* those from slot->at on are as the memo has them */
+	u16 pad16;
 	u64 walk; /* the address at which the walk over mappings is */
 	u32 n_vmas;
-	u32 max;               /* user frames */
-	u64 regs[UNWIND_REGS]; /* before the first step; stack is scarce on old kernels */
+	u32 pad;
+	struct unwind_state s;
+	struct unwind_window window;
+	struct unwind_frame_note note[UNWIND_MEMO_FRAMES];
+	struct unwind_scratch scratch;
 	struct python_walk python;
 	struct unwind_vma vmas[UNWIND_RESCUE_VMAS];
 	struct unwind_sample out;
@@ -273,13 +286,12 @@ static __always_inline int unwind_search(const struct unwind_bin *bin, u64 offse
 static __always_inline int unwind_find_code(struct unwind_scratch *scratch, struct mm_struct *mm,
 					    struct unwind_need *need, u64 pc)
 {
-	struct unwind_bin *bin;
+	struct unwind_key key = { .ino = need->pid, .dev = UNWIND_CODE_DEV };
+	struct unwind_bin *bin = bpf_map_lookup_elem(&unwind_bins, &key);
 	int rule;
 
-	need->key.ino = need->pid;
-	need->key.dev = UNWIND_CODE_DEV;
+	need->key = key;
 	need->size = ((u64)mm << 16) ^ BPF_CORE_READ(mm, start_code);
-	bin = bpf_map_lookup_elem(&unwind_bins, &need->key);
 	if (bin && bin->size == need->size) {
 		if (pc < bin->base || (pc - bin->base) >> UNWIND_PAGE_BITS >= bin->pages)
 			return UNWIND_NO_CFI;
@@ -298,43 +310,50 @@ static __always_inline int unwind_find_code(struct unwind_scratch *scratch, stru
 __attribute__((noinline)) int unwind_find_rule(struct unwind_scratch *scratch, u64 pc, u32 pid)
 {
 	struct mm_struct *mm = unwind_mm(bpf_get_current_task_btf());
-	struct unwind_need need = { .type = UNWIND_RECORD_NEED, .pid = pid };
+	struct unwind_key key = {};
+	struct unwind_need *need;
 	u64 offset;
 
 	if (!scratch || !mm)
 		return UNWIND_NO_MAP;
+	need = &scratch->need;
+	need->type = UNWIND_RECORD_NEED;
+	need->pid = pid;
+	need->page = 0;
 	struct vm_area_struct *vma = vma_find(mm, pc, &scratch->maple);
 
 	if (!vma)
 		return UNWIND_NO_MAP;
-	need.start = BPF_CORE_READ(vma, vm_start);
-	need.end = BPF_CORE_READ(vma, vm_end);
-	if (pc < need.start || pc >= need.end || !(BPF_CORE_READ(vma, vm_flags) & VM_EXEC))
+	need->start = BPF_CORE_READ(vma, vm_start);
+	need->end = BPF_CORE_READ(vma, vm_end);
+	if (pc < need->start || pc >= need->end || !(BPF_CORE_READ(vma, vm_flags) & VM_EXEC))
 		return UNWIND_NO_MAP; /* raced, or a wrong return address */
 	struct file *file = BPF_CORE_READ(vma, vm_file);
 
 	if (file) {
 		struct inode *inode = BPF_CORE_READ(file, f_inode);
 
-		need.key.ino = BPF_CORE_READ(inode, i_ino);
-		need.key.dev = BPF_CORE_READ(inode, i_sb, s_dev);
-		need.size = BPF_CORE_READ(inode, i_size);
-		offset = pc - need.start + (BPF_CORE_READ(vma, vm_pgoff) << PAGE_SHIFT);
-	} else if (need.start == (u64)BPF_CORE_READ(mm, context.vdso)) {
-		need.key.ino = 1;
-		offset = pc - need.start;
+		key.ino = BPF_CORE_READ(inode, i_ino);
+		key.dev = BPF_CORE_READ(inode, i_sb, s_dev);
+		need->size = BPF_CORE_READ(inode, i_size);
+		offset = pc - need->start + (BPF_CORE_READ(vma, vm_pgoff) << PAGE_SHIFT);
+	} else if (need->start == (u64)BPF_CORE_READ(mm, context.vdso)) {
+		need->size = 0;
+		key.ino = 1;
+		offset = pc - need->start;
 	} else {
-		return unwind_find_code(scratch, mm, &need, pc);
+		return unwind_find_code(scratch, mm, need, pc);
 	}
-	struct unwind_bin *bin = bpf_map_lookup_elem(&unwind_bins, &need.key);
+	struct unwind_bin *bin = bpf_map_lookup_elem(&unwind_bins, &key);
 
-	if (bin && bin->size == need.size) {
+	need->key = key;
+	if (bin && bin->size == need->size) {
 		u32 python = bin->python;
 		int rule = unwind_search(bin, offset);
 
 		if (rule == UNWIND_NO_TABLE) {
-			need.page = offset >> UNWIND_PAGE_BITS;
-			unwind_ask(&need);
+			need->page = offset >> UNWIND_PAGE_BITS;
+			unwind_ask(need);
 			return rule;
 		}
 		if (!python)
@@ -345,15 +364,15 @@ __attribute__((noinline)) int unwind_find_rule(struct unwind_scratch *scratch, u
 		scratch->runtime = l ? pc - offset + l->runtime : 0;
 		return rule | UNWIND_IN_PYTHON;
 	}
-	unwind_ask(&need);
+	unwind_ask(need);
 	return UNWIND_NO_TABLE;
 }
 
 /* One frame. Non-zero at the end of the stack. */
 __attribute__((noinline)) int unwind_step(struct unwind_state *s, struct unwind_scratch *scratch,
-					  u64 gen, u32 pid)
+					  struct unwind_window *window, u64 gen, u32 pid)
 {
-	if (!s || !scratch)
+	if (!s || !scratch || !window)
 		return 1;
 	u64 pc = s->reg[UNWIND_REG_IP] - s->returned;
 	u64 hash = (pc ^ gen) * 0x9e3779b97f4a7c15ull;
@@ -375,24 +394,27 @@ __attribute__((noinline)) int unwind_step(struct unwind_state *s, struct unwind_
 	if (rule == UNWIND_NO_TABLE)
 		return unwind_stop(s, UNWIND_END_NO_TABLE);
 	if (rule == UNWIND_NO_CFI)
-		return unwind_fp_step(s, 0);
+		return unwind_fp_step(s, window);
 	scratch->in_python = rule & UNWIND_IN_PYTHON;
 	rule &= UNWIND_MAX_RULES - 1;
 	struct unwind_rule *r = bpf_map_lookup_elem(&unwind_rules, &rule);
 
 	if (!r)
 		return unwind_stop(s, UNWIND_END_UNSUP);
-	return unwind_apply(s, r, 0);
+	return unwind_apply(s, r, window);
 }
 
 struct unwind_loop {
 	struct unwind_slot *slot;
+	struct unwind_stack_memo *memo;
 };
 
 static __always_inline bool unwind_push(struct unwind_slot *slot, u64 ip)
 {
 	u32 at = slot->first + slot->n;
 
+	/* the very value that is checked is the index */
+	barrier_var(at);
 	if (at >= UNWIND_RECORD_IPS || slot->n >= slot->max)
 		return false;
 	slot->out.ip[at] = ip;
@@ -429,8 +451,11 @@ static long unwind_python_copy(u32 i, void *ctx)
 	return 0;
 }
 
-/* Puts in the Python functions that the native frame from @sp to the present one runs. */
-static __always_inline void unwind_splice(struct unwind_slot *slot, u64 pc, u64 sp)
+/*
+ * Puts in the Python functions that the native frame from @sp to the present one runs. A function
+ * of its own: older kernels give all that call one another 512 bytes of stack.
+ */
+static __attribute__((noinline)) int unwind_splice(struct unwind_slot *slot, u64 pc, u64 sp)
 {
 	struct unwind_loop loop = { .slot = slot };
 	struct python_walk *w = &slot->python;
@@ -440,29 +465,178 @@ static __always_inline void unwind_splice(struct unwind_slot *slot, u64 pc, u64 
 	u64 anchor = w->py[w->at & (UNWIND_PYTHON_WORDS - 1)];
 
 	if (anchor < sp || anchor >= slot->s.reg[UNWIND_REG_SP])
-		return;
+		return 0;
 	w->at++;
 	bpf_loop(UNWIND_PYTHON_WORDS, unwind_python_copy, &loop, 0);
+	return 0;
+}
+
+static long unwind_push_some(u32 turn, void *ctx)
+{
+	struct unwind_slot *slot = ((struct unwind_loop *)ctx)->slot;
+	struct unwind_stack_memo *m = ((struct unwind_loop *)ctx)->memo;
+	u32 i, at = slot->at + turn * UNWIND_NOTE_TURN;
+
+	for (i = 0; i < UNWIND_NOTE_TURN; i++, at++) {
+		const struct unwind_frame_note *f = unwind_note_at(m->frame, at);
+
+		if (at >= UNWIND_MEMO_FRAMES)
+			return 1;
+		slot->s.fp_steps += f->bp_at >> 1 & 1;
+		if (unwind_push(slot, f->ip))
+			continue;
+		slot->s.end = UNWIND_END_DEPTH;
+		return 1;
+	}
+	return 0;
+}
+
+/* The frames of the memo from slot->at on into the record. */
+static __always_inline void unwind_push_memo(struct unwind_slot *slot, struct unwind_stack_memo *m)
+{
+	struct unwind_loop loop = { .slot = slot, .memo = m };
+
+	slot->s.end = UNWIND_END_ROOT; /* no other stacks are remembered */
+	bpf_loop(UNWIND_NOTE_TURNS, unwind_push_some, &loop, 0);
+}
+
+/* True: the memo knows the present frame and all that are outside of it. */
+__attribute__((noinline)) int unwind_recall(struct unwind_slot *slot, struct unwind_stack_memo *m)
+{
+	if (!slot || !m)
+		return 0;
+	u64 sp = slot->s.reg[UNWIND_REG_SP];
+	u32 at = slot->at, i;
+
+	/* what is left out now will be next time */
+	for (i = 0; i < UNWIND_NOTE_TURN && at < UNWIND_MEMO_FRAMES; i++, at++) {
+		if (unwind_note_at(m->frame, at)->sp >= sp)
+			break;
+	}
+	slot->at = at;
+	if (at >= UNWIND_MEMO_FRAMES)
+		return 0;
+	const struct unwind_frame_note *f = unwind_note_at(m->frame, at);
+
+	if (f->sp != sp || f->ip != slot->s.reg[UNWIND_REG_IP] ||
+	    (f->bp_at & ~(u64)UNWIND_NOTE_BITS) != slot->s.bp_at ||
+	    (!slot->s.bp_at && f->bp != slot->s.reg[UNWIND_REG_BP]))
+		return 0;
+	i = unwind_check(&slot->window, m, at);
+	if (i < UNWIND_MEMO_FRAMES) {
+		slot->at = i + 1;
+		return 0;
+	}
+	slot->recalled = 1;
+	unwind_push_memo(slot, m);
+	return 1;
+}
+
+/* Before the step from this frame. */
+static __always_inline void unwind_note(struct unwind_slot *slot)
+{
+	struct unwind_frame_note *f = unwind_note_at(slot->note, slot->noted);
+
+	f->ip = slot->s.reg[UNWIND_REG_IP];
+	f->sp = slot->s.reg[UNWIND_REG_SP];
+	f->bp_at = slot->s.bp_at;
+	f->bp = slot->s.reg[UNWIND_REG_BP];
+	slot->s.bp_used = 0;
+	slot->s.odd = 0;
+	if ((f->sp | f->bp_at) & 7 || slot->noted >= UNWIND_MEMO_FRAMES)
+		slot->noting = 0;
+}
+
+/* After it. */
+static __always_inline void unwind_noted(struct unwind_slot *slot, u32 fp_steps)
+{
+	struct unwind_frame_note *f = unwind_note_at(slot->note, slot->noted);
+
+	if (slot->s.bp_used) {
+		f->bp = slot->s.bp_was;
+		f->bp_at |= UNWIND_NOTE_BP;
+	}
+	if (slot->s.fp_steps != fp_steps)
+		f->bp_at |= UNWIND_NOTE_FP;
+	/* functions of Python change while the C frames that run them stand still */
+	if (slot->scratch.in_python)
+		slot->noting = 0;
+	/* all registers of the innermost frame are known, but not compared */
+	if (slot->s.odd) {
+		if (slot->noted || !slot->s.returned)
+			slot->noting = 0;
+		f->sp = 0;
+	}
+	slot->noted++;
 }
 
 static long unwind_one(u32 i, void *ctx)
 {
-	struct unwind_slot *slot = ((struct unwind_loop *)ctx)->slot;
+	struct unwind_loop *loop = ctx;
+	struct unwind_slot *slot = loop->slot;
+	struct unwind_stack_memo *memo = loop->memo;
 	u64 ip = slot->s.reg[UNWIND_REG_IP], sp = slot->s.reg[UNWIND_REG_SP];
 	u64 pc = ip - slot->s.returned;
-	int end = unwind_step(&slot->s, &slot->scratch, slot->gen, slot->pid);
+	u32 fp_steps = slot->s.fp_steps;
 
+	if (memo && slot->at < UNWIND_MEMO_FRAMES && unwind_recall(slot, memo))
+		return 1;
+	if (memo && slot->noting)
+		unwind_note(slot);
+	int end = unwind_step(&slot->s, &slot->scratch, &slot->window, slot->gen, slot->pid);
+
+	if (memo && slot->noting)
+		unwind_noted(slot, fp_steps);
 	if (UNWIND_PYTHON_FRAMES && slot->scratch.in_python)
 		unwind_splice(slot, pc, sp);
 	return !unwind_push(slot, ip) || end ? 1 : 0;
 }
 
-static __always_inline void unwind_generation(struct unwind_slot *slot, struct task_struct *task)
+static long unwind_remember_some(u32 turn, void *ctx)
+{
+	struct unwind_slot *slot = ((struct unwind_loop *)ctx)->slot;
+	struct unwind_stack_memo *m = ((struct unwind_loop *)ctx)->memo;
+	u32 i, from = turn * UNWIND_NOTE_TURN;
+
+	for (i = 0; i < UNWIND_NOTE_TURN; i++, from++) {
+		if (from >= slot->noted)
+			return 1;
+		*unwind_note_at(m->frame, m->first + from) = *unwind_note_at(slot->note, from);
+	}
+	return 0;
+}
+
+/* What was walked goes before what was recognised. */
+static __always_inline void unwind_remember(struct unwind_slot *slot, struct unwind_stack_memo *m)
+{
+	struct unwind_loop loop = { .slot = slot, .memo = m };
+	u32 n = slot->noted, to = slot->recalled ? slot->at : UNWIND_MEMO_FRAMES;
+
+	if (slot->s.end != UNWIND_END_ROOT || !slot->noting || !n || n > to)
+		return;
+	m->gen = slot->gen;
+	m->hash = 0;
+	m->stack = 0;
+	m->first = to - n;
+	bpf_loop(UNWIND_NOTE_TURNS, unwind_remember_some, &loop, 0);
+}
+
+/*
+ * Differs, almost surely, when a process has other executable mappings or runs another program: a
+ * stack begins at a random address. Children that were forked have all in common with their
+ * parent, so they share what is known about it.
+ */
+static __always_inline u64 unwind_generation_of(u64 exec_vm, u64 start_code, u64 start_stack)
+{
+	return (exec_vm ^ start_code << 20 ^ start_stack << 8 ^ unwind_epoch << 56) | 1;
+}
+
+static __always_inline u64 unwind_generation(struct task_struct *task)
 {
 	struct mm_struct *mm = unwind_mm(task);
 
-	slot->gen = ((u64)mm << 8) ^ BPF_CORE_READ(mm, exec_vm) ^
-		    ((u64)BPF_CORE_READ(mm, start_code) << 20) ^ (unwind_epoch << 56);
+	return unwind_generation_of(BPF_CORE_READ(mm, exec_vm), BPF_CORE_READ(mm, start_code),
+				    BPF_CORE_READ(mm, start_stack));
 }
 
 #define USER_SPACE_END (1ull << 47)
@@ -554,21 +728,24 @@ static __always_inline bool unwind_from_task(struct unwind_slot *slot)
 }
 
 /*
- * Unwinds from the registers in the slot into slot->out.ip, from slot->first on. Returns the number
- * of frames; the reason for the end is in slot->s.end.
+ * Unwinds from the registers in the slot into slot->out.ip, from slot->first on; slot->pid and
+ * slot->gen are set. Returns the number of frames; the reason for the end is in slot->s.end.
+ * @memo: NULL, or what may know the stack, and will.
  */
-static __always_inline u32 unwind_run(struct unwind_slot *slot, u32 max)
+static __always_inline u32 unwind_run(struct unwind_slot *slot, u32 max,
+				      struct unwind_stack_memo *memo)
 {
-	struct unwind_loop loop = { .slot = slot };
+	struct unwind_loop loop = { .slot = slot, .memo = memo };
 
-	slot->s.returned = 0;
-	slot->s.full = 1;
-	slot->s.end = UNWIND_END_NONE;
-	slot->s.bx_lost = 0;
-	slot->s.bx_at = 0;
-	slot->s.fp_steps = 0;
+	unwind_begin(&slot->s);
 	slot->n = 0;
 	slot->max = max;
+	slot->at = UNWIND_MEMO_FRAMES;
+	slot->noted = 0;
+	slot->noting = 1;
+	slot->recalled = 0;
+	slot->window.bytes = 0;
+	slot->window.want = UNWIND_WINDOW_NEXT;
 	slot->scratch.runtime = 0;
 	slot->scratch.python = 0;
 	slot->scratch.in_python = 0;
@@ -578,13 +755,17 @@ static __always_inline u32 unwind_run(struct unwind_slot *slot, u32 max)
 	slot->python.fresh = 0;
 	slot->python.at = 0;
 	slot->python.py[0] = 0;
-	slot->pid = unwind_task_id() >> 32;
-	unwind_generation(slot, bpf_get_current_task_btf());
+	if (memo && memo->gen == slot->gen) {
+		slot->at = memo->first;
+		unwind_look(&slot->window, memo, slot->s.reg[UNWIND_REG_SP]);
+	}
 	bpf_loop(max, unwind_one, &loop, 0);
 	if (slot->s.end == UNWIND_END_NONE)
 		slot->s.end = UNWIND_END_DEPTH;
 	else if (slot->scratch.new_code && slot->s.end != UNWIND_END_ROOT)
 		slot->s.end = UNWIND_END_NO_TABLE; /* perhaps user space knows more */
+	if (memo)
+		unwind_remember(slot, memo);
 	return slot->n;
 }
 

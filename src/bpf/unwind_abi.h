@@ -171,6 +171,11 @@ enum {
 	UNWIND_RECORD_IPS = UNWIND_MAX_FRAMES + UNWIND_MAX_KERNEL + 1,
 	UNWIND_SLOTS = 4,
 	UNWIND_MEMO = 4096,
+	UNWIND_STACK_MEMOS = 64,   /* stacks that each CPU remembers */
+	UNWIND_MEMO_FRAMES = 64,   /* of each, if they are no more */
+	UNWIND_WINDOW_WORDS = 256, /* of a user stack that are read at once ... */
+	UNWIND_WINDOW_BYTES = UNWIND_WINDOW_WORDS * 8,
+	UNWIND_WINDOW_NEXT = 512, /* ... and if nothing is known about it */
 	UNWIND_ASKED = 1024,
 	UNWIND_COMM = 16,
 	UNWIND_RESCUE_BYTES = 49152,

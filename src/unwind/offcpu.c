@@ -130,6 +130,8 @@ static int set_kernel_facts(struct offcpu *o, struct err *e)
 	}
 	o->skel->rodata->offcpu_options.preempt_distance = preempt_distance(btf);
 	o->skel->rodata->offcpu_options.has_prev_state = has_prev_state(btf);
+	o->skel->rodata->offcpu_options.has_cast =
+		btf__find_by_name_kind(btf, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0;
 	btf__free(btf);
 	return 0;
 }

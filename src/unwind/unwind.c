@@ -26,12 +26,14 @@ static int step(const struct unwind_source *source, struct unwind_state *s)
 void unwind_user_from(const struct unwind_source *source, const struct unwind_resume *from,
 		      struct unwind_frames *f)
 {
-	struct unwind_state s = { .returned = from->returned,
-				  .full = from->full,
-				  .bx_lost = from->bx_lost,
-				  .fp_steps = from->fp_steps };
+	struct unwind_state s;
 
 	memcpy(s.reg, source->regs, sizeof(s.reg));
+	unwind_begin(&s);
+	s.returned = from->returned;
+	s.full = from->full;
+	s.bx_lost = from->bx_lost;
+	s.fp_steps = from->fp_steps;
 	while (f->n < f->max) {
 		f->ip[f->n++] = s.reg[UNWIND_REG_IP];
 		if (step(source, &s))

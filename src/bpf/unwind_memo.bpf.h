@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Stacks that were seen before. A thread comes back to the same callers over and over; to see that
+ * they are the same is ten times cheaper than to walk through them again.
+ *
+ * Where a walk goes from a frame depends on the frame's rip, rsp and rbp, on the rules, and on the
+ * words of the stack that the steps read: the return addresses, and a saved rbp where a rule asks
+ * for it. So when a walk comes to a frame that it was in before, and those words are what they
+ * were where they were, then all further frames are what they were. Frames that depend on more
+ * end the note.
+ *
+ * The frames of a memo stand at the end of its room, the outermost last: those that are walked
+ * anew go before the first one that was recognised, and nothing has to move.
+ */
+#ifndef BPF_UNWIND_MEMO_BPF_H
+#define BPF_UNWIND_MEMO_BPF_H
+
+#include "bpf/ktypes.h"
+#include "bpf/unwind_abi.h"
+#include <bpf/bpf_helpers.h>
+
+/* Bits in frame.bp_at, an address: the step from this frame ... */
+enum {
+	UNWIND_NOTE_BP = 1, /* ... asked for rbp */
+	UNWIND_NOTE_FP = 2, /* ... went by frame pointer */
+	UNWIND_NOTE_BITS = 7,
+};
+
+enum {
+	/*
+	 * Frames that a callback of bpf_loop() takes: each return from one is dear on some
+	 * machines, and each turn of a loop is dear to verify.
+	 */
+	UNWIND_NOTE_TURN = 4,
+	UNWIND_NOTE_NEAR = 16, /* and these do without any */
+	UNWIND_NOTE_TURNS = UNWIND_MEMO_FRAMES / UNWIND_NOTE_TURN,
+};
+
+/* Words of the stack that were read in one go. */
+struct unwind_window {
+	u64 base;
+	u32 bytes;
+	u32 want; /* next time */
+	u64 word[UNWIND_WINDOW_WORDS];
+};
+
+struct unwind_frame_note {
+	u64 ip;
+	u64 sp;    /* the return address to ip is right below; 0: depends on more registers */
+	u64 bp_at; /* where this frame's rbp is, 0: in the register */
+	u64 bp;    /* what it is, if that matters */
+};
+
+struct unwind_stack_memo {
+	u64 gen;
+	u64 hash;  /* for the program's use, 0 when the frames change: of the frames, ... */
+	u64 stack; /* ... the number of the whole stack ... */
+	u64 other; /* ... as long as it also has this */
+	u32 first; /* UNWIND_MEMO_FRAMES: nothing is known; also 0 while gen is 0 */
+	u32 pad;
+	struct unwind_frame_note frame[UNWIND_MEMO_FRAMES];
+};
+
+/* The masked index is opaque: else loops get pointers that the verifier cannot bound. */
+static __always_inline struct unwind_frame_note *unwind_note_at(struct unwind_frame_note *f, u32 at)
+{
+	at &= UNWIND_MEMO_FRAMES - 1;
+	barrier_var(at);
+	return at < UNWIND_MEMO_FRAMES ? f + at : f;
+}
+
+/* --- words of the user stack ------------------------------------------------------------------ */
+
+/*
+ * A helper's call costs more than the copy of a few hundred bytes. What cannot be read ends the
+ * window before; the word that is asked for has the last word.
+ */
+__attribute__((noinline)) int unwind_refill(struct unwind_window *w, u64 address)
+{
+	if (!w)
+		return 1;
+	u32 n = w->want, page = (4096 - (address & 4095)) & ~7u;
+
+	w->want = UNWIND_WINDOW_NEXT;
+	w->base = address;
+	if (n > UNWIND_WINDOW_BYTES)
+		n = UNWIND_WINDOW_BYTES;
+	if (bpf_probe_read_user(w->word, n, (const void *)address)) {
+		n = page < UNWIND_WINDOW_NEXT ? page : UNWIND_WINDOW_NEXT;
+		if (!n || bpf_probe_read_user(w->word, n, (const void *)address)) {
+			n = 8;
+			if (bpf_probe_read_user(w->word, n, (const void *)address))
+				n = 0;
+		}
+	}
+	w->bytes = n;
+	return !n;
+}
+
+/* 0 when @to got the word. */
+static __always_inline int unwind_word(struct unwind_window *w, u64 *to, u64 address)
+{
+	u64 at = address - w->base;
+
+	if (at & 7 || at >= w->bytes) {
+		if (unwind_refill(w, address))
+			return 1;
+		at = 0;
+	}
+	*to = w->word[at >> 3 & (UNWIND_WINDOW_WORDS - 1)];
+	return 0;
+}
+
+static __always_inline bool unwind_is(struct unwind_window *w, u64 address, u64 value)
+{
+	u64 word = 0;
+
+	return !unwind_word(w, &word, address) && word == value;
+}
+
+/* --- recognising ------------------------------------------------------------------------------ */
+
+struct unwind_checking {
+	struct unwind_window *w;
+	struct unwind_stack_memo *m;
+	u32 at;
+};
+
+/* One frame more is as it was. */
+static __always_inline bool unwind_check_one(struct unwind_window *w, struct unwind_stack_memo *m,
+					     u32 at)
+{
+	const struct unwind_frame_note *f = unwind_note_at(m->frame, at);
+	u64 bp_at = f->bp_at & ~(u64)UNWIND_NOTE_BITS;
+
+	if (f->bp_at & UNWIND_NOTE_BP && bp_at && !unwind_is(w, bp_at, f->bp))
+		return false;
+	if (at >= UNWIND_MEMO_FRAMES - 1)
+		return true;
+	f = unwind_note_at(m->frame, at + 1);
+	return unwind_is(w, f->sp - 8, f->ip);
+}
+
+static long unwind_check_some(u32 turn, void *ctx)
+{
+	struct unwind_checking *c = ctx;
+	u32 i;
+
+	for (i = 0; i < UNWIND_NOTE_TURN; i++) {
+		if (c->at >= UNWIND_MEMO_FRAMES || !unwind_check_one(c->w, c->m, c->at))
+			return 1;
+		c->at++;
+	}
+	return 0;
+}
+
+/* Frames whose words are all in the window; returns the first that is not like that. */
+static __always_inline u32 unwind_check_near(struct unwind_window *w, struct unwind_stack_memo *m,
+					     u32 at)
+{
+	u64 base = w->base, bytes = w->bytes;
+	u32 i;
+
+	for (i = 0; i < UNWIND_NOTE_NEAR; i++, at++) {
+		const struct unwind_frame_note *f = unwind_note_at(m->frame, at);
+		const struct unwind_frame_note *next = unwind_note_at(m->frame, at + 1);
+		u64 word = next->sp - 8 - base;
+
+		if (at >= UNWIND_MEMO_FRAMES || f->bp_at & UNWIND_NOTE_BP)
+			break;
+		if (at == UNWIND_MEMO_FRAMES - 1)
+			return UNWIND_MEMO_FRAMES;
+		if (word & 7 || word >= bytes ||
+		    w->word[word >> 3 & (UNWIND_WINDOW_WORDS - 1)] != next->ip)
+			break;
+	}
+	return at;
+}
+
+/*
+ * Whether the frames of the memo from @at on are those of the stack: UNWIND_MEMO_FRAMES. Else the
+ * index of the last one that is.
+ */
+__attribute__((noinline)) int unwind_check(struct unwind_window *w, struct unwind_stack_memo *m,
+					   u32 at)
+{
+	struct unwind_checking c = { .w = w, .m = m };
+
+	if (!w || !m)
+		return 0;
+	c.at = unwind_check_near(w, m, at);
+	if (c.at < UNWIND_MEMO_FRAMES)
+		bpf_loop(UNWIND_NOTE_TURNS, unwind_check_some, &c, 0);
+	return c.at;
+}
+
+/* Reads as much of the stack as is worth it. */
+static __always_inline void unwind_look(struct unwind_window *w, const struct unwind_stack_memo *m,
+					u64 sp)
+{
+	u64 far = m->frame[UNWIND_MEMO_FRAMES - 1].sp - sp;
+
+	w->want = m->first >= UNWIND_MEMO_FRAMES || far > UNWIND_WINDOW_BYTES ? UNWIND_WINDOW_NEXT
+									      : (u32)far & ~7u;
+	unwind_refill(w, sp);
+}
+
+/* The stack begins as the memo does, and goes on as it does. */
+static __always_inline bool unwind_same(struct unwind_window *w, struct unwind_stack_memo *m,
+					u64 gen, u64 ip, u64 sp, u64 bp)
+{
+	u32 first = m->first;
+	const struct unwind_frame_note *f = unwind_note_at(m->frame, first);
+
+	if (m->gen != gen || first >= UNWIND_MEMO_FRAMES || f->ip != ip || f->sp != sp ||
+	    f->bp != bp)
+		return false;
+	unwind_look(w, m, sp);
+	return unwind_check(w, m, first) == UNWIND_MEMO_FRAMES;
+}
+
+#endif
