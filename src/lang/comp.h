@@ -195,7 +195,8 @@ struct comp {
 	VEC(struct bpf_map) bpf_maps;
 	VEC(struct event) events;
 	/* Numbers of BPF maps, 1 + index; 0: does not exist. */
-	u32 ring_map, scratch_map, counter_map, kstack_map, ustack_map, zero_map, stop_map, skb_map;
+	u32 ring_map, scratch_map, counter_map, kstack_map, ustack_map, zero_map, stop_map, skb_map,
+		kstack_seen, ustack_seen;
 	/* The checker's place. */
 	const struct probe *probe;
 	const struct unit *unit;

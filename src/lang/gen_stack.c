@@ -5,7 +5,7 @@
  */
 #include "lang/gen.h"
 
-enum { STACK_MAP_KEYS = 32768 };
+enum { STACK_MAP_KEYS = 32768, STACK_SEEN = 1024 };
 
 static u32 stack_map(struct comp *c, bool user)
 {
@@ -40,12 +40,33 @@ static vreg hash_frames(struct gen *g, const struct val *frames, vreg bytes, u32
 	return h;
 }
 
-static void keep(struct gen *g, u32 map, const struct val *record, vreg h)
+/*
+ * Where the hashes of stacks that are in the map are noted: reading it costs a few instructions,
+ * looking a stack up ten times that. Stacks stay until the end, so a note is never wrong.
+ */
+static vreg seen_slot(struct gen *g, bool user, vreg h)
+{
+	u32 *map = user ? &g->c->ustack_seen : &g->c->kstack_seen;
+	vreg at = ir_reg(&g->ir);
+
+	if (!*map)
+		*map = 1 + comp_bpf_map(g->c, user ? "useen" : "kseen", BPF_MAP_TYPE_ARRAY, 4,
+					STACK_SEEN * 8, 1);
+	ir_mov(&g->ir, at, h);
+	ir_alui(&g->ir, BPF_AND, at, STACK_SEEN - 1);
+	ir_alui(&g->ir, BPF_LSH, at, 3);
+	ir_alu(&g->ir, BPF_ADD, at, ir_map_value(&g->ir, *map - 1, 0));
+	return at;
+}
+
+static void keep(struct gen *g, bool user, const struct val *record, vreg h)
 {
 	struct val key = gen_temp(g, 8);
-	ir_label known = ir_new_label(&g->ir);
+	ir_label known = ir_new_label(&g->ir), done = ir_new_label(&g->ir);
+	u32 map = stack_map(g->c, user);
 	vreg fd, rc;
 
+	ir_branch(&g->ir, BPF_JEQ, ir_load(&g->ir, BPF_DW, seen_slot(g, user, h), 0), h, done);
 	ir_store(&g->ir, BPF_DW, key.reg, key.off, h);
 	/* Most are there already, and looking takes no lock. */
 	fd = ir_map(&g->ir, map);
@@ -55,8 +76,12 @@ static void keep(struct gen *g, u32 map, const struct val *record, vreg h)
 	rc = IR_CALLV(&g->ir, BPF_FUNC_map_update_elem, ARG_REG(fd), gen_addr_arg(g, &key),
 		      gen_addr_arg(g, record), ARG_IMM(BPF_NOEXIST));
 	ir_branchi(&g->ir, BPF_JEQ, rc, -17 /* EEXIST */, known);
-	gen_count_negative(g, rc, COUNTER_STACK);
+	ir_branchi(&g->ir, BPF_JEQ, rc, 0, known);
+	gen_count(g, COUNTER_STACK);
+	ir_jump(&g->ir, done);
 	ir_label_here(&g->ir, known);
+	ir_store(&g->ir, BPF_DW, seen_slot(g, user, h), 0, h);
+	ir_label_here(&g->ir, done);
 }
 
 /* Whether the kernel takes the unwinder is only known when the program is loaded. */
@@ -87,7 +112,7 @@ void gen_stack(struct gen *g, const struct type *t, struct val *ret)
 	ir_branchi(&g->ir, BPF_JSLE, bytes, 0, failed);
 	ir_store(&g->ir, BPF_DW, record.reg, record.off, bytes);
 	h = hash_frames(g, &frames, bytes, depth);
-	keep(g, stack_map(g->c, user), &record, h);
+	keep(g, user, &record, h);
 	ir_mov(&g->ir, id, h);
 	ir_jump(&g->ir, end);
 	ir_label_here(&g->ir, failed);
