@@ -3,6 +3,7 @@
 #include "analysis/script.h"
 
 #include "base/fmt.h"
+#include "host/btf.h"
 
 #include <time.h>
 
@@ -40,6 +41,7 @@ static const char *const feature_words[FEATURE_PERF_END] = {
 	[FEATURE_CPU_PMU_CAPS] = "CPU_PMU_CAPS",
 	[FEATURE_CLOCK_DATA] = "CLOCK_DATA",
 	[FEATURE_HYBRID_TOPOLOGY] = "HYBRID_TOPOLOGY",
+	[FEATURE_PMU_CAPS] = "PMU_CAPS",
 };
 
 static void text(struct buf *b, const char *name, const char *value)
@@ -216,26 +218,82 @@ static void memory_lines(const struct recording_info *info, struct buf *b)
 	}
 }
 
-static void add_bpf_name(const struct recording_bpf_prog *p, struct buf *b)
+static void add_bpf_name(const struct recording_bpf_prog *p, const struct kbtf *types, u32 i,
+			 struct buf *b)
 {
+	const char *name = types && p->func_types ? kbtf_name(types, p->func_types[i]) : NULL;
+
 	buf_addstr(b, "bpf_prog_");
-	fmt_hex(b, p->tag, sizeof(p->tag));
-	if (p->name && *p->name)
-		buf_addf(b, "_%s", p->name);
+	fmt_hex(b, p->func_tags ? p->func_tags[i] : p->tag, sizeof(p->tag));
+	if (!name)
+		name = p->n_funcs > 1 ? "F" : p->name;
+	if (name && *name)
+		buf_addf(b, "_%s", name);
 }
 
-static void bpf_line(const struct recording_bpf_prog *p, struct buf *b)
+static void bpf_line(const struct recording_bpf_prog *p, const struct kbtf *types, struct buf *b)
 {
 	buf_addf(b, "# bpf_prog_info %u:", p->id);
 	for (u32 i = 0; i < p->n_funcs; i++) {
 		if (p->n_funcs > 1)
 			buf_addf(b, "\n# \tsub_prog %u:", i);
 		buf_addch(b, ' ');
-		add_bpf_name(p, b);
+		add_bpf_name(p, types, i, b);
 		buf_addf(b, " addr 0x%llx size %u", (ull)p->func_addrs[i],
 			 p->func_lens ? p->func_lens[i] : 0);
 	}
 	buf_addch(b, '\n');
+}
+
+/* Programs of one object share their types, and follow each other. */
+static void bpf_lines(const struct recording_info *info, struct buf *b)
+{
+	struct kbtf *types = NULL;
+	u32 id = 0;
+
+	vec_each(p, &info->bpf_progs) {
+		if (p->btf_id != id) {
+			kbtf_free(types);
+			types = NULL;
+			id = p->btf_id;
+			vec_each(t, &info->btfs)
+				if (t->id == id && !types)
+					(void)kbtf_parse(t->data, t->size, "BPF", &types, NULL);
+		}
+		bpf_line(p, types, b);
+	}
+	kbtf_free(types);
+	vec_each(t, &info->btfs)
+		buf_addf(b, "# btf info of id %u\n", t->id);
+}
+
+static const char *clock_name(u32 id)
+{
+	switch (id) {
+	case CLOCK_REALTIME: return "realtime";
+	case CLOCK_MONOTONIC: return "monotonic";
+	case CLOCK_MONOTONIC_RAW: return "monotonic_raw";
+	case CLOCK_BOOTTIME: return "boottime";
+	case CLOCK_TAI: return "tai";
+	default: return "(not found)";
+	}
+}
+
+static void clock_lines(const struct recording_info *info, struct buf *b)
+{
+	time_t t = (time_t)(info->clock_wall_ns / NSEC_PER_SEC);
+	ull us = info->clock_wall_ns % NSEC_PER_SEC / 1000;
+	struct tm tm;
+	char when[64];
+
+	if (!info->has_clock_data)
+		return;
+	buf_addf(b, "# clockid: %s (%u)\n", clock_name(info->clock_id), info->clock_id);
+	if (!localtime_r(&t, &tm) || !strftime(when, sizeof(when), "%F %T", &tm))
+		return;
+	buf_addf(b, "# reference time: %s.%06llu = %llu.%06llu (TOD) = %llu.%09llu (%s)\n", when,
+		 us, (ull)t, us, (ull)(info->clock_ns / NSEC_PER_SEC),
+		 (ull)(info->clock_ns % NSEC_PER_SEC), clock_name(info->clock_id));
 }
 
 static void rest_lines(const struct recording_info *info, struct buf *b)
@@ -243,14 +301,12 @@ static void rest_lines(const struct recording_info *info, struct buf *b)
 	if (recording_info_has(info, FEATURE_CLOCKID))
 		buf_addf(b, "# clockid frequency: %llu MHz\n",
 			 (ull)(info->clock_resolution_ns ? 1000 / info->clock_resolution_ns : 0));
+	bpf_lines(info, b);
 	if (recording_info_has(info, FEATURE_COMPRESSED))
 		buf_addf(b, "# compressed : %s, level = %u, ratio = %u\n",
 			 info->zstd_type == 1 ? "Zstd" : "Unknown", info->zstd_level,
 			 info->zstd_ratio);
-	vec_each(p, &info->bpf_progs)
-		bpf_line(p, b);
-	vec_each(t, &info->btfs)
-		buf_addf(b, "# btf info of id %u\n", t->id);
+	clock_lines(info, b);
 }
 
 static void missing_line(const struct recording_info *info, struct buf *b)

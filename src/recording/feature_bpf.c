@@ -13,6 +13,11 @@ enum {
 	INFO_KSYMS = 112, /* in the file: offset in the data behind the info */
 	INFO_LENS = 120,
 	INFO_BTF_ID = 128,
+	INFO_FUNC_SIZE = 132,
+	INFO_FUNCS = 136,
+	INFO_NR_FUNCS = 144,
+	INFO_NR_TAGS = 180,
+	INFO_TAGS = 184,
 	INFO_NAME_SIZE = 16,
 };
 
@@ -24,6 +29,30 @@ static u64 field(const struct recording_bpf_prog *p, size_t offset, size_t size,
 	if (!bytes_take(&b, offset))
 		return 0;
 	return size == 8 ? bytes_u64(&b) : bytes_u32(&b);
+}
+
+/* What they are called: a tag for each, and where its name is among the types. */
+static void parse_function_names(struct recording *r, struct recording_bpf_prog *p, bool swap)
+{
+	struct bytes tags = bytes_of(p->data, p->data_size, swap), funcs = tags;
+	u64 n = p->n_funcs, size = field(p, INFO_FUNC_SIZE, 4, swap);
+	u32 *types;
+
+	bytes_take(&tags, field(p, INFO_TAGS, 8, swap));
+	if (field(p, INFO_NR_TAGS, 4, swap) == n && !tags.bad &&
+	    n <= bytes_left(&tags) / sizeof(p->tag))
+		p->func_tags = arena_dup(&r->arena, tags.p, n * sizeof(p->tag));
+	bytes_take(&funcs, field(p, INFO_FUNCS, 8, swap));
+	if (field(p, INFO_NR_FUNCS, 4, swap) != n || size < 8 || funcs.bad ||
+	    n > bytes_left(&funcs) / size)
+		return;
+	p->func_types = types = arena_alloc(&r->arena, n * sizeof(*types));
+	for (u64 i = 0; i < n; i++) {
+		struct bytes one = bytes_of(bytes_take(&funcs, size), size, swap);
+
+		(void)bytes_u32(&one); /* where it begins */
+		types[i] = bytes_u32(&one);
+	}
 }
 
 static void parse_functions(struct recording *r, struct recording_bpf_prog *p, bool swap)
@@ -41,6 +70,7 @@ static void parse_functions(struct recording *r, struct recording_bpf_prog *p, b
 	p->func_addrs = a = arena_alloc(&r->arena, n * sizeof(*a));
 	for (u64 i = 0; i < n; i++)
 		a[i] = bytes_u64(&addrs);
+	parse_function_names(r, p, swap);
 	if (n_lens != n || lens.bad || n > bytes_left(&lens) / 4)
 		return;
 	p->func_lens = l = arena_alloc(&r->arena, n * sizeof(*l));

@@ -119,8 +119,10 @@ struct recording_bpf_prog {
 	u8 tag[8];
 	const char *name;
 	u32 n_funcs;
-	const u64 *func_addrs; /* n_funcs */
-	const u32 *func_lens;  /* n_funcs, or NULL */
+	const u64 *func_addrs;    /* n_funcs */
+	const u32 *func_lens;     /* n_funcs, or NULL */
+	const u8 (*func_tags)[8]; /* n_funcs, or NULL: they have the program's */
+	const u32 *func_types;    /* n_funcs ids in the BTF, or NULL */
 	const void *info; /* struct bpf_prog_info as in the file; pointers are offsets in data */
 	u32 info_size;
 	const void *data;

@@ -41,11 +41,12 @@ for file in before.data pipe.data; do
 	ok "programs as well" diff <(grep RECORD_BPF ours) <(grep RECORD_BPF theirs)
 done
 
-"$FATHOM" script -i before.data --header-only | grep -E 'bpf_prog_info|btf info' >ours
-perf script -i before.data --header-only 2>/dev/null | grep -E 'bpf_prog_info|btf info' >theirs
+"$FATHOM" script -I -i before.data --header-only >ours
+perf script -I -i before.data --header-only >theirs 2>/dev/null
 ok "the header tells of programs" grep -q '# bpf_prog_info [0-9]*: bpf_prog_[0-9a-f]*_offcpu_wak' ours
 ok "and of types" grep -q '# btf info' ours
-ok "as perf prints it" diff theirs ours
+ok "and of functions by their own names" grep -q 'sub_prog [0-9]*: bpf_prog_[0-9a-f]*_offcpu_[a-z_]* addr' ours
+ok "all of it as perf prints it" diff theirs ours
 
 # A word of the attr that is newer than the attr that every perf reads.
 run "$FATHOM" record -e software/config=0,config4=1/ -o word.data -- true
