@@ -21,9 +21,11 @@ static u64 bytes_per_second(const struct event *ev, const struct session_opts *o
 	u64 size = stack == STACK_DWARF ? MAX(opts->stack_size, SESSION_STACK_BYTES) : 400;
 	u64 rate = ev->frequency_set ? ev->attr.sample_freq : opts->frequency;
 
+	if (ev->attr.type == PERF_TYPE_TRACEPOINT && stack == STACK_DWARF)
+		return SESSION_RING_COPIES;
 	if (ev->attr.type == PERF_TYPE_TRACEPOINT || opts->period || ev->period_set)
 		return SESSION_RING_MOST;
-	return MIN(rate, 100000) * size;
+	return MIN(MIN(rate, 100000) * size, SESSION_RING_MOST);
 }
 
 /* Room for a second: on a busy machine it may take a while until we get to run. */
@@ -34,7 +36,7 @@ static u64 default_ring(const struct event_list *events, const struct target *ta
 
 	vec_each(ev, &events->events)
 		rate += bytes_per_second(ev, opts);
-	rate = MIN(rate, SESSION_RING_MOST);
+	rate = MIN(rate, SESSION_RING_COPIES);
 	while (bytes < rate && bytes * 2 * cpus <= SESSION_RINGS_MOST)
 		bytes *= 2;
 	return bytes;

@@ -19,7 +19,8 @@
 
 enum {
 	SESSION_RING_BYTES = 512 << 10, /* per CPU, at least, unless asked for */
-	SESSION_RING_MOST = 4 << 20,    /* per CPU, for tracepoints and high rates ... */
+	SESSION_RING_MOST = 4 << 20,    /* per CPU, for tracepoints and high rates, */
+	SESSION_RING_COPIES = 32 << 20, /* and where tracepoints bring copies of stacks ... */
 	SESSION_RINGS_MOST = 64 << 20,  /* ... as long as all together stay below this */
 	SESSION_STACK_BYTES = 8192,
 	SESSION_STACK_MOST = 65528,

@@ -696,8 +696,9 @@ const struct command cmd_record = {
 	.notes = "Idle CPUs give no samples unless --idle is given. Stacks are unwound in the "
 		 "kernel by tables made from the frame information of programs; where the kernel "
 		 "does not let us, copies of stacks are unwound here, and only then frame pointers "
-		 "are followed, which most distributions' programs do not have. Tracepoints always "
-		 "have stacks by frame pointers.",
+		 "are followed, which most distributions' programs do not have. Stacks of "
+		 "tracepoints, of groups that are read and of events with branches always come as "
+		 "copies; --call-graph fp is lighter.",
 	.see_also = "fathom-report fathom-stacks fathom-list fathom-script perf-record",
 	.run = record_run,
 	.release = record_release,

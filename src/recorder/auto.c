@@ -26,6 +26,16 @@ static bool can_be_sampled(const struct recorder *r, const struct event *ev)
 	       !s->branch_type && !s->phys_addresses && !s->registers && ev->overwrite != 1;
 }
 
+/*
+ * What the kernel's unwinder does not take may come with a copy of its stack, which is unwound here
+ * like any other. Not where the past is kept in the ring, of which copies would leave little, nor
+ * where the user wants the registers for himself.
+ */
+static bool can_be_copied(const struct recorder *r, const struct event *ev)
+{
+	return ev->overwrite != 1 && !r->o.session.overwrite && !r->o.session.registers;
+}
+
 /* Why can_be_sampled() says no. */
 static const char *why_not_sampled(const struct recorder *r, const struct event *ev)
 {
@@ -48,13 +58,14 @@ void stacks_tell(const struct recorder *r)
 
 		if (!r->plans.items[i].ours || can_be_sampled(r, ev))
 			continue;
-		_cleanup_free_ char *text =
-			xasprintf("stacks of '%s' follow frame pointers: it is "
-				  "%s, which the kernel's unwinder does not take",
-				  ev->name, why_not_sampled(r, ev));
+		bool copied = r->plans.items[i].copies;
+		_cleanup_free_ char *text = xasprintf(
+			"stacks of '%s' %s: it is %s, which the kernel's unwinder does not take",
+			ev->name, copied ? "are copied and unwound here" : "follow frame pointers",
+			why_not_sampled(r, ev));
 
 		recorder_note(r, text,
-			      "--call-graph dwarf copies its stacks: complete, but larger");
+			      copied ? "where that is too much, --call-graph fp is lighter" : NULL);
 	}
 }
 
@@ -104,8 +115,10 @@ static enum stack_mode mode_for(const struct recorder *r, const struct event *ev
 	bool copies = r->stacks == RECORDER_STACKS_COPIES ||
 		      (r->stacks == RECORDER_STACKS_KERNEL && r->kernel.late);
 
-	if (r->stacks == RECORDER_STACKS_FP || !can_be_sampled(r, ev))
+	if (r->stacks == RECORDER_STACKS_FP)
 		return STACK_FP;
+	if (!can_be_sampled(r, ev))
+		return can_be_copied(r, ev) ? STACK_DWARF : STACK_FP;
 	if (copies)
 		return STACK_DWARF;
 	/* the chain comes with the sampler; the kernel asks for both if it is to be precise */
@@ -115,6 +128,7 @@ static enum stack_mode mode_for(const struct recorder *r, const struct event *ev
 /* Sets the modes of the events that the user left to us. */
 static void set_modes(struct recorder *r)
 {
+	bool any_copies = false;
 	u32 n = 0;
 
 	for (size_t i = 0; i < r->plans.len; i++) {
@@ -126,18 +140,20 @@ static void set_modes(struct recorder *r)
 			continue;
 		ev->stack = mode_for(r, ev);
 		ev->stack_size = ev->stack == STACK_DWARF ? copy_bytes(r) : 0;
+		plan->copies = ev->stack == STACK_DWARF;
+		any_copies |= plan->copies;
 		if (!can_be_sampled(r, ev))
 			continue;
-		plan->copies = ev->stack == STACK_DWARF;
 		plan->sampler = r->stacks == RECORDER_STACKS_KERNEL && n++ < UNWIND_EVENTS;
 		if (!plan->sampler && !plan->copies)
 			ev->stack = STACK_FP;
 	}
 	if (r->stacks == RECORDER_STACKS_KERNEL && n == 0) {
-		r->stacks = RECORDER_STACKS_FP;
+		r->stacks = any_copies ? RECORDER_STACKS_COPIES : RECORDER_STACKS_FP;
+		r->kernel.late = false;
 		err_set(&r->kernel.why, EINVAL,
 			"the kernel's unwinder takes no tracepoints, branches or groups that are "
-			"read; --call-graph dwarf copies stacks");
+			"read");
 	}
 	r->kernel.events = MIN(n, (u32)UNWIND_EVENTS);
 }

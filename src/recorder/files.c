@@ -55,7 +55,7 @@ static int on_known(void *ctx, const void *bytes, size_t n)
 {
 	struct recorder *r = ctx;
 
-	if (r->stacks == RECORDER_STACKS_COPIES || r->kernel.late) {
+	if (sweep_has_copies(r)) {
 		const struct perf_event_header *h = bytes;
 		struct record rec = { .type = h->type, .misc = h->misc, .size = h->size };
 

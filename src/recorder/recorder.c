@@ -218,8 +218,7 @@ int recorder_run(struct recorder *r, u64 duration, struct err *e)
 	int rc;
 
 	r->e = e;
-	vec_each(s, &r->sources)
-		r->holds |= s->copies;
+	r->holds = sweep_has_copies(r);
 	rc = start(r, e);
 	if (rc >= 0 && r->stacks == RECORDER_STACKS_KERNEL && target_is_whole(r->o.target))
 		prebuild_start(&r->prebuild, PREBUILD_AFTER_NS);

@@ -123,6 +123,8 @@ void prime_names(void *ctx, int fd, const struct image *im);
 
 /* sweep.c: what rings hand over. */
 int sweep_records(void *ctx, const void *bytes, size_t n);
+/* Whether samples of some event come with copies of their stacks. */
+bool sweep_has_copies(const struct recorder *r);
 /* The end of a sweep: what was held back goes to the file, and a round if it is time. */
 int sweep_end(struct recorder *r, bool last, struct err *e);
 

@@ -46,7 +46,7 @@ static void view(const struct recorder *r, const struct perf_event_header *h, st
 		ret->body_end = sizeof(*h);
 }
 
-static bool has_copies(const struct recorder *r)
+bool sweep_has_copies(const struct recorder *r)
 {
 	vec_each(s, &r->sources) {
 		if (s->copies)
@@ -282,7 +282,7 @@ int sweep_end(struct recorder *r, bool last, struct err *e)
 		rc = kernel_collect(r, e);
 	if (rc >= 0)
 		rc = waits_collect(r, e);
-	r->holds = has_copies(r);
+	r->holds = sweep_has_copies(r);
 	if (rc < 0 || recording_writer_bytes(r->writer) == r->round_bytes ||
 	    (!last && now - r->round_time < ROUND_NS))
 		return rc;

@@ -122,7 +122,7 @@ quiet_perf c.data copies
 run "$FATHOM" record -e cpu-clock -F 499 --overwrite -o o.data -- "$burn" --seconds 0.3 a=100
 expect_err_like 'by frame pointers; a flight recorder' "a flight recorder has frame pointers"
 run "$FATHOM" record -e sched:sched_switch -d 200ms -o s.data
-expect_err_like 'by frame pointers; .*tracepoints' "so have tracepoints"
+expect_err_like 'stacks: copied and unwound by CFI tables, .*tracepoints' "tracepoints have copies"
 cp "$FATHOM" "$TMP/fathom"
 chmod 755 "$TMP" "$TMP/fathom"
 mkdir -m 777 open
@@ -134,6 +134,33 @@ if [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 2 ]; then
 else
 	skip "perf_event_paranoid lets nobody record" 2
 fi
+
+# --- events that the kernel's unwinder does not take: their stacks are copied ------------------------
+
+# reach NAME EVENT PERCENT program...: so many of the stacks lead to the start of the program
+reach() {
+	local name=$1 event=$2 wanted=$3
+	shift 3
+	rm -f tp.data
+	run "$FATHOM" record -e "$event" -o tp.data -- "$@"
+	if [ "$status" -ne 0 ] && grep -q 'tracefs\|no such event' <<<"$err"; then
+		skip "no tracepoints here" 3
+		return
+	fi
+	expect_err_like "stacks of '.*' are copied and unwound here" "$name: how is said"
+	run "$FATHOM" stacks --json -i tp.data
+	share=$(python3 -c 'import json, sys
+rows = json.load(sys.stdin)["processes"]
+print(int(100 * sum(r["complete"] for r in rows) / max(1, sum(r["user_stacks"] for r in rows))))' <<<"$out")
+	ok "$name: $share % of its stacks are complete" test "$share" -ge "$wanted"
+	"$FATHOM" script -F ip,sym -i tp.data >tp.txt 2>/dev/null
+	ok "$name: they lead to the start" grep -Eq '(__libc_start_main|_start|main)' tp.txt
+}
+git init -q repo && git -C repo -c user.name=a -c user.email=a@b commit -q --allow-empty -m one
+reach python raw_syscalls:sys_enter 85 /usr/bin/python3 -c 'import os
+for i in range(300): os.stat("/tmp")'
+reach git raw_syscalls:sys_enter 90 git -C repo log
+reach "a group that is read" '{cpu-clock,page-faults}:S' 85 "$burn" --seconds 0.3 a=100
 
 # --- names, lines and inlined functions travel with the file ------------------------------------------
 
