@@ -329,13 +329,13 @@ int sched_latency_result(struct sched_latency *l, const char *sort, bool merge, 
 	static const struct column columns[] = {
 		{ "comm", "TASK", VALUE_TEXT, 0 },
 		{ "tid", "TID", VALUE_PID, 0 },
-		{ "tasks", "TASKS", VALUE_COUNT, 0 },
+		{ "tasks", "TASKS", VALUE_COUNT, COLUMN_SPARE },
 		{ "runtime_ns", "RUNTIME", VALUE_DURATION, 0 },
 		{ "switches", "SWITCHES", VALUE_COUNT, 0 },
 		{ "average_delay_ns", "AVG DELAY", VALUE_DURATION, 0 },
 		{ "max_delay_ns", "MAX DELAY", VALUE_DURATION, 0 },
 		{ "max_begin_s", "FROM", VALUE_TEXT, 0 },
-		{ "max_end_s", "TO", VALUE_TEXT, 0 },
+		{ "max_end_s", "TO", VALUE_TEXT, COLUMN_SPARE },
 		{ "total_delay_ns", "DELAY", VALUE_DURATION, COLUMN_HIDDEN },
 	};
 	struct sort_order order;

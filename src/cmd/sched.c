@@ -413,7 +413,7 @@ static int sched_run(struct context *ctx, void *args)
 {
 	const struct sched_args *a = args;
 	struct job j = { .ctx = ctx, .args = a, .fd = -1 };
-	const char *what = ctx->operands.items[0];
+	const char *what = ctx->operands.len ? ctx->operands.items[0] : "latency";
 	int (*run)(struct job *) = NULL;
 	int rc = 0;
 
@@ -461,7 +461,8 @@ const struct command cmd_sched = {
 	.name = "sched",
 	.summary = "the scheduler: delays, history of switches, timeline, preemptions",
 	.description =
-		"latency: for each task how long it ran, how often and how long it waited for a "
+		"latency (the default): for each task how long it ran, how often and how long it "
+		"waited for a "
 		"CPU, and when that took longest.\n\n"
 		"timehist: each turn of a task: how long it had been away, how long it had waited "
 		"since it was woken, how long it ran. A '?' marks turns whose begin was not "
@@ -474,8 +475,7 @@ const struct command cmd_sched = {
 	.question = Q_WAIT,
 	.options = sched_options,
 	.args_size = sizeof(struct sched_args),
-	.operands = "latency|timehist|map|summary",
-	.min_operands = 1,
+	.operands = "[latency|timehist|map|summary]",
 	.max_operands = 1,
 	.examples = sched_examples,
 	.notes =
