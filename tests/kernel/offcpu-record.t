@@ -126,6 +126,18 @@ like "a waker that is not watched is named down to its functions" "$out" '^sh;.*
 kill "$writer" 2>/dev/null
 wait "$writer" 2>/dev/null
 
+# Of the whole machine's recording one process: its wakers are others, and stay.
+spawn sh -c 'exec 3>fifo; while :; do sleep 0.02; echo x >&3 || exit; done'
+spawn sh -c 'exec cat fifo >/dev/null'
+pid=$spawned
+run "$FATHOM" record --wakers -d 1s -o machine.data
+expect_status 0
+run "$FATHOM" flame -i machine.data -p "$pid" -o machine.html
+expect_status 0
+run "$FATHOM" offwake -i machine.data -p "$pid" --folded
+like "offwake -i -p: wakers that are other processes" "$out" '^cat;.*pipe_read;.*;--;.*pipe_write;.*;sh [0-9]+$'
+unlike "... and only waits of that process" "$out" '^sh;'
+
 run "$FATHOM" record --off-cpu -d 1s -o all.data
 expect_status 0
 run "$FATHOM" offcpu -i all.data

@@ -4,6 +4,8 @@
 # Waiting, on a stock kernel: the engine loads, and says what the workloads know.
 . /tests/lib.sh
 need_cmd fathom
+# within VALUE LOW HIGH
+within() { [ "$1" -gt "$2" ] && [ "$1" -lt "$3" ]; }
 need_workload block
 
 run fathom offcpu --folded -- "$workloads/block" pipe --count 10
@@ -12,7 +14,7 @@ like "offcpu: the read path up to the thread's start" "$out" \
 	'^reader;[^;]+;[^;]+;blocker_main;wait_for_data;.*pipe_read;.*schedule'
 us=$(printf '%s\n' "$out" | grep '^reader;.*wait_for_data' | awk '{ n += $NF } END { print n + 0 }')
 ok "offcpu: 10 x 50 ms are blocked, within a third ($us us)" \
-	[ "$us" -gt 330000 ] && [ "$us" -lt 700000 ]
+	within "$us" 330000 700000
 
 run fathom offwake --folded -- "$workloads/block" pipe --count 10
 expect_status 0
@@ -34,12 +36,28 @@ like "offcpu --runqueue: the victim waits for the CPU, not for a lock" "$out" '^
 run fathom explain -- "$workloads/hog" --seconds 2
 expect_status 0
 expect_out 'hog'
+expect_out 'Who had the CPU in that time'
 
 run fathom threads -d 1s
 expect_status 0
 run fathom explain -- "$workloads/chain" --count 5
 expect_status 0
 expect_out 'chain-b'
+# Each kind of wait is told as that; TCG is slow, so that only most of it has to be.
+kind_share() { printf '%s\n' "$out" | awk -v pid="$1" -v key="\"$2_percent\":" '
+	/"pid":/ { mine = $2 + 0 == pid } mine && $1 == key { print int($2) }'; }
+for kind in network lock pipe sleep poll epoll child vfork; do
+	name=$kind
+	[ $kind = epoll ] && name=poll
+	[ $kind = vfork ] && name=child
+	run fathom threads --json -- "$workloads/kinds" $kind
+	pid=$(printf '%s\n' "$out" | sed -n 's/^pid=//p')
+	share=$(kind_share "$pid" $name)
+	ok "threads: $kind is a wait for $name ($share %)" [ "${share:-0}" -gt 60 ]
+done
+run fathom offcpu --period 5ms --folded -- "$workloads/block" sleep --count 20
+us=$(printf '%s\n' "$out" | grep 'take_a_nap' | awk '{ n += $NF } END { print n + 0 }')
+ok "offcpu --period: 20 x 50 ms, within a third ($us us)" within "$us" 660000 1400000
 run fathom runqlat -d 1s
 expect_status 0
 run fathom cpudist -d 1s

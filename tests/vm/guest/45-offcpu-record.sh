@@ -4,6 +4,8 @@
 # Both halves of time in one recording, on a stock kernel.
 . /tests/lib.sh
 need_cmd fathom
+# within VALUE LOW HIGH
+within() { [ "$1" -gt "$2" ] && [ "$1" -lt "$3" ]; }
 need_workload block
 cd /tmp || exit 1
 
@@ -15,7 +17,7 @@ like "offcpu -i: the read path up to the thread's start" "$out" \
 	'^reader;[^;]+;[^;]+;blocker_main;wait_for_data;.*pipe_read;.*schedule'
 us=$(printf '%s\n' "$out" | grep '^reader;.*wait_for_data' | awk '{ n += $NF } END { print n + 0 }')
 ok "offcpu -i: 10 x 50 ms are blocked, within a third ($us us)" \
-	[ "$us" -gt 330000 ] && [ "$us" -lt 700000 ]
+	within "$us" 330000 700000
 run fathom offwake -i both.data --folded
 like "offwake -i: the writer ended it" "$out" '^reader;.*wait_for_data;.*;--;.*write_late;.*;writer '
 run fathom chain -i both.data --folded
