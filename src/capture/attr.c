@@ -120,7 +120,7 @@ void attr_for_event(struct perf_event_attr *ret, const struct event *ev,
 	set_common(&a, opts);
 	a.inherit = ev->inherit >= 0 ? ev->inherit == 1 : !opts->no_inherit;
 	if (group_member)
-		a.disabled = 0; /* the leader decides */
+		a.disabled = a.pinned = a.exclusive = 0; /* the leader decides */
 	else
 		a.enable_on_exec = on_exec;
 	if (!opts->counting) {

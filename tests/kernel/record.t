@@ -71,6 +71,11 @@ run "$FATHOM" record -j any_calls -- true
 expect_status 2
 expect_err "'any_calls' is no kind of branches"
 
+# What the leader of a group decides is not asked of its members.
+run "$FATHOM" record -e '{cpu-clock:u,page-faults:k}:D' -o group.data -- true
+expect_status 0
+is "a pinned group is whole" "$("$FATHOM" evlist -g -i group.data | head -n 1)" '{cpu-clock:u,page-faults:k}'
+
 # A file that is cut before its first sample says so.
 run "$FATHOM" record -z0 -F 999 -o whole.data -- "$burn" --seconds 0.1
 head -c "$(python3 -c 'import struct; print(struct.unpack_from("<Q", open("whole.data", "rb").read(), 40)[0] + 20)')" \
