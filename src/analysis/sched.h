@@ -206,7 +206,7 @@ typedef VEC(struct sched_stretch) stretch_list;
 struct sched_map {
 	struct sched_names *names;
 	const struct sched_filter *filter;
-	stretch_list stretches;
+	stretch_list stretches; /* complete after sched_map_finish() */
 	VEC(struct sched_wake) wakes;
 	VEC(struct sched_event) switches; /* for the text; comm pointers are void */
 	struct map ready;                 /* tid -> index of its wait in progress + 1 */
@@ -214,7 +214,8 @@ struct sched_map {
 		u32 tid;
 		u64 since; /* 0: not known */
 	} cpus[SCHED_CPUS_MOST];
-	u64 dropped; /* beyond SCHED_STRETCHES_MOST */
+	u64 begin, end; /* the time that is shown; stretches are cut to it, and in order then */
+	u64 dropped;    /* beyond SCHED_STRETCHES_MOST */
 };
 
 enum { SCHED_STRETCHES_MOST = 2 << 20 };
@@ -225,8 +226,6 @@ int sched_map_events(void *map, const struct sched_event *ev, size_t n);
 void sched_map_finish(struct sched_map *m);
 /* A column for each CPU, a line for each switch. */
 void sched_map_text(struct sched_map *m, struct buf *out);
-/* A picture that zooms; @html: as a page of its own. */
-void sched_map_svg(struct sched_map *m, bool html, struct buf *out);
 void sched_map_result(struct sched_map *m, u32 lines, struct result *ret);
 
 /* --- summary ---------------------------------------------------------------------------------- */

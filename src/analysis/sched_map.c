@@ -22,8 +22,21 @@ void sched_map_free(struct sched_map *m)
 	free(m);
 }
 
+static bool is_shown(const struct sched_map *m, u64 time)
+{
+	u64 from, to;
+
+	sched_filter_window(m->filter, m->names, &from, &to);
+	return time >= from && time <= to;
+}
+
 static size_t add_stretch(struct sched_map *m, const struct sched_stretch *s)
 {
+	u64 from, to;
+
+	sched_filter_window(m->filter, m->names, &from, &to);
+	if (s->begin >= to || (s->end && s->end <= from))
+		return 0;
 	if (m->stretches.len >= SCHED_STRETCHES_MOST) {
 		m->dropped++;
 		return 0;
@@ -81,7 +94,7 @@ static void on_switch(struct sched_map *m, const struct sched_event *ev)
 		begin_wait(m, ev->prev, ev->cpu, 0, ev->time);
 	m->cpus[ev->cpu].tid = ev->next;
 	m->cpus[ev->cpu].since = ev->time;
-	if (m->switches.len < SCHED_STRETCHES_MOST)
+	if (m->switches.len < SCHED_STRETCHES_MOST && is_shown(m, ev->time))
 		vec_push(&m->switches, *ev);
 }
 
@@ -94,7 +107,7 @@ static void take(struct sched_map *m, const struct sched_event *ev)
 	} else if (ev->type == SCHED_WAKING || ev->type == SCHED_WAKEUP_NEW ||
 		   (ev->type == SCHED_WAKEUP && !m->names->has[SCHED_WAKING])) {
 		begin_wait(m, ev->next, ev->cpu, ev->tid, ev->time);
-		if (m->wakes.len < SCHED_STRETCHES_MOST)
+		if (m->wakes.len < SCHED_STRETCHES_MOST && is_shown(m, ev->time))
 			vec_push(&m->wakes,
 				 (struct sched_wake){ ev->time, ev->cpu, ev->tid, ev->next });
 	}
@@ -107,24 +120,49 @@ int sched_map_events(void *map, const struct sched_event *ev, size_t n)
 	return 0;
 }
 
-/* What goes on at the end of the recording ends there. */
+static int by_begin(const void *a, const void *b)
+{
+	const struct sched_stretch *x = a, *y = b;
+
+	return x->begin < y->begin ? -1 : x->begin > y->begin;
+}
+
+/* What is outside goes, what reaches out is cut. */
+static void cut_stretches(struct sched_map *m)
+{
+	size_t n = 0;
+
+	vec_each(s, &m->stretches) {
+		struct sched_stretch cut = *s;
+
+		if (!cut.end || cut.end > m->end)
+			cut.end = m->end;
+		cut.begin = MAX(cut.begin, m->begin);
+		if (cut.begin < cut.end)
+			m->stretches.items[n++] = cut;
+	}
+	m->stretches.len = n;
+	vec_sort(&m->stretches, by_begin);
+}
+
+/* What goes on at the end of the time that is shown ends there. */
 void sched_map_finish(struct sched_map *m)
 {
-	u64 end = m->names->last;
+	u64 from, to;
 
+	sched_filter_window(m->filter, m->names, &from, &to);
+	m->begin = MAX(from, m->names->first);
+	m->end = MAX(m->begin, MIN(to, m->names->last));
 	for (u32 cpu = 0; cpu < m->names->cpus; cpu++) {
 		if (m->cpus[cpu].since && m->cpus[cpu].tid)
 			add_stretch(m, &(struct sched_stretch){
 					       .begin = m->cpus[cpu].since,
-					       .end = end,
+					       .end = m->names->last,
 					       .cpu = cpu,
 					       .tid = m->cpus[cpu].tid,
 				       });
 	}
-	vec_each(s, &m->stretches) {
-		if (!s->end)
-			s->end = end;
-	}
+	cut_stretches(m);
 }
 
 /* --- text ------------------------------------------------------------------------------------- */

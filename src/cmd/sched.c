@@ -11,6 +11,7 @@
 #include "capture/synth.h"
 #include "cli/output.h"
 #include "recording/writer.h"
+#include "view/timeline.h"
 
 struct sched_args {
 	const char *input;
@@ -360,12 +361,13 @@ static int run_map(struct job *j)
 
 	result_init(&r, "sched");
 	j->filter.types = ~(1u << SCHED_RUNTIME);
+	j->filter.outside = true; /* who ran when the part began is known from before it */
 	m = sched_map_new(&j->names, &j->filter);
 	rc = read_events(j, sched_map_events, m);
 	if (rc >= 0)
 		sched_map_finish(m);
 	if (rc >= 0 && output->path) {
-		sched_map_svg(m, output_is(output, "html"), &j->out);
+		timeline_svg(m, output_is(output, "html"), &j->out);
 		rc = output_write(j->ctx, output, &j->out);
 	} else if (rc >= 0 && machine(j)) {
 		sched_health(&j->names, &r);

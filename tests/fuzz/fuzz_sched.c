@@ -3,6 +3,7 @@
  * of them. */
 #include "analysis/sched.h"
 #include "recording/recording.h"
+#include "view/timeline.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -34,7 +35,7 @@ static void show(struct all *all)
 	sched_timehist_result(all->timehist, 0, &r);
 	sched_map_finish(all->map);
 	sched_map_text(all->map, &out);
-	sched_map_svg(all->map, false, &out);
+	timeline_svg(all->map, false, &out);
 	sched_map_result(all->map, 0, &r);
 	sched_summary_result(all->summary, 0, false, &r);
 	result_release(&r);

@@ -5,6 +5,7 @@
 #include "analysis/sched.h"
 #include "analysis/threads.h"
 #include "unit/harness.h"
+#include "view/timeline.h"
 
 /* --- scheduler events ------------------------------------------------------------------------- */
 
@@ -225,6 +226,37 @@ TEST(sched_pids_are_reused)
 	sched_names_release(&names);
 }
 
+TEST(sched_map_cuts_to_the_time_that_is_asked_for)
+{
+	struct sched_names names = { .first = 100, .last = 500, .cpus = 1 };
+	const struct sched_filter filter = { .from = 200, .to = 300, .outside = true };
+	struct sched_map *m = sched_map_new(&names, &filter);
+	const struct sched_event events[] = {
+		switch_at(100, 0, 10, 0, 20), /* 10 waits from before to behind */
+		switch_at(150, 0, 20, 1, 30), switch_at(250, 0, 30, 1, 40),
+		switch_at(400, 0, 40, 1, 10), switch_at(450, 0, 10, 1, 0),
+	};
+	static const u64 begins[] = { 200, 200, 250 }, ends[] = { 300, 250, 300 };
+	size_t n = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(events); i++)
+		sched_map_events(m, &events[i], 1);
+	sched_map_finish(m);
+	CHECK_EQ(m->stretches.len, 3);
+	vec_each(s, &m->stretches) {
+		size_t at = s->tid == 10 ? 0 : s->tid == 30 ? 1 : 2;
+
+		CHECK(s->waiting == (s->tid == 10));
+		CHECK_EQ(s->begin, begins[at]);
+		CHECK_EQ(s->end, ends[at]);
+		n += at;
+	}
+	CHECK_EQ(n, 3);
+	CHECK_EQ(m->switches.len, 1);
+	sched_map_free(m);
+	sched_names_release(&names);
+}
+
 TEST(sched_map_draws_nothing_unknown)
 {
 	struct sched_names names = { .first = 100, .last = 500, .cpus = 1 };
@@ -249,7 +281,7 @@ TEST(sched_map_draws_nothing_unknown)
 	sched_map_text(m, &text);
 	CHECK(strstr(buf_str(&text), "A0 => :20:20") != NULL);
 	buf_reset(&text);
-	sched_map_svg(m, false, &text);
+	timeline_svg(m, false, &text);
 	CHECK(strstr(buf_str(&text), "</svg>") != NULL);
 	sched_map_free(m);
 	sched_names_release(&names);

@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The scheduler's timeline in chromium, as a page and as a picture; its numbers are those of --json.
+# See timeline.mjs.
+# shellcheck source=tests/lib/test.sh
+. "$(dirname "$0")/../lib/test.sh"
+need_root
+need_file "$WORKLOADS/block"
+# shellcheck source=tests/lib/browser.sh
+. "$(dirname "$0")/../lib/browser.sh"
+cd "$TMP" || exit 1
+
+"$FATHOM" record -q -a -o sched.data --call-graph none \
+	-e sched:sched_switch,sched:sched_waking,sched:sched_wakeup_new -- "$WORKLOADS/block" pipe \
+	>/dev/null 2>record.err
+case $? in
+0) ;;
+3) plan_skip "$(head -1 record.err)" ;;
+*) fail "record sched events" "$(cat record.err)" ;;
+esac
+part=+0.2,+0.4
+"$FATHOM" sched map -i sched.data -o whole.html || fail 'draw all as a page'
+"$FATHOM" sched map -i sched.data --time $part -o part.svg || fail 'draw a part as a picture'
+"$FATHOM" sched map -i sched.data --json >whole.json || fail 'tell all'
+"$FATHOM" sched map -i sched.data --time $part --json >part.json || fail 'tell a part'
+
+RUN_TIMEOUT=120
+drive timeline.mjs
+done_testing
