@@ -83,6 +83,28 @@ const struct opt profile_options[] = {
 	OPT_END,
 };
 
+const struct opt profile_perf_options[] = {
+	{ 'C', "cpu", OPT_RANGES, AT(cpus), .arg = "LIST", .flags = OPT_HIDDEN,
+	  .help = "perf's name for --cpus" },
+	{ .name = "pid",
+	  .type = OPT_PIDS,
+	  AT(pids),
+	  .arg = "PID,...",
+	  .flags = OPT_HIDDEN,
+	  .help = "perf's name for --pids" },
+	{ .name = "tid",
+	  .type = OPT_PIDS,
+	  AT(tids),
+	  .arg = "TID,...",
+	  .flags = OPT_HIDDEN,
+	  .help = "perf's name for --tids" },
+	{ 'c', "only-comms", OPT_STRING, AT(comms), .arg = "LIST", .flags = OPT_HIDDEN,
+	  .help = "perf's letter for --comms" },
+	{ 'S', "only-symbols", OPT_STRING, AT(symbols), .arg = "LIST", .flags = OPT_HIDDEN,
+	  .help = "perf's letter for --symbols" },
+	OPT_END,
+};
+
 /* One end of a span: "" open, "12.5" on the clock, "+1.5" from the start. */
 static int parse_end(const char *text, u64 *ret, bool *relative, struct err *e)
 {

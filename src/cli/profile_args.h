@@ -23,6 +23,8 @@ struct profile_args {
 
 /* For OPT_INCLUDE. */
 extern const struct opt profile_options[];
+/* What perf report and perf script call some of them. */
+extern const struct opt profile_perf_options[];
 
 /*
  * Turns the arguments into what profile_load() takes; *@ret points into @args. "10%-20%" is not

@@ -22,20 +22,14 @@ struct walk {
 	struct stackcopy *s;
 	const struct machine *m;
 	const struct process *p;
-	const u8 *stack;
-	u64 stack_start;
-	u64 stack_size;
+	struct unwind_copy copy;
 };
 
 static int walk_read(void *ctx, u64 address, void *to, size_t n)
 {
 	const struct walk *w = ctx;
-	u64 at = address - w->stack_start;
 
-	if (address < w->stack_start || at > w->stack_size || n > w->stack_size - at)
-		return -EFAULT;
-	memcpy(to, w->stack + at, n);
-	return 0;
+	return unwind_copy_read(&w->copy, address, to, n);
 }
 
 /* The vDSO is in no file; ours is that of the recorded machine if the kernel is. */
@@ -134,8 +128,8 @@ size_t stackcopy_unwind(struct stackcopy *s, const struct machine *m, const stru
 		.s = s,
 		.m = m,
 		.p = p,
-		.stack = sample->stack,
-		.stack_size = MIN(sample->stack_dyn, sample->stack_size),
+		.copy = { .bytes = sample->stack,
+			  .size = MIN(sample->stack_dyn, sample->stack_size) },
 	};
 	struct unwind_source source = { .ctx = &w, .read = walk_read, .find = walk_find };
 	struct unwind_frames frames = { .ip = ret, .max = max };
@@ -143,7 +137,7 @@ size_t stackcopy_unwind(struct stackcopy *s, const struct machine *m, const stru
 	if (regs->abi == PERF_SAMPLE_REGS_ABI_NONE || !sample->stack || !sample->stack_size ||
 	    !unwind_regs_from_perf(source.regs, regs->values, regs->nr, regs->mask))
 		return 0;
-	w.stack_start = source.regs[UNWIND_REG_SP];
+	w.copy.start = source.regs[UNWIND_REG_SP];
 	unwind_user(&source, &frames);
 	s->ends[frames.end]++;
 	for (size_t i = 1; i < frames.n; i++)

@@ -129,20 +129,14 @@ struct walk {
 	struct copies *c;
 	struct copies_process *p;
 	int pid;
-	const u8 *stack;
-	u64 start;
-	u64 size;
+	struct unwind_copy copy;
 };
 
 static int walk_read(void *ctx, u64 address, void *to, size_t n)
 {
 	const struct walk *w = ctx;
-	u64 at = address - w->start;
 
-	if (address < w->start || at > w->size || n > w->size - at)
-		return -EFAULT;
-	memcpy(to, w->stack + at, n);
-	return 0;
+	return unwind_copy_read(&w->copy, address, to, n);
 }
 
 /* What no record told: the vDSO, or mappings from before the recording. */
@@ -190,8 +184,7 @@ bool copies_unwind(struct copies *c, const struct sample *s, struct unwind_frame
 	struct walk w = {
 		.c = c,
 		.pid = (int)s->pid,
-		.stack = s->stack,
-		.size = MIN(s->stack_dyn, s->stack_size),
+		.copy = { .bytes = s->stack, .size = MIN(s->stack_dyn, s->stack_size) },
 	};
 	struct unwind_source source = { .ctx = &w, .read = walk_read, .find = walk_find };
 
@@ -199,7 +192,7 @@ bool copies_unwind(struct copies *c, const struct sample *s, struct unwind_frame
 	    !unwind_regs_from_perf(source.regs, regs->values, regs->nr, regs->mask))
 		return false;
 	w.p = find_or_make(c, s->pid);
-	w.start = source.regs[UNWIND_REG_SP];
+	w.copy.start = source.regs[UNWIND_REG_SP];
 	unwind_user(&source, f);
 	return true;
 }

@@ -166,12 +166,10 @@ struct reader {
 static int reader_read(void *ctx, u64 address, void *to, size_t n)
 {
 	const struct reader *r = ctx;
-	u64 at = address - r->s->stack_start;
+	const struct unwind_copy copy = { r->s->stack.data, r->s->stack_start, r->s->stack.len };
 
-	if (address >= r->s->stack_start && at <= r->s->stack.len && n <= r->s->stack.len - at) {
-		memcpy(to, r->s->stack.data + at, n);
+	if (unwind_copy_read(&copy, address, to, n) == 0)
 		return 0;
-	}
 	return procfs_memory(r->p->pid, address, to, n);
 }
 

@@ -67,12 +67,10 @@ struct job {
 static int job_read(void *ctx, u64 address, void *to, size_t n)
 {
 	const struct job *j = ctx;
-	u64 at = address - j->rec->regs[UNWIND_REG_SP];
+	const struct unwind_copy copy = { j->rec->stack, j->rec->regs[UNWIND_REG_SP],
+					  j->rec->stack_bytes };
 
-	if (at > j->rec->stack_bytes || n > j->rec->stack_bytes - at)
-		return -EFAULT;
-	memcpy(to, j->rec->stack + at, n);
-	return 0;
+	return unwind_copy_read(&copy, address, to, n);
 }
 
 static int job_find(void *ctx, u64 pc, const struct unwind_rule **ret)

@@ -20,6 +20,24 @@ struct unwind_source {
 	int (*find)(void *ctx, u64 pc, const struct unwind_rule **ret);
 };
 
+/* A copy of the bytes of a stack from some address on. */
+struct unwind_copy {
+	const void *bytes;
+	u64 start;
+	u64 size;
+};
+
+/* All @n bytes, or -EFAULT when the copy does not have them. */
+static inline int unwind_copy_read(const struct unwind_copy *c, u64 address, void *to, size_t n)
+{
+	u64 at = address - c->start;
+
+	if (address < c->start || at > c->size || n > c->size - at)
+		return -EFAULT;
+	memcpy(to, (const char *)c->bytes + at, n);
+	return 0;
+}
+
 /* Where to go on in a stack that is unwound up to some frame; see struct unwind_state. */
 struct unwind_resume {
 	bool returned;
