@@ -80,6 +80,7 @@ struct unit {
 	bool uses_name;
 	bool uses_stack;
 	bool reads_user;
+	bool attached;
 	bool typed_context; /* pointers from the context must keep their types */
 	bool checks_stop;   /* returns at once when stop_map says so: closing its link takes long */
 	const char *raw_name; /* raw tracepoint */

@@ -255,7 +255,8 @@ static int attach_each(const struct attach_ctx *a, bool is_return)
 			attached++;
 	}
 	if (!attached)
-		return -ENOENT;
+		return a->err->code ? -a->err->code : -ENOENT;
+	a->run->left_out += a->unit->n - attached;
 	err_release(a->err);
 	return 0;
 }
@@ -282,7 +283,8 @@ static int attach_kprobes(const struct attach_ctx *a, bool is_return)
 	fd = bpfsys_link_kprobes(a->prog_fd, KP_ATTACH_MULTI, &probes);
 	free(names);
 	free(cookies);
-	if (fd == -EOPNOTSUPP || fd == -EINVAL)
+	/* ESRCH: one of them does not exist or cannot be probed, and so none is. */
+	if (fd == -EOPNOTSUPP || fd == -EINVAL || fd == -ESRCH)
 		return attach_each(a, is_return);
 	if (fd < 0)
 		return err_sys(a->err, -fd, "cannot attach to %u functions such as '%s'", n,

@@ -311,6 +311,51 @@ static void prepare_unwinder(const struct run *r)
 	unwinder_process(r->c->unwinder, all ? 0 : r->c->opts->pid);
 }
 
+/* Another unit of the same probe that is attached, or still may be. */
+static bool has_sibling(const struct run *r, size_t i)
+{
+	const struct unit *u = r->c->units.items;
+
+	for (size_t k = 0; k < r->c->units.len; k++) {
+		if (k != i && u[k].probe == u[i].probe && (k > i || u[k].attached))
+			return true;
+	}
+	return false;
+}
+
+/* Of a list of probes those that do not exist are left out, as long as one does. */
+static bool is_optional(struct run *r, size_t i, int why, struct err *e)
+{
+	const struct unit *u = &r->c->units.items[i];
+
+	if ((why != -ENOENT && why != -EINVAL) || !has_sibling(r, i))
+		return false;
+	if (r->c->config.missing_probes != MISSING_IGNORE) {
+		diag_warning(&r->c->diags, r->c->prog.probes.items[u->probe].at, "%s", e->what);
+		r->left_out += u->n;
+	}
+	err_release(e);
+	*e = (struct err)ERR_INIT;
+	return true;
+}
+
+static int attach_unit(struct run *r, size_t i, struct err *e)
+{
+	struct unit *u = &r->c->units.items[i];
+	const struct provider *p = r->c->targets.items[u->first].provider;
+	struct attach_ctx a = { r, u, r->prog_fds.items[i], e };
+	int rc;
+
+	if (a.prog_fd < 0)
+		return 0;
+	rc = p->attach(&a);
+	if (rc < 0)
+		return leave_out(r, u, rc, e) || is_optional(r, i, rc, e) ? 0 : rc;
+	u->attached = true;
+	r->attached += u->n;
+	return 0;
+}
+
 int run_attach(struct run *r, struct err *e)
 {
 	int opened = run_skb_open(r, e);
@@ -321,16 +366,10 @@ int run_attach(struct run *r, struct err *e)
 		run_watch_maps(r);
 	prepare_unwinder(r);
 	for (size_t i = 0; i < r->c->units.len; i++) {
-		const struct unit *u = &r->c->units.items[i];
-		const struct provider *p = r->c->targets.items[u->first].provider;
-		struct attach_ctx a = { r, u, r->prog_fds.items[i], e };
-		int rc = a.prog_fd < 0 ? 0 : p->attach(&a);
+		int rc = attach_unit(r, i, e);
 
-		if (a.prog_fd < 0 || (rc < 0 && leave_out(r, u, rc, e)))
-			continue;
 		if (rc < 0)
 			return rc;
-		r->attached += u->n;
 	}
 	return 0;
 }

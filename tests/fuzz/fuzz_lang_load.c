@@ -66,8 +66,10 @@ static const char *const numbers[] = { "0",
 				       "4294967296",
 				       "0x7fffffffffffffff",
 				       "-2147483649" };
-static const char *const words[] = { "pid", "tid",    "uid",     "nsecs", "cpu",     "rand",
-				     "gid", "cgroup", "elapsed", "ncpus", "jiffies", "numaid" };
+static const char *const words[] = { "pid",     "tid",           "uid",     "nsecs",
+				     "cpu",     "rand",          "gid",     "cgroup",
+				     "elapsed", "ncpus",         "jiffies", "numaid",
+				     "ppid()",  "ppid(curtask)", "true",    "TCP_LISTEN" };
 static const char *const texts[] = { "comm",    "\"\"",
 				     "\"abc\"", "\"a longer text, of more words\"",
 				     "str($1)", "@st",
@@ -85,8 +87,10 @@ static const char *const pointers[] = { "&@pl",
 static const char *const tuples[] = { "@tu[pid]", "(1, \"x\")", "(pid, comm)" };
 static const char *const binary[] = { "+",  "-",  "*",  "/", "%", "&",  "|",  "^",  "<<",
 				      ">>", "==", "!=", "<", ">", "<=", ">=", "&&", "||" };
-static const char *const casts[] = { "(int8)",  "(uint8)",  "(int16)", "(uint16)",
-				     "(int32)", "(uint32)", "(int64)", "(uint64)" };
+static const char *const casts[] = {
+	"(int8)",   "(uint8)", "(int16)",  "(uint16)", "(int32)",
+	"(uint32)", "(int64)", "(uint64)", "(bool)",   "(enum tcp_ca_state)"
+};
 static const char *const members[] = { "pid",     "tgid",       "flags",     "prio",
 				       "__state", "start_time", "in_execve", "signal->nr_threads" };
 
@@ -132,13 +136,18 @@ static void key(struct maker *m)
 
 static void integer_call(struct maker *m)
 {
-	switch (pick(m, 14)) {
+	switch (pick(m, 16)) {
 	case 9: put(m, "len(kstack(4)"); break;
 	case 10:
 		put(m, "memcmp(comm, ");
 		expression(m, STR);
 		put(m, ", 1");
 		break;
+	case 13:
+		put(m, "delete(@in, ");
+		expression(m, INT);
+		break;
+	case 14: put(m, "memcmp(pcomm, curtask->comm, 11"); break;
 	case 11:
 		put(m, "find(@in, ");
 		expression(m, INT);
@@ -466,7 +475,7 @@ static void loop(struct maker *m)
 
 static void statement(struct maker *m)
 {
-	u32 kind = pick(m, 12);
+	u32 kind = pick(m, 14);
 
 	m->depth = m->depth ? m->depth : 0;
 	switch (kind) {
@@ -497,6 +506,17 @@ static void statement(struct maker *m)
 			put(m, pick(m, 2) ? "break;\n" : "continue;\n");
 		else
 			put(m, "let $z = 5; if ($z > pid) { return; }\n");
+		break;
+	case 11:
+		put(m, pick(m, 2) ? "if comptime (is_str(comm)) " : "if comptime (0) ");
+		block(m);
+		put(m, "else ");
+		block(m);
+		break;
+	case 12:
+		put(m, "@la = hist((nsecs - ");
+		expression(m, INT);
+		put(m, ") / 1000); @re = (a=cpu, b=comm); @en[TCP_LISTEN] = true;\n");
 		break;
 	default:
 		expression(m, INT);

@@ -44,4 +44,24 @@ expect_out 'not ok 2 - two'
 
 run fathom trace -e 'kprobe:no_such_function_here { }'
 expect_status 1
+
+# Of a list those that exist, whether one program serves them all or each has its own.
+run fathom trace -c '/bin/true' -e 'kprobe:no_such_function_here, kprobe:do_exit /pid == cpid/ { @[arg0] = count(); }'
+expect_status 0
+expect_out '@[0]: 1'
+expect_err "WARNING: cannot attach to 'kprobe:no_such_function_here'"
+
+run fathom trace -c '/bin/true' -e 'kprobe:no_such_function_here, kprobe:do_exit /pid == cpid/ { @ = count(); }'
+expect_status 0
+expect_out '@: 1'
+expect_err '1 probes could not be attached and were left out'
+
+run fathom trace -c '/bin/true' -e 'config = { missing_probes = ignore } kprobe:no_such_function_here { } kprobe:do_exit /pid == cpid/ { @ = count(); }'
+expect_status 0
+expect_out '@: 1'
+
+run fathom trace -c '/bin/true' -e 'kprobe:do_exit /pid == cpid/ { @t[tid] = nsecs; @u = hist(nsecs - @t[tid]); print((code=arg0, busy=true)); if comptime (probetype == "kprobe") { printf("a %s of %s\n", probetype, pcomm(curtask)); } clear(@t); }'
+expect_status 0
+expect_out '{ .code = 0, .busy = true }'
+expect_out 'a kprobe of fathom'
 done_testing
