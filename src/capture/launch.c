@@ -84,6 +84,8 @@ int launch_prepare(struct launch *l, char *const *argv, struct err *e)
 		close(go[1]);
 		close(error[0]);
 		stop_reset_in_child();
+		if (l->out_to_err)
+			(void)dup2(STDERR_FILENO, STDOUT_FILENO);
 		child_run(go[0], error[1], argv);
 	}
 	int code = errno;

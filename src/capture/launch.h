@@ -11,11 +11,12 @@
 #include "base/err.h"
 
 struct launch {
-	pid_t pid;   /* 0: none */
-	int go_fd;   /* a byte lets it run, closing it ends it */
-	int pid_fd;  /* readable when it has ended; -1 on kernels before 5.3 */
-	int exec_fd; /* the errno of a failed exec */
-	char *name;  /* argv[0] */
+	pid_t pid;       /* 0: none */
+	int go_fd;       /* a byte lets it run, closing it ends it */
+	int pid_fd;      /* readable when it has ended; -1 on kernels before 5.3 */
+	int exec_fd;     /* the errno of a failed exec */
+	char *name;      /* argv[0] */
+	bool out_to_err; /* asked before it is prepared: our own output is not for its words */
 	bool running;
 	bool reaped;
 	int status; /* as of waitpid(), once reaped */

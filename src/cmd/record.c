@@ -274,7 +274,11 @@ static int choose_events(struct record_job *r)
 /* A program that cannot be run is known before any file is touched: 127 or 126, as in a shell. */
 static int prepare_program(struct record_job *r)
 {
-	int code = launch_prepare(&r->launch, r->ctx->program, &r->ctx->err);
+	const char *output = r->args->output;
+	int code;
+
+	r->launch.out_to_err = output && streq(output, "-");
+	code = launch_prepare(&r->launch, r->ctx->program, &r->ctx->err);
 
 	return code == -ENOENT ? STATUS_NOT_FOUND : code == -EACCES ? STATUS_NOT_RUN : code;
 }

@@ -22,15 +22,11 @@ struct info_array {
 
 #define FIELD(name) offsetof(struct bpf_prog_info, name)
 
-/* What names and annotates; not the instructions before compilation, nor the maps. */
+/* What names functions. Instructions and lines are hundreds of KB where tools like us run. */
 static const struct info_array arrays[] = {
-	{ 0, FIELD(jited_prog_insns), FIELD(jited_prog_len), 0, 1 },
 	{ 3, FIELD(jited_ksyms), FIELD(nr_jited_ksyms), 0, 8 },
 	{ 4, FIELD(jited_func_lens), FIELD(nr_jited_func_lens), 0, 4 },
 	{ 5, FIELD(func_info), FIELD(nr_func_info), FIELD(func_info_rec_size), 0 },
-	{ 6, FIELD(line_info), FIELD(nr_line_info), FIELD(line_info_rec_size), 0 },
-	{ 7, FIELD(jited_line_info), FIELD(nr_jited_line_info), FIELD(jited_line_info_rec_size),
-	  0 },
 	{ 8, FIELD(prog_tags), FIELD(nr_prog_tags), 0, BPF_TAG_SIZE },
 };
 
@@ -140,36 +136,84 @@ static int read_btf(u32 id, struct buf *ret)
 	return r < 0 ? r : info.btf_size > size ? -EAGAIN : 0;
 }
 
-/* The types that were read last: the programs of one object share them. */
+/* Types of a BPF object, which its programs share; and what is kept of them. */
 struct types {
 	u32 id;
 	struct buf bytes;
 	struct kbtf *btf;
+	struct buf funcs; /* struct btf_type of each function that was met */
+	struct buf names; /* theirs, each with its NUL; the first is empty */
 };
 
-static void types_release(struct types *t)
+typedef VEC(struct types) types_list;
+
+enum { TYPE_OF_PROTO = 1, TYPE_OF_FIRST = 2 }; /* ids in what is kept */
+
+static struct types *types_of(types_list *list, u32 id)
 {
-	kbtf_free(t->btf);
-	buf_release(&t->bytes);
-	*t = (struct types){ 0 };
+	struct types *t;
+
+	if (!id)
+		return NULL;
+	vec_each(known, list)
+		if (known->id == id)
+			return known;
+	t = vec_new(list);
+	t->id = id;
+	buf_addch(&t->names, '\0');
+	if (read_btf(id, &t->bytes) < 0 ||
+	    kbtf_parse(t->bytes.data, t->bytes.len, "a BPF program", &t->btf, NULL) < 0)
+		t->btf = NULL;
+	return t;
 }
 
-static const struct kbtf *types_of(struct bpf_programs *p, struct types *t, u32 id)
+/* The id of a function in what is kept. */
+static u32 keep_function(struct types *t, const char *name)
 {
-	if (id == t->id)
-		return t->btf;
-	types_release(t);
-	t->id = id;
-	if (!id || read_btf(id, &t->bytes) < 0 ||
-	    kbtf_parse(t->bytes.data, t->bytes.len, "a BPF program", &t->btf, NULL) < 0)
-		return NULL;
-	if (p->btfs.len + t->bytes.len <= BPF_PROGRAMS_BYTES_MOST) {
-		put_u32(&p->btfs, id);
-		put_u32(&p->btfs, (u32)t->bytes.len);
-		buf_add(&p->btfs, t->bytes.data, t->bytes.len);
-		p->n_btfs++;
+	struct btf_type f = { .name_off = (u32)t->names.len,
+			      .info = (u32)BTF_KIND_FUNC << 24,
+			      .type = TYPE_OF_PROTO };
+	u32 id = (u32)(t->funcs.len / sizeof(f)) + TYPE_OF_FIRST;
+
+	buf_add(&t->names, name, strlen(name) + 1);
+	buf_add(&t->funcs, &f, sizeof(f));
+	return id;
+}
+
+/*
+ * All types of an object are tens of KB, and hold what the names of its functions are: types of
+ * just these are written, all with one prototype.
+ */
+static void put_types(struct bpf_programs *p, const struct types *t)
+{
+	const struct btf_type proto = { .info = (u32)BTF_KIND_FUNC_PROTO << 24 };
+	const struct btf_header h = { .magic = BTF_MAGIC,
+				      .version = BTF_VERSION,
+				      .hdr_len = sizeof(h),
+				      .type_len = (u32)(sizeof(proto) + t->funcs.len),
+				      .str_off = (u32)(sizeof(proto) + t->funcs.len),
+				      .str_len = (u32)t->names.len };
+
+	if (!t->funcs.len)
+		return;
+	put_u32(&p->btfs, t->id);
+	put_u32(&p->btfs, (u32)sizeof(h) + h.type_len + h.str_len);
+	buf_add(&p->btfs, &h, sizeof(h));
+	buf_add(&p->btfs, &proto, sizeof(proto));
+	buf_add(&p->btfs, t->funcs.data, t->funcs.len);
+	buf_add(&p->btfs, t->names.data, t->names.len);
+	p->n_btfs++;
+}
+
+static void types_release(types_list *list)
+{
+	vec_each(t, list) {
+		kbtf_free(t->btf);
+		buf_release(&t->bytes);
+		buf_release(&t->funcs);
+		buf_release(&t->names);
 	}
-	return t->btf;
+	vec_release(list);
 }
 
 /* --- functions ----------------------------------------------------------------------------------
@@ -215,10 +259,27 @@ static void add_functions(struct bpf_programs *p, struct details *d, const struc
 	}
 }
 
-static void add_info(struct bpf_programs *p, const struct details *d)
+/* Functions get their ids in what is kept of the types. */
+static void renumber(struct details *d, struct types *t)
+{
+	for (u32 i = 0; i < d->info.nr_func_info; i++) {
+		const struct bpf_func_info *func = element(d, 5, i);
+		struct bpf_func_info new;
+
+		if (!func)
+			return;
+		memcpy(&new, func, sizeof(new));
+		new.type_id = keep_function(t, kbtf_name(t->btf, new.type_id));
+		memcpy((void *)(uintptr_t)func, &new, sizeof(new));
+	}
+}
+
+static void add_info(struct bpf_programs *p, struct details *d, struct types *t)
 {
 	if (p->infos.len + INFO_BYTES + d->data.len > BPF_PROGRAMS_BYTES_MOST)
 		return;
+	if (t && t->btf && d->info.func_info_rec_size >= sizeof(struct bpf_func_info))
+		renumber(d, t);
 	put_u32(&p->infos, INFO_BYTES);
 	put_u32(&p->infos, (u32)d->data.len);
 	buf_add(&p->infos, &d->which, sizeof(d->which));
@@ -227,15 +288,17 @@ static void add_info(struct bpf_programs *p, const struct details *d)
 	p->n_infos++;
 }
 
-static void add_program(struct bpf_programs *p, struct types *t, u32 id)
+static void add_program(struct bpf_programs *p, types_list *list, u32 id)
 {
 	_cleanup_close_ int fd = bpfsys_prog_by_id(id);
 	struct details d = { 0 };
 	struct bpf_program program = { .id = id };
 
 	if (fd >= 0 && read_details(fd, &d) >= 0) {
-		add_functions(p, &d, types_of(p, t, d.info.btf_id));
-		add_info(p, &d);
+		struct types *t = types_of(list, d.info.btf_id);
+
+		add_functions(p, &d, t ? t->btf : NULL);
+		add_info(p, &d, t);
 		memcpy(program.tag, d.info.tag, sizeof(program.tag));
 		vec_push(&p->programs, program);
 	}
@@ -245,13 +308,15 @@ static void add_program(struct bpf_programs *p, struct types *t, u32 id)
 int bpf_programs_read(struct bpf_programs *ret)
 {
 	struct bpf_programs p = { 0 };
-	struct types t = { 0 };
+	types_list list = { 0 };
 	u32 id = 0;
 	int r;
 
 	while ((r = bpfsys_prog_next(id, &id)) >= 0 && p.programs.len < BPF_PROGRAMS_MOST)
-		add_program(&p, &t, id);
-	types_release(&t);
+		add_program(&p, &list, id);
+	vec_each(t, &list)
+		put_types(&p, t);
+	types_release(&list);
 	if (r < 0 && r != -ENOENT) {
 		bpf_programs_release(&p);
 		return r;

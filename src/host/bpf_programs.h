@@ -35,7 +35,7 @@ struct bpf_programs {
 	u32 n_infos;
 	struct buf infos; /* of each: sizes, the kernel's struct, its arrays */
 	u32 n_btfs;
-	struct buf btfs; /* of each: id, size, bytes */
+	struct buf btfs; /* of each: id, size, and types of just the functions */
 };
 
 /*

@@ -76,6 +76,14 @@ run "$FATHOM" record -e '{cpu-clock:u,page-faults:k}:D' -o group.data -- true
 expect_status 0
 is "a pinned group is whole" "$("$FATHOM" evlist -g -i group.data | head -n 1)" '{cpu-clock:u,page-faults:k}'
 
+# What a program prints is not part of the recording that goes to the same place.
+run "$FATHOM" record -q -F 999 -o - -- sh -c "echo words; '$burn' --seconds 0.2"
+expect_status 0
+expect_err words
+cp "$out_file" words.data
+not_ok "words are not in the recording" grep -q '^words' words.data
+ok "perf reads all of it" test "$(samples words.data)" -gt 50
+
 # A file that is cut before its first sample says so.
 run "$FATHOM" record -z0 -F 999 -o whole.data -- "$burn" --seconds 0.1
 head -c "$(python3 -c 'import struct; print(struct.unpack_from("<Q", open("whole.data", "rb").read(), 40)[0] + 20)')" \
