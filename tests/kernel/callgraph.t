@@ -164,9 +164,9 @@ reach "a group that is read" '{cpu-clock,page-faults}:S' 85 "$burn" --seconds 0.
 
 # --- names, lines and inlined functions travel with the file ------------------------------------------
 
-# The program's own part of the stacks, and not those that end in libc: debug information of a large
-# library is read only for recordings that are worth it.
-own_part() { sed -n '/clock_gettime/d;s/^.*;main/main/p'; }
+# The program's own part of the stacks, of those that have nothing else above it: debug information of
+# a large library is read only for recordings that are worth it.
+own_part() { sed -n 's/^.*;main/main/p' | grep -E '^main:burn\.c:[0-9]+(;[^;:]+:[a-z]+\.[ch]:[0-9]+)* [0-9]+$'; }
 
 mkdir away bin
 cp "$burn" bin/traveller
