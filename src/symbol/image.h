@@ -19,10 +19,22 @@ struct known_line {
 	bool inlined;
 };
 
-/* Answers of symbols_lines(): for a recording or from one, by file offset; on disk, by address. */
+/* An answer that holds for some bytes in a row. */
+struct known_run {
+	u64 start;
+	u64 size;
+	u64 at; /* as in struct known_lines */
+};
+
+/*
+ * Answers of symbols_lines(): for a recording or from one, by file offset; on disk, by address, and
+ * for whole functions.
+ */
 struct known_lines {
 	struct map at; /* where -> first of list << 8 | how many, + 1 */
 	VEC(struct known_line) list;
+	VEC(struct known_run) runs; /* in order of start, unless ... */
+	bool unsorted;
 };
 
 void known_lines_release(struct known_lines *k);

@@ -95,11 +95,69 @@ static const char *shown(struct symbols *s, struct image_lines *l, u32 id, bool 
 	return intern_get(&s->names, *known);
 }
 
+enum { WHOLE_FUNCTION_MOST = 8 << 10 }; /* bytes */
+
+/* Frames at an address of the file, by its debug information. */
+static size_t ask_lines(struct symbols *s, struct image_lines *l, u64 vaddr,
+			struct source_frame *ret, size_t max)
+{
+	struct srcline_frame found[SOURCE_MAX_FRAMES];
+	size_t n = srcline_find(l->srcline, vaddr + l->shift, found, MIN(max, ARRAY_SIZE(found)));
+
+	for (size_t i = 0; i < n; i++)
+		ret[i] = (struct source_frame){ .function = shown(s, l, found[i].function, true),
+						.file = shown(s, l, found[i].file, false),
+						.line = found[i].line,
+						.column = found[i].column,
+						.inlined = found[i].inlined };
+	return n;
+}
+
+/* Strings are interned: the same text is the same pointer. */
+static bool same_frames(const struct source_frame *a, size_t n, const struct source_frame *b,
+			size_t m)
+{
+	for (size_t i = 0; n == m && i < n; i++) {
+		if (a[i].function != b[i].function || a[i].file != b[i].file ||
+		    a[i].line != b[i].line || a[i].column != b[i].column ||
+		    a[i].inlined != b[i].inlined)
+			return false;
+	}
+	return n == m;
+}
+
+/*
+ * The debug information is open, which costs far more than asking it: all of the function at @vaddr
+ * goes to the cache, because the next recording has other addresses of it.
+ */
+static void cache_function(struct symbols *s, struct image *img, u64 vaddr)
+{
+	const struct sym *sym = symtab_find(&img->symtab, vaddr);
+	struct source_frame run[SOURCE_MAX_FRAMES], at[SOURCE_MAX_FRAMES];
+	u64 start, end;
+	size_t n, m;
+
+	if (!sym || sym->size > WHOLE_FUNCTION_MOST || !lines_cache_wanted(s, img))
+		return;
+	start = sym->start;
+	end = start + sym->size;
+	n = ask_lines(s, &img->lines, start, run, ARRAY_SIZE(run));
+	for (u64 where = start + 1; where <= end; where++) {
+		m = where < end ? ask_lines(s, &img->lines, where, at, ARRAY_SIZE(at)) : 0;
+		if (where < end && same_frames(run, n, at, m))
+			continue;
+		/* With no room left it may be a part of the answer. */
+		if (n < ARRAY_SIZE(run))
+			lines_cache_add(s, img, start, where - start, run, n);
+		memcpy(run, at, m * sizeof(*at));
+		n = m;
+		start = where;
+	}
+}
+
 static size_t find_frames(struct symbols *s, struct module *m, u32 module, u64 file_offset,
 			  struct source_frame *ret, size_t max)
 {
-	struct srcline_frame found[SOURCE_MAX_FRAMES];
-	struct image_lines *l;
 	u64 vaddr;
 	size_t n;
 
@@ -109,17 +167,13 @@ static size_t find_frames(struct symbols *s, struct module *m, u32 module, u64 f
 		return n;
 	if (!lines_of(s, m))
 		return 0;
-	l = &m->image->lines;
-	n = srcline_find(l->srcline, vaddr + l->shift, found, MIN(max, ARRAY_SIZE(found)));
-	for (size_t i = 0; i < n; i++)
-		ret[i] = (struct source_frame){ .function = shown(s, l, found[i].function, true),
-						.file = shown(s, l, found[i].file, false),
-						.line = found[i].line,
-						.column = found[i].column,
-						.inlined = found[i].inlined };
-	/* With no room left it may be a part of the answer. */
-	if (n < MIN(max, ARRAY_SIZE(found)))
-		lines_cache_add(s, m->image, vaddr, ret, n);
+	cache_function(s, m->image, vaddr);
+	/* a large function, or one inside of another */
+	if (lines_cache_find(s, m->image, vaddr, ret, max, &n))
+		return n;
+	n = ask_lines(s, &m->image->lines, vaddr, ret, max);
+	if (n < MIN(max, (size_t)SOURCE_MAX_FRAMES))
+		lines_cache_add(s, m->image, vaddr, 1, ret, n);
 	return n;
 }
 

@@ -13,7 +13,7 @@ enum {
  * An entry is the fingerprint of the file's headers and the answers: a build id can be forged, and
  * the answers of a forged file must not be shown for the real one.
  */
-static bool cacheable(const struct symbols *s, const struct image *img)
+bool lines_cache_wanted(const struct symbols *s, const struct image *img)
 {
 	return s->opts.cache_dir && !s->opts.no_demangle && img->build_id_len >= 8;
 }
@@ -39,7 +39,7 @@ static void read_cache(struct symbols *s, struct image *img)
 bool lines_cache_find(struct symbols *s, struct image *img, u64 vaddr, struct source_frame *ret,
 		      size_t max, size_t *ret_n)
 {
-	if (!cacheable(s, img))
+	if (!lines_cache_wanted(s, img))
 		return false;
 	if (!img->lines.cache_read)
 		read_cache(s, img);
@@ -47,18 +47,21 @@ bool lines_cache_find(struct symbols *s, struct image *img, u64 vaddr, struct so
 	return known_lines_find(s, &img->lines.cached, vaddr, ret, max, ret_n);
 }
 
-void lines_cache_add(struct symbols *s, struct image *img, u64 vaddr,
+void lines_cache_add(struct symbols *s, struct image *img, u64 start, u64 size,
 		     const struct source_frame *frames, size_t n)
 {
 	struct known_lines *k = &img->lines.cached;
 
-	if (!cacheable(s, img) || k->at.len >= LINES_CACHE_MAX_PLACES)
+	if (!lines_cache_wanted(s, img) || k->at.len + k->runs.len >= LINES_CACHE_MAX_PLACES)
 		return;
-	known_lines_add(s, k, vaddr, frames, n);
+	if (size > 1)
+		known_lines_add_run(s, k, start, size, frames, n);
+	else
+		known_lines_add(s, k, start, frames, n);
 	img->lines.cache_grew = true;
 }
 
-void lines_cache_save(const struct symbols *s, const struct image *img)
+void lines_cache_save(const struct symbols *s, struct image *img)
 {
 	_cleanup_buf_ struct buf bytes = BUF_INIT;
 

@@ -136,12 +136,15 @@ bool module_has_more(struct symbols *s, struct module *m);
 bool module_open_file(const struct symbols *s, struct module *m, struct elf *ret);
 
 /* False: not known. Else *ret_n answers, perhaps none. */
-bool known_lines_find(const struct symbols *s, const struct known_lines *k, u64 offset,
+bool known_lines_find(const struct symbols *s, struct known_lines *k, u64 offset,
 		      struct source_frame *ret, size_t max, size_t *ret_n);
 void known_lines_add(struct symbols *s, struct known_lines *k, u64 offset,
 		     const struct source_frame *frames, size_t n);
+/* The same for @size bytes from @start on. Runs must not overlap. */
+void known_lines_add_run(struct symbols *s, struct known_lines *k, u64 start, u64 size,
+			 const struct source_frame *frames, size_t n);
 /* As bytes, and back; false, and nothing is added, when they are not sound. */
-void known_lines_write(const struct symbols *s, const struct known_lines *k, struct buf *ret);
+void known_lines_write(const struct symbols *s, struct known_lines *k, struct buf *ret);
 bool known_lines_read(struct symbols *s, struct known_lines *k, const void *bytes, size_t len);
 
 /*
@@ -150,10 +153,12 @@ bool known_lines_read(struct symbols *s, struct known_lines *k, const void *byte
  */
 bool lines_cache_find(struct symbols *s, struct image *img, u64 vaddr, struct source_frame *ret,
 		      size_t max, size_t *ret_n);
-void lines_cache_add(struct symbols *s, struct image *img, u64 vaddr,
+void lines_cache_add(struct symbols *s, struct image *img, u64 start, u64 size,
 		     const struct source_frame *frames, size_t n);
+/* Whether what is added is kept at all. */
+bool lines_cache_wanted(const struct symbols *s, const struct image *img);
 /* Writes what is new. */
-void lines_cache_save(const struct symbols *s, const struct image *img);
+void lines_cache_save(const struct symbols *s, struct image *img);
 
 /* The part of @ret that is about lines. */
 void lines_info(const struct image_lines *l, struct module_info *ret);

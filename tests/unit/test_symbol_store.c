@@ -4,6 +4,7 @@
 
 #include "base/io.h"
 #include "symbol/image.h"
+#include "symbol/store.h"
 #include "symbol/symbol.h"
 
 #include <sys/mman.h>
@@ -500,4 +501,42 @@ TEST(the_cache_names_files_that_are_gone)
 	symbols_free(s);
 	image_free(img);
 	elf_release(&elf);
+}
+
+TEST(lines_of_whole_functions_are_kept_as_runs)
+{
+	const struct source_frame a[] = { { "inner", "a.c", 7, 3, true },
+					  { "outer", "b.c", 9, 0, false } };
+	const struct source_frame b = { "other", "a.c", 1, 0, false };
+	struct symbols *s = plain_store();
+	struct known_lines k = { 0 }, back = { 0 };
+	_cleanup_buf_ struct buf bytes = BUF_INIT;
+	struct source_frame found[4];
+	size_t n = 0;
+
+	/* not in order of address */
+	known_lines_add_run(s, &k, 0x2000, 16, &b, 1);
+	known_lines_add_run(s, &k, 0x1000, 32, a, 2);
+	known_lines_add_run(s, &k, 0x1020, 8, NULL, 0);
+	known_lines_add(s, &k, 0x5000, &b, 1);
+	known_lines_write(s, &k, &bytes);
+	for (size_t cut = 0; cut < bytes.len; cut++)
+		CHECK(!known_lines_read(s, &back, bytes.data, cut));
+	CHECK(known_lines_read(s, &back, bytes.data, bytes.len));
+	CHECK(known_lines_find(s, &back, 0x101f, found, 4, &n));
+	CHECK_EQ(n, 2);
+	CHECK_STR(found[0].function, "inner");
+	CHECK(found[0].inlined && found[0].line == 7 && found[0].column == 3);
+	CHECK_STR(found[1].file, "b.c");
+	CHECK(known_lines_find(s, &back, 0x1020, found, 4, &n));
+	CHECK_EQ(n, 0);
+	CHECK(known_lines_find(s, &back, 0x200f, found, 4, &n));
+	CHECK_STR(found[0].function, "other");
+	CHECK(known_lines_find(s, &back, 0x5000, found, 4, &n));
+	CHECK(!known_lines_find(s, &back, 0xfff, found, 4, &n));
+	CHECK(!known_lines_find(s, &back, 0x1028, found, 4, &n));
+	CHECK(!known_lines_find(s, &back, 0x2010, found, 4, &n));
+	known_lines_release(&k);
+	known_lines_release(&back);
+	symbols_free(s);
 }
