@@ -22,7 +22,7 @@ int lang_ustack(u64 *out, u64 max)
 		max = LANG_STACK_FRAMES;
 	if (unwind_from_task(slot)) {
 		slot->pid = unwind_task_id() >> 32;
-		slot->gen = unwind_generation(bpf_get_current_task_btf());
+		slot->gen = unwind_generation(slot);
 		n = unwind_run(slot, max, 0);
 		unwind_count(slot->s.end < UNWIND_END_COUNT ? slot->s.end : 0, 1);
 		if (n > LANG_STACK_FRAMES)

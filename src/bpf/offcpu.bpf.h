@@ -423,6 +423,7 @@ static __always_inline u64 offcpu_walk_user(struct offcpu_taking *t, struct task
 
 	slot->pid = out->pid;
 	slot->first = out->n_kernel;
+	slot->leaves = 0;
 	out->n_user = unwind_run(slot, offcpu_options.max_user, t->user);
 	out->end = slot->s.end;
 	out->fp_steps = slot->s.fp_steps;

@@ -124,8 +124,6 @@ static __always_inline bool user_regs(struct bpf_perf_event_data *ctx, struct un
 {
 	if (!slot->out.user_ip)
 		return unwind_from_task(slot);
-	if (!unwind_mm(bpf_get_current_task_btf()))
-		return false;
 	unwind_from_regs(slot, &ctx->regs);
 	/* no load may be shared with the other branch: its address would be computed */
 	asm volatile("");
@@ -242,7 +240,8 @@ static __always_inline void user_stack(struct unwind_slot *slot)
 	u32 at;
 
 	slot->pid = out->pid;
-	slot->gen = unwind_generation(bpf_get_current_task_btf());
+	slot->gen = unwind_generation(slot);
+	slot->leaves = 2;
 	at = ((slot->gen ^ slot->s.reg[UNWIND_REG_SP] >> 20) * 0x9e3779b97f4a7c15ull) >> 40 &
 	     (UNWIND_STACK_MEMOS - 1);
 	out->n_user = unwind_run(slot, profile_options.max_user,
@@ -278,7 +277,8 @@ static __always_inline void sample(struct bpf_perf_event_data *ctx, struct unwin
 			return;
 		unwind_count(out->end < UNWIND_END_COUNT ? out->end : 0, 1);
 		unwind_count(UNWIND_COUNT_FRAMES, out->n_user);
-		unwind_count(UNWIND_COUNT_FP_FRAMES, out->fp_steps);
+		if (out->fp_steps)
+			unwind_count(UNWIND_COUNT_FP_FRAMES, out->fp_steps);
 	}
 	emit(slot);
 }

@@ -8,7 +8,7 @@
  *		return 0;
  *	slot->first = 0;
  *	slot->pid = unwind_task_id() >> 32;
- *	slot->gen = unwind_generation(task);
+ *	slot->gen = unwind_generation(slot);
  *	if (unwind_from_task(slot))	or unwind_from_regs(slot, ctx) in a uprobe
  *		n = unwind_run(slot, UNWIND_MAX_FRAMES, memo);	slot->out.ip[0..n), slot->s.end
  *	unwind_slot_give(slot);
@@ -59,8 +59,8 @@ struct unwind_slot {
 	u32 noted;
 	u8 noting;   /* all frames so far can be remembered */
 	u8 recalled; /* those from slot->at on are as the memo has them */
-	u16 pad16;
-	u64 walk; /* the address at which the walk over mappings is */
+	u16 leaves;  /* as few frames before those are not remembered: they differ each time */
+	u64 walk;    /* the address at which the walk over mappings is */
 	u32 n_vmas;
 	u32 pad;
 	struct unwind_state s;
@@ -612,7 +612,8 @@ static __always_inline void unwind_remember(struct unwind_slot *slot, struct unw
 	struct unwind_loop loop = { .slot = slot, .memo = m };
 	u32 n = slot->noted, to = slot->recalled ? slot->at : UNWIND_MEMO_FRAMES;
 
-	if (slot->s.end != UNWIND_END_ROOT || !slot->noting || !n || n > to)
+	if (slot->s.end != UNWIND_END_ROOT || !slot->noting || n > to ||
+	    (slot->recalled && n <= slot->leaves))
 		return;
 	m->gen = slot->gen;
 	m->hash = 0;
@@ -631,12 +632,21 @@ static __always_inline u64 unwind_generation_of(u64 exec_vm, u64 start_code, u64
 	return (exec_vm ^ start_code << 20 ^ start_stack << 8 ^ unwind_epoch << 56) | 1;
 }
 
-static __always_inline u64 unwind_generation(struct task_struct *task)
+/* The three lie close together in every kernel so far: one read for all. */
+static __always_inline u64 unwind_generation(struct unwind_slot *slot)
 {
-	struct mm_struct *mm = unwind_mm(task);
+	struct mm_struct *mm = unwind_mm(bpf_get_current_task_btf());
+	u64 *word = slot->window.word;
+	u64 from = bpf_core_field_offset(struct mm_struct, exec_vm);
+	u64 code = bpf_core_field_offset(struct mm_struct, start_code) - from;
+	u64 stack = bpf_core_field_offset(struct mm_struct, start_stack) - from;
 
-	return unwind_generation_of(BPF_CORE_READ(mm, exec_vm), BPF_CORE_READ(mm, start_code),
-				    BPF_CORE_READ(mm, start_stack));
+	if (code >= 256 || stack >= 256)
+		return unwind_generation_of(BPF_CORE_READ(mm, exec_vm),
+					    BPF_CORE_READ(mm, start_code),
+					    BPF_CORE_READ(mm, start_stack));
+	bpf_probe_read_kernel(word, (code > stack ? code : stack) + 8, (void *)mm + from);
+	return unwind_generation_of(word[0], word[code / 8 & 31], word[stack / 8 & 31]);
 }
 
 #define USER_SPACE_END (1ull << 47)
