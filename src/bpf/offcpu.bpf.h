@@ -352,8 +352,6 @@ struct offcpu_taking {
 	struct unwind_slot *slot;
 	struct offcpu_kernel_memo *kernel;
 	struct unwind_stack_memo *user;
-	u64 kernel_hash;
-	u64 user_hash;
 	bool kernel_known; /* as its memo has it, and not in the slot */
 	bool user_known;
 };
@@ -391,9 +389,11 @@ static __always_inline u64 offcpu_keep_stack(const struct offcpu_taking *t)
 
 	if (!n || n > UNWIND_RECORD_IPS)
 		return 0;
-	u64 id = offcpu_mix(t->kernel_hash, out->n_user ? out->pid : 0);
+	u64 id = offcpu_mix(t->slot->kernel_hash, out->n_user ? out->pid : 0);
 
-	id = offcpu_mix(offcpu_mix(id, (u64)out->n_kernel << 16 | out->n_user), t->user_hash) | 1;
+	id = offcpu_mix(offcpu_mix(id, (u64)out->n_kernel << 16 | out->n_user),
+			t->slot->user_hash) |
+	     1;
 	new = offcpu_first_sight(id);
 	if (!new)
 		return id;
@@ -429,10 +429,10 @@ static __always_inline u64 offcpu_walk_user(struct offcpu_taking *t, struct task
 	out->fp_steps = slot->s.fp_steps;
 	out->python = slot->python.python;
 	out->program = (slot->gen >> 8 ^ slot->gen >> 24) & 0xffff;
-	t->user_hash = offcpu_hash_frames(slot, slot->first, slot->n);
+	t->slot->user_hash = offcpu_hash_frames(slot, slot->first, slot->n);
 	/* it was just noted, or belongs to another stack */
 	if (!t->user->hash)
-		t->user->hash = t->user_hash;
+		t->user->hash = t->slot->user_hash;
 	if (out->end == UNWIND_END_NO_MAP && out->n_user == 1) {
 		out->end = UNWIND_END_EXEC;
 		out->n_user = 0;
@@ -460,7 +460,7 @@ static __always_inline u64 offcpu_user_stack(struct offcpu_taking *t, struct tas
 	}
 	if (unwind_same(&slot->window, t->user, slot->gen, regs->ip, regs->sp, regs->bp)) {
 		t->user_known = true;
-		t->user_hash = t->user->hash;
+		t->slot->user_hash = t->user->hash;
 		out->n_user = UNWIND_MEMO_FRAMES - t->user->first;
 		out->end = UNWIND_END_ROOT;
 	} else if (!unwind_from_task(slot)) {
@@ -496,7 +496,7 @@ static __always_inline void offcpu_take_kernel(struct offcpu_taking *t, void *ct
 
 	if (how != OFFCPU_IN_SOFTIRQ && offcpu_recall_kernel(base, regs, slot, t->kernel)) {
 		t->kernel_known = true;
-		t->kernel_hash = t->kernel->sight;
+		t->slot->kernel_hash = t->kernel->sight;
 		slot->out.n_kernel = t->kernel->n_kernel;
 		return;
 	}
@@ -504,9 +504,9 @@ static __always_inline void offcpu_take_kernel(struct offcpu_taking *t, void *ct
 	if (bytes < 0)
 		unwind_count(UNWIND_COUNT_KERNEL_CUT, 1);
 	slot->out.n_kernel = bytes > 0 ? (u32)bytes / 8 : 0;
-	t->kernel_hash = offcpu_hash_frames(slot, 0, slot->out.n_kernel);
+	t->slot->kernel_hash = offcpu_hash_frames(slot, 0, slot->out.n_kernel);
 	if (how != OFFCPU_IN_SOFTIRQ)
-		offcpu_note_kernel(base, regs, slot, t->kernel, t->kernel_hash);
+		offcpu_note_kernel(base, regs, slot, t->kernel, t->slot->kernel_hash);
 }
 
 /*
@@ -529,8 +529,10 @@ static __always_inline bool offcpu_find_memos(struct offcpu_taking *t, struct ta
 	return t->kernel && t->user;
 }
 
-static __always_inline void offcpu_begin_stack(struct unwind_sample *out, u64 id)
+static __always_inline void offcpu_begin_stack(struct unwind_slot *slot, u64 id)
 {
+	struct unwind_sample *out = &slot->out;
+
 	out->pid = id >> 32;
 	out->tid = id;
 	out->n_kernel = 0;
@@ -538,6 +540,8 @@ static __always_inline void offcpu_begin_stack(struct unwind_sample *out, u64 id
 	out->end = UNWIND_END_NONE;
 	out->fp_steps = 0;
 	out->python = 0;
+	slot->kernel_hash = 0;
+	slot->user_hash = 0;
 	unwind_count(UNWIND_COUNT_SAMPLES, 1);
 }
 
@@ -551,14 +555,14 @@ static __attribute__((noinline)) u64 offcpu_take_stack(void *ctx, struct task_st
 
 	if (!t.slot)
 		return 0;
-	offcpu_begin_stack(&t.slot->out, id);
+	offcpu_begin_stack(t.slot, id);
 	if (!offcpu_find_memos(&t, task, regs, how))
 		goto out;
 	if (offcpu_options.kernel_stacks)
 		offcpu_take_kernel(&t, ctx, regs, how);
 	if (offcpu_options.user_stacks)
 		stack = offcpu_user_stack(&t, task, regs);
-	whole = offcpu_mix(t.kernel_hash, id >> 32);
+	whole = offcpu_mix(t.slot->kernel_hash, id >> 32);
 	if (t.user_known && t.user->other == whole)
 		stack = t.user->stack;
 	if (stack)
@@ -582,13 +586,13 @@ static __attribute__((noinline)) u64 offcpu_take_interrupt(void *ctx)
 
 	if (!t.slot)
 		return 0;
-	offcpu_begin_stack(&t.slot->out, 0);
+	offcpu_begin_stack(t.slot, 0);
 	if (offcpu_options.kernel_stacks) {
 		bytes = bpf_get_stack(ctx, t.slot->out.ip, OFFCPU_IRQ_FRAMES * 8, 0);
 		if (bytes < 0)
 			unwind_count(UNWIND_COUNT_KERNEL_CUT, 1);
 		t.slot->out.n_kernel = bytes > 0 ? (u32)bytes / 8 : 0;
-		t.kernel_hash = offcpu_hash_frames(t.slot, 0, t.slot->out.n_kernel);
+		t.slot->kernel_hash = offcpu_hash_frames(t.slot, 0, t.slot->out.n_kernel);
 		stack = offcpu_keep_stack(&t);
 	}
 	unwind_slot_give(t.slot);
@@ -637,7 +641,8 @@ static __always_inline u64 offcpu_stack_of(struct task_struct *task, u32 pid, u3
 	if (!stack) {
 		struct offcpu_taking t = { .slot = slot };
 
-		t.kernel_hash = offcpu_hash_frames(slot, 0, slot->out.n_kernel);
+		slot->user_hash = 0;
+		slot->kernel_hash = offcpu_hash_frames(slot, 0, slot->out.n_kernel);
 		stack = offcpu_keep_stack(&t);
 	}
 	unwind_slot_give(slot);

@@ -63,6 +63,7 @@ struct unwind_slot {
 	u64 walk;    /* the address at which the walk over mappings is */
 	u32 n_vmas;
 	u32 pad;
+	u64 kernel_hash, user_hash; /* for the program's use: on old kernels its stack is scarce */
 	struct unwind_state s;
 	struct unwind_window window;
 	struct unwind_frame_note note[UNWIND_MEMO_FRAMES];
@@ -422,7 +423,12 @@ static __always_inline bool unwind_push(struct unwind_slot *slot, u64 ip)
 	return true;
 }
 
-static __always_inline void unwind_python_begin(struct unwind_slot *slot, u64 pc)
+/*
+ * Reads the Python frames of the thread; 1: asks where its Python keeps its state, and to be called
+ * @again. A function of its own, which calls no other: older kernels give all that call one
+ * another 512 bytes of stack.
+ */
+static __attribute__((noinline)) int unwind_python_begin(struct unwind_slot *slot, u32 again)
 {
 	struct python_walk *w = &slot->python;
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -431,13 +437,13 @@ static __always_inline void unwind_python_begin(struct unwind_slot *slot, u64 pc
 	w->gen = slot->gen;
 	w->thread = task->thread.fsbase;
 	if (!python_known(w)) {
-		/* the rule was memorised: where it came from was not */
-		if (!slot->scratch.runtime)
-			unwind_find_rule(&slot->scratch, pc, slot->pid);
+		if (!slot->scratch.runtime && !again)
+			return 1;
 		if (!python_find(w, slot->scratch.runtime, slot->scratch.python))
-			return;
+			return 0;
 	}
 	python_frames(w);
+	return 0;
 }
 
 static long unwind_python_copy(u32 i, void *ctx)
@@ -451,17 +457,17 @@ static long unwind_python_copy(u32 i, void *ctx)
 	return 0;
 }
 
-/*
- * Puts in the Python functions that the native frame from @sp to the present one runs. A function
- * of its own: older kernels give all that call one another 512 bytes of stack.
- */
+/* Puts in the Python functions that the native frame from @sp to the present one runs. */
 static __attribute__((noinline)) int unwind_splice(struct unwind_slot *slot, u64 pc, u64 sp)
 {
 	struct unwind_loop loop = { .slot = slot };
 	struct python_walk *w = &slot->python;
 
-	if (!w->ready)
-		unwind_python_begin(slot, pc);
+	if (!w->ready && unwind_python_begin(slot, 0)) {
+		/* the rule was memorised: where it came from was not */
+		unwind_find_rule(&slot->scratch, pc, slot->pid);
+		unwind_python_begin(slot, 1);
+	}
 	u64 anchor = w->py[w->at & (UNWIND_PYTHON_WORDS - 1)];
 
 	if (anchor < sp || anchor >= slot->s.reg[UNWIND_REG_SP])
