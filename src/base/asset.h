@@ -6,7 +6,7 @@
 #include "base/base.h"
 
 struct asset {
-	const char *name; /* "web/viewer.js"; NULL ends the table */
+	const char *name; /* "web/viewer.css"; NULL ends the table */
 	const u8 *gzip;
 	size_t size;
 };

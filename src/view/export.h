@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Profiles for the programs of others. Each format is a file of its own, export_FORMAT.c; all
+ * Profiles for the programs of others. Each format is a file of its own (pprof.c, chrome.c); all
  * append to @out. Formats that know time want a profile that was not merged.
  */
 #ifndef VIEW_EXPORT_H

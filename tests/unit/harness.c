@@ -56,7 +56,7 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* "tests/unit/test_buf.c", "append_grows" -> "buf: append grows" */
+/* "tests/unit/test_fold.c", "two_columns" -> "fold: two columns" */
 static void full_name(const struct test_case *test, char *out, size_t size)
 {
 	const char *file = base_name(test->file);

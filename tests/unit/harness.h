@@ -8,8 +8,8 @@
  *		CHECK_EQ(len, 3);
  *	}
  *
- * The name is a bare word or a string: TEST(append_grows) and TEST("append grows") both show as
- * "buf: append grows" when they stand in test_buf.c. A failed check ends its test. A crash, a
+ * The name is a bare word or a string: TEST(two_columns) and TEST("two columns") both show as
+ * "fold: two columns" when they stand in test_fold.c. A failed check ends its test. A crash, a
  * time-out, a leak or anything else a sanitizer reports fails that test and no other.
  */
 #ifndef FATHOM_TESTS_UNIT_HARNESS_H
