@@ -93,13 +93,15 @@ static void add_heads(struct heads *h, const struct sched_queue *q)
 	vec_each(run, &q->runs) {
 		const struct sched_event *at = q->events.items + run->at;
 
-		if (run->at < run->end)
-			h->items[h->len++] = (struct head){
-				.time = at->time,
-				.at = at,
-				.end = q->events.items + run->end,
-				.rank = h->len,
-			};
+		if (run->at >= run->end)
+			continue;
+		h->len++;
+		h->items[h->len - 1] = (struct head){
+			.time = at->time,
+			.at = at,
+			.end = q->events.items + run->end,
+			.rank = h->len,
+		};
 	}
 }
 

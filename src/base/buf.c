@@ -122,8 +122,8 @@ void buf_addutf8(struct buf *b, u32 c)
 	static const u8 first[] = { 0, 0xc0, 0xe0, 0xf0 };
 
 	buf_addch(b, (char)(first[more] | c >> 6 * more));
-	while (more--)
-		buf_addch(b, (char)(0x80 | (c >> 6 * more & 0x3f)));
+	for (int i = more - 1; i >= 0; i--)
+		buf_addch(b, (char)(0x80 | (c >> 6 * i & 0x3f)));
 }
 
 void buf_truncate(struct buf *b, size_t len)

@@ -59,15 +59,15 @@ static int open_file(struct skb_output *o, const char *path, struct err *e)
 					    .minor = 4,
 					    .snaplen = PCAP_SNAPLEN,
 					    .link = PCAP_LINK_RAW };
-	struct skb_file f = { .path = path };
+	FILE *file;
 
 	if (file_of(o, path))
 		return 0;
-	f.file = fopen(path, "we");
-	if (!f.file)
+	file = fopen(path, "we");
+	if (!file)
 		return err_sys(e, errno, "cannot write '%s'", path);
-	vec_push(&o->files, f);
-	if (fwrite(&header, sizeof(header), 1, f.file) != 1)
+	vec_push(&o->files, (struct skb_file){ .path = path, .file = file });
+	if (fwrite(&header, sizeof(header), 1, file) != 1)
 		return err_sys(e, errno, "cannot write '%s'", path);
 	return 0;
 }
