@@ -6,7 +6,6 @@
 
 #include "base/clock.h"
 #include "base/stop.h"
-#include "symbol/ask.h"
 
 enum { POLL_MS = 100 };
 
@@ -43,7 +42,7 @@ int offcpu_live_open(struct offcpu_live *l, const struct offcpu_opts *opts, stru
 	python_names_init(&l->python);
 	mine.python = &l->python;
 	if (mine.wakers || mine.chains)
-		(void)ask_range(OFFCPU_BH_FUNCTION, &mine.bh_begin, &mine.bh_end);
+		offcpu_find_senders(&mine);
 	rc = offcpu_new(&l->engine, &mine, e);
 	if (rc) {
 		profile_release(&l->profile);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/offcpu_names.h"
 
+#include "symbol/ask.h"
+
 #include <time.h>
 
 #include "base/clock.h"
@@ -317,4 +319,18 @@ u32 offcpu_names_stack(struct offcpu_names *n, struct offcpu_stack *s, enum offc
 		stack = profile_get_stack(n->profile, stack, f.items[i]);
 	s->mark = stack;
 	return stack;
+}
+
+void offcpu_find_senders(struct offcpu_opts *opts)
+{
+	static const char *const names[1 + OFFCPU_SENDERS] = { "__local_bh_enable_ip",
+							       "__dev_queue_xmit",
+							       "ip_finish_output2",
+							       "ip6_finish_output2" };
+	struct ask_range r[ARRAY_SIZE(names)];
+
+	ask_ranges(names, ARRAY_SIZE(names), r);
+	opts->bh = (struct offcpu_range){ r[0].begin, r[0].end };
+	for (int i = 0; i < OFFCPU_SENDERS; i++)
+		opts->senders[i] = (struct offcpu_range){ r[i + 1].begin, r[i + 1].end };
 }

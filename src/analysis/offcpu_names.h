@@ -49,4 +49,7 @@ u32 offcpu_names_stack(struct offcpu_names *n, struct offcpu_stack *s, enum offc
 /* A frame that is not code. */
 u32 offcpu_marker(struct profile *p, const char *name);
 
+/* Fills in where the functions lie by which a sender can be told from an interrupt. */
+void offcpu_find_senders(struct offcpu_opts *opts);
+
 #endif

@@ -452,23 +452,36 @@ out:
 
 struct offcpu_bh {
 	struct unwind_slot *slot;
+	u32 inner; /* the frame before was the one that runs softirqs */
 	u32 found;
 };
 
-static long offcpu_is_bh_enable(u32 i, void *ctx)
+/* A return address may be right behind a function. */
+static __always_inline bool returns_into(const volatile struct offcpu_range *r, u64 ip)
+{
+	return ip > r->begin && ip <= r->end;
+}
+
+static long offcpu_is_sender(u32 i, void *ctx)
 {
 	struct offcpu_bh *c = ctx;
 
 	if (i >= OFFCPU_KERNEL_FRAMES)
 		return 1;
-	c->found = c->slot->out.ip[i] > offcpu_options.bh_begin &&
-		   c->slot->out.ip[i] <= offcpu_options.bh_end;
-	return c->found;
+	u64 ip = c->slot->out.ip[i];
+
+	if (c->inner)
+		c->found = returns_into(&offcpu_options.senders[0], ip) ||
+			   returns_into(&offcpu_options.senders[1], ip) ||
+			   returns_into(&offcpu_options.senders[2], ip);
+	c->inner = returns_into(&offcpu_options.bh, ip);
+	return c->found != 0;
 }
 
 /*
  * A softirq runs when an interrupt ends, and then whoever was interrupted is innocent; or when a
- * task allows it again, having sent something by loopback, say: then it is that task's doing.
+ * task lets softirqs run again. When it does so because it has sent something, by loopback, say,
+ * then it is that task's doing.
  */
 static __attribute__((noinline)) int softirq_is_own(void *ctx, struct task_struct *task)
 {
@@ -481,7 +494,7 @@ static __attribute__((noinline)) int softirq_is_own(void *ctx, struct task_struc
 	if (!c.slot)
 		return 0;
 	bytes = bpf_get_stack(ctx, c.slot->out.ip, OFFCPU_KERNEL_FRAMES * 8, 0);
-	bpf_loop(bytes > 0 ? (u32)bytes / 8 : 0, offcpu_is_bh_enable, &c, 0);
+	bpf_loop(bytes > 0 ? (u32)bytes / 8 : 0, offcpu_is_sender, &c, 0);
 	unwind_slot_give(c.slot);
 	return c.found;
 }
@@ -493,7 +506,7 @@ static __always_inline void name_waker(void *ctx, struct offcpu_task *st, u64 no
 	struct offcpu_task *waker = 0;
 	u32 kind = offcpu_context(task), how = OFFCPU_AT_WAKING;
 
-	if (kind == OFFCPU_WAKER_SOFTIRQ && offcpu_options.bh_begin && softirq_is_own(ctx, task)) {
+	if (kind == OFFCPU_WAKER_SOFTIRQ && offcpu_options.bh.begin && softirq_is_own(ctx, task)) {
 		kind = OFFCPU_WAKER_TASK;
 		how = OFFCPU_IN_SOFTIRQ;
 	}

@@ -21,12 +21,12 @@ enum {
 const volatile struct {
 	u64 min_ns; /* waits outside of these are left out; max_ns 0: no limit */
 	u64 max_ns;
-	u64 period;           /* 0: every wait; else one sample for so many ns */
-	s64 preempt_distance; /* from a run queue to its CPU's preempt count, 0: not known */
-	u64 bh_begin,
-		bh_end; /* the function by which tasks run softirqs themselves, 0: not known */
-	u32 self;       /* our own process */
-	u32 states;     /* 0: all */
+	u64 period;             /* 0: every wait; else one sample for so many ns */
+	s64 preempt_distance;   /* from a run queue to its CPU's preempt count, 0: not known */
+	struct offcpu_range bh; /* runs softirqs for the task itself */
+	struct offcpu_range senders[OFFCPU_SENDERS]; /* call that when they have sent something */
+	u32 self;                                    /* our own process */
+	u32 states;                                  /* 0: all */
 	u32 n_cgroups;
 	u32 wake_bytes;
 	u32 max_user;

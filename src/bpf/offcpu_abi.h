@@ -17,6 +17,14 @@ enum {
 	OFFCPU_RAN_MOST = 4096,    /* threads that are counted as having the CPU instead */
 };
 
+/* A function of the kernel; 0: not known. */
+struct offcpu_range {
+	__u64 begin;
+	__u64 end;
+};
+
+enum { OFFCPU_SENDERS = 3 };
+
 /* Records in the ring, besides those of the unwinder. */
 enum offcpu_record_type {
 	OFFCPU_RECORD_STACK = 16,   /* struct unwind_sample; addr is the number of the stack */

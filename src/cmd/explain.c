@@ -3,6 +3,8 @@
 #include "cmd/offcpu.h"
 #include "host/procfs.h"
 
+#include <sys/resource.h>
+
 struct explain_args {
 	range_list pids;
 	u64 duration;
@@ -18,15 +20,17 @@ static const struct opt explain_options[] = {
 	OPT_END,
 };
 
-static void read_faults(u32 pid, struct explain_faults *ret)
+/* @launched: the process is ours, and when it has ended we know what it cost. */
+static void read_faults(u32 pid, bool launched, struct explain_faults *ret)
 {
 	struct proc_stat st;
+	struct rusage ru;
 
-	ret->known = procfs_stat(pid, 0, &st) >= 0;
-	if (!ret->known)
-		return;
-	ret->minor = st.minflt;
-	ret->major = st.majflt;
+	*ret = (struct explain_faults){ 0 };
+	if (procfs_stat(pid, 0, &st) >= 0 && st.state != 'Z')
+		*ret = (struct explain_faults){ true, st.minflt, st.majflt };
+	else if (launched && getrusage(RUSAGE_CHILDREN, &ru) == 0)
+		*ret = (struct explain_faults){ true, (u64)ru.ru_minflt, (u64)ru.ru_majflt };
 }
 
 static int look(struct context *ctx, const struct explain_args *a, struct wait_run *run, u32 pid,
@@ -35,7 +39,7 @@ static int look(struct context *ctx, const struct explain_args *a, struct wait_r
 	struct explain_faults before = { 0 }, after = { 0 };
 	int rc;
 
-	read_faults(pid, &before);
+	read_faults(pid, ctx->program, &before);
 	rc = wait_run_start(run, &ctx->err);
 	if (!rc)
 		rc = wait_run_go(run, run->live.begin + a->duration, &ctx->err);
@@ -43,10 +47,10 @@ static int look(struct context *ctx, const struct explain_args *a, struct wait_r
 		rc = offcpu_live_stop(&run->live, &ctx->err);
 	if (!rc)
 		rc = offcpu_live_collect(&run->live, &ctx->err);
-	read_faults(pid, &after);
+	read_faults(pid, ctx->program, &after);
 	faults->known = before.known && after.known;
-	faults->minor = after.minor - before.minor;
-	faults->major = after.major - before.major;
+	faults->minor = after.minor - MIN(after.minor, before.minor);
+	faults->major = after.major - MIN(after.major, before.major);
 	return rc;
 }
 

@@ -4,9 +4,9 @@
 
 #include <time.h>
 
+#include "analysis/offcpu_names.h"
 #include "capture/synth.h"
 #include "profile/accounts.h"
-#include "symbol/ask.h"
 
 enum { SWEEP_NS = 100 * 1000 * 1000 }; /* the ring holds what a busy machine does meanwhile */
 
@@ -37,7 +37,7 @@ int waits_open(struct recorder *r, struct err *e)
 	opts = *r->o.waits;
 	opts.engine.python = &r->python;
 	if (opts.wakers || opts.chains)
-		(void)ask_range(OFFCPU_BH_FUNCTION, &opts.engine.bh_begin, &opts.engine.bh_end);
+		offcpu_find_senders(&opts.engine);
 	rc = check(r, e);
 	if (rc >= 0)
 		rc = offcpu_session_new(&r->waits.session, &opts, e);

@@ -221,22 +221,19 @@ u64 ask_name(struct ask *a, const char *name)
 	return bpfsys_prog_run(a->name_fd, NULL, 0, &status) < 0 ? 0 : a->page->address;
 }
 
-bool ask_range(const char *name, u64 *ret_begin, u64 *ret_end)
+void ask_ranges(const char *const *names, size_t n, struct ask_range *ret)
 {
-	_cleanup_free_ struct ask_answer *answer = NULL;
+	_cleanup_free_ struct ask_answer *answer = xmalloc(sizeof(*answer));
 	struct ask *a = NULL;
-	u64 at = 0;
 
+	memset(ret, 0, n * sizeof(*ret));
 	if (ask_new(&a) < 0)
-		return false;
-	answer = xmalloc(sizeof(*answer));
-	at = ask_name(a, name);
-	if (at && ask_address(a, at, answer)) {
-		*ret_begin = answer->start;
-		*ret_end = answer->start + answer->size;
-	} else {
-		at = 0;
+		return;
+	for (size_t i = 0; i < n; i++) {
+		u64 at = ask_name(a, names[i]);
+
+		if (at && ask_address(a, at, answer))
+			ret[i] = (struct ask_range){ answer->start, answer->start + answer->size };
 	}
 	ask_free(a);
-	return at;
 }

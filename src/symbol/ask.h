@@ -29,8 +29,13 @@ void ask_free(struct ask *a);
 bool ask_address(struct ask *a, u64 address, struct ask_answer *ret);
 /* Where a function of this name (shorter than ASK_NAME) is; 0: not known. */
 u64 ask_name(struct ask *a, const char *name);
-/* A single question: from where to where it is; false when that is not known. */
-bool ask_range(const char *name, u64 *ret_begin, u64 *ret_end);
+
+/* From where to where functions are, in one go; 0: not known. */
+struct ask_range {
+	u64 begin;
+	u64 end;
+};
+void ask_ranges(const char *const *names, size_t n, struct ask_range *ret);
 /* "name+0x12/0x340 [module]", as %pS prints it; false when it is no such text. */
 bool ask_parse(const char *text, u64 address, struct ask_answer *ret);
 

@@ -179,8 +179,9 @@ static int set_options(struct offcpu *o, struct err *e)
 	o->skel->rodata->offcpu_options.user_stacks = !in->no_user_stacks;
 	o->skel->rodata->offcpu_options.wakers = in->wakers || in->chains;
 	o->skel->rodata->offcpu_options.chains = in->chains;
-	o->skel->rodata->offcpu_options.bh_begin = in->bh_begin;
-	o->skel->rodata->offcpu_options.bh_end = in->bh_end;
+	o->skel->rodata->offcpu_options.bh = in->bh;
+	for (int i = 0; i < OFFCPU_SENDERS; i++)
+		o->skel->rodata->offcpu_options.senders[i] = in->senders[i];
 	o->skel->rodata->offcpu_options.by_thread = in->by_thread;
 	o->skel->rodata->offcpu_options.send = in->send;
 	o->skel->rodata->offcpu_options.threads = in->threads;

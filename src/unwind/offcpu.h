@@ -57,10 +57,11 @@ struct offcpu_opts {
 	bool wakers; /* the one who ended each sleep */
 	bool chains; /* and who woke that one, ... */
 	/*
-	 * Where the kernel's function lies by which tasks run softirqs themselves: they are named
-	 * as wakers then. 0: every softirq counts as an interrupt.
+	 * The kernel's function by which tasks run softirqs themselves, and those that call it when
+	 * they have sent something: who does that is named as waker. Not known: every softirq
+	 * counts as an interrupt.
 	 */
-	u64 bh_begin, bh_end;
+	struct offcpu_range bh, senders[OFFCPU_SENDERS];
 	bool by_thread;
 	bool send;    /* wait by wait, to on_wait */
 	bool threads; /* accounts, to on_thread */
@@ -95,9 +96,6 @@ struct offcpu_stats {
 	bool no_irq_context; /* interrupts cannot be told from the tasks that they interrupt */
 	struct unwind_feed_stats feed;
 };
-
-/* The function that opts.bh_begin and bh_end are about. */
-#define OFFCPU_BH_FUNCTION "__local_bh_enable_ip"
 
 struct offcpu;
 

@@ -7,7 +7,7 @@
 
 need_root
 need_cmd python3
-need_file "$WORKLOADS/block"
+need_file "$WORKLOADS/block" "$WORKLOADS/kinds"
 cd "$TMP" || exit 1
 
 # Microseconds of the folded lines that match.
@@ -131,6 +131,20 @@ ok "by loopback the sender is told, down to its own code ($got us)" [ "$got" -gt
 "$FATHOM" chain --folded -- python3 remote.py >chain.folded
 got=$(sum_of chain.folded 'tcp_recvmsg.*;--;.*tcp_sendmsg;.*;python3;--;.*nanosleep;.*;--;.*;\[timer\] ')
 ok "... and what it had been doing ($got us)" [ "$got" -gt 300000 ]
+
+# A disk's answer comes while anybody runs, who has nothing to do with it.
+head -c 16777216 /dev/urandom >file
+sync -f file
+case $(stat -f -c %T file) in
+tmpfs | ramfs) skip "'$TMP' is in memory" ;;
+*)
+	spawn sh -c 'while :; do /bin/true; done'
+	"$FATHOM" offwake --folded -- "$WORKLOADS/kinds" fault --file file 2>/dev/null | grep 'exc_page_fault;.*;--;' >fault.folded
+	all=$(sum_of fault.folded .)
+	got=$(sum_of fault.folded '(\[(disk|irq|softirq|other CPU)\]|(kworker|ksoftirqd|jbd2)[^;]*) ')
+	ok "who waits for a page is woken by the disk: $got of $all us" [ "$got" -ge $((all * 95 / 100)) ]
+	;;
+esac
 
 # --- a kernel that does not describe its types ---------------------------------------------------
 

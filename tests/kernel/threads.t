@@ -28,9 +28,12 @@ run "$FATHOM" threads --json -- "$WORKLOADS/block" pipe
 expect_status 0
 ok "states sum to 100 %; the reader waits for a pipe, the writer sleeps" python3 - "$out_file" <<'END'
 exec(open("check.py").read())
-assert by["reader"]["pipe_percent"] > 95, by["reader"]
-assert by["writer"]["sleep_percent"] > 90, by["writer"]
-assert by["block"]["lock_percent"] > 90, by["block"]
+# on a busy machine they wait for a CPU, too
+def of_the_rest(r, kind):
+    return 100 * r[kind + "_percent"] / (100 - r["runnable_percent"])
+assert of_the_rest(by["reader"], "pipe") > 95, by["reader"]
+assert of_the_rest(by["writer"], "sleep") > 90, by["writer"]
+assert of_the_rest(by["block"], "lock") > 90, by["block"]
 # it was held back until we were ready: no wait of its own
 assert by["block"]["pipe_percent"] == 0, by["block"]
 assert "wait_for_data" in by["reader"]["top_stack"], by["reader"]
