@@ -76,10 +76,72 @@ static void add_note(const struct profile *p, const struct group *g, struct resu
 		    *why ? why : "its perf map does not tell this code");
 }
 
+/* --- interpreters ----------------------------------------------------------------------------- */
+
+enum {
+	SEEN_LOOP = 1,      /* the loop of a Python */
+	SEEN_FUNCTIONS = 2, /* what it runs */
+	SEEN_JAVA = 4,      /* the interpreter of a java machine */
+};
+
+static u8 seen_in(const struct profile *p, const struct frame *f)
+{
+	const char *name = profile_str(p, f->name);
+
+	if (f->kind == FRAME_INTERPRETED)
+		return SEEN_FUNCTIONS;
+	if (f->kind == FRAME_JIT)
+		return streq(name, "Interpreter") ? SEEN_JAVA : 0;
+	return f->kind == FRAME_USER && streq(name, "_PyEval_EvalFrameDefault") ? SEEN_LOOP : 0;
+}
+
+/* Of each stack: what is in it, its callers included. */
+static u8 *see_stacks(const struct profile *p)
+{
+	u8 *seen = xcalloc(p->stacks.len + 1, sizeof(*seen));
+
+	for (size_t i = 1; i < p->stacks.len; i++) {
+		const struct stack *s = &p->stacks.items[i];
+
+		seen[i] = seen[s->parent] | seen_in(p, &p->frames.items[s->frame]);
+	}
+	return seen;
+}
+
+/* Stacks that show an interpreter where the functions that it runs would be wanted. */
+static void interpreter_notes(const struct profile *p, double least, struct result *ret)
+{
+	_cleanup_free_ u8 *seen = see_stacks(p);
+	u64 all = 0, python = 0, java = 0;
+
+	vec_each(s, &p->samples) {
+		u8 what = seen[s->stack];
+
+		all += s->count;
+		python += (what & (SEEN_LOOP | SEEN_FUNCTIONS)) == SEEN_LOOP ? s->count : 0;
+		java += what & SEEN_JAVA ? s->count : 0;
+	}
+	/* recordings of others do not know Python's functions at all */
+	if (p->unwinder && python && 100.0 * (double)python >= least * (double)all)
+		result_note(ret, NOTE_INFO,
+			    "stacks that are copied have none: those of a program that starts, "
+			    "until the kernel's unwinder is loaded, and of tracepoints",
+			    "%llu stacks of Python programs do not show its functions",
+			    (unsigned long long)python);
+	if (java && 100.0 * (double)java >= least * (double)all)
+		result_note(ret, NOTE_INFO,
+			    "neither perf maps nor jitdumps list interpreted methods; java -Xcomp "
+			    "compiles all before they run",
+			    "%llu stacks have java methods that are interpreted: 'Interpreter' "
+			    "stands for them",
+			    (unsigned long long)java);
+}
+
 void nameless_notes(const struct profile *p, double least, struct result *ret)
 {
 	struct groups g = { 0 };
 
+	interpreter_notes(p, least, ret);
 	if (!p->nameless.len)
 		return;
 	count_groups(p, &g);

@@ -83,6 +83,16 @@ for java in "$(command -v java)" /usr/lib/jvm/*/bin/java; do
 	reach "$name, interpreted" 985 "$java" -Xint
 done
 
+# Interpreted methods are not named by anything: that is said, and what would help.
+spawn "$real" -Xint -cp "$TMP" Work
+sleep 2
+run "$FATHOM" record -q -e cpu-clock -F 499 -p "$spawned" -d 1s -o "$TMP/int.data"
+kill -9 "$spawned"
+wait "$spawned" 2>/dev/null
+run "$FATHOM" report -i "$TMP/int.data"
+expect_out_like "'Interpreter' stands for them" "interpreted methods are counted"
+expect_out_like 'java -Xcomp' "... with what names them"
+
 # Names come from the machine's own description of itself, without a perf map, and stay in the
 # recording when the process is gone.
 for java in "${!seen[@]}"; do

@@ -99,4 +99,14 @@ if [ -n "$dump_python" ] && command -v perf > /dev/null; then
 else
 	skip "neither perf nor CPython 3.13"
 fi
+# Stacks that were copied do not show functions: how many is said.
+run "$FATHOM" record -q -e raw_syscalls:sys_enter -o tp.data -- "${python:-/usr/bin/python3}" -c 'import os
+for i in range(300): os.stat("/tmp")'
+if [ "$status" -eq 0 ]; then
+	run "$FATHOM" report -i tp.data
+	expect_out_like '[0-9]+ stacks of Python programs do not show its functions' "copied stacks are counted"
+else
+	skip "no tracepoints here"
+fi
+
 done_testing
