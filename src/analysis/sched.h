@@ -118,7 +118,8 @@ struct sched_filter {
 	bool outside;  /* deliver what is outside, too: whoever asks cuts it himself */
 	/*
 	 * Run times may come with the switch that ends the turn (.ran), and not as events of their
-	 * own: half of all events are of this kind. Not where only a part of the time is asked for.
+	 * own: half of all events are of this kind. The first that is heard of a task is an event
+	 * always. Not where only a part of the time is asked for.
 	 */
 	bool fold_runtime;
 	u32 types; /* a bit for each enum sched_type that is wanted; 0: all */

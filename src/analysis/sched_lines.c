@@ -22,6 +22,13 @@ void sched_lines_release(struct sched_lines *l)
 	vec_release(&l->tasks);
 }
 
+/* No NUL behind it. */
+INLINE char *put_text(char *to, const char *text, size_t n)
+{
+	memcpy(to, text, n);
+	return to + n;
+}
+
 /* --- numbers ---------------------------------------------------------------------------------- */
 
 static const char pairs[] = "0001020304050607080910111213141516171819"
@@ -63,7 +70,7 @@ INLINE char *put_msec(char *to, u64 ns)
 	u64 us = ns / 1000, ms = us / 1000;
 	u32 rest = (u32)(us % 1000);
 
-	memcpy(to, "      0.000", WIDTH);
+	(void)put_text(to, "      0.000", WIDTH);
 	if (unlikely(ms >= 10000000))
 		to = put_number(to, ms) - POINT;
 	else if (ms)
@@ -96,7 +103,7 @@ INLINE char *put_place(struct sched_lines *l, char *to, u64 ns, u32 cpu)
 	put_pair(to, us / 10000);
 	put_pair(to + 2, us / 100 % 100);
 	put_pair(to + 4, us % 100);
-	memcpy(to + 6, " [0000]  ", 9);
+	(void)put_text(to + 6, " [0000]  ", 9);
 	put_pair(to + 8, cpu / 100); /* below SCHED_CPUS_MOST */
 	put_pair(to + 10, cpu % 100);
 	return to + 15;
@@ -155,7 +162,7 @@ INLINE char *put_task(struct sched_lines *l, char *to, u32 tid)
 	const struct sched_line_task *task;
 
 	if (unlikely(!tid)) {
-		memcpy(to, "<idle>                        ", SCHED_LINE_NAME);
+		(void)put_text(to, "<idle>                        ", SCHED_LINE_NAME);
 		return to + 6;
 	}
 	task = at ? &l->tasks.items[at - 1] : NULL;
@@ -194,8 +201,8 @@ void sched_lines_wake(struct sched_lines *l, const struct sched_wake *w)
 	end = put_task(l, to, w->waker);
 	to = MAX(end, to + SCHED_LINE_NAME);
 	memset(to, ' ', BESIDE);
-	memcpy(to + BESIDE, "awakened: ", 10);
-	to = put_task(l, to + BESIDE + 10, w->wakee);
+	to = put_text(to + BESIDE, "awakened: ", 10);
+	to = put_task(l, to, w->wakee);
 	*to++ = '\n';
 	buf_added(&l->out, (size_t)(to - line));
 }

@@ -23,9 +23,22 @@ struct parts {
 	u32 raw_size;
 };
 
+/* By sample id: the event, and the last of its samples whose sizes were found in order. */
 struct id_memo {
 	u64 id;
+	u64 head;     /* the header as it lies; 0: none */
+	u32 raw_size; /* bytes of data, */
+	u32 raw;      /* which lie there */
 	const struct sched_layout *layout;
+};
+
+/*
+ * From when on something is so, by tid: all bits of the time turned, so that the zeros of new
+ * memory mean never. What is first in the file need not be first in time.
+ */
+struct since {
+	VEC(u64) low;
+	struct map high; /* of tids that no kernel has given */
 };
 
 struct reader {
@@ -37,9 +50,9 @@ struct reader {
 	void *ctx;
 	VEC(struct sched_layout) layouts; /* by event */
 	struct sched_order order;
-	VEC(u64) told; /* by tid: all bits of the time from when on its name is known turned */
-	struct map told_high; /* the same of tids that no kernel has given */
-	u32 types;            /* that are wanted */
+	struct since told; /* the name of a task is known */
+	struct since seen; /* it was in a switch, or its run time was an event; for fold */
+	u32 types;         /* that are wanted */
 	bool swap;
 	bool bounded; /* not all times are wanted */
 	bool fold;    /* run times are kept for the switch that follows them on their CPU */
@@ -72,6 +85,43 @@ static void learn_layouts(struct reader *r)
 		memset(r->memo, 0, sizeof(r->memo)); /* they move */
 	while (r->layouts.len < n)
 		learn_layout(r);
+}
+
+/* --- since when ------------------------------------------------------------------------------- */
+
+static __attribute__((noinline)) u64 *since_grow(struct since *s, u32 tid)
+{
+	size_t n = MAX((size_t)tid + 1, MAX(s->low.len * 2, (size_t)4096));
+
+	if (tid >= SCHED_TIDS_MOST)
+		return map_at(&s->high, tid);
+	vec_reserve(&s->low, n);
+	memset(s->low.items + s->low.len, 0, (n - s->low.len) * sizeof(u64));
+	s->low.len = n;
+	return &s->low.items[tid];
+}
+
+INLINE u64 *since_at(struct since *s, u32 tid)
+{
+	return likely(tid < s->low.len) ? &s->low.items[tid] : since_grow(s, tid);
+}
+
+INLINE bool is_since(struct since *s, u32 tid, u64 time)
+{
+	return *since_at(s, tid) >= ~time;
+}
+
+INLINE void set_since(struct since *s, u32 tid, u64 time)
+{
+	u64 *at = since_at(s, tid);
+
+	*at = MAX(*at, ~time);
+}
+
+static void since_release(struct since *s)
+{
+	vec_release(&s->low);
+	map_release(&s->high);
 }
 
 /* --- in order of time ------------------------------------------------------------------------- */
@@ -176,29 +226,12 @@ INLINE bool fold(struct reader *r, u32 tid, u32 cpu, u64 time, u64 ns)
 /* --- names ------------------------------------------------------------------------------------ */
 
 /*
- * From when on the name of a task is known: from the begin on, where a record without a time tells
- * it. The tracepoints tell names, too; they count where no record does, from the moment on at which
- * the first of them was seen; and what is first in the file need not be first in time. Turned, so
- * that the zeros of new memory mean never.
+ * A name is known from the begin on, where a record without a time tells it. The tracepoints tell
+ * names, too; they count where no record does, from the first of them on.
  */
-static u64 *told_at(struct reader *r, u32 tid)
-{
-	if (tid >= SCHED_TIDS_MOST)
-		return map_at(&r->told_high, tid);
-	if (tid >= r->told.len) {
-		size_t n = MAX((size_t)tid + 1, MAX(r->told.len * 2, (size_t)4096));
-
-		vec_reserve(&r->told, n);
-		memset(r->told.items + r->told.len, 0, (n - r->told.len) * sizeof(u64));
-		r->told.len = n;
-	}
-	return &r->told.items[tid];
-}
-
 INLINE bool is_nameless(struct reader *r, u32 tid, u64 time)
 {
-	return unlikely((likely(tid < r->told.len) ? r->told.items[tid] : *told_at(r, tid)) <
-			~time);
+	return unlikely(!is_since(&r->told, tid, time));
 }
 
 static __attribute__((noinline)) int tell_name(struct reader *r, u32 tid, const char *comm,
@@ -206,7 +239,7 @@ static __attribute__((noinline)) int tell_name(struct reader *r, u32 tid, const 
 {
 	struct sched_event ev = { .type = SCHED_NAMED, .time = time, .next = tid, .weak = true };
 
-	*told_at(r, tid) = ~time;
+	*since_at(&r->told, tid) = ~time;
 	ev.comm = intern_bytes(&r->names->strings, comm, strnlen(comm, SCHED_COMM));
 	return push(r, &ev);
 }
@@ -368,12 +401,16 @@ INLINE u64 load64(const u8 *at)
 }
 
 /* All that can be wrong with a sample, or unusual. Then on_sample() has a look. */
-INLINE bool is_quick(const struct sched_layout *l, const struct perf_event_header *h)
+INLINE bool has_usual_size(const struct sched_layout *l, const u8 *at)
 {
-	const u8 *at = (const u8 *)h;
+	u32 size = ((const struct perf_event_header *)at)->size;
 
-	return h->size >= l->least && load32(at + l->raw) - l->need <= (u32)h->size - l->least &&
-	       load32(at + l->cpu) < SCHED_CPUS_MOST && load64(at + l->time) - 1 < UINT64_MAX - 1;
+	return size >= l->least && load32(at + l->raw) - l->need <= size - l->least;
+}
+
+INLINE bool has_usual_values(const struct sched_layout *l, const u8 *at)
+{
+	return load32(at + l->cpu) < SCHED_CPUS_MOST && load64(at + l->time) - 1 < UINT64_MAX - 1;
 }
 
 /* Where the next event is written: kept in registers, so never handed on by its address. */
@@ -399,15 +436,15 @@ INLINE void pen_lift(struct reader *r, struct pen pen)
 
 /* What has to be placed before this event: names, run times of another CPU, a new run. */
 static __attribute__((noinline)) int prepare(struct reader *r, const struct sched_layout *l,
-					     const u8 *at)
+					     const u8 *at, bool folds)
 {
 	u64 time = load64(at + l->time);
 	bool first = !r->order.fresh.events.len;
 	int rc = 0;
 
-	if (l->fold || (!first && time < pen_set(r, 1).last) || r->ran.cpu != load32(at + l->cpu))
+	if (folds || (!first && time < pen_set(r, 1).last) || r->ran.cpu != load32(at + l->cpu))
 		rc = unfold(r);
-	if (l->fold)
+	if (folds)
 		return rc;
 	if (!rc && l->next_comm)
 		rc = learn_comm(r, load32(at + l->next), (const char *)at + l->next_comm, time);
@@ -441,14 +478,29 @@ INLINE void quick_event(struct reader *r, const struct sched_layout *l, const u8
 	ev->cpu = (u16)load32(at + l->cpu);
 	ev->type = l->type;
 	ev->weak = false;
+	if (r->fold && (l->type == SCHED_SWITCH || l->type == SCHED_RUNTIME))
+		set_since(&r->seen, ev->next, ev->time);
 	if (l->type != SCHED_SWITCH)
 		return;
+	if (r->fold)
+		set_since(&r->seen, prev, ev->time);
 	ev->state = (u32)value;
 	ev->ran = 0;
 	if (r->ran.tid == prev && prev && r->ran.ns <= UINT32_MAX) {
 		ev->ran = (u32)r->ran.ns;
 		r->ran.tid = 0;
 	}
+}
+
+/*
+ * Only that of the task that runs, and not the first that is heard of it: from that on it is known
+ * to run, which must have its place in time.
+ */
+INLINE bool may_fold(struct reader *r, const struct sched_layout *l, const u8 *at)
+{
+	u32 tid = load32(at + l->next);
+
+	return tid == load32(at + l->tid) && is_since(&r->seen, tid, load64(at + l->time));
 }
 
 INLINE bool quick_fold(struct reader *r, const struct sched_layout *l, const u8 *at)
@@ -465,26 +517,44 @@ static __attribute__((noinline)) const struct sched_layout *layout_of(struct rea
 	learn_layouts(r);
 	if (event >= r->layouts.len)
 		return NULL;
-	r->memo[id % ID_MEMO] = (struct id_memo){ id, &r->layouts.items[event] };
+	r->memo[id % ID_MEMO] = (struct id_memo){ .id = id, .layout = &r->layouts.items[event] };
 	return &r->layouts.items[event];
 }
 
-/* NULL: no whole sample of an event that is known. */
-INLINE const struct sched_layout *layout_at(struct reader *r, const u8 *at, const u8 *end,
-					    size_t id_at, u64 id_mask)
+/* NULL: no whole sample of an event that is known, or not of a usual size. */
+static __attribute__((noinline)) const struct sched_layout *
+layout_at(struct reader *r, const u8 *at, const u8 *end, size_t id_at, u64 id)
 {
 	const struct perf_event_header *h = (const void *)at;
-	const struct id_memo *memo;
+	struct id_memo *memo = &r->memo[id % ID_MEMO];
 	const struct sched_layout *l;
-	u64 id;
 
-	if (unlikely(h->type != PERF_RECORD_SAMPLE || h->size < id_at + 8 || h->size % 8 ||
-		     h->size > end - at))
+	if (h->type != PERF_RECORD_SAMPLE || h->size < id_at + 8 || h->size % 8 ||
+	    h->size > end - at)
 		return NULL;
-	id = load64(at + id_at) & id_mask;
-	memo = &r->memo[id % ID_MEMO];
-	l = memo->layout;
-	return likely(memo->id == id && l) ? l : layout_of(r, id);
+	l = memo->id == id && memo->layout ? memo->layout : layout_of(r, id);
+	if (!l || l->type == SCHED_TYPES)
+		return l;
+	if (!has_usual_size(l, at))
+		return NULL;
+	memo->head = load64(at);
+	memo->raw = l->raw;
+	memo->raw_size = load32(at + l->raw);
+	return l;
+}
+
+/* Samples of one event are of one size, as a rule: then nothing has to be checked again. */
+INLINE const struct sched_layout *quick_layout(struct reader *r, const u8 *at, const u8 *end,
+					       size_t id_at, u64 id_mask)
+{
+	u64 id = load64(at + id_at) & id_mask;
+	const struct id_memo *memo = &r->memo[id % ID_MEMO];
+
+	if (likely(memo->id == id && memo->head == load64(at) &&
+		   ((const struct perf_event_header *)at)->size <= end - at &&
+		   memo->raw_size == load32(at + memo->raw)))
+		return memo->layout;
+	return layout_at(r, at, end, id_at, id);
 }
 
 /*
@@ -506,24 +576,28 @@ static s64 on_span(void *ctx, const u8 **ret_at, const u8 *end)
 	pen = pen_set(r, most);
 	for (; !rc && stop - at >= SAMPLE_LEAST;
 	     at += ((const struct perf_event_header *)at)->size) {
-		const struct sched_layout *l = layout_at(r, at, end, id_at, id_mask);
+		const struct sched_layout *l = quick_layout(r, at, end, id_at, id_mask);
 
 		if (unlikely(!l))
 			break;
-		if (unlikely(!is_quick(l, (const void *)at))) {
-			if (l->type != SCHED_TYPES)
-				break;
+		if (unlikely(l->type == SCHED_TYPES)) {
 			others++;
 			continue;
 		}
+		if (unlikely(!has_usual_values(l, at)))
+			break;
 		count_event(&count, load64(at + l->time), load32(at + l->cpu));
-		if (!l->wanted || (l->fold && likely(quick_fold(r, l, at))))
+		if (!l->wanted)
 			continue;
-		if (unlikely(l->fold || must_prepare(r, l, at, pen.last))) {
+		bool folds = l->fold && likely(may_fold(r, l, at));
+
+		if (folds && likely(quick_fold(r, l, at)))
+			continue;
+		if (unlikely(folds || must_prepare(r, l, at, pen.last))) {
 			pen_lift(r, pen);
-			rc = prepare(r, l, at);
+			rc = prepare(r, l, at, folds);
 			pen = pen_set(r, most);
-			if (l->fold && quick_fold(r, l, at))
+			if (folds && quick_fold(r, l, at))
 				continue;
 		}
 		quick_event(r, l, at, pen.to);
@@ -548,9 +622,10 @@ static int on_record(const struct record *rec, void *ctx)
 		ev.pid = c.pid;
 		ev.comm = intern_str(&r->names->strings, c.comm);
 		if (!ev.time)
-			*told_at(r, c.tid) = UINT64_MAX;
+			*since_at(&r->told, c.tid) = UINT64_MAX;
 	} else if (rec->type == PERF_RECORD_FORK && record_task(rec, &t) == 0) {
 		ev.type = SCHED_BORN;
+		*since_at(&r->seen, t.tid) = 0;
 		ev.next = t.tid;
 		ev.prev = t.ptid;
 		ev.pid = t.pid;
@@ -587,7 +662,7 @@ int sched_replay(struct recording *recording, const struct sched_filter *filter,
 
 	r.swap = info->has_tracing && info->tracing_big_endian == *(const u8 *)&one;
 	r.fold = filter && filter->fold_runtime && !r.bounded;
-	*told_at(&r, 0) = UINT64_MAX;
+	*since_at(&r.told, 0) = UINT64_MAX;
 	learn_layouts(&r);
 	rc = recording_tap(recording, &taps, &r, e);
 	if (!rc)
@@ -599,8 +674,8 @@ int sched_replay(struct recording *recording, const struct sched_filter *filter,
 	names->lost = MAX(c->lost, c->lost_samples);
 	vec_release(&r.layouts);
 	sched_order_release(&r.order);
-	vec_release(&r.told);
-	map_release(&r.told_high);
+	since_release(&r.told);
+	since_release(&r.seen);
 	if (rc >= 0 && !names->has[SCHED_SWITCH]) {
 		err_set(e, ENODATA, "'%s' holds no sched_switch events", recording_name(recording));
 		err_hint(e, "make one with 'perf sched record', or 'fathom record -e "

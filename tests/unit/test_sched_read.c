@@ -286,7 +286,7 @@ static void add_waking(struct file *f, u64 time, u32 cpu, u32 tid, u32 whom)
 	add_raw(f, 1, time, cpu, tid, raw, sizeof(raw));
 }
 
-/* Two CPUs; the last run time of CPU 0 has no switch behind it, one is too long for its place. */
+/* Two CPUs; the last run time of CPU 1 is too long for its place in a switch. */
 static void add_run_times(struct file *f)
 {
 	add_runtime(f, 100, 0, 10, 5);
@@ -294,12 +294,14 @@ static void add_run_times(struct file *f)
 	add_runtime(f, 120, 0, 10, 7);
 	add_switch(f, 130, 0, 10, "a", 1, 20, "b");
 	add_runtime(f, 140, 0, 20, 9);
-	add_runtime(f, 115, 1, 30, 1ull << 33);
+	add_switch(f, 145, 0, 20, "b", 1, 10, "a");
+	add_runtime(f, 115, 1, 30, 13);
 	add_switch(f, 125, 1, 30, "c", 0, 40, "d");
 	add_runtime(f, 135, 1, 40, 11);
-	add_runtime(f, 150, 1, 30, 13);
+	add_runtime(f, 150, 1, 30, 1ull << 33);
+	add_switch(f, 155, 1, 30, "c", 1, 40, "d");
 	add_round(f);
-	add_switch(f, 160, 0, 20, "b", 1, 10, "a");
+	add_switch(f, 160, 0, 10, "a", 1, 20, "b");
 }
 
 static u64 run_time_of(const struct told *t, u32 tid)
@@ -333,9 +335,10 @@ TEST("run times come with the switch that ends them, or alone; none is lost")
 		CHECK_EQ(run_time_of(&t, 20), 9);
 		CHECK_EQ(run_time_of(&t, 30), (1ull << 33) + 13);
 		CHECK_EQ(run_time_of(&t, 40), 11);
-		CHECK_EQ(t.names.events, 10);
-		/* the first record of a file is read alone; 10's second came with its switch */
-		CHECK_EQ(t.n, filters[i] == &folded ? 9 : 10);
+		CHECK_EQ(t.names.events, 12);
+		/* 20's came with its switch; the first that is heard of 10 and 30 stands alone, as
+		 * does what is followed by another task's */
+		CHECK_EQ(t.n, filters[i] == &folded ? 11 : 12);
 		for (size_t j = 1; j < t.n; j++)
 			CHECK(t.events[j].time >= t.events[j - 1].time);
 		sched_names_release(&t.names);
