@@ -86,6 +86,9 @@ static int read_details(int fd, struct details *d)
 	}
 	len = INFO_BYTES;
 	r = bpfsys_info(fd, info, &len);
+	/* What was not asked for has no length: readers go by it. */
+	info->jited_prog_len = info->xlated_prog_len = info->nr_map_ids = 0;
+	info->nr_line_info = info->nr_jited_line_info = 0;
 	for (size_t i = 0; i < ARRAY_SIZE(arrays); i++) {
 		/* A length that changed since would lead out of the data. */
 		if (r >= 0 && *info_u32(info, arrays[i].count) > *info_u32(&first, arrays[i].count))

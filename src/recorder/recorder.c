@@ -44,6 +44,7 @@ void recorder_free(struct recorder *r)
 	health_release(&r->health);
 	buf_release(&r->records);
 	buf_release(&r->sweep);
+	buf_release(&r->kept);
 	buf_release(&r->cmdline);
 	vec_release(&r->argv);
 	vec_each(f, &r->files)

@@ -82,6 +82,7 @@ struct recorder {
 	u64 begin;         /* when recording began */
 	u64 cpu_begin;     /* our own CPU time then */
 	u64 wall;          /* once it is over */
+	struct buf kept;   /* records of a batch but those that are left out */
 	u64 file_begin;
 	u64 round_time;  /* of the last round */
 	u64 round_bytes; /* what the writer had taken then */

@@ -136,10 +136,52 @@ static int add_with_missed(struct recorder *r, const void *bytes, size_t n)
 	return rc < 0 ? rc : recording_writer_add(r->writer, run, (size_t)(end - run), r->e);
 }
 
+/* KSYMBOL: the end of a BPF program. */
+static bool is_unload(const struct perf_event_header *h)
+{
+	enum { FLAGS = sizeof(*h) + 14 };
+	u16 flags = 0;
+
+	if (h->type != PERF_RECORD_KSYMBOL || h->size < FLAGS + sizeof(flags))
+		return false;
+	memcpy(&flags, (const u8 *)h + FLAGS, sizeof(flags));
+	return flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER;
+}
+
+/*
+ * perf 6.1 takes a name away that it still uses when it reads of the end of a BPF program that it
+ * knows, and crashes. Nothing is lost without these records: what comes later to the same place
+ * has a name of its own.
+ */
+static const void *without_unloads(struct recorder *r, const void *bytes, size_t *n)
+{
+	const u8 *p = bytes, *end = p + *n, *run = p;
+
+	buf_reset(&r->kept);
+	while (p < end) {
+		const struct perf_event_header *h = (const void *)p;
+
+		p += h->size;
+		if (!is_unload(h))
+			continue;
+		buf_add(&r->kept, run, (size_t)((const u8 *)h - run));
+		run = p;
+	}
+	if (run == (const u8 *)bytes)
+		return bytes;
+	buf_add(&r->kept, run, (size_t)(end - run));
+	*n = r->kept.len;
+	return r->kept.data;
+}
+
 int sweep_records(void *ctx, const void *bytes, size_t n)
 {
 	struct recorder *r = ctx;
 	bool missed = false;
+
+	bytes = without_unloads(r, bytes, &n);
+	if (!n)
+		return 0;
 
 	if (r->stacks == RECORDER_STACKS_KERNEL || r->waits.session)
 		missed = note_records(r, bytes, n);

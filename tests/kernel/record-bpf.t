@@ -48,6 +48,15 @@ ok "and of types" grep -q '# btf info' ours
 ok "and of functions by their own names" grep -q 'sub_prog [0-9]*: bpf_prog_[0-9a-f]*_offcpu_[a-z_]* addr' ours
 ok "all of it as perf prints it" diff theirs ours
 
+# Programs that come and go: perf 6.1 crashes when it reads of the end of one that it knows.
+spawn sh -c "while :; do '$FATHOM' offcpu -d 50ms >/dev/null 2>&1; done"
+run "$FATHOM" record -F 999 -d 1500ms -o churn.data
+expect_status 0
+perf script -i churn.data --show-bpf-events >theirs 2>perf.err
+is "perf reads a recording in which programs ended" "$?" 0
+ok "of which some began meanwhile" grep -q 'RECORD_KSYMBOL.*flags 0x0' theirs
+not_ok "none is said to have ended" grep -q 'RECORD_KSYMBOL.*flags 0x1' theirs
+
 # A word of the attr that is newer than the attr that every perf reads.
 run "$FATHOM" record -e software/config=0,config4=1/ -o word.data -- true
 if [ "$status" -ne 0 ]; then
