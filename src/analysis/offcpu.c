@@ -342,6 +342,30 @@ void waits_merge(struct profile *p, wait_list *waits, enum offcpu_view view, u32
 	map_release(&known);
 }
 
+static void fill_wait(struct profile *p, const struct wait *w, enum offcpu_view view, bool runq,
+		      struct result *ret, struct row *r)
+{
+	const struct profile_thread *th = &p->threads.items[w->thread];
+	_cleanup_buf_ struct buf text = BUF_INIT;
+	u64 weight = wait_weight(w, runq);
+
+	r->cells[0] = value_u(VALUE_DURATION, weight);
+	r->cells[2] = value_u(VALUE_COUNT, w->count);
+	r->cells[3] = value_u(VALUE_DURATION, w->count ? weight / w->count : 0);
+	r->cells[4] = value_u(VALUE_DURATION, runq ? w->max_runq : w->max_blocked);
+	r->cells[5] = value_u(VALUE_DURATION, w->runq);
+	r->cells[6] = value_text(ret, wait_state_name(w->state, w->flags));
+	r->cells[7] = value_u(VALUE_PID, (u64)th->pid);
+	r->cells[8] = value_u(VALUE_PID, (u64)th->tid);
+	r->cells[9] = value_text(ret, profile_str(p, th->comm));
+	links_text(p, w, view, &text);
+	if (text.len)
+		r->cells[10] = value_text(ret, buf_str(&text));
+	buf_reset(&text);
+	wait_place(p, w->stack, &text);
+	r->cells[11] = value_text(ret, buf_str(&text));
+}
+
 static void table_of_waits(struct profile *p, const wait_list *waits, enum offcpu_view view,
 			   bool runq, u32 lines, struct result *ret)
 {
@@ -361,7 +385,6 @@ static void table_of_waits(struct profile *p, const wait_list *waits, enum offcp
 	};
 	struct column own[ARRAY_SIZE(columns)];
 	struct table *t;
-	_cleanup_buf_ struct buf text = BUF_INIT;
 	u64 total = 0;
 
 	memcpy(own, columns, sizeof(own));
@@ -376,30 +399,14 @@ static void table_of_waits(struct profile *p, const wait_list *waits, enum offcp
 		total += wait_weight(&waits->items[i], runq);
 	for (size_t i = 0; i < waits->len && (!lines || i < lines); i++) {
 		const struct wait *w = &waits->items[i];
-		const struct profile_thread *th = &p->threads.items[w->thread];
 		u64 weight = wait_weight(w, runq);
 		struct row *r;
 
 		if (!weight)
 			break;
 		r = table_row(ret, t);
-		r->cells[0] = value_u(VALUE_DURATION, weight);
+		fill_wait(p, w, view, runq, ret, r);
 		r->cells[1] = value_d(VALUE_PERCENT, 100.0 * (double)weight / (double)total);
-		r->cells[2] = value_u(VALUE_COUNT, w->count);
-		r->cells[3] = value_u(VALUE_DURATION, w->count ? weight / w->count : 0);
-		r->cells[4] = value_u(VALUE_DURATION, runq ? w->max_runq : w->max_blocked);
-		r->cells[5] = value_u(VALUE_DURATION, w->runq);
-		r->cells[6] = value_text(ret, wait_state_name(w->state, w->flags));
-		r->cells[7] = value_u(VALUE_PID, (u64)th->pid);
-		r->cells[8] = value_u(VALUE_PID, (u64)th->tid);
-		r->cells[9] = value_text(ret, profile_str(p, th->comm));
-		buf_reset(&text);
-		links_text(p, w, view, &text);
-		if (text.len)
-			r->cells[10] = value_text(ret, buf_str(&text));
-		buf_reset(&text);
-		wait_place(p, w->stack, &text);
-		r->cells[11] = value_text(ret, buf_str(&text));
 	}
 }
 

@@ -106,33 +106,10 @@ static void format_size(const struct node *n, struct buf *out)
 	buf_addch(out, ')');
 }
 
-static void format_expr(const struct node *n, struct buf *out)
+/* What stands around or between operands; false: it is nothing of that. */
+static bool format_operation(const struct node *n, struct buf *out)
 {
 	switch (n->kind) {
-	case N_INT:
-		if (n->str && *n->str)
-			buf_addstr(out, n->str);
-		else
-			buf_addf(out, "%lld", (long long)n->ival);
-		break;
-	case N_STR: add_quoted(out, n->str, n->str_len); break;
-	case N_IDENT:
-	case N_VAR:
-	case N_PARAM:
-	case N_PARAM_COUNT: buf_addstr(out, n->str); break;
-	case N_MAP:
-		buf_addstr(out, n->str);
-		if (n->n_kids) {
-			buf_addch(out, '[');
-			format_list(n, out);
-			buf_addch(out, ']');
-		}
-		break;
-	case N_CALL:
-		buf_addf(out, "%s(", n->str);
-		format_list(n, out);
-		buf_addch(out, ')');
-		break;
 	case N_UNARY:
 		add_op(out, n->op);
 		format_operand(n->kids[0], out);
@@ -168,21 +145,56 @@ static void format_expr(const struct node *n, struct buf *out)
 		format_expr(n->kids[1], out);
 		buf_addch(out, ']');
 		break;
-	case N_TUPLE:
-		buf_addch(out, '(');
-		format_list(n, out);
-		buf_addstr(out, n->n_kids == 1 && !n->names ? ",)" : ")");
-		break;
 	case N_CAST:
 		buf_addch(out, '(');
 		add_type(out, n->tn);
 		buf_addch(out, ')');
 		format_operand(n->kids[0], out);
 		break;
+	default: return false;
+	}
+	return true;
+}
+
+static void format_expr(const struct node *n, struct buf *out)
+{
+	switch (n->kind) {
+	case N_INT:
+		if (n->str && *n->str)
+			buf_addstr(out, n->str);
+		else
+			buf_addf(out, "%lld", (long long)n->ival);
+		break;
+	case N_STR: add_quoted(out, n->str, n->str_len); break;
+	case N_IDENT:
+	case N_VAR:
+	case N_PARAM:
+	case N_PARAM_COUNT: buf_addstr(out, n->str); break;
+	case N_MAP:
+		buf_addstr(out, n->str);
+		if (n->n_kids) {
+			buf_addch(out, '[');
+			format_list(n, out);
+			buf_addch(out, ']');
+		}
+		break;
+	case N_CALL:
+		buf_addf(out, "%s(", n->str);
+		format_list(n, out);
+		buf_addch(out, ')');
+		break;
+	case N_TUPLE:
+		buf_addch(out, '(');
+		format_list(n, out);
+		buf_addstr(out, n->n_kids == 1 && !n->names ? ",)" : ")");
+		break;
 	case N_SIZEOF:
 	case N_TYPEINFO:
 	case N_OFFSETOF: format_size(n, out); break;
-	default: format_stmt(n, 0, out); break;
+	default:
+		if (!format_operation(n, out))
+			format_stmt(n, 0, out);
+		break;
 	}
 }
 
