@@ -208,6 +208,13 @@ static void put_types(struct bpf_programs *p, const struct types *t)
 	p->n_btfs++;
 }
 
+static int by_id(const void *a, const void *b)
+{
+	const struct types *x = a, *y = b;
+
+	return (x->id > y->id) - (x->id < y->id);
+}
+
 static void types_release(types_list *list)
 {
 	vec_each(t, list) {
@@ -317,6 +324,7 @@ int bpf_programs_read(struct bpf_programs *ret)
 
 	while ((r = bpfsys_prog_next(id, &id)) >= 0 && p.programs.len < BPF_PROGRAMS_MOST)
 		add_program(&p, &list, id);
+	vec_sort(&list, by_id);
 	vec_each(t, &list)
 		put_types(&p, t);
 	types_release(&list);
