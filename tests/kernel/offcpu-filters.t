@@ -40,13 +40,15 @@ expect_status 0
 ok "--interval: each is about its own time" python3 - "$out_file" <<'END'
 import json, sys
 parts = [json.loads(l) for l in open(sys.argv[1]) if l.startswith("{")]
-assert len(parts) == 3, len(parts)
+# on a busy machine one may come too late for its time, and the next one then has less
+assert 2 <= len(parts) <= 3, len(parts)
+assert 1.1e9 < sum(p["facts"]["duration_ns"] for p in parts) < 6e9, [p["facts"] for p in parts]
 for p in parts:
     f = p["facts"]
-    assert 0.35e9 < f["duration_ns"] < 2e9, f
-    # three threads, two of which wait from begin to end again and again
-    assert f["blocked_ns"] < 2.2 * f["duration_ns"] + 60e6, f
-    assert f["blocked_ns"] > 0.3 * f["duration_ns"], f
+    # two threads wait again and again; a wait counts where it ends
+    longest = max((w["max_ns"] for w in p["waits"]), default=0)
+    assert f["blocked_ns"] <= 2.05 * f["duration_ns"] + 2 * longest + 1e6, f
+assert any(p["facts"]["blocked_ns"] > 0 for p in parts), parts
 END
 
 group=
