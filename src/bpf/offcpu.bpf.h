@@ -277,7 +277,7 @@ static __always_inline u64 offcpu_generation(struct task_struct *task)
 
 	if (task->flags & PF_KTHREAD || !mm)
 		return 0;
-	return unwind_generation_of(mm->exec_vm, mm->start_code, mm->start_stack);
+	return unwind_generation_of(mm->exec_vm, mm->start_code, mm->end_code, mm->start_stack);
 }
 
 /* --- stacks ----------------------------------------------------------------------------------- */

@@ -37,7 +37,7 @@ struct css_set___sched {
 
 struct mm_struct___sched {
 	unsigned long exec_vm;
-	unsigned long start_code;
+	unsigned long start_code, end_code;
 	unsigned long start_stack;
 };
 

@@ -630,29 +630,36 @@ static __always_inline void unwind_remember(struct unwind_slot *slot, struct unw
 
 /*
  * Differs, almost surely, when a process has other executable mappings or runs another program: a
- * stack begins at a random address. Children that were forked have all in common with their
- * parent, so they share what is known about it.
+ * stack begins at a random address, and where that is turned off programs still differ in size.
+ * Children that were forked have all in common with their parent, so they share what is known
+ * about it.
  */
-static __always_inline u64 unwind_generation_of(u64 exec_vm, u64 start_code, u64 start_stack)
+static __always_inline u64 unwind_generation_of(u64 exec_vm, u64 start_code, u64 end_code,
+						u64 start_stack)
 {
-	return (exec_vm ^ start_code << 20 ^ start_stack << 8 ^ unwind_epoch << 56) | 1;
+	u64 program = start_code ^ (end_code - start_code) * 0x9e3779b97f4a7c15ull;
+
+	return (exec_vm ^ program << 20 ^ start_stack << 8 ^ unwind_epoch << 56) | 1;
 }
 
-/* The three lie close together in every kernel so far: one read for all. */
+/* They lie close together in every kernel so far: one read for all. */
 static __always_inline u64 unwind_generation(struct unwind_slot *slot)
 {
 	struct mm_struct *mm = unwind_mm(bpf_get_current_task_btf());
 	u64 *word = slot->window.word;
 	u64 from = bpf_core_field_offset(struct mm_struct, exec_vm);
 	u64 code = bpf_core_field_offset(struct mm_struct, start_code) - from;
+	u64 end = bpf_core_field_offset(struct mm_struct, end_code) - from;
 	u64 stack = bpf_core_field_offset(struct mm_struct, start_stack) - from;
 
-	if (code >= 256 || stack >= 256)
+	if (code >= 256 || end >= 256 || stack >= 256)
 		return unwind_generation_of(BPF_CORE_READ(mm, exec_vm),
 					    BPF_CORE_READ(mm, start_code),
+					    BPF_CORE_READ(mm, end_code),
 					    BPF_CORE_READ(mm, start_stack));
-	bpf_probe_read_kernel(word, (code > stack ? code : stack) + 8, (void *)mm + from);
-	return unwind_generation_of(word[0], word[code / 8 & 31], word[stack / 8 & 31]);
+	bpf_probe_read_kernel(word, 256, (void *)mm + from);
+	return unwind_generation_of(word[0], word[code / 8 & 31], word[end / 8 & 31],
+				    word[stack / 8 & 31]);
 }
 
 #define USER_SPACE_END (1ull << 47)
