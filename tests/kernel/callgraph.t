@@ -156,10 +156,9 @@ print(int(100 * sum(r["complete"] for r in rows) / max(1, sum(r["user_stacks"] f
 	"$FATHOM" script -F ip,sym -i tp.data >tp.txt 2>/dev/null
 	ok "$name: they lead to the start" grep -Eq '(__libc_start_main|_start|main)' tp.txt
 }
-git init -q repo && git -C repo -c user.name=a -c user.email=a@b commit -q --allow-empty -m one
 reach python raw_syscalls:sys_enter 85 /usr/bin/python3 -c 'import os
 for i in range(300): os.stat("/tmp")'
-reach git raw_syscalls:sys_enter 90 git -C repo log
+reach perl raw_syscalls:sys_enter 90 perl -e 'stat "/tmp" for 1 .. 300'
 reach "a group that is read" '{cpu-clock,page-faults}:S' 85 "$burn" --seconds 0.3 a=100
 
 # --- names, lines and inlined functions travel with the file ------------------------------------------
