@@ -7,6 +7,7 @@
 
 #include "symbol/symbol.h"
 
+enum { DW_CFA_advance_loc = 0x40, DW_CFA_undefined = 0x07, X86_64_RA = 16 };
 enum { FDE_MAX_BYTES = 256 << 20, FDE_MAX_COUNT = 8 << 20, FDE_MAX_LETTERS = 16 };
 
 /* How addresses are written (DW_EH_PE_*): the format in the low bits, what to add above. */
@@ -32,6 +33,9 @@ struct frames {
 	bool is64;
 	size_t cie; /* the CIE whose encoding is known */
 	u8 encoding;
+	bool augmented; /* its entries have augmentation data of their own */
+	bool x86_64;
+	u64 entry; /* where the program starts */
 	struct symtab_builder *out;
 	size_t count;
 };
@@ -150,9 +154,45 @@ static bool select_cie(struct frames *f, size_t at)
 		return f->encoding != PE_UNKNOWN;
 	f->cie = at;
 	f->encoding = PE_UNKNOWN;
-	if (entry_open(f, at, &c) && take(&c, 4) == 0)
+	if (entry_open(f, at, &c) && take(&c, 4) == 0) {
+		f->augmented = c.end - c.at > 1 && f->bytes[c.at + 1] == 'z';
 		f->encoding = cie_encoding(&c);
+	}
 	return f->encoding != PE_UNKNOWN;
+}
+
+/* The entry begins with "the return address is undefined": here threads start. */
+static bool is_outermost(struct cursor *c)
+{
+	static const u8 no_caller[] = { DW_CFA_undefined, X86_64_RA };
+	u64 skip = c->f->augmented ? take_uleb(c) : 0;
+
+	if (!c->f->x86_64 || c->bad || skip > c->end - c->at)
+		return false;
+	c->at += skip;
+	/* some step over their first instruction before they say so */
+	c->at += c->at < c->end && (c->f->bytes[c->at] & 0xc0) == DW_CFA_advance_loc;
+	return c->end - c->at >= sizeof(no_caller) &&
+	       memcmp(c->f->bytes + c->at, no_caller, sizeof(no_caller)) == 0;
+}
+
+/*
+ * The name that code without one gets: 0 (none), or what is known of it all the same. A stack of a
+ * stripped libc could not be told from a cut one otherwise.
+ */
+static u32 name_by_role(struct frames *f, struct cursor *c, u64 start)
+{
+	struct buf *strings = &f->out->strings;
+	const char *name = start == f->entry ? "_start" : is_outermost(c) ? "thread_start" : NULL;
+	u32 at;
+
+	if (!name || strings->len > UINT32_MAX / 2)
+		return 0;
+	if (!strings->len)
+		buf_addch(strings, '\0');
+	at = (u32)strings->len;
+	buf_add(strings, name, strlen(name) + 1);
+	return at;
 }
 
 static void add_fde(struct frames *f, struct cursor *c, size_t back, size_t from)
@@ -168,7 +208,8 @@ static void add_fde(struct frames *f, struct cursor *c, size_t back, size_t from
 	vec_push(&f->out->spans, (struct span){ .start = start,
 						.end = start + size,
 						.id = (u32)f->out->candidates.len });
-	vec_push(&f->out->candidates, (struct candidate){ .flags = SYM_FDE });
+	vec_push(&f->out->candidates,
+		 (struct candidate){ .flags = SYM_FDE, .name = name_by_role(f, c, start) });
 	f->count++;
 }
 
@@ -224,7 +265,10 @@ void symtab_add_fdes(struct symtab_builder *out, const struct elf *elf)
 {
 	const struct elf_section *s = elf_find_section(elf, ".eh_frame");
 	_cleanup_buf_ struct buf b = BUF_INIT;
-	struct frames f = { .is64 = elf->is64, .cie = SIZE_MAX, .out = out };
+	struct frames f = { .is64 = elf->is64,
+			    .cie = SIZE_MAX,
+			    .x86_64 = elf->is64 && elf->machine == EM_X86_64,
+			    .out = out };
 	u64 offset, size;
 	int r = -ENODATA;
 
@@ -236,6 +280,8 @@ void symtab_add_fdes(struct symtab_builder *out, const struct elf *elf)
 	}
 	if (r < 0 || !b.len)
 		return;
+	if (f.x86_64 && elf_read(elf, offsetof(Elf64_Ehdr, e_entry), &f.entry, sizeof(f.entry)) < 0)
+		f.entry = 0;
 	f.bytes = (const u8 *)b.data;
 	f.len = b.len;
 	walk(&f, s != NULL);

@@ -302,10 +302,11 @@ static void fill_syms(struct symtab_builder *b, struct symtab *ret)
 			continue;
 		s->id = (u32)ret->len;
 		s->rank = c->flags & SYM_FDE ? 0 : 1;
-		ret->syms[ret->len++] = (struct sym){ .start = s->start,
-						      .size = s->end - s->start,
-						      .name = c->name,
-						      .flags = c->flags };
+		ret->syms[ret->len++] =
+			(struct sym){ .start = s->start,
+				      .size = s->end - s->start,
+				      .name = c->name,
+				      .flags = c->name ? c->flags & ~(u32)SYM_FDE : c->flags };
 	}
 }
 

@@ -178,6 +178,16 @@ record memfd.data "$spawned"
 is_70_30 'a program that is only in memory: names' memfd.data a b
 kill "$spawned"
 
+if command -v strip >/dev/null; then
+	cp "$burn" stripped && strip stripped
+	run "$FATHOM" record -e cpu-clock -F 499 -o stripped.data -- ./stripped --seconds 0.3 a=100
+	like 'a stripped program: its stacks begin at its start' \
+		"$("$FATHOM" fold -i stripped.data | cut -d ';' -f 1-3 | sort | uniq -c | sort -rn | head -n 1)" \
+		'stripped;_start;__libc_start_main'
+else
+	skip 'no strip here'
+fi
+
 # --- other libraries and languages ----------------------------------------------------------------
 
 src=$TOP/tests/workloads/burn.c

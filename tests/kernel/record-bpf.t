@@ -23,7 +23,7 @@ grep -q 'bpf_prog_.*_offcpu_switch' /proc/kallsyms || plan_skip "BPF programs do
 untag() { sed 's/bpf_prog_[0-9a-f]*_//' | sort -u; }
 loaded() { grep 'bpf_prog_.*_offcpu_' /proc/kallsyms | awk '{ print $1, $3 }' | untag; }
 loaded >first
-run "$FATHOM" record -d 200ms -o before.data
+run "$FATHOM" record -a -F 999 -o before.data -- "$WORKLOADS/burn" --seconds 0.2 a=100
 expect_status 0
 run "$FATHOM" record -o - -- true
 expect_status 0

@@ -43,6 +43,6 @@ shows killsnoop 'kill -0 $$' 'bash +0 +[0-9]+ +0$'
 shows syncsnoop sync 'sync +tracepoint:syscalls:sys_enter_sync$'
 shows gethostlatency 'exec getent hosts localhost' 'getent +[0-9]+ +localhost$'
 shows runqlat true '^@usecs: $'
-shows cpuwalk true '^@cpu: $'
+shows cpuwalk 'for ((i = 0; i < 300000; i++)); do :; done' '^@cpu: $'
 shows syscount true '^@process\[.*\]: [0-9]+$'
 done_testing
