@@ -53,7 +53,7 @@ const eventName = (page) =>
 	});
 const sum = (page) => page.evaluate(() => window.fathom.app.shown.sum);
 
-// Brings the cursor to the box at the end of a path of names, and returns what it weighs.
+// Brings the cursor to the box at the end of a path of names (patterns), returns what it weighs.
 const goTo = (page, ...names) =>
 	page.evaluate((path) => {
 		const { app } = window.fathom,
@@ -64,7 +64,7 @@ const goTo = (page, ...names) =>
 		for (const name of path) {
 			tree.children(v);
 			v = [...tree.kids.subarray(tree.lo, tree.hi)].find(
-				(k) => frames.names[tree.frame[k]] === name
+				(k) => new RegExp(`^(?:${name})$`).test(frames.names[tree.frame[k]])
 			);
 			if (v === undefined) return -1;
 		}
@@ -99,7 +99,14 @@ const isAqua = ([r, g, b]) => g > r + 20 && b > r + 20 && Math.abs(g - b) < 40;
 const isGrey = ([r, g, b]) => Math.max(r, g, b) - Math.min(r, g, b) < 12;
 const isRed = ([r, g, b]) => r > g + 40 && r > b + 40;
 
-const READ = ['reader', 'clone3', 'start_thread', 'blocker_main', 'wait_for_data'];
+// Without its debug file libc does not name what runs a thread.
+const READ = [
+	'reader',
+	'clone3|thread_start',
+	'start_thread|libc.*[+]0x[0-9a-f]+',
+	'blocker_main',
+	'wait_for_data',
+];
 
 async function hotcold() {
 	const page = await open('hotcold.html'),

@@ -22,13 +22,13 @@ run "$FATHOM" evlist -i pipe.data
 is "its events" "$(grep -v dummy "$out_file" | tail -n +2 | tr '\n' ' ')" \
 	"offcpu-time runqueue-time wakeup-time chain-time "
 "$FATHOM" offcpu -i pipe.data --folded >off.folded
-got=$(sum_of off.folded "^reader;$thread_root;blocker_main;wait_for_data;read;.*pipe_read")
+got=$(sum_of off.folded "^reader;$THREAD_ROOT;blocker_main;wait_for_data;read;.*pipe_read")
 ok "offcpu -i: the reader's waits, 2 % ($got us)" near "$got" "$waited" 2
 "$FATHOM" offwake -i pipe.data --folded >offwake.folded
 got=$(sum_of offwake.folded '^reader;.*blocker_main;.*;--;.*write_late;.*;writer [0-9]+$')
 ok "offwake -i: the writer ended them ($got us)" near "$got" "$waited" 6
 "$FATHOM" wakeup -i pipe.data --folded >wakeup.folded
-got=$(sum_of wakeup.folded "^writer;$thread_root;waker_main;write_late;.*;reader [0-9]+\$")
+got=$(sum_of wakeup.folded "^writer;$THREAD_ROOT;waker_main;write_late;.*;reader [0-9]+\$")
 ok "wakeup -i: from the writer's side ($got us)" near "$got" "$waited" 6
 "$FATHOM" fold -i pipe.data --event wakeup-time | grep '^swapper;' >irq.folded
 ok "a timer's stack is its own" test -s irq.folded

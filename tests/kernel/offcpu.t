@@ -19,7 +19,7 @@ is "the program's own output is left alone" "$(sed -n 's/^count=//p' "$out_file"
 got=$(sum_of pipe.folded '^(reader|block);.*;blocker_main;')
 ok "the reader was blocked as long as it says, 2 % ($got us)" near "$got" "$(truth "$out_file" waited)" 2
 ok "its stack names the read path, from the thread's start" \
-	grep -Eq "^reader;$thread_root;blocker_main;wait_for_data;read;.*pipe_read;.*schedule" pipe.folded
+	grep -Eq "^reader;$THREAD_ROOT;blocker_main;wait_for_data;read;.*pipe_read;.*schedule" pipe.folded
 
 run "$FATHOM" offwake -o offwake.folded -- "$WORKLOADS/block" pipe
 expect_status 0
@@ -32,12 +32,12 @@ ok "offwake: the writer itself was woken by a timer" \
 run "$FATHOM" wakeup -o wakeup.folded -- "$WORKLOADS/block" pipe
 expect_status 0
 ok "wakeup: the waker's stack with the woken on top" \
-	grep -Eq "^writer;$thread_root;waker_main;write_late;.*;reader [0-9]{5,}\$" wakeup.folded
+	grep -Eq "^writer;$THREAD_ROOT;waker_main;write_late;.*;reader [0-9]{5,}\$" wakeup.folded
 
 # --- a mutex ------------------------------------------------------------------------------------
 
 run "$FATHOM" offwake -o mutex.folded -- "$WORKLOADS/block" mutex
-got=$(sum_of mutex.folded "^waiter;.*;wait_for_lock;.*;--;.*(unlock[^;]*|$libc_place);hold_lock;.*;holder ")
+got=$(sum_of mutex.folded "^waiter;.*;wait_for_lock;.*;--;.*(unlock[^;]*|$LIBC_PLACE);hold_lock;.*;holder ")
 ok "the holder of the lock ended the waits for it ($got us)" near "$got" "$(truth "$out_file" waited)" 10
 
 # --- A waits for B waits for C waits for a timer -------------------------------------------------
@@ -84,7 +84,7 @@ END
 
 run "$FATHOM" offcpu --min 500ms --folded -- "$WORKLOADS/block" sleep --count 100 --ms 10
 unlike "--min leaves out what was shorter" "$out" 'take_a_nap'
-like "--min keeps what was longer" "$out" "^block;.*(clockjoin|main;$libc_place)"
+like "--min keeps what was longer" "$out" "^block;.*(clockjoin|main;$LIBC_PLACE)"
 run "$FATHOM" offcpu --state D --folded -- "$WORKLOADS/block" sleep --count 3
 unlike "--state leaves out other states" "$out" 'take_a_nap'
 run "$FATHOM" offcpu --comm sleeper --folded -- "$WORKLOADS/block" sleep --count 5

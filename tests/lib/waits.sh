@@ -10,7 +10,8 @@ sum_of() { grep -E -e "$2" "$1" | awk '{ n += $NF } END { print n + 0 }'; }
 # truth FILE KEY: what a workload printed, in microseconds.
 truth() { awk -F= -v key="$2" '$1 == key { printf "%.0f\n", $2 * 1e6 }' "$1"; }
 # Patterns. Without its debug file libc names little of what is its own; the places are known.
-libc_place='libc[^;]*[+]0x[0-9a-f]+'
-thread_root="(clone3|thread_start);(start_thread|$libc_place)"
-thread_root_last="(start_thread|$libc_place);(clone3|thread_start)"
-export libc_place thread_root thread_root_last
+LIBC_PLACE='libc[^;]*[+]0x[0-9a-f]+'
+# shellcheck disable=SC2034 # for those who source this
+THREAD_ROOT="(clone3|thread_start);(start_thread|$LIBC_PLACE)"
+# shellcheck disable=SC2034
+THREAD_ROOT_LAST="(start_thread|$LIBC_PLACE);(clone3|thread_start)"
