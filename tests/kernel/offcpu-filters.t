@@ -4,14 +4,14 @@
 # describe its types.
 # shellcheck source=tests/lib/test.sh
 . "$(dirname "$0")/../lib/test.sh"
+# shellcheck source=tests/lib/waits.sh
+. "$(dirname "$0")/../lib/waits.sh"
 
 need_root
 need_cmd python3
 need_file "$WORKLOADS/block" "$WORKLOADS/kinds"
 cd "$TMP" || exit 1
 
-# Microseconds of the folded lines that match.
-sum_of() { grep -E -e "$2" "$1" | awk '{ n += $NF } END { print n + 0 }'; }
 # The thread of that name, once it has it.
 tid_of() {
 	local i t
