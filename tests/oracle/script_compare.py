@@ -16,6 +16,8 @@ from collections import Counter, defaultdict
 
 CLASSES = {
     "nameless": "perf: [unknown]; ours: the function by its unwind entry (stripped code)",
+    "start": "perf: [unknown], or a symbol without size stretched up to there; ours: where the"
+             " program or a thread starts, by the entry point and the unwind entry",
     "gone": "the file is not there any more; ours has kept its names",
     "padding": "perf names the padding before a function (__pfx_f); a return address there belongs"
                " to the call before it, which never returns",
@@ -74,10 +76,16 @@ class Tables:
                 table[parts[2].split("\t")[0].split("(")[0]].add(parts[0])
         return table
 
-    def same_address(self, dso, a, b):
+    def of(self, dso):
         if dso not in self.known:
             self.known[dso] = self.load(dso)
-        table = self.known[dso]
+        return self.known[dso]
+
+    def lacks(self, dso, name):
+        return name not in self.of(dso)
+
+    def same_address(self, dso, a, b):
+        table = self.of(dso)
         names = [n for n in table if n.split("@")[0] == b] if b not in table else [b]
         return any(table[a.split("(")[0]] & table[n] for n in names)
 
@@ -99,6 +107,8 @@ def classify_name(perf, ours, dso):
         return "gone"
     if perf == "[unknown]" and oname.endswith("@plt"):
         return "plt_got" if in_plt_got(dso, oname) else None
+    if oname in ("_start", "thread_start") and TABLES.lacks(dso, oname):
+        return "start"
     if perf == "[unknown]":
         return "nameless" if group and (not dso or group[1] == os.path.basename(dso)) else None
     if pname.startswith("__pfx_"):
