@@ -236,7 +236,7 @@ int run_load(struct run *r, struct err *e)
 
 int run_drain(struct run *r)
 {
-	u64 *consumer = (u64 *)(void *)r->ring.consumer, at, end;
+	u64 *consumer = (u64 *)(void *)r->ring.consumer, at, end, most;
 	const u64 *producer = (const u64 *)(const void *)r->ring.producer;
 	int n = 0;
 
@@ -244,6 +244,8 @@ int run_drain(struct run *r)
 		return 0;
 	at = *consumer;
 	end = __atomic_load_n(producer, __ATOMIC_ACQUIRE);
+	/* a flood may go on for ever: after one turn of the ring others have to be looked at */
+	most = at + r->ring.mask + 1;
 	while (at < end && !r->output_error) {
 		const u8 *rec = r->ring.producer + r->ring.page + (at & r->ring.mask);
 		u32 len = __atomic_load_n((const u32 *)(const void *)rec, __ATOMIC_ACQUIRE);
@@ -256,7 +258,7 @@ int run_drain(struct run *r)
 		at += ALIGN_UP((u64)(len & ~RECORD_DISCARD) + RECORD_HEADER, 8ull);
 		__atomic_store_n(consumer, at, __ATOMIC_RELEASE);
 		n++;
-		if (at >= end)
+		if (at >= end && at < most)
 			end = __atomic_load_n(producer, __ATOMIC_ACQUIRE);
 	}
 	if (n && r->sink && r->sink->flush && !r->output_error)

@@ -7,6 +7,7 @@
  */
 #include "lang/unwinder.h"
 
+#include "base/stop.h"
 #include "host/bpf_log.h"
 #include "lang_unwind.skel.h"
 #include "unwind/feed.h"
@@ -24,6 +25,7 @@ struct unwinder {
 	struct lang_unwind_bpf *skel;
 	struct unwind_feed *feed;
 	struct ring_buffer *ring;
+	u64 turn; /* bytes that this unwinder_serve() took */
 	struct bpf_insn *insns;
 	size_t n_insns;
 	func_types funcs; /* offsets from the first instruction */
@@ -146,7 +148,9 @@ static int on_need(void *ctx, void *data, size_t n)
 
 	if (n >= sizeof(struct unwind_need) && *(const u32 *)data == UNWIND_RECORD_NEED)
 		unwind_feed_need(u->feed, data, NULL);
-	return 0;
+	/* tables take their time, and one that is missing asks again: others have their turn */
+	u->turn += n;
+	return u->turn >= RING_BYTES || stop_requested() ? -ECANCELED : 0;
 }
 
 int unwinder_new(struct unwinder **ret, struct err *e)
@@ -252,8 +256,10 @@ int unwinder_fd(const struct unwinder *u)
 
 void unwinder_serve(struct unwinder *u)
 {
-	if (u)
-		ring_buffer__consume(u->ring);
+	if (!u)
+		return;
+	u->turn = 0;
+	ring_buffer__consume(u->ring);
 }
 
 void unwinder_ends(const struct unwinder *u, u64 ret[UNWIND_END_COUNT])

@@ -24,6 +24,8 @@ struct sampler {
 	u32 n_events;
 	u64 ends[UNWIND_END_COUNT]; /* of rescued stacks */
 	u64 rescued_frames;
+	u64 ring_bytes;
+	u64 turn;      /* bytes that this sampler_read() took */
 	u64 round;     /* of sampler_read() */
 	sampler_fn fn; /* during sampler_read() */
 	void *fn_ctx;
@@ -72,6 +74,7 @@ static int set_options(struct sampler *s, const struct sampler_opts *o, struct e
 	s->skel->rodata->profile_options.user_stacks = !o->no_user_stack;
 	s->skel->rodata->profile_options.rescue = !o->no_rescue;
 	set_pid_namespace(s->skel);
+	s->ring_bytes = ring;
 	return -bpf_map__set_max_entries(s->skel->maps.unwind_ring, (u32)ring);
 }
 
@@ -323,7 +326,9 @@ static int on_record(void *ctx, void *data, size_t n)
 		on_rescue(s, data, n);
 	else if (type == UNWIND_RECORD_NEED && n >= sizeof(struct unwind_need))
 		unwind_feed_need(s->feed, data, NULL);
-	return 0;
+	/* one turn of the ring is all that was there: in a flood the caller has its turn, too */
+	s->turn += n;
+	return s->turn >= s->ring_bytes ? -ECANCELED : 0;
 }
 
 int sampler_read(struct sampler *s, sampler_fn fn, void *ctx)
@@ -332,12 +337,13 @@ int sampler_read(struct sampler *s, sampler_fn fn, void *ctx)
 	s->fn_ctx = ctx;
 	s->fn_rc = 0;
 	s->n_read = 0;
+	s->turn = 0;
 	s->round++;
 	int rc = ring_buffer__consume(s->ring);
 
 	if (s->fn_rc < 0)
 		return s->fn_rc;
-	return rc < 0 ? rc : s->n_read;
+	return rc < 0 && rc != -ECANCELED ? rc : s->n_read;
 }
 
 void sampler_note_map(struct sampler *s, int pid, const struct unwind_map *map)
