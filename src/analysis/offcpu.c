@@ -160,6 +160,13 @@ void waits_to_profile(struct profile *p, const wait_list *waits, enum offcpu_vie
 	}
 }
 
+void waits_forget(struct profile *p)
+{
+	vec_clear(&p->samples);
+	vec_each(ev, &p->events)
+		ev->samples = ev->weight = 0;
+}
+
 /* --- tables ----------------------------------------------------------------------------------- */
 
 /* Frames that are in every wait: not what tells one from another. */

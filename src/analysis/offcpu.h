@@ -66,6 +66,9 @@ u32 wait_stack(struct profile *p, const struct wait *w, enum offcpu_view view);
  */
 void waits_to_profile(struct profile *p, const wait_list *waits, enum offcpu_view view);
 
+/* Between two intervals: forgets the samples, keeps names. */
+void waits_forget(struct profile *p);
+
 /*
  * The waits of a recording whose wakers are known (profile.wakes) as samples of OFFWAKE_EVENT: the
  * stack that waited and on it, upside down, who ended that. False: there are none.

@@ -240,9 +240,7 @@ void offcpu_live_reset(struct offcpu_live *l)
 	vec_clear(&l->waits);
 	vec_clear(&l->single);
 	vec_clear(&l->threads);
-	vec_clear(&l->profile.samples);
-	vec_each(ev, &l->profile.events)
-		ev->samples = ev->weight = 0;
+	waits_forget(&l->profile);
 	l->begin = l->end;
 }
 

@@ -152,14 +152,24 @@ static void on_sample(struct loader *l, const struct sample *s)
 		fill_link(l, w, s, &raw);
 }
 
+static void take_time(struct offcpu_load *load, u64 time)
+{
+	if (!time)
+		return;
+	load->begin = load->begin ? MIN(load->begin, time) : time;
+	load->end = MAX(load->end, time);
+}
+
 static int on_record(const struct record *r, void *ctx)
 {
 	struct loader *l = ctx;
 
-	if (r->type == PERF_RECORD_SAMPLE)
+	if (r->type == PERF_RECORD_SAMPLE) {
+		take_time(l->load, r->time);
 		on_sample(l, r->sample);
-	else
+	} else {
 		machine_record(&l->names.machine, r);
+	}
 	return 0;
 }
 

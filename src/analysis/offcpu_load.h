@@ -9,7 +9,8 @@
 struct offcpu_load {
 	struct profile profile;
 	wait_list waits;
-	u64 links; /* wakers that were told */
+	u64 links;      /* wakers that were told */
+	u64 begin, end; /* of all samples, on the recording's clock; 0: none has a time */
 };
 
 /* Which waits. */

@@ -123,7 +123,7 @@ const struct opt wait_options[] = {
 	  .type = OPT_DURATION,
 	  AT(interval),
 	  .arg = "TIME",
-	  .help = "show what happened in each such time" },
+	  .help = "show what happened in each such time; with -i of recorded time" },
 	{ .name = "rows",
 	  .type = OPT_U64,
 	  AT(rows),
@@ -344,6 +344,7 @@ struct shown {
 	struct profile *profile;
 	wait_list *waits;
 	const struct offcpu_live *live; /* NULL: from a recording */
+	u64 from, duration;             /* of an interval of it, since its begin; 0: all of it */
 };
 
 static int write_svg(const struct shown *s, struct buf *out)
@@ -413,6 +414,10 @@ static int show_table(const struct shown *s)
 		result_fact(&r, "duration_ns", "duration",
 			    value_u(VALUE_DURATION, s->live->end - s->live->begin));
 	}
+	if (s->duration) {
+		result_fact(&r, "from_ns", "from", value_u(VALUE_DURATION, s->from));
+		result_fact(&r, "duration_ns", "duration", value_u(VALUE_DURATION, s->duration));
+	}
 	waits_to_result(s->profile, s->waits, s->view, s->args->runqueue, (u32)s->args->lines, &r);
 	if (s->live)
 		offcpu_live_health(s->live, &r);
@@ -478,7 +483,6 @@ static int check_recorded(struct context *ctx, const struct wait_args *a)
 	const char *what = a->target.users.len     ? "--user"
 			   : a->target.cgroups.len ? "--cgroup"
 			   : a->target.cpus.len    ? "--cpu"
-			   : a->interval           ? "--interval"
 			   : ctx->program          ? "a program"
 						   : NULL;
 
@@ -488,7 +492,64 @@ static int check_recorded(struct context *ctx, const struct wait_args *a)
 	return EXIT_USAGE;
 }
 
-static int from_recording(struct context *ctx, const struct wait_args *a, enum offcpu_view view)
+static int by_end(const void *a, const void *b)
+{
+	const struct wait *x = a, *y = b;
+
+	return x->time < y->time ? -1 : x->time > y->time;
+}
+
+/* The waits from @at on that ended up to @last, which are in order of that. */
+static wait_list waits_until(const wait_list *waits, size_t at, u64 last)
+{
+	size_t n = at;
+
+	while (n < waits->len && waits->items[n].time <= last)
+		n++;
+	return (wait_list){ .items = waits->items + at, .len = n - at, .cap = n - at };
+}
+
+/*
+ * Intervals of recorded time, as on the running machine: a wait belongs to that in which it ended.
+ * Those in which none did are passed over.
+ */
+static int recorded_intervals(struct offcpu_load *load, struct shown *s, u64 count)
+{
+	const u64 step = s->args->interval;
+	size_t at = 0;
+	u64 shown = 0;
+	int rc = 0;
+
+	s->ctx->stream = true;
+	while (!rc && at < load->waits.len && !stop_requested() && (!count || shown < count)) {
+		u64 time = MAX(load->waits.items[at].time, load->begin) - load->begin;
+		wait_list part;
+
+		s->from = time - time % step;
+		/* the last one ends with the recording */
+		s->duration = MIN(step, load->end - load->begin - s->from + 1);
+		part = waits_until(&load->waits, at, load->begin + s->from + s->duration - 1);
+		at += part.len;
+		shown++;
+		s->waits = &part;
+		rc = show(s);
+		waits_forget(s->profile);
+	}
+	return rc;
+}
+
+/* Only what ended in the first part of it, where that is asked for. */
+static void cut_recording(struct offcpu_load *load, u64 duration)
+{
+	u64 rest = load->end - load->begin;
+
+	vec_sort(&load->waits, by_end);
+	if (duration && duration < rest)
+		load->waits.len = waits_until(&load->waits, 0, load->begin + duration - 1).len;
+}
+
+static int from_recording(struct context *ctx, const struct wait_args *a, enum offcpu_view view,
+			  u64 count)
 {
 	const struct offcpu_load_opts opts = {
 		.pids = &a->target.pids,
@@ -511,6 +572,7 @@ static int from_recording(struct context *ctx, const struct wait_args *a, enum o
 	if (rc)
 		return rc;
 	rc = offcpu_load(&load, a->input, &opts, &ctx->err);
+	cut_recording(&load, a->target.duration);
 	if (rc >= 0 && !load.waits.len) {
 		const char *fault = profile_str(&load.profile, load.profile.fault);
 
@@ -524,10 +586,30 @@ static int from_recording(struct context *ctx, const struct wait_args *a, enum o
 		err_hint(&ctx->err, "make one with: fathom record --wakers, or --chains");
 		rc = EXIT_NOTHING;
 	}
-	if (!rc)
-		rc = show(&(struct shown){ ctx, a, view, &load.profile, &load.waits, NULL });
+	if (!rc) {
+		struct shown s = { .ctx = ctx,
+				   .args = a,
+				   .view = view,
+				   .profile = &load.profile,
+				   .waits = &load.waits };
+
+		rc = a->interval ? recorded_intervals(&load, &s, count) : show(&s);
+	}
 	offcpu_load_release(&load);
 	return rc;
+}
+
+static int show_live(struct context *ctx, struct wait_run *r, const struct wait_args *a,
+		     enum offcpu_view view)
+{
+	const struct shown s = { .ctx = ctx,
+				 .args = a,
+				 .view = view,
+				 .profile = &r->live.profile,
+				 .waits = &r->live.waits,
+				 .live = &r->live };
+
+	return show(&s);
 }
 
 static int one_interval(struct context *ctx, struct wait_run *r, const struct wait_args *a,
@@ -538,8 +620,7 @@ static int one_interval(struct context *ctx, struct wait_run *r, const struct wa
 	if (rc >= 0)
 		rc = offcpu_live_collect(&r->live, &ctx->err);
 	if (rc >= 0)
-		rc = show(&(struct shown){ ctx, a, view, &r->live.profile, &r->live.waits,
-					   &r->live });
+		rc = show_live(ctx, r, a, view);
 	offcpu_live_reset(&r->live);
 	return rc;
 }
@@ -578,9 +659,7 @@ static int run_once(struct context *ctx, struct wait_run *r, const struct wait_a
 		err_set(&ctx->err, ENODATA, "nothing waited, or all of it waits still");
 		return EXIT_NOTHING;
 	}
-	return rc < 0 ? rc
-		      : show(&(struct shown){ ctx, a, view, &r->live.profile, &r->live.waits,
-					      &r->live });
+	return rc < 0 ? rc : show_live(ctx, r, a, view);
 }
 
 static int live(struct context *ctx, struct wait_args *a, enum offcpu_view view, u64 count)
@@ -617,7 +696,7 @@ int wait_command(struct context *ctx, struct wait_args *a, enum offcpu_view view
 		rc = take_operands(ctx, a, &count);
 	if (rc)
 		return rc;
-	return a->input ? from_recording(ctx, a, view) : live(ctx, a, view, count);
+	return a->input ? from_recording(ctx, a, view, count) : live(ctx, a, view, count);
 }
 
 static int offcpu_run(struct context *ctx, void *args)
@@ -631,6 +710,7 @@ static const struct example offcpu_examples[] = {
 	{ "fathom offcpu -d 5s --state D", "only what waited for disks" },
 	{ "fathom offcpu -d 5s --runqueue", "who wanted to run and had no CPU" },
 	{ "fathom offcpu --min 10ms --folded -d 5s", "long waits, as folded stacks" },
+	{ "fathom offcpu -i fathom.data --interval 1s", "second by second, from a recording" },
 	{ 0 },
 };
 

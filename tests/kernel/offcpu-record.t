@@ -78,8 +78,47 @@ run "$FATHOM" offcpu -i pipe.data --no-user --folded
 unlike "--no-user" "$out" 'wait_for_data'
 run "$FATHOM" offcpu -i pipe.data --state D --folded
 unlike "--state" "$out" 'wait_for_data'
-run "$FATHOM" offcpu -i pipe.data --interval 1s
-expect_status 2 "an interval is for the running machine"
+
+# --- intervals of recorded time -------------------------------------------------------------------
+
+"$FATHOM" script -i pipe.data --ns -F time,event,period >pipe.script
+run "$FATHOM" offcpu -i pipe.data --open --interval 200ms --json
+expect_status 0
+ok "--interval: each has the waits that ended in it" python3 - "$out_file" pipe.script <<'END'
+import json, re, sys
+parts = [json.loads(l) for l in open(sys.argv[1])]
+samples = [re.match(r"\s*(\d+)\.(\d{9}):\s+(\d+)\s+(\S+):", l).groups() for l in open(sys.argv[2]) if l.strip()]
+samples = [(int(s) * 10**9 + int(ns), int(period), event) for s, ns, period, event in samples]
+begin = min(s[0] for s in samples)
+want = {}
+for time, period, event in samples:
+    if event == "offcpu-time":
+        at = (time - begin) // 200_000_000 * 200_000_000
+        want[at] = want.get(at, 0) + period
+assert len(parts) >= 4, len(parts)
+got = {p["facts"]["from_ns"]: p["facts"]["blocked_ns"] for p in parts if p["facts"]["blocked_ns"]}
+assert got == want, (got, want)
+for p in parts:
+    assert sum(w["time_ns"] for w in p["waits"]) == p["facts"]["blocked_ns"], p
+    assert 0 < p["facts"]["duration_ns"] <= 200_000_000, p["facts"]
+END
+run "$FATHOM" offwake -i pipe.data --json 0.2 2
+expect_status 0
+is "an interval and a count give two results" "$(grep -c '"command":"offwake"' "$out_file")" 2
+all=$(awk '{ n += $NF } END { print n }' offwake.folded)
+got=$("$FATHOM" offwake -i pipe.data --interval 300ms --folded | awk '{ n += $NF } END { print n }')
+ok "folded: the intervals are the whole but for what is cut off ($got of $all us)" near "$got" "$all" 1
+for what in wakeup chain; do
+	run "$FATHOM" $what -i pipe.data --interval 500ms
+	expect_status 0
+	expect_out_like '^from: 500' "$what: each tells where it begins"
+done
+run "$FATHOM" offcpu -i pipe.data -d 300ms --json
+ok "-d: only the first part" python3 - "$out_file" "$waited" <<'END'
+import json, sys
+blocked = json.load(open(sys.argv[1]))["facts"]["blocked_ns"] / 1e3
+assert 0 < blocked < 0.8 * float(sys.argv[2]), blocked
+END
 
 # --- targets, and forms of the file --------------------------------------------------------------
 
