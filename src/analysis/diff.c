@@ -12,7 +12,10 @@
 static int no_samples(struct err *e, const struct profile *p, u32 name)
 {
 	err_set(e, ENODATA, "'%s' has no samples to compare", profile_str(p, name));
-	err_hint(e, "the filters may leave none: --time, --event, --comms");
+	if (p->fault)
+		err_hint(e, "%s", profile_str(p, p->fault));
+	else if (p->filtered)
+		err_hint(e, "the filters may leave none: --time, --event, --comms");
 	return -ENODATA;
 }
 
@@ -25,6 +28,7 @@ static void take_facts(struct diff_side *s, const struct profile *p)
 {
 	s->name = p->source;
 	s->lost = p->lost_samples;
+	s->fault = p->fault;
 	s->first_time = p->first_time;
 	s->duration = p->last_time - p->first_time;
 }
@@ -108,6 +112,7 @@ static void forget_facts(struct profile *p)
 	}
 	p->first_time = p->last_time = 0;
 	p->lost_samples = 0;
+	p->fault = 0;
 }
 
 int diff_end_before(struct diff *d, struct profile *p, struct err *e)

@@ -31,6 +31,7 @@ struct diff_side {
 	double weight; /* of all, as counted: before anything was made equally large */
 	u32 counts;    /* string: the event that was compared */
 	u64 lost;
+	u32 fault; /* string: how the file is damaged */
 	u64 first_time;
 	u64 duration;
 };

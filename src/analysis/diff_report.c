@@ -337,6 +337,13 @@ static void facts(const struct diff *d, const struct profile *p, const struct di
 			    p->bad_records);
 }
 
+static void damage(const struct profile *p, const struct diff_side *s, struct result *ret)
+{
+	if (s->fault)
+		result_note(ret, NOTE_WARNING, "everything before the damage is compared",
+			    "'%s': %s", profile_str(p, s->name), profile_str(p, s->fault));
+}
+
 void diff_report(const struct diff *d, struct profile *p, const struct diff_opts *opts,
 		 struct result *ret)
 {
@@ -346,5 +353,7 @@ void diff_report(const struct diff *d, struct profile *p, const struct diff_opts
 	collect(&c);
 	functions_table(&c, ret);
 	stacks_table(&c, ret);
+	damage(p, &d->before, ret);
+	damage(p, &d->after, ret);
 	comparison_release(&c);
 }

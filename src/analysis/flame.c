@@ -511,6 +511,8 @@ static void add_lost(const struct profile *p, struct buf *out)
 		buf_addf(out, ", %llu lost", (unsigned long long)p->lost_samples);
 	if (p->bad_records)
 		buf_addf(out, ", %llu unreadable", (unsigned long long)p->bad_records);
+	if (p->fault)
+		buf_addstr(out, ", the file is damaged");
 }
 
 void flame_subtitle(const struct flame *f, struct buf *out)

@@ -4,7 +4,9 @@
 #include "analysis/calltree.h"
 #include "analysis/report_key.h"
 #include "analysis/report_tree.h"
+#include "base/fmt.h"
 #include "base/hash.h"
+#include "profile/load.h"
 
 struct entry {
 	u64 key[REPORT_KEYS_MOST];
@@ -228,12 +230,29 @@ static void add_row(const struct reporter *rp, struct result *ret, struct table 
 		*cell++ = rp->keys.keys[i]->show(rp->profile, ret, en->key[i]);
 }
 
-static void hidden_note(struct result *ret, u64 n)
+/* Entries that are not in the table. */
+struct hidden {
+	u64 more;    /* below the limit, or too many */
+	u64 callers; /* of a table of what ran: they never ran themselves */
+};
+
+static void hidden_note(const struct reporter *rp, struct result *ret, const struct hidden *h)
 {
-	if (n)
-		result_note(ret, NOTE_INFO, NULL,
-			    "%llu more entries are not shown; --all shows them",
-			    (unsigned long long)n);
+	const struct profile_event *ev = &rp->profile->events.items[rp->event];
+	_cleanup_buf_ struct buf text = BUF_INIT;
+
+	if (!h->more && !h->callers)
+		return;
+	if (rp->several && !rp->opts->group)
+		buf_addf(&text, "'%s': ", profile_str(rp->profile, ev->name));
+	fmt_count(&text, h->more ? h->more : h->callers);
+	buf_addstr(&text, h->more ? " more entries" : " entries that only called others");
+	if (h->more && h->callers) {
+		buf_addstr(&text, ", and ");
+		fmt_count(&text, h->callers);
+		buf_addstr(&text, " that only called others,");
+	}
+	result_note(ret, NOTE_INFO, NULL, "%s are not shown; --all shows them", buf_str(&text));
 }
 
 static void add_table(struct reporter *rp, struct result *ret)
@@ -241,7 +260,7 @@ static void add_table(struct reporter *rp, struct result *ret)
 	const struct profile_event *ev = &rp->profile->events.items[rp->event];
 	struct column columns[REPORT_KEYS_MOST + 5];
 	size_t n = make_columns(rp, columns), shown = 0;
-	u64 hidden = 0;
+	struct hidden hidden = { 0 };
 	struct table *t = result_table(ret, "rows", NULL, columns, n);
 
 	if (rp->entries.len > 2)
@@ -253,13 +272,13 @@ static void add_table(struct reporter *rp, struct result *ret)
 
 		if (!key || percent(key, ev->weight) < rp->opts->percent_limit ||
 		    (rp->opts->max_lines && shown == rp->opts->max_lines)) {
-			hidden++;
+			*(key ? &hidden.more : &hidden.callers) += 1;
 			continue;
 		}
 		add_row(rp, ret, t, en, ev->weight);
 		shown++;
 	}
-	hidden_note(ret, hidden);
+	hidden_note(rp, ret, &hidden);
 }
 
 /* --- the tree ------------------------------------------------------------------------------ */
@@ -406,17 +425,32 @@ static size_t group_columns(const struct group *g, struct result *ret, struct co
 	return n;
 }
 
+/* What the line is shown for. */
+static u64 group_key(const struct group *g, size_t event, u32 entry)
+{
+	struct side s = side_of(g, event, entry);
+
+	return g->by_total || !g->rp->opts->max_lines ? s.total : s.self;
+}
+
 /* True when some event has enough of the line. */
 static bool group_shows(const struct group *g, u32 entry)
 {
 	for (size_t i = 0; i < g->n; i++) {
-		struct side s = side_of(g, i, entry);
 		u64 weight = g->rp->profile->events.items[g->events[i]].weight;
-		u64 key = g->by_total || !g->rp->opts->max_lines ? s.total : s.self;
+		u64 key = group_key(g, i, entry);
 
 		if (key && percent(key, weight) >= g->rp->opts->percent_limit)
 			return true;
 	}
+	return false;
+}
+
+static bool group_counts(const struct group *g, u32 entry)
+{
+	for (size_t i = 0; i < g->n; i++)
+		if (group_key(g, i, entry))
+			return true;
 	return false;
 }
 
@@ -445,22 +479,24 @@ static void group_table(const struct group *g, struct result *ret)
 	size_t n = group_columns(g, ret, columns), shown = 0;
 	struct table *t = result_table(ret, "rows", NULL, columns, n);
 	VEC(u32) lines = { 0 };
-	u64 hidden = 0;
+	struct hidden hidden = { 0 };
 
 	for (u32 i = 1; i < rp->entries.len; i++)
 		vec_push(&lines, i);
 	if (lines.len > 1)
 		qsort_r(lines.items, lines.len, sizeof(u32), compare_lines, (void *)(uintptr_t)g);
 	vec_each(line, &lines) {
+		bool counts = group_counts(g, *line);
+
 		if ((rp->opts->max_lines && shown == rp->opts->max_lines) ||
 		    !group_shows(g, *line)) {
-			hidden++;
+			*(counts ? &hidden.more : &hidden.callers) += 1;
 			continue;
 		}
 		group_row(g, ret, t, *line);
 		shown++;
 	}
-	hidden_note(ret, hidden);
+	hidden_note(rp, ret, &hidden);
 	vec_release(&lines);
 }
 
@@ -524,15 +560,8 @@ int report_build(struct profile *p, const struct report_opts *opts, struct resul
 
 	if (r < 0)
 		return r;
-	if (!p->samples.len) {
-		err_set(e, ENODATA,
-			p->filtered ? "no sample in '%s' passes the filters"
-				    : "'%s' has no samples",
-			profile_str(p, p->source));
-		if (p->fault)
-			err_hint(e, "%s", profile_str(p, p->fault));
-		return -ENODATA;
-	}
+	if (!p->samples.len)
+		return profile_no_samples(p, e);
 	report_facts(p, opts->header, ret);
 	rp.by_line = has_key(&rp, "srcline");
 	rp.several = events_with_samples(p) > 1;

@@ -2,9 +2,11 @@
 #include "analysis/stacks.h"
 
 #include "analysis/nameless.h"
+#include "analysis/report.h"
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/io.h"
+#include "profile/load.h"
 #include "unwind/unwind.h"
 
 enum { DEPTH_MOST = 8192 };
@@ -414,12 +416,10 @@ static void add_facts(const struct work *w, struct result *ret)
 			    w->all.users ? (double)w->all.frames / (double)w->all.users : 0));
 	result_fact(ret, "named_percent", "named",
 		    value_d(VALUE_PERCENT, percent(w->all.named, w->all.frames)));
-	if (w->h) {
-		result_loss(ret, "lost_samples", "samples lost because a buffer was full",
-			    w->h->lost);
+	report_losses(w->p, ret);
+	if (w->h)
 		result_loss(ret, "lost_copies", "stacks cut because there was no room for a copy",
 			    w->h->rescues_lost);
-	}
 	for (u32 i = 0; i < UNWIND_END_COUNT; i++) {
 		if (is_early(i) && w->all.ends[i])
 			result_note(ret, NOTE_INFO, fix_for(i), "%llu stacks ended early: %s",
@@ -433,7 +433,7 @@ int stacks_build(const struct profile *p, const struct health *health, struct sy
 	struct work w = { .p = p, .h = health };
 
 	if (!p->samples.len)
-		return err_set(e, ENODATA, "there are no samples");
+		return profile_no_samples(p, e);
 	count_profile(&w);
 	if (health)
 		take_health(&w);

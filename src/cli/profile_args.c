@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/profile_args.h"
 
+#include "base/buf.h"
 #include "base/clock.h"
+#include "base/fmt.h"
+#include "base/log.h"
 
 #define AT(field) .offset = offsetof(struct profile_args, field)
 
@@ -214,4 +217,37 @@ int profile_args_load(struct context *ctx, const struct profile_args *args, stru
 	opts->progress_ctx = NULL;
 	cli_progress(ctx, "%s", "");
 	return r;
+}
+
+static void warn_count(u64 n, const char *what)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT;
+
+	if (!n)
+		return;
+	fmt_count(&text, n);
+	log_warn("%s: %s", what, buf_str(&text));
+}
+
+void profile_args_warn(const struct profile *p)
+{
+	const char *name = profile_str(p, p->source);
+
+	warn_count(p->lost_samples, "samples lost because a buffer was full");
+	warn_count(p->bad_records, "records or lines that could not be read");
+	if (p->fault)
+		log_warn("'%s': %s; what is before it is used", name, profile_str(p, p->fault));
+}
+
+void profile_args_warn_event(const struct profile *p, u16 event)
+{
+	_cleanup_buf_ struct buf others = BUF_INIT;
+
+	for (size_t i = 0; i < p->events.len; i++)
+		if (i != event && p->events.items[i].samples)
+			buf_addf(&others, "%s%s", others.len ? ", " : "",
+				 profile_str(p, p->events.items[i].name));
+	if (others.len)
+		log_warn("only samples of '%s': --event chooses another of %s",
+			 profile_str(p, p->events.items[event].name), buf_str(&others));
 }

@@ -38,5 +38,9 @@ int profile_args_take(struct context *ctx, struct profile_args *args, struct loa
 /* Loads with a progress line; @opts may carry more than the arguments did. */
 int profile_args_load(struct context *ctx, const struct profile_args *args, struct load_opts *opts,
 		      struct profile *ret);
+/* What was lost or could not be read, for those whose output has no place for it. */
+void profile_args_warn(const struct profile *p);
+/* That only @event is shown, when others have samples, too. */
+void profile_args_warn_event(const struct profile *p, u16 event);
 
 #endif

@@ -61,6 +61,7 @@ static int status_of(int r)
 	case EACCES:
 	case ENOSYS:
 	case EOPNOTSUPP: return EXIT_MISSING;
+	case ENODATA: return EXIT_NOTHING;
 	default: return EXIT_FAILED;
 	}
 }

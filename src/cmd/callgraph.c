@@ -126,17 +126,19 @@ static int draw(struct context *ctx, const struct callgraph_args *a, struct prof
 	struct callgraph g;
 	int r;
 
-	if (!p->samples.len) {
-		err_set(&ctx->err, ENODATA, "there is no sample");
-		return EXIT_NOTHING;
-	}
+	if (!p->samples.len)
+		return profile_no_samples(p, &ctx->err);
+	/* the tables tell it themselves */
+	if (a->dot || a->output.path)
+		profile_args_warn(p);
 	if (output_is(&a->output, "html"))
 		return write_html(ctx, a, p);
 	flame_choose_event(p, &chosen);
 	opts.event = chosen.event;
 	r = callgraph_init(&g, p, &opts, &ctx->err);
 	if (r < 0)
-		return r == -ENODATA ? EXIT_NOTHING : r;
+		return r;
+	profile_args_warn_event(p, opts.event);
 	r = output(ctx, a, &g);
 	callgraph_release(&g);
 	return r;

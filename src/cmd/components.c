@@ -149,9 +149,11 @@ static int load_side(struct context *ctx, const struct components_args *a, const
 	r = profile_args_load(ctx, &one, &load, &p);
 	if (r >= 0 && p.samples.len) {
 		flame_choose_event(&p, &chosen);
+		profile_args_warn(&p);
+		profile_args_warn_event(&p, chosen.event);
 		r = breakdown_init(ret, t, &p, chosen.event, a->kernel, &ctx->err);
 	} else if (r >= 0) {
-		r = err_set(&ctx->err, ENODATA, "'%s' has no samples", profile_str(&p, p.source));
+		r = profile_no_samples(&p, &ctx->err);
 	}
 	profile_release(&p);
 	return r;
@@ -212,7 +214,7 @@ static int components_run(struct context *ctx, void *args)
 	for (size_t i = 0; i < n; i++)
 		breakdown_release(&sides[i]);
 	taxonomy_release(&t);
-	return r == -ENODATA ? EXIT_NOTHING : r;
+	return r;
 }
 
 static const struct example components_examples[] = {

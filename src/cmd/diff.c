@@ -149,7 +149,7 @@ static int write_svg(struct context *ctx, const struct diff_args *a, const struc
 	if (r >= 0)
 		r = flame_init(&flame, p, &layout, &ctx->err);
 	if (r < 0)
-		return r == -ENODATA ? EXIT_NOTHING : r;
+		return r;
 	subtitle_of(d, p, &subtitle);
 	opts.subtitle = buf_str(&subtitle);
 	svg_flame(&flame, &opts, &text);
@@ -202,7 +202,11 @@ static int load(struct context *ctx, struct diff_args *a, const char *input, con
 		return r;
 	/* the viewer follows time, tables do not */
 	opts.merge = !output_is(&a->output, "html");
-	return profile_args_load(ctx, &one, &opts, p);
+	r = profile_args_load(ctx, &one, &opts, p);
+	/* the tables tell it themselves */
+	if (r >= 0 && a->output.path)
+		profile_args_warn(p);
+	return r;
 }
 
 struct inputs {
@@ -296,9 +300,7 @@ static int diff_run(struct context *ctx, void *args)
 		log_warn("'%s' counts %s, '%s' %s: shares of different things",
 			 profile_str(&p, d.before.name), profile_str(&p, d.before.counts),
 			 profile_str(&p, d.after.name), profile_str(&p, d.after.counts));
-	if (r == -ENODATA)
-		r = EXIT_NOTHING;
-	else if (r >= 0 && output_is(&a->output, "html"))
+	if (r >= 0 && output_is(&a->output, "html"))
 		r = write_html(ctx, a, &d, &p);
 	else if (r >= 0 && a->output.path)
 		r = write_svg(ctx, a, &d, &p);

@@ -2,7 +2,6 @@
 #include "analysis/flame.h"
 #include "analysis/fold.h"
 #include "base/fmt.h"
-#include "base/log.h"
 #include "cli/output.h"
 #include "cli/profile_args.h"
 #include "recording/recording.h"
@@ -122,19 +121,17 @@ static int write_profile(struct context *ctx, const struct export_args *a, struc
 	struct flame_opts chosen;
 	int r = 0;
 
-	if (!p->samples.len) {
-		err_set(&ctx->err, ENODATA, "there is no sample to export");
-		return EXIT_NOTHING;
-	}
+	if (!p->samples.len)
+		return profile_no_samples(p, &ctx->err);
+	profile_args_warn(p);
 	flame_choose_event(p, &chosen);
 	opts.event = chosen.event;
 	if (f->write == export_pprof) {
 		read_build_ids(a->profile.input, &ids);
 		opts.build_ids = ids.list.items;
 		opts.n_build_ids = ids.list.len;
-	} else if (p->events.len > 1 && f->write != export_csv) {
-		log_info("only samples of '%s': --event chooses another",
-			 profile_str(p, p->events.items[chosen.event].name));
+	} else if (f->write != export_csv) {
+		profile_args_warn_event(p, chosen.event);
 	}
 	if (f->write)
 		f->write(p, &opts, &out);

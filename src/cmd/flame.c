@@ -535,10 +535,6 @@ static int write_page(struct context *ctx, const struct flame_args *a, struct pr
 	};
 	int r;
 
-	if (!p->samples.len) {
-		err_set(&ctx->err, ENODATA, "there is nothing to draw: no sample");
-		return EXIT_NOTHING;
-	}
 	flame_choose_event(p, &chosen);
 	if (a->ratio && choose_ratio(a, p, &chosen, &ctx->err) < 0)
 		return EXIT_USAGE;
@@ -570,7 +566,9 @@ static int draw(struct context *ctx, const struct flame_args *a, struct profile 
 	if (r >= 0)
 		r = flame_init(&flame, p, &opts, &ctx->err);
 	if (r < 0)
-		return r == -ENODATA ? EXIT_NOTHING : r;
+		return r;
+	if (!hotcold && !opts.has_baseline && !a->ratio)
+		profile_args_warn_event(p, opts.event);
 	r = output(ctx, a, &flame);
 	flame_release(&flame);
 	return r;
@@ -579,11 +577,15 @@ static int draw(struct context *ctx, const struct flame_args *a, struct profile 
 static int show(struct context *ctx, const struct flame_args *a, struct profile *p)
 {
 	struct hotcold hotcold;
-	int r = a->hotcold ? hotcold_build(p, &hotcold, &ctx->err) : 0;
 	const struct hotcold *h = a->hotcold ? &hotcold : NULL;
+	int r;
 
+	if (!p->samples.len)
+		return profile_no_samples(p, &ctx->err);
+	profile_args_warn(p);
+	r = h ? hotcold_build(p, &hotcold, &ctx->err) : 0;
 	if (r < 0)
-		return r == -ENODATA ? EXIT_NOTHING : r;
+		return r;
 	if (h && !h->threads)
 		log_warn("note: how long threads lived is not known: only what was seen is shown");
 	return is_page(a) ? write_page(ctx, a, p, h) : draw(ctx, a, p, h);

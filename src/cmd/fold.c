@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/flame.h"
 #include "analysis/fold.h"
-#include "base/log.h"
 #include "cli/output.h"
 #include "cli/profile_args.h"
 
@@ -105,9 +104,7 @@ static u16 choose_event(const struct profile *p)
 	struct flame_opts chosen;
 
 	flame_choose_event(p, &chosen);
-	if (p->events.len > 1)
-		log_info("only samples of '%s': --event chooses another",
-			 profile_str(p, p->events.items[chosen.event].name));
+	profile_args_warn_event(p, chosen.event);
 	return chosen.event;
 }
 
@@ -116,13 +113,9 @@ static int fold(struct context *ctx, const struct fold_args *a, struct profile *
 	struct fold_opts opts = names_of(a);
 	int r;
 
-	if (!p->samples.len) {
-		err_set(&ctx->err, ENODATA, "there is no sample to fold");
-		return EXIT_NOTHING;
-	}
-	if (p->bad_records)
-		log_warn("%llu lines or records could not be read",
-			 (unsigned long long)p->bad_records);
+	if (!p->samples.len)
+		return profile_no_samples(p, &ctx->err);
+	profile_args_warn(p);
 	opts.event = choose_event(p);
 	if (a->output.path && !streq(a->output.path, "-"))
 		return write_file(ctx, &a->output, p, &opts);

@@ -333,12 +333,14 @@ static int map_profile(struct context *ctx, const struct heatmap_args *a, const 
 	int r = 0;
 
 	if (!p->samples.len)
-		return err_set(&ctx->err, ENODATA, "there is no sample");
+		return profile_no_samples(p, &ctx->err);
+	profile_args_warn(p);
 	flame_choose_event(p, &chosen);
 	opts.event = chosen.event;
 	/* the viewer has this map as its navigator */
 	if (a->kind == HEAT_SUBSECOND && output_is(&a->output, "html"))
 		return write_viewer(ctx, a, p);
+	profile_args_warn_event(p, opts.event);
 	if (a->kind == HEAT_SUBSECOND) {
 		r = heatmap_subsecond(&h, p, &opts, &ctx->err);
 	} else if (a->kind == HEAT_UTILIZATION) {
@@ -388,7 +390,7 @@ static int heatmap_run(struct context *ctx, void *args)
 	else
 		r = load_and_map(ctx, a, &load);
 	vec_release(&points);
-	return r == -ENODATA ? EXIT_NOTHING : r == -EINVAL ? EXIT_USAGE : r;
+	return r == -EINVAL ? EXIT_USAGE : r;
 }
 
 static const struct example heatmap_examples[] = {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/flame.h"
 #include "analysis/fold.h"
-#include "base/log.h"
 #include "cli/output.h"
 #include "cli/profile_args.h"
 
@@ -32,20 +31,12 @@ static int write_folded(struct context *ctx, const struct import_args *a, struct
 	struct flame_opts chosen;
 	int r;
 
-	if (!p->samples.len) {
-		err_set(&ctx->err, ENODATA, "there is no sample in '%s'",
-			profile_str(p, p->source));
-		return EXIT_NOTHING;
-	}
+	if (!p->samples.len)
+		return profile_no_samples(p, &ctx->err);
 	flame_choose_event(p, &chosen);
 	opts.event = chosen.event;
-	if (p->events.len > 1)
-		log_warn("only samples of '%s': --event chooses another of %zu",
-			 profile_str(p, p->events.items[chosen.event].name), p->events.len);
-	if (p->bad_records)
-		log_warn("%llu records could not be used", (unsigned long long)p->bad_records);
-	if (p->fault)
-		log_warn("%s", profile_str(p, p->fault));
+	profile_args_warn_event(p, chosen.event);
+	profile_args_warn(p);
 	r = fold_write(p, &opts, &(struct fold_sink){ collect, &out });
 	return r < 0 ? r : output_write(ctx, &a->output, &out);
 }

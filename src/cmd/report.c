@@ -167,6 +167,13 @@ static int build(struct profile *p, const struct report_opts *opts, struct resul
 	return r == -EINVAL ? EXIT_USAGE : r;
 }
 
+static int header_only(const struct profile *p, struct result *ret)
+{
+	report_facts(p, true, ret);
+	report_losses(p, ret);
+	return 0;
+}
+
 static int report_run(struct context *ctx, void *args)
 {
 	struct report_args *a = args;
@@ -187,7 +194,7 @@ static int report_run(struct context *ctx, void *args)
 	result_init(&result, "report");
 	r = profile_args_load(ctx, &a->profile, &load, &p);
 	if (r >= 0)
-		r = a->header_only ? (report_facts(&p, true, &result), 0)
+		r = a->header_only ? header_only(&p, &result)
 				   : build(&p, &opts, &result, &ctx->err);
 	if (r == 0)
 		r = cli_show(ctx, &result);

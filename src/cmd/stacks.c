@@ -152,8 +152,6 @@ static int show(struct context *ctx, const struct stacks_args *a, const char *pa
 		code = stacks_build(&p, known < 0 ? NULL : &health, symbols, &opts, &result,
 				    &ctx->err);
 	}
-	if (code == -ENODATA)
-		code = EXIT_NOTHING;
 	if (code == 0)
 		code = cli_show(ctx, &result);
 	health_release(&health);

@@ -360,3 +360,13 @@ int profile_load(struct profile *p, const char *path, const struct load_opts *op
 	p->filtered = opts && is_filtered(opts);
 	return load_fd(p, fd, path, opts ? opts : &no_opts, e);
 }
+
+int profile_no_samples(const struct profile *p, struct err *e)
+{
+	err_set(e, ENODATA,
+		p->filtered ? "no sample in '%s' passes the filters" : "'%s' has no samples",
+		profile_str(p, p->source));
+	if (p->fault)
+		err_hint(e, "%s", profile_str(p, p->fault));
+	return -ENODATA;
+}

@@ -34,6 +34,8 @@ struct load_opts {
 
 /* @path "-" is standard input; NULL: fathom.data, else perf.data. @opts may be NULL. */
 int profile_load(struct profile *p, const char *path, const struct load_opts *opts, struct err *e);
+/* Why there is nothing to look at: none was taken, none passes the filters, damage; -ENODATA. */
+int profile_no_samples(const struct profile *p, struct err *e);
 /* The file that NULL stands for; -ENOENT with a hint when there is none. */
 int profile_default_input(const char **ret, struct err *e);
 

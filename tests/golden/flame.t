@@ -50,7 +50,7 @@ expect_status 1
 expect_err "'no-such-file'"
 : >empty
 run "$FATHOM" flame empty
-expect_status 1
+expect_status 4
 expect_err "'empty' is empty"
 printf 'a;b 0\n' >zero
 run "$FATHOM" flame zero

@@ -46,7 +46,7 @@ run "$FATHOM" report -i in.txt --call-graph=sideways
 expect_status 2
 expect_err "'sideways' is not one of caller, callee, none"
 run "$FATHOM" report -i in.txt -c nobody
-expect_status 1
+expect_status 4
 expect_err "no sample in 'in.txt' passes the filters"
 run "$FATHOM" report -i in.txt --header-only
 expect_status 0

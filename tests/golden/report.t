@@ -38,7 +38,7 @@ run "$FATHOM" report -i .
 expect_err "cannot read '.': it is a directory"
 : > empty.data
 run "$FATHOM" report -i empty.data
-expect_status 1
+expect_status 4
 expect_err "'empty.data' is empty"
 echo 'this is prose, not stacks' > prose
 run "$FATHOM" report -i prose

@@ -89,7 +89,7 @@ run "$FATHOM" record -z0 -F 999 -o whole.data -- "$burn" --seconds 0.1
 head -c "$(python3 -c 'import struct; print(struct.unpack_from("<Q", open("whole.data", "rb").read(), 40)[0] + 20)')" \
 	whole.data >cut.data
 run "$FATHOM" report -i cut.data
-expect_status 1
+expect_status 4
 expect_err "'cut.data' has no samples"
 expect_err 'the file is damaged at offset'
 

@@ -154,6 +154,9 @@ TEST(a_side_without_samples_is_an_error)
 
 	profile_init(&p);
 	CHECK_EQ(diff_end_before(&d, &p, &e), -ENODATA);
+	CHECK(e.what && !e.hint);
+	p.filtered = true;
+	CHECK_EQ(diff_end_before(&d, &p, &e), -ENODATA);
 	CHECK(e.what && e.hint);
 	load(&p, "a 1\n");
 	CHECK_EQ(diff_end_before(&d, &p, NULL), 0);
