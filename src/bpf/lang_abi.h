@@ -3,6 +3,19 @@
 #ifndef BPF_LANG_ABI_H
 #define BPF_LANG_ABI_H
 
-enum { LANG_STACK_FRAMES = 127 }; /* of one stack, at most */
+#include <linux/types.h>
+
+enum {
+	LANG_STACK_FRAMES = 127, /* of one stack, at most */
+	LANG_STACKS = 32768,     /* different ones that are kept */
+	LANG_STACKS_SEEN = 1024, /* whose hashes are noted: a power of two */
+};
+
+/* A stack as it is kept, by its hash: never 0, and never negative as a signed number. */
+struct lang_stack {
+	__u64 bytes; /* of ip[] that are used */
+	__u64 ip[LANG_STACK_FRAMES];
+};
+_Static_assert(sizeof(struct lang_stack) == 1024, "shared with BPF");
 
 #endif

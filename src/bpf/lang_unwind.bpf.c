@@ -2,35 +2,162 @@
 /*
  * The unwinder as a function that programs of the tracing language call. It is never attached
  * itself: its instructions are put behind those of the program (lang/unwinder.c).
+ *
+ * A thread that is where it was before, with the same callers, is recognised without a walk, and
+ * then the number of its stack is known too.
  */
 #define UNWIND_PYTHON_FRAMES 0
 #include "bpf/unwind.bpf.h"
 
 #include "bpf/lang_abi.h"
 
-/* Bytes of the user stack of the current task that were written to @out; negative: none. */
-SEC("lang/ustack")
-int lang_ustack(u64 *out, u64 max)
-{
-	struct unwind_slot *slot = unwind_slot_take();
-	u32 n = 0;
+#define EBUSY  16
+#define ENOSPC 28
+#define EEXIST 17
 
-	if (!slot)
-		return -16; /* EBUSY */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, UNWIND_STACK_MEMOS);
+	__type(key, u32);
+	__type(value, struct unwind_stack_memo);
+} lang_memos SEC(".maps");
+
+/* User space puts the map that it reads in the place of this one. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, LANG_STACKS);
+	__type(key, u64);
+	__type(value, struct lang_stack);
+} lang_ustacks SEC(".maps");
+
+/*
+ * Hashes of stacks that are in the map: reading it costs a few instructions, looking a stack up ten
+ * times that. Stacks stay until the end, so a note is never wrong.
+ */
+u64 lang_seen[LANG_STACKS_SEEN] = {};
+
+struct lang_hash {
+	struct unwind_slot *slot;
+	u64 h;
+};
+
+static __always_inline u64 lang_mix(u64 h, u64 v)
+{
+	h = (h ^ v) * 0x9e3779b97f4a7c15ull;
+	return h ^ h >> 29;
+}
+
+static long lang_hash_one(u32 i, void *ctx)
+{
+	struct lang_hash *c = ctx;
+
+	if (i >= UNWIND_RECORD_IPS)
+		return 1;
+	c->h = lang_mix(c->h, c->slot->out.ip[i]);
+	return 0;
+}
+
+/* True: the stack in the slot is in the map. */
+static __always_inline bool lang_keep(struct unwind_slot *slot, u64 hash, u32 n)
+{
+	u64 *seen = &lang_seen[hash >> 20 & (LANG_STACKS_SEEN - 1)];
+	/* what stands before the frames in a sample is not used here */
+	u64 *stack = (void *)&slot->out + UNWIND_SAMPLE_HEADER - sizeof(u64);
+	long rc;
+
+	if (*seen == hash)
+		return true;
+	if (!bpf_map_lookup_elem(&lang_ustacks, &hash)) {
+		*stack = n * sizeof(u64);
+		rc = bpf_map_update_elem(&lang_ustacks, &hash, stack, BPF_NOEXIST);
+		if (rc && rc != -EEXIST)
+			return false;
+	}
+	*seen = hash;
+	return true;
+}
+
+/* The memo holds what was just walked, from its first frame on, and nothing else. */
+static __always_inline bool lang_is_noted(const struct unwind_slot *slot,
+					  struct unwind_stack_memo *m, const struct pt_regs *regs,
+					  u32 n)
+{
+	const struct unwind_frame_note *f = unwind_note_at(m->frame, m->first);
+
+	return slot->s.end == UNWIND_END_ROOT && m->gen == slot->gen &&
+	       UNWIND_MEMO_FRAMES - m->first == n && f->ip == regs->ip && f->sp == regs->sp;
+}
+
+static __always_inline u64 lang_walk(struct unwind_slot *slot, struct unwind_stack_memo *m,
+				     const struct pt_regs *regs, u64 max)
+{
+	struct lang_hash c = { .slot = slot };
+	u32 n;
+
+	if (!unwind_from_task(slot))
+		return 0;
 	slot->first = 0;
+	slot->leaves = 0;
+	slot->pid = unwind_task_id() >> 32;
+	n = unwind_run(slot, max, m);
+	unwind_count(slot->s.end < UNWIND_END_COUNT ? slot->s.end : 0, 1);
+	if (!n)
+		return 0;
+	if (n > LANG_STACK_FRAMES)
+		n = LANG_STACK_FRAMES;
+	bpf_loop(n, lang_hash_one, &c, 0);
+	c.h = c.h >> 1 | 1;
+	if (!lang_keep(slot, c.h, n))
+		return -ENOSPC;
+	if (m && lang_is_noted(slot, m, regs, n)) {
+		m->hash = c.h;
+		m->other = max;
+	}
+	return c.h;
+}
+
+/* What may know the stack; nobody else's until it is given back. */
+static __always_inline struct unwind_stack_memo *lang_memo_take(const struct pt_regs *regs, u64 max)
+{
+	u32 at = lang_mix(regs->ip, regs->sp ^ max << 48) >> 40 & (UNWIND_STACK_MEMOS - 1);
+	struct unwind_stack_memo *m = bpf_map_lookup_elem(&lang_memos, &at);
+
+	return m && !__sync_val_compare_and_swap(&m->busy, 0, 1) ? m : 0;
+}
+
+/*
+ * The number of the user stack of the current task, of which @max frames are meant. 0: it has none;
+ * negative: it could not be taken.
+ */
+SEC("lang/ustack")
+u64 lang_ustack(u64 max)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	struct unwind_stack_memo *m;
+	struct unwind_slot *slot;
+	u64 id;
+
+	if (!unwind_mm(task) || task->flags & PF_KTHREAD)
+		return 0;
+	slot = unwind_slot_take();
+	if (!slot)
+		return -EBUSY;
 	if (max > LANG_STACK_FRAMES)
 		max = LANG_STACK_FRAMES;
-	if (unwind_from_task(slot)) {
-		slot->pid = unwind_task_id() >> 32;
-		slot->gen = unwind_generation(slot);
-		n = unwind_run(slot, max, 0);
-		unwind_count(slot->s.end < UNWIND_END_COUNT ? slot->s.end : 0, 1);
-		if (n > LANG_STACK_FRAMES)
-			n = LANG_STACK_FRAMES;
-		bpf_probe_read_kernel(out, n * sizeof(*out), slot->out.ip);
+	m = lang_memo_take(regs, max);
+	slot->gen = unwind_generation(slot);
+	if (m && m->hash && m->other == max &&
+	    unwind_same(&slot->window, m, slot->gen, regs->ip, regs->sp, regs->bp)) {
+		id = m->hash;
+		unwind_count(UNWIND_END_ROOT, 1);
+	} else {
+		id = lang_walk(slot, m, regs, max);
 	}
+	if (m)
+		m->busy = 0;
 	unwind_slot_give(slot);
-	return n * sizeof(*out);
+	return id;
 }
 
 char LICENSE[] SEC("license") = "GPL";

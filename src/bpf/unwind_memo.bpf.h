@@ -57,7 +57,7 @@ struct unwind_stack_memo {
 	u64 stack; /* ... the number of the whole stack ... */
 	u64 other; /* ... as long as it also has this */
 	u32 first; /* UNWIND_MEMO_FRAMES: nothing is known; also 0 while gen is 0 */
-	u32 pad;
+	u32 busy;  /* for the program's use: whoever has it may be interrupted */
 	struct unwind_frame_note frame[UNWIND_MEMO_FRAMES];
 };
 

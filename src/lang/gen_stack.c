@@ -5,15 +5,13 @@
  */
 #include "lang/gen.h"
 
-enum { STACK_MAP_KEYS = 32768, STACK_SEEN = 1024 };
-
 static u32 stack_map(struct comp *c, bool user)
 {
 	u32 *map = user ? &c->ustack_map : &c->kstack_map;
 
 	if (!*map)
 		*map = 1 + comp_bpf_map(c, user ? "ustacks" : "kstacks", BPF_MAP_TYPE_HASH, 8,
-					8 + COMP_STACK_DEPTH * 8, STACK_MAP_KEYS);
+					sizeof(struct lang_stack), LANG_STACKS);
 	return *map - 1;
 }
 
@@ -51,9 +49,9 @@ static vreg seen_slot(struct gen *g, bool user, vreg h)
 
 	if (!*map)
 		*map = 1 + comp_bpf_map(g->c, user ? "useen" : "kseen", BPF_MAP_TYPE_ARRAY, 4,
-					STACK_SEEN * 8, 1);
+					LANG_STACKS_SEEN * 8, 1);
 	ir_mov(&g->ir, at, h);
-	ir_alui(&g->ir, BPF_AND, at, STACK_SEEN - 1);
+	ir_alui(&g->ir, BPF_AND, at, LANG_STACKS_SEEN - 1);
 	ir_alui(&g->ir, BPF_LSH, at, 3);
 	ir_alu(&g->ir, BPF_ADD, at, ir_map_value(&g->ir, *map - 1, 0));
 	return at;
@@ -84,31 +82,33 @@ static void keep(struct gen *g, bool user, const struct val *record, vreg h)
 	ir_label_here(&g->ir, done);
 }
 
-/* Whether the kernel takes the unwinder is only known when the program is loaded. */
-static vreg read_frames(struct gen *g, const struct val *frames, u32 depth, bool user)
+/* By the unwinder, which finds out the number of the stack and keeps it. */
+static vreg unwound_stack(struct gen *g, u32 depth)
 {
-	if (user && g->c->config.cfi_stacks && !g->c->no_unwinder) {
-		const struct ir_arg args[] = { gen_addr_arg(g, frames), ARG_IMM((s32)depth) };
+	const struct ir_arg args[] = { ARG_IMM((s32)depth) };
+	ir_label ok = ir_new_label(&g->ir);
+	vreg id;
 
-		g->u->calls_unwinder = true;
-		return ir_call_linked(&g->ir, args, ARRAY_SIZE(args));
-	}
-	return IR_CALLV(&g->ir, BPF_FUNC_get_stack, ARG_REG(g->ctx), gen_addr_arg(g, frames),
-			ARG_IMM((s32)depth * 8), ARG_IMM(user ? BPF_F_USER_STACK : 0));
+	stack_map(g->c, true);
+	g->u->calls_unwinder = true;
+	id = ir_call_linked(&g->ir, args, ARRAY_SIZE(args));
+	ir_branchi(&g->ir, BPF_JSGE, id, 0, ok);
+	gen_count(g, COUNTER_STACK);
+	ir_movi(&g->ir, id, 0);
+	ir_label_here(&g->ir, ok);
+	return id;
 }
 
-void gen_stack(struct gen *g, const struct type *t, struct val *ret)
+/* By the kernel: frame pointers in user space. */
+static vreg walked_stack(struct gen *g, u32 depth, bool user)
 {
-	bool user = t->kind == T_USTACK;
-	u32 depth = MIN((u32)t->p[0] + (user ? 0 : COMP_OWN_FRAMES), COMP_STACK_DEPTH);
-	struct val record = gen_temp_scratch(g, 8 + COMP_STACK_DEPTH * 8), frames = record;
+	struct val record = gen_temp_scratch(g, sizeof(struct lang_stack)), frames = record;
 	ir_label failed = ir_new_label(&g->ir), end = ir_new_label(&g->ir);
 	vreg bytes, h, id = ir_imm(&g->ir, 0);
 
-	frames.off += 8;
-	g->c->user_symbols = g->c->user_symbols || user;
-	*ret = gen_temp(g, 16);
-	bytes = read_frames(g, &frames, depth, user);
+	frames.off += (s32)offsetof(struct lang_stack, ip);
+	bytes = IR_CALLV(&g->ir, BPF_FUNC_get_stack, ARG_REG(g->ctx), gen_addr_arg(g, &frames),
+			 ARG_IMM((s32)depth * 8), ARG_IMM(user ? BPF_F_USER_STACK : 0));
 	ir_branchi(&g->ir, BPF_JSLE, bytes, 0, failed);
 	ir_store(&g->ir, BPF_DW, record.reg, record.off, bytes);
 	h = hash_frames(g, &frames, bytes, depth);
@@ -118,10 +118,24 @@ void gen_stack(struct gen *g, const struct type *t, struct val *ret)
 	ir_label_here(&g->ir, failed);
 	gen_count_negative(g, bytes, COUNTER_STACK);
 	ir_label_here(&g->ir, end);
+	return id;
+}
+
+void gen_stack(struct gen *g, const struct type *t, struct val *ret)
+{
+	bool user = t->kind == T_USTACK;
+	u32 depth = MIN((u32)t->p[0] + (user ? 0 : COMP_OWN_FRAMES), COMP_STACK_DEPTH);
+	vreg id;
+
 	if (!user) {
-		*ret = gen_reg(id);
+		*ret = gen_reg(walked_stack(g, depth, false));
 		return;
 	}
+	g->c->user_symbols = true;
+	*ret = gen_temp(g, 16);
+	/* Whether the kernel takes the unwinder is only known when the program is loaded. */
+	id = g->c->config.cfi_stacks && !g->c->no_unwinder ? unwound_stack(g, depth)
+							   : walked_stack(g, depth, true);
 	ir_store(&g->ir, BPF_DW, ret->reg, ret->off, id);
 	id = ir_call(&g->ir, BPF_FUNC_get_current_pid_tgid, NULL, 0);
 	ir_alui(&g->ir, BPF_RSH, id, 32);

@@ -214,7 +214,9 @@ failed:
 
 static int load_unwinder(const struct run *r, struct err *e)
 {
-	return comp_calls_unwinder(r->c) && !r->c->unwinder ? unwinder_new(&r->c->unwinder, e) : 0;
+	if (!comp_calls_unwinder(r->c) || r->c->unwinder)
+		return 0;
+	return unwinder_new(r->map_fds.items[r->c->ustack_map - 1], &r->c->unwinder, e);
 }
 
 int run_load(struct run *r, struct err *e)

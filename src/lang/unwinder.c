@@ -117,7 +117,7 @@ static void keep_one_handler(void)
 	pthread_once(&once, register_placeholder);
 }
 
-static int load(struct unwinder *u, struct err *e)
+static int load(struct unwinder *u, int stacks, struct err *e)
 {
 	LIBBPF_OPTS(libbpf_prog_handler_opts, opts, .cookie = (long)u,
 		    .prog_prepare_load_fn = take_code);
@@ -134,8 +134,10 @@ static int load(struct unwinder *u, struct err *e)
 	if (rc == 0) {
 		set_pid_namespace(u->skel);
 		bpf_map__set_max_entries(u->skel->maps.unwind_ring, RING_BYTES);
-		rc = lang_unwind_bpf__load(u->skel);
+		rc = bpf_map__reuse_fd(u->skel->maps.lang_ustacks, stacks);
 	}
+	if (rc == 0)
+		rc = lang_unwind_bpf__load(u->skel);
 	if (handler >= 0)
 		libbpf_unregister_prog_handler(handler);
 	libbpf_set_print(print);
@@ -153,10 +155,10 @@ static int on_need(void *ctx, void *data, size_t n)
 	return u->turn >= RING_BYTES || stop_requested() ? -ECANCELED : 0;
 }
 
-int unwinder_new(struct unwinder **ret, struct err *e)
+int unwinder_new(int stacks, struct unwinder **ret, struct err *e)
 {
 	struct unwinder *u = xcalloc(1, sizeof(*u));
-	int rc = load(u, e);
+	int rc = load(u, stacks, e);
 
 	if (rc == 0) {
 		const struct unwind_feed_maps maps = {

@@ -14,8 +14,11 @@
 
 struct unwinder;
 
-/* Makes the maps and the code; -EOPNOTSUPP and others: not here. */
-int unwinder_new(struct unwinder **ret, struct err *e);
+/*
+ * Makes the maps and the code, which keeps stacks in the map @stacks (struct lang_stack by hash);
+ * -EOPNOTSUPP and others: not here.
+ */
+int unwinder_new(int stacks, struct unwinder **ret, struct err *e);
 void unwinder_free(struct unwinder *u);
 
 /*
