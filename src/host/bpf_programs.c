@@ -336,6 +336,39 @@ int bpf_programs_read(struct bpf_programs *ret)
 	return 0;
 }
 
+static void each_func(u32 id, types_list *list,
+		      void (*each)(void *ctx, const struct bpf_program_func *f), void *ctx)
+{
+	_cleanup_close_ int fd = bpfsys_prog_by_id(id);
+	struct details d = { 0 };
+	const struct bpf_func_info *func;
+	struct types *t = NULL;
+
+	if (fd >= 0 && read_details(fd, &d) >= 0 &&
+	    d.info.func_info_rec_size >= sizeof(struct bpf_func_info))
+		t = types_of(list, d.info.btf_id);
+	for (u32 i = 0; t && t->btf && (func = element(&d, 5, i)); i++) {
+		const struct bpf_program_func f = { id, func->type_id,
+						    kbtf_name(t->btf, func->type_id), t->btf };
+
+		if (*f.name)
+			each(ctx, &f);
+	}
+	buf_release(&d.data);
+}
+
+int bpf_programs_each_func(void (*each)(void *ctx, const struct bpf_program_func *f), void *ctx)
+{
+	types_list list = { 0 };
+	u32 id = 0, n = 0;
+	int r;
+
+	while ((r = bpfsys_prog_next(id, &id)) >= 0 && n++ < BPF_PROGRAMS_MOST)
+		each_func(id, &list, each, ctx);
+	types_release(&list);
+	return r < 0 && r != -ENOENT ? r : 0;
+}
+
 void bpf_programs_release(struct bpf_programs *p)
 {
 	vec_each(f, &p->functions)

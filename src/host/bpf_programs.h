@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/vec.h"
+#include "host/btf.h"
 
 #include <linux/bpf.h>
 
@@ -44,5 +45,14 @@ struct bpf_programs {
  */
 int bpf_programs_read(struct bpf_programs *ret);
 void bpf_programs_release(struct bpf_programs *p);
+
+/* A function whose program brought types along; valid during the call that it is given to. */
+struct bpf_program_func {
+	u32 program; /* its id */
+	u32 type;    /* of the function, in @btf */
+	const char *name;
+	const struct kbtf *btf;
+};
+int bpf_programs_each_func(void (*each)(void *ctx, const struct bpf_program_func *f), void *ctx);
 
 #endif

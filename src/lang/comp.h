@@ -74,6 +74,7 @@ struct unit {
 	u32 prog_type;
 	u32 attach_type;
 	u32 attach_btf;
+	u32 attach_prog; /* id of the BPF program whose function that is; 0: the kernel's */
 	u32 prog_flags;
 	u32 mode; /* per provider: how it is attached */
 	bool uses_args;

@@ -48,13 +48,13 @@ static void add_args(struct listing *l, const char *name)
 
 	vec_clear(&c->targets);
 	l->provider->expand(c, l->provider, &s, strchr(name, ':') + 1);
-	if (!c->targets.len || !l->provider->prepare)
+	if (!c->targets.len || !c->targets.items[0].provider->prepare)
 		return;
 	fake.body = &body;
 	vec_clear(&c->prog.probes);
 	vec_push(&c->prog.probes, fake);
 	u.n = 1;
-	if (!l->provider->prepare(c, &u))
+	if (!c->targets.items[0].provider->prepare(c, &u))
 		return;
 	args = c->targets.items[0].args;
 	if (args && !args->fields && args->btf)

@@ -147,6 +147,11 @@ static void expand(struct comp *c, const struct provider *p, const struct spec *
 		diag_error(&c->diags, s->at, "%s probe must have a function name", p->name);
 		return;
 	}
+	if (starts_with(rest, "bpf:")) {
+		diag_error(&c->diags, s->at, "the kernel has no %s in BPF programs", p->name);
+		diag_hint(&c->diags, "fentry:%s and fexit:%s do the same there", rest, rest);
+		return;
+	}
 	plus = strchr(name, '+');
 	if (plus) {
 		if (parse_u64(plus + 1, &x.offset, NULL) < 0 || p != &probe_kprobe) {
@@ -386,28 +391,32 @@ static bool prepare_fentry(struct comp *c, struct unit *u)
 static void expand_fentry(struct comp *c, const struct provider *p, const struct spec *s,
 			  const char *rest)
 {
+	const char *of_bpf = starts_with(rest, "bpf:");
 	size_t first = c->targets.len;
 
-	expand(c, p, s, rest);
+	if (of_bpf)
+		probe_bpf_expand(c, p, s, of_bpf);
+	else
+		expand(c, p, s, rest);
 	/* Every function needs a program of its own. */
 	for (size_t i = first; i < c->targets.len; i++)
 		c->targets.items[i].unit_kind = (u32)(i + 1);
 }
 
-static const struct type *fentry_arg_type(struct comp *c, u32 n)
+const struct type *probe_fentry_arg_type(struct comp *c, u32 n)
 {
 	const struct type *args = c->target->args;
 
 	return args && n < args->n_fields ? args->fields[n].type : NULL;
 }
 
-static void fentry_arg(struct gen *g, u32 n, struct val *ret)
+void probe_fentry_arg(struct gen *g, u32 n, struct val *ret)
 {
 	/* A copy of the word, so that the verifier sees a number and no pointer. */
 	*ret = gen_reg(ir_load(&g->ir, BPF_DW, g->ctx, (s32)n * 8));
 }
 
-static bool fentry_field(struct gen *g, const struct field *f, struct val *ret)
+bool probe_fentry_field(struct gen *g, const struct field *f, struct val *ret)
 {
 	vreg r = ir_load(&g->ir, BPF_DW, g->ctx, (s32)f->offset);
 
@@ -431,7 +440,7 @@ static void fexit_retval(struct gen *g, struct val *ret)
 	*ret = gen_reg(ir_load(&g->ir, BPF_DW, g->ctx, (s32)g->target->extra * 8));
 }
 
-static int attach_fentry(const struct attach_ctx *a)
+int probe_fentry_attach(const struct attach_ctx *a)
 {
 	const struct target *t = &a->run->c->targets.items[a->unit->first];
 	int fd = bpfsys_raw_tracepoint_open(a->prog_fd, NULL);
@@ -448,6 +457,7 @@ static void list_fentry(struct comp *c, const char *pattern,
 	struct provider_listing l = { "fentry", each, ctx };
 
 	(void)pattern;
+	probe_bpf_list(&l);
 	each_btf_function(c, "*", provider_list_name, &l);
 }
 
@@ -457,10 +467,10 @@ const struct provider probe_fentry = {
 	.flags = PROBE_ARGS,
 	.expand = expand_fentry,
 	.prepare = prepare_fentry,
-	.arg_type = fentry_arg_type,
-	.emit_arg = fentry_arg,
-	.emit_field = fentry_field,
-	.attach = attach_fentry,
+	.arg_type = probe_fentry_arg_type,
+	.emit_arg = probe_fentry_arg,
+	.emit_field = probe_fentry_field,
+	.attach = probe_fentry_attach,
 	.list = list_fentry,
 };
 
@@ -470,12 +480,12 @@ const struct provider probe_fexit = {
 	.flags = PROBE_ARGS,
 	.expand = expand_fentry,
 	.prepare = prepare_fentry,
-	.arg_type = fentry_arg_type,
-	.emit_arg = fentry_arg,
-	.emit_field = fentry_field,
+	.arg_type = probe_fentry_arg_type,
+	.emit_arg = probe_fentry_arg,
+	.emit_field = probe_fentry_field,
 	.retval_type = fexit_retval_type,
 	.emit_retval = fexit_retval,
-	.attach = attach_fentry,
+	.attach = probe_fentry_attach,
 };
 
 /* --- the same by kprobes ---------------------------------------------------------------------- */
@@ -536,7 +546,7 @@ static const struct provider fentry_by_kprobe = {
 	.flags = PROBE_ARGS | PROBE_REGS,
 	.expand = expand_fentry,
 	.prepare = prepare_by_kprobe,
-	.arg_type = fentry_arg_type,
+	.arg_type = probe_fentry_arg_type,
 	.emit_arg = emit_arg,
 	.emit_field = register_field,
 	.attach = attach_entry,

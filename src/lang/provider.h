@@ -83,6 +83,15 @@ struct provider_listing {
 	void *ctx;
 };
 void provider_list_name(void *ctx, const char *name);
+/* Functions of loaded BPF programs, as targets of fentry and fexit. */
+void probe_bpf_expand(struct comp *c, const struct provider *p, const struct spec *s,
+		      const char *rest);
+void probe_bpf_list(struct provider_listing *l);
+/* What all kinds of fentry and fexit have in common. */
+const struct type *probe_fentry_arg_type(struct comp *c, u32 n);
+void probe_fentry_arg(struct gen *g, u32 n, struct val *ret);
+bool probe_fentry_field(struct gen *g, const struct field *f, struct val *ret);
+int probe_fentry_attach(const struct attach_ctx *a);
 /* Part @i of text split at ':'; copied to the arena; NULL when there are fewer. */
 char *provider_part(struct comp *c, const char *rest, u32 i);
 

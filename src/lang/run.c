@@ -176,8 +176,15 @@ static int load_unit(struct run *r, struct unit *u, struct err *e)
 		.attach_btf_id = u->attach_btf,
 		.flags = u->prog_flags,
 	};
-	int fd = load_with_types(r, u, &prog, false);
+	_cleanup_close_ int of = u->attach_prog ? bpfsys_prog_by_id(u->attach_prog) : -1;
+	int fd;
 
+	if (u->attach_prog && of < 0)
+		return err_sys(e, -of, "the program of '%s' is gone",
+			       r->c->targets.items[u->first].name);
+	if (of >= 0)
+		prog.attach_btf_obj_fd = (u32)of;
+	fd = load_with_types(r, u, &prog, false);
 	if (fd < 0)
 		fd = explain(r, u, &prog, fd, e);
 	if (fd < 0 && leave_out(r, u, fd, e))

@@ -38,6 +38,18 @@ prints 'code 0' -c '/bin/true' -e 'config = { kernel_probes = kprobe } fentry:do
 prints '@: ' -c "/bin/md5sum /proc/version" -e 'config = { kernel_probes = kprobe } fexit:vfs_read /pid == cpid && retval > 0/ { @ = count(); }'
 prints '100000 1' -e 'BEGIN { $i = 0; while ($i < 100000) { $i++; } printf("%d %d\n", $i, strcontains(str_concat(comm, " and a text of some length to search in"), "search")); }'
 
+# Functions of BPF programs: those of a recording that runs meanwhile.
+fathom record -q -a -F 99 -o /tmp/bpf.data -- sleep 60 &
+recording=$!
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+	fathom trace -l 'fentry:bpf:*' 2>/dev/null | grep -q profile_sample_0 && break
+	sleep 1
+done
+prints '@entered: ' -c 'sleep 4' -e 'fentry:bpf:profile_sample_0 { @entered = count(); }'
+prints '@event[0, 0]: ' -c 'sleep 4' -e 'fexit:bpf:take { @event[args.event, retval] = count(); }'
+kill -INT "$recording"
+wait "$recording"
+
 run fathom trace --test -e 'test:one { return 0; } test:two { return 1; }'
 expect_status 1
 expect_out 'not ok 2 - two'
