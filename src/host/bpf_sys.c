@@ -251,17 +251,27 @@ int bpfsys_iter_create(int link_fd)
 	return bpfsys(BPF_ITER_CREATE, &attr, ATTR_SIZE(iter_create));
 }
 
-int bpfsys_prog_next(u32 id, u32 *ret)
+static int next_id(int cmd, u32 id, u32 *ret)
 {
 	union bpf_attr attr;
 	int r;
 
 	memset(&attr, 0, sizeof(attr));
 	attr.start_id = id;
-	r = bpfsys(BPF_PROG_GET_NEXT_ID, &attr, ATTR_SIZE(next_id));
+	r = bpfsys(cmd, &attr, ATTR_SIZE(next_id));
 	if (r >= 0)
 		*ret = attr.next_id;
 	return r;
+}
+
+int bpfsys_prog_next(u32 id, u32 *ret)
+{
+	return next_id(BPF_PROG_GET_NEXT_ID, id, ret);
+}
+
+int bpfsys_map_next(u32 id, u32 *ret)
+{
+	return next_id(BPF_MAP_GET_NEXT_ID, id, ret);
 }
 
 static int open_by_id(int cmd, u32 id)
@@ -269,7 +279,7 @@ static int open_by_id(int cmd, u32 id)
 	union bpf_attr attr;
 
 	memset(&attr, 0, sizeof(attr));
-	attr.prog_id = id; /* btf_id lies in the same place */
+	attr.prog_id = id; /* map_id and btf_id lie in the same place */
 	return bpfsys(cmd, &attr, ATTR_SIZE(open_flags));
 }
 
@@ -281,6 +291,20 @@ int bpfsys_prog_by_id(u32 id)
 int bpfsys_btf_by_id(u32 id)
 {
 	return open_by_id(BPF_BTF_GET_FD_BY_ID, id);
+}
+
+int bpfsys_map_by_id(u32 id)
+{
+	return open_by_id(BPF_MAP_GET_FD_BY_ID, id);
+}
+
+int bpfsys_open_pinned(const char *path)
+{
+	union bpf_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.pathname = pointer(path);
+	return bpfsys(BPF_OBJ_GET, &attr, ATTR_SIZE(file_flags));
 }
 
 int bpfsys_info(int fd, void *info, u32 *len)

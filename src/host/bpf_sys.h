@@ -103,6 +103,11 @@ int bpfsys_iter_create(int link_fd);
 int bpfsys_prog_next(u32 id, u32 *ret);
 int bpfsys_prog_by_id(u32 id);
 int bpfsys_btf_by_id(u32 id);
+/* The same for maps. */
+int bpfsys_map_next(u32 id, u32 *ret);
+int bpfsys_map_by_id(u32 id);
+/* What has that name in a bpf file system. */
+int bpfsys_open_pinned(const char *path);
 /* What the kernel says about the object behind @fd; *@len is the size of @info, then what came. */
 int bpfsys_info(int fd, void *info, u32 *len);
 /* Gives a program, map or link a name in a bpf file system, which keeps it. */

@@ -42,6 +42,7 @@ struct lang_opts {
 	u32 latency_bits; /* how finely hist() divides times unless the program says otherwise */
 	bool no_warnings;
 	bool quiet;
+	bool dry_run; /* attached, never run: writes no files */
 	enum lang_format format;
 	enum lang_mode mode;
 	const char *dir; /* of the program's file: where imported ones are; NULL: here */

@@ -3,12 +3,22 @@
 #include "lang/gen.h"
 #include "lang/run.h"
 
+#include "base/parse.h"
 #include "host/bpf_sys.h"
 
 #define PIN_DIR "/sys/fs/bpf"
 
+enum { MAX_MAPS = 1 << 16 };
+
+/* Over the contents of one map, which has to be named. */
+static bool needs_map(const char *name)
+{
+	return streq(name, "bpf_map_elem") || streq(name, "bpf_sk_storage_map") ||
+	       streq(name, "sockmap");
+}
+
 static void add_target(struct comp *c, const struct provider *p, const struct spec *s,
-		       const char *name, const char *pin)
+		       const char *name, const char *pin, const char *map)
 {
 	struct target *t = provider_target(c, p, s, "iter:%s", name);
 
@@ -17,6 +27,7 @@ static void add_target(struct comp *c, const struct provider *p, const struct sp
 	t->event = arena_strdup(&c->arena, name);
 	t->unit_kind = (u32)c->targets.len;
 	t->group = pin;
+	t->data = map;
 }
 
 /* Not every struct that is called so belongs to an iterator. */
@@ -50,20 +61,36 @@ struct expansion {
 	const struct provider *p;
 	const struct spec *s;
 	const char *pin;
+	const char *map;
 };
 
 static void add_found(void *ctx, const char *name)
 {
 	struct expansion *x = ctx;
 
-	add_target(x->c, x->p, x->s, name, x->pin);
+	/* A pattern does not mean those that need more than a name. */
+	if (x->map || !needs_map(name))
+		add_target(x->c, x->p, x->s, name, x->pin, x->map);
 }
 
 static void expand(struct comp *c, const struct provider *p, const struct spec *s, const char *rest)
 {
-	const char *name = provider_part(c, rest, 0), *pin = provider_part(c, rest, 1);
-	struct expansion x = { c, p, s, NULL };
+	const char *name = provider_part(c, rest, 0), *map = provider_part(c, rest, 1), *pin = map;
+	struct expansion x = { c, p, s, NULL, NULL };
 
+	if (needs_map(name)) {
+		pin = provider_part(c, rest, 2);
+		if (!map || !*map) {
+			diag_error(&c->diags, s->at, "the iterator '%s' needs a map", name);
+			diag_hint(
+				&c->diags,
+				"the form is iter:%s:MAP, with the number, name or pinned file of "
+				"a map",
+				name);
+			return;
+		}
+		x.map = map;
+	}
 	if (pin)
 		x.pin = *pin == '/' ? pin : arena_printf(&c->arena, PIN_DIR "/%s", pin);
 	if (!*name)
@@ -130,20 +157,84 @@ static int pin(const struct attach_ctx *a, const struct target *t, int link)
 	return 0;
 }
 
+static int map_by_name(const char *name, struct err *e)
+{
+	int found = -1;
+	u32 id = 0, other = 0;
+
+	for (u32 i = 0; i < MAX_MAPS && bpfsys_map_next(id, &id) >= 0; i++) {
+		struct bpf_map_info info = { 0 };
+		u32 len = sizeof(info);
+		int fd = bpfsys_map_by_id(id);
+
+		if (fd < 0)
+			continue;
+		if (bpfsys_info(fd, &info, &len) < 0 ||
+		    strncmp(info.name, name, sizeof(info.name)) != 0) {
+			close(fd);
+		} else if (found >= 0) {
+			close(fd);
+			close(found);
+			err_set(e, EEXIST, "several maps are called '%s', such as %u and %u", name,
+				other, id);
+			err_hint(e, "give the number of the one that is meant");
+			return -EEXIST;
+		} else {
+			found = fd;
+			other = id;
+		}
+	}
+	if (found < 0)
+		return err_set(e, ENOENT, "there is no BPF map '%s'", name);
+	return found;
+}
+
+/* By number, by name in a bpf file system, or by the name that it was made with. */
+static int open_map(const char *text, struct err *e)
+{
+	u64 id;
+	int fd;
+
+	if (strchr(text, '/')) {
+		fd = bpfsys_open_pinned(text);
+		return fd < 0 ? err_sys(e, -fd, "cannot open the map '%s'", text) : fd;
+	}
+	if (parse_u64(text, &id, NULL) < 0)
+		return map_by_name(text, e);
+	fd = id <= UINT32_MAX ? bpfsys_map_by_id((u32)id) : -ENOENT;
+	return fd < 0 ? err_sys(e, -fd, "cannot open the map %s", text) : fd;
+}
+
+static int link_iter(const struct attach_ctx *a, const struct target *t)
+{
+	union bpf_iter_link_info info = { 0 };
+	_cleanup_close_ int map = -1;
+
+	if (t->data) {
+		map = open_map(t->data, a->err);
+		if (map < 0)
+			return map;
+		info.map.map_fd = (u32)map;
+	} else if (streq(t->event, "cgroup")) {
+		/* All control groups, parents before their children. */
+		info.cgroup.order = BPF_CGROUP_ITER_DESCENDANTS_PRE;
+	} else {
+		return bpfsys_link_iter(a->prog_fd, NULL, 0);
+	}
+	return bpfsys_link_iter(a->prog_fd, &info, sizeof(info));
+}
+
 static int attach(const struct attach_ctx *a)
 {
 	const struct target *t = &a->run->c->targets.items[a->unit->first];
-	/* All control groups, parents before their children; others need nothing or a map. */
-	const union bpf_iter_link_info info = { .cgroup.order = BPF_CGROUP_ITER_DESCENDANTS_PRE };
-	bool cgroup = streq(t->event, "cgroup");
-	int link = bpfsys_link_iter(a->prog_fd, cgroup ? &info : NULL, cgroup ? sizeof(info) : 0);
-	int fd;
+	int link = link_iter(a, t), fd;
 
+	if (link < 0 && a->err->code)
+		return link;
 	if (link < 0) {
 		err_sys(a->err, -link, "cannot attach to '%s'", t->name);
-		if (link == -EINVAL || link == -EBADF)
-			err_hint(a->err,
-				 "iterators over the contents of one map are not supported");
+		if (t->data && link == -EINVAL)
+			err_hint(a->err, "the kernel has no iterator for this kind of map");
 		return link;
 	}
 	run_keep(a->run, link, false);

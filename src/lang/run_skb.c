@@ -52,6 +52,20 @@ static FILE *file_of(const struct skb_output *o, const char *path)
 	return NULL;
 }
 
+/* Could the file be written? It is not touched. */
+static int check_file(const char *path, struct err *e)
+{
+	_cleanup_free_ char *dir = xstrdup(path);
+	char *slash = strrchr(dir, '/');
+	bool there = access(path, F_OK) == 0;
+
+	if (slash)
+		slash[slash == dir] = 0;
+	if (access(there ? path : slash ? dir : ".", W_OK) < 0)
+		return err_sys(e, errno, "cannot write '%s'", path);
+	return 0;
+}
+
 static int open_file(struct skb_output *o, const char *path, struct err *e)
 {
 	const struct pcap_header header = { .magic = 0xa1b23c4d,
@@ -112,8 +126,11 @@ int run_skb_open(struct run *r, struct err *e)
 	if (o->poll_fd < 0)
 		return err_sys(e, errno, "cannot wait for packets");
 	for (size_t i = 0; rc == 0 && i < r->c->events.len; i++) {
-		if (r->c->events.items[i].kind == EV_SKB)
-			rc = open_file(o, r->c->events.items[i].fmt, e);
+		const struct event *ev = &r->c->events.items[i];
+
+		if (ev->kind == EV_SKB)
+			rc = r->c->opts->dry_run ? check_file(ev->fmt, e)
+						 : open_file(o, ev->fmt, e);
 	}
 	for (u32 cpu = 0; rc == 0 && cpu < run_cpus(); cpu++)
 		rc = open_cpu(r, o, cpu, e);

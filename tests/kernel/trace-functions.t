@@ -58,6 +58,42 @@ trace -lv 'iter:task_file'
 expect_out 'struct file * file'
 unlike 'a struct without an iterator is not listed' "$("$FATHOM" trace -l 'iter:*')" '__safe_trusted'
 
+
+# Iterators over one map: of another program, by its name or number.
+spawn "$FATHOM" trace -e 'BEGIN { @fathom_elems[1] = 10; @fathom_elems[7] = 70; @fathom_cpus[2] = count(); printf("ready\n"); } interval:s:600 { exit(); }' >"$TMP/maps.out"
+for ((i = 0; i < 500; i++)); do
+	grep -q ready "$TMP/maps.out" && break
+	sleep 0.02
+done
+trace -e 'iter:bpf_map_elem:fathom_elems { @sum[*(uint64 *)ctx.key] = *(uint64 *)ctx.value; }'
+expect_status 0
+expect_out '@sum[1]: 10'
+expect_out '@sum[7]: 70'
+trace -e 'iter:bpf_map { if (str(ctx.map->name) == "fathom_cpus") { printf("%d\n", ctx.map->id); } }'
+id=$out
+trace -e "iter:bpf_map_elem:$id { printf(\"%d is %d bytes\\n\", *(uint64 *)ctx.key, ctx.map->value_size); }"
+expect_out '2 is 8 bytes'
+kill "$spawned"
+trace -e 'iter:bpf_map_elem { @ = count(); }'
+expect_status 1
+expect_err "the iterator 'bpf_map_elem' needs a map"
+trace -e 'iter:bpf_map_elem:no_such_map { @ = count(); }'
+expect_status 1
+expect_err "there is no BPF map 'no_such_map'"
+# All others that this kernel has start and end.
+for name in $("$FATHOM" trace -l 'iter:*' | grep -vE ':(bpf_map_elem|bpf_sk_storage_map|sockmap)$'); do
+	trace -e "$name { @ = count(); }"
+	expect_status 0
+done
+
+# Functions of BPF programs: what there is, what they are called with.
+trace -e 'kprobe:bpf:some_program { }'
+expect_status 1
+expect_err 'the kernel has no kprobe in BPF programs'
+trace -e 'fentry:bpf:no_such_program_here { }'
+expect_status 1
+expect_err "nothing matches 'fentry:bpf:no_such_program_here'"
+
 # A pinned iterator: whoever reads the file runs the program.
 if [ "$(stat -f -c %T /sys/fs/bpf 2>/dev/null)" = bpf_fs ]; then
 	pin=fathom-test-$$
@@ -115,6 +151,15 @@ expect_err 'expects an argument of the probe such as args.skb'
 trace -e 'rt:net_dev_queue { skboutput("/no/such/directory/x.pcap", args.skb, 10, 14); }'
 expect_status 1
 expect_err "cannot write '/no/such/directory/x.pcap'"
+# A dry run says the same, and leaves files alone.
+trace --dry-run -e 'rt:net_dev_queue { skboutput("/no/such/directory/x.pcap", args.skb, 10, 14); }'
+expect_status 1
+expect_err "cannot write '/no/such/directory/x.pcap'"
+echo kept >"$TMP/kept.pcap"
+trace --dry-run -e "rt:net_dev_queue { skboutput(\"$TMP/kept.pcap\", args.skb, 10, 14); skboutput(\"$TMP/new.pcap\", args.skb, 10, 14); }"
+expect_status 0
+is 'a dry run does not write to files' "$(cat "$TMP/kept.pcap")" kept
+not_ok 'nor does it make any' test -e "$TMP/new.pcap"
 
 trace -l 'struct sched_param'
 expect_out 'int sched_priority;'
