@@ -195,7 +195,10 @@ static void emit_arg(struct gen *g, u32 n, struct val *ret)
 	if (!find_arg(g->target, n, &a))
 		return;
 	if (a.base < 0 && a.index < 0) {
-		*ret = gen_reg(ir_imm(&g->ir, a.offset));
+		/* Constants are written as signed numbers whatever they are. */
+		r = ir_imm(&g->ir, a.offset);
+		ir_extend(&g->ir, r, a.size, a.is_signed);
+		*ret = gen_reg(r);
 		return;
 	}
 	r = a.base >= 0 ? ir_load(&g->ir, BPF_DW, g->ctx, a.base) : ir_imm(&g->ir, 0);
@@ -220,6 +223,32 @@ static int attach(const struct attach_ctx *a)
 	return user_attach(a, false);
 }
 
+/* usdt:FILE:PATTERN only, or those of the process that was asked for. */
+static void list(struct comp *c, const char *pattern, void (*each)(void *ctx, const char *name),
+		 void *ctx)
+{
+	const char *file = starts_with(pattern, "usdt:"), *path, *last = "";
+	usdt_sites sites = { 0 };
+
+	if (!file)
+		return;
+	file = arena_strndup(&c->arena, file, strcspn(file, ":"));
+	path = streq(file, "*") ? c->opts->exe : elfsyms_find(file, &c->arena);
+	if (path)
+		elfsyms_usdt(path, &c->arena, &sites, NULL);
+	vec_each(it, &sites) {
+		const char *name =
+			arena_printf(&c->arena, "usdt:%s:%s:%s", streq(file, "*") ? path : file,
+				     it->provider, it->name);
+
+		/* A probe may be in several places of the code. */
+		if (!streq(name, last))
+			each(ctx, name);
+		last = name;
+	}
+	vec_release(&sites);
+}
+
 const struct provider probe_usdt = {
 	.name = "usdt",
 	.aliases = "U",
@@ -229,4 +258,5 @@ const struct provider probe_usdt = {
 	.arg_type = arg_type,
 	.emit_arg = emit_arg,
 	.attach = attach,
+	.list = list,
 };

@@ -64,19 +64,6 @@ if command -v gcc >/dev/null; then
 else
 	skip 'no gcc for the user program' 8
 fi
-if [ -f /usr/include/sys/sdt.h ] && command -v gcc >/dev/null; then
-	cat >"$TMP/sdt.c" <<-'END'
-		#include <sys/sdt.h>
-		int main(int argc, char **argv) { for (int i = 0; i < 5; i++) DTRACE_PROBE2(fathom, tick, i, argv[0]); return argc - 1; }
-	END
-	gcc -O1 -o "$TMP/sdt" "$TMP/sdt.c"
-	trace -c "$TMP/sdt" -e "usdt:$TMP/sdt:fathom:tick { @ = sum(arg0); @n[str(arg1)] = count(); }"
-	expect_status 0
-	expect_out '@: 10'
-	expect_out "@n[$TMP/sdt]: 5"
-else
-	skip 'no sys/sdt.h' 3
-fi
 
 # --- honesty -------------------------------------------------------------------------------------
 trace -e 'config = { max_map_keys = 2; } BEGIN { @[1] = 1; @[2] = 1; @[3] = 1; @[4] = 1; }'

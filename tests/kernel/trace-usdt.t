@@ -1,0 +1,104 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck disable=SC2016
+# Static tracepoints of programs: arguments of every kind, lists, processes that run already, and
+# those behind a semaphore, which the kernel raises while someone listens.
+. "$(dirname "$0")/../lib/test.sh"
+need_root
+need_cmd gcc
+need_file /sys/kernel/btf/vmlinux
+gcc -x c -E - -o /dev/null <<<'#include <sys/sdt.h>' 2>/dev/null || plan_skip 'needs sys/sdt.h (systemtap-sdt-dev)'
+
+trace() { run "$FATHOM" trace "$@"; }
+
+cat >"$TMP/sdt.c" <<'END'
+#include <sys/sdt.h>
+struct box { short pad; signed char small; unsigned short middle; };
+int main(int argc, char **argv)
+{
+	struct box box = { 1, -5, 65000 };
+	long table[4] = { 10, 20, 30, 40 };
+	for (int i = 0; i < 5; i++) {
+		volatile long at = i % 4;
+		DTRACE_PROBE2(fathom, tick, i, argv[0]);
+		DTRACE_PROBE4(fathom, kinds, box.small, box.middle, table[at], -7);
+		DTRACE_PROBE(fathom, nothing);
+	}
+	return argc - 1;
+}
+END
+gcc -O1 -o "$TMP/sdt" "$TMP/sdt.c"
+trace -c "$TMP/sdt" -e "usdt:$TMP/sdt:fathom:tick { @ = sum(arg0); @n[str(arg1)] = count(); }"
+expect_status 0
+expect_out '@: 10'
+expect_out "@n[$TMP/sdt]: 5"
+trace -c "$TMP/sdt" -e "usdt:$TMP/sdt:kinds { @[arg0, arg1, arg2, arg3] = count(); }"
+expect_status 0
+expect_out '@[-5, 65000, 10, -7]: 2'
+expect_out '@[-5, 65000, 40, -7]: 1'
+trace -c "$TMP/sdt" -e "usdt:$TMP/sdt:fathom:* { @[probe] = count(); }"
+expect_status 0
+for name in tick kinds nothing; do
+	expect_out "@[usdt:$TMP/sdt:fathom:$name]: 5"
+done
+trace -l "usdt:$TMP/sdt:*"
+is 'the list of probes' "$(sort -u <<<"$out")" "$(printf "usdt:$TMP/sdt:fathom:%s\n" kinds nothing tick)"
+trace -e "usdt:$TMP/sdt:fathom:absent { }"
+expect_status 1
+not_ok 'a probe that is not there is named' test -z "$err"
+
+# --- semaphores ----------------------------------------------------------------------------------
+cat >"$TMP/guarded.c" <<'END'
+#define _SDT_HAS_SEMAPHORES 1
+#include <stdio.h>
+#include <sys/sdt.h>
+#include <unistd.h>
+__extension__ unsigned short fathom_guarded_semaphore __attribute__((unused)) __attribute__((section(".probes")));
+int main(int argc, char **argv)
+{
+	unsigned long n = 0, last = ~0ul;
+	for (;;) {
+		volatile unsigned short *semaphore = &fathom_guarded_semaphore;
+		if (*semaphore != last) {
+			last = *semaphore;
+			printf("semaphore %lu\n", last);
+			fflush(stdout);
+		}
+		if (last)
+			DTRACE_PROBE1(fathom, guarded, ++n);
+		if (argc > 1 && n == 3)
+			return 0;
+		usleep(2000);
+	}
+}
+END
+gcc -O1 -o "$TMP/guarded" "$TMP/guarded.c"
+trace -c "$TMP/guarded once" -e "usdt:$TMP/guarded:fathom:guarded { @ = max(arg0); }"
+expect_status 0
+expect_out 'semaphore 1' 'a program is started with its semaphore raised'
+expect_out '@: 3' 'and so gets to the probe'
+
+spawn "$TMP/guarded" >"$TMP/said"
+pid=$spawned
+# said TEXT: waits until the last line of the program is that.
+said() {
+	local i
+	for ((i = 0; i < 500; i++)); do
+		[ "$(tail -n 1 "$TMP/said")" = "$1" ] && return 0
+		sleep 0.02
+	done
+	return 1
+}
+ok 'nobody listens yet' said 'semaphore 0'
+trace -p "$pid" -e "usdt:$TMP/guarded:fathom:guarded { @n++; if (@n == 3) { exit(); } }"
+expect_status 0
+expect_out '@n: ' 'a running process: its semaphore is raised'
+ok 'and lowered at the end' said 'semaphore 0'
+trace -e "usdt:$TMP/guarded:fathom:guarded /pid == $pid/ { @n++; if (@n == 3) { exit(); } }"
+expect_status 0
+expect_out '@n: ' 'without -p it is raised as well'
+ok 'and lowered again' said 'semaphore 0'
+trace -p "$pid" -e 'usdt:*:fathom:guarded { @n++; if (@n == 3) { exit(); } }'
+expect_status 0
+expect_out '@n: ' 'the file may be found by the process'
+done_testing
