@@ -11,11 +11,14 @@
 #include "base/io.h"
 #include "base/map.h"
 #include "base/stop.h"
+#include "symbol/symbol.h"
 #include "unwind/table.h"
 
 enum {
 	MAX_DEPTH = 6, /* of directories below the ones that are named */
 	PROGRESS_EVERY = 64,
+	LINES_MOST = 64 << 20,       /* bytes of debug information of one file, unpacked */
+	LINES_TOTAL_MOST = 64 << 20, /* bytes of all indexes that are made */
 };
 
 /* Where programs and libraries are, besides $PATH. */
@@ -25,11 +28,13 @@ static const char *const library_dirs[] = {
 
 struct prebuild_args {
 	bool dry_run;
+	bool lines;
 };
 
 struct prebuild {
 	struct context *ctx;
 	bool dry_run;
+	bool lines;
 	struct map seen; /* hash of device and inode */
 	u64 files;
 	u64 compiled;
@@ -39,6 +44,7 @@ struct prebuild {
 	u64 failed;
 	u64 rows;
 	u64 bytes;
+	u64 lines_made, lines_there, lines_large, lines_bytes;
 	u64 begin_ns;
 };
 
@@ -69,6 +75,25 @@ static void count_table(struct prebuild *p, const struct image *im, const struct
 	p->bytes += unwind_table_bytes(t);
 }
 
+/* A store of its own for each file: debug information is large. */
+static void one_index(struct prebuild *p, const char *path)
+{
+	struct symbols *s = symbols_new(NULL);
+	const u32 module = symbols_module(s, &(struct module_key){ .path = path });
+	u64 size = 0;
+
+	switch (symbols_lines_build(s, module, LINES_MOST, &size)) {
+	case 0:
+		p->lines_made++;
+		p->lines_bytes += size;
+		break;
+	case -EEXIST: p->lines_there++; break;
+	case -EFBIG: p->lines_large++; break;
+	default: break;
+	}
+	symbols_free(s);
+}
+
 static void one_file(struct prebuild *p, int dir, const char *name, const char *path)
 {
 	_cleanup_table_ struct unwind_table *t = NULL;
@@ -92,6 +117,8 @@ static void one_file(struct prebuild *p, int dir, const char *name, const char *
 		p->no_cfi++;
 	else
 		p->failed++;
+	if (p->lines && p->lines_bytes < LINES_TOTAL_MOST)
+		one_index(p, path);
 }
 
 /* Only what can be a program or a library: executable files and names like libx.so.1. */
@@ -168,18 +195,30 @@ static void add_facts(struct prebuild *p, struct result *r)
 	result_fact(r, "no_cfi", "without frame information", value_u(VALUE_COUNT, p->no_cfi));
 	result_fact(r, "rows", "rows", value_u(VALUE_COUNT, p->rows));
 	result_fact(r, "bytes", "bytes in the cache", value_u(VALUE_BYTES, p->bytes));
+	if (p->lines) {
+		result_fact(r, "lines_made", "indexes of lines made now",
+			    value_u(VALUE_COUNT, p->lines_made));
+		result_fact(r, "lines_there", "indexes of lines there already",
+			    value_u(VALUE_COUNT, p->lines_there));
+		result_fact(r, "lines_bytes", "bytes of the new ones",
+			    value_u(VALUE_BYTES, p->lines_bytes));
+	}
 	result_fact(r, "duration", "took", value_u(VALUE_DURATION, clock_mono_ns() - p->begin_ns));
 	if (!io_cache_path("unwind", &dir, NULL))
 		result_fact(r, "cache", "cache", value_text(r, buf_str(&dir)));
 	result_loss(r, "failed", "files that could not be read", p->failed);
 	result_loss(r, "no_build_id", "files without a build id, which are not cached",
 		    p->no_build_id);
+	result_loss(r, "lines_large", "files with too much debug information for an index",
+		    p->lines_large);
 }
 
 static int prebuild_run(struct context *ctx, void *args)
 {
 	const struct prebuild_args *a = args;
-	struct prebuild p = { .ctx = ctx, .dry_run = a->dry_run, .begin_ns = clock_mono_ns() };
+	struct prebuild p = {
+		.ctx = ctx, .dry_run = a->dry_run, .lines = a->lines, .begin_ns = clock_mono_ns()
+	};
 	_cleanup_result_ struct result r;
 
 	result_init(&r, "prebuild");
@@ -198,12 +237,16 @@ static int prebuild_run(struct context *ctx, void *args)
 static const struct opt prebuild_options[] = {
 	{ 'n', "dry-run", OPT_FLAG, offsetof(struct prebuild_args, dry_run),
 	  .help = "only count the files" },
+	{ 0, "lines", OPT_FLAG, offsetof(struct prebuild_args, lines),
+	  .help = "also index the source lines of files that have debug information" },
 	OPT_END,
 };
 
 static const struct example prebuild_examples[] = {
 	{ "fathom prebuild", "tables for all programs and libraries of this machine" },
 	{ "fathom prebuild /usr/bin", "only for what lies there" },
+	{ "fathom prebuild --lines /usr/lib/x86_64-linux-gnu/libc.so.6",
+	  "its source lines as well, if its debug symbols are installed" },
 	{ 0 },
 };
 
@@ -215,7 +258,10 @@ const struct command cmd_prebuild = {
 		       "It is never needed: a table that is missing is compiled when it is first "
 		       "met. But on a machine where many short processes run, the first samples of "
 		       "each program are then complete at once. Without operands, the directories "
-		       "of $PATH and the library directories are searched.",
+		       "of $PATH and the library directories are searched.\n\n"
+		       "With --lines, source lines and inlined functions of files that have debug "
+		       "information, or a debug file, are indexed, too. Without it, that is done "
+		       "when the debug information of a file is opened for the second time.",
 	.question = Q_SELF,
 	.options = prebuild_options,
 	.args_size = sizeof(struct prebuild_args),

@@ -164,20 +164,18 @@ static bool *affordable(struct naming *n, struct symbols *symbols)
 	vec_each(a, &n->addresses)
 		wanted[a->module] = true;
 	for (u32 i = 1; i <= count; i++) {
+		struct source_cost c = { .module = i };
+
+		wanted[i] = wanted[i] && symbols_lines_cost(symbols, i, &c.bytes);
 		if (wanted[i])
-			vec_push(&costs,
-				 (struct source_cost){ i, symbols_lines_bytes(symbols, i) });
-		wanted[i] = false;
+			vec_push(&costs, c);
 	}
 	wanted[0] = false;
 	vec_sort(&costs, cheaper);
 	vec_each(c, &costs) {
-		if (!c->bytes)
-			continue;
 		if (c->bytes > left)
-			break;
-		left -= c->bytes;
-		wanted[c->module] = true;
+			symbols_lines_close(symbols, c->module);
+		left -= MIN(c->bytes, left);
 	}
 	vec_release(&costs);
 	return wanted;

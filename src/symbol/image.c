@@ -27,7 +27,8 @@ void image_free(struct image *img)
 	srcline_free(img->lines.srcline);
 	vec_release(&img->lines.names);
 	free(img->lines.file);
-	known_lines_release(&img->lines.cached);
+	lineindex_free(img->lines.index);
+	map_release(&img->lines.index_names);
 	free(img);
 }
 

@@ -6,6 +6,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "symbol/debuginfod.h"
+#include "symbol/lineindex.h"
 #include "symbol/srcline.h"
 #include "symbol/symbol.h"
 #include "symbol/symtab.h"
@@ -19,22 +20,10 @@ struct known_line {
 	bool inlined;
 };
 
-/* An answer that holds for some bytes in a row. */
-struct known_run {
-	u64 start;
-	u64 size;
-	u64 at; /* as in struct known_lines */
-};
-
-/*
- * Answers of symbols_lines(): for a recording or from one, by file offset; on disk, by address, and
- * for whole functions.
- */
+/* Answers of symbols_lines() for a recording or from one. */
 struct known_lines {
-	struct map at; /* where -> first of list << 8 | how many, + 1 */
+	struct map at; /* file offset -> first of list << 8 | how many, + 1 */
 	VEC(struct known_line) list;
-	VEC(struct known_run) runs; /* in order of start, unless ... */
-	bool unsorted;
 };
 
 void known_lines_release(struct known_lines *k);
@@ -43,13 +32,14 @@ void known_lines_release(struct known_lines *k);
 struct image_lines {
 	struct srcline *srcline; /* NULL: none */
 	bool tried;
-	u64 shift;       /* address in the debug file - address in the file itself */
-	VEC(u32) names;  /* string of @srcline -> id of the store's name; 0: not made yet */
-	char *file;      /* where they are, if not in the file itself; or NULL */
-	const char *why; /* there are none */
-	struct known_lines cached;
-	bool cache_read; /* @cached has what was on disk */
-	bool cache_grew; /* @cached has more than that */
+	u64 shift;               /* address in the debug file - address in the file itself */
+	VEC(u32) names;          /* string of @srcline -> id of the store's name; 0: not made yet */
+	char *file;              /* where they are, if not in the file itself; or NULL */
+	const char *why;         /* there are none */
+	struct lineindex *index; /* on disk; NULL: none */
+	bool index_tried;
+	struct map index_names; /* string of @index << 1 | is a function's -> id of the name */
+	bool written;           /* what was found is on disk */
 };
 
 struct image {

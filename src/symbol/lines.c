@@ -26,21 +26,27 @@ static int open_lines(struct image_lines *l, const struct debug_search *search,
 	return srcline_new(&l->srcline, debug, has_alt ? &alt : NULL);
 }
 
-/* Where to look for a debug file of @elf, which is that of the module. @room is for its root. */
+/* Room for what a search refers to. */
+struct search_room {
+	char root[64];
+	u8 build_id[MODULE_BUILD_ID_MAX];
+};
+
+/* Where to look for a debug file of @elf, which is that of the module. */
 static struct debug_search search_of(struct symbols *s, const struct module *m,
-				     const struct elf *elf, char *room, size_t room_size)
+				     const struct elf *elf, struct search_room *room)
 {
 	struct debug_search ret = { .main = elf,
 				    .path = m->key.path,
 				    .dir = s->opts.debug_dir,
 				    .server = &s->server,
-				    .build_id = m->image->build_id,
-				    .build_id_len = m->image->build_id_len,
+				    .build_id = room->build_id,
 				    .lines = true };
 
+	ret.build_id_len = elf_build_id(elf, room->build_id, sizeof(room->build_id));
 	if (m->key.pid && !s->opts.offline) {
-		snprintf(room, room_size, "/proc/%d/root", (int)m->key.pid);
-		ret.root = room;
+		snprintf(room->root, sizeof(room->root), "/proc/%d/root", (int)m->key.pid);
+		ret.root = room->root;
 	}
 	return ret;
 }
@@ -50,8 +56,8 @@ static int find_lines(struct symbols *s, const struct module *m, struct image *i
 {
 	_cleanup_elf_ struct elf debug = ELF_INIT;
 	_cleanup_buf_ struct buf path = BUF_INIT;
-	char root[64];
-	struct debug_search search = search_of(s, m, elf, root, sizeof(root));
+	struct search_room room;
+	struct debug_search search = search_of(s, m, elf, &room);
 
 	if (srcline_has(elf))
 		return open_lines(&img->lines, &search, elf, m->key.path);
@@ -95,8 +101,6 @@ static const char *shown(struct symbols *s, struct image_lines *l, u32 id, bool 
 	return intern_get(&s->names, *known);
 }
 
-enum { WHOLE_FUNCTION_MOST = 8 << 10 }; /* bytes */
-
 /* Frames at an address of the file, by its debug information. */
 static size_t ask_lines(struct symbols *s, struct image_lines *l, u64 vaddr,
 			struct source_frame *ret, size_t max)
@@ -113,68 +117,21 @@ static size_t ask_lines(struct symbols *s, struct image_lines *l, u64 vaddr,
 	return n;
 }
 
-/* Strings are interned: the same text is the same pointer. */
-static bool same_frames(const struct source_frame *a, size_t n, const struct source_frame *b,
-			size_t m)
-{
-	for (size_t i = 0; n == m && i < n; i++) {
-		if (a[i].function != b[i].function || a[i].file != b[i].file ||
-		    a[i].line != b[i].line || a[i].column != b[i].column ||
-		    a[i].inlined != b[i].inlined)
-			return false;
-	}
-	return n == m;
-}
-
-/*
- * The debug information is open, which costs far more than asking it: all of the function at @vaddr
- * goes to the cache, because the next recording has other addresses of it.
- */
-static void cache_function(struct symbols *s, struct image *img, u64 vaddr)
-{
-	const struct sym *sym = symtab_find(&img->symtab, vaddr);
-	struct source_frame run[SOURCE_MAX_FRAMES], at[SOURCE_MAX_FRAMES];
-	u64 start, end;
-	size_t n, m;
-
-	if (!sym || sym->size > WHOLE_FUNCTION_MOST || !lines_cache_wanted(s, img))
-		return;
-	start = sym->start;
-	end = start + sym->size;
-	n = ask_lines(s, &img->lines, start, run, ARRAY_SIZE(run));
-	for (u64 where = start + 1; where <= end; where++) {
-		m = where < end ? ask_lines(s, &img->lines, where, at, ARRAY_SIZE(at)) : 0;
-		if (where < end && same_frames(run, n, at, m))
-			continue;
-		/* With no room left it may be a part of the answer. */
-		if (n < ARRAY_SIZE(run))
-			lines_cache_add(s, img, start, where - start, run, n);
-		memcpy(run, at, m * sizeof(*at));
-		n = m;
-		start = where;
-	}
-}
-
-static size_t find_frames(struct symbols *s, struct module *m, u32 module, u64 file_offset,
-			  struct source_frame *ret, size_t max)
+/* False: it may be known to debug information that is not to be read. */
+static bool find_frames(struct symbols *s, struct module *m, u32 module, u64 file_offset,
+			struct source_frame *ret, size_t max, size_t *ret_n)
 {
 	u64 vaddr;
-	size_t n;
 
-	if (!symbols_vaddr(s, module, file_offset, &vaddr))
-		return 0;
-	if (lines_cache_find(s, m->image, vaddr, ret, max, &n))
-		return n;
-	if (!lines_of(s, m))
-		return 0;
-	cache_function(s, m->image, vaddr);
-	/* a large function, or one inside of another */
-	if (lines_cache_find(s, m->image, vaddr, ret, max, &n))
-		return n;
-	n = ask_lines(s, &m->image->lines, vaddr, ret, max);
-	if (n < MIN(max, (size_t)SOURCE_MAX_FRAMES))
-		lines_cache_add(s, m->image, vaddr, 1, ret, n);
-	return n;
+	*ret_n = 0;
+	if (!symbols_vaddr(s, module, file_offset, &vaddr) ||
+	    lines_cache_find(s, m->image, vaddr, ret, max, ret_n))
+		return true;
+	if (m->lines_closed)
+		return false;
+	if (lines_of(s, m))
+		*ret_n = ask_lines(s, &m->image->lines, vaddr, ret, max);
+	return true;
 }
 
 size_t symbols_lines(struct symbols *s, u32 module, u64 file_offset, struct source_frame *ret,
@@ -187,12 +144,19 @@ size_t symbols_lines(struct symbols *s, u32 module, u64 file_offset, struct sour
 		return 0;
 	if (known_lines_find(s, &m->lines, file_offset, ret, max, &n))
 		return n;
-	if (!module_has_more(s, m))
+	if (!module_has_more(s, m) || !find_frames(s, m, module, file_offset, ret, max, &n))
 		return 0;
-	n = find_frames(s, m, module, file_offset, ret, max);
 	if (s->opts.keep_lines)
 		known_lines_add(s, &m->lines, file_offset, ret, MIN(n, (size_t)SOURCE_MAX_FRAMES));
 	return n;
+}
+
+void symbols_lines_close(struct symbols *s, u32 module)
+{
+	struct module *m = store_module(s, module);
+
+	if (m)
+		m->lines_closed = true;
 }
 
 static u64 debug_bytes(const struct elf *elf)
@@ -208,28 +172,60 @@ static u64 debug_bytes(const struct elf *elf)
 	return sum;
 }
 
-u64 symbols_lines_bytes(struct symbols *s, u32 module)
+/* What is on this machine, packed or not; files are not asked from a server for it. */
+static u64 debug_bytes_of(struct symbols *s, struct module *m)
 {
-	struct module *m = store_module(s, module);
 	_cleanup_elf_ struct elf elf = ELF_INIT, debug = ELF_INIT;
 	_cleanup_buf_ struct buf path = BUF_INIT;
 	struct debuginfod no_server = { 0 };
 	struct debug_search search;
-	struct module probe;
-	char root[64];
+	struct module probe = *m;
+	struct search_room room;
 
-	if (!m || !m->image)
-		return 0;
-	probe = *m;
 	if (!module_open_file(s, &probe, &elf))
 		return 0;
 	if (srcline_has(&elf))
 		return debug_bytes(&elf);
-	search = search_of(s, m, &elf, root, sizeof(root));
+	search = search_of(s, m, &elf, &room);
 	search.server = &no_server;
 	if (s->opts.no_debug_files || debug_find(&search, &debug, &path) < 0)
 		return 0;
 	return debug_bytes(&debug);
+}
+
+bool symbols_lines_cost(struct symbols *s, u32 module, u64 *ret_bytes)
+{
+	struct module *m = store_module(s, module);
+
+	if (!m || !m->image)
+		return false;
+	*ret_bytes = lines_cache_is_whole(s, m->image) ? 0 : debug_bytes_of(s, m);
+	return *ret_bytes || lines_cache_is_whole(s, m->image);
+}
+
+int symbols_lines_build(struct symbols *s, u32 module, u64 max_bytes, u64 *ret_size)
+{
+	struct module *m = store_module(s, module);
+	struct srcline_counts c;
+	u64 bytes;
+
+	if (!m || !s->opts.cache_dir)
+		return -EINVAL;
+	bytes = debug_bytes_of(s, m);
+	if (!bytes)
+		return -ENODATA;
+	if (bytes > max_bytes)
+		return -EFBIG;
+	if (!m->loaded)
+		module_load(s, m);
+	if (!m->image || !lines_cache_wanted(s, m->image))
+		return -EINVAL;
+	if (lines_cache_is_whole(s, m->image))
+		return -EEXIST;
+	if (!lines_of(s, m))
+		return -EBADMSG;
+	srcline_counts(m->image->lines.srcline, &c);
+	return c.bytes > max_bytes ? -EFBIG : lines_cache_write(s, m->image, true, ret_size);
 }
 
 void lines_info(const struct image_lines *l, struct module_info *ret)
@@ -238,6 +234,8 @@ void lines_info(const struct image_lines *l, struct module_info *ret)
 
 	ret->lines_file = l->file;
 	ret->lines_why = l->why;
+	if (l->index)
+		ret->lines_units = lineindex_units(l->index);
 	if (!l->srcline)
 		return;
 	srcline_counts(l->srcline, &c);

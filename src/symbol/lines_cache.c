@@ -1,75 +1,122 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbol/store.h"
 
-#include "base/io.h"
-
 #define LINES_SUFFIX ".lines"
-enum {
-	LINES_CACHE_MAX_FILE = 16 << 20,
-	LINES_CACHE_MAX_PLACES = 1 << 17, /* of one file; what is beyond is found anew each time */
-};
 
 /*
- * An entry is the fingerprint of the file's headers and the answers: a build id can be forged, and
- * the answers of a forged file must not be shown for the real one.
+ * Opening debug information costs more than all else in a report, and what one report asks for, the
+ * next one does only in part. So who opens a file for the second time reads all of it; of a file
+ * larger than this, always only the units that are asked for.
  */
+enum { WHOLE_MOST = 64 << 20 };
+
 bool lines_cache_wanted(const struct symbols *s, const struct image *img)
 {
-	return s->opts.cache_dir && !s->opts.no_demangle && img->build_id_len >= 8;
+	return s->opts.cache_dir && img->build_id_len >= 8;
 }
 
-static void read_cache(struct symbols *s, struct image *img)
+static struct lineindex_owner owner_of(const struct image *img)
 {
-	_cleanup_buf_ struct buf bytes = BUF_INIT;
-	_cleanup_close_ int fd = -1;
-	u64 size, fingerprint;
+	return (struct lineindex_owner){ .build_id = img->build_id,
+					 .build_id_len = img->build_id_len,
+					 .fingerprint = img->fingerprint };
+}
 
+static struct lineindex *index_of(const struct symbols *s, struct image *img)
+{
+	struct image_lines *l = &img->lines;
+	const struct lineindex_owner owner = owner_of(img);
+	u64 size = 0;
+	int fd;
+
+	if (l->index_tried || !lines_cache_wanted(s, img))
+		return l->index;
+	l->index_tried = true;
 	fd = cache_open(s->opts.cache_dir, img->build_id, img->build_id_len, LINES_SUFFIX,
-			LINES_CACHE_MAX_FILE, &size);
-	if (fd < 0 || io_read_fd(fd, "cache of lines", LINES_CACHE_MAX_FILE, &bytes, NULL) < 0)
-		return;
-	if (bytes.len <= sizeof(fingerprint))
-		return;
-	memcpy(&fingerprint, bytes.data, sizeof(fingerprint));
-	if (fingerprint == img->fingerprint)
-		(void)known_lines_read(s, &img->lines.cached, bytes.data + sizeof(fingerprint),
-				       bytes.len - sizeof(fingerprint));
+			LINEINDEX_MAX_FILE, &size);
+	if (fd >= 0)
+		(void)lineindex_open_fd(&l->index, fd, size, &owner);
+	return l->index;
+}
+
+bool lines_cache_is_whole(const struct symbols *s, struct image *img)
+{
+	const struct lineindex *x = index_of(s, img);
+
+	return x && lineindex_is_whole(x);
+}
+
+/* The store's spelling of a string of the index: made once. */
+static const char *shown(struct symbols *s, struct image_lines *l, u32 ref, bool is_name)
+{
+	_cleanup_buf_ struct buf raw = BUF_INIT;
+	u64 *known;
+
+	if (!ref)
+		return NULL;
+	known = map_at(&l->index_names, (u64)ref << 1 | is_name);
+	if (!*known && lineindex_str(l->index, ref, &raw))
+		*known = is_name ? store_shown_name(s, buf_str(&raw), "")
+				 : store_shown_text(s, buf_str(&raw));
+	return *known ? intern_get(&s->names, (u32)*known) : NULL;
 }
 
 bool lines_cache_find(struct symbols *s, struct image *img, u64 vaddr, struct source_frame *ret,
 		      size_t max, size_t *ret_n)
 {
-	if (!lines_cache_wanted(s, img))
+	struct srcline_frame found[SOURCE_MAX_FRAMES];
+	struct lineindex *x = index_of(s, img);
+	size_t n;
+
+	if (!x || !lineindex_find(x, vaddr, found, MIN(max, ARRAY_SIZE(found)), &n))
 		return false;
-	if (!img->lines.cache_read)
-		read_cache(s, img);
-	img->lines.cache_read = true;
-	return known_lines_find(s, &img->lines.cached, vaddr, ret, max, ret_n);
+	for (size_t i = 0; i < n; i++)
+		ret[i] = (struct source_frame){ .function = shown(s, &img->lines, found[i].function,
+								  true),
+						.file = shown(s, &img->lines, found[i].file, false),
+						.line = found[i].line,
+						.column = found[i].column,
+						.inlined = found[i].inlined };
+	*ret_n = n;
+	return !lineindex_is_broken(x);
 }
 
-void lines_cache_add(struct symbols *s, struct image *img, u64 start, u64 size,
-		     const struct source_frame *frames, size_t n)
+static bool whole_is_due(const struct srcline_counts *c, const struct lineindex *old)
 {
-	struct known_lines *k = &img->lines.cached;
+	return old && !lineindex_is_broken(old) && !lineindex_is_whole(old) &&
+	       c->bytes <= WHOLE_MOST;
+}
 
-	if (!lines_cache_wanted(s, img) || k->at.len + k->runs.len >= LINES_CACHE_MAX_PLACES)
-		return;
-	if (size > 1)
-		known_lines_add_run(s, k, start, size, frames, n);
-	else
-		known_lines_add(s, k, start, frames, n);
-	img->lines.cache_grew = true;
+int lines_cache_write(const struct symbols *s, struct image *img, bool all, u64 *ret_size)
+{
+	struct image_lines *l = &img->lines;
+	const struct lineindex_owner owner = owner_of(img);
+	_cleanup_buf_ struct buf bytes = BUF_INIT;
+	int r;
+
+	l->written = true;
+	if (all)
+		srcline_index_all(l->srcline);
+	r = srcline_pack(l->srcline, l->shift, l->index, &owner, &bytes);
+	if (r == 0)
+		r = cache_write(s->opts.cache_dir, img->build_id, img->build_id_len, LINES_SUFFIX,
+				bytes.data, bytes.len);
+	if (r == 0)
+		*ret_size = bytes.len;
+	return r;
 }
 
 void lines_cache_save(const struct symbols *s, struct image *img)
 {
-	_cleanup_buf_ struct buf bytes = BUF_INIT;
+	const struct image_lines *l = &img->lines;
+	struct srcline_counts c;
+	bool all;
+	u64 size;
 
-	if (!img->lines.cache_grew)
+	if (!l->srcline || l->written || !lines_cache_wanted(s, img))
 		return;
-	buf_add(&bytes, &img->fingerprint, sizeof(img->fingerprint));
-	known_lines_write(s, &img->lines.cached, &bytes);
-	if (bytes.len <= LINES_CACHE_MAX_FILE)
-		(void)cache_write(s->opts.cache_dir, img->build_id, img->build_id_len, LINES_SUFFIX,
-				  bytes.data, bytes.len);
+	srcline_counts(l->srcline, &c);
+	all = whole_is_due(&c, l->index);
+	if (all || c.indexed || !l->index || lineindex_is_broken(l->index))
+		(void)lines_cache_write(s, img, all, &size);
 }

@@ -6,9 +6,7 @@
  *	who it is, as in the names; count, count times:
  *	offset - previous offset, frames, for each: function, file, line, column << 1 | inlined
  * Numbers are ULEB128, offsets ascend. A string is 0 for none, the number of one that came
- * before, or the next number: then its length and bytes follow. On disk there is one module,
- * without who it is, and addresses in place of offsets; then come runs, counted: start - previous
- * start, size, frames.
+ * before, or the next number: then its length and bytes follow.
  */
 #include "symbol/carry.h"
 #include "symbol/store.h"
@@ -19,8 +17,7 @@ enum {
 	LINES_MAGIC_LEN = 5,
 	COUNT_BITS = 8,
 };
-#define LINES_MAGIC      "FLIN\1"
-#define LINES_MAGIC_DISK "FLIN\2"
+#define LINES_MAGIC "FLIN\1"
 
 _Static_assert(SOURCE_MAX_FRAMES < (1 << COUNT_BITS) - 1, "a count fits beside the index");
 
@@ -28,7 +25,6 @@ void known_lines_release(struct known_lines *k)
 {
 	map_release(&k->at);
 	vec_release(&k->list);
-	vec_release(&k->runs);
 }
 
 static const char *text_of(const struct symbols *s, u32 id)
@@ -36,46 +32,12 @@ static const char *text_of(const struct symbols *s, u32 id)
 	return id ? intern_get(&s->names, id) : NULL;
 }
 
-static int compare_runs(const void *a, const void *b)
-{
-	const struct known_run *x = a, *y = b;
-
-	return x->start < y->start ? -1 : x->start > y->start;
-}
-
-static void sort_runs(struct known_lines *k)
-{
-	if (k->unsorted)
-		vec_sort(&k->runs, compare_runs);
-	k->unsorted = false;
-}
-
-static const u64 *find_run(struct known_lines *k, u64 offset)
-{
-	size_t low = 0, high = k->runs.len;
-
-	sort_runs(k);
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (k->runs.items[middle].start <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	const struct known_run *r = low ? &k->runs.items[low - 1] : NULL;
-
-	return r && offset - r->start < r->size ? &r->at : NULL;
-}
-
-bool known_lines_find(const struct symbols *s, struct known_lines *k, u64 offset,
+bool known_lines_find(const struct symbols *s, const struct known_lines *k, u64 offset,
 		      struct source_frame *ret, size_t max, size_t *ret_n)
 {
 	const u64 *at = map_find(&k->at, offset);
 	size_t first, n;
 
-	if (!at)
-		at = find_run(k, offset);
 	if (!at)
 		return false;
 	first = *at >> COUNT_BITS;
@@ -118,15 +80,6 @@ void known_lines_add(struct symbols *s, struct known_lines *k, u64 offset,
 	u64 at = add_frames(s, k, frames, n);
 
 	*map_at(&k->at, offset) = at;
-}
-
-void known_lines_add_run(struct symbols *s, struct known_lines *k, u64 start, u64 size,
-			 const struct source_frame *frames, size_t n)
-{
-	const struct known_run run = { start, size, add_frames(s, k, frames, n) };
-
-	k->unsorted |= k->runs.len && vec_last(&k->runs)->start > start;
-	vec_push(&k->runs, run);
 }
 
 /* --- writing ------------------------------------------------------------------------------- */
@@ -178,20 +131,6 @@ static void export_frames(struct export *x, const struct known_lines *k, u64 at)
 	}
 }
 
-static void export_runs(struct export *x, struct known_lines *k)
-{
-	u64 previous = 0;
-
-	sort_runs(k);
-	carry_put(x->out, k->runs.len);
-	vec_each(r, &k->runs) {
-		carry_put(x->out, r->start - previous);
-		carry_put(x->out, r->size);
-		export_frames(x, k, r->at);
-		previous = r->start;
-	}
-}
-
 static void export_lines(struct export *x, const struct known_lines *k)
 {
 	VEC(u64) offsets = { 0 };
@@ -221,16 +160,6 @@ void symbols_lines_export(const struct symbols *s, struct buf *ret)
 		carry_put_key(ret, &(*m)->key);
 		export_lines(&x, &(*m)->lines);
 	}
-	map_release(&x.strings);
-}
-
-void known_lines_write(const struct symbols *s, struct known_lines *k, struct buf *ret)
-{
-	struct export x = { .s = s, .out = ret };
-
-	buf_add(ret, LINES_MAGIC_DISK, LINES_MAGIC_LEN);
-	export_lines(&x, k);
-	export_runs(&x, k);
 	map_release(&x.strings);
 }
 
@@ -297,21 +226,6 @@ static void import_lines(struct import *x, struct known_lines *into)
 	}
 }
 
-static void import_runs(struct import *x, struct known_lines *into)
-{
-	struct source_frame frames[SOURCE_MAX_FRAMES];
-	u64 count = carry_get(&x->b), start = 0;
-
-	for (u64 i = 0; i < count && !x->b.bad; i++) {
-		start += carry_get(&x->b);
-		u64 size = carry_get(&x->b);
-		size_t n = get_frames(x, frames);
-
-		if (into && !x->b.bad)
-			known_lines_add_run(x->s, into, start, size, frames, n);
-	}
-}
-
 static void import_module(struct import *x)
 {
 	_cleanup_free_ char *path = NULL;
@@ -330,31 +244,10 @@ static void rewind_import(struct import *x, const void *blob, size_t len)
 	vec_clear(&x->strings);
 }
 
-static bool has_magic(const void *blob, size_t len, const char *magic)
+static bool has_magic(const void *blob, size_t len)
 {
 	return len <= LINES_MAX_BLOB && len >= LINES_MAGIC_LEN &&
-	       memcmp(blob, magic, LINES_MAGIC_LEN) == 0;
-}
-
-bool known_lines_read(struct symbols *s, struct known_lines *k, const void *bytes, size_t len)
-{
-	struct import x = { 0 };
-	bool sound;
-
-	if (!has_magic(bytes, len, LINES_MAGIC_DISK))
-		return false;
-	rewind_import(&x, bytes, len);
-	import_lines(&x, NULL);
-	import_runs(&x, NULL);
-	sound = !x.b.bad && x.b.at == x.b.len;
-	if (sound) {
-		x.s = s;
-		rewind_import(&x, bytes, len);
-		import_lines(&x, k);
-		import_runs(&x, k);
-	}
-	vec_release(&x.strings);
-	return sound;
+	       memcmp(blob, LINES_MAGIC, LINES_MAGIC_LEN) == 0;
 }
 
 static bool import_all(struct import *x, const void *blob, size_t len)
@@ -370,7 +263,7 @@ int symbols_lines_import(struct symbols *s, const void *blob, size_t len, struct
 	struct import x = { 0 };
 	int r = 0;
 
-	if (!has_magic(blob, len, LINES_MAGIC))
+	if (!has_magic(blob, len))
 		return err_set(e, EBADMSG, "the lines in the recording have an unknown form");
 	if (import_all(&x, blob, len)) {
 		x.s = s;

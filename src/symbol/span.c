@@ -165,6 +165,21 @@ void span_table_release(struct span_table *t)
 	*t = (struct span_table)SPAN_TABLE_INIT;
 }
 
+size_t starts_up_to(const u64 *starts, size_t n, u64 address)
+{
+	size_t low = 0, high = n;
+
+	while (low < high) {
+		const size_t mid = low + (high - low) / 2;
+
+		if (starts[mid] <= address)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
 /* Without branches that depend on the data: a wrong guess costs more than the comparison. */
 u32 span_find(const struct span_table *t, u64 address)
 {

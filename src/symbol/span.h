@@ -28,6 +28,8 @@ struct span_table {
 		0       \
 	}
 
+/* How many of @n ascending starts are at or before an address. */
+size_t starts_up_to(const u64 *starts, size_t n, u64 address);
 /* By start, keeping the order of equal ones. */
 void span_sort(struct span *spans, size_t n);
 /* From sorted spans. */

@@ -4,6 +4,9 @@
 #include "symbol/srcline.h"
 
 #include <fcntl.h>
+#ifdef HAVE_LIBDW
+#include <gelf.h>
+#endif
 
 static bool has_bytes(const struct elf *elf, const char *name)
 {
@@ -67,7 +70,8 @@ static u64 unpacked_size(const struct elf *elf, const struct elf_section *s)
 	return elf->is64 ? head.wide.ch_size : head.narrow.ch_size;
 }
 
-static bool fits(const struct elf *elf)
+/* False if there is more than we read; else what there is is added to *@ret. */
+static bool fits(const struct elf *elf, u64 *ret)
 {
 	u64 total = 0;
 
@@ -81,7 +85,38 @@ static bool fits(const struct elf *elf)
 		if (size > SRCLINE_MAX_BYTES || (total += size) > SRCLINE_MAX_BYTES)
 			return false;
 	}
+	*ret += total;
 	return true;
+}
+
+/*
+ * libdw unpacks every section that it knows when a file is opened, also where variables are and
+ * the like, for which nobody here asks. To libdw they are not there. Only of files: of bytes in
+ * memory the headers are not ours to change.
+ */
+static void hide_unused(Elf *elf)
+{
+	static const char *const unused[] = { ".debug_loc",     ".debug_loclists",
+					      ".debug_aranges", ".debug_pubnames",
+					      ".debug_macro",   ".debug_macinfo",
+					      ".debug_frame" };
+	Elf_Scn *section = NULL;
+	GElf_Shdr head;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names) != 0)
+		return;
+	while ((section = elf_nextscn(elf, section))) {
+		const char *name =
+			gelf_getshdr(section, &head) ? elf_strptr(elf, names, head.sh_name) : NULL;
+
+		for (size_t i = 0; name && i < ARRAY_SIZE(unused); i++) {
+			if (!streq(name, unused[i]))
+				continue;
+			head.sh_type = SHT_NOBITS;
+			gelf_update_shdr(section, &head);
+		}
+	}
 }
 
 /* libdw reads, it does not map: a file that is cut short meanwhile is an error, not a signal. */
@@ -94,6 +129,8 @@ static Dwarf *open_dwarf(const struct elf *elf, int *ret_fd, Elf **ret_elf)
 	elf_version(EV_CURRENT);
 	if (*ret_fd >= 0)
 		*ret_elf = elf_begin(*ret_fd, ELF_C_READ, NULL);
+	if (*ret_elf)
+		hide_unused(*ret_elf);
 	else if (elf->mem)
 		*ret_elf = elf_memory((char *)(uintptr_t)elf->mem, elf->size);
 	if (*ret_elf)
@@ -166,12 +203,14 @@ static void find_units(struct srcline *s)
 int srcline_new(struct srcline **ret, const struct elf *elf, const struct elf *alt)
 {
 	struct srcline *s;
+	u64 bytes = 0;
 
 	if (!srcline_has(elf))
 		return -ENODATA;
-	if (!fits(elf) || (alt && !fits(alt)))
+	if (!fits(elf, &bytes) || (alt && !fits(alt, &bytes)))
 		return -EFBIG;
 	s = xcalloc(1, sizeof(*s));
+	s->counts.bytes = bytes;
 	s->fd = s->alt_fd = -1;
 	s->dwarf = open_dwarf(elf, &s->fd, &s->elf);
 	if (!s->dwarf) {
@@ -180,6 +219,7 @@ int srcline_new(struct srcline **ret, const struct elf *elf, const struct elf *a
 	}
 	if (alt)
 		s->alt = open_dwarf(alt, &s->alt_fd, &s->alt_elf);
+	s->no_alt = !s->alt && elf_find_section(elf, ".gnu_debugaltlink");
 	/* Itself in place of none keeps libdw from opening whatever path the file names. */
 	dwarf_setalt(s->dwarf, s->alt ? s->alt : s->dwarf);
 	find_text(s, elf);
@@ -212,20 +252,12 @@ void srcline_free(struct srcline *s)
 
 static const struct line_row *find_row(const struct unit *u, u64 vaddr)
 {
-	size_t low = 0, high = u->row_count;
+	const size_t n = starts_up_to(u->row_starts, u->row_count, vaddr);
 
-	while (low < high) {
-		const size_t mid = low + (high - low) / 2;
-
-		if (u->row_starts[mid] <= vaddr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low && u->rows[low - 1].file ? &u->rows[low - 1] : NULL;
+	return n && u->rows[n - 1].file ? &u->rows[n - 1] : NULL;
 }
 
-static void index_unit(struct srcline *s, struct unit *u, u32 id)
+void unit_index(struct srcline *s, struct unit *u, u32 id)
 {
 	if (u->lined)
 		return;
@@ -271,7 +303,7 @@ size_t srcline_find(struct srcline *s, u64 vaddr, struct srcline_frame *ret, siz
 	if (id == SPAN_NONE)
 		return 0;
 	u = &s->units.items[id];
-	index_unit(s, u, id);
+	unit_index(s, u, id);
 	row = find_row(u, vaddr);
 	scope = span_find(&u->spans, vaddr);
 	return row || scope != SPAN_NONE ? write_chain(u, scope, row, ret, max) : 0;

@@ -40,6 +40,7 @@ struct srcline_counts {
 	u32 broken;  /* units that could be read only in part, or not at all */
 	u64 rows;
 	u64 scopes;
+	u64 bytes; /* of debug sections, unpacked */
 	bool full; /* a limit was hit: units that came later have no lines */
 };
 
@@ -61,5 +62,17 @@ bool srcline_altlink(const struct elf *elf, struct buf *ret_path, struct buf *re
 size_t srcline_find(struct srcline *s, u64 vaddr, struct srcline_frame *ret, size_t max);
 const char *srcline_str(const struct srcline *s, u32 id);
 void srcline_counts(const struct srcline *s, struct srcline_counts *ret);
+
+/* Indexes every unit. */
+void srcline_index_all(struct srcline *s);
+struct lineindex;
+struct lineindex_owner;
+/*
+ * All units that are indexed, as a file for the disk (lineindex.h); of the others what @old (or
+ * NULL) has. Addresses there are smaller by @shift. -ENODATA: a part of the debug information is
+ * in a file that was not found; it may be there the next time.
+ */
+int srcline_pack(struct srcline *s, u64 shift, struct lineindex *old,
+		 const struct lineindex_owner *o, struct buf *ret);
 
 #endif

@@ -315,8 +315,10 @@ static Dwarf_Die function_unit(const struct srcline *s, struct unit *u)
 	path = xasprintf("%s%s%s", dir ? dir : "", dir ? "/" : "", name);
 	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > SPLIT_MAX_BYTES ||
 	    dwarf_cu_info(u->die.cu, NULL, &type, NULL, &split, NULL, NULL, NULL) != 0 ||
-	    !dwarf_tag(&split))
+	    !dwarf_tag(&split)) {
+		u->partial = true;
 		return u->die;
+	}
 	return split;
 }
 

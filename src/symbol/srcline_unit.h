@@ -8,6 +8,7 @@
 #include "base/intern.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "symbol/lineindex.h"
 #include "symbol/span.h"
 #include "symbol/srcline.h"
 
@@ -35,6 +36,7 @@ struct unit {
 	bool scoped; /* scopes are there */
 	bool lined;  /* rows are */
 	bool broken;
+	bool partial; /* its functions are in a file that was not found */
 	u64 *row_starts;
 	struct line_row *rows;
 	size_t row_count;
@@ -54,7 +56,8 @@ struct srcline {
 	VEC(Dwarf_Die) dies;
 	struct map die_ids; /* address of a DIE -> number in dies + 1 */
 	struct srcline_counts counts;
-	u64 spans; /* ranges so far */
+	u64 spans;   /* ranges so far */
+	bool no_alt; /* the alternate file was not found */
 };
 
 typedef VEC(struct span) span_list;
@@ -65,6 +68,8 @@ bool unit_add_ranges(struct srcline *s, Dwarf_Die *die, u32 id, u32 rank, span_l
 void unit_index_scopes(struct srcline *s, struct unit *u, u32 id, span_list *outer);
 /* Indexes the line table. */
 void unit_index_rows(struct srcline *s, struct unit *u);
+/* Both, once. */
+void unit_index(struct srcline *s, struct unit *u, u32 id);
 void unit_release(struct unit *u);
 
 #endif

@@ -45,6 +45,7 @@ struct module {
 	struct carried carried;
 	struct answers answers;
 	struct known_lines lines;
+	bool lines_closed; /* debug information is not to be opened */
 	u64 named, grouped, nameless;
 };
 
@@ -136,28 +137,23 @@ bool module_has_more(struct symbols *s, struct module *m);
 bool module_open_file(const struct symbols *s, struct module *m, struct elf *ret);
 
 /* False: not known. Else *ret_n answers, perhaps none. */
-bool known_lines_find(const struct symbols *s, struct known_lines *k, u64 offset,
+bool known_lines_find(const struct symbols *s, const struct known_lines *k, u64 offset,
 		      struct source_frame *ret, size_t max, size_t *ret_n);
 void known_lines_add(struct symbols *s, struct known_lines *k, u64 offset,
 		     const struct source_frame *frames, size_t n);
-/* The same for @size bytes from @start on. Runs must not overlap. */
-void known_lines_add_run(struct symbols *s, struct known_lines *k, u64 start, u64 size,
-			 const struct source_frame *frames, size_t n);
-/* As bytes, and back; false, and nothing is added, when they are not sound. */
-void known_lines_write(const struct symbols *s, struct known_lines *k, struct buf *ret);
-bool known_lines_read(struct symbols *s, struct known_lines *k, const void *bytes, size_t len);
 
 /*
- * Answers on disk, one file for each build id: unpacking the debug information of a library costs
- * more than all else in a report. Only answers of files that have such information are kept.
+ * Lines on disk, one file for each build id: unpacking the debug information of a library costs
+ * more than all else in a report. Only of files that have such information. False: not known.
  */
 bool lines_cache_find(struct symbols *s, struct image *img, u64 vaddr, struct source_frame *ret,
 		      size_t max, size_t *ret_n);
-void lines_cache_add(struct symbols *s, struct image *img, u64 start, u64 size,
-		     const struct source_frame *frames, size_t n);
-/* Whether what is added is kept at all. */
 bool lines_cache_wanted(const struct symbols *s, const struct image *img);
-/* Writes what is new. */
+/* Debug information needs not be opened any more. */
+bool lines_cache_is_whole(const struct symbols *s, struct image *img);
+/* Writes what was found, or @all that is to be found. */
+int lines_cache_write(const struct symbols *s, struct image *img, bool all, u64 *ret_size);
+/* The same, at the end, if there is anything new. */
 void lines_cache_save(const struct symbols *s, struct image *img);
 
 /* The part of @ret that is about lines. */

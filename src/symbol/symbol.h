@@ -107,8 +107,18 @@ enum { SOURCE_MAX_FRAMES = 64 };
  */
 size_t symbols_lines(struct symbols *s, u32 module, u64 file_offset, struct source_frame *ret,
 		     size_t max);
-/* Bytes of debug information on this machine that the first such look-up reads; or 0. */
-u64 symbols_lines_bytes(struct symbols *s, u32 module);
+/*
+ * Whether there are lines of a module whose names were asked for, and how many bytes of debug
+ * information the first look-up opens; 0: none, all lines are in the index on disk.
+ */
+bool symbols_lines_cost(struct symbols *s, u32 module, u64 *ret_bytes);
+/* From now on only what is in the index on disk is told: no debug information is opened. */
+void symbols_lines_close(struct symbols *s, u32 module);
+/*
+ * Puts all lines of a module into the index on disk; *ret_size is that of the file. -EEXIST: they
+ * are there; -ENODATA: it has none; -EFBIG: more than @max_bytes of debug information, unpacked.
+ */
+int symbols_lines_build(struct symbols *s, u32 module, u64 max_bytes, u64 *ret_size);
 /* The answers so far as bytes for a recording, and the reverse: they are used before files. */
 void symbols_lines_export(const struct symbols *s, struct buf *ret);
 int symbols_lines_import(struct symbols *s, const void *blob, size_t len, struct err *e);

@@ -161,6 +161,19 @@ for file in "$XDG_CACHE_HOME"/fathom/unwind/*; do
 done
 run "$FATHOM" prebuild --json "$TMP/bin"
 is 'damaged cache files are made anew' "$(json 'd["facts"]["compiled"]')" 3
+if grep -q 'FEATURE(libdw, 1)' "$TOP/build/gen/features.inc" 2>/dev/null; then
+	mkdir "$TMP/lined" && cp "$WORKLOADS/deep" "$TMP/lined/"
+	run "$FATHOM" prebuild --lines --json "$TMP/lined"
+	is 'prebuild --lines indexes the program that has debug information' \
+		"$(json 'd["facts"]["lines_made"], d["facts"]["lines_bytes"] > 1000')" '(1, True)'
+	run "$FATHOM" prebuild --lines --json "$TMP/lined"
+	is '... once' "$(json 'd["facts"]["lines_made"], d["facts"]["lines_there"]')" '(0, 1)'
+	for file in "$XDG_CACHE_HOME"/fathom/symbols/*.lines; do truncate -s -700 "$file"; done
+	run "$FATHOM" prebuild --lines --json "$TMP/lined"
+	is '... and anew when the index is cut' "$(json 'd["facts"]["lines_made"]')" 1
+else
+	skip 'built without libdw' 3
+fi
 # Ended early it keeps what it has: the next run does the rest.
 mkdir "$TMP/big"
 find -L /usr/lib /usr/bin /usr/local -xdev -type f -size +4M \( -perm -u+x -o -name '*.so*' \) 2>/dev/null |

@@ -123,10 +123,12 @@ TEST(lines_travel_in_a_recording)
 	struct mapped m;
 	u32 module, other;
 	size_t most = 0;
+	u64 bytes = 0;
 
 	need_libdw();
 	s = asked(&m, &module);
-	CHECK(symbols_lines_bytes(s, module) > 1000);
+	CHECK(symbols_lines_cost(s, module, &bytes));
+	CHECK(bytes > 1000);
 	symbols_lines_export(s, &blob);
 	t = symbols_new(&(struct symbols_opts){ .no_cache = true, .offline = true });
 	CHECK_EQ(symbols_lines_import(t, blob.data, blob.len, NULL), 0);
@@ -174,21 +176,21 @@ TEST(broken_lines_in_a_recording_are_refused_whole)
 	symbols_free(s);
 }
 
-/* Asks our own program for a line, with a cache; how many units of it were opened for that. */
-static u32 ask_cached(const char *dir, const struct mapped *m, struct source_frame *ret)
+/* Asks our own program for a line, with a cache; how many units of it were read for that. */
+static u32 ask_cached(const char *dir, const struct mapped *m, u64 address, const char *file,
+		      struct source_frame *ret)
 {
-	const u64 offset = (u64)(uintptr_t)&outermost - m->start + m->offset;
 	struct symbols *s = symbols_new(&(struct symbols_opts){ .cache_dir = dir });
 	u32 module = symbols_module(s, &(struct module_key){ .path = m->path });
 	struct source_frame found[8];
 	struct module_info info;
 
-	CHECK(symbols_lines(s, module, offset, found, ARRAY_SIZE(found)) > 0);
+	CHECK(symbols_lines(s, module, address - m->start + m->offset, found, 8) > 0);
 	CHECK(symbols_module_info(s, module, &info));
 	*ret = (struct source_frame){ .line = found[0].line,
 				      .column = found[0].column,
 				      .inlined = found[0].inlined };
-	CHECK(ends_with(found[0].file, "test_srcline.c"));
+	CHECK(ends_with(found[0].file, file));
 	symbols_free(s);
 	return info.lines_indexed;
 }
@@ -197,14 +199,16 @@ TEST(lines_are_kept_on_disk)
 {
 	_cleanup_free_ char *dir = xasprintf("%s/cache", test_tmpdir());
 	_cleanup_free_ char *pattern = xasprintf("%s/*.lines", dir);
+	const u64 here = (u64)(uintptr_t)&outermost;
+	const char *file = "test_srcline.c";
 	struct source_frame first, second;
 	struct mapped m;
 	glob_t files;
 
 	need_libdw();
-	CHECK(find_mapping((u64)(uintptr_t)&outermost, &m));
-	CHECK(ask_cached(dir, &m, &first) > 0);
-	CHECK_EQ(ask_cached(dir, &m, &second), 0);
+	CHECK(find_mapping(here, &m));
+	CHECK(ask_cached(dir, &m, here, file, &first) > 0);
+	CHECK_EQ(ask_cached(dir, &m, here, file, &second), 0);
 	CHECK_EQ(first.line, second.line);
 	CHECK_EQ(first.column, second.column);
 	/* An entry that is not sound is as none. */
@@ -212,8 +216,73 @@ TEST(lines_are_kept_on_disk)
 	CHECK_EQ(files.gl_pathc, 1);
 	CHECK_EQ(truncate(files.gl_pathv[0], 9), 0);
 	globfree(&files);
-	CHECK(ask_cached(dir, &m, &second) > 0);
+	CHECK(ask_cached(dir, &m, here, file, &second) > 0);
 	CHECK_EQ(first.line, second.line);
+}
+
+/* Whether all lines are on disk; else the debug information would be read. */
+static bool all_on_disk(const char *dir, const struct mapped *m)
+{
+	struct symbols *s = symbols_new(&(struct symbols_opts){ .cache_dir = dir });
+	u32 module = symbols_module(s, &(struct module_key){ .path = m->path });
+	struct symbol symbol;
+	u64 bytes = 0;
+
+	(void)symbols_lookup(s, module, m->offset, &symbol);
+	CHECK(symbols_lines_cost(s, module, &bytes));
+	symbols_free(s);
+	return !bytes;
+}
+
+TEST(debug_information_is_opened_twice_at_most)
+{
+	_cleanup_free_ char *dir = xasprintf("%s/cache", test_tmpdir());
+	struct source_frame f;
+	struct mapped m;
+
+	need_libdw();
+	CHECK(find_mapping((u64)(uintptr_t)&outermost, &m));
+	CHECK_EQ(ask_cached(dir, &m, (u64)(uintptr_t)&outermost, "test_srcline.c", &f), 1);
+	CHECK(!all_on_disk(dir, &m));
+	/* another unit */
+	CHECK_EQ(ask_cached(dir, &m, (u64)(uintptr_t)&io_read_file, "io.c", &f), 1);
+	CHECK(all_on_disk(dir, &m));
+	/* and a third */
+	CHECK_EQ(ask_cached(dir, &m, (u64)(uintptr_t)&elf_open_mem, "elf.c", &f), 0);
+	CHECK(f.line > 0);
+}
+
+TEST(lines_that_are_closed_come_from_the_index_alone)
+{
+	_cleanup_free_ char *dir = xasprintf("%s/cache", test_tmpdir());
+	const struct symbols_opts opts = { .cache_dir = dir, .keep_lines = true };
+	_cleanup_buf_ struct buf blob = BUF_INIT;
+	struct source_frame f;
+	struct symbols *s;
+	struct mapped m;
+	u64 size = 0;
+	u32 module;
+
+	need_libdw();
+	CHECK(find_mapping((u64)(uintptr_t)&outermost, &m));
+	for (int indexed = 0; indexed < 2; indexed++) {
+		const u64 offset = (u64)(uintptr_t)&io_read_file - m.start + m.offset;
+
+		s = symbols_new(&opts);
+		module = symbols_module(s, &(struct module_key){ .path = m.path });
+		symbols_lines_close(s, module);
+		CHECK_EQ(symbols_lines(s, module, offset, &f, 1), indexed);
+		buf_reset(&blob);
+		symbols_lines_export(s, &blob);
+		CHECK_EQ(blob.len > 0, indexed);
+		symbols_free(s);
+		s = symbols_new(&opts);
+		module = symbols_module(s, &(struct module_key){ .path = m.path });
+		CHECK_EQ(symbols_lines_build(s, module, 1 << 10, &size), -EFBIG);
+		CHECK_EQ(symbols_lines_build(s, module, 1 << 30, &size), indexed ? -EEXIST : 0);
+		CHECK(size > 1000);
+		symbols_free(s);
+	}
 }
 
 TEST(a_file_without_debug_information_says_so)
