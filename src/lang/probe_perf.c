@@ -256,7 +256,7 @@ const struct provider probe_hardware = {
 
 const struct provider probe_watchpoint = {
 	.name = "watchpoint",
-	.aliases = "w",
+	.aliases = "w asyncwatchpoint aw",
 	.flags = PROBE_NAMED,
 	.expand = expand_watchpoint,
 	.prepare = prepare_event,

@@ -162,6 +162,20 @@ static void no_function(struct comp *c, const struct spec *s, const char *path, 
 		diag_hint(&c->diags, "did you mean '%s'?", near.best);
 }
 
+/* Libraries that glibc 2.34 left empty: what they had is in libc. */
+static const char *merged_into(struct comp *c, const char *path)
+{
+	static const char *const empty[] = { "libpthread.so", "libdl.so", "librt.so",
+					     "libutil.so" };
+	const char *slash = strrchr(path, '/');
+
+	for (size_t i = 0; i < ARRAY_SIZE(empty); i++) {
+		if (starts_with(slash ? slash + 1 : path, empty[i]))
+			return elfsyms_find("libc", &c->arena);
+	}
+	return NULL;
+}
+
 static void expand_functions(struct comp *c, const struct provider *p, const struct spec *s,
 			     const char *path, const char *shown, const char *func, bool cpp)
 {
@@ -169,6 +183,7 @@ static void expand_functions(struct comp *c, const struct provider *p, const str
 	struct wanted w = { .cpp = cpp || strstr(func, "::") || strchr(func, '(') };
 	struct err e = ERR_INIT;
 	u64 add, last = UINT64_MAX, address, offset;
+	const char *other;
 	char *name;
 
 	if (!split_offset(c, s, func, &name, &add))
@@ -197,7 +212,10 @@ static void expand_functions(struct comp *c, const struct provider *p, const str
 			break;
 		add_target(c, p, s, path, shown, shown_name(c, &w, it->name), it->offset + add);
 	}
-	if (!list.len && !provider_is_pattern(name))
+	other = list.len ? NULL : merged_into(c, path);
+	if (other)
+		expand_functions(c, p, s, other, other, func, cpp);
+	else if (!list.len && !provider_is_pattern(name))
 		no_function(c, s, path, name);
 	vec_release(&list);
 }

@@ -122,4 +122,14 @@ for name in c libc; do
 	run "$FATHOM" trace -c /bin/true -e "uprobe:$name:_exit { @ = count(); }"
 	expect_out '@: 1'
 done
+# one that glibc made empty: what it had is in libc
+if [ -e /lib/x86_64-linux-gnu/libpthread.so.0 ]; then
+	run "$FATHOM" trace --dry-run -e 'uprobe:libpthread:pthread_create { @ = count(); }'
+	expect_status 0
+	run "$FATHOM" trace --dry-run -e 'uprobe:libpthread:pthread_no_such { @ = count(); }'
+	expect_status 1
+	expect_err "has no function 'pthread_no_such'"
+else
+	skip 'no libpthread' 3
+fi
 done_testing

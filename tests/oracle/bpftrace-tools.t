@@ -12,7 +12,6 @@ need_file /sys/kernel/btf/vmlinux
 declare -A outdated=(
 	[loads]='Failed to resolve kernel symbol: avenrun'
 	[runqlen]="does not contain a field named 'nr_running'"
-	[threadsnoop]="has no function 'pthread_create'"
 	[biosnoop]='does not contain a field named'
 	[dcsnoop]='no probe matches'
 )
