@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* fathom record: events on a target, through rings, into a file that perf reads, too. */
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
 
@@ -503,26 +504,30 @@ static void show_summary(const struct record_job *r, const struct recorder_summa
 
 /* --- files ------------------------------------------------------------------------------------ */
 
-/* The default file moves aside; any other that is there stays, unless --force. */
-static int make_room(const struct record_job *r)
+/*
+ * Whether @path can be written, before the work of getting ready to. The default file moves aside;
+ * any other that is there stays, unless --force.
+ */
+static int check_room(const struct record_job *r)
 {
+	const char *slash = strrchr(r->path, '/');
+	_cleanup_free_ char *folder =
+		slash ? xasprintf("%.*s", (int)(slash - r->path + 1), r->path) : xstrdup(".");
 	struct err *e = &r->ctx->err;
 	struct stat st;
+	bool there = stat(r->path, &st) == 0, moves = !r->args->output;
 
-	if (stat(r->path, &st) < 0 || !S_ISREG(st.st_mode))
-		return 0;
-	if (!r->args->output) {
-		_cleanup_free_ char *old = xasprintf("%s.old", r->path);
-
-		return rename(r->path, old) < 0
-			       ? err_sys(e, errno, "cannot rename '%s' to '%s'", r->path, old)
-			       : 0;
+	if (there && S_ISREG(st.st_mode) && !moves && !r->args->force) {
+		err_set(e, EEXIST, "'%s' is there already", r->path);
+		err_hint(e, "--force overwrites it");
+		return -EEXIST;
 	}
-	if (r->args->force)
-		return 0;
-	err_set(e, EEXIST, "'%s' is there already", r->path);
-	err_hint(e, "--force overwrites it");
-	return -EEXIST;
+	if (there && S_ISDIR(st.st_mode))
+		return err_sys(e, EISDIR, "cannot create '%s'", r->path);
+	if (there && !moves ? faccessat(AT_FDCWD, r->path, W_OK, AT_EACCESS)
+			    : faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS))
+		return err_sys(e, errno, "cannot create '%s'", r->path);
+	return 0;
 }
 
 static int choose_file(struct record_job *r)
@@ -532,7 +537,7 @@ static int choose_file(struct record_job *r)
 
 	if (!streq(output, "-")) {
 		r->path = output;
-		return make_room(r);
+		return check_room(r);
 	}
 	if (isatty(STDOUT_FILENO)) {
 		err_set(&r->ctx->err, EINVAL, "a recording is not for a terminal");
@@ -542,6 +547,20 @@ static int choose_file(struct record_job *r)
 	if (many)
 		return err_set(&r->ctx->err, EINVAL, "standard output cannot be switched");
 	return 0;
+}
+
+/* Everything else works: now the file of the last recording goes. */
+static int move_aside(const struct record_job *r)
+{
+	_cleanup_free_ char *old = NULL;
+	struct stat st;
+
+	if (!r->path || r->args->output || stat(r->path, &st) < 0 || !S_ISREG(st.st_mode))
+		return 0;
+	old = xasprintf("%s.old", r->path);
+	return rename(r->path, old) < 0
+		       ? err_sys(&r->ctx->err, errno, "cannot rename '%s' to '%s'", r->path, old)
+		       : 0;
 }
 
 /* --- the run ---------------------------------------------------------------------------------- */
@@ -645,10 +664,12 @@ static int record_run(struct context *ctx, void *args)
 	if (code == -EINVAL)
 		code = EXIT_USAGE;
 	block_usr2();
+	if (code == 0 && !r.args->dry_run)
+		code = choose_file(&r);
 	if (code == 0)
 		code = open_recorder(&r);
 	if (code == 0 && !r.args->dry_run)
-		code = choose_file(&r);
+		code = move_aside(&r);
 	if (code == 0 && !r.args->dry_run)
 		code = record_file(&r);
 	record_release_state(&r);

@@ -100,6 +100,23 @@ run "$FATHOM" record -d 50ms -o mine
 expect_status 1
 expect_err "'mine' is there already"
 is "an existing file stays" "$(cat mine)" precious
+run "$FATHOM" record -d 50ms -o nowhere/x.data
+expect_status 1
+expect_err "cannot create 'nowhere/x.data': no such file or directory"
+run "$FATHOM" record -d 50ms -o .
+expect_status 1
+expect_err "cannot create '.': is a directory"
+echo last >fathom.data
+run "$FATHOM" record -d 50ms -e no-such-event
+is "the last recording stays where it is until a new one begins" "$(cat fathom.data)" last
+rm fathom.data
+if command -v strace >/dev/null; then
+	strace -f -e trace=bpf -o trace "$FATHOM" record -d 50ms -o mine 2>/dev/null
+	ok "the calls are seen" grep -q exited trace
+	not_ok "nothing is loaded for a file that is there already" grep -q BPF_PROG_LOAD trace
+else
+	skip "strace is not installed" 2
+fi
 run "$FATHOM" record -e cs -d 200ms -o mine --force
 expect_status 0
 "$FATHOM" record -q -F 999 -e cpu-clock -o - -- "$burn" --seconds 0.3 a=100 2>/dev/null >pipe.out
