@@ -2,7 +2,10 @@
 #include "unwind/pool.h"
 
 #include <bpf/bpf.h>
+#include <pthread.h>
 #include <sys/mman.h>
+
+#include "base/clock.h"
 
 enum {
 	SLAB_ROWS = UNWIND_CHUNK_ROWS * UNWIND_SLAB_CHUNKS,
@@ -10,6 +13,7 @@ enum {
 	RULE_BYTES = UNWIND_MAX_RULES * (int)sizeof(struct unwind_rule),
 };
 #define DEFAULT_MAX_BYTES (1ull << 30)
+#define LOOK_AGAIN_NS     20000
 
 static u32 slabs_for(u64 max_bytes)
 {
@@ -33,8 +37,77 @@ int pool_init(struct pool *p, int pool_fd, int rules_fd, u64 max_bytes, struct e
 	return 0;
 }
 
+/* A slab on its way into the map of slabs. */
+struct pool_guest {
+	pthread_t thread;
+	int outer;
+	int slab;
+	u32 index;
+	int code;      /* why it was refused, when it is done */
+	bool threaded; /* to be joined */
+	bool done;
+};
+
+static void *let_in(void *arg)
+{
+	struct pool_guest *g = arg;
+
+	g->code = bpf_map_update_elem(g->outer, &g->index, &g->slab, BPF_ANY) ? errno : 0;
+	close(g->slab);
+	__atomic_store_n(&g->done, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+static bool is_done(const struct pool_guest *g)
+{
+	return __atomic_load_n(&g->done, __ATOMIC_ACQUIRE);
+}
+
+/* Forgets those that are done, or waits for all. */
+static void dismiss_guests(struct pool *p, bool all)
+{
+	size_t kept = 0;
+
+	vec_each(it, &p->guests) {
+		struct pool_guest *g = *it;
+
+		if (!all && !is_done(g)) {
+			p->guests.items[kept++] = g;
+			continue;
+		}
+		if (g->threaded)
+			pthread_join(g->thread, NULL);
+		free(g);
+	}
+	p->guests.len = kept;
+}
+
+/*
+ * Whoever puts a map into a map of maps has to wait until no program uses what was there before:
+ * tens of milliseconds, even if nothing was. A thread waits in our place; what it puts there is
+ * seen long before it is let go. The descriptor becomes its own.
+ */
+static int let_slab_in(struct pool *p, u32 index, int fd, struct err *e)
+{
+	struct pool_guest *g = xcalloc(1, sizeof(*g));
+	u32 id;
+
+	*g = (struct pool_guest){ .outer = p->fd, .slab = fd, .index = index };
+	dismiss_guests(p, false);
+	vec_push(&p->guests, g);
+	g->threaded = !pthread_create(&g->thread, NULL, let_in, g);
+	if (!g->threaded)
+		let_in(g);
+	while (!is_done(g) && bpf_map_lookup_elem(p->fd, &index, &id))
+		clock_sleep_ns(LOOK_AGAIN_NS);
+	return is_done(g) && g->code ? err_sys(e, g->code, "cannot add memory for unwind tables")
+				     : 0;
+}
+
 void pool_release(struct pool *p)
 {
+	dismiss_guests(p, true);
+	vec_release(&p->guests);
 	for (u32 i = 0; i < p->n_slabs; i++)
 		munmap(p->slabs[i], SLAB_BYTES);
 	munmap(p->rules, RULE_BYTES);
@@ -66,6 +139,7 @@ static int add_slab(struct pool *p, struct err *e)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
 	u32 index = p->n_slabs;
+	int rc;
 
 	if (index == p->max_slabs)
 		return err_set(e, ENOSPC, "the memory for unwind tables is used up");
@@ -78,14 +152,12 @@ static int add_slab(struct pool *p, struct err *e)
 
 	if (at == MAP_FAILED)
 		return err_sys(e, errno, "cannot map memory for unwind tables");
-	if (bpf_map_update_elem(p->fd, &index, &fd, BPF_ANY)) {
-		int code = errno;
-
+	rc = let_slab_in(p, index, TAKE_FD(fd), e);
+	if (rc)
 		munmap(at, SLAB_BYTES);
-		return err_sys(e, code, "cannot add memory for unwind tables");
-	}
-	p->slabs[p->n_slabs++] = at;
-	return 0;
+	else
+		p->slabs[p->n_slabs++] = at;
+	return rc;
 }
 
 u32 *pool_row(const struct pool *p, u32 at)

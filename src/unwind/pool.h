@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "base/intern.h"
+#include "base/vec.h"
 #include "bpf/unwind_abi.h"
 
 struct pool {
@@ -18,8 +19,9 @@ struct pool {
 	u32 used;                  /* rows that are taken */
 	struct unwind_rule *rules; /* shared with the kernel */
 	u32 n_rules;
-	struct intern rule_ids; /* id - 1 is the rule's number */
-	u64 rule_overflow;      /* rules beyond UNWIND_MAX_RULES, taken as unsupported */
+	struct intern rule_ids;          /* id - 1 is the rule's number */
+	VEC(struct pool_guest *) guests; /* slabs on their way into the map */
+	u64 rule_overflow;               /* rules beyond UNWIND_MAX_RULES, taken as unsupported */
 };
 
 /* @max_bytes 0: a quarter of the machine's memory, at most 1 GB. The maps stay the caller's. */
