@@ -42,24 +42,40 @@ struct {
 	__type(value, u64);
 } profile_tree SEC(".maps");
 
+struct tree_walk {
+	u64 task;
+	u64 root;
+};
+
+/* A call each: the verifier would follow every turn of a loop. */
+static long tree_up(u32 i, void *ctx)
+{
+	struct tree_walk *w = ctx;
+	struct task_struct *task = (struct task_struct *)w->task;
+	u32 tgid = BPF_CORE_READ(task, tgid);
+
+	if (tgid == w->root || tgid <= 1)
+		return 1;
+	w->task = (u64)BPF_CORE_READ(task, real_parent);
+	return 0;
+}
+
 /* One who was found once stays, also when its parent is gone. */
 __attribute__((noinline)) int profile_in_tree(u32 root)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
+	struct tree_walk walk = { .task = (u64)task, .root = root };
 	u64 began = BPF_CORE_READ(task, group_leader, start_time) << 1;
-	u32 at = task->tgid & (TREE_KNOWN - 1), i, tgid = task->tgid;
+	u32 at = task->tgid & (TREE_KNOWN - 1);
 	u64 *known = bpf_map_lookup_elem(&profile_tree, &at);
-	u64 found = 0;
 
 	if (known && *known && (*known & ~1ull) == began)
 		return *known & 1;
-	for (i = 0; i < TREE_DEPTH && tgid > 1; i++) {
-		found = tgid == root;
-		if (found)
-			break;
-		task = BPF_CORE_READ(task, real_parent);
-		tgid = BPF_CORE_READ(task, tgid);
-	}
+	bpf_loop(TREE_DEPTH, tree_up, &walk, 0);
+	task = (struct task_struct *)walk.task;
+	u32 last = BPF_CORE_READ(task, tgid);
+	u64 found = last == root;
+
 	if (known)
 		*known = began | found;
 	return found;
@@ -172,20 +188,23 @@ static __always_inline void rescue_from(struct bpf_perf_event_data *ctx, struct 
 }
 
 /* True when the sample is on its way; the user frames of @out are void then. */
-static __always_inline bool rescue(struct bpf_perf_event_data *ctx, struct unwind_slot *slot)
+__attribute__((noinline)) int profile_rescue(struct bpf_perf_event_data *ctx,
+					     struct unwind_slot *slot)
 {
+	if (!slot)
+		return 0;
 	struct unwind_sample *out = &slot->out;
 	struct unwind_rescue *r;
 
 	if (bpf_ringbuf_query(&unwind_ring, BPF_RB_AVAIL_DATA) > profile_options.rescue_bytes) {
 		unwind_count(UNWIND_COUNT_RESCUES_LOST, 1);
-		return false;
+		return 0;
 	}
 	unwind_list_vmas(slot);
 	r = bpf_ringbuf_reserve(&unwind_ring, sizeof(*r), 0);
 	if (!r) {
 		unwind_count(UNWIND_COUNT_RESCUES_LOST, 1);
-		return false;
+		return 0;
 	}
 	r->type = UNWIND_RECORD_RESCUE;
 	r->pid = out->pid;
@@ -205,7 +224,7 @@ static __always_inline bool rescue(struct bpf_perf_event_data *ctx, struct unwin
 	r->stack_bytes = copy_stack(r);
 	bpf_ringbuf_submit(r, BPF_RB_FORCE_WAKEUP);
 	unwind_count(UNWIND_COUNT_RESCUES, 1);
-	return true;
+	return 1;
 }
 
 static __always_inline void emit(struct unwind_slot *slot)
@@ -273,7 +292,8 @@ static __always_inline void sample(struct bpf_perf_event_data *ctx, struct unwin
 			user_stack(slot);
 		else
 			out->end = UNWIND_END_NO_REGS;
-		if (out->end == UNWIND_END_NO_TABLE && profile_options.rescue && rescue(ctx, slot))
+		if (out->end == UNWIND_END_NO_TABLE && profile_options.rescue &&
+		    profile_rescue(ctx, slot))
 			return;
 		unwind_count(out->end < UNWIND_END_COUNT ? out->end : 0, 1);
 		unwind_count(UNWIND_COUNT_FRAMES, out->n_user);

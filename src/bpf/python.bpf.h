@@ -29,11 +29,15 @@ struct python_seen {
 	u32 pad;
 };
 
+struct python_seen_line {
+	struct python_seen thread[UNWIND_PYTHON_LINE];
+};
+
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, UNWIND_PYTHON_SEEN);
+	__uint(max_entries, UNWIND_PYTHON_SEEN / UNWIND_PYTHON_LINE);
 	__type(key, u32);
-	__type(value, struct python_seen);
+	__type(value, struct python_seen_line);
 } unwind_python_seen SEC(".maps");
 
 /* Code objects that were in a sample before: what is new is to be read soon. */
@@ -173,8 +177,10 @@ static __always_inline u64 python_state(struct python_walk *w, struct unwind_pyt
 static __always_inline struct python_seen *python_seen_of(struct python_walk *w)
 {
 	u32 at = ((w->gen ^ w->thread) * 0x9e3779b97f4a7c15ull) >> 56 & (UNWIND_PYTHON_SEEN - 1);
+	u32 line = at / UNWIND_PYTHON_LINE;
+	struct python_seen_line *seen = bpf_map_lookup_elem(&unwind_python_seen, &line);
 
-	return bpf_map_lookup_elem(&unwind_python_seen, &at);
+	return seen ? &seen->thread[at & (UNWIND_PYTHON_LINE - 1)] : 0;
 }
 
 /* True when w->state and w->python are what they were before. */

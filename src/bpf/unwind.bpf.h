@@ -22,13 +22,16 @@
 #include "bpf/python.bpf.h"
 #include "bpf/unwind_maps.bpf.h"
 #include "bpf/unwind_memo.bpf.h"
+#include "bpf/unwind_table.bpf.h"
 
 /* Programs that do not want functions of Python among the frames leave the code out. */
 #ifndef UNWIND_PYTHON_FRAMES
 #define UNWIND_PYTHON_FRAMES 1
 #endif
 
+#define UNWIND_MEM    struct unwind_window
 #define UNWIND_INLINE static __always_inline
+#define UNWIND_CALLED __attribute__((noinline)) /* and global: verified once */
 #define UNWIND_READ(mem, to, bytes, address) \
 	bpf_probe_read_user((to), (bytes), (const void *)(address))
 #define UNWIND_READ_WORD(mem, to, address) unwind_word((mem), (to), (address))
@@ -80,12 +83,19 @@ struct {
 	__type(value, struct unwind_slot);
 } unwind_slots SEC(".maps");
 
-/* Address and generation -> rule, as one word: 48 bits of hash, 16 bits of rule. */
+/*
+ * Address and generation -> rule, as one word: 48 bits of hash, 16 bits of rule. In lines, because
+ * the kernel allocates per-CPU memory element by element.
+ */
+struct unwind_memo_line {
+	u64 word[UNWIND_MEMO_LINE];
+};
+
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, UNWIND_MEMO);
+	__uint(max_entries, UNWIND_MEMO / UNWIND_MEMO_LINE);
 	__type(key, u32);
-	__type(value, u64);
+	__type(value, struct unwind_memo_line);
 } unwind_memo SEC(".maps");
 
 struct {
@@ -102,21 +112,6 @@ struct {
 	__type(key, u32);
 	__type(value, struct unwind_rule);
 } unwind_rules SEC(".maps");
-
-struct unwind_slab {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, UNWIND_SLAB_CHUNKS);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(key_size, sizeof(u32));
-	__uint(value_size, sizeof(struct unwind_chunk));
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-	__uint(max_entries, UNWIND_MAX_SLABS);
-	__type(key, u32);
-	__array(values, struct unwind_slab);
-} unwind_pool SEC(".maps");
 
 struct unwind_asked {
 	u64 tag;
@@ -193,18 +188,21 @@ static __always_inline void unwind_slot_give(struct unwind_slot *slot)
 	slot->busy = 0;
 }
 
-static __always_inline void unwind_ask(struct unwind_need *need)
+__attribute__((noinline)) int unwind_ask(struct unwind_need *need)
 {
+	if (!need)
+		return 0;
 	u64 which = need->key.ino ^ need->page << 40, now = bpf_ktime_get_ns();
 	u64 tag = (which * 0x9e3779b97f4a7c15ull) ^ need->key.dev;
 	u32 at = (tag >> 40) & (UNWIND_ASKED - 1);
 	struct unwind_asked *a = bpf_map_lookup_elem(&unwind_asked, &at);
 
 	if (!a || (a->tag == tag && now - a->time < ASK_AGAIN_NS))
-		return;
+		return 0;
 	a->tag = tag;
 	a->time = now;
 	bpf_ringbuf_output(&unwind_ring, need, sizeof(*need), BPF_RB_FORCE_WAKEUP);
+	return 0;
 }
 
 /*
@@ -217,67 +215,6 @@ static __always_inline struct mm_struct *unwind_mm(struct task_struct *task)
 
 	bpf_core_read(&mm, sizeof(mm), &task->mm);
 	return (struct mm_struct *)mm;
-}
-
-/* The chunk of the pool that holds row @at. */
-static __always_inline struct unwind_chunk *unwind_chunk_of(u32 at)
-{
-	u32 slab = at >> (UNWIND_CHUNK_BITS + UNWIND_SLAB_CHUNKS_BITS);
-	u32 chunk = (at >> UNWIND_CHUNK_BITS) & (UNWIND_SLAB_CHUNKS - 1);
-	void *inner = bpf_map_lookup_elem(&unwind_pool, &slab);
-
-	return inner ? bpf_map_lookup_elem(inner, &chunk) : 0;
-}
-
-/* One halving of the range that still may hold the row; no branch for the verifier to follow. */
-#define UNWIND_HALVE                                                              \
-	do {                                                                      \
-		u32 half = count >> 1;                                            \
-		u64 low_of = c->row[(at + half) & (UNWIND_CHUNK_ROWS - 1)] >> 16; \
-		u64 not_after = (low_of - low - 1) >> 63;                         \
-                                                                                  \
-		at += half & -(u32)not_after;                                     \
-		count -= half;                                                    \
-	} while (0)
-
-static __always_inline int unwind_search(const struct unwind_bin *bin, u64 offset)
-{
-	u64 page = offset >> UNWIND_PAGE_BITS, low = offset & 0xffff;
-
-	if (page >= bin->pages)
-		return UNWIND_RULE_END;
-	u32 at = bin->dir + 2 * (u32)page;
-	struct unwind_chunk *c = unwind_chunk_of(at);
-
-	if (!c)
-		return UNWIND_RULE_END;
-	/* as one word: user space may be about to fill it in */
-	u64 entry = *(volatile u64 *)&c->row[at & (UNWIND_CHUNK_ROWS - 1) & ~1u];
-	u32 count = entry >> 32;
-
-	if (!count)
-		return UNWIND_RULE_END;
-	if (count == UNWIND_PAGE_LATER)
-		return UNWIND_NO_TABLE;
-	at = entry;
-	c = unwind_chunk_of(at);
-	if (!c)
-		return UNWIND_RULE_END;
-	UNWIND_HALVE;
-	UNWIND_HALVE;
-	UNWIND_HALVE;
-	UNWIND_HALVE;
-	UNWIND_HALVE;
-	UNWIND_HALVE;
-	UNWIND_HALVE;
-	UNWIND_HALVE;
-	UNWIND_HALVE;
-	UNWIND_HALVE;
-	UNWIND_HALVE;
-	UNWIND_HALVE;
-	UNWIND_HALVE;
-	UNWIND_HALVE;
-	return c->row[at & (UNWIND_CHUNK_ROWS - 1)] & 0xffff;
 }
 
 /*
@@ -377,16 +314,20 @@ __attribute__((noinline)) int unwind_step(struct unwind_state *s, struct unwind_
 		return 1;
 	u64 pc = s->reg[UNWIND_REG_IP] - s->returned;
 	u64 hash = (pc ^ gen) * 0x9e3779b97f4a7c15ull;
-	u32 at = hash >> 52 & (UNWIND_MEMO - 1), rule;
+	u32 at = hash >> 52 & (UNWIND_MEMO - 1), line = at / UNWIND_MEMO_LINE, rule;
 	u64 tag = (hash ^ (pc << 20)) & ~0xffffull;
-	u64 *memo = bpf_map_lookup_elem(&unwind_memo, &at);
-	u64 word = memo ? *memo : 0;
+	struct unwind_memo_line *memos = bpf_map_lookup_elem(&unwind_memo, &line);
+
+	if (!memos)
+		return 1;
+	u64 *memo = &memos->word[at & (UNWIND_MEMO_LINE - 1)];
+	u64 word = *memo;
 
 	if (word && (word & ~0xffffull) == tag) {
 		rule = word & 0xffff;
 	} else {
 		rule = unwind_find_rule(scratch, pc, pid);
-		if (memo && rule < UNWIND_NO_TABLE)
+		if (rule < UNWIND_NO_TABLE)
 			*memo = tag | rule;
 	}
 	scratch->in_python = 0;
@@ -428,10 +369,13 @@ static __always_inline bool unwind_push(struct unwind_slot *slot, u64 ip)
  * @again. A function of its own, which calls no other: older kernels give all that call one
  * another 512 bytes of stack.
  */
-static __attribute__((noinline)) int unwind_python_begin(struct unwind_slot *slot, u32 again)
+__attribute__((noinline)) int unwind_python_begin(struct unwind_slot *slot, u32 again)
 {
-	struct python_walk *w = &slot->python;
 	struct task_struct *task = bpf_get_current_task_btf();
+
+	if (!slot)
+		return 0;
+	struct python_walk *w = &slot->python;
 
 	w->ready = 1;
 	w->gen = slot->gen;
@@ -458,9 +402,12 @@ static long unwind_python_copy(u32 i, void *ctx)
 }
 
 /* Puts in the Python functions that the native frame from @sp to the present one runs. */
-static __attribute__((noinline)) int unwind_splice(struct unwind_slot *slot, u64 pc, u64 sp)
+__attribute__((noinline)) int unwind_splice(struct unwind_slot *slot, u64 pc, u64 sp)
 {
 	struct unwind_loop loop = { .slot = slot };
+
+	if (!slot)
+		return 0;
 	struct python_walk *w = &slot->python;
 
 	if (!w->ready && unwind_python_begin(slot, 0)) {

@@ -171,6 +171,7 @@ enum {
 	UNWIND_RECORD_IPS = UNWIND_MAX_FRAMES + UNWIND_MAX_KERNEL + 1,
 	UNWIND_SLOTS = 4,
 	UNWIND_MEMO = 4096,
+	UNWIND_MEMO_LINE = 256,
 	UNWIND_STACK_MEMOS = 64,   /* stacks that each CPU remembers */
 	UNWIND_MEMO_FRAMES = 64,   /* of each, if they are no more */
 	UNWIND_WINDOW_WORDS = 256, /* of a user stack that are read at once ... */

@@ -59,7 +59,7 @@ __attribute__((noinline)) u64 maple_down(struct maple_walk *w, u64 entry, u64 ad
 	u64 wide = type != MAPLE_ARANGE;
 
 	barrier_var(wide);
-	u32 pivots = wide ? MAPLE_PIVOTS : MAPLE_ARANGE_PIVOTS;
+	u32 pivots = MAPLE_ARANGE_PIVOTS + (MAPLE_PIVOTS - MAPLE_ARANGE_PIVOTS) * wide;
 	u32 slot = maple_slot(w->node, wide, address);
 	u64 pivot = w->node[(1 + slot) & (MAPLE_WORDS - 1)];
 

@@ -41,6 +41,8 @@ struct unwind_window {
 	u64 base;
 	u32 bytes;
 	u32 want; /* next time */
+	u32 at;   /* the frame that is compared with a memo */
+	u32 pad;
 	u64 word[UNWIND_WINDOW_WORDS];
 };
 
@@ -58,15 +60,17 @@ struct unwind_stack_memo {
 	u64 other; /* ... as long as it also has this */
 	u32 first; /* UNWIND_MEMO_FRAMES: nothing is known; also 0 while gen is 0 */
 	u32 busy;  /* for the program's use: whoever has it may be interrupted */
-	struct unwind_frame_note frame[UNWIND_MEMO_FRAMES];
+	/* behind the outermost one there is nothing but zeros: loops need not look for it */
+	struct unwind_frame_note frame[UNWIND_MEMO_FRAMES + UNWIND_NOTE_NEAR];
 };
 
-/* The masked index is opaque: else loops get pointers that the verifier cannot bound. */
+/* What the index is must be opaque: else it is not masked where it is known to be small enough. */
 static __always_inline struct unwind_frame_note *unwind_note_at(struct unwind_frame_note *f, u32 at)
 {
-	at &= UNWIND_MEMO_FRAMES - 1;
-	barrier_var(at);
-	return at < UNWIND_MEMO_FRAMES ? f + at : f;
+	u64 index = at;
+
+	barrier_var(index);
+	return f + (index & (UNWIND_MEMO_FRAMES - 1));
 }
 
 /* --- words of the user stack ------------------------------------------------------------------ */
@@ -111,19 +115,19 @@ static __always_inline int unwind_word(struct unwind_window *w, u64 *to, u64 add
 	return 0;
 }
 
-static __always_inline bool unwind_is(struct unwind_window *w, u64 address, u64 value)
+__attribute__((noinline)) int unwind_is(struct unwind_window *w, u64 address, u64 value)
 {
 	u64 word = 0;
 
-	return !unwind_word(w, &word, address) && word == value;
+	return w && !unwind_word(w, &word, address) && word == value;
 }
 
 /* --- recognising ------------------------------------------------------------------------------ */
 
+/* What changes is in the window: the verifier would follow it on our stack. */
 struct unwind_checking {
 	struct unwind_window *w;
 	struct unwind_stack_memo *m;
-	u32 at;
 };
 
 /* One frame more is as it was. */
@@ -147,9 +151,11 @@ static long unwind_check_some(u32 turn, void *ctx)
 	u32 i;
 
 	for (i = 0; i < UNWIND_NOTE_TURN; i++) {
-		if (c->at >= UNWIND_MEMO_FRAMES || !unwind_check_one(c->w, c->m, c->at))
+		u32 at = c->w->at;
+
+		if (at >= UNWIND_MEMO_FRAMES || !unwind_check_one(c->w, c->m, at))
 			return 1;
-		c->at++;
+		c->w->at = at + 1;
 	}
 	return 0;
 }
@@ -158,23 +164,23 @@ static long unwind_check_some(u32 turn, void *ctx)
 static __always_inline u32 unwind_check_near(struct unwind_window *w, struct unwind_stack_memo *m,
 					     u32 at)
 {
-	u64 base = w->base, bytes = w->bytes;
+	const struct unwind_frame_note *f = unwind_note_at(m->frame, at);
+	u64 base = w->base + 8, bytes = w->bytes;
 	u32 i;
 
-	for (i = 0; i < UNWIND_NOTE_NEAR; i++, at++) {
-		const struct unwind_frame_note *f = unwind_note_at(m->frame, at);
-		const struct unwind_frame_note *next = unwind_note_at(m->frame, at + 1);
-		u64 word = next->sp - 8 - base;
+	/* stack pointers that are noted are aligned */
+	if (base & 7)
+		return at;
+	for (i = 0; i < UNWIND_NOTE_NEAR; i++, f++) {
+		u64 word = f[1].sp - base;
 
-		if (at >= UNWIND_MEMO_FRAMES || f->bp_at & UNWIND_NOTE_BP)
-			break;
-		if (at == UNWIND_MEMO_FRAMES - 1)
-			return UNWIND_MEMO_FRAMES;
-		if (word & 7 || word >= bytes ||
-		    w->word[word >> 3 & (UNWIND_WINDOW_WORDS - 1)] != next->ip)
+		if (f->bp_at & UNWIND_NOTE_BP)
+			return at + i;
+		if (word >= bytes || w->word[word >> 3 & (UNWIND_WINDOW_WORDS - 1)] != f[1].ip)
 			break;
 	}
-	return at;
+	at += i;
+	return at == UNWIND_MEMO_FRAMES - 1 ? UNWIND_MEMO_FRAMES : at;
 }
 
 /*
@@ -188,10 +194,12 @@ __attribute__((noinline)) int unwind_check(struct unwind_window *w, struct unwin
 
 	if (!w || !m)
 		return 0;
-	c.at = unwind_check_near(w, m, at);
-	if (c.at < UNWIND_MEMO_FRAMES)
-		bpf_loop(UNWIND_NOTE_TURNS, unwind_check_some, &c, 0);
-	return c.at;
+	at = unwind_check_near(w, m, at);
+	if (at >= UNWIND_MEMO_FRAMES)
+		return at;
+	w->at = at;
+	bpf_loop(UNWIND_NOTE_TURNS, unwind_check_some, &c, 0);
+	return w->at;
 }
 
 /* Reads as much of the stack as is worth it. */

@@ -16,7 +16,8 @@ enum {
 	UNWIND_PYTHONS = 64,           /* different builds of Python at once */
 	UNWIND_PYTHON_WORDS = 1024,    /* frames and anchors of one thread */
 	UNWIND_PYTHON_THREADS = 512,   /* of a process that are looked through */
-	UNWIND_PYTHON_SEEN = 256,      /* threads that are remembered on each CPU */
+	UNWIND_PYTHON_SEEN = 256,      /* threads that are remembered on each CPU, ... */
+	UNWIND_PYTHON_LINE = 32,       /* ... and how many of them in one piece of memory */
 	UNWIND_PYTHON_FRAME_WORDS = 9, /* of the interpreter's frame that are read */
 	UNWIND_PYTHON_NEW = 8192,      /* code objects that were seen already */
 	UNWIND_PYTHON_SHIM = 3, /* owner of a frame that only marks an entry (from 3.12 on) */

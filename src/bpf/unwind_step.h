@@ -5,7 +5,9 @@
  *
  *	UNWIND_READ(mem, to, bytes, address)	0 when the bytes were read
  *	UNWIND_READ_WORD(mem, to, address)	eight of them; may be left to the former
- *	UNWIND_INLINE				how small functions are declared
+ *	UNWIND_MEM				the type of mem
+ *	UNWIND_INLINE, UNWIND_CALLED		how functions are declared; calls of the latter are
+ *						rare enough to be calls
  *
  * A frame pointer that a frame saved is read when somebody needs it: most code has none, and the
  * register is one like others that is saved all the time.
@@ -42,18 +44,24 @@ struct unwind_state {
 	__u32 pad2;
 };
 
-/* Before the first step, with all registers in reg[]. */
-UNWIND_INLINE void unwind_begin(struct unwind_state *s)
+/* An interrupted frame: all its registers are in reg[]. */
+UNWIND_INLINE void unwind_all_known(struct unwind_state *s)
 {
 	s->returned = 0;
 	s->full = 1;
-	s->end = UNWIND_END_NONE;
 	s->bx_lost = 0;
 	s->bp_known = 1;
-	s->bp_used = 0;
-	s->odd = 0;
 	s->bx_at = 0;
 	s->bp_at = 0;
+}
+
+/* Before the first step, with all registers in reg[]. */
+UNWIND_INLINE void unwind_begin(struct unwind_state *s)
+{
+	unwind_all_known(s);
+	s->end = UNWIND_END_NONE;
+	s->bp_used = 0;
+	s->odd = 0;
 	s->fp_steps = 0;
 }
 
@@ -64,9 +72,8 @@ UNWIND_INLINE int unwind_stop(struct unwind_state *s, __u8 why)
 }
 
 /* This frame's rbp is needed. */
-UNWIND_INLINE int unwind_use_bp(struct unwind_state *s, void *mem)
+UNWIND_INLINE int unwind_use_bp(struct unwind_state *s, UNWIND_MEM *mem)
 {
-	(void)mem;
 	if (!s->bp_known && UNWIND_READ_WORD(mem, &s->reg[UNWIND_REG_BP], s->bp_at))
 		return unwind_stop(s, UNWIND_END_READ);
 	s->bp_known = 1;
@@ -100,11 +107,11 @@ UNWIND_INLINE int unwind_returned(struct unwind_state *s, __u64 ip, __u64 sp)
 }
 
 /* The frame pointer leads to the caller's, whichever stack that is on. */
-UNWIND_INLINE int unwind_far_fp_step(struct unwind_state *s, void *mem)
+UNWIND_CALLED int unwind_far_fp_step(struct unwind_state *s, UNWIND_MEM *mem)
 {
 	__u64 bp, ra;
 
-	if (unwind_use_bp(s, mem))
+	if (!s || !mem || unwind_use_bp(s, mem))
 		return 1;
 	bp = s->reg[UNWIND_REG_BP];
 	if (!bp || (bp & 7))
@@ -118,39 +125,36 @@ UNWIND_INLINE int unwind_far_fp_step(struct unwind_state *s, void *mem)
 }
 
 /* Code without CFI: believe the frame pointer if it looks like one. */
-UNWIND_INLINE int unwind_fp_step(struct unwind_state *s, void *mem)
+UNWIND_CALLED int unwind_fp_step(struct unwind_state *s, UNWIND_MEM *mem)
 {
-	__u64 sp = s->reg[UNWIND_REG_SP], bp;
+	__u64 sp, bp;
 
-	if (unwind_use_bp(s, mem))
+	if (!s || !mem || unwind_use_bp(s, mem))
 		return 1;
+	sp = s->reg[UNWIND_REG_SP];
 	bp = s->reg[UNWIND_REG_BP];
 	if (bp < sp || bp - sp > UNWIND_MAX_FP_FRAME)
 		return unwind_stop(s, UNWIND_END_BAD_FP);
 	return unwind_far_fp_step(s, mem);
 }
 
-UNWIND_INLINE int unwind_signal_step(struct unwind_state *s, void *mem)
+UNWIND_CALLED int unwind_signal_step(struct unwind_state *s, UNWIND_MEM *mem)
 {
-	(void)mem;
+	if (!s || !mem)
+		return 1;
 	if (UNWIND_READ(mem, s->reg, sizeof(s->reg), s->reg[UNWIND_REG_SP] + UNWIND_SIGNAL_REGS))
 		return unwind_stop(s, UNWIND_END_READ);
-	s->returned = 0;
-	s->full = 1;
+	unwind_all_known(s);
 	s->odd = 1;
-	s->bx_lost = 0;
-	s->bx_at = 0;
-	s->bp_at = 0;
-	s->bp_known = 1;
 	return s->reg[UNWIND_REG_IP] ? 0 : unwind_stop(s, UNWIND_END_ZERO);
 }
 
 /* A register plus an offset: any of the innermost frame, only rbx of its callers. */
-UNWIND_INLINE __u64 unwind_cfa_reg(struct unwind_state *s, const struct unwind_rule *r, void *mem)
+UNWIND_INLINE __u64 unwind_cfa_reg(struct unwind_state *s, const struct unwind_rule *r,
+				   UNWIND_MEM *mem)
 {
 	__u64 value;
 
-	(void)mem;
 	s->odd = 1;
 	if (s->full)
 		return s->reg[r->reg & 15] + (__s64)r->cfa_off;
@@ -168,11 +172,10 @@ UNWIND_INLINE __u64 unwind_cfa_reg(struct unwind_state *s, const struct unwind_r
 
 /* A word at a register plus an offset, plus another. */
 UNWIND_INLINE __u64 unwind_cfa_deref(struct unwind_state *s, const struct unwind_rule *r,
-				     __u64 from, void *mem)
+				     UNWIND_MEM *mem)
 {
-	__u64 cfa = 0;
+	__u64 from = s->reg[r->cfa == UNWIND_CFA_SP_DEREF ? UNWIND_REG_SP : UNWIND_REG_BP], cfa = 0;
 
-	(void)mem;
 	s->odd = 1;
 	if (UNWIND_READ_WORD(mem, &cfa, from + (__s64)r->cfa_off)) {
 		s->end = UNWIND_END_READ;
@@ -182,7 +185,8 @@ UNWIND_INLINE __u64 unwind_cfa_deref(struct unwind_state *s, const struct unwind
 }
 
 /* The CFA by rules that are arithmetic on registers or one load; 0 when it cannot be had. */
-UNWIND_INLINE __u64 unwind_cfa_of(struct unwind_state *s, const struct unwind_rule *r, void *mem)
+UNWIND_INLINE __u64 unwind_cfa_of(struct unwind_state *s, const struct unwind_rule *r,
+				  UNWIND_MEM *mem)
 {
 	__u64 sp = s->reg[UNWIND_REG_SP];
 	__s64 off = r->cfa_off;
@@ -193,8 +197,8 @@ UNWIND_INLINE __u64 unwind_cfa_of(struct unwind_state *s, const struct unwind_ru
 	case UNWIND_CFA_SP: return sp + off;
 	case UNWIND_CFA_BP: return s->reg[UNWIND_REG_BP] + off;
 	case UNWIND_CFA_PLT: return sp + 8 + ((__s64)(s->reg[UNWIND_REG_IP] & 15) >= off ? 8 : 0);
-	case UNWIND_CFA_SP_DEREF: return unwind_cfa_deref(s, r, sp, mem);
-	case UNWIND_CFA_BP_DEREF: return unwind_cfa_deref(s, r, s->reg[UNWIND_REG_BP], mem);
+	case UNWIND_CFA_SP_DEREF:
+	case UNWIND_CFA_BP_DEREF: return unwind_cfa_deref(s, r, mem);
 	case UNWIND_CFA_REG: return unwind_cfa_reg(s, r, mem);
 	default: s->end = UNWIND_END_UNSUP; return 0;
 	}
@@ -202,7 +206,7 @@ UNWIND_INLINE __u64 unwind_cfa_of(struct unwind_state *s, const struct unwind_ru
 
 /* Where the caller's rbp is; non-zero with the reason in @s. */
 UNWIND_INLINE int unwind_bp_of(struct unwind_state *s, const struct unwind_rule *r, __u64 cfa,
-			       void *mem)
+			       UNWIND_MEM *mem)
 {
 	__u64 from = cfa;
 
@@ -235,7 +239,7 @@ UNWIND_INLINE int unwind_bp_of(struct unwind_state *s, const struct unwind_rule 
 
 /* The return address, by the frame's rule; non-zero when there is no more to do. */
 UNWIND_INLINE int unwind_ra_of(struct unwind_state *s, const struct unwind_rule *r, __u64 cfa,
-			       void *mem, __u64 *ret)
+			       UNWIND_MEM *mem, __u64 *ret)
 {
 	__u64 at = cfa - 8, bp;
 
@@ -273,7 +277,7 @@ UNWIND_INLINE int unwind_ra_of(struct unwind_state *s, const struct unwind_rule 
 }
 
 /* Moves @s to the caller; non-zero when there is none, with the reason in @s->end. */
-UNWIND_INLINE int unwind_apply(struct unwind_state *s, const struct unwind_rule *r, void *mem)
+UNWIND_INLINE int unwind_apply(struct unwind_state *s, const struct unwind_rule *r, UNWIND_MEM *mem)
 {
 	__u64 cfa, ra = 0;
 

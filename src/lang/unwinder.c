@@ -33,16 +33,23 @@ struct unwinder {
 
 /* --- the code --------------------------------------------------------------------------------- */
 
-/* Size of what a pointer points to; 0: not a pointer to a struct. */
-static u32 pointed_size(const struct btf *btf, u32 id)
+static const struct btf_type *plain_type(const struct btf *btf, u32 id)
 {
 	const struct btf_type *t = btf__type_by_id(btf, id);
 
 	while (t && (btf_is_typedef(t) || btf_is_mod(t)))
 		t = btf__type_by_id(btf, t->type);
+	return t;
+}
+
+/* Size of what a pointer points to; 0: not a pointer to a struct. */
+static u32 pointed_size(const struct btf *btf, u32 id)
+{
+	const struct btf_type *t = plain_type(btf, id);
+
 	if (!t || !btf_is_ptr(t))
 		return 0;
-	t = btf__type_by_id(btf, t->type);
+	t = plain_type(btf, t->type);
 	return t && btf_is_struct(t) ? t->size : 0;
 }
 

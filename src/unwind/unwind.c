@@ -5,10 +5,10 @@
 #include <asm/perf_regs.h>
 #include <sys/user.h>
 
-#define UNWIND_INLINE static inline
-#define UNWIND_READ(mem, to, bytes, address)   \
-	(((const struct unwind_source *)(mem)) \
-		 ->read(((const struct unwind_source *)(mem))->ctx, (address), (to), (bytes)))
+#define UNWIND_MEM                           const struct unwind_source
+#define UNWIND_INLINE                        static inline
+#define UNWIND_CALLED                        static
+#define UNWIND_READ(mem, to, bytes, address) ((mem)->read((mem)->ctx, (address), (to), (bytes)))
 #include "bpf/unwind_step.h"
 
 static int step(const struct unwind_source *source, struct unwind_state *s)
@@ -19,8 +19,8 @@ static int step(const struct unwind_source *source, struct unwind_state *s)
 	if (rc)
 		return unwind_stop(s, rc == -EAGAIN ? UNWIND_END_NO_TABLE : UNWIND_END_NO_MAP);
 	if (!rule)
-		return unwind_fp_step(s, (void *)source);
-	return unwind_apply(s, rule, (void *)source);
+		return unwind_fp_step(s, source);
+	return unwind_apply(s, rule, source);
 }
 
 void unwind_user_from(const struct unwind_source *source, const struct unwind_resume *from,
