@@ -70,7 +70,7 @@ static __always_inline bool state_matches(u32 state, bool preempted)
 
 /* --- the end of a wait ------------------------------------------------------------------------ */
 
-static __always_inline void add_row(const struct offcpu_key *key, u64 blocked, u64 runq)
+static __always_inline void add_row(const struct offcpu_key *key, const struct offcpu_value *add)
 {
 	struct offcpu_value *v = bpf_map_lookup_elem(&offcpu_rows, key);
 
@@ -81,17 +81,61 @@ static __always_inline void add_row(const struct offcpu_key *key, u64 blocked, u
 		v = bpf_map_lookup_elem(&offcpu_rows, key);
 	}
 	if (!v) {
-		offcpu_count(OFFCPU_COUNT_MAP_FULL, 1);
-		offcpu_count(OFFCPU_COUNT_MAP_FULL_NS, blocked + runq);
+		offcpu_count(OFFCPU_COUNT_MAP_FULL, add->count);
+		offcpu_count(OFFCPU_COUNT_MAP_FULL_NS, add->blocked + add->runq);
 		return;
 	}
-	__sync_fetch_and_add(&v->blocked, blocked);
-	__sync_fetch_and_add(&v->runq, runq);
-	__sync_fetch_and_add(&v->count, 1);
-	if (blocked > v->max_blocked)
-		v->max_blocked = blocked;
-	if (runq > v->max_runq)
-		v->max_runq = runq;
+	__sync_fetch_and_add(&v->blocked, add->blocked);
+	__sync_fetch_and_add(&v->runq, add->runq);
+	__sync_fetch_and_add(&v->count, add->count);
+	if (add->max_blocked > v->max_blocked)
+		v->max_blocked = add->max_blocked;
+	if (add->max_runq > v->max_runq)
+		v->max_runq = add->max_runq;
+}
+
+/* What was summed up with the thread goes into its row. Global functions are verified once. */
+__attribute__((noinline)) int settle(struct offcpu_task *st)
+{
+	if (!st || !st->sum.count)
+		return 0;
+	add_row(&st->row, &st->sum);
+	__builtin_memset(&st->sum, 0, sizeof(st->sum));
+	return 0;
+}
+
+static __always_inline bool same_row(const struct offcpu_key *a, const struct offcpu_key *b)
+{
+	const u64 *x = (const u64 *)a, *y = (const u64 *)b;
+
+	return x[0] == y[0] && x[1] == y[1] && x[2] == y[2] && x[3] == y[3] && x[4] == y[4] &&
+	       x[5] == y[5] && x[6] == y[6];
+}
+
+/*
+ * Threads come back to the same wait over and over: as long as they do, it is enough to add it up
+ * with the thread. Nobody else looks there while the programs are attached.
+ */
+static __always_inline void add_wait(struct offcpu_task *st, const struct offcpu_key *key,
+				     u64 blocked, u64 runq)
+{
+	if (!offcpu_options.sums) {
+		const struct offcpu_value one = { blocked, runq, 1, blocked, runq };
+
+		add_row(key, &one);
+		return;
+	}
+	if (!same_row(&st->row, key)) {
+		settle(st);
+		st->row = *key;
+	}
+	st->sum.blocked += blocked;
+	st->sum.runq += runq;
+	st->sum.count++;
+	if (blocked > st->sum.max_blocked)
+		st->sum.max_blocked = blocked;
+	if (runq > st->sum.max_runq)
+		st->sum.max_runq = runq;
 }
 
 static __always_inline void send_wait(const struct offcpu_key *key, u64 blocked, u64 runq, u64 end)
@@ -164,7 +208,21 @@ static __always_inline bool thin_out(struct offcpu_task *st, u64 *blocked, u64 *
 	return true;
 }
 
-static __attribute__((noinline)) int close_wait(struct offcpu_task *st, u64 end, u32 flags)
+/* When the wait that ends now became one for a CPU. @delay: the thread's, by now. */
+static __always_inline u64 woken_at(const struct offcpu_task *st, u64 end, u64 delay)
+{
+	u64 at = st->wake;
+
+	if (!st->state)
+		return st->out;
+	if (offcpu_options.by_delay)
+		at = end - (delay > st->delay ? delay - st->delay : 0);
+	else if (!at)
+		at = end;
+	return at < st->out ? st->out : at > end ? end : at;
+}
+
+__attribute__((noinline)) int close_wait(struct offcpu_task *st, u64 end, u64 delay, u32 flags)
 {
 	struct offcpu_key key = {};
 	u64 blocked, runq, woken;
@@ -176,16 +234,12 @@ static __attribute__((noinline)) int close_wait(struct offcpu_task *st, u64 end,
 		offcpu_count(OFFCPU_COUNT_BACKWARD, 1);
 		return 0;
 	}
-	woken = st->wake ? st->wake : st->state ? end : st->out;
-	if (woken < st->out)
-		woken = st->out;
-	if (woken > end)
-		woken = end;
+	woken = woken_at(st, end, delay);
 	blocked = woken - st->out;
 	runq = end - woken;
 	st->blocked += blocked;
 	st->runq += runq;
-	if (!st->wake && st->state)
+	if (!offcpu_options.by_delay && !st->wake && st->state)
 		offcpu_count(OFFCPU_COUNT_NO_WAKER, 1);
 	if (!st->wanted)
 		return 0;
@@ -208,7 +262,7 @@ static __attribute__((noinline)) int close_wait(struct offcpu_task *st, u64 end,
 	if (offcpu_options.send)
 		send_wait(&key, blocked, runq, end);
 	else
-		add_row(&key, blocked, runq);
+		add_wait(st, &key, blocked, runq);
 	return 0;
 }
 
@@ -242,7 +296,7 @@ static __always_inline void account_run(struct offcpu_task *st, struct task_stru
 		u64 in = ran < now - st->out ? now - ran : st->out;
 
 		offcpu_count(OFFCPU_COUNT_INFERRED, 1);
-		close_wait(st, in, OFFCPU_INFERRED);
+		close_wait(st, in, offcpu_delay(prev), OFFCPU_INFERRED);
 		st->in = in;
 	}
 	if (st->in && now > st->in)
@@ -298,6 +352,8 @@ static __always_inline void leave(void *ctx, struct task_struct *prev, bool pree
 
 	if (preempted)
 		state = 0;
+	if (offcpu_options.sums && state & SCHED_STATE_DEAD)
+		settle(st);
 	bool mine = task_matches(prev, id, st);
 
 	if (!mine && (!offcpu_options.chains || id >> 32 == offcpu_options.self))
@@ -319,6 +375,8 @@ static __always_inline void leave(void *ctx, struct task_struct *prev, bool pree
 	if (state & SCHED_STATE_DEAD) {
 		if (offcpu_options.threads && mine)
 			send_thread(st, prev, now, 0);
+		if (offcpu_options.sums)
+			settle(st);
 		bpf_task_storage_delete(&offcpu_tasks, prev);
 		return;
 	}
@@ -330,6 +388,7 @@ static __always_inline void leave(void *ctx, struct task_struct *prev, bool pree
 		    (prev->flags & PF_KTHREAD ? OFFCPU_KTHREAD : 0);
 	st->state = state;
 	st->wake = 0;
+	st->delay = offcpu_delay(prev);
 	st->chain = 0;
 	st->syscall = offcpu_options.by_thread ? syscall_of(prev) : -1;
 	/* in a chain anybody's sleep may be asked for, if it is one */
@@ -357,7 +416,7 @@ static __always_inline void arrive(struct task_struct *next, u64 now)
 		return;
 	}
 	if (st->open) {
-		close_wait(st, now, 0);
+		close_wait(st, now, offcpu_delay(next), 0);
 	} else if (st->in) {
 		u64 exec = exec_runtime(next), ran = exec - st->exec, whole = now - st->in;
 
@@ -608,6 +667,7 @@ static __always_inline void open_account(struct offcpu_task *st, struct task_str
 	st->syscall = syscall_of(task);
 	st->flags = OFFCPU_UNKNOWN_START | (task->flags & PF_KTHREAD ? OFFCPU_KTHREAD : 0);
 	st->state = BPF_CORE_READ(t, __state) & 0xffff;
+	st->delay = offcpu_delay(task);
 	st->wanted = st->mine = 1;
 	st->stack = st->state ? offcpu_stack_of(task, pid, tid) : 0;
 	/* a runnable one may be on a CPU: its next switch tells, by the CPU time used */
@@ -619,15 +679,16 @@ static __always_inline void open_account(struct offcpu_task *st, struct task_str
 static __always_inline void balance_account(struct offcpu_task *st, struct task_struct *task,
 					    u64 now)
 {
-	u64 exec = exec_runtime(task), ran = exec - st->exec;
+	u64 exec = exec_runtime(task), ran = exec - st->exec, delay = offcpu_delay(task);
 
 	if (st->open && ran && now - st->out > ran) {
 		/* it runs, and we did not see it begin */
-		close_wait(st, now - ran, OFFCPU_INFERRED);
+		close_wait(st, now - ran, delay, OFFCPU_INFERRED);
 		st->in = now - ran;
 	}
 	if (st->open) {
-		close_wait(st, now, OFFCPU_OPEN);
+		close_wait(st, now, delay, OFFCPU_OPEN);
+		st->delay = delay;
 		st->flags |= OFFCPU_UNKNOWN_START;
 		st->out = now;
 		st->open = 1;
@@ -662,6 +723,17 @@ int offcpu_each(struct bpf_iter__task *ctx)
 	st = bpf_task_storage_get(&offcpu_tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (st && !st->begin)
 		open_account(st, task, pid, tid, now);
+	return 0;
+}
+
+/* After the end: what is still with the threads. */
+SEC("iter/task")
+int offcpu_settle(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+
+	if (task && task->pid)
+		settle(bpf_task_storage_get(&offcpu_tasks, task, 0, 0));
 	return 0;
 }
 

@@ -33,10 +33,12 @@ const volatile struct {
 	u8 by_pid, by_uid, by_comm, follow;
 	u8 no_kthreads, no_users;
 	u8 has_prev_state, has_cast; /* of the kernel */
+	u8 by_delay; /* it sums up the time in run queues: nobody has to look at each waking */
 	u8 sleeper_stacks, wakers, chains;
 	u8 user_stacks, kernel_stacks;
 	u8 by_thread; /* rows and links are told apart by thread */
 	u8 send;      /* each wait goes to the ring, none into the rows */
+	u8 sums;      /* rows are only asked for at the end */
 	u8 threads;   /* accounts are kept from birth to death and sent */
 	u8 ran;       /* who had the CPU while others waited for it */
 	u8 rescue;
@@ -44,6 +46,9 @@ const volatile struct {
 
 /* 0: open the accounts of all threads; 1: send them. */
 u32 offcpu_closing = 0;
+
+/* It asks what the kernel has. */
+#include "bpf/offcpu_direct.bpf.h"
 
 enum {
 	OFFCPU_MEMOS = 128,
@@ -72,7 +77,8 @@ struct offcpu_kernel_memo {
 struct offcpu_task {
 	/* the wait that it is in, or the last one */
 	u64 out;
-	u64 wake; /* 0: not woken */
+	u64 wake;  /* 0: not woken */
+	u64 delay; /* its time in run queues until then, by the kernel */
 	u64 stack;
 	u64 chain;
 	u32 state;
@@ -105,6 +111,9 @@ struct offcpu_task {
 	u32 pid;
 	u32 tid;
 	char comm[OFFCPU_COMM];
+	/* with offcpu_options.sums: waits that are not in their row yet */
+	struct offcpu_key row;
+	struct offcpu_value sum;
 	struct offcpu_link links[OFFCPU_LINKS];
 };
 
@@ -210,13 +219,15 @@ static __always_inline void offcpu_copy_comm(char *to, struct task_struct *task)
  */
 static __always_inline u32 offcpu_context(struct task_struct *task)
 {
-	u64 rq = (u64)BPF_CORE_READ((struct task_struct___sched *)task, se.cfs_rq, rq);
+	u64 rq = offcpu_queue_of(task), at = rq + offcpu_options.preempt_distance;
 	u32 count = 0;
 
 	if (!offcpu_options.preempt_distance || !rq)
 		return OFFCPU_WAKER_TASK;
-	bpf_probe_read_kernel(&count, sizeof(count),
-			      (void *)(rq + offcpu_options.preempt_distance));
+	if (offcpu_options.has_cast)
+		count = offcpu_word(at);
+	else
+		bpf_probe_read_kernel(&count, sizeof(count), (void *)at);
 	if (count & PREEMPT_NMI)
 		return OFFCPU_WAKER_NMI;
 	if (count & PREEMPT_HARDIRQ)
@@ -273,9 +284,16 @@ static __always_inline int offcpu_first_sight(u64 id)
 /* 0: there is no user space. */
 static __always_inline u64 offcpu_generation(struct task_struct *task)
 {
+	if (task->flags & PF_KTHREAD)
+		return 0;
+	if (offcpu_options.has_cast) {
+		u64 at = offcpu_mm_of(task);
+
+		return at ? offcpu_direct_generation(at) : 0;
+	}
 	struct mm_struct___sched *mm = ((struct task_struct___sched *)task)->mm;
 
-	if (task->flags & PF_KTHREAD || !mm)
+	if (!mm)
 		return 0;
 	return unwind_generation_of(mm->exec_vm, mm->start_code, mm->end_code, mm->start_stack);
 }
@@ -347,11 +365,22 @@ static __always_inline u64 offcpu_rescue(struct unwind_slot *slot, struct task_s
 
 #include "bpf/offcpu_memo.bpf.h"
 
+static __always_inline u64 offcpu_stack_number(u64 kernel_hash, u32 n_kernel, u64 user_hash,
+					       u32 n_user, u32 pid)
+{
+	u64 id = offcpu_mix(kernel_hash, n_user ? pid : 0);
+
+	return offcpu_mix(offcpu_mix(id, (u64)n_kernel << 16 | n_user), user_hash) | 1;
+}
+
+#include "bpf/offcpu_user.bpf.h"
+
 /* What is being found out about a stack. */
 struct offcpu_taking {
 	struct unwind_slot *slot;
 	struct offcpu_kernel_memo *kernel;
 	struct unwind_stack_memo *user;
+	struct offcpu_user_memo *whole;
 	bool kernel_known; /* as its memo has it, and not in the slot */
 	bool user_known;
 };
@@ -389,11 +418,9 @@ static __always_inline u64 offcpu_keep_stack(const struct offcpu_taking *t)
 
 	if (!n || n > UNWIND_RECORD_IPS)
 		return 0;
-	u64 id = offcpu_mix(t->slot->kernel_hash, out->n_user ? out->pid : 0);
+	u64 id = offcpu_stack_number(slot->kernel_hash, out->n_kernel, slot->user_hash, out->n_user,
+				     out->pid);
 
-	id = offcpu_mix(offcpu_mix(id, (u64)out->n_kernel << 16 | out->n_user),
-			t->slot->user_hash) |
-	     1;
 	new = offcpu_first_sight(id);
 	if (!new)
 		return id;
@@ -491,7 +518,8 @@ static __always_inline void offcpu_take_kernel(struct offcpu_taking *t, void *ct
 					       struct pt_regs *at, u32 how)
 {
 	struct unwind_slot *slot = t->slot;
-	u64 base = offcpu_number(slot, (u64)ctx), regs = offcpu_number(slot, (u64)at);
+	u64 base = offcpu_number(&slot->walk, (u64)ctx);
+	u64 regs = offcpu_number(&slot->walk, (u64)at);
 	long bytes;
 
 	if (how != OFFCPU_IN_SOFTIRQ && offcpu_recall_kernel(base, regs, slot, t->kernel)) {
@@ -526,7 +554,8 @@ static __always_inline bool offcpu_find_memos(struct offcpu_taking *t, struct ta
 	t->kernel = bpf_map_lookup_elem(&offcpu_kernel_memos, &at);
 	at = user >> 40 & (OFFCPU_MEMOS - 1);
 	t->user = bpf_map_lookup_elem(&offcpu_memos, &at);
-	return t->kernel && t->user;
+	t->whole = bpf_map_lookup_elem(&offcpu_user_memos, &at);
+	return t->kernel && t->user && t->whole;
 }
 
 static __always_inline void offcpu_begin_stack(struct unwind_slot *slot, u64 id)
@@ -545,9 +574,16 @@ static __always_inline void offcpu_begin_stack(struct unwind_slot *slot, u64 id)
 	unwind_count(UNWIND_COUNT_SAMPLES, 1);
 }
 
-/* The stack of the current task, whose number is @id. */
-static __attribute__((noinline)) u64 offcpu_take_stack(void *ctx, struct task_struct *task, u64 id,
-						       u32 how)
+/* Whether whole stacks may be known: see offcpu_user.bpf.h. */
+static __always_inline bool offcpu_directly(struct task_struct *task, u32 how)
+{
+	return offcpu_options.has_cast && offcpu_options.kernel_stacks &&
+	       offcpu_options.user_stacks && how != OFFCPU_IN_SOFTIRQ &&
+	       !(task->flags & PF_KTHREAD);
+}
+
+static __attribute__((noinline)) u64 offcpu_take_anew(void *ctx, struct task_struct *task, u64 id,
+						      u32 how)
 {
 	struct offcpu_taking t = { .slot = unwind_slot_take() };
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
@@ -565,16 +601,34 @@ static __attribute__((noinline)) u64 offcpu_take_stack(void *ctx, struct task_st
 	whole = offcpu_mix(t.slot->kernel_hash, id >> 32);
 	if (t.user_known && t.user->other == whole)
 		stack = t.user->stack;
-	if (stack)
-		goto out;
-	stack = offcpu_keep_stack(&t);
-	if (t.user_known) {
-		t.user->other = whole;
-		t.user->stack = stack;
+	if (!stack) {
+		stack = offcpu_keep_stack(&t);
+		if (t.user_known) {
+			t.user->other = whole;
+			t.user->stack = stack;
+		}
 	}
+	if (t.user_known && offcpu_directly(task, how) && offcpu_memory)
+		offcpu_note_stack(t.whole, t.user, regs);
 out:
 	unwind_slot_give(t.slot);
 	return stack;
+}
+
+/* The stack of the current task, whose number is @id. */
+static __always_inline u64 offcpu_take_stack(void *ctx, struct task_struct *task, u64 id, u32 how)
+{
+	if (offcpu_directly(task, how)) {
+		struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+		struct offcpu_taking t = {};
+		u64 stack = 0;
+
+		if (offcpu_find_memos(&t, task, regs, how))
+			stack = offcpu_recall_stack(t.whole, t.kernel, ctx, task, regs, id >> 32);
+		if (stack)
+			return stack;
+	}
+	return offcpu_take_anew(ctx, task, id, how);
 }
 
 /* The stack of the interrupt that runs now, in the name of a task that has no part in it. */

@@ -20,10 +20,8 @@ enum {
 };
 
 /* A pointer as a number: through memory, or the verifier would go on to know what it is. */
-static __always_inline u64 offcpu_number(struct unwind_slot *slot, u64 pointer)
+static __always_inline u64 offcpu_number(volatile u64 *room, u64 pointer)
 {
-	volatile u64 *room = &slot->walk;
-
 	*room = pointer;
 	return *room;
 }
@@ -33,31 +31,20 @@ struct offcpu_search {
 	struct offcpu_kernel_memo *memo;
 };
 
-/* Since 6.2: memory of the kernel as a type that it has, to be read without a call. */
-extern void *bpf_rdonly_cast(const void *obj, u32 btf_id) __ksym __weak;
-
-static __always_inline u64 offcpu_stack_word(u64 address)
-{
-	const struct pt_regs *word =
-		bpf_rdonly_cast((const void *)address, bpf_core_type_id_kernel(struct pt_regs));
-
-	return word->r15; /* the first in there */
-}
-
 /* Word by word; that is a load each. */
 static __always_inline bool offcpu_recall_direct(u64 base, u64 regs,
 						 const struct offcpu_kernel_memo *memo)
 {
 	u32 last = memo->n_kernel - 1, at = memo->first, i;
 
-	if (offcpu_stack_word(regs - 8) != memo->kernel_ra[last & (OFFCPU_MEMO_KERNEL - 1)])
+	if (offcpu_word(regs - 8) != memo->kernel_ra[last & (OFFCPU_MEMO_KERNEL - 1)])
 		return false;
 	for (i = 0; i < OFFCPU_MEMO_KERNEL && at < last; i++, at++) {
 		u32 frame = at & (OFFCPU_MEMO_KERNEL - 1);
 
 		barrier_var(frame);
 		if (frame >= OFFCPU_MEMO_KERNEL ||
-		    offcpu_stack_word(base + 8 * memo->kernel_at[frame]) != memo->kernel_ra[frame])
+		    offcpu_word(base + 8 * memo->kernel_at[frame]) != memo->kernel_ra[frame])
 			return false;
 	}
 	return true;

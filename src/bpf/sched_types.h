@@ -12,6 +12,7 @@
 
 struct rq___sched {
 	unsigned int nr_running;
+	u64 clock;
 };
 
 struct cfs_rq___sched {
@@ -21,6 +22,12 @@ struct cfs_rq___sched {
 struct sched_entity___sched {
 	u64 sum_exec_runtime;
 	struct cfs_rq___sched *cfs_rq;
+};
+
+/* What the kernel sums up about the time in run queues. */
+struct sched_info___sched {
+	u64 run_delay;
+	u64 last_queued; /* since when it is in one, 0: it runs or sleeps */
 };
 
 struct kernfs_node___sched {
@@ -39,6 +46,7 @@ struct mm_struct___sched {
 	unsigned long exec_vm;
 	unsigned long start_code, end_code;
 	unsigned long start_stack;
+	void *pgd;
 };
 
 struct task_struct___sched {
@@ -50,6 +58,7 @@ struct task_struct___sched {
 	u64 stime;
 	char comm[16];
 	struct sched_entity___sched se;
+	struct sched_info___sched sched_info;
 	struct css_set___sched *cgroups;
 };
 

@@ -675,6 +675,7 @@ static int live(struct context *ctx, struct wait_args *a, enum offcpu_view view,
 	f.opts.no_sleeper_stacks = view == OFFCPU_VIEW_WAKER;
 	f.opts.wakers = view != OFFCPU_VIEW_SLEEPER;
 	f.opts.chains = view == OFFCPU_VIEW_CHAIN;
+	f.opts.intervals = a->interval != 0;
 	rc = wait_run_open(&r, ctx, &f, &ctx->err);
 	if (!rc)
 		rc = wait_run_start(&r, &ctx->err);

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "host/bpf_log.h"
+#include "host/bpf_sys.h"
 #include "offcpu.skel.h"
 #include "unwind/rescue.h"
 
@@ -34,7 +35,8 @@ struct offcpu {
 	u64 ends[UNWIND_END_COUNT]; /* of rescued stacks */
 	u64 read_until;             /* 0: offcpu_read() takes all that is there */
 	bool filtered;
-	int rc; /* of the callbacks, during offcpu_read() */
+	bool needs_waking; /* its program */
+	int rc;            /* of the callbacks, during offcpu_read() */
 };
 
 /* --- what only BTF knows ---------------------------------------------------------------------- */
@@ -103,6 +105,25 @@ static bool has_prev_state(const struct btf *btf)
 	return t && btf_is_func_proto(t) && btf_vlen(t) >= 5;
 }
 
+static bool has_member(const struct btf *btf, const char *type, const char *member)
+{
+	s32 id = btf__find_by_name_kind(btf, type, BTF_KIND_STRUCT);
+
+	return id > 0 && member_offset(btf, btf__type_by_id(btf, (u32)id), member) >= 0;
+}
+
+/* The kernel sums up how long threads are in run queues: it can be built without, or not do it. */
+static bool has_delay(const struct btf *btf)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT;
+	unsigned long long ran, waited, turns;
+
+	return has_member(btf, "task_struct", "sched_info") && has_member(btf, "cfs_rq", "rq") &&
+	       has_member(btf, "rq", "clock") &&
+	       io_read_file("/proc/self/schedstat", 4096, &text, NULL) >= 0 &&
+	       sscanf(buf_str(&text), "%llu %llu %llu", &ran, &waited, &turns) == 3 && turns > 0;
+}
+
 /* --- loading ---------------------------------------------------------------------------------- */
 
 /* In a pid namespace of our own, the kernel must count pids as we do. */
@@ -132,6 +153,11 @@ static int set_kernel_facts(struct offcpu *o, struct err *e)
 	o->skel->rodata->offcpu_options.has_prev_state = has_prev_state(btf);
 	o->skel->rodata->offcpu_options.has_cast =
 		btf__find_by_name_kind(btf, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0;
+	o->needs_waking = o->opts.wakers || o->opts.chains || !has_delay(btf);
+	o->skel->rodata->offcpu_options.by_delay = !o->needs_waking;
+	bpf_program__set_autoload(o->skel->progs.offcpu_waking, o->needs_waking);
+	bpf_program__set_autoload(o->skel->progs.offcpu_find_memory,
+				  o->skel->rodata->offcpu_options.has_cast);
 	btf__free(btf);
 	return 0;
 }
@@ -189,6 +215,8 @@ static int set_options(struct offcpu *o, struct err *e)
 	o->skel->rodata->offcpu_options.rescue = !in->no_user_stacks;
 	set_pid_namespace(o->skel);
 	bpf_program__set_autoload(o->skel->progs.offcpu_each, in->threads);
+	o->skel->rodata->offcpu_options.sums = !in->send && !in->intervals;
+	bpf_program__set_autoload(o->skel->progs.offcpu_settle, !in->send && !in->intervals);
 	bpf_program__set_autoload(o->skel->progs.offcpu_fork, in->threads || in->follow);
 	bpf_map__set_max_entries(o->skel->maps.offcpu_rows, in->send ? 1 : (u32)rows);
 	bpf_map__set_max_entries(o->skel->maps.unwind_ring, (u32)ring);
@@ -285,6 +313,16 @@ int offcpu_add_pid(struct offcpu *o, u32 pid, struct err *e)
 
 static int on_record(void *ctx, void *data, size_t n);
 
+/* Without it stacks are recognised, too, only slower. */
+static void find_memory(struct offcpu *o)
+{
+	int fd = bpf_program__fd(o->skel->progs.offcpu_find_memory);
+	u32 result;
+
+	if (fd >= 0)
+		(void)bpfsys_prog_run(fd, NULL, 0, &result);
+}
+
 static int make_ready(struct offcpu *o, struct err *e)
 {
 	const struct unwind_feed_maps maps = {
@@ -296,6 +334,7 @@ static int make_ready(struct offcpu *o, struct err *e)
 	};
 	int rc = fill_filters(o, e);
 
+	find_memory(o);
 	if (!rc)
 		rc = unwind_feed_new(&o->feed, &maps, 0, e);
 	if (rc)
@@ -374,9 +413,9 @@ static int attach(struct offcpu *o, const struct bpf_program *prog, struct err *
 }
 
 /* Runs the iterator over all threads. */
-static int run_iterator(struct offcpu *o, struct err *e)
+static int run_iterator(const struct bpf_program *prog, struct err *e)
 {
-	struct bpf_link *link = bpf_program__attach_iter(o->skel->progs.offcpu_each, NULL);
+	struct bpf_link *link = bpf_program__attach_iter(prog, NULL);
 	_cleanup_close_ int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -1;
 	char bytes[64];
 	ssize_t n;
@@ -399,14 +438,14 @@ int offcpu_start(struct offcpu *o, struct err *e)
 	libbpf_print_fn_t print = libbpf_set_print(bpf_log);
 	int rc = 0;
 
-	if (o->opts.wakers || o->opts.chains || o->opts.threads || !o->opts.no_sleeper_stacks)
+	if (o->needs_waking)
 		rc = attach(o, o->skel->progs.offcpu_waking, e);
 	if (!rc && (o->opts.threads || o->opts.follow))
 		rc = attach(o, o->skel->progs.offcpu_fork, e);
 	if (!rc)
 		rc = attach(o, o->skel->progs.offcpu_switch, e);
 	if (!rc && o->opts.threads)
-		rc = run_iterator(o, e);
+		rc = run_iterator(o->skel->progs.offcpu_each, e);
 	libbpf_set_print(print);
 	return rc;
 }
@@ -601,7 +640,7 @@ int offcpu_accounts(struct offcpu *o, struct err *e)
 
 	o->skel->bss->offcpu_closing = 1;
 	if (o->opts.threads)
-		rc = run_iterator(o, e);
+		rc = run_iterator(o->skel->progs.offcpu_each, e);
 	return rc ? rc : read_for(o, ACCOUNTS_NS);
 }
 
@@ -628,13 +667,15 @@ static int rows_one_by_one(int fd, u32 most, offcpu_row_fn fn, void *ctx)
 	return rc;
 }
 
-int offcpu_rows(struct offcpu *o, offcpu_row_fn fn, void *ctx, struct err *e UNUSED)
+int offcpu_rows(struct offcpu *o, offcpu_row_fn fn, void *ctx, struct err *e)
 {
 	int fd = bpf_map__fd(o->skel->maps.offcpu_rows), rc = 0, last = 0;
 	_cleanup_free_ struct rows_batch *b = xmalloc(sizeof(*b));
 	u32 at = 0, n;
 	void *from = NULL;
 
+	if (o->skel->rodata->offcpu_options.sums)
+		rc = run_iterator(o->skel->progs.offcpu_settle, e);
 	while (!last && rc >= 0) {
 		n = BATCH;
 		last = bpf_map_lookup_and_delete_batch(fd, from, &at, b->keys, b->values, &n, NULL);

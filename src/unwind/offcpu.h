@@ -63,9 +63,10 @@ struct offcpu_opts {
 	 */
 	struct offcpu_range bh, senders[OFFCPU_SENDERS];
 	bool by_thread;
-	bool send;    /* wait by wait, to on_wait */
-	bool threads; /* accounts, to on_thread */
-	bool ran;     /* who had the CPU while others waited for it: offcpu_ran() */
+	bool send;      /* wait by wait, to on_wait */
+	bool intervals; /* offcpu_rows() will be asked before offcpu_stop() */
+	bool threads;   /* accounts, to on_thread */
+	bool ran;       /* who had the CPU while others waited for it: offcpu_ran() */
 	bool no_kthreads, no_users;
 	struct python_names *python; /* functions of Python among the frames; NULL: not wanted */
 	/* A negative result ends the reading. */
@@ -114,7 +115,7 @@ int offcpu_read(struct offcpu *o);
 int offcpu_accounts(struct offcpu *o, struct err *e);
 
 typedef int (*offcpu_row_fn)(void *ctx, const struct offcpu_key *k, const struct offcpu_value *v);
-/* Takes the sums out of the kernel; the map is empty afterwards. */
+/* Takes the sums out of the kernel, after offcpu_stop() unless opts.intervals. */
 int offcpu_rows(struct offcpu *o, offcpu_row_fn fn, void *ctx, struct err *e);
 
 typedef int (*offcpu_ran_fn)(void *ctx, const struct offcpu_ran_key *k,

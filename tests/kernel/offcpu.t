@@ -106,9 +106,15 @@ pid=$!
 run "$FATHOM" offcpu -p $pid --json 0.5 2
 expect_status 0
 is "an interval and a count give two results" "$(grep -c '"command":"offcpu"' "$out_file")" 2
-run "$FATHOM" offcpu -d 1s --folded
-expect_status 0
-unlike "our own threads are left out" "$out" '^fathom;.*offcpu_live_run'
+"$FATHOM" offcpu -d 1s --json >all.json &
+own=$!
+wait $own
+is "the whole machine" $? 0
+ok "our own threads are left out" python3 - "$own" all.json <<'END'
+import json, sys
+rows = json.load(open(sys.argv[2]))["waits"]
+assert rows and not [r for r in rows if r["pid"] == int(sys.argv[1])], rows
+END
 kill $pid 2>/dev/null
 wait $pid 2>/dev/null
 

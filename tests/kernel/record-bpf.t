@@ -9,14 +9,17 @@ need_root
 need_cmd perf
 cd "$TMP" || exit 1
 
-# A tool that loads programs of several functions, and holds them.
+# A tool that loads a program of one function, one that loads programs of several, and both hold
+# them.
+spawn "$FATHOM" cpudist -d 60s
 spawn "$FATHOM" offcpu -d 60s
+there() { grep -q 'bpf_prog_.*_offcpu_switch' /proc/kallsyms && grep -q 'bpf_prog_.*_hist_switch' /proc/kallsyms; }
 for _ in $(seq 100); do
-	grep -q 'bpf_prog_.*_offcpu_switch' /proc/kallsyms && break
+	there && break
 	kill -0 "$spawned" 2>/dev/null || break
 	sleep 0.2
 done
-grep -q 'bpf_prog_.*_offcpu_switch' /proc/kallsyms || plan_skip "BPF programs do not load here"
+there || plan_skip "BPF programs do not load here"
 
 # Other tests load theirs at the same time: what counts is what was there all the time. The tag of
 # a program of several functions is not that of its first function, which kallsyms alone ignores.
@@ -43,7 +46,7 @@ done
 
 "$FATHOM" script -I -i before.data --header-only >ours
 perf script -I -i before.data --header-only >theirs 2>/dev/null
-ok "the header tells of programs" grep -q '# bpf_prog_info [0-9]*: bpf_prog_[0-9a-f]*_offcpu_wak' ours
+ok "the header tells of programs" grep -q '# bpf_prog_info [0-9]*: bpf_prog_[0-9a-f]*_hist_switch' ours
 ok "and of types" grep -q '# btf info' ours
 ok "and of functions by their own names" grep -q 'sub_prog [0-9]*: bpf_prog_[0-9a-f]*_offcpu_[a-z_]* addr' ours
 ok "all of it as perf prints it" diff theirs ours

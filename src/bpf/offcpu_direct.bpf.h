@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Memory of the kernel, read without a call. Since 6.2 a number can be taken for a pointer to a
+ * type that the kernel has; what lies there is read by a plain load, which gives 0 where there is
+ * nothing. Each return of a helper is dear on some machines, and this runs at every switch.
+ */
+#ifndef BPF_OFFCPU_DIRECT_BPF_H
+#define BPF_OFFCPU_DIRECT_BPF_H
+
+#include "bpf/sched_types.h"
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+extern void *bpf_rdonly_cast(const void *obj, u32 btf_id) __ksym __weak;
+
+/* Only where offcpu_options.has_cast. */
+static __always_inline u64 offcpu_word(u64 address)
+{
+	const struct pt_regs *word =
+		bpf_rdonly_cast((const void *)address, bpf_core_type_id_kernel(struct pt_regs));
+
+	return word->r15; /* the first in there */
+}
+
+/* As a number, which is also cheaper to verify than a pointer of a type. */
+static __always_inline u64 offcpu_mm_of(const struct task_struct *task)
+{
+	return offcpu_word((u64)task + bpf_core_field_offset(struct task_struct___sched, mm));
+}
+
+#define offcpu_mm_word(mm, field) \
+	offcpu_word((mm) + bpf_core_field_offset(struct mm_struct___sched, field))
+
+static __always_inline u64 offcpu_direct_generation(u64 mm)
+{
+	return unwind_generation_of(offcpu_mm_word(mm, exec_vm), offcpu_mm_word(mm, start_code),
+				    offcpu_mm_word(mm, end_code), offcpu_mm_word(mm, start_stack));
+}
+
+/* The run queue of the CPU that the thread belongs to. */
+static __always_inline u64 offcpu_queue_of(const struct task_struct *task)
+{
+	const struct task_struct___sched *t = (const struct task_struct___sched *)task;
+	u64 at;
+
+	if (!offcpu_options.has_cast)
+		return (u64)BPF_CORE_READ(t, se.cfs_rq, rq);
+	at = offcpu_word((u64)t + bpf_core_field_offset(struct task_struct___sched, se.cfs_rq));
+	return offcpu_word(at + bpf_core_field_offset(struct cfs_rq___sched, rq));
+}
+
+/* By the clock of that CPU, which stands still between switches. */
+static __always_inline u64 offcpu_queue_clock(const struct task_struct *task)
+{
+	u64 at = offcpu_queue_of(task) + bpf_core_field_offset(struct rq___sched, clock), now = 0;
+
+	if (offcpu_options.has_cast)
+		return offcpu_word(at);
+	bpf_probe_read_kernel(&now, sizeof(now), (const void *)at);
+	return now;
+}
+
+/* How long the thread has been in run queues in all its life. */
+static __always_inline u64 offcpu_delay(const struct task_struct *task)
+{
+	const struct task_struct___sched *t = (const struct task_struct___sched *)task;
+
+	if (!offcpu_options.by_delay)
+		return 0;
+	u64 sum = t->sched_info.run_delay, since = t->sched_info.last_queued;
+
+	return since ? sum + offcpu_queue_clock(task) - since : sum;
+}
+
+#endif
