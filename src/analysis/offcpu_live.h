@@ -18,6 +18,8 @@ struct offcpu_live {
 	u64 dropped;    /* of @single, beyond its limit */
 	u32 launched;   /* process that waits for our word to begin: that wait is none; 0: none */
 	u64 held_blocked, held_runq; /* how long it did */
+	int nice;                    /* of ours, before we came first */
+	bool hurries;                /* now we do */
 	bool open;
 };
 

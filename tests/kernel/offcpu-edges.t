@@ -75,4 +75,21 @@ import json, sys
 f = json.load(open(sys.argv[1]))["facts"]
 assert f["unknown_ns"] < 0.002 * f["wall_ns"], f
 END
+# --- we come first, what we start does not --------------------------------------------------------
+
+run "$FATHOM" offcpu -q -o nice.folded -- sh -c 'sleep 0.1; cut -d" " -f19 /proc/self/stat'
+expect_status 0
+is "a program that is started has the priority of whoever started us" "$out" "$(cut -d' ' -f19 /proc/self/stat)"
+spawn "$FATHOM" offcpu -d 60s
+for _ in $(seq 100); do
+	got=$(cut -d' ' -f19 "/proc/$spawned/stat")
+	[ "$got" = -20 ] && break
+	sleep 0.1
+done
+if [ "$got" = -20 ]; then
+	pass "we have the highest"
+else
+	ok "we may not, and go on" kill -0 "$spawned"
+fi
+
 done_testing
