@@ -35,44 +35,48 @@ enum sched_type {
 enum {
 	SCHED_COMM = 16,
 	SCHED_CPUS_MOST = 4096,
-	SCHED_TIDS_MOST = 4 << 20, /* the kernel gives no higher ones */
+	SCHED_TIDS_MOST = 4 << 20,   /* the kernel gives no higher ones */
+	SCHED_TIDS_FIRST = 32 << 10, /* and none but these on most machines */
 };
 
 /* Small: millions of them wait for their turn. */
 struct sched_event {
 	u64 time;
+	u32 next; /* SWITCH: who comes; else whom it is about */
+	u16 cpu;
+	u8 type; /* enum sched_type */
 	union {
-		u64 value;
-		u64 runtime;
+		u8 state;  /* SWITCH: of prev, the bits of SCHED_STATE_AWAY */
+		bool weak; /* NAMED: only if no name is known */
+	};
+	union {
+		u64 runtime; /* RUNTIME */
 		struct {
-			u32 state; /* SWITCH: of prev, as the tracepoint writes it */
-			u32 ran;   /* SWITCH: ns, see sched_filter.fold_runtime */
+			u32 prev; /* SWITCH: who leaves; FORK, BORN: the parent */
+			union {
+				u32 ran; /* SWITCH: ns, see sched_filter.fold_runtime */
+				u32 pid; /* NAMED, BORN; 0: not known */
+			};
 		};
+		u32 tid;  /* WAKING, WAKEUP, WAKEUP_NEW: who ran when it happened */
+		u32 comm; /* NAMED: string */
 		struct {
 			u32 from, to; /* MIGRATE: CPUs */
 		};
-		struct {
-			u32 comm; /* NAMED: string */
-			u32 pid;  /* NAMED, BORN; 0: not known */
-		};
 	};
-	u32 tid;  /* who ran when it happened */
-	u32 prev; /* SWITCH: who leaves; FORK, BORN: the parent */
-	u32 next; /* SWITCH: who comes; else whom it is about */
-	u16 cpu;
-	u8 type;   /* enum sched_type */
-	bool weak; /* NAMED: only if no name is known */
 };
-_Static_assert(sizeof(struct sched_event) == 32, "small");
+_Static_assert(sizeof(struct sched_event) == 24, "small");
 
 /* Thread -> number, quicker than any hash. A zeroed struct is an empty one. */
 struct sched_tids {
-	u32 *low; /* of tids below SCHED_TIDS_MOST */
+	u32 *low; /* of tids below SCHED_TIDS_MOST; memory is used where there are some */
 	u32 n_low;
 	struct map high; /* of those that no kernel has given: index in more + 1 */
 	VEC(u32) more;
 };
 
+/* A larger copy of @old, which had *@n items of @size bytes: with one for @tid, and zeros. */
+void *sched_by_tid(void *old, u32 *n, size_t size, u32 tid);
 void sched_tids_release(struct sched_tids *t);
 u32 *sched_tids_grow(struct sched_tids *t, u32 tid);
 
@@ -82,12 +86,12 @@ static inline u32 *sched_tids_at(struct sched_tids *t, u32 tid)
 	return likely(tid < t->n_low) ? &t->low[tid] : sched_tids_grow(t, tid);
 }
 
-/* Any of these bits in a state: it does not want a CPU. */
+/* Any of these bits in a state, as the tracepoint writes it: it does not want a CPU. */
 #define SCHED_STATE_AWAY 0xffu
 /* State letter as perf writes it; 'R' for those that would go on running. */
-static inline char sched_state_char(u64 state)
+static inline char sched_state_char(u8 state)
 {
-	return state & SCHED_STATE_AWAY ? "SDTtXZPI"[__builtin_ctzll(state)] : 'R';
+	return state ? "SDTtXZPI"[__builtin_ctz(state)] : 'R';
 }
 
 /* Names of tasks, as the records of the recording tell them. */

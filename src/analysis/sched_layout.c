@@ -121,11 +121,21 @@ static bool quick_value(const struct sched_layout *l, u16 *ret)
 			   l->time, ret);
 }
 
+/* All that the type should have but names. */
+static bool has_fields(const struct sched_layout *l)
+{
+	for (int i = 0; i < SCHED_F_COUNT; i++)
+		if (field_names[l->type][i] && !l->fields[i].size && i != SCHED_F_PREV_COMM &&
+		    i != SCHED_F_NEXT_COMM)
+			return false;
+	return true;
+}
+
 static void learn_quick(struct sched_layout *l, bool swap)
 {
 	u32 least = l->raw + 4u + l->need;
 
-	if (!l->plain || swap || least > UINT16_MAX || !l->fields[SCHED_F_NEXT].size ||
+	if (!l->plain || swap || least > UINT16_MAX || !has_fields(l) ||
 	    !quick_place(l, SCHED_F_NEXT, 4, 0, &l->next) ||
 	    !quick_place(l, SCHED_F_PREV, 4, l->tid, &l->prev) || !quick_value(l, &l->value))
 		return;
@@ -134,8 +144,6 @@ static void learn_quick(struct sched_layout *l, bool swap)
 		l->next_comm = 0;
 	if (!quick_place(l, SCHED_F_PREV_COMM, SCHED_COMM, 0, &l->prev_comm))
 		l->prev_comm = 0;
-	l->prev_mask = l->fields[SCHED_F_PREV].size ? UINT32_MAX : 0;
-	l->value_mask = l->value != l->time ? UINT64_MAX : 0;
 	l->least = least;
 }
 

@@ -22,22 +22,30 @@ enum sched_field_id {
 	SCHED_F_COUNT
 };
 
+/* What the reader does with an event of which nothing is unusual. */
+enum sched_quick {
+	SCHED_QUICK_NONE, /* nothing: it has no quick way */
+	SCHED_QUICK_UNWANTED,
+	SCHED_QUICK_FOLD, /* its run time is kept */
+	SCHED_QUICK_SWITCH,
+	SCHED_QUICK_WAKE,
+};
+
 struct sched_layout {
 	u8 type;           /* enum sched_type; SCHED_TYPES: of no interest */
-	bool wanted, fold; /* for the reader */
+	bool wanted, fold; /* for the reader, */
+	u8 quick;          /* and enum sched_quick */
 	/*
 	 * What nearly all events of nearly all kernels are: the fields have the sizes that struct
-	 * sched_event has, and lie at these bytes from the header on. A field that is not there is
-	 * read elsewhere and masked out.
+	 * sched_event has, and lie at these bytes from the header on. Those that the type does not
+	 * have lie somewhere in the sample.
 	 */
 	u16 next, prev, value, next_comm, prev_comm;
 	u16 time, tid, cpu; /* bytes from the header on; 0: there is none */
 	u16 raw;            /* size of the raw data; the data follows */
 	u32 need;           /* bytes of the raw data that the fields reach to */
 	u32 least;          /* size of the record; UINT32_MAX: none is quick */
-	u32 prev_mask;
-	u64 value_mask;
-	bool plain; /* all fields before the raw data have a fixed size */
+	bool plain;         /* all fields before the raw data have a fixed size */
 	struct sched_field fields[SCHED_F_COUNT];
 };
 

@@ -2,6 +2,22 @@
 /* Who is who in a recording of the scheduler, and who is asked for. */
 #include "analysis/sched.h"
 
+void *sched_by_tid(void *old, u32 *n, size_t size, u32 tid)
+{
+	u32 more = MAX(*n, (u32)SCHED_TIDS_FIRST);
+	void *p;
+
+	while (more <= tid)
+		more *= 2;
+	/* zeroed by the kernel where it is touched, which is less than all by far */
+	p = xcalloc(more, size);
+	if (*n)
+		memcpy(p, old, *n * size);
+	free(old);
+	*n = more;
+	return p;
+}
+
 void sched_tids_release(struct sched_tids *t)
 {
 	free(t->low);
@@ -23,15 +39,9 @@ static u32 *high_at(struct sched_tids *t, u32 tid)
 
 u32 *sched_tids_grow(struct sched_tids *t, u32 tid)
 {
-	u32 n = MAX(t->n_low, 4096u);
-
 	if (tid >= SCHED_TIDS_MOST)
 		return high_at(t, tid);
-	while (n <= tid)
-		n *= 2;
-	t->low = xreallocarray(t->low, n, sizeof(*t->low));
-	memset(t->low + t->n_low, 0, (n - t->n_low) * sizeof(*t->low));
-	t->n_low = n;
+	t->low = sched_by_tid(t->low, &t->n_low, sizeof(*t->low), tid);
 	return &t->low[tid];
 }
 

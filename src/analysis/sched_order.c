@@ -12,9 +12,20 @@ struct head {
 	size_t rank; /* the earlier in the file wins */
 };
 
+/* The runs, and a heap of those that have not ended. */
 struct heads {
-	struct head *items;
+	struct head *all;
+	struct head **items;
 	size_t len;
+};
+
+/* Events in their order, on their way: runs take turns at nearly every event. */
+enum { BATCH = 256 };
+struct batch {
+	sched_fn fn;
+	void *ctx;
+	size_t n;
+	struct sched_event events[BATCH];
 };
 
 static void queue_release(struct sched_queue *q)
@@ -61,29 +72,27 @@ INLINE bool before(const struct head *a, const struct head *b)
 	return a->time != b->time ? a->time < b->time : a->rank < b->rank;
 }
 
-/* The smaller child of @i in the heap, or NULL. */
-INLINE struct head *child_of(const struct heads *h, size_t i)
+/* The smaller child of @i in the heap; 0: it has none. */
+INLINE size_t child_of(const struct heads *h, size_t i)
 {
 	size_t left = 2 * i + 1;
 
 	if (left >= h->len)
-		return NULL;
-	if (left + 1 < h->len && before(&h->items[left + 1], &h->items[left]))
-		left++;
-	return &h->items[left];
+		return 0;
+	return left + 1 < h->len && before(h->items[left + 1], h->items[left]) ? left + 1 : left;
 }
 
 INLINE void sift_down(struct heads *h, size_t i)
 {
-	const struct head moved = h->items[i];
+	struct head *moved = h->items[i];
 
 	for (;;) {
-		struct head *child = child_of(h, i);
+		size_t child = child_of(h, i);
 
-		if (!child || !before(child, &moved))
+		if (!child || !before(h->items[child], moved))
 			break;
-		h->items[i] = *child;
-		i = (size_t)(child - h->items);
+		h->items[i] = h->items[child];
+		i = child;
 	}
 	h->items[i] = moved;
 }
@@ -95,20 +104,24 @@ static void add_heads(struct heads *h, const struct sched_queue *q)
 
 		if (run->at >= run->end)
 			continue;
-		h->len++;
-		h->items[h->len - 1] = (struct head){
+		h->all[h->len] = (struct head){
 			.time = at->time,
 			.at = at,
 			.end = q->events.items + run->end,
 			.rank = h->len,
 		};
+		h->items[h->len] = &h->all[h->len];
+		h->len++;
 	}
 }
 
 static void make_heap(const struct sched_order *o, struct heads *h)
 {
+	size_t most = o->older.runs.len + o->fresh.runs.len + 1;
+
 	h->len = 0;
-	h->items = xcalloc(o->older.runs.len + o->fresh.runs.len + 1, sizeof(*h->items));
+	h->all = xcalloc(most, sizeof(*h->all));
+	h->items = xcalloc(most, sizeof(*h->items));
 	add_heads(h, &o->older);
 	add_heads(h, &o->fresh);
 	for (size_t i = h->len / 2; i--;)
@@ -118,41 +131,52 @@ static void make_heap(const struct sched_order *o, struct heads *h)
 /* Up to when the first run may go before another one has its turn. */
 INLINE u64 bound_of(const struct heads *h, u64 limit)
 {
-	const struct head *top = h->items, *next = child_of(h, 0);
+	const struct head *top = h->items[0], *next;
+	size_t child = child_of(h, 0);
 
-	if (!next)
+	if (!child)
 		return limit;
+	next = h->items[child];
 	/* no time is 0 */
 	return MIN(limit, next->rank > top->rank ? next->time : next->time - 1);
 }
 
-/* Tracepoints come together, others alone. */
-INLINE const struct sched_event *stretch_end(const struct sched_event *ev,
-					     const struct sched_event *end, u64 bound)
+static int hand_on(struct batch *b)
 {
-	if (unlikely(ev->type >= SCHED_TYPES))
-		return ev + 1;
-	do {
-		ev++;
-	} while (ev < end && ev->time <= bound && ev->type < SCHED_TYPES);
-	return ev;
+	size_t n = b->n;
+
+	b->n = 0;
+	return n ? b->fn(b->ctx, b->events, n) : 0;
 }
 
-/* Delivers from the first run as long as no other has something earlier. */
-INLINE int deliver_stretch(struct heads *h, u64 limit, sched_fn fn, void *ctx)
+/* Tracepoints come together, others alone. */
+static __attribute__((noinline)) int take_other(struct batch *b, const struct sched_event *ev)
+{
+	int rc = hand_on(b);
+
+	return rc ? rc : b->fn(b->ctx, ev, 1);
+}
+
+INLINE int take_event(struct batch *b, const struct sched_event *ev)
+{
+	if (unlikely(ev->type >= SCHED_TYPES))
+		return take_other(b, ev);
+	b->events[b->n++] = *ev;
+	return unlikely(b->n == BATCH) ? hand_on(b) : 0;
+}
+
+/* From the first run as long as no other has something earlier. */
+INLINE int take_stretch(struct heads *h, u64 limit, struct batch *b)
 {
 	u64 bound = bound_of(h, limit);
-	struct head *top = h->items;
+	struct head *top = h->items[0];
 	int rc;
 
 	do {
-		const struct sched_event *from = top->at;
-
-		top->at = stretch_end(from, top->end, bound);
-		rc = fn(ctx, from, (size_t)(top->at - from));
+		rc = take_event(b, top->at++);
 	} while (!rc && top->at < top->end && top->at->time <= bound);
 	if (unlikely(top->at >= top->end)) {
-		*top = h->items[--h->len];
+		h->items[0] = h->items[--h->len];
 		if (!h->len)
 			return rc;
 	} else {
@@ -164,9 +188,9 @@ INLINE int deliver_stretch(struct heads *h, u64 limit, sched_fn fn, void *ctx)
 
 static int by_rank(const void *a, const void *b)
 {
-	const struct head *x = a, *y = b;
+	const struct head *const *x = a, *const *y = b;
 
-	return x->rank < y->rank ? -1 : x->rank > y->rank;
+	return (*x)->rank < (*y)->rank ? -1 : (*x)->rank > (*y)->rank;
 }
 
 /* What is left of each run, in the order in which it came. The older ones come first. */
@@ -180,7 +204,7 @@ static void keep_runs(struct sched_order *o, struct heads *h)
 	vec_clear(&o->older.runs);
 	vec_clear(&o->fresh.runs);
 	for (size_t i = 0; i < h->len; i++) {
-		const struct head *head = &h->items[i];
+		const struct head *head = h->items[i];
 		bool is_fresh = n_fresh && head->at >= fresh && head->at < fresh + n_fresh;
 		struct sched_queue *q = is_fresh ? &o->fresh : &o->older;
 		const struct sched_event *base = q->events.items;
@@ -233,15 +257,22 @@ static void grow_old(struct sched_order *o)
 /* All up to @limit. */
 static int deliver(struct sched_order *o, u64 limit, sched_fn fn, void *ctx)
 {
+	struct batch b;
 	struct heads h;
 	int rc = 0;
 
+	b.fn = fn;
+	b.ctx = ctx;
+	b.n = 0;
 	make_heap(o, &h);
-	while (!rc && h.len && h.items[0].time <= limit)
-		rc = deliver_stretch(&h, limit, fn, ctx);
+	while (!rc && h.len && h.items[0]->time <= limit)
+		rc = take_stretch(&h, limit, &b);
+	if (!rc)
+		rc = hand_on(&b);
 	keep_runs(o, &h);
 	grow_old(o);
 	free(h.items);
+	free(h.all);
 	return rc;
 }
 

@@ -235,11 +235,11 @@ TEST("samples with a callchain before their data are read, too")
 
 	file_open(&f, PLAIN | PERF_SAMPLE_CALLCHAIN);
 	add_switch(&f, 100, 0, 10, "a", 1, 20, "b");
-	add_switch(&f, 90, 3, 30, "c", 0x100, 40, "d");
+	add_switch(&f, 90, 3, 30, "c", 0x102, 40, "d");
 	file_read(&f, NULL, &t);
 	CHECK_EQ(t.n, 2);
 	CHECK_EQ(t.events[0].prev, 30);
-	CHECK_EQ(t.events[0].state, 0x100);
+	CHECK_EQ(t.events[0].state, 2);
 	CHECK_EQ(t.events[1].next, 20);
 	sched_names_release(&t.names);
 }
