@@ -114,27 +114,58 @@ int io_write_all(int fd, const void *p, size_t n)
 	return 0;
 }
 
+static mode_t mask_of_process(void)
+{
+	mode_t mask = umask(077);
+
+	umask(mask);
+	return mask;
+}
+
 static int write_temp(int fd, const char *temp, const void *p, size_t n, struct err *e)
 {
 	int r = io_write_all(fd, p, n);
 
 	if (r < 0)
 		return err_sys(e, r, "cannot write '%s'", temp);
-	if (fchmod(fd, 0644) < 0)
+	if (fchmod(fd, 0644 & ~mask_of_process()) < 0)
 		return err_sys(e, errno, "cannot set the mode of '%s'", temp);
 	return 0;
 }
 
-int io_write_file_atomic(const char *path, const void *p, size_t n, struct err *e)
+bool io_is_special(const char *path)
 {
-	_cleanup_free_ char *temp = xasprintf("%s.XXXXXX", path);
-	_cleanup_close_ int fd = mkostemp(temp, O_CLOEXEC);
+	struct stat st;
+
+	return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+}
+
+static int write_special(const char *path, const void *p, size_t n, struct err *e)
+{
+	_cleanup_close_ int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
 	int r;
 
 	if (fd < 0)
+		return err_sys(e, errno, "cannot open '%s'", path);
+	r = io_write_all(fd, p, n);
+	return r < 0 ? err_sys(e, r, "cannot write '%s'", path) : 0;
+}
+
+int io_write_file_atomic(const char *path, const void *p, size_t n, struct err *e)
+{
+	/* a link stays one: what it points to is replaced */
+	_cleanup_free_ char *target = realpath(path, NULL);
+	_cleanup_free_ char *temp = xasprintf("%s.XXXXXX", target ? target : path);
+	_cleanup_close_ int fd = -1;
+	int r;
+
+	if (io_is_special(path))
+		return write_special(path, p, n, e);
+	fd = mkostemp(temp, O_CLOEXEC);
+	if (fd < 0)
 		return err_sys(e, errno, "cannot create '%s'", path);
 	r = write_temp(fd, path, p, n, e);
-	if (r >= 0 && rename(temp, path) < 0)
+	if (r >= 0 && rename(temp, target ? target : path) < 0)
 		r = err_sys(e, errno, "cannot rename to '%s'", path);
 	if (r < 0)
 		unlink(temp);

@@ -20,7 +20,12 @@ int io_open_read(const char *path, int *ret_fd, struct err *e);
 int io_pread_all(int fd, u64 offset, void *to, size_t n);
 /* All of it, EINTR and short writes handled. */
 int io_write_all(int fd, const void *p, size_t n);
-/* Written beside and renamed: readers see the old file or the new one, never a part. */
+/* A device, a pipe, a socket: written to where it is, never replaced. */
+bool io_is_special(const char *path);
+/*
+ * Written beside and renamed: readers see the old file or the new one, never a part. What is
+ * special is written to, and a link leads to the file that is replaced.
+ */
 int io_write_file_atomic(const char *path, const void *p, size_t n, struct err *e);
 /* mkdir -p, mode 0700 for what it makes. */
 int io_make_dirs(const char *path, struct err *e);

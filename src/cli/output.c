@@ -36,7 +36,7 @@ static bool is_known(const struct output_args *o, const char *extensions)
 
 static int refuse_existing(struct context *ctx, const struct output_args *o)
 {
-	if (o->force || !io_exists(o->path))
+	if (o->force || !io_exists(o->path) || io_is_special(o->path))
 		return 0;
 	err_set(&ctx->err, EEXIST, "'%s' exists", o->path);
 	err_hint(&ctx->err, "--force overwrites it");

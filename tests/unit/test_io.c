@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/stop.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -76,6 +77,48 @@ TEST("an atomic write replaces the whole file and leaves no other")
 	CHECK_STR(buf_str(&b), "new");
 	CHECK_EQ(stat(test_tmpdir(), &st), 0);
 	CHECK_EQ(io_write_file_atomic("/no/such/dir/f", "x", 1, &e), -ENOENT);
+}
+
+TEST("what is special is written to, and a link stays a link")
+{
+	_cleanup_free_ char *path = in_tmp("target"), *link = in_tmp("link"), *fifo = in_tmp("p");
+	_cleanup_err_ struct err e = ERR_INIT;
+	_cleanup_buf_ struct buf b = BUF_INIT;
+	_cleanup_close_ int fd = -1;
+	struct stat st;
+	char bytes[4] = "";
+
+	CHECK_EQ(io_write_file_atomic("/dev/full", "x", 1, &e), -ENOSPC);
+	CHECK_EQ(stat("/dev/full", &st), 0);
+	CHECK(S_ISCHR(st.st_mode));
+	CHECK(io_is_special("/dev/full") && !io_is_special(test_tmpdir()));
+
+	CHECK_EQ(mkfifo(fifo, 0600), 0);
+	fd = open(fifo, O_RDWR | O_CLOEXEC);
+	CHECK(fd >= 0);
+	CHECK_EQ(io_write_file_atomic(fifo, "abc", 3, NULL), 0);
+	CHECK_EQ(read(fd, bytes, 3), 3);
+	CHECK_STR(bytes, "abc");
+
+	CHECK_EQ(io_write_file_atomic(path, "old", 3, NULL), 0);
+	CHECK_EQ(symlink(path, link), 0);
+	CHECK_EQ(io_write_file_atomic(link, "new", 3, NULL), 0);
+	CHECK_EQ(lstat(link, &st), 0);
+	CHECK(S_ISLNK(st.st_mode));
+	CHECK_EQ(io_read_line(path, &b, NULL), 0);
+	CHECK_STR(buf_str(&b), "new");
+}
+
+TEST("files keep to the mask of the process")
+{
+	_cleanup_free_ char *path = in_tmp("private");
+	mode_t old = umask(077);
+	struct stat st;
+
+	CHECK_EQ(io_write_file_atomic(path, "x", 1, NULL), 0);
+	umask(old);
+	CHECK_EQ(stat(path, &st), 0);
+	CHECK_EQ(st.st_mode & 0777, 0600);
 }
 
 TEST("numbers and directories")
