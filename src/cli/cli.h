@@ -175,6 +175,12 @@ bool cli_progress_wanted(const struct context *ctx);
 /* Replaces the progress line; an empty text removes it. */
 void cli_progress(const struct context *ctx, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
+/*
+ * That it looks now, and for how long (0: until it is stopped), where a person may wonder; an empty
+ * cli_progress() removes it.
+ */
+void cli_progress_watching(const struct context *ctx, u64 duration);
+
 /* Parses argv and runs; returns the exit status of the process. */
 int cli_main(const struct command *const *commands, size_t n_commands, int argc, char **argv);
 

@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/fmt.h"
 #include "base/io.h"
 #include "view/term.h"
@@ -192,4 +193,16 @@ void cli_progress(const struct context *ctx, const char *fmt, ...)
 	buf_addstr(&line, "\r\033[K");
 	fmt_clean(&line, buf_str(&text), text.len);
 	(void)io_write_all(STDERR_FILENO, line.data, line.len);
+}
+
+void cli_progress_watching(const struct context *ctx, u64 duration)
+{
+	/* a part of the time that was asked for may be over */
+	u64 seconds = (duration + NSEC_PER_SEC / 2) / NSEC_PER_SEC;
+
+	if (!duration)
+		cli_progress(ctx, "watching... Ctrl-C ends it and shows the result");
+	else if (seconds)
+		cli_progress(ctx, "watching for %llu s... Ctrl-C ends it earlier",
+			     (unsigned long long)seconds);
 }

@@ -7,6 +7,7 @@
 #include "analysis/flame.h"
 #include "analysis/offcpu_load.h"
 #include "analysis/report.h"
+#include "base/clock.h"
 #include "base/io.h"
 #include "base/log.h"
 #include "base/stop.h"
@@ -262,7 +263,7 @@ int wait_run_open(struct wait_run *r, struct context *ctx, struct wait_filter *f
 {
 	int rc = 0;
 
-	*r = (struct wait_run){ .launch = LAUNCH_INIT };
+	*r = (struct wait_run){ .ctx = ctx, .launch = LAUNCH_INIT };
 	if (ctx->program) {
 		rc = launch_prepare(&r->launch, ctx->program, e);
 		if (rc < 0)
@@ -299,7 +300,16 @@ static bool program_ended(void *ctx)
 
 int wait_run_go(struct wait_run *r, u64 until, struct err *e)
 {
-	return offcpu_live_run(&r->live, until, program_ended, &r->launch, e);
+	u64 now = clock_mono_ns();
+	int rc;
+
+	/* the terminal is the program's while there is one */
+	if (!r->launch.pid)
+		cli_progress_watching(r->ctx, until > now ? until - now : 0);
+	rc = offcpu_live_run(&r->live, until, program_ended, &r->launch, e);
+	if (!r->launch.pid)
+		cli_progress(r->ctx, "%s", "");
+	return rc;
 }
 
 int wait_run_status(struct wait_run *r)

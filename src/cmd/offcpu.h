@@ -46,6 +46,7 @@ int wait_command(struct context *ctx, struct wait_args *a, enum offcpu_view view
 
 /* A live run: opens, starts the program if one is given, runs for the duration, stops. */
 struct wait_run {
+	const struct context *ctx;
 	struct offcpu_live live;
 	struct launch launch;
 	int status; /* of the program */

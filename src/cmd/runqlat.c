@@ -243,11 +243,14 @@ static int run_intervals(struct context *ctx, const struct hist_args *a, struct 
 
 	ctx->stream = a->interval != 0;
 	for (u64 i = 1; rc >= 0; i++) {
-		u64 until = a->interval ? now + i * a->interval : end;
+		u64 until = a->interval ? now + i * a->interval : end, left;
 
 		if (end && (!until || until > end))
 			until = end;
-		stop_wait(until ? until - MIN(until, clock_mono_ns()) : UINT64_MAX / 2);
+		left = until ? until - MIN(until, clock_mono_ns()) : 0;
+		cli_progress_watching(ctx, left);
+		stop_wait(until ? left : UINT64_MAX / 2);
+		cli_progress(ctx, "%s", "");
 		rc = show(ctx, a, run, what, choose_by(a));
 		if (stop_requested() || !a->interval || (end && until >= end) ||
 		    (count && i >= count))

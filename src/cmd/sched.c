@@ -172,8 +172,11 @@ static int watch(struct context *ctx, const struct sched_args *a, int *ret_fd)
 	if (fd < 0)
 		return err_sys(&ctx->err, errno, "cannot make a file in memory");
 	rc = open_capture(&c, a, fd);
-	if (rc >= 0)
+	if (rc >= 0) {
+		cli_progress_watching(ctx, a->duration);
 		rc = run_capture(&c, a);
+		cli_progress(ctx, "%s", "");
+	}
 	if (rc == -EPERM || rc == -EACCES)
 		rc = EXIT_MISSING;
 	recording_writer_free(c.writer);

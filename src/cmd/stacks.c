@@ -123,8 +123,14 @@ static int record_live(struct context *ctx, const struct stacks_args *a, struct 
 	code = recorder_open(l->recorder, e);
 	if (code >= 0)
 		code = recorder_begin(l->recorder, l->path, e);
-	if (code >= 0)
+	if (code >= 0) {
+		/* the terminal is the program's while there is one */
+		if (!ctx->program)
+			cli_progress_watching(ctx, ns);
 		code = recorder_run(l->recorder, ns, e);
+		if (!ctx->program)
+			cli_progress(ctx, "%s", "");
+	}
 	return code < 0 ? code : recorder_end(l->recorder, e);
 }
 
