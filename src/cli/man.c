@@ -50,7 +50,8 @@ static size_t sentence_len(const char *s, size_t n)
 	for (size_t i = 0; i + 1 < n; i++) {
 		size_t k = i + 1;
 
-		if (!strchr(".?!", s[i]))
+		/* "..." stands for something left out */
+		if (!strchr(".?!", s[i]) || (i && s[i] == '.' && s[i - 1] == '.'))
 			continue;
 		while (k < n && strchr("'\")", s[k]))
 			k++;
@@ -81,6 +82,15 @@ static void text(struct buf *out, const char *s)
 	words(out, s, strlen(s));
 }
 
+/* "flamegraph.pl" and "fathom.data" are names, which stay as they are. */
+static bool is_name(const char *s)
+{
+	size_t n = strcspn(s, " ");
+	const char *dot = memchr(s, '.', n);
+
+	return dot && dot + 1 < s + n;
+}
+
 /* A line of a table as a sentence: a capital at its begin, @stop at its end. */
 static void sentence(struct buf *out, const char *s, char stop)
 {
@@ -89,7 +99,7 @@ static void sentence(struct buf *out, const char *s, char stop)
 	if (!s || !*s)
 		return;
 	buf_addstr(&line, s);
-	if (line.data[0] >= 'a' && line.data[0] <= 'z')
+	if (line.data[0] >= 'a' && line.data[0] <= 'z' && !is_name(s))
 		line.data[0] = (char)(line.data[0] - 'a' + 'A');
 	buf_addch(&line, stop);
 	text(out, buf_str(&line));
@@ -168,7 +178,8 @@ static void option_item(struct buf *out, const struct opt *o)
 static void option_details(struct buf *out, const struct opt *o)
 {
 	const char *aliases = o->alias;
-	char name[OPT_NAME_MAX];
+	char name[OPT_NAME_MAX], next[OPT_NAME_MAX];
+	bool more;
 
 	if (o->type == OPT_CHOICE && o->choices) {
 		buf_addstr(out, "One of\n");
@@ -185,8 +196,14 @@ static void option_details(struct buf *out, const struct opt *o)
 		argument(out, o->implied);
 		buf_addstr(out, " .\n");
 	}
-	while (word_next(&aliases, name, sizeof(name)))
-		buf_addf(out, "Also called\n.Fl Fl %s .\n", name);
+	if (!word_next(&aliases, name, sizeof(name)))
+		return;
+	buf_addstr(out, "Also called\n");
+	do {
+		more = word_next(&aliases, next, sizeof(next));
+		buf_addf(out, ".Fl Fl %s %s\n", name, more ? "," : ".");
+		snprintf(name, sizeof(name), "%s", next);
+	} while (more);
 }
 
 static void option_group(struct buf *out, const opt_refs *refs, size_t from)
@@ -281,6 +298,28 @@ static void example_list(struct buf *out, const struct example *x)
 	}
 }
 
+/* The first example of those commands that most begin with. */
+static void first_examples(struct buf *out, const struct command *const *commands, size_t n)
+{
+	const char *names = "doctor record report flame offcpu threads trace diff";
+	char name[OPT_NAME_MAX];
+	bool begun = false;
+
+	while (word_next(&names, name, sizeof(name))) {
+		const struct command *cmd = cli_find(commands, n, name);
+
+		if (!cmd || !cmd->examples)
+			continue;
+		if (begun)
+			buf_addstr(out, ".Pp\n");
+		example_list(out, (struct example[]){ cmd->examples[0], { 0 } });
+		begun = true;
+	}
+	/* a build without any of them */
+	if (!begun && n && commands[0]->examples)
+		example_list(out, commands[0]->examples);
+}
+
 static void examples(struct buf *out, const struct command *const *commands, size_t n,
 		     const struct command *cmd)
 {
@@ -289,17 +328,7 @@ static void examples(struct buf *out, const struct command *const *commands, siz
 		example_list(out, cmd->examples);
 		return;
 	}
-	/* the first example of the first commands */
-	for (size_t i = 0; i < MIN(n, (size_t)8); i++) {
-		struct example one[2] = { { 0 }, { 0 } };
-
-		if (!commands[i]->examples)
-			continue;
-		one[0] = commands[i]->examples[0];
-		if (i)
-			buf_addstr(out, ".Pp\n");
-		example_list(out, one);
-	}
+	first_examples(out, commands, n);
 }
 
 struct reference {

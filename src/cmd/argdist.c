@@ -260,9 +260,8 @@ static const struct opt argdist_options[] = {
 static const struct example examples[] = {
 	{ "fathom argdist -d 2 -H 'p:c:malloc(size_t size):size_t:size'", "sizes of allocations" },
 	{ "fathom argdist -n 2 -C 'p:c:write(int fd):int:fd' -T 5", "descriptors written to most" },
-	{ "fathom argdist -n 1 -H 'r:c:read(int fd, void *buf, size_t n):u64:$latency:$entry(n) > "
-	  "100#ns of large reads'",
-	  "how long reads of more than 100 bytes take" },
+	{ "fathom argdist -n 1 -H 'r:c:read(int fd):u64:$latency:$entry(fd) > 2#read'",
+	  "how many nanoseconds reads of other files than the standard ones take" },
 	{ "fathom argdist -n 2 -C 't:sched:sched_switch():int:args->prev_prio'",
 	  "a field of a tracepoint" },
 	{ 0 },
@@ -274,12 +273,12 @@ const struct command cmd_argdist = {
 	.description =
 		"Puts probes on functions, tracepoints and static probes and counts the values of "
 		"expressions there, as bcc's tool of that name does. A probe is written as\n\n"
-		"{p,r,t,u}:{library,category}:function(signature):type[,type]:expr[,expr][:filter]"
-		"[#label]\n\n"
-		"p is the entry of a function, r its return, t a tracepoint, u a static probe; an "
-		"empty library means the kernel. Expressions are C over the parameters of the "
-		"signature; at returns they can have $retval, $latency and $entry(parameter), and "
-		"everywhere $PID and STRCMP(\"text\", pointer).",
+		"    KIND:PLACE:NAME(SIGNATURE):TYPE[,TYPE]:EXPR[,EXPR][:FILTER][#LABEL]\n\n"
+		"KIND p is the entry of a function, r its return, t a tracepoint, u a static "
+		"probe; PLACE is a library or a category of tracepoints, empty for the kernel. "
+		"Expressions are C over the parameters of the signature; at returns they can have "
+		"$retval, $latency and $entry(parameter), and everywhere $PID and STRCMP(\"text\", "
+		"pointer).",
 	.question = Q_TRACE,
 	.options = argdist_options,
 	.args_size = sizeof(struct argdist_args),

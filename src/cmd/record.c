@@ -402,7 +402,9 @@ static void on_tick(void *ctx)
 	fmt_count(&line, s.samples);
 	buf_addstr(&line, " samples  ");
 	fmt_count(&line, s.lost);
-	buf_addf(&line, " lost  %.1f MB  %.1f%% CPU of our own", (double)s.bytes / 1e6,
+	buf_addstr(&line, " lost  ");
+	fmt_size(&line, s.bytes);
+	buf_addf(&line, "  %.1f%% CPU of our own",
 		 s.wall_ns ? 100.0 * (double)s.cpu_ns / (double)s.wall_ns : 0);
 	cli_progress(r->ctx, "%s", buf_str(&line));
 }
@@ -485,7 +487,9 @@ static void show_summary(const struct record_job *r, const struct recorder_summa
 	event_names_text(r, &line);
 	buf_addf(&line, " in %.1fs, ", (double)s->wall_ns / 1e9);
 	fmt_count(&line, s->lost);
-	buf_addf(&line, " lost, %.1f MB -> %s", (double)s->bytes / 1e6, path);
+	buf_addstr(&line, " lost, ");
+	fmt_size(&line, s->bytes);
+	buf_addf(&line, " -> %s", path);
 	log_warn("%s", buf_str(&line));
 	if (s->samples)
 		show_stacks(s);
@@ -517,6 +521,12 @@ static int check_room(const struct record_job *r)
 	struct stat st;
 	bool there = stat(r->path, &st) == 0, moves = !r->args->output;
 
+	/* what only a file can do: the header is written again at the end */
+	if (there && S_ISFIFO(st.st_mode)) {
+		err_set(e, ESPIPE, "'%s' is a pipe", r->path);
+		err_hint(e, "-o - writes a form for pipes: fathom record -o - > '%s'", r->path);
+		return -ESPIPE;
+	}
 	if (there && S_ISREG(st.st_mode) && !moves && !r->args->force) {
 		err_set(e, EEXIST, "'%s' is there already", r->path);
 		err_hint(e, "--force overwrites it");

@@ -181,8 +181,7 @@ static const struct opt stackcount_options[] = {
 static const struct example examples[] = {
 	{ "fathom stackcount -D 1 t:sched:sched_switch", "what leads to switches" },
 	{ "fathom stackcount -U -D 1 c:malloc", "who calls malloc" },
-	{ "fathom stackcount -f -D 1 t:sched:sched_switch | fathom flame -o switches.svg --force "
-	  "-i -",
+	{ "fathom stackcount -f -D 1 t:sched:sched_switch | fathom flame -i - -o x.svg",
 	  "a flame graph of switches" },
 	{ 0 },
 };

@@ -461,8 +461,7 @@ static int trace_run(struct context *ctx, void *args)
 
 static const struct example examples[] = {
 	{ "fathom trace -e 'begin { printf(\"hello\\n\"); exit(); }'", "the smallest program" },
-	{ "fathom trace -e 't:syscalls:sys_enter_openat { printf(\"%s %s\\n\", comm, "
-	  "str(args.filename)); }'",
+	{ "fathom trace -e 't:syscalls:sys_enter_openat { print(str(args.filename)); }'",
 	  "files that are opened" },
 	{ "fathom trace -e 'profile:hz:99 { @[kstack] = count(); }'",
 	  "where the kernel spends time" },

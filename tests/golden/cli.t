@@ -93,6 +93,12 @@ else
 	skip 'needs the command python3'
 fi
 
+too_wide=
+for command in $commands; do
+	[ "$("$FATHOM" "$command" --help | wc -L)" -le 80 ] || too_wide+=" $command"
+done
+is 'every page of help fits 80 columns' "$too_wide" ''
+
 for command in '' $commands; do
 	if ! command -v mandoc >/dev/null; then
 		skip 'needs the command mandoc'

@@ -134,7 +134,7 @@ expect_err "hint:"
 run "$FATHOM" offcpu -- sh -c 'exit 7'
 expect_status 7 "the program's status is ours"
 run "$FATHOM" offcpu -i /dev/null
-expect_status 1 "an empty recording is refused"
+expect_status 4 "an empty recording is refused"
 
 # --- tasks that end while others look ------------------------------------------------------------
 

@@ -24,7 +24,7 @@ wait_for_samples() {
 
 run "$FATHOM" record -e cpu-clock -F 999 -- "$burn" --seconds 1 a=70 b=30
 expect_status 0
-expect_err_like '^fathom: [0-9,]+ samples of cpu-clock in [0-9.]+s, 0 lost, [0-9.]+ MB -> fathom.data$'
+expect_err_like '^fathom: [0-9,]+ samples of cpu-clock in [0-9.]+s, 0 lost, [0-9.]+[KM] -> fathom.data$'
 expect_err 'next: fathom report'
 ok "perf report reads it" bash -c 'perf report --stdio -i fathom.data >/dev/null 2>perf.err'
 is "without a complaint" "$(grep -v '^$' perf.err)" ''
@@ -95,6 +95,11 @@ expect_err 'the file is damaged at offset'
 
 # --- files ---------------------------------------------------------------------------------------
 
+mkfifo pipe
+run "$FATHOM" record -d 50ms -o pipe
+expect_status 1
+expect_err "'pipe' is a pipe"
+expect_err 'hint: -o - writes a form for pipes'
 echo precious >mine
 run "$FATHOM" record -d 50ms -o mine
 expect_status 1
