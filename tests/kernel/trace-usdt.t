@@ -47,6 +47,24 @@ trace -e "usdt:$TMP/sdt:fathom:absent { }"
 expect_status 1
 not_ok 'a probe that is not there is named' test -z "$err"
 
+# One probe in several places, each with its argument elsewhere.
+cat >"$TMP/places.c" <<'END'
+#include <sys/sdt.h>
+__attribute__((noinline)) long f(long x, long y) { DTRACE_PROBE1(fathom, hit, x); return x + y; }
+__attribute__((noinline)) long g(long x, long y) { DTRACE_PROBE1(fathom, hit, y); return x + y; }
+__attribute__((noinline)) long h(void) { DTRACE_PROBE1(fathom, hit, (short)-3); return 0; }
+int main(int argc, char **argv)
+{
+	long sum = 0;
+	for (int i = 0; i < 2; i++)
+		sum += f(100 + i, 1) + g(1, 200 + i) + h();
+	return sum == 5;
+}
+END
+gcc -O1 -o "$TMP/places" "$TMP/places.c"
+trace -c "$TMP/places" -e "usdt:$TMP/places:fathom:hit { @[arg0] = count(); }"
+is 'arguments of each place' "$(grep '^@' <<<"$out" | sort | tr '\n' ' ')" '@[-3]: 2 @[100]: 1 @[101]: 1 @[200]: 1 @[201]: 1 '
+
 # --- semaphores ----------------------------------------------------------------------------------
 cat >"$TMP/guarded.c" <<'END'
 #define _SDT_HAS_SEMAPHORES 1
