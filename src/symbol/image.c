@@ -2,10 +2,12 @@
 #include "symbol/image.h"
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/log.h"
 #include "symbol/debug.h"
 
 #include <sys/auxv.h>
+#include <sys/stat.h>
 
 /* Tables that take longer than this to build are worth a file in the cache. */
 #define CACHE_WORTH_NS (5 * NSEC_PER_MSEC)
@@ -174,6 +176,21 @@ static bool take_cached(struct image *img, const struct elf *elf, const struct i
 	return false;
 }
 
+/* For files without a build id: Go's, and those of linkers that make none. */
+static void note_file(struct image *img, const struct elf *elf)
+{
+	struct stat st;
+	u64 parts[2];
+
+	if (elf->fd < 0 || fstat(elf->fd, &st) < 0)
+		return;
+	parts[0] = hash_mix(hash_mix((u64)st.st_dev, (u64)st.st_ino), (u64)st.st_size);
+	parts[1] = hash_mix(hash_mix((u64)st.st_mtim.tv_sec, (u64)st.st_mtim.tv_nsec),
+			    hash_mix((u64)st.st_ctim.tv_sec, (u64)st.st_ctim.tv_nsec));
+	img->file_id[0] = 'f'; /* no build id has this length */
+	memcpy(img->file_id + 1, parts, sizeof(parts));
+}
+
 void image_load(struct image *img, const struct elf *elf, const struct image_source *src)
 {
 	const u64 begin = clock_mono_ns();
@@ -181,6 +198,7 @@ void image_load(struct image *img, const struct elf *elf, const struct image_sou
 
 	img->build_id_len = elf_build_id(elf, img->build_id, sizeof(img->build_id));
 	img->fingerprint = elf->fingerprint;
+	note_file(img, elf);
 	if (take_cached(img, elf, src))
 		return;
 	take_segments(img, elf);

@@ -42,15 +42,18 @@ struct image_lines {
 	bool written;           /* what was found is on disk */
 };
 
+enum { IMAGE_FILE_ID = 17 };
+
 struct image {
 	struct symtab symtab;
 	struct elf_segment *segments; /* loaded ones only */
 	size_t segment_count;
 	u8 build_id[MODULE_BUILD_ID_MAX];
 	size_t build_id_len;
-	u64 fingerprint;  /* of the file's headers */
-	char *debug_file; /* where the names came from, if not from the file; or NULL */
-	bool complete;    /* the names are from a full symbol table */
+	u64 fingerprint;           /* of the file's headers */
+	u8 file_id[IMAGE_FILE_ID]; /* which file it is and since when; all 0: not known */
+	char *debug_file;          /* where the names came from, if not from the file; or NULL */
+	bool complete;             /* the names are from a full symbol table */
 	bool from_cache;
 	struct image_lines lines;
 	u32 named;       /* symbols that have a name */

@@ -12,13 +12,16 @@ enum { WHOLE_MOST = 64 << 20 };
 
 bool lines_cache_wanted(const struct symbols *s, const struct image *img)
 {
-	return s->opts.cache_dir && img->build_id_len >= 8;
+	return s->opts.cache_dir && (img->build_id_len >= 8 || img->file_id[0]);
 }
 
 static struct lineindex_owner owner_of(const struct image *img)
 {
-	return (struct lineindex_owner){ .build_id = img->build_id,
-					 .build_id_len = img->build_id_len,
+	const bool named = img->build_id_len >= 8;
+
+	return (struct lineindex_owner){ .build_id = named ? img->build_id : img->file_id,
+					 .build_id_len =
+						 named ? img->build_id_len : sizeof(img->file_id),
 					 .fingerprint = img->fingerprint };
 }
 
@@ -32,7 +35,7 @@ static struct lineindex *index_of(const struct symbols *s, struct image *img)
 	if (l->index_tried || !lines_cache_wanted(s, img))
 		return l->index;
 	l->index_tried = true;
-	fd = cache_open(s->opts.cache_dir, img->build_id, img->build_id_len, LINES_SUFFIX,
+	fd = cache_open(s->opts.cache_dir, owner.build_id, owner.build_id_len, LINES_SUFFIX,
 			LINEINDEX_MAX_FILE, &size);
 	if (fd >= 0)
 		(void)lineindex_open_fd(&l->index, fd, size, &owner);
@@ -99,7 +102,7 @@ int lines_cache_write(const struct symbols *s, struct image *img, bool all, u64 
 		srcline_index_all(l->srcline);
 	r = srcline_pack(l->srcline, l->shift, l->index, &owner, &bytes);
 	if (r == 0)
-		r = cache_write(s->opts.cache_dir, img->build_id, img->build_id_len, LINES_SUFFIX,
+		r = cache_write(s->opts.cache_dir, owner.build_id, owner.build_id_len, LINES_SUFFIX,
 				bytes.data, bytes.len);
 	if (r == 0)
 		*ret_size = bytes.len;

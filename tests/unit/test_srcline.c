@@ -252,6 +252,45 @@ TEST(debug_information_is_opened_twice_at_most)
 	CHECK(f.line > 0);
 }
 
+/* A copy of our program whose note of the build id has another type: it has none. */
+static void copy_without_build_id(const char *from, const char *to)
+{
+	_cleanup_buf_ struct buf bytes = BUF_INIT;
+	const struct elf_section *note;
+	_cleanup_elf_ struct elf elf = ELF_INIT;
+	u8 id[MODULE_BUILD_ID_MAX];
+
+	CHECK_EQ(io_read_file(from, 1 << 30, &bytes, NULL), 0);
+	CHECK_EQ(elf_open_fd(&elf, file_open(NULL, from), from, NULL), 0);
+	note = elf_find_section(&elf, ".note.gnu.build-id");
+	if (note)
+		bytes.data[note->offset + offsetof(Elf64_Nhdr, n_type)] = 99;
+	CHECK_EQ(io_write_file_atomic(to, bytes.data, bytes.len, NULL), 0);
+	elf_release(&elf);
+	CHECK_EQ(elf_open_fd(&elf, file_open(NULL, to), to, NULL), 0);
+	CHECK_EQ(elf_build_id(&elf, id, sizeof(id)), 0);
+}
+
+TEST(files_without_a_build_id_have_an_index_as_long_as_they_stay)
+{
+	_cleanup_free_ char *dir = xasprintf("%s/cache", test_tmpdir());
+	const u64 here = (u64)(uintptr_t)&outermost;
+	struct source_frame f;
+	struct mapped m;
+	char path[256];
+
+	need_libdw();
+	CHECK(find_mapping(here, &m));
+	snprintf(path, sizeof(path), "%s/copy", test_tmpdir());
+	copy_without_build_id(m.path, path);
+	memcpy(m.path, path, sizeof(path));
+	CHECK_EQ(ask_cached(dir, &m, here, "test_srcline.c", &f), 1);
+	CHECK_EQ(ask_cached(dir, &m, here, "test_srcline.c", &f), 0);
+	/* another file of that name */
+	copy_without_build_id(path, path);
+	CHECK_EQ(ask_cached(dir, &m, here, "test_srcline.c", &f), 1);
+}
+
 TEST(lines_that_are_closed_come_from_the_index_alone)
 {
 	_cleanup_free_ char *dir = xasprintf("%s/cache", test_tmpdir());
