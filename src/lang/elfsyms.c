@@ -8,7 +8,13 @@
 
 #include <glob.h>
 
-enum { USDT_NOTE = 3, USDT_MAX_NOTES = 16 << 20, USDT_MAX_SITES = 1 << 16 };
+enum {
+	USDT_NOTE = 3,
+	USDT_MAX_NOTES = 16 << 20,
+	USDT_MAX_SITES = 1 << 16,
+	NEEDED_MAX_BYTES = 1 << 20,
+	NEEDED_MAX_FILES = 256,
+};
 
 static int open_elf(const char *path, struct elf *ret, struct err *e)
 {
@@ -229,15 +235,16 @@ static char *in_path(const char *name, struct arena *arena)
 	return NULL;
 }
 
+static const char *const dirs[] = { "/lib/x86_64-linux-gnu",
+				    "/usr/lib/x86_64-linux-gnu",
+				    "/lib64",
+				    "/usr/lib64",
+				    "/usr/local/lib",
+				    "/usr/lib",
+				    "/lib" };
+
 static char *in_libraries(const char *name, struct arena *arena)
 {
-	static const char *const dirs[] = { "/lib/x86_64-linux-gnu",
-					    "/usr/lib/x86_64-linux-gnu",
-					    "/lib64",
-					    "/usr/lib64",
-					    "/usr/local/lib",
-					    "/usr/lib",
-					    "/lib" };
 	static const char *const forms[] = { "%s/lib%s.so", "%s/lib%s.so.[0-9]*", "%s/lib%s-*.so",
 					     "%s/lib%s", "%s/%s" };
 
@@ -277,4 +284,66 @@ char *elfsyms_find(const char *name, struct arena *arena)
 		return access(name, R_OK) == 0 ? arena_strdup(arena, name) : NULL;
 	found = in_path(name, arena);
 	return found ? found : in_libraries(name, arena);
+}
+
+/* --- what a program is made of ---------------------------------------------------------------- */
+
+static bool has_path(const elf_paths *list, const char *path)
+{
+	vec_each(it, list) {
+		if (streq(*it, path))
+			return true;
+	}
+	return false;
+}
+
+static void add_library(const char *name, struct arena *arena, elf_paths *ret)
+{
+	for (size_t d = 0; d < ARRAY_SIZE(dirs); d++) {
+		char *path = arena_printf(arena, "%s/%s", dirs[d], name);
+
+		if (access(path, R_OK) < 0)
+			continue;
+		if (!has_path(ret, path) && ret->len < NEEDED_MAX_FILES)
+			vec_push(ret, path);
+		return;
+	}
+}
+
+static void add_needed(const char *path, struct arena *arena, elf_paths *ret)
+{
+	_cleanup_elf_ struct elf elf = ELF_INIT;
+	_cleanup_buf_ struct buf dynamic = BUF_INIT;
+	_cleanup_buf_ struct buf strings = BUF_INIT;
+	const struct elf_section *s;
+	Elf64_Dyn dyn;
+
+	if (open_elf(path, &elf, NULL) < 0 || !elf.is64)
+		return;
+	s = elf_find_type(&elf, SHT_DYNAMIC);
+	if (!s || s->link >= elf.section_count ||
+	    elf_read_section(&elf, s, NEEDED_MAX_BYTES, &dynamic) < 0 ||
+	    elf_read_section(&elf, &elf.sections[s->link], SYMTAB_MAX_STRTAB, &strings) < 0)
+		return;
+	for (size_t at = 0; at + sizeof(dyn) <= dynamic.len; at += sizeof(dyn)) {
+		const char *name;
+
+		memcpy(&dyn, dynamic.data + at, sizeof(dyn));
+		if (dyn.d_tag != DT_NEEDED || dyn.d_un.d_val >= strings.len)
+			continue;
+		name = strings.data + dyn.d_un.d_val;
+		if (memchr(name, 0, strings.len - dyn.d_un.d_val) && !strchr(name, '/'))
+			add_library(name, arena, ret);
+	}
+}
+
+void elfsyms_files(const char *program, struct arena *arena, elf_paths *ret)
+{
+	char *path = strchr(program, '/') ? arena_strdup(arena, program) : in_path(program, arena);
+
+	if (!path)
+		return;
+	vec_push(ret, path);
+	for (size_t i = 0; i < ret->len; i++)
+		add_needed(ret->items[i], arena, ret);
 }

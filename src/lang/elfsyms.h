@@ -38,4 +38,12 @@ int elfsyms_usdt(const char *path, struct arena *arena, usdt_sites *ret, struct 
 /* "bash", "libc", "/bin/x" -> the file; NULL when there is none. In the arena. */
 char *elfsyms_find(const char *name, struct arena *arena);
 
+typedef VEC(const char *) elf_paths;
+
+/*
+ * What a program, given as a shell would take it, will map: its file and the libraries that it and
+ * they ask for, where those are in the usual places. Strings live in @arena.
+ */
+void elfsyms_files(const char *program, struct arena *arena, elf_paths *ret);
+
 #endif

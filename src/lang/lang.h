@@ -33,9 +33,10 @@ struct lang_sink {
 struct lang_opts {
 	const char *const *params; /* $1 ... */
 	size_t n_params;
-	u32 pid;         /* -p: 0 none */
-	u32 cpid;        /* pid of the program that -c started; 0 none */
-	const char *exe; /* of that process: what a "*" target means; or NULL */
+	u32 pid;             /* -p: 0 none */
+	u32 cpid;            /* pid of the program that -c started; 0 none */
+	const char *command; /* its name, as a shell would take it; or NULL */
+	const char *exe;     /* of that process: what a "*" target means; or NULL */
 	bool unsafe;
 	bool compat;      /* behave as bpftrace 0.17 in what differs: string length, notices */
 	bool percentiles; /* shown behind histograms unless the program says otherwise */

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/stop.h"
 #include "host/bpf_sys.h"
+#include "lang/elfsyms.h"
 #include "lang/func_btf.h"
 #include "lang/procmaps.h"
 #include "lang/refusal.h"
@@ -303,6 +304,18 @@ static int run_timed(struct run *r, const struct provider *p, struct err *e)
 	return 0;
 }
 
+/* A short program is over before it could be asked for. */
+static void prepare_command(const struct run *r)
+{
+	elf_paths files = { 0 };
+
+	if (r->c->opts->command)
+		elfsyms_files(r->c->opts->command, &r->c->arena, &files);
+	vec_each(it, &files)
+		unwinder_file(r->c->unwinder, *it);
+	vec_release(&files);
+}
+
 /* Tables for what will be met first; the kernel asks for the others. */
 static void prepare_unwinder(const struct run *r)
 {
@@ -319,6 +332,7 @@ static void prepare_unwinder(const struct run *r)
 		last = it->group;
 		all = all || !user || !it->pid;
 	}
+	prepare_command(r);
 	unwinder_process(r->c->unwinder, all ? 0 : r->c->opts->pid);
 }
 

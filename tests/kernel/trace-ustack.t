@@ -96,6 +96,37 @@ expect_err 'user stacks were taken by frame pointers'
 run "$FATHOM" trace -f folded -c "$TMP/deep" -e "uprobe:$TMP/deep:inner { @[ustack] = count(); }"
 expect_out_like '_start;__libc_start_main[^;]*;(__libc_start_call_main|0x[0-9a-f]+);main;outer;middle;inner [0-9]+' folded
 
+# Stacks that differ in depth, or in nothing but who called, of a program that is over in no time:
+# each is whole and counted as often as it was.
+cat >"$TMP/many.c" <<'END'
+#include <sys/syscall.h>
+#include <unistd.h>
+#define OWN __attribute__((noipa))
+OWN long leaf(long n) { return syscall(SYS_getppid) + n; }
+OWN long down(long n) { return n ? down(n - 1) + 1 : leaf(n) + 2; }
+OWN long even(long n) { return leaf(n) + 3; }
+OWN long odd(long n) { return leaf(n) + 5; }
+int main(void)
+{
+	long sum = 0;
+	for (int i = 0; i < 2000; i++)
+		sum += down(i % 100) + (i % 2 ? odd(i) : even(i));
+	return sum == 1;
+}
+END
+gcc -O2 -fomit-frame-pointer -fno-optimize-sibling-calls -o "$TMP/many" "$TMP/many.c"
+run "$FATHOM" trace -f folded -c "$TMP/many" \
+	-e 't:syscalls:sys_enter_getppid /pid == cpid/ { @[ustack] = count(); @short[ustack(3)] = count(); }'
+expect_status 0
+expect_no_err 'none was cut'
+whole=$(grep '^_start;' <<<"$out")
+is 'all stacks, whole' "$(wc -l <<<"$whole")" 102
+is 'by depth' "$(grep -c ';main;down.*;down;leaf;syscall 20$' <<<"$whole")" 99
+is 'the shallowest' "$(grep -c ';main;down;leaf;syscall 20$' <<<"$whole")" 1
+is 'by caller' "$(grep -cE ';main;(odd|even);leaf;syscall 1000$' <<<"$whole")" 2
+is 'cut short by will' "$(grep -E '^(down|odd|even);leaf;syscall ' <<<"$out" | sort | tr '\n' ' ')" \
+	'down;leaf;syscall 2000 even;leaf;syscall 1000 odd;leaf;syscall 1000 '
+
 # Each writes, waits, and writes again: by then the tables of files that were never seen are there.
 echo text >"$TMP/file"
 for program in perl python3 git; do
