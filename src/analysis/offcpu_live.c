@@ -310,6 +310,8 @@ void offcpu_live_health(const struct offcpu_live *l, struct result *ret)
 		    value_u(VALUE_COUNT, s.counts[OFFCPU_COUNT_INFERRED]));
 	result_fact(ret, "waker_not_seen", NULL,
 		    value_u(VALUE_COUNT, s.counts[OFFCPU_COUNT_NO_WAKER]));
+	result_fact(ret, "stacks_recognised", NULL,
+		    value_u(VALUE_COUNT, s.counts[OFFCPU_COUNT_RECOGNISED]));
 	result_fact(ret, "stacks_to_root", NULL, value_u(VALUE_COUNT, s.ends[UNWIND_END_ROOT]));
 	if (s.no_irq_context)
 		result_note(ret, NOTE_WARNING, NULL,

@@ -394,7 +394,8 @@ static __always_inline void leave(void *ctx, struct task_struct *prev, bool pree
 	/* in a chain anybody's sleep may be asked for, if it is one */
 	st->stack =
 		offcpu_options.sleeper_stacks && (st->wanted || (offcpu_options.chains && state))
-			? offcpu_take_stack(ctx, prev, id, OFFCPU_AT_SWITCH)
+			? offcpu_take_stack(ctx, prev, id,
+					    state ? OFFCPU_AT_SWITCH : OFFCPU_AT_PREEMPTION)
 			: 0;
 	if (state) {
 		st->sleep_stack = st->stack;

@@ -92,6 +92,7 @@ struct offcpu_task {
 	u64 sleep_out;
 	u64 sleep_wake;
 	u64 sleep_stack;
+	u64 known_chain; /* the last one */
 	u32 n_links;
 	u32 pad2;
 	/* the account */
@@ -507,7 +508,8 @@ static __always_inline u64 offcpu_user_stack(struct offcpu_taking *t, struct tas
 /* Where in the kernel a stack is taken; the stacks of one kind have nothing to do with another's.
  */
 enum offcpu_how {
-	OFFCPU_AT_SWITCH,
+	OFFCPU_AT_SWITCH, /* to sleep */
+	OFFCPU_AT_PREEMPTION,
 	OFFCPU_AT_WAKING,
 	/* by the task itself; on a stack of its own, where there is nothing to be recognised by */
 	OFFCPU_IN_SOFTIRQ,
@@ -729,9 +731,11 @@ static __always_inline u64 offcpu_keep_chain(struct offcpu_task *st)
 		h = offcpu_link_hash(h, &st->links[i]);
 	}
 	h |= 1;
+	if (h == st->known_chain)
+		return h;
 	new = offcpu_first_sight(h);
 	if (!new)
-		return h;
+		goto known;
 	struct offcpu_chain *c = new > 0 ? bpf_ringbuf_reserve(&unwind_ring, sizeof(*c), 0) : 0;
 
 	if (!c) {
@@ -745,6 +749,8 @@ static __always_inline u64 offcpu_keep_chain(struct offcpu_task *st)
 	c->id = h;
 	bpf_probe_read_kernel(c->links, sizeof(c->links), st->links);
 	bpf_ringbuf_submit(c, offcpu_wake_flags());
+known:
+	st->known_chain = h;
 	return h;
 }
 

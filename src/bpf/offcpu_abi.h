@@ -165,6 +165,7 @@ enum offcpu_count {
 	OFFCPU_COUNT_NO_ROOM,    /* threads for which the kernel had no memory */
 	OFFCPU_COUNT_MISSED_OUT, /* switch-ins of threads that never left */
 	OFFCPU_COUNT_RAN_FULL,   /* runs of others that found no room in their table */
+	OFFCPU_COUNT_RECOGNISED, /* stacks that were known as a whole */
 	OFFCPU_COUNTERS,
 };
 

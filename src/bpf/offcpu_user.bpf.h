@@ -152,6 +152,7 @@ static __always_inline u64 offcpu_recall_stack(struct offcpu_user_memo *m,
 		m->other = other;
 		m->stack = id;
 	}
+	offcpu_count(OFFCPU_COUNT_RECOGNISED, 1);
 	unwind_count(UNWIND_COUNT_SAMPLES, 1);
 	unwind_count(UNWIND_END_ROOT, 1);
 	unwind_count(UNWIND_COUNT_FRAMES, m->frames);

@@ -65,6 +65,17 @@ for from in near next; do
 	done
 done
 
+run "$FATHOM" offcpu --json -- "$WORKLOADS/places"
+expect_status 0
+got=$(sed -n 's/.*"stacks_recognised": *\([0-9]*\).*/\1/p' "$out_file")
+if [ "$(printf '6.2\n%s\n' "$(uname -r)" | sort -V | head -1)" != 6.2 ]; then
+	skip "before Linux 6.2 stacks are not recognised as a whole"
+elif grep -Eq 'sev_guest|tdx_guest' /proc/cpuinfo || [ -d /proc/xen ]; then
+	skip "where the kernel's page tables are not what they seem, stacks are not recognised as a whole"
+else
+	ok "some were recognised as a whole ($got)" [ "${got:-0}" -gt 0 ]
+fi
+
 # --- a hog: runnable is not blocked -------------------------------------------------------------
 
 run "$FATHOM" offcpu --threads --runqueue -n 0 --json -- "$WORKLOADS/hog" --seconds 2
