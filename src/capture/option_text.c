@@ -75,6 +75,10 @@ int option_delay(void *field, const char *text, struct err *e)
 	bool plain = *text && text[strspn(text, "0123456789")] == '\0';
 	_cleanup_free_ char *ms = plain ? xasprintf("%sms", text) : NULL;
 
+	if (streq(text, "-1")) {
+		*(u64 *)field = OPTION_DELAY_TOLD;
+		return 0;
+	}
 	return parse_duration(plain ? ms : text, field, e);
 }
 

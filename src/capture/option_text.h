@@ -20,11 +20,12 @@ int option_stacks(void *field, const char *text, struct err *e);
 int option_rate(void *field, const char *text, struct err *e);
 /* u64 bytes: a bare number is pages, as perf has it; with a unit it is a size */
 int option_ring(void *field, const char *text, struct err *e);
-/* int: "monotonic" ... to a clock's number, "perf" to -1 */
-/* u64 ns: a time; a plain number is milliseconds, as in perf. */
+/* u64 ns: a time; a plain number is milliseconds and -1 "when told", as in perf. */
+#define OPTION_DELAY_TOLD UINT64_MAX
 int option_delay(void *field, const char *text, struct err *e);
 /* u64: bits of branch_sample_type, by perf's names. */
 int option_branches(void *field, const char *text, struct err *e);
+/* int: "monotonic" ... to a clock's number, "perf" to -1 */
 int option_clock(void *field, const char *text, struct err *e);
 
 #endif

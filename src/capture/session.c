@@ -133,12 +133,14 @@ void session_note(struct session *s, const char *hint, const char *fmt, ...)
 						   .hint = hint ? xstrdup(hint) : NULL });
 }
 
-/* Members follow their leader. */
-static void for_each_leader(const struct session *s, unsigned long request)
+/* Members follow their leader. The side band is only asked @with_side_band. */
+static void for_each_leader(const struct session *s, unsigned long request, bool with_side_band)
 {
 	for (size_t i = 0; i < s->slots.len; i++) {
 		const struct slot *slot = &s->slots.items[i];
 
+		if (!slot->event && !with_side_band)
+			continue;
 		if (slot->leader != i && s->slots.items[slot->leader].fds.len)
 			continue;
 		vec_each(fd, &slot->fds)
@@ -150,14 +152,19 @@ int session_enable(struct session *s, struct err *e UNUSED)
 {
 	/* The program's exec enables them: what runs before is ours. */
 	if (!s->on_exec)
-		for_each_leader(s, PERF_EVENT_IOC_ENABLE);
+		for_each_leader(s, PERF_EVENT_IOC_ENABLE, true);
 	return 0;
 }
 
 int session_disable(struct session *s)
 {
-	for_each_leader(s, PERF_EVENT_IOC_DISABLE);
+	for_each_leader(s, PERF_EVENT_IOC_DISABLE, true);
 	return 0;
+}
+
+void session_switch(struct session *s, bool on)
+{
+	for_each_leader(s, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, false);
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */
@@ -225,9 +232,17 @@ static int next_poll_fd(const struct session *s, const struct ring *ring, int af
 }
 
 struct poll_set {
-	VEC(struct pollfd) fds; /* one per ring that is read, then stop, then the program */
+	VEC(struct pollfd) fds; /* per ring that is read, stop, the caller's, then the program */
 	size_t n_rings;
 };
+
+/* Behind the rings. */
+enum { POLL_STOP, POLL_CALLER, POLL_PROCESS };
+
+static int caller_fd(const struct session_sinks *sinks)
+{
+	return sinks->wake_fd && *sinks->wake_fd > 0 ? *sinks->wake_fd : -1;
+}
 
 static void poll_set_fill(struct poll_set *p, const struct session *s)
 {
@@ -237,6 +252,7 @@ static void poll_set_fill(struct poll_set *p, const struct session *s)
 	}
 	p->n_rings = p->fds.len;
 	vec_push(&p->fds, (struct pollfd){ .fd = stop_fd(), .events = POLLIN });
+	vec_push(&p->fds, (struct pollfd){ .fd = -1, .events = POLLIN });
 	if (s->launch && s->launch->pid_fd >= 0)
 		vec_push(&p->fds, (struct pollfd){ .fd = s->launch->pid_fd, .events = POLLIN });
 	else if (s->pid_fds.len)
@@ -257,7 +273,7 @@ static void poll_set_renew(struct poll_set *p, const struct session *s)
 		if (f->fd >= 0 && (f->revents & (POLLHUP | POLLERR | POLLNVAL)))
 			f->fd = next_poll_fd(s, ring, f->fd);
 	}
-	if (!s->launch && p->fds.len > p->n_rings + 1)
+	if (!s->launch && p->fds.len > p->n_rings + POLL_PROCESS)
 		vec_last(&p->fds)->fd = s->pid_fds.len ? *vec_last(&s->pid_fds) : -1;
 }
 
@@ -280,6 +296,7 @@ int session_run(struct session *s, u64 until, const struct session_sinks *sinks,
 
 	poll_set_fill(&p, s);
 	while (r == 0 && !over) {
+		p.fds.items[p.n_rings + POLL_CALLER].fd = caller_fd(sinks);
 		r = wait_for_data(s, &p, until);
 		if (r < 0) {
 			err_sys(e, r, "cannot wait for the rings");

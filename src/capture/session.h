@@ -84,6 +84,8 @@ void session_free(struct session *s);
 int session_open(struct session *s, struct err *e);
 int session_enable(struct session *s, struct err *e);
 int session_disable(struct session *s);
+/* Counting stops, or goes on, in a session that runs; what processes do is told all the time. */
+void session_switch(struct session *s, bool on);
 
 /* Called after each sweep over all rings; 0 to go on, > 0 to stop, < 0 for an error. */
 typedef int (*session_round)(void *ctx);
@@ -92,6 +94,7 @@ struct session_sinks {
 	record_sink records;
 	session_round round; /* may be NULL */
 	void *ctx;
+	const int *wake_fd; /* ends the wait for data when it can be read; NULL or <= 0: none */
 };
 
 /*

@@ -271,7 +271,7 @@ int synth_target(struct synth *s, const struct target *target, pid_t skip, struc
 		r = synth_modules(s, e);
 	if (r >= 0 && s->cgroups)
 		r = synth_cgroups(s, e);
-	if (r >= 0 && (target_is_whole(target) || target->cgroups.len))
+	if (r >= 0 && (s->everybody || target_is_whole(target) || target->cgroups.len))
 		return synth_processes(s, e);
 	for (size_t i = 0; r >= 0 && i < target->processes.len; i++) {
 		if (target->processes.items[i] == skip)

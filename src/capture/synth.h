@@ -23,6 +23,7 @@ struct synth {
 	bool build_ids;   /* of files where that is quick (PROCMAP_QUERY), of the kernel, of modules
 			   */
 	bool cgroups;     /* synth_target(): id and path of every control group */
+	bool everybody;   /* and every process, whatever the target */
 	const char *proc; /* NULL: /proc */
 	const char *sys;  /* NULL: /sys */
 	record_sink sink;

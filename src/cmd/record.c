@@ -52,6 +52,9 @@ struct record_args {
 	bool force;
 	bool overwrite;
 	struct recorder_change change;
+	u64 max_size;
+	bool stamp;
+	const char *control;
 	u64 files;
 	bool no_names;
 	bool no_inherit;
@@ -184,7 +187,10 @@ static const struct opt record_options[] = {
 	WHAT('i', "no-inherit", OPT_FLAG, no_inherit, NULL,
 	     "not the children that the target makes"),
 	WHAT('D', "delay", OPT_CUSTOM, delay, "TIME",
-	     "begin after this time; a plain number is milliseconds", .parse = option_delay),
+	     "begin after this time; a plain number is milliseconds, -1 waits for --control",
+	     .parse = option_delay),
+	WHAT(0, "control", OPT_STRING, control, "WHERE",
+	     "obey enable, disable, snapshot, stop and ping from fd:IN[,OUT] or fifo:IN[,OUT]"),
 	WAITS(0, "off-cpu", OPT_FLAG, off_cpu, NULL,
 	      "also where threads wait: events offcpu-time and runqueue-time"),
 	WAITS(0, "wakers", OPT_FLAG, wakers, NULL, "and who ended the waits; implies --off-cpu"),
@@ -205,13 +211,16 @@ static const struct opt record_options[] = {
 	       "ring for each CPU: pages, or a size like 4M; default 512K to 4M",
 	       .parse = option_ring, .alias = "mmap-pages"),
 	OUTPUT(0, "overwrite", OPT_FLAG, overwrite, NULL,
-	       "keep only the newest in the rings; written at the end and on SIGUSR2",
+	       "keep only the newest, as much as -m says; written at the end and on SIGUSR2",
 	       .alias = "snapshot flight-recorder"),
 	OUTPUT(0, "switch-output", OPT_CUSTOM, change, "WHEN",
 	       "go on in a new file after a size, a time, or on SIGUSR2 (signal)",
 	       .flags = OPT_OPTIONAL, .implied = "signal", .parse = parse_change),
 	OUTPUT(0, "switch-max-files", OPT_U64, files, "N", "keep this many of them",
 	       .max = FILES_MOST),
+	OUTPUT(0, "max-size", OPT_SIZE, max_size, "SIZE", "end when as much is written, like 100M"),
+	OUTPUT(0, "timestamp-filename", OPT_FLAG, stamp, NULL,
+	       "append the time to the name of the file when it is complete"),
 	OUTPUT('k', "clockid", OPT_CUSTOM, clock, "CLOCK", "clock of the time stamps",
 	       .def = "monotonic", .parse = option_clock),
 	OUTPUT(0, "no-names", OPT_FLAG, no_names, NULL,
@@ -234,6 +243,7 @@ struct record_job {
 	struct target target;
 	struct launch launch;
 	struct recorder *recorder;
+	struct control control;
 	struct wait_filter wait_filter;
 	struct offcpu_session_opts waits;
 	const char *path; /* NULL: standard output */
@@ -244,6 +254,7 @@ struct record_job {
 static void record_release_state(struct record_job *r)
 {
 	recorder_free(r->recorder);
+	control_release(&r->control);
 	launch_release(&r->launch);
 	target_release(&r->target);
 	wait_filter_release(&r->wait_filter);
@@ -366,6 +377,19 @@ static int choose_waits(struct record_job *r)
 						 .chains = a->chains,
 						 .launched = (u32)r->launch.pid };
 	return 0;
+}
+
+static int choose_control(struct record_job *r)
+{
+	const struct record_args *a = r->args;
+
+	if (a->control)
+		return control_open(&r->control, a->control, &r->ctx->err);
+	if (a->delay != OPTION_DELAY_TOLD)
+		return 0;
+	err_set(&r->ctx->err, EINVAL, "nobody could tell when to begin");
+	err_hint(&r->ctx->err, "with -D -1, name a descriptor or a FIFO with --control");
+	return -EINVAL;
 }
 
 /* --- what there is to say --------------------------------------------------------------------- */
@@ -497,6 +521,9 @@ static void show_summary(const struct record_job *r, const struct recorder_summa
 	if (s->lost && log_get_level() > LOG_QUIET)
 		fprintf(stderr, "hint: a larger ring loses less: -m %lluK\n",
 			(unsigned long long)s->ring_bytes >> 8);
+	if (s->overwritten)
+		log_warn("note: %llu older samples made room for these; a larger -m keeps more",
+			 (unsigned long long)s->overwritten);
 	if (s->throttled)
 		log_warn("note: the kernel paused sampling %llu times to stay responsive",
 			 (unsigned long long)s->throttled);
@@ -601,7 +628,11 @@ static int open_recorder(struct record_job *r)
 		.launch = r->launch.pid ? &r->launch : NULL,
 		.waits = waits_wanted(a) ? &r->waits : NULL,
 		.auto_stacks = a->call_graph.mode == STACK_UNSET,
-		.delay = a->delay,
+		.delay = a->delay == OPTION_DELAY_TOLD ? 0 : a->delay,
+		.paused = a->delay == OPTION_DELAY_TOLD,
+		.control = a->control ? &r->control : NULL,
+		.max_bytes = a->max_size,
+		.stamp = a->stamp,
 		.compress = compress_level(a),
 		.no_names = a->no_names,
 		.user_data = a->user_data,
@@ -638,6 +669,7 @@ static int finish(struct record_job *r)
 	if (code < 0)
 		return code;
 	status = end_program(r);
+	r->path = recorder_path(r->recorder);
 	recorder_summary(r->recorder, &s);
 	show_summary(r, &s);
 	if (s.samples + s.waits == 0)
@@ -671,6 +703,8 @@ static int record_run(struct context *ctx, void *args)
 		code = choose_target(&r);
 	if (code == 0)
 		code = choose_waits(&r);
+	if (code == 0)
+		code = choose_control(&r);
 	if (code == -EINVAL)
 		code = EXIT_USAGE;
 	block_usr2();
@@ -703,6 +737,8 @@ static const struct example record_examples[] = {
 	{ "fathom record -e block:block_rq_issue --filter 'bytes > 65536' -d 5s",
 	  "large requests to disks" },
 	{ "fathom record --overwrite -m 16M", "a flight recorder: kill -USR2 writes the past" },
+	{ "mkfifo ctl; fathom record -D -1 --control fifo:ctl",
+	  "begins when 'echo enable > ctl' says so" },
 	{ 0 },
 };
 

@@ -75,6 +75,36 @@ static int open_all(struct recorder *r, struct sampler *s)
 	return r->kernel.adopted.len ? 0 : -ENOENT;
 }
 
+/* Those of the session that the adopted ones stand in for. */
+static void disable_replaced(const struct recorder *r)
+{
+	vec_each(src, &r->sources) {
+		size_t n = 0;
+		const int *fds =
+			src->sampler >= 0 ? session_event_fds(r->session, src->index, &n) : NULL;
+
+		for (size_t i = 0; i < n; i++)
+			(void)ioctl(fds[i], PERF_EVENT_IOC_DISABLE, 0);
+	}
+}
+
+static void switch_adopted(const struct recorder *r, bool on)
+{
+	vec_each(fd, &r->kernel.adopted)
+		(void)ioctl(*fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+}
+
+void adopt_switch(struct recorder *r, bool on)
+{
+	pthread_mutex_lock(&r->kernel.lock);
+	r->kernel.paused = !on;
+	session_switch(r->session, on);
+	if (on && r->kernel.adopted.len)
+		disable_replaced(r);
+	switch_adopted(r, on);
+	pthread_mutex_unlock(&r->kernel.lock);
+}
+
 void adopt_tasks(struct recorder *r, struct sampler *s)
 {
 	int pid = r->o.launch->pid;
@@ -85,24 +115,15 @@ void adopt_tasks(struct recorder *r, struct sampler *s)
 		adopt_end(r);
 		return;
 	}
-	vec_each(src, &r->sources) {
-		size_t n = 0;
-		const int *fds =
-			src->sampler >= 0 ? session_event_fds(r->session, src->index, &n) : NULL;
-
-		for (size_t i = 0; i < n; i++)
-			(void)ioctl(fds[i], PERF_EVENT_IOC_DISABLE, 0);
-	}
-	vec_each(fd, &r->kernel.adopted)
-		(void)ioctl(*fd, PERF_EVENT_IOC_ENABLE, 0);
+	disable_replaced(r);
+	switch_adopted(r, !r->kernel.paused);
 }
 
 void adopt_end(struct recorder *r)
 {
 	/* closing alone does not end them: the sampler's links hold them, too */
-	vec_each(fd, &r->kernel.adopted) {
-		(void)ioctl(*fd, PERF_EVENT_IOC_DISABLE, 0);
+	switch_adopted(r, false);
+	vec_each(fd, &r->kernel.adopted)
 		close(*fd);
-	}
 	vec_clear(&r->kernel.adopted);
 }

@@ -33,7 +33,7 @@ static bool can_be_sampled(const struct recorder *r, const struct event *ev)
  */
 static bool can_be_copied(const struct recorder *r, const struct event *ev)
 {
-	return ev->overwrite != 1 && !r->o.session.overwrite && !r->o.session.registers;
+	return ev->overwrite != 1 && !r->o.session.registers;
 }
 
 /* Why can_be_sampled() says no. */
@@ -95,10 +95,6 @@ static enum recorder_stacks first_choice(struct recorder *r)
 
 	if (!r->o.auto_stacks)
 		return RECORDER_STACKS_AS_ASKED;
-	if (s->overwrite) {
-		err_set(why, EINVAL, "a flight recorder keeps its past in rings");
-		return RECORDER_STACKS_FP;
-	}
 	if (s->clock_id != CLOCK_MONOTONIC) {
 		err_set(why, EINVAL, "the kernel's unwinder knows the monotonic clock only");
 		return RECORDER_STACKS_COPIES;
@@ -160,6 +156,7 @@ static void set_modes(struct recorder *r)
 
 void stacks_plan(struct recorder *r)
 {
+	flight_plan(r);
 	r->stacks = first_choice(r);
 	r->kernel.late = r->stacks == RECORDER_STACKS_KERNEL && only_program(r);
 	vec_each(ev, &r->o.events->events)

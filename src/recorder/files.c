@@ -51,6 +51,26 @@ static int add_events(struct recorder *r, struct err *e)
 	return waits_add_events(r, e);
 }
 
+int file_add(struct recorder *r, const void *records, size_t n, struct err *e)
+{
+	if (!r->past.most)
+		return recording_writer_add(r->writer, records, n, e);
+	past_add(&r->past, records, n);
+	return 0;
+}
+
+int file_round(struct recorder *r, struct err *e)
+{
+	const struct perf_event_header h = { .type = RECORD_FINISHED_ROUND, .size = sizeof(h) };
+
+	return r->past.most ? file_add(r, &h, sizeof(h), e) : recording_writer_round(r->writer, e);
+}
+
+u64 file_taken(const struct recorder *r)
+{
+	return r->past.most ? r->past.taken : recording_writer_bytes(r->writer);
+}
+
 static int on_known(void *ctx, const void *bytes, size_t n)
 {
 	struct recorder *r = ctx;
@@ -63,7 +83,10 @@ static int on_known(void *ctx, const void *bytes, size_t n)
 		if (h->size == n && record_parse_ids(&vec_last(&r->sources)->opened, h, &rec) >= 0)
 			copies_record(&r->copies, &rec);
 	}
-	return recording_writer_add(r->writer, bytes, n, r->e);
+	if (!r->past.most)
+		return recording_writer_add(r->writer, bytes, n, r->e);
+	past_know(&r->past, bytes, n);
+	return 0;
 }
 
 /* Both sections begin with how many there are. */
@@ -94,6 +117,8 @@ static int write_known(struct recorder *r, const struct bpf_programs *programs, 
 		.namespaces = true,
 		.build_ids = true,
 		.cgroups = r->o.session.cgroup_ids,
+		/* children of the target that came meanwhile */
+		.everybody = r->begin && !r->o.session.no_inherit,
 		.sink = on_known,
 		.ctx = r,
 	};
@@ -112,16 +137,35 @@ static int write_known(struct recorder *r, const struct bpf_programs *programs, 
 	return rc;
 }
 
-int file_losses(struct recorder *r, u64 lost, struct err *e)
+static int on_lost(void *ctx, const void *bytes, size_t n)
 {
+	struct recorder *r = ctx;
+
+	return file_add(r, bytes, n, r->e);
+}
+
+/* Losses that no record of a ring told, since the last file. */
+static int tell_losses(struct recorder *r, struct err *e)
+{
+	u64 lost = recorder_untold(r);
 	struct synth s = {
 		.sample_type = r->sources.items[0].attr.sample_type,
-		.sink = on_known,
+		.sink = on_lost,
 		.ctx = r,
 	};
 
 	r->e = e;
-	return synth_lost_samples(&s, lost);
+	return lost ? synth_lost_samples(&s, lost) : 0;
+}
+
+int file_part(struct recorder *r, struct err *e)
+{
+	_cleanup_(bpf_programs_release) struct bpf_programs programs = { 0 };
+
+	r->e = e;
+	past_turn(&r->past);
+	(void)bpf_programs_read(&programs);
+	return write_known(r, &programs, e);
 }
 
 int file_begin(struct recorder *r, struct err *e)
@@ -154,9 +198,11 @@ int file_begin(struct recorder *r, struct err *e)
 		rc = recording_writer_start(r->writer, e);
 	r->file_begin = clock_mono_ns();
 	r->e = e;
+	if (rc >= 0 && r->past.most)
+		past_turn(&r->past);
 	if (rc >= 0)
 		rc = write_known(r, &programs, e);
-	r->round_bytes = recording_writer_bytes(r->writer);
+	r->round_bytes = file_taken(r);
 	return rc;
 }
 
@@ -254,20 +300,20 @@ static void add_health(struct recorder *r)
 
 static int close_file(struct recorder *r, bool last, struct err *e)
 {
-	add_names(r, last);
-	add_health(r);
-	waits_add_accounts(r);
-	int rc = recording_writer_finish(r->writer, e);
+	int rc = tell_losses(r, e);
 
+	if (rc >= 0)
+		rc = flight_write(r, e);
+	if (rc >= 0) {
+		add_names(r, last);
+		add_health(r);
+		waits_add_accounts(r);
+		rc = recording_writer_finish(r->writer, e);
+	}
 	r->written += recording_writer_file_bytes(r->writer);
 	recording_writer_free(r->writer);
 	r->writer = NULL;
 	return rc;
-}
-
-int file_end(struct recorder *r, struct err *e)
-{
-	return close_file(r, true, e);
 }
 
 /* FILE.YYYYMMDDhhmmssXX, as perf names them; UTC, so that names sort by time. */
@@ -282,6 +328,16 @@ static char *stamped(const char *path)
 			 tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, now.tv_nsec / 10000000);
 }
 
+static int rename_stamped(const struct recorder *r, char **ret, struct err *e)
+{
+	_cleanup_free_ char *name = stamped(r->path);
+
+	if (rename(r->path, name) < 0)
+		return err_sys(e, errno, "cannot rename '%s' to '%s'", r->path, name);
+	*ret = TAKE_PTR(name);
+	return 0;
+}
+
 static void drop_oldest(struct recorder *r)
 {
 	(void)unlink(r->files.items[0]);
@@ -290,21 +346,35 @@ static void drop_oldest(struct recorder *r)
 	memmove(r->files.items, r->files.items + 1, r->files.len * sizeof(char *));
 }
 
+int file_end(struct recorder *r, struct err *e)
+{
+	int rc = close_file(r, true, e);
+	char *name;
+
+	if (rc < 0 || !r->o.stamp || !r->path)
+		return rc;
+	rc = rename_stamped(r, &name, e);
+	if (rc < 0)
+		return rc;
+	free(r->path);
+	r->path = name;
+	return 0;
+}
+
 /* Closes the file under its time and goes on in a new one. */
 int file_change(struct recorder *r, struct err *e)
 {
-	char *name = stamped(r->path);
-	int rc = waits_part(r, e);
+	char *name;
+	int rc = kernel_collect(r, true, e);
 
 	if (rc >= 0)
+		rc = waits_part(r, e);
+	if (rc >= 0)
 		rc = close_file(r, false, e);
-
-	if (rc >= 0 && rename(r->path, name) < 0)
-		rc = err_sys(e, errno, "cannot rename '%s' to '%s'", r->path, name);
-	if (rc < 0) {
-		free(name);
+	if (rc >= 0)
+		rc = rename_stamped(r, &name, e);
+	if (rc < 0)
 		return rc;
-	}
 	if (r->o.hooks.wrote)
 		r->o.hooks.wrote(r->o.hooks.ctx, name);
 	vec_push(&r->files, name);

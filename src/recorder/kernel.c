@@ -377,7 +377,7 @@ bool kernel_stop(struct recorder *r)
 	return !k->abandoned;
 }
 
-int kernel_collect(struct recorder *r, struct err *e)
+int kernel_collect(struct recorder *r, bool turn, struct err *e)
 {
 	struct kernel_stacks *k = &r->kernel;
 	struct buf out;
@@ -388,10 +388,12 @@ int kernel_collect(struct recorder *r, struct err *e)
 		rc = sampler_read(k->sampler, on_sample, r);
 	out = k->out;
 	k->out = r->sweep;
+	if (k->sampler && turn)
+		sampler_new_file(k->sampler);
 	pthread_mutex_unlock(&k->lock);
 	r->sweep = out;
 	if (rc >= 0 && out.len)
-		rc = recording_writer_add(r->writer, out.data, out.len, e);
+		rc = file_add(r, out.data, out.len, e);
 	else if (rc < 0)
 		err_sys(e, rc, "cannot read the samples of the kernel's unwinder");
 	buf_reset(&r->sweep);

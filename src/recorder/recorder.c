@@ -42,6 +42,7 @@ void recorder_free(struct recorder *r)
 	session_free(r->session);
 	copies_release(&r->copies);
 	health_release(&r->health);
+	past_release(&r->past);
 	buf_release(&r->records);
 	buf_release(&r->sweep);
 	buf_release(&r->kept);
@@ -107,7 +108,8 @@ int recorder_open(struct recorder *r, struct err *e)
 
 	if (rc < 0)
 		return rc;
-	r->o.session.late_enable = r->o.delay != 0;
+	r->o.session.late_enable = r->o.delay || r->o.paused;
+	r->kernel.paused = r->o.paused;
 	stacks_plan(r);
 	for (;;) {
 		rc = open_session(r, e);
@@ -158,20 +160,90 @@ static bool change_wanted(const struct recorder *r)
 	       (c->bytes && recording_writer_file_bytes(r->writer) >= c->bytes);
 }
 
+/* What there is goes to a file of its own. */
+static int change(struct recorder *r)
+{
+	struct session_sinks dump = { .records = sweep_records, .round = on_round, .ctx = r };
+	int rc = r->o.session.overwrite ? session_dump(r->session, &dump, r->e) : 0;
+
+	return rc < 0 ? rc : file_change(r, r->e);
+}
+
+static void unknown_command(const struct recorder *r)
+{
+	_cleanup_free_ char *text =
+		xasprintf("'%s' is no command for a recording", buf_str(&r->o.control->line));
+
+	recorder_note(r, text, "use enable, disable, snapshot, stop or ping");
+}
+
+static void switch_counting(struct recorder *r, bool on)
+{
+	adopt_switch(r, on);
+	if (!on && r->waits.session)
+		recorder_note(r, "waits are recorded all the time, also while counting is disabled",
+			      NULL);
+}
+
+/* Positive: the recording is to end. */
+static int obey(struct recorder *r, enum control_command command)
+{
+	switch (command) {
+	case CONTROL_ENABLE:
+	case CONTROL_DISABLE: switch_counting(r, command == CONTROL_ENABLE); return 0;
+	case CONTROL_SNAPSHOT:
+		if (r->path)
+			return change(r);
+		recorder_note(r, "standard output cannot be switched: no snapshot", NULL);
+		return 0;
+	case CONTROL_STOP: return 1;
+	case CONTROL_UNKNOWN: unknown_command(r); return 0;
+	default: return 0;
+	}
+}
+
+static int obey_all(struct recorder *r)
+{
+	struct control *c = r->o.control;
+	enum control_command command;
+	int rc = 0;
+
+	while (c && rc == 0 && (command = control_next(c)) != CONTROL_NONE) {
+		rc = obey(r, command);
+		if (rc >= 0)
+			control_answer(c, command != CONTROL_UNKNOWN);
+	}
+	return rc;
+}
+
+/* Positive when the files are as large as they may get. */
+static int check_size(struct recorder *r)
+{
+	int rc = r->o.max_bytes ? recording_writer_flush(r->writer, r->e) : 0;
+
+	if (rc < 0 || !r->o.max_bytes ||
+	    r->written + recording_writer_file_bytes(r->writer) < r->o.max_bytes)
+		return rc;
+	recorder_note(r, "as much is written as --max-size allows: the recording ends", NULL);
+	return 1;
+}
+
 static int on_sweep(void *ctx)
 {
 	struct recorder *r = ctx;
-	struct session_sinks dump = { .records = sweep_records, .round = on_round, .ctx = r };
-	bool usr2 = (r->o.session.overwrite || r->o.change.on_signal) && r->path && signalled();
+	bool keeps = r->past.most || r->o.session.overwrite;
+	bool usr2 = (keeps || r->o.change.on_signal) && r->path && signalled();
 	int rc = sweep_end(r, false, r->e);
 
-	if (rc >= 0 && usr2 && r->o.session.overwrite)
-		rc = session_dump(r->session, &dump, r->e);
-	if (rc >= 0 && (usr2 || change_wanted(r)))
-		rc = file_change(r, r->e);
+	if (rc >= 0)
+		rc = usr2 || change_wanted(r) ? change(r) : flight_turn(r, r->e);
+	if (rc >= 0)
+		rc = obey_all(r);
+	if (rc == 0)
+		rc = check_size(r);
 	if (rc >= 0 && r->o.hooks.tick)
 		r->o.hooks.tick(r->o.hooks.ctx);
-	return MIN(rc, 0);
+	return rc;
 }
 
 /* True after the delay; false when there is nothing to be recorded any more. */
@@ -193,7 +265,7 @@ static int start(struct recorder *r, struct err *e)
 	int rc = 0;
 
 	kernel_wait_ready(r);
-	if (!r->o.delay)
+	if (!r->o.delay && !r->o.paused)
 		rc = session_enable(r->session, e);
 	r->begin = clock_mono_ns();
 	r->cpu_begin = clock_cpu_ns();
@@ -215,7 +287,10 @@ static int start(struct recorder *r, struct err *e)
 
 int recorder_run(struct recorder *r, u64 duration, struct err *e)
 {
-	struct session_sinks sinks = { .records = sweep_records, .round = on_sweep, .ctx = r };
+	struct session_sinks sinks = { .records = sweep_records,
+				       .round = on_sweep,
+				       .ctx = r,
+				       .wake_fd = r->o.control ? &r->o.control->fd : NULL };
 	int rc;
 
 	r->e = e;
@@ -276,6 +351,8 @@ void recorder_summary(struct recorder *r, struct recorder_summary *ret)
 	};
 	if (r->stacks == RECORDER_STACKS_KERNEL)
 		kernel_facts(r, ret);
+	ret->overwritten = r->past.dropped;
+	ret->samples -= MIN(ret->samples, r->past.dropped);
 	waits_facts(r, ret);
 	pthread_mutex_lock(&r->kernel.lock);
 	ret->why = r->kernel.why.what;
@@ -286,18 +363,28 @@ void recorder_summary(struct recorder *r, struct recorder_summary *ret)
 	pthread_mutex_unlock(&r->kernel.lock);
 }
 
-int recorder_end(struct recorder *r, struct err *e)
+u64 recorder_untold(struct recorder *r)
 {
 	const struct ring_stats *rings = session_stats(r->session);
-	u64 told = rings->lost + rings->lost_samples, exact = session_lost_exact(r->session);
+	u64 told = rings->lost + rings->lost_samples, exact = session_lost_exact(r->session), more;
 	struct recorder_summary s;
-	int rc = 0;
 
 	r->missing = exact > told ? exact - told : 0;
 	recorder_summary(r, &s);
-	if (s.lost > told)
-		rc = file_losses(r, s.lost - told, e);
-	return rc < 0 ? rc : file_end(r, e);
+	told += r->told;
+	more = s.lost > told ? s.lost - told : 0;
+	r->told += more;
+	return more;
+}
+
+int recorder_end(struct recorder *r, struct err *e)
+{
+	return file_end(r, e);
+}
+
+const char *recorder_path(const struct recorder *r)
+{
+	return r->path;
 }
 
 const struct session *recorder_session(const struct recorder *r)

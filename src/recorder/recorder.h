@@ -18,6 +18,7 @@
 #define RECORDER_RECORDER_H
 
 #include "capture/session.h"
+#include "recorder/control.h"
 #include "unwind/offcpu_session.h"
 
 /*
@@ -64,7 +65,11 @@ struct recorder_opts {
 	bool auto_stacks; /* session.stack is for us to find */
 	/* time off the CPU, too; its filters say the same as @target; NULL: not wanted */
 	const struct offcpu_session_opts *waits;
-	u64 delay; /* ns before counting begins */
+	u64 delay;               /* ns before counting begins */
+	bool paused;             /* it begins when @control says so */
+	struct control *control; /* open; NULL: nobody tells us anything */
+	u64 max_bytes;           /* of all files: recording ends when they are there, 0: no limit */
+	bool stamp;              /* the last file, too, gets its time as part of its name */
 	int compress;
 	bool no_names; /* do not put names into the file */
 	const char *user_data;
@@ -75,6 +80,7 @@ struct recorder_opts {
 struct recorder_summary {
 	u64 samples;
 	u64 lost;
+	u64 overwritten; /* not among @samples: a flight recorder had no room for them */
 	u64 throttled;
 	u64 bytes; /* of all files */
 	u64 wall_ns;
@@ -106,5 +112,7 @@ int recorder_end(struct recorder *r, struct err *e);
 /* At any time after recorder_open(). */
 void recorder_summary(struct recorder *r, struct recorder_summary *ret);
 const struct session *recorder_session(const struct recorder *r);
+/* The file as it is called now; NULL: standard output. */
+const char *recorder_path(const struct recorder *r);
 
 #endif

@@ -7,6 +7,8 @@
 
 #include "profile/health.h"
 #include "recorder/copies.h"
+#include "recorder/control.h"
+#include "recorder/past.h"
 #include "recorder/prebuild.h"
 #include "recorder/recorder.h"
 #include "recording/writer.h"
@@ -43,6 +45,7 @@ struct kernel_stacks {
 	bool abandoned;    /* it was not waited for */
 	bool attached;     /* its samples replace those in the rings */
 	bool ready;        /* tables for what runs are there */
+	bool paused;       /* the user stopped the counting */
 	VEC(int) adopted;  /* events of CPUs instead of the program's, see adopt.c */
 	int stop_fd;       /* wakes the thread for its end */
 	struct buf out;    /* samples as records, waiting for the next sweep */
@@ -73,6 +76,7 @@ struct recorder {
 	struct copies copies;
 	struct prebuild prebuild;
 	struct health health;
+	struct past past;   /* of a flight recorder */
 	struct buf records; /* of this sweep, when they cannot be passed on as they are */
 	struct buf sweep;   /* scratch */
 	char *path;         /* NULL: standard output */
@@ -89,6 +93,7 @@ struct recorder {
 	u64 written;     /* bytes of closed files */
 	u64 lost;        /* on the way from the sampler to the file */
 	u64 missing;     /* lost in rings without a record that tells */
+	u64 told;        /* losses that the files tell, besides those in records of the rings */
 	bool kernel_hidden;
 	bool holds;    /* sweeps are held back until all rings are read */
 	struct err *e; /* of the call that is running */
@@ -109,8 +114,8 @@ int kernel_attach(struct recorder *r);
 /* Tables and reading; loading, too, if it is late. */
 void kernel_start_thread(struct recorder *r);
 void kernel_wait_ready(struct recorder *r);
-/* Reads what there is, and moves it to the file. */
-int kernel_collect(struct recorder *r, struct err *e);
+/* Reads what there is, and moves it to the file; @turn: what comes later goes to another one. */
+int kernel_collect(struct recorder *r, bool turn, struct err *e);
 void kernel_note_record(struct recorder *r, const struct record *rec);
 /* False when the thread still uses the recorder, which must not be freed then. */
 bool kernel_stop(struct recorder *r);
@@ -118,6 +123,8 @@ bool kernel_stop(struct recorder *r);
 /* adopt.c: tasks of the program that are older than the unwinder. */
 void adopt_tasks(struct recorder *r, struct sampler *s);
 void adopt_end(struct recorder *r);
+/* Counting stops, or goes on: of the session's events, or of those in their place. */
+void adopt_switch(struct recorder *r, bool on);
 
 /* prime.c: the names of files that may be gone when the recording ends. */
 void prime_names(void *ctx, int fd, const struct image *im);
@@ -126,6 +133,7 @@ void prime_names(void *ctx, int fd, const struct image *im);
 int sweep_records(void *ctx, const void *bytes, size_t n);
 /* Whether samples of some event come with copies of their stacks. */
 bool sweep_has_copies(const struct recorder *r);
+u32 sweep_sample_pid(void *ctx, const struct perf_event_header *h);
 /* The end of a sweep: what was held back goes to the file, and a round if it is time. */
 int sweep_end(struct recorder *r, bool last, struct err *e);
 
@@ -144,12 +152,27 @@ int waits_stop(struct recorder *r, struct err *e);
 void waits_add_accounts(struct recorder *r);
 void waits_facts(const struct recorder *r, struct recorder_summary *s);
 
+/* flight.c: all of them do nothing where all goes to the file. */
+void flight_plan(struct recorder *r);
+/* After a sweep: begins a new part of the past if it is time. */
+int flight_turn(struct recorder *r, struct err *e);
+int flight_write(struct recorder *r, struct err *e);
+
 /* files.c */
 int file_begin(struct recorder *r, struct err *e);
+/* A part of the past that stands for itself. */
+int file_part(struct recorder *r, struct err *e);
+/* Records: to the file, or to what will become of it. */
+int file_add(struct recorder *r, const void *records, size_t n, struct err *e);
+int file_round(struct recorder *r, struct err *e);
+/* Bytes of records so far. */
+u64 file_taken(const struct recorder *r);
 int file_end(struct recorder *r, struct err *e);
 int file_change(struct recorder *r, struct err *e);
-int file_losses(struct recorder *r, u64 lost, struct err *e);
 
+/* recorder.c */
+/* Losses that no record of a ring told, since the last call. */
+u64 recorder_untold(struct recorder *r);
 void recorder_note(const struct recorder *r, const char *text, const char *hint);
 
 #endif

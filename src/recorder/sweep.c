@@ -113,7 +113,7 @@ static int add_missed(struct recorder *r, const struct perf_event_header *h)
 	pthread_mutex_unlock(&r->kernel.lock);
 	buf_reset(&r->sweep);
 	build_sample(&r->sweep, &src->attr, h->misc & ~(u16)PERF_RECORD_MISC_EXACT_IP, &s);
-	return recording_writer_add(r->writer, r->sweep.data, r->sweep.len, r->e);
+	return file_add(r, r->sweep.data, r->sweep.len, r->e);
 }
 
 /* As they are, but for samples without a stack. */
@@ -128,12 +128,12 @@ static int add_with_missed(struct recorder *r, const void *bytes, size_t n)
 		p += h->size;
 		if (!is_missed(r, h))
 			continue;
-		rc = recording_writer_add(r->writer, run, (size_t)((const u8 *)h - run), r->e);
+		rc = file_add(r, run, (size_t)((const u8 *)h - run), r->e);
 		if (rc >= 0)
 			rc = add_missed(r, h);
 		run = p;
 	}
-	return rc < 0 ? rc : recording_writer_add(r->writer, run, (size_t)(end - run), r->e);
+	return rc < 0 ? rc : file_add(r, run, (size_t)(end - run), r->e);
 }
 
 /* KSYMBOL: the end of a BPF program. */
@@ -188,7 +188,7 @@ int sweep_records(void *ctx, const void *bytes, size_t n)
 	if (!r->holds && missed)
 		return add_with_missed(r, bytes, n);
 	if (!r->holds)
-		return recording_writer_add(r->writer, bytes, n, r->e);
+		return file_add(r, bytes, n, r->e);
 	buf_add(&r->records, bytes, n);
 	return 0;
 }
@@ -278,6 +278,18 @@ static u64 time_of(const struct recorder *r, const struct perf_event_header *h)
 	return src->opened.sample_type & PERF_SAMPLE_IP ? words[3] : words[2];
 }
 
+/* Likewise. */
+u32 sweep_sample_pid(void *ctx, const struct perf_event_header *h)
+{
+	const struct source *src = sample_source(ctx, h);
+	u64 words[3];
+
+	if (!src || h->size < sizeof(*h) + sizeof(words))
+		return 0;
+	memcpy(words, h + 1, sizeof(words));
+	return (u32)(src->attr.sample_type & PERF_SAMPLE_IP ? words[2] : words[1]);
+}
+
 static int by_time(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
@@ -307,7 +319,7 @@ static int release_records(struct recorder *r, struct err *e)
 	vec_sort(&entries, by_time);
 	vec_each(it, &entries)
 		pass_on(r, (const void *)(base + (size_t)it->at * 8), &out);
-	rc = out.len ? recording_writer_add(r->writer, out.data, out.len, e) : 0;
+	rc = out.len ? file_add(r, out.data, out.len, e) : 0;
 	vec_release(&entries);
 	r->sweep = out;
 	buf_reset(&r->sweep);
@@ -321,15 +333,14 @@ int sweep_end(struct recorder *r, bool last, struct err *e)
 	int rc = r->records.len ? release_records(r, e) : 0;
 
 	if (rc >= 0 && r->stacks == RECORDER_STACKS_KERNEL)
-		rc = kernel_collect(r, e);
+		rc = kernel_collect(r, false, e);
 	if (rc >= 0)
 		rc = waits_collect(r, e);
 	r->holds = sweep_has_copies(r);
-	if (rc < 0 || recording_writer_bytes(r->writer) == r->round_bytes ||
-	    (!last && now - r->round_time < ROUND_NS))
+	if (rc < 0 || file_taken(r) == r->round_bytes || (!last && now - r->round_time < ROUND_NS))
 		return rc;
 	r->round_time = now;
-	rc = recording_writer_round(r->writer, e);
-	r->round_bytes = recording_writer_bytes(r->writer);
+	rc = file_round(r, e);
+	r->round_bytes = file_taken(r);
 	return rc;
 }

@@ -152,9 +152,9 @@ static int on_samples(void *ctx, const void *bytes, size_t n)
 	if (!target_is_whole(r->o.target))
 		learn_wakers(r, bytes, n);
 	if (r->waits.side.len)
-		rc = recording_writer_add(r->writer, r->waits.side.data, r->waits.side.len, r->e);
+		rc = file_add(r, r->waits.side.data, r->waits.side.len, r->e);
 	buf_reset(&r->waits.side);
-	return rc < 0 ? rc : recording_writer_add(r->writer, bytes, n, r->e);
+	return rc < 0 ? rc : file_add(r, bytes, n, r->e);
 }
 
 int waits_collect(struct recorder *r, struct err *e)

@@ -233,6 +233,11 @@ static bool announce(struct sampler *s, u32 pid, u16 program)
 	return is_new;
 }
 
+void sampler_new_file(struct sampler *s)
+{
+	map_clear(&s->python_programs);
+}
+
 /* Replaces the words for Python frames by addresses; the stack moves to @to. */
 static void name_python(struct sampler *s, u16 python, u16 program, u64 *to,
 			struct sampler_sample *out)

@@ -105,6 +105,9 @@ void sampler_note_map(struct sampler *s, int pid, const struct unwind_map *map);
 void sampler_note_exit(struct sampler *s, int pid);
 void sampler_stats(const struct sampler *s, struct sampler_stats *ret);
 
+/* What comes from now on stands in another file: python_new is told again. */
+void sampler_new_file(struct sampler *s);
+
 /* The functions met so far; what to write is in python_names.h. */
 const struct python_names *sampler_python(const struct sampler *s);
 

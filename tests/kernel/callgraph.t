@@ -119,8 +119,6 @@ expect_err_like 'copied and unwound by CFI tables.*monotonic clock' "copies, and
 at_least "copies: complete" "$(of c.data burn complete_percent)" 99
 ok "the copies are not in the file" test "$(stat -c %s c.data)" -lt 400000
 quiet_perf c.data copies
-run "$FATHOM" record -e cpu-clock -F 499 --overwrite -o o.data -- "$burn" --seconds 0.3 a=100
-expect_err_like 'by frame pointers; a flight recorder' "a flight recorder has frame pointers"
 run "$FATHOM" record -e sched:sched_switch -d 200ms -o s.data
 expect_err_like 'stacks: copied and unwound by CFI tables, .*tracepoints' "tracepoints have copies"
 cp "$FATHOM" "$TMP/fathom"
