@@ -6,6 +6,7 @@
 #include "bpf/offcpu_abi.h"
 #include "bpf/sched_types.h"
 #include "bpf/unwind.bpf.h"
+#include "bpf/unwind_list.bpf.h"
 
 /* Bits of offcpu_options.states. */
 enum {

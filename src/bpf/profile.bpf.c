@@ -6,6 +6,9 @@
  */
 #include "bpf/unwind.bpf.h"
 
+#define UNWIND_LIST_PYTHON 1
+#include "bpf/unwind_list.bpf.h"
+
 /* Set before loading. */
 const volatile struct {
 	u32 max_user;
@@ -187,6 +190,28 @@ static __always_inline void rescue_from(struct bpf_perf_event_data *ctx, struct 
 		r->n_user = done;
 }
 
+static __always_inline u16 program_of(const struct unwind_slot *slot)
+{
+	return slot->gen >> 8 ^ slot->gen >> 24;
+}
+
+/* Functions of Python without a place among the frames so far: what they lie in may be gone soon.
+ */
+static __always_inline void rescue_python(struct unwind_slot *slot, struct unwind_rescue *r)
+{
+	struct python_walk *w = &slot->python;
+	u32 at = r->n_user ? w->at : 0, n;
+
+	r->n_python = 0;
+	n = w->n - at;
+	if (!w->python || at >= UNWIND_PYTHON_WORDS - UNWIND_RESCUE_PYTHON ||
+	    bpf_probe_read_kernel(r->py, sizeof(r->py), &w->py[at & (UNWIND_RESCUE_PYTHON - 1)]))
+		return;
+	r->python = w->python;
+	r->program = program_of(slot);
+	r->n_python = n < UNWIND_RESCUE_PYTHON ? n : UNWIND_RESCUE_PYTHON;
+}
+
 /* True when the sample is on its way; the user frames of @out are void then. */
 __attribute__((noinline)) int profile_rescue(struct bpf_perf_event_data *ctx,
 					     struct unwind_slot *slot)
@@ -201,6 +226,8 @@ __attribute__((noinline)) int profile_rescue(struct bpf_perf_event_data *ctx,
 		return 0;
 	}
 	unwind_list_vmas(slot);
+	if (!slot->python.ready)
+		unwind_python_begin(slot, 1);
 	r = bpf_ringbuf_reserve(&unwind_ring, sizeof(*r), 0);
 	if (!r) {
 		unwind_count(UNWIND_COUNT_RESCUES_LOST, 1);
@@ -218,6 +245,7 @@ __attribute__((noinline)) int profile_rescue(struct bpf_perf_event_data *ctx,
 	r->n_kernel = out->n_kernel;
 	__builtin_memcpy(r->comm, out->comm, sizeof(r->comm));
 	rescue_from(ctx, slot, r);
+	rescue_python(slot, r);
 	bpf_probe_read_kernel(r->kernel, sizeof(r->kernel), out->ip);
 	bpf_probe_read_kernel(r->vmas, sizeof(r->vmas), slot->vmas);
 	r->n_vmas = slot->n_vmas;
@@ -246,7 +274,7 @@ static __always_inline void note_python(struct unwind_slot *slot)
 	if (!w->python)
 		return;
 	slot->out.python = w->python;
-	slot->out.program = (slot->gen >> 8 ^ slot->gen >> 24) & 0xffff;
+	slot->out.program = program_of(slot);
 	unwind_count(UNWIND_COUNT_PYTHON_FRAMES, w->at);
 	if (slot->s.end == UNWIND_END_ROOT && w->py[w->at & (UNWIND_PYTHON_WORDS - 1)])
 		unwind_count(UNWIND_COUNT_PYTHON_UNPLACED, 1);

@@ -378,7 +378,10 @@ __attribute__((noinline)) int unwind_python_begin(struct unwind_slot *slot, u32 
 	struct python_walk *w = &slot->python;
 
 	w->ready = 1;
-	w->gen = slot->gen;
+	/* the program, whatever libraries it has loaded meanwhile */
+	w->word[0] = 0;
+	bpf_core_read(&w->word[0], sizeof(u64), &unwind_mm(task)->exec_vm);
+	w->gen = (slot->gen ^ w->word[0]) | 1;
 	w->thread = task->thread.fsbase;
 	if (!python_known(w)) {
 		if (!slot->scratch.runtime && !again)
@@ -607,57 +610,6 @@ static __always_inline u64 unwind_generation(struct unwind_slot *slot)
 	bpf_probe_read_kernel(word, 256, (void *)mm + from);
 	return unwind_generation_of(word[0], word[code / 8 & 31], word[end / 8 & 31],
 				    word[stack / 8 & 31]);
-}
-
-#define USER_SPACE_END (1ull << 47)
-
-static __always_inline void unwind_add_vma(struct unwind_slot *slot, struct mm_struct *mm,
-					   struct vm_area_struct *vma)
-{
-	struct unwind_vma *to = &slot->vmas[slot->n_vmas & (UNWIND_RESCUE_VMAS - 1)];
-	struct file *file = BPF_CORE_READ(vma, vm_file);
-
-	to->start = BPF_CORE_READ(vma, vm_start);
-	to->end = BPF_CORE_READ(vma, vm_end);
-	to->offset = BPF_CORE_READ(vma, vm_pgoff) << PAGE_SHIFT;
-	to->key.ino = 0;
-	to->key.dev = 0;
-	to->key.pad = 0;
-	if (file) {
-		to->key.ino = BPF_CORE_READ(file, f_inode, i_ino);
-		to->key.dev = BPF_CORE_READ(file, f_inode, i_sb, s_dev);
-	} else if (to->start == (u64)BPF_CORE_READ(mm, context.vdso)) {
-		to->key.ino = 1;
-		to->offset = 0;
-	}
-	slot->n_vmas++;
-}
-
-static long unwind_one_vma(u32 i, void *ctx)
-{
-	struct unwind_slot *slot = ((struct unwind_loop *)ctx)->slot;
-	struct mm_struct *mm = unwind_mm(bpf_get_current_task_btf());
-	struct vm_area_struct *vma = maple_find(mm, slot->walk, &slot->scratch.maple);
-	u64 last = slot->scratch.maple.last;
-
-	if (slot->n_vmas >= UNWIND_RESCUE_VMAS)
-		return 1;
-	if (vma && (BPF_CORE_READ(vma, vm_flags) & VM_EXEC))
-		unwind_add_vma(slot, mm, vma);
-	slot->walk = last + 1;
-	return last >= USER_SPACE_END ? 1 : 0;
-}
-
-/* The executable mappings of the current task into slot->vmas. */
-static __always_inline void unwind_list_vmas(struct unwind_slot *slot)
-{
-	struct unwind_loop loop = { .slot = slot };
-	struct mm_struct *mm = unwind_mm(bpf_get_current_task_btf());
-
-	slot->n_vmas = 0;
-	slot->walk = 0;
-	if (mm && bpf_core_field_exists(mm->mm_mt))
-		bpf_loop(UNWIND_VMA_STEPS, unwind_one_vma, &loop, 0);
 }
 
 /* A macro because @r may be a program's context, from which only plain loads are allowed. */

@@ -183,7 +183,8 @@ enum {
 	UNWIND_RESCUE_PAGE = 4096,
 	UNWIND_RESCUE_VMAS = 64,
 	UNWIND_RESCUE_FRAMES = 256,
-	UNWIND_VMA_STEPS = 1024, /* mappings and gaps that are looked at for them */
+	UNWIND_RESCUE_PYTHON = 512, /* words about functions of Python */
+	UNWIND_VMA_STEPS = 1024,    /* mappings and gaps that are looked at for them */
 	UNWIND_EVENTS = 16, /* programs that differ only in the number that they put into samples */
 };
 
@@ -277,11 +278,14 @@ struct unwind_rescue {
 	__u8 bx_lost;
 	__u32 n_vmas; /* UNWIND_RESCUE_VMAS: there may be more; 0: not known */
 	__u32 fp_steps;
-	__u16 python; /* as in a sample: functions of Python are among user[] */
+	__u16 python; /* as in a sample: functions of Python are among user[], or in py[] */
 	__u16 program;
+	__u32 n_python; /* of py[] */
+	__u32 pad;
 	char comm[UNWIND_COMM];
 	__u64 kernel[UNWIND_MAX_KERNEL + 1];
 	__u64 user[UNWIND_RESCUE_FRAMES];
+	__u64 py[UNWIND_RESCUE_PYTHON]; /* functions that have no place yet: see python.bpf.h */
 	struct unwind_vma vmas[UNWIND_RESCUE_VMAS];
 	__u8 stack[UNWIND_RESCUE_BYTES];
 };

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unwind/rescue.h"
 
+#include "bpf/unwind_python.h"
+
 void rescue_init(struct rescue *r, struct unwind_feed *feed)
 {
 	*r = (struct rescue){ .feed = feed };
@@ -62,6 +64,7 @@ struct job {
 	struct rescue *r;
 	const struct unwind_rescue *rec;
 	const struct unwind_maps *maps;
+	u32 python; /* the next word about functions of Python */
 };
 
 static int job_read(void *ctx, u64 address, void *to, size_t n)
@@ -97,6 +100,22 @@ static int job_find(void *ctx, u64 pc, const struct unwind_rule **ret)
 	return unwind_feed_rule(j->r->feed, &key, offset, ret) ? 0 : -EAGAIN;
 }
 
+/* As the kernel does it: the functions whose anchor lies in the frame that runs them. */
+static size_t job_before(void *ctx, u64 from, u64 to, u64 *ip, size_t room)
+{
+	struct job *j = ctx;
+	u32 most = MIN(j->rec->n_python, (u32)UNWIND_RESCUE_PYTHON);
+	u64 anchor = j->python < most ? j->rec->py[j->python] : 0;
+	size_t n = 0;
+
+	if (anchor < from || anchor >= to)
+		return 0;
+	j->python++;
+	while (n < room && j->python < most && j->rec->py[j->python] & UNWIND_PYTHON_BIT)
+		ip[n++] = j->rec->py[j->python++];
+	return n;
+}
+
 /* What the kernel saw at the moment of the sample. */
 static void maps_of_record(struct unwind_maps *m, const struct unwind_rescue *rec)
 {
@@ -122,7 +141,12 @@ void rescue_unwind(struct rescue *r, const struct unwind_rescue *rec, struct unw
 {
 	_cleanup_(unwind_maps_release) struct unwind_maps maps = { 0 };
 	struct job job = { .r = r, .rec = rec, .maps = &maps };
-	struct unwind_source source = { .ctx = &job, .read = job_read, .find = job_find };
+	struct unwind_source source = {
+		.ctx = &job,
+		.read = job_read,
+		.find = job_find,
+		.before = rec->python && rec->n_python ? job_before : NULL,
+	};
 	u64 noted = map_get(&r->by_pid, rec->pid, 0);
 
 	/* an incomplete list: the process itself, or what was noted if it is gone */

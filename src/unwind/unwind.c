@@ -35,8 +35,15 @@ void unwind_user_from(const struct unwind_source *source, const struct unwind_re
 	s.bx_lost = from->bx_lost;
 	s.fp_steps = from->fp_steps;
 	while (f->n < f->max) {
-		f->ip[f->n++] = s.reg[UNWIND_REG_IP];
-		if (step(source, &s))
+		u64 ip = s.reg[UNWIND_REG_IP], sp = s.reg[UNWIND_REG_SP];
+		int end = step(source, &s);
+
+		if (source->before)
+			f->n += source->before(source->ctx, sp, s.reg[UNWIND_REG_SP], f->ip + f->n,
+					       f->max - f->n);
+		if (f->n < f->max)
+			f->ip[f->n++] = ip;
+		if (end)
 			break;
 	}
 	f->end = s.end ? s.end : UNWIND_END_DEPTH;

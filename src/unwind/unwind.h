@@ -18,6 +18,11 @@ struct unwind_source {
 	 * -ENOENT: not executable; -EAGAIN: a file whose table could not be had.
 	 */
 	int (*find)(void *ctx, u64 pc, const struct unwind_rule **ret);
+	/*
+	 * Frames of another kind that stand before the one whose part of the stack is from @from
+	 * up to @to: at most @room of them into @ip, and how many; NULL: there are none.
+	 */
+	size_t (*before)(void *ctx, u64 from, u64 to, u64 *ip, size_t room);
 };
 
 /* A copy of the bytes of a stack from some address on. */

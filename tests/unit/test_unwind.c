@@ -82,6 +82,41 @@ TEST(frames_by_stack_pointer)
 	CHECK_EQ(w->ip[2], 0xf300);
 }
 
+/* Frames of another kind: one for each hundred bytes of the stack, by where it begins. */
+static size_t hundreds(void *ctx UNUSED, u64 from, u64 to, u64 *ip, size_t room)
+{
+	size_t n = 0;
+
+	for (u64 at = from; at < to && n < room; at += 100)
+		ip[n++] = at << 16;
+	return n;
+}
+
+TEST("frames of another kind stand before the frame they belong to")
+{
+	struct world *w = world(0x1000);
+
+	w->source.before = hundreds;
+	w->rules[1] = (struct unwind_rule){ .cfa = UNWIND_CFA_SP, .cfa_off = 16 };
+	w->rules[2] = (struct unwind_rule){ .cfa = UNWIND_CFA_SP, .cfa_off = 208 };
+	w->stack[1] = 0x2001;
+	w->stack[(16 + 208) / 8 - 1] = 0xf001;
+	unwind_user(&w->source, &w->f);
+	CHECK_EQ(w->f.end, UNWIND_END_ROOT);
+	CHECK_EQ(w->f.n, 1 + 3 + 3);
+	CHECK_EQ(w->ip[0], (u64)STACK << 16);
+	CHECK_EQ(w->ip[1], 0x1000);
+	CHECK_EQ(w->ip[2], (u64)(STACK + 16) << 16);
+	CHECK_EQ(w->ip[4], (u64)(STACK + 216) << 16);
+	CHECK_EQ(w->ip[5], 0x2001);
+	CHECK_EQ(w->ip[6], 0xf001);
+	/* never more than there is room for */
+	w->f.max = 4;
+	unwind_user(&w->source, &w->f);
+	CHECK_EQ(w->f.n, 4);
+	CHECK_EQ(w->f.end, UNWIND_END_DEPTH);
+}
+
 TEST(return_addresses_are_looked_up_before_themselves)
 {
 	struct world *w = world(0x1100);
