@@ -42,7 +42,11 @@ enum script_field {
 	SCRIPT_FLAGS = 1 << 26,
 	SCRIPT_SRCLINE = 1 << 27,
 	SCRIPT_INS_LAT = 1 << 28,
-	SCRIPT_RETIRE_LAT = 1 << 29,
+	SCRIPT_DSOFF = 1 << 29,
+	SCRIPT_INSN = 1 << 30,
+	SCRIPT_INSNLEN = 1ull << 32,
+	SCRIPT_BRSTACKOFF = 1ull << 33,
+	SCRIPT_RETIRE_LAT = 1ull << 34,
 	SCRIPT_MEMORY =
 		SCRIPT_ADDR | SCRIPT_DATA_SRC | SCRIPT_WEIGHT | SCRIPT_INS_LAT | SCRIPT_RETIRE_LAT,
 };
@@ -61,8 +65,8 @@ enum script_type {
 };
 
 struct script_type_fields {
-	u32 fields;
-	u32 asked;    /* named by the user: missing data is an error, not a smaller line */
+	u64 fields;
+	u64 asked;    /* named by the user: missing data is an error, not a smaller line */
 	bool changed; /* the user said something about this type */
 };
 

@@ -12,7 +12,7 @@ enum {
 
 struct field_name {
 	const char *name;
-	u32 field;
+	u64 field;
 	u64 needs;         /* PERF_SAMPLE_*: any of these */
 	const char *words; /* for the message */
 };
@@ -28,6 +28,7 @@ static const struct field_name field_names[] = {
 	{ "ip", SCRIPT_IP, PERF_SAMPLE_IP, "IP" },
 	{ "sym", SCRIPT_SYM, PERF_SAMPLE_IP | PERF_SAMPLE_ADDR, "IP" },
 	{ "dso", SCRIPT_DSO, PERF_SAMPLE_IP | PERF_SAMPLE_ADDR, "IP" },
+	{ "dsoff", SCRIPT_DSO | SCRIPT_DSOFF, PERF_SAMPLE_IP | PERF_SAMPLE_ADDR, "IP" },
 	{ "addr", SCRIPT_ADDR, PERF_SAMPLE_ADDR, "ADDR" },
 	{ "symoff", SCRIPT_SYMOFF, 0, NULL },
 	{ "srcline", SCRIPT_SRCLINE, PERF_SAMPLE_IP, "IP" },
@@ -36,6 +37,9 @@ static const struct field_name field_names[] = {
 	{ "uregs", SCRIPT_UREGS, PERF_SAMPLE_REGS_USER, "UREGS" },
 	{ "brstack", SCRIPT_BRSTACK, PERF_SAMPLE_BRANCH_STACK, "BRANCH_STACK" },
 	{ "brstacksym", SCRIPT_BRSTACKSYM, PERF_SAMPLE_BRANCH_STACK, "BRANCH_STACK" },
+	{ "brstackoff", SCRIPT_BRSTACKOFF, PERF_SAMPLE_BRANCH_STACK, "BRANCH_STACK" },
+	{ "insn", SCRIPT_INSN, PERF_SAMPLE_IP, "IP" },
+	{ "insnlen", SCRIPT_INSNLEN, PERF_SAMPLE_IP, "IP" },
 	{ "data_src", SCRIPT_DATA_SRC, PERF_SAMPLE_DATA_SRC, "DATA_SRC" },
 	{ "weight", SCRIPT_WEIGHT, PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT, "WEIGHT" },
 	{ "bpf-output", SCRIPT_BPF_OUTPUT, 0, NULL },
@@ -59,8 +63,8 @@ static const struct field_name field_names[] = {
 
 struct type_name {
 	const char *name; /* NULL: cannot be named */
-	u32 defaults;
-	u32 invalid;
+	u64 defaults;
+	u64 invalid;
 };
 
 static const struct type_name type_names[SCRIPT_TYPES] = {
@@ -105,7 +109,7 @@ static const struct field_name *find_field(const char *name)
 	return NULL;
 }
 
-static void change_type(struct script_type_fields *t, u32 field, char how)
+static void change_type(struct script_type_fields *t, u64 field, char how)
 {
 	if (how == '-') {
 		t->fields &= ~field;
@@ -201,7 +205,7 @@ static int fit_event(struct script_type_fields *t, const struct recording_event 
 	if (t->fields & SCRIPT_TRACE && !recording_info(r)->has_tracing) {
 		if (ev->attr.type == PERF_TYPE_TRACEPOINT && t->asked & SCRIPT_TRACE)
 			return err_set(e, EINVAL, "the recording has no formats of tracepoints");
-		t->fields &= ~(u32)SCRIPT_TRACE;
+		t->fields &= ~(u64)SCRIPT_TRACE;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(field_names); i++) {
 		const struct field_name *f = &field_names[i];
@@ -216,7 +220,7 @@ static int fit_event(struct script_type_fields *t, const struct recording_event 
 		}
 		t->fields &= ~f->field;
 		if (f->field == SCRIPT_SYM)
-			t->fields &= ~(u32)SCRIPT_SYMOFF;
+			t->fields &= ~(u64)SCRIPT_SYMOFF;
 	}
 	if (t->fields & SCRIPT_SYMOFF && !(t->fields & SCRIPT_SYM))
 		return err_set(e, EINVAL, "'symoff' needs the field 'sym'");

@@ -31,6 +31,16 @@ static u64 shown_address(const struct process *p, const struct place *place, u64
 	return map ? address - map->start + map->pgoff : address;
 }
 
+void script_place_dso(struct script *s, struct process *p, enum address_mode mode, u64 address)
+{
+	add_dso(&s->out, machine_place(&s->machine, p, mode, address, false));
+}
+
+u64 script_place_offset(struct script *s, struct process *p, enum address_mode mode, u64 address)
+{
+	return shown_address(p, machine_place(&s->machine, p, mode, address, false), address);
+}
+
 /* perf keeps the version that a full symbol table has: "memcpy@@GLIBC_2.14". */
 static const char *name_of(const struct place *place)
 {
@@ -42,7 +52,7 @@ static const char *name_of(const struct place *place)
 	return place->name;
 }
 
-static void add_function(struct buf *b, const struct place *place, const char *name, u32 fields)
+static void add_function(struct buf *b, const struct place *place, const char *name, u64 fields)
 {
 	const char *suffix;
 	size_t len;
@@ -78,7 +88,7 @@ static void add_source(struct buf *b, const struct place *place, const struct so
 
 /* Where functions were inlined, each is a line; all have the address and offset of the code. */
 static void write_text(struct script *s, const struct process *p, const struct place *place,
-		       u64 address, u32 fields)
+		       u64 address, u64 fields)
 {
 	struct source_frame frames[SOURCE_MAX_FRAMES];
 	u64 shown = shown_address(p, place, address);
@@ -104,6 +114,8 @@ static void write_text(struct script *s, const struct process *p, const struct p
 	if (fields & SCRIPT_DSO) {
 		buf_addstr(b, " (");
 		add_dso(b, place);
+		if (fields & SCRIPT_DSOFF && place->module)
+			buf_addf(b, "+0x%llx", (unsigned long long)place->address);
 		buf_addch(b, ')');
 	}
 	if (fields & SCRIPT_SRCLINE)
@@ -112,7 +124,7 @@ static void write_text(struct script *s, const struct process *p, const struct p
 }
 
 static u32 new_text(struct script *s, const struct process *p, const struct place *place,
-		    u64 address, u32 fields)
+		    u64 address, u64 fields)
 {
 	struct script_text t = { .offset = (u32)s->texts.len };
 
@@ -129,10 +141,12 @@ enum { TEXTS_MOST = 1 << 30 };
  * away. The few recordings with several look the others up.
  */
 static struct script_text place_text(struct script *s, struct process *p, enum address_mode mode,
-				     u64 address, u32 fields)
+				     u64 address, u64 fields)
 {
 	struct place *place = machine_place(&s->machine, p, mode, address, false);
-	u32 shape = fields & (SCRIPT_SYM | SCRIPT_SYMOFF | SCRIPT_DSO | SCRIPT_SRCLINE);
+	/* all of them are among the first 32 */
+	u32 shape = (u32)(fields & (SCRIPT_SYM | SCRIPT_SYMOFF | SCRIPT_DSO | SCRIPT_DSOFF |
+				    SCRIPT_SRCLINE));
 	u64 *known;
 
 	if (unlikely(s->texts.len > TEXTS_MOST)) {
@@ -156,7 +170,7 @@ static struct script_text place_text(struct script *s, struct process *p, enum a
 }
 
 void script_place_line(struct script *s, struct process *p, enum address_mode mode, u64 address,
-		       u32 fields)
+		       u64 fields)
 {
 	struct script_text t = place_text(s, p, mode, address, fields);
 
@@ -164,7 +178,7 @@ void script_place_line(struct script *s, struct process *p, enum address_mode mo
 }
 
 void script_place_tail(struct script *s, struct process *p, enum address_mode mode, u64 address,
-		       u32 fields)
+		       u64 fields)
 {
 	struct script_text t = place_text(s, p, mode, address, fields);
 	const char *text = s->texts.data + t.offset, *end = text + t.len - 1;

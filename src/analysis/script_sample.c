@@ -14,12 +14,6 @@ static enum address_mode mode_of(u16 misc)
 	}
 }
 
-/* By the half of the address space. */
-static enum address_mode mode_of_address(u64 address)
-{
-	return (s64)address < 0 ? ADDRESS_KERNEL : ADDRESS_USER;
-}
-
 enum mark { MARK_NONE, MARK_CONTEXT, MARK_BROKEN };
 
 static enum mark context_mark(u64 ip, enum address_mode *mode)
@@ -113,7 +107,7 @@ static void add_addr(struct script *s, const struct script_event *ev, struct pro
 	script_hex16(&s->out, addr);
 	/* the kernel, too, faults on addresses of its user */
 	if (ev->names_addr)
-		script_place_tail(s, p, mode_of_address(addr), addr, ev->fields);
+		script_place_tail(s, p, script_mode_of_address(addr), addr, ev->fields);
 }
 
 static const char *const reg_names[] = {
@@ -134,39 +128,6 @@ static void add_regs(struct buf *b, const struct sample_regs *regs)
 			continue;
 		buf_addf(b, "%5s:0x%llx ", i < ARRAY_SIZE(reg_names) ? reg_names[i] : "unknown",
 			 (unsigned long long)regs->values[at++]);
-	}
-}
-
-static char branch_letter(u64 flags)
-{
-	return flags & 1 ? 'M' : flags & 2 ? 'P' : '-';
-}
-
-static void add_branch_flags(struct buf *b, u64 flags)
-{
-	buf_addf(b, "/%c/%c/%c/%llu ", branch_letter(flags), flags & 4 ? 'X' : '-',
-		 flags & 8 ? 'A' : '-', (unsigned long long)(flags >> 4 & 0xffff));
-}
-
-static void add_branches(struct script *s, const struct script_event *ev, struct process *p,
-			 const struct sample *sample)
-{
-	struct buf *b = &s->out;
-
-	for (u64 i = 0; i < sample->n_branches; i++) {
-		const struct sample_branch *br = &sample->branches[i];
-
-		if (ev->fields & SCRIPT_BRSTACKSYM) {
-			u32 shape = SCRIPT_SYM | (ev->fields & (SCRIPT_SYMOFF | SCRIPT_DSO));
-
-			script_place_tail(s, p, mode_of_address(br->from), br->from, shape);
-			buf_addch(b, '/');
-			script_place_tail(s, p, mode_of_address(br->to), br->to, shape);
-		} else {
-			buf_addf(b, " 0x%llx/0x%llx", (unsigned long long)br->from,
-				 (unsigned long long)br->to);
-		}
-		add_branch_flags(b, br->flags);
 	}
 }
 
@@ -206,20 +167,25 @@ static void add_page_size(struct buf *b, u64 size)
 	buf_addf(b, " %llu%s", (unsigned long long)size, units[i]);
 }
 
+#define BRANCH_FIELDS (SCRIPT_BRSTACK | SCRIPT_BRSTACKSYM | SCRIPT_BRSTACKOFF)
+
 /* Fields that few recordings have. */
 static void add_rare(struct script *s, const struct script_event *ev, struct process *p,
-		     const struct sample *sample)
+		     const struct record *r)
 {
+	const struct sample *sample = r->sample;
 	struct buf *b = &s->out;
 
 	if (ev->fields & SCRIPT_IREGS && sample->type & PERF_SAMPLE_REGS_INTR)
 		add_regs(b, &sample->regs_intr);
 	if (ev->fields & SCRIPT_UREGS && sample->type & PERF_SAMPLE_REGS_USER)
 		add_regs(b, &sample->regs_user);
-	if (ev->fields & (SCRIPT_BRSTACK | SCRIPT_BRSTACKSYM))
-		add_branches(s, ev, p, sample);
+	if (ev->fields & BRANCH_FIELDS)
+		script_branches(s, ev, p, sample);
 	if (ev->fields & SCRIPT_BPF_OUTPUT && ev->bpf_output)
 		add_bpf_output(b, sample);
+	if (ev->fields & (SCRIPT_INSN | SCRIPT_INSNLEN))
+		script_insn(s, ev, p, r);
 	if (ev->fields & SCRIPT_PHYS_ADDR)
 		script_hex16(b, sample->phys_addr);
 	if (ev->fields & SCRIPT_DATA_PAGE_SIZE)
@@ -233,11 +199,10 @@ static void add_rare(struct script *s, const struct script_event *ev, struct pro
 	}
 }
 
-enum {
-	RARE_FIELDS = SCRIPT_IREGS | SCRIPT_UREGS | SCRIPT_BRSTACK | SCRIPT_BRSTACKSYM |
-		      SCRIPT_BPF_OUTPUT | SCRIPT_PHYS_ADDR | SCRIPT_DATA_PAGE_SIZE |
-		      SCRIPT_CODE_PAGE_SIZE | SCRIPT_CGROUP
-};
+#define RARE_FIELDS                                                                          \
+	(SCRIPT_IREGS | SCRIPT_UREGS | BRANCH_FIELDS | SCRIPT_BPF_OUTPUT | SCRIPT_INSN |     \
+	 SCRIPT_INSNLEN | SCRIPT_PHYS_ADDR | SCRIPT_DATA_PAGE_SIZE | SCRIPT_CODE_PAGE_SIZE | \
+	 SCRIPT_CGROUP)
 
 static void add_memory(struct script *s, const struct script_event *ev, struct process *p,
 		       const struct record *r)
@@ -289,6 +254,6 @@ void script_sample(struct script *s, const struct record *r, const struct script
 	if (ev->fields & SCRIPT_IP)
 		add_code(s, ev, p, r);
 	if (ev->fields & RARE_FIELDS)
-		add_rare(s, ev, p, sample);
+		add_rare(s, ev, p, r);
 	buf_addch(&s->out, '\n');
 }

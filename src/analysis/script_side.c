@@ -197,7 +197,7 @@ static void show(struct script *s, const struct record *r, const struct script_e
 	whose(r, &thread);
 	shown.fields &= SCRIPT_COMM;
 	script_line_start(s, &shown, &thread);
-	shown.fields = ev->fields & ~(u32)SCRIPT_COMM;
+	shown.fields = ev->fields & ~(u64)SCRIPT_COMM;
 	script_line_start(s, &shown, &who);
 	buf_addf(&s->out, "PERF_RECORD_%s", record_type_name(r->type));
 	side->write(&s->out, r);

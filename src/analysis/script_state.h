@@ -17,7 +17,7 @@ struct script_event {
 	bool tight;  /* names of threads are not padded */
 	bool copied; /* samples have a copy of the user stack */
 	u8 type;     /* enum script_type */
-	u32 fields;
+	u64 fields;
 	char *name; /* "  cpu-clock: ", as wide as the longest */
 	size_t name_len;
 	struct tracefield *trace;
@@ -75,10 +75,21 @@ void script_hex16(struct buf *b, u64 v);
 void script_side(struct script *s, const struct record *r, const struct script_event *ev);
 /* script_place.c */
 void script_place_line(struct script *s, struct process *p, enum address_mode mode, u64 address,
-		       u32 fields);
+		       u64 fields);
 /* " name+0x12 (dso)", as the fields ask for. */
 void script_place_tail(struct script *s, struct process *p, enum address_mode mode, u64 address,
-		       u32 fields);
+		       u64 fields);
+/* The name of the file of an address, as perf has it. */
+void script_place_dso(struct script *s, struct process *p, enum address_mode mode, u64 address);
+/* Where in its file code is, as perf counts it; the address itself if it has none. */
+u64 script_place_offset(struct script *s, struct process *p, enum address_mode mode, u64 address);
+/* script_branch.c */
+enum address_mode script_mode_of_address(u64 address);
+void script_branches(struct script *s, const struct script_event *ev, struct process *p,
+		     const struct sample *sample);
+/* script_insn.c: the instruction that was hit, and how long it is. */
+void script_insn(struct script *s, const struct script_event *ev, struct process *p,
+		 const struct record *r);
 /* script_strings.c: the kernel's constant string at an address, or NULL. @script is this run. */
 const char *script_kernel_string(void *script, u64 address);
 /* script_memory.c: DATA_SRC in words. */

@@ -38,6 +38,7 @@ static void module_free(struct module *m)
 	carried_release(&m->carried);
 	answers_release(&m->answers);
 	known_lines_release(&m->lines);
+	module_bytes_free(m);
 	free(m);
 }
 

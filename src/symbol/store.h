@@ -40,6 +40,9 @@ struct module {
 	const char *why;
 	const char *hint;
 	bool loaded;
+	struct elf
+		*bytes; /* the file, for symbols_bytes(); NULL: not asked for, or not to be had */
+	bool bytes_tried;
 	bool probed; /* module_has_more() looked, and found ... */
 	bool more;
 	struct carried carried;
@@ -135,6 +138,8 @@ void module_load(struct symbols *s, struct module *m);
 bool module_has_more(struct symbols *s, struct module *m);
 /* The file, if it is the recorded one; else why and hint are set. */
 bool module_open_file(const struct symbols *s, struct module *m, struct elf *ret);
+
+void module_bytes_free(struct module *m);
 
 /* False: not known. Else *ret_n answers, perhaps none. */
 bool known_lines_find(const struct symbols *s, const struct known_lines *k, u64 offset,

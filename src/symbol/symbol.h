@@ -88,6 +88,11 @@ bool symbols_lookup(struct symbols *s, u32 module, u64 file_offset, struct symbo
 /* The link-time address of a file offset, as debug information and disassembly know it. */
 bool symbols_vaddr(struct symbols *s, u32 module, u64 file_offset, u64 *ret);
 
+/*
+ * Up to @n bytes of the module's file, if that is the recorded one; how many, 0: it cannot be read.
+ */
+size_t symbols_bytes(struct symbols *s, u32 module, u64 file_offset, void *ret, size_t n);
+
 /* A place in the source. Strings belong to the store. */
 struct source_frame {
 	const char *function; /* as the debug information has it, demangled; NULL: not known */

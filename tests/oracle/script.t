@@ -39,10 +39,42 @@ for fields in comm,tid,cpu,time,event,ip,sym,dso comm,pid,tid,time pid tid cpu,m
 	ip,sym,symoff period,event sw:comm,ip +pid,-time -symoff trace:time; do
 	agree "-F $fields" clock.data -F "$fields"
 done
+for fields in ip,insn,insnlen comm,time,insn insnlen; do
+	agree "-G -F $fields" clock.data -G -F "$fields"
+done
 agree '-G' clock.data -G
 agree '--ns' clock.data --ns -F time,comm
 agree '--reltime' clock.data --reltime -F time,comm
 agree '--max-stack 3' clock.data --max-stack 3
+
+# Branches, of a CPU that keeps a record of them.
+python3 "$TOP/tests/oracle/script_branches.py" "$WORKLOADS/burn" >branches.data
+for fields in brstack brstacksym brstackoff ip,sym,brstack dso,brstack dso,brstackoff \
+	ip,sym,dso,brstacksym comm,brstack,brstacksym comm,brstackoff,brstacksym; do
+	agree "-F $fields" branches.data -F "$fields"
+done
+cp "$WORKLOADS/burn" gone
+python3 "$TOP/tests/oracle/script_branches.py" gone >gone.data
+rm gone
+agree '-F brstackoff of a file that is gone' gone.data -F brstackoff
+
+# perf 6.1 has no dsoff: each place in a file is where the mapping says.
+"$FATHOM" script --no-inline -i clock.data -F ip,dsoff >dsoff.txt
+"$FATHOM" script --no-inline -i clock.data -F ip,dso >dso.txt
+ok '-F dsoff: the file, and the place in it' python3 - <<'END'
+import re
+with_place = without = 0
+for a, b in zip(open("dsoff.txt"), open("dso.txt")):
+    m = re.fullmatch(r"\t *([0-9a-f]+) \((.*)\+0x([0-9a-f]+)\)\n", a)
+    if m and m[2].startswith("/"):
+        # in chains, code of a file is shown by its place in it
+        assert b == a.replace("+0x" + m[3], "") and m[1] == m[3], (a, b)
+        with_place += 1
+    else:
+        assert a == b or m, (a, b)
+        without += 1
+assert with_place > 50, (with_place, without)
+END
 
 # What perf refuses, we refuse.
 for fields in comm,addr nothing comm,+pid hw:trace symoff; do

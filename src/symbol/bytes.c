@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The bytes of a module's file: what was mapped and run. */
+#include "symbol/store.h"
+
+static void open_bytes(const struct symbols *s, struct module *m)
+{
+	struct elf elf = ELF_INIT;
+	struct module probe = *m;
+
+	m->bytes_tried = true;
+	if (!module_open_file(s, &probe, &elf))
+		return;
+	m->bytes = xmalloc(sizeof(*m->bytes));
+	*m->bytes = elf;
+}
+
+void module_bytes_free(struct module *m)
+{
+	if (m->bytes)
+		elf_release(m->bytes);
+	free(m->bytes);
+}
+
+size_t symbols_bytes(struct symbols *s, u32 module, u64 file_offset, void *ret, size_t n)
+{
+	struct module *m = store_module(s, module);
+
+	if (m && !m->bytes_tried)
+		open_bytes(s, m);
+	if (!m || !m->bytes || file_offset >= m->bytes->size)
+		return 0;
+	n = MIN(n, (size_t)(m->bytes->size - file_offset));
+	return elf_read(m->bytes, file_offset, ret, n) < 0 ? 0 : n;
+}
