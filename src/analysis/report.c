@@ -2,6 +2,7 @@
 #include "analysis/report.h"
 
 #include "analysis/calltree.h"
+#include "analysis/report_hierarchy.h"
 #include "analysis/report_key.h"
 #include "analysis/report_tree.h"
 #include "base/fmt.h"
@@ -281,6 +282,24 @@ static void add_table(struct reporter *rp, struct result *ret)
 	hidden_note(rp, ret, &hidden);
 }
 
+static void add_hierarchy(struct reporter *rp, struct result *ret)
+{
+	VEC(struct hierarchy_entry) lines = { 0 };
+	struct hidden hidden = { 0 };
+
+	for (size_t i = 1; i < rp->entries.len; i++) {
+		const struct entry *en = &rp->entries.items[i];
+
+		if (en->self)
+			vec_push(&lines, (struct hierarchy_entry){ en->key, en->self });
+	}
+	hidden.more = report_hierarchy(rp->profile, rp->opts, &rp->keys, lines.items, lines.len,
+				       rp->profile->events.items[rp->event].weight,
+				       weight_type(rp->profile, rp->event), ret);
+	hidden_note(rp, ret, &hidden);
+	vec_release(&lines);
+}
+
 /* --- the tree ------------------------------------------------------------------------------ */
 
 /* Folded stacks name no commands: then there is nothing to group by. */
@@ -335,7 +354,10 @@ static void report_event(struct reporter *rp, struct result *ret)
 	event_title(rp, ret);
 	add_tree(rp, ret);
 	collect(rp);
-	add_table(rp, ret);
+	if (rp->opts->hierarchy)
+		add_hierarchy(rp, ret);
+	else
+		add_table(rp, ret);
 	intern_release(&rp->ids);
 	vec_release(&rp->entries);
 	map_release(&rp->cache);

@@ -21,6 +21,7 @@ struct report_opts {
 	u32 max_lines;        /* of the table and of the tree each, 0: all */
 	u32 max_depth;        /* of the tree, 0: all */
 	bool group;           /* one table for all events, side by side */
+	bool hierarchy;       /* instead of a table: an outline, one level for each sort key */
 	bool header;          /* all facts of the recording, not only the chief ones */
 };
 

@@ -20,7 +20,7 @@ struct report_args {
 	double percent_limit;
 	u64 lines;
 	bool lines_given;
-	bool header, group;
+	bool header, group, hierarchy;
 	bool all;
 	bool header_only;
 	bool percent_given;
@@ -119,6 +119,11 @@ static const struct opt report_options[] = {
 	  .type = OPT_FLAG,
 	  AT(group),
 	  .help = "several events: one table, with the shares of all side by side" },
+	{ .name = "hierarchy",
+	  .type = OPT_FLAG,
+	  AT(hierarchy),
+	  .conflicts = "group children",
+	  .help = "an outline instead of the table: a level for each of the sort keys" },
 	{ .name = "header",
 	  .type = OPT_FLAG,
 	  AT(header),
@@ -148,6 +153,7 @@ static void shape(const struct context *ctx, const struct report_args *a, struct
 		.max_depth = (u32)MIN(a->max_stack, (u64)UINT32_MAX),
 		.header = a->header,
 		.group = a->group,
+		.hierarchy = a->hierarchy,
 	};
 	/* programs get everything unless they ask for less */
 	if (machine && !a->lines_given)
@@ -207,6 +213,7 @@ static const struct example report_examples[] = {
 	{ "fathom report", "the hottest paths and functions of fathom.data" },
 	{ "fathom report --sort dso --no-children", "CPU time by module" },
 	{ "fathom report -g callee --lines 20", "the hottest functions and who calls them" },
+	{ "fathom report --hierarchy -g none", "by command, its modules, their functions" },
 	{ "fathom report --group -g none", "all events of a recording in one table" },
 	{ "perf script | fathom report -i -", "any perf's output" },
 	{ 0 },

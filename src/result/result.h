@@ -124,6 +124,7 @@ struct tree {
 	const char *name;
 	const char *title;
 	enum value_type value_type;
+	bool outline;                /* each depth stands for itself: an only child indents, too */
 	VEC(struct tree_node) nodes; /* depth first */
 };
 

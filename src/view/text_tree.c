@@ -7,6 +7,8 @@
  *	 70.00%  |--parse
  *	 70.00%  |  read_line
  *	 30.00%  `--write
+ *
+ * In an outline every depth indents.
  */
 #include "view/text.h"
 
@@ -63,7 +65,8 @@ static void find_levels(const struct tree *t, struct place *places, u32 most)
 		if (!places[i].parent)
 			continue;
 		parent = &places[places[i].parent - 1];
-		places[i].forked = parent->children > 1 || (!parent->parent && roots > 1);
+		places[i].forked =
+			t->outline || parent->children > 1 || (!parent->parent && roots > 1);
 		places[i].level = MIN(parent->level + places[i].forked, most);
 	}
 }

@@ -52,4 +52,28 @@ run "$FATHOM" report -i in.txt --header-only
 expect_status 0
 expect_out_like '^file: in.txt'
 unlike "the header alone" "$out" 'SELF'
+
+run "$FATHOM" report -i in.txt --hierarchy -g none
+is "an outline of commands, their modules and functions" "$(tail -n +3 <<<"$out")" \
+	'COMMAND / MODULE / SYMBOL
+ 52.26%  104ns  db
+ 52.26%  104ns  `--db
+ 50.25%  100ns     |--[.] scan
+  2.01%    4ns     `--[.] sort
+ 47.74%   95ns  web
+ 47.74%   95ns  `--web
+ 30.15%   60ns     |--[.] read
+ 12.56%   25ns     |--[.] copy
+  5.03%   10ns     `--[.] idle'
+run "$FATHOM" report -i in.txt --hierarchy -g none -s pid,sym --percent-limit 6
+is "what is below the limit is left out, and counted" "$(tail -n +4 <<<"$out")" \
+	' 52.26%  104ns  20
+ 50.25%  100ns  `--[.] scan
+ 42.71%   85ns  10
+ 30.15%   60ns  |--[.] read
+ 12.56%   25ns  `--[.] copy
+
+note: 3 more entries are not shown; --all shows them'
+run "$FATHOM" report -i in.txt --hierarchy --group
+expect_status 2 "--hierarchy and --group"
 done_testing
