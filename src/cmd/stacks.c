@@ -12,7 +12,7 @@
 
 #include <time.h>
 
-enum { LIVE_NS_DEFAULT = 5 };
+enum { LIVE_NS_DEFAULT = 5, INPUT_STEP = 1 << 16 };
 
 struct stacks_args {
 	struct target_args target;
@@ -134,6 +134,31 @@ static int record_live(struct context *ctx, const struct stacks_args *a, struct 
 	return code < 0 ? code : recorder_end(l->recorder, e);
 }
 
+/* --- from a pipe ------------------------------------------------------------------------------ */
+
+/* It is read twice: for its samples, and for where stacks ended. */
+static int keep_input(struct live *l, struct err *e)
+{
+	_cleanup_free_ char *bytes = xmalloc(INPUT_STEP);
+	_cleanup_close_ int fd = -1;
+	ssize_t n;
+	int code = make_file(l, e);
+
+	if (code < 0)
+		return code;
+	fd = open(l->path, O_WRONLY | O_CLOEXEC);
+	while (fd >= 0 && (n = read(STDIN_FILENO, bytes, INPUT_STEP)) != 0) {
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return err_sys(e, errno, "cannot read standard input");
+		code = io_write_all(fd, bytes, (size_t)n);
+		if (code < 0)
+			return err_sys(e, code, "cannot write '%s'", l->path);
+	}
+	return fd < 0 ? err_sys(e, errno, "cannot write '%s'", l->path) : 0;
+}
+
 /* --- all -------------------------------------------------------------------------------------- */
 
 static int show(struct context *ctx, const struct stacks_args *a, const char *path)
@@ -153,7 +178,7 @@ static int show(struct context *ctx, const struct stacks_args *a, const char *pa
 	profile_init(&p);
 	code = profile_load(&p, path, &load, &ctx->err);
 	if (code >= 0) {
-		int known = streq(path, "-") ? -ENODATA : health_load(&health, path, NULL);
+		int known = health_load(&health, path, NULL);
 
 		code = stacks_build(&p, known < 0 ? NULL : &health, symbols, &opts, &result,
 				    &ctx->err);
@@ -172,9 +197,9 @@ static int stacks_run(struct context *ctx, void *args)
 	struct live l = { .launch = LAUNCH_INIT };
 	int code;
 
-	if (a->input)
+	if (a->input && !streq(a->input, "-"))
 		return show(ctx, a, a->input);
-	code = record_live(ctx, a, &l);
+	code = a->input ? keep_input(&l, &ctx->err) : record_live(ctx, a, &l);
 	if (code >= 0)
 		code = show(ctx, a, l.path);
 	live_release(&l);

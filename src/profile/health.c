@@ -266,42 +266,48 @@ static int on_record(const struct record *r, void *machine)
 }
 
 /* What the processes had mapped when they were seen last. */
-static void find_files(struct health *h, struct recording *rec)
+static void find_files(struct health *h, struct machine *m)
 {
-	struct symbols *symbols = symbols_new(NULL);
-	struct machine m;
+	vec_each(c, &h->cuts) {
+		const struct process *p = machine_process(m, c->pid);
+		const struct mapping *map = machine_mapping(p, c->ip - 1);
 
-	machine_init(&m, symbols);
-	if (recording_replay(rec, on_record, &m, NULL) >= 0) {
-		vec_each(c, &h->cuts) {
-			const struct process *p = machine_process(&m, c->pid);
-			const struct mapping *map = machine_mapping(p, c->ip - 1);
-
-			if (map && map->path)
-				c->path = intern_str(&h->strings, machine_str(&m, map->path));
-		}
+		if (map && map->path)
+			c->path = intern_str(&h->strings, machine_str(m, map->path));
 	}
-	machine_release(&m);
-	symbols_free(symbols);
+}
+
+/* After the replay: a recording from a pipe tells it last. */
+static int take_section(struct health *ret, const struct recording *rec, const char *path,
+			struct err *e)
+{
+	const struct recording_blob *blob =
+		recording_info_blob(recording_info(rec), HEALTH_SECTION);
+
+	if (!blob)
+		return err_set(e, ENODATA, "'%s' does not tell how its stacks were unwound", path);
+	if (health_unpack(ret, blob->data, blob->size) < 0)
+		return err_set(e, EBADMSG, "'%s' is damaged: its section on stacks is cut", path);
+	return 0;
 }
 
 int health_load(struct health *ret, const char *path, struct err *e)
 {
 	struct recording *rec = NULL;
+	struct symbols *symbols;
+	struct machine m;
 	int rc = recording_open(path, &rec, e);
 
 	if (rc < 0)
 		return rc;
-	const struct recording_blob *blob =
-		recording_info_blob(recording_info(rec), HEALTH_SECTION);
-
-	rc = blob ? health_unpack(ret, blob->data, blob->size) : -ENODATA;
-	if (rc == -ENODATA)
-		err_set(e, ENODATA, "'%s' does not tell how its stacks were unwound", path);
-	else if (rc < 0)
-		err_set(e, -rc, "'%s' is damaged: its section on stacks is cut", path);
-	else
-		find_files(ret, rec);
+	symbols = symbols_new(NULL);
+	machine_init(&m, symbols);
+	(void)recording_replay(rec, on_record, &m, NULL);
+	rc = take_section(ret, rec, path, e);
+	if (rc >= 0)
+		find_files(ret, &m);
+	machine_release(&m);
+	symbols_free(symbols);
 	recording_free(rec);
 	return rc;
 }
