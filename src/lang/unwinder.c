@@ -10,6 +10,7 @@
 #include "base/stop.h"
 #include "host/bpf_log.h"
 #include "lang_unwind.skel.h"
+#include "unwind/coretypes.h"
 #include "unwind/feed.h"
 
 #include <bpf/bpf.h>
@@ -124,6 +125,41 @@ static void keep_one_handler(void)
 	pthread_once(&once, register_placeholder);
 }
 
+/* @types: what to take for the kernel's types, NULL: those themselves. */
+static int open_and_load(struct unwinder *u, int stacks, const char *types)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, open, .btf_custom_path = types);
+	int rc;
+
+	u->skel = lang_unwind_bpf__open_opts(&open);
+	if (!u->skel)
+		return -errno;
+	set_pid_namespace(u->skel);
+	bpf_map__set_max_entries(u->skel->maps.unwind_ring, RING_BYTES);
+	rc = bpf_map__reuse_fd(u->skel->maps.lang_ustacks, stacks);
+	return rc ? rc : lang_unwind_bpf__load(u->skel);
+}
+
+/* Reading all types of the kernel takes half of the time: a few of them do, if they are at hand. */
+static int load_by_types(struct unwinder *u, int stacks)
+{
+	_cleanup_buf_ struct buf types = BUF_INIT;
+	size_t size;
+	const void *object = lang_unwind_bpf__elf_bytes(&size);
+
+	if (coretypes_path(object, size, &types) >= 0) {
+		if (!open_and_load(u, stacks, buf_str(&types)))
+			return 0;
+		lang_unwind_bpf__destroy(u->skel);
+		u->skel = NULL;
+		free(u->insns);
+		u->insns = NULL;
+		vec_clear(&u->funcs);
+		(void)unlink(buf_str(&types));
+	}
+	return open_and_load(u, stacks, NULL);
+}
+
 static int load(struct unwinder *u, int stacks, struct err *e)
 {
 	LIBBPF_OPTS(libbpf_prog_handler_opts, opts, .cookie = (long)u,
@@ -133,18 +169,7 @@ static int load(struct unwinder *u, int stacks, struct err *e)
 
 	keep_one_handler();
 	handler = libbpf_register_prog_handler("lang/ustack", BPF_PROG_TYPE_KPROBE, 0, &opts);
-	rc = handler < 0 ? handler : 0;
-	if (rc == 0) {
-		u->skel = lang_unwind_bpf__open();
-		rc = u->skel ? 0 : -errno;
-	}
-	if (rc == 0) {
-		set_pid_namespace(u->skel);
-		bpf_map__set_max_entries(u->skel->maps.unwind_ring, RING_BYTES);
-		rc = bpf_map__reuse_fd(u->skel->maps.lang_ustacks, stacks);
-	}
-	if (rc == 0)
-		rc = lang_unwind_bpf__load(u->skel);
+	rc = handler < 0 ? handler : load_by_types(u, stacks);
 	if (handler >= 0)
 		libbpf_unregister_prog_handler(handler);
 	libbpf_set_print(print);
