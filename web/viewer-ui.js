@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The page: what the state says is derived once, then shown by the view that is open. */
 
+/* Facts of more letters give way when the line is full. */
+const LONG_FACT = 22;
+
 const VIEWS = [
 	["flame", "Flame graph", FlameView],
 	["time", "Time order", ChartView],
@@ -181,9 +184,11 @@ class App {
 			$("facts"),
 			...factsOf(this.model, this.state).map(([text, hint, warn]) =>
 				el("span", {
-					class: warn ? "fact warn" : "fact",
+					class:
+						"fact" +
+						(warn ? " warn" : text.length > LONG_FACT ? " long" : ""),
 					text,
-					title: hint,
+					title: text.length > LONG_FACT ? text + ": " + hint : hint,
 				})
 			)
 		);

@@ -401,6 +401,9 @@ static void table_of_waits(struct profile *p, const wait_list *waits, enum offcp
 		own[11].flags |= COLUMN_HIDDEN;
 	if (view != OFFCPU_VIEW_SLEEPER)
 		own[5].flags |= COLUMN_HIDDEN;
+	/* two texts need the room, and are what is asked for */
+	if (view == OFFCPU_VIEW_BOTH || view == OFFCPU_VIEW_CHAIN)
+		own[1].flags = own[4].flags = COLUMN_SPARE;
 	t = result_table(ret, "waits", NULL, own, ARRAY_SIZE(own));
 	for (size_t i = 0; i < waits->len; i++)
 		total += wait_weight(&waits->items[i], runq);

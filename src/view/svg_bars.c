@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/svg_bars.h"
 
+#include "base/fmt.h"
 #include "view/svg.h"
 
 enum {
@@ -129,13 +130,37 @@ static void add_row(struct bars *b, u32 c, double y)
 	buf_addch(b->out, '\n');
 }
 
+static const char *file_name(const struct bars *b, size_t i)
+{
+	const char *slash = strrchr(b->sides[i].title, '/');
+
+	return slash ? slash + 1 : b->sides[i].title;
+}
+
+/* The file when that fits its column and tells the bars apart, else the bar's number. */
+static void add_head(struct bars *b, size_t i)
+{
+	const char *name = file_name(b, i);
+	bool good = LETTER * fmt_width(name) + 10 <= SHARE_COLUMN;
+
+	for (size_t k = 0; k < b->n; k++)
+		good &= k == i || !streq(name, file_name(b, k));
+	if (good)
+		add_text(b, name);
+	else
+		buf_addf(b->out, "bar %zu", i + 1);
+}
+
 static void add_heads(struct bars *b, double y)
 {
 	size_t told = MIN(b->n, (size_t)SIDES_TOLD);
 
-	for (size_t i = 0; b->n > 1 && i < told; i++)
-		buf_addf(b->out, "<text class=\"number soft\" x=\"%zu\" y=\"%.0f\">bar %zu</text>",
-			 LEFT + NAME_COLUMN + (i + 1) * SHARE_COLUMN - 20, y, i + 1);
+	for (size_t i = 0; b->n > 1 && i < told; i++) {
+		buf_addf(b->out, "<text class=\"number soft\" x=\"%zu\" y=\"%.0f\">",
+			 LEFT + NAME_COLUMN + (i + 1) * SHARE_COLUMN - 20, y);
+		add_head(b, i);
+		buf_addstr(b->out, "</text>");
+	}
 	if (b->n == 2)
 		buf_addf(b->out, "<text class=\"number soft\" x=\"%d\" y=\"%.0f\">change</text>",
 			 LEFT + NAME_COLUMN + 3 * SHARE_COLUMN - 20, y);

@@ -233,6 +233,10 @@ static void add_time_axis(struct picture *p)
 	if (p->view->file) {
 		buf_addstr(p->out, "a range as a flame graph: fathom flame -i ");
 		add_text(p, p->view->file);
+		if (p->view->event) {
+			buf_addstr(p->out, " --event ");
+			add_text(p, p->view->event);
+		}
 		buf_addf(p->out, " --time %.3f,%.3f", (double)h->start / 1e9,
 			 (double)(h->start + h->columns * h->step) / 1e9);
 		buf_addstr(p->out, " -o range.svg");

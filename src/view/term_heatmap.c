@@ -111,8 +111,9 @@ static void add_facts(struct canvas *c)
 		buf_addf(c->out, "; %llu outside of the rows", (unsigned long long)h->outside);
 	buf_addch(c->out, '\n');
 	if (c->view->file && h->kind != HEAT_LATENCY)
-		buf_addf(c->out, "%*sfathom flame -i %s --time %.3f,%.3f\n", LABEL, "",
-			 c->view->file, (double)h->start / 1e9,
+		buf_addf(c->out, "%*sfathom flame -i %s%s%s --time %.3f,%.3f\n", LABEL, "",
+			 c->view->file, c->view->event ? " --event " : "",
+			 c->view->event ? c->view->event : "", (double)h->start / 1e9,
 			 (double)(h->start + h->columns * h->step) / 1e9);
 }
 

@@ -17,7 +17,7 @@
 enum {
 	GAP = 2,         /* blanks between columns */
 	FILL_GOOD = 40,  /* percent of the line that the column which gives way keeps at first, */
-	FILL_SOME = 20,  /* when that much is left to it no other column must go, */
+	FILL_SOME = 30,  /* when that much is left to it no other column must go, */
 	FILL_LEAST = 8,  /* and this many columns it keeps in the end */
 	TEXT_LEAST = 16, /* other texts keep this much */
 	COLUMN_MOST =
