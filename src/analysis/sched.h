@@ -102,7 +102,8 @@ struct sched_names {
 	bool has[SCHED_TYPES];    /* the recording has events of this type */
 	u64 lost;
 	u64 events;
-	u64 bad; /* events whose data is too short */
+	u64 bad;     /* events whose data is too short */
+	char *fault; /* how the recording is damaged, NULL: it is not */
 	u64 first, last;
 	u32 cpus; /* highest seen + 1 */
 };

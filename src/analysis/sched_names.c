@@ -50,6 +50,7 @@ void sched_names_release(struct sched_names *n)
 	intern_release(&n->strings);
 	sched_tids_release(&n->by_tid);
 	sched_tids_release(&n->pids);
+	free(n->fault);
 }
 
 const char *sched_comm(struct sched_names *n, u32 tid)
@@ -104,6 +105,9 @@ void sched_health(const struct sched_names *n, struct result *ret)
 	result_loss(ret, "lost_events", "events lost while recording: figures are too small",
 		    n->lost);
 	result_loss(ret, "bad_events", "events left out because their data was cut", n->bad);
+	if (n->fault)
+		result_note(ret, NOTE_WARNING, "everything before the damage is counted", "%s",
+			    n->fault);
 	if (!n->has[SCHED_WAKING] && !n->has[SCHED_WAKEUP])
 		result_note(ret, NOTE_WARNING, "record sched:sched_waking too",
 			    "there are no wake-ups: delays count only from preemptions");

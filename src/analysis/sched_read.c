@@ -681,6 +681,16 @@ static int on_round(void *ctx)
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
+static void note_fault(struct sched_names *names, const struct recording *recording)
+{
+	const struct recording_fault *f = recording_fault(recording);
+
+	free(names->fault);
+	names->fault = f->reason ? xasprintf("the file is damaged at offset %llu: %s",
+					     (unsigned long long)f->offset, f->reason)
+				 : NULL;
+}
+
 int sched_replay(struct recording *recording, const struct sched_filter *filter,
 		 struct sched_names *names, sched_fn fn, void *ctx, struct err *e)
 {
@@ -710,13 +720,17 @@ int sched_replay(struct recording *recording, const struct sched_filter *filter,
 	const struct recording_counts *c = recording_counts(recording);
 
 	names->lost = MAX(c->lost, c->lost_samples);
+	note_fault(names, recording);
 	vec_release(&r.layouts);
 	sched_order_release(&r.order);
 	sched_known_release(&r.known);
 	if (rc >= 0 && !names->has[SCHED_SWITCH]) {
 		err_set(e, ENODATA, "'%s' holds no sched_switch events", recording_name(recording));
-		err_hint(e, "make one with 'perf sched record', or 'fathom record -e "
-			    "sched:sched_switch,sched:sched_waking --call-graph none'");
+		if (names->fault)
+			err_hint(e, "%s", names->fault);
+		else
+			err_hint(e, "make one with 'perf sched record', or 'fathom record -e "
+				    "sched:sched_switch,sched:sched_waking --call-graph none'");
 		return -ENODATA;
 	}
 	return rc;

@@ -168,6 +168,9 @@ static int show_replay(struct replay *p)
 		    sched_dist_full(p->dist));
 	result_loss(&r, "lost_events", "events lost while recording: figures are wrong by that",
 		    p->names.lost);
+	if (p->names.fault)
+		result_note(&r, NOTE_WARNING, "everything before the damage is counted", "%s",
+			    p->names.fault);
 	if (!s.n)
 		result_note(&r, NOTE_INFO, NULL, "nothing happened");
 	return cli_show(p->ctx, &r);

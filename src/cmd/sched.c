@@ -310,6 +310,8 @@ static int on_wake(void *ctx, const struct sched_wake *w)
 /* Lines have no place for it. */
 static void tell_losses(const struct sched_names *n)
 {
+	if (n->fault)
+		log_warn("%s; what is before it is used", n->fault);
 	if (n->lost)
 		log_warn("%llu events were lost while recording: turns are missing, others are too "
 			 "long",
@@ -369,6 +371,8 @@ static int run_map(struct job *j)
 	rc = read_events(j, sched_map_events, m);
 	if (rc >= 0)
 		sched_map_finish(m);
+	if (rc >= 0 && !machine(j))
+		tell_losses(&j->names);
 	if (rc >= 0 && output->path) {
 		timeline_svg(m, output_is(output, "html"), &j->out);
 		rc = output_write(j->ctx, output, &j->out);

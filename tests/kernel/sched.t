@@ -111,4 +111,16 @@ END
 run "$FATHOM" runqlen -d 500ms --by cpu
 expect_status 0
 expect_out_like '^cpu = [0-9]+'
+
+# A recording that is cut is used up to there, and all of them say so.
+cd "$TMP" || exit 1
+run "$FATHOM" record -z0 -e sched:sched_switch,sched:sched_waking --call-graph none -d 300ms -o whole.data
+expect_status 0
+head -c $(($(stat -c %s whole.data) / 2)) whole.data >cut.data
+for words in 'sched latency' 'sched timehist' 'sched map' 'sched summary' runqlat cpudist; do
+	# shellcheck disable=SC2086 # words are words
+	run "$FATHOM" $words -i cut.data
+	is "$words of a cut recording" \
+		"$status/$(cat "$out_file" "$err_file" | grep -c 'the file is damaged at offset')" 0/1
+done
 done_testing
