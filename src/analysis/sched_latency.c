@@ -7,9 +7,9 @@
 
 enum atom_state { ATOM_NONE, ATOM_SLEEPING, ATOM_WAIT, ATOM_RUNS, ATOM_VOID };
 
+/* All that an event asks for, and no more: those of hundreds of tasks stay in the cache. */
 struct task_delay {
 	u32 tid;
-	u32 merged;
 	enum atom_state state;
 	u64 out;
 	u64 wake;
@@ -17,8 +17,21 @@ struct task_delay {
 	u64 switches; /* delays that ended */
 	u64 total;
 	u64 max;
-	u64 max_begin, max_end;
-	const char *comm; /* of those that are gone; of all in the end */
+	u64 max_begin;
+};
+_Static_assert(sizeof(struct task_delay) == 64, "a line of the cache");
+
+/* A line of the table. */
+struct task_row {
+	struct task_delay d;
+	const char *comm;
+	u32 merged;
+};
+
+/* The name of a task whose number was given again. */
+struct task_gone {
+	size_t task; /* index in tasks */
+	const char *comm;
 };
 
 struct sched_latency {
@@ -26,7 +39,9 @@ struct sched_latency {
 	const struct sched_filter *filter;
 	bool all_cpus;
 	VEC(struct task_delay) tasks;
-	struct sched_tids by_tid; /* -> index in tasks + 1 */
+	VEC(struct task_gone) gone;
+	VEC(struct task_row) rows; /* in the end */
+	struct sched_tids by_tid;  /* -> index in tasks + 1 */
 	u64 unordered;
 };
 
@@ -46,6 +61,8 @@ void sched_latency_free(struct sched_latency *l)
 	if (!l)
 		return;
 	vec_release(&l->tasks);
+	vec_release(&l->gone);
+	vec_release(&l->rows);
 	sched_tids_release(&l->by_tid);
 	free(l);
 }
@@ -55,7 +72,6 @@ static __attribute__((noinline)) struct task_delay *new_task(struct sched_latenc
 	struct task_delay *t = vec_new(&l->tasks);
 
 	t->tid = tid;
-	t->merged = 1;
 	*sched_tids_at(&l->by_tid, tid) = (u32)l->tasks.len;
 	return t;
 }
@@ -74,7 +90,7 @@ static void task_born(struct sched_latency *l, u32 tid)
 
 	if (!*at)
 		return;
-	l->tasks.items[*at - 1].comm = sched_comm(l->names, tid);
+	vec_push(&l->gone, (struct task_gone){ *at - 1, sched_comm(l->names, tid) });
 	*at = 0;
 }
 
@@ -104,7 +120,6 @@ static void task_in(struct task_delay *t, u64 time)
 	if (delay > t->max) {
 		t->max = delay;
 		t->max_begin = t->wake;
-		t->max_end = time;
 	}
 }
 
@@ -174,39 +189,39 @@ static double average(const struct task_delay *t)
 
 struct sort_key {
 	const char *name;
-	int (*compare)(const struct task_delay *a, const struct task_delay *b);
+	int (*compare)(const struct task_row *a, const struct task_row *b);
 };
 
 #define COMPARE(a, b) ((a) < (b) ? 1 : (a) > (b) ? -1 : 0)
 
-static int cmp_avg(const struct task_delay *a, const struct task_delay *b)
+static int cmp_avg(const struct task_row *a, const struct task_row *b)
 {
-	return COMPARE(average(a), average(b));
+	return COMPARE(average(&a->d), average(&b->d));
 }
 
-static int cmp_max(const struct task_delay *a, const struct task_delay *b)
+static int cmp_max(const struct task_row *a, const struct task_row *b)
 {
-	return COMPARE(a->max, b->max);
+	return COMPARE(a->d.max, b->d.max);
 }
 
-static int cmp_switches(const struct task_delay *a, const struct task_delay *b)
+static int cmp_switches(const struct task_row *a, const struct task_row *b)
 {
-	return COMPARE(a->switches, b->switches);
+	return COMPARE(a->d.switches, b->d.switches);
 }
 
-static int cmp_runtime(const struct task_delay *a, const struct task_delay *b)
+static int cmp_runtime(const struct task_row *a, const struct task_row *b)
 {
-	return COMPARE(a->runtime, b->runtime);
+	return COMPARE(a->d.runtime, b->d.runtime);
 }
 
-static int cmp_comm(const struct task_delay *a, const struct task_delay *b)
+static int cmp_comm(const struct task_row *a, const struct task_row *b)
 {
 	return strcmp(a->comm, b->comm);
 }
 
-static int cmp_pid(const struct task_delay *a, const struct task_delay *b)
+static int cmp_pid(const struct task_row *a, const struct task_row *b)
 {
-	return COMPARE(b->tid, a->tid);
+	return COMPARE(b->d.tid, a->d.tid);
 }
 
 static const struct sort_key sort_keys[] = {
@@ -263,63 +278,70 @@ static void merge_names(struct sched_latency *l)
 	struct map known = MAP_INIT;
 	size_t n = 0;
 
-	for (size_t i = 0; i < l->tasks.len; i++) {
-		const struct task_delay t = l->tasks.items[i];
+	for (size_t i = 0; i < l->rows.len; i++) {
+		const struct task_row t = l->rows.items[i];
 		u64 *at = map_at(&known, intern_str(&l->names->strings, t.comm));
-		struct task_delay *into;
+		struct task_row *into;
 
 		if (!*at) {
-			l->tasks.items[n++] = t;
+			l->rows.items[n++] = t;
 			*at = n;
 			continue;
 		}
-		into = &l->tasks.items[*at - 1];
+		into = &l->rows.items[*at - 1];
 		into->merged++;
-		into->runtime += t.runtime;
-		into->switches += t.switches;
-		into->total += t.total;
-		if (t.max > into->max) {
-			into->max = t.max;
-			into->max_begin = t.max_begin;
-			into->max_end = t.max_end;
+		into->d.runtime += t.d.runtime;
+		into->d.switches += t.d.switches;
+		into->d.total += t.d.total;
+		if (t.d.max > into->d.max) {
+			into->d.max = t.d.max;
+			into->d.max_begin = t.d.max_begin;
 		}
 	}
-	l->tasks.len = n;
+	l->rows.len = n;
 	map_release(&known);
 }
 
-/* Those that never ran in our sight, the idle tasks, and what nobody asked for. */
-static void drop_silent(struct sched_latency *l)
+static int by_task(const void *a, const void *b)
 {
-	size_t n = 0;
+	const struct task_gone *x = a, *y = b;
 
-	for (size_t i = 0; i < l->tasks.len; i++) {
-		struct task_delay t = l->tasks.items[i];
-
-		if (!t.comm)
-			t.comm = sched_comm(l->names, t.tid);
-		if (!t.tid || !t.switches || streq(t.comm, "swapper") ||
-		    !sched_filter_task(l->filter, l->names, t.tid))
-			continue;
-		l->tasks.items[n++] = t;
-	}
-	l->tasks.len = n;
+	return x->task < y->task ? -1 : x->task > y->task;
 }
 
-static void add_row(const struct task_delay *t, struct table *table, struct result *ret)
+/* All but those that never ran in our sight, the idle tasks, and what nobody asked for. */
+static void make_rows(struct sched_latency *l)
 {
+	size_t gone = 0;
+
+	for (size_t i = 0; i < l->tasks.len; i++) {
+		const struct task_delay *d = &l->tasks.items[i];
+		struct task_row row = { *d, NULL, 1 };
+
+		row.comm = gone < l->gone.len && l->gone.items[gone].task == i
+				   ? l->gone.items[gone++].comm
+				   : sched_comm(l->names, d->tid);
+		if (d->tid && d->switches && !streq(row.comm, "swapper") &&
+		    sched_filter_task(l->filter, l->names, d->tid))
+			vec_push(&l->rows, row);
+	}
+}
+
+static void add_row(const struct task_row *row, struct table *table, struct result *ret)
+{
+	const struct task_delay *t = &row->d;
 	struct row *r = table_row(ret, table);
 
-	r->cells[0] = value_text(ret, t->comm);
-	if (t->merged == 1)
+	r->cells[0] = value_text(ret, row->comm);
+	if (row->merged == 1)
 		r->cells[1] = value_u(VALUE_PID, t->tid);
-	r->cells[2] = value_u(VALUE_COUNT, t->merged);
+	r->cells[2] = value_u(VALUE_COUNT, row->merged);
 	r->cells[3] = value_u(VALUE_DURATION, t->runtime);
 	r->cells[4] = value_u(VALUE_COUNT, t->switches);
 	r->cells[5] = value_u(VALUE_DURATION, (u64)average(t));
 	r->cells[6] = value_u(VALUE_DURATION, t->max);
 	r->cells[7] = value_textf(ret, "%.6f", (double)t->max_begin / 1e9);
-	r->cells[8] = value_textf(ret, "%.6f", (double)t->max_end / 1e9);
+	r->cells[8] = value_textf(ret, "%.6f", (double)(t->max_begin + t->max) / 1e9);
 	r->cells[9] = value_u(VALUE_DURATION, t->total);
 }
 
@@ -345,17 +367,18 @@ int sched_latency_result(struct sched_latency *l, const char *sort, bool merge, 
 
 	if (rc < 0)
 		return rc;
-	drop_silent(l);
+	vec_sort(&l->gone, by_task);
+	make_rows(l);
 	if (merge)
 		merge_names(l);
-	if (l->tasks.len > 1)
-		qsort_r(l->tasks.items, l->tasks.len, sizeof(*l->tasks.items), by_order, &order);
+	if (l->rows.len > 1)
+		qsort_r(l->rows.items, l->rows.len, sizeof(*l->rows.items), by_order, &order);
 	t = result_table(ret, "tasks", NULL, columns, ARRAY_SIZE(columns));
-	for (size_t i = 0; i < l->tasks.len; i++) {
-		runtime += l->tasks.items[i].runtime;
-		switches += l->tasks.items[i].switches;
+	for (size_t i = 0; i < l->rows.len; i++) {
+		runtime += l->rows.items[i].d.runtime;
+		switches += l->rows.items[i].d.switches;
 		if (!lines || i < lines)
-			add_row(&l->tasks.items[i], t, ret);
+			add_row(&l->rows.items[i], t, ret);
 	}
 	result_fact(ret, "runtime_ns", "ran in all", value_u(VALUE_DURATION, runtime));
 	result_fact(ret, "switches", "switches", value_u(VALUE_COUNT, switches));

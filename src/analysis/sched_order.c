@@ -82,19 +82,22 @@ INLINE size_t child_of(const struct heads *h, size_t i)
 	return left + 1 < h->len && before(h->items[left + 1], h->items[left]) ? left + 1 : left;
 }
 
-INLINE void sift_down(struct heads *h, size_t i)
+/* @child: child_of(i), where it is known. */
+INLINE void sift_from(struct heads *h, size_t i, size_t child)
 {
 	struct head *moved = h->items[i];
 
-	for (;;) {
-		size_t child = child_of(h, i);
-
-		if (!child || !before(h->items[child], moved))
-			break;
+	while (child && before(h->items[child], moved)) {
 		h->items[i] = h->items[child];
 		i = child;
+		child = child_of(h, i);
 	}
 	h->items[i] = moved;
+}
+
+static void sift_down(struct heads *h, size_t i)
+{
+	sift_from(h, i, child_of(h, i));
 }
 
 static void add_heads(struct heads *h, const struct sched_queue *q)
@@ -129,14 +132,12 @@ static void make_heap(const struct sched_order *o, struct heads *h)
 }
 
 /* Up to when the first run may go before another one has its turn. */
-INLINE u64 bound_of(const struct heads *h, u64 limit)
+INLINE u64 bound_of(const struct heads *h, size_t child, u64 limit)
 {
-	const struct head *top = h->items[0], *next;
-	size_t child = child_of(h, 0);
+	const struct head *top = h->items[0], *next = h->items[child];
 
 	if (!child)
 		return limit;
-	next = h->items[child];
 	/* no time is 0 */
 	return MIN(limit, next->rank > top->rank ? next->time : next->time - 1);
 }
@@ -168,7 +169,8 @@ INLINE int take_event(struct batch *b, const struct sched_event *ev)
 /* From the first run as long as no other has something earlier. */
 INLINE int take_stretch(struct heads *h, u64 limit, struct batch *b)
 {
-	u64 bound = bound_of(h, limit);
+	size_t child = child_of(h, 0);
+	u64 bound = bound_of(h, child, limit);
 	struct head *top = h->items[0];
 	int rc;
 
@@ -177,12 +179,12 @@ INLINE int take_stretch(struct heads *h, u64 limit, struct batch *b)
 	} while (!rc && top->at < top->end && top->at->time <= bound);
 	if (unlikely(top->at >= top->end)) {
 		h->items[0] = h->items[--h->len];
-		if (!h->len)
-			return rc;
-	} else {
-		top->time = top->at->time;
+		if (h->len)
+			sift_down(h, 0);
+		return rc;
 	}
-	sift_down(h, 0);
+	top->time = top->at->time;
+	sift_from(h, 0, child);
 	return rc;
 }
 

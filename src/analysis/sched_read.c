@@ -469,7 +469,7 @@ INLINE bool quick_runtime(struct reader *r, const struct sched_layout *l, const 
 	u32 tid = load32(at + l->next);
 	u64 ns = load64(at + l->value);
 
-	if (tid != load32(at + l->tid) || !sched_is_seen(&r->known, tid, time))
+	if (unlikely(!sched_is_seen(&r->known, tid, time)))
 		return false;
 	if (r->ran.tid != tid) {
 		if (r->ran.tid)
@@ -480,6 +480,19 @@ INLINE bool quick_runtime(struct reader *r, const struct sched_layout *l, const 
 	}
 	r->ran.ns += ns;
 	r->ran.time = time;
+	return true;
+}
+
+/* A run time of a task that does not run, which is not kept. */
+INLINE bool quick_other(struct reader *r, const struct sched_layout *l, const u8 *at, u64 time,
+			struct sched_event *ev)
+{
+	u32 tid = load32(at + l->next);
+
+	if (!sched_is_known(&r->known, tid, time))
+		return false;
+	ev->runtime = load64(at + l->value);
+	ev->next = tid;
 	return true;
 }
 
@@ -567,12 +580,17 @@ INLINE bool quick_event(struct reader *r, const struct sched_layout *l, const u8
 	struct sched_event *ev = *to;
 	bool quick = false;
 
-	switch (l->quick) {
-	case SCHED_QUICK_NONE: return false;
-	case SCHED_QUICK_UNWANTED: return true;
-	case SCHED_QUICK_FOLD: return quick_runtime(r, l, at, time);
-	case SCHED_QUICK_SWITCH: quick = quick_switch(r, l, at, time, ev); break;
-	case SCHED_QUICK_WAKE: quick = quick_wake(r, l, at, time, ev); break;
+	/* in the order of how many there are */
+	if (l->quick == SCHED_QUICK_FOLD) {
+		if (likely(load32(at + l->next) == load32(at + l->tid)))
+			return quick_runtime(r, l, at, time);
+		quick = quick_other(r, l, at, time, ev);
+	} else if (l->quick == SCHED_QUICK_SWITCH) {
+		quick = quick_switch(r, l, at, time, ev);
+	} else if (l->quick == SCHED_QUICK_WAKE) {
+		quick = quick_wake(r, l, at, time, ev);
+	} else {
+		return l->quick == SCHED_QUICK_UNWANTED;
 	}
 	if (likely(quick)) {
 		ev->time = time;

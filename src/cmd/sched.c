@@ -256,6 +256,7 @@ static int run_latency(struct job *j)
 	int rc;
 
 	j->filter.fold_runtime = true;
+	j->filter.types = ~(1u << SCHED_MIGRATE | 1u << SCHED_FORK);
 	rc = read_events(j, sched_latency_events, l);
 	result_init(&r, "sched");
 	if (rc >= 0) {

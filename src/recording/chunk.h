@@ -10,7 +10,7 @@
 
 enum {
 	CHUNK_MIN = 192 << 10,      /* more than the largest record */
-	CHUNK_MAX = (1 << 20) - 64, /* with its head just under 1 MB */
+	CHUNK_MAX = (2 << 20) - 64, /* with its head just under 2 MB */
 };
 
 struct chunk {

@@ -11,7 +11,7 @@
  *		... the file is cut or damaged; all before recording_fault(r)->offset was delivered
  *	recording_free(r);
  *
- * Memory is bounded: windows of 1 MB over the file, and the records that wait for their
+ * Memory is bounded: windows of 2 MB over the file, and the records that wait for their
  * turn: two rounds, at most 256 MB; without rounds at most 64 MB or a million. Damage never ends
  *the program: a record that contradicts its event is counted and skipped; a damage that hides where
  *the next record begins ends the stream.
