@@ -67,7 +67,7 @@ static long tree_up(u32 i, void *ctx)
 __attribute__((noinline)) int profile_in_tree(u32 root)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct tree_walk walk = { .task = (u64)task, .root = root };
+	struct tree_walk walk = { .task = bpf_get_current_task(), .root = root };
 	u64 began = BPF_CORE_READ(task, group_leader, start_time) << 1;
 	u32 at = task->tgid & (TREE_KNOWN - 1);
 	u64 *known = bpf_map_lookup_elem(&profile_tree, &at);
@@ -116,7 +116,7 @@ static __always_inline u32 kernel_stack(struct bpf_perf_event_data *ctx, struct 
 	long bytes = bpf_get_stack(ctx, out->ip, UNWIND_MAX_KERNEL * 8, 0);
 
 	if (bytes < 0 || bytes >= UNWIND_MAX_KERNEL * 8)
-		unwind_count(UNWIND_COUNT_KERNEL_CUT, 1);
+		unwind_count_rare(UNWIND_COUNT_KERNEL_CUT);
 	return bytes > 0 ? (u32)bytes / 8 : 0;
 }
 
@@ -138,15 +138,18 @@ static __always_inline u32 copy_stack(struct unwind_rescue *r)
 	return have;
 }
 
-/* Into the slot; false: there is no user part. */
-static __always_inline bool user_regs(struct bpf_perf_event_data *ctx, struct unwind_slot *slot)
+/* Into the slot; 0: there is no user part. */
+__attribute__((noinline)) int profile_regs(struct bpf_perf_event_data *ctx,
+					   struct unwind_slot *slot)
 {
+	if (!slot)
+		return 0;
 	if (!slot->out.user_ip)
 		return unwind_from_task(slot);
 	unwind_from_regs(slot, &ctx->regs);
 	/* no load may be shared with the other branch: its address would be computed */
 	asm volatile("");
-	return true;
+	return 1;
 }
 
 /* The registers where the walk ended, as far as they can be had; false: only those it began with.
@@ -175,7 +178,7 @@ static __always_inline void rescue_from(struct bpf_perf_event_data *ctx, struct 
 	r->n_user = 0;
 	r->python = 0;
 	if (slot->scratch.new_code || done - 1 >= UNWIND_RESCUE_FRAMES || !walked_regs(slot)) {
-		user_regs(ctx, slot);
+		profile_regs(ctx, slot);
 		__builtin_memcpy(r->regs, slot->s.reg, sizeof(r->regs));
 		return;
 	}
@@ -222,7 +225,7 @@ __attribute__((noinline)) int profile_rescue(struct bpf_perf_event_data *ctx,
 	struct unwind_rescue *r;
 
 	if (bpf_ringbuf_query(&unwind_ring, BPF_RB_AVAIL_DATA) > profile_options.rescue_bytes) {
-		unwind_count(UNWIND_COUNT_RESCUES_LOST, 1);
+		unwind_count_rare(UNWIND_COUNT_RESCUES_LOST);
 		return 0;
 	}
 	unwind_list_vmas(slot);
@@ -230,7 +233,7 @@ __attribute__((noinline)) int profile_rescue(struct bpf_perf_event_data *ctx,
 		unwind_python_begin(slot, 1);
 	r = bpf_ringbuf_reserve(&unwind_ring, sizeof(*r), 0);
 	if (!r) {
-		unwind_count(UNWIND_COUNT_RESCUES_LOST, 1);
+		unwind_count_rare(UNWIND_COUNT_RESCUES_LOST);
 		return 0;
 	}
 	r->type = UNWIND_RECORD_RESCUE;
@@ -251,7 +254,7 @@ __attribute__((noinline)) int profile_rescue(struct bpf_perf_event_data *ctx,
 	r->n_vmas = slot->n_vmas;
 	r->stack_bytes = copy_stack(r);
 	bpf_ringbuf_submit(r, BPF_RB_FORCE_WAKEUP);
-	unwind_count(UNWIND_COUNT_RESCUES, 1);
+	unwind_count_rare(UNWIND_COUNT_RESCUES);
 	return 1;
 }
 
@@ -264,10 +267,10 @@ static __always_inline void emit(struct unwind_slot *slot)
 	if (size > sizeof(slot->out))
 		return;
 	if (bpf_ringbuf_output(&unwind_ring, &slot->out, size, flags))
-		unwind_count(UNWIND_COUNT_LOST, 1);
+		unwind_count_rare(UNWIND_COUNT_LOST);
 }
 
-static __always_inline void note_python(struct unwind_slot *slot)
+static __always_inline void note_python(struct unwind_slot *slot, struct unwind_counts *counts)
 {
 	struct python_walk *w = &slot->python;
 
@@ -275,15 +278,16 @@ static __always_inline void note_python(struct unwind_slot *slot)
 		return;
 	slot->out.python = w->python;
 	slot->out.program = program_of(slot);
-	unwind_count(UNWIND_COUNT_PYTHON_FRAMES, w->at);
+	counts->n[UNWIND_COUNT_PYTHON_FRAMES] += w->at;
 	if (slot->s.end == UNWIND_END_ROOT && w->py[w->at & (UNWIND_PYTHON_WORDS - 1)])
-		unwind_count(UNWIND_COUNT_PYTHON_UNPLACED, 1);
+		counts->n[UNWIND_COUNT_PYTHON_UNPLACED]++;
 }
 
 /* The frames of the user stack; its registers are in the slot. */
-static __always_inline void user_stack(struct unwind_slot *slot)
+static __always_inline void user_stack(struct unwind_slot *slot, struct unwind_counts *counts)
 {
 	struct unwind_sample *out = &slot->out;
+	struct unwind_stack_memo *memo;
 	u32 at;
 
 	slot->pid = out->pid;
@@ -291,19 +295,21 @@ static __always_inline void user_stack(struct unwind_slot *slot)
 	slot->leaves = 2;
 	at = ((slot->gen ^ slot->s.reg[UNWIND_REG_SP] >> 20) * 0x9e3779b97f4a7c15ull) >> 40 &
 	     (UNWIND_STACK_MEMOS - 1);
-	out->n_user = unwind_run(slot, profile_options.max_user,
-				 bpf_map_lookup_elem(&profile_memos, &at));
+	memo = bpf_map_lookup_elem(&profile_memos, &at);
+	if (!memo)
+		return;
+	out->n_user = unwind_run(slot, profile_options.max_user, memo);
 	out->end = slot->s.end;
 	if (out->end == UNWIND_END_NO_MAP && out->n_user == 1 && !out->user_ip) {
 		out->end = UNWIND_END_EXEC;
 		out->n_user = 0;
 	}
 	out->fp_steps = slot->s.fp_steps;
-	note_python(slot);
+	note_python(slot, counts);
 }
 
 static __always_inline void sample(struct bpf_perf_event_data *ctx, struct unwind_slot *slot,
-				   u32 event)
+				   struct unwind_counts *counts, u32 event)
 {
 	struct unwind_sample *out = &slot->out;
 	u64 ip = ctx->regs.ip;
@@ -316,34 +322,34 @@ static __always_inline void sample(struct bpf_perf_event_data *ctx, struct unwin
 	out->fp_steps = 0;
 	slot->first = out->n_kernel;
 	if (profile_options.user_stacks) {
-		if (user_regs(ctx, slot))
-			user_stack(slot);
+		if (profile_regs(ctx, slot))
+			user_stack(slot, counts);
 		else
 			out->end = UNWIND_END_NO_REGS;
 		if (out->end == UNWIND_END_NO_TABLE && profile_options.rescue &&
 		    profile_rescue(ctx, slot))
 			return;
-		unwind_count(out->end < UNWIND_END_COUNT ? out->end : 0, 1);
-		unwind_count(UNWIND_COUNT_FRAMES, out->n_user);
-		if (out->fp_steps)
-			unwind_count(UNWIND_COUNT_FP_FRAMES, out->fp_steps);
+		counts->n[out->end & 31]++;
+		counts->n[UNWIND_COUNT_FRAMES] += out->n_user;
+		counts->n[UNWIND_COUNT_FP_FRAMES] += out->fp_steps;
 	}
 	emit(slot);
 }
 
 static __attribute__((noinline)) int take(struct bpf_perf_event_data *ctx, u32 event)
 {
+	struct unwind_counts *counts = unwind_counts();
 	struct unwind_slot *slot;
 
-	if (profile_root && !profile_in_tree(profile_root))
+	if (!counts || (profile_root && !profile_in_tree(profile_root)))
 		return 0;
 	slot = unwind_slot_take();
-	unwind_count(UNWIND_COUNT_SAMPLES, 1);
+	counts->n[UNWIND_COUNT_SAMPLES]++;
 	if (!slot) {
-		unwind_count(UNWIND_COUNT_LOST, 1);
+		counts->n[UNWIND_COUNT_LOST]++;
 		return 0;
 	}
-	sample(ctx, slot, event);
+	sample(ctx, slot, counts, event);
 	unwind_slot_give(slot);
 	return 0;
 }

@@ -128,9 +128,9 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, UNWIND_COUNTERS);
+	__uint(max_entries, 1);
 	__type(key, u32);
-	__type(value, u64);
+	__type(value, struct unwind_counts);
 } unwind_counters SEC(".maps");
 
 struct {
@@ -159,12 +159,29 @@ static __always_inline u64 unwind_task_id(void)
 	return (u64)ns.tgid << 32 | ns.pid;
 }
 
+static __always_inline struct unwind_counts *unwind_counts(void)
+{
+	u32 all = 0;
+
+	return bpf_map_lookup_elem(&unwind_counters, &all);
+}
+
 static __always_inline void unwind_count(u32 which, u64 n)
 {
-	u64 *c = bpf_map_lookup_elem(&unwind_counters, &which);
+	struct unwind_counts *c = unwind_counts();
 
+	/* else it would not be masked where it is known to be small */
+	if (!__builtin_constant_p(which))
+		barrier_var(which);
 	if (c)
-		*c += n;
+		c->n[which & 31] += n;
+}
+
+/* What happens so rarely that a call is better than a copy of it. */
+__attribute__((noinline)) int unwind_count_rare(u32 which)
+{
+	unwind_count(which, 1);
+	return 0;
 }
 
 static __always_inline struct unwind_slot *unwind_slot_take(void)
@@ -172,6 +189,7 @@ static __always_inline struct unwind_slot *unwind_slot_take(void)
 	u32 i;
 
 	/* flags, not a counter: with preemption slots are not given back in order */
+#pragma nounroll
 	for (i = 0; i < UNWIND_SLOTS; i++) {
 		u32 key = i;
 		struct unwind_slot *slot = bpf_map_lookup_elem(&unwind_slots, &key);
@@ -179,7 +197,7 @@ static __always_inline struct unwind_slot *unwind_slot_take(void)
 		if (slot && !__sync_val_compare_and_swap(&slot->busy, 0, 1))
 			return slot;
 	}
-	unwind_count(UNWIND_END_NO_SLOT, 1);
+	unwind_count_rare(UNWIND_END_NO_SLOT);
 	return 0;
 }
 
@@ -688,6 +706,8 @@ static __always_inline u32 unwind_run(struct unwind_slot *slot, u32 max,
 		slot->s.end = UNWIND_END_NO_TABLE; /* perhaps user space knows more */
 	if (memo)
 		unwind_remember(slot, memo);
+	/* what callers look at is read again: one state for the verifier, not one for each end */
+	barrier();
 	return slot->n;
 }
 

@@ -202,6 +202,11 @@ enum unwind_count {
 	UNWIND_COUNTERS,
 };
 
+struct unwind_counts {
+	__u64 n[32]; /* UNWIND_COUNTERS are used; a power of two, to be masked */
+};
+_Static_assert(UNWIND_COUNTERS <= 32, "room");
+
 /* Records in the ring: each begins with its type. */
 enum unwind_record_type {
 	UNWIND_RECORD_SAMPLE = 1,

@@ -56,9 +56,9 @@ __attribute__((noinline)) u64 maple_down(struct maple_walk *w, u64 entry, u64 ad
 		return 0;
 	/* node[0] is the parent, then come the pivots, then the slots */
 	u32 type = (entry >> 3) & 15;
-	u64 wide = type != MAPLE_ARANGE;
+	/* 0 or 1 without a branch, which would have all that follows verified twice */
+	u64 wide = ((type ^ MAPLE_ARANGE) + 15) >> 4;
 
-	barrier_var(wide);
 	u32 pivots = MAPLE_ARANGE_PIVOTS + (MAPLE_PIVOTS - MAPLE_ARANGE_PIVOTS) * wide;
 	u32 slot = maple_slot(w->node, wide, address);
 	u64 pivot = w->node[(1 + slot) & (MAPLE_WORDS - 1)];

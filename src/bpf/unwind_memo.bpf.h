@@ -175,12 +175,13 @@ static __always_inline u32 unwind_check_near(struct unwind_window *w, struct unw
 		u64 word = f[1].sp - base;
 
 		if (f->bp_at & UNWIND_NOTE_BP)
-			return at + i;
-		if (word >= bytes || w->word[word >> 3 & (UNWIND_WINDOW_WORDS - 1)] != f[1].ip)
 			break;
+		if (word < bytes && w->word[word >> 3 & (UNWIND_WINDOW_WORDS - 1)] == f[1].ip)
+			continue;
+		/* the outermost one has no caller that could differ */
+		return at + i == UNWIND_MEMO_FRAMES - 1 ? UNWIND_MEMO_FRAMES : at + i;
 	}
-	at += i;
-	return at == UNWIND_MEMO_FRAMES - 1 ? UNWIND_MEMO_FRAMES : at;
+	return at + i;
 }
 
 /*

@@ -298,17 +298,8 @@ void unwinder_serve(struct unwinder *u)
 
 void unwinder_ends(const struct unwinder *u, u64 ret[UNWIND_END_COUNT])
 {
-	int cpus = libbpf_num_possible_cpus();
-	_cleanup_free_ u64 *values = xcalloc(cpus > 0 ? (size_t)cpus : 1, sizeof(*values));
+	struct unwind_counts counts;
 
-	for (u32 i = 0; i < UNWIND_END_COUNT; i++) {
-		size_t size = sizeof(*values) * (size_t)MAX(cpus, 1);
-
-		ret[i] = 0;
-		if (bpf_map__lookup_elem(u->skel->maps.unwind_counters, &i, sizeof(i), values, size,
-					 0))
-			continue;
-		for (int k = 0; k < cpus; k++)
-			ret[i] += values[k];
-	}
+	unwind_counters_read(bpf_map__fd(u->skel->maps.unwind_counters), &counts);
+	memcpy(ret, counts.n, UNWIND_END_COUNT * sizeof(*ret));
 }

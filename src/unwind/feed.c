@@ -2,6 +2,7 @@
 #include "unwind/feed.h"
 
 #include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <dirent.h>
 #include <sys/stat.h>
 
@@ -732,4 +733,20 @@ void unwind_feed_stats(const struct unwind_feed *f, struct unwind_feed_stats *re
 	ret->rule_overflow = f->pool.rule_overflow;
 	ret->pythons = f->pythons.len;
 	ret->bytes = pool_bytes(&f->pool);
+}
+
+void unwind_counters_read(int fd, struct unwind_counts *ret)
+{
+	int cpus = libbpf_num_possible_cpus();
+	_cleanup_free_ struct unwind_counts *values =
+		xcalloc((size_t)MAX(cpus, 1), sizeof(*values));
+	u32 all = 0;
+
+	*ret = (struct unwind_counts){ 0 };
+	if (cpus <= 0 || bpf_map_lookup_elem(fd, &all, values))
+		return;
+	for (int cpu = 0; cpu < cpus; cpu++) {
+		for (u32 i = 0; i < UNWIND_COUNTERS; i++)
+			ret->n[i] += values[cpu].n[i];
+	}
 }

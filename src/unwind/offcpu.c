@@ -733,20 +733,22 @@ static u64 read_counter(const struct bpf_map *map, u32 which)
 
 void offcpu_stats(const struct offcpu *o, struct offcpu_stats *ret)
 {
+	struct unwind_counts counts;
+
+	unwind_counters_read(bpf_map__fd(o->skel->maps.unwind_counters), &counts);
 	*ret = (struct offcpu_stats){
 		.stacks = o->stacks.len,
 		.chains = o->chains.len,
 		.stacks_dropped = o->stacks_dropped,
-		.rescues = read_counter(o->skel->maps.unwind_counters, UNWIND_COUNT_RESCUES),
-		.rescues_lost =
-			read_counter(o->skel->maps.unwind_counters, UNWIND_COUNT_RESCUES_LOST),
-		.kernel_cut = read_counter(o->skel->maps.unwind_counters, UNWIND_COUNT_KERNEL_CUT),
+		.rescues = counts.n[UNWIND_COUNT_RESCUES],
+		.rescues_lost = counts.n[UNWIND_COUNT_RESCUES_LOST],
+		.kernel_cut = counts.n[UNWIND_COUNT_KERNEL_CUT],
 		.no_irq_context = !o->skel->rodata->offcpu_options.preempt_distance,
 	};
 	for (u32 i = 0; i < OFFCPU_COUNTERS; i++)
 		ret->counts[i] = read_counter(o->skel->maps.offcpu_counters, i);
 	for (u32 i = 0; i < UNWIND_END_COUNT; i++)
-		ret->ends[i] = read_counter(o->skel->maps.unwind_counters, i) + o->ends[i];
+		ret->ends[i] = counts.n[i] + o->ends[i];
 	unwind_feed_stats(o->feed, &ret->feed);
 }
 

@@ -361,38 +361,25 @@ void sampler_note_exit(struct sampler *s, int pid)
 	rescue_note_exit(&s->rescue, pid);
 }
 
-static u64 read_counter(const struct sampler *s, u32 which)
-{
-	int cpus = libbpf_num_possible_cpus();
-	_cleanup_free_ u64 *values = NULL;
-	u64 sum = 0;
-
-	if (cpus <= 0)
-		return 0;
-	values = xcalloc((size_t)cpus, sizeof(*values));
-	if (bpf_map_lookup_elem(bpf_map__fd(s->skel->maps.unwind_counters), &which, values))
-		return 0;
-	for (int i = 0; i < cpus; i++)
-		sum += values[i];
-	return sum;
-}
-
 void sampler_stats(const struct sampler *s, struct sampler_stats *ret)
 {
+	struct unwind_counts counts;
+
+	unwind_counters_read(bpf_map__fd(s->skel->maps.unwind_counters), &counts);
 	*ret = (struct sampler_stats){
-		.samples = read_counter(s, UNWIND_COUNT_SAMPLES),
-		.lost = read_counter(s, UNWIND_COUNT_LOST),
-		.frames = read_counter(s, UNWIND_COUNT_FRAMES) + s->rescued_frames,
-		.fp_frames = read_counter(s, UNWIND_COUNT_FP_FRAMES),
-		.rescues = read_counter(s, UNWIND_COUNT_RESCUES),
-		.rescues_lost = read_counter(s, UNWIND_COUNT_RESCUES_LOST),
-		.kernel_cut = read_counter(s, UNWIND_COUNT_KERNEL_CUT),
-		.python_frames = read_counter(s, UNWIND_COUNT_PYTHON_FRAMES),
-		.python_unplaced = read_counter(s, UNWIND_COUNT_PYTHON_UNPLACED),
+		.samples = counts.n[UNWIND_COUNT_SAMPLES],
+		.lost = counts.n[UNWIND_COUNT_LOST],
+		.frames = counts.n[UNWIND_COUNT_FRAMES] + s->rescued_frames,
+		.fp_frames = counts.n[UNWIND_COUNT_FP_FRAMES],
+		.rescues = counts.n[UNWIND_COUNT_RESCUES],
+		.rescues_lost = counts.n[UNWIND_COUNT_RESCUES_LOST],
+		.kernel_cut = counts.n[UNWIND_COUNT_KERNEL_CUT],
+		.python_frames = counts.n[UNWIND_COUNT_PYTHON_FRAMES],
+		.python_unplaced = counts.n[UNWIND_COUNT_PYTHON_UNPLACED],
 		.python_unreadable = s->python->unreadable,
 	};
 	for (u32 i = 0; i < UNWIND_END_COUNT; i++)
-		ret->ends[i] = read_counter(s, i) + s->ends[i];
+		ret->ends[i] = counts.n[i] + s->ends[i];
 	unwind_feed_stats(s->feed, &ret->feed);
 }
 
