@@ -219,6 +219,23 @@ int profile_args_load(struct context *ctx, const struct profile_args *args, stru
 	return r;
 }
 
+int profile_args_look(struct context *ctx, const struct profile_args *which, struct load_opts *opts,
+		      int (*look)(struct context *ctx, const void *args, struct profile *p),
+		      const void *args)
+{
+	struct profile p;
+	int r;
+
+	profile_init(&p);
+	r = profile_args_load(ctx, which, opts, &p);
+	if (r >= 0 && !p.samples.len)
+		r = profile_no_samples(&p, &ctx->err);
+	if (r >= 0)
+		r = look(ctx, args, &p);
+	profile_release(&p);
+	return r;
+}
+
 static void warn_count(u64 n, const char *what)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT;

@@ -38,6 +38,13 @@ int profile_args_take(struct context *ctx, struct profile_args *args, struct loa
 /* Loads with a progress line; @opts may carry more than the arguments did. */
 int profile_args_load(struct context *ctx, const struct profile_args *args, struct load_opts *opts,
 		      struct profile *ret);
+/*
+ * Loads as profile_args_load() does, and lets @look show it; its status, or why there is nothing to
+ * look at. @args are the command's own.
+ */
+int profile_args_look(struct context *ctx, const struct profile_args *which, struct load_opts *opts,
+		      int (*look)(struct context *ctx, const void *args, struct profile *p),
+		      const void *args);
 /* What was lost or could not be read, for those whose output has no place for it. */
 void profile_args_warn(const struct profile *p);
 /* That only @event is shown, when others have samples, too. */

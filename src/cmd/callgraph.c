@@ -113,8 +113,9 @@ static int write_html(struct context *ctx, const struct callgraph_args *a, const
 	return r < 0 ? r : output_write(ctx, &a->output, &text);
 }
 
-static int draw(struct context *ctx, const struct callgraph_args *a, struct profile *p)
+static int draw(struct context *ctx, const void *args, struct profile *p)
 {
+	const struct callgraph_args *a = args;
 	struct callgraph_opts opts = {
 		.by_module = a->by == 1,
 		.min_node = a->min_node / 100,
@@ -126,8 +127,6 @@ static int draw(struct context *ctx, const struct callgraph_args *a, struct prof
 	struct callgraph g;
 	int r;
 
-	if (!p->samples.len)
-		return profile_no_samples(p, &ctx->err);
 	/* the tables tell it themselves */
 	if (a->dot || a->output.path)
 		profile_args_warn(p);
@@ -148,7 +147,6 @@ static int callgraph_run(struct context *ctx, void *args)
 {
 	struct callgraph_args *a = args;
 	struct load_opts load;
-	struct profile p;
 	int r = output_check(ctx, &a->output, a->dot ? NULL : "svg html dot gv");
 
 	if (!r)
@@ -156,12 +154,7 @@ static int callgraph_run(struct context *ctx, void *args)
 	if (r)
 		return r;
 	load.merge = !output_is(&a->output, "html");
-	profile_init(&p);
-	r = profile_args_load(ctx, &a->profile, &load, &p);
-	if (r >= 0)
-		r = draw(ctx, a, &p);
-	profile_release(&p);
-	return r;
+	return profile_args_look(ctx, &a->profile, &load, draw, a);
 }
 
 static const struct example callgraph_examples[] = {

@@ -112,8 +112,9 @@ static int collect(struct buf *text, void *ctx)
 	return 0;
 }
 
-static int write_profile(struct context *ctx, const struct export_args *a, struct profile *p)
+static int write_profile(struct context *ctx, const void *args, struct profile *p)
 {
+	const struct export_args *a = args;
 	const struct export_format *f = &formats[a->format];
 	_cleanup_buf_ struct buf out = BUF_INIT;
 	struct export_opts opts = { .title = a->title };
@@ -121,8 +122,6 @@ static int write_profile(struct context *ctx, const struct export_args *a, struc
 	struct flame_opts chosen;
 	int r = 0;
 
-	if (!p->samples.len)
-		return profile_no_samples(p, &ctx->err);
 	profile_args_warn(p);
 	flame_choose_event(p, &chosen);
 	opts.event = chosen.event;
@@ -181,7 +180,6 @@ static int export_run_command(struct context *ctx, void *args)
 {
 	struct export_args *a = args;
 	struct load_opts load;
-	struct profile p;
 	int r = choose_format(ctx, a);
 
 	if (!r)
@@ -196,12 +194,7 @@ static int export_run_command(struct context *ctx, void *args)
 		return EXIT_USAGE;
 	}
 	load.merge = !formats[a->format].timed;
-	profile_init(&p);
-	r = profile_args_load(ctx, &a->profile, &load, &p);
-	if (r >= 0)
-		r = write_profile(ctx, a, &p);
-	profile_release(&p);
-	return r;
+	return profile_args_look(ctx, &a->profile, &load, write_profile, a);
 }
 
 static const struct example export_examples[] = {

@@ -574,14 +574,13 @@ static int draw(struct context *ctx, const struct flame_args *a, struct profile 
 	return r;
 }
 
-static int show(struct context *ctx, const struct flame_args *a, struct profile *p)
+static int show(struct context *ctx, const void *args, struct profile *p)
 {
+	const struct flame_args *a = args;
 	struct hotcold hotcold;
 	const struct hotcold *h = a->hotcold ? &hotcold : NULL;
 	int r;
 
-	if (!p->samples.len)
-		return profile_no_samples(p, &ctx->err);
 	profile_args_warn(p);
 	r = h ? hotcold_build(p, &hotcold, &ctx->err) : 0;
 	if (r < 0)
@@ -595,7 +594,6 @@ static int flame_run(struct context *ctx, void *args)
 {
 	struct flame_args *a = args;
 	struct load_opts load;
-	struct profile p;
 	int r = check_args(ctx, a);
 
 	if (!r)
@@ -604,12 +602,7 @@ static int flame_run(struct context *ctx, void *args)
 		return r;
 	load.wakes = is_page(a);
 	load.merge = !a->chart && order_values[a->order] != ORDER_TIME && !is_page(a);
-	profile_init(&p);
-	r = profile_args_load(ctx, &a->profile, &load, &p);
-	if (r >= 0)
-		r = show(ctx, a, &p);
-	profile_release(&p);
-	return r;
+	return profile_args_look(ctx, &a->profile, &load, show, a);
 }
 
 static const struct example flame_examples[] = {

@@ -108,13 +108,12 @@ static u16 choose_event(const struct profile *p)
 	return chosen.event;
 }
 
-static int fold(struct context *ctx, const struct fold_args *a, struct profile *p)
+static int fold(struct context *ctx, const void *args, struct profile *p)
 {
+	const struct fold_args *a = args;
 	struct fold_opts opts = names_of(a);
 	int r;
 
-	if (!p->samples.len)
-		return profile_no_samples(p, &ctx->err);
 	profile_args_warn(p);
 	opts.event = choose_event(p);
 	if (a->output.path && !streq(a->output.path, "-"))
@@ -128,7 +127,6 @@ static int fold_run(struct context *ctx, void *args)
 {
 	struct fold_args *a = args;
 	struct load_opts load;
-	struct profile p;
 	int r = output_check(ctx, &a->output, NULL);
 
 	if (!r)
@@ -139,12 +137,7 @@ static int fold_run(struct context *ctx, void *args)
 	load.addresses = a->addrs;
 	load.inlines = a->inlined || a->context;
 	load.lines = a->context || a->srcline;
-	profile_init(&p);
-	r = profile_args_load(ctx, &a->profile, &load, &p);
-	if (r >= 0)
-		r = fold(ctx, a, &p);
-	profile_release(&p);
-	return r;
+	return profile_args_look(ctx, &a->profile, &load, fold, a);
 }
 
 static const struct example fold_examples[] = {

@@ -324,16 +324,15 @@ static int write_viewer(struct context *ctx, const struct heatmap_args *a, const
 	return r < 0 ? r : output_write(ctx, &a->output, &text);
 }
 
-static int map_profile(struct context *ctx, const struct heatmap_args *a, const struct profile *p)
+static int map_profile(struct context *ctx, const void *args, struct profile *p)
 {
+	const struct heatmap_args *a = args;
 	struct heatmap_opts opts = shape_of(ctx, a);
 	heat_points points = { 0 };
 	struct flame_opts chosen;
 	struct heatmap h = { 0 };
 	int r = 0;
 
-	if (!p->samples.len)
-		return profile_no_samples(p, &ctx->err);
 	profile_args_warn(p);
 	flame_choose_event(p, &chosen);
 	opts.event = chosen.event;
@@ -357,19 +356,6 @@ static int map_profile(struct context *ctx, const struct heatmap_args *a, const 
 	return r;
 }
 
-static int load_and_map(struct context *ctx, const struct heatmap_args *a, struct load_opts *load)
-{
-	struct profile p;
-	int r;
-
-	profile_init(&p);
-	r = profile_args_load(ctx, &a->profile, load, &p);
-	if (r >= 0)
-		r = map_profile(ctx, a, &p);
-	profile_release(&p);
-	return r;
-}
-
 static int heatmap_run(struct context *ctx, void *args)
 {
 	struct heatmap_args *a = args;
@@ -388,7 +374,7 @@ static int heatmap_run(struct context *ctx, void *args)
 	if (a->kind == HEAT_LATENCY && (a->pair || is_plain_text(a->profile.input)))
 		r = map_points(ctx, a, &load, a->profile.input, &points);
 	else
-		r = load_and_map(ctx, a, &load);
+		r = profile_args_look(ctx, &a->profile, &load, map_profile, a);
 	vec_release(&points);
 	return r == -EINVAL ? EXIT_USAGE : r;
 }

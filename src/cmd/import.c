@@ -24,15 +24,14 @@ static int collect(struct buf *text, void *ctx)
 	return 0;
 }
 
-static int write_folded(struct context *ctx, const struct import_args *a, struct profile *p)
+static int write_folded(struct context *ctx, const void *args, struct profile *p)
 {
+	const struct import_args *a = args;
 	_cleanup_buf_ struct buf out = BUF_INIT;
 	struct fold_opts opts = { .kernel = true, .jit = true, .inlined = true, .raw = true };
 	struct flame_opts chosen;
 	int r;
 
-	if (!p->samples.len)
-		return profile_no_samples(p, &ctx->err);
 	flame_choose_event(p, &chosen);
 	opts.event = chosen.event;
 	profile_args_warn_event(p, chosen.event);
@@ -45,7 +44,6 @@ static int import_run(struct context *ctx, void *args)
 {
 	struct import_args *a = args;
 	struct load_opts load;
-	struct profile p;
 	int r = output_check(ctx, &a->output, NULL);
 
 	if (!r)
@@ -53,12 +51,7 @@ static int import_run(struct context *ctx, void *args)
 	if (r)
 		return r;
 	load.merge = true;
-	profile_init(&p);
-	r = profile_args_load(ctx, &a->profile, &load, &p);
-	if (r >= 0)
-		r = write_folded(ctx, a, &p);
-	profile_release(&p);
-	return r;
+	return profile_args_look(ctx, &a->profile, &load, write_folded, a);
 }
 
 static const struct example import_examples[] = {

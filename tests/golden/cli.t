@@ -283,27 +283,7 @@ is 'no standard error at all' "$?/$(cat "$TMP/out")" 2/
 # --- the pager ----------------------------------------------------------------------------------
 
 # Runs fathom on a terminal of ten lines; prints what appears there.
-on_terminal() {
-	python3 - "$FATHOM" "$@" <<'EOF'
-import fcntl, os, pty, struct, sys, termios
-pid, fd = pty.fork()
-if pid == 0:
-    fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 10, 80, 0, 0))
-    os.execv(sys.argv[1], sys.argv[1:])
-text = b""
-while True:
-    try:
-        piece = os.read(fd, 4096)
-    except OSError:
-        break
-    if not piece:
-        break
-    text += piece
-status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-sys.stdout.write(text.decode().replace("\r\n", "\n"))
-print("status", status)
-EOF
-}
+on_terminal() { python3 "$TOP/tests/lib/on_terminal.py" 10 '' "$FATHOM" "$@"; }
 
 if command -v python3 >/dev/null; then
 	# shellcheck disable=SC2016 # for the pager

@@ -8,50 +8,31 @@ need_root
 need_cmd python3
 export TERM=xterm PAGER=
 
-# Runs fathom on a terminal, with Ctrl-C when the line is there if the first word is "stop".
+# on_terminal TEXT WORDS... : Ctrl-C when TEXT is there; '' is never
 on_terminal() {
-	timeout -k 5 60 python3 - "$1" "$FATHOM" "${@:2}" <<'END'
-import fcntl, os, pty, struct, sys, termios
-pid, fd = pty.fork()
-if pid == 0:
-    fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 500, 80, 0, 0))
-    os.execv(sys.argv[2], sys.argv[2:])
-text, stop = b"", sys.argv[1] == "stop"
-while True:
-    try:
-        piece = os.read(fd, 4096)
-    except OSError:
-        break
-    if not piece:
-        break
-    text += piece
-    if stop and b"shows the result" in text:
-        os.write(fd, b"\x03")
-        stop = False
-sys.stdout.write(text.decode().replace("\r\n", "\n"))
-print("status", os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
-END
+	timeout -k 5 60 python3 "$TOP/tests/lib/on_terminal.py" 500 "$1" "$FATHOM" "${@:2}"
 }
 
 gone=$'\r\033\\[K'
-for words in offcpu threads runqlat 'sched latency'; do
+ends='^status [04]$' # 4: in so short a time nothing may happen
+for words in offcpu runqlat 'sched latency'; do
 	# shellcheck disable=SC2086 # words are words
-	seen=$(on_terminal stop $words)
+	seen=$(on_terminal 'shows the result' $words)
 	like "$words says that it looks, until Ctrl-C" "$seen" "${gone}watching\\.\\.\\. Ctrl-C ends it"
 	like "$words: the line goes" "$seen" "result(\^C)?${gone}"
-	like "$words: the result comes" "$seen" '^status 0$'
+	like "$words: it ends" "$seen" "$ends"
 done
-for words in 'offwake -d 1s' 'stacks -d 1s' 'cpudist -d 1s'; do
+for words in stacks cpudist; do
 	# shellcheck disable=SC2086 # words are words
-	seen=$(on_terminal wait $words)
+	seen=$(on_terminal '' $words -d 1s)
 	like "$words says for how long" "$seen" "${gone}watching for 1 s"
-	like "$words: the result comes" "$seen" '^status 0$'
+	like "$words: it ends" "$seen" "$ends"
 	# shellcheck disable=SC2086 # words are words
-	run "$FATHOM" $words
-	expect_no_err "$words elsewhere: nothing but the result"
+	run "$FATHOM" $words -d 200ms --json
+	unlike "$words elsewhere: nothing but the result" "$err" watching
 done
-seen=$(on_terminal wait offcpu -d 1s -q)
+seen=$(on_terminal '' runqlat -d 1s -q)
 unlike '-q: nothing but the result' "$seen" watching
-seen=$(on_terminal wait threads -- sleep 1)
+seen=$(on_terminal '' threads -- sleep 0.1)
 unlike 'the terminal is the program'"'"'s' "$seen" watching
 done_testing
