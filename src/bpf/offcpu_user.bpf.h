@@ -34,6 +34,8 @@ struct offcpu_user_memo {
 	u64 number;
 	u32 frames;
 	u32 n;
+	u32 by_bp;
+	u32 pad;
 	struct {
 		u64 at;
 		u64 value;
@@ -133,7 +135,7 @@ static __always_inline u64 offcpu_recall_stack(struct offcpu_user_memo *m,
 	u64 mm, other;
 
 	if (!offcpu_memory || !m->gen || !kernel->n_kernel || m->ip != regs->ip ||
-	    m->sp != regs->sp || m->bp != regs->bp)
+	    m->sp != regs->sp || (m->by_bp && m->bp != regs->bp))
 		return 0;
 	mm = offcpu_mm_of(task);
 	if (!mm || m->gen != offcpu_direct_generation(mm))
@@ -205,7 +207,7 @@ static __always_inline void offcpu_note_stack(struct offcpu_user_memo *m,
 
 	/* also one that has too many words */
 	if (m->noted == from->gen && m->hash == from->hash && m->ip == regs->ip &&
-	    m->sp == regs->sp && m->bp == regs->bp)
+	    m->sp == regs->sp && (!from->by_bp || m->bp == regs->bp))
 		return;
 	m->gen = 0;
 	m->n = 0;
@@ -215,6 +217,7 @@ static __always_inline void offcpu_note_stack(struct offcpu_user_memo *m,
 	m->ip = regs->ip;
 	m->sp = regs->sp;
 	m->bp = regs->bp;
+	m->by_bp = from->by_bp;
 	m->frames = UNWIND_MEMO_FRAMES - from->first;
 	bpf_loop(UNWIND_MEMO_FRAMES, offcpu_list_frame, &l, 0);
 }

@@ -65,7 +65,7 @@ struct unwind_slot {
 	u16 leaves;  /* as few frames before those are not remembered: they differ each time */
 	u64 walk;    /* the address at which the walk over mappings is */
 	u32 n_vmas;
-	u32 pad;
+	u32 by_bp;                  /* as in the memo */
 	u64 kernel_hash, user_hash; /* for the program's use: on old kernels its stack is scarce */
 	struct unwind_state s;
 	struct unwind_window window;
@@ -527,6 +527,7 @@ static __always_inline void unwind_noted(struct unwind_slot *slot, u32 fp_steps)
 	struct unwind_frame_note *f = unwind_note_at(slot->note, slot->noted);
 
 	if (slot->s.bp_used) {
+		slot->by_bp |= !f->bp_at;
 		f->bp = slot->s.bp_was;
 		f->bp_at |= UNWIND_NOTE_BP;
 	}
@@ -592,6 +593,7 @@ static __always_inline void unwind_remember(struct unwind_slot *slot, struct unw
 	m->gen = slot->gen;
 	m->hash = 0;
 	m->stack = 0;
+	m->by_bp = slot->by_bp | (slot->recalled ? m->by_bp : 0);
 	m->first = to - n;
 	bpf_loop(UNWIND_NOTE_TURNS, unwind_remember_some, &loop, 0);
 }
@@ -684,6 +686,7 @@ static __always_inline u32 unwind_run(struct unwind_slot *slot, u32 max,
 	slot->noted = 0;
 	slot->noting = 1;
 	slot->recalled = 0;
+	slot->by_bp = 0;
 	slot->window.bytes = 0;
 	slot->window.want = UNWIND_WINDOW_NEXT;
 	slot->scratch.runtime = 0;

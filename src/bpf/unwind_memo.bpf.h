@@ -60,6 +60,8 @@ struct unwind_stack_memo {
 	u64 other; /* ... as long as it also has this */
 	u32 first; /* UNWIND_MEMO_FRAMES: nothing is known; also 0 while gen is 0 */
 	u32 busy;  /* for the program's use: whoever has it may be interrupted */
+	u32 by_bp; /* some step asked for rbp while it was still in the register */
+	u32 pad;
 	/* behind the outermost one there is nothing but zeros: loops need not look for it */
 	struct unwind_frame_note frame[UNWIND_MEMO_FRAMES + UNWIND_NOTE_NEAR];
 };
@@ -222,7 +224,7 @@ static __always_inline bool unwind_same(struct unwind_window *w, struct unwind_s
 	const struct unwind_frame_note *f = unwind_note_at(m->frame, first);
 
 	if (m->gen != gen || first >= UNWIND_MEMO_FRAMES || f->ip != ip || f->sp != sp ||
-	    f->bp != bp)
+	    (m->by_bp && f->bp != bp))
 		return false;
 	unwind_look(w, m, sp);
 	return unwind_check(w, m, first) == UNWIND_MEMO_FRAMES;
