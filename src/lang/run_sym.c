@@ -127,15 +127,28 @@ static void add_frame(struct run *r, const struct type *t, u64 address, u32 back
 		add_ksym(r, address, back, out, !folded);
 }
 
-/* Our own program and what called it are not part of what was asked for. */
+static bool is_kernel_frame(struct run *r, u64 address, const char *prefix)
+{
+	struct symbol sym;
+
+	return symbols_kernel(symbols_of(r), address, &sym, NULL) && starts_with(sym.name, prefix);
+}
+
+/*
+ * Our own program and what called it are not part of what was asked for; a program that is probed
+ * is, which comes behind that. A trampoline goes with our link, and its name with it.
+ */
 static size_t own_frames(struct run *r, const u64 *frames, size_t n)
 {
 	size_t own = 0;
 	struct symbol sym;
 
-	while (own < n && symbols_kernel(symbols_of(r), frames[own], &sym, NULL) &&
-	       (starts_with(sym.name, "bpf_prog_") || starts_with(sym.name, "bpf_trace_run") ||
-		starts_with(sym.name, "bpf_trampoline_")))
+	while (own < n && is_kernel_frame(r, frames[own], "bpf_prog_"))
+		own++;
+	if (own && own < n &&
+	    (is_kernel_frame(r, frames[own], "bpf_trace_run") ||
+	     is_kernel_frame(r, frames[own], "bpf_trampoline_") ||
+	     !symbols_kernel(symbols_of(r), frames[own], &sym, NULL)))
 		own++;
 	return own;
 }

@@ -21,6 +21,9 @@ prints '@[1, ' -c "/bin/md5sum /proc/version" -e 'fexit:vfs_read /pid == cpid/ {
 prints '@[vfs_read]: ' -c '/bin/true' -e 'kprobe:vfs_* { @[func] = count(); }'
 prints 'do_exit+' -c '/bin/true' -e 'kprobe:do_exit /pid == cpid/ { printf("%s", kstack(3)); }'
 
+run fathom trace -c '/bin/true' -e 'fentry:do_exit /pid == cpid/ { @[kstack(1)] = count(); }'
+expect_status 0
+like "fentry: the stack begins with the function" "$out" 'do_exit\+'
 run fathom trace --dry-run -e 'kprobe:tcp_recvmsg { printf("%s %d\n", comm, pid); print(kstack); }'
 expect_status 0
 
@@ -47,6 +50,7 @@ for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 done
 prints '@entered: ' -c 'sleep 4' -e 'fentry:bpf:profile_sample_0 { @entered = count(); }'
 prints '@event[0, 0]: ' -c 'sleep 4' -e 'fexit:bpf:take { @event[args.event, retval] = count(); }'
+prints 'profile_sample_0+' -c 'sleep 4' -e 'fentry:bpf:profile_sample_0 { @[kstack(2)] = count(); }'
 kill -INT "$recording"
 wait "$recording"
 
