@@ -17,7 +17,7 @@
 enum {
 	MAX_DEPTH = 6, /* of directories below the ones that are named */
 	PROGRESS_EVERY = 64,
-	LINES_MOST = 64 << 20,       /* bytes of debug information of one file, unpacked */
+	LINES_MOST = 32 << 20,       /* bytes of debug information of one file, unpacked */
 	LINES_TOTAL_MOST = 64 << 20, /* bytes of all indexes that are made */
 };
 

@@ -5,10 +5,11 @@
 
 /*
  * Opening debug information costs more than all else in a report, and what one report asks for, the
- * next one does only in part. So who opens a file for the second time reads all of it; of a file
- * larger than this, always only the units that are asked for.
+ * next one does only in part. So who opens a file for the second time reads all of it: two to five
+ * times what opening it takes. That needs memory six times the size of what is read; of more than
+ * this, always only the units that are asked for are read.
  */
-enum { WHOLE_MOST = 64 << 20 };
+enum { WHOLE_MOST = 32 << 20 };
 
 bool lines_cache_wanted(const struct symbols *s, const struct image *img)
 {

@@ -43,6 +43,23 @@ static bool is_debug_section(const char *name)
 	return starts_with(name, ".debug_") || starts_with(name, ".zdebug_");
 }
 
+/*
+ * Where variables are and the like: nobody here asks for it. libdw unpacks every section that it
+ * knows when a file is opened, so to libdw these are not there.
+ */
+static bool is_unused(const char *name)
+{
+	static const char *const unused[] = { ".debug_loc",     ".debug_loclists",
+					      ".debug_aranges", ".debug_pubnames",
+					      ".debug_macro",   ".debug_macinfo",
+					      ".debug_frame" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(unused); i++)
+		if (streq(name, unused[i]))
+			return true;
+	return false;
+}
+
 /* How large a section is once it is unpacked. */
 static u64 unpacked_size(const struct elf *elf, const struct elf_section *s)
 {
@@ -70,10 +87,10 @@ static u64 unpacked_size(const struct elf *elf, const struct elf_section *s)
 	return elf->is64 ? head.wide.ch_size : head.narrow.ch_size;
 }
 
-/* False if there is more than we read; else what there is is added to *@ret. */
+/* False if there is more than we read; else what is read is added to *@ret. */
 static bool fits(const struct elf *elf, u64 *ret)
 {
-	u64 total = 0;
+	u64 total = 0, unused = 0;
 
 	for (size_t i = 0; i < elf->section_count; i++) {
 		const struct elf_section *s = &elf->sections[i];
@@ -84,22 +101,16 @@ static bool fits(const struct elf *elf, u64 *ret)
 		size = unpacked_size(elf, s);
 		if (size > SRCLINE_MAX_BYTES || (total += size) > SRCLINE_MAX_BYTES)
 			return false;
+		if (is_unused(elf_section_name(elf, s)))
+			unused += size;
 	}
-	*ret += total;
+	*ret += total - unused;
 	return true;
 }
 
-/*
- * libdw unpacks every section that it knows when a file is opened, also where variables are and
- * the like, for which nobody here asks. To libdw they are not there. Only of files: of bytes in
- * memory the headers are not ours to change.
- */
+/* Only of files: of bytes in memory the headers are not ours to change. */
 static void hide_unused(Elf *elf)
 {
-	static const char *const unused[] = { ".debug_loc",     ".debug_loclists",
-					      ".debug_aranges", ".debug_pubnames",
-					      ".debug_macro",   ".debug_macinfo",
-					      ".debug_frame" };
 	Elf_Scn *section = NULL;
 	GElf_Shdr head;
 	size_t names;
@@ -110,12 +121,10 @@ static void hide_unused(Elf *elf)
 		const char *name =
 			gelf_getshdr(section, &head) ? elf_strptr(elf, names, head.sh_name) : NULL;
 
-		for (size_t i = 0; name && i < ARRAY_SIZE(unused); i++) {
-			if (!streq(name, unused[i]))
-				continue;
-			head.sh_type = SHT_NOBITS;
-			gelf_update_shdr(section, &head);
-		}
+		if (!name || !is_unused(name))
+			continue;
+		head.sh_type = SHT_NOBITS;
+		gelf_update_shdr(section, &head);
 	}
 }
 

@@ -40,7 +40,7 @@ struct srcline_counts {
 	u32 broken;  /* units that could be read only in part, or not at all */
 	u64 rows;
 	u64 scopes;
-	u64 bytes; /* of debug sections, unpacked */
+	u64 bytes; /* of the debug sections that are read, unpacked */
 	bool full; /* a limit was hit: units that came later have no lines */
 };
 
