@@ -523,27 +523,28 @@ static wait_list waits_until(const wait_list *waits, size_t at, u64 last)
  * Intervals of recorded time, as on the running machine: a wait belongs to that in which it ended.
  * Those in which none did are passed over.
  */
-static int recorded_intervals(struct offcpu_load *load, struct shown *s, u64 count)
+static int recorded_intervals(struct offcpu_load *load, const struct shown *all, u64 count)
 {
-	const u64 step = s->args->interval;
+	const u64 step = all->args->interval;
 	size_t at = 0;
 	u64 shown = 0;
 	int rc = 0;
 
-	s->ctx->stream = true;
+	all->ctx->stream = true;
 	while (!rc && at < load->waits.len && !stop_requested() && (!count || shown < count)) {
 		u64 time = MAX(load->waits.items[at].time, load->begin) - load->begin;
+		struct shown s = *all;
 		wait_list part;
 
-		s->from = time - time % step;
+		s.from = time - time % step;
 		/* the last one ends with the recording */
-		s->duration = MIN(step, load->end - load->begin - s->from + 1);
-		part = waits_until(&load->waits, at, load->begin + s->from + s->duration - 1);
+		s.duration = MIN(step, load->end - load->begin - s.from + 1);
+		part = waits_until(&load->waits, at, load->begin + s.from + s.duration - 1);
 		at += part.len;
 		shown++;
-		s->waits = &part;
-		rc = show(s);
-		waits_forget(s->profile);
+		s.waits = &part;
+		rc = show(&s);
+		waits_forget(s.profile);
 	}
 	return rc;
 }
