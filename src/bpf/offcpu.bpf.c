@@ -97,9 +97,13 @@ static __always_inline void add_row(const struct offcpu_key *key, const struct o
 /* What was summed up with the thread goes into its row. Global functions are verified once. */
 __attribute__((noinline)) int settle(struct offcpu_task *st)
 {
+	struct offcpu_key key;
+
 	if (!st || !st->sum.count)
 		return 0;
-	add_row(&st->row, &st->sum);
+	/* older kernels take no key from memory that was handed to a global function */
+	__builtin_memcpy(&key, &st->row, sizeof(key));
+	add_row(&key, &st->sum);
 	__builtin_memset(&st->sum, 0, sizeof(st->sum));
 	return 0;
 }

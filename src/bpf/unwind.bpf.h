@@ -423,19 +423,13 @@ static long unwind_python_copy(u32 i, void *ctx)
 }
 
 /* Puts in the Python functions that the native frame from @sp to the present one runs. */
-__attribute__((noinline)) int unwind_splice(struct unwind_slot *slot, u64 pc, u64 sp)
+__attribute__((noinline)) int unwind_splice(struct unwind_slot *slot, u64 sp)
 {
 	struct unwind_loop loop = { .slot = slot };
 
 	if (!slot)
 		return 0;
 	struct python_walk *w = &slot->python;
-
-	if (!w->ready && unwind_python_begin(slot, 0)) {
-		/* the rule was memorised: where it came from was not */
-		unwind_find_rule(&slot->scratch, pc, slot->pid);
-		unwind_python_begin(slot, 1);
-	}
 	u64 anchor = w->py[w->at & (UNWIND_PYTHON_WORDS - 1)];
 
 	if (anchor < sp || anchor >= slot->s.reg[UNWIND_REG_SP])
@@ -562,8 +556,14 @@ static long unwind_one(u32 i, void *ctx)
 
 	if (memo && slot->noting)
 		unwind_noted(slot, fp_steps);
-	if (UNWIND_PYTHON_FRAMES && slot->scratch.in_python)
-		unwind_splice(slot, pc, sp);
+	if (UNWIND_PYTHON_FRAMES && slot->scratch.in_python) {
+		if (!slot->python.ready && unwind_python_begin(slot, 0)) {
+			/* the rule was memorised: where it came from was not */
+			unwind_find_rule(&slot->scratch, pc, slot->pid);
+			unwind_python_begin(slot, 1);
+		}
+		unwind_splice(slot, sp);
+	}
 	return !unwind_push(slot, ip) || end ? 1 : 0;
 }
 

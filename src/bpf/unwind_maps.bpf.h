@@ -39,6 +39,8 @@ static __always_inline u32 maple_slot(const u64 *node, u64 wide, u64 address)
 		if (i == MAPLE_ARANGE_PIVOTS)
 			below &= wide;
 		slot += below;
+		/* pivots that are loaded ahead would be kept on the stack, which is scarce */
+		barrier();
 	}
 	return slot;
 }

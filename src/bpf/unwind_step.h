@@ -106,14 +106,10 @@ UNWIND_INLINE int unwind_returned(struct unwind_state *s, __u64 ip, __u64 sp)
 	return unwind_stop(s, fresh ? UNWIND_END_ROOT : UNWIND_END_ZERO);
 }
 
-/* The frame pointer leads to the caller's, whichever stack that is on. */
-UNWIND_CALLED int unwind_far_fp_step(struct unwind_state *s, UNWIND_MEM *mem)
+UNWIND_INLINE int unwind_follow_fp(struct unwind_state *s, UNWIND_MEM *mem)
 {
-	__u64 bp, ra;
+	__u64 bp = s->reg[UNWIND_REG_BP], ra;
 
-	if (!s || !mem || unwind_use_bp(s, mem))
-		return 1;
-	bp = s->reg[UNWIND_REG_BP];
 	if (!bp || (bp & 7))
 		return unwind_stop(s, UNWIND_END_BAD_FP);
 	if (UNWIND_READ_WORD(mem, &ra, bp + 8))
@@ -122,6 +118,12 @@ UNWIND_CALLED int unwind_far_fp_step(struct unwind_state *s, UNWIND_MEM *mem)
 	s->bx_lost = 1;
 	s->fp_steps++;
 	return unwind_returned(s, ra, bp + 16);
+}
+
+/* The frame pointer leads to the caller's, whichever stack that is on. */
+UNWIND_CALLED int unwind_far_fp_step(struct unwind_state *s, UNWIND_MEM *mem)
+{
+	return !s || !mem || unwind_use_bp(s, mem) || unwind_follow_fp(s, mem);
 }
 
 /* Code without CFI: believe the frame pointer if it looks like one. */
@@ -135,7 +137,7 @@ UNWIND_CALLED int unwind_fp_step(struct unwind_state *s, UNWIND_MEM *mem)
 	bp = s->reg[UNWIND_REG_BP];
 	if (bp < sp || bp - sp > UNWIND_MAX_FP_FRAME)
 		return unwind_stop(s, UNWIND_END_BAD_FP);
-	return unwind_far_fp_step(s, mem);
+	return unwind_follow_fp(s, mem);
 }
 
 UNWIND_CALLED int unwind_signal_step(struct unwind_state *s, UNWIND_MEM *mem)
