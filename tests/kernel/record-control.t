@@ -82,9 +82,9 @@ expect_err 'nobody could tell when to begin'
 run "$FATHOM" record --control nowhere -o n.data -- true
 expect_status 2
 expect_err 'use fd:NUMBER'
-run "$FATHOM" record --control fifo:/nonexistent -o n.data -- true
+run "$FATHOM" record --control fifo:./none -o n.data -- true
 expect_status 1
-expect_err "cannot open the FIFO '/nonexistent'"
+expect_err "cannot open the FIFO './none'"
 
 # --- --max-size and --timestamp-filename ------------------------------------------------------------
 

@@ -35,6 +35,16 @@ expect_out_like 'burn' "is shown"
 run "$FATHOM" stacks -i j.data
 expect_status 0 "a recording"
 expect_out_like 'jitlike +[0-9]+ .*CFI, [0-9]+% fp' "tells which frames frame pointers gave"
+# What a pipe carries is the same, from a file and from standard input.
+"$FATHOM" record -q -F 499 -o - -- "$WORKLOADS/jitlike" --seconds 1 >pipe.data 2>/dev/null
+run "$FATHOM" stacks -i pipe.data
+expect_out_like 'jitlike +[0-9]+ .*CFI, [0-9]+% fp' "a recording from a pipe tells it, too"
+run bash -c "TMPDIR='$TMP' '$FATHOM' stacks -i - <pipe.data"
+expect_out_like 'jitlike +[0-9]+ .*CFI, [0-9]+% fp' "also from standard input"
+is "nothing of it stays" "$(find "$TMP" -name 'fathom-stacks-*')" ''
+run bash -c "TMPDIR='$TMP/none' '$FATHOM' stacks -i - <pipe.data"
+expect_status 1 "no place to keep standard input"
+expect_err 'cannot make a file'
 "$FATHOM" record -q --call-graph fp -F 499 -o f.data -- "$burn" --seconds 0.5 a=100 >/dev/null
 run "$FATHOM" stacks -i f.data
 expect_status 0 "a recording by frame pointers"
