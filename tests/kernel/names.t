@@ -149,9 +149,17 @@ kill "$unshared" 2>/dev/null
 
 # --- deleted and replaced files -------------------------------------------------------------------
 
+# Until the process runs the program, however busy the machine is.
+wait_exec() {
+	for _ in $(seq 200); do
+		[ "$(readlink "/proc/$1/exe")" = "$2" ] && return
+		sleep 0.1
+	done
+}
+
 cp "$burn" gone
 spawn "$TMP/gone" --seconds 0 a=70 b=30
-sleep 0.1
+wait_exec "$spawned" "$TMP/gone"
 rm gone
 record gone.data "$spawned"
 is_70_30 'deleted file: names' gone.data a b
@@ -160,7 +168,7 @@ is_70_30 'deleted file, its process ended: names' gone.data a b
 
 cp "$burn" replaced
 spawn "$TMP/replaced" --seconds 0 a=70 b=30
-sleep 0.1
+wait_exec "$spawned" "$TMP/replaced"
 cp "$WORKLOADS/chain" new && mv new replaced
 record replaced.data "$spawned"
 is_70_30 'replaced file: the names of what runs' replaced.data a b
