@@ -116,12 +116,14 @@ static bool has_member(const struct btf *btf, const char *type, const char *memb
 static bool has_delay(const struct btf *btf)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT;
-	unsigned long long ran, waited, turns;
+	const char *turns;
 
-	return has_member(btf, "task_struct", "sched_info") && has_member(btf, "cfs_rq", "rq") &&
-	       has_member(btf, "rq", "clock") &&
-	       io_read_file("/proc/self/schedstat", 4096, &text, NULL) >= 0 &&
-	       sscanf(buf_str(&text), "%llu %llu %llu", &ran, &waited, &turns) == 3 && turns > 0;
+	if (!has_member(btf, "task_struct", "sched_info") || !has_member(btf, "cfs_rq", "rq") ||
+	    io_read_file("/proc/self/schedstat", 4096, &text, NULL) < 0)
+		return false;
+	/* "run-time delay turns" */
+	turns = strrchr(buf_str(&text), ' ');
+	return turns && strtoull(turns, NULL, 10) > 0;
 }
 
 /* --- loading ---------------------------------------------------------------------------------- */
