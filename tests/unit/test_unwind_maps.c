@@ -15,6 +15,7 @@
 #define bpf_core_field_offset(type, field) offsetof(type, field)
 #define bpf_core_field_exists(field)       (sizeof(field) > 0)
 #define barrier_var(var)                   ((void)(var))
+#define barrier()                          ((void)0)
 
 struct maple_tree {
 	void *ma_root;
