@@ -30,6 +30,7 @@ const volatile struct {
 	u32 states;                                  /* 0: all */
 	u32 n_cgroups;
 	u32 wake_bytes;
+	u32 memory_tries; /* see offcpu_user.bpf.h */
 	u32 max_user;
 	u8 by_pid, by_uid, by_comm, follow;
 	u8 no_kthreads, no_users;

@@ -19,7 +19,6 @@ enum {
 	PAGE_PRESENT = 0x1,
 	PAGE_LARGE = 0x80,
 	OFFCPU_WORDS = 32, /* of a user stack that tell it from others */
-	OFFCPU_MEMORY_TRIES = 1 << 14,
 };
 #define PAGE_ADDRESS       0x000ffffffffff000ull
 #define OFFCPU_FOUR_LEVELS 0xffff800000000000ull /* the kernel begins here, with five before */
@@ -258,7 +257,7 @@ int offcpu_find_memory(void *ctx)
 		return 0;
 	f.pgd = offcpu_mm_word(mm, pgd);
 	offcpu_five_levels = f.pgd < OFFCPU_FOUR_LEVELS;
-	bpf_loop(OFFCPU_MEMORY_TRIES, offcpu_try_memory, &f, 0);
+	bpf_loop(offcpu_options.memory_tries, offcpu_try_memory, &f, 0);
 	return 0;
 }
 

@@ -187,6 +187,14 @@ static void set_filters(struct offcpu *o)
 	o->skel->rodata->offcpu_options.self = (u32)getpid();
 }
 
+/* How many GB of addresses a page table may lie in: there are gaps between pieces of memory. */
+static u32 memory_tries(void)
+{
+	u64 bytes = (u64)sysconf(_SC_PHYS_PAGES) * (u64)sysconf(_SC_PAGESIZE);
+
+	return (u32)MIN(2 * (bytes >> 30) + 16, 1ull << 14);
+}
+
 static int set_options(struct offcpu *o, struct err *e)
 {
 	const struct offcpu_opts *in = &o->opts;
@@ -215,6 +223,7 @@ static int set_options(struct offcpu *o, struct err *e)
 	o->skel->rodata->offcpu_options.threads = in->threads;
 	o->skel->rodata->offcpu_options.ran = in->ran;
 	o->skel->rodata->offcpu_options.rescue = !in->no_user_stacks;
+	o->skel->rodata->offcpu_options.memory_tries = memory_tries();
 	set_pid_namespace(o->skel);
 	bpf_program__set_autoload(o->skel->progs.offcpu_each, in->threads);
 	o->skel->rodata->offcpu_options.sums = !in->send && !in->intervals;
