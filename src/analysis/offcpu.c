@@ -506,6 +506,9 @@ void waits_to_result(struct profile *p, wait_list *waits, enum offcpu_view view,
 	result_fact(ret, "runqueue_ns", "waiting for a CPU", value_u(VALUE_DURATION, waited));
 	result_fact(ret, "waits", "waits", value_u(VALUE_COUNT, count));
 	table_of_waits(p, waits, view, runq, lines, ret);
+	if (!blocked && waited && !runq && view == OFFCPU_VIEW_SLEEPER)
+		result_note(ret, NOTE_INFO, "--runqueue shows them",
+			    "nothing was blocked: all waits were for a CPU");
 	if (p->samples.len)
 		tree_of_waits(p, profile_get_event(p, runq ? RUNQ_EVENT : OFFCPU_EVENT), ret);
 }

@@ -3,6 +3,7 @@
 #include "view/view.h"
 
 #include "base/fmt.h"
+#include "base/text.h"
 #include "view/cell.h"
 #include "view/term.h"
 #include "view/text.h"
@@ -121,6 +122,24 @@ static void facts(struct text_out *o, const struct result *r)
 		text_flush_long(o, STYLE_NONE);
 }
 
+/* Words that a screen would cut at its edge go to the next line. */
+static void flush_note(struct text_out *o, size_t column, enum style style)
+{
+	size_t width = o->opts->width > 0 ? (size_t)o->opts->width : SIZE_MAX;
+	_cleanup_buf_ struct buf text = BUF_INIT;
+
+	if (!o->opts->wrap || fmt_width(buf_str(&o->line)) <= width) {
+		text_flush_long(o, style);
+		return;
+	}
+	buf_fill(&text, ' ', column);
+	text_fill(&text, buf_str(&o->line), o->line.len, column, column + 2, width);
+	buf_truncate(&text, text.len - 1);
+	buf_reset(&o->line);
+	buf_add(&o->line, buf_str(&text), text.len);
+	text_flush_long(o, style);
+}
+
 static void losses(struct text_out *o, const struct result *r)
 {
 	vec_each(l, &r->losses) {
@@ -130,7 +149,7 @@ static void losses(struct text_out *o, const struct result *r)
 		fmt_count(&o->line, l->count);
 		buf_addch(&o->line, ' ');
 		text_clean(o, l->text ? l->text : l->key);
-		text_flush_long(o, STYLE_BAD);
+		flush_note(o, 0, STYLE_BAD);
 	}
 }
 
@@ -141,12 +160,12 @@ static void notes(struct text_out *o, const struct result *r)
 
 		buf_addstr(&o->line, warning ? "warning: " : "note: ");
 		text_clean(o, n->text);
-		text_flush_long(o, warning ? STYLE_WARN : STYLE_NONE);
+		flush_note(o, 0, warning ? STYLE_WARN : STYLE_NONE);
 		if (!n->hint)
 			continue;
 		buf_addstr(&o->line, "  hint: ");
 		text_clean(o, n->hint);
-		text_flush_long(o, STYLE_NONE);
+		flush_note(o, 2, STYLE_NONE);
 	}
 }
 

@@ -191,3 +191,23 @@ TEST(wakers_of_waits_that_are_filtered_out)
 	CHECK_EQ(samples_of(&p, "chain-time"), 1);
 	profile_release(&p);
 }
+
+TEST("waits that were all for a CPU: the empty table says where they are")
+{
+	for (u64 blocked = 0; blocked < 2; blocked++) {
+		struct wait w = { .blocked = blocked, .runq = 1000, .count = 1 };
+		wait_list waits = { 0 };
+		struct profile p;
+		struct result r;
+
+		profile_init(&p);
+		result_init(&r, "offcpu");
+		w.thread = profile_get_thread(&p, 7, 7, profile_string(&p, "x"), 0);
+		vec_push(&waits, w);
+		waits_to_result(&p, &waits, OFFCPU_VIEW_SLEEPER, false, 0, &r);
+		CHECK_EQ(r.notes.len, blocked ? 0 : 1);
+		result_release(&r);
+		profile_release(&p);
+		vec_release(&waits);
+	}
+}
