@@ -577,7 +577,7 @@ static int draw(struct context *ctx, const struct flame_args *a, struct profile 
 static int show(struct context *ctx, const void *args, struct profile *p)
 {
 	const struct flame_args *a = args;
-	struct hotcold hotcold;
+	struct hotcold hotcold = { 0 };
 	const struct hotcold *h = a->hotcold ? &hotcold : NULL;
 	int r;
 

@@ -89,8 +89,8 @@ static int make_file(struct live *l, struct err *e)
 	if (fd < 0) {
 		int code = errno;
 
-		free(l->path);
-		l->path = NULL;
+		/* nothing that could be removed */
+		l->path[0] = '\0';
 		return err_sys(e, code, "cannot make a file for the samples");
 	}
 	close(fd);
