@@ -144,7 +144,7 @@ static int keep_input(struct live *l, struct err *e)
 	ssize_t n;
 	int code = make_file(l, e);
 
-	if (code < 0)
+	if (code < 0 || !l->path)
 		return code;
 	fd = open(l->path, O_WRONLY | O_CLOEXEC);
 	while (fd >= 0 && (n = read(STDIN_FILENO, bytes, INPUT_STEP)) != 0) {

@@ -349,7 +349,7 @@ static void drop_oldest(struct recorder *r)
 int file_end(struct recorder *r, struct err *e)
 {
 	int rc = close_file(r, true, e);
-	char *name;
+	char *name = NULL;
 
 	if (rc < 0 || !r->o.stamp || !r->path)
 		return rc;
@@ -364,7 +364,7 @@ int file_end(struct recorder *r, struct err *e)
 /* Closes the file under its time and goes on in a new one. */
 int file_change(struct recorder *r, struct err *e)
 {
-	char *name;
+	char *name = NULL;
 	int rc = kernel_collect(r, true, e);
 
 	if (rc >= 0)
