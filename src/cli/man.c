@@ -280,7 +280,7 @@ static void exit_status(struct buf *out, const struct command *cmd)
 			".It 1\nIt failed.\n"
 			".It 2\nThe command line is wrong.\n"
 			".It 3\nA privilege or a feature of the kernel is missing.\n"
-			".It 4\nNothing was captured.\n");
+			".It 4\nNothing was captured, or there is nothing to show.\n");
 	if (!cmd || cmd->takes_program)
 		buf_addstr(out, ".It other\nThe status of the profiled program.\n");
 	buf_addstr(out, ".El\n");
