@@ -42,5 +42,5 @@ static int on_past(void *ctx, const void *records, size_t n)
 int flight_write(struct recorder *r, struct err *e)
 {
 	r->e = e;
-	return past_write(&r->past, sweep_sample_pid, on_past, r);
+	return past_write(&r->past, sweep_sample_tid, on_past, r);
 }

@@ -88,24 +88,26 @@ void past_add(struct past *p, const void *records, size_t n)
 		part->samples += h->type == PERF_RECORD_SAMPLE;
 }
 
-/* What says who a process is; a fork does if the parent is known. */
+/* What says who a thread is; a fork does if its parent is known. 0 is the idle task. */
 static void note_told(const struct buf *records, struct map *told)
 {
 	const struct perf_event_header *h;
 	size_t at = 0;
-	u32 pids[2]; /* of the process and, of a fork, its parent */
+	u32 ids[4]; /* of COMM: pid, tid; of FORK: pid, parent's pid, tid, parent's tid */
 
+	map_put(told, 0, 1);
 	while (next_record(records, &at, &h)) {
-		if (h->size < sizeof(*h) + sizeof(pids))
+		if (h->size < sizeof(*h) + sizeof(ids))
 			continue;
-		memcpy(pids, h + 1, sizeof(pids));
-		if (h->type == PERF_RECORD_COMM ||
-		    (h->type == PERF_RECORD_FORK && map_find(told, pids[1])))
-			map_put(told, pids[0], 1);
+		memcpy(ids, h + 1, sizeof(ids));
+		if (h->type == PERF_RECORD_COMM)
+			map_put(told, ids[1], 1);
+		else if (h->type == PERF_RECORD_FORK && map_find(told, ids[3]))
+			map_put(told, ids[2], 1);
 	}
 }
 
-static int write_told(struct past *p, const struct past_part *part, past_pid_fn *pid,
+static int write_told(struct past *p, const struct past_part *part, past_tid_fn *tid,
 		      past_sink_fn *sink, void *ctx)
 {
 	const struct perf_event_header *h;
@@ -116,7 +118,7 @@ static int write_told(struct past *p, const struct past_part *part, past_pid_fn 
 	note_told(&part->known, &told);
 	note_told(&part->records, &told);
 	while (rc >= 0 && next_record(&part->records, &at, &h)) {
-		if (h->type != PERF_RECORD_SAMPLE || map_find(&told, pid(ctx, h)))
+		if (h->type != PERF_RECORD_SAMPLE || map_find(&told, tid(ctx, h)))
 			continue;
 		p->dropped++;
 		if (at - h->size > run)
@@ -127,7 +129,7 @@ static int write_told(struct past *p, const struct past_part *part, past_pid_fn 
 	return rc >= 0 && at > run ? sink(ctx, part->records.data + run, at - run) : MIN(rc, 0);
 }
 
-int past_write(struct past *p, past_pid_fn *pid, past_sink_fn *sink, void *ctx)
+int past_write(struct past *p, past_tid_fn *tid, past_sink_fn *sink, void *ctx)
 {
 	int rc = 0;
 
@@ -137,7 +139,7 @@ int past_write(struct past *p, past_pid_fn *pid, past_sink_fn *sink, void *ctx)
 		if (i == 0 && part->known.len)
 			rc = sink(ctx, part->known.data, part->known.len);
 		if (rc >= 0 && i == 0)
-			rc = write_told(p, part, pid, sink, ctx);
+			rc = write_told(p, part, tid, sink, ctx);
 		else if (rc >= 0 && part->records.len)
 			rc = sink(ctx, part->records.data, part->records.len);
 	}

@@ -3,7 +3,7 @@
  * A flight recorder's past: the records that a file would hold, as far back as there is room for.
  *
  * It is kept in parts. Each begins with what ran at that moment, told as records, so that it can be
- * the first of a file when those before it are dropped. A process that ended just then may have
+ * the first of a file when those before it are dropped. A thread that ended just then may have
  * samples on their way, but is told nowhere: of the first part, samples of such are left out.
  */
 #ifndef RECORDER_PAST_H
@@ -28,8 +28,8 @@ struct past {
 	u64 dropped; /* samples that made room for newer ones */
 };
 
-/* The process of a sample. */
-typedef u32 past_pid_fn(void *ctx, const struct perf_event_header *h);
+/* The thread of a sample. */
+typedef u32 past_tid_fn(void *ctx, const struct perf_event_header *h);
 typedef int past_sink_fn(void *ctx, const void *records, size_t n);
 
 void past_release(struct past *p);
@@ -41,6 +41,6 @@ void past_add(struct past *p, const void *records, size_t n);
 /* The open part has its share: time for past_turn(). */
 bool past_is_full(const struct past *p);
 /* Hands over everything, oldest first, and is empty afterwards. */
-int past_write(struct past *p, past_pid_fn *pid, past_sink_fn *sink, void *ctx);
+int past_write(struct past *p, past_tid_fn *tid, past_sink_fn *sink, void *ctx);
 
 #endif

@@ -133,7 +133,7 @@ void prime_names(void *ctx, int fd, const struct image *im);
 int sweep_records(void *ctx, const void *bytes, size_t n);
 /* Whether samples of some event come with copies of their stacks. */
 bool sweep_has_copies(const struct recorder *r);
-u32 sweep_sample_pid(void *ctx, const struct perf_event_header *h);
+u32 sweep_sample_tid(void *ctx, const struct perf_event_header *h);
 /* The end of a sweep: what was held back goes to the file, and a round if it is time. */
 int sweep_end(struct recorder *r, bool last, struct err *e);
 

@@ -279,7 +279,7 @@ static u64 time_of(const struct recorder *r, const struct perf_event_header *h)
 }
 
 /* Likewise. */
-u32 sweep_sample_pid(void *ctx, const struct perf_event_header *h)
+u32 sweep_sample_tid(void *ctx, const struct perf_event_header *h)
 {
 	const struct source *src = sample_source(ctx, h);
 	u64 words[3];
@@ -287,7 +287,7 @@ u32 sweep_sample_pid(void *ctx, const struct perf_event_header *h)
 	if (!src || h->size < sizeof(*h) + sizeof(words))
 		return 0;
 	memcpy(words, h + 1, sizeof(words));
-	return (u32)(src->attr.sample_type & PERF_SAMPLE_IP ? words[2] : words[1]);
+	return (u32)((src->attr.sample_type & PERF_SAMPLE_IP ? words[2] : words[1]) >> 32);
 }
 
 static int by_time(const void *a, const void *b)

@@ -12,17 +12,24 @@
 
 enum { RECORD = 32, MOST = 4096 };
 
+/* As COMM has it, and a fork: pid, tid or the parent's pid, tid, the parent's tid. */
 struct made {
 	struct perf_event_header h;
 	u32 pid;
+	u32 tid;
+	u32 child;
 	u32 number;
-	u8 rest[RECORD - 16];
+	u8 rest[RECORD - 24];
 };
 _Static_assert(sizeof(struct made) == RECORD, "records are as large as they say");
 
 static struct made made(u32 type, u32 pid, u32 number)
 {
-	return (struct made){ .h = { .type = type, .size = RECORD }, .pid = pid, .number = number };
+	return (struct made){ .h = { .type = type, .size = RECORD },
+			      .pid = pid,
+			      .tid = pid,
+			      .child = pid,
+			      .number = number };
 }
 
 static void add(struct past *p, u32 type, u32 pid, u32 number)
@@ -45,9 +52,9 @@ static void turn(struct past *p, u32 pid)
 	know(p, pid);
 }
 
-static u32 pid_of(void *ctx UNUSED, const struct perf_event_header *h)
+static u32 tid_of(void *ctx UNUSED, const struct perf_event_header *h)
 {
-	return ((const struct made *)(const void *)h)->pid;
+	return ((const struct made *)(const void *)h)->tid;
 }
 
 struct written {
@@ -80,7 +87,7 @@ TEST("a past that is not full is written as it came")
 	turn(&p, 7);
 	for (u32 i = 0; i < 10; i++)
 		add(&p, PERF_RECORD_SAMPLE, 7, i);
-	CHECK_EQ(past_write(&p, pid_of, take, &w), 0);
+	CHECK_EQ(past_write(&p, tid_of, take, &w), 0);
 	CHECK_EQ(w.bytes.len, 11 * RECORD);
 	CHECK_EQ(written_at(&w, 0)->h.type, PERF_RECORD_COMM);
 	for (u32 i = 0; i < 10; i++)
@@ -111,7 +118,7 @@ TEST("the oldest makes room, and what is left begins with what ran then")
 			CHECK(bytes >= MOST - MOST / PAST_PARTS);
 	}
 	CHECK(most <= MOST);
-	CHECK_EQ(past_write(&p, pid_of, take, &w), 0);
+	CHECK_EQ(past_write(&p, tid_of, take, &w), 0);
 	first = written_at(&w, 1)->number;
 	CHECK_EQ(written_at(&w, 0)->h.type, PERF_RECORD_COMM);
 	CHECK_EQ(written_at(&w, 0)->pid, written_at(&w, 1)->pid);
@@ -123,7 +130,7 @@ TEST("the oldest makes room, and what is left begins with what ran then")
 	past_release(&p);
 }
 
-TEST("samples of a process that nothing is told of are left out and counted")
+TEST("samples of a thread that nothing is told of are left out and counted")
 {
 	struct past p = { .most = MOST };
 	struct written w = { 0 };
@@ -131,16 +138,18 @@ TEST("samples of a process that nothing is told of are left out and counted")
 	turn(&p, 1);
 	add(&p, PERF_RECORD_SAMPLE, 2, 0);
 	add(&p, PERF_RECORD_SAMPLE, 1, 1);
-	/* the second number of a fork is the parent: 1 is known, 2 is not */
+	/* the idle task has no name of its own */
+	add(&p, PERF_RECORD_SAMPLE, 0, 1);
+	/* the number of a fork is the parent: 1 is known, 2 is not */
 	add(&p, PERF_RECORD_FORK, 3, 1);
 	add(&p, PERF_RECORD_FORK, 4, 2);
 	add(&p, PERF_RECORD_SAMPLE, 3, 3);
 	add(&p, PERF_RECORD_SAMPLE, 4, 4);
 	add(&p, PERF_RECORD_SAMPLE, 2, 5);
-	CHECK_EQ(past_write(&p, pid_of, take, &w), 0);
-	CHECK_EQ(w.bytes.len, 5 * RECORD);
+	CHECK_EQ(past_write(&p, tid_of, take, &w), 0);
+	CHECK_EQ(w.bytes.len, 6 * RECORD);
 	CHECK_EQ(written_at(&w, 1)->number, 1);
-	CHECK_EQ(written_at(&w, 4)->number, 3);
+	CHECK_EQ(written_at(&w, 5)->number, 3);
 	CHECK_EQ(p.dropped, 3);
 	buf_release(&w.bytes);
 	past_release(&p);
@@ -156,7 +165,7 @@ TEST("a file that takes no more is an error")
 		add(&p, PERF_RECORD_SAMPLE, 1, 0);
 		turn(&p, 2);
 		add(&p, PERF_RECORD_SAMPLE, 1, 1);
-		CHECK_EQ(past_write(&p, pid_of, take, &w), -ENOSPC);
+		CHECK_EQ(past_write(&p, tid_of, take, &w), -ENOSPC);
 		buf_release(&w.bytes);
 		past_release(&p);
 	}
