@@ -352,7 +352,7 @@ static __always_inline void leave(void *ctx, struct task_struct *prev, bool pree
 				  u64 now)
 {
 	u64 id = offcpu_current_id(prev);
-	struct offcpu_task *st = bpf_task_storage_get(&offcpu_tasks, prev, 0, 0);
+	struct offcpu_task *st = offcpu_task_of(prev, false);
 
 	if (preempted)
 		state = 0;
@@ -365,7 +365,7 @@ static __always_inline void leave(void *ctx, struct task_struct *prev, bool pree
 	if (!st) {
 		if (state & SCHED_STATE_DEAD)
 			return;
-		st = bpf_task_storage_get(&offcpu_tasks, prev, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+		st = offcpu_task_of(prev, true);
 		if (!st) {
 			offcpu_count(OFFCPU_COUNT_NO_ROOM, 1);
 			return;
@@ -381,7 +381,7 @@ static __always_inline void leave(void *ctx, struct task_struct *prev, bool pree
 			send_thread(st, prev, now, 0);
 		if (offcpu_options.sums)
 			settle(st);
-		bpf_task_storage_delete(&offcpu_tasks, prev);
+		offcpu_task_ends(prev);
 		return;
 	}
 	st->switches++;
@@ -413,7 +413,7 @@ static __always_inline void leave(void *ctx, struct task_struct *prev, bool pree
 
 static __always_inline void arrive(struct task_struct *next, u64 now)
 {
-	struct offcpu_task *st = bpf_task_storage_get(&offcpu_tasks, next, 0, 0);
+	struct offcpu_task *st = offcpu_task_of(next, false);
 
 	if (!st) {
 		if (!offcpu_options.by_pid || in_set(&offcpu_pids, next->tgid))
@@ -439,7 +439,7 @@ static __always_inline void arrive(struct task_struct *next, u64 now)
 /* Since when the thread that is leaving has run; 0: not known. */
 static __always_inline u64 run_begin(struct task_struct *prev, u64 now)
 {
-	struct offcpu_task *st = bpf_task_storage_get(&offcpu_tasks, prev, 0, 0);
+	struct offcpu_task *st = offcpu_task_of(prev, false);
 
 	if (!st || !st->open)
 		return st ? st->in : 0;
@@ -585,7 +585,7 @@ static __always_inline void name_waker(void *ctx, struct offcpu_task *st, u64 no
 	if (kind == OFFCPU_WAKER_TASK)
 		offcpu_copy_comm(link->comm, task);
 	if (kind == OFFCPU_WAKER_TASK && task->pid)
-		waker = bpf_task_storage_get(&offcpu_tasks, task, 0, 0);
+		waker = offcpu_task_of(task, false);
 	link->stack = kind == OFFCPU_WAKER_TASK ? offcpu_take_stack(ctx, task, id, how)
 						: offcpu_take_interrupt(ctx);
 	follow_chain(st, offcpu_options.chains ? waker : 0);
@@ -596,7 +596,7 @@ SEC("tp_btf/sched_waking")
 int offcpu_waking(u64 *ctx)
 {
 	struct task_struct *task = (struct task_struct *)ctx[0];
-	struct offcpu_task *st = bpf_task_storage_get(&offcpu_tasks, task, 0, 0);
+	struct offcpu_task *st = offcpu_task_of(task, false);
 	u64 now;
 
 	if (!st || !st->open || !st->state || st->wake)
@@ -619,7 +619,7 @@ int offcpu_fork(u64 *ctx)
 	struct task_struct *parent = (struct task_struct *)ctx[0];
 	struct task_struct *child = (struct task_struct *)ctx[1];
 	u64 id = unwind_task_id(), now = bpf_ktime_get_ns();
-	struct offcpu_task *old = bpf_task_storage_get(&offcpu_tasks, parent, 0, 0), *st;
+	struct offcpu_task *old = offcpu_task_of(parent, false), *st;
 	bool follow =
 		offcpu_options.follow && ((old && old->follow) || in_set(&offcpu_pids, id >> 32));
 
@@ -627,7 +627,7 @@ int offcpu_fork(u64 *ctx)
 		return 0;
 	if (!task_matches(parent, id, old))
 		return 0;
-	st = bpf_task_storage_get(&offcpu_tasks, child, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	st = offcpu_task_of(child, true);
 	if (!st) {
 		offcpu_count(OFFCPU_COUNT_NO_ROOM, 1);
 		return 0;
@@ -715,7 +715,7 @@ int offcpu_each(struct bpf_iter__task *ctx)
 	if (!task || !task->pid)
 		return 0;
 	if (offcpu_closing) {
-		st = bpf_task_storage_get(&offcpu_tasks, task, 0, 0);
+		st = offcpu_task_of(task, false);
 		if (!st || !st->begin || !st->tid || !st->mine || !offcpu_options.threads)
 			return 0;
 		balance_account(st, task, now);
@@ -725,7 +725,7 @@ int offcpu_each(struct bpf_iter__task *ctx)
 	offcpu_ids_of(task, &pid, &tid);
 	if (!tid || pid == offcpu_options.self || !iter_matches(task, pid, tid))
 		return 0;
-	st = bpf_task_storage_get(&offcpu_tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	st = offcpu_task_of(task, true);
 	if (st && !st->begin)
 		open_account(st, task, pid, tid, now);
 	return 0;
@@ -738,7 +738,7 @@ int offcpu_settle(struct bpf_iter__task *ctx)
 	struct task_struct *task = ctx->task;
 
 	if (task && task->pid)
-		settle(bpf_task_storage_get(&offcpu_tasks, task, 0, 0));
+		settle(offcpu_task_of(task, false));
 	return 0;
 }
 

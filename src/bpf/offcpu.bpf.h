@@ -51,6 +51,7 @@ u32 offcpu_closing = 0;
 
 /* It asks what the kernel has. */
 #include "bpf/offcpu_direct.bpf.h"
+#include "bpf/offcpu_tasks.bpf.h"
 
 enum {
 	OFFCPU_MEMOS = 128,
@@ -74,58 +75,6 @@ struct offcpu_kernel_memo {
 	u16 kernel_at[OFFCPU_MEMO_KERNEL];  /* words from the base on; not of the outermost */
 	u16 kernel_low[OFFCPU_MEMO_KERNEL]; /* while it is learned: at least */
 };
-
-/* What is known of a thread. */
-struct offcpu_task {
-	/* the wait that it is in, or the last one */
-	u64 out;
-	u64 wake;  /* 0: not woken */
-	u64 delay; /* its time in run queues until then, by the kernel */
-	u64 stack;
-	u64 chain;
-	u32 state;
-	s32 syscall;
-	u32 flags;
-	u8 open;
-	u8 wanted; /* passed the filters */
-	u8 follow; /* a child of the target */
-	u8 mine;   /* its account is asked for; others only serve chains */
-	/* its last sleep, for the chains of those whom it wakes */
-	u64 sleep_out;
-	u64 sleep_wake;
-	u64 sleep_stack;
-	u64 known_chain; /* the last one */
-	u32 n_links;
-	u32 pad2;
-	/* the account */
-	u64 begin;
-	u64 in; /* since when it runs; 0: it does not, or we did not see */
-	u64 exec;
-	u64 oncpu;
-	u64 blocked;
-	u64 runq;
-	u64 unknown;
-	u64 utime;
-	u64 stime;
-	u64 switches;
-	u64 preemptions;
-	u64 owed;  /* time off the CPU, of the period that it is in */
-	u64 point; /* where in that the sample is taken, from 1 on; 0: not chosen yet */
-	u32 pid;
-	u32 tid;
-	char comm[OFFCPU_COMM];
-	/* with offcpu_options.sums: waits that are not in their row yet */
-	struct offcpu_key row;
-	struct offcpu_value sum;
-	struct offcpu_link links[OFFCPU_LINKS];
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct offcpu_task);
-} offcpu_tasks SEC(".maps");
 
 /* By a hash of where the thread is. Whatever is found is checked, so any collision will do. */
 struct {
