@@ -1,12 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/stop.h"
 
+#include "base/clock.h"
+
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <time.h>
 
+/*
+ * One wish to stop often comes as two signals: timeout(1) and sudo(8) pass a signal on to us that
+ * the terminal or their own kill() of the group has brought us already. Nobody types that fast.
+ */
+#define STOP_ECHO_NS (100 * NSEC_PER_MSEC)
+
 static volatile sig_atomic_t stop_flag;
+static u64 stop_since;
 static int stop_pipe[2] = { -1, -1 };
 
 static const int stop_signals[] = { SIGINT, SIGTERM, SIGHUP };
@@ -15,8 +24,15 @@ static void on_signal(int sig)
 {
 	int saved = errno;
 
-	if (stop_flag)
-		_exit(128 + sig);
+	if (stop_flag) {
+		u64 since = __atomic_load_n(&stop_since, __ATOMIC_RELAXED);
+
+		if (sig != stop_flag || clock_mono_ns() - since >= STOP_ECHO_NS)
+			_exit(128 + sig);
+		errno = saved;
+		return;
+	}
+	__atomic_store_n(&stop_since, clock_mono_ns(), __ATOMIC_RELAXED);
 	stop_flag = sig;
 	/* a full pipe means that the reader has been told already */
 	if (stop_pipe[1] >= 0 && write(stop_pipe[1], "", 1) < 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * "Stop and report", said by a signal: SIGINT, SIGTERM, SIGHUP set the flag once; a second one
- * ends the process at once (128 + signal). The flag is also a file descriptor, so that a poll()
- * cannot miss a signal that comes just before it: nothing races.
+ * ends the process at once (128 + signal), unless it is the echo of the first. The flag is also a
+ * file descriptor, so that a poll() cannot miss a signal that comes just before it: nothing races.
  */
 #ifndef BASE_STOP_H
 #define BASE_STOP_H
