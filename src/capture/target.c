@@ -129,6 +129,18 @@ int target_add_tids(struct target *t, const range_list *tids, struct err *e)
 	return add_ranges(t, tids, target_add_tid, e);
 }
 
+int target_expect(const range_list *ids, struct err *e)
+{
+	struct proc_status status;
+
+	vec_each(range, ids) {
+		if (range->first == range->last && range->last <= INT32_MAX &&
+		    procfs_status((u32)range->first, &status) < 0)
+			return no_process((pid_t)range->first, "process", e);
+	}
+	return 0;
+}
+
 /* Our own look at /etc/passwd: the C library's needs shared objects at run time. */
 static int user_id(const char *user, u64 *ret, struct err *e)
 {

@@ -34,6 +34,11 @@ int target_add_tid(struct target *t, pid_t tid, struct err *e);
 /* The same for lists; of a range like 100-200 only those that exist. */
 int target_add_pids(struct target *t, const range_list *pids, struct err *e);
 int target_add_tids(struct target *t, const range_list *tids, struct err *e);
+/*
+ * For filters in the kernel, which take any number: ESRCH if a process or thread that is named is
+ * not there, for there would be nothing to see until the user gives up.
+ */
+int target_expect(const range_list *ids, struct err *e);
 /* All threads of all processes of a user, by name or number; a user without any is ESRCH. */
 int target_add_user(struct target *t, const char *user, struct err *e);
 /* A path under the cgroup v2 (or v1 perf_event) mount, or a full path. */

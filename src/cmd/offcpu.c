@@ -11,6 +11,7 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/stop.h"
+#include "capture/target.h"
 #include "host/cgroup.h"
 #include "view/html.h"
 #include "view/svg.h"
@@ -264,6 +265,8 @@ int wait_run_open(struct wait_run *r, struct context *ctx, struct wait_filter *f
 	int rc = 0;
 
 	*r = (struct wait_run){ .ctx = ctx, .launch = LAUNCH_INIT };
+	if (target_expect(f->opts.pids, e) < 0 || target_expect(f->opts.tids, e) < 0)
+		return -ESRCH;
 	if (ctx->program) {
 		rc = launch_prepare(&r->launch, ctx->program, e);
 		if (rc < 0)
@@ -668,6 +671,8 @@ static int run_once(struct context *ctx, struct wait_run *r, const struct wait_a
 		rc = offcpu_live_collect(&r->live, &ctx->err);
 	if (rc >= 0 && !r->live.waits.len && !r->launch.pid) {
 		err_set(&ctx->err, ENODATA, "nothing waited, or all of it waits still");
+		err_hint(&ctx->err, "--open shows waits that are not over; --min, --max, --state "
+				    "and the target may leave none");
 		return EXIT_NOTHING;
 	}
 	return rc < 0 ? rc : show_live(ctx, r, a, view);

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "capture/session.h"
 #include "capture/synth.h"
+#include "capture/target.h"
 #include "cli/output.h"
 #include "recording/writer.h"
 #include "view/timeline.h"
@@ -431,7 +432,14 @@ static int sched_run(struct context *ctx, void *args)
 		run = streq(jobs[i].name, what) ? jobs[i].run : run;
 	if (!run) {
 		err_set(&ctx->err, EINVAL, "there is no 'sched %s'", what);
-		err_hint(&ctx->err, "there are latency, timehist, map and summary");
+		err_hint(&ctx->err,
+			 streq(what, "record")
+				 ? "latency, timehist, map and summary watch the machine "
+				   "themselves; for a file: fathom record -d 5s --call-graph none "
+				   "-e 'sched:sched_switch,sched:sched_stat_runtime,"
+				   "sched:sched_process_fork,sched:sched_wak*,"
+				   "sched:sched_migrate_task'"
+				 : "there are latency, timehist, map and summary");
 		return EXIT_USAGE;
 	}
 	if (a->output.path && run != run_map) {
@@ -446,6 +454,8 @@ static int sched_run(struct context *ctx, void *args)
 	if (a->time && parse_time(a->time, &j.filter, &ctx->err) < 0)
 		return EXIT_USAGE;
 	if (!a->input)
+		rc = target_expect(&a->pids, &ctx->err);
+	if (!a->input && !rc)
 		rc = watch(ctx, a, &j.fd);
 	if (!rc)
 		rc = run(&j);

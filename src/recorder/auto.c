@@ -48,24 +48,57 @@ static const char *why_not_sampled(const struct recorder *r, const struct event 
 	return ev->overwrite == 1 ? "in a ring that is overwritten" : "with registers or addresses";
 }
 
+/* Why the stacks of event @i are worse than the rest's; NULL if they are not. */
+static const char *worse_stacks(const struct recorder *r, size_t i)
+{
+	const struct event *ev = &r->o.events->events.items[i];
+
+	return r->plans.items[i].ours && !can_be_sampled(r, ev) ? why_not_sampled(r, ev) : NULL;
+}
+
+/* How many events from @i on are like it, or 0 when one before it is. */
+static size_t alike(const struct recorder *r, size_t i, const char *why)
+{
+	size_t n = 0;
+
+	for (size_t j = 0; j < r->plans.len; j++) {
+		const char *other = worse_stacks(r, j);
+
+		if (!other || !streq(other, why) ||
+		    r->plans.items[j].copies != r->plans.items[i].copies)
+			continue;
+		if (j < i)
+			return 0;
+		n++;
+	}
+	return n;
+}
+
+static void tell_worse(const struct recorder *r, size_t i, const char *why, size_t n)
+{
+	bool copied = r->plans.items[i].copies;
+	_cleanup_free_ char *more = n > 1 ? xasprintf(" and %zu more", n - 1) : NULL;
+	_cleanup_free_ char *text = xasprintf(
+		"stacks of '%s'%s %s: %s is %s, which the kernel's unwinder does not take",
+		r->o.events->events.items[i].name, more ? more : "",
+		copied ? "are copied and unwound here" : "follow frame pointers",
+		more ? "each" : "it", why);
+
+	recorder_note(r, text,
+		      copied ? "where that is too much, --call-graph fp is lighter" : NULL);
+}
+
 /* Events whose stacks are worse than the rest's: nobody should find out by looking at them. */
 void stacks_tell(const struct recorder *r)
 {
 	if (r->stacks != RECORDER_STACKS_KERNEL && r->stacks != RECORDER_STACKS_COPIES)
 		return;
 	for (size_t i = 0; i < r->plans.len; i++) {
-		const struct event *ev = &r->o.events->events.items[i];
+		const char *why = worse_stacks(r, i);
+		size_t n = why ? alike(r, i, why) : 0;
 
-		if (!r->plans.items[i].ours || can_be_sampled(r, ev))
-			continue;
-		bool copied = r->plans.items[i].copies;
-		_cleanup_free_ char *text = xasprintf(
-			"stacks of '%s' %s: it is %s, which the kernel's unwinder does not take",
-			ev->name, copied ? "are copied and unwound here" : "follow frame pointers",
-			why_not_sampled(r, ev));
-
-		recorder_note(r, text,
-			      copied ? "where that is too much, --call-graph fp is lighter" : NULL);
+		if (n)
+			tell_worse(r, i, why, n);
 	}
 }
 
