@@ -8,6 +8,14 @@ static int cpudist_run(struct context *ctx, void *args)
 	return hist_command(ctx, a, a->off ? SCHED_HIST_OFFCPU : SCHED_HIST_ONCPU);
 }
 
+static const struct opt cpudist_options[] = {
+	{ .type = OPT_INCLUDE, .include = hist_options },
+	HIST_MILLISECONDS,
+	{ 'O', "offcpu", OPT_FLAG, .offset = offsetof(struct hist_args, off),
+	  .help = "the times off the CPU, not those on it" },
+	OPT_END,
+};
+
 static const struct example cpudist_examples[] = {
 	{ "fathom cpudist -d 5s", "how long each turn on a CPU took" },
 	{ "fathom cpudist -O -d 5s", "how long tasks were off the CPU" },
@@ -23,7 +31,7 @@ const struct command cmd_cpudist = {
 		       "of each time that it was away. With -i the same is worked out of a "
 		       "recording with sched:sched_switch, such as of 'perf sched record'.",
 	.question = Q_CPU,
-	.options = hist_options,
+	.options = cpudist_options,
 	.args_size = sizeof(struct hist_args),
 	.operands = "[INTERVAL [COUNT]]",
 	.max_operands = 2,

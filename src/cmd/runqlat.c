@@ -4,6 +4,7 @@
 #include "analysis/sched_dist.h"
 #include "base/clock.h"
 #include "base/stop.h"
+#include "capture/target.h"
 #include "host/procfs.h"
 
 static const char *const by_names[] = { "all", "cpu", "pid", "tid", "cgroup", "comm", NULL };
@@ -29,19 +30,29 @@ const struct opt hist_options[] = {
 	  .def = "all",
 	  .choices = by_names,
 	  .help = "a histogram for each" },
-	{ 'm', "milliseconds", OPT_FLAG, AT(milliseconds),
-	  .help = "milliseconds, not microseconds" },
+	{ 'T', "timestamp", OPT_FLAG, AT(timestamp),
+	  .help = "say when each ended, as with --interval" },
 	{ 'P', "pids", OPT_FLAG, AT(per_process), .flags = OPT_HIDDEN,
 	  .help = "bcc's name for --by pid" },
 	{ 'L', "tids", OPT_FLAG, AT(per_thread), .flags = OPT_HIDDEN,
 	  .help = "bcc's name for --by tid" },
 	{ 'C', "cpus", OPT_FLAG, AT(per_cpu), .flags = OPT_HIDDEN,
 	  .help = "bcc's name for --by cpu" },
-	{ 'O', "offcpu", OPT_FLAG, AT(off), .flags = OPT_HIDDEN,
-	  .help = "cpudist: the times off the CPU" },
-	{ 'F', "freq", OPT_FREQUENCY, AT(frequency), .arg = "HZ", .def = "99", .flags = OPT_HIDDEN,
-	  .help = "runqlen: samples per second and CPU" },
 	OPT_END,
+};
+
+static enum sched_hist_by choose_by(const struct hist_args *a)
+{
+	if (a->per_process)
+		return SCHED_HIST_PID;
+	if (a->per_thread)
+		return SCHED_HIST_TID;
+	return a->per_cpu ? SCHED_HIST_CPU : (enum sched_hist_by)a->by;
+}
+
+struct counted {
+	struct sched_hist_key key;
+	struct sched_hist hist;
 };
 
 struct shown {
@@ -49,8 +60,9 @@ struct shown {
 	enum sched_hist_what what;
 	enum sched_hist_by by;
 	bool milliseconds;
-	u32 n;
-	u64 count;
+	struct table *occupancy; /* in place of histograms, for -O of runqlen */
+	VEC(struct counted) each;
+	struct sched_hist all; /* the sum of what is shown */
 };
 
 static void label_of(const struct shown *s, const struct sched_hist_key *k, struct buf *out)
@@ -75,7 +87,23 @@ static void label_of(const struct shown *s, const struct sched_hist_key *k, stru
 	}
 }
 
-static int add_length(struct shown *s, const char *label, const struct sched_hist *in)
+/* A queue is occupied when somebody waits in it. */
+static double occupied(const struct sched_hist *in)
+{
+	return in->count ? 100.0 * (double)(in->count - in->slots[0]) / (double)in->count : 0;
+}
+
+static void add_occupancy(struct shown *s, const char *label, const struct sched_hist *in)
+{
+	struct row *row = table_row(s->result, s->occupancy);
+
+	row->cells[0] = value_text(s->result, label ? label : "all");
+	row->cells[1] = value_u(VALUE_COUNT, in->count);
+	row->cells[2] = value_d(VALUE_PERCENT, occupied(in));
+	row->cells[3] = value_d(VALUE_NUMBER, (double)in->total / (double)MAX(in->count, 1));
+}
+
+static void add_length(struct shown *s, const char *label, const struct sched_hist *in)
 {
 	struct histogram *h =
 		result_hist_linear(s->result, "length", label, "runqlen", 0, SCHED_HIST_SLOTS, 1);
@@ -84,21 +112,48 @@ static int add_length(struct shown *s, const char *label, const struct sched_his
 		if (in->slots[i])
 			hist_add(h, i, in->slots[i]);
 	}
-	return 0;
 }
 
 static int add_hist(void *ctx, const struct sched_hist_key *k, const struct sched_hist *in)
 {
 	struct shown *s = ctx;
+
+	vec_push(&s->each, ((struct counted){ *k, *in }));
+	return 0;
+}
+
+/* CPUs by their number, tasks and groups by how much there is of them. */
+static int counted_order(const void *a, const void *b, void *ctx)
+{
+	const struct counted *x = a, *y = b;
+	const struct shown *s = ctx;
+
+	if (s->by != SCHED_HIST_CPU && x->hist.count != y->hist.count)
+		return x->hist.count < y->hist.count ? 1 : -1;
+	if (x->key.id != y->key.id)
+		return x->key.id < y->key.id ? -1 : 1;
+	return memcmp(x->key.comm, y->key.comm, sizeof(x->key.comm));
+}
+
+static void show_hist(struct shown *s, const struct sched_hist_key *k, const struct sched_hist *in)
+{
 	_cleanup_buf_ struct buf label = BUF_INIT;
 	const char *unit = s->milliseconds ? "msecs" : "usecs";
 	struct histogram *h;
 
 	label_of(s, k, &label);
-	s->n++;
-	s->count += in->count;
-	if (s->what == SCHED_HIST_RUNQLEN)
-		return add_length(s, label.len ? buf_str(&label) : NULL, in);
+	s->all.count += in->count;
+	s->all.total += in->total;
+	for (u64 i = 0; i < SCHED_HIST_SLOTS; i++)
+		s->all.slots[i] += in->slots[i];
+	if (s->occupancy) {
+		add_occupancy(s, label.len ? buf_str(&label) : NULL, in);
+		return;
+	}
+	if (s->what == SCHED_HIST_RUNQLEN) {
+		add_length(s, label.len ? buf_str(&label) : NULL, in);
+		return;
+	}
 	h = result_hist_log2(s->result, "histogram", label.len ? buf_str(&label) : NULL, unit);
 	for (u64 i = 0; i < SCHED_HIST_SLOTS; i++) {
 		if (in->slots[i])
@@ -106,35 +161,108 @@ static int add_hist(void *ctx, const struct sched_hist_key *k, const struct sche
 	}
 	/* the sum is exact; what stands in a bucket is its lower end */
 	h->total = in->total / (s->milliseconds ? 1000000 : 1000);
-	return 0;
+}
+
+/* --- what is said of all together ------------------------------------------------------------- */
+
+static const struct {
+	const char *title;
+	const char *count; /* what is counted */
+} words[] = {
+	[SCHED_HIST_RUNQLAT] = { "how long tasks waited for a CPU", "waits" },
+	[SCHED_HIST_ONCPU] = { "how long tasks stayed on a CPU", "turns" },
+	[SCHED_HIST_OFFCPU] = { "how long tasks were off the CPU", "times" },
+	[SCHED_HIST_RUNQLEN] = { "how many tasks waited for each CPU, besides the one that ran",
+				 "samples" },
+};
+
+static const struct column occupancy_columns[] = {
+	{ "of", "OF", VALUE_TEXT, 0 },
+	{ "samples", "SAMPLES", VALUE_COUNT, 0 },
+	{ "occupied_percent", "OCCUPIED", VALUE_PERCENT, 0 },
+	{ "average", "AVG LENGTH", VALUE_NUMBER, 0 },
+};
+
+/* The end of the bucket below which the given share of all values lies, in nanoseconds. */
+static u64 quantile(const struct shown *s, double share)
+{
+	u64 unit = s->milliseconds ? NSEC_PER_MSEC : NSEC_PER_USEC, sum = 0;
+	u32 i = 0;
+
+	for (; i < SCHED_HIST_SLOTS - 1; i++) {
+		sum += s->all.slots[i];
+		if ((double)sum >= share * (double)s->all.count)
+			break;
+	}
+	return unit << MIN(i, 32u);
+}
+
+/* The heading: what it is, how long was looked at, and the few figures that people ask for first.
+ */
+static void describe(const struct shown *s, const struct hist_args *a, u64 duration)
+{
+	struct result *r = s->result;
+	u64 n = s->all.count;
+
+	result_title(r, "%s", words[s->what].title);
+	if (a->input)
+		result_fact(r, "file", "file", value_text(r, a->input));
+	else if (a->timestamp || a->interval)
+		result_fact(r, "time", "time", value_u(VALUE_TIME, clock_wall_ns()));
+	if (duration)
+		result_fact(r, "duration_ns", "duration", value_u(VALUE_DURATION, duration));
+	result_fact(r, "count", words[s->what].count, value_u(VALUE_COUNT, n));
+	if (!n)
+		return;
+	if (s->what == SCHED_HIST_RUNQLEN) {
+		result_fact(r, "occupied_percent", "somebody waits",
+			    value_d(VALUE_PERCENT, occupied(&s->all)));
+		result_fact(r, "average", "average",
+			    value_d(VALUE_NUMBER, (double)s->all.total / (double)n));
+		return;
+	}
+	result_fact(r, "average_ns", "average", value_u(VALUE_DURATION, s->all.total / n));
+	result_fact(r, "median_below_ns", "half below", value_u(VALUE_DURATION, quantile(s, 0.5)));
+	result_fact(r, "p99_below_ns", "99% below", value_u(VALUE_DURATION, quantile(s, 0.99)));
+}
+
+static void shown_init(struct shown *s, struct result *r, const struct hist_args *a,
+		       enum sched_hist_what what, enum sched_hist_by by)
+{
+	*s = (struct shown){ .result = r, .what = what, .by = by, .milliseconds = a->milliseconds };
+	if (a->occupancy)
+		s->occupancy = result_table(r, "occupancy", NULL, occupancy_columns,
+					    ARRAY_SIZE(occupancy_columns));
+}
+
+static void show_each(struct shown *s)
+{
+	if (s->each.len > 1)
+		qsort_r(s->each.items, s->each.len, sizeof(*s->each.items), counted_order, s);
+	vec_each(c, &s->each)
+		show_hist(s, &c->key, &c->hist);
+	if (!s->each.len)
+		result_note(s->result, NOTE_INFO, NULL, "nothing happened");
+	vec_release(&s->each);
 }
 
 static int show(struct context *ctx, const struct hist_args *a, struct sched_hist_run *run,
-		enum sched_hist_what what, enum sched_hist_by by)
+		enum sched_hist_what what, u64 duration)
 {
 	_cleanup_result_ struct result r;
-	struct shown s = { &r, what, by, a->milliseconds, 0, 0 };
+	struct shown s;
 	int rc;
 
 	result_init(&r, ctx->command->name);
+	shown_init(&s, &r, a, what, choose_by(a));
 	rc = sched_hist_take(run, add_hist, &s);
+	show_each(&s);
 	if (rc < 0)
 		return rc;
-	result_fact(&r, "count", NULL, value_u(VALUE_COUNT, s.count));
+	describe(&s, a, duration);
 	result_fact(&r, "inferred_ends", NULL, value_u(VALUE_COUNT, sched_hist_inferred(run)));
 	result_loss(&r, "full", "values not counted: too many histograms", sched_hist_full(run));
-	if (!s.n)
-		result_note(&r, NOTE_INFO, NULL, "nothing happened");
 	return cli_show(ctx, &r);
-}
-
-static enum sched_hist_by choose_by(const struct hist_args *a)
-{
-	if (a->per_process)
-		return SCHED_HIST_PID;
-	if (a->per_thread)
-		return SCHED_HIST_TID;
-	return a->per_cpu ? SCHED_HIST_CPU : (enum sched_hist_by)a->by;
 }
 
 /* --- from a recording ------------------------------------------------------------------------- */
@@ -152,14 +280,17 @@ struct replay {
 static int show_replay(struct replay *p)
 {
 	_cleanup_result_ struct result r;
-	struct shown s = { &r, p->opts.what, p->opts.by, p->args->milliseconds, 0, 0 };
+	struct shown s;
 	int rc;
 
 	result_init(&r, p->ctx->command->name);
+	shown_init(&s, &r, p->args, p->opts.what, p->opts.by);
 	rc = sched_dist_take(p->dist, add_hist, &s);
+	show_each(&s);
 	if (rc < 0)
 		return rc;
-	result_fact(&r, "count", NULL, value_u(VALUE_COUNT, s.count));
+	describe(&s, p->args,
+		 p->args->interval ? p->args->interval : p->names.last - p->names.first);
 	result_fact(&r, "inferred_ends", NULL, value_u(VALUE_COUNT, sched_dist_inferred(p->dist)));
 	if (p->opts.what == SCHED_HIST_ONCPU)
 		result_fact(&r, "unknown_starts", NULL,
@@ -171,8 +302,6 @@ static int show_replay(struct replay *p)
 	if (p->names.fault)
 		result_note(&r, NOTE_WARNING, "everything before the damage is counted", "%s",
 			    p->names.fault);
-	if (!s.n)
-		result_note(&r, NOTE_INFO, NULL, "nothing happened");
 	return cli_show(p->ctx, &r);
 }
 
@@ -241,7 +370,7 @@ static int take_operands(struct context *ctx, struct hist_args *a, u64 *ret_coun
 static int run_intervals(struct context *ctx, const struct hist_args *a, struct sched_hist_run *run,
 			 enum sched_hist_what what, u64 count)
 {
-	u64 now = clock_mono_ns(), end = a->duration ? now + a->duration : 0;
+	u64 now = clock_mono_ns(), end = a->duration ? now + a->duration : 0, since = now;
 	int rc = 0;
 
 	ctx->stream = a->interval != 0;
@@ -254,7 +383,9 @@ static int run_intervals(struct context *ctx, const struct hist_args *a, struct 
 		cli_progress_watching(ctx, left);
 		stop_wait(until ? left : UINT64_MAX / 2);
 		cli_progress(ctx, "%s", "");
-		rc = show(ctx, a, run, what, choose_by(a));
+		left = clock_mono_ns();
+		rc = show(ctx, a, run, what, left - since);
+		since = left;
 		if (stop_requested() || !a->interval || (end && until >= end) ||
 		    (count && i >= count))
 			break;
@@ -279,6 +410,9 @@ int hist_command(struct context *ctx, struct hist_args *a, enum sched_hist_what 
 		return rc;
 	if (a->input)
 		return replay(ctx, a, what, count);
+	rc = target_expect(&a->pids, &ctx->err);
+	if (rc < 0)
+		return rc;
 	rc = sched_hist_new(&run, &opts, &ctx->err);
 	if (rc == -EPERM || rc == -EOPNOTSUPP)
 		return EXIT_MISSING;
@@ -292,6 +426,12 @@ static int runqlat_run(struct context *ctx, void *args)
 {
 	return hist_command(ctx, args, SCHED_HIST_RUNQLAT);
 }
+
+static const struct opt runqlat_options[] = {
+	{ .type = OPT_INCLUDE, .include = hist_options },
+	HIST_MILLISECONDS,
+	OPT_END,
+};
 
 static const struct example runqlat_examples[] = {
 	{ "fathom runqlat -d 5s", "how long tasks waited for a CPU, in five seconds" },
@@ -310,7 +450,7 @@ const struct command cmd_runqlat = {
 		"record', of 'fathom record' with sched:sched_switch and sched:sched_waking, or "
 		"with --off-cpu. Intervals are of recorded time then.",
 	.question = Q_WAIT,
-	.options = hist_options,
+	.options = runqlat_options,
 	.args_size = sizeof(struct hist_args),
 	.operands = "[INTERVAL [COUNT]]",
 	.max_operands = 2,

@@ -14,11 +14,20 @@ struct hist_args {
 	u64 frequency;
 	int by;
 	bool milliseconds;
+	bool timestamp;
 	bool off;
+	bool occupancy;
 	bool per_process, per_thread, per_cpu;
 };
 
+/* Each command adds what it alone has. */
 extern const struct opt hist_options[];
+#define HIST_MILLISECONDS                                                                          \
+	{                                                                                          \
+		'm', "milliseconds", OPT_FLAG, .offset = offsetof(struct hist_args, milliseconds), \
+					       .help = "milliseconds, not microseconds"            \
+	}
+
 int hist_command(struct context *ctx, struct hist_args *a, enum sched_hist_what what);
 
 #endif

@@ -93,7 +93,11 @@ expect_status 4 "an empty file holds no events"
 
 run "$FATHOM" runqlat -d 500ms
 expect_status 0
+expect_out_like '^how long tasks waited for a CPU$'
+expect_out_like '^duration: [0-9.]+m?s  waits: [0-9,]+  average: [0-9.]+[mun]?s  half below: '
 expect_out_like '^ +usecs +: count +distribution'
+run "$FATHOM" runqlat -T -d 100ms
+expect_out_like '^time: [0-9]{4}-[0-9]{2}-[0-9]{2}T.*  duration: '
 run "$FATHOM" runqlat -p "$hog" --by tid -d 500ms
 expect_out_like '^tid = [0-9]+ victim'
 run "$FATHOM" runqlat -m 0.2 2
@@ -111,9 +115,33 @@ END
 run "$FATHOM" runqlen -d 500ms --by cpu
 expect_status 0
 expect_out_like '^cpu = [0-9]+'
+expect_out_like 'samples: [0-9,]+  somebody waits: [0-9.]+%  average: [0-9.]+'
+run "$FATHOM" runqlen -O -C -d 500ms --json
+ok "runqlen -O: shares by CPU, in the order of CPUs" python3 - "$out_file" <<'END'
+import json, sys
+d = json.load(open(sys.argv[1]))
+rows = d["occupancy"]
+assert "length" not in d and rows, d
+assert [r["of"] for r in rows] == sorted(r["of"] for r in rows), rows
+assert sum(r["samples"] for r in rows) == d["facts"]["count"], d
+assert all(0 <= r["occupied_percent"] <= 100 and r["average"] >= 0 for r in rows), rows
+END
+
+# Whoever is not there is not waited for until somebody loses patience.
+for words in runqlat cpudist 'sched latency' offcpu wakeup offwake chain threads explain; do
+	# shellcheck disable=SC2086  # words
+	run timeout -k 5 60 "$FATHOM" $words -p 4194303
+	is "$words -p of nobody: status" "$status" 1
+	expect_err 'there is no process 4194303' "$words -p of nobody says so"
+done
+run "$FATHOM" sched record
+expect_status 2
+expect_err 'for a file: fathom record ' "sched record: how to make a file"
 
 # A recording that is cut is used up to there, and all of them say so.
 cd "$TMP" || exit 1
+run "$FATHOM" record -e sched:sched_switch,sched:sched_waking -d 100ms -o noted.data
+is "two tracepoints, one note about their stacks" "$(grep -c "'sched:sched_switch' and 1 more are copied" "$err_file")" 1
 run "$FATHOM" record -z0 -e sched:sched_switch,sched:sched_waking --call-graph none -d 300ms -o whole.data
 expect_status 0
 head -c $(($(stat -c %s whole.data) / 2)) whole.data >cut.data
