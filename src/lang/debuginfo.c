@@ -119,17 +119,14 @@ static const struct type *convert_struct(struct comp *c, struct debug_file *f, u
 {
 	struct type *t = type_new(&c->types, T_STRUCT, (u32)MIN(d->size, (u64)TYPE_MAX_SIZE));
 	struct members list = { .c = c, .f = f, .depth = depth };
-	struct field *fields;
 
 	t->name = *d->name ? arena_printf(&c->types.arena, "struct %s", d->name) : "struct";
 	t->space = SPACE_USER;
 	/* before its members: they may point to it */
 	map_put(&f->types, id, (u64)(uintptr_t)t);
 	srcline_members(f->lines, id, add_member, &list);
-	fields = arena_zalloc(&c->types.arena, (list.fields.len + 1) * sizeof(*fields));
-	if (list.fields.len)
-		memcpy(fields, list.fields.items, list.fields.len * sizeof(*fields));
-	t->fields = fields;
+	t->fields =
+		arena_dup(&c->types.arena, list.fields.items, list.fields.len * sizeof(*t->fields));
 	t->n_fields = (u32)list.fields.len;
 	vec_release(&list.fields);
 	return t;
@@ -224,7 +221,6 @@ const struct type *debuginfo_params(struct comp *c, const char *path, u64 offset
 	struct debug_file *f = file_of(c, path);
 	struct params p = { .c = c, .f = f };
 	struct type *t = NULL;
-	struct field *fields;
 	u64 vaddr;
 
 	if (!f || !segments_vaddr(f->elf.segments, f->elf.segment_count, offset, &vaddr))
@@ -233,10 +229,8 @@ const struct type *debuginfo_params(struct comp *c, const char *path, u64 offset
 		t = type_new(&c->types, T_STRUCT, 0);
 		t->name = "args";
 		t->space = SPACE_CTX;
-		fields = arena_zalloc(&c->types.arena, (p.fields.len + 1) * sizeof(*fields));
-		if (p.fields.len)
-			memcpy(fields, p.fields.items, p.fields.len * sizeof(*fields));
-		t->fields = fields;
+		t->fields = arena_dup(&c->types.arena, p.fields.items,
+				      p.fields.len * sizeof(*t->fields));
 		t->n_fields = (u32)p.fields.len;
 	}
 	vec_release(&p.fields);

@@ -48,30 +48,6 @@ static const struct type *param_type(struct comp *c, const struct kbtf *btf, u32
 	return known ? type_ptr(&c->types, known, SPACE_KERNEL) : type_int(&c->types, 8, false);
 }
 
-static const struct type *params(struct comp *c, const struct bpf_program_func *f)
-{
-	struct type *args = type_new(&c->types, T_STRUCT, 0);
-	VEC(struct field) fields = { 0 };
-	const char *name;
-	u32 type;
-
-	for (u32 i = 0; kbtf_param(f->btf, f->type, i, &type, &name) == 0; i++) {
-		const char *own =
-			*name ? arena_strdup(&c->arena, name) : arena_printf(&c->arena, "arg%u", i);
-
-		vec_push(&fields, ((struct field){ .offset = i * 8,
-						   .name = own,
-						   .type = param_type(c, f->btf, type) }));
-	}
-	args->name = arena_printf(&c->arena, "struct _bpf_%s", f->name);
-	args->space = SPACE_CTX;
-	args->size = (u32)fields.len * 8;
-	args->fields = arena_dup(&c->arena, fields.items, fields.len * sizeof(*fields.items));
-	args->n_fields = (u32)fields.len;
-	vec_release(&fields);
-	return args;
-}
-
 struct expansion {
 	struct comp *c;
 	const struct provider *p;
@@ -83,6 +59,7 @@ struct expansion {
 static void add_found(void *ctx, const struct bpf_program_func *f)
 {
 	struct expansion *x = ctx;
+	const struct words_source from = { .btf = f->btf, .func = f->type, .type_of = param_type };
 	struct place place = { f->program, f->type };
 	struct target *t;
 
@@ -93,7 +70,8 @@ static void add_found(void *ctx, const struct bpf_program_func *f)
 		return;
 	t->provider = x->p == &probe_fentry ? &fentry_of_bpf : &fexit_of_bpf;
 	t->event = arena_strdup(&x->c->arena, f->name);
-	t->args = params(x->c, f);
+	t->args = probe_words_args(x->c, &from,
+				   arena_printf(&x->c->arena, "struct _bpf_%s", f->name));
 	t->extra = t->args->n_fields;
 	t->data = arena_dup(&x->c->arena, &place, sizeof(place));
 }
@@ -161,9 +139,9 @@ static const struct provider fentry_of_bpf = {
 	.name = "fentry",
 	.flags = PROBE_ARGS,
 	.prepare = prepare,
-	.arg_type = probe_fentry_arg_type,
-	.emit_arg = probe_fentry_arg,
-	.emit_field = probe_fentry_field,
+	.arg_type = probe_words_arg_type,
+	.emit_arg = probe_words_arg,
+	.emit_field = probe_words_field,
 	.attach = probe_fentry_attach,
 };
 
@@ -171,9 +149,9 @@ static const struct provider fexit_of_bpf = {
 	.name = "fexit",
 	.flags = PROBE_ARGS,
 	.prepare = prepare,
-	.arg_type = probe_fentry_arg_type,
-	.emit_arg = probe_fentry_arg,
-	.emit_field = probe_fentry_field,
+	.arg_type = probe_words_arg_type,
+	.emit_arg = probe_words_arg,
+	.emit_field = probe_words_field,
 	.retval_type = retval_type,
 	.emit_retval = emit_retval,
 	.attach = probe_fentry_attach,

@@ -343,34 +343,21 @@ const struct provider probe_kretprobe = {
 
 /* --- fentry, fexit: typed arguments ----------------------------------------------------------- */
 
-static const struct type *function_args(struct comp *c, struct kbtf *btf, u32 func, u32 *ret_n)
+static const struct type *function_args(struct comp *c, struct kbtf *btf, u32 func)
 {
-	struct type *args = type_new(&c->types, T_STRUCT, 0);
-	VEC(struct field) fields = { 0 };
-	const char *name;
-	u32 type;
+	const struct words_source from = { .btf = btf,
+					   .func = func,
+					   .type_of = probe_words_kernel_type };
 
-	for (u32 i = 0; kbtf_param(btf, func, i, &type, &name) == 0; i++) {
-		struct field f = { .offset = i * 8,
-				   .name = *name ? name : arena_printf(&c->arena, "arg%u", i),
-				   .type = type_from_btf(&c->types, type, SPACE_KERNEL) };
-
-		vec_push(&fields, f);
-	}
-	args->name = arena_printf(&c->arena, "struct _fentry_%s", kbtf_name(btf, func));
-	args->space = SPACE_CTX;
-	args->size = (u32)fields.len * 8;
-	args->fields = arena_dup(&c->arena, fields.items, fields.len * sizeof(*fields.items));
-	args->n_fields = *ret_n = (u32)fields.len;
-	vec_release(&fields);
-	return args;
+	return probe_words_args(c, &from,
+				arena_printf(&c->arena, "struct _fentry_%s", kbtf_name(btf, func)));
 }
 
 static bool prepare_fentry(struct comp *c, struct unit *u)
 {
 	struct target *t = &c->targets.items[u->first];
 	struct kbtf *btf = types_btf(&c->types);
-	u32 id = btf ? kbtf_find(btf, BTF_KIND_FUNC, t->event) : 0, n;
+	u32 id = btf ? kbtf_find(btf, BTF_KIND_FUNC, t->event) : 0;
 
 	if (!id) {
 		diag_error(
@@ -382,8 +369,8 @@ static bool prepare_fentry(struct comp *c, struct unit *u)
 	u->prog_type = BPF_PROG_TYPE_TRACING;
 	u->attach_type = t->provider == &probe_fexit ? BPF_TRACE_FEXIT : BPF_TRACE_FENTRY;
 	u->attach_btf = id;
-	t->args = function_args(c, btf, id, &n);
-	t->extra = n;
+	t->args = function_args(c, btf, id);
+	t->extra = t->args->n_fields;
 	t->unit_kind = 0;
 	return true;
 }
@@ -403,36 +390,18 @@ static void expand_fentry(struct comp *c, const struct provider *p, const struct
 		c->targets.items[i].unit_kind = (u32)(i + 1);
 }
 
-const struct type *probe_fentry_arg_type(struct comp *c, u32 n)
+static const struct type *result_of(struct comp *c, u32 func)
 {
-	const struct type *args = c->target->args;
+	struct kbtf *btf = types_btf(&c->types);
+	const struct btf_type *t = btf ? kbtf_type(btf, func) : NULL;
+	const struct btf_type *proto = t ? kbtf_type(btf, t->type) : NULL;
 
-	return args && n < args->n_fields ? args->fields[n].type : NULL;
-}
-
-void probe_fentry_arg(struct gen *g, u32 n, struct val *ret)
-{
-	/* A copy of the word, so that the verifier sees a number and no pointer. */
-	*ret = gen_reg(ir_load(&g->ir, BPF_DW, g->ctx, (s32)n * 8));
-}
-
-bool probe_fentry_field(struct gen *g, const struct field *f, struct val *ret)
-{
-	vreg r = ir_load(&g->ir, BPF_DW, g->ctx, (s32)f->offset);
-
-	if (f->type->kind == T_INT)
-		ir_extend(&g->ir, r, f->type->size, f->type->is_signed);
-	*ret = gen_reg(r);
-	return true;
+	return proto ? type_from_btf(&c->types, proto->type, SPACE_KERNEL) : check_int64(c, true);
 }
 
 static const struct type *fexit_retval_type(struct comp *c)
 {
-	struct kbtf *btf = types_btf(&c->types);
-	const struct btf_type *t = btf ? kbtf_type(btf, c->unit->attach_btf) : NULL;
-	const struct btf_type *proto = t ? kbtf_type(btf, t->type) : NULL;
-
-	return proto ? type_from_btf(&c->types, proto->type, SPACE_KERNEL) : check_int64(c, true);
+	return result_of(c, c->unit->attach_btf);
 }
 
 static void fexit_retval(struct gen *g, struct val *ret)
@@ -467,9 +436,9 @@ const struct provider probe_fentry = {
 	.flags = PROBE_ARGS,
 	.expand = expand_fentry,
 	.prepare = prepare_fentry,
-	.arg_type = probe_fentry_arg_type,
-	.emit_arg = probe_fentry_arg,
-	.emit_field = probe_fentry_field,
+	.arg_type = probe_words_arg_type,
+	.emit_arg = probe_words_arg,
+	.emit_field = probe_words_field,
 	.attach = probe_fentry_attach,
 	.list = list_fentry,
 };
@@ -480,9 +449,9 @@ const struct provider probe_fexit = {
 	.flags = PROBE_ARGS,
 	.expand = expand_fentry,
 	.prepare = prepare_fentry,
-	.arg_type = probe_fentry_arg_type,
-	.emit_arg = probe_fentry_arg,
-	.emit_field = probe_fentry_field,
+	.arg_type = probe_words_arg_type,
+	.emit_arg = probe_words_arg,
+	.emit_field = probe_words_field,
 	.retval_type = fexit_retval_type,
 	.emit_retval = fexit_retval,
 	.attach = probe_fentry_attach,
@@ -494,7 +463,7 @@ static bool prepare_by_kprobe(struct comp *c, struct unit *u)
 {
 	struct target *t = &c->targets.items[u->first];
 	struct kbtf *btf = types_btf(&c->types);
-	u32 id = btf ? kbtf_find(btf, BTF_KIND_FUNC, t->event) : 0, n;
+	u32 id = btf ? kbtf_find(btf, BTF_KIND_FUNC, t->event) : 0;
 
 	u->prog_type = BPF_PROG_TYPE_KPROBE;
 	u->attach_btf = 0;
@@ -502,7 +471,7 @@ static bool prepare_by_kprobe(struct comp *c, struct unit *u)
 	t->unit_kind = 0;
 	/* When a function returns, its arguments are no longer in their registers. */
 	if (t->provider == &fentry_by_kprobe)
-		t->args = function_args(c, btf, id, &n);
+		t->args = function_args(c, btf, id);
 	return true;
 }
 
@@ -524,11 +493,7 @@ static bool register_field(struct gen *g, const struct field *f, struct val *ret
 
 static const struct type *returned_type(struct comp *c)
 {
-	struct kbtf *btf = types_btf(&c->types);
-	const struct btf_type *t = btf ? kbtf_type(btf, (u32)c->target->extra) : NULL;
-	const struct btf_type *proto = t ? kbtf_type(btf, t->type) : NULL;
-
-	return proto ? type_from_btf(&c->types, proto->type, SPACE_KERNEL) : check_int64(c, true);
+	return result_of(c, (u32)c->target->extra);
 }
 
 static void emit_returned(struct gen *g, struct val *ret)
@@ -546,7 +511,7 @@ static const struct provider fentry_by_kprobe = {
 	.flags = PROBE_ARGS | PROBE_REGS,
 	.expand = expand_fentry,
 	.prepare = prepare_by_kprobe,
-	.arg_type = probe_fentry_arg_type,
+	.arg_type = probe_words_arg_type,
 	.emit_arg = emit_arg,
 	.emit_field = register_field,
 	.attach = attach_entry,

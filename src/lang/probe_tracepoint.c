@@ -289,7 +289,8 @@ static const struct type *parse_format(struct comp *c, const struct target *t, c
 		size_t len;
 
 		if (!decl || !number_after(line, "offset:", &offset) ||
-		    !number_after(line, "size:", &size) || offset + size > TYPE_MAX_SIZE)
+		    !number_after(line, "size:", &size) || offset > TYPE_MAX_SIZE ||
+		    size > TYPE_MAX_SIZE - offset)
 			continue;
 		number_after(line, "signed:", &is_signed);
 		decl += strlen("field:");
@@ -537,35 +538,20 @@ static const struct type *raw_args(struct comp *c, const char *event)
 	struct kbtf *btf = types_btf(&c->types);
 	u32 id = btf ? kbtf_find_tracepoint(btf, event) : 0;
 	const struct btf_type *t = id ? kbtf_type(btf, id) : NULL;
-	struct type *args = type_new(&c->types, T_STRUCT, 0);
-	VEC(struct field) fields = { 0 };
-	const char *name;
-	u32 proto, type;
+	struct words_source from = { .btf = btf, .skip = 1, .type_of = probe_words_kernel_type };
 
 	if (!t)
 		return NULL;
 	/* typedef -> pointer -> prototype; its first parameter is not one of the tracepoint's */
-	proto = named_prototype(c, btf, event);
-	if (!proto) {
-		proto = kbtf_resolve(btf, id);
-		t = kbtf_type(btf, proto);
+	from.func = named_prototype(c, btf, event);
+	if (!from.func) {
+		from.func = kbtf_resolve(btf, id);
+		t = kbtf_type(btf, from.func);
 		if (t && kbtf_kind(t) == BTF_KIND_PTR)
-			proto = kbtf_resolve(btf, t->type);
+			from.func = kbtf_resolve(btf, t->type);
 	}
-	for (u32 i = 1; kbtf_param(btf, proto, i, &type, &name) == 0; i++) {
-		struct field f = { .offset = (i - 1) * 8,
-				   .name = *name ? name : arena_printf(&c->arena, "arg%u", i - 1),
-				   .type = type_from_btf(&c->types, type, SPACE_KERNEL) };
-
-		vec_push(&fields, f);
-	}
-	args->name = arena_printf(&c->arena, "struct _rawtracepoint_%s", event);
-	args->space = SPACE_CTX;
-	args->size = (u32)fields.len * 8;
-	args->fields = arena_dup(&c->arena, fields.items, fields.len * sizeof(*fields.items));
-	args->n_fields = (u32)fields.len;
-	vec_release(&fields);
-	return args;
+	return probe_words_args(c, &from,
+				arena_printf(&c->arena, "struct _rawtracepoint_%s", event));
 }
 
 static void each_raw(struct comp *c, const char *pattern, void (*each)(void *ctx, const char *name),
@@ -627,29 +613,10 @@ static bool prepare_raw(struct comp *c, struct unit *u)
 	return true;
 }
 
+/* Without BTF there is no telling how many there are, or of which type. */
 static const struct type *raw_arg_type(struct comp *c, u32 n)
 {
-	const struct type *args = c->target->args;
-
-	if (args && n < args->n_fields)
-		return args->fields[n].type;
-	return args ? NULL : check_int64(c, false);
-}
-
-static void emit_raw_arg(struct gen *g, u32 n, struct val *ret)
-{
-	*ret = gen_reg(ir_load(&g->ir, BPF_DW, g->ctx, (s32)n * 8));
-}
-
-/* Arguments are whole words, whatever their type. */
-static bool emit_raw_field(struct gen *g, const struct field *f, struct val *ret)
-{
-	vreg r = ir_load(&g->ir, BPF_DW, g->ctx, (s32)f->offset);
-
-	if (f->type->kind == T_INT)
-		ir_extend(&g->ir, r, f->type->size, f->type->is_signed);
-	*ret = gen_reg(r);
-	return true;
+	return c->target->args ? probe_words_arg_type(c, n) : check_int64(c, false);
 }
 
 static int attach_raw(const struct attach_ctx *a)
@@ -687,8 +654,8 @@ const struct provider probe_rawtracepoint = {
 	.expand = expand_raw,
 	.prepare = prepare_raw,
 	.arg_type = raw_arg_type,
-	.emit_arg = emit_raw_arg,
-	.emit_field = emit_raw_field,
+	.emit_arg = probe_words_arg,
+	.emit_field = probe_words_field,
 	.attach = attach_raw,
 	.list = list_raw,
 };

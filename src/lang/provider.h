@@ -41,7 +41,7 @@ struct provider {
 		       const char *rest);
 	/* Fills prog_type and the like, args of its targets; false with a diagnostic. */
 	bool (*prepare)(struct comp *c, struct unit *u);
-	/* Type of argN, or NULL when there is none; ret_raw: nothing but a number. */
+	/* Type of argN, or NULL when there is none. */
 	const struct type *(*arg_type)(struct comp *c, u32 n);
 	void (*emit_arg)(struct gen *g, u32 n, struct val *ret);
 	const struct type *(*retval_type)(struct comp *c);
@@ -87,11 +87,22 @@ void provider_list_name(void *ctx, const char *name);
 void probe_bpf_expand(struct comp *c, const struct provider *p, const struct spec *s,
 		      const char *rest);
 void probe_bpf_list(struct provider_listing *l);
-/* What all kinds of fentry and fexit have in common. */
-const struct type *probe_fentry_arg_type(struct comp *c, u32 n);
-void probe_fentry_arg(struct gen *g, u32 n, struct val *ret);
-bool probe_fentry_field(struct gen *g, const struct field *f, struct val *ret);
 int probe_fentry_attach(const struct attach_ctx *a);
+/* What arguments that are words of the context are made from. */
+struct words_source {
+	const struct kbtf *btf;
+	u32 func; /* or its prototype */
+	u32 skip; /* parameters that are not in the context */
+	const struct type *(*type_of)(struct comp *c, const struct kbtf *btf, u32 id);
+};
+/* For type_of: the types that the kernel's own BTF gives. */
+const struct type *probe_words_kernel_type(struct comp *c, const struct kbtf *btf, u32 id);
+/* The struct of all arguments; @name outlives it. */
+const struct type *probe_words_args(struct comp *c, const struct words_source *from,
+				    const char *name);
+const struct type *probe_words_arg_type(struct comp *c, u32 n);
+void probe_words_arg(struct gen *g, u32 n, struct val *ret);
+bool probe_words_field(struct gen *g, const struct field *f, struct val *ret);
 /* Part @i of text split at ':'; copied to the arena; NULL when there are fewer. */
 char *provider_part(struct comp *c, const char *rest, u32 i);
 
