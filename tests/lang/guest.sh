@@ -42,15 +42,16 @@ prints '@: ' -c "/bin/md5sum /proc/version" -e 'config = { kernel_probes = kprob
 prints '100000 1' -e 'BEGIN { $i = 0; while ($i < 100000) { $i++; } printf("%d %d\n", $i, strcontains(str_concat(comm, " and a text of some length to search in"), "search")); }'
 
 # Functions of BPF programs: those of a recording that runs meanwhile.
-fathom record -q -a -F 99 -o /tmp/bpf.data -- sleep 60 &
+# Each probe ends with its first hit; the times are for guests on busy machines.
+fathom record -q -a -F 99 -o /tmp/bpf.data -- sleep 600 &
 recording=$!
 for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 	fathom trace -l 'fentry:bpf:*' 2>/dev/null | grep -q profile_sample_0 && break
 	sleep 1
 done
-prints '@entered: ' -c 'sleep 4' -e 'fentry:bpf:profile_sample_0 { @entered = count(); }'
-prints '@event[0, 0]: ' -c 'sleep 4' -e 'fexit:bpf:take { @event[args.event, retval] = count(); }'
-prints 'profile_sample_0+' -c 'sleep 4' -e 'fentry:bpf:profile_sample_0 { @[kstack(2)] = count(); }'
+prints '@entered: ' -c 'sleep 60' -e 'fentry:bpf:profile_sample_0 { @entered = count(); exit(); }'
+prints '@event[0, 0]: ' -c 'sleep 60' -e 'fexit:bpf:take /args.event == 0 && retval == 0/ { @event[args.event, retval] = count(); exit(); }'
+prints 'profile_sample_0+' -c 'sleep 60' -e 'fentry:bpf:profile_sample_0 { @[kstack(2)] = count(); exit(); }'
 kill -INT "$recording"
 wait "$recording"
 
