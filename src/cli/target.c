@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/target.h"
 
+#include "capture/target.h"
+
 enum { CPU_MOST = 65535 }; /* more than any kernel can be built for */
 
 #define FIELD(f) .offset = offsetof(struct target_args, f), .group = "Target"
@@ -56,3 +58,18 @@ const struct opt target_options[] = {
 	  .help = "stop after this time, like 10s or 500ms; else at Ctrl-C" },
 	OPT_END,
 };
+
+int target_choose(struct target *t, const struct target_args *a, pid_t launched, struct err *e)
+{
+	int rc = target_add_pids(t, &a->pids, e);
+
+	if (rc >= 0)
+		rc = target_add_tids(t, &a->tids, e);
+	for (size_t i = 0; rc >= 0 && i < a->users.len; i++)
+		rc = target_add_user(t, a->users.items[i], e);
+	for (size_t i = 0; rc >= 0 && i < a->cgroups.len; i++)
+		rc = target_add_cgroup(t, a->cgroups.items[i], e);
+	if (rc >= 0 && launched && target_is_whole(t) && !a->all && !a->cpus.len)
+		rc = target_add_tid(t, launched, e);
+	return rc < 0 ? rc : target_add_cpus(t, &a->cpus, e);
+}

@@ -3,6 +3,8 @@
 #ifndef CLI_TARGET_H
 #define CLI_TARGET_H
 
+#include <sys/types.h>
+
 #include "cli/cli.h"
 
 /* All empty means the whole machine until Ctrl-C. */
@@ -21,5 +23,12 @@ struct target_args {
  *	{ .type = OPT_INCLUDE, .include = target_options, .offset = offsetof(struct x, target) }
  */
 extern const struct opt target_options[];
+
+struct target;
+/*
+ * What they mean. A program that was @launched (0: none) is the target where they name no other;
+ * else it only says for how long.
+ */
+int target_choose(struct target *t, const struct target_args *a, pid_t launched, struct err *e);
 
 #endif

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/stop.h"
 #include "capture/target.h"
+#include "cli/program.h"
 #include "host/cgroup.h"
 #include "view/html.h"
 #include "view/svg.h"
@@ -258,8 +259,6 @@ void wait_filter_release(struct wait_filter *f)
 
 /* --- a live run ------------------------------------------------------------------------------- */
 
-enum { STATUS_NOT_RUN = 126, STATUS_NOT_FOUND = 127 };
-
 int wait_run_open(struct wait_run *r, struct context *ctx, struct wait_filter *f, struct err *e)
 {
 	int rc = 0;
@@ -268,11 +267,9 @@ int wait_run_open(struct wait_run *r, struct context *ctx, struct wait_filter *f
 	if (target_expect(f->opts.pids, e) < 0 || target_expect(f->opts.tids, e) < 0)
 		return -ESRCH;
 	if (ctx->program) {
-		rc = launch_prepare(&r->launch, ctx->program, e);
-		if (rc < 0)
-			return rc == -ENOENT   ? STATUS_NOT_FOUND
-			       : rc == -EACCES ? STATUS_NOT_RUN
-					       : rc;
+		rc = program_prepare(&r->launch, ctx->program, e);
+		if (rc)
+			return rc;
 		f->opts.follow = !f->opts.pids->len && !f->opts.tids->len && !f->opts.n_uids &&
 				 !f->opts.n_cgroups;
 	}
@@ -317,16 +314,7 @@ int wait_run_go(struct wait_run *r, u64 until, struct err *e)
 
 int wait_run_status(struct wait_run *r)
 {
-	bool ours;
-	int status;
-
-	if (!r->launch.pid)
-		return 0;
-	ours = !launch_ended(&r->launch);
-	if (ours)
-		launch_signal(&r->launch, stop_signal() ? stop_signal() : SIGTERM);
-	status = launch_wait(&r->launch);
-	return ours && !stop_requested() ? 0 : status;
+	return program_end(&r->launch);
 }
 
 void wait_run_release(struct wait_run *r)

@@ -49,7 +49,6 @@ struct wait_run {
 	const struct context *ctx;
 	struct offcpu_live live;
 	struct launch launch;
-	int status; /* of the program */
 };
 
 int wait_run_open(struct wait_run *r, struct context *ctx, struct wait_filter *f, struct err *e);

@@ -12,6 +12,7 @@
 #include "capture/option_text.h"
 #include "cli/cli.h"
 #include "cli/perf_args.h"
+#include "cli/program.h"
 #include "cli/target.h"
 #include "cmd/offcpu.h"
 #include "recorder/recorder.h"
@@ -20,8 +21,6 @@ enum {
 	FILES_MOST = 1 << 16,
 	COMPRESS_USUAL = 1,
 	COMPRESS_MOST = 22,
-	STATUS_NOT_RUN = 126,
-	STATUS_NOT_FOUND = 127,
 };
 
 static const char default_file[] = "fathom.data";
@@ -254,6 +253,8 @@ struct record_job {
 static void record_release_state(struct record_job *r)
 {
 	recorder_free(r->recorder);
+	/* also of a recording that failed: nobody asked for a program that is not watched */
+	(void)program_end(&r->launch);
 	control_release(&r->control);
 	launch_release(&r->launch);
 	target_release(&r->target);
@@ -283,38 +284,18 @@ static int choose_events(struct record_job *r)
 	return code;
 }
 
-/* A program that cannot be run is known before any file is touched: 127 or 126, as in a shell. */
-static int prepare_program(struct record_job *r)
-{
-	const char *output = r->args->output;
-	int code;
-
-	r->launch.out_to_err = output && streq(output, "-");
-	code = launch_prepare(&r->launch, r->ctx->program, &r->ctx->err);
-
-	return code == -ENOENT ? STATUS_NOT_FOUND : code == -EACCES ? STATUS_NOT_RUN : code;
-}
-
+/* A program that cannot be run is known before any file is touched. */
 static int choose_target(struct record_job *r)
 {
-	const struct target_args *t = &r->args->target;
+	const char *output = r->args->output;
 	struct err *e = &r->ctx->err;
-	int code = target_add_pids(&r->target, &t->pids, e);
+	int code = 0;
 
-	if (code >= 0)
-		code = target_add_tids(&r->target, &t->tids, e);
-	for (size_t i = 0; code >= 0 && i < t->users.len; i++)
-		code = target_add_user(&r->target, t->users.items[i], e);
-	for (size_t i = 0; code >= 0 && i < t->cgroups.len; i++)
-		code = target_add_cgroup(&r->target, t->cgroups.items[i], e);
-	if (code >= 0 && r->ctx->program)
-		code = prepare_program(r);
-	/* A program alone is the target; with another one it only says how long. */
-	if (code == 0 && r->launch.pid && target_is_whole(&r->target) && !t->all &&
-	    t->cpus.len == 0)
-		code = target_add_tid(&r->target, r->launch.pid, e);
+	r->launch.out_to_err = output && streq(output, "-");
+	if (r->ctx->program)
+		code = program_prepare(&r->launch, r->ctx->program, e);
 	if (code == 0)
-		code = target_add_cpus(&r->target, &t->cpus, e);
+		code = target_choose(&r->target, &r->args->target, r->launch.pid, e);
 	r->machine = target_is_whole(&r->target);
 	return code;
 }
@@ -646,21 +627,6 @@ static int open_recorder(struct record_job *r)
 	return recorder_open(r->recorder, &r->ctx->err);
 }
 
-/* The status of the program, or ours. */
-static int end_program(struct record_job *r)
-{
-	if (!r->launch.pid)
-		return 0;
-	if (!launch_ended(&r->launch))
-		launch_signal(&r->launch,
-			      stop_requested() && stop_signal() ? stop_signal() : SIGTERM);
-	int status = launch_wait(&r->launch);
-
-	/* Ended by us at the end of the duration: that is no failure. */
-	return r->args->target.duration && !stop_requested() && status == 128 + SIGTERM ? 0
-											: status;
-}
-
 static int finish(struct record_job *r)
 {
 	struct recorder_summary s;
@@ -668,7 +634,7 @@ static int finish(struct record_job *r)
 
 	if (code < 0)
 		return code;
-	status = end_program(r);
+	status = program_end(&r->launch);
 	r->path = recorder_path(r->recorder);
 	recorder_summary(r->recorder, &s);
 	show_summary(r, &s);
@@ -676,7 +642,7 @@ static int finish(struct record_job *r)
 		log_warn("nothing was captured: %s",
 			 r->machine ? "no event happened"
 				    : "the target did not run, or too briefly");
-	if (r->launch.pid && status)
+	if (status)
 		return status;
 	return s.samples + s.waits == 0 && !(r->launch.pid && !r->machine) ? EXIT_NOTHING : EXIT_OK;
 }

@@ -6,13 +6,14 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "capture/option_text.h"
+#include "cli/program.h"
 #include "cli/target.h"
 #include "profile/load.h"
 #include "recorder/recorder.h"
 
 #include <time.h>
 
-enum { LIVE_NS_DEFAULT = 5, INPUT_STEP = 1 << 16 };
+enum { LIVE_SECONDS = 5, INPUT_STEP = 1 << 16 };
 
 struct stacks_args {
 	struct target_args target;
@@ -62,38 +63,17 @@ static void live_release(struct live *l)
 	free(l->path);
 }
 
-static int choose_target(struct live *l, const struct target_args *t, char **program, struct err *e)
-{
-	int code = target_add_pids(&l->target, &t->pids, e);
-
-	if (code >= 0)
-		code = target_add_tids(&l->target, &t->tids, e);
-	for (size_t i = 0; code >= 0 && i < t->users.len; i++)
-		code = target_add_user(&l->target, t->users.items[i], e);
-	for (size_t i = 0; code >= 0 && i < t->cgroups.len; i++)
-		code = target_add_cgroup(&l->target, t->cgroups.items[i], e);
-	if (code >= 0 && program)
-		code = launch_prepare(&l->launch, program, e);
-	if (code >= 0 && program && target_is_whole(&l->target) && !t->all)
-		code = target_add_tid(&l->target, l->launch.pid, e);
-	return code < 0 ? code : target_add_cpus(&l->target, &t->cpus, e);
-}
-
 static int make_file(struct live *l, struct err *e)
 {
 	const char *dir = getenv("TMPDIR");
-	int fd;
+	_cleanup_free_ char *path =
+		xasprintf("%s/fathom-stacks-XXXXXX", dir && *dir ? dir : "/tmp");
+	int fd = mkostemp(path, O_CLOEXEC);
 
-	l->path = xasprintf("%s/fathom-stacks-XXXXXX", dir && *dir ? dir : "/tmp");
-	fd = mkostemp(l->path, O_CLOEXEC);
-	if (fd < 0) {
-		int code = errno;
-
-		/* nothing that could be removed */
-		l->path[0] = '\0';
-		return err_sys(e, code, "cannot make a file for the samples");
-	}
+	if (fd < 0)
+		return err_sys(e, errno, "cannot make a file for the samples");
 	close(fd);
+	l->path = TAKE_PTR(path);
 	return 0;
 }
 
@@ -111,12 +91,14 @@ static int record_live(struct context *ctx, const struct stacks_args *a, struct 
 	int code = event_add_default(&l->events, NULL, e);
 
 	if (!ns && !ctx->program)
-		ns = LIVE_NS_DEFAULT * NSEC_PER_SEC;
-	if (code >= 0)
-		code = choose_target(l, &a->target, ctx->program, e);
-	if (code >= 0)
+		ns = LIVE_SECONDS * NSEC_PER_SEC;
+	if (code >= 0 && ctx->program)
+		code = program_prepare(&l->launch, ctx->program, e);
+	if (code == 0)
+		code = target_choose(&l->target, &a->target, l->launch.pid, e);
+	if (code == 0)
 		code = make_file(l, e);
-	if (code < 0)
+	if (code)
 		return code;
 	o.launch = l->launch.pid ? &l->launch : NULL;
 	recorder_new(&l->recorder, &o);
@@ -144,7 +126,7 @@ static int keep_input(struct live *l, struct err *e)
 	ssize_t n;
 	int code = make_file(l, e);
 
-	if (code < 0 || !l->path)
+	if (code < 0)
 		return code;
 	fd = open(l->path, O_WRONLY | O_CLOEXEC);
 	while (fd >= 0 && (n = read(STDIN_FILENO, bytes, INPUT_STEP)) != 0) {
@@ -195,15 +177,16 @@ static int stacks_run(struct context *ctx, void *args)
 {
 	const struct stacks_args *a = args;
 	struct live l = { .launch = LAUNCH_INIT };
-	int code;
+	int code, status;
 
 	if (a->input && !streq(a->input, "-"))
 		return show(ctx, a, a->input);
 	code = a->input ? keep_input(&l, &ctx->err) : record_live(ctx, a, &l);
-	if (code >= 0)
+	if (code == 0)
 		code = show(ctx, a, l.path);
+	status = program_end(&l.launch);
 	live_release(&l);
-	return code;
+	return code ? code : status;
 }
 
 static const struct example stacks_examples[] = {

@@ -7,7 +7,7 @@
 
 #include "base/io.h"
 #include "base/stop.h"
-#include "capture/launch.h"
+#include "cli/program.h"
 #include "host/procfs.h"
 #include "lang/lang.h"
 
@@ -197,8 +197,6 @@ static int start_command(struct context *ctx, const struct trace_args *a, struct
 	char *line;
 	int rc;
 
-	if (ctx->program)
-		return launch_prepare(child, ctx->program, &ctx->err);
 	if (!a->command)
 		return 0;
 	line = xstrdup(a->command);
@@ -206,7 +204,7 @@ static int start_command(struct context *ctx, const struct trace_args *a, struct
 		vec_push(&words, word);
 	vec_push(&words, NULL);
 	if (words.items[0])
-		rc = launch_prepare(child, words.items, &ctx->err);
+		rc = program_prepare(child, words.items, &ctx->err);
 	else
 		rc = err_set(&ctx->err, EINVAL, "the command of -c is empty");
 	vec_release(&words);
@@ -265,7 +263,7 @@ static int run_program(struct context *ctx, const struct trace_args *a, struct l
 				  .flush = a->buffering == BUFFER_LINE ? flush_text : NULL,
 				  .ctx = out };
 	_cleanup_buf_ struct buf diagnostics = BUF_INIT;
-	int rc;
+	int rc, status;
 
 	rc = lang_start(l, &diagnostics, &ctx->err);
 	fputs(buf_str(&diagnostics), stderr);
@@ -296,9 +294,8 @@ static int run_program(struct context *ctx, const struct trace_args *a, struct l
 		fflush(out);
 	}
 	show_report(ctx, a, l);
-	if (rc == 0 && !a->compat && child->pid && launch_ended(child))
-		return launch_wait(child);
-	return rc;
+	status = program_end(child);
+	return rc || a->compat ? rc : status;
 }
 
 /* What probes of a process that is gone would attach to is nothing. */

@@ -3,7 +3,7 @@
 # timeout: 120
 #
 # A launched program that has threads or children before the kernel's unwinder is loaded: they are
-# sampled by it, too, once each, and nobody else is.
+# sampled by it, too, once each, and nobody else is. And how launched programs end.
 # shellcheck source=tests/lib/test.sh
 . "$(dirname "$0")/../lib/test.sh"
 
@@ -59,4 +59,33 @@ close_to children "$(recorded tree.data)" "$used"
 is 'nobody else is sampled' "$("$FATHOM" fold -i tree.data | grep -c '^outsider')" 0
 is 'children: all of them' \
 	"$("$FATHOM" script -i tree.data -F comm,pid | awk '/burn/ { print $NF }' | sort -u | wc -l)" 3
+
+# --- programs that outlive the command, and programs that are none --------------------------------
+
+# ended NAME COMMAND...: the program that it launched is not left behind
+ended() {
+	local name=$1
+	shift
+	rm -f pid
+	"$@" >/dev/null 2>"$err_file"
+	ok "$name: ends its program" test -s pid
+	not_ok "$name: it is gone" kill -0 "$(cat pid)"
+}
+cat >stay.sh <<'END'
+echo $$ >pid
+exec sleep 600
+END
+ended record "$FATHOM" record -q -o stay.data -d 500ms -- sh stay.sh
+ended stacks "$FATHOM" stacks -d 500ms -- sh stay.sh
+ended threads "$FATHOM" threads -d 500ms -- sh stay.sh
+ended trace "$FATHOM" trace -c 'sh stay.sh' \
+	-e 'tracepoint:syscalls:sys_enter_clock_nanosleep /pid == cpid/ { exit(); }'
+for command in 'record --' 'stacks --' 'threads --' 'trace -e BEGIN{} -c'; do
+	# shellcheck disable=SC2086
+	run "$FATHOM" $command no-such-program
+	expect_status 127
+	# shellcheck disable=SC2086
+	run "$FATHOM" $command /etc/passwd
+	expect_status 126
+done
 done_testing

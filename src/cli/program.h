@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The program that a command launches: the same exit statuses and the same end for all. */
+#ifndef CLI_PROGRAM_H
+#define CLI_PROGRAM_H
+
+#include "capture/launch.h"
+
+/* Positive: there is nothing to run, and this is the exit status that a shell has for it. */
+int program_prepare(struct launch *l, char *const *argv, struct err *e);
+/*
+ * Ends it if it still runs, as whoever stopped us would have. Its exit status; 0 for one that only
+ * we had reason to end, and when there is none.
+ */
+int program_end(struct launch *l);
+
+#endif
