@@ -118,5 +118,6 @@ END
 run "$FATHOM" explain
 expect_status 2
 run "$FATHOM" explain -p 999999 -d 100ms
-expect_status 4 "a process that is not there"
+expect_status 1 "a process that is not there"
+expect_err "there is no process 999999"
 done_testing
