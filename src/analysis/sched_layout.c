@@ -93,17 +93,17 @@ static void learn_sample(struct sched_layout *l, u64 type)
 	l->plain = (type & PERF_SAMPLE_RAW) && (type & PERF_SAMPLE_TIME) &&
 		   (type & PERF_SAMPLE_TID) && (type & PERF_SAMPLE_CPU) &&
 		   !(type & (PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN));
-	l->tid = (u16)(place(type, TID) + 4); /* behind the pid */
-	l->time = place(type, TIME);
-	l->cpu = place(type, CPU);
-	l->raw = place(type, RAW);
+	l->place.tid = (u16)(place(type, TID) + 4); /* behind the pid */
+	l->place.time = place(type, TIME);
+	l->place.cpu = place(type, CPU);
+	l->place.raw = place(type, RAW);
 }
 
 /* Where @f lies from the header on; @otherwise if there is none. False: not of this size. */
 static bool quick_place(const struct sched_layout *l, enum sched_field_id f, u32 size,
 			u16 otherwise, u16 *ret)
 {
-	u32 at = l->raw + 4u + l->fields[f].offset;
+	u32 at = l->place.raw + 4u + l->fields[f].offset;
 
 	*ret = l->fields[f].size ? (u16)at : otherwise;
 	return !l->fields[f].size || (l->fields[f].size == size && at <= UINT16_MAX);
@@ -118,7 +118,7 @@ static bool quick_value(const struct sched_layout *l, u16 *ret)
 		return from->size == 4 && to->size == 4 && to->offset == from->offset + 4 &&
 		       quick_place(l, SCHED_F_FROM, 4, 0, ret);
 	return quick_place(l, l->type == SCHED_RUNTIME ? SCHED_F_RUNTIME : SCHED_F_STATE, 8,
-			   l->time, ret);
+			   l->place.time, ret);
 }
 
 /* All that the type should have but names. */
@@ -133,11 +133,11 @@ static bool has_fields(const struct sched_layout *l)
 
 static void learn_quick(struct sched_layout *l, bool swap)
 {
-	u32 least = l->raw + 4u + l->need;
+	u32 least = l->place.raw + 4u + l->need;
 
 	if (!l->plain || swap || least > UINT16_MAX || !has_fields(l) ||
 	    !quick_place(l, SCHED_F_NEXT, 4, 0, &l->next) ||
-	    !quick_place(l, SCHED_F_PREV, 4, l->tid, &l->prev) || !quick_value(l, &l->value))
+	    !quick_place(l, SCHED_F_PREV, 4, l->place.tid, &l->prev) || !quick_value(l, &l->value))
 		return;
 	/* newer kernels have names of any length in some events: those are not read */
 	if (!quick_place(l, SCHED_F_NEXT_COMM, SCHED_COMM, 0, &l->next_comm))

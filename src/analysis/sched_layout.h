@@ -31,6 +31,20 @@ enum sched_quick {
 	SCHED_QUICK_WAKE,
 };
 
+/* Where the parts of a sample lie that all events have: bytes from the header on. */
+struct sched_place {
+	u16 id;
+	u16 tid, time, cpu; /* 0: there is none */
+	u16 raw;            /* size of the raw data; the data follows */
+	u64 id_mask;        /* 0: there are no ids */
+};
+
+/* But for the id, which has one place in all samples of a recording. */
+static inline bool sched_place_same(const struct sched_place *a, const struct sched_place *b)
+{
+	return a->tid == b->tid && a->time == b->time && a->cpu == b->cpu && a->raw == b->raw;
+}
+
 struct sched_layout {
 	u8 type;           /* enum sched_type; SCHED_TYPES: of no interest */
 	bool wanted, fold; /* for the reader, */
@@ -41,11 +55,10 @@ struct sched_layout {
 	 * have lie somewhere in the sample.
 	 */
 	u16 next, prev, value, next_comm, prev_comm;
-	u16 time, tid, cpu; /* bytes from the header on; 0: there is none */
-	u16 raw;            /* size of the raw data; the data follows */
-	u32 need;           /* bytes of the raw data that the fields reach to */
-	u32 least;          /* size of the record; UINT32_MAX: none is quick */
-	bool plain;         /* all fields before the raw data have a fixed size */
+	struct sched_place place; /* of no id */
+	u32 need;                 /* bytes of the raw data that the fields reach to */
+	u32 least;                /* size of the record; UINT32_MAX: none is quick */
+	bool plain;               /* all fields before the raw data have a fixed size */
 	struct sched_field fields[SCHED_F_COUNT];
 };
 

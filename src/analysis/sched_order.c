@@ -166,6 +166,19 @@ INLINE int take_event(struct batch *b, const struct sched_event *ev)
 	return unlikely(b->n == BATCH) ? hand_on(b) : 0;
 }
 
+/* Where the run at @i goes on, in the heap below it: it may have ended. */
+static void settle(struct heads *h, size_t i)
+{
+	struct head *head = h->items[i];
+
+	if (head->at < head->end)
+		head->time = head->at->time;
+	else
+		h->items[i] = h->items[--h->len];
+	if (i < h->len)
+		sift_down(h, i);
+}
+
 /* From the first run as long as no other has something earlier. */
 INLINE int take_stretch(struct heads *h, u64 limit, struct batch *b)
 {
@@ -178,13 +191,119 @@ INLINE int take_stretch(struct heads *h, u64 limit, struct batch *b)
 		rc = take_event(b, top->at++);
 	} while (!rc && top->at < top->end && top->at->time <= bound);
 	if (unlikely(top->at >= top->end)) {
-		h->items[0] = h->items[--h->len];
-		if (h->len)
-			sift_down(h, 0);
+		settle(h, 0);
 		return rc;
 	}
 	top->time = top->at->time;
 	sift_from(h, 0, child);
+	return rc;
+}
+
+/* --- two runs --------------------------------------------------------------------------------- */
+
+/* Behind the last event of @head up to @limit. */
+static const struct sched_event *cut_at(const struct head *head, u64 limit)
+{
+	const struct sched_event *at = head->at;
+	size_t n = (size_t)(head->end - at);
+
+	while (n) {
+		size_t half = n / 2;
+
+		if (at[half].time <= limit) {
+			at += half + 1;
+			n -= half + 1;
+		} else {
+			n = half;
+		}
+	}
+	return at;
+}
+
+/* Two runs; the first wins where times are equal. */
+struct pair {
+	const struct sched_event *x, *x_end;
+	const struct sched_event *y, *y_end;
+};
+
+/* @n events at most, as far as they are tracepoints. Both runs have more than @n. */
+static size_t merge_some(struct pair *p, size_t n, struct sched_event *to)
+{
+	const struct sched_event *x = p->x, *y = p->y;
+	u64 x_time = x->time, y_time = y->time;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		bool first = x_time <= y_time;
+		const struct sched_event *ev = first ? x : y;
+
+		if (unlikely(ev->type >= SCHED_TYPES))
+			break;
+		to[i] = *ev;
+		if (first)
+			x_time = (++x)->time;
+		else
+			y_time = (++y)->time;
+	}
+	p->x = x;
+	p->y = y;
+	return i;
+}
+
+/* Until one of them ends. */
+static int merge(struct pair *p, struct batch *b)
+{
+	int rc = 0;
+
+	while (!rc && p->x < p->x_end && p->y < p->y_end) {
+		size_t n = (size_t)MIN(p->x_end - p->x, p->y_end - p->y) - 1;
+
+		n = merge_some(p, MIN(n, BATCH - b->n), b->events + b->n);
+		b->n += n;
+		if (b->n == BATCH)
+			rc = hand_on(b);
+		else
+			rc = take_event(b, p->x->time <= p->y->time ? p->x++ : p->y++);
+	}
+	return rc;
+}
+
+/* When the first two of the runs are not alone any more. */
+static u64 third_time(const struct heads *h, size_t child)
+{
+	const size_t others[] = { 3 - child, 2 * child + 1, 2 * child + 2 };
+	u64 time = UINT64_MAX;
+
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		if (others[i] < h->len)
+			time = MIN(time, h->items[others[i]]->time - 1);
+	return time;
+}
+
+/* The first two runs, where they are alone for long: two CPUs, or what is left of many. */
+static int take_pair(struct heads *h, u64 limit, struct batch *b)
+{
+	enum { LONG = 64 };
+	size_t child = child_of(h, 0);
+	struct head *first = h->items[0], *second = h->items[child];
+	struct pair p;
+	int rc;
+
+	if (!child)
+		return 0;
+	if (first->rank > second->rank) {
+		first = second;
+		second = h->items[0];
+	}
+	limit = MIN(limit, third_time(h, child));
+	p = (struct pair){ first->at, cut_at(first, limit), second->at, cut_at(second, limit) };
+	if (p.x_end - p.x < LONG || p.y_end - p.y < LONG)
+		return 0;
+	rc = merge(&p, b);
+	first->at = p.x;
+	second->at = p.y;
+	settle(h, child);
+	settle(h, 0);
 	return rc;
 }
 
@@ -267,8 +386,13 @@ static int deliver(struct sched_order *o, u64 limit, sched_fn fn, void *ctx)
 	b.ctx = ctx;
 	b.n = 0;
 	make_heap(o, &h);
-	while (!rc && h.len && h.items[0]->time <= limit)
-		rc = take_stretch(&h, limit, &b);
+	while (!rc && h.len && h.items[0]->time <= limit) {
+		size_t n = h.len;
+
+		rc = take_pair(&h, limit, &b);
+		while (!rc && h.len == n && h.items[0]->time <= limit)
+			rc = take_stretch(&h, limit, &b);
+	}
 	if (!rc)
 		rc = hand_on(&b);
 	keep_runs(o, &h);

@@ -2,6 +2,7 @@
 /* Recordings of the scheduler, written here field by field: order, names, cuts. */
 #include "analysis/sched.h"
 #include "analysis/sched_order.h"
+#include "base/hash.h"
 #include "recording/format.h"
 #include "recording/recording.h"
 #include "recording/writer.h"
@@ -345,6 +346,107 @@ TEST("run times come with the switch that ends them, or alone; none is lost")
 	}
 }
 
+/* What is the same however samples are read: switches and wake-ups one by one, sums of run times.
+ */
+struct digest {
+	struct sched_names names;
+	u64 events;
+	u64 runtime[64];
+	u64 n, last, wrong;
+};
+
+static int digest_events(void *ctx, const struct sched_event *ev, size_t n)
+{
+	struct digest *d = ctx;
+
+	for (; n; n--, ev++) {
+		bool is_switch = ev->type == SCHED_SWITCH;
+
+		d->wrong += ev->time < d->last;
+		d->last = ev->time;
+		if (is_switch)
+			d->runtime[ev->prev % 64] += ev->ran;
+		if (ev->type == SCHED_RUNTIME) {
+			d->runtime[ev->next % 64] += ev->runtime;
+			continue;
+		}
+		d->n++;
+		d->events = hash_mix(d->events, ev->time);
+		d->events = hash_mix(d->events, (u64)ev->next << 32 | (u32)ev->cpu << 8 | ev->type);
+		d->events =
+			hash_mix(d->events, is_switch ? (u64)ev->prev << 8 | ev->state : ev->tid);
+		d->events = hash_mix(d->events, hash_str(sched_comm(&d->names, ev->next)));
+	}
+	return 0;
+}
+
+/* Turns of @tasks tasks on two CPUs in @rounds rounds; run times of a task before it was seen, too.
+ */
+static void add_many(struct file *f, u32 rounds, u32 tasks)
+{
+	u32 runs[2] = { 1, 2 };
+	u64 time = 1000, x = 88172645463325252ull;
+
+	for (u32 round = 0; round < rounds; round++) {
+		for (u32 cpu = 0; cpu < 2; cpu++) {
+			u64 now = time + cpu * 3;
+
+			for (u32 i = 0; i < 200; i++, now += 7 + x % 5) {
+				u32 next = cpu + 1 + 2 * (u32)(x >> 40) % tasks;
+
+				x ^= x << 13;
+				x ^= x >> 7;
+				x ^= x << 17;
+				if (x % 4)
+					add_runtime(f, now, cpu, runs[cpu], x % 1000);
+				if (x % 3 == 0)
+					add_waking(f, now + 1, cpu, runs[cpu], next);
+				if (x % 2 == 0)
+					continue;
+				add_switch(f, now + 2, cpu, runs[cpu], "t", x % 8, next, "t");
+				runs[cpu] = next;
+			}
+		}
+		time += 3000;
+		add_round(f);
+	}
+}
+
+static void digest_file(u64 sample_type, const struct sched_filter *filter, struct digest *ret)
+{
+	_cleanup_err_ struct err e = ERR_INIT;
+	struct file f;
+
+	*ret = (struct digest){ 0 };
+	file_open(&f, sample_type);
+	add_many(&f, 5, 20);
+	CHECK_EQ(recording_writer_finish(f.w, NULL), 0);
+	recording_writer_free(f.w);
+	CHECK_EQ(sched_read(f.path, -1, filter, &ret->names, digest_events, ret, &e), 0);
+	buf_release(&f.records);
+	free(f.path);
+	sched_names_release(&ret->names);
+}
+
+TEST("samples are read alike wherever their parts lie, run times folded or not")
+{
+	static const u64 types[] = { PLAIN, PLAIN | PERF_SAMPLE_STREAM_ID,
+				     PLAIN & ~(u64)PERF_SAMPLE_PERIOD,
+				     PLAIN | PERF_SAMPLE_CALLCHAIN };
+	const struct sched_filter folded = { .fold_runtime = true };
+	struct digest want, d;
+
+	digest_file(PLAIN | PERF_SAMPLE_CALLCHAIN, NULL, &want);
+	CHECK(want.n > 1000 && want.wrong == 0);
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(types); i++) {
+		digest_file(types[i / 2], i % 2 ? &folded : NULL, &d);
+		CHECK_EQ(d.n, want.n);
+		CHECK_EQ(d.events, want.events);
+		CHECK(memcmp(d.runtime, want.runtime, sizeof(d.runtime)) == 0);
+		CHECK_EQ(d.wrong, 0);
+	}
+}
+
 TEST("data that is cut is counted, not read")
 {
 	const u8 raw[40] = { 0 };
@@ -382,6 +484,7 @@ TEST("types that nobody wants are counted only")
 
 struct sum {
 	u64 n, last, wrong;
+	u32 came; /* of those of one time, the last */
 };
 
 static int in_order(void *ctx, const struct sched_event *ev, size_t n)
@@ -390,16 +493,17 @@ static int in_order(void *ctx, const struct sched_event *ev, size_t n)
 
 	s->wrong += n > 1 && ev->type >= SCHED_TYPES;
 	for (; n; n--, ev++) {
-		s->wrong += ev->time < s->last;
+		s->wrong += ev->time < s->last || (ev->time == s->last && ev->next <= s->came);
 		s->last = ev->time;
+		s->came = ev->next;
 		s->n++;
 	}
 	return 0;
 }
 
-static void order_push(struct sched_order *o, u64 time, u8 type)
+static void order_push(struct sched_order *o, u64 time, u8 type, u32 came)
 {
-	sched_order_push(o, &(struct sched_event){ .time = time, .type = type });
+	sched_order_push(o, &(struct sched_event){ .time = time, .type = type, .next = came });
 }
 
 TEST("any mixture of runs comes out in order")
@@ -407,6 +511,7 @@ TEST("any mixture of runs comes out in order")
 	struct sched_order o = { 0 };
 	struct sum sum = { 0 };
 	u64 x = 88172645463325252ull, base = 1;
+	u32 came = 0;
 
 	for (u32 round = 0; round < 20; round++) {
 		for (u32 i = 0; i < 5000; i++) {
@@ -414,7 +519,7 @@ TEST("any mixture of runs comes out in order")
 			x ^= x >> 7;
 			x ^= x << 17;
 			order_push(&o, base + x % (i % 700 + 1),
-				   x >> 60 ? SCHED_SWITCH : SCHED_BORN);
+				   x >> 60 ? SCHED_SWITCH : SCHED_BORN, ++came);
 		}
 		CHECK_EQ(sched_order_round(&o, in_order, &sum), 0);
 		base += 700;
@@ -426,6 +531,41 @@ TEST("any mixture of runs comes out in order")
 	sched_order_release(&o);
 }
 
+/* A round of each CPU's events one behind the other, as rings are read; times are often equal. */
+static void push_long_runs(struct sched_order *o, u32 cpus, u32 round, u32 *came, u64 *x)
+{
+	for (u32 cpu = 0; cpu < cpus; cpu++) {
+		u64 time = 1 + (u64)round * 20000 + cpu % 2 * 500;
+
+		for (u32 i = 0; i < 3000; i++) {
+			*x ^= *x << 13;
+			*x ^= *x >> 7;
+			*x ^= *x << 17;
+			time += *x % 4;
+			order_push(o, time, *x >> 56 ? SCHED_SWITCH : SCHED_BORN, ++*came);
+		}
+	}
+}
+
+TEST("long runs of any number of CPUs come out in order, equal times as they came")
+{
+	for (u32 cpus = 1; cpus <= 5; cpus++) {
+		struct sched_order o = { 0 };
+		struct sum sum = { 0 };
+		u64 x = 88172645463325252ull;
+		u32 came = 0;
+
+		for (u32 round = 0; round < 4; round++) {
+			push_long_runs(&o, cpus, round, &came, &x);
+			CHECK_EQ(sched_order_round(&o, in_order, &sum), 0);
+		}
+		CHECK_EQ(sched_order_flush(&o, in_order, &sum), 0);
+		CHECK_EQ(sum.n, came);
+		CHECK_EQ(sum.wrong, 0);
+		sched_order_release(&o);
+	}
+}
+
 TEST("without rounds the queue stays bounded")
 {
 	struct sched_order o = { 0 };
@@ -434,7 +574,7 @@ TEST("without rounds the queue stays bounded")
 	for (u64 i = 1; i <= SCHED_ORDER_MOST + 10; i++) {
 		if (sched_order_full(&o, 1))
 			CHECK_EQ(sched_order_relieve(&o, in_order, &sum), 0);
-		order_push(&o, i, SCHED_SWITCH);
+		order_push(&o, i, SCHED_SWITCH, (u32)i);
 		CHECK(o.older.events.len + o.fresh.events.len <= SCHED_ORDER_MOST);
 	}
 	CHECK(sum.n > 0);
