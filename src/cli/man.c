@@ -246,6 +246,8 @@ static void environment(struct buf *out)
 {
 	static const char *const variables[][2] = {
 		{ "COLUMNS", "Width of the output when it is not a terminal." },
+		{ "FATHOM_BTF", "A file with the types of this kernel, if it was built without "
+				"CONFIG_DEBUG_INFO_BTF: BTF, or a vmlinux that has it." },
 		{ "LESS", "Options of less; FRX when it is not set." },
 		{ "NO_COLOR", "No colour unless asked for, if set and not empty." },
 		{ "PAGER", "Shows output that is longer than the screen; less when not set, "

@@ -3,12 +3,15 @@
 
 #include "base/hash.h"
 #include "base/io.h"
+#include "host/bpf_log.h"
+#include "host/kernel_types.h"
 
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <elf.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-
-#define KERNEL_BTF "/sys/kernel/btf/vmlinux"
 
 enum {
 	BTF_MAX_TYPES = 1 << 22, /* kernels have about 130,000 */
@@ -29,6 +32,7 @@ struct kbtf {
 	void *mapped;
 	size_t mapped_size;
 	struct buf bytes; /* when the file could not be mapped */
+	bool own;
 };
 
 /* Bytes after the record itself: members, values, parameters. -EINVAL for an unknown kind. */
@@ -150,6 +154,38 @@ static void *map_file(const char *path, size_t *ret_size)
 	return p;
 }
 
+int kbtf_read_elf(const char *path, struct buf *ret)
+{
+	libbpf_print_fn_t print = libbpf_set_print(bpf_log);
+	struct btf *btf = btf__parse_elf(path, NULL);
+	int rc = btf ? 0 : -errno;
+	const void *bytes;
+	u32 size = 0;
+
+	libbpf_set_print(print);
+	bytes = btf && ret ? btf__raw_data(btf, &size) : NULL;
+	if (bytes)
+		buf_add(ret, bytes, size);
+	else if (btf && ret)
+		rc = -ENOMEM;
+	btf__free(btf);
+	return rc;
+}
+
+/* Other files than the kernel's can shrink while they are mapped, so those are read. */
+static int read_file(const char *path, struct buf *ret, struct err *e)
+{
+	char magic[SELFMAG] = { 0 };
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int r;
+
+	if (fd < 0 || read(fd, magic, sizeof(magic)) != (ssize_t)sizeof(magic) ||
+	    memcmp(magic, ELFMAG, SELFMAG))
+		return io_read_file(path, KBTF_MAX_SIZE, ret, e);
+	r = kbtf_read_elf(path, ret);
+	return r < 0 ? err_sys(e, r, "'%s': no BTF can be read from it", path) : 0;
+}
+
 static int kbtf_open(const char *path, struct kbtf **ret, struct err *e)
 {
 	struct buf bytes = BUF_INIT;
@@ -157,8 +193,7 @@ static int kbtf_open(const char *path, struct kbtf **ret, struct err *e)
 	void *mapped = starts_with(path, "/sys/") ? map_file(path, &size) : NULL;
 	int r;
 
-	/* Other files can shrink while they are mapped, so those are read. */
-	r = mapped ? 0 : io_read_file(path, KBTF_MAX_SIZE, &bytes, e);
+	r = mapped ? 0 : read_file(path, &bytes, e);
 	if (r == 0)
 		r = mapped ? kbtf_parse(mapped, size, path, ret, e)
 			   : kbtf_parse(bytes.data, bytes.len, path, ret, e);
@@ -176,11 +211,20 @@ static int kbtf_open(const char *path, struct kbtf **ret, struct err *e)
 
 int kbtf_open_kernel(struct kbtf **ret, struct err *e)
 {
-	int r = kbtf_open(KERNEL_BTF, ret, e);
+	_cleanup_buf_ struct buf path = BUF_INIT;
+	bool own = kernel_types_own();
+	int r = kernel_types_path(&path, e);
 
-	if (r == -ENOENT)
-		err_hint(e, "this kernel was built without CONFIG_DEBUG_INFO_BTF");
+	if (r == 0)
+		r = kbtf_open(buf_str(&path), ret, e);
+	if (r == 0)
+		(*ret)->own = own;
 	return r;
+}
+
+bool kbtf_is_own(const struct kbtf *btf)
+{
+	return btf->own;
 }
 
 void kbtf_free(struct kbtf *btf)
@@ -268,6 +312,19 @@ u32 kbtf_find_tracepoint(struct kbtf *btf, const char *name)
 	if (n < 0 || (size_t)n >= sizeof(typedef_name))
 		return 0;
 	return kbtf_find(btf, BTF_KIND_TYPEDEF, typedef_name);
+}
+
+u32 kbtf_tracepoint_args(struct kbtf *btf, const char *name)
+{
+	u32 id = kbtf_resolve(btf, kbtf_find_tracepoint(btf, name)), n;
+	const struct btf_type *t = kbtf_type(btf, id);
+
+	if (t && kbtf_kind(t) == BTF_KIND_PTR)
+		t = kbtf_type(btf, id = kbtf_resolve(btf, t->type));
+	if (!t || kbtf_kind(t) != BTF_KIND_FUNC_PROTO)
+		return 0;
+	n = kbtf_length(btf, id);
+	return n ? n - 1 : 0; /* the first is not one of the tracepoint's */
 }
 
 u32 kbtf_resolve(const struct kbtf *btf, u32 id)

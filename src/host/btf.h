@@ -9,6 +9,7 @@
 #ifndef HOST_BTF_H
 #define HOST_BTF_H
 
+#include "base/buf.h"
 #include "base/err.h"
 
 #include <linux/btf.h>
@@ -21,8 +22,12 @@ enum {
 	KBTF_MAX_DEPTH = 32,       /* chains of typedefs, nested anonymous structs */
 };
 
-/* Types of the running kernel. */
+/* Types of the running kernel, from itself or a file: see kernel_types.h. */
 int kbtf_open_kernel(struct kbtf **ret, struct err *e);
+/* The kernel has them itself, so that their ids mean something to it. */
+bool kbtf_is_own(const struct kbtf *btf);
+/* The bytes of the BTF in an ELF file; @ret may be NULL, to know whether there is any. */
+int kbtf_read_elf(const char *path, struct buf *ret);
 /* From bytes that the caller keeps for as long as the result lives; @name is for messages. */
 int kbtf_parse(const void *data, size_t size, const char *name, struct kbtf **ret, struct err *e);
 void kbtf_free(struct kbtf *btf);
@@ -41,6 +46,8 @@ static inline u32 kbtf_kind(const struct btf_type *t)
 u32 kbtf_find(struct kbtf *btf, u32 kind, const char *name);
 /* What a typed raw tracepoint program names as its attach_btf_id, or 0. */
 u32 kbtf_find_tracepoint(struct kbtf *btf, const char *name);
+/* How many arguments it hands over; 0: it is not known. */
+u32 kbtf_tracepoint_args(struct kbtf *btf, const char *name);
 /* Through typedefs, const, volatile and the like to the type that has a shape; 0 when broken. */
 u32 kbtf_resolve(const struct kbtf *btf, u32 id);
 /* In bytes, as sizeof says; -EINVAL for types without one. */

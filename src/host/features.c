@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "host/features.h"
 
+#include "host/kernel_types.h"
 #include "host/probes.h"
 
 #include <stdarg.h>
@@ -182,7 +183,8 @@ void probe_fix(struct probe_result *res, const char *fmt, ...)
 int probe_btf(struct probe_ctx *ctx, struct kbtf **ret)
 {
 	if (!ctx->btf_tried) {
-		ctx->btf_code = kbtf_open_kernel(&ctx->btf, NULL);
+		ctx->btf_code =
+			kernel_types_own() ? kbtf_open_kernel(&ctx->btf, NULL) : -EOPNOTSUPP;
 		ctx->btf_tried = true;
 	}
 	if (!ctx->btf)

@@ -39,5 +39,7 @@ enum lockdown { LOCKDOWN_UNKNOWN, LOCKDOWN_NONE, LOCKDOWN_INTEGRITY, LOCKDOWN_CO
 enum lockdown machine_lockdown(void);
 /* A number in /proc/sys: machine_sysctl("kernel/perf_event_paranoid", &v). */
 int machine_sysctl(const char *name, s64 *ret);
+/* How many entries a table of all threads should have: for those of now, and more to come. */
+u32 machine_thread_room(void);
 
 #endif

@@ -3,6 +3,7 @@
 #include "host/probes.h"
 
 #include "base/clock.h"
+#include "host/kernel_types.h"
 
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -42,6 +43,22 @@ static int load_small_btf(void)
 	return bpfsys_btf_load(&btf, sizeof(btf), NULL, 0);
 }
 
+/* Fields of structs can be found then, but nothing can be attached by type. */
+static int types_from_file(struct probe_result *res)
+{
+	_cleanup_buf_ struct buf path = BUF_INIT;
+	struct kbtf *btf;
+
+	if (kernel_types_path(&path, NULL) < 0)
+		return probe_missing(res, "no " KERNEL_TYPES);
+	if (kbtf_open_kernel(&btf, NULL) < 0)
+		return probe_missing(res, "no " KERNEL_TYPES ", and no BTF in '%s'",
+				     buf_str(&path));
+	kbtf_free(btf);
+	return probe_partly(res, "by '%s', as the kernel has none: raw tracepoints serve for waits",
+			    buf_str(&path));
+}
+
 static int try_btf(struct probe_ctx *ctx, const struct probe *p, struct probe_result *res)
 {
 	u64 start = clock_mono_ns();
@@ -49,8 +66,8 @@ static int try_btf(struct probe_ctx *ctx, const struct probe *p, struct probe_re
 	int r = probe_btf(ctx, &btf);
 
 	(void)p;
-	if (r == -ENOENT)
-		return probe_missing(res, "no /sys/kernel/btf/vmlinux");
+	if (r == -EOPNOTSUPP)
+		return types_from_file(res);
 	if (r < 0)
 		return r;
 	if (!kbtf_find(btf, BTF_KIND_STRUCT, "task_struct"))
@@ -202,7 +219,8 @@ const struct probe probes_bpf[] = {
 	{ .name = "BTF",
 	  .group = GROUP_BPF,
 	  .lost = "typed tracepoints, fentry, fields of kernel structs by name",
-	  .fix = "a kernel with CONFIG_DEBUG_INFO_BTF",
+	  .fix = "a kernel with CONFIG_DEBUG_INFO_BTF; a file with its types, named by "
+		 "FATHOM_BTF, does for waits and fields",
 	  .try = try_btf },
 	{ .name = "BPF ring buffer",
 	  .group = GROUP_BPF,

@@ -37,7 +37,7 @@ int probe_missing(struct probe_result *res, const char *fmt, ...) PRINTF_LIKE(2,
 int probe_unknown(struct probe_result *res, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void probe_fix(struct probe_result *res, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
-/* Types of the kernel, or a negative errno. */
+/* Types that the kernel has itself, or a negative errno. */
 int probe_btf(struct probe_ctx *ctx, struct kbtf **ret);
 /* tracefs, mounted or our own, or a negative errno. */
 int probe_tracefs(struct probe_ctx *ctx, const struct tracefs **ret);

@@ -605,7 +605,7 @@ static bool prepare_raw(struct comp *c, struct unit *u)
 	u->prog_type = BPF_PROG_TYPE_RAW_TRACEPOINT;
 	if (u->uses_args)
 		t->args = raw_args(c, t->event);
-	if (u->typed_context && t->args) {
+	if (u->typed_context && t->args && kbtf_is_own(c->types.btf)) {
 		u->prog_type = BPF_PROG_TYPE_TRACING;
 		u->attach_type = BPF_TRACE_RAW_TP;
 		u->attach_btf = kbtf_find_tracepoint(c->types.btf, t->event);

@@ -7,9 +7,9 @@
 
 #include "base/hash.h"
 #include "base/io.h"
+#include "host/kernel_types.h"
 
 #define KERNEL_NOTES "/sys/kernel/notes"
-#define KERNEL_TYPES "/sys/kernel/btf/vmlinux"
 
 enum { NESTED_MOST = 8, NOTES_MOST = 1 << 20, NAME_MOST = 128, INT_SIZES = 9 };
 
@@ -171,17 +171,23 @@ static int make_from_object(const void *object, size_t size, struct buf *ret)
 /* A kernel is known by its notes, which hold its build id; an object by its bytes. */
 static int add_name(const void *object, size_t size, struct buf *ret)
 {
-	_cleanup_buf_ struct buf notes = BUF_INIT;
+	_cleanup_buf_ struct buf notes = BUF_INIT, types = BUF_INIT;
 	struct stat st;
-
-	if (stat(KERNEL_TYPES, &st) < 0)
-		return -errno;
-	int rc = io_read_file(KERNEL_NOTES, NOTES_MOST, &notes, NULL);
+	u64 kernel;
+	int rc = kernel_types_path(&types, NULL);
 
 	if (rc < 0)
 		return rc;
-	buf_addf(ret, "/%016llx%016llx.btf",
-		 (unsigned long long)hash_mix(hash_bytes(notes.data, notes.len), (u64)st.st_size),
+	if (stat(buf_str(&types), &st) < 0)
+		return -errno;
+	rc = io_read_file(KERNEL_NOTES, NOTES_MOST, &notes, NULL);
+	if (rc < 0)
+		return rc;
+	kernel = hash_mix(hash_bytes(notes.data, notes.len), (u64)st.st_size);
+	/* a file may be replaced by another */
+	if (!kernel_types_own())
+		kernel = hash_mix(hash_mix(kernel, (u64)st.st_ino), (u64)st.st_mtim.tv_sec);
+	buf_addf(ret, "/%016llx%016llx.btf", (unsigned long long)kernel,
 		 (unsigned long long)hash_bytes(object, size));
 	return 0;
 }

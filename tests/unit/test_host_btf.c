@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "host/btf.h"
+#include "host/kernel_types.h"
 
 /* Bytes of a BTF section under construction. */
 struct builder {
@@ -229,4 +230,36 @@ TEST("the kernel's own types: task_struct and a tracepoint")
 	CHECK(m.bit_offset / 8 < (u64)kbtf_size(btf, task));
 	CHECK(kbtf_find_tracepoint(btf, "sched_switch") != 0);
 	kbtf_free(btf);
+}
+
+TEST("types from a file, where the kernel has none")
+{
+	_cleanup_buf_ struct buf bytes = BUF_INIT, path = BUF_INIT;
+	_cleanup_err_ struct err e = ERR_INIT;
+	char name[] = "/tmp/fathom-types-XXXXXX";
+	struct kbtf *btf = open_sample(&bytes);
+	_cleanup_close_ int fd = mkstemp(name);
+	u32 n = kbtf_count(btf);
+
+	kbtf_free(btf);
+	CHECK(fd >= 0);
+	CHECK_EQ(write(fd, bytes.data, bytes.len), (ssize_t)bytes.len);
+	CHECK_EQ(setenv("FATHOM_NO_BTF", "1", 1), 0);
+	CHECK_EQ(setenv("FATHOM_BTF", name, 1), 0);
+	CHECK(!kernel_types_own());
+	CHECK_EQ(kernel_types_path(&path, &e), 0);
+	CHECK_STR(buf_str(&path), name);
+	CHECK_EQ(kbtf_open_kernel(&btf, &e), 0);
+	CHECK_EQ(kbtf_count(btf), n);
+	CHECK(!kbtf_is_own(btf));
+	kbtf_free(btf);
+	/* neither BTF nor ELF with a section of it */
+	CHECK_EQ(ftruncate(fd, 0), 0);
+	CHECK_EQ(pwrite(fd, "\177ELF and no more", 16, 0), 16);
+	CHECK(kbtf_open_kernel(&btf, &e) < 0);
+	CHECK(e.what && strstr(e.what, name));
+	unlink(name);
+	CHECK_EQ(kernel_types_path(&path, NULL), -ENOENT);
+	unsetenv("FATHOM_BTF");
+	unsetenv("FATHOM_NO_BTF");
 }
