@@ -2,8 +2,7 @@
 /* Histograms of the scheduler, counted in the kernel. */
 #include "bpf/offcpu_hist_abi.h"
 #include "bpf/sched_types.h"
-#include <bpf/bpf_core_read.h>
-#include <bpf/bpf_helpers.h>
+#include "bpf/task.bpf.h"
 
 /* Set before loading. */
 const volatile struct {
@@ -21,14 +20,12 @@ struct hist_task {
 	u64 in;
 	u64 out;
 	u64 exec;
+#ifdef BPF_RAW
+	u64 born; /* numbers of threads are used again */
+#endif
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct hist_task);
-} hist_tasks SEC(".maps");
+TASK_MAP(hist_tasks, struct hist_task);
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -96,8 +93,8 @@ static __always_inline struct sched_hist *hist_of(struct task_struct *task)
 
 	switch (hist_options.by) {
 	case SCHED_HIST_CPU: key.id = bpf_get_smp_processor_id(); break;
-	case SCHED_HIST_PID: key.id = task->tgid; break;
-	case SCHED_HIST_TID: key.id = task->pid; break;
+	case SCHED_HIST_PID: key.id = task_field(task, tgid); break;
+	case SCHED_HIST_TID: key.id = task_field(task, pid); break;
 	case SCHED_HIST_CGROUP: key.id = BPF_CORE_READ(t, cgroups, dfl_cgrp, kn, id); break;
 	default: break;
 	}
@@ -118,9 +115,9 @@ static __always_inline struct sched_hist *hist_of(struct task_struct *task)
 
 static __always_inline bool wanted(struct task_struct *task)
 {
-	u32 pid = task->tgid;
+	u32 pid = task_field(task, tgid);
 
-	if (!task->pid || pid == hist_options.self)
+	if (!task_field(task, pid) || pid == hist_options.self)
 		return false;
 	return !hist_options.by_pid || bpf_map_lookup_elem(&hist_pids, &pid);
 }
@@ -140,6 +137,48 @@ static __always_inline void add(struct task_struct *task, u64 ns)
 	__sync_fetch_and_add(&h->count, 1);
 	__sync_fetch_and_add(&h->total, ns);
 }
+
+#ifdef BPF_RAW
+
+/* NULL: nothing is known of the thread, or there is no room to. */
+static __always_inline struct hist_task *task_of(struct task_struct *task, bool create)
+{
+	struct hist_task new = { .born = BPF_CORE_READ(task, start_time) }, *t;
+	u32 pid = BPF_CORE_READ(task, pid);
+
+	t = bpf_map_lookup_elem(&hist_tasks, &pid);
+	if (t && t->born == new.born)
+		return t;
+	if (!create)
+		return 0;
+	bpf_map_update_elem(&hist_tasks, &pid, &new, BPF_ANY);
+	t = bpf_map_lookup_elem(&hist_tasks, &pid);
+	if (!t)
+		count(SCHED_HIST_COUNT_NO_ROOM);
+	return t;
+}
+
+static __always_inline void forget(struct task_struct *task)
+{
+	u32 pid = BPF_CORE_READ(task, pid);
+
+	bpf_map_delete_elem(&hist_tasks, &pid);
+}
+
+#else
+
+static __always_inline struct hist_task *task_of(struct task_struct *task, bool create)
+{
+	return bpf_task_storage_get(&hist_tasks, task, 0,
+				    create ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0);
+}
+
+/* It goes with the task. */
+static __always_inline void forget(struct task_struct *task)
+{
+}
+
+#endif
 
 static __always_inline u64 exec_of(struct task_struct *task)
 {
@@ -174,7 +213,7 @@ static __always_inline void left(struct task_struct *task, struct hist_task *t, 
 	t->ready = state ? 0 : now;
 }
 
-SEC("tp_btf/sched_switch")
+SEC(TASK_TRACEPOINT "sched_switch")
 int hist_switch(u64 *ctx)
 {
 	struct task_struct *prev = (struct task_struct *)ctx[1];
@@ -184,7 +223,7 @@ int hist_switch(u64 *ctx)
 	u32 state = 0;
 
 	if (wanted(next)) {
-		t = bpf_task_storage_get(&hist_tasks, next, 0, 0);
+		t = task_of(next, false);
 		if (t)
 			arrived(next, t, now);
 	}
@@ -198,9 +237,11 @@ int hist_switch(u64 *ctx)
 		else
 			state = BPF_CORE_READ((struct task_struct___old *)prev, state);
 	}
-	t = bpf_task_storage_get(&hist_tasks, prev, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	t = task_of(prev, true);
 	if (t)
 		left(prev, t, state & 0xffff, now);
+	if (state & SCHED_STATE_DEAD)
+		forget(prev);
 	return 0;
 }
 
@@ -210,19 +251,19 @@ static __always_inline int woken(struct task_struct *task)
 
 	if (!wanted(task))
 		return 0;
-	t = bpf_task_storage_get(&hist_tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	t = task_of(task, true);
 	if (t && !t->ready && !t->in)
 		t->ready = bpf_ktime_get_ns();
 	return 0;
 }
 
-SEC("tp_btf/sched_wakeup")
+SEC(TASK_TRACEPOINT "sched_wakeup")
 int hist_wakeup(u64 *ctx)
 {
 	return woken((struct task_struct *)ctx[0]);
 }
 
-SEC("tp_btf/sched_wakeup_new")
+SEC(TASK_TRACEPOINT "sched_wakeup_new")
 int hist_wakeup_new(u64 *ctx)
 {
 	return woken((struct task_struct *)ctx[0]);
@@ -231,13 +272,13 @@ int hist_wakeup_new(u64 *ctx)
 SEC("perf_event")
 int hist_length(void *ctx)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_struct *task = task_current();
 	struct rq___sched *rq = BPF_CORE_READ((struct task_struct___sched *)task, se.cfs_rq, rq);
 	u32 n = BPF_CORE_READ(rq, nr_running);
 	struct sched_hist *h = hist_of(task);
 
 	/* the one that runs does not wait */
-	if (n && task->pid)
+	if (n && task_field(task, pid))
 		n--;
 	if (!h)
 		return 0;

@@ -37,6 +37,11 @@ struct sched_hist {
 	__u64 total; /* ns, or the sum of lengths */
 };
 
-enum { SCHED_HIST_COUNT_FULL = 0, SCHED_HIST_COUNT_INFERRED = 1, SCHED_HIST_COUNTERS = 2 };
+enum {
+	SCHED_HIST_COUNT_FULL = 0,
+	SCHED_HIST_COUNT_INFERRED = 1,
+	SCHED_HIST_COUNT_NO_ROOM = 2, /* times that a thread could not be kept in mind */
+	SCHED_HIST_COUNTERS = 3,
+};
 
 #endif

@@ -2,15 +2,17 @@
 #include "capture/offcpu_hist.h"
 
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <linux/perf_event.h>
 #include <sys/syscall.h>
 
 #include "base/vec.h"
 #include "host/bpf_log.h"
+#include "host/btf.h"
+#include "host/kernel_types.h"
 #include "host/machine.h"
 #include "offcpu_hist.skel.h"
+#include "offcpu_hist_raw.skel.h"
 
 struct sched_hist_run {
 	struct offcpu_hist_bpf *skel;
@@ -18,30 +20,31 @@ struct sched_hist_run {
 };
 
 /* Since 5.18 the tracepoint hands the state over. */
-static bool has_prev_state(void)
+static int has_prev_state(bool *ret, struct err *e)
 {
-	struct btf *btf = btf__load_vmlinux_btf();
-	s32 id = btf ? btf__find_by_name_kind(btf, "btf_trace_sched_switch", BTF_KIND_TYPEDEF) : 0;
-	const struct btf_type *t = id > 0 ? btf__type_by_id(btf, (u32)id) : NULL;
-	bool has;
+	struct kbtf *btf;
+	int rc = kbtf_open_kernel(&btf, e);
 
-	while (t && (btf_is_typedef(t) || btf_is_ptr(t)))
-		t = btf__type_by_id(btf, t->type);
-	has = t && btf_is_func_proto(t) && btf_vlen(t) >= 5;
-	btf__free(btf);
-	return has;
+	if (rc < 0)
+		return rc;
+	*ret = kbtf_tracepoint_args(btf, "sched_switch") >= 4;
+	kbtf_free(btf);
+	return 0;
 }
 
 static int set_options(struct sched_hist_run *r, const struct sched_hist_opts *o, struct err *e)
 {
-	bool length = o->what == SCHED_HIST_RUNQLEN;
+	bool length = o->what == SCHED_HIST_RUNQLEN, state_given = false;
+	int rc = has_prev_state(&state_given, e);
 
+	if (rc < 0)
+		return rc;
 	r->skel->rodata->hist_options.unit = o->unit ? o->unit : 1000;
 	r->skel->rodata->hist_options.what = o->what;
 	r->skel->rodata->hist_options.by = o->by;
 	r->skel->rodata->hist_options.self = (u32)getpid();
 	r->skel->rodata->hist_options.by_pid = o->pids && o->pids->len;
-	r->skel->rodata->hist_options.has_prev_state = has_prev_state();
+	r->skel->rodata->hist_options.has_prev_state = state_given;
 	bpf_program__set_autoload(r->skel->progs.hist_length, length);
 	bpf_program__set_autoload(r->skel->progs.hist_switch, !length);
 	bpf_program__set_autoload(r->skel->progs.hist_wakeup, o->what == SCHED_HIST_RUNQLAT);
@@ -105,7 +108,7 @@ static int attach_clocks(struct sched_hist_run *r, u64 hz, struct err *e)
 
 static int attach(struct sched_hist_run *r, const struct bpf_program *prog, struct err *e)
 {
-	struct bpf_link *link = bpf_program__attach_trace(prog);
+	struct bpf_link *link = bpf_program__attach(prog);
 
 	if (!link)
 		return err_sys(e, errno, "cannot attach '%s'", bpf_program__name(prog));
@@ -127,14 +130,39 @@ static int attach_all(struct sched_hist_run *r, const struct sched_hist_opts *o,
 	return rc ? rc : attach(r, r->skel->progs.hist_switch, e);
 }
 
+/* The same programs in two forms: the names of maps, programs and options are those of both. */
+static int open_skeleton(struct sched_hist_run *r, struct err *e)
+{
+	_cleanup_buf_ struct buf types = BUF_INIT;
+	bool raw = !kernel_types_own();
+	int rc = raw ? kernel_types_path(&types, e) : 0;
+	LIBBPF_OPTS(bpf_object_open_opts, open, .btf_custom_path = raw ? buf_str(&types) : NULL);
+
+	_Static_assert(sizeof(*r->skel->rodata) == sizeof(struct offcpu_hist_raw_bpf__rodata),
+		       "both have the same options");
+	if (rc < 0)
+		return rc;
+	r->skel = calloc(1, sizeof(*r->skel));
+	rc = r->skel ? offcpu_hist_bpf__create_skeleton(r->skel) : -ENOMEM;
+	if (!rc && raw)
+		r->skel->skeleton->data =
+			(void *)offcpu_hist_raw_bpf__elf_bytes(&r->skel->skeleton->data_sz);
+	if (!rc)
+		rc = bpf_object__open_skeleton(r->skel->skeleton, &open);
+	if (rc)
+		return err_sys(e, rc, "cannot open the scheduler program");
+	if (raw)
+		bpf_map__set_max_entries(r->skel->maps.hist_tasks, machine_thread_room());
+	return 0;
+}
+
 static int open_run(struct sched_hist_run *r, const struct sched_hist_opts *o, struct err *e)
 {
 	int rc;
 
-	r->skel = offcpu_hist_bpf__open();
-	if (!r->skel)
-		return err_sys(e, errno, "cannot open the scheduler program");
-	rc = set_options(r, o, e);
+	rc = open_skeleton(r, e);
+	if (!rc)
+		rc = set_options(r, o, e);
 	if (rc)
 		return rc;
 	rc = offcpu_hist_bpf__load(r->skel);
@@ -214,6 +242,11 @@ static u64 read_counter(const struct sched_hist_run *r, u32 which)
 u64 sched_hist_full(const struct sched_hist_run *r)
 {
 	return read_counter(r, SCHED_HIST_COUNT_FULL);
+}
+
+u64 sched_hist_no_room(const struct sched_hist_run *r)
+{
+	return read_counter(r, SCHED_HIST_COUNT_NO_ROOM);
 }
 
 u64 sched_hist_inferred(const struct sched_hist_run *r)

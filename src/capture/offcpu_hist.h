@@ -25,6 +25,8 @@ typedef int (*sched_hist_fn)(void *ctx, const struct sched_hist_key *key,
 int sched_hist_take(struct sched_hist_run *r, sched_hist_fn fn, void *ctx);
 /* Values that found no histogram because there were too many. */
 u64 sched_hist_full(const struct sched_hist_run *r);
+/* Times that a thread could not be kept in mind, where there is no task storage. */
+u64 sched_hist_no_room(const struct sched_hist_run *r);
 /* Ends that were not delivered and had to be worked out. */
 u64 sched_hist_inferred(const struct sched_hist_run *r);
 

@@ -262,6 +262,7 @@ static int show(struct context *ctx, const struct hist_args *a, struct sched_his
 	describe(&s, a, duration);
 	result_fact(&r, "inferred_ends", NULL, value_u(VALUE_COUNT, sched_hist_inferred(run)));
 	result_loss(&r, "full", "values not counted: too many histograms", sched_hist_full(run));
+	result_loss(&r, "no_room", "times left out: too many threads", sched_hist_no_room(run));
 	return cli_show(ctx, &r);
 }
 
