@@ -313,6 +313,11 @@ void offcpu_live_health(const struct offcpu_live *l, struct result *ret)
 	result_fact(ret, "stacks_recognised", NULL,
 		    value_u(VALUE_COUNT, s.counts[OFFCPU_COUNT_RECOGNISED]));
 	result_fact(ret, "stacks_to_root", NULL, value_u(VALUE_COUNT, s.ends[UNWIND_END_ROOT]));
+	result_fact(ret, "tracepoints", NULL, value_text(ret, s.raw ? "raw" : "typed"));
+	if (s.partial_starts)
+		result_note(ret, NOTE_INFO, NULL,
+			    "this kernel has no BTF: of waits that began before, the kernel's part "
+			    "of the stack is not known");
 	if (s.no_irq_context)
 		result_note(ret, NOTE_WARNING, NULL,
 			    "this kernel does not tell interrupts from the tasks they interrupt: "

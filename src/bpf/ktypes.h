@@ -99,6 +99,7 @@ struct thread_struct {
 };
 
 struct task_struct {
+	void *stack;
 	unsigned int flags;
 	int pid;
 	int tgid;

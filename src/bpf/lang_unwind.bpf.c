@@ -132,7 +132,7 @@ static __always_inline struct unwind_stack_memo *lang_memo_take(const struct pt_
 SEC("lang/ustack")
 u64 lang_ustack(u64 max)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_struct *task = task_current();
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	struct unwind_stack_memo *m;
 	struct unwind_slot *slot;

@@ -31,7 +31,7 @@ static __always_inline bool cgroup_matches(void)
 static __always_inline bool task_matches(struct task_struct *task, u64 id,
 					 const struct offcpu_task *st)
 {
-	bool kthread = task->flags & PF_KTHREAD;
+	bool kthread = task_field(task, flags) & PF_KTHREAD;
 
 	if (!id && unwind_pidns.ino)
 		return false;
@@ -276,18 +276,16 @@ enum { OFFCPU_SCHED_YIELD = 24 }; /* x86-64's number */
 
 static __always_inline u64 exec_runtime(struct task_struct *task)
 {
-	return ((struct task_struct___sched *)task)->se.sum_exec_runtime;
+	return task_field((struct task_struct___sched *)task, se.sum_exec_runtime);
 }
 
 static __always_inline s32 syscall_of(struct task_struct *task)
 {
-	struct pt_regs *regs;
+	s64 nr;
 
-	if (task->flags & PF_KTHREAD)
+	if (task_field(task, flags) & PF_KTHREAD)
 		return -1;
-	regs = (struct pt_regs *)bpf_task_pt_regs(task);
-	s64 nr = regs->orig_ax;
-
+	nr = unwind_syscall_of(task);
 	return nr < 0 || nr > 0x7fff ? -1 : (s32)nr;
 }
 
@@ -332,7 +330,7 @@ static __always_inline void send_thread(struct offcpu_task *st, struct task_stru
 	r->type = OFFCPU_RECORD_THREAD;
 	r->pid = st->pid;
 	r->tid = st->tid;
-	r->flags = (task->flags & PF_KTHREAD ? OFFCPU_KTHREAD : 0) | flags;
+	r->flags = (task_field(task, flags) & PF_KTHREAD ? OFFCPU_KTHREAD : 0) | flags;
 	r->begin = st->begin;
 	r->end = now;
 	r->oncpu = st->oncpu;
@@ -389,7 +387,7 @@ static __always_inline void leave(void *ctx, struct task_struct *prev, bool pree
 	st->mine = mine;
 	st->wanted = mine && state_matches(state, preempted);
 	st->flags = (preempted ? OFFCPU_PREEMPTED : 0) |
-		    (prev->flags & PF_KTHREAD ? OFFCPU_KTHREAD : 0);
+		    (task_field(prev, flags) & PF_KTHREAD ? OFFCPU_KTHREAD : 0);
 	st->state = state;
 	st->wake = 0;
 	st->delay = offcpu_delay(prev);
@@ -416,7 +414,7 @@ static __always_inline void arrive(struct task_struct *next, u64 now)
 	struct offcpu_task *st = offcpu_task_of(next, false);
 
 	if (!st) {
-		if (!offcpu_options.by_pid || in_set(&offcpu_pids, next->tgid))
+		if (!offcpu_options.by_pid || in_set(&offcpu_pids, task_field(next, tgid)))
 			offcpu_count(OFFCPU_COUNT_UNKNOWN_START, 1);
 		return;
 	}
@@ -452,25 +450,25 @@ static __always_inline u64 run_begin(struct task_struct *prev, u64 now)
  */
 static __always_inline bool had_to_leave(struct task_struct *prev)
 {
-	return !(prev->flags & PF_KTHREAD) && syscall_of(prev) != OFFCPU_SCHED_YIELD;
+	return !(task_field(prev, flags) & PF_KTHREAD) && syscall_of(prev) != OFFCPU_SCHED_YIELD;
 }
 
-SEC("tp_btf/sched_switch")
+SEC(TASK_TRACEPOINT "sched_switch")
 int offcpu_switch(u64 *ctx)
 {
 	bool preempted = ctx[0] & 1;
 	struct task_struct *prev = (struct task_struct *)ctx[1];
 	struct task_struct *next = (struct task_struct *)ctx[2];
 	u64 now = bpf_ktime_get_ns();
-	u32 state;
+	u32 state, leaves = task_field(prev, pid);
 
 	if (offcpu_options.ran)
-		offcpu_note_run(prev->pid ? unwind_task_id() : 0,
-				prev->pid ? run_begin(prev, now) : 0, now);
+		offcpu_note_run(leaves ? unwind_task_id() : 0, leaves ? run_begin(prev, now) : 0,
+				now);
 	/* a wait is closed first: who runs now is named by the one that ran before */
-	if (next->pid)
+	if (task_field(next, pid))
 		arrive(next, now);
-	if (!prev->pid)
+	if (!leaves)
 		return 0;
 	if (offcpu_options.has_prev_state)
 		state = ctx[3];
@@ -552,7 +550,8 @@ static __attribute__((noinline)) int softirq_is_own(void *ctx, struct task_struc
 	struct offcpu_bh c = {};
 	long bytes;
 
-	if (!task->pid || (!(task->flags & PF_KTHREAD) && syscall_of(task) < 0))
+	if (!task_field(task, pid) ||
+	    (!(task_field(task, flags) & PF_KTHREAD) && syscall_of(task) < 0))
 		return 0;
 	c.slot = unwind_slot_take();
 	if (!c.slot)
@@ -565,7 +564,7 @@ static __attribute__((noinline)) int softirq_is_own(void *ctx, struct task_struc
 
 static __always_inline void name_waker(void *ctx, struct offcpu_task *st, u64 now)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_struct *task = task_current();
 	struct offcpu_link *link = &st->links[0];
 	struct offcpu_task *waker = 0;
 	u32 kind = offcpu_context(task), how = OFFCPU_AT_WAKING;
@@ -584,7 +583,7 @@ static __always_inline void name_waker(void *ctx, struct offcpu_task *st, u64 no
 	__builtin_memset(link->comm, 0, sizeof(link->comm));
 	if (kind == OFFCPU_WAKER_TASK)
 		offcpu_copy_comm(link->comm, task);
-	if (kind == OFFCPU_WAKER_TASK && task->pid)
+	if (kind == OFFCPU_WAKER_TASK && task_field(task, pid))
 		waker = offcpu_task_of(task, false);
 	link->stack = kind == OFFCPU_WAKER_TASK ? offcpu_take_stack(ctx, task, id, how)
 						: offcpu_take_interrupt(ctx);
@@ -592,7 +591,7 @@ static __always_inline void name_waker(void *ctx, struct offcpu_task *st, u64 no
 	st->chain = offcpu_keep_chain(st);
 }
 
-SEC("tp_btf/sched_waking")
+SEC(TASK_TRACEPOINT "sched_waking")
 int offcpu_waking(u64 *ctx)
 {
 	struct task_struct *task = (struct task_struct *)ctx[0];
@@ -613,7 +612,7 @@ int offcpu_waking(u64 *ctx)
 
 /* --- births ----------------------------------------------------------------------------------- */
 
-SEC("tp_btf/sched_process_fork")
+SEC(TASK_TRACEPOINT "sched_process_fork")
 int offcpu_fork(u64 *ctx)
 {
 	struct task_struct *parent = (struct task_struct *)ctx[0];
@@ -651,7 +650,7 @@ int offcpu_fork(u64 *ctx)
 /* Of the filters, those that can be asked about a task that is not the current one. */
 static __always_inline bool iter_matches(struct task_struct *task, u32 pid, u32 tid)
 {
-	bool kthread = task->flags & PF_KTHREAD;
+	bool kthread = task_field(task, flags) & PF_KTHREAD;
 
 	if (kthread ? offcpu_options.no_kthreads : offcpu_options.no_users)
 		return false;
@@ -670,7 +669,8 @@ static __always_inline void open_account(struct offcpu_task *st, struct task_str
 	st->tid = tid;
 	bpf_probe_read_kernel_str(st->comm, sizeof(st->comm), &t->comm);
 	st->syscall = syscall_of(task);
-	st->flags = OFFCPU_UNKNOWN_START | (task->flags & PF_KTHREAD ? OFFCPU_KTHREAD : 0);
+	st->flags =
+		OFFCPU_UNKNOWN_START | (task_field(task, flags) & PF_KTHREAD ? OFFCPU_KTHREAD : 0);
 	st->state = BPF_CORE_READ(t, __state) & 0xffff;
 	st->delay = offcpu_delay(task);
 	st->wanted = st->mine = 1;
@@ -704,30 +704,41 @@ static __always_inline void balance_account(struct offcpu_task *st, struct task_
 	st->exec = exec;
 }
 
-SEC("iter/task")
-int offcpu_each(struct bpf_iter__task *ctx)
+static __always_inline void each_thread(struct task_struct *task)
 {
-	struct task_struct *task = ctx->task;
 	struct offcpu_task *st;
 	u64 now = bpf_ktime_get_ns();
 	u32 pid, tid;
 
-	if (!task || !task->pid)
-		return 0;
+	if (!task_field(task, pid))
+		return;
 	if (offcpu_closing) {
 		st = offcpu_task_of(task, false);
 		if (!st || !st->begin || !st->tid || !st->mine || !offcpu_options.threads)
-			return 0;
+			return;
 		balance_account(st, task, now);
 		send_thread(st, task, now, st->open ? OFFCPU_OPEN : 0);
-		return 0;
+		return;
 	}
 	offcpu_ids_of(task, &pid, &tid);
 	if (!tid || pid == offcpu_options.self || !iter_matches(task, pid, tid))
-		return 0;
+		return;
 	st = offcpu_task_of(task, true);
 	if (st && !st->begin)
 		open_account(st, task, pid, tid, now);
+}
+
+#ifdef BPF_RAW
+#include "bpf/offcpu_walk.bpf.h"
+#else
+
+SEC("iter/task")
+int offcpu_each(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+
+	if (task)
+		each_thread(task);
 	return 0;
 }
 
@@ -741,5 +752,7 @@ int offcpu_settle(struct bpf_iter__task *ctx)
 		settle(offcpu_task_of(task, false));
 	return 0;
 }
+
+#endif
 
 char LICENSE[] SEC("license") = "GPL";

@@ -152,15 +152,23 @@ static __always_inline u64 offcpu_wake_flags(void)
 /* The number of the current task, as our pid namespace counts. */
 static __always_inline u64 offcpu_current_id(struct task_struct *current)
 {
+#ifdef BPF_RAW
+	return unwind_task_id();
+#else
 	return unwind_pidns.ino ? unwind_task_id() : (u64)current->tgid << 32 | (u32)current->pid;
+#endif
 }
 
 static __always_inline void offcpu_copy_comm(char *to, struct task_struct *task)
 {
 	const char *comm = ((struct task_struct___sched *)task)->comm;
 
+#ifdef BPF_RAW
+	bpf_probe_read_kernel(to, OFFCPU_COMM, comm);
+#else
 	((u64 *)to)[0] = ((const u64 *)comm)[0];
 	((u64 *)to)[1] = ((const u64 *)comm)[1];
+#endif
 }
 
 /* --- in whose name do we run? ----------------------------------------------------------------- */
@@ -176,7 +184,7 @@ static __always_inline u32 offcpu_context(struct task_struct *task)
 
 	if (!offcpu_options.preempt_distance || !rq)
 		return OFFCPU_WAKER_TASK;
-	if (offcpu_options.has_cast)
+	if (OFFCPU_CAST)
 		count = offcpu_word(at);
 	else
 		bpf_probe_read_kernel(&count, sizeof(count), (void *)at);
@@ -236,18 +244,19 @@ static __always_inline int offcpu_first_sight(u64 id)
 /* 0: there is no user space. */
 static __always_inline u64 offcpu_generation(struct task_struct *task)
 {
-	if (task->flags & PF_KTHREAD)
+	if (task_field(task, flags) & PF_KTHREAD)
 		return 0;
-	if (offcpu_options.has_cast) {
+	if (OFFCPU_CAST) {
 		u64 at = offcpu_mm_of(task);
 
 		return at ? offcpu_direct_generation(at) : 0;
 	}
-	struct mm_struct___sched *mm = ((struct task_struct___sched *)task)->mm;
+	struct mm_struct___sched *mm = task_field((struct task_struct___sched *)task, mm);
 
 	if (!mm)
 		return 0;
-	return unwind_generation_of(mm->exec_vm, mm->start_code, mm->end_code, mm->start_stack);
+	return unwind_generation_of(task_field(mm, exec_vm), task_field(mm, start_code),
+				    task_field(mm, end_code), task_field(mm, start_stack));
 }
 
 /* --- stacks ----------------------------------------------------------------------------------- */
@@ -275,7 +284,7 @@ static __always_inline u32 offcpu_copy_stack(struct unwind_rescue *r)
 static __always_inline u64 offcpu_rescue(struct unwind_slot *slot, struct task_struct *task)
 {
 	struct unwind_sample *out = &slot->out;
-	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	struct pt_regs *regs = unwind_regs_of(task, slot);
 	struct unwind_rescue *r;
 	u64 id;
 
@@ -472,7 +481,7 @@ static __always_inline void offcpu_take_kernel(struct offcpu_taking *t, void *ct
 {
 	struct unwind_slot *slot = t->slot;
 	u64 base = offcpu_number(&slot->walk, (u64)ctx);
-	u64 regs = offcpu_number(&slot->walk, (u64)at);
+	u64 regs = offcpu_number(&slot->walk, unwind_regs_address(slot, at));
 	long bytes;
 
 	if (how != OFFCPU_IN_SOFTIRQ && offcpu_recall_kernel(base, regs, slot, t->kernel)) {
@@ -498,11 +507,11 @@ static __always_inline bool offcpu_find_memos(struct offcpu_taking *t, struct ta
 					      struct pt_regs *regs, u32 how)
 {
 	u64 kernel = offcpu_mix(regs->ip, regs->orig_ax << 32 | how);
-	u64 user = offcpu_mix(regs->ip, regs->sp ^ (task->pid & 7));
+	u64 user = offcpu_mix(regs->ip, regs->sp ^ (task_field(task, pid) & 7));
 	u32 at;
 
-	if (task->flags & PF_KTHREAD)
-		kernel = offcpu_mix(task->pid, how);
+	if (task_field(task, flags) & PF_KTHREAD)
+		kernel = offcpu_mix(task_field(task, pid), how);
 	at = kernel >> 40 & (OFFCPU_KERNEL_MEMOS - 1);
 	t->kernel = bpf_map_lookup_elem(&offcpu_kernel_memos, &at);
 	at = user >> 40 & (OFFCPU_MEMOS - 1);
@@ -530,20 +539,20 @@ static __always_inline void offcpu_begin_stack(struct unwind_slot *slot, u64 id)
 /* Whether whole stacks may be known: see offcpu_user.bpf.h. */
 static __always_inline bool offcpu_directly(struct task_struct *task, u32 how)
 {
-	return offcpu_options.has_cast && offcpu_options.kernel_stacks &&
-	       offcpu_options.user_stacks && how != OFFCPU_IN_SOFTIRQ &&
-	       !(task->flags & PF_KTHREAD);
+	return OFFCPU_CAST && offcpu_options.kernel_stacks && offcpu_options.user_stacks &&
+	       how != OFFCPU_IN_SOFTIRQ && !(task_field(task, flags) & PF_KTHREAD);
 }
 
 static __attribute__((noinline)) u64 offcpu_take_anew(void *ctx, struct task_struct *task, u64 id,
 						      u32 how)
 {
 	struct offcpu_taking t = { .slot = unwind_slot_take() };
-	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	struct pt_regs *regs;
 	u64 stack = 0, whole;
 
 	if (!t.slot)
 		return 0;
+	regs = unwind_regs_of(task, t.slot);
 	offcpu_begin_stack(t.slot, id);
 	if (!offcpu_find_memos(&t, task, regs, how))
 		goto out;
@@ -571,6 +580,7 @@ out:
 /* The stack of the current task, whose number is @id. */
 static __always_inline u64 offcpu_take_stack(void *ctx, struct task_struct *task, u64 id, u32 how)
 {
+#ifndef BPF_RAW
 	if (offcpu_directly(task, how)) {
 		struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 		struct offcpu_taking t = {};
@@ -581,6 +591,7 @@ static __always_inline u64 offcpu_take_stack(void *ctx, struct task_struct *task
 		if (stack)
 			return stack;
 	}
+#endif
 	return offcpu_take_anew(ctx, task, id, how);
 }
 
@@ -609,7 +620,7 @@ static __attribute__((noinline)) u64 offcpu_take_interrupt(void *ctx)
 /* The registers with which the thread entered the kernel. 0: they could not be sent. */
 static __always_inline u64 offcpu_send_sleeper(struct unwind_slot *slot, struct task_struct *task)
 {
-	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	struct pt_regs *regs = unwind_regs_of(task, slot);
 	struct offcpu_sleeper *r = bpf_ringbuf_reserve(&unwind_ring, sizeof(*r), 0);
 
 	if (!r)
@@ -628,6 +639,14 @@ static __always_inline u64 offcpu_send_sleeper(struct unwind_slot *slot, struct 
 	return id;
 }
 
+#ifdef BPF_RAW
+/* There is no helper for those that have no type. */
+#define offcpu_kernel_stack_of(task, slot) 0
+#else
+#define offcpu_kernel_stack_of(task, slot) \
+	bpf_get_task_stack(task, (slot)->out.ip, OFFCPU_KERNEL_FRAMES * 8, 0)
+#endif
+
 /* The stack of a thread that sleeps. */
 static __always_inline u64 offcpu_stack_of(struct task_struct *task, u32 pid, u32 tid)
 {
@@ -637,13 +656,13 @@ static __always_inline u64 offcpu_stack_of(struct task_struct *task, u32 pid, u3
 
 	if (!slot)
 		return 0;
-	bytes = bpf_get_task_stack(task, slot->out.ip, OFFCPU_KERNEL_FRAMES * 8, 0);
+	bytes = offcpu_kernel_stack_of(task, slot);
 	slot->out.pid = pid;
 	slot->out.tid = tid;
 	slot->out.n_user = 0;
 	slot->out.end = UNWIND_END_NONE;
 	slot->out.n_kernel = bytes > 0 ? (u32)bytes / 8 : 0;
-	if (offcpu_options.user_stacks && !(task->flags & PF_KTHREAD))
+	if (offcpu_options.user_stacks && !(task_field(task, flags) & PF_KTHREAD))
 		stack = offcpu_send_sleeper(slot, task);
 	if (!stack) {
 		struct offcpu_taking t = { .slot = slot };
@@ -710,8 +729,8 @@ known:
 /* In a pid namespace other than the first, a task that is not the current one cannot be named. */
 static __always_inline void offcpu_ids_of(struct task_struct *task, u32 *pid, u32 *tid)
 {
-	*pid = unwind_pidns.ino ? 0 : task->tgid;
-	*tid = unwind_pidns.ino ? 0 : task->pid;
+	*pid = unwind_pidns.ino ? 0 : task_field(task, tgid);
+	*tid = unwind_pidns.ino ? 0 : task_field(task, pid);
 }
 
 #endif

@@ -8,12 +8,24 @@
 #define BPF_OFFCPU_DIRECT_BPF_H
 
 #include "bpf/sched_types.h"
-#include <bpf/bpf_core_read.h>
-#include <bpf/bpf_helpers.h>
+#include "bpf/task.bpf.h"
+
+#ifdef BPF_RAW
+
+#define OFFCPU_CAST 0 /* the kernel has no types */
+
+static __always_inline u64 offcpu_word(u64 address)
+{
+	return 0;
+}
+
+#else
+
+#define OFFCPU_CAST offcpu_options.has_cast
 
 extern void *bpf_rdonly_cast(const void *obj, u32 btf_id) __ksym __weak;
 
-/* Only where offcpu_options.has_cast. */
+/* Only where OFFCPU_CAST. */
 static __always_inline u64 offcpu_word(u64 address)
 {
 	const struct pt_regs *word =
@@ -21,6 +33,8 @@ static __always_inline u64 offcpu_word(u64 address)
 
 	return word->r15; /* the first in there */
 }
+
+#endif
 
 /* As a number, which is also cheaper to verify than a pointer of a type. */
 static __always_inline u64 offcpu_mm_of(const struct task_struct *task)
@@ -43,7 +57,7 @@ static __always_inline u64 offcpu_queue_of(const struct task_struct *task)
 	const struct task_struct___sched *t = (const struct task_struct___sched *)task;
 	u64 at;
 
-	if (!offcpu_options.has_cast)
+	if (!OFFCPU_CAST)
 		return (u64)BPF_CORE_READ(t, se.cfs_rq, rq);
 	at = offcpu_word((u64)t + bpf_core_field_offset(struct task_struct___sched, se.cfs_rq));
 	return offcpu_word(at + bpf_core_field_offset(struct cfs_rq___sched, rq));
@@ -54,7 +68,7 @@ static __always_inline u64 offcpu_queue_clock(const struct task_struct *task)
 {
 	u64 at = offcpu_queue_of(task) + bpf_core_field_offset(struct rq___sched, clock), now = 0;
 
-	if (offcpu_options.has_cast)
+	if (OFFCPU_CAST)
 		return offcpu_word(at);
 	bpf_probe_read_kernel(&now, sizeof(now), (const void *)at);
 	return now;
@@ -67,7 +81,8 @@ static __always_inline u64 offcpu_delay(const struct task_struct *task)
 
 	if (!offcpu_options.by_delay)
 		return 0;
-	u64 sum = t->sched_info.run_delay, since = t->sched_info.last_queued;
+	u64 sum = task_field(t, sched_info.run_delay);
+	u64 since = task_field(t, sched_info.last_queued);
 
 	return since ? sum + offcpu_queue_clock(task) - since : sum;
 }

@@ -85,8 +85,8 @@ static __always_inline bool offcpu_recall_kernel(u64 base, u64 regs, struct unwi
 
 	if (!memo->n_kernel)
 		return false;
-	known = offcpu_options.has_cast ? offcpu_recall_direct(base, regs, memo)
-					: offcpu_recall_copied(base, regs, slot, memo);
+	known = OFFCPU_CAST ? offcpu_recall_direct(base, regs, memo)
+			    : offcpu_recall_copied(base, regs, slot, memo);
 	if (known && memo->misses)
 		memo->misses = 0;
 	return known;

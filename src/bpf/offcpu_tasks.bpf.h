@@ -5,7 +5,7 @@
 
 #include "bpf/offcpu_abi.h"
 #include "bpf/sched_types.h"
-#include <bpf/bpf_helpers.h>
+#include "bpf/task.bpf.h"
 
 /* What is known of a thread. */
 struct offcpu_task {
@@ -50,14 +50,55 @@ struct offcpu_task {
 	struct offcpu_key row;
 	struct offcpu_value sum;
 	struct offcpu_link links[OFFCPU_LINKS];
+#ifdef BPF_RAW
+	u64 born; /* when the thread was started */
+#endif
 };
 
+TASK_MAP(offcpu_tasks, struct offcpu_task);
+
+#ifdef BPF_RAW
+
+/* Never written to. */
 struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
 	__type(value, struct offcpu_task);
-} offcpu_tasks SEC(".maps");
+} offcpu_nobody SEC(".maps");
+
+static __always_inline struct offcpu_task *offcpu_task_of(struct task_struct *task, bool create)
+{
+	u64 born = BPF_CORE_READ(task, start_time);
+	u32 pid = BPF_CORE_READ(task, pid), zero = 0;
+	struct offcpu_task *st = bpf_map_lookup_elem(&offcpu_tasks, &pid), *nobody;
+
+	/* numbers are used again: of a thread whose end was not seen, perhaps */
+	if (st && st->born != born)
+		st = 0;
+	/* callers ask whether there is one, and not the two questions again */
+	barrier_var(st);
+	if (st)
+		return st;
+	nobody = create ? bpf_map_lookup_elem(&offcpu_nobody, &zero) : 0;
+	if (!nobody)
+		return 0;
+	bpf_map_update_elem(&offcpu_tasks, &pid, nobody, BPF_ANY);
+	st = bpf_map_lookup_elem(&offcpu_tasks, &pid);
+	if (!st)
+		return 0;
+	st->born = born;
+	return st;
+}
+
+static __always_inline void offcpu_task_ends(struct task_struct *task)
+{
+	u32 pid = BPF_CORE_READ(task, pid);
+
+	bpf_map_delete_elem(&offcpu_tasks, &pid);
+}
+
+#else
 
 /* With @create it is made, all zero; 0: there is none, or no memory. */
 static __always_inline struct offcpu_task *offcpu_task_of(struct task_struct *task, bool create)
@@ -72,4 +113,5 @@ static __always_inline void offcpu_task_ends(struct task_struct *task)
 	bpf_task_storage_delete(&offcpu_tasks, task);
 }
 
+#endif
 #endif

@@ -62,7 +62,7 @@ __attribute__((noinline)) u64 offcpu_page(u64 pgd, u64 address, u64 memory)
 {
 	u64 table = pgd, e;
 
-	if (!offcpu_options.has_cast)
+	if (!OFFCPU_CAST)
 		return 0;
 	if (offcpu_five_levels) {
 		e = offcpu_entry(table, address, 48);
@@ -116,7 +116,7 @@ __attribute__((noinline)) int offcpu_same_stack(struct offcpu_user_memo *m,
 						struct offcpu_kernel_memo *kernel, u64 base,
 						u64 top, u64 mm)
 {
-	if (!offcpu_options.has_cast || !m || !kernel)
+	if (!OFFCPU_CAST || !m || !kernel)
 		return 0;
 	return offcpu_recall_direct(base, top, kernel) &&
 	       offcpu_same_words(m, offcpu_mm_word(mm, pgd));
@@ -223,6 +223,8 @@ static __always_inline void offcpu_note_stack(struct offcpu_user_memo *m,
 
 /* --- where all memory is ---------------------------------------------------------------------- */
 
+#ifndef BPF_RAW
+
 struct offcpu_finding {
 	u64 pgd;
 	u64 sp;   /* of the program that asks, ... */
@@ -244,6 +246,18 @@ static long offcpu_try_memory(u32 i, void *ctx)
 	return 1;
 }
 
+#endif
+#ifdef BPF_RAW
+
+/* There is no way to read it without a call. */
+SEC("raw_tp")
+int offcpu_find_memory(void *ctx)
+{
+	return 0;
+}
+
+#else
+
 /* Run once by the program that loads this. */
 SEC("syscall")
 int offcpu_find_memory(void *ctx)
@@ -260,5 +274,7 @@ int offcpu_find_memory(void *ctx)
 	bpf_loop(offcpu_options.memory_tries, offcpu_try_memory, &f, 0);
 	return 0;
 }
+
+#endif
 
 #endif

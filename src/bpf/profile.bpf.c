@@ -66,10 +66,10 @@ static long tree_up(u32 i, void *ctx)
 /* One who was found once stays, also when its parent is gone. */
 __attribute__((noinline)) int profile_in_tree(u32 root)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_struct *task = task_current();
 	struct tree_walk walk = { .task = bpf_get_current_task(), .root = root };
 	u64 began = BPF_CORE_READ(task, group_leader, start_time) << 1;
-	u32 at = task->tgid & (TREE_KNOWN - 1);
+	u32 at = task_field(task, tgid) & (TREE_KNOWN - 1);
 	u64 *known = bpf_map_lookup_elem(&profile_tree, &at);
 
 	if (known && *known && (*known & ~1ull) == began)

@@ -42,6 +42,14 @@ struct css_set___sched {
 	struct cgroup___sched *dfl_cgrp;
 };
 
+struct list_head___sched {
+	struct list_head___sched *next;
+};
+
+struct signal_struct___sched {
+	struct list_head___sched thread_head;
+};
+
 struct mm_struct___sched {
 	unsigned long exec_vm;
 	unsigned long start_code, end_code;
@@ -60,6 +68,9 @@ struct task_struct___sched {
 	struct sched_entity___sched se;
 	struct sched_info___sched sched_info;
 	struct css_set___sched *cgroups;
+	struct list_head___sched tasks;       /* of all processes */
+	struct list_head___sched thread_node; /* of all threads of the process */
+	struct signal_struct___sched *signal;
 };
 
 /* Before 5.14. */

@@ -22,6 +22,7 @@
 #include "bpf/python.bpf.h"
 #include "bpf/unwind_maps.bpf.h"
 #include "bpf/unwind_memo.bpf.h"
+#include "bpf/unwind_regs.bpf.h"
 #include "bpf/unwind_table.bpf.h"
 
 /* Programs that do not want functions of Python among the frames leave the code out. */
@@ -73,6 +74,9 @@ struct unwind_slot {
 	struct unwind_scratch scratch;
 	struct python_walk python;
 	struct unwind_vma vmas[UNWIND_RESCUE_VMAS];
+#ifdef BPF_RAW
+	struct unwind_task_regs regs;
+#endif
 	struct unwind_sample out;
 };
 
@@ -265,7 +269,7 @@ static __always_inline int unwind_find_code(struct unwind_scratch *scratch, stru
 /* A global function: verified once, however many programs and loops call it. */
 __attribute__((noinline)) int unwind_find_rule(struct unwind_scratch *scratch, u64 pc, u32 pid)
 {
-	struct mm_struct *mm = unwind_mm(bpf_get_current_task_btf());
+	struct mm_struct *mm = unwind_mm(task_current());
 	struct unwind_key key = {};
 	struct unwind_need *need;
 	u64 offset;
@@ -389,7 +393,7 @@ static __always_inline bool unwind_push(struct unwind_slot *slot, u64 ip)
  */
 __attribute__((noinline)) int unwind_python_begin(struct unwind_slot *slot, u32 again)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_struct *task = task_current();
 
 	if (!slot)
 		return 0;
@@ -400,7 +404,7 @@ __attribute__((noinline)) int unwind_python_begin(struct unwind_slot *slot, u32 
 	w->word[0] = 0;
 	bpf_core_read(&w->word[0], sizeof(u64), &unwind_mm(task)->exec_vm);
 	w->gen = (slot->gen ^ w->word[0]) | 1;
-	w->thread = task->thread.fsbase;
+	w->thread = task_field(task, thread.fsbase);
 	if (!python_known(w)) {
 		if (!slot->scratch.runtime && !again)
 			return 1;
@@ -615,7 +619,7 @@ static __always_inline u64 unwind_generation_of(u64 exec_vm, u64 start_code, u64
 /* They lie close together in every kernel so far: one read for all. */
 static __always_inline u64 unwind_generation(struct unwind_slot *slot)
 {
-	struct mm_struct *mm = unwind_mm(bpf_get_current_task_btf());
+	struct mm_struct *mm = unwind_mm(task_current());
 	u64 *word = slot->window.word;
 	u64 from = bpf_core_field_offset(struct mm_struct, exec_vm);
 	u64 code = bpf_core_field_offset(struct mm_struct, start_code) - from;
@@ -656,15 +660,23 @@ static __always_inline u64 unwind_generation(struct unwind_slot *slot)
 		to_[UNWIND_REG_IP] = (r)->ip;   \
 	} while (0)
 
+#ifdef BPF_RAW
+#define unwind_regs_of(task, slot)      unwind_read_regs((task), &(slot)->regs)
+#define unwind_regs_address(slot, from) ((slot)->regs.address)
+#else
+#define unwind_regs_of(task, slot)      ((struct pt_regs *)bpf_task_pt_regs(task))
+#define unwind_regs_address(slot, from) ((u64)(from))
+#endif
+
 /* The registers with which the current task entered the kernel. False: it has no user part. */
 static __always_inline bool unwind_from_task(struct unwind_slot *slot)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_struct *task = task_current();
 	struct pt_regs *regs;
 
-	if (!unwind_mm(task) || (task->flags & PF_KTHREAD))
+	if (!unwind_mm(task) || (task_field(task, flags) & PF_KTHREAD))
 		return false;
-	regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	regs = unwind_regs_of(task, slot);
 	unwind_from_regs(slot, regs);
 	return slot->s.reg[UNWIND_REG_IP] && !(slot->s.reg[UNWIND_REG_IP] >> 63);
 }

@@ -146,6 +146,13 @@ struct unwind_bin {
 };
 
 /* Why a stack has no further frame. ROOT is the good end. */
+/* What a look for the registers of a task found; see unwind_regs.bpf.h. */
+enum {
+	UNWIND_REGS_STRANGE = 1, /* the types are of another kernel */
+	UNWIND_REGS_NOWHERE = 2,
+	UNWIND_REGS_FOUND = 3,
+};
+
 enum unwind_end {
 	UNWIND_END_NONE = 0,
 	UNWIND_END_ROOT = 1,     /* the outermost frame was reached */

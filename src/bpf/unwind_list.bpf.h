@@ -58,7 +58,7 @@ static __always_inline void unwind_add_vma(struct unwind_slot *slot, struct mm_s
 static long unwind_one_vma(u32 i, void *ctx)
 {
 	struct unwind_slot *slot = ((struct unwind_loop *)ctx)->slot;
-	struct mm_struct *mm = unwind_mm(bpf_get_current_task_btf());
+	struct mm_struct *mm = unwind_mm(task_current());
 	struct vm_area_struct *vma = maple_find(mm, slot->walk, &slot->scratch.maple);
 	u64 last = slot->scratch.maple.last;
 
@@ -74,7 +74,7 @@ static long unwind_one_vma(u32 i, void *ctx)
 static __always_inline void unwind_list_vmas(struct unwind_slot *slot)
 {
 	struct unwind_loop loop = { .slot = slot };
-	struct mm_struct *mm = unwind_mm(bpf_get_current_task_btf());
+	struct mm_struct *mm = unwind_mm(task_current());
 
 	slot->n_vmas = 0;
 	slot->walk = 0;

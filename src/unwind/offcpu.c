@@ -11,7 +11,9 @@
 #include "base/io.h"
 #include "host/bpf_log.h"
 #include "host/bpf_sys.h"
+#include "host/kernel_types.h"
 #include "offcpu.skel.h"
+#include "unwind/offcpu_skel.h"
 #include "unwind/rescue.h"
 
 enum { RING_BYTES = 8 << 20, RING_MIN = 1 << 17, RING_MAX = 1 << 30, BATCH = 1024 };
@@ -36,6 +38,7 @@ struct offcpu {
 	u64 read_until;             /* 0: offcpu_read() takes all that is there */
 	bool filtered;
 	bool needs_waking; /* its program */
+	bool raw;          /* the kernel does not describe its types */
 	int rc;            /* of the callbacks, during offcpu_read() */
 };
 
@@ -139,22 +142,17 @@ static void set_pid_namespace(struct offcpu_bpf *skel)
 	skel->rodata->unwind_pidns.ino = ino;
 }
 
-static int set_kernel_facts(struct offcpu *o, struct err *e)
+static int set_kernel_facts(struct offcpu *o, const char *types, struct err *e)
 {
-	struct btf *btf = btf__load_vmlinux_btf();
+	struct btf *btf = types ? btf__parse(types, NULL) : btf__load_vmlinux_btf();
 
-	if (!btf) {
-		err_set(e, EOPNOTSUPP,
-			"this kernel does not describe its types: '/sys/kernel/btf/vmlinux' is "
-			"not there");
-		err_hint(e, "off-CPU analysis needs CONFIG_DEBUG_INFO_BTF; 'fathom sched latency' "
-			    "and 'fathom sched timehist' work without");
-		return -EOPNOTSUPP;
-	}
+	if (!btf)
+		return err_sys(e, errno, "cannot read the kernel's types from '%s'",
+			       types ? types : KERNEL_TYPES);
 	o->skel->rodata->offcpu_options.preempt_distance = preempt_distance(btf);
 	o->skel->rodata->offcpu_options.has_prev_state = has_prev_state(btf);
 	o->skel->rodata->offcpu_options.has_cast =
-		btf__find_by_name_kind(btf, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0;
+		!o->raw && btf__find_by_name_kind(btf, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0;
 	o->needs_waking = o->opts.wakers || o->opts.chains || !has_delay(btf);
 	o->skel->rodata->offcpu_options.by_delay = !o->needs_waking;
 	bpf_program__set_autoload(o->skel->progs.offcpu_waking, o->needs_waking);
@@ -195,7 +193,7 @@ static u32 memory_tries(void)
 	return (u32)MIN(2 * (bytes >> 30) + 16, 1ull << 14);
 }
 
-static int set_options(struct offcpu *o, struct err *e)
+static int set_options(struct offcpu *o, const char *types, struct err *e)
 {
 	const struct offcpu_opts *in = &o->opts;
 	u64 ring = in->ring_bytes ? in->ring_bytes : RING_BYTES;
@@ -233,16 +231,22 @@ static int set_options(struct offcpu *o, struct err *e)
 	bpf_map__set_max_entries(o->skel->maps.unwind_ring, (u32)ring);
 	if (!in->ran)
 		bpf_map__set_max_entries(o->skel->maps.offcpu_ran, 1);
-	return set_kernel_facts(o, e);
+	return set_kernel_facts(o, types, e);
 }
 
 static int load(struct offcpu *o, struct err *e)
 {
-	o->skel = offcpu_bpf__open();
-	if (!o->skel)
-		return err_sys(e, errno, "cannot open the off-CPU program");
-	int rc = set_options(o, e);
+	_cleanup_buf_ struct buf path = BUF_INIT;
+	const char *types;
+	int rc;
 
+	o->raw = !kernel_types_own();
+	rc = o->raw ? kernel_types_path(&path, e) : 0;
+	types = o->raw ? buf_str(&path) : NULL;
+	if (!rc)
+		rc = offcpu_skel_open(&o->skel, types, e);
+	if (!rc)
+		rc = set_options(o, types, e);
 	if (rc)
 		return rc;
 	rc = offcpu_bpf__load(o->skel);
@@ -252,7 +256,9 @@ static int load(struct offcpu *o, struct err *e)
 	if (rc == -EPERM)
 		err_hint(e, "run as root or with CAP_BPF and CAP_PERFMON");
 	else
-		err_hint(e, "it needs typed tracepoints and task storage: Linux 5.11 with BTF");
+		err_hint(e, o->raw ? "it needs loops in BPF: Linux 5.17"
+				   : "it needs typed tracepoints and task storage: Linux 5.11 with "
+				     "BTF");
 	return rc == -EPERM ? rc : -EOPNOTSUPP;
 }
 
@@ -346,6 +352,8 @@ static int make_ready(struct offcpu *o, struct err *e)
 	int rc = fill_filters(o, e);
 
 	find_memory(o);
+	if (!rc && o->raw)
+		rc = offcpu_skel_find_regs(o->skel, e);
 	if (!rc)
 		rc = unwind_feed_new(&o->feed, &maps, 0, e);
 	if (rc)
@@ -415,7 +423,7 @@ void offcpu_feed(struct offcpu *o)
 
 static int attach(struct offcpu *o, const struct bpf_program *prog, struct err *e)
 {
-	struct bpf_link *link = bpf_program__attach_trace(prog);
+	struct bpf_link *link = bpf_program__attach(prog);
 
 	if (!link)
 		return err_sys(e, errno, "cannot attach '%s'", bpf_program__name(prog));
@@ -423,9 +431,16 @@ static int attach(struct offcpu *o, const struct bpf_program *prog, struct err *
 	return 0;
 }
 
-/* Runs the iterator over all threads. */
-static int run_iterator(const struct bpf_program *prog, struct err *e)
+/* Runs a program for all threads: an iterator, or one that goes from thread to thread itself. */
+static int run_iterator(const struct offcpu *o, const struct bpf_program *prog, struct err *e)
 {
+	u32 result;
+
+	if (o->raw) {
+		int rc = bpfsys_prog_run(bpf_program__fd(prog), NULL, 0, &result);
+
+		return rc < 0 ? err_sys(e, rc, "cannot go through all threads") : 0;
+	}
 	struct bpf_link *link = bpf_program__attach_iter(prog, NULL);
 	_cleanup_close_ int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -1;
 	char bytes[64];
@@ -456,7 +471,7 @@ int offcpu_start(struct offcpu *o, struct err *e)
 	if (!rc)
 		rc = attach(o, o->skel->progs.offcpu_switch, e);
 	if (!rc && o->opts.threads)
-		rc = run_iterator(o->skel->progs.offcpu_each, e);
+		rc = run_iterator(o, o->skel->progs.offcpu_each, e);
 	libbpf_set_print(print);
 	return rc;
 }
@@ -651,7 +666,7 @@ int offcpu_accounts(struct offcpu *o, struct err *e)
 
 	o->skel->bss->offcpu_closing = 1;
 	if (o->opts.threads)
-		rc = run_iterator(o->skel->progs.offcpu_each, e);
+		rc = run_iterator(o, o->skel->progs.offcpu_each, e);
 	return rc ? rc : read_for(o, ACCOUNTS_NS);
 }
 
@@ -686,7 +701,7 @@ int offcpu_rows(struct offcpu *o, offcpu_row_fn fn, void *ctx, struct err *e)
 	void *from = NULL;
 
 	if (o->skel->rodata->offcpu_options.sums)
-		rc = run_iterator(o->skel->progs.offcpu_settle, e);
+		rc = run_iterator(o, o->skel->progs.offcpu_settle, e);
 	while (!last && rc >= 0) {
 		n = BATCH;
 		last = bpf_map_lookup_and_delete_batch(fd, from, &at, b->keys, b->values, &n, NULL);
@@ -754,6 +769,8 @@ void offcpu_stats(const struct offcpu *o, struct offcpu_stats *ret)
 		.rescues = counts.n[UNWIND_COUNT_RESCUES],
 		.rescues_lost = counts.n[UNWIND_COUNT_RESCUES_LOST],
 		.kernel_cut = counts.n[UNWIND_COUNT_KERNEL_CUT],
+		.raw = o->raw,
+		.partial_starts = o->raw && o->opts.threads,
 		.no_irq_context = !o->skel->rodata->offcpu_options.preempt_distance,
 	};
 	for (u32 i = 0; i < OFFCPU_COUNTERS; i++)

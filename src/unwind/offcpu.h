@@ -94,6 +94,8 @@ struct offcpu_stats {
 	u64 rescues, rescues_lost, kernel_cut;
 	u64 stacks, chains;  /* kept */
 	u64 stacks_dropped;  /* beyond OFFCPU_STACKS_MOST */
+	bool raw;            /* by raw tracepoints: the kernel does not describe its types */
+	bool partial_starts; /* stacks of threads that slept before us have no kernel part */
 	bool no_irq_context; /* interrupts cannot be told from the tasks that they interrupt */
 	struct unwind_feed_stats feed;
 };

@@ -162,7 +162,7 @@ if unshare -m sh -c "$hidden" x true 2>/dev/null; then
 		expect_err "CONFIG_DEBUG_INFO_BTF"
 	done
 	run unshare -m sh -c "$hidden" x "$FATHOM" sched latency -d 300ms
-	expect_status 0 "what it says works without does so"
+	expect_status 0 "the scheduler without types: works"
 else
 	skip "no mount namespace to hide the kernel's types in" 16
 fi

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "unwind/offcpu_skel.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "bpf/offcpu_abi.h"
+#include "host/bpf_sys.h"
+#include "host/machine.h"
+#include "offcpu.skel.h"
+#include "offcpu_raw.skel.h"
+
+#define SAME_PLACE(section, member)                                                \
+	_Static_assert(offsetof(struct offcpu_bpf__##section, member) ==           \
+			       offsetof(struct offcpu_raw_bpf__##section, member), \
+		       "both forms have it in one place")
+
+SAME_PLACE(rodata, offcpu_options);
+SAME_PLACE(rodata, unwind_pidns);
+SAME_PLACE(bss, offcpu_closing);
+SAME_PLACE(bss, unwind_epoch);
+
+int offcpu_skel_open(struct offcpu_bpf **ret, const char *types, struct err *e)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, open, .btf_custom_path = types);
+	struct offcpu_bpf *skel = xcalloc(1, sizeof(*skel));
+	int rc = offcpu_bpf__create_skeleton(skel);
+
+	if (!rc && types)
+		skel->skeleton->data = (void *)offcpu_raw_bpf__elf_bytes(&skel->skeleton->data_sz);
+	if (!rc)
+		rc = bpf_object__open_skeleton(skel->skeleton, &open);
+	if (rc) {
+		offcpu_bpf__destroy(skel);
+		return err_sys(e, rc, "cannot open the off-CPU program");
+	}
+	if (types)
+		bpf_map__set_max_entries(skel->maps.offcpu_tasks, machine_thread_room());
+	*ret = skel;
+	return 0;
+}
+
+int offcpu_skel_find_regs(const struct offcpu_bpf *skel, struct err *e)
+{
+	const struct bpf_program *prog =
+		bpf_object__find_program_by_name(skel->obj, "unwind_find_regs");
+	u32 result = 0;
+	int rc = prog ? bpfsys_prog_run(bpf_program__fd(prog), NULL, 0, &result) : -ENOENT;
+
+	if (rc < 0)
+		return err_sys(e, rc, "cannot run the off-CPU program");
+	if (result != UNWIND_REGS_STRANGE)
+		return 0;
+	err_set(e, EINVAL, "the file with the kernel's types is not about this kernel");
+	err_hint(e, "FATHOM_BTF=FILE names one that is");
+	return -EINVAL;
+}

@@ -1,0 +1,143 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Waits on a kernel that does not describe its types: by raw tracepoints, with the types from a file.
+# Any kernel is one as far as we are concerned when FATHOM_NO_BTF is set.
+# shellcheck source=tests/lib/test.sh
+. "$(dirname "$0")/../lib/test.sh"
+# shellcheck source=tests/lib/waits.sh
+. "$(dirname "$0")/../lib/waits.sh"
+
+need_root
+need_cmd python3
+need_file /sys/kernel/btf/vmlinux
+need_file "$WORKLOADS/block" "$WORKLOADS/chain" "$WORKLOADS/hog" "$WORKLOADS/mixed"
+cd "$TMP" || exit 1
+types=/sys/kernel/btf/vmlinux
+export FATHOM_NO_BTF=1 FATHOM_BTF=$types
+
+# --- the truth ----------------------------------------------------------------------------------
+
+run "$FATHOM" offcpu -o pipe.folded -- "$WORKLOADS/block" pipe
+expect_status 0
+got=$(sum_of pipe.folded '^(reader|block);.*;blocker_main;')
+ok "the reader was blocked as long as it says, 2 % ($got us)" near "$got" "$(truth "$out_file" waited)" 2
+ok "its stack names the read path, from the thread's start" \
+	grep -Eq "^reader;$THREAD_ROOT;blocker_main;wait_for_data;read;.*pipe_read;.*schedule" pipe.folded
+
+run "$FATHOM" offwake -o offwake.folded -- "$WORKLOADS/block" pipe
+expect_status 0
+got=$(sum_of offwake.folded '^reader;.*blocker_main;.*;--;.*write_late;.*;writer [0-9]+$')
+ok "offwake: the writer ended it ($got us)" near "$got" "$(truth "$out_file" waited)" 6
+ok "offwake: the writer itself was woken by a timer" \
+	grep -Eq '^writer;.*nanosleep;.*;--;.*hrtimer.*;\[timer\] ' offwake.folded
+
+run "$FATHOM" chain -o chain.folded -- "$WORKLOADS/chain"
+expect_status 0
+got=$(sum_of chain.folded '^chain-a;.*a_waits_for_b;.*;b_wakes_a;.*;chain-b;--;.*;b_waits_for_c;.*;--;.*;c_wakes_b;.*;chain-c;--;.*;c_sleeps;.*;--;.*;\[timer\] ')
+all=$(sum_of chain.folded '^chain-a;.*a_waits_for_b;')
+ok "chain: a - b - c - timer with the time of a ($got of $all us)" near "$got" "$all" 10
+
+run "$FATHOM" explain -- "$WORKLOADS/hog" --seconds 1
+expect_status 0
+expect_out 'waiting for a CPU'
+expect_out 'Who had the CPU in that time'
+
+run "$FATHOM" threads --json -- "$WORKLOADS/mixed"
+expect_status 0
+ok "the states of each thread sum to its wall time, which is what it says" python3 - "$out_file" <<'END'
+import json, re, sys
+text = open(sys.argv[1]).read()
+truth = {k: float(v) for k, v in re.findall(r"^([a-z._]+)=(-?[0-9.]+)$", text, re.M)}
+doc = json.loads(text[text.index("{\n"):])
+rows = doc["threads"]
+assert {r["comm"] for r in rows} >= {"burner", "rival", "copier", "sleeper", "reader", "writer", "yielder"}
+for r in rows:
+    shares = sum(v for k, v in r.items() if k.endswith("_percent"))
+    assert abs(shares - 100) <= 0.1, r
+    wall = truth.get(r["comm"] + ".wall")
+    assert wall is None or abs(r["wall_ns"] / 1e9 - wall) <= 0.01 * wall + 0.1, (r, wall)
+assert not any(doc["losses"].values()), doc["losses"]
+END
+
+# Those who sleep already are found by the kernel's list of threads.
+spawn "$WORKLOADS/block" sleep --count 1 --ms 20000 >/dev/null
+pid=$spawned
+for _ in $(seq 100); do
+	[ "$(cat /proc/$pid/task/*/comm 2>/dev/null | grep -c sleeper)" -eq 1 ] && break
+	sleep 0.05
+done
+run "$FATHOM" explain -p $pid -d 500ms
+expect_status 0
+like "who slept before we looked is told of, with the user's part of its stack" \
+	"$(printf '%s\n' "$out" | tr -s '\n ' ' ')" 'sleeper [^.]* sleeping on a timer in [^.]*take_a_nap'
+run "$FATHOM" threads -p $pid -d 500ms --json
+expect_status 0
+ok "... and accounted for from then on" python3 - "$out_file" <<'END'
+import json, sys
+rows = {r["comm"]: r for r in json.load(open(sys.argv[1]))["threads"]}
+assert {"block", "sleeper"} <= set(rows), rows
+assert rows["sleeper"]["sleep_percent"] > 95, rows["sleeper"]
+END
+kill "$pid"
+
+run "$FATHOM" record --off-cpu --wakers -o both.data -- "$WORKLOADS/block" pipe --count 5
+expect_status 0
+run "$FATHOM" offwake -i both.data --folded
+like "recorded: the writer ended it" "$out" '^reader;.*wait_for_data;.*;--;.*write_late;.*;writer '
+
+for what in runqlat cpudist runqlen; do
+	run "$FATHOM" $what -d 500ms --json
+	expect_status 0
+	like "$what counts something" "$out" '"count": *[1-9]'
+done
+
+# --- what it does not know is said ---------------------------------------------------------------
+
+run "$FATHOM" offcpu -d 100ms --json
+expect_out '"tracepoints": "raw"' "how it was found is told"
+run "$FATHOM" doctor --json
+ok "doctor says whose types are used, and what that leads to" python3 - "$out_file" <<'END'
+import json, sys
+rows = {r["mechanism"]: r for r in json.load(open(sys.argv[1]))["rows"]}
+row = rows["BTF"]
+assert row["status"] == "partly" and "/sys/kernel/btf/vmlinux" in row["detail"], row
+assert "raw tracepoints" in row["detail"], row
+assert rows["typed raw tracepoint"]["status"] == "missing", rows["typed raw tracepoint"]
+END
+
+# --- files that are none -------------------------------------------------------------------------
+
+run env FATHOM_BTF= "$FATHOM" runqlat -d 100ms
+expect_status 3 "without types: what is missing is a feature"
+expect_err CONFIG_DEBUG_INFO_BTF
+expect_err FATHOM_BTF=FILE
+run env FATHOM_BTF=nowhere "$FATHOM" offcpu -d 100ms
+expect_status 1
+expect_err "'nowhere'"
+head -c 100000 "$types" >cut
+for command in offcpu runqlat; do
+	run env FATHOM_BTF=cut "$FATHOM" $command -d 100ms
+	not_ok "$command: half a file is refused" [ "$status" -eq 0 ]
+	expect_err "'cut'"
+done
+# the same with two names of fields exchanged
+python3 - "$types" <<'END'
+import sys
+data = open(sys.argv[1], "rb").read()
+assert data.count(b"\0tgid\0") == data.count(b"\0prio\0") == 1
+data = data.replace(b"\0tgid\0", b"\0XXXX\0").replace(b"\0prio\0", b"\0tgid\0").replace(b"\0XXXX\0", b"\0prio\0")
+open("strange", "wb").write(data)
+END
+run env FATHOM_BTF=strange "$FATHOM" offcpu -d 100ms
+not_ok "types of another kernel are noticed" [ "$status" -eq 0 ]
+expect_err "not about this kernel"
+
+# a vmlinux has them in a section
+if command -v objcopy >/dev/null && cp "$WORKLOADS/block" elf && objcopy --add-section .BTF="$types" elf 2>/dev/null; then
+	run env FATHOM_BTF=elf "$FATHOM" offcpu --folded -- "$WORKLOADS/block" pipe --count 3
+	expect_status 0 "types from a section of an ELF file"
+	like "... do as well" "$out" '^reader;.*wait_for_data;'
+else
+	skip "objcopy makes no file with types" 2
+fi
+done_testing
