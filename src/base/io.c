@@ -140,6 +140,16 @@ bool io_is_special(const char *path)
 	return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
 }
 
+int io_cannot_create(const char *path, int code, struct err *e)
+{
+	err_sys(e, code, "cannot create '%s'", path);
+	if (code == ENOENT)
+		err_hint(e, "the folder is not there: make it, or write elsewhere");
+	else if (code == EACCES || code == EROFS)
+		err_hint(e, "you may not write there: choose another folder");
+	return -code;
+}
+
 static int write_special(const char *path, const void *p, size_t n, struct err *e)
 {
 	_cleanup_close_ int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
@@ -163,7 +173,7 @@ int io_write_file_atomic(const char *path, const void *p, size_t n, struct err *
 		return write_special(path, p, n, e);
 	fd = mkostemp(temp, O_CLOEXEC);
 	if (fd < 0)
-		return err_sys(e, errno, "cannot create '%s'", path);
+		return io_cannot_create(path, errno, e);
 	r = write_temp(fd, path, p, n, e);
 	if (r >= 0 && rename(temp, target ? target : path) < 0)
 		r = err_sys(e, errno, "cannot rename to '%s'", path);

@@ -22,6 +22,8 @@ int io_pread_all(int fd, u64 offset, void *to, size_t n);
 int io_write_all(int fd, const void *p, size_t n);
 /* A device, a pipe, a socket: written to where it is, never replaced. */
 bool io_is_special(const char *path);
+/* The error for a file that could not be created, with the remedy; -code. */
+int io_cannot_create(const char *path, int code, struct err *e);
 /*
  * Written beside and renamed: readers see the old file or the new one, never a part. What is
  * special is written to, and a link leads to the file that is replaced.

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/syscall.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "base/stop.h"
@@ -34,6 +35,16 @@ NORETURN static void child_run(int go_fd, int error_fd, char *const *argv)
 	_exit(NOT_FOUND_STATUS);
 }
 
+/* Folders have the right, too, but nothing runs them. */
+static int may_run(const char *path)
+{
+	struct stat st;
+
+	if (access(path, X_OK) < 0)
+		return errno;
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode) ? EISDIR : 0;
+}
+
 /* 0 if execvp() would find something it may run. */
 static int find_program(const char *name)
 {
@@ -41,14 +52,16 @@ static int find_program(const char *name)
 	int code = ENOENT;
 
 	if (strchr(name, '/'))
-		return access(name, X_OK) < 0 ? errno : 0;
+		return may_run(name);
 	for (const char *p = path ? path : "/bin:/usr/bin"; *name && *p;) {
 		size_t n = strcspn(p, ":");
 		_cleanup_free_ char *file = xasprintf("%.*s/%s", n ? (int)n : 1, n ? p : ".", name);
 
-		if (access(file, X_OK) == 0)
+		int why = may_run(file);
+
+		if (!why)
 			return 0;
-		if (errno == EACCES)
+		if (why == EACCES)
 			code = EACCES;
 		p += n + (p[n] == ':');
 	}
@@ -57,9 +70,16 @@ static int find_program(const char *name)
 
 static int cannot_run(int code, const char *name, struct err *e)
 {
-	if (code == ENOENT && !strchr(name, '/'))
-		return err_set(e, code, "command not found: '%s'", name);
-	return err_sys(e, code, "cannot run '%s'", name);
+	if (code == ENOENT && !strchr(name, '/')) {
+		err_set(e, code, "command not found: '%s'", name);
+		err_hint(e, "what follows the options is the program to run; it is looked for "
+			    "in $PATH");
+		return -code;
+	}
+	err_sys(e, code, "cannot run '%s'", name);
+	if (code == EACCES)
+		err_hint(e, "chmod +x makes a file a program");
+	return code == EISDIR ? -EACCES : -code;
 }
 
 int launch_prepare(struct launch *l, char *const *argv, struct err *e)

@@ -23,7 +23,11 @@ int option_rate(void *field, const char *text, struct err *e)
 	}
 	int r = parse_frequency(text, hz, e);
 
-	return r < 0 || *hz ? r : err_set(e, EINVAL, "a frequency of 0 takes no samples");
+	if (r < 0 || *hz)
+		return r;
+	err_set(e, EINVAL, "a frequency of 0 takes no samples");
+	err_hint(e, "write it like 99, 4k or max: samples per second and CPU");
+	return -EINVAL;
 }
 
 int option_stacks(void *field, const char *text, struct err *e)

@@ -118,6 +118,8 @@ struct command {
 	 * the command runs, and it complains as the peer does ("ERROR: text", status 1).
 	 */
 	const char *peer;
+	const char
+		*instead_of;   /* of whom else's tools, space separated: for those who type these */
 	const char *only_form; /* it writes a format of its own: --json and --csv are refused */
 	const struct example *examples; /* ends with { 0 }; at least one */
 	const char *notes;              /* CAVEATS of the man page, may be NULL */

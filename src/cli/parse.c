@@ -362,9 +362,15 @@ static int check_operands(const struct parser *p)
 {
 	if (p->ctx->operands.len >= p->cmd->min_operands)
 		return 0;
-	err_set(p->e, EINVAL, "'%s' needs %s", p->cmd->name,
-		p->cmd->operands ? p->cmd->operands : "an operand");
-	hint_usage(p);
+	const char *wanted = p->cmd->operands ? p->cmd->operands : "an operand";
+	const char *optional = strstr(wanted, " [");
+
+	err_set(p->e, EINVAL, "'%s' needs %.*s", p->cmd->name,
+		(int)(optional ? optional - wanted : (ptrdiff_t)strlen(wanted)), wanted);
+	if (p->cmd->examples && p->cmd->examples->line)
+		err_hint(p->e, "for example: %s", p->cmd->examples->line);
+	else
+		hint_usage(p);
 	return -EINVAL;
 }
 

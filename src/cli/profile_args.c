@@ -143,6 +143,11 @@ static int parse_span(const char *text, struct load_opts *ret, struct err *e)
 	r = parse_end(from, &ret->time_from, &ret->time_relative, e);
 	if (r >= 0)
 		r = parse_end(to, &ret->time_to, &ret->time_relative, e);
+	if (r >= 0 && *to && ret->time_to < ret->time_from) {
+		err_set(e, EINVAL, "the span of time '%s' ends before it begins", text);
+		err_hint(e, "write FROM,TO like 10.5,12 or +1,+3");
+		return -EINVAL;
+	}
 	return r;
 }
 

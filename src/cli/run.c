@@ -21,16 +21,40 @@ const struct command *cli_find(const struct command *const *commands, size_t n, 
 	return NULL;
 }
 
+/* The command for those who know the tool @name. */
+static const struct command *find_instead(const struct command *const *commands, size_t n,
+					  const char *name)
+{
+	size_t len = strlen(name);
+
+	for (size_t i = 0; i < n; i++) {
+		const char *at = commands[i]->instead_of;
+
+		while (at && *at) {
+			size_t word = strcspn(at, " ");
+
+			if (word == len && memcmp(at, name, len) == 0)
+				return commands[i];
+			at += word + (at[word] == ' ');
+		}
+	}
+	return NULL;
+}
+
 int cli_unknown_command(const struct command *const *commands, size_t n, const char *name,
 			struct err *e)
 {
+	const struct command *instead = find_instead(commands, n, name);
 	struct suggestion s;
 
 	suggest_init(&s, name);
 	for (size_t i = 0; i < n; i++)
 		suggest_try(&s, commands[i]->name);
 	err_set(e, EINVAL, "unknown command '%s'", name);
-	if (*s.best)
+	if (instead)
+		err_hint(e, "that is 'fathom %s' here, see 'fathom help %s'", instead->name,
+			 instead->name);
+	else if (*s.best)
 		err_hint(e, "did you mean '%s'?", s.best);
 	else
 		err_hint(e, "'fathom help' lists the commands");

@@ -99,8 +99,11 @@ static int store_frequency(const struct opt *o, void *field, const char *text, s
 	(void)o;
 	if (r < 0)
 		return r;
-	if (!v)
-		return err_set(e, ERANGE, "a frequency of 0 never happens");
+	if (!v) {
+		err_set(e, ERANGE, "a frequency of 0 never happens");
+		err_hint(e, "write it like 99 or 4k: times a second");
+		return -ERANGE;
+	}
 	*(u64 *)field = v;
 	return 0;
 }

@@ -179,6 +179,7 @@ const struct command cmd_callgraph = {
 	.args_size = sizeof(struct callgraph_args),
 	.operands = "[FILE]",
 	.max_operands = 1,
+	.instead_of = "gprof2dot gprof2dot.py",
 	.examples = callgraph_examples,
 	.see_also = "fathom-flame fathom-report",
 	.run = callgraph_run,

@@ -339,6 +339,7 @@ const struct command cmd_diff = {
 	.args_size = sizeof(struct diff_args),
 	.operands = "[BEFORE [AFTER]]",
 	.max_operands = 2,
+	.instead_of = "difffolded.pl",
 	.examples = diff_examples,
 	.notes = "The test assumes independent samples of equal weight: of off-CPU time, where few "
 		 "samples may carry most of the weight, it says little. Among a thousand functions "

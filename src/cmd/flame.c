@@ -641,6 +641,7 @@ const struct command cmd_flame = {
 	.args_size = sizeof(struct flame_args),
 	.operands = "[FILE]",
 	.max_operands = 1,
+	.instead_of = "flamegraph flamegraph.pl",
 	.examples = flame_examples,
 	.notes =
 		"Siblings are sorted by name, so where a box stands says nothing about time unless "

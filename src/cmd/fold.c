@@ -164,6 +164,7 @@ const struct command cmd_fold = {
 	.operands = "[FILE]",
 	.max_operands = 1,
 	.only_form = "folded stacks",
+	.instead_of = "stackcollapse stackcollapse-perf.pl",
 	.examples = fold_examples,
 	.see_also = "fathom-flame fathom-report",
 	.run = fold_run,

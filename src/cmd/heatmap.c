@@ -409,6 +409,7 @@ const struct command cmd_heatmap = {
 	.args_size = sizeof(struct heatmap_args),
 	.operands = "[FILE]",
 	.max_operands = 1,
+	.instead_of = "flamescope trace2heatmap.pl subsecond-trace2heatmap.pl",
 	.examples = heatmap_examples,
 	.see_also = "fathom-flame fathom-record fathom-diff",
 	.run = heatmap_run,

@@ -148,6 +148,7 @@ const struct command cmd_list = {
 	.args_size = sizeof(struct list_args),
 	.operands = "[PATTERN]...",
 	.max_operands = SIZE_MAX,
+	.instead_of = "tplist",
 	.examples = list_examples,
 	.see_also = "fathom-record perf-list",
 	.run = list_run,

@@ -736,6 +736,7 @@ const struct command cmd_offcpu = {
 	.operands = "[SECONDS | INTERVAL COUNT]",
 	.max_operands = 2,
 	.takes_program = true,
+	.instead_of = "offcputime",
 	.examples = offcpu_examples,
 	.see_also = "fathom-offwake fathom-chain fathom-threads fathom-sched fathom-flame",
 	.run = offcpu_run,

@@ -25,6 +25,7 @@ const struct command cmd_offwake = {
 	.operands = "[SECONDS | INTERVAL COUNT]",
 	.max_operands = 2,
 	.takes_program = true,
+	.instead_of = "offwaketime",
 	.examples = offwake_examples,
 	.see_also = "fathom-offcpu fathom-wakeup fathom-chain",
 	.run = offwake_run,

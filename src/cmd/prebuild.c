@@ -227,8 +227,13 @@ static int prebuild_run(struct context *ctx, void *args)
 		cli_progress(ctx, "%s", "");
 	map_release(&p.seen);
 	add_facts(&p, &r);
+	if (stop_requested())
+		result_note(&r, NOTE_WARNING, "run it again: it goes on where it was",
+			    "stopped before the end: more files are there");
 	if (!p.files) {
 		err_set(&ctx->err, ENOENT, "no program or library was found");
+		err_hint(&ctx->err, "name files or folders that are there; without any, those of "
+				    "$PATH and the library folders are taken");
 		return -ENOENT;
 	}
 	return cli_show(ctx, &r);

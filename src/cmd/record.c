@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/fmt.h"
+#include "base/io.h"
 #include "base/log.h"
 #include "base/stop.h"
 #include "capture/option_text.h"
@@ -544,7 +545,7 @@ static int check_room(const struct record_job *r)
 		return err_sys(e, EISDIR, "cannot create '%s'", r->path);
 	if (there && !moves ? faccessat(AT_FDCWD, r->path, W_OK, AT_EACCESS)
 			    : faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS))
-		return err_sys(e, errno, "cannot create '%s'", r->path);
+		return io_cannot_create(r->path, errno, e);
 	return 0;
 }
 
@@ -729,6 +730,7 @@ const struct command cmd_record = {
 	.args_size = sizeof(struct record_args),
 	.takes_program = true,
 	.only_form = "a recording",
+	.instead_of = "profile perf top",
 	.examples = record_examples,
 	.notes = "Idle CPUs give no samples unless --idle is given. Stacks are unwound in the "
 		 "kernel by tables made from the frame information of programs; where the kernel "

@@ -241,8 +241,13 @@ static int parse_time(const char *text, struct sched_filter *f, struct err *e)
 		*comma++ = 0;
 	if (!parse_seconds(copy + (*copy == '+'), &f->from) ||
 	    (comma && !parse_seconds(comma + (*comma == '+'), &f->to)))
-		return err_set(e, EINVAL, "'%s' is no part of time", text);
-	return 0;
+		err_set(e, EINVAL, "'%s' is not a span of time", text);
+	else if (comma && *comma && f->to < f->from)
+		err_set(e, EINVAL, "the span of time '%s' ends before it begins", text);
+	else
+		return 0;
+	err_hint(e, "write FROM,TO like 10.5,12 or +1,+3");
+	return -EINVAL;
 }
 
 static bool machine(const struct job *j)
@@ -497,6 +502,7 @@ const struct command cmd_sched = {
 	.args_size = sizeof(struct sched_args),
 	.operands = "[latency|timehist|map|summary]",
 	.max_operands = 1,
+	.instead_of = "latency timehist map schedtimes runqslower",
 	.examples = sched_examples,
 	.notes =
 		"Not every machine delivers every switch: where a CPU leaves its idle task unseen, "

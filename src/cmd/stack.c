@@ -351,6 +351,7 @@ const struct command cmd_stack = {
 	.operands = "PID|CORE",
 	.min_operands = 1,
 	.max_operands = 1,
+	.instead_of = "pstack gstack eu-stack jstack gdb",
 	.examples = stack_examples,
 	.notes = "Another debugger on the process prevents this one. A core file is unwound with "
 		 "the files of this machine; those of another build are not used.",

@@ -152,6 +152,7 @@ const struct command cmd_threads = {
 	.options = threads_options,
 	.args_size = sizeof(struct threads_args),
 	.takes_program = true,
+	.instead_of = "htop pidstat tsa",
 	.examples = threads_examples,
 	.notes = "What a wait is for is told by the kernel's functions on its stack.",
 	.see_also = "fathom-offcpu fathom-explain fathom-sched",

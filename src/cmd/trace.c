@@ -490,6 +490,7 @@ const struct command cmd_trace = {
 	.args_size = sizeof(struct trace_args),
 	.operands = "[FILE [PARAMETER]... | PROBE...]",
 	.max_operands = SIZE_MAX,
+	.instead_of = "probe ftrace dtrace stap",
 	.examples = examples,
 	.see_also = "bpftrace",
 	.run = trace_run,

@@ -26,6 +26,7 @@ const struct command cmd_wakeup = {
 	.operands = "[SECONDS | INTERVAL COUNT]",
 	.max_operands = 2,
 	.takes_program = true,
+	.instead_of = "wakeuptime",
 	.examples = wakeup_examples,
 	.see_also = "fathom-offcpu fathom-offwake fathom-chain",
 	.run = wakeup_run,

@@ -353,6 +353,10 @@ int profile_load(struct profile *p, const char *path, const struct load_opts *op
 			return err_sys(e, errno, "cannot read standard input");
 	} else {
 		r = io_open_read(path, &fd, e);
+		if (r == -ENOENT)
+			err_hint(e, "'fathom record' makes recordings; name one that is there");
+		if (r == -EACCES)
+			err_hint(e, "recordings are for those who made them: run as that user");
 		if (r < 0)
 			return r;
 	}
@@ -368,5 +372,9 @@ int profile_no_samples(const struct profile *p, struct err *e)
 		profile_str(p, p->source));
 	if (p->fault)
 		err_hint(e, "%s", profile_str(p, p->fault));
+	else if (p->filtered)
+		err_hint(e, "'fathom report' without filters shows what there is");
+	else
+		err_hint(e, "record for longer (-d), more often (-F), or while the target runs");
 	return -ENODATA;
 }

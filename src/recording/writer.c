@@ -22,7 +22,7 @@ static int open_output(struct recording_writer *w, const struct writer_options *
 	} else {
 		w->fd = open(o->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 		if (w->fd < 0)
-			return err_sys(e, errno, "cannot create '%s'", o->path);
+			return io_cannot_create(o->path, errno, e);
 		w->own_fd = true;
 	}
 	if (fstat(w->fd, &st) < 0)

@@ -148,6 +148,9 @@ fi
 refused "unknown command 'compltion'" "did you mean 'completion'?" compltion
 refused "unknown command 'xyzzy'" "'fathom help' lists the commands" xyzzy
 refused "unknown command ''" "'fathom help' lists the commands" ''
+refused "unknown command 'offcputime'" "that is 'fathom offcpu' here, see 'fathom help offcpu'" offcputime
+refused "unknown command 'flamegraph.pl'" "that is 'fathom flame' here, see 'fathom help flame'" flamegraph.pl
+refused "unknown command 'map'" "that is 'fathom sched' here, see 'fathom help sched'" map
 refused "unknown command 'verison'" "did you mean 'version'?" help verison
 refused "unknown option '--vresion' before a command" "did you mean '--version'?" --vresion
 refused "unknown option '-p' before a command" 'options of a command come after its name' -p 1 help
@@ -172,7 +175,14 @@ refused '--man and --json cannot be used together' 'give only one of them' help 
 refused "option '--color': 'alwyas' is not one of auto, always, never" \
 	"did you mean 'always'?" help --color=alwyas
 refused "unexpected operand 'b'" 'usage: fathom help [options] [COMMAND]' help a b
-refused "'completion' needs bash|zsh" 'usage: fathom completion [options] bash|zsh' completion
+refused "'completion' needs bash|zsh" 'for example: . <(fathom completion bash)' completion
+refused "'funccount' needs PATTERN" 'for example: fathom funccount -d 1 c:malloc' funccount
+refused "the span of time '9,1' ends before it begins" 'write FROM,TO like 10.5,12 or +1,+3' \
+	report --time 9,1
+refused "the span of time '+2,+1' ends before it begins" 'write FROM,TO like 10.5,12 or +1,+3' \
+	sched --time +2,+1
+refused "option '-F': a frequency of 0 takes no samples" \
+	'write it like 99, 4k or max: samples per second and CPU' record -F 0
 refused "no completion for the shell 'fish'" 'there is one for bash and one for zsh' completion fish
 refused "unknown command '\\x1b[2J'" "'fathom help' lists the commands" $'\033[2J'
 

@@ -55,8 +55,10 @@ printf '%s]}' "$frames" >nothing.json
 for words in report fold flame callgraph heatmap 'export -o x.pb.gz' components stacks import; do
 	# shellcheck disable=SC2086 # words are words
 	run "$FATHOM" $words -i nothing.json
-	is "$words of nothing" "$status/$err" "4/fathom: 'nothing.json' has no samples"
+	is "$words of nothing" "$status/$err" "4/fathom: 'nothing.json' has no samples
+hint: record for longer (-d), more often (-F), or while the target runs"
 done
 run "$FATHOM" report -i whole.json --comms nobody
-is 'nothing that passes' "$status/$err" "4/fathom: no sample in 'whole.json' passes the filters"
+is 'nothing that passes' "$status/$err" "4/fathom: no sample in 'whole.json' passes the filters
+hint: 'fathom report' without filters shows what there is"
 done_testing

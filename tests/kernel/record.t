@@ -52,6 +52,9 @@ cp fathom.data before
 run "$FATHOM" record -- no-such-program
 expect_status 127
 expect_err "command not found: 'no-such-program'"
+run "$FATHOM" record /tmp
+expect_status 126 "a folder is no program"
+expect_err "cannot run '/tmp': is a directory"
 ok "and no file was touched" cmp -s before fathom.data
 
 # --- before it begins -----------------------------------------------------------------------------
