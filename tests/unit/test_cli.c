@@ -438,7 +438,7 @@ TEST("missing operand")
 	PARSE(&p, &cmd, "-f");
 	CHECK(p.r < 0);
 	CHECK_STR(p.err.what, "'all' needs FILE");
-	CHECK_STR(p.err.hint, "usage: fathom all [options] FILE");
+	CHECK_STR(p.err.hint, "for example: fathom all -p 1 --mode=slow a b | head");
 }
 
 TEST("edit distance")
