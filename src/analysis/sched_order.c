@@ -41,13 +41,13 @@ void sched_order_release(struct sched_order *o)
 }
 
 /*
- * Where a queue becomes large it gets a place for a million events at once, in large pages if the
+ * A queue that does not stay small gets a place for a million events at once, in large pages if the
  * machine gives them on demand: what is not touched costs nothing, and a fault for each 4 kB costs
  * more than writing and reading it.
  */
 void sched_order_grow(struct sched_queue *q, size_t more)
 {
-	enum { SMALL = 16 << 10, LARGE = 1 << 20, HUGE = 2 << 20 };
+	enum { SMALL = 6 << 10, LARGE = 1 << 20, HUGE = 2 << 20 };
 	size_t n = MAX(q->events.len + more, 2 * q->events.cap);
 	struct sched_event *p;
 
@@ -351,28 +351,44 @@ static void queue_pack(struct sched_queue *q)
 	q->events.len = n;
 }
 
-/* The fresh ones become the older ones. */
-static void grow_old(struct sched_order *o)
+/* Adds what is left of the fresh ones to the older ones. */
+static void join_older(struct sched_order *o)
 {
-	struct sched_queue free_one = o->older;
-
-	if (!free_one.runs.len) {
-		vec_clear(&free_one.events);
-		o->older = o->fresh;
-		o->fresh = free_one;
-		return;
-	}
-	/* only without rounds */
 	queue_pack(&o->older);
 	vec_each(run, &o->fresh.runs) {
-		size_t at = o->older.events.len;
+		size_t at = o->older.events.len, n = run->end - run->at;
 
-		for (size_t i = run->at; i < run->end; i++)
-			vec_push(&o->older.events, o->fresh.events.items[i]);
-		vec_push(&o->older.runs, (struct sched_run){ at, o->older.events.len });
+		if (at + n > o->older.events.cap)
+			sched_order_grow(&o->older, n);
+		memcpy(o->older.events.items + at, o->fresh.events.items + run->at,
+		       n * sizeof(struct sched_event));
+		o->older.events.len += n;
+		vec_push(&o->older.runs, (struct sched_run){ at, at + n });
 	}
 	vec_clear(&o->fresh.events);
 	vec_clear(&o->fresh.runs);
+}
+
+/*
+ * The fresh ones become the older ones: the queues change places, unless something is left of both,
+ * as only without rounds, or so little that copying it is cheaper than memory that nobody has
+ * written to yet.
+ */
+static void grow_old(struct sched_order *o)
+{
+	enum { FEW = 1000 };
+	struct sched_queue free_one = o->older;
+	size_t left = 0;
+
+	vec_each(run, &o->fresh.runs)
+		left += run->end - run->at;
+	if (free_one.runs.len || left < FEW) {
+		join_older(o);
+		return;
+	}
+	vec_clear(&free_one.events);
+	o->older = o->fresh;
+	o->fresh = free_one;
 }
 
 /* All up to @limit. */

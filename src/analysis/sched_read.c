@@ -333,7 +333,13 @@ static void note_fault(struct sched_names *names, const struct recording *record
 int sched_replay(struct recording *recording, const struct sched_filter *filter,
 		 struct sched_names *names, sched_fn fn, void *ctx, struct err *e)
 {
-	static const struct recording_taps taps = { sched_span, on_sample, on_record, on_round };
+	static const struct recording_taps taps = {
+		.span = sched_span,
+		.sample = on_sample,
+		.record = on_record,
+		.types = 1u << PERF_RECORD_COMM | 1u << PERF_RECORD_FORK,
+		.round = on_round,
+	};
 	struct sched_reader r = { .recording = recording,
 				  .names = names,
 				  .filter = filter,

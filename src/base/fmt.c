@@ -156,6 +156,8 @@ static size_t utf8_len(const char *s, size_t n, u32 *ret_code)
 
 static size_t columns_of(u32 code)
 {
+	if (likely(code < 0x300))
+		return 1;
 	bool wide = (code >= 0x1100 && code <= 0x115f) || (code >= 0x2e80 && code <= 0xa4cf) ||
 		    (code >= 0xac00 && code <= 0xd7a3) || (code >= 0xf900 && code <= 0xfaff) ||
 		    (code >= 0xfe30 && code <= 0xfe6f) || (code >= 0xff00 && code <= 0xff60) ||

@@ -220,6 +220,16 @@ static bool is_unknown(u32 type)
 	return !record_type_name(type);
 }
 
+/* Those that tell of losses are counted here, whoever wants them. */
+static bool is_wanted(const struct pass *p, u32 type)
+{
+	const u64 counted = 1ull << PERF_RECORD_LOST | 1ull << PERF_RECORD_LOST_SAMPLES |
+			    1ull << PERF_RECORD_THROTTLE;
+
+	return !p->taps || type >= RECORD_USER_FIRST ||
+	       (type < 64 && (p->taps->types | counted) >> type & 1);
+}
+
 static int take(struct pass *p, const struct raw *raw)
 {
 	struct recording *r = p->r;
@@ -244,7 +254,7 @@ static int take(struct pass *p, const struct raw *raw)
 		r->counts.unknown_records++;
 		return 0;
 	}
-	return take_record(p, raw);
+	return is_wanted(p, type) ? take_record(p, raw) : 0;
 }
 
 void recording_prime(struct recording *r)

@@ -100,6 +100,7 @@ struct recording_taps {
 	s64 (*span)(void *ctx, const u8 **at, const u8 *end);
 	int (*sample)(void *ctx, const struct perf_event_header *header, u32 event);
 	recording_cb record;
+	u64 types; /* of records: a bit for each type of the kernel's that is wanted */
 	int (*round)(void *ctx);
 };
 int recording_tap(struct recording *r, const struct recording_taps *taps, void *ctx, struct err *e);

@@ -447,6 +447,27 @@ TEST("samples are read alike wherever their parts lie, run times folded or not")
 	}
 }
 
+TEST("events that were lost are told of, records that nobody wants are passed over")
+{
+	const struct record_ids ids = { .time = 105, .id = ID_SWITCH };
+	const struct record_mmap map = { .pid = 10, .tid = 10, .len = 4096, .filename = "/a" };
+	struct file f;
+	struct told t;
+
+	file_open(&f, PLAIN);
+	add_switch(&f, 100, 0, 10, "a", 1, 20, "b");
+	CHECK_EQ(build_mmap2(&f.records, &f.attr[0], &ids, 0, &map), 0);
+	CHECK_EQ(build_lost(&f.records, &f.attr[0], &ids, PERF_RECORD_LOST,
+			    &(struct record_lost){ 7, 99 }),
+		 0);
+	flush(&f);
+	add_switch(&f, 110, 0, 20, "b", 1, 10, "a");
+	file_read(&f, NULL, &t);
+	CHECK_EQ(t.n, 2);
+	CHECK_EQ(t.names.lost, 99);
+	sched_names_release(&t.names);
+}
+
 TEST("data that is cut is counted, not read")
 {
 	const u8 raw[40] = { 0 };
