@@ -264,7 +264,7 @@ static struct place_parts place_parts(const struct profile *p, u32 stack)
 void wait_place(const struct profile *p, u32 stack, struct buf *out)
 {
 	const struct place_parts parts = place_parts(p, stack);
-	u32 shown = 0, kernel = 0, user = 0;
+	u32 shown = 0, kernel = 0, user = 0, last = 0;
 
 	for (; stack && shown < PLACE_FRAMES; stack = p->stacks.items[stack].parent) {
 		const struct frame *f = profile_frame_of(p, stack);
@@ -277,6 +277,10 @@ void wait_place(const struct profile *p, u32 stack, struct buf *out)
 		if (f->kind == FRAME_USER &&
 		    ((f->no_name && parts.named) || (parts.interpreted && user++)))
 			continue;
+		/* one after the other without a name says no more than the first */
+		if (f->no_name && f->name == last)
+			continue;
+		last = f->name;
 		buf_addf(out, "%s%s", shown++ ? " < " : "", profile_str(p, f->name));
 	}
 	if (!shown)
@@ -445,6 +449,17 @@ static void tree_line(struct result *ret, struct tree *out, const struct calltre
 		line->style = STYLE_KERNEL;
 }
 
+/* Code without a name in code without a name, and nothing else is called there: one line will do.
+ */
+static bool says_nothing(const struct calltree *t, u32 node)
+{
+	const struct calltree_node *n = &t->nodes.items[node], *a = &t->nodes.items[n->parent];
+	const struct frame *frames = t->profile->frames.items;
+
+	return n->frame && a->frame && n->total == a->total && frames[n->frame].no_name &&
+	       frames[n->frame].name == frames[a->frame].name;
+}
+
 struct tree_step {
 	u32 node;
 	u32 depth;
@@ -467,8 +482,9 @@ static void tree_of_waits(struct profile *p, u16 event, struct result *ret)
 		struct tree_step at = vec_pop(&todo);
 		size_t first = todo.len;
 
-		if (at.node && (!t.nodes.items[at.node].frame ||
-				!is_plumbing(p, &p->frames.items[t.nodes.items[at.node].frame])))
+		if (at.node && !says_nothing(&t, at.node) &&
+		    (!t.nodes.items[at.node].frame ||
+		     !is_plumbing(p, &p->frames.items[t.nodes.items[at.node].frame])))
 			tree_line(ret, out, &t, at.node, at.depth - 1);
 		for (u32 c = t.nodes.items[at.node].first_child; c; c = t.nodes.items[c].next) {
 			if (node_shown(&t, c) && at.depth < TREE_DEPTH)

@@ -223,11 +223,14 @@ static const char *title_of(const struct heatmap_args *a)
 	return a->title ? a->title : titles[a->kind];
 }
 
-static void subtitle_of(const struct heatmap *h, struct buf *out)
+static void subtitle_of(const struct heatmap *h, const char *event, const char *file,
+			struct buf *out)
 {
 	fmt_count(out, h->total);
-	buf_addf(out, " %s, a column is ",
-		 h->kind == HEAT_UTILIZATION ? "readings of CPUs" : heatmap_noun(h));
+	buf_addf(out, " %s", h->kind == HEAT_UTILIZATION ? "readings of CPUs" : heatmap_noun(h));
+	if (event)
+		buf_addf(out, " of %s", event);
+	buf_addf(out, "%s%s, a column is ", file ? " in " : "", file ? file : "");
 	fmt_duration(out, h->step);
 	if (h->idle) {
 		buf_addstr(out, "; ");
@@ -237,7 +240,7 @@ static void subtitle_of(const struct heatmap *h, struct buf *out)
 }
 
 static int show(struct context *ctx, const struct heatmap_args *a, const struct heatmap *h,
-		const char *file)
+		const char *event, const char *file)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT, page = BUF_INIT, subtitle = BUF_INIT;
 	struct heat_view v = {
@@ -258,7 +261,7 @@ static int show(struct context *ctx, const struct heatmap_args *a, const struct 
 		heatmap_report(h, &result);
 		return cli_show(ctx, &result);
 	}
-	subtitle_of(h, &subtitle);
+	subtitle_of(h, event, file, &subtitle);
 	v.subtitle = buf_str(&subtitle);
 	if (!a->output.path) {
 		term_heatmap(h, &v, &text);
@@ -310,7 +313,7 @@ static int map_points(struct context *ctx, const struct heatmap_args *a,
 	r = heatmap_latency(&h, points, &opts, &ctx->err);
 	if (r < 0)
 		return r;
-	r = show(ctx, a, &h, a->pair ? path : NULL);
+	r = show(ctx, a, &h, NULL, a->pair ? path : NULL);
 	heatmap_release(&h);
 	return r;
 }
@@ -350,7 +353,8 @@ static int map_profile(struct context *ctx, const void *args, struct profile *p)
 			r = heatmap_latency(&h, &points, &opts, &ctx->err);
 	}
 	if (r >= 0)
-		r = show(ctx, a, &h, profile_str(p, p->source));
+		r = show(ctx, a, &h, profile_str(p, p->events.items[opts.event].name),
+			 profile_str(p, p->source));
 	heatmap_release(&h);
 	vec_release(&points);
 	return r;

@@ -79,7 +79,7 @@ is 'a cell for each that is not empty' "$(grep -c 'data-c=' latency.svg)" \
 		'import json, sys; print(len(json.load(sys.stdin)["cells"]))')"
 run "$FATHOM" heatmap script.txt --step 1s
 expect_status 0
-expect_out 'a column is 1.00s'
+expect_out 'in script.txt, a column is 1.00s'
 expect_out 'fathom flame -i script.txt --time 1.000,4.000'
 run "$FATHOM" heatmap script.txt
 expect_status 0

@@ -211,3 +211,32 @@ TEST("waits that were all for a CPU: the empty table says where they are")
 		vec_release(&waits);
 	}
 }
+
+TEST("the place of a wait names code without names once in a row")
+{
+	static const struct {
+		const char *name;
+		u8 kind;
+		bool no_name;
+	} frames[] = {
+		{ "[unknown]", FRAME_USER, true },    { "prog+0x10", FRAME_USER, true },
+		{ "[unknown]", FRAME_USER, true },    { "[unknown]", FRAME_USER, true },
+		{ "pipe_read", FRAME_KERNEL, false },
+	};
+	_cleanup_buf_ struct buf text = BUF_INIT;
+	struct profile p;
+	u32 stack = 0;
+
+	profile_init(&p);
+	for (size_t i = 0; i < ARRAY_SIZE(frames); i++) {
+		struct frame f = { .name = profile_string(&p, frames[i].name),
+				   .line = (u32)i,
+				   .kind = frames[i].kind,
+				   .no_name = frames[i].no_name };
+
+		stack = profile_get_stack(&p, stack, profile_get_frame(&p, &f));
+	}
+	wait_place(&p, stack, &text);
+	CHECK_STR(buf_str(&text), "pipe_read < [unknown] < prog+0x10 < [unknown]");
+	profile_release(&p);
+}
