@@ -90,10 +90,24 @@ static bool is_known_long(const struct parser *p, const char *word)
 	return false;
 }
 
-/*
- * The word after an option that needs a value. Any word will do, a negative number or "-" too,
- * but a name of another option in its place means that the value was forgotten.
- */
+static struct opt_ref *find_short(const struct parser *p, char c)
+{
+	vec_each(ref, &p->refs)
+		if (ref->opt->short_name == c)
+			return ref;
+	return NULL;
+}
+
+/* "--json", "-j", "--". */
+static bool is_option(const struct parser *p, const char *word)
+{
+	const char *name = starts_with(word, "--");
+
+	if (name)
+		return !*name || is_known_long(p, name);
+	return word[0] == '-' && word[1] && !word[2] && find_short(p, word[1]);
+}
+
 /*
  * An optional value stands behind '='. Where it is one of a few words, and the next word is one of
  * them, it is meant: "report -g caller" as perf's users type it.
@@ -113,12 +127,15 @@ static int store_optional(struct parser *p, struct opt_ref *ref, const char *sho
 	return store(p, ref, shown, ref->opt->implied);
 }
 
+/*
+ * The word after an option that needs a value. Any word will do, a negative number or "-" too,
+ * but another option in its place means that the value was forgotten.
+ */
 static int store_next(struct parser *p, struct opt_ref *ref, const char *shown)
 {
 	const char *word = p->at < p->argc ? p->argv[p->at] : NULL;
-	const char *name = word ? starts_with(word, "--") : NULL;
 
-	if (!word || (name && (!*name || is_known_long(p, name))))
+	if (!word || is_option(p, word))
 		return missing_value(p, ref->opt, shown);
 	p->at++;
 	return store(p, ref, shown, word);
@@ -246,14 +263,6 @@ static int parse_long(struct parser *p, const char *word)
 	if (m.ref->opt->flags & OPT_OPTIONAL)
 		return store_optional(p, m.ref, shown);
 	return store_next(p, m.ref, shown);
-}
-
-static struct opt_ref *find_short(const struct parser *p, char c)
-{
-	vec_each(ref, &p->refs)
-		if (ref->opt->short_name == c)
-			return ref;
-	return NULL;
 }
 
 static int unknown_short(const struct parser *p, const char *group, char c)

@@ -198,6 +198,7 @@ if has record; then
 	refused "option '--pid': 'me' is not an id or a list of ids" \
 		'write it like 1234 or 1234,1250' record --pid=me
 	refused "option '-d' needs a value" 'write -d TIME' record -d
+	refused "option '-d' needs a value" 'write -d TIME' record -d -a
 	run "$FATHOM" record -d 99999999999d
 	expect_status 2
 	expect_err "option '-d': '99999999999d' is too large"

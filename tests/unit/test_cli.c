@@ -410,6 +410,8 @@ TEST("missing values and words too many")
 	REFUSED("option '-s' needs a value", "write -s TEXT", "-s");
 	REFUSED("option '-s' needs a value", "write -s TEXT", "-s", "--json");
 	REFUSED("option '-s' needs a value", "write -s TEXT", "-s", "--");
+	REFUSED("option '-s' needs a value", "write -s TEXT", "-s", "-f");
+	REFUSED("option '--string' needs a value", "write --string=TEXT", "--string", "-o", "x");
 	REFUSED("option '--flag' takes no value", "write --flag alone", "--flag=1");
 	REFUSED("unexpected operand 'c'", "usage: fathom all [options] [FILE]...", "a", "b", "c");
 	REFUSED("unknown option '-Z' in '-fZ'", "'fathom all --help' lists the options", "-fZ");
