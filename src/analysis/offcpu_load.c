@@ -2,7 +2,7 @@
 #include "analysis/offcpu_load.h"
 
 #include "analysis/offcpu_names.h"
-#include "profile/load.h"
+#include "profile/accounts.h"
 #include "profile/names.h"
 #include "unwind/offcpu_session.h"
 
@@ -133,15 +133,25 @@ static bool passes(struct loader *l, const struct sample *s, const struct offcpu
 	return comm_passes(l, s);
 }
 
+bool offcpu_load_raw(const struct sample *s, struct offcpu_raw *ret)
+{
+	struct offcpu_raw raw;
+
+	if (!(s->type & PERF_SAMPLE_RAW) || s->raw_size < sizeof(raw))
+		return false;
+	memcpy(&raw, s->raw, sizeof(raw));
+	if (raw.magic != OFFCPU_RAW_MAGIC || raw.event >= OFFCPU_EVENTS || raw.link >= OFFCPU_LINKS)
+		return false;
+	*ret = raw;
+	return true;
+}
+
 static void on_sample(struct loader *l, const struct sample *s)
 {
 	struct offcpu_raw raw;
 	struct wait *w;
 
-	if (!(s->type & PERF_SAMPLE_RAW) || s->raw_size < sizeof(raw))
-		return;
-	memcpy(&raw, s->raw, sizeof(raw));
-	if (raw.magic != OFFCPU_RAW_MAGIC || raw.event >= OFFCPU_EVENTS || raw.link >= OFFCPU_LINKS)
+	if (!offcpu_load_raw(s, &raw))
 		return;
 	if (raw.event <= OFFCPU_EVENT_RUNQ && !passes(l, s, &raw))
 		return;
@@ -164,6 +174,8 @@ static int on_record(const struct record *r, void *ctx)
 {
 	struct loader *l = ctx;
 
+	if (l->opts->tap)
+		l->opts->tap(l->opts->tap_ctx, r);
 	if (r->type == PERF_RECORD_SAMPLE) {
 		take_time(l->load, r->time);
 		on_sample(l, r->sample);
@@ -185,26 +197,36 @@ static void drop_headless(wait_list *waits)
 	waits->len = n;
 }
 
-int offcpu_load(struct offcpu_load *l, const char *path, const struct offcpu_load_opts *opts,
-		struct err *e)
+int offcpu_load_from(struct offcpu_load *l, struct recording *r,
+		     const struct offcpu_load_opts *opts, struct err *e)
 {
 	struct loader loader = { .load = l, .opts = opts };
-	struct recording *r = NULL;
 	int rc;
 
 	*l = (struct offcpu_load){ 0 };
 	profile_init(&l->profile);
-	rc = recording_open(path, &r, e);
-	if (rc < 0)
-		return rc;
 	offcpu_names_init(&loader.names, &l->profile);
 	profile_import_names(loader.names.symbols, r);
 	rc = recording_replay(r, on_record, &loader, e);
 	drop_headless(&l->waits);
 	profile_take_facts(&l->profile, r);
-	recording_free(r);
+	accounts_take(&l->profile, r);
 	offcpu_names_release(&loader.names);
 	map_release(&loader.by_seq);
+	return rc;
+}
+
+int offcpu_load(struct offcpu_load *l, const char *path, const struct offcpu_load_opts *opts,
+		struct err *e)
+{
+	struct recording *r = NULL;
+	int rc = recording_open(path, &r, e);
+
+	*l = (struct offcpu_load){ 0 };
+	if (rc < 0)
+		return rc;
+	rc = offcpu_load_from(l, r, opts, e);
+	recording_free(r);
 	return rc;
 }
 

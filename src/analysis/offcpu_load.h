@@ -5,6 +5,7 @@
 
 #include "analysis/offcpu.h"
 #include "base/parse.h"
+#include "recording/recording.h"
 
 struct offcpu_load {
 	struct profile profile;
@@ -24,11 +25,21 @@ struct offcpu_load_opts {
 	bool no_kthreads, no_users;
 	bool no_kernel_stacks, no_user_stacks;
 	bool by_thread; /* threads of a process are told apart */
+	/* Sees each record before it is taken in; may be NULL. */
+	void (*tap)(void *ctx, const struct record *r);
+	void *tap_ctx;
 };
+
+/* What the raw data of a sample says about a wait; false: it is none of ours. */
+struct offcpu_raw;
+bool offcpu_load_raw(const struct sample *s, struct offcpu_raw *ret);
 
 /* Call offcpu_load_release() also after a failure. */
 int offcpu_load(struct offcpu_load *l, const char *path, const struct offcpu_load_opts *opts,
 		struct err *e);
+/* The same from a recording that is open, and not replayed yet. */
+int offcpu_load_from(struct offcpu_load *l, struct recording *r,
+		     const struct offcpu_load_opts *opts, struct err *e);
 void offcpu_load_release(struct offcpu_load *l);
 
 #endif

@@ -48,6 +48,7 @@ struct sched_event {
 	union {
 		u8 state;  /* SWITCH: of prev, the bits of SCHED_STATE_AWAY */
 		bool weak; /* NAMED: only if no name is known */
+		u8 flags;  /* WAKING, WAKEUP, WAKEUP_NEW: SCHED_IN_*, as ftrace writes them */
 	};
 	union {
 		u64 runtime; /* RUNTIME */
@@ -85,6 +86,9 @@ static inline u32 *sched_tids_at(struct sched_tids *t, u32 tid)
 {
 	return likely(tid < t->n_low) ? &t->low[tid] : sched_tids_grow(t, tid);
 }
+
+/* Whoever ran when it happened was only interrupted. */
+enum { SCHED_IN_IRQ = 0x08, SCHED_IN_SOFTIRQ = 0x10, SCHED_IN_NMI = 0x40 };
 
 /* Any of these bits in a state, as the tracepoint writes it: it does not want a CPU. */
 #define SCHED_STATE_AWAY 0xffu

@@ -163,6 +163,7 @@ void sched_layout_learn(const struct recording *recording, u32 event, bool swap,
 		if (!streq(f->system, "sched") || !streq(f->name, type_names[t] + 6))
 			continue;
 		ret->type = (u8)t;
+		ret->need = SCHED_COMMON;
 		for (int i = 0; i < SCHED_F_COUNT; i++) {
 			if (field_names[t][i])
 				find_field(f, field_names[t][i], &ret->fields[i]);

@@ -56,7 +56,7 @@ struct sched_layout {
 	 */
 	u16 next, prev, value, next_comm, prev_comm;
 	struct sched_place place; /* of no id */
-	u32 need;                 /* bytes of the raw data that the fields reach to */
+	u32 need;                 /* bytes of the raw data that fields and flags reach to */
 	u32 least;                /* size of the record; UINT32_MAX: none is quick */
 	bool plain;               /* all fields before the raw data have a fixed size */
 	struct sched_field fields[SCHED_F_COUNT];
@@ -65,5 +65,8 @@ struct sched_layout {
 /* Of the recording's event with this index. @swap: the tracepoints are of the other byte order. */
 void sched_layout_learn(const struct recording *recording, u32 event, bool swap,
 			struct sched_layout *ret);
+
+/* Of any tracepoint: type in two bytes, flags, how often preemption is off. */
+enum { SCHED_FLAGS_AT = 2, SCHED_COMMON = 4 };
 
 #endif

@@ -233,7 +233,10 @@ INLINE void fill(const struct sched_reader *r, const struct sched_layout *l, con
 		ev->to = (u32)number(r, p, &l->fields[SCHED_F_TO]);
 		break;
 	case SCHED_RUNTIME: ev->runtime = number(r, p, &l->fields[SCHED_F_RUNTIME]); break;
-	default: ev->tid = p->tid; break;
+	default:
+		ev->tid = p->tid;
+		ev->flags = p->raw[SCHED_FLAGS_AT];
+		break;
 	}
 }
 

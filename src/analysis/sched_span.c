@@ -96,7 +96,10 @@ static void place_event(struct sched_reader *r, const struct sched_layout *l, co
 	case SCHED_FORK: ev->prev = load32(at + l->prev); break;
 	case SCHED_MIGRATE: /* from, to */
 	case SCHED_RUNTIME: ev->runtime = load64(at + l->value); break;
-	default: ev->tid = load32(at + l->place.tid); break;
+	default:
+		ev->tid = load32(at + l->place.tid);
+		ev->flags = at[l->place.raw + 4 + SCHED_FLAGS_AT];
+		break;
 	}
 	sched_order_placed(&r->order, ev + 1);
 }
@@ -261,6 +264,7 @@ INLINE bool quick_event(const struct sched_reader *r, const struct sched_memo *m
 		if (!sched_is_told(&r->known, next, time))
 			return false;
 		ev->tid = tid;
+		ev->flags = at[place.raw + 4 + SCHED_FLAGS_AT];
 	} else {
 		return m->quick == SCHED_QUICK_UNWANTED;
 	}

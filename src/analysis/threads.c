@@ -8,6 +8,7 @@ static const struct {
 } states[STATE_COUNT] = {
 	[STATE_USER] = { "user", "running its own code" },
 	[STATE_KERNEL] = { "kernel", "running in the kernel" },
+	[STATE_RUNNING] = { "running", "running" },
 	[STATE_RUNNABLE] = { "runnable", "waiting for a CPU" },
 	[STATE_DISK] = { "disk", "waiting for a disk" },
 	[STATE_NETWORK] = { "network", "waiting for the network or a socket" },
@@ -19,6 +20,8 @@ static const struct {
 	[STATE_CHILD] = { "child", "waiting for a child process" },
 	[STATE_IDLE] = { "idle", "a kernel thread without work" },
 	[STATE_OTHER] = { "other", "waiting for something else" },
+	[STATE_INTERRUPTIBLE] = { "interruptible", "blocked until something comes (S)" },
+	[STATE_UNINTERRUPTIBLE] = { "uninterruptible", "blocked, mostly by disks (D)" },
 };
 
 const char *thread_state_name(enum thread_state s)
@@ -164,6 +167,11 @@ static enum thread_state kind_of_syscall(s32 nr)
 	}
 }
 
+static enum thread_state kind_of_state(u32 state)
+{
+	return state & 2 ? STATE_UNINTERRUPTIBLE : state & 1 ? STATE_INTERRUPTIBLE : STATE_OTHER;
+}
+
 enum thread_state wait_kind(const struct profile *p, const struct wait *w)
 {
 	enum thread_state kind = STATE_COUNT;
@@ -186,6 +194,8 @@ enum thread_state wait_kind(const struct profile *p, const struct wait *w)
 		return kind;
 	if ((w->state & 0x402) == 0x402)
 		return STATE_IDLE;
+	if (w->syscall == WAIT_ONLY_STATE)
+		return kind_of_state(w->state);
 	if (w->syscall >= 0)
 		return kind_of_syscall(w->syscall);
 	return w->flags & OFFCPU_KTHREAD ? STATE_IDLE : STATE_OTHER;
@@ -194,11 +204,15 @@ enum thread_state wait_kind(const struct profile *p, const struct wait *w)
 /* --- accounts --------------------------------------------------------------------------------- */
 
 /* The kernel's ticks say only in which proportion; how long, the switches say. */
-static void split_cpu(struct thread_account *a, const struct offcpu_thread *t)
+static void split_cpu(struct thread_account *a, const struct offcpu_thread *t, bool unsplit)
 {
 	u64 ticks = t->utime + t->stime;
 	double share = ticks ? (double)t->utime / (double)ticks : a->kthread ? 0 : 1;
 
+	if (unsplit) {
+		a->ns[STATE_RUNNING] = t->oncpu;
+		return;
+	}
 	a->ns[STATE_USER] = (u64)((double)t->oncpu * share);
 	a->ns[STATE_KERNEL] = t->oncpu - a->ns[STATE_USER];
 }
@@ -224,14 +238,17 @@ static u64 blocked_sum(const struct thread_account *a)
 	return sum;
 }
 
-/* What no row tells (the table was full) is other; rows beyond the account cannot be. */
-static void settle(struct thread_account *a, const struct offcpu_thread *t)
+/*
+ * What no row tells (the table was full) is other; rows beyond the account cannot be. Of samples
+ * only the proportions count.
+ */
+static void settle(struct thread_account *a, const struct offcpu_thread *t, bool sampled)
 {
 	u64 rows = blocked_sum(a), all = t->blocked + t->unknown;
 
 	a->wall = t->oncpu + t->runq + all;
 	a->unknown = t->unknown;
-	if (rows <= all) {
+	if (rows <= all && !(sampled && rows)) {
 		a->ns[STATE_OTHER] += all - rows;
 		return;
 	}
@@ -239,13 +256,13 @@ static void settle(struct thread_account *a, const struct offcpu_thread *t)
 		a->ns[i] = (u64)((double)a->ns[i] * (double)all / (double)rows);
 }
 
-void accounts_build(struct profile *p, const struct offcpu_thread *threads, size_t n,
-		    const wait_list *waits, account_list *ret)
+void accounts_build(const struct observed *o, account_list *ret)
 {
 	struct map by_tid = MAP_INIT;
+	struct profile *p = o->profile;
 
-	for (size_t i = 0; i < n; i++) {
-		const struct offcpu_thread *t = &threads[i];
+	for (size_t i = 0; i < o->n_threads; i++) {
+		const struct offcpu_thread *t = &o->threads[i];
 		struct thread_account *a = vec_new(ret);
 		char comm[OFFCPU_COMM + 1] = { 0 };
 
@@ -257,19 +274,21 @@ void accounts_build(struct profile *p, const struct offcpu_thread *threads, size
 		a->comm = profile_string(p, comm);
 		a->switches = t->switches;
 		a->preemptions = t->preemptions;
+		a->minor = t->minor;
+		a->major = t->major;
+		a->cgroup = o->cgroups ? o->cgroups[i] : 0;
 		a->ns[STATE_RUNNABLE] = t->runq;
-		split_cpu(a, t);
+		split_cpu(a, t, o->unsplit);
 		map_put(&by_tid, t->tid, ret->len);
 	}
-	for (size_t i = 0; i < waits->len; i++) {
-		const struct wait *w = &waits->items[i];
+	vec_each(w, o->waits) {
 		u64 at = map_get(&by_tid, (u32)p->threads.items[w->thread].tid, 0);
 
 		if (at)
 			add_wait(p, &ret->items[at - 1], w);
 	}
 	for (size_t i = 0; i < ret->len; i++)
-		settle(&ret->items[i], &threads[i]);
+		settle(&ret->items[i], &o->threads[i], o->waits_sampled);
 	map_release(&by_tid);
 }
 
@@ -285,6 +304,8 @@ static void account_add(struct thread_account *into, const struct thread_account
 	into->wall += a->wall;
 	into->n += a->n;
 	into->unknown += a->unknown;
+	into->minor += a->minor;
+	into->major += a->major;
 	into->switches += a->switches;
 	into->preemptions += a->preemptions;
 	if (a->top_ns > into->top_ns) {
@@ -325,7 +346,8 @@ void accounts_group(account_list *list, enum account_by by)
 
 static u64 busy(const struct thread_account *a)
 {
-	return a->ns[STATE_USER] + a->ns[STATE_KERNEL] + a->ns[STATE_RUNNABLE];
+	return a->ns[STATE_USER] + a->ns[STATE_KERNEL] + a->ns[STATE_RUNNING] +
+	       a->ns[STATE_RUNNABLE];
 }
 
 /* Those that do something first, then those that wait for something. */
@@ -356,18 +378,41 @@ enum {
 };
 
 static const char *const state_keys[STATE_COUNT] = {
-	"user_percent",  "kernel_percent", "runnable_percent", "disk_percent",  "network_percent",
-	"lock_percent",  "pipe_percent",   "sleep_percent",    "fault_percent", "poll_percent",
-	"child_percent", "idle_percent",   "other_percent",
+	"user_percent",  "kernel_percent",  "running_percent",       "runnable_percent",
+	"disk_percent",  "network_percent", "lock_percent",          "pipe_percent",
+	"sleep_percent", "fault_percent",   "poll_percent",          "child_percent",
+	"idle_percent",  "other_percent",   "interruptible_percent", "uninterruptible_percent",
 };
 static const char *const state_titles[STATE_COUNT] = {
-	"USER",  "SYS",   "RUNQ", "DISK",  "NET",  "LOCK",  "PIPE",
-	"SLEEP", "FAULT", "POLL", "CHILD", "IDLE", "OTHER",
+	"USER",  "SYS",   "CPU",  "RUNQ",  "DISK", "NET",   "LOCK", "PIPE",
+	"SLEEP", "FAULT", "POLL", "CHILD", "IDLE", "OTHER", "S",    "D",
 };
 
 #define SHOWN_SHARE 0.00005 /* less is 0.00 % */
 
+static bool any_in(const account_list *list, size_t n, int state)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct thread_account *a = &list->items[i];
+
+		if ((double)a->ns[state] > SHOWN_SHARE * (double)a->wall)
+			return true;
+	}
+	return false;
+}
+
 /* Columns in which none of the first @n has anything are for machines only. */
+static u32 state_flags(const account_list *list, size_t n, int state)
+{
+	bool always = state == STATE_RUNNABLE;
+
+	if (state == STATE_USER || state == STATE_KERNEL)
+		always = !any_in(list, list->len, STATE_RUNNING);
+	if (!always && !any_in(list, n, state))
+		return COLUMN_HIDDEN;
+	return COLUMN_WHOLE | (state > STATE_RUNNABLE ? COLUMN_SPARE : 0);
+}
+
 static void make_columns(const account_list *list, size_t n, enum account_by by, struct column *c)
 {
 	c[COL_TID] =
@@ -381,18 +426,9 @@ static void make_columns(const account_list *list, size_t n, enum account_by by,
 	c[COL_N] = (struct column){ "threads", "THREADS", VALUE_COUNT,
 				    by == BY_THREAD ? COLUMN_HIDDEN : 0 };
 	c[COL_WALL] = (struct column){ "wall_ns", "WALL", VALUE_DURATION, 0 };
-	for (int i = 0; i < STATE_COUNT; i++) {
-		bool any = i <= STATE_RUNNABLE;
-
-		for (size_t j = 0; j < n && !any; j++)
-			any = (double)list->items[j].ns[i] >
-			      SHOWN_SHARE * (double)list->items[j].wall;
-		c[COL_STATES + i] =
-			(struct column){ state_keys[i], state_titles[i], VALUE_PERCENT,
-					 !any ? COLUMN_HIDDEN
-					      : COLUMN_WHOLE |
-							 (i > STATE_RUNNABLE ? COLUMN_SPARE : 0) };
-	}
+	for (int i = 0; i < STATE_COUNT; i++)
+		c[COL_STATES + i] = (struct column){ state_keys[i], state_titles[i], VALUE_PERCENT,
+						     state_flags(list, n, i) };
 	c[COL_TOP] = (struct column){ "top_reason", "MOST", VALUE_TEXT, COLUMN_HIDDEN };
 	c[COL_STACK] =
 		(struct column){ "top_stack", "WAITS LONGEST IN", VALUE_TEXT, COLUMN_HIDDEN };
@@ -452,7 +488,7 @@ static void add_reasons(const struct profile *p, const account_list *list, enum 
 		_cleanup_buf_ struct buf text = BUF_INIT;
 		struct row *r;
 
-		if (!a->top_ns)
+		if (!a->top_ns || (!a->top_stack && a->top_kind >= STATE_IDLE))
 			continue;
 		if (!t)
 			t = result_table(ret, "reasons", "what each waited for longest", columns,

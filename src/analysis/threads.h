@@ -9,6 +9,7 @@
 enum thread_state {
 	STATE_USER,
 	STATE_KERNEL,
+	STATE_RUNNING, /* on a CPU, where of the two is not known */
 	STATE_RUNNABLE,
 	STATE_DISK,
 	STATE_NETWORK,
@@ -20,8 +21,13 @@ enum thread_state {
 	STATE_CHILD,
 	STATE_IDLE, /* a kernel thread without work */
 	STATE_OTHER,
+	STATE_INTERRUPTIBLE, /* the scheduler's state is all that is known; likewise: */
+	STATE_UNINTERRUPTIBLE,
 	STATE_COUNT
 };
+
+/* Of a wait's syscall: there is nothing to tell what it was for but its state. */
+enum { WAIT_ONLY_STATE = -2 };
 
 /* "disk": key, title and words. */
 const char *thread_state_name(enum thread_state s);
@@ -38,7 +44,8 @@ struct thread_account {
 	bool kthread;
 	u64 wall;
 	u64 ns[STATE_COUNT];
-	u64 unknown; /* off the CPU without our having seen it leave: part of STATE_OTHER */
+	u64 unknown;      /* off the CPU without our having seen it leave: part of STATE_OTHER */
+	u64 minor, major; /* page faults */
 	u64 switches, preemptions;
 	u32 top_stack; /* of the longest wait in all */
 	u64 top_ns;
@@ -46,12 +53,26 @@ struct thread_account {
 };
 typedef VEC(struct thread_account) account_list;
 
+/* Who was there and what they waited for: on the running machine, or in a recording. */
+struct observed {
+	struct profile *profile;
+	wait_list *waits;
+	const struct offcpu_thread
+		*threads; /* with ticks, or as many samples, in user and kernel */
+	size_t n_threads;
+	const u32 *cgroups; /* of the threads: strings; NULL: their numbers stand in the threads */
+	u64 begin, end;
+	bool waits_sampled; /* only how waits divide is true, not their sum */
+	bool unsplit;       /* user and kernel are not told apart */
+	bool no_wakers;     /* who ended waits was not looked at; likewise: */
+	bool no_chains;     /* what those had been doing */
+};
+
 /*
  * Joins what the kernel counted with the waits of the same threads. The times of an account sum to
  * its wall time.
  */
-void accounts_build(struct profile *p, const struct offcpu_thread *threads, size_t n,
-		    const wait_list *waits, account_list *ret);
+void accounts_build(const struct observed *o, account_list *ret);
 
 enum account_by { BY_THREAD, BY_PROCESS, BY_COMM, BY_CGROUP };
 /* Puts accounts together; wall times add up. */

@@ -7,18 +7,12 @@
 
 enum { LONGEST = 5, CULPRITS = 5, CHAIN_WORDS = 4, PAGE_WIDTH = 79 };
 
-struct culprit {
-	struct offcpu_ran_key who;
-	struct offcpu_ran_value v;
-};
-
 struct page {
-	struct offcpu_live *live;
+	const struct observed *seen;
 	struct profile *profile;
 	struct thread_account sum; /* of all threads */
 	account_list accounts;
-	VEC(struct culprit)
-	culprits; /* who had the CPU instead, the one who had it longest first */
+	const ran_list *culprits; /* who had the CPU instead, the one who had it longest first */
 	u64 runq_waits, runq_longest;
 	struct buf text;
 	struct buf line; /* a statement that is being made */
@@ -68,7 +62,7 @@ static void sum_accounts(struct page *p)
 		p->sum.switches += a->switches;
 		p->sum.preemptions += a->preemptions;
 	}
-	vec_each(w, &p->live->waits) {
+	vec_each(w, p->seen->waits) {
 		p->runq_longest = MAX(p->runq_longest, w->runq);
 		p->runq_waits += w->runq > 0;
 	}
@@ -81,7 +75,7 @@ static void name_threads(struct page *p)
 
 	for (size_t i = 0; i < p->accounts.len; i++)
 		map_put(&by_tid, p->accounts.items[i].tid, i + 1);
-	vec_each(w, &p->live->waits) {
+	vec_each(w, p->seen->waits) {
 		s32 tid = p->profile->threads.items[w->thread].tid;
 		u64 at = map_get(&by_tid, (u32)tid, 0);
 		const struct thread_account *a = at ? &p->accounts.items[at - 1] : NULL;
@@ -133,7 +127,7 @@ static void say_whole(struct page *p, u32 pid)
 		buf_addf(&p->line, " with %zu process%s that it started", others,
 			 others == 1 ? "" : "es");
 	buf_addstr(&p->line, ", looked at for ");
-	say_time(&p->line, p->live->end - p->live->begin);
+	say_time(&p->line, p->seen->end - p->seen->begin);
 	if (n > 1) {
 		buf_addstr(&p->line, "; together they lived ");
 		say_time(&p->line, p->sum.wall);
@@ -182,7 +176,7 @@ static u64 alike(struct page *p, const struct wait *w)
 /* What would read the same is one, though its stacks differ somewhere. */
 static void merge_alike(struct page *p)
 {
-	wait_list *waits = &p->live->waits;
+	wait_list *waits = p->seen->waits;
 	struct map known = MAP_INIT;
 	size_t n = 0;
 
@@ -216,7 +210,17 @@ static const char *waker_words(const struct profile *p, const struct wait_link *
 	return streq(name, "[timer]")     ? "a timer"
 	       : streq(name, "[network]") ? "the network's interrupt"
 	       : streq(name, "[disk]")    ? "the disk's interrupt"
+	       : streq(name, "[irq]")     ? "an interrupt"
+	       : streq(name, "[softirq]") ? "a soft interrupt"
 					  : name;
+}
+
+static void say_place(struct page *p, u32 stack)
+{
+	if (!stack)
+		return;
+	buf_addstr(&p->line, " in ");
+	wait_place(p->profile, stack, &p->line);
 }
 
 static void say_waker(struct page *p, const struct wait_link *l)
@@ -224,8 +228,8 @@ static void say_waker(struct page *p, const struct wait_link *l)
 	buf_addstr(&p->line, waker_words(p->profile, l));
 	if (l->kind != OFFCPU_WAKER_TASK)
 		return;
-	buf_addf(&p->line, " (%u) in ", l->tid);
-	wait_place(p->profile, l->stack, &p->line);
+	buf_addf(&p->line, " (%u)", l->tid);
+	say_place(p, l->stack);
 }
 
 /* Who ended it, what that one had been doing, who had ended that, ... */
@@ -239,6 +243,8 @@ static void say_links(struct page *p, const struct wait *w)
 		buf_addch(&p->line, '.');
 		end_line(p, 5, 7);
 		if (l->kind != OFFCPU_WAKER_TASK)
+			break;
+		if (!l->sleep_stack && p->seen->no_chains)
 			break;
 		if (!l->sleep_stack) {
 			buf_addf(&p->line, "No sleep of %s was seen in that time.",
@@ -271,6 +277,8 @@ static void say_end(struct page *p, const struct wait *w)
 		say_links(p, w);
 		return;
 	}
+	if (p->seen->no_wakers)
+		return;
 	buf_addstr(&p->line, "Who ended it was not seen.");
 	end_line(p, 5, 7);
 }
@@ -279,7 +287,7 @@ static void say_longest(struct page *p)
 {
 	size_t shown = 0;
 
-	vec_each(w, &p->live->waits) {
+	vec_each(w, p->seen->waits) {
 		const struct profile_thread *t = &p->profile->threads.items[w->thread];
 
 		if (shown >= LONGEST || !w->max_blocked)
@@ -294,9 +302,9 @@ static void say_longest(struct page *p)
 			say_time(&p->line, w->blocked);
 			buf_addstr(&p->line, " together");
 		}
-		buf_addf(&p->line, ": %s (%d) was %s in ", profile_str(p->profile, t->comm), t->tid,
+		buf_addf(&p->line, ": %s (%d) was %s", profile_str(p->profile, t->comm), t->tid,
 			 thread_state_words(wait_kind(p->profile, w)));
-		wait_place(p->profile, w->stack, &p->line);
+		say_place(p, w->stack);
 		buf_addch(&p->line, '.');
 		end_line(p, 2, 5);
 		say_end(p, w);
@@ -307,17 +315,9 @@ static void say_longest(struct page *p)
 
 static int by_ns(const void *a, const void *b)
 {
-	const struct culprit *x = a, *y = b;
+	const struct ran_instead *x = a, *y = b;
 
-	return x->v.ns < y->v.ns ? 1 : x->v.ns > y->v.ns ? -1 : 0;
-}
-
-static int on_ran(void *ctx, const struct offcpu_ran_key *k, const struct offcpu_ran_value *v)
-{
-	struct page *p = ctx;
-
-	vec_push(&p->culprits, (struct culprit){ *k, *v });
-	return 0;
+	return x->ns < y->ns ? 1 : x->ns > y->ns ? -1 : 0;
 }
 
 static void say_culprits(struct page *p)
@@ -325,27 +325,25 @@ static void say_culprits(struct page *p)
 	u64 whole = p->sum.ns[STATE_RUNNABLE], others = 0, known = 0;
 	size_t shown = 0;
 
-	if (!p->culprits.len)
+	if (!p->culprits->len)
 		return;
 	buf_addstr(&p->text, "Who had the CPU in that time:\n");
-	vec_each(c, &p->culprits) {
-		char comm[OFFCPU_COMM + 1] = { 0 };
+	vec_each(c, p->culprits) {
 		_cleanup_buf_ struct buf who = BUF_INIT;
 
-		known += c->v.ns;
+		known += c->ns;
 		if (shown++ >= CULPRITS) {
-			others += c->v.ns;
+			others += c->ns;
 			continue;
 		}
-		memcpy(comm, c->who.comm, OFFCPU_COMM);
-		buf_addf(&who, "%s (%u), in %llu turn%s", comm, c->who.tid,
-			 (unsigned long long)c->v.count, c->v.count == 1 ? "" : "s");
-		add_amount(p, c->v.ns, whole, buf_str(&who));
+		buf_addf(&who, "%s (%u), in %llu turn%s", profile_str(p->profile, c->comm), c->tid,
+			 (unsigned long long)c->turns, c->turns == 1 ? "" : "s");
+		add_amount(p, c->ns, whole, buf_str(&who));
 	}
 	if (others) {
 		_cleanup_buf_ struct buf who = BUF_INIT;
 
-		buf_addf(&who, "%zu others", p->culprits.len - CULPRITS);
+		buf_addf(&who, "%zu others", p->culprits->len - CULPRITS);
 		add_amount(p, others, whole, buf_str(&who));
 	}
 	if (known < whole)
@@ -484,7 +482,7 @@ static void table_longest(const struct page *p, struct result *ret)
 	struct table *t = result_table(ret, "waits", NULL, columns, ARRAY_SIZE(columns));
 	size_t n = 0;
 
-	vec_each(w, &p->live->waits) {
+	vec_each(w, p->seen->waits) {
 		if (n++ >= LONGEST || !w->max_blocked)
 			break;
 		wait_row(p, w, table_row(ret, t), ret);
@@ -500,16 +498,14 @@ static void table_culprits(const struct page *p, struct result *ret)
 	};
 	struct table *t = result_table(ret, "ran_instead", NULL, columns, ARRAY_SIZE(columns));
 
-	vec_each(c, &p->culprits) {
+	vec_each(c, p->culprits) {
 		struct row *r = table_row(ret, t);
-		char comm[OFFCPU_COMM + 1] = { 0 };
 
-		memcpy(comm, c->who.comm, OFFCPU_COMM);
-		r->cells[0] = value_u(VALUE_PID, c->who.tid);
-		r->cells[1] = value_u(VALUE_PID, c->who.pid);
-		r->cells[2] = value_text(ret, comm);
-		r->cells[3] = value_u(VALUE_COUNT, c->v.count);
-		r->cells[4] = value_u(VALUE_DURATION, c->v.ns);
+		r->cells[0] = value_u(VALUE_PID, c->tid);
+		r->cells[1] = value_u(VALUE_PID, c->pid);
+		r->cells[2] = value_text(ret, profile_str(p->profile, c->comm));
+		r->cells[3] = value_u(VALUE_COUNT, c->turns);
+		r->cells[4] = value_u(VALUE_DURATION, c->ns);
 	}
 }
 
@@ -520,7 +516,7 @@ static void facts(const struct page *p, const struct explain_faults *f, struct r
 		enum value_type type;
 		u64 value;
 	} list[] = {
-		{ "duration_ns", VALUE_DURATION, p->live->end - p->live->begin },
+		{ "duration_ns", VALUE_DURATION, p->seen->end - p->seen->begin },
 		{ "threads", VALUE_COUNT, p->accounts.len },
 		{ "wall_ns", VALUE_DURATION, p->sum.wall },
 		{ "runqueue_ns", VALUE_DURATION, p->sum.ns[STATE_RUNNABLE] },
@@ -538,19 +534,17 @@ static void facts(const struct page *p, const struct explain_faults *f, struct r
 	result_fact(ret, "major_faults", NULL, value_u(VALUE_COUNT, f->major));
 }
 
-void explain_result(struct offcpu_live *live, u32 pid, const struct explain_faults *faults,
-		    bool machine, struct result *ret)
+void explain_result(const struct observed *seen, ran_list *ran, u32 pid,
+		    const struct explain_faults *faults, bool machine, struct result *ret)
 {
-	struct page p = { .live = live, .profile = &live->profile };
+	struct page p = { .seen = seen, .profile = seen->profile, .culprits = ran };
 
-	accounts_build(&live->profile, live->threads.items, live->threads.len, &live->waits,
-		       &p.accounts);
+	accounts_build(seen, &p.accounts);
 	sum_accounts(&p);
-	offcpu_ran(live->engine, on_ran, &p);
-	vec_sort(&p.culprits, by_ns);
+	vec_sort(ran, by_ns);
 	name_threads(&p);
 	merge_alike(&p);
-	vec_sort(&live->waits, by_longest);
+	vec_sort(seen->waits, by_longest);
 	if (machine) {
 		facts(&p, faults, ret);
 		table_states(&p, ret);
@@ -564,7 +558,6 @@ void explain_result(struct offcpu_live *live, u32 pid, const struct explain_faul
 		result_text(ret, buf_str(&p.text));
 	}
 	vec_release(&p.accounts);
-	vec_release(&p.culprits);
 	buf_release(&p.text);
 	buf_release(&p.line);
 }

@@ -4,8 +4,8 @@
 #ifndef ANALYSIS_THREADS_EXPLAIN_H
 #define ANALYSIS_THREADS_EXPLAIN_H
 
-#include "analysis/offcpu_live.h"
 #include "analysis/threads.h"
+#include "analysis/threads_ran.h"
 
 struct explain_faults {
 	bool known;
@@ -14,9 +14,10 @@ struct explain_faults {
 };
 
 /*
- * @live has single waits with wakers and chains, and accounts. @machine: tables instead of prose.
+ * @seen has single waits with wakers and chains; they are put together. @ran is sorted. @machine:
+ * tables instead of prose.
  */
-void explain_result(struct offcpu_live *live, u32 pid, const struct explain_faults *faults,
-		    bool machine, struct result *ret);
+void explain_result(const struct observed *seen, ran_list *ran, u32 pid,
+		    const struct explain_faults *faults, bool machine, struct result *ret);
 
 #endif

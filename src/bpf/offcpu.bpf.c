@@ -315,6 +315,8 @@ static __always_inline void begin_account(struct offcpu_task *st, struct task_st
 	st->exec = exec_runtime(task);
 	st->utime = BPF_CORE_READ(t, utime);
 	st->stime = BPF_CORE_READ(t, stime);
+	st->minor = BPF_CORE_READ(t, min_flt);
+	st->major = BPF_CORE_READ(t, maj_flt);
 }
 
 static __always_inline void send_thread(struct offcpu_task *st, struct task_struct *task, u64 now,
@@ -341,6 +343,8 @@ static __always_inline void send_thread(struct offcpu_task *st, struct task_stru
 	r->stime = BPF_CORE_READ(t, stime) - st->stime;
 	r->switches = st->switches;
 	r->preemptions = st->preemptions;
+	r->minor = BPF_CORE_READ(t, min_flt) - st->minor;
+	r->major = BPF_CORE_READ(t, maj_flt) - st->major;
 	r->cgroup = BPF_CORE_READ(t, cgroups, dfl_cgrp, kn, id);
 	__builtin_memcpy(r->comm, st->comm, sizeof(r->comm));
 	bpf_ringbuf_submit(r, offcpu_wake_flags());

@@ -145,6 +145,8 @@ struct offcpu_thread {
 	__u64 stime;
 	__u64 switches;
 	__u64 preemptions;
+	__u64 minor; /* page faults since begin: without reading */
+	__u64 major; /* and with */
 	__u64 cgroup;
 	char comm[OFFCPU_COMM];
 };

@@ -39,6 +39,8 @@ struct offcpu_task {
 	u64 unknown;
 	u64 utime;
 	u64 stime;
+	u64 minor;
+	u64 major;
 	u64 switches;
 	u64 preemptions;
 	u64 owed;  /* time off the CPU, of the period that it is in */

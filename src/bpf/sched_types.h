@@ -64,6 +64,8 @@ struct task_struct___sched {
 	int tgid;
 	u64 utime;
 	u64 stime;
+	unsigned long min_flt;
+	unsigned long maj_flt;
 	char comm[16];
 	struct sched_entity___sched se;
 	struct sched_info___sched sched_info;

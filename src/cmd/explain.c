@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/threads_explain.h"
+#include "analysis/threads_load.h"
 #include "cmd/offcpu.h"
 #include "host/procfs.h"
 
@@ -8,6 +9,7 @@
 struct explain_args {
 	range_list pids;
 	u64 duration;
+	const char *input;
 };
 
 #define AT(field) .offset = offsetof(struct explain_args, field)
@@ -17,7 +19,15 @@ static const struct opt explain_options[] = {
 	  .help = "the process to explain" },
 	{ 'd', "duration", OPT_DURATION, AT(duration), .arg = "TIME", .group = "Target",
 	  .def = "5s", .help = "look at it for this time, like 10s" },
+	{ 'i', "input", OPT_FILE, AT(input), .arg = "FILE", .conflicts = "duration",
+	  .help = "a recording of 'fathom record --chains' or 'perf sched record' instead of the "
+		  "running machine" },
 	OPT_END,
+};
+
+struct ran_of {
+	struct profile *profile;
+	ran_list list;
 };
 
 /* @launched: the process is ours, and when it has ended we know what it cost. */
@@ -54,9 +64,25 @@ static int look(struct context *ctx, const struct explain_args *a, struct wait_r
 	return rc;
 }
 
+static int on_ran(void *ctx, const struct offcpu_ran_key *k, const struct offcpu_ran_value *v)
+{
+	struct ran_of *to = ctx;
+	char comm[OFFCPU_COMM + 1] = { 0 };
+
+	memcpy(comm, k->comm, OFFCPU_COMM);
+	vec_push(&to->list, (struct ran_instead){ .pid = k->pid,
+						  .tid = k->tid,
+						  .comm = profile_string(to->profile, comm),
+						  .ns = v->ns,
+						  .turns = v->count });
+	return 0;
+}
+
 static int show(struct context *ctx, struct wait_run *run, u32 pid,
 		const struct explain_faults *faults)
 {
+	const struct observed seen = wait_observed(&run->live);
+	struct ran_of ran = { .profile = &run->live.profile };
 	_cleanup_result_ struct result r;
 
 	result_init(&r, "explain");
@@ -64,14 +90,82 @@ static int show(struct context *ctx, struct wait_run *run, u32 pid,
 		err_set(&ctx->err, ENODATA, "no thread of process %u was seen", pid);
 		return EXIT_NOTHING;
 	}
-	explain_result(&run->live, pid, faults, ctx->common.json || ctx->common.csv, &r);
+	offcpu_ran(run->live.engine, on_ran, &ran);
+	explain_result(&seen, &ran.list, pid, faults, ctx->common.json || ctx->common.csv, &r);
 	offcpu_live_health(&run->live, &r);
+	vec_release(&ran.list);
 	return cli_show(ctx, &r);
 }
 
-static int explain_run(struct context *ctx, void *args)
+/* --- from a recording ---------------------------------------------------------------------------
+ */
+
+static void note_missing(const struct recorded *rec, struct result *ret)
 {
-	struct explain_args *a = args;
+	if (rec->how & RECORDED_NO_WAKERS)
+		result_note(ret, NOTE_INFO, "record with --chains",
+			    "who ended waits was not recorded");
+	else if (rec->how & RECORDED_NO_CHAINS && !(rec->how & RECORDED_SWITCHES))
+		result_note(ret, NOTE_INFO, "record with --chains",
+			    "what those had been doing who ended waits was not recorded");
+	if (rec->load.profile.wait_period)
+		result_note(ret, NOTE_INFO, "record without --wait-period",
+			    "who had the CPU instead cannot be told from sampled waits");
+	else if (rec->how & RECORDED_RAN_LAST)
+		result_note(
+			ret, NOTE_INFO, "a recording of the whole machine tells it exactly",
+			"the recording has not all threads: time on a CPU that others had is put "
+			"down to the one that ran there last");
+	if (rec->how & RECORDED_NO_FAULTS)
+		result_note(ret, NOTE_INFO, NULL, "page faults were not recorded");
+}
+
+static int show_recorded(struct context *ctx, struct recorded *rec, u32 pid)
+{
+	struct explain_faults faults = { .known = !(rec->how & RECORDED_NO_FAULTS) };
+	_cleanup_result_ struct result r;
+
+	vec_each(t, &rec->threads) {
+		faults.minor += t->minor;
+		faults.major += t->major;
+	}
+	result_init(&r, "explain");
+	explain_result(&rec->seen, &rec->ran, pid, &faults, ctx->common.json || ctx->common.csv,
+		       &r);
+	recorded_notes(rec, &r);
+	note_missing(rec, &r);
+	return cli_show(ctx, &r);
+}
+
+static int from_recording(struct context *ctx, const struct explain_args *a)
+{
+	static const range_list none;
+	const struct recorded_opts opts = { .pids = &a->pids, .tids = &none, .ran = true };
+	u32 pid = a->pids.len ? (u32)a->pids.items[0].first : 0;
+	struct recorded rec;
+	int rc = recorded_load(&rec, a->input, &opts, &ctx->err);
+
+	if (rc >= 0 && !rec.threads.len) {
+		err_set(&ctx->err, ENODATA, "no thread of process %u is in '%s'", pid, a->input);
+		rc = EXIT_NOTHING;
+	} else if (rc >= 0 && !pid && !rec.root) {
+		err_set(&ctx->err, EINVAL, "'%s' has several processes: explain needs one",
+			a->input);
+		rc = EXIT_USAGE;
+	}
+	if (rc > 0)
+		err_hint(&ctx->err, "fathom threads --by process -i %s lists them", a->input);
+	if (!rc)
+		rc = show_recorded(ctx, &rec, pid ? pid : rec.root);
+	recorded_release(&rec);
+	return rc == -ENODATA ? EXIT_NOTHING : rc;
+}
+
+/* --- the running machine ------------------------------------------------------------------------
+ */
+
+static int live(struct context *ctx, const struct explain_args *a)
+{
 	struct wait_args w = { .by_thread = true };
 	struct wait_run run = { .launch = LAUNCH_INIT };
 	struct explain_faults faults = { 0 };
@@ -79,11 +173,6 @@ static int explain_run(struct context *ctx, void *args)
 	u32 pid;
 	int rc, status;
 
-	if (!ctx->program && ranges_count(&a->pids) != 1) {
-		err_set(&ctx->err, EINVAL, "explain needs one process");
-		err_hint(&ctx->err, "fathom explain -p PID, or fathom explain -- program");
-		return EXIT_USAGE;
-	}
 	w.target.pids = a->pids;
 	wait_filter_make(&f, &w, &ctx->err);
 	f.opts.states = 0;
@@ -100,18 +189,39 @@ static int explain_run(struct context *ctx, void *args)
 	return rc ? rc : status;
 }
 
+static int explain_run(struct context *ctx, void *args)
+{
+	const struct explain_args *a = args;
+	u64 n = ranges_count(&a->pids);
+	int rc = a->input ? wait_no_program(ctx) : 0;
+
+	if (rc)
+		return rc;
+	if (n > 1 || (!n && !ctx->program && !a->input)) {
+		err_set(&ctx->err, EINVAL, "explain needs one process");
+		err_hint(&ctx->err, "fathom explain -p PID, or fathom explain -- program");
+		return EXIT_USAGE;
+	}
+	return a->input ? from_recording(ctx, a) : live(ctx, a);
+}
+
 static const struct example explain_examples[] = {
 	{ "fathom explain -p 1234", "five seconds of a process, in words" },
 	{ "fathom explain -d 20s -- ./program", "a program, for at most 20 seconds" },
+	{ "fathom explain -p 1234 -i fathom.data", "from a recording of 'record --chains'" },
 	{ 0 },
 };
 
 const struct command cmd_explain = {
 	.name = "explain",
 	.summary = "where the time of a process went, in plain words",
-	.description = "One page: what all the threads' time was spent on, the five longest waits "
-		       "with who ended them and what that one had been doing, the time without a "
-		       "CPU and who had it instead, page faults. Every statement has its figure.",
+	.description =
+		"One page: what all the threads' time was spent on, the five longest waits "
+		"with who ended them and what that one had been doing, the time without a "
+		"CPU and who had it instead, page faults. Every statement has its figure.\n\n"
+		"A recording of 'fathom record --chains' gives the same page for each "
+		"process in it; without -p for a program that was recorded, with all that it "
+		"started.",
 	.question = Q_WAIT,
 	.options = explain_options,
 	.args_size = sizeof(struct explain_args),

@@ -323,6 +323,18 @@ void wait_run_release(struct wait_run *r)
 	launch_release(&r->launch);
 }
 
+struct observed wait_observed(struct offcpu_live *live)
+{
+	return (struct observed){
+		.profile = &live->profile,
+		.waits = &live->waits,
+		.threads = live->threads.items,
+		.n_threads = live->threads.len,
+		.begin = live->begin,
+		.end = live->end,
+	};
+}
+
 /* --- output ----------------------------------------------------------------------------------- */
 
 static const char *const titles[] = {
@@ -478,17 +490,24 @@ static int take_operands(struct context *ctx, struct wait_args *a, u64 *ret_coun
 	return 0;
 }
 
+int wait_no_program(struct context *ctx)
+{
+	if (!ctx->program)
+		return 0;
+	err_set(&ctx->err, EINVAL, "a program is for the running machine, not for a recording");
+	return EXIT_USAGE;
+}
+
 /* What a recording does not tell, or what is not about one. */
 static int check_recorded(struct context *ctx, const struct wait_args *a)
 {
 	const char *what = a->target.users.len     ? "--user"
 			   : a->target.cgroups.len ? "--cgroup"
 			   : a->target.cpus.len    ? "--cpu"
-			   : ctx->program          ? "a program"
 						   : NULL;
 
 	if (!what)
-		return 0;
+		return wait_no_program(ctx);
 	err_set(&ctx->err, EINVAL, "%s is for the running machine, not for a recording", what);
 	return EXIT_USAGE;
 }

@@ -4,6 +4,7 @@
 #define CMD_OFFCPU_H
 
 #include "analysis/offcpu_live.h"
+#include "analysis/threads.h"
 #include "capture/launch.h"
 #include "cli/output.h"
 #include "cli/target.h"
@@ -40,6 +41,11 @@ struct wait_filter {
 
 int wait_filter_make(struct wait_filter *f, const struct wait_args *a, struct err *e);
 void wait_filter_release(struct wait_filter *f);
+
+/* What a live run has seen. */
+struct observed wait_observed(struct offcpu_live *live);
+/* A recording is looked at, no program: EXIT_USAGE when there is one. */
+int wait_no_program(struct context *ctx);
 
 /* Looks (live, or at a recording) and shows what that view shows. */
 int wait_command(struct context *ctx, struct wait_args *a, enum offcpu_view view);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analysis/threads.h"
+#include "analysis/threads_load.h"
 #include "cmd/offcpu.h"
 #include "host/cgroup.h"
 
@@ -9,6 +9,7 @@ struct threads_args {
 	u64 lines;
 	bool user_threads;
 	str_list comms;
+	const char *input;
 };
 
 static const char *const by_names[] = { "thread", "process", "comm", "cgroup", NULL };
@@ -29,6 +30,14 @@ static const struct opt threads_options[] = {
 	  AT(comms),
 	  .arg = "NAME",
 	  .help = "only threads of this name" },
+	{ .short_name = 'i',
+	  .name = "input",
+	  .type = OPT_FILE,
+	  AT(input),
+	  .arg = "FILE",
+	  .conflicts = "user cgroup cpu duration",
+	  .help = "a recording of 'fathom record --off-cpu' or 'perf sched record' instead of the "
+		  "running machine" },
 	{ .short_name = 'U',
 	  .name = "user-threads",
 	  .type = OPT_FLAG,
@@ -68,31 +77,72 @@ static void name_cgroups(struct profile *p, const struct offcpu_thread *threads,
 	map_release(&known);
 }
 
+static void fill(const struct context *ctx, const struct threads_args *a, const struct observed *o,
+		 struct result *ret)
+{
+	account_list accounts = { 0 };
+
+	result_fact(ret, "duration_ns", "duration", value_u(VALUE_DURATION, o->end - o->begin));
+	accounts_build(o, &accounts);
+	if (!o->cgroups)
+		name_cgroups(o->profile, o->threads, &accounts);
+	accounts_group(&accounts, (enum account_by)a->by);
+	result_fact(ret, "threads", "threads", value_u(VALUE_COUNT, o->n_threads));
+	accounts_to_result(o->profile, &accounts, (enum account_by)a->by, (u32)a->lines,
+			   ctx->common.json || ctx->common.csv, ret);
+	vec_release(&accounts);
+}
+
 static int show(struct context *ctx, const struct threads_args *a, struct offcpu_live *live)
 {
 	_cleanup_result_ struct result r;
-	account_list accounts = { 0 };
-	int rc;
+	const struct observed seen = wait_observed(live);
 
 	result_init(&r, "threads");
-	result_fact(&r, "duration_ns", "duration",
-		    value_u(VALUE_DURATION, live->end - live->begin));
-	accounts_build(&live->profile, live->threads.items, live->threads.len, &live->waits,
-		       &accounts);
-	name_cgroups(&live->profile, live->threads.items, &accounts);
-	accounts_group(&accounts, (enum account_by)a->by);
-	result_fact(&r, "threads", "threads", value_u(VALUE_COUNT, live->threads.len));
-	accounts_to_result(&live->profile, &accounts, (enum account_by)a->by, (u32)a->lines,
-			   ctx->common.json || ctx->common.csv, &r);
+	fill(ctx, a, &seen, &r);
 	offcpu_live_health(live, &r);
-	rc = cli_show(ctx, &r);
-	vec_release(&accounts);
-	return rc;
+	return cli_show(ctx, &r);
 }
 
-static int threads_run(struct context *ctx, void *args)
+static int show_recorded(struct context *ctx, const struct threads_args *a,
+			 const struct recorded *rec)
 {
-	struct threads_args *a = args;
+	_cleanup_result_ struct result r;
+
+	result_init(&r, "threads");
+	result_fact(&r, "source", "file", value_text(&r, a->input));
+	fill(ctx, a, &rec->seen, &r);
+	if (a->by == BY_CGROUP && rec->how & RECORDED_NO_CGROUPS)
+		result_note(&r, NOTE_WARNING, NULL, "control groups were not recorded");
+	recorded_notes(rec, &r);
+	return cli_show(ctx, &r);
+}
+
+static int from_recording(struct context *ctx, const struct threads_args *a)
+{
+	const struct recorded_opts opts = { .pids = &a->target.pids,
+					    .tids = &a->target.tids,
+					    .comms = a->comms.items,
+					    .n_comms = a->comms.len,
+					    .no_kthreads = a->user_threads };
+	struct recorded rec;
+	int rc = wait_no_program(ctx);
+
+	if (rc)
+		return rc;
+	rc = recorded_load(&rec, a->input, &opts, &ctx->err);
+	if (rc >= 0 && !rec.threads.len) {
+		err_set(&ctx->err, ENODATA, "no such thread is in '%s'", a->input);
+		rc = EXIT_NOTHING;
+	}
+	if (!rc)
+		rc = show_recorded(ctx, a, &rec);
+	recorded_release(&rec);
+	return rc == -ENODATA ? EXIT_NOTHING : rc;
+}
+
+static int live(struct context *ctx, const struct threads_args *a)
+{
 	struct wait_args w = { .target = a->target,
 			       .comms = a->comms,
 			       .user_threads = a->user_threads,
@@ -129,11 +179,19 @@ static int threads_run(struct context *ctx, void *args)
 	return rc ? rc : status;
 }
 
+static int threads_run(struct context *ctx, void *args)
+{
+	const struct threads_args *a = args;
+
+	return a->input ? from_recording(ctx, a) : live(ctx, a);
+}
+
 static const struct example threads_examples[] = {
 	{ "fathom threads -d 5s", "what every thread did, in percent of its time" },
 	{ "fathom threads -p 1234 -d 5s", "the threads of one process" },
 	{ "fathom threads --by process -d 5s", "processes instead of threads" },
 	{ "fathom threads -- make -j4", "a program with all that it starts" },
+	{ "fathom threads -i fathom.data", "the same from a recording of 'record --off-cpu'" },
 	{ 0 },
 };
 
@@ -154,7 +212,11 @@ const struct command cmd_threads = {
 	.takes_program = true,
 	.instead_of = "htop pidstat tsa",
 	.examples = threads_examples,
-	.notes = "What a wait is for is told by the kernel's functions on its stack.",
+	.notes = "What a wait is for is told by the kernel's functions on its stack.\n\n"
+		 "A recording of 'fathom record --off-cpu' holds all that the running machine "
+		 "tells. One of 'perf sched record' tells running, runnable and blocked by the "
+		 "scheduler's state: S until something comes, D mostly disks. What a recording "
+		 "lacks is worked out where that can be, and said below the table.",
 	.see_also = "fathom-offcpu fathom-explain fathom-sched",
 	.run = threads_run,
 };

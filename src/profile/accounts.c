@@ -1,75 +1,204 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "profile/accounts.h"
 
+#include "base/map.h"
 #include "base/varint.h"
 #include "profile/filter.h"
+#include "recording/recording.h"
 
-static const char head[] = "FACC\1";
+static const char old_head[] = "FACC\1", head[] = "FACC\2";
 enum { HEAD = sizeof(head) - 1 };
 
-void accounts_add(struct buf *out, const struct profile_account *a, const char *comm)
-{
-	size_t n = MIN(strlen(comm), (size_t)ACCOUNT_COMM_MOST);
+enum { PART_THREAD = 1, PART_CGROUP = 2, PART_PERIOD = 3, PART_MIN = 4 };
+enum { THREAD_COMM = 10, THREAD_CGROUP = 17, THREAD_FIELDS };
+enum { CGROUP_NUMBER = 1, CGROUP_PATH = 2, CGROUP_PATH_MOST = 4096 };
 
-	if (!out->len)
-		buf_add(out, head, HEAD);
-	varint_write(out, (u32)a->pid);
-	varint_write(out, (u32)a->tid);
-	varint_write(out, a->flags);
-	varint_write(out, a->begin);
-	varint_write(out, a->end - a->begin);
-	varint_write(out, a->oncpu);
-	varint_write(out, a->blocked);
-	varint_write(out, a->runq);
-	varint_write(out, a->unknown);
-	varint_write(out, n);
-	buf_add(out, comm, n);
+/* --- writing ---------------------------------------------------------------------------------- */
+
+void accounts_begin(struct buf *out, u64 wait_period, u64 wait_min)
+{
+	buf_add(out, head, HEAD);
+	wire_u64(out, PART_PERIOD, wait_period);
+	wire_u64(out, PART_MIN, wait_min);
 }
 
-static bool read_one(struct profile *p, const u8 **at, const u8 *end)
+void accounts_add_cgroup(struct buf *out, u64 number, const char *path)
+{
+	_cleanup_buf_ struct buf m = BUF_INIT;
+
+	wire_u64(&m, CGROUP_NUMBER, number);
+	wire_bytes(&m, CGROUP_PATH, path, MIN(strlen(path), (size_t)CGROUP_PATH_MOST));
+	wire_message(out, PART_CGROUP, &m);
+}
+
+void accounts_add(struct buf *out, const struct profile_account *a, const char *comm, u64 cgroup)
+{
+	const u64 v[THREAD_FIELDS] = {
+		0,        (u32)a->pid, (u32)a->tid,    a->flags,   a->begin, a->end - a->begin,
+		a->oncpu, a->blocked,  a->runq,        a->unknown, 0,        a->utime,
+		a->stime, a->switches, a->preemptions, a->minor,   a->major, cgroup,
+	};
+	_cleanup_buf_ struct buf m = BUF_INIT;
+
+	for (u32 i = 1; i < THREAD_FIELDS; i++) {
+		if (i == THREAD_COMM)
+			wire_bytes(&m, i, comm, MIN(strlen(comm), (size_t)ACCOUNT_COMM_MOST));
+		else
+			wire_u64(&m, i, v[i]);
+	}
+	wire_message(out, PART_THREAD, &m);
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+struct account_reader {
+	struct profile *p;
+	struct map cgroups; /* number -> string */
+};
+
+static bool fill_account(struct profile *p, const u64 *v, const char *comm)
+{
+	if (v[1] > INT32_MAX || v[2] > INT32_MAX || v[3] > UINT32_MAX || v[5] > UINT64_MAX - v[4])
+		return false;
+	vec_push(&p->accounts, (struct profile_account){
+				       .pid = (s32)v[1],
+				       .tid = (s32)v[2],
+				       .flags = (u32)v[3],
+				       .comm = profile_string(p, comm),
+				       .begin = v[4],
+				       .end = v[4] + v[5],
+				       .oncpu = v[6],
+				       .blocked = v[7],
+				       .runq = v[8],
+				       .unknown = v[9],
+				       .utime = v[11],
+				       .stime = v[12],
+				       .switches = v[13],
+				       .preemptions = v[14],
+				       .minor = v[15],
+				       .major = v[16],
+			       });
+	return true;
+}
+
+static bool read_old(struct profile *p, const u8 **at, const u8 *end)
 {
 	char comm[ACCOUNT_COMM_MOST + 1] = { 0 };
-	u64 v[10];
+	u64 v[THREAD_FIELDS] = { 0 }, n;
 
-	for (size_t i = 0; i < ARRAY_SIZE(v); i++) {
+	for (size_t i = 1; i < THREAD_COMM; i++) {
 		if (!varint_read(at, end, &v[i]))
 			return false;
 	}
-	if (v[0] > INT32_MAX || v[1] > INT32_MAX || v[2] > UINT32_MAX || v[4] > UINT64_MAX - v[3] ||
-	    v[9] > ACCOUNT_COMM_MOST || v[9] > (u64)(end - *at))
+	if (!varint_read(at, end, &n) || n > ACCOUNT_COMM_MOST || n > (u64)(end - *at))
 		return false;
-	memcpy(comm, *at, v[9]);
-	*at += v[9];
-	vec_push(&p->accounts, (struct profile_account){
-				       .pid = (s32)v[0],
-				       .tid = (s32)v[1],
-				       .flags = (u32)v[2],
-				       .comm = profile_string(p, comm),
-				       .begin = v[3],
-				       .end = v[3] + v[4],
-				       .oncpu = v[5],
-				       .blocked = v[6],
-				       .runq = v[7],
-				       .unknown = v[8],
-			       });
+	memcpy(comm, *at, n);
+	*at += n;
+	return fill_account(p, v, comm);
+}
+
+static u32 cgroup_name(struct account_reader *r, u64 number)
+{
+	u64 name = map_get(&r->cgroups, number, 0);
+	_cleanup_buf_ struct buf text = BUF_INIT;
+
+	if (name)
+		return (u32)name;
+	buf_addf(&text, "[%llu]", (unsigned long long)number);
+	return profile_string(r->p, buf_str(&text));
+}
+
+static bool read_thread(struct account_reader *r, const struct wire_field *part)
+{
+	struct wire w = wire_of(part->data, part->len);
+	char comm[ACCOUNT_COMM_MOST + 1] = { 0 };
+	u64 v[THREAD_FIELDS] = { 0 };
+	struct wire_field f;
+	int rc;
+
+	while ((rc = wire_next(&w, &f)) > 0) {
+		if (f.number == THREAD_COMM && f.type == WIRE_BYTES && f.len <= ACCOUNT_COMM_MOST)
+			memcpy(comm, f.data, f.len);
+		else if (f.number < THREAD_FIELDS && f.type == WIRE_VARINT)
+			v[f.number] = f.value;
+	}
+	if (rc < 0 || r->p->accounts.len >= ACCOUNTS_MOST || !fill_account(r->p, v, comm))
+		return false;
+	vec_last(&r->p->accounts)->counted = true;
+	vec_last(&r->p->accounts)->cgroup = cgroup_name(r, v[THREAD_CGROUP]);
 	return true;
+}
+
+static bool read_cgroup(struct account_reader *r, const struct wire_field *part)
+{
+	struct wire w = wire_of(part->data, part->len);
+	_cleanup_buf_ struct buf path = BUF_INIT;
+	struct wire_field f;
+	u64 number = 0;
+	int rc;
+
+	while ((rc = wire_next(&w, &f)) > 0) {
+		if (f.number == CGROUP_NUMBER && f.type == WIRE_VARINT)
+			number = f.value;
+		else if (f.number == CGROUP_PATH && f.type == WIRE_BYTES)
+			buf_add(&path, f.data, MIN(f.len, (size_t)CGROUP_PATH_MOST));
+	}
+	map_put(&r->cgroups, number, profile_string(r->p, buf_str(&path)));
+	return rc >= 0;
+}
+
+/* Parts that are not known are of versions to come. */
+static bool read_parts(struct profile *p, const u8 *at, size_t n)
+{
+	struct account_reader r = { .p = p, .cgroups = MAP_INIT };
+	struct wire w = wire_of(at, n);
+	struct wire_field f;
+	bool good = true;
+	int rc = 0;
+
+	while (good && (rc = wire_next(&w, &f)) > 0) {
+		if (f.number == PART_THREAD && f.type == WIRE_BYTES)
+			good = read_thread(&r, &f);
+		else if (f.number == PART_CGROUP && f.type == WIRE_BYTES)
+			good = read_cgroup(&r, &f);
+		else if (f.number == PART_PERIOD && f.type == WIRE_VARINT)
+			p->wait_period = f.value;
+		else if (f.number == PART_MIN && f.type == WIRE_VARINT)
+			p->wait_min = f.value;
+	}
+	map_release(&r.cgroups);
+	return good && rc >= 0;
 }
 
 int accounts_read(struct profile *p, const void *bytes, size_t n, struct err *e)
 {
 	const u8 *at = bytes, *end = at + n;
 	size_t before = p->accounts.len;
+	bool good = true;
 
-	if (n < HEAD || memcmp(bytes, head, HEAD) != 0)
+	if (n >= HEAD && memcmp(bytes, head, HEAD) == 0) {
+		good = read_parts(p, at + HEAD, n - HEAD);
+	} else if (n >= HEAD && memcmp(bytes, old_head, HEAD) == 0) {
+		at += HEAD;
+		while (good && at < end)
+			good = p->accounts.len - before < ACCOUNTS_MOST && read_old(p, &at, end);
+	} else {
 		return err_set(e, EBADMSG, "these are no accounts of threads");
-	at += HEAD;
-	while (at < end) {
-		if (p->accounts.len - before < ACCOUNTS_MOST && read_one(p, &at, end))
-			continue;
-		p->accounts.len = before;
-		return err_set(e, EBADMSG, "the accounts of threads are damaged");
 	}
-	return 0;
+	if (good)
+		return 0;
+	p->accounts.len = before;
+	return err_set(e, EBADMSG, "the accounts of threads are damaged");
+}
+
+void accounts_take(struct profile *p, const struct recording *r)
+{
+	const struct recording_blob *blob =
+		recording_info_blob(recording_info(r), FEATURE_FATHOM + ACCOUNTS_SECTION);
+
+	/* a broken section costs the lifetimes of threads, which is said, and nothing else */
+	if (blob && accounts_read(p, blob->data, blob->size, NULL) < 0)
+		p->bad_records++;
 }
 
 void accounts_filter(struct profile *p, const struct load_opts *o)

@@ -209,20 +209,6 @@ static void take_health(struct profile *p, const struct recording *r, const stru
 	health_release(&h);
 }
 
-/* A broken section costs the lifetimes of threads, which is said, and nothing else. */
-static void take_accounts(struct profile *p, const struct recording *r,
-			  const struct load_opts *opts)
-{
-	const struct recording_blob *blob =
-		recording_info_blob(recording_info(r), FEATURE_FATHOM + ACCOUNTS_SECTION);
-
-	if (!blob)
-		return;
-	if (accounts_read(p, blob->data, blob->size, NULL) < 0)
-		p->bad_records++;
-	accounts_filter(p, opts);
-}
-
 static int load_recording(struct profile *p, int fd, const char *name, const struct load_opts *opts,
 			  struct err *e)
 {
@@ -241,7 +227,8 @@ static int load_recording(struct profile *p, int fd, const char *name, const str
 		take_health(p, r, opts);
 		runtime_collect(&b.machine, p);
 		take_reasons(p, symbols);
-		take_accounts(p, r, opts);
+		accounts_take(p, r);
+		accounts_filter(p, opts);
 		builder_release(&b);
 	}
 	recording_free(r);

@@ -103,6 +103,13 @@ struct profile_account {
 	u64 blocked;
 	u64 runq;
 	u64 unknown; /* off CPU, but it was not seen when it left */
+	/* not in recordings of older versions: */
+	bool counted;     /* what follows is known */
+	u32 cgroup;       /* string */
+	u64 utime, stime; /* by the kernel's clock ticks */
+	u64 switches;     /* away from a CPU; of these: */
+	u64 preemptions;
+	u64 minor, major; /* page faults, without and with reading */
 };
 
 /* Who ended a wait: the first is the waker, the next who had woken that one, and so on. */
@@ -146,6 +153,8 @@ struct profile {
 	bool filtered;                        /* only some samples were asked for */
 	VEC(struct profile_unnamed) unnamed;  /* most places first */
 	VEC(struct profile_account) accounts; /* of recordings of time off the CPU; else none */
+	u64 wait_period;                      /* one wait stands for this time; 0: each is there */
+	u64 wait_min;                         /* shorter waits were not recorded */
 
 	VEC(struct profile_wake) wakes; /* only if asked for when loading; likewise: */
 	VEC(struct profile_waker) wakers;

@@ -6,6 +6,7 @@
 
 #include "analysis/offcpu_names.h"
 #include "capture/synth.h"
+#include "host/cgroup.h"
 #include "profile/accounts.h"
 
 enum { SWEEP_NS = 100 * 1000 * 1000 }; /* the ring holds what a busy machine does meanwhile */
@@ -198,35 +199,64 @@ int waits_part(struct recorder *r, struct err *e)
 	return rc < 0 ? rc : waits_collect(r, e);
 }
 
+/* Groups have their names from who is still there; the others keep their numbers. */
+static void add_cgroups(struct buf *out, const struct offcpu_thread *threads, size_t n)
+{
+	struct map known = MAP_INIT;
+
+	for (size_t i = 0; i < n; i++) {
+		u64 *named = map_at(&known, threads[i].cgroup);
+		_cleanup_buf_ struct buf path = BUF_INIT;
+
+		if (*named || cgroup_of_pid(threads[i].pid, &path) < 0)
+			continue;
+		*named = 1;
+		accounts_add_cgroup(out, threads[i].cgroup, buf_str(&path));
+	}
+	map_release(&known);
+}
+
+static void add_account(struct buf *out, const struct offcpu_thread *t)
+{
+	const struct profile_account a = {
+		.pid = (s32)t->pid,
+		.tid = (s32)t->tid,
+		.flags = t->flags,
+		.begin = t->begin,
+		.end = MAX(t->end, t->begin),
+		.oncpu = t->oncpu,
+		.blocked = t->blocked,
+		.runq = t->runq,
+		.unknown = t->unknown,
+		.utime = t->utime,
+		.stime = t->stime,
+		.switches = t->switches,
+		.preemptions = t->preemptions,
+		.minor = t->minor,
+		.major = t->major,
+	};
+	char comm[OFFCPU_COMM + 1] = { 0 };
+
+	memcpy(comm, t->comm, OFFCPU_COMM);
+	accounts_add(out, &a, comm, t->cgroup);
+}
+
 void waits_add_accounts(struct recorder *r)
 {
 	_cleanup_buf_ struct buf bytes = BUF_INIT;
+	const struct offcpu_thread *t;
 	size_t n = 0;
-	const struct offcpu_thread *t =
-		r->waits.session ? offcpu_session_threads(r->waits.session, &n) : NULL;
 
-	for (size_t i = 0; i < n; i++) {
-		struct profile_account a = {
-			.pid = (s32)t[i].pid,
-			.tid = (s32)t[i].tid,
-			.flags = t[i].flags,
-			.begin = t[i].begin,
-			.end = MAX(t[i].end, t[i].begin),
-			.oncpu = t[i].oncpu,
-			.blocked = t[i].blocked,
-			.runq = t[i].runq,
-			.unknown = t[i].unknown,
-		};
-		char comm[OFFCPU_COMM + 1] = { 0 };
-
-		memcpy(comm, t[i].comm, OFFCPU_COMM);
-		accounts_add(&bytes, &a, comm);
-	}
-	if (bytes.len)
-		(void)recording_writer_feature(r->writer, FEATURE_FATHOM + ACCOUNTS_SECTION,
-					       bytes.data, bytes.len, NULL);
-	if (r->waits.session)
-		offcpu_session_forget_threads(r->waits.session);
+	if (!r->waits.session)
+		return;
+	t = offcpu_session_threads(r->waits.session, &n);
+	accounts_begin(&bytes, r->o.waits->engine.period, r->o.waits->engine.min_ns);
+	add_cgroups(&bytes, t, n);
+	for (size_t i = 0; i < n; i++)
+		add_account(&bytes, &t[i]);
+	(void)recording_writer_feature(r->writer, FEATURE_FATHOM + ACCOUNTS_SECTION, bytes.data,
+				       bytes.len, NULL);
+	offcpu_session_forget_threads(r->waits.session);
 }
 
 void waits_facts(const struct recorder *r, struct recorder_summary *s)

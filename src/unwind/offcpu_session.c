@@ -346,6 +346,8 @@ static void subtract(struct offcpu_thread *t, const struct offcpu_thread *before
 	t->stime -= MIN(t->stime, before->stime);
 	t->switches -= MIN(t->switches, before->switches);
 	t->preemptions -= MIN(t->preemptions, before->preemptions);
+	t->minor -= MIN(t->minor, before->minor);
+	t->major -= MIN(t->major, before->major);
 }
 
 static int on_thread(void *ctx, const struct offcpu_thread *t)

@@ -13,13 +13,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	profile_init(&again);
 	if (accounts_read(&p, data, size, NULL) < 0 && p.accounts.len)
 		abort();
-	vec_each(a, &p.accounts)
-		accounts_add(&out, a, profile_str(&p, a->comm));
-	if (out.len && (accounts_read(&again, out.data, out.len, NULL) < 0 ||
-			again.accounts.len != p.accounts.len))
+	accounts_begin(&out, p.wait_period, p.wait_min);
+	vec_each(a, &p.accounts) {
+		accounts_add_cgroup(&out, a->cgroup, profile_str(&p, a->cgroup));
+		accounts_add(&out, a, profile_str(&p, a->comm), a->cgroup);
+	}
+	if (p.accounts.len && (accounts_read(&again, out.data, out.len, NULL) < 0 ||
+			       again.accounts.len != p.accounts.len))
 		abort();
 	for (size_t i = 0; i < again.accounts.len; i++) {
 		if (again.accounts.items[i].end != p.accounts.items[i].end ||
+		    again.accounts.items[i].major != p.accounts.items[i].major ||
 		    again.accounts.items[i].oncpu != p.accounts.items[i].oncpu)
 			abort();
 	}

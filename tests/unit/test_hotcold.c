@@ -16,6 +16,12 @@ static const struct profile_account one = {
 	.blocked = 2000,
 	.runq = 400,
 	.unknown = 100,
+	.utime = 30,
+	.stime = 40,
+	.switches = 9,
+	.preemptions = 3,
+	.minor = 70,
+	.major = 2,
 };
 
 TEST("accounts: what is written is read")
@@ -26,8 +32,10 @@ TEST("accounts: what is written is read")
 
 	two.tid = 12;
 	two.oncpu = 1ull << 60;
-	accounts_add(&b, &one, "worker");
-	accounts_add(&b, &two, "");
+	accounts_begin(&b, 1000000, 20);
+	accounts_add_cgroup(&b, 7, "/user.slice");
+	accounts_add(&b, &one, "worker", 7);
+	accounts_add(&b, &two, "", 8);
 	profile_init(&p);
 	CHECK_EQ(accounts_read(&p, b.data, b.len, NULL), 0);
 	CHECK_EQ(p.accounts.len, 2);
@@ -37,6 +45,37 @@ TEST("accounts: what is written is read")
 	CHECK_EQ(p.accounts.items[0].unknown, 100);
 	CHECK_EQ(p.accounts.items[1].tid, 12);
 	CHECK_EQ(p.accounts.items[1].oncpu, 1ull << 60);
+	CHECK(p.accounts.items[0].counted);
+	CHECK_EQ(p.accounts.items[0].utime, 30);
+	CHECK_EQ(p.accounts.items[0].stime, 40);
+	CHECK_EQ(p.accounts.items[0].switches, 9);
+	CHECK_EQ(p.accounts.items[0].preemptions, 3);
+	CHECK_EQ(p.accounts.items[0].minor, 70);
+	CHECK_EQ(p.accounts.items[0].major, 2);
+	CHECK_STR(profile_str(&p, p.accounts.items[0].cgroup), "/user.slice");
+	CHECK_STR(profile_str(&p, p.accounts.items[1].cgroup), "[8]");
+	CHECK_EQ(p.wait_period, 1000000);
+	CHECK_EQ(p.wait_min, 20);
+	profile_release(&p);
+}
+
+TEST("accounts: those of older recordings are read, as far as they go")
+{
+	static const u8 old[] = { 'F', 'A', 'C', 'C', 1,  10, 11,  8,   100, 0x80,
+				  2,   50,  60,  70,  20, 4,  'w', 'o', 'r', 'k' };
+	struct profile p;
+
+	profile_init(&p);
+	CHECK_EQ(accounts_read(&p, old, sizeof(old), NULL), 0);
+	CHECK_EQ(p.accounts.len, 1);
+	CHECK_EQ(p.accounts.items[0].tid, 11);
+	CHECK_EQ(p.accounts.items[0].begin, 100);
+	CHECK_EQ(p.accounts.items[0].end, 356);
+	CHECK_EQ(p.accounts.items[0].unknown, 20);
+	CHECK_STR(profile_str(&p, p.accounts.items[0].comm), "work");
+	CHECK(!p.accounts.items[0].counted);
+	CHECK_EQ(accounts_read(&p, old, sizeof(old) - 1, NULL), -EBADMSG);
+	CHECK_EQ(p.accounts.len, 1);
 	profile_release(&p);
 }
 
@@ -46,9 +85,10 @@ TEST("accounts: any cut is refused, and nothing is taken")
 	struct profile p;
 	size_t whole;
 
-	accounts_add(&b, &one, "worker");
+	accounts_begin(&b, 0, 0);
+	accounts_add(&b, &one, "worker", 7);
 	whole = b.len;
-	accounts_add(&b, &one, "worker");
+	accounts_add(&b, &one, "worker", 7);
 	profile_init(&p);
 	for (size_t n = 0; n < b.len; n++) {
 		bool is_boundary = n == 5 || n == whole;
@@ -70,8 +110,9 @@ TEST("accounts: filters keep whole threads, or none")
 	struct profile p;
 
 	two.pid = 20;
-	accounts_add(&b, &one, "worker");
-	accounts_add(&b, &two, "other");
+	accounts_begin(&b, 0, 0);
+	accounts_add(&b, &one, "worker", 7);
+	accounts_add(&b, &two, "other", 7);
 	profile_init(&p);
 	CHECK_EQ(accounts_read(&p, b.data, b.len, NULL), 0);
 	accounts_filter(&p, &by_comm);

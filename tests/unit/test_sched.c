@@ -447,7 +447,11 @@ TEST(accounts_sum_to_wall_time)
 	vec_push(&waits, wait_in(&p, "one", "main;kfutex_wait", 400));
 	vec_push(&waits, wait_in(&p, "two", "main;kdo_nanosleep", 180));
 	vec_last(&waits)->thread = profile_get_thread(&p, 1, 2, profile_string(&p, "two"), 0);
-	accounts_build(&p, threads, ARRAY_SIZE(threads), &waits, &accounts);
+	const struct observed seen = {
+		.profile = &p, .waits = &waits, .threads = threads, .n_threads = ARRAY_SIZE(threads)
+	};
+
+	accounts_build(&seen, &accounts);
 	CHECK(accounts.len == 2);
 	CHECK(accounts.items[0].wall == 1000 && account_sum(&accounts.items[0]) == 1000);
 	CHECK(accounts.items[0].ns[STATE_LOCK] == 400);
@@ -457,6 +461,42 @@ TEST(accounts_sum_to_wall_time)
 	CHECK(account_sum(&accounts.items[1]) == accounts.items[1].wall);
 	accounts_group(&accounts, BY_PROCESS);
 	CHECK(accounts.len == 1 && accounts.items[0].n == 2 && accounts.items[0].wall == 1100);
+	vec_release(&accounts);
+	vec_release(&waits);
+	profile_release(&p);
+}
+
+TEST("accounts of sampled waits, and of who is not told apart in user and kernel")
+{
+	struct profile p;
+	wait_list waits = { 0 };
+	account_list accounts = { 0 };
+	const struct offcpu_thread threads[] = {
+		{ .pid = 1, .tid = 1, .oncpu = 300, .blocked = 600, .runq = 100, .comm = "one" },
+		{ .pid = 1, .tid = 2, .oncpu = 10, .blocked = 90, .comm = "two" },
+	};
+	const struct observed seen = { .profile = &p,
+				       .waits = &waits,
+				       .threads = threads,
+				       .n_threads = ARRAY_SIZE(threads),
+				       .waits_sampled = true,
+				       .unsplit = true };
+
+	profile_init(&p);
+	vec_push(&waits, wait_in(&p, "one", "main;kfutex_wait", 200));
+	vec_push(&waits, wait_in(&p, "one", "main;kdo_nanosleep", 100));
+	accounts_build(&seen, &accounts);
+	CHECK_EQ(accounts.len, 2);
+	/* 300 of 600 were met by a sample: two thirds of all are locks */
+	CHECK_EQ(accounts.items[0].ns[STATE_LOCK], 400);
+	CHECK_EQ(accounts.items[0].ns[STATE_SLEEP], 200);
+	CHECK_EQ(accounts.items[0].ns[STATE_OTHER], 0);
+	CHECK_EQ(accounts.items[0].ns[STATE_RUNNING], 300);
+	CHECK_EQ(accounts.items[0].ns[STATE_USER] + accounts.items[0].ns[STATE_KERNEL], 0);
+	CHECK_EQ(account_sum(&accounts.items[0]), accounts.items[0].wall);
+	/* none met it */
+	CHECK_EQ(accounts.items[1].ns[STATE_OTHER], 90);
+	CHECK_EQ(account_sum(&accounts.items[1]), accounts.items[1].wall);
 	vec_release(&accounts);
 	vec_release(&waits);
 	profile_release(&p);

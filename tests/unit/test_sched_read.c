@@ -2,6 +2,7 @@
 /* Recordings of the scheduler, written here field by field: order, names, cuts. */
 #include "analysis/sched.h"
 #include "analysis/sched_order.h"
+#include "analysis/threads_load.h"
 #include "base/hash.h"
 #include "recording/format.h"
 #include "recording/recording.h"
@@ -278,10 +279,11 @@ static void add_runtime(struct file *f, u64 time, u32 cpu, u32 tid, u64 ns)
 	add_raw(f, 2, time, cpu, tid, raw, sizeof(raw));
 }
 
-static void add_waking(struct file *f, u64 time, u32 cpu, u32 tid, u32 whom)
+static void add_waking(struct file *f, u64 time, u32 cpu, u32 tid, u8 flags, u32 whom)
 {
 	u8 raw[28] = { 0 };
 
+	raw[2] = flags;
 	memcpy(raw + 8, "woken", 5);
 	memcpy(raw + 24, &whom, 4);
 	add_raw(f, 1, time, cpu, tid, raw, sizeof(raw));
@@ -291,7 +293,7 @@ static void add_waking(struct file *f, u64 time, u32 cpu, u32 tid, u32 whom)
 static void add_run_times(struct file *f)
 {
 	add_runtime(f, 100, 0, 10, 5);
-	add_waking(f, 110, 0, 10, 20);
+	add_waking(f, 110, 0, 10, 0, 20);
 	add_runtime(f, 120, 0, 10, 7);
 	add_switch(f, 130, 0, 10, "a", 1, 20, "b");
 	add_runtime(f, 140, 0, 20, 9);
@@ -400,7 +402,7 @@ static void add_many(struct file *f, u32 rounds, u32 tasks)
 				if (x % 4)
 					add_runtime(f, now, cpu, runs[cpu], x % 1000);
 				if (x % 3 == 0)
-					add_waking(f, now + 1, cpu, runs[cpu], next);
+					add_waking(f, now + 1, cpu, runs[cpu], 0, next);
 				if (x % 2 == 0)
 					continue;
 				add_switch(f, now + 2, cpu, runs[cpu], "t", x % 8, next, "t");
@@ -603,4 +605,130 @@ TEST("without rounds the queue stays bounded")
 	CHECK_EQ(sum.n, SCHED_ORDER_MOST + 10);
 	CHECK_EQ(sum.wrong, 0);
 	sched_order_release(&o);
+}
+
+/* --- what threads did, by switches alone ------------------------------------------------------ */
+
+static const struct offcpu_thread *thread_of(const struct recorded *r, u32 tid)
+{
+	vec_each(t, &r->threads) {
+		if (t->tid == tid)
+			return t;
+	}
+	return NULL;
+}
+
+static const struct wait *wait_of(const struct recorded *r, s32 tid)
+{
+	vec_each(w, &r->load.waits) {
+		if (r->load.profile.threads.items[w->thread].tid == tid)
+			return w;
+	}
+	return NULL;
+}
+
+/*
+ * CPU 0: 10 until 100, then 20 until 300 (preempted), 10 until 350, 20 until 400, 30 (born at 380)
+ * until it dies at 500. 10 sleeps from 100 on and is woken at 250, 40 is woken by a timer at 450
+ * and never runs.
+ */
+static void write_threads(struct file *f)
+{
+	file_open(f, PLAIN);
+	add_name(f, 0, 10, "ten");
+	add_switch(f, 50, 0, 99, "before", 1, 10, "ten");
+	add_switch(f, 100, 0, 10, "ten", 1, 20, "twenty");
+	add_waking(f, 250, 0, 20, 0, 10);
+	add_switch(f, 300, 0, 20, "twenty", 0, 10, "ten");
+	add_switch(f, 350, 0, 10, "ten", 2, 20, "twenty");
+	add_fork(f, 380, 20, 30);
+	add_switch(f, 400, 0, 20, "twenty", 1, 30, "thirty");
+	add_waking(f, 450, 0, 30, 0x08, 40);
+	add_switch(f, 500, 0, 30, "thirty", 0x10, 0, "swapper/0");
+	add_round(f);
+	CHECK_EQ(recording_writer_finish(f->w, NULL), 0);
+	recording_writer_free(f->w);
+	buf_release(&f->records);
+}
+
+TEST("threads by switches: running, runnable and blocked sum to each one's time")
+{
+	static const range_list none;
+	const struct recorded_opts all = { .pids = &none, .tids = &none };
+	_cleanup_err_ struct err e = ERR_INIT;
+	const struct offcpu_thread *t;
+	struct recorded r;
+	struct file f;
+
+	write_threads(&f);
+	CHECK_EQ(recorded_load(&r, f.path, &all, &e), 0);
+	CHECK(r.how & RECORDED_SWITCHES);
+	CHECK(r.seen.unsplit);
+	CHECK_EQ(r.seen.end - r.seen.begin, 450);
+	CHECK_EQ(r.threads.len, 5);
+	t = thread_of(&r, 10);
+	CHECK_EQ(t->oncpu, 100);
+	CHECK_EQ(t->runq, 50);
+	/* awake, it wanted a CPU until 300; the first turn began when the recording did */
+	CHECK_EQ(t->blocked, 150 + 150);
+	CHECK_EQ(t->unknown, 0);
+	t = thread_of(&r, 20);
+	/* nobody woke it: it wanted a CPU from the begin on */
+	CHECK_EQ(t->runq, 50 + 50);
+	CHECK_EQ(t->oncpu, 200 + 50);
+	CHECK_EQ(t->blocked, 100);
+	CHECK_EQ(t->preemptions, 1);
+	t = thread_of(&r, 30);
+	CHECK_EQ(t->begin, 380);
+	CHECK_EQ(t->end, 500);
+	CHECK_EQ(t->runq, 20);
+	CHECK_EQ(t->oncpu, 100);
+	t = thread_of(&r, 40);
+	CHECK_EQ(t->blocked, 400);
+	CHECK_EQ(t->runq, 50);
+	CHECK_EQ(wait_kind(&r.load.profile, wait_of(&r, 20)), STATE_OTHER);
+	recorded_release(&r);
+	unlink(f.path);
+	free(f.path);
+}
+
+TEST("one process by switches: its waits, who ended them, and who had the CPU instead")
+{
+	_cleanup_err_ struct err e = ERR_INIT;
+	range_list pids = { 0 }, none = { 0 };
+	const struct recorded_opts one = { .pids = &pids, .tids = &none, .ran = true };
+	const struct wait *w;
+	struct recorded r;
+	struct file f;
+
+	write_threads(&f);
+	CHECK_EQ(parse_ranges("500", 1000, &pids, NULL), 0); /* the process of 10 */
+	CHECK_EQ(recorded_load(&r, f.path, &one, &e), 0);
+	CHECK_EQ(r.threads.len, 1);
+	CHECK_EQ(r.load.waits.len, 2);
+	w = &r.load.waits.items[0];
+	CHECK_EQ(w->blocked, 150);
+	CHECK_EQ(w->runq, 50);
+	CHECK_EQ(wait_kind(&r.load.profile, w), STATE_INTERRUPTIBLE);
+	CHECK_EQ(w->n_links, 1);
+	CHECK_EQ(w->links[0].tid, 20);
+	CHECK_STR(profile_str(&r.load.profile, w->links[0].comm), "twenty");
+	w = &r.load.waits.items[1];
+	CHECK_EQ(w->blocked, 150);
+	CHECK(w->flags & OFFCPU_OPEN);
+	CHECK_EQ(wait_kind(&r.load.profile, w), STATE_UNINTERRUPTIBLE);
+	CHECK_EQ(r.ran.len, 1);
+	CHECK_EQ(r.ran.items[0].tid, 20);
+	CHECK_EQ(r.ran.items[0].ns, 50);
+	recorded_release(&r);
+	vec_release(&pids);
+	CHECK_EQ(parse_ranges("40", 1000, &pids, NULL), 0);
+	CHECK_EQ(recorded_load(&r, f.path, &one, &e), 0);
+	w = &r.load.waits.items[0];
+	CHECK_EQ(w->links[0].kind, OFFCPU_WAKER_IRQ);
+	CHECK_STR(profile_str(&r.load.profile, w->links[0].comm), "[irq]");
+	recorded_release(&r);
+	vec_release(&pids);
+	unlink(f.path);
+	free(f.path);
 }

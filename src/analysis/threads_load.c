@@ -1,0 +1,503 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/threads_load.h"
+
+#include "analysis/report.h"
+#include "unwind/offcpu_session.h"
+
+/* What the records tell of a thread. */
+struct told {
+	u32 pid, tid;
+	u32 comm; /* string */
+	u32 flags;
+	u64 born, died; /* 0: not in the recording */
+	u64 last;       /* nothing is known of what it did later */
+	u64 blocked, runq;
+	u64 switches, preemptions;
+	u64 user, kernel; /* samples */
+	/* since when it runs, and where */
+	u64 in;
+	u32 cpu;
+	bool running;
+};
+
+struct reader {
+	struct recorded *r;
+	const struct recorded_opts *opts;
+	struct recording *recording;
+	VEC(struct told) told;
+	struct map by_tid;  /* index in told + 1 */
+	struct map names;   /* tid -> pid << 32 | string, of those who ran before others */
+	struct map comms;   /* tid -> string, as the records of names have it */
+	struct map parents; /* process that was started meanwhile -> who did */
+	u64 begin;          /* of the first wait: those that began before are cut there */
+	turn_list turns;
+	need_list needs;
+};
+
+bool recorded_wants(const struct recorded_opts *o, u32 pid, u32 tid, const char *comm, bool kthread)
+{
+	bool named = !o->n_comms;
+
+	if (o->no_kthreads && kthread)
+		return false;
+	if ((o->pids->len || o->tids->len) && !ranges_contain(o->pids, pid) &&
+	    !ranges_contain(o->tids, tid))
+		return false;
+	for (size_t i = 0; i < o->n_comms; i++)
+		named |= streq(comm, o->comms[i]);
+	return named;
+}
+
+/* --- records ---------------------------------------------------------------------------------- */
+
+static struct told *told_of(struct reader *in, u32 pid, u32 tid)
+{
+	u64 *at = map_at(&in->by_tid, tid);
+
+	if (!*at) {
+		vec_push(&in->told, (struct told){ .pid = pid, .tid = tid });
+		*at = in->told.len;
+	}
+	return &in->told.items[*at - 1];
+}
+
+static u32 comm_of(struct reader *in, const struct offcpu_raw *raw)
+{
+	char comm[OFFCPU_COMM + 1] = { 0 };
+
+	memcpy(comm, raw->comm, OFFCPU_COMM);
+	return profile_string(&in->r->load.profile, comm);
+}
+
+static void add_turn(struct reader *in, const struct told *t, u64 end)
+{
+	if (in->opts->ran && t->running && end > t->in)
+		vec_push(&in->turns, (struct cpu_turn){ t->in, end, t->cpu, t->tid });
+}
+
+/* It was off the CPU until now, and on one from its last wait up to this one. */
+static void take_wait(struct reader *in, const struct sample *s, const struct offcpu_raw *raw)
+{
+	struct told *t = told_of(in, s->pid, s->tid);
+	u64 left = s->time - MIN(raw->blocked + raw->runq, s->time);
+
+	add_turn(in, t, left);
+	in->begin = MIN(in->begin, left);
+	t->blocked += raw->blocked;
+	t->runq += raw->runq;
+	t->flags |= raw->flags & OFFCPU_KTHREAD;
+	t->switches += !(raw->flags & OFFCPU_UNKNOWN_START);
+	t->preemptions += !!(raw->flags & OFFCPU_PREEMPTED);
+	t->running = !(raw->flags & OFFCPU_OPEN);
+	t->in = t->last = s->time;
+	t->cpu = s->cpu;
+	if (raw->event == OFFCPU_EVENT_BLOCKED)
+		t->comm = comm_of(in, raw);
+}
+
+/* Of a wait for a CPU it is told who had it before. */
+static void take_need(struct reader *in, const struct sample *s, const struct offcpu_raw *raw)
+{
+	const struct recorded_opts *o = in->opts;
+
+	if (!o->ran || raw->flags & OFFCPU_OPEN || raw->runq > s->time)
+		return;
+	map_put(&in->names, raw->tid, (u64)raw->pid << 32 | comm_of(in, raw));
+	if (ranges_contain(o->pids, s->pid) || ranges_contain(o->tids, s->tid) ||
+	    (!o->pids->len && !o->tids->len))
+		vec_push(&in->needs,
+			 (struct cpu_need){ s->time - raw->runq, s->time, s->cpu, raw->tid });
+}
+
+static bool is_cpu_event(const struct recording *r, u32 index)
+{
+	const struct recording_event *ev = recording_event(r, index);
+
+	if (!ev)
+		return false;
+	if (ev->attr.type == PERF_TYPE_SOFTWARE)
+		return ev->attr.config == PERF_COUNT_SW_CPU_CLOCK ||
+		       ev->attr.config == PERF_COUNT_SW_TASK_CLOCK;
+	return ev->attr.type == PERF_TYPE_HARDWARE;
+}
+
+static void take_sample(struct reader *in, const struct record *rec)
+{
+	const struct sample *s = rec->sample;
+	struct offcpu_raw raw;
+
+	if (offcpu_load_raw(s, &raw)) {
+		if (raw.event == OFFCPU_EVENT_BLOCKED ||
+		    (raw.event == OFFCPU_EVENT_RUNQ && !raw.blocked))
+			take_wait(in, s, &raw);
+		if (raw.event == OFFCPU_EVENT_RUNQ)
+			take_need(in, s, &raw);
+	} else if (s->tid && is_cpu_event(in->recording, rec->event)) {
+		struct told *t = told_of(in, s->pid, s->tid);
+
+		*(record_is_kernel_mode(rec) ? &t->kernel : &t->user) += 1;
+		t->last = MAX(t->last, s->time);
+	}
+}
+
+static void take_task(struct reader *in, const struct record *rec)
+{
+	struct record_task task;
+	struct told *t;
+
+	/* those without a time were there before */
+	if (!rec->time || record_task(rec, &task) < 0)
+		return;
+	if (rec->type == PERF_RECORD_EXIT) {
+		t = told_of(in, task.pid, task.tid);
+		add_turn(in, t, rec->time);
+		t->running = false;
+		t->died = t->last = rec->time;
+		return;
+	}
+	if (task.pid != task.ppid)
+		map_put(&in->parents, task.pid, task.ppid);
+	map_put(&in->comms, task.tid, map_get(&in->comms, task.ptid, 0));
+	/* whoever had the number is gone */
+	map_del(&in->by_tid, task.tid);
+	t = told_of(in, task.pid, task.tid);
+	t->born = t->last = rec->time;
+}
+
+static void take_comm(struct reader *in, const struct record *rec)
+{
+	struct record_comm c;
+
+	if (record_comm(rec, &c) == 0)
+		map_put(&in->comms, c.tid, profile_string(&in->r->load.profile, c.comm));
+}
+
+static void on_record(void *ctx, const struct record *rec)
+{
+	if (rec->type == PERF_RECORD_SAMPLE)
+		take_sample(ctx, rec);
+	else if (rec->type == PERF_RECORD_FORK || rec->type == PERF_RECORD_EXIT)
+		take_task(ctx, rec);
+	else if (rec->type == PERF_RECORD_COMM)
+		take_comm(ctx, rec);
+}
+
+/* --- threads ---------------------------------------------------------------------------------- */
+
+static const struct told *told_about(const struct reader *in, u32 tid)
+{
+	u64 at = map_get(&in->by_tid, tid, 0);
+
+	return at ? &in->told.items[at - 1] : NULL;
+}
+
+static struct offcpu_thread *new_thread(struct recorded *r, u32 pid, u32 tid, u32 comm)
+{
+	struct offcpu_thread *t = vec_new(&r->threads);
+	const char *name = profile_str(&r->load.profile, comm);
+
+	t->pid = pid;
+	t->tid = tid;
+	memcpy(t->comm, name, MIN(strlen(name), sizeof(t->comm)));
+	return t;
+}
+
+/* Where the kernel's ticks were not recorded, or there was none, samples say the same. */
+static void split_by_samples(struct reader *in, struct offcpu_thread *t, bool counted)
+{
+	const struct told *told = told_about(in, t->tid);
+
+	if (t->utime + t->stime || !told)
+		return;
+	t->utime = told->user;
+	t->stime = told->kernel;
+	if (!counted)
+		in->r->how |= RECORDED_SPLIT_SAMPLED;
+}
+
+static void take_account(struct reader *in, const struct profile_account *a)
+{
+	struct offcpu_thread *t = new_thread(in->r, (u32)a->pid, (u32)a->tid, a->comm);
+
+	t->flags = a->flags;
+	t->begin = a->begin;
+	t->end = a->end;
+	t->oncpu = a->oncpu;
+	t->blocked = a->blocked;
+	t->runq = a->runq;
+	t->unknown = a->unknown;
+	t->utime = a->utime;
+	t->stime = a->stime;
+	t->switches = a->switches;
+	t->preemptions = a->preemptions;
+	t->minor = a->minor;
+	t->major = a->major;
+	split_by_samples(in, t, a->counted);
+	vec_push(&in->r->cgroups, a->cgroup);
+	if (!a->counted)
+		in->r->how |= RECORDED_NO_FAULTS | RECORDED_NO_CGROUPS;
+}
+
+static void take_accounts(struct reader *in)
+{
+	struct profile *p = &in->r->load.profile;
+	struct observed *seen = &in->r->seen;
+
+	seen->begin = UINT64_MAX;
+	vec_each(a, &p->accounts) {
+		seen->begin = MIN(seen->begin, a->begin);
+		seen->end = MAX(seen->end, a->end);
+		if (recorded_wants(in->opts, (u32)a->pid, (u32)a->tid, profile_str(p, a->comm),
+				   a->flags & OFFCPU_KTHREAD))
+			take_account(in, a);
+	}
+}
+
+/*
+ * Without accounts (the file was cut short): between its waits a thread had a CPU, from the begin
+ * or its birth up to the last that is heard of it. What it did then is not known.
+ */
+static void derive_thread(struct reader *in, const struct told *told)
+{
+	const struct observed *seen = &in->r->seen;
+	u64 begin = MAX(told->born, seen->begin);
+	u64 end = told->died ? MIN(told->died, seen->end) : seen->end;
+	u64 off = told->blocked + told->runq, known;
+	struct offcpu_thread *t;
+
+	if (begin >= end || (!off && !told->user && !told->kernel))
+		return;
+	known = MIN(MAX(told->last, begin), end) - begin;
+	t = new_thread(in->r, told->pid, told->tid, told->comm);
+	t->flags = told->flags;
+	t->begin = begin;
+	t->end = end;
+	t->blocked = told->blocked;
+	t->runq = told->runq;
+	t->oncpu = known - MIN(known, off);
+	t->unknown = end - begin - MIN(end - begin, t->oncpu + off);
+	t->switches = told->switches;
+	t->preemptions = told->preemptions;
+	split_by_samples(in, t, false);
+	vec_push(&in->r->cgroups, profile_string(&in->r->load.profile, "[not recorded]"));
+}
+
+static void derive_threads(struct reader *in)
+{
+	struct profile *p = &in->r->load.profile;
+
+	in->r->how |= RECORDED_NO_ACCOUNTS | RECORDED_NO_FAULTS | RECORDED_NO_CGROUPS;
+	in->r->seen.begin = MIN(in->begin, in->r->load.begin);
+	in->r->seen.end = in->r->load.end;
+	vec_each(t, &in->told) {
+		if (!t->comm)
+			t->comm = (u32)map_get(&in->comms, t->tid, 0);
+		if (recorded_wants(in->opts, t->pid, t->tid, profile_str(p, t->comm),
+				   t->flags & OFFCPU_KTHREAD))
+			derive_thread(in, t);
+	}
+}
+
+/* --- who had the CPU ---------------------------------------------------------------------------
+ */
+
+static void name_ran(struct reader *in, struct ran_instead *ran)
+{
+	const struct told *t = told_about(in, ran->tid);
+	u64 name = map_get(&in->names, ran->tid, 0);
+
+	ran->pid = t ? t->pid : (u32)(name >> 32);
+	ran->comm = name ? (u32)name : t ? t->comm : 0;
+	vec_each(a, &in->r->load.profile.accounts) {
+		if ((u32)a->tid == ran->tid)
+			ran->comm = a->comm;
+	}
+}
+
+/* Whose waits are recorded has turns; of others it is only known that they were the last. */
+static void share_cpus(struct reader *in)
+{
+	u64 end = in->r->seen.end;
+
+	if (in->r->load.profile.wait_period)
+		return;
+	vec_each(t, &in->told)
+		add_turn(in, t, t->died ? t->died : end);
+	vec_each(n, &in->needs) {
+		if (n->last && told_about(in, n->last))
+			n->last = 0;
+		if (n->last)
+			in->r->how |= RECORDED_RAN_LAST;
+	}
+	turns_share(&in->turns, &in->needs, &in->r->ran);
+	vec_each(ran, &in->r->ran)
+		name_ran(in, ran);
+}
+
+/* --- all ---------------------------------------------------------------------------------------
+ */
+
+/* The only one of them that was not started by another. */
+static u32 find_root(const struct reader *in)
+{
+	u32 root = 0;
+
+	vec_each(t, &in->r->threads) {
+		if (map_find(&in->parents, t->pid) || t->pid == root)
+			continue;
+		if (root)
+			return 0;
+		root = t->pid;
+	}
+	return root;
+}
+
+static bool has_event(const struct recording *r, const char *name)
+{
+	for (u32 i = 0; i < recording_n_events(r); i++) {
+		if (streq(recording_event(r, i)->name, name))
+			return true;
+	}
+	return false;
+}
+
+static int load_waits(struct recorded *r, struct recording *recording,
+		      const struct recorded_opts *opts, struct err *e)
+{
+	struct reader in = { .r = r, .opts = opts, .recording = recording, .begin = UINT64_MAX };
+	const struct offcpu_load_opts load = { .pids = opts->pids,
+					       .tids = opts->tids,
+					       .comms = opts->comms,
+					       .n_comms = opts->n_comms,
+					       .no_kthreads = opts->no_kthreads,
+					       .by_thread = true,
+					       .tap = on_record,
+					       .tap_ctx = &in };
+	int rc = offcpu_load_from(&r->load, recording, &load, e);
+
+	if (rc >= 0) {
+		if (r->load.profile.accounts.len)
+			take_accounts(&in);
+		else
+			derive_threads(&in);
+		share_cpus(&in);
+		r->root = find_root(&in);
+		r->how |= has_event(recording, "wakeup-time") ? 0 : RECORDED_NO_WAKERS;
+		r->how |= has_event(recording, "chain-time") ? 0 : RECORDED_NO_CHAINS;
+		r->seen.waits_sampled = r->load.profile.wait_period;
+	}
+	vec_release(&in.told);
+	vec_release(&in.turns);
+	vec_release(&in.needs);
+	map_release(&in.by_tid);
+	map_release(&in.names);
+	map_release(&in.comms);
+	map_release(&in.parents);
+	return rc;
+}
+
+static int nothing_there(const struct recording *r, struct err *e)
+{
+	const struct recording_fault *f = recording_fault(r);
+
+	err_set(e, ENODATA, "'%s' tells nothing of waits%s%s", recording_name(r),
+		f->reason ? ": " : "", f->reason ? f->reason : "");
+	err_hint(e, "make one with: fathom record --chains; perf sched record will do, without "
+		    "stacks");
+	return -ENODATA;
+}
+
+int recorded_load_from(struct recorded *r, struct recording *recording,
+		       const struct recorded_opts *opts, struct err *e)
+{
+	int rc;
+
+	*r = (struct recorded){ 0 };
+	if (has_event(recording, OFFCPU_EVENT))
+		rc = load_waits(r, recording, opts, e);
+	else if (has_event(recording, "sched:sched_switch"))
+		rc = recorded_load_switches(r, recording, opts, e);
+	else
+		rc = nothing_there(recording, e);
+	r->seen.profile = &r->load.profile;
+	r->seen.waits = &r->load.waits;
+	r->seen.threads = r->threads.items;
+	r->seen.n_threads = r->threads.len;
+	r->seen.cgroups = r->cgroups.items;
+	r->seen.no_wakers = r->how & RECORDED_NO_WAKERS;
+	r->seen.no_chains = r->how & RECORDED_NO_CHAINS;
+	return rc;
+}
+
+int recorded_load(struct recorded *r, const char *path, const struct recorded_opts *opts,
+		  struct err *e)
+{
+	struct recording *recording = NULL;
+	int rc = recording_open(path, &recording, e);
+
+	*r = (struct recorded){ 0 };
+	if (rc < 0)
+		return rc;
+	rc = recorded_load_from(r, recording, opts, e);
+	recording_free(recording);
+	return rc;
+}
+
+void recorded_release(struct recorded *r)
+{
+	offcpu_load_release(&r->load);
+	sched_names_release(&r->names);
+	vec_release(&r->threads);
+	vec_release(&r->cgroups);
+	vec_release(&r->ran);
+}
+
+/* --- what there is to say ----------------------------------------------------------------------
+ */
+
+static void note_waits(const struct recorded *r, struct result *ret)
+{
+	const struct profile *p = &r->load.profile;
+
+	if (p->wait_period)
+		result_note(
+			ret, NOTE_INFO, NULL,
+			"waits were sampled, one for each %.3g ms off the CPU: how blocked time "
+			"divides is an estimate, times of single waits are those they stand for",
+			(double)p->wait_period / 1e6);
+	if (p->wait_min)
+		result_note(ret, NOTE_INFO, NULL,
+			    "waits shorter than %.3g ms were not recorded: what they were for is "
+			    "not known, and counts as other",
+			    (double)p->wait_min / 1e6);
+}
+
+static void note_how(const struct recorded *r, struct result *ret)
+{
+	if (r->how & RECORDED_NO_ACCOUNTS)
+		result_note(
+			ret, NOTE_WARNING, NULL,
+			"the accounts of threads are missing, the recording was cut short: time "
+			"on a CPU is that between waits, what came after a thread's last wait is "
+			"counted as other");
+	if (r->how & RECORDED_SPLIT_SAMPLED)
+		result_note(ret, NOTE_INFO, NULL,
+			    "user and kernel were sampled: how CPU time divides into them is an "
+			    "estimate");
+	if (r->how & RECORDED_SWITCHES)
+		result_note(
+			ret, NOTE_INFO, "fathom record --chains records what waits were for",
+			"made from the scheduler's events alone: no stacks, no system calls, "
+			"user and kernel not told apart; threads that neither ran nor were woken "
+			"are not in it; who gave way by itself counts as preempted");
+}
+
+void recorded_notes(const struct recorded *r, struct result *ret)
+{
+	if (r->how & RECORDED_SWITCHES)
+		sched_health(&r->names, ret);
+	else
+		report_losses(&r->load.profile, ret);
+	note_waits(r, ret);
+	note_how(r, ret);
+}

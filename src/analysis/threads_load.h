@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What threads did and waited for, out of a recording: of 'fathom record --off-cpu', or of the
+ * scheduler's events ('perf sched record'), which have no stacks. What a recording does not hold is
+ * worked out from what it does, and notes say how.
+ */
+#ifndef ANALYSIS_THREADS_LOAD_H
+#define ANALYSIS_THREADS_LOAD_H
+
+#include "analysis/offcpu_load.h"
+#include "analysis/sched.h"
+#include "analysis/threads.h"
+#include "analysis/threads_ran.h"
+
+/* Which threads. */
+struct recorded_opts {
+	const range_list *pids, *tids; /* both empty: all */
+	const char *const *comms;
+	size_t n_comms;
+	bool no_kthreads;
+	bool ran; /* also who had the CPU instead, which takes a look at everybody */
+};
+
+/* How what is shown was come by. */
+enum recorded_how {
+	RECORDED_SWITCHES = 1,      /* from the scheduler's events: no stacks */
+	RECORDED_NO_ACCOUNTS = 2,   /* times are sums and gaps of waits */
+	RECORDED_SPLIT_SAMPLED = 4, /* user and kernel, by samples */
+	RECORDED_RAN_LAST = 8,      /* who was not recorded had all that nobody else had */
+	RECORDED_NO_WAKERS = 16,
+	RECORDED_NO_CHAINS = 32,
+	RECORDED_NO_FAULTS = 64,
+	RECORDED_NO_CGROUPS = 128,
+};
+
+struct recorded {
+	struct offcpu_load load;
+	struct sched_names names; /* of the scheduler's events */
+	VEC(struct offcpu_thread) threads;
+	VEC(u32) cgroups;
+	ran_list ran;
+	struct observed seen;
+	u32 root; /* the process that started all others; 0: there is none */
+	u32 how;  /* enum recorded_how */
+};
+
+/* -ENODATA when nothing is there that tells of waits. Release it also after a failure. */
+int recorded_load(struct recorded *r, const char *path, const struct recorded_opts *opts,
+		  struct err *e);
+/* The same from a recording that is open, and not replayed yet. */
+int recorded_load_from(struct recorded *r, struct recording *recording,
+		       const struct recorded_opts *opts, struct err *e);
+void recorded_release(struct recorded *r);
+/* What was lost, and what was worked out in which way. */
+void recorded_notes(const struct recorded *r, struct result *ret);
+
+/* For the readers: whether a thread is asked for. */
+bool recorded_wants(const struct recorded_opts *o, u32 pid, u32 tid, const char *comm,
+		    bool kthread);
+/* The reader of the scheduler's events. */
+int recorded_load_switches(struct recorded *r, struct recording *recording,
+			   const struct recorded_opts *opts, struct err *e);
+
+#endif
