@@ -133,16 +133,17 @@ SEC("lang/ustack")
 u64 lang_ustack(u64 max)
 {
 	struct task_struct *task = task_current();
-	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	struct unwind_stack_memo *m;
 	struct unwind_slot *slot;
+	struct pt_regs *regs;
 	u64 id;
 
-	if (!unwind_mm(task) || task->flags & PF_KTHREAD)
+	if (!unwind_mm(task) || task_field(task, flags) & PF_KTHREAD)
 		return 0;
 	slot = unwind_slot_take();
 	if (!slot)
 		return -EBUSY;
+	regs = unwind_regs_of(task, slot);
 	if (max > LANG_STACK_FRAMES)
 		max = LANG_STACK_FRAMES;
 	m = lang_memo_take(regs, max);

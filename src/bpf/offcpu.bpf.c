@@ -728,7 +728,9 @@ static __always_inline void each_thread(struct task_struct *task)
 	if (!tid || pid == offcpu_options.self || !iter_matches(task, pid, tid))
 		return;
 	st = offcpu_task_of(task, true);
-	if (st && !st->begin)
+	if (!st)
+		offcpu_count(OFFCPU_COUNT_NO_ROOM, 1);
+	else if (!st->begin)
 		open_account(st, task, pid, tid, now);
 }
 

@@ -9,6 +9,13 @@
 #define UNWIND_LIST_PYTHON 1
 #include "bpf/unwind_list.bpf.h"
 
+/* Without its own types the kernel does not know the context of a program in a global function. */
+#ifdef BPF_RAW
+#define PROFILE_CALLED static __attribute__((noinline))
+#else
+#define PROFILE_CALLED __attribute__((noinline)) /* verified once */
+#endif
+
 /* Set before loading. */
 const volatile struct {
 	u32 max_user;
@@ -139,8 +146,7 @@ static __always_inline u32 copy_stack(struct unwind_rescue *r)
 }
 
 /* Into the slot; 0: there is no user part. */
-__attribute__((noinline)) int profile_regs(struct bpf_perf_event_data *ctx,
-					   struct unwind_slot *slot)
+PROFILE_CALLED int profile_regs(struct bpf_perf_event_data *ctx, struct unwind_slot *slot)
 {
 	if (!slot)
 		return 0;
@@ -216,8 +222,7 @@ static __always_inline void rescue_python(struct unwind_slot *slot, struct unwin
 }
 
 /* True when the sample is on its way; the user frames of @out are void then. */
-__attribute__((noinline)) int profile_rescue(struct bpf_perf_event_data *ctx,
-					     struct unwind_slot *slot)
+PROFILE_CALLED int profile_rescue(struct bpf_perf_event_data *ctx, struct unwind_slot *slot)
 {
 	if (!slot)
 		return 0;

@@ -9,9 +9,12 @@
 
 #include "base/stop.h"
 #include "host/bpf_log.h"
+#include "host/kernel_types.h"
 #include "lang_unwind.skel.h"
+#include "lang_unwind_raw.skel.h"
 #include "unwind/coretypes.h"
 #include "unwind/feed.h"
+#include "unwind/raw.h"
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -24,6 +27,7 @@ enum { RING_BYTES = 1 << 18 };
 
 struct unwinder {
 	struct lang_unwind_bpf *skel;
+	bool raw; /* the kernel does not describe its types */
 	struct unwind_feed *feed;
 	struct ring_buffer *ring;
 	u64 turn; /* bytes that this unwinder_serve() took */
@@ -125,28 +129,51 @@ static void keep_one_handler(void)
 	pthread_once(&once, register_placeholder);
 }
 
+/* Both forms of the code have the same names for what is used here, in one place. */
+#define SAME_PLACE(section, member)                                                     \
+	_Static_assert(offsetof(struct lang_unwind_bpf__##section, member) ==           \
+			       offsetof(struct lang_unwind_raw_bpf__##section, member), \
+		       "one skeleton does for both")
+
+SAME_PLACE(rodata, unwind_pidns);
+SAME_PLACE(bss, unwind_epoch);
+
 /* @types: what to take for the kernel's types, NULL: those themselves. */
 static int open_and_load(struct unwinder *u, int stacks, const char *types)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, open, .btf_custom_path = types);
 	int rc;
 
-	u->skel = lang_unwind_bpf__open_opts(&open);
-	if (!u->skel)
-		return -errno;
+	u->skel = xcalloc(1, sizeof(*u->skel));
+	rc = lang_unwind_bpf__create_skeleton(u->skel);
+	if (!rc && u->raw)
+		u->skel->skeleton->data =
+			(void *)lang_unwind_raw_bpf__elf_bytes(&u->skel->skeleton->data_sz);
+	if (!rc)
+		rc = bpf_object__open_skeleton(u->skel->skeleton, &open);
+	if (rc)
+		return rc;
 	set_pid_namespace(u->skel);
 	bpf_map__set_max_entries(u->skel->maps.unwind_ring, RING_BYTES);
 	rc = bpf_map__reuse_fd(u->skel->maps.lang_ustacks, stacks);
-	return rc ? rc : lang_unwind_bpf__load(u->skel);
+	if (!rc)
+		rc = lang_unwind_bpf__load(u->skel);
+	return rc || !u->raw ? rc : raw_find_regs(u->skel->obj, NULL);
 }
 
 /* Reading all types of the kernel takes half of the time: a few of them do, if they are at hand. */
 static int load_by_types(struct unwinder *u, int stacks)
 {
-	_cleanup_buf_ struct buf types = BUF_INIT;
+	_cleanup_buf_ struct buf types = BUF_INIT, all = BUF_INIT;
 	size_t size;
-	const void *object = lang_unwind_bpf__elf_bytes(&size);
+	const void *object;
+	int rc;
 
+	u->raw = !kernel_types_own();
+	rc = u->raw ? kernel_types_path(&all, NULL) : 0;
+	if (rc < 0)
+		return rc;
+	object = u->raw ? lang_unwind_raw_bpf__elf_bytes(&size) : lang_unwind_bpf__elf_bytes(&size);
 	if (coretypes_path(object, size, &types) >= 0) {
 		if (!open_and_load(u, stacks, buf_str(&types)))
 			return 0;
@@ -157,7 +184,7 @@ static int load_by_types(struct unwinder *u, int stacks)
 		vec_clear(&u->funcs);
 		(void)unlink(buf_str(&types));
 	}
-	return open_and_load(u, stacks, NULL);
+	return open_and_load(u, stacks, u->raw ? buf_str(&all) : NULL);
 }
 
 static int load(struct unwinder *u, int stacks, struct err *e)

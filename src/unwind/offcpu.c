@@ -14,6 +14,7 @@
 #include "host/kernel_types.h"
 #include "offcpu.skel.h"
 #include "unwind/offcpu_skel.h"
+#include "unwind/raw.h"
 #include "unwind/rescue.h"
 
 enum { RING_BYTES = 8 << 20, RING_MIN = 1 << 17, RING_MAX = 1 << 30, BATCH = 1024 };
@@ -353,7 +354,7 @@ static int make_ready(struct offcpu *o, struct err *e)
 
 	find_memory(o);
 	if (!rc && o->raw)
-		rc = offcpu_skel_find_regs(o->skel, e);
+		rc = raw_find_regs(o->skel->obj, e);
 	if (!rc)
 		rc = unwind_feed_new(&o->feed, &maps, 0, e);
 	if (rc)

@@ -5,7 +5,6 @@
 #include <bpf/libbpf.h>
 
 #include "bpf/offcpu_abi.h"
-#include "host/bpf_sys.h"
 #include "host/machine.h"
 #include "offcpu.skel.h"
 #include "offcpu_raw.skel.h"
@@ -38,20 +37,4 @@ int offcpu_skel_open(struct offcpu_bpf **ret, const char *types, struct err *e)
 		bpf_map__set_max_entries(skel->maps.offcpu_tasks, machine_thread_room());
 	*ret = skel;
 	return 0;
-}
-
-int offcpu_skel_find_regs(const struct offcpu_bpf *skel, struct err *e)
-{
-	const struct bpf_program *prog =
-		bpf_object__find_program_by_name(skel->obj, "unwind_find_regs");
-	u32 result = 0;
-	int rc = prog ? bpfsys_prog_run(bpf_program__fd(prog), NULL, 0, &result) : -ENOENT;
-
-	if (rc < 0)
-		return err_sys(e, rc, "cannot run the off-CPU program");
-	if (result != UNWIND_REGS_STRANGE)
-		return 0;
-	err_set(e, EINVAL, "the file with the kernel's types is not about this kernel");
-	err_hint(e, "FATHOM_BTF=FILE names one that is");
-	return -EINVAL;
 }

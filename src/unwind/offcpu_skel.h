@@ -13,10 +13,5 @@ struct offcpu_bpf;
 
 /* @types: the file that describes them, for the raw form; NULL: the typed one. */
 int offcpu_skel_open(struct offcpu_bpf **ret, const char *types, struct err *e);
-/*
- * Raw: when it is loaded, finds out where the registers of a thread are, by a look at our own.
- * -EINVAL: the types are of another kernel.
- */
-int offcpu_skel_find_regs(const struct offcpu_bpf *skel, struct err *e);
 
 #endif

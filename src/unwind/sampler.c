@@ -6,14 +6,18 @@
 #include <linux/perf_event.h>
 
 #include "host/bpf_log.h"
+#include "host/kernel_types.h"
 #include "profile.skel.h"
+#include "profile_raw.skel.h"
 #include "unwind/coretypes.h"
+#include "unwind/raw.h"
 #include "unwind/rescue.h"
 
 enum { RING_BYTES = 4 << 20, RING_MIN = 1 << 17, RING_MAX = 1 << 30 };
 
 struct sampler {
 	struct profile_bpf *skel;
+	bool raw; /* the kernel does not describe its types */
 	struct ring_buffer *ring;
 	struct unwind_feed *feed;
 	struct rescue rescue;
@@ -78,6 +82,17 @@ static int set_options(struct sampler *s, const struct sampler_opts *o, struct e
 	return -bpf_map__set_max_entries(s->skel->maps.unwind_ring, (u32)ring);
 }
 
+/* Both forms of the programs have the same names for what is used here, in one place. */
+#define SAME_PLACE(section, member)                                                 \
+	_Static_assert(offsetof(struct profile_bpf__##section, member) ==           \
+			       offsetof(struct profile_raw_bpf__##section, member), \
+		       "one skeleton does for both")
+
+SAME_PLACE(rodata, profile_options);
+SAME_PLACE(rodata, unwind_pidns);
+SAME_PLACE(bss, profile_root);
+SAME_PLACE(bss, unwind_epoch);
+
 /* @types: what to take for the kernel's types, NULL: those themselves. */
 static int open_and_load(struct sampler *s, const struct sampler_opts *opts, const char *types,
 			 struct err *e)
@@ -85,15 +100,21 @@ static int open_and_load(struct sampler *s, const struct sampler_opts *opts, con
 	LIBBPF_OPTS(bpf_object_open_opts, open, .btf_custom_path = types);
 	int rc;
 
-	s->skel = profile_bpf__open_opts(&open);
-	if (!s->skel)
-		return err_sys(e, errno, "cannot open the sampling program");
+	s->skel = xcalloc(1, sizeof(*s->skel));
+	rc = profile_bpf__create_skeleton(s->skel);
+	if (!rc && s->raw)
+		s->skel->skeleton->data =
+			(void *)profile_raw_bpf__elf_bytes(&s->skel->skeleton->data_sz);
+	if (!rc)
+		rc = bpf_object__open_skeleton(s->skel->skeleton, &open);
+	if (rc)
+		return err_sys(e, rc, "cannot open the sampling program");
 	rc = set_options(s, opts, e);
 	if (rc)
 		return rc;
 	rc = profile_bpf__load(s->skel);
 	if (!rc)
-		return 0;
+		return s->raw ? raw_find_regs(s->skel->obj, e) : 0;
 	if (rc != -EPERM) {
 		err_sys(e, rc, "the kernel does not take the sampling program");
 		return -EOPNOTSUPP;
@@ -105,10 +126,16 @@ static int open_and_load(struct sampler *s, const struct sampler_opts *opts, con
 
 static int load(struct sampler *s, const struct sampler_opts *opts, struct err *e)
 {
-	_cleanup_buf_ struct buf types = BUF_INIT;
+	_cleanup_buf_ struct buf types = BUF_INIT, all = BUF_INIT;
 	size_t size;
-	const void *object = profile_bpf__elf_bytes(&size);
+	const void *object;
+	int rc;
 
+	s->raw = !kernel_types_own();
+	rc = s->raw ? kernel_types_path(&all, e) : 0;
+	if (rc < 0)
+		return rc;
+	object = s->raw ? profile_raw_bpf__elf_bytes(&size) : profile_bpf__elf_bytes(&size);
 	if (coretypes_path(object, size, &types) >= 0) {
 		if (!open_and_load(s, opts, buf_str(&types), NULL))
 			return 0;
@@ -116,7 +143,7 @@ static int load(struct sampler *s, const struct sampler_opts *opts, struct err *
 		profile_bpf__destroy(s->skel);
 		(void)unlink(buf_str(&types));
 	}
-	return open_and_load(s, opts, NULL, e);
+	return open_and_load(s, opts, s->raw ? buf_str(&all) : NULL, e);
 }
 
 static int on_record(void *ctx, void *data, size_t n);
