@@ -279,7 +279,6 @@ static void count_sample(struct counter *c, const struct profile_sample *s, bool
 	b->weight[component] += s->weight;
 	b->samples[component] += s->count;
 	b->total += s->weight;
-	b->total_samples += s->count;
 	if (kernel) {
 		b->kernel += s->weight;
 		if (component == COMPONENT_UNMAPPED)

@@ -73,7 +73,7 @@ struct breakdown {
 	struct intern strings;
 	u64 weight[COMPONENTS_MOST + 1]; /* the last is of what no rule is about */
 	u64 samples[COMPONENTS_MOST + 1];
-	u64 total, total_samples;
+	u64 total;
 	u64 kernel, kernel_unmapped;          /* samples that were taken in the kernel */
 	VEC(struct breakdown_symbol) symbols; /* heaviest first */
 };

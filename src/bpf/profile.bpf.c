@@ -22,8 +22,6 @@ const volatile struct {
 	u32 wake_bytes;   /* wake the reader when that much is waiting */
 	u32 rescue_bytes; /* no copies of stacks when that much is: they must not crowd out samples
 			   */
-	u8 kernel_stacks;
-	u8 user_stacks;
 	u8 rescue;
 	u8 pad;
 } profile_options = { .max_user = UNWIND_MAX_FRAMES };
@@ -118,8 +116,6 @@ static __always_inline void fill_header(struct bpf_perf_event_data *ctx, struct 
 
 static __always_inline u32 kernel_stack(struct bpf_perf_event_data *ctx, struct unwind_sample *out)
 {
-	if (!profile_options.kernel_stacks)
-		return 0;
 	long bytes = bpf_get_stack(ctx, out->ip, UNWIND_MAX_KERNEL * 8, 0);
 
 	if (bytes < 0 || bytes >= UNWIND_MAX_KERNEL * 8)
@@ -326,18 +322,15 @@ static __always_inline void sample(struct bpf_perf_event_data *ctx, struct unwin
 	out->end = UNWIND_END_NONE;
 	out->fp_steps = 0;
 	slot->first = out->n_kernel;
-	if (profile_options.user_stacks) {
-		if (profile_regs(ctx, slot))
-			user_stack(slot, counts);
-		else
-			out->end = UNWIND_END_NO_REGS;
-		if (out->end == UNWIND_END_NO_TABLE && profile_options.rescue &&
-		    profile_rescue(ctx, slot))
-			return;
-		counts->n[out->end & 31]++;
-		counts->n[UNWIND_COUNT_FRAMES] += out->n_user;
-		counts->n[UNWIND_COUNT_FP_FRAMES] += out->fp_steps;
-	}
+	if (profile_regs(ctx, slot))
+		user_stack(slot, counts);
+	else
+		out->end = UNWIND_END_NO_REGS;
+	if (out->end == UNWIND_END_NO_TABLE && profile_options.rescue && profile_rescue(ctx, slot))
+		return;
+	counts->n[out->end & 31]++;
+	counts->n[UNWIND_COUNT_FRAMES] += out->n_user;
+	counts->n[UNWIND_COUNT_FP_FRAMES] += out->fp_steps;
 	emit(slot);
 }
 

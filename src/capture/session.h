@@ -45,12 +45,11 @@ struct session_opts {
 	bool switches;     /* SWITCH records */
 	bool addresses;    /* PERF_SAMPLE_ADDR */
 	bool phys_addresses;
-	bool data_maps; /* mappings that are not code, too; implied by addresses and STACK_DWARF */
-	bool registers; /* user registers of every sample, also without stacks */
-	bool no_side_band; /* nothing about processes and mappings */
-	bool counting;     /* no sampling at all: for BPF programs and counters */
-	u64 branch_type;   /* branch_sample_type for all events, 0: none */
-	int clock_id;      /* -1: perf's own clock; 0 is CLOCK_REALTIME: set it */
+	bool data_maps;  /* mappings that are not code, too; implied by addresses and STACK_DWARF */
+	bool registers;  /* user registers of every sample, also without stacks */
+	bool counting;   /* no sampling at all: for BPF programs and counters */
+	u64 branch_type; /* branch_sample_type for all events, 0: none */
+	int clock_id;    /* -1: perf's own clock; 0 is CLOCK_REALTIME: set it */
 };
 
 struct session_event {

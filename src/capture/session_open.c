@@ -377,7 +377,7 @@ int session_open(struct session *s, struct err *e)
 		if (r < 0)
 			return r;
 	}
-	if (!s->opts.no_side_band && !s->opts.counting)
+	if (!s->opts.counting)
 		add_side_band(s);
 	for (size_t i = 0; r >= 0 && i < s->target->cpus.len; i++)
 		r = open_cpu(s, s->target->cpus.items[i], e);

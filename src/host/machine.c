@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "host/machine.h"
 
-#include "base/clock.h"
 #include "base/io.h"
 #include "host/mount.h"
 
@@ -122,17 +121,6 @@ static u64 read_memory(void)
 	return scan_u64(&s, end, 10, &kib) && kib <= UINT64_MAX >> 10 ? kib << 10 : 0;
 }
 
-static u64 boot_time(void)
-{
-	struct timespec ts;
-	u64 up, now = clock_wall_ns();
-
-	if (clock_gettime(CLOCK_BOOTTIME, &ts) < 0)
-		return 0;
-	up = (u64)ts.tv_sec * NSEC_PER_SEC + (u64)ts.tv_nsec;
-	return now > up ? now - up : 0;
-}
-
 void host_machine_init(struct host_machine *m)
 {
 	memset(m, 0, sizeof(*m));
@@ -151,7 +139,6 @@ int host_machine_read(struct host_machine *m, struct err *e)
 	m->distribution = os_name();
 	read_cpu(m);
 	m->memory = read_memory();
-	m->boot_wall_ns = boot_time();
 	return machine_online(&m->online, e);
 }
 

@@ -19,7 +19,6 @@ struct host_machine {
 	char *vendor;       /* GenuineIntel, AuthenticAMD, or "" */
 	range_list online;  /* CPUs */
 	u64 memory;         /* bytes */
-	u64 boot_wall_ns;   /* when it was started; 0: unknown */
 };
 
 void host_machine_init(struct host_machine *m);

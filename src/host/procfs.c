@@ -154,18 +154,15 @@ enum { STAT_FIRST = 4, STAT_LAST = 42, STAT_NEEDED = 24 };
 static void fill_stat(struct proc_stat *st, const s64 *field)
 {
 	st->ppid = (u32)field[4];
-	st->pgrp = (u32)field[5];
 	st->session = (u32)field[6];
 	st->flags = (u32)field[9];
 	st->minflt = (u64)field[10];
 	st->majflt = (u64)field[12];
 	st->utime = (u64)field[14];
 	st->stime = (u64)field[15];
-	st->priority = field[18];
 	st->nice = field[19];
 	st->threads = (u32)field[20];
 	st->start = (u64)field[22];
-	st->vsize = (u64)field[23];
 	st->rss = (u64)field[24];
 	st->cpu = (u32)field[39];
 	st->rt_priority = (u32)field[40];

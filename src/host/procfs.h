@@ -35,18 +35,15 @@ struct proc_stat {
 	char comm[PROCFS_COMM];
 	char state; /* R S D T Z I ... */
 	u32 ppid;
-	u32 pgrp;
 	u32 session;
 	u32 flags;
 	u64 minflt;
 	u64 majflt;
 	u64 utime; /* clock ticks */
 	u64 stime;
-	s64 priority;
 	s64 nice;
 	u32 threads;
 	u64 start; /* clock ticks since boot */
-	u64 vsize; /* bytes */
 	u64 rss;   /* pages */
 	u32 cpu;   /* last run on */
 	u32 rt_priority;

@@ -40,10 +40,9 @@ struct lang_config {
 	u64 stack_mode;     /* enum stack_mode */
 	u64 missing_probes; /* enum missing_probes */
 	u64 kernel_probes;  /* enum kernel_probes */
-	u64 on_stack_limit;
-	u64 hist_bits;    /* of hist() without any */
-	u64 latency_bits; /* the same of a time between two moments */
-	bool percentiles; /* behind histograms */
+	u64 hist_bits;      /* of hist() without any */
+	u64 latency_bits;   /* the same of a time between two moments */
+	bool percentiles;   /* behind histograms */
 	bool print_maps_on_exit;
 	bool cpp_demangle;
 	bool cfi_stacks; /* user stacks by tables; else by frame pointers */
@@ -78,7 +77,6 @@ struct unit {
 	u32 prog_flags;
 	u32 mode; /* per provider: how it is attached */
 	bool uses_args;
-	bool uses_name;
 	bool uses_stack;
 	bool reads_user;
 	bool attached;

@@ -210,7 +210,6 @@ static void add_unit(struct comp *c, u32 probe, u32 first, u32 n)
 	u->first = first;
 	u->n = n;
 	u->uses_args = any(p, depends_on_target);
-	u->uses_name = any(p, names_target);
 	u->uses_stack = any(p, is_stack);
 	u->reads_user = any(p, reads_memory);
 	u->typed_context = any(p, wants_types);

@@ -227,7 +227,7 @@ int unwinder_new(int stacks, struct unwinder **ret, struct err *e)
 			.epoch = &u->skel->bss->unwind_epoch,
 		};
 
-		rc = unwind_feed_new(&u->feed, &maps, 0, e);
+		rc = unwind_feed_new(&u->feed, &maps, e);
 	}
 	if (rc == 0) {
 		u->ring =

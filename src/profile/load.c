@@ -224,6 +224,7 @@ static int load_recording(struct profile *p, int fd, const char *name, const str
 		ret = recording_replay(r, builder_record, &b, e);
 		builder_count_health(&b);
 		profile_take_facts(p, r);
+		p->bad_records += b.machine.bad_maps;
 		take_health(p, r, opts);
 		runtime_collect(&b.machine, p);
 		take_reasons(p, symbols);

@@ -39,8 +39,7 @@ struct place {
 	bool no_file;    /* of no file: @dso is that of the process's map of run-time code */
 	const char *file; /* source of run-time code, if it told; else NULL */
 	u32 line;
-	u32 frame;      /* free for the user of the machine: cache of what it made of this */
-	u32 line_frame; /* likewise */
+	u32 frame; /* free for the user of the machine: cache of what it made of this */
 };
 
 struct process {

@@ -28,7 +28,6 @@ void image_free(struct image *img)
 	free(img->debug_file);
 	srcline_free(img->lines.srcline);
 	vec_release(&img->lines.names);
-	free(img->lines.file);
 	lineindex_free(img->lines.index);
 	map_release(&img->lines.index_names);
 	free(img);

@@ -34,7 +34,6 @@ struct image_lines {
 	bool tried;
 	u64 shift;               /* address in the debug file - address in the file itself */
 	VEC(u32) names;          /* string of @srcline -> id of the store's name; 0: not made yet */
-	char *file;              /* where they are, if not in the file itself; or NULL */
 	const char *why;         /* there are none */
 	struct lineindex *index; /* on disk; NULL: none */
 	bool index_tried;

@@ -324,11 +324,8 @@ bool symbols_jit(struct symbols *s, pid_t pid, pid_t nspid, const char *root, u6
 	struct jit *j = jit_of(s, pid);
 	struct found f;
 
-	if (!j || !find_or_read(s, j, nspid, root, address, time_ns, &f)) {
-		s->jit_nameless++;
+	if (!j || !find_or_read(s, j, nspid, root, address, time_ns, &f))
 		return false;
-	}
-	s->jit_named++;
 	*ret = *jit_answer(s, j, &f);
 	return true;
 }
@@ -371,9 +368,7 @@ int symbols_jit_unwind(struct symbols *s, pid_t pid, u64 address, u64 time_ns,
 	if (read_fd(&fd, e->unwind_at, buf_reserve(ret_bytes, e->unwind_size), e->unwind_size) < 0)
 		return -EIO;
 	buf_added(ret_bytes, e->unwind_size);
-	*ret = (struct jit_unwind){ .code_start = e->start,
-				    .code_size = e->size,
-				    .eh_frame_address = e->start + ALIGN_UP(e->size, 8),
+	*ret = (struct jit_unwind){ .eh_frame_address = e->start + ALIGN_UP(e->size, 8),
 				    .eh_frame_size = e->unwind_size - e->unwind_hdr_size };
 	return 0;
 }

@@ -26,7 +26,7 @@ void symbols_set_kallsyms(struct symbols *s, const char *text, size_t len)
 
 	kallsyms_release(&k->table);
 	kallsyms_parse(&k->table, text, len);
-	k->loaded = k->recorded = true;
+	k->loaded = true;
 	k->shift = 0;
 	k->why = k->hint = NULL;
 	if (k->table.hidden)

@@ -63,7 +63,6 @@ static int find_lines(struct symbols *s, const struct module *m, struct image *i
 		return open_lines(&img->lines, &search, elf, m->key.path);
 	if (s->opts.no_debug_files || debug_find(&search, &debug, &path) < 0)
 		return -ENODATA;
-	img->lines.file = xstrdup(path.data);
 	return open_lines(&img->lines, &search, &debug, path.data);
 }
 
@@ -232,7 +231,6 @@ void lines_info(const struct image_lines *l, struct module_info *ret)
 {
 	struct srcline_counts c;
 
-	ret->lines_file = l->file;
 	ret->lines_why = l->why;
 	if (l->index)
 		ret->lines_units = lineindex_units(l->index);

@@ -64,7 +64,6 @@ struct kernel {
 	struct ask *ask; /* NULL: use the table */
 	bool loaded;
 	bool cached;     /* the table came from disk: without what passes */
-	bool recorded;   /* the table is the text of a recording */
 	char *base_name; /* where the recorded kernel had this symbol, or NULL */
 	u64 base_address;
 	u8 build_id[MODULE_BUILD_ID_MAX];
@@ -111,7 +110,6 @@ struct symbols {
 	struct kernel kernel;
 	VEC(struct jit *) jits;
 	struct map jit_of_pid; /* pid -> index of jit + 1 */
-	u64 jit_named, jit_nameless;
 	struct buf scratch;
 };
 

@@ -136,7 +136,6 @@ struct module_info {
 	const char *debug_file; /* where the names were found, if not in the file; or NULL */
 	const char *why;        /* why there are no names, or only some; NULL if all is well */
 	const char *hint;       /* what to do about it, or NULL */
-	const char *lines_file; /* where source lines were found, if not in the file; or NULL */
 	const char *lines_why;  /* why there are no source lines; NULL if there are, or unasked */
 	u32 lines_units;        /* compilation units with lines, those looked at, and those of */
 	u32 lines_indexed;      /* them that are broken */
@@ -191,8 +190,6 @@ bool symbols_jit_line(struct symbols *s, pid_t pid, u64 address, u64 time_ns,
 
 /* How a function made at run time is unwound, as its jitdump tells. */
 struct jit_unwind {
-	u64 code_start;
-	u64 code_size;
 	u64 eh_frame_address; /* where .eh_frame would lie: its pointers are relative to that */
 	size_t eh_frame_size; /* the bytes begin with .eh_frame; .eh_frame_hdr is behind it */
 };

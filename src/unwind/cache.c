@@ -277,8 +277,7 @@ int unwind_table_get(const struct image *im, struct unwind_table **ret, bool *ca
 	return get_table(im, false, ret, cached, e);
 }
 
-int unwind_table_get_later(const struct image *im, struct unwind_table **ret, bool *cached,
-			   struct err *e)
+int unwind_table_get_later(const struct image *im, struct unwind_table **ret, struct err *e)
 {
-	return get_table(im, true, ret, cached, e);
+	return get_table(im, true, ret, NULL, e);
 }

@@ -69,7 +69,6 @@ struct unwind_feed {
 	struct code_names names; /* of run-time code */
 	unwind_feed_new_fn *on_new;
 	void *on_new_ctx;
-	struct unwind_feed_stats stats;
 };
 
 static u64 key_hash(const struct unwind_key *key)
@@ -102,7 +101,6 @@ static int write_page(struct unwind_feed *f, const struct unwind_table *t, u32 p
 		*pool_row(&f->pool, to.first + i) = (row & 0xffff0000) | ids[row & 0xffff];
 	}
 	pool_set_page(&f->pool, dir, page, to);
-	f->stats.rows += p->count;
 	return 0;
 }
 
@@ -111,12 +109,9 @@ static void write_later(struct unwind_feed *f, const struct feed_later *l, u32 d
 {
 	if (pool_page(&f->pool, dir, page).count != UNWIND_PAGE_LATER)
 		return;
-	f->stats.later_pages++;
 	if (!unwind_table_page_valid(l->table, page) ||
-	    write_page(f, l->table, page, l->ids, dir, NULL)) {
-		f->stats.refused++;
+	    write_page(f, l->table, page, l->ids, dir, NULL))
 		pool_set_page(&f->pool, dir, page, (struct unwind_page){ 0 });
-	}
 }
 
 /* A page was met. A table that has room comes whole: its other pages will be met soon. */
@@ -155,12 +150,9 @@ static int write_table(struct unwind_feed *f, const struct unwind_table *t, stru
 		rc = write_page(f, t, i, ids, bin->dir, e);
 	if (rc) {
 		f->pool.used = before;
-		f->stats.refused++;
 		return rc;
 	}
 	bin->pages = t->n_pages;
-	f->stats.tables++;
-	f->stats.unsupported += t->stats.unsupported;
 	return 0;
 }
 
@@ -171,7 +163,6 @@ static int announce_table(struct unwind_feed *f, struct unwind_table *t, struct 
 	int rc = pool_take(&f->pool, 2 * t->n_pages, false, &bin->dir, e);
 
 	if (rc) {
-		f->stats.refused++;
 		unwind_table_free(t);
 		return rc;
 	}
@@ -182,9 +173,6 @@ static int announce_table(struct unwind_feed *f, struct unwind_table *t, struct 
 	vec_push(&f->later, (struct feed_later){ .table = t, .ids = global_ids(f, t) });
 	map_put(&f->by_dir, bin->dir, f->later.len);
 	bin->pages = t->n_pages;
-	f->stats.tables++;
-	f->stats.later++;
-	f->stats.unsupported += t->stats.unsupported;
 	return 0;
 }
 
@@ -198,10 +186,8 @@ static int publish(struct unwind_feed *f, const struct feed_file *file, struct e
 {
 	struct feed_file *old = find_file(f, &file->key);
 
-	if (bpf_map_update_elem(f->maps.bins, &file->key, &file->bin, BPF_ANY)) {
-		f->stats.refused++;
+	if (bpf_map_update_elem(f->maps.bins, &file->key, &file->bin, BPF_ANY))
 		return err_sys(e, errno, "cannot publish an unwind table");
-	}
 	if (old) {
 		*old = *file;
 		if (f->maps.epoch)
@@ -229,7 +215,6 @@ static int add_file(struct unwind_feed *f, struct feed_file file, const struct u
 		rc = write_table(f, t, &file.bin, e);
 	}
 	/* A table without room is as if the file had none, so that the kernel stops asking. */
-	f->stats.no_cfi += !t;
 	file.has_cfi = t && !rc;
 	int published = publish(f, &file, rc ? NULL : e);
 
@@ -249,10 +234,8 @@ static int unwind_feed_add(struct unwind_feed *f, const struct unwind_key *key, 
 static u32 python_of(struct unwind_feed *f, const struct image *im)
 {
 	struct python_build b = { 0 };
-	int rc = f->maps.pythons ? python_build_read(im, &b) : -ENOENT;
 
-	f->stats.pythons_unknown += rc == -ENOTSUP;
-	if (rc)
+	if (!f->maps.pythons || python_build_read(im, &b))
 		return 0;
 	for (size_t i = 0; i < f->pythons.len; i++) {
 		if (!memcmp(&f->pythons.items[i], &b, sizeof(b))) /* NOLINT: zeroed before */
@@ -288,11 +271,8 @@ static bool all_valid(const struct unwind_table *t)
 static void find_table(struct unwind_feed *f, const struct image *im, bool python,
 		       struct unwind_table **ret, bool *later)
 {
-	bool cached = true;
-
 	*later = f->maps.later && !python;
-	if (*later && !unwind_table_get_later(im, ret, &cached, NULL) &&
-	    (*ret)->n_rows <= LATER_ROWS) {
+	if (*later && !unwind_table_get_later(im, ret, NULL) && (*ret)->n_rows <= LATER_ROWS) {
 		*later = false;
 		if (!all_valid(*ret)) {
 			unwind_table_free(*ret);
@@ -300,8 +280,7 @@ static void find_table(struct unwind_feed *f, const struct image *im, bool pytho
 		}
 	}
 	if (!*ret && !*later)
-		(void)unwind_table_get(im, ret, &cached, NULL);
-	f->stats.compiled += *ret && !cached;
+		(void)unwind_table_get(im, ret, NULL, NULL);
 }
 
 /* Takes the descriptor's file under the key by which the kernel knows it. */
@@ -346,10 +325,8 @@ int unwind_feed_map(struct unwind_feed *f, const struct unwind_map *map, int pid
 		named.path = hint_of(f, &key);
 	_cleanup_close_ int fd = unwind_map_open(&named, pid);
 
-	if (fd < 0) {
-		f->stats.unreadable++;
+	if (fd < 0)
 		return err_sys(e, fd, "cannot open '%s' of process %d", map->path, pid);
-	}
 	return add_fd(f, fd, map->path, &key, e);
 }
 
@@ -368,7 +345,6 @@ int unwind_feed_need(struct unwind_feed *f, const struct unwind_need *need, stru
 		.path = path,
 	};
 
-	f->stats.needs++;
 	if (need->key.dev == UNWIND_CODE_DEV)
 		return unwind_feed_code(f, need->pid, need->size, e);
 	if (known && known->bin.size == need->size) {
@@ -378,10 +354,8 @@ int unwind_feed_need(struct unwind_feed *f, const struct unwind_need *need, stru
 	}
 	_cleanup_close_ int fd = unwind_map_open(&map, (int)need->pid);
 
-	if (fd < 0) {
-		f->stats.unreadable++;
+	if (fd < 0)
 		return err_sys(e, ENOENT, "cannot open a mapped file of process %u", need->pid);
-	}
 	int rc = add_fd(f, fd, path, &need->key, e);
 
 	/* The kernel compares sizes: it must find the one that it asked with. */
@@ -433,14 +407,12 @@ void unwind_feed_exit(struct unwind_feed *f, u32 pid)
 static struct feed_program *new_program(struct unwind_feed *f, u32 pid, u64 program)
 {
 	struct feed_program *p = xcalloc(1, sizeof(*p));
-	int rc = hotspot_init(&p->hotspot, (int)pid, NULL);
+	bool java = !hotspot_init(&p->hotspot, (int)pid, NULL);
 
 	p->pid = pid;
 	p->bin.size = program;
 	p->hotspot.names = &f->names;
-	f->stats.javas += !rc;
-	f->stats.javas_unknown += rc == -ENOTSUP;
-	if (!rc)
+	if (java)
 		p->code = &p->hotspot.code;
 	else if (!python_trampolines((int)pid, &p->trampolines, NULL))
 		p->code = &p->trampolines;
@@ -659,11 +631,10 @@ bool unwind_own_pidns(u64 *ret_dev, u64 *ret_ino)
 	return true;
 }
 
-int unwind_feed_new(struct unwind_feed **ret, const struct unwind_feed_maps *maps, u64 max_bytes,
-		    struct err *e)
+int unwind_feed_new(struct unwind_feed **ret, const struct unwind_feed_maps *maps, struct err *e)
 {
 	struct unwind_feed *f = xcalloc(1, sizeof(*f));
-	int rc = pool_init(&f->pool, maps->pool, maps->rules, max_bytes, e);
+	int rc = pool_init(&f->pool, maps->pool, maps->rules, e);
 
 	if (rc) {
 		free(f);
@@ -727,11 +698,7 @@ bool unwind_feed_rule(struct unwind_feed *f, const struct unwind_key *key, u64 o
 
 void unwind_feed_stats(const struct unwind_feed *f, struct unwind_feed_stats *ret)
 {
-	*ret = f->stats;
 	ret->files = f->files.len;
-	ret->rules = f->pool.n_rules;
-	ret->rule_overflow = f->pool.rule_overflow;
-	ret->pythons = f->pythons.len;
 	ret->bytes = pool_bytes(&f->pool);
 }
 

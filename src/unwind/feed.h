@@ -23,24 +23,8 @@ struct unwind_feed_maps {
 };
 
 struct unwind_feed_stats {
-	u64 files;  /* that the kernel knows now */
-	u64 tables; /* different ones: files may share */
-	u64 rows;
-	u64 rules;
-	u64 bytes;           /* of kernel memory for the tables */
-	u64 compiled;        /* not found in the cache on disk */
-	u64 no_cfi;          /* files without frame information */
-	u64 unreadable;      /* files that could not be opened: their process was gone */
-	u64 refused;         /* tables for which there was no room */
-	u64 rule_overflow;   /* rules beyond UNWIND_MAX_RULES, taken as unsupported */
-	u64 unsupported;     /* rows whose rule we do not know */
-	u64 later;           /* tables of which only the pages that were met are there ... */
-	u64 later_pages;     /* ... and those */
-	u64 needs;           /* requests from the kernel */
-	u64 pythons;         /* builds of Python whose functions are shown */
-	u64 pythons_unknown; /* and of versions that we do not know */
-	u64 javas;           /* processes whose compiled code has rules */
-	u64 javas_unknown;   /* and whose machine we do not understand */
+	u64 files; /* that the kernel knows now */
+	u64 bytes; /* of kernel memory for their tables */
 };
 
 struct unwind_feed;
@@ -49,9 +33,7 @@ struct unwind_feed;
 bool unwind_own_pidns(u64 *ret_dev, u64 *ret_ino);
 struct code_names;
 
-/* @max_bytes of table memory, 0: a quarter of the machine's memory, at most 1 GB. */
-int unwind_feed_new(struct unwind_feed **ret, const struct unwind_feed_maps *maps, u64 max_bytes,
-		    struct err *e);
+int unwind_feed_new(struct unwind_feed **ret, const struct unwind_feed_maps *maps, struct err *e);
 void unwind_feed_free(struct unwind_feed *f);
 
 /* Answers a request from the ring. -ENOENT: the file could not be opened; it will ask again. */

@@ -193,22 +193,17 @@ int unwind_map_open(const struct unwind_map *map, int pid)
 	return map->path[0] == '/' ? open_checked(map->path, map->ino) : -ENOENT;
 }
 
-static void load_file(struct unwind_files *f, struct unwind_file *file,
-		      const struct unwind_map *map, int pid)
+static void load_file(struct unwind_file *file, const struct unwind_map *map, int pid)
 {
 	_cleanup_close_ int fd = unwind_map_open(map, pid);
 	struct image im;
-	bool cached;
 
 	if (fd < 0) {
 		file->unreadable = true;
 		return;
 	}
-	if (image_open(&im, fd, map->path, NULL) ||
-	    unwind_table_get(&im, &file->table, &cached, NULL))
-		return;
-	f->compiled += !cached;
-	f->from_cache += cached;
+	if (!image_open(&im, fd, map->path, NULL))
+		(void)unwind_table_get(&im, &file->table, NULL, NULL);
 }
 
 int unwind_vdso_table(struct unwind_table **ret, u64 *ret_size)
@@ -232,8 +227,7 @@ int unwind_vdso_table(struct unwind_table **ret, u64 *ret_size)
 }
 
 /* The vDSO is in no file. For a process that is gone ours will do, if it is as large. */
-static void load_vdso(struct unwind_files *f, struct unwind_file *file,
-		      const struct unwind_map *map)
+static void load_vdso(struct unwind_file *file, const struct unwind_map *map)
 {
 	u64 size;
 
@@ -241,7 +235,6 @@ static void load_vdso(struct unwind_files *f, struct unwind_file *file,
 		file->unreadable = true;
 		return;
 	}
-	f->compiled++;
 	if (size != map->end - map->start) {
 		unwind_table_free(file->table);
 		file->table = NULL;
@@ -264,10 +257,9 @@ const struct unwind_file *unwind_files_get(struct unwind_files *f, struct unwind
 		struct unwind_file file = { 0 };
 
 		if (vdso)
-			load_vdso(f, &file, map);
+			load_vdso(&file, map);
 		else
-			load_file(f, &file, map, pid);
-		f->bytes += file.table ? unwind_table_bytes(file.table) : 0;
+			load_file(&file, map, pid);
 		vec_push(&f->items, file);
 		known = f->items.len;
 		map_put(&f->by_key, key, known);

@@ -52,9 +52,6 @@ struct unwind_file {
 struct unwind_files {
 	VEC(struct unwind_file) items;
 	struct map by_key;
-	u64 bytes; /* of all tables */
-	u64 compiled;
-	u64 from_cache;
 };
 
 void unwind_files_release(struct unwind_files *f);

@@ -356,7 +356,7 @@ static int make_ready(struct offcpu *o, struct err *e)
 	if (!rc && o->raw)
 		rc = raw_find_regs(o->skel->obj, e);
 	if (!rc)
-		rc = unwind_feed_new(&o->feed, &maps, 0, e);
+		rc = unwind_feed_new(&o->feed, &maps, e);
 	if (rc)
 		return rc;
 	rescue_init(&o->rescue, o->feed);
@@ -778,7 +778,6 @@ void offcpu_stats(const struct offcpu *o, struct offcpu_stats *ret)
 		ret->counts[i] = read_counter(o->skel->maps.offcpu_counters, i);
 	for (u32 i = 0; i < UNWIND_END_COUNT; i++)
 		ret->ends[i] = counts.n[i] + o->ends[i];
-	unwind_feed_stats(o->feed, &ret->feed);
 }
 
 void offcpu_note_map(struct offcpu *o, int pid, const struct unwind_map *map)

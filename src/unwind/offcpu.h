@@ -97,7 +97,6 @@ struct offcpu_stats {
 	bool raw;            /* by raw tracepoints: the kernel does not describe its types */
 	bool partial_starts; /* stacks of threads that slept before us have no kernel part */
 	bool no_irq_context; /* interrupts cannot be told from the tasks that they interrupt */
-	struct unwind_feed_stats feed;
 };
 
 struct offcpu;

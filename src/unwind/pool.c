@@ -12,26 +12,24 @@ enum {
 	SLAB_BYTES = SLAB_ROWS * 4,
 	RULE_BYTES = UNWIND_MAX_RULES * (int)sizeof(struct unwind_rule),
 };
-#define DEFAULT_MAX_BYTES (1ull << 30)
-#define LOOK_AGAIN_NS     20000
+#define MOST_BYTES    (1ull << 30)
+#define LOOK_AGAIN_NS 20000
 
-static u32 slabs_for(u64 max_bytes)
+static u32 most_slabs(void)
 {
-	if (!max_bytes) {
-		u64 memory = (u64)sysconf(_SC_PHYS_PAGES) * (u64)sysconf(_SC_PAGESIZE);
+	u64 memory = (u64)sysconf(_SC_PHYS_PAGES) * (u64)sysconf(_SC_PAGESIZE);
+	u64 bytes = MIN(memory / 4, MOST_BYTES);
 
-		max_bytes = MIN(memory / 4, DEFAULT_MAX_BYTES);
-	}
-	return (u32)MIN(MAX(max_bytes / SLAB_BYTES, 1), (u64)UNWIND_MAX_SLABS);
+	return (u32)MIN(MAX(bytes / SLAB_BYTES, 1), (u64)UNWIND_MAX_SLABS);
 }
 
-int pool_init(struct pool *p, int pool_fd, int rules_fd, u64 max_bytes, struct err *e)
+int pool_init(struct pool *p, int pool_fd, int rules_fd, struct err *e)
 {
 	void *rules = mmap(NULL, RULE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, rules_fd, 0);
 
 	if (rules == MAP_FAILED)
 		return err_sys(e, errno, "cannot map the unwind rules");
-	*p = (struct pool){ .fd = pool_fd, .rules = rules, .max_slabs = slabs_for(max_bytes) };
+	*p = (struct pool){ .fd = pool_fd, .rules = rules, .max_slabs = most_slabs() };
 	pool_rule_id(p, &(struct unwind_rule){ .cfa = UNWIND_CFA_END });
 	pool_rule_id(p, &(struct unwind_rule){ .cfa = UNWIND_CFA_UNSUP });
 	return 0;
@@ -125,10 +123,8 @@ u16 pool_rule_id(struct pool *p, const struct unwind_rule *r)
 
 	if (id)
 		return (u16)(id - 1);
-	if (p->n_rules == UNWIND_MAX_RULES) {
-		p->rule_overflow++;
+	if (p->n_rules == UNWIND_MAX_RULES)
 		return UNWIND_RULE_UNSUP;
-	}
 	id = intern_bytes(&p->rule_ids, r, sizeof(*r));
 	p->rules[id - 1] = *r;
 	p->n_rules++;

@@ -21,11 +21,10 @@ struct pool {
 	u32 n_rules;
 	struct intern rule_ids;          /* id - 1 is the rule's number */
 	VEC(struct pool_guest *) guests; /* slabs on their way into the map */
-	u64 rule_overflow;               /* rules beyond UNWIND_MAX_RULES, taken as unsupported */
 };
 
-/* @max_bytes 0: a quarter of the machine's memory, at most 1 GB. The maps stay the caller's. */
-int pool_init(struct pool *p, int pool_fd, int rules_fd, u64 max_bytes, struct err *e);
+/* Takes a quarter of the machine's memory at most. The maps stay the caller's. */
+int pool_init(struct pool *p, int pool_fd, int rules_fd, struct err *e);
 void pool_release(struct pool *p);
 /* Of kernel memory. */
 u64 pool_bytes(const struct pool *p);

@@ -74,8 +74,6 @@ static int set_options(struct sampler *s, const struct sampler_opts *o, struct e
 	s->skel->rodata->profile_options.max_user = frames;
 	s->skel->rodata->profile_options.wake_bytes = (u32)(ring / 4);
 	s->skel->rodata->profile_options.rescue_bytes = (u32)(ring - ring / 4);
-	s->skel->rodata->profile_options.kernel_stacks = !o->no_kernel_stack;
-	s->skel->rodata->profile_options.user_stacks = !o->no_user_stack;
 	s->skel->rodata->profile_options.rescue = !o->no_rescue;
 	set_pid_namespace(s->skel);
 	s->ring_bytes = ring;
@@ -170,7 +168,7 @@ int sampler_new(struct sampler **ret, const struct sampler_opts *opts, struct er
 			.later = !opts || !opts->no_rescue,
 		};
 
-		rc = unwind_feed_new(&s->feed, &maps, opts ? opts->max_table_bytes : 0, e);
+		rc = unwind_feed_new(&s->feed, &maps, e);
 	}
 	if (!rc) {
 		rescue_init(&s->rescue, s->feed);
@@ -397,7 +395,6 @@ void sampler_stats(const struct sampler *s, struct sampler_stats *ret)
 		.samples = counts.n[UNWIND_COUNT_SAMPLES],
 		.lost = counts.n[UNWIND_COUNT_LOST],
 		.frames = counts.n[UNWIND_COUNT_FRAMES] + s->rescued_frames,
-		.fp_frames = counts.n[UNWIND_COUNT_FP_FRAMES],
 		.rescues = counts.n[UNWIND_COUNT_RESCUES],
 		.rescues_lost = counts.n[UNWIND_COUNT_RESCUES_LOST],
 		.kernel_cut = counts.n[UNWIND_COUNT_KERNEL_CUT],

@@ -30,15 +30,12 @@
 #include "unwind/python_names.h"
 
 struct sampler_opts {
-	u64 ring_bytes;       /* a power of two; 0: 4 MB */
-	u64 max_table_bytes;  /* 0: see unwind_feed_new() */
-	u32 max_user_frames;  /* 0: UNWIND_MAX_FRAMES */
-	u32 events;           /* how many different ones will be attached, 0: 1; at most
-				 UNWIND_EVENTS */
-	bool no_kernel_stack; /* user stacks only */
-	bool no_user_stack;
-	bool no_rescue; /* leave stacks cut that met a file without a table */
-	bool python;    /* functions of Python among the user frames: see above */
+	u64 ring_bytes;      /* a power of two; 0: 4 MB */
+	u32 max_user_frames; /* 0: UNWIND_MAX_FRAMES */
+	u32 events;          /* how many different ones will be attached, 0: 1; at most
+				UNWIND_EVENTS */
+	bool no_rescue;      /* leave stacks cut that met a file without a table */
+	bool python;         /* functions of Python among the user frames: see above */
 	struct python_names *python_names; /* where they go, if not into its own */
 };
 
@@ -71,7 +68,6 @@ struct sampler_stats {
 	u64 samples;
 	u64 lost; /* the ring was full, or no scratch was free */
 	u64 frames;
-	u64 fp_frames;
 	u64 rescues;
 	u64 rescues_lost;
 	u64 kernel_cut;

@@ -51,8 +51,7 @@ int unwind_table_compile(const struct image *im, struct unwind_table **ret, stru
 int unwind_table_get(const struct image *im, struct unwind_table **ret, bool *cached,
 		     struct err *e);
 /* The same without looking at rows: unwind_table_page_valid() must be asked before using a page. */
-int unwind_table_get_later(const struct image *im, struct unwind_table **ret, bool *cached,
-			   struct err *e);
+int unwind_table_get_later(const struct image *im, struct unwind_table **ret, struct err *e);
 bool unwind_table_page_valid(const struct unwind_table *t, u32 page);
 void unwind_table_free(struct unwind_table *t);
 static inline void unwind_table_freep(struct unwind_table **t)

@@ -6,6 +6,7 @@
 #include "recording/format.h"
 #include "recording/writer.h"
 #include "base/io.h"
+#include "profile/load.h"
 
 static int open_error(const void *data, size_t size, char *text, size_t text_size)
 {
@@ -288,4 +289,27 @@ TEST_TIMEOUT(random_damage_to_a_compressed_file, 120)
 	buf_release(&b);
 	buf_release(&file);
 	free(path);
+}
+
+TEST("a mapping that goes round the end of memory is told of")
+{
+	_cleanup_free_ char *path = xasprintf("%s/round.data", test_tmpdir());
+	struct emit e = { 0 };
+	struct profile p;
+	size_t at;
+
+	kit_header(&e, 128);
+	at = e.b.len;
+	kit_mmap2(&e, 10, "/bin/thing");
+	/* behind the header, pid and tid; it is 0x2000 long */
+	emit_patch_u64(&e, at + 16, UINT64_MAX - 0xfff);
+	kit_sample(&e, 71, 20, 0x400100, 1);
+	kit_close(&e);
+	CHECK_EQ(io_write_file_atomic(path, e.b.data, e.b.len, NULL), 0);
+	profile_init(&p);
+	CHECK_EQ(profile_load(&p, path, &(struct load_opts){ 0 }, NULL), 0);
+	CHECK_EQ(p.samples.len, 1);
+	CHECK_EQ(p.bad_records, 1);
+	profile_release(&p);
+	buf_release(&e.b);
 }
