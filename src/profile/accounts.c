@@ -194,7 +194,7 @@ int accounts_read(struct profile *p, const void *bytes, size_t n, struct err *e)
 void accounts_take(struct profile *p, const struct recording *r)
 {
 	const struct recording_blob *blob =
-		recording_info_blob(recording_info(r), FEATURE_FATHOM + ACCOUNTS_SECTION);
+		recording_info_blob(recording_info(r), FEATURE_ACCOUNTS);
 
 	/* a broken section costs the lifetimes of threads, which is said, and nothing else */
 	if (blob && accounts_read(p, blob->data, blob->size, NULL) < 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * How long each thread lived during a recording, and what it did with that time, as the scheduler
- * counted it. It travels in the recording, in the section FEATURE_FATHOM + 5: "FACC", a byte 2,
+ * counted it. It travels in the recording, in the section FEATURE_ACCOUNTS: "FACC", a byte 2,
  * then a message as protocol buffers have them (base/varint.h), with times in ns on the
  * recording's clock:
  *	1	a thread: pid 1, tid 2, flags 3, begin 4, length 5, on CPU 6, blocked 7, runnable 8,
@@ -22,7 +22,7 @@
 
 struct recording;
 
-enum { ACCOUNTS_SECTION = 5, ACCOUNTS_MOST = 1 << 22, ACCOUNT_COMM_MOST = 64 };
+enum { ACCOUNTS_MOST = 1 << 22, ACCOUNT_COMM_MOST = 64 };
 
 /* The section is begun by what is common to all: how waits were chosen. */
 void accounts_begin(struct buf *out, u64 wait_period, u64 wait_min);

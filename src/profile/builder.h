@@ -18,9 +18,6 @@ struct thread_hint {
 	bool used;
 };
 
-/* Our section with the lines of functions of Python. */
-enum { FEATURE_PYTHON = FEATURE_FATHOM + 3 };
-
 /* The last wait of a recording: its wakers are told right after it. */
 struct builder_wait {
 	u64 seq;

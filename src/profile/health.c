@@ -7,7 +7,7 @@
 #include "recording/recording.h"
 #include "unwind/unwind.h"
 
-enum { HEALTH_VERSION = 1, HEALTH_SECTION = FEATURE_FATHOM + 2, CUT_REASONS = 3 };
+enum { HEALTH_VERSION = 1, CUT_REASONS = 3 };
 
 /* The section: this head, processes, cuts, the reason. Little endian, as x86 and arm write it. */
 struct packed_head {
@@ -282,7 +282,7 @@ static int take_section(struct health *ret, const struct recording *rec, const c
 			struct err *e)
 {
 	const struct recording_blob *blob =
-		recording_info_blob(recording_info(rec), HEALTH_SECTION);
+		recording_info_blob(recording_info(rec), FEATURE_HEALTH);
 
 	if (!blob)
 		return err_set(e, ENODATA, "'%s' does not tell how its stacks were unwound", path);

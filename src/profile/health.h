@@ -2,7 +2,7 @@
 /*
  * How well the stacks of a recording were unwound, as the recorder counted it: for each process how
  * its stacks ended, and where those ended that did not reach the start of their thread. It travels
- * in the recording, in the section FEATURE_FATHOM + 2.
+ * in the recording, in the section FEATURE_HEALTH.
  */
 #ifndef PROFILE_HEALTH_H
 #define PROFILE_HEALTH_H

@@ -20,6 +20,7 @@ enum {
 	PIPE_PEEK = 1 << 16,
 	PERF_MAGIC_BYTES = 8,
 	TEXT_MOST = 2047 << 20, /* text inputs are held in memory */
+	USER_TEXT_MOST = 4096,  /* of what the user said, bytes that are shown */
 };
 
 int profile_default_input(const char **ret, struct err *e)
@@ -132,6 +133,17 @@ static u64 lost_samples(const struct recording_info *info, const struct recordin
 	return MAX(counts->lost, counts->lost_samples);
 }
 
+static u32 user_text(struct profile *p, const struct recording_info *info)
+{
+	const struct recording_blob *blob = recording_info_blob(info, FEATURE_USER_DATA);
+	_cleanup_free_ char *text = NULL;
+
+	if (blob)
+		text = xasprintf("%.*s", (int)MIN(blob->size, (size_t)USER_TEXT_MOST),
+				 (const char *)blob->data);
+	return profile_string(p, text);
+}
+
 void profile_take_facts(struct profile *p, const struct recording *r)
 {
 	const struct recording_info *info = recording_info(r);
@@ -144,6 +156,7 @@ void profile_take_facts(struct profile *p, const struct recording *r)
 	p->cpu_model = profile_string(p, info->cpudesc);
 	p->cpus = info->cpus_online;
 	p->command = join_strings(p, &info->cmdline);
+	p->notes = user_text(p, info);
 	if (info->has_clock_data && p->first_time)
 		p->wall_start = info->clock_wall_ns + (p->first_time - info->clock_ns);
 	p->lost_samples = lost_samples(info, counts);
@@ -199,8 +212,7 @@ static bool is_filtered(const struct load_opts *o)
 /* How stacks were unwound, and ended, as the recorder counted it. */
 static void take_health(struct profile *p, const struct recording *r, const struct load_opts *opts)
 {
-	const struct recording_blob *blob =
-		recording_info_blob(recording_info(r), FEATURE_FATHOM + 2);
+	const struct recording_blob *blob = recording_info_blob(recording_info(r), FEATURE_HEALTH);
 	struct health h;
 
 	if (!blob || health_unpack(&h, blob->data, blob->size) < 0)

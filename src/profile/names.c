@@ -237,7 +237,7 @@ void profile_import_names(struct symbols *symbols, const struct recording *r)
 		u32 feature;
 		int (*import)(struct symbols *s, const void *blob, size_t len, struct err *e);
 	} sections[] = {
-		{ FEATURE_FATHOM, symbols_import },
+		{ FEATURE_NAMES, symbols_import },
 		{ FEATURE_CODE, symbols_code_import },
 		{ FEATURE_LINES, symbols_lines_import },
 	};

@@ -7,15 +7,9 @@
 #include "recording/recording.h"
 #include "symbol/symbol.h"
 
-/* Sections of the recording; what is in them, symbol/ defines. */
-enum {
-	FEATURE_CODE = FEATURE_FATHOM + 4,
-	FEATURE_LINES = FEATURE_FATHOM + 6,
-};
-
 /*
  * The names of all code that the recording at @path touches, as bytes for its section
- * FEATURE_FATHOM, those of run-time code, for its section FEATURE_CODE, and source lines with
+ * FEATURE_NAMES, those of run-time code, for its section FEATURE_CODE, and source lines with
  * inlined functions, for FEATURE_LINES: with them it shows the same names on any machine. Lines
  * are read as long as that takes little of the time that was recorded, small files first. The
  * recording may still be open for writing; what is flushed counts.

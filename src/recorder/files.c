@@ -187,8 +187,8 @@ int file_begin(struct recorder *r, struct err *e)
 	if (r->o.session.clock_id >= 0)
 		recording_writer_clock(r->writer, (u32)r->o.session.clock_id);
 	if (r->o.user_data)
-		rc = recording_writer_feature(r->writer, FEATURE_FATHOM + RECORDER_USER_DATA,
-					      r->o.user_data, strlen(r->o.user_data), e);
+		rc = recording_writer_feature(r->writer, FEATURE_USER_DATA, r->o.user_data,
+					      strlen(r->o.user_data), e);
 	if (rc >= 0)
 		rc = add_events(r, e);
 	/* For the privileged only, and of no use to others: they see no kernel addresses. */
@@ -229,8 +229,8 @@ static void add_python(struct recorder *r, struct buf *names)
 	python_names_export_lines(&r->python, &lines);
 	pthread_mutex_unlock(&r->kernel.lock);
 	if (lines.len)
-		(void)recording_writer_feature(r->writer, FEATURE_FATHOM + RECORDER_PYTHON,
-					       lines.data, lines.len, NULL);
+		(void)recording_writer_feature(r->writer, FEATURE_PYTHON, lines.data, lines.len,
+					       NULL);
 }
 
 /* Likewise of run-time code, where its machine told. */
@@ -272,9 +272,9 @@ static void add_names(struct recorder *r, bool last)
 		(void)profile_export_names(r->path, &n, NULL);
 	add_python(r, &n.names);
 	add_code(r, &n.code);
-	add_section(r, FEATURE_FATHOM, &n.names);
-	add_section(r, FEATURE_FATHOM + RECORDER_CODE, &n.code);
-	add_section(r, FEATURE_FATHOM + RECORDER_LINES, &n.lines);
+	add_section(r, FEATURE_NAMES, &n.names);
+	add_section(r, FEATURE_CODE, &n.code);
+	add_section(r, FEATURE_LINES, &n.lines);
 }
 
 static void add_health(struct recorder *r)
@@ -294,8 +294,7 @@ static void add_health(struct recorder *r)
 	free(r->health.why);
 	r->health.why = s.why ? xstrdup(s.why) : NULL;
 	health_pack(&r->health, &bytes);
-	(void)recording_writer_feature(r->writer, FEATURE_FATHOM + RECORDER_HEALTH, bytes.data,
-				       bytes.len, NULL);
+	(void)recording_writer_feature(r->writer, FEATURE_HEALTH, bytes.data, bytes.len, NULL);
 }
 
 static int close_file(struct recorder *r, bool last, struct err *e)

@@ -21,18 +21,6 @@
 #include "recorder/control.h"
 #include "unwind/offcpu_session.h"
 
-/*
- * Sections of the recording that are ours: FEATURE_FATHOM is names, these follow it; 5 is
- * profile/accounts.h.
- */
-enum {
-	RECORDER_USER_DATA = 1,
-	RECORDER_HEALTH = 2,
-	RECORDER_PYTHON = 3,
-	RECORDER_CODE = 4,
-	RECORDER_LINES = 6
-};
-
 /* How stacks of a recording came about, best first. */
 enum recorder_stacks {
 	RECORDER_STACKS_AS_ASKED, /* the user chose: session.stack */

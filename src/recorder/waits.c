@@ -254,8 +254,7 @@ void waits_add_accounts(struct recorder *r)
 	add_cgroups(&bytes, t, n);
 	for (size_t i = 0; i < n; i++)
 		add_account(&bytes, &t[i]);
-	(void)recording_writer_feature(r->writer, FEATURE_FATHOM + ACCOUNTS_SECTION, bytes.data,
-				       bytes.len, NULL);
+	(void)recording_writer_feature(r->writer, FEATURE_ACCOUNTS, bytes.data, bytes.len, NULL);
 	offcpu_session_forget_threads(r->waits.session);
 }
 

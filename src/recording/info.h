@@ -46,8 +46,16 @@ enum recording_feature {
 	FEATURE_HYBRID_TOPOLOGY = 30,
 	FEATURE_PMU_CAPS = 31,
 	FEATURE_PERF_END = 32, /* the last that perf 6.1 knows, plus one */
-	FEATURE_FATHOM = 200,  /* our names and counters: bytes whose meaning profile/ defines */
-	FEATURE_FATHOM_LAST = 207, /* more of the same kind */
+	/* ours, which perf passes over: bytes whose meaning is not recording's to know */
+	FEATURE_NAMES = 200,     /* of functions: symbols_export() */
+	FEATURE_USER_DATA = 201, /* what the user had to say about it */
+	FEATURE_HEALTH = 202,    /* profile/health.h */
+	FEATURE_PYTHON = 203,    /* lines of functions of Python: python_names_export_lines() */
+	FEATURE_CODE = 204,      /* names of run-time code: symbols_code_pack() */
+	FEATURE_ACCOUNTS = 205,  /* profile/accounts.h */
+	FEATURE_LINES = 206,     /* source lines: symbols_lines_export() */
+	FEATURE_OURS = FEATURE_NAMES,
+	FEATURE_OURS_LAST = 207,
 	FEATURE_BITS = 256,
 };
 

@@ -30,7 +30,7 @@ struct piece {
 	u32 total;
 };
 
-enum { N_PIECES = FEATURE_FATHOM_LAST - FEATURE_FATHOM + 1 + FEATURE_PERF_END };
+enum { N_PIECES = FEATURE_OURS_LAST - FEATURE_OURS + 1 + FEATURE_PERF_END };
 
 struct recording {
 	char *name;

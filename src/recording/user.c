@@ -102,8 +102,8 @@ static struct piece *find_piece(struct recording *r, u32 feature)
 {
 	if (feature < FEATURE_PERF_END)
 		return &r->pieces[feature];
-	if (feature >= FEATURE_FATHOM && feature <= FEATURE_FATHOM_LAST)
-		return &r->pieces[FEATURE_PERF_END + feature - FEATURE_FATHOM];
+	if (feature >= FEATURE_OURS && feature <= FEATURE_OURS_LAST)
+		return &r->pieces[FEATURE_PERF_END + feature - FEATURE_OURS];
 	return NULL;
 }
 

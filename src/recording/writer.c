@@ -145,7 +145,7 @@ int recording_writer_feature(struct recording_writer *w, u32 feature, const void
 
 	if (feature == 0 || feature >= FEATURE_BITS || size > FORMAT_MAX_FEATURE)
 		return err_set(e, EINVAL, "cannot write %zu bytes of feature %u", size, feature);
-	if (w->pipe && w->started && feature < FEATURE_FATHOM)
+	if (w->pipe && w->started && feature < FEATURE_OURS)
 		return err_set(e, EBUSY, "feature %u comes too late for a pipe", feature);
 	b = writer_feature_bytes(w, feature);
 	buf_reset(b);

@@ -63,9 +63,9 @@ void recording_writer_free(struct recording_writer *w);
 int recording_writer_event(struct recording_writer *w, const struct writer_event *ev,
 			   struct err *e);
 /*
- * A feature's raw bytes, for what the caller knows (BPF_PROG_INFO, BPF_BTF, FEATURE_FATHOM...):
+ * A feature's raw bytes, for what the caller knows (BPF_PROG_INFO, BPF_BTF, FEATURE_OURS...):
  * replaces what was given before. Any time before finish in file mode; in pipe mode before start,
- * except for FEATURE_FATHOM and up.
+ * except for FEATURE_OURS and up.
  */
 int recording_writer_feature(struct recording_writer *w, u32 feature, const void *data, size_t size,
 			     struct err *e);

@@ -197,7 +197,7 @@ void writer_build_intro(struct recording_writer *w, struct buf *out)
 	if (w->pipe)
 		return;
 	vec_each(f, &w->features)
-		if (f->feature == FEATURE_TRACING_DATA || f->feature >= FEATURE_FATHOM)
+		if (f->feature == FEATURE_TRACING_DATA || f->feature >= FEATURE_OURS)
 			writer_build_pieces(f, out);
 }
 

@@ -74,6 +74,6 @@ void writer_build_pipe_tail(struct recording_writer *w, struct buf *out)
 	if (w->build_ids.len)
 		buf_add(out, w->build_ids.data, w->build_ids.len);
 	vec_each(f, &w->features)
-		if (f->feature >= FEATURE_FATHOM)
+		if (f->feature >= FEATURE_OURS)
 			writer_build_pieces(f, out);
 }

@@ -90,7 +90,7 @@ const struct python_function *python_names_find(const struct python_names *p, u6
 
 /*
  * For a recording: the names, to be appended to what symbols_export() writes (section
- * FEATURE_FATHOM), and the lines, which python_source reads. Nothing is written without functions.
+ * FEATURE_NAMES), and the lines, which python_source reads. Nothing is written without functions.
  */
 void python_names_export(const struct python_names *p, struct buf *ret);
 void python_names_export_lines(const struct python_names *p, struct buf *ret);

@@ -18,7 +18,7 @@
  * (python_names.h). Whoever records them
  *	- writes, before a sample with python_new set, an MMAP2 record for its process: address
  *	  PYTHON_MAP_START, length PYTHON_MAP_SIZE, offset 0, PROT_EXEC, no inode, PYTHON_MAP_NAME;
- *	- at the end appends python_names_export() to what symbols_export() wrote (FEATURE_FATHOM),
+ *	- at the end appends python_names_export() to what symbols_export() wrote (FEATURE_NAMES),
  *	  and stores python_names_export_lines() in a section of its own, for python_source_read().
  * perf shows such frames as unknown ones of PYTHON_MAP_NAME. They come only if opts.python asks for
  * them.

@@ -57,6 +57,10 @@ expect_status 126 "a folder is no program"
 expect_err "cannot run '/tmp': is a directory"
 ok "and no file was touched" cmp -s before fathom.data
 
+run "$FATHOM" record -q --user-data 'before the change' -o said.data -- true
+run "$FATHOM" report --header-only -i said.data
+expect_out 'notes: before the change'
+
 # --- before it begins -----------------------------------------------------------------------------
 
 run "$FATHOM" record -D 100000 -o late.data -- true

@@ -134,7 +134,7 @@ static int cmd_copy(const char *from, const struct writer_options *o, bool kille
 
 		recording_writer_build_id(c.w, b->misc, b->path, b->id, b->id_size);
 	}
-	if (recording_writer_feature(c.w, FEATURE_FATHOM, "names", 5, e) < 0 ||
+	if (recording_writer_feature(c.w, FEATURE_NAMES, "names", 5, e) < 0 ||
 	    recording_writer_start(c.w, e) < 0 || recording_replay(r, copy_record, &c, e) < 0)
 		return die(e);
 	if (recording_writer_flush(c.w, e) < 0)

@@ -93,7 +93,7 @@ static struct recording *open_path(const char *path)
 static void check_info(const struct recording *r)
 {
 	const struct recording_info *info = recording_info(r);
-	const struct recording_blob *blob = recording_info_blob(info, FEATURE_FATHOM);
+	const struct recording_blob *blob = recording_info_blob(info, FEATURE_NAMES);
 
 	CHECK_STR(info->version, "fathom test");
 	CHECK_EQ(info->cmdline.len, 2);
@@ -134,7 +134,7 @@ static void write_and_check(bool pipe, int compress)
 	write_samples(w);
 	recording_writer_build_id(w, PERF_RECORD_MISC_USER, "/bin/thing",
 				  (const u8 *)"0123456789abcdef", 16);
-	CHECK_EQ(recording_writer_feature(w, FEATURE_FATHOM, "names", 5, NULL), 0);
+	CHECK_EQ(recording_writer_feature(w, FEATURE_NAMES, "names", 5, NULL), 0);
 	CHECK_EQ(recording_writer_finish(w, NULL), 0);
 	recording_writer_free(w);
 	r = open_path(path);
@@ -179,7 +179,7 @@ static void check_killed(int compress)
 	struct recording_writer *w = writer_with_events(&o);
 	struct recording *r;
 
-	CHECK_EQ(recording_writer_feature(w, FEATURE_FATHOM + 1, "early", 5, NULL), 0);
+	CHECK_EQ(recording_writer_feature(w, FEATURE_USER_DATA, "early", 5, NULL), 0);
 	CHECK_EQ(recording_writer_start(w, NULL), 0);
 	r = open_path(path); /* before the first record */
 	CHECK_STR(recording_event(r, 1)->name, "off-cpu");
@@ -189,7 +189,7 @@ static void check_killed(int compress)
 	recording_writer_free(w);
 	r = open_path(path);
 	CHECK(recording_info(r)->unfinished);
-	CHECK(recording_info_blob(recording_info(r), FEATURE_FATHOM + 1) != NULL);
+	CHECK(recording_info_blob(recording_info(r), FEATURE_USER_DATA) != NULL);
 	check_samples(r);
 	recording_free(r);
 	free(path);

@@ -162,8 +162,8 @@ static void write_waits(const char *path, const struct buf *accounts)
 		add_wait(w, &waits[i], i + 1);
 	}
 	if (accounts)
-		CHECK_EQ(recording_writer_feature(w, FEATURE_FATHOM + ACCOUNTS_SECTION,
-						  accounts->data, accounts->len, NULL),
+		CHECK_EQ(recording_writer_feature(w, FEATURE_ACCOUNTS, accounts->data,
+						  accounts->len, NULL),
 			 0);
 	CHECK_EQ(recording_writer_finish(w, NULL), 0);
 	recording_writer_free(w);
