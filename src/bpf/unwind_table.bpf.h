@@ -32,17 +32,6 @@ static __always_inline struct unwind_chunk *unwind_chunk_of(u32 at)
 	return inner ? bpf_map_lookup_elem(inner, &chunk) : 0;
 }
 
-/* One halving of the range that still may hold the row; no branch for the verifier to follow. */
-#define UNWIND_HALVE                                                              \
-	do {                                                                      \
-		u32 half = count >> 1;                                            \
-		u64 low_of = c->row[(at + half) & (UNWIND_CHUNK_ROWS - 1)] >> 16; \
-		u64 not_after = (low_of - low - 1) >> 63;                         \
-                                                                                  \
-		at += half & -(u32)not_after;                                     \
-		count -= half;                                                    \
-	} while (0)
-
 __attribute__((noinline)) int unwind_search(const struct unwind_bin *bin, u64 offset)
 {
 	if (!bin)
@@ -68,20 +57,16 @@ __attribute__((noinline)) int unwind_search(const struct unwind_bin *bin, u64 of
 	c = unwind_chunk_of(at);
 	if (!c)
 		return UNWIND_RULE_END;
-	UNWIND_HALVE;
-	UNWIND_HALVE;
-	UNWIND_HALVE;
-	UNWIND_HALVE;
-	UNWIND_HALVE;
-	UNWIND_HALVE;
-	UNWIND_HALVE;
-	UNWIND_HALVE;
-	UNWIND_HALVE;
-	UNWIND_HALVE;
-	UNWIND_HALVE;
-	UNWIND_HALVE;
-	UNWIND_HALVE;
-	UNWIND_HALVE;
+#pragma unroll
+	for (int i = 0; i < UNWIND_CHUNK_BITS; i++) {
+		/* without a branch, so that the verifier has one way to follow */
+		u32 half = count >> 1;
+		u64 low_of = c->row[(at + half) & (UNWIND_CHUNK_ROWS - 1)] >> 16;
+		u64 not_after = (low_of - low - 1) >> 63;
+
+		at += half & -(u32)not_after;
+		count -= half;
+	}
 	return c->row[at & (UNWIND_CHUNK_ROWS - 1)] & 0xffff;
 }
 
