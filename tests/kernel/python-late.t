@@ -7,6 +7,7 @@
 . "$(dirname "$0")/../lib/test.sh"
 
 need_sampler
+need_pythons
 need_cmd gcc python3
 cd "$TMP" || exit 1
 export XDG_CACHE_HOME=$TMP/cache
@@ -63,13 +64,6 @@ def work():
 
 work()
 END
-pythons=()
-for python in /usr/bin/python3.1[123] /usr/local/bin/python3.1[123] \
-	"$HOME"/.pyenv/versions/3.1[123].*/bin/python3; do
-	[ -x "$python" ] && pythons+=("$python")
-done
-[ ${#pythons[@]} -gt 0 ] || plan_skip 'no CPython from 3.11 to 3.13 is installed'
-
 for python in "${pythons[@]}"; do
 	rm -f late.data lib*.so
 	name=$("$python" -c 'import sys; print("python %d.%d.%d" % sys.version_info[:3])')

@@ -6,14 +6,7 @@
 . "$(dirname "$0")/../lib/test.sh"
 
 need_sampler
-
-# Every version that is installed and known; one file is taken once.
-pythons=()
-for python in /usr/bin/python3.1[123] /usr/local/bin/python3.1[123] \
-	"$HOME"/.pyenv/versions/3.1[123].*/bin/python3; do
-	[ -x "$python" ] && pythons+=("$python")
-done
-[ ${#pythons[@]} -gt 0 ] || plan_skip 'no CPython from 3.11 to 3.13 is installed'
+need_pythons
 
 cat >"$TMP/tree.py" <<'END'
 import time

@@ -239,6 +239,17 @@ need_sampler() {
 		plan_skip "the sampler does not load here: $(tail -n 1 "$TMP/try")"
 }
 
+# Every CPython that is installed and known to the unwinder, in the array pythons.
+need_pythons() {
+	local python
+	pythons=()
+	for python in /usr/bin/python3.1[123] /usr/local/bin/python3.1[123] \
+		"$HOME"/.pyenv/versions/3.1[123].*/bin/python3; do
+		[ -x "$python" ] && pythons+=("$python")
+	done
+	[ ${#pythons[@]} -gt 0 ] || plan_skip 'no CPython from 3.11 to 3.13 is installed'
+}
+
 need_cmd() {
 	local name
 	for name in "$@"; do
