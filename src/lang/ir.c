@@ -39,12 +39,6 @@ ir_label ir_new_label(struct ir *ir)
 	return ir->n_labels++;
 }
 
-s32 ir_frame(struct ir *ir, u32 n)
-{
-	ir->stack += ALIGN_UP(n, 8u);
-	return -(s32)ir->stack;
-}
-
 vreg ir_ctx(struct ir *ir, u32 number)
 {
 	struct ir_insn *i = add(ir, IR_CTX);

@@ -90,8 +90,6 @@ void ir_code_release(struct ir_code *code);
 
 vreg ir_reg(struct ir *ir);
 ir_label ir_new_label(struct ir *ir);
-/* @n bytes of the frame, 8-byte aligned; the offset from r10, which is negative. */
-s32 ir_frame(struct ir *ir, u32 n);
 
 /* Argument @number (from 1) of the program or callback. */
 vreg ir_ctx(struct ir *ir, u32 number);

@@ -271,20 +271,6 @@ void hist_add(struct histogram *h, u64 value, u64 count)
 	h->total = add_sat(h->total, mul_sat(value, count));
 }
 
-int hist_merge(struct histogram *into, const struct histogram *from)
-{
-	if (into->kind != from->kind || into->n_buckets != from->n_buckets ||
-	    into->min != from->min || into->step != from->step)
-		return -EINVAL;
-	for (size_t i = 0; i < into->n_buckets; i++)
-		into->buckets[i] = add_sat(into->buckets[i], from->buckets[i]);
-	into->under = add_sat(into->under, from->under);
-	into->over = add_sat(into->over, from->over);
-	into->count = add_sat(into->count, from->count);
-	into->total = add_sat(into->total, from->total);
-	return 0;
-}
-
 void hist_range(const struct histogram *h, size_t i, u64 *ret_first, u64 *ret_last)
 {
 	if (h->kind == HIST_LOG2) {
@@ -294,30 +280,6 @@ void hist_range(const struct histogram *h, size_t i, u64 *ret_first, u64 *ret_la
 	}
 	*ret_first = add_sat(h->min, mul_sat(i, h->step));
 	*ret_last = add_sat(*ret_first, h->step - 1);
-}
-
-u64 hist_quantile(const struct histogram *h, double share)
-{
-	double sum = (double)h->under + (double)h->over, wanted, seen = (double)h->under;
-	u64 first, last = h->min ? h->min - 1 : 0;
-
-	/* Not h->count: whoever fills the buckets from a kernel map may not know it. */
-	for (size_t i = 0; i < h->n_buckets; i++)
-		sum += (double)h->buckets[i];
-	if (sum <= 0)
-		return 0;
-	wanted = sum * (share > 0 ? MIN(share, 1.0) : 0);
-	if (h->under && seen >= wanted)
-		return last;
-	for (size_t i = 0; i < h->n_buckets; i++) {
-		if (!h->buckets[i])
-			continue;
-		seen += (double)h->buckets[i];
-		hist_range(h, i, &first, &last);
-		if (seen >= wanted)
-			return last;
-	}
-	return h->over ? UINT64_MAX : last;
 }
 
 struct series *result_series(struct result *r, const char *name, const char *title,

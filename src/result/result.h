@@ -203,12 +203,8 @@ struct histogram *result_hist_log2(struct result *r, const char *name, const cha
 struct histogram *result_hist_linear(struct result *r, const char *name, const char *label,
 				     const char *unit, u64 min, u64 max, u64 step);
 void hist_add(struct histogram *h, u64 value, u64 count);
-/* Adds @from to @into; -EINVAL when their shapes differ. */
-int hist_merge(struct histogram *into, const struct histogram *from);
 /* Smallest and largest value that bucket @i counts; both are counted. */
 void hist_range(const struct histogram *h, size_t i, u64 *ret_first, u64 *ret_last);
-/* Largest value of the bucket that holds the given share (0..1) of all values; 0 without values. */
-u64 hist_quantile(const struct histogram *h, double share);
 
 struct series *result_series(struct result *r, const char *name, const char *title,
 			     enum value_type type);

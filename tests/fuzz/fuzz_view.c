@@ -105,7 +105,6 @@ static void add_histogram(struct input *in, struct result *r)
 
 		hist_add(h, v, number(in));
 	}
-	hist_quantile(h, real(in));
 }
 
 static void add_tree(struct input *in, struct result *r)

@@ -165,7 +165,7 @@ TEST(too_large_a_frame_is_refused)
 	struct ir ir;
 
 	ir_init(&ir);
-	ir_frame(&ir, 520);
+	ir.stack = 520;
 	ir_exit(&ir, 0);
 	CHECK_EQ(ir_finish(&ir, &code), -ENOBUFS);
 	ir_code_release(&code);

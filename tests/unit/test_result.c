@@ -208,57 +208,6 @@ TEST("linear shapes that make no sense are refused")
 	CHECK(result_hist_linear(&r, "h", NULL, "", 0, UINT64_MAX, UINT64_MAX));
 }
 
-TEST("merge adds equal shapes only")
-{
-	_cleanup_result_ struct result r;
-	struct histogram *a, *b, *c, *d;
-
-	result_init(&r, "x");
-	a = result_hist_log2(&r, "h", NULL, "");
-	b = result_hist_log2(&r, "h", NULL, "");
-	c = result_hist_linear(&r, "h", NULL, "", 0, 10, 1);
-	d = result_hist_linear(&r, "h", NULL, "", 1, 11, 1);
-	hist_add(a, 5, 1);
-	hist_add(b, 6, 2);
-	hist_add(b, 100, UINT64_MAX);
-	hist_add(d, 0, 3);
-	CHECK_EQ(hist_merge(a, b), 0);
-	CHECK_EQ(a->buckets[3], 3);
-	CHECK_EQ(a->buckets[7], UINT64_MAX);
-	CHECK_EQ(a->count, UINT64_MAX);
-	CHECK_EQ(hist_merge(a, c), -EINVAL);
-	CHECK_EQ(hist_merge(c, d), -EINVAL);
-	CHECK_EQ(hist_merge(d, d), 0);
-	CHECK_EQ(d->under, 6);
-}
-
-TEST("quantiles")
-{
-	_cleanup_result_ struct result r;
-	struct histogram *h, *l;
-
-	result_init(&r, "x");
-	h = result_hist_log2(&r, "h", NULL, "");
-	CHECK_EQ(hist_quantile(h, 0.5), 0);
-	hist_add(h, 1, 50);
-	hist_add(h, 5, 49);
-	hist_add(h, 1000, 1);
-	CHECK_EQ(hist_quantile(h, 0), 1);
-	CHECK_EQ(hist_quantile(h, 0.5), 1);
-	CHECK_EQ(hist_quantile(h, 0.51), 7);
-	CHECK_EQ(hist_quantile(h, 0.99), 7);
-	CHECK_EQ(hist_quantile(h, 1), 1023);
-	CHECK_EQ(hist_quantile(h, 7), 1023);
-	CHECK_EQ(hist_quantile(h, NAN), 1);
-	l = result_hist_linear(&r, "l", NULL, "", 10, 20, 5);
-	hist_add(l, 3, 1);
-	hist_add(l, 12, 1);
-	hist_add(l, 90, 2);
-	CHECK_EQ(hist_quantile(l, 0.25), 9);
-	CHECK_EQ(hist_quantile(l, 0.5), 14);
-	CHECK_EQ(hist_quantile(l, 0.9), UINT64_MAX);
-}
-
 TEST("series and trees keep what is added")
 {
 	_cleanup_result_ struct result r;
