@@ -93,9 +93,11 @@ static bool parse_arg(const char **p, struct usdt_arg *a)
 	long size = strtol(*p, (char **)p, 10);
 
 	*a = (struct usdt_arg){ .base = -1, .index = -1 };
+	if (**p != '@' || size < -8 || size > 8)
+		return false;
 	a->is_signed = size < 0;
-	a->size = (u32)(size < 0 ? -size : size);
-	if (**p != '@' || (a->size != 1 && a->size != 2 && a->size != 4 && a->size != 8))
+	a->size = (u32)labs(size);
+	if (a->size != 1 && a->size != 2 && a->size != 4 && a->size != 8)
 		return false;
 	(*p)++;
 	if (**p == '$') {

@@ -119,4 +119,27 @@ ok 'and lowered again' said 'semaphore 0'
 trace -p "$pid" -e 'usdt:*:fathom:guarded { @n++; if (@n == 3) { exit(); } }'
 expect_status 0
 expect_out '@n: ' 'the file may be found by the process'
+
+# A note of nobody's making: sizes that no argument has.
+cat >"$TMP/odd.c" <<'END'
+int main(void)
+{
+	__asm__ volatile("990: nop\n"
+			 ".pushsection .note.stapsdt,\"\",\"note\"\n"
+			 ".balign 4\n.4byte 8, 992f-991f, 3\n.asciz \"stapsdt\"\n"
+			 "991: .8byte 990b, 0, 0\n.asciz \"fathom\"\n.asciz \"odd\"\n"
+			 ".asciz \"-9223372036854775808@%rax 4294967304@%rax 8@$7\"\n"
+			 "992: .balign 4\n.popsection");
+	return 0;
+}
+END
+gcc -o "$TMP/odd" "$TMP/odd.c"
+trace -c "$TMP/odd" -e "usdt:$TMP/odd:fathom:odd { @ = arg2; }"
+expect_status 0
+expect_out '@: 7' 'an argument after those that make no sense'
+for n in 0 1; do
+	trace -c "$TMP/odd" -e "usdt:$TMP/odd:fathom:odd { @ = arg$n; }"
+	expect_status 1
+	expect_err "arg$n"
+done
 done_testing
