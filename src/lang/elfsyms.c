@@ -25,6 +25,14 @@ static int open_elf(const char *path, struct elf *ret, struct err *e)
 	return elf_open_fd(ret, fd, path, e);
 }
 
+/* A table, and the strings that it refers to. */
+static bool read_table(const struct elf *elf, const struct elf_section *s, u64 max, struct buf *ret,
+		       struct buf *ret_strings)
+{
+	return s->link < elf->section_count && elf_read_section(elf, s, max, ret) >= 0 &&
+	       elf_read_section(elf, &elf->sections[s->link], SYMTAB_MAX_STRTAB, ret_strings) >= 0;
+}
+
 static void add_symbols(const struct elf *elf, const struct elf_section *s,
 			bool (*match)(void *ctx, const char *name), void *ctx, struct arena *arena,
 			elf_functions *ret)
@@ -33,9 +41,7 @@ static void add_symbols(const struct elf *elf, const struct elf_section *s,
 	_cleanup_buf_ struct buf strings = BUF_INIT;
 	size_t n;
 
-	if (s->link >= elf->section_count ||
-	    elf_read_section(elf, s, SYMTAB_MAX_BYTES, &syms) < 0 ||
-	    elf_read_section(elf, &elf->sections[s->link], SYMTAB_MAX_STRTAB, &strings) < 0)
+	if (!read_table(elf, s, SYMTAB_MAX_BYTES, &syms, &strings))
 		return;
 	n = syms.len / symtab_raw_size(elf);
 	for (size_t i = 0; i < n; i++) {
@@ -114,9 +120,7 @@ static bool find_symbol(const struct elf *elf, const struct elf_section *s, cons
 	_cleanup_buf_ struct buf syms = BUF_INIT;
 	_cleanup_buf_ struct buf strings = BUF_INIT;
 
-	if (s->link >= elf->section_count ||
-	    elf_read_section(elf, s, SYMTAB_MAX_BYTES, &syms) < 0 ||
-	    elf_read_section(elf, &elf->sections[s->link], SYMTAB_MAX_STRTAB, &strings) < 0)
+	if (!read_table(elf, s, SYMTAB_MAX_BYTES, &syms, &strings))
 		return false;
 	for (size_t i = 0; i < syms.len / symtab_raw_size(elf); i++) {
 		Elf64_Sym sym;
@@ -243,6 +247,24 @@ static const char *const dirs[] = { "/lib/x86_64-linux-gnu",
 				    "/usr/lib",
 				    "/lib" };
 
+/* The first ELF file: a .so without a number may be a linker script. */
+static char *first_elf(const char *pattern, struct arena *arena)
+{
+	char *found = NULL;
+	glob_t g = { 0 };
+
+	if (glob(pattern, 0, NULL, &g) == 0) {
+		for (size_t i = 0; !found && i < g.gl_pathc; i++) {
+			_cleanup_elf_ struct elf elf = ELF_INIT;
+
+			if (open_elf(g.gl_pathv[i], &elf, NULL) == 0)
+				found = arena_strdup(arena, g.gl_pathv[i]);
+		}
+	}
+	globfree(&g);
+	return found;
+}
+
 static char *in_libraries(const char *name, struct arena *arena)
 {
 	static const char *const forms[] = { "%s/lib%s.so", "%s/lib%s.so.[0-9]*", "%s/lib%s-*.so",
@@ -252,23 +274,13 @@ static char *in_libraries(const char *name, struct arena *arena)
 		name += 3;
 	for (size_t d = 0; d < ARRAY_SIZE(dirs); d++) {
 		for (size_t f = 0; f < ARRAY_SIZE(forms); f++) {
-			glob_t g = { 0 };
-			char *found = NULL, *pattern;
+			char *found, *pattern;
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 			pattern = arena_printf(arena, forms[f], dirs[d], name);
 #pragma GCC diagnostic pop
-			/* A .so without a number may be a linker script: ELF only. */
-			if (glob(pattern, 0, NULL, &g) == 0) {
-				for (size_t i = 0; !found && i < g.gl_pathc; i++) {
-					_cleanup_elf_ struct elf elf = ELF_INIT;
-
-					if (open_elf(g.gl_pathv[i], &elf, NULL) == 0)
-						found = arena_strdup(arena, g.gl_pathv[i]);
-				}
-			}
-			globfree(&g);
+			found = first_elf(pattern, arena);
 			if (found)
 				return found;
 		}
@@ -321,9 +333,7 @@ static void add_needed(const char *path, struct arena *arena, elf_paths *ret)
 	if (open_elf(path, &elf, NULL) < 0 || !elf.is64)
 		return;
 	s = elf_find_type(&elf, SHT_DYNAMIC);
-	if (!s || s->link >= elf.section_count ||
-	    elf_read_section(&elf, s, NEEDED_MAX_BYTES, &dynamic) < 0 ||
-	    elf_read_section(&elf, &elf.sections[s->link], SYMTAB_MAX_STRTAB, &strings) < 0)
+	if (!s || !read_table(&elf, s, NEEDED_MAX_BYTES, &dynamic, &strings))
 		return;
 	for (size_t at = 0; at + sizeof(dyn) <= dynamic.len; at += sizeof(dyn)) {
 		const char *name;
