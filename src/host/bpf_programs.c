@@ -11,9 +11,12 @@
  */
 enum { INFO_BYTES = 224, ARRAY_BYTES_MOST = 8 << 20 };
 
+/* The arrays that are kept, by their bits in perf's word that says which there are. */
+enum info_kind { INFO_KSYMS = 3, INFO_FUNC_LENS = 4, INFO_FUNCS = 5, INFO_TAGS = 8 };
+
 /* An array that the kernel copies to where its pointer points, as long as its count says. */
 struct info_array {
-	u32 bit; /* in the word that says which arrays there are: perf's order */
+	enum info_kind kind;
 	size_t pointer;
 	size_t count;
 	size_t record; /* field with the size of one, 0: @size */
@@ -24,10 +27,10 @@ struct info_array {
 
 /* What names functions. Instructions and lines are hundreds of KB where tools like us run. */
 static const struct info_array arrays[] = {
-	{ 3, FIELD(jited_ksyms), FIELD(nr_jited_ksyms), 0, 8 },
-	{ 4, FIELD(jited_func_lens), FIELD(nr_jited_func_lens), 0, 4 },
-	{ 5, FIELD(func_info), FIELD(nr_func_info), FIELD(func_info_rec_size), 0 },
-	{ 8, FIELD(prog_tags), FIELD(nr_prog_tags), 0, BPF_TAG_SIZE },
+	{ INFO_KSYMS, FIELD(jited_ksyms), FIELD(nr_jited_ksyms), 0, 8 },
+	{ INFO_FUNC_LENS, FIELD(jited_func_lens), FIELD(nr_jited_func_lens), 0, 4 },
+	{ INFO_FUNCS, FIELD(func_info), FIELD(nr_func_info), FIELD(func_info_rec_size), 0 },
+	{ INFO_TAGS, FIELD(prog_tags), FIELD(nr_prog_tags), 0, BPF_TAG_SIZE },
 };
 
 static u32 *info_u32(struct bpf_prog_info *info, size_t offset)
@@ -82,7 +85,7 @@ static int read_details(int fd, struct details *d)
 		if (a->record)
 			*info_u32(info, a->record) = record_size(&first, a);
 		*info_u64(info, a->pointer) = (u64)(uintptr_t)(d->data.data + at[i]);
-		d->which |= 1ull << a->bit;
+		d->which |= 1ull << a->kind;
 	}
 	len = INFO_BYTES;
 	r = bpfsys_info(fd, info, &len);
@@ -93,16 +96,16 @@ static int read_details(int fd, struct details *d)
 		/* A length that changed since would lead out of the data. */
 		if (r >= 0 && *info_u32(info, arrays[i].count) > *info_u32(&first, arrays[i].count))
 			r = -EAGAIN;
-		if (d->which & 1ull << arrays[i].bit)
+		if (d->which & 1ull << arrays[i].kind)
 			*info_u64(info, arrays[i].pointer) = at[i];
 	}
 	return r;
 }
 
-static const void *element(struct details *d, u32 bit, u32 i)
+static void *element(struct details *d, enum info_kind kind, u32 i)
 {
 	for (size_t a = 0; a < ARRAY_SIZE(arrays); a++) {
-		if (arrays[a].bit != bit || !(d->which & 1ull << bit) ||
+		if (arrays[a].kind != kind || !(d->which & 1ull << kind) ||
 		    i >= *info_u32(&d->info, arrays[a].count))
 			continue;
 		return d->data.data + *info_u64(&d->info, arrays[a].pointer) +
@@ -116,8 +119,7 @@ static void put_u32(struct buf *b, u32 v)
 	buf_add(b, &v, sizeof(v));
 }
 
-/* --- types --------------------------------------------------------------------------------------
- */
+/* --- types ------------------------------------------------------------------------------------ */
 
 static int read_btf(u32 id, struct buf *ret)
 {
@@ -226,13 +228,12 @@ static void types_release(types_list *list)
 	vec_release(list);
 }
 
-/* --- functions ----------------------------------------------------------------------------------
- */
+/* --- functions -------------------------------------------------------------------------------- */
 
 static char *function_name(struct details *d, const struct kbtf *btf, u32 i)
 {
-	const u8 *tag = element(d, 8, i);
-	const struct bpf_func_info *func = btf ? element(d, 5, i) : NULL;
+	const u8 *tag = element(d, INFO_TAGS, i);
+	const struct bpf_func_info *func = btf ? element(d, INFO_FUNCS, i) : NULL;
 	_cleanup_buf_ struct buf b = BUF_INIT;
 	const char *name = func ? kbtf_name(btf, func->type_id) : NULL;
 
@@ -255,8 +256,8 @@ static void add_functions(struct bpf_programs *p, struct details *d, const struc
 	u32 n = MIN(d->info.nr_jited_ksyms, (u32)BPF_PROGRAM_FUNCS_MOST);
 
 	for (u32 i = 0; i < n; i++) {
-		const u64 *address = element(d, 3, i);
-		const u32 *size = element(d, 4, i);
+		const u64 *address = element(d, INFO_KSYMS, i);
+		const u32 *size = element(d, INFO_FUNC_LENS, i);
 
 		if (!address || !*address || !size)
 			continue;
@@ -273,14 +274,11 @@ static void add_functions(struct bpf_programs *p, struct details *d, const struc
 static void renumber(struct details *d, struct types *t)
 {
 	for (u32 i = 0; i < d->info.nr_func_info; i++) {
-		const struct bpf_func_info *func = element(d, 5, i);
-		struct bpf_func_info new;
+		struct bpf_func_info *func = element(d, INFO_FUNCS, i);
 
 		if (!func)
 			return;
-		memcpy(&new, func, sizeof(new));
-		new.type_id = keep_function(t, kbtf_name(t->btf, new.type_id));
-		memcpy((void *)(uintptr_t)func, &new, sizeof(new));
+		func->type_id = keep_function(t, kbtf_name(t->btf, func->type_id));
 	}
 }
 
@@ -347,7 +345,7 @@ static void each_func(u32 id, types_list *list,
 	if (fd >= 0 && read_details(fd, &d) >= 0 &&
 	    d.info.func_info_rec_size >= sizeof(struct bpf_func_info))
 		t = types_of(list, d.info.btf_id);
-	for (u32 i = 0; t && t->btf && (func = element(&d, 5, i)); i++) {
+	for (u32 i = 0; t && t->btf && (func = element(&d, INFO_FUNCS, i)); i++) {
 		const struct bpf_program_func f = { id, func->type_id,
 						    kbtf_name(t->btf, func->type_id), t->btf };
 
