@@ -168,7 +168,7 @@ static void path_dirs(struct prebuild *p)
 	}
 }
 
-static void walk(struct prebuild *p)
+static int walk(struct prebuild *p)
 {
 	struct stat st;
 
@@ -178,11 +178,14 @@ static void walk(struct prebuild *p)
 			one_dir(p, library_dirs[i], 0);
 	}
 	vec_each(name, &p->ctx->operands) {
-		if (!stat(*name, &st) && S_ISDIR(st.st_mode))
+		if (stat(*name, &st))
+			return err_sys(&p->ctx->err, errno, "cannot look at '%s'", *name);
+		if (S_ISDIR(st.st_mode))
 			one_dir(p, *name, 0);
 		else
 			one_file(p, AT_FDCWD, *name, *name);
 	}
+	return 0;
 }
 
 static void add_facts(struct prebuild *p, struct result *r)
@@ -220,12 +223,15 @@ static int prebuild_run(struct context *ctx, void *args)
 		.ctx = ctx, .dry_run = a->dry_run, .lines = a->lines, .begin_ns = clock_mono_ns()
 	};
 	_cleanup_result_ struct result r;
+	int rc;
 
 	result_init(&r, "prebuild");
-	walk(&p);
+	rc = walk(&p);
 	if (cli_progress_wanted(ctx))
 		cli_progress(ctx, "%s", "");
 	map_release(&p.seen);
+	if (rc < 0)
+		return rc;
 	add_facts(&p, &r);
 	if (stop_requested())
 		result_note(&r, NOTE_WARNING, "run it again: it goes on where it was",

@@ -320,4 +320,8 @@ else
 	skip 'needs the command python3' 10
 fi
 
+run "$FATHOM" prebuild -n /bin/sh /no/such/file
+expect_status 1
+expect_err "cannot look at '/no/such/file': no such file or directory"
+
 done_testing
