@@ -101,7 +101,7 @@ static int add_missed(struct recorder *r, const struct perf_event_header *h)
 	struct sample s;
 
 	if (sample_parse(&src->opened, h, &s, &reason) < 0)
-		return -EBADMSG;
+		return err_set(r->e, EBADMSG, "the kernel's sample makes no sense: %s", reason);
 	words[1] = s.ip;
 	s.ips = words;
 	s.n_ips = ARRAY_SIZE(words);

@@ -195,11 +195,15 @@ static u64 debug_bytes_of(struct symbols *s, struct module *m)
 bool symbols_lines_cost(struct symbols *s, u32 module, u64 *ret_bytes)
 {
 	struct module *m = store_module(s, module);
+	u64 bytes;
 
 	if (!m || !m->image)
 		return false;
-	*ret_bytes = lines_cache_is_whole(s, m->image) ? 0 : debug_bytes_of(s, m);
-	return *ret_bytes || lines_cache_is_whole(s, m->image);
+	bytes = lines_cache_is_whole(s, m->image) ? 0 : debug_bytes_of(s, m);
+	if (!bytes && !lines_cache_is_whole(s, m->image))
+		return false;
+	*ret_bytes = bytes;
+	return true;
 }
 
 int symbols_lines_build(struct symbols *s, u32 module, u64 max_bytes, u64 *ret_size)
