@@ -225,6 +225,8 @@ static bool is_frame_of_all(const struct profile *p, const struct frame *f)
 					    "__internal_syscall_cancel",
 					    "__syscall_cancel",
 					    "__syscall_cancel_arch_end",
+					    "__lll_lock_wait",
+					    "__lll_lock_wake",
 					    NULL };
 
 	return f->kind == FRAME_USER && streq_any(profile_str(p, f->name), user);
@@ -245,43 +247,112 @@ enum { PLACE_FRAMES = 5 };
 struct place_parts {
 	bool named;       /* user frames with names */
 	bool interpreted; /* functions of an interpreter's language */
+	bool called;      /* the function that made the system call has a name */
 };
 
 static struct place_parts place_parts(const struct profile *p, u32 stack)
 {
 	struct place_parts parts = { 0 };
+	bool first = true;
 
 	for (; stack; stack = p->stacks.items[stack].parent) {
 		const struct frame *f = profile_frame_of(p, stack);
 
+		if (first && f->kind != FRAME_KERNEL && !is_frame_of_all(p, f)) {
+			parts.called = !f->no_name;
+			first = false;
+		}
 		parts.interpreted |= f->kind == FRAME_INTERPRETED;
 		parts.named |= f->kind != FRAME_KERNEL && !f->no_name && !is_frame_of_all(p, f);
 	}
 	return parts;
 }
 
+/* The kernel's side of a call that says the same: only its user's name is worth the room. */
+static bool is_mere_call(const struct profile *p, const struct frame *f)
+{
+	static const char *const names[] = { "futex_do_wait",   "futex_wait_queue",
+					     "futex_wait",      "futex_wake",
+					     "do_nanosleep",    "hrtimer_nanosleep",
+					     "do_sys_poll",     "do_poll",
+					     "do_select",       "ep_poll",
+					     "do_epoll_wait",   "do_wait",
+					     "do_sigtimedwait", NULL };
+
+	return streq_any(profile_str(p, f->name), names);
+}
+
+static bool is_libc(const char *module)
+{
+	const char *base = strrchr(module, '/');
+
+	base = base ? base + 1 : module;
+	return starts_with(base, "libc.so.") || starts_with(base, "libc-2.") ||
+	       starts_with(base, "libpthread");
+}
+
+/* What programmers call it: poll, not __poll; sem_wait, not __new_sem_wait_slow64.constprop.0. */
+static void place_name(const struct profile *p, const struct frame *f, struct buf *out)
+{
+	static const char *const made[] = { ".constprop.", ".isra.", ".part.", ".cold", NULL };
+	const char *name = profile_str(p, f->name), *rest;
+	size_t n = strlen(name);
+
+	buf_reset(out);
+	for (const char *const *m = made; f->kind != FRAME_INTERPRETED && *m; m++) {
+		const char *at = strstr(name, *m);
+
+		if (at && at > name)
+			n = MIN(n, (size_t)(at - name));
+	}
+	if (f->kind == FRAME_USER && !f->no_name && is_libc(profile_str(p, f->module))) {
+		const char *end = name + n;
+
+		while (name + 1 < end && *name == '_')
+			name++;
+		rest = starts_with(name, "GI___");
+		rest = rest ? rest : starts_with(name, "libc_");
+		name = rest && rest < end ? rest : name;
+		n = (size_t)(end - name);
+		if (starts_with(name, "new_sem_wait")) {
+			buf_addstr(out, "sem_wait");
+			return;
+		}
+		if (starts_with(name, "pthread_clockjoin_ex")) {
+			buf_addstr(out, "pthread_join");
+			return;
+		}
+	}
+	buf_add(out, name, n);
+}
+
 /* "pipe_read < read < wait_for_data < main": the innermost frames that tell something. */
 void wait_place(const struct profile *p, u32 stack, struct buf *out)
 {
 	const struct place_parts parts = place_parts(p, stack);
-	u32 shown = 0, kernel = 0, user = 0, last = 0;
+	_cleanup_buf_ struct buf name = BUF_INIT, last = BUF_INIT;
+	u32 shown = 0, kernel = 0, user = 0;
 
 	for (; stack && shown < PLACE_FRAMES; stack = p->stacks.items[stack].parent) {
 		const struct frame *f = profile_frame_of(p, stack);
 
 		if (is_plumbing(p, f) || is_frame_of_all(p, f))
 			continue;
-		if (f->kind == FRAME_KERNEL && kernel++ && !is_occasion(p, f))
+		if (f->kind == FRAME_KERNEL &&
+		    (kernel++ ? !is_occasion(p, f) : parts.called && is_mere_call(p, f)))
 			continue;
 		/* of an interpreter only what it calls itself: the rest is how it interprets */
 		if (f->kind == FRAME_USER &&
 		    ((f->no_name && parts.named) || (parts.interpreted && user++)))
 			continue;
 		/* one after the other without a name says no more than the first */
-		if (f->no_name && f->name == last)
+		place_name(p, f, &name);
+		if (f->kind == FRAME_USER && streq(buf_str(&name), buf_str(&last)) &&
+		    (f->no_name || is_libc(profile_str(p, f->module))))
 			continue;
-		last = f->name;
-		buf_addf(out, "%s%s", shown++ ? " < " : "", profile_str(p, f->name));
+		buf_reset(&last);
+		buf_add(&last, name.data, name.len);
+		buf_addf(out, "%s%s", shown++ ? " < " : "", buf_str(&name));
 	}
 	if (!shown)
 		buf_addstr(out, "[no stack]");

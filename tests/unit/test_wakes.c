@@ -212,31 +212,80 @@ TEST("waits that were all for a CPU: the empty table says where they are")
 	}
 }
 
-TEST("the place of a wait names code without names once in a row")
+struct made_frame {
+	const char *name;
+	u8 kind;
+	bool no_name;
+	const char *module;
+};
+
+static void place_of(const struct made_frame *frames, size_t n, struct buf *out)
 {
-	static const struct {
-		const char *name;
-		u8 kind;
-		bool no_name;
-	} frames[] = {
-		{ "[unknown]", FRAME_USER, true },    { "prog+0x10", FRAME_USER, true },
-		{ "[unknown]", FRAME_USER, true },    { "[unknown]", FRAME_USER, true },
-		{ "pipe_read", FRAME_KERNEL, false },
-	};
-	_cleanup_buf_ struct buf text = BUF_INIT;
 	struct profile p;
 	u32 stack = 0;
 
 	profile_init(&p);
-	for (size_t i = 0; i < ARRAY_SIZE(frames); i++) {
+	for (size_t i = 0; i < n; i++) {
 		struct frame f = { .name = profile_string(&p, frames[i].name),
+				   .module = profile_string(&p, frames[i].module ? frames[i].module
+										 : "/bin/x"),
 				   .line = (u32)i,
 				   .kind = frames[i].kind,
 				   .no_name = frames[i].no_name };
 
 		stack = profile_get_stack(&p, stack, profile_get_frame(&p, &f));
 	}
-	wait_place(&p, stack, &text);
-	CHECK_STR(buf_str(&text), "pipe_read < [unknown] < prog+0x10 < [unknown]");
+	buf_reset(out);
+	wait_place(&p, stack, out);
 	profile_release(&p);
+}
+
+TEST("the place of a wait names code without names once in a row")
+{
+	static const struct made_frame frames[] = {
+		{ "[unknown]", FRAME_USER, true, NULL },    { "prog+0x10", FRAME_USER, true, NULL },
+		{ "[unknown]", FRAME_USER, true, NULL },    { "[unknown]", FRAME_USER, true, NULL },
+		{ "pipe_read", FRAME_KERNEL, false, NULL },
+	};
+	_cleanup_buf_ struct buf text = BUF_INIT;
+
+	place_of(frames, ARRAY_SIZE(frames), &text);
+	CHECK_STR(buf_str(&text), "pipe_read < [unknown] < prog+0x10 < [unknown]");
+}
+
+TEST("the place of a wait has the names that programmers call")
+{
+	static const char libc[] = "/usr/lib/x86_64-linux-gnu/libc.so.6";
+	static const struct made_frame frames[] = {
+		{ "main", FRAME_USER, false, NULL },
+		{ "__mine", FRAME_USER, false, NULL },
+		{ "__new_sem_wait", FRAME_USER, false, libc },
+		{ "__new_sem_wait_slow64.constprop.0", FRAME_USER, false, libc },
+		{ "__futex_abstimed_wait_common", FRAME_USER, false, libc },
+		{ "do_futex", FRAME_KERNEL, false, NULL },
+		{ "futex_do_wait", FRAME_KERNEL, false, NULL },
+		{ "schedule", FRAME_KERNEL, false, NULL },
+	};
+	static const struct made_frame stripped[] = {
+		{ "main", FRAME_USER, false, NULL },
+		{ "libc.so.6+0x100", FRAME_USER, true, libc },
+		{ "futex_do_wait", FRAME_KERNEL, false, NULL },
+	};
+	static const struct made_frame writes[] = {
+		{ "main", FRAME_USER, false, NULL },
+		{ "__libc_write", FRAME_USER, false, libc },
+		{ "pipe_write.isra.0", FRAME_KERNEL, false, NULL },
+	};
+	_cleanup_buf_ struct buf text = BUF_INIT;
+
+	place_of(frames, ARRAY_SIZE(frames), &text);
+	CHECK_STR(buf_str(&text), "sem_wait < __mine < main");
+	/* without anybody who called, the kernel's name is all there is */
+	place_of(frames + 5, 3, &text);
+	CHECK_STR(buf_str(&text), "futex_do_wait");
+	/* nor is anything left out where libc has no names */
+	place_of(stripped, ARRAY_SIZE(stripped), &text);
+	CHECK_STR(buf_str(&text), "futex_do_wait < main");
+	place_of(writes, ARRAY_SIZE(writes), &text);
+	CHECK_STR(buf_str(&text), "pipe_write < write < main");
 }
