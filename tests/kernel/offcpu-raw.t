@@ -156,7 +156,15 @@ if command -v objcopy >/dev/null && cp "$WORKLOADS/block" elf && objcopy --add-s
 	run env FATHOM_BTF=elf "$FATHOM" offcpu --folded -- "$WORKLOADS/block" pipe --count 3
 	expect_status 0 "types from a section of an ELF file"
 	like "... do as well" "$out" '^reader;.*wait_for_data;'
+	# shellcheck disable=SC2016  # for the shell in there
+	boot='mount -t tmpfs none /boot && cp elf "/boot/vmlinux-$(uname -r)" && exec "$@"'
+	if mkdir -p /boot && unshare -m sh -c "$boot" x true 2>/dev/null; then
+		run unshare -m sh -c "$boot" x env FATHOM_BTF= "$FATHOM" runqlat -d 200ms
+		expect_status 0 "a vmlinux in its usual place is found"
+	else
+		skip "no mount namespace to put a vmlinux into"
+	fi
 else
-	skip "objcopy makes no file with types" 2
+	skip "objcopy makes no file with types" 3
 fi
 done_testing
