@@ -336,6 +336,13 @@ static bool find_event(const struct profile *p, const char *name, size_t n, u16 
 	return false;
 }
 
+static int no_event(const char *name, size_t n, struct err *e)
+{
+	err_set(e, EINVAL, "the recording has no event '%.*s'", (int)n, name);
+	err_hint(e, "'fathom evlist' shows its events; record both: fathom record -e A,B");
+	return -EINVAL;
+}
+
 static int choose_ratio(const struct flame_args *a, const struct profile *p, struct flame_opts *ret,
 			struct err *e)
 {
@@ -348,9 +355,9 @@ static int choose_ratio(const struct flame_args *a, const struct profile *p, str
 		return -EINVAL;
 	}
 	if (!find_event(p, a->ratio, n, &ret->event))
-		return err_set(e, EINVAL, "the recording has no event '%.*s'", (int)n, a->ratio);
+		return no_event(a->ratio, n, e);
 	if (!find_event(p, comma + 1, strlen(comma + 1), &ret->baseline))
-		return err_set(e, EINVAL, "the recording has no event '%s'", comma + 1);
+		return no_event(comma + 1, strlen(comma + 1), e);
 	ret->has_baseline = ret->ratio = true;
 	ret->min_samples = (u32)a->ratio_samples;
 	return 0;

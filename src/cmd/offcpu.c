@@ -415,7 +415,14 @@ static int write_file(const struct shown *s)
 		waits_to_folded(s->profile, s->waits, s->view, s->args->runqueue, &out);
 	if (rc >= 0)
 		rc = output_write(s->ctx, to, &out);
-	return rc == -ENODATA ? EXIT_NOTHING : rc;
+	if (rc != -ENODATA)
+		return rc;
+	err_release(&s->ctx->err);
+	err_set(&s->ctx->err, ENODATA, "there is nothing to draw: %s",
+		s->args->runqueue ? "nobody waited for a CPU" : "nothing was blocked");
+	err_hint(&s->ctx->err, s->args->runqueue ? "without --runqueue: where threads were blocked"
+						 : "--runqueue draws the waits for a CPU");
+	return EXIT_NOTHING;
 }
 
 static int show_table(const struct shown *s)

@@ -215,6 +215,10 @@ END_SCRIPT
 run "$FATHOM" flame ipc.txt --ratio cycles,instructions --ratio-samples 1 -o ipc.svg
 like 'more than the mean is red' "$(cat ipc.svg)" 'fast [^<]*IPC 3\)</title><rect [^>]*fill="#ff2e2e"'
 like 'less is blue' "$(cat ipc.svg)" 'slow [^<]*IPC 0.5\)</title><rect [^>]*fill="#0000ff"'
+run "$FATHOM" flame ipc.txt --ratio cycles,branches -o none.svg
+expect_status 2
+expect_err "the recording has no event 'branches'
+hint: 'fathom evlist' shows its events; record both: fathom record -e A,B"
 run "$FATHOM" flame ipc.txt --ratio cycles,instructions -o few.svg
 like 'few samples are grey' "$(cat few.svg)" 'too few samples\)</title><rect [^>]*fill="#dedede"'
 run "$FATHOM" flame ipc.txt --ratio cycles,none

@@ -161,4 +161,12 @@ assert r["facts"]["blocked_ns"] > 8 * 0.05e9, r["facts"]
 losses = r.get("losses", {})
 assert not any(losses.values()) if isinstance(losses, dict) else not any(l["count"] for l in losses), losses
 END
+
+# --- nothing to draw ------------------------------------------------------------------------------
+
+run "$FATHOM" offcpu --comm nobody-has-it -o "$TMP/none.svg" -- true
+expect_status 4
+expect_err "there is nothing to draw: nothing was blocked
+hint: --runqueue draws the waits for a CPU"
+not_ok "and no picture is left" test -e "$TMP/none.svg"
 done_testing
