@@ -333,6 +333,43 @@ static void note_fault(struct sched_names *names, const struct recording *record
 				 : NULL;
 }
 
+/* perf writes what its tracepoints are behind all else, when it ends. */
+static bool lacks_formats(const struct recording *recording)
+{
+	const struct recording_info *info = recording_info(recording);
+
+	for (u32 i = 0; i < recording_n_events(recording); i++) {
+		const struct perf_event_attr *attr = &recording_event(recording, i)->attr;
+
+		if (attr->type == PERF_TYPE_TRACEPOINT &&
+		    !recording_info_format(info, attr->config))
+			return true;
+	}
+	return false;
+}
+
+static int no_switches(const struct recording *recording, const struct sched_names *names,
+		       struct err *e)
+{
+	bool unfinished = lacks_formats(recording);
+
+	if (unfinished)
+		err_set(e, ENODATA,
+			"'%s' does not say what its tracepoints are: its end is missing",
+			recording_name(recording));
+	else
+		err_set(e, ENODATA, "'%s' holds no sched_switch events", recording_name(recording));
+	if (names->fault)
+		err_hint(e, "%s", names->fault);
+	else if (unfinished)
+		err_hint(e, "end 'perf sched record' with Ctrl-C or SIGTERM: killed, it writes no "
+			    "end");
+	else
+		err_hint(e, "make one with 'perf sched record', or 'fathom record -e "
+			    "sched:sched_switch,sched:sched_waking --call-graph none'");
+	return -ENODATA;
+}
+
 int sched_replay(struct recording *recording, const struct sched_filter *filter,
 		 struct sched_names *names, sched_fn fn, void *ctx, struct err *e)
 {
@@ -373,15 +410,8 @@ int sched_replay(struct recording *recording, const struct sched_filter *filter,
 	vec_release(&r.layouts);
 	sched_order_release(&r.order);
 	sched_known_release(&r.known);
-	if (rc >= 0 && !names->has[SCHED_SWITCH]) {
-		err_set(e, ENODATA, "'%s' holds no sched_switch events", recording_name(recording));
-		if (names->fault)
-			err_hint(e, "%s", names->fault);
-		else
-			err_hint(e, "make one with 'perf sched record', or 'fathom record -e "
-				    "sched:sched_switch,sched:sched_waking --call-graph none'");
-		return -ENODATA;
-	}
+	if (rc >= 0 && !names->has[SCHED_SWITCH])
+		return no_switches(recording, names, e);
 	return rc;
 }
 

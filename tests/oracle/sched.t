@@ -165,6 +165,7 @@ END
 run "$FATHOM" sched timehist -i hist.data
 expect_status 0
 ok "timehist: every line as perf has it" python3 timehist.py perf.hist "$out_file"
+cp "$out_file" whole.hist
 perf sched timehist -w -i hist.data >perf.hist 2>/dev/null
 run "$FATHOM" sched timehist -w -i hist.data
 ok "timehist -w: every line, every wake-up" python3 timehist.py perf.hist "$out_file"
@@ -173,6 +174,33 @@ from=$(perf script -i hist.data -F time 2>/dev/null | awk '{ t[NR] = $1 + 0 } EN
 perf sched timehist --time "$from" -i hist.data >perf.hist 2>/dev/null
 run "$FATHOM" sched timehist --time "$from" -i hist.data
 ok "timehist --time: every line, cut as perf cuts" python3 timehist.py perf.hist "$out_file"
+
+# A file that is cut inside a sample lacks what perf writes last: what its tracepoints are.
+middle=$(python3 -c 'import struct
+data = open("hist.data", "rb").read()
+at, size = struct.unpack_from("<QQ", data, 40)
+samples, end = [], at + size
+while at < end:
+    kind, _, size = struct.unpack_from("<IHH", data, at)
+    if kind == 9:
+        samples.append(at)
+    at += size
+print(samples[len(samples) // 2])')
+head -c $((middle + 12)) hist.data >cut.data
+run "$FATHOM" sched timehist -i cut.data
+expect_status 4
+expect_err "'cut.data' does not say what its tracepoints are: its end is missing"
+expect_err "hint: the file is damaged at offset $middle: record of type 9 is cut: 12 of"
+# One that is damaged there: what comes before is shown. Of the last CPU before the damage a part
+# is missing, so who waited how long may differ.
+cp hist.data hole.data
+dd if=/dev/zero of=hole.data bs=1 seek="$middle" count=8 conv=notrunc 2>/dev/null
+run "$FATHOM" sched timehist -i hole.data
+expect_status 0
+expect_err "the file is damaged at offset $middle: record of type 0 has the impossible size 0; what is before it is used"
+ok "a damaged file: only switches that are there" python3 -c 'import sys
+whole, part = ({tuple(line.split()[:2]) for line in open(p)} for p in sys.argv[1:])
+assert 5 < len(part) < len(whole) and part <= whole, (len(part), len(whole))' whole.hist "$out_file"
 
 # A ring that is too small: what was lost is said beside the lines, too.
 perf sched record -m 4 -B --no-bpf-event -o lost.data -- perf bench sched messaging -g 4 -l 100 \
