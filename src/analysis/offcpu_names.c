@@ -150,15 +150,20 @@ static int open_session(struct offcpu_names *n, struct err *e)
 	return 0;
 }
 
+static void init(struct offcpu_names *n, struct profile *profile, const struct symbols_opts *opts)
+{
+	*n = (struct offcpu_names){ .profile = profile, .symbols = symbols_new(opts) };
+	machine_init(&n->machine, n->symbols);
+}
+
 void offcpu_names_init(struct offcpu_names *n, struct profile *profile)
 {
-	*n = (struct offcpu_names){ .profile = profile, .symbols = symbols_new(NULL) };
-	machine_init(&n->machine, n->symbols);
+	init(n, profile, NULL);
 }
 
 int offcpu_names_open(struct offcpu_names *n, struct profile *profile, struct err *e UNUSED)
 {
-	offcpu_names_init(n, profile);
+	init(n, profile, &(struct symbols_opts){ .ask_kernel = true });
 	/* without side-band events what runs now still has names */
 	if (open_session(n, NULL) < 0)
 		n->attr = (struct perf_event_attr){ .sample_id_all = 0 };

@@ -32,6 +32,7 @@ const volatile struct {
 	u32 wake_bytes;
 	u32 memory_tries; /* see offcpu_user.bpf.h */
 	u32 max_user;
+	u32 word_type; /* the kernel's number of pt_regs, see offcpu_direct.bpf.h */
 	u8 by_pid, by_uid, by_comm, follow;
 	u8 no_kthreads, no_users;
 	u8 has_prev_state, has_cast; /* of the kernel */

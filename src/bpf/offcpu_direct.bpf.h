@@ -29,7 +29,7 @@ extern void *bpf_rdonly_cast(const void *obj, u32 btf_id) __ksym __weak;
 static __always_inline u64 offcpu_word(u64 address)
 {
 	const struct pt_regs *word =
-		bpf_rdonly_cast((const void *)address, bpf_core_type_id_kernel(struct pt_regs));
+		bpf_rdonly_cast((const void *)address, offcpu_options.word_type);
 
 	return word->r15; /* the first in there */
 }

@@ -35,6 +35,29 @@ static int add_int(struct maker *m, s64 size)
 }
 
 static int add_struct(struct maker *m, const char *name, u32 local, u32 kernel, int depth);
+static int add_type(struct maker *m, u32 local, u32 kernel, int depth);
+
+/* NULL: it is none. */
+static const struct btf_array *array_of(const struct kbtf *btf, u32 id)
+{
+	const struct btf_type *t = kbtf_type(btf, id);
+
+	return t && kbtf_kind(t) == BTF_KIND_ARRAY ? (const struct btf_array *)(t + 1) : NULL;
+}
+
+static int add_array(struct maker *m, u32 local, u32 kernel, int depth)
+{
+	const struct btf_array *theirs = array_of(m->kernel, kernel);
+	const struct btf_array *ours = array_of(m->local, local);
+	int index = add_int(m, 4), element;
+
+	if (!theirs || !ours || depth == NESTED_MOST)
+		return -ENOTSUP;
+	element = add_type(m, ours->type, theirs->type, depth + 1);
+	if (element < 0 || index < 0)
+		return MIN(element, index);
+	return btf__add_array(m->out, index, element, theirs->nelems);
+}
 
 /* The type of a member; what pointers lead to does not matter. */
 static int add_type(struct maker *m, u32 local, u32 kernel, int depth)
@@ -51,6 +74,7 @@ static int add_type(struct maker *m, u32 local, u32 kernel, int depth)
 		return m->pointer;
 	case BTF_KIND_INT:
 	case BTF_KIND_ENUM: return add_int(m, kbtf_size(m->kernel, kernel));
+	case BTF_KIND_ARRAY: return add_array(m, local, kernel, depth);
 	case BTF_KIND_STRUCT:
 		if (!local || depth == NESTED_MOST)
 			return -ENOTSUP;
@@ -168,12 +192,11 @@ static int make_from_object(const void *object, size_t size, struct buf *ret)
 	return rc;
 }
 
-/* A kernel is known by its notes, which hold its build id; an object by its bytes. */
-static int add_name(const void *object, size_t size, struct buf *ret)
+/* A kernel is known by its notes, which hold its build id, and by where its types are. */
+static int kernel_hash(u64 *ret)
 {
 	_cleanup_buf_ struct buf notes = BUF_INIT, types = BUF_INIT;
 	struct stat st;
-	u64 kernel;
 	int rc = kernel_types_path(&types, NULL);
 
 	if (rc < 0)
@@ -183,24 +206,33 @@ static int add_name(const void *object, size_t size, struct buf *ret)
 	rc = io_read_file(KERNEL_NOTES, NOTES_MOST, &notes, NULL);
 	if (rc < 0)
 		return rc;
-	kernel = hash_mix(hash_bytes(notes.data, notes.len), (u64)st.st_size);
+	*ret = hash_mix(hash_bytes(notes.data, notes.len), (u64)st.st_size);
 	/* a file may be replaced by another */
 	if (!kernel_types_own())
-		kernel = hash_mix(hash_mix(kernel, (u64)st.st_ino), (u64)st.st_mtim.tv_sec);
-	buf_addf(ret, "/%016llx%016llx.btf", (unsigned long long)kernel,
-		 (unsigned long long)hash_bytes(object, size));
+		*ret = hash_mix(hash_mix(*ret, (u64)st.st_ino), (u64)st.st_mtim.tv_sec);
 	return 0;
 }
 
-int coretypes_path(const void *object, size_t size, struct buf *ret)
+int coretypes_cache_path(u64 what, const char *suffix, struct buf *ret)
 {
-	_cleanup_buf_ struct buf bytes = BUF_INIT;
+	u64 kernel = 0;
 	int rc = io_cache_path("types", ret, NULL);
 
 	if (rc >= 0)
 		rc = io_make_dirs(buf_str(ret), NULL);
 	if (rc >= 0)
-		rc = add_name(object, size, ret);
+		rc = kernel_hash(&kernel);
+	if (rc >= 0)
+		buf_addf(ret, "/%016llx%016llx%s", (unsigned long long)kernel,
+			 (unsigned long long)what, suffix);
+	return rc;
+}
+
+int coretypes_path(const void *object, size_t size, struct buf *ret)
+{
+	_cleanup_buf_ struct buf bytes = BUF_INIT;
+	int rc = coretypes_cache_path(hash_bytes(object, size), ".btf", ret);
+
 	if (rc < 0 || io_exists(buf_str(ret)))
 		return rc;
 	rc = make_from_object(object, size, &bytes);

@@ -23,4 +23,10 @@ int coretypes_make(struct kbtf *local, struct kbtf *kernel, struct buf *ret);
  */
 int coretypes_path(const void *object, size_t size, struct buf *ret);
 
+/*
+ * Where in the cache something about the running kernel's types may be kept; the folder is there.
+ * @what tells it from other things.
+ */
+int coretypes_cache_path(u64 what, const char *suffix, struct buf *ret);
+
 #endif

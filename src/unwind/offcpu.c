@@ -2,7 +2,6 @@
 #include "unwind/offcpu.h"
 
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <fcntl.h>
 #include <sys/uio.h>
@@ -13,6 +12,8 @@
 #include "host/bpf_sys.h"
 #include "host/kernel_types.h"
 #include "offcpu.skel.h"
+#include "unwind/coretypes.h"
+#include "unwind/offcpu_facts.h"
 #include "unwind/offcpu_skel.h"
 #include "unwind/raw.h"
 #include "unwind/rescue.h"
@@ -43,93 +44,6 @@ struct offcpu {
 	int rc;            /* of the callbacks, during offcpu_read() */
 };
 
-/* --- what only BTF knows ---------------------------------------------------------------------- */
-
-/* Offset of a variable in the per-CPU section; -1: there is none. */
-static s64 percpu_offset(const struct btf *btf, const char *name)
-{
-	s32 sec = btf__find_by_name_kind(btf, ".data..percpu", BTF_KIND_DATASEC);
-	s32 var = btf__find_by_name_kind(btf, name, BTF_KIND_VAR);
-	const struct btf_type *t = sec > 0 ? btf__type_by_id(btf, (u32)sec) : NULL;
-
-	if (!t || var <= 0)
-		return -1;
-	const struct btf_var_secinfo *info = btf_var_secinfos(t);
-
-	for (u32 i = 0; i < btf_vlen(t); i++) {
-		if (info[i].type == (u32)var)
-			return info[i].offset;
-	}
-	return -1;
-}
-
-/* Also in anonymous structs and unions. */
-static s64 member_offset(const struct btf *btf, const struct btf_type *t, const char *member)
-{
-	for (u32 i = 0; t && btf_is_composite(t) && i < btf_vlen(t); i++) {
-		const struct btf_member *m = btf_members(t) + i;
-		s64 at = btf_member_bit_offset(t, i) / 8, inner;
-
-		if (streq(btf__name_by_offset(btf, m->name_off), member))
-			return at;
-		if (m->name_off)
-			continue;
-		inner = member_offset(btf, btf__type_by_id(btf, m->type), member);
-		if (inner >= 0)
-			return at + inner;
-	}
-	return -1;
-}
-
-/* From a CPU's run queue to its preempt count; 0: not known. */
-static s64 preempt_distance(const struct btf *btf)
-{
-	s64 rq = percpu_offset(btf, "runqueues"), count = percpu_offset(btf, "__preempt_count");
-
-	if (count < 0) {
-		s64 hot = percpu_offset(btf, "pcpu_hot");
-		s32 type = btf__find_by_name_kind(btf, "pcpu_hot", BTF_KIND_STRUCT);
-		s64 member = type > 0 ? member_offset(btf, btf__type_by_id(btf, (u32)type),
-						      "preempt_count")
-				      : -1;
-
-		count = hot < 0 || member < 0 ? -1 : hot + member;
-	}
-	return rq < 0 || count < 0 ? 0 : count - rq;
-}
-
-/* Since 5.18 the tracepoint hands the state over, which may have changed in the task by then. */
-static bool has_prev_state(const struct btf *btf)
-{
-	s32 id = btf__find_by_name_kind(btf, "btf_trace_sched_switch", BTF_KIND_TYPEDEF);
-	const struct btf_type *t = id > 0 ? btf__type_by_id(btf, (u32)id) : NULL;
-
-	while (t && (btf_is_typedef(t) || btf_is_ptr(t)))
-		t = btf__type_by_id(btf, t->type);
-	return t && btf_is_func_proto(t) && btf_vlen(t) >= 5;
-}
-
-static bool has_member(const struct btf *btf, const char *type, const char *member)
-{
-	s32 id = btf__find_by_name_kind(btf, type, BTF_KIND_STRUCT);
-
-	return id > 0 && member_offset(btf, btf__type_by_id(btf, (u32)id), member) >= 0;
-}
-
-/* The kernel sums up how long threads are in run queues: it can be built without, or not do it. */
-static bool has_delay(const struct btf *btf)
-{
-	_cleanup_buf_ struct buf text = BUF_INIT;
-	const char *turns;
-
-	if (!has_member(btf, "task_struct", "sched_info") || !has_member(btf, "cfs_rq", "rq") ||
-	    io_read_file("/proc/self/schedstat", 4096, &text, NULL) < 0)
-		return false;
-	/* "run-time delay turns" */
-	turns = strrchr(buf_str(&text), ' ');
-	return turns && strtoull(turns, NULL, 10) > 0;
-}
-
 /* --- loading ---------------------------------------------------------------------------------- */
 
 /* In a pid namespace of our own, the kernel must count pids as we do. */
@@ -143,23 +57,35 @@ static void set_pid_namespace(struct offcpu_bpf *skel)
 	skel->rodata->unwind_pidns.ino = ino;
 }
 
-static int set_kernel_facts(struct offcpu *o, const char *types, struct err *e)
+/* The kernel can be told not to sum up how long threads are in run queues. */
+static bool delay_counts(void)
 {
-	struct btf *btf = types ? btf__parse(types, NULL) : btf__load_vmlinux_btf();
+	_cleanup_buf_ struct buf text = BUF_INIT;
+	const char *turns;
 
-	if (!btf)
-		return err_sys(e, errno, "cannot read the kernel's types from '%s'",
-			       types ? types : KERNEL_TYPES);
-	o->skel->rodata->offcpu_options.preempt_distance = preempt_distance(btf);
-	o->skel->rodata->offcpu_options.has_prev_state = has_prev_state(btf);
-	o->skel->rodata->offcpu_options.has_cast =
-		!o->raw && btf__find_by_name_kind(btf, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0;
-	o->needs_waking = o->opts.wakers || o->opts.chains || !has_delay(btf);
+	if (io_read_file("/proc/self/schedstat", 4096, &text, NULL) < 0)
+		return false;
+	/* "run-time delay turns" */
+	turns = strrchr(buf_str(&text), ' ');
+	return turns && strtoull(turns, NULL, 10) > 0;
+}
+
+static int set_kernel_facts(struct offcpu *o, struct err *e)
+{
+	struct offcpu_facts facts;
+	int rc = offcpu_facts_find(&facts, e);
+
+	if (rc < 0)
+		return rc;
+	o->skel->rodata->offcpu_options.preempt_distance = facts.preempt_distance;
+	o->skel->rodata->offcpu_options.has_prev_state = facts.has_prev_state;
+	o->skel->rodata->offcpu_options.has_cast = !o->raw && facts.word_type;
+	o->skel->rodata->offcpu_options.word_type = facts.word_type;
+	o->needs_waking = o->opts.wakers || o->opts.chains || !facts.has_delay || !delay_counts();
 	o->skel->rodata->offcpu_options.by_delay = !o->needs_waking;
 	bpf_program__set_autoload(o->skel->progs.offcpu_waking, o->needs_waking);
 	bpf_program__set_autoload(o->skel->progs.offcpu_find_memory,
 				  o->skel->rodata->offcpu_options.has_cast);
-	btf__free(btf);
 	return 0;
 }
 
@@ -194,7 +120,7 @@ static u32 memory_tries(void)
 	return (u32)MIN(2 * (bytes >> 30) + 16, 1ull << 14);
 }
 
-static int set_options(struct offcpu *o, const char *types, struct err *e)
+static int set_options(struct offcpu *o, struct err *e)
 {
 	const struct offcpu_opts *in = &o->opts;
 	u64 ring = in->ring_bytes ? in->ring_bytes : RING_BYTES;
@@ -232,22 +158,16 @@ static int set_options(struct offcpu *o, const char *types, struct err *e)
 	bpf_map__set_max_entries(o->skel->maps.unwind_ring, (u32)ring);
 	if (!in->ran)
 		bpf_map__set_max_entries(o->skel->maps.offcpu_ran, 1);
-	return set_kernel_facts(o, types, e);
+	return set_kernel_facts(o, e);
 }
 
-static int load(struct offcpu *o, struct err *e)
+/* @types: what to take for the kernel's types, NULL: those themselves. */
+static int open_and_load(struct offcpu *o, const char *types, struct err *e)
 {
-	_cleanup_buf_ struct buf path = BUF_INIT;
-	const char *types;
-	int rc;
+	int rc = offcpu_skel_open(&o->skel, o->raw, types, e);
 
-	o->raw = !kernel_types_own();
-	rc = o->raw ? kernel_types_path(&path, e) : 0;
-	types = o->raw ? buf_str(&path) : NULL;
 	if (!rc)
-		rc = offcpu_skel_open(&o->skel, types, e);
-	if (!rc)
-		rc = set_options(o, types, e);
+		rc = set_options(o, e);
 	if (rc)
 		return rc;
 	rc = offcpu_bpf__load(o->skel);
@@ -261,6 +181,29 @@ static int load(struct offcpu *o, struct err *e)
 				   : "it needs typed tracepoints and task storage: Linux 5.11 with "
 				     "BTF");
 	return rc == -EPERM ? rc : -EOPNOTSUPP;
+}
+
+static int load(struct offcpu *o, struct err *e)
+{
+	_cleanup_buf_ struct buf few = BUF_INIT, all = BUF_INIT;
+	const void *object;
+	size_t size;
+	int rc = 0;
+
+	o->raw = !kernel_types_own();
+	object = offcpu_skel_object(o->raw, &size);
+	if (coretypes_path(object, size, &few) >= 0) {
+		if (!open_and_load(o, buf_str(&few), NULL))
+			return 0;
+		/* maybe for a reason of its own: what the kernel itself says has the last word */
+		offcpu_bpf__destroy(o->skel);
+		o->skel = NULL;
+		(void)unlink(buf_str(&few));
+		offcpu_facts_forget();
+	}
+	if (o->raw)
+		rc = kernel_types_path(&all, e);
+	return rc ? rc : open_and_load(o, o->raw ? buf_str(&all) : NULL, e);
 }
 
 /* --- filters ---------------------------------------------------------------------------------- */
@@ -349,6 +292,7 @@ static int make_ready(struct offcpu *o, struct err *e)
 		.pool = bpf_map__fd(o->skel->maps.unwind_pool),
 		.epoch = &o->skel->bss->unwind_epoch,
 		.pythons = o->opts.python ? bpf_map__fd(o->skel->maps.unwind_pythons) : 0,
+		.later = true, /* what ends there is rescued */
 	};
 	int rc = fill_filters(o, e);
 

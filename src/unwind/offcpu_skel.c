@@ -19,21 +19,26 @@ SAME_PLACE(rodata, unwind_pidns);
 SAME_PLACE(bss, offcpu_closing);
 SAME_PLACE(bss, unwind_epoch);
 
-int offcpu_skel_open(struct offcpu_bpf **ret, const char *types, struct err *e)
+const void *offcpu_skel_object(bool raw, size_t *ret_size)
+{
+	return raw ? offcpu_raw_bpf__elf_bytes(ret_size) : offcpu_bpf__elf_bytes(ret_size);
+}
+
+int offcpu_skel_open(struct offcpu_bpf **ret, bool raw, const char *types, struct err *e)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, open, .btf_custom_path = types);
 	struct offcpu_bpf *skel = xcalloc(1, sizeof(*skel));
 	int rc = offcpu_bpf__create_skeleton(skel);
 
-	if (!rc && types)
-		skel->skeleton->data = (void *)offcpu_raw_bpf__elf_bytes(&skel->skeleton->data_sz);
+	if (!rc)
+		skel->skeleton->data = (void *)offcpu_skel_object(raw, &skel->skeleton->data_sz);
 	if (!rc)
 		rc = bpf_object__open_skeleton(skel->skeleton, &open);
 	if (rc) {
 		offcpu_bpf__destroy(skel);
 		return err_sys(e, rc, "cannot open the off-CPU program");
 	}
-	if (types)
+	if (raw)
 		bpf_map__set_max_entries(skel->maps.offcpu_tasks, machine_thread_room());
 	*ret = skel;
 	return 0;

@@ -11,7 +11,9 @@
 
 struct offcpu_bpf;
 
-/* @types: the file that describes them, for the raw form; NULL: the typed one. */
-int offcpu_skel_open(struct offcpu_bpf **ret, const char *types, struct err *e);
+/* The object that is loaded. */
+const void *offcpu_skel_object(bool raw, size_t *ret_size);
+/* @types: a file that describes the kernel's types; NULL: what the kernel says itself. */
+int offcpu_skel_open(struct offcpu_bpf **ret, bool raw, const char *types, struct err *e);
 
 #endif

@@ -105,3 +105,51 @@ TEST("a member that cannot be told is no guess")
 	drop(&kernel);
 	drop(&local);
 }
+
+/* struct task { u64 pad; TYPE comm; }, where TYPE is char[16] or u64 */
+static void make_named(struct side *s, bool array)
+{
+	int char_id, u32_id, u64_id, name;
+
+	s->btf = btf__new_empty();
+	char_id = btf__add_int(s->btf, "char", 1, 0);
+	u32_id = btf__add_int(s->btf, "unsigned int", 4, 0);
+	u64_id = btf__add_int(s->btf, "unsigned long", 8, 0);
+	name = array ? btf__add_array(s->btf, u32_id, char_id, 16) : u64_id;
+	btf__add_struct(s->btf, "task", 24);
+	btf__add_field(s->btf, "pad", u64_id, 0, 0);
+	btf__add_field(s->btf, "comm", name, 64, 0);
+	take(s);
+}
+
+TEST("arrays have the kernel's length")
+{
+	struct side kernel, local;
+	_cleanup_buf_ struct buf bytes = BUF_INIT;
+	struct kbtf *made = NULL;
+	struct kbtf_member m;
+
+	make_named(&kernel, true);
+	make_named(&local, true);
+	CHECK(coretypes_make(local.types, kernel.types, &bytes) >= 0);
+	CHECK_EQ(kbtf_parse(bytes.data, bytes.len, "made", &made, NULL), 0);
+	CHECK_EQ(kbtf_member(made, kbtf_find(made, BTF_KIND_STRUCT, "task"), "comm", &m), 0);
+	CHECK_EQ(m.bit_offset, 64);
+	CHECK_EQ(kbtf_kind(kbtf_type(made, m.type)), BTF_KIND_ARRAY);
+	CHECK_EQ(kbtf_size(made, m.type), 16);
+	kbtf_free(made);
+	drop(&kernel);
+	drop(&local);
+}
+
+TEST("an array that is none for the program is no guess")
+{
+	struct side kernel, local;
+	_cleanup_buf_ struct buf bytes = BUF_INIT;
+
+	make_named(&kernel, true);
+	make_named(&local, false);
+	CHECK_EQ(coretypes_make(local.types, kernel.types, &bytes), -ENOTSUP);
+	drop(&kernel);
+	drop(&local);
+}
