@@ -58,8 +58,7 @@ struct maker {
 	u32 marks[HOT_STATES]; /* frames */
 };
 
-/* --- who ran for how long ----------------------------------------------------------------------
- */
+/* --- who ran for how long --------------------------------------------------------------------- */
 
 static struct sums *thread_of(struct maker *m, s32 pid, s32 tid)
 {
@@ -140,8 +139,7 @@ static void weigh_processes(struct maker *m)
 	}
 }
 
-/* --- samples -----------------------------------------------------------------------------------
- */
+/* --- samples ---------------------------------------------------------------------------------- */
 
 static void add(struct maker *m, const struct profile_sample *like, enum hotcold_state state,
 		u64 weight)
@@ -214,8 +212,7 @@ static void add_rests(struct maker *m)
 	}
 }
 
-/* --- which events ------------------------------------------------------------------------------
- */
+/* --- which events ----------------------------------------------------------------------------- */
 
 static bool is_wait(const char *name)
 {

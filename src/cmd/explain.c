@@ -97,8 +97,7 @@ static int show(struct context *ctx, struct wait_run *run, u32 pid,
 	return cli_show(ctx, &r);
 }
 
-/* --- from a recording ---------------------------------------------------------------------------
- */
+/* --- from a recording ------------------------------------------------------------------------- */
 
 static void note_missing(const struct recorded *rec, struct result *ret)
 {
@@ -161,8 +160,7 @@ static int from_recording(struct context *ctx, const struct explain_args *a)
 	return rc == -ENODATA ? EXIT_NOTHING : rc;
 }
 
-/* --- the running machine ------------------------------------------------------------------------
- */
+/* --- the running machine ---------------------------------------------------------------------- */
 
 static int live(struct context *ctx, const struct explain_args *a)
 {

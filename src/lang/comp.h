@@ -246,8 +246,7 @@ void comp_check(struct comp *c);
 /* BPF code of every unit. */
 int comp_generate(struct comp *c, struct err *e);
 
-/* --- for the checker's files and the tables ----------------------------------------------------
- */
+/* --- for the checker's files and the tables --------------------------------------------------- */
 void check_expr(struct comp *c, struct node *n);
 void check_stmt(struct comp *c, struct node *n);
 void check_map(struct comp *c, struct node *n, bool write);
@@ -274,8 +273,7 @@ void check_unit_final(struct comp *c, const struct unit *u);
 /* Types of the kernel that match, with their members when @verbose. */
 int list_types(struct comp *c, const char *pattern, bool verbose, struct buf *out, struct err *e);
 
-/* --- tables ------------------------------------------------------------------------------------
- */
+/* --- tables ----------------------------------------------------------------------------------- */
 enum {
 	FN_AGG = 1 << 0, /* only as the value of a map */
 	FN_UNSAFE = 1 << 1,

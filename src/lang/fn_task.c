@@ -302,8 +302,7 @@ static void emit_path(struct gen *g, struct node *n, struct val *ret)
 	gen_count_negative(g, rc, COUNTER_READ_KERNEL);
 }
 
-/* --- skboutput(): packets to a file ------------------------------------------------------------
- */
+/* --- skboutput(): packets to a file ----------------------------------------------------------- */
 
 static bool is_argument(const struct node *n)
 {

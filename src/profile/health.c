@@ -255,8 +255,7 @@ int health_unpack(struct health *ret, const void *bytes, size_t n)
 	return 0;
 }
 
-/* --- from a recording --------------------------------------------------------------------------
- */
+/* --- from a recording ------------------------------------------------------------------------- */
 
 static int on_record(const struct record *r, void *machine)
 {

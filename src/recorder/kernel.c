@@ -104,8 +104,7 @@ int kernel_attach(struct recorder *r)
 	return rc;
 }
 
-/* --- samples to records ------------------------------------------------------------------------
- */
+/* --- samples to records ----------------------------------------------------------------------- */
 
 static const struct source *source_of(const struct recorder *r, u32 sampler)
 {
@@ -194,8 +193,7 @@ static int on_sample(void *ctx, const struct sampler_sample *in)
 	return 0;
 }
 
-/* --- mappings ----------------------------------------------------------------------------------
- */
+/* --- mappings --------------------------------------------------------------------------------- */
 
 /* With build ids, records do not tell the inode; the file does, as its process sees it. */
 static bool find_inode(const struct record_mmap *m, struct unwind_map *map)
@@ -216,27 +214,13 @@ static bool find_inode(const struct record_mmap *m, struct unwind_map *map)
 	return true;
 }
 
-static void note_exit(struct recorder *r, const struct record *rec)
-{
-	struct record_task t;
-
-	if (record_task(rec, &t) < 0 || t.pid != t.tid)
-		return;
-	pthread_mutex_lock(&r->kernel.lock);
-	if (r->kernel.sampler)
-		sampler_note_exit(r->kernel.sampler, (int)t.pid);
-	pthread_mutex_unlock(&r->kernel.lock);
-}
-
-/* Called with every record of the side band. Each file is told once: the rest comes on demand. */
-void kernel_note_record(struct recorder *r, const struct record *rec)
+/* Each file is told once: the rest comes on demand. */
+void kernel_note_map(struct recorder *r, const struct record *rec)
 {
 	struct record_mmap m;
 
-	if (rec->type == PERF_RECORD_EXIT)
-		note_exit(r, rec);
-	if (rec->type != PERF_RECORD_MMAP2 || record_mmap(rec, &m) < 0 || !(m.prot & PROT_EXEC) ||
-	    m.filename[0] != '/' || m.filename[1] == '/' || m.pid == RECORD_NO_PID)
+	if (record_mmap(rec, &m) < 0 || !(m.prot & PROT_EXEC) || m.filename[0] != '/' ||
+	    m.filename[1] == '/' || m.pid == RECORD_NO_PID)
 		return;
 	waits_note_process(r, m.pid);
 	u64 key = hash_mix(hash_str(m.filename), hash_bytes(m.build_id, m.build_id_size));
@@ -257,8 +241,7 @@ void kernel_note_record(struct recorder *r, const struct record *rec)
 	pthread_mutex_unlock(&r->kernel.lock);
 }
 
-/* --- the thread --------------------------------------------------------------------------------
- */
+/* --- the thread ------------------------------------------------------------------------------- */
 
 static bool stop_wanted(const struct kernel_stacks *k, int fd, int ms)
 {
@@ -367,12 +350,10 @@ bool kernel_stop(struct recorder *r)
 	pthread_mutex_lock(&k->lock);
 	k->abandoned = k->late && k->loading && !k->loaded;
 	pthread_mutex_unlock(&k->lock);
-	if (k->abandoned) {
+	if (k->abandoned)
 		pthread_detach(k->thread);
-	} else {
+	else
 		pthread_join(k->thread, NULL);
-		close(k->stop_fd);
-	}
 	k->has_thread = false;
 	return !k->abandoned;
 }

@@ -23,6 +23,7 @@ void recorder_new(struct recorder **ret, const struct recorder_opts *opts)
 static void kernel_release(struct kernel_stacks *k)
 {
 	sampler_free(k->sampler);
+	cleanup_close(&k->stop_fd);
 	buf_release(&k->out);
 	map_release(&k->seen);
 	map_release(&k->primed);

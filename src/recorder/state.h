@@ -116,7 +116,8 @@ void kernel_start_thread(struct recorder *r);
 void kernel_wait_ready(struct recorder *r);
 /* Reads what there is, and moves it to the file; @turn: what comes later goes to another one. */
 int kernel_collect(struct recorder *r, bool turn, struct err *e);
-void kernel_note_record(struct recorder *r, const struct record *rec);
+/* A record of type MMAP2. */
+void kernel_note_map(struct recorder *r, const struct record *rec);
 /* False when the thread still uses the recorder, which must not be freed then. */
 bool kernel_stop(struct recorder *r);
 

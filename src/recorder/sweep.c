@@ -80,7 +80,7 @@ static bool note_records(struct recorder *r, const void *bytes, size_t n)
 			break;
 		if (h->type == PERF_RECORD_MMAP2) {
 			view(r, h, &rec);
-			kernel_note_record(r, &rec);
+			kernel_note_map(r, &rec);
 		}
 		missed |= is_missed(r, h);
 		p += h->size;

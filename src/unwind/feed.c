@@ -390,7 +390,7 @@ static struct feed_program *find_program(const struct unwind_feed *f, u32 pid)
 	return NULL;
 }
 
-void unwind_feed_exit(struct unwind_feed *f, u32 pid)
+static void drop_program(struct unwind_feed *f, u32 pid)
 {
 	const struct unwind_key key = { .ino = pid, .dev = UNWIND_CODE_DEV };
 
@@ -417,7 +417,7 @@ static struct feed_program *new_program(struct unwind_feed *f, u32 pid, u64 prog
 	else if (!python_trampolines((int)pid, &p->trampolines, NULL))
 		p->code = &p->trampolines;
 	if (f->programs.len == MAX_PROGRAMS)
-		unwind_feed_exit(f, f->programs.items[0]->pid);
+		drop_program(f, f->programs.items[0]->pid);
 	vec_push(&f->programs, p);
 	return p;
 }
@@ -520,7 +520,7 @@ static int unwind_feed_code(struct unwind_feed *f, u32 pid, u64 program, struct 
 	int rc = 0;
 
 	if (p && p->bin.size != program) {
-		unwind_feed_exit(f, pid);
+		drop_program(f, pid);
 		p = NULL;
 	}
 	if (!p)

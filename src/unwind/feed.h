@@ -46,8 +46,6 @@ int unwind_feed_map(struct unwind_feed *f, const struct unwind_map *map, int pid
  */
 int unwind_feed_process(struct unwind_feed *f, int pid);
 int unwind_feed_running(struct unwind_feed *f, bool large);
-/* A process is gone: what was kept for it alone goes too. */
-void unwind_feed_exit(struct unwind_feed *f, u32 pid);
 /*
  * A rule for run-time code that ran at @time (CLOCK_MONOTONIC); NULL: none. Looks at the process
  * again if that was not done since.

@@ -11,10 +11,8 @@ void rescue_init(struct rescue *r, struct unwind_feed *feed)
 static void forget_all(struct rescue *r)
 {
 	vec_each(m, &r->maps) {
-		if (*m) {
-			unwind_maps_release(*m);
-			free(*m);
-		}
+		unwind_maps_release(*m);
+		free(*m);
 	}
 	vec_clear(&r->maps);
 	map_clear(&r->by_pid);
@@ -44,19 +42,6 @@ void rescue_note_map(struct rescue *r, int pid, const struct unwind_map *map)
 		map_put(&r->by_pid, (u64)pid, i);
 	}
 	unwind_maps_add(r->maps.items[i - 1], map);
-}
-
-void rescue_note_exit(struct rescue *r, int pid)
-{
-	u64 i = map_get(&r->by_pid, (u64)pid, 0);
-
-	unwind_feed_exit(r->feed, (u32)pid);
-	if (!i)
-		return;
-	unwind_maps_release(r->maps.items[i - 1]);
-	free(r->maps.items[i - 1]);
-	r->maps.items[i - 1] = NULL;
-	map_del(&r->by_pid, (u64)pid);
 }
 
 /* One stack at work. */

@@ -21,7 +21,6 @@ struct rescue {
 void rescue_init(struct rescue *r, struct unwind_feed *feed);
 void rescue_release(struct rescue *r);
 void rescue_note_map(struct rescue *r, int pid, const struct unwind_map *map);
-void rescue_note_exit(struct rescue *r, int pid);
 /* Unwinds the user part of @rec into @f. */
 void rescue_unwind(struct rescue *r, const struct unwind_rescue *rec, struct unwind_frames *f);
 

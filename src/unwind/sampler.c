@@ -381,11 +381,6 @@ void sampler_note_map(struct sampler *s, int pid, const struct unwind_map *map)
 	rescue_note_map(&s->rescue, pid, map);
 }
 
-void sampler_note_exit(struct sampler *s, int pid)
-{
-	rescue_note_exit(&s->rescue, pid);
-}
-
 void sampler_stats(const struct sampler *s, struct sampler_stats *ret)
 {
 	struct unwind_counts counts;

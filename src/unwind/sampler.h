@@ -98,7 +98,6 @@ int sampler_fd(const struct sampler *s);
 int sampler_read(struct sampler *s, sampler_fn fn, void *ctx);
 /* What mmap events tell: used when a process is gone before its files could be asked for. */
 void sampler_note_map(struct sampler *s, int pid, const struct unwind_map *map);
-void sampler_note_exit(struct sampler *s, int pid);
 void sampler_stats(const struct sampler *s, struct sampler_stats *ret);
 
 /* What comes from now on stands in another file: python_new is told again. */
