@@ -45,6 +45,7 @@ while True:
     middle(2000)
 END
 spawn python3 deep.py
+deep=$spawned
 spawn sh -c "while :; do '$burn' --seconds 0.05 a=100 >/dev/null; done"
 
 fly fly.data -F 4999 -a -m 256K
@@ -78,15 +79,17 @@ for file in "${dumps[@]}" fly.data; do
 			"$("$FATHOM" script -i "$file" -F comm 2>/dev/null | grep -c .)"
 	fi
 	"$FATHOM" script -i "$file" -F comm,pid,time,ip,sym >ours.txt 2>/dev/null
-	ok "$name: stacks are complete and named, of all that ran" python3 - <<'END'
+	ok "$name: stacks are complete and named, of all that ran" python3 - "$deep" <<'END'
+import sys
 stacks = [s.splitlines() for s in open("ours.txt").read().split("\n\n") if s.strip()]
 python = whole = functions = known = unnamed = 0
 for s in stacks:
-    comm = s[0].split()[0]
+    comm, pid = s[0].split()[:2]
     names = [line.split()[1] for line in s[1:] if len(line.split()) > 1]
     unnamed += comm.startswith(":")
     known += comm == "burn" and "a" in names
-    if comm == "python3":
+    # not those that others run
+    if comm == "python3" and pid == sys.argv[1]:
         python += 1
         whole += "_start" in names
         functions += "middle" in names
