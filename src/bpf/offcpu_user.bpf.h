@@ -238,11 +238,13 @@ static long offcpu_try_memory(u32 i, void *ctx)
 	u64 memory = (f->pgd & -(1ull << 30)) - ((u64)i << 30);
 	u64 page = offcpu_page(f->pgd, f->pgd, memory);
 
+	/* what is at a wrong place may look like an entry that leads there */
 	if (page != f->pgd)
 		return 0;
 	page = offcpu_page(f->pgd, f->sp, memory);
-	if (page && offcpu_word(page + (f->sp & 0xfff)) == f->word)
-		offcpu_memory = memory;
+	if (!page || offcpu_word(page + (f->sp & 0xfff)) != f->word)
+		return 0;
+	offcpu_memory = memory;
 	return 1;
 }
 
