@@ -109,6 +109,14 @@ static int open_output(struct context *ctx, const struct trace_args *a, FILE **r
 	return 0;
 }
 
+/* What is written last is what a full disk takes. */
+static int close_output(FILE *out)
+{
+	int code = ferror(out) ? -EIO : 0;
+
+	return fclose(out) < 0 ? -errno : code;
+}
+
 /* --- the program's text ----------------------------------------------------------------------- */
 
 struct source_text {
@@ -439,8 +447,12 @@ int trace_execute(struct context *ctx, const struct trace_args *a)
 		rc = start_command(ctx, a, &child);
 	if (rc == 0)
 		rc = compile_and_run(ctx, a, &s, &child, out);
-	if (a->output && out)
-		fclose(out);
+	if (a->output && out) {
+		int code = close_output(out);
+
+		if (rc == 0 && code < 0)
+			rc = err_sys(&ctx->err, code, "cannot write '%s'", a->output);
+	}
 	launch_release(&child);
 	release_source(&s);
 	return rc;

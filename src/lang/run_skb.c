@@ -197,8 +197,10 @@ void run_skb_drain(struct run *r)
 	vec_each(it, &o->rings)
 		ring_read(it, &o->stats, take_records, r, NULL);
 	r->packets_lost += o->stats.lost - lost;
-	vec_each(it, &o->files)
-		fflush(it->file);
+	vec_each(it, &o->files) {
+		if (fflush(it->file) < 0 && !r->output_error)
+			r->output_error = -errno;
+	}
 }
 
 void run_skb_close(struct run *r)

@@ -75,4 +75,11 @@ expect_err 'stdin:1:'
 trace -p 4194305 -e 'BEGIN { }'
 expect_status 1
 expect_err 'there is no process'
+# What comes last, too: maps at the end, what a buffer held back.
+for options in '' '-B full' '--json'; do
+	# shellcheck disable=SC2086
+	trace $options -o /dev/full -e 'BEGIN { @x = 1; exit(); }'
+	expect_status 1
+	expect_err "cannot write '/dev/full'"
+done
 done_testing
