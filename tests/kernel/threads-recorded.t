@@ -39,6 +39,8 @@ unlike "... and nobody else" "$out" ' (rival|reader|mixed) '
 
 recorded pipe --chains -- "$WORKLOADS/block" pipe
 ok "the reader waits for a pipe, the writer sleeps" truth pipe pipe.txt
+run "$FATHOM" threads -i pipe.data
+like "waits of one place are one: all of a second" "$out" ' reader +(1\.[0-9]+s|9[0-9][0-9]ms) +pipe +[a-z_]*pipe_read < '
 recorded hog --chains -- "$WORKLOADS/hog" --seconds 2
 ok "the victim is runnable, not blocked; as schedstat says" truth hog hog.txt
 
