@@ -73,7 +73,9 @@ static void begin_run(void *ctx, struct lang *l)
 	const struct runner *r = ctx;
 	u32 n = lang_probe_count(l) / r->p->probes_each;
 
-	if (!r->p->ctx->common.quiet && *r->p->pattern)
+	if (!*r->p->pattern)
+		cli_progress_watching(r->p->ctx, 0);
+	else if (!r->p->ctx->common.quiet)
 		fprintf(stderr, "Tracing %u function%s for \"%s\"... Hit Ctrl-C to end.\n", n,
 			n == 1 ? "" : "s", r->p->pattern);
 }
@@ -93,6 +95,8 @@ static void show_round(void *ctx, struct lang *l)
 	struct runner *r = ctx;
 	struct result result;
 
+	if (!*r->p->pattern)
+		cli_progress(r->p->ctx, "%s", "");
 	if (!r->p->ctx->common.json && !r->p->ctx->common.csv) {
 		r->show(r->p, l);
 		fflush(r->p->ctx->out);

@@ -34,7 +34,7 @@ struct probing_args {
 		       "show every so often")
 #define PROBING_DURATION(letter, struct_)                                           \
 	PROBING_OPTION(letter, "duration", OPT_DURATION, struct_, duration, "TIME", \
-		       "end after this time")
+		       "end after this time; else, or with 0, at Ctrl-C")
 #define PROBING_TIMESTAMP(struct_) \
 	PROBING_OPTION('T', "timestamp", OPT_FLAG, struct_, timestamp, NULL, "say when")
 #define PROBING_REGEXP(struct_)                                        \

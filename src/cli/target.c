@@ -54,8 +54,9 @@ const struct opt target_options[] = {
 	  .name = "duration",
 	  .type = OPT_DURATION,
 	  FIELD(duration),
+	  .given_offset = offsetof(struct target_args, duration_given),
 	  .arg = "TIME",
-	  .help = "stop after this time, like 10s or 500ms; else at Ctrl-C" },
+	  .help = "stop after this time, like 10s or 500ms; else, or with 0, at Ctrl-C" },
 	OPT_END,
 };
 

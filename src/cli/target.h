@@ -16,6 +16,7 @@ struct target_args {
 	range_list cpus;
 	bool all;
 	u64 duration; /* nanoseconds; 0: until stopped */
+	bool duration_given;
 };
 
 /*

@@ -18,7 +18,7 @@ static const struct opt explain_options[] = {
 	{ 'p', "pid", OPT_PIDS, AT(pids), .arg = "PID", .group = "Target",
 	  .help = "the process to explain" },
 	{ 'd', "duration", OPT_DURATION, AT(duration), .arg = "TIME", .group = "Target",
-	  .def = "5s", .help = "look at it for this time, like 10s" },
+	  .def = "5s", .help = "look at it for this time, like 10s; with 0 until Ctrl-C" },
 	{ 'i', "input", OPT_FILE, AT(input), .arg = "FILE", .conflicts = "duration",
 	  .help = "a recording of 'fathom record --chains' or 'perf sched record' instead of the "
 		  "running machine" },
@@ -52,7 +52,7 @@ static int look(struct context *ctx, const struct explain_args *a, struct wait_r
 	read_faults(pid, ctx->program, &before);
 	rc = wait_run_start(run, &ctx->err);
 	if (!rc)
-		rc = wait_run_go(run, run->live.begin + a->duration, &ctx->err);
+		rc = wait_run_go(run, a->duration ? run->live.begin + a->duration : 0, &ctx->err);
 	if (!rc)
 		rc = offcpu_live_stop(&run->live, &ctx->err);
 	if (!rc)

@@ -17,7 +17,7 @@ const struct opt hist_options[] = {
 		  "machine" },
 	{ 'p', "pid", OPT_PIDS, AT(pids), .arg = "PID[,PID]", .help = "only these processes" },
 	{ 'd', "duration", OPT_DURATION, AT(duration), .arg = "TIME",
-	  .help = "stop after this time; else at Ctrl-C or at the recording's end" },
+	  .help = "stop after this time; else, or with 0, at Ctrl-C or at the recording's end" },
 	{ .name = "interval",
 	  .type = OPT_DURATION,
 	  AT(interval),

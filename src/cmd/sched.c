@@ -40,7 +40,7 @@ static const struct opt sched_options[] = {
 	{ 'C', "cpu", OPT_RANGES, AT(cpus), .arg = "CPUS", .max = SCHED_CPUS_MOST - 1,
 	  .help = "only these CPUs" },
 	{ 'd', "duration", OPT_DURATION, AT(duration), .arg = "TIME",
-	  .help = "how long to watch the running machine; else until Ctrl-C" },
+	  .help = "how long to watch the running machine; else, or with 0, until Ctrl-C" },
 	{ .name = "time",
 	  .type = OPT_STRING,
 	  AT(time),

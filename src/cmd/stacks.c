@@ -90,7 +90,7 @@ static int record_live(struct context *ctx, const struct stacks_args *a, struct 
 	u64 ns = a->target.duration;
 	int code = event_add_default(&l->events, NULL, e);
 
-	if (!ns && !ctx->program)
+	if (!a->target.duration_given && !ctx->program)
 		ns = LIVE_SECONDS * NSEC_PER_SEC;
 	if (code >= 0 && ctx->program)
 		code = program_prepare(&l->launch, ctx->program, e);

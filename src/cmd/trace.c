@@ -84,16 +84,50 @@ static const struct opt trace_options[] = {
 
 /* --- output ----------------------------------------------------------------------------------- */
 
+/* A program that has not printed anything is told to be at work, on a terminal. */
+struct voice {
+	const struct context *ctx;
+	const struct lang *lang;
+	FILE *out;
+	bool spoke; /* the program did, */
+	bool noted; /* or we did for it */
+};
+
+enum { SILENT_NS = 300 * 1000 * 1000 };
+
+static bool note_silence(void *ctx)
+{
+	struct voice *v = ctx;
+	u32 n = lang_probe_count(v->lang);
+
+	if (!v->spoke && !v->noted)
+		cli_progress(v->ctx, "watching %u probe%s... Ctrl-C ends it and shows the result",
+			     n, n == 1 ? "" : "s");
+	v->noted = true;
+	return false;
+}
+
+static void end_silence(struct voice *v)
+{
+	if (v->noted && !v->spoke)
+		cli_progress(v->ctx, "%s", "");
+	v->spoke = true;
+}
+
 static int write_text(void *ctx, bool to_err, const char *text, size_t n)
 {
-	FILE *out = to_err ? stderr : ctx;
+	struct voice *v = ctx;
+	FILE *out = to_err ? stderr : v->out;
 
+	end_silence(v);
 	return fwrite(text, 1, n, out) == n ? 0 : -errno;
 }
 
 static int flush_text(void *ctx)
 {
-	return fflush(ctx) == 0 ? 0 : -errno;
+	const struct voice *v = ctx;
+
+	return fflush(v->out) == 0 ? 0 : -errno;
 }
 
 /* Lines that come together are written together: a line at a time costs a system call each. */
@@ -267,9 +301,10 @@ static void announce(const struct context *ctx, const struct trace_args *a, cons
 static int run_program(struct context *ctx, const struct trace_args *a, struct lang *l,
 		       const char *header, struct launch *child, FILE *out)
 {
+	struct voice voice = { .ctx = ctx, .lang = l, .out = out };
 	struct lang_sink sink = { .write = write_text,
 				  .flush = a->buffering == BUFFER_LINE ? flush_text : NULL,
-				  .ctx = out };
+				  .ctx = &voice };
 	_cleanup_buf_ struct buf diagnostics = BUF_INIT;
 	int rc, status;
 
@@ -292,7 +327,13 @@ static int run_program(struct context *ctx, const struct trace_args *a, struct l
 		if (rc < 0)
 			return rc;
 	}
+	/* the terminal is the program's while there is one; bpftrace says nothing */
+	if (!child->pid && !a->compat && cli_progress_wanted(ctx)) {
+		sink.tick = note_silence;
+		sink.tick_ns = SILENT_NS;
+	}
 	rc = lang_loop(l, &sink, child->pid ? child->pid_fd : -1, &ctx->err);
+	end_silence(&voice);
 	fflush(out);
 	lang_stop(l, true);
 	if (is_json(ctx, a)) {

@@ -102,13 +102,21 @@ done
 
 # --- tracepoints ------------------------------------------------------------------------------
 
+# Opening one takes the kernel a while, whether it fires or not: half of all are of file systems
+# that are not mounted.
+is_unused_fs() {
+	grep -Eq "[[:space:]]$1\$" /proc/filesystems &&
+		! awk -v fs="$1" '$3 == fs { found = 1 } END { exit !found }' /proc/mounts
+}
+# A busy machine does not make the comparison longer: what fires here, fires within this size.
+most='--max-size=32M'
 systems=
 for dir in /sys/kernel/tracing/events/*/; do
 	system=$(basename "$dir")
 	case $system in
 	# refused to perf here, or of the tracer itself; system calls are a test of their own
 	irq_vectors | ftrace | xen | hyperv | kvm* | nmi | mce | syscalls) ;;
-	*) systems="$systems,$system:*" ;;
+	*) is_unused_fs "$system" || systems="$systems,$system:*" ;;
 	esac
 done
 cat >load.sh <<'EOF'
@@ -117,7 +125,7 @@ python3 -c "import socket
 s = socket.socket(); s.bind(('127.0.0.1', 0)); s.listen()
 c = socket.create_connection(s.getsockname()); a, _ = s.accept(); a.send(b'x'); c.recv(1)"
 EOF
-if perf record -q -B -m 4096 -o all.data -e "${systems#,}" -a -- sh load.sh >/dev/null 2>record.err; then
+if perf record -q -B -m 4096 $most -o all.data -e "${systems#,}" -a -- sh load.sh >/dev/null 2>record.err; then
 	agree 'every tracepoint' all.data
 	events=$(awk '{ for (i = 4; i < 8; i++) if ($i ~ /^[a-z0-9_]+:[a-zA-Z0-9_]+:$/) { print $i; next } }' \
 		perf.txt | sort -u | wc -l)
@@ -132,7 +140,7 @@ if perf record -q -B -m 4096 -o all.data -e "${systems#,}" -a -- sh load.sh >/de
 else
 	skip "perf cannot record all tracepoints: $(tail -n 1 record.err)" 3
 fi
-if perf record -q -B -m 4096 -o calls.data -e 'syscalls:*' -a -- ls -lR /usr/share/doc >/dev/null 2>&1; then
+if perf record -q -B -m 4096 $most -o calls.data -e 'syscalls:*' -a -- ls -lR /usr/share/doc >/dev/null 2>&1; then
 	agree 'system calls' calls.data
 	is 'evlist --trace-fields' "$("$FATHOM" evlist --trace-fields -i calls.data)" \
 		"$(perf evlist --trace-fields -i calls.data)"
