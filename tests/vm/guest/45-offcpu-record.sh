@@ -26,6 +26,14 @@ like "chain -i: the writer had waited for a timer" "$out" \
 run fathom flame --hotcold -i both.data
 expect_status 0
 expect_out 'of wall-clock time of 3 threads'
+run fathom threads -i both.data
+expect_status 0
+like "threads -i: the reader waits for its pipe" "$out" ' reader +[0-9.]+ms +pipe +[a-z_]*pipe_read < '
+like "threads -i: the writer sleeps" "$out" ' writer +[0-9.]+ms +sleep '
+run fathom explain -i both.data
+expect_status 0
+expect_out '(block): 3 threads'
+expect_out 'Page faults: '
 run fathom record --off-cpu -d 1s -o all.data
 expect_status 0
 run fathom report -i all.data --event offcpu-time
