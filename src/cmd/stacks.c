@@ -184,6 +184,12 @@ static int stacks_run(struct context *ctx, void *args)
 	code = a->input ? keep_input(&l, &ctx->err) : record_live(ctx, a, &l);
 	if (code == 0)
 		code = show(ctx, a, l.path);
+	/* the file is ours, and nobody knows its name */
+	if (code == -ENODATA && !a->input) {
+		err_release(&ctx->err);
+		err_set(&ctx->err, ENODATA, "nothing was sampled: the target did not run");
+		err_hint(&ctx->err, "look for longer (-d), or while it runs");
+	}
 	status = program_end(&l.launch);
 	live_release(&l);
 	return code ? code : status;

@@ -86,5 +86,13 @@ expect_status 1
 : >empty
 run "$FATHOM" stacks -i empty
 ok "an empty file is refused" test "$status" -ne 0
+spawn sleep 60
+for _ in {1..600}; do
+	grep -q nanosleep "/proc/$spawned/wchan" && break
+	sleep 0.05
+done
+run "$FATHOM" stacks -p "$spawned" -d 200ms
+expect_status 4
+expect_err 'nothing was sampled: the target did not run' "who sleeps has no samples, and no file is named"
 
 done_testing
