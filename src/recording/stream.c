@@ -100,7 +100,7 @@ static void lane_room(struct stream *s, struct lane *l, size_t need)
 	if (!old || old->refs > 1)
 		l->chunk = chunk_get(&s->pool);
 	start = lane_start(s, l, l->chunk);
-	if (left)
+	if (old && left)
 		memmove(l->chunk->data + start, old->data + l->pos, left);
 	if (l->chunk != old)
 		chunk_unref(&s->pool, old);

@@ -43,6 +43,8 @@ static void show(struct all *all)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	/* run times folded or not: two ways through the reader */
+	const struct sched_filter filter = { .fold_runtime = size & 1 };
 	struct sched_names names = { 0 };
 	struct err e = ERR_INIT;
 	struct recording *r;
@@ -53,7 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		all.timehist = sched_timehist_new(&names, NULL, false, NULL, NULL, NULL);
 		all.map = sched_map_new(&names, NULL);
 		all.summary = sched_summary_new(&names, NULL);
-		(void)sched_replay(r, NULL, &names, on_events, &all, &e);
+		(void)sched_replay(r, &filter, &names, on_events, &all, &e);
 		show(&all);
 		sched_latency_free(all.latency);
 		sched_timehist_free(all.timehist);
