@@ -126,7 +126,7 @@ static int keep_input(struct live *l, struct err *e)
 	ssize_t n;
 	int code = make_file(l, e);
 
-	if (code < 0)
+	if (!l->path)
 		return code;
 	fd = open(l->path, O_WRONLY | O_CLOEXEC);
 	while (fd >= 0 && (n = read(STDIN_FILENO, bytes, INPUT_STEP)) != 0) {
@@ -165,6 +165,12 @@ static int show(struct context *ctx, const struct stacks_args *a, const char *pa
 		code = stacks_build(&p, known < 0 ? NULL : &health, symbols, &opts, &result,
 				    &ctx->err);
 	}
+	/* the file is ours, and nobody knows its name */
+	if (code == -ENODATA && !a->input) {
+		err_release(&ctx->err);
+		err_set(&ctx->err, ENODATA, "nothing was sampled: the target did not run");
+		err_hint(&ctx->err, "look for longer (-d), or while it runs");
+	}
 	if (code == 0)
 		code = cli_show(ctx, &result);
 	health_release(&health);
@@ -184,12 +190,6 @@ static int stacks_run(struct context *ctx, void *args)
 	code = a->input ? keep_input(&l, &ctx->err) : record_live(ctx, a, &l);
 	if (code == 0)
 		code = show(ctx, a, l.path);
-	/* the file is ours, and nobody knows its name */
-	if (code == -ENODATA && !a->input) {
-		err_release(&ctx->err);
-		err_set(&ctx->err, ENODATA, "nothing was sampled: the target did not run");
-		err_hint(&ctx->err, "look for longer (-d), or while it runs");
-	}
 	status = program_end(&l.launch);
 	live_release(&l);
 	return code ? code : status;
