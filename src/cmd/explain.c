@@ -115,6 +115,10 @@ static void note_missing(const struct recorded *rec, struct result *ret)
 			ret, NOTE_INFO, "a recording of the whole machine tells it exactly",
 			"the recording has not all threads: time on a CPU that others had is put "
 			"down to the one that ran there last");
+	if (rec->load.profile.lost_samples)
+		result_note(ret, NOTE_WARNING, NULL,
+			    "waits were lost: threads that had the CPU instead may not have had it "
+			    "so long");
 	if (rec->how & RECORDED_NO_FAULTS)
 		result_note(ret, NOTE_INFO, NULL, "page faults were not recorded");
 }
