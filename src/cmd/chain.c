@@ -26,6 +26,7 @@ const struct command cmd_chain = {
 	.max_operands = 2,
 	.takes_program = true,
 	.examples = chain_examples,
+	.notes = WAIT_NOTES,
 	.see_also = "fathom-offwake fathom-wakeup fathom-explain",
 	.run = chain_run,
 };

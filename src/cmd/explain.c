@@ -229,6 +229,7 @@ const struct command cmd_explain = {
 	.args_size = sizeof(struct explain_args),
 	.takes_program = true,
 	.examples = explain_examples,
+	.notes = WAIT_NOTES,
 	.see_also = "fathom-threads fathom-offcpu fathom-chain",
 	.run = explain_run,
 };

@@ -764,6 +764,7 @@ const struct command cmd_offcpu = {
 	.takes_program = true,
 	.instead_of = "offcputime",
 	.examples = offcpu_examples,
+	.notes = WAIT_NOTES,
 	.see_also = "fathom-offwake fathom-chain fathom-threads fathom-sched fathom-flame",
 	.run = offcpu_run,
 };

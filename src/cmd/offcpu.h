@@ -32,6 +32,13 @@ struct wait_args {
 
 extern const struct opt wait_options[];
 
+/* What all of them say about themselves. */
+#define WAIT_NOTES                                                                            \
+	"While it loads, watches and finds names, fathom itself goes first (nice -20) where " \
+	"that is allowed: it takes a fifth of a second of CPU time in all, and would have "   \
+	"to wait many seconds for that where hundreds of threads want a CPU. Programs that "  \
+	"it starts run as usual."
+
 /* The target in the form that the engine takes. */
 struct wait_filter {
 	struct offcpu_opts opts;

@@ -27,6 +27,7 @@ const struct command cmd_offwake = {
 	.takes_program = true,
 	.instead_of = "offwaketime",
 	.examples = offwake_examples,
+	.notes = WAIT_NOTES,
 	.see_also = "fathom-offcpu fathom-wakeup fathom-chain",
 	.run = offwake_run,
 };

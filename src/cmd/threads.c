@@ -216,7 +216,7 @@ const struct command cmd_threads = {
 		 "A recording of 'fathom record --off-cpu' holds all that the running machine "
 		 "tells. One of 'perf sched record' tells running, runnable and blocked by the "
 		 "scheduler's state: S until something comes, D mostly disks. What a recording "
-		 "lacks is worked out where that can be, and said below the table.",
+		 "lacks is worked out where that can be, and said below the table.\n\n" WAIT_NOTES,
 	.see_also = "fathom-offcpu fathom-explain fathom-sched",
 	.run = threads_run,
 };

@@ -28,6 +28,7 @@ const struct command cmd_wakeup = {
 	.takes_program = true,
 	.instead_of = "wakeuptime",
 	.examples = wakeup_examples,
+	.notes = WAIT_NOTES,
 	.see_also = "fathom-offcpu fathom-offwake fathom-chain",
 	.run = wakeup_run,
 };
