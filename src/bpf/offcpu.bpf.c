@@ -8,6 +8,7 @@
  */
 #include "bpf/offcpu.bpf.h"
 #include "bpf/offcpu_ran.bpf.h"
+#include "bpf/offcpu_rows.bpf.h"
 
 /* --- filters: before any stack is walked ------------------------------------------------------ */
 
@@ -69,78 +70,6 @@ static __always_inline bool state_matches(u32 state, bool preempted)
 }
 
 /* --- the end of a wait ------------------------------------------------------------------------ */
-
-static __always_inline void add_row(const struct offcpu_key *key, const struct offcpu_value *add)
-{
-	struct offcpu_value *v = bpf_map_lookup_elem(&offcpu_rows, key);
-
-	if (!v) {
-		struct offcpu_value zero = {};
-
-		bpf_map_update_elem(&offcpu_rows, key, &zero, BPF_NOEXIST);
-		v = bpf_map_lookup_elem(&offcpu_rows, key);
-	}
-	if (!v) {
-		offcpu_count(OFFCPU_COUNT_MAP_FULL, add->count);
-		offcpu_count(OFFCPU_COUNT_MAP_FULL_NS, add->blocked + add->runq);
-		return;
-	}
-	__sync_fetch_and_add(&v->blocked, add->blocked);
-	__sync_fetch_and_add(&v->runq, add->runq);
-	__sync_fetch_and_add(&v->count, add->count);
-	if (add->max_blocked > v->max_blocked)
-		v->max_blocked = add->max_blocked;
-	if (add->max_runq > v->max_runq)
-		v->max_runq = add->max_runq;
-}
-
-/* What was summed up with the thread goes into its row. Global functions are verified once. */
-__attribute__((noinline)) int settle(struct offcpu_task *st)
-{
-	struct offcpu_key key;
-
-	if (!st || !st->sum.count)
-		return 0;
-	/* older kernels take no key from memory that was handed to a global function */
-	__builtin_memcpy(&key, &st->row, sizeof(key));
-	add_row(&key, &st->sum);
-	__builtin_memset(&st->sum, 0, sizeof(st->sum));
-	return 0;
-}
-
-static __always_inline bool same_row(const struct offcpu_key *a, const struct offcpu_key *b)
-{
-	const u64 *x = (const u64 *)a, *y = (const u64 *)b;
-
-	return x[0] == y[0] && x[1] == y[1] && x[2] == y[2] && x[3] == y[3] && x[4] == y[4] &&
-	       x[5] == y[5] && x[6] == y[6];
-}
-
-/*
- * Threads come back to the same wait over and over: as long as they do, it is enough to add it up
- * with the thread. Nobody else looks there while the programs are attached.
- */
-static __always_inline void add_wait(struct offcpu_task *st, const struct offcpu_key *key,
-				     u64 blocked, u64 runq)
-{
-	if (!offcpu_options.sums) {
-		const struct offcpu_value one = { blocked, runq, 1, blocked, runq };
-
-		add_row(key, &one);
-		return;
-	}
-	if (!same_row(&st->row, key)) {
-		settle(st);
-		st->row = *key;
-	}
-	st->sum.blocked += blocked;
-	st->sum.runq += runq;
-	st->sum.count++;
-	if (blocked > st->sum.max_blocked)
-		st->sum.max_blocked = blocked;
-	if (runq > st->sum.max_runq)
-		st->sum.max_runq = runq;
-}
 
 static __always_inline void send_wait(const struct offcpu_key *key, u64 blocked, u64 runq, u64 end)
 {
@@ -226,48 +155,68 @@ static __always_inline u64 woken_at(const struct offcpu_task *st, u64 end, u64 d
 	return at < st->out ? st->out : at > end ? end : at;
 }
 
-__attribute__((noinline)) int close_wait(struct offcpu_task *st, u64 end, u64 delay, u32 flags)
+/* False: it is not to be counted. */
+static __always_inline bool measure_wait(struct offcpu_task *st, u64 end, u64 delay, u64 *blocked,
+					 u64 *runq)
 {
-	struct offcpu_key key = {};
-	u64 blocked, runq, woken;
+	u64 woken;
 
-	if (!st)
-		return 0;
 	st->open = 0;
 	if (end < st->out) {
 		offcpu_count(OFFCPU_COUNT_BACKWARD, 1);
-		return 0;
+		return false;
 	}
 	woken = woken_at(st, end, delay);
-	blocked = woken - st->out;
-	runq = end - woken;
-	st->blocked += blocked;
-	st->runq += runq;
+	*blocked = woken - st->out;
+	*runq = end - woken;
+	if (!rows_first()) {
+		st->blocked += *blocked;
+		st->runq += *runq;
+	}
 	if (!offcpu_options.by_delay && !st->wake && st->state)
 		offcpu_count(OFFCPU_COUNT_NO_WAKER, 1);
-	if (!st->wanted)
+	return st->wanted && *blocked + *runq >= offcpu_options.min_ns &&
+	       (!offcpu_options.max_ns || *blocked + *runq <= offcpu_options.max_ns);
+}
+
+__attribute__((noinline)) int close_wait(struct offcpu_task *st, u64 end, u64 delay, u32 flags)
+{
+	struct offcpu_key key = {};
+	u64 blocked, runq;
+
+	if (!st || !measure_wait(st, end, delay, &blocked, &runq))
 		return 0;
-	if (blocked + runq < offcpu_options.min_ns ||
-	    (offcpu_options.max_ns && blocked + runq > offcpu_options.max_ns))
-		return 0;
-	offcpu_count(OFFCPU_COUNT_WAITS, 1);
 	if (offcpu_options.ran && runq && !(flags & OFFCPU_OPEN))
-		offcpu_share_out(woken, end);
+		offcpu_share_out(end - runq, end);
 	if (!thin_out(st, &blocked, &runq))
 		return 0;
-	key.stack = st->stack;
-	key.chain = st->wake ? st->chain : 0;
-	key.pid = st->pid;
-	key.tid = offcpu_options.by_thread ? st->tid : 0;
-	key.state = st->state;
-	key.syscall = offcpu_options.by_thread ? st->syscall : -1;
-	key.flags = (st->flags & ~OFFCPU_NEW) | flags;
-	__builtin_memcpy(key.comm, st->comm, sizeof(key.comm));
+	if (rows_first() && st->named) {
+		__builtin_memcpy(&key, &st->row, sizeof(key));
+		key.flags |= flags;
+	} else {
+		key.stack = st->stack;
+		key.chain = st->wake ? st->chain : 0;
+		key.pid = st->pid;
+		key.tid = offcpu_options.by_thread ? st->tid : 0;
+		key.state = st->state;
+		key.syscall = offcpu_options.by_thread ? st->syscall : -1;
+		key.flags = (st->flags & ~OFFCPU_NEW) | flags;
+		__builtin_memcpy(key.comm, st->comm, sizeof(key.comm));
+	}
 	if (offcpu_options.send)
 		send_wait(&key, blocked, runq, end);
 	else
 		add_wait(st, &key, blocked, runq);
 	return 0;
+}
+
+/* The same where it is known already what the wait belongs to. */
+static __always_inline void close_named(struct offcpu_task *st, u64 end, u64 delay)
+{
+	u64 blocked, runq;
+
+	if (measure_wait(st, end, delay, &blocked, &runq) && thin_out(st, &blocked, &runq))
+		sum_up(st, blocked, runq);
 }
 
 enum { OFFCPU_SCHED_YIELD = 24 }; /* x86-64's number */
@@ -285,7 +234,10 @@ static __always_inline s32 syscall_of(struct task_struct *task)
 
 	if (task_field(task, flags) & PF_KTHREAD)
 		return -1;
-	nr = unwind_syscall_of(task);
+	if (OFFCPU_CAST && offcpu_regs_at)
+		nr = offcpu_regs_word(offcpu_stack_base(task) + offcpu_regs_at, orig_ax);
+	else
+		nr = unwind_syscall_of(task);
 	return nr < 0 || nr > 0x7fff ? -1 : (s32)nr;
 }
 
@@ -298,10 +250,10 @@ static __always_inline void account_run(struct offcpu_task *st, struct task_stru
 		u64 in = ran < now - st->out ? now - ran : st->out;
 
 		offcpu_count(OFFCPU_COUNT_INFERRED, 1);
-		close_wait(st, in, offcpu_delay(prev), OFFCPU_INFERRED);
+		close_wait(st, in, offcpu_delay(prev, now), OFFCPU_INFERRED);
 		st->in = in;
 	}
-	if (st->in && now > st->in)
+	if (offcpu_options.threads && st->in && now > st->in)
 		st->oncpu += now - st->in;
 	st->in = 0;
 	st->exec = exec;
@@ -350,6 +302,51 @@ static __always_inline void send_thread(struct offcpu_task *st, struct task_stru
 	bpf_ringbuf_submit(r, offcpu_wake_flags());
 }
 
+static __always_inline void name_thread(struct offcpu_task *st, struct task_struct *task, u64 id)
+{
+	st->pid = id >> 32;
+	st->tid = id;
+	offcpu_copy_comm(st->comm, task);
+}
+
+/* In a chain anybody's sleep may be asked for, if it is one. */
+static __always_inline u64 take_stack(void *ctx, struct task_struct *prev, u64 id, bool wanted,
+				      u32 state)
+{
+	if (!offcpu_options.sleeper_stacks || (!wanted && !(offcpu_options.chains && state)))
+		return 0;
+	return offcpu_take_stack(ctx, prev, id, state ? OFFCPU_AT_SWITCH : OFFCPU_AT_PREEMPTION);
+}
+
+/* The row of the wait, or what wakers and chains are asked about. */
+static __always_inline void begin_wait(struct offcpu_task *st, struct task_struct *prev, u64 id,
+				       u64 stack, u64 now)
+{
+	if (rows_first()) {
+		struct offcpu_key key = { .stack = stack,
+					  .pid = id >> 32,
+					  .tid = offcpu_options.by_thread ? id : 0,
+					  .state = st->state,
+					  .syscall = st->syscall,
+					  .flags = st->flags };
+
+		offcpu_copy_comm(key.comm, prev);
+		st->named = st->wanted;
+		if (st->named)
+			choose_row(st, &key);
+		return;
+	}
+	st->wake = 0;
+	st->chain = 0;
+	st->stack = stack;
+	if (!st->state)
+		return;
+	st->sleep_stack = stack;
+	st->sleep_out = now;
+	st->sleep_wake = 0;
+	st->n_links = 0;
+}
+
 static __always_inline void leave(void *ctx, struct task_struct *prev, bool preempted, u32 state,
 				  u64 now)
 {
@@ -375,9 +372,8 @@ static __always_inline void leave(void *ctx, struct task_struct *prev, bool pree
 		begin_account(st, prev, now);
 	}
 	account_run(st, prev, now);
-	st->pid = id >> 32;
-	st->tid = id;
-	offcpu_copy_comm(st->comm, prev);
+	if (!rows_first())
+		name_thread(st, prev, id);
 	if (state & SCHED_STATE_DEAD) {
 		if (offcpu_options.threads && mine)
 			send_thread(st, prev, now, 0);
@@ -386,29 +382,20 @@ static __always_inline void leave(void *ctx, struct task_struct *prev, bool pree
 		offcpu_task_ends(prev);
 		return;
 	}
-	st->switches++;
-	st->preemptions += preempted;
-	st->mine = mine;
+	/* all that is known goes there at once: the verifier would follow it through the unwinder
+	 */
 	st->wanted = mine && state_matches(state, preempted);
 	st->flags = (preempted ? OFFCPU_PREEMPTED : 0) |
 		    (task_field(prev, flags) & PF_KTHREAD ? OFFCPU_KTHREAD : 0);
 	st->state = state;
-	st->wake = 0;
-	st->delay = offcpu_delay(prev);
-	st->chain = 0;
+	st->delay = offcpu_delay(prev, now);
 	st->syscall = offcpu_options.by_thread ? syscall_of(prev) : -1;
-	/* in a chain anybody's sleep may be asked for, if it is one */
-	st->stack =
-		offcpu_options.sleeper_stacks && (st->wanted || (offcpu_options.chains && state))
-			? offcpu_take_stack(ctx, prev, id,
-					    state ? OFFCPU_AT_SWITCH : OFFCPU_AT_PREEMPTION)
-			: 0;
-	if (state) {
-		st->sleep_stack = st->stack;
-		st->sleep_out = now;
-		st->sleep_wake = 0;
-		st->n_links = 0;
+	if (!rows_first()) {
+		st->mine = mine;
+		st->switches++;
+		st->preemptions += preempted;
 	}
+	begin_wait(st, prev, id, take_stack(ctx, prev, id, st->wanted, state), now);
 	st->out = now;
 	st->open = 1;
 }
@@ -422,8 +409,10 @@ static __always_inline void arrive(struct task_struct *next, u64 now)
 			offcpu_count(OFFCPU_COUNT_UNKNOWN_START, 1);
 		return;
 	}
-	if (st->open) {
-		close_wait(st, now, offcpu_delay(next), 0);
+	if (st->open && rows_first() && st->named) {
+		close_named(st, now, offcpu_delay(next, now));
+	} else if (st->open) {
+		close_wait(st, now, offcpu_delay(next, now), 0);
 	} else if (st->in) {
 		u64 exec = exec_runtime(next), ran = exec - st->exec, whole = now - st->in;
 
@@ -463,7 +452,7 @@ int offcpu_switch(u64 *ctx)
 	bool preempted = ctx[0] & 1;
 	struct task_struct *prev = (struct task_struct *)ctx[1];
 	struct task_struct *next = (struct task_struct *)ctx[2];
-	u64 now = bpf_ktime_get_ns();
+	u64 now = offcpu_switch_time(prev, next);
 	u32 state, leaves = task_field(prev, pid);
 
 	if (offcpu_options.ran)
@@ -676,7 +665,7 @@ static __always_inline void open_account(struct offcpu_task *st, struct task_str
 	st->flags =
 		OFFCPU_UNKNOWN_START | (task_field(task, flags) & PF_KTHREAD ? OFFCPU_KTHREAD : 0);
 	st->state = BPF_CORE_READ(t, __state) & 0xffff;
-	st->delay = offcpu_delay(task);
+	st->delay = offcpu_delay(task, now);
 	st->wanted = st->mine = 1;
 	st->stack = st->state ? offcpu_stack_of(task, pid, tid) : 0;
 	/* a runnable one may be on a CPU: its next switch tells, by the CPU time used */
@@ -688,7 +677,7 @@ static __always_inline void open_account(struct offcpu_task *st, struct task_str
 static __always_inline void balance_account(struct offcpu_task *st, struct task_struct *task,
 					    u64 now)
 {
-	u64 exec = exec_runtime(task), ran = exec - st->exec, delay = offcpu_delay(task);
+	u64 exec = exec_runtime(task), ran = exec - st->exec, delay = offcpu_delay(task, now);
 
 	if (st->open && ran && now - st->out > ran) {
 		/* it runs, and we did not see it begin */

@@ -36,6 +36,7 @@ const volatile struct {
 	u8 by_pid, by_uid, by_comm, follow;
 	u8 no_kthreads, no_users;
 	u8 has_prev_state, has_cast; /* of the kernel */
+	u8 queue_clock;              /* waits are measured by the clock of the run queue */
 	u8 by_delay; /* it sums up the time in run queues: nobody has to look at each waking */
 	u8 sleeper_stacks, wakers, chains;
 	u8 user_stacks, kernel_stacks;
@@ -342,7 +343,6 @@ struct offcpu_taking {
 	struct unwind_slot *slot;
 	struct offcpu_kernel_memo *kernel;
 	struct unwind_stack_memo *user;
-	struct offcpu_user_memo *whole;
 	bool kernel_known; /* as its memo has it, and not in the slot */
 	bool user_known;
 };
@@ -517,8 +517,7 @@ static __always_inline bool offcpu_find_memos(struct offcpu_taking *t, struct ta
 	t->kernel = bpf_map_lookup_elem(&offcpu_kernel_memos, &at);
 	at = user >> 40 & (OFFCPU_MEMOS - 1);
 	t->user = bpf_map_lookup_elem(&offcpu_memos, &at);
-	t->whole = bpf_map_lookup_elem(&offcpu_user_memos, &at);
-	return t->kernel && t->user && t->whole;
+	return t->kernel && t->user;
 }
 
 static __always_inline void offcpu_begin_stack(struct unwind_slot *slot, u64 id)
@@ -541,15 +540,16 @@ static __always_inline void offcpu_begin_stack(struct unwind_slot *slot, u64 id)
 static __always_inline bool offcpu_directly(struct task_struct *task, u32 how)
 {
 	return OFFCPU_CAST && offcpu_options.kernel_stacks && offcpu_options.user_stacks &&
-	       how != OFFCPU_IN_SOFTIRQ && !(task_field(task, flags) & PF_KTHREAD);
+	       how != OFFCPU_IN_SOFTIRQ && !(task_field(task, flags) & PF_KTHREAD) && offcpu_memory;
 }
 
 static __attribute__((noinline)) u64 offcpu_take_anew(void *ctx, struct task_struct *task, u64 id,
 						      u32 how)
 {
 	struct offcpu_taking t = { .slot = unwind_slot_take() };
+	struct offcpu_whole_memo *whole = 0;
 	struct pt_regs *regs;
-	u64 stack = 0, whole;
+	u64 stack = 0, other;
 
 	if (!t.slot)
 		return 0;
@@ -557,22 +557,26 @@ static __attribute__((noinline)) u64 offcpu_take_anew(void *ctx, struct task_str
 	offcpu_begin_stack(t.slot, id);
 	if (!offcpu_find_memos(&t, task, regs, how))
 		goto out;
+	if (offcpu_directly(task, how))
+		whole = offcpu_whole_of(regs->ip, regs->sp, task_field(task, pid), how);
+	if (whole)
+		offcpu_still_used(whole, t.kernel);
 	if (offcpu_options.kernel_stacks)
 		offcpu_take_kernel(&t, ctx, regs, how);
 	if (offcpu_options.user_stacks)
 		stack = offcpu_user_stack(&t, task, regs);
-	whole = offcpu_mix(t.slot->kernel_hash, id >> 32);
-	if (t.user_known && t.user->other == whole)
+	other = offcpu_mix(t.slot->kernel_hash, id >> 32);
+	if (t.user_known && t.user->other == other)
 		stack = t.user->stack;
 	if (!stack) {
 		stack = offcpu_keep_stack(&t);
 		if (t.user_known) {
-			t.user->other = whole;
+			t.user->other = other;
 			t.user->stack = stack;
 		}
 	}
-	if (t.user_known && offcpu_directly(task, how) && offcpu_memory)
-		offcpu_note_stack(t.whole, t.user, regs);
+	if (t.user_known && t.kernel_known && whole)
+		offcpu_note_stack(t.kernel, t.user, whole, regs);
 out:
 	unwind_slot_give(t.slot);
 	return stack;
@@ -583,12 +587,8 @@ static __always_inline u64 offcpu_take_stack(void *ctx, struct task_struct *task
 {
 #ifndef BPF_RAW
 	if (offcpu_directly(task, how)) {
-		struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
-		struct offcpu_taking t = {};
-		u64 stack = 0;
+		u64 stack = offcpu_recall_stack(ctx, task, id >> 32, how);
 
-		if (offcpu_find_memos(&t, task, regs, how))
-			stack = offcpu_recall_stack(t.whole, t.kernel, ctx, task, regs, id >> 32);
 		if (stack)
 			return stack;
 	}

@@ -152,7 +152,6 @@ struct offcpu_thread {
 };
 
 enum offcpu_count {
-	OFFCPU_COUNT_WAITS,
 	OFFCPU_COUNT_UNKNOWN_START, /* waits that began before us: not counted in */
 	OFFCPU_COUNT_NO_WAKER,      /* sleeps whose waking was not seen */
 	OFFCPU_COUNT_MAP_FULL,      /* waits that found no room ... */

@@ -9,6 +9,7 @@
 
 #include "bpf/sched_types.h"
 #include "bpf/task.bpf.h"
+#include <stddef.h>
 
 #ifdef BPF_RAW
 
@@ -42,6 +43,18 @@ static __always_inline u64 offcpu_mm_of(const struct task_struct *task)
 	return offcpu_word((u64)task + bpf_core_field_offset(struct task_struct___sched, mm));
 }
 
+/* From where a kernel stack begins to the user's registers in it; 0: not known. Found when loaded.
+ */
+u64 offcpu_regs_at = 0;
+
+/* Where the thread's kernel stack begins. */
+static __always_inline u64 offcpu_stack_base(const struct task_struct *task)
+{
+	return offcpu_word((u64)task + bpf_core_field_offset(struct task_struct___sched, stack));
+}
+
+#define offcpu_regs_word(regs, field) offcpu_word((regs) + offsetof(struct pt_regs, field))
+
 #define offcpu_mm_word(mm, field) \
 	offcpu_word((mm) + bpf_core_field_offset(struct mm_struct___sched, field))
 
@@ -74,17 +87,35 @@ static __always_inline u64 offcpu_queue_clock(const struct task_struct *task)
 	return now;
 }
 
-/* How long the thread has been in run queues in all its life. */
-static __always_inline u64 offcpu_delay(const struct task_struct *task)
+/* How long the thread has been in run queues in all its life, until @now of the queue's clock. */
+static __always_inline u64 offcpu_delay_at(const struct task_struct *task, u64 now)
 {
 	const struct task_struct___sched *t = (const struct task_struct___sched *)task;
 
-	if (!offcpu_options.by_delay)
-		return 0;
 	u64 sum = task_field(t, sched_info.run_delay);
 	u64 since = task_field(t, sched_info.last_queued);
 
-	return since ? sum + offcpu_queue_clock(task) - since : sum;
+	return since ? sum + now - since : sum;
+}
+
+/* @now is by the clock that waits are measured by. */
+static __always_inline u64 offcpu_delay(const struct task_struct *task, u64 now)
+{
+	if (!offcpu_options.by_delay)
+		return 0;
+	return offcpu_delay_at(task, offcpu_options.queue_clock ? now : offcpu_queue_clock(task));
+}
+
+/*
+ * The time of a switch. The run queue has just set its clock when it calls the tracepoint; where
+ * only lengths of waits count, that saves a call. It is not NTP's, nor can it be sent.
+ */
+static __always_inline u64 offcpu_switch_time(const struct task_struct *prev,
+					      const struct task_struct *next)
+{
+	if (!offcpu_options.queue_clock)
+		return bpf_ktime_get_ns();
+	return offcpu_queue_clock(task_field(next, pid) ? next : prev);
 }
 
 #endif

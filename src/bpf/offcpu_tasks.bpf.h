@@ -28,7 +28,7 @@ struct offcpu_task {
 	u64 sleep_stack;
 	u64 known_chain; /* the last one */
 	u32 n_links;
-	u32 pad2;
+	u32 named; /* its row is the one that the wait belongs to */
 	/* the account */
 	u64 begin;
 	u64 in; /* since when it runs; 0: it does not, or we did not see */

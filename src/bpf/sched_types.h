@@ -59,6 +59,7 @@ struct mm_struct___sched {
 
 struct task_struct___sched {
 	unsigned int __state;
+	void *stack;
 	struct mm_struct___sched *mm;
 	int pid;
 	int tgid;

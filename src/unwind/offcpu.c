@@ -20,9 +20,10 @@
 
 enum { RING_BYTES = 8 << 20, RING_MIN = 1 << 17, RING_MAX = 1 << 30, BATCH = 1024 };
 /* A reading ends after this even if more comes all the time: its caller has other things to do. */
-#define READ_NS     (200 * NSEC_PER_MSEC)
-#define ACCOUNTS_NS (5 * NSEC_PER_SEC) /* they have to be there when this returns */
-#define OWN_ROUNDS  (1ull << 63)       /* names are shared with a sampler, which counts its own */
+#define READ_NS      (200 * NSEC_PER_MSEC)
+#define ACCOUNTS_NS  (5 * NSEC_PER_SEC) /* they have to be there when this returns */
+#define CLOCK_SOURCE "/sys/devices/system/clocksource/clocksource0/current_clocksource"
+#define OWN_ROUNDS   (1ull << 63) /* names are shared with a sampler, which counts its own */
 
 struct offcpu {
 	struct offcpu_bpf *skel;
@@ -70,6 +71,20 @@ static bool delay_counts(void)
 	return turns && strtoull(turns, NULL, 10) > 0;
 }
 
+/*
+ * Waits can be measured by the clocks of the run queues when nothing else is timed, and when these
+ * clocks agree: they do as long as the kernel trusts the processor's own.
+ */
+static bool has_queue_clock(const struct offcpu_opts *opts)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT;
+
+	if (opts->send || opts->threads || opts->follow || opts->ran ||
+	    io_read_file(CLOCK_SOURCE, 64, &text, NULL) < 0)
+		return false;
+	return streq(buf_str(&text), "tsc\n");
+}
+
 static int set_kernel_facts(struct offcpu *o, struct err *e)
 {
 	struct offcpu_facts facts;
@@ -83,6 +98,9 @@ static int set_kernel_facts(struct offcpu *o, struct err *e)
 	o->skel->rodata->offcpu_options.word_type = facts.word_type;
 	o->needs_waking = o->opts.wakers || o->opts.chains || !facts.has_delay || !delay_counts();
 	o->skel->rodata->offcpu_options.by_delay = !o->needs_waking;
+	o->skel->rodata->offcpu_options.queue_clock = !o->needs_waking &&
+						      o->skel->rodata->offcpu_options.has_cast &&
+						      has_queue_clock(&o->opts);
 	bpf_program__set_autoload(o->skel->progs.offcpu_waking, o->needs_waking);
 	bpf_program__set_autoload(o->skel->progs.offcpu_find_memory,
 				  o->skel->rodata->offcpu_options.has_cast);
@@ -722,6 +740,8 @@ void offcpu_stats(const struct offcpu *o, struct offcpu_stats *ret)
 		ret->counts[i] = read_counter(o->skel->maps.offcpu_counters, i);
 	for (u32 i = 0; i < UNWIND_END_COUNT; i++)
 		ret->ends[i] = counts.n[i] + o->ends[i];
+	/* those that were known as a whole are counted once */
+	ret->ends[UNWIND_END_ROOT] += ret->counts[OFFCPU_COUNT_RECOGNISED];
 }
 
 void offcpu_note_map(struct offcpu *o, int pid, const struct unwind_map *map)

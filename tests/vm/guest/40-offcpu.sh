@@ -16,6 +16,15 @@ us=$(printf '%s\n' "$out" | grep '^reader;.*wait_for_data' | awk '{ n += $NF } E
 ok "offcpu: 10 x 50 ms are blocked, within a third ($us us)" \
 	within "$us" 330000 700000
 
+# of all that runs: waits are measured by the clocks of the run queues, where these agree
+"$workloads/block" pipe --count 400 >/dev/null &
+block=$!
+run fathom offcpu -d 2s --folded
+kill "$block"
+expect_status 0
+us=$(printf '%s\n' "$out" | grep '^reader;.*wait_for_data' | awk '{ n += $NF } END { print n + 0 }')
+ok "offcpu -d: most of the time it is waited for ($us us)" within "$us" 700000 2500000
+
 run fathom offwake --folded -- "$workloads/block" pipe --count 10
 expect_status 0
 like "offwake: the writer ended it" "$out" '^reader;.*wait_for_data;.*;--;.*write_late;.*;writer '
