@@ -83,7 +83,7 @@ diag "$(cat share.out)"
 
 spawn "$burn" --seconds 0 --threads 2 a=100
 pid=$spawned
-sleep 0.3
+wait_until has_threads "$pid" 3
 tid=$(find "/proc/$pid/task" -mindepth 1 -maxdepth 1 -printf '%f\n' | sort -n | tail -n 1)
 # on a busy machine both threads may be elsewhere, and get little
 taskset -pc 0 "$tid" >/dev/null 2>&1
@@ -145,7 +145,7 @@ reach() {
 		skip "no tracepoints here" 3
 		return
 	fi
-	expect_err_like "stacks of '.*' are copied and unwound here" "$name: how is said"
+	expect_err_like "stacks of '.*' (and [0-9]+ more )?are copied and unwound here" "$name: how is said"
 	run "$FATHOM" stacks --json -i tp.data
 	share=$(python3 -c 'import json, sys
 rows = json.load(sys.stdin)["processes"]

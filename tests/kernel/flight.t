@@ -13,14 +13,6 @@ export XDG_CACHE_HOME=$TMP/cache
 burn=$WORKLOADS/burn
 
 samples() { perf script -i "$1" -F comm,event 2>/dev/null | grep -c .; }
-# Until COMMAND succeeds, at most 30 seconds.
-wait_until() {
-	for _ in $(seq 150); do
-		"$@" && return
-		sleep 0.2
-	done
-	return 1
-}
 # Dumps of FILE that are complete.
 has_dumps() { [ "$(grep -c "wrote $1" "$1.err")" -ge "$2" ]; }
 is_ready() { [ -s "$1" ]; }

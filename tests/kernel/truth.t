@@ -11,8 +11,7 @@ export XDG_CACHE_HOME=$TMP
 
 spawn "$WORKLOADS/burn" --seconds 0 --threads 2 a=70 b=30
 pid=$spawned
-sleep 0.3
-pid=$(pgrep -P "$pid" -x burn || echo "$pid")
+wait_until has_threads "$pid" 3
 mapfile -t tids < <(ls "/proc/$pid/task")
 
 # The scheduler's account of the process, every 20 ms by the recording's clock.

@@ -25,6 +25,8 @@
 #	golden NAME FILE [WANTED]   FILE equals WANTED (NAME next to the test, in golden/);
 #	                            UPDATE_GOLDEN=1 rewrites it
 #	spawn COMMAND...            in the background, ended with the test; its id is in $spawned
+#	wait_until COMMAND...       tries it until it succeeds, at most 30 seconds
+#	has_threads PID N           as many or more
 #	fetch_npm FILE PACKAGE...   installs packages under build/npm unless FILE of it is there;
 #	                            fails when that takes over two minutes
 #	need_root, need_cmd NAME..., need_file PATH...   plan_skip unless
@@ -227,6 +229,17 @@ spawn() {
 	set +m
 	test_children+=("$spawned")
 }
+
+wait_until() {
+	local i
+	for ((i = 0; i < 150; i++)); do
+		"$@" && return
+		sleep 0.2
+	done
+	return 1
+}
+
+has_threads() { [ "$(find "/proc/$1/task" -mindepth 1 -maxdepth 1 2>/dev/null | wc -l)" -ge "$2" ]; }
 
 need_root() { [ "$(id -u)" -eq 0 ] || plan_skip "needs root"; }
 
