@@ -315,6 +315,8 @@ static __always_inline u64 take_stack(void *ctx, struct task_struct *prev, u64 i
 {
 	if (!offcpu_options.sleeper_stacks || (!wanted && !(offcpu_options.chains && state)))
 		return 0;
+	if (!state && !offcpu_options.runnable_stacks)
+		return 0;
 	return offcpu_take_stack(ctx, prev, id, state ? OFFCPU_AT_SWITCH : OFFCPU_AT_PREEMPTION);
 }
 

@@ -39,6 +39,7 @@ const volatile struct {
 	u8 queue_clock;              /* waits are measured by the clock of the run queue */
 	u8 by_delay; /* it sums up the time in run queues: nobody has to look at each waking */
 	u8 sleeper_stacks, wakers, chains;
+	u8 runnable_stacks; /* also of those that wait for nothing but a CPU */
 	u8 user_stacks, kernel_stacks;
 	u8 by_thread; /* rows and links are told apart by thread */
 	u8 send;      /* each wait goes to the ring, none into the rows */

@@ -703,6 +703,8 @@ static int live(struct context *ctx, struct wait_args *a, enum offcpu_view view,
 		return EXIT_USAGE;
 	}
 	f.opts.no_sleeper_stacks = view == OFFCPU_VIEW_WAKER;
+	/* only the page has both halves of a wait, and the reader chooses there */
+	f.opts.no_runnable_stacks = !a->runqueue && !output_is(&a->output, "html");
 	f.opts.wakers = view != OFFCPU_VIEW_SLEEPER;
 	f.opts.chains = view == OFFCPU_VIEW_CHAIN;
 	f.opts.intervals = a->interval != 0;

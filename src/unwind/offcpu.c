@@ -154,6 +154,7 @@ static int set_options(struct offcpu *o, struct err *e)
 	set_filters(o);
 	o->skel->rodata->offcpu_options.wake_bytes = (u32)(ring / 4);
 	o->skel->rodata->offcpu_options.sleeper_stacks = !in->no_sleeper_stacks;
+	o->skel->rodata->offcpu_options.runnable_stacks = !in->no_runnable_stacks;
 	o->skel->rodata->offcpu_options.kernel_stacks = !in->no_kernel_stacks;
 	o->skel->rodata->offcpu_options.user_stacks = !in->no_user_stacks;
 	o->skel->rodata->offcpu_options.wakers = in->wakers || in->chains;

@@ -53,6 +53,7 @@ struct offcpu_opts {
 	u64 rows;   /* room for sums, 0: OFFCPU_ROWS */
 	u64 ring_bytes;
 	bool no_sleeper_stacks;
+	bool no_runnable_stacks; /* of those that wait for nothing but a CPU */
 	bool no_kernel_stacks, no_user_stacks;
 	bool wakers; /* the one who ended each sleep */
 	bool chains; /* and who woke that one, ... */

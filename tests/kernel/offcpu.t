@@ -102,6 +102,15 @@ for comm in ("hog", "victim"):
     assert abs(runq - delay) < 0.05 + 0.05 * delay, (comm, runq, truth)
 END
 
+# Stacks are walked where they are shown: of one that only lost its CPU, with --runqueue.
+walked() { sed -n 's/^ *"stacks_to_root": \([0-9]*\),$/\1/p' "$out_file"; }
+run "$FATHOM" offcpu --runqueue --json -- "$WORKLOADS/hog" --seconds 1
+like "where the hog was when it lost its CPU" "$out" hog_burns
+all=$(walked)
+run "$FATHOM" offcpu --json -- "$WORKLOADS/hog" --seconds 1
+unlike "which is not asked for otherwise" "$out" hog_burns
+ok "so fewer stacks are walked: $(walked), not $all" [ "$(walked)" -lt $((all * 3 / 4)) ]
+
 # --- filters and forms --------------------------------------------------------------------------
 
 run "$FATHOM" offcpu --min 500ms --folded -- "$WORKLOADS/block" sleep --count 100 --ms 10
