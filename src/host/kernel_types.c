@@ -3,6 +3,7 @@
 
 #include "host/btf.h"
 
+#include <fcntl.h>
 #include <sys/utsname.h>
 
 bool kernel_types_own(void)
@@ -63,6 +64,30 @@ static int say_none(struct err *e)
 	return -EOPNOTSUPP;
 }
 
+/* Bare types, or a file with a section of them. */
+static bool holds_types(const char *path)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	u16 magic = 0;
+
+	if (fd >= 0 && read(fd, &magic, sizeof(magic)) == sizeof(magic) && magic == BTF_MAGIC)
+		return true;
+	return kbtf_read_elf(path, NULL) >= 0;
+}
+
+static int use_named(const char *path, struct buf *ret, struct err *e)
+{
+	if (access(path, R_OK) < 0)
+		return err_sys(e, errno, "cannot read '%s', which FATHOM_BTF names", path);
+	if (!holds_types(path)) {
+		err_set(e, EINVAL, "'%s', which FATHOM_BTF names, holds no kernel types", path);
+		err_hint(e, "'pahole --btf_encode_detached=FILE vmlinux' writes such a file");
+		return -EINVAL;
+	}
+	buf_addstr(ret, path);
+	return 0;
+}
+
 int kernel_types_path(struct buf *ret, struct err *e)
 {
 	const char *named = getenv("FATHOM_BTF");
@@ -71,12 +96,8 @@ int kernel_types_path(struct buf *ret, struct err *e)
 		buf_addstr(ret, KERNEL_TYPES);
 		return 0;
 	}
-	if (named && *named) {
-		if (access(named, R_OK) < 0)
-			return err_sys(e, errno, "cannot read '%s', which FATHOM_BTF names", named);
-		buf_addstr(ret, named);
-		return 0;
-	}
+	if (named && *named)
+		return use_named(named, ret, e);
 	if (find_vmlinux(ret))
 		return 0;
 	return say_none(e);

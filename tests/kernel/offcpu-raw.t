@@ -132,6 +132,8 @@ run env FATHOM_BTF= "$FATHOM" runqlat -d 100ms
 expect_status 3 "without types: what is missing is a feature"
 expect_err CONFIG_DEBUG_INFO_BTF
 expect_err FATHOM_BTF=FILE
+run env FATHOM_BTF=/etc/passwd "$FATHOM" offcpu -d 100ms
+expect_err "'/etc/passwd', which FATHOM_BTF names, holds no kernel types"
 run env FATHOM_BTF=nowhere "$FATHOM" offcpu -d 100ms
 expect_status 1
 expect_err "'nowhere'"
