@@ -123,16 +123,7 @@ expect_out_like "^Process $pid \(hog\): 3 threads"
 expect_out_like '^Who had the CPU in that time:'
 unlike "all threads are in it: nobody is guessed" "$out" 'ran there last'
 run "$FATHOM" explain -i all.data -p "$pid" --json
-ok "it names the hog; who had the CPU had no more of it than there was" python3 - "$out_file" <<'END'
-import json, sys
-r = json.load(open(sys.argv[1]))
-rows, f = r["ran_instead"], r["facts"]
-assert any(r["comm"] == "hog" and r["time_ns"] > 1e6 for r in rows), rows[:10]
-had = sum(r["time_ns"] for r in rows)
-assert had <= 1.02 * f["runqueue_ns"] + 1e6, (had, f)
-assert had >= 0.5 * f["runqueue_ns"], (had, f)
-assert 0 < f["preemptions"] < f["switches"], f
-END
+ok "it names the hog; who had the CPU had no more of it than there was" truth hog_ran "$out_file"
 run "$FATHOM" explain -i all.data
 expect_status 2 "which of all processes is not said"
 expect_err 'threads --by process -i all.data'

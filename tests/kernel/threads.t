@@ -52,17 +52,7 @@ expect_out_like '^Who had the CPU in that time:'
 expect_out_like '^ +[0-9.]+m?s +[0-9.]+ %  [^ ].* \([0-9]+\), in [0-9]+ turns?$'
 not_ok "no line is wider than a page" grep -Eq '^.{80}' "$out_file"
 run "$FATHOM" explain -p $pid -d 1.5s --json
-ok "it names the hog; who had the CPU had no more of it than there was" python3 - "$out_file" <<'END'
-import json, sys
-r = json.load(open(sys.argv[1]))
-rows, f = r["ran_instead"], r["facts"]
-assert any(r["comm"] == "hog" and r["time_ns"] > 1e6 for r in rows), rows[:10]
-had = sum(r["time_ns"] for r in rows)
-assert had <= 1.02 * f["runqueue_ns"] + 1e6, (had, f)
-assert had >= 0.5 * f["runqueue_ns"], (had, f)
-# two that burn on one CPU: neither gives way by itself
-assert 0 < f["preemptions"] < f["switches"], f
-END
+ok "it names the hog; who had the CPU had no more of it than there was" truth hog_ran "$out_file"
 kill $pid
 wait $pid 2>/dev/null
 run "$FATHOM" explain -- "$WORKLOADS/chain"

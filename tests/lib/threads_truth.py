@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What 'fathom threads --json' says against what the workloads say of themselves.
+"""What 'fathom threads' and 'fathom explain' say in JSON against what the workloads say of themselves.
 
 Usage: threads_truth.py CHECK FILE [WORD]
 
@@ -18,8 +18,8 @@ class Seen:
         text = open(path).read()
         self.truth = {k: float(v) for k, v in re.findall(r"^([a-z._]+)=(-?[0-9.]+)$", text, re.M)}
         self.doc = json.loads(text[text.index("{\n"):])
-        self.rows = self.doc["threads"]
-        self.states = [k[:-8] for k in self.rows[0] if k.endswith("_percent")]
+        self.rows = self.doc.get("threads", [])  # 'explain' has none
+        self.states = [k[:-8] for row in self.rows[:1] for k in row if k.endswith("_percent")]
 
     def named(self, comm):
         return [r for r in self.rows if r["comm"] == comm]
@@ -65,6 +65,16 @@ def hog(seen, _):
         r = max(seen.named(who), key=lambda row: seconds(row, *ON_CPU))
         near(who + " ran", seconds(r, *ON_CPU), seen.truth[who + ".ran"], 0.03, 0.04)
         near(who + " delay", seconds(r, "runnable"), seen.truth[who + ".delay"], 0.06, 0.06)
+
+
+def hog_ran(seen, _):
+    """Who had the CPU instead: the hog among them, and no more of it than there was."""
+    rows, facts = seen.doc["ran_instead"], seen.doc["facts"]
+    had = sum(r["time_ns"] for r in rows)
+    assert any(r["comm"] == "hog" and r["time_ns"] > 1e6 for r in rows), rows[:10]
+    assert 0.5 * facts["runqueue_ns"] <= had <= 1.02 * facts["runqueue_ns"] + 1e6, (had, facts)
+    # two that burn on one CPU: neither gives way by itself
+    assert 0 < facts["preemptions"] < facts["switches"], facts
 
 
 def clocks(seen, _):
