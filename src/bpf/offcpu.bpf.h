@@ -264,24 +264,6 @@ static __always_inline u64 offcpu_generation(struct task_struct *task)
 
 /* --- stacks ----------------------------------------------------------------------------------- */
 
-/* Page by page: what is not in memory or not mapped ends the copy, and keeps what came before. */
-static __always_inline u32 offcpu_copy_stack(struct unwind_rescue *r)
-{
-	u64 sp = r->regs[UNWIND_REG_SP];
-	u32 have = 0, i;
-
-	for (i = 0; i < UNWIND_RESCUE_BYTES / UNWIND_RESCUE_PAGE; i++) {
-		u32 n = UNWIND_RESCUE_PAGE - ((sp + have) & (UNWIND_RESCUE_PAGE - 1));
-
-		if (have > UNWIND_RESCUE_BYTES - UNWIND_RESCUE_PAGE || n > UNWIND_RESCUE_PAGE)
-			break;
-		if (bpf_probe_read_user(r->stack + have, n, (const void *)(sp + have)))
-			break;
-		have += n;
-	}
-	return have;
-}
-
 /* A stack that met a file without a table: its registers and memory, to be unwound in user space.
  */
 static __always_inline u64 offcpu_rescue(struct unwind_slot *slot, struct task_struct *task)
@@ -321,7 +303,7 @@ static __always_inline u64 offcpu_rescue(struct unwind_slot *slot, struct task_s
 	bpf_probe_read_kernel(r->kernel, sizeof(r->kernel), out->ip);
 	bpf_probe_read_kernel(r->vmas, sizeof(r->vmas), slot->vmas);
 	r->n_vmas = slot->n_vmas;
-	r->stack_bytes = offcpu_copy_stack(r);
+	r->stack_bytes = unwind_copy_stack(r);
 	bpf_ringbuf_submit(r, BPF_RB_FORCE_WAKEUP);
 	unwind_count(UNWIND_COUNT_RESCUES, 1);
 	return id;

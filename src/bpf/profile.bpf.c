@@ -123,24 +123,6 @@ static __always_inline u32 kernel_stack(struct bpf_perf_event_data *ctx, struct 
 	return bytes > 0 ? (u32)bytes / 8 : 0;
 }
 
-/* Page by page: what is not in memory or not mapped ends the copy, and keeps what came before. */
-static __always_inline u32 copy_stack(struct unwind_rescue *r)
-{
-	u64 sp = r->regs[UNWIND_REG_SP];
-	u32 have = 0, i;
-
-	for (i = 0; i < UNWIND_RESCUE_BYTES / UNWIND_RESCUE_PAGE; i++) {
-		u32 n = UNWIND_RESCUE_PAGE - ((sp + have) & (UNWIND_RESCUE_PAGE - 1));
-
-		if (have > UNWIND_RESCUE_BYTES - UNWIND_RESCUE_PAGE || n > UNWIND_RESCUE_PAGE)
-			break;
-		if (bpf_probe_read_user(r->stack + have, n, (const void *)(sp + have)))
-			break;
-		have += n;
-	}
-	return have;
-}
-
 /* Into the slot; 0: there is no user part. */
 PROFILE_CALLED int profile_regs(struct bpf_perf_event_data *ctx, struct unwind_slot *slot)
 {
@@ -253,7 +235,7 @@ PROFILE_CALLED int profile_rescue(struct bpf_perf_event_data *ctx, struct unwind
 	bpf_probe_read_kernel(r->kernel, sizeof(r->kernel), out->ip);
 	bpf_probe_read_kernel(r->vmas, sizeof(r->vmas), slot->vmas);
 	r->n_vmas = slot->n_vmas;
-	r->stack_bytes = copy_stack(r);
+	r->stack_bytes = unwind_copy_stack(r);
 	bpf_ringbuf_submit(r, BPF_RB_FORCE_WAKEUP);
 	unwind_count_rare(UNWIND_COUNT_RESCUES);
 	return 1;

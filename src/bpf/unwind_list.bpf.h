@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The executable mappings of the current task, for stacks that are finished in user space: what is
- * mapped now may not be when they are.
+ * What goes with a stack that is finished in user space: the executable mappings of the current
+ * task, since what is mapped now may not be then, and the bytes of its stack.
  */
 #ifndef BPF_UNWIND_LIST_BPF_H
 #define BPF_UNWIND_LIST_BPF_H
@@ -80,6 +80,24 @@ static __always_inline void unwind_list_vmas(struct unwind_slot *slot)
 	slot->walk = 0;
 	if (mm && bpf_core_field_exists(mm->mm_mt))
 		bpf_loop(UNWIND_VMA_STEPS, unwind_one_vma, &loop, 0);
+}
+
+/* Page by page: what is not in memory or not mapped ends the copy, and keeps what came before. */
+static __always_inline u32 unwind_copy_stack(struct unwind_rescue *r)
+{
+	u64 sp = r->regs[UNWIND_REG_SP];
+	u32 have = 0, i;
+
+	for (i = 0; i < UNWIND_RESCUE_BYTES / UNWIND_RESCUE_PAGE; i++) {
+		u32 n = UNWIND_RESCUE_PAGE - ((sp + have) & (UNWIND_RESCUE_PAGE - 1));
+
+		if (have > UNWIND_RESCUE_BYTES - UNWIND_RESCUE_PAGE || n > UNWIND_RESCUE_PAGE)
+			break;
+		if (bpf_probe_read_user(r->stack + have, n, (const void *)(sp + have)))
+			break;
+		have += n;
+	}
+	return have;
 }
 
 #endif
