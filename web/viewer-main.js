@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reads the data that is in the page, or that the server has, and opens the viewer. */
+/* Reads the data that is in the page, and opens the viewer. */
 
-async function loadBytes(options) {
+function loadBytes() {
 	const inside = $("data").textContent.trim();
 
-	if (inside) return gunzip(decodeBase64(inside));
-	if (!options.data_url) throw new Error("there is no data in this page");
-	const answer = await fetch(options.data_url);
-
-	if (!answer.ok) throw new Error("the server answered " + answer.status);
-	return new Uint8Array(await answer.arrayBuffer());
+	if (!inside) throw new Error("there is no data in this page");
+	return gunzip(decodeBase64(inside));
 }
 
 function showFailure(error) {
@@ -44,7 +40,7 @@ async function main() {
 		options = JSON.parse($("options").textContent);
 
 	try {
-		const bytes = await loadBytes(options),
+		const bytes = await loadBytes(),
 			read = performance.now(),
 			model = readModel(bytes);
 

@@ -13,7 +13,7 @@ enum {
 	PERCENT_FULL = 10000, /* hundredths of a percent */
 };
 
-const double heat_line_shares[HEAT_LINES] = { 0.5, 0.9, 0.99 };
+static const double heat_line_shares[HEAT_LINES] = { 0.5, 0.9, 0.99 };
 
 static int no_data(struct err *e, const char *what)
 {

@@ -25,8 +25,7 @@ struct heat_point {
 };
 typedef VEC(struct heat_point) heat_points;
 
-enum { HEAT_LINES = 3 };
-extern const double heat_line_shares[HEAT_LINES]; /* 0.5, 0.9, 0.99 */
+enum { HEAT_LINES = 3 }; /* half, 90 % and 99 % of the points lie below */
 
 struct heatmap {
 	enum heatmap_kind kind;

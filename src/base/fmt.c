@@ -67,25 +67,6 @@ void fmt_count(struct buf *b, u64 n)
 	}
 }
 
-void fmt_short(struct buf *b, double v)
-{
-	static const char *const units[] = { "", "k", "M", "G", "T", "P", "E" };
-	size_t i = 0;
-
-	if (v < 0) {
-		buf_addch(b, '-');
-		v = -v;
-	}
-	while (v >= 999.5 && i + 1 < ARRAY_SIZE(units)) {
-		v /= 1000;
-		i++;
-	}
-	if (i == 0 && v == (double)(u64)v)
-		buf_addu(b, (u64)v);
-	else
-		three_digits(b, v, units[i]);
-}
-
 static void fraction(struct buf *b, u64 ns, int digits)
 {
 	u64 v = ns % NSEC_PER_SEC;

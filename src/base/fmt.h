@@ -11,8 +11,6 @@ void fmt_duration(struct buf *b, u64 ns);
 void fmt_size(struct buf *b, u64 bytes);
 /* 1,234,567 */
 void fmt_count(struct buf *b, u64 n);
-/* 1.23M 45.6k 789: powers of 1000, for narrow columns. */
-void fmt_short(struct buf *b, double v);
 /* Wall clock as 14:03:59.123456 in local time; @digits of the second's fraction (0 to 9). */
 void fmt_clock(struct buf *b, u64 wall_ns, int digits);
 /* 2024-05-01T14:03:59.123Z */

@@ -127,9 +127,6 @@ struct val gen_var_place(struct gen *g, const struct variable *v);
 void gen_map_read_agg(struct gen *g, const struct map_def *m, const struct val *key,
 		      struct val *ret);
 
-/* Goes to @differ unless the first @n bytes in memory are the same. */
-void gen_compare_bytes(struct gen *g, const struct val *a, const struct val *b, u32 n,
-		       ir_label differ);
 /* Goes to @differ unless the strings are equal in their first @limit bytes. */
 void gen_compare_strings(struct gen *g, struct node *a, struct node *b, u32 limit, ir_label differ);
 

@@ -240,8 +240,9 @@ void gen_in_memory(struct gen *g, struct node *n, struct val *ret)
 
 /* --- comparing memory ------------------------------------------------------------------------- */
 
-void gen_compare_bytes(struct gen *g, const struct val *a, const struct val *b, u32 n,
-		       ir_label differ)
+/* Goes to @differ unless the first @n bytes in memory are the same. */
+static void compare_bytes(struct gen *g, const struct val *a, const struct val *b, u32 n,
+			  ir_label differ)
 {
 	for (u32 i = 0; i < n;) {
 		u32 step = n - i >= 8 ? 8 : n - i >= 4 ? 4 : n - i >= 2 ? 2 : 1;
@@ -336,7 +337,7 @@ static void gen_compare_memory(struct gen *g, struct node *n, struct val *ret)
 		y = gen_temp(g, type_stored(wide));
 		gen_store(g, a, wide, &x, true);
 		gen_store(g, b, wide, &y, true);
-		gen_compare_bytes(g, &x, &y, type_stored(wide), differ);
+		compare_bytes(g, &x, &y, type_stored(wide), differ);
 	}
 	ir_movi(&g->ir, r, n->op == OP2('=', '='));
 	ir_jump(&g->ir, end);

@@ -39,6 +39,34 @@ const char *profile_str(const struct profile *p, u32 id)
 	return intern_get(&p->strings, id);
 }
 
+/* Names that a complete stack begins with. */
+static bool is_root_name(const char *name)
+{
+	static const char *const roots[] = {
+		"main",
+		"_start",
+		"__libc_start_main",
+		"__libc_start_call_main",
+		"__libc_start_main@@GLIBC_2.34",
+		"clone3",
+		"__clone3",
+		"clone",
+		"__clone",
+		"start_thread",
+		"thread_start",
+		"ret_from_fork",
+		"runtime.goexit",
+		"runtime.goexit.abi0",
+		"_dl_start_user",
+		"__GI___clone3",
+		"__GI___clone",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(roots); i++)
+		if (streq(name, roots[i]))
+			return true;
+	return false;
+}
 u32 profile_get_frame(struct profile *p, const struct frame *f)
 {
 	/* what makes two frames equal, without the padding of the struct */
@@ -47,7 +75,7 @@ u32 profile_get_frame(struct profile *p, const struct frame *f)
 
 	if (id == p->frames.len) {
 		vec_push(&p->frames, *f);
-		vec_last(&p->frames)->is_root = profile_is_root_name(profile_str(p, f->name));
+		vec_last(&p->frames)->is_root = is_root_name(profile_str(p, f->name));
 	}
 	return id;
 }
@@ -169,32 +197,4 @@ size_t profile_frames(const struct profile *p, u32 stack, u32 *ret_frames, size_
 		if (--i < max)
 			ret_frames[i] = p->stacks.items[stack].frame;
 	return depth;
-}
-
-bool profile_is_root_name(const char *name)
-{
-	static const char *const roots[] = {
-		"main",
-		"_start",
-		"__libc_start_main",
-		"__libc_start_call_main",
-		"__libc_start_main@@GLIBC_2.34",
-		"clone3",
-		"__clone3",
-		"clone",
-		"__clone",
-		"start_thread",
-		"thread_start",
-		"ret_from_fork",
-		"runtime.goexit",
-		"runtime.goexit.abi0",
-		"_dl_start_user",
-		"__GI___clone3",
-		"__GI___clone",
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(roots); i++)
-		if (streq(name, roots[i]))
-			return true;
-	return false;
 }

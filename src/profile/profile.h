@@ -31,7 +31,7 @@ struct frame {
 	u32 file;   /* string, 0: not known */
 	u32 line;
 	u8 kind;       /* enum frame_kind */
-	bool is_root;  /* profile_is_root_name(name), filled in by the profile */
+	bool is_root;  /* by its name, filled in by the profile */
 	bool no_name;  /* the name was made up (git+0x1a2b0, [unknown]) */
 	u32 inline_of; /* frame that it was inlined into, or 0 */
 };
@@ -201,9 +201,7 @@ static inline const struct frame *profile_frame_of(const struct profile *p, u32 
 /* Frames from the root to the leaf; returns how many there are, writes at most @max. */
 size_t profile_frames(const struct profile *p, u32 stack, u32 *ret_frames, size_t max);
 size_t profile_depth(const struct profile *p, u32 stack);
-/* True for names that a complete stack begins with: main, _start, clone3, thread starts. */
-bool profile_is_root_name(const char *name);
-/* The same for a frame, remembered. */
+/* True for what a complete stack begins with: main, _start, clone3, thread starts. */
 static inline bool profile_is_root_frame(const struct profile *p, u32 frame)
 {
 	return p->frames.items[frame].is_root;

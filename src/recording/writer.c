@@ -83,10 +83,8 @@ void recording_writer_free(struct recording_writer *w)
 	vec_release(&w->argv);
 	vec_release(&w->early);
 	map_release(&w->ids);
-	buf_release(&w->build_ids);
 	buf_release(&w->pending);
 	buf_release(&w->packed);
-	buf_release(&w->straddle);
 	zstd_packer_free(w->packer);
 	free(w->version);
 	free(w->path);
@@ -255,24 +253,21 @@ static void note_record(struct recording_writer *w, const struct perf_event_head
 	w->last_time = MAX(w->last_time, time);
 }
 
-/* Walks whole records; *ret_left is what remains of one that is not whole. */
-static int note_records(struct recording_writer *w, const void *data, size_t size, size_t *ret_left)
+/* -EINVAL: not whole records; those before the one that is cut are noted. */
+static int note_records(struct recording_writer *w, const void *data, size_t size)
 {
 	const u8 *p = data;
 
 	while (size >= sizeof(struct perf_event_header)) {
 		const struct perf_event_header *h = (const void *)p;
 
-		if (h->size < sizeof(*h) || h->size % 8)
+		if (h->size < sizeof(*h) || h->size % 8 || h->size > size)
 			return -EINVAL;
-		if (h->size > size)
-			break;
 		note_record(w, h);
 		p += h->size;
 		size -= h->size;
 	}
-	*ret_left = size;
-	return 0;
+	return size ? -EINVAL : 0;
 }
 
 static int bad_records(const struct recording_writer *w, struct err *e)
@@ -283,57 +278,22 @@ static int bad_records(const struct recording_writer *w, struct err *e)
 int recording_writer_add(struct recording_writer *w, const void *records, size_t size,
 			 struct err *e)
 {
-	return recording_writer_add2(w, records, size, NULL, 0, e);
-}
-
-/* Notes the records of both pieces; the one that lies across is put together first. */
-static int note_pieces(struct recording_writer *w, const u8 *a, size_t a_size, const u8 *b,
-		       size_t b_size)
-{
-	struct perf_event_header h;
-	size_t left, rest = 0;
-	int ret = note_records(w, a, a_size, &left);
-
-	if (ret < 0)
-		return ret;
-	if (left) {
-		if (left < sizeof(h)) /* sizes and places are multiples of 8 */
-			return -EINVAL;
-		memcpy(&h, a + a_size - left, sizeof(h));
-		rest = h.size - left;
-		if (rest > b_size)
-			return -EINVAL;
-		buf_reset(&w->straddle);
-		buf_add(&w->straddle, a + a_size - left, left);
-		buf_add(&w->straddle, b, rest);
-		note_record(w, (const void *)w->straddle.data);
-	}
-	ret = b_size > rest ? note_records(w, b + rest, b_size - rest, &left) : 0;
-	return ret == 0 && b_size > rest && left ? -EINVAL : ret;
-}
-
-int recording_writer_add2(struct recording_writer *w, const void *a, size_t a_size, const void *b,
-			  size_t b_size, struct err *e)
-{
-	struct iovec v[3] = {
+	struct iovec v[2] = {
 		{ .iov_base = w->pending.data, .iov_len = w->pending.len },
-		{ .iov_base = (void *)(uintptr_t)a, .iov_len = a_size },
-		{ .iov_base = (void *)(uintptr_t)b, .iov_len = b_size },
+		{ .iov_base = (void *)(uintptr_t)records, .iov_len = size },
 	};
 	int ret;
 
-	if (!w->started || note_pieces(w, a, a_size, b, b_size) < 0)
+	if (!w->started || note_records(w, records, size) < 0)
 		return bad_records(w, e);
-	w->bytes += a_size + b_size;
-	if (!w->packer && w->pending.len + a_size + b_size >= WRITER_BUFFER) {
-		ret = write_vectors(w, v, 3, e);
+	w->bytes += size;
+	if (!w->packer && w->pending.len + size >= WRITER_BUFFER) {
+		ret = write_vectors(w, v, 2, e);
 		buf_reset(&w->pending);
 		return ret < 0 || w->pipe ? ret : writer_checkpoint(w, e);
 	}
-	if (a_size)
-		buf_add(&w->pending, a, a_size);
-	if (b_size)
-		buf_add(&w->pending, b, b_size);
+	if (size)
+		buf_add(&w->pending, records, size);
 	return w->pending.len >= WRITER_BUFFER ? recording_writer_flush(w, e) : 0;
 }
 
@@ -342,30 +302,6 @@ int recording_writer_round(struct recording_writer *w, struct err *e)
 	struct perf_event_header h = { .type = RECORD_FINISHED_ROUND, .size = sizeof(h) };
 
 	return recording_writer_add(w, &h, sizeof(h), e);
-}
-
-void recording_writer_build_id(struct recording_writer *w, u16 misc, const char *path, const u8 *id,
-			       size_t id_size)
-{
-	/* 4 more make the record a multiple of 8. */
-	size_t name = ALIGN_UP(strlen(path) + 1, (size_t)FORMAT_NAME_ALIGN) + 4;
-	u8 bytes[24] = { 0 };
-	struct perf_event_header h = {
-		.type = RECORD_HEADER_BUILD_ID,
-		.misc = (u16)(misc | FORMAT_MISC_BUILD_ID_SIZE),
-		.size = (u16)(sizeof(h) + 4 + sizeof(bytes) + name),
-	};
-	u32 pid = RECORD_NO_PID;
-
-	if (id_size > 20 || name > 4096)
-		return;
-	memcpy(bytes, id, id_size);
-	bytes[20] = (u8)id_size;
-	buf_add(&w->build_ids, &h, sizeof(h));
-	buf_add(&w->build_ids, &pid, sizeof(pid));
-	buf_add(&w->build_ids, bytes, sizeof(bytes));
-	buf_addstr(&w->build_ids, path);
-	buf_fill(&w->build_ids, 0, name - strlen(path));
 }
 
 u64 recording_writer_bytes(const struct recording_writer *w)

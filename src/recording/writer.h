@@ -80,16 +80,10 @@ int recording_writer_start(struct recording_writer *w, struct err *e);
 /* One or more whole records, 8-byte aligned as the kernel makes them. */
 int recording_writer_add(struct recording_writer *w, const void *records, size_t size,
 			 struct err *e);
-/* The same where a ring buffer wraps: only @a followed by @b makes whole records. */
-int recording_writer_add2(struct recording_writer *w, const void *a, size_t a_size, const void *b,
-			  size_t b_size, struct err *e);
 /* After every sweep of all rings: no later record has a time before the previous sweep's end. */
 int recording_writer_round(struct recording_writer *w, struct err *e);
 /* What is buffered goes to the file now. Happens by itself every 256 KB. */
 int recording_writer_flush(struct recording_writer *w, struct err *e);
-/* A file seen in the recording: feature BUILD_ID. @misc: PERF_RECORD_MISC_USER or _KERNEL. */
-void recording_writer_build_id(struct recording_writer *w, u16 misc, const char *path, const u8 *id,
-			       size_t id_size);
 /* Flushes, writes the feature sections and the final header. */
 int recording_writer_finish(struct recording_writer *w, struct err *e);
 

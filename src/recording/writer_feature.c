@@ -133,10 +133,6 @@ void writer_fill_features(struct recording_writer *w)
 		feature_add_u64(b, w->first_time);
 		feature_add_u64(b, w->last_time);
 	}
-	if (w->build_ids.len && !w->pipe) {
-		b = writer_feature_bytes(w, FEATURE_BUILD_ID);
-		buf_add(b, w->build_ids.data, w->build_ids.len);
-	}
 	if (!w->no_machine)
 		writer_fill_machine(w);
 }

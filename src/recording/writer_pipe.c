@@ -60,7 +60,7 @@ void writer_build_pipe_head(struct recording_writer *w, struct buf *out)
 	vec_each(ev, &w->events)
 		build_attr(ev, out);
 	vec_each(f, &w->features)
-		if (f->feature != FEATURE_TRACING_DATA && f->feature != FEATURE_BUILD_ID)
+		if (f->feature != FEATURE_TRACING_DATA)
 			build_feature(f, out);
 	writer_build_intro(w, out);
 	vec_each(f, &w->features)
@@ -68,11 +68,9 @@ void writer_build_pipe_head(struct recording_writer *w, struct buf *out)
 			build_tracing(f, out);
 }
 
-/* Build ids, and our own features in their last state. */
+/* Our own features in their last state. */
 void writer_build_pipe_tail(struct recording_writer *w, struct buf *out)
 {
-	if (w->build_ids.len)
-		buf_add(out, w->build_ids.data, w->build_ids.len);
 	vec_each(f, &w->features)
 		if (f->feature >= FEATURE_OURS)
 			writer_build_pieces(f, out);

@@ -44,10 +44,8 @@ struct recording_writer {
 	VEC(struct written_event) events;
 	struct map ids;
 	VEC(struct written_feature) features;
-	struct buf build_ids;
 	struct buf pending; /* records not yet written */
 	struct buf packed;
-	struct buf straddle; /* a record that was split by the end of a ring */
 	struct zstd_packer *packer;
 	VEC(struct early_section) early;
 	u64 data_offset;

@@ -31,7 +31,6 @@ static void release_section(struct section *s)
 {
 	switch (s->type) {
 	case SECTION_TABLE: vec_release(&s->table->rows); break;
-	case SECTION_SERIES: vec_release(&s->series->points); break;
 	case SECTION_TREE: vec_release(&s->tree->nodes); break;
 	case SECTION_HISTOGRAM:
 	case SECTION_TEXT: break;
@@ -146,7 +145,7 @@ struct sort_entry {
 
 static bool is_real(enum value_type t)
 {
-	return t == VALUE_PERCENT || t == VALUE_RATE || t == VALUE_NUMBER;
+	return t == VALUE_PERCENT || t == VALUE_NUMBER;
 }
 
 /* Cells that say nothing come last, whichever way the rest is sorted. */
@@ -280,26 +279,6 @@ void hist_range(const struct histogram *h, size_t i, u64 *ret_first, u64 *ret_la
 	}
 	*ret_first = add_sat(h->min, mul_sat(i, h->step));
 	*ret_last = add_sat(*ret_first, h->step - 1);
-}
-
-struct series *result_series(struct result *r, const char *name, const char *title,
-			     enum value_type type)
-{
-	struct series *s = arena_zalloc(&r->arena, sizeof(*s));
-
-	s->name = dup_text(r, name);
-	s->title = dup_text(r, title);
-	s->type = type;
-	vec_push(&r->sections, (struct section){ .type = SECTION_SERIES, .series = s });
-	return s;
-}
-
-void series_add(struct series *s, u64 time_ns, double value)
-{
-	struct point *p = vec_new(&s->points);
-
-	p->time_ns = time_ns;
-	p->value = value;
 }
 
 struct tree *result_tree(struct result *r, const char *name, const char *title,

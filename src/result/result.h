@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What every command produces and every view reads: typed tables, histograms, series and trees,
+ * What every command produces and every view reads: typed tables, histograms and trees,
  * with notes and loss counters. No view knows which command filled it; no command prints.
  *
  * A result owns all its memory: strings given to it are copied, everything dies with
@@ -20,7 +20,6 @@ enum value_type {
 	VALUE_BYTES,    /* u */
 	VALUE_DURATION, /* u: nanoseconds */
 	VALUE_PERCENT,  /* d: 12.34 means 12.34 % */
-	VALUE_RATE,     /* d: per second */
 	VALUE_NUMBER,   /* d */
 	VALUE_TIME,     /* u: wall clock, nanoseconds since 1970 */
 	VALUE_PID,      /* u: no thousands separator */
@@ -98,18 +97,6 @@ struct histogram {
 	u64 count, total; /* of all values: average */
 };
 
-/* A value over time. */
-struct series {
-	const char *name;
-	const char *title;
-	enum value_type type;
-	VEC(struct point {
-		u64 time_ns;
-		double value;
-	})
-	points;
-};
-
 /* Lines of an outline: call trees and the like. Depth 0 is the root. */
 struct tree_node {
 	u32 depth;
@@ -128,14 +115,13 @@ struct tree {
 	VEC(struct tree_node) nodes; /* depth first */
 };
 
-enum section_type { SECTION_TABLE, SECTION_HISTOGRAM, SECTION_SERIES, SECTION_TREE, SECTION_TEXT };
+enum section_type { SECTION_TABLE, SECTION_HISTOGRAM, SECTION_TREE, SECTION_TEXT };
 
 struct section {
 	enum section_type type;
 	union {
 		struct table *table;
 		struct histogram *histogram;
-		struct series *series;
 		struct tree *tree;
 		const char *text;
 	};
@@ -206,11 +192,8 @@ void hist_add(struct histogram *h, u64 value, u64 count);
 /* Smallest and largest value that bucket @i counts; both are counted. */
 void hist_range(const struct histogram *h, size_t i, u64 *ret_first, u64 *ret_last);
 
-struct series *result_series(struct result *r, const char *name, const char *title,
-			     enum value_type type);
 struct tree *result_tree(struct result *r, const char *name, const char *title,
 			 enum value_type value_type);
-void series_add(struct series *s, u64 time_ns, double value);
 /* A new last line; valid until the next one is added, so that the caller can set the rest. */
 struct tree_node *tree_add(struct result *r, struct tree *t, u32 depth, const char *label);
 

@@ -9,24 +9,12 @@ enum { CLOCK_DIGITS = 6 };
 
 static bool is_real(enum value_type type)
 {
-	return type == VALUE_PERCENT || type == VALUE_RATE || type == VALUE_NUMBER;
+	return type == VALUE_PERCENT || type == VALUE_NUMBER;
 }
 
 bool cell_is_number(enum value_type type)
 {
 	return type != VALUE_TEXT && type != VALUE_BOOL;
-}
-
-const char *cell_type_name(enum value_type type)
-{
-	static const char *const names[] = {
-		[VALUE_TEXT] = "text",         [VALUE_COUNT] = "count",     [VALUE_BYTES] = "bytes",
-		[VALUE_DURATION] = "duration", [VALUE_PERCENT] = "percent", [VALUE_RATE] = "rate",
-		[VALUE_NUMBER] = "number",     [VALUE_TIME] = "time",       [VALUE_PID] = "pid",
-		[VALUE_ADDRESS] = "address",   [VALUE_BOOL] = "bool",
-	};
-
-	return (size_t)type < ARRAY_SIZE(names) && names[type] ? names[type] : "number";
 }
 
 struct value cell_of_real(enum value_type type, double d)
@@ -64,9 +52,6 @@ static void real_text(struct buf *out, const struct value *v)
 		/* never "-0.00%" */
 		buf_addf(out, fabs(v->d) < 1e15 ? "%.2f%%" : "%.3g%%",
 			 fabs(v->d) < 0.005 ? 0 : v->d);
-	} else if (v->type == VALUE_RATE) {
-		fmt_short(out, v->d);
-		buf_addstr(out, "/s");
 	} else {
 		number_text(out, v->d);
 	}
@@ -82,7 +67,6 @@ void cell_text(struct buf *out, const struct value *v)
 	case VALUE_BYTES: fmt_size(out, v->u); break;
 	case VALUE_DURATION: fmt_duration(out, v->u); break;
 	case VALUE_PERCENT:
-	case VALUE_RATE:
 	case VALUE_NUMBER: real_text(out, v); break;
 	case VALUE_TIME: fmt_clock(out, v->u, CLOCK_DIGITS); break;
 	case VALUE_PID: buf_addu(out, v->u); break;

@@ -18,8 +18,6 @@ void cell_csv_text(struct buf *out, const char *s);
 /* A real number as a value of the given type: negative counts become 0. */
 struct value cell_of_real(enum value_type type, double d);
 struct value cell_of_count(enum value_type type, u64 u);
-/* "duration": name of the type in machine output. */
-const char *cell_type_name(enum value_type type);
 /* Numbers stand on the right of their column, words on the left. */
 bool cell_is_number(enum value_type type);
 

@@ -13,7 +13,6 @@
 #include "view/cell.h"
 
 static const char *const hist_keys[] = { "label", "unit", "min", "max", "count" };
-static const char *const series_keys[] = { "series", "time_ns", "value" };
 static const char *const tree_keys[] = { "depth", "percent", "value", "self", "label" };
 
 static const char *section_name(const struct section *s)
@@ -23,7 +22,6 @@ static const char *section_name(const struct section *s)
 	switch (s->type) {
 	case SECTION_TABLE: name = s->table->name; break;
 	case SECTION_HISTOGRAM: name = s->histogram->name; break;
-	case SECTION_SERIES: return "series"; /* the first column has the name */
 	case SECTION_TREE: name = s->tree->name; break;
 	case SECTION_TEXT: break;
 	}
@@ -57,7 +55,6 @@ static void heading(struct buf *out, const struct section *s)
 {
 	switch (s->type) {
 	case SECTION_HISTOGRAM: keys(out, hist_keys, ARRAY_SIZE(hist_keys)); break;
-	case SECTION_SERIES: keys(out, series_keys, ARRAY_SIZE(series_keys)); break;
 	case SECTION_TREE: keys(out, tree_keys, ARRAY_SIZE(tree_keys)); break;
 	case SECTION_TABLE:
 		for (size_t i = 0; i < s->table->n_columns; i++) {
@@ -121,18 +118,6 @@ static void histogram(struct buf *out, const struct histogram *h)
 	}
 }
 
-static void series(struct buf *out, const struct series *s)
-{
-	vec_each(p, &s->points) {
-		struct value v = value_d(VALUE_NUMBER, p->value);
-
-		cell_csv_text(out, s->name ? s->name : "");
-		buf_addf(out, ",%llu,", (unsigned long long)p->time_ns);
-		cell_csv(out, &v);
-		buf_addch(out, '\n');
-	}
-}
-
 static void tree(struct buf *out, const struct tree *t)
 {
 	vec_each(n, &t->nodes) {
@@ -152,7 +137,6 @@ static void body(struct buf *out, const struct section *s)
 	switch (s->type) {
 	case SECTION_TABLE: table(out, s->table); break;
 	case SECTION_HISTOGRAM: histogram(out, s->histogram); break;
-	case SECTION_SERIES: series(out, s->series); break;
 	case SECTION_TREE: tree(out, s->tree); break;
 	case SECTION_TEXT: break;
 	}

@@ -31,7 +31,6 @@ static const char *const scripts[] = {
 struct page {
 	const char *title;
 	const char *nonce;
-	const char *data_url; /* NULL: the data is in the page */
 	const struct buf *data;
 	const struct buf *options;
 };
@@ -157,8 +156,7 @@ static int fill_script(struct buf *out, const struct page *page UNUSED, struct e
 
 static int fill_data(struct buf *out, const struct page *page, struct err *e UNUSED)
 {
-	if (page->data)
-		add_base64(out, (const u8 *)page->data->data, page->data->len);
+	add_base64(out, (const u8 *)page->data->data, page->data->len);
 	return 0;
 }
 
@@ -168,20 +166,12 @@ static int fill_options(struct buf *out, const struct page *page, struct err *e 
 	return 0;
 }
 
-/* Nothing may be fetched, save by the page of a server from that server. */
-static int fill_connect(struct buf *out, const struct page *page, struct err *e UNUSED)
-{
-	buf_addstr(out, page->data_url ? "'self'" : "'none'");
-	return 0;
-}
-
 static const struct {
 	const char *name;
 	int (*fill)(struct buf *out, const struct page *page, struct err *e);
 } places[] = {
-	{ "title", fill_title },     { "nonce", fill_nonce }, { "style", fill_style },
-	{ "script", fill_script },   { "data", fill_data },   { "options", fill_options },
-	{ "connect", fill_connect },
+	{ "title", fill_title },   { "nonce", fill_nonce }, { "style", fill_style },
+	{ "script", fill_script }, { "data", fill_data },   { "options", fill_options },
 };
 
 static int fill_place(struct buf *out, const char *name, size_t len, const struct page *page,
@@ -257,7 +247,7 @@ static void add_opts(struct json *j, const struct html_opts *o)
  */
 static void make_nonce(const struct buf *data, struct buf *out)
 {
-	u32 crc = data ? (u32)crc32_z(0, (const Bytef *)data->data, data->len) : 0;
+	u32 crc = (u32)crc32_z(0, (const Bytef *)data->data, data->len);
 
 	buf_addf(out, "f%08x", crc);
 }
@@ -283,21 +273,5 @@ int html_write(const struct profile *p, const struct html_opts *opts, struct buf
 	json_close(&j);
 	page.title = opts && opts->title ? opts->title : buf_str(&title);
 	page.nonce = buf_str(&nonce);
-	return write_page(&page, out, e);
-}
-
-int html_write_shell(const char *title, const char *data_url, struct buf *out, struct err *e)
-{
-	_cleanup_buf_ struct buf options = BUF_INIT, nonce = BUF_INIT;
-	struct page page = { .title = title, .data_url = data_url, .options = &options };
-	struct json j;
-
-	make_nonce(NULL, &nonce);
-	page.nonce = buf_str(&nonce);
-	json_init(&j, &options, false);
-	json_open(&j);
-	json_kv_str(&j, "data_url", data_url);
-	json_kv_str(&j, "version", FATHOM_VERSION);
-	json_close(&j);
 	return write_page(&page, out, e);
 }

@@ -34,10 +34,4 @@ struct html_opts {
 int html_write(const struct profile *p, const struct html_opts *opts, struct buf *out,
 	       struct err *e);
 
-/*
- * The page without data, for a server: it fetches @data_url (same origin), which answers with the
- * bytes of export_model().
- */
-int html_write_shell(const char *title, const char *data_url, struct buf *out, struct err *e);
-
 #endif

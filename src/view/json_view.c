@@ -15,8 +15,10 @@
 #include "view/cell.h"
 
 static const char *const kind_names[] = {
-	[SECTION_TABLE] = "table", [SECTION_HISTOGRAM] = "histogram", [SECTION_SERIES] = "series",
-	[SECTION_TREE] = "tree",   [SECTION_TEXT] = "text",
+	[SECTION_TABLE] = "table",
+	[SECTION_HISTOGRAM] = "histogram",
+	[SECTION_TREE] = "tree",
+	[SECTION_TEXT] = "text",
 };
 
 static const char *section_name(const struct section *s)
@@ -26,7 +28,6 @@ static const char *section_name(const struct section *s)
 	switch (s->type) {
 	case SECTION_TABLE: name = s->table->name; break;
 	case SECTION_HISTOGRAM: name = s->histogram->name; break;
-	case SECTION_SERIES: name = s->series->name; break;
 	case SECTION_TREE: name = s->tree->name; break;
 	case SECTION_TEXT: break;
 	}
@@ -84,23 +85,6 @@ static void histogram(struct json *j, const struct histogram *h)
 	json_close(j);
 }
 
-static void series(struct json *j, const struct series *s)
-{
-	json_open(j);
-	json_kv_str(j, "title", s->title);
-	json_kv_str(j, "type", cell_type_name(s->type));
-	json_key(j, "points");
-	json_array(j);
-	vec_each(p, &s->points) {
-		json_open(j);
-		json_kv_u64(j, "time_ns", p->time_ns);
-		json_kv_double(j, "value", p->value);
-		json_close(j);
-	}
-	json_end(j);
-	json_close(j);
-}
-
 static void tree(struct json *j, const struct tree *t)
 {
 	vec_each(n, &t->nodes) {
@@ -119,7 +103,6 @@ static void section(struct json *j, const struct section *s)
 	switch (s->type) {
 	case SECTION_TABLE: table(j, s->table); break;
 	case SECTION_HISTOGRAM: histogram(j, s->histogram); break;
-	case SECTION_SERIES: series(j, s->series); break;
 	case SECTION_TREE: tree(j, s->tree); break;
 	case SECTION_TEXT: json_str(j, s->text); break;
 	}

@@ -195,18 +195,9 @@ static void section(struct text_out *o, const struct section *s)
 	switch (s->type) {
 	case SECTION_TABLE: text_table(o, s->table); break;
 	case SECTION_HISTOGRAM: text_histogram(o, s->histogram); break;
-	case SECTION_SERIES: text_series(o, s->series); break;
 	case SECTION_TREE: text_tree(o, s->tree); break;
 	case SECTION_TEXT: plain(o, s->text); break;
 	}
-}
-
-/* Series are one line each: those that follow one another stand together. */
-static bool wants_gap(const struct result *r, size_t i)
-{
-	const struct section *s = &r->sections.items[i];
-
-	return !i || s->type != SECTION_SERIES || s[-1].type != SECTION_SERIES;
 }
 
 static void gap(struct text_out *o, size_t start)
@@ -228,8 +219,7 @@ static int render(const struct result *r, const struct view_opts *opts, struct b
 	facts(&o, r);
 	losses(&o, r);
 	for (size_t i = 0; i < r->sections.len; i++) {
-		if (wants_gap(r, i))
-			gap(&o, start);
+		gap(&o, start);
 		section(&o, &r->sections.items[i]);
 	}
 	if (r->notes.len)

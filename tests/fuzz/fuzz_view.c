@@ -59,7 +59,7 @@ static struct value value(struct input *in, struct result *r)
 
 	if (type == VALUE_TEXT)
 		return value_text(r, string(in, text));
-	if (type == VALUE_PERCENT || type == VALUE_RATE || type == VALUE_NUMBER)
+	if (type == VALUE_PERCENT || type == VALUE_NUMBER)
 		return value_d(type, real(in));
 	return value_u(type, number(in));
 }
@@ -121,14 +121,6 @@ static void add_tree(struct input *in, struct result *r)
 	}
 }
 
-static void add_series(struct input *in, struct result *r)
-{
-	struct series *s = result_series(r, "s", NULL, byte(in) % (VALUE_BOOL + 1));
-
-	for (int n = byte(in); n > 0; n--)
-		series_add(s, number(in), real(in));
-}
-
 static void add_words(struct input *in, struct result *r)
 {
 	char text[STRING_MOST];
@@ -143,8 +135,7 @@ static void add_words(struct input *in, struct result *r)
 static void build(struct input *in, struct result *r)
 {
 	static void (*const steps[])(struct input *, struct result *) = { add_table, add_histogram,
-									  add_tree, add_series,
-									  add_words };
+									  add_tree, add_words };
 
 	for (int n = 0; in->left && n < STEPS_MOST; n++)
 		steps[byte(in) % ARRAY_SIZE(steps)](in, r);

@@ -129,11 +129,6 @@ static int cmd_copy(const char *from, const struct writer_options *o, bool kille
 	if (copy_events(r, c.w, e) < 0)
 		return die(e);
 	recording_writer_clock(c.w, 1);
-	for (size_t i = 0; i < recording_info(r)->build_ids.len; i++) {
-		const struct recording_build_id *b = &recording_info(r)->build_ids.items[i];
-
-		recording_writer_build_id(c.w, b->misc, b->path, b->id, b->id_size);
-	}
 	if (recording_writer_feature(c.w, FEATURE_NAMES, "names", 5, e) < 0 ||
 	    recording_writer_start(c.w, e) < 0 || recording_replay(r, copy_record, &c, e) < 0)
 		return die(e);

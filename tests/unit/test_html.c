@@ -280,13 +280,3 @@ TEST(every_place_of_the_page_is_filled)
 	CHECK_STR(buf_str(&again), buf_str(&page));
 	profile_release(&p);
 }
-
-TEST(the_page_of_a_server_has_no_data)
-{
-	_cleanup_buf_ struct buf page = BUF_INIT;
-
-	CHECK_EQ(html_write_shell("live", "/model?token=<x>", &page, NULL), 0);
-	CHECK(strstr(buf_str(&page), "id=\"data\"></script>") != NULL);
-	CHECK(strstr(buf_str(&page), "\"data_url\":\"/model?token=\\u003cx>\"") != NULL);
-	CHECK(strstr(buf_str(&page), "connect-src 'self'") != NULL);
-}

@@ -158,9 +158,6 @@ TEST("numbers for people")
 	CHECK_STR(show(&b, fmt_count, 1234567), "1,234,567");
 	CHECK_STR(show(&b, fmt_count, 123), "123");
 	buf_reset(&b);
-	fmt_short(&b, 1234567);
-	CHECK_STR(buf_str(&b), "1.23M");
-	buf_reset(&b);
 	fmt_iso_time(&b, 1714572239123456789ull);
 	CHECK_STR(buf_str(&b), "2024-05-01T14:03:59.123Z");
 }

@@ -208,25 +208,19 @@ TEST("linear shapes that make no sense are refused")
 	CHECK(result_hist_linear(&r, "h", NULL, "", 0, UINT64_MAX, UINT64_MAX));
 }
 
-TEST("series and trees keep what is added")
+TEST("trees keep what is added")
 {
 	_cleanup_result_ struct result r;
-	struct series *s;
 	struct tree *t;
 	char label[] = "main";
 
 	result_init(&r, "x");
-	s = result_series(&r, "s", NULL, VALUE_RATE);
-	series_add(s, 5, 1.5);
 	t = result_tree(&r, "t", "T", VALUE_COUNT);
 	tree_add(&r, t, 2, label)->self = 9;
 	label[0] = 'X';
 	tree_add(&r, t, 0, NULL);
-	CHECK_EQ(s->points.len, 1);
-	CHECK_EQ(s->points.items[0].time_ns, 5);
-	CHECK_NEAR(s->points.items[0].value, 1.5, 0);
 	CHECK_STR(t->nodes.items[0].label, "main");
 	CHECK_EQ(t->nodes.items[0].self, 9);
 	CHECK_STR(t->nodes.items[1].label, "");
-	CHECK_EQ(r.sections.items[1].type, SECTION_TREE);
+	CHECK_EQ(r.sections.items[0].type, SECTION_TREE);
 }

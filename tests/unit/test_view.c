@@ -513,35 +513,6 @@ TEST("text: depths that jump do no harm")
 	CHECK(strstr(show(p, "text"), "`--d\n"));
 }
 
-TEST("text: series")
-{
-	PAGE(p);
-	struct series *s = result_series(&p->r, "cpu", "busy", VALUE_PERCENT);
-
-	for (int i = 0; i < 8; i++)
-		series_add(s, (u64)i, i);
-	series_add(result_series(&p->r, "none", NULL, VALUE_RATE), 1, NAN);
-	CHECK_STR(show(p, "text"), "busy  _.-=+*#@  min 0.00%  avg 3.50%  max 7.00%\n"
-				   "none  (no values)\n");
-	p->opts.unicode = true;
-	CHECK(strstr(show(p, "text"), "busy  \xe2\x96\x81\xe2\x96\x82\xe2\x96\x83"));
-	p->opts.width = 20;
-	CHECK_EQ(widest_line(show(p, "text")), 20);
-}
-
-TEST("text: a series of many and wild points")
-{
-	PAGE(p);
-	struct series *s = result_series(&p->r, "x", NULL, VALUE_DURATION);
-
-	for (int i = 0; i < 5000; i++)
-		series_add(s, (u64)i, i % 7 ? 1e18 * i : -1e308);
-	series_add(s, 1, INFINITY);
-	series_add(s, 1, 1e308);
-	CHECK(widest_line(show(p, "text")) <= 80);
-	CHECK(strstr(show(p, "text"), "  max "));
-}
-
 TEST("json: every type has its form")
 {
 	PAGE(p);
@@ -594,7 +565,7 @@ TEST("json: sections of one name share it, taken names get their kind")
 		     "\"facts_table\":[],\"empty\":[],\"text\":[\"x\"],"));
 }
 
-TEST("json: histograms, series, trees, notes, losses")
+TEST("json: histograms, trees, notes, losses")
 {
 	PAGE(p);
 	struct histogram *h = result_hist_log2(&p->r, "h", "sda", "usecs");
@@ -604,7 +575,6 @@ TEST("json: histograms, series, trees, notes, losses")
 	hist_add(h, 1, 2);
 	hist_add(h, 5, 3);
 	hist_add(result_hist_linear(&p->r, "l", NULL, "x", 5, 15, 5), 20, 1);
-	series_add(result_series(&p->r, "s", NULL, VALUE_DURATION), 7, 1.5);
 	n = tree_add(&p->r, result_tree(&p->r, "t", NULL, VALUE_COUNT), 3, "main");
 	n->percent = 50;
 	n->value = 10;
@@ -618,8 +588,6 @@ TEST("json: histograms, series, trees, notes, losses")
 		"{\"min\":2,\"max\":3,\"count\":0},{\"min\":4,\"max\":7,\"count\":3}]}],"
 		"\"l\":[{\"label\":null,\"unit\":\"x\",\"count\":1,\"total\":20,"
 		"\"under\":0,\"over\":1,\"buckets\":[]}],"
-		"\"s\":[{\"title\":null,\"type\":\"duration\","
-		"\"points\":[{\"time_ns\":7,\"value\":1.5}]}],"
 		"\"t\":[{\"depth\":3,\"percent\":50,\"value\":10,\"self\":4,\"label\":\"main\"}],"
 		"\"notes\":[{\"level\":\"warning\",\"text\":\"careful\",\"hint\":null}],"
 		"\"losses\":{\"lost\":0}}\n"));
@@ -652,7 +620,7 @@ TEST("csv: one table is nothing but that table")
 	CHECK(starts_with(show(p, "csv"), "7,"));
 }
 
-TEST("csv: several tables, histograms, trees, series, losses")
+TEST("csv: several tables, histograms, trees, losses")
 {
 	PAGE(p);
 	static const struct column one[] = { { "a", "A", VALUE_COUNT, 0 } };
@@ -668,15 +636,12 @@ TEST("csv: several tables, histograms, trees, series, losses")
 	hist_add(h, 1, 1);
 	hist_add(h, 90, 2);
 	tree_add(&p->r, result_tree(&p->r, "t", NULL, 0), 2, "f(int, int)");
-	series_add(result_series(&p->r, "s", NULL, VALUE_RATE), 3, 0.5);
-	series_add(result_series(&p->r, "s2", NULL, VALUE_RATE), 4, NAN);
 	result_loss(&p->r, "lost", "samples lost", 3);
 	CHECK_STR(show(p, "csv"), "# first\na\n1\n\"\"\n"
 				  "\n# h\nlabel,unit,min,max,count\n"
 				  "sda,usecs,0,0,0\nsda,usecs,1,1,0\nsda,usecs,2,3,5\n"
 				  "\n# l\nlabel,unit,min,max,count\n,,,4,1\n,,10,,2\n"
 				  "\n# t\ndepth,percent,value,self,label\n2,0,0,0,\"f(int, int)\"\n"
-				  "\n# series\nseries,time_ns,value\ns,3,0.5\ns2,4,\n"
 				  "# lost: 3 samples lost\n");
 }
 
@@ -700,7 +665,6 @@ TEST("cells for people")
 	CHECK_STR(cell_string(&b, value_d(VALUE_PERCENT, -0.001)), "0.00%");
 	CHECK_STR(cell_string(&b, value_d(VALUE_PERCENT, -12.345)), "-12.35%");
 	CHECK_STR(cell_string(&b, value_d(VALUE_PERCENT, 1e300)), "1e+300%");
-	CHECK_STR(cell_string(&b, value_d(VALUE_RATE, 45600)), "45.6k/s");
 	CHECK_STR(cell_string(&b, value_d(VALUE_NUMBER, 3)), "3.00");
 	CHECK_STR(cell_string(&b, value_d(VALUE_NUMBER, 0.00012)), "0.00012");
 	CHECK_STR(cell_string(&b, value_d(VALUE_NUMBER, INFINITY)), "-");
@@ -709,7 +673,7 @@ TEST("cells for people")
 	CHECK_EQ(cell_of_real(VALUE_COUNT, NAN).u, 0);
 	CHECK_EQ(cell_of_real(VALUE_TEXT, 1).type, VALUE_NUMBER);
 	CHECK_EQ(cell_of_count(VALUE_TEXT, 1).type, VALUE_COUNT);
-	CHECK_NEAR(cell_of_count(VALUE_RATE, 7).d, 7, 0);
+	CHECK_NEAR(cell_of_count(VALUE_PERCENT, 7).d, 7, 0);
 }
 
 TEST("terminal: width without a terminal")
