@@ -62,7 +62,8 @@ struct sched_event {
 		u32 tid;  /* WAKING, WAKEUP, WAKEUP_NEW: who ran when it happened */
 		u32 comm; /* NAMED: string */
 		struct {
-			u32 from, to; /* MIGRATE: CPUs */
+			u32 mover;    /* MIGRATE: who ran when it happened */
+			u16 from, to; /* CPUs */
 		};
 	};
 };
@@ -109,7 +110,8 @@ struct sched_names {
 	u64 bad;     /* events whose data is too short */
 	char *fault; /* how the recording is damaged, NULL: it is not */
 	u64 first, last;
-	u32 cpus; /* highest seen + 1 */
+	u32 cpus;         /* highest seen + 1 */
+	u32 machine_cpus; /* that it has, from the begin on; 0: not known */
 };
 
 void sched_names_release(struct sched_names *n);
@@ -191,11 +193,22 @@ struct sched_wake {
 };
 typedef int (*sched_wake_fn)(void *ctx, const struct sched_wake *w);
 
+struct sched_move {
+	u64 time;
+	u32 cpu;
+	u32 mover;
+	u32 tid;
+	u32 from, to;
+};
+typedef int (*sched_move_fn)(void *ctx, const struct sched_move *m);
+
 struct sched_timehist;
 /* @on_wake may be NULL. @idle: only turns of idle tasks, and those that an idle task follows. */
 struct sched_timehist *sched_timehist_new(struct sched_names *names,
 					  const struct sched_filter *filter, bool idle,
 					  sched_turn_fn on_turn, sched_wake_fn on_wake, void *ctx);
+/* Migrations, too, for the same ctx. */
+void sched_timehist_moves(struct sched_timehist *t, sched_move_fn on_move);
 void sched_timehist_free(struct sched_timehist *t);
 int sched_timehist_events(void *timehist, const struct sched_event *ev, size_t n);
 /* Per task: sums of the above. */

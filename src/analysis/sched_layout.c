@@ -109,7 +109,7 @@ static bool quick_place(const struct sched_layout *l, enum sched_field_id f, u32
 	return !l->fields[f].size || (l->fields[f].size == size && at <= UINT16_MAX);
 }
 
-/* The CPUs of a migration are neighbours and fit the event as one value. */
+/* The CPUs of a migration are neighbours. */
 static bool quick_value(const struct sched_layout *l, u16 *ret)
 {
 	const struct sched_field *from = &l->fields[SCHED_F_FROM], *to = &l->fields[SCHED_F_TO];

@@ -10,9 +10,13 @@ enum { LINE_MOST = 384, NAME_MOST = 64 };
 #define INLINE static inline __attribute__((always_inline))
 
 void sched_lines_init(struct sched_lines *l, struct sched_names *names,
-		      enum sched_lines_format format)
+		      enum sched_lines_format format, const struct sched_lines_more *more)
 {
 	*l = (struct sched_lines){ .names = names, .format = format };
+	if (!more || format != SCHED_LINES_TEXT)
+		return;
+	l->more = *more;
+	l->any_more = more->state || more->next || more->cpus;
 }
 
 void sched_lines_release(struct sched_lines *l)
@@ -172,15 +176,45 @@ INLINE char *put_task(struct sched_lines *l, char *to, u32 tid)
 	return to + task->len;
 }
 
+/* The columns of CPUs: @mark at @cpu, and at @other. */
+static char *put_cpus(const struct sched_lines *l, char *to, char mark, u32 cpu, u32 other)
+{
+	if (!l->n_cpus)
+		return to;
+	memset(to, ' ', l->n_cpus + 2);
+	if (cpu < l->n_cpus)
+		to[cpu] = mark;
+	if (other < l->n_cpus)
+		to[other] = mark;
+	return to + l->n_cpus + 2;
+}
+
+static __attribute__((noinline)) char *put_more(struct sched_lines *l, char *to,
+						const struct sched_turn *t)
+{
+	if (l->more.state) {
+		to = put_text(to, "      ", 6);
+		*to++ = t->state;
+	}
+	if (l->more.next)
+		to = put_task(l, put_text(to, "  next: ", 8), t->next);
+	return to;
+}
+
 static void turn_text(struct sched_lines *l, const struct sched_turn *t)
 {
-	char *line = buf_reserve(&l->out, LINE_MOST), *to = put_place(l, line, t->time, t->cpu);
-	char *end = put_task(l, to, t->tid);
+	char *line = buf_reserve(&l->out, LINE_MOST + l->n_cpus);
+	char *to = put_place(l, line, t->time, t->cpu), *end;
 
+	if (unlikely(l->n_cpus))
+		to = put_cpus(l, to, t->tid ? 's' : 'i', t->cpu, t->cpu);
+	end = put_task(l, to, t->tid);
 	to = MAX(end, to + SCHED_LINE_NAME);
 	to = put_msec(to, t->wait);
 	to = put_msec(to, t->delay);
 	to = put_msec(to, t->run);
+	if (unlikely(l->any_more))
+		to = put_more(l, to, t);
 	if (unlikely(t->gap)) {
 		*to++ = ' ';
 		*to++ = '?';
@@ -189,15 +223,14 @@ static void turn_text(struct sched_lines *l, const struct sched_turn *t)
 	buf_added(&l->out, (size_t)(to - line));
 }
 
-void sched_lines_wake(struct sched_lines *l, const struct sched_wake *w)
-{
-	enum { BESIDE = 34 }; /* beside the times, as perf has it */
-	char *line, *to, *end;
+enum { BESIDE = 34 }; /* beside the times, as perf has it */
 
-	if (l->format != SCHED_LINES_TEXT)
-		return;
-	line = buf_reserve(&l->out, LINE_MOST);
-	to = put_place(l, line, w->time, w->cpu);
+static void wake_text(struct sched_lines *l, const struct sched_wake *w)
+{
+	char *line = buf_reserve(&l->out, LINE_MOST + l->n_cpus);
+	char *to = put_place(l, line, w->time, w->cpu), *end;
+
+	to = put_cpus(l, to, ' ', w->cpu, w->cpu);
 	end = put_task(l, to, w->waker);
 	to = MAX(end, to + SCHED_LINE_NAME);
 	memset(to, ' ', BESIDE);
@@ -205,6 +238,49 @@ void sched_lines_wake(struct sched_lines *l, const struct sched_wake *w)
 	to = put_task(l, to, w->wakee);
 	*to++ = '\n';
 	buf_added(&l->out, (size_t)(to - line));
+}
+
+static void move_text(struct sched_lines *l, const struct sched_move *m)
+{
+	char *line = buf_reserve(&l->out, LINE_MOST + l->n_cpus);
+	char *to = put_place(l, line, m->time, m->cpu), *end;
+
+	to = put_cpus(l, to, 'm', m->from, m->to);
+	end = put_task(l, to, m->mover);
+	to = MAX(end, to + SCHED_LINE_NAME);
+	memset(to, ' ', BESIDE);
+	to = put_text(to + BESIDE, "migrated: ", 10);
+	to = put_task(l, to, m->tid);
+	to = put_number(put_text(to, " cpu ", 5), m->from);
+	to = put_number(put_text(to, " => ", 4), m->to);
+	*to++ = '\n';
+	buf_added(&l->out, (size_t)(to - line));
+}
+
+static void heading_text(struct sched_lines *l)
+{
+	static const char line[] = "------------------------------";
+	_cleanup_buf_ struct buf cpus = BUF_INIT, dashes = BUF_INIT;
+	int width;
+
+	/* where the recording does not tell how many there are: those met so far */
+	if (l->more.cpus)
+		l->n_cpus = l->names->machine_cpus ? l->names->machine_cpus : l->names->cpus;
+	for (u32 i = 0; i < l->n_cpus; i++) {
+		buf_addch(&cpus, "0123456789abcdef"[i % 16]);
+		buf_addch(&dashes, '-');
+	}
+	if (l->n_cpus) {
+		buf_addstr(&cpus, "  ");
+		buf_addstr(&dashes, "  ");
+	}
+	width = (int)cpus.len;
+	buf_addf(&l->out, "%15s %6s  %s%-30s %10s %10s %10s%s\n", "time", "cpu", buf_str(&cpus),
+		 "task name", "wait time", "sch delay", "run time", l->more.state ? "  state" : "");
+	buf_addf(&l->out, "%15s %6s  %*s%-30s %10s %10s %10s\n", "", "", width, "", "[tid/pid]",
+		 "(msec)", "(msec)", "(msec)");
+	buf_addf(&l->out, "%.15s %.6s  %s%.30s  %.9s  %.9s  %.9s%s\n", line, line, buf_str(&dashes),
+		 line, line, line, line, l->more.state ? "  -----" : "");
 }
 
 /* --- for programs ----------------------------------------------------------------------------- */
@@ -259,8 +335,60 @@ static void turn_csv(struct sched_lines *l, const struct sched_turn *t)
 	buf_addstr(out, t->gap ? "1\n" : "0\n");
 }
 
+static void wake_json(struct sched_lines *l, const struct sched_wake *w)
+{
+	struct json j;
+
+	json_init(&j, &l->out, false);
+	json_open(&j);
+	json_kv_str(&j, "event", "wakeup");
+	json_kv_u64(&j, "time_ns", w->time);
+	json_kv_u64(&j, "cpu", w->cpu);
+	json_kv_u64(&j, "waker_tid", w->waker);
+	json_kv_str(&j, "waker_comm", sched_comm(l->names, w->waker));
+	json_kv_u64(&j, "tid", w->wakee);
+	json_kv_str(&j, "comm", sched_comm(l->names, w->wakee));
+	json_close(&j);
+	buf_addch(&l->out, '\n');
+}
+
+static void move_json(struct sched_lines *l, const struct sched_move *m)
+{
+	struct json j;
+
+	json_init(&j, &l->out, false);
+	json_open(&j);
+	json_kv_str(&j, "event", "migration");
+	json_kv_u64(&j, "time_ns", m->time);
+	json_kv_u64(&j, "cpu", m->cpu);
+	json_kv_u64(&j, "mover_tid", m->mover);
+	json_kv_str(&j, "mover_comm", sched_comm(l->names, m->mover));
+	json_kv_u64(&j, "tid", m->tid);
+	json_kv_str(&j, "comm", sched_comm(l->names, m->tid));
+	json_kv_u64(&j, "from_cpu", m->from);
+	json_kv_u64(&j, "to_cpu", m->to);
+	json_close(&j);
+	buf_addch(&l->out, '\n');
+}
+
+/* --- lines ------------------------------------------------------------------------------------ */
+
+void sched_lines_heading(struct sched_lines *l)
+{
+	if (l->begun)
+		return;
+	l->begun = true;
+	if (l->format == SCHED_LINES_CSV)
+		buf_addstr(&l->out, "time_ns,cpu,tid,comm,state,wait_ns,delay_ns,run_ns,next_tid,"
+				    "gap\n");
+	else if (l->format == SCHED_LINES_TEXT)
+		heading_text(l);
+}
+
 void sched_lines_turn(struct sched_lines *l, const struct sched_turn *t)
 {
+	if (unlikely(!l->begun))
+		sched_lines_heading(l);
 	switch (l->format) {
 	case SCHED_LINES_TEXT: turn_text(l, t); break;
 	case SCHED_LINES_JSON: turn_json(l, t); break;
@@ -268,17 +396,22 @@ void sched_lines_turn(struct sched_lines *l, const struct sched_turn *t)
 	}
 }
 
-void sched_lines_heading(struct sched_lines *l)
+void sched_lines_wake(struct sched_lines *l, const struct sched_wake *w)
 {
-	if (l->format == SCHED_LINES_CSV)
-		buf_addstr(&l->out, "time_ns,cpu,tid,comm,state,wait_ns,delay_ns,run_ns,next_tid,"
-				    "gap\n");
-	if (l->format != SCHED_LINES_TEXT)
-		return;
-	buf_addf(&l->out, "%15s %6s  %-30s %10s %10s %10s\n", "time", "cpu", "task name",
-		 "wait time", "sch delay", "run time");
-	buf_addf(&l->out, "%15s %6s  %-30s %10s %10s %10s\n", "", "", "[tid/pid]", "(msec)",
-		 "(msec)", "(msec)");
-	buf_addstr(&l->out, "--------------- ------  ------------------------------  ---------  "
-			    "---------  ---------\n");
+	if (unlikely(!l->begun))
+		sched_lines_heading(l);
+	if (l->format == SCHED_LINES_TEXT)
+		wake_text(l, w);
+	else if (l->format == SCHED_LINES_JSON)
+		wake_json(l, w);
+}
+
+void sched_lines_move(struct sched_lines *l, const struct sched_move *m)
+{
+	if (unlikely(!l->begun))
+		sched_lines_heading(l);
+	if (l->format == SCHED_LINES_TEXT)
+		move_text(l, m);
+	else if (l->format == SCHED_LINES_JSON)
+		move_json(l, m);
 }

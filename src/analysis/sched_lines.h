@@ -16,9 +16,20 @@ struct sched_line_task {
 	char text[SCHED_LINE_TASK];
 };
 
+/* What text lines may have besides; the other forms have it always. */
+struct sched_lines_more {
+	bool state; /* in which the task left */
+	bool next;  /* who comes */
+	bool cpus;  /* a column for each CPU, with a mark where it happened */
+};
+
 struct sched_lines {
 	struct sched_names *names;
 	enum sched_lines_format format;
+	struct sched_lines_more more;
+	bool any_more;
+	bool begun;     /* the heading is written */
+	u32 n_cpus;     /* that have a column */
 	struct buf out; /* the caller empties it when it has grown */
 	/* Most of a line repeats: whole seconds, and what tasks are called. */
 	u64 second;
@@ -28,12 +39,15 @@ struct sched_lines {
 	VEC(struct sched_line_task) tasks;
 };
 
+/* @more may be NULL. */
 void sched_lines_init(struct sched_lines *l, struct sched_names *names,
-		      enum sched_lines_format format);
+		      enum sched_lines_format format, const struct sched_lines_more *more);
 void sched_lines_release(struct sched_lines *l);
+/* The first line brings it along: this is for when there is none. */
 void sched_lines_heading(struct sched_lines *l);
 void sched_lines_turn(struct sched_lines *l, const struct sched_turn *t);
-/* Text only: the others have no such lines. */
+/* Not for CSV, whose lines are all alike. */
 void sched_lines_wake(struct sched_lines *l, const struct sched_wake *w);
+void sched_lines_move(struct sched_lines *l, const struct sched_move *m);
 
 #endif

@@ -131,6 +131,12 @@ static void make_heap(const struct sched_order *o, struct heads *h)
 		sift_down(h, i);
 }
 
+/* The last moment before @time. */
+INLINE u64 just_before(u64 time)
+{
+	return time ? time - 1 : 0;
+}
+
 /* Up to when the first run may go before another one has its turn. */
 INLINE u64 bound_of(const struct heads *h, size_t child, u64 limit)
 {
@@ -138,8 +144,7 @@ INLINE u64 bound_of(const struct heads *h, size_t child, u64 limit)
 
 	if (!child)
 		return limit;
-	/* no time is 0 */
-	return MIN(limit, next->rank > top->rank ? next->time : next->time - 1);
+	return MIN(limit, next->rank > top->rank ? next->time : just_before(next->time));
 }
 
 static int hand_on(struct batch *b)
@@ -276,7 +281,7 @@ static u64 third_time(const struct heads *h, size_t child)
 
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
 		if (others[i] < h->len)
-			time = MIN(time, h->items[others[i]]->time - 1);
+			time = MIN(time, just_before(h->items[others[i]]->time));
 	return time;
 }
 

@@ -229,8 +229,9 @@ INLINE void fill(const struct sched_reader *r, const struct sched_layout *l, con
 		break;
 	case SCHED_FORK: ev->prev = (u32)number(r, p, &l->fields[SCHED_F_PREV]); break;
 	case SCHED_MIGRATE:
-		ev->from = (u32)number(r, p, &l->fields[SCHED_F_FROM]);
-		ev->to = (u32)number(r, p, &l->fields[SCHED_F_TO]);
+		ev->mover = p->tid;
+		ev->from = (u16)MIN(number(r, p, &l->fields[SCHED_F_FROM]), (u64)UINT16_MAX);
+		ev->to = (u16)MIN(number(r, p, &l->fields[SCHED_F_TO]), (u64)UINT16_MAX);
 		break;
 	case SCHED_RUNTIME: ev->runtime = number(r, p, &l->fields[SCHED_F_RUNTIME]); break;
 	default:
@@ -392,6 +393,7 @@ int sched_replay(struct recording *recording, const struct sched_filter *filter,
 	const u16 one = 1;
 	int rc;
 
+	names->machine_cpus = MIN(info->cpus_available, (u32)SCHED_CPUS_MOST);
 	r.swap = info->has_tracing && info->tracing_big_endian == *(const u8 *)&one;
 	r.fold = filter && filter->fold_runtime && !r.bounded;
 	sched_since(&r.known, 0)->told = UINT64_MAX;

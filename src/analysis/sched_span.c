@@ -94,7 +94,11 @@ static void place_event(struct sched_reader *r, const struct sched_layout *l, co
 		ev->ran = take_ran(&r->ran.tid, r->ran.ns, ev->prev);
 		break;
 	case SCHED_FORK: ev->prev = load32(at + l->prev); break;
-	case SCHED_MIGRATE: /* from, to */
+	case SCHED_MIGRATE:
+		ev->mover = load32(at + l->place.tid);
+		ev->from = (u16)MIN(load32(at + l->value), (u32)UINT16_MAX);
+		ev->to = (u16)MIN(load32(at + l->value + 4), (u32)UINT16_MAX);
+		break;
 	case SCHED_RUNTIME: ev->runtime = load64(at + l->value); break;
 	default:
 		ev->tid = load32(at + l->place.tid);

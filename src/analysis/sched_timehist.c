@@ -27,6 +27,7 @@ struct sched_timehist {
 	bool all; /* no turn and no wake-up is left out */
 	sched_turn_fn on_turn;
 	sched_wake_fn on_wake;
+	sched_move_fn on_move;
 	void *ctx;
 	VEC(struct task_times) tasks;
 	struct sched_tids by_tid; /* -> index in tasks + 1 */
@@ -50,6 +51,11 @@ struct sched_timehist *sched_timehist_new(struct sched_names *names,
 	t->on_wake = on_wake;
 	t->ctx = ctx;
 	return t;
+}
+
+void sched_timehist_moves(struct sched_timehist *t, sched_move_fn on_move)
+{
+	t->on_move = on_move;
 }
 
 void sched_timehist_free(struct sched_timehist *t)
@@ -169,19 +175,38 @@ static int on_switch(struct sched_timehist *t, const struct sched_event *ev)
 	return rc;
 }
 
+/* What one task did to another: it is told unless both are left out. */
+static bool is_told_of(const struct sched_timehist *t, const struct sched_event *ev, u32 by)
+{
+	u64 from, to;
+
+	if (t->all)
+		return true;
+	sched_filter_window(t->filter, t->names, &from, &to);
+	return ev->time >= from && ev->time <= to && sched_filter_cpu(t->filter, ev->cpu) &&
+	       (sched_filter_task(t->filter, t->names, ev->next) ||
+		sched_filter_task(t->filter, t->names, by));
+}
+
 static int on_wake(struct sched_timehist *t, const struct sched_event *ev)
 {
 	struct task_times *task = times_of(t, ev->next, ev->cpu);
-	u64 from, to;
 
 	if (!task->ready)
 		task->ready = ev->time;
-	if (!t->on_wake)
-		return 0;
-	sched_filter_window(t->filter, t->names, &from, &to);
-	if (ev->time < from || ev->time > to || !sched_filter_task(t->filter, t->names, ev->next))
+	if (!t->on_wake || !is_told_of(t, ev, ev->tid))
 		return 0;
 	return t->on_wake(t->ctx, &(struct sched_wake){ ev->time, ev->cpu, ev->tid, ev->next });
+}
+
+static int on_migrate(struct sched_timehist *t, const struct sched_event *ev)
+{
+	const struct sched_move move = {
+		ev->time, ev->cpu, ev->mover, ev->next, ev->from, ev->to,
+	};
+
+	times_of(t, ev->next, ev->cpu)->migrations++;
+	return t->on_move && is_told_of(t, ev, ev->mover) ? t->on_move(t->ctx, &move) : 0;
 }
 
 static inline int take(struct sched_timehist *t, const struct sched_event *ev)
@@ -192,7 +217,7 @@ static inline int take(struct sched_timehist *t, const struct sched_event *ev)
 	case SCHED_WAKING:
 	case SCHED_WAKEUP_NEW: return on_wake(t, ev);
 	case SCHED_WAKEUP: return t->names->has[SCHED_WAKING] ? 0 : on_wake(t, ev);
-	case SCHED_MIGRATE: times_of(t, ev->next, ev->cpu)->migrations++; return 0;
+	case SCHED_MIGRATE: return on_migrate(t, ev);
 	default: return 0;
 	}
 }
@@ -222,13 +247,13 @@ void sched_timehist_result(struct sched_timehist *t, u32 lines, struct result *r
 		{ "tid", "TID", VALUE_PID, 0 },
 		{ "turns", "TURNS", VALUE_COUNT, 0 },
 		{ "run_ns", "RUN", VALUE_DURATION, 0 },
-		{ "max_run_ns", "MAX RUN", VALUE_DURATION, 0 },
+		{ "max_run_ns", "MAX RUN", VALUE_DURATION, COLUMN_SPARE },
 		{ "sleep_ns", "SLEEP", VALUE_DURATION, 0 },
-		{ "iowait_ns", "IO", VALUE_DURATION, 0 },
+		{ "iowait_ns", "IO", VALUE_DURATION, COLUMN_SPARE },
 		{ "preempt_ns", "PREEMPT", VALUE_DURATION, 0 },
 		{ "delay_ns", "DELAY", VALUE_DURATION, 0 },
 		{ "max_delay_ns", "MAX DELAY", VALUE_DURATION, 0 },
-		{ "migrations", "MIGR", VALUE_COUNT, 0 },
+		{ "migrations", "MIGR", VALUE_COUNT, COLUMN_SPARE },
 	};
 	struct table *table = result_table(ret, "tasks", NULL, columns, ARRAY_SIZE(columns));
 

@@ -67,6 +67,11 @@ struct opt {
 	int (*parse)(void *field, const char *text, struct err *e);
 	const struct opt *include;
 	u64 max; /* OPT_U64, OPT_RANGES: largest value; 0: no limit */
+	/*
+	 * Its letter stands for it behind this operand only; elsewhere it may stand for another
+	 * option: -s of "sched timehist" is not that of "sched latency".
+	 */
+	const char *behind;
 	u32 flags;
 	size_t given_offset; /* of a bool that says whether it was given; 0: none */
 };
@@ -197,6 +202,8 @@ int cli_unknown_command(const struct command *const *commands, size_t n, const c
  */
 int cli_parse(const struct command *cmd, int argc, char **argv, struct context *ctx, void *args,
 	      struct err *e);
+/* Is @typed the operand @word, or enough of its begin to tell? */
+bool cli_is_operand(const char *typed, const char *word);
 void cli_args_release(const struct command *cmd, struct context *ctx, void *args);
 void cli_help(const struct command *cmd, bool color, int width, struct buf *out);
 void cli_overview(const struct command *const *commands, size_t n, bool color, int width,

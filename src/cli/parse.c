@@ -90,12 +90,29 @@ static bool is_known_long(const struct parser *p, const char *word)
 	return false;
 }
 
+bool cli_is_operand(const char *typed, const char *word)
+{
+	enum { ENOUGH = 3 };
+
+	return strlen(typed) >= ENOUGH && starts_with(word, typed);
+}
+
 static struct opt_ref *find_short(const struct parser *p, char c)
 {
-	vec_each(ref, &p->refs)
-		if (ref->opt->short_name == c)
+	const char *operand = p->ctx->operands.len ? p->ctx->operands.items[0] : "";
+	struct opt_ref *found = NULL;
+
+	vec_each(ref, &p->refs) {
+		const char *behind = ref->opt->behind;
+
+		if (ref->opt->short_name != c)
+			continue;
+		if (behind && cli_is_operand(operand, behind))
 			return ref;
-	return NULL;
+		if (!behind)
+			found = ref;
+	}
+	return found;
 }
 
 /* "--json", "-j", "--". */

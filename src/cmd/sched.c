@@ -22,7 +22,9 @@ struct sched_args {
 	const char *time;
 	const char *sort;
 	bool pids_apart;
-	bool wakeups, idle, summary;
+	bool wakeups, migrations, idle;
+	bool summary, with_summary; /* only sums; lines and sums */
+	struct sched_lines_more more;
 	u64 lines;
 	struct output_args output;
 	u64 ring;
@@ -37,8 +39,9 @@ static const struct opt sched_options[] = {
 		  "machine" },
 	{ 'p', "pid", OPT_PIDS, AT(pids), .arg = "PID[,PID]",
 	  .help = "only these processes or threads", .alias = "tid" },
+	{ .short_name = 't', .type = OPT_PIDS, AT(pids), .flags = OPT_HIDDEN },
 	{ 'C', "cpu", OPT_RANGES, AT(cpus), .arg = "CPUS", .max = SCHED_CPUS_MOST - 1,
-	  .help = "only these CPUs" },
+	  .help = "only these CPUs", .alias = "cpus" },
 	{ 'd', "duration", OPT_DURATION, AT(duration), .arg = "TIME",
 	  .help = "how long to watch the running machine; else, or with 0, until Ctrl-C" },
 	{ .name = "time",
@@ -56,10 +59,23 @@ static const struct opt sched_options[] = {
 	  .help = "latency: a line for each task, also where they have one name" },
 	{ 'w', "wakeups", OPT_FLAG, AT(wakeups), SHOWN,
 	  .help = "timehist: a line for each wake-up, too" },
+	{ 'M', "migrations", OPT_FLAG, AT(migrations), SHOWN,
+	  .help = "timehist: a line for each migration, too" },
+	{ 'n', "next", OPT_FLAG, AT(more.next), SHOWN, .behind = "timehist",
+	  .help = "timehist: say who comes next" },
+	{ .name = "state",
+	  .type = OPT_FLAG,
+	  AT(more.state),
+	  SHOWN,
+	  .help = "timehist: say in which state the task left: R would go on, S, D, T, I, X" },
+	{ 'V', "cpu-visual", OPT_FLAG, AT(more.cpus), SHOWN,
+	  .help = "timehist: a column for each CPU, marked where it happened" },
 	{ 'I', "idle", OPT_FLAG, AT(idle), SHOWN, .alias = "idle-hist",
 	  .help = "timehist: only the idle tasks, and those that an idle task follows" },
-	{ 'S', "summary", OPT_FLAG, AT(summary), SHOWN, .alias = "with-summary",
+	{ 's', "summary", OPT_FLAG, AT(summary), SHOWN, .behind = "timehist",
 	  .help = "timehist: only sums for each task" },
+	{ 'S', "with-summary", OPT_FLAG, AT(with_summary), SHOWN,
+	  .help = "timehist: sums for each task, behind the lines" },
 	{ 'n', "lines", OPT_U64, AT(lines), .arg = "N", SHOWN, .max = 1 << 30,
 	  .help = "show so many lines of a table (default 30 for summary, else all)" },
 	{ .type = OPT_INCLUDE, .include = output_options, AT(output) },
@@ -314,6 +330,14 @@ static int on_wake(void *ctx, const struct sched_wake *w)
 	return flush(j, FLUSH_BYTES);
 }
 
+static int on_move(void *ctx, const struct sched_move *m)
+{
+	struct job *j = ctx;
+
+	sched_lines_move(&j->lines, m);
+	return flush(j, FLUSH_BYTES);
+}
+
 /* Lines have no place for it. */
 static void tell_losses(const struct sched_names *n)
 {
@@ -328,35 +352,68 @@ static void tell_losses(const struct sched_names *n)
 			 (unsigned long long)n->bad);
 }
 
-static int run_timehist(struct job *j)
+static enum sched_lines_format lines_format(const struct job *j)
+{
+	return j->ctx->common.json  ? SCHED_LINES_JSON
+	       : j->ctx->common.csv ? SCHED_LINES_CSV
+				    : SCHED_LINES_TEXT;
+}
+
+static int show_sums(struct job *j, struct sched_timehist *t)
 {
 	_cleanup_result_ struct result r;
-	bool sums = j->args->summary;
-	struct sched_timehist *t =
-		sched_timehist_new(&j->names, &j->filter, j->args->idle, sums ? NULL : on_turn,
-				   sums || !j->args->wakeups ? NULL : on_wake, j);
-	int rc;
 
-	sched_lines_init(&j->lines, &j->names,
-			 j->ctx->common.json  ? SCHED_LINES_JSON
-			 : j->ctx->common.csv ? SCHED_LINES_CSV
-					      : SCHED_LINES_TEXT);
+	result_init(&r, "sched");
+	sched_health(&j->names, &r);
+	sched_timehist_result(t, j->args->summary ? (u32)j->args->lines : 0, &r);
+	/* behind lines it is a line, too */
+	j->ctx->stream = !j->args->summary;
+	if (!j->args->summary && !machine(j))
+		fputs("\n", j->ctx->out);
+	return cli_show(j->ctx, &r);
+}
+
+static int check_timehist(struct job *j)
+{
+	const struct sched_args *a = j->args;
+	const char *what = a->wakeups        ? "--wakeups"
+			   : a->migrations   ? "--migrations"
+			   : a->with_summary ? "--with-summary"
+					     : NULL;
+
+	if (!j->ctx->common.csv || !what)
+		return 0;
+	err_set(&j->ctx->err, EINVAL, "the lines of --csv are all alike: %s has no place there",
+		what);
+	err_hint(&j->ctx->err, "--json has one");
+	return EXIT_USAGE;
+}
+
+static int run_timehist(struct job *j)
+{
+	const struct sched_args *a = j->args;
+	bool lines = !a->summary;
+	struct sched_timehist *t;
+	int rc = check_timehist(j);
+
+	if (rc)
+		return rc;
+	t = sched_timehist_new(&j->names, &j->filter, a->idle, lines ? on_turn : NULL,
+			       lines && a->wakeups ? on_wake : NULL, j);
+	if (lines && a->migrations)
+		sched_timehist_moves(t, on_move);
+	sched_lines_init(&j->lines, &j->names, lines_format(j), &a->more);
 	j->filter.outside = true;
 	j->filter.types = ~(1u << SCHED_RUNTIME);
-	result_init(&r, "sched");
 	fflush(j->ctx->out);
-	if (!sums)
-		sched_lines_heading(&j->lines);
 	rc = read_events(j, sched_timehist_events, t);
-	if (rc >= 0)
+	if (rc >= 0 && lines) {
+		sched_lines_heading(&j->lines);
 		rc = flush(j, 0);
-	if (rc >= 0 && sums) {
-		sched_health(&j->names, &r);
-		sched_timehist_result(t, (u32)j->args->lines, &r);
-		rc = cli_show(j->ctx, &r);
-	} else if (rc >= 0) {
 		tell_losses(&j->names);
 	}
+	if (rc >= 0 && (!lines || a->with_summary))
+		rc = show_sums(j, t);
 	sched_timehist_free(t);
 	sched_lines_release(&j->lines);
 	return j->ctx->output_error ? 0 : rc;
@@ -434,7 +491,7 @@ static int sched_run(struct context *ctx, void *args)
 	int rc = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(jobs); i++)
-		run = streq(jobs[i].name, what) ? jobs[i].run : run;
+		run = cli_is_operand(what, jobs[i].name) ? jobs[i].run : run;
 	if (!run) {
 		err_set(&ctx->err, EINVAL, "there is no 'sched %s'", what);
 		err_hint(&ctx->err,
@@ -476,6 +533,7 @@ static int sched_run(struct context *ctx, void *args)
 static const struct example sched_examples[] = {
 	{ "fathom sched latency -d 5s", "who waited for a CPU, how long, and when longest" },
 	{ "fathom sched timehist -d 1s -w", "every switch and every wake-up" },
+	{ "fathom sched timehist -s -i perf.data", "sums for each task, as perf's -s" },
 	{ "fathom sched map -d 200ms -o sched.html", "a timeline to zoom into" },
 	{ "fathom sched summary -d 5s", "migrations, preemptions, delays over time" },
 	{ "fathom sched latency -i perf.data", "from a file of 'perf sched record'" },
@@ -491,7 +549,8 @@ const struct command cmd_sched = {
 		"CPU, and when that took longest.\n\n"
 		"timehist: each turn of a task: how long it had been away, how long it had waited "
 		"since it was woken, how long it ran. A '?' marks turns whose begin was not "
-		"seen.\n\n"
+		"seen. Its letters are those of perf: -s sums only, -S sums, too, -n who comes "
+		"next, -w, -M, -V, -I.\n\n"
 		"map: who ran on which CPU: a line for each switch, or with -o a timeline to zoom "
 		"into, as .svg or .html.\n\n"
 		"summary: migrations, who ran instead of whom, and the time from wake-up to "

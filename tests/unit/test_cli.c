@@ -290,6 +290,42 @@ TEST("an optional value comes attached, or as the next word if that is one of th
 	CHECK_EQ(q.args.graph, 2);
 }
 
+TEST("a letter may stand for something else behind an operand")
+{
+	static const struct opt options[] = {
+		{ .short_name = 's',
+		  .name = "string",
+		  .type = OPT_STRING,
+		  AT(string),
+		  .help = "some text" },
+		{ .short_name = 's',
+		  .name = "flag",
+		  .type = OPT_FLAG,
+		  AT(flag),
+		  .help = "a flag",
+		  .behind = "history" },
+		OPT_END,
+	};
+	struct command cmd = cmd_all;
+	_cleanup_buf_ struct buf faults = BUF_INIT;
+	const struct command *const list[] = { &cmd };
+	_cleanup_parsed_ struct parsed p = { 0 }, q = { 0 }, r = { 0 };
+
+	cmd.options = options;
+	PARSE(&p, &cmd, "history", "-s", "more");
+	CHECK_EQ(p.r, 0);
+	CHECK(p.args.flag && !p.args.string);
+	CHECK_EQ(p.ctx.operands.len, 2);
+	PARSE(&q, &cmd, "hist", "-s");
+	CHECK(q.r == 0 && q.args.flag);
+	PARSE(&r, &cmd, "other", "-s", "text");
+	CHECK(r.r == 0 && !r.args.flag);
+	CHECK_STR(r.args.string, "text");
+	CHECK(!cli_is_operand("hi", "history") && !cli_is_operand("histories", "history"));
+	cli_check(list, 1, &faults);
+	CHECK(!strstr(buf_str(&faults), "twice"));
+}
+
 TEST("flags are negated, also those that are called no-")
 {
 	_cleanup_parsed_ struct parsed p = { 0 }, q = { 0 };

@@ -2,7 +2,7 @@
 /* Waits and scheduler events whose answers can be worked out by hand. */
 #include "analysis/offcpu.h"
 #include "analysis/offcpu_names.h"
-#include "analysis/sched.h"
+#include "analysis/sched_lines.h"
 #include "analysis/threads.h"
 #include "unit/harness.h"
 #include "view/timeline.h"
@@ -141,6 +141,96 @@ TEST(sched_timehist_measures_each_turn)
 	CHECK(!all.items[2].gap && all.items[3].gap);
 	sched_timehist_free(t);
 	sched_names_release(&names);
+}
+
+struct lines_of {
+	struct sched_lines lines;
+};
+
+static int line_turn(void *ctx, const struct sched_turn *t)
+{
+	sched_lines_turn(&((struct lines_of *)ctx)->lines, t);
+	return 0;
+}
+
+static int line_wake(void *ctx, const struct sched_wake *w)
+{
+	sched_lines_wake(&((struct lines_of *)ctx)->lines, w);
+	return 0;
+}
+
+static int line_move(void *ctx, const struct sched_move *m)
+{
+	sched_lines_move(&((struct lines_of *)ctx)->lines, m);
+	return 0;
+}
+
+/* Task 10 sleeps on CPU 1; 20 runs, wakes 10, which is moved to CPU 0 and comes. */
+static void lines_of(enum sched_lines_format format, const struct sched_lines_more *more,
+		     const char *pids, struct buf *out)
+{
+	struct sched_names names = { .machine_cpus = 2 };
+	range_list only = { 0 };
+	const struct sched_filter filter = { .pids = &only };
+	struct lines_of to;
+	struct sched_timehist *t;
+	const struct sched_event events[] = {
+		switch_at(1000, 1, 10, 1, 0),
+		switch_at(2000, 0, 0, 0, 20),
+		wake_at(4000000, 20, 10),
+		{ .type = SCHED_MIGRATE, .time = 4000001, .next = 10, .mover = 20, .from = 1 },
+		switch_at(5002000, 0, 20, 0, 10),
+	};
+
+	if (pids)
+		CHECK(parse_ranges(pids, 100, &only, NULL) == 0);
+	t = sched_timehist_new(&names, &filter, false, line_turn, line_wake, &to);
+	sched_timehist_moves(t, line_move);
+	sched_lines_init(&to.lines, &names, format, more);
+	for (size_t i = 0; i < ARRAY_SIZE(events); i++)
+		sched_timehist_events(t, &events[i], 1);
+	buf_add(out, to.lines.out.data, to.lines.out.len);
+	sched_timehist_free(t);
+	sched_lines_release(&to.lines);
+	sched_names_release(&names);
+	vec_release(&only);
+}
+
+TEST(sched_lines_tell_more_where_it_is_asked_for)
+{
+	const struct sched_lines_more more = { .state = true, .next = true, .cpus = true };
+	_cleanup_buf_ struct buf text = BUF_INIT, json = BUF_INIT, plain = BUF_INIT;
+
+	lines_of(SCHED_LINES_TEXT, &more, NULL, &text);
+	CHECK_STR(buf_str(&text),
+		  "           time    cpu  01  task name                       wait time  sch "
+		  "delay   run time  state\n"
+		  "                            [tid/pid]                          (msec)     "
+		  "(msec)     (msec)\n"
+		  "--------------- ------  --  ------------------------------  ---------  "
+		  "---------  ---------  -----\n"
+		  "       0.000001 [0001]   s  :10[10]                             0.000      "
+		  "0.000      0.000      S  next: <idle>\n"
+		  "       0.000002 [0000]  i   <idle>                              0.000      "
+		  "0.000      0.000      R  next: :20[20]\n"
+		  "       0.004000 [0000]      :20[20]                                           "
+		  "              awakened: :10[10]\n"
+		  "       0.004000 [0000]  mm  :20[20]                                           "
+		  "              migrated: :10[10] cpu 1 => 0\n"
+		  "       0.005002 [0000]  s   :20[20]                             0.000      "
+		  "0.000      5.000      R  next: :10[10]\n");
+	lines_of(SCHED_LINES_JSON, &more, NULL, &json);
+	CHECK(strstr(buf_str(&json), "{\"event\":\"migration\",\"time_ns\":4000001,\"cpu\":0,"
+				     "\"mover_tid\":20,\"mover_comm\":\":20\",\"tid\":10,"
+				     "\"comm\":\":10\",\"from_cpu\":1,\"to_cpu\":0}\n"));
+	CHECK(strstr(buf_str(&json), "{\"event\":\"wakeup\",\"time_ns\":4000000,\"cpu\":0,"
+				     "\"waker_tid\":20,"));
+	/* what 20 does to 10 is about both */
+	lines_of(SCHED_LINES_TEXT, NULL, "20", &plain);
+	CHECK(strstr(buf_str(&plain), "awakened: :10[10]\n"));
+	CHECK(strstr(buf_str(&plain), "migrated: :10[10] cpu 1 => 0\n"));
+	CHECK(strstr(buf_str(&plain), "5.000\n"));
+	CHECK(!strstr(buf_str(&plain), "<idle>"));
 }
 
 TEST(sched_timehist_cuts_to_the_time_asked_for)
