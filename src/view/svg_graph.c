@@ -3,6 +3,7 @@
 
 #include "base/fmt.h"
 #include "view/svg.h"
+#include "view/svg_asset.h"
 
 #include <math.h>
 
@@ -200,12 +201,24 @@ static void add_left_out(struct picture *p)
 {
 	const struct callgraph *g = p->graph;
 
-	buf_addf(p->out, "left out: %llu functions with %.2f%% of the time, %llu calls",
-		 (unsigned long long)g->hidden_nodes, callgraph_share(g, g->hidden_self),
-		 (unsigned long long)g->hidden_arcs);
+	buf_addf(p->out, "left out: %llu function%s with %.2f%% of the time, %llu call%s",
+		 (unsigned long long)g->hidden_nodes, g->hidden_nodes == 1 ? "" : "s",
+		 callgraph_share(g, g->hidden_self), (unsigned long long)g->hidden_arcs,
+		 g->hidden_arcs == 1 ? "" : "s");
 	if (g->bridged_arcs)
-		buf_addf(p->out, ", %llu dashed arcs beside ways that are drawn",
-			 (unsigned long long)g->bridged_arcs);
+		buf_addf(p->out, ", %llu dashed arc%s beside ways that are drawn",
+			 (unsigned long long)g->bridged_arcs, g->bridged_arcs == 1 ? "" : "s");
+}
+
+/* The middle of the heaviest function that nothing calls. */
+static double root_x(const struct callgraph *g)
+{
+	const struct callgraph_node *root = NULL;
+
+	vec_each(n, &g->nodes)
+		if (!n->layer && (!root || n->total > root->total))
+			root = n;
+	return root ? root->x + PAD : 0;
 }
 
 static void begin(struct picture *p, const char *title)
@@ -217,23 +230,27 @@ static void begin(struct picture *p, const char *title)
 	buf_addf(p->out,
 		 "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 		 "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"graph\" width=\"%.0f\" "
-		 "height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" role=\"group\" "
+		 "height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" data-root=\"%.0f\" role=\"group\" "
 		 "aria-labelledby=\"name\" font-family=\"" SVG_FONT "\" "
 		 "font-size=\"12\">\n<title id=\"name\">",
-		 width, height, width, height);
+		 width, height, width, height, root_x(g));
 	add_text(p->out, title, strlen(title));
-	buf_addf(p->out, "</title>\n%s<text class=\"heading\" x=\"%d\" y=\"26\">", style, PAD);
+	buf_addf(p->out, "</title>\n%s<g id=\"head\"><text class=\"heading\" x=\"%d\" y=\"26\">",
+		 style, PAD);
 	add_text(p->out, title, strlen(title));
 	buf_addf(p->out, "</text>\n<text class=\"soft\" x=\"%d\" y=\"44\">", PAD);
 	fmt_count(p->out, g->samples);
-	buf_addstr(p->out, " samples of ");
-	add_text(p->out, event, strlen(event));
+	buf_addstr(p->out, " samples");
+	if (!streq(event, "samples")) {
+		buf_addstr(p->out, " of ");
+		add_text(p->out, event, strlen(event));
+	}
 	buf_addf(p->out,
 		 "; boxes: total (self), larger where more runs; dashed: through functions not "
 		 "shown</text>\n<text class=\"soft\" x=\"%d\" y=\"60\">",
 		 PAD);
 	add_left_out(p);
-	buf_addstr(p->out, "</text>\n");
+	buf_addstr(p->out, "</text></g>\n");
 }
 
 void svg_graph(struct callgraph *g, const char *title, struct buf *out)
@@ -249,7 +266,9 @@ void svg_graph(struct callgraph *g, const char *title, struct buf *out)
 	for (u32 i = 0; i < g->nodes.len; i++)
 		add_node(&p, i);
 	add_arc_labels(&p);
-	buf_addstr(out, "</svg>\n");
+	buf_addstr(out, "<script><![CDATA[\n");
+	svg_asset("web/graph-svg.js", out);
+	buf_addstr(out, "]]></script>\n</svg>\n");
 }
 
 /* --- graphviz ------------------------------------------------------------------------------- */

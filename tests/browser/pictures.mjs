@@ -2,6 +2,7 @@
 // Drives heat maps, differential flame graphs, call graphs and bars in a browser:
 // pictures.mjs PLAYWRIGHT CHROMIUM FOLDER. Prints "ok NAME" or "not ok NAME: why".
 import { pathToFileURL } from 'node:url';
+import { until } from './until.mjs';
 
 const [, , playwright, executablePath, folder] = process.argv;
 const { chromium } = (await import(pathToFileURL(playwright).href)).default;
@@ -87,10 +88,24 @@ async function others() {
 	const touching = boxes.some((a, i) => boxes.some((b, k) => i < k && a[0] < b[2] && b[0] < a[2] &&
 		a[1] < b[3] && b[1] < a[3]));
 	check('boxes of the call graph do not overlap', [boxes.length, touching], [7, false]);
+	const root = (page, name) => page.locator('.node').filter({ has: page.locator(`title:text-matches("^${name} ")`) })
+		.locator('rect').evaluate((r) => {
+			const b = r.getBoundingClientRect();
+			return [b.left >= 0 && b.right <= innerWidth, scrollX > 0];
+		});
+	const left = (page) => page.locator('#head').evaluate((g) => Math.round(g.getBoundingClientRect().left));
+	check('a call graph that fits does not scroll', await graph.evaluate(() => scrollX), 0);
+	const wide = await open('wide.svg');
+	check('a wide call graph opens on its root', await root(wide, 'main'), [true, true]);
+	check('its title is in sight', await left(wide), await left(graph));
+	await wide.evaluate(() => scrollTo(100, 0));
+	await until(wide, () => document.getElementById('head').getBoundingClientRect().left > 0);
+	check('and stays there', await left(wide), await left(graph));
 	const bars = await open('bars.svg', { colorScheme: 'dark' });
 	check('pieces of a bar fill it', Math.round(await bars.locator('g rect').evaluateAll((all) =>
 		all.reduce((sum, r) => sum + +r.getAttribute('width'), 0))), 1100);
-	check('no script failed anywhere', [...diff.problems, ...graph.problems, ...bars.problems], []);
+	check('no script failed anywhere', [...diff.problems, ...graph.problems, ...wide.problems,
+		...bars.problems], []);
 }
 
 await subsecond();

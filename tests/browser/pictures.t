@@ -19,6 +19,10 @@ printf 'shop;main;a 300\nshop;main;b 10\nshop;main;newf;y 25\nshop;main;same 205
 "$FATHOM" heatmap -t latency latency.txt -o latency.html || fail 'draw a page'
 "$FATHOM" diff before after -o diff.svg || fail 'draw a comparison'
 "$FATHOM" callgraph after -o graph.svg || fail 'draw a call graph'
+for i in {10..49}; do
+	echo "main;branch_$i;work_$i $((100 - i))"
+done >wide
+"$FATHOM" callgraph wide -o wide.svg || fail 'draw a wide call graph'
 "$FATHOM" components after -o bars.svg || fail 'draw bars'
 
 RUN_TIMEOUT=120
