@@ -76,6 +76,20 @@ static u32 stack_inverted(struct profile *p, u32 on, u32 from)
 	return on;
 }
 
+u32 wait_user_stack(struct profile *p, u32 stack)
+{
+	size_t n = profile_depth(p, stack);
+	_cleanup_free_ u32 *frames = xcalloc(n + 1, sizeof(*frames));
+	u32 users = 0;
+
+	n = MIN(profile_frames(p, stack, frames, n), n);
+	for (size_t i = 0; i < n; i++) {
+		if (p->frames.items[frames[i]].kind != FRAME_KERNEL)
+			users = profile_get_stack(p, users, frames[i]);
+	}
+	return users;
+}
+
 static u32 stack_marker(struct profile *p, u32 on, const char *name)
 {
 	return profile_get_stack(p, on, offcpu_marker(p, name));
@@ -347,7 +361,7 @@ void wait_place(const struct profile *p, u32 stack, struct buf *out)
 			continue;
 		/* one after the other without a name says no more than the first */
 		place_name(p, f, &name);
-		if (f->kind == FRAME_USER && streq(buf_str(&name), buf_str(&last)) &&
+		if (f->kind != FRAME_KERNEL && streq(buf_str(&name), buf_str(&last)) &&
 		    (f->no_name || is_libc(profile_str(p, f->module))))
 			continue;
 		buf_reset(&last);
@@ -479,6 +493,11 @@ static void table_of_waits(struct profile *p, const wait_list *waits, enum offcp
 	/* two texts need the room, and are what is asked for */
 	if (view == OFFCPU_VIEW_BOTH || view == OFFCPU_VIEW_CHAIN)
 		own[1].flags = own[4].flags = COLUMN_SPARE;
+	if (view == OFFCPU_VIEW_CHAIN) {
+		own[3].flags |= COLUMN_HIDDEN;
+		own[10].flags = COLUMN_FILL;
+		own[11].flags = 0;
+	}
 	t = result_table(ret, "waits", NULL, own, ARRAY_SIZE(own));
 	for (size_t i = 0; i < waits->len; i++)
 		total += wait_weight(&waits->items[i], runq);
@@ -592,6 +611,7 @@ void waits_to_result(struct profile *p, wait_list *waits, enum offcpu_view view,
 	result_fact(ret, "blocked_ns", "blocked", value_u(VALUE_DURATION, blocked));
 	result_fact(ret, "runqueue_ns", "waiting for a CPU", value_u(VALUE_DURATION, waited));
 	result_fact(ret, "waits", "waits", value_u(VALUE_COUNT, count));
+	result_fact(ret, "lost", "lost", value_u(VALUE_COUNT, p->lost_samples));
 	table_of_waits(p, waits, view, runq, lines, ret);
 	if (!blocked && waited && !runq && view == OFFCPU_VIEW_SLEEPER)
 		result_note(ret, NOTE_INFO, "--runqueue shows them",

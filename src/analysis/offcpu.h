@@ -58,6 +58,8 @@ const char *wait_irq_name(const struct profile *p, u32 stack, u32 kind);
 
 /* "anon_pipe_read < read < wait_for_data < main": the innermost frames that tell something. */
 void wait_place(const struct profile *p, u32 stack, struct buf *out);
+/* The same stack without the kernel's frames. */
+u32 wait_user_stack(struct profile *p, u32 stack);
 /* The stack that a view shows for a wait. */
 u32 wait_stack(struct profile *p, const struct wait *w, enum offcpu_view view);
 /*

@@ -176,6 +176,10 @@ static void fill_links(struct offcpu_live *l, struct wait *w, u64 chain)
 		out->tid = in->tid;
 		out->kind = in->kind;
 		out->comm = profile_string(p, task ? comm : wait_irq_name(p, out->stack, in->kind));
+		if (l->only_users) {
+			out->stack = wait_user_stack(p, out->stack);
+			out->sleep_stack = wait_user_stack(p, out->sleep_stack);
+		}
 	}
 }
 
@@ -189,6 +193,8 @@ static struct wait *new_wait(struct offcpu_live *l, const struct offcpu_key *k)
 				       profile_string(&l->profile, comm), 0);
 	w->stack = offcpu_names_stack(&l->names, offcpu_stack(l->engine, k->stack),
 				      OFFCPU_CUT_SLEEPER);
+	if (l->only_users)
+		w->stack = wait_user_stack(&l->profile, w->stack);
 	w->state = k->state;
 	w->syscall = k->syscall;
 	w->flags = k->flags;

@@ -23,13 +23,19 @@ static u32 stack_of(struct loader *l, const struct sample *s, enum offcpu_cut cu
 		st.kernel = &s->ips[++i];
 		while (i < s->n_ips && s->ips[i] != (u64)PERF_CONTEXT_USER)
 			i++;
-		st.n_kernel = l->opts->no_kernel_stacks ? 0 : (u32)(&s->ips[i] - st.kernel);
+		st.n_kernel = (u32)(&s->ips[i] - st.kernel);
 	}
 	if (i < s->n_ips && s->ips[i] == (u64)PERF_CONTEXT_USER && !l->opts->no_user_stacks) {
 		st.user = &s->ips[i + 1];
 		st.n_user = (u32)(s->n_ips - i - 1);
 	}
 	return offcpu_names_stack(&l->names, &st, cut);
+}
+
+/* As it is shown. */
+static u32 shown_of(struct loader *l, u32 stack)
+{
+	return l->opts->no_kernel_stacks ? wait_user_stack(&l->load->profile, stack) : stack;
 }
 
 static struct wait *wait_of(struct loader *l, const struct offcpu_raw *raw)
@@ -57,7 +63,7 @@ static void fill_wait(struct loader *l, struct wait *w, const struct sample *s,
 		return;
 	w->thread = profile_get_thread(p, (s32)s->pid, l->opts->by_thread ? (s32)s->tid : 0,
 				       profile_string(p, machine_str(&l->names.machine, comm)), 0);
-	w->stack = stack_of(l, s, OFFCPU_CUT_SLEEPER);
+	w->stack = shown_of(l, stack_of(l, s, OFFCPU_CUT_SLEEPER));
 	w->time = s->time;
 	w->state = raw->state;
 	w->syscall = raw->syscall;
@@ -75,7 +81,7 @@ static void fill_link(struct loader *l, struct wait *w, const struct sample *s,
 	char comm[OFFCPU_COMM + 1] = { 0 };
 
 	if (raw->is_sleep) {
-		link->sleep_stack = stack_of(l, s, OFFCPU_CUT_SLEEPER);
+		link->sleep_stack = shown_of(l, stack_of(l, s, OFFCPU_CUT_SLEEPER));
 		return;
 	}
 	memcpy(comm, raw->comm, OFFCPU_COMM);
@@ -83,7 +89,9 @@ static void fill_link(struct loader *l, struct wait *w, const struct sample *s,
 	link->pid = raw->pid;
 	link->tid = l->opts->by_thread ? raw->tid : 0;
 	link->kind = raw->kind;
+	/* an interrupt has its name from the kernel's frames */
 	link->comm = profile_string(p, task ? comm : wait_irq_name(p, link->stack, raw->kind));
+	link->stack = shown_of(l, link->stack);
 	w->n_links = MAX(w->n_links, raw->link + 1);
 	l->load->links++;
 }

@@ -78,7 +78,7 @@ static int on_ran(void *ctx, const struct offcpu_ran_key *k, const struct offcpu
 	return 0;
 }
 
-static int show(struct context *ctx, struct wait_run *run, u32 pid,
+static int show(struct context *ctx, struct wait_run *run, const range_list *pids, u32 pid,
 		const struct explain_faults *faults)
 {
 	const struct observed seen = wait_observed(&run->live);
@@ -86,10 +86,8 @@ static int show(struct context *ctx, struct wait_run *run, u32 pid,
 	_cleanup_result_ struct result r;
 
 	result_init(&r, "explain");
-	if (!run->live.threads.len) {
-		err_set(&ctx->err, ENODATA, "no thread of process %u was seen", pid);
-		return EXIT_NOTHING;
-	}
+	if (!run->live.threads.len)
+		return wait_not_seen(ctx, pids);
 	offcpu_ran(run->live.engine, on_ran, &ran);
 	explain_result(&seen, &ran.list, pid, faults, ctx->common.json || ctx->common.csv, &r);
 	offcpu_live_health(&run->live, &r);
@@ -184,7 +182,7 @@ static int live(struct context *ctx, const struct explain_args *a)
 	if (!rc)
 		rc = look(ctx, a, &run, pid, &faults);
 	if (!rc)
-		rc = show(ctx, &run, pid, &faults);
+		rc = show(ctx, &run, &a->pids, pid, &faults);
 	status = wait_run_status(&run);
 	wait_run_release(&run);
 	wait_filter_release(&f);

@@ -14,10 +14,21 @@
 #include "capture/target.h"
 #include "cli/program.h"
 #include "host/cgroup.h"
+#include "host/procfs.h"
 #include "view/html.h"
 #include "view/svg.h"
 
 /* --- options ---------------------------------------------------------------------------------- */
+
+/* bcc takes the kernel's own number: 0 would run, else the sum of bits. */
+static u32 states_by_number(u64 n)
+{
+	u32 states = n ? 0 : OFFCPU_IN_RUNNABLE | OFFCPU_IN_PREEMPTED;
+
+	states |= n & 1 ? OFFCPU_IN_SLEEP : 0;
+	states |= n & 2 ? OFFCPU_IN_DISK : 0;
+	return states | (n & ~3ull ? OFFCPU_IN_OTHER : 0);
+}
 
 static int parse_states(void *field, const char *text, struct err *e)
 {
@@ -28,7 +39,12 @@ static int parse_states(void *field, const char *text, struct err *e)
 		      { 'I', OFFCPU_IN_IDLE },      { 'R', OFFCPU_IN_RUNNABLE },
 		      { '+', OFFCPU_IN_PREEMPTED }, { 'T', OFFCPU_IN_OTHER } };
 	u32 *states = field;
+	u64 number;
 
+	if (parse_u64_range(text, 0, 255, &number, NULL) == 0) {
+		*states |= states_by_number(number);
+		return 0;
+	}
 	for (; *text; text++) {
 		u32 bit = 0;
 
@@ -95,15 +111,14 @@ const struct opt wait_options[] = {
 	  .parse = parse_states,
 	  .help = "only waits in these states, by their letters in ps, + is preempted; "
 		  "default all but I, kernel threads without work" },
-	{ .short_name = 'U',
-	  .name = "user-threads",
+	{ .name = "user-threads",
 	  .type = OPT_FLAG,
 	  AT(user_threads),
 	  WHICH,
 	  .alias = "user-threads-only",
 	  .conflicts = "kernel-threads",
 	  .help = "no kernel threads" },
-	{ .short_name = 'K',
+	{ .short_name = 'k',
 	  .name = "kernel-threads",
 	  .type = OPT_FLAG,
 	  AT(kernel_threads),
@@ -149,8 +164,21 @@ const struct opt wait_options[] = {
 	  AT(runqueue),
 	  SHOWN,
 	  .help = "weigh by the time that threads wanted to run and had no CPU" },
-	{ .name = "no-kernel", .type = OPT_FLAG, AT(no_kernel), SHOWN, .help = "no kernel frames" },
-	{ .name = "no-user", .type = OPT_FLAG, AT(no_user), SHOWN, .help = "no user frames" },
+	{ .short_name = 'U',
+	  .name = "no-kernel",
+	  .type = OPT_FLAG,
+	  AT(no_kernel),
+	  SHOWN,
+	  .alias = "user-stacks-only",
+	  .conflicts = "no-user",
+	  .help = "only user frames: none of the kernel" },
+	{ .short_name = 'K',
+	  .name = "no-user",
+	  .type = OPT_FLAG,
+	  AT(no_user),
+	  SHOWN,
+	  .alias = "kernel-stacks-only",
+	  .help = "only kernel frames: none of programs" },
 	{ .short_name = 'n',
 	  .name = "lines",
 	  .type = OPT_U64,
@@ -335,6 +363,29 @@ struct observed wait_observed(struct offcpu_live *live)
 	};
 }
 
+int wait_not_seen(struct context *ctx, const range_list *pids)
+{
+	u32 pid = pids->len ? (u32)pids->items[0].first : 0;
+	struct proc_stat st;
+
+	if (ranges_count(pids) != 1) {
+		err_set(&ctx->err, ENODATA, "no thread of the target was seen");
+		return EXIT_NOTHING;
+	}
+	if (procfs_stat(pid, 0, &st) < 0) {
+		err_set(&ctx->err, ENODATA, "no thread of process %u was seen", pid);
+		err_hint(&ctx->err, "it has ended");
+		return EXIT_NOTHING;
+	}
+	err_set(&ctx->err, ENODATA, "no thread of process %u (%s) was seen, though it has %u", pid,
+		st.comm, st.threads);
+	err_hint(&ctx->err,
+		 "this kernel keeps it from those who trace: its task iterator and switches leave "
+		 "it out; /proc/%u has its times",
+		 pid);
+	return EXIT_NOTHING;
+}
+
 /* --- output ----------------------------------------------------------------------------------- */
 
 static const char *const titles[] = {
@@ -356,7 +407,8 @@ struct shown {
 	enum offcpu_view view;
 	struct profile *profile;
 	wait_list *waits;
-	const struct offcpu_live *live; /* NULL: from a recording */
+	const struct offcpu_live *live; /* NULL: from a recording, */
+	u64 recorded;                   /* of so much time */
 	u64 from, duration;             /* of an interval of it, since its begin; 0: all of it */
 };
 
@@ -434,10 +486,13 @@ static int show_table(const struct shown *s)
 		result_fact(&r, "duration_ns", "duration",
 			    value_u(VALUE_DURATION, s->live->end - s->live->begin));
 	}
-	if (s->duration) {
+	if (s->duration)
 		result_fact(&r, "from_ns", "from", value_u(VALUE_DURATION, s->from));
-		result_fact(&r, "duration_ns", "duration", value_u(VALUE_DURATION, s->duration));
-	}
+	else if (!s->live)
+		result_fact(&r, "source", "file", value_text(&r, s->args->input));
+	if (!s->live)
+		result_fact(&r, "duration_ns", "duration",
+			    value_u(VALUE_DURATION, s->duration ? s->duration : s->recorded));
 	waits_to_result(s->profile, s->waits, s->view, s->args->runqueue, (u32)s->args->lines, &r);
 	if (s->live)
 		offcpu_live_health(s->live, &r);
@@ -619,7 +674,11 @@ static int from_recording(struct context *ctx, const struct wait_args *a, enum o
 				   .args = a,
 				   .view = view,
 				   .profile = &load.profile,
-				   .waits = &load.waits };
+				   .waits = &load.waits,
+				   .recorded = load.end - load.begin };
+
+		if (a->target.duration)
+			s.recorded = MIN(s.recorded, a->target.duration);
 
 		rc = a->interval ? recorded_intervals(&load, &s, count) : show(&s);
 	}
@@ -707,8 +766,11 @@ static int live(struct context *ctx, struct wait_args *a, enum offcpu_view view,
 	f.opts.no_runnable_stacks = !a->runqueue && !output_is(&a->output, "html");
 	f.opts.wakers = view != OFFCPU_VIEW_SLEEPER;
 	f.opts.chains = view == OFFCPU_VIEW_CHAIN;
+	/* without them a timer that wakes would have no name */
+	f.opts.no_kernel_stacks = a->no_kernel && !f.opts.wakers;
 	f.opts.intervals = a->interval != 0;
 	rc = wait_run_open(&r, ctx, &f, &ctx->err);
+	r.live.only_users = a->no_kernel;
 	if (!rc)
 		rc = wait_run_start(&r, &ctx->err);
 	if (!rc)

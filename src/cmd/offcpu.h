@@ -51,6 +51,8 @@ void wait_filter_release(struct wait_filter *f);
 
 /* What a live run has seen. */
 struct observed wait_observed(struct offcpu_live *live);
+/* Says that no thread of the target was seen, and why that may be; returns the status. */
+int wait_not_seen(struct context *ctx, const range_list *pids);
 /* A recording is looked at, no program: EXIT_USAGE when there is one. */
 int wait_no_program(struct context *ctx);
 

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/stop.h"
 #include "capture/target.h"
+#include "host/cgroup.h"
 #include "host/procfs.h"
 
 static const char *const by_names[] = { "all", "cpu", "pid", "tid", "cgroup", "comm", NULL };
@@ -60,6 +61,7 @@ struct shown {
 	enum sched_hist_what what;
 	enum sched_hist_by by;
 	bool milliseconds;
+	struct cgroup_mounts cgroups;
 	struct table *occupancy; /* in place of histograms, for -O of runqlen */
 	VEC(struct counted) each;
 	struct sched_hist all; /* the sum of what is shown */
@@ -67,6 +69,7 @@ struct shown {
 
 static void label_of(const struct shown *s, const struct sched_hist_key *k, struct buf *out)
 {
+	_cleanup_buf_ struct buf path = BUF_INIT;
 	char comm[PROCFS_COMM];
 
 	switch (s->by) {
@@ -81,7 +84,11 @@ static void label_of(const struct shown *s, const struct sched_hist_key *k, stru
 	case SCHED_HIST_TID:
 		buf_addf(out, "tid = %llu %.16s", (unsigned long long)k->id, k->comm);
 		break;
-	case SCHED_HIST_CGROUP: buf_addf(out, "cgroup = %llu", (unsigned long long)k->id); break;
+	case SCHED_HIST_CGROUP:
+		buf_addf(out, "cgroup = %llu", (unsigned long long)k->id);
+		if (cgroup_by_id(&s->cgroups, k->id, &path) >= 0)
+			buf_addf(out, " %s", buf_str(&path));
+		break;
 	case SCHED_HIST_COMM: buf_addf(out, "comm = %.16s", k->comm); break;
 	default: break;
 	}
@@ -199,7 +206,7 @@ static u64 quantile(const struct shown *s, double share)
 
 /* The heading: what it is, how long was looked at, and the few figures that people ask for first.
  */
-static void describe(const struct shown *s, const struct hist_args *a, u64 duration)
+static void describe(const struct shown *s, const struct hist_args *a, u64 duration, u64 lost)
 {
 	struct result *r = s->result;
 	u64 n = s->all.count;
@@ -212,6 +219,7 @@ static void describe(const struct shown *s, const struct hist_args *a, u64 durat
 	if (duration)
 		result_fact(r, "duration_ns", "duration", value_u(VALUE_DURATION, duration));
 	result_fact(r, "count", words[s->what].count, value_u(VALUE_COUNT, n));
+	result_fact(r, "lost", "lost", value_u(VALUE_COUNT, lost));
 	if (!n)
 		return;
 	if (s->what == SCHED_HIST_RUNQLEN) {
@@ -230,6 +238,9 @@ static void shown_init(struct shown *s, struct result *r, const struct hist_args
 		       enum sched_hist_what what, enum sched_hist_by by)
 {
 	*s = (struct shown){ .result = r, .what = what, .by = by, .milliseconds = a->milliseconds };
+	/* without it groups have numbers only */
+	if (by == SCHED_HIST_CGROUP)
+		(void)cgroup_mounts_read(&s->cgroups, NULL);
 	if (a->occupancy)
 		s->occupancy = result_table(r, "occupancy", NULL, occupancy_columns,
 					    ARRAY_SIZE(occupancy_columns));
@@ -244,6 +255,7 @@ static void show_each(struct shown *s)
 	if (!s->each.len)
 		result_note(s->result, NOTE_INFO, NULL, "nothing happened");
 	vec_release(&s->each);
+	cgroup_mounts_release(&s->cgroups);
 }
 
 static int show(struct context *ctx, const struct hist_args *a, struct sched_hist_run *run,
@@ -259,7 +271,7 @@ static int show(struct context *ctx, const struct hist_args *a, struct sched_his
 	show_each(&s);
 	if (rc < 0)
 		return rc;
-	describe(&s, a, duration);
+	describe(&s, a, duration, sched_hist_full(run) + sched_hist_no_room(run));
 	result_fact(&r, "inferred_ends", NULL, value_u(VALUE_COUNT, sched_hist_inferred(run)));
 	result_loss(&r, "full", "values not counted: too many histograms", sched_hist_full(run));
 	result_loss(&r, "no_room", "times left out: too many threads", sched_hist_no_room(run));
@@ -291,7 +303,8 @@ static int show_replay(struct replay *p)
 	if (rc < 0)
 		return rc;
 	describe(&s, p->args,
-		 p->args->interval ? p->args->interval : p->names.last - p->names.first);
+		 p->args->interval ? p->args->interval : p->names.last - p->names.first,
+		 p->names.lost + sched_dist_full(p->dist));
 	result_fact(&r, "inferred_ends", NULL, value_u(VALUE_COUNT, sched_dist_inferred(p->dist)));
 	if (p->opts.what == SCHED_HIST_ONCPU)
 		result_fact(&r, "unknown_starts", NULL,

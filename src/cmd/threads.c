@@ -88,6 +88,7 @@ static void fill(const struct context *ctx, const struct threads_args *a, const 
 		name_cgroups(o->profile, o->threads, &accounts);
 	accounts_group(&accounts, (enum account_by)a->by);
 	result_fact(ret, "threads", "threads", value_u(VALUE_COUNT, o->n_threads));
+	result_fact(ret, "lost", "lost", value_u(VALUE_COUNT, o->profile->lost_samples));
 	accounts_to_result(o->profile, &accounts, (enum account_by)a->by, (u32)a->lines,
 			   ctx->common.json || ctx->common.csv, ret);
 	vec_release(&accounts);
@@ -168,8 +169,7 @@ static int live(struct context *ctx, const struct threads_args *a)
 	if (!rc)
 		rc = offcpu_live_collect(&run.live, &ctx->err);
 	if (!rc && !run.live.threads.len) {
-		err_set(&ctx->err, ENODATA, "no thread of the target was seen");
-		rc = EXIT_NOTHING;
+		rc = wait_not_seen(ctx, &a->target.pids);
 	}
 	if (!rc)
 		rc = show(ctx, a, &run.live);

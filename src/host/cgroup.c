@@ -5,7 +5,9 @@
 #include "host/procfs.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { FIELD_PLACE = 4, MAX_FIELDS = 32 };
 
@@ -132,12 +134,14 @@ void cgroup_mounts_release(struct cgroup_mounts *m)
 
 /* The file handle of a kernfs directory is its 64-bit id; the inode number is only the low half
  * where inode numbers are short. */
+union cgroup_handle {
+	struct file_handle handle;
+	u8 room[sizeof(struct file_handle) + sizeof(u64)];
+};
+
 int cgroup_id(const char *path, u64 *ret, struct err *e)
 {
-	union {
-		struct file_handle handle;
-		u8 room[sizeof(struct file_handle) + sizeof(u64)];
-	} h;
+	union cgroup_handle h;
 	int mount_id;
 
 	memset(&h, 0, sizeof(h));
@@ -147,6 +151,38 @@ int cgroup_id(const char *path, u64 *ret, struct err *e)
 	if (h.handle.handle_bytes != sizeof(u64))
 		return err_set(e, EINVAL, "'%s' is not a cgroup", path);
 	memcpy(ret, h.handle.f_handle, sizeof(u64));
+	return 0;
+}
+
+int cgroup_by_id(const struct cgroup_mounts *m, u64 id, struct buf *ret)
+{
+	enum { KERNFS = 0xfe }; /* the kind of handle that is an id */
+	_cleanup_close_ int mount = m->v2 ? open(m->v2, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	_cleanup_close_ int group = -1;
+	union cgroup_handle h;
+	char link[32], path[PATH_MAX];
+	const char *below;
+	ssize_t n;
+
+	if (mount < 0)
+		return -ENOENT;
+	memset(&h, 0, sizeof(h));
+	h.handle.handle_bytes = sizeof(id);
+	h.handle.handle_type = KERNFS;
+	memcpy(h.handle.f_handle, &id, sizeof(id));
+	group = open_by_handle_at(mount, &h.handle, O_PATH | O_CLOEXEC);
+	if (group < 0)
+		return -ENOENT;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", group);
+	n = readlink(link, path, sizeof(path) - 1);
+	if (n < 0)
+		return -ENOENT;
+	path[n] = '\0';
+	below = starts_with(path, m->v2);
+	if (!below || (*below && *below != '/'))
+		return -ENOENT;
+	buf_reset(ret);
+	buf_addstr(ret, *below ? below : "/");
 	return 0;
 }
 

@@ -26,6 +26,8 @@ void cgroup_mounts_release(struct cgroup_mounts *m);
 
 /* What bpf_get_current_cgroup_id() says in the group of that directory. */
 int cgroup_id(const char *path, u64 *ret, struct err *e);
+/* The path below the mount of the group with that id, "/" for the root; -ENOENT: there is none. */
+int cgroup_by_id(const struct cgroup_mounts *m, u64 id, struct buf *ret);
 /* "/system.slice/x", "system.slice/x" or "/sys/fs/cgroup/system.slice/x" -> the directory. */
 int cgroup_find(const struct cgroup_mounts *m, const char *name, struct buf *ret_path,
 		struct err *e);

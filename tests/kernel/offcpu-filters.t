@@ -33,8 +33,26 @@ like "-t: the thread that was asked for" "$(cat tid.folded)" '^reader;'
 unlike "-t: and no other" "$(cat tid.folded)" '^(block|writer);'
 "$FATHOM" offcpu -p "$pid" --max 5ms -d 1s --folded >max.folded
 unlike "--max leaves out what was longer" "$(cat max.folded)" 'wait_for_data'
+"$FATHOM" offcpu -p "$pid" --user-threads -d 500ms --folded >user.folded
+like "--user-threads: threads of programs" "$(cat user.folded)" '^reader;'
+run "$FATHOM" offcpu -p "$pid" -k -d 300ms
+expect_status 4
+# bcc's letters and numbers mean here what they mean there
 "$FATHOM" offcpu -p "$pid" -U -d 500ms --folded >user.folded
-like "-U: threads of programs" "$(cat user.folded)" '^reader;'
+like "-U: frames of programs" "$(cat user.folded)" '^reader;.*wait_for_data'
+unlike "-U: none of the kernel" "$(cat user.folded)" 'schedule'
+"$FATHOM" offcpu -p "$pid" -K -d 500ms --folded >kernel.folded
+like "-K: frames of the kernel" "$(cat kernel.folded)" '^reader;.*schedule'
+unlike "-K: none of programs" "$(cat kernel.folded)" 'wait_for_data'
+"$FATHOM" offcpu -p "$pid" --state 1 -d 500ms --folded >state.folded
+like "--state 1: asleep" "$(cat state.folded)" '^reader;.*wait_for_data'
+run "$FATHOM" offcpu -p "$pid" --state 2 -d 300ms --folded
+unlike "--state 2: only what disks have in their hands" "$out" 'wait_for_data'
+"$FATHOM" offwake -p "$pid" --no-kernel -d 500ms --folded >offwake.folded
+like "--no-kernel: a timer that wakes keeps its name" "$(cat offwake.folded)" '^writer;.*;--;\[timer\] '
+unlike "--no-kernel: and has no stack" "$(cat offwake.folded)" 'hrtimer|schedule'
+run "$FATHOM" offcpu -p "$pid" -d 300ms
+expect_out_like '^duration: .*(waits: [0-9,]+ +lost: 0|lost: 0)'
 run "$FATHOM" offcpu -p "$pid" --interval 400ms -d 1200ms --json
 expect_status 0
 ok "--interval: each is about its own time" python3 - "$out_file" <<'END'
@@ -64,12 +82,14 @@ if [ -n "$group" ] && sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$group" t
 	unlike "-G: and nobody else" "$(cat cgroup.folded)" '^(reader|writer);'
 	"$FATHOM" threads -G "${group##*/}" --by cgroup -d 1s --json >cgroup.json
 	ok "threads --by cgroup names it" grep -q "${group##*/}" cgroup.json
+	run "$FATHOM" runqlat --by cgroup -d 500ms
+	expect_out_like "^cgroup = [0-9]+ /${group##*/}$"
 	kill $inside
 	wait $inside 2>/dev/null
 	rmdir "$group"
 else
 	[ -z "$group" ] || rmdir "$group"
-	skip "no control groups of version 2 to be used" 3
+	skip "no control groups of version 2 to be used" 4
 fi
 kill "$pid"
 

@@ -43,6 +43,14 @@ expect_status 0
 got=$(sum_of chain.folded '^chain-a;.*a_waits_for_b;.*;b_wakes_a;.*;chain-b;--;.*;b_waits_for_c;.*;--;.*;c_wakes_b;.*;chain-c;--;.*;c_sleeps;.*;--;.*;\[timer\] ')
 all=$(sum_of chain.folded '^chain-a;.*a_waits_for_b;')
 ok "chain -i: a - b - c - timer ($got of $all us)" near "$got" "$all" 10
+"$FATHOM" chain -i chain.data --no-kernel --folded >users.folded
+got=$(sum_of users.folded '^chain-a;.*a_waits_for_b;.*;chain-b;--;.*b_waits_for_c;.*;chain-c;--;.*c_sleeps;.*;--;\[timer\] ')
+ok "chain -i --no-kernel: the timer has its name ($got of $all us)" near "$got" "$all" 10
+unlike "chain -i --no-kernel: no frame of the kernel" "$(cat users.folded)" 'schedule|hrtimer'
+run "$FATHOM" chain -i chain.data
+expect_out_like '^file: chain.data +duration: [0-9.]+m?s +blocked: '
+expect_out_like '\blost: 0$'
+expect_out_like 'chain-a +chain-b <- chain-c <- \[timer\]'
 
 # --- the views know the events -------------------------------------------------------------------
 

@@ -77,6 +77,15 @@ assert abs(sum(s["percent"] for s in r["states"]) - 100) < 1, r["states"]
 END
 run "$FATHOM" explain
 expect_status 2
+# Some kernels hide their first process from all who trace: that is said, with what it has.
+run "$FATHOM" explain -p 1 -d 200ms
+if [ "$status" = 4 ]; then
+	expect_err_like "no thread of process 1 \(.*\) was seen, though it has [0-9]+$"
+	expect_err 'hint: this kernel keeps it from those who trace'
+else
+	expect_status 0
+	expect_out_like '^Process 1 \('
+fi
 run "$FATHOM" explain -p 999999 -d 100ms
 expect_status 1 "a process that is not there"
 expect_err "there is no process 999999"
