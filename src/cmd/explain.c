@@ -177,7 +177,7 @@ static int live(struct context *ctx, const struct explain_args *a)
 	wait_filter_make(&f, &w, &ctx->err);
 	f.opts.states = 0;
 	f.opts.threads = f.opts.send = f.opts.wakers = f.opts.chains = f.opts.ran = true;
-	rc = wait_run_open(&run, ctx, &f, &ctx->err);
+	rc = wait_run_open(&run, ctx, &f.opts, &ctx->err);
 	pid = ctx->program ? (u32)run.launch.pid : (u32)a->pids.items[0].first;
 	if (!rc)
 		rc = look(ctx, a, &run, pid, &faults);

@@ -2,19 +2,14 @@
 #include "cmd/offcpu.h"
 
 #include <pwd.h>
-#include <signal.h>
 
 #include "analysis/flame.h"
 #include "analysis/offcpu_load.h"
 #include "analysis/report.h"
-#include "base/clock.h"
 #include "base/io.h"
 #include "base/log.h"
 #include "base/stop.h"
-#include "capture/target.h"
-#include "cli/program.h"
 #include "host/cgroup.h"
-#include "host/procfs.h"
 #include "view/html.h"
 #include "view/svg.h"
 
@@ -283,107 +278,6 @@ void wait_filter_release(struct wait_filter *f)
 	vec_each(c, &f->cgroups)
 		free(*c);
 	vec_release(&f->cgroups);
-}
-
-/* --- a live run ------------------------------------------------------------------------------- */
-
-int wait_run_open(struct wait_run *r, struct context *ctx, struct wait_filter *f, struct err *e)
-{
-	int rc = 0;
-
-	*r = (struct wait_run){ .ctx = ctx, .launch = LAUNCH_INIT };
-	if (target_expect(f->opts.pids, e) < 0 || target_expect(f->opts.tids, e) < 0)
-		return -ESRCH;
-	if (ctx->program) {
-		rc = program_prepare(&r->launch, ctx->program, e);
-		if (rc)
-			return rc;
-		f->opts.follow = !f->opts.pids->len && !f->opts.tids->len && !f->opts.n_uids &&
-				 !f->opts.n_cgroups;
-	}
-	rc = offcpu_live_open(&r->live, &f->opts, e);
-	if (rc == -EPERM || rc == -EOPNOTSUPP)
-		rc = EXIT_MISSING;
-	if (!rc && f->opts.follow)
-		rc = offcpu_add_pid(r->live.engine, (u32)r->launch.pid, e);
-	r->live.launched = (u32)r->launch.pid;
-	return rc;
-}
-
-int wait_run_start(struct wait_run *r, struct err *e)
-{
-	int rc = offcpu_live_start(&r->live, e);
-
-	if (rc >= 0 && r->launch.pid)
-		rc = launch_go(&r->launch, e);
-	return rc;
-}
-
-static bool program_ended(void *ctx)
-{
-	struct launch *l = ctx;
-
-	return l->pid && launch_ended(l);
-}
-
-int wait_run_go(struct wait_run *r, u64 until, struct err *e)
-{
-	u64 now = clock_mono_ns();
-	int rc;
-
-	/* the terminal is the program's while there is one */
-	if (!r->launch.pid)
-		cli_progress_watching(r->ctx, until > now ? until - now : 0);
-	rc = offcpu_live_run(&r->live, until, program_ended, &r->launch, e);
-	if (!r->launch.pid)
-		cli_progress(r->ctx, "%s", "");
-	return rc;
-}
-
-int wait_run_status(struct wait_run *r)
-{
-	return program_end(&r->launch);
-}
-
-void wait_run_release(struct wait_run *r)
-{
-	offcpu_live_release(&r->live);
-	launch_release(&r->launch);
-}
-
-struct observed wait_observed(struct offcpu_live *live)
-{
-	return (struct observed){
-		.profile = &live->profile,
-		.waits = &live->waits,
-		.threads = live->threads.items,
-		.n_threads = live->threads.len,
-		.begin = live->begin,
-		.end = live->end,
-	};
-}
-
-int wait_not_seen(struct context *ctx, const range_list *pids)
-{
-	u32 pid = pids->len ? (u32)pids->items[0].first : 0;
-	struct proc_stat st;
-
-	if (ranges_count(pids) != 1) {
-		err_set(&ctx->err, ENODATA, "no thread of the target was seen");
-		return EXIT_NOTHING;
-	}
-	if (procfs_stat(pid, 0, &st) < 0) {
-		err_set(&ctx->err, ENODATA, "no thread of process %u was seen", pid);
-		err_hint(&ctx->err, "it has ended");
-		return EXIT_NOTHING;
-	}
-	err_set(&ctx->err, ENODATA, "no thread of process %u (%s) was seen, though it has %u", pid,
-		st.comm, st.threads);
-	err_hint(&ctx->err,
-		 "this kernel keeps it from those who trace: its task iterator and switches leave "
-		 "it out; /proc/%u has its times",
-		 pid);
-	return EXIT_NOTHING;
 }
 
 /* --- output ----------------------------------------------------------------------------------- */
@@ -719,7 +613,7 @@ static int run_intervals(struct context *ctx, struct wait_run *r, const struct w
 	int rc = 0;
 
 	ctx->stream = true;
-	for (u64 i = 1; rc >= 0 && !stop_requested() && !program_ended(&r->launch); i++) {
+	for (u64 i = 1; rc >= 0 && !stop_requested() && !wait_run_ended(r); i++) {
 		u64 until = now + i * a->interval;
 
 		if (end && until > end)
@@ -769,7 +663,7 @@ static int live(struct context *ctx, struct wait_args *a, enum offcpu_view view,
 	/* without them a timer that wakes would have no name */
 	f.opts.no_kernel_stacks = a->no_kernel && !f.opts.wakers;
 	f.opts.intervals = a->interval != 0;
-	rc = wait_run_open(&r, ctx, &f, &ctx->err);
+	rc = wait_run_open(&r, ctx, &f.opts, &ctx->err);
 	r.live.only_users = a->no_kernel;
 	if (!rc)
 		rc = wait_run_start(&r, &ctx->err);

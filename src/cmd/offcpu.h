@@ -3,11 +3,9 @@
 #ifndef CMD_OFFCPU_H
 #define CMD_OFFCPU_H
 
-#include "analysis/offcpu_live.h"
-#include "analysis/threads.h"
-#include "capture/launch.h"
 #include "cli/output.h"
 #include "cli/target.h"
+#include "cli/waiting.h"
 
 struct wait_args {
 	struct target_args target;
@@ -49,29 +47,10 @@ struct wait_filter {
 int wait_filter_make(struct wait_filter *f, const struct wait_args *a, struct err *e);
 void wait_filter_release(struct wait_filter *f);
 
-/* What a live run has seen. */
-struct observed wait_observed(struct offcpu_live *live);
-/* Says that no thread of the target was seen, and why that may be; returns the status. */
-int wait_not_seen(struct context *ctx, const range_list *pids);
 /* A recording is looked at, no program: EXIT_USAGE when there is one. */
 int wait_no_program(struct context *ctx);
 
 /* Looks (live, or at a recording) and shows what that view shows. */
 int wait_command(struct context *ctx, struct wait_args *a, enum offcpu_view view);
-
-/* A live run: opens, starts the program if one is given, runs for the duration, stops. */
-struct wait_run {
-	const struct context *ctx;
-	struct offcpu_live live;
-	struct launch launch;
-};
-
-int wait_run_open(struct wait_run *r, struct context *ctx, struct wait_filter *f, struct err *e);
-/* Starts; @until 0: until stopped or the program ends. */
-int wait_run_start(struct wait_run *r, struct err *e);
-int wait_run_go(struct wait_run *r, u64 until, struct err *e);
-void wait_run_release(struct wait_run *r);
-/* Ends the program if it still runs; its status for the command's own. */
-int wait_run_status(struct wait_run *r);
 
 #endif

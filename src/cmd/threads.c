@@ -158,7 +158,7 @@ static int live(struct context *ctx, const struct threads_args *a)
 	}
 	f.opts.states = 0;
 	f.opts.threads = true;
-	rc = wait_run_open(&run, ctx, &f, &ctx->err);
+	rc = wait_run_open(&run, ctx, &f.opts, &ctx->err);
 	if (!rc)
 		rc = wait_run_start(&run, &ctx->err);
 	if (!rc)

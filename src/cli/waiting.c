@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/waiting.h"
+
+#include "base/clock.h"
+#include "capture/target.h"
+#include "cli/program.h"
+#include "host/procfs.h"
+
+int wait_run_open(struct wait_run *r, struct context *ctx, struct offcpu_opts *opts, struct err *e)
+{
+	int rc = 0;
+
+	*r = (struct wait_run){ .ctx = ctx, .launch = LAUNCH_INIT };
+	if (target_expect(opts->pids, e) < 0 || target_expect(opts->tids, e) < 0)
+		return -ESRCH;
+	if (ctx->program) {
+		rc = program_prepare(&r->launch, ctx->program, e);
+		if (rc)
+			return rc;
+		opts->follow =
+			!opts->pids->len && !opts->tids->len && !opts->n_uids && !opts->n_cgroups;
+	}
+	rc = offcpu_live_open(&r->live, opts, e);
+	if (rc == -EPERM || rc == -EOPNOTSUPP)
+		rc = EXIT_MISSING;
+	if (!rc && opts->follow)
+		rc = offcpu_add_pid(r->live.engine, (u32)r->launch.pid, e);
+	r->live.launched = (u32)r->launch.pid;
+	return rc;
+}
+
+int wait_run_start(struct wait_run *r, struct err *e)
+{
+	int rc = offcpu_live_start(&r->live, e);
+
+	if (rc >= 0 && r->launch.pid)
+		rc = launch_go(&r->launch, e);
+	return rc;
+}
+
+bool wait_run_ended(struct wait_run *r)
+{
+	return r->launch.pid && launch_ended(&r->launch);
+}
+
+static bool ended(void *ctx)
+{
+	return wait_run_ended(ctx);
+}
+
+int wait_run_go(struct wait_run *r, u64 until, struct err *e)
+{
+	u64 now = clock_mono_ns();
+	int rc;
+
+	/* the terminal is the program's while there is one */
+	if (!r->launch.pid)
+		cli_progress_watching(r->ctx, until > now ? until - now : 0);
+	rc = offcpu_live_run(&r->live, until, ended, r, e);
+	if (!r->launch.pid)
+		cli_progress(r->ctx, "%s", "");
+	return rc;
+}
+
+int wait_run_status(struct wait_run *r)
+{
+	return program_end(&r->launch);
+}
+
+void wait_run_release(struct wait_run *r)
+{
+	offcpu_live_release(&r->live);
+	launch_release(&r->launch);
+}
+
+struct observed wait_observed(struct offcpu_live *live)
+{
+	return (struct observed){
+		.profile = &live->profile,
+		.waits = &live->waits,
+		.threads = live->threads.items,
+		.n_threads = live->threads.len,
+		.begin = live->begin,
+		.end = live->end,
+	};
+}
+
+int wait_not_seen(struct context *ctx, const range_list *pids)
+{
+	u32 pid = pids->len ? (u32)pids->items[0].first : 0;
+	struct proc_stat st;
+
+	if (ranges_count(pids) != 1) {
+		err_set(&ctx->err, ENODATA, "no thread of the target was seen");
+		return EXIT_NOTHING;
+	}
+	if (procfs_stat(pid, 0, &st) < 0) {
+		err_set(&ctx->err, ENODATA, "no thread of process %u was seen", pid);
+		err_hint(&ctx->err, "it has ended");
+		return EXIT_NOTHING;
+	}
+	err_set(&ctx->err, ENODATA, "no thread of process %u (%s) was seen, though it has %u", pid,
+		st.comm, st.threads);
+	err_hint(&ctx->err,
+		 "this kernel keeps it from those who trace: its task iterator and switches leave "
+		 "it out; /proc/%u has its times",
+		 pid);
+	return EXIT_NOTHING;
+}
