@@ -102,6 +102,37 @@ static void reasons(const struct profile *p, struct result *ret)
 	}
 }
 
+/* All that lack lines for the same reason, in one note; those with most samples are named. */
+static void lineless(const struct profile *p, u32 why, u32 hint, struct result *ret)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT;
+	size_t n = 0;
+
+	vec_each(u, &p->lineless) {
+		if (u->why != why)
+			continue;
+		if (n++ < REASONS_MOST)
+			buf_addf(&b, "%s'%s'", b.len ? ", " : "", profile_str(p, u->module));
+	}
+	if (n > REASONS_MOST)
+		buf_addf(&b, " and %zu more", n - REASONS_MOST);
+	result_note(ret, NOTE_INFO, hint ? profile_str(p, hint) : NULL, "no source lines of %s: %s",
+		    buf_str(&b), profile_str(p, why));
+}
+
+static void line_health(const struct profile *p, struct result *ret)
+{
+	for (size_t i = 0; i < p->lineless.len; i++) {
+		const struct profile_unnamed *u = &p->lineless.items[i];
+		size_t before = 0;
+
+		while (before < i && p->lineless.items[before].why != u->why)
+			before++;
+		if (before == i)
+			lineless(p, u->why, u->hint, ret);
+	}
+}
+
 static void name_health(const struct profile *p, struct result *ret)
 {
 	double unnamed =
@@ -134,5 +165,6 @@ void report_health(const struct profile *p, struct result *ret)
 	chain_health(p, ret);
 	stack_health(p, ret);
 	name_health(p, ret);
+	line_health(p, ret);
 	nameless_notes(p, 1, ret);
 }

@@ -6,11 +6,12 @@
 #include "base/varint.h"
 #include "profile/accounts.h"
 #include "profile/builder.h"
-#include "profile/health.h"
-#include "profile/runtime.h"
 #include "profile/filter.h"
 #include "profile/gzip.h"
+#include "profile/health.h"
 #include "profile/names.h"
+#include "profile/reasons.h"
+#include "profile/runtime.h"
 
 #include <ctype.h>
 #include <fcntl.h>
@@ -171,38 +172,6 @@ void profile_take_facts(struct profile *p, const struct recording *r)
 	}
 }
 
-static int most_places(const void *a, const void *b)
-{
-	const struct profile_unnamed *x = a, *y = b;
-
-	return (x->places < y->places) - (x->places > y->places);
-}
-
-/* Why there are no names, of files where none was found. */
-static void take_reasons(struct profile *p, const struct symbols *symbols)
-{
-	const char *hint, *why = symbols_kernel_why(symbols, &hint);
-	struct module_info m;
-
-	if (why)
-		vec_push(&p->unnamed, (struct profile_unnamed){
-					      .module = profile_string(p, "[kernel]"),
-					      .why = profile_string(p, why),
-					      .hint = profile_string(p, hint),
-					      .places = symbols_kernel_nameless(symbols),
-				      });
-	for (u32 i = 1; i <= symbols_module_count(symbols); i++) {
-		if (symbols_module_info(symbols, i, &m) && m.why && m.nameless && !m.named)
-			vec_push(&p->unnamed, (struct profile_unnamed){
-						      .module = profile_string(p, m.short_name),
-						      .why = profile_string(p, m.why),
-						      .hint = profile_string(p, m.hint),
-						      .places = m.nameless,
-					      });
-	}
-	vec_sort(&p->unnamed, most_places);
-}
-
 static bool is_filtered(const struct load_opts *o)
 {
 	return o->event || o->comms || o->dsos || o->symbols || o->time_from || o->time_to ||
@@ -239,7 +208,7 @@ static int load_recording(struct profile *p, int fd, const char *name, const str
 		p->bad_records += b.machine.bad_maps;
 		take_health(p, r, opts);
 		runtime_collect(&b.machine, p);
-		take_reasons(p, symbols);
+		reasons_take(p, symbols, opts->lines);
 		accounts_take(p, r);
 		accounts_filter(p, opts);
 		builder_release(&b);

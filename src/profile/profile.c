@@ -24,6 +24,7 @@ void profile_release(struct profile *p)
 	vec_release(&p->samples);
 	vec_release(&p->nameless);
 	vec_release(&p->unnamed);
+	vec_release(&p->lineless);
 	vec_release(&p->accounts);
 	vec_release(&p->wakes);
 	vec_release(&p->wakers);

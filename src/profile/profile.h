@@ -83,12 +83,12 @@ struct profile_nameless {
 	u32 hint;
 };
 
-/* A file, or the kernel, of whose functions none could be named. Strings. */
+/* A file, or the kernel, of whose functions none could be named, or no line is known. Strings. */
 struct profile_unnamed {
 	u32 module;
 	u32 why;
 	u32 hint;
-	u64 places; /* addresses in it that were met */
+	u64 places; /* addresses in it that were met; of lines: samples */
 };
 
 /* The time of a thread during the recording, by the scheduler's count; ns. */
@@ -152,6 +152,7 @@ struct profile {
 	VEC(struct profile_nameless) nameless;
 	bool filtered;                        /* only some samples were asked for */
 	VEC(struct profile_unnamed) unnamed;  /* most places first */
+	VEC(struct profile_unnamed) lineless; /* likewise; only if lines were asked for */
 	VEC(struct profile_account) accounts; /* of recordings of time off the CPU; else none */
 	u64 wait_period;                      /* one wait stands for this time; 0: each is there */
 	u64 wait_min;                         /* shorter waits were not recorded */

@@ -235,7 +235,6 @@ void lines_info(const struct image_lines *l, struct module_info *ret)
 {
 	struct srcline_counts c;
 
-	ret->lines_why = l->why;
 	if (l->index)
 		ret->lines_units = lineindex_units(l->index);
 	if (!l->srcline)
@@ -244,6 +243,30 @@ void lines_info(const struct image_lines *l, struct module_info *ret)
 	ret->lines_units = c.units;
 	ret->lines_indexed = c.indexed;
 	ret->lines_broken = c.broken;
-	if (c.full)
-		ret->lines_why = "too much debug information: some of it was left out";
+}
+
+const char *symbols_lines_why(struct symbols *s, u32 module, const char **ret_hint)
+{
+	struct module *m = store_module(s, module);
+	struct srcline_counts c;
+
+	*ret_hint = NULL;
+	if (!m)
+		return NULL;
+	if (module_has_more(s, m)) {
+		if (!m->loaded)
+			module_load(s, m);
+		if (!m->image) {
+			*ret_hint = m->hint;
+			return m->why;
+		}
+		if (lines_of(s, m)) {
+			srcline_counts(m->image->lines.srcline, &c);
+			return c.full ? "too much debug information: some of it was left out"
+				      : NULL;
+		}
+	}
+	*ret_hint = "install its debug symbols (Debian: a -dbgsym or -dbg package), or build it "
+		    "with -g";
+	return m->image && m->image->lines.why ? m->image->lines.why : explain(-ENODATA);
 }

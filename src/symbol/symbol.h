@@ -124,6 +124,8 @@ void symbols_lines_close(struct symbols *s, u32 module);
  * are there; -ENODATA: it has none; -EFBIG: more than @max_bytes of debug information, unpacked.
  */
 int symbols_lines_build(struct symbols *s, u32 module, u64 max_bytes, u64 *ret_size);
+/* Why a module has no source lines, or only some, and what to do about it; NULL: all is well. */
+const char *symbols_lines_why(struct symbols *s, u32 module, const char **ret_hint);
 /* The answers so far as bytes for a recording, and the reverse: they are used before files. */
 void symbols_lines_export(const struct symbols *s, struct buf *ret);
 int symbols_lines_import(struct symbols *s, const void *blob, size_t len, struct err *e);
@@ -136,7 +138,6 @@ struct module_info {
 	const char *debug_file; /* where the names were found, if not in the file; or NULL */
 	const char *why;        /* why there are no names, or only some; NULL if all is well */
 	const char *hint;       /* what to do about it, or NULL */
-	const char *lines_why;  /* why there are no source lines; NULL if there are, or unasked */
 	u32 lines_units;        /* compilation units with lines, those looked at, and those of */
 	u32 lines_indexed;      /* them that are broken */
 	u32 lines_broken;

@@ -97,6 +97,7 @@ static int print_times(struct place *p)
 {
 	struct source_frame frames[SOURCE_MAX_FRAMES];
 	address_list list = { 0 };
+	const char *why, *hint;
 	struct module_info info;
 	u64 begin, opened, indexed, again;
 	size_t found = 0;
@@ -113,12 +114,13 @@ static int print_times(struct place *p)
 			find(p, *a, frames);
 	again = clock_mono_ns();
 	symbols_module_info(p->symbols, p->module, &info);
+	why = symbols_lines_why(p->symbols, p->module, &hint);
 	printf("places %zu found %zu units %u indexed %u broken %u open_us %.0f index_us %.0f "
 	       "lookup_ns %.1f%s%s\n",
 	       list.len, found, info.lines_units, info.lines_indexed, info.lines_broken,
 	       (double)(opened - begin) / 1e3, (double)(indexed - opened) / 1e3,
 	       list.len ? (double)(again - indexed) / 10 / (double)list.len : 0.0,
-	       info.lines_why ? " why " : "", info.lines_why ? info.lines_why : "");
+	       why ? " why " : "", why ? why : "");
 	vec_release(&list);
 	return 0;
 }

@@ -64,6 +64,7 @@ TEST(own_lines_and_inlined_callers_are_found)
 	const u64 address = (u64)(uintptr_t)&outermost;
 	struct source_frame f[SOURCE_MAX_FRAMES];
 	struct module_info info;
+	const char *hint;
 	struct mapped m;
 	bool inlined = false, plain = false;
 	u32 module;
@@ -90,7 +91,7 @@ TEST(own_lines_and_inlined_callers_are_found)
 	}
 	CHECK(inlined && plain);
 	CHECK(symbols_module_info(s, module, &info));
-	CHECK(!info.lines_why);
+	CHECK(!symbols_lines_why(s, module, &hint));
 	CHECK_EQ(info.lines_indexed, 1); /* one unit of all */
 	CHECK(info.lines_units > 1);
 	CHECK_EQ(info.lines_broken, 0);
@@ -330,7 +331,7 @@ TEST(a_file_without_debug_information_says_so)
 	struct symbols *s = symbols_new(&(struct symbols_opts){ .no_cache = true });
 	_cleanup_buf_ struct buf b = BUF_INIT;
 	struct source_frame f[4];
-	struct module_info info;
+	const char *hint;
 	char path[256];
 	u32 m;
 
@@ -339,8 +340,8 @@ TEST(a_file_without_debug_information_says_so)
 	CHECK_EQ(io_write_file_atomic(path, b.data, b.len, NULL), 0);
 	m = symbols_module(s, &(struct module_key){ .path = path });
 	CHECK_EQ(symbols_lines(s, m, MADE_TEXT, f, ARRAY_SIZE(f)), 0);
-	CHECK(symbols_module_info(s, m, &info));
-	CHECK_STR(info.lines_why, "no debug information");
+	CHECK_STR(symbols_lines_why(s, m, &hint), "no debug information");
+	CHECK(strstr(hint, "-dbgsym"));
 	CHECK_EQ(symbols_lines(s, 77, 0, f, ARRAY_SIZE(f)), 0);
 	symbols_free(s);
 }
