@@ -326,10 +326,9 @@ static void share_cpus(struct reader *in)
 	vec_each(n, &in->needs) {
 		if (n->last && told_about(in, n->last))
 			n->last = 0;
-		if (n->last)
-			in->r->how |= RECORDED_RAN_LAST;
+		in->r->lacked += n->to - n->from;
 	}
-	turns_share(&in->turns, &in->needs, &in->r->ran);
+	in->r->guessed = turns_share(&in->turns, &in->needs, &in->r->ran);
 	vec_each(ran, &in->r->ran)
 		name_ran(in, ran);
 }

@@ -26,7 +26,6 @@ enum recorded_how {
 	RECORDED_SWITCHES = 1,      /* from the scheduler's events: no stacks */
 	RECORDED_NO_ACCOUNTS = 2,   /* times are sums and gaps of waits */
 	RECORDED_SPLIT_SAMPLED = 4, /* user and kernel, by samples */
-	RECORDED_RAN_LAST = 8,      /* who was not recorded had all that nobody else had */
 	RECORDED_NO_WAKERS = 16,
 	RECORDED_NO_CHAINS = 32,
 	RECORDED_NO_FAULTS = 64,
@@ -39,6 +38,8 @@ struct recorded {
 	VEC(struct offcpu_thread) threads;
 	VEC(u32) cgroups;
 	ran_list ran;
+	u64 lacked;  /* time that threads waited for a CPU in, */
+	u64 guessed; /* what of it was put down to those that ran last, who were not recorded */
 	struct observed seen;
 	u32 root; /* the process that started all others; 0: there is none */
 	u32 how;  /* enum recorded_how */

@@ -53,9 +53,10 @@ static void add(struct map *by_tid, ran_list *ret, u32 tid, u64 ns)
 	ret->items[*at - 1].turns++;
 }
 
-void turns_share(turn_list *turns, const need_list *needs, ran_list *ret)
+u64 turns_share(turn_list *turns, const need_list *needs, ran_list *ret)
 {
 	struct map by_tid = MAP_INIT;
+	u64 guessed = 0;
 
 	settle(turns);
 	vec_each(n, needs) {
@@ -72,8 +73,11 @@ void turns_share(turn_list *turns, const need_list *needs, ran_list *ret)
 			add(&by_tid, ret, t->tid, end - begin);
 			rest -= end - begin;
 		}
-		if (rest && n->last)
+		if (rest && n->last) {
 			add(&by_tid, ret, n->last, rest);
+			guessed += rest;
+		}
 	}
 	map_release(&by_tid);
+	return guessed;
 }

@@ -32,8 +32,9 @@ typedef VEC(struct ran_instead) ran_list;
 
 /*
  * Sorts the turns, and cuts each where the next one of that CPU begins. Threads are added to @ret
- * with their times and without names.
+ * with their times and without names. Returns how much of it was nobody's turn, and is put down to
+ * those that ran last.
  */
-void turns_share(turn_list *turns, const need_list *needs, ran_list *ret);
+u64 turns_share(turn_list *turns, const need_list *needs, ran_list *ret);
 
 #endif

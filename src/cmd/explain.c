@@ -2,6 +2,7 @@
 #include "analysis/threads_explain.h"
 #include "analysis/threads_load.h"
 #include "cmd/offcpu.h"
+#include "base/fmt.h"
 #include "host/procfs.h"
 
 #include <sys/resource.h>
@@ -97,6 +98,21 @@ static int show(struct context *ctx, struct wait_run *run, const range_list *pid
 
 /* --- from a recording ------------------------------------------------------------------------- */
 
+/* Of a recording of the whole machine these are a few who came and went between two looks. */
+static void note_guessed(const struct recorded *rec, struct result *ret)
+{
+	double percent = 100.0 * (double)rec->guessed / (double)MAX(rec->lacked, 1ull);
+	_cleanup_buf_ struct buf time = BUF_INIT;
+
+	fmt_duration(&time, rec->guessed);
+	result_note(
+		ret, NOTE_INFO,
+		percent < 10 ? NULL : "a recording of the whole machine tells it exactly",
+		"of some who had the CPU the turns were not recorded: %s (%.1f %%) are put down "
+		"to those that ran there last",
+		buf_str(&time), percent);
+}
+
 static void note_missing(const struct recorded *rec, struct result *ret)
 {
 	if (rec->how & RECORDED_NO_WAKERS)
@@ -108,11 +124,8 @@ static void note_missing(const struct recorded *rec, struct result *ret)
 	if (rec->load.profile.wait_period)
 		result_note(ret, NOTE_INFO, "record without --wait-period",
 			    "who had the CPU instead cannot be told from sampled waits");
-	else if (rec->how & RECORDED_RAN_LAST)
-		result_note(
-			ret, NOTE_INFO, "a recording of the whole machine tells it exactly",
-			"the recording has not all threads: time on a CPU that others had is put "
-			"down to the one that ran there last");
+	else if (rec->guessed)
+		note_guessed(rec, ret);
 	if (rec->load.profile.lost_samples)
 		result_note(ret, NOTE_WARNING, NULL,
 			    "waits were lost: threads that had the CPU instead may not have had it "
