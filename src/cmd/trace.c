@@ -209,7 +209,11 @@ static int read_source(struct context *ctx, const struct trace_args *a, struct s
 	s->name = strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
 	if (s->name != file)
 		s->dir = xstrndup(file, MAX((size_t)(s->name - file) - 1, (size_t)1));
-	return io_read_file(file, SOURCE_MOST, &s->text, &ctx->err);
+	int r = io_read_file(file, SOURCE_MOST, &s->text, &ctx->err);
+
+	if (r == -ENOENT && strchr(file, '{'))
+		err_hint(&ctx->err, "a program on the command line follows -e");
+	return r;
 }
 
 /* --- processes -------------------------------------------------------------------------------- */

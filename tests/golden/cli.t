@@ -323,5 +323,8 @@ fi
 run "$FATHOM" prebuild -n /bin/sh /no/such/file
 expect_status 1
 expect_err "cannot look at '/no/such/file': no such file or directory"
+run "$FATHOM" trace 'BEGIN { exit() }'
+expect_status 1
+expect_err 'hint: a program on the command line follows -e'
 
 done_testing

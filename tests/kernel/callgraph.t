@@ -184,9 +184,9 @@ if [ -x "$TOP/build/static/fathom" ] && cp "$TOP/build/static/fathom" root/fatho
 else
 	skip "needs build/static/fathom" 3
 fi
-env HOME=/nonexistent XDG_CACHE_HOME=/nonexistent "$FATHOM" fold --no-inline -i away/n.data >there.txt
+env HOME=/proc/none XDG_CACHE_HOME=/proc/none "$FATHOM" fold --no-inline -i away/n.data >there.txt
 is "so do we when the program is gone" "$(cat there.txt)" "$(cat here.txt)"
-env HOME=/nonexistent XDG_CACHE_HOME=/nonexistent "$FATHOM" fold --inline --srcline -i away/n.data |
+env HOME=/proc/none XDG_CACHE_HOME=/proc/none "$FATHOM" fold --inline --srcline -i away/n.data |
 	own_part >there_lines.txt
 is "its lines and inlined functions, too" "$(cat there_lines.txt)" "$(cat lines.txt)"
 like "and they are some" "$(cat lines.txt)" 'work:burn.c:[0-9]+;a:burn.c:[0-9]+;spin:workload.h:[0-9]+ '
