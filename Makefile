@@ -83,7 +83,7 @@ help:
 	@echo 'make lint                         compilers, clang-tidy, cppcheck, shellcheck, house rules'
 	@echo 'make fuzz [FUZZ_SECONDS=5]        each fuzz target for a while'
 	@echo 'make bench                        ratios against peer tools'
-	@echo 'make install PREFIX= DESTDIR=     program, man pages, completions, unit'
+	@echo 'make install PREFIX= DESTDIR=     program, man pages, completions'
 	@echo 'make deps                         install what building and testing need'
 
 # --- what the machine has -----------------------------------------------------------------------
@@ -250,8 +250,6 @@ install: all man
 		$(DESTDIR)$(PREFIX)/share/zsh/$(ZSHDIR)
 	build/fathom completion bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/fathom
 	build/fathom completion zsh > $(DESTDIR)$(PREFIX)/share/zsh/$(ZSHDIR)/_fathom
-	for u in $(wildcard packaging/*.service); do \
-		install -Dm644 $$u $(DESTDIR)$(PREFIX)/lib/systemd/system/$${u##*/}; done
 
 clean:
 	$(Q)rm -rf build demo
