@@ -6,6 +6,7 @@
  */
 #include "view/timeline.h"
 
+#include "base/fmt.h"
 #include "base/hash.h"
 #include "view/svg_asset.h"
 
@@ -131,6 +132,29 @@ static void add_script(struct sched_map *m, bool cdata, struct buf *out)
 	buf_addstr(out, cdata ? "]]></script>\n" : "</script>\n");
 }
 
+/* How much it is, and what is missing from it. */
+static void add_facts(const struct sched_map *m, struct buf *out)
+{
+	buf_addstr(out, "<text id=\"facts\" class=\"small\" x=\"10\" y=\"37\">");
+	fmt_count(out, m->names->events);
+	buf_addstr(out, " events over ");
+	fmt_duration(out, m->end - m->begin);
+	if (m->names->lost) {
+		buf_addstr(out, ", ");
+		fmt_count(out, m->names->lost);
+		buf_addstr(out, " lost");
+	} else {
+		buf_addstr(out, ", none lost");
+	}
+	if (m->names->bad)
+		buf_addf(out, ", %llu cut", (unsigned long long)m->names->bad);
+	if (m->dropped)
+		buf_addf(out, ", %llu turns not drawn", (unsigned long long)m->dropped);
+	if (m->names->fault)
+		buf_addstr(out, ", the file is damaged");
+	buf_addstr(out, "</text>\n");
+}
+
 void timeline_svg(struct sched_map *m, bool html, struct buf *out)
 {
 	u32 height = TOP + m->names->cpus * LANE + 40;
@@ -147,7 +171,9 @@ void timeline_svg(struct sched_map *m, bool html, struct buf *out)
 		 html ? "100%" : "1200", height);
 	(void)svg_asset("web/timeline-svg.css", out);
 	buf_addstr(out, "</style>\n<text id=\"title\" x=\"10\" y=\"22\">Scheduler timeline</text>\n"
-			"<text id=\"info\" x=\"200\" y=\"22\"></text>\n<g id=\"drawn\">\n");
+			"<text id=\"info\" x=\"200\" y=\"22\"></text>\n");
+	add_facts(m, out);
+	buf_addstr(out, "<g id=\"drawn\">\n");
 	add_still(m, out);
 	buf_addf(
 		out,

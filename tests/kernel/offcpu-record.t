@@ -69,6 +69,7 @@ run "$FATHOM" fold -i pipe.data --event offcpu-time
 expect_out_like '^reader;.*wait_for_data;.*schedule[^;]* [0-9]+$'
 run "$FATHOM" flame -i pipe.data --event runqueue-time -o runq.svg
 expect_status 0
+like "a picture says how much it is of, and what was lost" "$(cat runq.svg)" '[0-9]+ samples, [0-9.]+[mu]?s of runqueue-time over [0-9.]+m?s, none lost'
 run "$FATHOM" heatmap -i pipe.data --event offcpu-time -o heat.svg
 expect_status 0
 
