@@ -7,6 +7,7 @@
  * next switch-out closes it: the CPU time that it used since tells when it had begun to run.
  */
 #include "bpf/offcpu.bpf.h"
+#include "bpf/offcpu_early.bpf.h"
 #include "bpf/offcpu_ran.bpf.h"
 #include "bpf/offcpu_rows.bpf.h"
 
@@ -156,12 +157,14 @@ static __always_inline u64 woken_at(const struct offcpu_task *st, u64 end, u64 d
 }
 
 /* False: it is not to be counted. */
-static __always_inline bool measure_wait(struct offcpu_task *st, u64 end, u64 delay, u64 *blocked,
-					 u64 *runq)
+static __always_inline bool measure_wait(struct offcpu_task *st, u64 end, u64 delay, u32 flags,
+					 u64 *blocked, u64 *runq)
 {
 	u64 woken;
 
 	st->open = 0;
+	if (!offcpu_options.by_delay && st->early)
+		take_early(st);
 	if (end < st->out) {
 		offcpu_count(OFFCPU_COUNT_BACKWARD, 1);
 		return false;
@@ -173,7 +176,7 @@ static __always_inline bool measure_wait(struct offcpu_task *st, u64 end, u64 de
 		st->blocked += *blocked;
 		st->runq += *runq;
 	}
-	if (!offcpu_options.by_delay && !st->wake && st->state)
+	if (!offcpu_options.by_delay && !st->wake && st->state && !(flags & OFFCPU_OPEN))
 		offcpu_count(OFFCPU_COUNT_NO_WAKER, 1);
 	return st->wanted && *blocked + *runq >= offcpu_options.min_ns &&
 	       (!offcpu_options.max_ns || *blocked + *runq <= offcpu_options.max_ns);
@@ -184,7 +187,7 @@ __attribute__((noinline)) int close_wait(struct offcpu_task *st, u64 end, u64 de
 	struct offcpu_key key = {};
 	u64 blocked, runq;
 
-	if (!st || !measure_wait(st, end, delay, &blocked, &runq))
+	if (!st || !measure_wait(st, end, delay, flags, &blocked, &runq))
 		return 0;
 	if (offcpu_options.ran && runq && !(flags & OFFCPU_OPEN))
 		offcpu_share_out(end - runq, end);
@@ -215,7 +218,7 @@ static __always_inline void close_named(struct offcpu_task *st, u64 end, u64 del
 {
 	u64 blocked, runq;
 
-	if (measure_wait(st, end, delay, &blocked, &runq) && thin_out(st, &blocked, &runq))
+	if (measure_wait(st, end, delay, 0, &blocked, &runq) && thin_out(st, &blocked, &runq))
 		sum_up(st, blocked, runq);
 }
 
@@ -393,12 +396,15 @@ static __always_inline void leave(void *ctx, struct task_struct *prev, bool pree
 	st->delay = offcpu_delay(prev, now);
 	st->syscall = offcpu_options.by_thread ? syscall_of(prev) : -1;
 	if (!rows_first()) {
+		check_early(st, prev);
 		st->mine = mine;
 		st->switches++;
 		st->preemptions += preempted;
 	}
 	begin_wait(st, prev, id, take_stack(ctx, prev, id, st->wanted, state), now);
 	st->out = now;
+	/* from here on it is another CPU's to say who woke it */
+	barrier();
 	st->open = 1;
 }
 
@@ -557,10 +563,10 @@ static __attribute__((noinline)) int softirq_is_own(void *ctx, struct task_struc
 	return c.found;
 }
 
-static __always_inline void name_waker(void *ctx, struct offcpu_task *st, u64 now)
+static __always_inline void name_waker(void *ctx, struct offcpu_task *st, u32 at)
 {
 	struct task_struct *task = task_current();
-	struct offcpu_link *link = &st->links[0];
+	struct offcpu_link *link = &st->links[at];
 	struct offcpu_task *waker = 0;
 	u32 kind = offcpu_context(task), how = OFFCPU_AT_WAKING;
 
@@ -582,8 +588,23 @@ static __always_inline void name_waker(void *ctx, struct offcpu_task *st, u64 no
 		waker = offcpu_task_of(task, false);
 	link->stack = kind == OFFCPU_WAKER_TASK ? offcpu_take_stack(ctx, task, id, how)
 						: offcpu_take_interrupt(ctx);
+	if (at) {
+		/* whatever it had slept was over before this sleep */
+		link->sleep_stack = 0;
+		link->sleep_end = 0;
+		return;
+	}
 	follow_chain(st, offcpu_options.chains ? waker : 0);
 	st->chain = offcpu_keep_chain(st);
+}
+
+/* In chains a short sleep may be a link of a long one. */
+static __always_inline bool waker_is_asked_for(const struct offcpu_task *st, bool early, u64 now)
+{
+	if (!offcpu_options.wakers || offcpu_options.chains)
+		return offcpu_options.chains;
+	return early ? st->mine && !offcpu_options.min_ns
+		     : st->wanted && now - st->out >= offcpu_options.min_ns;
 }
 
 SEC(TASK_TRACEPOINT "sched_waking")
@@ -592,14 +613,24 @@ int offcpu_waking(u64 *ctx)
 	struct task_struct *task = (struct task_struct *)ctx[0];
 	struct offcpu_task *st = offcpu_task_of(task, false);
 	u64 now;
+	u32 at;
 
-	if (!st || !st->open || !st->state || st->wake)
+	if (!st)
+		return 0;
+	at = early_link(st);
+	/* one that wakes itself will not leave */
+	if (at ? task == task_current() : !st->state || st->wake)
 		return 0;
 	now = bpf_ktime_get_ns();
-	/* in chains a short sleep may be a link of a long one */
-	if (offcpu_options.wakers && (st->wanted || offcpu_options.chains) &&
-	    (now - st->out >= offcpu_options.min_ns || offcpu_options.chains))
-		name_waker(ctx, st, now);
+	bool named = waker_is_asked_for(st, at, now);
+
+	if (named)
+		name_waker(ctx, st, at);
+	if (at) {
+		st->n_early = named;
+		st->early = now;
+		return 0;
+	}
 	st->sleep_wake = now;
 	st->wake = now;
 	return 0;

@@ -27,6 +27,8 @@ struct offcpu_task {
 	u64 sleep_wake;
 	u64 sleep_stack;
 	u64 known_chain; /* the last one */
+	u64 early;       /* when somebody woke it that had not left yet; 0: nobody did */
+	u32 n_early;     /* 1: and is named, after the links */
 	u32 n_links;
 	u32 named; /* its row is the one that the wait belongs to */
 	/* the account */
@@ -51,7 +53,7 @@ struct offcpu_task {
 	/* with offcpu_options.sums: waits that are not in their row yet */
 	struct offcpu_key row;
 	struct offcpu_value sum;
-	struct offcpu_link links[OFFCPU_LINKS];
+	struct offcpu_link links[OFFCPU_LINKS + 1]; /* the last one: see offcpu_early.bpf.h */
 #ifdef BPF_RAW
 	u64 born; /* when the thread was started */
 #endif

@@ -5,7 +5,7 @@
 # shellcheck source=tests/lib/test.sh
 . "$(dirname "$0")/../lib/test.sh"
 
-need_file "$WORKLOADS"/{burn,deep,block,chain,forks,hog,sigframe,jitlike,alloc}
+need_file "$WORKLOADS"/{burn,deep,block,chain,forks,hog,sigframe,jitlike,alloc,early,naps}
 
 # value NAME: what the last run printed for it.
 value() { sed -n "s/^$1=//p" "$out_file"; }
@@ -61,6 +61,12 @@ between 'chain: c sleeps' "$(value slept.c)" 0.2 0.5
 least=$(awk "BEGIN { print $(value slept.c) - 10 * 0.001 }")
 between 'chain: b waits for c' "$(value blocked.b)" "$least" 0.6
 between 'chain: a waits for b' "$(value blocked.a)" "$least" 0.6
+
+run "$WORKLOADS/early" --seconds 0.2
+expect_status 0 'early: ends well'
+is 'early: each time that the sleeper went to sleep it was woken' "$(value woken)" "$(value turns)"
+run "$WORKLOADS/naps" --threads 2 --count 10 --new 5
+is 'naps: as many as asked for' "$(value naps)" 100
 
 run "$WORKLOADS/forks" 100 --parallel 2
 is 'forks: every child ends well' "$(value good)" 100

@@ -39,6 +39,11 @@ run fathom offwake --folded -- "$workloads/block" mutex --count 5
 expect_status 0
 like "offwake: the holder of the lock ended it" "$out" \
 	'^waiter;.*;wait_for_lock;.*;--;.*hold_lock;.*;holder '
+run fathom offwake --json -- "$workloads/early"
+expect_status 0
+fact() { printf '%s\n' "$out" | awk -v key="\"$1\":" '$1 == key { print $2 + 0; exit }'; }
+ok "offwake: wakers that come early are seen (all but $(fact waker_not_seen) of $(fact waits))" \
+	[ "$(fact waker_not_seen)" -le $(($(fact waits) / 50 + 2)) ]
 run fathom offcpu --runqueue --folded -- "$workloads/hog" --seconds 2
 expect_status 0
 like "offcpu --runqueue: the victim waits for the CPU, not for a lock" "$out" '^victim;.*victim_main;'

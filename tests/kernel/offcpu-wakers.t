@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Who ended a sleep, where that is hard to see: a waker that comes before the thread has left its
+# CPU, and one that came before and had nothing to end; new threads, and many timers.
+# shellcheck source=tests/lib/test.sh
+. "$(dirname "$0")/../lib/test.sh"
+
+need_root
+need_cmd python3
+need_file "$WORKLOADS/early" "$WORKLOADS/naps"
+cd "$TMP" || exit 1
+
+cat >check.py <<'END'
+import json, sys
+
+text = open(sys.argv[1]).read()
+r = json.loads(text[text.index("{\n"):])
+facts = r["facts"]
+waits, unseen, inferred = facts["waits"], facts["waker_not_seen"], facts["inferred_ends"]
+# A machine may keep its tracers from seeing what some threads do, or what interrupts them; then
+# it also hides their switches, which are counted.
+most = 2 + waits // 100 + 20 * inferred
+assert unseen <= most, (unseen, waits, inferred)
+END
+
+# what TEXT COMMAND...: wakers are seen, by typed and by raw tracepoints.
+what() {
+	local name=$1 how
+	shift
+	for how in typed raw; do
+		if [ $how = raw ] && [ ! -e /sys/kernel/btf/vmlinux ]; then
+			skip "$name, raw: no types to read from"
+			continue
+		fi
+		(
+			[ $how = typed ] || export FATHOM_NO_BTF=1 FATHOM_BTF=/sys/kernel/btf/vmlinux
+			exec "$FATHOM" offwake --threads -n 0 --json -- "$@" >$how.out 2>$how.err
+		)
+		is "$name, $how" $? 0
+		ok "$name, $how: who ended the waits was seen" python3 check.py $how.out
+	done
+}
+
+what "a waker that comes early" "$WORKLOADS/early"
+for how in typed raw; do
+	[ -e $how.out ] || continue
+	ok "$how: the waker ended the sleeps, and no nap" python3 - $how.out <<'END'
+import json, re, sys
+text = open(sys.argv[1]).read()
+truth = dict(re.findall(r"^([a-z]+)=([0-9]+)$", text, re.M))
+rows = json.loads(text[text.index("{\n"):])["waits"]
+# by the functions: the threads have their names only from the second turn on, perhaps
+sleeps = [w for w in rows if "< sleeps <" in w["where"]]
+naps = [w for w in rows if "< naps <" in w["where"]]
+count = sum(w["count"] for w in sleeps)
+by_waker = sum(w["count"] for w in sleeps if "< wakes <" in (w["waker"] or ""))
+assert 0.98 * count - 2 <= by_waker and count, (truth, rows)
+assert sum(w["count"] for w in naps) >= 0.98 * int(truth["napped"]) - 2, (truth, rows)
+assert not [w for w in naps if "< wakes <" in (w["waker"] or "")], naps
+END
+done
+what "new threads that a timer wakes" "$WORKLOADS/naps" --new 500 --us 50
+what "a storm of timers" "$WORKLOADS/naps" --threads 16 --count 1000 --us 50
+done_testing
