@@ -494,8 +494,7 @@ static void table_of_waits(struct profile *p, const wait_list *waits, enum offcp
 	if (view == OFFCPU_VIEW_BOTH || view == OFFCPU_VIEW_CHAIN)
 		own[1].flags = own[4].flags = COLUMN_SPARE;
 	if (view == OFFCPU_VIEW_CHAIN) {
-		own[3].flags |= COLUMN_HIDDEN;
-		own[10].flags = COLUMN_FILL;
+		own[10].flags = COLUMN_FILL | COLUMN_MAIN;
 		own[11].flags = 0;
 	}
 	t = result_table(ret, "waits", NULL, own, ARRAY_SIZE(own));

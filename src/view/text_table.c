@@ -132,7 +132,8 @@ static size_t total_width(const struct table *t, const size_t *widths, size_t li
 		if (!w)
 			continue;
 		if (narrow && i == fill)
-			w = MIN(w, part_of(limit, FILL_SOME));
+			w = MIN(w, part_of(limit, t->columns[i].flags & COLUMN_MAIN ? FILL_GOOD
+										    : FILL_SOME));
 		else if (narrow && is_other_text(t, i, fill))
 			w = MIN(w, (size_t)TEXT_LEAST);
 		total += w + (total ? GAP : 0);

@@ -214,14 +214,14 @@ TEST("text: code without a name keeps its number when it is cut")
 	CHECK(!strstr(show(p, "text"), "and-more"));
 }
 
-static void add_shares(struct page *p)
+static void add_shares(struct page *p, u32 flags)
 {
-	static const struct column shares[] = {
+	const struct column shares[] = {
 		{ "comm", "COMMAND", VALUE_TEXT, 0 },
 		{ "user", "USER", VALUE_PERCENT, COLUMN_WHOLE },
 		{ "disk", "DISK", VALUE_PERCENT, COLUMN_WHOLE | COLUMN_SPARE },
 		{ "lock", "LOCK", VALUE_PERCENT, COLUMN_WHOLE | COLUMN_SPARE },
-		{ "where", "WHERE", VALUE_TEXT, COLUMN_FILL },
+		{ "where", "WHERE", VALUE_TEXT, COLUMN_FILL | flags },
 	};
 	struct table *t = result_table(&p->r, "rows", NULL, shares, ARRAY_SIZE(shares));
 	struct row *r = table_row(&p->r, t);
@@ -237,7 +237,7 @@ TEST("text: shares without decimals, the least of the spare ones left out first,
 {
 	PAGE(p);
 
-	add_shares(p);
+	add_shares(p, 0);
 	CHECK(strstr(show(p, "text"), "worker    57%   <1%   43%  futex_wait_queue < "));
 	p->opts.width = 40;
 	CHECK(strstr(show(p, "text"), "COMMAND  USER  DISK  LOCK  WHERE\n"));
@@ -245,6 +245,16 @@ TEST("text: shares without decimals, the least of the spare ones left out first,
 	CHECK(strstr(show(p, "text"), "COMMAND  USER  LOCK  WHERE\n"));
 	CHECK(strstr(show(p, "text"), "\na wider terminal also shows D"));
 	CHECK(strstr(show(p, "json"), "\"disk\": 0.2"));
+}
+
+TEST("text: spare columns go before much is cut of what the table is about")
+{
+	PAGE(p);
+
+	add_shares(p, COLUMN_MAIN);
+	p->opts.width = 40;
+	CHECK(strstr(show(p, "text"), "COMMAND  USER  LOCK  WHERE\n"));
+	CHECK(strstr(show(p, "text"), "worker    57%   43%  futex_wait_queue"));
 }
 
 TEST("text: a huge cell does not blow up the other rows")
