@@ -8,6 +8,7 @@
 
 #include "base/vec.h"
 #include "host/bpf_log.h"
+#include "host/bpf_sys.h"
 #include "host/btf.h"
 #include "host/kernel_types.h"
 #include "host/machine.h"
@@ -225,18 +226,7 @@ int sched_hist_take(struct sched_hist_run *r, sched_hist_fn fn, void *ctx)
 
 static u64 read_counter(const struct sched_hist_run *r, u32 which)
 {
-	int cpus = libbpf_num_possible_cpus();
-	_cleanup_free_ u64 *values = NULL;
-	u64 sum = 0;
-
-	if (cpus <= 0)
-		return 0;
-	values = xcalloc((size_t)cpus, sizeof(*values));
-	if (bpf_map_lookup_elem(bpf_map__fd(r->skel->maps.hist_counters), &which, values))
-		return 0;
-	for (int i = 0; i < cpus; i++)
-		sum += values[i];
-	return sum;
+	return bpfsys_map_sum(bpf_map__fd(r->skel->maps.hist_counters), which);
 }
 
 u64 sched_hist_full(const struct sched_hist_run *r)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "host/bpf_sys.h"
 
+#include <bpf/libbpf.h>
 #include <errno.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -131,6 +132,22 @@ int bpfsys_map_update(int fd, const void *key, const void *value, u64 flags)
 int bpfsys_map_delete(int fd, const void *key)
 {
 	return map_element(BPF_MAP_DELETE_ELEM, fd, key, NULL, 0);
+}
+
+u64 bpfsys_map_sum(int fd, u32 index)
+{
+	int cpus = libbpf_num_possible_cpus();
+	_cleanup_free_ u64 *values = NULL;
+	u64 sum = 0;
+
+	if (cpus <= 0)
+		return 0;
+	values = xcalloc((size_t)cpus, sizeof(*values));
+	if (bpfsys_map_lookup(fd, &index, values) < 0)
+		return 0;
+	for (int i = 0; i < cpus; i++)
+		sum += values[i];
+	return sum;
 }
 
 int bpfsys_map_next_key(int fd, const void *key, void *ret_next)

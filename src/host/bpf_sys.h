@@ -16,8 +16,6 @@
 enum {
 	BPFSYS_MAP_ARENA = 33,
 	BPFSYS_ATTACH_UPROBE_MULTI = 48,
-	BPFSYS_ATTACH_KPROBE_SESSION = 56,
-	BPFSYS_ATTACH_UPROBE_SESSION = 57,
 	BPFSYS_UPROBE_MULTI_RETURN = 1 << 0, /* flags of a uprobe_multi link */
 	BPFSYS_LOG_MIN = 128,                /* smaller logs are refused by the kernel */
 	PERFSYS_LATE = 2,                    /* words of an attr behind its 128 bytes */
@@ -86,6 +84,8 @@ int bpfsys_map_create(const struct bpfsys_map *map);
 int bpfsys_map_lookup(int fd, const void *key, void *ret_value);
 int bpfsys_map_update(int fd, const void *key, const void *value, u64 flags);
 int bpfsys_map_delete(int fd, const void *key);
+/* What all CPUs have counted at @index of a per-CPU array of u64. */
+u64 bpfsys_map_sum(int fd, u32 index);
 /* @key NULL: the first key; -ENOENT after the last. */
 int bpfsys_map_next_key(int fd, const void *key, void *ret_next);
 int bpfsys_map_freeze(int fd);

@@ -8,7 +8,7 @@
 #include <fcntl.h>
 #include <sys/uio.h>
 
-enum { MAX_PIDS = 1 << 22, SMALL_FILE = 64 << 10 };
+enum { MAX_PIDS = 1 << 22 };
 
 static int compare_pids(const void *a, const void *b)
 {

@@ -2,7 +2,7 @@
 /* Functions whose result only a map can hold. Their code is in gen_map.c. */
 #include "lang/gen.h"
 
-enum { LHIST_MAX_BUCKETS = 1000, TSERIES_MAX = 1000000, HIST_MAX_BITS = 5 };
+enum { LHIST_MAX_BUCKETS = 1000, HIST_MAX_BITS = 5 };
 
 static void need_number(struct comp *c, const struct node *n, u32 i)
 {

@@ -9,7 +9,6 @@
 enum {
 	DEPTH_MOST = 1 << 16,
 	FRAMES_MOST = 1 << 26,
-	UNITS_MOST = 8,
 };
 
 struct scope {

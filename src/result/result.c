@@ -281,6 +281,17 @@ void hist_range(const struct histogram *h, size_t i, u64 *ret_first, u64 *ret_la
 	*ret_last = add_sat(*ret_first, h->step - 1);
 }
 
+const char *section_name(const struct section *s)
+{
+	switch (s->type) {
+	case SECTION_TABLE: return s->table->name;
+	case SECTION_HISTOGRAM: return s->histogram->name;
+	case SECTION_TREE: return s->tree->name;
+	case SECTION_TEXT: break;
+	}
+	return NULL;
+}
+
 struct tree *result_tree(struct result *r, const char *name, const char *title,
 			 enum value_type value_type)
 {

@@ -193,6 +193,9 @@ void hist_add(struct histogram *h, u64 value, u64 count);
 /* Smallest and largest value that bucket @i counts; both are counted. */
 void hist_range(const struct histogram *h, size_t i, u64 *ret_first, u64 *ret_last);
 
+/* What its maker called it; NULL: nothing. */
+const char *section_name(const struct section *s);
+
 struct tree *result_tree(struct result *r, const char *name, const char *title,
 			 enum value_type value_type);
 /* A new last line; valid until the next one is added, so that the caller can set the rest. */

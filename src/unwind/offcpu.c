@@ -705,22 +705,6 @@ const struct offcpu_chain *offcpu_chain(const struct offcpu *o, u64 id)
 
 /* --- numbers ---------------------------------------------------------------------------------- */
 
-static u64 read_counter(const struct bpf_map *map, u32 which)
-{
-	int cpus = libbpf_num_possible_cpus();
-	_cleanup_free_ u64 *values = NULL;
-	u64 sum = 0;
-
-	if (cpus <= 0)
-		return 0;
-	values = xcalloc((size_t)cpus, sizeof(*values));
-	if (bpf_map_lookup_elem(bpf_map__fd(map), &which, values))
-		return 0;
-	for (int i = 0; i < cpus; i++)
-		sum += values[i];
-	return sum;
-}
-
 void offcpu_stats(const struct offcpu *o, struct offcpu_stats *ret)
 {
 	struct unwind_counts counts;
@@ -738,7 +722,7 @@ void offcpu_stats(const struct offcpu *o, struct offcpu_stats *ret)
 		.no_irq_context = !o->skel->rodata->offcpu_options.preempt_distance,
 	};
 	for (u32 i = 0; i < OFFCPU_COUNTERS; i++)
-		ret->counts[i] = read_counter(o->skel->maps.offcpu_counters, i);
+		ret->counts[i] = bpfsys_map_sum(bpf_map__fd(o->skel->maps.offcpu_counters), i);
 	for (u32 i = 0; i < UNWIND_END_COUNT; i++)
 		ret->ends[i] = counts.n[i] + o->ends[i];
 	/* those that were known as a whole are counted once */

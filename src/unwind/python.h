@@ -41,7 +41,7 @@ struct python_line {
 	u32 instr; /* the first one */
 	u32 line;  /* 0: belongs to no line */
 };
-enum { PYTHON_MAX_LINES = 1 << 18, PYTHON_MAX_LINE = 1 << 24 };
+enum { PYTHON_MAX_LINE = 1 << 24 };
 
 /*
  * Takes a location table (co_linetable of 3.11 and later) apart. At most @max of @ret are written;

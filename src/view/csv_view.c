@@ -15,16 +15,10 @@
 static const char *const hist_keys[] = { "label", "unit", "min", "max", "count" };
 static const char *const tree_keys[] = { "depth", "percent", "value", "self", "label" };
 
-static const char *section_name(const struct section *s)
+static const char *table_name(const struct section *s)
 {
-	const char *name = NULL;
+	const char *name = section_name(s);
 
-	switch (s->type) {
-	case SECTION_TABLE: name = s->table->name; break;
-	case SECTION_HISTOGRAM: name = s->histogram->name; break;
-	case SECTION_TREE: name = s->tree->name; break;
-	case SECTION_TEXT: break;
-	}
 	return name ? name : "rows";
 }
 
@@ -40,7 +34,7 @@ static bool same_columns(const struct table *a, const struct table *b)
 
 static bool continues(const struct section *before, const struct section *s)
 {
-	return before && before->type == s->type && streq(section_name(before), section_name(s)) &&
+	return before && before->type == s->type && streq(table_name(before), table_name(s)) &&
 	       (s->type != SECTION_TABLE || same_columns(before->table, s->table));
 }
 
@@ -203,7 +197,7 @@ static int render(const struct result *r, const struct view_opts *opts, struct b
 			if (before)
 				buf_addch(out, '\n');
 			if (named) {
-				comment(out, section_name(s));
+				comment(out, table_name(s));
 				buf_addch(out, '\n');
 			}
 			if (opts->header)

@@ -21,16 +21,10 @@ static const char *const kind_names[] = {
 	[SECTION_TEXT] = "text",
 };
 
-static const char *section_name(const struct section *s)
+static const char *key_name(const struct section *s)
 {
-	const char *name = NULL;
+	const char *name = section_name(s);
 
-	switch (s->type) {
-	case SECTION_TABLE: name = s->table->name; break;
-	case SECTION_HISTOGRAM: name = s->histogram->name; break;
-	case SECTION_TREE: name = s->tree->name; break;
-	case SECTION_TEXT: break;
-	}
 	return name ? name : s->type == SECTION_TABLE ? "rows" : kind_names[s->type];
 }
 
@@ -110,20 +104,20 @@ static void section(struct json *j, const struct section *s)
 
 static bool same_key(const struct section *a, const struct section *b)
 {
-	return a->type == b->type && streq(section_name(a), section_name(b));
+	return a->type == b->type && streq(key_name(a), key_name(b));
 }
 
 static bool is_taken(const struct result *r, size_t i)
 {
 	static const char *const reserved[] = { "schema", "command", "title",
 						"facts",  "notes",   "losses" };
-	const char *name = section_name(&r->sections.items[i]);
+	const char *name = key_name(&r->sections.items[i]);
 
 	for (size_t k = 0; k < ARRAY_SIZE(reserved); k++)
 		if (streq(name, reserved[k]))
 			return true;
 	for (size_t k = 0; k < i; k++)
-		if (streq(name, section_name(&r->sections.items[k])))
+		if (streq(name, key_name(&r->sections.items[k])))
 			return true;
 	return false;
 }
@@ -133,7 +127,7 @@ static void section_key(struct json *j, const struct result *r, size_t i)
 	const struct section *s = &r->sections.items[i];
 	_cleanup_buf_ struct buf key = BUF_INIT;
 
-	buf_addstr(&key, section_name(s));
+	buf_addstr(&key, key_name(s));
 	if (is_taken(r, i))
 		buf_addf(&key, "_%s", kind_names[s->type]);
 	json_key(j, buf_str(&key));
