@@ -214,10 +214,23 @@ static bool is_plumbing(const struct profile *p, const struct frame *f)
 					      "wake_up_process",
 					      "default_wake_function",
 					      "autoremove_wake_function",
+					      "ep_autoremove_wake_function",
+					      "ep_poll_callback",
+					      "woken_wake_function",
+					      "wake_bit_function",
+					      "swake_up_locked",
+					      "swake_up_one",
+					      "complete",
+					      "complete_with_flags",
+					      "wake_up_state",
+					      "signal_wake_up_state",
 					      "pollwake",
 					      "__wake_up",
 					      "__wake_up_common",
 					      "__wake_up_common_lock",
+					      "__wake_up_locked",
+					      "__wake_up_locked_key",
+					      "__wake_up_sync",
 					      "__wake_up_sync_key",
 					      NULL };
 	return f->kind == FRAME_KERNEL && streq_any(profile_str(p, f->name), kernel);
@@ -285,13 +298,21 @@ static struct place_parts place_parts(const struct profile *p, u32 stack)
 /* The kernel's side of a call that says the same: only its user's name is worth the room. */
 static bool is_mere_call(const struct profile *p, const struct frame *f)
 {
-	static const char *const names[] = { "futex_do_wait",   "futex_wait_queue",
-					     "futex_wait",      "futex_wake",
-					     "do_nanosleep",    "hrtimer_nanosleep",
-					     "do_sys_poll",     "do_poll",
-					     "do_select",       "ep_poll",
-					     "do_epoll_wait",   "do_wait",
-					     "do_sigtimedwait", NULL };
+	static const char *const names[] = { "futex_do_wait",
+					     "futex_wait_queue",
+					     "futex_wait",
+					     "futex_wake",
+					     "do_nanosleep",
+					     "hrtimer_nanosleep",
+					     "do_sys_poll",
+					     "do_poll",
+					     "do_select",
+					     "ep_poll",
+					     "do_epoll_wait",
+					     "do_wait",
+					     "do_sigtimedwait",
+					     "__send_signal_locked",
+					     NULL };
 
 	return streq_any(profile_str(p, f->name), names);
 }

@@ -247,8 +247,8 @@ struct sched_map *sched_map_new(struct sched_names *names, const struct sched_fi
 void sched_map_free(struct sched_map *m);
 int sched_map_events(void *map, const struct sched_event *ev, size_t n);
 void sched_map_finish(struct sched_map *m);
-/* A column for each CPU, a line for each switch. */
-void sched_map_text(struct sched_map *m, struct buf *out);
+/* A column for each CPU, a line for each switch; @lines at most, 0: all. */
+void sched_map_text(struct sched_map *m, u32 lines, struct buf *out);
 void sched_map_result(struct sched_map *m, u32 lines, struct result *ret);
 
 /* --- summary ---------------------------------------------------------------------------------- */

@@ -2,6 +2,8 @@
 /* Who ran where, who waited, who woke whom: stretches of time, and a column for each CPU. */
 #include "analysis/sched.h"
 
+#include "base/fmt.h"
+
 struct sched_map *sched_map_new(struct sched_names *names, const struct sched_filter *filter)
 {
 	struct sched_map *m = xcalloc(1, sizeof(*m));
@@ -176,7 +178,17 @@ static void short_name(u64 n, char ret[4])
 		snprintf(ret, 4, "%c%c", (char)('a' + n % 26), (char)('a' + (n / 26) % 26));
 }
 
-void sched_map_text(struct sched_map *m, struct buf *out)
+/* Names come from programs: what could steer a terminal is made visible. */
+static void add_legend(struct sched_map *m, const char *text, u32 tid, struct buf *out)
+{
+	const char *comm = sched_comm(m->names, tid);
+
+	buf_addf(out, " %s => ", text);
+	fmt_clean(out, comm, strlen(comm));
+	buf_addf(out, ":%u", tid);
+}
+
+void sched_map_text(struct sched_map *m, u32 lines, struct buf *out)
 {
 	_cleanup_map_ struct map names = MAP_INIT; /* tid -> number + 1 */
 	u32 cpus = MAX(m->names->cpus, 1u);
@@ -200,13 +212,16 @@ void sched_map_text(struct sched_map *m, struct buf *out)
 				short_name(map_get(&names, now[cpu], 1) - 1, text);
 			buf_addf(out, "%-3s", text);
 		}
-		buf_addf(out, "  %13.6f secs", (double)ev->time / 1e9);
+		/* cut and not rounded: as timehist and perf have it */
+		buf_addf(out, "  %6llu.%06llu secs", (unsigned long long)(ev->time / NSEC_PER_SEC),
+			 (unsigned long long)(ev->time % NSEC_PER_SEC / NSEC_PER_USEC));
 		if (new) {
 			short_name(map_get(&names, ev->next, 1) - 1, text);
-			buf_addf(out, " %s => %s:%u", text, sched_comm(m->names, ev->next),
-				 ev->next);
+			add_legend(m, text, ev->next, out);
 		}
 		buf_addch(out, '\n');
+		if (lines && !--lines)
+			break;
 	}
 }
 

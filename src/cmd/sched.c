@@ -445,7 +445,7 @@ static int run_map(struct job *j)
 		sched_map_result(m, (u32)j->args->lines, &r);
 		rc = cli_show(j->ctx, &r);
 	} else if (rc >= 0) {
-		sched_map_text(m, &j->out);
+		sched_map_text(m, (u32)j->args->lines, &j->out);
 		rc = cli_print(j->ctx, &j->out);
 	}
 	sched_map_free(m);

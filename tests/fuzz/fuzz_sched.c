@@ -34,7 +34,7 @@ static void show(struct all *all)
 	(void)sched_latency_result(all->latency, NULL, true, 0, &r, NULL);
 	sched_timehist_result(all->timehist, 0, &r);
 	sched_map_finish(all->map);
-	sched_map_text(all->map, &out);
+	sched_map_text(all->map, 0, &out);
 	timeline_svg(all->map, false, &out);
 	sched_map_result(all->map, 0, &r);
 	sched_summary_result(all->summary, 0, false, &r);

@@ -367,8 +367,13 @@ TEST(sched_map_draws_nothing_unknown)
 		runs += !s->waiting;
 	}
 	CHECK(runs == 2);
-	sched_map_text(m, &text);
+	sched_map_text(m, 0, &text);
 	CHECK(strstr(buf_str(&text), "A0 => :20:20") != NULL);
+	buf_reset(&text);
+	*sched_tids_at(&names.by_tid, 20) = intern_str(&names.strings, "\033[2Jclear");
+	sched_map_text(m, 1, &text);
+	CHECK(strchr(buf_str(&text), '\n') == buf_str(&text) + text.len - 1);
+	CHECK(strstr(buf_str(&text), "[2Jclear:20\n") && !strchr(buf_str(&text), '\033'));
 	buf_reset(&text);
 	timeline_svg(m, false, &text);
 	CHECK(strstr(buf_str(&text), "</svg>") != NULL);

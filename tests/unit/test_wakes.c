@@ -289,3 +289,30 @@ TEST("the place of a wait has the names that programmers call")
 	place_of(writes, ARRAY_SIZE(writes), &text);
 	CHECK_STR(buf_str(&text), "pipe_write < write < main");
 }
+
+TEST("the place of a waker begins with what it did, not with how it wakes")
+{
+	static const char libc[] = "/usr/lib/x86_64-linux-gnu/libc.so.6";
+	static const struct made_frame kills[] = {
+		{ "main", FRAME_USER, false, NULL },
+		{ "kill", FRAME_USER, false, libc },
+		{ "__send_signal_locked", FRAME_KERNEL, false, NULL },
+		{ "__wake_up_common", FRAME_KERNEL, false, NULL },
+		{ "ep_poll_callback", FRAME_KERNEL, false, NULL },
+		{ "ep_autoremove_wake_function", FRAME_KERNEL, false, NULL },
+		{ "try_to_wake_up", FRAME_KERNEL, false, NULL },
+	};
+	static const struct made_frame jit[] = {
+		{ "[unknown]", FRAME_JIT, true, NULL },
+		{ "[unknown]", FRAME_JIT, true, NULL },
+		{ "pipe_read", FRAME_KERNEL, false, NULL },
+	};
+	_cleanup_buf_ struct buf text = BUF_INIT;
+
+	place_of(kills, ARRAY_SIZE(kills), &text);
+	CHECK_STR(buf_str(&text), "kill < main");
+	place_of(kills + 2, 5, &text);
+	CHECK_STR(buf_str(&text), "__send_signal_locked");
+	place_of(jit, ARRAY_SIZE(jit), &text);
+	CHECK_STR(buf_str(&text), "pipe_read < [unknown]");
+}
