@@ -94,7 +94,7 @@ expect_status 4 "an empty file holds no events"
 run "$FATHOM" runqlat -d 500ms
 expect_status 0
 expect_out_like '^how long tasks waited for a CPU$'
-expect_out_like '^duration: [0-9.]+m?s  waits: [0-9,]+  average: [0-9.]+[mun]?s  half below: '
+expect_out_like '^duration: [0-9.]+m?s  waits: [0-9,]+  lost: 0  average: [0-9.]+[mun]?s  half below: '
 expect_out_like '^ +usecs +: count +distribution'
 run "$FATHOM" runqlat -T -d 100ms
 expect_out_like '^time: [0-9]{4}-[0-9]{2}-[0-9]{2}T.*  duration: '
@@ -115,7 +115,7 @@ END
 run "$FATHOM" runqlen -d 500ms --by cpu
 expect_status 0
 expect_out_like '^cpu = [0-9]+'
-expect_out_like 'samples: [0-9,]+  somebody waits: [0-9.]+%  average: [0-9.]+'
+expect_out_like 'samples: [0-9,]+  lost: 0  somebody waits: [0-9.]+%  average: [0-9.]+'
 run "$FATHOM" runqlen -O -C -d 500ms --json
 ok "runqlen -O: shares by CPU, in the order of CPUs" python3 - "$out_file" <<'END'
 import json, sys
