@@ -48,7 +48,8 @@ END
 run "$FATHOM" sched timehist -d 300ms --summary
 expect_out_like '^TASK +TID +TURNS'
 
-run "$FATHOM" sched map -d 300ms
+# long enough that the hog has a turn, whoever else wants that CPU
+run "$FATHOM" sched map -d 1s
 expect_status 0
 expect_out_like '=> hog:[0-9]+'
 run "$FATHOM" sched map -d 300ms -o map.svg
