@@ -156,34 +156,57 @@ static void add_row(struct canvas *c, const struct rows *r, u32 depth)
 
 /* --- words --------------------------------------------------------------------------------- */
 
+/* One behind the other as far as the width goes; the next line takes the rest. */
 static void add_legend(struct canvas *c)
 {
+	_cleanup_buf_ struct buf item = BUF_INIT;
 	svg_legend legend = { 0 };
+	size_t column = 0;
 
 	svg_colors_legend(&c->colors, &legend);
 	vec_each(l, &legend) {
-		if (c->opts->color) {
+		size_t swatch = c->opts->color ? 3 : 0, width;
+
+		buf_reset(&item);
+		fmt_clean(&item, l->text, strlen(l->text));
+		if (l->share >= 0)
+			buf_addf(&item, " %.1f%%", 100 * l->share);
+		width = swatch + fmt_width(buf_str(&item));
+		if (column && column + 2 + width > c->width) {
+			buf_addch(c->out, '\n');
+			column = 0;
+		} else if (column) {
+			buf_addstr(c->out, "  ");
+			column += 2;
+		}
+		if (swatch) {
 			begin_color(c, l->color);
 			buf_addstr(c->out, "  " TERM_RESET " ");
 		}
-		fmt_clean(c->out, l->text, strlen(l->text));
-		if (l->share >= 0)
-			buf_addf(c->out, " %.1f%%", 100 * l->share);
-		buf_addstr(c->out, l + 1 < legend.items + legend.len ? "  " : "\n");
+		buf_addstr(c->out, buf_str(&item));
+		column += width;
 	}
+	if (column)
+		buf_addch(c->out, '\n');
 	vec_release(&legend);
 }
 
 static void add_left_out(struct canvas *c)
 {
+	_cleanup_buf_ struct buf line = BUF_INIT;
 	const struct flame *f = c->flame;
 	unsigned long long narrow = f->narrow + c->thin;
 
-	if (f->deep)
-		buf_addf(c->out, "%.1f%% of the weight goes deeper than these %u rows\n",
+	if (f->deep) {
+		buf_addf(&line, "%.1f%% of the weight goes deeper than these %u rows",
 			 100 * (double)f->deep_weight / f->whole, f->rows);
-	if (narrow)
-		buf_addf(c->out, "%llu boxes are narrower than a column and not shown\n", narrow);
+		text_fill(c->out, buf_str(&line), line.len, 0, 0, c->width);
+	}
+	if (narrow) {
+		buf_reset(&line);
+		buf_addf(&line, "%llu boxes are narrower than a column and not shown", narrow);
+		text_fill(c->out, buf_str(&line), line.len, 0, 0, c->width);
+	}
 }
 
 void term_flame(const struct flame *f, const struct term_flame_opts *opts, struct buf *out)

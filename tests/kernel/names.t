@@ -14,7 +14,7 @@ export XDG_CACHE_HOME=$TMP/cache # nothing is known from before
 
 # names FILE: "PERCENT NAME" of the functions that samples were taken in, of user space
 names() {
-	"$FATHOM" fold --no-inline -i "$1" 2>"$TMP/fold.err" | python3 -c '
+	"$FATHOM" fold --kernel --no-inline -i "$1" 2>"$TMP/fold.err" | python3 -c '
 import sys
 n = {}
 for line in sys.stdin:
@@ -59,7 +59,7 @@ inner() {
 }
 
 record() { # FILE PID
-	run "$FATHOM" record -e cpu-clock -F 499 -p "$2" -d 1s -o "$1"
+	run "$FATHOM" record -e cpu-clock -F 1999 -p "$2" -d 1s -o "$1"
 	[ "$status" -eq 0 ] || test_show_run
 }
 

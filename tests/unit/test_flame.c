@@ -442,3 +442,38 @@ TEST(in_characters)
 	flame_release(&f);
 	profile_release(&p);
 }
+
+/* Columns of a line, without what sets colours. */
+static size_t columns_of(const char *line, size_t n)
+{
+	size_t columns = 0;
+	bool escape = false;
+
+	for (size_t i = 0; i < n; i++) {
+		escape |= line[i] == '\033';
+		columns += !escape && (line[i] & 0xc0) != 0x80;
+		if (escape && line[i] == 'm')
+			escape = false;
+	}
+	return columns;
+}
+
+TEST(the_legend_of_a_narrow_terminal_takes_several_lines)
+{
+	struct term_flame_opts opts = { .width = 30, .color = true };
+	_cleanup_buf_ struct buf b = BUF_INIT;
+	struct profile p;
+	struct flame f;
+	size_t widest = 0;
+
+	load(&p, "main;jit_[j] 20\nmain;inner_[i] 20\nmain;sys_[k] 20\n");
+	lay_out(&f, &p, (struct flame_opts){ .order = ORDER_NAME });
+	term_flame(&f, &opts, &b);
+	for (const char *at = buf_str(&b); *at; at += strcspn(at, "\n") + 1)
+		widest = MAX(widest, columns_of(at, strcspn(at, "\n")));
+	CHECK_EQ(widest, 30);
+	CHECK(strstr(buf_str(&b), "kernel 33.3%"));
+	CHECK(strstr(buf_str(&b), "inlined 33.3%"));
+	flame_release(&f);
+	profile_release(&p);
+}
