@@ -162,7 +162,10 @@ static void fill_links(struct offcpu_live *l, struct wait *w, u64 chain)
 	struct profile *p = &l->profile;
 
 	for (u32 i = 0; c && i < c->n && i < OFFCPU_LINKS; i++) {
-		const struct offcpu_link *in = &c->links[i];
+		const struct offcpu_who *in = offcpu_waker(l->engine, c->links[i].waker);
+
+		if (!in)
+			break;
 		struct wait_link *out = &w->links[w->n_links++];
 		bool task = in->kind == OFFCPU_WAKER_TASK;
 		char comm[OFFCPU_COMM + 1] = { 0 };
@@ -170,8 +173,10 @@ static void fill_links(struct offcpu_live *l, struct wait *w, u64 chain)
 		memcpy(comm, in->comm, OFFCPU_COMM);
 		out->stack = offcpu_names_stack(&l->names, offcpu_stack(l->engine, in->stack),
 						task ? OFFCPU_CUT_WAKER : OFFCPU_CUT_IRQ);
-		out->sleep_stack = offcpu_names_stack(
-			&l->names, offcpu_stack(l->engine, in->sleep_stack), OFFCPU_CUT_SLEEPER);
+		out->sleep_stack =
+			offcpu_names_stack(&l->names,
+					   offcpu_stack(l->engine, c->links[i].sleep_stack),
+					   OFFCPU_CUT_SLEEPER);
 		out->pid = in->pid;
 		out->tid = in->tid;
 		out->kind = in->kind;

@@ -3,13 +3,18 @@
  * Where threads wait. The stack is taken when a thread leaves the CPU, the waker's when it is
  * woken; when it runs again the wait is added to its row, or sent.
  *
+ * A thread that is about to sleep can be woken by another CPU before it has left its own, and
+ * before or while we see that. So a waking is noted whether the thread is known to sleep or not,
+ * and switches never touch what it notes: it is of the wait that ends if it came after the thread
+ * had last begun to run.
+ *
  * A wait is closed by the switch to its thread. Where that switch is not delivered, the thread's
  * next switch-out closes it: the CPU time that it used since tells when it had begun to run.
  */
 #include "bpf/offcpu.bpf.h"
-#include "bpf/offcpu_early.bpf.h"
 #include "bpf/offcpu_ran.bpf.h"
 #include "bpf/offcpu_rows.bpf.h"
+#include "bpf/offcpu_waker.bpf.h"
 
 /* --- filters: before any stack is walked ------------------------------------------------------ */
 
@@ -72,8 +77,13 @@ static __always_inline bool state_matches(u32 state, bool preempted)
 
 /* --- the end of a wait ------------------------------------------------------------------------ */
 
-static __always_inline void send_wait(const struct offcpu_key *key, u64 blocked, u64 runq, u64 end)
+static __always_inline void send_wait(struct offcpu_task *st, struct offcpu_key *key, u64 blocked,
+				      u64 runq, u64 end)
 {
+	if (key->chain && !offcpu_send_chain(st)) {
+		offcpu_count(OFFCPU_COUNT_CHAINS_FULL, 1);
+		key->chain = 0;
+	}
 	struct offcpu_wait *w = bpf_ringbuf_reserve(&unwind_ring, sizeof(*w), 0);
 
 	if (!w) {
@@ -142,17 +152,23 @@ static __always_inline bool thin_out(struct offcpu_task *st, u64 *blocked, u64 *
 	return true;
 }
 
+/* The sleep that ended at @end was ended by a waking that we saw. */
+static __always_inline bool was_woken(const struct offcpu_task *st, u64 end)
+{
+	return st->state && st->wake > st->in && st->wake <= end;
+}
+
 /* When the wait that ends now became one for a CPU. @delay: the thread's, by now. */
 static __always_inline u64 woken_at(const struct offcpu_task *st, u64 end, u64 delay)
 {
-	u64 at = st->wake;
+	u64 at = end;
 
 	if (!st->state)
 		return st->out;
 	if (offcpu_options.by_delay)
 		at = end - (delay > st->delay ? delay - st->delay : 0);
-	else if (!at)
-		at = end;
+	else if (was_woken(st, end))
+		at = st->wake;
 	return at < st->out ? st->out : at > end ? end : at;
 }
 
@@ -163,8 +179,6 @@ static __always_inline bool measure_wait(struct offcpu_task *st, u64 end, u64 de
 	u64 woken;
 
 	st->open = 0;
-	if (!offcpu_options.by_delay && st->early)
-		take_early(st);
 	if (end < st->out) {
 		offcpu_count(OFFCPU_COUNT_BACKWARD, 1);
 		return false;
@@ -172,19 +186,25 @@ static __always_inline bool measure_wait(struct offcpu_task *st, u64 end, u64 de
 	woken = woken_at(st, end, delay);
 	*blocked = woken - st->out;
 	*runq = end - woken;
-	if (!rows_first()) {
+	if (offcpu_options.threads) {
 		st->blocked += *blocked;
 		st->runq += *runq;
 	}
-	if (!offcpu_options.by_delay && !st->wake && st->state && !(flags & OFFCPU_OPEN))
-		offcpu_count(OFFCPU_COUNT_NO_WAKER, 1);
+	if (!offcpu_options.by_delay && st->state) {
+		bool seen = was_woken(st, end);
+
+		if (!seen && !(flags & OFFCPU_OPEN))
+			offcpu_count(OFFCPU_COUNT_NO_WAKER, 1);
+		if (offcpu_options.chains)
+			st->sleep_wake = seen ? st->wake : 0;
+	}
 	return st->wanted && *blocked + *runq >= offcpu_options.min_ns &&
 	       (!offcpu_options.max_ns || *blocked + *runq <= offcpu_options.max_ns);
 }
 
 __attribute__((noinline)) int close_wait(struct offcpu_task *st, u64 end, u64 delay, u32 flags)
 {
-	struct offcpu_key key = {};
+	struct offcpu_key key;
 	u64 blocked, runq;
 
 	if (!st || !measure_wait(st, end, delay, flags, &blocked, &runq))
@@ -193,33 +213,40 @@ __attribute__((noinline)) int close_wait(struct offcpu_task *st, u64 end, u64 de
 		offcpu_share_out(end - runq, end);
 	if (!thin_out(st, &blocked, &runq))
 		return 0;
-	if (rows_first() && st->named) {
-		__builtin_memcpy(&key, &st->row, sizeof(key));
-		key.flags |= flags;
-	} else {
-		key.stack = st->stack;
-		key.chain = st->wake ? st->chain : 0;
-		key.pid = st->pid;
-		key.tid = offcpu_options.by_thread ? st->tid : 0;
-		key.state = st->state;
-		key.syscall = offcpu_options.by_thread ? st->syscall : -1;
-		key.flags = (st->flags & ~OFFCPU_NEW) | flags;
-		__builtin_memcpy(key.comm, st->comm, sizeof(key.comm));
-	}
+	if (offcpu_options.wakers)
+		choose_chain(st, was_woken(st, end) ? st->chain : 0);
+	__builtin_memcpy(&key, &st->row, sizeof(key));
+	key.flags |= flags;
 	if (offcpu_options.send)
-		send_wait(&key, blocked, runq, end);
+		send_wait(st, &key, blocked, runq, end);
 	else
 		add_wait(st, &key, blocked, runq);
 	return 0;
 }
 
-/* The same where it is known already what the wait belongs to. */
-static __always_inline void close_named(struct offcpu_task *st, u64 end, u64 delay)
+/* In a function of its own, for its room on the stack. */
+__attribute__((noinline)) int add_other(struct offcpu_task *st, u64 blocked, u64 runq)
+{
+	struct offcpu_key key;
+
+	if (!st)
+		return 0;
+	__builtin_memcpy(&key, &st->row, sizeof(key));
+	add_wait(st, &key, blocked, runq);
+	return 0;
+}
+
+/* The same where it only has to be summed up with its thread. */
+static __always_inline void close_seen(struct offcpu_task *st, u64 end, u64 delay)
 {
 	u64 blocked, runq;
 
-	if (measure_wait(st, end, delay, 0, &blocked, &runq) && thin_out(st, &blocked, &runq))
+	if (!measure_wait(st, end, delay, 0, &blocked, &runq) || !thin_out(st, &blocked, &runq))
+		return;
+	if (!offcpu_options.wakers || choose_chain(st, was_woken(st, end) ? st->chain : 0))
 		sum_up(st, blocked, runq);
+	else
+		add_other(st, blocked, runq);
 }
 
 enum { OFFCPU_SCHED_YIELD = 24 }; /* x86-64's number */
@@ -229,19 +256,6 @@ enum { OFFCPU_SCHED_YIELD = 24 }; /* x86-64's number */
 static __always_inline u64 exec_runtime(struct task_struct *task)
 {
 	return task_field((struct task_struct___sched *)task, se.sum_exec_runtime);
-}
-
-static __always_inline s32 syscall_of(struct task_struct *task)
-{
-	s64 nr;
-
-	if (task_field(task, flags) & PF_KTHREAD)
-		return -1;
-	if (OFFCPU_CAST && offcpu_regs_at)
-		nr = offcpu_regs_word(offcpu_stack_base(task) + offcpu_regs_at, orig_ax);
-	else
-		nr = unwind_syscall_of(task);
-	return nr < 0 || nr > 0x7fff ? -1 : (s32)nr;
 }
 
 /* The time since the last switch-in as CPU time; closes a wait whose end was not delivered. */
@@ -258,7 +272,6 @@ static __always_inline void account_run(struct offcpu_task *st, struct task_stru
 	}
 	if (offcpu_options.threads && st->in && now > st->in)
 		st->oncpu += now - st->in;
-	st->in = 0;
 	st->exec = exec;
 }
 
@@ -305,6 +318,19 @@ static __always_inline void send_thread(struct offcpu_task *st, struct task_stru
 	bpf_ringbuf_submit(r, offcpu_wake_flags());
 }
 
+/* What a wait belongs to that did not begin with a switch. */
+static __always_inline void name_row(struct offcpu_task *st, u64 stack)
+{
+	st->row.stack = stack;
+	st->row.chain = 0;
+	st->row.pid = st->pid;
+	st->row.tid = offcpu_options.by_thread ? st->tid : 0;
+	st->row.state = st->state;
+	st->row.syscall = offcpu_options.by_thread ? st->syscall : -1;
+	st->row.flags = st->flags;
+	__builtin_memcpy(st->row.comm, st->comm, sizeof(st->row.comm));
+}
+
 static __always_inline void name_thread(struct offcpu_task *st, struct task_struct *task, u64 id)
 {
 	st->pid = id >> 32;
@@ -323,33 +349,24 @@ static __always_inline u64 take_stack(void *ctx, struct task_struct *prev, u64 i
 	return offcpu_take_stack(ctx, prev, id, state ? OFFCPU_AT_SWITCH : OFFCPU_AT_PREEMPTION);
 }
 
-/* The row of the wait, or what wakers and chains are asked about. */
+/* What the wait belongs to, and what chains are asked about. */
 static __always_inline void begin_wait(struct offcpu_task *st, struct task_struct *prev, u64 id,
-				       u64 stack, u64 now)
+				       u64 stack)
 {
-	if (rows_first()) {
-		struct offcpu_key key = { .stack = stack,
-					  .pid = id >> 32,
-					  .tid = offcpu_options.by_thread ? id : 0,
-					  .state = st->state,
-					  .syscall = st->syscall,
-					  .flags = st->flags };
+	struct offcpu_key key = { .stack = stack,
+				  .pid = id >> 32,
+				  .tid = offcpu_options.by_thread ? id : 0,
+				  .state = st->state,
+				  .syscall = st->syscall,
+				  .flags = st->flags };
 
-		offcpu_copy_comm(key.comm, prev);
-		st->named = st->wanted;
-		if (st->named)
-			choose_row(st, &key);
-		return;
+	offcpu_copy_comm(key.comm, prev);
+	if (st->wanted)
+		choose_row(st, &key);
+	if (offcpu_options.chains && st->state) {
+		st->sleep_stack = stack;
+		st->sleep_wake = 0;
 	}
-	st->wake = 0;
-	st->chain = 0;
-	st->stack = stack;
-	if (!st->state)
-		return;
-	st->sleep_stack = stack;
-	st->sleep_out = now;
-	st->sleep_wake = 0;
-	st->n_links = 0;
 }
 
 static __always_inline void leave(void *ctx, struct task_struct *prev, bool preempted, u32 state,
@@ -377,7 +394,7 @@ static __always_inline void leave(void *ctx, struct task_struct *prev, bool pree
 		begin_account(st, prev, now);
 	}
 	account_run(st, prev, now);
-	if (!rows_first())
+	if (offcpu_options.threads)
 		name_thread(st, prev, id);
 	if (state & SCHED_STATE_DEAD) {
 		if (offcpu_options.threads && mine)
@@ -395,16 +412,13 @@ static __always_inline void leave(void *ctx, struct task_struct *prev, bool pree
 	st->state = state;
 	st->delay = offcpu_delay(prev, now);
 	st->syscall = offcpu_options.by_thread ? syscall_of(prev) : -1;
-	if (!rows_first()) {
-		check_early(st, prev);
-		st->mine = mine;
+	st->mine = mine;
+	if (offcpu_options.threads) {
 		st->switches++;
 		st->preemptions += preempted;
 	}
-	begin_wait(st, prev, id, take_stack(ctx, prev, id, st->wanted, state), now);
+	begin_wait(st, prev, id, take_stack(ctx, prev, id, st->wanted, state));
 	st->out = now;
-	/* from here on it is another CPU's to say who woke it */
-	barrier();
 	st->open = 1;
 }
 
@@ -417,8 +431,8 @@ static __always_inline void arrive(struct task_struct *next, u64 now)
 			offcpu_count(OFFCPU_COUNT_UNKNOWN_START, 1);
 		return;
 	}
-	if (st->open && rows_first() && st->named) {
-		close_named(st, now, offcpu_delay(next, now));
+	if (st->open && offcpu_options.sums && !offcpu_options.ran) {
+		close_seen(st, now, offcpu_delay(next, now));
 	} else if (st->open) {
 		close_wait(st, now, offcpu_delay(next, now), 0);
 	} else if (st->in) {
@@ -486,152 +500,25 @@ int offcpu_switch(u64 *ctx)
 
 /* --- waking ----------------------------------------------------------------------------------- */
 
-/* The waker's own last sleep, if it ended within the sleep that is ending now. */
-static __always_inline void follow_chain(struct offcpu_task *st, struct offcpu_task *waker)
-{
-	u32 i, n = 1;
-
-	st->links[0].sleep_stack = 0;
-	st->links[0].sleep_end = 0;
-	if (!waker || !waker->sleep_wake || waker->sleep_wake <= st->sleep_out)
-		goto out;
-	st->links[0].sleep_stack = waker->sleep_stack;
-	st->links[0].sleep_end = waker->sleep_wake;
-	for (i = 0; i < OFFCPU_LINKS - 1; i++) {
-		if (i >= waker->n_links)
-			break;
-		st->links[i + 1] = waker->links[i];
-		n = i + 2;
-		if (!st->links[i + 1].sleep_stack)
-			break;
-		if (st->links[i + 1].sleep_end <= st->sleep_out) {
-			st->links[i + 1].sleep_stack = 0;
-			break;
-		}
-	}
-out:
-	st->n_links = n;
-}
-
-struct offcpu_bh {
-	struct unwind_slot *slot;
-	u32 inner; /* the frame before was the one that runs softirqs */
-	u32 found;
-};
-
-/* A return address may be right behind a function. */
-static __always_inline bool returns_into(const volatile struct offcpu_range *r, u64 ip)
-{
-	return ip > r->begin && ip <= r->end;
-}
-
-static long offcpu_is_sender(u32 i, void *ctx)
-{
-	struct offcpu_bh *c = ctx;
-
-	if (i >= OFFCPU_KERNEL_FRAMES)
-		return 1;
-	u64 ip = c->slot->out.ip[i];
-
-	if (c->inner)
-		c->found = returns_into(&offcpu_options.senders[0], ip) ||
-			   returns_into(&offcpu_options.senders[1], ip) ||
-			   returns_into(&offcpu_options.senders[2], ip);
-	c->inner = returns_into(&offcpu_options.bh, ip);
-	return c->found != 0;
-}
-
-/*
- * A softirq runs when an interrupt ends, and then whoever was interrupted is innocent; or when a
- * task lets softirqs run again. When it does so because it has sent something, by loopback, say,
- * then it is that task's doing.
- */
-static __attribute__((noinline)) int softirq_is_own(void *ctx, struct task_struct *task)
-{
-	struct offcpu_bh c = {};
-	long bytes;
-
-	if (!task_field(task, pid) ||
-	    (!(task_field(task, flags) & PF_KTHREAD) && syscall_of(task) < 0))
-		return 0;
-	c.slot = unwind_slot_take();
-	if (!c.slot)
-		return 0;
-	bytes = bpf_get_stack(ctx, c.slot->out.ip, OFFCPU_KERNEL_FRAMES * 8, 0);
-	bpf_loop(bytes > 0 ? (u32)bytes / 8 : 0, offcpu_is_sender, &c, 0);
-	unwind_slot_give(c.slot);
-	return c.found;
-}
-
-static __always_inline void name_waker(void *ctx, struct offcpu_task *st, u32 at)
-{
-	struct task_struct *task = task_current();
-	struct offcpu_link *link = &st->links[at];
-	struct offcpu_task *waker = 0;
-	u32 kind = offcpu_context(task), how = OFFCPU_AT_WAKING;
-
-	if (kind == OFFCPU_WAKER_SOFTIRQ && offcpu_options.bh.begin && softirq_is_own(ctx, task)) {
-		kind = OFFCPU_WAKER_TASK;
-		how = OFFCPU_IN_SOFTIRQ;
-	}
-	u64 id = kind == OFFCPU_WAKER_TASK ? offcpu_current_id(task) : 0;
-
-	link->kind = kind;
-	link->pad = 0;
-	/* a chain names threads only as far as that tells them apart */
-	link->pid = id >> 32;
-	link->tid = offcpu_options.by_thread ? id : 0;
-	__builtin_memset(link->comm, 0, sizeof(link->comm));
-	if (kind == OFFCPU_WAKER_TASK)
-		offcpu_copy_comm(link->comm, task);
-	if (kind == OFFCPU_WAKER_TASK && task_field(task, pid))
-		waker = offcpu_task_of(task, false);
-	link->stack = kind == OFFCPU_WAKER_TASK ? offcpu_take_stack(ctx, task, id, how)
-						: offcpu_take_interrupt(ctx);
-	if (at) {
-		/* whatever it had slept was over before this sleep */
-		link->sleep_stack = 0;
-		link->sleep_end = 0;
-		return;
-	}
-	follow_chain(st, offcpu_options.chains ? waker : 0);
-	st->chain = offcpu_keep_chain(st);
-}
-
-/* In chains a short sleep may be a link of a long one. */
-static __always_inline bool waker_is_asked_for(const struct offcpu_task *st, bool early, u64 now)
-{
-	if (!offcpu_options.wakers || offcpu_options.chains)
-		return offcpu_options.chains;
-	return early ? st->mine && !offcpu_options.min_ns
-		     : st->wanted && now - st->out >= offcpu_options.min_ns;
-}
-
 SEC(TASK_TRACEPOINT "sched_waking")
 int offcpu_waking(u64 *ctx)
 {
 	struct task_struct *task = (struct task_struct *)ctx[0];
 	struct offcpu_task *st = offcpu_task_of(task, false);
-	u64 now;
-	u32 at;
+	u64 now, out;
 
-	if (!st)
-		return 0;
-	at = early_link(st);
 	/* one that wakes itself will not leave */
-	if (at ? task == task_current() : !st->state || st->wake)
+	if (!st || (st->open ? !st->state : task == task_current()))
 		return 0;
 	now = bpf_ktime_get_ns();
-	bool named = waker_is_asked_for(st, at, now);
-
-	if (named)
-		name_waker(ctx, st, at);
-	if (at) {
-		st->n_early = named;
-		st->early = now;
-		return 0;
-	}
-	st->sleep_wake = now;
+	out = st->open ? st->out : now;
+	/* should it not sleep after all, then the links are not those of its last sleep */
+	if (offcpu_options.chains)
+		st->sleep_wake = 0;
+	/* in chains a short sleep may be a link of a long one */
+	if (offcpu_options.chains || (offcpu_options.wakers && (st->open ? st->wanted : st->mine) &&
+				      now - out >= offcpu_options.min_ns))
+		name_waker(ctx, st, out);
 	st->wake = now;
 	return 0;
 }
@@ -665,9 +552,9 @@ int offcpu_fork(u64 *ctx)
 	st->mine = st->tid && (follow || !offcpu_options.by_pid || in_set(&offcpu_pids, st->pid));
 	st->wanted = st->mine && state_matches(0, false);
 	st->syscall = -1;
+	name_row(st, 0);
 	st->open = 1;
 	st->out = now;
-	st->flags = OFFCPU_NEW;
 	return 0;
 }
 
@@ -700,7 +587,7 @@ static __always_inline void open_account(struct offcpu_task *st, struct task_str
 	st->state = BPF_CORE_READ(t, __state) & 0xffff;
 	st->delay = offcpu_delay(task, now);
 	st->wanted = st->mine = 1;
-	st->stack = st->state ? offcpu_stack_of(task, pid, tid) : 0;
+	name_row(st, st->state ? offcpu_stack_of(task, pid, tid) : 0);
 	/* a runnable one may be on a CPU: its next switch tells, by the CPU time used */
 	st->out = now;
 	st->open = 1;
@@ -720,7 +607,7 @@ static __always_inline void balance_account(struct offcpu_task *st, struct task_
 	if (st->open) {
 		close_wait(st, now, delay, OFFCPU_OPEN);
 		st->delay = delay;
-		st->flags |= OFFCPU_UNKNOWN_START;
+		st->row.flags |= OFFCPU_UNKNOWN_START;
 		st->out = now;
 		st->open = 1;
 	} else if (st->in && now > st->in) {

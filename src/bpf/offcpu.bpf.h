@@ -29,6 +29,7 @@ const volatile struct {
 	u32 self;                                    /* our own process */
 	u32 states;                                  /* 0: all */
 	u32 n_cgroups;
+	u32 rows; /* a power of 2: places in a half of the table */
 	u32 wake_bytes;
 	u32 memory_tries; /* see offcpu_user.bpf.h */
 	u32 max_user;
@@ -58,6 +59,7 @@ u32 offcpu_closing = 0;
 
 enum {
 	OFFCPU_MEMOS = 128,
+	OFFCPU_WHOLE_MEMOS = 256,
 	OFFCPU_KERNEL_MEMOS = 64,
 	OFFCPU_MEMO_KERNEL = 32,
 	OFFCPU_KERNEL_GLANCE = 256, /* words of the kernel stack that are looked at */
@@ -93,13 +95,6 @@ struct {
 	__type(key, u32);
 	__type(value, struct offcpu_kernel_memo);
 } offcpu_kernel_memos SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 16384);
-	__type(key, struct offcpu_key);
-	__type(value, struct offcpu_value);
-} offcpu_rows SEC(".maps");
 
 /* Numbers of stacks and chains that were sent. */
 struct {
@@ -659,55 +654,6 @@ static __always_inline u64 offcpu_stack_of(struct task_struct *task, u32 pid, u3
 	return stack;
 }
 
-/* --- chains ----------------------------------------------------------------------------------- */
-
-static __always_inline u64 offcpu_link_hash(u64 h, const struct offcpu_link *l)
-{
-	const u64 *comm = (const u64 *)l->comm;
-
-	h = offcpu_mix(h, l->stack);
-	h = offcpu_mix(h, l->sleep_stack);
-	h = offcpu_mix(h, (u64)l->pid << 32 | l->tid);
-	h = offcpu_mix(h, l->kind);
-	h = offcpu_mix(h, comm[0]);
-	return offcpu_mix(h, comm[1]);
-}
-
-static __always_inline u64 offcpu_keep_chain(struct offcpu_task *st)
-{
-	u64 h = st->n_links;
-	u32 i;
-	int new;
-
-	for (i = 0; i < OFFCPU_LINKS; i++) {
-		if (i >= st->n_links)
-			break;
-		h = offcpu_link_hash(h, &st->links[i]);
-	}
-	h |= 1;
-	if (h == st->known_chain)
-		return h;
-	new = offcpu_first_sight(h);
-	if (!new)
-		goto known;
-	struct offcpu_chain *c = new > 0 ? bpf_ringbuf_reserve(&unwind_ring, sizeof(*c), 0) : 0;
-
-	if (!c) {
-		if (new > 0)
-			bpf_map_delete_elem(&offcpu_seen, &h);
-		offcpu_count(OFFCPU_COUNT_CHAINS_FULL, 1);
-		return 0;
-	}
-	c->type = OFFCPU_RECORD_CHAIN;
-	c->n = st->n_links;
-	c->id = h;
-	bpf_probe_read_kernel(c->links, sizeof(c->links), st->links);
-	bpf_ringbuf_submit(c, offcpu_wake_flags());
-known:
-	st->known_chain = h;
-	return h;
-}
-
 /* --- threads ---------------------------------------------------------------------------------- */
 
 /* In a pid namespace other than the first, a task that is not the current one cannot be named. */
@@ -715,6 +661,20 @@ static __always_inline void offcpu_ids_of(struct task_struct *task, u32 *pid, u3
 {
 	*pid = unwind_pidns.ino ? 0 : task_field(task, tgid);
 	*tid = unwind_pidns.ino ? 0 : task_field(task, pid);
+}
+
+/* -1: it is in none. */
+static __always_inline s32 syscall_of(struct task_struct *task)
+{
+	s64 nr;
+
+	if (task_field(task, flags) & PF_KTHREAD)
+		return -1;
+	if (OFFCPU_CAST && offcpu_regs_at)
+		nr = offcpu_regs_word(offcpu_stack_base(task) + offcpu_regs_at, orig_ax);
+	else
+		nr = unwind_syscall_of(task);
+	return nr < 0 || nr > 0x7fff ? -1 : (s32)nr;
 }
 
 #endif

@@ -32,6 +32,7 @@ enum offcpu_record_type {
 	OFFCPU_RECORD_WAIT = 18,    /* struct offcpu_wait */
 	OFFCPU_RECORD_THREAD = 19,  /* struct offcpu_thread */
 	OFFCPU_RECORD_SLEEPER = 20, /* struct offcpu_sleeper */
+	OFFCPU_RECORD_WAKER = 21,   /* struct offcpu_who */
 };
 
 /* Who woke somebody. */
@@ -42,18 +43,24 @@ enum offcpu_waker {
 	OFFCPU_WAKER_NMI = 3,
 };
 
-/* A waker, and the sleep that it had come out of when that lies inside the sleep it ended. */
-struct offcpu_link {
-	__u64 stack;       /* of the waker */
-	__u64 sleep_stack; /* 0: it had not slept */
-	__u64 sleep_end;   /* when it was woken itself; not part of the chain's number */
+/* A waker: sent before the first chain that it is in. */
+struct offcpu_who {
+	__u32 type;
+	__u32 kind; /* enum offcpu_waker */
+	__u64 id;
+	__u64 stack;
 	__u32 pid;
 	__u32 tid;
-	__u32 kind; /* enum offcpu_waker */
-	__u32 pad;
 	char comm[OFFCPU_COMM];
 };
-_Static_assert(sizeof(struct offcpu_link) == 56, "shared with BPF");
+_Static_assert(sizeof(struct offcpu_who) == 48, "shared with BPF");
+
+/* A waker, and the sleep that it had come out of when that lies inside the sleep it ended. */
+struct offcpu_link {
+	__u64 waker;
+	__u64 sleep_stack; /* 0: it had not slept */
+	__u64 sleep_end;   /* when it was woken itself; not part of the chain's number */
+};
 
 struct offcpu_chain {
 	__u32 type;
@@ -80,7 +87,6 @@ enum offcpu_flags {
 	OFFCPU_OPEN = 4,          /* not over yet */
 	OFFCPU_KTHREAD = 8,
 	OFFCPU_INFERRED = 16, /* its end was not seen, and worked out from the CPU time used */
-	OFFCPU_NEW = 32,      /* a new thread, waiting for its first turn */
 };
 
 struct offcpu_key {
@@ -103,6 +109,14 @@ struct offcpu_value {
 	__u64 max_blocked;
 	__u64 max_runq;
 };
+
+/* A sum. What of lies at the same place of another table: that is only asked for at the end. */
+struct offcpu_row {
+	__u64 id; /* made of its key; 0: there is none */
+	struct offcpu_value value;
+	__u64 pad[2]; /* to a line of the cache */
+};
+_Static_assert(sizeof(struct offcpu_row) == 64, "shared with BPF");
 
 /* One wait, when each is sent instead of summed up. */
 struct offcpu_wait {

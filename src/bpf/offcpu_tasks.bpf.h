@@ -7,14 +7,17 @@
 #include "bpf/sched_types.h"
 #include "bpf/task.bpf.h"
 
-/* What is known of a thread. */
+/*
+ * What is known of a thread. Between two switches all of it has left the caches: what is asked for
+ * at each of them comes first and lies close together, in three lines of a cache.
+ */
 struct offcpu_task {
 	/* the wait that it is in, or the last one */
 	u64 out;
-	u64 wake;  /* 0: not woken */
-	u64 delay; /* its time in run queues until then, by the kernel */
-	u64 stack;
-	u64 chain;
+	u64 wake;  /* when it was last woken: from this wait only if that is after it last ran */
+	u64 chain; /* who did that; 0: it was not asked, or there was no room */
+	u64 in;    /* since when it runs, or ran before this wait; 0: we did not see */
+	u64 exec;  /* its CPU time when it left */
 	u32 state;
 	s32 syscall;
 	u32 flags;
@@ -22,19 +25,20 @@ struct offcpu_task {
 	u8 wanted; /* passed the filters */
 	u8 follow; /* a child of the target */
 	u8 mine;   /* its account is asked for; others only serve chains */
+	/* what the wait belongs to if it is wanted; the chain becomes known at its end */
+	struct offcpu_key row;
+	u64 delay; /* its time in run queues until then, by the kernel */
+	/* with offcpu_options.sums: waits that are not in their row yet */
+	struct offcpu_value sum;
 	/* its last sleep, for the chains of those whom it wakes */
-	u64 sleep_out;
-	u64 sleep_wake;
 	u64 sleep_stack;
-	u64 known_chain; /* the last one */
-	u64 early;       /* when somebody woke it that had not left yet; 0: nobody did */
-	u32 n_early;     /* 1: and is named, after the links */
+	u64 sleep_wake; /* 0: it has not ended, or it was not seen */
 	u32 n_links;
-	u32 named; /* its row is the one that the wait belongs to */
+	u32 pad;
+	u64 told; /* the last waker that it was, and that has been sent */
+	struct offcpu_link links[OFFCPU_LINKS];
 	/* the account */
 	u64 begin;
-	u64 in; /* since when it runs; 0: it does not, or we did not see */
-	u64 exec;
 	u64 oncpu;
 	u64 blocked;
 	u64 runq;
@@ -50,10 +54,6 @@ struct offcpu_task {
 	u32 pid;
 	u32 tid;
 	char comm[OFFCPU_COMM];
-	/* with offcpu_options.sums: waits that are not in their row yet */
-	struct offcpu_key row;
-	struct offcpu_value sum;
-	struct offcpu_link links[OFFCPU_LINKS + 1]; /* the last one: see offcpu_early.bpf.h */
 #ifdef BPF_RAW
 	u64 born; /* when the thread was started */
 #endif

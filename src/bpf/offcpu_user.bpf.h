@@ -60,7 +60,7 @@ struct offcpu_whole_memo {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, OFFCPU_MEMOS);
+	__uint(max_entries, OFFCPU_WHOLE_MEMOS);
 	__type(key, u32);
 	__type(value, struct offcpu_whole_memo);
 } offcpu_whole_memos SEC(".maps");
@@ -184,7 +184,7 @@ __attribute__((noinline)) int offcpu_same_stack(struct offcpu_whole_memo *m, u64
 /* By where in user space the thread is, and how it got here. */
 static __always_inline struct offcpu_whole_memo *offcpu_whole_of(u64 ip, u64 sp, u32 pid, u32 how)
 {
-	u32 at = offcpu_mix(ip, sp ^ (pid & 7) ^ (u64)how << 32) >> 40 & (OFFCPU_MEMOS - 1);
+	u32 at = offcpu_mix(ip, sp ^ (pid & 7) ^ (u64)how << 32) >> 40 & (OFFCPU_WHOLE_MEMOS - 1);
 
 	return bpf_map_lookup_elem(&offcpu_whole_memos, &at);
 }

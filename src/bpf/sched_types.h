@@ -57,23 +57,9 @@ struct mm_struct___sched {
 	void *pgd;
 };
 
-/* Locked when it is not 0. */
-struct atomic___sched {
-	int counter;
-};
-
-struct arch_spinlock___sched {
-	struct atomic___sched val;
-};
-
-struct raw_spinlock___sched {
-	struct arch_spinlock___sched raw_lock;
-};
-
 struct task_struct___sched {
 	unsigned int __state;
 	void *stack;
-	struct raw_spinlock___sched pi_lock;
 	struct mm_struct___sched *mm;
 	int pid;
 	int tgid;

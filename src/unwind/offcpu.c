@@ -14,11 +14,12 @@
 #include "offcpu.skel.h"
 #include "unwind/coretypes.h"
 #include "unwind/offcpu_facts.h"
+#include "unwind/offcpu_rows.h"
 #include "unwind/offcpu_skel.h"
 #include "unwind/raw.h"
 #include "unwind/rescue.h"
 
-enum { RING_BYTES = 8 << 20, RING_MIN = 1 << 17, RING_MAX = 1 << 30, BATCH = 1024 };
+enum { RING_BYTES = 8 << 20, RING_MIN = 1 << 17, RING_MAX = 1 << 30 };
 /* A reading ends after this even if more comes all the time: its caller has other things to do. */
 #define READ_NS      (200 * NSEC_PER_MSEC)
 #define ACCOUNTS_NS  (5 * NSEC_PER_SEC) /* they have to be there when this returns */
@@ -34,7 +35,7 @@ struct offcpu {
 	VEC(struct bpf_link *) links;
 	struct arena arena;
 	struct map stacks; /* id -> struct offcpu_stack * */
-	struct map chains;
+	struct map wakers, chains;
 	u64 stacks_dropped;
 	u64 round;                  /* of offcpu_read() */
 	u64 ends[UNWIND_END_COUNT]; /* of rescued stacks */
@@ -173,7 +174,7 @@ static int set_options(struct offcpu *o, struct err *e)
 	o->skel->rodata->offcpu_options.sums = !in->send && !in->intervals;
 	bpf_program__set_autoload(o->skel->progs.offcpu_settle, !in->send && !in->intervals);
 	bpf_program__set_autoload(o->skel->progs.offcpu_fork, in->threads || in->follow);
-	bpf_map__set_max_entries(o->skel->maps.offcpu_rows, in->send ? 1 : (u32)rows);
+	offcpu_rows_size(o->skel, in->send ? 1 : rows, in->intervals);
 	bpf_map__set_max_entries(o->skel->maps.unwind_ring, (u32)ring);
 	if (!in->ran)
 		bpf_map__set_max_entries(o->skel->maps.offcpu_ran, 1);
@@ -364,6 +365,7 @@ void offcpu_free(struct offcpu *o)
 	unwind_feed_free(o->feed);
 	offcpu_bpf__destroy(o->skel);
 	map_release(&o->stacks);
+	map_release(&o->wakers);
 	map_release(&o->chains);
 	arena_release(&o->arena);
 	free(o);
@@ -573,6 +575,13 @@ static void on_chain(struct offcpu *o, const struct offcpu_chain *in, size_t n)
 	map_put(&o->chains, in->id, (u64)(uintptr_t)arena_dup(&o->arena, in, sizeof(*in)));
 }
 
+static void on_waker(struct offcpu *o, const struct offcpu_who *in, size_t n)
+{
+	if (n < sizeof(*in) || o->wakers.len >= OFFCPU_STACKS_MOST)
+		return;
+	map_put(&o->wakers, in->id, (u64)(uintptr_t)arena_dup(&o->arena, in, sizeof(*in)));
+}
+
 static int on_record(void *ctx, void *data, size_t n)
 {
 	struct offcpu *o = ctx;
@@ -589,6 +598,7 @@ static int on_record(void *ctx, void *data, size_t n)
 	case UNWIND_RECORD_RESCUE: on_rescue(o, data, n); break;
 	case OFFCPU_RECORD_STACK: on_stack(o, data, n); break;
 	case OFFCPU_RECORD_SLEEPER: on_sleeper(o, data, n); break;
+	case OFFCPU_RECORD_WAKER: on_waker(o, data, n); break;
 	case OFFCPU_RECORD_CHAIN: on_chain(o, data, n); break;
 	case OFFCPU_RECORD_WAIT:
 		if (n >= sizeof(struct offcpu_wait) && o->opts.on_wait && o->rc >= 0)
@@ -636,47 +646,13 @@ int offcpu_accounts(struct offcpu *o, struct err *e)
 
 /* --- sums ------------------------------------------------------------------------------------- */
 
-struct rows_batch {
-	struct offcpu_key keys[BATCH];
-	struct offcpu_value values[BATCH];
-};
-
-/* Kernels without batches, or buckets that are too full for one. */
-static int rows_one_by_one(int fd, u32 most, offcpu_row_fn fn, void *ctx)
-{
-	struct offcpu_key key;
-	struct offcpu_value value;
-	int rc = 0;
-
-	/* no more than it can hold: rows may come as fast as they are taken out */
-	while (!rc && most-- && bpf_map_get_next_key(fd, NULL, &key) == 0) {
-		if (bpf_map_lookup_elem(fd, &key, &value) == 0)
-			rc = fn(ctx, &key, &value);
-		bpf_map_delete_elem(fd, &key);
-	}
-	return rc;
-}
-
 int offcpu_rows(struct offcpu *o, offcpu_row_fn fn, void *ctx, struct err *e)
 {
-	int fd = bpf_map__fd(o->skel->maps.offcpu_rows), rc = 0, last = 0;
-	_cleanup_free_ struct rows_batch *b = xmalloc(sizeof(*b));
-	u32 at = 0, n;
-	void *from = NULL;
+	int rc = 0;
 
 	if (o->skel->rodata->offcpu_options.sums)
 		rc = run_iterator(o, o->skel->progs.offcpu_settle, e);
-	while (!last && rc >= 0) {
-		n = BATCH;
-		last = bpf_map_lookup_and_delete_batch(fd, from, &at, b->keys, b->values, &n, NULL);
-		if (last && errno != ENOENT)
-			return rows_one_by_one(fd, bpf_map__max_entries(o->skel->maps.offcpu_rows),
-					       fn, ctx);
-		for (u32 i = 0; i < n && rc >= 0; i++)
-			rc = fn(ctx, &b->keys[i], &b->values[i]);
-		from = &at;
-	}
-	return rc;
+	return rc < 0 ? rc : offcpu_rows_take(o->skel, fn, ctx, e);
 }
 
 int offcpu_ran(struct offcpu *o, offcpu_ran_fn fn, void *ctx)
@@ -696,6 +672,11 @@ int offcpu_ran(struct offcpu *o, offcpu_ran_fn fn, void *ctx)
 struct offcpu_stack *offcpu_stack(const struct offcpu *o, u64 id)
 {
 	return (struct offcpu_stack *)(uintptr_t)map_get(&o->stacks, id, 0);
+}
+
+const struct offcpu_who *offcpu_waker(const struct offcpu *o, u64 id)
+{
+	return (const struct offcpu_who *)(uintptr_t)map_get(&o->wakers, id, 0);
 }
 
 const struct offcpu_chain *offcpu_chain(const struct offcpu *o, u64 id)

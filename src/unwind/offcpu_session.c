@@ -247,7 +247,10 @@ static void add_links(struct offcpu_session *s, const struct offcpu_wait *w,
 	const struct offcpu_chain *c = offcpu_chain(s->engine, w->key.chain);
 
 	for (u32 i = 0; c && i < c->n && i < OFFCPU_LINKS; i++) {
-		const struct offcpu_link *l = &c->links[i];
+		const struct offcpu_who *l = offcpu_waker(s->engine, c->links[i].waker);
+
+		if (!l || (i && s->n_events <= OFFCPU_EVENT_CHAIN))
+			break;
 		struct offcpu_raw r = *raw;
 		struct sample_of in = {
 			.event = i ? OFFCPU_EVENT_CHAIN : OFFCPU_EVENT_WAKER,
@@ -260,8 +263,6 @@ static void add_links(struct offcpu_session *s, const struct offcpu_wait *w,
 			.interrupt = l->kind != OFFCPU_WAKER_TASK,
 		};
 
-		if (i && s->n_events <= OFFCPU_EVENT_CHAIN)
-			break;
 		r.event = in.event;
 		r.link = i;
 		r.kind = l->kind;
@@ -269,10 +270,10 @@ static void add_links(struct offcpu_session *s, const struct offcpu_wait *w,
 		r.tid = l->tid;
 		memcpy(r.comm, l->comm, sizeof(r.comm));
 		add_sample(s, &in, &r);
-		if (!l->sleep_stack || s->n_events <= OFFCPU_EVENT_CHAIN)
+		if (!c->links[i].sleep_stack || s->n_events <= OFFCPU_EVENT_CHAIN)
 			break;
 		in.event = r.event = OFFCPU_EVENT_CHAIN;
-		in.stack = l->sleep_stack;
+		in.stack = c->links[i].sleep_stack;
 		in.sleeper = true;
 		in.interrupt = false;
 		r.is_sleep = 1;
