@@ -6,11 +6,6 @@
 
 #include <errno.h>
 
-static void add_u16(struct buf *b, u16 v)
-{
-	buf_add(b, &v, sizeof(v));
-}
-
 static void add_u32(struct buf *b, u32 v)
 {
 	buf_add(b, &v, sizeof(v));
@@ -236,16 +231,6 @@ int build_sample(struct buf *b, const struct perf_event_attr *attr, u16 misc,
 	return finish(b, start);
 }
 
-int build_comm(struct buf *b, const struct perf_event_attr *attr, const struct record_ids *ids,
-	       const struct record_comm *c)
-{
-	size_t start = begin(b, PERF_RECORD_COMM, (u16)(c->exec ? PERF_RECORD_MISC_COMM_EXEC : 0));
-
-	add_pair(b, c->pid, c->tid);
-	buf_add(b, c->comm, strlen(c->comm) + 1);
-	return finish_with_ids(b, start, attr, ids);
-}
-
 static void add_place(struct buf *b, const struct record_mmap *m)
 {
 	add_pair(b, m->pid, m->tid);
@@ -274,62 +259,5 @@ int build_mmap2(struct buf *b, const struct perf_event_attr *attr, const struct 
 	}
 	add_pair(b, m->prot, m->flags);
 	buf_add(b, m->filename, strlen(m->filename) + 1);
-	return finish_with_ids(b, start, attr, ids);
-}
-
-int build_task(struct buf *b, const struct perf_event_attr *attr, const struct record_ids *ids,
-	       u32 type, const struct record_task *t)
-{
-	size_t start = begin(b, type, 0);
-
-	add_pair(b, t->pid, t->ppid);
-	add_pair(b, t->tid, t->ptid);
-	add_u64(b, t->time);
-	return finish_with_ids(b, start, attr, ids);
-}
-
-int build_lost(struct buf *b, const struct perf_event_attr *attr, const struct record_ids *ids,
-	       u32 type, const struct record_lost *l)
-{
-	size_t start = begin(b, type, 0);
-
-	if (type == PERF_RECORD_LOST)
-		add_u64(b, l->id);
-	add_u64(b, l->lost);
-	return finish_with_ids(b, start, attr, ids);
-}
-
-int build_ksymbol(struct buf *b, const struct perf_event_attr *attr, const struct record_ids *ids,
-		  const struct record_ksymbol *k)
-{
-	size_t start = begin(b, PERF_RECORD_KSYMBOL, 0);
-
-	add_u64(b, k->addr);
-	add_u32(b, k->len);
-	add_u16(b, k->type);
-	add_u16(b, k->unregister ? PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER : 0);
-	buf_add(b, k->name, strlen(k->name) + 1);
-	return finish_with_ids(b, start, attr, ids);
-}
-
-int build_bpf(struct buf *b, const struct perf_event_attr *attr, const struct record_ids *ids,
-	      const struct record_bpf *p)
-{
-	size_t start = begin(b, PERF_RECORD_BPF_EVENT, 0);
-
-	add_u16(b, p->type);
-	add_u16(b, p->flags);
-	add_u32(b, p->id);
-	buf_add(b, p->tag, sizeof(p->tag));
-	return finish_with_ids(b, start, attr, ids);
-}
-
-int build_cgroup(struct buf *b, const struct perf_event_attr *attr, const struct record_ids *ids,
-		 const struct record_cgroup *c)
-{
-	size_t start = begin(b, PERF_RECORD_CGROUP, 0);
-
-	add_u64(b, c->id);
-	buf_add(b, c->path, strlen(c->path) + 1);
 	return finish_with_ids(b, start, attr, ids);
 }

@@ -256,22 +256,8 @@ struct record_ids {
 
 int build_sample(struct buf *b, const struct perf_event_attr *attr, u16 misc,
 		 const struct sample *s);
-int build_comm(struct buf *b, const struct perf_event_attr *attr, const struct record_ids *ids,
-	       const struct record_comm *c);
 /* MMAP2, with the build id when build_id_size is not 0. @misc: PERF_RECORD_MISC_USER or _KERNEL. */
 int build_mmap2(struct buf *b, const struct perf_event_attr *attr, const struct record_ids *ids,
 		u16 misc, const struct record_mmap *m);
-/* @type: PERF_RECORD_FORK or PERF_RECORD_EXIT. */
-int build_task(struct buf *b, const struct perf_event_attr *attr, const struct record_ids *ids,
-	       u32 type, const struct record_task *t);
-/* @type: PERF_RECORD_LOST or PERF_RECORD_LOST_SAMPLES. */
-int build_lost(struct buf *b, const struct perf_event_attr *attr, const struct record_ids *ids,
-	       u32 type, const struct record_lost *l);
-int build_ksymbol(struct buf *b, const struct perf_event_attr *attr, const struct record_ids *ids,
-		  const struct record_ksymbol *k);
-int build_bpf(struct buf *b, const struct perf_event_attr *attr, const struct record_ids *ids,
-	      const struct record_bpf *p);
-int build_cgroup(struct buf *b, const struct perf_event_attr *attr, const struct record_ids *ids,
-		 const struct record_cgroup *c);
 
 #endif

@@ -239,3 +239,28 @@ void kit_end(struct recording *r, struct seen *seen, struct emit *e)
 	seen_release(seen);
 	buf_release(&e->b);
 }
+
+void kit_record(struct buf *b, u32 type, const void *body, size_t size,
+		const struct perf_event_attr *attr, const struct record_ids *ids)
+{
+	const u64 tid = (u64)ids->tid << 32 | ids->pid, cpu = ids->cpu;
+	const struct {
+		u64 asked;
+		const u64 *value;
+	} tail[] = {
+		{ PERF_SAMPLE_TID, &tid },    { PERF_SAMPLE_TIME, &ids->time },
+		{ PERF_SAMPLE_ID, &ids->id }, { PERF_SAMPLE_STREAM_ID, &ids->stream_id },
+		{ PERF_SAMPLE_CPU, &cpu },    { PERF_SAMPLE_IDENTIFIER, &ids->id },
+	};
+	struct perf_event_header h = { .type = type };
+	size_t start = b->len;
+
+	CHECK_EQ(size % 8, 0);
+	buf_add(b, &h, sizeof(h));
+	buf_add(b, body, size);
+	for (size_t i = 0; attr->sample_id_all && i < ARRAY_SIZE(tail); i++)
+		if (attr->sample_type & tail[i].asked)
+			buf_add(b, tail[i].value, sizeof(u64));
+	h.size = (u16)(b->len - start);
+	memcpy(b->data + start, &h, sizeof(h));
+}

@@ -48,6 +48,10 @@ void kit_comm(struct emit *e, u64 time, const char *comm);
 void kit_mmap2(struct emit *e, u64 time, const char *path);
 void kit_round(struct emit *e);
 
+/* A record in this machine's order: @body, then what @attr asks for at the end of all records. */
+void kit_record(struct buf *b, u32 type, const void *body, size_t size,
+		const struct perf_event_attr *attr, const struct record_ids *ids);
+
 /* What a pass delivered. */
 struct seen {
 	const struct recording *r;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Samples and records: what is built is what is parsed, and what is too short is refused. */
 #include "harness.h"
+#include "test_recording_kit.h"
 
 #include "recording/format.h"
 #include "recording/reader.h"
@@ -376,6 +377,22 @@ TEST(mmap_marked_for_another_recorder)
 
 TEST(other_records)
 {
+	const u32 fork[] = { 1, 2, 3, 4, 5, 0 }; /* pid, ppid, tid, ptid, time */
+	const struct {
+		u64 addr;
+		u32 len;
+		u16 type, flags;
+		char name[8];
+	} symbol = { .addr = 9, .len = 8, .name = "bpf_x" };
+	const struct {
+		u64 id;
+		char path[8];
+	} group = { 5, "/a/b" };
+	const struct {
+		u16 type, flags;
+		u32 id;
+		u8 tag[8];
+	} program = { .type = 1, .id = 12 };
 	struct record_task task;
 	struct record_lost lost;
 	struct record_ksymbol ksym;
@@ -384,38 +401,38 @@ TEST(other_records)
 	struct buf b = BUF_INIT;
 	struct record r;
 
-	CHECK_EQ(build_task(&b, &id_attr, &ids, PERF_RECORD_FORK,
-			    &(struct record_task){ 1, 2, 3, 4, 5 }),
-		 0);
+	kit_record(&b, PERF_RECORD_FORK, fork, sizeof(fork), &id_attr, &ids);
 	r = record_of(&b, &id_attr);
 	CHECK_EQ(record_task(&r, &task), 0);
 	CHECK_EQ(task.ppid, 2);
 	CHECK_EQ(task.tid, 3);
 	CHECK_EQ(task.time, 5);
 	buf_reset(&b);
-	CHECK_EQ(build_lost(&b, &id_attr, &ids, PERF_RECORD_LOST, &(struct record_lost){ 7, 99 }),
-		 0);
+	kit_record(&b, PERF_RECORD_LOST, (const u64[]){ 7, 99 }, 16, &id_attr, &ids);
 	r = record_of(&b, &id_attr);
 	CHECK_EQ(record_lost(&r, &lost), 0);
 	CHECK_EQ(lost.lost, 99);
+	CHECK_EQ(lost.id, 7);
 	buf_reset(&b);
-	CHECK_EQ(build_ksymbol(&b, &id_attr, &ids,
-			       &(struct record_ksymbol){ .addr = 9, .len = 8, .name = "bpf_x" }),
-		 0);
+	kit_record(&b, PERF_RECORD_KSYMBOL, &symbol, sizeof(symbol), &id_attr, &ids);
 	r = record_of(&b, &id_attr);
 	CHECK_EQ(record_ksymbol(&r, &ksym), 0);
 	CHECK_STR(ksym.name, "bpf_x");
+	CHECK_EQ(ksym.addr, 9);
+	CHECK_EQ(ksym.len, 8);
 	CHECK(!ksym.unregister);
 	buf_reset(&b);
-	CHECK_EQ(build_cgroup(&b, &id_attr, &ids, &(struct record_cgroup){ 5, "/a/b" }), 0);
+	kit_record(&b, PERF_RECORD_CGROUP, &group, sizeof(group), &id_attr, &ids);
 	r = record_of(&b, &id_attr);
 	CHECK_EQ(record_cgroup(&r, &cgroup), 0);
 	CHECK_STR(cgroup.path, "/a/b");
+	CHECK_EQ(cgroup.id, 5);
 	buf_reset(&b);
-	CHECK_EQ(build_bpf(&b, &id_attr, &ids, &(struct record_bpf){ .type = 1, .id = 12 }), 0);
+	kit_record(&b, PERF_RECORD_BPF_EVENT, &program, sizeof(program), &id_attr, &ids);
 	r = record_of(&b, &id_attr);
 	CHECK_EQ(record_bpf(&r, &bpf), 0);
 	CHECK_EQ(bpf.id, 12);
+	CHECK_EQ(bpf.type, 1);
 	buf_release(&b);
 }
 

@@ -8,6 +8,7 @@
 #include "recording/recording.h"
 #include "recording/writer.h"
 #include "unit/harness.h"
+#include "unit/test_recording_kit.h"
 
 enum {
 	ID_SWITCH = 11, /* and on: waking, run times */
@@ -145,18 +146,22 @@ static void add_switch(struct file *f, u64 time, u32 cpu, u32 prev, const char *
 static void add_fork(struct file *f, u64 time, u32 parent, u32 child)
 {
 	struct record_ids ids = { .time = time, .id = ID_SWITCH };
-	struct record_task t = { .pid = child, .tid = child, .ppid = parent, .ptid = parent };
+	const u32 fork[] = { child, parent, child, parent, 0, 0 };
 
-	CHECK_EQ(build_task(&f->records, &f->attr[0], &ids, PERF_RECORD_FORK, &t), 0);
+	kit_record(&f->records, PERF_RECORD_FORK, fork, sizeof(fork), &f->attr[0], &ids);
 	flush(f);
 }
 
 static void add_name(struct file *f, u64 time, u32 tid, const char *comm)
 {
 	struct record_ids ids = { .time = time, .id = ID_SWITCH };
-	struct record_comm c = { .pid = 500, .tid = tid, .comm = comm };
+	struct {
+		u32 pid, tid;
+		char comm[16];
+	} c = { .pid = 500, .tid = tid };
 
-	CHECK_EQ(build_comm(&f->records, &f->attr[0], &ids, &c), 0);
+	snprintf(c.comm, sizeof(c.comm), "%s", comm);
+	kit_record(&f->records, PERF_RECORD_COMM, &c, sizeof(c), &f->attr[0], &ids);
 	flush(f);
 }
 
@@ -459,9 +464,7 @@ TEST("events that were lost are told of, records that nobody wants are passed ov
 	file_open(&f, PLAIN);
 	add_switch(&f, 100, 0, 10, "a", 1, 20, "b");
 	CHECK_EQ(build_mmap2(&f.records, &f.attr[0], &ids, 0, &map), 0);
-	CHECK_EQ(build_lost(&f.records, &f.attr[0], &ids, PERF_RECORD_LOST,
-			    &(struct record_lost){ 7, 99 }),
-		 0);
+	kit_record(&f.records, PERF_RECORD_LOST, (const u64[]){ 7, 99 }, 16, &f.attr[0], &ids);
 	flush(&f);
 	add_switch(&f, 110, 0, 20, "b", 1, 10, "a");
 	file_read(&f, NULL, &t);
