@@ -482,6 +482,43 @@ static const struct {
 	{ "summary", run_summary },
 };
 
+/* The option that means nothing to this table, and whose it is; NULL: there is none. */
+static const char *misplaced(const struct sched_args *a, int (*run)(struct job *),
+			     const char **ret_whose)
+{
+	*ret_whose = "timehist";
+	if (run != run_timehist) {
+		const char *given = a->wakeups        ? "--wakeups"
+				    : a->migrations   ? "--migrations"
+				    : a->more.next    ? "--next"
+				    : a->more.state   ? "--state"
+				    : a->more.cpus    ? "--cpu-visual"
+				    : a->idle         ? "--idle"
+				    : a->summary      ? "--summary"
+				    : a->with_summary ? "--with-summary"
+						      : NULL;
+
+		if (given)
+			return given;
+	}
+	*ret_whose = "latency";
+	if (run == run_latency)
+		return NULL;
+	return a->sort ? "--sort" : a->pids_apart ? "--pids" : NULL;
+}
+
+static int check_options(struct context *ctx, const struct sched_args *a, int (*run)(struct job *),
+			 const char *what)
+{
+	const char *whose, *option = misplaced(a, run, &whose);
+
+	if (!option)
+		return 0;
+	err_set(&ctx->err, EINVAL, "%s means nothing to 'sched %s'", option, what);
+	err_hint(&ctx->err, "it goes with 'sched %s'", whose);
+	return EXIT_USAGE;
+}
+
 static int sched_run(struct context *ctx, void *args)
 {
 	const struct sched_args *a = args;
@@ -509,7 +546,9 @@ static int sched_run(struct context *ctx, void *args)
 		err_hint(&ctx->err, "-o goes with 'sched map'");
 		return EXIT_USAGE;
 	}
-	rc = output_check(ctx, &a->output, "svg html");
+	rc = check_options(ctx, a, run, what);
+	if (!rc)
+		rc = output_check(ctx, &a->output, "svg html");
 	if (rc)
 		return rc;
 	j.filter = (struct sched_filter){ .pids = &a->pids, .cpus = &a->cpus };

@@ -45,6 +45,12 @@ import json, sys
 rows = [json.loads(line) for line in open(sys.argv[1])]
 assert len(rows) > 10 and {"wait_ns", "delay_ns", "run_ns"} <= set(rows[0])
 END
+run "$FATHOM" sched latency -d 100ms -w
+expect_status 2
+expect_err "hint: it goes with 'sched timehist'"
+run "$FATHOM" sched map -d 100ms --sort max
+expect_status 2
+expect_err "hint: it goes with 'sched latency'"
 run "$FATHOM" sched timehist -d 300ms --summary
 expect_out_like '^TASK +TID +TURNS'
 
