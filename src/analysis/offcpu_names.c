@@ -328,14 +328,15 @@ u32 offcpu_names_stack(struct offcpu_names *n, struct offcpu_stack *s, enum offc
 
 void offcpu_find_senders(struct offcpu_opts *opts)
 {
-	static const char *const names[1 + OFFCPU_SENDERS] = { "__local_bh_enable_ip",
-							       "__dev_queue_xmit",
-							       "ip_finish_output2",
-							       "ip6_finish_output2" };
+	static const char *const names[3 + OFFCPU_SENDERS] = {
+		"__entry_text_start", "__entry_text_end",  "__local_bh_enable_ip",
+		"__dev_queue_xmit",   "ip_finish_output2", "ip6_finish_output2"
+	};
 	struct ask_range r[ARRAY_SIZE(names)];
 
 	ask_ranges(names, ARRAY_SIZE(names), r);
-	opts->bh = (struct offcpu_range){ r[0].begin, r[0].end };
+	opts->entry = (struct offcpu_range){ r[0].begin, r[1].begin };
+	opts->bh = (struct offcpu_range){ r[2].begin, r[2].end };
 	for (int i = 0; i < OFFCPU_SENDERS; i++)
-		opts->senders[i] = (struct offcpu_range){ r[i + 1].begin, r[i + 1].end };
+		opts->senders[i] = (struct offcpu_range){ r[i + 3].begin, r[i + 3].end };
 }

@@ -22,9 +22,10 @@ enum {
 const volatile struct {
 	u64 min_ns; /* waits outside of these are left out; max_ns 0: no limit */
 	u64 max_ns;
-	u64 period;             /* 0: every wait; else one sample for so many ns */
-	s64 preempt_distance;   /* from a run queue to its CPU's preempt count, 0: not known */
-	struct offcpu_range bh; /* runs softirqs for the task itself */
+	u64 period;                /* 0: every wait; else one sample for so many ns */
+	s64 preempt_distance;      /* from a run queue to its CPU's preempt count, 0: not known */
+	struct offcpu_range entry; /* the kernel's ways in, not a function: interrupts begin here */
+	struct offcpu_range bh;    /* runs softirqs for the task itself */
 	struct offcpu_range senders[OFFCPU_SENDERS]; /* call that when they have sent something */
 	u32 self;                                    /* our own process */
 	u32 states;                                  /* 0: all */
@@ -70,6 +71,7 @@ _Static_assert(OFFCPU_KERNEL_GLANCE * 8 <= UNWIND_RESCUE_VMAS * sizeof(struct un
 /* A kernel stack that is known, or being learned. See offcpu_memo.bpf.h. */
 struct offcpu_kernel_memo {
 	u64 sight;          /* hash of its frames */
+	u64 stack;          /* of an interrupt: the number that it was sent under */
 	u32 n_kernel;       /* frames; 0: it is not known yet */
 	u16 first;          /* of the frames: those before are our own */
 	u16 kernel_words;   /* of the kernel stack that are looked at */
@@ -452,6 +454,7 @@ enum offcpu_how {
 	OFFCPU_AT_WAKING,
 	/* by the task itself; on a stack of its own, where there is nothing to be recognised by */
 	OFFCPU_IN_SOFTIRQ,
+	OFFCPU_IN_INTERRUPT, /* and what follows, by their kind */
 };
 
 /* The kernel's part: recognised, or walked and perhaps learned. */
@@ -574,24 +577,78 @@ static __always_inline u64 offcpu_take_stack(void *ctx, struct task_struct *task
 	return offcpu_take_anew(ctx, task, id, how);
 }
 
-/* The stack of the interrupt that runs now, in the name of a task that has no part in it. */
-static __attribute__((noinline)) u64 offcpu_take_interrupt(void *ctx)
+/* How many frames are the interrupt's own: up to its way into the kernel. 0: more than these. */
+static __always_inline u32 offcpu_own_frames(struct unwind_slot *slot, u32 n)
 {
-	struct offcpu_taking t = { .slot = unwind_slot_take() };
-	u64 stack = 0;
-	long bytes;
+	u32 i;
 
+	for (i = 0; i < OFFCPU_IRQ_FEW && i < n; i++) {
+		u64 ip = slot->out.ip[i];
+
+		if (ip > offcpu_options.entry.begin && ip <= offcpu_options.entry.end)
+			return i + 1;
+	}
+	return 0;
+}
+
+/* Into the slot, without what was interrupted; true: as far as the interrupt's way in. */
+static __always_inline bool offcpu_walk_interrupt(void *ctx, struct unwind_slot *slot)
+{
+	long bytes = bpf_get_stack(ctx, slot->out.ip, OFFCPU_IRQ_FEW * 8, 0);
+	u32 own = bytes > 0 ? offcpu_own_frames(slot, (u32)bytes / 8) : 0;
+
+	if (bytes == OFFCPU_IRQ_FEW * 8 && !own)
+		bytes = bpf_get_stack(ctx, slot->out.ip, OFFCPU_IRQ_FRAMES * 8, 0);
+	if (bytes < 0)
+		unwind_count(UNWIND_COUNT_KERNEL_CUT, 1);
+	slot->out.n_kernel = own ? own : bytes > 0 ? (u32)bytes / 8 : 0;
+	slot->kernel_hash = offcpu_hash_frames(slot, 0, slot->out.n_kernel);
+	return own != 0;
+}
+
+/*
+ * Interrupts have a stack of their own, where the same way to here has the same length. All of its
+ * frames are there but the outermost, which the one before it stands for.
+ */
+static __always_inline struct offcpu_kernel_memo *offcpu_interrupt_memo(u64 base, u32 kind)
+{
+	u64 place = offcpu_mix(base & ~OFFCPU_PAGE, OFFCPU_IN_INTERRUPT + kind);
+	u32 at = place >> 40 & (OFFCPU_KERNEL_MEMOS - 1);
+
+	return bpf_map_lookup_elem(&offcpu_kernel_memos, &at);
+}
+
+/* The stack of the interrupt that runs now, in the name of a task that has no part in it. */
+static __attribute__((noinline)) u64 offcpu_take_interrupt(void *ctx, u32 kind)
+{
+	struct offcpu_taking t = {};
+	u64 stack = 0, base, room;
+
+	if (!offcpu_options.kernel_stacks)
+		return 0;
+	t.slot = unwind_slot_take();
 	if (!t.slot)
 		return 0;
-	offcpu_begin_stack(t.slot, 0);
-	if (offcpu_options.kernel_stacks) {
-		bytes = bpf_get_stack(ctx, t.slot->out.ip, OFFCPU_IRQ_FRAMES * 8, 0);
-		if (bytes < 0)
-			unwind_count(UNWIND_COUNT_KERNEL_CUT, 1);
-		t.slot->out.n_kernel = bytes > 0 ? (u32)bytes / 8 : 0;
-		t.slot->kernel_hash = offcpu_hash_frames(t.slot, 0, t.slot->out.n_kernel);
-		stack = offcpu_keep_stack(&t);
+	base = offcpu_number(&t.slot->walk, (u64)ctx);
+	t.kernel = offcpu_interrupt_memo(base, kind);
+	if (!t.kernel)
+		goto out;
+	if (OFFCPU_CAST && t.kernel->n_kernel && offcpu_same_frames(base, t.kernel)) {
+		stack = t.kernel->stack;
+		t.kernel->misses = 0;
+		goto out;
 	}
+	offcpu_begin_stack(t.slot, 0);
+	if (offcpu_walk_interrupt(ctx, t.slot) && OFFCPU_CAST) {
+		room = 4096 - (base & ~OFFCPU_PAGE);
+		if (room > OFFCPU_KERNEL_GLANCE * 8)
+			room = OFFCPU_KERNEL_GLANCE * 8;
+		offcpu_note_kernel(base, base + room, t.slot, t.kernel, t.slot->kernel_hash);
+	}
+	stack = offcpu_keep_stack(&t);
+	if (t.kernel->sight == t.slot->kernel_hash)
+		t.kernel->stack = stack;
+out:
 	unwind_slot_give(t.slot);
 	return stack;
 }

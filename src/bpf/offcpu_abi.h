@@ -13,6 +13,7 @@ enum {
 	OFFCPU_COMM = 16,
 	OFFCPU_CGROUPS = 16,       /* that a filter may name */
 	OFFCPU_IRQ_FRAMES = 32,    /* of the stack of an interrupt: what lies below is innocent */
+	OFFCPU_IRQ_FEW = 16,       /* nearly always enough */
 	OFFCPU_KERNEL_FRAMES = 64, /* of a kernel stack */
 	OFFCPU_RAN_MOST = 4096,    /* threads that are counted as having the CPU instead */
 };

@@ -31,14 +31,11 @@ struct offcpu_search {
 	struct offcpu_kernel_memo *memo;
 };
 
-/* Word by word; that is a load each. */
-static __always_inline bool offcpu_recall_direct(u64 base, u64 regs,
-						 const struct offcpu_kernel_memo *memo)
+/* All but the outermost. Word by word; that is a load each. */
+static __always_inline bool offcpu_same_frames(u64 base, const struct offcpu_kernel_memo *memo)
 {
 	u32 last = memo->n_kernel - 1, at = memo->first, i;
 
-	if (offcpu_word(regs - 8) != memo->kernel_ra[last & (OFFCPU_MEMO_KERNEL - 1)])
-		return false;
 	for (i = 0; i < OFFCPU_MEMO_KERNEL && at < last; i++, at++) {
 		u32 frame = at & (OFFCPU_MEMO_KERNEL - 1);
 
@@ -48,6 +45,15 @@ static __always_inline bool offcpu_recall_direct(u64 base, u64 regs,
 			return false;
 	}
 	return true;
+}
+
+static __always_inline bool offcpu_recall_direct(u64 base, u64 regs,
+						 const struct offcpu_kernel_memo *memo)
+{
+	u32 last = memo->n_kernel - 1;
+
+	return offcpu_word(regs - 8) == memo->kernel_ra[last & (OFFCPU_MEMO_KERNEL - 1)] &&
+	       offcpu_same_frames(base, memo);
 }
 
 /* By a copy of the stack. */

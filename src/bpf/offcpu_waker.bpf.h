@@ -183,7 +183,7 @@ static __always_inline void name_waker(void *ctx, struct offcpu_task *st, u64 ou
 	if (kind == OFFCPU_WAKER_TASK)
 		offcpu_copy_comm(who.comm, task);
 	who.stack = kind == OFFCPU_WAKER_TASK ? offcpu_take_stack(ctx, task, id, how)
-					      : offcpu_take_interrupt(ctx);
+					      : offcpu_take_interrupt(ctx, kind);
 	st->chain = 0;
 	st->n_links = 0;
 	who.id = offcpu_who_hash(&who);

@@ -160,6 +160,7 @@ static int set_options(struct offcpu *o, struct err *e)
 	o->skel->rodata->offcpu_options.user_stacks = !in->no_user_stacks;
 	o->skel->rodata->offcpu_options.wakers = in->wakers || in->chains;
 	o->skel->rodata->offcpu_options.chains = in->chains;
+	o->skel->rodata->offcpu_options.entry = in->entry;
 	o->skel->rodata->offcpu_options.bh = in->bh;
 	for (int i = 0; i < OFFCPU_SENDERS; i++)
 		o->skel->rodata->offcpu_options.senders[i] = in->senders[i];

@@ -62,7 +62,7 @@ struct offcpu_opts {
 	 * they have sent something: who does that is named as waker. Not known: every softirq
 	 * counts as an interrupt.
 	 */
-	struct offcpu_range bh, senders[OFFCPU_SENDERS];
+	struct offcpu_range entry, bh, senders[OFFCPU_SENDERS];
 	bool by_thread;
 	bool send;      /* wait by wait, to on_wait */
 	bool intervals; /* offcpu_rows() will be asked before offcpu_stop() */
