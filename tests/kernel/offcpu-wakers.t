@@ -17,8 +17,8 @@ text = open(sys.argv[1]).read()
 r = json.loads(text[text.index("{\n"):])
 facts = r["facts"]
 waits, unseen, inferred = facts["waits"], facts["waker_not_seen"], facts["inferred_ends"]
-# A machine may keep its tracers from seeing what some threads do, or what interrupts them; then
-# it also hides their switches, which are counted.
+# A machine may keep tracers from seeing what some threads do, what interrupts them, and what the
+# next one does until it leaves; then it hides the switches to that, too, and those are counted.
 most = 2 + waits // 100 + 20 * inferred
 assert unseen <= most, (unseen, waits, inferred)
 END
@@ -48,15 +48,19 @@ for how in typed raw; do
 import json, re, sys
 text = open(sys.argv[1]).read()
 truth = dict(re.findall(r"^([a-z]+)=([0-9]+)$", text, re.M))
-rows = json.loads(text[text.index("{\n"):])["waits"]
+r = json.loads(text[text.index("{\n"):])
+rows = r["waits"]
 # by the functions: the threads have their names only from the second turn on, perhaps
 sleeps = [w for w in rows if "< sleeps <" in w["where"]]
 naps = [w for w in rows if "< naps <" in w["where"]]
 count = sum(w["count"] for w in sleeps)
 by_waker = sum(w["count"] for w in sleeps if "< wakes <" in (w["waker"] or ""))
-assert 0.98 * count - 2 <= by_waker and count, (truth, rows)
-assert sum(w["count"] for w in naps) >= 0.98 * int(truth["napped"]) - 2, (truth, rows)
-assert not [w for w in naps if "< wakes <" in (w["waker"] or "")], naps
+hidden = 2 + 20 * r["facts"]["inferred_ends"]
+assert count and by_waker >= 0.98 * count - hidden, (truth, rows)
+assert sum(w["count"] for w in naps) >= 0.98 * int(truth["napped"]) - hidden, (truth, rows)
+# a nap whose end was not seen may seem to last until the next sleep
+mistaken = sum(w["count"] for w in naps if "< wakes <" in (w["waker"] or ""))
+assert mistaken <= hidden, (r["facts"], naps)
 END
 done
 what "new threads that a timer wakes" "$WORKLOADS/naps" --new 500 --us 50

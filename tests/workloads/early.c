@@ -5,8 +5,9 @@
  * Wakers that come too early. Thread "sleeper" goes to sleep over and over for S seconds (1), and
  * "waker", on another CPU if there is one, wakes it as soon as it says that it will: often it has
  * not left its CPU yet. After every N turns (8) the sleeper takes a nap, which a timer ends and
- * never the waker. Prints how often it went to sleep, was woken, left its CPU for that (by its own
- * account, with the naps) and napped.
+ * never the waker; that one rests after as many, so that it leaves its CPU, too. Prints how often
+ * the sleeper went to sleep, was woken, left its CPU (by the kernel's account, with the naps) and
+ * napped.
  */
 #include "workload.h"
 
@@ -58,10 +59,12 @@ static OWN_FRAME void naps(struct early *early)
 	early->napped++;
 }
 
-static OWN_FRAME void wakes(struct early *early)
+static OWN_FRAME bool wakes(struct early *early)
 {
-	early->woken += (unsigned long)futex(&early->word, FUTEX_WAKE, 1);
+	long n = futex(&early->word, FUTEX_WAKE, 1);
+
 	__asm__ volatile("" ::: "memory");
+	return n > 0;
 }
 
 static OWN_FRAME void *sleeper_main(void *data)
@@ -87,8 +90,10 @@ static OWN_FRAME void *waker_main(void *data)
 	struct early *early = data;
 
 	pin(1);
-	while (!atomic_load(&early->stop))
-		wakes(early);
+	while (!atomic_load(&early->stop)) {
+		if (wakes(early) && ++early->woken % early->naps == 0)
+			sleep_s(10e-6);
+	}
 	return NULL;
 }
 
