@@ -136,7 +136,8 @@ static void event_ready(struct script *s, u32 index, struct script_event *ev)
 	ev->trace = trace_of(s, a);
 }
 
-const struct script_event *script_event(struct script *s, u32 index)
+/* Made on first use. NULL: the event does not exist. */
+static const struct script_event *event_of(struct script *s, u32 index)
 {
 	struct script_event *ev;
 
@@ -180,13 +181,13 @@ static int on_record(const struct record *r, void *ctx)
 	const struct script_event *ev;
 
 	if (r->type == PERF_RECORD_SAMPLE) {
-		ev = script_event(s, r->event);
+		ev = event_of(s, r->event);
 		if (ev && passes(s, r, ev))
 			script_sample(s, r, ev);
 	} else {
 		machine_record(&s->machine, r);
 		if (s->opts->show) {
-			ev = script_event(s, r->event == RECORD_NO_EVENT ? 0 : r->event);
+			ev = event_of(s, r->event == RECORD_NO_EVENT ? 0 : r->event);
 			if (ev && ev->fields)
 				script_side(s, r, ev);
 		}

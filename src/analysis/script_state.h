@@ -98,7 +98,5 @@ void script_data_src(struct script *s, u64 value);
 void script_sample(struct script *s, const struct record *r, const struct script_event *ev);
 /* One of the comma-separated globs matches; asked once a name. @which tells the lists apart. */
 bool script_name_passes(struct script *s, const char *globs, u32 which, const char *name);
-/* Made on first use. NULL: the event does not exist. */
-const struct script_event *script_event(struct script *s, u32 index);
 
 #endif

@@ -217,12 +217,6 @@ struct record_switch {
 	u32 next_prev_tid;
 };
 
-struct record_text_poke {
-	u64 addr;
-	u16 old_len, new_len;
-	const u8 *bytes; /* old bytes, then new bytes */
-};
-
 int record_mmap(const struct record *r, struct record_mmap *ret);
 int record_comm(const struct record *r, struct record_comm *ret);
 int record_task(const struct record *r, struct record_task *ret);
@@ -232,7 +226,6 @@ int record_ksymbol(const struct record *r, struct record_ksymbol *ret);
 int record_bpf(const struct record *r, struct record_bpf *ret);
 int record_cgroup(const struct record *r, struct record_cgroup *ret);
 int record_switch(const struct record *r, struct record_switch *ret);
-int record_text_poke(const struct record *r, struct record_text_poke *ret);
 
 /* "MMAP2", "SAMPLE", "FINISHED_ROUND"...; NULL for types that nobody has defined yet. */
 const char *record_type_name(u32 type);

@@ -215,21 +215,6 @@ int record_switch(const struct record *r, struct record_switch *ret)
 	return 0;
 }
 
-int record_text_poke(const struct record *r, struct record_text_poke *ret)
-{
-	struct record_text_poke t = { 0 };
-	struct bytes b = body(r);
-
-	t.addr = bytes_u64(&b);
-	t.old_len = bytes_u16(&b);
-	t.new_len = bytes_u16(&b);
-	t.bytes = bytes_take(&b, (u64)t.old_len + t.new_len);
-	if (b.bad)
-		return -EBADMSG;
-	*ret = t;
-	return 0;
-}
-
 static const char *const type_names[RECORD_TYPE_END] = {
 	[PERF_RECORD_MMAP] = "MMAP",
 	[PERF_RECORD_LOST] = "LOST",

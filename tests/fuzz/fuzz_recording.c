@@ -31,7 +31,6 @@ static u64 look_at_sample(const struct sample *s)
 static int on_record(const struct record *r, void *ctx)
 {
 	struct record_namespaces ns;
-	struct record_text_poke poke;
 	struct record_ksymbol ksymbol;
 	struct record_cgroup cgroup;
 	struct record_switch change;
@@ -54,8 +53,6 @@ static int on_record(const struct record *r, void *ctx)
 		*sum += strlen(cgroup.path);
 	if (record_namespaces(r, &ns) == 0)
 		*sum += look(ns.all, ns.nr * sizeof(*ns.all));
-	if (record_text_poke(r, &poke) == 0)
-		*sum += look(poke.bytes, (size_t)poke.old_len + poke.new_len);
 	*sum += (u64)(record_task(r, &task) == 0) + (u64)(record_bpf(r, &bpf) == 0) +
 		(u64)(record_switch(r, &change) == 0);
 	return 0;

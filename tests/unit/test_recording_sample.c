@@ -438,11 +438,11 @@ TEST(other_records)
 
 TEST(short_records_are_refused)
 {
-	static const u32 types[] = { PERF_RECORD_MMAP,      PERF_RECORD_MMAP2,
-				     PERF_RECORD_COMM,      PERF_RECORD_FORK,
-				     PERF_RECORD_LOST,      PERF_RECORD_NAMESPACES,
-				     PERF_RECORD_KSYMBOL,   PERF_RECORD_CGROUP,
-				     PERF_RECORD_TEXT_POKE, PERF_RECORD_BPF_EVENT };
+	static const u32 types[] = { PERF_RECORD_MMAP,     PERF_RECORD_MMAP2,
+				     PERF_RECORD_COMM,     PERF_RECORD_FORK,
+				     PERF_RECORD_LOST,     PERF_RECORD_NAMESPACES,
+				     PERF_RECORD_KSYMBOL,  PERF_RECORD_CGROUP,
+				     PERF_RECORD_BPF_EVENT };
 	union {
 		struct record_mmap mmap;
 		struct record_comm comm;
@@ -451,7 +451,6 @@ TEST(short_records_are_refused)
 		struct record_namespaces ns;
 		struct record_ksymbol ksym;
 		struct record_cgroup cgroup;
-		struct record_text_poke poke;
 		struct record_bpf bpf;
 	} out;
 
@@ -468,7 +467,6 @@ TEST(short_records_are_refused)
 		CHECK_EQ(record_namespaces(&r, &out.ns), -EBADMSG);
 		CHECK_EQ(record_ksymbol(&r, &out.ksym), -EBADMSG);
 		CHECK_EQ(record_cgroup(&r, &out.cgroup), -EBADMSG);
-		CHECK_EQ(record_text_poke(&r, &out.poke), -EBADMSG);
 		CHECK_EQ(record_bpf(&r, &out.bpf), -EBADMSG);
 		free(h);
 	}
