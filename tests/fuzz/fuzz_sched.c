@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Recordings from anywhere, read as the scheduler's: formats, fields, order, and all that is made
  * of them. */
-#include "analysis/sched.h"
+#include "analysis/sched_lines.h"
 #include "recording/recording.h"
 #include "view/timeline.h"
 
@@ -12,7 +12,35 @@ struct all {
 	struct sched_timehist *timehist;
 	struct sched_map *map;
 	struct sched_summary *summary;
+	struct sched_lines text, json;
 };
+
+static int on_turn(void *ctx, const struct sched_turn *t)
+{
+	struct all *all = ctx;
+
+	sched_lines_turn(&all->text, t);
+	sched_lines_turn(&all->json, t);
+	return 0;
+}
+
+static int on_wake(void *ctx, const struct sched_wake *w)
+{
+	struct all *all = ctx;
+
+	sched_lines_wake(&all->text, w);
+	sched_lines_wake(&all->json, w);
+	return 0;
+}
+
+static int on_move(void *ctx, const struct sched_move *m)
+{
+	struct all *all = ctx;
+
+	sched_lines_move(&all->text, m);
+	sched_lines_move(&all->json, m);
+	return 0;
+}
 
 static int on_events(void *ctx, const struct sched_event *ev, size_t n)
 {
@@ -45,6 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	/* run times folded or not: two ways through the reader */
 	const struct sched_filter filter = { .fold_runtime = size & 1 };
+	const struct sched_lines_more more = { .state = true, .next = true, .cpus = true };
 	struct sched_names names = { 0 };
 	struct err e = ERR_INIT;
 	struct recording *r;
@@ -52,13 +81,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (recording_open_memory(data, size, &r, &e) == 0) {
 		all.latency = sched_latency_new(&names, NULL);
-		all.timehist = sched_timehist_new(&names, NULL, false, NULL, NULL, NULL);
+		all.timehist = sched_timehist_new(&names, NULL, false, on_turn, on_wake, &all);
+		sched_timehist_moves(all.timehist, on_move);
+		sched_lines_init(&all.text, &names, SCHED_LINES_TEXT, &more);
+		sched_lines_init(&all.json, &names, SCHED_LINES_JSON, NULL);
 		all.map = sched_map_new(&names, NULL);
 		all.summary = sched_summary_new(&names, NULL);
 		(void)sched_replay(r, &filter, &names, on_events, &all, &e);
 		show(&all);
 		sched_latency_free(all.latency);
 		sched_timehist_free(all.timehist);
+		sched_lines_release(&all.text);
+		sched_lines_release(&all.json);
 		sched_map_free(all.map);
 		sched_summary_free(all.summary);
 		recording_free(r);
