@@ -135,6 +135,7 @@ bool gotab_depth_next(struct gotab_depth *d, u64 *ret_start, s64 *ret_depth)
 	d->value += change & 1 ? -(s64)(change >> 1) - 1 : (s64)(change >> 1);
 	*ret_start = d->address;
 	*ret_depth = d->value;
-	d->address += (u64)length * d->t->quantum;
+	/* not beyond the function: near the end of memory that would lead to its beginning */
+	d->address += MIN((u64)length * d->t->quantum, d->end - d->address);
 	return true;
 }
