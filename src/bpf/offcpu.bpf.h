@@ -472,7 +472,10 @@ static __always_inline void offcpu_take_kernel(struct offcpu_taking *t, void *ct
 		slot->out.n_kernel = t->kernel->n_kernel;
 		return;
 	}
-	bytes = bpf_get_stack(ctx, slot->out.ip, OFFCPU_KERNEL_FRAMES * 8, 0);
+	if (how == OFFCPU_IN_SOFTIRQ)
+		bytes = slot->kept * 8; /* was just looked at, to find out that */
+	else
+		bytes = bpf_get_stack(ctx, slot->out.ip, OFFCPU_KERNEL_FRAMES * 8, 0);
 	if (bytes < 0)
 		unwind_count(UNWIND_COUNT_KERNEL_CUT, 1);
 	slot->out.n_kernel = bytes > 0 ? (u32)bytes / 8 : 0;
@@ -618,6 +621,23 @@ static __always_inline struct offcpu_kernel_memo *offcpu_interrupt_memo(u64 base
 	return bpf_map_lookup_elem(&offcpu_kernel_memos, &at);
 }
 
+/*
+ * The number of the stack of the interrupt that runs now, if it is known, else 0. In softirqs that
+ * a task runs itself nothing is known, as what is noted begins with a way into the kernel.
+ */
+static __always_inline u64 offcpu_recall_interrupt(u64 base, u32 kind)
+{
+	struct offcpu_kernel_memo *memo;
+
+	if (!OFFCPU_CAST || !offcpu_options.kernel_stacks)
+		return 0;
+	memo = offcpu_interrupt_memo(base, kind);
+	if (!memo || !memo->n_kernel || !offcpu_same_frames(base, memo))
+		return 0;
+	memo->misses = 0;
+	return memo->stack;
+}
+
 /* The stack of the interrupt that runs now, in the name of a task that has no part in it. */
 static __attribute__((noinline)) u64 offcpu_take_interrupt(void *ctx, u32 kind)
 {
@@ -633,11 +653,6 @@ static __attribute__((noinline)) u64 offcpu_take_interrupt(void *ctx, u32 kind)
 	t.kernel = offcpu_interrupt_memo(base, kind);
 	if (!t.kernel)
 		goto out;
-	if (OFFCPU_CAST && t.kernel->n_kernel && offcpu_same_frames(base, t.kernel)) {
-		stack = t.kernel->stack;
-		t.kernel->misses = 0;
-		goto out;
-	}
 	offcpu_begin_stack(t.slot, 0);
 	if (offcpu_walk_interrupt(ctx, t.slot) && OFFCPU_CAST) {
 		room = 4096 - (base & ~OFFCPU_PAGE);

@@ -144,7 +144,8 @@ static __attribute__((noinline)) int softirq_is_own(void *ctx, struct task_struc
 	if (!c.slot)
 		return 0;
 	bytes = bpf_get_stack(ctx, c.slot->out.ip, OFFCPU_KERNEL_FRAMES * 8, 0);
-	bpf_loop(bytes > 0 ? (u32)bytes / 8 : 0, offcpu_is_sender, &c, 0);
+	c.slot->kept = bytes > 0 ? (u32)bytes / 8 : 0;
+	bpf_loop(c.slot->kept, offcpu_is_sender, &c, 0);
 	unwind_slot_give(c.slot);
 	return c.found;
 }
@@ -170,7 +171,10 @@ static __always_inline void name_waker(void *ctx, struct offcpu_task *st, u64 ou
 	struct offcpu_who who = {};
 	u32 kind = offcpu_context(task), how = OFFCPU_AT_WAKING;
 
-	if (kind == OFFCPU_WAKER_SOFTIRQ && offcpu_options.bh.begin && softirq_is_own(ctx, task)) {
+	if (kind != OFFCPU_WAKER_TASK)
+		who.stack = offcpu_recall_interrupt(offcpu_number(&st->chain, (u64)ctx), kind);
+	if (kind == OFFCPU_WAKER_SOFTIRQ && !who.stack && offcpu_options.bh.begin &&
+	    softirq_is_own(ctx, task)) {
 		kind = OFFCPU_WAKER_TASK;
 		how = OFFCPU_IN_SOFTIRQ;
 	}
@@ -182,8 +186,10 @@ static __always_inline void name_waker(void *ctx, struct offcpu_task *st, u64 ou
 	who.tid = offcpu_options.by_thread ? id : 0;
 	if (kind == OFFCPU_WAKER_TASK)
 		offcpu_copy_comm(who.comm, task);
-	who.stack = kind == OFFCPU_WAKER_TASK ? offcpu_take_stack(ctx, task, id, how)
-					      : offcpu_take_interrupt(ctx, kind);
+	if (kind == OFFCPU_WAKER_TASK)
+		who.stack = offcpu_take_stack(ctx, task, id, how);
+	else if (!who.stack)
+		who.stack = offcpu_take_interrupt(ctx, kind);
 	st->chain = 0;
 	st->n_links = 0;
 	who.id = offcpu_who_hash(&who);

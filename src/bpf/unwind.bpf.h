@@ -68,6 +68,7 @@ struct unwind_slot {
 	u32 n_vmas;
 	u32 by_bp;                  /* as in the memo */
 	u64 kernel_hash, user_hash; /* for the program's use: on old kernels its stack is scarce */
+	u64 kept;                   /* frames that are in the record already */
 	struct unwind_state s;
 	struct unwind_window window;
 	struct unwind_frame_note note[UNWIND_MEMO_FRAMES];
