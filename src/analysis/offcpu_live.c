@@ -158,11 +158,12 @@ int offcpu_live_stop(struct offcpu_live *l, struct err *e)
 
 static void fill_links(struct offcpu_live *l, struct wait *w, u64 chain)
 {
-	const struct offcpu_chain *c = offcpu_chain(l->engine, chain);
+	struct offcpu_link links[OFFCPU_LINKS];
+	u32 n = offcpu_chain(l->engine, chain, links);
 	struct profile *p = &l->profile;
 
-	for (u32 i = 0; c && i < c->n && i < OFFCPU_LINKS; i++) {
-		const struct offcpu_who *in = offcpu_waker(l->engine, c->links[i].waker);
+	for (u32 i = 0; i < n; i++) {
+		const struct offcpu_who *in = offcpu_waker(l->engine, links[i].waker);
 
 		if (!in)
 			break;
@@ -174,8 +175,7 @@ static void fill_links(struct offcpu_live *l, struct wait *w, u64 chain)
 		out->stack = offcpu_names_stack(&l->names, offcpu_stack(l->engine, in->stack),
 						task ? OFFCPU_CUT_WAKER : OFFCPU_CUT_IRQ);
 		out->sleep_stack =
-			offcpu_names_stack(&l->names,
-					   offcpu_stack(l->engine, c->links[i].sleep_stack),
+			offcpu_names_stack(&l->names, offcpu_stack(l->engine, links[i].sleep_stack),
 					   OFFCPU_CUT_SLEEPER);
 		out->pid = in->pid;
 		out->tid = in->tid;

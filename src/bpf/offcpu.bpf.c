@@ -349,9 +349,16 @@ static __always_inline u64 take_stack(void *ctx, struct task_struct *prev, u64 i
 	return offcpu_take_stack(ctx, prev, id, state ? OFFCPU_AT_SWITCH : OFFCPU_AT_PREEMPTION);
 }
 
+#ifdef BPF_RAW
+#define OFF_THE_STACK __attribute__((noinline)) /* of its caller: 6.1 has hardly enough for that \
+						 */
+#else
+#define OFF_THE_STACK __always_inline
+#endif
+
 /* What the wait belongs to, and what chains are asked about. */
-static __always_inline void begin_wait(struct offcpu_task *st, struct task_struct *prev, u64 id,
-				       u64 stack)
+static OFF_THE_STACK void begin_wait(struct offcpu_task *st, struct task_struct *prev, u64 id,
+				     u64 stack)
 {
 	struct offcpu_key key = { .stack = stack,
 				  .pid = id >> 32,

@@ -134,8 +134,9 @@ __attribute__((noinline)) int settle(struct offcpu_task *st)
 {
 	struct offcpu_key key;
 
-	if (!st || !st->sum.count)
+	if (!st || !st->summed)
 		return 0;
+	st->summed = 0;
 	/* older kernels take no key from memory that was handed to a global function */
 	__builtin_memcpy(&key, &st->row, sizeof(key));
 	add_row(find_row(row_number(&key)), &key, &st->sum);
@@ -157,6 +158,7 @@ static __always_inline void sum_up(struct offcpu_task *st, u64 blocked, u64 runq
 	st->sum.blocked += blocked;
 	st->sum.runq += runq;
 	st->sum.count++;
+	st->summed = 1;
 	if (blocked > st->sum.max_blocked)
 		st->sum.max_blocked = blocked;
 	if (runq > st->sum.max_runq)
@@ -172,7 +174,8 @@ static __always_inline void choose_row(struct offcpu_task *st, const struct offc
 {
 	if (same_wait(&st->row, key))
 		return;
-	settle(st);
+	if (st->summed)
+		settle(st);
 	st->row = *key;
 }
 
@@ -185,7 +188,8 @@ static __always_inline bool choose_chain(struct offcpu_task *st, u64 chain)
 {
 	if (st->row.chain == chain)
 		return true;
-	settle(st);
+	if (st->summed)
+		settle(st);
 	st->row.chain = chain;
 	return false;
 }

@@ -9,7 +9,8 @@
 
 /*
  * What is known of a thread. Between two switches all of it has left the caches: what is asked for
- * at each of them comes first and lies close together, in three lines of a cache.
+ * at each of them comes first and lies close together, in a line of a cache for each of: the wait,
+ * its row, sums, chains.
  */
 struct offcpu_task {
 	/* the wait that it is in, or the last one */
@@ -20,7 +21,9 @@ struct offcpu_task {
 	u64 exec;  /* its CPU time when it left */
 	u32 state;
 	s32 syscall;
-	u32 flags;
+	u16 flags;
+	u8 summed; /* there is something in sum */
+	u8 pad;
 	u8 open;
 	u8 wanted; /* passed the filters */
 	u8 follow; /* a child of the target */
@@ -30,15 +33,21 @@ struct offcpu_task {
 	u64 delay; /* its time in run queues until then, by the kernel */
 	/* with offcpu_options.sums: waits that are not in their row yet */
 	struct offcpu_value sum;
-	/* its last sleep, for the chains of those whom it wakes */
-	u64 sleep_stack;
-	u64 sleep_wake; /* 0: it has not ended, or it was not seen */
-	u32 n_links;
-	u32 pad;
-	u64 told; /* the last waker that it was, and that has been sent */
-	struct offcpu_link links[OFFCPU_LINKS];
+	u64 owed;  /* time off the CPU, of the period that it is in */
+	u64 point; /* where in that the sample is taken, from 1 on; 0: not chosen yet */
+	u64 begin; /* of the account, see below */
+	union {
+		/* chains: its last sleep, for those whom it wakes */
+		struct {
+			u64 sleep_stack;
+			u64 sleep_wake; /* 0: it has not ended, or it was not seen */
+			u64 told;       /* the last waker that it was, and that has been sent */
+			u64 n_links;
+			struct offcpu_link links[OFFCPU_LINKS];
+		};
+		struct offcpu_who who; /* else: who woke it last */
+	};
 	/* the account */
-	u64 begin;
 	u64 oncpu;
 	u64 blocked;
 	u64 runq;
@@ -49,8 +58,6 @@ struct offcpu_task {
 	u64 major;
 	u64 switches;
 	u64 preemptions;
-	u64 owed;  /* time off the CPU, of the period that it is in */
-	u64 point; /* where in that the sample is taken, from 1 on; 0: not chosen yet */
 	u32 pid;
 	u32 tid;
 	char comm[OFFCPU_COMM];

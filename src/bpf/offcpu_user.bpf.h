@@ -152,7 +152,7 @@ __attribute__((noinline)) int offcpu_same_program(struct offcpu_whole_memo *m, u
 	if (!OFFCPU_CAST || !m || m->gen != offcpu_direct_generation(mm))
 		return 0;
 	id = offcpu_stack_number(m->sight, m->n_kernel, m->hash, m->frames, pid);
-	if (!bpf_map_lookup_elem(&offcpu_seen, &id))
+	if (!offcpu_is_known(id))
 		return 0;
 	m->mm = mm;
 	m->exec_vm = offcpu_mm_word(mm, exec_vm);
@@ -184,7 +184,7 @@ __attribute__((noinline)) int offcpu_same_stack(struct offcpu_whole_memo *m, u64
 /* By where in user space the thread is, and how it got here. */
 static __always_inline struct offcpu_whole_memo *offcpu_whole_of(u64 ip, u64 sp, u32 pid, u32 how)
 {
-	u32 at = offcpu_mix(ip, sp ^ (pid & 7) ^ (u64)how << 32) >> 40 & (OFFCPU_WHOLE_MEMOS - 1);
+	u32 at = offcpu_mix(ip, sp ^ (pid & 3) ^ (u64)how << 32) >> 40 & (OFFCPU_WHOLE_MEMOS - 1);
 
 	return bpf_map_lookup_elem(&offcpu_whole_memos, &at);
 }

@@ -18,14 +18,15 @@ static __always_inline u64 offcpu_who_hash(const struct offcpu_who *w)
 /* False: there was no room. */
 static __always_inline bool offcpu_send_who(const struct offcpu_who *w)
 {
-	int new = offcpu_first_sight(w->id);
+	u64 id = w->id; /* older kernels take no key from a thread's memory */
+	int new = offcpu_first_sight(id);
 	struct offcpu_who *r;
 
 	if (new <= 0)
 		return !new;
 	r = bpf_ringbuf_reserve(&unwind_ring, sizeof(*r), 0);
 	if (!r) {
-		bpf_map_delete_elem(&offcpu_seen, &w->id);
+		bpf_map_delete_elem(&offcpu_seen, &id);
 		return false;
 	}
 	__builtin_memcpy(r, w, sizeof(*r));
@@ -34,13 +35,16 @@ static __always_inline bool offcpu_send_who(const struct offcpu_who *w)
 	return true;
 }
 
-/* The same for the thread's last chain, whose links it still has. */
+/* The same for the thread's last chain, whose links it still has; without chains a waker is one. */
 static __always_inline bool offcpu_send_chain(const struct offcpu_task *st)
 {
 	u64 id = st->chain;
-	int new = offcpu_first_sight(id);
 	struct offcpu_chain *r;
+	int new;
 
+	if (!offcpu_options.chains)
+		return offcpu_send_who(&st->who);
+	new = offcpu_first_sight(id);
 	if (new <= 0)
 		return !new;
 	r = bpf_ringbuf_reserve(&unwind_ring, sizeof(*r), 0);
@@ -164,10 +168,25 @@ static __always_inline bool tell_waker(struct offcpu_task *waker, const struct o
 	return true;
 }
 
+/* The links from the waker on, which woke the thread out of a sleep that began at @out. */
+static __always_inline u64 link_up(struct offcpu_task *st, struct task_struct *task,
+				   const struct offcpu_who *who, u64 out)
+{
+	struct offcpu_task *waker = 0;
+
+	st->n_links = 0;
+	if (who->kind == OFFCPU_WAKER_TASK && task_field(task, pid))
+		waker = offcpu_task_of(task, false);
+	if (!tell_waker(waker, who))
+		return 0;
+	st->links[0].waker = who->id;
+	follow_chain(st, waker, out);
+	return offcpu_chain_hash(st);
+}
+
 static __always_inline void name_waker(void *ctx, struct offcpu_task *st, u64 out)
 {
 	struct task_struct *task = task_current();
-	struct offcpu_task *waker = 0;
 	struct offcpu_who who = {};
 	u32 kind = offcpu_context(task), how = OFFCPU_AT_WAKING;
 
@@ -190,16 +209,13 @@ static __always_inline void name_waker(void *ctx, struct offcpu_task *st, u64 ou
 		who.stack = offcpu_take_stack(ctx, task, id, how);
 	else if (!who.stack)
 		who.stack = offcpu_take_interrupt(ctx, kind);
-	st->chain = 0;
-	st->n_links = 0;
 	who.id = offcpu_who_hash(&who);
-	if (kind == OFFCPU_WAKER_TASK && task_field(task, pid))
-		waker = offcpu_task_of(task, false);
-	if (!tell_waker(waker, &who))
-		return;
-	st->links[0].waker = who.id;
-	follow_chain(st, offcpu_options.chains ? waker : 0, out);
-	st->chain = offcpu_chain_hash(st);
+	if (offcpu_options.chains) {
+		st->chain = link_up(st, task, &who, out);
+	} else {
+		st->who = who;
+		st->chain = who.id;
+	}
 }
 
 #endif

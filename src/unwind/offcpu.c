@@ -680,9 +680,18 @@ const struct offcpu_who *offcpu_waker(const struct offcpu *o, u64 id)
 	return (const struct offcpu_who *)(uintptr_t)map_get(&o->wakers, id, 0);
 }
 
-const struct offcpu_chain *offcpu_chain(const struct offcpu *o, u64 id)
+u32 offcpu_chain(const struct offcpu *o, u64 id, struct offcpu_link ret[static OFFCPU_LINKS])
 {
-	return (const struct offcpu_chain *)(uintptr_t)map_get(&o->chains, id, 0);
+	const struct offcpu_chain *c =
+		(const struct offcpu_chain *)(uintptr_t)map_get(&o->chains, id, 0);
+
+	if (!o->opts.chains) {
+		ret[0] = (struct offcpu_link){ .waker = id };
+		return id != 0;
+	}
+	if (c)
+		memcpy(ret, c->links, c->n * sizeof(*ret));
+	return c ? c->n : 0;
 }
 
 /* --- numbers ---------------------------------------------------------------------------------- */

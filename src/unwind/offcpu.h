@@ -127,8 +127,9 @@ int offcpu_ran(struct offcpu *o, offcpu_ran_fn fn, void *ctx);
 
 /* NULL: not known (0, or lost). */
 struct offcpu_stack *offcpu_stack(const struct offcpu *o, u64 id);
-const struct offcpu_chain *offcpu_chain(const struct offcpu *o, u64 id);
 const struct offcpu_who *offcpu_waker(const struct offcpu *o, u64 id);
+/* How many links a chain has; 0: it is not known. */
+u32 offcpu_chain(const struct offcpu *o, u64 id, struct offcpu_link ret[static OFFCPU_LINKS]);
 void offcpu_stats(const struct offcpu *o, struct offcpu_stats *ret);
 
 /* Mappings that are known from elsewhere, for processes that are gone when they are asked for. */

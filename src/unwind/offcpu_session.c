@@ -244,10 +244,11 @@ static void add_sample(struct offcpu_session *s, const struct sample_of *in,
 static void add_links(struct offcpu_session *s, const struct offcpu_wait *w,
 		      const struct offcpu_raw *raw)
 {
-	const struct offcpu_chain *c = offcpu_chain(s->engine, w->key.chain);
+	struct offcpu_link links[OFFCPU_LINKS];
+	u32 n = offcpu_chain(s->engine, w->key.chain, links);
 
-	for (u32 i = 0; c && i < c->n && i < OFFCPU_LINKS; i++) {
-		const struct offcpu_who *l = offcpu_waker(s->engine, c->links[i].waker);
+	for (u32 i = 0; i < n; i++) {
+		const struct offcpu_who *l = offcpu_waker(s->engine, links[i].waker);
 
 		if (!l || (i && s->n_events <= OFFCPU_EVENT_CHAIN))
 			break;
@@ -270,10 +271,10 @@ static void add_links(struct offcpu_session *s, const struct offcpu_wait *w,
 		r.tid = l->tid;
 		memcpy(r.comm, l->comm, sizeof(r.comm));
 		add_sample(s, &in, &r);
-		if (!c->links[i].sleep_stack || s->n_events <= OFFCPU_EVENT_CHAIN)
+		if (!links[i].sleep_stack || s->n_events <= OFFCPU_EVENT_CHAIN)
 			break;
 		in.event = r.event = OFFCPU_EVENT_CHAIN;
-		in.stack = c->links[i].sleep_stack;
+		in.stack = links[i].sleep_stack;
 		in.sleeper = true;
 		in.interrupt = false;
 		r.is_sleep = 1;
