@@ -349,9 +349,9 @@ static __always_inline u64 take_stack(void *ctx, struct task_struct *prev, u64 i
 	return offcpu_take_stack(ctx, prev, id, state ? OFFCPU_AT_SWITCH : OFFCPU_AT_PREEMPTION);
 }
 
+/* Of its caller: for the raw program 6.1 has hardly enough of it. */
 #ifdef BPF_RAW
-#define OFF_THE_STACK __attribute__((noinline)) /* of its caller: 6.1 has hardly enough for that \
-						 */
+#define OFF_THE_STACK __attribute__((noinline))
 #else
 #define OFF_THE_STACK __always_inline
 #endif
