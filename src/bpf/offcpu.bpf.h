@@ -332,6 +332,29 @@ static __always_inline u64 offcpu_stack_number(u64 kernel_hash, u32 n_kernel, u6
 	return offcpu_mix(offcpu_mix(id, (u64)n_kernel << 16 | n_user), user_hash) | 1;
 }
 
+/* Where in the kernel a stack is taken; the stacks of one kind have nothing to do with another's.
+ */
+enum offcpu_how {
+	OFFCPU_AT_SWITCH, /* to sleep */
+	OFFCPU_AT_PREEMPTION,
+	OFFCPU_AT_WAKING,
+	/* by the task itself; on a stack of its own, where there is nothing to be recognised by */
+	OFFCPU_IN_SOFTIRQ,
+	OFFCPU_IN_INTERRUPT, /* and what follows, by their kind */
+};
+
+/*
+ * The place of a memo in one of the tables. Two that are asked for in turn must not share one, as
+ * each would drive the other out: neither the sleep and the waking of a thread do, nor threads with
+ * numbers next to each other, of which one often wakes the other.
+ */
+static __always_inline u32 offcpu_memo_at(u64 hash, u32 pid, u32 how, u32 n)
+{
+	u32 kind = (how == OFFCPU_AT_WAKING) << 1 | (pid & 1);
+
+	return kind * (n / 4) + ((u32)(hash >> 40) & (n / 4 - 1));
+}
+
 #include "bpf/offcpu_user.bpf.h"
 
 /* What is being found out about a stack. */
@@ -462,17 +485,6 @@ static __always_inline u64 offcpu_user_stack(struct offcpu_taking *t, struct tas
 	return 0;
 }
 
-/* Where in the kernel a stack is taken; the stacks of one kind have nothing to do with another's.
- */
-enum offcpu_how {
-	OFFCPU_AT_SWITCH, /* to sleep */
-	OFFCPU_AT_PREEMPTION,
-	OFFCPU_AT_WAKING,
-	/* by the task itself; on a stack of its own, where there is nothing to be recognised by */
-	OFFCPU_IN_SOFTIRQ,
-	OFFCPU_IN_INTERRUPT, /* and what follows, by their kind */
-};
-
 /* The kernel's part: recognised, or walked and perhaps learned. */
 static __always_inline void offcpu_take_kernel(struct offcpu_taking *t, void *ctx,
 					       struct pt_regs *at, u32 how)
@@ -508,14 +520,14 @@ static __always_inline bool offcpu_find_memos(struct offcpu_taking *t, struct ta
 					      struct pt_regs *regs, u32 how)
 {
 	u64 kernel = offcpu_mix(regs->ip, regs->orig_ax << 32 | how);
-	u64 user = offcpu_mix(regs->ip, regs->sp ^ (task_field(task, pid) & 7));
+	u64 user = offcpu_mix(regs->ip, regs->sp ^ (task_field(task, pid) & 6));
 	u32 at;
 
 	if (task_field(task, flags) & PF_KTHREAD)
 		kernel = offcpu_mix(task_field(task, pid), how);
-	at = kernel >> 40 & (OFFCPU_KERNEL_MEMOS - 1);
+	at = offcpu_memo_at(kernel, 0, how, OFFCPU_KERNEL_MEMOS);
 	t->kernel = bpf_map_lookup_elem(&offcpu_kernel_memos, &at);
-	at = user >> 40 & (OFFCPU_MEMOS - 1);
+	at = offcpu_memo_at(user, task_field(task, pid), how, OFFCPU_MEMOS);
 	t->user = bpf_map_lookup_elem(&offcpu_memos, &at);
 	return t->kernel && t->user;
 }
@@ -632,7 +644,7 @@ static __always_inline bool offcpu_walk_interrupt(void *ctx, struct unwind_slot 
 static __always_inline struct offcpu_kernel_memo *offcpu_interrupt_memo(u64 base, u32 kind)
 {
 	u64 place = offcpu_mix(base & ~OFFCPU_PAGE, OFFCPU_IN_INTERRUPT + kind);
-	u32 at = place >> 40 & (OFFCPU_KERNEL_MEMOS - 1);
+	u32 at = offcpu_memo_at(place, 1, OFFCPU_AT_PREEMPTION, OFFCPU_KERNEL_MEMOS);
 
 	return bpf_map_lookup_elem(&offcpu_kernel_memos, &at);
 }

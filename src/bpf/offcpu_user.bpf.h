@@ -184,7 +184,8 @@ __attribute__((noinline)) int offcpu_same_stack(struct offcpu_whole_memo *m, u64
 /* By where in user space the thread is, and how it got here. */
 static __always_inline struct offcpu_whole_memo *offcpu_whole_of(u64 ip, u64 sp, u32 pid, u32 how)
 {
-	u32 at = offcpu_mix(ip, sp ^ (pid & 3) ^ (u64)how << 32) >> 40 & (OFFCPU_WHOLE_MEMOS - 1);
+	u64 place = offcpu_mix(ip, sp ^ (pid & 2) ^ (u64)how << 32);
+	u32 at = offcpu_memo_at(place, pid, how, OFFCPU_WHOLE_MEMOS);
 
 	return bpf_map_lookup_elem(&offcpu_whole_memos, &at);
 }
