@@ -526,6 +526,8 @@ int offcpu_waking(u64 *ctx)
 	if (offcpu_options.chains || (offcpu_options.wakers && (st->open ? st->wanted : st->mine) &&
 				      now - out >= offcpu_options.min_ns))
 		name_waker(ctx, st, out);
+	else
+		st->chain = 0;
 	st->wake = now;
 	return 0;
 }

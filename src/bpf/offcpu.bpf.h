@@ -257,6 +257,16 @@ static __always_inline int offcpu_first_sight(u64 id)
 	return bpf_map_update_elem(&offcpu_seen, &id, &one, BPF_ANY) ? -1 : 1;
 }
 
+/* It could not be sent: as if it had never been seen. */
+static __always_inline void offcpu_forget(u64 id)
+{
+	u32 at = id >> 32 & (OFFCPU_KNOWN - 1);
+
+	bpf_map_delete_elem(&offcpu_seen, &id);
+	if (offcpu_known[at] == id)
+		offcpu_known[at] = 0;
+}
+
 /* 0: there is no user space. */
 static __always_inline u64 offcpu_generation(struct task_struct *task)
 {
@@ -381,7 +391,7 @@ static __always_inline u64 offcpu_send_stack(struct unwind_slot *slot, u64 id)
 	/* new code of a Python has to be read while it is there */
 	if (bpf_ringbuf_output(&unwind_ring, out, size,
 			       out->python ? BPF_RB_FORCE_WAKEUP : offcpu_wake_flags())) {
-		bpf_map_delete_elem(&offcpu_seen, &id);
+		offcpu_forget(id);
 		offcpu_count(OFFCPU_COUNT_STACKS_FULL, 1);
 		return 0;
 	}

@@ -15,6 +15,16 @@ static __always_inline u64 offcpu_who_hash(const struct offcpu_who *w)
 	return offcpu_mix(offcpu_mix(offcpu_mix(h, w->kind), comm[0]), comm[1]) | 1;
 }
 
+/* In the ring, for the record of a new number. */
+static __always_inline void *offcpu_room_for(u64 id, u64 size)
+{
+	void *room = bpf_ringbuf_reserve(&unwind_ring, size, 0);
+
+	if (!room)
+		offcpu_forget(id);
+	return room;
+}
+
 /* False: there was no room. */
 static __always_inline bool offcpu_send_who(const struct offcpu_who *w)
 {
@@ -24,11 +34,9 @@ static __always_inline bool offcpu_send_who(const struct offcpu_who *w)
 
 	if (new <= 0)
 		return !new;
-	r = bpf_ringbuf_reserve(&unwind_ring, sizeof(*r), 0);
-	if (!r) {
-		bpf_map_delete_elem(&offcpu_seen, &id);
+	r = offcpu_room_for(id, sizeof(*r));
+	if (!r)
 		return false;
-	}
 	__builtin_memcpy(r, w, sizeof(*r));
 	r->type = OFFCPU_RECORD_WAKER;
 	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
@@ -47,11 +55,9 @@ static __always_inline bool offcpu_send_chain(const struct offcpu_task *st)
 	new = offcpu_first_sight(id);
 	if (new <= 0)
 		return !new;
-	r = bpf_ringbuf_reserve(&unwind_ring, sizeof(*r), 0);
-	if (!r) {
-		bpf_map_delete_elem(&offcpu_seen, &id);
+	r = offcpu_room_for(id, sizeof(*r));
+	if (!r)
 		return false;
-	}
 	r->type = OFFCPU_RECORD_CHAIN;
 	r->n = st->n_links;
 	r->id = id;
