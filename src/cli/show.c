@@ -163,7 +163,6 @@ int cli_show(struct context *ctx, const struct result *r)
 	opts.color = cli_color(ctx);
 	opts.unicode = term_unicode();
 	opts.stream = ctx->stream;
-	opts.wrap = isatty(fileno(ctx->out));
 	err = view->render(r, &opts, &out, &ctx->err);
 	if (err < 0)
 		return err;

@@ -122,13 +122,13 @@ static void facts(struct text_out *o, const struct result *r)
 		text_flush_long(o, STYLE_NONE);
 }
 
-/* Words that a screen would cut at its edge go to the next line. */
+/* Notes are prose: what does not fit the width goes on below, indented. */
 static void flush_note(struct text_out *o, size_t column, enum style style)
 {
 	size_t width = o->opts->width > 0 ? (size_t)o->opts->width : SIZE_MAX;
 	_cleanup_buf_ struct buf text = BUF_INIT;
 
-	if (!o->opts->wrap || fmt_width(buf_str(&o->line)) <= width) {
+	if (fmt_width(buf_str(&o->line)) <= width) {
 		text_flush_long(o, style);
 		return;
 	}

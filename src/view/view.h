@@ -19,7 +19,6 @@ struct view_opts {
 	bool unicode; /* box characters and the one-column ellipsis are welcome */
 	bool header;  /* tables begin with their headings */
 	bool stream;  /* JSON: one line per result, for results that follow one another */
-	bool wrap;    /* long notes are filled to the width: for a screen, not for grep */
 	bool average; /* a line with average, total and count below each histogram */
 };
 

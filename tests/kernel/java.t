@@ -90,8 +90,8 @@ run "$FATHOM" record -q -e cpu-clock -F 499 -p "$spawned" -d 1s -o "$TMP/int.dat
 kill -9 "$spawned"
 wait "$spawned" 2>/dev/null
 run "$FATHOM" report -i "$TMP/int.data"
-expect_out_like "'Interpreter' stands for them" "interpreted methods are counted"
-expect_out_like 'java -Xcomp' "... with what names them"
+expect_prose "'Interpreter' stands for them" "interpreted methods are counted"
+expect_prose 'java -Xcomp' "... with what names them"
 
 # Names come from the machine's own description of itself, without a perf map, and stay in the
 # recording when the process is gone.

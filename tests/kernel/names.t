@@ -315,14 +315,14 @@ if command -v gcc >/dev/null && gcc -O2 -g -fno-omit-frame-pointer -o inl inl.c;
 	unlike 'then they are not there' "$(table --sort symbol --no-inline)" 'tight'
 	like 'their caller is the function whose code it is' "$("$FATHOM" fold --inline -i inl.data 2>/dev/null)" 'visible;tight(_\[i\])? '
 	like 'lines' "$(table --sort srcline)" "$TMP/inl.c:[45]"
-	unlike 'and nothing is said to be missing' "$(table --sort srcline)" "no source lines of .*'inl'"
+	unlike 'and nothing is said to be missing' "$(flat "$(table --sort srcline)")" "no source lines of .*'inl'"
 	gcc -O2 -o bare inl.c
 	run "$FATHOM" record -e cpu-clock -F 499 -o bare.data -- ./bare
 	bare() { "$FATHOM" report -i bare.data --no-children -g none "$@" 2>/dev/null; }
-	like 'why there are no lines' "$(bare --sort srcline)" "no source lines of 'bare'.*: no debug information"
-	unlike 'only if lines are asked for' "$(bare --sort symbol)" 'no source lines'
+	like 'why there are no lines' "$(flat "$(bare --sort srcline)")" "no source lines of 'bare'.*: no debug information"
+	unlike 'only if lines are asked for' "$(flat "$(bare --sort symbol)")" 'no source lines'
 	rm bare
-	like 'also when the program is gone' "$(bare --sort srcline)" "no source lines of 'bare'"
+	like 'also when the program is gone' "$(flat "$(bare --sort srcline)")" "no source lines of 'bare'"
 else
 	skip 'no gcc here' 10
 fi

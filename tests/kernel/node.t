@@ -51,11 +51,11 @@ for options in '' '--perf-basic-prof'; do
 	for command in report stacks; do
 		run "$FATHOM" "$command" -i "$TMP/node.data"
 		if [ -n "$options" ]; then
-			unlike "$command: names were kept" "$out$err" 'run-time code'
+			unlike "$command: names were kept" "$(flat "$out $err")" 'run-time code'
 		else
-			like "$command: says whose the code is" "$out$err" \
+			like "$command: says whose the code is" "$(flat "$out $err")" \
 				"run-time code \\(node, process $pid\\) have no name"
-			like "$command: says what names it" "$out$err" 'hint: .*--perf-basic-prof'
+			like "$command: says what names it" "$(flat "$out $err")" 'hint: .*--perf-basic-prof'
 		fi
 	done
 	run "$FATHOM" fold -i "$TMP/node.data"

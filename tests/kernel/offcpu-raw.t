@@ -78,7 +78,7 @@ done
 run "$FATHOM" explain -p $pid -d 500ms
 expect_status 0
 like "who slept before we looked is told of, with the user's part of its stack" \
-	"$(printf '%s\n' "$out" | tr -s '\n ' ' ')" 'sleeper [^.]* sleeping on a timer in [^.]*take_a_nap'
+	"$(flat "$out")" 'sleeper [^.]* sleeping on a timer in [^.]*take_a_nap'
 run "$FATHOM" threads -p $pid -d 500ms --json
 expect_status 0
 ok "... and accounted for from then on" python3 - "$out_file" <<'END'

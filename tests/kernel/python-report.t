@@ -104,7 +104,7 @@ run "$FATHOM" record -q -e raw_syscalls:sys_enter -o tp.data -- "${python:-/usr/
 for i in range(300): os.stat("/tmp")'
 if [ "$status" -eq 0 ]; then
 	run "$FATHOM" report -i tp.data
-	expect_out_like '[0-9]+ stacks of Python programs do not show its functions' "copied stacks are counted"
+	expect_prose '[0-9]+ stacks of Python programs do not show its functions' "copied stacks are counted"
 else
 	skip "no tracepoints here"
 fi

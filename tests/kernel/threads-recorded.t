@@ -77,7 +77,7 @@ pid=$(sed -n 's/^pid=//p' chain.txt)
 run "$FATHOM" explain -i chain.data -p "$pid"
 expect_status 0
 expect_out_like "^Process $pid \(chain\): 4 threads"
-page=$(tr -s '\n ' ' ' <"$out_file")
+page=$(flat "$out")
 like "a's waits together" "$page" '[0-9.]+ms, the longest of [0-9]+ that took [0-9.]+m?s together: chain-a \([0-9]+\) was waiting for a lock in .*a_waits_for_b'
 like "who ended them" "$page" 'Ended by chain-b \([0-9]+\) in [^.]*b_wakes_a'
 like "and who had ended that, to the end" "$page" 'That was ended by chain-c \([0-9]+\) in .*Until then chain-c had been sleeping on a timer in [^.]*c_sleeps.*That was ended by a timer[.]'
@@ -131,7 +131,7 @@ expect_status 0
 expect_out_like "^Process $pid \(hog\): 3 threads"
 expect_out_like '^Who had the CPU in that time:'
 # who came and went without a wait of its own may have been there, but nobody who matters
-guessed=$(tr -s '\n ' ' ' <"$out_file" | sed -nE 's/.* \(([0-9]+)\.[0-9] %\) are put down to those that ran.*/\1/p')
+guessed=$(flat "$out" | sed -nE 's/.* \(([0-9]+)\.[0-9] %\) are put down to those that ran.*/\1/p')
 ok "all threads are in it: nearly nobody is guessed (${guessed:-0} %)" [ "${guessed:-0}" -lt 20 ]
 run "$FATHOM" explain -i all.data -p "$pid" --json
 ok "it names the hog; who had the CPU had no more of it than there was" truth hog_ran "$out_file"
@@ -152,8 +152,8 @@ END
 size=$(stat -c %s all.data)
 head -c $((size * 7 / 10)) all.data >cut.data
 run "$FATHOM" threads -i cut.data -n 5
-expect_out_like 'accounts of threads are missing'
-expect_out_like 'user and kernel were sampled'
+expect_prose 'accounts of threads are missing'
+expect_prose 'user and kernel were sampled'
 run "$FATHOM" threads -i cut.data -n 0 --json
 ok "a file that was cut: what is known sums up, too" python3 - "$out_file" <<'END'
 import json, sys
@@ -169,13 +169,13 @@ assert hogs, [r for r in rows if r["comm"] == "hog"]
 END
 run "$FATHOM" record -q --off-cpu --wait-min 1ms -o min.data -- "$WORKLOADS/mixed" --seconds 0.5
 run "$FATHOM" threads -i min.data
-expect_out_like 'waits shorter than 1 ms were not recorded'
+expect_prose 'waits shorter than 1 ms were not recorded'
 run "$FATHOM" record -q --off-cpu --wait-period 5ms -o period.data -- "$WORKLOADS/mixed" --seconds 0.5
 run "$FATHOM" threads -i period.data
 expect_out_like 'waits were sampled'
 run "$FATHOM" explain -i period.data
-expect_out_like 'who ended waits was not recorded'
-expect_out_like 'cannot be told from sampled waits'
+expect_prose 'who ended waits was not recorded'
+expect_prose 'cannot be told from sampled waits'
 run "$FATHOM" record -q -o cpu.data -- "$WORKLOADS/burn" --seconds 0.2
 for what in threads explain; do
 	run "$FATHOM" $what -i cpu.data

@@ -58,7 +58,7 @@ wait $pid 2>/dev/null
 run "$FATHOM" explain -- "$WORKLOADS/chain"
 expect_status 0
 # what is folded to the width of a page is read as one line
-page=$(tr -s '\n ' ' ' <"$out_file")
+page=$(flat "$out")
 like "a's waits together" "$page" '[0-9.]+ms, the longest of [0-9]+ that took [0-9.]+m?s together: chain-a \([0-9]+\) was waiting for a lock in .*a_waits_for_b'
 like "who ended them" "$page" 'Ended by chain-b \([0-9]+\) in [^.]*b_wakes_a'
 like "what that one had been doing" "$page" 'Until then chain-b had been waiting for a lock in [^.]*b_waits_for_c'

@@ -21,6 +21,8 @@
 #	expect_status N             about the last run
 #	expect_out TEXT, expect_err TEXT           the text occurs in it (as it stands)
 #	expect_out_like RE, expect_err_like RE     the regular expression matches it
+#	expect_prose RE             likewise, but blanks for ends of lines: notes are filled
+#	flat TEXT                   prints it as that one line
 #	expect_no_err               nothing was written to stderr
 #	golden NAME FILE [WANTED]   FILE equals WANTED (NAME next to the test, in golden/);
 #	                            UPDATE_GOLDEN=1 rewrites it
@@ -199,6 +201,8 @@ test_expect_text() {
 expect_out() { test_expect_text "${2:-$test_last: prints '$1'}" "$out" "$1"; }
 expect_err() { test_expect_text "${2:-$test_last: says '$1'}" "$err" "$1"; }
 expect_out_like() { like "${2:-$test_last: prints /$1/}" "$out" "$1"; }
+flat() { printf '%s\n' "$1" | tr -s '\n ' ' '; }
+expect_prose() { like "${2:-$test_last: says /$1/}" "$(flat "$out")" "$1"; }
 expect_err_like() { like "${2:-$test_last: says /$1/}" "$err" "$1"; }
 expect_no_err() { is "${1:-$test_last: nothing on stderr}" "$err" ''; }
 

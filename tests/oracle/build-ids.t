@@ -22,7 +22,7 @@ fi
 HOME=$TMP/empty "$FATHOM" script -G -F ip,sym,dso -i p.data >before.txt
 run "$FATHOM" report -i p.data
 expect_out_like '^100.00% +[0-9.]+m?s  prog$' "time is shown as time"
-expect_out 'the recording has no call chains'
+expect_prose 'the recording has no call chains'
 ok "a function of the program is named" test "$(in_a before.txt)" -gt 100
 
 cp "$WORKLOADS/alloc" new && mv new prog
@@ -60,7 +60,7 @@ HOME=$TMP/empty "$FATHOM" script -G -F ip,sym,dso -i other.data >another.txt
 ok "this kernel names its functions" test "$(grep -c . same.txt)" -gt 10 -a "$(unnamed same.txt)" -eq 0
 is "but not those of another" "$(grep -c . another.txt)" "$(unnamed another.txt)"
 HOME=$TMP/empty run "$FATHOM" report -i other.data
-expect_out 'the recording was made on another kernel'
+expect_prose 'the recording was made on another kernel'
 mkdir -p "home/.debug/.build-id/${other:0:2}/${other:2}"
 cat /proc/kallsyms >"home/.debug/.build-id/${other:0:2}/${other:2}/kallsyms"
 HOME=$TMP/home "$FATHOM" script -G -F ip,sym,dso -i other.data >kept.txt
