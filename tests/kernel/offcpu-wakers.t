@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Who ended a sleep, where that is hard to see: a waker that comes before the thread has left its
-# CPU, and one that came before and had nothing to end; new threads, and many timers.
+# CPU, and one that came before and had nothing to end; new threads, and many timers; sleeps too
+# short to be asked for.
 # shellcheck source=tests/lib/test.sh
 . "$(dirname "$0")/../lib/test.sh"
 
 need_root
 need_cmd python3
-need_file "$WORKLOADS/early" "$WORKLOADS/naps"
+need_file "$WORKLOADS/early" "$WORKLOADS/naps" "$WORKLOADS/queued"
 cd "$TMP" || exit 1
 
 cat >check.py <<'END'
@@ -65,4 +66,38 @@ END
 done
 what "new threads that a timer wakes" "$WORKLOADS/naps" --new 500 --us 50
 what "a storm of timers" "$WORKLOADS/naps" --threads 16 --count 1000 --us 50
+
+# --min: who ended a shorter sleep is not asked. When the wait for a CPU makes it long enough to be
+# shown after all, it must not get the waker of the sleep before.
+for how in typed raw; do
+	if [ $how = raw ] && [ ! -e /sys/kernel/btf/vmlinux ]; then
+		skip "a short sleep, raw: no types to read from"
+		continue
+	fi
+	(
+		[ $how = typed ] || export FATHOM_NO_BTF=1 FATHOM_BTF=/sys/kernel/btf/vmlinux
+		exec "$FATHOM" offwake --threads -n 0 --min 5ms --json -- "$WORKLOADS/queued" \
+			>$how.out 2>$how.err
+	)
+	is "a short sleep, $how" $? 0
+	if grep -qx 'queued=[01]' $how.out; then
+		skip "a short sleep, $how: the hog did not go first"
+		continue
+	fi
+	ok "a short sleep, $how: it has not the waker of the sleep before" python3 - $how.out <<'END'
+import json, re, sys
+text = open(sys.argv[1]).read()
+queued = int(re.search(r"^queued=([0-9]+)$", text, re.M)[1])
+r = json.loads(text[text.index("{\n"):])
+hidden = r["facts"]["inferred_ends"]
+rows = [w for w in r["waits"] if "< sleeper_main" in w["where"]]
+sleeps = [w for w in rows if "< sleeps_long <" in w["where"]]
+naps = [w for w in rows if "< naps <" in w["where"]]
+by_patient = lambda ws: sum(w["count"] for w in ws if "< patient_wakes <" in (w["waker"] or ""))
+assert by_patient(sleeps), rows
+# others may keep the sleeper from going to sleep until the hog burns: that is no nap
+assert sum(w["count"] for w in naps) > queued // 2 - hidden, (queued, hidden, naps)
+assert by_patient(naps) <= hidden, (hidden, naps)
+END
+done
 done_testing

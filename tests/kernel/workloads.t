@@ -5,7 +5,7 @@
 # shellcheck source=tests/lib/test.sh
 . "$(dirname "$0")/../lib/test.sh"
 
-need_file "$WORKLOADS"/{burn,deep,block,chain,forks,hog,sigframe,jitlike,alloc,early,naps}
+need_file "$WORKLOADS"/{burn,deep,block,chain,forks,hog,sigframe,jitlike,alloc,early,naps,queued}
 
 # value NAME: what the last run printed for it.
 value() { sed -n "s/^$1=//p" "$out_file"; }
@@ -67,6 +67,9 @@ expect_status 0 'early: ends well'
 is 'early: each time that the sleeper went to sleep it was woken' "$(value woken)" "$(value turns)"
 run "$WORKLOADS/naps" --threads 2 --count 10 --new 5
 is 'naps: as many as asked for' "$(value naps)" 100
+run "$WORKLOADS/queued" --turns 3
+is 'queued: as many turns as asked for' "$(value turns)" 3
+ok 'queued: naps that the hog made longer' test "$(value queued)" -le 3
 
 run "$WORKLOADS/forks" 100 --parallel 2
 is 'forks: every child ends well' "$(value good)" 100
