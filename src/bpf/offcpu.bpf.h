@@ -62,7 +62,8 @@ enum {
 	OFFCPU_MEMOS = 128,
 	OFFCPU_WHOLE_MEMOS = 256,
 	OFFCPU_KNOWN = 4096,
-	OFFCPU_KERNEL_MEMOS = 256,
+	OFFCPU_KERNEL_MEMOS = 512,
+	OFFCPU_WAYS = 4, /* kernel stacks that are known under one key */
 	OFFCPU_MEMO_KERNEL = 32,
 	OFFCPU_KERNEL_GLANCE = 256, /* words of the kernel stack that are looked at */
 };
@@ -72,12 +73,12 @@ _Static_assert(OFFCPU_KERNEL_GLANCE * 8 <= UNWIND_RESCUE_VMAS * sizeof(struct un
 /* A kernel stack that is known, or being learned. See offcpu_memo.bpf.h. */
 struct offcpu_kernel_memo {
 	u64 sight;          /* hash of its frames */
-	u64 stack;          /* of an interrupt: the number that it was sent under */
+	u64 stack;          /* where there is no user's part: the number that it was sent under */
 	u32 n_kernel;       /* frames; 0: it is not known yet */
 	u16 first;          /* of the frames: those before are our own */
 	u16 kernel_words;   /* of the kernel stack that are looked at */
 	u32 tries;          /* to learn it */
-	u32 misses;         /* other stacks that came instead */
+	u32 misses;         /* other stacks that came instead, since it last did */
 	u32 frame, differs; /* of a search: on our stack the verifier would follow them */
 	u64 kernel_ra[OFFCPU_MEMO_KERNEL];
 	u16 kernel_at[OFFCPU_MEMO_KERNEL];  /* words from the base on; not of the outermost */
@@ -370,10 +371,9 @@ static __always_inline u32 offcpu_memo_at(u64 hash, u32 pid, u32 how, u32 n)
 /* What is being found out about a stack. */
 struct offcpu_taking {
 	struct unwind_slot *slot;
-	struct offcpu_kernel_memo *kernel;
+	struct offcpu_kernel_memo *kernel; /* 0: it is not known, but in the slot */
 	struct unwind_stack_memo *user;
-	bool kernel_known; /* as its memo has it, and not in the slot */
-	bool user_known;
+	bool user_known; /* as its memo has it, and not in the slot */
 };
 
 /* Sends the stack in the slot under @id. 0: there was no room. */
@@ -419,7 +419,7 @@ static __always_inline u64 offcpu_keep_stack(const struct offcpu_taking *t)
 		offcpu_count(OFFCPU_COUNT_STACKS_FULL, 1);
 		return 0;
 	}
-	if (t->kernel_known)
+	if (t->kernel)
 		offcpu_restore_kernel(slot, t->kernel);
 	if (t->user_known) {
 		slot->first = out->n_kernel;
@@ -456,7 +456,7 @@ static __always_inline u64 offcpu_walk_user(struct offcpu_taking *t, struct task
 		out->n_user = 0;
 	}
 	if (out->end == UNWIND_END_NO_TABLE && offcpu_options.rescue) {
-		if (t->kernel_known)
+		if (t->kernel)
 			offcpu_restore_kernel(slot, t->kernel);
 		return offcpu_rescue(slot, task);
 	}
@@ -495,18 +495,68 @@ static __always_inline u64 offcpu_user_stack(struct offcpu_taking *t, struct tas
 	return 0;
 }
 
+/* Kernel threads of one kind have the same way to where they sleep; what tells kinds apart. */
+static __always_inline u64 offcpu_kthread_kind(struct task_struct *task)
+{
+#ifdef BPF_RAW
+	return task_field(task, pid);
+#else
+	return *(const u64 *)((struct task_struct___sched *)task)->comm;
+#endif
+}
+
+/* The first of the places for a kernel stack. */
+static __always_inline u32 offcpu_set_of(u64 place, u32 kind, u32 how)
+{
+	return offcpu_memo_at(place, kind, how, OFFCPU_KERNEL_MEMOS) & -OFFCPU_WAYS;
+}
+
+/* Kernel threads have no place in user space, but the depth of their stack. */
+static __always_inline u32 offcpu_kthread_set(struct task_struct *task, u64 base, u32 how)
+{
+	u64 place = offcpu_mix(offcpu_kthread_kind(task), (base & OFFCPU_DEPTH) << 32 | how);
+
+	return offcpu_set_of(place, 0, how);
+}
+
+/*
+ * By the place in user space that the thread is at: it stands for a way into the kernel. Of its
+ * address, what is the same in all processes that run this code. Page faults have no such place.
+ */
+static __always_inline u32 offcpu_user_set(struct pt_regs *regs, u32 how)
+{
+	s64 nr = regs->orig_ax;
+	u64 at = nr < 0 ? 0 : regs->ip & ~OFFCPU_PAGE;
+
+	return offcpu_set_of(offcpu_mix(at, (u64)nr << 32 | how), 0, how);
+}
+
+/* Processes that were forked may be at the same place, on the same stack or not: a few for all. */
+static __always_inline struct unwind_stack_memo *offcpu_user_memo_of(struct task_struct *task,
+								     struct pt_regs *regs, u32 how)
+{
+	u64 place = offcpu_mix(regs->ip, regs->sp ^ (task_field(task, pid) & 6));
+	u32 at = offcpu_memo_at(place, task_field(task, pid), how, OFFCPU_MEMOS);
+
+	return bpf_map_lookup_elem(&offcpu_memos, &at);
+}
+
 /* The kernel's part: recognised, or walked and perhaps learned. */
 static __always_inline void offcpu_take_kernel(struct offcpu_taking *t, void *ctx,
-					       struct pt_regs *at, u32 how)
+					       struct task_struct *task, struct pt_regs *at,
+					       u32 how, u64 used)
 {
 	struct unwind_slot *slot = t->slot;
 	u64 base = offcpu_number(&slot->walk, (u64)ctx);
 	u64 regs = offcpu_number(&slot->walk, unwind_regs_address(slot, at));
+	bool kthread = task_field(task, flags) & PF_KTHREAD;
+	u32 set = kthread ? offcpu_kthread_set(task, base, how) : offcpu_user_set(at, how);
 	long bytes;
 
-	if (how != OFFCPU_IN_SOFTIRQ && offcpu_recall_kernel(base, regs, slot, t->kernel)) {
-		t->kernel_known = true;
-		t->slot->kernel_hash = t->kernel->sight;
+	if (how != OFFCPU_IN_SOFTIRQ)
+		t->kernel = offcpu_recall_kernel(set, base, regs, slot);
+	if (t->kernel) {
+		slot->kernel_hash = t->kernel->sight;
 		slot->out.n_kernel = t->kernel->n_kernel;
 		return;
 	}
@@ -517,29 +567,9 @@ static __always_inline void offcpu_take_kernel(struct offcpu_taking *t, void *ct
 	if (bytes < 0)
 		unwind_count(UNWIND_COUNT_KERNEL_CUT, 1);
 	slot->out.n_kernel = bytes > 0 ? (u32)bytes / 8 : 0;
-	t->slot->kernel_hash = offcpu_hash_frames(slot, 0, slot->out.n_kernel);
+	slot->kernel_hash = offcpu_hash_frames(slot, 0, slot->out.n_kernel);
 	if (how != OFFCPU_IN_SOFTIRQ)
-		offcpu_note_kernel(base, regs, slot, t->kernel, t->slot->kernel_hash);
-}
-
-/*
- * By the place in user space that the thread is at: it stands for a way into the kernel. Processes
- * that were forked may be at the same place, on the same stack or not: a few memos for all.
- */
-static __always_inline bool offcpu_find_memos(struct offcpu_taking *t, struct task_struct *task,
-					      struct pt_regs *regs, u32 how)
-{
-	u64 kernel = offcpu_mix(regs->ip, regs->orig_ax << 32 | how);
-	u64 user = offcpu_mix(regs->ip, regs->sp ^ (task_field(task, pid) & 6));
-	u32 at;
-
-	if (task_field(task, flags) & PF_KTHREAD)
-		kernel = offcpu_mix(task_field(task, pid), how);
-	at = offcpu_memo_at(kernel, 0, how, OFFCPU_KERNEL_MEMOS);
-	t->kernel = bpf_map_lookup_elem(&offcpu_kernel_memos, &at);
-	at = offcpu_memo_at(user, task_field(task, pid), how, OFFCPU_MEMOS);
-	t->user = bpf_map_lookup_elem(&offcpu_memos, &at);
-	return t->kernel && t->user;
+		offcpu_note_kernel(base, regs, slot, set, used);
 }
 
 static __always_inline void offcpu_begin_stack(struct unwind_slot *slot, u64 id)
@@ -571,20 +601,21 @@ static __attribute__((noinline)) u64 offcpu_take_anew(void *ctx, struct task_str
 	struct offcpu_taking t = { .slot = unwind_slot_take() };
 	struct offcpu_whole_memo *whole = 0;
 	struct pt_regs *regs;
-	u64 stack = 0, other;
+	u64 stack = 0, used = 0, other;
 
 	if (!t.slot)
 		return 0;
 	regs = unwind_regs_of(task, t.slot);
 	offcpu_begin_stack(t.slot, id);
-	if (!offcpu_find_memos(&t, task, regs, how))
+	t.user = offcpu_user_memo_of(task, regs, how);
+	if (!t.user)
 		goto out;
 	if (offcpu_directly(task, how))
 		whole = offcpu_whole_of(regs->ip, regs->sp, task_field(task, pid), how);
 	if (whole)
-		offcpu_still_used(whole, t.kernel);
+		used = offcpu_still_used(whole);
 	if (offcpu_options.kernel_stacks)
-		offcpu_take_kernel(&t, ctx, regs, how);
+		offcpu_take_kernel(&t, ctx, task, regs, how, used);
 	if (offcpu_options.user_stacks)
 		stack = offcpu_user_stack(&t, task, regs);
 	other = offcpu_mix(t.slot->kernel_hash, id >> 32);
@@ -597,11 +628,28 @@ static __attribute__((noinline)) u64 offcpu_take_anew(void *ctx, struct task_str
 			t.user->stack = stack;
 		}
 	}
-	if (t.user_known && t.kernel_known && whole)
+	if (t.kernel && task_field(task, flags) & PF_KTHREAD)
+		t.kernel->stack = stack;
+	if (t.user_known && t.kernel && whole)
 		offcpu_note_stack(t.kernel, t.user, whole, regs);
 out:
 	unwind_slot_give(t.slot);
 	return stack;
+}
+
+/* The number of a kernel thread's stack if it is known, else 0. */
+static __always_inline u64 offcpu_recall_kthread(void *ctx, struct task_struct *task, u32 how)
+{
+	struct offcpu_kernel_memo *memo;
+	u32 zero = 0;
+	u64 *room = bpf_map_lookup_elem(&offcpu_room, &zero), base;
+
+	if (!room || !offcpu_options.kernel_stacks || how == OFFCPU_IN_SOFTIRQ || !offcpu_regs_at)
+		return 0;
+	base = offcpu_number(room, (u64)ctx);
+	memo = offcpu_recall_kernel(offcpu_kthread_set(task, base, how), base,
+				    offcpu_stack_base(task) + offcpu_regs_at, 0);
+	return memo ? memo->stack : 0;
 }
 
 /* The stack of the current task, whose number is @id. */
@@ -614,96 +662,14 @@ static __always_inline u64 offcpu_take_stack(void *ctx, struct task_struct *task
 		if (stack)
 			return stack;
 	}
+	if (OFFCPU_CAST && task_field(task, flags) & PF_KTHREAD) {
+		u64 stack = offcpu_recall_kthread(ctx, task, how);
+
+		if (stack)
+			return stack;
+	}
 #endif
 	return offcpu_take_anew(ctx, task, id, how);
-}
-
-/* How many frames are the interrupt's own: up to its way into the kernel. 0: more than these. */
-static __always_inline u32 offcpu_own_frames(struct unwind_slot *slot, u32 n)
-{
-	u32 i;
-
-	for (i = 0; i < OFFCPU_IRQ_FEW && i < n; i++) {
-		u64 ip = slot->out.ip[i];
-
-		if (ip > offcpu_options.entry.begin && ip <= offcpu_options.entry.end)
-			return i + 1;
-	}
-	return 0;
-}
-
-/* Into the slot, without what was interrupted; true: as far as the interrupt's way in. */
-static __always_inline bool offcpu_walk_interrupt(void *ctx, struct unwind_slot *slot)
-{
-	long bytes = bpf_get_stack(ctx, slot->out.ip, OFFCPU_IRQ_FEW * 8, 0);
-	u32 own = bytes > 0 ? offcpu_own_frames(slot, (u32)bytes / 8) : 0;
-
-	if (bytes == OFFCPU_IRQ_FEW * 8 && !own)
-		bytes = bpf_get_stack(ctx, slot->out.ip, OFFCPU_IRQ_FRAMES * 8, 0);
-	if (bytes < 0)
-		unwind_count(UNWIND_COUNT_KERNEL_CUT, 1);
-	slot->out.n_kernel = own ? own : bytes > 0 ? (u32)bytes / 8 : 0;
-	slot->kernel_hash = offcpu_hash_frames(slot, 0, slot->out.n_kernel);
-	return own != 0;
-}
-
-/*
- * Interrupts have a stack of their own, where the same way to here has the same length. All of its
- * frames are there but the outermost, which the one before it stands for.
- */
-static __always_inline struct offcpu_kernel_memo *offcpu_interrupt_memo(u64 base, u32 kind)
-{
-	u64 place = offcpu_mix(base & ~OFFCPU_PAGE, OFFCPU_IN_INTERRUPT + kind);
-	u32 at = offcpu_memo_at(place, 1, OFFCPU_AT_PREEMPTION, OFFCPU_KERNEL_MEMOS);
-
-	return bpf_map_lookup_elem(&offcpu_kernel_memos, &at);
-}
-
-/*
- * The number of the stack of the interrupt that runs now, if it is known, else 0. In softirqs that
- * a task runs itself nothing is known, as what is noted begins with a way into the kernel.
- */
-static __always_inline u64 offcpu_recall_interrupt(u64 base, u32 kind)
-{
-	struct offcpu_kernel_memo *memo;
-
-	if (!OFFCPU_CAST || !offcpu_options.kernel_stacks)
-		return 0;
-	memo = offcpu_interrupt_memo(base, kind);
-	if (!memo || !memo->n_kernel || !offcpu_same_frames(base, memo))
-		return 0;
-	memo->misses = 0;
-	return memo->stack;
-}
-
-/* The stack of the interrupt that runs now, in the name of a task that has no part in it. */
-static __attribute__((noinline)) u64 offcpu_take_interrupt(void *ctx, u32 kind)
-{
-	struct offcpu_taking t = {};
-	u64 stack = 0, base, room;
-
-	if (!offcpu_options.kernel_stacks)
-		return 0;
-	t.slot = unwind_slot_take();
-	if (!t.slot)
-		return 0;
-	base = offcpu_number(&t.slot->walk, (u64)ctx);
-	t.kernel = offcpu_interrupt_memo(base, kind);
-	if (!t.kernel)
-		goto out;
-	offcpu_begin_stack(t.slot, 0);
-	if (offcpu_walk_interrupt(ctx, t.slot) && OFFCPU_CAST) {
-		room = 4096 - (base & ~OFFCPU_PAGE);
-		if (room > OFFCPU_KERNEL_GLANCE * 8)
-			room = OFFCPU_KERNEL_GLANCE * 8;
-		offcpu_note_kernel(base, base + room, t.slot, t.kernel, t.slot->kernel_hash);
-	}
-	stack = offcpu_keep_stack(&t);
-	if (t.kernel->sight == t.slot->kernel_hash)
-		t.kernel->stack = stack;
-out:
-	unwind_slot_give(t.slot);
-	return stack;
 }
 
 /* The registers with which the thread entered the kernel. 0: they could not be sent. */

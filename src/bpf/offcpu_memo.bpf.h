@@ -16,8 +16,16 @@
 enum {
 	OFFCPU_OWN_FRAMES = 8, /* that are our own, between the tracepoint and the walk */
 	OFFCPU_TRIES = 48,
-	OFFCPU_MISSES = 16, /* other stacks under the same key before this one is forgotten */
+	OFFCPU_MISSES = 16, /* other stacks in the same set before one is forgotten */
 };
+
+/* Room for the next, where there is nothing else at hand. Interrupts are off. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, u64);
+} offcpu_room SEC(".maps");
 
 /* A pointer as a number: through memory, or the verifier would go on to know what it is. */
 static __always_inline u64 offcpu_number(volatile u64 *room, u64 pointer)
@@ -31,45 +39,36 @@ struct offcpu_search {
 	struct offcpu_kernel_memo *memo;
 };
 
-/* All but the outermost. Word by word; that is a load each. */
-static __always_inline bool offcpu_same_frames(u64 base, const struct offcpu_kernel_memo *memo)
+/*
+ * All but the outermost. Word by word; that is a load each. Here no loop by callbacks: their
+ * returns are dear on some machines. A global function: verified once, and by itself.
+ */
+__attribute__((noinline)) int offcpu_same_frames(const struct offcpu_kernel_memo *memo, u64 base)
 {
-	u32 last = memo->n_kernel - 1, at = memo->first, i;
+	u32 last, at, i;
 
+	if (!OFFCPU_CAST || !memo)
+		return 0;
+	last = memo->n_kernel - 1;
+	at = memo->first;
 	for (i = 0; i < OFFCPU_MEMO_KERNEL && at < last; i++, at++) {
 		u32 frame = at & (OFFCPU_MEMO_KERNEL - 1);
 
 		barrier_var(frame);
 		if (frame >= OFFCPU_MEMO_KERNEL ||
 		    offcpu_word(base + 8 * memo->kernel_at[frame]) != memo->kernel_ra[frame])
-			return false;
+			return 0;
 	}
-	return true;
+	return 1;
 }
 
-static __always_inline bool offcpu_recall_direct(u64 base, u64 regs,
-						 const struct offcpu_kernel_memo *memo)
-{
-	u32 last = memo->n_kernel - 1;
-
-	return offcpu_word(regs - 8) == memo->kernel_ra[last & (OFFCPU_MEMO_KERNEL - 1)] &&
-	       offcpu_same_frames(base, memo);
-}
-
-/* By a copy of the stack. */
-static __always_inline bool offcpu_recall_copied(u64 base, u64 regs, struct unwind_slot *slot,
-						 const struct offcpu_kernel_memo *memo)
+/* The same by a copy of the stack. */
+static __always_inline bool offcpu_same_copied(const struct offcpu_kernel_memo *memo,
+					       const struct unwind_slot *slot)
 {
 	const u64 *words = (const u64 *)slot->vmas;
-	u64 bytes = (u64)memo->kernel_words * 8, outermost = 0;
 	u32 last = memo->n_kernel - 1, at = memo->first, i;
 
-	if (bytes > OFFCPU_KERNEL_GLANCE * 8)
-		return false;
-	bpf_probe_read_kernel(&outermost, sizeof(outermost), (const void *)(regs - 8));
-	if (outermost != memo->kernel_ra[last & (OFFCPU_MEMO_KERNEL - 1)] ||
-	    bpf_probe_read_kernel(slot->vmas, bytes, (const void *)base))
-		return false;
 	for (i = 0; i < OFFCPU_MEMO_KERNEL && at < last; i++, at++) {
 		u32 frame = at & (OFFCPU_MEMO_KERNEL - 1);
 
@@ -80,22 +79,83 @@ static __always_inline bool offcpu_recall_copied(u64 base, u64 regs, struct unwi
 	return true;
 }
 
-/*
- * True: the kernel stack is that of the memo. @base: an address in the stack, of our own caller.
- * Here no loop by callbacks: their returns are dear on some machines.
- */
-static __always_inline bool offcpu_recall_kernel(u64 base, u64 regs, struct unwind_slot *slot,
-						 struct offcpu_kernel_memo *memo)
+/* As much of the stack from @base on as is looked at. */
+static __always_inline bool offcpu_copy_kernel(u64 base, u64 regs, struct unwind_slot *slot)
 {
-	bool known;
+	u64 bytes = regs - base;
 
-	if (!memo->n_kernel)
+	if (bytes > OFFCPU_KERNEL_GLANCE * 8)
+		bytes = OFFCPU_KERNEL_GLANCE * 8;
+	/* checked on the very register that is used: older verifiers follow no other */
+	asm volatile("" : "+r"(bytes));
+	if (bytes > OFFCPU_KERNEL_GLANCE * 8)
 		return false;
-	known = OFFCPU_CAST ? offcpu_recall_direct(base, regs, memo)
-			    : offcpu_recall_copied(base, regs, slot, memo);
-	if (known && memo->misses)
-		memo->misses = 0;
-	return known;
+	return !bpf_probe_read_kernel(slot->vmas, bytes, (const void *)base);
+}
+
+static __always_inline bool offcpu_recalls(const struct offcpu_kernel_memo *memo, u64 base,
+					   u64 outermost, const struct unwind_slot *slot)
+{
+	if (!memo->n_kernel ||
+	    outermost != memo->kernel_ra[(memo->n_kernel - 1) & (OFFCPU_MEMO_KERNEL - 1)])
+		return false;
+	return OFFCPU_CAST ? offcpu_same_frames(memo, base) : offcpu_same_copied(memo, slot);
+}
+
+/*
+ * The memo that has the kernel stack from @base to @regs, 0: it is not known. @base: an address in
+ * the stack, of our own caller.
+ */
+static __always_inline struct offcpu_kernel_memo *offcpu_recall_kernel(u32 set, u64 base, u64 regs,
+								       struct unwind_slot *slot)
+{
+	u64 outermost = 0;
+	u32 i;
+
+	if (OFFCPU_CAST)
+		outermost = offcpu_word(regs - 8);
+	else if (bpf_probe_read_kernel(&outermost, sizeof(outermost), (const void *)(regs - 8)) ||
+		 !offcpu_copy_kernel(base, regs, slot))
+		return 0;
+	for (i = 0; i < OFFCPU_WAYS; i++) {
+		u32 at = set + i;
+		struct offcpu_kernel_memo *memo = bpf_map_lookup_elem(&offcpu_kernel_memos, &at);
+
+		if (!memo)
+			return 0;
+		if (!offcpu_recalls(memo, base, outermost, slot))
+			continue;
+		if (memo->misses)
+			memo->misses = 0;
+		return memo;
+	}
+	return 0;
+}
+
+/*
+ * The memo in which a stack with the hash @sight that is not known is to be learned, 0: none, as
+ * all are of others that are in use. @used: one that need not have been recalled to be so.
+ */
+static __always_inline struct offcpu_kernel_memo *offcpu_memo_for(u32 set, u64 sight, u64 used)
+{
+	struct offcpu_kernel_memo *found = 0;
+	u32 i, most = OFFCPU_MISSES;
+
+	for (i = 0; i < OFFCPU_WAYS; i++) {
+		u32 at = set + i;
+		struct offcpu_kernel_memo *memo = bpf_map_lookup_elem(&offcpu_kernel_memos, &at);
+
+		if (!memo)
+			return 0;
+		if (memo->sight == sight)
+			return memo;
+		memo->misses = memo->sight == used ? 0 : memo->misses + 1;
+		if (!memo->sight || memo->misses > most) {
+			most = memo->sight ? memo->misses : ~0u;
+			found = memo;
+		}
+	}
+	return found;
 }
 
 /* From the outermost frame inwards: no place is after the last that fits. */
@@ -167,32 +227,34 @@ static __always_inline bool offcpu_learn(u32 words, struct unwind_slot *slot,
 	return !memo->differs && memo->frame + 1 == n;
 }
 
-/* The kernel stack in the slot is not the one of the memo: begins, or goes on, to learn it. */
-static __always_inline void offcpu_note_kernel(u64 base, u64 regs, struct unwind_slot *slot,
-					       struct offcpu_kernel_memo *memo, u64 sight)
+/* The kernel stack in the slot is not known: begins, or goes on, to learn it, in this memo. */
+static __always_inline struct offcpu_kernel_memo *
+offcpu_note_kernel(u64 base, u64 regs, struct unwind_slot *slot, u32 set, u64 used)
 {
+	u64 words = (regs - base) / 8, sight = slot->kernel_hash;
+	struct offcpu_kernel_memo *memo = offcpu_memo_for(set, sight, used);
 	struct offcpu_search s = { .slot = slot, .memo = memo };
 	u32 n = slot->out.n_kernel;
-	u64 words = (regs - base) / 8;
 
-	if (memo->n_kernel && memo->sight != sight && memo->misses++ < OFFCPU_MISSES)
-		return;
+	if (!memo)
+		return memo;
+	memo->misses = 0;
 	if (memo->sight != sight || memo->n_kernel) {
 		memo->sight = sight;
+		memo->stack = 0;
 		memo->n_kernel = 0;
 		memo->first = 0;
 		memo->tries = 0;
-		memo->misses = 0;
 		bpf_loop(n, offcpu_begin_frame, &s, 0);
-		return;
+		return memo;
 	}
 	if (memo->tries >= OFFCPU_TRIES || words > OFFCPU_KERNEL_GLANCE || n < 2 ||
-	    n > OFFCPU_MEMO_KERNEL ||
-	    bpf_probe_read_kernel(slot->vmas, words * 8, (const void *)base))
-		return;
+	    n > OFFCPU_MEMO_KERNEL || !offcpu_copy_kernel(base, regs, slot))
+		return memo;
 	memo->tries++;
 	if (offcpu_learn(words, slot, memo))
 		memo->n_kernel = n;
+	return memo;
 }
 
 static long offcpu_restore_one(u32 i, void *ctx)

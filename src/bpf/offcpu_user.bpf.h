@@ -24,6 +24,7 @@ enum {
 };
 #define PAGE_ADDRESS       0x000ffffffffff000ull
 #define OFFCPU_PAGE        (-4096ull)
+#define OFFCPU_DEPTH       0x3fffull             /* of an address in a kernel stack */
 #define OFFCPU_FOUR_LEVELS 0xffff800000000000ull /* the kernel begins here, with five before */
 
 /* Words of one page, or of the kernel's stack. Where there are fewer, the first is there again. */
@@ -208,14 +209,13 @@ static __always_inline u64 offcpu_recall_stack(void *ctx, struct task_struct *ta
 	return m->stack;
 }
 
-/* What only whole stacks have been recognised by is not to be forgotten. */
-static __always_inline void offcpu_still_used(struct offcpu_whole_memo *m,
-					      struct offcpu_kernel_memo *kernel)
+/* The kernel's part of what was recognised as a whole, which is not to be forgotten; 0: was not. */
+static __always_inline u64 offcpu_still_used(struct offcpu_whole_memo *m)
 {
-	if (!m->hits || m->sight != kernel->sight)
-		return;
+	if (!m->hits)
+		return 0;
 	m->hits = 0;
-	kernel->misses = 0;
+	return m->sight;
 }
 
 /* --- noting ----------------------------------------------------------------------------------- */

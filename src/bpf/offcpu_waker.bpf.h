@@ -4,6 +4,7 @@
 #define BPF_OFFCPU_WAKER_BPF_H
 
 #include "bpf/offcpu.bpf.h"
+#include "bpf/offcpu_interrupt.bpf.h"
 
 /* --- what is sent ----------------------------------------------------------------------------- */
 

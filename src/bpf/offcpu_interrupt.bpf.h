@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The stacks of interrupts that wake somebody. */
+#ifndef BPF_OFFCPU_INTERRUPT_BPF_H
+#define BPF_OFFCPU_INTERRUPT_BPF_H
+
+#include "bpf/offcpu.bpf.h"
+
+/* How many frames are the interrupt's own: up to its way into the kernel. 0: more than these. */
+static __always_inline u32 offcpu_own_frames(struct unwind_slot *slot, u32 n)
+{
+	u32 i;
+
+	for (i = 0; i < OFFCPU_IRQ_FEW && i < n; i++) {
+		u64 ip = slot->out.ip[i];
+
+		if (ip > offcpu_options.entry.begin && ip <= offcpu_options.entry.end)
+			return i + 1;
+	}
+	return 0;
+}
+
+/*
+ * Into the slot, without what was interrupted; true: as far as the interrupt's way in, or all there
+ * is, since it runs in a thread for such.
+ */
+static __always_inline bool offcpu_walk_interrupt(void *ctx, struct unwind_slot *slot)
+{
+	long bytes = bpf_get_stack(ctx, slot->out.ip, OFFCPU_IRQ_FEW * 8, 0);
+	u32 own = bytes > 0 ? offcpu_own_frames(slot, (u32)bytes / 8) : 0;
+	bool whole = own || (bytes > 0 && bytes < OFFCPU_IRQ_FEW * 8);
+
+	if (!whole && bytes > 0)
+		bytes = bpf_get_stack(ctx, slot->out.ip, OFFCPU_IRQ_FRAMES * 8, 0);
+	if (bytes < 0)
+		unwind_count(UNWIND_COUNT_KERNEL_CUT, 1);
+	slot->out.n_kernel = own ? own : bytes > 0 ? (u32)bytes / 8 : 0;
+	slot->kernel_hash = offcpu_hash_frames(slot, 0, slot->out.n_kernel);
+	return whole;
+}
+
+/*
+ * Interrupts have a stack of their own, where the same way to here has the same length. All of its
+ * frames are there but the outermost, which the one before it stands for.
+ */
+static __always_inline u32 offcpu_interrupt_set(u64 base, u32 kind)
+{
+	u64 place = offcpu_mix(base & ~OFFCPU_PAGE, OFFCPU_IN_INTERRUPT + kind);
+
+	return offcpu_set_of(place, 1, OFFCPU_AT_PREEMPTION);
+}
+
+/*
+ * The number of the stack of the interrupt that runs now, if it is known, else 0. In softirqs that
+ * a task runs itself nothing is known, as what is noted begins with a way into the kernel.
+ */
+static __always_inline u64 offcpu_recall_interrupt(u64 base, u32 kind)
+{
+	u32 set, i;
+
+	if (!OFFCPU_CAST || !offcpu_options.kernel_stacks)
+		return 0;
+	set = offcpu_interrupt_set(base, kind);
+	for (i = 0; i < OFFCPU_WAYS; i++) {
+		u32 at = set + i;
+		struct offcpu_kernel_memo *memo = bpf_map_lookup_elem(&offcpu_kernel_memos, &at);
+
+		if (memo && memo->n_kernel && offcpu_same_frames(memo, base)) {
+			memo->misses = 0;
+			return memo->stack;
+		}
+	}
+	return 0;
+}
+
+/* The stack of the interrupt that runs now, in the name of a task that has no part in it. */
+static __attribute__((noinline)) u64 offcpu_take_interrupt(void *ctx, u32 kind)
+{
+	struct offcpu_taking t = {};
+	struct offcpu_kernel_memo *memo = 0;
+	u64 stack, base, room;
+
+	if (!offcpu_options.kernel_stacks)
+		return 0;
+	t.slot = unwind_slot_take();
+	if (!t.slot)
+		return 0;
+	base = offcpu_number(&t.slot->walk, (u64)ctx);
+	offcpu_begin_stack(t.slot, 0);
+	if (offcpu_walk_interrupt(ctx, t.slot) && OFFCPU_CAST) {
+		room = 4096 - (base & ~OFFCPU_PAGE);
+		if (room > OFFCPU_KERNEL_GLANCE * 8)
+			room = OFFCPU_KERNEL_GLANCE * 8;
+		memo = offcpu_note_kernel(base, base + room, t.slot,
+					  offcpu_interrupt_set(base, kind), 0);
+	}
+	stack = offcpu_keep_stack(&t);
+	if (memo)
+		memo->stack = stack;
+	unwind_slot_give(t.slot);
+	return stack;
+}
+
+#endif
