@@ -40,6 +40,15 @@
 
 #define ASK_AGAIN_NS 250000000ull
 
+/* A mapping of a file whose table is known. */
+struct unwind_near {
+	u64 start;
+	u64 end;    /* 0: there is none */
+	u64 offset; /* from an address to its place in the file */
+	struct unwind_key key;
+	struct unwind_bin bin;
+};
+
 /* Scratch that a global function may be given. */
 struct unwind_scratch {
 	u64 runtime;   /* where the Python of this process keeps its state; 0: not known */
@@ -47,6 +56,8 @@ struct unwind_scratch {
 	u32 in_python; /* the last step was of a frame in the file of a Python */
 	u32 new_code;  /* met run-time code of a process that is not known yet */
 	u32 pad;
+	/* those that the walk met last: from frame to frame it goes to and fro between few */
+	struct unwind_near near[2];
 	struct maple_walk maple;
 	struct unwind_need need; /* on old kernels the stack is scarce */
 };
@@ -267,15 +278,52 @@ static __always_inline int unwind_find_code(struct unwind_scratch *scratch, stru
 	return UNWIND_NO_CFI;
 }
 
-/* A global function: verified once, however many programs and loops call it. */
-__attribute__((noinline)) int unwind_find_rule(struct unwind_scratch *scratch, u64 pc, u32 pid)
+/* The rule for @pc in a mapping whose table is known. */
+static __always_inline int unwind_rule_near(struct unwind_scratch *scratch,
+					    const struct unwind_near *near, u64 pc, u32 pid)
+{
+	u64 offset = pc + near->offset;
+	u32 python = near->bin.python;
+	int rule = unwind_search(&near->bin, offset);
+
+	if (rule == UNWIND_NO_TABLE) {
+		struct unwind_need *need = &scratch->need;
+
+		need->type = UNWIND_RECORD_NEED;
+		need->pid = pid;
+		need->start = near->start;
+		need->end = near->end;
+		need->size = near->bin.size;
+		need->key = near->key;
+		need->page = offset >> UNWIND_PAGE_BITS;
+		unwind_ask(need);
+		return rule;
+	}
+	if (!python)
+		return rule;
+	struct unwind_python *l = bpf_map_lookup_elem(&unwind_pythons, &python);
+
+	scratch->python = python;
+	scratch->runtime = l ? l->runtime - near->offset : 0;
+	return rule | UNWIND_IN_PYTHON;
+}
+
+static __always_inline bool unwind_is_near(const struct unwind_near *near, u64 pc)
+{
+	return pc >= near->start && pc < near->end;
+}
+
+enum { UNWIND_IS_NEAR = -1 };
+
+/* Makes the mapping of @pc the nearest. Else the rule, or why there is none. */
+static __always_inline int unwind_come_near(struct unwind_scratch *scratch, u64 pc, u32 pid)
 {
 	struct mm_struct *mm = unwind_mm(task_current());
+	struct unwind_near *near = &scratch->near[0];
 	struct unwind_key key = {};
 	struct unwind_need *need;
-	u64 offset;
 
-	if (!scratch || !mm)
+	if (!mm)
 		return UNWIND_NO_MAP;
 	need = &scratch->need;
 	need->type = UNWIND_RECORD_NEED;
@@ -291,42 +339,53 @@ __attribute__((noinline)) int unwind_find_rule(struct unwind_scratch *scratch, u
 		return UNWIND_NO_MAP; /* raced, or a wrong return address */
 	struct file *file = BPF_CORE_READ(vma, vm_file);
 
+	scratch->near[1] = *near;
+	near->end = 0;
+	near->offset = -need->start;
 	if (file) {
 		struct inode *inode = BPF_CORE_READ(file, f_inode);
 
 		key.ino = BPF_CORE_READ(inode, i_ino);
 		key.dev = BPF_CORE_READ(inode, i_sb, s_dev);
 		need->size = BPF_CORE_READ(inode, i_size);
-		offset = pc - need->start + (BPF_CORE_READ(vma, vm_pgoff) << PAGE_SHIFT);
+		near->offset += BPF_CORE_READ(vma, vm_pgoff) << PAGE_SHIFT;
 	} else if (need->start == (u64)BPF_CORE_READ(mm, context.vdso)) {
 		need->size = 0;
 		key.ino = 1;
-		offset = pc - need->start;
 	} else {
 		return unwind_find_code(scratch, mm, need, pc);
 	}
 	struct unwind_bin *bin = bpf_map_lookup_elem(&unwind_bins, &key);
 
 	need->key = key;
-	if (bin && bin->size == need->size) {
-		u32 python = bin->python;
-		int rule = unwind_search(bin, offset);
-
-		if (rule == UNWIND_NO_TABLE) {
-			need->page = offset >> UNWIND_PAGE_BITS;
-			unwind_ask(need);
-			return rule;
-		}
-		if (!python)
-			return rule;
-		struct unwind_python *l = bpf_map_lookup_elem(&unwind_pythons, &python);
-
-		scratch->python = python;
-		scratch->runtime = l ? pc - offset + l->runtime : 0;
-		return rule | UNWIND_IN_PYTHON;
+	if (!bin || bin->size != need->size) {
+		unwind_ask(need);
+		return UNWIND_NO_TABLE;
 	}
-	unwind_ask(need);
-	return UNWIND_NO_TABLE;
+	near->start = need->start;
+	near->key = key;
+	near->bin = *bin;
+	near->end = need->end;
+	return UNWIND_IS_NEAR;
+}
+
+/* A global function: verified once, however many programs and loops call it. */
+__attribute__((noinline)) int unwind_find_rule(struct unwind_scratch *scratch, u64 pc, u32 pid)
+{
+	struct unwind_near *near;
+	int rule;
+
+	if (!scratch)
+		return UNWIND_NO_MAP;
+	near = &scratch->near[0];
+	if (unwind_is_near(&scratch->near[1], pc)) {
+		near = &scratch->near[1];
+	} else if (!unwind_is_near(near, pc)) {
+		rule = unwind_come_near(scratch, pc, pid);
+		if (rule != UNWIND_IS_NEAR)
+			return rule;
+	}
+	return unwind_rule_near(scratch, near, pc, pid);
 }
 
 /* One frame. Non-zero at the end of the stack. */
@@ -706,6 +765,8 @@ static __always_inline u32 unwind_run(struct unwind_slot *slot, u32 max,
 	slot->scratch.python = 0;
 	slot->scratch.in_python = 0;
 	slot->scratch.new_code = 0;
+	slot->scratch.near[0].end = 0;
+	slot->scratch.near[1].end = 0;
 	slot->python.ready = 0;
 	slot->python.python = 0;
 	slot->python.fresh = 0;
