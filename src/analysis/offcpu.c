@@ -2,6 +2,7 @@
 #include "analysis/offcpu.h"
 
 #include "analysis/calltree.h"
+#include "analysis/cpp_name.h"
 #include "analysis/offcpu_names.h"
 #include "base/hash.h"
 
@@ -326,7 +327,10 @@ static bool is_libc(const char *module)
 	       starts_with(base, "libpthread");
 }
 
-/* What programmers call it: poll, not __poll; sem_wait, not __new_sem_wait_slow64.constprop.0. */
+/*
+ * What programmers call it: poll, not __poll; sem_wait, not __new_sem_wait_slow64.constprop.0; of
+ * C++ no parameters.
+ */
 static void place_name(const struct profile *p, const struct frame *f, struct buf *out)
 {
 	static const char *const made[] = { ".constprop.", ".isra.", ".part.", ".cold", NULL };
@@ -334,6 +338,8 @@ static void place_name(const struct profile *p, const struct frame *f, struct bu
 	size_t n = strlen(name);
 
 	buf_reset(out);
+	if (f->kind == FRAME_USER && !f->no_name)
+		name = cpp_name(name, &n, &rest);
 	for (const char *const *m = made; f->kind != FRAME_INTERPRETED && *m; m++) {
 		const char *at = strstr(name, *m);
 
@@ -437,16 +443,39 @@ void wait_add(struct wait *into, const struct wait *w)
 	into->max_runq = MAX(into->max_runq, w->max_runq);
 }
 
-void waits_merge(struct profile *p, wait_list *waits, enum offcpu_view view, u32 flags)
+typedef u64 (*wait_key)(struct profile *p, const struct wait *w, enum offcpu_view view);
+
+static u64 key_of(const struct wait *w, u64 where)
+{
+	return hash_mix(hash_mix(w->thread, where),
+			(u64)w->state << 32 | (w->flags & OFFCPU_PREEMPTED));
+}
+
+static u64 key_of_stack(struct profile *p, const struct wait *w, enum offcpu_view view)
+{
+	return key_of(w, wait_stack(p, w, view));
+}
+
+/* All that a line of the table says but figures. */
+static u64 key_of_text(struct profile *p, const struct wait *w, enum offcpu_view view)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT;
+
+	links_text(p, w, view, &text);
+	buf_addch(&text, '\n');
+	if (view != OFFCPU_VIEW_WAKER)
+		wait_place(p, w->stack, &text);
+	return key_of(w, hash_bytes(text.data, text.len));
+}
+
+static void merge_by(struct profile *p, wait_list *waits, enum offcpu_view view, wait_key key)
 {
 	struct map known = MAP_INIT;
 	size_t n = 0;
 
 	for (size_t i = 0; i < waits->len; i++) {
 		const struct wait *w = &waits->items[i];
-		u64 key = hash_mix(hash_mix(w->thread, wait_stack(p, w, view)),
-				   (u64)w->state << 32 | (w->flags & (flags | OFFCPU_PREEMPTED)));
-		u64 *at = map_at(&known, key);
+		u64 *at = map_at(&known, key(p, w, view));
 
 		if (!*at) {
 			waits->items[n++] = *w;
@@ -457,6 +486,11 @@ void waits_merge(struct profile *p, wait_list *waits, enum offcpu_view view, u32
 	}
 	waits->len = n;
 	map_release(&known);
+}
+
+void waits_merge(struct profile *p, wait_list *waits, enum offcpu_view view)
+{
+	merge_by(p, waits, view, key_of_stack);
 }
 
 static void fill_wait(struct profile *p, const struct wait *w, enum offcpu_view view, bool runq,
@@ -483,6 +517,17 @@ static void fill_wait(struct profile *p, const struct wait *w, enum offcpu_view 
 	r->cells[11] = value_text(ret, buf_str(&text));
 }
 
+/* Then its number in each line tells nothing. */
+static bool of_one_process(const struct profile *p, const wait_list *waits)
+{
+	for (size_t i = 1; i < waits->len; i++) {
+		if (p->threads.items[waits->items[i].thread].pid !=
+		    p->threads.items[waits->items[0].thread].pid)
+			return false;
+	}
+	return true;
+}
+
 static void table_of_waits(struct profile *p, const wait_list *waits, enum offcpu_view view,
 			   bool runq, u32 lines, struct result *ret)
 {
@@ -498,7 +543,7 @@ static void table_of_waits(struct profile *p, const wait_list *waits, enum offcp
 		{ "tid", "TID", VALUE_PID, COLUMN_HIDDEN },
 		{ "comm", "COMMAND", VALUE_TEXT, 0 },
 		{ "waker", "WOKEN BY", VALUE_TEXT, 0 },
-		{ "where", "WHERE", VALUE_TEXT, COLUMN_FILL },
+		{ "where", "WHERE", VALUE_TEXT, COLUMN_FILL | COLUMN_MAIN },
 	};
 	struct column own[ARRAY_SIZE(columns)];
 	struct table *t;
@@ -507,8 +552,10 @@ static void table_of_waits(struct profile *p, const wait_list *waits, enum offcp
 	memcpy(own, columns, sizeof(own));
 	if (view == OFFCPU_VIEW_SLEEPER)
 		own[10].flags |= COLUMN_HIDDEN;
-	if (view == OFFCPU_VIEW_WAKER)
-		own[11].flags |= COLUMN_HIDDEN;
+	if (view == OFFCPU_VIEW_WAKER) {
+		own[10].flags = COLUMN_FILL | COLUMN_MAIN;
+		own[11].flags = COLUMN_HIDDEN;
+	}
 	if (view != OFFCPU_VIEW_SLEEPER)
 		own[5].flags |= COLUMN_HIDDEN;
 	/* two texts need the room, and are what is asked for */
@@ -518,6 +565,8 @@ static void table_of_waits(struct profile *p, const wait_list *waits, enum offcp
 		own[10].flags = COLUMN_FILL | COLUMN_MAIN;
 		own[11].flags = 0;
 	}
+	if (of_one_process(p, waits))
+		own[7].flags |= COLUMN_SPARE;
 	t = result_table(ret, "waits", NULL, own, ARRAY_SIZE(own));
 	for (size_t i = 0; i < waits->len; i++)
 		total += wait_weight(&waits->items[i], runq);
@@ -621,7 +670,9 @@ void waits_to_result(struct profile *p, wait_list *waits, enum offcpu_view view,
 {
 	u64 blocked = 0, waited = 0, count = 0;
 
-	waits_merge(p, waits, view, 0);
+	/* first what is the same: that is cheap, and leaves little to compare */
+	waits_merge(p, waits, view);
+	merge_by(p, waits, view, key_of_text);
 	vec_sort(waits, runq ? by_runq : by_blocked);
 	vec_each(w, waits) {
 		blocked += w->blocked;

@@ -81,8 +81,8 @@ bool waits_add_wakers(struct profile *p, const wait_list *waits);
 
 /* The times and the number of waits that are alike. */
 void wait_add(struct wait *into, const struct wait *w);
-/* Waits that look the same in this view become one; @flags: and that are the same in these, too. */
-void waits_merge(struct profile *p, wait_list *waits, enum offcpu_view view, u32 flags);
+/* Waits that look the same in this view become one. */
+void waits_merge(struct profile *p, wait_list *waits, enum offcpu_view view);
 /*
  * Tables for people: the heaviest waits with their stacks. @runq: by run-queue time. At most
  * @lines of them, 0: all.

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/threads_explain.h"
 
+#include "analysis/threads_longest.h"
 #include "base/fmt.h"
-#include "base/hash.h"
 #include "base/text.h"
 
-enum { LONGEST = 5, CULPRITS = 5, CHAIN_WORDS = 4, PAGE_WIDTH = 79 };
+enum { LONGEST = 5, ENDINGS = 3, CULPRITS = 5, PAGE_MIN = 30, PAGE_MAX = 79 };
 
 struct page {
 	const struct observed *seen;
 	struct profile *profile;
+	size_t width;
 	struct thread_account sum; /* of all threads */
 	account_list accounts;
+	struct longest longest;
 	const ran_list *culprits; /* who had the CPU instead, the one who had it longest first */
 	u64 runq_waits, runq_longest;
 	struct buf text;
@@ -21,6 +23,12 @@ struct page {
 static void say_time(struct buf *b, u64 ns)
 {
 	fmt_duration(b, ns);
+}
+
+static void say_count(struct buf *b, u64 n, const char *what)
+{
+	fmt_count(b, n);
+	buf_addf(b, " %s%s", what, n == 1 ? "" : "s");
 }
 
 static double share(u64 ns, u64 whole)
@@ -38,7 +46,7 @@ static void say_share(struct buf *b, u64 ns, u64 whole)
 static void end_line(struct page *p, size_t first, size_t indent)
 {
 	buf_fill(&p->text, ' ', first);
-	text_fill(&p->text, p->line.data, p->line.len, first, indent, PAGE_WIDTH);
+	text_fill(&p->text, p->line.data, p->line.len, first, indent, p->width);
 	buf_reset(&p->line);
 }
 
@@ -122,10 +130,13 @@ static void say_whole(struct page *p, u32 pid)
 		if (a->tid == pid)
 			name = profile_str(p->profile, a->comm);
 	}
-	buf_addf(&p->line, "Process %u (%s): %zu thread%s", pid, name, n, n == 1 ? "" : "s");
-	if (others)
-		buf_addf(&p->line, " with %zu process%s that it started", others,
-			 others == 1 ? "" : "es");
+	buf_addf(&p->line, "Process %u (%s): ", pid, name);
+	say_count(&p->line, n, "thread");
+	if (others) {
+		buf_addstr(&p->line, " with ");
+		fmt_count(&p->line, others);
+		buf_addf(&p->line, " process%s that it started", others == 1 ? "" : "es");
+	}
 	buf_addstr(&p->line, ", looked at for ");
 	say_time(&p->line, p->seen->end - p->seen->begin);
 	if (n > 1) {
@@ -144,57 +155,6 @@ static void say_whole(struct page *p, u32 pid)
 }
 
 /* --- the longest waits ------------------------------------------------------------------------ */
-
-static int by_longest(const void *a, const void *b)
-{
-	const struct wait *x = a, *y = b;
-
-	return x->max_blocked < y->max_blocked ? 1 : x->max_blocked > y->max_blocked ? -1 : 0;
-}
-
-/* All that the page says about it but figures. */
-static u64 alike(struct page *p, const struct wait *w)
-{
-	u64 key = hash_mix(w->thread, w->flags & (OFFCPU_UNKNOWN_START | OFFCPU_OPEN));
-
-	buf_reset(&p->line);
-	wait_place(p->profile, w->stack, &p->line);
-	for (u32 i = 0; i < w->n_links && i < CHAIN_WORDS; i++) {
-		const struct wait_link *l = &w->links[i];
-
-		key = hash_mix(key, (u64)l->tid << 32 | l->comm);
-		buf_addch(&p->line, ';');
-		wait_place(p->profile, l->stack, &p->line);
-		buf_addch(&p->line, ';');
-		wait_place(p->profile, l->sleep_stack, &p->line);
-	}
-	key = hash_mix(key, hash_bytes(p->line.data, p->line.len));
-	buf_reset(&p->line);
-	return key;
-}
-
-/* What would read the same is one, though its stacks differ somewhere. */
-static void merge_alike(struct page *p)
-{
-	wait_list *waits = p->seen->waits;
-	struct map known = MAP_INIT;
-	size_t n = 0;
-
-	/* first what is the same: that is cheap, and leaves little to compare */
-	waits_merge(p->profile, waits, OFFCPU_VIEW_CHAIN, OFFCPU_UNKNOWN_START | OFFCPU_OPEN);
-	for (size_t i = 0; i < waits->len; i++) {
-		u64 *at = map_at(&known, alike(p, &waits->items[i]));
-
-		if (*at) {
-			wait_add(&waits->items[*at - 1], &waits->items[i]);
-			continue;
-		}
-		waits->items[n++] = waits->items[i];
-		*at = n;
-	}
-	waits->len = n;
-	map_release(&known);
-}
 
 static enum thread_state kind_of_stack(const struct profile *p, u32 stack)
 {
@@ -223,91 +183,186 @@ static void say_place(struct page *p, u32 stack)
 	wait_place(p->profile, stack, &p->line);
 }
 
-static void say_waker(struct page *p, const struct wait_link *l)
+/* " (1234 and 3 others)" */
+static void say_who(struct page *p, u32 tid, u32 threads)
+{
+	buf_addf(&p->line, " (%u", tid);
+	if (threads > 1) {
+		buf_addstr(&p->line, " and ");
+		say_count(&p->line, threads - 1, "other");
+	}
+	buf_addch(&p->line, ')');
+}
+
+static void say_waker(struct page *p, const struct wait_link *l, u32 threads, size_t indent)
 {
 	buf_addstr(&p->line, waker_words(p->profile, l));
-	if (l->kind != OFFCPU_WAKER_TASK)
-		return;
-	buf_addf(&p->line, " (%u)", l->tid);
-	say_place(p, l->stack);
+	if (l->kind == OFFCPU_WAKER_TASK) {
+		say_who(p, l->tid, threads);
+		say_place(p, l->stack);
+	}
+	buf_addch(&p->line, '.');
+	end_line(p, indent, indent + 2);
 }
 
-/* Who ended it, what that one had been doing, who had ended that, ... */
-static void say_links(struct page *p, const struct wait *w)
+/* "3 of them (1.50ms)" */
+static void say_part(struct page *p, u64 count, u64 ns, const char *of_what)
 {
-	for (u32 i = 0; i < w->n_links && i < CHAIN_WORDS; i++) {
-		const struct wait_link *l = &w->links[i];
+	fmt_count(&p->line, count);
+	buf_addf(&p->line, " of %s (", of_what);
+	say_time(&p->line, ns);
+	buf_addch(&p->line, ')');
+}
 
-		buf_addstr(&p->line, i ? "That was ended by " : "Ended by ");
-		say_waker(p, l);
-		buf_addch(&p->line, '.');
-		end_line(p, 5, 7);
-		if (l->kind != OFFCPU_WAKER_TASK)
-			break;
-		if (!l->sleep_stack && p->seen->no_chains)
-			break;
-		if (!l->sleep_stack) {
-			buf_addf(&p->line, "No sleep of %s was seen in that time.",
-				 profile_str(p->profile, l->comm));
-			end_line(p, 5, 7);
-			break;
-		}
-		buf_addf(&p->line, "Until then %s had been %s in ",
-			 profile_str(p->profile, l->comm),
+/* What the waker had been doing; false: nothing is known of that. */
+static bool say_past(struct page *p, const struct wait_link *l, const struct pile *part,
+		     size_t indent)
+{
+	const char *name = profile_str(p->profile, l->comm);
+
+	if (l->kind != OFFCPU_WAKER_TASK || (!l->sleep_stack && p->seen->no_chains))
+		return false;
+	if (part) {
+		buf_addstr(&p->line, "Before ");
+		say_part(p, part->count, part->ns, "these");
+	}
+	if (l->sleep_stack) {
+		buf_addf(&p->line, "%s %s had been %s", part ? "" : "Until then", name,
 			 thread_state_words(kind_of_stack(p->profile, l->sleep_stack)));
-		wait_place(p->profile, l->sleep_stack, &p->line);
-		buf_addch(&p->line, '.');
-		end_line(p, 5, 7);
+		say_place(p, l->sleep_stack);
+	} else {
+		buf_addf(&p->line,
+			 part ? " no sleep of %s was seen" : "No sleep of %s was seen in that time",
+			 name);
+	}
+	buf_addch(&p->line, '.');
+	end_line(p, indent, indent + 2);
+	return l->sleep_stack;
+}
+
+/* What who ended it had been doing, who had ended that, ...: the past that took most. */
+static void say_pasts(struct page *p, const struct pile *ending, size_t indent)
+{
+	const struct pile *past = longest_past(&p->longest, ending);
+	const struct wait *w = past->wait;
+
+	for (u32 i = 0; i < w->n_links && i < LONGEST_LINKS; i++) {
+		bool part = !i && past->count < ending->count;
+
+		if (i) {
+			buf_addstr(&p->line, "That was ended by ");
+			say_waker(p, &w->links[i], 1, indent);
+		}
+		if (!say_past(p, &w->links[i], part ? past : NULL, indent))
+			break;
 	}
 }
 
-static void say_end(struct page *p, const struct wait *w)
+static void say_ending(struct page *p, const struct pile *group, const struct pile *ending)
 {
-	bool before = w->flags & OFFCPU_UNKNOWN_START, open = w->flags & OFFCPU_OPEN;
+	const struct wait *w = ending->wait;
+	bool part = ending->count < group->count;
+
+	if (!w->n_links) {
+		buf_addstr(&p->line, "Who ended ");
+		if (part)
+			say_part(p, ending->count, ending->ns, "them");
+		else
+			buf_addstr(&p->line, ending->count > 1 ? "them" : "it");
+		buf_addstr(&p->line, " was not seen.");
+		end_line(p, 5, 7);
+		return;
+	}
+	if (part) {
+		say_part(p, ending->count, ending->ns, "them");
+		buf_addf(&p->line, " %s ended by ", ending->count > 1 ? "were" : "was");
+	} else {
+		buf_addstr(&p->line, "Ended by ");
+	}
+	say_waker(p, &w->links[0], ending->threads, 5);
+	/* of those that matter */
+	if (ending->ns >= group->ns / 4)
+		say_pasts(p, ending, part ? 7 : 5);
+}
+
+static void say_endings(struct page *p, const struct pile *group)
+{
+	u64 count = group->count, ns = group->ns;
+	const struct pile *e = NULL;
+
+	for (int shown = 0; shown < ENDINGS; shown++) {
+		e = longest_ending(&p->longest, group, e);
+		if (!e)
+			return;
+		say_ending(p, group, e);
+		count -= e->count;
+		ns -= e->ns;
+	}
+	if (!count)
+		return;
+	say_part(p, count, ns, "them");
+	buf_addstr(&p->line, count > 1 ? " had other ends." : " had another end.");
+	end_line(p, 5, 7);
+}
+
+static void say_ends(struct page *p, const struct pile *group)
+{
+	u32 flags = group->wait->flags;
+	bool before = flags & OFFCPU_UNKNOWN_START, open = flags & OFFCPU_OPEN;
+	bool many = group->count > 1;
 
 	if (before || open) {
-		buf_addstr(&p->line, before && open ? "It began before we looked and goes on."
-				     : before       ? "It began before we looked."
-						    : "It goes on.");
+		buf_addstr(&p->line, many ? "They" : "It");
+		buf_addstr(&p->line, before ? " began before we looked" : "");
+		buf_addstr(&p->line, before && open ? " and" : "");
+		buf_addstr(&p->line, !open ? "" : many ? " go on" : " goes on");
+		buf_addch(&p->line, '.');
 		end_line(p, 5, 7);
 	}
-	if (open)
-		return;
-	if (w->n_links) {
-		say_links(p, w);
-		return;
+	if (!open && !p->seen->no_wakers)
+		say_endings(p, group);
+}
+
+static void say_group(struct page *p, const struct pile *g)
+{
+	const struct profile_thread *t = &p->profile->threads.items[g->wait->thread];
+
+	say_time(&p->line, g->max);
+	if (g->count > 1) {
+		buf_addstr(&p->line, ", the longest of ");
+		fmt_count(&p->line, g->count);
+		buf_addstr(&p->line, " that took ");
+		say_time(&p->line, g->ns);
+		buf_addstr(&p->line, " together");
 	}
-	if (p->seen->no_wakers)
-		return;
-	buf_addstr(&p->line, "Who ended it was not seen.");
-	end_line(p, 5, 7);
+	buf_addf(&p->line, ": %s", profile_str(p->profile, t->comm));
+	say_who(p, (u32)t->tid, g->threads);
+	buf_addf(&p->line, " %s %s", g->threads > 1 ? "were" : "was",
+		 thread_state_words(wait_kind(p->profile, g->wait)));
+	if (g->places > 1)
+		buf_addstr(&p->line, ", the longest");
+	say_place(p, g->wait->stack);
+	if (g->places > 1) {
+		buf_addstr(&p->line, ", and in ");
+		say_count(&p->line, g->places - 1, "other place");
+	}
+	buf_addch(&p->line, '.');
+	end_line(p, 2, 5);
+	say_ends(p, g);
 }
 
 static void say_longest(struct page *p)
 {
-	size_t shown = 0;
+	const struct pile *g = NULL;
 
-	vec_each(w, p->seen->waits) {
-		const struct profile_thread *t = &p->profile->threads.items[w->thread];
-
-		if (shown >= LONGEST || !w->max_blocked)
+	for (int shown = 0; shown < LONGEST; shown++) {
+		g = longest_group(&p->longest, g);
+		if (!g)
 			break;
-		if (!shown++)
+		if (!shown)
 			buf_addstr(&p->text, "\nIts longest waits, those that are alike as one:\n");
-		buf_addf(&p->line, "%zu. ", shown);
-		say_time(&p->line, w->max_blocked);
-		if (w->count > 1) {
-			buf_addf(&p->line, ", the longest of %llu that took ",
-				 (unsigned long long)w->count);
-			say_time(&p->line, w->blocked);
-			buf_addstr(&p->line, " together");
-		}
-		buf_addf(&p->line, ": %s (%d) was %s", profile_str(p->profile, t->comm), t->tid,
-			 thread_state_words(wait_kind(p->profile, w)));
-		say_place(p, w->stack);
-		buf_addch(&p->line, '.');
-		end_line(p, 2, 5);
-		say_end(p, w);
+		buf_addf(&p->line, "%d. ", shown + 1);
+		say_group(p, g);
 	}
 }
 
@@ -327,23 +382,26 @@ static void say_culprits(struct page *p)
 
 	if (!p->culprits->len)
 		return;
+	/* where a switch was not seen, who had the CPU before seems to have kept it */
+	vec_each(c, p->culprits)
+		known += c->ns;
+	whole = MAX(whole, known);
 	buf_addstr(&p->text, "Who had the CPU in that time:\n");
 	vec_each(c, p->culprits) {
 		_cleanup_buf_ struct buf who = BUF_INIT;
 
-		known += c->ns;
 		if (shown++ >= CULPRITS) {
 			others += c->ns;
 			continue;
 		}
-		buf_addf(&who, "%s (%u), in %llu turn%s", profile_str(p->profile, c->comm), c->tid,
-			 (unsigned long long)c->turns, c->turns == 1 ? "" : "s");
+		buf_addf(&who, "%s (%u), in ", profile_str(p->profile, c->comm), c->tid);
+		say_count(&who, c->turns, "turn");
 		add_amount(p, c->ns, whole, buf_str(&who));
 	}
 	if (others) {
 		_cleanup_buf_ struct buf who = BUF_INIT;
 
-		buf_addf(&who, "%zu others", p->culprits->len - CULPRITS);
+		say_count(&who, p->culprits->len - CULPRITS, "other");
 		add_amount(p, others, whole, buf_str(&who));
 	}
 	if (known < whole)
@@ -355,10 +413,17 @@ static void say_runqueue(struct page *p)
 	buf_addch(&p->text, '\n');
 	buf_addstr(&p->line, "Waiting for a CPU took ");
 	say_share(&p->line, p->sum.ns[STATE_RUNNABLE], p->sum.wall);
-	buf_addf(&p->line, " in %llu waits, the longest ", (unsigned long long)p->runq_waits);
-	say_time(&p->line, p->runq_longest);
-	buf_addf(&p->line, "; %llu of its %llu switches were preemptions.",
-		 (unsigned long long)p->sum.preemptions, (unsigned long long)p->sum.switches);
+	if (p->runq_waits) {
+		buf_addstr(&p->line, " in ");
+		say_count(&p->line, p->runq_waits, "wait");
+		buf_addstr(&p->line, ", the longest ");
+		say_time(&p->line, p->runq_longest);
+	}
+	buf_addstr(&p->line, "; ");
+	fmt_count(&p->line, p->sum.preemptions);
+	buf_addstr(&p->line, " of its ");
+	fmt_count(&p->line, p->sum.switches);
+	buf_addstr(&p->line, " switches were preemptions.");
 	end_line(p, 0, 0);
 	say_culprits(p);
 }
@@ -368,10 +433,11 @@ static void say_faults(struct page *p, const struct explain_faults *f)
 	if (!f->known)
 		return;
 	buf_addch(&p->text, '\n');
-	buf_addf(&p->line,
-		 "Page faults: %llu without and %llu with reading from disk; waiting for pages "
-		 "took ",
-		 (unsigned long long)f->minor, (unsigned long long)f->major);
+	buf_addstr(&p->line, "Page faults: ");
+	fmt_count(&p->line, f->minor);
+	buf_addstr(&p->line, " without and ");
+	fmt_count(&p->line, f->major);
+	buf_addstr(&p->line, " with reading from disk; waiting for pages took ");
 	say_share(&p->line, p->sum.ns[STATE_FAULT], p->sum.wall);
 	buf_addch(&p->line, '.');
 	end_line(p, 0, 0);
@@ -419,6 +485,7 @@ enum {
 	WAIT_MAX,
 	WAIT_TIME,
 	WAIT_COUNT,
+	WAIT_THREADS,
 	WAIT_TID,
 	WAIT_COMM,
 	WAIT_KIND,
@@ -426,6 +493,9 @@ enum {
 	WAIT_BEFORE,
 	WAIT_OPEN,
 	WAIT_WAKER,
+	WAIT_WAKER_TIME,
+	WAIT_WAKER_COUNT,
+	WAIT_WAKERS,
 	WAIT_WAKER_TID,
 	WAIT_WAKER_WHERE,
 	WAIT_WAKER_KIND,
@@ -433,25 +503,21 @@ enum {
 	WAIT_COLUMNS
 };
 
-static void wait_row(const struct page *p, const struct wait *w, struct row *r, struct result *ret)
+/* The past that took most, of the ending that did. */
+static void waker_cells(const struct page *p, const struct pile *ending, struct row *r,
+			struct result *ret)
 {
-	const struct profile_thread *t = &p->profile->threads.items[w->thread];
+	const struct wait *w = longest_past(&p->longest, ending)->wait;
 	const struct wait_link *l = &w->links[0];
 
-	r->cells[WAIT_MAX] = value_u(VALUE_DURATION, w->max_blocked);
-	r->cells[WAIT_TIME] = value_u(VALUE_DURATION, w->blocked);
-	r->cells[WAIT_COUNT] = value_u(VALUE_COUNT, w->count);
-	r->cells[WAIT_TID] = value_u(VALUE_PID, (u64)t->tid);
-	r->cells[WAIT_COMM] = value_text(ret, profile_str(p->profile, t->comm));
-	r->cells[WAIT_KIND] = value_text(ret, thread_state_name(wait_kind(p->profile, w)));
-	r->cells[WAIT_WHERE] = place_value(p, w->stack, ret);
-	r->cells[WAIT_BEFORE] = value_u(VALUE_COUNT, !!(w->flags & OFFCPU_UNKNOWN_START));
-	r->cells[WAIT_OPEN] = value_u(VALUE_COUNT, !!(w->flags & OFFCPU_OPEN));
 	if (!w->n_links)
 		return;
 	r->cells[WAIT_WAKER] = chain_value(p, w, ret);
+	r->cells[WAIT_WAKER_TIME] = value_u(VALUE_DURATION, ending->ns);
+	r->cells[WAIT_WAKER_COUNT] = value_u(VALUE_COUNT, ending->count);
 	if (l->kind != OFFCPU_WAKER_TASK)
 		return;
+	r->cells[WAIT_WAKERS] = value_u(VALUE_COUNT, ending->threads);
 	r->cells[WAIT_WAKER_TID] = value_u(VALUE_PID, l->tid);
 	r->cells[WAIT_WAKER_WHERE] = place_value(p, l->stack, ret);
 	if (!l->sleep_stack)
@@ -461,12 +527,32 @@ static void wait_row(const struct page *p, const struct wait *w, struct row *r, 
 	r->cells[WAIT_WAKER_SLEPT] = place_value(p, l->sleep_stack, ret);
 }
 
+static void group_cells(const struct page *p, const struct pile *g, struct row *r,
+			struct result *ret)
+{
+	const struct wait *w = g->wait;
+	const struct profile_thread *t = &p->profile->threads.items[w->thread];
+
+	r->cells[WAIT_MAX] = value_u(VALUE_DURATION, g->max);
+	r->cells[WAIT_TIME] = value_u(VALUE_DURATION, g->ns);
+	r->cells[WAIT_COUNT] = value_u(VALUE_COUNT, g->count);
+	r->cells[WAIT_THREADS] = value_u(VALUE_COUNT, g->threads);
+	r->cells[WAIT_TID] = value_u(VALUE_PID, (u64)t->tid);
+	r->cells[WAIT_COMM] = value_text(ret, profile_str(p->profile, t->comm));
+	r->cells[WAIT_KIND] = value_text(ret, thread_state_name(wait_kind(p->profile, w)));
+	r->cells[WAIT_WHERE] = place_value(p, w->stack, ret);
+	r->cells[WAIT_BEFORE] = value_u(VALUE_COUNT, !!(w->flags & OFFCPU_UNKNOWN_START));
+	r->cells[WAIT_OPEN] = value_u(VALUE_COUNT, !!(w->flags & OFFCPU_OPEN));
+	waker_cells(p, longest_ending(&p->longest, g, NULL), r, ret);
+}
+
 static void table_longest(const struct page *p, struct result *ret)
 {
 	static const struct column columns[WAIT_COLUMNS] = {
 		[WAIT_MAX] = { "max_ns", "MAX", VALUE_DURATION, 0 },
 		[WAIT_TIME] = { "time_ns", "TIME", VALUE_DURATION, 0 },
 		[WAIT_COUNT] = { "count", "COUNT", VALUE_COUNT, 0 },
+		[WAIT_THREADS] = { "threads", "THREADS", VALUE_COUNT, 0 },
 		[WAIT_TID] = { "tid", "TID", VALUE_PID, 0 },
 		[WAIT_COMM] = { "comm", "COMMAND", VALUE_TEXT, 0 },
 		[WAIT_KIND] = { "kind", "KIND", VALUE_TEXT, 0 },
@@ -474,18 +560,22 @@ static void table_longest(const struct page *p, struct result *ret)
 		[WAIT_BEFORE] = { "began_before", "BEFORE", VALUE_COUNT, 0 },
 		[WAIT_OPEN] = { "goes_on", "OPEN", VALUE_COUNT, 0 },
 		[WAIT_WAKER] = { "waker", "WOKEN BY", VALUE_TEXT, 0 },
+		[WAIT_WAKER_TIME] = { "waker_time_ns", "ITS TIME", VALUE_DURATION, 0 },
+		[WAIT_WAKER_COUNT] = { "waker_count", "ITS COUNT", VALUE_COUNT, 0 },
+		[WAIT_WAKERS] = { "wakers", "WAKERS", VALUE_COUNT, 0 },
 		[WAIT_WAKER_TID] = { "waker_tid", "WAKER", VALUE_PID, 0 },
 		[WAIT_WAKER_WHERE] = { "waker_where", "IN", VALUE_TEXT, 0 },
 		[WAIT_WAKER_KIND] = { "waker_waited_for", "HAD WAITED FOR", VALUE_TEXT, 0 },
 		[WAIT_WAKER_SLEPT] = { "waker_waited_in", "HAD WAITED IN", VALUE_TEXT, 0 },
 	};
 	struct table *t = result_table(ret, "waits", NULL, columns, ARRAY_SIZE(columns));
-	size_t n = 0;
+	const struct pile *g = NULL;
 
-	vec_each(w, p->seen->waits) {
-		if (n++ >= LONGEST || !w->max_blocked)
+	for (int i = 0; i < LONGEST; i++) {
+		g = longest_group(&p->longest, g);
+		if (!g)
 			break;
-		wait_row(p, w, table_row(ret, t), ret);
+		group_cells(p, g, table_row(ret, t), ret);
 	}
 }
 
@@ -535,17 +625,19 @@ static void facts(const struct page *p, const struct explain_faults *f, struct r
 }
 
 void explain_result(const struct observed *seen, ran_list *ran, u32 pid,
-		    const struct explain_faults *faults, bool machine, struct result *ret)
+		    const struct explain_faults *faults, int width, struct result *ret)
 {
-	struct page p = { .seen = seen, .profile = seen->profile, .culprits = ran };
+	struct page p = { .seen = seen,
+			  .profile = seen->profile,
+			  .width = (size_t)MIN(MAX(width, PAGE_MIN), PAGE_MAX),
+			  .culprits = ran };
 
 	accounts_build(seen, &p.accounts);
 	sum_accounts(&p);
 	vec_sort(ran, by_ns);
 	name_threads(&p);
-	merge_alike(&p);
-	vec_sort(seen->waits, by_longest);
-	if (machine) {
+	longest_build(p.profile, seen->waits, &p.longest);
+	if (!width) {
 		facts(&p, faults, ret);
 		table_states(&p, ret);
 		table_longest(&p, ret);
@@ -557,6 +649,7 @@ void explain_result(const struct observed *seen, ran_list *ran, u32 pid,
 		say_faults(&p, faults);
 		result_text(ret, buf_str(&p.text));
 	}
+	longest_release(&p.longest);
 	vec_release(&p.accounts);
 	buf_release(&p.text);
 	buf_release(&p.line);

@@ -14,10 +14,10 @@ struct explain_faults {
 };
 
 /*
- * @seen has single waits with wakers and chains; they are put together. @ran is sorted. @machine:
- * tables instead of prose.
+ * @seen has single waits with wakers and chains. @ran is sorted. @width: of the
+ * page, as far as people like to read; 0: tables instead of prose.
  */
 void explain_result(const struct observed *seen, ran_list *ran, u32 pid,
-		    const struct explain_faults *faults, bool machine, struct result *ret);
+		    const struct explain_faults *faults, int width, struct result *ret);
 
 #endif

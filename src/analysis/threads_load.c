@@ -382,7 +382,7 @@ static int load_waits(struct recorded *r, struct recording *recording,
 		share_cpus(&in);
 		/* as the kernel sums them up for the running machine */
 		if (!opts->ran)
-			waits_merge(&r->load.profile, &r->load.waits, OFFCPU_VIEW_SLEEPER, 0);
+			waits_merge(&r->load.profile, &r->load.waits, OFFCPU_VIEW_SLEEPER);
 		r->root = find_root(&in);
 		r->how |= has_event(recording, "wakeup-time") ? 0 : RECORDED_NO_WAKERS;
 		r->how |= has_event(recording, "chain-time") ? 0 : RECORDED_NO_CHAINS;

@@ -79,6 +79,12 @@ static int on_ran(void *ctx, const struct offcpu_ran_key *k, const struct offcpu
 	return 0;
 }
 
+/* 0: for machines. */
+static int page_width(const struct context *ctx)
+{
+	return ctx->common.json || ctx->common.csv ? 0 : cli_width(ctx);
+}
+
 static int show(struct context *ctx, struct wait_run *run, const range_list *pids, u32 pid,
 		const struct explain_faults *faults)
 {
@@ -90,7 +96,7 @@ static int show(struct context *ctx, struct wait_run *run, const range_list *pid
 	if (!run->live.threads.len)
 		return wait_not_seen(ctx, pids);
 	offcpu_ran(run->live.engine, on_ran, &ran);
-	explain_result(&seen, &ran.list, pid, faults, ctx->common.json || ctx->common.csv, &r);
+	explain_result(&seen, &ran.list, pid, faults, page_width(ctx), &r);
 	offcpu_live_health(&run->live, &r);
 	vec_release(&ran.list);
 	return cli_show(ctx, &r);
@@ -144,8 +150,7 @@ static int show_recorded(struct context *ctx, struct recorded *rec, u32 pid)
 		faults.major += t->major;
 	}
 	result_init(&r, "explain");
-	explain_result(&rec->seen, &rec->ran, pid, &faults, ctx->common.json || ctx->common.csv,
-		       &r);
+	explain_result(&rec->seen, &rec->ran, pid, &faults, page_width(ctx), &r);
 	recorded_notes(rec, &r);
 	note_missing(rec, &r);
 	return cli_show(ctx, &r);

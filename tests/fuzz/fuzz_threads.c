@@ -16,8 +16,8 @@ static void show(struct recorded *rec)
 	accounts_group(&accounts, BY_PROCESS);
 	accounts_to_result(&rec->load.profile, &accounts, BY_PROCESS, 0, false, &r);
 	if (rec->threads.len) {
-		explain_result(&rec->seen, &rec->ran, rec->root, &faults, true, &r);
-		explain_result(&rec->seen, &rec->ran, rec->root, &faults, false, &r);
+		explain_result(&rec->seen, &rec->ran, rec->root, &faults, 0, &r);
+		explain_result(&rec->seen, &rec->ran, rec->root, &faults, 80, &r);
 	}
 	recorded_notes(rec, &r);
 	vec_release(&accounts);

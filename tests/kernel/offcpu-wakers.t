@@ -22,6 +22,8 @@ waits, unseen, inferred = facts["waits"], facts["waker_not_seen"], facts["inferr
 # next one does until it leaves; then it hides the switches to that, too, and those are counted.
 most = 2 + waits // 100 + 20 * inferred
 assert unseen <= most, (unseen, waits, inferred)
+lines = [(w["tid"], w["comm"], w["state"], w["waker"], w["where"]) for w in r["waits"]]
+assert len(set(lines)) == len(lines), "lines that say the same"
 END
 
 # what TEXT COMMAND...: wakers are seen, by typed and by raw tracepoints.

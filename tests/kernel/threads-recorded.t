@@ -79,7 +79,7 @@ expect_status 0
 expect_out_like "^Process $pid \(chain\): 4 threads"
 page=$(flat "$out")
 like "a's waits together" "$page" '[0-9.]+ms, the longest of [0-9]+ that took [0-9.]+m?s together: chain-a \([0-9]+\) was waiting for a lock in .*a_waits_for_b'
-like "who ended them" "$page" 'Ended by chain-b \([0-9]+\) in [^.]*b_wakes_a'
+like "who ended them" "$page" '[Ee]nded by chain-b \([0-9]+\) in [^.]*b_wakes_a'
 like "and who had ended that, to the end" "$page" 'That was ended by chain-c \([0-9]+\) in .*Until then chain-c had been sleeping on a timer in [^.]*c_sleeps.*That was ended by a timer[.]'
 like "page faults" "$page" 'Page faults: [0-9]+ without and [0-9]+ with reading'
 not_ok "no line is wider than a page" grep -Eq '^[^n ].{79}' "$out_file"

@@ -6,7 +6,7 @@
 
 need_root
 need_cmd python3
-need_file "$WORKLOADS/block" "$WORKLOADS/hog" "$WORKLOADS/chain"
+need_file "$WORKLOADS/block" "$WORKLOADS/hog" "$WORKLOADS/chain" "$WORKLOADS/naps"
 cd "$TMP" || exit 1
 
 truth() { python3 "$TOP/tests/lib/threads_truth.py" "$@"; }
@@ -60,8 +60,8 @@ expect_status 0
 # what is folded to the width of a page is read as one line
 page=$(flat "$out")
 like "a's waits together" "$page" '[0-9.]+ms, the longest of [0-9]+ that took [0-9.]+m?s together: chain-a \([0-9]+\) was waiting for a lock in .*a_waits_for_b'
-like "who ended them" "$page" 'Ended by chain-b \([0-9]+\) in [^.]*b_wakes_a'
-like "what that one had been doing" "$page" 'Until then chain-b had been waiting for a lock in [^.]*b_waits_for_c'
+like "who ended them" "$page" '[Ee]nded by chain-b \([0-9]+\) in [^.]*b_wakes_a'
+like "what that one had been doing" "$page" '(Until then|Before [0-9]+ of these \([^)]*\)) chain-b had been waiting for a lock in [^.]*b_waits_for_c'
 like "and who had ended that, to the end" "$page" 'That was ended by chain-c \([0-9]+\) in .*Until then chain-c had been sleeping on a timer in [^.]*c_sleeps.*That was ended by a timer[.]'
 not_ok "no line is wider than a page" grep -Eq '^.{80}' "$out_file"
 run "$FATHOM" explain --json -- "$WORKLOADS/chain"
@@ -75,6 +75,29 @@ assert a and a[0]["kind"] == "lock" and "a_waits_for_b" in a[0]["where"], r["wai
 assert a[0]["waker"].startswith("chain-b <- chain-c <- [timer]"), a[0]
 assert "b_wakes_a" in a[0]["waker_where"] and "b_waits_for_c" in a[0]["waker_waited_in"], a[0]
 assert abs(sum(s["percent"] for s in r["states"]) - 100) < 1, r["states"]
+END
+
+# Threads that do the same are told of once, and the figures add up.
+run "$FATHOM" explain -- "$WORKLOADS/naps" --threads 4 --count 20 --us 5000
+expect_status 0
+expect_prose '[0-9.]+ms, the longest of [0-9]+ that took [0-9.]+m?s together: napper \([0-9]+ and 3 others\) were sleeping on a timer in [^.]*nap_main[.]'
+is "... once" "$(grep -c 'napper ([0-9]* and 3' <<<"$(flat "$out" | sed 's/ [1-5][.] /\n/g')")" 1
+run env COLUMNS=60 "$FATHOM" explain -- "$WORKLOADS/naps" --threads 4 --count 5 --us 5000
+not_ok "a narrow page" grep -Eq '^.{61}' "$out_file"
+run "$FATHOM" explain --json -- "$WORKLOADS/naps" --threads 4 --count 20 --us 5000
+ok "the same for machines" python3 - "$out_file" <<'END'
+import json, sys
+text = open(sys.argv[1]).read()
+r = json.loads(text[text.index("{\n"):])
+hidden = r["facts"]["inferred_ends"] + r["facts"]["unknown_start"]
+naps = [w for w in r["waits"] if "nap_main" in w["where"] and not w["began_before"]]
+assert len(naps) == 1, r["waits"]
+n = naps[0]
+assert n["threads"] == 4 and 80 - hidden <= n["count"] <= 80 + hidden, (n, hidden)
+assert n["max_ns"] <= n["time_ns"] and n["waker_count"] <= n["count"], n
+assert n["waker"] == "[timer]" and n["waker_time_ns"] >= 0.5 * n["time_ns"], n
+seen = [(w["comm"], w["kind"], w["where"], w["began_before"], w["goes_on"]) for w in r["waits"]]
+assert len(set(seen)) == len(seen), seen
 END
 run "$FATHOM" explain
 expect_status 2

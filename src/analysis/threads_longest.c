@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/threads_longest.h"
+
+#include "base/hash.h"
+
+struct builder {
+	struct profile *profile;
+	struct map places; /* stack -> string of its place */
+	struct map piles;  /* level and all that tells it apart -> index + 1 */
+	struct map known;  /* threads of piles */
+	struct buf text;
+};
+
+/* What is numbered of a pile: waiting threads, wakers, places; and the piles themselves. */
+enum level { GROUP, ENDING, PAST, PLACE };
+
+static u32 place_of(struct builder *b, u32 stack)
+{
+	u64 *at = map_at(&b->places, stack);
+
+	if (!*at) {
+		buf_reset(&b->text);
+		wait_place(b->profile, stack, &b->text);
+		*at = profile_string(b->profile, buf_str(&b->text));
+	}
+	return (u32)*at;
+}
+
+static u32 pile_add(struct builder *b, pile_list *list, enum level level, u32 of, u64 key,
+		    const struct wait *w)
+{
+	u64 *at = map_at(&b->piles, hash_mix((u64)of << 2 | level, key));
+	struct pile *pile;
+
+	if (!*at) {
+		vec_push(list, (struct pile){ .of = of });
+		*at = list->len;
+	}
+	pile = &list->items[*at - 1];
+	if (!pile->wait || w->max_blocked > pile->max) {
+		pile->wait = w;
+		pile->max = w->max_blocked;
+	}
+	pile->ns += w->blocked;
+	pile->count += w->count;
+	return (u32)(*at - 1);
+}
+
+/* 1 if it is new to the pile, else 0. */
+static u32 is_new(struct builder *b, enum level level, u32 pile, u32 what)
+{
+	u64 *known = map_at(&b->known, hash_mix((u64)pile << 2 | level, what));
+	bool new = !*known;
+
+	*known = 1;
+	return new;
+}
+
+static u64 group_key(struct builder *b, const struct wait *w)
+{
+	const struct profile_thread *t = &b->profile->threads.items[w->thread];
+	u32 flags = w->flags & (OFFCPU_UNKNOWN_START | OFFCPU_OPEN), place;
+	enum thread_state kind = wait_kind(b->profile, w);
+
+	/* pages are missing wherever code or data is met for the first time */
+	place = kind == STATE_FAULT ? 0 : place_of(b, w->stack);
+	return hash_mix((u64)t->comm << 32 | place, (u64)kind << 32 | flags);
+}
+
+static u64 waker_key(struct builder *b, const struct wait_link *l)
+{
+	/* where an interrupt wakes tells nothing more */
+	return hash_mix((u64)l->comm << 32 | l->kind,
+			l->kind == OFFCPU_WAKER_TASK ? place_of(b, l->stack) : 0);
+}
+
+static u64 ending_key(struct builder *b, const struct wait *w)
+{
+	return w->n_links ? waker_key(b, &w->links[0]) : 0;
+}
+
+static u64 past_key(struct builder *b, const struct wait *w)
+{
+	u64 key = 0;
+
+	for (u32 i = 0; i < w->n_links && i < LONGEST_LINKS; i++) {
+		const struct wait_link *l = &w->links[i];
+
+		key = hash_mix(key, waker_key(b, l));
+		key = hash_mix(key, l->sleep_stack ? place_of(b, l->sleep_stack) : 0);
+	}
+	return key;
+}
+
+static void add(struct builder *b, struct longest *l, const struct wait *w)
+{
+	u32 tid = (u32)b->profile->threads.items[w->thread].tid, group, ending;
+
+	group = pile_add(b, &l->groups, GROUP, 0, group_key(b, w), w);
+	l->groups.items[group].threads += is_new(b, GROUP, group, tid);
+	l->groups.items[group].places += is_new(b, PLACE, group, place_of(b, w->stack));
+	ending = pile_add(b, &l->endings, ENDING, group, ending_key(b, w), w);
+	if (w->n_links)
+		l->endings.items[ending].threads += is_new(b, ENDING, ending, w->links[0].tid);
+	pile_add(b, &l->pasts, PAST, ending, past_key(b, w), w);
+}
+
+void longest_build(struct profile *p, const wait_list *waits, struct longest *ret)
+{
+	struct builder b = { .profile = p };
+
+	*ret = (struct longest){ 0 };
+	vec_each(w, waits) {
+		if (w->max_blocked)
+			add(&b, ret, w);
+	}
+	map_release(&b.places);
+	map_release(&b.piles);
+	map_release(&b.known);
+	buf_release(&b.text);
+}
+
+void longest_release(struct longest *l)
+{
+	vec_release(&l->groups);
+	vec_release(&l->endings);
+	vec_release(&l->pasts);
+}
+
+/* An order without ties. */
+static bool is_before(const struct pile *a, const struct pile *b, bool by_max)
+{
+	u64 x = by_max ? a->max : a->ns, y = by_max ? b->max : b->ns;
+
+	return x != y ? x > y : a < b;
+}
+
+static const struct pile *next(const pile_list *list, u32 of, const struct pile *last, bool by_max)
+{
+	const struct pile *best = NULL;
+
+	vec_each(p, list) {
+		if (p->of == of && (!last || is_before(last, p, by_max)) &&
+		    (!best || is_before(p, best, by_max)))
+			best = p;
+	}
+	return best;
+}
+
+const struct pile *longest_group(const struct longest *l, const struct pile *last)
+{
+	return next(&l->groups, 0, last, true);
+}
+
+const struct pile *longest_ending(const struct longest *l, const struct pile *group,
+				  const struct pile *last)
+{
+	return next(&l->endings, (u32)(group - l->groups.items), last, false);
+}
+
+const struct pile *longest_past(const struct longest *l, const struct pile *ending)
+{
+	return next(&l->pasts, (u32)(ending - l->endings.items), NULL, false);
+}
