@@ -9,7 +9,7 @@ const struct opt common_options[] = {
 	{ .name = "json",
 	  .type = OPT_FLAG,
 	  FIELD(json),
-	  .help = "print the result as JSON",
+	  .help = "print the result as JSON, of several a line each",
 	  .conflicts = "csv" },
 	{ .name = "csv",
 	  .type = OPT_FLAG,

@@ -7,7 +7,9 @@
 #include "base/log.h"
 #include "base/stop.h"
 #include "base/suggest.h"
+#include "base/text.h"
 #include "cli/table.h"
+#include "view/term.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -61,20 +63,34 @@ int cli_unknown_command(const struct command *const *commands, size_t n, const c
 	return -EINVAL;
 }
 
-/* What the user typed may be in the message: nothing of it may steer the terminal. */
+/*
+ * What the user typed may be in the message: nothing of it may steer the terminal. There it is
+ * filled to the width; a line elsewhere stays a line, for those who look for it.
+ */
+static void add_message(struct buf *out, const char *word, const char *message)
+{
+	_cleanup_buf_ struct buf line = BUF_INIT;
+	size_t width = isatty(STDERR_FILENO) ? (size_t)term_width(STDERR_FILENO) : SIZE_MAX;
+
+	buf_addstr(&line, word);
+	fmt_clean(&line, message, strlen(message));
+	if (fmt_width(buf_str(&line)) > width) {
+		text_fill(out, buf_str(&line), line.len, 0, 2, width);
+		return;
+	}
+	buf_add(out, buf_str(&line), line.len);
+	buf_addch(out, '\n');
+}
+
 static void print_error(const struct command *cmd, const struct err *e)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT;
 
 	if (!e->what)
 		return;
-	buf_addstr(&text, cmd && cmd->peer ? "ERROR: " : "fathom: ");
-	fmt_clean(&text, e->what, strlen(e->what));
-	if (e->hint) {
-		buf_addstr(&text, "\nhint: ");
-		fmt_clean(&text, e->hint, strlen(e->hint));
-	}
-	buf_addch(&text, '\n');
+	add_message(&text, cmd && cmd->peer ? "ERROR: " : "fathom: ", e->what);
+	if (e->hint)
+		add_message(&text, "hint: ", e->hint);
 	fputs(buf_str(&text), stderr);
 }
 

@@ -31,6 +31,13 @@ for words in stacks cpudist; do
 	run "$FATHOM" $words -d 200ms --json
 	unlike "$words elsewhere: nothing but the result" "$err" watching
 done
+# Errors are filled there, and stay lines elsewhere.
+time='no time, but a text that has so many words that no line of a terminal has room for all of them'
+seen=$(on_terminal '' offcpu -d "$time")
+like 'an error goes on below, indented' "$seen" '^  [a-z]'
+not_ok 'errors keep to the terminal' grep -Eq '^.{81}' <<<"$seen"
+run "$FATHOM" offcpu -d "$time"
+expect_err "'$time'" 'elsewhere it is a line'
 # -d 0 is no limit, for all of them
 for words in 'offcpu -d 0' 'threads -d 0' "explain -p $$ -d 0" 'runqlat -d 0' 'sched latency -d 0' 'stacks -d 0'; do
 	# shellcheck disable=SC2086 # words are words
