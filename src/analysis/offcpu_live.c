@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/stop.h"
 
-enum { POLL_MS = 100, HURRY_NICE = -20 };
+enum { POLL_MS = 100, LATER_MS = 20, HURRY_NICE = -20 };
 
 /*
  * Where hundreds of threads want a CPU all the time we would get one in a hundred of its
@@ -50,6 +50,16 @@ static int on_thread(void *ctx, const struct offcpu_thread *t)
 	return 0;
 }
 
+static void catch_up(void *ctx)
+{
+	struct offcpu_live *l = ctx;
+
+	l->told = clock_mono_ns();
+	offcpu_names_poll(&l->names);
+	if (l->engine)
+		offcpu_take_later(l->engine);
+}
+
 int offcpu_live_open(struct offcpu_live *l, const struct offcpu_opts *opts, struct err *e)
 {
 	struct offcpu_opts mine = *opts;
@@ -61,6 +71,7 @@ int offcpu_live_open(struct offcpu_live *l, const struct offcpu_opts *opts, stru
 	profile_init(&l->profile);
 	mine.on_wait = on_wait;
 	mine.on_thread = on_thread;
+	mine.catch_up = catch_up;
 	mine.ctx = l;
 	python_names_init(&l->python);
 	mine.python = &l->python;
@@ -110,12 +121,6 @@ int offcpu_live_start(struct offcpu_live *l, struct err *e)
 	return rc;
 }
 
-static int read_all(struct offcpu_live *l)
-{
-	offcpu_names_poll(&l->names);
-	return offcpu_read(l->engine);
-}
-
 int offcpu_live_run(struct offcpu_live *l, u64 until, bool (*done)(void *ctx), void *ctx,
 		    struct err *e)
 {
@@ -127,17 +132,20 @@ int offcpu_live_run(struct offcpu_live *l, u64 until, bool (*done)(void *ctx), v
 	hurry(l);
 	for (;;) {
 		u64 now = clock_mono_ns();
-		int rc, wait = POLL_MS;
+		int rc, wait = offcpu_has_later(l->engine) ? LATER_MS : POLL_MS;
 
 		if (stop_requested() || (until && now >= until) || (done && done(ctx)))
 			break;
-		if (until && until - now < POLL_MS * NSEC_PER_MSEC)
+		if (until && until - now < (u64)wait * NSEC_PER_MSEC)
 			wait = (int)((until - now) / NSEC_PER_MSEC) + 1;
 		if (poll(fds, ARRAY_SIZE(fds), wait) < 0 && errno != EINTR)
 			return err_sys(e, errno, "cannot wait for the kernel");
-		rc = read_all(l);
+		rc = offcpu_read(l->engine);
 		if (rc < 0 && rc != -EAGAIN && rc != -EINTR)
 			return err_sys(e, rc, "cannot read the ring");
+		/* not for each stack: what happened meanwhile is kept for us */
+		if (clock_mono_ns() - l->told >= LATER_MS * NSEC_PER_MSEC)
+			catch_up(l);
 	}
 	l->end = clock_mono_ns();
 	return 0;
@@ -149,7 +157,7 @@ int offcpu_live_stop(struct offcpu_live *l, struct err *e)
 
 	offcpu_stop(l->engine);
 	l->end = clock_mono_ns();
-	offcpu_names_poll(&l->names);
+	catch_up(l);
 	rc = offcpu_accounts(l->engine, e);
 	return rc < 0 && rc != -EAGAIN ? rc : 0;
 }
@@ -249,7 +257,10 @@ int offcpu_live_collect(struct offcpu_live *l, struct err *e)
 	struct offcpu_stats stats;
 	int rc;
 
-	read_all(l);
+	catch_up(l);
+	(void)offcpu_read(l->engine);
+	/* and where those came from whose stacks were among that */
+	catch_up(l);
 	rc = offcpu_rows(l->engine, on_row, l, e);
 	vec_each(s, &l->single) {
 		struct wait *w;

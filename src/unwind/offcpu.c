@@ -3,7 +3,6 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <fcntl.h>
 #include <sys/uio.h>
 
 #include "base/clock.h"
@@ -14,11 +13,13 @@
 #include "offcpu.skel.h"
 #include "unwind/coretypes.h"
 #include "unwind/offcpu_facts.h"
+#include "unwind/offcpu_filters.h"
 #include "unwind/offcpu_rows.h"
 #include "unwind/offcpu_skel.h"
 #include "unwind/raw.h"
 #include "unwind/rescue.h"
 
+enum { LATER_MOST = 1 << 20 }; /* bytes of stacks that wait */
 enum { RING_BYTES = 8 << 20, RING_MIN = 1 << 17, RING_MAX = 1 << 30 };
 /* A reading ends after this even if more comes all the time: its caller has other things to do. */
 #define READ_NS      (200 * NSEC_PER_MSEC)
@@ -40,6 +41,7 @@ struct offcpu {
 	u64 round;                  /* of offcpu_read() */
 	u64 ends[UNWIND_END_COUNT]; /* of rescued stacks */
 	u64 read_until;             /* 0: offcpu_read() takes all that is there */
+	struct buf later;           /* stacks that wait, each after its size in 64 bits */
 	bool filtered;
 	bool needs_waking; /* its program */
 	bool raw;          /* the kernel does not describe its types */
@@ -227,70 +229,6 @@ static int load(struct offcpu *o, struct err *e)
 	return rc ? rc : open_and_load(o, o->raw ? buf_str(&all) : NULL, e);
 }
 
-/* --- filters ---------------------------------------------------------------------------------- */
-
-static int put(const struct bpf_map *map, const void *key, struct err *e)
-{
-	u8 one = 1;
-
-	if (bpf_map_update_elem(bpf_map__fd(map), key, &one, BPF_ANY))
-		return err_sys(e, errno, "cannot set the filter");
-	return 0;
-}
-
-static int put_ranges(const struct bpf_map *map, const range_list *list, struct err *e)
-{
-	u32 most = bpf_map__max_entries(map);
-	int rc = 0;
-
-	if (given(list) && ranges_count(list) > most)
-		return err_set(e, E2BIG, "at most %u processes can be named", most);
-	for (size_t i = 0; list && i < list->len; i++) {
-		for (u64 id = list->items[i].first; !rc && id <= list->items[i].last; id++)
-			rc = put(map, &(u32){ (u32)id }, e);
-	}
-	return rc;
-}
-
-static int put_cgroup(struct offcpu *o, u32 at, const char *path, struct err *e)
-{
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	if (fd < 0)
-		return err_sys(e, errno, "cannot open control group '%s'", path);
-	if (bpf_map_update_elem(bpf_map__fd(o->skel->maps.offcpu_cgroups), &at, &fd, BPF_ANY)) {
-		err_sys(e, errno, "cannot filter by control group '%s'", path);
-		err_hint(e, "only those of version 2 can be filtered by");
-		return -errno;
-	}
-	return 0;
-}
-
-static int fill_filters(struct offcpu *o, struct err *e)
-{
-	const struct offcpu_opts *in = &o->opts;
-	int rc = put_ranges(o->skel->maps.offcpu_pids, in->pids, e);
-
-	if (!rc)
-		rc = put_ranges(o->skel->maps.offcpu_tids, in->tids, e);
-	for (size_t i = 0; !rc && i < in->n_uids; i++)
-		rc = put(o->skel->maps.offcpu_uids, &in->uids[i], e);
-	for (size_t i = 0; !rc && i < in->n_comms; i++) {
-		char comm[OFFCPU_COMM] = { 0 };
-
-		memcpy(comm, in->comms[i], MIN(strlen(in->comms[i]), sizeof(comm) - 1));
-		rc = put(o->skel->maps.offcpu_comms, comm, e);
-	}
-	for (size_t i = 0; !rc && i < in->n_cgroups; i++)
-		rc = put_cgroup(o, (u32)i, in->cgroups[i], e);
-	return rc;
-}
-
-int offcpu_add_pid(struct offcpu *o, u32 pid, struct err *e)
-{
-	return put(o->skel->maps.offcpu_pids, &pid, e);
-}
-
 /* --- life ------------------------------------------------------------------------------------- */
 
 static int on_record(void *ctx, void *data, size_t n);
@@ -315,7 +253,7 @@ static int make_ready(struct offcpu *o, struct err *e)
 		.pythons = o->opts.python ? bpf_map__fd(o->skel->maps.unwind_pythons) : 0,
 		.later = true, /* what ends there is rescued */
 	};
-	int rc = fill_filters(o, e);
+	int rc = offcpu_filters_fill(o->skel, &o->opts, e);
 
 	find_memory(o);
 	if (!rc && o->raw)
@@ -369,7 +307,13 @@ void offcpu_free(struct offcpu *o)
 	map_release(&o->wakers);
 	map_release(&o->chains);
 	arena_release(&o->arena);
+	buf_release(&o->later);
 	free(o);
+}
+
+int offcpu_add_pid(struct offcpu *o, u32 pid, struct err *e)
+{
+	return offcpu_filters_add_pid(o->skel, pid, e);
 }
 
 void offcpu_feed(struct offcpu *o)
@@ -473,13 +417,20 @@ static void keep_stack(struct offcpu *o, const struct offcpu_stack *in)
 	map_put(&o->stacks, in->id, (u64)(uintptr_t)s);
 }
 
-static void on_stack(struct offcpu *o, const struct unwind_sample *in, size_t n)
+static bool name_python(struct offcpu *o, const struct unwind_sample *in, u64 *to)
+{
+	const struct python_stack stack = { .pid = in->pid,
+					    .program = in->program,
+					    .words = (const u64 *)in->ip + in->n_kernel,
+					    .n = in->n_user };
+
+	return python_names_replace(o->opts.python, unwind_feed_python(o->feed, in->python), &stack,
+				    OWN_ROUNDS | o->round, to);
+}
+
+static void take_stack(struct offcpu *o, const struct unwind_sample *in)
 {
 	u64 user[UNWIND_MAX_FRAMES];
-
-	if (n < UNWIND_SAMPLE_HEADER ||
-	    (n - UNWIND_SAMPLE_HEADER) / 8 < (size_t)in->n_kernel + in->n_user)
-		return;
 	struct offcpu_stack s = {
 		.id = in->addr,
 		.kernel = (const u64 *)in->ip,
@@ -491,13 +442,63 @@ static void on_stack(struct offcpu *o, const struct unwind_sample *in, size_t n)
 	};
 
 	if (in->python && o->opts.python && in->n_user <= ARRAY_SIZE(user)) {
-		s.python =
-			python_names_replace(o->opts.python,
-					     unwind_feed_python(o->feed, in->python), (int)in->pid,
-					     s.user, s.n_user, OWN_ROUNDS | o->round, user);
+		s.python = name_python(o, in, user);
 		s.user = user;
 	}
 	keep_stack(o, &s);
+}
+
+/*
+ * A process without a stack so far, with a Python that had some, was forked by one of that: its
+ * code is there too, and it may wait until it is known whose child it is.
+ */
+static bool can_wait(struct offcpu *o, const struct unwind_sample *in)
+{
+	const struct python_names *p = o->opts.python;
+
+	if (!in->python || !p || !o->opts.catch_up)
+		return false;
+	if (o->later.len < LATER_MOST && python_names_is_child(p, in->pid, in->program))
+		return true;
+	if (!python_names_knows(p, in->pid))
+		o->opts.catch_up(o->opts.ctx);
+	return false;
+}
+
+static void on_stack(struct offcpu *o, const struct unwind_sample *in, size_t n)
+{
+	const u64 size = n;
+
+	if (n < UNWIND_SAMPLE_HEADER ||
+	    (n - UNWIND_SAMPLE_HEADER) / 8 < (size_t)in->n_kernel + in->n_user)
+		return;
+	if (can_wait(o, in)) {
+		buf_add(&o->later, &size, sizeof(size));
+		buf_add(&o->later, in, n);
+		return;
+	}
+	take_stack(o, in);
+}
+
+void offcpu_take_later(struct offcpu *o)
+{
+	struct buf later = o->later;
+
+	o->later = (struct buf)BUF_INIT;
+	for (size_t at = 0; at < later.len;) {
+		u64 size;
+
+		memcpy(&size, later.data + at, sizeof(size));
+		at += sizeof(size);
+		take_stack(o, (const void *)(later.data + at));
+		at += size;
+	}
+	buf_release(&later);
+}
+
+bool offcpu_has_later(const struct offcpu *o)
+{
+	return o->later.len > 0;
 }
 
 static void on_rescue(struct offcpu *o, const struct unwind_rescue *in, size_t n)
@@ -591,6 +592,8 @@ static int on_record(void *ctx, void *data, size_t n)
 
 	if (n >= sizeof(type))
 		memcpy(&type, data, sizeof(type));
+	if (o->opts.catch_up && (type == UNWIND_RECORD_NEED || type == UNWIND_RECORD_RESCUE))
+		o->opts.catch_up(o->opts.ctx);
 	switch (type) {
 	case UNWIND_RECORD_NEED:
 		if (n >= sizeof(struct unwind_need))
@@ -723,4 +726,16 @@ void offcpu_stats(const struct offcpu *o, struct offcpu_stats *ret)
 void offcpu_note_map(struct offcpu *o, int pid, const struct unwind_map *map)
 {
 	rescue_note_map(&o->rescue, pid, map);
+}
+
+void offcpu_note_fork(struct offcpu *o, u32 pid, u32 parent)
+{
+	if (o->opts.python)
+		python_names_fork(o->opts.python, pid, parent);
+}
+
+void offcpu_note_exec(struct offcpu *o, u32 pid)
+{
+	if (o->opts.python)
+		python_names_exec(o->opts.python, pid);
 }

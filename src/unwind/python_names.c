@@ -29,6 +29,7 @@ void python_names_release(struct python_names *p)
 	vec_release(&p->codes);
 	vec_release(&p->functions);
 	map_release(&p->by_code);
+	python_lives_release(&p->lives);
 	intern_release(&p->strings);
 	intern_release(&p->keys);
 }
@@ -170,31 +171,120 @@ static u64 identity_of(const struct python_objects *o, const u8 *bytes)
 	return hash_mix(hash_mix(h, u64_at(bytes, o->code_lines)), u32_at(bytes, o->code_line));
 }
 
-/* Makes sure that @c is the code object at @address; what was known stays if it cannot be read. */
-static void check_code(struct python_names *p, const struct python_objects *o, int pid, u64 address,
-		       struct python_code *c, u64 round)
-{
-	u8 bytes[PYTHON_CODE_BYTES];
-	struct python_code fresh = { .checked = round };
+/* --- code objects of a life ------------------------------------------------------------------- */
 
-	if (c->checked == round)
+/* A stack at work. */
+struct reading {
+	struct python_names *p;
+	const struct python_objects *objects;
+	u64 round;
+	u32 failed; /* the life whose memory does not have what the stack is about */
+};
+
+static u64 code_key(u32 life, u64 address)
+{
+	return hash_mix(hash_mix(life, 7), address);
+}
+
+static const struct python_code *known_code(const struct python_names *p, u32 life, u64 address)
+{
+	u64 at = map_get(&p->by_code, code_key(life, address), 0);
+	const struct python_code *c = at ? &p->codes.items[at - 1] : NULL;
+
+	return c && c->function ? c : NULL;
+}
+
+static struct python_code *code_at(struct python_names *p, u32 life, u64 address)
+{
+	u64 *at = map_at(&p->by_code, code_key(life, address));
+
+	if (!*at) {
+		vec_push(&p->codes, (struct python_code){ 0 });
+		*at = p->codes.len;
+	}
+	return &p->codes.items[*at - 1];
+}
+
+/* What the child has at an address it has from its parent, if it is the same still. */
+static bool take_from_parent(const struct reading *r, u32 life, u64 address,
+			     struct python_code *fresh)
+{
+	for (int i = 0; i < PYTHON_LIFE_STEPS; i++) {
+		life = python_lives_origin(&r->p->lives, life);
+		const struct python_code *c = life ? known_code(r->p, life, address) : NULL;
+
+		if (!life)
+			break;
+		if (!c || c->identity != fresh->identity)
+			continue;
+		fresh->function = c->function;
+		fresh->n_lines = c->n_lines;
+		if (c->n_lines)
+			fresh->lines = xmemdup(c->lines, c->n_lines * sizeof(*c->lines));
+		return true;
+	}
+	return false;
+}
+
+/* Makes sure that the code object is what it was; that stays if it cannot be read. */
+static void check_code(struct reading *r, u32 life, u64 address)
+{
+	const struct python_objects *o = r->objects;
+	struct python_life *of = &r->p->lives.items.items[life];
+	struct python_code *c = code_at(r->p, life, address);
+	struct python_code fresh = { .checked = r->round };
+	u8 bytes[PYTHON_CODE_BYTES];
+
+	if (c->checked == r->round)
 		return;
 	u32 n = MAX(MAX(o->code_file, o->code_name), MAX(o->code_line, o->code_lines)) + 8;
+	int rc = procfs_memory((int)of->pid, address, bytes, n);
 
-	if (procfs_memory(pid, address, bytes, n))
-		return;
-	fresh.identity = identity_of(o, bytes);
-	if (c->checked && c->identity == fresh.identity) {
-		c->checked = round;
+	if (rc == -ESRCH)
+		of->gone = r->round;
+	if (rc) {
+		r->failed = life;
 		return;
 	}
-	if (read_code(p, o, pid, bytes, &fresh)) {
+	fresh.identity = identity_of(o, bytes);
+	if (c->checked && c->identity == fresh.identity) {
+		c->checked = r->round;
+		return;
+	}
+	if (!take_from_parent(r, life, address, &fresh) &&
+	    read_code(r->p, o, (int)of->pid, bytes, &fresh)) {
 		free(fresh.lines);
 		return;
 	}
 	free(c->lines);
 	*c = fresh;
 }
+
+static bool is_readable(const struct reading *r, u32 life, u32 before)
+{
+	const struct python_life *of = &r->p->lives.items.items[life];
+
+	/* where one is missing, all are, unless there is nowhere else to look */
+	return !of->over && of->gone != r->round && (r->failed != life || !before);
+}
+
+/* NULL: it cannot be read, in no life that the memory may be from. */
+static const struct python_code *find_code(struct reading *r, u32 life, u64 address)
+{
+	const struct python_code *c = NULL;
+
+	for (int i = 0; !c && life && i < PYTHON_LIFE_STEPS; i++) {
+		u32 before = python_lives_origin(&r->p->lives, life);
+
+		if (is_readable(r, life, before))
+			check_code(r, life, address);
+		c = known_code(r->p, life, address);
+		life = before;
+	}
+	return c;
+}
+
+/* --- addresses -------------------------------------------------------------------------------- */
 
 static u32 line_of(const struct python_code *c, u32 instr, u32 otherwise)
 {
@@ -213,29 +303,64 @@ static u32 line_of(const struct python_code *c, u32 instr, u32 otherwise)
 	return lo && c->lines[lo - 1].line ? c->lines[lo - 1].line : otherwise;
 }
 
-u64 python_names_address(struct python_names *p, const struct python_build *b, int pid, u64 word,
-			 u64 round)
+static u64 address_of(struct reading *r, u32 life, u64 word)
 {
-	u64 address = unwind_python_code(word), key = hash_mix(hash_mix((u64)pid, 7), address);
-	u64 at = map_get(&p->by_code, key, 0);
+	static const struct python_code none = { 0 };
+	const struct python_code *c = find_code(r, life, unwind_python_code(word));
 
-	if (!at) {
-		if (p->codes.len == PYTHON_MAX_CODES)
-			forget_codes(p);
-		vec_push(&p->codes, (struct python_code){ 0 });
-		at = p->codes.len;
-		map_put(&p->by_code, key, at);
-	}
-	struct python_code *c = &p->codes.items[at - 1];
-
-	check_code(p, &b->objects, pid, address, c, round);
-	p->unreadable += !c->function;
-	const struct python_function *f = &p->functions.items[c->function];
+	r->p->unreadable += !c;
+	if (!c)
+		c = &none;
+	const struct python_function *f = &r->p->functions.items[c->function];
 	u32 line = line_of(c, unwind_python_instr(word), f->line) - f->line;
 
 	if ((u64)line * PYTHON_LINE_UNITS >= f->size)
 		line = 0;
 	return PYTHON_MAP_START + f->start + (u64)line * PYTHON_LINE_UNITS + 1;
+}
+
+/* What is known of lives and of their code goes together. */
+static void make_room(struct python_names *p)
+{
+	if (p->codes.len < PYTHON_MAX_CODES && p->lives.items.len < PYTHON_MAX_LIVES)
+		return;
+	forget_codes(p);
+	python_lives_forget(&p->lives);
+}
+
+u64 python_names_address(struct python_names *p, const struct python_build *b, int pid, u64 word,
+			 u64 round)
+{
+	struct reading r = { .p = p, .objects = &b->objects, .round = round };
+
+	make_room(p);
+	return address_of(&r, python_lives_of(&p->lives, (u32)pid), word);
+}
+
+void python_names_fork(struct python_names *p, u32 pid, u32 parent)
+{
+	make_room(p);
+	if (pid != parent)
+		python_lives_fork(&p->lives, pid, parent);
+}
+
+void python_names_exec(struct python_names *p, u32 pid)
+{
+	make_room(p);
+	python_lives_exec(&p->lives, pid);
+}
+
+bool python_names_knows(const struct python_names *p, u32 pid)
+{
+	return map_find(&p->lives.by_pid, pid) != NULL;
+}
+
+bool python_names_is_child(const struct python_names *p, u32 pid, u32 program)
+{
+	u64 life = map_get(&p->lives.by_pid, pid, 0);
+
+	return map_find(&p->lives.programs, program) &&
+	       (!life || !p->lives.items.items[life].program);
 }
 
 static const struct python_function *find(const struct python_function *f, size_t n, u64 offset)
@@ -387,17 +512,21 @@ bool python_source_find(const struct python_source *s, u64 offset, const char **
 	return true;
 }
 
-bool python_names_replace(struct python_names *p, const struct python_build *b, int pid,
-			  const u64 *from, size_t n, u64 round, u64 *to)
+bool python_names_replace(struct python_names *p, const struct python_build *b,
+			  const struct python_stack *from, u64 round, u64 *to)
 {
+	struct reading r = { .p = p, .objects = b ? &b->objects : NULL, .round = round };
 	bool any = false;
+	u32 life;
 
-	for (size_t i = 0; i < n; i++) {
-		to[i] = from[i];
-		if (!(from[i] & UNWIND_PYTHON_BIT))
+	make_room(p);
+	life = python_lives_find(&p->lives, from->pid, from->program);
+	for (size_t i = 0; i < from->n; i++) {
+		to[i] = from->words[i];
+		if (!(to[i] & UNWIND_PYTHON_BIT))
 			continue;
 		any = true;
-		to[i] = b ? python_names_address(p, b, pid, from[i], round) : PYTHON_MAP_START + 1;
+		to[i] = b ? address_of(&r, life, to[i]) : PYTHON_MAP_START + 1;
 	}
 	return any;
 }

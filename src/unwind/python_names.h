@@ -9,8 +9,9 @@
  * PYTHON_MAP_SIZE bytes at PYTHON_MAP_START named PYTHON_MAP_NAME, and the names of stretches
  * travel like names of any file.
  *
- * Code objects are read from the process soon after the sample; one whose process is gone by then
- * and that was not read before becomes the function PYTHON_UNREADABLE, and is counted.
+ * Code objects are read from the process soon after the sample, or from the process that it was
+ * forked by if it is gone by then. One that is found nowhere and was not read before becomes the
+ * function PYTHON_UNREADABLE, and is counted.
  */
 #ifndef UNWIND_PYTHON_NAMES_H
 #define UNWIND_PYTHON_NAMES_H
@@ -21,6 +22,7 @@
 #include "base/vec.h"
 #include "recording/record.h"
 #include "unwind/python.h"
+#include "unwind/python_lives.h"
 
 #define PYTHON_MAP_START (1ull << 52)
 #define PYTHON_MAP_SIZE  (1ull << 40)
@@ -61,12 +63,22 @@ struct python_names {
 	VEC(struct python_function) functions; /* [0] is PYTHON_UNREADABLE */
 	VEC(struct python_code) codes;
 	struct map by_code;
+	struct python_lives lives;
 	u64 end; /* of the last function's stretch */
 	u64 unreadable;
 };
 
 void python_names_init(struct python_names *p);
 void python_names_release(struct python_names *p);
+
+/* What is known of processes, in order of time. Without it each stands for itself. */
+void python_names_fork(struct python_names *p, u32 pid, u32 parent);
+void python_names_exec(struct python_names *p, u32 pid);
+/* True: it was told of, or had a stack. */
+bool python_names_knows(const struct python_names *p, u32 pid);
+/* True: it had no stack with this mark of a program, but others had. */
+bool python_names_is_child(const struct python_names *p, u32 pid, u32 program);
+
 /*
  * The address for a frame of process @pid; @word as in bpf/unwind_python.h. A code object is looked
  * at again in each new @round (above 0): Python may have put another one in its place.
@@ -74,12 +86,20 @@ void python_names_release(struct python_names *p);
 u64 python_names_address(struct python_names *p, const struct python_build *b, int pid, u64 word,
 			 u64 round);
 
+/* A stack as the kernel sent it: struct unwind_sample. */
+struct python_stack {
+	u32 pid;
+	u32 program; /* 0: not known */
+	const u64 *words;
+	size_t n;
+};
+
 /*
- * Replaces the words for Python frames among the @n of @from by addresses; true: there were any.
- * @b NULL: none of them can be read.
+ * Replaces the words for Python frames of a stack by addresses; true: there were any. @b NULL: none
+ * of them can be read.
  */
-bool python_names_replace(struct python_names *p, const struct python_build *b, int pid,
-			  const u64 *from, size_t n, u64 round, u64 *to);
+bool python_names_replace(struct python_names *p, const struct python_build *b,
+			  const struct python_stack *from, u64 round, u64 *to);
 
 /* Appends the record about the mapping that a process has by virtue of such addresses. */
 void python_names_tell(struct buf *out, const struct perf_event_attr *attr,

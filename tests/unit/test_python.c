@@ -265,3 +265,75 @@ TEST(trampolines_are_known_by_their_bytes)
 	CHECK(!python_is_trampoline(code, 10));
 	CHECK(!python_is_trampoline(code + 1, 11));
 }
+
+/* --- lives ------------------------------------------------------------------------------------ */
+
+enum { NOBODY = 0x7ffffff0, STRANGER = 0x7ffffff1, MARK = 77, OTHER = 78 };
+
+/* Of the one function of the fixture, in a process that does not exist. */
+static u64 replaced(struct fixture *f, u32 pid, u32 program, u64 round)
+{
+	const u64 word = word_of(&f->code, 0);
+	const struct python_stack s = { .pid = pid, .program = program, .words = &word, .n = 1 };
+	u64 to;
+
+	CHECK(python_names_replace(&f->names, &build, &s, round, &to));
+	return to;
+}
+
+TEST(a_child_that_is_gone_had_the_code_of_its_parent)
+{
+	struct fixture *f = fixture();
+
+	CHECK_STR(name_at(f, replaced(f, NOBODY, MARK, 1)), PYTHON_UNREADABLE);
+	python_names_fork(&f->names, STRANGER, (u32)getpid());
+	CHECK_STR(name_at(f, replaced(f, STRANGER, MARK, 1)), "Thing.method");
+	/* also a child of that one, */
+	python_names_fork(&f->names, NOBODY, STRANGER);
+	CHECK_STR(name_at(f, replaced(f, NOBODY, MARK, 2)), "Thing.method");
+	/* and the next process of that number is another one */
+	python_names_fork(&f->names, NOBODY, 1);
+	CHECK_STR(name_at(f, replaced(f, NOBODY, OTHER, 3)), PYTHON_UNREADABLE);
+	python_names_release(&f->names);
+}
+
+TEST(after_an_exec_only_stacks_of_before_are_the_parents)
+{
+	struct fixture *f = fixture();
+
+	replaced(f, (u32)getpid(), MARK, 1);
+	python_names_fork(&f->names, NOBODY, (u32)getpid());
+	CHECK(python_names_is_child(&f->names, NOBODY, MARK));
+	CHECK(!python_names_is_child(&f->names, NOBODY, OTHER));
+	python_names_exec(&f->names, NOBODY);
+	CHECK_STR(name_at(f, replaced(f, NOBODY, MARK, 2)), "Thing.method");
+	CHECK_STR(name_at(f, replaced(f, NOBODY, OTHER, 2)), PYTHON_UNREADABLE);
+	/* a late one of before is still told from those of the new program */
+	CHECK_STR(name_at(f, replaced(f, NOBODY, MARK, 3)), "Thing.method");
+	CHECK(!python_names_is_child(&f->names, NOBODY, OTHER));
+	python_names_release(&f->names);
+}
+
+TEST(a_child_that_lives_is_read_itself)
+{
+	struct fixture *f = fixture();
+	struct fake_text other = text("other");
+
+	/* as if a process had forked us before its code became what is here */
+	replaced(f, (u32)getpid(), MARK, 1);
+	python_names_fork(&f->names, (u32)getpid(), NOBODY);
+	f->code.name = &other;
+	CHECK_STR(name_at(f, replaced(f, (u32)getpid(), MARK, 2)), "other");
+	python_names_release(&f->names);
+}
+
+TEST(lives_are_bounded)
+{
+	struct fixture *f = fixture();
+
+	for (u32 i = 0; i < PYTHON_MAX_LIVES + 10; i++)
+		python_names_fork(&f->names, 1000 + i % 5000, 999);
+	CHECK(f->names.lives.items.len <= PYTHON_MAX_LIVES + 1);
+	CHECK_STR(name_at(f, replaced(f, (u32)getpid(), MARK, 1)), "Thing.method");
+	python_names_release(&f->names);
+}
