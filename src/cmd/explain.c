@@ -236,7 +236,9 @@ const struct command cmd_explain = {
 	.description =
 		"One page: what all the threads' time was spent on, the five longest waits "
 		"with who ended them and what that one had been doing, the time without a "
-		"CPU and who had it instead, page faults. Every statement has its figure.\n\n"
+		"CPU and who had it instead, page faults. Every statement has its figure. "
+		"Waits of threads with one name in one place are told of as one: how long "
+		"the longest took, and all together.\n\n"
 		"A recording of 'fathom record --chains' gives the same page for each "
 		"process in it; without -p for a program that was recorded, with all that it "
 		"started.",
