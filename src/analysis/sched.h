@@ -258,7 +258,7 @@ struct sched_summary *sched_summary_new(struct sched_names *names,
 					const struct sched_filter *filter);
 void sched_summary_free(struct sched_summary *s);
 int sched_summary_events(void *summary, const struct sched_event *ev, size_t n);
-/* @machine: the heat map as numbers and not as a picture of text. */
-void sched_summary_result(struct sched_summary *s, u32 lines, bool machine, struct result *ret);
+/* @width: room for the heat map, a picture of text; 0: as numbers. */
+void sched_summary_result(struct sched_summary *s, u32 lines, int width, struct result *ret);
 
 #endif

@@ -3,7 +3,7 @@
 #include "analysis/sched.h"
 #include "base/fmt.h"
 
-enum { HEAT_COLUMNS = 60, HEAT_ROWS = 40 };
+enum { HEAT_COLUMNS = 60, HEAT_LEAST = 20, HEAT_ROWS = 40, HEAT_LABEL = 10 };
 
 struct task_sum {
 	u32 tid;
@@ -228,21 +228,31 @@ static u32 heat_row(u64 ns)
 	return row;
 }
 
-static void heat_text(u64 heat[HEAT_ROWS][HEAT_COLUMNS], u32 top, struct buf *out)
+/* "0", and at the end how long all is. */
+static void heat_axis(u64 length, u32 columns, struct buf *out)
+{
+	_cleanup_buf_ struct buf end = BUF_INIT;
+
+	fmt_duration(&end, length);
+	buf_fill(out, ' ', HEAT_LABEL);
+	buf_addf(out, "0%*s\n", (int)columns - 1, buf_str(&end));
+}
+
+static void heat_text(u64 heat[HEAT_ROWS][HEAT_COLUMNS], u32 top, u32 columns, struct buf *out)
 {
 	static const char shades[] = " .:-=+*#%@";
 	u64 most = 1;
 
 	for (u32 r = 0; r <= top; r++)
-		for (u32 c = 0; c < HEAT_COLUMNS; c++)
+		for (u32 c = 0; c < columns; c++)
 			most = MAX(most, heat[r][c]);
-	buf_addstr(out, "wake-up to run over time: delay upwards, darker is more often\n");
+	buf_addstr(out, "wake-up to run over time: delay upwards, darker is more\n");
 	for (u32 r = top + 1; r--;) {
 		_cleanup_buf_ struct buf label = BUF_INIT;
 
 		fmt_duration(&label, r ? 1000ull << (r - 1) : 0);
 		buf_addf(out, "%8s |", buf_str(&label));
-		for (u32 c = 0; c < HEAT_COLUMNS; c++) {
+		for (u32 c = 0; c < columns; c++) {
 			u64 n = heat[r][c];
 			u64 shade = n ? 1 + n * 8 / most : 0;
 
@@ -252,7 +262,7 @@ static void heat_text(u64 heat[HEAT_ROWS][HEAT_COLUMNS], u32 top, struct buf *ou
 	}
 }
 
-static void add_heat(const struct sched_summary *s, bool machine, struct result *ret)
+static void add_heat(const struct sched_summary *s, int width, struct result *ret)
 {
 	static const struct column columns[] = {
 		{ "time_ns", "TIME", VALUE_DURATION, 0 },
@@ -263,19 +273,22 @@ static void add_heat(const struct sched_summary *s, bool machine, struct result 
 	u64 first = s->names->first, length = MAX(s->names->last - first, 1ull) + 1;
 	struct histogram *h = result_hist_log2(ret, "wakeup_to_run", "wake-up to run", "usecs");
 	_cleanup_buf_ struct buf text = BUF_INIT;
-	u32 top = 0;
+	u32 top = 0, n = HEAT_COLUMNS;
 	struct table *t;
 
+	if (width)
+		n = (u32)MIN(MAX(width - HEAT_LABEL, (int)HEAT_LEAST), (int)HEAT_COLUMNS);
 	vec_each(d, &s->delays) {
 		u32 row = heat_row(d->ns);
-		u64 column = (u64)((double)(d->time - first) / (double)length * HEAT_COLUMNS);
+		u64 column = (u64)((double)(d->time - first) / (double)length * n);
 
-		heat[row][MIN(column, (u64)HEAT_COLUMNS - 1)]++;
+		heat[row][MIN(column, (u64)n - 1)]++;
 		top = MAX(top, row);
 		hist_add(h, d->ns / 1000, 1);
 	}
-	if (!machine) {
-		heat_text(heat, top, &text);
+	if (width) {
+		heat_text(heat, top, n, &text);
+		heat_axis(length, n, &text);
 		result_text(ret, buf_str(&text));
 		return;
 	}
@@ -294,13 +307,13 @@ static void add_heat(const struct sched_summary *s, bool machine, struct result 
 	}
 }
 
-void sched_summary_result(struct sched_summary *s, u32 lines, bool machine, struct result *ret)
+void sched_summary_result(struct sched_summary *s, u32 lines, int width, struct result *ret)
 {
 	result_fact(ret, "switches", "switches", value_u(VALUE_COUNT, s->switches));
 	result_fact(ret, "wakeups", "wake-ups", value_u(VALUE_COUNT, s->wakeups));
 	add_tasks(s, lines, ret);
 	add_pairs(s, lines, ret);
 	add_moves(s, ret);
-	add_heat(s, machine, ret);
+	add_heat(s, width, ret);
 	result_loss(ret, "delays_dropped", "delays beyond the limit", s->delays_dropped);
 }

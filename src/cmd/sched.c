@@ -463,7 +463,8 @@ static int run_summary(struct job *j)
 	result_init(&r, "sched");
 	if (rc >= 0) {
 		sched_health(&j->names, &r);
-		sched_summary_result(s, j->args->lines ? (u32)j->args->lines : 30, machine(j), &r);
+		sched_summary_result(s, j->args->lines ? (u32)j->args->lines : 30,
+				     machine(j) ? 0 : cli_width(j->ctx), &r);
 		rc = cli_show(j->ctx, &r);
 	}
 	sched_summary_free(s);

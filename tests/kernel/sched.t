@@ -145,6 +145,12 @@ run "$FATHOM" sched record
 expect_status 2
 expect_err 'for a file: fathom record ' "sched record: how to make a file"
 
+run env COLUMNS=60 "$FATHOM" sched summary -d 300ms
+expect_status 0
+expect_out_like '^wake-up to run over time'
+expect_out_like '^ +0 +[0-9.]+m?s$'
+not_ok "summary keeps to a narrow terminal" grep -Eq '^.{61}' "$out_file"
+
 # A recording that is cut is used up to there, and all of them say so.
 cd "$TMP" || exit 1
 run "$FATHOM" record -e sched:sched_switch,sched:sched_waking -d 100ms -o noted.data
