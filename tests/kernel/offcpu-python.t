@@ -51,4 +51,22 @@ run "$FATHOM" fold -i py.data --event offcpu-time
 expect_out_like ';sleeper;nap;.*nanosleep'
 run "$FATHOM" flame --hotcold -i py.data --json
 expect_out '"label": "nap"'
+
+# A child wakes its parent from within its exec: its memory is gone when its stack is looked at.
+cat >starts.py <<'END'
+import subprocess
+def start():
+    subprocess.call(["/bin/true"])
+def starts():
+    for i in range(200):
+        start()
+starts()
+END
+"$FATHOM" offwake --folded -- /usr/bin/python3 starts.py >starts.folded 2>starts.err
+named=$(grep -c ';--;try_to_wake_up;.*;Popen._execute_child;.*;start;starts;' starts.folded)
+ok "children that ran something else at once have the functions of their parent" [ "$named" -gt 0 ]
+all=$(sum_of starts.folded ';--;try_to_wake_up;.*execve')
+lost=$(sum_of starts.folded ';--;try_to_wake_up;.*unreadable python function.*execve')
+lost=$((lost + $(sum_of starts.folded ';--;try_to_wake_up;.*execve.*unreadable python function')))
+ok "nearly all of them ($lost of $all us are not)" [ $((all > 0 && lost * 10 <= all)) = 1 ]
 done_testing
