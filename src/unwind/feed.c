@@ -606,8 +606,14 @@ int unwind_feed_running(struct unwind_feed *f, bool large)
 
 void unwind_feed_hint(struct unwind_feed *f, const struct unwind_key *key, const char *path)
 {
-	if (path[0] == '/')
-		map_put(&f->hints, key_hash(key), intern_str(&f->paths, path));
+	u64 *known;
+
+	if (path[0] != '/')
+		return;
+	known = map_at(&f->hints, key_hash(key));
+	/* most are those of the process before */
+	if (!streq(intern_get(&f->paths, (u32)*known), path))
+		*known = intern_str(&f->paths, path);
 }
 
 static void add_vdso(struct unwind_feed *f)

@@ -115,14 +115,13 @@ static void insert_at(struct unwind_maps *m, size_t i, struct unwind_map map)
 	m->items.items[i] = map;
 }
 
-void unwind_maps_add(struct unwind_maps *m, const struct unwind_map *map)
+void unwind_maps_cover(struct unwind_maps *m, const struct unwind_map *map)
 {
 	if (map->start >= map->end || m->items.len + 2 > MAPS_MAX)
 		return;
-	struct unwind_map add = *map;
+	const struct unwind_map add = *map;
 	size_t i = maps_bound(m, add.start), covered = i;
 
-	add.path = arena_strdup(&m->arena, add.path ? add.path : "");
 	if (i < m->items.len && m->items.items[i].start < add.start) {
 		struct unwind_map *old = &m->items.items[i];
 		struct unwind_map rest = *old;
@@ -148,6 +147,14 @@ void unwind_maps_add(struct unwind_maps *m, const struct unwind_map *map)
 			(m->items.len - covered) * sizeof(add));
 	m->items.len -= covered - i;
 	insert_at(m, i, add);
+}
+
+void unwind_maps_add(struct unwind_maps *m, const struct unwind_map *map)
+{
+	struct unwind_map add = *map;
+
+	add.path = arena_strdup(&m->arena, add.path ? add.path : "");
+	unwind_maps_cover(m, &add);
 }
 
 void unwind_files_release(struct unwind_files *f)

@@ -41,6 +41,8 @@ void unwind_maps_push(struct unwind_maps *m, const struct unwind_map *map);
 void unwind_maps_sort(struct unwind_maps *m);
 /* Replaces what the new mapping covers, as mmap() does. @path is copied. */
 void unwind_maps_add(struct unwind_maps *m, const struct unwind_map *map);
+/* The same; @path is not copied. */
+void unwind_maps_cover(struct unwind_maps *m, const struct unwind_map *map);
 struct unwind_map *unwind_maps_find(const struct unwind_maps *m, u64 address);
 
 /* Tables by file. Each file is compiled (or taken from the cache) once. */

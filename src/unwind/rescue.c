@@ -3,6 +3,8 @@
 
 #include "bpf/unwind_python.h"
 
+#define VDSO "[vdso]"
+
 void rescue_init(struct rescue *r, struct unwind_feed *feed)
 {
 	*r = (struct rescue){ .feed = feed };
@@ -28,9 +30,12 @@ void rescue_release(struct rescue *r)
 void rescue_note_map(struct rescue *r, int pid, const struct unwind_map *map)
 {
 	const struct unwind_key key = { .ino = map->ino, .dev = map->dev };
+	struct unwind_map note = *map;
 
 	if (!map->exec)
 		return;
+	/* the path of a file is kept once, as a hint */
+	note.path = streq(map->path, VDSO) ? VDSO : "";
 	unwind_feed_hint(r->feed, &key, map->path);
 	u64 i = map_get(&r->by_pid, (u64)pid, 0);
 
@@ -41,7 +46,7 @@ void rescue_note_map(struct rescue *r, int pid, const struct unwind_map *map)
 		i = r->maps.len;
 		map_put(&r->by_pid, (u64)pid, i);
 	}
-	unwind_maps_add(r->maps.items[i - 1], map);
+	unwind_maps_cover(r->maps.items[i - 1], &note);
 }
 
 /* One stack at work. */
@@ -68,7 +73,7 @@ static int job_find(void *ctx, u64 pc, const struct unwind_rule **ret)
 
 	if (!m || !m->exec)
 		return -ENOENT;
-	bool vdso = streq(m->path, "[vdso]");
+	bool vdso = streq(m->path, VDSO);
 	const struct unwind_key key = { .ino = vdso ? 1 : m->ino, .dev = vdso ? 0 : m->dev };
 
 	*ret = NULL;
@@ -114,7 +119,7 @@ static void maps_of_record(struct unwind_maps *m, const struct unwind_rescue *re
 			.ino = v->key.ino,
 			.dev = v->key.dev,
 			.exec = true,
-			.path = vdso ? "[vdso]" : "",
+			.path = vdso ? VDSO : "",
 		};
 
 		unwind_maps_push(m, &map);
