@@ -45,16 +45,16 @@ static __always_inline int after(__u32 at)
 }
 
 /* In the order of TRACEPOINTS in ruler.py. */
-#define RULER(at, tracepoint)               \
-	SEC("raw_tp/" #tracepoint)          \
-	int before_##tracepoint(void *ctx)  \
-	{                                   \
-		return before(at);          \
-	}                                   \
-	SEC("raw_tp/" #tracepoint)          \
-	int after_##tracepoint(void *ctx)   \
-	{                                   \
-		return after(at);           \
+#define RULER(at, tracepoint)              \
+	SEC("raw_tp/" #tracepoint)         \
+	int before_##tracepoint(void *ctx) \
+	{                                  \
+		return before(at);         \
+	}                                  \
+	SEC("raw_tp/" #tracepoint)         \
+	int after_##tracepoint(void *ctx)  \
+	{                                  \
+		return after(at);          \
 	}
 
 RULER(0, sched_switch)
