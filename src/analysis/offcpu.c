@@ -245,6 +245,7 @@ static bool is_frame_of_all(const struct profile *p, const struct frame *f)
 					    "__libc_start_main_impl",
 					    "__libc_start_call_main",
 					    "start_thread",
+					    "thread_start",
 					    "clone",
 					    "clone3",
 					    "__clone3",
