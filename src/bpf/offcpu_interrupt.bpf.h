@@ -51,7 +51,8 @@ static __always_inline u32 offcpu_interrupt_set(u64 base, u32 kind)
 
 /*
  * The number of the stack of the interrupt that runs now, if it is known, else 0. In softirqs that
- * a task runs itself nothing is known, as what is noted begins with a way into the kernel.
+ * a task runs itself nothing is known: what is noted begins with a way into the kernel, or is all
+ * of a thread for softirqs.
  */
 static __always_inline u64 offcpu_recall_interrupt(u64 base, u32 kind)
 {

@@ -62,13 +62,15 @@ __attribute__((noinline)) int offcpu_same_frames(const struct offcpu_kernel_memo
 	return 1;
 }
 
-/* The same by a copy of the stack. */
+/* The same by a copy of the stack, of @n words: what lies behind them is of another stack. */
 static __always_inline bool offcpu_same_copied(const struct offcpu_kernel_memo *memo,
-					       const struct unwind_slot *slot)
+					       const struct unwind_slot *slot, u64 n)
 {
 	const u64 *words = (const u64 *)slot->vmas;
 	u32 last = memo->n_kernel - 1, at = memo->first, i;
 
+	if (memo->kernel_words > n)
+		return false;
 	for (i = 0; i < OFFCPU_MEMO_KERNEL && at < last; i++, at++) {
 		u32 frame = at & (OFFCPU_MEMO_KERNEL - 1);
 
@@ -94,12 +96,13 @@ static __always_inline bool offcpu_copy_kernel(u64 base, u64 regs, struct unwind
 }
 
 static __always_inline bool offcpu_recalls(const struct offcpu_kernel_memo *memo, u64 base,
-					   u64 outermost, const struct unwind_slot *slot)
+					   u64 regs, u64 outermost, const struct unwind_slot *slot)
 {
 	if (!memo->n_kernel ||
 	    outermost != memo->kernel_ra[(memo->n_kernel - 1) & (OFFCPU_MEMO_KERNEL - 1)])
 		return false;
-	return OFFCPU_CAST ? offcpu_same_frames(memo, base) : offcpu_same_copied(memo, slot);
+	return OFFCPU_CAST ? offcpu_same_frames(memo, base)
+			   : offcpu_same_copied(memo, slot, (regs - base) / 8);
 }
 
 /*
@@ -123,7 +126,7 @@ static __always_inline struct offcpu_kernel_memo *offcpu_recall_kernel(u32 set, 
 
 		if (!memo)
 			return 0;
-		if (!offcpu_recalls(memo, base, outermost, slot))
+		if (!offcpu_recalls(memo, base, regs, outermost, slot))
 			continue;
 		if (memo->misses)
 			memo->misses = 0;
