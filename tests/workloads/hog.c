@@ -41,16 +41,6 @@ static void read_schedstat(struct part *part)
 		fclose(f);
 }
 
-static void pin(int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	if (sched_setaffinity(0, sizeof(set), &set))
-		die("cannot run on CPU %d: %s", cpu, strerror(errno));
-}
-
 static OWN_FRAME void hog_burns(struct hog *hog)
 {
 	double end = wall_s() + hog->seconds;
@@ -71,7 +61,7 @@ static OWN_FRAME void *hog_main(void *data)
 {
 	struct part *part = data;
 
-	pin(part->hog->cpu);
+	run_on(part->hog->cpu);
 	hog_burns(part->hog);
 	read_schedstat(part);
 	atomic_store(&part->hog->stop, true);
@@ -82,7 +72,7 @@ static OWN_FRAME void *victim_main(void *data)
 {
 	struct part *part = data;
 
-	pin(part->hog->cpu);
+	run_on(part->hog->cpu);
 	while (!atomic_load(&part->hog->stop)) {
 		victim_burns();
 		part->turns++;

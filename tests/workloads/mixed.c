@@ -32,12 +32,7 @@ struct part {
 
 static OWN_FRAME void burn(struct mixed *m, double end)
 {
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(m->cpu, &set);
-	if (sched_setaffinity(0, sizeof(set), &set))
-		die("cannot run on CPU %d: %s", m->cpu, strerror(errno));
+	run_on(m->cpu);
 	while (wall_s() < end)
 		spin(20000);
 }
@@ -114,18 +109,6 @@ static void *part_main(void *data)
 	part->voluntary = ru.ru_nvcsw;
 	part->involuntary = ru.ru_nivcsw;
 	return NULL;
-}
-
-static int first_cpu(void)
-{
-	cpu_set_t set;
-	int cpu = 0;
-
-	if (sched_getaffinity(0, sizeof(set), &set))
-		die("cannot read the CPU set: %s", strerror(errno));
-	while (cpu < CPU_SETSIZE - 1 && !CPU_ISSET(cpu, &set))
-		cpu++;
-	return cpu;
 }
 
 int main(int argc, char **argv)

@@ -26,28 +26,6 @@ struct queued {
 	sem_t ask, answer, burn;
 };
 
-static void pin(int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	if (sched_setaffinity(0, sizeof(set), &set))
-		die("cannot run on CPU %d: %s", cpu, strerror(errno));
-}
-
-static int first_cpu(void)
-{
-	cpu_set_t set;
-	int cpu = 0;
-
-	if (sched_getaffinity(0, sizeof(set), &set))
-		die("cannot read the CPU set: %s", strerror(errno));
-	while (cpu < CPU_SETSIZE - 1 && !CPU_ISSET(cpu, &set))
-		cpu++;
-	return cpu;
-}
-
 static void wait_for(sem_t *sem)
 {
 	while (sem_wait(sem) && errno == EINTR)
@@ -83,7 +61,7 @@ static OWN_FRAME void *sleeper_main(void *data)
 {
 	struct queued *q = data;
 
-	pin(q->cpu);
+	run_on(q->cpu);
 	for (unsigned int i = 0; i < q->turns; i++) {
 		sleeps_long(q);
 		naps(q);
@@ -110,7 +88,7 @@ static OWN_FRAME void *hog_main(void *data)
 	struct sched_param first = { .sched_priority = 1 };
 	struct queued *q = data;
 
-	pin(q->cpu);
+	run_on(q->cpu);
 	/* where that is not allowed it only goes first now and then */
 	(void)sched_setscheduler(0, SCHED_FIFO, &first);
 	for (wait_for(&q->burn); !q->stop; wait_for(&q->burn)) {
