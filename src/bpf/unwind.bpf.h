@@ -20,10 +20,9 @@
 #define BPF_UNWIND_BPF_H
 
 #include "bpf/python.bpf.h"
-#include "bpf/unwind_maps.bpf.h"
+#include "bpf/unwind_find.bpf.h"
 #include "bpf/unwind_memo.bpf.h"
 #include "bpf/unwind_regs.bpf.h"
-#include "bpf/unwind_table.bpf.h"
 
 /* Programs that do not want functions of Python among the frames leave the code out. */
 #ifndef UNWIND_PYTHON_FRAMES
@@ -37,30 +36,6 @@
 	bpf_probe_read_user((to), (bytes), (const void *)(address))
 #define UNWIND_READ_WORD(mem, to, address) unwind_word((mem), (to), (address))
 #include "bpf/unwind_step.h"
-
-#define ASK_AGAIN_NS 250000000ull
-
-/* A mapping of a file whose table is known. */
-struct unwind_near {
-	u64 start;
-	u64 end;    /* 0: there is none */
-	u64 offset; /* from an address to its place in the file */
-	struct unwind_key key;
-	struct unwind_bin bin;
-};
-
-/* Scratch that a global function may be given. */
-struct unwind_scratch {
-	u64 runtime;   /* where the Python of this process keeps its state; 0: not known */
-	u32 python;    /* its layout */
-	u32 in_python; /* the last step was of a frame in the file of a Python */
-	u32 new_code;  /* met run-time code of a process that is not known yet */
-	u32 pad;
-	/* those that the walk met last: from frame to frame it goes to and fro between few */
-	struct unwind_near near[2];
-	struct maple_walk maple;
-	struct unwind_need need; /* on old kernels the stack is scarce */
-};
 
 /* What every walk touches stands together: after each sample the caches belong to others. */
 struct unwind_slot {
@@ -115,13 +90,6 @@ struct {
 } unwind_memo SEC(".maps");
 
 struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 8192);
-	__type(key, struct unwind_key);
-	__type(value, struct unwind_bin);
-} unwind_bins SEC(".maps");
-
-struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, UNWIND_MAX_RULES);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -129,30 +97,12 @@ struct {
 	__type(value, struct unwind_rule);
 } unwind_rules SEC(".maps");
 
-struct unwind_asked {
-	u64 tag;
-	u64 time;
-};
-
-/* When a file was asked for last. Collisions only mean that it is asked for sooner again. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, UNWIND_ASKED);
-	__type(key, u32);
-	__type(value, struct unwind_asked);
-} unwind_asked SEC(".maps");
-
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, u32);
 	__type(value, struct unwind_counts);
 } unwind_counters SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 1 << 22);
-} unwind_ring SEC(".maps");
 
 /* Raised by user space when a table was replaced: what is memorised is void then. */
 u64 unwind_epoch = 0;
@@ -220,172 +170,6 @@ static __always_inline struct unwind_slot *unwind_slot_take(void)
 static __always_inline void unwind_slot_give(struct unwind_slot *slot)
 {
 	slot->busy = 0;
-}
-
-__attribute__((noinline)) int unwind_ask(struct unwind_need *need)
-{
-	if (!need)
-		return 0;
-	u64 which = need->key.ino ^ need->page << 40, now = bpf_ktime_get_ns();
-	u64 tag = (which * 0x9e3779b97f4a7c15ull) ^ need->key.dev;
-	u32 at = (tag >> 40) & (UNWIND_ASKED - 1);
-	struct unwind_asked *a = bpf_map_lookup_elem(&unwind_asked, &at);
-
-	if (!a || (a->tag == tag && now - a->time < ASK_AGAIN_NS))
-		return 0;
-	a->tag = tag;
-	a->time = now;
-	bpf_ringbuf_output(&unwind_ring, need, sizeof(*need), BPF_RB_FORCE_WAKEUP);
-	return 0;
-}
-
-/*
- * Read as a number: a load that the verifier knows to be a pointer of that type makes it search
- * all types of the kernel by name, a millisecond each.
- */
-static __always_inline struct mm_struct *unwind_mm(struct task_struct *task)
-{
-	u64 mm = 0;
-
-	bpf_core_read(&mm, sizeof(mm), &task->mm);
-	return (struct mm_struct *)mm;
-}
-
-/*
- * Run-time code: by the rows that user space made for this process, if it could. Asks for them
- * when there are none, or none for this address.
- */
-static __always_inline int unwind_find_code(struct unwind_scratch *scratch, struct mm_struct *mm,
-					    struct unwind_need *need, u64 pc)
-{
-	struct unwind_key key = { .ino = need->pid, .dev = UNWIND_CODE_DEV };
-	struct unwind_bin *bin = bpf_map_lookup_elem(&unwind_bins, &key);
-	int rule;
-
-	need->key = key;
-	need->size = ((u64)mm << 16) ^ BPF_CORE_READ(mm, start_code);
-	if (bin && bin->size == need->size) {
-		if (pc < bin->base || (pc - bin->base) >> UNWIND_PAGE_BITS >= bin->pages)
-			return UNWIND_NO_CFI;
-		rule = unwind_search(bin, pc - bin->base);
-		if (rule != UNWIND_RULE_END)
-			return rule;
-		unwind_ask(need);
-		return UNWIND_NO_TABLE; /* compiled just now */
-	}
-	unwind_ask(need);
-	scratch->new_code = 1;
-	return UNWIND_NO_CFI;
-}
-
-/* The rule for @pc in a mapping whose table is known. */
-static __always_inline int unwind_rule_near(struct unwind_scratch *scratch,
-					    const struct unwind_near *near, u64 pc, u32 pid)
-{
-	u64 offset = pc + near->offset;
-	u32 python = near->bin.python;
-	int rule = unwind_search(&near->bin, offset);
-
-	if (rule == UNWIND_NO_TABLE) {
-		struct unwind_need *need = &scratch->need;
-
-		need->type = UNWIND_RECORD_NEED;
-		need->pid = pid;
-		need->start = near->start;
-		need->end = near->end;
-		need->size = near->bin.size;
-		need->key = near->key;
-		need->page = offset >> UNWIND_PAGE_BITS;
-		unwind_ask(need);
-		return rule;
-	}
-	if (!python)
-		return rule;
-	struct unwind_python *l = bpf_map_lookup_elem(&unwind_pythons, &python);
-
-	scratch->python = python;
-	scratch->runtime = l ? l->runtime - near->offset : 0;
-	return rule | UNWIND_IN_PYTHON;
-}
-
-static __always_inline bool unwind_is_near(const struct unwind_near *near, u64 pc)
-{
-	return pc >= near->start && pc < near->end;
-}
-
-enum { UNWIND_IS_NEAR = -1 };
-
-/* Makes the mapping of @pc the nearest. Else the rule, or why there is none. */
-static __always_inline int unwind_come_near(struct unwind_scratch *scratch, u64 pc, u32 pid)
-{
-	struct mm_struct *mm = unwind_mm(task_current());
-	struct unwind_near *near = &scratch->near[0];
-	struct unwind_key key = {};
-	struct unwind_need *need;
-
-	if (!mm)
-		return UNWIND_NO_MAP;
-	need = &scratch->need;
-	need->type = UNWIND_RECORD_NEED;
-	need->pid = pid;
-	need->page = 0;
-	struct vm_area_struct *vma = vma_find(mm, pc, &scratch->maple);
-
-	if (!vma)
-		return UNWIND_NO_MAP;
-	need->start = BPF_CORE_READ(vma, vm_start);
-	need->end = BPF_CORE_READ(vma, vm_end);
-	if (pc < need->start || pc >= need->end || !(BPF_CORE_READ(vma, vm_flags) & VM_EXEC))
-		return UNWIND_NO_MAP; /* raced, or a wrong return address */
-	struct file *file = BPF_CORE_READ(vma, vm_file);
-
-	scratch->near[1] = *near;
-	near->end = 0;
-	near->offset = -need->start;
-	if (file) {
-		struct inode *inode = BPF_CORE_READ(file, f_inode);
-
-		key.ino = BPF_CORE_READ(inode, i_ino);
-		key.dev = BPF_CORE_READ(inode, i_sb, s_dev);
-		need->size = BPF_CORE_READ(inode, i_size);
-		near->offset += BPF_CORE_READ(vma, vm_pgoff) << PAGE_SHIFT;
-	} else if (need->start == (u64)BPF_CORE_READ(mm, context.vdso)) {
-		need->size = 0;
-		key.ino = 1;
-	} else {
-		return unwind_find_code(scratch, mm, need, pc);
-	}
-	struct unwind_bin *bin = bpf_map_lookup_elem(&unwind_bins, &key);
-
-	need->key = key;
-	if (!bin || bin->size != need->size) {
-		unwind_ask(need);
-		return UNWIND_NO_TABLE;
-	}
-	near->start = need->start;
-	near->key = key;
-	near->bin = *bin;
-	near->end = need->end;
-	return UNWIND_IS_NEAR;
-}
-
-/* A global function: verified once, however many programs and loops call it. */
-__attribute__((noinline)) int unwind_find_rule(struct unwind_scratch *scratch, u64 pc, u32 pid)
-{
-	struct unwind_near *near;
-	int rule;
-
-	if (!scratch)
-		return UNWIND_NO_MAP;
-	near = &scratch->near[0];
-	if (unwind_is_near(&scratch->near[1], pc)) {
-		near = &scratch->near[1];
-	} else if (!unwind_is_near(near, pc)) {
-		rule = unwind_come_near(scratch, pc, pid);
-		if (rule != UNWIND_IS_NEAR)
-			return rule;
-	}
-	return unwind_rule_near(scratch, near, pc, pid);
 }
 
 /* One frame. Non-zero at the end of the stack. */
