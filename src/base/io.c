@@ -97,6 +97,24 @@ int io_pread_all(int fd, u64 offset, void *to, size_t n)
 	return 0;
 }
 
+int io_fd_path(int fd, struct buf *ret)
+{
+	static const char deleted[] = " (deleted)";
+	char link[32], path[4096];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, path, sizeof(path) - 1);
+	if (n < 0)
+		return -errno;
+	path[n] = '\0';
+	if (ends_with(path, deleted))
+		n -= (ssize_t)sizeof(deleted) - 1;
+	buf_reset(ret);
+	buf_add(ret, path, (size_t)n);
+	return 0;
+}
+
 int io_write_all(int fd, const void *p, size_t n)
 {
 	const char *at = p;

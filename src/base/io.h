@@ -20,6 +20,8 @@ int io_open_read(const char *path, int *ret_fd, struct err *e);
 int io_pread_all(int fd, u64 offset, void *to, size_t n);
 /* All of it, EINTR and short writes handled. */
 int io_write_all(int fd, const void *p, size_t n);
+/* The path of what is open, also of what is deleted; pipes and the like have other names. */
+int io_fd_path(int fd, struct buf *ret);
 /* A device, a pipe, a socket: written to where it is, never replaced. */
 bool io_is_special(const char *path);
 /* The error for a file that could not be created, with the remedy; -code. */

@@ -7,6 +7,7 @@
 #include "recorder/state.h"
 
 #include "base/hash.h"
+#include "base/io.h"
 #include "symbol/symbol.h"
 
 enum { PRIME_MOST = 16 << 20 }; /* bytes of a file: reading names must not hold up samples */
@@ -27,19 +28,18 @@ void prime_names(void *ctx, int fd, const struct image *im)
 {
 	struct recorder *r = ctx;
 	u64 *known = map_at(&r->kernel.primed, hash_bytes(im->build_id, im->build_id_len));
-	char link[32], path[4096];
+	_cleanup_buf_ struct buf path = BUF_INIT;
 	struct symbols *symbols;
 	struct symbol sym;
-	ssize_t n;
+	char link[32];
 
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	n = readlink(link, path, sizeof(path) - 1);
-	if (r->o.no_names || !im->build_id_len || im->size > PRIME_MOST || n <= 0 || *known)
+	if (r->o.no_names || !im->build_id_len || im->size > PRIME_MOST || *known ||
+	    io_fd_path(fd, &path) < 0)
 		return;
 	*known = 1;
-	path[n] = 0;
-	if (is_installed(path))
+	if (is_installed(buf_str(&path)))
 		return;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	symbols = symbols_new(&(struct symbols_opts){ .keep = true });
 	(void)symbols_lookup(
 		symbols,

@@ -27,6 +27,26 @@ TEST("a /proc file is read whole although its size says 0")
 	CHECK(strstr(buf_str(&b), "[stack]"));
 }
 
+TEST("the path of what is open, also when it is deleted")
+{
+	_cleanup_free_ char *path = in_tmp("open"), *moved = in_tmp("moved");
+	_cleanup_buf_ struct buf got = BUF_INIT, real = BUF_INIT;
+	_cleanup_close_ int fd = -1, dir = open(test_tmpdir(), O_RDONLY | O_CLOEXEC);
+
+	CHECK_EQ(io_write_file_atomic(path, "x", 1, NULL), 0);
+	CHECK_EQ(io_open_read(path, &fd, NULL), 0);
+	CHECK_EQ(io_fd_path(dir, &real), 0);
+	CHECK_EQ(rename(path, moved), 0);
+	buf_addstr(&real, "/moved");
+	CHECK_EQ(io_fd_path(fd, &got), 0);
+	CHECK_STR(buf_str(&got), buf_str(&real));
+	CHECK_EQ(unlink(moved), 0);
+	CHECK_EQ(io_fd_path(fd, &got), 0);
+	CHECK_STR(buf_str(&got), buf_str(&real));
+	CHECK_EQ(io_fd_path(-1, &got), -ENOENT);
+	CHECK_STR(buf_str(&got), buf_str(&real));
+}
+
 TEST("a part of a file is read whole or not at all")
 {
 	_cleanup_free_ char *path = in_tmp("part");
