@@ -43,8 +43,48 @@ struct inode {
 	__s64 i_size;
 };
 
+struct qstr {
+	__u32 len;
+	const unsigned char *name;
+};
+
+struct hlist_bl_node {
+	struct hlist_bl_node **pprev;
+};
+
+struct dentry {
+	struct hlist_bl_node d_hash;
+	struct dentry *d_parent;
+	struct qstr d_name;
+};
+
+struct vfsmount {
+	struct dentry *mnt_root;
+};
+
+struct mnt_namespace;
+
+struct mount {
+	struct mount *mnt_parent;
+	struct dentry *mnt_mountpoint;
+	struct vfsmount mnt;
+	struct mnt_namespace *mnt_ns;
+};
+
+struct path {
+	struct vfsmount *mnt;
+	struct dentry *dentry;
+};
+
 struct file {
 	struct inode *f_inode;
+	struct path f_path;
+};
+
+/* What an overlay has mapped; before 6.8 the path above was in the file itself. */
+struct backing_file {
+	struct file file;
+	struct path user_path;
 };
 
 struct mm_struct;

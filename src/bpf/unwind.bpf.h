@@ -195,6 +195,8 @@ __attribute__((noinline)) int unwind_step(struct unwind_state *s, struct unwind_
 		rule = unwind_find_rule(scratch, pc, pid);
 		if (rule < UNWIND_NO_TABLE)
 			*memo = tag | rule;
+		else if (scratch->ask.wanted)
+			unwind_ask(&scratch->ask);
 	}
 	scratch->in_python = 0;
 	if (rule == UNWIND_NO_MAP)

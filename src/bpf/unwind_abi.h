@@ -185,6 +185,7 @@ enum {
 	UNWIND_WINDOW_BYTES = UNWIND_WINDOW_WORDS * 8,
 	UNWIND_WINDOW_NEXT = 512, /* ... and if nothing is known about it */
 	UNWIND_ASKED = 1024,
+	UNWIND_PATH = 512, /* longer ones are left out */
 	UNWIND_COMM = 16,
 	UNWIND_RESCUE_BYTES = 49152,
 	UNWIND_RESCUE_PAGE = 4096,
@@ -233,7 +234,11 @@ struct unwind_need {
 	__u64 size;
 	__u64 page; /* of the file, whose table may be known otherwise */
 	struct unwind_key key;
+	__u32 path; /* where in the text the path of the file begins; 0: it has none */
+	__u32 pad;
+	char text[UNWIND_PATH]; /* the path ends with it */
 };
+_Static_assert(sizeof(struct unwind_need) == 64 + UNWIND_PATH, "shared with BPF");
 
 struct unwind_sample {
 	__u32 type;

@@ -6,6 +6,7 @@
 #include "bpf/python.bpf.h"
 #include "bpf/task.bpf.h"
 #include "bpf/unwind_maps.bpf.h"
+#include "bpf/unwind_path.bpf.h"
 #include "bpf/unwind_table.bpf.h"
 
 #define ASK_AGAIN_NS 250000000ull
@@ -29,7 +30,7 @@ struct unwind_scratch {
 	/* those that the walk met last: from frame to frame it goes to and fro between few */
 	struct unwind_near near[2];
 	struct maple_walk maple;
-	struct unwind_need need; /* on old kernels the stack is scarce */
+	struct unwind_asking ask; /* on old kernels the stack is scarce */
 };
 
 struct {
@@ -57,10 +58,12 @@ struct {
 	__uint(max_entries, 1 << 22);
 } unwind_ring SEC(".maps");
 
-__attribute__((noinline)) int unwind_ask(struct unwind_need *need)
+/* Not called by those who want it, but when they have given back their part of the stack. */
+__attribute__((noinline)) int unwind_ask(struct unwind_asking *ask)
 {
-	if (!need)
+	if (!ask)
 		return 0;
+	struct unwind_need *need = &ask->need;
 	u64 which = need->key.ino ^ need->page << 40, now = bpf_ktime_get_ns();
 	u64 tag = (which * 0x9e3779b97f4a7c15ull) ^ need->key.dev;
 	u32 at = (tag >> 40) & (UNWIND_ASKED - 1);
@@ -70,6 +73,7 @@ __attribute__((noinline)) int unwind_ask(struct unwind_need *need)
 		return 0;
 	a->tag = tag;
 	a->time = now;
+	unwind_path(ask);
 	bpf_ringbuf_output(&unwind_ring, need, sizeof(*need), BPF_RB_FORCE_WAKEUP);
 	return 0;
 }
@@ -86,13 +90,20 @@ static __always_inline struct mm_struct *unwind_mm(struct task_struct *task)
 	return (struct mm_struct *)mm;
 }
 
+static __always_inline void unwind_want(struct unwind_scratch *scratch, const struct file *file)
+{
+	scratch->ask.file = (u64)file;
+	scratch->ask.wanted = 1;
+}
+
 /*
  * Run-time code: by the rows that user space made for this process, if it could. Asks for them
  * when there are none, or none for this address.
  */
 static __always_inline int unwind_find_code(struct unwind_scratch *scratch, struct mm_struct *mm,
-					    struct unwind_need *need, u64 pc)
+					    u64 pc)
 {
+	struct unwind_need *need = &scratch->ask.need;
 	struct unwind_key key = { .ino = need->pid, .dev = UNWIND_CODE_DEV };
 	struct unwind_bin *bin = bpf_map_lookup_elem(&unwind_bins, &key);
 	int rule;
@@ -105,10 +116,10 @@ static __always_inline int unwind_find_code(struct unwind_scratch *scratch, stru
 		rule = unwind_search(bin, pc - bin->base);
 		if (rule != UNWIND_RULE_END)
 			return rule;
-		unwind_ask(need);
+		unwind_want(scratch, 0);
 		return UNWIND_NO_TABLE; /* compiled just now */
 	}
-	unwind_ask(need);
+	unwind_want(scratch, 0);
 	scratch->new_code = 1;
 	return UNWIND_NO_CFI;
 }
@@ -122,7 +133,7 @@ static __always_inline int unwind_rule_near(struct unwind_scratch *scratch,
 	int rule = unwind_search(&near->bin, offset);
 
 	if (rule == UNWIND_NO_TABLE) {
-		struct unwind_need *need = &scratch->need;
+		struct unwind_need *need = &scratch->ask.need;
 
 		need->type = UNWIND_RECORD_NEED;
 		need->pid = pid;
@@ -131,7 +142,7 @@ static __always_inline int unwind_rule_near(struct unwind_scratch *scratch,
 		need->size = near->bin.size;
 		need->key = near->key;
 		need->page = offset >> UNWIND_PAGE_BITS;
-		unwind_ask(need);
+		unwind_want(scratch, 0);
 		return rule;
 	}
 	if (!python)
@@ -160,7 +171,7 @@ static __always_inline int unwind_come_near(struct unwind_scratch *scratch, u64 
 
 	if (!mm)
 		return UNWIND_NO_MAP;
-	need = &scratch->need;
+	need = &scratch->ask.need;
 	need->type = UNWIND_RECORD_NEED;
 	need->pid = pid;
 	need->page = 0;
@@ -188,13 +199,13 @@ static __always_inline int unwind_come_near(struct unwind_scratch *scratch, u64 
 		need->size = 0;
 		key.ino = 1;
 	} else {
-		return unwind_find_code(scratch, mm, need, pc);
+		return unwind_find_code(scratch, mm, pc);
 	}
 	struct unwind_bin *bin = bpf_map_lookup_elem(&unwind_bins, &key);
 
 	need->key = key;
 	if (!bin || bin->size != need->size) {
-		unwind_ask(need);
+		unwind_want(scratch, file);
 		return UNWIND_NO_TABLE;
 	}
 	near->start = need->start;
@@ -204,7 +215,10 @@ static __always_inline int unwind_come_near(struct unwind_scratch *scratch, u64 
 	return UNWIND_IS_NEAR;
 }
 
-/* A global function: verified once, however many programs and loops call it. */
+/*
+ * A global function: verified once, however many programs and loops call it. What it wants is left
+ * in scratch->ask.
+ */
 __attribute__((noinline)) int unwind_find_rule(struct unwind_scratch *scratch, u64 pc, u32 pid)
 {
 	struct unwind_near *near;
@@ -212,6 +226,7 @@ __attribute__((noinline)) int unwind_find_rule(struct unwind_scratch *scratch, u
 
 	if (!scratch)
 		return UNWIND_NO_MAP;
+	scratch->ask.wanted = 0;
 	near = &scratch->near[0];
 	if (unwind_is_near(&scratch->near[1], pc)) {
 		near = &scratch->near[1];

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/intern.h"
+#include "base/io.h"
 #include "base/parse.h"
 #include "unwind/hotspot.h"
 #include "unwind/pool.h"
@@ -33,6 +34,7 @@ enum {
 struct feed_file {
 	struct unwind_key key;
 	struct unwind_bin bin;
+	u32 path; /* id in paths, 0: none */
 	bool has_cfi;
 };
 
@@ -283,6 +285,16 @@ static void find_table(struct unwind_feed *f, const struct image *im, bool pytho
 		(void)unwind_table_get(im, ret, NULL, NULL);
 }
 
+/* Where the file that was opened lies, whatever its process calls it; else @name. */
+static u32 path_of(struct unwind_feed *f, int fd, const char *name)
+{
+	_cleanup_buf_ struct buf path = BUF_INIT;
+
+	if (!io_fd_path(fd, &path) && buf_str(&path)[0] == '/')
+		name = buf_str(&path);
+	return name[0] == '/' ? intern_str(&f->paths, name) : 0;
+}
+
 /* Takes the descriptor's file under the key by which the kernel knows it. */
 static int add_fd(struct unwind_feed *f, int fd, const char *name, const struct unwind_key *key,
 		  struct err *e)
@@ -296,6 +308,7 @@ static int add_fd(struct unwind_feed *f, int fd, const char *name, const struct 
 	if (fstat(fd, &st))
 		return err_sys(e, errno, "cannot stat '%s'", name);
 	file.bin.size = (u64)st.st_size;
+	file.path = path_of(f, fd, name);
 	if (!image_open(&im, fd, name, NULL)) {
 		file.bin.python = python_of(f, &im);
 		find_table(f, &im, file.bin.python != 0, &t, &later);
@@ -332,18 +345,44 @@ int unwind_feed_map(struct unwind_feed *f, const struct unwind_map *map, int pid
 
 static int unwind_feed_code(struct unwind_feed *f, u32 pid, u64 program, struct err *e);
 
-int unwind_feed_need(struct unwind_feed *f, const struct unwind_need *need, struct err *e)
+/* The path that came with a request; "": none. One whose names changed meanwhile may end early. */
+static const char *need_path(const struct unwind_need *need)
 {
-	struct feed_file *known = find_file(f, &need->key);
-	const char *path = intern_get(&f->paths, (u32)map_get(&f->hints, key_hash(&need->key), 0));
+	const char *path = need->text + need->path;
+
+	if (!need->path || need->path >= UNWIND_PATH || *path != '/' ||
+	    strnlen(path, UNWIND_PATH - need->path) != UNWIND_PATH - 1 - need->path)
+		return "";
+	return path;
+}
+
+/* *@path: the one by which it was tried last. */
+static int open_needed(const struct unwind_feed *f, const struct unwind_need *need,
+		       const char **path)
+{
+	const char *hint = hint_of(f, &need->key);
 	struct unwind_map map = {
 		.start = need->start,
 		.end = need->end,
 		.ino = need->key.ino,
 		.dev = need->key.dev,
 		.exec = true,
-		.path = path,
+		.path = need_path(need),
 	};
+	int fd = map.path[0] ? unwind_map_open(&map, (int)need->pid) : -ENOENT;
+
+	if (fd < 0) {
+		map.path = hint;
+		fd = unwind_map_open(&map, (int)need->pid);
+	}
+	*path = map.path;
+	return fd;
+}
+
+int unwind_feed_need(struct unwind_feed *f, const struct unwind_need *need, struct err *e)
+{
+	struct feed_file *known = find_file(f, &need->key);
+	const char *path;
 
 	if (need->key.dev == UNWIND_CODE_DEV)
 		return unwind_feed_code(f, need->pid, need->size, e);
@@ -352,7 +391,7 @@ int unwind_feed_need(struct unwind_feed *f, const struct unwind_need *need, stru
 		meet_page(f, known->bin.dir, need->page);
 		return 0;
 	}
-	_cleanup_close_ int fd = unwind_map_open(&map, (int)need->pid);
+	_cleanup_close_ int fd = open_needed(f, need, &path);
 
 	if (fd < 0)
 		return err_sys(e, ENOENT, "cannot open a mapped file of process %u", need->pid);
@@ -700,6 +739,13 @@ bool unwind_feed_rule(struct unwind_feed *f, const struct unwind_key *key, u64 o
 	if (file->has_cfi && !*ret)
 		*ret = &f->pool.rules[UNWIND_RULE_END];
 	return true;
+}
+
+const char *unwind_feed_path(const struct unwind_feed *f, const struct unwind_key *key)
+{
+	const struct feed_file *file = find_file(f, key);
+
+	return intern_get(&f->paths, file ? file->path : 0);
 }
 
 void unwind_feed_stats(const struct unwind_feed *f, struct unwind_feed_stats *ret)

@@ -51,7 +51,10 @@ int unwind_feed_running(struct unwind_feed *f, bool large);
  * again if that was not done since.
  */
 const struct unwind_rule *unwind_feed_code_rule(struct unwind_feed *f, u32 pid, u64 pc, u64 time);
-/* Where a file lies, for when its process is gone before it is asked for (from mmap events). */
+/*
+ * Where a file lies, for when its process is gone before it is asked for (from mmap events). A
+ * request that comes with a path of its own needs none.
+ */
 void unwind_feed_hint(struct unwind_feed *f, const struct unwind_key *key, const char *path);
 
 /*
@@ -60,6 +63,8 @@ void unwind_feed_hint(struct unwind_feed *f, const struct unwind_key *key, const
  */
 bool unwind_feed_rule(struct unwind_feed *f, const struct unwind_key *key, u64 offset,
 		      const struct unwind_rule **ret);
+/* The path of a file that was opened; "" when it is not known, or has none. */
+const char *unwind_feed_path(const struct unwind_feed *f, const struct unwind_key *key);
 /* The build behind an index that came with a sample; NULL: none. */
 const struct python_build *unwind_feed_python(const struct unwind_feed *f, u32 index);
 /* Called with each new file that has a table: it may be gone soon. */
