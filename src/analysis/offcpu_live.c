@@ -56,8 +56,6 @@ static void catch_up(void *ctx)
 
 	l->told = clock_mono_ns();
 	offcpu_names_poll(&l->names);
-	if (l->engine)
-		offcpu_take_later(l->engine);
 }
 
 int offcpu_live_open(struct offcpu_live *l, const struct offcpu_opts *opts, struct err *e)
@@ -132,7 +130,7 @@ int offcpu_live_run(struct offcpu_live *l, u64 until, bool (*done)(void *ctx), v
 	hurry(l);
 	for (;;) {
 		u64 now = clock_mono_ns();
-		int rc, wait = offcpu_has_later(l->engine) ? LATER_MS : POLL_MS;
+		int rc, wait = POLL_MS;
 
 		if (stop_requested() || (until && now >= until) || (done && done(ctx)))
 			break;

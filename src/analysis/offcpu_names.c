@@ -32,20 +32,6 @@ static void note_map(struct offcpu_names *n, const struct record *r)
 	offcpu_note_map(n->engine, (int)m.pid, &map);
 }
 
-/* Where a process comes from, and when it becomes another program. */
-static void note_life(struct offcpu_names *n, const struct record *r)
-{
-	struct record_task t;
-	struct record_comm c;
-
-	if (!n->engine)
-		return;
-	if (r->type == PERF_RECORD_FORK && record_task(r, &t) >= 0 && t.pid == t.tid)
-		offcpu_note_fork(n->engine, t.pid, t.ppid);
-	if (r->type == PERF_RECORD_COMM && record_comm(r, &c) >= 0 && c.exec)
-		offcpu_note_exec(n->engine, c.pid);
-}
-
 static void take_record(struct offcpu_names *n, const struct perf_event_header *h)
 {
 	struct record r = {
@@ -64,7 +50,6 @@ static void take_record(struct offcpu_names *n, const struct perf_event_header *
 	if (r.type == PERF_RECORD_LOST && record_lost(&r, &lost) >= 0)
 		n->lost += lost.lost;
 	note_map(n, &r);
-	note_life(n, &r);
 	machine_record(&n->machine, &r);
 }
 

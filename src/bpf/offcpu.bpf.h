@@ -366,6 +366,7 @@ static __always_inline u32 offcpu_memo_at(u64 hash, u32 pid, u32 how, u32 n)
 	return kind * (n / 4) + ((u32)(hash >> 40) & (n / 4 - 1));
 }
 
+#include "bpf/offcpu_python.bpf.h"
 #include "bpf/offcpu_user.bpf.h"
 
 /* What is being found out about a stack. */
@@ -381,16 +382,20 @@ static __always_inline u64 offcpu_send_stack(struct unwind_slot *slot, u64 id)
 {
 	struct unwind_sample *out = &slot->out;
 	u64 size = UNWIND_SAMPLE_HEADER + 8 * (u64)(out->n_kernel + out->n_user);
+	u64 flags = offcpu_wake_flags();
 
 	out->type = OFFCPU_RECORD_STACK;
 	out->addr = id;
+	if (out->python) {
+		offcpu_tell_process(slot);
+		/* new code has to be read while it is there */
+		flags = BPF_RB_FORCE_WAKEUP;
+	}
 	/* checked on the very register that is used: older verifiers follow no other */
 	asm volatile("" : "+r"(size));
 	if (size > sizeof(*out))
 		return 0;
-	/* new code of a Python has to be read while it is there */
-	if (bpf_ringbuf_output(&unwind_ring, out, size,
-			       out->python ? BPF_RB_FORCE_WAKEUP : offcpu_wake_flags())) {
+	if (bpf_ringbuf_output(&unwind_ring, out, size, flags)) {
 		offcpu_forget(id);
 		offcpu_count(OFFCPU_COUNT_STACKS_FULL, 1);
 		return 0;
@@ -446,7 +451,7 @@ static __always_inline u64 offcpu_walk_user(struct offcpu_taking *t, struct task
 	out->end = slot->s.end;
 	out->fp_steps = slot->s.fp_steps;
 	out->python = slot->python.python;
-	out->program = (slot->gen >> 8 ^ slot->gen >> 24) & 0xffff;
+	out->program = python_program(&slot->python);
 	t->slot->user_hash = offcpu_hash_frames(slot, slot->first, slot->n);
 	/* it was just noted, or belongs to another stack */
 	if (!t->user->hash)
@@ -715,6 +720,7 @@ static __always_inline u64 offcpu_stack_of(struct task_struct *task, u32 pid, u3
 	slot->out.pid = pid;
 	slot->out.tid = tid;
 	slot->out.n_user = 0;
+	slot->out.python = 0;
 	slot->out.end = UNWIND_END_NONE;
 	slot->out.n_kernel = bytes > 0 ? (u32)bytes / 8 : 0;
 	if (offcpu_options.user_stacks && !(task_field(task, flags) & PF_KTHREAD))

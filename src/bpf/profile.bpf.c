@@ -177,11 +177,6 @@ static __always_inline void rescue_from(struct bpf_perf_event_data *ctx, struct 
 		r->n_user = done;
 }
 
-static __always_inline u16 program_of(const struct unwind_slot *slot)
-{
-	return slot->gen >> 8 ^ slot->gen >> 24;
-}
-
 /* Functions of Python without a place among the frames so far: what they lie in may be gone soon.
  */
 static __always_inline void rescue_python(struct unwind_slot *slot, struct unwind_rescue *r)
@@ -195,7 +190,7 @@ static __always_inline void rescue_python(struct unwind_slot *slot, struct unwin
 	    bpf_probe_read_kernel(r->py, sizeof(r->py), &w->py[at & (UNWIND_RESCUE_PYTHON - 1)]))
 		return;
 	r->python = w->python;
-	r->program = program_of(slot);
+	r->program = python_program(w);
 	r->n_python = n < UNWIND_RESCUE_PYTHON ? n : UNWIND_RESCUE_PYTHON;
 }
 
@@ -260,7 +255,7 @@ static __always_inline void note_python(struct unwind_slot *slot, struct unwind_
 	if (!w->python)
 		return;
 	slot->out.python = w->python;
-	slot->out.program = program_of(slot);
+	slot->out.program = python_program(w);
 	counts->n[UNWIND_COUNT_PYTHON_FRAMES] += w->at;
 	if (slot->s.end == UNWIND_END_ROOT && w->py[w->at & (UNWIND_PYTHON_WORDS - 1)])
 		counts->n[UNWIND_COUNT_PYTHON_UNPLACED]++;

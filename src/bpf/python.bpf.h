@@ -74,6 +74,15 @@ static __always_inline u64 python_read(u64 address)
 	return value;
 }
 
+/*
+ * Stays the same when libraries are loaded, and in children that are forked. Differs, almost
+ * surely, between programs.
+ */
+static __always_inline u16 python_program(const struct python_walk *w)
+{
+	return w->gen >> 8 ^ w->gen >> 24;
+}
+
 struct python_loop {
 	struct python_walk *w;
 	struct unwind_python *l;

@@ -240,13 +240,26 @@ struct unwind_need {
 };
 _Static_assert(sizeof(struct unwind_need) == 64 + UNWIND_PATH, "shared with BPF");
 
+/*
+ * Stacks of waits are not of one moment; those with functions of Python say whose they are instead:
+ * a process has a number of its own, which no other will have, and has it from fork to exit.
+ */
 struct unwind_sample {
 	__u32 type;
 	__u32 pid;
 	__u32 tid;
-	__u32 cpu;
-	__u64 time; /* CLOCK_MONOTONIC */
-	__u64 period;
+	union {
+		__u32 cpu;
+		__u32 parent_pid; /* 0: not known, or the parent runs another program */
+	};
+	union {
+		__u64 time; /* CLOCK_MONOTONIC */
+		__u64 process;
+	};
+	union {
+		__u64 period;
+		__u64 parent;
+	};
 	__u64 addr;
 	__u32 event; /* number of the program that took it */
 	__u16 n_kernel;
@@ -256,7 +269,10 @@ struct unwind_sample {
 	__u16 fp_steps;
 	__u16 python;  /* index in unwind_pythons: there are Python frames (unwind_python.h) */
 	__u16 program; /* differs, almost surely, when the process runs another program */
-	char comm[UNWIND_COMM];
+	union {
+		char comm[UNWIND_COMM];
+		__u64 origin; /* the oldest of its forefathers of which all since run its program */
+	};
 	__u64 ip[UNWIND_RECORD_IPS]; /* kernel frames, then user frames */
 };
 #define UNWIND_SAMPLE_HEADER 72

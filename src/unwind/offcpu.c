@@ -19,7 +19,6 @@
 #include "unwind/raw.h"
 #include "unwind/rescue.h"
 
-enum { LATER_MOST = 1 << 20 }; /* bytes of stacks that wait */
 enum { RING_BYTES = 8 << 20, RING_MIN = 1 << 17, RING_MAX = 1 << 30 };
 /* A reading ends after this even if more comes all the time: its caller has other things to do. */
 #define READ_NS      (200 * NSEC_PER_MSEC)
@@ -41,7 +40,6 @@ struct offcpu {
 	u64 round;                  /* of offcpu_read() */
 	u64 ends[UNWIND_END_COUNT]; /* of rescued stacks */
 	u64 read_until;             /* 0: offcpu_read() takes all that is there */
-	struct buf later;           /* stacks that wait, each after its size in 64 bits */
 	bool filtered;
 	bool needs_waking; /* its program */
 	bool raw;          /* the kernel does not describe its types */
@@ -307,7 +305,6 @@ void offcpu_free(struct offcpu *o)
 	map_release(&o->wakers);
 	map_release(&o->chains);
 	arena_release(&o->arena);
-	buf_release(&o->later);
 	free(o);
 }
 
@@ -419,8 +416,12 @@ static void keep_stack(struct offcpu *o, const struct offcpu_stack *in)
 
 static bool name_python(struct offcpu *o, const struct unwind_sample *in, u64 *to)
 {
-	const struct python_stack stack = { .pid = in->pid,
-					    .program = in->program,
+	const struct python_stack stack = { .whose = { .pid = in->pid,
+						       .program = in->program,
+						       .process = in->process,
+						       .parent = in->parent,
+						       .origin = in->origin,
+						       .parent_pid = in->parent_pid },
 					    .words = (const u64 *)in->ip + in->n_kernel,
 					    .n = in->n_user };
 
@@ -448,57 +449,11 @@ static void take_stack(struct offcpu *o, const struct unwind_sample *in)
 	keep_stack(o, &s);
 }
 
-/*
- * A process without a stack so far, with a Python that had some, was forked by one of that: its
- * code is there too, and it may wait until it is known whose child it is.
- */
-static bool can_wait(struct offcpu *o, const struct unwind_sample *in)
-{
-	const struct python_names *p = o->opts.python;
-
-	if (!in->python || !p || !o->opts.catch_up)
-		return false;
-	if (o->later.len < LATER_MOST && python_names_is_child(p, in->pid, in->program))
-		return true;
-	if (!python_names_knows(p, in->pid))
-		o->opts.catch_up(o->opts.ctx);
-	return false;
-}
-
 static void on_stack(struct offcpu *o, const struct unwind_sample *in, size_t n)
 {
-	const u64 size = n;
-
-	if (n < UNWIND_SAMPLE_HEADER ||
-	    (n - UNWIND_SAMPLE_HEADER) / 8 < (size_t)in->n_kernel + in->n_user)
-		return;
-	if (can_wait(o, in)) {
-		buf_add(&o->later, &size, sizeof(size));
-		buf_add(&o->later, in, n);
-		return;
-	}
-	take_stack(o, in);
-}
-
-void offcpu_take_later(struct offcpu *o)
-{
-	struct buf later = o->later;
-
-	o->later = (struct buf)BUF_INIT;
-	for (size_t at = 0; at < later.len;) {
-		u64 size;
-
-		memcpy(&size, later.data + at, sizeof(size));
-		at += sizeof(size);
-		take_stack(o, (const void *)(later.data + at));
-		at += size;
-	}
-	buf_release(&later);
-}
-
-bool offcpu_has_later(const struct offcpu *o)
-{
-	return o->later.len > 0;
+	if (n >= UNWIND_SAMPLE_HEADER &&
+	    (n - UNWIND_SAMPLE_HEADER) / 8 >= (size_t)in->n_kernel + in->n_user)
+		take_stack(o, in);
 }
 
 static void on_rescue(struct offcpu *o, const struct unwind_rescue *in, size_t n)
@@ -726,16 +681,4 @@ void offcpu_stats(const struct offcpu *o, struct offcpu_stats *ret)
 void offcpu_note_map(struct offcpu *o, int pid, const struct unwind_map *map)
 {
 	rescue_note_map(&o->rescue, pid, map);
-}
-
-void offcpu_note_fork(struct offcpu *o, u32 pid, u32 parent)
-{
-	if (o->opts.python)
-		python_names_fork(o->opts.python, pid, parent);
-}
-
-void offcpu_note_exec(struct offcpu *o, u32 pid)
-{
-	if (o->opts.python)
-		python_names_exec(o->opts.python, pid);
 }

@@ -73,10 +73,7 @@ struct offcpu_opts {
 	/* A negative result ends the reading. */
 	int (*on_wait)(void *ctx, const struct offcpu_wait *w);
 	int (*on_thread)(void *ctx, const struct offcpu_thread *t);
-	/*
-	 * May be NULL: what is known of processes is needed now (offcpu_note_...). With it, stacks
-	 * of Pythons that must be children of one that is known wait until it is told from which.
-	 */
+	/* May be NULL: what is known of processes is needed now (offcpu_note_map). */
 	void (*catch_up)(void *ctx);
 	void *ctx;
 };
@@ -118,9 +115,6 @@ int offcpu_start(struct offcpu *o, struct err *e);
 void offcpu_stop(struct offcpu *o);
 int offcpu_fd(const struct offcpu *o);
 int offcpu_read(struct offcpu *o);
-/* Takes in the stacks that waited; after telling what is known of processes. */
-void offcpu_take_later(struct offcpu *o);
-bool offcpu_has_later(const struct offcpu *o);
 /* The accounts up to now, to on_thread; the programs go on. */
 int offcpu_accounts(struct offcpu *o, struct err *e);
 
@@ -142,8 +136,5 @@ void offcpu_stats(const struct offcpu *o, struct offcpu_stats *ret);
 
 /* Mappings that are known from elsewhere, for processes that are gone when they are asked for. */
 void offcpu_note_map(struct offcpu *o, int pid, const struct unwind_map *map);
-/* And where processes come from, in order of time: what is read of one holds for its children. */
-void offcpu_note_fork(struct offcpu *o, u32 pid, u32 parent);
-void offcpu_note_exec(struct offcpu *o, u32 pid);
 
 #endif

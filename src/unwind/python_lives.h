@@ -15,10 +15,21 @@ enum {
 	PYTHON_LIFE_STEPS = 8, /* from a life to those before it */
 };
 
+/* Whose a stack is, as the kernel tells. */
+struct python_whose {
+	u32 pid;
+	u32 program;    /* the mark of its program */
+	u64 process;    /* a number that no other process has; 0: only the pid is known */
+	u64 parent;     /* that of its parent, 0: not known */
+	u64 origin;     /* of the oldest forefather of which all since ran this program, or 0 */
+	u32 parent_pid; /* 0: not known, or the parent ran another program */
+};
+
 struct python_life {
+	u64 process; /* 0: not known */
 	u32 pid;
 	u32 from;    /* the parent's, or the one before the exec; 0: not known */
-	u32 program; /* the mark of its stacks + 1; 0: none was seen */
+	u32 program; /* the mark of its stacks + 1; 0: not known */
 	bool exec;   /* began with an exec: has nothing of the memory of the one before */
 	bool over;   /* the process goes by another life now */
 	u64 gone;    /* the round in which there was no such process */
@@ -27,20 +38,20 @@ struct python_life {
 struct python_lives {
 	VEC(struct python_life) items; /* [0] unused */
 	struct map by_pid;             /* the present one */
-	struct map programs;           /* marks that stacks had */
+	struct map by_process;
 };
 
 void python_lives_release(struct python_lives *l);
 void python_lives_forget(struct python_lives *l);
 
-/* The caller forgets all when there are PYTHON_MAX_LIVES. */
-void python_lives_fork(struct python_lives *l, u32 pid, u32 parent);
-void python_lives_exec(struct python_lives *l, u32 pid);
-
 /* The present life of a process; made on first sight. */
 u32 python_lives_of(struct python_lives *l, u32 pid);
-/* That of a stack of the process with the mark @program (0: not known). */
-u32 python_lives_find(struct python_lives *l, u32 pid, u32 program);
+/*
+ * That of a stack. A process without a life was forked by its parent, if that ran the same program,
+ * or stands for itself; one with another mark than before has become another program. The caller
+ * forgets all when there are PYTHON_MAX_LIVES.
+ */
+u32 python_lives_find(struct python_lives *l, const struct python_whose *w);
 /* The life whose memory this one began with; 0: not known. */
 u32 python_lives_origin(const struct python_lives *l, u32 life);
 

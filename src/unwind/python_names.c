@@ -337,32 +337,6 @@ u64 python_names_address(struct python_names *p, const struct python_build *b, i
 	return address_of(&r, python_lives_of(&p->lives, (u32)pid), word);
 }
 
-void python_names_fork(struct python_names *p, u32 pid, u32 parent)
-{
-	make_room(p);
-	if (pid != parent)
-		python_lives_fork(&p->lives, pid, parent);
-}
-
-void python_names_exec(struct python_names *p, u32 pid)
-{
-	make_room(p);
-	python_lives_exec(&p->lives, pid);
-}
-
-bool python_names_knows(const struct python_names *p, u32 pid)
-{
-	return map_find(&p->lives.by_pid, pid) != NULL;
-}
-
-bool python_names_is_child(const struct python_names *p, u32 pid, u32 program)
-{
-	u64 life = map_get(&p->lives.by_pid, pid, 0);
-
-	return map_find(&p->lives.programs, program) &&
-	       (!life || !p->lives.items.items[life].program);
-}
-
 static const struct python_function *find(const struct python_function *f, size_t n, u64 offset)
 {
 	size_t lo = 0;
@@ -520,7 +494,7 @@ bool python_names_replace(struct python_names *p, const struct python_build *b,
 	u32 life;
 
 	make_room(p);
-	life = python_lives_find(&p->lives, from->pid, from->program);
+	life = python_lives_find(&p->lives, &from->whose);
 	for (size_t i = 0; i < from->n; i++) {
 		to[i] = from->words[i];
 		if (!(to[i] & UNWIND_PYTHON_BIT))

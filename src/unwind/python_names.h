@@ -71,14 +71,6 @@ struct python_names {
 void python_names_init(struct python_names *p);
 void python_names_release(struct python_names *p);
 
-/* What is known of processes, in order of time. Without it each stands for itself. */
-void python_names_fork(struct python_names *p, u32 pid, u32 parent);
-void python_names_exec(struct python_names *p, u32 pid);
-/* True: it was told of, or had a stack. */
-bool python_names_knows(const struct python_names *p, u32 pid);
-/* True: it had no stack with this mark of a program, but others had. */
-bool python_names_is_child(const struct python_names *p, u32 pid, u32 program);
-
 /*
  * The address for a frame of process @pid; @word as in bpf/unwind_python.h. A code object is looked
  * at again in each new @round (above 0): Python may have put another one in its place.
@@ -88,8 +80,7 @@ u64 python_names_address(struct python_names *p, const struct python_build *b, i
 
 /* A stack as the kernel sent it: struct unwind_sample. */
 struct python_stack {
-	u32 pid;
-	u32 program; /* 0: not known */
+	struct python_whose whose;
 	const u64 *words;
 	size_t n;
 };

@@ -272,9 +272,9 @@ static void name_python(struct sampler *s, u16 python, u16 program, u64 *to,
 	out->ip = 0;
 	for (u32 i = 0; i < out->n_user && !out->ip; i++)
 		out->ip = out->user[i] & UNWIND_PYTHON_BIT ? 0 : out->user[i];
-	const struct python_stack stack = {
-		.pid = out->pid, .program = program, .words = out->user, .n = out->n_user
-	};
+	const struct python_stack stack = { .whose = { .pid = out->pid, .program = program },
+					    .words = out->user,
+					    .n = out->n_user };
 
 	out->python = python_names_replace(s->python, b, &stack, s->round, to);
 	out->user = to;

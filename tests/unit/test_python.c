@@ -268,49 +268,170 @@ TEST(trampolines_are_known_by_their_bytes)
 
 /* --- lives ------------------------------------------------------------------------------------ */
 
-enum { NOBODY = 0x7ffffff0, STRANGER = 0x7ffffff1, MARK = 77, OTHER = 78 };
+enum { NOBODY = 0x7ffffff0, STRANGER = 0x7ffffff1, GRANDCHILD = 0x7ffffff2, MARK = 77, OTHER = 78 };
+/* Numbers of processes: ours, and those of a child, of its child and of somebody else. */
+enum { US = 1001, CHILD = 1003, CHILDS = 1005, ELSE = 1007, NEXT = 1009 };
 
-/* Of the one function of the fixture, in a process that does not exist. */
-static u64 replaced(struct fixture *f, u32 pid, u32 program, u64 round)
+/* The name of the one function of the fixture in a stack of @w. */
+static const char *name_of(struct fixture *f, const struct python_whose *w, u64 round)
 {
 	const u64 word = word_of(&f->code, 0);
-	const struct python_stack s = { .pid = pid, .program = program, .words = &word, .n = 1 };
+	const struct python_stack s = { .whose = *w, .words = &word, .n = 1 };
 	u64 to;
 
 	CHECK(python_names_replace(&f->names, &build, &s, round, &to));
-	return to;
+	return name_at(f, to);
+}
+
+static struct python_whose us(u32 program)
+{
+	return (struct python_whose){ .pid = (u32)getpid(), .program = program, .process = US };
+}
+
+/* A process that cannot be read, forked by us if nothing else is said. */
+static struct python_whose child(u32 program)
+{
+	return (struct python_whose){
+		.pid = NOBODY, .program = program, .process = CHILD, .parent = US
+	};
 }
 
 TEST(a_child_that_is_gone_had_the_code_of_its_parent)
 {
 	struct fixture *f = fixture();
+	struct python_whose we = us(MARK), it = child(MARK);
+	struct python_whose its = {
+		.pid = GRANDCHILD, .program = MARK, .process = CHILDS, .parent = CHILD
+	};
 
-	CHECK_STR(name_at(f, replaced(f, NOBODY, MARK, 1)), PYTHON_UNREADABLE);
-	python_names_fork(&f->names, STRANGER, (u32)getpid());
-	CHECK_STR(name_at(f, replaced(f, STRANGER, MARK, 1)), "Thing.method");
-	/* also a child of that one, */
-	python_names_fork(&f->names, NOBODY, STRANGER);
-	CHECK_STR(name_at(f, replaced(f, NOBODY, MARK, 2)), "Thing.method");
-	/* and the next process of that number is another one */
-	python_names_fork(&f->names, NOBODY, 1);
-	CHECK_STR(name_at(f, replaced(f, NOBODY, OTHER, 3)), PYTHON_UNREADABLE);
+	CHECK_STR(name_of(f, &we, 1), "Thing.method");
+	CHECK_STR(name_of(f, &it, 1), "Thing.method");
+	/* also a child of that one */
+	CHECK_STR(name_of(f, &its, 2), "Thing.method");
+	CHECK_EQ(f->names.unreadable, 0);
+	python_names_release(&f->names);
+}
+
+TEST(a_parent_without_a_stack_is_read_if_it_runs_the_same)
+{
+	struct fixture *f = fixture();
+	struct python_whose it = child(MARK);
+
+	it.parent_pid = (u32)getpid();
+	CHECK_STR(name_of(f, &it, 1), "Thing.method");
+	CHECK_EQ(f->names.unreadable, 0);
+	python_names_release(&f->names);
+}
+
+TEST(a_parent_without_a_stack_is_passed_over)
+{
+	struct fixture *f = fixture();
+	struct python_whose we = us(MARK), it = child(MARK);
+	struct python_whose its = {
+		.pid = GRANDCHILD, .program = MARK, .process = CHILDS, .parent = CHILD, .origin = US
+	};
+
+	CHECK_STR(name_of(f, &we, 1), "Thing.method");
+	CHECK_STR(name_of(f, &its, 1), "Thing.method");
+	/* also if it could have been read, and when it has one at last */
+	its.process = NEXT;
+	its.parent_pid = NOBODY;
+	CHECK_STR(name_of(f, &its, 2), "Thing.method");
+	CHECK_STR(name_of(f, &it, 2), "Thing.method");
+	CHECK_EQ(f->names.unreadable, 0);
+	python_names_release(&f->names);
+}
+
+TEST(without_a_known_parent_a_process_stands_for_itself)
+{
+	struct fixture *f = fixture();
+	struct python_whose we = us(MARK), it = child(MARK);
+
+	CHECK_STR(name_of(f, &we, 1), "Thing.method");
+	/* the one between us had no stack, or it was adopted */
+	it.parent = ELSE;
+	CHECK_STR(name_of(f, &it, 1), PYTHON_UNREADABLE);
+	it = (struct python_whose){ .pid = STRANGER, .program = MARK, .process = NEXT };
+	CHECK_STR(name_of(f, &it, 1), PYTHON_UNREADABLE);
+	python_names_release(&f->names);
+}
+
+TEST(a_child_with_another_mark_runs_its_own_program)
+{
+	struct fixture *f = fixture();
+	struct python_whose we = us(MARK), it = child(OTHER);
+
+	CHECK_STR(name_of(f, &we, 1), "Thing.method");
+	CHECK_STR(name_of(f, &it, 1), PYTHON_UNREADABLE);
+	CHECK_EQ(python_lives_origin(&f->names.lives, python_lives_find(&f->names.lives, &it)), 0);
 	python_names_release(&f->names);
 }
 
 TEST(after_an_exec_only_stacks_of_before_are_the_parents)
 {
 	struct fixture *f = fixture();
+	struct python_whose we = us(MARK), before = child(MARK), after = child(OTHER);
 
-	replaced(f, (u32)getpid(), MARK, 1);
-	python_names_fork(&f->names, NOBODY, (u32)getpid());
-	CHECK(python_names_is_child(&f->names, NOBODY, MARK));
-	CHECK(!python_names_is_child(&f->names, NOBODY, OTHER));
-	python_names_exec(&f->names, NOBODY);
-	CHECK_STR(name_at(f, replaced(f, NOBODY, MARK, 2)), "Thing.method");
-	CHECK_STR(name_at(f, replaced(f, NOBODY, OTHER, 2)), PYTHON_UNREADABLE);
+	CHECK_STR(name_of(f, &we, 1), "Thing.method");
+	CHECK_STR(name_of(f, &before, 2), "Thing.method");
+	CHECK_STR(name_of(f, &after, 2), PYTHON_UNREADABLE);
 	/* a late one of before is still told from those of the new program */
-	CHECK_STR(name_at(f, replaced(f, NOBODY, MARK, 3)), "Thing.method");
-	CHECK(!python_names_is_child(&f->names, NOBODY, OTHER));
+	CHECK_STR(name_of(f, &before, 3), "Thing.method");
+	CHECK_STR(name_of(f, &after, 3), PYTHON_UNREADABLE);
+	python_names_release(&f->names);
+}
+
+TEST(children_of_before_an_exec_of_the_parent_have_its_old_code)
+{
+	struct fixture *f = fixture();
+	struct python_whose we = us(MARK), now = us(OTHER), it = child(MARK);
+
+	CHECK_STR(name_of(f, &we, 1), "Thing.method");
+	f->code.name = (const struct fake_text *)64;
+	(void)name_of(f, &now, 2);
+	CHECK_STR(name_of(f, &it, 2), "Thing.method");
+	python_names_release(&f->names);
+}
+
+TEST(a_pid_that_is_used_again_is_another_process)
+{
+	struct fixture *f = fixture();
+	struct python_whose we = us(MARK), it = child(MARK), next = child(OTHER);
+
+	CHECK_STR(name_of(f, &we, 1), "Thing.method");
+	CHECK_STR(name_of(f, &it, 1), "Thing.method");
+	next.process = NEXT;
+	next.parent = ELSE;
+	CHECK_STR(name_of(f, &next, 2), PYTHON_UNREADABLE);
+	/* even if it has the same mark, as it may where addresses are not random */
+	next.process = ELSE;
+	next.parent = 0;
+	next.program = MARK;
+	CHECK_STR(name_of(f, &next, 3), PYTHON_UNREADABLE);
+	/* unless we forked that one, too */
+	next.process = CHILDS;
+	next.parent = US;
+	CHECK_STR(name_of(f, &next, 4), "Thing.method");
+	python_names_release(&f->names);
+}
+
+TEST(what_samples_read_of_a_process_holds_for_its_waits)
+{
+	struct fixture *f = fixture();
+	struct python_whose sample = { .pid = (u32)getpid(), .program = MARK };
+	struct python_whose wait = us(MARK), it = child(MARK);
+	u32 life = python_lives_find(&f->names.lives, &sample);
+
+	CHECK_STR(name_of(f, &sample, 1), "Thing.method");
+	CHECK_EQ(python_lives_find(&f->names.lives, &wait), life);
+	CHECK_STR(name_of(f, &it, 1), "Thing.method");
+	/* and the other way */
+	sample.pid = NOBODY;
+	CHECK_STR(name_of(f, &sample, 2), "Thing.method");
+	/* a late sample of another program does not end the present one */
+	sample = (struct python_whose){ .pid = (u32)getpid(), .program = OTHER };
+	CHECK_EQ(python_lives_find(&f->names.lives, &sample), life);
+	CHECK_EQ(python_lives_find(&f->names.lives, &wait), life);
 	python_names_release(&f->names);
 }
 
@@ -318,22 +439,29 @@ TEST(a_child_that_lives_is_read_itself)
 {
 	struct fixture *f = fixture();
 	struct fake_text other = text("other");
+	struct python_whose parent = { .pid = NOBODY, .program = MARK, .process = CHILD };
+	struct python_whose we = us(MARK);
 
 	/* as if a process had forked us before its code became what is here */
-	replaced(f, (u32)getpid(), MARK, 1);
-	python_names_fork(&f->names, (u32)getpid(), NOBODY);
+	CHECK_STR(name_of(f, &parent, 1), PYTHON_UNREADABLE);
+	we.parent = CHILD;
+	CHECK_STR(name_of(f, &we, 1), "Thing.method");
 	f->code.name = &other;
-	CHECK_STR(name_at(f, replaced(f, (u32)getpid(), MARK, 2)), "other");
+	CHECK_STR(name_of(f, &we, 2), "other");
 	python_names_release(&f->names);
 }
 
 TEST(lives_are_bounded)
 {
 	struct fixture *f = fixture();
+	struct python_whose it = child(MARK), we = us(MARK);
 
-	for (u32 i = 0; i < PYTHON_MAX_LIVES + 10; i++)
-		python_names_fork(&f->names, 1000 + i % 5000, 999);
+	for (u32 i = 0; i < PYTHON_MAX_LIVES + 10; i++) {
+		it.pid = NOBODY - i % 5000;
+		it.process = 2000 + i;
+		name_of(f, &it, 1);
+	}
 	CHECK(f->names.lives.items.len <= PYTHON_MAX_LIVES + 1);
-	CHECK_STR(name_at(f, replaced(f, (u32)getpid(), MARK, 1)), "Thing.method");
+	CHECK_STR(name_of(f, &we, 1), "Thing.method");
 	python_names_release(&f->names);
 }
