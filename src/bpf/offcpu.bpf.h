@@ -329,6 +329,8 @@ static __always_inline u64 offcpu_rescue(struct unwind_slot *slot, struct task_s
 	r->n_vmas = slot->n_vmas;
 	r->stack_bytes = unwind_copy_stack(r);
 	bpf_ringbuf_submit(r, BPF_RB_FORCE_WAKEUP);
+	/* functions of Python are not among what is copied */
+	unwind_python_unsent += slot->python.fresh;
 	unwind_count(UNWIND_COUNT_RESCUES, 1);
 	return id;
 }
@@ -388,8 +390,9 @@ static __always_inline u64 offcpu_send_stack(struct unwind_slot *slot, u64 id)
 	out->addr = id;
 	if (out->python) {
 		offcpu_tell_process(slot);
-		/* new code has to be read while it is there */
-		flags = BPF_RB_FORCE_WAKEUP;
+		/* new code, or that of a new process, has to be read while it is there */
+		if (slot->python.fresh)
+			flags = BPF_RB_FORCE_WAKEUP;
 	}
 	/* checked on the very register that is used: older verifiers follow no other */
 	asm volatile("" : "+r"(size));

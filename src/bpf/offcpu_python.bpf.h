@@ -54,6 +54,7 @@ static __always_inline void offcpu_tell_process(struct unwind_slot *slot)
 	}
 	if (!out->origin)
 		out->parent_pid = 0;
+	python_note(&slot->python, out->process);
 }
 
 #endif

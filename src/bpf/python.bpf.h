@@ -48,6 +48,9 @@ struct {
 	__type(value, u32);
 } unwind_python_codes SEC(".maps");
 
+/* Raised when a stack with such code was not sent, so that all of it is new again. */
+u64 unwind_python_unsent = 0;
+
 struct python_walk {
 	u64 gen;
 	u64 thread; /* that is looked for: what pthread_self() returns */
@@ -116,9 +119,10 @@ static __always_inline void python_close(struct python_walk *w, u64 anchor)
 	w->n++;
 }
 
+/* Code, or whatever else has a number. */
 static __always_inline void python_note(struct python_walk *w, u64 code)
 {
-	u64 hash = (code ^ w->gen) * 0x9e3779b97f4a7c15ull;
+	u64 hash = (code ^ w->gen ^ unwind_python_unsent << 32) * 0x9e3779b97f4a7c15ull;
 	u32 at = hash >> 51, tag = hash >> 8;
 	u32 *seen = bpf_map_lookup_elem(&unwind_python_codes, &at);
 
