@@ -16,7 +16,7 @@
 
 enum {
 	UNWIND_PATH_NAME = 256, /* longer than any name */
-	UNWIND_PATH_DEPTH = 64, /* directories and mounts */
+	UNWIND_PATH_DEPTH = 40, /* directories and mounts */
 	UNWIND_PATH_MORE = 0,
 	UNWIND_PATH_WHOLE = 1,
 	UNWIND_PATH_NONE = 2,
