@@ -10,13 +10,14 @@ cd /tmp || exit 1
 
 cat >again <<'END'
 i=0
-while [ $i -lt 40 ]; do
+while [ $i -lt 80 ]; do
 	"$1" --threads 1 --us 1000 >/dev/null
 	i=$((i + 1))
 done
 END
 
-# brief FOLDER: most of what the naps of a program there took is known up to the thread's start.
+# brief FOLDER: what the naps of a program there took is known up to the thread's start, but for the
+# first ones: how many, until the table is there, is a matter of how busy the host is.
 brief() {
 	cp "$workloads/naps" "$1/brief"
 	run fathom offcpu --folded -- sh again "$1/brief"
@@ -24,7 +25,7 @@ brief() {
 	share=$(printf '%s\n' "$out" | awk '/^napper;.*nanosleep/ { all += $NF }
 		/^napper;[^;]+;[^;]+;nap_main;.*nanosleep/ { known += $NF }
 		END { print all ? int(100 * known / all) : 0 }')
-	ok "$1: short lives are known ($share % of their time)" [ "$share" -gt 50 ]
+	ok "$1: short lives are known ($share % of their time)" [ "$share" -gt 33 ]
 }
 
 mkdir -p a/b mounted bound
