@@ -243,13 +243,34 @@ void kernel_note_map(struct recorder *r, const struct record *rec)
 
 /* --- the thread ------------------------------------------------------------------------------- */
 
-static bool stop_wanted(const struct kernel_stacks *k, int fd, int ms)
+static bool stop_wanted(const struct kernel_stacks *k, int ms)
 {
-	struct pollfd p[2] = { { .fd = k->stop_fd, .events = POLLIN },
-			       { .fd = fd, .events = POLLIN } };
+	struct pollfd p = { .fd = k->stop_fd, .events = POLLIN };
 
-	poll(p, fd < 0 ? 1 : 2, ms);
-	return p[0].revents != 0;
+	poll(&p, 1, ms);
+	return p.revents != 0;
+}
+
+/*
+ * Until the thread is to end. Of waits, functions of a Python that are new are read while they are
+ * there, and tables are asked for; the rest would have time until the sweep.
+ */
+static void read_rings(struct recorder *r)
+{
+	struct kernel_stacks *k = &r->kernel;
+	struct pollfd p[] = { { .fd = k->stop_fd, .events = POLLIN },
+			      { .fd = sampler_fd(k->sampler), .events = POLLIN },
+			      { .fd = waits_fd(r), .events = POLLIN } };
+	for (;;) {
+		poll(p, ARRAY_SIZE(p), READ_MS);
+		if (p[0].revents)
+			break;
+		pthread_mutex_lock(&k->lock);
+		sampler_read(k->sampler, on_sample, r);
+		pthread_mutex_unlock(&k->lock);
+		if (p[2].revents)
+			waits_take(r);
+	}
 }
 
 /* Tables of what runs: whole machine or the processes of the target. One at a time under the lock,
@@ -278,7 +299,7 @@ static bool load_late(struct recorder *r)
 	struct kernel_stacks *k = &r->kernel;
 	struct sampler *s = NULL;
 
-	if (stop_wanted(k, -1, LATE_LOAD_MS))
+	if (stop_wanted(k, LATE_LOAD_MS))
 		return false;
 	__atomic_store_n(&k->loading, true, __ATOMIC_RELEASE);
 	if (load_sampler(r, &s))
@@ -310,11 +331,7 @@ static void *thread_main(void *arg)
 		build_tables(r);
 	}
 	__atomic_store_n(&k->ready, true, __ATOMIC_RELEASE);
-	while (!stop_wanted(k, sampler_fd(k->sampler), READ_MS)) {
-		pthread_mutex_lock(&k->lock);
-		sampler_read(k->sampler, on_sample, r);
-		pthread_mutex_unlock(&k->lock);
-	}
+	read_rings(r);
 	return NULL;
 }
 

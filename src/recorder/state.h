@@ -144,6 +144,9 @@ void waits_release(struct recorder *r);
 int waits_add_events(struct recorder *r, struct err *e);
 int waits_start(struct recorder *r, struct err *e);
 void waits_note_process(struct recorder *r, u32 pid);
+/* Of any thread: -1, or readable when something is new that may be gone soon, and taking it in. */
+int waits_fd(const struct recorder *r);
+void waits_take(struct recorder *r);
 /* Moves what there is to the file. */
 int waits_collect(struct recorder *r, struct err *e);
 /* The file ends here, the waits go on. */

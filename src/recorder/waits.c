@@ -158,6 +158,18 @@ static int on_samples(void *ctx, const void *bytes, size_t n)
 	return rc < 0 ? rc : file_add(r, bytes, n, r->e);
 }
 
+int waits_fd(const struct recorder *r)
+{
+	return r->waits.session ? offcpu_session_fd(r->waits.session) : -1;
+}
+
+void waits_take(struct recorder *r)
+{
+	pthread_mutex_lock(&r->kernel.lock);
+	offcpu_session_take(r->waits.session);
+	pthread_mutex_unlock(&r->kernel.lock);
+}
+
 int waits_collect(struct recorder *r, struct err *e)
 {
 	int rc;
@@ -249,13 +261,15 @@ void waits_add_accounts(struct recorder *r)
 
 	if (!r->waits.session)
 		return;
+	pthread_mutex_lock(&r->kernel.lock);
 	t = offcpu_session_threads(r->waits.session, &n);
 	accounts_begin(&bytes, r->o.waits->engine.period, r->o.waits->engine.min_ns);
 	add_cgroups(&bytes, t, n);
 	for (size_t i = 0; i < n; i++)
 		add_account(&bytes, &t[i]);
-	(void)recording_writer_feature(r->writer, FEATURE_ACCOUNTS, bytes.data, bytes.len, NULL);
 	offcpu_session_forget_threads(r->waits.session);
+	pthread_mutex_unlock(&r->kernel.lock);
+	(void)recording_writer_feature(r->writer, FEATURE_ACCOUNTS, bytes.data, bytes.len, NULL);
 }
 
 void waits_facts(const struct recorder *r, struct recorder_summary *s)

@@ -3,6 +3,7 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <sys/epoll.h>
 #include <sys/uio.h>
 
 #include "base/clock.h"
@@ -30,6 +31,7 @@ struct offcpu {
 	struct offcpu_bpf *skel;
 	struct offcpu_opts opts;
 	struct ring_buffer *ring;
+	int woken; /* readable when the kernel's part has woken us since the last reading */
 	struct unwind_feed *feed;
 	struct rescue rescue;
 	VEC(struct bpf_link *) links;
@@ -241,6 +243,18 @@ static void find_memory(struct offcpu *o)
 		(void)bpfsys_prog_run(fd, NULL, 0, &result);
 }
 
+/* By its edge: a ring that is never empty would keep us awake all the time. */
+static int watch_ring(struct offcpu *o, struct err *e)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
+
+	o->woken = epoll_create1(EPOLL_CLOEXEC);
+	if (o->woken < 0 ||
+	    epoll_ctl(o->woken, EPOLL_CTL_ADD, bpf_map__fd(o->skel->maps.unwind_ring), &event) < 0)
+		return err_sys(e, errno, "cannot watch the ring");
+	return 0;
+}
+
 static int make_ready(struct offcpu *o, struct err *e)
 {
 	const struct unwind_feed_maps maps = {
@@ -262,12 +276,14 @@ static int make_ready(struct offcpu *o, struct err *e)
 		return rc;
 	rescue_init(&o->rescue, o->feed);
 	o->ring = ring_buffer__new(bpf_map__fd(o->skel->maps.unwind_ring), on_record, o, NULL);
-	return o->ring ? 0 : err_sys(e, errno, "cannot map the ring");
+	return o->ring ? watch_ring(o, e) : err_sys(e, errno, "cannot map the ring");
 }
 
 int offcpu_new(struct offcpu **ret, const struct offcpu_opts *opts, struct err *e)
 {
 	struct offcpu *o = xcalloc(1, sizeof(*o));
+
+	o->woken = -1;
 	libbpf_print_fn_t print = libbpf_set_print(bpf_log);
 	int rc;
 
@@ -297,6 +313,7 @@ void offcpu_free(struct offcpu *o)
 		return;
 	detach(o);
 	vec_release(&o->links);
+	cleanup_close(&o->woken);
 	ring_buffer__free(o->ring);
 	rescue_release(&o->rescue);
 	unwind_feed_free(o->feed);
@@ -391,7 +408,7 @@ void offcpu_stop(struct offcpu *o)
 
 int offcpu_fd(const struct offcpu *o)
 {
-	return ring_buffer__epoll_fd(o->ring);
+	return o->woken;
 }
 
 /* --- records ---------------------------------------------------------------------------------- */
@@ -576,10 +593,13 @@ static int on_record(void *ctx, void *data, size_t n)
 
 static int read_for(struct offcpu *o, u64 ns)
 {
+	struct epoll_event event;
 	int rc;
 
 	o->rc = 0;
 	o->round++;
+	/* before what is read, so that what comes meanwhile wakes us again */
+	(void)epoll_wait(o->woken, &event, 1, 0);
 	/* with the programs detached nothing new comes */
 	o->read_until = o->links.len ? clock_mono_ns() + ns : 0;
 	rc = ring_buffer__consume(o->ring);

@@ -513,6 +513,16 @@ int offcpu_session_stop(struct offcpu_session *s, struct err *e)
 	return offcpu_session_part(s, e);
 }
 
+int offcpu_session_fd(const struct offcpu_session *s)
+{
+	return offcpu_fd(s->engine);
+}
+
+void offcpu_session_take(struct offcpu_session *s)
+{
+	(void)offcpu_read(s->engine);
+}
+
 int offcpu_session_read(struct offcpu_session *s, int (*sink)(void *ctx, const void *p, size_t n),
 			void *ctx)
 {

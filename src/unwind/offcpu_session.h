@@ -83,6 +83,9 @@ int offcpu_session_part(struct offcpu_session *s, struct err *e);
  * about by _stop() or _part(). Each covers the time since the one before. */
 const struct offcpu_thread *offcpu_session_threads(struct offcpu_session *s, size_t *ret_n);
 void offcpu_session_forget_threads(struct offcpu_session *s);
+/* Readable when something has to be looked at soon; then this takes it in, for the next read. */
+int offcpu_session_fd(const struct offcpu_session *s);
+void offcpu_session_take(struct offcpu_session *s);
 /* @sink gets whole records; the number of samples or a negative errno. */
 int offcpu_session_read(struct offcpu_session *s, int (*sink)(void *ctx, const void *p, size_t n),
 			void *ctx);

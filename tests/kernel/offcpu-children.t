@@ -75,4 +75,28 @@ judge live live.folded
 watch record.out "$FATHOM" record --off-cpu -o children.data
 "$FATHOM" fold -i children.data --event offcpu-time | awk '{ $NF = $NF / 1000; print }' >record.folded
 judge recorded record.folded
+
+# Programs of their own, which have no parent to be read from: they are read while they are there.
+cat >quick.py <<'END'
+import time
+def nap():
+    time.sleep(0.01)
+def quick():
+    for i in range(4):
+        nap()
+quick()
+END
+cat >quick.sh <<'END'
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
+	/usr/bin/python3 quick.py
+done
+END
+run "$FATHOM" record --off-cpu -o quick.data -- /bin/sh quick.sh
+expect_status 0
+"$FATHOM" fold -i quick.data --event offcpu-time | awk '{ $NF = int($NF / 1000); print }' >quick.folded
+named=$(sum_of quick.folded ';quick;nap;.*nanosleep')
+lost=$(sum_of quick.folded 'unreadable python function.*nanosleep')
+# a machine that is busy may give us no CPU while one of them is there
+ok "recorded: short programs are named ($named us, $lost us could not be read)" \
+	[ $((named > 0 && lost * 4 <= named)) = 1 ]
 done_testing
