@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/stop.h"
 
-enum { POLL_MS = 100, LATER_MS = 20, HURRY_NICE = -20 };
+enum { POLL_MS = 100, HURRY_NICE = -20 };
 
 /*
  * Where hundreds of threads want a CPU all the time we would get one in a hundred of its
@@ -50,12 +50,11 @@ static int on_thread(void *ctx, const struct offcpu_thread *t)
 	return 0;
 }
 
-static void catch_up(void *ctx)
+static void on_bare(void *ctx, const struct offcpu_stack *s)
 {
 	struct offcpu_live *l = ctx;
 
-	l->told = clock_mono_ns();
-	offcpu_names_poll(&l->names);
+	offcpu_names_learn(&l->names, s);
 }
 
 int offcpu_live_open(struct offcpu_live *l, const struct offcpu_opts *opts, struct err *e)
@@ -69,7 +68,8 @@ int offcpu_live_open(struct offcpu_live *l, const struct offcpu_opts *opts, stru
 	profile_init(&l->profile);
 	mine.on_wait = on_wait;
 	mine.on_thread = on_thread;
-	mine.catch_up = catch_up;
+	mine.places = true;
+	mine.on_bare = on_bare;
 	mine.ctx = l;
 	python_names_init(&l->python);
 	mine.python = &l->python;
@@ -87,8 +87,7 @@ int offcpu_live_open(struct offcpu_live *l, const struct offcpu_opts *opts, stru
 		l->profile.hostname = profile_string(&l->profile, host.nodename);
 		l->profile.kernel = profile_string(&l->profile, host.release);
 	}
-	offcpu_names_open(&l->names, &l->profile, NULL);
-	l->names.engine = l->engine;
+	offcpu_names_open(&l->names, &l->profile, l->engine);
 	l->names.python = &l->python;
 	offcpu_feed(l->engine);
 	return 0;
@@ -141,9 +140,6 @@ int offcpu_live_run(struct offcpu_live *l, u64 until, bool (*done)(void *ctx), v
 		rc = offcpu_read(l->engine);
 		if (rc < 0 && rc != -EAGAIN && rc != -EINTR)
 			return err_sys(e, rc, "cannot read the ring");
-		/* not for each stack: what happened meanwhile is kept for us */
-		if (clock_mono_ns() - l->told >= LATER_MS * NSEC_PER_MSEC)
-			catch_up(l);
 	}
 	l->end = clock_mono_ns();
 	return 0;
@@ -155,7 +151,6 @@ int offcpu_live_stop(struct offcpu_live *l, struct err *e)
 
 	offcpu_stop(l->engine);
 	l->end = clock_mono_ns();
-	catch_up(l);
 	rc = offcpu_accounts(l->engine, e);
 	return rc < 0 && rc != -EAGAIN ? rc : 0;
 }
@@ -255,10 +250,7 @@ int offcpu_live_collect(struct offcpu_live *l, struct err *e)
 	struct offcpu_stats stats;
 	int rc;
 
-	catch_up(l);
 	(void)offcpu_read(l->engine);
-	/* and where those came from whose stacks were among that */
-	catch_up(l);
 	rc = offcpu_rows(l->engine, on_row, l, e);
 	vec_each(s, &l->single) {
 		struct wait *w;
@@ -322,8 +314,6 @@ void offcpu_live_health(const struct offcpu_live *l, struct result *ret)
 		    s.counts[OFFCPU_COUNT_BACKWARD]);
 	result_loss(ret, "no_memory", "threads left out because the kernel had no memory",
 		    s.counts[OFFCPU_COUNT_NO_ROOM]);
-	result_loss(ret, "side_band_lost", "mappings not heard of: some names may be wrong",
-		    l->names.lost);
 	result_fact(ret, "unknown_start", NULL,
 		    value_u(VALUE_COUNT, s.counts[OFFCPU_COUNT_UNKNOWN_START]));
 	result_fact(ret, "inferred_ends", NULL,

@@ -20,7 +20,6 @@ struct offcpu_live {
 	u64 held_blocked, held_runq; /* how long it did */
 	int nice;                    /* of ours, before we came first */
 	bool hurries;                /* now we do */
-	u64 told;                    /* when the names were told last what had happened */
 	bool only_users; /* the kernel's frames name interrupts that wake, and are left out then */
 	bool open;
 };

@@ -3,152 +3,91 @@
 
 #include "symbol/ask.h"
 
-#include <time.h>
-
-#include "base/clock.h"
 #include "capture/synth.h"
 #include "recording/recording.h"
 #include "unwind/offcpu_session.h"
 
-/* --- what the kernel tells -------------------------------------------------------------------- */
+enum {
+	FILES_PID = -2,  /* of no process */
+	LEARN_MOST = 64, /* times that one process is asked what it has mapped */
+};
 
-static void note_map(struct offcpu_names *n, const struct record *r)
-{
-	struct record_mmap m;
+/* --- what is mapped --------------------------------------------------------------------------- */
 
-	if (!n->engine || (r->type != PERF_RECORD_MMAP2 && r->type != PERF_RECORD_MMAP) ||
-	    record_mmap(r, &m) < 0 || m.pid == RECORD_NO_PID || record_is_kernel_mode(r))
-		return;
-	struct unwind_map map = {
-		.start = m.addr,
-		.end = m.addr + m.len,
-		.offset = m.pgoff,
-		.ino = m.ino,
-		.dev = m.maj << 20 | m.min,
-		.exec = m.prot & 4,
-		.path = m.filename,
-	};
-
-	offcpu_note_map(n->engine, (int)m.pid, &map);
-}
-
-static void take_record(struct offcpu_names *n, const struct perf_event_header *h)
-{
-	struct record r = {
-		.type = h->type,
-		.misc = h->misc,
-		.size = h->size,
-		.header = h,
-		.event = RECORD_NO_EVENT,
-		.pid = RECORD_NO_PID,
-		.tid = RECORD_NO_PID,
-	};
-	struct record_lost lost;
-
-	if (record_parse_ids(&n->attr, h, &r) < 0)
-		return;
-	if (r.type == PERF_RECORD_LOST && record_lost(&r, &lost) >= 0)
-		n->lost += lost.lost;
-	note_map(n, &r);
-	machine_record(&n->machine, &r);
-}
-
-static u64 time_of(const struct offcpu_names *n, const struct perf_event_header *h)
-{
-	struct record r = { .header = h };
-
-	return record_parse_ids(&n->attr, h, &r) < 0 ? 0 : r.time;
-}
-
-static int keep_records(void *ctx, const void *bytes, size_t size)
+static int take_records(void *ctx, const void *bytes, size_t size)
 {
 	struct offcpu_names *n = ctx;
 	const u8 *p = bytes;
 
 	while (size >= sizeof(struct perf_event_header)) {
 		const struct perf_event_header *h = (const void *)p;
+		struct record r = {
+			.type = h->type,
+			.misc = h->misc,
+			.size = h->size,
+			.header = h,
+			.event = RECORD_NO_EVENT,
+			.pid = RECORD_NO_PID,
+			.tid = RECORD_NO_PID,
+		};
 
 		if (h->size < sizeof(*h) || h->size > size || h->size % 8)
 			break;
-		vec_push(&n->pending, (struct side_record){ time_of(n, h), n->bytes.len });
-		buf_add(&n->bytes, h, h->size);
+		machine_record(&n->machine, &r);
 		p += h->size;
 		size -= h->size;
 	}
 	return 0;
 }
 
-static int by_time(const void *a, const void *b)
+/* Files have a process of their own, in which each lies where its places are. */
+static void map_files(struct offcpu_names *n)
 {
-	const struct side_record *x = a, *y = b;
+	const struct numbered *files = offcpu_files(n->engine);
+	struct process *all = machine_process(&n->machine, FILES_PID);
 
-	if (x->time != y->time)
-		return x->time < y->time ? -1 : 1;
-	return x->at < y->at ? -1 : x->at > y->at;
-}
+	for (; n->n_files < files->items.len; n->n_files++) {
+		const struct numbered_file *f = &files->items.items[n->n_files];
+		u64 start = (u64)(n->n_files + 1) << UNWIND_PLACE_OFFSET;
+		const struct module_key key = {
+			.path = f->path,
+			.build_id = f->build_id,
+			.build_id_len = f->build_id_len,
+			.maj = f->dev >> 20,
+			.min = f->dev & 0xfffff,
+			.ino = f->ino,
+			.pid = f->pid,
+			.map_start = f->start,
+			.map_end = f->end,
+		};
 
-/* Those up to @limit; a ring that was read early may still bring one before the others. */
-static void take_pending(struct offcpu_names *n, u64 limit)
-{
-	struct buf rest = BUF_INIT;
-	size_t i = 0, left = 0;
-
-	vec_sort(&n->pending, by_time);
-	for (; i < n->pending.len && n->pending.items[i].time <= limit; i++)
-		take_record(n, (const void *)(n->bytes.data + n->pending.items[i].at));
-	for (; i < n->pending.len; i++) {
-		struct side_record r = n->pending.items[i];
-		const struct perf_event_header *h = (const void *)(n->bytes.data + r.at);
-
-		r.at = rest.len;
-		buf_add(&rest, h, h->size);
-		n->pending.items[left++] = r;
+		machine_map(&n->machine, all, start, start + (1ull << UNWIND_PLACE_OFFSET), &key);
 	}
-	n->pending.len = left;
-	buf_release(&n->bytes);
-	n->bytes = rest;
 }
 
-void offcpu_names_poll(struct offcpu_names *n)
+/* The address of code in no file that is not known to be mapped. */
+static bool is_strange(const struct offcpu_names *n, const struct process *proc, u64 word)
 {
-	struct session_sinks sinks = { .records = keep_records, .ctx = n };
-	u64 limit = clock_mono_ns();
+	return !(word >> 62) && !machine_mapping(proc, word) &&
+	       !(n->python && python_names_find(n->python, word));
+}
 
-	if (!n->session)
+void offcpu_names_learn(struct offcpu_names *n, const struct offcpu_stack *s)
+{
+	struct synth synth = { .sink = take_records, .ctx = n };
+	const struct process *proc = machine_process(&n->machine, (s32)s->pid);
+	u64 *times = map_at(&n->learned, s->pid);
+
+	for (u32 i = 0; i < s->n_user; i++) {
+		if (!is_strange(n, proc, s->user[i]))
+			continue;
+		if ((*times)++ < LEARN_MOST)
+			(void)synth_process(&synth, (pid_t)s->pid, NULL);
 		return;
-	session_drain(n->session, &sinks, NULL);
-	if (n->pending.len)
-		take_pending(n, limit);
+	}
 }
 
 /* --- life ------------------------------------------------------------------------------------- */
-
-static int open_session(struct offcpu_names *n, struct err *e)
-{
-	struct session_opts opts = { .stack = STACK_NONE,
-				     .clock_id = CLOCK_MONOTONIC,
-				     .ring_bytes = 1 << 20 };
-	const struct session_event *events;
-	size_t count;
-	int rc = event_parse(&n->events, "dummy", e);
-
-	if (rc >= 0)
-		rc = target_add_cpus(&n->target, NULL, e);
-	if (rc < 0)
-		return rc;
-	n->session = session_new(&n->events, &n->target, NULL, &opts);
-	rc = session_open(n->session, e);
-	if (rc >= 0)
-		rc = session_enable(n->session, e);
-	if (rc < 0) {
-		session_free(n->session);
-		n->session = NULL;
-		return rc;
-	}
-	events = session_events(n->session, &count);
-	n->attr = events[0].attr;
-	return 0;
-}
 
 static void init(struct offcpu_names *n, struct profile *profile, const struct symbols_opts *opts)
 {
@@ -161,33 +100,18 @@ void offcpu_names_init(struct offcpu_names *n, struct profile *profile)
 	init(n, profile, NULL);
 }
 
-int offcpu_names_open(struct offcpu_names *n, struct profile *profile, struct err *e UNUSED)
+void offcpu_names_open(struct offcpu_names *n, struct profile *profile, const struct offcpu *engine)
 {
+	struct synth synth = { .sink = take_records, .ctx = n };
+
 	init(n, profile, &(struct symbols_opts){ .ask_kernel = true });
-	/* without side-band events what runs now still has names */
-	if (open_session(n, NULL) < 0)
-		n->attr = (struct perf_event_attr){ .sample_id_all = 0 };
-	struct synth synth = {
-		.sample_type = n->attr.sample_id_all ? n->attr.sample_type : 0,
-		.sink = keep_records,
-		.ctx = n,
-	};
-
+	n->engine = engine;
 	synth_kernel(&synth, NULL);
-	int rc = synth_processes(&synth, NULL);
-
-	/* what was there before has no time and so comes first */
-	take_pending(n, 0);
-	return rc;
 }
 
 void offcpu_names_release(struct offcpu_names *n)
 {
-	session_free(n->session);
-	buf_release(&n->bytes);
-	vec_release(&n->pending);
-	event_list_release(&n->events);
-	target_release(&n->target);
+	map_release(&n->learned);
 	machine_release(&n->machine);
 	symbols_free(n->symbols);
 }
@@ -288,14 +212,17 @@ static void add_kernel(struct offcpu_names *n, const struct offcpu_stack *s, enu
 
 static void add_user(struct offcpu_names *n, const struct offcpu_stack *s, struct frames *out)
 {
-	struct process *proc = machine_process(&n->machine, (s32)s->pid);
 	bool root = false;
 
 	for (u32 i = 0; i < s->n_user && out->n < FRAMES_MOST; i++) {
-		u32 frame = python_frame(n, s->user[i]);
+		u64 word = s->user[i];
+		bool place = n->engine && unwind_is_place(word);
+		u32 frame = place ? 0 : python_frame(n, word);
 
 		if (!frame)
-			frame = frame_of(n, proc, ADDRESS_USER, s->user[i], i > 0);
+			frame = frame_of(
+				n, machine_process(&n->machine, place ? FILES_PID : (s32)s->pid),
+				ADDRESS_USER, place ? word & ~UNWIND_PLACE_BIT : word, i > 0);
 
 		root |= profile_is_root_frame(n->profile, frame);
 		n->profile->total_frames++;
@@ -316,6 +243,8 @@ u32 offcpu_names_stack(struct offcpu_names *n, struct offcpu_stack *s, enum offc
 		return 0;
 	if (s->mark)
 		return s->mark;
+	if (n->engine)
+		map_files(n);
 	f.n = 0;
 	add_kernel(n, s, cut, &f);
 	if (cut != OFFCPU_CUT_IRQ)

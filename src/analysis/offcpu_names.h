@@ -1,45 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Names for addresses of a machine that is being watched: what runs is read once from /proc, what
- * comes after is told by the kernel (mmap, exec, fork), so that processes that are gone when the
- * result is shown have names too.
+ * Names for the stacks of a machine that is being watched. Most code is known by its place in a
+ * file, so that processes that are gone when the result is shown have names too. What is in no file
+ * is asked for at once: a run-time tells what its code is called as long as its process runs.
  */
 #ifndef ANALYSIS_OFFCPU_NAMES_H
 #define ANALYSIS_OFFCPU_NAMES_H
 
-#include "capture/session.h"
 #include "profile/machine.h"
 #include "profile/profile.h"
 #include "unwind/offcpu.h"
-
-struct side_record {
-	u64 time;
-	size_t at; /* in the bytes */
-};
 
 struct offcpu_names {
 	struct profile *profile;
 	struct symbols *symbols;
 	struct machine machine;
-	struct event_list events;
-	struct target target;
-	struct session *session; /* NULL: the kernel did not give side-band events */
-	struct perf_event_attr attr;
-	struct offcpu *engine;             /* is told of mappings; may be NULL */
+	const struct offcpu *engine;       /* whose files places are in; NULL: there are none */
+	size_t n_files;                    /* of those, that the machine knows */
 	const struct python_names *python; /* functions of Python by address; NULL: as mapped */
-	u64 lost;                          /* side-band records */
-	/* records of a sweep: each CPU has a ring of its own, so they are put in order first */
-	struct buf bytes;
-	VEC(struct side_record) pending;
+	struct map learned;                /* pid -> how often it was asked what it has mapped */
 };
 
 /* @profile gets the frames and stacks; it must outlive the names. Feed the machine yourself. */
 void offcpu_names_init(struct offcpu_names *n, struct profile *profile);
-/* The same, fed by the running kernel. */
-int offcpu_names_open(struct offcpu_names *n, struct profile *profile, struct err *e);
+/* The same for stacks of a running engine, which has opts.places. */
+void offcpu_names_open(struct offcpu_names *n, struct profile *profile,
+		       const struct offcpu *engine);
 void offcpu_names_release(struct offcpu_names *n);
-/* Takes in what the kernel has told since. */
-void offcpu_names_poll(struct offcpu_names *n);
+/* For opts.on_bare: asks what the process has mapped, as far as that is not known. */
+void offcpu_names_learn(struct offcpu_names *n, const struct offcpu_stack *s);
 
 /* Which frames at the innermost end belong to the scheduler's own working, and are left out. */
 enum offcpu_cut { OFFCPU_CUT_SLEEPER, OFFCPU_CUT_WAKER, OFFCPU_CUT_IRQ };

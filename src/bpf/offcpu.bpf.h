@@ -337,6 +337,7 @@ static __always_inline u64 offcpu_rescue(struct unwind_slot *slot, struct task_s
 
 #include "bpf/offcpu_memo.bpf.h"
 
+/* @pid: 0 if the user's part means the same in every process. */
 static __always_inline u64 offcpu_stack_number(u64 kernel_hash, u32 n_kernel, u64 user_hash,
 					       u32 n_user, u32 pid)
 {
@@ -418,7 +419,7 @@ static __always_inline u64 offcpu_keep_stack(const struct offcpu_taking *t)
 	if (!n || n > UNWIND_RECORD_IPS)
 		return 0;
 	u64 id = offcpu_stack_number(slot->kernel_hash, out->n_kernel, slot->user_hash, out->n_user,
-				     out->pid);
+				     slot->bare ? out->pid : 0);
 
 	new = offcpu_first_sight(id);
 	if (!new)
@@ -454,6 +455,8 @@ static __always_inline u64 offcpu_walk_user(struct offcpu_taking *t, struct task
 	out->end = slot->s.end;
 	out->fp_steps = slot->s.fp_steps;
 	out->python = slot->python.python;
+	if (out->python)
+		slot->bare = 1;
 	out->program = python_program(&slot->python);
 	t->slot->user_hash = offcpu_hash_frames(slot, slot->first, slot->n);
 	/* it was just noted, or belongs to another stack */
@@ -487,6 +490,7 @@ static __always_inline u64 offcpu_user_stack(struct offcpu_taking *t, struct tas
 	if (unwind_same(&slot->window, t->user, slot->gen, regs->ip, regs->sp, regs->bp)) {
 		t->user_known = true;
 		t->slot->user_hash = t->user->hash;
+		slot->bare = t->user->bare;
 		out->n_user = UNWIND_MEMO_FRAMES - t->user->first;
 		out->end = UNWIND_END_ROOT;
 	} else if (!unwind_from_task(slot)) {

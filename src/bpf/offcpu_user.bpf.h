@@ -52,6 +52,7 @@ struct offcpu_whole_memo {
 	u64 noted;     /* ... which was in this generation when this was made */
 	u64 number;    /* see offcpu_number() */
 	u32 frames;
+	u32 bare;             /* its number is not the same in every process */
 	u32 hits;             /* since it was last looked at */
 	u16 n_groups, filled; /* while it is made: of the user's, and words in the last one */
 	u16 kernel_groups, user_groups;
@@ -152,7 +153,7 @@ __attribute__((noinline)) int offcpu_same_program(struct offcpu_whole_memo *m, u
 
 	if (!OFFCPU_CAST || !m || m->gen != offcpu_direct_generation(mm))
 		return 0;
-	id = offcpu_stack_number(m->sight, m->n_kernel, m->hash, m->frames, pid);
+	id = offcpu_stack_number(m->sight, m->n_kernel, m->hash, m->frames, m->bare ? pid : 0);
 	if (!offcpu_is_known(id))
 		return 0;
 	m->mm = mm;
@@ -317,6 +318,7 @@ static __always_inline void offcpu_note_stack(const struct offcpu_kernel_memo *k
 	m->kernel_groups = 0;
 	m->noted = from->gen;
 	m->hash = from->hash;
+	m->bare = from->bare;
 	m->ip = regs->ip;
 	m->sp = regs->sp;
 	m->bp = regs->bp;

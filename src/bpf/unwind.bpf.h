@@ -52,7 +52,8 @@ struct unwind_slot {
 	u16 leaves;  /* as few frames before those are not remembered: they differ each time */
 	u64 walk;    /* the address at which the walk over mappings is */
 	u32 n_vmas;
-	u32 by_bp;                  /* as in the memo */
+	u16 by_bp; /* as in the memo */
+	u16 bare;  /* some frame is not a place in a file */
 	u64 kernel_hash, user_hash; /* for the program's use: on old kernels its stack is scarce */
 	u64 kept;                   /* frames that are in the record already */
 	struct unwind_state s;
@@ -78,8 +79,13 @@ struct {
  * Address and generation -> rule, as one word: 48 bits of hash, 16 bits of rule. In lines, because
  * the kernel allocates per-CPU memory element by element.
  */
+struct unwind_rule_memo {
+	u64 word;
+	u64 place; /* from the address to its place */
+};
+
 struct unwind_memo_line {
-	u64 word[UNWIND_MEMO_LINE];
+	struct unwind_rule_memo memo[UNWIND_MEMO_LINE];
 };
 
 struct {
@@ -186,17 +192,21 @@ __attribute__((noinline)) int unwind_step(struct unwind_state *s, struct unwind_
 
 	if (!memos)
 		return 1;
-	u64 *memo = &memos->word[at & (UNWIND_MEMO_LINE - 1)];
-	u64 word = *memo;
+	struct unwind_rule_memo *memo = &memos->memo[at & (UNWIND_MEMO_LINE - 1)];
+	u64 word = memo->word;
 
 	if (word && (word & ~0xffffull) == tag) {
 		rule = word & 0xffff;
+		if (unwind_places)
+			scratch->place = memo->place;
 	} else {
 		rule = unwind_find_rule(scratch, pc, pid);
-		if (rule < UNWIND_NO_TABLE)
-			*memo = tag | rule;
-		else if (scratch->ask.wanted)
+		if (rule < UNWIND_NO_TABLE) {
+			memo->word = tag | rule;
+			memo->place = scratch->place;
+		} else if (scratch->ask.wanted) {
 			unwind_ask(&scratch->ask);
+		}
 	}
 	scratch->in_python = 0;
 	if (rule == UNWIND_NO_MAP)
@@ -230,6 +240,15 @@ static __always_inline bool unwind_push(struct unwind_slot *slot, u64 ip)
 	slot->out.ip[at] = ip;
 	slot->n++;
 	return true;
+}
+
+/* @place: from the address to its place. */
+static __always_inline bool unwind_push_placed(struct unwind_slot *slot, u64 ip, u64 place)
+{
+	if (!unwind_places)
+		return unwind_push(slot, ip);
+	slot->bare |= !place;
+	return unwind_push(slot, ip + place);
 }
 
 /*
@@ -301,7 +320,7 @@ static long unwind_push_some(u32 turn, void *ctx)
 		if (at >= UNWIND_MEMO_FRAMES)
 			return 1;
 		slot->s.fp_steps += f->bp_at >> 1 & 1;
-		if (unwind_push(slot, f->ip))
+		if (unwind_push_placed(slot, f->ip, f->place))
 			continue;
 		slot->s.end = UNWIND_END_DEPTH;
 		return 1;
@@ -386,6 +405,7 @@ static __always_inline void unwind_noted(struct unwind_slot *slot, u32 fp_steps)
 			slot->noting = 0;
 		f->sp = 0;
 	}
+	f->place = slot->scratch.place;
 	slot->noted++;
 }
 
@@ -414,7 +434,7 @@ static long unwind_one(u32 i, void *ctx)
 		}
 		unwind_splice(slot, sp);
 	}
-	return !unwind_push(slot, ip) || end ? 1 : 0;
+	return !unwind_push_placed(slot, ip, slot->scratch.place) || end ? 1 : 0;
 }
 
 static long unwind_remember_some(u32 turn, void *ctx)
@@ -444,6 +464,7 @@ static __always_inline void unwind_remember(struct unwind_slot *slot, struct unw
 	m->hash = 0;
 	m->stack = 0;
 	m->by_bp = slot->by_bp | (slot->recalled ? m->by_bp : 0);
+	m->bare = slot->bare;
 	m->first = to - n;
 	bpf_loop(UNWIND_NOTE_TURNS, unwind_remember_some, &loop, 0);
 }
@@ -545,12 +566,14 @@ static __always_inline u32 unwind_run(struct unwind_slot *slot, u32 max,
 	slot->noting = 1;
 	slot->recalled = 0;
 	slot->by_bp = 0;
+	slot->bare = !unwind_places;
 	slot->window.bytes = 0;
 	slot->window.want = UNWIND_WINDOW_NEXT;
 	slot->scratch.runtime = 0;
 	slot->scratch.python = 0;
 	slot->scratch.in_python = 0;
 	slot->scratch.new_code = 0;
+	slot->scratch.place = 0;
 	slot->scratch.near[0].end = 0;
 	slot->scratch.near[1].end = 0;
 	slot->python.ready = 0;

@@ -142,8 +142,28 @@ struct unwind_bin {
 	__u32 dir;  /* position of the first struct unwind_page, in rows */
 	__u32 pages;
 	__u32 python; /* index in unwind_pythons, 0: none */
-	__u32 pad;
+	__u32 number; /* of the file, for places in it; 0: none */
 };
+
+/*
+ * Where code is: instead of its address a place in a file, by the file's number. Processes that run
+ * the same code have the same places, whatever their addresses are, and a place means the same when
+ * the process is gone. An address that is in no file stays what it is.
+ */
+#define UNWIND_PLACE_BIT    (1ull << 62) /* addresses of users have neither this nor the next */
+#define UNWIND_PLACE_OFFSET 40           /* bits of the offset in the file */
+_Static_assert(UNWIND_PLACE_OFFSET + 14 < 62, "more numbers than there are files");
+
+static inline __u64 unwind_place(__u32 number, __u64 offset)
+{
+	return UNWIND_PLACE_BIT | (__u64)number << UNWIND_PLACE_OFFSET | offset;
+}
+
+/* Functions of Python have bit 63. */
+static inline int unwind_is_place(__u64 word)
+{
+	return word >> 62 == 1;
+}
 
 /* Why a stack has no further frame. ROOT is the good end. */
 /* What a look for the registers of a task found; see unwind_regs.bpf.h. */

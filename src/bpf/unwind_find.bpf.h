@@ -11,11 +11,15 @@
 
 #define ASK_AGAIN_NS 250000000ull
 
+/* Frames are wanted as places in files; set before loading. */
+const volatile bool unwind_places = false;
+
 /* A mapping of a file whose table is known. */
 struct unwind_near {
 	u64 start;
 	u64 end;    /* 0: there is none */
-	u64 offset; /* from an address to its place in the file */
+	u64 offset; /* from an address to where that is in the file */
+	u64 place;  /* from an address to its place, see unwind_place(); 0: it has none */
 	struct unwind_key key;
 	struct unwind_bin bin;
 };
@@ -27,6 +31,7 @@ struct unwind_scratch {
 	u32 in_python; /* the last step was of a frame in the file of a Python */
 	u32 new_code;  /* met run-time code of a process that is not known yet */
 	u32 pad;
+	u64 place; /* as in unwind_near: of the last step */
 	/* those that the walk met last: from frame to frame it goes to and fro between few */
 	struct unwind_near near[2];
 	struct maple_walk maple;
@@ -211,6 +216,7 @@ static __always_inline int unwind_come_near(struct unwind_scratch *scratch, u64 
 	near->start = need->start;
 	near->key = key;
 	near->bin = *bin;
+	near->place = bin->number ? unwind_place(bin->number, 0) + near->offset : 0;
 	near->end = need->end;
 	return UNWIND_IS_NEAR;
 }
@@ -227,6 +233,7 @@ __attribute__((noinline)) int unwind_find_rule(struct unwind_scratch *scratch, u
 	if (!scratch)
 		return UNWIND_NO_MAP;
 	scratch->ask.wanted = 0;
+	scratch->place = 0;
 	near = &scratch->near[0];
 	if (unwind_is_near(&scratch->near[1], pc)) {
 		near = &scratch->near[1];
@@ -235,6 +242,7 @@ __attribute__((noinline)) int unwind_find_rule(struct unwind_scratch *scratch, u
 		if (rule != UNWIND_IS_NEAR)
 			return rule;
 	}
+	scratch->place = near->place;
 	return unwind_rule_near(scratch, near, pc, pid);
 }
 

@@ -51,6 +51,7 @@ struct unwind_frame_note {
 	u64 sp;    /* the return address to ip is right below; 0: depends on more registers */
 	u64 bp_at; /* where this frame's rbp is, 0: in the register */
 	u64 bp;    /* what it is, if that matters */
+	u64 place; /* from ip to its place in a file */
 };
 
 struct unwind_stack_memo {
@@ -61,7 +62,7 @@ struct unwind_stack_memo {
 	u32 first; /* UNWIND_MEMO_FRAMES: nothing is known; also 0 while gen is 0 */
 	u32 busy;  /* for the program's use: whoever has it may be interrupted */
 	u32 by_bp; /* some step asked for rbp while it was still in the register */
-	u32 pad;
+	u32 bare;  /* some frame is not a place in a file */
 	/* behind the outermost one there is nothing but zeros: loops need not look for it */
 	struct unwind_frame_note frame[UNWIND_MEMO_FRAMES + UNWIND_NOTE_NEAR];
 };

@@ -283,6 +283,19 @@ static void on_mmap(struct machine *m, const struct record *r)
 	maps_replace(machine_process(m, (s32)map.pid), &new);
 }
 
+void machine_map(struct machine *m, struct process *p, u64 start, u64 end,
+		 const struct module_key *file)
+{
+	const struct mapping new = {
+		.start = start,
+		.end = end,
+		.path = intern_str(&m->strings, file->path),
+		.module = symbols_module(m->symbols, file),
+	};
+
+	maps_replace(p, &new);
+}
+
 /* --- processes ----------------------------------------------------------------------------- */
 
 static void on_comm(struct machine *m, const struct record *r)

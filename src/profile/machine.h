@@ -86,6 +86,9 @@ void machine_build_ids(struct machine *m, const struct recording_info *info);
 void machine_release(struct machine *m);
 /* Takes note of MMAP, COMM, FORK, EXIT, KSYMBOL, CGROUP; ignores the rest. */
 void machine_record(struct machine *m, const struct record *r);
+/* A file that lies from @start to @end in the process, whoever knows that: not by a record. */
+void machine_map(struct machine *m, struct process *p, u64 start, u64 end,
+		 const struct module_key *file);
 /* Made on first sight. */
 struct process *machine_process(struct machine *m, s32 pid);
 /* Name of a thread: its own, its process's, or ":TID" as perf writes it. */

@@ -34,7 +34,6 @@ enum {
 struct feed_file {
 	struct unwind_key key;
 	struct unwind_bin bin;
-	u32 path; /* id in paths, 0: none */
 	bool has_cfi;
 };
 
@@ -66,6 +65,7 @@ struct unwind_feed {
 	VEC(struct feed_later) later;
 	struct map hints; /* hash of the key -> id in paths */
 	struct intern paths;
+	struct numbered numbered;
 	VEC(struct python_build) pythons; /* index + 1 is known to the kernel */
 	VEC(struct feed_program *) programs;
 	struct code_names names; /* of run-time code */
@@ -225,13 +225,6 @@ static int add_file(struct unwind_feed *f, struct feed_file file, const struct u
 	return rc ? rc : published;
 }
 
-/* Publishes a table; NULL says that the file has none. */
-static int unwind_feed_add(struct unwind_feed *f, const struct unwind_key *key, u64 size,
-			   const struct unwind_table *t, struct err *e)
-{
-	return add_file(f, (struct feed_file){ .key = *key, .bin.size = size }, t, NULL, e);
-}
-
 /* The index under which the kernel knows this build of Python; 0: it is none, or not for us. */
 static u32 python_of(struct unwind_feed *f, const struct image *im)
 {
@@ -285,22 +278,13 @@ static void find_table(struct unwind_feed *f, const struct image *im, bool pytho
 		(void)unwind_table_get(im, ret, NULL, NULL);
 }
 
-/* Where the file that was opened lies, whatever its process calls it; else @name. */
-static u32 path_of(struct unwind_feed *f, int fd, const char *name)
-{
-	_cleanup_buf_ struct buf path = BUF_INIT;
-
-	if (!io_fd_path(fd, &path) && buf_str(&path)[0] == '/')
-		name = buf_str(&path);
-	return name[0] == '/' ? intern_str(&f->paths, name) : 0;
-}
-
 /* Takes the descriptor's file under the key by which the kernel knows it. */
-static int add_fd(struct unwind_feed *f, int fd, const char *name, const struct unwind_key *key,
+static int add_fd(struct unwind_feed *f, int fd, const struct unwind_map *map, int pid,
 		  struct err *e)
 {
 	_cleanup_table_ struct unwind_table *t = NULL;
-	struct feed_file file = { .key = *key };
+	struct feed_file file = { .key = { .ino = map->ino, .dev = map->dev } };
+	const char *name = map->path;
 	struct image im;
 	struct stat st;
 	bool later = false;
@@ -308,8 +292,9 @@ static int add_fd(struct unwind_feed *f, int fd, const char *name, const struct 
 	if (fstat(fd, &st))
 		return err_sys(e, errno, "cannot stat '%s'", name);
 	file.bin.size = (u64)st.st_size;
-	file.path = path_of(f, fd, name);
+	/* what is no program may be some machine's own code, which is known by its address */
 	if (!image_open(&im, fd, name, NULL)) {
+		file.bin.number = numbered_add(&f->numbered, map, pid, fd, &im);
 		file.bin.python = python_of(f, &im);
 		find_table(f, &im, file.bin.python != 0, &t, &later);
 	}
@@ -340,7 +325,7 @@ int unwind_feed_map(struct unwind_feed *f, const struct unwind_map *map, int pid
 
 	if (fd < 0)
 		return err_sys(e, fd, "cannot open '%s' of process %d", map->path, pid);
-	return add_fd(f, fd, map->path, &key, e);
+	return add_fd(f, fd, &named, pid, e);
 }
 
 static int unwind_feed_code(struct unwind_feed *f, u32 pid, u64 program, struct err *e);
@@ -356,12 +341,13 @@ static const char *need_path(const struct unwind_need *need)
 	return path;
 }
 
-/* *@path: the one by which it was tried last. */
+/* *@map: what is known of it, with the path by which it was tried last. */
 static int open_needed(const struct unwind_feed *f, const struct unwind_need *need,
-		       const char **path)
+		       struct unwind_map *map)
 {
 	const char *hint = hint_of(f, &need->key);
-	struct unwind_map map = {
+
+	*map = (struct unwind_map){
 		.start = need->start,
 		.end = need->end,
 		.ino = need->key.ino,
@@ -369,20 +355,19 @@ static int open_needed(const struct unwind_feed *f, const struct unwind_need *ne
 		.exec = true,
 		.path = need_path(need),
 	};
-	int fd = map.path[0] ? unwind_map_open(&map, (int)need->pid) : -ENOENT;
+	int fd = map->path[0] ? unwind_map_open(map, (int)need->pid) : -ENOENT;
 
 	if (fd < 0) {
-		map.path = hint;
-		fd = unwind_map_open(&map, (int)need->pid);
+		map->path = hint;
+		fd = unwind_map_open(map, (int)need->pid);
 	}
-	*path = map.path;
 	return fd;
 }
 
 int unwind_feed_need(struct unwind_feed *f, const struct unwind_need *need, struct err *e)
 {
 	struct feed_file *known = find_file(f, &need->key);
-	const char *path;
+	struct unwind_map map;
 
 	if (need->key.dev == UNWIND_CODE_DEV)
 		return unwind_feed_code(f, need->pid, need->size, e);
@@ -391,11 +376,11 @@ int unwind_feed_need(struct unwind_feed *f, const struct unwind_need *need, stru
 		meet_page(f, known->bin.dir, need->page);
 		return 0;
 	}
-	_cleanup_close_ int fd = open_needed(f, need, &path);
+	_cleanup_close_ int fd = open_needed(f, need, &map);
 
 	if (fd < 0)
 		return err_sys(e, ENOENT, "cannot open a mapped file of process %u", need->pid);
-	int rc = add_fd(f, fd, path, &need->key, e);
+	int rc = add_fd(f, fd, &map, (int)need->pid, e);
 
 	/* The kernel compares sizes: it must find the one that it asked with. */
 	known = find_file(f, &need->key);
@@ -658,11 +643,14 @@ void unwind_feed_hint(struct unwind_feed *f, const struct unwind_key *key, const
 static void add_vdso(struct unwind_feed *f)
 {
 	_cleanup_table_ struct unwind_table *t = NULL;
-	const struct unwind_key key = { .ino = VDSO_INODE };
+	const struct unwind_map map = { .ino = VDSO_INODE, .path = "[vdso]" };
+	struct feed_file file = { .key.ino = VDSO_INODE };
 	u64 size;
 
-	if (!unwind_vdso_table(&t, &size))
-		unwind_feed_add(f, &key, 0, t, NULL);
+	if (unwind_vdso_table(&t, &size))
+		return;
+	file.bin.number = numbered_add(&f->numbered, &map, 0, -1, &(struct image){ 0 });
+	add_file(f, file, t, NULL, NULL);
 }
 
 bool unwind_own_pidns(u64 *ret_dev, u64 *ret_ino)
@@ -697,6 +685,7 @@ void unwind_feed_free(struct unwind_feed *f)
 		return;
 	pool_release(&f->pool);
 	intern_release(&f->paths);
+	numbered_release(&f->numbered);
 	vec_release(&f->files);
 	vec_release(&f->pythons);
 	vec_each(p, &f->programs)
@@ -741,11 +730,23 @@ bool unwind_feed_rule(struct unwind_feed *f, const struct unwind_key *key, u64 o
 	return true;
 }
 
-const char *unwind_feed_path(const struct unwind_feed *f, const struct unwind_key *key)
+u32 unwind_feed_number(const struct unwind_feed *f, const struct unwind_key *key)
 {
 	const struct feed_file *file = find_file(f, key);
 
-	return intern_get(&f->paths, file ? file->path : 0);
+	return file ? file->bin.number : 0;
+}
+
+const char *unwind_feed_path(const struct unwind_feed *f, const struct unwind_key *key)
+{
+	const struct numbered_file *file = numbered_get(&f->numbered, unwind_feed_number(f, key));
+
+	return file ? file->path : "";
+}
+
+const struct numbered *unwind_feed_numbered(const struct unwind_feed *f)
+{
+	return &f->numbered;
 }
 
 void unwind_feed_stats(const struct unwind_feed *f, struct unwind_feed_stats *ret)

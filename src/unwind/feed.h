@@ -9,6 +9,7 @@
 #define UNWIND_FEED_H
 
 #include "unwind/maps.h"
+#include "unwind/numbered.h"
 #include "unwind/python.h"
 
 /* Descriptors of the maps of bpf/unwind.bpf.h; they stay the caller's. */
@@ -63,6 +64,9 @@ void unwind_feed_hint(struct unwind_feed *f, const struct unwind_key *key, const
  */
 bool unwind_feed_rule(struct unwind_feed *f, const struct unwind_key *key, u64 offset,
 		      const struct unwind_rule **ret);
+/* The file's number in places; 0: it has none. And the files behind all numbers. */
+u32 unwind_feed_number(const struct unwind_feed *f, const struct unwind_key *key);
+const struct numbered *unwind_feed_numbered(const struct unwind_feed *f);
 /* The path of a file that was opened; "" when it is not known, or has none. */
 const char *unwind_feed_path(const struct unwind_feed *f, const struct unwind_key *key);
 /* The build behind an index that came with a sample; NULL: none. */

@@ -170,6 +170,7 @@ static int set_options(struct offcpu *o, struct err *e)
 	o->skel->rodata->offcpu_options.send = in->send;
 	o->skel->rodata->offcpu_options.threads = in->threads;
 	o->skel->rodata->offcpu_options.ran = in->ran;
+	o->skel->rodata->unwind_places = in->places;
 	o->skel->rodata->offcpu_options.rescue = !in->no_user_stacks;
 	o->skel->rodata->offcpu_options.memory_tries = memory_tries();
 	set_pid_namespace(o->skel);
@@ -275,6 +276,7 @@ static int make_ready(struct offcpu *o, struct err *e)
 	if (rc)
 		return rc;
 	rescue_init(&o->rescue, o->feed);
+	o->rescue.places = o->opts.places;
 	o->ring = ring_buffer__new(bpf_map__fd(o->skel->maps.unwind_ring), on_record, o, NULL);
 	return o->ring ? watch_ring(o, e) : err_sys(e, errno, "cannot map the ring");
 }
@@ -413,6 +415,15 @@ int offcpu_fd(const struct offcpu *o)
 
 /* --- records ---------------------------------------------------------------------------------- */
 
+static bool has_bare(const struct offcpu_stack *s)
+{
+	for (u32 i = 0; i < s->n_user; i++) {
+		if (!unwind_is_place(s->user[i]))
+			return true;
+	}
+	return false;
+}
+
 static void keep_stack(struct offcpu *o, const struct offcpu_stack *in)
 {
 	struct offcpu_stack *s;
@@ -429,6 +440,8 @@ static void keep_stack(struct offcpu *o, const struct offcpu_stack *in)
 	s->kernel = ips;
 	s->user = ips + in->n_kernel;
 	map_put(&o->stacks, in->id, (u64)(uintptr_t)s);
+	if (o->opts.places && o->opts.on_bare && has_bare(s))
+		o->opts.on_bare(o->opts.ctx, s);
 }
 
 static bool name_python(struct offcpu *o, const struct unwind_sample *in, u64 *to)
@@ -564,8 +577,6 @@ static int on_record(void *ctx, void *data, size_t n)
 
 	if (n >= sizeof(type))
 		memcpy(&type, data, sizeof(type));
-	if (o->opts.catch_up && (type == UNWIND_RECORD_NEED || type == UNWIND_RECORD_RESCUE))
-		o->opts.catch_up(o->opts.ctx);
 	switch (type) {
 	case UNWIND_RECORD_NEED:
 		if (n >= sizeof(struct unwind_need))
@@ -696,6 +707,11 @@ void offcpu_stats(const struct offcpu *o, struct offcpu_stats *ret)
 		ret->ends[i] = counts.n[i] + o->ends[i];
 	/* those that were known as a whole are counted once */
 	ret->ends[UNWIND_END_ROOT] += ret->counts[OFFCPU_COUNT_RECOGNISED];
+}
+
+const struct numbered *offcpu_files(const struct offcpu *o)
+{
+	return unwind_feed_numbered(o->feed);
 }
 
 void offcpu_note_map(struct offcpu *o, int pid, const struct unwind_map *map)

@@ -37,6 +37,8 @@ enum {
 	OFFCPU_STACKS_MOST = 1 << 17, /* kept in user space */
 };
 
+struct offcpu_stack;
+
 struct offcpu_opts {
 	const range_list *pids; /* NULL or empty: no such filter; those of one kind are or-ed */
 	const range_list *tids;
@@ -70,11 +72,15 @@ struct offcpu_opts {
 	bool ran;       /* who had the CPU while others waited for it: offcpu_ran() */
 	bool no_kthreads, no_users;
 	struct python_names *python; /* functions of Python among the frames; NULL: not wanted */
+	bool places; /* user frames are places in files (unwind_place()), but for code in none */
 	/* A negative result ends the reading. */
 	int (*on_wait)(void *ctx, const struct offcpu_wait *w);
 	int (*on_thread)(void *ctx, const struct offcpu_thread *t);
-	/* May be NULL: what is known of processes is needed now (offcpu_note_map). */
-	void (*catch_up)(void *ctx);
+	/*
+	 * May be NULL. With @places, of each new stack with addresses that are in no file: what
+	 * they are must be asked for before the process ends.
+	 */
+	void (*on_bare)(void *ctx, const struct offcpu_stack *s);
 	void *ctx;
 };
 
@@ -133,6 +139,8 @@ const struct offcpu_who *offcpu_waker(const struct offcpu *o, u64 id);
 /* How many links a chain has; 0: it is not known. */
 u32 offcpu_chain(const struct offcpu *o, u64 id, struct offcpu_link ret[static OFFCPU_LINKS]);
 void offcpu_stats(const struct offcpu *o, struct offcpu_stats *ret);
+/* The files of places, by their numbers. */
+const struct numbered *offcpu_files(const struct offcpu *o);
 
 /* Mappings that are known from elsewhere, for processes that are gone when they are asked for. */
 void offcpu_note_map(struct offcpu *o, int pid, const struct unwind_map *map);

@@ -66,6 +66,13 @@ static int job_read(void *ctx, u64 address, void *to, size_t n)
 	return unwind_copy_read(&copy, address, to, n);
 }
 
+static struct unwind_key key_of(const struct unwind_map *m)
+{
+	bool vdso = streq(m->path, VDSO);
+
+	return (struct unwind_key){ .ino = vdso ? 1 : m->ino, .dev = vdso ? 0 : m->dev };
+}
+
 static int job_find(void *ctx, u64 pc, const struct unwind_rule **ret)
 {
 	const struct job *j = ctx;
@@ -73,11 +80,10 @@ static int job_find(void *ctx, u64 pc, const struct unwind_rule **ret)
 
 	if (!m || !m->exec)
 		return -ENOENT;
-	bool vdso = streq(m->path, VDSO);
-	const struct unwind_key key = { .ino = vdso ? 1 : m->ino, .dev = vdso ? 0 : m->dev };
+	const struct unwind_key key = key_of(m);
 
 	*ret = NULL;
-	if (!m->ino && !vdso) {
+	if (!key.ino) {
 		*ret = unwind_feed_code_rule(j->r->feed, j->rec->pid, pc, j->rec->time);
 		return 0;
 	}
@@ -127,6 +133,20 @@ static void maps_of_record(struct unwind_maps *m, const struct unwind_rescue *re
 	unwind_maps_sort(m);
 }
 
+/* As the kernel does it. */
+static void place_frames(const struct rescue *r, const struct unwind_maps *maps,
+			 struct unwind_frames *f)
+{
+	for (size_t i = 0; i < f->n; i++) {
+		const struct unwind_map *m = unwind_maps_find(maps, f->ip[i] - (i > 0));
+		const struct unwind_key key = m ? key_of(m) : (struct unwind_key){ 0 };
+		u32 number = m ? unwind_feed_number(r->feed, &key) : 0;
+
+		if (number)
+			f->ip[i] = unwind_place(number, f->ip[i] - m->start + m->offset);
+	}
+}
+
 void rescue_unwind(struct rescue *r, const struct unwind_rescue *rec, struct unwind_frames *f)
 {
 	_cleanup_(unwind_maps_release) struct unwind_maps maps = { 0 };
@@ -159,4 +179,6 @@ void rescue_unwind(struct rescue *r, const struct unwind_rescue *rec, struct unw
 	} else {
 		unwind_user(&source, f);
 	}
+	if (r->places)
+		place_frames(r, job.maps, f);
 }

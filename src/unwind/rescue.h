@@ -14,6 +14,7 @@ enum { RESCUE_MAX_PROCESSES = 4096 }; /* whose mappings are remembered */
 /* Mappings that were noted from events, for processes that are gone. */
 struct rescue {
 	struct unwind_feed *feed;
+	bool places; /* frames are wanted as places in files */
 	VEC(struct unwind_maps *) maps;
 	struct map by_pid; /* index + 1 */
 };

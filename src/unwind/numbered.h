@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Files by the numbers that places in them have: see unwind_place(). */
+#ifndef UNWIND_NUMBERED_H
+#define UNWIND_NUMBERED_H
+
+#include "base/arena.h"
+#include "base/vec.h"
+#include "unwind/image.h"
+#include "unwind/maps.h"
+
+enum { NUMBERED_MOST = 8192 };
+
+struct numbered_file {
+	const char *path;
+	u8 build_id[IMAGE_MAX_BUILD_ID];
+	size_t build_id_len;
+	u64 ino;
+	u32 dev; /* major << 20 | minor */
+	/* where a process had it mapped, which may be gone */
+	int pid;
+	u64 start, end;
+};
+
+struct numbered {
+	VEC(struct numbered_file) items; /* [0] is number 1 */
+	struct arena arena;
+};
+
+void numbered_release(struct numbered *n);
+/* @fd: -1, or the file, which knows its name best. 0: there are too many. */
+u32 numbered_add(struct numbered *n, const struct unwind_map *map, int pid, int fd,
+		 const struct image *im);
+/* NULL: there is no such file. */
+const struct numbered_file *numbered_get(const struct numbered *n, u32 number);
+
+#endif
