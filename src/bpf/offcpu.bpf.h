@@ -372,6 +372,43 @@ static __always_inline u32 offcpu_memo_at(u64 hash, u32 pid, u32 how, u32 n)
 #include "bpf/offcpu_python.bpf.h"
 #include "bpf/offcpu_user.bpf.h"
 
+/* Kernel threads of one kind have the same way to where they sleep; what tells kinds apart. */
+static __always_inline u64 offcpu_kthread_kind(struct task_struct *task)
+{
+#ifdef BPF_RAW
+	return task_field(task, pid);
+#else
+	return *(const u64 *)((struct task_struct___sched *)task)->comm;
+#endif
+}
+
+/* The first of the places for a kernel stack. */
+static __always_inline u32 offcpu_set_of(u64 place, u32 kind, u32 how)
+{
+	return offcpu_memo_at(place, kind, how, OFFCPU_KERNEL_MEMOS) & -OFFCPU_WAYS;
+}
+
+/* Kernel threads have no place in user space, but the depth of their stack. */
+static __always_inline u32 offcpu_kthread_set(struct task_struct *task, u64 base, u32 how)
+{
+	u64 place = offcpu_mix(offcpu_kthread_kind(task), (base & OFFCPU_DEPTH) << 32 | how);
+
+	return offcpu_set_of(place, 0, how);
+}
+
+/*
+ * By the place in user space that the thread is at: it stands for a way into the kernel. Of its
+ * address, what is the same in all processes that run this code. Page faults have no such place.
+ */
+static __always_inline u32 offcpu_user_set(s64 nr, u64 ip, u32 how)
+{
+	u64 at = nr < 0 ? 0 : ip & ~OFFCPU_PAGE;
+
+	return offcpu_set_of(offcpu_mix(at, (u64)nr << 32 | how), 0, how);
+}
+
+#include "bpf/offcpu_twin.bpf.h"
+
 /* What is being found out about a stack. */
 struct offcpu_taking {
 	struct unwind_slot *slot;
@@ -507,42 +544,6 @@ static __always_inline u64 offcpu_user_stack(struct offcpu_taking *t, struct tas
 	return 0;
 }
 
-/* Kernel threads of one kind have the same way to where they sleep; what tells kinds apart. */
-static __always_inline u64 offcpu_kthread_kind(struct task_struct *task)
-{
-#ifdef BPF_RAW
-	return task_field(task, pid);
-#else
-	return *(const u64 *)((struct task_struct___sched *)task)->comm;
-#endif
-}
-
-/* The first of the places for a kernel stack. */
-static __always_inline u32 offcpu_set_of(u64 place, u32 kind, u32 how)
-{
-	return offcpu_memo_at(place, kind, how, OFFCPU_KERNEL_MEMOS) & -OFFCPU_WAYS;
-}
-
-/* Kernel threads have no place in user space, but the depth of their stack. */
-static __always_inline u32 offcpu_kthread_set(struct task_struct *task, u64 base, u32 how)
-{
-	u64 place = offcpu_mix(offcpu_kthread_kind(task), (base & OFFCPU_DEPTH) << 32 | how);
-
-	return offcpu_set_of(place, 0, how);
-}
-
-/*
- * By the place in user space that the thread is at: it stands for a way into the kernel. Of its
- * address, what is the same in all processes that run this code. Page faults have no such place.
- */
-static __always_inline u32 offcpu_user_set(struct pt_regs *regs, u32 how)
-{
-	s64 nr = regs->orig_ax;
-	u64 at = nr < 0 ? 0 : regs->ip & ~OFFCPU_PAGE;
-
-	return offcpu_set_of(offcpu_mix(at, (u64)nr << 32 | how), 0, how);
-}
-
 /* Processes that were forked may be at the same place, on the same stack or not: a few for all. */
 static __always_inline struct unwind_stack_memo *offcpu_user_memo_of(struct task_struct *task,
 								     struct pt_regs *regs, u32 how)
@@ -562,7 +563,8 @@ static __always_inline void offcpu_take_kernel(struct offcpu_taking *t, void *ct
 	u64 base = offcpu_number(&slot->walk, (u64)ctx);
 	u64 regs = offcpu_number(&slot->walk, unwind_regs_address(slot, at));
 	bool kthread = task_field(task, flags) & PF_KTHREAD;
-	u32 set = kthread ? offcpu_kthread_set(task, base, how) : offcpu_user_set(at, how);
+	u32 set = kthread ? offcpu_kthread_set(task, base, how)
+			  : offcpu_user_set(at->orig_ax, at->ip, how);
 	long bytes;
 
 	if (how != OFFCPU_IN_SOFTIRQ)
@@ -584,7 +586,7 @@ static __always_inline void offcpu_take_kernel(struct offcpu_taking *t, void *ct
 		offcpu_note_kernel(base, regs, slot, set, used);
 }
 
-static __always_inline void offcpu_begin_stack(struct unwind_slot *slot, u64 id)
+static __always_inline void offcpu_begin_stack(struct unwind_slot *slot, u64 id, u32 how)
 {
 	struct unwind_sample *out = &slot->out;
 
@@ -597,6 +599,7 @@ static __always_inline void offcpu_begin_stack(struct unwind_slot *slot, u64 id)
 	out->python = 0;
 	slot->kernel_hash = 0;
 	slot->user_hash = 0;
+	slot->how = how;
 	unwind_count(UNWIND_COUNT_SAMPLES, 1);
 }
 
@@ -618,7 +621,7 @@ static __attribute__((noinline)) u64 offcpu_take_anew(void *ctx, struct task_str
 	if (!t.slot)
 		return 0;
 	regs = unwind_regs_of(task, t.slot);
-	offcpu_begin_stack(t.slot, id);
+	offcpu_begin_stack(t.slot, id, how);
 	t.user = offcpu_user_memo_of(task, regs, how);
 	if (!t.user)
 		goto out;
@@ -644,6 +647,8 @@ static __attribute__((noinline)) u64 offcpu_take_anew(void *ctx, struct task_str
 		t.kernel->stack = stack;
 	if (t.user_known && t.kernel && whole)
 		offcpu_note_stack(t.kernel, t.user, whole, regs);
+	if (whole && !t.user_known)
+		offcpu_note_twin(t.slot, t.user);
 out:
 	unwind_slot_give(t.slot);
 	return stack;
@@ -671,6 +676,8 @@ static __always_inline u64 offcpu_take_stack(void *ctx, struct task_struct *task
 	if (offcpu_directly(task, how)) {
 		u64 stack = offcpu_recall_stack(ctx, task, id >> 32, how);
 
+		if (!stack && offcpu_is_young(task))
+			stack = offcpu_recall_twin(ctx, task, how);
 		if (stack)
 			return stack;
 	}

@@ -86,7 +86,7 @@ static __attribute__((noinline)) u64 offcpu_take_interrupt(void *ctx, u32 kind)
 	if (!t.slot)
 		return 0;
 	base = offcpu_number(&t.slot->walk, (u64)ctx);
-	offcpu_begin_stack(t.slot, 0);
+	offcpu_begin_stack(t.slot, 0, OFFCPU_IN_INTERRUPT);
 	if (offcpu_walk_interrupt(ctx, t.slot) && OFFCPU_CAST) {
 		room = 4096 - (base & ~OFFCPU_PAGE);
 		if (room > OFFCPU_KERNEL_GLANCE * 8)

@@ -65,6 +65,7 @@ struct task_struct___sched {
 	int tgid;
 	u64 utime;
 	u64 stime;
+	unsigned long nvcsw;
 	unsigned long min_flt;
 	unsigned long maj_flt;
 	char comm[16];

@@ -52,10 +52,11 @@ struct unwind_slot {
 	u16 leaves;  /* as few frames before those are not remembered: they differ each time */
 	u64 walk;    /* the address at which the walk over mappings is */
 	u32 n_vmas;
-	u16 by_bp; /* as in the memo */
-	u16 bare;  /* some frame is not a place in a file */
+	u16 by_bp;                  /* as in the memo */
+	u16 bare;                   /* some frame is not a place in a file */
 	u64 kernel_hash, user_hash; /* for the program's use: on old kernels its stack is scarce */
-	u64 kept;                   /* frames that are in the record already */
+	u64 how;
+	u64 kept; /* frames that are in the record already */
 	struct unwind_state s;
 	struct unwind_window window;
 	struct unwind_frame_note note[UNWIND_MEMO_FRAMES];
