@@ -8,7 +8,8 @@
 #include "base/clock.h"
 #include "base/stop.h"
 
-enum { POLL_MS = 100, HURRY_NICE = -20 };
+/* What is urgent wakes us. The end of a program that we have started does not. */
+enum { POLL_MS = 250, POLL_ENDED_MS = 50, HURRY_NICE = -20 };
 
 /*
  * Where hundreds of threads want a CPU all the time we would get one in a hundred of its
@@ -129,7 +130,7 @@ int offcpu_live_run(struct offcpu_live *l, u64 until, bool (*done)(void *ctx), v
 	hurry(l);
 	for (;;) {
 		u64 now = clock_mono_ns();
-		int rc, wait = POLL_MS;
+		int rc, wait = l->launched ? POLL_ENDED_MS : POLL_MS;
 
 		if (stop_requested() || (until && now >= until) || (done && done(ctx)))
 			break;

@@ -603,6 +603,12 @@ static __always_inline void offcpu_begin_stack(struct unwind_slot *slot, u64 id,
 	unwind_count(UNWIND_COUNT_SAMPLES, 1);
 }
 
+/* A thread of the kernel, or one that is about to end and has given its memory back. */
+static __always_inline bool offcpu_in_kernel_only(struct task_struct *task)
+{
+	return task_field(task, flags) & PF_KTHREAD || (OFFCPU_CAST && !offcpu_mm_of(task));
+}
+
 /* Whether whole stacks may be known: see offcpu_user.bpf.h. */
 static __always_inline bool offcpu_directly(struct task_struct *task, u32 how)
 {
@@ -643,7 +649,7 @@ static __attribute__((noinline)) u64 offcpu_take_anew(void *ctx, struct task_str
 			t.user->stack = stack;
 		}
 	}
-	if (t.kernel && task_field(task, flags) & PF_KTHREAD)
+	if (t.kernel && offcpu_in_kernel_only(task))
 		t.kernel->stack = stack;
 	if (t.user_known && t.kernel && whole)
 		offcpu_note_stack(t.kernel, t.user, whole, regs);
@@ -654,18 +660,23 @@ out:
 	return stack;
 }
 
-/* The number of a kernel thread's stack if it is known, else 0. */
+/* The number of the stack of a task in the kernel only, if it is known, else 0. */
 static __always_inline u64 offcpu_recall_kthread(void *ctx, struct task_struct *task, u32 how)
 {
 	struct offcpu_kernel_memo *memo;
-	u32 zero = 0;
-	u64 *room = bpf_map_lookup_elem(&offcpu_room, &zero), base;
+	u32 zero = 0, set;
+	u64 *room = bpf_map_lookup_elem(&offcpu_room, &zero), base, regs;
 
 	if (!room || !offcpu_options.kernel_stacks || how == OFFCPU_IN_SOFTIRQ || !offcpu_regs_at)
 		return 0;
 	base = offcpu_number(room, (u64)ctx);
-	memo = offcpu_recall_kernel(offcpu_kthread_set(task, base, how), base,
-				    offcpu_stack_base(task) + offcpu_regs_at, 0);
+	regs = offcpu_stack_base(task) + offcpu_regs_at;
+	if (task_field(task, flags) & PF_KTHREAD)
+		set = offcpu_kthread_set(task, base, how);
+	else
+		set = offcpu_user_set(offcpu_regs_word(regs, orig_ax), offcpu_regs_word(regs, ip),
+				      how);
+	memo = offcpu_recall_kernel(set, base, regs, 0);
 	return memo ? memo->stack : 0;
 }
 
@@ -673,17 +684,16 @@ static __always_inline u64 offcpu_recall_kthread(void *ctx, struct task_struct *
 static __always_inline u64 offcpu_take_stack(void *ctx, struct task_struct *task, u64 id, u32 how)
 {
 #ifndef BPF_RAW
-	if (offcpu_directly(task, how)) {
+	if (OFFCPU_CAST && offcpu_in_kernel_only(task)) {
+		u64 stack = offcpu_recall_kthread(ctx, task, how);
+
+		if (stack)
+			return stack;
+	} else if (offcpu_directly(task, how)) {
 		u64 stack = offcpu_recall_stack(ctx, task, id >> 32, how);
 
 		if (!stack && offcpu_is_young(task))
 			stack = offcpu_recall_twin(ctx, task, how);
-		if (stack)
-			return stack;
-	}
-	if (OFFCPU_CAST && task_field(task, flags) & PF_KTHREAD) {
-		u64 stack = offcpu_recall_kthread(ctx, task, how);
-
 		if (stack)
 			return stack;
 	}
