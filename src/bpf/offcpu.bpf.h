@@ -72,14 +72,15 @@ _Static_assert(OFFCPU_KERNEL_GLANCE * 8 <= UNWIND_RESCUE_VMAS * sizeof(struct un
 
 /* A kernel stack that is known, or being learned. See offcpu_memo.bpf.h. */
 struct offcpu_kernel_memo {
-	u64 sight;          /* hash of its frames */
-	u64 stack;          /* where there is no user's part: the number that it was sent under */
-	u32 n_kernel;       /* frames; 0: it is not known yet */
-	u16 first;          /* of the frames: those before are our own */
-	u16 kernel_words;   /* of the kernel stack that are looked at */
-	u32 tries;          /* to learn it */
-	u32 misses;         /* other stacks that came instead, since it last did */
-	u32 frame, differs; /* of a search: on our stack the verifier would follow them */
+	u64 sight;        /* hash of its frames */
+	u64 stack;        /* where there is no user's part: the number that it was sent under */
+	u32 n_kernel;     /* frames; 0: it is not known yet */
+	u16 first;        /* of the frames: those before are our own */
+	u16 kernel_words; /* of the kernel stack that are looked at */
+	u32 tries;        /* to learn it */
+	u32 misses;       /* other stacks that came instead, since it last did */
+	u32 frame;        /* of a search: on our stack the verifier would follow it */
+	u32 differs;      /* some frames have two places that fit: both are looked at */
 	u64 kernel_ra[OFFCPU_MEMO_KERNEL];
 	u16 kernel_at[OFFCPU_MEMO_KERNEL];  /* words from the base on; not of the outermost */
 	u16 kernel_low[OFFCPU_MEMO_KERNEL]; /* while it is learned: at least */

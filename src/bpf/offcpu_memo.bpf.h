@@ -6,7 +6,9 @@
  * the user's registers are and right before them the outermost return address. To find all
  * addresses in order there may be several ways, as stacks are full of old ones; the places are
  * between the first way and the last. With each look at the same stack the old addresses lie
- * elsewhere, until one place is left for each.
+ * elsewhere, until one place is left for each. Some old ones always lie where they do, since the
+ * same calls always came before: where two places are left, both are looked at, so that the right
+ * one is among them.
  *
  * Nothing in this depends on the thread: all that wait in the same way share what is learned.
  */
@@ -16,7 +18,8 @@
 enum {
 	OFFCPU_OWN_FRAMES = 8, /* that are our own, between the tracepoint and the walk */
 	OFFCPU_TRIES = 48,
-	OFFCPU_MISSES = 16, /* other stacks in the same set before one is forgotten */
+	OFFCPU_TRIES_TWO = 3, /* after these two places will do */
+	OFFCPU_MISSES = 16,   /* other stacks in the same set before one is forgotten */
 };
 
 /* Room for the next, where there is nothing else at hand. Interrupts are off. */
@@ -56,7 +59,9 @@ __attribute__((noinline)) int offcpu_same_frames(const struct offcpu_kernel_memo
 
 		barrier_var(frame);
 		if (frame >= OFFCPU_MEMO_KERNEL ||
-		    offcpu_word(base + 8 * memo->kernel_at[frame]) != memo->kernel_ra[frame])
+		    offcpu_word(base + 8 * memo->kernel_at[frame]) != memo->kernel_ra[frame] ||
+		    (memo->differs &&
+		     offcpu_word(base + 8 * memo->kernel_low[frame]) != memo->kernel_ra[frame]))
 			return 0;
 	}
 	return 1;
@@ -75,7 +80,9 @@ static __always_inline bool offcpu_same_copied(const struct offcpu_kernel_memo *
 		u32 frame = at & (OFFCPU_MEMO_KERNEL - 1);
 
 		if (words[memo->kernel_at[frame] & (OFFCPU_KERNEL_GLANCE - 1)] !=
-		    memo->kernel_ra[frame])
+			    memo->kernel_ra[frame] ||
+		    words[memo->kernel_low[frame] & (OFFCPU_KERNEL_GLANCE - 1)] !=
+			    memo->kernel_ra[frame])
 			return false;
 	}
 	return true;
@@ -209,7 +216,27 @@ static long offcpu_begin_frame(u32 i, void *ctx)
 	return 0;
 }
 
-/* Another look at the stack that is learned; true: each return address has its place. */
+/* Whether a frame has a third place, between its first and its last. */
+static long offcpu_find_third(u32 i, void *ctx)
+{
+	struct offcpu_search *s = ctx;
+	const u64 *words = (const u64 *)s->slot->vmas;
+	struct offcpu_kernel_memo *memo = s->memo;
+	u32 at;
+
+	if (i >= OFFCPU_KERNEL_GLANCE)
+		return 1;
+	for (at = 0; at < OFFCPU_MEMO_KERNEL; at++) {
+		if (words[i] == memo->kernel_ra[at] && i > memo->kernel_low[at] &&
+		    i < memo->kernel_at[at] && at >= memo->first && at + 1 < memo->frame) {
+			memo->frame = 0;
+			return 1;
+		}
+	}
+	return 0;
+}
+
+/* Another look at the stack that is learned; true: each return address has its place, or two. */
 static __always_inline bool offcpu_learn(u32 words, struct unwind_slot *slot,
 					 struct offcpu_kernel_memo *memo)
 {
@@ -227,7 +254,12 @@ static __always_inline bool offcpu_learn(u32 words, struct unwind_slot *slot,
 		return false;
 	bpf_loop(words, offcpu_find_first, &s, 0);
 	memo->kernel_words = memo->kernel_at[(n - 2) & (OFFCPU_MEMO_KERNEL - 1)] + 1;
-	return !memo->differs && memo->frame + 1 == n;
+	if (memo->frame + 1 != n || (memo->differs && memo->tries < OFFCPU_TRIES_TWO))
+		return false;
+	memo->frame = n;
+	if (memo->differs)
+		bpf_loop(words, offcpu_find_third, &s, 0);
+	return memo->frame == n;
 }
 
 /* The kernel stack in the slot is not known: begins, or goes on, to learn it, in this memo. */

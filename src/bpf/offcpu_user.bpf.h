@@ -327,7 +327,8 @@ static __always_inline void offcpu_note_stack(const struct offcpu_kernel_memo *k
 	m->sight = kernel->sight;
 	m->n_kernel = kernel->n_kernel;
 	m->outermost = kernel->kernel_ra[last & (OFFCPU_MEMO_KERNEL - 1)];
-	if (last - kernel->first > OFFCPU_KERNEL_GROUPS * OFFCPU_GROUP)
+	/* of places there is one for each frame here */
+	if (last - kernel->first > OFFCPU_KERNEL_GROUPS * OFFCPU_GROUP || kernel->differs)
 		return;
 	bpf_loop(OFFCPU_KERNEL_GROUPS * OFFCPU_GROUP, offcpu_list_kernel, &l, 0);
 	bpf_loop(UNWIND_MEMO_FRAMES, offcpu_list_frame, &l, 0);
