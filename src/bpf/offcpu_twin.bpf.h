@@ -364,8 +364,10 @@ static long offcpu_twin_frame(u32 i, void *ctx)
 	file = offcpu_twin_file(l->to, f->ip, f->place, &first);
 	if (file >= OFFCPU_TWIN_FILES)
 		return 1;
+	/* its frame may be anywhere if that is told by a register, too: unless there is none */
 	if (!sp)
-		return !offcpu_twin_keep(l->to, l->regs, f->ip, file, first);
+		return f->sp - l->to->sp > 8 ||
+		       !offcpu_twin_keep(l->to, l->regs, f->ip, file, first);
 	return !offcpu_twin_add(l->to, f->sp - 8, f->ip, file, first);
 }
 

@@ -737,13 +737,6 @@ u32 unwind_feed_number(const struct unwind_feed *f, const struct unwind_key *key
 	return file ? file->bin.number : 0;
 }
 
-const char *unwind_feed_path(const struct unwind_feed *f, const struct unwind_key *key)
-{
-	const struct numbered_file *file = numbered_get(&f->numbered, unwind_feed_number(f, key));
-
-	return file ? file->path : "";
-}
-
 const struct numbered *unwind_feed_numbered(const struct unwind_feed *f)
 {
 	return &f->numbered;

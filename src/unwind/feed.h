@@ -67,8 +67,6 @@ bool unwind_feed_rule(struct unwind_feed *f, const struct unwind_key *key, u64 o
 /* The file's number in places; 0: it has none. And the files behind all numbers. */
 u32 unwind_feed_number(const struct unwind_feed *f, const struct unwind_key *key);
 const struct numbered *unwind_feed_numbered(const struct unwind_feed *f);
-/* The path of a file that was opened; "" when it is not known, or has none. */
-const char *unwind_feed_path(const struct unwind_feed *f, const struct unwind_key *key);
 /* The build behind an index that came with a sample; NULL: none. */
 const struct python_build *unwind_feed_python(const struct unwind_feed *f, u32 index);
 /* Called with each new file that has a table: it may be gone soon. */
