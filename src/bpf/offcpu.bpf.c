@@ -546,7 +546,10 @@ int offcpu_fork(u64 *ctx)
 
 	if (!offcpu_options.threads && !follow)
 		return 0;
-	if (!task_matches(parent, id, old))
+	bool matches = task_matches(parent, id, old);
+
+	/* a child may have the name that is asked for where its parent has another */
+	if (!matches && !follow)
 		return 0;
 	st = offcpu_task_of(child, true);
 	if (!st) {
@@ -558,7 +561,8 @@ int offcpu_fork(u64 *ctx)
 	/* until it runs it waits for its first turn, in its parent's name */
 	offcpu_ids_of(child, &st->pid, &st->tid);
 	bpf_get_current_comm(st->comm, sizeof(st->comm));
-	st->mine = st->tid && (follow || !offcpu_options.by_pid || in_set(&offcpu_pids, st->pid));
+	st->mine = matches && st->tid &&
+		   (follow || !offcpu_options.by_pid || in_set(&offcpu_pids, st->pid));
 	st->wanted = st->mine && state_matches(0, false);
 	st->syscall = -1;
 	name_row(st, 0);

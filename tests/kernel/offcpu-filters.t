@@ -122,6 +122,16 @@ n = sum(w["count"] for w in rows if w["comm"] == "sleep" and "nanosleep" in w["w
 assert 3 < n < 37 + 40, n
 END
 
+# Of a program that is started, also those that have the name only later than their parents.
+run "$FATHOM" offcpu --comm sleep --json -- sh -c 'sleep 0.1; true'
+expect_status 0
+ok "--comm: a child of another name" python3 - "$out_file" <<'END'
+import json, sys
+rows = json.load(open(sys.argv[1]))["waits"]
+assert {w["comm"] for w in rows} == {"sleep"}, rows
+assert sum(w["time_ns"] for w in rows) > 0.09e9, rows
+END
+
 # --- interrupts that wake ------------------------------------------------------------------------
 
 cat >remote.py <<'END'

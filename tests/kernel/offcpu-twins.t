@@ -39,13 +39,14 @@ is "no stack goes through both" "$(sum_of both.folded 'near.*;next|next.*;near')
 is "nor has one of them another root" \
 	"$(grep -E '^started;.*;nap;' both.folded | grep -cvE "$(way '(near|next)')")" 0
 
-run "$FATHOM" offcpu --json -- sh both
+# of each process there is one wait, so none of them is known from before
+run "$FATHOM" offcpu --comm started --json -- sh both
 expect_status 0
 known=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["facts"]["stacks_recognised"])' "$out_file")
 # each CPU has to see each stack once, and the kernel's part of it a few times
 case $(uname -r) in
 [0-5].* | 6.[01].*) skip "this kernel lets no program read memory without a call" ;;
-*) ok "most of them are recognised ($known of 180)" [ "$known" -gt 60 ] ;;
+*) ok "they are recognised ($known of 180)" [ "$known" -ge 20 ] ;;
 esac
 
 # --- one program with another library -----------------------------------------------------------
