@@ -375,16 +375,19 @@ static long offcpu_twin_frame(u32 i, void *ctx)
 static __always_inline struct offcpu_twin *offcpu_twin_for(u32 set)
 {
 	struct offcpu_twin *found = 0;
-	u32 i;
+	u32 i, least = ~0u;
 
 	for (i = 0; i < OFFCPU_WAYS; i++) {
-		u32 at = set + i;
+		u32 at = set + i, hits;
 		struct offcpu_twin *m = bpf_map_lookup_elem(&offcpu_twins, &at);
 
 		if (!m)
 			return 0;
-		if (!found || m->hits < found->hits)
+		hits = m->hash ? m->hits + 1 : 0;
+		if (hits < least) {
+			least = hits;
 			found = m;
+		}
 		m->hits >>= 1;
 	}
 	return found;

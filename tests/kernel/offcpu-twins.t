@@ -9,7 +9,7 @@
 . "$(dirname "$0")/../lib/waits.sh"
 
 need_root
-need_cmd gcc python3
+need_cmd gcc python3 taskset
 need_file "$WORKLOADS/started"
 cd "$TMP" || exit 1
 export XDG_CACHE_HOME=$TMP/cache STARTED=$WORKLOADS/started
@@ -39,14 +39,15 @@ is "no stack goes through both" "$(sum_of both.folded 'near.*;next|next.*;near')
 is "nor has one of them another root" \
 	"$(grep -E '^started;.*;nap;' both.folded | grep -cvE "$(way '(near|next)')")" 0
 
-# of each process there is one wait, so none of them is known from before
-run "$FATHOM" offcpu --comm started --json -- sh both
+# of each process there is one wait, so none of them is known from before; each CPU learns for itself
+cpu=$(python3 -c 'import os; print(min(os.sched_getaffinity(0)))')
+run "$FATHOM" offcpu --comm started --json -- taskset -c "$cpu" sh both
 expect_status 0
 known=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["facts"]["stacks_recognised"])' "$out_file")
-# each CPU has to see each stack once, and the kernel's part of it a few times
+# it has to see each stack once, and the kernel's part of it a few times
 case $(uname -r) in
 [0-5].* | 6.[01].*) skip "this kernel lets no program read memory without a call" ;;
-*) ok "they are recognised ($known of 180)" [ "$known" -ge 20 ] ;;
+*) ok "most of them are recognised ($known of 180)" [ "$known" -gt 120 ] ;;
 esac
 
 # --- one program with another library -----------------------------------------------------------
