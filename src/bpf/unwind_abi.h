@@ -152,7 +152,8 @@ struct unwind_bin {
  */
 #define UNWIND_PLACE_BIT    (1ull << 62) /* addresses of users have neither this nor the next */
 #define UNWIND_PLACE_OFFSET 40           /* bits of the offset in the file */
-_Static_assert(UNWIND_PLACE_OFFSET + 14 < 62, "more numbers than there are files");
+enum { UNWIND_FILES = 8192 };            /* that can be known at once */
+_Static_assert(UNWIND_FILES < 1ull << (62 - UNWIND_PLACE_OFFSET), "room for their numbers");
 
 static inline __u64 unwind_place(__u32 number, __u64 offset)
 {

@@ -40,7 +40,7 @@ struct unwind_scratch {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 8192);
+	__uint(max_entries, UNWIND_FILES);
 	__type(key, struct unwind_key);
 	__type(value, struct unwind_bin);
 } unwind_bins SEC(".maps");

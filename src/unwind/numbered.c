@@ -31,7 +31,7 @@ u32 numbered_add(struct numbered *n, const struct unwind_map *map, int pid, int 
 		.build_id_len = im->build_id_len,
 	};
 
-	if (n->items.len >= NUMBERED_MOST)
+	if (n->items.len >= UNWIND_FILES)
 		return 0;
 	memcpy(file.build_id, im->build_id, im->build_id_len);
 	file.path = name_of(n, map, fd);

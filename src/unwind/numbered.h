@@ -8,8 +8,6 @@
 #include "unwind/image.h"
 #include "unwind/maps.h"
 
-enum { NUMBERED_MOST = 8192 };
-
 struct numbered_file {
 	const char *path;
 	u8 build_id[IMAGE_MAX_BUILD_ID];
