@@ -111,13 +111,15 @@ struct offcpu_value {
 	__u64 max_runq;
 };
 
-/* A sum. What of lies at the same place of another table: that is only asked for at the end. */
+/* A sum, in one line of the cache. What of is only asked for at the end. */
 struct offcpu_row {
 	__u64 id; /* made of its key; 0: there is none */
 	struct offcpu_value value;
-	__u64 pad[2]; /* to a line of the cache */
+	__u64 pad[2];
+	struct offcpu_key key;
+	__u64 more;
 };
-_Static_assert(sizeof(struct offcpu_row) == 64, "shared with BPF");
+_Static_assert(sizeof(struct offcpu_row) == 128, "shared with BPF");
 
 /* One wait, when each is sent instead of summed up. */
 struct offcpu_wait {

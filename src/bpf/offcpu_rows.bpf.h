@@ -17,18 +17,10 @@ enum { OFFCPU_PROBES = 16 }; /* places for a row */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE); /* also: begins with a page */
-	__uint(max_entries, 1);            /* set before loading, as is that of the keys */
+	__uint(max_entries, 1);            /* set before loading */
 	__type(key, u32);
 	__type(value, struct offcpu_row);
 } offcpu_rows SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct offcpu_key);
-} offcpu_keys SEC(".maps");
 
 /* The half of the table that is filled: 0 or 1. */
 u32 offcpu_half = 0;
@@ -77,8 +69,7 @@ static __attribute__((noinline)) struct offcpu_row *make_row(u64 id, const struc
 	u32 i;
 
 	for (i = 0; i < OFFCPU_PROBES; i++) {
-		u32 at = row_place(id, i);
-		struct offcpu_row *row = row_at(at);
+		struct offcpu_row *row = row_at(row_place(id, i));
 		u64 have;
 
 		if (!row)
@@ -87,10 +78,7 @@ static __attribute__((noinline)) struct offcpu_row *make_row(u64 id, const struc
 		if (have == id)
 			return row;
 		if (!have) {
-			struct offcpu_key *to = bpf_map_lookup_elem(&offcpu_keys, &at);
-
-			if (to)
-				*to = *key;
+			row->key = *key;
 			return row;
 		}
 	}
@@ -134,7 +122,7 @@ __attribute__((noinline)) int settle(struct offcpu_task *st)
 {
 	struct offcpu_key key;
 
-	if (!st || !st->summed)
+	if (unlikely(!st || !st->summed))
 		return 0;
 	st->summed = 0;
 	/* older kernels take no key from memory that was handed to a global function */
@@ -149,8 +137,8 @@ static __always_inline bool same_wait(const struct offcpu_key *a, const struct o
 {
 	const u64 *x = (const u64 *)a, *y = (const u64 *)b;
 
-	return x[0] == y[0] && x[2] == y[2] && x[3] == y[3] && x[4] == y[4] && x[5] == y[5] &&
-	       x[6] == y[6];
+	return !((x[0] ^ y[0]) | (x[2] ^ y[2]) | (x[3] ^ y[3]) | (x[4] ^ y[4]) | (x[5] ^ y[5]) |
+		 (x[6] ^ y[6]));
 }
 
 static __always_inline void sum_up(struct offcpu_task *st, u64 blocked, u64 runq)

@@ -12,6 +12,19 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
+/*
+ * Between two events everything has left the caches and the branch predictor, which then goes
+ * straight on: what nearly always happens has to be what comes next, or each question that waits
+ * for memory holds up all that follows.
+ */
+#define likely(x)   __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+/* What other CPUs may change or look at meanwhile, in the order in which it stands here. */
+#define barrier()        asm volatile("" ::: "memory")
+#define READ_ONCE(x)     (*(const volatile __typeof__(x) *)&(x))
+#define WRITE_ONCE(x, v) (*(volatile __typeof__(x) *)&(x) = (v))
+
 #ifdef BPF_RAW
 
 #define TASK_TRACEPOINT         "raw_tp/"

@@ -48,7 +48,6 @@ void offcpu_rows_size(struct offcpu_bpf *skel, u64 rows, bool halves)
 		places *= 2;
 	skel->rodata->offcpu_options.rows = places;
 	bpf_map__set_max_entries(skel->maps.offcpu_rows, halves ? 2 * places : places);
-	bpf_map__set_max_entries(skel->maps.offcpu_keys, halves ? 2 * places : places);
 }
 
 /* From now on the other half is filled; returns the one that nobody fills any more. */
@@ -68,20 +67,17 @@ static u32 turn_over(struct offcpu_bpf *skel)
 int offcpu_rows_take(struct offcpu_bpf *skel, offcpu_row_fn fn, void *ctx, struct err *e)
 {
 	u32 places = skel->rodata->offcpu_options.rows, half = turn_over(skel);
-	struct table rows = { 0 }, keys = { 0 };
+	struct table rows = { 0 };
 	int rc = table_map(&rows, skel->maps.offcpu_rows, e);
 
-	if (!rc)
-		rc = table_map(&keys, skel->maps.offcpu_keys, e);
 	for (u32 i = half * places; rc >= 0 && i < (half + 1) * places; i++) {
 		struct offcpu_row *row = (struct offcpu_row *)rows.bytes + i;
 
 		if (!row->id)
 			continue;
-		rc = fn(ctx, (const struct offcpu_key *)keys.bytes + i, &row->value);
+		rc = fn(ctx, &row->key, &row->value);
 		*row = (struct offcpu_row){ 0 };
 	}
 	table_release(&rows);
-	table_release(&keys);
 	return rc;
 }
