@@ -9,7 +9,7 @@
 #include "base/stop.h"
 
 /* What is urgent wakes us. The end of a program that we have started does not. */
-enum { POLL_MS = 250, POLL_ENDED_MS = 50, HURRY_NICE = -20 };
+enum { POLL_MS = 1000, POLL_ENDED_MS = 50, HURRY_NICE = -20 };
 
 /*
  * Where hundreds of threads want a CPU all the time we would get one in a hundred of its

@@ -42,7 +42,7 @@ static __always_inline bool task_matches(struct task_struct *task, u64 id,
 
 	if (!id && unwind_pidns.ino)
 		return false;
-	if (id >> 32 == offcpu_options.self)
+	if (unlikely(id >> 32 == offcpu_options.self))
 		return false;
 	if (kthread ? offcpu_options.no_kthreads : offcpu_options.no_users)
 		return false;
@@ -179,7 +179,7 @@ static __always_inline bool measure_wait(struct offcpu_task *st, u64 end, u64 de
 	u64 woken;
 
 	st->open = 0;
-	if (end < st->out) {
+	if (unlikely(end < st->out)) {
 		offcpu_count(OFFCPU_COUNT_BACKWARD, 1);
 		return false;
 	}
@@ -263,7 +263,7 @@ static __always_inline void account_run(struct offcpu_task *st, struct task_stru
 {
 	u64 exec = exec_runtime(prev), ran = exec - st->exec;
 
-	if (st->open) {
+	if (unlikely(st->open)) {
 		u64 in = ran < now - st->out ? now - ran : st->out;
 
 		offcpu_count(OFFCPU_COUNT_INFERRED, 1);
@@ -281,6 +281,8 @@ static __always_inline void begin_account(struct offcpu_task *st, struct task_st
 
 	st->begin = now;
 	st->exec = exec_runtime(task);
+	if (!offcpu_options.threads)
+		return;
 	st->utime = BPF_CORE_READ(t, utime);
 	st->stime = BPF_CORE_READ(t, stime);
 	st->minor = BPF_CORE_READ(t, min_flt);
@@ -384,13 +386,13 @@ static __always_inline void leave(void *ctx, struct task_struct *prev, bool pree
 
 	if (preempted)
 		state = 0;
-	if (offcpu_options.sums && state & SCHED_STATE_DEAD)
+	if (unlikely(offcpu_options.sums && state & SCHED_STATE_DEAD))
 		settle(st);
 	bool mine = task_matches(prev, id, st);
 
-	if (!mine && (!offcpu_options.chains || id >> 32 == offcpu_options.self))
+	if (unlikely(!mine) && (!offcpu_options.chains || id >> 32 == offcpu_options.self))
 		return;
-	if (!st) {
+	if (unlikely(!st)) {
 		if (state & SCHED_STATE_DEAD)
 			return;
 		st = offcpu_task_of(prev, true);
@@ -403,12 +405,12 @@ static __always_inline void leave(void *ctx, struct task_struct *prev, bool pree
 	account_run(st, prev, now);
 	if (offcpu_options.threads)
 		name_thread(st, prev, id);
-	if (state & SCHED_STATE_DEAD) {
+	if (unlikely(state & SCHED_STATE_DEAD)) {
 		if (offcpu_options.threads && mine)
 			send_thread(st, prev, now, 0);
 		if (offcpu_options.sums)
 			settle(st);
-		offcpu_task_ends(prev);
+		offcpu_task_ends(prev, st);
 		return;
 	}
 	/* all that is known goes there at once: the verifier would follow it through the unwinder
@@ -433,12 +435,12 @@ static __always_inline void arrive(struct task_struct *next, u64 now)
 {
 	struct offcpu_task *st = offcpu_task_of(next, false);
 
-	if (!st) {
+	if (unlikely(!st)) {
 		if (!offcpu_options.by_pid || in_set(&offcpu_pids, task_field(next, tgid)))
 			offcpu_count(OFFCPU_COUNT_UNKNOWN_START, 1);
 		return;
 	}
-	if (st->open && offcpu_options.sums && !offcpu_options.ran) {
+	if (likely(st->open && offcpu_options.sums && !offcpu_options.ran)) {
 		close_seen(st, now, offcpu_delay(next, now));
 	} else if (st->open) {
 		close_wait(st, now, offcpu_delay(next, now), 0);
@@ -488,9 +490,9 @@ int offcpu_switch(u64 *ctx)
 		offcpu_note_run(leaves ? unwind_task_id() : 0, leaves ? run_begin(prev, now) : 0,
 				now);
 	/* a wait is closed first: who runs now is named by the one that ran before */
-	if (task_field(next, pid))
+	if (likely(task_field(next, pid)))
 		arrive(next, now);
-	if (!leaves)
+	if (unlikely(!leaves))
 		return 0;
 	if (offcpu_options.has_prev_state)
 		state = ctx[3];

@@ -43,11 +43,12 @@ const volatile struct {
 	u8 sleeper_stacks, wakers, chains;
 	u8 runnable_stacks; /* also of those that wait for nothing but a CPU */
 	u8 user_stacks, kernel_stacks;
-	u8 by_thread; /* rows and links are told apart by thread */
-	u8 send;      /* each wait goes to the ring, none into the rows */
-	u8 sums;      /* rows are only asked for at the end */
-	u8 threads;   /* accounts are kept from birth to death and sent */
-	u8 ran;       /* who had the CPU while others waited for it */
+	u8 by_thread;  /* rows and links are told apart by thread */
+	u8 waker_pids; /* wakers are told apart by process, not only by name */
+	u8 send;       /* each wait goes to the ring, none into the rows */
+	u8 sums;       /* rows are only asked for at the end */
+	u8 threads;    /* accounts are kept from birth to death and sent */
+	u8 ran;        /* who had the CPU while others waited for it */
 	u8 rescue;
 } offcpu_options = { .max_user = UNWIND_MAX_FRAMES };
 
@@ -70,22 +71,6 @@ enum {
 /* They use the room of the mappings. */
 _Static_assert(OFFCPU_KERNEL_GLANCE * 8 <= UNWIND_RESCUE_VMAS * sizeof(struct unwind_vma), "room");
 
-/* A kernel stack that is known, or being learned. See offcpu_memo.bpf.h. */
-struct offcpu_kernel_memo {
-	u64 sight;        /* hash of its frames */
-	u64 stack;        /* where there is no user's part: the number that it was sent under */
-	u32 n_kernel;     /* frames; 0: it is not known yet */
-	u16 first;        /* of the frames: those before are our own */
-	u16 kernel_words; /* of the kernel stack that are looked at */
-	u32 tries;        /* to learn it */
-	u32 misses;       /* other stacks that came instead, since it last did */
-	u32 frame;        /* of a search: on our stack the verifier would follow it */
-	u32 differs;      /* some frames have two places that fit: both are looked at */
-	u64 kernel_ra[OFFCPU_MEMO_KERNEL];
-	u16 kernel_at[OFFCPU_MEMO_KERNEL];  /* words from the base on; not of the outermost */
-	u16 kernel_low[OFFCPU_MEMO_KERNEL]; /* while it is learned: at least */
-};
-
 /* By a hash of where the thread is. Whatever is found is checked, so any collision will do. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -93,13 +78,6 @@ struct {
 	__type(key, u32);
 	__type(value, struct unwind_stack_memo);
 } offcpu_memos SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, OFFCPU_KERNEL_MEMOS);
-	__type(key, u32);
-	__type(value, struct offcpu_kernel_memo);
-} offcpu_kernel_memos SEC(".maps");
 
 /* Numbers of stacks and chains that were sent. */
 struct {
@@ -241,7 +219,7 @@ static __always_inline bool offcpu_is_known(u64 id)
 {
 	u32 at = id >> 32 & (OFFCPU_KNOWN - 1);
 
-	if (offcpu_known[at] == id)
+	if (likely(offcpu_known[at] == id))
 		return true;
 	if (!bpf_map_lookup_elem(&offcpu_seen, &id))
 		return false;
@@ -336,8 +314,6 @@ static __always_inline u64 offcpu_rescue(struct unwind_slot *slot, struct task_s
 	return id;
 }
 
-#include "bpf/offcpu_memo.bpf.h"
-
 /* @pid: 0 if the user's part means the same in every process. */
 static __always_inline u64 offcpu_stack_number(u64 kernel_hash, u32 n_kernel, u64 user_hash,
 					       u32 n_user, u32 pid)
@@ -346,6 +322,8 @@ static __always_inline u64 offcpu_stack_number(u64 kernel_hash, u32 n_kernel, u6
 
 	return offcpu_mix(offcpu_mix(id, (u64)n_kernel << 16 | n_user), user_hash) | 1;
 }
+
+#include "bpf/offcpu_memo.bpf.h"
 
 /* Where in the kernel a stack is taken; the stacks of one kind have nothing to do with another's.
  */
@@ -425,6 +403,10 @@ static __always_inline u64 offcpu_send_stack(struct unwind_slot *slot, u64 id)
 	u64 size = UNWIND_SAMPLE_HEADER + 8 * (u64)(out->n_kernel + out->n_user);
 	u64 flags = offcpu_wake_flags();
 
+	/* code in no file is asked for in its process, and a new one may soon be gone */
+	if (unwind_places && slot->bare &&
+	    task_field((struct task_struct___sched *)task_current(), nvcsw) <= OFFCPU_YOUNG)
+		flags = BPF_RB_FORCE_WAKEUP;
 	out->type = OFFCPU_RECORD_STACK;
 	out->addr = id;
 	if (out->python) {
@@ -466,8 +448,11 @@ static __always_inline u64 offcpu_keep_stack(const struct offcpu_taking *t)
 		offcpu_count(OFFCPU_COUNT_STACKS_FULL, 1);
 		return 0;
 	}
-	if (t->kernel)
-		offcpu_restore_kernel(slot, t->kernel);
+	if (t->kernel && !offcpu_restore_kernel(slot, t->kernel)) {
+		offcpu_forget(id);
+		offcpu_count(OFFCPU_COUNT_STACKS_FULL, 1);
+		return 0;
+	}
 	if (t->user_known) {
 		slot->first = out->n_kernel;
 		slot->n = 0;
@@ -505,8 +490,8 @@ static __always_inline u64 offcpu_walk_user(struct offcpu_taking *t, struct task
 		out->n_user = 0;
 	}
 	if (out->end == UNWIND_END_NO_TABLE && offcpu_options.rescue) {
-		if (t->kernel)
-			offcpu_restore_kernel(slot, t->kernel);
+		if (t->kernel && !offcpu_restore_kernel(slot, t->kernel))
+			out->n_kernel = 0;
 		return offcpu_rescue(slot, task);
 	}
 	return 0;
@@ -569,9 +554,8 @@ static __always_inline void offcpu_take_kernel(struct offcpu_taking *t, void *ct
 	long bytes;
 
 	if (how != OFFCPU_IN_SOFTIRQ)
-		t->kernel = offcpu_recall_kernel(set, base, regs, slot);
+		t->kernel = offcpu_recall_kernel(set, base, regs, slot, &slot->kernel_hash);
 	if (t->kernel) {
-		slot->kernel_hash = t->kernel->sight;
 		slot->out.n_kernel = t->kernel->n_kernel;
 		return;
 	}
@@ -650,10 +634,8 @@ static __attribute__((noinline)) u64 offcpu_take_anew(void *ctx, struct task_str
 			t.user->stack = stack;
 		}
 	}
-	if (t.kernel && offcpu_in_kernel_only(task))
-		t.kernel->stack = stack;
 	if (t.user_known && t.kernel && whole)
-		offcpu_note_stack(t.kernel, t.user, whole, regs);
+		offcpu_note_stack(t.kernel, t.user, whole, regs, t.slot->kernel_hash);
 	if (whole && !t.user_known)
 		offcpu_note_twin(t.slot, t.user);
 out:
@@ -661,8 +643,11 @@ out:
 	return stack;
 }
 
+#ifndef BPF_RAW
+
 /* The number of the stack of a task in the kernel only, if it is known, else 0. */
-static __always_inline u64 offcpu_recall_kthread(void *ctx, struct task_struct *task, u32 how)
+static __attribute__((noinline)) u64 offcpu_recall_kthread(void *ctx, struct task_struct *task,
+							   u32 how)
 {
 	struct offcpu_kernel_memo *memo;
 	u32 zero = 0, set;
@@ -677,9 +662,11 @@ static __always_inline u64 offcpu_recall_kthread(void *ctx, struct task_struct *
 	else
 		set = offcpu_user_set(offcpu_regs_word(regs, orig_ax), offcpu_regs_word(regs, ip),
 				      how);
-	memo = offcpu_recall_kernel(set, base, regs, 0);
-	return memo ? memo->stack : 0;
+	memo = offcpu_recall_kernel(set, base, regs, 0, room);
+	return memo ? offcpu_number_of(memo, *room) : 0;
 }
+
+#endif
 
 /* The stack of the current task, whose number is @id. */
 static __always_inline u64 offcpu_take_stack(void *ctx, struct task_struct *task, u64 id, u32 how)
@@ -688,14 +675,14 @@ static __always_inline u64 offcpu_take_stack(void *ctx, struct task_struct *task
 	if (OFFCPU_CAST && offcpu_in_kernel_only(task)) {
 		u64 stack = offcpu_recall_kthread(ctx, task, how);
 
-		if (stack)
+		if (likely(stack))
 			return stack;
 	} else if (offcpu_directly(task, how)) {
-		u64 stack = offcpu_recall_stack(ctx, task, id >> 32, how);
+		u64 stack = offcpu_is_young(task) ? offcpu_recall_twin(ctx, task, how) : 0;
 
-		if (!stack && offcpu_is_young(task))
-			stack = offcpu_recall_twin(ctx, task, how);
-		if (stack)
+		if (!stack)
+			stack = offcpu_recall_stack(ctx, task, id >> 32, how);
+		if (likely(stack))
 			return stack;
 	}
 #endif

@@ -23,16 +23,19 @@ static __always_inline u32 offcpu_own_frames(struct unwind_slot *slot, u32 n)
  * Into the slot, without what was interrupted; true: as far as the interrupt's way in, or all there
  * is, since it runs in a thread for such.
  */
-static __always_inline bool offcpu_walk_interrupt(void *ctx, struct unwind_slot *slot)
+static __always_inline bool offcpu_walk_interrupt(void *ctx, struct unwind_slot *slot, u32 walked)
 {
-	long bytes = bpf_get_stack(ctx, slot->out.ip, OFFCPU_IRQ_FEW * 8, 0);
+	long bytes =
+		walked ? slot->kept * 8 : bpf_get_stack(ctx, slot->out.ip, OFFCPU_IRQ_FEW * 8, 0);
 	u32 own = bytes > 0 ? offcpu_own_frames(slot, (u32)bytes / 8) : 0;
 	bool whole = own || (bytes > 0 && bytes < OFFCPU_IRQ_FEW * 8);
 
-	if (!whole && bytes > 0)
+	if (!whole && bytes > 0 && !walked)
 		bytes = bpf_get_stack(ctx, slot->out.ip, OFFCPU_IRQ_FRAMES * 8, 0);
 	if (bytes < 0)
 		unwind_count(UNWIND_COUNT_KERNEL_CUT, 1);
+	if (bytes > OFFCPU_IRQ_FRAMES * 8)
+		bytes = OFFCPU_IRQ_FRAMES * 8;
 	slot->out.n_kernel = own ? own : bytes > 0 ? (u32)bytes / 8 : 0;
 	slot->kernel_hash = offcpu_hash_frames(slot, 0, slot->out.n_kernel);
 	return whole;
@@ -49,36 +52,51 @@ static __always_inline u32 offcpu_interrupt_set(u64 base, u32 kind)
 	return offcpu_set_of(place, 1, OFFCPU_AT_PREEMPTION);
 }
 
+/* Bytes up to its end: it ends with a page. */
+static __always_inline u32 offcpu_interrupt_room(u64 base)
+{
+	u32 room = 4096 - (base & ~OFFCPU_PAGE);
+
+	return room > OFFCPU_KERNEL_GLANCE * 8 ? OFFCPU_KERNEL_GLANCE * 8 : room;
+}
+
 /*
  * The number of the stack of the interrupt that runs now, if it is known, else 0. In softirqs that
  * a task runs itself nothing is known: what is noted begins with a way into the kernel, or is all
  * of a thread for softirqs.
  */
-static __always_inline u64 offcpu_recall_interrupt(u64 base, u32 kind)
+static __attribute__((noinline)) u64 offcpu_recall_interrupt(u64 base, u32 kind)
 {
-	u32 set, i;
+	u32 set, i, room = offcpu_interrupt_room(base);
 
 	if (!OFFCPU_CAST || !offcpu_options.kernel_stacks)
 		return 0;
 	set = offcpu_interrupt_set(base, kind);
 	for (i = 0; i < OFFCPU_WAYS; i++) {
-		u32 at = set + i;
-		struct offcpu_kernel_memo *memo = bpf_map_lookup_elem(&offcpu_kernel_memos, &at);
+		struct offcpu_kernel_memo *memo = offcpu_way(set, i);
+		u64 sight, stack;
 
-		if (memo && memo->n_kernel && offcpu_same_frames(memo, base)) {
-			memo->misses = 0;
-			return memo->stack;
-		}
+		if (!memo)
+			return 0;
+		sight = READ_ONCE(memo->sight);
+		if (unlikely(!memo->n_kernel || 8 * memo->kernel_words > room ||
+			     !offcpu_same_frames(memo, base)))
+			continue;
+		offcpu_way_was_right(set, i, memo);
+		stack = offcpu_number_of(memo, sight);
+		return READ_ONCE(memo->sight) == sight ? stack : 0;
 	}
 	return 0;
 }
 
-/* The stack of the interrupt that runs now, in the name of a task that has no part in it. */
-static __attribute__((noinline)) u64 offcpu_take_interrupt(void *ctx, u32 kind)
+/*
+ * The stack of the interrupt that runs now, in the name of a task that has no part in it. @walked:
+ * that was just found out by a walk, and the slot has it.
+ */
+static __attribute__((noinline)) u64 offcpu_take_interrupt(void *ctx, u32 kind, u32 walked)
 {
 	struct offcpu_taking t = {};
-	struct offcpu_kernel_memo *memo = 0;
-	u64 stack, base, room;
+	u64 stack, base;
 
 	if (!offcpu_options.kernel_stacks)
 		return 0;
@@ -87,16 +105,10 @@ static __attribute__((noinline)) u64 offcpu_take_interrupt(void *ctx, u32 kind)
 		return 0;
 	base = offcpu_number(&t.slot->walk, (u64)ctx);
 	offcpu_begin_stack(t.slot, 0, OFFCPU_IN_INTERRUPT);
-	if (offcpu_walk_interrupt(ctx, t.slot) && OFFCPU_CAST) {
-		room = 4096 - (base & ~OFFCPU_PAGE);
-		if (room > OFFCPU_KERNEL_GLANCE * 8)
-			room = OFFCPU_KERNEL_GLANCE * 8;
-		memo = offcpu_note_kernel(base, base + room, t.slot,
-					  offcpu_interrupt_set(base, kind), 0);
-	}
+	if (offcpu_walk_interrupt(ctx, t.slot, walked) && OFFCPU_CAST)
+		offcpu_note_kernel(base, base + offcpu_interrupt_room(base), t.slot,
+				   offcpu_interrupt_set(base, kind), 0);
 	stack = offcpu_keep_stack(&t);
-	if (memo)
-		memo->stack = stack;
 	unwind_slot_give(t.slot);
 	return stack;
 }

@@ -102,7 +102,7 @@ static __always_inline struct offcpu_task *offcpu_task_of(struct task_struct *ta
 	return st;
 }
 
-static __always_inline void offcpu_task_ends(struct task_struct *task)
+static __always_inline void offcpu_task_ends(struct task_struct *task, struct offcpu_task *st)
 {
 	u32 pid = BPF_CORE_READ(task, pid);
 
@@ -118,10 +118,10 @@ static __always_inline struct offcpu_task *offcpu_task_of(struct task_struct *ta
 				    create ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0);
 }
 
-/* The thread leaves a CPU for the last time. */
-static __always_inline void offcpu_task_ends(struct task_struct *task)
+/* The thread leaves a CPU for the last time. The kernel will free all that is its own at once. */
+static __always_inline void offcpu_task_ends(struct task_struct *task, struct offcpu_task *st)
 {
-	bpf_task_storage_delete(&offcpu_tasks, task);
+	st->begin = 0;
 }
 
 #endif

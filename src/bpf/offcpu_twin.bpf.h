@@ -22,6 +22,7 @@ enum {
 	OFFCPU_TWIN_STACK = 4, /* instead of a file: the word points into the stack */
 	OFFCPU_TWIN_REGS = 15, /* of struct pt_regs: those that a function may keep things in */
 	OFFCPU_YOUNG = 16,     /* sleeps of a thread that is new */
+	OFFCPU_MAPPED = 64,    /* processes whose files are remembered */
 };
 
 struct offcpu_twin_word {
@@ -39,6 +40,22 @@ struct offcpu_twin_file {
 	u64 offset; /* of the address in the file */
 };
 
+/*
+ * Files that were found where they should be: a process waits a few times while it is new, and to
+ * find a file takes a dozen steps from memory to memory. As with stacks that are known as a whole,
+ * nothing has moved as long as it has as much code mapped.
+ */
+struct offcpu_mapped {
+	u64 mm;
+	u64 pid; /* memory is used again for other processes */
+	u64 exec_vm;
+	u64 epoch;
+	u64 next; /* place */
+	u64 pad[3];
+	u64 start[OFFCPU_TWIN_FILES]; /* where the file would begin */
+	u64 file[OFFCPU_TWIN_FILES];  /* a hash of what is there; 0: none */
+};
+
 struct offcpu_twin {
 	u64 ip, sp, bp;
 	u64 by_bp; /* 0: bp does not matter, else ~0 */
@@ -52,21 +69,48 @@ struct offcpu_twin {
 	u32 hits; /* since a place was last looked for in its set */
 	u32 n_files;
 	/* the innermost caller, where its address is not on the stack but in a register */
-	struct offcpu_twin_word kept; /* at: from the registers on; value 0: it is on the stack */
-	u64 moved[2 * OFFCPU_TWIN_FILES]; /* while it is compared: by so much */
-	u64 address[OFFCPU_TWIN_FILES];   /* one in each file, and what is there */
+	struct offcpu_twin_word kept;   /* at: from the registers on; value 0: it is on the stack */
+	u64 address[OFFCPU_TWIN_FILES]; /* one in each file, and what is there */
 	struct offcpu_twin_file file[OFFCPU_TWIN_FILES];
 	u64 place[OFFCPU_TWIN_FILES]; /* while it is made: from its addresses to their places */
 	u64 whole;                    /* all words are there */
+	u64 busy;                     /* somebody changes it */
 	struct offcpu_twin_word word[OFFCPU_TWIN_WORDS];
 };
 
+/*
+ * Of all CPUs, as kernel stacks are: who is recognised by its twin looks at the hash before and
+ * after that.
+ */
 struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE); /* begins with a page */
 	__uint(max_entries, OFFCPU_TWINS);
 	__type(key, u32);
 	__type(value, struct offcpu_twin);
 } offcpu_twins SEC(".maps");
+
+/* What is found out while a twin is compared. */
+struct offcpu_moves {
+	u64 moved[2 * OFFCPU_TWIN_FILES]; /* by so much */
+	u64 hash;
+	u64 frames;
+	u64 room; /* as offcpu_room */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct offcpu_moves);
+} offcpu_moves SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, OFFCPU_MAPPED);
+	__type(key, u32);
+	__type(value, struct offcpu_mapped);
+} offcpu_files SEC(".maps");
 
 /* What the same program has in common wherever it is mapped. */
 static __always_inline u64 offcpu_program(struct task_struct *task, u64 mm)
@@ -147,25 +191,26 @@ __attribute__((noinline)) int offcpu_file_at(u64 mm, u64 address, struct offcpu_
 /* --- recognising ------------------------------------------------------------------------------ */
 
 /* What lies where @w was moved as all that it belongs to. */
-static __always_inline bool offcpu_moved_alike(struct offcpu_twin *m,
+static __always_inline bool offcpu_moved_alike(struct offcpu_moves *by,
 					       const struct offcpu_twin_word *w, u64 value)
 {
 	u32 into = w->into & (2 * OFFCPU_TWIN_FILES - 1);
 	u64 moved = value - w->value;
 
 	if (!w->first)
-		return moved == m->moved[into];
-	m->moved[into] = moved;
+		return moved == by->moved[into];
+	by->moved[into] = moved;
 	return !(moved & ~OFFCPU_PAGE);
 }
 
 /* The words from @sp on, in the memory of @pgd. A global function: verified once, and by itself. */
-__attribute__((noinline)) int offcpu_same_words(struct offcpu_twin *m, u64 sp, u64 pgd)
+__attribute__((noinline)) int offcpu_same_words(const struct offcpu_twin *m, u64 sp, u64 pgd,
+						struct offcpu_moves *by)
 {
 	u64 memory = offcpu_memory, have = 1, page = 0;
 	u32 i, n;
 
-	if (!OFFCPU_CAST || !m)
+	if (!OFFCPU_CAST || !m || !by)
 		return 0;
 	n = m->n_words;
 	for (i = 0; i < OFFCPU_TWIN_WORDS && i < n; i++) {
@@ -175,30 +220,77 @@ __attribute__((noinline)) int offcpu_same_words(struct offcpu_twin *m, u64 sp, u
 		if ((address & OFFCPU_PAGE) != have) {
 			have = address & OFFCPU_PAGE;
 			page = offcpu_walk_tables(pgd, have, memory);
-			if (!page)
+			if (unlikely(!page))
 				return 0;
 		}
-		if (!offcpu_moved_alike(m, w, offcpu_word(page + (address & ~OFFCPU_PAGE))))
+		if (unlikely(!offcpu_moved_alike(by, w,
+						 offcpu_word(page + (address & ~OFFCPU_PAGE)))))
 			return 0;
 	}
 	return 1;
 }
 
-/* Each file is where it moved to. */
-__attribute__((noinline)) int offcpu_same_files(struct offcpu_twin *m, u64 mm)
+/* What is remembered of the files of a process. */
+static __always_inline struct offcpu_mapped *offcpu_mapped_of(u64 mm, u32 pid)
 {
-	struct offcpu_twin_file now = {};
+	u32 at = offcpu_mix(mm, pid) >> 40 & (OFFCPU_MAPPED - 1);
+	u64 exec_vm = offcpu_mm_word(mm, exec_vm);
+	struct offcpu_mapped *f = bpf_map_lookup_elem(&offcpu_files, &at);
+
+	if (!f ||
+	    !((f->mm ^ mm) | (f->pid ^ pid) | (f->exec_vm ^ exec_vm) | (f->epoch ^ unwind_epoch)))
+		return f;
+	__builtin_memset(f, 0, sizeof(*f));
+	f->mm = mm;
+	f->pid = pid;
+	f->exec_vm = exec_vm;
+	f->epoch = unwind_epoch;
+	return f;
+}
+
+static __always_inline bool offcpu_is_mapped(const struct offcpu_mapped *f, u64 start, u64 file)
+{
+	u64 differs[OFFCPU_TWIN_FILES];
 	u32 i;
 
-	if (!m)
+	for (i = 0; i < OFFCPU_TWIN_FILES; i++)
+		differs[i] = (f->start[i] ^ start) | (f->file[i] ^ file);
+	return !differs[0] || !differs[1] || !differs[2] || !differs[3];
+}
+
+static __always_inline void offcpu_note_mapped(struct offcpu_mapped *f, u64 start, u64 file)
+{
+	u32 at = f->next++ & (OFFCPU_TWIN_FILES - 1);
+
+	f->start[at] = start;
+	f->file[at] = file;
+}
+
+/* Each file is where it moved to. */
+__attribute__((noinline)) int offcpu_same_files(const struct offcpu_twin *m, u64 mm, u32 pid,
+						const struct offcpu_moves *by)
+{
+	struct offcpu_twin_file now = {};
+	struct offcpu_mapped *known;
+	u32 i;
+
+	if (!OFFCPU_CAST || !m || !by)
+		return 0;
+	known = offcpu_mapped_of(mm, pid);
+	if (!known)
 		return 0;
 	for (i = 0; i < OFFCPU_TWIN_FILES && i < m->n_files; i++) {
 		const struct offcpu_twin_file *then = &m->file[i];
+		u64 start = m->address[i] + by->moved[i] - then->offset;
+		u64 file = offcpu_mix(offcpu_mix(then->inode, then->ino), then->size) | 1;
 
-		if (!offcpu_file_at(mm, m->address[i] + m->moved[i], &now) ||
-		    now.inode != then->inode || now.ino != then->ino || now.size != then->size ||
-		    now.offset != then->offset)
+		if (likely(offcpu_is_mapped(known, start, file)))
+			continue;
+		if (!offcpu_file_at(mm, start + then->offset, &now) ||
+		    ((now.inode ^ then->inode) | (now.ino ^ then->ino) | (now.size ^ then->size) |
+		     (now.offset ^ then->offset)))
 			return 0;
+		offcpu_note_mapped(known, start, file);
 	}
 	return 1;
 }
@@ -207,26 +299,29 @@ struct offcpu_young {
 	u64 program, exec_vm;
 	u64 regs, ip, sp, bp;
 	u64 mm, pgd;
+	u32 pid;
 };
 
-static __always_inline bool offcpu_is_twin(struct offcpu_twin *m, const struct offcpu_young *y)
+static __always_inline bool offcpu_is_twin(const struct offcpu_twin *m,
+					   const struct offcpu_young *y, struct offcpu_moves *by)
 {
 	u64 moved = y->sp - m->sp;
 
-	if (!m->hash || m->program != y->program || m->exec_vm != y->exec_vm ||
-	    m->epoch != unwind_epoch || (y->ip ^ m->ip) & ~OFFCPU_PAGE || moved & 7 ||
-	    (y->bp - m->bp - moved) & m->by_bp)
+	if (!by->hash || (m->program ^ y->program) | (m->exec_vm ^ y->exec_vm) |
+				 (m->epoch ^ unwind_epoch) | ((y->ip ^ m->ip) & ~OFFCPU_PAGE) |
+				 (moved & 7) | ((y->bp - m->bp - moved) & m->by_bp))
 		return false;
-	m->moved[OFFCPU_TWIN_STACK] = moved;
-	m->moved[m->ip_into & (2 * OFFCPU_TWIN_FILES - 1)] = y->ip - m->ip;
-	if (m->kept.value && !offcpu_moved_alike(m, &m->kept, offcpu_word(y->regs + m->kept.at)))
+	by->moved[OFFCPU_TWIN_STACK] = moved;
+	by->moved[m->ip_into & (2 * OFFCPU_TWIN_FILES - 1)] = y->ip - m->ip;
+	if (unlikely(m->kept.value) &&
+	    !offcpu_moved_alike(by, &m->kept, offcpu_word(y->regs + m->kept.at)))
 		return false;
-	return offcpu_same_words(m, y->sp, y->pgd) && offcpu_same_files(m, y->mm);
+	return offcpu_same_words(m, y->sp, y->pgd, by) && offcpu_same_files(m, y->mm, y->pid, by);
 }
 
 /* The twin of the stack of the current task, which is new. 0: there is none. */
-static __always_inline struct offcpu_twin *offcpu_find_twin(struct task_struct *task, u64 regs,
-							    u64 mm, u32 how)
+static __always_inline struct offcpu_twin *
+offcpu_find_twin(struct task_struct *task, u64 regs, u64 mm, u32 how, struct offcpu_moves *by)
 {
 	struct offcpu_young y = {
 		.program = offcpu_program(task, mm),
@@ -237,6 +332,7 @@ static __always_inline struct offcpu_twin *offcpu_find_twin(struct task_struct *
 		.bp = offcpu_regs_word(regs, bp),
 		.mm = mm,
 		.pgd = offcpu_mm_word(mm, pgd),
+		.pid = task_field(task, tgid),
 	};
 	u32 i, set = offcpu_twin_set(y.program, y.ip, offcpu_regs_word(regs, orig_ax), how);
 
@@ -246,10 +342,12 @@ static __always_inline struct offcpu_twin *offcpu_find_twin(struct task_struct *
 
 		if (!m)
 			return 0;
-		if (!offcpu_is_twin(m, &y))
+		by->hash = READ_ONCE(m->hash);
+		if (unlikely(!offcpu_is_twin(m, &y, by)))
 			continue;
+		by->frames = m->frames;
 		m->hits++;
-		return m;
+		return READ_ONCE(m->hash) == by->hash ? m : 0;
 	}
 	return 0;
 }
@@ -262,23 +360,21 @@ static __attribute__((noinline)) u64 offcpu_recall_twin(void *ctx, struct task_s
 {
 	u64 regs = offcpu_stack_base(task) + offcpu_regs_at, mm = offcpu_mm_of(task), id, base;
 	struct offcpu_kernel_memo *kernel;
-	struct offcpu_twin *m;
 	u32 zero = 0;
-	u64 *room = bpf_map_lookup_elem(&offcpu_room, &zero);
+	struct offcpu_moves *by = bpf_map_lookup_elem(&offcpu_moves, &zero);
+	u64 *room;
 
-	if (!mm || !room)
+	if (unlikely(!mm || !by || !offcpu_find_twin(task, regs, mm, how, by)))
 		return 0;
-	m = offcpu_find_twin(task, regs, mm, how);
-	if (!m)
-		return 0;
+	room = &by->room;
 	base = offcpu_number(room, (u64)ctx);
 	kernel = offcpu_recall_kernel(offcpu_user_set(offcpu_regs_word(regs, orig_ax),
 						      offcpu_regs_word(regs, ip), how),
-				      base, regs, 0);
-	if (!kernel)
+				      base, regs, 0, room);
+	if (unlikely(!kernel))
 		return 0;
-	id = offcpu_stack_number(kernel->sight, kernel->n_kernel, m->hash, m->frames, 0);
-	if (!offcpu_is_known(id))
+	id = offcpu_stack_number(*room, kernel->n_kernel, by->hash, by->frames, 0);
+	if (unlikely(!offcpu_is_known(id)))
 		return 0;
 	offcpu_count(OFFCPU_COUNT_RECOGNISED, 1);
 	return id;
@@ -418,9 +514,10 @@ static __attribute__((noinline)) int offcpu_note_twin(struct unwind_slot *slot,
 	program = offcpu_program(task, mm);
 	m = offcpu_twin_for(
 		offcpu_twin_set(program, ip, offcpu_regs_word(regs, orig_ax), slot->how));
-	if (!m)
+	if (!m || __sync_val_compare_and_swap(&m->busy, 0, 1))
 		return 0;
-	m->hash = 0;
+	WRITE_ONCE(m->hash, 0);
+	barrier();
 	m->ip = ip;
 	m->sp = offcpu_regs_word(regs, sp);
 	m->bp = offcpu_regs_word(regs, bp);
@@ -440,9 +537,11 @@ static __attribute__((noinline)) int offcpu_note_twin(struct unwind_slot *slot,
 	bpf_loop(UNWIND_MEMO_FRAMES, offcpu_twin_frame, &l, 0);
 	for (i = 0; i < OFFCPU_TWIN_FILES && i < m->n_files; i++) {
 		if (!offcpu_file_at(mm, m->address[i], &m->file[i]))
-			return 0;
+			m->whole = 0;
 	}
-	m->hash = m->whole ? slot->user_hash : 0;
+	if (m->whole)
+		WRITE_ONCE(m->hash, slot->user_hash);
+	WRITE_ONCE(m->busy, 0);
 	return 0;
 }
 

@@ -302,13 +302,14 @@ static long offcpu_list_kernel(u32 i, void *ctx)
 /* Both parts of the stack have just been recognised, each by its memo. */
 static __always_inline void offcpu_note_stack(const struct offcpu_kernel_memo *kernel,
 					      const struct unwind_stack_memo *from,
-					      struct offcpu_whole_memo *m, struct pt_regs *regs)
+					      struct offcpu_whole_memo *m, struct pt_regs *regs,
+					      u64 sight)
 {
 	struct offcpu_listing l = { .from = from, .kernel = kernel, .to = m };
 	u32 last = kernel->n_kernel - 1;
 
 	/* also one that has too many words */
-	if (m->noted == from->gen && m->hash == from->hash && m->sight == kernel->sight &&
+	if (m->noted == from->gen && m->hash == from->hash && m->sight == sight &&
 	    m->ip == regs->ip && m->sp == regs->sp && (!from->by_bp || m->bp == regs->bp))
 		return;
 	m->gen = 0;
@@ -324,7 +325,7 @@ static __always_inline void offcpu_note_stack(const struct offcpu_kernel_memo *k
 	m->bp = regs->bp;
 	m->by_bp = from->by_bp ? ~0ull : 0;
 	m->frames = UNWIND_MEMO_FRAMES - from->first;
-	m->sight = kernel->sight;
+	m->sight = sight;
 	m->n_kernel = kernel->n_kernel;
 	m->outermost = kernel->kernel_ra[last & (OFFCPU_MEMO_KERNEL - 1)];
 	/* of places there is one for each frame here */
@@ -332,6 +333,8 @@ static __always_inline void offcpu_note_stack(const struct offcpu_kernel_memo *k
 		return;
 	bpf_loop(OFFCPU_KERNEL_GROUPS * OFFCPU_GROUP, offcpu_list_kernel, &l, 0);
 	bpf_loop(UNWIND_MEMO_FRAMES, offcpu_list_frame, &l, 0);
+	if (READ_ONCE(kernel->sight) != m->sight)
+		m->gen = 0; /* it has become another's */
 }
 
 /* --- where all memory is ---------------------------------------------------------------------- */

@@ -138,27 +138,29 @@ static long offcpu_is_sender(u32 i, void *ctx)
 	return c->found != 0;
 }
 
+enum { SOFTIRQ_NOT_WALKED, SOFTIRQ_INNOCENT, SOFTIRQ_OWN };
+
 /*
  * A softirq runs when an interrupt ends, and then whoever was interrupted is innocent; or when a
  * task lets softirqs run again. When it does so because it has sent something, by loopback, say,
  * then it is that task's doing.
  */
-static __attribute__((noinline)) int softirq_is_own(void *ctx, struct task_struct *task)
+static __attribute__((noinline)) int whose_softirq(void *ctx, struct task_struct *task)
 {
 	struct offcpu_bh c = {};
 	long bytes;
 
 	if (!task_field(task, pid) ||
 	    (!(task_field(task, flags) & PF_KTHREAD) && syscall_of(task) < 0))
-		return 0;
+		return SOFTIRQ_NOT_WALKED;
 	c.slot = unwind_slot_take();
 	if (!c.slot)
-		return 0;
+		return SOFTIRQ_NOT_WALKED;
 	bytes = bpf_get_stack(ctx, c.slot->out.ip, OFFCPU_KERNEL_FRAMES * 8, 0);
 	c.slot->kept = bytes > 0 ? (u32)bytes / 8 : 0;
 	bpf_loop(c.slot->kept, offcpu_is_sender, &c, 0);
 	unwind_slot_give(c.slot);
-	return c.found;
+	return c.found ? SOFTIRQ_OWN : SOFTIRQ_INNOCENT;
 }
 
 /* Whoever is in a chain has been sent before it. False: there was no room. */
@@ -195,12 +197,13 @@ static __always_inline void name_waker(void *ctx, struct offcpu_task *st, u64 ou
 {
 	struct task_struct *task = task_current();
 	struct offcpu_who who = {};
-	u32 kind = offcpu_context(task), how = OFFCPU_AT_WAKING;
+	u32 kind = offcpu_context(task), how = OFFCPU_AT_WAKING, softirq = SOFTIRQ_NOT_WALKED;
 
 	if (kind != OFFCPU_WAKER_TASK)
 		who.stack = offcpu_recall_interrupt(offcpu_number(&st->chain, (u64)ctx), kind);
-	if (kind == OFFCPU_WAKER_SOFTIRQ && !who.stack && offcpu_options.bh.begin &&
-	    softirq_is_own(ctx, task)) {
+	if (kind == OFFCPU_WAKER_SOFTIRQ && !who.stack && offcpu_options.bh.begin)
+		softirq = whose_softirq(ctx, task);
+	if (softirq == SOFTIRQ_OWN) {
 		kind = OFFCPU_WAKER_TASK;
 		how = OFFCPU_IN_SOFTIRQ;
 	}
@@ -208,14 +211,14 @@ static __always_inline void name_waker(void *ctx, struct offcpu_task *st, u64 ou
 
 	who.kind = kind;
 	/* a chain names threads only as far as that tells them apart */
-	who.pid = id >> 32;
+	who.pid = offcpu_options.waker_pids ? id >> 32 : 0;
 	who.tid = offcpu_options.by_thread ? id : 0;
 	if (kind == OFFCPU_WAKER_TASK)
 		offcpu_copy_comm(who.comm, task);
 	if (kind == OFFCPU_WAKER_TASK)
 		who.stack = offcpu_take_stack(ctx, task, id, how);
 	else if (!who.stack)
-		who.stack = offcpu_take_interrupt(ctx, kind);
+		who.stack = offcpu_take_interrupt(ctx, kind, softirq == SOFTIRQ_INNOCENT);
 	who.id = offcpu_who_hash(&who);
 	if (offcpu_options.chains) {
 		st->chain = link_up(st, task, &who, out);

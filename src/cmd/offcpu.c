@@ -660,6 +660,7 @@ static int live(struct context *ctx, struct wait_args *a, enum offcpu_view view,
 	f.opts.no_runnable_stacks = !a->runqueue && !output_is(&a->output, "html");
 	f.opts.wakers = view != OFFCPU_VIEW_SLEEPER;
 	f.opts.chains = view == OFFCPU_VIEW_CHAIN;
+	f.opts.waker_pids = view == OFFCPU_VIEW_WAKER;
 	/* without them a timer that wakes would have no name */
 	f.opts.no_kernel_stacks = a->no_kernel && !f.opts.wakers;
 	f.opts.intervals = a->interval != 0;

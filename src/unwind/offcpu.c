@@ -167,6 +167,7 @@ static int set_options(struct offcpu *o, struct err *e)
 	for (int i = 0; i < OFFCPU_SENDERS; i++)
 		o->skel->rodata->offcpu_options.senders[i] = in->senders[i];
 	o->skel->rodata->offcpu_options.by_thread = in->by_thread;
+	o->skel->rodata->offcpu_options.waker_pids = in->by_thread || in->waker_pids;
 	o->skel->rodata->offcpu_options.send = in->send;
 	o->skel->rodata->offcpu_options.threads = in->threads;
 	o->skel->rodata->offcpu_options.ran = in->ran;

@@ -66,10 +66,11 @@ struct offcpu_opts {
 	 */
 	struct offcpu_range entry, bh, senders[OFFCPU_SENDERS];
 	bool by_thread;
-	bool send;      /* wait by wait, to on_wait */
-	bool intervals; /* offcpu_rows() will be asked before offcpu_stop() */
-	bool threads;   /* accounts, to on_thread */
-	bool ran;       /* who had the CPU while others waited for it: offcpu_ran() */
+	bool waker_pids; /* wakers of one name are told apart by process; with by_thread they are */
+	bool send;       /* wait by wait, to on_wait */
+	bool intervals;  /* offcpu_rows() will be asked before offcpu_stop() */
+	bool threads;    /* accounts, to on_thread */
+	bool ran;        /* who had the CPU while others waited for it: offcpu_ran() */
 	bool no_kthreads, no_users;
 	struct python_names *python; /* functions of Python among the frames; NULL: not wanted */
 	bool places; /* user frames are places in files (unwind_place()), but for code in none */

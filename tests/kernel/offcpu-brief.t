@@ -91,4 +91,52 @@ for how in tmpfs bind overlay; do
 	expect_status 0
 	judge "$how" "$how"
 done
+
+# Code in no file: what it is must be asked for while its process is there, and nobody polls for that
+# as often as such a process ends.
+cat >jit.c <<'END'
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+static void naps(void)
+{
+	struct timespec ts = { .tv_nsec = 20000000 };
+
+	nanosleep(&ts, 0);
+}
+int main(void)
+{
+	/* push %rbp; mov %rsp,%rbp; call *%rdi; pop %rbp; ret */
+	static const unsigned char code[] = { 0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0x5d, 0xc3 };
+	char path[64], *at = mmap(0, 4096, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	FILE *f;
+
+	memcpy(at, code, sizeof(code));
+	mprotect(at, 4096, PROT_READ | PROT_EXEC);
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+	f = fopen(path, "w");
+	fprintf(f, "%lx %zx jit_waits\n", (unsigned long)at, sizeof(code));
+	fclose(f);
+	((void (*)(void (*)(void)))at)(naps);
+	puts(path);
+	return 0;
+}
+END
+if [ "$(uname -m)" != x86_64 ]; then
+	skip 'x86-64 code only' 2
+	done_testing
+fi
+gcc -O2 -o briefjit jit.c || exit 1
+"$FATHOM" offcpu --comm briefjit -d 4s --folded -o jit.folded 2>jit.err &
+watcher=$!
+attached() { grep -qs 'tp_name:.sched_switch' "/proc/$watcher/fdinfo/"*; }
+wait_until attached
+for _ in $(seq 40); do ./briefjit; done >maps
+wait "$watcher"
+ok "processes with code of their own, that live for 20 ms: it ends well ($(cat jit.err))" [ -s jit.folded ]
+all=$(sum_of jit.folded '^briefjit;.*nanosleep') named=$(sum_of jit.folded '^briefjit;_start;.*;main;jit_waits;naps;')
+ok "their code has its name ($named of $all us)" [ "$all" -gt 500000 -a "$named" -gt $((all * 2 / 3)) ]
+xargs rm -f <maps
 done_testing
