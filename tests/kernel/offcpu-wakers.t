@@ -102,4 +102,21 @@ assert sum(w["count"] for w in naps) > queued // 2 - hidden, (queued, hidden, na
 assert by_patient(naps) <= hidden, (hidden, naps)
 END
 done
+# Wakers of one name and one stack are one, whichever process it was: nobody is shown its number.
+cp "$(command -v bash)" waits
+cp waits writes
+mkfifo fifo
+cat >many <<'END'
+exec 3<>fifo
+./waits -c 'for _ in 1 2 3 4 5 6 7 8 9 10; do read -r x <&3; done' &
+for _ in 1 2 3 4 5 6 7 8 9 10; do ./writes -c 'sleep 0.03; echo x >&3'; done
+wait
+END
+run "$FATHOM" offwake -n 0 --json --comm waits -- bash many
+expect_status 0
+ok "ten processes that wake as one does are one waker" python3 - "$out_file" <<'END'
+import json, sys
+rows = [w for w in json.load(open(sys.argv[1]))["waits"] if (w["waker"] or "").startswith("writes")]
+assert len(rows) == 1 and rows[0]["count"] >= 9, rows
+END
 done_testing
