@@ -160,8 +160,8 @@ $(OUT)/.flags: FORCE
 	@mkdir -p $(OUT); flags='$(CC) $(subst ','\'',$(CPPFLAGS) $(CFLAGS))'; \
 	[ "$$flags" = "$$(cat $@ 2>/dev/null)" ] || printf '%s\n' "$$flags" > $@
 
-# BPF sources are written by hand in style, tests may use what the program may not
-$(OUT)/obj/tests/%.o: CPPFLAGS += -Itests
+# Tests may use what the program may not. Private: .flags, which they depend on, is for all.
+$(OUT)/obj/tests/%.o: private CPPFLAGS += -Itests
 
 -include $(OBJ:%=%.d) $(MAIN).d $(UNIT:%=%.d) $(BPF:%=$(GEN)/bpf/%.o.d)
 
