@@ -1,30 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "recording/chunk.h"
 
-#include <sys/mman.h>
-
-enum {
-	CHUNK_KEEP = 8, /* free ones kept for the next round */
-	HUGE = 2 << 20,
-};
-
-/* A large one gets a large page where the machine gives them: copying to it takes a tenth less. */
-static struct chunk *chunk_new(size_t size)
-{
-	struct chunk *c;
-
-	if (size <= HUGE / 2)
-		return xmalloc(sizeof(*c) + size);
-	c = aligned_alloc(HUGE, ALIGN_UP(sizeof(*c) + size, (size_t)HUGE));
-	if (!c)
-		oom(size);
-	(void)madvise(c, sizeof(*c) + size, MADV_HUGEPAGE);
-	return c;
-}
+enum { CHUNK_KEEP = 64 }; /* free ones kept for the next round */
 
 void chunk_pool_init(struct chunk_pool *pool, u64 expected)
 {
-	u64 size = expected ? ALIGN_UP(expected, (u64)16) : HUGE / 2;
+	u64 size = expected ? ALIGN_UP(expected, (u64)16) : CHUNK_MAX;
 
 	*pool = (struct chunk_pool){ .size = MIN(MAX(size, (u64)CHUNK_MIN), (u64)CHUNK_MAX) };
 }
@@ -37,7 +18,7 @@ struct chunk *chunk_get(struct chunk_pool *pool)
 		pool->free = c->next;
 		pool->n_free--;
 	} else {
-		c = chunk_new(pool->size);
+		c = xmalloc(sizeof(*c) + pool->size);
 	}
 	c->next = NULL;
 	c->refs = 1;

@@ -9,8 +9,8 @@
 #include "base/base.h"
 
 enum {
-	CHUNK_MIN = 192 << 10,      /* more than the largest record */
-	CHUNK_MAX = (2 << 20) - 64, /* with its head just under 2 MB */
+	CHUNK_MIN = 192 << 10,        /* more than the largest record */
+	CHUNK_MAX = (256 << 10) - 64, /* stays in the cache until it has been read */
 };
 
 struct chunk {
