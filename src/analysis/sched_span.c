@@ -332,6 +332,9 @@ INLINE s64 read_span(struct sched_reader *r, const u8 **ret_at, const u8 *end,
 		u64 id = load64(at + place.id) & place.id_mask, time = load64(at + place.time);
 		const struct sched_memo *m = memo_of(r, id, load64(at));
 
+		/* where the next one begins is known late: two lines on the way, not behind @end */
+		__builtin_prefetch(at + QUICK_MOST - 64);
+		__builtin_prefetch(at + QUICK_MOST);
 		/* samples of one event are of one size, as a rule: it was found in order then */
 		if (likely(m->id == id && m->head == load64(at) &&
 			   m->raw_size == load32(at + place.raw)) &&
