@@ -403,10 +403,6 @@ static __always_inline u64 offcpu_send_stack(struct unwind_slot *slot, u64 id)
 	u64 size = UNWIND_SAMPLE_HEADER + 8 * (u64)(out->n_kernel + out->n_user);
 	u64 flags = offcpu_wake_flags();
 
-	/* code in no file is asked for in its process, and a new one may soon be gone */
-	if (unwind_places && slot->bare &&
-	    task_field((struct task_struct___sched *)task_current(), nvcsw) <= OFFCPU_YOUNG)
-		flags = BPF_RB_FORCE_WAKEUP;
 	out->type = OFFCPU_RECORD_STACK;
 	out->addr = id;
 	if (out->python) {

@@ -51,7 +51,6 @@ struct offcpu_mapped {
 	u64 exec_vm;
 	u64 epoch;
 	u64 next; /* place */
-	u64 pad[3];
 	u64 start[OFFCPU_TWIN_FILES]; /* where the file would begin */
 	u64 file[OFFCPU_TWIN_FILES];  /* a hash of what is there; 0: none */
 };
@@ -319,9 +318,9 @@ static __always_inline bool offcpu_is_twin(const struct offcpu_twin *m,
 	return offcpu_same_words(m, y->sp, y->pgd, by) && offcpu_same_files(m, y->mm, y->pid, by);
 }
 
-/* The twin of the stack of the current task, which is new. 0: there is none. */
-static __always_inline struct offcpu_twin *
-offcpu_find_twin(struct task_struct *task, u64 regs, u64 mm, u32 how, struct offcpu_moves *by)
+/* A twin of the stack of the current task, which is new; @by has its hash and frames. */
+static __always_inline bool offcpu_find_twin(struct task_struct *task, u64 regs, u64 mm, u32 how,
+					     struct offcpu_moves *by)
 {
 	struct offcpu_young y = {
 		.program = offcpu_program(task, mm),
@@ -341,15 +340,15 @@ offcpu_find_twin(struct task_struct *task, u64 regs, u64 mm, u32 how, struct off
 		struct offcpu_twin *m = bpf_map_lookup_elem(&offcpu_twins, &at);
 
 		if (!m)
-			return 0;
+			return false;
 		by->hash = READ_ONCE(m->hash);
 		if (unlikely(!offcpu_is_twin(m, &y, by)))
 			continue;
 		by->frames = m->frames;
 		m->hits++;
-		return READ_ONCE(m->hash) == by->hash ? m : 0;
+		return READ_ONCE(m->hash) == by->hash;
 	}
-	return 0;
+	return false;
 }
 
 #ifndef BPF_RAW
