@@ -50,7 +50,7 @@ struct offcpu_mapped {
 	u64 pid; /* memory is used again for other processes */
 	u64 exec_vm;
 	u64 epoch;
-	u64 next; /* place */
+	u64 next;                     /* place */
 	u64 start[OFFCPU_TWIN_FILES]; /* where the file would begin */
 	u64 file[OFFCPU_TWIN_FILES];  /* a hash of what is there; 0: none */
 };
