@@ -201,6 +201,33 @@ static __attribute__((noinline)) char *put_more(struct sched_lines *l, char *to,
 	return to;
 }
 
+/* How much narrower a narrow line has its columns than perf has them. */
+enum { LESS_TIME = 1, LESS_WAIT = 2, LESS_DELAY = 3, LESS_RUN = 3 };
+
+/* Takes away @less of the blanks at @at, but for the last one. Returns the end of the line. */
+static char *tighten(char *at, size_t less, char *end)
+{
+	size_t n = 0;
+
+	while (n < less && at[n] == ' ' && at[n + 1] == ' ')
+		n++;
+	memmove(at, at + n, (size_t)(end - at) - n);
+	return end - n;
+}
+
+static char *put_times(struct sched_lines *l, char *line, char *to, const struct sched_turn *t)
+{
+	char *wait = to, *delay = put_msec(wait, t->wait), *run = put_msec(delay, t->delay);
+
+	to = put_msec(run, t->run);
+	if (likely(!l->more.narrow))
+		return to;
+	to = tighten(run, LESS_RUN, to);
+	to = tighten(delay, LESS_DELAY, to);
+	to = tighten(wait, LESS_WAIT, to);
+	return tighten(line, LESS_TIME, to);
+}
+
 static void turn_text(struct sched_lines *l, const struct sched_turn *t)
 {
 	char *line = buf_reserve(&l->out, LINE_MOST + l->n_cpus);
@@ -209,10 +236,7 @@ static void turn_text(struct sched_lines *l, const struct sched_turn *t)
 	if (unlikely(l->n_cpus))
 		to = put_cpus(l, to, t->tid ? 's' : 'i', t->cpu, t->cpu);
 	end = put_task(l, to, t->tid);
-	to = MAX(end, to + SCHED_LINE_NAME);
-	to = put_msec(to, t->wait);
-	to = put_msec(to, t->delay);
-	to = put_msec(to, t->run);
+	to = put_times(l, line, MAX(end, to + SCHED_LINE_NAME), t);
 	if (unlikely(l->any_more))
 		to = put_more(l, to, t);
 	if (unlikely(t->gap)) {
@@ -223,7 +247,16 @@ static void turn_text(struct sched_lines *l, const struct sched_turn *t)
 	buf_added(&l->out, (size_t)(to - line));
 }
 
-enum { BESIDE = 34 }; /* beside the times, as perf has it */
+/* Beside the times, as perf has it; on a narrow screen in their place. */
+static char *put_beside(const struct sched_lines *l, char *line, char *to, const char *what)
+{
+	enum { BESIDE = 34 };
+	size_t blanks = l->more.narrow ? 2 : BESIDE;
+
+	memset(to, ' ', blanks);
+	to = put_text(to + blanks, what, strlen(what));
+	return l->more.narrow ? tighten(line, LESS_TIME, to) : to;
+}
 
 static void wake_text(struct sched_lines *l, const struct sched_wake *w)
 {
@@ -232,9 +265,7 @@ static void wake_text(struct sched_lines *l, const struct sched_wake *w)
 
 	to = put_cpus(l, to, ' ', w->cpu, w->cpu);
 	end = put_task(l, to, w->waker);
-	to = MAX(end, to + SCHED_LINE_NAME);
-	memset(to, ' ', BESIDE);
-	to = put_text(to + BESIDE, "awakened: ", 10);
+	to = put_beside(l, line, MAX(end, to + SCHED_LINE_NAME), "awakened: ");
 	to = put_task(l, to, w->wakee);
 	*to++ = '\n';
 	buf_added(&l->out, (size_t)(to - line));
@@ -247,9 +278,7 @@ static void move_text(struct sched_lines *l, const struct sched_move *m)
 
 	to = put_cpus(l, to, 'm', m->from, m->to);
 	end = put_task(l, to, m->mover);
-	to = MAX(end, to + SCHED_LINE_NAME);
-	memset(to, ' ', BESIDE);
-	to = put_text(to + BESIDE, "migrated: ", 10);
+	to = put_beside(l, line, MAX(end, to + SCHED_LINE_NAME), "migrated: ");
 	to = put_task(l, to, m->tid);
 	to = put_number(put_text(to, " cpu ", 5), m->from);
 	to = put_number(put_text(to, " => ", 4), m->to);
@@ -257,8 +286,25 @@ static void move_text(struct sched_lines *l, const struct sched_move *m)
 	buf_added(&l->out, (size_t)(to - line));
 }
 
+struct widths {
+	int time, wait, delay, run;
+	const char *names[3];
+};
+
+static struct widths widths_of(const struct sched_lines *l)
+{
+	if (!l->more.narrow)
+		return (struct widths){ 15, 10, 10, 10, { "wait time", "sch delay", "run time" } };
+	return (struct widths){ 15 - LESS_TIME,
+				10 - LESS_WAIT,
+				10 - LESS_DELAY,
+				10 - LESS_RUN,
+				{ "wait", "delay", "run" } };
+}
+
 static void heading_text(struct sched_lines *l)
 {
+	const struct widths w = widths_of(l);
 	static const char line[] = "------------------------------";
 	_cleanup_buf_ struct buf cpus = BUF_INIT, dashes = BUF_INIT;
 	int width;
@@ -275,12 +321,14 @@ static void heading_text(struct sched_lines *l)
 		buf_addstr(&dashes, "  ");
 	}
 	width = (int)cpus.len;
-	buf_addf(&l->out, "%15s %6s  %s%-30s %10s %10s %10s%s\n", "time", "cpu", buf_str(&cpus),
-		 "task name", "wait time", "sch delay", "run time", l->more.state ? "  state" : "");
-	buf_addf(&l->out, "%15s %6s  %*s%-30s %10s %10s %10s\n", "", "", width, "", "[tid/pid]",
-		 "(msec)", "(msec)", "(msec)");
-	buf_addf(&l->out, "%.15s %.6s  %s%.30s  %.9s  %.9s  %.9s%s\n", line, line, buf_str(&dashes),
-		 line, line, line, line, l->more.state ? "  -----" : "");
+	buf_addf(&l->out, "%*s %6s  %s%-30s %*s %*s %*s%s\n", w.time, "time", "cpu", buf_str(&cpus),
+		 "task name", w.wait, w.names[0], w.delay, w.names[1], w.run, w.names[2],
+		 l->more.state ? "  state" : "");
+	buf_addf(&l->out, "%*s %6s  %*s%-30s %*s %*s %*s\n", w.time, "", "", width, "", "[tid/pid]",
+		 w.wait, "(msec)", w.delay, "(msec)", w.run, "(msec)");
+	buf_addf(&l->out, "%.*s %.6s  %s%.30s  %.*s  %.*s  %.*s%s\n", w.time, line, line,
+		 buf_str(&dashes), line, w.wait - 1, line, w.delay - 1, line, w.run - 1, line,
+		 l->more.state ? "  -----" : "");
 }
 
 /* --- for programs ----------------------------------------------------------------------------- */

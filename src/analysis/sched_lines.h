@@ -16,11 +16,14 @@ struct sched_line_task {
 	char text[SCHED_LINE_TASK];
 };
 
+enum { SCHED_LINES_WIDE = 87 }; /* columns of a text line as perf has it */
+
 /* What text lines may have besides; the other forms have it always. */
 struct sched_lines_more {
-	bool state; /* in which the task left */
-	bool next;  /* who comes */
-	bool cpus;  /* a column for each CPU, with a mark where it happened */
+	bool state;  /* in which the task left */
+	bool next;   /* who comes */
+	bool cpus;   /* a column for each CPU, with a mark where it happened */
+	bool narrow; /* for 80 columns: less room for numbers */
 };
 
 struct sched_lines {

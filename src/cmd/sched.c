@@ -393,16 +393,19 @@ static int run_timehist(struct job *j)
 {
 	const struct sched_args *a = j->args;
 	bool lines = !a->summary;
+	struct sched_lines_more more = a->more;
 	struct sched_timehist *t;
 	int rc = check_timehist(j);
 
 	if (rc)
 		return rc;
+	/* files and pipes get perf's lines */
+	more.narrow = isatty(fileno(j->ctx->out)) && cli_width(j->ctx) < SCHED_LINES_WIDE;
 	t = sched_timehist_new(&j->names, &j->filter, a->idle, lines ? on_turn : NULL,
 			       lines && a->wakeups ? on_wake : NULL, j);
 	if (lines && a->migrations)
 		sched_timehist_moves(t, on_move);
-	sched_lines_init(&j->lines, &j->names, lines_format(j), &a->more);
+	sched_lines_init(&j->lines, &j->names, lines_format(j), &more);
 	j->filter.outside = true;
 	j->filter.types = ~(1u << SCHED_RUNTIME);
 	fflush(j->ctx->out);

@@ -36,6 +36,12 @@ run "$FATHOM" sched timehist -d 300ms -w
 expect_status 0
 expect_out_like '^ +[0-9]+\.[0-9]{6} \[[0-9]{4}\]  [^ ].*\[[0-9/]+\] +[0-9]+\.[0-9]{3} +[0-9]+\.[0-9]{3} +[0-9]+\.[0-9]{3}'
 expect_out_like ' awakened: victim\['
+expect_out_like ' wait time  sch delay   run time$' "timehist: perf's lines where there is no terminal"
+on_terminal() { python3 "$TOP/tests/lib/on_terminal.py" 24 '' "$FATHOM" "$@" --no-pager; }
+narrow=$(on_terminal sched timehist -d 300ms)
+like "timehist: narrower numbers on a terminal of 80 columns" "$narrow" ' wait   delay     run.?$'
+like "timehist: the victim is there" "$narrow" "  victim\\["
+is "timehist: they fit" "$(tr -d '\r' <<<"$narrow" | grep -E '^ +[0-9]+\.[0-9]{6} .*  (hog|victim)\[' | grep -E '.{81}')" ''
 run "$FATHOM" sched timehist -d 300ms -p "$hog" --csv
 expect_status 0
 unlike "timehist -p: only that process" "$(tail -n +2 <<<"$out" | cut -d, -f4)" '^"[^hv]'

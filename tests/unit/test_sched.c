@@ -233,6 +233,43 @@ TEST(sched_lines_tell_more_where_it_is_asked_for)
 	CHECK(!strstr(buf_str(&plain), "<idle>"));
 }
 
+/* Waits of a second and more have their place; what is longer pushes what follows. */
+TEST(sched_lines_fit_a_narrow_screen)
+{
+	const struct sched_lines_more more = { .narrow = true };
+	struct sched_turn turn = { .time = 123456000001000, .cpu = 1, .tid = 10, .gap = true };
+	struct sched_names names = { .machine_cpus = 2 };
+	_cleanup_buf_ struct buf text = BUF_INIT;
+	struct sched_lines lines;
+
+	lines_of(SCHED_LINES_TEXT, &more, NULL, &text);
+	CHECK_STR(
+		buf_str(&text),
+		"          time    cpu  task name                          wait   delay     run\n"
+		"                       [tid/pid]                        (msec)  (msec)  (msec)\n"
+		"-------------- ------  ------------------------------  -------  ------  ------\n"
+		"      0.000001 [0001]  :10[10]                           0.000   0.000   0.000\n"
+		"      0.000002 [0000]  <idle>                            0.000   0.000   0.000\n"
+		"      0.004000 [0000]  :20[20]                         awakened: :10[10]\n"
+		"      0.004000 [0000]  :20[20]                         migrated: :10[10] cpu 1 => "
+		"0\n"
+		"      0.005002 [0000]  :20[20]                           0.000   0.000   5.000\n");
+	sched_lines_init(&lines, &names, SCHED_LINES_TEXT, &more);
+	lines.begun = true;
+	turn.wait = 9999999000;
+	sched_lines_turn(&lines, &turn);
+	turn.wait = 1234567890000;
+	turn.delay = 12345678000;
+	sched_lines_turn(&lines, &turn);
+	CHECK_STR(
+		buf_str(&lines.out),
+		" 123456.000001 [0001]  :10[10]                        9999.999   0.000   0.000 ?\n"
+		" 123456.000001 [0001]  :10[10]                       1234567.890 12345.678   "
+		"0.000 ?\n");
+	sched_lines_release(&lines);
+	sched_names_release(&names);
+}
+
 TEST(sched_timehist_cuts_to_the_time_asked_for)
 {
 	const struct sched_filter filter = { .from = 1200, .to = 1800, .outside = true };
