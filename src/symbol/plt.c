@@ -61,12 +61,70 @@ static bool stub_number(const struct plt *p, const u8 *code, size_t n, u32 *ret)
 	return true;
 }
 
-static void add_rela(struct plt *p, const struct buf *b)
+/* The stubs of a section. */
+struct stubs {
+	struct buf code;
+	u64 addr;
+	size_t step; /* bytes of each */
+};
+
+static bool read_stubs(const struct plt *p, const char *name, struct stubs *ret)
+{
+	const struct elf_section *s = elf_find_section(p->elf, name);
+
+	*ret = (struct stubs){ .code = BUF_INIT, .step = 16 };
+	if (!s || elf_read_section(p->elf, s, PLT_MAX_BYTES, &ret->code) < 0 ||
+	    s->addr > UINT64_MAX - s->size)
+		return false;
+	ret->addr = s->addr;
+	if (streq(name, ".plt.got") && s->entsize == 8)
+		ret->step = 8;
+	return true;
+}
+
+static const char *const stub_sections[] = { ".plt", ".plt.sec", ".plt.got" };
+
+/* From the first to the last of the slots that stubs jump through. */
+struct slots {
+	u64 first, last;
+};
+
+static void widen(const struct plt *p, const struct stubs *s, struct slots *all)
+{
+	for (size_t at = 0; at + s->step <= s->code.len; at += s->step) {
+		const u8 *code = (const u8 *)s->code.data + at;
+		u64 slot;
+
+		if (!stub_slot(p, code, s->step, s->addr + at, &slot))
+			continue;
+		all->first = MIN(all->first, slot);
+		all->last = MAX(all->last, slot);
+	}
+}
+
+static struct slots all_slots(const struct plt *p)
+{
+	struct slots all = { UINT64_MAX, 0 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(stub_sections); i++) {
+		struct stubs s;
+
+		if (read_stubs(p, stub_sections[i], &s))
+			widen(p, &s, &all);
+		buf_release(&s.code);
+	}
+	return all;
+}
+
+/* Only those of @of: a place in the map takes more time than all else about a relocation. */
+static void add_rela(struct plt *p, const struct buf *b, struct slots of)
 {
 	for (size_t at = 0; at + sizeof(Elf64_Rela) <= b->len; at += sizeof(Elf64_Rela)) {
 		Elf64_Rela r;
 
 		memcpy(&r, b->data + at, sizeof(r));
+		if (r.r_offset < of.first || r.r_offset > of.last)
+			continue;
 		vec_push(&p->relocations, (struct relocation){ .symbol = (u32)ELF64_R_SYM(r.r_info),
 							       .addend = (u64)r.r_addend });
 		if (!map_find(&p->slots, r.r_offset))
@@ -80,7 +138,7 @@ static void read_relocations(struct plt *p)
 	_cleanup_buf_ struct buf b = BUF_INIT;
 
 	if (s && elf_read_section(p->elf, s, RELA_MAX_BYTES, &b) == 0)
-		add_rela(p, &b);
+		add_rela(p, &b, (struct slots){ 0, UINT64_MAX });
 	p->numbered = p->relocations.len;
 	s = elf_find_section(p->elf, ".rela.dyn");
 	if (!s || s->type != SHT_RELA || !elf_find_section(p->elf, ".plt.got"))
@@ -91,7 +149,7 @@ static void read_relocations(struct plt *p)
 	buf_reset(&b);
 	if (s->offset <= UINT64_MAX - skip &&
 	    elf_read_buf(p->elf, s->offset + skip, s->size - skip, RELA_MAX_BYTES, &b) == 0)
-		add_rela(p, &b);
+		add_rela(p, &b, all_slots(p));
 }
 
 /* Appends the name of a dynamic symbol. */
@@ -130,25 +188,22 @@ static void add_stub(struct plt *p, u64 start, u64 size, const struct relocation
 
 static void scan_section(struct plt *p, const char *name)
 {
-	const struct elf_section *s = elf_find_section(p->elf, name);
-	_cleanup_buf_ struct buf b = BUF_INIT;
-	size_t step = streq(name, ".plt.got") && s && s->entsize == 8 ? 8 : 16;
+	struct stubs s;
 
-	if (!s || elf_read_section(p->elf, s, PLT_MAX_BYTES, &b) < 0 ||
-	    s->addr > UINT64_MAX - s->size)
-		return;
-	for (size_t at = 0; at + step <= b.len; at += step) {
-		const u8 *code = (const u8 *)b.data + at;
-		u64 slot, index = 0;
-		u32 number;
+	if (read_stubs(p, name, &s))
+		for (size_t at = 0; at + s.step <= s.code.len; at += s.step) {
+			const u8 *code = (const u8 *)s.code.data + at;
+			u64 slot, index = 0;
+			u32 number;
 
-		if (stub_slot(p, code, step, s->addr + at, &slot))
-			index = map_get(&p->slots, slot, 0);
-		else if (stub_number(p, code, step, &number) && number < p->numbered)
-			index = (u64)number + 1;
-		if (index && p->relocations.items)
-			add_stub(p, s->addr + at, step, &p->relocations.items[index - 1]);
-	}
+			if (stub_slot(p, code, s.step, s.addr + at, &slot))
+				index = map_get(&p->slots, slot, 0);
+			else if (stub_number(p, code, s.step, &number) && number < p->numbered)
+				index = (u64)number + 1;
+			if (index && p->relocations.items)
+				add_stub(p, s.addr + at, s.step, &p->relocations.items[index - 1]);
+		}
+	buf_release(&s.code);
 }
 
 /* Both at once: a read for each of the thousands of stubs of some libraries takes longer. */
@@ -171,9 +226,8 @@ void symtab_add_plt(struct symtab_builder *b, const struct elf *elf)
 		return;
 	read_names(&p);
 	read_relocations(&p);
-	scan_section(&p, ".plt");
-	scan_section(&p, ".plt.sec");
-	scan_section(&p, ".plt.got");
+	for (size_t i = 0; i < ARRAY_SIZE(stub_sections); i++)
+		scan_section(&p, stub_sections[i]);
 	vec_release(&p.relocations);
 	map_release(&p.slots);
 	buf_release(&p.dynsym);

@@ -74,7 +74,7 @@ named=$(grep -vc '?' "$TMP/ours")
 ok 'most places have names' test "$((named * 10))" -gt "$(($(wc -l <"$TMP/ours") * 8))"
 
 # Stubs: objdump names them, too.
-objdump -d -j .plt -j .plt.sec "$TMP/prog" 2>/dev/null |
+objdump -d -j .plt -j .plt.sec -j .plt.got "$TMP/prog" 2>/dev/null |
 	awk '/^[0-9a-f]+ <.*@plt>:$/ { sub(/^0+/, "", $1); gsub(/[<>:]/, "", $2); print $1, $2 }' >"$TMP/stubs"
 is 'stubs have the names that objdump gives them' \
 	"$(cut -d' ' -f1 "$TMP/stubs" | "$SYMBOL" names "$TMP/prog" | awk '{ print $1, $4 }')" "$(cat "$TMP/stubs")"
