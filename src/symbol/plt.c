@@ -180,9 +180,11 @@ static void add_stub(struct plt *p, u64 start, u64 size, const struct relocation
 		c.resolver = r->addend;
 	else if (!add_name(p, r->symbol, &c.name))
 		return;
+	/* the unwind entry of the section begins where its first stub does, and ranks lower */
 	vec_push(&p->out->spans, (struct span){ .start = start,
 						.end = start + size,
-						.id = (u32)p->out->candidates.len });
+						.id = (u32)p->out->candidates.len,
+						.rank = 1 });
 	vec_push(&p->out->candidates, c);
 }
 
