@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#define CACHE_MAGIC "FTHSYM\0\4"
+#define CACHE_MAGIC "FTHSYM\0\5"
 enum {
 	CACHE_MAX_NAME = 16 << 10,
 	CACHE_COMPLETE = 1, /* flag: the names are from a full symbol table */
