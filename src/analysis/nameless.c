@@ -63,6 +63,7 @@ static void count_groups(const struct profile *p, struct groups *g)
 static void add_note(const struct profile *p, const struct group *g, struct result *ret)
 {
 	const char *runtime = profile_str(p, g->runtime), *why = profile_str(p, g->why);
+	const char *hint = profile_str(p, g->hint);
 	char who[96];
 
 	if (g->processes > 1)
@@ -70,9 +71,10 @@ static void add_note(const struct profile *p, const struct group *g, struct resu
 			 *runtime ? ", " : "", g->pid, g->processes - 1);
 	else
 		snprintf(who, sizeof(who), "%s%sprocess %d", runtime, *runtime ? ", " : "", g->pid);
-	result_note(ret, NOTE_INFO, profile_str(p, g->hint),
-		    "%llu frames of run-time code (%s) have no name: %s",
-		    (unsigned long long)g->frames, who,
+	result_note(ret, NOTE_INFO, *hint ? hint : NULL,
+		    "%llu frame%s of run-time code (%s) %s no name: %s",
+		    (unsigned long long)g->frames, g->frames == 1 ? "" : "s", who,
+		    g->frames == 1 ? "has" : "have",
 		    *why ? why : "its perf map does not tell this code");
 }
 

@@ -50,16 +50,18 @@ void runtime_collect(const struct machine *m, struct profile *p)
 {
 	vec_each(at, &m->processes) {
 		const struct process *proc = *at;
-		const char *why;
+		const char *why, *hint;
 
 		if (!proc->nameless)
 			continue;
 		why = symbols_jit_why(m->symbols, proc->pid);
+		/* whoever it is, it does write a map */
+		hint = !why && proc->nameless == &unknown ? NULL : proc->nameless->hint;
 		vec_push(&p->nameless, (struct profile_nameless){
 					       .pid = proc->pid,
 					       .runtime = profile_string(p, proc->nameless->name),
 					       .why = profile_string(p, why),
-					       .hint = profile_string(p, proc->nameless->hint),
+					       .hint = profile_string(p, hint),
 				       });
 	}
 }

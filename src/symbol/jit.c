@@ -159,7 +159,8 @@ static void jit_read(struct jit *j, pid_t nspid, const char *root)
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) < 0) {
-		if (!j->map.entries.len)
+		/* names that a recording carries are from a map that is gone */
+		if (!j->map.entries.len && !j->carried.entries.len)
 			j->why = "no perf map names it";
 		return;
 	}

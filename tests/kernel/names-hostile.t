@@ -9,6 +9,7 @@
 . "$(dirname "$0")/../lib/test.sh"
 
 need_root
+need_file "$WORKLOADS/jitlike"
 need_cmd gcc python3
 cd "$TMP" || exit 1
 export XDG_CACHE_HOME=$TMP
@@ -214,4 +215,18 @@ print("#", good, "of", users, "stacks of the switching program are complete")
 sys.exit(users < 20 or good < 0.98 * users)' "$out_file"
 unlike 'two unwinders at once: none found no room' "$(cat "$out_file" off.json)" \
 	'too many unwinds at once'
+
+# A map that tells a part, and is gone: not that there was none, nor that there should be one.
+spawn "$WORKLOADS/jitlike" --seconds 60
+pid=$spawned
+wait_until grep -q jit_warm "/tmp/perf-$pid.map"
+sed -i /jit_warm/d "/tmp/perf-$pid.map"
+sampled 'a map of a part'
+rm -f "/tmp/perf-$pid.map"
+kill "$pid"
+like 'a map of a part names what it tells' "$out" jit_hot
+run "$FATHOM" report -i jit.data
+like 'a map of a part: the reason' "$(flat "$out$err")" \
+	'frames of run-time code \(process [0-9]+\) have no name: its perf map does not tell this code'
+unlike '... and to write a map is no advice' "$(flat "$out$err")" 'writes a perf map'
 done_testing

@@ -51,7 +51,9 @@ for options in '' '--perf-basic-prof'; do
 	for command in report stacks; do
 		run "$FATHOM" "$command" -i "$TMP/node.data"
 		if [ -n "$options" ]; then
-			unlike "$command: names were kept" "$(flat "$out $err")" 'run-time code'
+			# but for a sample or two that are older than the line that names their code
+			unlike "$command: names were kept" "$(flat "$out $err")" '[0-9]{2} frames of run-time code'
+			unlike "$command: nor does it miss a map" "$(flat "$out $err")" 'no perf map names it'
 		else
 			like "$command: says whose the code is" "$(flat "$out $err")" \
 				"run-time code \\(node, process $pid\\) have no name"
