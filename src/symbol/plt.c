@@ -17,6 +17,15 @@ enum {
 	NAMES_MOST = 16 << 20, /* of .dynsym or .dynstr; what is larger has no names for stubs */
 };
 
+static const char *const stub_sections[] = { ".plt", ".plt.sec", ".plt.got" };
+
+/* The stubs of a section, empty if there are none. */
+struct stubs {
+	struct buf code;
+	u64 addr;
+	size_t step; /* bytes of each */
+};
+
 struct relocation {
 	u32 symbol;
 	u64 addend;
@@ -27,6 +36,7 @@ struct plt {
 	const struct elf *elf;
 	struct buf dynsym; /* empty in a static program */
 	struct buf dynstr;
+	struct stubs stubs[ARRAY_SIZE(stub_sections)];
 	VEC(struct relocation) relocations; /* those of .rela.plt first, in order */
 	size_t numbered;
 	struct map slots; /* address in the GOT -> index of relocation + 1 */
@@ -61,28 +71,19 @@ static bool stub_number(const struct plt *p, const u8 *code, size_t n, u32 *ret)
 	return true;
 }
 
-/* The stubs of a section. */
-struct stubs {
-	struct buf code;
-	u64 addr;
-	size_t step; /* bytes of each */
-};
-
-static bool read_stubs(const struct plt *p, const char *name, struct stubs *ret)
+static void read_stubs(const struct elf *elf, const char *name, struct stubs *ret)
 {
-	const struct elf_section *s = elf_find_section(p->elf, name);
+	const struct elf_section *s = elf_find_section(elf, name);
 
 	*ret = (struct stubs){ .code = BUF_INIT, .step = 16 };
-	if (!s || elf_read_section(p->elf, s, PLT_MAX_BYTES, &ret->code) < 0 ||
-	    s->addr > UINT64_MAX - s->size)
-		return false;
+	if (!s || s->addr > UINT64_MAX - s->size)
+		return;
+	if (elf_read_section(elf, s, PLT_MAX_BYTES, &ret->code) < 0)
+		buf_reset(&ret->code);
 	ret->addr = s->addr;
 	if (streq(name, ".plt.got") && s->entsize == 8)
 		ret->step = 8;
-	return true;
 }
-
-static const char *const stub_sections[] = { ".plt", ".plt.sec", ".plt.got" };
 
 /* From the first to the last of the slots that stubs jump through. */
 struct slots {
@@ -106,13 +107,8 @@ static struct slots all_slots(const struct plt *p)
 {
 	struct slots all = { UINT64_MAX, 0 };
 
-	for (size_t i = 0; i < ARRAY_SIZE(stub_sections); i++) {
-		struct stubs s;
-
-		if (read_stubs(p, stub_sections[i], &s))
-			widen(p, &s, &all);
-		buf_release(&s.code);
-	}
+	for (size_t i = 0; i < ARRAY_SIZE(p->stubs); i++)
+		widen(p, &p->stubs[i], &all);
 	return all;
 }
 
@@ -188,24 +184,20 @@ static void add_stub(struct plt *p, u64 start, u64 size, const struct relocation
 	vec_push(&p->out->candidates, c);
 }
 
-static void scan_section(struct plt *p, const char *name)
+static void name_stubs(struct plt *p, const struct stubs *s)
 {
-	struct stubs s;
+	for (size_t at = 0; at + s->step <= s->code.len; at += s->step) {
+		const u8 *code = (const u8 *)s->code.data + at;
+		u64 slot, index = 0;
+		u32 number;
 
-	if (read_stubs(p, name, &s))
-		for (size_t at = 0; at + s.step <= s.code.len; at += s.step) {
-			const u8 *code = (const u8 *)s.code.data + at;
-			u64 slot, index = 0;
-			u32 number;
-
-			if (stub_slot(p, code, s.step, s.addr + at, &slot))
-				index = map_get(&p->slots, slot, 0);
-			else if (stub_number(p, code, s.step, &number) && number < p->numbered)
-				index = (u64)number + 1;
-			if (index && p->relocations.items)
-				add_stub(p, s.addr + at, s.step, &p->relocations.items[index - 1]);
-		}
-	buf_release(&s.code);
+		if (stub_slot(p, code, s->step, s->addr + at, &slot))
+			index = map_get(&p->slots, slot, 0);
+		else if (stub_number(p, code, s->step, &number) && number < p->numbered)
+			index = (u64)number + 1;
+		if (index && p->relocations.items)
+			add_stub(p, s->addr + at, s->step, &p->relocations.items[index - 1]);
+	}
 }
 
 /* Both at once: a read for each of the thousands of stubs of some libraries takes longer. */
@@ -226,10 +218,14 @@ void symtab_add_plt(struct symtab_builder *b, const struct elf *elf)
 
 	if (!elf->is64 || !elf_find_section(elf, ".rela.plt"))
 		return;
+	for (size_t i = 0; i < ARRAY_SIZE(stub_sections); i++)
+		read_stubs(elf, stub_sections[i], &p.stubs[i]);
 	read_names(&p);
 	read_relocations(&p);
-	for (size_t i = 0; i < ARRAY_SIZE(stub_sections); i++)
-		scan_section(&p, stub_sections[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(p.stubs); i++) {
+		name_stubs(&p, &p.stubs[i]);
+		buf_release(&p.stubs[i].code);
+	}
 	vec_release(&p.relocations);
 	map_release(&p.slots);
 	buf_release(&p.dynsym);
