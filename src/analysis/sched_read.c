@@ -106,9 +106,10 @@ static int on_events(void *ctx, const struct sched_event *ev, size_t n)
 	return rc;
 }
 
-int sched_reader_relieve(struct sched_reader *r, size_t more)
+/* Makes room where too much waits; spans, which must not wait for whoever takes it, want some. */
+static int relieve(struct sched_reader *r)
 {
-	if (likely(!sched_order_full(&r->order, more)))
+	if (likely(!sched_order_full(&r->order, SCHED_SPAN_EVENTS)))
 		return 0;
 	return sched_order_relieve(&r->order, on_events, r);
 }
@@ -116,18 +117,15 @@ int sched_reader_relieve(struct sched_reader *r, size_t more)
 /* Delivers what has no time at once, the rest in its turn. */
 static int push(struct sched_reader *r, const struct sched_event *ev)
 {
-	int rc;
-
 	if (!ev->time)
 		return on_events(r, ev, 1);
-	rc = sched_reader_relieve(r, 1);
 	sched_order_push(&r->order, ev);
-	return rc;
+	return 0;
 }
 
 /* --- run times -------------------------------------------------------------------------------- */
 
-int sched_reader_unfold(struct sched_reader *r)
+void sched_reader_unfold(struct sched_reader *r)
 {
 	struct sched_event ev = { .type = SCHED_RUNTIME,
 				  .time = r->ran.time,
@@ -136,12 +134,12 @@ int sched_reader_unfold(struct sched_reader *r)
 				  .cpu = (u16)r->ran.cpu };
 
 	if (!r->ran.tid)
-		return 0;
+		return;
 	/* what came after it on its CPU has been placed already */
 	if (r->order.fresh.events.len)
 		ev.time = MAX(ev.time, vec_last(&r->order.fresh.events)->time);
 	r->ran.tid = 0;
-	return push(r, &ev);
+	sched_order_push(&r->order, &ev);
 }
 
 /* --- names ------------------------------------------------------------------------------------ */
@@ -150,16 +148,19 @@ int sched_reader_unfold(struct sched_reader *r)
  * A name is known from the begin on, where a record without a time tells it. The tracepoints tell
  * names, too; they count where no record does, from the first of them on.
  */
-int sched_reader_comm(struct sched_reader *r, u32 tid, const char *comm, u64 time)
+void sched_reader_comm(struct sched_reader *r, u32 tid, const char *comm, u64 time)
 {
 	struct sched_event ev = { .type = SCHED_NAMED, .time = time, .next = tid, .weak = true };
 	struct sched_since *since = sched_since(&r->known, tid);
 
 	if (!comm || since->told >= ~time)
-		return 0;
+		return;
 	since->told = ~time;
 	ev.comm = intern_bytes(&r->names->strings, comm, strnlen(comm, SCHED_COMM));
-	return push(r, &ev);
+	if (time)
+		sched_order_push(&r->order, &ev);
+	else
+		take_name(r->names, &ev);
 }
 
 /* --- events ----------------------------------------------------------------------------------- */
@@ -281,11 +282,13 @@ static int on_sample(void *ctx, const struct perf_event_header *h, u32 event)
 	if (!l->wanted)
 		return 0;
 	fill(r, l, &p, &ev);
-	rc = sched_reader_comm(r, ev.next, text(&p, &l->fields[SCHED_F_NEXT_COMM]), ev.time);
-	if (rc >= 0 && ev.type == SCHED_SWITCH)
-		rc = sched_reader_comm(r, ev.prev, text(&p, &l->fields[SCHED_F_PREV_COMM]),
-				       ev.time);
-	return rc ? rc : push(r, &ev);
+	rc = relieve(r);
+	if (rc)
+		return rc;
+	sched_reader_comm(r, ev.next, text(&p, &l->fields[SCHED_F_NEXT_COMM]), ev.time);
+	if (ev.type == SCHED_SWITCH)
+		sched_reader_comm(r, ev.prev, text(&p, &l->fields[SCHED_F_PREV_COMM]), ev.time);
+	return push(r, &ev);
 }
 
 static int on_record(const struct record *rec, void *ctx)
@@ -294,6 +297,7 @@ static int on_record(const struct record *rec, void *ctx)
 	struct sched_reader *r = ctx;
 	struct record_comm c;
 	struct record_task t;
+	int rc;
 
 	if (rec->type == PERF_RECORD_COMM && record_comm(rec, &c) == 0) {
 		ev.type = SCHED_NAMED;
@@ -311,15 +315,16 @@ static int on_record(const struct record *rec, void *ctx)
 	} else {
 		return 0;
 	}
-	return push(r, &ev);
+	rc = relieve(r);
+	return rc ? rc : push(r, &ev);
 }
 
 static int on_round(void *ctx)
 {
 	struct sched_reader *r = ctx;
-	int rc = sched_reader_unfold(r);
 
-	return rc ? rc : sched_order_round(&r->order, on_events, r);
+	sched_reader_unfold(r);
+	return sched_order_round(&r->order, on_events, r);
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */
@@ -399,10 +404,7 @@ int sched_replay(struct recording *recording, const struct sched_filter *filter,
 	sched_since(&r.known, 0)->told = UINT64_MAX;
 	sched_reader_learn(&r);
 	rc = recording_tap(recording, &taps, &r, e);
-	if (rc == -ECANCELED && r.ended)
-		rc = r.ended;
-	if (!rc)
-		rc = sched_reader_unfold(&r);
+	sched_reader_unfold(&r);
 	if (!rc)
 		rc = sched_order_flush(&r.order, on_events, &r);
 	const struct recording_counts *c = recording_counts(recording);

@@ -18,7 +18,10 @@ struct sched_memo {
 };
 _Static_assert(sizeof(struct sched_memo) == 32, "many of them stay in the cache");
 
-enum { SCHED_MEMO_BITS = 7 };
+enum {
+	SCHED_MEMO_BITS = 7,
+	SCHED_SPAN_EVENTS = 6 << 10, /* a span asks for room for so many, at least */
+};
 
 /* Run times that wait for the switch that follows them on their CPU. */
 struct sched_ran {
@@ -39,7 +42,6 @@ struct sched_reader {
 	struct sched_order order;
 	struct sched_known known;
 	u32 types; /* that are wanted */
-	int ended; /* what a callback ended it with, or an error */
 	bool swap;
 	bool bounded; /* not all times are wanted */
 	bool fold;    /* run times are kept */
@@ -65,14 +67,12 @@ static inline void sched_count_event(struct sched_count *c, u64 time, u32 cpu)
 /* sched_read.c */
 void sched_reader_learn(struct sched_reader *r);
 void sched_reader_count(struct sched_reader *r, const struct sched_count *c);
-/* Makes room where too much waits. */
-int sched_reader_relieve(struct sched_reader *r, size_t more);
 /* The tracepoint at @time calls @tid so. */
-int sched_reader_comm(struct sched_reader *r, u32 tid, const char *comm, u64 time);
+void sched_reader_comm(struct sched_reader *r, u32 tid, const char *comm, u64 time);
 /* No switch follows the run times that are kept: they become an event after all. */
-int sched_reader_unfold(struct sched_reader *r);
+void sched_reader_unfold(struct sched_reader *r);
 
-/* sched_span.c: as recording_taps.span; @reader is a struct sched_reader. */
+/* sched_span.c: as recording_taps.span, nothing is delivered; @reader is a struct sched_reader. */
 s64 sched_span(void *reader, const u8 **ret_at, const u8 *end);
 
 #endif

@@ -13,7 +13,10 @@ enum {
 	SPAN_MOST = 64 << 10, /* bytes of samples that are read at once */
 	EVENTS_EACH = 4,      /* what a sample can bring: itself, two names and a run time */
 	EVENTS_MOST = SPAN_MOST / SAMPLE_LEAST * EVENTS_EACH,
+	AHEAD = 4096, /* bytes: the way from memory takes as long as reading them */
 };
+_Static_assert((int)EVENTS_MOST <= (int)SCHED_SPAN_EVENTS,
+	       "room for a span is made where it is delivered");
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -112,8 +115,7 @@ static void place_event(struct sched_reader *r, const struct sched_layout *l, co
  * Run times are kept: only those of the task that runs, and not the first that is heard of it:
  * from that on it is known to run, which must have its place in time.
  */
-static bool keep_runtime(struct sched_reader *r, const struct sched_layout *l, const u8 *at,
-			 int *ret)
+static bool keep_runtime(struct sched_reader *r, const struct sched_layout *l, const u8 *at)
 {
 	u64 time = load64(at + l->place.time);
 	u32 tid = load32(at + l->next);
@@ -122,7 +124,7 @@ static bool keep_runtime(struct sched_reader *r, const struct sched_layout *l, c
 	    sched_since(&r->known, tid)->seen < ~time)
 		return false;
 	if (r->ran.tid != tid) {
-		*ret = sched_reader_unfold(r);
+		sched_reader_unfold(r);
 		r->ran.ns = 0;
 	}
 	r->ran.ns += load64(at + l->value);
@@ -133,34 +135,30 @@ static bool keep_runtime(struct sched_reader *r, const struct sched_layout *l, c
 }
 
 /* Any event of usual size and values. */
-static __attribute__((noinline)) int
+static __attribute__((noinline)) void
 slow_event(struct sched_reader *r, const struct sched_layout *l, const u8 *at, struct span *s)
 {
 	u64 time = load64(at + l->place.time);
 	u32 cpu = load32(at + l->place.cpu);
 	u32 next = load32(at + l->next), prev = load32(at + l->prev);
-	int rc = 0;
 
 	sched_count_event(&s->count, time, cpu);
 	s->time = TIME_UNKNOWN;
 	s->cpu = cpu;
 	if (r->ran.tid && (r->ran.cpu != cpu || time < r->ran.time))
-		rc = sched_reader_unfold(r);
-	if (rc || !l->wanted || keep_runtime(r, l, at, &rc))
-		return rc;
+		sched_reader_unfold(r);
+	if (!l->wanted || keep_runtime(r, l, at))
+		return;
 	if (l->next_comm)
-		rc = sched_reader_comm(r, next, (const char *)at + l->next_comm, time);
-	if (!rc && l->prev_comm)
-		rc = sched_reader_comm(r, prev, (const char *)at + l->prev_comm, time);
-	if (rc)
-		return rc;
+		sched_reader_comm(r, next, (const char *)at + l->next_comm, time);
+	if (l->prev_comm)
+		sched_reader_comm(r, prev, (const char *)at + l->prev_comm, time);
 	if (l->type == SCHED_SWITCH || l->type == SCHED_RUNTIME)
 		sched_set_seen(&r->known, next, time);
 	if (l->type == SCHED_SWITCH)
 		sched_set_seen(&r->known, prev, time);
 	place_event(r, l, at);
 	s->time = time;
-	return 0;
 }
 
 /* An event's ids are neighbours, its sizes differ with the length of a name. */
@@ -292,8 +290,7 @@ INLINE void end_turn(struct sched_reader *r, const struct turn *t, const struct 
 	}
 }
 
-/* Any sample, behind those up to @now. False: reading it is up to others, or nothing is read any
- * more. */
+/* Any sample, behind those up to @now. False: reading it is up to others. */
 static __attribute__((noinline)) bool slow_sample(struct sched_reader *r, const u8 *at,
 						  const u8 *end, const struct sched_place *place,
 						  u64 now, struct span *s)
@@ -310,8 +307,8 @@ static __attribute__((noinline)) bool slow_sample(struct sched_reader *r, const 
 	}
 	if (!has_usual_values(l, at))
 		return false;
-	r->ended = slow_event(r, l, at, s);
-	return !r->ended;
+	slow_event(r, l, at, s);
+	return true;
 }
 
 /*
@@ -332,9 +329,9 @@ INLINE s64 read_span(struct sched_reader *r, const u8 **ret_at, const u8 *end,
 		u64 id = load64(at + place.id) & place.id_mask, time = load64(at + place.time);
 		const struct sched_memo *m = memo_of(r, id, load64(at));
 
-		/* where the next one begins is known late: two lines on the way, not behind @end */
-		__builtin_prefetch(at + QUICK_MOST - 64);
-		__builtin_prefetch(at + QUICK_MOST);
+		/* no machine guesses beyond a page; one that fetches too much does no harm */
+		__builtin_prefetch(at + AHEAD);
+		__builtin_prefetch(at + AHEAD + 64);
 		/* samples of one event are of one size, as a rule: it was found in order then */
 		if (likely(m->id == id && m->head == load64(at) &&
 			   m->raw_size == load32(at + place.raw)) &&
@@ -356,7 +353,7 @@ INLINE s64 read_span(struct sched_reader *r, const u8 **ret_at, const u8 *end,
 	span.count.events += quick;
 	sched_reader_count(r, &span.count);
 	*ret_at = at;
-	return r->ended ? -ECANCELED : (s64)(span.count.events + span.others);
+	return (s64)(span.count.events + span.others);
 }
 
 s64 sched_span(void *reader, const u8 **ret_at, const u8 *end)
@@ -369,14 +366,11 @@ s64 sched_span(void *reader, const u8 **ret_at, const u8 *end)
 	struct sched_place place = r->place;
 	size_t id_at = 0;
 
-	if (end - *ret_at < QUICK_MOST)
+	if (end - *ret_at < QUICK_MOST || sched_order_full(&r->order, EVENTS_MOST))
 		return 0;
 	if (recording_id_place(r->recording, &id_at))
 		place.id_mask = UINT64_MAX;
 	place.id = (u16)id_at;
-	r->ended = sched_reader_relieve(r, EVENTS_MOST);
-	if (r->ended)
-		return -ECANCELED;
 	if (place.id == usual.id && place.id_mask == usual.id_mask &&
 	    sched_place_same(&place, &usual))
 		return read_span(r, ret_at, end, usual);

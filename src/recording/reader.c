@@ -3,6 +3,8 @@
 
 #include "recording/format.h"
 
+enum { SPAN_REST = 4096 }; /* bytes that a span may leave because a whole sample needs more */
+
 /* One replay or scan. */
 struct pass {
 	struct recording *r;
@@ -329,24 +331,65 @@ u32 recording_id_event(struct recording *r, u64 id)
 	return recording_find_id(r, id);
 }
 
-/* Samples without the ado around single records. */
-static int tap_spans(struct pass *p)
+static s64 tap_span(struct pass *p, const u8 **at, const u8 *end)
 {
-	struct recording *r = p->r;
+	s64 n = p->taps->span(p->ctx, at, end);
+
+	if (n > 0) {
+		p->r->counts.records += (u64)n;
+		p->r->counts.samples += (u64)n;
+	}
+	return n;
+}
+
+/* 0 when the next record must come the other way, or a negative error. */
+static int tap_lane(struct pass *p)
+{
+	struct stream *s = &p->r->stream;
 	struct lane *lane;
 	s64 n = 1;
 
-	while (n > 0 && (lane = stream_glance(&r->stream))) {
+	while (n > 0 && (lane = stream_glance(s))) {
 		const u8 *begin = lane->chunk->data + lane->pos, *at = begin;
 
-		n = p->taps->span(p->ctx, &at, lane->chunk->data + lane->chunk->len);
-		stream_pass(&r->stream, lane, (size_t)(at - begin));
-		if (n > 0) {
-			r->counts.records += (u64)n;
-			r->counts.samples += (u64)n;
-		}
+		n = tap_span(p, &at, lane->chunk->data + lane->chunk->len);
+		stream_pass(s, lane, (size_t)(at - begin));
 	}
 	return (int)MIN(n, (s64)0);
+}
+
+/* The same in the file itself. */
+static int tap_file(struct pass *p)
+{
+	struct stream *s = &p->r->stream;
+	const u8 *begin = NULL, *end = NULL;
+	bool used_up = true;
+	s64 n = 0;
+
+	while (n >= 0 && used_up && stream_hold(s, &begin, &end)) {
+		const u8 *at = begin;
+
+		do
+			n = tap_span(p, &at, end);
+		while (n > 0);
+		used_up = end - at < SPAN_REST && at > begin;
+		stream_let_go(s, (size_t)(at - begin));
+	}
+	return (int)MIN(n, (s64)0);
+}
+
+/*
+ * Samples without the ado around single records. Those that others interrupt are read; where no end
+ * of them is in sight, they are used in the file.
+ */
+static int tap_spans(struct pass *p)
+{
+	const struct lane *file = &p->r->stream.file;
+	int ret = tap_lane(p);
+
+	if (ret < 0 || (file->chunk && file->chunk->len - file->pos >= SPAN_REST))
+		return ret;
+	return tap_file(p);
 }
 
 static int run_pass(struct pass p, struct err *e)

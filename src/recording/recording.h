@@ -96,6 +96,7 @@ struct recording_taps {
 	 * Takes samples off the front of the bytes from *@at to @end, as many as it knows how to,
 	 * and moves *@at behind them; returns how many, or -errno. Everything is checked by it: the
 	 * bytes are as the file has them. Where it stops, the next record comes the other way.
+	 * Others may be kept from writing to the file meanwhile: it must not wait for anything.
 	 */
 	s64 (*span)(void *ctx, const u8 **at, const u8 *end);
 	int (*sample)(void *ctx, const struct perf_event_header *header, u32 event);

@@ -6,7 +6,10 @@
 #include <inttypes.h>
 #include <stdarg.h>
 
-enum { HEAD = sizeof(struct perf_event_header) };
+enum {
+	HEAD = sizeof(struct perf_event_header),
+	FILL_BETWEEN = 16 << 10, /* read for a record between those that are used in the file */
+};
 
 void stream_init(struct stream *s, struct source *source)
 {
@@ -30,6 +33,7 @@ static void release_lanes(struct stream *s)
 void stream_release(struct stream *s)
 {
 	release_lanes(s);
+	hold_release(&s->hold);
 	chunk_pool_release(&s->pool);
 	unzstd_free(s->unzstd);
 	free(s->fault);
@@ -44,6 +48,7 @@ void stream_start(struct stream *s, bool swap, u64 end)
 	free(s->fault);
 	s->fault = NULL;
 	s->fault_offset = 0;
+	hold_release(&s->hold);
 	s->swap = swap;
 	s->end = end;
 	s->offset = s->source->pos;
@@ -108,6 +113,12 @@ static void lane_room(struct stream *s, struct lane *l, size_t need)
 	l->chunk->len = start + left;
 }
 
+/* What is read at once, if @room is there and @need is needed. */
+static size_t fill_most(const struct stream *s, size_t need, size_t room)
+{
+	return s->hold.map ? MIN(room, MAX(need, (size_t)FILL_BETWEEN)) : room;
+}
+
 /* Reads until the file lane holds @need bytes; fewer mean that the file has ended. */
 static int fill(struct stream *s, size_t need)
 {
@@ -123,7 +134,7 @@ static int fill(struct stream *s, size_t need)
 		lane_room(s, l, need);
 		room = MIN(s->pool.size - l->chunk->len, allowed);
 		got = source_read(s->source, l->chunk->data + l->chunk->len,
-				  MIN(room, need - lane_left(l)), room);
+				  MIN(room, need - lane_left(l)), fill_most(s, need, room));
 		if (got < 0)
 			return fault(s, s->offset, "cannot read: %s", strerror((int)-got));
 		if (got == 0)
@@ -350,6 +361,28 @@ int stream_next(struct stream *s, struct raw *ret)
 		if (r <= 0 || ret->header)
 			return r;
 	}
+}
+
+bool stream_hold(struct stream *s, const u8 **ret_at, const u8 **ret_end)
+{
+	if (s->swap || s->plain.chunk || s->packed_left || s->offset % 8)
+		return false;
+	return hold_take(&s->hold, s->source, s->offset, MIN(s->end, s->source->size), ret_at,
+			 ret_end);
+}
+
+void stream_let_go(struct stream *s, size_t n)
+{
+	struct lane *l = &s->file;
+
+	hold_drop(s->source);
+	s->offset += n;
+	if (n <= lane_left(l)) {
+		l->pos += n;
+		return;
+	}
+	lane_release(s, l);
+	s->source->pos = s->offset;
 }
 
 int stream_skip(struct stream *s, u64 n)

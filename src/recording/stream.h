@@ -4,6 +4,7 @@
 #define RECORDING_STREAM_H
 
 #include "recording/chunk.h"
+#include "recording/hold.h"
 #include "recording/record.h"
 #include "recording/source.h"
 #include "recording/zstd.h"
@@ -31,6 +32,7 @@ struct stream {
 	struct lane file;  /* records of the file */
 	struct lane plain; /* records from inside COMPRESSED records */
 	struct lane side;  /* aligned copies of records that lie at odd places */
+	struct hold hold;  /* of the source, where records are used in the file itself */
 	struct unzstd *unzstd;
 	const u8 *packed; /* compressed bytes not yet given to zstd; in the file lane */
 	size_t packed_left;
@@ -66,6 +68,13 @@ static inline void stream_pass(struct stream *s, struct lane *l, size_t n)
 	if (l == &s->file)
 		s->offset += n;
 }
+
+/*
+ * The bytes from the next record on where they lie in the file, if records can be cut there and the
+ * file can be held still; lanes are behind then. stream_let_go() goes on @n bytes behind.
+ */
+bool stream_hold(struct stream *s, const u8 **ret_at, const u8 **ret_end);
+void stream_let_go(struct stream *s, size_t n);
 
 /* Bytes that follow the last record outside of its size; the record becomes invalid. */
 int stream_skip(struct stream *s, u64 n);
