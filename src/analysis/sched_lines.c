@@ -113,17 +113,11 @@ INLINE char *put_place(struct sched_lines *l, char *to, u64 ns, u32 cpu)
 	return to + 15;
 }
 
-/* Names come from programs: what could steer a terminal is made visible. */
-static size_t task_text(struct sched_lines *l, u32 tid, u32 pid, char ret[LINE_MOST / 2])
+/* "[tid/pid]" */
+static size_t ids_text(u32 tid, u32 pid, char ret[24])
 {
-	_cleanup_buf_ struct buf name = BUF_INIT;
-	const char *comm = sched_comm(l->names, tid);
-	char *to;
+	char *to = ret;
 
-	fmt_clean(&name, comm, strnlen(comm, NAME_MOST));
-	name.len = MIN(name.len, (size_t)NAME_MOST);
-	memcpy(ret, buf_str(&name), name.len);
-	to = ret + name.len;
 	*to++ = '[';
 	to = put_number(to, tid);
 	if (pid && pid != tid) {
@@ -132,6 +126,29 @@ static size_t task_text(struct sched_lines *l, u32 tid, u32 pid, char ret[LINE_M
 	}
 	*to++ = ']';
 	return (size_t)(to - ret);
+}
+
+/*
+ * Names come from programs: what could steer a terminal is made visible. Those of the kernel's
+ * workers are long; on a narrow screen no name pushes the columns behind it.
+ */
+static size_t task_text(struct sched_lines *l, u32 tid, u32 pid, char ret[LINE_MOST / 2])
+{
+	_cleanup_buf_ struct buf name = BUF_INIT;
+	const char *comm = sched_comm(l->names, tid);
+	char ids[24];
+	size_t n_ids = ids_text(tid, pid, ids), room;
+
+	fmt_clean(&name, comm, strnlen(comm, NAME_MOST));
+	room = l->more.narrow ? SCHED_LINE_NAME - n_ids : (size_t)NAME_MOST;
+	if (l->more.narrow && name.len > room) {
+		name.len = fmt_cut(buf_str(&name), room - 2);
+		buf_addstr(&name, "..");
+	}
+	name.len = MIN(name.len, (size_t)NAME_MOST);
+	memcpy(ret, name.data, name.len);
+	memcpy(ret + name.len, ids, n_ids);
+	return name.len + n_ids;
 }
 
 static __attribute__((noinline)) char *new_task(struct sched_lines *l, char *to, u32 tid, u32 comm,

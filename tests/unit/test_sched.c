@@ -261,11 +261,16 @@ TEST(sched_lines_fit_a_narrow_screen)
 	turn.wait = 1234567890000;
 	turn.delay = 12345678000;
 	sched_lines_turn(&lines, &turn);
+	turn = (struct sched_turn){ .time = turn.time, .tid = 28760 };
+	*sched_tids_at(&names.by_tid, 28760) =
+		intern_str(&names.strings, "kworker/u8:0-events_unbound");
+	sched_lines_turn(&lines, &turn);
 	CHECK_STR(
 		buf_str(&lines.out),
 		" 123456.000001 [0001]  :10[10]                        9999.999   0.000   0.000 ?\n"
 		" 123456.000001 [0001]  :10[10]                       1234567.890 12345.678   "
-		"0.000 ?\n");
+		"0.000 ?\n"
+		" 123456.000001 [0000]  kworker/u8:0-events_u..[28760]    0.000   0.000   0.000\n");
 	sched_lines_release(&lines);
 	sched_names_release(&names);
 }
