@@ -108,6 +108,7 @@ struct sched_names {
 	u64 lost;
 	u64 events;
 	u64 bad;     /* events whose data is too short */
+	u64 gaps;    /* switches whose task had not been seen to come, of what is asked for */
 	char *fault; /* how the recording is damaged, NULL: it is not */
 	u64 first, last;
 	u32 cpus;         /* highest seen + 1 */

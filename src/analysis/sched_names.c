@@ -106,6 +106,8 @@ void sched_health(const struct sched_names *n, struct result *ret)
 	result_loss(ret, "lost_events", "events lost while recording: figures are too small",
 		    n->lost);
 	result_loss(ret, "bad_events", "events left out because their data was cut", n->bad);
+	result_loss(ret, "gaps",
+		    "switches not seen: how long their tasks waited and ran is a guess", n->gaps);
 	if (n->fault)
 		result_note(ret, NOTE_WARNING, "everything before the damage is counted", "%s",
 			    n->fault);

@@ -32,7 +32,6 @@ struct sched_timehist {
 	VEC(struct task_times) tasks;
 	struct sched_tids by_tid; /* -> index in tasks + 1 */
 	struct cpu_last cpus[SCHED_CPUS_MOST];
-	u64 gaps;
 };
 
 struct sched_timehist *sched_timehist_new(struct sched_names *names,
@@ -162,7 +161,6 @@ static int on_switch(struct sched_timehist *t, const struct sched_event *ev)
 
 	if (t->all || (cut(t, &came, &turn.time) && is_told(t, ev))) {
 		measure(&turn, task, came);
-		t->gaps += turn.gap;
 		sum_up(task, &turn);
 		if (t->on_turn)
 			rc = t->on_turn(t->ctx, &turn);
@@ -279,7 +277,4 @@ void sched_timehist_result(struct sched_timehist *t, u32 lines, struct result *r
 		r->cells[9] = value_u(VALUE_DURATION, task->max_delay);
 		r->cells[10] = value_u(VALUE_COUNT, task->migrations);
 	}
-	result_loss(ret, "gaps",
-		    "switches whose task had not been seen to come: their run time is a guess",
-		    t->gaps);
 }

@@ -350,6 +350,9 @@ static void tell_losses(const struct sched_names *n)
 	if (n->bad)
 		log_warn("%llu events were left out because their data was cut",
 			 (unsigned long long)n->bad);
+	if (n->gaps)
+		log_warn("%llu switches were not seen: when their tasks came is not known",
+			 (unsigned long long)n->gaps);
 }
 
 static enum sched_lines_format lines_format(const struct job *j)

@@ -148,6 +148,11 @@ static void add_facts(const struct sched_map *m, struct buf *out)
 	}
 	if (m->names->bad)
 		buf_addf(out, ", %llu cut", (unsigned long long)m->names->bad);
+	if (m->names->gaps) {
+		buf_addstr(out, ", ");
+		fmt_count(out, m->names->gaps);
+		buf_addstr(out, " turns without a begin not drawn");
+	}
 	if (m->dropped)
 		buf_addf(out, ", %llu turns not drawn", (unsigned long long)m->dropped);
 	if (m->names->fault)

@@ -100,7 +100,10 @@ for line in open("perf.lat"):
     m = re.match(r"\s*(.+?):(\d+)\s*\|\s*([\d.]+) ms \|\s*(\d+) \| avg:\s*([\d.]+) ms \| max:\s*([\d.]+) ms", line)
     if m:
         perf.append((m[1], int(m[2]), float(m[3]), int(m[4]), float(m[5]), float(m[6])))
-ours = json.load(open("ours.lat"))["tasks"]
+result = json.load(open("ours.lat"))
+ours = result["tasks"]
+bugs = re.search(r"context switch bugs \((\d+) out of", open("perf.lat").read())
+assert result["losses"]["gaps"] == (int(bugs[1]) if bugs else 0), (result["losses"], bugs)
 runs, sleeps = model(True), model(False)
 assert len(perf) > 5, open("perf.lat").read()
 # numbers that were given twice have two rows; the model has one

@@ -506,6 +506,36 @@ TEST("types that nobody wants are counted only")
 	sched_names_release(&t.names);
 }
 
+TEST("switches that are missing are counted, of what is asked for")
+{
+	range_list cpu = { 0 }, pid = { 0 };
+	const struct sched_filter filters[] = { { 0 },
+						{ .cpus = &cpu },
+						{ .pids = &pid },
+						{ .from = 260 },
+						{ .from = 260, .outside = true },
+						{ .to = 240 } };
+	static const u64 gaps[] = { 2, 1, 1, 1, 1, 0 };
+	struct file f;
+	struct told t;
+
+	CHECK_EQ(parse_ranges("1", 10, &cpu, NULL), 0);
+	CHECK_EQ(parse_ranges("40", 100, &pid, NULL), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(filters); i++) {
+		file_open(&f, PLAIN);
+		add_switch(&f, 100, 0, 10, "a", 1, 20, "b");
+		add_switch(&f, 200, 0, 20, "b", 1, 0, "swapper/0");
+		add_switch(&f, 300, 0, 40, "d", 1, 10, "a"); /* nobody saw it come */
+		add_switch(&f, 150, 1, 50, "e", 1, 60, "f");
+		add_switch(&f, 250, 1, 0, "swapper/1", 1, 50, "e"); /* nor the idle task */
+		file_read(&f, &filters[i], &t);
+		CHECK_EQ(t.names.gaps, gaps[i]);
+		sched_names_release(&t.names);
+	}
+	vec_release(&cpu);
+	vec_release(&pid);
+}
+
 /* --- the queue -------------------------------------------------------------------------------- */
 
 struct sum {
