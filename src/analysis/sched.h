@@ -111,8 +111,9 @@ struct sched_names {
 	u64 gaps;    /* switches whose task had not been seen to come, of what is asked for */
 	char *fault; /* how the recording is damaged, NULL: it is not */
 	u64 first, last;
-	u32 cpus;         /* highest seen + 1 */
-	u32 machine_cpus; /* that it has, from the begin on; 0: not known */
+	u32 cpus;                  /* highest seen + 1 */
+	u32 machine_cpus;          /* that it has, from the begin on; 0: not known */
+	u32 runs[SCHED_CPUS_MOST]; /* who came last, + 1; 0: not known */
 };
 
 void sched_names_release(struct sched_names *n);
@@ -156,6 +157,24 @@ bool sched_filter_task(const struct sched_filter *f, struct sched_names *n, u32 
 bool sched_filter_cpu(const struct sched_filter *f, u32 cpu);
 /* No CPU is left out. */
 bool sched_filter_all_cpus(const struct sched_filter *f);
+
+/* One is missing before this switch: counted, if it is asked for. */
+void sched_gap(struct sched_names *n, const struct sched_filter *f, const struct sched_event *ev);
+
+/*
+ * For whoever gets a switch. Kernels do not tell every one, even if no event is lost: then somebody
+ * leaves who never came.
+ */
+static inline void sched_follow(struct sched_names *n, const struct sched_filter *f,
+				const struct sched_event *ev)
+{
+	u32 *runs = &n->runs[ev->cpu];
+
+	if (unlikely(*runs != ev->prev + 1 && *runs))
+		sched_gap(n, f, ev);
+	*runs = ev->next + 1;
+}
+
 /* Loss counters and gaps. */
 void sched_health(const struct sched_names *n, struct result *ret);
 

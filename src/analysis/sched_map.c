@@ -81,6 +81,7 @@ static void on_switch(struct sched_map *m, const struct sched_event *ev)
 	u32 tid = m->cpus[ev->cpu].tid;
 	u64 since = m->cpus[ev->cpu].since;
 
+	sched_follow(m->names, m->filter, ev);
 	/* where the CPU's last switch was to somebody else, the begin is not known: nothing drawn
 	 */
 	if (since && ev->prev && tid == ev->prev)

@@ -98,6 +98,15 @@ bool sched_filter_cpu(const struct sched_filter *f, u32 cpu)
 	return sched_filter_all_cpus(f) || ranges_contain(f->cpus, cpu);
 }
 
+void sched_gap(struct sched_names *n, const struct sched_filter *f, const struct sched_event *ev)
+{
+	u64 from, to;
+
+	sched_filter_window(f, n, &from, &to);
+	n->gaps += ev->time >= from && ev->time <= to && sched_filter_cpu(f, ev->cpu) &&
+		   sched_filter_task(f, n, ev->prev);
+}
+
 void sched_health(const struct sched_names *n, struct result *ret)
 {
 	result_fact(ret, "events", "events", value_u(VALUE_COUNT, n->events));

@@ -89,41 +89,13 @@ static int on_part(struct sched_reader *r, const struct sched_event *ev, size_t 
 	return n ? r->fn(r->ctx, ev, n) : 0;
 }
 
-static __attribute__((noinline)) void count_gap(struct sched_reader *r,
-						const struct sched_event *ev)
-{
-	u64 from, to;
-
-	sched_filter_window(r->filter, r->names, &from, &to);
-	r->names->gaps += ev->time >= from && ev->time <= to &&
-			  sched_filter_cpu(r->filter, ev->cpu) &&
-			  sched_filter_task(r->filter, r->names, ev->prev);
-}
-
-/* Kernels do not tell every switch, even if no event is lost: then somebody leaves who never came.
- */
-static void follow(struct sched_reader *r, const struct sched_event *ev, size_t n)
-{
-	for (const struct sched_event *end = ev + n; ev < end; ev++) {
-		u32 *runs = &r->runs[ev->cpu];
-
-		if (ev->type != SCHED_SWITCH)
-			continue;
-		if (unlikely(*runs != ev->prev + 1 && *runs))
-			count_gap(r, ev);
-		*runs = ev->next + 1;
-	}
-}
-
 static int on_events(void *ctx, const struct sched_event *ev, size_t n)
 {
 	struct sched_reader *r = ctx;
 	int rc = 0;
 
-	if (likely(ev->type < SCHED_TYPES)) {
-		follow(r, ev, n);
+	if (likely(ev->type < SCHED_TYPES))
 		return r->bounded ? on_part(r, ev, n) : r->fn(r->ctx, ev, n);
-	}
 	if (ev->type == SCHED_NAMED) {
 		take_name(r->names, ev);
 	} else {

@@ -47,7 +47,6 @@ struct sched_reader {
 	bool fold;    /* run times are kept */
 	struct sched_ran ran;
 	struct sched_place place;  /* where quick samples have their parts */
-	u32 runs[SCHED_CPUS_MOST]; /* who came last, + 1; 0: not known */
 };
 
 /* A round is counted before any of it is delivered: what comes first in time is known then. */

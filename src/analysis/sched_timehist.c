@@ -159,6 +159,7 @@ static int on_switch(struct sched_timehist *t, const struct sched_event *ev)
 	};
 	int rc = 0;
 
+	sched_follow(t->names, t->filter, ev);
 	if (t->all || (cut(t, &came, &turn.time) && is_told(t, ev))) {
 		measure(&turn, task, came);
 		sum_up(task, &turn);

@@ -151,7 +151,7 @@ static void add_facts(const struct sched_map *m, struct buf *out)
 	if (m->names->gaps) {
 		buf_addstr(out, ", ");
 		fmt_count(out, m->names->gaps);
-		buf_addstr(out, " turns without a begin not drawn");
+		buf_addf(out, " turn%s without a begin not drawn", m->names->gaps > 1 ? "s" : "");
 	}
 	if (m->dropped)
 		buf_addf(out, ", %llu turns not drawn", (unsigned long long)m->dropped);
