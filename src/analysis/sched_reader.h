@@ -46,7 +46,7 @@ struct sched_reader {
 	bool bounded; /* not all times are wanted */
 	bool fold;    /* run times are kept */
 	struct sched_ran ran;
-	struct sched_place place;  /* where quick samples have their parts */
+	struct sched_place place; /* where quick samples have their parts */
 };
 
 /* A round is counted before any of it is delivered: what comes first in time is known then. */
