@@ -162,8 +162,8 @@ bool sched_filter_all_cpus(const struct sched_filter *f);
 void sched_gap(struct sched_names *n, const struct sched_filter *f, const struct sched_event *ev);
 
 /*
- * For whoever gets a switch. Kernels do not tell every one, even if no event is lost: then somebody
- * leaves who never came.
+ * For whoever gets a switch and makes the best of it. Kernels do not tell every one, even if no
+ * event is lost: then somebody leaves who never came.
  */
 static inline void sched_follow(struct sched_names *n, const struct sched_filter *f,
 				const struct sched_event *ev)

@@ -208,7 +208,6 @@ static void on_switch(struct reader *in, const struct sched_event *ev)
 {
 	struct task *t;
 
-	sched_follow(&in->r->names, NULL, ev);
 	if (ev->prev)
 		leave(in, ev);
 	in->cpus[ev->cpu].seen = true;
