@@ -11,6 +11,7 @@
 #include "capture/attr.h"
 #include "host/bpf_sys.h"
 #include "host/machine.h"
+#include "host/pace.h"
 
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434
@@ -59,6 +60,37 @@ static void clamp_frequency(struct session *s, struct slot *slot)
 	slot->attr.sample_freq = (u64)most;
 }
 
+/* Timers of one session interrupt the same CPUs. */
+static void slow_timer(struct session *s, struct slot *slot, u64 timers)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT;
+	struct pace pace;
+
+	if (!pace_limit(&slot->attr, timers, &pace))
+		return;
+	pace_say(&pace, slot->name, &text);
+	session_note(s, PACE_HINT, "%s", buf_str(&text));
+}
+
+static u64 timers_of(const struct session *s)
+{
+	u64 n = 0;
+
+	vec_each(slot, &s->slots)
+		n += pace_is_timer(&slot->attr);
+	return n;
+}
+
+static void limit_rates(struct session *s)
+{
+	u64 timers = timers_of(s);
+
+	vec_each(slot, &s->slots) {
+		slow_timer(s, slot, timers);
+		clamp_frequency(s, slot);
+	}
+}
+
 static int add_slot(struct session *s, const struct event *ev, struct err *e)
 {
 	u32 index = (u32)s->slots.len;
@@ -72,7 +104,6 @@ static int add_slot(struct session *s, const struct event *ev, struct err *e)
 	slot->group_fd = -1;
 	memcpy(slot->late, ev->late, sizeof(slot->late));
 	attr_for_event(&slot->attr, ev, &s->opts, member, s->on_exec);
-	clamp_frequency(s, slot);
 	return ev->cpus ? parse_ranges(ev->cpus, TARGET_CPUS_MOST, &slot->cpus, e) : 0;
 }
 
@@ -156,6 +187,7 @@ static bool replace_cycles(struct session *s, struct slot *slot, int error)
 	slot->attr.type = PERF_TYPE_SOFTWARE;
 	slot->attr.config = PERF_COUNT_SW_CPU_CLOCK;
 	slot->attr.precise_ip = 0;
+	slow_timer(s, slot, timers_of(s));
 	return true;
 }
 
@@ -377,6 +409,7 @@ int session_open(struct session *s, struct err *e)
 		if (r < 0)
 			return r;
 	}
+	limit_rates(s);
 	if (!s->opts.counting)
 		add_side_band(s);
 	for (size_t i = 0; r >= 0 && i < s->target->cpus.len; i++)

@@ -3,9 +3,11 @@
 
 #include "analysis/sched_dist.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/stop.h"
 #include "capture/target.h"
 #include "host/cgroup.h"
+#include "host/pace.h"
 #include "host/procfs.h"
 
 static const char *const by_names[] = { "all", "cpu", "pid", "tid", "cgroup", "comm", NULL };
@@ -407,6 +409,24 @@ static int run_intervals(struct context *ctx, const struct hist_args *a, struct 
 	return rc;
 }
 
+static void limit_frequency(struct sched_hist_opts *opts)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.freq = 1,
+		.sample_freq = opts->frequency,
+	};
+	_cleanup_buf_ struct buf text = BUF_INIT;
+	struct pace pace;
+
+	if (!pace_limit(&attr, 1, &pace))
+		return;
+	opts->frequency = pace.hz;
+	pace_say(&pace, "cpu-clock", &text);
+	log_warn("note: %s", buf_str(&text));
+}
+
 int hist_command(struct context *ctx, struct hist_args *a, enum sched_hist_what what)
 {
 	struct sched_hist_run *run = NULL;
@@ -427,6 +447,7 @@ int hist_command(struct context *ctx, struct hist_args *a, enum sched_hist_what 
 	rc = target_expect(&a->pids, &ctx->err);
 	if (rc < 0)
 		return rc;
+	limit_frequency(&opts);
 	rc = sched_hist_new(&run, &opts, &ctx->err);
 	if (rc == -EPERM || rc == -EOPNOTSUPP)
 		return EXIT_MISSING;

@@ -5,6 +5,7 @@
 
 #include "base/parse.h"
 #include "host/bpf_sys.h"
+#include "host/pace.h"
 
 #include <linux/hw_breakpoint.h>
 #include <sys/ioctl.h>
@@ -152,13 +153,41 @@ static void fill_attr(const struct target *t, struct perf_event_attr *attr)
 	}
 }
 
-static int attach_cpu(const struct attach_ctx *a, const struct target *t, int pid, int cpu)
+/* Timers of one program interrupt the same CPUs. */
+static u64 timers_of(const struct run *r)
 {
-	struct perf_event_attr attr = { 0 };
+	u64 n = 0;
+
+	vec_each(t, &r->c->targets) {
+		struct perf_event_attr attr = { 0 };
+
+		if (t->provider != &probe_profile && t->provider != &probe_software)
+			continue;
+		fill_attr(t, &attr);
+		n += pace_is_timer(&attr);
+	}
+	return n;
+}
+
+static void slow_timer(const struct attach_ctx *a, const struct target *t,
+		       struct perf_event_attr *attr)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT;
+	struct comp *c = a->run->c;
+	struct pace pace;
+
+	if (!pace_limit(attr, timers_of(a->run), &pace))
+		return;
+	pace_say(&pace, t->name, &text);
+	diag_warning(&c->diags, c->prog.probes.items[a->unit->probe].at, "%s", buf_str(&text));
+}
+
+static int attach_cpu(const struct attach_ctx *a, const struct target *t,
+		      struct perf_event_attr *attr, int pid, int cpu)
+{
 	int fd, link;
 
-	fill_attr(t, &attr);
-	fd = perfsys_open(&attr, pid, cpu, -1, 0);
+	fd = perfsys_open(attr, pid, cpu, -1, 0);
 	if (fd < 0)
 		return fd;
 	run_keep(a->run, fd, false);
@@ -178,12 +207,15 @@ static int attach_cpu(const struct attach_ctx *a, const struct target *t, int pi
 static int attach_target(const struct attach_ctx *a, const struct target *t)
 {
 	u32 cpus = run_cpus(), opened = 0;
+	struct perf_event_attr attr = { 0 };
 	int rc = 0;
 
+	fill_attr(t, &attr);
+	slow_timer(a, t, &attr);
 	if (t->pid && t->provider == &probe_watchpoint)
-		return attach_cpu(a, t, (int)t->pid, -1);
+		return attach_cpu(a, t, &attr, (int)t->pid, -1);
 	for (u32 cpu = 0; cpu < cpus; cpu++) {
-		rc = attach_cpu(a, t, -1, (int)cpu);
+		rc = attach_cpu(a, t, &attr, -1, (int)cpu);
 		if (rc == -ENODEV) /* offline */
 			continue;
 		if (rc < 0)

@@ -238,8 +238,18 @@ expect_err 'use auto, fp, dwarf'
 run "$FATHOM" record -e cpu-clock -b -d 100ms -o b.data
 expect_status 3
 expect_err 'no record of branches'
-run "$FATHOM" record -e cpu-clock -F 10000000 -d 100ms -o r.data
-expect_err 'more than the kernel allows' "a frequency above the limit is lowered and noted"
+# The kernel would let a timer take all the time there is, and nothing else would ever run again.
+for rate in '-F 10000000' '-F max' '-c 1000'; do
+	# shellcheck disable=SC2086 # two words
+	run "$FATHOM" record -e cpu-clock $rate -d 100ms -o r.data -f
+	expect_err_like "note: 'cpu-clock' is sampled at [1-5][0-9],[0-9]{3} Hz and not at [1-9]" \
+		"$rate: lowered to what leaves time for others, and noted"
+	expect_err_like ' in 0\.[1-9]s' "$rate: and it ends in time"
+done
+run "$FATHOM" record -e cpu-clock,task-clock -F 9999 -d 100ms -o r.data -f
+expect_err "note: 'task-clock' is sampled at" "timers share what there is"
+run "$FATHOM" record -e cpu-clock -F 9999 -d 100ms -o r.data -f
+unlike "a usual rate stays as it is" "$err" 'is sampled at'
 spawn "$FATHOM" record -e cpu-clock -F 99 --idle -o int.data 2>int.err
 wait_for_samples int.data
 kill -INT "$spawned"

@@ -125,6 +125,9 @@ h = json.load(open(sys.argv[1]))["histogram"]
 h = h[0] if isinstance(h, list) else h
 assert h["count"] > 10, h
 END
+run "$FATHOM" runqlen -F 1000000 -d 200ms
+expect_status 0
+expect_err_like "'cpu-clock' is sampled at [1-5][0-9],[0-9]{3} Hz and not at 1,000,000 Hz"
 run "$FATHOM" runqlen -d 500ms --by cpu
 expect_status 0
 expect_out_like '^cpu = [0-9]+'

@@ -30,6 +30,11 @@ expect_out '1'
 trace -c '/bin/true' -e 'software:page-faults:1 /pid == cpid/ { @ = count(); }'
 expect_out '@: '
 
+trace -e 'profile:us:1 { @ = count(); } software:task-clock: { @b = count(); } interval:ms:300 { exit(); }'
+expect_status 0
+expect_err_like "WARNING: 'profile:us:1' is sampled at [1-9][0-9]*,[0-9]{3} Hz and not at 1,000,000 Hz" 'timers leave time for others'
+expect_err_like "WARNING: 'software:task-clock' is sampled at" 'each of them'
+expect_out_like '^@: [1-9][0-9]+' 'and count'
 trace -e 'profile:hz:199 { @[kstack(3)] = count(); } interval:ms:300 { exit(); }'
 expect_status 0
 expect_out '@['

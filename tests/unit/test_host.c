@@ -6,6 +6,7 @@
 #include "host/cgroup.h"
 #include "host/features.h"
 #include "host/machine.h"
+#include "host/pace.h"
 #include "host/procfs.h"
 
 static int parse_stat(const char *text, struct proc_stat *st)
@@ -278,4 +279,48 @@ TEST("features: every trial ends with a status and a reason, and leaves no descr
 	after = dup(0);
 	CHECK_EQ(after, before);
 	close(after);
+}
+
+TEST("pace: the rate of a timer leaves time for others")
+{
+	CHECK_EQ(pace_hz(10000, 25, 1), 25000);
+	CHECK_EQ(pace_hz(10000, 25, 2), 12500);
+	CHECK_EQ(pace_hz(10000, 0, 1), 50000); /* the kernel's word for no limit */
+	CHECK_EQ(pace_hz(10000, 100, 1), 50000);
+	CHECK_EQ(pace_hz(1000000, 25, 1), PACE_FREE_HZ);
+	CHECK_EQ(pace_hz(0, 25, 0), 250000000);
+	CHECK_EQ(pace_hz(10000, 25, 1 << 20), 1);
+}
+
+TEST("pace: only timers that sample fast are slowed down")
+{
+	struct perf_event_attr clock = {
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.sample_period = 1000,
+	};
+	struct perf_event_attr attr = clock;
+	struct pace pace;
+
+	CHECK(pace_limit(&attr, 1, &pace));
+	CHECK_EQ(pace.asked_hz, 1000000);
+	CHECK(pace.hz >= PACE_FREE_HZ && pace.hz <= 50000);
+	CHECK_EQ(attr.sample_period, NSEC_PER_SEC / pace.hz);
+	attr = clock;
+	attr.freq = 1;
+	attr.sample_freq = 100000;
+	CHECK(pace_limit(&attr, 1, &pace));
+	CHECK_EQ(attr.sample_freq, pace.hz);
+	attr.sample_freq = PACE_FREE_HZ;
+	CHECK(!pace_limit(&attr, 1, &pace));
+	CHECK(pace_limit(&attr, 100, &pace) && attr.sample_freq < PACE_FREE_HZ);
+	attr = clock;
+	attr.sample_period = 0; /* counts only */
+	CHECK(!pace_limit(&attr, 1, &pace));
+	attr = clock;
+	attr.config = PERF_COUNT_SW_PAGE_FAULTS;
+	CHECK(!pace_limit(&attr, 1, &pace));
+	attr.type = PERF_TYPE_HARDWARE;
+	attr.config = PERF_COUNT_HW_CPU_CYCLES;
+	CHECK(!pace_limit(&attr, 1, &pace));
 }
