@@ -313,6 +313,22 @@ static void add_program(struct bpf_programs *p, types_list *list, u32 id)
 	buf_release(&d.data);
 }
 
+int bpf_program_code(int fd, range_list *ret)
+{
+	struct details d = { 0 };
+	int r = read_details(fd, &d);
+
+	for (u32 i = 0; r >= 0 && i < d.info.nr_jited_ksyms; i++) {
+		const u64 *address = element(&d, INFO_KSYMS, i);
+		const u32 *size = element(&d, INFO_FUNC_LENS, i);
+
+		if (address && *address && size && *size)
+			vec_push(ret, (struct range){ *address, *address + *size - 1 });
+	}
+	buf_release(&d.data);
+	return r;
+}
+
 int bpf_programs_read(struct bpf_programs *ret)
 {
 	struct bpf_programs p = { 0 };

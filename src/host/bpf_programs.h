@@ -7,6 +7,7 @@
 #define HOST_BPF_PROGRAMS_H
 
 #include "base/buf.h"
+#include "base/parse.h"
 #include "base/vec.h"
 #include "host/btf.h"
 
@@ -45,6 +46,8 @@ struct bpf_programs {
  */
 int bpf_programs_read(struct bpf_programs *ret);
 void bpf_programs_release(struct bpf_programs *p);
+/* Adds the addresses of the code of one; nothing when the kernel hides them. */
+int bpf_program_code(int fd, range_list *ret);
 
 /* A function whose program brought types along; valid during the call that it is given to. */
 struct bpf_program_func {

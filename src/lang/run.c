@@ -634,6 +634,7 @@ void run_release(struct run *r)
 	vec_release(&r->slow_fds);
 	vec_release(&r->timed);
 	vec_release(&r->iters);
+	vec_release(&r->code);
 	buf_release(&r->line);
 	procmaps_free(r->maps);
 	symbols_free(r->symbols);

@@ -3,6 +3,7 @@
 #ifndef LANG_RUN_H
 #define LANG_RUN_H
 
+#include "base/parse.h"
 #include "lang/comp.h"
 #include "lang/provider.h"
 
@@ -55,6 +56,8 @@ struct run {
 	bool gfp_looked;       /* gfp_enum is known */
 	u32 gfp_enum;          /* of the allocator's flags in the kernel's BTF; 0: none */
 	struct procmaps *maps; /* of processes, for user symbols */
+	range_list code;       /* of our own programs, once a kernel stack was shown */
+	bool code_known;
 };
 
 struct lang {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Addresses and stacks to names. */
 #include "base/fmt.h"
+#include "host/bpf_programs.h"
 #include "host/bpf_sys.h"
 #include "lang/procmaps.h"
 #include "lang/run.h"
@@ -135,20 +136,41 @@ static bool is_kernel_frame(struct run *r, u64 address, const char *prefix)
 }
 
 /*
+ * By where it lies, not by name: the trampoline behind it has none any more, and the table of
+ * names gives it that of the program before it. Names are for who may not see addresses.
+ */
+static bool is_own_code(struct run *r, u64 address)
+{
+	for (size_t i = 0; !r->code_known && i < r->prog_fds.len; i++) {
+		if (r->prog_fds.items[i] >= 0)
+			(void)bpf_program_code(r->prog_fds.items[i], &r->code);
+	}
+	r->code_known = true;
+	if (r->code.len)
+		return ranges_contain(&r->code, address);
+	return is_kernel_frame(r, address, "bpf_prog_");
+}
+
+/* What is not the kernel's own text: trampolines, whose names go with our link. */
+static bool is_trampoline(struct run *r, u64 address)
+{
+	struct symbol sym;
+
+	return !symbols_kernel(symbols_of(r), address, &sym, NULL) || sym.flags & SYM_BPF;
+}
+
+/*
  * Our own program and what called it are not part of what was asked for; a program that is probed
- * is, which comes behind that. A trampoline goes with our link, and its name with it.
+ * is, which comes behind that.
  */
 static size_t own_frames(struct run *r, const u64 *frames, size_t n)
 {
 	size_t own = 0;
-	struct symbol sym;
 
-	while (own < n && is_kernel_frame(r, frames[own], "bpf_prog_"))
+	while (own < n && is_own_code(r, frames[own]))
 		own++;
 	if (own && own < n &&
-	    (is_kernel_frame(r, frames[own], "bpf_trace_run") ||
-	     is_kernel_frame(r, frames[own], "bpf_trampoline_") ||
-	     !symbols_kernel(symbols_of(r), frames[own], &sym, NULL)))
+	    (is_trampoline(r, frames[own]) || is_kernel_frame(r, frames[own], "bpf_trace_run")))
 		own++;
 	return own;
 }
