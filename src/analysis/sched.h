@@ -158,21 +158,23 @@ bool sched_filter_cpu(const struct sched_filter *f, u32 cpu);
 /* No CPU is left out. */
 bool sched_filter_all_cpus(const struct sched_filter *f);
 
-/* One is missing before this switch: counted, if it is asked for. */
+/* One is missing before this switch: counted, if it is asked for. For sched_follow(). */
 void sched_gap(struct sched_names *n, const struct sched_filter *f, const struct sched_event *ev);
 
 /*
  * For whoever gets a switch and makes the best of it. Kernels do not tell every one, even if no
- * event is lost: then somebody leaves who never came.
+ * event is lost: then somebody leaves who never came. True: that is so.
  */
-static inline void sched_follow(struct sched_names *n, const struct sched_filter *f,
+static inline bool sched_follow(struct sched_names *n, const struct sched_filter *f,
 				const struct sched_event *ev)
 {
 	u32 *runs = &n->runs[ev->cpu];
+	bool missing = *runs != ev->prev + 1 && *runs;
 
-	if (unlikely(*runs != ev->prev + 1 && *runs))
+	if (unlikely(missing))
 		sched_gap(n, f, ev);
 	*runs = ev->next + 1;
+	return missing;
 }
 
 /* Loss counters and gaps. */

@@ -152,7 +152,7 @@ static inline void take(struct sched_latency *l, const struct sched_event *ev)
 	switch ((enum sched_type)ev->type) {
 	case SCHED_BORN: task_born(l, ev->next); break;
 	case SCHED_SWITCH:
-		sched_follow(l->names, l->filter, ev);
+		(void)sched_follow(l->names, l->filter, ev);
 		task = task_of(l, ev->prev);
 		task->runtime += ev->ran;
 		task_out(task, !(ev->state & SCHED_STATE_AWAY), ev->time);

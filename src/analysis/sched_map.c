@@ -78,13 +78,12 @@ static void end_wait(struct sched_map *m, u32 tid, u32 cpu, u64 time)
 
 static void on_switch(struct sched_map *m, const struct sched_event *ev)
 {
-	u32 tid = m->cpus[ev->cpu].tid;
+	bool missing = sched_follow(m->names, m->filter, ev);
 	u64 since = m->cpus[ev->cpu].since;
 
-	sched_follow(m->names, m->filter, ev);
 	/* where the CPU's last switch was to somebody else, the begin is not known: nothing drawn
 	 */
-	if (since && ev->prev && tid == ev->prev)
+	if (since && ev->prev && !missing)
 		add_stretch(m, &(struct sched_stretch){
 				       .begin = since,
 				       .end = ev->time,

@@ -111,7 +111,7 @@ void sched_health(const struct sched_names *n, struct result *ret)
 {
 	result_fact(ret, "events", "events", value_u(VALUE_COUNT, n->events));
 	result_fact(ret, "duration_ns", "over", value_u(VALUE_DURATION, n->last - n->first));
-	result_fact(ret, "lost", "lost", value_u(VALUE_COUNT, n->lost));
+	result_fact(ret, "lost", "events lost", value_u(VALUE_COUNT, n->lost));
 	result_loss(ret, "lost_events", "events lost while recording: figures are too small",
 		    n->lost);
 	result_loss(ret, "bad_events", "events left out because their data was cut", n->bad);

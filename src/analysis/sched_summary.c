@@ -67,7 +67,7 @@ static void on_switch(struct sched_summary *s, const struct sched_event *ev)
 {
 	struct task_sum *next = sum_of(s, ev->next);
 
-	sched_follow(s->names, s->filter, ev);
+	(void)sched_follow(s->names, s->filter, ev);
 	s->switches++;
 	next->switches++;
 	if (next->ready && ev->time >= next->ready && ev->next &&

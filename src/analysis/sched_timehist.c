@@ -16,7 +16,6 @@ struct task_times {
 
 struct cpu_last {
 	u64 time;
-	u32 next;
 	u32 idle; /* index of its idle task + 1 */
 };
 
@@ -155,11 +154,10 @@ static int on_switch(struct sched_timehist *t, const struct sched_event *ev)
 		.tid = ev->prev,
 		.next = ev->next,
 		.state = sched_state_char(ev->state),
-		.gap = cpu->time && cpu->next != ev->prev,
+		.gap = sched_follow(t->names, t->filter, ev),
 	};
 	int rc = 0;
 
-	sched_follow(t->names, t->filter, ev);
 	if (t->all || (cut(t, &came, &turn.time) && is_told(t, ev))) {
 		measure(&turn, task, came);
 		sum_up(task, &turn);
@@ -170,7 +168,6 @@ static int on_switch(struct sched_timehist *t, const struct sched_event *ev)
 	task->state = turn.state;
 	task->ready = 0;
 	cpu->time = ev->time;
-	cpu->next = ev->next;
 	return rc;
 }
 
