@@ -239,7 +239,9 @@ run "$FATHOM" record -e cpu-clock -b -d 100ms -o b.data
 expect_status 3
 expect_err 'no record of branches'
 # The kernel would let a timer take all the time there is, and nothing else would ever run again.
-for rate in '-F 10000000' '-F max' '-c 1000'; do
+rates=('-F 10000000' '-c 1000')
+[ "$(cat /proc/sys/kernel/perf_event_max_sample_rate)" -le 50000 ] || rates+=('-F max')
+for rate in "${rates[@]}"; do
 	# shellcheck disable=SC2086 # two words
 	run "$FATHOM" record -e cpu-clock $rate -d 100ms -o r.data -f
 	expect_err_like "note: 'cpu-clock' is sampled at [1-5][0-9],[0-9]{3} Hz and not at [1-9]" \
