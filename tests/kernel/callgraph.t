@@ -48,11 +48,12 @@ quiet_perf() {
 
 # --- a program: copies first, the kernel's unwinder as soon as it is loaded -------------------------
 
+# 461 Hz: burn goes round in 10 ms, with which 499 Hz would keep step.
 for work in "burn --seconds 1 a=70 b=30" "deep 900 --seconds 1" "sigframe --seconds 1 --same-stack" \
 	"jitlike --seconds 1"; do
 	name=${work%% *}
 	# shellcheck disable=SC2086
-	run "$FATHOM" record -e cpu-clock -F 499 -o "$name.data" -- "$WORKLOADS"/$work
+	run "$FATHOM" record -e cpu-clock -F 461 -o "$name.data" -- "$WORKLOADS"/$work
 	expect_status 0 "$name: recorded"
 	expect_err_like 'stacks: unwound in the kernel by CFI tables \([0-9]+ files, [0-9.]+ MB\)' \
 		"$name: says how stacks were unwound"
@@ -74,7 +75,7 @@ for line in out.splitlines():
         n[f] += int(count) if ";work;" + f in stack else 0
 share = n["a"] / (n["a"] + n["b"])
 print("share of a: %.3f" % share)
-assert 0.65 < share < 0.75
+assert 0.63 < share < 0.77
 END
 is "burn: 70 and 30 percent" "$?" 0
 diag "$(cat share.out)"

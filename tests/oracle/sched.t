@@ -150,7 +150,7 @@ def same_name(perf, ours):
             perf == re.sub(r"\[[\d/]+\]$", "", ours) or perf == re.sub(r"/\d+\]$", "]", ours) or
             perf == ":" + re.search(r"\[(\d+)", ours)[1])
 perf, ours = lines(sys.argv[1]), lines(sys.argv[2])
-assert len(perf) > 50, len(perf)
+assert len(perf) > 20, len(perf)
 assert len(perf) == len(ours), (len(perf), len(ours))
 gone = 0
 for a, b in zip(perf, ours):
