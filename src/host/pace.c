@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "host/pace.h"
 
-#include <sys/ioctl.h>
-
 #include "base/clock.h"
 #include "base/fmt.h"
 #include "base/vec.h"
@@ -15,7 +13,7 @@ enum {
 	TRIAL_GAPS = 65,
 	TRIAL_GAPS_LEAST = 9,
 	STEP_TRIES = 100,
-	INTERRUPT_NS = 10 * 1000, /* where it cannot be measured */
+	INTERRUPT_NS = 10 * 1000, /* taken for it where it cannot be measured */
 	SAMPLE_NS = 10 * 1000,    /* walking a stack and writing it down, with room */
 	PERCENT_USUAL = 25,       /* the kernel's own */
 	PERCENT_MOST = 50,
@@ -73,6 +71,7 @@ static u64 median_hole(void)
 	return median;
 }
 
+/* 0: it cannot be measured. */
 static u64 interrupt_cost(void)
 {
 	struct perf_event_attr attr = {
@@ -84,9 +83,8 @@ static u64 interrupt_cost(void)
 		.exclude_hv = 1,
 	};
 	_cleanup_close_ int fd = perfsys_open(&attr, 0, -1, -1, 0);
-	u64 cost = fd < 0 ? 0 : median_hole();
 
-	return cost ? cost : INTERRUPT_NS;
+	return fd < 0 ? 0 : median_hole();
 }
 
 u64 pace_hz(u64 cost_ns, s64 percent, u64 timers)
@@ -108,9 +106,10 @@ bool pace_limit(struct perf_event_attr *attr, u64 timers, struct pace *ret)
 	if (asked <= PACE_FREE_HZ / MAX(timers, (u64)1))
 		return false;
 	(void)machine_sysctl("kernel/perf_cpu_time_max_percent", &percent);
-	ret->cost_ns = interrupt_cost() + SAMPLE_NS;
+	ret->interrupt_ns = interrupt_cost();
 	ret->asked_hz = asked;
-	ret->hz = pace_hz(ret->cost_ns, percent, timers);
+	ret->hz = pace_hz((ret->interrupt_ns ? ret->interrupt_ns : INTERRUPT_NS) + SAMPLE_NS,
+			  percent, timers);
 	if (asked <= ret->hz)
 		return false;
 	if (attr->freq)
@@ -126,7 +125,9 @@ void pace_say(const struct pace *p, const char *name, struct buf *out)
 	fmt_count(out, p->hz);
 	buf_addstr(out, " Hz and not at ");
 	fmt_count(out, p->asked_hz);
-	buf_addf(out,
-		 " Hz, which would leave too little time for anything else: a sample takes %llu us",
-		 (unsigned long long)(p->cost_ns + NSEC_PER_USEC / 2) / NSEC_PER_USEC);
+	buf_addstr(out, " Hz, which would leave too little time for anything else");
+	if (p->interrupt_ns) {
+		buf_addstr(out, ": a timer's interrupt alone takes ");
+		fmt_duration(out, p->interrupt_ns);
+	}
 }

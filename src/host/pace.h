@@ -18,8 +18,8 @@ enum { PACE_FREE_HZ = 10000 }; /* below this nothing is measured and nothing low
 
 struct pace {
 	u64 asked_hz;
-	u64 hz;      /* what is left of it */
-	u64 cost_ns; /* what a sample takes here, about */
+	u64 hz;           /* what is left of it */
+	u64 interrupt_ns; /* what an interrupt was seen to take; 0: not measured */
 };
 
 /* Whether the event takes samples and a timer of the kernel counts it. */
