@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analysis/script.h"
+#include "view/script.h"
 #include "capture/tracepoint.h"
 #include "cli/profile_args.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/flame.h"
-#include "analysis/fold.h"
+#include "view/fold.h"
 #include "cli/output.h"
 #include "cli/profile_args.h"
 

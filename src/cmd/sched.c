@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analysis/sched_lines.h"
+#include "view/sched_lines.h"
 
 #include <sys/mman.h>
 #include <time.h>

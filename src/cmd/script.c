@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analysis/script.h"
+#include "view/script.h"
 #include "base/io.h"
 #include "base/log.h"
 #include "cli/perf_args.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/html.h"
 
-#include "analysis/export_model.h"
+#include "view/export_model.h"
 #include "base/asset.h"
 #include "base/fmt.h"
 #include "base/json.h"

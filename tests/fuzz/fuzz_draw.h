@@ -4,7 +4,7 @@
 #define FATHOM_TESTS_FUZZ_DRAW_H
 
 #include "analysis/flame.h"
-#include "analysis/fold.h"
+#include "view/fold.h"
 #include "view/svg.h"
 #include "view/term_flame.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Recordings from anywhere, read as the scheduler's: formats, fields, order, and all that is made
  * of them. */
-#include "analysis/sched_lines.h"
+#include "view/sched_lines.h"
 #include "recording/recording.h"
 #include "view/timeline.h"
 

@@ -3,7 +3,7 @@
 #include "unit/harness.h"
 
 #include "analysis/flame.h"
-#include "analysis/fold.h"
+#include "view/fold.h"
 #include "base/jsonread.h"
 #include "base/varint.h"
 #include "profile/gzip.h"

@@ -3,7 +3,7 @@
 #include "unit/harness.h"
 
 #include "analysis/flame.h"
-#include "analysis/fold.h"
+#include "view/fold.h"
 #include "profile/load.h"
 
 static int collect(struct buf *text, void *ctx)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analysis/export_model.h"
+#include "view/export_model.h"
 #include "unit/harness.h"
 #include "view/html.h"
 

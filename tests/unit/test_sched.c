@@ -2,7 +2,7 @@
 /* Waits and scheduler events whose answers can be worked out by hand. */
 #include "analysis/offcpu.h"
 #include "analysis/offcpu_names.h"
-#include "analysis/sched_lines.h"
+#include "view/sched_lines.h"
 #include "analysis/threads.h"
 #include "unit/harness.h"
 #include "view/timeline.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "test_recording_kit.h"
 
-#include "analysis/script_state.h"
+#include "view/script_state.h"
 #include "harness.h"
 
 static int take(void *ctx, const char *text, size_t n)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The lines of folded stacks, in order: the inside of fold.c. */
-#ifndef ANALYSIS_FOLD_LINES_H
-#define ANALYSIS_FOLD_LINES_H
+#ifndef VIEW_FOLD_LINES_H
+#define VIEW_FOLD_LINES_H
 
-#include "analysis/fold.h"
+#include "view/fold.h"
 
 struct fold_names {
 	const u32 *frames;  /* frame -> string: what it is shown as */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The inside of a run: only for the files script*.c. */
-#ifndef ANALYSIS_SCRIPT_STATE_H
-#define ANALYSIS_SCRIPT_STATE_H
+#ifndef VIEW_SCRIPT_STATE_H
+#define VIEW_SCRIPT_STATE_H
 
-#include "analysis/script.h"
+#include "view/script.h"
 #include "base/map.h"
 #include "profile/machine.h"
 #include "profile/stackcopy.h"

@@ -13,8 +13,8 @@
  * Stacks are renumbered depth first, siblings in the order in which they were first seen, so that
  * a depth for each gives the tree; samples are in order of time and refer to the new numbers.
  */
-#ifndef ANALYSIS_EXPORT_MODEL_H
-#define ANALYSIS_EXPORT_MODEL_H
+#ifndef VIEW_EXPORT_MODEL_H
+#define VIEW_EXPORT_MODEL_H
 
 #include "base/buf.h"
 #include "profile/profile.h"

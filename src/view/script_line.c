@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The beginning of a line: who, where, when. No printf: this runs for every sample. */
-#include "analysis/script_state.h"
+#include "view/script_state.h"
 
 #include "base/fmt.h"
 

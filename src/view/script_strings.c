@@ -5,7 +5,7 @@
  * here is asked if it is the recorded one. After a reboot the addresses differ, and the number is
  * shown.
  */
-#include "analysis/script_state.h"
+#include "view/script_state.h"
 
 #include "base/io.h"
 #include "capture/tracepoint.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The last branches before a sample: addresses, names or places in files, as perf writes them. */
-#include "analysis/script_state.h"
+#include "view/script_state.h"
 
 /* By the half of the address space. */
 enum address_mode script_mode_of_address(u64 address)

@@ -3,8 +3,8 @@
  * A recording as text, line by line in order of time: what `perf script` prints, to the column,
  * because scripts of other people parse it.
  */
-#ifndef ANALYSIS_SCRIPT_H
-#define ANALYSIS_SCRIPT_H
+#ifndef VIEW_SCRIPT_H
+#define VIEW_SCRIPT_H
 
 #include "base/buf.h"
 #include "base/err.h"

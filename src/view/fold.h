@@ -3,8 +3,8 @@
  * A profile as folded stacks, "command;caller;leaf weight", named and sorted as
  * stackcollapse-perf.pl does it.
  */
-#ifndef ANALYSIS_FOLD_H
-#define ANALYSIS_FOLD_H
+#ifndef VIEW_FOLD_H
+#define VIEW_FOLD_H
 
 #include "base/buf.h"
 #include "base/err.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* perf_event_attr as text, in perf's words and order. */
-#include "analysis/script.h"
+#include "view/script.h"
 
 typedef unsigned long long ull;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The instruction at the sampled address, read from the file that was mapped there. */
-#include "analysis/script_state.h"
+#include "view/script_state.h"
 
 #include "lang/cpu.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A sample as a line, and its chain as lines below it. */
-#include "analysis/script_state.h"
+#include "view/script_state.h"
 
 enum { CHAIN_MOST = 1024 };
 

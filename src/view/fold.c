@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analysis/fold.h"
+#include "view/fold.h"
 
 #include "analysis/cpp_name.h"
-#include "analysis/fold_lines.h"
+#include "view/fold_lines.h"
 
 #include <ctype.h>
 

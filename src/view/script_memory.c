@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What a memory access met (PERF_SAMPLE_DATA_SRC), in perf's words. */
-#include "analysis/script_state.h"
+#include "view/script_state.h"
 
 #include <linux/perf_event.h>
 

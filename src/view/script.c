@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analysis/script_state.h"
+#include "view/script_state.h"
 
 #include "base/hash.h"
 #include "profile/names.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which fields a line has: defaults by type of event, -F, and what the samples really carry. */
-#include "analysis/script.h"
+#include "view/script.h"
 
 enum {
 	CHAIN_FIELDS = SCRIPT_IP | SCRIPT_SYM | SCRIPT_SYMOFF | SCRIPT_DSO,

@@ -5,7 +5,7 @@
  * without the semicolon. One walk over the profile's tree in that order gives every stack its
  * position; lines are sorted by numbers from there on.
  */
-#include "analysis/fold_lines.h"
+#include "view/fold_lines.h"
 
 #include "analysis/flame.h"
 #include "base/map.h"

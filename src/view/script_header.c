@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What a recording says about itself and its machine, as comment lines. */
-#include "analysis/script.h"
+#include "view/script.h"
 
 #include "base/fmt.h"
 #include "host/btf.h"

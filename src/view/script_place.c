@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* One frame of a chain as text. Each place is written once and then copied. */
-#include "analysis/script_state.h"
+#include "view/script_state.h"
 
 #include "analysis/cpp_name.h"
 #include "base/hash.h"

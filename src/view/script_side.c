@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Records other than samples as lines, as perf's --show-*-events has them. */
-#include "analysis/script_state.h"
+#include "view/script_state.h"
 
 #include "base/fmt.h"
 

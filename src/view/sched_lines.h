@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The history of switches as lines, as they come: there may be millions. */
-#ifndef ANALYSIS_SCHED_LINES_H
-#define ANALYSIS_SCHED_LINES_H
+#ifndef VIEW_SCHED_LINES_H
+#define VIEW_SCHED_LINES_H
 
 #include "analysis/sched.h"
 
