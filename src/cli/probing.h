@@ -4,7 +4,7 @@
 #define CLI_PROBING_H
 
 #include "cli/cli.h"
-#include "lang/oneliner.h"
+#include "lang/bcc/oneliner.h"
 
 /* Embedded in a command's own arguments: which letter means what differs from tool to tool. */
 struct probing_args {

@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "base/fmt.h"
 #include "cli/probing.h"
-#include "lang/argdist.h"
+#include "lang/bcc/argdist.h"
 
 enum { PROBES_MOST = 64 };
 

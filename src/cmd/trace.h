@@ -4,7 +4,7 @@
 #define CMD_TRACE_H
 
 #include "cli/cli.h"
-#include "lang/bcc_trace.h"
+#include "lang/bcc/trace.h"
 
 struct trace_args {
 	const char *program;

@@ -3,8 +3,8 @@
 
 #include "base/clock.h"
 #include "base/parse.h"
-#include "lang/debuginfo.h"
-#include "lang/unwinder.h"
+#include "lang/probe/debuginfo.h"
+#include "lang/run/unwinder.h"
 
 #include <linux/bpf.h>
 #include <sys/utsname.h>

@@ -8,10 +8,10 @@
 
 #include "bpf/lang_abi.h"
 #include "host/tracefs.h"
-#include "lang/ast.h"
-#include "lang/ir.h"
+#include "lang/front/ast.h"
+#include "lang/gen/ir.h"
 #include "lang/lang.h"
-#include "lang/type.h"
+#include "lang/check/type.h"
 
 struct gen;
 struct val;

@@ -5,11 +5,11 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "lang/comp.h"
-#include "lang/format.h"
-#include "lang/import.h"
-#include "lang/parse.h"
-#include "lang/run.h"
-#include "lang/unwinder.h"
+#include "lang/front/format.h"
+#include "lang/front/import.h"
+#include "lang/front/parse.h"
+#include "lang/run/run.h"
+#include "lang/run/unwinder.h"
 
 #include <time.h>
 

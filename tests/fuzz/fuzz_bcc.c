@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Any bytes as probes of bcc's argdist and trace: they are refused, or become a program. */
-#include "lang/argdist.h"
-#include "lang/bcc_trace.h"
+#include "lang/bcc/argdist.h"
+#include "lang/bcc/trace.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

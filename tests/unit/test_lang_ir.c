@@ -2,7 +2,7 @@
 /* Register allocation: programs are run by a small interpreter of BPF and must give what was meant.
  */
 #include "base/buf.h"
-#include "lang/ir.h"
+#include "lang/gen/ir.h"
 #include "unit/harness.h"
 
 #include <errno.h>

@@ -2,9 +2,9 @@
 /* Lexer, parser, printer, diagnostics: no kernel needed. */
 #include "base/buf.h"
 #include "base/err.h"
-#include "lang/fmt.h"
+#include "lang/front/fmt.h"
 #include "lang/lang.h"
-#include "lang/parse.h"
+#include "lang/front/parse.h"
 #include "unit/harness.h"
 
 /* The program in its one form, or the diagnostics. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "lang/refusal.h"
+#include "lang/gen/refusal.h"
 #include "unit/harness.h"
 
 static bool complains(const char *log, const char *text, u32 insn)

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Functions that steer: the program's end, signals, checks at compile time. */
+#include "base/parse.h"
+#include "lang/front/fmt.h"
+#include "lang/gen/gen.h"
+#include "lang/probe/provider.h"
+#include "lang/fn/signals.h"
+
+static void check_exit(struct comp *c, struct node *n)
+{
+	if (n->n_kids && n->kids[0]->type->kind != T_NONE && !type_is_number(n->kids[0]->type))
+		check_error(c, n, "exit() only supports int arguments (%s provided)",
+			    check_type_text(c, n->kids[0]->type));
+}
+
+static void emit_exit(struct gen *g, struct node *n, struct val *ret)
+{
+	const struct type *code = check_int64(g->c, true);
+	struct event e = { .kind = EV_EXIT };
+
+	(void)ret;
+	if (n->n_kids)
+		e.args = type_tuple(&g->c->types, &code, NULL, 1);
+	gen_event(g, comp_event(g->c, &e), n->kids, n->n_kids);
+	gen_return(g);
+}
+
+static void check_signal(struct comp *c, struct node *n)
+{
+	struct node *a = n->kids[0];
+
+	if (a->kind == N_STR) {
+		int number = signal_number(a->str);
+
+		if (number < 0) {
+			check_error(c, n, "%s is not a valid signal", a->str);
+			return;
+		}
+		a->kind = N_INT;
+		a->ival = (u64)number;
+		check_expr(c, a);
+	}
+	if (a->type->kind != T_NONE && !type_is_number(a->type))
+		check_error(c, n, "signal() only supports string literals and integer arguments");
+	if (a->folded && (a->ival < 1 || a->ival > 64))
+		check_error(c, n, "%lld is not a valid signal, allowed range: [1,64]",
+			    (long long)a->ival);
+}
+
+static void emit_signal(struct gen *g, struct node *n, struct val *ret)
+{
+	vreg number = gen_num(g, n->kids[0]);
+
+	IR_CALLV(&g->ir,
+		 streq(n->str, "signal") ? BPF_FUNC_send_signal : BPF_FUNC_send_signal_thread,
+		 ARG_REG(number));
+	*ret = (struct val){ 0 };
+}
+
+static void check_static_assert(struct comp *c, struct node *n)
+{
+	if (n->kids[0]->type->kind == T_NONE)
+		return;
+	if (!n->kids[0]->folded)
+		check_error(c, n->kids[0], "static_assert() expects a constant");
+	else if (!n->kids[0]->ival)
+		check_error(c, n, "assertion failed%s%s", n->n_kids > 1 ? ": " : "",
+			    n->n_kids > 1 && n->kids[1]->kind == N_STR ? n->kids[1]->str : "");
+}
+
+static void emit_nothing(struct gen *g, struct node *n, struct val *ret)
+{
+	(void)g;
+	(void)n;
+	(void)ret;
+}
+
+static void check_assert(struct comp *c, struct node *n)
+{
+	if (n->kids[1]->kind != N_STR && n->kids[1]->type->kind != T_NONE)
+		check_error(c, n->kids[1], "assert() expects a string literal as its text");
+}
+
+static void emit_assert(struct gen *g, struct node *n, struct val *ret)
+{
+	ir_label ok = ir_new_label(&g->ir);
+	const struct type *code = check_int64(g->c, true);
+	struct event text = { .kind = EV_ERRORF,
+			      .fmt = arena_printf(&g->c->arena, "assertion failed: %s",
+						  n->kids[1]->str),
+			      .at = n->at,
+			      .args = type_tuple(&g->c->types, NULL, NULL, 0) };
+	struct event end = { .kind = EV_EXIT, .args = type_tuple(&g->c->types, &code, NULL, 1) };
+	struct node one = { .kind = N_INT, .ival = 1, .folded = true, .type = code };
+	struct node *args[] = { &one };
+
+	(void)ret;
+	ir_branchi(&g->ir, BPF_JNE, gen_num(g, n->kids[0]), 0, ok);
+	gen_event(g, comp_event(g->c, &text), NULL, 0);
+	gen_event(g, comp_event(g->c, &end), args, 1);
+	gen_return(g);
+	ir_label_here(&g->ir, ok);
+}
+
+/* The text of fail(), whose arguments are literals. */
+static void fail_text(const struct node *n, struct buf *out)
+{
+	const char *fmt = n->kids[0]->str;
+	struct conversion v;
+
+	for (u32 i = 1; !fmt_next(&fmt, &v);) {
+		const struct node *a;
+
+		buf_add(out, v.text, v.text_len);
+		if (!v.letter)
+			break;
+		a = v.letter != '%' && i < n->n_kids ? n->kids[i++] : NULL;
+		if (!a)
+			buf_addch(out, '%');
+		else if (a->kind == N_STR)
+			buf_addstr(out, a->str);
+		else if (v.letter == 'x')
+			buf_addf(out, "%llx", (unsigned long long)a->ival);
+		else
+			buf_addf(out, "%lld", (long long)a->ival);
+	}
+}
+
+static void check_fail(struct comp *c, struct node *n)
+{
+	struct buf text = BUF_INIT;
+
+	/* What is never reached does not fail. */
+	if (c->dead)
+		return;
+	for (u32 i = 0; i < n->n_kids; i++) {
+		if (n->kids[i]->kind != N_STR && (!i || !n->kids[i]->folded)) {
+			if (n->kids[i]->type->kind != T_NONE)
+				check_error(c, n->kids[i], "fail() expects literals");
+			return;
+		}
+	}
+	fail_text(n, &text);
+	check_error(c, n, "%s", buf_str(&text));
+	buf_release(&text);
+}
+
+static void check_override(struct comp *c, struct node *n)
+{
+	if (c->target->provider != &probe_kprobe)
+		check_error(c, n, "override() can only be used with kprobes (%s used here)",
+			    c->target->provider->name);
+}
+
+static void emit_override(struct gen *g, struct node *n, struct val *ret)
+{
+	vreg value = gen_num(g, n->kids[0]);
+
+	*ret = (struct val){ 0 };
+	IR_CALLV(&g->ir, BPF_FUNC_override_return, ARG_REG(g->ctx), ARG_REG(value));
+}
+
+/* The text of --NAME=VALUE or --NAME among the parameters; NULL when it was not given. */
+static const char *named_parameter(const struct comp *c, const char *name)
+{
+	for (size_t i = 0; i < c->opts->n_params; i++) {
+		const char *rest = starts_with(c->opts->params[i], "--");
+
+		rest = rest ? starts_with(rest, name) : NULL;
+		if (rest && (!*rest || *rest == '='))
+			return *rest ? rest + 1 : "";
+	}
+	return NULL;
+}
+
+/* getopt(name [, default [, description]]): known when the program is compiled. */
+static void check_getopt(struct comp *c, struct node *n)
+{
+	const struct node *otherwise = n->n_kids > 1 ? n->kids[1] : NULL;
+	const char *text;
+	s64 value = 0;
+
+	if (n->kids[0]->kind != N_STR) {
+		check_error(c, n, "getopt() expects a string literal as its name");
+		return;
+	}
+	text = named_parameter(c, n->kids[0]->str);
+	if (otherwise && otherwise->kind == N_STR) {
+		n->kind = N_STR;
+		n->str = text ? text : otherwise->str;
+		n->str_len = (u32)strlen(n->str);
+		n->n_kids = 0;
+		check_expr(c, n);
+		return;
+	}
+	if (otherwise && !otherwise->folded) {
+		check_error(c, n, "the default of getopt() must be a literal");
+		return;
+	}
+	if (!text)
+		value = otherwise ? (s64)otherwise->ival : 0;
+	else if (!*text || streq(text, "true"))
+		value = 1;
+	else if (!streq(text, "false") && parse_s64(text, &value, NULL) < 0)
+		check_error(c, n, "--%s=%s is not a number", n->kids[0]->str, text);
+	n->kind = N_INT;
+	n->flag = false;
+	n->ival = (u64)value;
+	n->n_kids = 0;
+	check_expr(c, n);
+}
+
+/* config(name): what a setting is, known when the program is compiled. */
+static void check_config(struct comp *c, struct node *n)
+{
+	const char *text;
+	u64 value;
+
+	if (n->kids[0]->kind != N_STR) {
+		check_error(c, n, "config() expects a string literal as its name");
+		return;
+	}
+	if (!comp_setting(c, n->kids[0]->str, &value, &text)) {
+		check_error(c, n, "there is no setting '%s'", n->kids[0]->str);
+		return;
+	}
+	n->kind = text ? N_STR : N_INT;
+	n->str = text;
+	n->str_len = text ? (u32)strlen(text) : 0;
+	n->flag = !text;
+	n->ival = value;
+	n->n_kids = 0;
+	check_expr(c, n);
+}
+
+const struct fn fn_control_table[] = {
+	{ "config", 1, 1, 0, check_config, emit_nothing },
+	{ "getopt", 1, 3, 0, check_getopt, emit_nothing },
+	{ "exit", 0, 1, FN_STATEMENT, check_exit, emit_exit },
+	{ "signal", 1, 1, FN_STATEMENT | FN_UNSAFE, check_signal, emit_signal },
+	{ "signal_thread", 1, 1, FN_STATEMENT | FN_UNSAFE, check_signal, emit_signal },
+	{ "static_assert", 1, 2, FN_STATEMENT, check_static_assert, emit_nothing },
+	{ "assert", 2, 2, FN_STATEMENT, check_assert, emit_assert },
+	{ "fail", 1, 128, FN_STATEMENT, check_fail, emit_nothing },
+	{ "override", 1, 1, FN_STATEMENT | FN_UNSAFE, check_override, emit_override },
+	{ 0 },
+};

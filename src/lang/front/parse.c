@@ -1,0 +1,613 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Probes, statements and what stands at the top of a program. */
+#include "lang/front/parse.h"
+
+bool parse_is(const struct parser *p, u32 op)
+{
+	return p->lx.tok.kind == TOK_OP && p->lx.tok.op == op;
+}
+
+bool parse_is_word(const struct parser *p, const char *word)
+{
+	const struct token *t = &p->lx.tok;
+	size_t n = strlen(word);
+
+	return t->kind == TOK_IDENT && t->at.end - t->at.start == n &&
+	       memcmp(p->lx.src->text + t->at.start, word, n) == 0;
+}
+
+bool parse_accept(struct parser *p, u32 op)
+{
+	if (!parse_is(p, op))
+		return false;
+	lex_next(&p->lx);
+	return true;
+}
+
+bool parse_accept_word(struct parser *p, const char *word)
+{
+	if (!parse_is_word(p, word))
+		return false;
+	lex_next(&p->lx);
+	return true;
+}
+
+void parse_unexpected(struct parser *p, const char *expecting)
+{
+	const struct token *t = &p->lx.tok;
+	struct span_at at = t->at;
+
+	if (p->panic)
+		return;
+	p->panic = true;
+	if (t->kind == TOK_ERROR)
+		return;
+	if (t->kind == TOK_END) {
+		/* What is missing at the end is said once. */
+		if (p->at_end)
+			return;
+		p->at_end = true;
+		at.start = at.end;
+		diag_error(p->diags, at, "syntax error, unexpected end of file%s%s",
+			   expecting ? ", expecting " : "", expecting ? expecting : "");
+		return;
+	}
+	diag_error(p->diags, at, "syntax error, unexpected %.*s%s%s",
+		   (int)MIN(at.end - at.start, 40u), p->lx.src->text + at.start,
+		   expecting ? ", expecting " : "", expecting ? expecting : "");
+}
+
+bool parse_expect(struct parser *p, u32 op, const char *text)
+{
+	if (parse_accept(p, op))
+		return true;
+	parse_unexpected(p, text);
+	return false;
+}
+
+const char *parse_text(struct parser *p, const struct token *t)
+{
+	return arena_strndup(&p->prog->arena, p->lx.src->text + t->at.start,
+			     t->at.end - t->at.start);
+}
+
+struct node *parse_node(struct parser *p, enum node_kind kind, struct span_at at)
+{
+	struct node *n = arena_zalloc(&p->prog->arena, sizeof(*n));
+
+	n->kind = kind;
+	n->at = at;
+	if (++p->nodes == PARSE_MAX_NODES && !p->panic) {
+		diag_error(p->diags, at, "the program is too large");
+		p->panic = true;
+		lex_seek(&p->lx, (u32)p->lx.src->len);
+	}
+	return n;
+}
+
+void parse_kids(struct parser *p, struct node *n, struct node **kids, size_t n_kids)
+{
+	n->kids = arena_dup(&p->prog->arena, kids, n_kids * sizeof(*kids));
+	n->n_kids = (u32)n_kids;
+}
+
+/* To the end of the statement or block, so that the next one can be read. */
+static void recover(struct parser *p)
+{
+	u32 depth = 0;
+
+	while (p->lx.tok.kind != TOK_END) {
+		if (!depth && (parse_is(p, OP1(';')) || parse_is(p, OP1('}'))))
+			break;
+		if (parse_is(p, OP1('{')))
+			depth++;
+		if (parse_is(p, OP1('}')))
+			depth--;
+		lex_next(&p->lx);
+	}
+	p->panic = false;
+}
+
+static struct node *statement(struct parser *p);
+
+struct node *parse_block(struct parser *p)
+{
+	struct node *n = parse_node(p, N_BLOCK, p->lx.tok.at);
+	VEC(struct node *) list = { 0 };
+
+	if (!parse_expect(p, OP1('{'), "{"))
+		return n;
+	if (++p->depth > PARSE_MAX_DEPTH) {
+		diag_error(p->diags, n->at, "blocks are nested more than %d deep", PARSE_MAX_DEPTH);
+		p->panic = true;
+		lex_seek(&p->lx, (u32)p->lx.src->len);
+	}
+	while (p->lx.tok.kind != TOK_END && !parse_is(p, OP1('}'))) {
+		struct node *s;
+
+		if (parse_accept(p, OP1(';')))
+			continue;
+		s = statement(p);
+		if (p->panic)
+			recover(p);
+		else
+			vec_push(&list, s);
+		if (s->kind == N_IF || s->kind == N_WHILE || s->kind == N_FOR_MAP ||
+		    s->kind == N_FOR_RANGE || s->kind == N_UNROLL || s->kind == N_BLOCK)
+			continue;
+		if (!parse_is(p, OP1('}')) && !parse_accept(p, OP1(';'))) {
+			parse_unexpected(p, p->lx.tok.kind == TOK_END ? "}" : "; or }");
+			recover(p);
+		}
+	}
+	p->depth--;
+	parse_expect(p, OP1('}'), "}");
+	n->at.end = p->lx.prev_end;
+	parse_kids(p, n, list.items, list.len);
+	vec_release(&list);
+	return n;
+}
+
+static struct node *if_statement(struct parser *p)
+{
+	struct node *n = parse_node(p, N_IF, p->lx.tok.at), *kids[3];
+	size_t count = 2;
+
+	lex_next(&p->lx);
+	n->flag = parse_accept_word(p, "comptime");
+	kids[0] = parse_expr(p);
+	kids[1] = parse_block(p);
+	if (parse_accept_word(p, "else")) {
+		if (++p->depth > PARSE_MAX_DEPTH) {
+			diag_error(p->diags, n->at, "'else if' is chained more than %d times",
+				   PARSE_MAX_DEPTH);
+			p->panic = true;
+			lex_seek(&p->lx, (u32)p->lx.src->len);
+		}
+		kids[count++] = parse_is_word(p, "if") ? if_statement(p) : parse_block(p);
+		p->depth--;
+	}
+	n->at.end = p->lx.prev_end;
+	parse_kids(p, n, kids, count);
+	return n;
+}
+
+static struct node *loop_statement(struct parser *p, enum node_kind kind)
+{
+	struct node *n = parse_node(p, kind, p->lx.tok.at), *kids[2];
+
+	lex_next(&p->lx);
+	kids[0] = parse_expr(p);
+	n->at.end = p->lx.prev_end;
+	kids[1] = parse_block(p);
+	parse_kids(p, n, kids, 2);
+	return n;
+}
+
+static struct node *variable(struct parser *p)
+{
+	struct node *n = parse_node(p, N_VAR, p->lx.tok.at);
+
+	if (p->lx.tok.kind != TOK_VAR) {
+		parse_unexpected(p, "variable");
+		n->str = "$";
+		return n;
+	}
+	n->str = parse_text(p, &p->lx.tok);
+	lex_next(&p->lx);
+	return n;
+}
+
+/* for ($kv : @map) { }  for ($i : 0..10) { } */
+static struct node *for_statement(struct parser *p)
+{
+	struct node *n = parse_node(p, N_FOR_MAP, p->lx.tok.at), *kids[4];
+	size_t count = 0;
+	bool paren;
+
+	lex_next(&p->lx);
+	paren = parse_accept(p, OP1('('));
+	kids[count++] = variable(p);
+	parse_expect(p, OP1(':'), ":");
+	kids[count++] = parse_expr(p);
+	if (parse_accept(p, OP2('.', '.'))) {
+		n->kind = N_FOR_RANGE;
+		kids[count++] = parse_expr(p);
+	}
+	if (paren)
+		parse_expect(p, OP1(')'), ")");
+	n->at.end = p->lx.prev_end;
+	kids[count++] = parse_block(p);
+	parse_kids(p, n, kids, count);
+	return n;
+}
+
+static struct node *let_statement(struct parser *p)
+{
+	struct node *n = parse_node(p, N_LET, p->lx.tok.at), *kids[2];
+	struct type_name tn;
+	size_t count = 0;
+
+	lex_next(&p->lx);
+	kids[count++] = variable(p);
+	if (parse_accept(p, OP1(':'))) {
+		if (parse_type_name(p, &tn))
+			n->tn = arena_dup(&p->prog->arena, &tn, sizeof(tn));
+		else
+			parse_unexpected(p, "type");
+	}
+	if (parse_accept(p, OP1('=')))
+		kids[count++] = parse_expr(p);
+	n->at.end = p->lx.prev_end;
+	parse_kids(p, n, kids, count);
+	return n;
+}
+
+static u32 assignment_operator(const struct parser *p)
+{
+	static const u32 ops[] = {
+		OP2('+', '='), OP2('-', '='), OP2('*', '='), OP2('/', '='),
+		OP2('%', '='), OP2('&', '='), OP2('|', '='), OP2('^', '='),
+	};
+
+	if (parse_is(p, OP1('=')))
+		return OP1('=');
+	if (parse_is(p, OP3('<', '<', '=')))
+		return OP2('<', '<');
+	if (parse_is(p, OP3('>', '>', '=')))
+		return OP2('>', '>');
+	for (size_t i = 0; i < ARRAY_SIZE(ops); i++) {
+		if (parse_is(p, ops[i]))
+			return ops[i] & 0xff;
+	}
+	return 0;
+}
+
+static struct node *expression_statement(struct parser *p)
+{
+	struct node *n = parse_node(p, N_EXPR, p->lx.tok.at), *kids[2];
+	size_t count = 1;
+	u32 op;
+
+	kids[0] = parse_expr(p);
+	op = assignment_operator(p);
+	if (op) {
+		lex_next(&p->lx);
+		n->kind = N_ASSIGN;
+		n->op = op;
+		kids[count++] = parse_expr(p);
+		if (kids[0]->kind == N_IDENT && streq(kids[0]->str, "_")) {
+			n->kind = N_EXPR;
+			kids[0] = kids[1];
+			count = 1;
+		} else if (kids[0]->kind != N_VAR && kids[0]->kind != N_MAP && !p->panic) {
+			diag_error(p->diags, kids[0]->at,
+				   "only variables and maps can be assigned to");
+		}
+	}
+	n->at.end = p->lx.prev_end;
+	parse_kids(p, n, kids, count);
+	return n;
+}
+
+static struct node *jump_statement(struct parser *p)
+{
+	struct node *n = parse_node(p, N_RETURN, p->lx.tok.at), *value;
+
+	if (parse_is_word(p, "break"))
+		n->kind = N_BREAK;
+	if (parse_is_word(p, "continue"))
+		n->kind = N_CONTINUE;
+	lex_next(&p->lx);
+	if (n->kind == N_RETURN && !parse_is(p, OP1(';')) && !parse_is(p, OP1('}'))) {
+		value = parse_expr(p);
+		parse_kids(p, n, &value, 1);
+	}
+	return n;
+}
+
+static struct node *statement(struct parser *p)
+{
+	if (parse_is(p, OP1('{')))
+		return parse_block(p);
+	if (parse_is_word(p, "if"))
+		return if_statement(p);
+	if (parse_is_word(p, "while"))
+		return loop_statement(p, N_WHILE);
+	if (parse_is_word(p, "unroll"))
+		return loop_statement(p, N_UNROLL);
+	if (parse_is_word(p, "for"))
+		return for_statement(p);
+	if (parse_is_word(p, "let"))
+		return let_statement(p);
+	if (parse_is_word(p, "return") || parse_is_word(p, "break") || parse_is_word(p, "continue"))
+		return jump_statement(p);
+	return expression_statement(p);
+}
+
+/* Does part @i of such a probe hold a path, and so slashes? */
+static bool takes_path(const char *text, size_t len, u32 i)
+{
+	static const struct {
+		const char *name;
+		u32 part;
+	} paths[] = { { "uprobe", 1 }, { "uretprobe", 1 }, { "usdt", 1 }, { "u", 1 },
+		      { "ur", 1 },     { "U", 1 },         { "iter", 2 }, { "it", 2 } };
+
+	for (size_t k = 0; k < ARRAY_SIZE(paths); k++) {
+		if (paths[k].part == i && strlen(paths[k].name) == len &&
+		    memcmp(paths[k].name, text, len) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void spec_param(struct parser *p, const char *s, size_t *i, size_t end, struct buf *out)
+{
+	size_t n = 0;
+
+	(*i)++;
+	while (*i < end && s[*i] >= '0' && s[*i] <= '9' && n < 10000)
+		n = n * 10 + (size_t)(s[(*i)++] - '0');
+	if (n >= 1 && n <= p->opts->n_params)
+		buf_addstr(out, p->opts->params[n - 1]);
+}
+
+/* The text of an attach point, from the current token on; quotes and parameters are resolved. */
+static void attach_point(struct parser *p, struct spec *ret)
+{
+	const char *s = p->lx.src->text;
+	size_t start = p->lx.tok.at.start, i = start, first = 0, end = p->lx.src->len;
+	struct buf out = BUF_INIT;
+	bool quoted = false;
+	u32 colons = 0;
+
+	while (i < end) {
+		char c = s[i];
+
+		if (c == '"') {
+			quoted = !quoted;
+			i++;
+			continue;
+		}
+		if (!quoted && (c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == ',' ||
+				c == '{' || c == '}' || c == ';'))
+			break;
+		if (!quoted && c == '/' && !takes_path(s + start, first, colons))
+			break;
+		if (c == ':' && colons++ == 0)
+			first = i - start;
+		if (!quoted && c == '$' && i + 1 < end && s[i + 1] >= '0' && s[i + 1] <= '9') {
+			spec_param(p, s, &i, end, &out);
+			continue;
+		}
+		buf_addch(&out, c);
+		i++;
+	}
+	if (quoted)
+		diag_error(p->diags, (struct span_at){ (u32)start, (u32)i }, "unterminated string");
+	ret->text = arena_strndup(&p->prog->arena, buf_str(&out), out.len);
+	ret->at = (struct span_at){ (u32)start, (u32)i };
+	buf_release(&out);
+	lex_seek(&p->lx, (u32)MAX(i, start + 1));
+}
+
+static void probe(struct parser *p)
+{
+	struct probe *pr;
+
+	if (p->prog->probes.len >= PARSE_MAX_PROBES) {
+		diag_error(p->diags, p->lx.tok.at, "more than %d probes", PARSE_MAX_PROBES);
+		lex_seek(&p->lx, (u32)p->lx.src->len);
+		return;
+	}
+	pr = vec_new(&p->prog->probes);
+	pr->at = p->lx.tok.at;
+	do {
+		struct spec spec;
+
+		if (parse_is(p, OP1('{')) && pr->specs.len)
+			break; /* a comma after the last one */
+		attach_point(p, &spec);
+		if (!*spec.text) {
+			p->lx.tok.at = spec.at;
+			parse_unexpected(p, "probe");
+			break;
+		}
+		vec_push(&pr->specs, spec);
+	} while (parse_accept(p, OP1(',')));
+	pr->at.end = p->lx.prev_end;
+	if (!p->panic && parse_accept(p, OP1('/'))) {
+		pr->predicate = parse_expr(p);
+		if (p->lx.tok.kind == TOK_END_PREDICATE)
+			lex_next(&p->lx);
+		else
+			parse_unexpected(p, "/");
+	}
+	if (!p->panic)
+		pr->body = parse_block(p);
+	if (!pr->body)
+		pr->body = parse_node(p, N_BLOCK, pr->at);
+	pr->at.end = MAX(p->lx.prev_end, pr->at.start);
+}
+
+static void config_entry(struct parser *p)
+{
+	struct config_entry entry = { .at = p->lx.tok.at };
+	struct buf text = BUF_INIT;
+
+	if (p->lx.tok.kind != TOK_IDENT) {
+		parse_unexpected(p, "name of a setting");
+		return;
+	}
+	entry.key = parse_text(p, &p->lx.tok);
+	lex_next(&p->lx);
+	if (!parse_expect(p, OP1('='), "="))
+		return;
+	if (p->lx.tok.kind == TOK_STRING)
+		lex_unquote(&p->lx, &p->lx.tok, &text);
+	else if (p->lx.tok.kind == TOK_INT || p->lx.tok.kind == TOK_IDENT)
+		buf_add(&text, p->lx.src->text + p->lx.tok.at.start,
+			p->lx.tok.at.end - p->lx.tok.at.start);
+	else
+		parse_unexpected(p, "value");
+	entry.value = arena_strdup(&p->prog->arena, buf_str(&text));
+	entry.at.end = p->lx.tok.at.end;
+	buf_release(&text);
+	if (p->panic)
+		return;
+	vec_push(&p->prog->config, entry);
+	lex_next(&p->lx);
+}
+
+static void config(struct parser *p)
+{
+	lex_next(&p->lx);
+	if (!parse_expect(p, OP1('='), "=") || !parse_expect(p, OP1('{'), "{"))
+		return;
+	while (p->lx.tok.kind != TOK_END && !parse_is(p, OP1('}')) && !p->panic) {
+		if (!parse_accept(p, OP1(';')) && !parse_accept(p, OP1(',')))
+			config_entry(p);
+	}
+	parse_expect(p, OP1('}'), "}");
+}
+
+/* let @name = hash(100); */
+static void map_declaration(struct parser *p)
+{
+	struct map_decl d = { .at = p->lx.tok.at };
+
+	lex_next(&p->lx);
+	if (p->lx.tok.kind != TOK_MAP) {
+		parse_unexpected(p, "map");
+		return;
+	}
+	d.name = parse_text(p, &p->lx.tok);
+	lex_next(&p->lx);
+	if (!parse_expect(p, OP1('='), "="))
+		return;
+	d.kind = parse_text(p, &p->lx.tok);
+	lex_next(&p->lx);
+	if (!parse_expect(p, OP1('('), "("))
+		return;
+	if (p->lx.tok.kind != TOK_INT) {
+		parse_unexpected(p, "number of keys");
+		return;
+	}
+	d.size = p->lx.tok.value;
+	lex_next(&p->lx);
+	parse_expect(p, OP1(')'), ")");
+	parse_accept(p, OP1(';'));
+	d.at.end = p->lx.prev_end;
+	vec_push(&p->prog->map_decls, d);
+}
+
+static void macro(struct parser *p)
+{
+	VEC(struct node *) params = { 0 };
+	struct macro_def m = { 0 };
+	bool bare;
+
+	lex_next(&p->lx);
+	if (p->lx.tok.kind != TOK_IDENT) {
+		parse_unexpected(p, "name of the macro");
+		return;
+	}
+	m.name = parse_text(p, &p->lx.tok);
+	lex_next(&p->lx);
+	bare = !parse_accept(p, OP1('('));
+	while (!bare && !p->panic && !parse_is(p, OP1(')'))) {
+		enum token_kind k = p->lx.tok.kind;
+		struct node *n = parse_node(p, N_IDENT, p->lx.tok.at);
+
+		if (k != TOK_IDENT && k != TOK_VAR && k != TOK_MAP) {
+			parse_unexpected(p, "parameter");
+			break;
+		}
+		n->kind = k == TOK_VAR ? N_VAR : k == TOK_MAP ? N_MAP : N_IDENT;
+		n->str = parse_text(p, &p->lx.tok);
+		vec_push(&params, n);
+		lex_next(&p->lx);
+		if (!parse_accept(p, OP1(',')))
+			break;
+	}
+	if (!bare)
+		parse_expect(p, OP1(')'), ")");
+	m.body = parse_block(p);
+	m.n_params = (u32)params.len;
+	m.params = arena_dup(&p->prog->arena, params.items, params.len * sizeof(*params.items));
+	vec_release(&params);
+	if (!p->panic)
+		vec_push(&p->prog->macros, m);
+}
+
+/* Files are put in before parsing; what is left is kept for those who only format. */
+static void import(struct parser *p)
+{
+	struct buf path = BUF_INIT;
+
+	lex_next(&p->lx);
+	if (p->lx.tok.kind != TOK_STRING) {
+		parse_unexpected(p, "name of a file");
+		return;
+	}
+	lex_unquote(&p->lx, &p->lx.tok, &path);
+	vec_push(&p->prog->imports, arena_strdup(&p->prog->arena, buf_str(&path)));
+	buf_release(&path);
+	lex_next(&p->lx);
+	parse_accept(p, OP1(';'));
+}
+
+static void top_level(struct parser *p)
+{
+	u32 next = lex_skip_blank(&p->lx, p->lx.tok.at.end);
+	bool assign = next < p->lx.src->len && p->lx.src->text[next] == '=';
+
+	if (parse_is_word(p, "config") && assign)
+		config(p);
+	else if (parse_is_word(p, "macro"))
+		macro(p);
+	else if (parse_is_word(p, "import"))
+		import(p);
+	else if (parse_is_word(p, "let"))
+		map_declaration(p);
+	else if (parse_is_word(p, "struct") || parse_is_word(p, "union") ||
+		 parse_is_word(p, "enum") || parse_is_word(p, "typedef"))
+		parse_c_definition(p);
+	else if (p->lx.tok.kind == TOK_IDENT || p->lx.tok.kind == TOK_PARAM ||
+		 parse_is(p, OP1('*')))
+		probe(p);
+	else
+		parse_unexpected(p, "probe");
+}
+
+void parse_program(struct program *prog, const struct source *src, const struct parse_opts *opts,
+		   struct diags *diags)
+{
+	struct parser p = { .prog = prog, .diags = diags, .opts = opts };
+
+	if (src->len > PARSE_MAX_SOURCE) {
+		diag_error(diags, (struct span_at){ 0, 0 }, "the program is longer than %d MB",
+			   PARSE_MAX_SOURCE >> 20);
+		return;
+	}
+	parse_directives(prog, src, diags);
+	lex_init(&p.lx, src, diags);
+	lex_next(&p.lx);
+	while (p.lx.tok.kind != TOK_END) {
+		if (parse_accept(&p, OP1(';')))
+			continue;
+		top_level(&p);
+		if (p.panic) {
+			recover(&p);
+			if (p.lx.tok.kind != TOK_END)
+				lex_next(&p.lx);
+		}
+	}
+	if (!prog->probes.len && !diags->errors) {
+		u32 end = (u32)src->len;
+
+		diag_error(diags, (struct span_at){ end, end },
+			   "syntax error, unexpected end of file, expecting a probe");
+	}
+}

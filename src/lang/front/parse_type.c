@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Names of types, and the struct, union and enum definitions that a script may begin with. */
+#include "lang/front/parse.h"
+#include "lang/check/type.h"
+
+enum { C_MAX_FIELDS = 4096 };
+
+static bool integer_word(const char *s)
+{
+	static const char *const words[] = { "unsigned", "signed", "long",  "int",
+					     "short",    "char",   "const", "volatile" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		if (streq(s, words[i]))
+			return true;
+	}
+	return false;
+}
+
+/* "unsigned long long int" and its like, in one canonical name. */
+static const char *integer_name(struct parser *p)
+{
+	bool is_unsigned = false, is_char = false, is_short = false, any = false;
+	int longs = 0;
+
+	while (p->lx.tok.kind == TOK_IDENT) {
+		const char *w = parse_text(p, &p->lx.tok);
+
+		if (!integer_word(w))
+			break;
+		is_unsigned = is_unsigned || streq(w, "unsigned");
+		is_char = is_char || streq(w, "char");
+		is_short = is_short || streq(w, "short");
+		longs += streq(w, "long");
+		any = any || (!streq(w, "const") && !streq(w, "volatile"));
+		lex_next(&p->lx);
+	}
+	if (!any)
+		return NULL;
+	if (is_char)
+		return is_unsigned ? "uint8" : "int8";
+	if (is_short)
+		return is_unsigned ? "uint16" : "int16";
+	if (longs)
+		return is_unsigned ? "uint64" : "int64";
+	return is_unsigned ? "uint32" : "int32";
+}
+
+static bool starts_type(struct parser *p, const char *w)
+{
+	u32 next;
+	const char *s = p->lx.src->text;
+
+	if (streq(w, "struct") || streq(w, "union") || streq(w, "enum") || integer_word(w) ||
+	    type_is_name(w))
+		return true;
+	if (streq(w, "typeof"))
+		return p->lx.tok.at.end < p->lx.src->len && s[p->lx.tok.at.end] == '(';
+	/* name *) can only be a cast: a product would need something after the star. */
+	next = lex_skip_blank(&p->lx, p->lx.tok.at.end);
+	if (next >= p->lx.src->len || s[next] != '*')
+		return false;
+	while (next < p->lx.src->len && s[next] == '*')
+		next = lex_skip_blank(&p->lx, next + 1);
+	return next < p->lx.src->len && s[next] == ')';
+}
+
+/* typeof(type) is the type itself. */
+static void type_of(struct parser *p, struct type_name *ret)
+{
+	struct span_at at = ret->at;
+
+	lex_next(&p->lx);
+	parse_expect(p, OP1('('), "(");
+	if (!parse_type_name(p, ret)) {
+		ret->name = "typeof";
+		ret->of = parse_expr(p);
+	}
+	ret->at = at;
+	parse_expect(p, OP1(')'), ")");
+}
+
+static void base_name(struct parser *p, const char *w, struct type_name *ret)
+{
+	if (streq(w, "typeof")) {
+		type_of(p, ret);
+		return;
+	}
+	if (streq(w, "struct") || streq(w, "union") || streq(w, "enum")) {
+		lex_next(&p->lx);
+		ret->name =
+			arena_printf(&p->prog->arena, "%s %s", w,
+				     p->lx.tok.kind == TOK_IDENT ? parse_text(p, &p->lx.tok) : "");
+		if (p->lx.tok.kind == TOK_IDENT)
+			lex_next(&p->lx);
+		return;
+	}
+	ret->name = integer_word(w) ? integer_name(p) : NULL;
+	if (!ret->name && p->lx.tok.kind == TOK_IDENT) {
+		w = parse_text(p, &p->lx.tok);
+		if (streq(w, "struct") || streq(w, "union") || streq(w, "enum")) {
+			base_name(p, w, ret); /* const struct x */
+			return;
+		}
+		ret->name = w;
+		lex_next(&p->lx);
+	}
+	while (parse_is_word(p, "const") || parse_is_word(p, "volatile"))
+		lex_next(&p->lx);
+}
+
+static void dimension(struct parser *p, struct type_name *ret)
+{
+	u64 n = 0;
+
+	lex_next(&p->lx);
+	if (!parse_is(p, OP1(']'))) {
+		const struct node *count = parse_expr(p);
+
+		if (count->kind != N_INT || count->ival > TYPE_MAX_SIZE) {
+			diag_error(p->diags, count->at, "the size of an array must be a number");
+			p->panic = true;
+		}
+		n = count->ival;
+	}
+	parse_expect(p, OP1(']'), "]");
+	if (ret->n_dims < TYPE_NAME_DIMS)
+		ret->dims[ret->n_dims++] = (u32)n;
+}
+
+bool parse_type_name(struct parser *p, struct type_name *ret)
+{
+	const char *w;
+
+	if (p->lx.tok.kind != TOK_IDENT)
+		return false;
+	w = parse_text(p, &p->lx.tok);
+	if (!starts_type(p, w))
+		return false;
+	*ret = (struct type_name){ .at = p->lx.tok.at };
+	base_name(p, w, ret);
+	if (!ret->name)
+		ret->name = "int32";
+	while (parse_is(p, OP1('*')) || parse_is(p, OP1('['))) {
+		if (parse_is(p, OP1('['))) {
+			dimension(p, ret);
+		} else {
+			*(ret->n_dims ? &ret->outer : &ret->pointers) += 1;
+			lex_next(&p->lx);
+		}
+		if (p->panic)
+			break;
+	}
+	ret->at.end = p->lx.prev_end;
+	return true;
+}
+
+static struct c_struct *struct_body(struct parser *p, const char *name, bool is_union);
+
+/* "*a[4], b : 3;" after the type of the fields. */
+static void declarators(struct parser *p, struct c_struct *s, const struct c_field *base)
+{
+	do {
+		struct c_field f = *base;
+
+		while (parse_accept(p, OP1('*')))
+			f.tn.pointers++;
+		if (p->lx.tok.kind == TOK_IDENT) {
+			f.name = parse_text(p, &p->lx.tok);
+			lex_next(&p->lx);
+		}
+		while (parse_is(p, OP1('[')) && !p->panic)
+			dimension(p, &f.tn);
+		if (parse_accept(p, OP1(':'))) {
+			f.bits = (u32)MIN(p->lx.tok.value, 64u);
+			lex_next(&p->lx);
+		}
+		if (s->fields.len >= C_MAX_FIELDS) {
+			diag_error(p->diags, p->lx.tok.at, "more than %d fields", C_MAX_FIELDS);
+			p->panic = true;
+			return;
+		}
+		vec_push(&s->fields, f);
+	} while (!p->panic && parse_accept(p, OP1(',')));
+}
+
+static void field_line(struct parser *p, struct c_struct *s)
+{
+	struct c_field f = { .name = "" };
+	const char *w;
+
+	if (p->lx.tok.kind != TOK_IDENT) {
+		parse_unexpected(p, "field");
+		return;
+	}
+	w = parse_text(p, &p->lx.tok);
+	f.tn.at = p->lx.tok.at;
+	base_name(p, w, &f.tn);
+	if (!f.tn.name)
+		f.tn.name = "int32";
+	if (parse_is(p, OP1('{')))
+		f.inner = struct_body(p, f.tn.name, streq(w, "union"));
+	declarators(p, s, &f);
+	parse_expect(p, OP1(';'), ";");
+}
+
+static struct c_struct *struct_body(struct parser *p, const char *name, bool is_union)
+{
+	struct c_struct *s = arena_zalloc(&p->prog->arena, sizeof(*s));
+
+	s->name = name;
+	s->is_union = is_union;
+	vec_push(&p->prog->structs, s);
+	lex_next(&p->lx);
+	if (++p->depth > PARSE_MAX_DEPTH) {
+		diag_error(p->diags, p->lx.tok.at, "structs are nested too deep");
+		p->panic = true;
+	}
+	while (!p->panic && p->lx.tok.kind != TOK_END && !parse_is(p, OP1('}')))
+		field_line(p, s);
+	p->depth--;
+	parse_expect(p, OP1('}'), "}");
+	return s;
+}
+
+/* Constants of an enum without a name need one too, to be found by their value. */
+static void enum_body(struct parser *p, const struct type_name *tn)
+{
+	struct type_name *of = arena_dup(&p->prog->arena, tn, sizeof(*tn));
+	s64 value = 0;
+
+	if (streq(of->name, "enum "))
+		of->name = arena_printf(&p->prog->arena, "enum %u", p->lx.tok.at.start);
+
+	lex_next(&p->lx);
+	while (!p->panic && p->lx.tok.kind == TOK_IDENT) {
+		struct define d = { .name = parse_text(p, &p->lx.tok), .of = of };
+
+		lex_next(&p->lx);
+		if (parse_accept(p, OP1('='))) {
+			struct node *n = parse_expr(p);
+			bool negative = n->kind == N_UNARY && n->op == OP1('-');
+
+			value = (s64)(negative ? n->kids[0]->ival : n->ival);
+			value = negative ? -value : value;
+		}
+		d.value = value++;
+		vec_push(&p->prog->defines, d);
+		if (!parse_accept(p, OP1(',')))
+			break;
+	}
+	parse_expect(p, OP1('}'), "}");
+}
+
+void parse_c_definition(struct parser *p)
+{
+	struct type_name tn = { 0 };
+	const char *w;
+
+	parse_accept_word(p, "typedef");
+	w = parse_text(p, &p->lx.tok);
+	base_name(p, w, &tn);
+	if (parse_is(p, OP1('{')) && streq(w, "enum"))
+		enum_body(p, &tn);
+	else if (parse_is(p, OP1('{')))
+		struct_body(p, tn.name, streq(w, "union"));
+	while (parse_accept(p, OP1('*')))
+		;
+	if (p->lx.tok.kind == TOK_IDENT) {
+		u32 next = lex_skip_blank(&p->lx, p->lx.tok.at.end);
+
+		/* "} name;" of a typedef, but not the probe that follows without a semicolon. */
+		if (next < p->lx.src->len && p->lx.src->text[next] == ';')
+			lex_next(&p->lx);
+	}
+	parse_accept(p, OP1(';'));
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Probes that our own loop runs: begin, end, interval, self, test, bench. */
+#include "lang/gen/gen.h"
+#include "lang/run/run.h"
+#include "lang/fn/signals.h"
+
+#include "base/parse.h"
+#include "host/bpf_sys.h"
+
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+
+static void expand_plain(struct comp *c, const struct provider *p, const struct spec *s,
+			 const char *rest)
+{
+	struct target *t;
+
+	if (*rest) {
+		diag_error(&c->diags, s->at, "%s probes take no further parts", p->name);
+		return;
+	}
+	t = provider_target(c, p, s, "%s", p == &probe_begin ? "BEGIN" : "END");
+	if (t)
+		t->event = p->name;
+}
+
+static bool prepare_raw(struct comp *c, struct unit *u)
+{
+	(void)c;
+	u->prog_type = BPF_PROG_TYPE_RAW_TRACEPOINT;
+	return true;
+}
+
+static int attach_timed(const struct attach_ctx *a)
+{
+	const struct target *t = &a->run->c->targets.items[a->unit->first];
+
+	for (u32 i = 0; i < a->unit->n; i++)
+		vec_push(&a->run->timed, (struct timed){ .prog_fd = a->prog_fd,
+							 .timer_fd = -1,
+							 .provider = t[i].provider,
+							 .event = t[i].event });
+	return 0;
+}
+
+const struct provider probe_begin = {
+	.name = "begin",
+	.aliases = "BEGIN",
+	.flags = PROBE_TIMED | PROBE_SPECIAL,
+	.expand = expand_plain,
+	.prepare = prepare_raw,
+	.attach = attach_timed,
+};
+
+const struct provider probe_end = {
+	.name = "end",
+	.aliases = "END",
+	.flags = PROBE_TIMED | PROBE_SPECIAL,
+	.expand = expand_plain,
+	.prepare = prepare_raw,
+	.attach = attach_timed,
+};
+
+static void expand_self(struct comp *c, const struct provider *p, const struct spec *s,
+			const char *rest)
+{
+	const char *kind = provider_part(c, rest, 0), *name = provider_part(c, rest, 1);
+	struct target *t;
+	int number = name ? signal_number(name) : -1;
+
+	if (!kind || !streq(kind, "signal") || number < 0) {
+		diag_error(&c->diags, s->at, "self probes have the form self:signal:SIGUSR1");
+		return;
+	}
+	if (number != SIGUSR1 && number != SIGUSR2) {
+		diag_error(&c->diags, s->at, "only SIGUSR1 and SIGUSR2 can be used here");
+		return;
+	}
+	t = provider_target(c, p, s, "self:signal:%s", name);
+	if (t)
+		t->value = (u64)number;
+}
+
+/* The signal becomes readable, in the loop with everything else; nothing of it is lost. */
+static int attach_signal(const struct attach_ctx *a)
+{
+	for (u32 i = 0; i < a->unit->n; i++) {
+		const struct target *t = &a->run->c->targets.items[a->unit->first + i];
+		sigset_t set;
+		int fd;
+
+		sigemptyset(&set);
+		sigaddset(&set, (int)t->value);
+		if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+			return err_sys(a->err, errno, "cannot block the signal of '%s'", t->name);
+		fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+		if (fd < 0)
+			return err_sys(a->err, errno, "cannot wait for '%s'", t->name);
+		vec_push(&a->run->timed, (struct timed){ .prog_fd = a->prog_fd,
+							 .timer_fd = fd,
+							 .provider = t->provider });
+		run_keep(a->run, fd, false);
+	}
+	return 0;
+}
+
+const struct provider probe_self = {
+	.name = "self",
+	.flags = PROBE_TIMED | PROBE_SPECIAL,
+	.expand = expand_self,
+	.prepare = prepare_raw,
+	.attach = attach_signal,
+};
+
+/* --- test:NAME and bench:NAME, run in modes of their own -------------------------------------- */
+
+static void expand_named(struct comp *c, const struct provider *p, const struct spec *s,
+			 const char *rest)
+{
+	struct target *t;
+
+	if (!*rest) {
+		diag_error(&c->diags, s->at, "%s probes have the form %s:NAME", p->name, p->name);
+		return;
+	}
+	t = provider_target(c, p, s, "%s:%s", p->name, rest);
+	if (t)
+		t->event = arena_strdup(&c->arena, rest);
+}
+
+const struct provider probe_test = {
+	.name = "test",
+	.flags = PROBE_TIMED,
+	.mode = LANG_TEST,
+	.expand = expand_named,
+	.prepare = prepare_raw,
+	.attach = attach_timed,
+};
+
+const struct provider probe_bench = {
+	.name = "bench",
+	.flags = PROBE_TIMED,
+	.mode = LANG_BENCH,
+	.expand = expand_named,
+	.prepare = prepare_raw,
+	.attach = attach_timed,
+};
+
+/* --- times: "s:1", "ms:100", "hz:99", "1s", "1000" -------------------------------------------- */
+
+static bool unit_ns(const char *unit, u64 *ret)
+{
+	static const struct {
+		const char *name;
+		u64 ns;
+	} units[] = { { "s", NSEC_PER_SEC },      { "ms", NSEC_PER_MSEC },
+		      { "us", NSEC_PER_USEC },    { "ns", 1 },
+		      { "m", 60 * NSEC_PER_SEC }, { "h", 3600 * NSEC_PER_SEC } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
+		if (streq(unit, units[i].name)) {
+			*ret = units[i].ns;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool probe_period(struct comp *c, const struct spec *s, const char *rest, u64 *ret, bool *ret_freq)
+{
+	const char *unit = provider_part(c, rest, 0), *number = provider_part(c, rest, 1);
+	u64 factor = 1, n = 0;
+	size_t digits;
+
+	*ret_freq = false;
+	if (!number) {
+		digits = strspn(unit, "0123456789_");
+		if (!digits || (unit[digits] && !unit_ns(unit + digits, &factor)))
+			goto bad;
+		number = arena_strndup(&c->arena, unit, digits);
+	} else if (streq(unit, "hz")) {
+		*ret_freq = true;
+	} else if (!unit_ns(unit, &factor)) {
+		diag_error(&c->diags, s->at, "%s is not an accepted unit: use us, ms, s or hz",
+			   unit);
+		return false;
+	}
+	if (parse_u64(number, &n, NULL) < 0)
+		goto bad;
+	if (!n) {
+		diag_error(&c->diags, s->at, "the period must be greater than 0");
+		return false;
+	}
+	if (!__builtin_mul_overflow(n, factor, ret) && *ret <= INT64_MAX)
+		return true;
+bad:
+	diag_error(&c->diags, s->at, "'%s' is not a period such as s:1, ms:100 or hz:99", rest);
+	return false;
+}
+
+static void expand_interval(struct comp *c, const struct provider *p, const struct spec *s,
+			    const char *rest)
+{
+	struct target *t;
+	bool freq;
+	u64 value;
+
+	if (!probe_period(c, s, rest, &value, &freq))
+		return;
+	t = provider_target(c, p, s, "interval:%s", rest);
+	if (t)
+		t->value = freq ? MAX(NSEC_PER_SEC / value, 1ull) : value;
+}
+
+static int attach_interval(const struct attach_ctx *a)
+{
+	for (u32 i = 0; i < a->unit->n; i++) {
+		const struct target *t = &a->run->c->targets.items[a->unit->first + i];
+		struct itimerspec spec = {
+			.it_interval = { (time_t)(t->value / NSEC_PER_SEC),
+					 (long)(t->value % NSEC_PER_SEC) },
+		};
+		int fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+
+		if (fd < 0)
+			return err_sys(a->err, errno, "cannot make a timer for '%s'", t->name);
+		spec.it_value = spec.it_interval;
+		vec_push(&a->run->timed, (struct timed){ .prog_fd = a->prog_fd,
+							 .timer_fd = fd,
+							 .provider = t->provider });
+		run_keep(a->run, fd, false);
+		if (timerfd_settime(fd, 0, &spec, NULL) < 0)
+			return err_sys(a->err, errno, "cannot start the timer of '%s'", t->name);
+	}
+	return 0;
+}
+
+const struct provider probe_interval = {
+	.name = "interval",
+	.aliases = "i",
+	.flags = PROBE_TIMED,
+	.expand = expand_interval,
+	.prepare = prepare_raw,
+	.attach = attach_interval,
+};

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test:NAME and bench:NAME: programs that are run by us, to be judged or timed. */
+#include "lang/run/run.h"
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/stop.h"
+#include "host/bpf_sys.h"
+
+enum { BENCH_FIRST = 64, BENCH_MOST = 1 << 22 };
+
+/* Long enough for the clock and the scheduler not to matter. */
+#define BENCH_NS (100 * NSEC_PER_MSEC)
+
+static void add_name(struct run *r, const char *name, struct buf *out)
+{
+	if (r->c->opts->format == LANG_JSON) {
+		buf_addstr(out, "{\"name\": ");
+		json_quote(out, name, strlen(name));
+	} else {
+		buf_addstr(out, name);
+	}
+}
+
+/* --- tests ------------------------------------------------------------------------------------ */
+
+static void show_test(struct run *r, const struct timed *t, u32 number, bool passed)
+{
+	struct buf text = BUF_INIT;
+
+	if (r->c->opts->format == LANG_JSON) {
+		add_name(r, t->event, &text);
+		buf_addf(&text, ", \"passed\": %s}", passed ? "true" : "false");
+		run_json(r, "test_result", text.data, text.len);
+	} else {
+		buf_addf(&text, "%sok %u - ", passed ? "" : "not ", number);
+		add_name(r, t->event, &text);
+		buf_addch(&text, '\n');
+		run_write(r, false, text.data, text.len);
+	}
+	buf_release(&text);
+}
+
+/* A test passes when it returns nothing or 0 and did not end the program with another code. */
+static int run_test(struct run *r, const struct timed *t, bool *ret_passed)
+{
+	u32 value = 0;
+	int rc;
+
+	r->stopping = false;
+	r->exit_code = 0;
+	rc = run_once(t->prog_fd, &value);
+	if (rc < 0)
+		return rc;
+	run_drain(r);
+	*ret_passed = value == 0 && r->exit_code == 0;
+	return 0;
+}
+
+int run_tests(struct run *r, struct err *e)
+{
+	u32 number = 0, failed = 0;
+
+	vec_each(it, &r->timed) {
+		bool passed = false;
+		int rc;
+
+		if (it->provider != &probe_test || stop_requested())
+			continue;
+		rc = run_test(r, it, &passed);
+		if (rc < 0)
+			return err_sys(e, -rc, "cannot run 'test:%s'", it->event);
+		failed += !passed;
+		show_test(r, it, ++number, passed);
+	}
+	if (r->c->opts->format != LANG_JSON) {
+		buf_reset(&r->line);
+		buf_addf(&r->line, "1..%u\n", number);
+		run_write(r, false, r->line.data, r->line.len);
+	}
+	r->exit_code = failed ? 1 : 0;
+	return 0;
+}
+
+/* --- benches ---------------------------------------------------------------------------------- */
+
+static int time_runs(struct run *r, int prog_fd, u32 times, u64 *ret_ns)
+{
+	u64 start = clock_mono_ns();
+
+	for (u32 i = 0; i < times; i++) {
+		int rc = run_once(prog_fd, NULL);
+
+		if (rc < 0)
+			return rc;
+		run_drain(r);
+	}
+	*ret_ns = clock_mono_ns() - start;
+	return 0;
+}
+
+/* What every run costs, whatever it does. */
+static int load_empty(void)
+{
+	static const struct bpf_insn insns[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	const struct bpfsys_prog prog = { .type = BPF_PROG_TYPE_RAW_TRACEPOINT,
+					  .insns = insns,
+					  .n_insns = ARRAY_SIZE(insns),
+					  .name = "fathom" };
+
+	return bpfsys_prog_load(&prog);
+}
+
+static int run_bench(struct run *r, const struct timed *t, int empty, u64 *ret_ns, u32 *ret_times)
+{
+	u32 times = BENCH_FIRST;
+	u64 ns = 0, base = 0;
+	int rc;
+
+	for (;; times *= 2) {
+		rc = time_runs(r, t->prog_fd, times, &ns);
+		if (rc < 0)
+			return rc;
+		if (ns >= BENCH_NS || times >= BENCH_MOST || stop_requested())
+			break;
+	}
+	rc = time_runs(r, empty, times, &base);
+	if (rc < 0)
+		return rc;
+	*ret_ns = (ns - MIN(base, ns)) / times;
+	*ret_times = times;
+	return 0;
+}
+
+static void show_bench(struct run *r, const struct timed *t, u64 ns, u32 times)
+{
+	struct buf text = BUF_INIT;
+
+	add_name(r, t->event, &text);
+	if (r->c->opts->format == LANG_JSON) {
+		buf_addf(&text, ", \"average_ns\": %llu, \"runs\": %u}", (unsigned long long)ns,
+			 times);
+		run_json(r, "benchmark_result", text.data, text.len);
+	} else {
+		buf_addf(&text, ": %llu ns on average of %u runs\n", (unsigned long long)ns, times);
+		run_write(r, false, text.data, text.len);
+	}
+	buf_release(&text);
+}
+
+int run_benches(struct run *r, struct err *e)
+{
+	_cleanup_close_ int empty = load_empty();
+
+	if (empty < 0)
+		return err_sys(e, -empty, "cannot load a program to compare with");
+	vec_each(it, &r->timed) {
+		u64 ns = 0;
+		u32 times = 0;
+		int rc;
+
+		if (it->provider != &probe_bench || stop_requested())
+			continue;
+		r->mute = true;
+		rc = run_bench(r, it, empty, &ns, &times);
+		r->mute = false;
+		if (rc < 0)
+			return err_sys(e, -rc, "cannot run 'bench:%s'", it->event);
+		show_bench(r, it, ns, times);
+	}
+	return 0;
+}
