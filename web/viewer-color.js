@@ -312,7 +312,7 @@ function legendOf(colors, shown, kinds) {
 		case "waits":
 			return [
 				[colors.ofLook(SLEEPER_LOOK, 0.5), "who waited"],
-				[colors.ofLook(WAKER_LOOK, 0.5), "who woke it"],
+				[colors.ofLook(WAKER_LOOK, 0.5), "its waker"],
 			];
 		case "wakers":
 			return [[colors.ofLook(WAKER_LOOK, 0.5), "who woke"]];

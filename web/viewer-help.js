@@ -171,7 +171,7 @@ const KEYS = [
 			["x", "drop stacks with it"],
 			["M", "merge it into its callers"],
 			["C", "collapse its recursion"],
-			["W", "who woke it, in graphs of waiting"],
+			["W", "its waker, in graphs of waiting"],
 			["m", "all that can be done with it"],
 			["k", "collapse all direct recursion"],
 		],

@@ -163,7 +163,7 @@ function hasWakers(app, tree, v) {
 	return false;
 }
 
-/* Shows the same box among the stacks that go on to who woke it, with that above the divider. */
+/* Shows the same box among the stacks that go on to its waker, with that above the divider. */
 function showWakers(app, tree, v) {
 	const path = tree.path(v).filter((f) => markOf(app.model, f) < 0);
 

@@ -337,7 +337,7 @@ int callgraph_init(struct callgraph *g, struct profile *p, const struct callgrap
 	callgraph_release(g);
 	if (opts->focus && g->unfocused)
 		return err_set(e, ENODATA, "no stack has a function '%s'", opts->focus);
-	return err_set(e, ENODATA, "there is nothing to draw: no sample has a stack and weight");
+	return err_set(e, ENODATA, "nothing to draw: no sample has a stack and weight");
 }
 
 void callgraph_release(struct callgraph *g)

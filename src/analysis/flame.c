@@ -287,7 +287,7 @@ int flame_init(struct flame *f, struct profile *p, const struct flame_opts *opts
 	sum = f->tree.nodes.items[0].total;
 	if (!sum) {
 		flame_release(f);
-		err_set(e, ENODATA, "there is nothing to draw: no sample has any weight");
+		err_set(e, ENODATA, "nothing to draw: no sample has any weight");
 		return -ENODATA;
 	}
 	if (opts->hotcold) {

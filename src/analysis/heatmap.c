@@ -17,7 +17,7 @@ static const double heat_line_shares[HEAT_LINES] = { 0.5, 0.9, 0.99 };
 
 static int no_data(struct err *e, const char *what)
 {
-	return err_set(e, ENODATA, "there is nothing to draw: no %s", what);
+	return err_set(e, ENODATA, "nothing to draw: no %s", what);
 }
 
 /* --- the grid ------------------------------------------------------------------------------- */

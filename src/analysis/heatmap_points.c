@@ -20,7 +20,7 @@ int heat_points_of_weights(const struct profile *p, u16 event, heat_points *ret,
 	const struct profile_event *ev = &p->events.items[event];
 
 	if (!streq(profile_str(p, ev->unit), "ns")) {
-		err_set(e, EINVAL, "samples of '%s' do not last: their weight is no time",
+		err_set(e, EINVAL, "samples of '%s' have no duration: their weight is not a time",
 			profile_str(p, ev->name));
 		err_hint(e, "--pair FROM,TO,KEY measures from one event to another; a record of "
 			    "off-CPU times holds durations");
@@ -86,7 +86,7 @@ int heat_points_of_text(const char *text, size_t len, u64 time_unit, u64 value_u
 	}
 	if (ret->len)
 		return 0;
-	err_set(e, EBADMSG, "there is no line of a time and a latency");
+	err_set(e, EBADMSG, "no line has a time and a latency");
 	err_hint(e, "each line is two numbers: when it ended, and how long it took");
 	return -EBADMSG;
 }

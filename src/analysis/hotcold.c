@@ -257,7 +257,7 @@ static bool find_waits(struct maker *m)
 static int check(struct maker *m, struct err *e)
 {
 	if (!find_waits(m)) {
-		err_set(e, ENODATA, "there is no time off the CPU in '%s'",
+		err_set(e, ENODATA, "'%s' contains no off-CPU time",
 			profile_str(m->p, m->p->source));
 		err_hint(e, "make a recording with both halves: fathom record --off-cpu");
 		return -ENODATA;
@@ -265,8 +265,8 @@ static int check(struct maker *m, struct err *e)
 	find_events(m);
 	if (m->has_oncpu && !m->in_ns && !m->p->accounts.len)
 		return err_set(e, ENODATA,
-			       "samples of '%s' cannot be told in time without the threads' "
-			       "accounts, which only the whole recording has",
+			       "samples of '%s' have no time axis without the thread accounts, "
+			       "which only the whole recording has",
 			       profile_str(m->p, m->p->events.items[m->oncpu].name));
 	return 0;
 }

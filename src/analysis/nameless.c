@@ -75,7 +75,7 @@ static void add_note(const struct profile *p, const struct group *g, struct resu
 		    "%llu frame%s of run-time code (%s) %s no name: %s",
 		    (unsigned long long)g->frames, g->frames == 1 ? "" : "s", who,
 		    g->frames == 1 ? "has" : "have",
-		    *why ? why : "its perf map does not tell this code");
+		    *why ? why : "its perf map does not contain this code");
 }
 
 /* --- interpreters ----------------------------------------------------------------------------- */

@@ -330,7 +330,8 @@ void offcpu_live_health(const struct offcpu_live *l, struct result *ret)
 			    "this kernel has no BTF: of waits that began before, the kernel's part "
 			    "of the stack is not known");
 	if (s.no_irq_context)
-		result_note(ret, NOTE_WARNING, NULL,
-			    "this kernel does not tell interrupts from the tasks they interrupt: "
-			    "wakers may be innocent");
+		result_note(
+			ret, NOTE_WARNING, NULL,
+			"this kernel does not separate interrupts from the tasks they interrupt: "
+			"wakers may be misattributed");
 }

@@ -247,11 +247,11 @@ static void hidden_note(const struct reporter *rp, struct result *ret, const str
 	if (rp->several && !rp->opts->group)
 		buf_addf(&text, "'%s': ", profile_str(rp->profile, ev->name));
 	fmt_count(&text, h->more ? h->more : h->callers);
-	buf_addstr(&text, h->more ? " more entries" : " mere callers");
+	buf_addstr(&text, h->more ? " more entries" : " entries with no self time");
 	if (h->more && h->callers) {
 		buf_addstr(&text, " and ");
 		fmt_count(&text, h->callers);
-		buf_addstr(&text, " mere callers");
+		buf_addstr(&text, " entries with no self time");
 	}
 	result_note(ret, NOTE_INFO, NULL, "%s are not shown; --all shows them", buf_str(&text));
 }

@@ -243,7 +243,7 @@ struct sched_stretch {
 	u64 begin, end;
 	u32 cpu;
 	u32 tid;
-	u32 waker; /* of a wait: who woke it, 0: nobody (preempted) */
+	u32 waker; /* of a wait: its waker, 0: nobody (preempted) */
 	bool waiting;
 };
 typedef VEC(struct sched_stretch) stretch_list;

@@ -395,7 +395,7 @@ static int read_recording(struct sched_dist *d, struct recording *r, struct err 
 	}
 	if (d->opts.what == SCHED_HIST_RUNQLEN && has_event(r, "sched:sched_switch") &&
 	    !(has_wakeups(r) && has_event(r, "sched:sched_migrate_task"))) {
-		err_set(e, ENODATA, "'%s' does not tell on whose queue tasks wait",
+		err_set(e, ENODATA, "'%s' does not contain run queue membership",
 			recording_name(r));
 		err_hint(e, "record sched:sched_switch, sched:sched_waking and "
 			    "sched:sched_migrate_task, as 'perf sched record' does");

@@ -259,5 +259,5 @@ void sched_map_result(struct sched_map *m, u32 lines, struct result *ret)
 			r->cells[7] = value_text(ret, sched_comm(m->names, s->waker));
 		}
 	}
-	result_loss(ret, "stretches_dropped", "stretches beyond the limit", m->dropped);
+	result_loss(ret, "stretches_dropped", "spans beyond the limit", m->dropped);
 }

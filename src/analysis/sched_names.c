@@ -116,11 +116,11 @@ void sched_health(const struct sched_names *n, struct result *ret)
 		    n->lost);
 	result_loss(ret, "bad_events", "events left out because their data was cut", n->bad);
 	result_loss(ret, "gaps",
-		    "switches not seen: how long their tasks waited and ran is a guess", n->gaps);
+		    "switches not seen: wait and run times of their tasks are estimates", n->gaps);
 	if (n->fault)
 		result_note(ret, NOTE_WARNING, "everything before the damage is counted", "%s",
 			    n->fault);
 	if (!n->has[SCHED_WAKING] && !n->has[SCHED_WAKEUP])
 		result_note(ret, NOTE_WARNING, "record sched:sched_waking too",
-			    "there are no wake-ups: delays count only from preemptions");
+			    "no wake-ups: delays count only from preemptions");
 }

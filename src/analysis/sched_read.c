@@ -360,8 +360,7 @@ static int no_switches(const struct recording *recording, const struct sched_nam
 	bool unfinished = lacks_formats(recording);
 
 	if (unfinished)
-		err_set(e, ENODATA,
-			"'%s' does not say what its tracepoints are: its end is missing",
+		err_set(e, ENODATA, "'%s' has no tracepoint formats: its end is missing",
 			recording_name(recording));
 	else
 		err_set(e, ENODATA, "'%s' holds no sched_switch events", recording_name(recording));

@@ -442,8 +442,8 @@ int stacks_build(const struct profile *p, const struct health *health, struct sy
 	add_tables(&w, symbols, opts, ret);
 	nameless_notes(p, 0, ret);
 	if (!health)
-		result_note(ret, NOTE_INFO, "fathom record tells it",
-			    "the recording does not tell why stacks ended");
+		result_note(ret, NOTE_INFO, "'fathom record' records it",
+			    "the recording does not say why stacks ended");
 	vec_release(&w.processes);
 	vec_release(&w.binaries);
 	map_release(&w.process_ids);

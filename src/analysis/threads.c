@@ -16,7 +16,7 @@ static const struct {
 	[STATE_PIPE] = { "pipe", "waiting for a pipe" },
 	[STATE_SLEEP] = { "sleep", "sleeping on a timer" },
 	[STATE_FAULT] = { "fault", "waiting for a page of memory" },
-	[STATE_POLL] = { "poll", "idle, waiting for any of many things" },
+	[STATE_POLL] = { "poll", "idle, waiting for one of many events" },
 	[STATE_CHILD] = { "child", "waiting for a child process" },
 	[STATE_IDLE] = { "idle", "a kernel thread without work" },
 	[STATE_OTHER] = { "other", "waiting for something else" },
@@ -491,7 +491,7 @@ static void add_reasons(const struct profile *p, const account_list *list, enum 
 		if (!a->top_ns || (!a->top_stack && a->top_kind >= STATE_IDLE))
 			continue;
 		if (!t)
-			t = result_table(ret, "reasons", "what each waited for longest", columns,
+			t = result_table(ret, "reasons", "longest wait of each", columns,
 					 ARRAY_SIZE(columns));
 		r = table_row(ret, t);
 		wait_place(p, a->top_stack, &text);
@@ -518,6 +518,6 @@ void accounts_to_result(const struct profile *p, account_list *list, enum accoun
 	if (!machine)
 		add_reasons(p, list, by, shown, ret);
 	if (shown < list->len)
-		result_note(ret, NOTE_INFO, NULL, "%zu more are not shown: -n 0 shows all",
+		result_note(ret, NOTE_INFO, NULL, "%zu more are hidden: -n 0 shows all",
 			    list->len - shown);
 }

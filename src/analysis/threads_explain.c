@@ -137,7 +137,7 @@ static void say_whole(struct page *p, u32 pid)
 		fmt_count(&p->line, others);
 		buf_addf(&p->line, " process%s that it started", others == 1 ? "" : "es");
 	}
-	buf_addstr(&p->line, ", looked at for ");
+	buf_addstr(&p->line, ", observed for ");
 	say_time(&p->line, p->seen->end - p->seen->begin);
 	if (n > 1) {
 		buf_addstr(&p->line, "; together they lived ");
@@ -232,7 +232,8 @@ static bool say_past(struct page *p, const struct wait_link *l, const struct pil
 		say_place(p, l->sleep_stack);
 	} else {
 		buf_addf(&p->line,
-			 part ? " no sleep of %s was seen" : "No sleep of %s was seen in that time",
+			 part ? " no sleep of %s was seen"
+			      : "No sleep of %s was observed in that time",
 			 name);
 	}
 	buf_addch(&p->line, '.');
@@ -313,7 +314,7 @@ static void say_ends(struct page *p, const struct pile *group)
 
 	if (before || open) {
 		buf_addstr(&p->line, many ? "They" : "It");
-		buf_addstr(&p->line, before ? " began before we looked" : "");
+		buf_addstr(&p->line, before ? " began before the observation" : "");
 		buf_addstr(&p->line, before && open ? " and" : "");
 		buf_addstr(&p->line, !open ? "" : many ? " go on" : " goes on");
 		buf_addch(&p->line, '.');
@@ -360,7 +361,7 @@ static void say_longest(struct page *p)
 		if (!g)
 			break;
 		if (!shown)
-			buf_addstr(&p->text, "\nIts longest waits, those that are alike as one:\n");
+			buf_addstr(&p->text, "\nIts longest waits, similar ones combined:\n");
 		buf_addf(&p->line, "%d. ", shown + 1);
 		say_group(p, g);
 	}
@@ -405,7 +406,7 @@ static void say_culprits(struct page *p)
 		add_amount(p, others, whole, buf_str(&who));
 	}
 	if (known < whole)
-		add_amount(p, whole - known, whole, "it was not seen who");
+		add_amount(p, whole - known, whole, "unknown");
 }
 
 static void say_runqueue(struct page *p)

@@ -402,8 +402,8 @@ static int nothing_there(const struct recording *r, struct err *e)
 {
 	const struct recording_fault *f = recording_fault(r);
 
-	err_set(e, ENODATA, "'%s' tells nothing of waits%s%s", recording_name(r),
-		f->reason ? ": " : "", f->reason ? f->reason : "");
+	err_set(e, ENODATA, "'%s' contains no waits%s%s", recording_name(r), f->reason ? ": " : "",
+		f->reason ? f->reason : "");
 	err_hint(e, "make one with: fathom record --chains; perf sched record will do, without "
 		    "stacks");
 	return -ENODATA;
@@ -462,15 +462,13 @@ static void note_waits(const struct recorded *r, struct result *ret)
 	const struct profile *p = &r->load.profile;
 
 	if (p->wait_period)
-		result_note(
-			ret, NOTE_INFO, NULL,
-			"waits were sampled, one for each %.3g ms off the CPU: how blocked time "
-			"divides is an estimate, times of single waits are those they stand for",
-			(double)p->wait_period / 1e6);
+		result_note(ret, NOTE_INFO, NULL,
+			    "waits were sampled, one per %.3g ms off the CPU: shares of blocked "
+			    "time are estimates, a single wait has the time it represents",
+			    (double)p->wait_period / 1e6);
 	if (p->wait_min)
 		result_note(ret, NOTE_INFO, NULL,
-			    "waits shorter than %.3g ms were not recorded: what they were for is "
-			    "not known, and counts as other",
+			    "waits shorter than %.3g ms were not recorded: they count as other",
 			    (double)p->wait_min / 1e6);
 }
 
@@ -479,19 +477,16 @@ static void note_how(const struct recorded *r, struct result *ret)
 	if (r->how & RECORDED_NO_ACCOUNTS)
 		result_note(
 			ret, NOTE_WARNING, NULL,
-			"the accounts of threads are missing, the recording was cut short: time "
-			"on a CPU is that between waits, what came after a thread's last wait is "
-			"counted as other");
+			"thread accounts are missing, the recording was truncated: CPU time is the "
+			"time between waits, the time after a thread's last wait counts as other");
 	if (r->how & RECORDED_SPLIT_SAMPLED)
 		result_note(ret, NOTE_INFO, NULL,
-			    "user and kernel were sampled: how CPU time divides into them is an "
-			    "estimate");
+			    "user and kernel were sampled: their shares of CPU time are estimates");
 	if (r->how & RECORDED_SWITCHES)
-		result_note(
-			ret, NOTE_INFO, "fathom record --chains records what waits were for",
-			"made from the scheduler's events alone: no stacks, no system calls, "
-			"user and kernel not told apart; threads that neither ran nor were woken "
-			"are not in it; who gave way by itself counts as preempted");
+		result_note(ret, NOTE_INFO, "fathom record --chains records what waits were for",
+			    "made from scheduler events alone: no stacks, no system calls, user "
+			    "and kernel time not separated; threads that neither ran nor were "
+			    "woken are missing; a voluntary yield counts as a preemption");
 }
 
 void recorded_notes(const struct recorded *r, struct result *ret)

@@ -162,9 +162,9 @@ int io_cannot_create(const char *path, int code, struct err *e)
 {
 	err_sys(e, code, "cannot create '%s'", path);
 	if (code == ENOENT)
-		err_hint(e, "the folder is not there: make it, or write elsewhere");
+		err_hint(e, "the directory does not exist: create it, or write elsewhere");
 	else if (code == EACCES || code == EROFS)
-		err_hint(e, "you may not write there: choose another folder");
+		err_hint(e, "permission denied: choose another directory");
 	return -code;
 }
 

@@ -130,7 +130,7 @@ static enum json_piece read_number(struct json_reader *r)
 	/* the locale is always C: nobody sets another */
 	r->number = strtod(text, &end);
 	if (!n || *end)
-		return fail(r, "this is no number");
+		return fail(r, "not a number");
 	r->p += n;
 	return READ_NUMBER;
 }
@@ -140,7 +140,7 @@ static enum json_piece read_word(struct json_reader *r, const char *word, enum j
 	size_t n = strlen(word);
 
 	if ((size_t)(r->end - r->p) < n || memcmp(r->p, word, n) != 0)
-		return fail(r, "this is no value");
+		return fail(r, "not a value");
 	r->p += n;
 	return piece;
 }

@@ -45,7 +45,7 @@ struct offcpu_task {
 			u64 n_links;
 			struct offcpu_link links[OFFCPU_LINKS];
 		};
-		struct offcpu_who who; /* else: who woke it last */
+		struct offcpu_who who; /* else: its waker last */
 	};
 	/* the account */
 	u64 oncpu;

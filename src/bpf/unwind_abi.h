@@ -213,7 +213,7 @@ enum {
 	UNWIND_RESCUE_VMAS = 64,
 	UNWIND_RESCUE_FRAMES = 256,
 	UNWIND_RESCUE_PYTHON = 512, /* words about functions of Python */
-	UNWIND_VMA_STEPS = 1024,    /* mappings and gaps that are looked at for them */
+	UNWIND_VMA_STEPS = 1024,    /* mappings and gaps that are observed for them */
 	UNWIND_EVENTS = 16, /* programs that differ only in the number that they put into samples */
 };
 

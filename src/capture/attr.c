@@ -198,7 +198,7 @@ static bool give_up_feature(struct perf_event_attr *a, const char **ret_note)
 		a->exclude_guest = a->exclude_host = 0;
 	else if (a->sample_type & PERF_SAMPLE_CGROUP) {
 		a->sample_type &= ~(u64)PERF_SAMPLE_CGROUP;
-		*ret_note = "samples do not tell their cgroup: this kernel is too old for it";
+		*ret_note = "samples have no cgroup: this kernel is too old";
 	} else {
 		return false;
 	}

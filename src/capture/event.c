@@ -106,6 +106,6 @@ int event_set_filter(struct event_list *list, const char *filter, struct err *e)
 	}
 	if (done)
 		return 0;
-	return err_set(e, EINVAL, "the filter '%s' is for tracepoints, and '%s' is none", filter,
+	return err_set(e, EINVAL, "the filter '%s' is for tracepoints, and '%s' is not one", filter,
 		       vec_last(&list->events)->name);
 }

@@ -52,7 +52,7 @@ int option_stacks(void *field, const char *text, struct err *e)
 				       SESSION_STACK_MOST);
 		g->size = (u32)ALIGN_UP(bytes, 8);
 	} else {
-		err_set(e, EINVAL, "'%s' is no way to get stacks", text);
+		err_set(e, EINVAL, "'%s' is not a way to get stacks", text);
 		err_hint(e, "use fp, dwarf, dwarf,SIZE, lbr or none");
 		return -EINVAL;
 	}
@@ -131,8 +131,8 @@ int option_branches(void *field, const char *text, struct err *e)
 		size_t n = strcspn(s, ",");
 
 		if (!branch_bit(s, n, &bit)) {
-			err_set(e, EINVAL, "'%.*s' is no kind of branches",
-				(int)MIN(n, (size_t)100), s);
+			err_set(e, EINVAL, "'%.*s' is not a branch type", (int)MIN(n, (size_t)100),
+				s);
 			err_hint(e, "use any, any_call, any_ret, ind_call, ind_jmp, call, cond, "
 				    "and u or k after them");
 			return -EINVAL;

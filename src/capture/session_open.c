@@ -371,8 +371,8 @@ static int check_opened(struct session *s, struct err *e)
 		return -s->last.code;
 	}
 	return err_set(e, ESRCH,
-		       s->vanished ? "the processes have ended already"
-				   : "there is nothing to open events on");
+		       s->vanished ? "the processes have already ended"
+				   : "no target to open events on");
 }
 
 static void watch_processes(struct session *s)

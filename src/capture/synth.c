@@ -153,7 +153,7 @@ int synth_process(struct synth *s, pid_t pid, struct err *e)
 	snprintf(name, sizeof(name), "%d", (int)pid);
 	dir = open_proc(s, name);
 	r = dir < 0 ? -ESRCH : put_process(s, (u32)pid, dir);
-	return r == -ESRCH ? err_set(e, ESRCH, "there is no process %d", (int)pid) : r;
+	return r == -ESRCH ? err_set(e, ESRCH, "no process %d", (int)pid) : r;
 }
 
 int synth_processes(struct synth *s, struct err *e)

@@ -143,7 +143,8 @@ int synth_kernel(struct synth *s, struct err *e)
 	if (r < 0)
 		return r;
 	if (start == 0) {
-		err_set(e, EACCES, "the kernel hides its addresses: its functions have no names");
+		err_set(e, EACCES,
+			"the kernel hides its addresses: kernel functions have no names");
 		err_hint(e, "run as root, or sysctl kernel.kptr_restrict=0");
 		return -EACCES;
 	}

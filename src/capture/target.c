@@ -51,7 +51,7 @@ static void tidy(struct target *t)
 
 static int no_process(pid_t pid, const char *what, struct err *e)
 {
-	err_set(e, ESRCH, "there is no %s %d", what, (int)pid);
+	err_set(e, ESRCH, "no %s %d", what, (int)pid);
 	err_hint(e, "it may have ended already");
 	return -ESRCH;
 }
@@ -106,7 +106,7 @@ static int add_ranges(struct target *t, const range_list *ids,
 {
 	vec_each(range, ids) {
 		if (range->last > INT32_MAX || range->last - range->first > TARGET_RANGE_MOST)
-			return err_set(e, EINVAL, "these are too many processes");
+			return err_set(e, EINVAL, "too many processes");
 		for (u64 id = range->first; id <= range->last; id++) {
 			int r = add(t, (pid_t)id, e);
 
@@ -165,7 +165,7 @@ static int user_id(const char *user, u64 *ret, struct err *e)
 		line = strchr(line, '\n');
 		line = line ? line + 1 : NULL;
 	}
-	err_set(e, ENOENT, "there is no user '%s' in /etc/passwd", user);
+	err_set(e, ENOENT, "unknown user '%s' in /etc/passwd", user);
 	err_hint(e, "give the number of the user");
 	return -ENOENT;
 }

@@ -57,6 +57,6 @@ int cli_completion(const struct command *const *commands, size_t n, const char *
 		return 0;
 	}
 	err_set(e, EINVAL, "no completion for the shell '%s'", shell);
-	err_hint(e, "there is one for bash and one for zsh");
+	err_hint(e, "bash and zsh are supported");
 	return -EINVAL;
 }

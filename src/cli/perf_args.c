@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/perf_args.h"
 
-#define SAME "accepted for those used to perf"
+#define SAME "accepted for compatibility with perf"
 
 #define FLAG(letter, name_, ...)                                               \
 	OPT_ENTRY(struct perf_args, letter, name_, OPT_FLAG, flag, NULL, SAME, \

@@ -15,7 +15,7 @@ struct probing_args {
 	u64 interval;
 	u64 duration;
 	bool timestamp;
-	bool source; /* print the program and end */
+	bool source; /* print the program and exit */
 	bool debug;  /* print the program, then run it */
 	bool regexp;
 };
@@ -31,7 +31,7 @@ struct probing_args {
 		       .given_offset = offsetof(struct_, probing.cpu_given))
 #define PROBING_INTERVAL(struct_)                                                \
 	PROBING_OPTION('i', "interval", OPT_DURATION, struct_, interval, "TIME", \
-		       "show every so often")
+		       "interval between outputs")
 #define PROBING_DURATION(letter, struct_)                                           \
 	PROBING_OPTION(letter, "duration", OPT_DURATION, struct_, duration, "TIME", \
 		       "end after this time; else, or with 0, at Ctrl-C")
@@ -40,8 +40,8 @@ struct probing_args {
 #define PROBING_REGEXP(struct_)                                        \
 	PROBING_OPTION('r', "regexp", OPT_FLAG, struct_, regexp, NULL, \
 		       "the pattern is a regular expression")
-#define PROBING_SOURCE(struct_)                                                                   \
-	PROBING_OPTION(0, "source", OPT_FLAG, struct_, source, NULL, "print the program and end", \
+#define PROBING_SOURCE(struct_)                                                                    \
+	PROBING_OPTION(0, "source", OPT_FLAG, struct_, source, NULL, "print the program and exit", \
 		       .alias = "ebpf")
 #define PROBING_DEBUG(letter, name_, struct_)                         \
 	PROBING_OPTION(letter, name_, OPT_FLAG, struct_, debug, NULL, \

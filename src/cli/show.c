@@ -157,7 +157,7 @@ int cli_show(struct context *ctx, const struct result *r)
 	int err;
 
 	if (!view)
-		return err_set(&ctx->err, EOPNOTSUPP, "there is no format '%s' in this build",
+		return err_set(&ctx->err, EOPNOTSUPP, "this build has no format '%s'",
 			       format_name(ctx));
 	opts.width = cli_width(ctx);
 	opts.color = cli_color(ctx);

@@ -7,18 +7,17 @@ static int chain_run(struct context *ctx, void *args)
 }
 
 static const struct example chain_examples[] = {
-	{ "fathom chain -d 5s", "what the waits of five seconds come from" },
+	{ "fathom chain -d 5s", "the causes of five seconds of waits" },
 	{ "fathom chain -p 1234 -d 5s -o chain.svg", "one process, as a picture" },
 	{ 0 },
 };
 
 const struct command cmd_chain = {
 	.name = "chain",
-	.summary = "waits with who ended them, and whom those had waited for",
-	.description =
-		"Goes on from the waker: if it had itself been asleep inside the sleep that it "
-		"ended, its own wait and waker follow, up to eight of them. So A that waits for B "
-		"that waits for C that sleeps on a timer shows as one column, with the time of A.",
+	.summary = "waits with their wakers, and the wakers' own waits",
+	.description = "Follows the waker: if it was itself blocked during the wait that it ended, "
+		       "its own wait and waker follow, up to eight of them. A waiting for B, which "
+		       "waits for C, which sleeps on a timer, is one column with the time of A.",
 	.question = Q_WAIT,
 	.options = wait_options,
 	.args_size = sizeof(struct wait_args),

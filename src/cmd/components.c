@@ -25,7 +25,7 @@ struct components_args {
 static const struct opt components_options[] = {
 	/* profile_options without its filters of names: --symbols means another thing here */
 	{ 'i', "input", OPT_FILE, AT(profile.input), .arg = "FILE", INPUT,
-	  .help = "the recording to read, as the other commands take it" },
+	  .help = "the recording to read" },
 	{ .name = "event",
 	  .type = OPT_STRING,
 	  AT(profile.event),
@@ -84,8 +84,8 @@ static const struct opt components_options[] = {
 	  AT(lines),
 	  .arg = "N",
 	  .def = "40",
-	  .help = "most lines of the list of symbols" },
-	{ .name = "all", .type = OPT_FLAG, AT(all), .help = "leave out nothing" },
+	  .help = "maximum number of symbols listed" },
+	{ .name = "all", .type = OPT_FLAG, AT(all), .help = "show everything" },
 	{ .name = "title",
 	  .type = OPT_STRING,
 	  AT(title),

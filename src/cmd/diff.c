@@ -53,8 +53,8 @@ static const struct opt diff_options[] = {
 	  AT(lines),
 	  .arg = "N",
 	  .def = "25",
-	  .help = "most lines of each table" },
-	{ .name = "all", .type = OPT_FLAG, AT(all), .help = "leave out nothing" },
+	  .help = "maximum number of lines per table" },
+	{ .name = "all", .type = OPT_FLAG, AT(all), .help = "show everything" },
 	{ .name = "group",
 	  .type = OPT_CHOICE,
 	  AT(group),
@@ -70,7 +70,7 @@ static const struct opt diff_options[] = {
 	  .def = "name",
 	  .choices = orders,
 	  LOOK,
-	  .help = "pictures: what boxes on one another's side are sorted by" },
+	  .help = "pictures: order of sibling boxes" },
 	{ .name = "inverted",
 	  .type = OPT_FLAG,
 	  AT(inverted),
@@ -95,7 +95,7 @@ static const struct opt diff_options[] = {
 	  .arg = "PIXELS|N%",
 	  .def = "0.1",
 	  LOOK,
-	  .help = "pictures: leave out boxes that are narrower" },
+	  .help = "pictures: hide narrower boxes" },
 	OPT_END,
 };
 
@@ -226,7 +226,7 @@ static int choose_inputs(struct context *ctx, const struct diff_args *a, struct 
 	else if (!first)
 		*ret = (struct inputs){ "fathom.data.old", "fathom.data" };
 	if (!first && ret->before && !io_exists(ret->before)) {
-		err_set(&ctx->err, ENOENT, "there is no '%s' here to compare with", ret->before);
+		err_set(&ctx->err, ENOENT, "no '%s' here to compare with", ret->before);
 		err_hint(&ctx->err, "fathom diff BEFORE AFTER; 'fathom record' keeps the recording "
 				    "before the last under that name");
 		return EXIT_FAILED;

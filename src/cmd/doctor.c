@@ -270,7 +270,7 @@ static void add_summary(struct doctor *d)
 	if (!d->people)
 		return;
 	if (!d->verbose && d->counts[FEATURE_MISSING] + d->counts[FEATURE_PARTLY])
-		buf_addstr(&text, " (-v tells what is lost by that)");
+		buf_addstr(&text, " (-v shows the consequences)");
 	add_remedy(d, &text);
 	result_text(d->r, buf_str(&text));
 }

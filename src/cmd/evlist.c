@@ -29,7 +29,7 @@ static const struct opt evlist_options[] = {
 	  AT(trace_fields),
 	  .help = "the fields of tracepoints" },
 	{ 'f', "force", OPT_FLAG, AT(ignored), .flags = OPT_HIDDEN,
-	  .help = "accepted for those used to perf" },
+	  .help = "accepted for compatibility with perf" },
 	OPT_END,
 };
 

@@ -19,7 +19,7 @@ static const struct opt explain_options[] = {
 	{ 'p', "pid", OPT_PIDS, AT(pids), .arg = "PID", .group = "Target",
 	  .help = "the process to explain" },
 	{ 'd', "duration", OPT_DURATION, AT(duration), .arg = "TIME", .group = "Target",
-	  .def = "5s", .help = "look at it for this time, like 10s; with 0 until Ctrl-C" },
+	  .def = "5s", .help = "observe it for this time, like 10s; 0: until Ctrl-C" },
 	{ 'i', "input", OPT_FILE, AT(input), .arg = "FILE", .conflicts = "duration",
 	  .help = "a recording of 'fathom record --chains' or 'perf sched record' instead of the "
 		  "running machine" },
@@ -111,31 +111,29 @@ static void note_guessed(const struct recorded *rec, struct result *ret)
 	_cleanup_buf_ struct buf time = BUF_INIT;
 
 	fmt_duration(&time, rec->guessed);
-	result_note(
-		ret, NOTE_INFO,
-		percent < 10 ? NULL : "a recording of the whole machine tells it exactly",
-		"of some who had the CPU the turns were not recorded: %s (%.1f %%) are put down "
-		"to those that ran there last",
-		buf_str(&time), percent);
+	result_note(ret, NOTE_INFO,
+		    percent < 10 ? NULL : "a recording of the whole machine is exact",
+		    "some turns on the CPU were not recorded: %s (%.1f %%) is charged to the "
+		    "thread that ran there last",
+		    buf_str(&time), percent);
 }
 
 static void note_missing(const struct recorded *rec, struct result *ret)
 {
 	if (rec->how & RECORDED_NO_WAKERS)
-		result_note(ret, NOTE_INFO, "record with --chains",
-			    "who ended waits was not recorded");
+		result_note(ret, NOTE_INFO, "record with --chains", "wakers were not recorded");
 	else if (rec->how & RECORDED_NO_CHAINS && !(rec->how & RECORDED_SWITCHES))
 		result_note(ret, NOTE_INFO, "record with --chains",
-			    "what those had been doing who ended waits was not recorded");
+			    "what those had been doing wakers were not recorded");
 	if (rec->load.profile.wait_period)
 		result_note(ret, NOTE_INFO, "record without --wait-period",
-			    "who had the CPU instead cannot be told from sampled waits");
+			    "sampled waits do not say who had the CPU instead");
 	else if (rec->guessed)
 		note_guessed(rec, ret);
 	if (rec->load.profile.lost_samples)
 		result_note(ret, NOTE_WARNING, NULL,
-			    "waits were lost: threads that had the CPU instead may not have had it "
-			    "so long");
+			    "waits were lost: the time of threads that had the CPU instead may be "
+			    "too long");
 	if (rec->how & RECORDED_NO_FAULTS)
 		result_note(ret, NOTE_INFO, NULL, "page faults were not recorded");
 }
@@ -234,8 +232,8 @@ const struct command cmd_explain = {
 	.name = "explain",
 	.summary = "where the time of a process went, in plain words",
 	.description =
-		"One page: what all the threads' time was spent on, the five longest waits "
-		"with who ended them and what that one had been doing, the time without a "
+		"One page: what all the threads' time was spent on, the five longest waits with "
+		"their wakers and what that one had been doing, the time without a "
 		"CPU and who had it instead, page faults. Every statement has its figure. "
 		"Waits of threads with one name in one place are told of as one: how long "
 		"the longest took, and all together.\n\n"

@@ -48,13 +48,13 @@ static const struct opt export_options[] = {
 	  .choices = format_names,
 	  .given_offset = offsetof(struct export_args, format_given),
 	  .group = "Output",
-	  .help = "what to write (default: what the file's name says)" },
+	  .help = "output format (default: by the file name)" },
 	{ .name = "title",
 	  .type = OPT_STRING,
 	  AT(title),
 	  .arg = "TEXT",
 	  .group = "Output",
-	  .help = "what the profile is called there (default: the input's name)" },
+	  .help = "name of the profile (default: the input's name)" },
 	OPT_END,
 };
 
@@ -170,7 +170,7 @@ static int choose_format(struct context *ctx, struct export_args *a)
 			return 0;
 		}
 	}
-	err_set(&ctx->err, EINVAL, "what to write is not said");
+	err_set(&ctx->err, EINVAL, "the output format is missing");
 	err_hint(&ctx->err, "--format pprof, speedscope, chrome, firefox, folded or csv; or a name "
 			    "like x.pb.gz, x.speedscope.json, x.trace.json");
 	return EXIT_USAGE;
@@ -189,7 +189,7 @@ static int export_run_command(struct context *ctx, void *args)
 	if (r)
 		return r;
 	if (!a->output.path && a->format == 0 && isatty(fileno(ctx->out))) {
-		err_set(&ctx->err, EINVAL, "pprof's bytes are not for a terminal");
+		err_set(&ctx->err, EINVAL, "refusing to write pprof data to a terminal");
 		err_hint(&ctx->err, "-o FILE.pb.gz");
 		return EXIT_USAGE;
 	}

@@ -141,7 +141,7 @@ static int fold_run(struct context *ctx, void *args)
 }
 
 static const struct example fold_examples[] = {
-	{ "fathom fold", "fathom.data, a line for each stack" },
+	{ "fathom fold", "fathom.data, one line per stack" },
 	{ "fathom fold --all -i perf.data -o cpu.folded", "with marks for kernel and JIT" },
 	{ "fathom fold --inline --context", "inlined functions too, all with file and line" },
 	{ "perf script | fathom fold -i -", "in the place of stackcollapse-perf.pl" },

@@ -57,7 +57,7 @@ static int help_run(struct context *ctx, void *args)
 	if (a->check)
 		return check_tables(ctx);
 	if (ctx->common.csv) {
-		err_set(&ctx->err, EINVAL, "there is no help in CSV");
+		err_set(&ctx->err, EINVAL, "help has no CSV form");
 		err_hint(&ctx->err, "use --json");
 		return EXIT_USAGE;
 	}

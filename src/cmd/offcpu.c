@@ -48,8 +48,8 @@ static int parse_states(void *field, const char *text, struct err *e)
 		for (size_t i = 0; i < ARRAY_SIZE(known); i++)
 			bit |= known[i].letter == *text ? known[i].bit : 0;
 		if (!bit) {
-			err_set(e, EINVAL, "'%c' is no state of a thread", *text);
-			err_hint(e, "S sleeping, D in the disk's hands, I idle kernel thread, R "
+			err_set(e, EINVAL, "'%c' is not a thread state", *text);
+			err_hint(e, "S sleeping, D uninterruptible (disk), I idle kernel thread, R "
 				    "gave way, + preempted, T stopped");
 			return -EINVAL;
 		}
@@ -104,8 +104,8 @@ const struct opt wait_options[] = {
 	  .arg = "SDIR+T",
 	  WHICH,
 	  .parse = parse_states,
-	  .help = "only waits in these states, by their letters in ps, + is preempted; "
-		  "default all but I, kernel threads without work" },
+	  .help = "only waits in these states, with the letters of ps, + is preempted; default all "
+		  "but I (idle kernel threads)" },
 	{ .name = "user-threads",
 	  .type = OPT_FLAG,
 	  AT(user_threads),
@@ -136,29 +136,29 @@ const struct opt wait_options[] = {
 	  .type = OPT_DURATION,
 	  AT(interval),
 	  .arg = "TIME",
-	  .help = "show what happened in each such time; with -i of recorded time" },
+	  .help = "show each interval of this length; with -i, of recorded time" },
 	{ .name = "rows",
 	  .type = OPT_U64,
 	  AT(rows),
 	  .arg = "N",
 	  .max = OFFCPU_ROWS_MOST,
 	  .alias = "stack-storage-size",
-	  .help = "room for so many different waits in the kernel (default 16384)" },
+	  .help = "number of different waits kept in the kernel (default 16384)" },
 	{ .name = "threads",
 	  .type = OPT_FLAG,
 	  AT(by_thread),
 	  .alias = "per-thread",
-	  .help = "tell the threads of a process apart" },
+	  .help = "separate the threads of a process" },
 	{ .name = "open",
 	  .type = OPT_FLAG,
 	  AT(open),
 	  WHICH,
-	  .help = "also waits that began before or are not over, as far as they were seen" },
+	  .help = "also waits that began earlier or are not over, as far as observed" },
 	{ .name = "runqueue",
 	  .type = OPT_FLAG,
 	  AT(runqueue),
 	  SHOWN,
-	  .help = "weigh by the time that threads wanted to run and had no CPU" },
+	  .help = "weigh by the time threads were runnable without a CPU" },
 	{ .short_name = 'U',
 	  .name = "no-kernel",
 	  .type = OPT_FLAG,
@@ -182,7 +182,7 @@ const struct opt wait_options[] = {
 	  SHOWN,
 	  .def = "20",
 	  .max = 1 << 20,
-	  .help = "show so many waits, 0 for all" },
+	  .help = "maximum number of waits shown, 0: all" },
 	{ .short_name = 'f',
 	  .name = "folded",
 	  .type = OPT_FLAG,
@@ -211,7 +211,7 @@ static int add_user(struct wait_filter *f, const char *user, struct err *e)
 		return 0;
 	}
 	if (parse_u64_range(user, 0, UINT32_MAX, &id, NULL) < 0)
-		return err_set(e, EINVAL, "there is no user '%s'", user);
+		return err_set(e, EINVAL, "unknown user '%s'", user);
 	vec_push(&f->uids, (u32)id);
 	return 0;
 }
@@ -243,7 +243,7 @@ int wait_filter_make(struct wait_filter *f, const struct wait_args *a, struct er
 
 	*f = (struct wait_filter){ 0 };
 	if (t->cpus.len)
-		return err_set(e, EINVAL, "waiting happens on no CPU: --cpu means nothing here");
+		return err_set(e, EINVAL, "--cpu does not apply: blocked threads are on no CPU");
 	for (size_t i = 0; rc >= 0 && i < t->users.len; i++)
 		rc = add_user(f, t->users.items[i], e);
 	for (size_t i = 0; rc >= 0 && i < t->cgroups.len; i++)
@@ -364,10 +364,10 @@ static int write_file(const struct shown *s)
 	if (rc != -ENODATA)
 		return rc;
 	err_release(&s->ctx->err);
-	err_set(&s->ctx->err, ENODATA, "there is nothing to draw: %s",
-		s->args->runqueue ? "nobody waited for a CPU" : "nothing was blocked");
+	err_set(&s->ctx->err, ENODATA, "nothing to draw: %s",
+		s->args->runqueue ? "no thread waited for a CPU" : "nothing was blocked");
 	err_hint(&s->ctx->err, s->args->runqueue ? "without --runqueue: where threads were blocked"
-						 : "--runqueue draws the waits for a CPU");
+						 : "--runqueue draws waits for a CPU");
 	return EXIT_NOTHING;
 }
 
@@ -450,7 +450,7 @@ int wait_no_program(struct context *ctx)
 {
 	if (!ctx->program)
 		return 0;
-	err_set(&ctx->err, EINVAL, "a program is for the running machine, not for a recording");
+	err_set(&ctx->err, EINVAL, "a program cannot be combined with -i");
 	return EXIT_USAGE;
 }
 
@@ -464,7 +464,7 @@ static int check_recorded(struct context *ctx, const struct wait_args *a)
 
 	if (!what)
 		return wait_no_program(ctx);
-	err_set(&ctx->err, EINVAL, "%s is for the running machine, not for a recording", what);
+	err_set(&ctx->err, EINVAL, "%s cannot be combined with -i", what);
 	return EXIT_USAGE;
 }
 
@@ -553,13 +553,13 @@ static int from_recording(struct context *ctx, const struct wait_args *a, enum o
 	if (rc >= 0 && !load.waits.len) {
 		const char *fault = profile_str(&load.profile, load.profile.fault);
 
-		err_set(&ctx->err, ENODATA, "'%s' holds no such waits%s%s", a->input,
+		err_set(&ctx->err, ENODATA, "'%s' contains no matching waits%s%s", a->input,
 			*fault ? ": " : "", fault);
 		err_hint(&ctx->err, "make one with: fathom record --off-cpu");
 		rc = EXIT_NOTHING;
 	}
 	if (!rc && view != OFFCPU_VIEW_SLEEPER && !load.links) {
-		err_set(&ctx->err, ENODATA, "'%s' does not tell who ended waits", a->input);
+		err_set(&ctx->err, ENODATA, "'%s' contains no wakers", a->input);
 		err_hint(&ctx->err, "make one with: fathom record --wakers, or --chains");
 		rc = EXIT_NOTHING;
 	}
@@ -698,7 +698,7 @@ static const struct example offcpu_examples[] = {
 	{ "fathom offcpu -d 5s", "where all threads waited, for five seconds" },
 	{ "fathom offcpu -p 1234 -d 10s -o wait.svg", "one process, as a flame graph" },
 	{ "fathom offcpu -d 5s --state D", "only what waited for disks" },
-	{ "fathom offcpu -d 5s --runqueue", "who wanted to run and had no CPU" },
+	{ "fathom offcpu -d 5s --runqueue", "threads that were runnable without a CPU" },
 	{ "fathom offcpu --min 10ms --folded -d 5s", "long waits, as folded stacks" },
 	{ "fathom offcpu -i fathom.data --interval 1s", "second by second, from a recording" },
 	{ 0 },
@@ -713,8 +713,8 @@ const struct command cmd_offcpu = {
 		"a CPU, the column RUNQ). All is summed up in the kernel. User stacks are complete "
 		"without frame pointers.\n\n"
 		"A wait counts when it ends: threads that sleep all the time are not shown; "
-		"'fathom threads' shows them. With a program only that one is looked at, with all "
-		"that it starts.",
+		"'fathom threads' shows them. With a program, only it and its descendants are "
+		"observed.",
 	.question = Q_WAIT,
 	.options = wait_options,
 	.args_size = sizeof(struct wait_args),

@@ -15,7 +15,7 @@ static const struct example offwake_examples[] = {
 
 const struct command cmd_offwake = {
 	.name = "offwake",
-	.summary = "waits together with who ended them",
+	.summary = "waits together with their wakers",
 	.description = "Joins both halves of a wait: the stack that blocked, and on it, upside "
 		       "down, the stack that woke it. The call that blocks and the call that wakes "
 		       "meet at a grey divider, '--' in folded stacks.",

@@ -179,7 +179,7 @@ static int walk(struct prebuild *p)
 	}
 	vec_each(name, &p->ctx->operands) {
 		if (stat(*name, &st))
-			return err_sys(&p->ctx->err, errno, "cannot look at '%s'", *name);
+			return err_sys(&p->ctx->err, errno, "cannot read '%s'", *name);
 		if (S_ISDIR(st.st_mode))
 			one_dir(p, *name, 0);
 		else
@@ -194,14 +194,14 @@ static void add_facts(struct prebuild *p, struct result *r)
 
 	result_fact(r, "files", "files", value_u(VALUE_COUNT, p->files));
 	result_fact(r, "compiled", "compiled now", value_u(VALUE_COUNT, p->compiled));
-	result_fact(r, "cached", "in the cache already", value_u(VALUE_COUNT, p->cached));
+	result_fact(r, "cached", "already cached", value_u(VALUE_COUNT, p->cached));
 	result_fact(r, "no_cfi", "without frame information", value_u(VALUE_COUNT, p->no_cfi));
 	result_fact(r, "rows", "rows", value_u(VALUE_COUNT, p->rows));
 	result_fact(r, "bytes", "bytes in the cache", value_u(VALUE_BYTES, p->bytes));
 	if (p->lines) {
-		result_fact(r, "lines_made", "indexes of lines made now",
+		result_fact(r, "lines_made", "line indexes made now",
 			    value_u(VALUE_COUNT, p->lines_made));
-		result_fact(r, "lines_there", "indexes of lines there already",
+		result_fact(r, "lines_there", "line indexes already cached",
 			    value_u(VALUE_COUNT, p->lines_there));
 		result_fact(r, "lines_bytes", "bytes of the new ones",
 			    value_u(VALUE_BYTES, p->lines_bytes));
@@ -209,7 +209,7 @@ static void add_facts(struct prebuild *p, struct result *r)
 	result_fact(r, "duration", "took", value_u(VALUE_DURATION, clock_mono_ns() - p->begin_ns));
 	if (!io_cache_path("unwind", &dir, NULL))
 		result_fact(r, "cache", "cache", value_text(r, buf_str(&dir)));
-	result_loss(r, "failed", "files that could not be read", p->failed);
+	result_loss(r, "failed", "unreadable files", p->failed);
 	result_loss(r, "no_build_id", "files without a build id, which are not cached",
 		    p->no_build_id);
 	result_loss(r, "lines_large", "files with too much debug information for an index",
@@ -234,11 +234,11 @@ static int prebuild_run(struct context *ctx, void *args)
 		return rc;
 	add_facts(&p, &r);
 	if (stop_requested())
-		result_note(&r, NOTE_WARNING, "run it again: it goes on where it was",
-			    "stopped before the end: more files are there");
+		result_note(&r, NOTE_WARNING, "run it again to continue",
+			    "stopped early: some files were not processed");
 	if (!p.files) {
 		err_set(&ctx->err, ENOENT, "no program or library was found");
-		err_hint(&ctx->err, "name files or folders that are there; without any, those of "
+		err_hint(&ctx->err, "name existing files or folders; without any, those of "
 				    "$PATH and the library folders are taken");
 		return -ENOENT;
 	}
@@ -255,7 +255,7 @@ static const struct opt prebuild_options[] = {
 
 static const struct example prebuild_examples[] = {
 	{ "fathom prebuild", "tables for all programs and libraries of this machine" },
-	{ "fathom prebuild /usr/bin", "only for what lies there" },
+	{ "fathom prebuild /usr/bin", "only files below this directory" },
 	{ "fathom prebuild --lines /usr/lib/x86_64-linux-gnu/libc.so.6",
 	  "its source lines as well, if its debug symbols are installed" },
 	{ 0 },

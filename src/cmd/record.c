@@ -166,7 +166,7 @@ static const struct opt record_options[] = {
 	     "the file), lbr or none",
 	     .def = "auto", .parse = parse_stacks),
 	WHAT('g', "stacks", OPT_FLAG, stacks, NULL, "record stacks, which is the default"),
-	WHAT(0, "max-stack", OPT_U64, max_stack, "N", "frames per stack at most",
+	WHAT(0, "max-stack", OPT_U64, max_stack, "N", "maximum number of frames per stack",
 	     .max = UINT16_MAX),
 	WHAT(0, "all-user", OPT_FLAG, all_user, NULL, "only what happens in user space",
 	     .conflicts = "all-kernel"),
@@ -193,38 +193,39 @@ static const struct opt record_options[] = {
 	     "obey enable, disable, snapshot, stop and ping from fd:IN[,OUT] or fifo:IN[,OUT]"),
 	WAITS(0, "off-cpu", OPT_FLAG, off_cpu, NULL,
 	      "also where threads wait: events offcpu-time and runqueue-time"),
-	WAITS(0, "wakers", OPT_FLAG, wakers, NULL, "and who ended the waits; implies --off-cpu"),
+	WAITS(0, "wakers", OPT_FLAG, wakers, NULL, "and the wakers; implies --off-cpu"),
 	WAITS(0, "chains", OPT_FLAG, chains, NULL,
-	      "and whom those had waited for, and so on; implies --wakers"),
+	      "and the wakers' own waits, and so on; implies --wakers"),
 	WAITS(0, "wait-min", OPT_DURATION, wait_min, "TIME",
 	      "only waits that took at least this long", .alias = "off-cpu-thresh"),
 	WAITS(0, "wait-period", OPT_DURATION, wait_period, "TIME",
 	      "one sample for this much time off CPU instead of every wait"),
 	OUTPUT('o', "output", OPT_FILE, output, "FILE",
 	       "the file, - for standard output; default fathom.data"),
-	OUTPUT('f', "force", OPT_FLAG, force, NULL, "overwrite a file that is there"),
+	OUTPUT('f', "force", OPT_FLAG, force, NULL, "overwrite an existing file"),
 	OUTPUT('z', "compress", OPT_CUSTOM, compress, "LEVEL",
-	       "compress with zstd, 0 not to; files are at level 1 unless told, pipes are not",
+	       "zstd level, 0: no compression; default 1 for files, 0 for pipes",
 	       .flags = OPT_OPTIONAL, .implied = "1", .parse = parse_compress,
 	       .alias = "compression-level"),
 	OUTPUT('m', "ring", OPT_CUSTOM, ring, "SIZE",
 	       "ring for each CPU: pages, or a size like 4M; default 512K to 4M",
 	       .parse = option_ring, .alias = "mmap-pages"),
 	OUTPUT(0, "overwrite", OPT_FLAG, overwrite, NULL,
-	       "keep only the newest, as much as -m says; written at the end and on SIGUSR2",
+	       "keep only the newest records, up to the size of -m; written at the end and on "
+	       "SIGUSR2",
 	       .alias = "snapshot flight-recorder"),
 	OUTPUT(0, "switch-output", OPT_CUSTOM, change, "WHEN",
 	       "go on in a new file after a size, a time, or on SIGUSR2 (signal)",
 	       .flags = OPT_OPTIONAL, .implied = "signal", .parse = parse_change),
 	OUTPUT(0, "switch-max-files", OPT_U64, files, "N", "keep this many of them",
 	       .max = FILES_MOST),
-	OUTPUT(0, "max-size", OPT_SIZE, max_size, "SIZE", "end when as much is written, like 100M"),
+	OUTPUT(0, "max-size", OPT_SIZE, max_size, "SIZE",
+	       "end when this much is written, like 100M"),
 	OUTPUT(0, "timestamp-filename", OPT_FLAG, stamp, NULL,
 	       "append the time to the name of the file when it is complete"),
 	OUTPUT('k', "clockid", OPT_CUSTOM, clock, "CLOCK", "clock of the time stamps",
 	       .def = "monotonic", .parse = option_clock),
-	OUTPUT(0, "no-names", OPT_FLAG, no_names, NULL,
-	       "leave the names of functions to those who read the file"),
+	OUTPUT(0, "no-names", OPT_FLAG, no_names, NULL, "do not store function names in the file"),
 	OUTPUT(0, "user-data", OPT_STRING, user_data, "TEXT",
 	       "a text to keep in the recording, which reports show"),
 	OUTPUT(0, "dry-run", OPT_FLAG, dry_run, NULL,
@@ -370,7 +371,7 @@ static int choose_control(struct record_job *r)
 		return control_open(&r->control, a->control, &r->ctx->err);
 	if (a->delay != OPTION_DELAY_TOLD)
 		return 0;
-	err_set(&r->ctx->err, EINVAL, "nobody could tell when to begin");
+	err_set(&r->ctx->err, EINVAL, "no start command can arrive");
 	err_hint(&r->ctx->err, "with -D -1, name a descriptor or a FIFO with --control");
 	return -EINVAL;
 }
@@ -411,7 +412,7 @@ static void on_tick(void *ctx)
 	fmt_count(&line, s.lost);
 	buf_addstr(&line, " lost  ");
 	fmt_size(&line, s.bytes);
-	buf_addf(&line, "  %.1f%% CPU of our own",
+	buf_addf(&line, "  %.1f%% CPU used by fathom",
 		 s.wall_ns ? 100.0 * (double)s.cpu_ns / (double)s.wall_ns : 0);
 	cli_progress(r->ctx, "%s", buf_str(&line));
 }
@@ -505,7 +506,7 @@ static void show_summary(const struct record_job *r, const struct recorder_summa
 		fprintf(stderr, "hint: a larger ring loses less: -m %lluK\n",
 			(unsigned long long)s->ring_bytes >> 8);
 	if (s->overwritten)
-		log_warn("note: %llu older samples made room for these; a larger -m keeps more",
+		log_warn("note: %llu older samples were overwritten; a larger -m keeps more",
 			 (unsigned long long)s->overwritten);
 	if (s->throttled)
 		log_warn("note: the kernel paused sampling %llu times to stay responsive",
@@ -538,7 +539,7 @@ static int check_room(const struct record_job *r)
 		return -ESPIPE;
 	}
 	if (there && S_ISREG(st.st_mode) && !moves && !r->args->force) {
-		err_set(e, EEXIST, "'%s' is there already", r->path);
+		err_set(e, EEXIST, "'%s' already exists", r->path);
 		err_hint(e, "--force overwrites it");
 		return -EEXIST;
 	}
@@ -560,7 +561,7 @@ static int choose_file(struct record_job *r)
 		return check_room(r);
 	}
 	if (isatty(STDOUT_FILENO)) {
-		err_set(&r->ctx->err, EINVAL, "a recording is not for a terminal");
+		err_set(&r->ctx->err, EINVAL, "refusing to write a recording to a terminal");
 		err_hint(&r->ctx->err, "redirect it: fathom record -o - ... | fathom report -i -");
 		return -EINVAL;
 	}
@@ -720,7 +721,7 @@ const struct command cmd_record = {
 		"Events are written as for perf: names, rNNN, pmu/term=value/, sys:tracepoint with "
 		"globs, mem:ADDR, with modifiers like :u and :k, and groups in braces. Where there "
 		"are no hardware counters, cpu-clock stands in for cycles, and a note says so.\n\n"
-		"The default file is fathom.data; one that is there moves to fathom.data.old. "
+		"The default file is fathom.data; an existing one moves to fathom.data.old. "
 		"Another file is overwritten only with --force.\n\n"
 		"With --off-cpu the file holds the other half of time, too: each wait is a sample "
 		"of offcpu-time (blocked) or runqueue-time (wanted a CPU and had none), weighted "

@@ -77,7 +77,7 @@ static int parse_graph(void *field, const char *text, struct err *e)
 static const struct opt report_options[] = {
 	{ .type = OPT_INCLUDE, .include = profile_options, AT(profile) },
 	{ 's', "sort", OPT_STRING, AT(sort), .arg = "KEYS",
-	  .help = "what tells lines of the table apart, see KEYS (default comm,dso,symbol)" },
+	  .help = "sort keys, see KEYS (default comm,dso,symbol)" },
 	{ 'g', "call-graph", OPT_CUSTOM, AT(graph), .arg = "HOW", .def = "caller",
 	  .implied = "caller", .choices = graph_words, .parse = parse_graph, .flags = OPT_OPTIONAL,
 	  .alias = "graph",
@@ -106,15 +106,15 @@ static const struct opt report_options[] = {
 	  .arg = "P",
 	  .def = "0.5",
 	  .given_offset = offsetof(struct report_args, percent_given),
-	  .help = "leave out what is below this share" },
+	  .help = "hide entries below this share" },
 	{ .name = "lines",
 	  .type = OPT_U64,
 	  AT(lines),
 	  .arg = "N",
 	  .def = "40",
 	  .given_offset = offsetof(struct report_args, lines_given),
-	  .help = "most lines of the tree and of the table" },
-	{ .name = "all", .type = OPT_FLAG, AT(all), .help = "leave out nothing" },
+	  .help = "maximum number of lines of the tree and of the table" },
+	{ .name = "all", .type = OPT_FLAG, AT(all), .help = "show everything" },
 	{ .name = "group",
 	  .type = OPT_FLAG,
 	  AT(group),
@@ -227,7 +227,8 @@ const struct command cmd_report = {
 		       "a table of functions.\n\n"
 		       "CHILDREN is the share of samples in which the function or something it "
 		       "called was running, SELF the share in which it ran itself. Recursion "
-		       "counts once. The table is sorted by SELF, and mere callers, which never "
+		       "counts once. The table is sorted by SELF, and entries with no self time, "
+		       "which never "
 		       "ran themselves, come "
 		       "only with --all; waits (offcpu-time and its "
 		       "like), which all end in the scheduler, by CHILDREN. In the tree, '... N "

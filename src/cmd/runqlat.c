@@ -25,7 +25,7 @@ const struct opt hist_options[] = {
 	  .type = OPT_DURATION,
 	  AT(interval),
 	  .arg = "TIME",
-	  .help = "show what happened in each such time" },
+	  .help = "show each interval of this length" },
 	{ .name = "by",
 	  .type = OPT_CHOICE,
 	  AT(by),
@@ -350,12 +350,12 @@ static int replay(struct context *ctx, const struct hist_args *a, enum sched_his
 	int rc;
 
 	if (p.opts.by == SCHED_HIST_CGROUP) {
-		err_set(&ctx->err, EINVAL, "a recording does not tell the cgroups of its tasks");
+		err_set(&ctx->err, EINVAL, "a recording does not contain the cgroups of its tasks");
 		return EXIT_USAGE;
 	}
 	if (what == SCHED_HIST_RUNQLEN && p.opts.by != SCHED_HIST_ALL &&
 	    p.opts.by != SCHED_HIST_CPU) {
-		err_set(&ctx->err, EINVAL, "queues in a recording are told apart by CPU only");
+		err_set(&ctx->err, EINVAL, "queues in a recording are known by CPU only");
 		return EXIT_USAGE;
 	}
 	ctx->stream = a->interval != 0;

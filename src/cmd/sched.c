@@ -56,28 +56,28 @@ static const struct opt sched_options[] = {
 	  .type = OPT_FLAG,
 	  AT(pids_apart),
 	  SHOWN,
-	  .help = "latency: a line for each task, also where they have one name" },
+	  .help = "latency: one line per task, even if names are equal" },
 	{ 'w', "wakeups", OPT_FLAG, AT(wakeups), SHOWN,
-	  .help = "timehist: a line for each wake-up, too" },
+	  .help = "timehist: also one line per wake-up" },
 	{ 'M', "migrations", OPT_FLAG, AT(migrations), SHOWN,
-	  .help = "timehist: a line for each migration, too" },
+	  .help = "timehist: also one line per migration" },
 	{ 'n', "next", OPT_FLAG, AT(more.next), SHOWN, .behind = "timehist",
-	  .help = "timehist: say who comes next" },
+	  .help = "timehist: show the next task" },
 	{ .name = "state",
 	  .type = OPT_FLAG,
 	  AT(more.state),
 	  SHOWN,
-	  .help = "timehist: say in which state the task left: R would go on, S, D, T, I, X" },
+	  .help = "timehist: show the state in which the task left: R, S, D, T, I, X" },
 	{ 'V', "cpu-visual", OPT_FLAG, AT(more.cpus), SHOWN,
-	  .help = "timehist: a column for each CPU, marked where it happened" },
+	  .help = "timehist: one column per CPU" },
 	{ 'I', "idle", OPT_FLAG, AT(idle), SHOWN, .alias = "idle-hist",
-	  .help = "timehist: only the idle tasks, and those that an idle task follows" },
+	  .help = "timehist: only idle tasks and tasks followed by idle" },
 	{ 's', "summary", OPT_FLAG, AT(summary), SHOWN, .behind = "timehist",
-	  .help = "timehist: only sums for each task" },
+	  .help = "timehist: only sums per task" },
 	{ 'S', "with-summary", OPT_FLAG, AT(with_summary), SHOWN,
-	  .help = "timehist: sums for each task, behind the lines" },
+	  .help = "timehist: sums per task, after the lines" },
 	{ 'n', "lines", OPT_U64, AT(lines), .arg = "N", SHOWN, .max = 1 << 30,
-	  .help = "show so many lines of a table (default 30 for summary, else all)" },
+	  .help = "maximum number of lines of a table (default 30 for summary, else all)" },
 	{ .type = OPT_INCLUDE, .include = output_options, AT(output) },
 	{ 'm', "ring", OPT_SIZE, AT(ring), .arg = "SIZE", .def = "8M",
 	  .help = "live: ring for each CPU" },
@@ -344,14 +344,14 @@ static void tell_losses(const struct sched_names *n)
 	if (n->fault)
 		log_warn("%s; what is before it is used", n->fault);
 	if (n->lost)
-		log_warn("%llu events were lost while recording: turns are missing, others are too "
-			 "long",
+		log_warn("%llu events were lost while recording: some turns are missing, others "
+			 "are too long",
 			 (unsigned long long)n->lost);
 	if (n->bad)
 		log_warn("%llu events were left out because their data was cut",
 			 (unsigned long long)n->bad);
 	if (n->gaps)
-		log_warn("%llu switches were not seen: when their tasks came is not known",
+		log_warn("%llu switches were not seen: the start of those turns is unknown",
 			 (unsigned long long)n->gaps);
 }
 
@@ -521,7 +521,7 @@ static int check_options(struct context *ctx, const struct sched_args *a, int (*
 
 	if (!option)
 		return 0;
-	err_set(&ctx->err, EINVAL, "%s means nothing to 'sched %s'", option, what);
+	err_set(&ctx->err, EINVAL, "%s does not apply to 'sched %s'", option, what);
 	err_hint(&ctx->err, "it goes with 'sched %s'", whose);
 	return EXIT_USAGE;
 }
@@ -537,7 +537,7 @@ static int sched_run(struct context *ctx, void *args)
 	for (size_t i = 0; i < ARRAY_SIZE(jobs); i++)
 		run = cli_is_operand(what, jobs[i].name) ? jobs[i].run : run;
 	if (!run) {
-		err_set(&ctx->err, EINVAL, "there is no 'sched %s'", what);
+		err_set(&ctx->err, EINVAL, "unknown view 'sched %s'", what);
 		err_hint(&ctx->err,
 			 streq(what, "record")
 				 ? "latency, timehist, map and summary watch the machine "
@@ -545,7 +545,7 @@ static int sched_run(struct context *ctx, void *args)
 				   "-e 'sched:sched_switch,sched:sched_stat_runtime,"
 				   "sched:sched_process_fork,sched:sched_wak*,"
 				   "sched:sched_migrate_task'"
-				 : "there are latency, timehist, map and summary");
+				 : "the views are latency, timehist, map and summary");
 		return EXIT_USAGE;
 	}
 	if (a->output.path && run != run_map) {

@@ -29,7 +29,7 @@ struct script_args {
 static const struct opt script_options[] = {
 	{ .type = OPT_INCLUDE, .include = profile_options, AT(profile) },
 	{ 'F', "fields", OPT_STRINGS, AT(fields), .arg = "LIST",
-	  .help = "what a line shows, as perf names it; +NAME adds, -NAME removes, TYPE: chooses "
+	  .help = "fields of a line, with perf's names; +NAME adds, -NAME removes, TYPE: chooses "
 		  "events" },
 	{ 'G', "hide-call-graph", OPT_FLAG, AT(hide_chain),
 	  .help = "show where the sample was taken, not who called" },

@@ -238,12 +238,13 @@ static int stack_live(struct stack *k, int pid)
 
 	if (rc == -ENOENT || rc == -ESRCH) {
 		err_release(&k->ctx->err);
-		return err_set(&k->ctx->err, ESRCH, "there is no process %d", pid);
+		return err_set(&k->ctx->err, ESRCH, "no process %d", pid);
 	}
 	if (rc == -EACCES || rc == -EPERM)
-		err_hint(&k->ctx->err, "it takes CAP_SYS_PTRACE, or being the user of the process");
+		err_hint(&k->ctx->err,
+			 "run as root, as the user of the process, or with CAP_SYS_PTRACE");
 	if (!rc && !p.maps.items.len)
-		return err_set(&k->ctx->err, EINVAL, "process %d has no user part", pid);
+		return err_set(&k->ctx->err, EINVAL, "process %d is a kernel thread", pid);
 	if (!rc)
 		rc = live_threads(k, &p);
 	if (!rc)
@@ -324,7 +325,7 @@ static const struct opt stack_options[] = {
 	{ 't', "tid", OPT_PIDS, offsetof(struct stack_args, tids), .arg = "TID",
 	  .help = "only these threads", .group = "Target" },
 	{ 0, "max-stack", OPT_U64, offsetof(struct stack_args, max_frames), .arg = "FRAMES",
-	  .help = "at most so many frames of each thread", .max = STACK_FRAMES },
+	  .help = "maximum number of frames per thread", .max = STACK_FRAMES },
 	OPT_END,
 };
 

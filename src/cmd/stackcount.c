@@ -171,7 +171,7 @@ static const struct opt stackcount_options[] = {
 	OPTION('s', "offset", OPT_FLAG, offset, NULL, "show how far into the functions"),
 	OPTION('d', "delimited", OPT_FLAG, delimited, NULL,
 	       "a line between kernel and user frames"),
-	OPTION('f', "folded", OPT_FLAG, folded, NULL, "a line for each stack, for flame graphs"),
+	OPTION('f', "folded", OPT_FLAG, folded, NULL, "one line per stack, for flame graphs"),
 	PROBING_REGEXP(struct stackcount_args),
 	PROBING_SOURCE(struct stackcount_args),
 	PROBING_DEBUG(0, "debug", struct stackcount_args),

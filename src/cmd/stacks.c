@@ -38,7 +38,7 @@ static const struct opt stacks_options[] = {
 	  .def = "20",
 	  .given_offset = offsetof(struct stacks_args, lines_given),
 	  .max = UINT32_MAX,
-	  .help = "most lines of each table, 0: all" },
+	  .help = "maximum number of lines per table, 0: all" },
 	OPT_END,
 };
 
@@ -168,8 +168,8 @@ static int show(struct context *ctx, const struct stacks_args *a, const char *pa
 	/* the file is ours, and nobody knows its name */
 	if (code == -ENODATA && !a->input) {
 		err_release(&ctx->err);
-		err_set(&ctx->err, ENODATA, "nothing was sampled: the target did not run");
-		err_hint(&ctx->err, "look for longer (-d), or while it runs");
+		err_set(&ctx->err, ENODATA, "no samples: the target did not run");
+		err_hint(&ctx->err, "sample for longer (-d), or while it runs");
 	}
 	if (code == 0)
 		code = cli_show(ctx, &result);

@@ -24,7 +24,7 @@ static const struct opt threads_options[] = {
 	  .arg = "WHAT",
 	  .def = "thread",
 	  .choices = by_names,
-	  .help = "what has a line: each thread, process, name or control group" },
+	  .help = "one line per thread, process, name or control group" },
 	{ .name = "comm",
 	  .type = OPT_STRINGS,
 	  AT(comms),
@@ -50,7 +50,7 @@ static const struct opt threads_options[] = {
 	  .arg = "N",
 	  .def = "30",
 	  .max = 1 << 20,
-	  .help = "show so many, 0 for all" },
+	  .help = "maximum number of lines, 0: all" },
 	OPT_END,
 };
 

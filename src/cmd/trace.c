@@ -36,27 +36,27 @@ static const struct opt trace_options[] = {
 	     "list probes with their arguments (-lv works, too)"),
 	WHAT('p', "pid", OPT_U64, pid, "PID", "only this process, for user probes",
 	     .max = UINT32_MAX),
-	WHAT('c', "cmd", OPT_STRING, command, "COMMAND", "run this, end when it ends"),
+	WHAT('c', "cmd", OPT_STRING, command, "COMMAND", "run this program, end when it ends"),
 	WHAT(0, "unsafe", OPT_FLAG, unsafe, NULL,
 	     "allow system(), signal(), override() and write_user()"),
-	WHAT(0, "dry-run", OPT_FLAG, dry_run, NULL, "load and attach, then end"),
+	WHAT(0, "dry-run", OPT_FLAG, dry_run, NULL, "load and attach, then exit"),
 	WHAT(0, "fmt", OPT_FLAG, fmt, NULL, "print the program in one form"),
 	WHAT(0, "test", OPT_FLAG, test, NULL, "run the test probes of the program",
 	     .conflicts = "bench"),
 	WHAT(0, "bench", OPT_FLAG, bench, NULL, "run the bench probes and show their times"),
-	WHAT(0, "info", OPT_FLAG, info, NULL, "say what the kernel supports, and end"),
+	WHAT(0, "info", OPT_FLAG, info, NULL, "show the features of the kernel and exit"),
 	WHAT('I', "include-dir", OPT_STRINGS, include_dirs, "DIR",
 	     "look for imported and included files here, too"),
 	WHAT(0, "include", OPT_STRINGS, includes, "FILE", "import this before the program"),
 	WHAT('d', "dump", OPT_STRINGS, stage, "STAGE", "print the generated code (codegen)"),
-	WHAT(0, "source", OPT_FLAG, source, NULL, "print the program and end"),
+	WHAT(0, "source", OPT_FLAG, source, NULL, "print the program and exit"),
 	BCC('L', "tid", OPT_U64, tid, "TID", "only this thread", .max = UINT32_MAX),
 	BCC(0, "uid", OPT_U64, uid, "UID", "only this user", .max = UINT32_MAX,
 	    .given_offset = offsetof(struct trace_args, bcc.uid_given)),
 	BCC('n', "name", OPT_STRING, name, "TEXT", "only commands whose name contains this"),
 	BCC(0, "cgroup-path", OPT_STRING, cgroup_path, "PATH", "only this control group"),
-	BCC('S', "include-self", OPT_FLAG, include_self, NULL, "what fathom does, too"),
-	BCC('M', "max-events", OPT_U64, max_events, "COUNT", "end after so many lines"),
+	BCC('S', "include-self", OPT_FLAG, include_self, NULL, "also events of fathom itself"),
+	BCC('M', "max-events", OPT_U64, max_events, "COUNT", "end after this many lines"),
 	BCC('t', "timestamp", OPT_FLAG, timestamp, NULL, "seconds since the start"),
 	BCC('u', "unix-timestamp", OPT_FLAG, unix_timestamp, NULL,
 	    "with -t: seconds since 1970 instead"),
@@ -66,7 +66,7 @@ static const struct opt trace_options[] = {
 	BCC('U', "user-stack", OPT_FLAG, user_stack, NULL, "the program's stack"),
 	BCC('a', "address", OPT_FLAG, address, NULL, "addresses in stacks"),
 	BCC('Z', "string-size", OPT_U64, string_size, "BYTES",
-	    "most bytes that are read of a string", .max = 8192),
+	    "maximum number of bytes read of a string", .max = 8192),
 	OUTPUT('f', "format", OPT_CHOICE, format, "FORMAT", "text, json or folded (stacks)",
 	       .def = "text", .choices = formats),
 	OUTPUT('o', "output", OPT_FILE, output, "FILE", "write there"),
@@ -356,7 +356,7 @@ static int check_pid(struct context *ctx, const struct trace_args *a)
 {
 	if (!a->pid || kill((pid_t)a->pid, 0) == 0 || errno != ESRCH)
 		return 0;
-	return err_set(&ctx->err, ESRCH, "there is no process %llu", (unsigned long long)a->pid);
+	return err_set(&ctx->err, ESRCH, "no process %llu", (unsigned long long)a->pid);
 }
 
 static bool lists(const struct trace_args *a)

@@ -25,7 +25,7 @@ struct trace_args {
 	bool bench;
 	bool version;
 	int dump;    /* how often -d was given */
-	bool source; /* print the program and end */
+	bool source; /* print the program and exit */
 	struct bcc_trace_opts bcc;
 	str_list stage;
 	str_list include_dirs;
@@ -43,10 +43,10 @@ struct trace_args {
 	}
 #define TRACE_ACCEPTED(letter, name_)                                   \
 	TRACE_OPTION(letter, name_, OPT_FLAG, ignored_flag, NULL, NULL, \
-		     "accepted for those used to bpftrace", .flags = OPT_HIDDEN)
+		     "accepted for compatibility with bpftrace", .flags = OPT_HIDDEN)
 #define TRACE_ACCEPTED_VALUE(letter, name_)                          \
 	TRACE_OPTION(letter, name_, OPT_STRINGS, ignored, "X", NULL, \
-		     "accepted for those used to bpftrace", .flags = OPT_HIDDEN)
+		     "accepted for compatibility with bpftrace", .flags = OPT_HIDDEN)
 
 int trace_execute(struct context *ctx, const struct trace_args *a);
 

@@ -7,7 +7,7 @@ static int wakeup_run(struct context *ctx, void *args)
 }
 
 static const struct example wakeup_examples[] = {
-	{ "fathom wakeup -d 5s", "who ended the waits of five seconds" },
+	{ "fathom wakeup -d 5s", "the wakers of five seconds of waits" },
 	{ "fathom wakeup -p 1234 -d 5s", "who woke the threads of one process" },
 	{ "fathom wakeup -d 5s -o wakeup.svg", "as a flame graph" },
 	{ 0 },

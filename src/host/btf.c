@@ -16,7 +16,7 @@
 enum {
 	BTF_MAX_TYPES = 1 << 22, /* kernels have about 130,000 */
 	BTF_HASHED = 512, /* bytes of a name that are hashed: overlapping names cost no n^2 */
-	BTF_MAX_VISITS = 1 << 16, /* members looked at for one name */
+	BTF_MAX_VISITS = 1 << 16, /* members observed for one name */
 };
 
 struct kbtf {

@@ -106,7 +106,7 @@ static int try_perf_maps(struct probe_ctx *ctx, const struct probe *p, struct pr
 	globfree(&found);
 	if (n > 0)
 		return probe_works(res, "%zu in /tmp", n);
-	probe_unknown(res, "no program has written one");
+	probe_unknown(res, "no program wrote one");
 	probe_fix(res, "node --perf-basic-prof, python -X perf, java with perf-map-agent");
 	return 0;
 }
@@ -130,7 +130,7 @@ static UNUSED int try_left_out(struct probe_ctx *ctx, const struct probe *p,
 #define FEATURE(lib, on)                                                \
 	{ .name = #lib,                                                 \
 	  .group = GROUP_SYMBOLS,                                       \
-	  .lost = "what is made with " #lib,                            \
+	  .lost = "features of " #lib,                                  \
 	  .fix = "build fathom where the static " #lib " is installed", \
 	  .try = (on) ? try_built_in : try_left_out },
 

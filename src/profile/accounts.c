@@ -183,7 +183,7 @@ int accounts_read(struct profile *p, const void *bytes, size_t n, struct err *e)
 		while (good && at < end)
 			good = p->accounts.len - before < ACCOUNTS_MOST && read_old(p, &at, end);
 	} else {
-		return err_set(e, EBADMSG, "these are no accounts of threads");
+		return err_set(e, EBADMSG, "not thread accounts");
 	}
 	if (good)
 		return 0;

@@ -341,7 +341,7 @@ int profile_load_folded(struct profile *p, const char *text, size_t len, struct 
 	vec_release(&f.steps);
 	if (f.good)
 		return 0;
-	err_set(e, EBADMSG, "there is no folded stack in the text");
+	err_set(e, EBADMSG, "the text contains no folded stack");
 	err_hint(e, "each line is root;caller;leaf and a count");
 	return -EBADMSG;
 }

@@ -284,7 +284,7 @@ static int take_section(struct health *ret, const struct recording *rec, const c
 		recording_info_blob(recording_info(rec), FEATURE_HEALTH);
 
 	if (!blob)
-		return err_set(e, ENODATA, "'%s' does not tell how its stacks were unwound", path);
+		return err_set(e, ENODATA, "'%s' does not say how its stacks were unwound", path);
 	if (health_unpack(ret, blob->data, blob->size) < 0)
 		return err_set(e, EBADMSG, "'%s' is damaged: its section on stacks is cut", path);
 	return 0;

@@ -34,7 +34,7 @@ int profile_default_input(const char **ret, struct err *e)
 			return 0;
 		}
 	}
-	err_set(e, ENOENT, "there is no recording here: neither 'fathom.data' nor 'perf.data'");
+	err_set(e, ENOENT, "no recording here: neither 'fathom.data' nor 'perf.data' exists");
 	err_hint(e, "make one with 'fathom record', or name one with -i FILE");
 	return -ENOENT;
 }
@@ -323,7 +323,7 @@ int profile_load(struct profile *p, const char *path, const struct load_opts *op
 	} else {
 		r = io_open_read(path, &fd, e);
 		if (r == -ENOENT)
-			err_hint(e, "'fathom record' makes recordings; name one that is there");
+			err_hint(e, "'fathom record' makes recordings; name an existing one");
 		if (r == -EACCES)
 			err_hint(e, "recordings are for those who made them: run as that user");
 		if (r < 0)

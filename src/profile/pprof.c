@@ -495,7 +495,7 @@ static int parse(struct pprof *p, const u8 *data, size_t len, struct err *e)
 	bool ok = each_field(p, data, len, pass_strings, NULL);
 
 	if (!p->kinds.len || !p->strings.len)
-		return err_set(e, EBADMSG, "it is no profile of pprof: %s",
+		return err_set(e, EBADMSG, "not a pprof profile: %s",
 			       p->fault ? p->fault : "it says nothing about its values");
 	make_events(p);
 	/* what is before a damage is good */

@@ -477,7 +477,7 @@ int profile_load_script(struct profile *p, const char *text, size_t len,
 	vec_release(&s.chain);
 	if (s.good)
 		return 0;
-	err_set(e, EBADMSG, "there is no sample in the text");
+	err_set(e, EBADMSG, "the text contains no sample");
 	err_hint(e, "it should be what 'perf script' prints");
 	return -EBADMSG;
 }

@@ -356,9 +356,9 @@ static int read_all(struct scope *s, const char *text, size_t len, struct err *e
 	if (frames && profiles)
 		return 0;
 	if (s->json.fault)
-		return err_set(e, EBADMSG, "it is no JSON: at byte %zu %s", json_offset(&s->json),
+		return err_set(e, EBADMSG, "not JSON: at byte %zu %s", json_offset(&s->json),
 			       s->json.fault);
-	err_set(e, EBADMSG, "it is JSON, but not of speedscope");
+	err_set(e, EBADMSG, "JSON, but not a speedscope file");
 	err_hint(e, "speedscope's files have \"shared\" frames and \"profiles\"");
 	return -EBADMSG;
 }

@@ -20,7 +20,7 @@ int tracefield_new(const char *text, size_t n, struct tracefield **ret, struct e
 	}
 	vec_new(&t->nodes);
 	if (!t->format.print_fmt)
-		t->fault = "there is no print format";
+		t->fault = "no print format";
 	else if (!tracefield_compile(t, t->format.print_fmt) && !t->fault)
 		t->fault = "the format cannot be read";
 	*ret = t;

@@ -129,11 +129,11 @@ static enum recorder_stacks first_choice(struct recorder *r)
 	if (!r->o.auto_stacks)
 		return RECORDER_STACKS_AS_ASKED;
 	if (s->clock_id != CLOCK_MONOTONIC) {
-		err_set(why, EINVAL, "the kernel's unwinder knows the monotonic clock only");
+		err_set(why, EINVAL, "the kernel's unwinder supports only the monotonic clock");
 		return RECORDER_STACKS_COPIES;
 	}
 	if (s->cgroup_ids) {
-		err_set(why, EINVAL, "the kernel's unwinder does not tell control groups");
+		err_set(why, EINVAL, "the kernel's unwinder does not record cgroups");
 		return RECORDER_STACKS_COPIES;
 	}
 	return RECORDER_STACKS_KERNEL;

@@ -130,7 +130,7 @@ static int write_known(struct recorder *r, const struct bpf_programs *programs, 
 		rc = synth_bpf(&s, programs);
 
 	if (s.kernel_hidden && !r->sources.items[0].attr.exclude_kernel && !r->kernel_hidden) {
-		recorder_note(r, "the kernel hides its addresses: its functions have no names",
+		recorder_note(r, "the kernel hides its addresses: kernel functions have no names",
 			      NULL);
 		r->kernel_hidden = true;
 	}

@@ -173,7 +173,7 @@ static int change(struct recorder *r)
 static void unknown_command(const struct recorder *r)
 {
 	_cleanup_free_ char *text =
-		xasprintf("'%s' is no command for a recording", buf_str(&r->o.control->line));
+		xasprintf("'%s' is not a control command", buf_str(&r->o.control->line));
 
 	recorder_note(r, text, "use enable, disable, snapshot, stop or ping");
 }
@@ -225,7 +225,7 @@ static int check_size(struct recorder *r)
 	if (rc < 0 || !r->o.max_bytes ||
 	    r->written + recording_writer_file_bytes(r->writer) < r->o.max_bytes)
 		return rc;
-	recorder_note(r, "as much is written as --max-size allows: the recording ends", NULL);
+	recorder_note(r, "--max-size is reached: the recording ends", NULL);
 	return 1;
 }
 

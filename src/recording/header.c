@@ -195,7 +195,7 @@ static int check_magic(struct recording *r, u64 magic, struct err *e)
 		return 0;
 	}
 	if (memcmp(&magic, "PERFFILE", 8) == 0)
-		return no_recording(r, e, "it is of the format before Linux 2.6.36");
+		return no_recording(r, e, "it has the format used before Linux 2.6.36");
 	return no_recording(r, e, "it does not begin with PERFILE2");
 }
 

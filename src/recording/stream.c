@@ -230,7 +230,7 @@ static int file_end(struct stream *s)
 	size_t left = lane_left(&s->file);
 
 	if (left)
-		return fault(s, s->offset, "the last record is cut after %zu bytes", left);
+		return fault(s, s->offset, "the last record is truncated after %zu bytes", left);
 	if (s->end != UINT64_MAX && s->offset < s->end)
 		return fault(s, s->offset,
 			     "the file ends %" PRIu64 " bytes before the end of its data",
@@ -396,7 +396,8 @@ int stream_skip(struct stream *s, u64 n)
 	s->offset += skipped;
 	if (skipped < n)
 		return fault(s, s->offset,
-			     "the data behind a record is cut: %" PRIu64 " of %" PRIu64 " bytes",
+			     "the data after a record is truncated: %" PRIu64 " of %" PRIu64
+			     " bytes",
 			     skipped, n);
 	return 0;
 }
@@ -417,7 +418,7 @@ int stream_take(struct stream *s, void *to, size_t n)
 	}
 	s->offset += done;
 	if (done < n)
-		return fault(s, s->offset, "the data behind a record is cut: %zu of %zu bytes",
+		return fault(s, s->offset, "the data after a record is truncated: %zu of %zu bytes",
 			     done, n);
 	return 0;
 }

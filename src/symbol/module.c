@@ -148,7 +148,7 @@ bool module_open_file(const struct symbols *s, struct module *m, struct elf *ret
 	}
 	if (!m->why)
 		m->why = error == -EACCES || error == -EPERM ? "no permission to read the file"
-							     : "the file is not there any more";
+							     : "the file no longer exists";
 	return false;
 }
 

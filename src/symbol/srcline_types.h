@@ -7,7 +7,7 @@
 
 enum {
 	DTYPE_MAX_DEPTH = 64,      /* typedefs of typedefs, structs in structs */
-	DTYPE_MAX_DIES = 16 << 20, /* looked at for one answer */
+	DTYPE_MAX_DIES = 16 << 20, /* observed for one answer */
 	DTYPE_MAX_MEMBERS = 1 << 16,
 };
 

@@ -148,7 +148,7 @@ static int set_options(struct offcpu *o, struct err *e)
 	u64 rows = in->rows ? in->rows : OFFCPU_ROWS;
 
 	if (ring < RING_MIN || ring > RING_MAX || (ring & (ring - 1)))
-		return err_set(e, EINVAL, "%llu bytes is no size for a ring",
+		return err_set(e, EINVAL, "%llu bytes is not a valid ring size",
 			       (unsigned long long)ring);
 	if (rows > OFFCPU_ROWS_MOST)
 		return err_set(e, EINVAL, "at most %d rows can be kept", OFFCPU_ROWS_MOST);

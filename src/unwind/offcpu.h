@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The off-CPU engine: BPF programs on the scheduler's tracepoints that take the stack of whoever
- * leaves a CPU, who woke it, and how long it was away; summed up in the kernel, or sent wait by
+ * leaves a CPU, its waker, and how long it was away; summed up in the kernel, or sent wait by
  * wait.
  *
  *	offcpu_new	loads the programs

@@ -62,7 +62,7 @@ static int set_options(struct sampler *s, const struct sampler_opts *o, struct e
 	u32 frames = o->max_user_frames;
 
 	if (ring < RING_MIN || ring > RING_MAX || (ring & (ring - 1)))
-		return err_set(e, EINVAL, "%llu bytes is no size for a ring of samples",
+		return err_set(e, EINVAL, "%llu bytes is not a valid size of the sample ring",
 			       (unsigned long long)ring);
 	if (o->events > UNWIND_EVENTS)
 		return err_set(e, E2BIG, "at most %d events can be sampled at once", UNWIND_EVENTS);

@@ -96,7 +96,7 @@ static int bad_field(const char *name, struct err *e)
 
 	for (size_t i = 0; i < ARRAY_SIZE(field_names); i++)
 		buf_addf(&all, "%s%s", i ? ", " : "", field_names[i].name);
-	err_set(e, EINVAL, "there is no field '%s'", name);
+	err_set(e, EINVAL, "unknown field '%s'", name);
 	err_hint(e, "the fields are %s", buf_str(&all));
 	return -EINVAL;
 }
@@ -153,7 +153,7 @@ static int parse_type(char **text, int *ret, struct err *e)
 		if (type_names[i].name && streq(type_names[i].name, *text))
 			*ret = i;
 	if (*ret < 0) {
-		err_set(e, EINVAL, "there is no type of event '%s'", *text);
+		err_set(e, EINVAL, "unknown event type '%s'", *text);
 		err_hint(e, "the types are hw, sw, trace, raw, break, synth");
 		return -EINVAL;
 	}

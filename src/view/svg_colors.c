@@ -513,7 +513,7 @@ void svg_colors_legend(const struct svg_colors *c, svg_legend *ret)
 		vec_push(ret, (struct svg_legend_entry){ from_palette(PALETTE_BLUE, middle),
 							 "who waited", -1 });
 		vec_push(ret, (struct svg_legend_entry){ from_palette(PALETTE_AQUA, middle),
-							 "who woke it", -1 });
+							 "its waker", -1 });
 		break;
 	}
 }
@@ -572,7 +572,7 @@ int svg_palette_map_read(struct svg_palette_map *m, const char *path, struct err
 		if (*end)
 			*end++ = '\0';
 		if (*line && !read_map_line(m, line))
-			return err_set(e, EBADMSG, "'%s' is no palette: '%.40s'", path, line);
+			return err_set(e, EBADMSG, "'%s' is not a palette: '%.40s'", path, line);
 	}
 	return 0;
 }

@@ -151,10 +151,10 @@ static void add_facts(const struct sched_map *m, struct buf *out)
 	if (m->names->gaps) {
 		buf_addstr(out, ", ");
 		fmt_count(out, m->names->gaps);
-		buf_addf(out, " turn%s without a begin not drawn", m->names->gaps > 1 ? "s" : "");
+		buf_addf(out, " span%s without a start not drawn", m->names->gaps > 1 ? "s" : "");
 	}
 	if (m->dropped)
-		buf_addf(out, ", %llu turns not drawn", (unsigned long long)m->dropped);
+		buf_addf(out, ", %llu spans not drawn", (unsigned long long)m->dropped);
 	if (m->names->fault)
 		buf_addstr(out, ", the file is damaged");
 	buf_addstr(out, "</text>\n");

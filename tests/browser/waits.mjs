@@ -150,7 +150,7 @@ async function hotcold() {
 	check('no script failed', page.problems, []);
 }
 
-// From a blocked box to who woke it: by the button, by the key, by a click on the mark.
+// From a blocked box to its waker: by the button, by the key, by a click on the mark.
 async function wakers(page) {
 	const blocked = await goTo(page, ...READ);
 

@@ -183,7 +183,7 @@ refused "the span of time '+2,+1' ends before it begins" 'write FROM,TO like 10.
 	sched --time +2,+1
 refused "option '-F': a frequency of 0 takes no samples" \
 	'write it like 99, 4k or max: samples per second and CPU' record -F 0
-refused "no completion for the shell 'fish'" 'there is one for bash and one for zsh' completion fish
+refused "no completion for the shell 'fish'" 'bash and zsh are supported' completion fish
 refused "unknown command '\\x1b[2J'" "'fathom help' lists the commands" $'\033[2J'
 
 if has doctor; then
@@ -322,7 +322,7 @@ fi
 
 run "$FATHOM" prebuild -n /bin/sh /no/such/file
 expect_status 1
-expect_err "cannot look at '/no/such/file': no such file or directory"
+expect_err "cannot read '/no/such/file': no such file or directory"
 run "$FATHOM" trace 'BEGIN { exit() }'
 expect_status 1
 expect_err 'hint: a program on the command line follows -e'

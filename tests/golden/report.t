@@ -31,7 +31,7 @@ expect_err "unknown sort key 'colour'"
 expect_err "hint: keys are comm"
 run "$FATHOM" report
 expect_status 1
-expect_err "there is no recording here"
+expect_err "no recording here"
 run "$FATHOM" report -i nothing.data
 expect_err "cannot open 'nothing.data': no such file or directory"
 run "$FATHOM" report -i .

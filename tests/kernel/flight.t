@@ -54,7 +54,7 @@ wait "$flying"
 is "it ends well" $? 0
 mapfile -t dumps < <(ls fly.data.2*)
 is "two dumps were written" ${#dumps[@]} 2
-like "what made room is counted" "$(cat fly.data.err)" 'note: [0-9]+ older samples made room'
+like "what made room is counted" "$(cat fly.data.err)" 'note: [0-9]+ older samples were overwritten'
 like "stacks are unwound in the kernel" "$(cat fly.data.err)" 'stacks: unwound in the kernel by CFI'
 diag "resident: $rss KB"
 ok "memory is bounded" test "$rss" -lt 250000

@@ -227,6 +227,6 @@ kill "$pid"
 like 'a map of a part names what it tells' "$out" jit_hot
 run "$FATHOM" report -i jit.data
 like 'a map of a part: the reason' "$(flat "$out$err")" \
-	'frames of run-time code \(process [0-9]+\) have no name: its perf map does not tell this code'
+	'frames of run-time code \(process [0-9]+\) have no name: its perf map does not contain this code'
 unlike '... and to write a map is no advice' "$(flat "$out$err")" 'writes a perf map'
 done_testing

@@ -77,7 +77,7 @@ for _ in $(seq 100); do
 done
 run "$FATHOM" explain -p $pid -d 500ms
 expect_status 0
-like "who slept before we looked is told of, with the user's part of its stack" \
+like "who slept before we looked is shown, with the user's part of its stack" \
 	"$(flat "$out")" 'sleeper [^.]* sleeping on a timer in [^.]*take_a_nap'
 run "$FATHOM" threads -p $pid -d 500ms --json
 expect_status 0

@@ -183,7 +183,7 @@ END
 
 run "$FATHOM" offcpu --comm nobody-has-it -o "$TMP/none.svg" -- true
 expect_status 4
-expect_err "there is nothing to draw: nothing was blocked
-hint: --runqueue draws the waits for a CPU"
+expect_err "nothing to draw: nothing was blocked
+hint: --runqueue draws waits for a CPU"
 not_ok "and no picture is left" test -e "$TMP/none.svg"
 done_testing

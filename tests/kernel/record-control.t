@@ -49,7 +49,7 @@ tell stop
 is "stop is answered" "$answer" ack
 wait "$recorder"
 is "and ends the recording well" $? 0
-like "the stranger is noted" "$(cat c.err)" "'dance' is no command"
+like "the stranger is noted" "$(cat c.err)" "'dance' is not a control command"
 ok "samples came while it was enabled, and only then" python3 - "$begin" "$end" "$(echo c.data.2*)" <<'END'
 import subprocess, sys
 begin, end = float(sys.argv[1]), float(sys.argv[2])
@@ -78,7 +78,7 @@ expect_status 0
 ok "a program is watched from the command on" test "$(samples p.data)" -gt 50
 run "$FATHOM" record -D -1 -o n.data -- true
 expect_status 2
-expect_err 'nobody could tell when to begin'
+expect_err 'no start command can arrive'
 run "$FATHOM" record --control nowhere -o n.data -- true
 expect_status 2
 expect_err 'use fd:NUMBER'
@@ -90,7 +90,7 @@ expect_err "cannot open the FIFO './none'"
 
 run "$FATHOM" record -e cpu-clock -F 9999 -z0 -a --max-size 1M -d 60s -o m.data
 expect_status 0
-expect_err 'as much is written as --max-size allows'
+expect_err '--max-size is reached: the recording ends'
 size=$(stat -c %s m.data)
 ok "the recording ended at its size ($size bytes)" test "$size" -ge 1048576 -a "$size" -lt 8000000
 ok "and is whole" test "$(samples m.data)" -gt 1000

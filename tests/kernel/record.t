@@ -76,7 +76,7 @@ expect_status 2
 expect_err "unknown event 'cpu-clokc'"
 run "$FATHOM" record -j any_calls -- true
 expect_status 2
-expect_err "'any_calls' is no kind of branches"
+expect_err "'any_calls' is not a branch type"
 
 # What the leader of a group decides is not asked of its members.
 run "$FATHOM" record -e '{cpu-clock:u,page-faults:k}:D' -o group.data -- true
@@ -110,7 +110,7 @@ expect_err 'hint: -o - writes a form for pipes'
 echo precious >mine
 run "$FATHOM" record -d 50ms -o mine
 expect_status 1
-expect_err "'mine' is there already"
+expect_err "'mine' already exists"
 is "an existing file stays" "$(cat mine)" precious
 run "$FATHOM" record -d 50ms -o nowhere/x.data
 expect_status 1
@@ -125,7 +125,7 @@ rm fathom.data
 if command -v strace >/dev/null; then
 	strace -f -e trace=bpf -o trace "$FATHOM" record -d 50ms -o mine 2>/dev/null
 	ok "the calls are seen" grep -q exited trace
-	not_ok "nothing is loaded for a file that is there already" grep -q BPF_PROG_LOAD trace
+	not_ok "nothing is loaded for a file that already exists" grep -q BPF_PROG_LOAD trace
 else
 	skip "strace is not installed" 2
 fi
@@ -184,7 +184,7 @@ expect_status 1 "-p with neighbours that are not there: status 1"
 expect_err_like 'no process 419430[23]' "-p with neighbours that are not there: says so"
 run "$FATHOM" record -p 4194303 -d 1s
 expect_status 1
-expect_err 'there is no process 4194303'
+expect_err 'no process 4194303'
 
 cgroup=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)/fathom-test-$$
 if mkdir "$cgroup" 2>/dev/null && echo "$pid" >"$cgroup/cgroup.procs"; then

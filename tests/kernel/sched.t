@@ -148,7 +148,7 @@ for words in runqlat cpudist 'sched latency' offcpu wakeup offwake chain threads
 	# shellcheck disable=SC2086  # words
 	run timeout -k 5 60 "$FATHOM" $words -p 4194303
 	is "$words -p of nobody: status" "$status" 1
-	expect_err 'there is no process 4194303' "$words -p of nobody says so"
+	expect_err 'no process 4194303' "$words -p of nobody says so"
 done
 run "$FATHOM" sched record
 expect_status 2

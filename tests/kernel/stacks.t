@@ -48,7 +48,7 @@ expect_err 'cannot make a file'
 "$FATHOM" record -q --call-graph fp -F 499 -o f.data -- "$burn" --seconds 0.5 a=100 >/dev/null
 run "$FATHOM" stacks -i f.data
 expect_status 0 "a recording by frame pointers"
-expect_prose 'does not tell why stacks ended'
+expect_prose 'does not say why stacks ended'
 if command -v perf >/dev/null; then
 	perf record -q -g -F 499 -e cpu-clock -o p.data -- "$burn" --seconds 0.5 a=100 >/dev/null 2>&1
 	run "$FATHOM" stacks -i p.data
@@ -93,6 +93,6 @@ for _ in {1..600}; do
 done
 run "$FATHOM" stacks -p "$spawned" -d 200ms
 expect_status 4
-expect_err 'nothing was sampled: the target did not run' "who sleeps has no samples, and no file is named"
+expect_err 'no samples: the target did not run' "who sleeps has no samples, and no file is named"
 
 done_testing

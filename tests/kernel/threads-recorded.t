@@ -131,7 +131,7 @@ expect_status 0
 expect_out_like "^Process $pid \(hog\): 3 threads"
 expect_out_like '^Who had the CPU in that time:'
 # who came and went without a wait of its own may have been there, but nobody who matters
-guessed=$(flat "$out" | sed -nE 's/.* \(([0-9]+)\.[0-9] %\) are put down to those that ran.*/\1/p')
+guessed=$(flat "$out" | sed -nE 's/.* \(([0-9]+)\.[0-9] %\) is charged to the thread that ran.*/\1/p')
 ok "all threads are in it: nearly nobody is guessed (${guessed:-0} %)" [ "${guessed:-0}" -lt 20 ]
 run "$FATHOM" explain -i all.data -p "$pid" --json
 ok "it names the hog; who had the CPU had no more of it than there was" truth hog_ran "$out_file"
@@ -152,7 +152,7 @@ END
 size=$(stat -c %s all.data)
 head -c $((size * 7 / 10)) all.data >cut.data
 run "$FATHOM" threads -i cut.data -n 5
-expect_prose 'accounts of threads are missing'
+expect_prose 'thread accounts are missing'
 expect_prose 'user and kernel were sampled'
 run "$FATHOM" threads -i cut.data -n 0 --json
 ok "a file that was cut: what is known sums up, too" python3 - "$out_file" <<'END'
@@ -174,8 +174,8 @@ run "$FATHOM" record -q --off-cpu --wait-period 5ms -o period.data -- "$WORKLOAD
 run "$FATHOM" threads -i period.data
 expect_out_like 'waits were sampled'
 run "$FATHOM" explain -i period.data
-expect_prose 'who ended waits was not recorded'
-expect_prose 'cannot be told from sampled waits'
+expect_prose 'wakers were not recorded'
+expect_prose 'sampled waits do not say who had the CPU instead'
 run "$FATHOM" record -q -o cpu.data -- "$WORKLOADS/burn" --seconds 0.2
 for what in threads explain; do
 	run "$FATHOM" $what -i cpu.data

@@ -112,5 +112,5 @@ else
 fi
 run "$FATHOM" explain -p 999999 -d 100ms
 expect_status 1 "a process that is not there"
-expect_err "there is no process 999999"
+expect_err "no process 999999"
 done_testing

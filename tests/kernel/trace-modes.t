@@ -74,7 +74,7 @@ expect_status 1
 expect_err 'stdin:1:'
 trace -p 4194305 -e 'BEGIN { }'
 expect_status 1
-expect_err 'there is no process'
+expect_err 'no process'
 # What comes last, too: maps at the end, what a buffer held back.
 for options in '' '-B full' '--json'; do
 	# shellcheck disable=SC2086

@@ -246,7 +246,7 @@ print(samples[len(samples) // 2])')
 head -c $((middle + 12)) hist.data >cut.data
 run "$FATHOM" sched timehist -i cut.data
 expect_status 4
-expect_err "'cut.data' does not say what its tracepoints are: its end is missing"
+expect_err "'cut.data' has no tracepoint formats: its end is missing"
 expect_err "hint: the file is damaged at offset $middle: record of type 9 is cut: 12 of"
 # One that is damaged there: what comes before is shown. Of the last CPU before the damage a part
 # is missing, so who waited how long may differ.

@@ -161,7 +161,7 @@ run "$FATHOM" runqlen -i hist.data --by comm
 expect_status 2
 run "$FATHOM" runqlat -i hist.data --by cgroup
 expect_status 2
-expect_err 'does not tell the cgroups'
+expect_err 'does not contain the cgroups'
 
 # --- recordings of our own ------------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ CLASSES = {
     "nameless": "perf: [unknown]; ours: the function by its unwind entry (stripped code)",
     "start": "perf: [unknown], or a symbol without size stretched up to there; ours: where the"
              " program or a thread starts, by the entry point and the unwind entry",
-    "gone": "the file is not there any more; ours has kept its names",
+    "gone": "the file no longer exists; ours has kept its names",
     "padding": "perf names the padding before a function (__pfx_f); a return address there belongs"
                " to the call before it, which never returns",
     "version": "perf prefers an alias with a version (cfree@GLIBC_2.2.5) where ours has a plain one",

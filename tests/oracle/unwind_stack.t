@@ -49,7 +49,7 @@ fi
 
 run "$FATHOM" stack 4194304
 expect_status 1
-expect_err 'there is no process 4194304'
+expect_err 'no process 4194304'
 run "$FATHOM" stack "$FATHOM"
 expect_status 1
 expect_err 'is not a core file'

@@ -419,12 +419,12 @@ TEST(sched_map_draws_nothing_unknown)
 	buf_reset(&text);
 	timeline_svg(m, false, &text);
 	CHECK(strstr(buf_str(&text), "</svg>") != NULL);
-	CHECK(strstr(buf_str(&text), ", none lost, 1 turn without a begin not drawn</text>") !=
+	CHECK(strstr(buf_str(&text), ", none lost, 1 span without a start not drawn</text>") !=
 	      NULL);
 	buf_reset(&text);
 	names.lost = 1234;
 	timeline_svg(m, true, &text);
-	CHECK(strstr(buf_str(&text), ", 1,234 lost, 1 turn without a begin") != NULL);
+	CHECK(strstr(buf_str(&text), ", 1,234 lost, 1 span without a start") != NULL);
 	sched_map_free(m);
 	sched_names_release(&names);
 }

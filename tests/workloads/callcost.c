@@ -4,8 +4,8 @@
  *
  * Makes one short system call over and over and writes into FILE what one takes, in nanoseconds of
  * this thread's CPU time: the median of many runs, after a while of warming up. With --programs,
- * which makes the calls dearer, also what the BPF programs take that run at each of them, as the
- * kernel measures it.
+ * which makes the calls more expensive, also what the BPF programs take that run at each of them,
+ * as the kernel measures it.
  */
 #include "workload.h"
 
