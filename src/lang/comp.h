@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One compilation: the program, its types, what it attaches to, the maps it has, the events it
- * sends. Stages fill it one after the other; the run time only reads it.
+ * One compilation: the program, its types, its targets, its maps, its events. Stages fill it one
+ * after the other; the run time only reads it. The checker's state is in check/check.h.
  */
 #ifndef LANG_COMP_H
 #define LANG_COMP_H
@@ -13,6 +13,7 @@
 #include "lang/lang.h"
 #include "lang/check/type.h"
 
+struct cursor;
 struct gen;
 struct val;
 struct comp;
@@ -88,18 +89,6 @@ struct unit {
 	VEC(struct ir_code) subs; /* callbacks, until they are joined */
 	VEC(u32) funcs;           /* where functions begin, when there is more than one */
 	bool calls_unwinder;
-};
-
-struct variable {
-	const char *name;
-	u32 declared; /* offset of its let, or 0 */
-	bool visible;
-	bool assigned;
-	u32 depth;
-	const struct type *type;
-	s32 frame; /* offset in the frame; 0: in scratch */
-	u32 scratch;
-	u32 id; /* of the generator's placement; 0: none yet */
 };
 
 struct map_def {
@@ -197,18 +186,7 @@ struct comp {
 	/* Numbers of BPF maps, 1 + index; 0: does not exist. */
 	u32 ring_map, scratch_map, counter_map, kstack_map, ustack_map, zero_map, stop_map, skb_map,
 		kstack_seen, ustack_seen;
-	/* The checker's place. */
-	const struct probe *probe;
-	const struct unit *unit;
-	const struct target *target;
-	VEC(struct variable *) vars;
-	u32 depth;
-	u32 loop_depth;
-	u32 dead; /* in branches that are never taken */
-	bool changed;
-	bool maps_changed;
-	bool final;
-	u32 expansions;
+	struct cursor *at;           /* of the checker; NULL outside of compilation */
 	struct unwinder *unwinder;   /* of user stacks; NULL until it is loaded, if it is called */
 	struct err unwinder_err;     /* why not */
 	bool no_unwinder;            /* user stacks by frame pointers */
@@ -246,30 +224,7 @@ void comp_check(struct comp *c);
 /* BPF code of every unit. */
 int comp_generate(struct comp *c, struct err *e);
 
-/* --- for the checker's files and the tables --------------------------------------------------- */
-void check_expr(struct comp *c, struct node *n);
-void check_stmt(struct comp *c, struct node *n);
-void check_map(struct comp *c, struct node *n, bool write);
-void check_sizeof(struct comp *c, struct node *n);
-void check_error(struct comp *c, const struct node *n, const char *fmt, ...) PRINTF_LIKE(3, 4);
-/* Hints at the name that is nearest to a mistyped one; @next gets @c. */
-void check_suggest(struct comp *c, const char *word, const char *(*next)(void *ctx, size_t i));
-/* "Undefined map", with the nearest that is defined. */
-void check_no_map(struct comp *c, const struct node *n, const char *name);
-/* Makes the node the integer @value. */
-void check_fold(struct comp *c, struct node *n, u64 value, bool is_signed);
-const struct type *check_type_name(struct comp *c, const struct type_name *tn);
-/* The text of a type for messages; lives in the arena. */
-const char *check_type_text(struct comp *c, const struct type *t);
-const struct type *check_int64(struct comp *c, bool is_signed);
-bool check_is_int(const struct node *n);
-/* The type of a value that is read: aggregations that are numbers become one. */
-const struct type *check_value_type(struct comp *c, const struct node *n);
-void check_assign_map(struct comp *c, struct node *target, struct node *value, u32 op);
-struct variable *check_find_var(struct comp *c, const char *name);
-/* The pass that reports, for the unit whose code comes next. */
-void check_unit_final(struct comp *c, const struct unit *u);
-
+/* --- listing ---------------------------------------------------------------------------------- */
 /* Types of the kernel that match, with their members when @verbose. */
 int list_types(struct comp *c, const char *pattern, bool verbose, struct buf *out, struct err *e);
 

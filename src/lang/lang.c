@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
-#include "lang/comp.h"
+#include "lang/check/check.h"
 #include "lang/front/format.h"
 #include "lang/front/import.h"
 #include "lang/front/parse.h"
@@ -31,19 +31,11 @@ static char *copy_text(const char *text, size_t len)
 	return copy;
 }
 
-/* Every stage but the last only runs on a program without errors. */
-static int compile(struct lang *l, struct err *e)
+/* A stage only runs on a program without errors. */
+static int compile_stages(struct comp *c, struct err *e)
 {
-	struct comp *c = &l->c;
 	struct parse_opts po = { c->opts->params, c->opts->n_params };
-	int rc;
 
-	c->lang = l;
-	c->start_ns = boot_ns();
-	c->text = copy_text(l->text, l->len);
-	rc = import_expand(l->name, c->text, l->len, c->opts, &c->arena, &c->imported, &c->src, e);
-	if (rc < 0)
-		return rc;
 	parse_program(&c->prog, &c->src, &po, &c->diags);
 	if (!c->diags.errors)
 		comp_configure(c);
@@ -58,6 +50,25 @@ static int compile(struct lang *l, struct err *e)
 	if (!c->diags.errors)
 		return comp_generate(c, e);
 	return err_set(e, EINVAL, "the program has errors");
+}
+
+static int compile(struct lang *l, struct err *e)
+{
+	struct cursor cursor = { 0 };
+	struct comp *c = &l->c;
+	int rc;
+
+	c->lang = l;
+	c->start_ns = boot_ns();
+	c->text = copy_text(l->text, l->len);
+	rc = import_expand(l->name, c->text, l->len, c->opts, &c->arena, &c->imported, &c->src, e);
+	if (rc < 0)
+		return rc;
+	c->at = &cursor;
+	rc = compile_stages(c, e);
+	c->at = NULL;
+	vec_release(&cursor.vars);
+	return rc;
 }
 
 int lang_compile(const char *name, const char *text, size_t len, const struct lang_opts *opts,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Types of statements, variables and maps. */
-#include "lang/comp.h"
+#include "lang/check/check.h"
 
 enum { CHECK_MAX_PASSES = 12, CHECK_MAX_UNROLL = 100, CHECK_MAX_KEY = 8192 };
 
@@ -54,9 +54,9 @@ const char *check_type_text(struct comp *c, const struct type *t)
 
 struct variable *check_find_var(struct comp *c, const char *name)
 {
-	for (size_t i = c->vars.len; i-- > 0;) {
-		if (c->vars.items[i]->visible && streq(c->vars.items[i]->name, name))
-			return c->vars.items[i];
+	for (size_t i = c->at->vars.len; i-- > 0;) {
+		if (c->at->vars.items[i]->visible && streq(c->at->vars.items[i]->name, name))
+			return c->at->vars.items[i];
 	}
 	return NULL;
 }
@@ -66,10 +66,10 @@ static struct variable *make_var(struct comp *c, const char *name, u32 declared)
 {
 	struct variable *v;
 
-	vec_each(it, &c->vars) {
+	vec_each(it, &c->at->vars) {
 		if (streq((*it)->name, name) && (*it)->declared == declared) {
 			(*it)->visible = true;
-			(*it)->depth = c->depth;
+			(*it)->depth = c->at->depth;
 			return *it;
 		}
 	}
@@ -77,14 +77,14 @@ static struct variable *make_var(struct comp *c, const char *name, u32 declared)
 	v->name = name;
 	v->declared = declared;
 	v->visible = true;
-	v->depth = declared ? c->depth : 0;
-	vec_push(&c->vars, v);
+	v->depth = declared ? c->at->depth : 0;
+	vec_push(&c->at->vars, v);
 	return v;
 }
 
 static void hide_vars(struct comp *c, u32 depth)
 {
-	vec_each(it, &c->vars) {
+	vec_each(it, &c->at->vars) {
 		if ((*it)->declared && (*it)->depth > depth)
 			(*it)->visible = false;
 	}
@@ -107,7 +107,7 @@ static void set_var_type(struct comp *c, struct variable *v, const struct type *
 	}
 	if (!v->type) {
 		v->type = t;
-		c->changed = true;
+		c->at->changed = true;
 		return;
 	}
 	if (!type_fits(v->type, t)) {
@@ -120,7 +120,7 @@ static void set_var_type(struct comp *c, struct variable *v, const struct type *
 	merged = type_merge(&c->types, v->type, t);
 	if (!type_same_size(merged, v->type) || merged->is_literal != v->type->is_literal) {
 		v->type = merged;
-		c->changed = true;
+		c->at->changed = true;
 	}
 }
 
@@ -161,7 +161,7 @@ static void merge_key(struct comp *c, struct node *n, struct map_def *m, const s
 	if (!m->key_known) {
 		m->key_known = true;
 		m->key = key;
-		c->changed = c->maps_changed = true;
+		c->at->changed = c->at->maps_changed = true;
 		return;
 	}
 	if (!key != !m->key || (key && !type_fits(m->key, key))) {
@@ -170,7 +170,7 @@ static void merge_key(struct comp *c, struct node *n, struct map_def *m, const s
 	}
 	if (key && !type_same_size(type_merge(&c->types, m->key, key), m->key)) {
 		m->key = type_merge(&c->types, m->key, key);
-		c->changed = c->maps_changed = true;
+		c->at->changed = c->at->maps_changed = true;
 	}
 	if (m->key && m->key->size > CHECK_MAX_KEY)
 		check_error(c, n, "the key of %s needs %u bytes, more than %d", n->str,
@@ -195,7 +195,7 @@ void check_map(struct comp *c, struct node *n, bool write)
 	if (write || m->key_known || n->n_kids)
 		merge_key(c, n, m, key);
 	n->type = m->value;
-	if (m->value->kind == T_NONE && !write && c->final)
+	if (m->value->kind == T_NONE && !write && c->at->final)
 		check_no_map(c, n, n->str);
 }
 
@@ -217,7 +217,7 @@ static void set_map_type(struct comp *c, struct map_def *m, const struct type *t
 	}
 	if (m->value->kind == T_NONE) {
 		m->value = t;
-		c->changed = c->maps_changed = true;
+		c->at->changed = c->at->maps_changed = true;
 		return;
 	}
 	if (!type_fits(m->value, t) && !(type_is_agg(m->value) && m->value->kind == t->kind)) {
@@ -235,7 +235,7 @@ static void set_map_type(struct comp *c, struct map_def *m, const struct type *t
 	merged = type_merge(&c->types, m->value, t);
 	if (!type_same_size(merged, m->value)) {
 		m->value = merged;
-		c->changed = c->maps_changed = true;
+		c->at->changed = c->at->maps_changed = true;
 	}
 }
 
@@ -302,13 +302,13 @@ static void check_let(struct comp *c, struct node *n)
 
 		if (t && !v->type) {
 			v->type = t;
-			c->changed = true;
+			c->at->changed = true;
 		}
 	}
 	if (n->n_kids > 1)
 		check_assign_var(c, target, n->kids[1], ASSIGN_PLAIN, declared);
 	target->type = v->type ? v->type : type_new(&c->types, T_NONE, 0);
-	if (!v->type && c->final)
+	if (!v->type && c->at->final)
 		v->type = check_int64(c, true); /* declared, never used */
 }
 
@@ -324,7 +324,7 @@ static void check_condition(struct comp *c, struct node *n)
 static void check_if_comptime(struct comp *c, struct node *n)
 {
 	if (!n->kids[0]->folded) {
-		if (c->final && n->kids[0]->type->kind != T_NONE)
+		if (c->at->final && n->kids[0]->type->kind != T_NONE)
 			check_error(c, n->kids[0],
 				    "the condition of 'if comptime' is not known "
 				    "when the program is compiled");
@@ -347,9 +347,9 @@ static void check_if(struct comp *c, struct node *n)
 	for (u32 i = 1; i < n->n_kids; i++) {
 		bool dead = condition->folded && !condition->ival == (i == 1);
 
-		c->dead += dead;
+		c->at->dead += dead;
 		check_stmt(c, n->kids[i]);
-		c->dead -= dead;
+		c->at->dead -= dead;
 	}
 }
 
@@ -359,7 +359,7 @@ static void check_unroll(struct comp *c, struct node *n)
 {
 	check_expr(c, n->kids[0]);
 	if (!n->kids[0]->folded) {
-		if (c->final)
+		if (c->at->final)
 			check_error(c, n->kids[0], "unroll needs a constant number");
 		return;
 	}
@@ -384,9 +384,9 @@ static void check_while(struct comp *c, struct node *n)
 		check_error(c, n, "this loop never ends");
 		diag_hint(&c->diags, "leave it with break or return, or give it a condition");
 	}
-	c->loop_depth++;
+	c->at->loop_depth++;
 	check_block(c, n->kids[1]);
-	c->loop_depth--;
+	c->at->loop_depth--;
 }
 
 static struct variable *loop_var(struct comp *c, struct node *var, u32 declared,
@@ -394,10 +394,10 @@ static struct variable *loop_var(struct comp *c, struct node *var, u32 declared,
 {
 	struct variable *v;
 
-	c->depth++;
+	c->at->depth++;
 	v = make_var(c, var->str, declared);
 	v->assigned = true;
-	v->depth = c->depth;
+	v->depth = c->at->depth;
 	var->ref = v;
 	if (t && t->kind != T_NONE)
 		set_var_type(c, v, t, var);
@@ -407,11 +407,11 @@ static struct variable *loop_var(struct comp *c, struct node *var, u32 declared,
 
 static void loop_body(struct comp *c, struct node *body)
 {
-	c->loop_depth++;
+	c->at->loop_depth++;
 	check_block(c, body);
-	c->loop_depth--;
-	c->depth--;
-	hide_vars(c, c->depth);
+	c->at->loop_depth--;
+	c->at->depth--;
+	hide_vars(c, c->at->depth);
 }
 
 static void check_for_range(struct comp *c, struct node *n)
@@ -440,7 +440,7 @@ static void check_for_map(struct comp *c, struct node *n)
 	map->ref = m;
 	map->type = m->value;
 	if (m->value->kind == T_NONE || !m->key) {
-		if (c->final)
+		if (c->at->final)
 			check_error(c, map,
 				    m->value->kind == T_NONE ? "Undefined map: %s"
 							     : "%s has no key",
@@ -456,11 +456,11 @@ static void check_for_map(struct comp *c, struct node *n)
 
 static void check_block(struct comp *c, struct node *n)
 {
-	c->depth++;
+	c->at->depth++;
 	for (u32 i = 0; i < n->n_kids; i++)
 		check_stmt(c, n->kids[i]);
-	c->depth--;
-	hide_vars(c, c->depth);
+	c->at->depth--;
+	hide_vars(c, c->at->depth);
 }
 
 static void check_expr_stmt(struct comp *c, struct node *n)
@@ -491,7 +491,7 @@ void check_stmt(struct comp *c, struct node *n)
 	case N_UNROLL: check_unroll(c, n); break;
 	case N_BREAK:
 	case N_CONTINUE:
-		if (!c->loop_depth)
+		if (!c->at->loop_depth)
 			check_error(c, n, "%s must be used inside a loop",
 				    n->kind == N_BREAK ? "break" : "continue");
 		break;
@@ -508,25 +508,25 @@ void check_stmt(struct comp *c, struct node *n)
 /* One pass over one unit. */
 static void check_once(struct comp *c)
 {
-	struct node *predicate = c->probe->predicate;
+	struct node *predicate = c->at->probe->predicate;
 
-	c->depth = 0;
-	c->loop_depth = 0;
-	vec_each(it, &c->vars) {
+	c->at->depth = 0;
+	c->at->loop_depth = 0;
+	vec_each(it, &c->at->vars) {
 		(*it)->visible = false;
 		(*it)->assigned = false;
 	}
 	if (predicate)
 		check_condition(c, predicate);
-	check_block(c, c->probe->body);
+	check_block(c, c->at->probe->body);
 }
 
 static void enter_unit(struct comp *c, const struct unit *u)
 {
-	c->unit = u;
-	c->probe = &c->prog.probes.items[u->probe];
-	c->target = &c->targets.items[u->first];
-	vec_clear(&c->vars);
+	c->at->unit = u;
+	c->at->probe = &c->prog.probes.items[u->probe];
+	c->at->target = &c->targets.items[u->first];
+	vec_clear(&c->at->vars);
 }
 
 /* Types of variables settle within the unit, those of maps over all. */
@@ -534,9 +534,9 @@ static void check_unit(struct comp *c, const struct unit *u)
 {
 	enter_unit(c, u);
 	for (int pass = 0; pass < CHECK_MAX_PASSES; pass++) {
-		c->changed = false;
+		c->at->changed = false;
 		check_once(c);
-		if (!c->changed)
+		if (!c->at->changed)
 			break;
 	}
 }
@@ -544,7 +544,7 @@ static void check_unit(struct comp *c, const struct unit *u)
 /* A string that is made longer from itself has another type in every pass. */
 static void not_settled(struct comp *c)
 {
-	diag_error(&c->diags, c->probe->at, "a value of this probe grows with every round");
+	diag_error(&c->diags, c->at->probe->at, "a value of this probe grows with every round");
 	diag_hint(&c->diags, "give it a size: $s = (string[64])str_concat($s, ...)");
 }
 
@@ -553,11 +553,11 @@ void check_unit_final(struct comp *c, const struct unit *u)
 	bool mute = c->diags.mute;
 
 	c->diags.mute = true;
-	c->final = false;
+	c->at->final = false;
 	check_unit(c, u);
 	c->diags.mute = mute;
-	c->final = true;
-	if (c->changed) {
+	c->at->final = true;
+	if (c->at->changed) {
 		not_settled(c);
 		return;
 	}
@@ -574,7 +574,7 @@ void comp_check(struct comp *c)
 {
 	c->diags.mute = true;
 	for (int pass = 0; pass < CHECK_MAX_PASSES; pass++) {
-		c->maps_changed = false;
+		c->at->maps_changed = false;
 		for (size_t i = 0; i < c->units.len; i++) {
 			const struct probe *p = &c->prog.probes.items[c->units.items[i].probe];
 
@@ -582,15 +582,15 @@ void comp_check(struct comp *c)
 			    node_any(p->predicate, uses_maps, NULL))
 				check_unit(c, &c->units.items[i]);
 		}
-		if (!c->maps_changed)
+		if (!c->at->maps_changed)
 			break;
 	}
 	c->diags.mute = false;
-	if (c->maps_changed) {
+	if (c->at->maps_changed) {
 		not_settled(c);
 		return;
 	}
 	for (size_t i = 0; i < c->units.len; i++)
 		check_unit_final(c, &c->units.items[i]);
-	c->final = false;
+	c->at->final = false;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Types of expressions; constants are folded on the way. */
-#include "lang/comp.h"
+#include "lang/check/check.h"
 #include "lang/check/consts.h"
 #include "lang/front/lex.h"
 
@@ -69,9 +69,9 @@ static const char *var_name_at(void *ctx, size_t i)
 	const struct comp *c = ctx;
 
 	/* Those that are out of sight have no name to offer. */
-	if (i >= c->vars.len)
+	if (i >= c->at->vars.len)
 		return NULL;
-	return c->vars.items[i]->visible ? c->vars.items[i]->name : "";
+	return c->at->vars.items[i]->visible ? c->at->vars.items[i]->name : "";
 }
 
 static void check_var(struct comp *c, struct node *n)
@@ -331,7 +331,7 @@ static void warn_operand(struct comp *c, const struct node *n)
 	const struct node *b = n->kids[1];
 	bool shift = n->op == OP2('<', '<') || n->op == OP2('>', '>');
 
-	if (!c->final || c->opts->compat || !b->folded)
+	if (!c->at->final || c->opts->compat || !b->folded)
 		return;
 	if ((n->op == OP1('/') || n->op == OP1('%')) && !b->ival)
 		diag_warning(&c->diags, n->at, "division by zero: %s",
@@ -717,10 +717,10 @@ static void check_cast(struct comp *c, struct node *n)
 
 static void check_block_expr(struct comp *c, struct node *n)
 {
-	c->depth++;
+	c->at->depth++;
 	for (u32 i = 0; i < n->n_kids; i++)
 		check_stmt(c, n->kids[i]);
-	c->depth--;
+	c->at->depth--;
 	if (n->n_kids && n->kids[n->n_kids - 1]->kind == N_EXPR)
 		n->type = n->kids[n->n_kids - 1]->kids[0]->type;
 	else

@@ -3,7 +3,7 @@
  * Macros: a call is replaced by a copy of the body in which parameters stand for the arguments.
  * Variables of the body are renamed, so that they cannot meet those of the caller.
  */
-#include "lang/comp.h"
+#include "lang/check/check.h"
 
 enum { MACRO_MAX_EXPANSIONS = 10000, MACRO_MAX_DEPTH = 32 };
 
@@ -63,7 +63,7 @@ static bool expand(struct comp *c, struct node **slot, u32 depth);
 static bool expand_call(struct comp *c, struct node **slot, struct macro_def *m, u32 depth)
 {
 	struct node *call = *slot, *body;
-	struct expansion x = { .c = c, .m = m, .args = call->kids, .number = ++c->expansions };
+	struct expansion x = { .c = c, .m = m, .args = call->kids, .number = ++c->at->expansions };
 
 	if (call->n_kids != m->n_params) {
 		check_error(c, call,
@@ -79,7 +79,7 @@ static bool expand_call(struct comp *c, struct node **slot, struct macro_def *m,
 			return false;
 		}
 	}
-	if (c->expansions > MACRO_MAX_EXPANSIONS || depth > MACRO_MAX_DEPTH) {
+	if (c->at->expansions > MACRO_MAX_EXPANSIONS || depth > MACRO_MAX_DEPTH) {
 		check_error(c, call, "macro '%s' expands without end", m->name);
 		return false;
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* sizeof, offsetof, typeinfo: what is asked about types, and never evaluated. */
-#include "lang/comp.h"
+#include "lang/check/check.h"
 
 /* Names of types for scripts: the kind, as bpftrace calls it, then the whole name. */
 static const char *base_type(struct comp *c, const struct type *t)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Names of types, and the layout of structs that a script defines. */
-#include "lang/comp.h"
+#include "lang/check/check.h"
 #include "lang/probe/debuginfo.h"
 #include "lang/probe/provider.h"
 
@@ -124,8 +124,9 @@ static const struct type *named(struct comp *c, const char *name)
 	if (t)
 		return t;
 	/* A program's own types come before the kernel's of that name. */
-	if (c->target && (c->target->provider->flags & PROBE_USER) && c->target->group) {
-		t = debuginfo_type(c, c->target->group, name);
+	if (c->at->target && (c->at->target->provider->flags & PROBE_USER) &&
+	    c->at->target->group) {
+		t = debuginfo_type(c, c->at->target->group, name);
 		if (t)
 			return t;
 	}
@@ -149,7 +150,7 @@ const struct type *check_type_name(struct comp *c, const struct type_name *tn)
 	}
 	if (!t && tn->pointers) {
 		/* A pointer to what nobody knows can still be a pointer. */
-		if (c->final)
+		if (c->at->final)
 			diag_error(&c->diags, tn->at, "Cannot resolve unknown type \"%s\"",
 				   tn->name);
 		t = type_new(&c->types, T_VOID, 0);

@@ -180,9 +180,9 @@ static void check_probe(struct comp *c, struct node *n)
 
 static void check_func(struct comp *c, struct node *n)
 {
-	if (!(c->target->provider->flags & (PROBE_REGS | PROBE_ARGS)))
+	if (!(c->at->target->provider->flags & (PROBE_REGS | PROBE_ARGS)))
 		check_error(c, n, "The func builtin can not be used with '%s' probes",
-			    c->target->provider->name);
+			    c->at->target->provider->name);
 	n->type = type_new(&c->types, T_FUNC, 8);
 }
 
@@ -208,20 +208,21 @@ static void check_probetype(struct comp *c, struct node *n)
 {
 	n->kind = N_STR;
 	n->flag = true;
-	n->str = c->target->provider->flags & PROBE_SPECIAL ? "special" : c->target->provider->name;
+	n->str = c->at->target->provider->flags & PROBE_SPECIAL ? "special"
+								: c->at->target->provider->name;
 	n->str_len = (u32)strlen(n->str);
 	n->type = type_str(&c->types, n->str_len + 1);
 }
 
 static void check_args(struct comp *c, struct node *n)
 {
-	const struct type *args = c->target->args;
+	const struct type *args = c->at->target->args;
 
 	if (!args) {
 		check_error(c, n,
 			    "The args builtin can only be used with tracepoint/kfunc/uprobe"
 			    "probes (%s used here)",
-			    c->target->provider->name);
+			    c->at->target->provider->name);
 		n->type = type_new(&c->types, T_NONE, 0);
 		return;
 	}
@@ -244,7 +245,7 @@ static u32 arg_number(const char *name)
 
 static void check_arg(struct comp *c, struct node *n)
 {
-	const struct provider *p = c->target->provider;
+	const struct provider *p = c->at->target->provider;
 	const struct type *t = p->arg_type ? p->arg_type(c, arg_number(n->str)) : NULL;
 
 	if (!t) {
@@ -262,9 +263,9 @@ static void emit_arg(struct gen *g, struct node *n, struct val *ret)
 
 static void check_sarg(struct comp *c, struct node *n)
 {
-	if (!(c->target->provider->flags & PROBE_REGS))
+	if (!(c->at->target->provider->flags & PROBE_REGS))
 		check_error(c, n, "The %s builtin can not be used with '%s' probes", n->str,
-			    c->target->provider->name);
+			    c->at->target->provider->name);
 	n->type = check_int64(c, false);
 }
 
@@ -281,7 +282,7 @@ static void emit_sarg(struct gen *g, struct node *n, struct val *ret)
 
 static void check_retval(struct comp *c, struct node *n)
 {
-	const struct provider *p = c->target->provider;
+	const struct provider *p = c->at->target->provider;
 	const struct type *t = p->retval_type ? p->retval_type(c) : NULL;
 
 	if (!t) {
@@ -299,8 +300,8 @@ static void emit_retval(struct gen *g, struct node *n, struct val *ret)
 
 static void check_ctx(struct comp *c, struct node *n)
 {
-	n->type = c->target->args && c->target->args->kind == T_STRUCT
-			  ? type_ptr(&c->types, c->target->args, SPACE_CTX)
+	n->type = c->at->target->args && c->at->target->args->kind == T_STRUCT
+			  ? type_ptr(&c->types, c->at->target->args, SPACE_CTX)
 			  : type_ptr(&c->types, type_new(&c->types, T_VOID, 0), SPACE_KERNEL);
 }
 
@@ -315,9 +316,9 @@ static void emit_ctx(struct gen *g, struct node *n, struct val *ret)
 /* Whether the CPU was in user mode: the last bits of the code segment say it. */
 static void check_usermode(struct comp *c, struct node *n)
 {
-	if (!provider_has_registers(c->target->provider))
+	if (!provider_has_registers(c->at->target->provider))
 		check_error(c, n, "The usermode builtin can not be used with '%s' probes",
-			    c->target->provider->name);
+			    c->at->target->provider->name);
 	n->type = type_int(&c->types, 1, false);
 }
 

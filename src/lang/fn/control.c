@@ -131,7 +131,7 @@ static void check_fail(struct comp *c, struct node *n)
 	struct buf text = BUF_INIT;
 
 	/* What is never reached does not fail. */
-	if (c->dead)
+	if (c->at->dead)
 		return;
 	for (u32 i = 0; i < n->n_kids; i++) {
 		if (n->kids[i]->kind != N_STR && (!i || !n->kids[i]->folded)) {
@@ -147,9 +147,9 @@ static void check_fail(struct comp *c, struct node *n)
 
 static void check_override(struct comp *c, struct node *n)
 {
-	if (c->target->provider != &probe_kprobe)
+	if (c->at->target->provider != &probe_kprobe)
 		check_error(c, n, "override() can only be used with kprobes (%s used here)",
-			    c->target->provider->name);
+			    c->at->target->provider->name);
 }
 
 static void emit_override(struct gen *g, struct node *n, struct val *ret)

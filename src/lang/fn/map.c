@@ -16,7 +16,7 @@ static struct map_def *whole_map(struct comp *c, struct node *n)
 	a->ref = m;
 	a->type = m->value;
 	m->used = true;
-	if (m->value->kind == T_NONE && c->final)
+	if (m->value->kind == T_NONE && c->at->final)
 		check_no_map(c, a, a->str);
 	return m;
 }

@@ -133,7 +133,7 @@ static void check_print(struct comp *c, struct node *n)
 		a->ref = m;
 		m->used = true;
 		a->type = m->value;
-		if (m->value->kind == T_NONE && c->final)
+		if (m->value->kind == T_NONE && c->at->final)
 			check_no_map(c, n, a->str);
 	} else {
 		check_expr(c, a);

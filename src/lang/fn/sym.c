@@ -96,9 +96,9 @@ static void check_reg(struct comp *c, struct node *n)
 	if (n->kids[0]->kind != N_STR || cpu_register(n->kids[0]->str) < 0)
 		check_error(c, n, "'%s' is not a valid register on this architecture (x86_64)",
 			    n->kids[0]->kind == N_STR ? n->kids[0]->str : "");
-	if (!provider_has_registers(c->target->provider))
+	if (!provider_has_registers(c->at->target->provider))
 		check_error(c, n, "reg() can not be used with '%s' probes",
-			    c->target->provider->name);
+			    c->at->target->provider->name);
 }
 
 static void emit_reg(struct gen *g, struct node *n, struct val *ret)
@@ -158,7 +158,7 @@ static void check_kaddr(struct comp *c, struct node *n)
 		check_error(c, n, "kaddr() expects a string literal");
 		return;
 	}
-	if (!c->final)
+	if (!c->at->final)
 		return;
 	if (!find_kernel_symbol(n->kids[0]->str, &address))
 		check_error(c, n, "Failed to resolve kernel symbol: %s", n->kids[0]->str);

@@ -165,7 +165,7 @@ static void emit_write_user(struct gen *g, struct node *n, struct val *ret)
 /* The place of a variable or function of the program that the probe is in. */
 static void check_uaddr(struct comp *c, struct node *n)
 {
-	const struct target *t = c->target;
+	const struct target *t = c->at->target;
 	u64 address = 0, probed = 0, size = 0;
 	struct err e = ERR_INIT;
 
@@ -261,7 +261,7 @@ static void check_path(struct comp *c, struct node *n)
 	n->type = type_str(&c->types, (u32)c->config.max_strlen);
 	if (t->kind == T_NONE)
 		return;
-	if (!has_typed_context(c->target->provider))
+	if (!has_typed_context(c->at->target->provider))
 		check_error(c, n, "path() can only be used with iter, fentry and fexit probes");
 	else if (a->kind != N_FIELD || !is_member_chain(a) || t->kind == T_INT)
 		check_error(c, n,
@@ -313,7 +313,7 @@ static bool is_argument(const struct node *n)
 /* skboutput(file, packet, length, offset): 0, or a negative error */
 static void check_skboutput(struct comp *c, struct node *n)
 {
-	const struct provider *p = c->target->provider;
+	const struct provider *p = c->at->target->provider;
 	const struct node *skb = n->kids[1];
 
 	n->type = check_int64(c, true);

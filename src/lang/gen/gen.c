@@ -483,7 +483,7 @@ static void place_vars(struct gen *g)
 	/* Numbers first: loops are only proved to end when the verifier can follow their counters.
 	 */
 	for (u32 pass = 0; pass < 2; pass++) {
-		vec_each(it, &g->c->vars) {
+		vec_each(it, &g->c->at->vars) {
 			if (((*it)->type && (*it)->type->kind == T_INT) == (pass == 0))
 				place_var(g, *it);
 		}
@@ -493,7 +493,7 @@ static void place_vars(struct gen *g)
 
 static void clear_vars(struct gen *g)
 {
-	vec_each(it, &g->c->vars) {
+	vec_each(it, &g->c->at->vars) {
 		struct val place = gen_var_place(g, *it);
 
 		gen_zero(g, &place, (*it)->type ? type_stored((*it)->type) : 8);

@@ -9,7 +9,7 @@
 #ifndef LANG_GEN_H
 #define LANG_GEN_H
 
-#include "lang/comp.h"
+#include "lang/check/check.h"
 #include "lang/front/lex.h"
 
 enum {

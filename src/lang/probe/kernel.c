@@ -401,7 +401,7 @@ static const struct type *result_of(struct comp *c, u32 func)
 
 static const struct type *fexit_retval_type(struct comp *c)
 {
-	return result_of(c, c->unit->attach_btf);
+	return result_of(c, c->at->unit->attach_btf);
 }
 
 static void fexit_retval(struct gen *g, struct val *ret)
@@ -493,7 +493,7 @@ static bool register_field(struct gen *g, const struct field *f, struct val *ret
 
 static const struct type *returned_type(struct comp *c)
 {
-	return result_of(c, (u32)c->target->extra);
+	return result_of(c, (u32)c->at->target->extra);
 }
 
 static void emit_returned(struct gen *g, struct val *ret)

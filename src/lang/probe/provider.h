@@ -6,7 +6,7 @@
 #ifndef LANG_PROVIDER_H
 #define LANG_PROVIDER_H
 
-#include "lang/comp.h"
+#include "lang/check/check.h"
 
 enum {
 	PROBE_USER = 1 << 0,    /* arguments are in user registers: argN, reg, retval */

@@ -616,7 +616,7 @@ static bool prepare_raw(struct comp *c, struct unit *u)
 /* Without BTF there is no telling how many there are, or of which type. */
 static const struct type *raw_arg_type(struct comp *c, u32 n)
 {
-	return c->target->args ? probe_words_arg_type(c, n) : check_int64(c, false);
+	return c->at->target->args ? probe_words_arg_type(c, n) : check_int64(c, false);
 }
 
 static int attach_raw(const struct attach_ctx *a)

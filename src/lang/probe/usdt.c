@@ -183,7 +183,7 @@ static const struct type *arg_type(struct comp *c, u32 n)
 {
 	struct usdt_arg a;
 
-	if (!find_arg(c->target, n, &a))
+	if (!find_arg(c->at->target, n, &a))
 		return NULL;
 	return type_int(&c->types, a.size, a.is_signed);
 }

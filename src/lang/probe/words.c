@@ -41,7 +41,7 @@ const struct type *probe_words_args(struct comp *c, const struct words_source *f
 
 const struct type *probe_words_arg_type(struct comp *c, u32 n)
 {
-	const struct type *args = c->target->args;
+	const struct type *args = c->at->target->args;
 
 	return args && n < args->n_fields ? args->fields[n].type : NULL;
 }

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The checker: where it is in the program, and what its files and the tables of functions, builtins
+ * and probe types use of it. The cursor lives as long as the compilation; the generator finds the
+ * variables of its unit there.
+ */
+#ifndef LANG_CHECK_CHECK_H
+#define LANG_CHECK_CHECK_H
+
+#include "lang/comp.h"
+
+struct variable {
+	const char *name;
+	u32 declared; /* offset of its let, or 0 */
+	bool visible;
+	bool assigned;
+	u32 depth;
+	const struct type *type;
+	s32 frame; /* offset in the frame; 0: in scratch */
+	u32 scratch;
+	u32 id; /* of the generator's placement; 0: none yet */
+};
+
+struct cursor {
+	const struct probe *probe;
+	const struct unit *unit;
+	const struct target *target;
+	VEC(struct variable *) vars; /* of the unit */
+	u32 depth;
+	u32 loop_depth;
+	u32 dead;          /* above 0: in a branch that is never taken */
+	bool changed;      /* the type of a variable, in this pass */
+	bool maps_changed; /* the type of a map, in this pass */
+	bool final;        /* types are settled: errors are reported */
+	u32 expansions;    /* of macros */
+};
+
+void check_expr(struct comp *c, struct node *n);
+void check_stmt(struct comp *c, struct node *n);
+void check_map(struct comp *c, struct node *n, bool write);
+void check_sizeof(struct comp *c, struct node *n);
+void check_error(struct comp *c, const struct node *n, const char *fmt, ...) PRINTF_LIKE(3, 4);
+/* Hints at the name that is nearest to a mistyped one; @next gets @c. */
+void check_suggest(struct comp *c, const char *word, const char *(*next)(void *ctx, size_t i));
+/* "Undefined map", with the nearest that is defined. */
+void check_no_map(struct comp *c, const struct node *n, const char *name);
+/* Makes the node the integer @value. */
+void check_fold(struct comp *c, struct node *n, u64 value, bool is_signed);
+const struct type *check_type_name(struct comp *c, const struct type_name *tn);
+/* The text of a type for messages; lives in the arena. */
+const char *check_type_text(struct comp *c, const struct type *t);
+const struct type *check_int64(struct comp *c, bool is_signed);
+bool check_is_int(const struct node *n);
+/* The type of a value that is read: aggregations that are numbers become one. */
+const struct type *check_value_type(struct comp *c, const struct node *n);
+void check_assign_map(struct comp *c, struct node *target, struct node *value, u32 op);
+struct variable *check_find_var(struct comp *c, const char *name);
+/* The pass that reports, for the unit whose code comes next. */
+void check_unit_final(struct comp *c, const struct unit *u);
+
+#endif
