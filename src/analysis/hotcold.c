@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/hotcold.h"
 
-#include "analysis/offcpu.h"
-#include "analysis/offcpu_names.h"
+#include "analysis/waits.h"
+#include "waits/names.h"
 
 #include <math.h>
 
@@ -191,7 +191,7 @@ static void add_rest(struct maker *m, const struct sums *t, enum hotcold_state s
 	};
 
 	if (state == HOT_ON_CPU)
-		s.stack = profile_get_stack(m->p, 0, offcpu_marker(m->p, HOTCOLD_NOT_SAMPLED));
+		s.stack = profile_get_stack(m->p, 0, wait_marker(m->p, HOTCOLD_NOT_SAMPLED));
 	add(m, &s, state, ns);
 }
 
@@ -283,7 +283,7 @@ int hotcold_build(struct profile *p, struct hotcold *ret, struct err *e)
 	ret->event = profile_get_event(p, HOTCOLD_EVENT);
 	p->events.items[ret->event].unit = profile_string(p, "ns");
 	for (int s = 0; s < HOT_STATES; s++)
-		m.marks[s] = offcpu_marker(p, states[s].mark);
+		m.marks[s] = wait_marker(p, states[s].mark);
 	sum_accounts(&m);
 	sum_samples(&m);
 	weigh_processes(&m);

@@ -138,7 +138,7 @@ static void add(struct sched_dist *d, u32 tid, u32 cpu, u64 ns)
 	h->total += ns;
 }
 
-int sched_dist_take(struct sched_dist *d, sched_hist_fn fn, void *ctx)
+int sched_dist_take(struct sched_dist *d, waits_hist_fn fn, void *ctx)
 {
 	int rc = 0;
 

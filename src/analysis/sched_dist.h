@@ -8,7 +8,7 @@
 #define ANALYSIS_SCHED_DIST_H
 
 #include "analysis/sched.h"
-#include "capture/offcpu_hist.h"
+#include "waits/hist.h"
 
 struct sched_dist_opts {
 	enum sched_hist_what what;
@@ -33,7 +33,7 @@ void sched_dist_free(struct sched_dist *d);
  */
 int sched_dist_read(struct sched_dist *d, const char *path, struct err *e);
 /* What was counted since the last call. */
-int sched_dist_take(struct sched_dist *d, sched_hist_fn fn, void *ctx);
+int sched_dist_take(struct sched_dist *d, waits_hist_fn fn, void *ctx);
 u64 sched_dist_full(const struct sched_dist *d);
 /* Tasks whose coming is not in the recording: the run time that is in it tells when it was. */
 u64 sched_dist_inferred(const struct sched_dist *d);

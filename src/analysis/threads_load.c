@@ -2,7 +2,7 @@
 #include "analysis/threads_load.h"
 
 #include "analysis/report.h"
-#include "unwind/offcpu_session.h"
+#include "waits/session.h"
 
 /* What the records tell of a thread. */
 struct told {
@@ -61,7 +61,7 @@ static struct told *told_of(struct reader *in, u32 pid, u32 tid)
 	return &in->told.items[*at - 1];
 }
 
-static u32 comm_of(struct reader *in, const struct offcpu_raw *raw)
+static u32 comm_of(struct reader *in, const struct wait_record *raw)
 {
 	char comm[OFFCPU_COMM + 1] = { 0 };
 
@@ -76,7 +76,7 @@ static void add_turn(struct reader *in, const struct told *t, u64 end)
 }
 
 /* It was off the CPU until now, and on one from its last wait up to this one. */
-static void take_wait(struct reader *in, const struct sample *s, const struct offcpu_raw *raw)
+static void take_wait(struct reader *in, const struct sample *s, const struct wait_record *raw)
 {
 	struct told *t = told_of(in, s->pid, s->tid);
 	u64 left = s->time - MIN(raw->blocked + raw->runq, s->time);
@@ -91,12 +91,12 @@ static void take_wait(struct reader *in, const struct sample *s, const struct of
 	t->running = !(raw->flags & OFFCPU_OPEN);
 	t->in = t->last = s->time;
 	t->cpu = s->cpu;
-	if (raw->event == OFFCPU_EVENT_BLOCKED)
+	if (raw->event == WAIT_EVENT_BLOCKED)
 		t->comm = comm_of(in, raw);
 }
 
 /* Of a wait for a CPU it is told who had it before. */
-static void take_need(struct reader *in, const struct sample *s, const struct offcpu_raw *raw)
+static void take_need(struct reader *in, const struct sample *s, const struct wait_record *raw)
 {
 	const struct recorded_opts *o = in->opts;
 
@@ -124,13 +124,13 @@ static bool is_cpu_event(const struct recording *r, u32 index)
 static void take_sample(struct reader *in, const struct record *rec)
 {
 	const struct sample *s = rec->sample;
-	struct offcpu_raw raw;
+	struct wait_record raw;
 
-	if (offcpu_load_raw(s, &raw)) {
-		if (raw.event == OFFCPU_EVENT_BLOCKED ||
-		    (raw.event == OFFCPU_EVENT_RUNQ && !raw.blocked))
+	if (waits_load_raw(s, &raw)) {
+		if (raw.event == WAIT_EVENT_BLOCKED ||
+		    (raw.event == WAIT_EVENT_RUNQ && !raw.blocked))
 			take_wait(in, s, &raw);
-		if (raw.event == OFFCPU_EVENT_RUNQ)
+		if (raw.event == WAIT_EVENT_RUNQ)
 			take_need(in, s, &raw);
 	} else if (s->tid && is_cpu_event(in->recording, rec->event)) {
 		struct told *t = told_of(in, s->pid, s->tid);
@@ -364,15 +364,15 @@ static int load_waits(struct recorded *r, struct recording *recording,
 		      const struct recorded_opts *opts, struct err *e)
 {
 	struct reader in = { .r = r, .opts = opts, .recording = recording, .begin = UINT64_MAX };
-	const struct offcpu_load_opts load = { .pids = opts->pids,
-					       .tids = opts->tids,
-					       .comms = opts->comms,
-					       .n_comms = opts->n_comms,
-					       .no_kthreads = opts->no_kthreads,
-					       .by_thread = true,
-					       .tap = on_record,
-					       .tap_ctx = &in };
-	int rc = offcpu_load_from(&r->load, recording, &load, e);
+	const struct waits_load_opts load = { .pids = opts->pids,
+					      .tids = opts->tids,
+					      .comms = opts->comms,
+					      .n_comms = opts->n_comms,
+					      .no_kthreads = opts->no_kthreads,
+					      .by_thread = true,
+					      .tap = on_record,
+					      .tap_ctx = &in };
+	int rc = waits_load_from(&r->load, recording, &load, e);
 
 	if (rc >= 0) {
 		if (r->load.profile.accounts.len)
@@ -382,7 +382,7 @@ static int load_waits(struct recorded *r, struct recording *recording,
 		share_cpus(&in);
 		/* as the kernel sums them up for the running machine */
 		if (!opts->ran)
-			waits_merge(&r->load.profile, &r->load.waits, OFFCPU_VIEW_SLEEPER);
+			waits_merge(&r->load.profile, &r->load.waits, WAIT_VIEW_SLEEPER);
 		r->root = find_root(&in);
 		r->how |= has_event(recording, "wakeup-time") ? 0 : RECORDED_NO_WAKERS;
 		r->how |= has_event(recording, "chain-time") ? 0 : RECORDED_NO_CHAINS;
@@ -447,7 +447,7 @@ int recorded_load(struct recorded *r, const char *path, const struct recorded_op
 
 void recorded_release(struct recorded *r)
 {
-	offcpu_load_release(&r->load);
+	waits_load_release(&r->load);
 	sched_names_release(&r->names);
 	vec_release(&r->threads);
 	vec_release(&r->cgroups);

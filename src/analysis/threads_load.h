@@ -7,7 +7,7 @@
 #ifndef ANALYSIS_THREADS_LOAD_H
 #define ANALYSIS_THREADS_LOAD_H
 
-#include "analysis/offcpu_load.h"
+#include "waits/load.h"
 #include "analysis/sched.h"
 #include "analysis/threads.h"
 #include "analysis/threads_ran.h"
@@ -33,7 +33,7 @@ enum recorded_how {
 };
 
 struct recorded {
-	struct offcpu_load load;
+	struct waits_load load;
 	struct sched_names names; /* of the scheduler's events */
 	VEC(struct offcpu_thread) threads;
 	VEC(u32) cgroups;

@@ -6,7 +6,7 @@
 #include "cli/program.h"
 #include "host/procfs.h"
 
-int wait_run_open(struct wait_run *r, struct context *ctx, struct offcpu_opts *opts, struct err *e)
+int wait_run_open(struct wait_run *r, struct context *ctx, struct waits_opts *opts, struct err *e)
 {
 	int rc = 0;
 
@@ -20,18 +20,18 @@ int wait_run_open(struct wait_run *r, struct context *ctx, struct offcpu_opts *o
 		opts->follow =
 			!opts->pids->len && !opts->tids->len && !opts->n_uids && !opts->n_cgroups;
 	}
-	rc = offcpu_live_open(&r->live, opts, e);
+	rc = waits_live_open(&r->live, opts, e);
 	if (rc == -EPERM || rc == -EOPNOTSUPP)
 		rc = EXIT_MISSING;
 	if (!rc && opts->follow)
-		rc = offcpu_add_pid(r->live.engine, (u32)r->launch.pid, e);
+		rc = waits_engine_add_pid(r->live.engine, (u32)r->launch.pid, e);
 	r->live.launched = (u32)r->launch.pid;
 	return rc;
 }
 
 int wait_run_start(struct wait_run *r, struct err *e)
 {
-	int rc = offcpu_live_start(&r->live, e);
+	int rc = waits_live_start(&r->live, e);
 
 	if (rc >= 0 && r->launch.pid)
 		rc = launch_go(&r->launch, e);
@@ -56,7 +56,7 @@ int wait_run_go(struct wait_run *r, u64 until, struct err *e)
 	/* the terminal is the program's while there is one */
 	if (!r->launch.pid)
 		cli_progress_watching(r->ctx, until > now ? until - now : 0);
-	rc = offcpu_live_run(&r->live, until, ended, r, e);
+	rc = waits_live_run(&r->live, until, ended, r, e);
 	if (!r->launch.pid)
 		cli_progress(r->ctx, "%s", "");
 	return rc;
@@ -69,20 +69,8 @@ int wait_run_status(struct wait_run *r)
 
 void wait_run_release(struct wait_run *r)
 {
-	offcpu_live_release(&r->live);
+	waits_live_release(&r->live);
 	launch_release(&r->launch);
-}
-
-struct observed wait_observed(struct offcpu_live *live)
-{
-	return (struct observed){
-		.profile = &live->profile,
-		.waits = &live->waits,
-		.threads = live->threads.items,
-		.n_threads = live->threads.len,
-		.begin = live->begin,
-		.end = live->end,
-	};
 }
 
 int wait_not_seen(struct context *ctx, const range_list *pids)

@@ -3,19 +3,18 @@
 #ifndef CLI_WAITING_H
 #define CLI_WAITING_H
 
-#include "analysis/offcpu_live.h"
-#include "analysis/threads.h"
+#include "waits/live.h"
 #include "capture/launch.h"
 #include "cli/cli.h"
 
 /* A live run: opens, starts the program if one is given, runs for the duration, stops. */
 struct wait_run {
 	const struct context *ctx;
-	struct offcpu_live live;
+	struct waits_live live;
 	struct launch launch;
 };
 
-int wait_run_open(struct wait_run *r, struct context *ctx, struct offcpu_opts *opts, struct err *e);
+int wait_run_open(struct wait_run *r, struct context *ctx, struct waits_opts *opts, struct err *e);
 /* Starts; @until 0: until stopped or the program ends. */
 int wait_run_start(struct wait_run *r, struct err *e);
 int wait_run_go(struct wait_run *r, u64 until, struct err *e);
@@ -25,8 +24,6 @@ void wait_run_release(struct wait_run *r);
 /* Ends the program if it still runs; its status for the command's own. */
 int wait_run_status(struct wait_run *r);
 
-/* What a live run has seen. */
-struct observed wait_observed(struct offcpu_live *live);
 /* Says that no thread of the target was seen, and why that may be; returns the status. */
 int wait_not_seen(struct context *ctx, const range_list *pids);
 

@@ -3,7 +3,7 @@
 
 static int chain_run(struct context *ctx, void *args)
 {
-	return wait_command(ctx, args, OFFCPU_VIEW_CHAIN);
+	return wait_command(ctx, args, WAIT_VIEW_CHAIN);
 }
 
 static const struct example chain_examples[] = {

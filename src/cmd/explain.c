@@ -55,9 +55,9 @@ static int look(struct context *ctx, const struct explain_args *a, struct wait_r
 	if (!rc)
 		rc = wait_run_go(run, a->duration ? run->live.begin + a->duration : 0, &ctx->err);
 	if (!rc)
-		rc = offcpu_live_stop(&run->live, &ctx->err);
+		rc = waits_live_stop(&run->live, &ctx->err);
 	if (!rc)
-		rc = offcpu_live_collect(&run->live, &ctx->err);
+		rc = waits_live_collect(&run->live, &ctx->err);
 	read_faults(pid, ctx->program, &after);
 	faults->known = before.known && after.known;
 	faults->minor = after.minor - MIN(after.minor, before.minor);
@@ -88,16 +88,16 @@ static int page_width(const struct context *ctx)
 static int show(struct context *ctx, struct wait_run *run, const range_list *pids, u32 pid,
 		const struct explain_faults *faults)
 {
-	const struct observed seen = wait_observed(&run->live);
+	const struct observed seen = waits_live_observed(&run->live);
 	struct ran_of ran = { .profile = &run->live.profile };
 	_cleanup_result_ struct result r;
 
 	result_init(&r, "explain");
 	if (!run->live.threads.len)
 		return wait_not_seen(ctx, pids);
-	offcpu_ran(run->live.engine, on_ran, &ran);
+	waits_engine_ran(run->live.engine, on_ran, &ran);
 	explain_result(&seen, &ran.list, pid, faults, page_width(ctx), &r);
-	offcpu_live_health(&run->live, &r);
+	waits_live_health(&run->live, &r);
 	vec_release(&ran.list);
 	return cli_show(ctx, &r);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analysis/offcpu.h"
+#include "analysis/waits.h"
 #include "analysis/report.h"
 #include "base/fmt.h"
 #include "base/io.h"

@@ -4,7 +4,7 @@
 #include <pwd.h>
 
 #include "analysis/flame.h"
-#include "analysis/offcpu_load.h"
+#include "waits/load.h"
 #include "analysis/report.h"
 #include "base/io.h"
 #include "base/log.h"
@@ -18,11 +18,11 @@
 /* bcc takes the kernel's own number: 0 would run, else the sum of bits. */
 static u32 states_by_number(u64 n)
 {
-	u32 states = n ? 0 : OFFCPU_IN_RUNNABLE | OFFCPU_IN_PREEMPTED;
+	u32 states = n ? 0 : WAIT_IN_RUNNABLE | WAIT_IN_PREEMPTED;
 
-	states |= n & 1 ? OFFCPU_IN_SLEEP : 0;
-	states |= n & 2 ? OFFCPU_IN_DISK : 0;
-	return states | (n & ~3ull ? OFFCPU_IN_OTHER : 0);
+	states |= n & 1 ? WAIT_IN_SLEEP : 0;
+	states |= n & 2 ? WAIT_IN_DISK : 0;
+	return states | (n & ~3ull ? WAIT_IN_OTHER : 0);
 }
 
 static int parse_states(void *field, const char *text, struct err *e)
@@ -30,9 +30,10 @@ static int parse_states(void *field, const char *text, struct err *e)
 	static const struct {
 		char letter;
 		u32 bit;
-	} known[] = { { 'S', OFFCPU_IN_SLEEP },     { 'D', OFFCPU_IN_DISK },
-		      { 'I', OFFCPU_IN_IDLE },      { 'R', OFFCPU_IN_RUNNABLE },
-		      { '+', OFFCPU_IN_PREEMPTED }, { 'T', OFFCPU_IN_OTHER } };
+	} known[] = {
+		{ 'S', WAIT_IN_SLEEP },    { 'D', WAIT_IN_DISK },      { 'I', WAIT_IN_IDLE },
+		{ 'R', WAIT_IN_RUNNABLE }, { '+', WAIT_IN_PREEMPTED }, { 'T', WAIT_IN_OTHER }
+	};
 	u32 *states = field;
 	u64 number;
 
@@ -141,7 +142,7 @@ const struct opt wait_options[] = {
 	  .type = OPT_U64,
 	  AT(rows),
 	  .arg = "N",
-	  .max = OFFCPU_ROWS_MOST,
+	  .max = WAITS_ROWS_MOST,
 	  .alias = "stack-storage-size",
 	  .help = "number of different waits kept in the kernel (default 16384)" },
 	{ .name = "threads",
@@ -233,7 +234,7 @@ enum { ALL_STATES = 63 };
 
 static u32 states_of(const struct wait_args *a)
 {
-	return a->states ? a->states : ALL_STATES & ~(u32)OFFCPU_IN_IDLE;
+	return a->states ? a->states : ALL_STATES & ~(u32)WAIT_IN_IDLE;
 }
 
 int wait_filter_make(struct wait_filter *f, const struct wait_args *a, struct err *e)
@@ -248,7 +249,7 @@ int wait_filter_make(struct wait_filter *f, const struct wait_args *a, struct er
 		rc = add_user(f, t->users.items[i], e);
 	for (size_t i = 0; rc >= 0 && i < t->cgroups.len; i++)
 		rc = add_cgroup(f, t->cgroups.items[i], e);
-	f->opts = (struct offcpu_opts){
+	f->opts = (struct waits_opts){
 		.pids = &t->pids,
 		.tids = &t->tids,
 		.uids = f->uids.items,
@@ -283,27 +284,27 @@ void wait_filter_release(struct wait_filter *f)
 /* --- output ----------------------------------------------------------------------------------- */
 
 static const char *const titles[] = {
-	[OFFCPU_VIEW_SLEEPER] = "Off-CPU Time Flame Graph",
-	[OFFCPU_VIEW_WAKER] = "Wakeup Flame Graph",
-	[OFFCPU_VIEW_BOTH] = "Off-Wake Flame Graph",
-	[OFFCPU_VIEW_CHAIN] = "Chain Graph",
+	[WAIT_VIEW_SLEEPER] = "Off-CPU Time Flame Graph",
+	[WAIT_VIEW_WAKER] = "Wakeup Flame Graph",
+	[WAIT_VIEW_BOTH] = "Off-Wake Flame Graph",
+	[WAIT_VIEW_CHAIN] = "Chain Graph",
 };
 static const enum svg_palette palettes[] = {
-	[OFFCPU_VIEW_SLEEPER] = PALETTE_IO,
-	[OFFCPU_VIEW_WAKER] = PALETTE_WAKEUP,
-	[OFFCPU_VIEW_BOTH] = PALETTE_CHAIN,
-	[OFFCPU_VIEW_CHAIN] = PALETTE_CHAIN,
+	[WAIT_VIEW_SLEEPER] = PALETTE_IO,
+	[WAIT_VIEW_WAKER] = PALETTE_WAKEUP,
+	[WAIT_VIEW_BOTH] = PALETTE_CHAIN,
+	[WAIT_VIEW_CHAIN] = PALETTE_CHAIN,
 };
 
 struct shown {
 	struct context *ctx;
 	const struct wait_args *args;
-	enum offcpu_view view;
+	enum wait_view view;
 	struct profile *profile;
 	wait_list *waits;
-	const struct offcpu_live *live; /* NULL: from a recording, */
-	u64 recorded;                   /* of so much time */
-	u64 from, duration;             /* of an interval of it, since its begin; 0: all of it */
+	const struct waits_live *live; /* NULL: from a recording, */
+	u64 recorded;                  /* of so much time */
+	u64 from, duration;            /* of an interval of it, since its begin; 0: all of it */
 };
 
 static int write_svg(const struct shown *s, struct buf *out)
@@ -337,12 +338,12 @@ static int write_html(const struct shown *s, struct buf *out)
 	struct html_opts opts = {
 		.title = s->args->title ? s->args->title : titles[s->view],
 		.has_event = true,
-		.color = s->view == OFFCPU_VIEW_WAKER && !s->args->runqueue ? "wakers" : "waits",
+		.color = s->view == WAIT_VIEW_WAKER && !s->args->runqueue ? "wakers" : "waits",
 	};
 
 	opts.event = profile_get_event(s->profile, s->args->runqueue ? RUNQ_EVENT : OFFCPU_EVENT);
 	/* a click on a wait leads to who ended it */
-	if (s->view == OFFCPU_VIEW_SLEEPER)
+	if (s->view == WAIT_VIEW_SLEEPER)
 		waits_add_wakers(s->profile, s->waits);
 	return html_write(s->profile, &opts, out, &s->ctx->err);
 }
@@ -389,7 +390,7 @@ static int show_table(const struct shown *s)
 			    value_u(VALUE_DURATION, s->duration ? s->duration : s->recorded));
 	waits_to_result(s->profile, s->waits, s->view, s->args->runqueue, (u32)s->args->lines, &r);
 	if (s->live)
-		offcpu_live_health(s->live, &r);
+		waits_live_health(s->live, &r);
 	else
 		report_losses(s->profile, &r);
 	return cli_show(s->ctx, &r);
@@ -489,7 +490,7 @@ static wait_list waits_until(const wait_list *waits, size_t at, u64 last)
  * Intervals of recorded time, as on the running machine: a wait belongs to that in which it ended.
  * Those in which none did are passed over.
  */
-static int recorded_intervals(struct offcpu_load *load, const struct shown *all, u64 count)
+static int recorded_intervals(struct waits_load *load, const struct shown *all, u64 count)
 {
 	const u64 step = all->args->interval;
 	size_t at = 0;
@@ -516,7 +517,7 @@ static int recorded_intervals(struct offcpu_load *load, const struct shown *all,
 }
 
 /* Only what ended in the first part of it, where that is asked for. */
-static void cut_recording(struct offcpu_load *load, u64 duration)
+static void cut_recording(struct waits_load *load, u64 duration)
 {
 	u64 rest = load->end - load->begin;
 
@@ -525,10 +526,10 @@ static void cut_recording(struct offcpu_load *load, u64 duration)
 		load->waits.len = waits_until(&load->waits, 0, load->begin + duration - 1).len;
 }
 
-static int from_recording(struct context *ctx, const struct wait_args *a, enum offcpu_view view,
+static int from_recording(struct context *ctx, const struct wait_args *a, enum wait_view view,
 			  u64 count)
 {
-	const struct offcpu_load_opts opts = {
+	const struct waits_load_opts opts = {
 		.pids = &a->target.pids,
 		.tids = &a->target.tids,
 		.comms = a->comms.items,
@@ -543,12 +544,12 @@ static int from_recording(struct context *ctx, const struct wait_args *a, enum o
 		.no_user_stacks = a->no_user,
 		.by_thread = a->by_thread,
 	};
-	struct offcpu_load load;
+	struct waits_load load;
 	int rc = check_recorded(ctx, a);
 
 	if (rc)
 		return rc;
-	rc = offcpu_load(&load, a->input, &opts, &ctx->err);
+	rc = waits_load(&load, a->input, &opts, &ctx->err);
 	cut_recording(&load, a->target.duration);
 	if (rc >= 0 && !load.waits.len) {
 		const char *fault = profile_str(&load.profile, load.profile.fault);
@@ -558,7 +559,7 @@ static int from_recording(struct context *ctx, const struct wait_args *a, enum o
 		err_hint(&ctx->err, "make one with: fathom record --off-cpu");
 		rc = EXIT_NOTHING;
 	}
-	if (!rc && view != OFFCPU_VIEW_SLEEPER && !load.links) {
+	if (!rc && view != WAIT_VIEW_SLEEPER && !load.links) {
 		err_set(&ctx->err, ENODATA, "'%s' contains no wakers", a->input);
 		err_hint(&ctx->err, "make one with: fathom record --wakers, or --chains");
 		rc = EXIT_NOTHING;
@@ -576,12 +577,12 @@ static int from_recording(struct context *ctx, const struct wait_args *a, enum o
 
 		rc = a->interval ? recorded_intervals(&load, &s, count) : show(&s);
 	}
-	offcpu_load_release(&load);
+	waits_load_release(&load);
 	return rc;
 }
 
 static int show_live(struct context *ctx, struct wait_run *r, const struct wait_args *a,
-		     enum offcpu_view view)
+		     enum wait_view view)
 {
 	const struct shown s = { .ctx = ctx,
 				 .args = a,
@@ -594,20 +595,20 @@ static int show_live(struct context *ctx, struct wait_run *r, const struct wait_
 }
 
 static int one_interval(struct context *ctx, struct wait_run *r, const struct wait_args *a,
-			enum offcpu_view view, u64 until)
+			enum wait_view view, u64 until)
 {
 	int rc = wait_run_go(r, until, &ctx->err);
 
 	if (rc >= 0)
-		rc = offcpu_live_collect(&r->live, &ctx->err);
+		rc = waits_live_collect(&r->live, &ctx->err);
 	if (rc >= 0)
 		rc = show_live(ctx, r, a, view);
-	offcpu_live_reset(&r->live);
+	waits_live_reset(&r->live);
 	return rc;
 }
 
 static int run_intervals(struct context *ctx, struct wait_run *r, const struct wait_args *a,
-			 enum offcpu_view view, u64 count)
+			 enum wait_view view, u64 count)
 {
 	u64 now = r->live.begin, end = a->target.duration ? now + a->target.duration : 0;
 	int rc = 0;
@@ -622,20 +623,20 @@ static int run_intervals(struct context *ctx, struct wait_run *r, const struct w
 		if ((end && until >= end) || (count && i >= count))
 			break;
 	}
-	offcpu_stop(r->live.engine);
+	waits_engine_stop(r->live.engine);
 	return rc;
 }
 
 static int run_once(struct context *ctx, struct wait_run *r, const struct wait_args *a,
-		    enum offcpu_view view)
+		    enum wait_view view)
 {
 	u64 duration = a->target.duration;
 	int rc = wait_run_go(r, duration ? r->live.begin + duration : 0, &ctx->err);
 
 	if (rc >= 0)
-		rc = offcpu_live_stop(&r->live, &ctx->err);
+		rc = waits_live_stop(&r->live, &ctx->err);
 	if (rc >= 0)
-		rc = offcpu_live_collect(&r->live, &ctx->err);
+		rc = waits_live_collect(&r->live, &ctx->err);
 	if (rc >= 0 && !r->live.waits.len && !r->launch.pid) {
 		err_set(&ctx->err, ENODATA, "nothing waited, or all of it waits still");
 		err_hint(&ctx->err, "--open shows waits that are not over; --min, --max, --state "
@@ -645,7 +646,7 @@ static int run_once(struct context *ctx, struct wait_run *r, const struct wait_a
 	return rc < 0 ? rc : show_live(ctx, r, a, view);
 }
 
-static int live(struct context *ctx, struct wait_args *a, enum offcpu_view view, u64 count)
+static int live(struct context *ctx, struct wait_args *a, enum wait_view view, u64 count)
 {
 	struct wait_filter f;
 	struct wait_run r = { .launch = LAUNCH_INIT };
@@ -655,12 +656,12 @@ static int live(struct context *ctx, struct wait_args *a, enum offcpu_view view,
 		wait_filter_release(&f);
 		return EXIT_USAGE;
 	}
-	f.opts.no_sleeper_stacks = view == OFFCPU_VIEW_WAKER;
+	f.opts.no_sleeper_stacks = view == WAIT_VIEW_WAKER;
 	/* only the page has both halves of a wait, and the reader chooses there */
 	f.opts.no_runnable_stacks = !a->runqueue && !output_is(&a->output, "html");
-	f.opts.wakers = view != OFFCPU_VIEW_SLEEPER;
-	f.opts.chains = view == OFFCPU_VIEW_CHAIN;
-	f.opts.waker_pids = view == OFFCPU_VIEW_WAKER;
+	f.opts.wakers = view != WAIT_VIEW_SLEEPER;
+	f.opts.chains = view == WAIT_VIEW_CHAIN;
+	f.opts.waker_pids = view == WAIT_VIEW_WAKER;
 	/* without them a timer that wakes would have no name */
 	f.opts.no_kernel_stacks = a->no_kernel && !f.opts.wakers;
 	f.opts.intervals = a->interval != 0;
@@ -677,7 +678,7 @@ static int live(struct context *ctx, struct wait_args *a, enum offcpu_view view,
 	return rc ? rc : status;
 }
 
-int wait_command(struct context *ctx, struct wait_args *a, enum offcpu_view view)
+int wait_command(struct context *ctx, struct wait_args *a, enum wait_view view)
 {
 	u64 count;
 	int rc = output_check(ctx, &a->output, "svg html folded txt");
@@ -691,7 +692,7 @@ int wait_command(struct context *ctx, struct wait_args *a, enum offcpu_view view
 
 static int offcpu_run(struct context *ctx, void *args)
 {
-	return wait_command(ctx, args, OFFCPU_VIEW_SLEEPER);
+	return wait_command(ctx, args, WAIT_VIEW_SLEEPER);
 }
 
 static const struct example offcpu_examples[] = {

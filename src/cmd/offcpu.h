@@ -3,6 +3,7 @@
 #ifndef CMD_OFFCPU_H
 #define CMD_OFFCPU_H
 
+#include "analysis/waits.h"
 #include "cli/output.h"
 #include "cli/target.h"
 #include "cli/waiting.h"
@@ -39,7 +40,7 @@ extern const struct opt wait_options[];
 
 /* The target in the form that the engine takes. */
 struct wait_filter {
-	struct offcpu_opts opts;
+	struct waits_opts opts;
 	VEC(u32) uids;
 	VEC(char *) cgroups;
 };
@@ -51,6 +52,6 @@ void wait_filter_release(struct wait_filter *f);
 int wait_no_program(struct context *ctx);
 
 /* Looks (live, or at a recording) and shows what that view shows. */
-int wait_command(struct context *ctx, struct wait_args *a, enum offcpu_view view);
+int wait_command(struct context *ctx, struct wait_args *a, enum wait_view view);
 
 #endif

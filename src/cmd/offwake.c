@@ -3,7 +3,7 @@
 
 static int offwake_run(struct context *ctx, void *args)
 {
-	return wait_command(ctx, args, OFFCPU_VIEW_BOTH);
+	return wait_command(ctx, args, WAIT_VIEW_BOTH);
 }
 
 static const struct example offwake_examples[] = {

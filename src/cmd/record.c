@@ -247,7 +247,7 @@ struct record_job {
 	struct recorder *recorder;
 	struct control control;
 	struct wait_filter wait_filter;
-	struct offcpu_session_opts waits;
+	struct waits_session_opts waits;
 	const char *path; /* NULL: standard output */
 	u64 next_progress;
 	bool machine; /* the whole of it is watched */
@@ -339,7 +339,7 @@ static int choose_waits(struct record_job *r)
 {
 	const struct record_args *a = r->args;
 	struct wait_args w = { .target = a->target, .min = a->wait_min, .period = a->wait_period };
-	struct offcpu_opts *o = &r->wait_filter.opts;
+	struct waits_opts *o = &r->wait_filter.opts;
 	int code;
 
 	if (!waits_wanted(a))
@@ -356,10 +356,10 @@ static int choose_waits(struct record_job *r)
 	o->states = 0;
 	o->follow = !a->no_inherit &&
 		    (o->pids->len || (r->launch.pid && target_has_tid(&r->target, r->launch.pid)));
-	r->waits = (struct offcpu_session_opts){ .engine = *o,
-						 .wakers = a->wakers,
-						 .chains = a->chains,
-						 .launched = (u32)r->launch.pid };
+	r->waits = (struct waits_session_opts){ .engine = *o,
+						.wakers = a->wakers,
+						.chains = a->chains,
+						.launched = (u32)r->launch.pid };
 	return 0;
 }
 

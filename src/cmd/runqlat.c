@@ -260,7 +260,7 @@ static void show_each(struct shown *s)
 	cgroup_mounts_release(&s->cgroups);
 }
 
-static int show(struct context *ctx, const struct hist_args *a, struct sched_hist_run *run,
+static int show(struct context *ctx, const struct hist_args *a, struct waits_hist *run,
 		enum sched_hist_what what, u64 duration)
 {
 	_cleanup_result_ struct result r;
@@ -269,14 +269,14 @@ static int show(struct context *ctx, const struct hist_args *a, struct sched_his
 
 	result_init(&r, ctx->command->name);
 	shown_init(&s, &r, a, what, choose_by(a));
-	rc = sched_hist_take(run, add_hist, &s);
+	rc = waits_hist_take(run, add_hist, &s);
 	show_each(&s);
 	if (rc < 0)
 		return rc;
-	describe(&s, a, duration, sched_hist_full(run) + sched_hist_no_room(run));
-	result_fact(&r, "inferred_ends", NULL, value_u(VALUE_COUNT, sched_hist_inferred(run)));
-	result_loss(&r, "full", "values not counted: too many histograms", sched_hist_full(run));
-	result_loss(&r, "no_room", "times left out: too many threads", sched_hist_no_room(run));
+	describe(&s, a, duration, waits_hist_full(run) + waits_hist_no_room(run));
+	result_fact(&r, "inferred_ends", NULL, value_u(VALUE_COUNT, waits_hist_inferred(run)));
+	result_loss(&r, "full", "values not counted: too many histograms", waits_hist_full(run));
+	result_loss(&r, "no_room", "times left out: too many threads", waits_hist_no_room(run));
 	return cli_show(ctx, &r);
 }
 
@@ -383,7 +383,7 @@ static int take_operands(struct context *ctx, struct hist_args *a, u64 *ret_coun
 	return 0;
 }
 
-static int run_intervals(struct context *ctx, const struct hist_args *a, struct sched_hist_run *run,
+static int run_intervals(struct context *ctx, const struct hist_args *a, struct waits_hist *run,
 			 enum sched_hist_what what, u64 count)
 {
 	u64 now = clock_mono_ns(), end = a->duration ? now + a->duration : 0, since = now;
@@ -409,7 +409,7 @@ static int run_intervals(struct context *ctx, const struct hist_args *a, struct 
 	return rc;
 }
 
-static void limit_frequency(struct sched_hist_opts *opts)
+static void limit_frequency(struct waits_hist_opts *opts)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -429,8 +429,8 @@ static void limit_frequency(struct sched_hist_opts *opts)
 
 int hist_command(struct context *ctx, struct hist_args *a, enum sched_hist_what what)
 {
-	struct sched_hist_run *run = NULL;
-	struct sched_hist_opts opts = {
+	struct waits_hist *run = NULL;
+	struct waits_hist_opts opts = {
 		.what = what,
 		.by = choose_by(a),
 		.pids = &a->pids,
@@ -448,12 +448,12 @@ int hist_command(struct context *ctx, struct hist_args *a, enum sched_hist_what 
 	if (rc < 0)
 		return rc;
 	limit_frequency(&opts);
-	rc = sched_hist_new(&run, &opts, &ctx->err);
+	rc = waits_hist_new(&run, &opts, &ctx->err);
 	if (rc == -EPERM || rc == -EOPNOTSUPP)
 		return EXIT_MISSING;
 	if (rc >= 0)
 		rc = run_intervals(ctx, a, run, what, count);
-	sched_hist_free(run);
+	waits_hist_free(run);
 	return rc;
 }
 

@@ -3,7 +3,7 @@
 #ifndef CMD_RUNQLAT_H
 #define CMD_RUNQLAT_H
 
-#include "capture/offcpu_hist.h"
+#include "waits/hist.h"
 #include "cli/cli.h"
 
 struct hist_args {

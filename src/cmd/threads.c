@@ -94,14 +94,14 @@ static void fill(const struct context *ctx, const struct threads_args *a, const 
 	vec_release(&accounts);
 }
 
-static int show(struct context *ctx, const struct threads_args *a, struct offcpu_live *live)
+static int show(struct context *ctx, const struct threads_args *a, struct waits_live *live)
 {
 	_cleanup_result_ struct result r;
-	const struct observed seen = wait_observed(live);
+	const struct observed seen = waits_live_observed(live);
 
 	result_init(&r, "threads");
 	fill(ctx, a, &seen, &r);
-	offcpu_live_health(live, &r);
+	waits_live_health(live, &r);
 	return cli_show(ctx, &r);
 }
 
@@ -165,9 +165,9 @@ static int live(struct context *ctx, const struct threads_args *a)
 		rc = wait_run_go(&run, a->target.duration ? run.live.begin + a->target.duration : 0,
 				 &ctx->err);
 	if (!rc)
-		rc = offcpu_live_stop(&run.live, &ctx->err);
+		rc = waits_live_stop(&run.live, &ctx->err);
 	if (!rc)
-		rc = offcpu_live_collect(&run.live, &ctx->err);
+		rc = waits_live_collect(&run.live, &ctx->err);
 	if (!rc && !run.live.threads.len) {
 		rc = wait_not_seen(ctx, &a->target.pids);
 	}

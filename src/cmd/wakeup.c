@@ -3,7 +3,7 @@
 
 static int wakeup_run(struct context *ctx, void *args)
 {
-	return wait_command(ctx, args, OFFCPU_VIEW_WAKER);
+	return wait_command(ctx, args, WAIT_VIEW_WAKER);
 }
 
 static const struct example wakeup_examples[] = {

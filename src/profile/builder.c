@@ -3,7 +3,7 @@
 
 #include "base/hash.h"
 #include "profile/filter.h"
-#include "unwind/offcpu_session.h"
+#include "recording/wait.h"
 
 void builder_init(struct builder *b, struct profile *p, struct recording *r,
 		  struct symbols *symbols, const struct load_opts *opts)
@@ -152,7 +152,7 @@ static u32 thread_of(struct builder *b, const struct sample *s, struct process *
 }
 
 static void add_waker(struct builder *b, const struct profile_sample *s,
-		      const struct offcpu_raw *raw)
+		      const struct wait_record *raw)
 {
 	struct profile *p = b->profile;
 	struct builder_wait *w = &b->wait;
@@ -180,25 +180,25 @@ static void add_waker(struct builder *b, const struct profile_sample *s,
 }
 
 /* What a sample of the off-CPU engine carries besides; NULL: it is none. */
-static const struct offcpu_raw *wait_raw(const struct builder *b, const struct sample *in)
+static const struct wait_record *wait_raw(const struct builder *b, const struct sample *in)
 {
-	const struct offcpu_raw *raw = in->raw; /* packed: any address will do */
+	const struct wait_record *raw = in->raw; /* packed: any address will do */
 
 	if (!b->opts->wakes || !(in->type & PERF_SAMPLE_RAW) || in->raw_size < sizeof(*raw))
 		return NULL;
-	return raw->magic == OFFCPU_RAW_MAGIC ? raw : NULL;
+	return raw->magic == WAIT_RECORD_MAGIC ? raw : NULL;
 }
 
-static bool is_link(const struct offcpu_raw *raw)
+static bool is_link(const struct wait_record *raw)
 {
-	return raw->event == OFFCPU_EVENT_WAKER || raw->event == OFFCPU_EVENT_CHAIN;
+	return raw->event == WAIT_EVENT_WAKER || raw->event == WAIT_EVENT_CHAIN;
 }
 
 /* Samples of waits and of who ended them have the same number. */
-static void note_wait(struct builder *b, const struct offcpu_raw *raw,
+static void note_wait(struct builder *b, const struct wait_record *raw,
 		      const struct profile_sample *s)
 {
-	if (raw->event == OFFCPU_EVENT_BLOCKED)
+	if (raw->event == WAIT_EVENT_BLOCKED)
 		b->wait = (struct builder_wait){
 			.seq = raw->seq, .weight = s->weight, .stack = s->stack, .thread = s->thread
 		};
@@ -217,7 +217,7 @@ static bool ids_pass(struct builder *b, const struct record *r)
 static void on_sample(struct builder *b, const struct record *r)
 {
 	const struct sample *s = r->sample;
-	const struct offcpu_raw *raw = wait_raw(b, s);
+	const struct wait_record *raw = wait_raw(b, s);
 	struct process *proc;
 	struct profile_sample ps;
 	bool passes, linked;

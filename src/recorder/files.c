@@ -48,7 +48,7 @@ static int add_events(struct recorder *r, struct err *e)
 		if (rc < 0)
 			return rc;
 	}
-	return waits_add_events(r, e);
+	return recorder_waits_add_events(r, e);
 }
 
 int file_add(struct recorder *r, const void *records, size_t n, struct err *e)
@@ -306,7 +306,7 @@ static int close_file(struct recorder *r, bool last, struct err *e)
 	if (rc >= 0) {
 		add_names(r, last);
 		add_health(r);
-		waits_add_accounts(r);
+		recorder_waits_add_accounts(r);
 		rc = recording_writer_finish(r->writer, e);
 	}
 	r->written += recording_writer_file_bytes(r->writer);
@@ -367,7 +367,7 @@ int file_change(struct recorder *r, struct err *e)
 	int rc = kernel_collect(r, true, e);
 
 	if (rc >= 0)
-		rc = waits_part(r, e);
+		rc = recorder_waits_part(r, e);
 	if (rc >= 0)
 		rc = close_file(r, false, e);
 	if (rc >= 0)

@@ -222,7 +222,7 @@ void kernel_note_map(struct recorder *r, const struct record *rec)
 	if (record_mmap(rec, &m) < 0 || !(m.prot & PROT_EXEC) || m.filename[0] != '/' ||
 	    m.filename[1] == '/' || m.pid == RECORD_NO_PID)
 		return;
-	waits_note_process(r, m.pid);
+	recorder_waits_note_process(r, m.pid);
 	u64 key = hash_mix(hash_str(m.filename), hash_bytes(m.build_id, m.build_id_size));
 	struct unwind_map map = { .start = m.addr,
 				  .end = m.addr + m.len,
@@ -234,7 +234,7 @@ void kernel_note_map(struct recorder *r, const struct record *rec)
 		return;
 	map_put(&r->kernel.seen, key, 1);
 	if (r->waits.session)
-		offcpu_note_map(offcpu_session_engine(r->waits.session), (int)m.pid, &map);
+		waits_engine_note_map(waits_session_engine(r->waits.session), (int)m.pid, &map);
 	pthread_mutex_lock(&r->kernel.lock);
 	if (r->kernel.sampler)
 		sampler_note_map(r->kernel.sampler, (int)m.pid, &map);
@@ -260,7 +260,7 @@ static void read_rings(struct recorder *r)
 	struct kernel_stacks *k = &r->kernel;
 	struct pollfd p[] = { { .fd = k->stop_fd, .events = POLLIN },
 			      { .fd = sampler_fd(k->sampler), .events = POLLIN },
-			      { .fd = waits_fd(r), .events = POLLIN } };
+			      { .fd = recorder_waits_fd(r), .events = POLLIN } };
 	for (;;) {
 		poll(p, ARRAY_SIZE(p), READ_MS);
 		if (p[0].revents)
@@ -269,7 +269,7 @@ static void read_rings(struct recorder *r)
 		sampler_read(k->sampler, on_sample, r);
 		pthread_mutex_unlock(&k->lock);
 		if (p[2].revents)
-			waits_take(r);
+			recorder_waits_take(r);
 	}
 }
 

@@ -38,7 +38,7 @@ void recorder_free(struct recorder *r)
 	bool whole = kernel_stop(r);
 
 	prebuild_stop(&r->prebuild);
-	waits_release(r);
+	recorder_waits_release(r);
 	recording_writer_free(r->writer);
 	session_free(r->session);
 	copies_release(&r->copies);
@@ -105,7 +105,7 @@ static bool stacks_work(struct recorder *r)
 
 int recorder_open(struct recorder *r, struct err *e)
 {
-	int rc = waits_open(r, e);
+	int rc = recorder_waits_open(r, e);
 
 	if (rc < 0)
 		return rc;
@@ -271,7 +271,7 @@ static int start(struct recorder *r, struct err *e)
 	r->begin = clock_mono_ns();
 	r->cpu_begin = clock_cpu_ns();
 	if (rc >= 0 && !r->o.delay)
-		rc = waits_start(r, e);
+		rc = recorder_waits_start(r, e);
 	if (rc >= 0 && r->o.launch)
 		rc = launch_go(r->o.launch, e);
 	if (rc >= 0 && r->stacks == RECORDER_STACKS_KERNEL && r->kernel.late)
@@ -279,7 +279,7 @@ static int start(struct recorder *r, struct err *e)
 	if (rc >= 0 && r->o.delay && delay_over(r)) {
 		rc = session_enable(r->session, e);
 		if (rc >= 0)
-			rc = waits_start(r, e);
+			rc = recorder_waits_start(r, e);
 	}
 	if (r->o.delay)
 		r->begin = clock_mono_ns();
@@ -306,7 +306,7 @@ int recorder_run(struct recorder *r, u64 duration, struct err *e)
 	adopt_end(r);
 	pthread_mutex_unlock(&r->kernel.lock);
 	if (rc >= 0)
-		rc = waits_stop(r, e);
+		rc = recorder_waits_stop(r, e);
 	prebuild_stop(&r->prebuild);
 	sinks.round = on_round;
 	if (rc >= 0)
@@ -354,7 +354,7 @@ void recorder_summary(struct recorder *r, struct recorder_summary *ret)
 		kernel_facts(r, ret);
 	ret->overwritten = r->past.dropped;
 	ret->samples -= MIN(ret->samples, r->past.dropped);
-	waits_facts(r, ret);
+	recorder_waits_facts(r, ret);
 	pthread_mutex_lock(&r->kernel.lock);
 	ret->why = r->kernel.why.what;
 	if (!ret->why && ret->stacks == RECORDER_STACKS_COPIES)

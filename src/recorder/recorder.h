@@ -19,7 +19,7 @@
 
 #include "capture/session.h"
 #include "recorder/control.h"
-#include "unwind/offcpu_session.h"
+#include "waits/session.h"
 
 /* How stacks of a recording came about, best first. */
 enum recorder_stacks {
@@ -52,7 +52,7 @@ struct recorder_opts {
 	struct session_opts session;
 	bool auto_stacks; /* session.stack is for us to find */
 	/* time off the CPU, too; its filters say the same as @target; NULL: not wanted */
-	const struct offcpu_session_opts *waits;
+	const struct waits_session_opts *waits;
 	u64 delay;               /* ns before counting begins */
 	bool paused;             /* it begins when @control says so */
 	struct control *control; /* open; NULL: nobody tells us anything */

@@ -57,9 +57,9 @@ struct kernel_stacks {
 
 /* Time off the CPU. */
 struct waits {
-	struct offcpu_session *session; /* NULL: not wanted */
-	struct map known;               /* processes whose mappings are in the file */
-	struct buf side;                /* records about wakers */
+	struct waits_session *session; /* NULL: not wanted */
+	struct map known;              /* processes whose mappings are in the file */
+	struct buf side;               /* records about wakers */
 };
 
 struct recorder {
@@ -139,22 +139,22 @@ u32 sweep_sample_tid(void *ctx, const struct perf_event_header *h);
 int sweep_end(struct recorder *r, bool last, struct err *e);
 
 /* waits.c: all of them do nothing where waits are not wanted. */
-int waits_open(struct recorder *r, struct err *e);
-void waits_release(struct recorder *r);
-int waits_add_events(struct recorder *r, struct err *e);
-int waits_start(struct recorder *r, struct err *e);
-void waits_note_process(struct recorder *r, u32 pid);
+int recorder_waits_open(struct recorder *r, struct err *e);
+void recorder_waits_release(struct recorder *r);
+int recorder_waits_add_events(struct recorder *r, struct err *e);
+int recorder_waits_start(struct recorder *r, struct err *e);
+void recorder_waits_note_process(struct recorder *r, u32 pid);
 /* Of any thread: -1, or readable when something is new that may be gone soon, and taking it in. */
-int waits_fd(const struct recorder *r);
-void waits_take(struct recorder *r);
+int recorder_waits_fd(const struct recorder *r);
+void recorder_waits_take(struct recorder *r);
 /* Moves what there is to the file. */
-int waits_collect(struct recorder *r, struct err *e);
+int recorder_waits_collect(struct recorder *r, struct err *e);
 /* The file ends here, the waits go on. */
-int waits_part(struct recorder *r, struct err *e);
-/* Before the last waits_collect(). */
-int waits_stop(struct recorder *r, struct err *e);
-void waits_add_accounts(struct recorder *r);
-void waits_facts(const struct recorder *r, struct recorder_summary *s);
+int recorder_waits_part(struct recorder *r, struct err *e);
+/* Before the last recorder_waits_collect(). */
+int recorder_waits_stop(struct recorder *r, struct err *e);
+void recorder_waits_add_accounts(struct recorder *r);
+void recorder_waits_facts(const struct recorder *r, struct recorder_summary *s);
 
 /* flight.c: all of them do nothing where all goes to the file. */
 void flight_plan(struct recorder *r);

@@ -335,7 +335,7 @@ int sweep_end(struct recorder *r, bool last, struct err *e)
 	if (rc >= 0 && r->stacks == RECORDER_STACKS_KERNEL)
 		rc = kernel_collect(r, false, e);
 	if (rc >= 0)
-		rc = waits_collect(r, e);
+		rc = recorder_waits_collect(r, e);
 	r->holds = sweep_has_copies(r);
 	if (rc < 0 || file_taken(r) == r->round_bytes || (!last && now - r->round_time < ROUND_NS))
 		return rc;

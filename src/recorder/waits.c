@@ -4,7 +4,7 @@
 
 #include <time.h>
 
-#include "analysis/offcpu_names.h"
+#include "waits/names.h"
 #include "capture/synth.h"
 #include "host/cgroup.h"
 #include "profile/accounts.h"
@@ -25,12 +25,13 @@ static int add_program(struct recorder *r, struct err *e)
 {
 	if (!r->o.launch || !target_has_tid(r->o.target, r->o.launch->pid))
 		return 0;
-	return offcpu_add_pid(offcpu_session_engine(r->waits.session), (u32)r->o.launch->pid, e);
+	return waits_engine_add_pid(waits_session_engine(r->waits.session), (u32)r->o.launch->pid,
+				    e);
 }
 
-int waits_open(struct recorder *r, struct err *e)
+int recorder_waits_open(struct recorder *r, struct err *e)
 {
-	struct offcpu_session_opts opts;
+	struct waits_session_opts opts;
 	int rc;
 
 	if (!r->o.waits)
@@ -38,10 +39,10 @@ int waits_open(struct recorder *r, struct err *e)
 	opts = *r->o.waits;
 	opts.engine.python = &r->python;
 	if (opts.wakers || opts.chains)
-		offcpu_find_senders(&opts.engine);
+		waits_find_senders(&opts.engine);
 	rc = check(r, e);
 	if (rc >= 0)
-		rc = offcpu_session_new(&r->waits.session, &opts, e);
+		rc = waits_session_new(&r->waits.session, &opts, e);
 	if (rc >= 0)
 		rc = add_program(r, e);
 	if (!r->o.session.sweep_ns)
@@ -49,17 +50,17 @@ int waits_open(struct recorder *r, struct err *e)
 	return MIN(rc, 0);
 }
 
-void waits_release(struct recorder *r)
+void recorder_waits_release(struct recorder *r)
 {
-	offcpu_session_free(r->waits.session);
+	waits_session_free(r->waits.session);
 	map_release(&r->waits.known);
 	buf_release(&r->waits.side);
 }
 
-int waits_add_events(struct recorder *r, struct err *e)
+int recorder_waits_add_events(struct recorder *r, struct err *e)
 {
-	struct writer_event events[OFFCPU_EVENTS];
-	size_t n = r->waits.session ? offcpu_session_events(r->waits.session, events) : 0;
+	struct writer_event events[WAIT_EVENTS];
+	size_t n = r->waits.session ? waits_session_events(r->waits.session, events) : 0;
 	int rc = 0;
 
 	for (size_t i = 0; rc >= 0 && i < n; i++)
@@ -67,18 +68,18 @@ int waits_add_events(struct recorder *r, struct err *e)
 	/* a new file knows nobody */
 	map_clear(&r->waits.known);
 	if (r->waits.session)
-		offcpu_session_new_file(r->waits.session);
+		waits_session_new_file(r->waits.session);
 	return rc;
 }
 
-int waits_start(struct recorder *r, struct err *e)
+int recorder_waits_start(struct recorder *r, struct err *e)
 {
 	int rc;
 
 	if (!r->waits.session)
 		return 0;
 	pthread_mutex_lock(&r->kernel.lock);
-	rc = offcpu_session_start(r->waits.session, e);
+	rc = waits_session_start(r->waits.session, e);
 	pthread_mutex_unlock(&r->kernel.lock);
 	return rc;
 }
@@ -86,7 +87,7 @@ int waits_start(struct recorder *r, struct err *e)
 /* --- wakers that nobody asked for ------------------------------------------------------------- */
 
 /* Of a process that is watched, the kernel tells the mappings. */
-void waits_note_process(struct recorder *r, u32 pid)
+void recorder_waits_note_process(struct recorder *r, u32 pid)
 {
 	if (r->waits.session)
 		map_put(&r->waits.known, pid, 1);
@@ -158,19 +159,19 @@ static int on_samples(void *ctx, const void *bytes, size_t n)
 	return rc < 0 ? rc : file_add(r, bytes, n, r->e);
 }
 
-int waits_fd(const struct recorder *r)
+int recorder_waits_fd(const struct recorder *r)
 {
-	return r->waits.session ? offcpu_session_fd(r->waits.session) : -1;
+	return r->waits.session ? waits_session_fd(r->waits.session) : -1;
 }
 
-void waits_take(struct recorder *r)
+void recorder_waits_take(struct recorder *r)
 {
 	pthread_mutex_lock(&r->kernel.lock);
-	offcpu_session_take(r->waits.session);
+	waits_session_take(r->waits.session);
 	pthread_mutex_unlock(&r->kernel.lock);
 }
 
-int waits_collect(struct recorder *r, struct err *e)
+int recorder_waits_collect(struct recorder *r, struct err *e)
 {
 	int rc;
 
@@ -178,37 +179,37 @@ int waits_collect(struct recorder *r, struct err *e)
 		return 0;
 	r->e = e;
 	pthread_mutex_lock(&r->kernel.lock);
-	rc = offcpu_session_read(r->waits.session, on_samples, r);
+	rc = waits_session_read(r->waits.session, on_samples, r);
 	pthread_mutex_unlock(&r->kernel.lock);
 	if (rc < 0 && e && !e->what)
 		err_sys(e, rc, "cannot read the waits");
 	return MIN(rc, 0);
 }
 
-int waits_stop(struct recorder *r, struct err *e)
+int recorder_waits_stop(struct recorder *r, struct err *e)
 {
 	int rc;
 
 	if (!r->waits.session)
 		return 0;
 	pthread_mutex_lock(&r->kernel.lock);
-	rc = offcpu_session_stop(r->waits.session, e);
+	rc = waits_session_stop(r->waits.session, e);
 	pthread_mutex_unlock(&r->kernel.lock);
 	return rc;
 }
 
 /* --- files ------------------------------------------------------------------------------------ */
 
-int waits_part(struct recorder *r, struct err *e)
+int recorder_waits_part(struct recorder *r, struct err *e)
 {
 	int rc;
 
 	if (!r->waits.session)
 		return 0;
 	pthread_mutex_lock(&r->kernel.lock);
-	rc = offcpu_session_part(r->waits.session, e);
+	rc = waits_session_part(r->waits.session, e);
 	pthread_mutex_unlock(&r->kernel.lock);
-	return rc < 0 ? rc : waits_collect(r, e);
+	return rc < 0 ? rc : recorder_waits_collect(r, e);
 }
 
 /* Groups have their names from who is still there; the others keep their numbers. */
@@ -253,7 +254,7 @@ static void add_account(struct buf *out, const struct offcpu_thread *t)
 	accounts_add(out, &a, comm, t->cgroup);
 }
 
-void waits_add_accounts(struct recorder *r)
+void recorder_waits_add_accounts(struct recorder *r)
 {
 	_cleanup_buf_ struct buf bytes = BUF_INIT;
 	const struct offcpu_thread *t;
@@ -262,27 +263,27 @@ void waits_add_accounts(struct recorder *r)
 	if (!r->waits.session)
 		return;
 	pthread_mutex_lock(&r->kernel.lock);
-	t = offcpu_session_threads(r->waits.session, &n);
+	t = waits_session_threads(r->waits.session, &n);
 	accounts_begin(&bytes, r->o.waits->engine.period, r->o.waits->engine.min_ns);
 	add_cgroups(&bytes, t, n);
 	for (size_t i = 0; i < n; i++)
 		add_account(&bytes, &t[i]);
-	offcpu_session_forget_threads(r->waits.session);
+	waits_session_forget_threads(r->waits.session);
 	pthread_mutex_unlock(&r->kernel.lock);
 	(void)recording_writer_feature(r->writer, FEATURE_ACCOUNTS, bytes.data, bytes.len, NULL);
 }
 
-void waits_facts(const struct recorder *r, struct recorder_summary *s)
+void recorder_waits_facts(const struct recorder *r, struct recorder_summary *s)
 {
-	struct offcpu_stats stats;
+	struct waits_stats stats;
 
 	if (!r->waits.session)
 		return;
-	offcpu_session_stats(r->waits.session, &stats);
-	s->waits = offcpu_session_samples(r->waits.session);
+	waits_session_stats(r->waits.session, &stats);
+	s->waits = waits_session_samples(r->waits.session);
 	s->waits_lost = stats.counts[OFFCPU_COUNT_LOST] + stats.counts[OFFCPU_COUNT_BACKWARD];
 	s->waits_lost_ns = stats.counts[OFFCPU_COUNT_LOST_NS];
 	s->waits_stackless = stats.counts[OFFCPU_COUNT_STACKS_FULL] + stats.stacks_dropped;
-	s->threads_lost = offcpu_session_threads_lost(r->waits.session);
+	s->threads_lost = waits_session_threads_lost(r->waits.session);
 	s->lost += s->waits_lost;
 }

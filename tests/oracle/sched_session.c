@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "capture/synth.h"
-#include "unwind/offcpu_session.h"
+#include "waits/session.h"
 
 static struct recording_writer *writer;
 
@@ -26,23 +26,23 @@ static int fail(const struct err *e)
 int main(int argc, char **argv)
 {
 	struct err e = ERR_INIT;
-	struct offcpu_session *s = NULL;
+	struct waits_session *s = NULL;
 	range_list pids = { 0 };
-	struct offcpu_session_opts opts = { .wakers = true, .chains = true };
-	struct writer_event events[OFFCPU_EVENTS];
+	struct waits_session_opts opts = { .wakers = true, .chains = true };
+	struct writer_event events[WAIT_EVENTS];
 
 	if (argc < 3)
 		return 2;
 	if (argc > 3 && parse_ranges(argv[3], 1 << 30, &pids, &e) < 0)
 		return fail(&e);
 	opts.engine.pids = &pids;
-	if (offcpu_session_new(&s, &opts, &e) < 0)
+	if (waits_session_new(&s, &opts, &e) < 0)
 		return fail(&e);
 	struct writer_options w = { .path = argv[1], .version = "fathom test" };
 
 	if (recording_writer_new(&w, &writer, &e) < 0)
 		return fail(&e);
-	size_t n = offcpu_session_events(s, events);
+	size_t n = waits_session_events(s, events);
 
 	for (size_t i = 0; i < n; i++) {
 		if (recording_writer_event(writer, &events[i], &e) < 0)
@@ -55,22 +55,22 @@ int main(int argc, char **argv)
 
 	synth_kernel(&synth, NULL);
 	synth_processes(&synth, NULL);
-	if (offcpu_session_start(s, &e) < 0)
+	if (waits_session_start(s, &e) < 0)
 		return fail(&e);
 	u64 end = clock_mono_ns() + (u64)(strtod(argv[2], NULL) * 1e9);
 
 	while (clock_mono_ns() < end) {
 		clock_sleep_ns(50 * NSEC_PER_MSEC);
-		offcpu_session_read(s, sink, NULL);
+		waits_session_read(s, sink, NULL);
 		recording_writer_round(writer, NULL);
 	}
-	offcpu_session_stop(s, NULL);
-	offcpu_session_read(s, sink, NULL);
+	waits_session_stop(s, NULL);
+	waits_session_read(s, sink, NULL);
 	if (recording_writer_finish(writer, &e) < 0)
 		return fail(&e);
-	printf("%llu samples\n", (unsigned long long)offcpu_session_samples(s));
+	printf("%llu samples\n", (unsigned long long)waits_session_samples(s));
 	recording_writer_free(writer);
-	offcpu_session_free(s);
+	waits_session_free(s);
 	vec_release(&pids);
 	return 0;
 }

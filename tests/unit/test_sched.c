@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Waits and scheduler events whose answers can be worked out by hand. */
-#include "analysis/offcpu.h"
-#include "analysis/offcpu_names.h"
+#include "analysis/waits.h"
 #include "view/sched_lines.h"
+#include "waits/names.h"
 #include "analysis/threads.h"
 #include "unit/harness.h"
 #include "view/timeline.h"
@@ -520,16 +520,16 @@ TEST(folded_off_wake_and_chain)
 					 .kind = OFFCPU_WAKER_IRQ,
 					 .comm = profile_string(&p, "[timer]") };
 	vec_push(&waits, w);
-	waits_to_folded(&p, &waits, OFFCPU_VIEW_SLEEPER, false, &out);
+	waits_to_folded(&p, &waits, WAIT_VIEW_SLEEPER, false, &out);
 	CHECK(streq(buf_str(&out), "reader;main;read;schedule 5000\n"));
 	buf_reset(&out);
-	waits_to_folded(&p, &waits, OFFCPU_VIEW_BOTH, false, &out);
+	waits_to_folded(&p, &waits, WAIT_VIEW_BOTH, false, &out);
 	CHECK(streq(buf_str(&out), "reader;main;read;schedule;--;wake;write;main;writer 5000\n"));
 	buf_reset(&out);
-	waits_to_folded(&p, &waits, OFFCPU_VIEW_WAKER, false, &out);
+	waits_to_folded(&p, &waits, WAIT_VIEW_WAKER, false, &out);
 	CHECK(streq(buf_str(&out), "writer;main;write;wake;reader 5000\n"));
 	buf_reset(&out);
-	waits_to_folded(&p, &waits, OFFCPU_VIEW_CHAIN, false, &out);
+	waits_to_folded(&p, &waits, WAIT_VIEW_CHAIN, false, &out);
 	CHECK(streq(buf_str(&out), "reader;main;read;schedule;--;wake;write;main;writer;--;"
 				   "schedule;nap;main;--;hrtimer_wakeup;[timer] 5000\n"));
 	CHECK(streq(wait_irq_name(&p, w.links[1].stack, OFFCPU_WAKER_IRQ), "[timer]"));
@@ -549,9 +549,9 @@ TEST(folded_sums_equal_lines)
 	vec_push(&waits, wait_in(&p, "a", "main;x;y", 2000000));
 	vec_push(&waits, wait_in(&p, "b", "main;x", 500000));
 	vec_push(&waits, wait_in(&p, "c", "main", 10)); /* less than a microsecond */
-	waits_to_folded(&p, &waits, OFFCPU_VIEW_SLEEPER, false, &out);
+	waits_to_folded(&p, &waits, WAIT_VIEW_SLEEPER, false, &out);
 	CHECK(streq(buf_str(&out), "a;main;x;y 2000\nb;main;x 2000\n"));
-	waits_to_profile(&p, &waits, OFFCPU_VIEW_SLEEPER);
+	waits_to_profile(&p, &waits, WAIT_VIEW_SLEEPER);
 	CHECK(p.events.items[profile_get_event(&p, OFFCPU_EVENT)].weight == 4000010);
 	vec_release(&waits);
 	profile_release(&p);

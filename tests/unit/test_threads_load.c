@@ -5,7 +5,7 @@
 #include "analysis/threads_load.h"
 #include "profile/accounts.h"
 #include "recording/writer.h"
-#include "unwind/offcpu_session.h"
+#include "waits/session.h"
 
 /* --- who had the CPU -------------------------------------------------------------------------- */
 
@@ -97,16 +97,16 @@ struct wait_of {
 static void add_sample(struct recording_writer *w, const struct wait_of *in, u32 event, u64 seq)
 {
 	_cleanup_buf_ struct buf b = BUF_INIT;
-	struct offcpu_raw raw = { .magic = OFFCPU_RAW_MAGIC,
-				  .event = event,
-				  .seq = seq,
-				  .blocked = in->blocked,
-				  .runq = in->runq,
-				  .state = in->blocked ? 1 : 0,
-				  .syscall = 35,
-				  .flags = in->flags,
-				  .pid = event ? in->last : in->tid,
-				  .tid = event ? in->last : in->tid };
+	struct wait_record raw = { .magic = WAIT_RECORD_MAGIC,
+				   .event = event,
+				   .seq = seq,
+				   .blocked = in->blocked,
+				   .runq = in->runq,
+				   .state = in->blocked ? 1 : 0,
+				   .syscall = 35,
+				   .flags = in->flags,
+				   .pid = event ? in->last : in->tid,
+				   .tid = event ? in->last : in->tid };
 	const struct sample s = { .id = WRITER_OWN_ID + event,
 				  .pid = in->tid,
 				  .tid = in->tid,
@@ -124,9 +124,9 @@ static void add_sample(struct recording_writer *w, const struct wait_of *in, u32
 static void add_wait(struct recording_writer *w, const struct wait_of *in, u64 seq)
 {
 	if (in->blocked)
-		add_sample(w, in, OFFCPU_EVENT_BLOCKED, seq);
+		add_sample(w, in, WAIT_EVENT_BLOCKED, seq);
 	if (in->runq)
-		add_sample(w, in, OFFCPU_EVENT_RUNQ, seq);
+		add_sample(w, in, WAIT_EVENT_RUNQ, seq);
 }
 
 static void add_clock(struct recording_writer *w, u32 tid, u64 time, u32 mode)

@@ -2,10 +2,10 @@
 /* Who ended waits, as it is read from a recording: also behind filters. */
 #include "harness.h"
 
-#include "analysis/offcpu.h"
+#include "analysis/waits.h"
 #include "profile/load.h"
 #include "recording/writer.h"
-#include "unwind/offcpu_session.h"
+#include "waits/session.h"
 
 static const struct perf_event_attr attr = {
 	.type = PERF_TYPE_SOFTWARE,
@@ -16,8 +16,8 @@ static const struct perf_event_attr attr = {
 	.sample_id_all = 1,
 };
 
-static const char *const names[OFFCPU_EVENTS] = { "offcpu-time", "runqueue-time", "wakeup-time",
-						  "chain-time" };
+static const char *const names[WAIT_EVENTS] = { "offcpu-time", "runqueue-time", "wakeup-time",
+						"chain-time" };
 
 static struct recording_writer *open_writer(const char *path)
 {
@@ -25,7 +25,7 @@ static struct recording_writer *open_writer(const char *path)
 	struct recording_writer *w;
 
 	CHECK_EQ(recording_writer_new(&o, &w, NULL), 0);
-	for (u64 i = 0; i < OFFCPU_EVENTS; i++) {
+	for (u64 i = 0; i < WAIT_EVENTS; i++) {
 		const u64 id = WRITER_OWN_ID + i;
 		const struct writer_event ev = {
 			.attr = attr, .name = names[i], .ids = &id, .n_ids = 1
@@ -49,8 +49,8 @@ static void add(struct recording_writer *w, const struct part *in)
 {
 	struct buf b = BUF_INIT;
 	u64 ips[] = { PERF_CONTEXT_USER, 0x1000 * in->pid + 0x10 * in->is_sleep };
-	struct offcpu_raw raw = {
-		.magic = OFFCPU_RAW_MAGIC,
+	struct wait_record raw = {
+		.magic = WAIT_RECORD_MAGIC,
 		.event = in->event,
 		.seq = in->seq,
 		.blocked = 5000,
@@ -85,12 +85,12 @@ static void write_waits(const char *path)
 {
 	struct recording_writer *w = open_writer(path);
 	static const struct part parts[] = {
-		{ OFFCPU_EVENT_BLOCKED, 10, 1, 100, 0, 0, 0, "sleeper" },
-		{ OFFCPU_EVENT_WAKER, 20, 1, 100, 0, 0, 0, "waker" },
-		{ OFFCPU_EVENT_CHAIN, 20, 1, 100, 0, 1, 0, "waker" },
-		{ OFFCPU_EVENT_CHAIN, 30, 1, 100, 1, 0, 0, "first" },
-		{ OFFCPU_EVENT_BLOCKED, 40, 2, 200, 0, 0, 0, "other" },
-		{ OFFCPU_EVENT_WAKER, 0, 2, 200, 0, 0, OFFCPU_WAKER_IRQ, "" },
+		{ WAIT_EVENT_BLOCKED, 10, 1, 100, 0, 0, 0, "sleeper" },
+		{ WAIT_EVENT_WAKER, 20, 1, 100, 0, 0, 0, "waker" },
+		{ WAIT_EVENT_CHAIN, 20, 1, 100, 0, 1, 0, "waker" },
+		{ WAIT_EVENT_CHAIN, 30, 1, 100, 1, 0, 0, "first" },
+		{ WAIT_EVENT_BLOCKED, 40, 2, 200, 0, 0, 0, "other" },
+		{ WAIT_EVENT_WAKER, 0, 2, 200, 0, 0, OFFCPU_WAKER_IRQ, "" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
@@ -204,7 +204,7 @@ TEST("waits that were all for a CPU: the empty table says where they are")
 		result_init(&r, "offcpu");
 		w.thread = profile_get_thread(&p, 7, 7, profile_string(&p, "x"), 0);
 		vec_push(&waits, w);
-		waits_to_result(&p, &waits, OFFCPU_VIEW_SLEEPER, false, 0, &r);
+		waits_to_result(&p, &waits, WAIT_VIEW_SLEEPER, false, 0, &r);
 		CHECK_EQ(r.notes.len, blocked ? 0 : 1);
 		result_release(&r);
 		profile_release(&p);

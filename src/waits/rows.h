@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The sums of the off-CPU engine, as user space finds them. See bpf/offcpu_rows.bpf.h. */
-#ifndef UNWIND_OFFCPU_ROWS_H
-#define UNWIND_OFFCPU_ROWS_H
+#ifndef WAITS_ROWS_H
+#define WAITS_ROWS_H
 
-#include "unwind/offcpu.h"
+#include "waits/engine.h"
 
 struct offcpu_bpf;
 
 /* Room for @rows; with @halves they can be taken out while more come. Before loading. */
-void offcpu_rows_size(struct offcpu_bpf *skel, u64 rows, bool halves);
+void waits_rows_size(struct offcpu_bpf *skel, u64 rows, bool halves);
 
 /* Takes out all rows: what was summed up until now, if the programs go on. */
-int offcpu_rows_take(struct offcpu_bpf *skel, offcpu_row_fn fn, void *ctx, struct err *e);
+int waits_rows_take(struct offcpu_bpf *skel, waits_row_fn fn, void *ctx, struct err *e);
 
 #endif

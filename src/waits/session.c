@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "unwind/offcpu_session.h"
+#include "waits/session.h"
 
 #include "base/clock.h"
 #include "base/hash.h"
@@ -7,18 +7,18 @@
 
 enum { CHAIN_WORDS = UNWIND_RECORD_IPS + 2 };
 
-static const char *const event_names[OFFCPU_EVENTS] = { "offcpu-time", "runqueue-time",
-							"wakeup-time", "chain-time" };
+static const char *const event_names[WAIT_EVENTS] = { "offcpu-time", "runqueue-time", "wakeup-time",
+						      "chain-time" };
 
 struct range_of {
 	u64 start;
 	u64 end;
 };
 
-struct offcpu_session {
-	struct offcpu *engine;
+struct waits_session {
+	struct waits_engine *engine;
 	struct perf_event_attr attr;
-	u64 ids[OFFCPU_EVENTS];
+	u64 ids[WAIT_EVENTS];
 	u32 n_events;
 	u32 launched;
 	u64 held_blocked, held_runq; /* how long it waited for our word */
@@ -38,7 +38,7 @@ struct offcpu_session {
 	u64 floor;     /* when the one before began: no sample is older from then on */
 };
 
-bool offcpu_is_interrupt(const char *name, size_t n)
+bool wait_is_interrupt(const char *name, size_t n)
 {
 	static const char *const begins[] = { "asm_", "sysvec_", "__sysvec_", NULL };
 	static const char *const names[] = { "common_interrupt", "handle_softirqs", "__do_softirq",
@@ -81,7 +81,7 @@ static void match_line(const char *line, const char *end, const struct wanted_sy
 }
 
 /* Lines come in order of address: one that follows ends the function before. */
-static void note_interrupt(struct offcpu_session *s, const char *line, const char *end, u64 address)
+static void note_interrupt(struct waits_session *s, const char *line, const char *end, u64 address)
 {
 	struct range_of *last = s->interrupts.len ? vec_last(&s->interrupts) : NULL;
 	const char *name = memchr(line, ' ', (size_t)(end - line)), *tab;
@@ -92,7 +92,7 @@ static void note_interrupt(struct offcpu_session *s, const char *line, const cha
 		return;
 	name += 3;
 	tab = memchr(name, '\t', (size_t)(end - name));
-	if (offcpu_is_interrupt(name, (size_t)((tab ? tab : end) - name)))
+	if (wait_is_interrupt(name, (size_t)((tab ? tab : end) - name)))
 		vec_push(&s->interrupts, (struct range_of){ .start = address });
 }
 
@@ -119,7 +119,7 @@ static void find_ends(const char *text, const char *end, const struct wanted_sym
 }
 
 /* What cannot be read leaves the tracepoint's own frames on the stacks: ugly, not wrong. */
-static void find_functions(struct offcpu_session *s)
+static void find_functions(struct waits_session *s)
 {
 	const struct wanted_symbol wanted[] = {
 		{ "__schedule", &s->schedule },
@@ -145,7 +145,7 @@ static void find_functions(struct offcpu_session *s)
 }
 
 /* Index of the first frame that is not the tracepoint's. */
-static u32 first_frame(const struct offcpu_stack *st, const struct range_of *r)
+static u32 first_frame(const struct waits_stack *st, const struct range_of *r)
 {
 	for (u32 i = 0; r->start && i < st->n_kernel; i++) {
 		if (st->kernel[i] > r->start && st->kernel[i] <= r->end)
@@ -154,7 +154,7 @@ static u32 first_frame(const struct offcpu_stack *st, const struct range_of *r)
 	return 0;
 }
 
-static bool begins_interrupt(const struct offcpu_session *s, u64 address)
+static bool begins_interrupt(const struct waits_session *s, u64 address)
 {
 	vec_each(r, &s->interrupts) {
 		if (address > r->start && address <= r->end)
@@ -166,7 +166,7 @@ static bool begins_interrupt(const struct offcpu_session *s, u64 address)
 /* --- samples ---------------------------------------------------------------------------------- */
 
 struct sample_of {
-	enum offcpu_event event;
+	enum wait_event event;
 	u32 pid, tid, cpu;
 	u64 time;
 	u64 period;
@@ -175,7 +175,7 @@ struct sample_of {
 	bool interrupt; /* the stack of one */
 };
 
-static u64 fill_chain(const struct offcpu_session *s, const struct offcpu_stack *st,
+static u64 fill_chain(const struct waits_session *s, const struct waits_stack *st,
 		      const struct sample_of *in, u64 *words)
 {
 	u64 n = 0;
@@ -200,7 +200,7 @@ static u64 fill_chain(const struct offcpu_session *s, const struct offcpu_stack 
 }
 
 /* Functions of Python lie in a mapping that only the recording knows. */
-static void tell_python(struct offcpu_session *s, u32 pid, u64 time)
+static void tell_python(struct waits_session *s, u32 pid, u64 time)
 {
 	const struct record_ids ids = {
 		.pid = pid, .tid = pid, .time = time, .id = s->ids[0], .stream_id = s->ids[0]
@@ -212,8 +212,8 @@ static void tell_python(struct offcpu_session *s, u32 pid, u64 time)
 	python_names_tell(&s->out, &s->attr, &ids);
 }
 
-static void add_sample(struct offcpu_session *s, const struct sample_of *in,
-		       const struct offcpu_raw *raw)
+static void add_sample(struct waits_session *s, const struct sample_of *in,
+		       const struct wait_record *raw)
 {
 	u64 words[CHAIN_WORDS];
 	struct sample out = {
@@ -228,7 +228,7 @@ static void add_sample(struct offcpu_session *s, const struct sample_of *in,
 		.raw_size = sizeof(*raw),
 	};
 
-	const struct offcpu_stack *stack = offcpu_stack(s->engine, in->stack);
+	const struct waits_stack *stack = waits_engine_stack(s->engine, in->stack);
 
 	if (stack && stack->python)
 		tell_python(s, stack->pid, out.time);
@@ -241,20 +241,20 @@ static void add_sample(struct offcpu_session *s, const struct sample_of *in,
 		s->samples++;
 }
 
-static void add_links(struct offcpu_session *s, const struct offcpu_wait *w,
-		      const struct offcpu_raw *raw)
+static void add_links(struct waits_session *s, const struct offcpu_wait *w,
+		      const struct wait_record *raw)
 {
 	struct offcpu_link links[OFFCPU_LINKS];
-	u32 n = offcpu_chain(s->engine, w->key.chain, links);
+	u32 n = waits_engine_chain(s->engine, w->key.chain, links);
 
 	for (u32 i = 0; i < n; i++) {
-		const struct offcpu_who *l = offcpu_waker(s->engine, links[i].waker);
+		const struct offcpu_who *l = waits_engine_waker(s->engine, links[i].waker);
 
-		if (!l || (i && s->n_events <= OFFCPU_EVENT_CHAIN))
+		if (!l || (i && s->n_events <= WAIT_EVENT_CHAIN))
 			break;
-		struct offcpu_raw r = *raw;
+		struct wait_record r = *raw;
 		struct sample_of in = {
-			.event = i ? OFFCPU_EVENT_CHAIN : OFFCPU_EVENT_WAKER,
+			.event = i ? WAIT_EVENT_CHAIN : WAIT_EVENT_WAKER,
 			.pid = l->pid,
 			.tid = l->tid,
 			.cpu = w->cpu,
@@ -271,9 +271,9 @@ static void add_links(struct offcpu_session *s, const struct offcpu_wait *w,
 		r.tid = l->tid;
 		memcpy(r.comm, l->comm, sizeof(r.comm));
 		add_sample(s, &in, &r);
-		if (!links[i].sleep_stack || s->n_events <= OFFCPU_EVENT_CHAIN)
+		if (!links[i].sleep_stack || s->n_events <= WAIT_EVENT_CHAIN)
 			break;
-		in.event = r.event = OFFCPU_EVENT_CHAIN;
+		in.event = r.event = WAIT_EVENT_CHAIN;
 		in.stack = links[i].sleep_stack;
 		in.sleeper = true;
 		in.interrupt = false;
@@ -282,10 +282,10 @@ static void add_links(struct offcpu_session *s, const struct offcpu_wait *w,
 	}
 }
 
-static void add_wait(struct offcpu_session *s, const struct offcpu_wait *w)
+static void add_wait(struct waits_session *s, const struct offcpu_wait *w)
 {
-	struct offcpu_raw raw = {
-		.magic = OFFCPU_RAW_MAGIC,
+	struct wait_record raw = {
+		.magic = WAIT_RECORD_MAGIC,
 		.seq = ++s->seq,
 		.blocked = w->blocked,
 		.runq = w->runq,
@@ -313,12 +313,12 @@ static void add_wait(struct offcpu_session *s, const struct offcpu_wait *w)
 	memcpy(raw.comm, w->key.comm, sizeof(raw.comm));
 	if (w->blocked) {
 		add_sample(s, &in, &raw);
-		if (s->n_events > OFFCPU_EVENT_WAKER)
+		if (s->n_events > WAIT_EVENT_WAKER)
 			add_links(s, w, &raw);
 	}
 	if (!w->runq)
 		return;
-	in.event = raw.event = OFFCPU_EVENT_RUNQ;
+	in.event = raw.event = WAIT_EVENT_RUNQ;
 	in.period = w->runq;
 	raw.pid = w->next_pid;
 	raw.tid = w->next_tid;
@@ -328,7 +328,7 @@ static void add_wait(struct offcpu_session *s, const struct offcpu_wait *w)
 
 static int on_wait(void *ctx, const struct offcpu_wait *w)
 {
-	struct offcpu_session *s = ctx;
+	struct waits_session *s = ctx;
 
 	vec_push(&s->waits, *w);
 	return 0;
@@ -354,13 +354,13 @@ static void subtract(struct offcpu_thread *t, const struct offcpu_thread *before
 
 static int on_thread(void *ctx, const struct offcpu_thread *t)
 {
-	struct offcpu_session *s = ctx;
+	struct waits_session *s = ctx;
 	u64 key = hash_mix(t->tid, t->begin), at = map_get(&s->told_ids, key, 0);
 	struct offcpu_thread part = *t;
 
 	if (at)
 		subtract(&part, &s->told.items[at - 1]);
-	if (s->threads.len < OFFCPU_ACCOUNTS_MOST)
+	if (s->threads.len < WAITS_ACCOUNTS_MOST)
 		vec_push(&s->threads, part);
 	else
 		s->threads_lost++;
@@ -368,24 +368,24 @@ static int on_thread(void *ctx, const struct offcpu_thread *t)
 		map_del(&s->told_ids, key);
 	} else if (at) {
 		s->told.items[at - 1] = *t;
-	} else if (s->told.len < OFFCPU_ACCOUNTS_MOST) {
+	} else if (s->told.len < WAITS_ACCOUNTS_MOST) {
 		vec_push(&s->told, *t);
 		map_put(&s->told_ids, key, s->told.len);
 	}
 	return 0;
 }
 
-int offcpu_session_part(struct offcpu_session *s, struct err *e)
+int waits_session_part(struct waits_session *s, struct err *e)
 {
 	s->asking = true;
-	int rc = offcpu_accounts(s->engine, e);
+	int rc = waits_engine_accounts(s->engine, e);
 
 	s->asking = false;
 	return MIN(rc, 0);
 }
 
 /* The wait of the program for our word is none: it has not lived yet. */
-static void shorten_account(struct offcpu_session *s)
+static void shorten_account(struct waits_session *s)
 {
 	vec_each(t, &s->threads) {
 		if (!s->launched || t->tid != s->launched)
@@ -400,19 +400,19 @@ static void shorten_account(struct offcpu_session *s)
 	}
 }
 
-const struct offcpu_thread *offcpu_session_threads(struct offcpu_session *s, size_t *ret_n)
+const struct offcpu_thread *waits_session_threads(struct waits_session *s, size_t *ret_n)
 {
 	shorten_account(s);
 	*ret_n = s->threads.len;
 	return s->threads.items;
 }
 
-void offcpu_session_forget_threads(struct offcpu_session *s)
+void waits_session_forget_threads(struct waits_session *s)
 {
 	vec_clear(&s->threads);
 }
 
-u64 offcpu_session_threads_lost(const struct offcpu_session *s)
+u64 waits_session_threads_lost(const struct waits_session *s)
 {
 	return s->threads_lost;
 }
@@ -435,18 +435,18 @@ static void make_attr(struct perf_event_attr *a)
 	};
 }
 
-int offcpu_session_new(struct offcpu_session **ret, const struct offcpu_session_opts *opts,
-		       struct err *e)
+int waits_session_new(struct waits_session **ret, const struct waits_session_opts *opts,
+		      struct err *e)
 {
-	struct offcpu_session *s = xcalloc(1, sizeof(*s));
-	struct offcpu_opts engine = opts->engine;
+	struct waits_session *s = xcalloc(1, sizeof(*s));
+	struct waits_opts engine = opts->engine;
 	int rc;
 
 	make_attr(&s->attr);
 	s->launched = opts->launched;
-	for (u32 i = 0; i < OFFCPU_EVENTS; i++)
+	for (u32 i = 0; i < WAIT_EVENTS; i++)
 		s->ids[i] = WRITER_OWN_ID + 0x0ffc + i;
-	s->n_events = opts->chains ? OFFCPU_EVENTS : opts->wakers ? OFFCPU_EVENT_CHAIN : 2;
+	s->n_events = opts->chains ? WAIT_EVENTS : opts->wakers ? WAIT_EVENT_CHAIN : 2;
 	engine.wakers = opts->wakers || opts->chains;
 	engine.chains = opts->chains;
 	engine.send = true;
@@ -458,21 +458,21 @@ int offcpu_session_new(struct offcpu_session **ret, const struct offcpu_session_
 	if (!engine.ring_bytes)
 		engine.ring_bytes = 32 << 20;
 	find_functions(s);
-	rc = offcpu_new(&s->engine, &engine, e);
+	rc = waits_engine_new(&s->engine, &engine, e);
 	if (rc) {
-		offcpu_session_free(s);
+		waits_session_free(s);
 		return rc;
 	}
-	offcpu_feed(s->engine);
+	waits_engine_feed(s->engine);
 	*ret = s;
 	return 0;
 }
 
-void offcpu_session_free(struct offcpu_session *s)
+void waits_session_free(struct waits_session *s)
 {
 	if (!s)
 		return;
-	offcpu_free(s->engine);
+	waits_engine_free(s->engine);
 	buf_release(&s->out);
 	vec_release(&s->waits);
 	vec_release(&s->interrupts);
@@ -483,7 +483,7 @@ void offcpu_session_free(struct offcpu_session *s)
 	free(s);
 }
 
-size_t offcpu_session_events(const struct offcpu_session *s, struct writer_event ret[OFFCPU_EVENTS])
+size_t waits_session_events(const struct waits_session *s, struct writer_event ret[WAIT_EVENTS])
 {
 	for (u32 i = 0; i < s->n_events; i++)
 		ret[i] = (struct writer_event){
@@ -495,42 +495,42 @@ size_t offcpu_session_events(const struct offcpu_session *s, struct writer_event
 	return s->n_events;
 }
 
-void offcpu_session_new_file(struct offcpu_session *s)
+void waits_session_new_file(struct waits_session *s)
 {
 	map_clear(&s->pythons);
 }
 
-int offcpu_session_start(struct offcpu_session *s, struct err *e)
+int waits_session_start(struct waits_session *s, struct err *e)
 {
-	int rc = offcpu_start(s->engine, e);
+	int rc = waits_engine_start(s->engine, e);
 
-	return rc < 0 ? rc : MIN(offcpu_read(s->engine), 0);
+	return rc < 0 ? rc : MIN(waits_engine_read(s->engine), 0);
 }
 
-int offcpu_session_stop(struct offcpu_session *s, struct err *e)
+int waits_session_stop(struct waits_session *s, struct err *e)
 {
-	offcpu_stop(s->engine);
-	return offcpu_session_part(s, e);
+	waits_engine_stop(s->engine);
+	return waits_session_part(s, e);
 }
 
-int offcpu_session_fd(const struct offcpu_session *s)
+int waits_session_fd(const struct waits_session *s)
 {
-	return offcpu_fd(s->engine);
+	return waits_engine_fd(s->engine);
 }
 
-void offcpu_session_take(struct offcpu_session *s)
+void waits_session_take(struct waits_session *s)
 {
-	(void)offcpu_read(s->engine);
+	(void)waits_engine_read(s->engine);
 }
 
-int offcpu_session_read(struct offcpu_session *s, int (*sink)(void *ctx, const void *p, size_t n),
-			void *ctx)
+int waits_session_read(struct waits_session *s, int (*sink)(void *ctx, const void *p, size_t n),
+		       void *ctx)
 {
 	u64 before = s->samples;
 
 	s->floor = s->read_time;
 	s->read_time = clock_mono_ns();
-	int rc = offcpu_read(s->engine);
+	int rc = waits_engine_read(s->engine);
 
 	if (rc < 0 && rc != -EAGAIN)
 		return rc;
@@ -542,17 +542,17 @@ int offcpu_session_read(struct offcpu_session *s, int (*sink)(void *ctx, const v
 	return rc < 0 ? rc : (int)(s->samples - before);
 }
 
-void offcpu_session_stats(const struct offcpu_session *s, struct offcpu_stats *ret)
+void waits_session_stats(const struct waits_session *s, struct waits_stats *ret)
 {
-	offcpu_stats(s->engine, ret);
+	waits_engine_stats(s->engine, ret);
 }
 
-u64 offcpu_session_samples(const struct offcpu_session *s)
+u64 waits_session_samples(const struct waits_session *s)
 {
 	return s->samples;
 }
 
-struct offcpu *offcpu_session_engine(struct offcpu_session *s)
+struct waits_engine *waits_session_engine(struct waits_session *s)
 {
 	return s->engine;
 }

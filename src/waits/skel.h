@@ -4,16 +4,16 @@
  * types. All that user space asks for has the same name in both, so that the skeleton of the typed
  * one does for either.
  */
-#ifndef UNWIND_OFFCPU_SKEL_H
-#define UNWIND_OFFCPU_SKEL_H
+#ifndef WAITS_SKEL_H
+#define WAITS_SKEL_H
 
 #include "base/err.h"
 
 struct offcpu_bpf;
 
 /* The object that is loaded. */
-const void *offcpu_skel_object(bool raw, size_t *ret_size);
+const void *waits_skel_object(bool raw, size_t *ret_size);
 /* @types: a file that describes the kernel's types; NULL: what the kernel says itself. */
-int offcpu_skel_open(struct offcpu_bpf **ret, bool raw, const char *types, struct err *e);
+int waits_skel_open(struct offcpu_bpf **ret, bool raw, const char *types, struct err *e);
 
 #endif

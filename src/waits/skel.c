@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "unwind/offcpu_skel.h"
+#include "waits/skel.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -19,19 +19,19 @@ SAME_PLACE(rodata, unwind_pidns);
 SAME_PLACE(bss, offcpu_closing);
 SAME_PLACE(bss, unwind_epoch);
 
-const void *offcpu_skel_object(bool raw, size_t *ret_size)
+const void *waits_skel_object(bool raw, size_t *ret_size)
 {
 	return raw ? offcpu_raw_bpf__elf_bytes(ret_size) : offcpu_bpf__elf_bytes(ret_size);
 }
 
-int offcpu_skel_open(struct offcpu_bpf **ret, bool raw, const char *types, struct err *e)
+int waits_skel_open(struct offcpu_bpf **ret, bool raw, const char *types, struct err *e)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, open, .btf_custom_path = types);
 	struct offcpu_bpf *skel = xcalloc(1, sizeof(*skel));
 	int rc = offcpu_bpf__create_skeleton(skel);
 
 	if (!rc)
-		skel->skeleton->data = (void *)offcpu_skel_object(raw, &skel->skeleton->data_sz);
+		skel->skeleton->data = (void *)waits_skel_object(raw, &skel->skeleton->data_sz);
 	if (!rc)
 		rc = bpf_object__open_skeleton(skel->skeleton, &open);
 	if (rc) {

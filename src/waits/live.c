@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analysis/offcpu_live.h"
+#include "waits/live.h"
 
 #include <poll.h>
 #include <sys/resource.h>
@@ -16,7 +16,7 @@ enum { POLL_MS = 1000, POLL_ENDED_MS = 50, HURRY_NICE = -20 };
  * milliseconds: the hundred that it takes to load the programs, and those to name what they saw,
  * would take many seconds. Only where it is allowed, and not for programs that we start.
  */
-static void hurry(struct offcpu_live *l)
+static void hurry(struct waits_live *l)
 {
 	if (l->hurries)
 		return;
@@ -25,7 +25,7 @@ static void hurry(struct offcpu_live *l)
 	l->hurries = !errno && l->nice > HURRY_NICE && !setpriority(PRIO_PROCESS, 0, HURRY_NICE);
 }
 
-static void calm_down(struct offcpu_live *l)
+static void calm_down(struct waits_live *l)
 {
 	if (l->hurries)
 		setpriority(PRIO_PROCESS, 0, l->nice);
@@ -34,9 +34,9 @@ static void calm_down(struct offcpu_live *l)
 
 static int on_wait(void *ctx, const struct offcpu_wait *w)
 {
-	struct offcpu_live *l = ctx;
+	struct waits_live *l = ctx;
 
-	if (l->single.len >= OFFCPU_SINGLE_MOST)
+	if (l->single.len >= WAITS_SINGLE_MOST)
 		l->dropped++;
 	else
 		vec_push(&l->single, *w);
@@ -45,26 +45,26 @@ static int on_wait(void *ctx, const struct offcpu_wait *w)
 
 static int on_thread(void *ctx, const struct offcpu_thread *t)
 {
-	struct offcpu_live *l = ctx;
+	struct waits_live *l = ctx;
 
 	vec_push(&l->threads, *t);
 	return 0;
 }
 
-static void on_bare(void *ctx, const struct offcpu_stack *s)
+static void on_bare(void *ctx, const struct waits_stack *s)
 {
-	struct offcpu_live *l = ctx;
+	struct waits_live *l = ctx;
 
-	offcpu_names_learn(&l->names, s);
+	waits_names_learn(&l->names, s);
 }
 
-int offcpu_live_open(struct offcpu_live *l, const struct offcpu_opts *opts, struct err *e)
+int waits_live_open(struct waits_live *l, const struct waits_opts *opts, struct err *e)
 {
-	struct offcpu_opts mine = *opts;
+	struct waits_opts mine = *opts;
 	struct utsname host;
 	int rc;
 
-	*l = (struct offcpu_live){ 0 };
+	*l = (struct waits_live){ 0 };
 	hurry(l);
 	profile_init(&l->profile);
 	mine.on_wait = on_wait;
@@ -75,8 +75,8 @@ int offcpu_live_open(struct offcpu_live *l, const struct offcpu_opts *opts, stru
 	python_names_init(&l->python);
 	mine.python = &l->python;
 	if (mine.wakers || mine.chains)
-		offcpu_find_senders(&mine);
-	rc = offcpu_new(&l->engine, &mine, e);
+		waits_find_senders(&mine);
+	rc = waits_engine_new(&l->engine, &mine, e);
 	if (rc) {
 		calm_down(l);
 		profile_release(&l->profile);
@@ -88,19 +88,19 @@ int offcpu_live_open(struct offcpu_live *l, const struct offcpu_opts *opts, stru
 		l->profile.hostname = profile_string(&l->profile, host.nodename);
 		l->profile.kernel = profile_string(&l->profile, host.release);
 	}
-	offcpu_names_open(&l->names, &l->profile, l->engine);
+	waits_names_open(&l->names, &l->profile, l->engine);
 	l->names.python = &l->python;
-	offcpu_feed(l->engine);
+	waits_engine_feed(l->engine);
 	return 0;
 }
 
-void offcpu_live_release(struct offcpu_live *l)
+void waits_live_release(struct waits_live *l)
 {
 	if (!l->open)
 		return;
 	calm_down(l);
-	offcpu_free(l->engine);
-	offcpu_names_release(&l->names);
+	waits_engine_free(l->engine);
+	waits_names_release(&l->names);
 	python_names_release(&l->python);
 	vec_release(&l->waits);
 	vec_release(&l->single);
@@ -109,21 +109,21 @@ void offcpu_live_release(struct offcpu_live *l)
 	l->open = false;
 }
 
-int offcpu_live_start(struct offcpu_live *l, struct err *e)
+int waits_live_start(struct waits_live *l, struct err *e)
 {
-	int rc = offcpu_start(l->engine, e);
+	int rc = waits_engine_start(l->engine, e);
 
 	l->begin = l->end = clock_mono_ns();
 	if (rc >= 0)
-		rc = MIN(offcpu_read(l->engine), 0);
+		rc = MIN(waits_engine_read(l->engine), 0);
 	return rc;
 }
 
-int offcpu_live_run(struct offcpu_live *l, u64 until, bool (*done)(void *ctx), void *ctx,
-		    struct err *e)
+int waits_live_run(struct waits_live *l, u64 until, bool (*done)(void *ctx), void *ctx,
+		   struct err *e)
 {
 	struct pollfd fds[] = {
-		{ .fd = offcpu_fd(l->engine), .events = POLLIN },
+		{ .fd = waits_engine_fd(l->engine), .events = POLLIN },
 		{ .fd = stop_fd(), .events = POLLIN },
 	};
 
@@ -138,7 +138,7 @@ int offcpu_live_run(struct offcpu_live *l, u64 until, bool (*done)(void *ctx), v
 			wait = (int)((until - now) / NSEC_PER_MSEC) + 1;
 		if (poll(fds, ARRAY_SIZE(fds), wait) < 0 && errno != EINTR)
 			return err_sys(e, errno, "cannot wait for the kernel");
-		rc = offcpu_read(l->engine);
+		rc = waits_engine_read(l->engine);
 		if (rc < 0 && rc != -EAGAIN && rc != -EINTR)
 			return err_sys(e, rc, "cannot read the ring");
 	}
@@ -146,26 +146,26 @@ int offcpu_live_run(struct offcpu_live *l, u64 until, bool (*done)(void *ctx), v
 	return 0;
 }
 
-int offcpu_live_stop(struct offcpu_live *l, struct err *e)
+int waits_live_stop(struct waits_live *l, struct err *e)
 {
 	int rc = 0;
 
-	offcpu_stop(l->engine);
+	waits_engine_stop(l->engine);
 	l->end = clock_mono_ns();
-	rc = offcpu_accounts(l->engine, e);
+	rc = waits_engine_accounts(l->engine, e);
 	return rc < 0 && rc != -EAGAIN ? rc : 0;
 }
 
 /* --- rows with names -------------------------------------------------------------------------- */
 
-static void fill_links(struct offcpu_live *l, struct wait *w, u64 chain)
+static void fill_links(struct waits_live *l, struct wait *w, u64 chain)
 {
 	struct offcpu_link links[OFFCPU_LINKS];
-	u32 n = offcpu_chain(l->engine, chain, links);
+	u32 n = waits_engine_chain(l->engine, chain, links);
 	struct profile *p = &l->profile;
 
 	for (u32 i = 0; i < n; i++) {
-		const struct offcpu_who *in = offcpu_waker(l->engine, links[i].waker);
+		const struct offcpu_who *in = waits_engine_waker(l->engine, links[i].waker);
 
 		if (!in)
 			break;
@@ -174,11 +174,12 @@ static void fill_links(struct offcpu_live *l, struct wait *w, u64 chain)
 		char comm[OFFCPU_COMM + 1] = { 0 };
 
 		memcpy(comm, in->comm, OFFCPU_COMM);
-		out->stack = offcpu_names_stack(&l->names, offcpu_stack(l->engine, in->stack),
-						task ? OFFCPU_CUT_WAKER : OFFCPU_CUT_IRQ);
+		out->stack = waits_names_stack(&l->names, waits_engine_stack(l->engine, in->stack),
+					       task ? WAIT_CUT_WAKER : WAIT_CUT_IRQ);
 		out->sleep_stack =
-			offcpu_names_stack(&l->names, offcpu_stack(l->engine, links[i].sleep_stack),
-					   OFFCPU_CUT_SLEEPER);
+			waits_names_stack(&l->names,
+					  waits_engine_stack(l->engine, links[i].sleep_stack),
+					  WAIT_CUT_SLEEPER);
 		out->pid = in->pid;
 		out->tid = in->tid;
 		out->kind = in->kind;
@@ -190,7 +191,7 @@ static void fill_links(struct offcpu_live *l, struct wait *w, u64 chain)
 	}
 }
 
-static struct wait *new_wait(struct offcpu_live *l, const struct offcpu_key *k)
+static struct wait *new_wait(struct waits_live *l, const struct offcpu_key *k)
 {
 	struct wait *w = vec_new(&l->waits);
 	char comm[OFFCPU_COMM + 1] = { 0 };
@@ -198,8 +199,8 @@ static struct wait *new_wait(struct offcpu_live *l, const struct offcpu_key *k)
 	memcpy(comm, k->comm, OFFCPU_COMM);
 	w->thread = profile_get_thread(&l->profile, (s32)k->pid, (s32)k->tid,
 				       profile_string(&l->profile, comm), 0);
-	w->stack = offcpu_names_stack(&l->names, offcpu_stack(l->engine, k->stack),
-				      OFFCPU_CUT_SLEEPER);
+	w->stack = waits_names_stack(&l->names, waits_engine_stack(l->engine, k->stack),
+				     WAIT_CUT_SLEEPER);
 	if (l->only_users)
 		w->stack = wait_user_stack(&l->profile, w->stack);
 	w->state = k->state;
@@ -210,7 +211,7 @@ static struct wait *new_wait(struct offcpu_live *l, const struct offcpu_key *k)
 }
 
 /* The program that we start waits for us, not for anything of its own. */
-static bool waits_for_us(struct offcpu_live *l, const struct offcpu_key *k, u64 blocked, u64 runq)
+static bool waits_for_us(struct waits_live *l, const struct offcpu_key *k, u64 blocked, u64 runq)
 {
 	if (!l->launched || k->pid != l->launched || !(k->flags & OFFCPU_UNKNOWN_START) ||
 	    k->flags & OFFCPU_OPEN)
@@ -220,7 +221,7 @@ static bool waits_for_us(struct offcpu_live *l, const struct offcpu_key *k, u64 
 	return true;
 }
 
-static void shorten_account(struct offcpu_live *l)
+static void shorten_account(struct waits_live *l)
 {
 	vec_each(t, &l->threads) {
 		if (t->tid != l->launched)
@@ -246,13 +247,13 @@ static int on_row(void *ctx, const struct offcpu_key *k, const struct offcpu_val
 	return 0;
 }
 
-int offcpu_live_collect(struct offcpu_live *l, struct err *e)
+int waits_live_collect(struct waits_live *l, struct err *e)
 {
-	struct offcpu_stats stats;
+	struct waits_stats stats;
 	int rc;
 
-	(void)offcpu_read(l->engine);
-	rc = offcpu_rows(l->engine, on_row, l, e);
+	(void)waits_engine_read(l->engine);
+	rc = waits_engine_rows(l->engine, on_row, l, e);
 	vec_each(s, &l->single) {
 		struct wait *w;
 
@@ -266,7 +267,7 @@ int offcpu_live_collect(struct offcpu_live *l, struct err *e)
 	}
 	if (l->launched)
 		shorten_account(l);
-	offcpu_stats(l->engine, &stats);
+	waits_engine_stats(l->engine, &stats);
 	l->profile.lost_samples =
 		stats.counts[OFFCPU_COUNT_MAP_FULL] + stats.counts[OFFCPU_COUNT_LOST] + l->dropped;
 	l->profile.first_time = l->begin;
@@ -275,7 +276,7 @@ int offcpu_live_collect(struct offcpu_live *l, struct err *e)
 	return rc;
 }
 
-void offcpu_live_reset(struct offcpu_live *l)
+void waits_live_reset(struct waits_live *l)
 {
 	vec_clear(&l->waits);
 	vec_clear(&l->single);
@@ -293,11 +294,11 @@ static void time_note(struct result *ret, const char *what, u64 ns)
 			    (double)ns / 1e6);
 }
 
-void offcpu_live_health(const struct offcpu_live *l, struct result *ret)
+void waits_live_health(const struct waits_live *l, struct result *ret)
 {
-	struct offcpu_stats s;
+	struct waits_stats s;
 
-	offcpu_stats(l->engine, &s);
+	waits_engine_stats(l->engine, &s);
 	result_loss(ret, "map_full", "waits not counted because the table in the kernel was full",
 		    s.counts[OFFCPU_COUNT_MAP_FULL]);
 	time_note(ret, "the table in the kernel was full (--rows makes it larger)",
@@ -334,4 +335,16 @@ void offcpu_live_health(const struct offcpu_live *l, struct result *ret)
 			ret, NOTE_WARNING, NULL,
 			"this kernel does not separate interrupts from the tasks they interrupt: "
 			"wakers may be misattributed");
+}
+
+struct observed waits_live_observed(struct waits_live *l)
+{
+	return (struct observed){
+		.profile = &l->profile,
+		.waits = &l->waits,
+		.threads = l->threads.items,
+		.n_threads = l->threads.len,
+		.begin = l->begin,
+		.end = l->end,
+	};
 }

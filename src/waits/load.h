@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Waits out of a recording. */
-#ifndef ANALYSIS_OFFCPU_LOAD_H
-#define ANALYSIS_OFFCPU_LOAD_H
+#ifndef WAITS_LOAD_H
+#define WAITS_LOAD_H
 
-#include "analysis/offcpu.h"
 #include "base/parse.h"
 #include "recording/recording.h"
+#include "recording/wait.h"
+#include "waits/wait.h"
 
-struct offcpu_load {
+struct waits_load {
 	struct profile profile;
 	wait_list waits;
 	u64 links;      /* wakers that were told */
@@ -15,11 +16,11 @@ struct offcpu_load {
 };
 
 /* Which waits. */
-struct offcpu_load_opts {
+struct waits_load_opts {
 	const range_list *pids, *tids; /* both empty: all */
 	const char *const *comms;
 	size_t n_comms;
-	u32 states; /* enum offcpu_state_bit, 0: all */
+	u32 states; /* enum wait_in, 0: all */
 	u64 min_ns, max_ns;
 	bool whole; /* only those whose begin and end were seen */
 	bool no_kthreads, no_users;
@@ -31,15 +32,14 @@ struct offcpu_load_opts {
 };
 
 /* What the raw data of a sample says about a wait; false: it is none of ours. */
-struct offcpu_raw;
-bool offcpu_load_raw(const struct sample *s, struct offcpu_raw *ret);
+bool waits_load_raw(const struct sample *s, struct wait_record *ret);
 
-/* Call offcpu_load_release() also after a failure. */
-int offcpu_load(struct offcpu_load *l, const char *path, const struct offcpu_load_opts *opts,
-		struct err *e);
+/* Call waits_load_release() also after a failure. */
+int waits_load(struct waits_load *l, const char *path, const struct waits_load_opts *opts,
+	       struct err *e);
 /* The same from a recording that is open, and not replayed yet. */
-int offcpu_load_from(struct offcpu_load *l, struct recording *r,
-		     const struct offcpu_load_opts *opts, struct err *e);
-void offcpu_load_release(struct offcpu_load *l);
+int waits_load_from(struct waits_load *l, struct recording *r, const struct waits_load_opts *opts,
+		    struct err *e);
+void waits_load_release(struct waits_load *l);
 
 #endif

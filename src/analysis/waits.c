@@ -1,71 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analysis/offcpu.h"
+#include "analysis/waits.h"
 
 #include "analysis/calltree.h"
 #include "analysis/cpp_name.h"
-#include "analysis/offcpu_names.h"
 #include "base/hash.h"
-
-const char *wait_state_name(u32 state, u32 flags)
-{
-	if (flags & OFFCPU_PREEMPTED)
-		return "R+";
-	if (!state)
-		return "R";
-	if ((state & 0x402) == 0x402)
-		return "I";
-	if (state & 2)
-		return "D";
-	if (state & 1)
-		return "S";
-	if (state & 4)
-		return "T";
-	if (state & 8)
-		return "t";
-	return state & 0x40 ? "P" : "?";
-}
-
-/* --- wakers that are no threads --------------------------------------------------------------- */
-
-const char *wait_irq_name(const struct profile *p, u32 stack, u32 kind)
-{
-	static const struct {
-		const char *function, *name;
-	} known[] = {
-		{ "hrtimer_interrupt", "[timer]" },
-		{ "__hrtimer_run_queues", "[timer]" },
-		{ "hrtimer_wakeup", "[timer]" },
-		{ "hrtimer_run_softirq", "[timer]" },
-		{ "run_timer_softirq", "[timer]" },
-		{ "__run_timers", "[timer]" },
-		{ "call_timer_fn", "[timer]" },
-		{ "process_timeout", "[timer]" },
-		{ "net_rx_action", "[network]" },
-		{ "net_tx_action", "[network]" },
-		{ "blk_done_softirq", "[disk]" },
-		{ "blk_mq_end_request", "[disk]" },
-		{ "blk_update_request", "[disk]" },
-		{ "rcu_core", "[rcu]" },
-		{ "rcu_core_si", "[rcu]" },
-		{ "tasklet_action_common", "[tasklet]" },
-		{ "sysvec_irq_work", "[irq work]" },
-		{ "irq_work_run_list", "[irq work]" },
-		{ "sysvec_reschedule_ipi", "[other CPU]" },
-		{ "sysvec_call_function_single", "[other CPU]" },
-	};
-
-	for (; stack; stack = p->stacks.items[stack].parent) {
-		const char *name = profile_str(p, profile_frame_of(p, stack)->name);
-
-		for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
-			if (streq(name, known[i].function))
-				return known[i].name;
-		}
-	}
-	return kind == OFFCPU_WAKER_SOFTIRQ ? "[softirq]"
-	       : kind == OFFCPU_WAKER_NMI   ? "[nmi]"
-					    : "[irq]";
-}
 
 /* --- stacks ----------------------------------------------------------------------------------- */
 
@@ -77,23 +15,9 @@ static u32 stack_inverted(struct profile *p, u32 on, u32 from)
 	return on;
 }
 
-u32 wait_user_stack(struct profile *p, u32 stack)
-{
-	size_t n = profile_depth(p, stack);
-	_cleanup_free_ u32 *frames = xcalloc(n + 1, sizeof(*frames));
-	u32 users = 0;
-
-	n = MIN(profile_frames(p, stack, frames, n), n);
-	for (size_t i = 0; i < n; i++) {
-		if (p->frames.items[frames[i]].kind != FRAME_KERNEL)
-			users = profile_get_stack(p, users, frames[i]);
-	}
-	return users;
-}
-
 static u32 stack_marker(struct profile *p, u32 on, const char *name)
 {
-	return profile_get_stack(p, on, offcpu_marker(p, name));
+	return profile_get_stack(p, on, wait_marker(p, name));
 }
 
 static u32 stack_chain(struct profile *p, const struct wait *w, u32 links)
@@ -123,29 +47,29 @@ static u32 stack_waker(struct profile *p, const struct wait *w)
 	return stack_marker(p, stack, profile_str(p, comm));
 }
 
-u32 wait_stack(struct profile *p, const struct wait *w, enum offcpu_view view)
+u32 wait_stack(struct profile *p, const struct wait *w, enum wait_view view)
 {
 	switch (view) {
-	case OFFCPU_VIEW_WAKER: return stack_waker(p, w);
-	case OFFCPU_VIEW_BOTH: return stack_chain(p, w, 1);
-	case OFFCPU_VIEW_CHAIN: return stack_chain(p, w, OFFCPU_LINKS);
+	case WAIT_VIEW_WAKER: return stack_waker(p, w);
+	case WAIT_VIEW_BOTH: return stack_chain(p, w, 1);
+	case WAIT_VIEW_CHAIN: return stack_chain(p, w, OFFCPU_LINKS);
 	default: return w->stack;
 	}
 }
 
 /* In the waker's view the samples are the waker's. */
-static u32 wait_thread(struct profile *p, const struct wait *w, enum offcpu_view view)
+static u32 wait_thread(struct profile *p, const struct wait *w, enum wait_view view)
 {
 	const struct wait_link *l = &w->links[0];
 
-	if (view != OFFCPU_VIEW_WAKER)
+	if (view != WAIT_VIEW_WAKER)
 		return w->thread;
 	if (!w->n_links)
 		return profile_get_thread(p, 0, 0, profile_string(p, "[unknown]"), 0);
 	return profile_get_thread(p, (s32)l->pid, (s32)l->tid, l->comm, 0);
 }
 
-void waits_to_profile(struct profile *p, const wait_list *waits, enum offcpu_view view)
+void waits_to_profile(struct profile *p, const wait_list *waits, enum wait_view view)
 {
 	u16 off = profile_get_event(p, OFFCPU_EVENT), runq = profile_get_event(p, RUNQ_EVENT);
 
@@ -173,13 +97,6 @@ void waits_to_profile(struct profile *p, const wait_list *waits, enum offcpu_vie
 			profile_add_sample(p, &s);
 		}
 	}
-}
-
-void waits_forget(struct profile *p)
-{
-	vec_clear(&p->samples);
-	vec_each(ev, &p->events)
-		ev->samples = ev->weight = 0;
 }
 
 /* --- tables ----------------------------------------------------------------------------------- */
@@ -419,32 +336,23 @@ static int by_runq(const void *a, const void *b)
 	return x->runq < y->runq ? 1 : x->runq > y->runq ? -1 : 0;
 }
 
-static void links_text(const struct profile *p, const struct wait *w, enum offcpu_view view,
+static void links_text(const struct profile *p, const struct wait *w, enum wait_view view,
 		       struct buf *out)
 {
-	u32 most = view == OFFCPU_VIEW_CHAIN ? OFFCPU_LINKS : 1;
+	u32 most = view == WAIT_VIEW_CHAIN ? OFFCPU_LINKS : 1;
 
 	for (u32 i = 0; i < w->n_links && i < most; i++) {
 		const struct wait_link *l = &w->links[i];
 
 		buf_addf(out, "%s%s", i ? " <- " : "", profile_str(p, l->comm));
-		if (l->kind == OFFCPU_WAKER_TASK && view != OFFCPU_VIEW_CHAIN) {
+		if (l->kind == OFFCPU_WAKER_TASK && view != WAIT_VIEW_CHAIN) {
 			buf_addstr(out, ": ");
 			wait_place(p, l->stack, out);
 		}
 	}
 }
 
-void wait_add(struct wait *into, const struct wait *w)
-{
-	into->blocked += w->blocked;
-	into->runq += w->runq;
-	into->count += w->count;
-	into->max_blocked = MAX(into->max_blocked, w->max_blocked);
-	into->max_runq = MAX(into->max_runq, w->max_runq);
-}
-
-typedef u64 (*wait_key)(struct profile *p, const struct wait *w, enum offcpu_view view);
+typedef u64 (*wait_key)(struct profile *p, const struct wait *w, enum wait_view view);
 
 static u64 key_of(const struct wait *w, u64 where)
 {
@@ -452,24 +360,24 @@ static u64 key_of(const struct wait *w, u64 where)
 			(u64)w->state << 32 | (w->flags & OFFCPU_PREEMPTED));
 }
 
-static u64 key_of_stack(struct profile *p, const struct wait *w, enum offcpu_view view)
+static u64 key_of_stack(struct profile *p, const struct wait *w, enum wait_view view)
 {
 	return key_of(w, wait_stack(p, w, view));
 }
 
 /* All that a line of the table says but figures. */
-static u64 key_of_text(struct profile *p, const struct wait *w, enum offcpu_view view)
+static u64 key_of_text(struct profile *p, const struct wait *w, enum wait_view view)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT;
 
 	links_text(p, w, view, &text);
 	buf_addch(&text, '\n');
-	if (view != OFFCPU_VIEW_WAKER)
+	if (view != WAIT_VIEW_WAKER)
 		wait_place(p, w->stack, &text);
 	return key_of(w, hash_bytes(text.data, text.len));
 }
 
-static void merge_by(struct profile *p, wait_list *waits, enum offcpu_view view, wait_key key)
+static void merge_by(struct profile *p, wait_list *waits, enum wait_view view, wait_key key)
 {
 	struct map known = MAP_INIT;
 	size_t n = 0;
@@ -489,12 +397,12 @@ static void merge_by(struct profile *p, wait_list *waits, enum offcpu_view view,
 	map_release(&known);
 }
 
-void waits_merge(struct profile *p, wait_list *waits, enum offcpu_view view)
+void waits_merge(struct profile *p, wait_list *waits, enum wait_view view)
 {
 	merge_by(p, waits, view, key_of_stack);
 }
 
-static void fill_wait(struct profile *p, const struct wait *w, enum offcpu_view view, bool runq,
+static void fill_wait(struct profile *p, const struct wait *w, enum wait_view view, bool runq,
 		      struct result *ret, struct row *r)
 {
 	const struct profile_thread *th = &p->threads.items[w->thread];
@@ -529,7 +437,7 @@ static bool of_one_process(const struct profile *p, const wait_list *waits)
 	return true;
 }
 
-static void table_of_waits(struct profile *p, const wait_list *waits, enum offcpu_view view,
+static void table_of_waits(struct profile *p, const wait_list *waits, enum wait_view view,
 			   bool runq, u32 lines, struct result *ret)
 {
 	static const struct column columns[] = {
@@ -551,18 +459,18 @@ static void table_of_waits(struct profile *p, const wait_list *waits, enum offcp
 	u64 total = 0;
 
 	memcpy(own, columns, sizeof(own));
-	if (view == OFFCPU_VIEW_SLEEPER)
+	if (view == WAIT_VIEW_SLEEPER)
 		own[10].flags |= COLUMN_HIDDEN;
-	if (view == OFFCPU_VIEW_WAKER) {
+	if (view == WAIT_VIEW_WAKER) {
 		own[10].flags = COLUMN_FILL | COLUMN_MAIN;
 		own[11].flags = COLUMN_HIDDEN;
 	}
-	if (view != OFFCPU_VIEW_SLEEPER)
+	if (view != WAIT_VIEW_SLEEPER)
 		own[5].flags |= COLUMN_HIDDEN;
 	/* two texts need the room, and are what is asked for */
-	if (view == OFFCPU_VIEW_BOTH || view == OFFCPU_VIEW_CHAIN)
+	if (view == WAIT_VIEW_BOTH || view == WAIT_VIEW_CHAIN)
 		own[1].flags = own[4].flags = COLUMN_SPARE;
-	if (view == OFFCPU_VIEW_CHAIN) {
+	if (view == WAIT_VIEW_CHAIN) {
 		own[10].flags = COLUMN_FILL | COLUMN_MAIN;
 		own[11].flags = 0;
 	}
@@ -666,8 +574,8 @@ out:
 	calltree_release(&t);
 }
 
-void waits_to_result(struct profile *p, wait_list *waits, enum offcpu_view view, bool runq,
-		     u32 lines, struct result *ret)
+void waits_to_result(struct profile *p, wait_list *waits, enum wait_view view, bool runq, u32 lines,
+		     struct result *ret)
 {
 	u64 blocked = 0, waited = 0, count = 0;
 
@@ -685,7 +593,7 @@ void waits_to_result(struct profile *p, wait_list *waits, enum offcpu_view view,
 	result_fact(ret, "waits", "waits", value_u(VALUE_COUNT, count));
 	result_fact(ret, "lost", "lost", value_u(VALUE_COUNT, p->lost_samples));
 	table_of_waits(p, waits, view, runq, lines, ret);
-	if (!blocked && waited && !runq && view == OFFCPU_VIEW_SLEEPER)
+	if (!blocked && waited && !runq && view == WAIT_VIEW_SLEEPER)
 		result_note(ret, NOTE_INFO, "--runqueue shows them",
 			    "nothing was blocked: all waits were for a CPU");
 	if (p->samples.len)
@@ -725,7 +633,7 @@ static int by_line(const void *a, const void *b, void *lines)
 	return strcmp(intern_get(lines, x->line), intern_get(lines, y->line));
 }
 
-void waits_to_folded(struct profile *p, const wait_list *waits, enum offcpu_view view, bool runq,
+void waits_to_folded(struct profile *p, const wait_list *waits, enum wait_view view, bool runq,
 		     struct buf *out)
 {
 	struct intern lines = INTERN_INIT;
@@ -734,7 +642,7 @@ void waits_to_folded(struct profile *p, const wait_list *waits, enum offcpu_view
 
 	for (size_t i = 0; i < waits->len; i++) {
 		const struct wait *w = &waits->items[i];
-		enum offcpu_view shown = runq ? OFFCPU_VIEW_SLEEPER : view;
+		enum wait_view shown = runq ? WAIT_VIEW_SLEEPER : view;
 		u32 thread = wait_thread(p, w, shown), id;
 
 		if (!wait_weight(w, runq))

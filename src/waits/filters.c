@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "unwind/offcpu_filters.h"
+#include "waits/filters.h"
 
 #include <bpf/bpf.h>
 #include <fcntl.h>
@@ -43,7 +43,7 @@ static int put_cgroup(const struct offcpu_bpf *skel, u32 at, const char *path, s
 	return 0;
 }
 
-int offcpu_filters_fill(const struct offcpu_bpf *skel, const struct offcpu_opts *in, struct err *e)
+int waits_filters_fill(const struct offcpu_bpf *skel, const struct waits_opts *in, struct err *e)
 {
 	int rc = put_ranges(skel->maps.offcpu_pids, in->pids, e);
 
@@ -62,7 +62,7 @@ int offcpu_filters_fill(const struct offcpu_bpf *skel, const struct offcpu_opts 
 	return rc;
 }
 
-int offcpu_filters_add_pid(const struct offcpu_bpf *skel, u32 pid, struct err *e)
+int waits_filters_add_pid(const struct offcpu_bpf *skel, u32 pid, struct err *e)
 {
 	return put(skel->maps.offcpu_pids, &pid, e);
 }

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analysis/offcpu_load.h"
+#include "waits/load.h"
 
-#include "analysis/offcpu_names.h"
+#include "waits/names.h"
 #include "profile/accounts.h"
 #include "profile/names.h"
-#include "unwind/offcpu_session.h"
+#include "waits/session.h"
 
 struct loader {
-	struct offcpu_load *load;
-	const struct offcpu_load_opts *opts;
-	struct offcpu_names names;
+	struct waits_load *load;
+	const struct waits_load_opts *opts;
+	struct waits_names names;
 	struct map by_seq; /* index of the wait + 1 */
 };
 
 /* The call chain in the form that names are found for. */
-static u32 stack_of(struct loader *l, const struct sample *s, enum offcpu_cut cut)
+static u32 stack_of(struct loader *l, const struct sample *s, enum wait_cut cut)
 {
-	struct offcpu_stack st = { .pid = s->pid };
+	struct waits_stack st = { .pid = s->pid };
 	u64 i = 0;
 
 	if (i < s->n_ips && s->ips[i] == (u64)PERF_CONTEXT_KERNEL) {
@@ -29,7 +29,7 @@ static u32 stack_of(struct loader *l, const struct sample *s, enum offcpu_cut cu
 		st.user = &s->ips[i + 1];
 		st.n_user = (u32)(s->n_ips - i - 1);
 	}
-	return offcpu_names_stack(&l->names, &st, cut);
+	return waits_names_stack(&l->names, &st, cut);
 }
 
 /* As it is shown. */
@@ -38,7 +38,7 @@ static u32 shown_of(struct loader *l, u32 stack)
 	return l->opts->no_kernel_stacks ? wait_user_stack(&l->load->profile, stack) : stack;
 }
 
-static struct wait *wait_of(struct loader *l, const struct offcpu_raw *raw)
+static struct wait *wait_of(struct loader *l, const struct wait_record *raw)
 {
 	u64 *at = map_at(&l->by_seq, raw->seq);
 
@@ -54,7 +54,7 @@ static struct wait *wait_of(struct loader *l, const struct offcpu_raw *raw)
 }
 
 static void fill_wait(struct loader *l, struct wait *w, const struct sample *s,
-		      const struct offcpu_raw *raw)
+		      const struct wait_record *raw)
 {
 	struct profile *p = &l->load->profile;
 	u32 comm = machine_comm(&l->names.machine, (s32)s->pid, (s32)s->tid);
@@ -63,7 +63,7 @@ static void fill_wait(struct loader *l, struct wait *w, const struct sample *s,
 		return;
 	w->thread = profile_get_thread(p, (s32)s->pid, l->opts->by_thread ? (s32)s->tid : 0,
 				       profile_string(p, machine_str(&l->names.machine, comm)), 0);
-	w->stack = shown_of(l, stack_of(l, s, OFFCPU_CUT_SLEEPER));
+	w->stack = shown_of(l, stack_of(l, s, WAIT_CUT_SLEEPER));
 	w->time = s->time;
 	w->state = raw->state;
 	w->syscall = raw->syscall;
@@ -73,7 +73,7 @@ static void fill_wait(struct loader *l, struct wait *w, const struct sample *s,
 }
 
 static void fill_link(struct loader *l, struct wait *w, const struct sample *s,
-		      const struct offcpu_raw *raw)
+		      const struct wait_record *raw)
 {
 	struct profile *p = &l->load->profile;
 	struct wait_link *link = &w->links[raw->link];
@@ -81,11 +81,11 @@ static void fill_link(struct loader *l, struct wait *w, const struct sample *s,
 	char comm[OFFCPU_COMM + 1] = { 0 };
 
 	if (raw->is_sleep) {
-		link->sleep_stack = shown_of(l, stack_of(l, s, OFFCPU_CUT_SLEEPER));
+		link->sleep_stack = shown_of(l, stack_of(l, s, WAIT_CUT_SLEEPER));
 		return;
 	}
 	memcpy(comm, raw->comm, OFFCPU_COMM);
-	link->stack = stack_of(l, s, task ? OFFCPU_CUT_WAKER : OFFCPU_CUT_IRQ);
+	link->stack = stack_of(l, s, task ? WAIT_CUT_WAKER : WAIT_CUT_IRQ);
 	link->pid = raw->pid;
 	link->tid = l->opts->by_thread ? raw->tid : 0;
 	link->kind = raw->kind;
@@ -101,12 +101,12 @@ static void fill_link(struct loader *l, struct wait *w, const struct sample *s,
 static u32 state_bit(u32 state, u32 flags)
 {
 	if (flags & OFFCPU_PREEMPTED)
-		return OFFCPU_IN_PREEMPTED;
+		return WAIT_IN_PREEMPTED;
 	if (!state)
-		return OFFCPU_IN_RUNNABLE;
+		return WAIT_IN_RUNNABLE;
 	if (state & 0x400)
-		return OFFCPU_IN_IDLE;
-	return state & 2 ? OFFCPU_IN_DISK : state & 1 ? OFFCPU_IN_SLEEP : OFFCPU_IN_OTHER;
+		return WAIT_IN_IDLE;
+	return state & 2 ? WAIT_IN_DISK : state & 1 ? WAIT_IN_SLEEP : WAIT_IN_OTHER;
 }
 
 static bool comm_passes(struct loader *l, const struct sample *s)
@@ -120,9 +120,9 @@ static bool comm_passes(struct loader *l, const struct sample *s)
 	return !l->opts->n_comms;
 }
 
-static bool passes(struct loader *l, const struct sample *s, const struct offcpu_raw *raw)
+static bool passes(struct loader *l, const struct sample *s, const struct wait_record *raw)
 {
-	const struct offcpu_load_opts *o = l->opts;
+	const struct waits_load_opts *o = l->opts;
 	u64 length = raw->blocked + raw->runq;
 	bool kthread = raw->flags & OFFCPU_KTHREAD;
 
@@ -141,14 +141,14 @@ static bool passes(struct loader *l, const struct sample *s, const struct offcpu
 	return comm_passes(l, s);
 }
 
-bool offcpu_load_raw(const struct sample *s, struct offcpu_raw *ret)
+bool waits_load_raw(const struct sample *s, struct wait_record *ret)
 {
-	struct offcpu_raw raw;
+	struct wait_record raw;
 
 	if (!(s->type & PERF_SAMPLE_RAW) || s->raw_size < sizeof(raw))
 		return false;
 	memcpy(&raw, s->raw, sizeof(raw));
-	if (raw.magic != OFFCPU_RAW_MAGIC || raw.event >= OFFCPU_EVENTS || raw.link >= OFFCPU_LINKS)
+	if (raw.magic != WAIT_RECORD_MAGIC || raw.event >= WAIT_EVENTS || raw.link >= OFFCPU_LINKS)
 		return false;
 	*ret = raw;
 	return true;
@@ -156,21 +156,21 @@ bool offcpu_load_raw(const struct sample *s, struct offcpu_raw *ret)
 
 static void on_sample(struct loader *l, const struct sample *s)
 {
-	struct offcpu_raw raw;
+	struct wait_record raw;
 	struct wait *w;
 
-	if (!offcpu_load_raw(s, &raw))
+	if (!waits_load_raw(s, &raw))
 		return;
-	if (raw.event <= OFFCPU_EVENT_RUNQ && !passes(l, s, &raw))
+	if (raw.event <= WAIT_EVENT_RUNQ && !passes(l, s, &raw))
 		return;
 	w = wait_of(l, &raw);
-	if (raw.event <= OFFCPU_EVENT_RUNQ)
+	if (raw.event <= WAIT_EVENT_RUNQ)
 		fill_wait(l, w, s, &raw);
 	else
 		fill_link(l, w, s, &raw);
 }
 
-static void take_time(struct offcpu_load *load, u64 time)
+static void take_time(struct waits_load *load, u64 time)
 {
 	if (!time)
 		return;
@@ -205,40 +205,40 @@ static void drop_headless(wait_list *waits)
 	waits->len = n;
 }
 
-int offcpu_load_from(struct offcpu_load *l, struct recording *r,
-		     const struct offcpu_load_opts *opts, struct err *e)
+int waits_load_from(struct waits_load *l, struct recording *r, const struct waits_load_opts *opts,
+		    struct err *e)
 {
 	struct loader loader = { .load = l, .opts = opts };
 	int rc;
 
-	*l = (struct offcpu_load){ 0 };
+	*l = (struct waits_load){ 0 };
 	profile_init(&l->profile);
-	offcpu_names_init(&loader.names, &l->profile);
+	waits_names_init(&loader.names, &l->profile);
 	profile_import_names(loader.names.symbols, r);
 	rc = recording_replay(r, on_record, &loader, e);
 	drop_headless(&l->waits);
 	profile_take_facts(&l->profile, r);
 	accounts_take(&l->profile, r);
-	offcpu_names_release(&loader.names);
+	waits_names_release(&loader.names);
 	map_release(&loader.by_seq);
 	return rc;
 }
 
-int offcpu_load(struct offcpu_load *l, const char *path, const struct offcpu_load_opts *opts,
-		struct err *e)
+int waits_load(struct waits_load *l, const char *path, const struct waits_load_opts *opts,
+	       struct err *e)
 {
 	struct recording *r = NULL;
 	int rc = recording_open(path, &r, e);
 
-	*l = (struct offcpu_load){ 0 };
+	*l = (struct waits_load){ 0 };
 	if (rc < 0)
 		return rc;
-	rc = offcpu_load_from(l, r, opts, e);
+	rc = waits_load_from(l, r, opts, e);
 	recording_free(r);
 	return rc;
 }
 
-void offcpu_load_release(struct offcpu_load *l)
+void waits_load_release(struct waits_load *l)
 {
 	vec_release(&l->waits);
 	profile_release(&l->profile);

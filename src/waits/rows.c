@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "unwind/offcpu_rows.h"
+#include "waits/rows.h"
 
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -39,7 +39,7 @@ static int table_map(struct table *t, const struct bpf_map *map, struct err *e)
 	return 0;
 }
 
-void offcpu_rows_size(struct offcpu_bpf *skel, u64 rows, bool halves)
+void waits_rows_size(struct offcpu_bpf *skel, u64 rows, bool halves)
 {
 	u32 places = 1;
 
@@ -64,7 +64,7 @@ static u32 turn_over(struct offcpu_bpf *skel)
 	return half;
 }
 
-int offcpu_rows_take(struct offcpu_bpf *skel, offcpu_row_fn fn, void *ctx, struct err *e)
+int waits_rows_take(struct offcpu_bpf *skel, waits_row_fn fn, void *ctx, struct err *e)
 {
 	u32 places = skel->rodata->offcpu_options.rows, half = turn_over(skel);
 	struct table rows = { 0 };

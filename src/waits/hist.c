@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "capture/offcpu_hist.h"
+#include "waits/hist.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -15,7 +15,7 @@
 #include "offcpu_hist.skel.h"
 #include "offcpu_hist_raw.skel.h"
 
-struct sched_hist_run {
+struct waits_hist {
 	struct offcpu_hist_bpf *skel;
 	VEC(struct bpf_link *) links;
 };
@@ -33,7 +33,7 @@ static int has_prev_state(bool *ret, struct err *e)
 	return 0;
 }
 
-static int set_options(struct sched_hist_run *r, const struct sched_hist_opts *o, struct err *e)
+static int set_options(struct waits_hist *r, const struct waits_hist_opts *o, struct err *e)
 {
 	bool length = o->what == SCHED_HIST_RUNQLEN, state_given = false;
 	int rc = has_prev_state(&state_given, e);
@@ -55,7 +55,7 @@ static int set_options(struct sched_hist_run *r, const struct sched_hist_opts *o
 	return 0;
 }
 
-static int fill_pids(const struct sched_hist_run *r, const range_list *pids, struct err *e)
+static int fill_pids(const struct waits_hist *r, const range_list *pids, struct err *e)
 {
 	u8 one = 1;
 
@@ -69,7 +69,7 @@ static int fill_pids(const struct sched_hist_run *r, const range_list *pids, str
 	return 0;
 }
 
-static int attach_clock(struct sched_hist_run *r, u32 cpu, u64 hz, struct err *e)
+static int attach_clock(struct waits_hist *r, u32 cpu, u64 hz, struct err *e)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
@@ -94,7 +94,7 @@ static int attach_clock(struct sched_hist_run *r, u32 cpu, u64 hz, struct err *e
 	return 0;
 }
 
-static int attach_clocks(struct sched_hist_run *r, u64 hz, struct err *e)
+static int attach_clocks(struct waits_hist *r, u64 hz, struct err *e)
 {
 	range_list cpus = { 0 };
 	int rc = machine_online(&cpus, e);
@@ -107,7 +107,7 @@ static int attach_clocks(struct sched_hist_run *r, u64 hz, struct err *e)
 	return rc;
 }
 
-static int attach(struct sched_hist_run *r, const struct bpf_program *prog, struct err *e)
+static int attach(struct waits_hist *r, const struct bpf_program *prog, struct err *e)
 {
 	struct bpf_link *link = bpf_program__attach(prog);
 
@@ -117,7 +117,7 @@ static int attach(struct sched_hist_run *r, const struct bpf_program *prog, stru
 	return 0;
 }
 
-static int attach_all(struct sched_hist_run *r, const struct sched_hist_opts *o, struct err *e)
+static int attach_all(struct waits_hist *r, const struct waits_hist_opts *o, struct err *e)
 {
 	int rc = 0;
 
@@ -132,7 +132,7 @@ static int attach_all(struct sched_hist_run *r, const struct sched_hist_opts *o,
 }
 
 /* The same programs in two forms: the names of maps, programs and options are those of both. */
-static int open_skeleton(struct sched_hist_run *r, struct err *e)
+static int open_skeleton(struct waits_hist *r, struct err *e)
 {
 	_cleanup_buf_ struct buf types = BUF_INIT;
 	bool raw = !kernel_types_own();
@@ -157,7 +157,7 @@ static int open_skeleton(struct sched_hist_run *r, struct err *e)
 	return 0;
 }
 
-static int open_run(struct sched_hist_run *r, const struct sched_hist_opts *o, struct err *e)
+static int open_run(struct waits_hist *r, const struct waits_hist_opts *o, struct err *e)
 {
 	int rc;
 
@@ -178,22 +178,22 @@ static int open_run(struct sched_hist_run *r, const struct sched_hist_opts *o, s
 	return rc ? rc : attach_all(r, o, e);
 }
 
-int sched_hist_new(struct sched_hist_run **ret, const struct sched_hist_opts *opts, struct err *e)
+int waits_hist_new(struct waits_hist **ret, const struct waits_hist_opts *opts, struct err *e)
 {
-	struct sched_hist_run *r = xcalloc(1, sizeof(*r));
+	struct waits_hist *r = xcalloc(1, sizeof(*r));
 	libbpf_print_fn_t print = libbpf_set_print(bpf_log);
 	int rc = open_run(r, opts, e);
 
 	libbpf_set_print(print);
 	if (rc) {
-		sched_hist_free(r);
+		waits_hist_free(r);
 		return rc;
 	}
 	*ret = r;
 	return 0;
 }
 
-void sched_hist_free(struct sched_hist_run *r)
+void waits_hist_free(struct waits_hist *r)
 {
 	if (!r)
 		return;
@@ -204,7 +204,7 @@ void sched_hist_free(struct sched_hist_run *r)
 	free(r);
 }
 
-int sched_hist_take(struct sched_hist_run *r, sched_hist_fn fn, void *ctx)
+int waits_hist_take(struct waits_hist *r, waits_hist_fn fn, void *ctx)
 {
 	int fd = bpf_map__fd(r->skel->maps.hists), rc = 0;
 	VEC(struct sched_hist_key) keys = { 0 };
@@ -224,22 +224,22 @@ int sched_hist_take(struct sched_hist_run *r, sched_hist_fn fn, void *ctx)
 	return rc;
 }
 
-static u64 read_counter(const struct sched_hist_run *r, u32 which)
+static u64 read_counter(const struct waits_hist *r, u32 which)
 {
 	return bpfsys_map_sum(bpf_map__fd(r->skel->maps.hist_counters), which);
 }
 
-u64 sched_hist_full(const struct sched_hist_run *r)
+u64 waits_hist_full(const struct waits_hist *r)
 {
 	return read_counter(r, SCHED_HIST_COUNT_FULL);
 }
 
-u64 sched_hist_no_room(const struct sched_hist_run *r)
+u64 waits_hist_no_room(const struct waits_hist *r)
 {
 	return read_counter(r, SCHED_HIST_COUNT_NO_ROOM);
 }
 
-u64 sched_hist_inferred(const struct sched_hist_run *r)
+u64 waits_hist_inferred(const struct waits_hist *r)
 {
 	return read_counter(r, SCHED_HIST_COUNT_INFERRED);
 }

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Waits of the running machine: the engine in the kernel, names, and the loop that reads both. */
-#ifndef ANALYSIS_OFFCPU_LIVE_H
-#define ANALYSIS_OFFCPU_LIVE_H
+#ifndef WAITS_LIVE_H
+#define WAITS_LIVE_H
 
-#include "analysis/offcpu.h"
-#include "analysis/offcpu_names.h"
+#include "result/result.h"
+#include "waits/names.h"
+#include "waits/observed.h"
 
-struct offcpu_live {
+struct waits_live {
 	struct profile profile;
-	struct offcpu *engine;
-	struct offcpu_names names;
+	struct waits_engine *engine;
+	struct waits_names names;
 	struct python_names python;
 	wait_list waits;
 	VEC(struct offcpu_wait) single; /* opts.send: as they came; named by collect */
@@ -24,22 +25,24 @@ struct offcpu_live {
 	bool open;
 };
 
-enum { OFFCPU_SINGLE_MOST = 4 << 20 };
+enum { WAITS_SINGLE_MOST = 4 << 20 };
 
 /* Loads, reads tables and names; nothing is attached yet. on_wait and on_thread are ours. */
-int offcpu_live_open(struct offcpu_live *l, const struct offcpu_opts *opts, struct err *e);
-void offcpu_live_release(struct offcpu_live *l);
-int offcpu_live_start(struct offcpu_live *l, struct err *e);
+int waits_live_open(struct waits_live *l, const struct waits_opts *opts, struct err *e);
+void waits_live_release(struct waits_live *l);
+int waits_live_start(struct waits_live *l, struct err *e);
 /* Until @until (CLOCK_MONOTONIC), a stop, or @done() says so (may be NULL). */
-int offcpu_live_run(struct offcpu_live *l, u64 until, bool (*done)(void *ctx), void *ctx,
-		    struct err *e);
+int waits_live_run(struct waits_live *l, u64 until, bool (*done)(void *ctx), void *ctx,
+		   struct err *e);
 /* Detaches, and asks for the accounts if there are any. */
-int offcpu_live_stop(struct offcpu_live *l, struct err *e);
+int waits_live_stop(struct waits_live *l, struct err *e);
 /* Appends what the kernel has summed up (or sent) to @waits, with names. */
-int offcpu_live_collect(struct offcpu_live *l, struct err *e);
+int waits_live_collect(struct waits_live *l, struct err *e);
 /* Between two intervals: forgets waits and samples, keeps names. */
-void offcpu_live_reset(struct offcpu_live *l);
+void waits_live_reset(struct waits_live *l);
 /* What was lost or left out: law 3. */
-void offcpu_live_health(const struct offcpu_live *l, struct result *ret);
+void waits_live_health(const struct waits_live *l, struct result *ret);
+/* The threads and waits of the run so far. */
+struct observed waits_live_observed(struct waits_live *l);
 
 #endif

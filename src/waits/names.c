@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analysis/offcpu_names.h"
+#include "waits/names.h"
 
 #include "symbol/ask.h"
 
 #include "capture/synth.h"
 #include "recording/recording.h"
-#include "unwind/offcpu_session.h"
+#include "waits/session.h"
 
 enum {
 	FILES_PID = -2,  /* of no process */
@@ -16,7 +16,7 @@ enum {
 
 static int take_records(void *ctx, const void *bytes, size_t size)
 {
-	struct offcpu_names *n = ctx;
+	struct waits_names *n = ctx;
 	const u8 *p = bytes;
 
 	while (size >= sizeof(struct perf_event_header)) {
@@ -41,9 +41,9 @@ static int take_records(void *ctx, const void *bytes, size_t size)
 }
 
 /* Files have a process of their own, in which each lies where its places are. */
-static void map_files(struct offcpu_names *n)
+static void map_files(struct waits_names *n)
 {
-	const struct numbered *files = offcpu_files(n->engine);
+	const struct numbered *files = waits_engine_files(n->engine);
 	struct process *all = machine_process(&n->machine, FILES_PID);
 
 	for (; n->n_files < files->items.len; n->n_files++) {
@@ -66,13 +66,13 @@ static void map_files(struct offcpu_names *n)
 }
 
 /* The address of code in no file that is not known to be mapped. */
-static bool is_strange(const struct offcpu_names *n, const struct process *proc, u64 word)
+static bool is_strange(const struct waits_names *n, const struct process *proc, u64 word)
 {
 	return !(word >> 62) && !machine_mapping(proc, word) &&
 	       !(n->python && python_names_find(n->python, word));
 }
 
-void offcpu_names_learn(struct offcpu_names *n, const struct offcpu_stack *s)
+void waits_names_learn(struct waits_names *n, const struct waits_stack *s)
 {
 	struct synth synth = { .sink = take_records, .ctx = n };
 	const struct process *proc = machine_process(&n->machine, (s32)s->pid);
@@ -89,18 +89,19 @@ void offcpu_names_learn(struct offcpu_names *n, const struct offcpu_stack *s)
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-static void init(struct offcpu_names *n, struct profile *profile, const struct symbols_opts *opts)
+static void init(struct waits_names *n, struct profile *profile, const struct symbols_opts *opts)
 {
-	*n = (struct offcpu_names){ .profile = profile, .symbols = symbols_new(opts) };
+	*n = (struct waits_names){ .profile = profile, .symbols = symbols_new(opts) };
 	machine_init(&n->machine, n->symbols);
 }
 
-void offcpu_names_init(struct offcpu_names *n, struct profile *profile)
+void waits_names_init(struct waits_names *n, struct profile *profile)
 {
 	init(n, profile, NULL);
 }
 
-void offcpu_names_open(struct offcpu_names *n, struct profile *profile, const struct offcpu *engine)
+void waits_names_open(struct waits_names *n, struct profile *profile,
+		      const struct waits_engine *engine)
 {
 	struct synth synth = { .sink = take_records, .ctx = n };
 
@@ -109,7 +110,7 @@ void offcpu_names_open(struct offcpu_names *n, struct profile *profile, const st
 	synth_kernel(&synth, NULL);
 }
 
-void offcpu_names_release(struct offcpu_names *n)
+void waits_names_release(struct waits_names *n)
 {
 	map_release(&n->learned);
 	machine_release(&n->machine);
@@ -118,15 +119,8 @@ void offcpu_names_release(struct offcpu_names *n)
 
 /* --- frames ----------------------------------------------------------------------------------- */
 
-u32 offcpu_marker(struct profile *p, const char *name)
-{
-	struct frame f = { .name = profile_string(p, name), .kind = FRAME_MARKER };
-
-	return profile_get_frame(p, &f);
-}
-
 /* A function of Python that is known by its address alone; 0: it is none. */
-static u32 python_frame(struct offcpu_names *n, u64 ip)
+static u32 python_frame(struct waits_names *n, u64 ip)
 {
 	const struct python_function *f = n->python ? python_names_find(n->python, ip) : NULL;
 	struct frame out;
@@ -141,7 +135,7 @@ static u32 python_frame(struct offcpu_names *n, u64 ip)
 	return profile_get_frame(n->profile, &out);
 }
 
-static u32 frame_of(struct offcpu_names *n, struct process *proc, enum address_mode mode, u64 ip,
+static u32 frame_of(struct waits_names *n, struct process *proc, enum address_mode mode, u64 ip,
 		    bool is_return)
 {
 	struct place *place = machine_place(&n->machine, proc, mode, ip, is_return);
@@ -163,14 +157,14 @@ static u32 frame_of(struct offcpu_names *n, struct process *proc, enum address_m
 }
 
 /* The function in which the stack begins to tell something. */
-static bool is_begin(const char *name, enum offcpu_cut cut)
+static bool is_begin(const char *name, enum wait_cut cut)
 {
 	static const char *const sleeper[] = { "__schedule", "schedule", "preempt_schedule_common",
 					       NULL };
 	static const char *const waker[] = { "try_to_wake_up", "wake_up_process",
 					     "default_wake_function", "wake_up_q", NULL };
 
-	return streq_any(name, cut == OFFCPU_CUT_SLEEPER ? sleeper : waker);
+	return streq_any(name, cut == WAIT_CUT_SLEEPER ? sleeper : waker);
 }
 
 enum { FRAMES_MOST = UNWIND_RECORD_IPS };
@@ -184,10 +178,10 @@ static bool is_interrupt(const struct profile *p, const struct frame *f)
 {
 	const char *name = profile_str(p, f->name);
 
-	return offcpu_is_interrupt(name, strlen(name));
+	return wait_is_interrupt(name, strlen(name));
 }
 
-static void add_kernel(struct offcpu_names *n, const struct offcpu_stack *s, enum offcpu_cut cut,
+static void add_kernel(struct waits_names *n, const struct waits_stack *s, enum wait_cut cut,
 		       struct frames *out)
 {
 	struct process *proc = machine_process(&n->machine, 0);
@@ -205,12 +199,12 @@ static void add_kernel(struct offcpu_names *n, const struct offcpu_stack *s, enu
 		const struct frame *f = &n->profile->frames.items[frames[i]];
 
 		out->items[out->n++] = frames[i];
-		if (cut == OFFCPU_CUT_IRQ && is_interrupt(n->profile, f))
+		if (cut == WAIT_CUT_IRQ && is_interrupt(n->profile, f))
 			break;
 	}
 }
 
-static void add_user(struct offcpu_names *n, const struct offcpu_stack *s, struct frames *out)
+static void add_user(struct waits_names *n, const struct waits_stack *s, struct frames *out)
 {
 	bool root = false;
 
@@ -234,7 +228,7 @@ static void add_user(struct offcpu_names *n, const struct offcpu_stack *s, struc
 			->stack_ends[root || s->end == UNWIND_END_ROOT ? STACK_ROOT : STACK_CUT]++;
 }
 
-u32 offcpu_names_stack(struct offcpu_names *n, struct offcpu_stack *s, enum offcpu_cut cut)
+u32 waits_names_stack(struct waits_names *n, struct waits_stack *s, enum wait_cut cut)
 {
 	struct frames f;
 	u32 stack = 0;
@@ -247,7 +241,7 @@ u32 offcpu_names_stack(struct offcpu_names *n, struct offcpu_stack *s, enum offc
 		map_files(n);
 	f.n = 0;
 	add_kernel(n, s, cut, &f);
-	if (cut != OFFCPU_CUT_IRQ)
+	if (cut != WAIT_CUT_IRQ)
 		add_user(n, s, &f);
 	for (u32 i = f.n; i--;)
 		stack = profile_get_stack(n->profile, stack, f.items[i]);
@@ -255,7 +249,7 @@ u32 offcpu_names_stack(struct offcpu_names *n, struct offcpu_stack *s, enum offc
 	return stack;
 }
 
-void offcpu_find_senders(struct offcpu_opts *opts)
+void waits_find_senders(struct waits_opts *opts)
 {
 	static const char *const names[3 + OFFCPU_SENDERS] = {
 		"__entry_text_start", "__entry_text_end",  "__local_bh_enable_ip",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "unwind/offcpu_facts.h"
+#include "waits/facts.h"
 
 #include <bpf/btf.h>
 
@@ -14,7 +14,7 @@
 /* In the cache. */
 struct facts_file {
 	u64 magic;
-	struct offcpu_facts facts;
+	struct waits_facts facts;
 	u64 sum;
 };
 _Static_assert(sizeof(struct facts_file) == 32, "no gaps: it is summed up");
@@ -90,7 +90,7 @@ static bool has_member(const struct btf *btf, const char *type, const char *memb
 	return id > 0 && member_offset(btf, btf__type_by_id(btf, (u32)id), member) >= 0;
 }
 
-static int read_types(struct offcpu_facts *ret, struct err *e)
+static int read_types(struct waits_facts *ret, struct err *e)
 {
 	_cleanup_buf_ struct buf path = BUF_INIT;
 	int rc = kernel_types_path(&path, e);
@@ -106,7 +106,7 @@ static int read_types(struct offcpu_facts *ret, struct err *e)
 	word = btf__find_by_name_kind(btf, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0
 		       ? btf__find_by_name_kind(btf, "pt_regs", BTF_KIND_STRUCT)
 		       : 0;
-	*ret = (struct offcpu_facts){
+	*ret = (struct waits_facts){
 		.preempt_distance = preempt_distance(btf),
 		.word_type = (u32)MAX(word, 0),
 		.has_prev_state = has_prev_state(btf),
@@ -122,7 +122,7 @@ static u64 sum_of(const struct facts_file *f)
 	return hash_bytes(f, offsetof(struct facts_file, sum));
 }
 
-static bool load_facts(const char *path, struct offcpu_facts *ret)
+static bool load_facts(const char *path, struct waits_facts *ret)
 {
 	_cleanup_buf_ struct buf bytes = BUF_INIT;
 	struct facts_file f;
@@ -136,7 +136,7 @@ static bool load_facts(const char *path, struct offcpu_facts *ret)
 	return true;
 }
 
-int offcpu_facts_find(struct offcpu_facts *ret, struct err *e)
+int waits_facts_find(struct waits_facts *ret, struct err *e)
 {
 	_cleanup_buf_ struct buf path = BUF_INIT;
 	bool kept = coretypes_cache_path(FACTS_MAGIC, FACTS_SUFFIX, &path) >= 0;
@@ -155,7 +155,7 @@ int offcpu_facts_find(struct offcpu_facts *ret, struct err *e)
 	return 0;
 }
 
-void offcpu_facts_forget(void)
+void waits_facts_forget(void)
 {
 	_cleanup_buf_ struct buf path = BUF_INIT;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "unwind/offcpu.h"
+#include "waits/engine.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -13,10 +13,10 @@
 #include "host/kernel_types.h"
 #include "offcpu.skel.h"
 #include "unwind/coretypes.h"
-#include "unwind/offcpu_facts.h"
-#include "unwind/offcpu_filters.h"
-#include "unwind/offcpu_rows.h"
-#include "unwind/offcpu_skel.h"
+#include "waits/facts.h"
+#include "waits/filters.h"
+#include "waits/rows.h"
+#include "waits/skel.h"
 #include "unwind/raw.h"
 #include "unwind/rescue.h"
 
@@ -27,25 +27,25 @@ enum { RING_BYTES = 8 << 20, RING_MIN = 1 << 17, RING_MAX = 1 << 30 };
 #define CLOCK_SOURCE "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 #define OWN_ROUNDS   (1ull << 63) /* names are shared with a sampler, which counts its own */
 
-struct offcpu {
+struct waits_engine {
 	struct offcpu_bpf *skel;
-	struct offcpu_opts opts;
+	struct waits_opts opts;
 	struct ring_buffer *ring;
 	int woken; /* readable when the kernel's part has woken us since the last reading */
 	struct unwind_feed *feed;
 	struct rescue rescue;
 	VEC(struct bpf_link *) links;
 	struct arena arena;
-	struct map stacks; /* id -> struct offcpu_stack * */
+	struct map stacks; /* id -> struct waits_stack * */
 	struct map wakers, chains;
 	u64 stacks_dropped;
-	u64 round;                  /* of offcpu_read() */
+	u64 round;                  /* of waits_engine_read() */
 	u64 ends[UNWIND_END_COUNT]; /* of rescued stacks */
-	u64 read_until;             /* 0: offcpu_read() takes all that is there */
+	u64 read_until;             /* 0: waits_engine_read() takes all that is there */
 	bool filtered;
 	bool needs_waking; /* its program */
 	bool raw;          /* the kernel does not describe its types */
-	int rc;            /* of the callbacks, during offcpu_read() */
+	int rc;            /* of the callbacks, during waits_engine_read() */
 };
 
 /* --- loading ---------------------------------------------------------------------------------- */
@@ -78,7 +78,7 @@ static bool delay_counts(void)
  * Waits can be measured by the clocks of the run queues when nothing else is timed, and when these
  * clocks agree: they do as long as the kernel trusts the processor's own.
  */
-static bool has_queue_clock(const struct offcpu_opts *opts)
+static bool has_queue_clock(const struct waits_opts *opts)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT;
 
@@ -88,10 +88,10 @@ static bool has_queue_clock(const struct offcpu_opts *opts)
 	return streq(buf_str(&text), "tsc\n");
 }
 
-static int set_kernel_facts(struct offcpu *o, struct err *e)
+static int set_kernel_facts(struct waits_engine *o, struct err *e)
 {
-	struct offcpu_facts facts;
-	int rc = offcpu_facts_find(&facts, e);
+	struct waits_facts facts;
+	int rc = waits_facts_find(&facts, e);
 
 	if (rc < 0)
 		return rc;
@@ -115,9 +115,9 @@ static bool given(const range_list *l)
 	return l && l->len;
 }
 
-static void set_filters(struct offcpu *o)
+static void set_filters(struct waits_engine *o)
 {
-	const struct offcpu_opts *in = &o->opts;
+	const struct waits_opts *in = &o->opts;
 
 	o->skel->rodata->offcpu_options.by_pid = given(in->pids) || given(in->tids) || in->follow;
 	o->skel->rodata->offcpu_options.by_uid = in->n_uids > 0;
@@ -141,17 +141,17 @@ static u32 memory_tries(void)
 	return (u32)MIN(2 * (bytes >> 30) + 16, 1ull << 14);
 }
 
-static int set_options(struct offcpu *o, struct err *e)
+static int set_options(struct waits_engine *o, struct err *e)
 {
-	const struct offcpu_opts *in = &o->opts;
+	const struct waits_opts *in = &o->opts;
 	u64 ring = in->ring_bytes ? in->ring_bytes : RING_BYTES;
-	u64 rows = in->rows ? in->rows : OFFCPU_ROWS;
+	u64 rows = in->rows ? in->rows : WAITS_ROWS;
 
 	if (ring < RING_MIN || ring > RING_MAX || (ring & (ring - 1)))
 		return err_set(e, EINVAL, "%llu bytes is not a valid ring size",
 			       (unsigned long long)ring);
-	if (rows > OFFCPU_ROWS_MOST)
-		return err_set(e, EINVAL, "at most %d rows can be kept", OFFCPU_ROWS_MOST);
+	if (rows > WAITS_ROWS_MOST)
+		return err_set(e, EINVAL, "at most %d rows can be kept", WAITS_ROWS_MOST);
 	if (in->n_cgroups > OFFCPU_CGROUPS)
 		return err_set(e, E2BIG, "at most %d control groups can be named", OFFCPU_CGROUPS);
 	set_filters(o);
@@ -179,7 +179,7 @@ static int set_options(struct offcpu *o, struct err *e)
 	o->skel->rodata->offcpu_options.sums = !in->send && !in->intervals;
 	bpf_program__set_autoload(o->skel->progs.offcpu_settle, !in->send && !in->intervals);
 	bpf_program__set_autoload(o->skel->progs.offcpu_fork, in->threads || in->follow);
-	offcpu_rows_size(o->skel, in->send ? 1 : rows, in->intervals);
+	waits_rows_size(o->skel, in->send ? 1 : rows, in->intervals);
 	bpf_map__set_max_entries(o->skel->maps.unwind_ring, (u32)ring);
 	if (!in->ran)
 		bpf_map__set_max_entries(o->skel->maps.offcpu_ran, 1);
@@ -187,9 +187,9 @@ static int set_options(struct offcpu *o, struct err *e)
 }
 
 /* @types: what to take for the kernel's types, NULL: those themselves. */
-static int open_and_load(struct offcpu *o, const char *types, struct err *e)
+static int open_and_load(struct waits_engine *o, const char *types, struct err *e)
 {
-	int rc = offcpu_skel_open(&o->skel, o->raw, types, e);
+	int rc = waits_skel_open(&o->skel, o->raw, types, e);
 
 	if (!rc)
 		rc = set_options(o, e);
@@ -208,7 +208,7 @@ static int open_and_load(struct offcpu *o, const char *types, struct err *e)
 	return rc == -EPERM ? rc : -EOPNOTSUPP;
 }
 
-static int load(struct offcpu *o, struct err *e)
+static int load(struct waits_engine *o, struct err *e)
 {
 	_cleanup_buf_ struct buf few = BUF_INIT, all = BUF_INIT;
 	const void *object;
@@ -216,7 +216,7 @@ static int load(struct offcpu *o, struct err *e)
 	int rc = 0;
 
 	o->raw = !kernel_types_own();
-	object = offcpu_skel_object(o->raw, &size);
+	object = waits_skel_object(o->raw, &size);
 	if (coretypes_path(object, size, &few) >= 0) {
 		if (!open_and_load(o, buf_str(&few), NULL))
 			return 0;
@@ -224,7 +224,7 @@ static int load(struct offcpu *o, struct err *e)
 		offcpu_bpf__destroy(o->skel);
 		o->skel = NULL;
 		(void)unlink(buf_str(&few));
-		offcpu_facts_forget();
+		waits_facts_forget();
 	}
 	if (o->raw)
 		rc = kernel_types_path(&all, e);
@@ -236,7 +236,7 @@ static int load(struct offcpu *o, struct err *e)
 static int on_record(void *ctx, void *data, size_t n);
 
 /* Without it stacks are recognised, too, only slower. */
-static void find_memory(struct offcpu *o)
+static void find_memory(struct waits_engine *o)
 {
 	int fd = bpf_program__fd(o->skel->progs.offcpu_find_memory);
 	u32 result;
@@ -246,7 +246,7 @@ static void find_memory(struct offcpu *o)
 }
 
 /* By its edge: a ring that is never empty would keep us awake all the time. */
-static int watch_ring(struct offcpu *o, struct err *e)
+static int watch_ring(struct waits_engine *o, struct err *e)
 {
 	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
 
@@ -257,7 +257,7 @@ static int watch_ring(struct offcpu *o, struct err *e)
 	return 0;
 }
 
-static int make_ready(struct offcpu *o, struct err *e)
+static int make_ready(struct waits_engine *o, struct err *e)
 {
 	const struct unwind_feed_maps maps = {
 		.bins = bpf_map__fd(o->skel->maps.unwind_bins),
@@ -267,7 +267,7 @@ static int make_ready(struct offcpu *o, struct err *e)
 		.pythons = o->opts.python ? bpf_map__fd(o->skel->maps.unwind_pythons) : 0,
 		.later = true, /* what ends there is rescued */
 	};
-	int rc = offcpu_filters_fill(o->skel, &o->opts, e);
+	int rc = waits_filters_fill(o->skel, &o->opts, e);
 
 	find_memory(o);
 	if (!rc && o->raw)
@@ -282,9 +282,9 @@ static int make_ready(struct offcpu *o, struct err *e)
 	return o->ring ? watch_ring(o, e) : err_sys(e, errno, "cannot map the ring");
 }
 
-int offcpu_new(struct offcpu **ret, const struct offcpu_opts *opts, struct err *e)
+int waits_engine_new(struct waits_engine **ret, const struct waits_opts *opts, struct err *e)
 {
-	struct offcpu *o = xcalloc(1, sizeof(*o));
+	struct waits_engine *o = xcalloc(1, sizeof(*o));
 
 	o->woken = -1;
 	libbpf_print_fn_t print = libbpf_set_print(bpf_log);
@@ -296,21 +296,21 @@ int offcpu_new(struct offcpu **ret, const struct offcpu_opts *opts, struct err *
 	if (!rc)
 		rc = make_ready(o, e);
 	if (rc) {
-		offcpu_free(o);
+		waits_engine_free(o);
 		return rc;
 	}
 	*ret = o;
 	return 0;
 }
 
-static void detach(struct offcpu *o)
+static void detach(struct waits_engine *o)
 {
 	vec_each(link, &o->links)
 		bpf_link__destroy(*link);
 	vec_clear(&o->links);
 }
 
-void offcpu_free(struct offcpu *o)
+void waits_engine_free(struct waits_engine *o)
 {
 	if (!o)
 		return;
@@ -328,12 +328,12 @@ void offcpu_free(struct offcpu *o)
 	free(o);
 }
 
-int offcpu_add_pid(struct offcpu *o, u32 pid, struct err *e)
+int waits_engine_add_pid(struct waits_engine *o, u32 pid, struct err *e)
 {
-	return offcpu_filters_add_pid(o->skel, pid, e);
+	return waits_filters_add_pid(o->skel, pid, e);
 }
 
-void offcpu_feed(struct offcpu *o)
+void waits_engine_feed(struct waits_engine *o)
 {
 	const range_list *pids = o->opts.pids;
 
@@ -349,7 +349,7 @@ void offcpu_feed(struct offcpu *o)
 	}
 }
 
-static int attach(struct offcpu *o, const struct bpf_program *prog, struct err *e)
+static int attach(struct waits_engine *o, const struct bpf_program *prog, struct err *e)
 {
 	struct bpf_link *link = bpf_program__attach(prog);
 
@@ -360,7 +360,7 @@ static int attach(struct offcpu *o, const struct bpf_program *prog, struct err *
 }
 
 /* Runs a program for all threads: an iterator, or one that goes from thread to thread itself. */
-static int run_iterator(const struct offcpu *o, const struct bpf_program *prog, struct err *e)
+static int run_iterator(const struct waits_engine *o, const struct bpf_program *prog, struct err *e)
 {
 	u32 result;
 
@@ -387,7 +387,7 @@ static int run_iterator(const struct offcpu *o, const struct bpf_program *prog, 
 	return 0;
 }
 
-int offcpu_start(struct offcpu *o, struct err *e)
+int waits_engine_start(struct waits_engine *o, struct err *e)
 {
 	libbpf_print_fn_t print = libbpf_set_print(bpf_log);
 	int rc = 0;
@@ -404,19 +404,19 @@ int offcpu_start(struct offcpu *o, struct err *e)
 	return rc;
 }
 
-void offcpu_stop(struct offcpu *o)
+void waits_engine_stop(struct waits_engine *o)
 {
 	detach(o);
 }
 
-int offcpu_fd(const struct offcpu *o)
+int waits_engine_fd(const struct waits_engine *o)
 {
 	return o->woken;
 }
 
 /* --- records ---------------------------------------------------------------------------------- */
 
-static bool has_bare(const struct offcpu_stack *s)
+static bool has_bare(const struct waits_stack *s)
 {
 	for (u32 i = 0; i < s->n_user; i++) {
 		if (!unwind_is_place(s->user[i]))
@@ -425,12 +425,12 @@ static bool has_bare(const struct offcpu_stack *s)
 	return false;
 }
 
-static void keep_stack(struct offcpu *o, const struct offcpu_stack *in)
+static void keep_stack(struct waits_engine *o, const struct waits_stack *in)
 {
-	struct offcpu_stack *s;
+	struct waits_stack *s;
 	u64 *ips;
 
-	if (o->stacks.len >= OFFCPU_STACKS_MOST) {
+	if (o->stacks.len >= WAITS_STACKS_MOST) {
 		o->stacks_dropped++;
 		return;
 	}
@@ -445,7 +445,7 @@ static void keep_stack(struct offcpu *o, const struct offcpu_stack *in)
 		o->opts.on_bare(o->opts.ctx, s);
 }
 
-static bool name_python(struct offcpu *o, const struct unwind_sample *in, u64 *to)
+static bool name_python(struct waits_engine *o, const struct unwind_sample *in, u64 *to)
 {
 	const struct python_stack stack = { .whose = { .pid = in->pid,
 						       .program = in->program,
@@ -460,10 +460,10 @@ static bool name_python(struct offcpu *o, const struct unwind_sample *in, u64 *t
 				    OWN_ROUNDS | o->round, to);
 }
 
-static void take_stack(struct offcpu *o, const struct unwind_sample *in)
+static void take_stack(struct waits_engine *o, const struct unwind_sample *in)
 {
 	u64 user[UNWIND_MAX_FRAMES];
-	struct offcpu_stack s = {
+	struct waits_stack s = {
 		.id = in->addr,
 		.kernel = (const u64 *)in->ip,
 		.user = (const u64 *)in->ip + in->n_kernel,
@@ -480,14 +480,14 @@ static void take_stack(struct offcpu *o, const struct unwind_sample *in)
 	keep_stack(o, &s);
 }
 
-static void on_stack(struct offcpu *o, const struct unwind_sample *in, size_t n)
+static void on_stack(struct waits_engine *o, const struct unwind_sample *in, size_t n)
 {
 	if (n >= UNWIND_SAMPLE_HEADER &&
 	    (n - UNWIND_SAMPLE_HEADER) / 8 >= (size_t)in->n_kernel + in->n_user)
 		take_stack(o, in);
 }
 
-static void on_rescue(struct offcpu *o, const struct unwind_rescue *in, size_t n)
+static void on_rescue(struct waits_engine *o, const struct unwind_rescue *in, size_t n)
 {
 	u64 ip[UNWIND_MAX_FRAMES];
 	struct unwind_frames f = { .ip = ip, .max = UNWIND_MAX_FRAMES };
@@ -497,7 +497,7 @@ static void on_rescue(struct offcpu *o, const struct unwind_rescue *in, size_t n
 		return;
 	rescue_unwind(&o->rescue, in, &f);
 	o->ends[f.end < UNWIND_END_COUNT ? f.end : 0]++;
-	keep_stack(o, &(struct offcpu_stack){
+	keep_stack(o, &(struct waits_stack){
 			      .id = in->addr,
 			      .kernel = (const u64 *)in->kernel,
 			      .user = ip,
@@ -525,11 +525,11 @@ static bool still_sleeps(const struct offcpu_sleeper *in)
 
 /* A thread that slept before us cannot be unwound in the kernel: its memory is not at hand there.
  */
-static void on_sleeper(struct offcpu *o, const struct offcpu_sleeper *in, size_t n)
+static void on_sleeper(struct waits_engine *o, const struct offcpu_sleeper *in, size_t n)
 {
 	u64 ip[UNWIND_MAX_FRAMES];
 	struct unwind_frames f = { .ip = ip, .max = UNWIND_MAX_FRAMES };
-	struct offcpu_stack s = { .pid = in->pid, .user = ip };
+	struct waits_stack s = { .pid = in->pid, .user = ip };
 	_cleanup_free_ struct unwind_rescue *r = NULL;
 	struct iovec from, to;
 	ssize_t got = 0;
@@ -556,23 +556,23 @@ static void on_sleeper(struct offcpu *o, const struct offcpu_sleeper *in, size_t
 	keep_stack(o, &s);
 }
 
-static void on_chain(struct offcpu *o, const struct offcpu_chain *in, size_t n)
+static void on_chain(struct waits_engine *o, const struct offcpu_chain *in, size_t n)
 {
-	if (n < sizeof(*in) || in->n > OFFCPU_LINKS || o->chains.len >= OFFCPU_STACKS_MOST)
+	if (n < sizeof(*in) || in->n > OFFCPU_LINKS || o->chains.len >= WAITS_STACKS_MOST)
 		return;
 	map_put(&o->chains, in->id, (u64)(uintptr_t)arena_dup(&o->arena, in, sizeof(*in)));
 }
 
-static void on_waker(struct offcpu *o, const struct offcpu_who *in, size_t n)
+static void on_waker(struct waits_engine *o, const struct offcpu_who *in, size_t n)
 {
-	if (n < sizeof(*in) || o->wakers.len >= OFFCPU_STACKS_MOST)
+	if (n < sizeof(*in) || o->wakers.len >= WAITS_STACKS_MOST)
 		return;
 	map_put(&o->wakers, in->id, (u64)(uintptr_t)arena_dup(&o->arena, in, sizeof(*in)));
 }
 
 static int on_record(void *ctx, void *data, size_t n)
 {
-	struct offcpu *o = ctx;
+	struct waits_engine *o = ctx;
 	u32 type = 0;
 	int rc = 0;
 
@@ -603,7 +603,7 @@ static int on_record(void *ctx, void *data, size_t n)
 	return o->read_until && clock_mono_ns() >= o->read_until ? -ECANCELED : 0;
 }
 
-static int read_for(struct offcpu *o, u64 ns)
+static int read_for(struct waits_engine *o, u64 ns)
 {
 	struct epoll_event event;
 	int rc;
@@ -620,12 +620,12 @@ static int read_for(struct offcpu *o, u64 ns)
 	return o->rc < 0 ? o->rc : rc;
 }
 
-int offcpu_read(struct offcpu *o)
+int waits_engine_read(struct waits_engine *o)
 {
 	return read_for(o, READ_NS);
 }
 
-int offcpu_accounts(struct offcpu *o, struct err *e)
+int waits_engine_accounts(struct waits_engine *o, struct err *e)
 {
 	int rc = 0;
 
@@ -637,16 +637,16 @@ int offcpu_accounts(struct offcpu *o, struct err *e)
 
 /* --- sums ------------------------------------------------------------------------------------- */
 
-int offcpu_rows(struct offcpu *o, offcpu_row_fn fn, void *ctx, struct err *e)
+int waits_engine_rows(struct waits_engine *o, waits_row_fn fn, void *ctx, struct err *e)
 {
 	int rc = 0;
 
 	if (o->skel->rodata->offcpu_options.sums)
 		rc = run_iterator(o, o->skel->progs.offcpu_settle, e);
-	return rc < 0 ? rc : offcpu_rows_take(o->skel, fn, ctx, e);
+	return rc < 0 ? rc : waits_rows_take(o->skel, fn, ctx, e);
 }
 
-int offcpu_ran(struct offcpu *o, offcpu_ran_fn fn, void *ctx)
+int waits_engine_ran(struct waits_engine *o, waits_ran_fn fn, void *ctx)
 {
 	int fd = bpf_map__fd(o->skel->maps.offcpu_ran), rc = 0;
 	struct offcpu_ran_key key, *before = NULL;
@@ -660,17 +660,18 @@ int offcpu_ran(struct offcpu *o, offcpu_ran_fn fn, void *ctx)
 	return rc;
 }
 
-struct offcpu_stack *offcpu_stack(const struct offcpu *o, u64 id)
+struct waits_stack *waits_engine_stack(const struct waits_engine *o, u64 id)
 {
-	return (struct offcpu_stack *)(uintptr_t)map_get(&o->stacks, id, 0);
+	return (struct waits_stack *)(uintptr_t)map_get(&o->stacks, id, 0);
 }
 
-const struct offcpu_who *offcpu_waker(const struct offcpu *o, u64 id)
+const struct offcpu_who *waits_engine_waker(const struct waits_engine *o, u64 id)
 {
 	return (const struct offcpu_who *)(uintptr_t)map_get(&o->wakers, id, 0);
 }
 
-u32 offcpu_chain(const struct offcpu *o, u64 id, struct offcpu_link ret[static OFFCPU_LINKS])
+u32 waits_engine_chain(const struct waits_engine *o, u64 id,
+		       struct offcpu_link ret[static OFFCPU_LINKS])
 {
 	const struct offcpu_chain *c =
 		(const struct offcpu_chain *)(uintptr_t)map_get(&o->chains, id, 0);
@@ -686,12 +687,12 @@ u32 offcpu_chain(const struct offcpu *o, u64 id, struct offcpu_link ret[static O
 
 /* --- numbers ---------------------------------------------------------------------------------- */
 
-void offcpu_stats(const struct offcpu *o, struct offcpu_stats *ret)
+void waits_engine_stats(const struct waits_engine *o, struct waits_stats *ret)
 {
 	struct unwind_counts counts;
 
 	unwind_counters_read(bpf_map__fd(o->skel->maps.unwind_counters), &counts);
-	*ret = (struct offcpu_stats){
+	*ret = (struct waits_stats){
 		.stacks = o->stacks.len,
 		.chains = o->chains.len,
 		.stacks_dropped = o->stacks_dropped,
@@ -710,12 +711,12 @@ void offcpu_stats(const struct offcpu *o, struct offcpu_stats *ret)
 	ret->ends[UNWIND_END_ROOT] += ret->counts[OFFCPU_COUNT_RECOGNISED];
 }
 
-const struct numbered *offcpu_files(const struct offcpu *o)
+const struct numbered *waits_engine_files(const struct waits_engine *o)
 {
 	return unwind_feed_numbered(o->feed);
 }
 
-void offcpu_note_map(struct offcpu *o, int pid, const struct unwind_map *map)
+void waits_engine_note_map(struct waits_engine *o, int pid, const struct unwind_map *map)
 {
 	rescue_note_map(&o->rescue, pid, map);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analysis/offcpu.h"
+#include "analysis/waits.h"
 
-#include "unwind/offcpu_session.h"
+#include "waits/session.h"
 
 enum { IRQ_FRAMES = 256 };
 
@@ -14,7 +14,7 @@ static u32 cut_interrupt(struct profile *p, u32 stack)
 	for (; stack && n < IRQ_FRAMES; stack = p->stacks.items[stack].parent) {
 		frames[n++] = p->stacks.items[stack].frame;
 		name = profile_str(p, profile_frame_of(p, stack)->name);
-		if (offcpu_is_interrupt(name, strlen(name)))
+		if (wait_is_interrupt(name, strlen(name)))
 			break;
 	}
 	while (n)
@@ -50,7 +50,7 @@ static void add_wait(struct profile *p, u16 event, const struct wait *w)
 	const struct profile_sample s = {
 		.time = w->time,
 		.weight = w->blocked,
-		.stack = wait_stack(p, w, OFFCPU_VIEW_CHAIN),
+		.stack = wait_stack(p, w, WAIT_VIEW_CHAIN),
 		.thread = w->thread,
 		.count = (u32)MIN(w->count, (u64)UINT32_MAX),
 		.cpu = -1,

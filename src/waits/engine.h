@@ -4,42 +4,42 @@
  * leaves a CPU, its waker, and how long it was away; summed up in the kernel, or sent wait by
  * wait.
  *
- *	offcpu_new	loads the programs
- *	offcpu_start	attaches them; with opts.threads also opens the account of every thread
- *	offcpu_read	whenever offcpu_fd() is readable, or 10 times a second
- *	offcpu_stop	detaches; with opts.threads sends the accounts (read once more)
- *	offcpu_rows	the sums since the last call
- *	offcpu_free
+ *	waits_engine_new	loads the programs
+ *	waits_engine_start	attaches them; with opts.threads also opens the account of every
+ *thread waits_engine_read	whenever waits_engine_fd() is readable, or 10 times a second
+ *	waits_engine_stop	detaches; with opts.threads sends the accounts (read once more)
+ *	waits_engine_rows	the sums since the last call
+ *	waits_engine_free
  *
- * Times are CLOCK_MONOTONIC. Stacks and chains stay valid until offcpu_free().
+ * Times are CLOCK_MONOTONIC. Stacks and chains stay valid until waits_engine_free().
  */
-#ifndef UNWIND_OFFCPU_H
-#define UNWIND_OFFCPU_H
+#ifndef WAITS_ENGINE_H
+#define WAITS_ENGINE_H
 
 #include "base/parse.h"
 #include "bpf/offcpu_abi.h"
 #include "unwind/feed.h"
 #include "unwind/python_names.h"
 
-/* Which waits by the thread's state when it left; bits of offcpu_opts.states. */
-enum offcpu_state_bit {
-	OFFCPU_IN_SLEEP = 1,      /* S: can be interrupted */
-	OFFCPU_IN_DISK = 2,       /* D: cannot */
-	OFFCPU_IN_IDLE = 4,       /* I: kernel threads without work */
-	OFFCPU_IN_RUNNABLE = 8,   /* R: gave the CPU up but wants it back */
-	OFFCPU_IN_PREEMPTED = 16, /* R+: had to leave */
-	OFFCPU_IN_OTHER = 32,     /* stopped, traced, parked */
+/* Which waits by the thread's state when it left; bits of waits_opts.states. */
+enum wait_in {
+	WAIT_IN_SLEEP = 1,      /* S: can be interrupted */
+	WAIT_IN_DISK = 2,       /* D: cannot */
+	WAIT_IN_IDLE = 4,       /* I: kernel threads without work */
+	WAIT_IN_RUNNABLE = 8,   /* R: gave the CPU up but wants it back */
+	WAIT_IN_PREEMPTED = 16, /* R+: had to leave */
+	WAIT_IN_OTHER = 32,     /* stopped, traced, parked */
 };
 
 enum {
-	OFFCPU_ROWS = 16384, /* unless asked for another number */
-	OFFCPU_ROWS_MOST = 1 << 20,
-	OFFCPU_STACKS_MOST = 1 << 17, /* kept in user space */
+	WAITS_ROWS = 16384, /* unless asked for another number */
+	WAITS_ROWS_MOST = 1 << 20,
+	WAITS_STACKS_MOST = 1 << 17, /* kept in user space */
 };
 
-struct offcpu_stack;
+struct waits_stack;
 
-struct offcpu_opts {
+struct waits_opts {
 	const range_list *pids; /* NULL or empty: no such filter; those of one kind are or-ed */
 	const range_list *tids;
 	const u32 *uids;
@@ -49,10 +49,10 @@ struct offcpu_opts {
 	const char *const *cgroups; /* directories, with all that is below them */
 	size_t n_cgroups;
 	bool follow; /* children of the pids, too */
-	u32 states;  /* enum offcpu_state_bit, 0: all */
+	u32 states;  /* enum wait_in, 0: all */
 	u64 min_ns, max_ns;
 	u64 period; /* one sample for so many ns off CPU, 0: every wait */
-	u64 rows;   /* room for sums, 0: OFFCPU_ROWS */
+	u64 rows;   /* room for sums, 0: WAITS_ROWS */
 	u64 ring_bytes;
 	bool no_sleeper_stacks;
 	bool no_runnable_stacks; /* of those that wait for nothing but a CPU */
@@ -68,9 +68,9 @@ struct offcpu_opts {
 	bool by_thread;
 	bool waker_pids; /* wakers of one name are told apart by process; with by_thread they are */
 	bool send;       /* wait by wait, to on_wait */
-	bool intervals;  /* offcpu_rows() will be asked before offcpu_stop() */
+	bool intervals;  /* waits_engine_rows() will be asked before waits_engine_stop() */
 	bool threads;    /* accounts, to on_thread */
-	bool ran;        /* who had the CPU while others waited for it: offcpu_ran() */
+	bool ran;        /* who had the CPU while others waited for it: waits_engine_ran() */
 	bool no_kthreads, no_users;
 	struct python_names *python; /* functions of Python among the frames; NULL: not wanted */
 	bool places; /* user frames are places in files (unwind_place()), but for code in none */
@@ -81,11 +81,11 @@ struct offcpu_opts {
 	 * May be NULL. With @places, of each new stack with addresses that are in no file: what
 	 * they are must be asked for before the process ends.
 	 */
-	void (*on_bare)(void *ctx, const struct offcpu_stack *s);
+	void (*on_bare)(void *ctx, const struct waits_stack *s);
 	void *ctx;
 };
 
-struct offcpu_stack {
+struct waits_stack {
 	u64 id;
 	const u64
 		*kernel; /* innermost first; the frames of the tracepoint itself are still there */
@@ -98,52 +98,53 @@ struct offcpu_stack {
 	u32 mark;    /* free for the user: what it made of this */
 };
 
-struct offcpu_stats {
+struct waits_stats {
 	u64 counts[OFFCPU_COUNTERS];
 	u64 ends[UNWIND_END_COUNT];
 	u64 rescues, rescues_lost, kernel_cut;
 	u64 stacks, chains;  /* kept */
-	u64 stacks_dropped;  /* beyond OFFCPU_STACKS_MOST */
+	u64 stacks_dropped;  /* beyond WAITS_STACKS_MOST */
 	bool raw;            /* by raw tracepoints: the kernel does not describe its types */
 	bool partial_starts; /* stacks of threads that slept before us have no kernel part */
 	bool no_irq_context; /* interrupts cannot be told from the tasks that they interrupt */
 };
 
-struct offcpu;
+struct waits_engine;
 
-int offcpu_new(struct offcpu **ret, const struct offcpu_opts *opts, struct err *e);
-void offcpu_free(struct offcpu *o);
+int waits_engine_new(struct waits_engine **ret, const struct waits_opts *opts, struct err *e);
+void waits_engine_free(struct waits_engine *o);
 /* Tables for the files of all that runs, or of the pids that were named. Before start. */
-void offcpu_feed(struct offcpu *o);
+void waits_engine_feed(struct waits_engine *o);
 /* After loading, before start: one more process to look at, with its children if opts.follow. */
-int offcpu_add_pid(struct offcpu *o, u32 pid, struct err *e);
+int waits_engine_add_pid(struct waits_engine *o, u32 pid, struct err *e);
 /* Read soon afterwards: threads that sleep already are unwound by what they have in memory. */
-int offcpu_start(struct offcpu *o, struct err *e);
-void offcpu_stop(struct offcpu *o);
-int offcpu_fd(const struct offcpu *o);
-int offcpu_read(struct offcpu *o);
+int waits_engine_start(struct waits_engine *o, struct err *e);
+void waits_engine_stop(struct waits_engine *o);
+int waits_engine_fd(const struct waits_engine *o);
+int waits_engine_read(struct waits_engine *o);
 /* The accounts up to now, to on_thread; the programs go on. */
-int offcpu_accounts(struct offcpu *o, struct err *e);
+int waits_engine_accounts(struct waits_engine *o, struct err *e);
 
-typedef int (*offcpu_row_fn)(void *ctx, const struct offcpu_key *k, const struct offcpu_value *v);
-/* Takes the sums out of the kernel, after offcpu_stop() unless opts.intervals. */
-int offcpu_rows(struct offcpu *o, offcpu_row_fn fn, void *ctx, struct err *e);
+typedef int (*waits_row_fn)(void *ctx, const struct offcpu_key *k, const struct offcpu_value *v);
+/* Takes the sums out of the kernel, after waits_engine_stop() unless opts.intervals. */
+int waits_engine_rows(struct waits_engine *o, waits_row_fn fn, void *ctx, struct err *e);
 
-typedef int (*offcpu_ran_fn)(void *ctx, const struct offcpu_ran_key *k,
-			     const struct offcpu_ran_value *v);
+typedef int (*waits_ran_fn)(void *ctx, const struct offcpu_ran_key *k,
+			    const struct offcpu_ran_value *v);
 /* With opts.ran: of all the time in run queues, who had the CPU then. */
-int offcpu_ran(struct offcpu *o, offcpu_ran_fn fn, void *ctx);
+int waits_engine_ran(struct waits_engine *o, waits_ran_fn fn, void *ctx);
 
 /* NULL: not known (0, or lost). */
-struct offcpu_stack *offcpu_stack(const struct offcpu *o, u64 id);
-const struct offcpu_who *offcpu_waker(const struct offcpu *o, u64 id);
+struct waits_stack *waits_engine_stack(const struct waits_engine *o, u64 id);
+const struct offcpu_who *waits_engine_waker(const struct waits_engine *o, u64 id);
 /* How many links a chain has; 0: it is not known. */
-u32 offcpu_chain(const struct offcpu *o, u64 id, struct offcpu_link ret[static OFFCPU_LINKS]);
-void offcpu_stats(const struct offcpu *o, struct offcpu_stats *ret);
+u32 waits_engine_chain(const struct waits_engine *o, u64 id,
+		       struct offcpu_link ret[static OFFCPU_LINKS]);
+void waits_engine_stats(const struct waits_engine *o, struct waits_stats *ret);
 /* The files of places, by their numbers. */
-const struct numbered *offcpu_files(const struct offcpu *o);
+const struct numbered *waits_engine_files(const struct waits_engine *o);
 
 /* Mappings that are known from elsewhere, for processes that are gone when they are asked for. */
-void offcpu_note_map(struct offcpu *o, int pid, const struct unwind_map *map);
+void waits_engine_note_map(struct waits_engine *o, int pid, const struct unwind_map *map);
 
 #endif

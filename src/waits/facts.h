@@ -3,12 +3,12 @@
  * What the off-CPU programs have to be told about the running kernel. It stands in BTF, whose
  * hundred thousand types take 5 ms to read: found out once for each kernel and kept in the cache.
  */
-#ifndef UNWIND_OFFCPU_FACTS_H
-#define UNWIND_OFFCPU_FACTS_H
+#ifndef WAITS_FACTS_H
+#define WAITS_FACTS_H
 
 #include "base/err.h"
 
-struct offcpu_facts {
+struct waits_facts {
 	s64 preempt_distance; /* from a CPU's run queue to its preempt count, 0: not known */
 	u32 word_type;        /* number of a type that begins with a word; 0: there are no casts */
 	u8 has_prev_state;    /* the tracepoint of a switch tells the state */
@@ -16,8 +16,8 @@ struct offcpu_facts {
 	u8 pad[2];
 };
 
-int offcpu_facts_find(struct offcpu_facts *ret, struct err *e);
+int waits_facts_find(struct waits_facts *ret, struct err *e);
 /* What was kept may be wrong: the next time it is found out anew. */
-void offcpu_facts_forget(void);
+void waits_facts_forget(void);
 
 #endif

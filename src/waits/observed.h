@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Threads and their waits in a span of time: of the running machine, or of a recording. */
+#ifndef WAITS_OBSERVED_H
+#define WAITS_OBSERVED_H
+
+#include "waits/wait.h"
+
+/* Who was there and what they waited for: on the running machine, or in a recording. */
+struct observed {
+	struct profile *profile;
+	wait_list *waits;
+	const struct offcpu_thread
+		*threads; /* with ticks, or as many samples, in user and kernel */
+	size_t n_threads;
+	const u32 *cgroups; /* of the threads: strings; NULL: their numbers stand in the threads */
+	u64 begin, end;
+	bool waits_sampled; /* only how waits divide is true, not their sum */
+	bool unsplit;       /* user and kernel are not told apart */
+	bool no_wakers;     /* who ended waits was not looked at; likewise: */
+	bool no_chains;     /* what those had been doing */
+};
+
+#endif
