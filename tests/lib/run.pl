@@ -1,12 +1,16 @@
 #!/usr/bin/env perl
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The runner behind tests/run: starts every test file of the layers asked for in a session of
-# its own, with a time-out, and counts the TAP it prints. Two at once where a layer allows it.
+# The runner of tests/run: starts every test file of the layers asked for in a session of its own,
+# with a time-out, and counts the TAP it prints.
 #
-# Layers that measure this machine share it with whatever else runs there. A file that fails in one
-# of them is run again, alone, when the layer is through: what fails every time counts as failed,
-# what passes then counts as passed and is listed as unsteady with what failed before.
+# Files that measure this machine run alone. All others run first, two at a time and across layers,
+# the longest first: so a guest boots on one CPU while unit tests and fuzz targets use the other.
+# A file of a measuring layer that does not measure says so with a line "# shared".
+#
+# A file that fails in a layer that depends on the machine is run again, alone, at the end of its
+# batch: a file that fails every time counts as failed; one that passes then counts as passed and
+# is listed as unsteady with the names of its failed tests.
 use strict;
 use warnings;
 use File::Temp qw(tempdir);
@@ -20,15 +24,17 @@ $ENV{FATHOM}      //= "$top/build/fathom";
 $ENV{FATHOM_ASAN} //= "$top/build/asan/fathom";
 $ENV{WORKLOADS}   //= "$top/build/workloads";
 
-# Layers in their order. What measures the machine, or boots another, runs alone.
+# Layers in their order. shared: its files do not measure the machine. first: start order of the
+# shared batch, lowest first.
 my @layers = (
-	{ name => 'unit',    jobs => 2, timeout => 300 },
-	{ name => 'golden',  jobs => 2, timeout => 120 },
-	{ name => 'kernel',  jobs => 1, timeout => 180, again => 2 },
-	{ name => 'oracle',  jobs => 1, timeout => 300, again => 2 },
-	{ name => 'browser', jobs => 1, timeout => 300, again => 2 },
-	{ name => 'vm',      jobs => 1, timeout => 900, again => 1 },
-	{ name => 'fuzz',    jobs => 2, timeout => 120 },
+	{ name => 'unit',    shared => 1, first => 1, timeout => 300 },
+	{ name => 'golden',  shared => 1, first => 1, timeout => 120 },
+	{ name => 'kernel',  first => 2, timeout => 180, again => 2 },
+	{ name => 'oracle',  first => 2, timeout => 300, again => 2 },
+	{ name => 'browser', shared => 1, first => 3, timeout => 300, again => 2 },
+	{ name => 'tui',     shared => 1, first => 3, timeout => 300, again => 2 },
+	{ name => 'vm',      shared => 1, first => 0, timeout => 1200, again => 1 },
+	{ name => 'fuzz',    shared => 1, first => 4, timeout => 120 },
 );
 my $fuzz_seconds = $ENV{FUZZ_SECONDS} // 3;
 # Every run of the tests tries the same inputs, so that it fails for what was changed; make fuzz
@@ -46,26 +52,24 @@ $SIG{INT} = $SIG{TERM} = sub { stop_all(); exit 130 };
 
 # ---- what there is to run ----------------------------------------------------------------------
 
-# A test file may ask for another time-out with a line "# timeout: SECONDS".
-sub own_timeout {
-	my ($path, $default) = @_;
-	open(my $fh, '<', $path) or return $default;
-	while (<$fh>) {
-		return $1 if /^# timeout: ([0-9]+)$/;
-		last if $. > 30;
-	}
-	return $default;
-}
-
+# A test file may ask for another time-out with a line "# timeout: SECONDS", and say with a line
+# "# shared" that it may run beside another file.
 sub script_test {
 	my ($layer, $path) = @_;
-	return { layer => $layer, name => $path =~ s{^tests/}{}r, command => ["./$path"],
-		 timeout => own_timeout($path, $layer->{timeout}) };
+	my $test = { layer => $layer, name => $path =~ s{^tests/}{}r, command => ["./$path"],
+		     timeout => $layer->{timeout}, shared => $layer->{shared} };
+	open(my $fh, '<', $path) or return $test;
+	while (<$fh>) {
+		$test->{timeout} = $1 if /^# timeout: ([0-9]+)$/;
+		$test->{shared} = 1 if /^# shared$/;
+		last if $. > 30;
+	}
+	return $test;
 }
 
 sub unit_tests {
 	my ($layer) = @_;
-	return map { { layer => $layer, name => $_, command => ["./$_"],
+	return map { { layer => $layer, name => $_, command => ["./$_"], shared => 1,
 		       timeout => $layer->{timeout} } }
 	       grep { -x } qw(build/unit-tests build/asan/unit-tests);
 }
@@ -81,7 +85,8 @@ sub fuzz_tests {
 		my $found = "$scratch/$name";
 		mkdir $found;
 		my @seeds = grep { -d } ("tests/fuzz/seeds/$name", "tests/fuzz/$name.seeds");
-		push @tests, { layer => $layer, name => $path, fuzz => 1, timeout => $layer->{timeout},
+		push @tests, { layer => $layer, name => $path, fuzz => 1, shared => 1,
+			       timeout => $layer->{timeout},
 			       command => ["./$path", "-max_total_time=$fuzz_seconds",
 					   "-seed=$fuzz_seed", '-timeout=10',
 					   '-rss_limit_mb=1024', '-verbosity=0',
@@ -273,7 +278,7 @@ sub finish {
 	show_failure($test, @errors) if $n->{failed};
 	unlink $test->{errors};
 	if ($rerun) {
-		push @again, { %$test{qw(layer name command timeout)}, runs => ($test->{runs} // 1) + 1,
+		push @again, { %$test{qw(layer name command timeout shared)}, runs => ($test->{runs} // 1) + 1,
 			       before => failed_names($test, @errors) };
 	} elsif ($n->{failed}) {
 		push @failures, "$test->{name}: $n->{failed}";
@@ -301,22 +306,33 @@ sub usage {
 	exit 2;
 }
 
-sub run_asked {
+# The tests of the layers and files asked for, in that order.
+sub asked_tests {
 	my (@asked) = @_;
 	my %known = map { $_->{name} => $_ } @layers;
+	my @tests;
 	for my $what (@asked) {
 		if (my $layer = $known{$what}) {
-			my @tests = layer_tests($layer);
-			print "== $what\n" if @tests;
-			run_tests($layer->{jobs}, @tests);
+			push @tests, layer_tests($layer);
 		} elsif ($what =~ m{([^/]+)/[^/]+\.t$} && -e $what) {
-			my $layer = $known{$1} // { name => $1, timeout => 300 };
-			run_tests(1, script_test($layer, $what =~ s{^\./}{}r));
+			my $layer = $known{$1} // { name => $1, first => 2, timeout => 300 };
+			push @tests, script_test($layer, $what =~ s{^\./}{}r);
 		} else {
 			print STDERR "no such layer or test file: '$what'\n";
 			usage();
 		}
 	}
+	return @tests;
+}
+
+sub run_asked {
+	my @tests = asked_tests(@_);
+	my @shared = sort { $a->{layer}{first} <=> $b->{layer}{first} } grep { $_->{shared} } @tests;
+	my @alone = grep { !$_->{shared} } @tests;
+	print "== two at a time\n" if @shared;
+	run_tests(2, @shared);
+	print "== alone\n" if @alone;
+	run_tests(1, @alone);
 }
 
 while (@ARGV && $ARGV[0] =~ /^-/) {

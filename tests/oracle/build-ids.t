@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shared
 #
 # Which build a file and the kernel were: perf's header tells it of its recordings, records of
 # mappings of ours. Names come from that build, never from another that is in its place now.

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shared
 # timeout: 420
 # Our exports in the hands of those they are for: go tool pprof, protoc, speedscope's own page and
 # schema, the importer of Firefox's profiler.

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shared
 # The same boxes as flamegraph.pl, which Debian ships inside libdevel-nytprof-perl; folded stacks
 # as stackcollapse-perf.pl makes them.
 # shellcheck source=tests/lib/test.sh

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shared
 #
 # fathom fold against stackcollapse-perf.pl, option by option, on recordings of this machine made by
 # perf. The script is in no package: the environment variable STACKCOLLAPSE names it.

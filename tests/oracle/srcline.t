@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shared
 #
 # Our source lines and inlined callers against those of addr2line, with llvm-addr2line as the judge
 # where the two differ: binutils 2.40 takes the wrong file for some lines of DWARF 5, loses inlined

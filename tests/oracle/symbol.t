@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shared
 #
 # Our names against those of binutils: readelf, nm, addr2line, objdump, c++filt.
 . "$(dirname "$0")/../lib/test.sh"

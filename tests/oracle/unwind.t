@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shared
 #
 # Our unwinder against libdw at random stops of real programs, and our tables against readelf.
 # UNWIND_STOPS sets the number of stops for each program.

@@ -26,8 +26,7 @@ vm_run_checks() {
 }
 
 vm_test() {
-	need_file "${FATHOM_STATIC:-$TOP/build/static/fathom}"
-	"$vm_dir/boot" -n -t 450 -o "$TMP/out" "$1" "$vm_dir"/guest/*.sh >"$TMP/tap" 2>"$TMP/reason"
+	"$vm_dir/boot" -n -t 900 -o "$TMP/out" "$1" "$vm_dir"/guest/*.sh >"$TMP/tap" 2>"$TMP/reason"
 	[ $? -eq 77 ] && plan_skip "$(head -n 1 "$TMP/reason")"
 	sed 's/^/# /' "$TMP/reason"
 	vm_adopt "$TMP/tap"
