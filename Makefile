@@ -59,7 +59,9 @@ BPF      := $(patsubst src/bpf/%.bpf.c,%,$(wildcard src/bpf/*.bpf.c))
 SKEL     := $(BPF:%=$(GEN)/%.skel.h)
 COMMANDS := $(sort $(patsubst src/cmd/%.c,%,$(wildcard src/cmd/*.c)))
 VIEWS    := $(sort $(patsubst src/view/%_view.c,%,$(wildcard src/view/*_view.c)))
-ASSETS   := $(sort $(wildcard web/*.js web/*.css web/*.html web/*.svg tools/*.bt tools/*.txt \
+# A folder of web/ with a main.js is one script in the program: web/viewer/main.js -> web/viewer.js.
+BUNDLES  := $(patsubst web/%/main.js,web/%.js,$(wildcard web/*/main.js))
+ASSETS   := $(sort $(BUNDLES) $(wildcard web/*.css web/*.html web/*.svg tools/*.bt tools/*.txt \
 	tools/*.tsv))
 LISTS    := $(GEN)/commands.inc $(GEN)/views.inc $(GEN)/features.inc
 UNIT     := $(patsubst tests/unit/%.c,$(OUT)/obj/tests/unit/%.o,$(wildcard tests/unit/*.c))
@@ -133,6 +135,17 @@ $(GEN)/%.skel.h: $(GEN)/bpf/%.o
 	$(Q)$(BPFTOOL) gen skeleton $< name $(subst -,_,$*)_bpf > $@
 
 # --- assets: gzipped, placed in the binary by the assembler -----------------------------------
+
+$(BUNDLES:%=$(GEN)/%): $(GEN)/web/%.js: web/%/main.js scripts/bundle
+	$(Q)mkdir -p $(@D)
+	$(Q)awk -f scripts/bundle -v deps=$@ $< > $@.d
+	$(Q)awk -f scripts/bundle $< > $@
+
+-include $(BUNDLES:%=$(GEN)/%.d)
+
+$(BUNDLES:%=$(GEN)/assets/%.gz): $(GEN)/assets/%.gz: $(GEN)/%
+	$(Q)mkdir -p $(@D)
+	$(Q)gzip -9nc $< > $@
 
 $(GEN)/assets/%.gz: %
 	$(Q)mkdir -p $(@D)

@@ -1,30 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/html.h"
 
-#include "view/export_model.h"
-#include "base/asset.h"
 #include "base/fmt.h"
 #include "base/json.h"
+#include "view/export_model.h"
+#include "view/svg_asset.h"
 
 #include <zlib.h>
 
 enum {
-	ASSET_MOST = 1 << 20,  /* inflated; ours are a tenth of that */
 	GZIP_WINDOW = 15 + 16, /* what zlib calls a gzip header around the largest window */
 	GZIP_LEVEL = 6,
 	GZIP_MEMORY = 9,
-};
-
-/* In the order in which they are put together: later files use earlier ones while they load. */
-static const char *const scripts[] = {
-	"web/viewer-util.js",   "web/viewer-inflate.js", "web/viewer-model.js",
-	"web/viewer-tree.js",   "web/viewer-derive.js",  "web/viewer-waits.js",
-	"web/viewer-state.js",  "web/viewer-analyse.js", "web/viewer-color.js",
-	"web/viewer-paint.js",  "web/viewer-flame.js",   "web/viewer-sandwich.js",
-	"web/viewer-chart.js",  "web/viewer-table.js",   "web/viewer-layout.js",
-	"web/viewer-graph.js",  "web/viewer-heat.js",    "web/viewer-help.js",
-	"web/viewer-export.js", "web/viewer-panel.js",   "web/viewer-ui.js",
-	"web/viewer-keys.js",   "web/viewer-main.js",
 };
 
 /* What the places in the template, written {{name}}, are filled with. */
@@ -37,23 +24,9 @@ struct page {
 
 static int add_asset(struct buf *out, const char *name, struct err *e)
 {
-	const struct asset *a = asset_find(name);
-	z_stream z = { 0 };
-	int r = -ENOENT;
-
-	if (!a)
-		return err_set(e, ENOENT, "asset '%s' is not part of this program", name);
-	if (inflateInit2(&z, GZIP_WINDOW) != Z_OK)
-		oom(sizeof(z));
-	z.next_in = (Bytef *)(uintptr_t)a->gzip;
-	z.avail_in = (uInt)a->size;
-	z.next_out = (Bytef *)buf_reserve(out, ASSET_MOST);
-	z.avail_out = ASSET_MOST;
-	r = inflate(&z, Z_FINISH) == Z_STREAM_END ? 0 : -EBADMSG;
-	if (!r)
-		buf_added(out, ASSET_MOST - z.avail_out);
-	inflateEnd(&z);
-	return r ? err_set(e, -r, "asset '%s' is damaged", name) : 0;
+	if (!svg_asset(name, out))
+		return err_set(e, EBADMSG, "asset '%s' is missing or damaged", name);
+	return 0;
 }
 
 static void add_gzip(struct buf *out, const struct buf *in)
@@ -147,11 +120,7 @@ static int fill_style(struct buf *out, const struct page *page UNUSED, struct er
 
 static int fill_script(struct buf *out, const struct page *page UNUSED, struct err *e)
 {
-	int r = 0;
-
-	for (size_t i = 0; i < ARRAY_SIZE(scripts) && !r; i++)
-		r = add_asset(out, scripts[i], e);
-	return r;
+	return add_asset(out, "web/viewer.js", e);
 }
 
 static int fill_data(struct buf *out, const struct page *page, struct err *e UNUSED)

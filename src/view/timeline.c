@@ -123,7 +123,7 @@ static void add_script(struct sched_map *m, bool cdata, struct buf *out)
 	_cleanup_map_ struct map numbers = MAP_INIT;
 
 	buf_addstr(out, cdata ? "<script><![CDATA[\n" : "<script>\n");
-	buf_addf(out, "const D={\"cpus\":%u,\"length\":%llu,", m->names->cpus,
+	buf_addf(out, "window.timelineData={\"cpus\":%u,\"length\":%llu,", m->names->cpus,
 		 (unsigned long long)MAX(m->end - m->begin, 1ull));
 	add_tasks(m, &numbers, out);
 	add_stretches(m, &numbers, out);

@@ -67,10 +67,10 @@ const inPage = (page) =>
 	page.evaluate(() => {
 		const by = {};
 
-		for (let i = 0; i < D.stretches.length; i += 5) {
-			const [tid, comm] = D.tasks[D.stretches[i + 3]];
+		for (let i = 0; i < window.timelineData.stretches.length; i += 5) {
+			const [tid, comm] = window.timelineData.tasks[window.timelineData.stretches[i + 3]];
 
-			by[`${comm} ${tid}`] = (by[`${comm} ${tid}`] || 0) + D.stretches[i + 1];
+			by[`${comm} ${tid}`] = (by[`${comm} ${tid}`] || 0) + window.timelineData.stretches[i + 1];
 		}
 		return by;
 	});
@@ -86,7 +86,7 @@ for (const [file, json] of [
 	const sorted = (entries) => entries.sort((x, y) => (x[0] < y[0] ? -1 : 1));
 
 	check(`${file}: every task's time is in it`, sorted(Object.entries(await inPage(page))), sorted([...wanted]));
-	check(`${file}: a lane for each CPU`, await count(page, '.lane'), await page.evaluate(() => D.cpus));
+	check(`${file}: a lane for each CPU`, await count(page, '.lane'), await page.evaluate(() => window.timelineData.cpus));
 	// some may have been busy all the time
 	check(
 		`${file}: one of the busiest tasks is the first row`,

@@ -266,7 +266,7 @@ async function search() {
 	await until(
 		page,
 		() =>
-			window.fathom.app.state.q === 'sys_read|copy|serve' &&
+			window.fathom.app.state.search === 'sys_read|copy|serve' &&
 			document.getElementById('matched').textContent !== ''
 	);
 	check(
@@ -297,7 +297,7 @@ async function search() {
 	);
 	check('a bad expression is said', await text(page, '#matched'), 'not a regular expression');
 	await page.fill('#search', 'render');
-	await until(page, () => window.fathom.app.state.q === 'render');
+	await until(page, () => window.fathom.app.state.search === 'render');
 	await shot(page, 'search');
 	check('no error', page.problems, []);
 	await page.close();
@@ -436,7 +436,7 @@ async function keyboard() {
 		'S: sandwich of the box',
 		await page.evaluate(() => [
 			window.fathom.app.state.view,
-			window.fathom.model.frames.names[window.fathom.app.state.fn],
+			window.fathom.model.frames.names[window.fathom.app.state.function],
 		]),
 		['sandwich', 'main']
 	);
@@ -444,7 +444,7 @@ async function keyboard() {
 	check(
 		'down into the callees',
 		await page.evaluate(
-			() => window.fathom.model.frames.names[window.fathom.app.state.fn]
+			() => window.fathom.model.frames.names[window.fathom.app.state.function]
 		),
 		'serve'
 	);
@@ -475,13 +475,13 @@ async function keyboard() {
 		true
 	);
 	await press(page, '0', 'v');
-	check('v reverses', (await state(page)).rev, true);
+	check('v reverses', (await state(page)).reversed, true);
 	check('no error', page.problems, []);
 	await page.close();
 }
 
 async function mirror() {
-	const page = await open('shop', '#group=&mir=1');
+	const page = await open('shop', '#group=&mirror=1');
 	const first = () =>
 		page.evaluate(() =>
 			[...document.querySelectorAll('#mirror tbody tr')].map((r) =>
@@ -508,7 +508,7 @@ async function looks() {
 	check('T: light', await background(), 'rgb(245, 246, 248)');
 	for (const color of ['module', 'name', 'self', 'kind classic']) {
 		await page.selectOption('#color', color);
-		check(`coloured by ${color}`, (await state(page)).col, color.split(' ')[0]);
+		check(`coloured by ${color}`, (await state(page)).color, color.split(' ')[0]);
 	}
 	check('no error', page.problems, []);
 	await page.close();
@@ -580,12 +580,12 @@ async function oddInputs() {
 			']]>--><svg onload=owned=1> ',
 		]
 	);
-	await evil.evaluate(() => window.fathom.app.store.set({ q: '<script' }));
+	await evil.evaluate(() => window.fathom.app.store.set({ search: '<script' }));
 	check('and do not run', await evil.evaluate(() => typeof window.owned), 'undefined');
 	check('no error', evil.problems, []);
 	const bad = await open(
 		'shop',
-		'#view=nope&ev=99&zoom=1.2.x&tf=drop.99999,bogus&range=5,1&flt=cpu:%E0%A4%A&x=9,10&fn=-1&q=%5B'
+		'#view=nope&event=99&zoom=1.2.x&transforms=drop.99999,bogus&range=5,1&filters=cpu:%E0%A4%A&window=9,10&function=-1&search=%5B'
 	);
 	check(
 		'a broken address is survived',
@@ -603,7 +603,7 @@ async function oddInputs() {
 	const two = await open('two');
 	check(
 		'two counts are a comparison',
-		[(await state(two)).col, await two.locator('#compare').inputValue()],
+		[(await state(two)).color, await two.locator('#compare').inputValue()],
 		['diff', 'd0']
 	);
 	await clickBox(two, 'grown');
@@ -619,7 +619,7 @@ async function oddInputs() {
 async function twoEvents() {
 	const page = await open('events', '#group=');
 	await page.selectOption('#compare', 'r1');
-	check('a ratio colours', (await state(page)).col, 'ratio');
+	check('a ratio colours', (await state(page)).color, 'ratio');
 	await clickBox(page, 'scan');
 	check('and is told', await detail(page, 'instructions / cycles'), '0.5000  (mean 1.000)');
 	await shot(page, 'ratio');

@@ -58,7 +58,7 @@ done
 RUN_TIMEOUT=250
 drive viewer.mjs
 
-size=$(cat "$TOP"/web/viewer* | wc -c)
+size=$(cat "$TOP"/web/viewer.* "$TOP"/web/viewer/* | wc -c)
 ok "the viewer's code is below 250 KB ($size bytes)" [ "$size" -lt 256000 ]
 unlike "the page fetches nothing" "$(grep -vE 'id="data"|http-equiv' "$TMP/shop.html")" \
 	'(src|href)="?https?:'

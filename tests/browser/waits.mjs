@@ -49,7 +49,7 @@ const eventName = (page) =>
 	page.evaluate(() => {
 		const { app } = window.fathom;
 
-		return app.model.events[app.state.ev].name;
+		return app.model.events[app.state.event].name;
 	});
 const sum = (page) => page.evaluate(() => window.fathom.app.shown.sum);
 
@@ -113,7 +113,7 @@ async function hotcold() {
 		{ facts, boxes } = told('hotcold');
 
 	check('hot/cold opens with wall-clock time', await eventName(page), 'wall-time');
-	check('... coloured by what threads did', (await state(page)).col, 'state');
+	check('... coloured by what threads did', (await state(page)).color, 'state');
 	near('its total is that of --json', await sum(page), facts.wall_ns, 1e-6);
 	const legend = (await page.locator('#legend .key').allTextContents()).join(', ');
 
@@ -178,12 +178,12 @@ async function wakers(page) {
 		[second > 0, isBlue(rgb(up[second + 1].color))], [true, true]);
 	await shot(page, 'wakers');
 	await page.locator('#back').click();
-	await until(page, () => window.fathom.app.state.col === 'state');
+	await until(page, () => window.fathom.app.state.color === 'state');
 	await goTo(page, ...READ);
 	await page.keyboard.press('W');
 	check('W does the same', await eventName(page), 'offwake-time');
 	await page.locator('#back').click();
-	await until(page, () => window.fathom.app.state.col === 'state');
+	await until(page, () => window.fathom.app.state.color === 'state');
 	const at = await page.evaluate(() => {
 		const { app } = window.fathom,
 			{ picture, canvas } = app.view,
@@ -203,7 +203,7 @@ async function wakers(page) {
 	check('a mark is to be seen', at !== null, true);
 	if (at) await page.mouse.click(...at);
 	check('a click on it leads to the wakers', await eventName(page), 'offwake-time');
-	check('waits are coloured as such', (await state(page)).col, 'waits');
+	check('waits are coloured as such', (await state(page)).color, 'waits');
 }
 
 // Facts that all four commands tell.
@@ -218,7 +218,7 @@ async function views() {
 			{ facts } = told(name);
 
 		near(`${name}: the total is that of --json`, await sum(page), facts.blocked_ns, 0.0001);
-		check(`${name}: its colours`, (await state(page)).col, col);
+		check(`${name}: its colours`, (await state(page)).color, col);
 		if (name === 'offcpu') {
 			await goTo(page, ...READ);
 			await page.keyboard.press('W');

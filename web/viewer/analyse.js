@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Questions that are put to a tree: functions, callers, matches, edges, noise. */
+import { TreeBuilder } from "./derive.js";
+import { KIND } from "./model.js";
+import { ReversedTree, Tree } from "./tree.js";
 
 /*
  * Visits nodes so that each subtree is one run: parents before children, siblings in number
@@ -29,7 +32,7 @@ function walk(tree, enter, leave) {
 }
 
 /* Self and total of every function; recursion counts once. */
-function functionTable(tree) {
+export function functionTable(tree) {
 	const n = tree.model.frames.count,
 		b = !!tree.totalB;
 	const t = {
@@ -75,7 +78,7 @@ function outermost(tree, f) {
 	return out;
 }
 
-function callersOf(tree, f) {
+export function callersOf(tree, f) {
 	const nodes = outermost(tree, f),
 		pick = (column) => column && Float64Array.from(nodes, (v) => column[v]);
 
@@ -83,7 +86,7 @@ function callersOf(tree, f) {
 }
 
 /* What @f calls, over all its callers: their subtrees laid on one another. */
-function calleesOf(tree, f) {
+export function calleesOf(tree, f) {
 	const b = new TreeBuilder(),
 		at = new Uint32Array(tree.n),
 		top = b.child(0, f);
@@ -116,13 +119,8 @@ function calleesOf(tree, f) {
 
 /* --- search -------------------------------------------------------------------------------- */
 
-function matchingFrames(model, regex) {
-	if (!regex) return null;
-	return Uint8Array.from(model.frames.names, (name, f) => (f && regex.test(name) ? 1 : 0));
-}
-
 /* What the matches weigh together, where one lies on another counted once. */
-function matchedWeight(tree, matches) {
+export function matchedWeight(tree, matches) {
 	const inside = new Uint8Array(tree.n);
 	let sum = 0,
 		boxes = 0;
@@ -142,7 +140,7 @@ function matchedWeight(tree, matches) {
 }
 
 /* Matching nodes that are wide enough to be seen, in the order in which the eye meets them. */
-function matchList(tree, matches, least, most) {
+export function matchList(tree, matches, least, most) {
 	const out = [],
 		stack = [0];
 
@@ -163,7 +161,7 @@ function matchList(tree, matches, least, most) {
 const SURE = 2.576;
 
 /* { share, change, noise, isNew, gone } of a node against the baseline. */
-function difference(tree, a, b, shown) {
+export function difference(tree, a, b, shown) {
 	const now = a,
 		before = b * tree.scaleB,
 		{ each, eachB } = shown;
@@ -201,7 +199,7 @@ function heaviestOf(table, most, least) {
  * The @most heaviest functions and the calls between them. A call that leads through functions
  * that are not shown is an edge of its own kind. Each edge counts once in a stack.
  */
-function callEdges(tree, table, most, least) {
+export function callEdges(tree, table, most, least) {
 	const shown = heaviestOf(table, most, least);
 	const index = new Map(shown.map((f, i) => [f, i]));
 	const near = new Int32Array(tree.n).fill(-1),

@@ -4,6 +4,11 @@
  * dark as the samples in it are many. Dragging from cell to cell selects the time between them;
  * with shift, the baseline of a comparison.
  */
+import { niceStep } from "./chart.js";
+import { eachSample } from "./derive.js";
+import { Pointer } from "./flame.js";
+import { CanvasPainter, SMALL } from "./paint.js";
+import { clamp, el, fmtCount, fmtNs, fmtSeconds } from "./util.js";
 
 const HEAT_ROWS = 40; /* at most */
 const HEAT_ROWS_LEAST = 8;
@@ -14,7 +19,7 @@ const HEAT_STEPS = [
 const HEAT_LEFT = 54;
 const HEAT_BOTTOM = 16;
 
-class HeatMap {
+export class HeatMap {
 	constructor(app) {
 		this.app = app;
 		this.canvas = el("canvas", {
@@ -90,14 +95,20 @@ class HeatMap {
 		const range = [Math.min(t1, t2), end].map((t) => Number(t.toFixed(6))),
 			{ state } = this.app;
 
-		if (base) this.app.store.set({ base: range, bev: null, rat: null, col: "diff" });
-		else this.app.store.set({ range, zoom: [], x: null });
+		if (base)
+			this.app.store.set({
+				baseline: range,
+				baselineEvent: null,
+				ratioEvent: null,
+				color: "diff",
+			});
+		else this.app.store.set({ range, zoom: [], window: null });
 		this.app.say(
 			(base ? "baseline " : "range ") +
 				fmtSeconds(range[0]) +
 				" to " +
 				fmtSeconds(range[1]) +
-				(state.base && !base ? ", compared with the baseline" : "")
+				(state.baseline && !base ? ", compared with the baseline" : "")
 		);
 	}
 	cellAt(x, y) {
@@ -164,7 +175,7 @@ class HeatMap {
 	/* A row is no shorter than the time between samples: else there would be stripes of nothing. */
 	chooseRows() {
 		const { model, state } = this.app,
-			ev = model.events[state.ev],
+			ev = model.events[state.event],
 			cpus = new Set();
 
 		for (const cpu of model.samples.cpu) cpus.add(cpu);
@@ -182,7 +193,7 @@ class HeatMap {
 
 		this.counts = new Uint32Array(cells);
 		this.matched = has ? new Uint32Array(cells) : null;
-		eachSample(model, state.ev, null, state.flt, (i) => {
+		eachSample(model, state.event, null, state.filters, (i) => {
 			const at = Math.min(cells - 1, Math.floor(s.time[i] * per + 1e-9));
 
 			this.counts[at]++;
@@ -210,7 +221,7 @@ class HeatMap {
 			{ state } = app;
 
 		this.paintRange(p, state.range, "A", app.accent);
-		this.paintRange(p, state.base, "B", app.accentB);
+		this.paintRange(p, state.baseline, "B", app.accentB);
 		if (d && d.to)
 			this.paintRange(
 				p,
@@ -341,7 +352,7 @@ class HeatMap {
 			this.mark(e.shiftKey);
 		} else if (e.key === "Escape") {
 			this.anchor = null;
-			this.app.store.set({ range: null, base: null });
+			this.app.store.set({ range: null, baseline: null });
 		} else {
 			return false;
 		}

@@ -3,14 +3,16 @@
  * Waiting. Stacks of a graph of hot and cold end in a mark that says what the thread did there; in
  * stacks of waits a divider parts who waited from who ended it.
  */
+import { KIND } from "./model.js";
+import { ReversedTree } from "./tree.js";
+import { fmtPercent } from "./util.js";
 
-const DIVIDER = "--",
-	NOT_SAMPLED = "[not sampled]",
-	WAKERS_EVENT = "offwake-time";
+export const DIVIDER = "--";
+export const NOT_SAMPLED = "[not sampled]";
 /* In the order of STATE_WORDS. */
 const STATE_MARKS = ["[on CPU]", "[waiting for a CPU]", "[blocked]", "[not known]"];
-const STATE_WORDS = ["on CPU", "waiting for a CPU", "blocked", "not known"];
-const STATE = { ON_CPU: 0, RUNQ: 1, BLOCKED: 2, UNKNOWN: 3 };
+export const STATE_WORDS = ["on CPU", "waiting for a CPU", "blocked", "not known"];
+export const STATE = { ON_CPU: 0, RUNQ: 1, BLOCKED: 2, UNKNOWN: 3 };
 const STATES = STATE_MARKS.length;
 
 /* Frame -> the state that it marks, -1: none. */
@@ -25,12 +27,12 @@ function marksOf(model) {
 	return model.marks;
 }
 
-function hasStates(model) {
+export function hasStates(model) {
 	marksOf(model);
 	return model.hasStates;
 }
 
-function markOf(model, f) {
+export function markOf(model, f) {
 	return f < model.frames.real ? marksOf(model)[f] : -1;
 }
 
@@ -55,7 +57,7 @@ function statesOf(tree) {
 }
 
 /* Weights by state at a node; null: it is not one of a graph of hot and cold. */
-function stateWeights(tree, v) {
+export function stateWeights(tree, v) {
 	if (!hasStates(tree.model)) return null;
 	if (!(tree instanceof ReversedTree)) {
 		const all = statesOf(tree),
@@ -90,8 +92,8 @@ function isMarked(tree, v) {
 }
 
 /* Lines [what, value] about the states of a node. */
-function stateFacts(app, tree, v) {
-	const w = app.state.cnt ? null : stateWeights(tree, v);
+export function stateFacts(app, tree, v) {
+	const w = app.state.counts ? null : stateWeights(tree, v);
 
 	if (!w) return [];
 	return STATE_WORDS.map((words, s) => [words, w[s]])
@@ -103,14 +105,14 @@ function stateFacts(app, tree, v) {
 }
 
 /* " 12.3%" of all that is shown. */
-function stateShare(shown, s) {
-	const w = shown.state.cnt ? null : stateWeights(shown.tree, 0);
+export function stateShare(shown, s) {
+	const w = shown.state.counts ? null : stateWeights(shown.tree, 0);
 
 	return w && shown.sum ? " " + fmtPercent(w[s] / shown.sum) : "";
 }
 
 /* Each divider leads from who waited to who ended that, or from there to where that one waited. */
-function isWaker(tree, v) {
+export function isWaker(tree, v) {
 	const { names } = tree.model.frames;
 
 	if (tree instanceof ReversedTree) {
@@ -139,19 +141,12 @@ function hasDivider(model) {
 
 /* --- from a wait to who ended it ------------------------------------------------------------ */
 
-/* The number of the event whose stacks go on to the wakers; null: there is none. */
-function wakersEvent(model) {
-	const ev = model.events.findIndex((e) => e.name === WAKERS_EVENT && e.samples);
-
-	return ev < 0 ? null : ev;
-}
-
 /* Time that was spent blocked lies on the box. */
-function hasWakers(app, tree, v) {
+export function hasWakers(app, tree, v) {
 	const { model, state } = app;
 
 	if (model.wakers === null || !tree || v <= 0 || tree instanceof ReversedTree) return false;
-	switch (model.events[state.ev].name) {
+	switch (model.events[state.event].name) {
 		case "offcpu-time":
 			return true;
 		case "wall-time": {
@@ -164,20 +159,20 @@ function hasWakers(app, tree, v) {
 }
 
 /* Shows the same box among the stacks that go on to its waker, with that above the divider. */
-function showWakers(app, tree, v) {
+export function showWakers(app, tree, v) {
 	const path = tree.path(v).filter((f) => markOf(app.model, f) < 0);
 
 	app.store.set({
 		view: "flame",
-		ev: app.model.wakers,
-		cnt: false,
-		rev: false,
-		bev: null,
-		rat: null,
-		base: null,
+		event: app.model.wakers,
+		counts: false,
+		reversed: false,
+		baselineEvent: null,
+		ratioEvent: null,
+		baseline: null,
 		zoom: path,
-		x: null,
-		col: "waits",
+		window: null,
+		color: "waits",
 	});
 	if (app.tree.depthOf(app.tree.follow(path)) < path.length) {
 		app.store.back();

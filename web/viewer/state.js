@@ -3,36 +3,38 @@
  * What is shown is a plain object. It is written into the URL's fragment, so a view can be sent to
  * somebody and the browser's own back button works.
  */
+import { isDiff, TRANSFORMS } from "./derive.js";
+import { hasStates } from "./waits.js";
 
 const DEFAULTS = {
 	view: "flame",
 	icicle: false,
-	rev: false,
+	reversed: false,
 	order: "name",
-	ev: 0,
-	cnt: false,
+	event: 0,
+	counts: false,
 	range: null,
-	base: null,
-	bev: null,
-	rat: null,
-	dw: "both",
-	abs: false,
-	flt: {},
+	baseline: null,
+	baselineEvent: null,
+	ratioEvent: null,
+	diffWidth: "both",
+	absolute: false,
+	filters: {},
 	group: "",
-	q: "",
-	qf: false,
-	tf: [],
+	search: "",
+	onlyMatches: false,
+	transforms: [],
 	zoom: [],
-	x: null,
-	fn: 0,
-	col: "kind",
-	pal: "fathom",
+	window: null,
+	function: 0,
+	color: "kind",
+	palette: "fathom",
 	theme: "auto",
 	heat: true,
 	cell: 0,
 	sort: "self",
-	desc: true,
-	mir: false,
+	descending: true,
+	mirror: false,
 };
 
 const numbers = (text) => text.split(",").map(Number);
@@ -42,30 +44,30 @@ const shortNumber = (x) => String(Number(x.toFixed(6)));
 /* How each field is written; those not named here are texts, numbers or booleans. */
 const CODECS = {
 	range: { write: (r) => r.map(shortNumber).join(","), read: readRange },
-	base: { write: (r) => r.map(shortNumber).join(","), read: readRange },
-	x: { write: (r) => r.map((v) => Number(v.toPrecision(9))).join(","), read: readRange },
-	bev: { write: String, read: (t) => (/^\d+$/.test(t) ? Number(t) : null) },
-	rat: { write: String, read: (t) => (/^\d+$/.test(t) ? Number(t) : null) },
+	baseline: { write: (r) => r.map(shortNumber).join(","), read: readRange },
+	window: { write: (r) => r.map((v) => Number(v.toPrecision(9))).join(","), read: readRange },
+	baselineEvent: { write: String, read: (t) => (/^\d+$/.test(t) ? Number(t) : null) },
+	ratioEvent: { write: String, read: (t) => (/^\d+$/.test(t) ? Number(t) : null) },
 	zoom: {
 		write: (z) => z.join("."),
 		read: (t) => t.split(".").map(Number).filter(Number.isInteger),
 	},
-	tf: {
-		write: (list) => list.map((t) => t.k + (t.f ? "." + t.f : "")).join(","),
+	transforms: {
+		write: (list) => list.map((t) => t.kind + (t.frame ? "." + t.frame : "")).join(","),
 		read: (text) =>
 			text
 				.split(",")
 				.map((t) => ({
-					k: t.split(".")[0],
-					f: Number(t.split(".")[1] || 0),
+					kind: t.split(".")[0],
+					frame: Number(t.split(".")[1] || 0),
 				}))
 				.filter(
 					(t) =>
-						Object.hasOwn(TRANSFORMS, t.k) &&
-						Number.isInteger(t.f)
+						Object.hasOwn(TRANSFORMS, t.kind) &&
+						Number.isInteger(t.frame)
 				),
 	},
-	flt: {
+	filters: {
 		write: (f) =>
 			Object.entries(f)
 				.filter(([, v]) => v.length)
@@ -140,14 +142,14 @@ function readValue(key, text) {
 	}
 }
 
-const CHOICES = {
+export const CHOICES = {
 	view: ["flame", "time", "sandwich", "tree", "functions", "graph"],
 	order: ["name", "weight", "first"],
-	dw: ["both", "a", "b"],
+	diffWidth: ["both", "a", "b"],
 	group: ["", "comm", "pid", "tid", "cpu", "cg"],
 	theme: ["auto", "light", "dark"],
-	col: ["kind", "module", "name", "self", "diff", "ratio", "state", "waits", "wakers"],
-	pal: ["fathom", "classic"],
+	color: ["kind", "module", "name", "self", "diff", "ratio", "state", "waits", "wakers"],
+	palette: ["fathom", "classic"],
 };
 
 /* Whatever stands in the fragment, the state that comes out is one that can be shown. */
@@ -156,23 +158,25 @@ function sanitize(state, model) {
 
 	for (const [key, choices] of Object.entries(CHOICES))
 		if (!choices.includes(state[key])) state[key] = DEFAULTS[key];
-	if (!inEvents(state.ev)) state.ev = 0;
-	for (const key of ["bev", "rat"])
-		if (state[key] !== null && (!inEvents(state[key]) || state[key] === state.ev))
+	if (!inEvents(state.event)) state.event = 0;
+	for (const key of ["baselineEvent", "ratioEvent"])
+		if (state[key] !== null && (!inEvents(state[key]) || state[key] === state.event))
 			state[key] = null;
-	if (!model.hasTime) state.range = state.base = null;
+	if (!model.hasTime) state.range = state.baseline = null;
 	if (
-		(state.col === "diff" && !isDiff(state)) ||
-		(state.col === "ratio" && state.rat === null) ||
-		(state.col === "state" && !hasStates(model))
+		(state.color === "diff" && !isDiff(state)) ||
+		(state.color === "ratio" && state.ratioEvent === null) ||
+		(state.color === "state" && !hasStates(model))
 	)
-		state.col = "kind";
-	if (!(Number.isInteger(state.fn) && state.fn >= 0 && state.fn < model.frames.real))
-		state.fn = 0;
-	state.tf = (state.tf || []).filter((t) => t.f >= 0 && t.f < model.frames.real);
-	state.flt = state.flt || {};
+		state.color = "kind";
+	const isFrame = (f) => Number.isInteger(f) && f >= 0 && f < model.frames.real;
+
+	if (!isFrame(state.function)) state.function = 0;
+	state.transforms = (state.transforms || []).filter((t) => isFrame(t.frame));
+	state.filters = state.filters || {};
 	state.zoom = state.zoom || [];
-	if (state.x && !(state.x[0] >= 0 && state.x[1] <= 1.000001)) state.x = null;
+	if (state.window && !(state.window[0] >= 0 && state.window[1] <= 1.000001))
+		state.window = null;
 	return state;
 }
 
@@ -194,7 +198,7 @@ function readFragment(text, from, model) {
 }
 
 /* The state now, and what changes it. Back is the browser's. */
-class Store {
+export class Store {
 	constructor(model, initial, onChange) {
 		this.model = model;
 		this.initial = sanitize(Object.assign(structuredClone(DEFAULTS), initial), model);
@@ -239,7 +243,17 @@ class Store {
 	}
 	/* All of the first event in the view that is open; how things look is kept. */
 	reset() {
-		const keep = ["view", "theme", "pal", "heat", "cell", "mir", "sort", "desc", "fn"];
+		const keep = [
+			"view",
+			"theme",
+			"palette",
+			"heat",
+			"cell",
+			"mirror",
+			"sort",
+			"descending",
+			"function",
+		];
 		const next = structuredClone(this.initial);
 
 		for (const key of keep) next[key] = this.state[key];

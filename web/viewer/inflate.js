@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* base64 and gzip -> bytes, with the browser's help where it has any. */
 
-function decodeBase64(text) {
+export function decodeBase64(text) {
 	if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
 	const table = new Uint8Array(128);
 	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -24,9 +24,9 @@ function decodeBase64(text) {
 	return out;
 }
 
-async function gunzip(bytes) {
-	if (typeof DecompressionStream === "undefined") return inflateGzip(bytes);
-	const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+export async function gunzip(bytes) {
+	if (typeof window.DecompressionStream === "undefined") return inflateGzip(bytes);
+	const stream = new Blob([bytes]).stream().pipeThrough(new window.DecompressionStream("gzip"));
 
 	return new Uint8Array(await new Response(stream).arrayBuffer());
 }

@@ -7,8 +7,9 @@
  * Weights: self and total of what is shown, selfB and totalB of what it is compared with (or
  * null), and lay, the width that a box gets.
  */
+import { firstIndex } from "./util.js";
 
-class Tree {
+export class Tree {
 	constructor(model, parent, frame) {
 		this.model = model;
 		this.n = parent.length;
@@ -183,7 +184,7 @@ class Tree {
  * it is looked at. Every node owns a range of entries (a node of the tree it was made from, and
  * weights); its children share that range out among themselves, so entries are sorted in place.
  */
-class ReversedTree extends Tree {
+export class ReversedTree extends Tree {
 	/* @nodes: where the stacks that count begin. For all of a tree: the nodes with self weight. */
 	constructor(source, nodes, weights, weightsB, counts) {
 		super(source.model, new Uint32Array(1), new Uint32Array(1));

@@ -8,6 +8,8 @@
  * nodes: { id, w, total }, heaviest first; points of arcs that pass a layer are added to them.
  */
 
+export const BOX = { h: 40, gapY: 54, pad: 12, most: 30, least: 176 };
+
 const LAYOUT = {
 	gap: 24 /* between boxes */,
 	pointGap: 9 /* beside arcs that pass */,
@@ -18,6 +20,9 @@ const LAYOUT = {
 	rounds: 240,
 	closeRanks: 0.02,
 };
+
+/* Most of it leads through functions that are not shown. */
+export const isIndirect = (e) => e.direct < e.weight * 0.5;
 
 /* --- layers -------------------------------------------------------------------------------- */
 
@@ -58,8 +63,8 @@ function breakCycles(n, edges) {
 	for (let v = 0; v < n; v++) if (!mark[v]) visit(v);
 }
 
-const upperOf = (e) => (e.back ? e.to : e.from);
-const lowerOf = (e) => (e.back ? e.from : e.to);
+export const upperOf = (e) => (e.back ? e.to : e.from);
+export const lowerOf = (e) => (e.back ? e.from : e.to);
 
 /* As low as the longest chain of calls to it. */
 function assignLayers(n, edges) {
@@ -415,7 +420,7 @@ class Columns {
 	}
 }
 
-function layoutGraph(edges, nodes, whole) {
+export function layoutGraph(edges, nodes, whole) {
 	breakCycles(nodes.length, edges);
 	const layer = assignLayers(nodes.length, edges);
 
@@ -441,7 +446,7 @@ function layoutGraph(edges, nodes, whole) {
  * Takes away edges through hidden functions where others lead the same way; says how many. Edges
  * are visited lightest first.
  */
-function thinEdges(n, edges, isIndirect) {
+export function thinEdges(n, edges, isIndirect) {
 	const kept = new Set(edges);
 	const bridged = (edge) => {
 		const seen = new Set([edge.from]),

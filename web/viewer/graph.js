@@ -3,19 +3,20 @@
  * The call graph: functions as boxes, calls as arcs, in layers from callers to callees. What is
  * left out is counted and said.
  */
+import { callEdges } from "./analyse.js";
+import { Pointer } from "./flame.js";
+import { BOX, isIndirect, layoutGraph, lowerOf, thinEdges, upperOf } from "./layout.js";
+import { CanvasPainter, FONT, SMALL } from "./paint.js";
+import { clamp, el, fmtPercent } from "./util.js";
 
 const GRAPH_NODES = 48;
 const NODE_SHARE = 0.005;
 const EDGE_SHARE = 0.002;
 const ARC_LABEL = 0.01; /* lighter calls have no number beside them */
-const BOX = { h: 40, gapY: 54, pad: 12, most: 30, least: 176 };
-
-/* Most of it leads through functions that are not shown. */
-const isIndirect = (e) => e.direct < e.weight * 0.5;
 
 /* --- view ---------------------------------------------------------------------------------- */
 
-class GraphView {
+export class GraphView {
 	constructor(app) {
 		this.app = app;
 		this.canvas = el("canvas", {
@@ -59,7 +60,7 @@ class GraphView {
 				if (i >= 0)
 					this.app.store.set({
 						view: "sandwich",
-						fn: this.graph.shown[i],
+						function: this.graph.shown[i],
 					});
 			},
 			menu: (x, y, e) => {
@@ -388,7 +389,7 @@ class GraphView {
 				if (cursor >= 0 && cursor < real)
 					this.app.store.set({
 						view: "sandwich",
-						fn: this.graph.shown[cursor],
+						function: this.graph.shown[cursor],
 					});
 				return true;
 		}
@@ -425,6 +426,6 @@ class GraphView {
 	}
 }
 
-function shorten(text, most) {
+export function shorten(text, most) {
 	return text.length <= most ? text : most < 2 ? "" : text.slice(0, most - 1) + "…";
 }

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The keyboard: everything on the page can be done with it. */
+import { isDiff } from "./derive.js";
+import { CHOICES } from "./state.js";
+import { eventChoices, VIEWS } from "./ui.js";
+import { $ } from "./util.js";
+import { hasStates, hasWakers, showWakers } from "./waits.js";
 
 const GROUPS = ["", "comm", "pid", "tid", "cpu", "cg"];
 
@@ -7,14 +12,18 @@ function nextOf(list, value) {
 	return list[(list.indexOf(value) + 1) % list.length];
 }
 
-function transformFocus(app, k) {
+function transformFocus(app, kind) {
 	const f = app.chosen ? app.chosen.f : 0;
 
 	if (f && f < app.model.frames.real)
-		app.store.set({ tf: app.state.tf.concat({ k, f }), zoom: [], x: null });
+		app.store.set({
+			transforms: app.state.transforms.concat({ kind, frame: f }),
+			zoom: [],
+			window: null,
+		});
 }
 
-function focusView(app) {
+export function focusView(app) {
 	const v = app.view,
 		target = v.focusNode ? v.focusNode() : v.canvas;
 
@@ -33,9 +42,9 @@ function menuAtFocus(app) {
 function escapeOne(app) {
 	const s = app.state;
 
-	if (s.q) app.store.set({ q: "", qf: false });
-	else if (s.zoom.length || s.x) app.store.set({ zoom: [], x: null });
-	else if (s.base) app.store.set({ base: null });
+	if (s.search) app.store.set({ search: "", onlyMatches: false });
+	else if (s.zoom.length || s.window) app.store.set({ zoom: [], window: null });
+	else if (s.baseline) app.store.set({ baseline: null });
 	else if (s.range) app.store.set({ range: null });
 }
 
@@ -46,49 +55,49 @@ const COMMANDS = {
 	},
 	n: (app) => app.view.stepMatch(1),
 	N: (app) => app.view.stepMatch(-1),
-	"&": (app) => app.store.set({ qf: !app.state.qf }),
+	"&": (app) => app.store.set({ onlyMatches: !app.state.onlyMatches }),
 	i: (app) => app.store.set({ icicle: !app.state.icicle }),
-	v: (app) => app.store.set({ rev: !app.state.rev, zoom: [], x: null }),
+	v: (app) => app.store.set({ reversed: !app.state.reversed, zoom: [], window: null }),
 	o: (app) => app.store.set({ order: nextOf(CHOICES.order, app.state.order) }),
-	g: (app) => app.store.set({ group: nextOf(GROUPS, app.state.group), zoom: [], x: null }),
+	g: (app) => app.store.set({ group: nextOf(GROUPS, app.state.group), zoom: [], window: null }),
 	c: (app) =>
 		app.store.set({
-			col: nextOf(
-				CHOICES.col.filter(
+			color: nextOf(
+				CHOICES.color.filter(
 					(c) =>
 						(c !== "diff" || isDiff(app.state)) &&
-						(c !== "ratio" || app.state.rat !== null) &&
+						(c !== "ratio" || app.state.ratioEvent !== null) &&
 						(c !== "state" || hasStates(app.model))
 				),
-				app.state.col
+				app.state.color
 			),
 		}),
-	u: (app) => app.store.set({ cnt: !app.state.cnt }),
+	u: (app) => app.store.set({ counts: !app.state.counts }),
 	e: (app) =>
 		app.store.set({
-			ev: nextOf(
+			event: nextOf(
 				eventChoices(app.model).map(([i]) => i),
-				app.state.ev
+				app.state.event
 			),
 			zoom: [],
-			x: null,
+			window: null,
 		}),
 	Backspace: (app) => app.store.back(),
 	0: (app) => app.store.reset(),
 	Escape: escapeOne,
 	S: (app) =>
-		app.chosen && app.chosen.f && app.store.set({ view: "sandwich", fn: app.chosen.f }),
+		app.chosen && app.chosen.f && app.store.set({ view: "sandwich", function: app.chosen.f }),
 	F: (app) => transformFocus(app, "focus"),
 	x: (app) => transformFocus(app, "drop"),
 	M: (app) => transformFocus(app, "merge"),
 	C: (app) => transformFocus(app, "collapse"),
 	k: (app) =>
 		app.store.set({
-			tf: app.state.tf.some((t) => t.k === "recursion")
-				? app.state.tf.filter((t) => t.k !== "recursion")
-				: app.state.tf.concat({ k: "recursion", f: 0 }),
+			transforms: app.state.transforms.some((t) => t.kind === "recursion")
+				? app.state.transforms.filter((t) => t.kind !== "recursion")
+				: app.state.transforms.concat({ kind: "recursion", frame: 0 }),
 			zoom: [],
-			x: null,
+			window: null,
 		}),
 	W: (app) =>
 		app.chosen &&
@@ -103,15 +112,15 @@ const COMMANDS = {
 	b: (app) =>
 		app.state.range &&
 		app.store.set({
-			base: app.state.range,
+			baseline: app.state.range,
 			range: null,
-			bev: null,
-			rat: null,
-			col: "diff",
+			baselineEvent: null,
+			ratioEvent: null,
+			color: "diff",
 		}),
 	X: (app) => app.swap(),
 	p: (app) => app.openFilters(),
-	t: (app) => app.store.set({ mir: !app.state.mir }, true),
+	t: (app) => app.store.set({ mirror: !app.state.mirror }, true),
 	l: (app) => app.openHow(),
 	E: (app) => app.openExport(),
 	T: (app) => app.nextTheme(),
@@ -120,12 +129,12 @@ const COMMANDS = {
 
 function searchKey(app, e) {
 	if (e.key === "Enter") {
-		app.store.set({ q: $("search").value }, true);
+		app.store.set({ search: $("search").value }, true);
 		app.view.stepMatch(e.shiftKey ? -1 : 1);
 	} else if (e.key === "Escape") {
 		if ($("search").value) {
 			$("search").value = "";
-			app.store.set({ q: "", qf: false }, true);
+			app.store.set({ search: "", onlyMatches: false }, true);
 		}
 		focusView(app);
 	} else {
@@ -134,7 +143,7 @@ function searchKey(app, e) {
 	e.preventDefault();
 }
 
-function handleKey(app, e) {
+export function handleKey(app, e) {
 	const target = e.target,
 		typing = target.matches && target.matches("input, select, textarea");
 

@@ -4,14 +4,14 @@
  * through them, so what is exported is what is seen.
  */
 
-const FONT = "12px ui-monospace, 'SF Mono', Menlo, 'DejaVu Sans Mono', Consolas, monospace";
-const SMALL = "11px system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif";
+export const FONT = "12px ui-monospace, 'SF Mono', Menlo, 'DejaVu Sans Mono', Consolas, monospace";
+export const SMALL = "11px system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif";
 const FONT_FAMILIES = {
 	[FONT]: ["12", "ui-monospace, Menlo, 'DejaVu Sans Mono', Consolas, monospace"],
 	[SMALL]: ["11", "system-ui, 'DejaVu Sans', sans-serif"],
 };
 
-class CanvasPainter {
+export class CanvasPainter {
 	constructor(canvas) {
 		this.canvas = canvas;
 		this.context = canvas.getContext("2d", { alpha: false });
@@ -143,7 +143,7 @@ function xmlText(text) {
 		);
 }
 
-class SvgPainter {
+export class SvgPainter {
 	constructor(width, height, like) {
 		this.width = width;
 		this.height = height;

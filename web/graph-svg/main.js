@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A graph that is wider than the window opens on its root, and the words above it stay in sight.
-"use strict";
-(() => {
+function main() {
 	const svg = document.documentElement;
 
 	// part of another page: that page scrolls
@@ -14,4 +13,6 @@
 	if (!scrollX)
 		scrollTo(+svg.dataset.root - innerWidth / 2, 0);
 	follow();
-})();
+}
+
+main();

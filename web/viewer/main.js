@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Reads the data that is in the page, and opens the viewer. */
+import { decodeBase64, gunzip } from "./inflate.js";
+import { focusView, handleKey } from "./keys.js";
+import { readModel } from "./model.js";
+import { App } from "./ui.js";
+import { $, el, fill } from "./util.js";
 
 function loadBytes() {
 	const inside = $("data").textContent.trim();

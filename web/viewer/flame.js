@@ -3,8 +3,13 @@
  * The flame picture. Work is bounded by pixels, not by nodes: a box narrower than half a pixel is
  * not entered, and the boxes that share one pixel are jumped over by binary search.
  */
+import { matchList } from "./analyse.js";
+import { isDiff } from "./derive.js";
+import { CanvasPainter, SMALL } from "./paint.js";
+import { clamp, debounce, el, firstIndex } from "./util.js";
+import { hasWakers, markOf, showWakers, STATE } from "./waits.js";
 
-const ROW = 19;
+export const ROW = 19;
 const LEAST_PIXELS = 0.5;
 
 /*
@@ -121,7 +126,7 @@ function boxLabel(o, v) {
 }
 
 /* A tree with a window on it: what part is seen, what box is under a point, which is the focus. */
-class FlamePicture {
+export class FlamePicture {
 	constructor() {
 		this.tree = null;
 		this.a = this.b = 0;
@@ -309,7 +314,7 @@ class FlamePicture {
 }
 
 /* Glides from one window to another, unless the reader asked for less motion. */
-class Glide {
+export class Glide {
 	constructor() {
 		this.quick = matchMedia("(prefers-reduced-motion: reduce)");
 		this.request = 0;
@@ -336,7 +341,7 @@ class Glide {
 }
 
 /* Mouse and touch on a canvas, told as few things: hover, click, menu, pan, wheel. */
-class Pointer {
+export class Pointer {
 	constructor(canvas, on) {
 		let down = null,
 			moved = false;
@@ -390,7 +395,7 @@ class Pointer {
 }
 
 /* The view: picture, minimap, keys. */
-class FlameView {
+export class FlameView {
 	constructor(app) {
 		this.app = app;
 		this.picture = new FlamePicture();
@@ -497,9 +502,9 @@ class FlameView {
 				this.keep = true;
 				this.app.store.set(
 					all
-						? { x: null, zoom: [] }
+						? { window: null, zoom: [] }
 						: {
-								x: [
+								window: [
 									p.a / whole,
 									Math.min(1, p.b / whole),
 								],
@@ -514,13 +519,13 @@ class FlameView {
 	zoomTo(v) {
 		const p = this.picture;
 
-		this.app.store.set({ zoom: p.tree.path(v), x: null });
+		this.app.store.set({ zoom: p.tree.path(v), window: null });
 	}
 	viewTotal() {
 		const p = this.picture,
 			v = p.zoomed;
 
-		return this.app.state.x ? p.b - p.a : p.tree.total[v];
+		return this.app.state.window ? p.b - p.a : p.tree.total[v];
 	}
 	update() {
 		const { app, picture: p } = this,
@@ -544,7 +549,7 @@ class FlameView {
 	place() {
 		const { state } = this.app,
 			p = this.picture,
-			key = JSON.stringify([state.zoom, state.x, state.order, state.dw]);
+			key = JSON.stringify([state.zoom, state.window, state.order, state.diffWidth]);
 
 		if (key === this.placed || this.keep) {
 			this.placed = key;
@@ -555,8 +560,8 @@ class FlameView {
 
 		this.placed = key;
 		p.zoomed = state.zoom.length ? p.tree.follow(state.zoom) : 0;
-		const to = state.x
-			? state.x.map((x) => x * whole)
+		const to = state.window
+			? state.window.map((x) => x * whole)
 			: p.tree.lay[0]
 				? p.windowOf(p.zoomed)
 				: [0, 1];

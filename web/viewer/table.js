@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Tables of any length: only the rows that can be seen are on the page. */
+import { difference, matchList } from "./analyse.js";
+import { isDiff } from "./derive.js";
+import { KIND_NAMES } from "./model.js";
+import { baseName, clamp, el, fill, fmtPercent, fmtSigned } from "./util.js";
 
 const LINE = 25;
 
@@ -192,7 +196,7 @@ function nameCell(app, f, prefix, withModule) {
 	);
 }
 
-class FunctionTable {
+export class FunctionTable {
 	constructor(app, options) {
 		this.app = app;
 		this.options = options || {};
@@ -202,7 +206,7 @@ class FunctionTable {
 			cells: (i) => this.cells(this.rows[i]),
 			rowProps: (i) => ({ "data-frame": this.rows[i] }),
 			onPick: (i) => this.pick(i),
-			onOpen: (i) => app.store.set({ view: "sandwich", fn: this.rows[i] }),
+			onOpen: (i) => app.store.set({ view: "sandwich", function: this.rows[i] }),
 			onMenu: (i, e) => {
 				this.pick(i);
 				app.menuOfFrame(this.rows[i], e.clientX, e.clientY);
@@ -319,19 +323,19 @@ class FunctionTable {
 			? state.sort
 			: "self";
 
-		this.long.setColumns(this.shownColumns, sort, state.desc, (key) =>
+		this.long.setColumns(this.shownColumns, sort, state.descending, (key) =>
 			app.store.set(
 				{
 					sort: key,
-					desc:
+					descending:
 						key === state.sort
-							? !state.desc
+							? !state.descending
 							: !["name", "module"].includes(key),
 				},
 				true
 			)
 		);
-		const sign = state.desc ? -1 : 1,
+		const sign = state.descending ? -1 : 1,
 			keyOf = (f) => this.valueOf(sort, f);
 
 		this.rows = this.table.rows
@@ -361,7 +365,7 @@ class FunctionTable {
 	key(e) {
 		if (this.options.compact && document.activeElement !== this.node) return false;
 		if (e.key === "Enter" && this.long.selected >= 0) {
-			this.app.store.set({ view: "sandwich", fn: this.rows[this.long.selected] });
+			this.app.store.set({ view: "sandwich", function: this.rows[this.long.selected] });
 			return true;
 		}
 		return this.long.key(e);
@@ -372,7 +376,7 @@ class FunctionTable {
 	}
 }
 
-class FunctionsView {
+export class FunctionsView {
 	constructor(app) {
 		this.app = app;
 		this.table = new FunctionTable(app);
@@ -396,7 +400,7 @@ class FunctionsView {
 }
 
 /* The tree as lines that open and close. */
-class TreeView {
+export class TreeView {
 	constructor(app) {
 		this.app = app;
 		this.lines = [];

@@ -3,8 +3,9 @@
  * The bytes that export_model() wrote -> the model that every view reads. Stacks are nodes of a
  * tree in depth-first order; node 0 is the root of all and has frame 0.
  */
+import { countFormat, fmtCount, fmtLarge, fmtNs, fmtScaled } from "./util.js";
 
-const KIND = {
+export const KIND = {
 	USER: 0,
 	KERNEL: 1,
 	JIT: 2,
@@ -17,7 +18,7 @@ const KIND = {
 	MODULE: 9,
 	WAKER: 10 /* from LABEL on: only here */,
 };
-const KIND_NAMES = [
+export const KIND_NAMES = [
 	"user",
 	"kernel",
 	"JIT",
@@ -195,7 +196,16 @@ function constantWeights(samples, events) {
 	return each.map((w) => w || 0);
 }
 
-function readModel(bytes) {
+const WAKERS_EVENT = "offwake-time";
+
+/* The number of the event whose stacks go on to the wakers; null: there is none. */
+function wakersEvent(model) {
+	const ev = model.events.findIndex((e) => e.name === WAKERS_EVENT && e.samples);
+
+	return ev < 0 ? null : ev;
+}
+
+export function readModel(bytes) {
 	const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
 
 	if (
@@ -240,8 +250,14 @@ function readModel(bytes) {
 	return model;
 }
 
+/* Frame -> whether its name matches; null: nothing is searched for. */
+export function matchingFrames(model, regex) {
+	if (!regex) return null;
+	return Uint8Array.from(model.frames.names, (name, f) => (f && regex.test(name) ? 1 : 0));
+}
+
 /* How weights of an event are shown. */
-function unitOf(model, event, byCount) {
+export function unitOf(model, event, byCount) {
 	const ev = model.events[event] || { unit: "", name: "samples", samples: 0, weight: 0 };
 
 	if (byCount) return { scale: 1, show: (w) => fmtCount(w) + " samples", name: "samples" };

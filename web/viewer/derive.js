@@ -3,12 +3,15 @@
  * State + model -> weights -> tree. Filters choose samples; transforms rewrite their stacks. As
  * long as there is no transform and no grouping the model's own tree is used with new weights.
  */
+import { KIND, matchingFrames } from "./model.js";
+import { Tree } from "./tree.js";
+import { baseName, firstIndex, makeRegex } from "./util.js";
 
-const NOWHERE = 0xffffffff;
+export const NOWHERE = 0xffffffff;
 
 /* --- filters ------------------------------------------------------------------------------- */
 
-function threadKey(t, what) {
+export function threadKey(t, what) {
 	return what === "proc"
 		? String(t.pid)
 		: what === "cg"
@@ -37,7 +40,7 @@ function cpuFilter(filters) {
 }
 
 /* Calls @use(i) for the samples of @event in @range that pass the filters. */
-function eachSample(model, event, range, filters, use) {
+export function eachSample(model, event, range, filters, use) {
 	const { n, time, event: events, thread, cpu } = model.samples;
 	const threads = threadFilter(model, filters),
 		cpus = cpuFilter(filters);
@@ -59,23 +62,23 @@ function eachSample(model, event, range, filters, use) {
 
 /* What the state compares with: event and range of both sides. */
 function sidesOf(state) {
-	const a = { event: state.ev, range: state.range };
+	const a = { event: state.event, range: state.range };
 
-	if (state.bev !== null) return [a, { event: state.bev, range: state.range }];
-	if (state.base) return [a, { event: state.ev, range: state.base }];
-	if (state.rat !== null) return [a, { event: state.rat, range: state.range }];
+	if (state.baselineEvent !== null) return [a, { event: state.baselineEvent, range: state.range }];
+	if (state.baseline) return [a, { event: state.event, range: state.baseline }];
+	if (state.ratioEvent !== null) return [a, { event: state.ratioEvent, range: state.range }];
 	return [a, null];
 }
 
-function isDiff(state) {
-	return state.bev !== null || state.base !== null;
+export function isDiff(state) {
+	return state.baselineEvent !== null || state.baseline !== null;
 }
 
 /* Self weights by stack. */
 function weigh(model, state) {
 	const [sideA, sideB] = sidesOf(state),
 		s = model.samples;
-	const column = state.cnt ? s.count : s.weight;
+	const column = state.counts ? s.count : s.weight;
 	const out = {
 		a: new Float64Array(model.stacks),
 		b: null,
@@ -84,10 +87,10 @@ function weigh(model, state) {
 		samples: 0,
 		samplesB: 0,
 	};
-	const needCount = !state.cnt && !model.each[state.ev];
+	const needCount = !state.counts && !model.each[state.event];
 
 	if (needCount) out.count = new Float64Array(model.stacks);
-	eachSample(model, sideA.event, sideA.range, state.flt, (i) => {
+	eachSample(model, sideA.event, sideA.range, state.filters, (i) => {
 		out.a[s.stack[i]] += column[i];
 		out.sum += column[i];
 		out.samples += s.count[i];
@@ -95,7 +98,7 @@ function weigh(model, state) {
 	});
 	if (!sideB) return out;
 	out.b = new Float64Array(model.stacks);
-	eachSample(model, sideB.event, sideB.range, state.flt, (i) => {
+	eachSample(model, sideB.event, sideB.range, state.filters, (i) => {
 		out.b[s.stack[i]] += column[i];
 		out.samplesB += s.count[i];
 	});
@@ -105,7 +108,7 @@ function weigh(model, state) {
 /* --- transforms ---------------------------------------------------------------------------- */
 
 /* A transform takes the frames of a stack, root first, and gives others, or null: dropped. */
-const TRANSFORMS = {
+export const TRANSFORMS = {
 	focus: (path, f) => {
 		const i = path.indexOf(f);
 
@@ -136,7 +139,7 @@ const TRANSFORMS = {
 	recursion: (path) => path.filter((x, i) => x !== path[i - 1]),
 };
 
-const TRANSFORM_WORDS = {
+export const TRANSFORM_WORDS = {
 	focus: "focus on",
 	drop: "without",
 	merge: "merge",
@@ -147,7 +150,7 @@ const TRANSFORM_WORDS = {
 
 function transformPath(model, path, transforms) {
 	for (const t of transforms) {
-		path = TRANSFORMS[t.k](path, t.f, model);
+		path = TRANSFORMS[t.kind](path, t.frame, model);
 		if (!path) return null;
 	}
 	return path;
@@ -162,7 +165,7 @@ function framesOfStack(model, stack) {
 
 /* --- grouping ------------------------------------------------------------------------------ */
 
-function groupLabel(model, i, group) {
+export function groupLabel(model, i, group) {
 	const s = model.samples,
 		t = model.threads[s.thread[i]];
 
@@ -189,7 +192,7 @@ function groupKey(model, i, group) {
 /* Stacks apart by label: entries {label, stack, a, b, n}, sorted. */
 function groupedEntries(model, state) {
 	const s = model.samples,
-		column = state.cnt ? s.count : s.weight,
+		column = state.counts ? s.count : s.weight,
 		entries = new Map();
 	const labels = new Map(),
 		sides = sidesOf(state);
@@ -197,7 +200,7 @@ function groupedEntries(model, state) {
 	sides.forEach(
 		(side, isB) =>
 			side &&
-			eachSample(model, side.event, side.range, state.flt, (i) => {
+			eachSample(model, side.event, side.range, state.filters, (i) => {
 				const key = groupKey(model, i, state.group);
 				let label = labels.get(key);
 
@@ -248,7 +251,7 @@ function plainEntries(model, weights) {
 /* --- building ------------------------------------------------------------------------------ */
 
 /* Grows a tree path by path. Parents and frames in open-addressed slots. */
-class TreeBuilder {
+export class TreeBuilder {
 	constructor() {
 		this.parent = [0];
 		this.frame = [0];
@@ -302,9 +305,9 @@ class TreeBuilder {
 
 /* Only the stacks with a match are left; shares stay those of the whole. */
 function keepMatches(model, state) {
-	const { regex } = makeRegex(state.q);
+	const { regex } = makeRegex(state.search);
 
-	if (!state.qf || !regex) return null;
+	if (!state.onlyMatches || !regex) return null;
 	return matchingFrames(model, regex);
 }
 
@@ -318,7 +321,7 @@ function buildDerived(model, state, entries, hasB, hasCount) {
 		let path = framesOfStack(model, entry.stack);
 
 		if (matches && !path.some((f) => matches[f])) return;
-		path = transformPath(model, path, state.tf);
+		path = transformPath(model, path, state.transforms);
 		if (!path) return;
 		if (entry.label) path = [entry.label].concat(path);
 		at[i] = b.add(path);
@@ -342,10 +345,10 @@ function buildDerived(model, state, entries, hasB, hasCount) {
  * { tree, leaf, sum, samples }: the tree from the root on, the node of each stack (null: the
  * stack's own number), and what all samples that pass the filters weigh.
  */
-function deriveTree(model, state) {
+export function deriveTree(model, state) {
 	const weights = weigh(model, state),
 		{ sum, samples, samplesB } = weights;
-	const plain = !state.tf.length && !state.group && !keepMatches(model, state);
+	const plain = !state.transforms.length && !state.group && !keepMatches(model, state);
 	let made;
 
 	if (plain) {

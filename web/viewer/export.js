@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What is seen, as a file: SVG, PNG, folded stacks, CSV of the functions. */
+import { KIND } from "./model.js";
+import { CanvasPainter, FONT, SMALL, SvgPainter } from "./paint.js";
+import { baseName, el } from "./util.js";
 
 function download(name, type, content) {
 	const url = URL.createObjectURL(
@@ -104,7 +107,7 @@ function exportCsv(app) {
 	);
 }
 
-function exportsOf(app) {
+export function exportsOf(app) {
 	const name = (
 			app.model.facts.source ? baseName(app.model.facts.source) : "profile"
 		).replace(/[^\w.-]/g, "_"),

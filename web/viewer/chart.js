@@ -3,13 +3,17 @@
  * Stacks in order of time, one lane for each thread or CPU. Drawn from the samples themselves: at
  * most one sample for each pixel is looked at, so nothing has to be prepared.
  */
+import { eachSample, groupLabel, NOWHERE } from "./derive.js";
+import { Glide, Pointer } from "./flame.js";
+import { CanvasPainter, SMALL } from "./paint.js";
+import { clamp, el, firstIndex, fmtPercent, fmtSeconds } from "./util.js";
 
 const CHART_ROW = 17;
 const AXIS = 24;
 const LANES = 60; /* more are counted, not drawn */
 const LANE_ROWS = 22; /* a click on the lane's head shows all */
 
-class ChartView {
+export class ChartView {
 	constructor(app) {
 		this.app = app;
 		this.canvas = el("canvas", {
@@ -137,9 +141,9 @@ class ChartView {
 			s = model.samples,
 			byCpu = state.group === "cpu",
 			lanes = new Map();
-		const column = state.cnt ? s.count : s.weight;
+		const column = state.counts ? s.count : s.weight;
 
-		eachSample(model, state.ev, state.range, state.flt, (i) => {
+		eachSample(model, state.event, state.range, state.filters, (i) => {
 			const node = this.nodeOf(i);
 
 			if (node === NOWHERE) return;
@@ -170,7 +174,7 @@ class ChartView {
 		this.hidden = all.slice(LANES);
 		for (const lane of this.lanes) {
 			lane.most = lane.rows.length - 1;
-			lane.gap = usualGap(lane.samples, s.time, model.events[state.ev].frequency);
+			lane.gap = usualGap(lane.samples, s.time, model.events[state.event].frequency);
 			this.setRows(lane, rowsFor(lane.rows, lane.samples.length));
 		}
 	}
@@ -512,7 +516,7 @@ function rowsFor(counts, samples) {
 }
 
 /* 1, 2 or 5 times a power of ten, at least @least. */
-function niceStep(least) {
+export function niceStep(least) {
 	const power = 10 ** Math.floor(Math.log10(least || 1)),
 		x = least / power;
 

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* One function in the middle, all its callers above, all that it calls below. */
+import { calleesOf, callersOf } from "./analyse.js";
+import { FlamePicture, Glide, Pointer, ROW } from "./flame.js";
+import { CanvasPainter, SMALL } from "./paint.js";
+import { FunctionTable } from "./table.js";
+import { el } from "./util.js";
 
-class SandwichView {
+export class SandwichView {
 	constructor(app) {
 		this.app = app;
 		this.callers = new FlamePicture();
@@ -19,7 +24,7 @@ class SandwichView {
 		this.stage = el("div", { class: "stage" }, this.canvas);
 		this.list = new FunctionTable(app, {
 			compact: true,
-			onPick: (f) => app.store.set({ fn: f }),
+			onPick: (f) => app.store.set({ function: f }),
 		});
 		this.node = el("div", { class: "split" }, this.list.node, this.stage);
 		this.painter = new CanvasPainter(this.canvas);
@@ -53,7 +58,7 @@ class SandwichView {
 			double: (x, y) => {
 				const [p, v] = target(x, y);
 
-				if (v >= 0) app.store.set({ fn: p.tree.frame[v] });
+				if (v >= 0) app.store.set({ function: p.tree.frame[v] });
 			},
 			menu: (x, y, e) => {
 				const [p, v] = target(x, y);
@@ -80,7 +85,7 @@ class SandwichView {
 	}
 	update() {
 		const { app } = this,
-			f = app.state.fn || this.heaviest();
+			f = app.state.function || this.heaviest();
 
 		this.list.update(f);
 		if (
@@ -195,7 +200,7 @@ class SandwichView {
 			return true;
 		}
 		if (e.key === "Enter" && p.cursor >= 0) {
-			this.app.store.set({ fn: p.tree.frame[p.cursor] });
+			this.app.store.set({ function: p.tree.frame[p.cursor] });
 			return true;
 		}
 		return false;

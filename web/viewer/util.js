@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Small things that everything uses: elements, numbers as people read them, regular expressions. */
 
-const $ = (id) => document.getElementById(id);
+export const $ = (id) => document.getElementById(id);
 
 /* Text reaches the page only as textContent and attributes: a name can never become markup. */
-function el(tag, props, ...children) {
+export function el(tag, props, ...children) {
 	const e = document.createElement(tag);
 
 	for (const [key, value] of Object.entries(props || {})) {
@@ -19,17 +19,17 @@ function el(tag, props, ...children) {
 }
 
 /* Gives @parent these children and no others. */
-function fill(parent, ...children) {
+export function fill(parent, ...children) {
 	parent.replaceChildren(...children.filter((c) => c !== null && c !== undefined));
 	return parent;
 }
 
-const clamp = (x, low, high) => (x < low ? low : x > high ? high : x);
+export const clamp = (x, low, high) => (x < low ? low : x > high ? high : x);
 
-const countFormat = new Intl.NumberFormat("en-US", { maximumFractionDigits: 2 });
+export const countFormat = new Intl.NumberFormat("en-US", { maximumFractionDigits: 2 });
 const wholeFormat = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 
-function fmtCount(n) {
+export function fmtCount(n) {
 	return Math.abs(n) >= 1000 ? wholeFormat.format(n) : countFormat.format(n);
 }
 
@@ -40,7 +40,7 @@ function fmtDigits(x) {
 	return x.toFixed(a >= 100 ? 0 : a >= 10 ? 1 : 2);
 }
 
-function fmtScaled(x, units, step) {
+export function fmtScaled(x, units, step) {
 	let i = 0;
 
 	for (; Math.abs(x) >= step * 0.9995 && i < units.length - 1; i++) x /= step;
@@ -48,11 +48,11 @@ function fmtScaled(x, units, step) {
 }
 
 /* Whole as long as it can be read at a glance. */
-function fmtLarge(n) {
+export function fmtLarge(n) {
 	return Math.abs(n) < 1e6 ? fmtCount(n) : fmtScaled(n / 1e6, [" M", " G", " T", " P"], 1000);
 }
 
-function fmtNs(ns) {
+export function fmtNs(ns) {
 	const a = Math.abs(ns);
 
 	if (a >= 6e10) {
@@ -66,7 +66,7 @@ function fmtNs(ns) {
 	return fmtScaled(ns, [" ns", " µs", " ms", " s"], 1000);
 }
 
-function fmtPercent(share) {
+export function fmtPercent(share) {
 	const p = share * 100;
 
 	if (!isFinite(p)) return "-";
@@ -74,20 +74,20 @@ function fmtPercent(share) {
 	return p.toFixed(2) + "%";
 }
 
-function fmtSigned(share) {
+export function fmtSigned(share) {
 	if (Math.abs(share) < 0.00005) return "0.00%";
 	return (share > 0 ? "+" : "-") + fmtPercent(Math.abs(share));
 }
 
 /* Seconds since the beginning, with as many digits as a span of @span needs. */
-function fmtSeconds(s, span) {
+export function fmtSeconds(s, span) {
 	const digits = span === undefined ? 3 : clamp(2 - Math.floor(Math.log10(span || 1)), 0, 6);
 
 	return s.toFixed(digits) + " s";
 }
 
 /* Like less: capital letters make it matter whether letters are capital. */
-function makeRegex(text) {
+export function makeRegex(text) {
 	if (!text) return { regex: null, error: null };
 	try {
 		return { regex: new RegExp(text, /[A-Z]/.test(text) ? "" : "i"), error: null };
@@ -96,7 +96,7 @@ function makeRegex(text) {
 	}
 }
 
-function hashText(text) {
+export function hashText(text) {
 	let h = 2166136261;
 
 	for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 16777619);
@@ -104,12 +104,12 @@ function hashText(text) {
 	return (h ^ (h >>> 13)) >>> 0;
 }
 
-function baseName(path) {
+export function baseName(path) {
 	return path.slice(path.lastIndexOf("/") + 1) || path;
 }
 
 /* First index in [low, high) for which @reached is true; it must stay true from there on. */
-function firstIndex(low, high, reached) {
+export function firstIndex(low, high, reached) {
 	while (low < high) {
 		const middle = (low + high) >>> 1;
 
@@ -119,7 +119,7 @@ function firstIndex(low, high, reached) {
 	return low;
 }
 
-function debounce(ms, fn) {
+export function debounce(ms, fn) {
 	let timer = 0;
 
 	return (...args) => {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The words of the page: how to read each picture, what it costs and where it misleads; the keys. */
+import { el } from "./util.js";
 
-const HELP = {
+export const HELP = {
 	flame: {
 		title: "Flame graph",
 		read: [
@@ -76,7 +77,7 @@ const HELP = {
 	},
 };
 
-const HEAT_HELP = {
+export const HEAT_HELP = {
 	title: "Heat map",
 	read: [
 		"A column is a stretch of time (at the left edge: how long), a row an offset into it. The darker a cell, the more samples fell into it.",
@@ -89,7 +90,7 @@ const HEAT_HELP = {
 	],
 };
 
-const DIFF_HELP = {
+export const DIFF_HELP = {
 	title: "Comparison",
 	read: [
 		"Orange is more than in the baseline, blue is less; + is new, − has vanished. Shares are compared: the baseline is scaled to the same total.",
@@ -101,7 +102,7 @@ const DIFF_HELP = {
 	],
 };
 
-const RATIO_HELP = {
+export const RATIO_HELP = {
 	title: "Ratio of two events",
 	read: [
 		"Widths are the first event. Colours say how much of the second event there is for each unit of the first, against the mean of all: orange is more than the mean, blue less.",
@@ -110,7 +111,7 @@ const RATIO_HELP = {
 	caveats: ["The two events are sampled independently: boxes with few samples are grey."],
 };
 
-const WAITS_HELP = {
+export const WAITS_HELP = {
 	title: "Waiting",
 	read: [
 		"offcpu-time is the time that threads were blocked, on the stack that blocked; runqueue-time the time that they wanted a CPU and had none.",
@@ -201,7 +202,7 @@ const KEYS = [
 	],
 ];
 
-function helpSection(h) {
+export function helpSection(h) {
 	return el(
 		"section",
 		{},
@@ -220,7 +221,7 @@ function helpSection(h) {
 	);
 }
 
-function keysSheet() {
+export function keysSheet() {
 	return el(
 		"div",
 		{ class: "keys" },

@@ -1,10 +1,49 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The page: what the state says is derived once, then shown by the view that is open. */
+import { functionTable, matchedWeight } from "./analyse.js";
+import { ChartView } from "./chart.js";
+import { Colors, legendOf } from "./color.js";
+import { deriveTree, isDiff } from "./derive.js";
+import { exportsOf } from "./export.js";
+import { FlameView } from "./flame.js";
+import { GraphView } from "./graph.js";
+import { HeatMap } from "./heat.js";
+import {
+	DIFF_HELP,
+	HEAT_HELP,
+	HELP,
+	helpSection,
+	keysSheet,
+	RATIO_HELP,
+	WAITS_HELP,
+} from "./help.js";
+import { matchingFrames, unitOf } from "./model.js";
+import {
+	actionsOf,
+	chipsOf,
+	factsOf,
+	fillDetail,
+	fillMirror,
+	filterPanel,
+	frameFacts,
+	moreFacts,
+	nodeFacts,
+	openMenu,
+	originOf,
+	showTip,
+	withShare,
+} from "./panel.js";
+import { SandwichView } from "./sandwich.js";
+import { CHOICES, Store } from "./state.js";
+import { FunctionsView, TreeView } from "./table.js";
+import { ReversedTree } from "./tree.js";
+import { $, baseName, debounce, el, fill, fmtCount, fmtPercent, makeRegex } from "./util.js";
+import { hasStates, stateFacts } from "./waits.js";
 
 /* Facts of more letters give way when the line is full. */
 const LONG_FACT = 22;
 
-const VIEWS = [
+export const VIEWS = [
 	["flame", "Flame graph", FlameView],
 	["time", "Time order", ChartView],
 	["sandwich", "Sandwich", SandwichView],
@@ -13,7 +52,7 @@ const VIEWS = [
 	["graph", "Call graph", GraphView],
 ];
 
-class App {
+export class App {
 	constructor(model, options) {
 		this.model = model;
 		this.options = options;
@@ -42,16 +81,16 @@ class App {
 	derive() {
 		const s = this.state,
 			key = JSON.stringify([
-				s.ev,
-				s.cnt,
+				s.event,
+				s.counts,
 				s.range,
-				s.base,
-				s.bev,
-				s.rat,
-				s.flt,
+				s.baseline,
+				s.baselineEvent,
+				s.ratioEvent,
+				s.filters,
 				s.group,
-				s.tf,
-				s.qf && s.q,
+				s.transforms,
+				s.onlyMatches && s.search,
 			]);
 
 		if (key !== this.deriveKey) {
@@ -79,22 +118,22 @@ class App {
 			if (name !== this.state.view) delete this.views[name];
 	}
 	widths() {
-		return isDiff(this.state) ? this.state.dw : "a";
+		return isDiff(this.state) ? this.state.diffWidth : "a";
 	}
 	makeShown() {
 		const { derived: d, state, model } = this,
-			each = state.cnt ? 1 : d.samples ? d.sum / d.samples : 1;
+			each = state.counts ? 1 : d.samples ? d.sum / d.samples : 1;
 
 		this.shown = {
 			state,
 			sum: d.sum,
 			samples: d.samples,
 			each: each || 1,
-			eachB: state.cnt ? 1 : d.samplesB ? this.tree.sumB / d.samplesB || 1 : 1,
-			unit: unitOf(model, state.ev, state.cnt),
+			eachB: state.counts ? 1 : d.samplesB ? this.tree.sumB / d.samplesB || 1 : 1,
+			unit: unitOf(model, state.event, state.counts),
 			tree: this.tree,
 		};
-		if (state.col === "self" || (state.col === "diff" && state.abs))
+		if (state.color === "self" || (state.color === "diff" && state.absolute))
 			Object.assign(this.shown, (this.peaks = this.peaks || peaksOf(this.tree)));
 	}
 	table() {
@@ -102,7 +141,7 @@ class App {
 	}
 	/* The tree as it is to be drawn: from the root, or from the leaves. */
 	shownTree() {
-		if (!this.state.rev) return this.tree;
+		if (!this.state.reversed) return this.tree;
 		if (!this.reversed) {
 			this.reversed = ReversedTree.of(this.tree);
 			this.reversed.setWidths(this.widths());
@@ -118,12 +157,12 @@ class App {
 	}
 	deriveLook() {
 		const { state, model } = this,
-			key = [this.dark, state.col, state.pal, model.frames.count].join();
+			key = [this.dark, state.color, state.palette, model.frames.count].join();
 
 		if (key !== this.lookKey) {
 			this.lookKey = key;
-			this.colors = new Colors(model, this.dark, state.col, state.pal);
-			this.kindColors = new Colors(model, this.dark, "kind", state.pal);
+			this.colors = new Colors(model, this.dark, state.color, state.palette);
+			this.kindColors = new Colors(model, this.dark, "kind", state.palette);
 			document.documentElement.dataset.theme = this.dark ? "dark" : "light";
 			const style = getComputedStyle(document.documentElement);
 
@@ -131,7 +170,7 @@ class App {
 			this.accent = style.getPropertyValue("--accent").trim();
 			this.accentB = style.getPropertyValue("--accent-b").trim();
 		}
-		const { regex, error } = makeRegex(state.q);
+		const { regex, error } = makeRegex(state.search);
 
 		this.searchError = error;
 		this.matches = matchingFrames(model, regex);
@@ -166,7 +205,7 @@ class App {
 		document.body.classList.toggle("diff", isDiff(this.state));
 		document.body.classList.toggle("no-time", !this.model.hasTime);
 		document.body.classList.toggle("no-heat", !this.state.heat || !this.model.hasTime);
-		document.body.classList.toggle("mirror", this.state.mir);
+		document.body.classList.toggle("mirror", this.state.mirror);
 		for (const tab of $("tabs").children)
 			tab.setAttribute("aria-selected", String(tab.dataset.view === name));
 	}
@@ -206,9 +245,9 @@ class App {
 		const input = $("search"),
 			out = $("matched");
 
-		if (document.activeElement !== input) input.value = this.state.q;
+		if (document.activeElement !== input) input.value = this.state.search;
 		input.classList.toggle("bad", !!this.searchError);
-		$("only").setAttribute("aria-pressed", String(this.state.qf));
+		$("only").setAttribute("aria-pressed", String(this.state.onlyMatches));
 		if (this.searchError) out.textContent = "not a regular expression";
 		else if (this.matches) {
 			const m = matchedWeight(this.tree, this.matches);
@@ -238,13 +277,13 @@ class App {
 				return el("span", { class: "key" }, dot, words);
 			})
 		);
-		if (this.state.col === "module" || this.state.col === "name")
+		if (this.state.color === "module" || this.state.color === "name")
 			fill(
 				$("legend"),
 				el("span", {
 					class: "key",
 					text:
-						this.state.col === "module"
+						this.state.color === "module"
 							? "one colour for each module"
 							: "one colour for each name",
 				})
@@ -388,33 +427,33 @@ class App {
 		on("back", "click", () => this.store.back());
 		on("reset", "click", () => this.store.reset());
 		on("event", "change", (e) =>
-			set({ ev: Number(e.target.value), zoom: [], x: null })
+			set({ event: Number(e.target.value), zoom: [], window: null })
 		);
 		on("compare", "change", (e) => set(compareState(e.target.value, this.state)));
 		for (const [id, key] of [
 			["order", "order"],
 			["group", "group"],
-			["width", "dw"],
+			["width", "diffWidth"],
 			["lanes", "group"],
 		])
 			on(id, "change", (e) =>
 				set(
 					key === "group"
-						? { group: e.target.value, zoom: [], x: null }
+						? { group: e.target.value, zoom: [], window: null }
 						: { [key]: e.target.value }
 				)
 			);
 		on("color", "change", (e) =>
 			set({
-				col: e.target.value.split(" ")[0],
-				pal: e.target.value.split(" ")[1] || "fathom",
+				color: e.target.value.split(" ")[0],
+				palette: e.target.value.split(" ")[1] || "fathom",
 			})
 		);
 		on("icicle", "click", () => set({ icicle: !this.state.icicle }));
-		on("reverse", "click", () => set({ rev: !this.state.rev, zoom: [], x: null }));
-		on("absolute", "click", () => set({ abs: !this.state.abs }));
+		on("reverse", "click", () => set({ reversed: !this.state.reversed, zoom: [], window: null }));
+		on("absolute", "click", () => set({ absolute: !this.state.absolute }));
 		on("swap", "click", () => this.swap());
-		on("units", "click", () => set({ cnt: !this.state.cnt }));
+		on("units", "click", () => set({ counts: !this.state.counts }));
 		on("theme", "click", () => this.nextTheme());
 		on("show-heat", "click", () => set({ heat: !this.state.heat }));
 		on("cell", "change", (e) => this.store.set({ cell: Number(e.target.value) }, true));
@@ -423,15 +462,15 @@ class App {
 		on("how", "click", () => this.openHow());
 		on("keys", "click", () => this.openKeys());
 		on("about", "click", () => this.openAbout());
-		on("mirror-off", "click", () => set({ mir: false }));
+		on("mirror-off", "click", () => set({ mirror: false }));
 		on(
 			"search",
 			"input",
-			debounce(80, () => this.store.set({ q: $("search").value }, true))
+			debounce(80, () => this.store.set({ search: $("search").value }, true))
 		);
 		on("next", "click", () => this.view.stepMatch(1));
 		on("previous", "click", () => this.view.stepMatch(-1));
-		on("only", "click", () => set({ qf: !this.state.qf }));
+		on("only", "click", () => set({ onlyMatches: !this.state.onlyMatches }));
 	}
 	fillSelect(id, choices) {
 		fill(
@@ -443,22 +482,22 @@ class App {
 		const s = this.state,
 			press = (id, on) => $(id).setAttribute("aria-pressed", String(on));
 
-		$("event").value = s.ev;
+		$("event").value = s.event;
 		$("event").parentElement.hidden = $("compare").parentElement.hidden =
 			eventChoices(this.model).length < 2;
 		$("compare").value =
-			s.bev !== null ? "d" + s.bev : s.rat !== null ? "r" + s.rat : "";
+			s.baselineEvent !== null ? "d" + s.baselineEvent : s.ratioEvent !== null ? "r" + s.ratioEvent : "";
 		for (const [id, value] of [
 			["order", s.order],
 			["group", s.group],
 			[
 				"color",
-				s.col +
-					(s.pal === "classic" && ["kind", "name"].includes(s.col)
+				s.color +
+					(s.palette === "classic" && ["kind", "name"].includes(s.color)
 						? " classic"
 						: ""),
 			],
-			["width", s.dw],
+			["width", s.diffWidth],
 			["cell", s.cell],
 		])
 			$(id).value = value;
@@ -466,18 +505,18 @@ class App {
 		for (const option of $("color").options)
 			option.hidden =
 				(option.value === "diff" && !isDiff(s)) ||
-				(option.value === "ratio" && s.rat === null) ||
+				(option.value === "ratio" && s.ratioEvent === null) ||
 				(option.value === "state" && !hasStates(this.model));
 		press("icicle", s.icicle);
-		press("reverse", s.rev);
-		press("absolute", s.abs);
+		press("reverse", s.reversed);
+		press("absolute", s.absolute);
 		press("show-heat", s.heat);
 		$("icicle").textContent = s.icicle ? "Icicle" : "Flame";
-		$("units").textContent = "weight: " + (s.cnt ? "samples" : this.shown.unit.name);
-		$("units").hidden = !s.cnt && this.shown.unit.name === "samples";
+		$("units").textContent = "weight: " + (s.counts ? "samples" : this.shown.unit.name);
+		$("units").hidden = !s.counts && this.shown.unit.name === "samples";
 		$("theme").textContent = { auto: "◐", light: "☀", dark: "☾" }[s.theme];
 		$("theme").title = "theme: " + s.theme + "  [T]";
-		const filters = Object.values(s.flt).reduce((n, l) => n + l.length, 0);
+		const filters = Object.values(s.filters).reduce((n, l) => n + l.length, 0);
 
 		$("filters").textContent = filters ? "Filter (" + filters + ")" : "Filter";
 	}
@@ -492,9 +531,9 @@ class App {
 	swap() {
 		const s = this.state;
 
-		if (s.bev !== null) this.store.set({ ev: s.bev, bev: s.ev });
-		else if (s.base)
-			this.store.set({ range: s.base, base: s.range || [0, this.model.span] });
+		if (s.baselineEvent !== null) this.store.set({ event: s.baselineEvent, baselineEvent: s.event });
+		else if (s.baseline)
+			this.store.set({ range: s.baseline, baseline: s.range || [0, this.model.span] });
 	}
 	openDialog(title, content, wide) {
 		const d = $("dialog");
@@ -537,8 +576,8 @@ class App {
 		const parts = [HELP[this.state.view]];
 
 		if (isDiff(this.state)) parts.push(DIFF_HELP);
-		if (this.state.rat !== null) parts.push(RATIO_HELP);
-		if (/-time$/.test(this.model.events[this.state.ev].name)) parts.push(WAITS_HELP);
+		if (this.state.ratioEvent !== null) parts.push(RATIO_HELP);
+		if (/-time$/.test(this.model.events[this.state.event].name)) parts.push(WAITS_HELP);
 		if (this.model.hasTime) parts.push(HEAT_HELP);
 		this.openDialog(
 			"How to read this",
@@ -575,7 +614,7 @@ function peaksOf(tree) {
 }
 
 /* Some recordings name events that never happened. */
-function eventChoices(model) {
+export function eventChoices(model) {
 	return model.events.map((e, i) => [i, e.name]).filter(([i]) => model.events[i].samples);
 }
 
@@ -592,11 +631,11 @@ function compareChoices(model) {
 function compareState(value, state) {
 	const event = Number(value.slice(1));
 
-	if (value[0] === "d" && event !== state.ev)
-		return { bev: event, rat: null, base: null, col: "diff" };
-	if (value[0] === "r" && event !== state.ev)
-		return { rat: event, bev: null, base: null, col: "ratio" };
-	return { bev: null, rat: null };
+	if (value[0] === "d" && event !== state.event)
+		return { baselineEvent: event, ratioEvent: null, baseline: null, color: "diff" };
+	if (value[0] === "r" && event !== state.event)
+		return { ratioEvent: event, baselineEvent: null, baseline: null, color: "ratio" };
+	return { baselineEvent: null, ratioEvent: null };
 }
 
 const GROUP_AT_ONCE = 300000; /* stacks; grouping more takes longer than opening may */
@@ -612,21 +651,21 @@ function startGroup(model, o) {
 /* What the page opens with, before the fragment has its say. */
 function startState(model, o) {
 	const out = {
-		ev: o.event || 0,
+		event: o.event || 0,
 		icicle: !!o.inverted,
-		rev: !!o.reverse,
-		cnt: !!o.by_count,
+		reversed: !!o.reverse,
+		counts: !!o.by_count,
 		group: startGroup(model, o),
 	};
 	const first = model.events.findIndex((e) => e.samples);
 
-	if (o.event === undefined) out.ev = Math.max(0, first);
+	if (o.event === undefined) out.event = Math.max(0, first);
 	if (o.left_heavy) out.order = "weight";
 	if (o.view) out.view = o.view;
-	if (o.search) out.q = o.search;
-	if (o.color) out.col = o.color;
-	if (o.baseline !== undefined) Object.assign(out, { bev: o.baseline, col: "diff" });
-	if (o.ratio !== undefined) Object.assign(out, { rat: o.ratio, col: "ratio" });
+	if (o.search) out.search = o.search;
+	if (o.color) out.color = o.color;
+	if (o.baseline !== undefined) Object.assign(out, { baselineEvent: o.baseline, color: "diff" });
+	if (o.ratio !== undefined) Object.assign(out, { ratioEvent: o.ratio, color: "ratio" });
 	/* Folded stacks with two counts are a comparison. */
 	const names = model.events.map((e) => e.name);
 
@@ -637,9 +676,9 @@ function startState(model, o) {
 		names.includes("after")
 	)
 		Object.assign(out, {
-			ev: names.indexOf("after"),
-			bev: names.indexOf("before"),
-			col: "diff",
+			event: names.indexOf("after"),
+			baselineEvent: names.indexOf("before"),
+			color: "diff",
 		});
 	return out;
 }

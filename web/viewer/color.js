@@ -3,6 +3,18 @@
  * Colours. Those of kinds differ in lightness as well as in hue, and differences go from blue to
  * orange: they can be told apart without telling red from green.
  */
+import { difference } from "./analyse.js";
+import { KIND, KIND_NAMES } from "./model.js";
+import { baseName, clamp, hashText } from "./util.js";
+import {
+	DIVIDER,
+	isWaker,
+	NOT_SAMPLED,
+	STATE,
+	STATE_WORDS,
+	stateShare,
+	stateWeights,
+} from "./waits.js";
 
 /* OKLCH -> "rgb(r, g, b)": equal steps look equal, whatever the hue. */
 function oklch(l, c, h) {
@@ -81,7 +93,7 @@ const WAKER_LOOK = [192, 0.085, 0.03];
 
 const RAMP = 32;
 
-class Colors {
+export class Colors {
 	constructor(model, dark, mode, palette) {
 		this.model = model;
 		this.dark = dark;
@@ -255,7 +267,7 @@ class Colors {
 		if (d.noise) return this.noise;
 		if (d.isNew) return this.added;
 		if (d.gone) return this.gone;
-		const x = shown.state.abs ? d.delta / (shown.maxDelta || 1) : d.strength;
+		const x = shown.state.absolute ? d.delta / (shown.maxDelta || 1) : d.strength;
 
 		return this.ramp(x > 0 ? this.up : this.down, Math.sqrt(Math.abs(x)));
 	}
@@ -271,7 +283,7 @@ class Colors {
 const RATIO_SAMPLES = 10; /* fewer say nothing about a ratio; as --ratio-samples */
 
 /* What the colours mean: [colour, words]. */
-function legendOf(colors, shown, kinds) {
+export function legendOf(colors, shown, kinds) {
 	const sample = (ramp, x) => colors.ramp(ramp, x),
 		model = colors.model;
 
@@ -285,12 +297,12 @@ function legendOf(colors, shown, kinds) {
 				[colors.gone, "− vanished"],
 			];
 		case "ratio": {
-			const a = model.events[shown.state.ev],
+			const a = model.events[shown.state.event],
 				b =
 					model.events[
-						shown.state.rat === null
-							? shown.state.ev
-							: shown.state.rat
+						shown.state.ratioEvent === null
+							? shown.state.event
+							: shown.state.ratioEvent
 					];
 
 			return [

@@ -1,12 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What stands around the picture: facts, chips, filters, details, menu, tooltip, table mirror. */
+import { difference } from "./analyse.js";
+import { eachSample, isDiff, threadKey, TRANSFORM_WORDS } from "./derive.js";
+import { shorten } from "./graph.js";
+import { KIND, KIND_NAMES } from "./model.js";
+import { ReversedTree } from "./tree.js";
+import {
+	$,
+	baseName,
+	clamp,
+	el,
+	fill,
+	fmtCount,
+	fmtNs,
+	fmtPercent,
+	fmtSeconds,
+	fmtSigned,
+} from "./util.js";
+import { hasWakers, showWakers } from "./waits.js";
 
 /* --- facts --------------------------------------------------------------------------------- */
 
 /* [text, hint, is it a warning] */
-function factsOf(model, state) {
+export function factsOf(model, state) {
 	const f = model.facts,
-		ev = model.events[state.ev] || { name: "nothing", samples: 0 },
+		ev = model.events[state.event] || { name: "nothing", samples: 0 },
 		out = [];
 	const users = f.stacks_root + f.stacks_cut,
 		reach = users ? f.stacks_root / users : 1;
@@ -61,7 +79,7 @@ function factsOf(model, state) {
 	return out;
 }
 
-function moreFacts(model) {
+export function moreFacts(model) {
 	const f = model.facts,
 		unnamed = f.total_frames ? f.unnamed_frames / f.total_frames : 0;
 
@@ -111,7 +129,7 @@ function moreFacts(model) {
 
 /* --- numbers of a box ---------------------------------------------------------------------- */
 
-function withShare(app, w) {
+export function withShare(app, w) {
 	return (
 		app.shown.unit.show(w) +
 		"  (" +
@@ -121,7 +139,7 @@ function withShare(app, w) {
 }
 
 /* Lines [what, value] for a node. */
-function nodeFacts(app, tree, v, viewTotal) {
+export function nodeFacts(app, tree, v, viewTotal) {
 	const { shown } = app,
 		total = tree.total[v],
 		out = [["total", withShare(app, total)]];
@@ -145,8 +163,8 @@ function nodeFacts(app, tree, v, viewTotal) {
 		]);
 	} else if (tree.totalB) {
 		const { events } = app.model,
-			a = events[shown.state.ev],
-			b = events[shown.state.rat];
+			a = events[shown.state.event],
+			b = events[shown.state.ratioEvent];
 
 		/* for each nanosecond there is too little to be read */
 		const perTime = a.unit === "ns" && b.unit !== "ns",
@@ -163,7 +181,7 @@ function nodeFacts(app, tree, v, viewTotal) {
 	return out;
 }
 
-function frameFacts(app, f) {
+export function frameFacts(app, f) {
 	const t = app.table(),
 		out = [
 			["total", withShare(app, t.total[f])],
@@ -185,7 +203,7 @@ function frameFacts(app, f) {
 	return out;
 }
 
-function originOf(app, f) {
+export function originOf(app, f) {
 	const { frames } = app.model,
 		kind = KIND_NAMES[frames.kinds[f]];
 
@@ -196,7 +214,7 @@ function originOf(app, f) {
 
 /* --- tooltip ------------------------------------------------------------------------------- */
 
-function showTip(title, origin, lines, x, y) {
+export function showTip(title, origin, lines, x, y) {
 	const tip = $("tip");
 
 	fill(
@@ -220,7 +238,7 @@ function showTip(title, origin, lines, x, y) {
 
 /* --- chips: all that narrows the view, each with a cross ----------------------------------- */
 
-function chipsOf(app) {
+export function chipsOf(app) {
 	const { state, store, model } = app,
 		chips = [],
 		name = (f) => shorten(model.frames.names[f], 40);
@@ -245,16 +263,16 @@ function chipsOf(app) {
 			"a",
 			"the time that is shown"
 		);
-	if (state.base)
+	if (state.baseline)
 		chip(
-			"B  " + fmtSeconds(state.base[0]) + " – " + fmtSeconds(state.base[1]),
-			{ base: null },
+			"B  " + fmtSeconds(state.baseline[0]) + " – " + fmtSeconds(state.baseline[1]),
+			{ baseline: null },
 			"b",
 			"the baseline"
 		);
 	const words = { proc: "process", thr: "thread", cpu: "CPU", cg: "cgroup", comm: "command" };
 
-	for (const [key, list] of Object.entries(state.flt))
+	for (const [key, list] of Object.entries(state.filters))
 		if (list.length)
 			chip(
 				words[key] +
@@ -265,17 +283,17 @@ function chipsOf(app) {
 							.join(", "),
 						60
 					),
-				{ flt: Object.assign({}, state.flt, { [key]: [] }) }
+				{ filters: Object.assign({}, state.filters, { [key]: [] }) }
 			);
-	state.tf.forEach((t, i) =>
+	state.transforms.forEach((t, i) =>
 		chip(
-			TRANSFORM_WORDS[t.k] + (t.f ? " " + name(t.f) : ""),
-			{ tf: state.tf.filter((_, j) => j !== i) },
+			TRANSFORM_WORDS[t.kind] + (t.frame ? " " + name(t.frame) : ""),
+			{ transforms: state.transforms.filter((_, j) => j !== i) },
 			"t"
 		)
 	);
-	if (state.qf && app.matches)
-		chip("only stacks with /" + shorten(state.q, 30) + "/", { qf: false });
+	if (state.onlyMatches && app.matches)
+		chip("only stacks with /" + shorten(state.search, 30) + "/", { onlyMatches: false });
 	return chips;
 }
 
@@ -306,12 +324,12 @@ function filterChoices(app) {
 			cg: new Map(),
 			comm: new Map(),
 		};
-	const column = state.cnt ? s.count : s.weight,
+	const column = state.counts ? s.count : s.weight,
 		add = (map, key, w) => map.set(key, (map.get(key) || 0) + w),
 		byThread = new Float64Array(model.threads.length);
 	let sum = 0;
 
-	eachSample(model, state.ev, state.range, {}, (i) => {
+	eachSample(model, state.event, state.range, {}, (i) => {
 		byThread[s.thread[i]] += column[i];
 		sum += column[i];
 		if (s.cpu[i]) add(maps.cpu, String(s.cpu[i] - 1), column[i]);
@@ -325,19 +343,19 @@ function filterChoices(app) {
 }
 
 function filterList(app, key, title, map, sum) {
-	const chosen = new Set(app.state.flt[key] || []),
+	const chosen = new Set(app.state.filters[key] || []),
 		most = 300;
 	const rows = [...map].sort((x, y) =>
 		key === "cpu" ? Number(x[0]) - Number(y[0]) : y[1] - x[1]
 	);
 	const toggle = (value, on) => {
-		const next = new Set(app.state.flt[key] || []);
+		const next = new Set(app.state.filters[key] || []);
 
 		next[on ? "add" : "delete"](value);
 		app.store.set({
-			flt: Object.assign({}, app.state.flt, { [key]: [...next] }),
+			filters: Object.assign({}, app.state.filters, { [key]: [...next] }),
 			zoom: [],
-			x: null,
+			window: null,
 		});
 	};
 
@@ -373,7 +391,7 @@ function filterList(app, key, title, map, sum) {
 	);
 }
 
-function filterPanel(app) {
+export function filterPanel(app) {
 	const { maps, sum } = filterChoices(app),
 		lists = [
 			["comm", "Command"],
@@ -383,7 +401,7 @@ function filterPanel(app) {
 			["cg", "Cgroup"],
 		];
 	const sections = lists
-		.filter(([key]) => maps[key].size > 1 || (app.state.flt[key] || []).length)
+		.filter(([key]) => maps[key].size > 1 || (app.state.filters[key] || []).length)
 		.map(([key, title]) => filterList(app, key, title, maps[key], sum));
 	const narrow = el("input", {
 		type: "search",
@@ -411,13 +429,17 @@ function filterPanel(app) {
 
 /* --- what can be done with a function ------------------------------------------------------ */
 
-function actionsOf(app, f, tree, v) {
+export function actionsOf(app, f, tree, v) {
 	const { store, state, model } = app,
 		{ frames } = model,
 		code = f && f < frames.real,
 		out = [];
-	const transform = (k) => () =>
-		store.set({ tf: state.tf.concat({ k, f }), zoom: [], x: null });
+	const transform = (kind) => () =>
+		store.set({
+			transforms: state.transforms.concat({ kind, frame: f }),
+			zoom: [],
+			window: null,
+		});
 
 	if (tree && v >= 0)
 		out.push([
@@ -427,14 +449,14 @@ function actionsOf(app, f, tree, v) {
 			() =>
 				store.set({
 					view: "flame",
-					rev:
+					reversed:
 						tree instanceof ReversedTree &&
 						!!tree.source &&
 						state.view !== "sandwich"
-							? state.rev
+							? state.reversed
 							: false,
 					zoom: tree.path(v),
-					x: null,
+					window: null,
 				}),
 		]);
 	if (!code)
@@ -447,7 +469,7 @@ function actionsOf(app, f, tree, v) {
 			"sandwich",
 			"Callers and callees",
 			"S",
-			() => store.set({ view: "sandwich", fn: f }),
+			() => store.set({ view: "sandwich", function: f }),
 		],
 		["focus", "Focus: only what runs below it", "F", transform("focus")],
 		["drop", "Drop stacks with it", "x", transform("drop")],
@@ -508,7 +530,7 @@ function moduleless(app, f) {
 		: [];
 }
 
-function openMenu(items, x, y) {
+export function openMenu(items, x, y) {
 	$("tip").hidden = true;
 	const menu = $("menu"),
 		back = document.activeElement;
@@ -555,7 +577,7 @@ function menuKey(menu, e, close) {
 
 /* --- details of what is in focus ----------------------------------------------------------- */
 
-function fillDetail(app, f, tree, v, lines) {
+export function fillDetail(app, f, tree, v, lines) {
 	const actions = actionsOf(app, f, tree, v).filter(
 		([id]) => !["search", "copy", "stack"].includes(id)
 	);
@@ -615,7 +637,7 @@ function fillDetail(app, f, tree, v, lines) {
 
 const MIRROR_ROWS = 60;
 
-function fillMirror(app, tree, v) {
+export function fillMirror(app, tree, v) {
 	const { frames } = app.model,
 		path = [],
 		rows = [];

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Two clicks (or drag, or arrows and Enter) choose a range of time; the line below tells the
+// command that draws it as a flame graph, and a click on it copies the command.
+const svg = document.currentScript.ownerSVGElement || document.documentElement;
+const d = svg.dataset;
+const columns = +d.columns, rows = +d.rows, step = +d.step, start = BigInt(d.start);
+const subsecond = d.kind === "subsecond";
+const status = svg.querySelector("#range");
+const hint = status.textContent;
+let first = null, cursor = null, shown = [];
+
+// A cell as its number in order of time.
+const order = cell => subsecond ? cell.c * rows + cell.r : cell.c;
+const length = subsecond ? step / rows : step;
+
+function cellAt(event) {
+	const point = new DOMPoint(event.clientX, event.clientY)
+		.matrixTransform(svg.getScreenCTM().inverse());
+	const c = Math.floor((point.x - d.left) / d.cw);
+	const r = rows - 1 - Math.floor((point.y - d.top) / d.ch);
+	return c >= 0 && c < columns && r >= 0 && r < rows ? { c, r } : null;
+}
+
+function seconds(index) {
+	const ns = start + BigInt(Math.round(index * length));
+	return `${ns / 1000000000n}.${String(ns % 1000000000n).padStart(9, "0").slice(0, 6)}`;
+}
+
+function quote(text) {
+	return /^[\w./:+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+function command(from, to) {
+	const event = d.event ? ` --event ${quote(d.event)}` : "";
+	return `fathom flame -i ${quote(d.file || "FILE")}${event} --time ` +
+		`${seconds(from)},${seconds(to + 1)} -o range.svg`;
+}
+
+function mark(from, to) {
+	for (const rect of shown)
+		rect.remove();
+	shown = [];
+	if (from === null)
+		return;
+	// whole columns between the first and the last one, parts at both ends
+	const add = (c, low, high) => {
+		const rect = document.createElementNS(svg.namespaceURI, "rect");
+		rect.setAttribute("class", "mark");
+		rect.setAttribute("x", +d.left + c * d.cw);
+		rect.setAttribute("y", +d.top + (rows - high) * d.ch);
+		rect.setAttribute("width", d.cw);
+		rect.setAttribute("height", (high - low) * d.ch);
+		svg.append(rect);
+		shown.push(rect);
+	};
+	if (!subsecond) {
+		for (let c = from; c <= to; c++)
+			add(c, 0, rows);
+		return;
+	}
+	const a = Math.floor(from / rows), b = Math.floor(to / rows);
+	for (let c = a; c <= b; c++)
+		add(c, c === a ? from % rows : 0, c === b ? to % rows + 1 : rows);
+}
+
+function clear() {
+	first = null;
+	mark(null);
+	status.textContent = hint;
+	history.replaceState(null, "", location.pathname + location.search);
+}
+
+function choose(from, to) {
+	if (from > to)
+		[from, to] = [to, from];
+	mark(from, to);
+	status.textContent = command(from, to);
+	try {
+		history.replaceState(null, "", `#range=${from},${to}`);
+	} catch { /* pages from some places may not */ }
+}
+
+function pick(cell) {
+	if (!cell)
+		return;
+	if (first === null) {
+		first = order(cell);
+		mark(first, first);
+		status.textContent = `from ${seconds(first)}s: choose the end, Escape to give up`;
+	} else {
+		choose(first, order(cell));
+		first = null;
+	}
+}
+
+svg.addEventListener("click", event => {
+	if (event.target === status)
+		navigator.clipboard?.writeText(status.textContent);
+	else
+		pick(cellAt(event));
+});
+svg.addEventListener("mousemove", event => {
+	const cell = first === null ? null : cellAt(event);
+	if (cell)
+		mark(Math.min(first, order(cell)), Math.max(first, order(cell)));
+});
+document.addEventListener("keydown", event => {
+	const moves = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+	if (event.key === "Escape") {
+		clear();
+	} else if (event.key === "Enter" && cursor) {
+		pick(cursor);
+	} else if (moves[event.key]) {
+		const [x, y] = moves[event.key];
+		cursor = cursor || { c: 0, r: 0 };
+		cursor = { c: Math.min(Math.max(cursor.c + x, 0), columns - 1),
+			r: Math.min(Math.max(cursor.r + y, 0), rows - 1) };
+		mark(Math.min(first ?? order(cursor), order(cursor)),
+			Math.max(first ?? order(cursor), order(cursor)));
+		event.preventDefault();
+	}
+});
+const kept = /^#range=(\d+),(\d+)$/.exec(location.hash);
+if (kept)
+	choose(+kept[1], +kept[2]);
