@@ -24,6 +24,18 @@ expect_out '@[tracepoint:syscalls:sys_enter_execve]: 1'
 trace -c '/bin/true' -e 't:syscalls:sys_exit_* /pid == cpid/ { @[probe] = count(); }'
 expect_out '@[tracepoint:syscalls:sys_exit_openat]:'
 
+# Maps that END clears stay empty: programs that were running are waited for.
+left=0
+while :; do :; done &
+busy=$!
+for _ in 1 2 3 4 5; do
+	trace -e 'rawtracepoint:sys_enter,profile:hz:999,t:sched:* { @[cpu, nsecs] = count(); }
+		interval:ms:100 { exit(); } END { clear(@); }'
+	[ -z "$out" ] || left=$((left + 1))
+done
+kill "$busy"
+is 'maps that END clears stay empty' "$left" 0
+
 trace -e 'iter:task { @[ctx->task->pid] = 1; } END { printf("%d\n", len(@) > 1); clear(@); }'
 expect_out '1'
 

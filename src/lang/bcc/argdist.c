@@ -130,6 +130,7 @@ int argdist_parse(struct argdist_probe *p, struct arena *arena, const char *text
 	if (rc < 0)
 		return rc;
 	p->scope.at_return = p->spec.kind == 'r';
+	p->scope.in_wrapper = oneliner_is_wrapper(&p->spec);
 	bcc_signature(&p->scope, open + 1, (size_t)(close - open - 2));
 	if (close == end)
 		return default_values(p, text, e);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "lang/bcc/expr.h"
 
+#include "lang/gen/cpu.h"
+
 static bool is_word(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -214,22 +216,33 @@ static const struct c_type words[] = {
 	{ "$cpu", "cpu" },      { "$task", "curtask" },  { "NULL", "0" },
 };
 
+/* Argument @i, from 0. */
+static void add_value(const struct bcc_scope *s, size_t i, struct buf *out)
+{
+	int offset = s->in_wrapper ? cpu_syscall_argument((u32)i) : -1;
+
+	if (offset >= 0)
+		buf_addf(out, "(*(uint64 *)(arg0 + %d))", offset);
+	else
+		buf_addf(out, "arg%zu", i);
+}
+
 bool bcc_entry(const struct bcc_scope *s, const char *name, struct buf *out)
 {
 	for (size_t i = 0; i < s->params.len; i++) {
 		const struct bcc_param *p = &s->params.items[i];
-		char arg[24];
+		_cleanup_buf_ struct buf arg = BUF_INIT;
 
 		if (!streq(p->name, name))
 			continue;
-		snprintf(arg, sizeof(arg), "arg%zu", i);
+		add_value(s, i, &arg);
 		if (bcc_is_string(p->type)) {
-			buf_addstr(out, arg);
+			buf_addstr(out, buf_str(&arg));
 			return true;
 		}
 		/* in brackets: "->" may follow */
 		buf_addch(out, '(');
-		bcc_convert(p->type, arg, out);
+		bcc_convert(p->type, buf_str(&arg), out);
 		buf_addch(out, ')');
 		return true;
 	}
@@ -283,14 +296,16 @@ static const char *add_strcmp(const struct bcc_scope *s, const char *p, const ch
 }
 
 /* argN counts from 1 there and from 0 here; "@user" says which memory it points to. */
-static bool add_argument(const char *word, size_t n, const char **next, const char *end,
-			 struct buf *out)
+static bool add_argument(const struct bcc_scope *s, const char *word, size_t n, const char **next,
+			 const char *end, struct buf *out)
 {
 	bool user = (size_t)(end - *next) >= 5 && memcmp(*next, "@user", 5) == 0;
 
 	if (n != 4 || memcmp(word, "arg", 3) || word[3] < '1' || word[3] > '9')
 		return false;
-	buf_addf(out, user ? "uptr(arg%d)" : "arg%d", word[3] - '1');
+	buf_addstr(out, user ? "uptr(" : "");
+	add_value(s, (size_t)(word[3] - '1'), out);
+	buf_addstr(out, user ? ")" : "");
 	*next += user ? 5 : 0;
 	return true;
 }
@@ -318,7 +333,7 @@ static void add_word(const struct bcc_scope *s, const char *p, size_t n, const c
 			return;
 		}
 	}
-	if ((s->at_return || !bcc_entry(s, word, out)) && !add_argument(p, n, next, end, out))
+	if ((s->at_return || !bcc_entry(s, word, out)) && !add_argument(s, p, n, next, end, out))
 		buf_add(out, p, n);
 }
 

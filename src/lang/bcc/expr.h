@@ -20,7 +20,9 @@ struct bcc_param {
 struct bcc_scope {
 	struct arena *arena; /* for everything kept */
 	VEC(struct bcc_param) params;
-	bool at_return; /* parameters are what $entry() kept: argN does not exist */
+	bool at_return;  /* parameters are what $entry() kept: argN does not exist */
+	bool in_wrapper; /* of a system call: its arguments lie in the registers that arg0 points to
+			  */
 };
 
 /* "int fd, const char *path": what stands between the parentheses. */

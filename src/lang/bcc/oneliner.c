@@ -3,6 +3,7 @@
 
 #include "base/parse.h"
 #include "base/stop.h"
+#include "lang/gen/cpu.h"
 
 #include <regex.h>
 
@@ -41,6 +42,22 @@ bool oneliner_is_user(const struct oneliner_spec *s)
 	return s->kind == 'u' || (s->kind != 't' && s->library_len);
 }
 
+static bool is_kernel_function(const struct oneliner_spec *s)
+{
+	return (s->kind == 'p' || s->kind == 'r') && !s->library_len;
+}
+
+bool oneliner_is_wrapper(const struct oneliner_spec *s)
+{
+	const char *prefix = cpu_syscall_wrapper();
+	size_t n = strlen(prefix);
+
+	if (!is_kernel_function(s))
+		return false;
+	return (s->name_len > n && !memcmp(s->name, prefix, n)) ||
+	       (s->name_len > 4 && !memcmp(s->name, "sys_", 4));
+}
+
 /* All but the name: "uprobe:libc:". */
 static void add_place(const struct oneliner_spec *s, bool is_return, struct buf *out)
 {
@@ -61,8 +78,15 @@ static void add_place(const struct oneliner_spec *s, bool is_return, struct buf 
 
 void oneliner_probe(const struct oneliner_spec *s, bool is_return, struct buf *out)
 {
+	size_t skip = 0;
+
 	add_place(s, is_return, out);
-	buf_add(out, s->name, s->name_len);
+	/* the name before Linux 4.17, which bcc's users still write */
+	if (is_kernel_function(s) && s->name_len > 4 && !memcmp(s->name, "sys_", 4)) {
+		buf_addstr(out, cpu_syscall_wrapper());
+		skip = 4;
+	}
+	buf_add(out, s->name + skip, s->name_len - skip);
 }
 
 /* --- regular expressions ---------------------------------------------------------------------- */

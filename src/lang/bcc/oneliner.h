@@ -19,6 +19,8 @@ struct oneliner_spec {
 /* @len bytes of @text; the parts point into it. */
 int oneliner_parse(const char *text, size_t len, struct oneliner_spec *ret, struct err *e);
 /* Is the place in a user program, so that the pid decides already what is attached? */
+/* A function through which a system call is entered, also in the spelling "sys_read". */
+bool oneliner_is_wrapper(const struct oneliner_spec *s);
 bool oneliner_is_user(const struct oneliner_spec *s);
 /* Appends the probe in our language; @is_return: its returns even if it is "p:". */
 void oneliner_probe(const struct oneliner_spec *s, bool is_return, struct buf *out);

@@ -69,6 +69,7 @@ static int parse_probe(struct trace_probe *p, struct arena *arena, const char *t
 	if (rc < 0)
 		return rc;
 	p->scope.at_return = p->spec.kind == 'r';
+	p->scope.in_wrapper = oneliner_is_wrapper(&p->spec);
 	if (*at == '(') { /* without a blank before it: the signature */
 		close = bcc_skip(at, end);
 		if (close[-1] != ')')

@@ -13,6 +13,11 @@ int cpu_register(const char *name);
 int cpu_argument(u32 n);
 /* Offset of argument @n of a system call at its entry; -1. */
 int cpu_syscall_argument(u32 n);
+/*
+ * The prefix of the functions through which system calls are entered: their only argument points
+ * to the registers of the call.
+ */
+const char *cpu_syscall_wrapper(void);
 /* Offset of the result of a function. */
 int cpu_result(void);
 int cpu_stack_pointer(void);

@@ -39,6 +39,11 @@ int cpu_argument(u32 n)
 	return n < ARRAY_SIZE(offsets) ? offsets[n] : -1;
 }
 
+const char *cpu_syscall_wrapper(void)
+{
+	return "__x64_sys_";
+}
+
 int cpu_syscall_argument(u32 n)
 {
 	static const int offsets[] = { 112, 104, 96, 56, 72, 64 };

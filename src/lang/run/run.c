@@ -16,7 +16,9 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/ioctl.h>
+#include <linux/membarrier.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 
@@ -527,6 +529,20 @@ static void disarm(struct run *r)
 		ioctl(*it, PERF_EVENT_IOC_DISABLE, 0);
 }
 
+/*
+ * Programs that were running when their links went may still write to maps. The kernel waits for
+ * them in a grace period; END needs that if it clears or prints maps.
+ */
+static void wait_for_running_programs(const struct run *r)
+{
+	vec_each(it, &r->c->targets) {
+		if (it->provider == &probe_end) {
+			syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+			return;
+		}
+	}
+}
+
 int run_loop(struct run *r, int child_fd, struct err *e)
 {
 	int rc = run_timed(r, &probe_begin, e);
@@ -545,6 +561,7 @@ int run_loop(struct run *r, int child_fd, struct err *e)
 			return err_sys(e, -rc, "cannot wait for events");
 	}
 	disarm(r);
+	wait_for_running_programs(r);
 	run_skb_drain(r);
 	run_drain(r);
 	r->ending = true;

@@ -39,6 +39,20 @@ expect_status 0
 like "trace: results" "$out" 'vfs_read +[0-9]+$'
 kill "$busy"
 
+# Arguments of system calls lie in the registers that the wrapper's argument points to.
+dd if=/dev/zero of=/dev/null bs=4321 count=100000000 2>/dev/null &
+busy=$!
+run fathom trace -M 2 '__x64_sys_read (arg3 > 3000) "read %d bytes", arg3'
+expect_status 0
+like "trace: arguments of a system call" "$out" '__x64_sys_read +read 4321 bytes'
+run fathom trace -M 2 'sys_read(int fd, char *buf, size_t count) (count > 3000) "%d bytes", count'
+expect_status 0
+like "trace: the old spelling, by a signature" "$out" 'sys_read +4321 bytes'
+run fathom argdist -n 1 -i 4 -C 'p::sys_read(int fd, char *buf, size_t count):size_t:count'
+expect_status 0
+like "argdist: arguments of a system call" "$out" 'count = 4321'
+kill "$busy"
+
 run fathom trace -f folded -c "$workloads/burn --seconds 2 a=70 b=30" \
 	-e 'profile:hz:99 /pid == cpid/ { @[ustack] = count(); }'
 expect_status 0
