@@ -5,18 +5,16 @@
 #include <bpf/libbpf.h>
 #include <linux/perf_event.h>
 
-#include "host/bpf_log.h"
-#include "host/kernel_types.h"
 #include "profile.skel.h"
 #include "profile_raw.skel.h"
-#include "unwind/coretypes.h"
-#include "unwind/raw.h"
+#include "unwind/loader.h"
 #include "unwind/rescue.h"
 
 enum { RING_BYTES = 4 << 20, RING_MIN = 1 << 17, RING_MAX = 1 << 30 };
 
 struct sampler {
 	struct profile_bpf *skel;
+	struct sampler_opts opts;
 	bool raw; /* the kernel does not describe its types */
 	struct ring_buffer *ring;
 	struct unwind_feed *feed;
@@ -36,17 +34,6 @@ struct sampler {
 	int fn_rc;
 	int n_read;
 };
-
-/* In a pid namespace of our own, the kernel must count pids as we do. */
-static void set_pid_namespace(struct profile_bpf *skel)
-{
-	u64 dev, ino;
-
-	if (!unwind_own_pidns(&dev, &ino))
-		return;
-	skel->rodata->unwind_pidns.dev = dev;
-	skel->rodata->unwind_pidns.ino = ino;
-}
 
 static struct bpf_program *program_of(const struct sampler *s, u32 event)
 {
@@ -75,107 +62,55 @@ static int set_options(struct sampler *s, const struct sampler_opts *o, struct e
 	s->skel->rodata->profile_options.wake_bytes = (u32)(ring / 4);
 	s->skel->rodata->profile_options.rescue_bytes = (u32)(ring - ring / 4);
 	s->skel->rodata->profile_options.rescue = !o->no_rescue;
-	set_pid_namespace(s->skel);
+	loader_set_pidns(s->skel->rodata);
 	s->ring_bytes = ring;
 	return -bpf_map__set_max_entries(s->skel->maps.unwind_ring, (u32)ring);
 }
 
-/* Both forms of the programs have the same names for what is used here, in one place. */
-#define SAME_PLACE(section, member)                                                 \
-	_Static_assert(offsetof(struct profile_bpf__##section, member) ==           \
-			       offsetof(struct profile_raw_bpf__##section, member), \
-		       "one skeleton does for both")
+LOADER_FORMS(profile)
+LOADER_SAME(profile, rodata, profile_options);
+LOADER_SAME(profile, rodata, unwind_pidns);
+LOADER_SAME(profile, bss, profile_root);
+LOADER_SAME(profile, bss, unwind_epoch);
 
-SAME_PLACE(rodata, profile_options);
-SAME_PLACE(rodata, unwind_pidns);
-SAME_PLACE(bss, profile_root);
-SAME_PLACE(bss, unwind_epoch);
-
-/* @types: what to take for the kernel's types, NULL: those themselves. */
-static int open_and_load(struct sampler *s, const struct sampler_opts *opts, const char *types,
-			 struct err *e)
+static int prepare(void *ctx, bool again, struct err *e)
 {
-	LIBBPF_OPTS(bpf_object_open_opts, open, .btf_custom_path = types);
-	int rc;
+	struct sampler *s = ctx;
 
-	s->skel = xcalloc(1, sizeof(*s->skel));
-	rc = profile_bpf__create_skeleton(s->skel);
-	if (!rc && s->raw)
-		s->skel->skeleton->data =
-			(void *)profile_raw_bpf__elf_bytes(&s->skel->skeleton->data_sz);
-	if (!rc)
-		rc = bpf_object__open_skeleton(s->skel->skeleton, &open);
-	if (rc)
-		return err_sys(e, rc, "cannot open the sampling program");
-	rc = set_options(s, opts, e);
-	if (rc)
-		return rc;
-	rc = profile_bpf__load(s->skel);
-	if (!rc)
-		return s->raw ? raw_find_regs(s->skel->obj, e) : 0;
-	if (rc != -EPERM) {
-		err_sys(e, rc, "the kernel does not take the sampling program");
-		return -EOPNOTSUPP;
-	}
-	err_sys(e, rc, "cannot load the sampling program");
-	err_hint(e, "run as root or with CAP_BPF and CAP_PERFMON");
-	return rc;
+	(void)again;
+	return set_options(s, &s->opts, e);
 }
 
-static int load(struct sampler *s, const struct sampler_opts *opts, struct err *e)
+static int load(struct sampler *s, struct err *e)
 {
-	_cleanup_buf_ struct buf types = BUF_INIT, all = BUF_INIT;
-	size_t size;
-	const void *object;
-	int rc;
+	const struct loader l = { LOADER_OF(profile), .what = "sampling", .few_types = true,
+				  .prepare = prepare, .ctx = s };
+	int rc = loader_load(&l, &s->raw, &s->skel, e);
 
-	s->raw = !kernel_types_own();
-	rc = s->raw ? kernel_types_path(&all, e) : 0;
-	if (rc < 0)
+	if (rc)
 		return rc;
-	object = s->raw ? profile_raw_bpf__elf_bytes(&size) : profile_bpf__elf_bytes(&size);
-	if (coretypes_path(object, size, &types) >= 0) {
-		if (!open_and_load(s, opts, buf_str(&types), NULL))
-			return 0;
-		/* that may be for a reason of its own: the kernel's types have the last word */
-		profile_bpf__destroy(s->skel);
-		(void)unlink(buf_str(&types));
-	}
-	return open_and_load(s, opts, s->raw ? buf_str(&all) : NULL, e);
+	const struct loader_feed feed = { .epoch = &s->skel->bss->unwind_epoch,
+					  .python = s->opts.python,
+					  .later = !s->opts.no_rescue };
+
+	return loader_feed(s->skel, &feed, &s->feed, e);
 }
 
 static int on_record(void *ctx, void *data, size_t n);
 
 int sampler_new(struct sampler **ret, const struct sampler_opts *opts, struct err *e)
 {
-	static const struct sampler_opts defaults;
 	struct sampler *s = xcalloc(1, sizeof(*s));
+	int rc;
 
+	if (opts)
+		s->opts = *opts;
 	python_names_init(&s->own_python);
-	s->python = opts && opts->python_names ? opts->python_names : &s->own_python;
-	libbpf_print_fn_t print = libbpf_set_print(bpf_log);
-	int rc = load(s, opts ? opts : &defaults, e);
-
-	libbpf_set_print(print);
-	if (!rc) {
-		const struct unwind_feed_maps maps = {
-			.bins = bpf_map__fd(s->skel->maps.unwind_bins),
-			.rules = bpf_map__fd(s->skel->maps.unwind_rules),
-			.pool = bpf_map__fd(s->skel->maps.unwind_pool),
-			.epoch = &s->skel->bss->unwind_epoch,
-			.pythons = opts && opts->python ? bpf_map__fd(s->skel->maps.unwind_pythons)
-							: 0,
-			.later = !opts || !opts->no_rescue,
-		};
-
-		rc = unwind_feed_new(&s->feed, &maps, e);
-	}
+	s->python = s->opts.python_names ? s->opts.python_names : &s->own_python;
+	rc = load(s, e);
 	if (!rc) {
 		rescue_init(&s->rescue, s->feed);
-		s->ring = ring_buffer__new(bpf_map__fd(s->skel->maps.unwind_ring), on_record, s,
-					   NULL);
-		if (!s->ring)
-			rc = err_sys(e, errno, "cannot map the ring of samples");
+		rc = loader_ring(s->skel, on_record, s, &s->ring, e);
 	}
 	if (rc) {
 		sampler_free(s);
@@ -197,7 +132,7 @@ void sampler_free(struct sampler *s)
 	python_names_release(&s->own_python);
 	map_release(&s->python_programs);
 	unwind_feed_free(s->feed);
-	profile_bpf__destroy(s->skel);
+	loader_free(s->skel);
 	free(s);
 }
 

@@ -10,14 +10,13 @@
 #include "base/io.h"
 #include "host/bpf_log.h"
 #include "host/bpf_sys.h"
-#include "host/kernel_types.h"
+#include "host/machine.h"
 #include "offcpu.skel.h"
-#include "unwind/coretypes.h"
+#include "offcpu_raw.skel.h"
+#include "unwind/loader.h"
 #include "waits/facts.h"
 #include "waits/filters.h"
 #include "waits/rows.h"
-#include "waits/skel.h"
-#include "unwind/raw.h"
 #include "unwind/rescue.h"
 
 enum { RING_BYTES = 8 << 20, RING_MIN = 1 << 17, RING_MAX = 1 << 30 };
@@ -49,17 +48,6 @@ struct waits_engine {
 };
 
 /* --- loading ---------------------------------------------------------------------------------- */
-
-/* In a pid namespace of our own, the kernel must count pids as we do. */
-static void set_pid_namespace(struct offcpu_bpf *skel)
-{
-	u64 dev, ino;
-
-	if (!unwind_own_pidns(&dev, &ino))
-		return;
-	skel->rodata->unwind_pidns.dev = dev;
-	skel->rodata->unwind_pidns.ino = ino;
-}
 
 /* The kernel can be told not to sum up how long threads are in run queues. */
 static bool delay_counts(void)
@@ -174,7 +162,9 @@ static int set_options(struct waits_engine *o, struct err *e)
 	o->skel->rodata->unwind_places = in->places;
 	o->skel->rodata->offcpu_options.rescue = !in->no_user_stacks;
 	o->skel->rodata->offcpu_options.memory_tries = memory_tries();
-	set_pid_namespace(o->skel);
+	loader_set_pidns(o->skel->rodata);
+	if (o->raw)
+		bpf_map__set_max_entries(o->skel->maps.offcpu_tasks, machine_thread_room());
 	bpf_program__set_autoload(o->skel->progs.offcpu_each, in->threads);
 	o->skel->rodata->offcpu_options.sums = !in->send && !in->intervals;
 	bpf_program__set_autoload(o->skel->progs.offcpu_settle, !in->send && !in->intervals);
@@ -186,49 +176,29 @@ static int set_options(struct waits_engine *o, struct err *e)
 	return set_kernel_facts(o, e);
 }
 
-/* @types: what to take for the kernel's types, NULL: those themselves. */
-static int open_and_load(struct waits_engine *o, const char *types, struct err *e)
-{
-	int rc = waits_skel_open(&o->skel, o->raw, types, e);
+LOADER_FORMS(offcpu)
+LOADER_SAME(offcpu, rodata, offcpu_options);
+LOADER_SAME(offcpu, rodata, unwind_pidns);
+LOADER_SAME(offcpu, bss, offcpu_closing);
+LOADER_SAME(offcpu, bss, unwind_epoch);
 
-	if (!rc)
-		rc = set_options(o, e);
-	if (rc)
-		return rc;
-	rc = offcpu_bpf__load(o->skel);
-	if (!rc)
-		return 0;
-	err_sys(e, rc, "the kernel does not take the off-CPU program");
-	if (rc == -EPERM)
-		err_hint(e, "run as root or with CAP_BPF and CAP_PERFMON");
-	else
-		err_hint(e, o->raw ? "it needs loops in BPF: Linux 5.17"
-				   : "it needs typed tracepoints and task storage: Linux 5.11 with "
-				     "BTF");
-	return rc == -EPERM ? rc : -EOPNOTSUPP;
+static int prepare(void *ctx, bool again, struct err *e)
+{
+	if (again)
+		waits_facts_forget();
+	return set_options(ctx, e);
 }
 
 static int load(struct waits_engine *o, struct err *e)
 {
-	_cleanup_buf_ struct buf few = BUF_INIT, all = BUF_INIT;
-	const void *object;
-	size_t size;
-	int rc = 0;
+	const struct loader l = { LOADER_OF(offcpu),
+				  .what = "off-CPU",
+				  .needs = "it needs Linux 5.11 with BTF, or Linux 5.17",
+				  .few_types = true,
+				  .prepare = prepare,
+				  .ctx = o };
 
-	o->raw = !kernel_types_own();
-	object = waits_skel_object(o->raw, &size);
-	if (coretypes_path(object, size, &few) >= 0) {
-		if (!open_and_load(o, buf_str(&few), NULL))
-			return 0;
-		/* maybe for a reason of its own: what the kernel itself says has the last word */
-		offcpu_bpf__destroy(o->skel);
-		o->skel = NULL;
-		(void)unlink(buf_str(&few));
-		waits_facts_forget();
-	}
-	if (o->raw)
-		rc = kernel_types_path(&all, e);
-	return rc ? rc : open_and_load(o, o->raw ? buf_str(&all) : NULL, e);
+	return loader_load(&l, &o->raw, &o->skel, e);
 }
 
 /* --- life ------------------------------------------------------------------------------------- */
@@ -259,40 +229,33 @@ static int watch_ring(struct waits_engine *o, struct err *e)
 
 static int make_ready(struct waits_engine *o, struct err *e)
 {
-	const struct unwind_feed_maps maps = {
-		.bins = bpf_map__fd(o->skel->maps.unwind_bins),
-		.rules = bpf_map__fd(o->skel->maps.unwind_rules),
-		.pool = bpf_map__fd(o->skel->maps.unwind_pool),
+	const struct loader_feed feed = {
 		.epoch = &o->skel->bss->unwind_epoch,
-		.pythons = o->opts.python ? bpf_map__fd(o->skel->maps.unwind_pythons) : 0,
+		.python = o->opts.python,
 		.later = true, /* what ends there is rescued */
 	};
 	int rc = waits_filters_fill(o->skel, &o->opts, e);
 
 	find_memory(o);
-	if (!rc && o->raw)
-		rc = raw_find_regs(o->skel->obj, e);
 	if (!rc)
-		rc = unwind_feed_new(&o->feed, &maps, e);
+		rc = loader_feed(o->skel, &feed, &o->feed, e);
 	if (rc)
 		return rc;
 	rescue_init(&o->rescue, o->feed);
 	o->rescue.places = o->opts.places;
-	o->ring = ring_buffer__new(bpf_map__fd(o->skel->maps.unwind_ring), on_record, o, NULL);
-	return o->ring ? watch_ring(o, e) : err_sys(e, errno, "cannot map the ring");
+	rc = loader_ring(o->skel, on_record, o, &o->ring, e);
+	return rc ? rc : watch_ring(o, e);
 }
 
 int waits_engine_new(struct waits_engine **ret, const struct waits_opts *opts, struct err *e)
 {
 	struct waits_engine *o = xcalloc(1, sizeof(*o));
 
-	o->woken = -1;
-	libbpf_print_fn_t print = libbpf_set_print(bpf_log);
 	int rc;
 
+	o->woken = -1;
 	o->opts = *opts;
 	rc = load(o, e);
-	libbpf_set_print(print);
 	if (!rc)
 		rc = make_ready(o, e);
 	if (rc) {
@@ -320,7 +283,7 @@ void waits_engine_free(struct waits_engine *o)
 	ring_buffer__free(o->ring);
 	rescue_release(&o->rescue);
 	unwind_feed_free(o->feed);
-	offcpu_bpf__destroy(o->skel);
+	loader_free(o->skel);
 	map_release(&o->stacks);
 	map_release(&o->wakers);
 	map_release(&o->chains);

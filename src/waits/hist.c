@@ -10,13 +10,15 @@
 #include "host/bpf_log.h"
 #include "host/bpf_sys.h"
 #include "host/btf.h"
-#include "host/kernel_types.h"
 #include "host/machine.h"
 #include "offcpu_hist.skel.h"
 #include "offcpu_hist_raw.skel.h"
+#include "unwind/loader.h"
 
 struct waits_hist {
 	struct offcpu_hist_bpf *skel;
+	bool raw;                           /* the kernel does not describe its types */
+	const struct waits_hist_opts *opts; /* while it is made */
 	VEC(struct bpf_link *) links;
 };
 
@@ -131,59 +133,41 @@ static int attach_all(struct waits_hist *r, const struct waits_hist_opts *o, str
 	return rc ? rc : attach(r, r->skel->progs.hist_switch, e);
 }
 
-/* The same programs in two forms: the names of maps, programs and options are those of both. */
-static int open_skeleton(struct waits_hist *r, struct err *e)
-{
-	_cleanup_buf_ struct buf types = BUF_INIT;
-	bool raw = !kernel_types_own();
-	int rc = raw ? kernel_types_path(&types, e) : 0;
-	LIBBPF_OPTS(bpf_object_open_opts, open, .btf_custom_path = raw ? buf_str(&types) : NULL);
+LOADER_FORMS(offcpu_hist)
+_Static_assert(sizeof(struct offcpu_hist_bpf__rodata) == sizeof(struct offcpu_hist_raw_bpf__rodata),
+	       "both forms have the same options");
 
-	_Static_assert(sizeof(*r->skel->rodata) == sizeof(struct offcpu_hist_raw_bpf__rodata),
-		       "both have the same options");
-	if (rc < 0)
-		return rc;
-	r->skel = calloc(1, sizeof(*r->skel));
-	rc = r->skel ? offcpu_hist_bpf__create_skeleton(r->skel) : -ENOMEM;
-	if (!rc && raw)
-		r->skel->skeleton->data =
-			(void *)offcpu_hist_raw_bpf__elf_bytes(&r->skel->skeleton->data_sz);
-	if (!rc)
-		rc = bpf_object__open_skeleton(r->skel->skeleton, &open);
-	if (rc)
-		return err_sys(e, rc, "cannot open the scheduler program");
-	if (raw)
+static int prepare(void *ctx, bool again, struct err *e)
+{
+	struct waits_hist *r = ctx;
+
+	(void)again;
+	if (r->raw)
 		bpf_map__set_max_entries(r->skel->maps.hist_tasks, machine_thread_room());
-	return 0;
+	return set_options(r, r->opts, e);
 }
 
-static int open_run(struct waits_hist *r, const struct waits_hist_opts *o, struct err *e)
+static int open_run(struct waits_hist *r, struct err *e)
 {
-	int rc;
+	const struct loader l = { LOADER_OF(offcpu_hist), .what = "scheduler",
+				  .needs = "it needs Linux 5.11 with BTF, or Linux 5.17",
+				  .prepare = prepare, .ctx = r };
+	int rc = loader_load(&l, &r->raw, &r->skel, e);
 
-	rc = open_skeleton(r, e);
 	if (!rc)
-		rc = set_options(r, o, e);
-	if (rc)
-		return rc;
-	rc = offcpu_hist_bpf__load(r->skel);
-	if (rc) {
-		err_sys(e, rc, "the kernel does not take the scheduler program");
-		err_hint(e, rc == -EPERM ? "run as root or with CAP_BPF and CAP_PERFMON"
-					 : "it needs typed tracepoints and task storage: Linux "
-					   "5.11 with BTF");
-		return rc == -EPERM ? rc : -EOPNOTSUPP;
-	}
-	rc = fill_pids(r, o->pids, e);
-	return rc ? rc : attach_all(r, o, e);
+		rc = fill_pids(r, r->opts->pids, e);
+	return rc ? rc : attach_all(r, r->opts, e);
 }
 
 int waits_hist_new(struct waits_hist **ret, const struct waits_hist_opts *opts, struct err *e)
 {
 	struct waits_hist *r = xcalloc(1, sizeof(*r));
 	libbpf_print_fn_t print = libbpf_set_print(bpf_log);
-	int rc = open_run(r, opts, e);
+	int rc;
 
+	r->opts = opts;
+	rc = open_run(r, e);
+	r->opts = NULL;
 	libbpf_set_print(print);
 	if (rc) {
 		waits_hist_free(r);
@@ -200,7 +184,7 @@ void waits_hist_free(struct waits_hist *r)
 	vec_each(link, &r->links)
 		bpf_link__destroy(*link);
 	vec_release(&r->links);
-	offcpu_hist_bpf__destroy(r->skel);
+	loader_free(r->skel);
 	free(r);
 }
 

@@ -8,13 +8,9 @@
 #include "lang/run/unwinder.h"
 
 #include "base/stop.h"
-#include "host/bpf_log.h"
-#include "host/kernel_types.h"
 #include "lang_unwind.skel.h"
 #include "lang_unwind_raw.skel.h"
-#include "unwind/coretypes.h"
-#include "unwind/feed.h"
-#include "unwind/raw.h"
+#include "unwind/loader.h"
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -27,7 +23,8 @@ enum { RING_BYTES = 1 << 18 };
 
 struct unwinder {
 	struct lang_unwind_bpf *skel;
-	bool raw; /* the kernel does not describe its types */
+	bool raw;   /* the kernel does not describe its types */
+	int stacks; /* the map that programs find their stacks in; the caller's */
 	struct unwind_feed *feed;
 	struct ring_buffer *ring;
 	u64 turn; /* bytes that this unwinder_serve() took */
@@ -100,17 +97,6 @@ static int take_code(struct bpf_program *prog, struct bpf_prog_load_opts *opts, 
 	return bpf_program__set_insns(prog, nothing, ARRAY_SIZE(nothing));
 }
 
-/* In a pid namespace of our own, the kernel must count pids as we do. */
-static void set_pid_namespace(struct lang_unwind_bpf *skel)
-{
-	u64 dev, ino;
-
-	if (!unwind_own_pidns(&dev, &ino))
-		return;
-	skel->rodata->unwind_pidns.dev = dev;
-	skel->rodata->unwind_pidns.ino = ino;
-}
-
 static void register_placeholder(void)
 {
 	LIBBPF_OPTS(libbpf_prog_handler_opts, opts);
@@ -129,78 +115,41 @@ static void keep_one_handler(void)
 	pthread_once(&once, register_placeholder);
 }
 
-/* Both forms of the code have the same names for what is used here, in one place. */
-#define SAME_PLACE(section, member)                                                     \
-	_Static_assert(offsetof(struct lang_unwind_bpf__##section, member) ==           \
-			       offsetof(struct lang_unwind_raw_bpf__##section, member), \
-		       "one skeleton does for both")
+LOADER_FORMS(lang_unwind)
+LOADER_SAME(lang_unwind, rodata, unwind_pidns);
+LOADER_SAME(lang_unwind, bss, unwind_epoch);
 
-SAME_PLACE(rodata, unwind_pidns);
-SAME_PLACE(bss, unwind_epoch);
-
-/* @types: what to take for the kernel's types, NULL: those themselves. */
-static int open_and_load(struct unwinder *u, int stacks, const char *types)
+static int prepare(void *ctx, bool again, struct err *e)
 {
-	LIBBPF_OPTS(bpf_object_open_opts, open, .btf_custom_path = types);
+	struct unwinder *u = ctx;
 	int rc;
 
-	u->skel = xcalloc(1, sizeof(*u->skel));
-	rc = lang_unwind_bpf__create_skeleton(u->skel);
-	if (!rc && u->raw)
-		u->skel->skeleton->data =
-			(void *)lang_unwind_raw_bpf__elf_bytes(&u->skel->skeleton->data_sz);
-	if (!rc)
-		rc = bpf_object__open_skeleton(u->skel->skeleton, &open);
-	if (rc)
-		return rc;
-	set_pid_namespace(u->skel);
-	bpf_map__set_max_entries(u->skel->maps.unwind_ring, RING_BYTES);
-	rc = bpf_map__reuse_fd(u->skel->maps.lang_ustacks, stacks);
-	if (!rc)
-		rc = lang_unwind_bpf__load(u->skel);
-	return rc || !u->raw ? rc : raw_find_regs(u->skel->obj, NULL);
-}
-
-/* Reading all types of the kernel takes half of the time: a few of them do, if they are at hand. */
-static int load_by_types(struct unwinder *u, int stacks)
-{
-	_cleanup_buf_ struct buf types = BUF_INIT, all = BUF_INIT;
-	size_t size;
-	const void *object;
-	int rc;
-
-	u->raw = !kernel_types_own();
-	rc = u->raw ? kernel_types_path(&all, NULL) : 0;
-	if (rc < 0)
-		return rc;
-	object = u->raw ? lang_unwind_raw_bpf__elf_bytes(&size) : lang_unwind_bpf__elf_bytes(&size);
-	if (coretypes_path(object, size, &types) >= 0) {
-		if (!open_and_load(u, stacks, buf_str(&types)))
-			return 0;
-		lang_unwind_bpf__destroy(u->skel);
-		u->skel = NULL;
+	if (again) {
 		free(u->insns);
 		u->insns = NULL;
 		vec_clear(&u->funcs);
-		(void)unlink(buf_str(&types));
 	}
-	return open_and_load(u, stacks, u->raw ? buf_str(&all) : NULL);
+	loader_set_pidns(u->skel->rodata);
+	bpf_map__set_max_entries(u->skel->maps.unwind_ring, RING_BYTES);
+	rc = bpf_map__reuse_fd(u->skel->maps.lang_ustacks, u->stacks);
+	return rc ? err_sys(e, rc, "cannot share the stacks of programs") : 0;
 }
 
-static int load(struct unwinder *u, int stacks, struct err *e)
+static int load(struct unwinder *u, struct err *e)
 {
 	LIBBPF_OPTS(libbpf_prog_handler_opts, opts, .cookie = (long)u,
 		    .prog_prepare_load_fn = take_code);
-	libbpf_print_fn_t print = libbpf_set_print(bpf_log);
+	const struct loader l = { LOADER_OF(lang_unwind), .what = "user stack", .few_types = true,
+				  .prepare = prepare, .ctx = u };
 	int handler, rc;
 
 	keep_one_handler();
 	handler = libbpf_register_prog_handler("lang/ustack", BPF_PROG_TYPE_KPROBE, 0, &opts);
-	rc = handler < 0 ? handler : load_by_types(u, stacks);
-	if (handler >= 0)
-		libbpf_unregister_prog_handler(handler);
-	libbpf_set_print(print);
-	return rc < 0 ? err_sys(e, -rc, "cannot load the unwinder of user stacks") : 0;
+	if (handler < 0)
+		return err_sys(e, handler, "cannot load the unwinder of user stacks");
+	rc = loader_load(&l, &u->raw, &u->skel, e);
+	libbpf_unregister_prog_handler(handler);
+	return rc;
 }
 
 static int on_need(void *ctx, void *data, size_t n)
@@ -217,24 +166,16 @@ static int on_need(void *ctx, void *data, size_t n)
 int unwinder_new(int stacks, struct unwinder **ret, struct err *e)
 {
 	struct unwinder *u = xcalloc(1, sizeof(*u));
-	int rc = load(u, stacks, e);
+	int rc;
 
-	if (rc == 0) {
-		const struct unwind_feed_maps maps = {
-			.bins = bpf_map__fd(u->skel->maps.unwind_bins),
-			.rules = bpf_map__fd(u->skel->maps.unwind_rules),
-			.pool = bpf_map__fd(u->skel->maps.unwind_pool),
-			.epoch = &u->skel->bss->unwind_epoch,
-		};
-
-		rc = unwind_feed_new(&u->feed, &maps, e);
-	}
-	if (rc == 0) {
-		u->ring =
-			ring_buffer__new(bpf_map__fd(u->skel->maps.unwind_ring), on_need, u, NULL);
-		if (!u->ring)
-			rc = err_sys(e, errno, "cannot map the ring of the unwinder");
-	}
+	u->stacks = stacks;
+	rc = load(u, e);
+	if (rc == 0)
+		rc = loader_feed(u->skel,
+				 &(struct loader_feed){ .epoch = &u->skel->bss->unwind_epoch },
+				 &u->feed, e);
+	if (rc == 0)
+		rc = loader_ring(u->skel, on_need, u, &u->ring, e);
 	if (rc < 0) {
 		unwinder_free(u);
 		return rc;
@@ -249,7 +190,7 @@ void unwinder_free(struct unwinder *u)
 		return;
 	ring_buffer__free(u->ring);
 	unwind_feed_free(u->feed);
-	lang_unwind_bpf__destroy(u->skel);
+	loader_free(u->skel);
 	free(u->insns);
 	vec_release(&u->funcs);
 	free(u);

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "unwind/loader.h"
+
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "host/bpf_log.h"
+#include "host/kernel_types.h"
+#include "unwind/coretypes.h"
+#include "unwind/raw.h"
+
+void loader_free(void *skel)
+{
+	struct loader_skel *s = skel;
+
+	if (s)
+		bpf_object__destroy_skeleton(s->skeleton);
+	free(s);
+}
+
+static int refused(const struct loader *l, int rc, struct err *e)
+{
+	err_sys(e, rc, "the kernel refuses the %s program", l->what);
+	if (rc == -EPERM)
+		err_hint(e, "run as root or with CAP_BPF and CAP_PERFMON");
+	else if (l->needs)
+		err_hint(e, "%s", l->needs);
+	return rc == -EPERM ? rc : -EOPNOTSUPP;
+}
+
+/* The caller's pointer is of its own skeleton's type. */
+static void give(void *ret_skel, const struct loader_skel *s)
+{
+	memcpy(ret_skel, &s, sizeof(s));
+}
+
+/* @types: a file that describes the kernel's types; NULL: the kernel's own description. */
+static int open_and_load(const struct loader *l, void *ret_skel, bool raw, bool again,
+			 const char *types, struct err *e)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, open, .btf_custom_path = types);
+	struct loader_skel *s = xcalloc(1, l->size);
+	int rc = l->create(s);
+
+	if (!rc && raw)
+		s->skeleton->data = (void *)l->raw(&s->skeleton->data_sz);
+	if (!rc)
+		rc = bpf_object__open_skeleton(s->skeleton, &open);
+	give(ret_skel, s);
+	if (rc)
+		err_sys(e, rc, "cannot open the %s program", l->what);
+	if (!rc)
+		rc = l->prepare(l->ctx, again, e);
+	if (!rc) {
+		rc = bpf_object__load_skeleton(s->skeleton);
+		rc = rc ? refused(l, rc, e) : 0;
+	}
+	if (!rc && raw && bpf_object__find_program_by_name(s->obj, "unwind_find_regs"))
+		rc = raw_find_regs(s->obj, e);
+	if (rc) {
+		give(ret_skel, NULL);
+		loader_free(s);
+	}
+	return rc;
+}
+
+static int load(const struct loader *l, bool *ret_raw, void *ret_skel, struct err *e)
+{
+	_cleanup_buf_ struct buf few = BUF_INIT, all = BUF_INIT;
+	bool raw = !kernel_types_own(), again = false;
+	const void *object;
+	size_t size;
+	int rc = 0;
+
+	*ret_raw = raw;
+	object = raw ? l->raw(&size) : l->typed(&size);
+	if (l->few_types && coretypes_path(object, size, &few) >= 0) {
+		if (!open_and_load(l, ret_skel, raw, false, buf_str(&few), NULL))
+			return 0;
+		/* maybe because of these types: the kernel's own have the last word */
+		(void)unlink(buf_str(&few));
+		again = true;
+	}
+	if (raw)
+		rc = kernel_types_path(&all, e);
+	return rc < 0 ? rc : open_and_load(l, ret_skel, raw, again, raw ? buf_str(&all) : NULL, e);
+}
+
+int loader_load(const struct loader *l, bool *ret_raw, void *ret_skel, struct err *e)
+{
+	libbpf_print_fn_t print = libbpf_set_print(bpf_log);
+	int rc = load(l, ret_raw, ret_skel, e);
+
+	libbpf_set_print(print);
+	return rc;
+}
+
+static int map_fd(const struct loader_skel *s, const char *name)
+{
+	return bpf_object__find_map_fd_by_name(s->obj, name);
+}
+
+int loader_feed(void *skel, const struct loader_feed *opts, struct unwind_feed **ret, struct err *e)
+{
+	const struct unwind_feed_maps maps = {
+		.bins = map_fd(skel, "unwind_bins"),
+		.rules = map_fd(skel, "unwind_rules"),
+		.pool = map_fd(skel, "unwind_pool"),
+		.epoch = opts->epoch,
+		.pythons = opts->python ? map_fd(skel, "unwind_pythons") : 0,
+		.later = opts->later,
+	};
+
+	return unwind_feed_new(ret, &maps, e);
+}
+
+int loader_ring(void *skel, ring_buffer_sample_fn fn, void *ctx, struct ring_buffer **ret,
+		struct err *e)
+{
+	*ret = ring_buffer__new(map_fd(skel, "unwind_ring"), fn, ctx, NULL);
+	return *ret ? 0 : err_sys(e, errno, "cannot map the ring");
+}
