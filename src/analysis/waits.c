@@ -154,6 +154,21 @@ static bool is_plumbing(const struct profile *p, const struct frame *f)
 	return f->kind == FRAME_KERNEL && streq_any(profile_str(p, f->name), kernel);
 }
 
+static bool is_libc(const char *module)
+{
+	const char *base = strrchr(module, '/');
+
+	base = base ? base + 1 : module;
+	return starts_with(base, "libc.so.") || starts_with(base, "libc-2.") ||
+	       starts_with(base, "libpthread");
+}
+
+/* Compiled code of a program; that of inlined functions, too. */
+static bool is_native(const struct frame *f)
+{
+	return f->kind == FRAME_USER || f->kind == FRAME_INLINED;
+}
+
 /* Where every thread begins, and what libc has between its calls and those of the kernel. */
 static bool is_frame_of_all(const struct profile *p, const struct frame *f)
 {
@@ -175,6 +190,8 @@ static bool is_frame_of_all(const struct profile *p, const struct frame *f)
 					    "__lll_lock_wake",
 					    NULL };
 
+	if (f->kind == FRAME_INLINED)
+		return is_libc(profile_str(p, f->module));
 	return f->kind == FRAME_USER && streq_any(profile_str(p, f->name), user);
 }
 
@@ -236,15 +253,6 @@ static bool is_mere_call(const struct profile *p, const struct frame *f)
 	return streq_any(profile_str(p, f->name), names);
 }
 
-static bool is_libc(const char *module)
-{
-	const char *base = strrchr(module, '/');
-
-	base = base ? base + 1 : module;
-	return starts_with(base, "libc.so.") || starts_with(base, "libc-2.") ||
-	       starts_with(base, "libpthread");
-}
-
 /*
  * What programmers call it: poll, not __poll; sem_wait, not __new_sem_wait_slow64.constprop.0; of
  * C++ no parameters.
@@ -256,7 +264,7 @@ static void place_name(const struct profile *p, const struct frame *f, struct bu
 	size_t n = strlen(name);
 
 	buf_reset(out);
-	if (f->kind == FRAME_USER && !f->no_name)
+	if (is_native(f) && !f->no_name)
 		name = cpp_name(name, &n, &rest);
 	for (const char *const *m = made; f->kind != FRAME_INTERPRETED && *m; m++) {
 		const char *at = strstr(name, *m);
@@ -301,8 +309,7 @@ void wait_place(const struct profile *p, u32 stack, struct buf *out)
 		    (kernel++ ? !is_occasion(p, f) : parts.called && is_mere_call(p, f)))
 			continue;
 		/* of an interpreter only what it calls itself: the rest is how it interprets */
-		if (f->kind == FRAME_USER &&
-		    ((f->no_name && parts.named) || (parts.interpreted && user++)))
+		if (is_native(f) && ((f->no_name && parts.named) || (parts.interpreted && user++)))
 			continue;
 		/* one after the other without a name says no more than the first */
 		place_name(p, f, &name);

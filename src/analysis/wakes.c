@@ -1,34 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/waits.h"
 
-#include "waits/session.h"
-
-enum { IRQ_FRAMES = 256 };
-
-/* Of the stack of an interrupt that which is its own: what lies below was only interrupted. */
-static u32 cut_interrupt(struct profile *p, u32 stack)
-{
-	u32 frames[IRQ_FRAMES], n = 0, cut = 0;
-	const char *name;
-
-	for (; stack && n < IRQ_FRAMES; stack = p->stacks.items[stack].parent) {
-		frames[n++] = p->stacks.items[stack].frame;
-		name = profile_str(p, profile_frame_of(p, stack)->name);
-		if (wait_is_interrupt(name, strlen(name)))
-			break;
-	}
-	while (n)
-		cut = profile_get_stack(p, cut, frames[--n]);
-	return cut;
-}
-
 /* With the names and stacks that a view of waits shows. */
 static void take_link(struct profile *p, const struct profile_waker *in, struct wait_link *out)
 {
 	bool task = in->kind == OFFCPU_WAKER_TASK;
 
 	*out = (struct wait_link){
-		.stack = task ? in->stack : cut_interrupt(p, in->stack),
+		.stack = task ? in->stack : wait_cut_interrupt(p, in->stack),
 		.sleep_stack = in->sleep_stack,
 		.kind = in->kind,
 		.comm = in->comm,

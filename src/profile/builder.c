@@ -12,6 +12,11 @@ void builder_init(struct builder *b, struct profile *p, struct recording *r,
 
 	*b = (struct builder){ .profile = p, .recording = r, .opts = opts };
 	machine_init(&b->machine, symbols);
+	b->frames = (struct frames){ .profile = p,
+				     .symbols = symbols,
+				     .python = &b->python,
+				     .lines = opts->lines,
+				     .inlines = opts->inlines };
 	machine_build_ids(&b->machine, recording_info(r));
 	blob = recording_info_blob(recording_info(r), FEATURE_PYTHON);
 	/* a broken section costs lines, nothing else */

@@ -4,11 +4,11 @@
 #define PROFILE_BUILDER_H
 
 #include "profile/chainmemo.h"
+#include "profile/frames.h"
 #include "profile/load.h"
 #include "profile/machine.h"
 #include "profile/stackcopy.h"
 #include "recording/recording.h"
-#include "unwind/python_names.h"
 
 /* The profile's id of a thread that was seen before: its names need not be looked up again. */
 struct thread_hint {
@@ -32,6 +32,7 @@ enum { BUILDER_THREADS = 256 };
 struct builder {
 	struct profile *profile;
 	struct machine machine;
+	struct frames frames;
 	struct stackcopy stacks; /* samples that carry a copy of their stack */
 	struct thread_hint threads[BUILDER_THREADS];
 	struct chainmemo memo;
@@ -58,5 +59,7 @@ int builder_record(const struct record *r, void *builder);
 u32 builder_stack(struct builder *b, const struct record *r, struct process *proc);
 /* How complete and well named the stacks are; once, when all records have passed. */
 void builder_count_health(const struct builder *b);
+/* The same for a stack that is not one of a sample of the profile. */
+void builder_count_stack(const struct builder *b, u32 stack);
 
 #endif

@@ -5,85 +5,6 @@
 
 enum { CHAIN_MOST = 8192, COPY_MOST = 1024 };
 
-static u8 frame_kind_of(const struct place *place)
-{
-	switch (place->kind) {
-	case PLACE_KERNEL: return FRAME_KERNEL;
-	case PLACE_JIT: return FRAME_JIT;
-	case PLACE_HYPERVISOR: return FRAME_HYPERVISOR;
-	default: return FRAME_USER;
-	}
-}
-
-/* A frame for what the place is called; code without a name keeps its module's. */
-static struct frame plain_frame(struct builder *b, const struct place *place)
-{
-	struct frame f = {
-		.module = profile_string(b->profile, place->dso),
-		.kind = frame_kind_of(place),
-		.no_name = !place->name || place->flags & SYM_FDE,
-	};
-
-	f.name = profile_string(b->profile, place->name ? place->name : "[unknown]");
-	return f;
-}
-
-static void set_source(struct builder *b, struct frame *f, const char *file, u32 line)
-{
-	if (!b->opts->lines || !file)
-		return;
-	f->file = profile_string(b->profile, file);
-	f->line = line;
-}
-
-/* A function of an interpreted language: the recording carries its file and line. */
-static u32 make_interpreted(struct builder *b, const struct place *place)
-{
-	struct frame f = plain_frame(b, place);
-	const char *file = NULL;
-	u32 line = 0;
-
-	f.kind = FRAME_INTERPRETED;
-	if (python_source_find(&b->python, place->address - place->is_return, &file, &line))
-		set_source(b, &f, file, line);
-	return profile_get_frame(b->profile, &f);
-}
-
-/*
- * The innermost frame of a place; its inline_of leads out to the function whose code it is. That
- * one keeps its name from the symbol table: debug information does not know clones.
- */
-static u32 make_frames(struct builder *b, const struct place *place)
-{
-	struct source_frame source[SOURCE_MAX_FRAMES];
-	struct frame f = plain_frame(b, place);
-	size_t n = 0;
-	u32 id;
-
-	if (place->dso && streq(place->dso, PYTHON_MAP_NAME))
-		return make_interpreted(b, place);
-	if (place->module && (b->opts->lines || b->opts->inlines))
-		n = symbols_lines(b->machine.symbols, place->module,
-				  place->address - place->is_return, source, ARRAY_SIZE(source));
-	if (n)
-		set_source(b, &f, source[n - 1].file, source[n - 1].line);
-	else
-		set_source(b, &f, place->file, place->line);
-	id = profile_get_frame(b->profile, &f);
-	if (!n || !b->opts->inlines)
-		return id;
-	for (size_t i = n - 1; i--;) {
-		struct frame inner = { .module = f.module, .kind = FRAME_INLINED, .inline_of = id };
-
-		if (!source[i].function)
-			continue;
-		inner.name = profile_string(b->profile, source[i].function);
-		set_source(b, &inner, source[i].file, source[i].line);
-		id = profile_get_frame(b->profile, &inner);
-	}
-	return id;
-}
-
 /* --- chains -------------------------------------------------------------------------------- */
 
 /* The entries of a chain that count, innermost first. */
@@ -188,7 +109,7 @@ static void chain_init(struct chain *c, struct builder *b, const struct record *
 /* Code without name, told apart by its address. */
 static u32 address_frame(struct builder *b, const struct place *place, u64 address)
 {
-	struct frame f = plain_frame(b, place);
+	struct frame f = frames_plain(&b->frames, place);
 	char text[32];
 
 	/* that of a file is the place in it, as perf shows it */
@@ -209,21 +130,8 @@ static u32 frame_at(const struct chain *c, size_t i)
 	if (c->b->opts->addresses && (!place->name || place->flags & SYM_FDE))
 		return address_frame(c->b, place, c->address[i]);
 	if (!place->frame)
-		place->frame = make_frames(c->b, place);
+		place->frame = frames_of(&c->b->frames, place);
 	return place->frame;
-}
-
-/* Puts @frame onto @stack, and before it those that it was inlined into. */
-static u32 push_frame(struct profile *p, u32 stack, u32 frame)
-{
-	u32 inlined[SOURCE_MAX_FRAMES], n = 0;
-
-	for (; p->frames.items[frame].inline_of; frame = p->frames.items[frame].inline_of)
-		inlined[n++] = frame;
-	stack = profile_get_stack(p, stack, frame);
-	while (n)
-		stack = profile_get_stack(p, stack, inlined[--n]);
-	return stack;
 }
 
 /*
@@ -284,7 +192,7 @@ static u32 chain_stack(const struct chain *c)
 		hash[i + 1] = chainmemo_step(hash[i], c->address[n - 1 - i], c->kind[n - 1 - i]);
 	known = find_known(&b->memo, hash, n, &stack);
 	for (size_t i = known; i < n; i++) {
-		stack = push_frame(b->profile, stack, frame_at(c, n - 1 - i));
+		stack = profile_push_frame(b->profile, stack, frame_at(c, n - 1 - i));
 		if (i + 1 < n && (i + 2 == n || (i + 1) % STRIDE == 0))
 			chainmemo_put(&b->memo, hash[i + 1], stack);
 	}
@@ -337,6 +245,30 @@ static struct stack_facts add_frame(struct stack_facts caller, const struct fram
 	return caller;
 }
 
+static void count_stack(struct profile *p, struct stack_facts f, bool no_chains, u32 count)
+{
+	p->stack_ends[!f.user || no_chains ? STACK_NO_USER
+		      : f.root             ? STACK_ROOT
+					   : STACK_CUT] += count;
+}
+
+static void count_frames(struct profile *p, struct stack_facts f, u32 count)
+{
+	p->total_frames += (u64)f.frames * count;
+	p->unnamed_frames += (u64)f.unnamed * count;
+}
+
+void builder_count_stack(const struct builder *b, u32 stack)
+{
+	struct profile *p = b->profile;
+	struct stack_facts f = { 0 };
+
+	for (; stack; stack = p->stacks.items[stack].parent)
+		f = add_frame(f, profile_frame_of(p, stack));
+	count_frames(p, f, 1);
+	count_stack(p, f, false, 1);
+}
+
 void builder_count_health(const struct builder *b)
 {
 	struct profile *p = b->profile;
@@ -347,15 +279,10 @@ void builder_count_health(const struct builder *b)
 		facts[i] = add_frame(facts[p->stacks.items[i].parent],
 				     &p->frames.items[p->stacks.items[i].frame]);
 	vec_each(s, &p->samples) {
-		const struct stack_facts *f = &facts[s->stack];
-
-		p->total_frames += (u64)f->frames * s->count;
-		p->unnamed_frames += (u64)f->unnamed * s->count;
+		count_frames(p, facts[s->stack], s->count);
 		/* stacks that were cut as the user asked say nothing of how they ended */
 		if (!b->opts->max_stack)
-			p->stack_ends[!f->user || p->events.items[s->event].no_chains
-					      ? STACK_NO_USER
-				      : f->root ? STACK_ROOT
-						: STACK_CUT] += s->count;
+			count_stack(p, facts[s->stack], p->events.items[s->event].no_chains,
+				    s->count);
 	}
 }

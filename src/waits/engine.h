@@ -20,16 +20,7 @@
 #include "bpf/offcpu_abi.h"
 #include "unwind/feed.h"
 #include "unwind/python_names.h"
-
-/* Which waits by the thread's state when it left; bits of waits_opts.states. */
-enum wait_in {
-	WAIT_IN_SLEEP = 1,      /* S: can be interrupted */
-	WAIT_IN_DISK = 2,       /* D: cannot */
-	WAIT_IN_IDLE = 4,       /* I: kernel threads without work */
-	WAIT_IN_RUNNABLE = 8,   /* R: gave the CPU up but wants it back */
-	WAIT_IN_PREEMPTED = 16, /* R+: had to leave */
-	WAIT_IN_OTHER = 32,     /* stopped, traced, parked */
-};
+#include "waits/wait.h"
 
 enum {
 	WAITS_ROWS = 16384, /* unless asked for another number */

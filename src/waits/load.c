@@ -1,35 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "waits/load.h"
 
-#include "waits/names.h"
 #include "profile/accounts.h"
+#include "profile/builder.h"
 #include "profile/names.h"
-#include "waits/session.h"
 
 struct loader {
 	struct waits_load *load;
 	const struct waits_load_opts *opts;
-	struct waits_names names;
+	struct builder builder;
 	struct map by_seq; /* index of the wait + 1 */
 };
 
-/* The call chain in the form that names are found for. */
-static u32 stack_of(struct loader *l, const struct sample *s, enum wait_cut cut)
+static u32 stack_of(struct loader *l, const struct record *r)
 {
-	struct waits_stack st = { .pid = s->pid };
-	u64 i = 0;
+	u32 stack = builder_stack(&l->builder, r,
+				  machine_process(&l->builder.machine, (s32)r->sample->pid));
 
-	if (i < s->n_ips && s->ips[i] == (u64)PERF_CONTEXT_KERNEL) {
-		st.kernel = &s->ips[++i];
-		while (i < s->n_ips && s->ips[i] != (u64)PERF_CONTEXT_USER)
-			i++;
-		st.n_kernel = (u32)(&s->ips[i] - st.kernel);
-	}
-	if (i < s->n_ips && s->ips[i] == (u64)PERF_CONTEXT_USER && !l->opts->no_user_stacks) {
-		st.user = &s->ips[i + 1];
-		st.n_user = (u32)(s->n_ips - i - 1);
-	}
-	return waits_names_stack(&l->names, &st, cut);
+	builder_count_stack(&l->builder, stack);
+	return stack;
 }
 
 /* As it is shown. */
@@ -53,17 +42,19 @@ static struct wait *wait_of(struct loader *l, const struct wait_record *raw)
 	return &l->load->waits.items[*at - 1];
 }
 
-static void fill_wait(struct loader *l, struct wait *w, const struct sample *s,
+static void fill_wait(struct loader *l, struct wait *w, const struct record *r,
 		      const struct wait_record *raw)
 {
+	const struct sample *s = r->sample;
 	struct profile *p = &l->load->profile;
-	u32 comm = machine_comm(&l->names.machine, (s32)s->pid, (s32)s->tid);
+	u32 comm = machine_comm(&l->builder.machine, (s32)s->pid, (s32)s->tid);
 
 	if (w->thread)
 		return;
-	w->thread = profile_get_thread(p, (s32)s->pid, l->opts->by_thread ? (s32)s->tid : 0,
-				       profile_string(p, machine_str(&l->names.machine, comm)), 0);
-	w->stack = shown_of(l, stack_of(l, s, WAIT_CUT_SLEEPER));
+	w->thread =
+		profile_get_thread(p, (s32)s->pid, l->opts->by_thread ? (s32)s->tid : 0,
+				   profile_string(p, machine_str(&l->builder.machine, comm)), 0);
+	w->stack = shown_of(l, stack_of(l, r));
 	w->time = s->time;
 	w->state = raw->state;
 	w->syscall = raw->syscall;
@@ -72,7 +63,7 @@ static void fill_wait(struct loader *l, struct wait *w, const struct sample *s,
 	w->runq = w->max_runq = raw->runq;
 }
 
-static void fill_link(struct loader *l, struct wait *w, const struct sample *s,
+static void fill_link(struct loader *l, struct wait *w, const struct record *r,
 		      const struct wait_record *raw)
 {
 	struct profile *p = &l->load->profile;
@@ -81,11 +72,13 @@ static void fill_link(struct loader *l, struct wait *w, const struct sample *s,
 	char comm[OFFCPU_COMM + 1] = { 0 };
 
 	if (raw->is_sleep) {
-		link->sleep_stack = shown_of(l, stack_of(l, s, WAIT_CUT_SLEEPER));
+		link->sleep_stack = shown_of(l, stack_of(l, r));
 		return;
 	}
 	memcpy(comm, raw->comm, OFFCPU_COMM);
-	link->stack = stack_of(l, s, task ? WAIT_CUT_WAKER : WAIT_CUT_IRQ);
+	link->stack = stack_of(l, r);
+	if (!task)
+		link->stack = wait_cut_interrupt(p, link->stack);
 	link->pid = raw->pid;
 	link->tid = l->opts->by_thread ? raw->tid : 0;
 	link->kind = raw->kind;
@@ -111,10 +104,10 @@ static u32 state_bit(u32 state, u32 flags)
 
 static bool comm_passes(struct loader *l, const struct sample *s)
 {
-	u32 comm = machine_comm(&l->names.machine, (s32)s->pid, (s32)s->tid);
+	u32 comm = machine_comm(&l->builder.machine, (s32)s->pid, (s32)s->tid);
 
 	for (size_t i = 0; i < l->opts->n_comms; i++) {
-		if (streq(machine_str(&l->names.machine, comm), l->opts->comms[i]))
+		if (streq(machine_str(&l->builder.machine, comm), l->opts->comms[i]))
 			return true;
 	}
 	return !l->opts->n_comms;
@@ -154,8 +147,9 @@ bool waits_load_raw(const struct sample *s, struct wait_record *ret)
 	return true;
 }
 
-static void on_sample(struct loader *l, const struct sample *s)
+static void on_sample(struct loader *l, const struct record *r)
 {
+	const struct sample *s = r->sample;
 	struct wait_record raw;
 	struct wait *w;
 
@@ -165,9 +159,9 @@ static void on_sample(struct loader *l, const struct sample *s)
 		return;
 	w = wait_of(l, &raw);
 	if (raw.event <= WAIT_EVENT_RUNQ)
-		fill_wait(l, w, s, &raw);
+		fill_wait(l, w, r, &raw);
 	else
-		fill_link(l, w, s, &raw);
+		fill_link(l, w, r, &raw);
 }
 
 static void take_time(struct waits_load *load, u64 time)
@@ -186,9 +180,9 @@ static int on_record(const struct record *r, void *ctx)
 		l->opts->tap(l->opts->tap_ctx, r);
 	if (r->type == PERF_RECORD_SAMPLE) {
 		take_time(l->load, r->time);
-		on_sample(l, r->sample);
+		on_sample(l, r);
 	} else {
-		machine_record(&l->names.machine, r);
+		machine_record(&l->builder.machine, r);
 	}
 	return 0;
 }
@@ -208,18 +202,22 @@ static void drop_headless(wait_list *waits)
 int waits_load_from(struct waits_load *l, struct recording *r, const struct waits_load_opts *opts,
 		    struct err *e)
 {
+	const struct load_opts names = { .inlines = true, .no_user = opts->no_user_stacks };
 	struct loader loader = { .load = l, .opts = opts };
+	struct symbols *symbols;
 	int rc;
 
 	*l = (struct waits_load){ 0 };
 	profile_init(&l->profile);
-	waits_names_init(&loader.names, &l->profile);
-	profile_import_names(loader.names.symbols, r);
+	symbols = symbols_new(NULL);
+	builder_init(&loader.builder, &l->profile, r, symbols, &names);
+	profile_import_names(symbols, r);
 	rc = recording_replay(r, on_record, &loader, e);
 	drop_headless(&l->waits);
 	profile_take_facts(&l->profile, r);
 	accounts_take(&l->profile, r);
-	waits_names_release(&loader.names);
+	builder_release(&loader.builder);
+	symbols_free(symbols);
 	map_release(&loader.by_seq);
 	return rc;
 }

@@ -4,7 +4,6 @@
 #include "symbol/ask.h"
 
 #include "capture/synth.h"
-#include "recording/recording.h"
 #include "waits/session.h"
 
 enum {
@@ -89,24 +88,18 @@ void waits_names_learn(struct waits_names *n, const struct waits_stack *s)
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-static void init(struct waits_names *n, struct profile *profile, const struct symbols_opts *opts)
-{
-	*n = (struct waits_names){ .profile = profile, .symbols = symbols_new(opts) };
-	machine_init(&n->machine, n->symbols);
-}
-
-void waits_names_init(struct waits_names *n, struct profile *profile)
-{
-	init(n, profile, NULL);
-}
-
 void waits_names_open(struct waits_names *n, struct profile *profile,
 		      const struct waits_engine *engine)
 {
 	struct synth synth = { .sink = take_records, .ctx = n };
 
-	init(n, profile, &(struct symbols_opts){ .ask_kernel = true });
-	n->engine = engine;
+	*n = (struct waits_names){
+		.profile = profile,
+		.symbols = symbols_new(&(struct symbols_opts){ .ask_kernel = true }),
+		.engine = engine,
+	};
+	n->frames = (struct frames){ .profile = profile, .symbols = n->symbols, .inlines = true };
+	machine_init(&n->machine, n->symbols);
 	synth_kernel(&synth, NULL);
 }
 
@@ -139,21 +132,13 @@ static u32 frame_of(struct waits_names *n, struct process *proc, enum address_mo
 		    bool is_return)
 {
 	struct place *place = machine_place(&n->machine, proc, mode, ip, is_return);
-	struct frame f;
+	u32 frame = place->frame;
 
-	if (place->frame)
-		return place->frame;
-	f = (struct frame){
-		.name = profile_string(n->profile, place->name ? place->name : "[unknown]"),
-		.module = profile_string(n->profile, place->dso),
-		.kind = place->dso && streq(place->dso, PYTHON_MAP_NAME) ? FRAME_INTERPRETED
-			: place->kind == PLACE_KERNEL                    ? FRAME_KERNEL
-			: place->kind == PLACE_JIT                       ? FRAME_JIT
-									 : FRAME_USER,
-		.no_name = !place->name || place->flags & SYM_FDE,
-	};
-	place->frame = profile_get_frame(n->profile, &f);
-	return place->frame;
+	if (frame)
+		return frame;
+	frame = frames_of(&n->frames, place);
+	place->frame = frame;
+	return frame;
 }
 
 /* The function in which the stack begins to tell something. */
@@ -169,7 +154,7 @@ static bool is_begin(const char *name, enum wait_cut cut)
 
 enum { FRAMES_MOST = UNWIND_RECORD_IPS };
 
-struct frames {
+struct found {
 	u32 items[FRAMES_MOST];
 	u32 n;
 };
@@ -182,7 +167,7 @@ static bool is_interrupt(const struct profile *p, const struct frame *f)
 }
 
 static void add_kernel(struct waits_names *n, const struct waits_stack *s, enum wait_cut cut,
-		       struct frames *out)
+		       struct found *out)
 {
 	struct process *proc = machine_process(&n->machine, 0);
 	u32 frames[FRAMES_MOST], count = MIN(s->n_kernel, (u32)FRAMES_MOST), begin = 0;
@@ -204,13 +189,13 @@ static void add_kernel(struct waits_names *n, const struct waits_stack *s, enum 
 	}
 }
 
-static void add_user(struct waits_names *n, const struct waits_stack *s, struct frames *out)
+static void add_user(struct waits_names *n, const struct waits_stack *s, struct found *out)
 {
 	bool root = false;
 
 	for (u32 i = 0; i < s->n_user && out->n < FRAMES_MOST; i++) {
 		u64 word = s->user[i];
-		bool place = n->engine && unwind_is_place(word);
+		bool place = unwind_is_place(word);
 		u32 frame = place ? 0 : python_frame(n, word);
 
 		if (!frame)
@@ -230,21 +215,20 @@ static void add_user(struct waits_names *n, const struct waits_stack *s, struct 
 
 u32 waits_names_stack(struct waits_names *n, struct waits_stack *s, enum wait_cut cut)
 {
-	struct frames f;
+	struct found f;
 	u32 stack = 0;
 
 	if (!s)
 		return 0;
 	if (s->mark)
 		return s->mark;
-	if (n->engine)
-		map_files(n);
+	map_files(n);
 	f.n = 0;
 	add_kernel(n, s, cut, &f);
 	if (cut != WAIT_CUT_IRQ)
 		add_user(n, s, &f);
 	for (u32 i = f.n; i--;)
-		stack = profile_get_stack(n->profile, stack, f.items[i]);
+		stack = profile_push_frame(n->profile, stack, f.items[i]);
 	s->mark = stack;
 	return stack;
 }

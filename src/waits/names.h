@@ -7,8 +7,7 @@
 #ifndef WAITS_NAMES_H
 #define WAITS_NAMES_H
 
-#include "profile/machine.h"
-#include "profile/profile.h"
+#include "profile/frames.h"
 #include "waits/engine.h"
 #include "waits/wait.h"
 
@@ -16,15 +15,14 @@ struct waits_names {
 	struct profile *profile;
 	struct symbols *symbols;
 	struct machine machine;
-	const struct waits_engine *engine; /* whose files places are in; NULL: there are none */
+	struct frames frames;
+	const struct waits_engine *engine; /* whose files places are in */
 	size_t n_files;                    /* of those, that the machine knows */
 	const struct python_names *python; /* functions of Python by address; NULL: as mapped */
 	struct map learned;                /* pid -> how often it was asked what it has mapped */
 };
 
-/* @profile gets the frames and stacks; it must outlive the names. Feed the machine yourself. */
-void waits_names_init(struct waits_names *n, struct profile *profile);
-/* The same for stacks of a running engine, which has opts.places. */
+/* @profile gets the frames and stacks; it must outlive the names. The engine has opts.places. */
 void waits_names_open(struct waits_names *n, struct profile *profile,
 		      const struct waits_engine *engine);
 void waits_names_release(struct waits_names *n);

@@ -38,23 +38,6 @@ struct waits_session {
 	u64 floor;     /* when the one before began: no sample is older from then on */
 };
 
-bool wait_is_interrupt(const char *name, size_t n)
-{
-	static const char *const begins[] = { "asm_", "sysvec_", "__sysvec_", NULL };
-	static const char *const names[] = { "common_interrupt", "handle_softirqs", "__do_softirq",
-					     "do_softirq", NULL };
-
-	for (const char *const *b = begins; *b; b++) {
-		if (n > strlen(*b) && memcmp(name, *b, strlen(*b)) == 0)
-			return true;
-	}
-	for (const char *const *w = names; *w; w++) {
-		if (n == strlen(*w) && memcmp(name, *w, n) == 0)
-			return true;
-	}
-	return false;
-}
-
 /* --- where kernel stacks begin ---------------------------------------------------------------- */
 
 struct wanted_symbol {

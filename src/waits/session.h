@@ -64,8 +64,6 @@ void waits_session_stats(const struct waits_session *s, struct waits_stats *ret)
 u64 waits_session_samples(const struct waits_session *s);
 /* Accounts beyond what is kept. */
 u64 waits_session_threads_lost(const struct waits_session *s);
-/* The function of the kernel in which an interrupt begins: what called it was only interrupted. */
-bool wait_is_interrupt(const char *name, size_t n);
 /* The engine, for waits_engine_note_map() and waits_engine_add_pid(). */
 struct waits_engine *waits_session_engine(struct waits_session *s);
 

@@ -96,3 +96,38 @@ void waits_forget(struct profile *p)
 	vec_each(ev, &p->events)
 		ev->samples = ev->weight = 0;
 }
+
+bool wait_is_interrupt(const char *name, size_t n)
+{
+	static const char *const begins[] = { "asm_", "sysvec_", "__sysvec_", NULL };
+	static const char *const names[] = { "common_interrupt", "handle_softirqs", "__do_softirq",
+					     "do_softirq", NULL };
+
+	for (const char *const *b = begins; *b; b++) {
+		if (n > strlen(*b) && memcmp(name, *b, strlen(*b)) == 0)
+			return true;
+	}
+	for (const char *const *w = names; *w; w++) {
+		if (n == strlen(*w) && memcmp(name, *w, n) == 0)
+			return true;
+	}
+	return false;
+}
+
+enum { IRQ_FRAMES = 256 };
+
+u32 wait_cut_interrupt(struct profile *p, u32 stack)
+{
+	u32 frames[IRQ_FRAMES], n = 0, cut = 0;
+	const char *name;
+
+	for (; stack && n < IRQ_FRAMES; stack = p->stacks.items[stack].parent) {
+		frames[n++] = p->stacks.items[stack].frame;
+		name = profile_str(p, profile_frame_of(p, stack)->name);
+		if (wait_is_interrupt(name, strlen(name)))
+			break;
+	}
+	while (n)
+		cut = profile_get_stack(p, cut, frames[--n]);
+	return cut;
+}

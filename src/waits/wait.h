@@ -37,6 +37,16 @@ typedef VEC(struct wait) wait_list;
 #define RUNQ_EVENT    "runqueue-time"
 #define OFFWAKE_EVENT "offwake-time" /* what sleeper and wakers make together */
 
+/* Which waits by the thread's state when it left; bits of waits_opts.states. */
+enum wait_in {
+	WAIT_IN_SLEEP = 1,      /* S: can be interrupted */
+	WAIT_IN_DISK = 2,       /* D: cannot */
+	WAIT_IN_IDLE = 4,       /* I: kernel threads without work */
+	WAIT_IN_RUNNABLE = 8,   /* R: gave the CPU up but wants it back */
+	WAIT_IN_PREEMPTED = 16, /* R+: had to leave */
+	WAIT_IN_OTHER = 32,     /* stopped, traced, parked */
+};
+
 /* "S", "D", "I", "R", "R+", "T" ...: as ps writes it. */
 const char *wait_state_name(u32 state, u32 flags);
 /* What an interrupt that wakes is called, by its stack: "[timer]", "[net]", "[irq]". */
@@ -46,6 +56,10 @@ const char *wait_irq_name(const struct profile *p, u32 stack, u32 kind);
 void wait_add(struct wait *into, const struct wait *w);
 /* The same stack without the kernel's frames. */
 u32 wait_user_stack(struct profile *p, u32 stack);
+/* The function of the kernel in which an interrupt begins: what called it was only interrupted. */
+bool wait_is_interrupt(const char *name, size_t n);
+/* The part of an interrupt's stack that is its own: what lies below was only interrupted. */
+u32 wait_cut_interrupt(struct profile *p, u32 stack);
 /* A frame that is not code. */
 u32 wait_marker(struct profile *p, const char *name);
 /* Between two intervals: forgets the samples, keeps names. */
