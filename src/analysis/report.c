@@ -191,14 +191,14 @@ static double percent(u64 part, u64 whole)
 
 static size_t make_columns(const struct reporter *rp, struct column *columns)
 {
-	const struct column children = { "children", "CHILDREN", VALUE_PERCENT, 0 };
+	const struct column children = { "children", "CHILDREN", VALUE_PERCENT, COLUMN_WEIGHT };
 	size_t n = 0;
 
 	if (is_measured_time(rp))
 		columns[n++] = (struct column){ "time_ns", "TIME", VALUE_DURATION, 0 };
 	if (is_by_total(rp))
 		columns[n++] = children;
-	columns[n++] = (struct column){ "self", "SELF", VALUE_PERCENT, 0 };
+	columns[n++] = (struct column){ "self", "SELF", VALUE_PERCENT, COLUMN_WEIGHT };
 	if (has_children(rp) && !is_by_total(rp))
 		columns[n++] = children;
 	columns[n++] = (struct column){ "samples", "SAMPLES", VALUE_COUNT, 0 };
@@ -432,11 +432,11 @@ static size_t group_columns(const struct group *g, struct result *ret, struct co
 			columns[n++] =
 				(struct column){ arena_printf(&ret->arena, "%s_children", name),
 						 arena_printf(&ret->arena, "%s", name),
-						 VALUE_PERCENT, 0 };
+						 VALUE_PERCENT, COLUMN_WEIGHT };
 		columns[n++] =
 			(struct column){ arena_printf(&ret->arena, "%s_self", name),
 					 children ? "SELF" : arena_printf(&ret->arena, "%s", name),
-					 VALUE_PERCENT, 0 };
+					 VALUE_PERCENT, COLUMN_WEIGHT };
 		columns[n++] = (struct column){ arena_printf(&ret->arena, "%s_samples", name),
 						"SAMPLES", VALUE_COUNT, COLUMN_HIDDEN };
 	}

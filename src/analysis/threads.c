@@ -212,7 +212,7 @@ static u32 state_flags(const account_list *list, size_t n, int state)
 		always = !any_in(list, list->len, STATE_RUNNING);
 	if (!always && !any_in(list, n, state))
 		return COLUMN_HIDDEN;
-	return COLUMN_WHOLE | (state > STATE_RUNNABLE ? COLUMN_SPARE : 0);
+	return COLUMN_WHOLE | COLUMN_WEIGHT | (state > STATE_RUNNABLE ? COLUMN_SPARE : 0);
 }
 
 static void make_columns(const account_list *list, size_t n, enum account_by by, struct column *c)

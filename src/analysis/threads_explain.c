@@ -39,7 +39,7 @@ static double share(u64 ns, u64 whole)
 static void say_share(struct buf *b, u64 ns, u64 whole)
 {
 	say_time(b, ns);
-	buf_addf(b, " (%.1f %%)", share(ns, whole));
+	buf_addf(b, " (%.1f%%)", share(ns, whole));
 }
 
 /* The statement goes onto the page, not wider than that. */
@@ -56,7 +56,7 @@ static void add_amount(struct page *p, u64 ns, u64 whole, const char *what)
 	_cleanup_buf_ struct buf time = BUF_INIT;
 
 	say_time(&time, ns);
-	buf_addf(&p->text, "  %7s  %5.1f %%  %s\n", buf_str(&time), share(ns, whole), what);
+	buf_addf(&p->text, "  %7s  %5.1f%%  %s\n", buf_str(&time), share(ns, whole), what);
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */

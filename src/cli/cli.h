@@ -38,6 +38,7 @@ enum opt_type {
 	OPT_RANGES,    /* range_list: 0-3,7 */
 	OPT_PIDS,      /* range_list of ids, may be repeated, comma separated */
 	OPT_CHOICE,    /* int: index into choices */
+	OPT_NAME,      /* const char *: its own name; of those with one field one may be given */
 	OPT_CUSTOM,    /* .parse(void *field, const char *text, struct err *) */
 	OPT_INCLUDE,   /* not an option: .include is another table, its struct lies at .offset */
 };
@@ -45,6 +46,7 @@ enum opt_type {
 enum {
 	OPT_NEGATABLE = 1 << 0, /* OPT_FLAG: --no-NAME exists */
 	OPT_HIDDEN = 1 << 1,    /* accepted (a peer's name for it), not shown in help */
+	OPT_RESULT = 1 << 3,    /* about the form of a result: not for a command with .only_form */
 	OPT_OPTIONAL = 1 << 2,  /* the value may be missing: --call-graph or --call-graph=fp;
 				   .implied is used */
 };
@@ -125,7 +127,7 @@ struct command {
 	const char *peer;
 	const char
 		*instead_of;   /* of whom else's tools, space separated: for those who type these */
-	const char *only_form; /* it writes a format of its own: --json and --csv are refused */
+	const char *only_form; /* it writes a format of its own: --json and the like are refused */
 	const struct example *examples; /* ends with { 0 }; at least one */
 	const char *notes;              /* CAVEATS of the man page, may be NULL */
 	const char *see_also;           /* space separated: "fathom-report perf-record" */
@@ -139,13 +141,13 @@ struct command {
 	void (*release)(void *args);
 };
 
-enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV };
 enum color_mode { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 /* Options that every command has. */
 struct common_args {
-	bool json;
-	bool csv;
+	const char *format; /* the name of a view; NULL: text */
+	const char *table;  /* of a result in CSV; NULL: all */
+	bool wide;
 	int color; /* enum color_mode */
 	bool no_pager;
 	bool quiet;
@@ -174,6 +176,9 @@ struct context {
 int cli_show(struct context *ctx, const struct result *r);
 /* Writes finished text to @ctx->out, through the pager if it is longer than the screen. */
 int cli_print(struct context *ctx, const struct buf *text);
+/* Is the result for a program; is it in that format? */
+bool cli_is_machine(const struct context *ctx);
+bool cli_is(const struct context *ctx, const char *format);
 /* Columns of the terminal, and whether colour is wanted on @ctx->out. */
 int cli_width(const struct context *ctx);
 bool cli_color(const struct context *ctx);

@@ -6,16 +6,27 @@ static const char *const color_choices[] = { "auto", "always", "never", NULL };
 #define FIELD(f) .offset = offsetof(struct common_args, f), .group = COMMON_GROUP
 
 const struct opt common_options[] = {
-	{ .name = "json",
+/* A format of results is a view; each is an option by its name. */
+#define VIEW(view)             \
+	{ .name = #view,       \
+	  .type = OPT_NAME,    \
+	  FIELD(format),       \
+	  .flags = OPT_RESULT, \
+	  .help = "print results as " #view },
+#include "views.inc"
+#undef VIEW
+	{ .name = "table",
+	  .type = OPT_STRING,
+	  FIELD(table),
+	  .arg = "NAME",
+	  .flags = OPT_RESULT,
+	  .help = "csv: only this table of the result" },
+	{ .short_name = 'w',
+	  .name = "wide",
 	  .type = OPT_FLAG,
-	  FIELD(json),
-	  .help = "print results as JSON, one line per result",
-	  .conflicts = "csv" },
-	{ .name = "csv",
-	  .type = OPT_FLAG,
-	  FIELD(csv),
-	  .help = "print the result as CSV",
-	  .conflicts = "json" },
+	  FIELD(wide),
+	  .flags = OPT_RESULT,
+	  .help = "never cut a line to fit the terminal" },
 	{ .name = "color",
 	  .type = OPT_CHOICE,
 	  FIELD(color),

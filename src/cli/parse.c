@@ -60,6 +60,8 @@ static void store_plain(const struct parser *p, struct opt_ref *ref, bool on)
 
 	if (ref->opt->type == OPT_COUNT)
 		++*(int *)field;
+	else if (ref->opt->type == OPT_NAME)
+		*(const char **)field = ref->opt->name;
 	else
 		*(bool *)field = on;
 	set_given(p, ref);
@@ -416,12 +418,25 @@ static int check_conflict(const struct parser *p, const struct opt_ref *ref, con
 	return 0;
 }
 
+/* The field holds the name that was given last. */
+static int check_names(const struct parser *p, const struct opt_ref *ref)
+{
+	const char *last;
+
+	if (ref->opt->type != OPT_NAME || !ref->given)
+		return 0;
+	last = *(const char **)field_of(p, ref, ref->opt->offset);
+	return streq(last, ref->opt->name) ? 0 : check_conflict(p, ref, last);
+}
+
 static int check_conflicts(const struct parser *p)
 {
 	vec_each(ref, &p->refs) {
 		const char *list = ref->opt->conflicts;
 		char name[OPT_NAME_MAX];
 
+		if (check_names(p, ref) < 0)
+			return -EINVAL;
 		while (ref->given && word_next(&list, name, sizeof(name))) {
 			int r = check_conflict(p, ref, name);
 

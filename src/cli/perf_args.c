@@ -38,6 +38,6 @@ const struct opt perf_report_options[] = {
 	FLAG(0, "stdio", .alias = "stdio2 tui gtk"),
 	FLAG(0, "inline", .alias = "demangle full-source-path source asm-raw"),
 	VALUE('k', "vmlinux", .alias = "kallsyms objdump"),
-	VALUE('w', "column-widths", .alias = "percentage percent-type stdio-color"),
+	VALUE(0, "column-widths", .alias = "percentage percent-type stdio-color"),
 	OPT_END,
 };

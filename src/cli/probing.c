@@ -97,7 +97,7 @@ static void show_round(void *ctx, struct lang *l)
 
 	if (!*r->p->pattern)
 		cli_progress(r->p->ctx, "%s", "");
-	if (!r->p->ctx->common.json && !r->p->ctx->common.csv) {
+	if (!cli_is_machine(r->p->ctx)) {
 		r->show(r->p, l);
 		fflush(r->p->ctx->out);
 		return;

@@ -173,8 +173,12 @@ static int run_parsed(struct context *ctx, void *args)
 	set_log_level(&ctx->common);
 	if (ctx->common.help)
 		return show_help(ctx);
-	if (ctx->command->only_form && (ctx->common.json || ctx->common.csv))
+	if (ctx->command->only_form && cli_is_machine(ctx))
 		return refuse_form(ctx);
+	if (ctx->common.table && !cli_is(ctx, "csv")) {
+		err_set(&ctx->err, EINVAL, "--table chooses a table of --csv");
+		return EXIT_USAGE;
+	}
 	r = stop_install(&ctx->err);
 	if (r < 0)
 		return r;

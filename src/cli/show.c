@@ -142,33 +142,40 @@ int cli_print(struct context *ctx, const struct buf *text)
 	return write_out(ctx, text);
 }
 
-static const char *format_name(const struct context *ctx)
+bool cli_is_machine(const struct context *ctx)
 {
-	if (ctx->common.json)
-		return "json";
-	return ctx->common.csv ? "csv" : "text";
+	return ctx->common.format;
+}
+
+bool cli_is(const struct context *ctx, const char *format)
+{
+	return ctx->common.format && streq(ctx->common.format, format);
+}
+
+/* What goes to a file or to another program is not cut. */
+static int table_width(const struct context *ctx)
+{
+	if (ctx->common.wide || !(isatty(fileno(ctx->out)) || getenv("COLUMNS")))
+		return 0;
+	return cli_width(ctx);
 }
 
 int cli_show(struct context *ctx, const struct result *r)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT;
 	struct view_opts opts = VIEW_OPTS_INIT;
-	const struct view *view = view_find(format_name(ctx));
+	const struct view *view = cli_is_machine(ctx) ? view_find(ctx->common.format) : &view_text;
 	int err;
 
-	if (!view)
-		return err_set(&ctx->err, EOPNOTSUPP, "this build has no format '%s'",
-			       format_name(ctx));
-	opts.width = cli_width(ctx);
+	opts.width = table_width(ctx);
 	opts.color = cli_color(ctx);
 	opts.unicode = term_unicode();
 	opts.stream = ctx->stream;
+	opts.table = ctx->common.table;
 	err = view->render(r, &opts, &out, &ctx->err);
 	if (err < 0)
 		return err;
-	if (ctx->common.json || ctx->common.csv)
-		return write_out(ctx, &out);
-	return cli_print(ctx, &out);
+	return cli_is_machine(ctx) ? write_out(ctx, &out) : cli_print(ctx, &out);
 }
 
 bool cli_progress_wanted(const struct context *ctx)

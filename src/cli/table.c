@@ -6,8 +6,8 @@
 /* The forms of results are no business of a command that has one of its own. */
 static bool is_hidden(const struct command *cmd, const struct opt *o, bool common)
 {
-	return (o->flags & OPT_HIDDEN) || (common && cmd && cmd->only_form && o->name &&
-					   (streq(o->name, "json") || streq(o->name, "csv")));
+	return (o->flags & OPT_HIDDEN) ||
+	       (common && cmd && cmd->only_form && (o->flags & OPT_RESULT));
 }
 
 static void collect(const struct command *cmd, const struct opt *table, size_t base, bool common,
@@ -53,7 +53,7 @@ const char *opt_group(const struct opt *o)
 
 bool opt_takes_value(const struct opt *o)
 {
-	return o->type != OPT_FLAG && o->type != OPT_COUNT;
+	return o->type != OPT_FLAG && o->type != OPT_COUNT && o->type != OPT_NAME;
 }
 
 void opt_arg_name(const struct opt *o, struct buf *out)

@@ -206,6 +206,13 @@ static int store_choice(const struct opt *o, void *field, const char *text, stru
 	return choice_unknown(o, text, e);
 }
 
+static int store_name(const struct opt *o, void *field, const char *text UNUSED,
+		      struct err *e UNUSED)
+{
+	*(const char **)field = o->name;
+	return 0;
+}
+
 static int store_custom(const struct opt *o, void *field, const char *text, struct err *e)
 {
 	return o->parse(field, text, e);
@@ -233,6 +240,7 @@ static const struct value_ops value_ops[] = {
 	[OPT_RANGES] = { "ranges", "LIST", store_ranges },
 	[OPT_PIDS] = { "ids", "PID", store_pids },
 	[OPT_CHOICE] = { "choice", "WORD", store_choice },
+	[OPT_NAME] = { "name", "", store_name },
 	[OPT_CUSTOM] = { "custom", "VALUE", store_custom },
 };
 

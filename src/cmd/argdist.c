@@ -150,7 +150,7 @@ static int add_probe(struct argdist *d, struct probing *p, const struct argdist_
 {
 	_cleanup_buf_ struct buf predicate = BUF_INIT;
 	struct argdist_probe *probe = vec_new(&d->probes);
-	bool machine = p->ctx->common.json || p->ctx->common.csv;
+	bool machine = cli_is_machine(p->ctx);
 	int rc = argdist_parse(probe, &d->arena, w->text, w->is_hist, &p->ctx->err);
 
 	if (rc < 0)

@@ -81,7 +81,7 @@ static const struct opt callgraph_options[] = {
 static int show(struct context *ctx, const struct callgraph_args *a, const struct callgraph *g)
 {
 	_cleanup_result_ struct result result;
-	bool machine = ctx->common.json || ctx->common.csv;
+	bool machine = cli_is_machine(ctx);
 
 	result_init(&result, "callgraph");
 	report_facts(g->profile, false, &result);

@@ -163,7 +163,7 @@ static int show(struct context *ctx, const struct components_args *a, const stru
 		const struct breakdown *sides, size_t n)
 {
 	_cleanup_result_ struct result result;
-	bool machine = ctx->common.json || ctx->common.csv;
+	bool machine = cli_is_machine(ctx);
 	int width = cli_width(ctx);
 	struct components_opts opts = {
 		.symbols = a->symbols,

@@ -283,7 +283,7 @@ static int diff_run(struct context *ctx, void *args)
 		.relative = a->relative,
 		.swap = a->swap,
 		.confidence = a->confidence / 100,
-		.max_lines = a->all || ctx->common.json || ctx->common.csv ? 0 : (u32)a->lines,
+		.max_lines = a->all || cli_is_machine(ctx) ? 0 : (u32)a->lines,
 	};
 	struct inputs in;
 	struct profile p;

@@ -304,7 +304,7 @@ static int doctor_run(struct context *ctx, void *args)
 	if (err < 0)
 		return err;
 	add_facts(&r, &m, probes.caps);
-	d.people = !ctx->common.json && !ctx->common.csv;
+	d.people = !cli_is_machine(ctx);
 	for (size_t i = 0; (p = features_at(i)); i++) {
 		struct probe_result res;
 

@@ -128,7 +128,7 @@ static int show_events(struct context *ctx, struct evlist_args *a, const struct 
 	int ret;
 
 	a->details |= ctx->common.verbose > 0;
-	if (ctx->common.json || ctx->common.csv) {
+	if (cli_is_machine(ctx)) {
 		result_init(&result, "evlist");
 		add_table(r, &result);
 		ret = cli_show(ctx, &result);

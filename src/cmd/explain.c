@@ -82,7 +82,7 @@ static int on_ran(void *ctx, const struct offcpu_ran_key *k, const struct offcpu
 /* 0: for machines. */
 static int page_width(const struct context *ctx)
 {
-	return ctx->common.json || ctx->common.csv ? 0 : cli_width(ctx);
+	return cli_is_machine(ctx) ? 0 : cli_width(ctx);
 }
 
 static int show(struct context *ctx, struct wait_run *run, const range_list *pids, u32 pid,
@@ -113,7 +113,7 @@ static void note_guessed(const struct recorded *rec, struct result *ret)
 	fmt_duration(&time, rec->guessed);
 	result_note(ret, NOTE_INFO,
 		    percent < 10 ? NULL : "a recording of the whole machine is exact",
-		    "some turns on the CPU were not recorded: %s (%.1f %%) is charged to the "
+		    "some turns on the CPU were not recorded: %s (%.1f%%) is charged to the "
 		    "thread that ran there last",
 		    buf_str(&time), percent);
 }

@@ -317,7 +317,7 @@ static u32 screen_rows(const struct context *ctx)
 
 static bool is_machine(const struct context *ctx)
 {
-	return ctx->common.json || ctx->common.csv;
+	return cli_is_machine(ctx);
 }
 
 /* "cycles" is the event "cycles" or "cycles:u", "cpu/cycles/" or "cpu_core/cycles/". */

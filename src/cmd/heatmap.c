@@ -254,7 +254,7 @@ static int show(struct context *ctx, const struct heatmap_args *a, const struct 
 		.unicode = term_unicode(),
 	};
 
-	if (ctx->common.json || ctx->common.csv) {
+	if (cli_is_machine(ctx)) {
 		_cleanup_result_ struct result result;
 
 		result_init(&result, "heatmap");
@@ -281,8 +281,7 @@ static u32 rows_of(const struct context *ctx, const struct heatmap_args *a)
 {
 	int lines = screen_rows(ctx);
 
-	if (a->rows || a->output.path || a->kind != HEAT_SUBSECOND || ctx->common.json ||
-	    ctx->common.csv)
+	if (a->rows || a->output.path || a->kind != HEAT_SUBSECOND || cli_is_machine(ctx))
 		return (u32)a->rows;
 	return lines >= 50 ? 50 : lines >= 25 ? 25 : lines >= 20 ? 20 : 10;
 }

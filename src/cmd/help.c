@@ -39,7 +39,7 @@ static void write_page(const struct context *ctx, const struct help_args *args,
 {
 	if (args->man)
 		cli_man(ctx->commands, ctx->n_commands, cmd, text);
-	else if (ctx->common.json)
+	else if (cli_is(ctx, "json"))
 		cli_dump(ctx->commands, ctx->n_commands, cmd, text);
 	else if (cmd)
 		cli_help(cmd, cli_color(ctx), cli_width(ctx), text);
@@ -56,7 +56,7 @@ static int help_run(struct context *ctx, void *args)
 
 	if (a->check)
 		return check_tables(ctx);
-	if (ctx->common.csv) {
+	if (cli_is(ctx, "csv")) {
 		err_set(&ctx->err, EINVAL, "help has no CSV form");
 		err_hint(&ctx->err, "use --json");
 		return EXIT_USAGE;

@@ -140,7 +140,7 @@ static const struct opt report_options[] = {
 
 static void shape(const struct context *ctx, const struct report_args *a, struct report_opts *o)
 {
-	bool machine = ctx->common.json || ctx->common.csv;
+	bool machine = cli_is_machine(ctx);
 
 	*o = (struct report_opts){
 		.sort = a->sort,

@@ -57,7 +57,7 @@ static const struct opt sched_options[] = {
 	  AT(pids_apart),
 	  SHOWN,
 	  .help = "latency: one line per task, even if names are equal" },
-	{ 'w', "wakeups", OPT_FLAG, AT(wakeups), SHOWN,
+	{ 'w', "wakeups", OPT_FLAG, AT(wakeups), SHOWN, .behind = "timehist",
 	  .help = "timehist: also one line per wake-up" },
 	{ 'M', "migrations", OPT_FLAG, AT(migrations), SHOWN,
 	  .help = "timehist: also one line per migration" },
@@ -268,7 +268,7 @@ static int parse_time(const char *text, struct sched_filter *f, struct err *e)
 
 static bool machine(const struct job *j)
 {
-	return j->ctx->common.json || j->ctx->common.csv;
+	return cli_is_machine(j->ctx);
 }
 
 static int run_latency(struct job *j)
@@ -357,9 +357,9 @@ static void tell_losses(const struct sched_names *n)
 
 static enum sched_lines_format lines_format(const struct job *j)
 {
-	return j->ctx->common.json  ? SCHED_LINES_JSON
-	       : j->ctx->common.csv ? SCHED_LINES_CSV
-				    : SCHED_LINES_TEXT;
+	return cli_is(j->ctx, "json")  ? SCHED_LINES_JSON
+	       : cli_is(j->ctx, "csv") ? SCHED_LINES_CSV
+				       : SCHED_LINES_TEXT;
 }
 
 static int show_sums(struct job *j, struct sched_timehist *t)
@@ -384,7 +384,7 @@ static int check_timehist(struct job *j)
 			   : a->with_summary ? "--with-summary"
 					     : NULL;
 
-	if (!j->ctx->common.csv || !what)
+	if (!cli_is(j->ctx, "csv") || !what)
 		return 0;
 	err_set(&j->ctx->err, EINVAL, "the lines of --csv are all alike: %s has no place there",
 		what);

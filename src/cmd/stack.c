@@ -297,7 +297,7 @@ static int stack_run(struct context *ctx, void *args)
 		.args = args,
 		.r = &r,
 		.symbols = symbols_new(NULL),
-		.people = !ctx->common.json && !ctx->common.csv,
+		.people = !cli_is_machine(ctx),
 	};
 	if (scan_u64(&p, what + strlen(what), 10, &pid) && !*p && pid <= INT32_MAX)
 		rc = stack_live(k, (int)pid);

@@ -162,15 +162,16 @@ static const struct opt stackcount_options[] = {
 	PROBING_PID(struct stackcount_args),
 	PROBING_CPU(struct stackcount_args),
 	PROBING_INTERVAL(struct stackcount_args),
-	PROBING_DURATION('D', struct stackcount_args),
+	PROBING_DURATION('d', struct stackcount_args),
+	OPTION('D', NULL, OPT_DURATION, probing.duration, "TIME", "bcc's letter for it",
+	       .flags = OPT_HIDDEN),
 	PROBING_TIMESTAMP(struct stackcount_args),
 	OPTION('K', "kernel-stacks-only", OPT_FLAG, kernel_only, NULL, "only kernel stacks"),
 	OPTION('U', "user-stacks-only", OPT_FLAG, user_only, NULL, "only user stacks",
 	       .conflicts = "kernel-stacks-only"),
 	OPTION('P', "perpid", OPT_FLAG, per_pid, NULL, "for each process"),
 	OPTION('s', "offset", OPT_FLAG, offset, NULL, "show how far into the functions"),
-	OPTION('d', "delimited", OPT_FLAG, delimited, NULL,
-	       "a line between kernel and user frames"),
+	OPTION(0, "delimited", OPT_FLAG, delimited, NULL, "a line between kernel and user frames"),
 	OPTION('f', "folded", OPT_FLAG, folded, NULL, "one line per stack, for flame graphs"),
 	PROBING_REGEXP(struct stackcount_args),
 	PROBING_SOURCE(struct stackcount_args),
@@ -179,9 +180,9 @@ static const struct opt stackcount_options[] = {
 };
 
 static const struct example examples[] = {
-	{ "fathom stackcount -D 1 t:sched:sched_switch", "what leads to switches" },
-	{ "fathom stackcount -U -D 1 c:malloc", "who calls malloc" },
-	{ "fathom stackcount -f -D 1 t:sched:sched_switch | fathom flame -i - -o x.svg",
+	{ "fathom stackcount -d 1s t:sched:sched_switch", "what leads to switches" },
+	{ "fathom stackcount -U -d 1s c:malloc", "who calls malloc" },
+	{ "fathom stackcount -f -d 1s t:sched:sched_switch | fathom flame -i - -o x.svg",
 	  "a flame graph of switches" },
 	{ 0 },
 };

@@ -154,7 +154,7 @@ static int show(struct context *ctx, const struct stacks_args *a, const char *pa
 	int code;
 
 	/* programs get everything unless they ask for less */
-	if ((ctx->common.json || ctx->common.csv) && !a->lines_given)
+	if (cli_is_machine(ctx) && !a->lines_given)
 		opts.max_lines = 0;
 	result_init(&result, "stacks");
 	profile_init(&p);

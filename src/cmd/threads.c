@@ -90,7 +90,7 @@ static void fill(const struct context *ctx, const struct threads_args *a, const 
 	result_fact(ret, "threads", "threads", value_u(VALUE_COUNT, o->n_threads));
 	result_fact(ret, "lost", "lost", value_u(VALUE_COUNT, o->profile->lost_samples));
 	accounts_to_result(o->profile, &accounts, (enum account_by)a->by, (u32)a->lines,
-			   ctx->common.json || ctx->common.csv, ret);
+			   cli_is_machine(ctx), ret);
 	vec_release(&accounts);
 }
 

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 
+#include "base/clock.h"
 #include "base/io.h"
 #include "base/stop.h"
 #include "cli/program.h"
@@ -31,6 +32,7 @@ static const char *const bufferings[] = { "line", "full", "none", NULL };
 
 static const struct opt trace_options[] = {
 	WHAT('e', "program", OPT_STRING, program, "PROGRAM", "the program itself"),
+	WHAT('d', "duration", OPT_DURATION, duration, "TIME", "end after this time"),
 	WHAT('l', "list", OPT_FLAG, list, NULL, "list probes that match the operand"),
 	WHAT(0, "list-verbose", OPT_FLAG, list_verbose, NULL,
 	     "list probes with their arguments (-lv works, too)"),
@@ -48,7 +50,7 @@ static const struct opt trace_options[] = {
 	WHAT('I', "include-dir", OPT_STRINGS, include_dirs, "DIR",
 	     "look for imported and included files here, too"),
 	WHAT(0, "include", OPT_STRINGS, includes, "FILE", "import this before the program"),
-	WHAT('d', "dump", OPT_STRINGS, stage, "STAGE", "print the generated code (codegen)"),
+	WHAT(0, "dump", OPT_STRINGS, stage, "STAGE", "print the generated code (codegen)"),
 	WHAT(0, "source", OPT_FLAG, source, NULL, "print the program and exit"),
 	BCC('L', "tid", OPT_U64, tid, "TID", "only this thread", .max = UINT32_MAX),
 	BCC(0, "uid", OPT_U64, uid, "UID", "only this user", .max = UINT32_MAX,
@@ -89,22 +91,26 @@ struct voice {
 	const struct context *ctx;
 	const struct lang *lang;
 	FILE *out;
-	bool spoke; /* the program did, */
-	bool noted; /* or we did for it */
+	bool spoke;  /* the program did, */
+	bool noted;  /* or we did for it */
+	u64 silence; /* when that is due; 0: never */
+	u64 end;     /* when the program ends; 0: by itself */
 };
 
-enum { SILENT_NS = 300 * 1000 * 1000 };
+enum { SILENT_NS = 300 * 1000 * 1000, TICK_NS = 20 * 1000 * 1000 };
 
-static bool note_silence(void *ctx)
+static bool tick(void *ctx)
 {
 	struct voice *v = ctx;
+	u64 now = clock_mono_ns();
 	u32 n = lang_probe_count(v->lang);
 
-	if (!v->spoke && !v->noted)
+	if (v->silence && now >= v->silence && !v->spoke && !v->noted) {
 		cli_progress(v->ctx, "watching %u probe%s... Ctrl-C ends it and shows the result",
 			     n, n == 1 ? "" : "s");
-	v->noted = true;
-	return false;
+		v->noted = true;
+	}
+	return v->end && now >= v->end;
 }
 
 static void end_silence(struct voice *v)
@@ -184,6 +190,22 @@ static int generate_source(struct context *ctx, const struct trace_args *a, stru
 	return rc;
 }
 
+/* A block in braces, which no name of a file and no probe of bcc's trace has outside of quotes. */
+static bool is_program_text(const char *s)
+{
+	bool quoted = false;
+
+	for (; *s; s++) {
+		if (*s == '\\' && s[1])
+			s++;
+		else if (*s == '"')
+			quoted = !quoted;
+		else if (*s == '{' && !quoted)
+			return true;
+	}
+	return false;
+}
+
 static int read_source(struct context *ctx, const struct trace_args *a, struct source_text *s)
 {
 	const char *file;
@@ -194,11 +216,17 @@ static int read_source(struct context *ctx, const struct trace_args *a, struct s
 		return 0;
 	}
 	if (!ctx->operands.len) {
-		err_set(&ctx->err, EINVAL, "no program: give -e PROGRAM or a file");
-		err_hint(&ctx->err, "fathom trace -e 'profile:hz:99 { @[comm] = count(); }'");
+		err_set(&ctx->err, EINVAL, "no program: give one, or the name of its file");
+		err_hint(&ctx->err, "fathom trace 'profile:hz:99 { @[comm] = count(); }'");
 		return -EINVAL;
 	}
 	file = ctx->operands.items[0];
+	if (access(file, F_OK) && !a->compat && is_program_text(file)) {
+		s->name = "stdin";
+		s->first_param = 1;
+		buf_addstr(&s->text, file);
+		return 0;
+	}
 	if (access(file, F_OK) && !a->compat && bcc_trace_is_probe(file))
 		return generate_source(ctx, a, s);
 	s->first_param = 1;
@@ -209,11 +237,7 @@ static int read_source(struct context *ctx, const struct trace_args *a, struct s
 	s->name = strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
 	if (s->name != file)
 		s->dir = xstrndup(file, MAX((size_t)(s->name - file) - 1, (size_t)1));
-	int r = io_read_file(file, SOURCE_MOST, &s->text, &ctx->err);
-
-	if (r == -ENOENT && strchr(file, '{'))
-		err_hint(&ctx->err, "a program on the command line follows -e");
-	return r;
+	return io_read_file(file, SOURCE_MOST, &s->text, &ctx->err);
 }
 
 /* --- processes -------------------------------------------------------------------------------- */
@@ -269,7 +293,7 @@ static void find_exe(u32 pid, struct buf *exe)
 
 static bool is_json(const struct context *ctx, const struct trace_args *a)
 {
-	return ctx->common.json || a->format == LANG_JSON;
+	return cli_is(ctx, "json") || a->format == LANG_JSON;
 }
 
 static void show_report(const struct context *ctx, const struct trace_args *a, struct lang *l)
@@ -318,7 +342,7 @@ static int run_program(struct context *ctx, const struct trace_args *a, struct l
 		return rc && (ctx->err.code == EPERM || ctx->err.code == ENOTSUP) ? EXIT_MISSING
 										  : rc;
 	announce(ctx, a, l, out);
-	if (!ctx->common.json && a->format == 0) {
+	if (!cli_is(ctx, "json") && a->format == 0) {
 		fputs(header, out);
 		fflush(out);
 	}
@@ -332,9 +356,13 @@ static int run_program(struct context *ctx, const struct trace_args *a, struct l
 			return rc;
 	}
 	/* the terminal is the program's while there is one; bpftrace says nothing */
-	if (!child->pid && !a->compat && cli_progress_wanted(ctx)) {
-		sink.tick = note_silence;
-		sink.tick_ns = SILENT_NS;
+	if (!child->pid && !a->compat && cli_progress_wanted(ctx))
+		voice.silence = clock_mono_ns() + SILENT_NS;
+	if (a->duration)
+		voice.end = clock_mono_ns() + a->duration;
+	if (voice.silence || voice.end) {
+		sink.tick = tick;
+		sink.tick_ns = voice.end ? TICK_NS : SILENT_NS;
 	}
 	rc = lang_loop(l, &sink, child->pid ? child->pid_fd : -1, &ctx->err);
 	end_silence(&voice);
@@ -389,7 +417,7 @@ static int compile_and_run(struct context *ctx, const struct trace_args *a,
 		.n_include_dirs = a->include_dirs.len,
 		.includes = a->includes.items,
 		.n_includes = a->includes.len,
-		.format = ctx->common.json ? LANG_JSON : (enum lang_format)a->format,
+		.format = cli_is(ctx, "json") ? LANG_JSON : (enum lang_format)a->format,
 	};
 	struct lang *l = NULL;
 	int rc;
@@ -459,7 +487,8 @@ static int list_probes(struct context *ctx, const struct trace_args *a)
 /* What -l shows is in a program, or matches a pattern. */
 static bool is_program(const struct context *ctx, const struct trace_args *a)
 {
-	return a->program || (ctx->operands.len && access(ctx->operands.items[0], F_OK) == 0);
+	return a->program || (ctx->operands.len && (access(ctx->operands.items[0], F_OK) == 0 ||
+						    is_program_text(ctx->operands.items[0])));
 }
 
 int trace_execute(struct context *ctx, const struct trace_args *a)
@@ -505,7 +534,7 @@ int trace_execute(struct context *ctx, const struct trace_args *a)
 
 static int trace_run(struct context *ctx, void *args)
 {
-	if (ctx->common.csv) {
+	if (cli_is(ctx, "csv")) {
 		err_set(&ctx->err, EINVAL,
 			"a program's output has no columns: there is no CSV of it");
 		err_hint(&ctx->err, "use --json");
@@ -515,11 +544,10 @@ static int trace_run(struct context *ctx, void *args)
 }
 
 static const struct example examples[] = {
-	{ "fathom trace -e 'begin { printf(\"hello\\n\"); exit(); }'", "the smallest program" },
-	{ "fathom trace -e 't:syscalls:sys_enter_openat { print(str(args.filename)); }'",
+	{ "fathom trace 'begin { printf(\"hello\\n\"); exit(); }'", "the smallest program" },
+	{ "fathom trace 't:syscalls:sys_enter_openat { print(str(args.filename)); }'",
 	  "files that are opened" },
-	{ "fathom trace -e 'profile:hz:99 { @[kstack] = count(); }'",
-	  "where the kernel spends time" },
+	{ "fathom trace 'profile:hz:99 { @[kstack] = count(); }'", "where the kernel spends time" },
 	{ "fathom trace -l 't:sched:*'", "tracepoints of the scheduler" },
 	{ "fathom trace -M 3 't:syscalls:sys_enter_openat \"%s\", args->filename'",
 	  "a probe in the form of bcc's trace" },
@@ -535,8 +563,9 @@ const struct command cmd_trace = {
 		"Compiles a program in the tracing language to BPF and runs it until exit(), "
 		"Ctrl-C or the end of the command given with -c. Maps are printed at the end. "
 		"What was lost or could not be read is said on standard error.\n\n"
-		"The first operand is the file of the program unless -e is given ('-' is standard "
-		"input); the others are its parameters $1, $2 and so on.\n\n"
+		"The first operand is the program, or its file ('-' is standard input); the "
+		"others are its parameters $1, $2 and so on. -e gives the program, too, as "
+		"bpftrace's does.\n\n"
 		"Operands that are not files are probes as bcc's trace takes them: "
 		"[p|r|t|u]:[library]:function[(signature)] [(predicate)] [\"format\", "
 		"expression...], with arguments arg1, arg2 ..., retval, args->field, the names of "
@@ -545,7 +574,7 @@ const struct command cmd_trace = {
 	.question = Q_TRACE,
 	.options = trace_options,
 	.args_size = sizeof(struct trace_args),
-	.operands = "[FILE [PARAMETER]... | PROBE...]",
+	.operands = "[PROGRAM|FILE [PARAMETER]... | PROBE...]",
 	.max_operands = SIZE_MAX,
 	.instead_of = "probe ftrace dtrace stap",
 	.examples = examples,

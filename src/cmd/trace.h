@@ -11,6 +11,7 @@ struct trace_args {
 	bool list;
 	bool list_verbose;
 	u64 pid;
+	u64 duration; /* 0: until it ends by itself */
 	const char *command;
 	const char *output;
 	int format;

@@ -63,6 +63,7 @@ enum {
 	COLUMN_SPARE = 1 << 3,  /* people can do without it where the line is short */
 	COLUMN_WHOLE = 1 << 4,  /* people get percents without decimals, and nothing for zero */
 	COLUMN_UNCUT = 1 << 5,  /* never cut: people copy what stands in it */
+	COLUMN_WEIGHT = 1 << 7, /* a share of the whole: coloured by how much it is */
 	COLUMN_MAIN = 1 << 6,   /* with COLUMN_FILL: others are left out before much is cut of it */
 };
 

@@ -4,8 +4,8 @@
  *
  * A result with one table is nothing but that table. With several, each begins with a line
  * "# name", and a blank line stands between them; sections that follow one another under the same
- * name with the same columns are one table. Without any, the facts are one. What was lost is told
- * below them as "# lost" lines, and only if there was anything.
+ * name with the same columns are one table; --table chooses one. Without any, the facts are one.
+ * What was lost is told below them as "# lost" lines, and only if there was anything.
  */
 #include "view/view.h"
 
@@ -155,14 +155,19 @@ static void facts(struct buf *out, const struct result *r, bool header)
 	}
 }
 
-/* How many tables there will be; text has no place in one. */
-static size_t count_tables(const struct result *r)
+/* Text has no place in a table. */
+static bool is_shown(const struct section *s, const struct view_opts *opts)
+{
+	return s->type != SECTION_TEXT && (!opts->table || streq(table_name(s), opts->table));
+}
+
+static size_t count_tables(const struct result *r, const struct view_opts *opts)
 {
 	const struct section *before = NULL;
 	size_t n = 0;
 
 	vec_each(s, &r->sections) {
-		if (s->type == SECTION_TEXT)
+		if (!is_shown(s, opts))
 			continue;
 		n += !continues(before, s);
 		before = s;
@@ -181,17 +186,35 @@ static void losses(struct buf *out, const struct result *r)
 	}
 }
 
-static int render(const struct result *r, const struct view_opts *opts, struct buf *out,
-		  struct err *e UNUSED)
+static int no_table(const struct result *r, const char *name, struct err *e)
 {
-	size_t tables = count_tables(r);
+	_cleanup_buf_ struct buf names = BUF_INIT;
+	const struct section *before = NULL;
+
+	vec_each(s, &r->sections) {
+		if (s->type == SECTION_TEXT || continues(before, s))
+			continue;
+		buf_addf(&names, "%s%s", before ? ", " : "", table_name(s));
+		before = s;
+	}
+	err_set(e, EINVAL, "the result has no table '%s'", name);
+	err_hint(e, before ? "it has %s" : "it has none%s", buf_str(&names));
+	return -EINVAL;
+}
+
+static int render(const struct result *r, const struct view_opts *opts, struct buf *out,
+		  struct err *e)
+{
+	size_t tables = count_tables(r, opts);
 	bool named = opts->header && tables > 1;
 	const struct section *before = NULL;
 
+	if (!tables && opts->table)
+		return no_table(r, opts->table, e);
 	if (!tables)
 		facts(out, r, opts->header);
 	vec_each(s, &r->sections) {
-		if (s->type == SECTION_TEXT)
+		if (!is_shown(s, opts))
 			continue;
 		if (!continues(before, s)) {
 			if (before)

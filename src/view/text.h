@@ -5,13 +5,27 @@
 
 #include "view/view.h"
 
+/* A part of the line that has a colour of its own. */
+struct text_mark {
+	size_t at, len;
+	enum style style;
+};
+
+enum { TEXT_MARKS = 16 };
+
 struct text_out {
 	const struct view_opts *opts;
 	struct buf *out;
 	struct buf line; /* the line being made; plain text without escapes */
 	struct buf cell; /* scratch */
+	struct text_mark marks[TEXT_MARKS];
+	size_t n_marks;
 };
 
+/* Gives the line's text from @at on a colour of its own. */
+void text_mark(struct text_out *o, size_t at, enum style style);
+/* How much a share of the whole asks for attention. */
+enum style text_weight(double percent);
 /* Writes @o->line, cut at the width with a mark, without blanks at its end, and empties it. */
 void text_flush(struct text_out *o, enum style style);
 /* The same, never cut: what must be read in full. */

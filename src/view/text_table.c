@@ -216,9 +216,14 @@ static void rows(struct text_out *o, const struct table *t, size_t last, const s
 {
 	vec_each(row, &t->rows) {
 		for (size_t i = 0; i < t->n_columns; i++)
-			if (widths[i])
+			if (widths[i]) {
+				size_t at = o->line.len;
+
 				put(o, t, i, cell(o, &t->columns[i], &row->cells[i], i == last),
 				    widths[i]);
+				if (t->columns[i].flags & COLUMN_WEIGHT)
+					text_mark(o, at, text_weight(row->cells[i].d));
+			}
 		text_flush(o, row->style);
 	}
 }

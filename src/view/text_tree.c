@@ -121,6 +121,7 @@ static void figures(struct text_out *o, const struct tree *t, const struct tree_
 	buf_reset(&o->cell);
 	cell_text(&o->cell, &v);
 	text_fit(o, buf_str(&o->cell), PERCENT_WIDTH, true);
+	text_mark(o, 0, text_weight(n->percent));
 	buf_addstr(&o->line, "  ");
 	if (!width)
 		return;
@@ -144,10 +145,8 @@ static void label(struct text_out *o, const struct tree_node *n)
 		return;
 	}
 	text_cut(o, buf_str(&o->cell), width - used);
-	buf_add(o->out, buf_str(&o->line), start);
-	term_add(o->out, o->line.data + start, o->line.len - start, n->style, o->opts->color);
-	buf_addch(o->out, '\n');
-	buf_reset(&o->line);
+	text_mark(o, start, n->style);
+	text_flush_long(o, STYLE_NONE);
 }
 
 void text_tree(struct text_out *o, const struct tree *t)

@@ -13,6 +13,8 @@ static const struct view *const views[] = {
 
 const struct view *view_find(const char *name)
 {
+	if (streq(name, view_text.name))
+		return &view_text;
 	for (size_t i = 0; i < ARRAY_SIZE(views); i++)
 		if (streq(views[i]->name, name))
 			return views[i];

@@ -323,8 +323,21 @@ fi
 run "$FATHOM" prebuild -n /bin/sh /no/such/file
 expect_status 1
 expect_err "cannot read '/no/such/file': no such file or directory"
-run "$FATHOM" trace 'BEGIN { exit() }'
+run "$FATHOM" trace --fmt 'BEGIN{exit()}'
+expect_status 0
+like 'a program needs no letter' "$out" 'exit\(\)'
+run "$FATHOM" trace --fmt 'k:f /comm=="{"/'
 expect_status 1
-expect_err 'hint: a program on the command line follows -e'
+printf 'a;b 3\n' >x.folded
+run "$FATHOM" report x.folded --csv --table rows
+expect_status 0
+is 'one table of several' "$(sed -n 1p <<<"$out")" 'self,children,samples,period,symbol'
+run "$FATHOM" report x.folded --csv --table nope
+expect_status 1
+expect_err "the result has no table 'nope'"
+expect_err 'hint: it has tree, rows'
+run "$FATHOM" report x.folded --table rows
+expect_status 2
+expect_err '--table chooses a table of --csv'
 
 done_testing

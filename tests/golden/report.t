@@ -15,6 +15,17 @@ expect_status 0
 page default.txt
 COLUMNS=40 run "$FATHOM" report -i stacks.folded
 page narrow.txt
+# Names of any length are whole in a pipe, in a file, and with -w on a terminal.
+long=$(printf 'a_very_long_name_%.0s' {1..12})
+echo "main;$long 5" >long.folded
+ok "a pipe cuts nothing" bash -c "\"$FATHOM\" report -i long.folded | grep -q $long"
+if command -v script >/dev/null; then
+	on_terminal() { script -qec "stty cols 80; $*" /dev/null </dev/null; }
+	unlike "a terminal cuts" "$(on_terminal "$FATHOM" report --no-pager -i long.folded)" "$long"
+	like "... unless -w" "$(on_terminal "$FATHOM" report --no-pager -w -i long.folded)" "$long"
+fi
+like "shares are coloured by weight" "$("$FATHOM" report --color=always -i stacks.folded)" \
+	$'\033\\[31m *[0-9.]+%\033\\[0m'
 run "$FATHOM" report -i stacks.folded --json
 page all.json
 ok "it is JSON" python3 -m json.tool "$out_file"

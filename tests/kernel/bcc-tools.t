@@ -95,7 +95,7 @@ traced stackcount -U -s -v -P "$TMP/calls:other"
 expect_out_like '^  [0-9a-f]+ +other\+0$'
 expect_out_like '^    calls \[[0-9]+\]$'
 
-run "$FATHOM" stackcount -K -D 1 t:sched:sched_switch
+run "$FATHOM" stackcount -K -d 1s t:sched:sched_switch
 expect_status 0
 expect_out_like '^  schedule$'
 unlike 'our own frames are left out' "$(awk '!last { print } { last = $0 }' <<<"$out")" 'bpf_prog_'

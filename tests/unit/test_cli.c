@@ -454,7 +454,7 @@ TEST("missing values and words too many")
 	REFUSED("unknown option '-j' in '-json'", "did you mean '--json'?", "-json");
 	REFUSED("unknown option '--flga'", "did you mean '--flag'?", "--flga");
 	REFUSED("unknown option '--'", NO_HINT, "--=x");
-	REFUSED("--json and --csv cannot be used together", NO_HINT, "--csv", "--json");
+	REFUSED("--csv and --json cannot be used together", NO_HINT, "--csv", "--json");
 }
 
 TEST("--help ends parsing")

@@ -8,16 +8,38 @@
 #include "view/term.h"
 #include "view/text.h"
 
+/* As perf has it. */
+enum style text_weight(double percent)
+{
+	return percent >= 5 ? STYLE_HOT : percent >= 0.5 ? STYLE_GOOD : STYLE_NONE;
+}
+
+void text_mark(struct text_out *o, size_t at, enum style style)
+{
+	if (style != STYLE_NONE && o->opts->color && o->n_marks < ARRAY_SIZE(o->marks))
+		o->marks[o->n_marks++] =
+			(struct text_mark){ .at = at, .len = o->line.len - at, .style = style };
+}
+
 void text_flush_long(struct text_out *o, enum style style)
 {
 	const char *text = buf_str(&o->line);
-	size_t len = o->line.len;
+	size_t len = o->line.len, at = 0;
 
 	while (len && text[len - 1] == ' ')
 		len--;
-	term_add(o->out, text, len, style, o->opts->color);
+	for (size_t i = 0; i < o->n_marks && o->marks[i].at < len; i++) {
+		const struct text_mark *m = &o->marks[i];
+		size_t end = MIN(m->at + m->len, len);
+
+		term_add(o->out, text + at, m->at - at, style, o->opts->color);
+		term_add(o->out, text + m->at, end - m->at, m->style, o->opts->color);
+		at = end;
+	}
+	term_add(o->out, text + at, len - at, style, o->opts->color);
 	buf_addch(o->out, '\n');
 	buf_reset(&o->line);
+	o->n_marks = 0;
 }
 
 /* A mark at the edge, as less(1) has it: half a number must not pass for a whole one. */
@@ -99,7 +121,7 @@ static void fact_text(struct buf *out, const struct fact *f)
 /* As many to a line as fit. */
 static void facts(struct text_out *o, const struct result *r)
 {
-	size_t limit = o->opts->width > 0 ? (size_t)o->opts->width : 80, used = 0;
+	size_t limit = o->opts->width > 0 ? (size_t)o->opts->width : TERM_WIDTH_DEFAULT, used = 0;
 
 	vec_each(f, &r->facts) {
 		size_t width;
@@ -125,7 +147,7 @@ static void facts(struct text_out *o, const struct result *r)
 /* Notes are prose: what does not fit the width goes on below, indented. */
 static void flush_note(struct text_out *o, size_t column, enum style style)
 {
-	size_t width = o->opts->width > 0 ? (size_t)o->opts->width : SIZE_MAX;
+	size_t width = o->opts->width > 0 ? (size_t)o->opts->width : TERM_WIDTH_DEFAULT;
 	_cleanup_buf_ struct buf text = BUF_INIT;
 
 	if (fmt_width(buf_str(&o->line)) <= width) {
