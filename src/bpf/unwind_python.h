@@ -7,8 +7,8 @@
  * the list leads to (the anchor): so the list is cut into pieces, and each piece has its place in
  * the native stack, by comparing addresses. No counting of calls, no range of code is needed.
  */
-#ifndef BPF_UNWIND_PYTHON_H
-#define BPF_UNWIND_PYTHON_H
+#ifndef BPF_RUNTIME_PYTHON_H
+#define BPF_RUNTIME_PYTHON_H
 
 #include <linux/types.h>
 

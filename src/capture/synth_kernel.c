@@ -11,7 +11,7 @@
 #include "base/io.h"
 #include "base/parse.h"
 #include "capture/synth_record.h"
-#include "host/notes.h"
+#include "elf/note.h"
 
 enum { HEAD_BYTES = 1 << 16, KERNEL_PID = -1 };
 
@@ -31,8 +31,8 @@ static int put_kernel_map(struct synth *s, u64 start, u64 len, u64 offset, const
 
 	if (s->build_ids) {
 		buf_addf(&path, "%s/%s", s->sys ? s->sys : "/sys", notes);
-		m.build_id_size =
-			(u32)notes_file_build_id(buf_str(&path), m.build_id, sizeof(m.build_id));
+		m.build_id_size = (u32)elf_notes_file_build_id(buf_str(&path), m.build_id,
+							       sizeof(m.build_id));
 	}
 	if (m.build_id_size)
 		return synth_mmap2(s, (u32)KERNEL_PID, &m);

@@ -62,12 +62,12 @@ static void progress(struct prebuild *p, const char *path)
 		cli_progress(p->ctx, "%llu files, now %s", (unsigned long long)p->files, path);
 }
 
-static void count_table(struct prebuild *p, const struct image *im, const struct unwind_table *t,
+static void count_table(struct prebuild *p, const struct elf *elf, const struct unwind_table *t,
 			bool cached)
 {
 	p->cached += cached;
 	p->compiled += !cached;
-	if (!im->build_id_len) {
+	if (!elf->build_id_len) {
 		p->no_build_id++;
 		return;
 	}
@@ -99,20 +99,20 @@ static void one_file(struct prebuild *p, int dir, const char *name, const char *
 	_cleanup_table_ struct unwind_table *t = NULL;
 	_cleanup_close_ int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	struct stat st;
-	struct image im;
+	_cleanup_elf_ struct elf elf = ELF_INIT;
 	bool cached = false;
 
 	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) || !first_sight(p, &st) ||
-	    image_open(&im, fd, path, NULL))
+	    elf_use_fd(&elf, fd, path, NULL))
 		return;
 	p->files++;
 	progress(p, path);
 	if (p->dry_run)
 		return;
-	int rc = unwind_table_get(&im, &t, &cached, NULL);
+	int rc = unwind_table_get(&elf, &t, &cached, NULL);
 
 	if (!rc)
-		count_table(p, &im, t, cached);
+		count_table(p, &elf, t, cached);
 	else if (rc == -ENODATA)
 		p->no_cfi++;
 	else

@@ -9,7 +9,7 @@
 #include "host/procfs.h"
 #include "symbol/symbol.h"
 #include "unwind/core.h"
-#include "unwind/code.h"
+#include "runtime/code.h"
 #include "unwind/process.h"
 
 enum { STACK_FRAMES = 4096 };
@@ -68,7 +68,7 @@ struct stack {
 };
 
 /* The name of one frame, from the mapping that it lies in. */
-static void name_frame(struct stack *k, struct row *row, const struct unwind_map *m, int pid,
+static void name_frame(struct stack *k, struct row *row, const struct mapping *m, int pid,
 		       u64 address, bool returned)
 {
 	u64 pc = address - returned, offset = m ? pc - m->start + m->offset : 0;
@@ -106,7 +106,7 @@ static void name_frame(struct stack *k, struct row *row, const struct unwind_map
 	row->cells[COL_OFFSET] = value_u(VALUE_ADDRESS, offset + returned);
 }
 
-static void show_thread(struct stack *k, const struct walked *w, const struct unwind_maps *maps)
+static void show_thread(struct stack *k, const struct walked *w, const struct mappings *maps)
 {
 	struct table *t = k->table;
 	const struct unwind_frames *f = &w->frames;
@@ -127,7 +127,7 @@ static void show_thread(struct stack *k, const struct walked *w, const struct un
 		row->cells[COL_THREAD] = value_text(k->r, w->name);
 		row->cells[COL_FRAME] = value_u(VALUE_COUNT, i);
 		row->cells[COL_ADDRESS] = value_u(VALUE_ADDRESS, f->ip[i]);
-		name_frame(k, row, unwind_maps_find(maps, f->ip[i] - (i > 0)), w->pid, f->ip[i],
+		name_frame(k, row, mappings_find(maps, f->ip[i] - (i > 0)), w->pid, f->ip[i],
 			   i > 0);
 	}
 	k->threads++;

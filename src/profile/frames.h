@@ -8,7 +8,7 @@
 
 #include "profile/machine.h"
 #include "profile/profile.h"
-#include "unwind/python_names.h"
+#include "runtime/python_names.h"
 
 struct frames {
 	struct profile *profile;

@@ -271,8 +271,8 @@ static void find_files(struct health *h, struct machine *m)
 		const struct process *p = machine_process(m, c->pid);
 		const struct mapping *map = machine_mapping(p, c->ip - 1);
 
-		if (map && map->path)
-			c->path = intern_str(&h->strings, machine_str(m, map->path));
+		if (map && map->path[0])
+			c->path = intern_str(&h->strings, map->path);
 	}
 }
 

@@ -7,7 +7,6 @@
 #include <sys/mman.h>
 
 enum {
-	MACHINE_MAPS_MOST = 1 << 20,      /* mappings of one process */
 	MACHINE_PROCESSES_MOST = 1 << 22, /* a pid space */
 };
 
@@ -52,7 +51,7 @@ static const struct recording_build_id *build_id_of(const struct machine *m, con
 
 static void process_free(struct process *p)
 {
-	vec_release(&p->maps);
+	mappings_release(&p->maps);
 	map_release(&p->places);
 	free(p);
 }
@@ -115,44 +114,9 @@ u32 machine_cgroup(const struct machine *m, u64 id)
 
 /* --- mappings ------------------------------------------------------------------------------ */
 
-/* Index of the first mapping that ends after @address. */
-static size_t first_after(const struct process *p, u64 address)
-{
-	size_t low = 0, high = p->maps.len;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (p->maps.items[mid].end <= address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
-
 const struct mapping *machine_mapping(const struct process *p, u64 address)
 {
-	size_t i = first_after(p, address);
-
-	return i < p->maps.len && p->maps.items[i].start <= address ? &p->maps.items[i] : NULL;
-}
-
-static void maps_insert(struct process *p, size_t at, struct mapping map)
-{
-	vec_push(&p->maps, map);
-	memmove(&p->maps.items[at + 1], &p->maps.items[at],
-		(p->maps.len - 1 - at) * sizeof(p->maps.items[0]));
-	p->maps.items[at] = map;
-}
-
-static void maps_delete(struct process *p, size_t from, size_t to)
-{
-	if (from == to)
-		return;
-	memmove(&p->maps.items[from], &p->maps.items[to],
-		(p->maps.len - to) * sizeof(p->maps.items[0]));
-	p->maps.len -= to - from;
+	return mappings_find(&p->maps, address);
 }
 
 static void forget_places(struct process *p)
@@ -161,34 +125,10 @@ static void forget_places(struct process *p)
 	p->generation++;
 }
 
-/* A new mapping replaces what it covers; pieces of old ones on its sides stay. */
 static void maps_replace(struct process *p, const struct mapping *new)
 {
-	size_t i = first_after(p, new->start), last = i;
-	struct mapping left = { 0 }, right = { 0 };
-
-	if (p->maps.len >= MACHINE_MAPS_MOST)
-		return;
-	if (i < p->maps.len && p->maps.items[i].start < new->start) {
-		left = p->maps.items[i];
-		left.end = new->start;
-	}
-	while (last < p->maps.len && p->maps.items[last].start < new->end) {
-		right = p->maps.items[last++];
-		if (right.end <= new->end) {
-			right = (struct mapping){ 0 };
-			continue;
-		}
-		right.pgoff += new->end - right.start;
-		right.start = new->end;
-	}
-	maps_delete(p, i, last);
-	if (left.end)
-		maps_insert(p, i++, left);
-	maps_insert(p, i++, *new);
-	if (right.end)
-		maps_insert(p, i, right);
-	forget_places(p);
+	if (mappings_cover(&p->maps, new))
+		forget_places(p);
 }
 
 /*
@@ -256,6 +196,11 @@ static void kernel_mmap(struct machine *m, const struct record_mmap *r)
 	symbols_set_kernel_base(m->symbols, symbol, r->pgoff, id, len);
 }
 
+static const char *interned(struct machine *m, const char *path)
+{
+	return intern_get(&m->strings, intern_str(&m->strings, path));
+}
+
 static void on_mmap(struct machine *m, const struct record *r)
 {
 	struct record_mmap map;
@@ -274,12 +219,12 @@ static void on_mmap(struct machine *m, const struct record *r)
 	new = (struct mapping){
 		.start = map.addr,
 		.end = map.addr + map.len,
-		.pgoff = map.pgoff,
-		.data = !(map.prot & PROT_EXEC),
-		.path = intern_str(&m->strings, map.filename),
+		.offset = map.pgoff,
+		.exec = map.prot & PROT_EXEC,
+		.path = interned(m, map.filename),
 	};
-	if (!new.data)
-		new.module = module_of(m, &map);
+	if (new.exec)
+		new.id = module_of(m, &map);
 	maps_replace(machine_process(m, (s32)map.pid), &new);
 }
 
@@ -289,8 +234,9 @@ void machine_map(struct machine *m, struct process *p, u64 start, u64 end,
 	const struct mapping new = {
 		.start = start,
 		.end = end,
-		.path = intern_str(&m->strings, file->path),
-		.module = symbols_module(m->symbols, file),
+		.exec = true,
+		.path = interned(m, file->path),
+		.id = symbols_module(m->symbols, file),
 	};
 
 	maps_replace(p, &new);
@@ -338,13 +284,8 @@ static void on_fork(struct machine *m, const struct record *r)
 	child = machine_process(m, (s32)t.pid);
 	child->ppid = (s32)t.ppid;
 	child->comm = parent->comm;
-	vec_clear(&child->maps);
+	mappings_copy(&child->maps, &parent->maps);
 	forget_places(child);
-	vec_reserve(&child->maps, parent->maps.len);
-	if (parent->maps.len)
-		memcpy(child->maps.items, parent->maps.items,
-		       parent->maps.len * sizeof(parent->maps.items[0]));
-	child->maps.len = parent->maps.len;
 }
 
 static void on_ksymbol(struct machine *m, const struct record *r)

@@ -9,19 +9,12 @@
 #include "base/intern.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "host/mappings.h"
 #include "recording/info.h"
 #include "recording/record.h"
 #include "symbol/symbol.h"
 
 struct runtime;
-
-struct mapping {
-	u64 start, end;
-	u64 pgoff;
-	u32 module; /* of the symbol store; 0: memory without a file */
-	u32 path;   /* string: as recorded */
-	bool data;  /* cannot be executed: recorded only where addresses of data are */
-};
 
 enum place_kind { PLACE_USER, PLACE_KERNEL, PLACE_JIT, PLACE_HYPERVISOR };
 
@@ -45,11 +38,15 @@ struct place {
 struct process {
 	s32 pid;
 	s32 ppid;
-	u32 comm;                 /* string */
-	u32 cgroup;               /* string */
-	VEC(struct mapping) maps; /* sorted by start, not overlapping */
-	struct map places;        /* address -> place id, of the present mappings */
-	u32 generation;           /* counts changes of the mappings */
+	u32 comm;   /* string */
+	u32 cgroup; /* string */
+	/*
+	 * A mapping's id is its module in the symbol store, 0 for memory without a file; its path
+	 * is the machine's. What is not executable is recorded only where addresses of data are.
+	 */
+	struct mappings maps;
+	struct map places; /* address -> place id, of the present mappings */
+	u32 generation;    /* counts changes of the mappings */
 	u64 last_time;
 	const struct runtime *nameless; /* who made the code without a name that was met, or NULL */
 };

@@ -54,15 +54,15 @@ static void name_user(struct naming *n, const struct process *proc, u64 address,
 	struct file_address at = { .is_return = is_return };
 	struct symbol s;
 
-	if (!map || map->data)
+	if (!map || !map->exec)
 		return;
-	if (!map->module) {
+	if (!map->id) {
 		(void)symbols_jit(n->machine.symbols, proc->pid, 0, NULL, address - is_return,
 				  proc->last_time, &s);
 		return;
 	}
-	at.module = map->module;
-	at.offset = address - map->start + map->pgoff;
+	at.module = map->id;
+	at.offset = address - map->start + map->offset;
 	vec_push(&n->addresses, at);
 	name_in(n, at.module, at.offset - is_return);
 }

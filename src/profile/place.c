@@ -57,10 +57,9 @@ static const char *jit_dso(struct machine *m, const struct process *proc)
 static u64 place_jit(struct machine *m, const struct process *proc, const struct mapping *map,
 		     u64 address, bool is_return)
 {
-	struct place p = { .kind = PLACE_JIT,
-			   .address = address,
-			   .is_return = is_return,
-			   .dso = machine_str(m, map->path) };
+	struct place p = {
+		.kind = PLACE_JIT, .address = address, .is_return = is_return, .dso = map->path
+	};
 	u64 key = place_key((u32)proc->pid, address, is_return, 2);
 	struct source_frame line;
 	struct symbol s;
@@ -84,19 +83,19 @@ static u64 place_jit(struct machine *m, const struct process *proc, const struct
 
 static u64 place_file(struct machine *m, const struct mapping *map, u64 address, bool is_return)
 {
-	u64 offset = address - map->start + map->pgoff;
-	u64 key = place_key(map->module, offset, is_return, 3);
+	u64 offset = address - map->start + map->offset;
+	u64 key = place_key(map->id, offset, is_return, 3);
 	struct place p = { .kind = PLACE_USER,
 			   .address = offset,
 			   .is_return = is_return,
-			   .module = map->module,
-			   .dso = machine_str(m, map->path) };
+			   .module = map->id,
+			   .dso = map->path };
 	const u64 *known = map_find(&m->place_ids, key);
 	struct symbol s;
 
 	if (known)
 		return *known;
-	if (symbols_lookup(m->symbols, map->module, offset - is_return, &s)) {
+	if (symbols_lookup(m->symbols, map->id, offset - is_return, &s)) {
 		p.name = s.name;
 		p.raw = s.raw_name;
 		p.start = s.start;
@@ -109,12 +108,10 @@ static u64 place_file(struct machine *m, const struct mapping *map, u64 address,
 static u64 place_data(struct machine *m, const struct process *proc, const struct mapping *map,
 		      u64 address, bool is_return)
 {
-	struct place p = { .kind = PLACE_USER,
-			   .address = address,
-			   .dso = machine_str(m, map->path) };
+	struct place p = { .kind = PLACE_USER, .address = address, .dso = map->path };
 
 	if (p.dso[0] == '/' && p.dso[1] != '/')
-		p.address = address - map->start + map->pgoff;
+		p.address = address - map->start + map->offset;
 	return new_place(m, place_key((u32)proc->pid, address, is_return, 5), &p);
 }
 
@@ -125,9 +122,9 @@ static u64 place_user(struct machine *m, const struct process *proc, u64 address
 
 	if (!map)
 		return new_place(m, place_key((u32)proc->pid, address, is_return, 4), &nowhere);
-	if (map->data)
+	if (!map->exec)
 		return place_data(m, proc, map, address, is_return);
-	if (!map->module)
+	if (!map->id)
 		return place_jit(m, proc, map, address, is_return);
 	return place_file(m, map, address, is_return);
 }

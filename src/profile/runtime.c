@@ -26,10 +26,10 @@ static const struct runtime unknown = {
 	.name = "", .file = "", .hint = "its program may have a switch that writes a perf map"
 };
 
-static bool has_file(const struct machine *m, const struct process *p, const char *file)
+static bool has_file(const struct process *p, const char *file)
 {
-	vec_each(map, &p->maps) {
-		const char *path = machine_str(m, map->path), *slash = strrchr(path, '/');
+	vec_each(map, &p->maps.items) {
+		const char *path = map->path, *slash = strrchr(path, '/');
 
 		if (path[0] == '/' && path[1] != '/' && starts_with(slash + 1, file))
 			return true;
@@ -37,10 +37,10 @@ static bool has_file(const struct machine *m, const struct process *p, const cha
 	return false;
 }
 
-const struct runtime *runtime_of(const struct machine *m, const struct process *p)
+const struct runtime *runtime_of(const struct process *p)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(runtimes); i++) {
-		if (has_file(m, p, runtimes[i].file))
+		if (has_file(p, runtimes[i].file))
 			return &runtimes[i];
 	}
 	return &unknown;

@@ -16,7 +16,7 @@ struct runtime {
 };
 
 /* Never NULL: a runtime without a name when it is none that we know. */
-const struct runtime *runtime_of(const struct machine *m, const struct process *p);
+const struct runtime *runtime_of(const struct process *p);
 /* Puts the processes in which nameless code was met into p->nameless. */
 void runtime_collect(const struct machine *m, struct profile *p);
 

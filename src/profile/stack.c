@@ -126,7 +126,7 @@ static u32 frame_at(const struct chain *c, size_t i)
 	struct place *place = place_at(c, i);
 
 	if (place->kind == PLACE_JIT && !place->name && !c->proc->nameless)
-		c->proc->nameless = runtime_of(&c->b->machine, c->proc);
+		c->proc->nameless = runtime_of(c->proc);
 	if (c->b->opts->addresses && (!place->name || place->flags & SYM_FDE))
 		return address_frame(c->b, place, c->address[i]);
 	if (!place->frame)

@@ -33,9 +33,9 @@ static int walk_read(void *ctx, u64 address, void *to, size_t n)
 }
 
 /* The vDSO is in no file; ours is that of the recorded machine if the kernel is. */
-static struct unwind_map file_of(struct stackcopy *s, const char *path)
+static struct mapping file_of(struct stackcopy *s, const char *path)
 {
-	struct unwind_map map = { .exec = true, .path = arena_strdup(&s->paths, path) };
+	struct mapping map = { .exec = true, .path = arena_strdup(&s->paths, path) };
 
 	if (streq(path, "[vdso]")) {
 		map.start = getauxval(AT_SYSINFO_EHDR);
@@ -48,10 +48,10 @@ static struct unwind_map file_of(struct stackcopy *s, const char *path)
 static const struct unwind_file *table_of(const struct walk *w, const struct mapping *mapping)
 {
 	struct stackcopy *s = w->s;
-	u64 *known = map_at(&s->tables, mapping->module);
+	u64 *known = map_at(&s->tables, mapping->id);
 
 	if (!*known) {
-		vec_push(&s->maps, file_of(s, machine_str(w->m, mapping->path)));
+		vec_push(&s->maps, file_of(s, mapping->path));
 		*known = s->maps.len;
 	}
 	return unwind_files_get(&s->files, &s->maps.items[*known - 1], getpid());
@@ -106,17 +106,17 @@ static int walk_find(void *ctx, u64 pc, const struct unwind_rule **ret)
 	const struct mapping *mapping = machine_mapping(w->p, pc);
 	const struct unwind_file *file;
 
-	if (!mapping || mapping->data)
+	if (!mapping || !mapping->exec)
 		return -ENOENT;
 	*ret = NULL;
-	if (!mapping->module) {
+	if (!mapping->id) {
 		*ret = code_rule(w, pc);
 		return 0;
 	}
 	file = table_of(w, mapping);
 	if (file->unreadable)
 		return -EAGAIN;
-	*ret = unwind_table_rule(file->table, pc - mapping->start + mapping->pgoff);
+	*ret = unwind_table_rule(file->table, pc - mapping->start + mapping->offset);
 	return 0;
 }
 

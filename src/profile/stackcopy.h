@@ -9,12 +9,12 @@
 
 #include "base/map.h"
 #include "profile/machine.h"
-#include "unwind/maps.h"
+#include "unwind/files.h"
 
 struct stackcopy {
 	struct unwind_files files;
 	struct map tables; /* module of the symbol store -> index into @maps + 1 */
-	VEC(struct unwind_map) maps;
+	VEC(struct mapping) maps;
 	struct arena paths;
 	struct map code_ids;                /* hash of process and address -> index + 1 */
 	VEC(struct unwind_rule) code_rules; /* for run-time code; END: none is known */

@@ -7,7 +7,7 @@ static void process_free(struct copies_process *p)
 {
 	if (!p)
 		return;
-	unwind_maps_release(&p->maps);
+	mappings_release(&p->maps);
 	free(p);
 }
 
@@ -72,7 +72,7 @@ static void on_map(struct copies *c, const struct record *r)
 
 	if (record_mmap(r, &m) < 0 || m.pid == RECORD_NO_PID || !(m.prot & PROT_EXEC))
 		return;
-	const struct unwind_map map = {
+	const struct mapping map = {
 		.start = m.addr,
 		.end = m.addr + m.len,
 		.offset = m.pgoff,
@@ -80,7 +80,7 @@ static void on_map(struct copies *c, const struct record *r)
 		.path = is_file(m.filename) || streq(m.filename, "[vdso]") ? m.filename : "",
 	};
 
-	unwind_maps_add(&find_or_make(c, m.pid)->maps, &map);
+	mappings_add(&find_or_make(c, m.pid)->maps, &map);
 }
 
 static void on_fork(struct copies *c, const struct record *r)
@@ -99,7 +99,7 @@ static void on_fork(struct copies *c, const struct record *r)
 
 	parent = find(c, t.ppid);
 	for (size_t i = 0; parent && i < parent->maps.items.len; i++)
-		unwind_maps_add(&child->maps, &parent->maps.items.items[i]);
+		mappings_add(&child->maps, &parent->maps.items.items[i]);
 }
 
 void copies_record(struct copies *c, const struct record *r)
@@ -140,28 +140,28 @@ static int walk_read(void *ctx, u64 address, void *to, size_t n)
 }
 
 /* What no record told: the vDSO, or mappings from before the recording. */
-static struct unwind_map *ask(const struct walk *w, u64 pc)
+static struct mapping *ask(const struct walk *w, u64 pc)
 {
-	_cleanup_(unwind_maps_release) struct unwind_maps now = { 0 };
+	_cleanup_(mappings_release) struct mappings now = { 0 };
 
-	if (w->p->asked++ >= COPIES_ASK_MOST || unwind_maps_read(&now, w->pid, NULL))
+	if (w->p->asked++ >= COPIES_ASK_MOST || mappings_read(&now, w->pid, NULL))
 		return NULL;
 	vec_each(m, &now.items) {
-		struct unwind_map map = *m;
+		struct mapping map = *m;
 
 		map.ino = 0;
 		if (!is_file(map.path) && !streq(map.path, "[vdso]"))
 			map.path = "";
 		if (map.exec)
-			unwind_maps_add(&w->p->maps, &map);
+			mappings_add(&w->p->maps, &map);
 	}
-	return unwind_maps_find(&w->p->maps, pc);
+	return mappings_find(&w->p->maps, pc);
 }
 
 static int walk_find(void *ctx, u64 pc, const struct unwind_rule **ret)
 {
 	const struct walk *w = ctx;
-	struct unwind_map *m = unwind_maps_find(&w->p->maps, pc);
+	struct mapping *m = mappings_find(&w->p->maps, pc);
 
 	if (!m)
 		m = ask(w, pc);

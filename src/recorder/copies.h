@@ -8,7 +8,7 @@
 #define RECORDER_COPIES_H
 
 #include "recording/record.h"
-#include "unwind/maps.h"
+#include "unwind/files.h"
 
 enum {
 	COPIES_PROCESSES_MOST = 1 << 16,
@@ -17,7 +17,7 @@ enum {
 
 struct copies_process {
 	u32 asked;
-	struct unwind_maps maps;
+	struct mappings maps;
 };
 
 struct copies {

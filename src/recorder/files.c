@@ -10,7 +10,7 @@
 #include "profile/names.h"
 #include "recording/recording.h"
 #include "symbol/symbol.h"
-#include "unwind/code.h"
+#include "runtime/code.h"
 
 enum {
 	CMDLINE_MOST = 1 << 20,

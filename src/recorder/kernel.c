@@ -13,6 +13,7 @@
 #include <sys/sysmacros.h>
 
 #include "base/clock.h"
+#include "unwind/python_record.h"
 #include "base/hash.h"
 
 enum {
@@ -140,9 +141,9 @@ static void count_sample(struct recorder *r, const struct sampler_sample *in)
 			       });
 }
 
-/* Functions of Python lie in a mapping that only the recording knows. */
-static void tell_python(struct recorder *r, const struct source *src,
-			const struct sampler_sample *in)
+/* Python functions have a mapping that exists only in the recording. */
+static void record_python(struct recorder *r, const struct source *src,
+			  const struct sampler_sample *in)
 {
 	struct record_ids ids = { .pid = in->pid,
 				  .tid = in->pid,
@@ -151,7 +152,7 @@ static void tell_python(struct recorder *r, const struct source *src,
 				  .stream_id = src->ids[0],
 				  .cpu = in->cpu };
 
-	python_names_tell(&r->kernel.out, &src->attr, &ids);
+	python_record_mapping(&r->kernel.out, &src->attr, &ids);
 }
 
 static int on_sample(void *ctx, const struct sampler_sample *in)
@@ -166,7 +167,7 @@ static int on_sample(void *ctx, const struct sampler_sample *in)
 		return 0;
 	}
 	if (in->python_new)
-		tell_python(r, src, in);
+		record_python(r, src, in);
 	/* the kernel's own chain, where it makes one, begins with a mark */
 	while (s.n_kernel && s.kernel[0] >= (u64)PERF_CONTEXT_MAX) {
 		s.kernel++;
@@ -196,7 +197,7 @@ static int on_sample(void *ctx, const struct sampler_sample *in)
 /* --- mappings --------------------------------------------------------------------------------- */
 
 /* With build ids, records do not tell the inode; the file does, as its process sees it. */
-static bool find_inode(const struct record_mmap *m, struct unwind_map *map)
+static bool find_inode(const struct record_mmap *m, struct mapping *map)
 {
 	char path[4096];
 	struct stat st;
@@ -224,11 +225,11 @@ void kernel_note_map(struct recorder *r, const struct record *rec)
 		return;
 	recorder_waits_note_process(r, m.pid);
 	u64 key = hash_mix(hash_str(m.filename), hash_bytes(m.build_id, m.build_id_size));
-	struct unwind_map map = { .start = m.addr,
-				  .end = m.addr + m.len,
-				  .offset = m.pgoff,
-				  .exec = true,
-				  .path = m.filename };
+	struct mapping map = { .start = m.addr,
+			       .end = m.addr + m.len,
+			       .offset = m.pgoff,
+			       .exec = true,
+			       .path = m.filename };
 
 	if (map_find(&r->kernel.seen, key) || !find_inode(&m, &map))
 		return;

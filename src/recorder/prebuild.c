@@ -50,16 +50,16 @@ static void one_file(struct prebuild *p, int dir, const char *name, const struct
 	_cleanup_table_ struct unwind_table *t = NULL;
 	u64 *seen = map_at(&p->seen, hash_mix(hash_mix(st->st_dev, st->st_ino), 0));
 	u64 begin = thread_cpu_ns();
-	struct image im;
+	_cleanup_elf_ struct elf elf = ELF_INIT;
 
 	if ((*seen)++ || st->st_size > FILE_MOST)
 		return;
 	_cleanup_close_ int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 
-	if (fd < 0 || image_open(&im, fd, name, NULL))
+	if (fd < 0 || elf_use_fd(&elf, fd, name, NULL))
 		return;
 	p->files++;
-	(void)unwind_table_get(&im, &t, NULL, NULL);
+	(void)unwind_table_get(&elf, &t, NULL, NULL);
 	rest(p, (thread_cpu_ns() - begin) * REST);
 }
 

@@ -24,16 +24,16 @@ static bool is_installed(const char *path)
 	return false;
 }
 
-void prime_names(void *ctx, int fd, const struct image *im)
+void prime_names(void *ctx, int fd, const struct elf *elf)
 {
 	struct recorder *r = ctx;
-	u64 *known = map_at(&r->kernel.primed, hash_bytes(im->build_id, im->build_id_len));
+	u64 *known = map_at(&r->kernel.primed, hash_bytes(elf->build_id, elf->build_id_len));
 	_cleanup_buf_ struct buf path = BUF_INIT;
 	struct symbols *symbols;
 	struct symbol sym;
 	char link[32];
 
-	if (r->o.no_names || !im->build_id_len || im->size > PRIME_MOST || *known ||
+	if (r->o.no_names || !elf->build_id_len || elf->size > PRIME_MOST || *known ||
 	    io_fd_path(fd, &path) < 0)
 		return;
 	*known = 1;
@@ -44,8 +44,8 @@ void prime_names(void *ctx, int fd, const struct image *im)
 	(void)symbols_lookup(
 		symbols,
 		symbols_module(symbols, &(struct module_key){ .path = link,
-							      .build_id = im->build_id,
-							      .build_id_len = im->build_id_len }),
+							      .build_id = elf->build_id,
+							      .build_id_len = elf->build_id_len }),
 		0, &sym);
 	symbols_free(symbols);
 }

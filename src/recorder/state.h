@@ -132,7 +132,7 @@ void adopt_spread(struct recorder *r);
 void adopt_switch(struct recorder *r, bool on);
 
 /* prime.c: the names of files that may be gone when the recording ends. */
-void prime_names(void *ctx, int fd, const struct image *im);
+void prime_names(void *ctx, int fd, const struct elf *elf);
 
 /* sweep.c: what rings hand over. */
 int sweep_records(void *ctx, const void *bytes, size_t n);

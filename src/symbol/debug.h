@@ -4,7 +4,7 @@
 #define SYMBOL_DEBUG_H
 
 #include "symbol/debuginfod.h"
-#include "symbol/elf.h"
+#include "elf/elf.h"
 
 /* Checksums of larger debug files are not computed; a build id is checked at any size. */
 #define DEBUG_MAX_CRC_BYTES (1ull << 30)

@@ -113,16 +113,15 @@ ssize_t symtab_add_dynamic(struct symtab_builder *b, const struct elf *elf)
 	struct dynamic d = { 0 };
 	u64 symbols, strings;
 
-	if (!read_dynamic(elf, &d) || b->strings.len > SYMTAB_MAX_STRTAB ||
+	if (!read_dynamic(elf, &d) || b->strings.len > ELF_MAX_STRTAB ||
 	    !segments_offset(elf->segments, elf->segment_count, d.symtab, &symbols) ||
 	    !segments_offset(elf->segments, elf->segment_count, d.strtab, &strings))
 		return -ENODATA;
 	src.count = symbol_count(elf, &d);
-	if (elf_read_buf(elf, symbols, src.count * symtab_raw_size(elf), SYMTAB_MAX_BYTES, &syms) <
-	    0)
+	if (elf_read_buf(elf, symbols, src.count * elf_symbol_size(elf), ELF_MAX_SYMTAB, &syms) < 0)
 		return -EINVAL;
 	src.strings_base = (u32)b->strings.len;
-	if (elf_read_buf(elf, strings, d.strsz, SYMTAB_MAX_STRTAB, &b->strings) < 0)
+	if (elf_read_buf(elf, strings, d.strsz, ELF_MAX_STRTAB, &b->strings) < 0)
 		return -EINVAL;
 	src.strings_len = d.strsz;
 	buf_addch(&b->strings, '\0');

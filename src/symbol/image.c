@@ -89,7 +89,7 @@ static void add_exported(struct image *img, struct symtab_builder *b, const stru
 {
 	const struct elf_section *s = elf_find_type(elf, SHT_DYNSYM);
 
-	if (s && (!img->complete || s->size / symtab_raw_size(elf) > b->candidates.len))
+	if (s && (!img->complete || s->size / elf_symbol_size(elf) > b->candidates.len))
 		symtab_add_section(b, elf, s, false);
 	else if (!elf->section_count)
 		symtab_add_dynamic(b, elf);

@@ -5,7 +5,7 @@
 
 #include "base/intern.h"
 #include "base/vec.h"
-#include "symbol/span.h"
+#include "base/span.h"
 
 enum { KALLSYMS_MAX_SYMBOLS = 16 << 20 };
 

@@ -2,7 +2,7 @@
 #include "symbol/store.h"
 
 #include "base/io.h"
-#include "host/notes.h"
+#include "elf/note.h"
 #include "symbol/kallsyms_cache.h"
 #include "symbol/open.h"
 
@@ -91,7 +91,7 @@ static bool same_kernel(const struct kernel *k)
 
 	if (!k->build_id_len)
 		return true;
-	n = notes_file_build_id("/sys/kernel/notes", id, sizeof(id));
+	n = elf_notes_file_build_id("/sys/kernel/notes", id, sizeof(id));
 	return !n || (n == k->build_id_len && memcmp(id, k->build_id, n) == 0);
 }
 

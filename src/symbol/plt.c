@@ -154,9 +154,9 @@ static bool add_name(struct plt *p, u32 symbol, u32 *ret)
 	const char *name;
 	Elf64_Sym s;
 
-	if (symbol >= p->dynsym.len / symtab_raw_size(p->elf))
+	if (symbol >= p->dynsym.len / elf_symbol_size(p->elf))
 		return false;
-	symtab_raw(p->elf, p->dynsym.data, symbol, &s);
+	elf_symbol(p->elf, p->dynsym.data, symbol, &s);
 	if (!s.st_name || s.st_name >= p->dynstr.len)
 		return false;
 	name = p->dynstr.data + s.st_name;
@@ -170,7 +170,7 @@ static void add_stub(struct plt *p, u64 start, u64 size, const struct relocation
 {
 	struct candidate c = { .flags = SYM_PLT, .typed = true };
 
-	if (p->out->strings.len > 2 * SYMTAB_MAX_STRTAB)
+	if (p->out->strings.len > 2 * ELF_MAX_STRTAB)
 		return;
 	if (!r->symbol)
 		c.resolver = r->addend;

@@ -9,7 +9,7 @@
 #ifndef SYMBOL_SRCLINE_H
 #define SYMBOL_SRCLINE_H
 
-#include "symbol/elf.h"
+#include "elf/elf.h"
 
 /* Of all debug sections, unpacked; larger files have no lines. */
 #define SRCLINE_MAX_BYTES (1ull << 30)

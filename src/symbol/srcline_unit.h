@@ -9,7 +9,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "symbol/lineindex.h"
-#include "symbol/span.h"
+#include "base/span.h"
 #include "symbol/srcline.h"
 
 #include <dwarf.h>

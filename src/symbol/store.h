@@ -8,9 +8,9 @@
 #include "base/vec.h"
 #include "symbol/ask.h"
 #include "symbol/image.h"
-#include "symbol/jitdump.h"
+#include "runtime/jitdump.h"
 #include "symbol/kallsyms.h"
-#include "symbol/perfmap.h"
+#include "runtime/perfmap.h"
 #include "symbol/symbol.h"
 
 /* Answers that were given, by where their function starts: they have the ids. */

@@ -33,23 +33,6 @@ void symtab_builder_release(struct symtab_builder *b)
 	buf_release(&b->strings);
 }
 
-void symtab_raw(const struct elf *elf, const char *syms, size_t i, Elf64_Sym *ret)
-{
-	Elf32_Sym s;
-
-	if (elf->is64) {
-		memcpy(ret, syms + i * sizeof(*ret), sizeof(*ret));
-		return;
-	}
-	memcpy(&s, syms + i * sizeof(s), sizeof(s));
-	*ret = (Elf64_Sym){ .st_name = s.st_name,
-			    .st_info = s.st_info,
-			    .st_other = s.st_other,
-			    .st_shndx = s.st_shndx,
-			    .st_value = s.st_value,
-			    .st_size = s.st_size };
-}
-
 /* End of the code that contains the symbol: of its section, or of its segment; 0 if not code. */
 static u64 code_end(const struct symbol_source *src, const Elf64_Sym *s)
 {
@@ -137,7 +120,7 @@ ssize_t symtab_add_source(struct symtab_builder *b, const struct symbol_source *
 	for (size_t i = 1; i < src->count; i++) {
 		Elf64_Sym s;
 
-		symtab_raw(src->elf, src->syms, i, &s);
+		elf_symbol(src->elf, src->syms, i, &s);
 		added += add_symbol(b, src, &s);
 	}
 	return added;
@@ -150,19 +133,19 @@ ssize_t symtab_add_section(struct symtab_builder *b, const struct elf *elf,
 	struct symbol_source src = { .elf = elf, .complete = complete, .sections = true };
 	int r;
 
-	if (s->link >= elf->section_count || b->strings.len > SYMTAB_MAX_STRTAB)
+	if (s->link >= elf->section_count || b->strings.len > ELF_MAX_STRTAB)
 		return -EINVAL;
-	r = elf_read_section(elf, s, SYMTAB_MAX_BYTES, &syms);
+	r = elf_read_section(elf, s, ELF_MAX_SYMTAB, &syms);
 	if (r < 0)
 		return r;
 	src.strings_base = (u32)b->strings.len;
-	r = elf_read_section(elf, &elf->sections[s->link], SYMTAB_MAX_STRTAB, &b->strings);
+	r = elf_read_section(elf, &elf->sections[s->link], ELF_MAX_STRTAB, &b->strings);
 	if (r < 0)
 		return r;
 	src.strings_len = b->strings.len - src.strings_base;
 	buf_addch(&b->strings, '\0');
 	src.syms = buf_str(&syms);
-	src.count = syms.len / symtab_raw_size(elf);
+	src.count = syms.len / elf_symbol_size(elf);
 	return symtab_add_source(b, &src);
 }
 

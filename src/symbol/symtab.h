@@ -3,13 +3,9 @@
 #ifndef SYMBOL_SYMTAB_H
 #define SYMBOL_SYMTAB_H
 
+#include "base/span.h"
 #include "base/vec.h"
-#include "symbol/elf.h"
-#include "symbol/span.h"
-
-/* More than this is refused: the largest browsers with all their symbols stay below. */
-#define SYMTAB_MAX_BYTES  (256ull << 20)
-#define SYMTAB_MAX_STRTAB (512ull << 20)
+#include "elf/symbols.h"
 
 /* Fixed layout: the disk cache holds these as they are. */
 struct sym {
@@ -88,11 +84,5 @@ struct symbol_source {
 	bool sections; /* section numbers can be believed */
 };
 ssize_t symtab_add_source(struct symtab_builder *b, const struct symbol_source *src);
-/* Symbol @i of raw bytes, in the 64-bit shape. */
-void symtab_raw(const struct elf *elf, const char *syms, size_t i, Elf64_Sym *ret);
-static inline size_t symtab_raw_size(const struct elf *elf)
-{
-	return elf->is64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
-}
 
 #endif

@@ -18,15 +18,15 @@
 
 #define CACHE_MAX_FILE (256u << 20)
 
-enum { CACHE_VERSION = 4 };
+enum { CACHE_VERSION = 5 };
 static const char cache_magic[8] = { 'f', 'a', 't', 'h', 'u', 'n', 'w', '\n' };
 
 struct cache_header {
 	char magic[8];
 	u32 version;
 	u32 build_id_len;
-	u8 build_id[IMAGE_MAX_BUILD_ID];
-	u64 layout;
+	u8 build_id[ELF_BUILD_ID_MAX];
+	u64 fingerprint;
 	struct unwind_table_stats stats;
 	u32 n_rules;
 	u32 n_pages;
@@ -75,7 +75,7 @@ void unwind_table_pack(const struct unwind_table *t, struct buf *out)
 	struct cache_header h = {
 		.version = CACHE_VERSION,
 		.build_id_len = t->build_id_len,
-		.layout = t->layout,
+		.fingerprint = t->fingerprint,
 		.stats = t->stats,
 		.n_rules = t->n_rules,
 		.n_pages = t->n_pages,
@@ -145,9 +145,8 @@ static bool header_valid(const struct cache_header *h, size_t n)
 {
 	if (memcmp(h->magic, cache_magic, sizeof(h->magic)) != 0 || h->version != CACHE_VERSION)
 		return false;
-	if (h->build_id_len > IMAGE_MAX_BUILD_ID || h->n_rules < 2 ||
-	    h->n_rules > UNWIND_MAX_RULES || h->n_pages > UNWIND_MAX_PAGES ||
-	    h->n_rows > UNWIND_MAX_ROWS)
+	if (h->build_id_len > ELF_BUILD_ID_MAX || h->n_rules < 2 || h->n_rules > UNWIND_MAX_RULES ||
+	    h->n_pages > UNWIND_MAX_PAGES || h->n_rows > UNWIND_MAX_ROWS)
 		return false;
 	return n == layout_of(h).total;
 }
@@ -181,7 +180,7 @@ int unwind_table_unpack(const void *bytes, size_t n, bool later, struct unwind_t
 		.n_rules = h.n_rules,
 		.n_pages = h.n_pages,
 		.n_rows = h.n_rows,
-		.layout = h.layout,
+		.fingerprint = h.fingerprint,
 		.stats = h.stats,
 		.build_id_len = h.build_id_len,
 		.borrowed = true,
@@ -193,14 +192,14 @@ int unwind_table_unpack(const void *bytes, size_t n, bool later, struct unwind_t
 	return 0;
 }
 
-static int cache_file(const struct image *im, struct buf *ret)
+static int cache_file(const struct elf *elf, struct buf *ret)
 {
 	int rc = io_cache_path("unwind", ret, NULL);
 
 	if (rc)
 		return rc;
 	buf_addch(ret, '/');
-	fmt_hex(ret, im->build_id, im->build_id_len);
+	fmt_hex(ret, elf->build_id, elf->build_id_len);
 	return 0;
 }
 
@@ -219,7 +218,7 @@ static const void *cache_map(const char *path, size_t *ret_len)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-static bool cache_load(const struct image *im, const char *path, bool later,
+static bool cache_load(const struct elf *elf, const char *path, bool later,
 		       struct unwind_table **ret)
 {
 	_cleanup_table_ struct unwind_table *t = NULL;
@@ -234,8 +233,8 @@ static bool cache_load(const struct image *im, const char *path, bool later,
 	}
 	t->map = map;
 	t->map_len = n;
-	if (t->layout != image_layout(im) || t->build_id_len != im->build_id_len ||
-	    memcmp(t->build_id, im->build_id, im->build_id_len) != 0)
+	if (t->fingerprint != elf->fingerprint || t->build_id_len != elf->build_id_len ||
+	    memcmp(t->build_id, elf->build_id, elf->build_id_len) != 0)
 		return false;
 	*ret = TAKE_PTR(t);
 	return true;
@@ -254,30 +253,30 @@ static void cache_store(const struct unwind_table *t, const char *path)
 		log_debug("%s", e.what);
 }
 
-static int get_table(const struct image *im, bool later, struct unwind_table **ret, bool *cached,
+static int get_table(const struct elf *elf, bool later, struct unwind_table **ret, bool *cached,
 		     struct err *e)
 {
 	_cleanup_buf_ struct buf path = BUF_INIT;
-	bool keyed = im->build_id_len >= 8 && !cache_file(im, &path);
-	bool hit = keyed && cache_load(im, buf_str(&path), later, ret);
+	bool keyed = elf->build_id_len >= 8 && !cache_file(elf, &path);
+	bool hit = keyed && cache_load(elf, buf_str(&path), later, ret);
 
 	if (cached)
 		*cached = hit;
 	if (hit)
 		return 0;
-	int rc = unwind_table_compile(im, ret, e);
+	int rc = unwind_table_compile(elf, ret, e);
 
 	if (!rc && keyed)
 		cache_store(*ret, buf_str(&path));
 	return rc;
 }
 
-int unwind_table_get(const struct image *im, struct unwind_table **ret, bool *cached, struct err *e)
+int unwind_table_get(const struct elf *elf, struct unwind_table **ret, bool *cached, struct err *e)
 {
-	return get_table(im, false, ret, cached, e);
+	return get_table(elf, false, ret, cached, e);
 }
 
-int unwind_table_get_later(const struct image *im, struct unwind_table **ret, struct err *e)
+int unwind_table_get_later(const struct elf *elf, struct unwind_table **ret, struct err *e)
 {
-	return get_table(im, true, ret, NULL, e);
+	return get_table(elf, true, ret, NULL, e);
 }

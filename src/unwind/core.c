@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <sys/user.h>
 
-#include "base/elfnote.h"
+#include "elf/note.h"
 #include "base/io.h"
 
 enum { VDSO_MAX = 1 << 20, HEADER_BYTES = 4096 };
@@ -109,14 +109,14 @@ static void read_files(struct core *c, const u8 *p, size_t n)
 		if (!nul)
 			return;
 		memcpy(entry, p + sizeof(head) + i * sizeof(entry), sizeof(entry));
-		const struct unwind_map map = {
+		const struct mapping map = {
 			.start = entry[0],
 			.end = entry[1],
 			.offset = entry[2] * head[1],
 			.path = (const char *)names,
 		};
 
-		unwind_maps_push(&c->maps, &map);
+		mappings_push(&c->maps, &map);
 		names = nul + 1;
 	}
 }
@@ -142,9 +142,9 @@ static int read_notes(struct core *c, const Elf64_Phdr *ph, struct err *e)
 		return bad(c, e, "notes end too early", ph->p_offset);
 	const u8 *p = (const u8 *)b.data;
 	size_t n = ph->p_filesz;
-	struct elfnote note;
+	struct elf_note note;
 
-	while (elfnote_next(&p, &n, &note))
+	while (elf_note_next(&p, &n, &note))
 		read_note(c, note.type, note.data, note.size);
 	return 0;
 }
@@ -189,14 +189,14 @@ static void load_vdso(struct core *c)
 {
 	const struct core_segment *s = segment_at(c, c->vdso_start);
 	_cleanup_free_ u8 *bytes = NULL;
-	struct image im;
+	_cleanup_elf_ struct elf elf = ELF_INIT;
 
 	if (!c->vdso_start || !s || s->vaddr != c->vdso_start || s->file_size > VDSO_MAX)
 		return;
 	bytes = xmalloc(s->file_size + 1);
 	if (!core_read(c, s->vaddr, bytes, s->file_size) &&
-	    !image_open_memory(&im, bytes, s->file_size, "[vdso]", NULL))
-		unwind_table_compile(&im, &c->vdso, NULL);
+	    !elf_open_mem(&elf, bytes, s->file_size, "[vdso]", NULL))
+		unwind_table_compile(&elf, &c->vdso, NULL);
 }
 
 static int core_load(struct core *c, struct err *e)
@@ -216,7 +216,7 @@ static int core_load(struct core *c, struct err *e)
 		return rc;
 	if (!c->threads.len)
 		return err_set(e, ENODATA, "'%s' has no threads", c->name);
-	unwind_maps_sort(&c->maps);
+	mappings_sort(&c->maps);
 	load_vdso(c);
 	return 0;
 }
@@ -238,29 +238,28 @@ void core_release(struct core *c)
 	c->fd = -1;
 	vec_release(&c->segments);
 	vec_release(&c->threads);
-	unwind_maps_release(&c->maps);
+	mappings_release(&c->maps);
 	unwind_files_release(&c->files);
 	unwind_table_free(c->vdso);
 	c->vdso = NULL;
 }
 
 /* False when the core shows that another build was mapped than the one that lies here now. */
-static bool same_build(const struct core *c, const struct unwind_map *m,
-		       const struct unwind_table *t)
+static bool same_build(const struct core *c, const struct mapping *m, const struct unwind_table *t)
 {
 	u8 bytes[HEADER_BYTES];
-	struct image im;
-	const struct unwind_map *first = m;
+	_cleanup_elf_ struct elf elf = ELF_INIT;
+	const struct mapping *first = m;
 
 	/* the mapping with the ELF header is the one at file offset 0, some entries before */
 	for (; first >= c->maps.items.items && streq(first->path, m->path); first--) {
 		if (first->offset)
 			continue;
 		if (core_read(c, first->start, bytes, sizeof(bytes)) ||
-		    image_open_memory(&im, bytes, sizeof(bytes), m->path, NULL) || !im.build_id_len)
+		    elf_open_mem(&elf, bytes, sizeof(bytes), m->path, NULL) || !elf.build_id_len)
 			return true;
-		return im.build_id_len == t->build_id_len &&
-		       !memcmp(im.build_id, t->build_id, im.build_id_len);
+		return elf.build_id_len == t->build_id_len &&
+		       !memcmp(elf.build_id, t->build_id, elf.build_id_len);
 	}
 	return true;
 }
@@ -269,7 +268,7 @@ static int core_find(void *ctx, u64 pc, const struct unwind_rule **ret)
 {
 	struct core *c = ctx;
 	const struct core_segment *s = segment_at(c, pc);
-	struct unwind_map *m = unwind_maps_find(&c->maps, pc);
+	struct mapping *m = mappings_find(&c->maps, pc);
 
 	/* who writes a core may leave out what is in files anyway: then it has no segment */
 	if (s ? !(s->flags & PF_X) : !m)
@@ -281,7 +280,7 @@ static int core_find(void *ctx, u64 pc, const struct unwind_rule **ret)
 	}
 	if (!m)
 		return 0;
-	bool fresh = !m->table;
+	bool fresh = !m->id;
 	const struct unwind_file *f = unwind_files_get(&c->files, m, 0);
 
 	if (f->unreadable)

@@ -7,7 +7,7 @@
 #ifndef UNWIND_CORE_H
 #define UNWIND_CORE_H
 
-#include "unwind/maps.h"
+#include "unwind/files.h"
 
 enum {
 	CORE_MAX_SEGMENTS = 1 << 20,
@@ -35,7 +35,7 @@ struct core {
 	u64 size;
 	VEC(struct core_segment) segments; /* by address */
 	VEC(struct core_thread) threads;   /* the one that died first */
-	struct unwind_maps maps;
+	struct mappings maps;
 	struct unwind_files files;
 	struct unwind_table *vdso;
 	u64 vdso_start;

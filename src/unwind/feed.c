@@ -11,9 +11,9 @@
 #include "base/intern.h"
 #include "base/io.h"
 #include "base/parse.h"
-#include "unwind/hotspot.h"
+#include "runtime/hotspot.h"
 #include "unwind/pool.h"
-#include "unwind/python_trampoline.h"
+#include "runtime/python_trampoline.h"
 
 #define FIRST_PID_NAMESPACE 0xeffffffcu /* its inode is the same on every machine */
 
@@ -180,8 +180,9 @@ static int announce_table(struct unwind_feed *f, struct unwind_table *t, struct 
 
 static u64 build_hash(const struct unwind_table *t)
 {
-	return t->build_id_len >= 8 ? hash_mix(hash_bytes(t->build_id, t->build_id_len), t->layout)
-				    : 0;
+	return t->build_id_len >= 8
+		       ? hash_mix(hash_bytes(t->build_id, t->build_id_len), t->fingerprint)
+		       : 0;
 }
 
 static int publish(struct unwind_feed *f, const struct feed_file *file, struct err *e)
@@ -226,11 +227,11 @@ static int add_file(struct unwind_feed *f, struct feed_file file, const struct u
 }
 
 /* The index under which the kernel knows this build of Python; 0: it is none, or not for us. */
-static u32 python_of(struct unwind_feed *f, const struct image *im)
+static u32 python_of(struct unwind_feed *f, const struct elf *elf)
 {
 	struct python_build b = { 0 };
 
-	if (!f->maps.pythons || python_build_read(im, &b))
+	if (!f->maps.pythons || python_build_read(elf, &b))
 		return 0;
 	for (size_t i = 0; i < f->pythons.len; i++) {
 		if (!memcmp(&f->pythons.items[i], &b, sizeof(b))) /* NOLINT: zeroed before */
@@ -263,11 +264,11 @@ static bool all_valid(const struct unwind_table *t)
  * The table of a file. *@later: its pages are not checked yet. Those of Python are wanted at once:
  * a stack that is finished later is one without its functions.
  */
-static void find_table(struct unwind_feed *f, const struct image *im, bool python,
+static void find_table(struct unwind_feed *f, const struct elf *elf, bool python,
 		       struct unwind_table **ret, bool *later)
 {
 	*later = f->maps.later && !python;
-	if (*later && !unwind_table_get_later(im, ret, NULL) && (*ret)->n_rows <= LATER_ROWS) {
+	if (*later && !unwind_table_get_later(elf, ret, NULL) && (*ret)->n_rows <= LATER_ROWS) {
 		*later = false;
 		if (!all_valid(*ret)) {
 			unwind_table_free(*ret);
@@ -275,17 +276,16 @@ static void find_table(struct unwind_feed *f, const struct image *im, bool pytho
 		}
 	}
 	if (!*ret && !*later)
-		(void)unwind_table_get(im, ret, NULL, NULL);
+		(void)unwind_table_get(elf, ret, NULL, NULL);
 }
 
 /* Takes the descriptor's file under the key by which the kernel knows it. */
-static int add_fd(struct unwind_feed *f, int fd, const struct unwind_map *map, int pid,
-		  struct err *e)
+static int add_fd(struct unwind_feed *f, int fd, const struct mapping *map, int pid, struct err *e)
 {
 	_cleanup_table_ struct unwind_table *t = NULL;
 	struct feed_file file = { .key = { .ino = map->ino, .dev = map->dev } };
 	const char *name = map->path;
-	struct image im;
+	_cleanup_elf_ struct elf elf = ELF_INIT;
 	struct stat st;
 	bool later = false;
 
@@ -293,17 +293,17 @@ static int add_fd(struct unwind_feed *f, int fd, const struct unwind_map *map, i
 		return err_sys(e, errno, "cannot stat '%s'", name);
 	file.bin.size = (u64)st.st_size;
 	/* what is no program may be some machine's own code, which is known by its address */
-	if (!image_open(&im, fd, name, NULL)) {
-		file.bin.number = numbered_add(&f->numbered, map, pid, fd, &im);
-		file.bin.python = python_of(f, &im);
-		find_table(f, &im, file.bin.python != 0, &t, &later);
+	if (!elf_use_fd(&elf, fd, name, NULL)) {
+		file.bin.number = numbered_add(&f->numbered, map, pid, fd, &elf);
+		file.bin.python = python_of(f, &elf);
+		find_table(f, &elf, file.bin.python != 0, &t, &later);
 	}
 	bool has_table = t != NULL;
 	/* the kernel waits for the table, not for whoever else is interested */
 	int rc = add_file(f, file, t, later ? &t : NULL, e);
 
 	if (has_table && f->on_new)
-		f->on_new(f->on_new_ctx, fd, &im);
+		f->on_new(f->on_new_ctx, fd, &elf);
 	return rc;
 }
 
@@ -312,16 +312,16 @@ static const char *hint_of(const struct unwind_feed *f, const struct unwind_key 
 	return intern_get(&f->paths, (u32)map_get(&f->hints, key_hash(key), 0));
 }
 
-int unwind_feed_map(struct unwind_feed *f, const struct unwind_map *map, int pid, struct err *e)
+int unwind_feed_map(struct unwind_feed *f, const struct mapping *map, int pid, struct err *e)
 {
 	const struct unwind_key key = { .ino = map->ino, .dev = map->dev };
-	struct unwind_map named = *map;
+	struct mapping named = *map;
 
 	if (find_file(f, &key))
 		return 0;
 	if (!named.path[0])
 		named.path = hint_of(f, &key);
-	_cleanup_close_ int fd = unwind_map_open(&named, pid);
+	_cleanup_close_ int fd = mapping_open(&named, pid);
 
 	if (fd < 0)
 		return err_sys(e, fd, "cannot open '%s' of process %d", map->path, pid);
@@ -343,11 +343,11 @@ static const char *need_path(const struct unwind_need *need)
 
 /* *@map: what is known of it, with the path by which it was tried last. */
 static int open_needed(const struct unwind_feed *f, const struct unwind_need *need,
-		       struct unwind_map *map)
+		       struct mapping *map)
 {
 	const char *hint = hint_of(f, &need->key);
 
-	*map = (struct unwind_map){
+	*map = (struct mapping){
 		.start = need->start,
 		.end = need->end,
 		.ino = need->key.ino,
@@ -355,11 +355,11 @@ static int open_needed(const struct unwind_feed *f, const struct unwind_need *ne
 		.exec = true,
 		.path = need_path(need),
 	};
-	int fd = map->path[0] ? unwind_map_open(map, (int)need->pid) : -ENOENT;
+	int fd = map->path[0] ? mapping_open(map, (int)need->pid) : -ENOENT;
 
 	if (fd < 0) {
 		map->path = hint;
-		fd = unwind_map_open(map, (int)need->pid);
+		fd = mapping_open(map, (int)need->pid);
 	}
 	return fd;
 }
@@ -367,7 +367,7 @@ static int open_needed(const struct unwind_feed *f, const struct unwind_need *ne
 int unwind_feed_need(struct unwind_feed *f, const struct unwind_need *need, struct err *e)
 {
 	struct feed_file *known = find_file(f, &need->key);
-	struct unwind_map map;
+	struct mapping map;
 
 	if (need->key.dev == UNWIND_CODE_DEV)
 		return unwind_feed_code(f, need->pid, need->size, e);
@@ -584,17 +584,17 @@ const struct unwind_rule *unwind_feed_code_rule(struct unwind_feed *f, u32 pid, 
 }
 
 /* What a mapping shows of its file, which is the most that its code can be. */
-static bool is_large(const struct unwind_map *m)
+static bool is_large(const struct mapping *m)
 {
 	return m->end - m->start > LARGE_CODE;
 }
 
 static int add_process(struct unwind_feed *f, int pid, bool large)
 {
-	_cleanup_(unwind_maps_release) struct unwind_maps maps = { 0 };
+	_cleanup_(mappings_release) struct mappings maps = { 0 };
 	int added = 0;
 
-	if (unwind_maps_read(&maps, pid, NULL))
+	if (mappings_read(&maps, pid, NULL))
 		return 0;
 	vec_each(m, &maps.items) {
 		const struct unwind_key key = { .ino = m->ino, .dev = m->dev };
@@ -643,13 +643,13 @@ void unwind_feed_hint(struct unwind_feed *f, const struct unwind_key *key, const
 static void add_vdso(struct unwind_feed *f)
 {
 	_cleanup_table_ struct unwind_table *t = NULL;
-	const struct unwind_map map = { .ino = VDSO_INODE, .path = "[vdso]" };
+	const struct mapping map = { .ino = VDSO_INODE, .path = "[vdso]" };
 	struct feed_file file = { .key.ino = VDSO_INODE };
 	u64 size;
 
 	if (unwind_vdso_table(&t, &size))
 		return;
-	file.bin.number = numbered_add(&f->numbered, &map, 0, -1, &(struct image){ 0 });
+	file.bin.number = numbered_add(&f->numbered, &map, 0, -1, &(struct elf)ELF_INIT);
 	add_file(f, file, t, NULL, NULL);
 }
 

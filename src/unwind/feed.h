@@ -8,9 +8,9 @@
 #ifndef UNWIND_FEED_H
 #define UNWIND_FEED_H
 
-#include "unwind/maps.h"
+#include "unwind/files.h"
 #include "unwind/numbered.h"
-#include "unwind/python.h"
+#include "runtime/python.h"
 
 /* Descriptors of the maps of bpf/unwind.bpf.h; they stay the caller's. */
 struct unwind_feed_maps {
@@ -40,7 +40,7 @@ void unwind_feed_free(struct unwind_feed *f);
 /* Answers a request from the ring. -ENOENT: the file could not be opened; it will ask again. */
 int unwind_feed_need(struct unwind_feed *f, const struct unwind_need *need, struct err *e);
 /* Makes sure that the file behind a mapping is known; cheap when it is. */
-int unwind_feed_map(struct unwind_feed *f, const struct unwind_map *map, int pid, struct err *e);
+int unwind_feed_map(struct unwind_feed *f, const struct mapping *map, int pid, struct err *e);
 /*
  * The executable mappings of one process, or of all that run; @large: large ones, too, for those
  * who cannot finish a stack later. Returns the number of new files.
@@ -70,7 +70,7 @@ const struct numbered *unwind_feed_numbered(const struct unwind_feed *f);
 /* The build behind an index that came with a sample; NULL: none. */
 const struct python_build *unwind_feed_python(const struct unwind_feed *f, u32 index);
 /* Called with each new file that has a table: it may be gone soon. */
-typedef void unwind_feed_new_fn(void *ctx, int fd, const struct image *im);
+typedef void unwind_feed_new_fn(void *ctx, int fd, const struct elf *elf);
 void unwind_feed_on_new(struct unwind_feed *f, unwind_feed_new_fn *fn, void *ctx);
 /* What run-time code is called, as far as its machine told. */
 const struct code_names *unwind_feed_names(const struct unwind_feed *f);

@@ -10,7 +10,7 @@ void numbered_release(struct numbered *n)
 }
 
 /* The file that was opened knows best, whatever its process calls it. */
-static const char *name_of(struct numbered *n, const struct unwind_map *map, int fd)
+static const char *name_of(struct numbered *n, const struct mapping *map, int fd)
 {
 	_cleanup_buf_ struct buf path = BUF_INIT;
 
@@ -19,8 +19,8 @@ static const char *name_of(struct numbered *n, const struct unwind_map *map, int
 	return arena_strdup(&n->arena, map->path);
 }
 
-u32 numbered_add(struct numbered *n, const struct unwind_map *map, int pid, int fd,
-		 const struct image *im)
+u32 numbered_add(struct numbered *n, const struct mapping *map, int pid, int fd,
+		 const struct elf *elf)
 {
 	struct numbered_file file = {
 		.ino = map->ino,
@@ -28,12 +28,12 @@ u32 numbered_add(struct numbered *n, const struct unwind_map *map, int pid, int 
 		.pid = pid,
 		.start = map->start,
 		.end = map->end,
-		.build_id_len = im->build_id_len,
+		.build_id_len = elf->build_id_len,
 	};
 
 	if (n->items.len >= UNWIND_FILES)
 		return 0;
-	memcpy(file.build_id, im->build_id, im->build_id_len);
+	memcpy(file.build_id, elf->build_id, elf->build_id_len);
 	file.path = name_of(n, map, fd);
 	vec_push(&n->items, file);
 	return (u32)n->items.len;

@@ -5,12 +5,12 @@
 
 #include "base/arena.h"
 #include "base/vec.h"
-#include "unwind/image.h"
-#include "unwind/maps.h"
+#include "elf/elf.h"
+#include "unwind/files.h"
 
 struct numbered_file {
 	const char *path;
-	u8 build_id[IMAGE_MAX_BUILD_ID];
+	u8 build_id[ELF_BUILD_ID_MAX];
 	size_t build_id_len;
 	u64 ino;
 	u32 dev; /* major << 20 | minor */
@@ -26,8 +26,8 @@ struct numbered {
 
 void numbered_release(struct numbered *n);
 /* @fd: -1, or the file, which knows its name best. 0: there are too many. */
-u32 numbered_add(struct numbered *n, const struct unwind_map *map, int pid, int fd,
-		 const struct image *im);
+u32 numbered_add(struct numbered *n, const struct mapping *map, int pid, int fd,
+		 const struct elf *elf);
 /* NULL: there is no such file. */
 const struct numbered_file *numbered_get(const struct numbered *n, u32 number);
 

@@ -11,8 +11,8 @@
 
 #include "base/clock.h"
 #include "host/procfs.h"
-#include "unwind/hotspot.h"
-#include "unwind/python_trampoline.h"
+#include "runtime/hotspot.h"
+#include "runtime/python_trampoline.h"
 
 enum { STOP_TIMEOUT_MS = 200, STOP_POLL_US = 50 };
 
@@ -20,7 +20,7 @@ int unwind_process_init(struct unwind_process *p, int pid, struct unwind_files *
 			struct err *e)
 {
 	*p = (struct unwind_process){ .pid = pid, .files = files };
-	return unwind_maps_read(&p->maps, pid, e);
+	return mappings_read(&p->maps, pid, e);
 }
 
 /* Rules of the code that the process made, as its machine describes it. */
@@ -57,7 +57,7 @@ static struct process_code *code_read(int pid)
 
 void unwind_process_release(struct unwind_process *p)
 {
-	unwind_maps_release(&p->maps);
+	mappings_release(&p->maps);
 	code_free(p->code);
 	p->code = NULL;
 }
@@ -76,13 +76,13 @@ void unwind_snapshot_release(struct unwind_snapshot *s)
 static u64 stack_end(struct unwind_process *p, u64 sp)
 {
 	for (int round = 0; round < 2; round++) {
-		const struct unwind_map *m = unwind_maps_find(&p->maps, sp);
+		const struct mapping *m = mappings_find(&p->maps, sp);
 
 		if (m)
 			return m->end;
-		unwind_maps_release(&p->maps);
-		p->maps = (struct unwind_maps){ 0 };
-		if (unwind_maps_read(&p->maps, p->pid, NULL))
+		mappings_release(&p->maps);
+		p->maps = (struct mappings){ 0 };
+		if (mappings_read(&p->maps, p->pid, NULL))
 			break;
 	}
 	return 0;
@@ -176,7 +176,7 @@ static int reader_read(void *ctx, u64 address, void *to, size_t n)
 static int reader_find(void *ctx, u64 pc, const struct unwind_rule **ret)
 {
 	const struct reader *r = ctx;
-	struct unwind_map *m = unwind_maps_find(&r->p->maps, pc);
+	struct mapping *m = mappings_find(&r->p->maps, pc);
 
 	if (!m || !m->exec)
 		return -ENOENT;

@@ -6,7 +6,7 @@
 #ifndef UNWIND_PROCESS_H
 #define UNWIND_PROCESS_H
 
-#include "unwind/maps.h"
+#include "unwind/files.h"
 
 enum { SNAPSHOT_MAX_STACK = 16 << 20 }; /* bytes of stack that are copied */
 
@@ -14,7 +14,7 @@ struct code_names;
 
 struct unwind_process {
 	int pid;
-	struct unwind_maps maps;
+	struct mappings maps;
 	struct unwind_files *files; /* the caller's: shared between processes */
 	struct process_code *code;  /* of its run-time code; NULL: not looked at yet */
 };

@@ -13,7 +13,7 @@ void rescue_init(struct rescue *r, struct unwind_feed *feed)
 static void forget_all(struct rescue *r)
 {
 	vec_each(m, &r->maps) {
-		unwind_maps_release(*m);
+		mappings_release(*m);
 		free(*m);
 	}
 	vec_clear(&r->maps);
@@ -27,10 +27,10 @@ void rescue_release(struct rescue *r)
 	map_release(&r->by_pid);
 }
 
-void rescue_note_map(struct rescue *r, int pid, const struct unwind_map *map)
+void rescue_note_map(struct rescue *r, int pid, const struct mapping *map)
 {
 	const struct unwind_key key = { .ino = map->ino, .dev = map->dev };
-	struct unwind_map note = *map;
+	struct mapping note = *map;
 
 	if (!map->exec)
 		return;
@@ -42,18 +42,18 @@ void rescue_note_map(struct rescue *r, int pid, const struct unwind_map *map)
 	if (!i) {
 		if (r->maps.len == RESCUE_MAX_PROCESSES)
 			forget_all(r);
-		vec_push(&r->maps, xcalloc(1, sizeof(struct unwind_maps)));
+		vec_push(&r->maps, xcalloc(1, sizeof(struct mappings)));
 		i = r->maps.len;
 		map_put(&r->by_pid, (u64)pid, i);
 	}
-	unwind_maps_cover(r->maps.items[i - 1], &note);
+	mappings_cover(r->maps.items[i - 1], &note);
 }
 
 /* One stack at work. */
 struct job {
 	struct rescue *r;
 	const struct unwind_rescue *rec;
-	const struct unwind_maps *maps;
+	const struct mappings *maps;
 	u32 python; /* the next word about functions of Python */
 };
 
@@ -66,7 +66,7 @@ static int job_read(void *ctx, u64 address, void *to, size_t n)
 	return unwind_copy_read(&copy, address, to, n);
 }
 
-static struct unwind_key key_of(const struct unwind_map *m)
+static struct unwind_key key_of(const struct mapping *m)
 {
 	bool vdso = streq(m->path, VDSO);
 
@@ -76,7 +76,7 @@ static struct unwind_key key_of(const struct unwind_map *m)
 static int job_find(void *ctx, u64 pc, const struct unwind_rule **ret)
 {
 	const struct job *j = ctx;
-	const struct unwind_map *m = unwind_maps_find(j->maps, pc);
+	const struct mapping *m = mappings_find(j->maps, pc);
 
 	if (!m || !m->exec)
 		return -ENOENT;
@@ -113,12 +113,12 @@ static size_t job_before(void *ctx, u64 from, u64 to, u64 *ip, size_t room)
 }
 
 /* What the kernel saw at the moment of the sample. */
-static void maps_of_record(struct unwind_maps *m, const struct unwind_rescue *rec)
+static void maps_of_record(struct mappings *m, const struct unwind_rescue *rec)
 {
 	for (u32 i = 0; i < rec->n_vmas && i < UNWIND_RESCUE_VMAS; i++) {
 		const struct unwind_vma *v = &rec->vmas[i];
 		bool vdso = v->key.ino == 1 && !v->key.dev;
-		const struct unwind_map map = {
+		const struct mapping map = {
 			.start = v->start,
 			.end = v->end,
 			.offset = v->offset,
@@ -128,17 +128,17 @@ static void maps_of_record(struct unwind_maps *m, const struct unwind_rescue *re
 			.path = vdso ? VDSO : "",
 		};
 
-		unwind_maps_push(m, &map);
+		mappings_push(m, &map);
 	}
-	unwind_maps_sort(m);
+	mappings_sort(m);
 }
 
 /* As the kernel does it. */
-static void place_frames(const struct rescue *r, const struct unwind_maps *maps,
+static void place_frames(const struct rescue *r, const struct mappings *maps,
 			 struct unwind_frames *f)
 {
 	for (size_t i = 0; i < f->n; i++) {
-		const struct unwind_map *m = unwind_maps_find(maps, f->ip[i] - (i > 0));
+		const struct mapping *m = mappings_find(maps, f->ip[i] - (i > 0));
 		const struct unwind_key key = m ? key_of(m) : (struct unwind_key){ 0 };
 		u32 number = m ? unwind_feed_number(r->feed, &key) : 0;
 
@@ -149,7 +149,7 @@ static void place_frames(const struct rescue *r, const struct unwind_maps *maps,
 
 void rescue_unwind(struct rescue *r, const struct unwind_rescue *rec, struct unwind_frames *f)
 {
-	_cleanup_(unwind_maps_release) struct unwind_maps maps = { 0 };
+	_cleanup_(mappings_release) struct mappings maps = { 0 };
 	struct job job = { .r = r, .rec = rec, .maps = &maps };
 	struct unwind_source source = {
 		.ctx = &job,
@@ -162,7 +162,7 @@ void rescue_unwind(struct rescue *r, const struct unwind_rescue *rec, struct unw
 	/* an incomplete list: the process itself, or what was noted if it is gone */
 	if (rec->n_vmas && rec->n_vmas < UNWIND_RESCUE_VMAS)
 		maps_of_record(&maps, rec);
-	else if ((unwind_maps_read(&maps, (int)rec->pid, NULL) || !maps.items.len) && noted)
+	else if ((mappings_read(&maps, (int)rec->pid, NULL) || !maps.items.len) && noted)
 		job.maps = r->maps.items[noted - 1];
 	else if (!maps.items.len)
 		maps_of_record(&maps, rec);

@@ -15,13 +15,13 @@ enum { RESCUE_MAX_PROCESSES = 4096 }; /* whose mappings are remembered */
 struct rescue {
 	struct unwind_feed *feed;
 	bool places; /* frames are wanted as places in files */
-	VEC(struct unwind_maps *) maps;
+	VEC(struct mappings *) maps;
 	struct map by_pid; /* index + 1 */
 };
 
 void rescue_init(struct rescue *r, struct unwind_feed *feed);
 void rescue_release(struct rescue *r);
-void rescue_note_map(struct rescue *r, int pid, const struct unwind_map *map);
+void rescue_note_map(struct rescue *r, int pid, const struct mapping *map);
 /* Unwinds the user part of @rec into @f. */
 void rescue_unwind(struct rescue *r, const struct unwind_rescue *rec, struct unwind_frames *f);
 

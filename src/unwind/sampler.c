@@ -314,7 +314,7 @@ int sampler_read(struct sampler *s, sampler_fn fn, void *ctx)
 	return rc < 0 && rc != -ECANCELED ? rc : s->n_read;
 }
 
-void sampler_note_map(struct sampler *s, int pid, const struct unwind_map *map)
+void sampler_note_map(struct sampler *s, int pid, const struct mapping *map)
 {
 	rescue_note_map(&s->rescue, pid, map);
 }

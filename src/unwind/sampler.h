@@ -27,7 +27,7 @@
 #define UNWIND_SAMPLER_H
 
 #include "unwind/feed.h"
-#include "unwind/python_names.h"
+#include "runtime/python_names.h"
 
 struct sampler_opts {
 	u64 ring_bytes;      /* a power of two; 0: 4 MB */
@@ -97,7 +97,7 @@ int sampler_fd(const struct sampler *s);
 /* Hands over what waits in the ring; the number of samples or a negative errno. */
 int sampler_read(struct sampler *s, sampler_fn fn, void *ctx);
 /* What mmap events tell: used when a process is gone before its files could be asked for. */
-void sampler_note_map(struct sampler *s, int pid, const struct unwind_map *map);
+void sampler_note_map(struct sampler *s, int pid, const struct mapping *map);
 void sampler_stats(const struct sampler *s, struct sampler_stats *ret);
 
 /* What comes from now on stands in another file: python_new is told again. */

@@ -4,15 +4,15 @@
 #include <sys/mman.h>
 
 #include "base/hash.h"
+#include "runtime/goframe.h"
 #include "unwind/cfi.h"
-#include "unwind/goframe.h"
 
 enum { RULE_SLOTS = 2 * UNWIND_MAX_RULES };
 _Static_assert((RULE_SLOTS & (RULE_SLOTS - 1)) == 0, "a power of two");
 
 /* Rows are written in order of file offset; pages are opened as they are reached. */
 struct builder {
-	const struct image *im;
+	const struct elf *elf;
 	VEC(u32) rows;
 	VEC(struct unwind_page) pages;
 	VEC(struct unwind_rule) rules;
@@ -149,7 +149,7 @@ static void add_work(const struct builder *b, u64 start, u64 end, struct work w,
 {
 	u64 offset, left;
 
-	if (!image_offset(b->im, start, true, &offset, &left))
+	if (!elf_offset(b->elf, start, true, &offset, &left))
 		return;
 	if (list->len && vec_last(list)->start > offset)
 		*sorted = false;
@@ -171,15 +171,16 @@ static void collect(struct builder *b, u32 section, work_list *list, bool *sorte
 	b->stats.bad += c->bad;
 }
 
-/* Go's functions: before a program that stays without them is given up. */
+/* Go's functions: before a program without other frame information is given up. */
 static void collect_go(struct builder *b, work_list *list, bool *sorted)
 {
+	const struct elf_section *table = gotab_section(b->elf);
+	const struct elf_section *text = elf_find_section(b->elf, ".text");
 	struct buf *bytes = &b->bytes[SECTION_GO];
 	struct gotab_function f;
 
-	if (!b->im->go_table.size || b->im->go_table.size > GOTAB_MAX_BYTES ||
-	    image_read_range(b->im, &b->im->go_table, bytes, NULL) ||
-	    !gotab_open(&b->go, buf_str(bytes), bytes->len, b->im->text.vaddr))
+	if (!table || elf_read_section(b->elf, table, GOTAB_MAX_BYTES, bytes) < 0 ||
+	    !gotab_open(&b->go, buf_str(bytes), bytes->len, text ? text->addr : 0))
 		return;
 	for (u64 i = 0; i < b->go.count; i++) {
 		if (gotab_function(&b->go, i, &f))
@@ -189,37 +190,64 @@ static void collect_go(struct builder *b, work_list *list, bool *sorted)
 	}
 }
 
-/* Without sections: the header segment points to .eh_frame, which ends with a zero. */
-static bool section_by_header(const struct image *im, struct image_range *ret)
+/* Bytes of the file at an address. */
+struct range {
+	u64 vaddr;
+	u64 offset;
+	u64 size;
+};
+
+static u64 header_address(const struct elf *elf)
 {
+	const struct elf_segment *s = elf_find_segment(elf, PT_GNU_EH_FRAME);
+
+	return s ? s->vaddr : 0;
+}
+
+/* Without sections: the header segment points to .eh_frame, which ends with a zero. */
+static bool range_by_header(const struct elf *elf, struct range *ret)
+{
+	const struct elf_segment *hdr = elf_find_segment(elf, PT_GNU_EH_FRAME);
 	u8 head[16] = { 0 };
-	size_t n = MIN(im->eh_frame_hdr.size, sizeof(head));
+	size_t n = hdr ? MIN(hdr->filesz, sizeof(head)) : 0;
 	struct cfi_section s = {
 		.data = head,
 		.size = n,
-		.vaddr = im->eh_frame_hdr.vaddr,
-		.hdr_vaddr = im->eh_frame_hdr.vaddr,
+		.vaddr = header_address(elf),
+		.hdr_vaddr = header_address(elf),
 	};
 	struct cfi_reader r = { head + 4, head + sizeof(head), false };
 
-	if (n < 8 || image_read(im, im->eh_frame_hdr.offset, head, n, NULL) || head[0] != 1)
+	if (n < 8 || elf_read(elf, hdr->offset, head, n) < 0 || head[0] != 1)
 		return false;
 	ret->vaddr = cfi_pointer(&r, head[1], &s);
-	return !r.bad && image_offset(im, ret->vaddr, false, &ret->offset, &ret->size);
+	return !r.bad && elf_offset(elf, ret->vaddr, false, &ret->offset, &ret->size);
 }
 
-static int load_section(struct builder *b, u32 index, const struct image_range *range, bool zero,
+static bool range_by_name(const struct elf *elf, const char *name, struct range *ret)
+{
+	const struct elf_section *s = elf_find_section(elf, name);
+
+	if (!s || !s->size || !elf_has_bytes(elf, s))
+		return false;
+	*ret = (struct range){ s->addr, s->offset, s->size };
+	return true;
+}
+
+static int load_section(struct builder *b, u32 index, const struct range *range, bool zero,
 			struct err *e)
 {
-	int rc = image_read_range(b->im, range, &b->bytes[index], e);
+	int rc = elf_read_buf(b->elf, range->offset, range->size, UNWIND_MAX_FRAME_BYTES,
+			      &b->bytes[index]);
 
-	if (rc)
-		return rc;
+	if (rc < 0)
+		return err_sys(e, rc, "cannot read the frame information of '%s' at offset 0x%llx",
+			       b->elf->name, (unsigned long long)range->offset);
 	const struct cfi_section s = {
 		.data = (const u8 *)buf_str(&b->bytes[index]),
 		.size = b->bytes[index].len,
 		.vaddr = range->vaddr,
-		.hdr_vaddr = b->im->eh_frame_hdr.vaddr,
+		.hdr_vaddr = header_address(b->elf),
 		.debug = index == 1,
 		.ends_with_zero = zero,
 	};
@@ -229,17 +257,17 @@ static int load_section(struct builder *b, u32 index, const struct image_range *
 
 static int load_sections(struct builder *b, struct err *e)
 {
-	struct image_range by_header;
+	struct range r;
 	int rc = 0;
 
-	if (b->im->eh_frame.size)
-		rc = load_section(b, 0, &b->im->eh_frame, false, e);
-	else if (section_by_header(b->im, &by_header))
-		rc = load_section(b, 0, &by_header, true, e);
+	if (range_by_name(b->elf, ".eh_frame", &r))
+		rc = load_section(b, 0, &r, false, e);
+	else if (range_by_header(b->elf, &r))
+		rc = load_section(b, 0, &r, true, e);
 	if (rc)
 		return rc;
-	if (b->cfi[0].fdes.len < UNWIND_MIN_FDES && b->im->debug_frame.size)
-		rc = load_section(b, 1, &b->im->debug_frame, false, e);
+	if (b->cfi[0].fdes.len < UNWIND_MIN_FDES && range_by_name(b->elf, ".debug_frame", &r))
+		rc = load_section(b, 1, &r, false, e);
 	return rc;
 }
 
@@ -255,11 +283,11 @@ static struct unwind_table *builder_finish(struct builder *b)
 		.n_rows = (u32)b->rows.len,
 		.n_pages = (u32)b->pages.len,
 		.n_rules = (u32)b->rules.len,
-		.build_id_len = (u32)b->im->build_id_len,
-		.layout = image_layout(b->im),
+		.build_id_len = (u32)b->elf->build_id_len,
+		.fingerprint = b->elf->fingerprint,
 		.stats = b->stats,
 	};
-	memcpy(t->build_id, b->im->build_id, sizeof(t->build_id));
+	memcpy(t->build_id, b->elf->build_id, sizeof(t->build_id));
 	return t;
 }
 
@@ -272,13 +300,16 @@ static void builder_release(struct builder *b)
 	free(b->slots);
 }
 
-int unwind_table_compile(const struct image *im, struct unwind_table **ret, struct err *e)
+int unwind_table_compile(const struct elf *elf, struct unwind_table **ret, struct err *e)
 {
-	_cleanup_(builder_release) struct builder b = { .im = im };
+	_cleanup_(builder_release) struct builder b = { .elf = elf };
 	work_list list = { 0 };
 	bool sorted = true;
-	int rc = load_sections(&b, e);
+	int rc;
 
+	if (!elf->is64 || elf->machine != EM_X86_64)
+		return err_set(e, ENOEXEC, "'%s' is not for x86-64", elf->name);
+	rc = load_sections(&b, e);
 	if (rc)
 		return rc;
 	b.slots = xcalloc(RULE_SLOTS, sizeof(*b.slots));
@@ -287,7 +318,7 @@ int unwind_table_compile(const struct image *im, struct unwind_table **ret, stru
 	collect_go(&b, &list, &sorted);
 	if (!list.len) {
 		vec_release(&list);
-		return err_set(e, ENODATA, "'%s' has no frame information", im->name);
+		return err_set(e, ENODATA, "'%s' has no frame information", elf->name);
 	}
 	if (!sorted)
 		vec_sort(&list, compare_work);

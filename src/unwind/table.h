@@ -10,7 +10,7 @@
 #define UNWIND_TABLE_H
 
 #include "bpf/unwind_abi.h"
-#include "unwind/image.h"
+#include "elf/elf.h"
 
 enum {
 	UNWIND_MAX_PAGES = 1 << 18, /* 16 GB of file */
@@ -18,6 +18,7 @@ enum {
 	UNWIND_MIN_FDES = 8, /* fewer in .eh_frame: .debug_frame is read too */
 	UNWIND_MIN_GAP = 16, /* smaller gaps between functions are padding */
 };
+#define UNWIND_MAX_FRAME_BYTES (512ull << 20) /* bytes of frame information in one file */
 
 /* What was met while compiling; kept with the table in the cache. */
 struct unwind_table_stats {
@@ -36,8 +37,8 @@ struct unwind_table {
 	u32 n_pages;
 	u32 n_rules;
 	u32 build_id_len;
-	u8 build_id[IMAGE_MAX_BUILD_ID];
-	u64 layout; /* image_layout() of the file */
+	u8 build_id[ELF_BUILD_ID_MAX];
+	u64 fingerprint; /* of the file */
 	struct unwind_table_stats stats;
 	const u32 *sums; /* of the rows of each page; NULL: they are right */
 	bool borrowed;   /* the arrays are not its own: they lie in @map, or in a caller's bytes */
@@ -45,13 +46,12 @@ struct unwind_table {
 	size_t map_len;
 };
 
-/* -ENODATA when the file has no frame information. */
-int unwind_table_compile(const struct image *im, struct unwind_table **ret, struct err *e);
+/* -ENODATA when the file has no frame information, -ENOEXEC when it is not for x86-64. */
+int unwind_table_compile(const struct elf *elf, struct unwind_table **ret, struct err *e);
 /* From the cache on disk if it is there, else compiled and stored; @cached may be NULL. */
-int unwind_table_get(const struct image *im, struct unwind_table **ret, bool *cached,
-		     struct err *e);
+int unwind_table_get(const struct elf *elf, struct unwind_table **ret, bool *cached, struct err *e);
 /* The same without looking at rows: unwind_table_page_valid() must be asked before using a page. */
-int unwind_table_get_later(const struct image *im, struct unwind_table **ret, struct err *e);
+int unwind_table_get_later(const struct elf *elf, struct unwind_table **ret, struct err *e);
 bool unwind_table_page_valid(const struct unwind_table *t, u32 page);
 void unwind_table_free(struct unwind_table *t);
 static inline void unwind_table_freep(struct unwind_table **t)

@@ -2,7 +2,7 @@
 /* The instruction at the sampled address, read from the file that was mapped there. */
 #include "view/script_state.h"
 
-#include "lang/gen/cpu.h"
+#include "host/cpu.h"
 
 enum { INSN_MOST = 15 }; /* bytes of an instruction of x86 */
 

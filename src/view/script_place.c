@@ -28,7 +28,7 @@ static u64 shown_address(const struct process *p, const struct place *place, u64
 	if (place->kind == PLACE_USER)
 		return place->address;
 	map = place->kind == PLACE_JIT && !place->no_file ? machine_mapping(p, address) : NULL;
-	return map ? address - map->start + map->pgoff : address;
+	return map ? address - map->start + map->offset : address;
 }
 
 void script_place_dso(struct script *s, struct process *p, enum address_mode mode, u64 address)

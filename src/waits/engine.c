@@ -679,7 +679,7 @@ const struct numbered *waits_engine_files(const struct waits_engine *o)
 	return unwind_feed_numbered(o->feed);
 }
 
-void waits_engine_note_map(struct waits_engine *o, int pid, const struct unwind_map *map)
+void waits_engine_note_map(struct waits_engine *o, int pid, const struct mapping *map)
 {
 	rescue_note_map(&o->rescue, pid, map);
 }

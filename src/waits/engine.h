@@ -19,7 +19,7 @@
 #include "base/parse.h"
 #include "bpf/offcpu_abi.h"
 #include "unwind/feed.h"
-#include "unwind/python_names.h"
+#include "runtime/python_names.h"
 #include "waits/wait.h"
 
 enum {
@@ -136,6 +136,6 @@ void waits_engine_stats(const struct waits_engine *o, struct waits_stats *ret);
 const struct numbered *waits_engine_files(const struct waits_engine *o);
 
 /* Mappings that are known from elsewhere, for processes that are gone when they are asked for. */
-void waits_engine_note_map(struct waits_engine *o, int pid, const struct unwind_map *map);
+void waits_engine_note_map(struct waits_engine *o, int pid, const struct mapping *map);
 
 #endif

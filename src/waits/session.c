@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "unwind/python_record.h"
 #include "base/io.h"
 
 enum { CHAIN_WORDS = UNWIND_RECORD_IPS + 2 };
@@ -182,8 +183,8 @@ static u64 fill_chain(const struct waits_session *s, const struct waits_stack *s
 	return n;
 }
 
-/* Functions of Python lie in a mapping that only the recording knows. */
-static void tell_python(struct waits_session *s, u32 pid, u64 time)
+/* Python functions have a mapping that exists only in the recording. */
+static void record_python(struct waits_session *s, u32 pid, u64 time)
 {
 	const struct record_ids ids = {
 		.pid = pid, .tid = pid, .time = time, .id = s->ids[0], .stream_id = s->ids[0]
@@ -192,7 +193,7 @@ static void tell_python(struct waits_session *s, u32 pid, u64 time)
 	if (map_find(&s->pythons, pid))
 		return;
 	map_put(&s->pythons, pid, 1);
-	python_names_tell(&s->out, &s->attr, &ids);
+	python_record_mapping(&s->out, &s->attr, &ids);
 }
 
 static void add_sample(struct waits_session *s, const struct sample_of *in,
@@ -214,7 +215,7 @@ static void add_sample(struct waits_session *s, const struct sample_of *in,
 	const struct waits_stack *stack = waits_engine_stack(s->engine, in->stack);
 
 	if (stack && stack->python)
-		tell_python(s, stack->pid, out.time);
+		record_python(s, stack->pid, out.time);
 	out.n_ips = fill_chain(s, stack, in, words);
 	out.ip = out.n_ips > 1 ? words[1] : 0;
 	bool kernel = out.n_ips && words[0] == PERF_CONTEXT_KERNEL;

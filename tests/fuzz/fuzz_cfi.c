@@ -36,9 +36,9 @@ static void walk(const struct unwind_table *t)
 static void try_file(const u8 *p, size_t n)
 {
 	_cleanup_table_ struct unwind_table *t = NULL;
-	struct image im;
+	_cleanup_elf_ struct elf elf = ELF_INIT;
 
-	if (!image_open_memory(&im, p, n, "fuzz", NULL) && !unwind_table_compile(&im, &t, NULL))
+	if (!elf_open_mem(&elf, p, n, "fuzz", NULL) && !unwind_table_compile(&elf, &t, NULL))
 		walk(t);
 }
 

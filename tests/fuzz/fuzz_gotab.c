@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Any bytes as the table of a Go program: names and rules of its functions. */
-#include "unwind/goframe.h"
+#include "runtime/goframe.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Any bytes as a jitdump that grows: half of it, then all. */
-#include "symbol/jitdump.h"
+#include "runtime/jitdump.h"
 
 #include <errno.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Any bytes as a perf map, in two parts; names as mangled names. */
 #include "symbol/demangle.h"
-#include "symbol/perfmap.h"
+#include "runtime/perfmap.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

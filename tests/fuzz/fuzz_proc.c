@@ -2,13 +2,13 @@
 /* Any bytes as the files of /proc that are read: stat, status, maps, cgroup, mountinfo. */
 #include "host/cgroup.h"
 #include "host/procfs.h"
-#include "unwind/maps.h"
+#include "unwind/files.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void read_maps(const char *text, size_t size)
 {
-	struct unwind_maps maps = { 0 };
+	struct mappings maps = { 0 };
 	struct proc_map map;
 	const char *at = text;
 	int r;
@@ -19,16 +19,16 @@ static void read_maps(const char *text, size_t size)
 		if (r == 0 && map.path_len && map.path + map.path_len > text + size)
 			abort();
 	}
-	unwind_maps_parse(&maps, text, size);
+	mappings_parse(&maps, text, size);
 	for (size_t i = 0; i < maps.items.len; i++) {
-		const struct unwind_map *m = &maps.items.items[i];
+		const struct mapping *m = &maps.items.items[i];
 
 		if (m->start >= m->end || (i && m[-1].end > m->start))
 			abort();
-		if (unwind_maps_find(&maps, m->start) != m)
+		if (mappings_find(&maps, m->start) != m)
 			abort();
 	}
-	unwind_maps_release(&maps);
+	mappings_release(&maps);
 }
 
 static void read_cgroup(const char *text, size_t size)

@@ -7,7 +7,7 @@
  */
 #include "base/clock.h"
 #include "base/parse.h"
-#include "symbol/elf.h"
+#include "elf/elf.h"
 #include "symbol/open.h"
 #include "symbol/symbol.h"
 

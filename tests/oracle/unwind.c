@@ -230,17 +230,20 @@ static int dump(const char *path)
 	_cleanup_table_ struct unwind_table *t = NULL;
 	_cleanup_err_ struct err e = ERR_INIT;
 	_cleanup_close_ int fd = -1;
-	struct image im;
+	_cleanup_elf_ struct elf elf = ELF_INIT;
 
-	if (io_open_read(path, &fd, &e) || image_open(&im, fd, path, &e) ||
-	    unwind_table_compile(&im, &t, &e)) {
+	if (io_open_read(path, &fd, &e) || elf_use_fd(&elf, fd, path, &e) ||
+	    unwind_table_compile(&elf, &t, &e)) {
 		fprintf(stderr, "%s\n", e.what);
 		return 1;
 	}
-	for (size_t i = 0; i < im.n_segments; i++)
-		printf("S %llx %llx %llx\n", (unsigned long long)im.segments[i].vaddr,
-		       (unsigned long long)im.segments[i].offset,
-		       (unsigned long long)im.segments[i].size);
+	for (size_t i = 0; i < elf.segment_count; i++) {
+		const struct elf_segment *s = &elf.segments[i];
+
+		if (s->type == PT_LOAD && s->filesz)
+			printf("S %llx %llx %llx\n", (unsigned long long)s->vaddr,
+			       (unsigned long long)s->offset, (unsigned long long)s->filesz);
+	}
 	for (u32 p = 0; p < t->n_pages; p++) {
 		for (u32 i = 0; i < t->pages[p].count; i++) {
 			u32 row = t->rows[t->pages[p].first + i];

@@ -4,7 +4,7 @@
 #include "base/arena.h"
 #include "base/asset.h"
 #include "base/buf.h"
-#include "base/elfnote.h"
+#include "elf/note.h"
 #include "base/err.h"
 #include "base/intern.h"
 #include "base/map.h"
@@ -71,24 +71,24 @@ TEST("notes of ELF are taken one by one, and never beyond the end")
 				  "\2\0\0\0\1\0\0\0\1\0\0\0x\0\0\0z";        /* the end is not */
 	const u8 *p = notes;
 	size_t n = sizeof(notes) - 1;
-	struct elfnote note;
+	struct elf_note note;
 
-	CHECK(elfnote_next(&p, &n, &note));
-	CHECK(elfnote_is(&note, "GNU", 3));
-	CHECK(!elfnote_is(&note, "GNU", 4));
-	CHECK(!elfnote_is(&note, "GN", 3));
+	CHECK(elf_note_next(&p, &n, &note));
+	CHECK(elf_note_is(&note, "GNU", 3));
+	CHECK(!elf_note_is(&note, "GNU", 4));
+	CHECK(!elf_note_is(&note, "GN", 3));
 	CHECK(note.size == 5 && memcmp(note.data, "abcde", 5) == 0);
-	CHECK(elfnote_next(&p, &n, &note));
-	CHECK(elfnote_is(&note, "x", 1) && note.size == 1 && note.data[0] == 'z');
-	CHECK(!elfnote_next(&p, &n, &note));
+	CHECK(elf_note_next(&p, &n, &note));
+	CHECK(elf_note_is(&note, "x", 1) && note.size == 1 && note.data[0] == 'z');
+	CHECK(!elf_note_next(&p, &n, &note));
 	for (size_t cut = 0; cut < 25; cut++) {
 		p = notes;
 		n = cut;
-		CHECK_EQ(elfnote_next(&p, &n, &note), cut >= 21);
+		CHECK_EQ(elf_note_next(&p, &n, &note), cut >= 21);
 	}
 	p = (const u8 *)"\xff\xff\xff\xff\xff\xff\xff\xff\3\0\0\0GNU";
 	n = 16;
-	CHECK(!elfnote_next(&p, &n, &note));
+	CHECK(!elf_note_next(&p, &n, &note));
 }
 
 TEST("buf truncates, resets and detaches")

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "harness.h"
-#include "lang/gen/cpu.h"
+#include "host/cpu.h"
 
 #define LENGTH(bytes) cpu_instruction((const u8 *)(bytes), sizeof(bytes) - 1)
 

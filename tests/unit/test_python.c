@@ -5,8 +5,8 @@
 #include <fcntl.h>
 
 #include "symbol/symbol.h"
-#include "unwind/python_names.h"
-#include "unwind/python_trampoline.h"
+#include "runtime/python_names.h"
+#include "runtime/python_trampoline.h"
 
 /* co_linetable of a function of ten lines, as 3.11 and 3.13 write it. */
 static const u8 table_311[] = {
@@ -249,12 +249,11 @@ TEST(a_program_that_is_no_python)
 {
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	struct python_build b;
-	struct image im;
+	_cleanup_elf_ struct elf elf = ELF_INIT;
 
 	CHECK(fd >= 0);
-	CHECK_EQ(image_open(&im, fd, "self", NULL), 0);
-	CHECK_EQ(python_build_read(&im, &b), -ENOENT);
-	close(fd);
+	CHECK_EQ(elf_open_fd(&elf, fd, "self", NULL), 0);
+	CHECK_EQ(python_build_read(&elf, &b), -ENOENT);
 }
 
 TEST(trampolines_are_known_by_their_bytes)

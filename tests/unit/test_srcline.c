@@ -3,7 +3,7 @@
 
 #include "base/io.h"
 #include "base/vec.h"
-#include "symbol/elf.h"
+#include "elf/elf.h"
 #include "symbol/open.h"
 #include "symbol/srcline.h"
 #include "symbol/symbol.h"

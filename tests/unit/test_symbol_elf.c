@@ -3,9 +3,9 @@
 #include "unit/test_symbol_make.h"
 
 #include "symbol/demangle.h"
-#include "symbol/elf.h"
+#include "elf/elf.h"
 #include "symbol/image.h"
-#include "symbol/span.h"
+#include "base/span.h"
 #include "symbol/symtab.h"
 
 #include <sys/auxv.h>

@@ -2,7 +2,7 @@
 #include "unit/harness.h"
 
 #include "base/io.h"
-#include "symbol/jitdump.h"
+#include "runtime/jitdump.h"
 #include "symbol/symbol.h"
 
 #include <sys/stat.h>

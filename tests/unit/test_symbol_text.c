@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "symbol/kallsyms.h"
 #include "symbol/kallsyms_cache.h"
-#include "symbol/perfmap.h"
+#include "runtime/perfmap.h"
 
 static const char *kernel_name(const struct kallsyms *k, u64 address)
 {

@@ -387,34 +387,32 @@ TEST(perf_registers_are_sorted_in)
 	CHECK(!unwind_regs_from_perf(regs, values, 5, 1ull << PERF_REG_X86_IP));
 }
 
-static void add(struct unwind_maps *m, u64 start, u64 end, u64 offset, const char *path)
+static void add(struct mappings *m, u64 start, u64 end, u64 offset, const char *path)
 {
-	const struct unwind_map map = {
-		.start = start, .end = end, .offset = offset, .path = path
-	};
+	const struct mapping map = { .start = start, .end = end, .offset = offset, .path = path };
 
-	unwind_maps_add(m, &map);
+	mappings_add(m, &map);
 }
 
 TEST(new_mappings_replace_what_they_cover)
 {
-	_cleanup_(unwind_maps_release) struct unwind_maps m = { 0 };
+	_cleanup_(mappings_release) struct mappings m = { 0 };
 
 	add(&m, 0x1000, 0x9000, 0, "a");
 	add(&m, 0x3000, 0x4000, 0x70, "b"); /* in the middle: a is cut in two */
 	CHECK_EQ(m.items.len, 3);
-	CHECK_STR(unwind_maps_find(&m, 0x2fff)->path, "a");
-	CHECK_STR(unwind_maps_find(&m, 0x3000)->path, "b");
-	CHECK_STR(unwind_maps_find(&m, 0x4000)->path, "a");
-	CHECK_EQ(unwind_maps_find(&m, 0x4000)->offset, 0x3000);
+	CHECK_STR(mappings_find(&m, 0x2fff)->path, "a");
+	CHECK_STR(mappings_find(&m, 0x3000)->path, "b");
+	CHECK_STR(mappings_find(&m, 0x4000)->path, "a");
+	CHECK_EQ(mappings_find(&m, 0x4000)->offset, 0x3000);
 	add(&m, 0x2000, 0x5000, 0, "c"); /* over the end of one, all of one, the start of one */
 	CHECK_EQ(m.items.len, 3);
-	CHECK_EQ(unwind_maps_find(&m, 0x1000)->end, 0x2000);
-	CHECK_STR(unwind_maps_find(&m, 0x3800)->path, "c");
-	CHECK_EQ(unwind_maps_find(&m, 0x5000)->offset, 0x4000);
+	CHECK_EQ(mappings_find(&m, 0x1000)->end, 0x2000);
+	CHECK_STR(mappings_find(&m, 0x3800)->path, "c");
+	CHECK_EQ(mappings_find(&m, 0x5000)->offset, 0x4000);
 	add(&m, 0, 0x10000, 0, "d");
 	CHECK_EQ(m.items.len, 1);
-	CHECK(!unwind_maps_find(&m, 0x10000));
+	CHECK(!mappings_find(&m, 0x10000));
 	add(&m, 5, 5, 0, "empty");
 	CHECK_EQ(m.items.len, 1);
 }
@@ -425,9 +423,9 @@ TEST(maps_text)
 				   "nonsense\n"
 				   "7f0000000000-7f0000001000 rw-p 00000000 00:00 0 \n"
 				   "7f0000001000-7f0000002000 r-xp 00000000 00:00 0   [vdso]";
-	_cleanup_(unwind_maps_release) struct unwind_maps m = { 0 };
+	_cleanup_(mappings_release) struct mappings m = { 0 };
 
-	unwind_maps_parse(&m, text, sizeof(text) - 1);
+	mappings_parse(&m, text, sizeof(text) - 1);
 	CHECK_EQ(m.items.len, 3);
 	CHECK_EQ(m.items.items[0].dev, 0xfe << 20 | 1);
 	CHECK_EQ(m.items.items[0].ino, 77);

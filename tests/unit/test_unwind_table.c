@@ -4,7 +4,7 @@
 
 #include <elf.h>
 
-#include "unwind/goframe.h"
+#include "runtime/goframe.h"
 #include "unwind/table.h"
 
 enum { TEXT_VADDR = 0x401000, TEXT_OFFSET = 0x1000, TEXT_SIZE = 0x30000, FRAMES_VADDR = 0x600000 };
@@ -137,12 +137,12 @@ static void make_elf(struct maker *m, struct buf *out)
 	memcpy(out->data + sections_at, sh, sizeof(sh));
 }
 
-static int compile_bytes(const struct buf *elf, struct unwind_table **ret)
+static int compile_bytes(const struct buf *bytes, struct unwind_table **ret)
 {
-	struct image im;
-	int rc = image_open_memory(&im, elf->data, elf->len, "test", NULL);
+	_cleanup_elf_ struct elf elf = ELF_INIT;
+	int rc = elf_open_mem(&elf, bytes->data, bytes->len, "test", NULL);
 
-	return rc ? rc : unwind_table_compile(&im, ret, NULL);
+	return rc ? rc : unwind_table_compile(&elf, ret, NULL);
 }
 
 static struct unwind_table *compile(struct maker *m)
@@ -432,13 +432,13 @@ TEST(every_cut_and_every_flipped_byte_is_survived)
 
 TEST(what_is_not_an_elf_file_is_refused)
 {
-	struct image im;
+	struct elf elf;
 	u8 bytes[64] = { 0 };
 
-	CHECK_EQ(image_open_memory(&im, bytes, 3, "short", NULL), -ENOEXEC);
-	CHECK_EQ(image_open_memory(&im, bytes, sizeof(bytes), "zeros", NULL), -ENOEXEC);
+	CHECK_EQ(elf_open_mem(&elf, bytes, 3, "short", NULL), -ENOEXEC);
+	CHECK_EQ(elf_open_mem(&elf, bytes, sizeof(bytes), "zeros", NULL), -ENOEXEC);
 	memcpy(bytes, ELFMAG, SELFMAG);
-	CHECK_EQ(image_open_memory(&im, bytes, sizeof(bytes), "class", NULL), -ENOEXEC);
+	CHECK_EQ(elf_open_mem(&elf, bytes, sizeof(bytes), "class", NULL), -ENOTSUP);
 }
 
 static struct unwind_table *sample_table(void)
@@ -462,7 +462,7 @@ TEST(the_cache_form_comes_back_equal)
 	CHECK_EQ(back->n_pages, t->n_pages);
 	CHECK_MEM(back->rows, t->rows, t->n_rows * 4);
 	CHECK_CFA(back, TEXT_VADDR + 4, UNWIND_CFA_BP, 16);
-	CHECK_EQ(back->layout, t->layout);
+	CHECK_EQ(back->fingerprint, t->fingerprint);
 }
 
 TEST(a_damaged_cache_file_is_refused)
@@ -521,11 +521,11 @@ TEST(our_own_program_has_a_table)
 {
 	_cleanup_table_ struct unwind_table *t = NULL;
 	_cleanup_fclose_ FILE *f = fopen("/proc/self/exe", "re");
-	struct image im;
+	_cleanup_elf_ struct elf elf = ELF_INIT;
 
 	CHECK(f);
-	CHECK_EQ(image_open(&im, fileno(f), "self", NULL), 0);
-	CHECK_EQ(unwind_table_compile(&im, &t, NULL), 0);
+	CHECK_EQ(elf_use_fd(&elf, fileno(f), "self", NULL), 0);
+	CHECK_EQ(unwind_table_compile(&elf, &t, NULL), 0);
 	CHECK(t->n_rows > 1000);
 	CHECK_EQ(t->stats.bad, 0);
 	CHECK_EQ(t->stats.dropped, 0);

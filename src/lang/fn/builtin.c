@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Words with a value: pid, comm, nsecs, args ... One entry each. */
-#include "lang/gen/cpu.h"
+#include "host/cpu.h"
 #include "lang/gen/gen.h"
 #include "lang/probe/provider.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Tasks, cgroups, sockets, and what belongs to another program: user memory, paths, symbols. */
-#include "lang/gen/cpu.h"
-#include "lang/probe/elfsyms.h"
+#include "host/cpu.h"
+#include "elf/find.h"
+#include "elf/symbols.h"
 #include "lang/gen/gen.h"
 #include "lang/probe/provider.h"
 
@@ -167,7 +168,7 @@ static void check_uaddr(struct comp *c, struct node *n)
 {
 	const struct target *t = c->at->target;
 	u64 address = 0, probed = 0, size = 0;
-	struct err e = ERR_INIT;
+	_cleanup_elf_ struct elf elf = ELF_INIT;
 
 	n->type = type_ptr(&c->types, type_int(&c->types, 8, false), SPACE_USER);
 	if (n->kids[0]->kind != N_STR) {
@@ -178,10 +179,10 @@ static void check_uaddr(struct comp *c, struct node *n)
 		check_error(c, n, "uaddr() can only be used with uprobes");
 		return;
 	}
-	if (elfsyms_address(t->group, n->kids[0]->str, &address, &size, &e) < 0 ||
-	    elfsyms_vaddr(t->group, t->value, &probed, &e) < 0)
+	if (elf_open(t->group, &elf, NULL) < 0 ||
+	    !elf_find_symbol(&elf, n->kids[0]->str, &address, &size) ||
+	    !segments_vaddr(elf.segments, elf.segment_count, t->value, &probed))
 		check_error(c, n, "Could not resolve symbol: %s:%s", t->group, n->kids[0]->str);
-	err_release(&e);
 	if (size == 1 || size == 2 || size == 4)
 		n->type = type_ptr(&c->types, type_int(&c->types, (u32)size, false), SPACE_USER);
 	/* Wherever the file is mapped: the distance to the probe stays. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The frame of a program, its memory, its statements. */
 #include "lang/gen/gen.h"
-#include "lang/gen/cpu.h"
+#include "host/cpu.h"
 #include "lang/probe/provider.h"
 
 void gen_fail(struct gen *g, const struct node *n, const char *why)

@@ -4,7 +4,7 @@
 #include "base/io.h"
 #include "base/map.h"
 #include "lang/comp.h"
-#include "lang/gen/cpu.h"
+#include "host/cpu.h"
 #include "symbol/debug.h"
 #include "symbol/srcline_types.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Kernel functions: kprobe and kretprobe, fentry and fexit. */
-#include "lang/gen/cpu.h"
+#include "host/cpu.h"
 #include "lang/gen/gen.h"
 #include "lang/run/run.h"
 

@@ -4,7 +4,7 @@
  * fields are not read by their raw tracepoint: those links close at once. The perf event, which
  * takes the kernel tens of milliseconds to close, is used only for formatted fields.
  */
-#include "lang/gen/cpu.h"
+#include "host/cpu.h"
 #include "lang/gen/gen.h"
 #include "lang/run/run.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Static tracepoints of user programs. Their notes say where each argument is. */
-#include "lang/gen/cpu.h"
-#include "lang/probe/elfsyms.h"
+#include "host/cpu.h"
+#include "elf/find.h"
+#include "elf/usdt.h"
 #include "lang/gen/gen.h"
 #include "lang/run/run.h"
 #include "lang/probe/user.h"
@@ -135,6 +136,14 @@ static bool find_arg(const struct target *t, u32 n, struct usdt_arg *ret)
 	return false;
 }
 
+static int sites_of(const char *path, struct arena *arena, usdt_sites *ret, struct err *e)
+{
+	_cleanup_elf_ struct elf elf = ELF_INIT;
+	int rc = elf_open(path, &elf, e);
+
+	return rc < 0 ? rc : elf_list_usdt(&elf, arena, ret, e);
+}
+
 static void expand(struct comp *c, const struct provider *p, const struct spec *s, const char *rest)
 {
 	const char *name = strrchr(rest, ':'), *path, *provider = NULL;
@@ -157,7 +166,7 @@ static void expand(struct comp *c, const struct provider *p, const struct spec *
 	path = user_path(c, s, file);
 	if (!path)
 		return;
-	if (elfsyms_usdt(path, &c->arena, &sites, &e) < 0)
+	if (sites_of(path, &c->arena, &sites, &e) < 0)
 		diag_error(&c->diags, s->at, "%s", e.what);
 	err_release(&e);
 	vec_each(it, &sites) {
@@ -235,9 +244,9 @@ static void list(struct comp *c, const char *pattern, void (*each)(void *ctx, co
 	if (!file)
 		return;
 	file = arena_strndup(&c->arena, file, strcspn(file, ":"));
-	path = streq(file, "*") ? c->opts->exe : elfsyms_find(file, &c->arena);
+	path = streq(file, "*") ? c->opts->exe : elf_find(file, &c->arena);
 	if (path)
-		elfsyms_usdt(path, &c->arena, &sites, NULL);
+		sites_of(path, &c->arena, &sites, NULL);
 	vec_each(it, &sites) {
 		const char *name =
 			arena_printf(&c->arena, "usdt:%s:%s:%s", streq(file, "*") ? path : file,

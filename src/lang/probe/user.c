@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* User functions: uprobe, uretprobe. One link serves many functions of a file. */
-#include "lang/gen/cpu.h"
+#include "host/cpu.h"
 #include "lang/probe/debuginfo.h"
-#include "lang/probe/elfsyms.h"
+#include "elf/find.h"
+#include "elf/symbols.h"
 #include "lang/gen/gen.h"
 #include "lang/run/run.h"
 #include "lang/probe/user.h"
@@ -149,6 +150,28 @@ static bool try_function(void *ctx, const char *name)
 	return false;
 }
 
+static int functions_of(const char *path, bool (*match)(void *ctx, const char *name), void *ctx,
+			struct arena *arena, elf_functions *ret, struct err *e)
+{
+	_cleanup_elf_ struct elf elf = ELF_INIT;
+	int rc = elf_open(path, &elf, e);
+
+	if (rc >= 0)
+		elf_list_functions(&elf, match, ctx, arena, ret);
+	return rc;
+}
+
+static int offset_of(const char *path, u64 vaddr, u64 *ret, struct err *e)
+{
+	_cleanup_elf_ struct elf elf = ELF_INIT;
+	int rc = elf_open(path, &elf, e);
+
+	if (rc >= 0 && !segments_offset(elf.segments, elf.segment_count, vaddr, ret))
+		return err_set(e, ENOENT, "address 0x%llx is not in '%s'",
+			       (unsigned long long)vaddr, path);
+	return rc;
+}
+
 static void no_function(struct comp *c, const struct spec *s, const char *path, const char *name)
 {
 	elf_functions none = { 0 };
@@ -156,7 +179,7 @@ static void no_function(struct comp *c, const struct spec *s, const char *path, 
 
 	diag_error(&c->diags, s->at, "No probes to attach: '%s' has no function '%s'", path, name);
 	suggest_init(&near, name);
-	elfsyms_functions(path, try_function, &near, &c->arena, &none, NULL);
+	functions_of(path, try_function, &near, &c->arena, &none, NULL);
 	vec_release(&none);
 	if (near.best[0])
 		diag_hint(&c->diags, "did you mean '%s'?", near.best);
@@ -171,7 +194,7 @@ static const char *merged_into(struct comp *c, const char *path)
 
 	for (size_t i = 0; i < ARRAY_SIZE(empty); i++) {
 		if (starts_with(slash ? slash + 1 : path, empty[i]))
-			return elfsyms_find("libc", &c->arena);
+			return elf_find("libc", &c->arena);
 	}
 	return NULL;
 }
@@ -189,7 +212,7 @@ static void expand_functions(struct comp *c, const struct provider *p, const str
 	if (!split_offset(c, s, func, &name, &add))
 		return;
 	if (parse_u64(name, &address, NULL) == 0) {
-		if (elfsyms_offset(path, address, &offset, &e) < 0)
+		if (offset_of(path, address, &offset, &e) < 0)
 			diag_error(&c->diags, s->at, "%s", e.what);
 		else
 			add_target(c, p, s, path, shown, name, offset);
@@ -197,7 +220,7 @@ static void expand_functions(struct comp *c, const struct provider *p, const str
 		return;
 	}
 	w.pattern = name;
-	if (elfsyms_functions(path, matches, &w, &c->arena, &list, &e) < 0) {
+	if (functions_of(path, matches, &w, &c->arena, &list, &e) < 0) {
 		diag_error(&c->diags, s->at, "No probes to attach: %s", e.what);
 		err_release(&e);
 		vec_release(&list);
@@ -226,7 +249,7 @@ const char *user_path(struct comp *c, const struct spec *s, const char *name)
 
 	if (streq(name, "*") && c->opts->exe)
 		return c->opts->exe;
-	path = elfsyms_find(name, &c->arena);
+	path = elf_find(name, &c->arena);
 	if (!path)
 		diag_error(&c->diags, s->at,
 			   "uprobe target file '%s' does not exist or is not "
@@ -529,9 +552,9 @@ static void list(struct comp *c, const char *pattern, void (*each)(void *ctx, co
 		return;
 	file = arena_strndup(&c->arena, file, strcspn(file, ":"));
 	l.prefix = arena_printf(&c->arena, "uprobe:%s", file);
-	path = elfsyms_find(file, &c->arena);
+	path = elf_find(file, &c->arena);
 	if (path)
-		elfsyms_functions(path, list_one, &l, &c->arena, &none, NULL);
+		functions_of(path, list_one, &l, &c->arena, &none, NULL);
 }
 
 const struct provider probe_uprobe = {

@@ -6,9 +6,9 @@
 #include "base/log.h"
 #include "base/stop.h"
 #include "host/bpf_sys.h"
-#include "lang/probe/elfsyms.h"
+#include "elf/find.h"
 #include "lang/gen/func_btf.h"
-#include "lang/run/procmaps.h"
+#include "symbol/procmaps.h"
 #include "lang/gen/refusal.h"
 #include "lang/run/unwinder.h"
 #include "symbol/symbol.h"
@@ -312,7 +312,7 @@ static void prepare_command(const struct run *r)
 	elf_paths files = { 0 };
 
 	if (r->c->opts->command)
-		elfsyms_files(r->c->opts->command, &r->c->arena, &files);
+		elf_find_needed(r->c->opts->command, &r->c->arena, &files);
 	vec_each(it, &files)
 		unwinder_file(r->c->unwinder, *it);
 	vec_release(&files);

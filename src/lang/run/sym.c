@@ -3,7 +3,7 @@
 #include "base/fmt.h"
 #include "host/bpf_programs.h"
 #include "host/bpf_sys.h"
-#include "lang/run/procmaps.h"
+#include "symbol/procmaps.h"
 #include "lang/run/run.h"
 #include "lang/run/unwinder.h"
 #include "symbol/symbol.h"

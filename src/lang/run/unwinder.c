@@ -220,7 +220,7 @@ void unwinder_link(const struct unwinder *u, bpf_insns *insns, func_types *funcs
 
 void unwinder_file(struct unwinder *u, const char *path)
 {
-	struct unwind_map map = { .exec = true, .path = path };
+	struct mapping map = { .exec = true, .path = path };
 	struct stat st;
 
 	if (stat(path, &st))
@@ -232,12 +232,12 @@ void unwinder_file(struct unwinder *u, const char *path)
 
 void unwinder_mapped(struct unwinder *u, const struct module_key *key)
 {
-	struct unwind_map map = { .start = key->map_start,
-				  .end = key->map_end,
-				  .ino = key->ino,
-				  .dev = key->maj << 20 | key->min,
-				  .exec = true,
-				  .path = key->path };
+	struct mapping map = { .start = key->map_start,
+			       .end = key->map_end,
+			       .ino = key->ino,
+			       .dev = key->maj << 20 | key->min,
+			       .exec = true,
+			       .path = key->path };
 
 	if (key->ino)
 		unwind_feed_map(u->feed, &map, key->pid, NULL);

@@ -3,7 +3,7 @@
 #include "base/fmt.h"
 #include "base/io.h"
 #include "base/json.h"
-#include "lang/gen/cpu.h"
+#include "host/cpu.h"
 #include "lang/front/fmt.h"
 #include "lang/run/run.h"
 #include "lang/fn/signals.h"

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Code that HotSpot (java) compiles at run time has no frame information and, unless it is told
+ * otherwise, no frame pointers; but the machine knows the frame size of each piece of code, and
+ * exports a description of its own structures. From these, rules for the unwinder are made.
+ *
+ * Everything is read from the memory of a process that runs and may lie: numbers are checked, walks
+ * are bounded.
+ */
+#ifndef RUNTIME_HOTSPOT_H
+#define RUNTIME_HOTSPOT_H
+
+#include "base/buf.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "runtime/code.h"
+#include "host/mappings.h"
+
+enum {
+	HOTSPOT_MAX_FIELDS = 1 << 16, /* of the description */
+	HOTSPOT_MAX_HEAPS = 16,
+	HOTSPOT_MAX_BLOBS = 1 << 18,
+	HOTSPOT_MAX_BLOB = 16 << 20, /* bytes of one piece of code */
+	HOTSPOT_MAX_FRAME = 1 << 20, /* bytes of a frame */
+};
+#define HOTSPOT_MAX_CACHE (2ull << 30) /* bytes of all code */
+
+/* Where a field is, and how many bytes it has. */
+struct hotspot_field {
+	u64 offset; /* or its address, for those that exist once */
+	u32 size;   /* 0: this machine has no such field */
+};
+
+enum hotspot_field_id {
+	HOTSPOT_HEAPS,
+	HOTSPOT_ARRAY_LEN,
+	HOTSPOT_ARRAY_DATA,
+	HOTSPOT_HEAP_MEMORY,
+	HOTSPOT_HEAP_SHIFT,
+	HOTSPOT_SPACE_LOW,
+	HOTSPOT_SPACE_HIGH,
+	HOTSPOT_SPACE_END, /* of what may ever be used */
+	HOTSPOT_BLOCK_HEADER,
+	HOTSPOT_HEADER_LENGTH,
+	HOTSPOT_HEADER_USED,
+	HOTSPOT_BLOB_NAME,
+	HOTSPOT_BLOB_SIZE,
+	HOTSPOT_BLOB_FRAME,
+	HOTSPOT_BLOB_COMPLETE,
+	HOTSPOT_BLOB_CODE,        /* address, until 22 */
+	HOTSPOT_BLOB_CODE_OFFSET, /* from 23 on */
+	HOTSPOT_NEEDED,           /* those before are for rules; the rest for names */
+	HOTSPOT_CODE_METHOD = HOTSPOT_NEEDED,
+	HOTSPOT_COMPILED_METHOD, /* the same, in versions that have this type */
+	HOTSPOT_METHOD_CONST,
+	HOTSPOT_CONST_POOL,
+	HOTSPOT_CONST_NAME,
+	HOTSPOT_POOL_CLASS,
+	HOTSPOT_CLASS_NAME,
+	HOTSPOT_TEXT_LENGTH,
+	HOTSPOT_TEXT_BYTES,
+	HOTSPOT_FIELDS,
+};
+
+/* A piece of code whose rows were made before: they are those from first on. */
+struct hotspot_blob {
+	u64 address;
+	u64 identity;
+	u32 first;
+	u32 count;
+};
+
+struct hotspot {
+	int pid;
+	struct hotspot_field field[HOTSPOT_FIELDS];
+	u64 block_size; /* of the header before each piece of code */
+	u64 pool_size;  /* of what is before the entries of a constant pool */
+	bool has_names;
+	u64 looked;               /* when the code was walked last, CLOCK_MONOTONIC */
+	struct code_names *names; /* what the code is called goes there, unless NULL */
+	struct code_rows code;
+	VEC(struct hotspot_blob) blobs, old_blobs;
+	struct map by_address; /* index + 1 in old_blobs */
+};
+
+/* -ENOENT: the process has no HotSpot; -ENOTSUP: one whose description we do not understand. */
+int hotspot_init(struct hotspot *h, int pid, struct err *e);
+void hotspot_release(struct hotspot *h);
+/* Walks the code and makes h->code; new code gets names. */
+int hotspot_refresh(struct hotspot *h, struct err *e);
+
+/* All @n bytes of the process's memory, or a negative errno. */
+int hotspot_read(const struct hotspot *h, u64 address, void *to, size_t n);
+/* "java.lang.String.hashCode"; false when it cannot be read. */
+bool hotspot_method_name(const struct hotspot *h, u64 method, struct buf *ret);
+
+#endif
