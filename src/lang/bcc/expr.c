@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "lang/bcc/expr.h"
 
-#include "lang/gen/cpu.h"
+#include "host/cpu.h"
 
 static bool is_word(char c)
 {

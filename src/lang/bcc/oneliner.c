@@ -3,7 +3,7 @@
 
 #include "base/parse.h"
 #include "base/stop.h"
-#include "lang/gen/cpu.h"
+#include "host/cpu.h"
 
 #include <regex.h>
 
