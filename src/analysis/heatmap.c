@@ -420,5 +420,7 @@ void heatmap_report(const struct heatmap *h, struct result *ret)
 	result_fact(ret, "total", NULL, value_u(VALUE_COUNT, h->total));
 	if (h->outside)
 		result_loss(ret, "outside", "events outside of the rows shown", h->outside);
+	if (h->unmatched)
+		result_loss(ret, "unmatched", "events without a counterpart", h->unmatched);
 	result_fact(ret, "idle_samples", NULL, value_u(VALUE_COUNT, h->idle));
 }

@@ -38,6 +38,7 @@ struct heatmap {
 	u64 total;
 	u64 *lines[HEAT_LINES]; /* latency: percentiles by column, 0 where there is nothing */
 	u64 idle;               /* samples of the idle task, which are not shown */
+	u64 unmatched;          /* of pairs: events without a counterpart, which have no latency */
 	u64 outside;            /* points that no row is for */
 };
 

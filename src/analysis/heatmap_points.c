@@ -229,7 +229,8 @@ static int on_record(const struct record *r, void *ctx)
 	if (is_of(&p->to, r->event) && key_of(&p->to, r->sample, &key))
 		error = on_end(p, key, r->sample->time);
 	if (is_of(&p->from, r->event) && key_of(&p->from, r->sample, &key)) {
-		p->unmatched += p->open.len >= OPEN_MOST;
+		/* one that is open already never ended, as far as the recording shows */
+		p->unmatched += p->open.len >= OPEN_MOST || map_find(&p->open, key) != NULL;
 		if (p->open.len < OPEN_MOST)
 			map_put(&p->open, key, r->sample->time);
 	}

@@ -173,7 +173,7 @@ static int points_of_text(struct context *ctx, const struct heatmap_args *a, con
 }
 
 static int points_of_pair(struct context *ctx, const struct heatmap_args *a, const char *path,
-			  heat_points *ret)
+			  heat_points *ret, u64 *ret_unmatched)
 {
 	_cleanup_arena_ struct arena arena = ARENA_INIT;
 	struct heat_pair_counts counts = { 0 };
@@ -183,8 +183,7 @@ static int points_of_pair(struct context *ctx, const struct heatmap_args *a, con
 	if (r < 0)
 		return EXIT_USAGE;
 	r = heat_points_of_pair(path, &pair, ret, &counts, &ctx->err);
-	if (r >= 0 && counts.unmatched)
-		log_info("%llu events have no counterpart", (unsigned long long)counts.unmatched);
+	*ret_unmatched = counts.unmatched;
 	return r;
 }
 
@@ -236,6 +235,11 @@ static void subtitle_of(const struct heatmap *h, const char *event, const char *
 		buf_addstr(out, "; ");
 		fmt_count(out, h->idle);
 		buf_addstr(out, " idle samples left out");
+	}
+	if (h->unmatched) {
+		buf_addstr(out, "; ");
+		fmt_count(out, h->unmatched);
+		buf_addstr(out, " events without a counterpart, not shown");
 	}
 }
 
@@ -303,7 +307,8 @@ static int map_points(struct context *ctx, const struct heatmap_args *a,
 {
 	struct heatmap_opts opts = shape_of(ctx, a);
 	struct heatmap h;
-	int r = a->pair ? points_of_pair(ctx, a, path, points)
+	u64 unmatched = 0;
+	int r = a->pair ? points_of_pair(ctx, a, path, points, &unmatched)
 			: points_of_text(ctx, a, path, points);
 
 	if (r)
@@ -312,6 +317,7 @@ static int map_points(struct context *ctx, const struct heatmap_args *a,
 	r = heatmap_latency(&h, points, &opts, &ctx->err);
 	if (r < 0)
 		return r;
+	h.unmatched = unmatched;
 	r = show(ctx, a, &h, NULL, a->pair ? path : NULL);
 	heatmap_release(&h);
 	return r;
