@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "capture/attr.h"
 
+#include <time.h>
+
+#include "capture/option_text.h"
 #include "host/machine.h"
 
 /* ax bx cx dx si di bp sp ip flags cs ss r8-r15: all that unwinding x86-64 code may ask for. */
@@ -312,6 +315,15 @@ int attr_open_error(int error, const char *name, const struct perf_event_attr *a
 		if (counts_only(attr)) {
 			err_set(e, EOPNOTSUPP, "event '%s' can be counted, but not sampled", name);
 			return -EOPNOTSUPP;
+		}
+		/* these clocks cannot be read in a non-maskable interrupt */
+		if (attr->use_clockid &&
+		    (attr->clockid == CLOCK_REALTIME || attr->clockid == CLOCK_TAI)) {
+			err_sys(e, error, "cannot open event '%s' with clock '%s'", name,
+				option_clock_name(attr->clockid));
+			err_hint(e, "hardware events need -k monotonic, monotonic_raw, boottime or "
+				    "perf");
+			return -error;
 		}
 		err_sys(e, error, "cannot open event '%s'", name);
 		err_hint(e, whole_machine ? "the kernel does not take this combination"

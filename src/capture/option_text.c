@@ -146,24 +146,34 @@ int option_branches(void *field, const char *text, struct err *e)
 	return 0;
 }
 
+/* The first name of a clock is the one that is shown. */
+static const struct {
+	const char *name;
+	int id;
+} clocks[] = {
+	{ "monotonic", CLOCK_MONOTONIC },
+	{ "mono", CLOCK_MONOTONIC },
+	{ "monotonic_raw", CLOCK_MONOTONIC_RAW },
+	{ "raw", CLOCK_MONOTONIC_RAW },
+	{ "realtime", CLOCK_REALTIME },
+	{ "real", CLOCK_REALTIME },
+	{ "boottime", CLOCK_BOOTTIME },
+	{ "boot", CLOCK_BOOTTIME },
+	{ "tai", CLOCK_TAI },
+	{ "perf", -1 },
+};
+
+const char *option_clock_name(int id)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(clocks); i++) {
+		if (clocks[i].id == id)
+			return clocks[i].name;
+	}
+	return "unknown";
+}
+
 int option_clock(void *field, const char *text, struct err *e)
 {
-	static const struct {
-		const char *name;
-		int id;
-	} clocks[] = {
-		{ "monotonic", CLOCK_MONOTONIC },
-		{ "mono", CLOCK_MONOTONIC },
-		{ "monotonic_raw", CLOCK_MONOTONIC_RAW },
-		{ "raw", CLOCK_MONOTONIC_RAW },
-		{ "realtime", CLOCK_REALTIME },
-		{ "real", CLOCK_REALTIME },
-		{ "boottime", CLOCK_BOOTTIME },
-		{ "boot", CLOCK_BOOTTIME },
-		{ "tai", CLOCK_TAI },
-		{ "perf", -1 },
-	};
-
 	for (size_t i = 0; i < ARRAY_SIZE(clocks); i++) {
 		const char *name = starts_with(text, "CLOCK_") ? text + 6 : text;
 

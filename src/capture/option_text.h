@@ -27,5 +27,6 @@ int option_delay(void *field, const char *text, struct err *e);
 int option_branches(void *field, const char *text, struct err *e);
 /* int: "monotonic" ... to a clock's number, "perf" to -1 */
 int option_clock(void *field, const char *text, struct err *e);
+const char *option_clock_name(int id);
 
 #endif

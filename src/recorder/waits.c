@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The other half of time: waits and who ended them, in the same file as the samples. */
+#include "capture/option_text.h"
 #include "recorder/state.h"
 
 #include <time.h>
@@ -16,7 +17,9 @@ static int check(const struct recorder *r, struct err *e)
 	if (r->o.session.overwrite)
 		return err_set(e, EINVAL, "a flight recorder cannot keep waits");
 	if (r->o.session.clock_id != CLOCK_MONOTONIC)
-		return err_set(e, EINVAL, "waits are timed by the monotonic clock only");
+		return err_set(e, EINVAL,
+			       "waits cannot be recorded with clock '%s': use -k monotonic",
+			       option_clock_name(r->o.session.clock_id));
 	return 0;
 }
 
