@@ -59,11 +59,12 @@ BPF      := $(patsubst src/bpf/%.bpf.c,%,$(wildcard src/bpf/*.bpf.c))
 SKEL     := $(BPF:%=$(GEN)/%.skel.h)
 COMMANDS := $(sort $(patsubst src/cmd/%.c,%,$(wildcard src/cmd/*.c)))
 VIEWS    := $(sort $(patsubst src/view/%_view.c,%,$(wildcard src/view/*_view.c)))
+SOURCES  := $(sort $(patsubst src/counters/source_%.c,%,$(wildcard src/counters/source_*.c)))
 # A folder of web/ with a main.js is one script in the program: web/viewer/main.js -> web/viewer.js.
 BUNDLES  := $(patsubst web/%/main.js,web/%.js,$(wildcard web/*/main.js))
 ASSETS   := $(sort $(BUNDLES) $(wildcard web/*.css web/*.html web/*.svg tools/*.bt tools/*.txt \
 	tools/*.tsv))
-LISTS    := $(GEN)/commands.inc $(GEN)/views.inc $(GEN)/features.inc
+LISTS    := $(GEN)/commands.inc $(GEN)/views.inc $(GEN)/sources.inc $(GEN)/features.inc
 UNIT     := $(patsubst tests/unit/%.c,$(OUT)/obj/tests/unit/%.o,$(wildcard tests/unit/*.c))
 FUZZ     := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
 WORKLOAD := $(patsubst tests/workloads/%.c,build/workloads/%,$(wildcard tests/workloads/*.c))
@@ -119,6 +120,7 @@ endef
 .PHONY: FORCE
 $(eval $(call list_rule,$(GEN)/commands.inc,COMMAND,$(COMMANDS)))
 $(eval $(call list_rule,$(GEN)/views.inc,VIEW,$(VIEWS)))
+$(eval $(call list_rule,$(GEN)/sources.inc,SOURCE,$(SOURCES)))
 
 # --- kernel side: clang -> strip -> skeleton --------------------------------------------------
 

@@ -166,6 +166,7 @@ struct context {
 	struct err err;   /* filled when run() returns a negative errno */
 	FILE *out;        /* results */
 	bool stream;      /* results follow one another: no pager, one JSON line each */
+	bool headless;    /* the tables go on where those of the last result ended */
 	int output_error; /* errno of a failed write to @out: run() may just return */
 };
 

@@ -172,6 +172,7 @@ int cli_show(struct context *ctx, const struct result *r)
 	opts.unicode = term_unicode();
 	opts.stream = ctx->stream;
 	opts.table = ctx->common.table;
+	opts.header = !ctx->headless;
 	err = view->render(r, &opts, &out, &ctx->err);
 	if (err < 0)
 		return err;

@@ -128,6 +128,13 @@ struct table *result_table(struct result *r, const char *name, const char *title
 	return t;
 }
 
+void table_looks(struct result *r, struct table *t, const struct column_look *looks)
+{
+	t->looks = arena_dup(&r->arena, looks, t->n_columns * sizeof(*looks));
+	for (size_t i = 0; i < t->n_columns; i++)
+		t->looks[i].group = dup_text(r, looks[i].group);
+}
+
 struct row *table_row(struct result *r, struct table *t)
 {
 	struct row *row = vec_new(&t->rows);

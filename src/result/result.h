@@ -27,15 +27,6 @@ enum value_type {
 	VALUE_BOOL,     /* u */
 };
 
-struct value {
-	enum value_type type; /* 0: empty cell (JSON null) */
-	union {
-		u64 u;
-		double d;
-		const char *s;
-	};
-};
-
 /* How a row, cell or line should look where colour is to be had. */
 enum style {
 	STYLE_NONE,
@@ -48,11 +39,28 @@ enum style {
 	STYLE_HOT
 };
 
+struct value {
+	enum value_type type; /* 0: empty cell (JSON null) */
+	enum style style;     /* STYLE_NONE: that of its row */
+	union {
+		u64 u;
+		double d;
+		const char *s;
+	};
+};
+
 struct column {
 	const char *key;   /* stable JSON and CSV key: lower_case */
 	const char *title; /* heading for people: UPPER CASE */
 	enum value_type type;
 	u32 flags;
+};
+
+/* How a column looks to people, so that those of results that follow one another stand in line. */
+struct column_look {
+	const char *group; /* a heading above those of neighbours of the same group; or NULL */
+	u8 width;          /* at least this wide */
+	u8 decimals;       /* of a real number, plus 1; 0: as many as it needs */
 };
 
 enum {
@@ -77,6 +85,7 @@ struct table {
 	const char *title; /* or NULL */
 	struct column *columns;
 	size_t n_columns;
+	struct column_look *looks; /* one per column, or NULL */
 	VEC(struct row) rows;
 };
 
@@ -178,6 +187,8 @@ void result_text(struct result *r, const char *text);
 /* @columns are copied (their strings too). */
 struct table *result_table(struct result *r, const char *name, const char *title,
 			   const struct column *columns, size_t n_columns);
+/* @looks, one per column, are copied; columns then stand close together. */
+void table_looks(struct result *r, struct table *t, const struct column_look *looks);
 /* A new row of empty cells; valid until the next one is added. */
 struct row *table_row(struct result *r, struct table *t);
 /* Sorts rows by column @key: numbers descending or text ascending unless @reverse. False: no such

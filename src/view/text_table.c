@@ -44,13 +44,27 @@ static void whole_percent(struct buf *out, double percent)
 		buf_addf(out, "%.0f%%", percent);
 }
 
+static size_t gap_of(const struct table *t)
+{
+	return t->looks ? 1 : GAP;
+}
+
+static bool has_decimals(const struct table *t, size_t i, const struct value *v)
+{
+	return t->looks && t->looks[i].decimals && v->type == VALUE_NUMBER && isfinite(v->d);
+}
+
 /* An empty cell in the middle is "-", so that columns can still be told apart by blanks. */
-static const char *cell(struct text_out *o, const struct column *c, const struct value *v,
+static const char *cell(struct text_out *o, const struct table *t, size_t i, const struct value *v,
 			bool last)
 {
+	const struct column *c = &t->columns[i];
+
 	buf_reset(&o->cell);
 	if (v->type == VALUE_PERCENT && (c->flags & COLUMN_WHOLE))
 		whole_percent(&o->cell, v->d);
+	else if (has_decimals(t, i, v))
+		buf_addf(&o->cell, "%.*f", t->looks[i].decimals - 1, v->d);
 	else if (v->type)
 		cell_text(&o->cell, v);
 	else if (!last)
@@ -78,10 +92,12 @@ static void measure(struct text_out *o, const struct table *t, size_t last, size
 
 		if (t->columns[i].flags & COLUMN_HIDDEN)
 			continue;
-		if (o->opts->header)
+		if (o->opts->header || t->looks)
 			w = fmt_width(heading(&t->columns[i]));
+		if (t->looks)
+			w = MAX(w, t->looks[i].width);
 		vec_each(row, &t->rows)
-			w = MAX(w, fmt_width(cell(o, &t->columns[i], &row->cells[i], i == last)));
+			w = MAX(w, fmt_width(cell(o, t, i, &row->cells[i], i == last)));
 		widths[i] = MAX(MIN(w, most), 1u);
 	}
 }
@@ -136,7 +152,7 @@ static size_t total_width(const struct table *t, const size_t *widths, size_t li
 										    : FILL_SOME));
 		else if (narrow && is_other_text(t, i, fill))
 			w = MIN(w, (size_t)TEXT_LEAST);
-		total += w + (total ? GAP : 0);
+		total += w + (total ? gap_of(t) : 0);
 	}
 	return total;
 }
@@ -200,7 +216,7 @@ static void put(struct text_out *o, const struct table *t, size_t i, const char 
 	if (o->opts->width <= 0 || t->columns[i].flags & COLUMN_UNCUT)
 		width = MAX(width, fmt_width(s));
 	if (o->line.len)
-		buf_fill(&o->line, ' ', GAP);
+		buf_fill(&o->line, ' ', gap_of(t));
 	text_fit(o, s, width, right);
 }
 
@@ -212,18 +228,64 @@ static void headings(struct text_out *o, const struct table *t, const size_t *wi
 	text_flush(o, STYLE_STRONG);
 }
 
+/* "----memory----": as wide as the columns under it. */
+static void group_heading(struct text_out *o, const char *name, size_t width)
+{
+	size_t n = MIN(fmt_width(name), width), left = (width - n) / 2;
+
+	buf_fill(&o->line, '-', left);
+	text_cut(o, name, n);
+	buf_fill(&o->line, '-', width - n - left);
+}
+
+static bool same_group(const char *a, const char *b)
+{
+	return a && b ? streq(a, b) : a == b;
+}
+
+static void groups(struct text_out *o, const struct table *t, const size_t *widths)
+{
+	for (size_t i = 0, next; i < t->n_columns; i = next) {
+		const char *group = t->looks[i].group;
+		size_t width = 0;
+
+		for (next = i; next < t->n_columns && same_group(group, t->looks[next].group);
+		     next++)
+			if (widths[next])
+				width += widths[next] + (width ? gap_of(t) : 0);
+		if (!width)
+			continue;
+		if (o->line.len)
+			buf_fill(&o->line, ' ', gap_of(t));
+		if (group)
+			group_heading(o, group, width);
+		else
+			buf_fill(&o->line, ' ', width);
+	}
+	text_flush(o, STYLE_STRONG);
+}
+
+static bool has_groups(const struct table *t)
+{
+	for (size_t i = 0; t->looks && i < t->n_columns; i++)
+		if (t->looks[i].group)
+			return true;
+	return false;
+}
+
 static void rows(struct text_out *o, const struct table *t, size_t last, const size_t *widths)
 {
 	vec_each(row, &t->rows) {
-		for (size_t i = 0; i < t->n_columns; i++)
-			if (widths[i]) {
-				size_t at = o->line.len;
+		for (size_t i = 0; i < t->n_columns; i++) {
+			size_t at = o->line.len;
 
-				put(o, t, i, cell(o, &t->columns[i], &row->cells[i], i == last),
-				    widths[i]);
-				if (t->columns[i].flags & COLUMN_WEIGHT)
-					text_mark(o, at, text_weight(row->cells[i].d));
-			}
+			if (!widths[i])
+				continue;
+			put(o, t, i, cell(o, t, i, &row->cells[i], i == last), widths[i]);
+			text_mark(o, at,
+				  t->columns[i].flags & COLUMN_WEIGHT ? text_weight(row->cells[i].d)
+								      : row->cells[i].style);
+		}
 		text_flush(o, row->style);
 	}
 }
@@ -254,10 +316,13 @@ void text_table(struct text_out *o, const struct table *t)
 		drop_spare(t, (size_t)o->opts->width, widths);
 		shrink(t, (size_t)o->opts->width, widths);
 	}
+	if (o->opts->header && has_groups(t))
+		groups(o, t, widths);
 	if (o->opts->header)
 		headings(o, t, widths);
 	rows(o, t, last, widths);
-	name_dropped(o, t, widths);
+	if (!t->looks || o->opts->header)
+		name_dropped(o, t, widths);
 	if (!t->rows.len && o->opts->header) {
 		buf_addstr(&o->line, "(nothing)");
 		text_flush(o, STYLE_DIM);

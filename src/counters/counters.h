@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The engine: reads the counters of this machine, or of a copy of its /proc and /sys.
+ *
+ *	struct counters *c;
+ *	struct snapshot now = SNAPSHOT_INIT, before = SNAPSHOT_INIT;
+ *
+ *	counters_new(&c, NULL, e);
+ *	counters_want(c, "disk.reads", e);      // or a formula; only what is wanted is read
+ *	counters_sweep(c, &before);
+ *	...
+ *	counters_sweep(c, &now);
+ *	delta_init(&d, counters_set(c), &before, &now);
+ *	delta_value(&d, counter, instance, &value);
+ *	counters_free(c);
+ *
+ * A source that cannot be read leaves its counters out of the snapshot; counters_why() says why.
+ */
+#ifndef COUNTERS_COUNTERS_H
+#define COUNTERS_COUNTERS_H
+
+#include "base/err.h"
+#include "counters/formula.h"
+#include "counters/snapshot.h"
+
+struct counters;
+
+/* @root: the directory that proc and sys lie in, NULL: "/". */
+int counters_new(struct counters **ret, const char *root, struct err *e);
+void counters_free(struct counters *c);
+/* Shared with all snapshots of @c; it grows with the sweeps. */
+struct counter_set *counters_set(struct counters *c);
+
+/* All that the formula needs, a name alone included; -EINVAL: there is no such counter. */
+int counters_want(struct counters *c, const char *formula, struct err *e);
+/* Every source, or only those that cost little. */
+void counters_want_all(struct counters *c, bool costly);
+bool counters_wanted(const struct counters *c, u32 source);
+
+/* Reads what is wanted into @into, whose memory is used again. */
+void counters_sweep(struct counters *c, struct snapshot *into);
+/* What the last sweep said of a source: 0, or a negative errno. */
+int counters_why(const struct counters *c, u32 source);
+
+#endif

@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""monitors.py WHAT FATHOM: our figures beside those of the tools that people know.
+
+Both run in the same seconds, but never start in the same instant: figures that move are compared
+by their mean, and a figure may differ by what a shift of the window explains."""
+
+import json
+import subprocess
+import sys
+
+WHAT, FATHOM = sys.argv[1:3]
+
+
+def say(text):
+    print("# " + text, file=sys.stderr)
+
+
+def keyed(path):
+    """'key value' lines of a file of the kernel."""
+    out = {}
+    with open(path, encoding="ascii") as text:
+        for line in text:
+            words = line.split()
+            if len(words) > 1 and words[1].isdigit():
+                out[words[0].rstrip(":")] = int(words[1])
+    return out
+
+
+def by_column(path, skip, first):
+    """{instance: [values]} of lines with a name and columns."""
+    out = {}
+    with open(path, encoding="ascii") as text:
+        for line in list(text)[skip:]:
+            words = line.replace(":", " ").split()
+            out[words[first - 1]] = [int(w) for w in words[first:]]
+    return out
+
+
+def pairs(path):
+    out = {}
+    with open(path, encoding="ascii") as text:
+        lines = list(text)
+    for names, values in zip(lines[::2], lines[1::2]):
+        group = names.split(":")[0].lower()
+        for name, value in zip(names.split()[1:], values.split()[1:]):
+            out[f"{group}.{name}"] = int(value)
+    return out
+
+
+def hand():
+    """{(name, instance): raw value} as a person would read them."""
+    out = {}
+    for key, value in keyed("/proc/vmstat").items():
+        out["vm." + key, None] = value
+    for name, values in by_column("/proc/diskstats", 0, 3).items():
+        for field, value in zip(DISK, values):
+            out["disk." + field, name] = value * SCALE.get(field, 1)
+    for name, values in by_column("/proc/net/dev", 2, 1).items():
+        for field, value in zip(NET, values):
+            out["net." + field, name] = value
+    for path in "/proc/net/snmp", "/proc/net/netstat":
+        for name, value in pairs(path).items():
+            out[name, None] = value
+    with open("/proc/stat", encoding="ascii") as text:
+        for line in text:
+            words = line.split()
+            if words[0].startswith("cpu"):
+                for field, value in zip(CPU, words[1:]):
+                    out["cpu." + field, words[0][3:] or "all"] = int(value) * 10_000_000
+            elif words[0] == "ctxt":
+                out["system.switches", None] = int(words[1])
+    return out
+
+
+DISK = ("reads reads_merged read_bytes read_time writes writes_merged write_bytes write_time "
+        "in_flight busy_time queue_time discards discards_merged discard_bytes discard_time "
+        "flushes flush_time").split()
+SCALE = {f: 512 for f in DISK if f.endswith("_bytes")} | {
+    f: 1_000_000 for f in DISK if f.endswith("_time")}
+NET = ["rx_bytes", "rx_packets", "rx_errors", "rx_dropped", "rx_fifo", "rx_frame", "rx_compressed",
+       "rx_multicast", "tx_bytes", "tx_packets", "tx_errors", "tx_dropped", "tx_fifo",
+       "tx_collisions", "tx_carrier", "tx_compressed"]
+CPU = "user nice system idle iowait irq softirq steal guest guest_nice".split()
+
+
+def counters():
+    """Each cumulative counter lies between what was read before and after it."""
+    before = hand()
+    shown = json.loads(subprocess.run([FATHOM, "counters", "--all", "--json", "--interval", "50ms"],
+                                      check=True, capture_output=True).stdout)
+    after = hand()
+    checked = 0
+    for row in shown["counters"]:
+        key = row["name"], row["instance"]
+        if key not in before or key not in after or row["value"] is None:
+            continue
+        factor = 1
+        if row["name"].startswith("vm."):
+            factor = {"bytes": 4096, "count": 1}[row["unit"]]
+            if row["field"] in ("pgpgin", "pgpgout", "nr_kernel_stack"):
+                factor = 1024
+        low, high = before[key] * factor, after[key] * factor
+        if row["kind"] == "gauge" or row["name"] == "cpu.iowait":
+            assert row["value"] >= 0, row
+        else:
+            assert low <= row["value"] <= high, (row, low, high)
+        checked += 1
+    say(f"{checked} counters of {len(shown['counters'])} rows read by hand")
+    assert checked > 400, checked
+
+
+def together(ours, theirs):
+    """Both commands at once; their texts."""
+    one = subprocess.Popen(ours, stdout=subprocess.PIPE, text=True)
+    other = subprocess.Popen(theirs, stdout=subprocess.PIPE, text=True,
+                             env={"PATH": "/usr/bin:/bin:/usr/sbin", "LC_ALL": "C", "S_TIME_FORMAT": "ISO"})
+    return one.communicate()[0], other.communicate()[0]
+
+
+def near(what, a, b, share, least):
+    assert abs(a - b) <= max(share * max(a, b), least), (what, a, b)
+
+
+def vmstat():
+    ours, theirs = together([FATHOM, "vmstat", "--json", "1", "5"], ["vmstat", "1", "5"])
+    ours = [json.loads(line)["vmstat"][0] for line in ours.splitlines()][1:]
+    lines = [line.split() for line in theirs.splitlines()]
+    names = lines[1]
+    theirs = [dict(zip(names, map(int, line))) for line in lines[2:] if line[0].isdigit()][1:]
+    assert len(ours) == len(theirs) == 4, (ours, theirs)
+    text = subprocess.run([FATHOM, "vmstat"], check=True, capture_output=True, text=True).stdout
+    assert names == text.splitlines()[-2].split(), (names, text)
+    keys = dict(swpd="swapped_kib", free="free_kib", buff="buffers_kib", cache="cache_kib",
+                us="user_percent", sy="system_percent", id="idle_percent", wa="iowait_percent",
+                st="steal_percent", cs="switches", **{"in": "interrupts"})
+    for theirs_key, key in keys.items():
+        a = sum(line[key] for line in ours) / 4
+        b = sum(line[theirs_key] for line in theirs) / 4
+        # percents: theirs are whole numbers, and the seconds are shifted by some milliseconds
+        if key.endswith("percent"):
+            near(key, a, b, 0.1, 3)
+        else:
+            near(key, a, b, 0.15, 200)
+    say("vmstat: " + ", ".join(f"{k} {sum(l[keys[k]] for l in ours) / 4:.0f}/"
+                               f"{sum(l[k] for l in theirs) / 4:.0f}" for k in keys))
+
+
+{"counters": counters, "vmstat": vmstat}[WHAT]()

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/io.h"
+#include "counters/counters.h"
+#include "unit/harness.h"
+
+#include <sys/stat.h>
+
+/* A machine of files: proc and sys below the test's folder. */
+static void put_file(const char *path, const char *text)
+{
+	_cleanup_buf_ struct buf full = BUF_INIT, dir = BUF_INIT;
+	_cleanup_fclose_ FILE *f = NULL;
+
+	buf_addf(&full, "%s/%s", test_tmpdir(), path);
+	buf_addstr(&dir, buf_str(&full));
+	*strrchr(dir.data, '/') = '\0';
+	CHECK_EQ(io_make_dirs(dir.data, NULL), 0);
+	/* in its place: the reader keeps files open, as those of the kernel allow */
+	f = fopen(buf_str(&full), "w");
+	CHECK(f != NULL);
+	CHECK(fputs(text, f) >= 0);
+}
+
+struct machine {
+	struct counters *c;
+	struct snapshot before, after;
+	struct delta d;
+};
+
+static void look(struct machine *m)
+{
+	struct snapshot old = m->before;
+
+	m->before = m->after;
+	m->after = old;
+	counters_sweep(m->c, &m->after);
+	/* a second, whatever the machine did meanwhile */
+	m->after.mono = m->before.mono + NSEC_PER_SEC;
+	delta_init(&m->d, counters_set(m->c), &m->before, &m->after);
+}
+
+static void machine_open(struct machine *m, const char *want)
+{
+	*m = (struct machine){ 0 };
+	CHECK_EQ(counters_new(&m->c, test_tmpdir(), NULL), 0);
+	if (want)
+		CHECK_EQ(counters_want(m->c, want, NULL), 0);
+	else
+		counters_want_all(m->c, true);
+}
+
+static void machine_close(struct machine *m)
+{
+	snapshot_release(&m->before);
+	snapshot_release(&m->after);
+	counters_free(m->c);
+}
+
+/* -1: not known. */
+static double eval(struct machine *m, const char *formula, const char *instance)
+{
+	struct counter_set *set = counters_set(m->c);
+	struct formula f;
+	double v;
+
+	CHECK_EQ(formula_parse(&f, set, formula, NULL), 0);
+	return formula_eval(&f, &m->d, *instance ? intern_str(&set->instances, instance) : 0, &v)
+		       ? v
+		       : -1;
+}
+
+TEST("every formula of every table can be computed")
+{
+	struct counters *c = NULL;
+	struct err e = ERR_INIT;
+
+	if (counters_new(&c, "/", &e) < 0)
+		FAIL("%s", e.what);
+	vec_each(row, &counters_set(c)->counters) {
+		CHECK(row->row->name && row->row->meaning && row->row->unit);
+		CHECK_EQ(row->row->kind == RATIO, row->row->formula != NULL);
+		CHECK_EQ(row->row->kind == RATIO, row->formula != NULL);
+	}
+	counters_free(c);
+}
+
+TEST("names of counters are unique")
+{
+	size_t n, rows = 0;
+	const struct counter_source *const *sources = counter_sources(&n);
+	struct counter_set set;
+
+	counter_set_init(&set);
+	counter_set_add_tables(&set);
+	for (size_t i = 0; i < n; i++)
+		rows += sources[i]->n_rows;
+	CHECK_EQ(set.counters.len, rows);
+	counter_set_release(&set);
+}
+
+TEST("rates of cpu time")
+{
+	struct machine m;
+
+	put_file("proc/stat", "cpu  100 0 50 800 50 0 0 0 0 0\ncpu0 100 0 50 800 50 0 0 0 0 0\n"
+			      "intr 1000 1 2 3\nctxt 500\nprocs_running 3\nprocs_blocked 1\n");
+	machine_open(&m, "cpu.user + system.interrupts");
+	look(&m);
+	put_file("proc/stat", "cpu  150 0 70 820 60 0 0 0 0 0\ncpu0 150 0 70 820 60 0 0 0 0 0\n"
+			      "intr 1500 1 2 3\nctxt 900\nprocs_running 4\nprocs_blocked 0\n");
+	look(&m);
+	CHECK_NEAR(eval(&m, "cpu.user_percent", "all"), 50, 0.001);
+	CHECK_NEAR(eval(&m, "cpu.busy_percent", "0"), 70, 0.001);
+	CHECK_NEAR(eval(&m, "rate(system.switches)", ""), 400, 0.001);
+	CHECK_NEAR(eval(&m, "system.running", ""), 4, 0.001);
+	/* as a whole: since the files began to count */
+	delta_init(&m.d, counters_set(m.c), NULL, &m.after);
+	CHECK_NEAR(eval(&m, "system.interrupts", ""), 1500, 0.001);
+	machine_close(&m);
+}
+
+TEST("a counter that goes back is clamped, one of 32 bits wraps")
+{
+	struct machine m;
+
+	put_file("proc/diskstats", "8 0 sda 100 0 800 4294967290 10 0 80 5 0 9 9\n");
+	machine_open(&m, "disk.reads");
+	look(&m);
+	put_file("proc/diskstats", "8 0 sda 90 0 900 4 20 0 80 5 0 9 9\n");
+	look(&m);
+	CHECK_NEAR(eval(&m, "disk.reads", "sda"), 0, 0.001);
+	CHECK_NEAR(eval(&m, "disk.read_bytes", "sda"), 51200, 0.001);
+	CHECK_NEAR(eval(&m, "disk.read_time", "sda"), 10e6, 0.001);
+	CHECK_NEAR(eval(&m, "disk.writes", "sda"), 10, 0.001);
+	/* this kernel has no discards, and that is not zero */
+	CHECK_NEAR(eval(&m, "disk.discards", "sda"), -1, 0.001);
+	CHECK_NEAR(eval(&m, "opt(disk.discards)", "sda"), 0, 0.001);
+	machine_close(&m);
+}
+
+TEST("disks, CPUs and fields that come and go")
+{
+	struct machine m;
+
+	put_file("proc/diskstats",
+		 "8 0 sda 1 0 8 4 1 0 8 5 0 9 9\n8 16 sdb 1 0 8 4 1 0 8 5 0 9 9\n");
+	put_file("proc/stat", "cpu  1 1 1 1 1 1 1 1 1 1 77\ncpu0 1 1 1 1\nctxt x\nnews 5\n");
+	machine_open(&m, NULL);
+	look(&m);
+	put_file("proc/diskstats",
+		 "8 16 sdb 3 0 8 4 1 0 8 5 0 9 9\n8 32 sdc 9 0 8 4 1 0 8 5 0 9 9\n");
+	put_file("proc/stat", "cpu  2 1 1 1 1 1 1 1 1 1 78\ncpu7 1 1 1 1\nnews 8\n");
+	look(&m);
+	CHECK_NEAR(eval(&m, "disk.reads", "sda"), -1, 0.001);
+	CHECK_NEAR(eval(&m, "disk.reads", "sdb"), 2, 0.001);
+	CHECK_NEAR(eval(&m, "disk.reads", "sdc"), -1, 0.001);
+	CHECK_NEAR(eval(&m, "sum(disk.reads)", ""), 2, 0.001);
+	CHECK_NEAR(eval(&m, "cpu.user", "7"), -1, 0.001);
+	CHECK_NEAR(eval(&m, "cpu.total", "0"), -1, 0.001);
+	CHECK_NEAR(eval(&m, "system.switches", ""), -1, 0.001);
+	/* the kernel counts something that no table has */
+	CHECK_NEAR(eval(&m, "system.news", ""), 3, 0.001);
+	CHECK_NEAR(eval(&m, "system.column11", "all"), 1, 0.001);
+	machine_close(&m);
+}
+
+TEST("the forms of files")
+{
+	struct machine m;
+
+	put_file("proc/net/snmp", "Tcp: A RetransSegs\nTcp: 1 7\nUdp: A\nTcp: 3\nodd\n");
+	put_file("proc/net/dev", "Inter-|\n face |bytes\n  lo: 10 2 0 0 0 0 0 0 20 3 0 0 0 0 0 0\n"
+				 "eth0:5 1\n");
+	put_file("proc/interrupts",
+		 "           CPU0       CPU2       \n 24:  1   2  IO-APIC   5-edge   ACPI:Ged\n"
+		 "LOC:  7 8   Local timer interrupts\nERR:   9\n");
+	put_file("proc/pressure/io", "some avg10=3.60 avg60=1.62 avg300=1.04 total=13325824\n"
+				     "full avg10=0.08 avg60=0.18 avg300=0.49 total=10387609\n");
+	put_file("proc/loadavg", "5.26 2.32 1.02 11/136 7066\n");
+	put_file("proc/meminfo",
+		 "MemTotal: 1000 kB\nHugePages_Total: 3\nNew: 4 kB\nBad: x kB\n:\n");
+	put_file("proc/net/sockstat", "sockets: used 16\nTCP: inuse 1 orphan 2\n");
+	machine_open(&m, NULL);
+	look(&m);
+	look(&m);
+	delta_init(&m.d, counters_set(m.c), NULL, &m.after);
+	CHECK_NEAR(eval(&m, "tcp.RetransSegs", ""), 7, 0.001);
+	CHECK_NEAR(eval(&m, "tcp.A", ""), 1, 0.001);
+	CHECK_NEAR(eval(&m, "net.tx_bytes", "lo"), 20, 0.001);
+	CHECK_NEAR(eval(&m, "net.rx_bytes", "eth0"), 5, 0.001);
+	CHECK_NEAR(eval(&m, "net.tx_bytes", "eth0"), -1, 0.001);
+	CHECK_NEAR(eval(&m, "irq.count", "24 ACPI:Ged/2"), 2, 0.001);
+	CHECK_NEAR(eval(&m, "irq.count", "LOC Local timer interrupts/0"), 7, 0.001);
+	CHECK_NEAR(eval(&m, "irq.count", "ERR/all"), 9, 0.001);
+	CHECK_NEAR(eval(&m, "pressure.io.some.avg10", ""), 3.6, 0.001);
+	CHECK_NEAR(eval(&m, "pressure.io.full.total", ""), 10387609e3, 1);
+	CHECK_NEAR(eval(&m, "pressure.cpu.some.avg10", ""), -1, 0.001);
+	CHECK_NEAR(eval(&m, "load.5", ""), 2.32, 0.001);
+	CHECK_NEAR(eval(&m, "load.tasks", ""), 136, 0.001);
+	CHECK_NEAR(eval(&m, "mem.total", ""), 1024000, 0.001);
+	CHECK_NEAR(eval(&m, "mem.huge_total", ""), 3, 0.001);
+	CHECK_NEAR(eval(&m, "sock.tcp_orphan", ""), 2, 0.001);
+	machine_close(&m);
+}
+
+TEST("a masked /proc gives reasons, not figures")
+{
+	struct machine m;
+	size_t n, missing = 0;
+
+	(void)counter_sources(&n);
+	machine_open(&m, NULL);
+	look(&m);
+	for (u32 i = 0; i < n; i++)
+		missing += counters_why(m.c, i) == -ENOENT;
+	CHECK(missing > 5);
+	CHECK_NEAR(eval(&m, "mem.free", ""), -1, 0.001);
+	machine_close(&m);
+}
+
+TEST("formulas")
+{
+	struct machine m;
+
+	put_file("proc/loadavg", "6.00 2.00 1.00 1/2 3\n");
+	machine_open(&m, NULL);
+	look(&m);
+	look(&m);
+	CHECK_NEAR(eval(&m, "load.1 + load.5 * 2 - 1", ""), 9, 1e-9);
+	CHECK_NEAR(eval(&m, "(load.1 + load.5) * 2 / 4", ""), 4, 1e-9);
+	CHECK_NEAR(eval(&m, "load.1 / 0", ""), 0, 1e-9);
+	CHECK_NEAR(eval(&m, "max(load.1, min(load.5, 1))", ""), 6, 1e-9);
+	CHECK_NEAR(eval(&m, "rate(load.1) * seconds", ""), 6, 1e-9);
+	machine_close(&m);
+}
+
+TEST("broken formulas are refused")
+{
+	static const char *const broken[] = { "",        "load.1 +",    "(load.1", "load.1 2",
+					      "no.such", "rate(load.1", "max(1)",  "load.1{all",
+					      "sum(1)",  "load.1 % 2" };
+	struct counters *c = NULL;
+	struct formula f;
+
+	CHECK_EQ(counters_new(&c, "/", NULL), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(broken); i++) {
+		struct err e = ERR_INIT;
+
+		CHECK_EQ(formula_parse(&f, counters_set(c), broken[i], &e), -EINVAL);
+		CHECK(e.what);
+		err_release(&e);
+	}
+	counters_free(c);
+}
+
+TEST("a clock that is set and a machine that sleeps")
+{
+	struct snapshot a = { .mono = 1000, .boot = 1000, .wall = NSEC_PER_SEC * 100 };
+	struct snapshot b = { .mono = 1000 + NSEC_PER_SEC,
+			      .boot = 1000 + 61 * NSEC_PER_SEC,
+			      .wall = NSEC_PER_SEC * 50 };
+	struct counter_set set;
+	struct delta d;
+
+	counter_set_init(&set);
+	delta_init(&d, &set, &a, &b);
+	CHECK_NEAR(d.seconds, 1, 1e-9);
+	CHECK_EQ(delta_suspended(&d), 60 * NSEC_PER_SEC);
+	CHECK_EQ(delta_clock_step(&d), -(s64)(111 * NSEC_PER_SEC));
+	counter_set_release(&set);
+}
