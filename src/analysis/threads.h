@@ -6,6 +6,7 @@
 #include "analysis/waits.h"
 #include "waits/kinds.h"
 #include "waits/observed.h"
+#include "waits/recorded.h"
 
 struct thread_account {
 	u32 pid, tid;
@@ -36,5 +37,8 @@ void accounts_group(account_list *list, enum account_by by);
 /* @machine: all in one table, with columns that are too wide for people. */
 void accounts_to_result(const struct profile *p, account_list *list, enum account_by by, u32 lines,
 			bool machine, struct result *ret);
+
+/* What was lost, and what was worked out in which way. */
+void recorded_notes(const struct recorded *r, struct result *ret);
 
 #endif

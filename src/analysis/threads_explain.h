@@ -5,7 +5,7 @@
 #define ANALYSIS_THREADS_EXPLAIN_H
 
 #include "analysis/threads.h"
-#include "analysis/threads_ran.h"
+#include "waits/turns.h"
 
 struct explain_faults {
 	bool known;

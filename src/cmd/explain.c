@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/threads_explain.h"
-#include "analysis/threads_load.h"
+#include "waits/recorded.h"
 #include "cmd/offcpu.h"
 #include "base/fmt.h"
 #include "host/procfs.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analysis/threads_load.h"
+#include "analysis/threads.h"
 #include "cmd/offcpu.h"
 #include "host/cgroup.h"
 
@@ -83,6 +83,7 @@ static void fill(const struct context *ctx, const struct threads_args *a, const 
 	account_list accounts = { 0 };
 
 	result_fact(ret, "duration_ns", "duration", value_u(VALUE_DURATION, o->end - o->begin));
+	waits_merge(o->profile, o->waits, WAIT_VIEW_SLEEPER);
 	accounts_build(o, &accounts);
 	if (!o->cgroups)
 		name_cgroups(o->profile, o->threads, &accounts);

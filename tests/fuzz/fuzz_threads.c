@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Recordings from anywhere, read for what threads did and waited for; the table and the page. */
 #include "analysis/threads_explain.h"
-#include "analysis/threads_load.h"
+#include "waits/recorded.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Recordings of the scheduler, written here field by field: order, names, cuts. */
 #include "analysis/sched.h"
-#include "analysis/sched_order.h"
-#include "analysis/threads_load.h"
+#include "waits/sched_order.h"
+#include "analysis/threads.h"
 #include "base/hash.h"
 #include "recording/format.h"
 #include "recording/recording.h"

@@ -2,7 +2,7 @@
 /* What threads did, out of recordings of waits that are written here: with accounts and without. */
 #include "harness.h"
 
-#include "analysis/threads_load.h"
+#include "analysis/threads.h"
 #include "profile/accounts.h"
 #include "recording/writer.h"
 #include "waits/session.h"

@@ -5,10 +5,10 @@
  * round has ended, all that the rounds before it left is delivered, and its memory is free for the
  * next one.
  */
-#ifndef ANALYSIS_SCHED_ORDER_H
-#define ANALYSIS_SCHED_ORDER_H
+#ifndef WAITS_SCHED_ORDER_H
+#define WAITS_SCHED_ORDER_H
 
-#include "analysis/sched.h"
+#include "waits/sched.h"
 
 /* Events that may wait; a recording without rounds is delivered by halves then. */
 enum { SCHED_ORDER_MOST = 4 << 20 };

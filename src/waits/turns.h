@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Who had a CPU while others waited for it, worked out from who ran there and when. */
-#ifndef ANALYSIS_THREADS_RAN_H
-#define ANALYSIS_THREADS_RAN_H
+#ifndef WAITS_TURNS_H
+#define WAITS_TURNS_H
 
 #include "base/base.h"
 #include "base/vec.h"

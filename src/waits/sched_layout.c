@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analysis/sched_layout.h"
+#include "waits/sched_layout.h"
 
 #include "recording/recording.h"
 

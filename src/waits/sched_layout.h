@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Where the fields of the scheduler's tracepoints lie: that differs between kernels. */
-#ifndef ANALYSIS_SCHED_LAYOUT_H
-#define ANALYSIS_SCHED_LAYOUT_H
+#ifndef WAITS_SCHED_LAYOUT_H
+#define WAITS_SCHED_LAYOUT_H
 
-#include "analysis/sched.h"
+#include "waits/sched.h"
 
 struct sched_field {
 	u32 offset;

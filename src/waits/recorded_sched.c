@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Threads by the scheduler's events alone: who ran, wanted to, or was blocked, and in which state.
  */
-#include "analysis/threads_load.h"
+#include "waits/kinds.h"
+#include "waits/recorded.h"
 
 #include "base/hash.h"
 

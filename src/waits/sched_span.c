@@ -3,7 +3,7 @@
  * Samples of the common kind, as they lie in the file; others are left for sched_read.c. It is
  * written for speed: half of what reading a large recording costs in user space is here.
  */
-#include "analysis/sched_reader.h"
+#include "waits/sched_reader.h"
 
 #include "recording/recording.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analysis/threads_ran.h"
+#include "waits/turns.h"
 
 #include "base/map.h"
 

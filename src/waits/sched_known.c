@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analysis/sched_known.h"
+#include "waits/sched_known.h"
 
 void sched_known_release(struct sched_known *k)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Who is who in a recording of the scheduler, and who is asked for. */
-#include "analysis/sched.h"
+#include "waits/sched.h"
 
 void *sched_by_tid(void *old, u32 *n, size_t size, u32 tid)
 {

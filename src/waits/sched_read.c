@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The scheduler's events out of a recording: decoded, named and in order of time. */
-#include "analysis/sched_reader.h"
+#include "waits/sched_reader.h"
 
 #include "recording/recording.h"
 

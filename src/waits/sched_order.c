@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analysis/sched_order.h"
+#include "waits/sched_order.h"
 
 #include <sys/mman.h>
 

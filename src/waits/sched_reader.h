@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What sched_read.c, which can read every sample, and sched_span.c, which is quick, share. */
-#ifndef ANALYSIS_SCHED_READER_H
-#define ANALYSIS_SCHED_READER_H
+#ifndef WAITS_SCHED_READER_H
+#define WAITS_SCHED_READER_H
 
-#include "analysis/sched_known.h"
-#include "analysis/sched_layout.h"
-#include "analysis/sched_order.h"
+#include "waits/sched_known.h"
+#include "waits/sched_layout.h"
+#include "waits/sched_order.h"
 
 /* A sample that had nothing unusual, found again by its event's id and its header. */
 struct sched_memo {

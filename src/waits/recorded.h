@@ -4,13 +4,13 @@
  * scheduler's events ('perf sched record'), which have no stacks. What a recording does not hold is
  * worked out from what it does, and notes say how.
  */
-#ifndef ANALYSIS_THREADS_LOAD_H
-#define ANALYSIS_THREADS_LOAD_H
+#ifndef WAITS_RECORDED_H
+#define WAITS_RECORDED_H
 
 #include "waits/load.h"
-#include "analysis/sched.h"
-#include "analysis/threads.h"
-#include "analysis/threads_ran.h"
+#include "waits/sched.h"
+#include "waits/observed.h"
+#include "waits/turns.h"
 
 /* Which threads. */
 struct recorded_opts {
@@ -52,8 +52,6 @@ int recorded_load(struct recorded *r, const char *path, const struct recorded_op
 int recorded_load_from(struct recorded *r, struct recording *recording,
 		       const struct recorded_opts *opts, struct err *e);
 void recorded_release(struct recorded *r);
-/* What was lost, and what was worked out in which way. */
-void recorded_notes(const struct recorded *r, struct result *ret);
 
 /* For the readers: whether a thread is asked for. */
 bool recorded_wants(const struct recorded_opts *o, u32 pid, u32 tid, const char *comm,

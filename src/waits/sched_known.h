@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What a reader of the scheduler's events has heard of each task, and since when. */
-#ifndef ANALYSIS_SCHED_KNOWN_H
-#define ANALYSIS_SCHED_KNOWN_H
+#ifndef WAITS_SCHED_KNOWN_H
+#define WAITS_SCHED_KNOWN_H
 
-#include "analysis/sched.h"
+#include "waits/sched.h"
 
 /*
  * From when on two things are so of a task: all bits of the time turned, so that the zeros of new
