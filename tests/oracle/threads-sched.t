@@ -38,7 +38,7 @@ END
 	run "$FATHOM" threads -i mixed.data -n 3
 	expect_status 0
 	expect_out_like '^ *TID +COMMAND +WALL +CPU +RUNQ'
-	expect_out_like 'from the scheduler.s events alone'
+	expect_out_like 'from scheduler events alone'
 else
 	skip "perf did not record, or lost events: $(tail -n 1 mixed.err)" 6
 fi
