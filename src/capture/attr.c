@@ -17,10 +17,17 @@
 
 enum { DEFAULT_FREQUENCY = 99, FORMAT_LOST = 1 << 4 }; /* PERF_FORMAT_LOST, Linux 6.0 */
 
+static bool is_clock(const struct perf_event_attr *a)
+{
+	return a->config == PERF_COUNT_SW_CPU_CLOCK || a->config == PERF_COUNT_SW_TASK_CLOCK;
+}
+
+/* Software events are rare: all are taken unless a rate is asked for. */
 static void set_sampling(struct perf_event_attr *a, const struct event *ev,
 			 const struct session_opts *opts)
 {
-	bool every = a->type == PERF_TYPE_TRACEPOINT || a->type == PERF_TYPE_BREAKPOINT;
+	bool every = a->type == PERF_TYPE_TRACEPOINT || a->type == PERF_TYPE_BREAKPOINT ||
+		     (a->type == PERF_TYPE_SOFTWARE && opts->every_software && !is_clock(a));
 
 	if (ev->period_set || ev->frequency_set)
 		return;

@@ -148,8 +148,20 @@ static void for_each_leader(const struct session *s, unsigned long request, bool
 	}
 }
 
+/* Sampling by timers must not keep step with the work that is sampled. */
+static void spread(struct session *s)
+{
+	if (s->opts.counting || !spread_is_due(&s->spread))
+		return;
+	vec_each(slot, &s->slots) {
+		if (slot->event && slot->fds.len && spread_applies(&slot->attr))
+			spread_timers(&s->spread, &slot->attr, slot->fds.items, slot->fds.len);
+	}
+}
+
 int session_enable(struct session *s, struct err *e UNUSED)
 {
+	spread(s);
 	/* The program's exec enables them: what runs before is ours. */
 	if (!s->on_exec)
 		for_each_leader(s, PERF_EVENT_IOC_ENABLE, true);
@@ -305,6 +317,7 @@ int session_run(struct session *s, u64 until, const struct session_sinks *sinks,
 		/* Asked before the sweep, which so reads what came until then. */
 		over = stop_requested() || target_is_gone(s) || (until && clock_mono_ns() >= until);
 		r = sweep(s, sinks, e);
+		spread(s);
 		poll_set_renew(&p, s);
 	}
 	vec_release(&p.fds);

@@ -27,8 +27,9 @@ enum {
 };
 
 struct session_opts {
-	u64 frequency; /* Hz for events without their own period; 0 with @period 0: 99 */
-	u64 period;    /* counts per sample; wins over frequency */
+	u64 frequency;       /* Hz for events without their own period; 0 with @period 0: 99 */
+	u64 period;          /* counts per sample; wins over frequency */
+	bool every_software; /* every software event that is not a clock is sampled */
 	enum stack_mode stack;
 	u32 stack_size;  /* STACK_DWARF: bytes of user stack per sample */
 	u32 max_stack;   /* frames, 0: the kernel's limit */

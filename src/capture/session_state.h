@@ -4,6 +4,7 @@
 #define CAPTURE_SESSION_STATE_H
 
 #include "capture/session.h"
+#include "capture/spread.h"
 
 /* One event on all threads and CPUs. */
 struct slot {
@@ -35,6 +36,7 @@ struct session {
 	VEC(struct session_note) notes;
 	VEC(int) pid_fds; /* of the watched processes; may be fewer than there are */
 	struct ring_stats stats;
+	struct spread spread;
 	u64 vanished;    /* threads that were gone before their events were opened */
 	struct err last; /* why the last event failed */
 };

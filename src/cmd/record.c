@@ -41,6 +41,7 @@ struct record_args {
 	struct target_args target;
 	VEC(struct event_arg) events;
 	u64 frequency;
+	bool frequency_given;
 	u64 period;
 	bool stacks;
 	struct stack_option call_graph;
@@ -157,7 +158,9 @@ static const struct opt record_options[] = {
 	     "only hits of the tracepoints before it for which this is true",
 	     .parse = parse_filter_arg),
 	WHAT('F', "freq", OPT_CUSTOM, frequency, "HZ",
-	     "samples per second and CPU, or max; tracepoints give every hit", .def = "99",
+	     "samples per second and CPU, or max; tracepoints and, unless given, rare software "
+	     "events record every hit",
+	     .def = "99", .given_offset = offsetof(struct record_args, frequency_given),
 	     .parse = option_rate, .alias = "frequency", .conflicts = "count"),
 	WHAT('c', "count", OPT_U64, period, "N", "a sample each N events instead",
 	     .alias = "period"),
@@ -307,6 +310,7 @@ static void session_options(const struct record_args *a, struct session_opts *re
 {
 	*ret = (struct session_opts){
 		.frequency = a->frequency,
+		.every_software = !a->frequency_given,
 		.period = a->period,
 		.stack = a->call_graph.mode == STACK_NONE && a->stacks ? STACK_FP
 								       : a->call_graph.mode,

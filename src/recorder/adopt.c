@@ -119,6 +119,24 @@ void adopt_tasks(struct recorder *r, struct sampler *s)
 	switch_adopted(r, !r->kernel.paused);
 }
 
+void adopt_spread(struct recorder *r)
+{
+	size_t per_source = r->o.target->cpus.len, at = 0;
+
+	pthread_mutex_lock(&r->kernel.lock);
+	if (r->kernel.adopted.len && spread_is_due(&r->kernel.spread)) {
+		vec_each(src, &r->sources) {
+			if (src->sampler < 0)
+				continue;
+			if (spread_applies(&src->opened))
+				spread_timers(&r->kernel.spread, &src->opened,
+					      r->kernel.adopted.items + at, per_source);
+			at += per_source;
+		}
+	}
+	pthread_mutex_unlock(&r->kernel.lock);
+}
+
 void adopt_end(struct recorder *r)
 {
 	/* closing alone does not end them: the sampler's links hold them, too */

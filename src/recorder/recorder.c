@@ -236,6 +236,7 @@ static int on_sweep(void *ctx)
 	bool usr2 = (keeps || r->o.change.on_signal) && r->path && signalled();
 	int rc = sweep_end(r, false, r->e);
 
+	adopt_spread(r);
 	if (rc >= 0)
 		rc = usr2 || change_wanted(r) ? change(r) : flight_turn(r, r->e);
 	if (rc >= 0)

@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include "capture/spread.h"
 #include "profile/health.h"
 #include "recorder/copies.h"
 #include "recorder/control.h"
@@ -39,13 +40,14 @@ struct kernel_stacks {
 	pthread_mutex_t lock; /* for all below, and the sampler itself */
 	u32 events;           /* to be attached to */
 	bool has_thread;
-	bool late;         /* loads while the program runs already */
-	bool loading;      /* from here ... */
-	bool loaded;       /* ... to here the thread cannot be stopped */
-	bool abandoned;    /* it was not waited for */
-	bool attached;     /* its samples replace those in the rings */
-	bool ready;        /* tables for what runs are there */
-	bool paused;       /* the user stopped the counting */
+	bool late;      /* loads while the program runs already */
+	bool loading;   /* from here ... */
+	bool loaded;    /* ... to here the thread cannot be stopped */
+	bool abandoned; /* it was not waited for */
+	bool attached;  /* its samples replace those in the rings */
+	bool ready;     /* tables for what runs are there */
+	bool paused;    /* the user stopped the counting */
+	struct spread spread;
 	VEC(int) adopted;  /* events of CPUs instead of the program's, see adopt.c */
 	int stop_fd;       /* wakes the thread for its end */
 	struct buf out;    /* samples as records, waiting for the next sweep */
@@ -124,6 +126,8 @@ bool kernel_stop(struct recorder *r);
 /* adopt.c: tasks of the program that are older than the unwinder. */
 void adopt_tasks(struct recorder *r, struct sampler *s);
 void adopt_end(struct recorder *r);
+/* Their timers do not keep step with the program. */
+void adopt_spread(struct recorder *r);
 /* Counting stops, or goes on: of the session's events, or of those in their place. */
 void adopt_switch(struct recorder *r, bool on);
 
