@@ -47,6 +47,7 @@ enum {
 	OPT_NEGATABLE = 1 << 0, /* OPT_FLAG: --no-NAME exists */
 	OPT_HIDDEN = 1 << 1,    /* accepted (a peer's name for it), not shown in help */
 	OPT_RESULT = 1 << 3,    /* about the form of a result: not for a command with .only_form */
+	OPT_INSTEAD = 1 << 4,   /* has the name of a common option of OPT_RESULT, as a peer */
 	OPT_OPTIONAL = 1 << 2,  /* the value may be missing: --call-graph or --call-graph=fp;
 				   .implied is used */
 };

@@ -10,10 +10,24 @@ static bool is_hidden(const struct command *cmd, const struct opt *o, bool commo
 	       (common && cmd && cmd->only_form && (o->flags & OPT_RESULT));
 }
 
+/* A command that takes a peer's command line may have another use for the name of a form. */
+static bool is_taken(const opt_refs *refs, const struct opt *o)
+{
+	for (size_t i = 0; (o->flags & OPT_RESULT) && i < refs->len; i++) {
+		const struct opt *other = refs->items[i].opt;
+
+		if ((other->flags & OPT_INSTEAD) && streq(other->name, o->name))
+			return true;
+	}
+	return false;
+}
+
 static void collect(const struct command *cmd, const struct opt *table, size_t base, bool common,
 		    int depth, opt_refs *ret)
 {
 	for (const struct opt *o = table; o && o->type; o++) {
+		if (common && is_taken(ret, o))
+			continue;
 		if (o->type != OPT_INCLUDE)
 			vec_push(ret, (struct opt_ref){ .opt = o,
 							.base = base,

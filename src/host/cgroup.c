@@ -95,6 +95,8 @@ static void parse_mount(const char *line, const char *end, struct cgroup_mounts 
 			keep(&m->v1_memory, f[FIELD_PLACE]);
 		if (has_word(f[dash + 3], "cpu"))
 			keep(&m->v1_cpu, f[FIELD_PLACE]);
+		if (has_word(f[dash + 3], "perf_event"))
+			keep(&m->v1_perf, f[FIELD_PLACE]);
 	}
 }
 
@@ -129,6 +131,7 @@ void cgroup_mounts_release(struct cgroup_mounts *m)
 	free(m->v2);
 	free(m->v1_memory);
 	free(m->v1_cpu);
+	free(m->v1_perf);
 	*m = (struct cgroup_mounts)CGROUP_MOUNTS_INIT;
 }
 

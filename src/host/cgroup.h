@@ -10,7 +10,8 @@ struct cgroup_mounts {
 	char *v2;        /* mount point of version 2, or NULL */
 	char *v1_memory; /* mount points of version 1 controllers, or NULL */
 	char *v1_cpu;
-	u32 v1_count; /* how many version 1 hierarchies there are */
+	char *v1_perf; /* perf_event: the hierarchy that counters know, where there is one */
+	u32 v1_count;  /* how many version 1 hierarchies there are */
 };
 
 #define CGROUP_MOUNTS_INIT \

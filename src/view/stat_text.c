@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Counts for people: perf's look, without a line for each event that this machine does not have. */
+#include "view/stat_form.h"
+
+#include <math.h>
+
+#include "base/fmt.h"
+#include "view/term.h"
+
+enum { VALUE_WIDTH = 18, EVENT_WIDTH = 24, TABLE_BARS = 40, SPREAD_COLUMN = 68 };
+
+/* --- one line --------------------------------------------------------------------------------- */
+
+static void pad(struct buf *out, const char *text, size_t width, bool right)
+{
+	size_t n = fmt_width(text), fill = n < width ? width - n : 0;
+
+	if (right)
+		buf_fill(out, ' ', fill);
+	buf_addstr(out, text);
+	if (!right)
+		buf_fill(out, ' ', fill);
+}
+
+static void add_number(struct buf *out, double v, bool fraction, bool big)
+{
+	if (big && v >= 0 && v < 1e18) {
+		double whole = floor(fraction ? v + 0.005 : v + 0.5);
+
+		fmt_count(out, (u64)whole);
+		if (fraction)
+			buf_addf(out, ".%02d", (int)(fmax(v + 0.005 - whole, 0) * 100) % 100);
+		return;
+	}
+	buf_addf(out, "%.*f", fraction ? 2 : 0, v);
+}
+
+static size_t label_width(const struct stat_set *s)
+{
+	size_t most = 0;
+
+	vec_each(g, &s->groups) {
+		if (g->label)
+			most = MAX(most, fmt_width(g->label));
+	}
+	return most;
+}
+
+static size_t event_width(const struct stat_set *s)
+{
+	size_t most = EVENT_WIDTH;
+
+	vec_each(ev, &s->events) {
+		if (!ev->why)
+			most = MAX(most, MIN(strlen(ev->name), 48));
+	}
+	return most;
+}
+
+static void add_begin(const struct stat_set *s, const struct stat_line *l,
+		      const struct stat_form *f, struct buf *out)
+{
+	if (f->interval)
+		buf_addf(out, "%6llu.%06llu ", (unsigned long long)(f->time / NSEC_PER_SEC),
+			 (unsigned long long)(f->time % NSEC_PER_SEC / NSEC_PER_USEC));
+	if (l->group->label) {
+		pad(out, l->group->label, label_width(s), false);
+		buf_addch(out, ' ');
+	}
+}
+
+static void add_metric(const struct stat_metric *m, const struct stat_form *f, struct buf *out)
+{
+	char text[96];
+
+	snprintf(text, sizeof(text), "%8.*f%s %s", m->decimals, m->value, m->percent ? "%" : "",
+		 m->unit);
+	buf_addstr(out, " # ");
+	term_add(out, text, strlen(text), m->style, f->color);
+}
+
+static void end_line(struct buf *out)
+{
+	while (out->len && out->data[out->len - 1] == ' ')
+		buf_truncate(out, out->len - 1);
+	buf_addch(out, '\n');
+}
+
+/* Behind the metric, in a column of its own, as far as that fits. */
+static void add_spread(const struct stat_line *l, const struct stat_form *f, size_t begin,
+		       struct buf *out)
+{
+	size_t used = out->len - begin;
+
+	if (!f->repeated || l->state != STAT_COUNTED)
+		return;
+	if (used < SPREAD_COLUMN && !f->color)
+		buf_fill(out, ' ', SPREAD_COLUMN - used);
+	buf_addf(out, "  +- %.2f%%", l->value.error);
+}
+
+static void add_line(const struct stat_set *s, const struct stat_line *l, const struct stat_form *f,
+		     struct buf *out)
+{
+	size_t begin = out->len;
+	_cleanup_buf_ struct buf value = BUF_INIT;
+	bool shared = l->running + 0.5 < l->enabled;
+
+	add_begin(s, l, f, out);
+	if (l->state == STAT_NOT_COUNTED)
+		buf_addstr(&value, "<not counted>");
+	else
+		add_number(&value, l->value.mean, l->event->fraction, f->big);
+	pad(out, buf_str(&value), f->interval || s->by != STAT_ALL ? 14 : VALUE_WIDTH, true);
+	buf_addch(out, ' ');
+	pad(out, l->event->unit, 4, false);
+	buf_addch(out, ' ');
+	pad(out, l->event->name, event_width(s), false);
+	if (l->n_metrics)
+		add_metric(&l->metrics[0], f, out);
+	add_spread(l, f, begin, out);
+	if (shared)
+		buf_addf(out, "  (%.2f%%)", 100 * l->running / l->enabled);
+	end_line(out);
+	for (size_t i = 1; i < l->n_metrics; i++) {
+		add_begin(s, l, f, out);
+		buf_fill(out, ' ',
+			 (f->interval || s->by != STAT_ALL ? 14 : VALUE_WIDTH) + 6 +
+				 event_width(s));
+		add_metric(&l->metrics[i], f, out);
+		buf_addch(out, '\n');
+	}
+}
+
+/* --- only metrics ----------------------------------------------------------------------------- */
+
+static void add_metrics_only(const struct stat_set *s, const stat_lines *lines,
+			     const struct stat_form *f, struct buf *out)
+{
+	for (size_t g = 0; g < s->groups.len; g++) {
+		struct stat_line place = { .group = &s->groups.items[g] };
+
+		if (f->header && g == 0) {
+			buf_fill(out, ' ',
+				 (f->interval ? 14 : 0) +
+					 (place.group->label ? label_width(s) + 1 : 0));
+			vec_each(l, lines) {
+				for (size_t i = 0; l->group == place.group && i < l->n_metrics;
+				     i++) {
+					pad(out, l->metrics[i].unit, 14, true);
+					buf_addstr(out, "  ");
+				}
+			}
+			buf_addch(out, '\n');
+		}
+		add_begin(s, &place, f, out);
+		vec_each(l, lines) {
+			for (size_t i = 0; l->group == place.group && i < l->n_metrics; i++) {
+				char text[40];
+
+				snprintf(text, sizeof(text), "%.*f%s", l->metrics[i].decimals,
+					 l->metrics[i].value, l->metrics[i].percent ? "%" : "");
+				pad(out, text, MAX(14, strlen(l->metrics[i].unit)), true);
+				buf_addstr(out, "  ");
+			}
+		}
+		buf_addch(out, '\n');
+	}
+}
+
+/* --- times ------------------------------------------------------------------------------------ */
+
+static void add_time(const struct stat_set *s, size_t of, const char *what,
+		     const struct stat_form *f, struct buf *out)
+{
+	struct stat_mean t;
+
+	stat_time(s, of, &t);
+	if (!f->repeated) {
+		buf_addf(out, "%18.9f s    %s\n", t.mean / 1e9, what);
+		return;
+	}
+	buf_addf(out, "%18.9f s    %-8s", t.mean / 1e9, what);
+	if (t.runs > 1)
+		buf_addf(out, " +- %.2f%%, 95%% sure: %.6f s to %.6f s", t.error,
+			 fmax(t.low, 0) / 1e9, t.high / 1e9);
+	end_line(out);
+}
+
+/* Each run as a bar, to see a trend or an outlier. */
+static void add_table(const struct stat_set *s, struct buf *out)
+{
+	struct stat_mean t;
+	double most = 0;
+
+	stat_time(s, offsetof(struct stat_span, wall), &t);
+	vec_each(span, &s->spans)
+		most = fmax(most, (double)span->wall);
+	buf_addstr(out, "\n  # each run:\n");
+	vec_each(span, &s->spans) {
+		double wall = (double)span->wall;
+		int bars = most > 0 ? (int)(wall / most * TABLE_BARS + 0.5) : 0;
+
+		buf_addf(out, "%18.9f s  (%+.6f)  ", wall / 1e9, (wall - t.mean) / 1e9);
+		buf_fill(out, '#', (size_t)bars);
+		buf_addch(out, '\n');
+	}
+}
+
+static void add_times(const struct stat_set *s, const struct stat_form *f, struct buf *out)
+{
+	bool program = false;
+
+	vec_each(span, &s->spans)
+		program |= span->user || span->system;
+	if (f->table)
+		add_table(s, out);
+	buf_addch(out, '\n');
+	add_time(s, offsetof(struct stat_span, wall), "elapsed", f, out);
+	if (program) {
+		add_time(s, offsetof(struct stat_span, user), "user", f, out);
+		add_time(s, offsetof(struct stat_span, system), "system", f, out);
+	}
+}
+
+/* --- all -------------------------------------------------------------------------------------- */
+
+void stat_form_text(const struct stat_set *s, const stat_lines *lines, const struct stat_form *f,
+		    struct buf *out)
+{
+	if (!f->interval && f->subject) {
+		buf_addf(out, "\n Counted for %s", f->subject);
+		if (f->repeated)
+			buf_addf(out, " (%zu runs)", s->spans.len);
+		buf_addstr(out, ":\n\n");
+	}
+	if (f->interval && f->header && !f->metric_only)
+		buf_addf(out, "#       time %*s         count unit event\n",
+			 (int)(s->groups.items[0].label ? label_width(s) : 0), "");
+	if (f->metric_only) {
+		add_metrics_only(s, lines, f, out);
+	} else {
+		vec_each(l, lines) {
+			if (l->state != STAT_NOT_SUPPORTED)
+				add_line(s, l, f, out);
+		}
+	}
+	if (!f->interval)
+		add_times(s, f, out);
+}
