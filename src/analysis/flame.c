@@ -25,6 +25,23 @@ static bool is_waker(const struct flame *f, const struct calltree_node *n, bool 
 	return parent || ends_with(name, "_[w]");
 }
 
+static void add_gap(struct flame *f, u64 weight, u32 parent, u64 start)
+{
+	struct flame_gap *last = f->gaps.len ? &f->gaps.items[f->gaps.len - 1] : NULL;
+
+	if (last && last->parent == parent && last->at == f->boxes.len &&
+	    last->start + last->weight == start) {
+		last->weight += weight;
+		last->count++;
+		return;
+	}
+	vec_push(&f->gaps, (struct flame_gap){ .parent = parent,
+					       .at = (u32)f->boxes.len,
+					       .count = 1,
+					       .start = start,
+					       .weight = weight });
+}
+
 /* Puts the box in if it is to be seen. */
 static bool add_box(struct layout *l, u32 node, u32 parent, u64 start)
 {
@@ -36,6 +53,8 @@ static bool add_box(struct layout *l, u32 node, u32 parent, u64 start)
 
 	if (node && (!n->total || (double)n->total < l->min_weight)) {
 		f->narrow += n->total != 0;
+		if (n->total)
+			add_gap(f, n->total, parent, start);
 		return false;
 	}
 	if (l->opts->max_depth && depth >= l->opts->max_depth) {
@@ -313,6 +332,7 @@ void flame_release(struct flame *f)
 {
 	calltree_release(&f->tree);
 	vec_release(&f->boxes);
+	vec_release(&f->gaps);
 	free(f->states);
 }
 

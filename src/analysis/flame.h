@@ -53,6 +53,14 @@ struct flame_box {
 	u64 start;  /* weight to the left of it */
 };
 
+/* Neighbours on one box that are left out because they are too narrow. */
+struct flame_gap {
+	u32 parent; /* box */
+	u32 at;     /* it stands before the box of this index */
+	u32 count;
+	u64 start, weight;
+};
+
 /* What threads did below a node, in weight. */
 struct flame_states {
 	u64 ns[HOT_STATES];
@@ -63,6 +71,7 @@ struct flame {
 	u16 event, baseline;
 	struct calltree tree;
 	VEC(struct flame_box) boxes; /* depth first, left to right: parents before children */
+	VEC(struct flame_gap) gaps;  /* in the same order */
 	double total;                /* weight of the full width */
 	double whole;                /* what is 100 %: the same, without stacks that are no more */
 	u32 strip;                   /* node above all stacks that are no more, 0: there is none */

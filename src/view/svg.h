@@ -9,8 +9,9 @@
 #include "view/svg_colors.h"
 
 enum {
-	SVG_WIDTH = 1200, /* when nobody asks for another */
-	SVG_PAD = 10,     /* left and right of the boxes */
+	SVG_WIDTH = 1200,    /* when nobody asks for another */
+	SVG_LABEL_LEAST = 6, /* letters of a name that is cut */
+	SVG_PAD = 10,        /* left and right of the boxes */
 };
 
 #define SVG_FONT "Verdana, DejaVu Sans, sans-serif"

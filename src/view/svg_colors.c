@@ -12,20 +12,11 @@ const char *const svg_palette_names[] = {
 	"red", "green", "blue", "aqua",   "yellow", "purple", "orange", NULL,
 };
 
-/* What a box is, in the sense that its hue tells. */
-enum hue { HUE_USER, HUE_CXX, HUE_KERNEL, HUE_JIT, HUE_INTERPRETED, HUE_INLINED, HUE_OTHER, HUES };
-
-static const struct {
-	const char *text;
-	enum svg_palette palette;
-} hues[HUES] = {
-	[HUE_USER] = { "user code", PALETTE_RED },
-	[HUE_CXX] = { "C++", PALETTE_YELLOW },
-	[HUE_KERNEL] = { "kernel", PALETTE_ORANGE },
-	[HUE_JIT] = { "JIT-compiled", PALETTE_GREEN },
-	[HUE_INTERPRETED] = { "interpreted", PALETTE_PURPLE },
-	[HUE_INLINED] = { "inlined", PALETTE_AQUA },
-	[HUE_OTHER] = { "processes, marks", PALETTE_BLUE },
+static const char *const kind_words[LOOK_KINDS] = {
+	[LOOK_USER] = "user code",          [LOOK_CXX] = "C++",
+	[LOOK_KERNEL] = "kernel",           [LOOK_JIT] = "JIT-compiled",
+	[LOOK_INTERPRETED] = "interpreted", [LOOK_INLINED] = "inlined",
+	[LOOK_LABEL] = "processes, marks",
 };
 
 static const struct rgb gray = { 200, 200, 200 };
@@ -176,39 +167,26 @@ static enum svg_palette plain_palette(enum svg_palette palette, const char *name
 
 /* --- colours that mean something ------------------------------------------------------------ */
 
-static enum hue hue_of(const struct frame *frame, const char *name)
+static enum look_kind kind_of(const struct frame *frame, const char *name)
 {
 	if (!frame)
-		return HUE_OTHER;
+		return LOOK_LABEL;
 	switch (frame->kind) {
 	case FRAME_KERNEL:
-	case FRAME_HYPERVISOR: return HUE_KERNEL;
-	case FRAME_JIT: return HUE_JIT;
-	case FRAME_INTERPRETED: return HUE_INTERPRETED;
-	case FRAME_INLINED: return HUE_INLINED;
-	case FRAME_MARKER: return HUE_OTHER;
-	default: return strstr(name, "::") ? HUE_CXX : HUE_USER;
+	case FRAME_HYPERVISOR: return LOOK_KERNEL;
+	case FRAME_JIT: return LOOK_JIT;
+	case FRAME_INTERPRETED: return LOOK_INTERPRETED;
+	case FRAME_INLINED: return LOOK_INLINED;
+	case FRAME_MARKER: return LOOK_LABEL;
+	default: return strstr(name, "::") ? LOOK_CXX : LOOK_USER;
 	}
 }
 
-/* One of red (5), green (3), blue (1) of the hue: 0..1. */
-static double channel(double hue, double n)
-{
-	double k = fmod(n + hue / 60, 6);
-
-	return 1 - fmax(0, fmin(fmin(k, 4 - k), 1));
-}
-
-/* A hue of its own for each module, of the same lightness for all. */
 static struct rgb module_color(const char *module)
 {
 	const char *slash = strrchr(module, '/');
-	double hue = (double)(hash_str(slash ? slash + 1 : module) % 360);
 
-	if (!*module)
-		return gray;
-	return (struct rgb){ ramp(105, 130, channel(hue, 5)), ramp(105, 130, channel(hue, 3)),
-			     ramp(105, 130, channel(hue, 1)) };
+	return *module ? look_of_name(slash ? slash + 1 : module) : gray;
 }
 
 /* From pale to deep red; the root of the share, for small ones are many and large ones few. */
@@ -272,11 +250,11 @@ static struct rgb ratio_color(const struct flame *f, const struct flame_box *b)
 
 /* --- hot and cold --------------------------------------------------------------------------- */
 
-static const struct rgb state_colors[HOT_STATES] = {
-	[HOT_ON_CPU] = { 236, 90, 66 },
-	[HOT_RUNQ] = { 244, 196, 48 },
-	[HOT_BLOCKED] = { 96, 128, 226 },
-	[HOT_UNKNOWN] = { 188, 188, 188 },
+static const struct look state_looks[HOT_STATES] = {
+	[HOT_ON_CPU] = { 32, 0.155, 0.72 },
+	[HOT_RUNQ] = { 92, 0.15, 0.87 },
+	[HOT_BLOCKED] = { 262, 0.11, 0.74 },
+	[HOT_UNKNOWN] = { 0, 0, 0.81 },
 };
 
 /* The colours of what happened there, mixed by its shares; names differ a little in lightness. */
@@ -287,17 +265,18 @@ static struct rgb state_color(const struct svg_colors *c, const struct flame_box
 	double sum = 0, r = 0, g = 0, blue = 0, light = 0.94 + 0.12 * shade_of_sum(name, len);
 
 	if (streq(name, HOTCOLD_NOT_SAMPLED))
-		return state_colors[HOT_UNKNOWN];
+		return look_rgb(state_looks[HOT_UNKNOWN]);
 	for (int i = 0; i < HOT_STATES; i++) {
 		double part = (double)s->ns[i];
+		struct rgb color = look_rgb(state_looks[i]);
 
 		sum += part;
-		r += part * state_colors[i].r;
-		g += part * state_colors[i].g;
-		blue += part * state_colors[i].b;
+		r += part * color.r;
+		g += part * color.g;
+		blue += part * color.b;
 	}
 	if (sum <= 0)
-		return state_colors[HOT_UNKNOWN];
+		return look_rgb(state_looks[HOT_UNKNOWN]);
 	light /= sum;
 	return (struct rgb){ (u8)MIN(r * light, 255.0), (u8)MIN(g * light, 255.0),
 			     (u8)MIN(blue * light, 255.0) };
@@ -308,12 +287,17 @@ static void states_legend(const struct svg_colors *c, svg_legend *ret)
 	const struct flame_states *all = &c->flame->states[0];
 
 	for (int i = 0; i < HOT_STATES; i++)
-		vec_push(ret, (struct svg_legend_entry){ state_colors[i],
+		vec_push(ret, (struct svg_legend_entry){ look_rgb(state_looks[i]),
 							 hotcold_words((enum hotcold_state)i),
 							 (double)all->ns[i] / c->flame->whole });
 }
 
 /* --- one box ------------------------------------------------------------------------------- */
+
+static struct rgb name_color(double v)
+{
+	return look_rgb((struct look){ 25 + 70 * v, 0.115, 0.8 + (v - 0.5) * 0.08 });
+}
 
 static struct rgb named_color(struct svg_colors *c, const struct flame_box *b, const char *name,
 			      size_t len)
@@ -326,9 +310,10 @@ static struct rgb named_color(struct svg_colors *c, const struct flame_box *b, c
 	if (m && (id = intern_find(&m->names, name, len)))
 		return m->colors.items[id];
 	/* the root has no name of its own there: its shade is that of no letter */
-	color = from_palette(plain_palette(c->opts.palette, name,
-					   frame ? frame->kind : (u8)FRAME_USER, b->waker),
-			     shades_of(c, name, b->node ? len : 0));
+	color = c->own ? name_color(shades_of(c, name, b->node ? len : 0).a)
+		       : from_palette(plain_palette(c->opts.palette, name,
+						    frame ? frame->kind : (u8)FRAME_USER, b->waker),
+				      shades_of(c, name, b->node ? len : 0));
 	if (m) {
 		id = intern_bytes(&m->names, name, len);
 		while (m->colors.len <= id)
@@ -354,8 +339,7 @@ struct rgb svg_color(struct svg_colors *c, const struct flame_box *b)
 	if (c->flame->tree.base)
 		return growth_color(c, b);
 	switch (c->opts.by) {
-	case COLOR_BY_KIND:
-		return from_palette(hues[hue_of(frame, name)].palette, shades_of(c, name, len));
+	case COLOR_BY_KIND: return look_of_kind(kind_of(frame, name), shades_of(c, name, len).a);
 	case COLOR_BY_MODULE:
 		return module_color(frame ? profile_str(c->flame->profile, frame->module) : "");
 	case COLOR_BY_STATE: return state_color(c, b, name, len);
@@ -373,7 +357,7 @@ static bool has_kinds(const struct flame *f)
 		const struct frame *frame = flame_frame(f, b);
 
 		if (frame && frame->kind != FRAME_MARKER)
-			seen |= 1u << hue_of(frame, profile_str(f->profile, frame->name));
+			seen |= 1u << kind_of(frame, profile_str(f->profile, frame->name));
 	}
 	return seen & (seen - 1);
 }
@@ -382,6 +366,7 @@ void svg_colors_init(struct svg_colors *c, const struct flame *f,
 		     const struct svg_colors_opts *opts)
 {
 	*c = (struct svg_colors){ .flame = f, .opts = *opts, .seed = getpid() };
+	c->own = opts->by != COLOR_BY_NAME;
 	if (c->opts.by == COLOR_BY_AUTO)
 		c->opts.by = f->states      ? COLOR_BY_STATE
 			     : has_kinds(f) ? COLOR_BY_KIND
@@ -411,23 +396,23 @@ static int compare_shares(const void *a, const void *b)
 static void kinds_legend(const struct svg_colors *c, svg_legend *ret)
 {
 	const struct calltree *t = &c->flame->tree;
-	u64 self[HUES] = { 0 };
-	bool seen[HUES] = { 0 };
+	u64 self[LOOK_KINDS] = { 0 };
+	bool seen[LOOK_KINDS] = { 0 };
 
 	for (size_t i = 1; i < t->nodes.len; i++) {
 		const struct calltree_node *n = &t->nodes.items[i];
-		enum hue h = hue_of(n->frame ? &t->profile->frames.items[n->frame] : NULL,
-				    profile_str(t->profile, n->name));
+		enum look_kind h = kind_of(n->frame ? &t->profile->frames.items[n->frame] : NULL,
+					   profile_str(t->profile, n->name));
 
 		self[h] += n->self;
 		seen[h] = true;
 	}
-	for (int h = 0; h < HUES; h++)
+	for (int h = 0; h < LOOK_KINDS; h++)
 		if (seen[h])
 			vec_push(ret, (struct svg_legend_entry){
-					      .color = from_palette(hues[h].palette, middle),
-					      .text = hues[h].text,
-					      .share = h == HUE_OTHER
+					      .color = look_of_kind((enum look_kind)h, 0.5),
+					      .text = kind_words[h],
+					      .share = h == LOOK_LABEL
 							       ? -1
 							       : (double)self[h] / c->flame->whole,
 				      });

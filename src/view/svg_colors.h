@@ -4,10 +4,7 @@
 #define VIEW_SVG_COLORS_H
 
 #include "analysis/flame.h"
-
-struct rgb {
-	u8 r, g, b;
-};
+#include "view/look.h"
 
 /* The order of svg_palette_names. */
 enum svg_palette {
@@ -58,6 +55,7 @@ struct svg_colors {
 	u64 most_self;   /* of all boxes */
 	u64 most_growth; /* either way, the root left out */
 	u64 seed;
+	bool own; /* colours of our own, not of one of flamegraph.pl's palettes */
 };
 
 void svg_colors_init(struct svg_colors *c, const struct flame *f,

@@ -3,6 +3,7 @@
 
 #include "base/fmt.h"
 #include "base/parse.h"
+#include "view/look.h"
 #include "view/svg_asset.h"
 
 #include <ctype.h>
@@ -15,6 +16,8 @@ enum {
 	SWATCH = 11,
 	SIZE_MOST = 100000, /* pixels */
 };
+
+#define GAP_LEAST 0.2 /* pixels of boxes that are not drawn */
 
 struct picture {
 	const struct flame *flame;
@@ -41,7 +44,7 @@ struct background {
 static const struct background backgrounds[] = {
 	{ "yellow", "#eeeeee", "#eeeeb0" }, { "blue", "#eeeeee", "#e0e0ff" },
 	{ "green", "#eef2ee", "#e0ffe0" },  { "grey", "#f8f8f8", "#e8e8e8" },
-	{ "gray", "#f8f8f8", "#e8e8e8" },
+	{ "gray", "#f8f8f8", "#e8e8e8" },   { "white", "#ffffff", "#ffffff" },
 };
 
 static const struct background *find_background(const char *name)
@@ -130,20 +133,6 @@ static void add_number(struct buf *out, double v)
 	}
 }
 
-static void add_color(struct buf *out, struct rgb c)
-{
-	static const char digits[] = "0123456789abcdef";
-	const char text[] = { '#',
-			      digits[c.r >> 4],
-			      digits[c.r & 15],
-			      digits[c.g >> 4],
-			      digits[c.g & 15],
-			      digits[c.b >> 4],
-			      digits[c.b & 15] };
-
-	buf_add(out, text, sizeof(text));
-}
-
 /* Too dark for black letters: their contrast would be below 3.5, by sRGB's luminance. */
 static bool is_dark(struct rgb c)
 {
@@ -165,10 +154,10 @@ static const char *background_name(const struct picture *pic)
 
 	if (pic->opts->bgcolors)
 		return pic->opts->bgcolors;
-	if (c->by == COLOR_BY_SELF || c->by == COLOR_BY_STATE || pic->flame->tree.base)
+	if (pic->flame->tree.base)
 		return "grey"; /* pale boxes must be seen */
-	if (c->by != COLOR_BY_NAME)
-		return "yellow";
+	if (pic->colors.own)
+		return "white";
 	switch (c->palette) {
 	case PALETTE_MEM: return "green";
 	case PALETTE_IO:
@@ -271,7 +260,7 @@ static void add_legend(struct picture *pic, double y)
 		buf_addf(pic->out,
 			 "<rect x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"%d\" rx=\"2\" fill=\"",
 			 x, y - SWATCH + 1, SWATCH, SWATCH);
-		add_color(pic->out, l->color);
+		look_add(pic->out, l->color);
 		buf_addf(pic->out, "\"/><text class=\"soft\" x=\"%.1f\" y=\"%.1f\">",
 			 x + SWATCH + 5, y);
 		add_text(pic, l->text);
@@ -389,7 +378,8 @@ static void add_label(struct picture *pic, const char *name, size_t len, double 
 	size_t room = w > 4 ? (size_t)((w - 4) / letter) : 0, cut = len;
 	_cleanup_free_ char *copy = NULL;
 
-	if (room < 3)
+	/* a beginning of a few letters says nothing */
+	if (room < MIN(len, (size_t)SVG_LABEL_LEAST))
 		return;
 	buf_addstr(pic->out, "<text x=\"");
 	add_number(pic->out, x + 3);
@@ -400,10 +390,10 @@ static void add_label(struct picture *pic, const char *name, size_t len, double 
 	if (len > room) {
 		copy = xstrndup(name, len);
 		if (fmt_width(copy) > room)
-			cut = fmt_cut(copy, room - 2);
+			cut = fmt_cut(copy, room - 1);
 	}
 	svg_escape(pic->out, name, cut, pic->utf8);
-	buf_addstr(pic->out, cut < len ? "..</text>" : "</text>");
+	buf_addstr(pic->out, cut < len ? "&#8230;</text>" : "</text>");
 }
 
 /* Links that run something are none. */
@@ -492,11 +482,17 @@ static void add_box_title(struct picture *pic, const struct flame_box *b, const 
 	buf_addstr(pic->out, "</title>");
 }
 
+static double row_top(const struct picture *pic, u32 depth)
+{
+	u32 row = pic->opts->inverted ? depth : pic->flame->rows - 1 - depth;
+
+	return pic->top + row * pic->opts->height;
+}
+
 static void add_box(struct picture *pic, const struct flame_box *b)
 {
 	const struct svg_opts *o = pic->opts;
-	u32 row = o->inverted ? b->depth : pic->flame->rows - 1 - b->depth;
-	double x = SVG_PAD + (double)b->start * pic->scale, y = pic->top + row * o->height;
+	double x = SVG_PAD + (double)b->start * pic->scale, y = row_top(pic, b->depth);
 	double w = (double)flame_node(pic->flame, b)->total * pic->scale;
 	size_t len;
 	const char *name = flame_name(pic->flame, b, &len), *attrs = attrs_of(pic, name, len);
@@ -516,10 +512,45 @@ static void add_box(struct picture *pic, const struct flame_box *b)
 	buf_addstr(pic->out, "\" height=\"");
 	add_number(pic->out, o->height - 1);
 	buf_addstr(pic->out, "\" fill=\"");
-	add_color(pic->out, color);
+	look_add(pic->out, color);
 	buf_addstr(pic->out, is_dark(color) ? "\" class=\"d\"/>" : "\"/>");
 	add_label(pic, name, len, x, y, w);
 	buf_addstr(pic->out, link ? "</a></g>\n" : "</g>\n");
+}
+
+/* Too narrow to be drawn one by one: as dense as they are, not nothing. */
+static void add_gap(struct picture *pic, const struct flame_gap *g)
+{
+	u32 depth = pic->flame->boxes.items[g->parent].depth + 1;
+	double w = (double)g->weight * pic->scale;
+
+	if (w < GAP_LEAST || depth >= pic->flame->rows)
+		return;
+	buf_addf(pic->out, "<g class=\"rest\"><title>%u narrow boxes (", g->count);
+	flame_amount(pic->flame, g->weight, 0, pic->out);
+	buf_addf(pic->out, ", %.2f%%)</title><rect x=\"",
+		 100 * (double)g->weight / pic->flame->whole);
+	add_number(pic->out, SVG_PAD + (double)g->start * pic->scale);
+	buf_addstr(pic->out, "\" y=\"");
+	add_number(pic->out, row_top(pic, depth));
+	buf_addstr(pic->out, "\" width=\"");
+	add_number(pic->out, w);
+	buf_addstr(pic->out, "\" height=\"");
+	add_number(pic->out, pic->opts->height - 1);
+	buf_addstr(pic->out, "\" fill=\"#d9dce1\"/></g>\n");
+}
+
+static void add_boxes(struct picture *pic)
+{
+	const struct flame *f = pic->flame;
+	size_t gap = 0;
+
+	for (size_t i = 0; i <= f->boxes.len; i++) {
+		while (gap < f->gaps.len && f->gaps.items[gap].at == i)
+			add_gap(pic, &f->gaps.items[gap++]);
+		if (i < f->boxes.len)
+			add_box(pic, &f->boxes.items[i]);
+	}
 }
 
 /* --- all ----------------------------------------------------------------------------------- */
@@ -563,8 +594,7 @@ void svg_flame(const struct flame *f, const struct svg_opts *opts, struct buf *o
 		"<rect data-wide=\"1\" width=\"%.0f\" height=\"%.0f\" fill=\"url(#background)\"/>\n"
 		"<g id=\"frames\" aria-label=\"functions\">\n",
 		pic.width, pic.height);
-	vec_each(b, &f->boxes)
-		add_box(&pic, b);
+	add_boxes(&pic);
 	buf_addstr(out, "</g>\n");
 	add_heading(&pic);
 	buf_addstr(out, "<script><![CDATA[\n");

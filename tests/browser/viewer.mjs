@@ -306,7 +306,7 @@ async function search() {
 async function heat() {
 	const page = await open('shop', '#view=functions');
 	await dragHeat(page, 0, 5.9);
-	check('a range of time', await chips(page), ['A  0.000 s – 6.000 s']);
+	check('a range of time', await chips(page), ['A, shown: 0.000 s – 6.000 s']);
 	check(
 		'every view follows',
 		[

@@ -328,15 +328,15 @@ expect_status 0
 like 'a program needs no letter' "$out" 'exit\(\)'
 run "$FATHOM" trace --fmt 'k:f /comm=="{"/'
 expect_status 1
-printf 'a;b 3\n' >x.folded
-run "$FATHOM" report x.folded --csv --table rows
+printf 'a;b 3\n' >"$TMP/x.folded"
+run "$FATHOM" report "$TMP/x.folded" --csv --table rows
 expect_status 0
 is 'one table of several' "$(sed -n 1p <<<"$out")" 'self,children,samples,period,symbol'
-run "$FATHOM" report x.folded --csv --table nope
+run "$FATHOM" report "$TMP/x.folded" --csv --table nope
 expect_status 1
 expect_err "the result has no table 'nope'"
 expect_err 'hint: it has tree, rows'
-run "$FATHOM" report x.folded --table rows
+run "$FATHOM" report "$TMP/x.folded" --table rows
 expect_status 2
 expect_err '--table chooses a table of --csv'
 

@@ -9,6 +9,7 @@ const INVERTED = data.inverted === '1', FLUID = data.fluid === '1';
 const XHTML = 'http://www.w3.org/1999/xhtml', SVG = 'http://www.w3.org/2000/svg';
 const head = svg.querySelector('#head'), details = svg.querySelector('#details');
 const frames = svg.querySelector('#frames');
+const LABEL_LEAST = 6;
 const boxes = [], indexes = new Map();
 let width = FILE_WIDTH, zoomed = 0, current = 0, matches = [], at = -1, pattern = '';
 let ignoreCase = false, ui = null;
@@ -52,10 +53,10 @@ function isAbove(i, of) {
 
 function label(box, w) {
 	const room = Math.floor((w - 4) / CHAR), name = box.name;
-	if (room < 3)
-		return '';
 	const letters = Array.from(name);
-	return letters.length <= room ? name : letters.slice(0, room - 2).join('') + '..';
+	if (room < Math.min(letters.length, LABEL_LEAST))
+		return '';
+	return letters.length <= room ? name : letters.slice(0, room - 1).join('') + '…';
 }
 
 function place(box, x, w) {

@@ -183,11 +183,23 @@ export function difference(tree, a, b, shown) {
 
 /* --- call graph ---------------------------------------------------------------------------- */
 
+/* Functions from the root on through which everything leads, before paths part. */
+export function trunkOf(tree) {
+	const out = new Set();
+
+	for (let v = 0; tree.children(v) === 1 && !tree.self[v]; ) {
+		v = tree.kids[tree.lo];
+		if (tree.self[v] || tree.children(v) < 1) break;
+		out.add(tree.frame[v]);
+	}
+	return out;
+}
+
 /* Half of them because much happens below them, half because much happens in them. */
-function heaviestOf(table, most, least) {
+function heaviestOf(table, most, least, without) {
 	const by = (column) =>
 		table.rows
-			.filter((f) => table.total[f] >= least)
+			.filter((f) => table.total[f] >= least && !without.has(f))
 			.sort((a, b) => column[b] - column[a]);
 	const chosen = new Set(by(table.total).slice(0, most / 2));
 
@@ -199,8 +211,8 @@ function heaviestOf(table, most, least) {
  * The @most heaviest functions and the calls between them. A call that leads through functions
  * that are not shown is an edge of its own kind. Each edge counts once in a stack.
  */
-export function callEdges(tree, table, most, least) {
-	const shown = heaviestOf(table, most, least);
+export function callEdges(tree, table, most, least, without) {
+	const shown = heaviestOf(table, most, least, without);
 	const index = new Map(shown.map((f, i) => [f, i]));
 	const near = new Int32Array(tree.n).fill(-1),
 		edges = new Map(),

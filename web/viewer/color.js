@@ -37,6 +37,31 @@ function oklch(l, c, h) {
 	return "rgb(" + rgb.join(",") + ")";
 }
 
+const channels = new Map();
+
+/* "rgb(1,2,3)" or "#010203" -> [1, 2, 3] */
+function channelsOf(color) {
+	let rgb = channels.get(color);
+
+	if (!rgb) {
+		rgb = color.startsWith("#")
+			? [1, 3, 5].map((i) => parseInt(color.slice(i, i + 2), 16))
+			: color.match(/[\d.]+/g).map(Number);
+		if (channels.size > 20000) channels.clear();
+		channels.set(color, rgb);
+	}
+	return rgb;
+}
+
+/* @color over @background, which it covers by a part of 1. What is there at all can be seen. */
+export function shade(color, background, part) {
+	const a = channelsOf(color),
+		b = channelsOf(background),
+		k = Math.min(1, 0.12 + 0.88 * part);
+
+	return "rgb(" + a.map((x, i) => Math.round(b[i] + (x - b[i]) * k)).join(",") + ")";
+}
+
 /* hue, chroma, shift of lightness, by kind */
 const KIND_LOOK = [
 	[48, 0.115, 0],

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The flame picture. Work is bounded by pixels, not by nodes: a box narrower than half a pixel is
- * not entered, and the boxes that share one pixel are jumped over by binary search.
+ * The flame picture. Work is bounded by pixels, not by nodes: of boxes narrower than half a pixel
+ * only the sums over each pixel and row are drawn, as a shade, and there is a limit to how many of
+ * them are summed up.
  */
 import { matchList } from "./analyse.js";
+import { shade } from "./color.js";
 import { isDiff } from "./derive.js";
 import { CanvasPainter, SMALL } from "./paint.js";
 import { clamp, debounce, el, firstIndex } from "./util.js";
@@ -11,6 +13,8 @@ import { hasWakers, markOf, showWakers, STATE } from "./waits.js";
 
 export const ROW = 19;
 const LEAST_PIXELS = 0.5;
+const CRUMBS_MOST = 400000; /* nodes summed up in one picture */
+const LABEL_LEAST = 6; /* characters: a shorter beginning of a name says nothing */
 
 /*
  * Paints a tree between the weights a and b. o: { tree, area, a, b, row, scroll, up, skip, text,
@@ -22,7 +26,8 @@ function paintTree(p, o) {
 		k = o.area.w / (o.b - o.a),
 		nodes = [0],
 		depths = [0],
-		skip = o.skip || 0;
+		skip = o.skip || 0,
+		crumbs = new Crumbs(p, o, skip);
 	let deepest = 0;
 
 	t.start[0] = 0;
@@ -54,12 +59,85 @@ function paintTree(p, o) {
 
 			/* The last of them may reach beyond the pixel. */
 			if (next - 1 > i && lay[kids[next - 1]] * k >= LEAST_PIXELS) next--;
-			if (depth + 1 >= skip && (next - i > 1 || width > LEAST_PIXELS / 2))
-				paintCrumb(p, o, c, depth + 1 - skip, pixel);
-			i = next;
+			for (; i < next; i++) crumbs.add(kids[i], depth + 1, pixel);
 		}
 	}
+	crumbs.paint();
 	return deepest + 1 - skip;
+}
+
+/* What lies in each pixel of each row, of boxes that are too narrow to be drawn. */
+class Crumbs {
+	constructor(p, o, skip) {
+		this.painter = p;
+		this.o = o;
+		this.skip = skip;
+		this.width = Math.ceil(o.area.w);
+		this.scale = o.area.w / (o.b - o.a);
+		this.rows = [];
+		this.left = o.tree.grows ? CRUMBS_MOST / 20 : CRUMBS_MOST;
+	}
+	row(depth) {
+		return (this.rows[depth] = this.rows[depth] || {
+			covered: new Float32Array(this.width),
+			widest: new Float32Array(this.width),
+			node: new Uint32Array(this.width),
+		});
+	}
+	/* With all that stands on it: its children lie in the same pixel, or in the next at most. */
+	add(v, depth, pixel) {
+		const { tree } = this.o,
+			nodes = [v],
+			depths = [depth];
+
+		if (pixel < 0 || pixel >= this.width) return;
+		while (nodes.length) {
+			const u = nodes.pop(),
+				d = depths.pop();
+
+			this.count(u, d - this.skip, pixel);
+			if (this.left-- <= 0) continue;
+			/* in any order: only their sums matter */
+			if (tree.grows) tree.children(u);
+			const end = tree.grows ? tree.hi : tree.kidStart[u + 1];
+
+			for (let i = tree.grows ? tree.lo : tree.kidStart[u]; i < end; i++) {
+				if (!tree.lay[tree.kids[i]]) continue;
+				nodes.push(tree.kids[i]);
+				depths.push(d + 1);
+			}
+		}
+	}
+	count(v, depth, pixel) {
+		if (depth < 0) return;
+		const row = this.row(depth),
+			w = this.o.tree.lay[v] * this.scale;
+
+		row.covered[pixel] += w;
+		if (w > row.widest[pixel]) {
+			row.widest[pixel] = w;
+			row.node[pixel] = v;
+		}
+	}
+	paint() {
+		const { o, painter } = this;
+
+		this.rows.forEach((row, depth) => {
+			const y = rowTop(o, depth),
+				height = o.row > 4 ? o.row - 1 : o.row;
+
+			if (y + o.row <= o.area.y || y >= o.area.y + o.area.h) return;
+			for (let x = 0; x < this.width; x++)
+				if (row.covered[x] > 0)
+					painter.rect(
+						o.area.x + x,
+						y,
+						1,
+						height,
+						shade(boxFill(o, row.node[x]), o.background, row.covered[x])
+					);
+		});
+	}
 }
 
 function rowTop(o, depth) {
@@ -73,14 +151,6 @@ function boxFill(o, v) {
 
 	if (o.matches) return o.matches[f] ? o.colors.match : o.colors.faint;
 	return o.colors.ofNode(o.tree, v, o.shown);
-}
-
-/* Several boxes within one pixel. */
-function paintCrumb(p, o, v, depth, pixel) {
-	const y = rowTop(o, depth);
-
-	if (y + o.row > o.area.y && y < o.area.y + o.area.h)
-		p.rect(o.area.x + pixel, y, 1, o.row > 4 ? o.row - 1 : o.row, boxFill(o, v));
 }
 
 function paintBox(p, o, v, depth, x, w) {
@@ -102,11 +172,11 @@ function paintBox(p, o, v, depth, x, w) {
 		o.row > 4 ? o.row - 1 : o.row,
 		fill
 	);
-	if (!o.text || right - left < 24) return;
+	if (!o.text) return;
 	const label = boxLabel(o, v),
 		room = Math.floor((right - left - 8) / p.charWidth);
 
-	if (room < 2) return;
+	if (room < Math.min(label.length, LABEL_LEAST)) return;
 	const words = label.length <= room ? label : label.slice(0, room - 1) + "…";
 
 	p.text(
@@ -581,6 +651,7 @@ export class FlameView {
 			matches: app.matches,
 			shown: app.shown,
 			accent: app.accent,
+			background: app.background,
 			marks,
 		};
 	}

@@ -3,13 +3,15 @@
  * The call graph: functions as boxes, calls as arcs, in layers from callers to callees. What is
  * left out is counted and said.
  */
-import { callEdges } from "./analyse.js";
+import { callEdges, trunkOf } from "./analyse.js";
 import { Pointer } from "./flame.js";
 import { BOX, isIndirect, layoutGraph, lowerOf, thinEdges, upperOf } from "./layout.js";
 import { CanvasPainter, FONT, SMALL } from "./paint.js";
 import { clamp, el, fmtPercent } from "./util.js";
 
-const GRAPH_NODES = 48;
+/* As many as can be read when all of them are in sight; at least the last of these. */
+const GRAPH_NODES = [48, 36, 26, 18, 12];
+const READABLE = 0.62;
 const NODE_SHARE = 0.005;
 const EDGE_SHARE = 0.002;
 const ARC_LABEL = 0.01; /* lighter calls have no number beside them */
@@ -96,16 +98,21 @@ export class GraphView {
 		this.painter.fit();
 		if (this.version !== app.version) {
 			this.version = app.version;
-			this.build();
-			this.fitAll();
+			for (const most of GRAPH_NODES) {
+				this.build(most);
+				this.fitAll();
+				if (this.scale >= READABLE) break;
+			}
 		}
 		this.draw();
 	}
-	build() {
+	build(most) {
 		const { app } = this,
 			{ sum } = app.shown;
 
-		this.graph = callEdges(app.tree, app.table(), GRAPH_NODES, sum * NODE_SHARE);
+		const trunk = trunkOf(app.tree);
+
+		this.graph = callEdges(app.tree, app.table(), most, sum * NODE_SHARE, trunk);
 		const best = new Map();
 
 		for (const e of this.graph.edges)
@@ -148,6 +155,13 @@ export class GraphView {
 					fmtPercent(sum ? hidden.self / sum : 0) +
 					" of self time are hidden, dashed arcs lead through them"
 				: "none is hidden") +
+			(trunk.size
+				? "; begins where paths part, below " +
+					[...trunk]
+						.slice(-2)
+						.map((f) => app.model.frames.names[f])
+						.join(" → ")
+				: "") +
 			(this.cut ? "; " + this.cut + " thin arcs left out" : "") +
 			(this.bridged
 				? "; " + this.bridged + " dashed ones beside ways that are drawn"
@@ -168,20 +182,11 @@ export class GraphView {
 
 		this.scale = clamp(
 			Math.min((p.width - 40) / (right - left), (p.height - 60) / bottom),
-			0.9,
+			0.1,
 			1.1
 		);
 		this.ox = p.width / 2 - ((left + right) / 2) * this.scale;
-		this.oy = 24;
-		/* Too wide to be seen whole: begin with the heaviest root, and leave no side empty. */
-		const root = real.find((n) => n.layer === 0) || real[0];
-
-		if ((right - left) * this.scale > p.width - 40)
-			this.ox = clamp(
-				p.width / 2 - root.x * this.scale,
-				p.width - 20 - right * this.scale,
-				20 - left * this.scale
-			);
+		this.oy = Math.max(24, (p.height - 30 - bottom * this.scale) / 2);
 	}
 	place(n) {
 		return [this.ox + n.x * this.scale, this.oy + n.y * this.scale];

@@ -16,6 +16,7 @@ const HEAT_STEPS = [
 	0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 60, 120, 300, 600,
 	3600,
 ];
+const RANGE_WORDS = { A: "A: shown", B: "B: baseline" };
 const HEAT_LEFT = 54;
 const HEAT_BOTTOM = 16;
 
@@ -43,6 +44,7 @@ export class HeatMap {
 		new Pointer(this.canvas, {
 			keepStart: true,
 			down: (x, y, e) => {
+				this.byKey = false;
 				this.dragging = {
 					from: this.cellAt(x, y),
 					to: null,
@@ -191,20 +193,27 @@ export class HeatMap {
 		const has = matches && stacksWith(model, matches),
 			per = this.rows / this.step;
 
+		const { frequency } = model.events[state.event],
+			wide = frequency ? per / frequency : 0;
+
 		this.counts = new Uint32Array(cells);
 		this.matched = has ? new Uint32Array(cells) : null;
+		this.shares = new Float32Array(cells);
+		this.matchedShares = has ? new Float32Array(cells) : null;
 		eachSample(model, state.event, null, state.filters, (i) => {
-			const at = Math.min(cells - 1, Math.floor(s.time[i] * per + 1e-9));
+			const end = Math.min(cells - 1e-6, s.time[i] * per + 1e-9),
+				match = has && has[s.stack[i]];
 
-			this.counts[at]++;
-			if (has && has[s.stack[i]]) this.matched[at]++;
+			this.counts[Math.floor(end)]++;
+			spread(this.shares, end, wide);
+			if (!match) return;
+			this.matched[Math.floor(end)]++;
+			spread(this.matchedShares, end, wide);
 		});
 		/* A few outliers must not make all the rest pale. */
-		const full = Array.from(this.counts)
-			.filter((n) => n)
-			.sort((a, b) => a - b);
+		const full = this.shares.filter((n) => n).sort();
 
-		this.most = full.length ? Math.max(1, full[Math.floor(full.length * 0.995)]) : 1;
+		this.most = full.length ? full[Math.floor(full.length * 0.995)] : 1;
 	}
 	draw() {
 		const { app, painter: p } = this,
@@ -213,7 +222,7 @@ export class HeatMap {
 		if (!app.model.hasTime || !app.state.heat || !this.counts) return;
 		p.fit();
 		this.rowHeight = (p.height - HEAT_BOTTOM) / this.rows;
-		this.columnWidth = clamp((p.width - HEAT_LEFT - 4) / this.columns, 1, 40);
+		this.columnWidth = Math.max(1, (p.width - HEAT_LEFT - 4) / this.columns);
 		p.begin(app.background);
 		this.paintCells(p, colors);
 		this.paintAxes(p, colors);
@@ -235,7 +244,7 @@ export class HeatMap {
 				this.anchor.cell,
 				this.anchor.base ? app.accentB : app.accent
 			);
-		if (document.activeElement === this.canvas)
+		if (this.byKey && document.activeElement === this.canvas)
 			this.paintCell(p, this.cell, colors.dark ? "#fff" : "#000");
 	}
 	between(c1, c2) {
@@ -267,8 +276,8 @@ export class HeatMap {
 	}
 	/* While there is a search, how much of it; else how many samples. "" for none. */
 	cellFill(colors, cell) {
-		const n = this.counts[cell],
-			m = this.matched ? this.matched[cell] : 0;
+		const n = this.shares[cell],
+			m = this.matched ? this.matchedShares[cell] : 0;
 
 		if (m)
 			return colors.ramp(
@@ -325,10 +334,14 @@ export class HeatMap {
 		}
 		const x = HEAT_LEFT + Math.floor(first + 1e-9) * this.columnWidth;
 
-		p.round(x + 3, 3, 14, 14, 3, color);
-		p.text(letter, x + 10, 10, "#fff", SMALL, "center");
+		const words = RANGE_WORDS[letter],
+			wide = p.measure(words, SMALL) + 10;
+
+		p.round(Math.min(x + 3, p.width - wide - 4), 3, wide, 15, 3, color);
+		p.text(words, Math.min(x + 3, p.width - wide - 4) + 5, 11, "#fff", SMALL);
 	}
 	key(e) {
+		this.byKey = true;
 		const moves = {
 				ArrowLeft: [-1, 0],
 				ArrowRight: [1, 0],
@@ -358,6 +371,27 @@ export class HeatMap {
 		}
 		this.draw();
 		return true;
+	}
+}
+
+/*
+ * A sample stands for the time since the one before it: @wide cells up to @end. So a thread that
+ * runs all the time is the same in every cell, whatever sampling rate and cells have in common.
+ */
+function spread(cells, end, wide) {
+	let at = Math.floor(end),
+		left = wide;
+
+	if (wide <= 0) {
+		cells[at]++;
+		return;
+	}
+	for (let from = end; left > 0 && at >= 0; at--) {
+		const part = Math.min(left, from - at);
+
+		cells[at] += part / wide;
+		left -= part;
+		from = at;
 	}
 }
 

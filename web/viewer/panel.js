@@ -258,14 +258,14 @@ export function chipsOf(app) {
 
 	if (state.range)
 		chip(
-			"A  " + fmtSeconds(state.range[0]) + " – " + fmtSeconds(state.range[1]),
+			"A, shown: " + fmtSeconds(state.range[0]) + " – " + fmtSeconds(state.range[1]),
 			{ range: null },
 			"a",
 			"the time that is shown"
 		);
 	if (state.baseline)
 		chip(
-			"B  " + fmtSeconds(state.baseline[0]) + " – " + fmtSeconds(state.baseline[1]),
+			"B, baseline: " + fmtSeconds(state.baseline[0]) + " – " + fmtSeconds(state.baseline[1]),
 			{ baseline: null },
 			"b",
 			"the baseline"
@@ -629,7 +629,16 @@ export function fillDetail(app, f, tree, v, lines) {
 					onclick: run,
 				})
 			)
-		)
+		),
+		actions.length
+			? el("button", {
+					class: "more-actions plain",
+					text: "More…",
+					title: "all that can be done with it",
+					onclick: (e) =>
+						openMenu(actionsOf(app, f, tree, v), e.clientX, e.clientY),
+				})
+			: null
 	);
 }
 

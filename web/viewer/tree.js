@@ -189,6 +189,7 @@ export class ReversedTree extends Tree {
 	constructor(source, nodes, weights, weightsB, counts) {
 		super(source.model, new Uint32Array(1), new Uint32Array(1));
 		this.source = source;
+		this.grows = true;
 		this.at = Uint32Array.from(nodes);
 		this.weightA = weights;
 		this.weightB = weightsB;
