@@ -25,13 +25,14 @@ static bool is_waker(const struct flame *f, const struct calltree_node *n, bool 
 	return parent || ends_with(name, "_[w]");
 }
 
-static void add_gap(struct flame *f, u64 weight, u32 parent, u64 start)
+static void add_gap(struct flame *f, const struct calltree_node *n, u32 parent, u64 start)
 {
 	struct flame_gap *last = f->gaps.len ? &f->gaps.items[f->gaps.len - 1] : NULL;
 
 	if (last && last->parent == parent && last->at == f->boxes.len &&
 	    last->start + last->weight == start) {
-		last->weight += weight;
+		last->weight += n->total;
+		last->samples += n->count;
 		last->count++;
 		return;
 	}
@@ -39,7 +40,8 @@ static void add_gap(struct flame *f, u64 weight, u32 parent, u64 start)
 					       .at = (u32)f->boxes.len,
 					       .count = 1,
 					       .start = start,
-					       .weight = weight });
+					       .weight = n->total,
+					       .samples = n->count });
 }
 
 /* Puts the box in if it is to be seen. */
@@ -54,7 +56,7 @@ static bool add_box(struct layout *l, u32 node, u32 parent, u64 start)
 	if (node && (!n->total || (double)n->total < l->min_weight)) {
 		f->narrow += n->total != 0;
 		if (n->total)
-			add_gap(f, n->total, parent, start);
+			add_gap(f, n, parent, start);
 		return false;
 	}
 	if (l->opts->max_depth && depth >= l->opts->max_depth) {

@@ -58,7 +58,7 @@ struct flame_gap {
 	u32 parent; /* box */
 	u32 at;     /* it stands before the box of this index */
 	u32 count;
-	u64 start, weight;
+	u64 start, weight, samples;
 };
 
 /* What threads did below a node, in weight. */

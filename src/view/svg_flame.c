@@ -527,7 +527,7 @@ static void add_gap(struct picture *pic, const struct flame_gap *g)
 	if (w < GAP_LEAST || depth >= pic->flame->rows)
 		return;
 	buf_addf(pic->out, "<g class=\"rest\"><title>%u narrow boxes (", g->count);
-	flame_amount(pic->flame, g->weight, 0, pic->out);
+	flame_amount(pic->flame, g->weight, g->samples, pic->out);
 	buf_addf(pic->out, ", %.2f%%)</title><rect x=\"",
 		 100 * (double)g->weight / pic->flame->whole);
 	add_number(pic->out, SVG_PAD + (double)g->start * pic->scale);

@@ -18,6 +18,8 @@ def boxes(path):
     with open(path, encoding="utf-8", errors="replace") as f:
         text = f.read()
     rows = []
+    # what is too narrow to be a box of its own is a shade between them
+    text = re.sub(r'<g class="rest">.*?</g>', "", text)
     pattern = r"<title>([^<]*) \(([\d,.]+) [^()]*\)</title>\s*<rect ([^>]*)>"
     for name, count, attributes in re.findall(pattern, text):
         y = float(re.search(r'\by="([\d.]+)"', attributes).group(1))

@@ -4,8 +4,8 @@
  * most one sample for each pixel is looked at, so nothing has to be prepared.
  */
 import { eachSample, groupLabel, NOWHERE } from "./derive.js";
-import { Glide, Pointer } from "./flame.js";
 import { CanvasPainter, SMALL } from "./paint.js";
+import { Glide, Pointer } from "./pointer.js";
 import { clamp, el, firstIndex, fmtPercent, fmtSeconds } from "./util.js";
 
 const CHART_ROW = 17;

@@ -4,9 +4,9 @@
  * left out is counted and said.
  */
 import { callEdges, trunkOf } from "./analyse.js";
-import { Pointer } from "./flame.js";
 import { BOX, isIndirect, layoutGraph, lowerOf, thinEdges, upperOf } from "./layout.js";
 import { CanvasPainter, FONT, SMALL } from "./paint.js";
+import { Pointer } from "./pointer.js";
 import { clamp, el, fmtPercent } from "./util.js";
 
 /* As many as can be read when all of them are in sight; at least the last of these. */

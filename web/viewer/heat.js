@@ -6,8 +6,8 @@
  */
 import { niceStep } from "./chart.js";
 import { eachSample } from "./derive.js";
-import { Pointer } from "./flame.js";
 import { CanvasPainter, SMALL } from "./paint.js";
+import { Pointer } from "./pointer.js";
 import { clamp, el, fmtCount, fmtNs, fmtSeconds } from "./util.js";
 
 const HEAT_ROWS = 40; /* at most */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* One function in the middle, all its callers above, all that it calls below. */
 import { calleesOf, callersOf } from "./analyse.js";
-import { FlamePicture, Glide, Pointer, ROW } from "./flame.js";
+import { FlamePicture, ROW } from "./flame.js";
 import { CanvasPainter, SMALL } from "./paint.js";
+import { Glide, Pointer } from "./pointer.js";
 import { FunctionTable } from "./table.js";
 import { el } from "./util.js";
 
