@@ -68,7 +68,8 @@ LISTS    := $(GEN)/commands.inc $(GEN)/views.inc $(GEN)/sources.inc $(GEN)/featu
 UNIT     := $(patsubst tests/unit/%.c,$(OUT)/obj/tests/unit/%.o,$(wildcard tests/unit/*.c))
 FUZZ     := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
 WORKLOAD := $(patsubst tests/workloads/%.c,build/workloads/%,$(wildcard tests/workloads/*.c))
-MAN      := $(COMMANDS:%=build/man/fathom-%.1) build/man/fathom.1
+TOOLS    := $(sort $(patsubst tools/%.bt,%,$(wildcard tools/*.bt)))
+MAN      := $(COMMANDS:%=build/man/fathom-%.1) $(TOOLS:%=build/man/fathom-%.1) build/man/fathom.1
 
 .PHONY: all static demo test lint fuzz bench clean install deps help unit workloads man gen \
 	oracles

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/cli.h"
+#include "tool/tool.h"
 
 /* The build makes the list from the files of src/cmd/. */
 #define COMMAND(name) extern const struct command cmd_##name;
@@ -14,5 +15,17 @@ static const struct command *const commands[] = {
 
 int main(int argc, char **argv)
 {
-	return cli_main(commands, ARRAY_SIZE(commands), argc, argv);
+	struct toolbox box;
+	int status;
+
+	toolbox_init(&box, commands, ARRAY_SIZE(commands), argc, argv);
+	if (box.faults.len)
+		fputs(buf_str(&box.faults), stderr);
+	if (box.words.len)
+		status = cli_main(box.commands.items, box.commands.len, (int)box.words.len - 1,
+				  box.words.items);
+	else
+		status = cli_main(box.commands.items, box.commands.len, argc, argv);
+	toolbox_release(&box);
+	return status;
 }

@@ -101,6 +101,7 @@ enum question {
 	Q_CPU = 1, /* Where does CPU time go? */
 	Q_WAIT,    /* What is being waited for? */
 	Q_TRACE,   /* What happens, how often, how long? */
+	Q_TOOL,    /* Which tool shows one thing? */
 	Q_LOOK,    /* How can I look at a recording? */
 	Q_MACHINE, /* What is this machine, what does it do now? */
 	Q_SELF,    /* What can fathom do here? */
@@ -115,6 +116,8 @@ struct command {
 	const char *summary;     /* one line, lower case, no full stop */
 	const char *description; /* paragraphs separated by blank lines */
 	enum question question;
+	const char *group;         /* Q_TOOL: what it is about; NULL otherwise */
+	const char *aliases;       /* other names of it, space separated; may be NULL */
 	const struct opt *options; /* besides the common ones; may be NULL */
 	size_t args_size;          /* of the argument struct that @options fills */
 	const char *operands;      /* "[PID]..." in the synopsis; NULL: none taken */

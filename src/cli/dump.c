@@ -94,6 +94,8 @@ static void command(struct json *j, const struct command *cmd)
 	json_kv_str(j, "summary", cmd->summary);
 	text_or_null(j, "description", cmd->description);
 	json_kv_str(j, "question", cli_question(cmd->question));
+	if (cmd->group)
+		json_kv_str(j, "group", cmd->group);
 	text_or_null(j, "operands", cmd->operands);
 	json_kv_u64(j, "min_operands", cmd->min_operands);
 	json_key(j, "max_operands");

@@ -25,6 +25,7 @@ static const char *const questions[QUESTION_COUNT] = {
 	[Q_CPU] = "Where does CPU time go?",
 	[Q_WAIT] = "What is being waited for?",
 	[Q_TRACE] = "What happens, how often, how long?",
+	[Q_TOOL] = "Which tool shows one thing?",
 	[Q_LOOK] = "How can I look at a recording?",
 	[Q_MACHINE] = "What is this machine, what does it do now?",
 	[Q_SELF] = "What can fathom do here?",
@@ -288,6 +289,37 @@ static void question_group(const struct page *p, const struct command *const *co
 	}
 }
 
+/* Is it the first tool of its group? */
+static bool begins_group(const struct command *const *commands, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (commands[k]->group && streq(commands[k]->group, commands[i]->group))
+			return false;
+	return true;
+}
+
+/* There are many: a line for each group, and "fathom tools" for what each of them does. */
+static void tool_groups(const struct page *p, const struct command *const *commands, size_t n,
+			size_t column)
+{
+	bool begun = false;
+
+	for (size_t i = 0; i < n; i++) {
+		_cleanup_buf_ struct buf names = BUF_INIT;
+
+		if (commands[i]->question != Q_TOOL || !commands[i]->group ||
+		    !begins_group(commands, i))
+			continue;
+		if (!begun)
+			heading(p, questions[Q_TOOL]);
+		begun = true;
+		for (size_t k = i; k < n; k++)
+			if (commands[k]->group && streq(commands[k]->group, commands[i]->group))
+				buf_addf(&names, "%s%s", names.len ? " " : "", commands[k]->name);
+		entry(p, commands[i]->group, buf_str(&names), column);
+	}
+}
+
 void cli_overview(const struct command *const *commands, size_t n, bool color, int width,
 		  struct buf *out)
 {
@@ -305,7 +337,11 @@ void cli_overview(const struct command *const *commands, size_t n, bool color, i
 	text_fill(out, line, strlen(line), 7, 7, p.width);
 	for (size_t i = 0; i < n; i++)
 		most = MAX(most, strlen(commands[i]->name));
-	for (int q = 1; q < QUESTION_COUNT; q++)
-		question_group(&p, commands, n, (enum question)q, INDENT + most + 2);
+	for (int q = 1; q < QUESTION_COUNT; q++) {
+		if (q == Q_TOOL)
+			tool_groups(&p, commands, n, INDENT + most + 2);
+		else
+			question_group(&p, commands, n, (enum question)q, INDENT + most + 2);
+	}
 	first_steps(&p, commands, n);
 }

@@ -54,6 +54,7 @@ void comp_release(struct comp *c)
 	vec_release(&c->maps);
 	vec_release(&c->bpf_maps);
 	vec_release(&c->events);
+	vec_release(&c->notes);
 	program_release(&c->prog);
 	types_release(&c->types);
 	diags_release(&c->diags);

@@ -128,6 +128,7 @@ enum event_kind {
 	EV_CAT,
 	EV_SYSTEM,
 	EV_SKB, /* fmt: the file */
+	EV_ROW,
 };
 
 /* What stands before a packet. */
@@ -195,6 +196,8 @@ struct comp {
 	u32 fentry;                  /* 0: not tried yet, 1: loads, 2: does not */
 	u32 uprobe_multi;            /* 0: not asked yet, 1: there is, 2: there is not */
 	u64 start_ns;
+	VEC(const char *) notes; /* about the rungs that were chosen */
+	const char *refused;     /* why no rung of the script can be used here; or NULL */
 };
 
 void comp_init(struct comp *c, const struct lang_opts *opts);
@@ -208,6 +211,10 @@ u32 comp_event(struct comp *c, const struct event *e);
 /* Opens tracefs at the first call; false with a diagnostic when there is none. */
 bool comp_tracefs(struct comp *c);
 
+/* The text of --NAME=VALUE or --NAME among the parameters; NULL when it was not given. */
+const char *comp_parameter(const struct comp *c, const char *name);
+/* Decides conditions that ask the kernel. */
+void comp_choose(struct comp *c);
 /* Settings of the script, then of the environment. */
 void comp_configure(struct comp *c);
 /* What a setting is now; *ret_text stays NULL for numbers. False: there is none, or it is unused.
@@ -258,6 +265,7 @@ const char *builtin_name_at(void *ctx, size_t i);
 
 /* Groups of functions, each ended by an entry without a name. */
 extern const struct fn fn_agg_table[], fn_print_table[], fn_mem_table[], fn_sym_table[],
-	fn_map_table[], fn_net_table[], fn_control_table[], fn_str_table[], fn_task_table[];
+	fn_map_table[], fn_net_table[], fn_control_table[], fn_str_table[], fn_task_table[],
+	fn_row_table[];
 
 #endif

@@ -8,6 +8,7 @@
 #include "lang/front/format.h"
 #include "lang/front/import.h"
 #include "lang/front/parse.h"
+#include "lang/row.h"
 #include "lang/run/run.h"
 #include "lang/run/unwinder.h"
 
@@ -36,9 +37,18 @@ static int compile_stages(struct comp *c, struct err *e)
 {
 	struct parse_opts po = { c->opts->params, c->opts->n_params };
 
-	parse_program(&c->prog, &c->src, &po, &c->diags);
+	comp_choose(c);
+	if (c->refused)
+		return err_set(e, EOPNOTSUPP, "%s", c->refused);
+	if (!c->diags.errors)
+		parse_program(&c->prog, &c->src, &po, &c->diags);
 	if (!c->diags.errors)
 		comp_configure(c);
+	/* tables and rows are shown by who runs the tool */
+	if (c->opts->header)
+		c->config.print_maps_on_exit = false;
+	if (!c->diags.errors)
+		comp_filter_rows(c);
 	if (!c->diags.errors)
 		comp_expand_macros(c);
 	if (!c->diags.errors)

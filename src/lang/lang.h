@@ -14,6 +14,11 @@
 #include "base/err.h"
 
 struct lang;
+struct result;
+struct table;
+struct tool_column;
+struct tool_header;
+struct value;
 
 enum lang_format { LANG_TEXT, LANG_JSON, LANG_FOLDED };
 /* Which probes run: all but test and bench probes, or only the one or the other. */
@@ -28,6 +33,8 @@ struct lang_sink {
 	/* Called every @tick_ns while the program runs; NULL: never. True ends it. */
 	bool (*tick)(void *ctx);
 	u64 tick_ns;
+	/* A row() of a script with a header; texts are valid until it returns. */
+	int (*row)(void *ctx, const struct value *cells, size_t n, u64 wall_ns);
 };
 
 struct lang_opts {
@@ -51,6 +58,7 @@ struct lang_opts {
 	size_t n_include_dirs;
 	const char *const *includes; /* imported before the program */
 	size_t n_includes;
+	const struct tool_header *header; /* of the script; or NULL */
 };
 
 /*
@@ -109,6 +117,17 @@ bool lang_row_key(const struct lang_row *row, u32 i, u32 flags, struct buf *out)
 int lang_rows(struct lang *l, const char *map, void (*row)(void *ctx, const struct lang_row *row),
 	      void *ctx);
 void lang_clear(struct lang *l, const char *map);
+/*
+ * The maps that the header's 'show:' names as a table (@ret, with all its columns) or as histograms
+ * (@ret is NULL then). Counts of the last @seconds are shown as rates where a column asks for it.
+ */
+int lang_table(struct lang *l, struct result *result, double seconds, struct table **ret,
+	       struct err *e);
+/* Forgets what those maps hold. */
+void lang_table_clear(struct lang *l);
+/* What is to be said about the rungs that were chosen. */
+size_t lang_notes(const struct lang *l, const char *const **ret);
+bool lang_column_shown(const struct lang *l, const struct tool_column *column);
 /* What was lost or failed, one line per kind; nothing when all is well. */
 void lang_report(struct lang *l, struct buf *out);
 /* The same as objects of JSON, one per line. */

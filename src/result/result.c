@@ -170,6 +170,8 @@ static int compare_values(const struct value *a, const struct value *b)
 		return strcmp(a->s, b->s);
 	if (is_real(a->type))
 		return a->d > b->d ? -1 : a->d < b->d;
+	if (a->type == VALUE_INT)
+		return (s64)a->u > (s64)b->u ? -1 : (s64)a->u < (s64)b->u;
 	return a->u > b->u ? -1 : a->u < b->u;
 }
 
@@ -256,12 +258,65 @@ struct histogram *result_hist_linear(struct result *r, const char *name, const c
 	return h;
 }
 
+struct histogram *result_hist_fine(struct result *r, const char *name, const char *label,
+				   const char *unit, u32 bits)
+{
+	struct histogram *h;
+
+	bits = MIN(bits, (u32)HIST_BITS_MOST);
+	h = add_hist(r, name, label, unit, (size_t)HIST_LOG2_BUCKETS << bits);
+	h->kind = HIST_FINE;
+	h->bits = bits;
+	h->value_type = VALUE_COUNT;
+	return h;
+}
+
+static size_t fine_bucket(u32 bits, u64 value)
+{
+	u32 log;
+
+	if (value < 1ull << bits)
+		return (size_t)value;
+	log = 63 - (u32)__builtin_clzll(value);
+	return ((size_t)(log - bits + 1) << bits) +
+	       (size_t)(value >> (log - bits) & ((1ull << bits) - 1));
+}
+
+static void fine_range(u32 bits, size_t i, u64 *ret_first, u64 *ret_last)
+{
+	u64 base = i >> bits;
+
+	if (base)
+		base--;
+	*ret_first = i < 1ull << bits ? i : ((1ull << bits) + (i & ((1ull << bits) - 1))) << base;
+	*ret_last = *ret_first + (1ull << base) - 1;
+}
+
+u64 hist_percentile(const struct histogram *h, double share)
+{
+	double rank = share * (double)h->count, before = (double)h->under;
+	u64 first = 0, last = 0;
+	size_t i = 0;
+
+	if (!h->count || rank <= before)
+		return 0;
+	while (i + 1 < h->n_buckets && before + (double)h->buckets[i] < rank)
+		before += (double)h->buckets[i++];
+	hist_range(h, i, &first, &last);
+	if (!h->buckets[i] || rank - before > (double)h->buckets[i])
+		return last;
+	return first +
+	       (u64)((double)(last - first) * (rank - before) / (double)h->buckets[i] + 0.5);
+}
+
 static u64 *bucket_of(struct histogram *h, u64 value)
 {
 	u64 i;
 
 	if (h->kind == HIST_LOG2)
 		return &h->buckets[value ? 64 - __builtin_clzll(value) : 0];
+	if (h->kind == HIST_FINE)
+		return &h->buckets[fine_bucket(h->bits, value)];
 	if (value < h->min)
 		return &h->under;
 	i = (value - h->min) / h->step;
@@ -282,6 +337,10 @@ void hist_range(const struct histogram *h, size_t i, u64 *ret_first, u64 *ret_la
 	if (h->kind == HIST_LOG2) {
 		*ret_first = i ? 1ull << (i - 1) : 0;
 		*ret_last = i ? *ret_first * 2 - 1 : 0;
+		return;
+	}
+	if (h->kind == HIST_FINE) {
+		fine_range(h->bits, i, ret_first, ret_last);
 		return;
 	}
 	*ret_first = add_sat(h->min, mul_sat(i, h->step));

@@ -25,6 +25,7 @@ enum value_type {
 	VALUE_PID,      /* u: no thousands separator */
 	VALUE_ADDRESS,  /* u: hexadecimal */
 	VALUE_BOOL,     /* u */
+	VALUE_INT,      /* u: a signed number, no thousands separator */
 };
 
 /* How a row, cell or line should look where colour is to be had. */
@@ -91,17 +92,20 @@ struct table {
 
 /*
  * Histograms. LOG2: bucket i counts values in [2^(i-1), 2^i), bucket 0 counts 0. LINEAR: bucket i
- * counts [min + i*step, min + (i+1)*step); under and over hold the rest.
+ * counts [min + i*step, min + (i+1)*step); under and over hold the rest. FINE: as LOG2, but each
+ * power of two is divided into 2^bits buckets; under holds negative values.
  */
-enum hist_kind { HIST_LOG2, HIST_LINEAR };
-enum { HIST_LOG2_BUCKETS = 65, HIST_LINEAR_MOST = 4096 };
+enum hist_kind { HIST_LOG2, HIST_LINEAR, HIST_FINE };
+enum { HIST_BITS_MOST = 5, HIST_LOG2_BUCKETS = 65, HIST_LINEAR_MOST = 4096 };
 
 struct histogram {
 	const char *name;  /* JSON key of the section */
 	const char *label; /* what this one is of ("disk = sda"), or NULL */
 	const char *unit;  /* "usecs": heading of the range column */
 	enum hist_kind kind;
-	u64 min, step; /* linear only */
+	u64 min, step;              /* linear only */
+	u32 bits;                   /* fine only */
+	enum value_type value_type; /* fine only: how people get the bounds */
 	u64 *buckets;
 	size_t n_buckets;
 	u64 under, over;
@@ -201,6 +205,11 @@ struct histogram *result_hist_log2(struct result *r, const char *name, const cha
  */
 struct histogram *result_hist_linear(struct result *r, const char *name, const char *label,
 				     const char *unit, u64 min, u64 max, u64 step);
+/* @bits is at most HIST_BITS_MOST. */
+struct histogram *result_hist_fine(struct result *r, const char *name, const char *label,
+				   const char *unit, u32 bits);
+/* The value below which @share (0 to 1) of all lie, as if those of a bucket were spread evenly. */
+u64 hist_percentile(const struct histogram *h, double share);
 void hist_add(struct histogram *h, u64 value, u64 count);
 /* Smallest and largest value that bucket @i counts; both are counted. */
 void hist_range(const struct histogram *h, size_t i, u64 *ret_first, u64 *ret_last);

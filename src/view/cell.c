@@ -72,6 +72,7 @@ void cell_text(struct buf *out, const struct value *v)
 	case VALUE_PID: buf_addu(out, v->u); break;
 	case VALUE_ADDRESS: buf_addf(out, "0x%llx", (unsigned long long)v->u); break;
 	case VALUE_BOOL: buf_addstr(out, v->u ? "yes" : "no"); break;
+	case VALUE_INT: buf_addf(out, "%lld", (long long)v->u); break;
 	}
 }
 
@@ -87,6 +88,8 @@ void cell_json(struct json *j, const struct value *v)
 		json_double(j, v->d);
 	else if (v->type == VALUE_BOOL)
 		json_bool(j, v->u);
+	else if (v->type == VALUE_INT)
+		json_s64(j, (s64)v->u);
 	else if (v->type == VALUE_ADDRESS)
 		json_strn(j, address,
 			  (size_t)snprintf(address, sizeof(address), "0x%llx",
@@ -143,6 +146,8 @@ void cell_csv(struct buf *out, const struct value *v)
 		cell_csv_text(out, v->s);
 	else if (v->type == VALUE_BOOL)
 		buf_addstr(out, v->u ? "true" : "false");
+	else if (v->type == VALUE_INT)
+		buf_addf(out, "%lld", (long long)v->u);
 	else if (v->type == VALUE_ADDRESS)
 		buf_addf(out, "0x%llx", (unsigned long long)v->u);
 	else if (!is_real(v->type))

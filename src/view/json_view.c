@@ -64,6 +64,14 @@ static void buckets(struct json *j, const struct histogram *h)
 	json_end(j);
 }
 
+static void percentiles(struct json *j, const struct histogram *h)
+{
+	json_kv_u64(j, "p50", hist_percentile(h, 0.5));
+	json_kv_u64(j, "p90", hist_percentile(h, 0.9));
+	json_kv_u64(j, "p99", hist_percentile(h, 0.99));
+	json_kv_u64(j, "p999", hist_percentile(h, 0.999));
+}
+
 static void histogram(struct json *j, const struct histogram *h)
 {
 	json_open(j);
@@ -75,6 +83,8 @@ static void histogram(struct json *j, const struct histogram *h)
 		json_kv_u64(j, "under", h->under);
 		json_kv_u64(j, "over", h->over);
 	}
+	if (h->kind == HIST_FINE)
+		percentiles(j, h);
 	buckets(j, h);
 	json_close(j);
 }

@@ -211,6 +211,10 @@ void text_histogram(struct text_out *o, const struct histogram *h)
 		text_flush(o, STYLE_DIM);
 		return;
 	}
+	if (h->kind == HIST_FINE) {
+		text_hist_fine(o, h);
+		return;
+	}
 	heading(o, &l, unit);
 	outside(o, &l, '<', h->min, h->under);
 	buckets(o, h, &l, n);

@@ -48,7 +48,18 @@ const struct command cmd_hello = {
 	.run = hello_run,
 };
 END
-RUN_TIMEOUT=500 run make -C "$TMP" --no-print-directory -j2 all build/man/fathom-hello.1
+cat > "$TMP/tools/hello2.bt" << 'END'
+/* tool
+summary: greet somebody again
+group: processes
+option: -n --name string=world NAME | whom to greet, again
+column: greeting string 20
+column: length bytes
+example: fathom hello2 | say hello
+*/
+begin { row(getopt("name", ""), strlen(getopt("name", ""))); exit(); }
+END
+RUN_TIMEOUT=500 run make -C "$TMP" --no-print-directory -j2 all build/man/fathom-hello.1 build/man/fathom-hello2.1
 expect_status 0
 run "$TMP/build/fathom" hello --name you
 expect_out 'hello you'
@@ -61,4 +72,26 @@ expect_out 'hello'
 like "man page" "$(cat "$TMP/build/man/fathom-hello.1")" '[Ww]hom to greet'
 run "$TMP/build/fathom" help --check
 expect_status 0
+
+# and adding a tool is adding one script
+run "$TMP/build/fathom" help hello2
+expect_out 'whom to greet, again'
+run "$TMP/build/fathom" completion bash
+expect_out 'hello2'
+run cat "$TMP/build/man/fathom-hello2.1"
+expect_out 'greet somebody again'
+run "$TMP/build/fathom" hello2 --nme x
+expect_status 2
+expect_err "did you mean '--name'?"
+if [ "$(id -u)" -eq 0 ] && [ -e /sys/kernel/btf/vmlinux ]; then
+	run "$TMP/build/fathom" hello2 --json -n you
+	expect_out '{"key":"length","type":"bytes","unit":"bytes"}'
+	expect_out '{"greeting":"you","length":3}'
+	run "$TMP/build/fathom" hello2 --csv
+	is 'CSV of a tool' "$out" "$(printf 'greeting,length\nworld,5')"
+	run "$TMP/build/fathom" hello2
+	expect_out_like '^GREETING +LENGTH$'
+else
+	skip 'needs root' 5
+fi
 done_testing

@@ -160,8 +160,7 @@ static void emit_override(struct gen *g, struct node *n, struct val *ret)
 	IR_CALLV(&g->ir, BPF_FUNC_override_return, ARG_REG(g->ctx), ARG_REG(value));
 }
 
-/* The text of --NAME=VALUE or --NAME among the parameters; NULL when it was not given. */
-static const char *named_parameter(const struct comp *c, const char *name)
+const char *comp_parameter(const struct comp *c, const char *name)
 {
 	for (size_t i = 0; i < c->opts->n_params; i++) {
 		const char *rest = starts_with(c->opts->params[i], "--");
@@ -184,7 +183,7 @@ static void check_getopt(struct comp *c, struct node *n)
 		check_error(c, n, "getopt() expects a string literal as its name");
 		return;
 	}
-	text = named_parameter(c, n->kids[0]->str);
+	text = comp_parameter(c, n->kids[0]->str);
 	if (otherwise && otherwise->kind == N_STR) {
 		n->kind = N_STR;
 		n->str = text ? text : otherwise->str;

@@ -4,7 +4,7 @@
 
 static const struct fn *const groups[] = {
 	fn_agg_table, fn_print_table,   fn_mem_table, fn_sym_table,  fn_map_table,
-	fn_net_table, fn_control_table, fn_str_table, fn_task_table,
+	fn_net_table, fn_control_table, fn_str_table, fn_task_table, fn_row_table,
 };
 
 const struct fn *fn_find(const char *name)

@@ -119,6 +119,14 @@ static const struct provider *served_by(const struct expansion *x, const char *n
 	return x->p;
 }
 
+bool probe_kernel_possible(struct comp *c, const char *function)
+{
+	struct kbtf *btf = types_btf(&c->types);
+	u32 func = btf ? kbtf_find(btf, BTF_KIND_FUNC, function) : 0;
+
+	return func && (pmu_type() >= 0 || fentry_loads(c, func));
+}
+
 static void add_target(void *ctx, const char *name)
 {
 	struct expansion *x = ctx;

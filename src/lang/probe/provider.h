@@ -87,6 +87,8 @@ void provider_list_name(void *ctx, const char *name);
 void probe_bpf_expand(struct comp *c, const struct provider *p, const struct spec *s,
 		      const char *rest);
 void probe_bpf_list(struct provider_listing *l);
+/* Can a function of the kernel be probed here, by whatever means? */
+bool probe_kernel_possible(struct comp *c, const char *function);
 int probe_fentry_attach(const struct attach_ctx *a);
 /* What arguments that are words of the context are made from. */
 struct words_source {

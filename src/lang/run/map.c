@@ -513,6 +513,24 @@ void run_rows(struct run *r, const struct map_def *m,
 	map_dump_release(&d);
 }
 
+void run_map_entries(struct run *r, const struct map_def *m,
+		     void (*each)(void *ctx, const u8 *key, const u8 *value, const u64 *sum),
+		     void *ctx)
+{
+	struct map_dump d;
+	struct entry *list;
+
+	if (run_dump_map(r, m, &d) < 0)
+		return;
+	list = sorted(m, &d);
+	for (size_t i = 0; i < d.n; i++) {
+		each(ctx, list[i].key, list[i].value, list[i].sum);
+		free(list[i].sum);
+	}
+	free(list);
+	map_dump_release(&d);
+}
+
 static int by_map_name(const void *a, const void *b)
 {
 	return strcmp((*(struct map_def *const *)a)->name, (*(struct map_def *const *)b)->name);

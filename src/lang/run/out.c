@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "host/bpf_sys.h"
 #include "lang/front/fmt.h"
+#include "lang/row.h"
 #include "lang/run/run.h"
 
 #include <fcntl.h>
@@ -239,7 +240,7 @@ void run_event(struct run *r, const void *record, size_t size)
 	if (number >= r->c->events.len)
 		return;
 	e = &r->c->events.items[number];
-	if (e->args && size < 8 + e->args->size)
+	if (e->args && size < 8 + e->args->size + e->size * (e->kind == EV_ROW))
 		return;
 	switch (e->kind) {
 	case EV_PRINTF:
@@ -253,6 +254,7 @@ void run_event(struct run *r, const void *record, size_t size)
 	case EV_CLEAR: run_clear_map(r, e->map, false); break;
 	case EV_ZERO: run_clear_map(r, e->map, true); break;
 	case EV_SKB: break; /* comes another way */
+	case EV_ROW: run_row(r, e, args); break;
 	case EV_TIME: event_time(r, e); break;
 	case EV_JOIN: event_join(r, e, args, size - 8); break;
 	case EV_EXIT:

@@ -101,6 +101,10 @@ void run_hist(const struct run *r, const struct type *t, const u64 *sum, u64 div
 void run_hist_json(const struct type *t, const u64 *sum, u64 div, struct buf *out);
 void run_rows(struct run *r, const struct map_def *m,
 	      void (*row)(void *ctx, const struct lang_row *row), void *ctx);
+/* Every key with its value, or with what all CPUs have together. */
+void run_map_entries(struct run *r, const struct map_def *m,
+		     void (*each)(void *ctx, const u8 *key, const u8 *value, const u64 *sum),
+		     void *ctx);
 void run_clear_map(struct run *r, const struct map_def *m, bool zero);
 /* Appends a stored value in text form; @quote: as JSON. */
 void run_value(struct run *r, const struct type *t, const u8 *bytes, struct buf *out, bool json);

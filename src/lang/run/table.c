@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Maps as a table, or as histograms: the keys are the first columns, the values of each map one
+ * more. Maps of one table are joined by their keys; a key that one of them lacks has an empty cell
+ * there.
+ */
+#include "lang/row.h"
+
+#include "lang/front/header.h"
+#include "lang/run/run.h"
+
+enum { TABLE_MAPS = 16 };
+
+/* A value of one of the maps. */
+struct item {
+	const u8 *key;
+	u32 map;
+	const struct map_def *def;
+	u8 *value; /* aggregations: what all CPUs have together */
+};
+
+struct tabling {
+	struct run *r;
+	const struct tool_header *h;
+	struct result *result;
+	struct table *table;
+	double seconds; /* that the counts are of */
+	VEC(struct item) items;
+	struct arena arena;
+	u32 map;
+	const struct map_def *def;
+	size_t key_size;
+	size_t first_value; /* column of the first map's values */
+	struct buf texts;
+};
+
+static void take_item(void *ctx, const u8 *key, const u8 *value, const u64 *sum)
+{
+	struct tabling *t = ctx;
+	size_t size = type_stored(t->def->value);
+
+	vec_push(&t->items,
+		 (struct item){
+			 .key = arena_dup(&t->arena, key, MAX(t->key_size, (size_t)1)),
+			 .map = t->map,
+			 .def = t->def,
+			 .value = arena_dup(&t->arena, sum ? (const void *)sum : value, size) });
+}
+
+static int by_key(const void *a, const void *b, void *ctx)
+{
+	const struct tabling *t = ctx;
+	const struct item *x = a, *y = b;
+	int c = memcmp(x->key, y->key, t->key_size);
+
+	return c ? c : x->map < y->map ? -1 : x->map > y->map;
+}
+
+/* The columns that are not computed, one after the other. */
+static size_t next_column(const struct tool_header *h, size_t i)
+{
+	while (i < h->columns.len && h->columns.items[i].expr)
+		i++;
+	return i;
+}
+
+static s64 number_of(const struct item *it)
+{
+	s64 words[2] = { 0 };
+
+	memcpy(words, it->value, MIN(type_stored(it->def->value), (u32)sizeof(words)));
+	if (it->def->value->kind == T_AVG || it->def->value->kind == T_STATS)
+		return words[0] ? words[1] / words[0] : 0;
+	return words[0];
+}
+
+static struct value value_cell(struct tabling *t, const struct tool_column *column,
+			       const struct item *it)
+{
+	const struct type as = { .kind = T_INT, .size = 8, .is_signed = true };
+	struct value v;
+	s64 n;
+
+	if (!type_is_agg(it->def->value) && it->def->value->kind != T_INT)
+		return run_cell(t->r, column, it->def->value, it->value, &t->texts);
+	n = number_of(it);
+	v = run_cell(t->r, column, &as, (const u8 *)&n, &t->texts);
+	if (column->kind == KIND_RATE)
+		v.d = t->seconds > 0 ? (double)n / t->seconds : 0;
+	return v;
+}
+
+static void fix_text(struct tabling *t, struct value *v)
+{
+	if (v->type == VALUE_TEXT)
+		*v = value_text(t->result, t->texts.data + v->u);
+}
+
+static void add_keys(struct tabling *t, const struct item *it, struct value *cells)
+{
+	const struct type *key = it->def->key;
+	size_t column = 0;
+
+	for (u32 i = 0; key && i < key->n_fields; i++) {
+		const struct field *f = &key->fields[i];
+
+		column = next_column(t->h, column);
+		cells[column] = run_cell(t->r, &t->h->columns.items[column], f->type,
+					 it->key + f->offset, &t->texts);
+		column++;
+	}
+}
+
+/* One row from the items of one key. */
+static size_t add_row(struct tabling *t, size_t i)
+{
+	size_t first = i, n = t->h->columns.len;
+	struct value *cells = xcalloc(n + 1, sizeof(*cells));
+
+	buf_reset(&t->texts);
+	add_keys(t, &t->items.items[i], cells);
+	for (; i < t->items.len; i++) {
+		const struct item *it = &t->items.items[i];
+		size_t column = t->first_value;
+
+		if (memcmp(it->key, t->items.items[first].key, t->key_size) != 0)
+			break;
+		for (u32 k = 0; k < it->map; k++)
+			column = next_column(t->h, column + 1);
+		if (column < n)
+			cells[column] = value_cell(t, &t->h->columns.items[column], it);
+	}
+	for (size_t k = 0; k < n; k++)
+		fix_text(t, &cells[k]);
+	memcpy(table_row(t->result, t->table)->cells, cells, n * sizeof(*cells));
+	free(cells);
+	return i;
+}
+
+/* --- histograms ------------------------------------------------------------------------------- */
+
+static void add_label(struct tabling *t, const struct item *it, struct buf *out)
+{
+	const struct type *key = it->def->key;
+	size_t column = 0;
+
+	for (u32 i = 0; key && i < key->n_fields; i++) {
+		const struct field *f = &key->fields[i];
+		const struct tool_column *c;
+
+		column = next_column(t->h, column);
+		c = &t->h->columns.items[column++];
+		if (!row_column_shown(t->r->c, c))
+			continue;
+		buf_addf(out, "%s%s = ", out->len ? ", " : "", c->name);
+		buf_reset(&t->texts);
+		struct value v = run_cell(t->r, c, f->type, it->key + f->offset, &t->texts);
+
+		if (v.type == VALUE_TEXT)
+			buf_addstr(out, t->texts.data);
+		else
+			buf_addu(out, v.u);
+	}
+}
+
+static void add_histogram(struct tabling *t, const struct item *it)
+{
+	const struct type *type = it->def->value;
+	const struct tool_column *column = &t->h->columns.items[t->first_value];
+	const u64 *sum = (const u64 *)(const void *)it->value;
+	size_t n = type_stored(type) / 8;
+	_cleanup_buf_ struct buf label = BUF_INIT;
+	struct histogram *h;
+
+	add_label(t, it, &label);
+	if (type->kind == T_LHIST) {
+		h = result_hist_linear(t->result, column->name, label.len ? buf_str(&label) : NULL,
+				       column->title, (u64)type->p[0], (u64)type->p[1],
+				       (u64)type->p[2]);
+		if (!h)
+			return;
+		h->under = sum[0];
+		h->over = sum[n - 1];
+		for (size_t i = 0; i + 2 < n && i < h->n_buckets; i++)
+			h->buckets[i] = sum[i + 1];
+	} else {
+		h = result_hist_fine(t->result, column->name, label.len ? buf_str(&label) : NULL,
+				     column_unit(column->kind), (u32)type->p[0]);
+		h->value_type = column_value_type(column->kind);
+		h->under = sum[0];
+		for (size_t i = 1; i < n && i - 1 < h->n_buckets; i++)
+			h->buckets[i - 1] = sum[i];
+	}
+	for (size_t i = 0; i < n; i++)
+		h->count += sum[i];
+}
+
+/* --- all of it -------------------------------------------------------------------------------- */
+
+static void make_table(struct tabling *t)
+{
+	size_t n = t->h->columns.len;
+	struct column *columns = xcalloc(n + 1, sizeof(*columns));
+
+	for (size_t i = 0; i < n; i++) {
+		const struct tool_column *c = &t->h->columns.items[i];
+
+		columns[i] = (struct column){ .key = c->name,
+					      .title = c->title,
+					      .type = column_value_type(c->kind) };
+		if (c->spare)
+			columns[i].flags |= COLUMN_SPARE;
+		if (c->hidden || !row_column_shown(t->r->c, c))
+			columns[i].flags |= COLUMN_HIDDEN;
+	}
+	t->table = result_table(t->result, "rows", NULL, columns, n);
+	free(columns);
+}
+
+static int take_maps(struct tabling *t, struct err *e)
+{
+	vec_each(name, &t->h->shows) {
+		t->def = comp_map(t->r->c, *name, false);
+		/* a map that only another rung fills */
+		if (!t->def || !t->def->used || t->def->value->kind == T_NONE) {
+			t->map++;
+			continue;
+		}
+		if (t->key_size && t->def->key && t->def->key->size != t->key_size)
+			return err_set(e, EINVAL, "the maps of 'show:' have different keys");
+		t->key_size = t->def->key ? t->def->key->size : 0;
+		run_map_entries(t->r, t->def, take_item, t);
+		t->map++;
+	}
+	return 0;
+}
+
+/* Where the values begin: behind as many columns as the keys have parts. */
+static void place_values(struct tabling *t)
+{
+	u32 parts = 0;
+
+	vec_each(it, &t->items)
+		if (it->def->key)
+			parts = it->def->key->n_fields;
+	t->first_value = next_column(t->h, 0);
+	while (parts--)
+		t->first_value = next_column(t->h, t->first_value + 1);
+}
+
+static bool is_histogram(const struct item *it)
+{
+	return it->def->value->kind == T_HIST || it->def->value->kind == T_LHIST;
+}
+
+static bool shows_histograms(const struct tool_header *h)
+{
+	vec_each(it, &h->columns)
+		if (column_is_hist(it->kind))
+			return true;
+	return false;
+}
+
+int lang_table(struct lang *l, struct result *result, double seconds, struct table **ret,
+	       struct err *e)
+{
+	struct tabling t = {
+		.r = &l->r, .h = l->c.opts->header, .result = result, .seconds = seconds
+	};
+	int rc = take_maps(&t, e);
+
+	if (rc == 0) {
+		place_values(&t);
+		if (t.items.len > 1 && t.key_size)
+			qsort_r(t.items.items, t.items.len, sizeof(*t.items.items), by_key, &t);
+		if (!shows_histograms(t.h))
+			make_table(&t);
+		for (size_t i = 0; i < t.items.len;) {
+			if (is_histogram(&t.items.items[i]))
+				add_histogram(&t, &t.items.items[i++]);
+			else if (t.table)
+				i = add_row(&t, i);
+			else
+				i++;
+		}
+	}
+	if (ret)
+		*ret = t.table;
+	vec_release(&t.items);
+	arena_release(&t.arena);
+	buf_release(&t.texts);
+	return rc;
+}
+
+void lang_table_clear(struct lang *l)
+{
+	vec_each(name, &l->c.opts->header->shows)
+		lang_clear(l, *name);
+}
+
+size_t lang_notes(const struct lang *l, const char *const **ret)
+{
+	*ret = l->c.notes.items;
+	return l->c.notes.len;
+}
+
+bool lang_column_shown(const struct lang *l, const struct tool_column *column)
+{
+	return row_column_shown(&l->c, column);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the uniform options mean, as text of the tracing language behind the script. */
+#ifndef TOOL_PRELUDE_H
+#define TOOL_PRELUDE_H
+
+#include "tool/tool.h"
+
+/*
+ * Appends the macro target() and what it needs. @launched is the program that we started; 0: none.
+ */
+int prelude_target(const struct tool_args *a, pid_t launched, struct buf *out, struct err *e);
+/* Appends what several tools need: tools/macros.txt. */
+void prelude_macros(struct buf *out);
+/* Appends the macro that decides which rows are sent. */
+void prelude_filter(const struct tool *t, const char *filter, struct buf *out);
+/* The values of all options as parameters of the script ("--name=value"), ended by NULL. */
+const char *const *prelude_params(const struct tool *t, const struct tool_args *a,
+				  struct arena *arena, size_t *ret_n);
+
+#endif
