@@ -135,7 +135,7 @@ static int on_row(void *ctx, const struct value *cells, size_t n, u64 wall_ns)
 
 static enum rows_format format_of(const struct context *ctx)
 {
-	return ctx->common.json ? ROWS_JSON : ctx->common.csv ? ROWS_CSV : ROWS_TEXT;
+	return cli_is(ctx, "json") ? ROWS_JSON : cli_is(ctx, "csv") ? ROWS_CSV : ROWS_TEXT;
 }
 
 static void open_stream(struct session *s)
@@ -380,7 +380,7 @@ static void report(struct session *s)
 
 	for (size_t i = 0; i < n && !s->ctx->common.quiet; i++)
 		fprintf(stderr, "note: %s\n", notes[i]);
-	if (s->ctx->common.json) {
+	if (cli_is(s->ctx, "json")) {
 		lang_report_json(s->lang, &losses);
 		buf_add(&s->out, losses.data, losses.len);
 		(void)on_flush(s);
