@@ -4,7 +4,7 @@
 
 #include "lang/fn/signals.h"
 #include "lang/front/header.h"
-#include "lang/gen/cpu.h"
+#include "host/cpu.h"
 #include "lang/run/run.h"
 
 enum { ROW_MAX_COLUMNS = 64 };
