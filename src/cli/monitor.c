@@ -34,9 +34,10 @@ enum { COLUMNS_MOST = 128, LINES_DEFAULT = 22 };
 struct prepared {
 	const struct monitor_table *table;
 	bool timed;
-	u32 each; /* counter, SET_NONE: one row */
+	bool average; /* of all intervals, in place of the time */
+	u32 each;     /* counter, SET_NONE: one row */
 	struct formula *formulas;
-	struct formula unused;
+	struct formula used;
 	struct column *columns;
 	struct column_look *looks;
 	size_t n_columns; /* with the time */
@@ -50,6 +51,7 @@ struct run {
 	struct counters *live;
 	struct prepared *tables;
 	struct snapshot before, after;
+	struct snapshot first; /* for the mean of all */
 	u64 shown;
 	u32 lines; /* since the last heading */
 };
@@ -76,7 +78,9 @@ static void prepare_column(struct prepared *p, size_t at, const struct monitor_c
 	p->columns[at] = (struct column){
 		.key = c->key,
 		.title = c->title,
-		.type = c->formula ? VALUE_NUMBER : VALUE_TEXT,
+		.type = c->type      ? c->type
+			: c->formula ? VALUE_NUMBER
+				     : VALUE_TEXT,
 		.flags = c->flags,
 	};
 	p->looks[at] = (struct column_look){
@@ -108,8 +112,8 @@ static int prepare(struct run *run, struct prepared *p, const struct monitor_tab
 		r = counters_want(run->live, t->each, e);
 		p->each = counter_set_find(set, t->each);
 	}
-	if (!r && t->unused)
-		r = formula_parse(&p->unused, set, t->unused, e);
+	if (!r && t->used)
+		r = formula_parse(&p->used, set, t->used, e);
 	for (size_t i = 0; !r && i < t->n_columns; i++) {
 		const struct monitor_column *c = &t->columns[i];
 
@@ -146,6 +150,7 @@ static void release_all(struct run *run)
 	free(run->tables);
 	snapshot_release(&run->before);
 	snapshot_release(&run->after);
+	snapshot_release(&run->first);
 	counters_free(run->live);
 }
 
@@ -172,6 +177,13 @@ static void keep_width(struct prepared *p, size_t at, double value)
 	p->looks[at].width = (u8)MAX((int)p->looks[at].width, MIN(n, 32));
 }
 
+static struct value value_of_real(enum value_type type, double v)
+{
+	if (type == VALUE_PERCENT || type == VALUE_NUMBER)
+		return value_d(type, v);
+	return value_u(type, v > 0 ? (u64)(v + 0.5) : 0);
+}
+
 static void fill_row(struct result *r, struct table *out, struct prepared *p, const struct delta *d,
 		     u32 instance)
 {
@@ -179,7 +191,8 @@ static void fill_row(struct result *r, struct table *out, struct prepared *p, co
 	size_t at = 0;
 
 	if (p->timed)
-		row->cells[at++] = value_u(VALUE_TIME, d->after->wall);
+		row->cells[at++] =
+			p->average ? value_text(r, "Average") : value_u(VALUE_TIME, d->after->wall);
 	for (size_t i = 0; i < p->table->n_columns; i++, at++) {
 		const struct monitor_column *c = &p->table->columns[i];
 		double value;
@@ -192,8 +205,10 @@ static void fill_row(struct result *r, struct table *out, struct prepared *p, co
 			continue;
 		if (c->unit > 0)
 			value /= c->unit;
-		keep_width(p, at, value);
-		row->cells[at] = value_d(VALUE_NUMBER, value);
+		if (!c->type)
+			keep_width(p, at, value);
+		row->cells[at] =
+			c->type ? value_of_real(c->type, value) : value_d(VALUE_NUMBER, value);
 		row->cells[at].style = severity(c, value);
 	}
 }
@@ -206,7 +221,7 @@ static bool shows(const struct run *run, const struct prepared *p, const struct 
 
 	if (t->shows && !t->shows(run->user, intern_get(&d->set->instances, instance)))
 		return false;
-	return !t->unused || !formula_eval(&p->unused, d, instance, &value) || value > 0;
+	return !t->used || !formula_eval(&p->used, d, instance, &value) || value > 0;
 }
 
 static void fill_table(const struct run *run, struct result *r, struct prepared *p,
@@ -365,6 +380,13 @@ static int watch(struct run *run, u64 interval, u64 count)
 	return rc;
 }
 
+static int show_average(struct run *run)
+{
+	for (size_t i = 0; i < run->monitor->n_tables; i++)
+		run->tables[i].average = true;
+	return show(run, &run->first);
+}
+
 static int run_live(struct run *run)
 {
 	const struct monitor_args *a = run->args;
@@ -378,11 +400,16 @@ static int run_live(struct run *run)
 	}
 	counters_sweep(run->live, &run->after);
 	run->ctx->stream = interval != 0;
-	if (!(flags & MONITOR_RATES) && !a->skip_first)
+	if ((flags & MONITOR_NOW) || (!(flags & MONITOR_RATES) && !a->skip_first))
 		rc = show(run, NULL);
 	if (rc < 0 || !interval)
 		return rc;
-	return watch(run, interval, count);
+	if (flags & MONITOR_AVERAGE)
+		snapshot_copy(&run->first, &run->after);
+	rc = watch(run, interval, count);
+	if (rc >= 0 && (flags & MONITOR_AVERAGE) && run->shown > 1)
+		rc = show_average(run);
+	return rc;
 }
 
 int monitor_run(struct context *ctx, const struct monitor *m, const struct monitor_args *a,

@@ -21,7 +21,15 @@ struct monitor_column {
 	double bad;  /* and from here on it is a problem; 0: neither. @warn > @bad: from there down
 		      */
 	u32 flags;   /* COLUMN_* */
+	enum value_type type; /* 0: a number with @decimals */
 };
+
+/* More fields of struct monitor_column may follow. */
+#define MONITOR_COLUMN(key_, title_, formula_, width_, decimals_, ...)                      \
+	{                                                                                   \
+		.key = (key_), .title = (title_), .formula = (formula_), .width = (width_), \
+		.decimals = (decimals_), __VA_ARGS__                                        \
+	}
 
 struct monitor_table {
 	const char *name;  /* JSON key */
@@ -31,9 +39,9 @@ struct monitor_table {
 	size_t n_columns;
 	/* Which instances are shown; NULL: all. @args is that of monitor_run(). */
 	bool (*shows)(const void *args, const char *instance);
-	const char *unused; /* formula: rows where it gives 0 are left out; NULL: none */
-	const char *sort;   /* key of the column, largest first; NULL: as the kernel lists them */
-	u32 limit;          /* rows; 0: all */
+	const char *used; /* formula: rows where it gives 0 are left out; NULL: none */
+	const char *sort; /* key of the column, largest first; NULL: as the kernel lists them */
+	u32 limit;        /* rows; 0: all */
 };
 
 enum {
@@ -42,6 +50,7 @@ enum {
 	MONITOR_TIMES = 1 << 2,   /* the first column is the time */
 	MONITOR_NOW = 1 << 3,     /* gauges only: one look is enough */
 	MONITOR_RATES = 1 << 4,   /* without an interval: one second, not since boot */
+	MONITOR_AVERAGE = 1 << 5, /* ends with the mean of all intervals */
 };
 
 struct monitor_args {

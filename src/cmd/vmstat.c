@@ -19,43 +19,39 @@ static const struct opt vmstat_options[] = {
 	OPT_END,
 };
 
-#define KB(key, title, formula)                                    \
-	{                                                          \
-		key, title, formula, "memory", 6, 0, 1024, 0, 0, 0 \
-	}
-#define IO(key, title, formula, group, warn, bad)                    \
-	{                                                            \
-		key, title, formula, group, 4, 0, 1024, warn, bad, 0 \
-	}
-#define CPU(key, title, formula, warn, bad)                       \
-	{                                                         \
-		key, title, formula, "cpu", 2, 0, 0, warn, bad, 0 \
-	}
+#define KB(key, title, formula, ...) \
+	MONITOR_COLUMN(key, title, formula, 6, 0, .group = "memory", .unit = 1024, __VA_ARGS__)
+#define IO(key, title, formula, ...) MONITOR_COLUMN(key, title, formula, 4, 0, __VA_ARGS__)
+#define CPU(key, title, formula, ...) \
+	MONITOR_COLUMN(key, title, formula, 2, 0, .group = "cpu", __VA_ARGS__)
 
-#define PROCS                                                               \
-	{ "running", "r", "system.running", "procs", 2, 0, 0, 0, 0, 0 },    \
-	{                                                                   \
-		"blocked", "b", "system.blocked", "procs", 2, 0, 0, 1, 8, 0 \
-	}
+#define PROCS                                                                            \
+	MONITOR_COLUMN("running", "r", "system.running", 2, 0, .group = "procs"),        \
+		MONITOR_COLUMN("blocked", "b", "system.blocked", 2, 0, .group = "procs", \
+			       .warn = 1, .bad = 8)
+
+#define SWAP  .group = "swap", .unit = 1024, .warn = 1, .bad = 1024
+#define BLOCK .group = "io", .unit = 1024
 #define REST                                                                                      \
-	IO("swap_in_kib", "si", "rate(vm.pswpin)", "swap", 1, 1024),                              \
-		IO("swap_out_kib", "so", "rate(vm.pswpout)", "swap", 1, 1024),                    \
-		IO("block_in_kib", "bi", "rate(vm.pgpgin)", "io", 0, 0),                          \
-		IO("block_out_kib", "bo", "rate(vm.pgpgout)", "io", 0, 0),                        \
-		{ "interrupts", "in", "rate(system.interrupts)", "system", 4, 0, 0, 0, 0, 0 },    \
-		{ "switches", "cs", "rate(system.switches)", "system", 4, 0, 0, 0, 0, 0 },        \
+	IO("swap_in_kib", "si", "rate(vm.pswpin)", SWAP),                                         \
+		IO("swap_out_kib", "so", "rate(vm.pswpout)", SWAP),                               \
+		IO("block_in_kib", "bi", "rate(vm.pgpgin)", BLOCK),                               \
+		IO("block_out_kib", "bo", "rate(vm.pgpgout)", BLOCK),                             \
+		IO("interrupts", "in", "rate(system.interrupts)", .group = "system"),             \
+		IO("switches", "cs", "rate(system.switches)", .group = "system"),                 \
 		CPU("user_percent", "us",                                                         \
-		    "100 * (cpu.user{all} + cpu.nice{all}) / cpu.total{all}", 0, 0),              \
+		    "100 * (cpu.user{all} + cpu.nice{all}) / cpu.total{all}"),                    \
 		CPU("system_percent", "sy",                                                       \
 		    "100 * (cpu.system{all} + cpu.irq{all} + cpu.softirq{all}) / cpu.total{all}", \
-		    30, 60),                                                                      \
-		CPU("idle_percent", "id", "cpu.idle_percent{all}", 10, 3),                        \
-		CPU("iowait_percent", "wa", "cpu.iowait_percent{all}", 10, 30),                   \
-		CPU("steal_percent", "st", "cpu.steal_percent{all}", 5, 20)
+		    .warn = 30, .bad = 60),                                                       \
+		CPU("idle_percent", "id", "cpu.idle_percent{all}", .warn = 10, .bad = 3),         \
+		CPU("iowait_percent", "wa", "cpu.iowait_percent{all}", .warn = 10, .bad = 30),    \
+		CPU("steal_percent", "st", "cpu.steal_percent{all}", .warn = 5, .bad = 20,        \
+		    .flags = COLUMN_SPARE)
 
 static const struct monitor_column columns[] = {
 	PROCS,
-	{ "swapped_kib", "swpd", "mem.swap_used", "memory", 6, 0, 1024, 0, 0, COLUMN_SPARE },
+	KB("swapped_kib", "swpd", "mem.swap_used", .flags = COLUMN_SPARE),
 	KB("free_kib", "free", "mem.free"),
 	KB("buffers_kib", "buff", "mem.buffers"),
 	KB("cache_kib", "cache", "mem.cache"),
@@ -64,7 +60,7 @@ static const struct monitor_column columns[] = {
 
 static const struct monitor_column active_columns[] = {
 	PROCS,
-	{ "swapped_kib", "swpd", "mem.swap_used", "memory", 6, 0, 1024, 0, 0, COLUMN_SPARE },
+	KB("swapped_kib", "swpd", "mem.swap_used", .flags = COLUMN_SPARE),
 	KB("free_kib", "free", "mem.free"),
 	KB("inactive_kib", "inact", "mem.inactive"),
 	KB("active_kib", "active", "mem.active"),

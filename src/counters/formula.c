@@ -12,6 +12,7 @@ enum op {
 	OP_COUNTER,  /* of the instance at hand */
 	OP_NAMED,    /* of the instance that is named */
 	OP_SUM,      /* over all instances */
+	OP_TOTAL,    /* since boot */
 	OP_OPTIONAL, /* as OP_COUNTER, 0 if there is none */
 	OP_SECONDS,
 	OP_RATE,
@@ -117,8 +118,8 @@ static const struct {
 	enum op op;
 	u8 arguments; /* 0: the name of a counter, and nothing else */
 } functions[] = {
-	{ "rate(", OP_RATE, 1 }, { "max(", OP_MAX, 2 },      { "min(", OP_MIN, 2 },
-	{ "sum(", OP_SUM, 0 },   { "opt(", OP_OPTIONAL, 0 },
+	{ "rate(", OP_RATE, 1 }, { "max(", OP_MAX, 2 },     { "min(", OP_MIN, 2 },
+	{ "sum(", OP_SUM, 0 },   { "total(", OP_TOTAL, 0 }, { "opt(", OP_OPTIONAL, 0 },
 };
 
 static int parse_call(struct parser *p, size_t which)
@@ -292,6 +293,13 @@ static bool sum_instances(const struct delta *d, u32 counter, double *ret)
 	return any;
 }
 
+static bool total_value(const struct delta *d, u32 counter, u32 instance, double *ret)
+{
+	struct delta since_boot = { d->set, NULL, d->after, d->seconds };
+
+	return delta_value(&since_boot, counter, instance, ret);
+}
+
 static double combine(enum op op, double a, double b)
 {
 	switch (op) {
@@ -310,6 +318,7 @@ static bool load(struct evaluation *v, const struct formula_step *s, double *ret
 	case OP_NUMBER: *ret = s->number; return true;
 	case OP_SECONDS: *ret = v->d->seconds; return true;
 	case OP_SUM: return sum_instances(v->d, s->counter, ret);
+	case OP_TOTAL: return total_value(v->d, s->counter, v->instance, ret);
 	case OP_NAMED: return counter_value(v->d, s->counter, s->instance, v->depth, ret);
 	case OP_OPTIONAL:
 		if (!counter_value(v->d, s->counter, v->instance, v->depth, ret))

@@ -8,9 +8,9 @@
  * A name is the counter of the same instance (a disk, a CPU), or the machine's where there is but
  * one: of a cumulative counter what it grew by in the interval, of a gauge its value, of a RATIO
  * what its formula gives. name{all} names the instance. rate(x) is x for each second, sum(name) of
- * all instances, max(x, y), min(x, y), seconds is the length of the interval. Anything divided by 0
- * is 0, as in the tools that people know. A figure that needs a counter that is not there is not
- * known; opt(name) is 0 instead.
+ * all instances, total(name) since boot, max(x, y), min(x, y), seconds is the length of the
+ *interval. Anything divided by 0 is 0, as in the tools that people know. A figure that needs a
+ *counter that is not there is not known; opt(name) is 0 instead.
  */
 #ifndef COUNTERS_FORMULA_H
 #define COUNTERS_FORMULA_H

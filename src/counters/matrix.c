@@ -24,6 +24,7 @@ static void parse_line(struct reader *r, struct span line, const u32 *cpus, size
 {
 	struct span first;
 	size_t n = 0, base;
+	u64 sum = 0;
 
 	if (!line_word(&line, &first) || first.s[first.n - 1] != ':')
 		return;
@@ -37,6 +38,9 @@ static void parse_line(struct reader *r, struct span line, const u32 *cpus, size
 		label(first, line, name);
 	else
 		buf_add(name, first.s, first.n);
+	for (size_t i = 0; i < n; i++)
+		sum += values[i];
+	reader_put_row(r, 1, (struct span){ name->data, name->len }, sum);
 	buf_addch(name, '/');
 	base = name->len;
 	for (size_t i = 0; i < n; i++) {

@@ -12,7 +12,8 @@
  */
 typedef void (*matrix_label)(struct span first, struct span rest, struct buf *out);
 
-/* Values go to the source's first row. @label NULL: the first word. */
+/* Values go to the source's first row, sums over all CPUs to the second. @label NULL: the first
+ * word. */
 void parse_matrix(struct reader *r, const char *text, size_t len, matrix_label label);
 
 #endif

@@ -2,6 +2,8 @@
 /* /proc/diskstats: requests, bytes and times of each block device and partition. */
 #include "counters/reader.h"
 
+#include <fcntl.h>
+
 #define COUNT(name, field, meaning, high_)                                          \
 	{                                                                           \
 		"disk." name, CUMULATIVE, UNIT_COUNT, field, meaning, .high = high_ \
@@ -42,6 +44,9 @@ static const struct counter rows[] = {
 	      "Programs force data to disk often: fsync of databases and journals."),
 	MS("flush_time", "ms flushing", "Time that flush requests took.", NULL),
 
+	{ "disk.whole", GAUGE, UNIT_COUNT, "1 if it is in /sys/block",
+	  "1: a whole device, 0: a partition.", .high = NULL },
+
 	{ "disk.read_await", RATIO, UNIT_TIME, NULL, "Mean time of a read, from issue to end.",
 	  .high = "The device is slow or its queue long.",
 	  .formula = "disk.read_time / disk.reads" },
@@ -66,6 +71,18 @@ static const struct counter rows[] = {
 	  .formula = "min(100 * disk.busy_time / 1000000000 / seconds, 100)" },
 };
 
+/* Partitions are not listed there; a '/' in a name is a '!'. */
+static bool is_whole(struct reader *r, struct span name)
+{
+	char path[SET_NAME_MOST];
+	int n = snprintf(path, sizeof(path), "sys/block/%.*s", (int)MIN(name.n, 200u), name.s);
+
+	for (int i = 10; i < n; i++)
+		if (path[i] == '/')
+			path[i] = '!';
+	return faccessat(r->root, path, F_OK, 0) == 0;
+}
+
 static void parse(struct reader *r, const char *text, size_t len)
 {
 	const char *end = text + len;
@@ -77,6 +94,7 @@ static void parse(struct reader *r, const char *text, size_t len)
 		    !line_word(&line, &name))
 			continue;
 		put_columns(r, line, name, 0, DISK_FIELDS);
+		reader_put_row(r, DISK_FIELDS, name, is_whole(r, name));
 	}
 }
 

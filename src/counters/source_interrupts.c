@@ -6,6 +6,8 @@ static const struct counter rows[] = {
 	{ "irq.count", CUMULATIVE, UNIT_COUNT, "count",
 	  "Interrupts of a line on a CPU, with the device that raises them.",
 	  .high = "One CPU serves all of a busy device: set its affinity, or use more queues." },
+	{ "irq.total", CUMULATIVE, UNIT_COUNT, "sum of a line", "Interrupts of a line on all CPUs.",
+	  .high = "A busy device or timer; irq.count shows which CPUs serve it." },
 };
 
 /*

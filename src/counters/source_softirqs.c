@@ -6,6 +6,8 @@ static const struct counter rows[] = {
 	{ "softirq.count", CUMULATIVE, UNIT_COUNT, "count",
 	  "Runs of a soft interrupt on a CPU: the work that interrupts leave for later.",
 	  .high = "NET_RX on one CPU: spread receive queues; TASKLET: a driver; RCU: many frees." },
+	{ "softirq.total", CUMULATIVE, UNIT_COUNT, "sum of a line",
+	  "Runs of a soft interrupt on all CPUs.", .high = NULL },
 };
 
 static void parse(struct reader *r, const char *text, size_t len)

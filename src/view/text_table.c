@@ -63,6 +63,8 @@ static const char *cell(struct text_out *o, const struct table *t, size_t i, con
 	buf_reset(&o->cell);
 	if (v->type == VALUE_PERCENT && (c->flags & COLUMN_WHOLE))
 		whole_percent(&o->cell, v->d);
+	else if (t->looks && v->type == VALUE_TIME)
+		fmt_clock(&o->cell, v->u, t->looks[i].decimals ? t->looks[i].decimals - 1 : 0);
 	else if (has_decimals(t, i, v))
 		buf_addf(&o->cell, "%.*f", t->looks[i].decimals - 1, v->d);
 	else if (v->type)

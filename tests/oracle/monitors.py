@@ -146,4 +146,42 @@ def vmstat():
                                f"{sum(l[k] for l in theirs) / 4:.0f}" for k in keys))
 
 
-{"counters": counters, "vmstat": vmstat}[WHAT]()
+def columns_of(text, first):
+    """The headings of the first line that begins with @first."""
+    return next(line.split() for line in text.splitlines() if line.split()[:1] == [first])
+
+
+def iostat():
+    """Since boot both divide the same counts by nearly the same time: all columns are equal."""
+    ours, theirs = together([FATHOM, "iostat", "-x"], ["iostat", "-x"])
+    names = columns_of(theirs, "Device")
+    assert columns_of(ours, "Device") == names, (ours, theirs)
+    rows = [{line.split()[0]: list(map(float, line.split()[1:])) for line in text.splitlines()
+             if len(line.split()) == len(names) and line.split()[0] != "Device"}
+            for text in (ours, theirs)]
+    assert rows[0].keys() == rows[1].keys() and rows[0], rows
+    for disk in rows[0]:
+        for name, a, b in zip(names[1:], rows[0][disk], rows[1][disk]):
+            near(f"{disk} {name}", a, b, 0.02, 0.05)
+    cpu = [text.splitlines()[at].split() for text, at in ((ours, 4), (theirs, 3))]
+    for a, b in zip(cpu[0], cpu[1]):
+        near("avg-cpu", float(a), float(b), 0.02, 0.1)
+    say(f"iostat: {len(names) - 1} columns of {', '.join(rows[0])}")
+
+
+def mpstat():
+    ours, theirs = together([FATHOM, "mpstat", "-P", "ALL", "--json", "1", "3"],
+                            ["mpstat", "-P", "ALL", "1", "3"])
+    text = subprocess.run([FATHOM, "mpstat"], check=True, capture_output=True, text=True).stdout
+    mean = [line.split() for line in theirs.splitlines() if line.startswith("Average")]
+    assert mean[0][1:] == text.splitlines()[-2].split()[1:], (mean[0], text)
+    last = {row["cpu"]: row for row in json.loads(ours.splitlines()[-1])["cpus"]}
+    keys = [k for k in last["all"] if k.endswith("percent")]
+    assert len(mean) - 1 == len(last) >= 2, (mean, last)
+    for line in mean[1:]:
+        for key, value in zip(keys, line[2:]):
+            near(f"CPU {line[1]} {key}", last[line[1]][key], float(value), 0.1, 5)
+    say(f"mpstat: {len(keys)} columns of {len(last)} rows")
+
+
+{"counters": counters, "vmstat": vmstat, "iostat": iostat, "mpstat": mpstat}[WHAT]()

@@ -14,3 +14,9 @@ ok "counters are what the files say, between two looks by hand" \
 
 need_cmd vmstat
 ok "vmstat: the figures of procps" python3 "$TOP/tests/oracle/monitors.py" vmstat "$FATHOM"
+
+need_cmd iostat mpstat
+for tool in iostat mpstat; do
+	ok "$tool: the figures of sysstat" python3 "$TOP/tests/oracle/monitors.py" "$tool" "$FATHOM"
+done
+done_testing
