@@ -84,6 +84,7 @@ enum {
 	SEEN_LOOP = 1,      /* the loop of a Python */
 	SEEN_FUNCTIONS = 2, /* what it runs */
 	SEEN_JAVA = 4,      /* the interpreter of a java machine */
+	SEEN_STUBS = 8,     /* code by which all of java is called */
 };
 
 static u8 seen_in(const struct profile *p, const struct frame *f)
@@ -93,7 +94,9 @@ static u8 seen_in(const struct profile *p, const struct frame *f)
 	if (f->kind == FRAME_INTERPRETED)
 		return SEEN_FUNCTIONS;
 	if (f->kind == FRAME_JIT)
-		return streq(name, "Interpreter") ? SEEN_JAVA : 0;
+		return streq(name, "Interpreter")    ? SEEN_JAVA
+		       : streq(name, "StubRoutines") ? SEEN_STUBS
+						     : 0;
 	return f->kind == FRAME_USER && streq(name, "_PyEval_EvalFrameDefault") ? SEEN_LOOP : 0;
 }
 
@@ -110,11 +113,19 @@ static u8 *see_stacks(const struct profile *p)
 	return seen;
 }
 
+/* Code that java compiled, at the very place of the sample. */
+static bool in_java_code(const struct profile *p, const struct profile_sample *s)
+{
+	const struct frame *f = profile_frame_of(p, s->stack);
+
+	return f->kind == FRAME_JIT ? !f->no_name : f->kind == FRAME_INLINED && !f->file;
+}
+
 /* Stacks that show an interpreter where the functions that it runs would be wanted. */
 static void interpreter_notes(const struct profile *p, double least, struct result *ret)
 {
 	_cleanup_free_ u8 *seen = see_stacks(p);
-	u64 all = 0, python = 0, java = 0;
+	u64 all = 0, python = 0, java = 0, compiled = 0;
 
 	vec_each(s, &p->samples) {
 		u8 what = seen[s->stack];
@@ -122,6 +133,7 @@ static void interpreter_notes(const struct profile *p, double least, struct resu
 		all += s->count;
 		python += (what & (SEEN_LOOP | SEEN_FUNCTIONS)) == SEEN_LOOP ? s->count : 0;
 		java += what & SEEN_JAVA ? s->count : 0;
+		compiled += what & SEEN_STUBS && in_java_code(p, s) ? s->count : 0;
 	}
 	/* recordings of others do not know Python's functions at all */
 	if (p->unwinder && python && 100.0 * (double)python >= least * (double)all)
@@ -130,6 +142,14 @@ static void interpreter_notes(const struct profile *p, double least, struct resu
 			    "until the kernel's unwinder is loaded, and of tracepoints",
 			    "%llu stacks of Python programs do not show its functions",
 			    (unsigned long long)python);
+	if (p->unwinder && compiled && 100.0 * (double)compiled >= least * (double)all)
+		result_note(
+			ret, NOTE_INFO,
+			"java -XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints records the "
+			"exact position",
+			"%llu samples of compiled java code are charged to the inlined method of "
+			"the next safepoint, unless java runs with DebugNonSafepoints",
+			(unsigned long long)compiled);
 	if (java && 100.0 * (double)java >= least * (double)all)
 		result_note(ret, NOTE_INFO,
 			    "neither perf maps nor jitdumps list interpreted methods; java -Xcomp "

@@ -45,6 +45,35 @@ static u32 make_interpreted(const struct frames *m, const struct place *place)
 	return profile_get_frame(m->profile, &f);
 }
 
+/*
+ * Run-time code named "outer->middle->inner", as HotSpot's debug positions and perf-map-agent have
+ * it: the frame of the outer function, and the others inlined into it.
+ */
+static u32 make_unfolded(const struct frames *m, const struct place *place)
+{
+	struct frame f = frames_plain(m, place);
+	_cleanup_free_ char *names = xstrdup(place->name);
+	char *name = names, *next = strstr(names, "->");
+	u32 id, n = 1;
+
+	*next = 0;
+	f.name = profile_string(m->profile, name);
+	set_source(m, &f, place->file, place->line);
+	id = profile_get_frame(m->profile, &f);
+	for (name = next + 2; m->inlines && name && n < SOURCE_MAX_FRAMES; name = next, n++) {
+		struct frame inner = { .module = f.module, .kind = FRAME_INLINED, .inline_of = id };
+
+		next = strstr(name, "->");
+		if (next) {
+			*next = 0;
+			next += 2;
+		}
+		inner.name = profile_string(m->profile, name);
+		id = profile_get_frame(m->profile, &inner);
+	}
+	return id;
+}
+
 /* The outermost one keeps its name from the symbol table: debug information does not know clones.
  */
 u32 frames_of(const struct frames *m, const struct place *place)
@@ -56,6 +85,8 @@ u32 frames_of(const struct frames *m, const struct place *place)
 
 	if (place->dso && streq(place->dso, PYTHON_MAP_NAME))
 		return make_interpreted(m, place);
+	if (place->kind == PLACE_JIT && place->name && strstr(place->name, "->"))
+		return make_unfolded(m, place);
 	if (place->module && (m->lines || m->inlines))
 		n = symbols_lines(m->symbols, place->module, place->address - place->is_return,
 				  source, ARRAY_SIZE(source));

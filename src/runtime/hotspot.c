@@ -4,9 +4,10 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "host/procfs.h"
+#include "runtime/hotspot_scopes.h"
 #include "elf/symbols.h"
 
-enum { NAME_BYTES = 64, BLOB_BYTES = 256, HEADER_BYTES = 64 };
+enum { NAME_BYTES = 64, BLOB_BYTES = 512, HEADER_BYTES = 64 };
 
 int hotspot_read(const struct hotspot *h, u64 address, void *to, size_t n)
 {
@@ -67,6 +68,19 @@ static const struct wanted wanted[HOTSPOT_FIELDS] = {
 	[HOTSPOT_CLASS_NAME] = { "Klass", "_name" },
 	[HOTSPOT_TEXT_LENGTH] = { "Symbol", "_length" },
 	[HOTSPOT_TEXT_BYTES] = { "Symbol", "_body[0]" },
+	[HOTSPOT_CODE_METADATA] = { "nmethod", "_metadata_offset" },
+	[HOTSPOT_CODE_SCOPES] = { "CompiledMethod", "_scopes_data_begin" },
+	[HOTSPOT_CODE_POSITIONS] = { "nmethod", "_scopes_pcs_offset" },
+	[HOTSPOT_CODE_DEPENDENCIES] = { "nmethod", "_dependencies_offset" },
+	[HOTSPOT_PC_OFFSET] = { "PcDesc", "_pc_offset" },
+	[HOTSPOT_PC_SCOPE] = { "PcDesc", "_scope_decode_offset" },
+	[HOTSPOT_CODE_MUTABLE] = { "CodeBlob", "_mutable_data" },
+	[HOTSPOT_CODE_MUTABLE_SIZE] = { "CodeBlob", "_mutable_data_size" },
+	[HOTSPOT_CODE_RELOCATION_SIZE] = { "CodeBlob", "_relocation_size" },
+	[HOTSPOT_CODE_IMMUTABLE] = { "nmethod", "_immutable_data" },
+	[HOTSPOT_CODE_IMMUTABLE_SIZE] = { "nmethod", "_immutable_data_size" },
+	[HOTSPOT_CODE_SCOPES_OFFSET] = { "nmethod", "_scopes_data_offset" },
+	[HOTSPOT_VERSION] = { "Abstract_VM_Version", "_vm_major_version" },
 };
 
 enum symbol {
@@ -152,7 +166,8 @@ static void take_field(struct hotspot *h, const u8 *entry, const u64 *sym)
 		read_name(h, at[1], field);
 		if (!streq(field, wanted[i].field))
 			continue;
-		u64 where = sym[i == HOTSPOT_HEAPS ? SYM_STRUCT_ADDRESS : SYM_STRUCT_OFFSET];
+		bool once = i == HOTSPOT_HEAPS || i == HOTSPOT_VERSION;
+		u64 where = sym[once ? SYM_STRUCT_ADDRESS : SYM_STRUCT_OFFSET];
 
 		read_name(h, at[2], text);
 		memcpy(&h->field[i].offset, entry + where, 8);
@@ -205,8 +220,35 @@ static void check_names(struct hotspot *h, const u64 *sym)
 		*method = h->field[HOTSPOT_COMPILED_METHOD];
 	h->pool_size = type_size(h, sym, "ConstantPool");
 	h->has_names = h->pool_size && method->size && method->offset <= BLOB_BYTES - 8;
-	for (u32 i = HOTSPOT_METHOD_CONST; i < HOTSPOT_FIELDS; i++)
+	for (u32 i = HOTSPOT_METHOD_CONST; i < HOTSPOT_NAMES_END; i++)
 		h->has_names &= h->field[i].size != 0;
+}
+
+/* The fields from @first on are known, and those of code lie in the bytes that are read of it. */
+static bool has_fields(const struct hotspot *h, u32 first, u32 end)
+{
+	for (u32 i = first; i < end; i++) {
+		bool in_blob = i >= HOTSPOT_CODE_POSITIONS;
+
+		if (!h->field[i].size || (in_blob && h->field[i].offset > BLOB_BYTES - 8))
+			return false;
+	}
+	return true;
+}
+
+/* Inlined methods likewise. */
+static void check_scopes(struct hotspot *h, const u64 *sym)
+{
+	u64 size = type_size(h, sym, "PcDesc");
+
+	h->scopes_inside = has_fields(h, HOTSPOT_INSIDE, HOTSPOT_OUTSIDE);
+	if (!h->has_names || !has_fields(h, HOTSPOT_NAMES_END, HOTSPOT_INSIDE) ||
+	    (!h->scopes_inside && !has_fields(h, HOTSPOT_OUTSIDE, HOTSPOT_FIELDS)) || size < 8 ||
+	    size > 64 || h->field[HOTSPOT_PC_OFFSET].offset > size - 4 ||
+	    h->field[HOTSPOT_PC_SCOPE].offset > size - 4)
+		return;
+	h->version = (u32)read_word(h, h->field[HOTSPOT_VERSION].offset);
+	h->position_size = size;
 }
 
 static int read_description(struct hotspot *h, const u64 *sym)
@@ -236,6 +278,7 @@ static int read_description(struct hotspot *h, const u64 *sym)
 			return -ENOTSUP;
 	}
 	check_names(h, sym);
+	check_scopes(h, sym);
 	bool has_code = h->field[HOTSPOT_BLOB_CODE].size || h->field[HOTSPOT_BLOB_CODE_OFFSET].size;
 
 	return has_code && h->block_size && h->block_size <= HEADER_BYTES ? 0 : -ENOTSUP;
@@ -417,6 +460,7 @@ struct blob {
 	s64 complete;
 	u64 name;
 	u64 method; /* 0: names are not wanted, or cannot be had */
+	struct hotspot_code scopes;
 };
 
 static u64 field_of(const struct hotspot *h, const u8 *bytes, enum hotspot_field_id id)
@@ -425,6 +469,35 @@ static u64 field_of(const struct hotspot *h, const u8 *bytes, enum hotspot_field
 
 	memcpy(&v, bytes + h->field[id].offset, h->field[id].size);
 	return v;
+}
+
+/* Where the debug positions of a method's code are. */
+static void read_scopes(const struct hotspot *h, const u8 *bytes, struct blob *b)
+{
+	struct hotspot_code *c = &b->scopes;
+	u64 data;
+
+	*c = (struct hotspot_code){
+		.start = b->code,
+		.end = b->address + b->size,
+		.complete = b->complete > 0 ? (u64)b->complete : 0,
+		.method = b->method,
+	};
+	if (h->scopes_inside) {
+		c->metadata = b->address + field_of(h, bytes, HOTSPOT_CODE_METADATA);
+		c->data = c->metadata_end = field_of(h, bytes, HOTSPOT_CODE_SCOPES);
+		c->positions = c->data_end =
+			b->address + field_of(h, bytes, HOTSPOT_CODE_POSITIONS);
+		c->positions_end = b->address + field_of(h, bytes, HOTSPOT_CODE_DEPENDENCIES);
+		return;
+	}
+	data = field_of(h, bytes, HOTSPOT_CODE_MUTABLE);
+	c->metadata = data + field_of(h, bytes, HOTSPOT_CODE_RELOCATION_SIZE);
+	c->metadata_end = data + field_of(h, bytes, HOTSPOT_CODE_MUTABLE_SIZE);
+	data = field_of(h, bytes, HOTSPOT_CODE_IMMUTABLE);
+	c->positions = data + field_of(h, bytes, HOTSPOT_CODE_POSITIONS);
+	c->data = c->positions_end = data + field_of(h, bytes, HOTSPOT_CODE_SCOPES_OFFSET);
+	c->data_end = data + field_of(h, bytes, HOTSPOT_CODE_IMMUTABLE_SIZE);
 }
 
 static bool read_blob(const struct hotspot *h, const u8 *bytes, u64 address, u64 room,
@@ -446,6 +519,8 @@ static bool read_blob(const struct hotspot *h, const u8 *bytes, u64 address, u64
 		ret->code = field_of(h, bytes, HOTSPOT_BLOB_CODE);
 	else
 		ret->code = address + field_of(h, bytes, HOTSPOT_BLOB_CODE_OFFSET);
+	if (ret->method && h->position_size)
+		read_scopes(h, bytes, ret);
 	return ret->size && ret->size <= room && ret->size <= HOTSPOT_MAX_BLOB &&
 	       ret->code >= address && ret->code - address < ret->size &&
 	       ret->frame <= HOTSPOT_MAX_FRAME;
@@ -496,6 +571,8 @@ static void name_blob(struct hotspot *h, const struct blob *b)
 	if (!h->names)
 		return;
 	read_name(h, b->name, kind);
+	if (streq(kind, "nmethod") && hotspot_name_scopes(h, &b->scopes))
+		return;
 	/* "nmethod", "native nmethod": what other code has in that place is something else */
 	if (!ends_with(kind, "nmethod") || !hotspot_method_name(h, b->method, &name)) {
 		char *number = strstr(kind, " ("); /* "StubRoutines (1)" */

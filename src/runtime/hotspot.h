@@ -59,6 +59,22 @@ enum hotspot_field_id {
 	HOTSPOT_CLASS_NAME,
 	HOTSPOT_TEXT_LENGTH,
 	HOTSPOT_TEXT_BYTES,
+	HOTSPOT_NAMES_END, /* the rest: inlined methods */
+	HOTSPOT_PC_OFFSET = HOTSPOT_NAMES_END,
+	HOTSPOT_PC_SCOPE,
+	HOTSPOT_VERSION, /* exists once */
+	HOTSPOT_CODE_POSITIONS,
+	HOTSPOT_INSIDE, /* up to java 22 all lies in the blob */
+	HOTSPOT_CODE_METADATA = HOTSPOT_INSIDE,
+	HOTSPOT_CODE_SCOPES,
+	HOTSPOT_CODE_DEPENDENCIES, /* follow the positions */
+	HOTSPOT_OUTSIDE,           /* from 25 on elsewhere */
+	HOTSPOT_CODE_MUTABLE = HOTSPOT_OUTSIDE,
+	HOTSPOT_CODE_MUTABLE_SIZE,
+	HOTSPOT_CODE_RELOCATION_SIZE,
+	HOTSPOT_CODE_IMMUTABLE,
+	HOTSPOT_CODE_IMMUTABLE_SIZE,
+	HOTSPOT_CODE_SCOPES_OFFSET,
 	HOTSPOT_FIELDS,
 };
 
@@ -73,8 +89,11 @@ struct hotspot_blob {
 struct hotspot {
 	int pid;
 	struct hotspot_field field[HOTSPOT_FIELDS];
-	u64 block_size; /* of the header before each piece of code */
-	u64 pool_size;  /* of what is before the entries of a constant pool */
+	u64 block_size;    /* of the header before each piece of code */
+	u64 pool_size;     /* of what is before the entries of a constant pool */
+	u64 position_size; /* of a debug position; 0: inlined methods are unknown */
+	bool scopes_inside;
+	u32 version; /* of java: 17 */
 	bool has_names;
 	u64 looked;               /* when the code was walked last, CLOCK_MONOTONIC */
 	struct code_names *names; /* what the code is called goes there, unless NULL */

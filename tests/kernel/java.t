@@ -93,6 +93,47 @@ run "$FATHOM" report -i "$TMP/int.data"
 expect_prose "'Interpreter' stands for them" "interpreted methods are counted"
 expect_prose 'java -Xcomp' "... with what names them"
 
+# Methods that the compiler inlined: HotSpot's debug positions have them.
+cat >"$TMP/Inlined.java" <<'END'
+public class Inlined {
+	static long leaf(long x) {
+		long s = x;
+		for (int i = 0; i < 50; i++)
+			s = s * 31 + (s >>> 7);
+		return s;
+	}
+	static long mid(long x) { return leaf(x) + leaf(x + 1); }
+	static long loop(int n) {
+		long s = 0;
+		for (int i = 0; i < n; i++)
+			s += mid(i + s);
+		return s;
+	}
+	public static void main(String[] args) {
+		for (long t = 0;; t += loop(100000))
+			if (t == 42)
+				System.out.println(t);
+	}
+}
+END
+javac -d "$TMP" "$TMP/Inlined.java"
+for java in "${!seen[@]}"; do
+	spawn "$java" -XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints -cp "$TMP" Inlined
+	sleep 3
+	run "$FATHOM" record -q -e cpu-clock -F 499 -p "$spawned" -d 2s -o "$TMP/inlined.data" --force
+	kill -9 "$spawned"
+	wait "$spawned" 2>/dev/null
+	run "$FATHOM" fold --inline -i "$TMP/inlined.data"
+	total=$(awk '/Inlined/ { s += $NF } END { printf "%d", s }' <<<"$out")
+	leaf=$(awk '/;Inlined\.loop;Inlined\.mid;Inlined\.leaf/ { s += $NF } END { printf "%d", s }' <<<"$out")
+	diag "leaf, inlined into mid and loop: $((total ? leaf * 100 / total : 0)) %"
+	ok "$java: inlined methods have their names" \
+		test "$total" -gt 0 -a $((leaf * 100)) -ge $((total * 85))
+	run "$FATHOM" report -i "$TMP/inlined.data"
+	expect_out 'Inlined.leaf (inlined)'
+	expect_prose 'unless java runs with DebugNonSafepoints' "positions that may be inexact are said"
+done
+
 # Names come from the machine's own description of itself, without a perf map, and stay in the
 # recording when the process is gone.
 for java in "${!seen[@]}"; do
@@ -107,8 +148,8 @@ for java in "${!seen[@]}"; do
 	kill -9 "$pid"
 	wait "$pid" 2>/dev/null
 	run "$FATHOM" fold -i "$TMP/java.data" --no-inline
-	total=$(awk '{ s += $NF } END { print s + 0 }' <<<"$out")
-	work=$(awk '/;Work\.work/ { s += $NF } END { print s + 0 }' <<<"$out")
+	total=$(awk '{ s += $NF } END { printf "%d", s }' <<<"$out")
+	work=$(awk '/;Work\.work/ { s += $NF } END { printf "%d", s }' <<<"$out")
 	diag "Work.work is in $((total ? work * 100 / total : 0)) % of the time"
 	ok "$java: methods have names without a perf map" \
 		test "$total" -gt 0 -a $((work * 100)) -ge $((total * 60))
