@@ -12,6 +12,7 @@
 #include "base/parse.h"
 #include "capture/synth_record.h"
 #include "elf/note.h"
+#include "host/kallsyms.h"
 
 enum { HEAD_BYTES = 1 << 16, KERNEL_PID = -1 };
 
@@ -47,19 +48,6 @@ static int put_kernel_map(struct synth *s, u64 start, u64 len, u64 offset, const
 	return synth_end(s, &r);
 }
 
-/* "ffffffff81000000 T _text" somewhere in @text. */
-static bool symbol_address(const char *text, const char *end, const char *symbol, u64 *ret)
-{
-	_cleanup_free_ char *wanted = xasprintf(" %s\n", symbol);
-	const char *at = memmem(text, (size_t)(end - text), wanted, strlen(wanted));
-
-	if (!at)
-		return false;
-	while (at > text && at[-1] != '\n')
-		at--;
-	return scan_u64(&at, end, 16, ret);
-}
-
 /*
  * Size of the kernel's code from the first lines of iomem: kallsyms would have to be formatted
  * by the kernel up to _etext, which takes 40 ms.
@@ -88,32 +76,13 @@ static bool code_size(const char *proc, u64 *ret)
 	return true;
 }
 
-/* The first lines only: _text is among them. */
-static int read_head(const char *path, struct buf *ret)
-{
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return -errno;
-	for (size_t left = HEAD_BYTES; left;) {
-		ssize_t n = read(fd, buf_reserve(ret, left), left);
-
-		if (n <= 0)
-			return n < 0 ? -errno : 0;
-		buf_added(ret, (size_t)n);
-		left -= (size_t)n;
-	}
-	return 0;
-}
-
 /* 0 when it cannot be found, or is hidden. */
 static u64 text_start(const struct buf *text)
 {
-	const char *at = buf_str(text), *end = at + text->len;
 	u64 start = 0;
 
-	if (!symbol_address(at, end, "_text", &start) && !symbol_address(at, end, "_stext", &start))
-		return 0;
+	if (!kallsyms_lookup(buf_str(text), text->len, "_text", &start))
+		(void)kallsyms_lookup(buf_str(text), text->len, "_stext", &start);
 	return start;
 }
 
@@ -123,7 +92,7 @@ static int read_rest(const char *path, struct buf *text, struct err *e)
 	if (text->len > HEAD_BYTES)
 		return 0;
 	buf_reset(text);
-	return io_read_file(path, IO_MAX_PROC, text, e);
+	return kallsyms_read(path, IO_MAX_PROC, text, e);
 }
 
 int synth_kernel(struct synth *s, struct err *e)
@@ -134,9 +103,10 @@ int synth_kernel(struct synth *s, struct err *e)
 	int r;
 
 	buf_addf(&path, "%s/kallsyms", proc);
-	r = read_head(buf_str(&path), &text);
+	/* _text is among the first lines */
+	r = kallsyms_read(buf_str(&path), HEAD_BYTES, &text, e);
 	if (r < 0)
-		return err_sys(e, r, "cannot open '%s'", buf_str(&path));
+		return r;
 	start = text_start(&text);
 	if (start == 0 && (r = read_rest(buf_str(&path), &text, e)) >= 0)
 		start = text_start(&text);
@@ -152,9 +122,7 @@ int synth_kernel(struct synth *s, struct err *e)
 		r = read_rest(buf_str(&path), &text, e);
 		if (r < 0)
 			return r;
-		const char *at = buf_str(&text);
-
-		size = symbol_address(at, at + text.len, "_etext", &end) && end > start
+		size = kallsyms_lookup(buf_str(&text), text.len, "_etext", &end) && end > start
 			       ? end - start
 			       : ~start;
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Rows about where names of functions come from. */
+#include "host/kallsyms.h"
 #include "host/probes.h"
 
 #include "base/parse.h"
@@ -17,25 +18,20 @@ enum { MAX_COUNTED = 100000, KALLSYMS_LOOK = 4096 };
 /* Hidden addresses are shown as 0; the first page of the list is enough to tell. */
 static int try_kallsyms(struct probe_ctx *ctx, const struct probe *p, struct probe_result *res)
 {
-	_cleanup_close_ int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
-	char text[KALLSYMS_LOOK];
-	const char *s = text, *end;
-	ssize_t n;
-	u64 address;
+	_cleanup_buf_ struct buf text = BUF_INIT;
+	struct kallsyms_line l;
+	const char *at;
 
 	(void)ctx;
 	(void)p;
-	if (fd < 0)
-		return probe_missing(res, "no /proc/kallsyms");
-	n = read(fd, text, sizeof(text));
-	if (n < 0)
-		return -errno;
-	for (end = text + n; s < end; s++) {
-		if (scan_u64(&s, end, 16, &address) && address != 0)
+	int r = kallsyms_read(NULL, KALLSYMS_LOOK, &text, NULL);
+
+	if (r < 0)
+		return r == -ENOENT ? probe_missing(res, "no /proc/kallsyms") : r;
+	at = buf_str(&text);
+	while (kallsyms_next(&at, text.data + text.len, &l)) {
+		if (l.address)
 			return probe_works(res, "shown");
-		s = memchr(s, '\n', (size_t)(end - s));
-		if (!s)
-			break;
 	}
 	return -EPERM;
 }

@@ -2,54 +2,18 @@
 #include "symbol/kallsyms.h"
 
 #include "base/buf.h"
+#include "host/kallsyms.h"
 
 /* A page is how far the last function of a module may reach: nothing says where it ends. */
-enum { KALLSYMS_PAGE = 4096, KALLSYMS_MAX_NAME = 1024 };
+enum { KALLSYMS_PAGE = 4096 };
 
-struct line {
-	u64 address;
-	char type;
-	const char *name;
-	size_t name_len;
-	const char *module; /* without brackets; NULL in the kernel itself */
-	size_t module_len;
-};
-
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* "ffffffff81000000 T _stext" or "ffffffffc0201000 t ext4_read\t[ext4]" */
-static bool parse_line(const char *p, const char *end, struct line *ret)
-{
-	const char *begin = p, *tab;
-	u64 address = 0;
-
-	for (int digit; p < end && (digit = hex_digit(*p)) >= 0; p++)
-		address = address << 4 | (u64)digit;
-	if (p == begin || p - begin > 16 || end - p < 4 || p[0] != ' ' || p[2] != ' ')
-		return false;
-	*ret = (struct line){ .address = address, .type = p[1], .name = p + 3 };
-	tab = memchr(ret->name, '\t', (size_t)(end - ret->name));
-	ret->name_len = (size_t)((tab ? tab : end) - ret->name);
-	if (tab && end - tab > 3 && tab[1] == '[' && end[-1] == ']') {
-		ret->module = tab + 2;
-		ret->module_len = (size_t)(end - 1 - ret->module);
-	}
-	return ret->name_len > 0 && ret->name_len <= KALLSYMS_MAX_NAME && ret->name[0] != '\0';
-}
-
-static bool has_prefix(const struct line *l, const char *prefix, size_t n)
+static bool has_prefix(const struct kallsyms_line *l, const char *prefix, size_t n)
 {
 	return l->name_len > n && memcmp(l->name, prefix, n) == 0;
 }
 
-/* Functions only; not the padding in front of them, where nothing runs, nor mapping symbols. */
-static bool wanted(const struct line *l)
+/* Functions only: no padding before them, where nothing runs, and no mapping symbols. */
+static bool wanted(const struct kallsyms_line *l)
 {
 	if (l->type != 't' && l->type != 'T' && l->type != 'w' && l->type != 'W')
 		return false;
@@ -68,7 +32,7 @@ struct parser {
 	bool any;
 };
 
-static u32 module_id(struct parser *p, const struct line *l)
+static u32 module_id(struct parser *p, const struct kallsyms_line *l)
 {
 	if (!l->module)
 		return 0;
@@ -81,7 +45,7 @@ static u32 module_id(struct parser *p, const struct line *l)
 	return p->last_id;
 }
 
-static void add_line(struct parser *p, const struct line *l)
+static void add_line(struct parser *p, const struct kallsyms_line *l)
 {
 	const u32 global = l->type == 'T' ? 2 : l->type == 't' ? 1 : 0;
 
@@ -155,16 +119,13 @@ void kallsyms_parse(struct kallsyms *k, const char *text, size_t len)
 {
 	const char *at = text, *end = text + len;
 	struct parser p = { .k = k };
+	struct kallsyms_line l;
 
 	*k = (struct kallsyms)KALLSYMS_INIT;
-	while (at < end && k->symbols.len < KALLSYMS_MAX_SYMBOLS && p.names.len < UINT32_MAX / 2) {
-		const char *newline = memchr(at, '\n', (size_t)(end - at));
-		const char *line_end = newline ? newline : end;
-		struct line l;
-
-		if (parse_line(at, line_end, &l) && wanted(&l))
+	while (k->symbols.len < KALLSYMS_MAX_SYMBOLS && p.names.len < UINT32_MAX / 2 &&
+	       kallsyms_next(&at, end, &l)) {
+		if (wanted(&l))
 			add_line(&p, &l);
-		at = line_end + 1;
 	}
 	k->hidden = p.any && !k->symbols.len;
 	span_sort(p.spans.items, p.spans.len);

@@ -3,6 +3,7 @@
 
 #include "base/io.h"
 #include "elf/note.h"
+#include "host/kallsyms.h"
 #include "symbol/kallsyms_cache.h"
 #include "symbol/open.h"
 
@@ -115,7 +116,7 @@ static void read_kallsyms(struct symbols *s)
 	struct kernel *k = &s->kernel;
 	_cleanup_buf_ struct buf text = BUF_INIT;
 
-	if (io_read_file("/proc/kallsyms", IO_MAX_PROC, &text, NULL) < 0) {
+	if (kallsyms_read(NULL, IO_MAX_PROC, &text, NULL) < 0) {
 		k->why = "/proc/kallsyms cannot be read";
 		return;
 	}

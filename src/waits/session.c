@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "host/kallsyms.h"
 #include "unwind/python_record.h"
 #include "base/io.h"
 
@@ -46,59 +47,33 @@ struct wanted_symbol {
 	struct range_of *range;
 };
 
-static void match_line(const char *line, const char *end, const struct wanted_symbol *wanted,
-		       size_t n, u64 *address)
+static void match_line(const struct kallsyms_line *l, const struct wanted_symbol *wanted, size_t n)
 {
-	const char *name;
-
-	*address = 0;
-	if (!scan_u64(&line, end, 16, address) || end - line < 4)
-		return;
-	name = line + 3; /* " T " */
 	for (size_t i = 0; i < n; i++) {
-		size_t len = strlen(wanted[i].name);
-
-		if ((size_t)(end - name) >= len && memcmp(name, wanted[i].name, len) == 0 &&
-		    (name + len == end || name[len] == '\t'))
-			wanted[i].range->start = *address;
+		if (kallsyms_is(l, wanted[i].name))
+			wanted[i].range->start = l->address;
 	}
 }
 
 /* Lines come in order of address: one that follows ends the function before. */
-static void note_interrupt(struct waits_session *s, const char *line, const char *end, u64 address)
+static void note_interrupt(struct waits_session *s, const struct kallsyms_line *l)
 {
 	struct range_of *last = s->interrupts.len ? vec_last(&s->interrupts) : NULL;
-	const char *name = memchr(line, ' ', (size_t)(end - line)), *tab;
 
-	if (last && !last->end && address > last->start)
-		last->end = address;
-	if (!address || !name || end - name < 4)
-		return;
-	name += 3;
-	tab = memchr(name, '\t', (size_t)(end - name));
-	if (wait_is_interrupt(name, (size_t)((tab ? tab : end) - name)))
-		vec_push(&s->interrupts, (struct range_of){ .start = address });
+	if (last && !last->end && l->address > last->start)
+		last->end = l->address;
+	if (l->address && wait_is_interrupt(l->name, l->name_len))
+		vec_push(&s->interrupts, (struct range_of){ .start = l->address });
 }
 
 /* A function ends where the next symbol begins. */
-static void find_ends(const char *text, const char *end, const struct wanted_symbol *wanted,
-		      size_t n)
+static void find_end(u64 address, const struct wanted_symbol *wanted, size_t n)
 {
-	while (text < end) {
-		const char *nl = memchr(text, '\n', (size_t)(end - text));
-		const char *line = text;
-		u64 address = 0;
+	for (size_t i = 0; i < n; i++) {
+		struct range_of *r = wanted[i].range;
 
-		scan_u64(&line, nl ? nl : end, 16, &address);
-		for (size_t i = 0; i < n; i++) {
-			struct range_of *r = wanted[i].range;
-
-			if (r->start && address > r->start && (!r->end || address < r->end))
-				r->end = address;
-		}
-		if (!nl)
-			break;
-		text = nl + 1;
+		if (r->start && address > r->start && (!r->end || address < r->end))
+			r->end = address;
 	}
 }
 
@@ -110,22 +85,19 @@ static void find_functions(struct waits_session *s)
 		{ "try_to_wake_up", &s->waker },
 	};
 	_cleanup_buf_ struct buf text = BUF_INIT;
+	struct kallsyms_line l;
+	const char *at, *end;
 
-	if (io_read_file("/proc/kallsyms", IO_MAX_PROC, &text, NULL) < 0)
+	if (kallsyms_read(NULL, IO_MAX_PROC, &text, NULL) < 0)
 		return;
-	const char *p = text.data, *end = text.data + text.len;
-
-	while (p < end) {
-		const char *nl = memchr(p, '\n', (size_t)(end - p));
-		u64 address;
-
-		match_line(p, nl ? nl : end, wanted, ARRAY_SIZE(wanted), &address);
-		note_interrupt(s, p, nl ? nl : end, address);
-		if (!nl)
-			break;
-		p = nl + 1;
+	at = buf_str(&text);
+	end = at + text.len;
+	while (kallsyms_next(&at, end, &l)) {
+		match_line(&l, wanted, ARRAY_SIZE(wanted));
+		note_interrupt(s, &l);
 	}
-	find_ends(text.data, end, wanted, ARRAY_SIZE(wanted));
+	for (at = buf_str(&text); kallsyms_next(&at, end, &l);)
+		find_end(l.address, wanted, ARRAY_SIZE(wanted));
 }
 
 /* Index of the first frame that is not the tracepoint's. */

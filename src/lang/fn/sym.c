@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Stacks, symbols, registers. */
+#include "base/io.h"
+#include "host/kallsyms.h"
 #include "host/cpu.h"
 #include "lang/gen/gen.h"
 #include "lang/probe/provider.h"
@@ -132,21 +134,10 @@ static void emit_nsecs(struct gen *g, struct node *n, struct val *ret)
 /* kallsyms is read only for scripts that ask. */
 static bool find_kernel_symbol(const char *name, u64 *ret)
 {
-	FILE *f = fopen("/proc/kallsyms", "re");
-	char line[512], symbol[256];
-	unsigned long long address = 0;
-	bool found = false;
+	_cleanup_buf_ struct buf text = BUF_INIT;
 
-	while (f && !found && fgets(line, sizeof(line), f)) {
-		/* NOLINTNEXTLINE(cert-err34-c): the kernel writes these lines */
-		int n = sscanf(line, "%llx %*c %255s", &address, symbol);
-
-		found = n == 2 && streq(symbol, name) && address;
-	}
-	if (f)
-		fclose(f);
-	*ret = address;
-	return found;
+	return kallsyms_read(NULL, IO_MAX_PROC, &text, NULL) >= 0 &&
+	       kallsyms_lookup(buf_str(&text), text.len, name, ret);
 }
 
 static void check_kaddr(struct comp *c, struct node *n)
