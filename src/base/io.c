@@ -200,45 +200,7 @@ int io_write_file_atomic(const char *path, const void *p, size_t n, struct err *
 	return r;
 }
 
-int io_make_dirs(const char *path, struct err *e)
-{
-	_cleanup_free_ char *copy = xstrdup(path);
-
-	for (char *p = copy + 1;; p++) {
-		char c = *p;
-
-		if (c && c != '/')
-			continue;
-		*p = '\0';
-		if (mkdir(copy, 0700) < 0 && errno != EEXIST)
-			return err_sys(e, errno, "cannot create the directory '%s'", copy);
-		*p = c;
-		if (!c)
-			return 0;
-	}
-}
-
 bool io_exists(const char *path)
 {
 	return access(path, F_OK) == 0;
-}
-
-int io_cache_path(const char *name, struct buf *ret, struct err *e)
-{
-	const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-	int r;
-
-	buf_reset(ret);
-	if (xdg && xdg[0] == '/')
-		buf_addf(ret, "%s/fathom", xdg);
-	else if (home && home[0] == '/' && home[1])
-		buf_addf(ret, "%s/.cache/fathom", home);
-	else
-		buf_addstr(ret, "/var/cache/fathom");
-	r = io_make_dirs(buf_str(ret), e);
-	if (r < 0)
-		return r;
-	if (name)
-		buf_addf(ret, "/%s", name);
-	return 0;
 }

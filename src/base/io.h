@@ -31,10 +31,6 @@ int io_cannot_create(const char *path, int code, struct err *e);
  * special is written to, and a link leads to the file that is replaced.
  */
 int io_write_file_atomic(const char *path, const void *p, size_t n, struct err *e);
-/* mkdir -p, mode 0700 for what it makes. */
-int io_make_dirs(const char *path, struct err *e);
 bool io_exists(const char *path);
-/* $XDG_CACHE_HOME/fathom, $HOME/.cache/fathom, or /var/cache/fathom; with "/name" appended. */
-int io_cache_path(const char *name, struct buf *ret, struct err *e);
 
 #endif

@@ -9,6 +9,7 @@
 #include "base/fmt.h"
 #include "base/hash.h"
 #include "base/io.h"
+#include "base/safedir.h"
 #include "base/map.h"
 #include "base/stop.h"
 #include "symbol/symbol.h"
@@ -207,7 +208,7 @@ static void add_facts(struct prebuild *p, struct result *r)
 			    value_u(VALUE_BYTES, p->lines_bytes));
 	}
 	result_fact(r, "duration", "took", value_u(VALUE_DURATION, clock_mono_ns() - p->begin_ns));
-	if (!io_cache_path("unwind", &dir, NULL))
+	if (!safedir_cache_path("unwind", &dir, NULL))
 		result_fact(r, "cache", "cache", value_text(r, buf_str(&dir)));
 	result_loss(r, "failed", "unreadable files", p->failed);
 	result_loss(r, "no_build_id", "files without a build id, which are not cached",

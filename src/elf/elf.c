@@ -239,6 +239,14 @@ static int read_tables(struct elf *elf, const char *name, struct err *e)
 	return 0;
 }
 
+static u64 identity_of(const struct stat *st)
+{
+	const u64 parts[] = { (u64)st->st_dev, (u64)st->st_ino, (u64)st->st_size,
+			      (u64)st->st_ctim.tv_sec, (u64)st->st_ctim.tv_nsec };
+
+	return hash_bytes(parts, sizeof(parts)) | 1;
+}
+
 int elf_use_fd(struct elf *elf, int fd, const char *name, struct err *e)
 {
 	struct stat st;
@@ -251,6 +259,7 @@ int elf_use_fd(struct elf *elf, int fd, const char *name, struct err *e)
 		r = err_set(e, EINVAL, "'%s' is not a regular file", name);
 	else {
 		elf->size = (u64)st.st_size;
+		elf->identity = identity_of(&st);
 		r = read_tables(elf, name, e);
 	}
 	if (r < 0)

@@ -58,7 +58,12 @@ struct elf {
 	size_t names_len;
 	u8 build_id[ELF_BUILD_ID_MAX];
 	size_t build_id_len; /* 0: none */
-	u64 fingerprint;     /* of the headers: tells two files with one build id apart */
+	u64 fingerprint;     /* of the headers: tells two builds with one build id apart */
+	/*
+	 * Which file it is, and since when: device, inode, size and change time. A build id is only
+	 * what a file says of itself, anybody can copy it; this nobody can. 0: in memory.
+	 */
+	u64 identity;
 };
 
 #define ELF_INIT          \

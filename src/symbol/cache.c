@@ -3,13 +3,11 @@
 
 #include "base/fmt.h"
 #include "base/io.h"
+#include "base/safedir.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 
-#define CACHE_MAGIC "FTHSYM\0\5"
+#define CACHE_MAGIC "FTHSYM\0\6"
 enum {
 	CACHE_MAX_NAME = 16 << 10,
 	CACHE_COMPLETE = 1, /* flag: the names are from a full symbol table */
@@ -20,6 +18,7 @@ struct cache_header {
 	char magic[8]; /* the last byte is the version */
 	u64 total;     /* bytes of the whole file */
 	u64 fingerprint;
+	u64 identity;
 	u16 build_id_len;
 	u16 flags;
 	u32 debug_file_len;
@@ -30,7 +29,7 @@ struct cache_header {
 	u64 strings_len;
 	u8 build_id[MODULE_BUILD_ID_MAX];
 };
-_Static_assert(sizeof(struct cache_header) == 128, "part of the cache format");
+_Static_assert(sizeof(struct cache_header) == 136, "part of the cache format");
 _Static_assert(sizeof(struct elf_segment) == 40, "part of the cache format");
 
 /* Where each array begins, computed from the header in one place for reader and writer. */
@@ -57,36 +56,44 @@ static bool layout(const struct cache_header *h, struct cache_layout *ret)
 
 #define NAMES_SUFFIX ".sym"
 
-static int cache_path(struct buf *ret, const char *dir, const u8 *build_id, size_t len,
-		      const char *suffix)
+static int cache_name(struct buf *ret, const struct cache_key *key, const char *suffix)
 {
-	if (len < 8)
+	if (key->build_id_len < 8)
 		return -EINVAL;
-	buf_addf(ret, "%s/", dir);
-	fmt_hex(ret, build_id, len);
-	buf_addstr(ret, suffix);
+	fmt_hex(ret, key->build_id, key->build_id_len);
+	buf_addf(ret, "-%016llx%s", (unsigned long long)key->identity, suffix);
 	return 0;
 }
 
-int cache_open(const char *dir, const u8 *build_id, size_t build_id_len, const char *suffix,
-	       u64 max_size, u64 *ret_size)
+/* Whether the name is one of ours: nothing else is ever deleted. */
+static bool is_ours(const char *name)
 {
-	_cleanup_buf_ struct buf path = BUF_INIT;
-	_cleanup_close_ int fd = -1;
-	struct stat st;
-	int r = cache_path(&path, dir, build_id, build_id_len, suffix);
+	static const char *const suffixes[] = { ".sym", ".lines", ".kallsyms" };
+	const size_t id = strspn(name, "0123456789abcdef"), digits = 16;
+
+	if (id < 16 || (name[id] != '-' && name[id] != '.'))
+		return false;
+	name += id;
+	if (*name == '-' && strspn(name + 1, "0123456789abcdef") == digits)
+		name += 1 + digits;
+	for (size_t i = 0; i < ARRAY_SIZE(suffixes); i++) {
+		if (streq(name, suffixes[i]))
+			return true;
+	}
+	return false;
+}
+
+int cache_open(const char *dir, const struct cache_key *key, const char *suffix, u64 max_size,
+	       u64 *ret_size)
+{
+	_cleanup_buf_ struct buf name = BUF_INIT;
+	_cleanup_close_ int at = -1;
+	int r = cache_name(&name, key, suffix);
 
 	if (r < 0)
 		return r;
-	fd = open(path.data, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return -errno;
-	if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 022) ||
-	    (u64)st.st_size > max_size)
-		return -EPERM;
-	*ret_size = (u64)st.st_size;
-	(void)futimens(fd, NULL); /* the oldest go first */
-	return TAKE_FD(fd);
+	at = safedir_open(dir, NULL);
+	return at < 0 ? at : safedir_open_file(at, name.data, max_size, ret_size);
 }
 
 /* Every index and order that look-ups rely on. */
@@ -147,6 +154,7 @@ int cache_adopt(struct image *img, const void *map, size_t len, const u8 *build_
 	memcpy(img->segments, inside(map, at.segments), h.segments * sizeof(*img->segments));
 	img->debug_file = h.debug_file_len ? xstrdup(inside(map, at.debug_file)) : NULL;
 	img->fingerprint = h.fingerprint;
+	img->identity = h.identity;
 	img->build_id_len = build_id_len;
 	memmove(img->build_id, build_id, build_id_len);
 	img->complete = h.flags & CACHE_COMPLETE;
@@ -155,18 +163,13 @@ int cache_adopt(struct image *img, const void *map, size_t len, const u8 *build_
 	return 0;
 }
 
-int cache_load(struct image *img, const char *dir, const u8 *build_id, size_t build_id_len,
-	       u64 fingerprint)
+/* Only files that we wrote ourselves: mapped bytes must not change or shrink under us. */
+static int load_fd(struct image *img, int fd, u64 size, const u8 *build_id, size_t build_id_len,
+		   u64 fingerprint)
 {
-	_cleanup_close_ int fd = -1;
-	u64 size;
 	void *map;
 	int r;
 
-	/* Only what we wrote ourselves: mapped bytes must not change or shrink under us. */
-	fd = cache_open(dir, build_id, build_id_len, NAMES_SUFFIX, CACHE_MAX_FILE, &size);
-	if (fd < 0)
-		return fd;
 	if (size < sizeof(struct cache_header))
 		return -EBADMSG;
 	map = mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
@@ -176,6 +179,67 @@ int cache_load(struct image *img, const char *dir, const u8 *build_id, size_t bu
 	if (r < 0)
 		munmap(map, size);
 	return r;
+}
+
+int cache_load(struct image *img, const char *dir, const struct cache_key *key, u64 fingerprint)
+{
+	u64 size = 0;
+	_cleanup_close_ int fd = cache_open(dir, key, NAMES_SUFFIX, CACHE_MAX_FILE, &size);
+
+	return fd < 0 ? fd : load_fd(img, fd, size, key->build_id, key->build_id_len, fingerprint);
+}
+
+struct lost {
+	int dir;
+	const char *prefix;
+	char *found; /* name of the first entry */
+	u64 fingerprint;
+	bool differ;
+};
+
+static bool match_lost(void *ctx, const char *name)
+{
+	struct lost *l = ctx;
+	struct cache_header h;
+	u64 size;
+
+	if (!starts_with(name, l->prefix) || !ends_with(name, NAMES_SUFFIX))
+		return false;
+	_cleanup_close_ int fd = safedir_open_file(l->dir, name, CACHE_MAX_FILE, &size);
+
+	if (fd < 0 || io_pread_all(fd, 0, &h, sizeof(h)) < 0)
+		return false;
+	l->differ = l->found && l->fingerprint != h.fingerprint;
+	if (!l->found) {
+		l->found = xstrdup(name);
+		l->fingerprint = h.fingerprint;
+	}
+	return l->differ;
+}
+
+int cache_load_lost(struct image *img, const char *dir, const u8 *build_id, size_t build_id_len)
+{
+	_cleanup_close_ int at = -1, fd = -1;
+	_cleanup_buf_ struct buf prefix = BUF_INIT;
+	_cleanup_free_ char *found = NULL;
+	struct lost l = { 0 };
+	u64 size = 0;
+
+	if (build_id_len < 8)
+		return -EINVAL;
+	at = safedir_open(dir, NULL);
+	if (at < 0)
+		return at;
+	fmt_hex(&prefix, build_id, build_id_len);
+	buf_addch(&prefix, '-');
+	l.dir = at;
+	l.prefix = buf_str(&prefix);
+	safedir_each(at, match_lost, &l);
+	found = l.found;
+	if (!found || l.differ)
+		return found ? -ESTALE : -ENOENT;
+	fd = safedir_open_file(at, found, CACHE_MAX_FILE, &size);
+	return fd < 0 ? fd : load_fd(img, fd, size, build_id, build_id_len, 0);
 }
 
 static void write_at(char *out, u64 at, const void *p, size_t n)
@@ -218,6 +282,7 @@ static char *serialise(const struct image *img, const struct names *names, size_
 	const struct symtab *t = &img->symtab;
 	struct cache_header h = { .magic = CACHE_MAGIC,
 				  .fingerprint = img->fingerprint,
+				  .identity = img->identity,
 				  .build_id_len = (u16)img->build_id_len,
 				  .flags = img->complete ? CACHE_COMPLETE : 0,
 				  .segments = (u32)img->segment_count,
@@ -246,69 +311,20 @@ static char *serialise(const struct image *img, const struct names *names, size_
 	return out;
 }
 
-struct cache_file {
-	char name[160];
-	struct timespec used;
-	u64 size;
-};
-
-static int oldest_first(const void *a, const void *b)
+int cache_write(const char *dir, const struct cache_key *key, const char *suffix, const void *bytes,
+		size_t len)
 {
-	const struct cache_file *x = a, *y = b;
-
-	if (x->used.tv_sec != y->used.tv_sec)
-		return x->used.tv_sec < y->used.tv_sec ? -1 : 1;
-	return (x->used.tv_nsec > y->used.tv_nsec) - (x->used.tv_nsec < y->used.tv_nsec);
-}
-
-/* Removes the least used until @room more bytes fit. */
-static void make_room(const char *dir, u64 room)
-{
-	VEC(struct cache_file) files = { 0 };
-	DIR *d = opendir(dir);
-	struct dirent *entry;
-	u64 total = room;
-	int fd;
-
-	if (!d)
-		return;
-	fd = dirfd(d);
-	while ((entry = readdir(d))) {
-		struct cache_file f = { 0 };
-		struct stat st;
-
-		if (strlen(entry->d_name) >= sizeof(f.name) || entry->d_name[0] == '.' ||
-		    fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-			continue;
-		memcpy(f.name, entry->d_name, strlen(entry->d_name));
-		f.used = st.st_mtim;
-		f.size = (u64)st.st_size;
-		total += f.size;
-		vec_push(&files, f);
-	}
-	if (total > CACHE_MAX_TOTAL)
-		vec_sort(&files, oldest_first);
-	for (size_t i = 0; i < files.len && total > CACHE_MAX_TOTAL; i++) {
-		if (unlinkat(fd, files.items[i].name, 0) == 0)
-			total -= files.items[i].size;
-	}
-	closedir(d);
-	vec_release(&files);
-}
-
-int cache_write(const char *dir, const u8 *build_id, size_t build_id_len, const char *suffix,
-		const void *bytes, size_t len)
-{
-	_cleanup_buf_ struct buf path = BUF_INIT;
-	int r = cache_path(&path, dir, build_id, build_id_len, suffix);
+	_cleanup_buf_ struct buf name = BUF_INIT;
+	_cleanup_close_ int at = -1;
+	int r = cache_name(&name, key, suffix);
 
 	if (r < 0)
 		return r;
-	r = io_make_dirs(dir, NULL);
-	if (r < 0)
-		return r;
-	make_room(dir, len);
-	return io_write_file_atomic(path.data, bytes, len, NULL);
+	at = safedir_open(dir, NULL);
+	if (at < 0)
+		return at;
+	safedir_trim(at, len, CACHE_MAX_TOTAL, is_ours);
+	return safedir_write(at, name.data, bytes, len);
 }
 
 int cache_store(const struct image *img, const char *dir)
@@ -323,5 +339,7 @@ int cache_store(const struct image *img, const char *dir)
 	free(names.syms);
 	if (!bytes || len > CACHE_MAX_TOTAL / 2)
 		return -EFBIG;
-	return cache_write(dir, img->build_id, img->build_id_len, NAMES_SUFFIX, bytes, len);
+	return cache_write(dir,
+			   &(struct cache_key){ img->build_id, img->build_id_len, img->identity },
+			   NAMES_SUFFIX, bytes, len);
 }

@@ -7,7 +7,6 @@
 #include "symbol/debug.h"
 
 #include <sys/auxv.h>
-#include <sys/stat.h>
 
 /* Tables that take longer than this to build are worth a file in the cache. */
 #define CACHE_WORTH_NS (5 * NSEC_PER_MSEC)
@@ -158,7 +157,9 @@ bool image_has_debug_file(const struct elf *elf, const struct image_source *src)
 static bool take_cached(struct image *img, const struct elf *elf, const struct image_source *src)
 {
 	if (!src->cache_dir || !ask_cache(elf) ||
-	    cache_load(img, src->cache_dir, img->build_id, img->build_id_len, img->fingerprint) < 0)
+	    cache_load(img, src->cache_dir,
+		       &(struct cache_key){ img->build_id, img->build_id_len, img->identity },
+		       img->fingerprint) < 0)
 		return false;
 	if (img->complete || !image_has_debug_file(elf, src)) {
 		explain(img);
@@ -175,19 +176,15 @@ static bool take_cached(struct image *img, const struct elf *elf, const struct i
 	return false;
 }
 
-/* For files without a build id: Go's, and those of linkers that make none. */
-static void note_file(struct image *img, const struct elf *elf)
+/* In place of a build id: for Go's files, and those of linkers that make none. */
+static void note_file(struct image *img)
 {
-	struct stat st;
-	u64 parts[2];
-
-	if (elf->fd < 0 || fstat(elf->fd, &st) < 0)
+	if (!img->identity)
 		return;
-	parts[0] = hash_mix(hash_mix((u64)st.st_dev, (u64)st.st_ino), (u64)st.st_size);
-	parts[1] = hash_mix(hash_mix((u64)st.st_mtim.tv_sec, (u64)st.st_mtim.tv_nsec),
-			    hash_mix((u64)st.st_ctim.tv_sec, (u64)st.st_ctim.tv_nsec));
 	img->file_id[0] = 'f'; /* no build id has this length */
-	memcpy(img->file_id + 1, parts, sizeof(parts));
+	memcpy(img->file_id + 1, &img->identity, sizeof(img->identity));
+	memcpy(img->file_id + 1 + sizeof(img->identity), &img->fingerprint,
+	       sizeof(img->fingerprint));
 }
 
 void image_load(struct image *img, const struct elf *elf, const struct image_source *src)
@@ -197,7 +194,8 @@ void image_load(struct image *img, const struct elf *elf, const struct image_sou
 
 	img->build_id_len = elf_build_id(elf, img->build_id, sizeof(img->build_id));
 	img->fingerprint = elf->fingerprint;
-	note_file(img, elf);
+	img->identity = elf->identity;
+	note_file(img);
 	if (take_cached(img, elf, src))
 		return;
 	take_segments(img, elf);

@@ -50,6 +50,7 @@ struct image {
 	u8 build_id[MODULE_BUILD_ID_MAX];
 	size_t build_id_len;
 	u64 fingerprint;           /* of the file's headers */
+	u64 identity;              /* of the file: elf.h */
 	u8 file_id[IMAGE_FILE_ID]; /* which file it is and since when; all 0: not known */
 	char *debug_file;          /* where the names came from, if not from the file; or NULL */
 	bool complete;             /* the names are from a full symbol table */
@@ -83,25 +84,30 @@ void image_explain(bool any_named, const char **ret_why, const char **ret_hint);
 int image_load_vdso(struct image *img);
 
 /*
- * The disk cache: one file for each build id, made of the arrays as they are in memory, so that
- * loading is a mapping and a check. An entry of a file without a full symbol table says so: it is
- * used only as long as there is no debug file either, so that a package that is installed later
- * is not hidden by it.
+ * The disk cache: one file for each build and identity, made of the arrays as they are in memory,
+ * so that loading is a mapping and a check. An entry of a file without a full symbol table says so:
+ * it is used only as long as there is no debug file either, so that a package that is installed
+ * later is not hidden by it.
  */
 #define CACHE_MAX_TOTAL (512ull << 20)
 #define CACHE_MAX_FILE  (1ull << 30)
 
-/* @fingerprint 0: whatever was stored under this build id, when the file itself is gone. */
-int cache_load(struct image *img, const char *dir, const u8 *build_id, size_t build_id_len,
-	       u64 fingerprint);
+struct cache_key {
+	const u8 *build_id;
+	size_t build_id_len;
+	u64 identity;
+};
+
+int cache_load(struct image *img, const char *dir, const struct cache_key *key, u64 fingerprint);
+/* For a file that is gone: the entry of its build id, if all that there are agree. */
+int cache_load_lost(struct image *img, const char *dir, const u8 *build_id, size_t build_id_len);
 /* Failing to write is no failure: there is just no cache. */
 int cache_store(const struct image *img, const char *dir);
-/* The entry of a build id, if we wrote it ourselves and it is no larger; its size is in *ret_size.
- */
-int cache_open(const char *dir, const u8 *build_id, size_t build_id_len, const char *suffix,
-	       u64 max_size, u64 *ret_size);
-int cache_write(const char *dir, const u8 *build_id, size_t build_id_len, const char *suffix,
-		const void *bytes, size_t len);
+/* An entry that we wrote ourselves and that is no larger; its size is in *ret_size. */
+int cache_open(const char *dir, const struct cache_key *key, const char *suffix, u64 max_size,
+	       u64 *ret_size);
+int cache_write(const char *dir, const struct cache_key *key, const char *suffix, const void *bytes,
+		size_t len);
 /* For tests and fuzzing: takes over a mapping if all of it is sound, else leaves it alone. */
 int cache_adopt(struct image *img, const void *map, size_t len, const u8 *build_id,
 		size_t build_id_len, u64 fingerprint);

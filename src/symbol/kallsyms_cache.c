@@ -199,8 +199,8 @@ int kallsyms_cache_load(struct kallsyms *k, const char *dir)
 
 	if (r < 0)
 		return r;
-	fd = cache_open(dir, (const u8 *)&key, sizeof(key), KALLSYMS_SUFFIX, KALLSYMS_CACHE_MOST,
-			&size);
+	fd = cache_open(dir, &(struct cache_key){ (const u8 *)&key, sizeof(key), 0 },
+			KALLSYMS_SUFFIX, KALLSYMS_CACHE_MOST, &size);
 	if (fd < 0)
 		return fd;
 	r = io_read_fd(fd, "cache of kernel names", KALLSYMS_CACHE_MOST, &bytes, NULL);
@@ -216,6 +216,6 @@ void kallsyms_cache_store(const struct kallsyms *k, const char *dir)
 		return;
 	kallsyms_pack(k, &bytes);
 	if (bytes.len <= KALLSYMS_CACHE_MOST)
-		(void)cache_write(dir, (const u8 *)&key, sizeof(key), KALLSYMS_SUFFIX, bytes.data,
-				  bytes.len);
+		(void)cache_write(dir, &(struct cache_key){ (const u8 *)&key, sizeof(key), 0 },
+				  KALLSYMS_SUFFIX, bytes.data, bytes.len);
 }

@@ -36,8 +36,9 @@ static struct lineindex *index_of(const struct symbols *s, struct image *img)
 	if (l->index_tried || !lines_cache_wanted(s, img))
 		return l->index;
 	l->index_tried = true;
-	fd = cache_open(s->opts.cache_dir, owner.build_id, owner.build_id_len, LINES_SUFFIX,
-			LINEINDEX_MAX_FILE, &size);
+	fd = cache_open(s->opts.cache_dir,
+			&(struct cache_key){ owner.build_id, owner.build_id_len, img->identity },
+			LINES_SUFFIX, LINEINDEX_MAX_FILE, &size);
 	if (fd >= 0)
 		(void)lineindex_open_fd(&l->index, fd, size, &owner);
 	return l->index;
@@ -103,8 +104,10 @@ int lines_cache_write(const struct symbols *s, struct image *img, bool all, u64 
 		srcline_index_all(l->srcline);
 	r = srcline_pack(l->srcline, l->shift, l->index, &owner, &bytes);
 	if (r == 0)
-		r = cache_write(s->opts.cache_dir, owner.build_id, owner.build_id_len, LINES_SUFFIX,
-				bytes.data, bytes.len);
+		r = cache_write(s->opts.cache_dir,
+				&(struct cache_key){ owner.build_id, owner.build_id_len,
+						     img->identity },
+				LINES_SUFFIX, bytes.data, bytes.len);
 	if (r == 0)
 		*ret_size = bytes.len;
 	return r;

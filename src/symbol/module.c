@@ -152,37 +152,34 @@ bool module_open_file(const struct symbols *s, struct module *m, struct elf *ret
 	return false;
 }
 
-static struct image *add_image(struct symbols *s, struct module *m, struct image *img)
+static struct image *add_image(struct symbols *s, struct image *img)
 {
 	vec_push(&s->images, img);
-	if (m->key.build_id_len)
-		map_put(&s->image_of_build_id,
-			intern_bytes(&s->build_ids, m->key.build_id, m->key.build_id_len),
-			s->images.len);
+	if (img->identity)
+		map_put(&s->image_of_file, img->identity, s->images.len);
 	return img;
 }
 
-/* The same file under another path, or in another container. */
-static struct image *find_image(const struct symbols *s, const struct module *m)
+/* The same file under another path, or in another container; never one with just the same id. */
+static struct image *find_image(const struct symbols *s, u64 identity)
 {
-	u32 id = intern_find(&s->build_ids, m->key.build_id, m->key.build_id_len);
-	u64 index = id ? map_get(&s->image_of_build_id, id, 0) : 0;
+	u64 index = identity ? map_get(&s->image_of_file, identity, 0) : 0;
 
 	return index ? s->images.items[index - 1] : NULL;
 }
 
-/* What the cache remembers of a file that is gone. */
+/* A file that is gone: its names may be in the cache. */
 static struct image *image_of_lost(struct symbols *s, struct module *m)
 {
 	struct image *img = image_new();
 
 	if (!s->opts.cache_dir ||
-	    cache_load(img, s->opts.cache_dir, m->key.build_id, m->key.build_id_len, 0) < 0) {
+	    cache_load_lost(img, s->opts.cache_dir, m->key.build_id, m->key.build_id_len) < 0) {
 		image_free(img);
 		return NULL;
 	}
 	m->why = m->hint = NULL;
-	return add_image(s, m, img);
+	return add_image(s, img);
 }
 
 /* How the file of a module is to be read; @room is for the root of its process. */
@@ -243,9 +240,12 @@ static struct image *image_of_file(struct symbols *s, struct module *m)
 
 	if (!module_open_file(s, m, &elf))
 		return m->key.build_id_len ? image_of_lost(s, m) : NULL;
+	img = find_image(s, elf.identity);
+	if (img)
+		return img;
 	img = image_new();
 	image_load(img, &elf, &src);
-	return add_image(s, m, img);
+	return add_image(s, img);
 }
 
 static struct image *image_of_vdso(struct symbols *s, struct module *m)
@@ -261,17 +261,13 @@ static struct image *image_of_vdso(struct symbols *s, struct module *m)
 			m->why = "the vDSO of another kernel";
 		return img;
 	}
-	return add_image(s, m, img);
+	return add_image(s, img);
 }
 
 void module_load(struct symbols *s, struct module *m)
 {
 	m->loaded = true;
-	if (m->key.build_id_len)
-		m->image = find_image(s, m);
-	if (m->image)
-		;
-	else if (streq(m->key.path, "[vdso]"))
+	if (streq(m->key.path, "[vdso]"))
 		m->image = image_of_vdso(s, m);
 	else if (m->key.path[0] != '/' || starts_with(m->key.path, "//anon"))
 		m->why = "memory without a file";

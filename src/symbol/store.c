@@ -2,14 +2,14 @@
 #include "symbol/store.h"
 
 #include "base/fmt.h"
-#include "base/io.h"
+#include "base/safedir.h"
 #include "symbol/demangle.h"
 
 static const char *default_cache_dir(struct symbols *s)
 {
 	_cleanup_buf_ struct buf b = BUF_INIT;
 
-	return io_cache_path("symbols", &b, NULL) < 0 ? NULL : arena_strdup(&s->arena, b.data);
+	return safedir_cache_path("symbols", &b, NULL) < 0 ? NULL : arena_strdup(&s->arena, b.data);
 }
 
 static const char *keep(struct symbols *s, const char *text)
@@ -59,12 +59,11 @@ void symbols_free(struct symbols *s)
 	vec_release(&s->modules);
 	vec_release(&s->images);
 	vec_release(&s->jits);
-	map_release(&s->image_of_build_id);
+	map_release(&s->image_of_file);
 	map_release(&s->jit_of_pid);
 	kernel_release(&s->kernel);
 	intern_release(&s->names);
 	intern_release(&s->identities);
-	intern_release(&s->build_ids);
 	buf_release(&s->scratch);
 	arena_release(&s->arena);
 	free(s);

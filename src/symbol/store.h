@@ -105,8 +105,7 @@ struct symbols {
 	struct intern identities; /* an id here is the id of the module */
 	VEC(struct module *) modules;
 	VEC(struct image *) images;
-	struct intern build_ids;
-	struct map image_of_build_id; /* id in build_ids -> index of image + 1 */
+	struct map image_of_file; /* identity -> index of image + 1 */
 	struct kernel kernel;
 	VEC(struct jit *) jits;
 	struct map jit_of_pid; /* pid -> index of jit + 1 */

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Compiled tables on disk, one file for each build id: the arrays as they are in memory, so that
- * loading is a mapping and a check. A file from the cache is foreign bytes like any other: all that
- * the unwinder later takes for granted is checked here. Rows are checked by pages, each with a sum
- * of its own, because of a large table only a few pages are ever used.
+ * Compiled tables on disk, one file for each build and identity: the arrays as they are in memory,
+ * so that loading is a mapping and a check. A file from the cache is foreign bytes like any other:
+ * all that the unwinder later takes for granted is checked here. Rows are checked by pages, each
+ * with a sum of its own, because of a large table only a few pages are ever used.
  */
 #include "unwind/table.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 
 #include "base/fmt.h"
 #include "base/hash.h"
-#include "base/io.h"
 #include "base/log.h"
+#include "base/safedir.h"
 
-#define CACHE_MAX_FILE (256u << 20)
+#define CACHE_MAX_FILE  (256u << 20)
+#define CACHE_MAX_TOTAL (512ull << 20)
+#define CACHE_SUFFIX    ".unwind"
 
 enum { CACHE_VERSION = 5 };
 static const char cache_magic[8] = { 'f', 'a', 't', 'h', 'u', 'n', 'w', '\n' };
@@ -192,38 +192,41 @@ int unwind_table_unpack(const void *bytes, size_t n, bool later, struct unwind_t
 	return 0;
 }
 
-static int cache_file(const struct elf *elf, struct buf *ret)
+/* The name of a file's table; also which file it is, because anybody can copy a build id. */
+static void cache_name(const struct elf *elf, struct buf *ret)
 {
-	int rc = io_cache_path("unwind", ret, NULL);
-
-	if (rc)
-		return rc;
-	buf_addch(ret, '/');
 	fmt_hex(ret, elf->build_id, elf->build_id_len);
-	return 0;
+	buf_addf(ret, "-%016llx" CACHE_SUFFIX, (unsigned long long)elf->identity);
 }
 
-/* Only what we wrote ourselves: mapped bytes must not change or shrink under us. */
-static const void *cache_map(const char *path, size_t *ret_len)
+static bool is_ours(const char *name)
 {
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	struct stat st;
+	const size_t id = strspn(name, "0123456789abcdef");
 
-	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
-	    (st.st_mode & 022) || st.st_size <= 0 || st.st_size > CACHE_MAX_FILE)
+	return id >= 16 && name[id] == '-' && strspn(name + id + 1, "0123456789abcdef") == 16 &&
+	       streq(name + id + 17, CACHE_SUFFIX);
+}
+
+/* Only files that we wrote ourselves: mapped bytes must not change or shrink under us. */
+static const void *cache_map(int dir, const char *name, size_t *ret_len)
+{
+	u64 size = 0;
+	_cleanup_close_ int fd = safedir_open_file(dir, name, CACHE_MAX_FILE, &size);
+
+	if (fd < 0 || !size)
 		return NULL;
-	void *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	void *p = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
 
-	*ret_len = (size_t)st.st_size;
+	*ret_len = size;
 	return p == MAP_FAILED ? NULL : p;
 }
 
-static bool cache_load(const struct elf *elf, const char *path, bool later,
+static bool cache_load(const struct elf *elf, int dir, const char *name, bool later,
 		       struct unwind_table **ret)
 {
 	_cleanup_table_ struct unwind_table *t = NULL;
 	size_t n;
-	const void *map = cache_map(path, &n);
+	const void *map = cache_map(dir, name, &n);
 
 	if (!map)
 		return false;
@@ -241,33 +244,47 @@ static bool cache_load(const struct elf *elf, const char *path, bool later,
 }
 
 /* A cache that cannot be written is slower, not wrong. */
-static void cache_store(const struct unwind_table *t, const char *path)
+static void cache_store(const struct unwind_table *t, int dir, const char *name)
 {
-	_cleanup_buf_ struct buf dir = BUF_INIT, b = BUF_INIT;
-	_cleanup_err_ struct err e = ERR_INIT;
+	_cleanup_buf_ struct buf b = BUF_INIT;
+	int r;
 
-	if (io_cache_path("unwind", &dir, NULL) || io_make_dirs(buf_str(&dir), NULL))
-		return;
 	unwind_table_pack(t, &b);
-	if (b.len <= CACHE_MAX_FILE && io_write_file_atomic(path, b.data, b.len, &e))
-		log_debug("%s", e.what);
+	if (b.len > CACHE_MAX_FILE)
+		return;
+	safedir_trim(dir, b.len, CACHE_MAX_TOTAL, is_ours);
+	r = safedir_write(dir, name, b.data, b.len);
+	if (r < 0)
+		log_debug("cannot write an unwind table to the cache: %s", strerror(-r));
+}
+
+static int open_cache(void)
+{
+	_cleanup_buf_ struct buf path = BUF_INIT;
+	int r = safedir_cache_path("unwind", &path, NULL);
+
+	return r < 0 ? r : safedir_open(buf_str(&path), NULL);
 }
 
 static int get_table(const struct elf *elf, bool later, struct unwind_table **ret, bool *cached,
 		     struct err *e)
 {
-	_cleanup_buf_ struct buf path = BUF_INIT;
-	bool keyed = elf->build_id_len >= 8 && !cache_file(elf, &path);
-	bool hit = keyed && cache_load(elf, buf_str(&path), later, ret);
+	_cleanup_close_ int dir = elf->build_id_len >= 8 && elf->identity ? open_cache() : -1;
+	_cleanup_buf_ struct buf name = BUF_INIT;
+	bool hit = false;
 
+	if (dir >= 0) {
+		cache_name(elf, &name);
+		hit = cache_load(elf, dir, buf_str(&name), later, ret);
+	}
 	if (cached)
 		*cached = hit;
 	if (hit)
 		return 0;
 	int rc = unwind_table_compile(elf, ret, e);
 
-	if (!rc && keyed)
-		cache_store(*ret, buf_str(&path));
+	if (!rc && dir >= 0)
+		cache_store(*ret, dir, buf_str(&name));
 	return rc;
 }
 

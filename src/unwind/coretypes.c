@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "base/io.h"
+#include "base/safedir.h"
 #include "host/kernel_types.h"
 
 #define KERNEL_NOTES "/sys/kernel/notes"
@@ -216,10 +217,11 @@ static int kernel_hash(u64 *ret)
 int coretypes_cache_path(u64 what, const char *suffix, struct buf *ret)
 {
 	u64 kernel = 0;
-	int rc = io_cache_path("types", ret, NULL);
+	int rc = safedir_cache_path("types", ret, NULL);
+	_cleanup_close_ int dir = rc < 0 ? -1 : safedir_open(buf_str(ret), NULL);
 
-	if (rc >= 0)
-		rc = io_make_dirs(buf_str(ret), NULL);
+	if (rc >= 0 && dir < 0)
+		rc = dir;
 	if (rc >= 0)
 		rc = kernel_hash(&kernel);
 	if (rc >= 0)

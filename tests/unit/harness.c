@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "harness.h"
 
+#include "base/safedir.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
@@ -108,6 +110,15 @@ const char *test_tmpdir(void)
 			  strerror(errno));
 	memcpy(report->tmpdir, path, sizeof(path));
 	return report->tmpdir;
+}
+
+int test_make_dirs(const char *path)
+{
+	int fd = safedir_open(path, NULL);
+
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 ? fd : 0;
 }
 
 static void print_int(const struct test_int *v, char *out, size_t size)

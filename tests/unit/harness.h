@@ -44,6 +44,8 @@ void test_skip(const char *reason) __attribute__((noreturn));
 
 /* A directory that belongs to the running test alone and is removed after it. */
 const char *test_tmpdir(void);
+/* mkdir -p; 0 or a negative errno. */
+int test_make_dirs(const char *path);
 
 void test_check_eq(const char *file, int line, struct test_int a, struct test_int b);
 void test_check_str(const char *file, int line, const char *a, const char *b, const char *text);

@@ -20,7 +20,7 @@ static void put_file(const char *root, const char *path, const char *text)
 	buf_addf(&full, "%s/%s", root, path);
 	buf_addstr(&dir, buf_str(&full));
 	buf_truncate(&dir, (size_t)(strrchr(buf_str(&dir), '/') - buf_str(&dir)));
-	CHECK_EQ(io_make_dirs(buf_str(&dir), NULL), 0);
+	CHECK_EQ(test_make_dirs(buf_str(&dir)), 0);
 	CHECK_EQ(io_write_file_atomic(buf_str(&full), text, strlen(text), NULL), 0);
 }
 

@@ -14,7 +14,7 @@ static void put_file(const char *path, const char *text)
 
 	buf_addf(&full, "%s/%s", test_tmpdir(), path);
 	buf_add(&dir, full.data, (size_t)(strrchr(buf_str(&full), '/') - full.data));
-	CHECK_EQ(io_make_dirs(buf_str(&dir), NULL), 0);
+	CHECK_EQ(test_make_dirs(buf_str(&dir)), 0);
 	CHECK_EQ(io_write_file_atomic(buf_str(&full), text, strlen(text), NULL), 0);
 }
 

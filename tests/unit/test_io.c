@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/io.h"
+#include "base/safedir.h"
 #include "base/json.h"
 #include "base/stop.h"
 
@@ -154,9 +155,6 @@ TEST("numbers and directories")
 	CHECK_EQ(io_write_file_atomic(path, "4x\n", 3, NULL), 0);
 	CHECK_EQ(io_read_u64(path, &v, &e), -EINVAL);
 	CHECK(strstr(e.what, path));
-	CHECK_EQ(io_make_dirs(dir, NULL), 0);
-	CHECK_EQ(io_make_dirs(dir, NULL), 0);
-	CHECK(io_exists(dir));
 }
 
 TEST("the cache lives where XDG says")
@@ -165,7 +163,7 @@ TEST("the cache lives where XDG says")
 	_cleanup_free_ char *want = in_tmp("fathom/symbols");
 
 	setenv("XDG_CACHE_HOME", test_tmpdir(), 1);
-	CHECK_EQ(io_cache_path("symbols", &b, NULL), 0);
+	CHECK_EQ(safedir_cache_path("symbols", &b, NULL), 0);
 	CHECK_STR(buf_str(&b), want);
 }
 

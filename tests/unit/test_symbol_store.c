@@ -278,7 +278,7 @@ static void write_debug(const char *dir, const struct made_symbol *list, size_t 
 	_cleanup_buf_ struct buf b = BUF_INIT, path = BUF_INIT;
 
 	buf_addf(&path, "%s/.build-id/ab", dir);
-	CHECK_EQ(io_make_dirs(buf_str(&path), NULL), 0);
+	CHECK_EQ(test_make_dirs(buf_str(&path)), 0);
 	buf_addstr(&path, "/cd030405060708090a0b0c0d00000000000000.debug");
 	make_elf(list, n, &b);
 	CHECK_EQ(io_write_file_atomic(buf_str(&path), b.data, b.len, NULL), 0);
@@ -414,21 +414,26 @@ TEST(the_cache_gives_back_what_was_stored)
 	char path[512], dir[256];
 	struct elf elf;
 	struct image *img = image_new(), *back = image_new();
+	const struct cache_key key = { made_id, sizeof(made_id), 0x123 };
+	const struct cache_key other = { made_id, sizeof(made_id), 0x124 };
 	const struct sym *sym;
 
 	snprintf(dir, sizeof(dir), "%s/cache", test_tmpdir());
 	make_elf(two, 2, &bytes);
 	CHECK_EQ(elf_open_mem(&elf, bytes.data, bytes.len, "made", NULL), 0);
 	image_load(img, &elf, &src);
+	img->identity = key.identity;
 	CHECK_EQ(cache_store(img, dir), 0);
-	CHECK_EQ(cache_load(back, dir, made_id, sizeof(made_id), img->fingerprint ^ 1), -ESTALE);
-	CHECK_EQ(cache_load(back, dir, made_id, sizeof(made_id), img->fingerprint), 0);
+	CHECK_EQ(cache_load(back, dir, &key, img->fingerprint ^ 1), -ESTALE);
+	CHECK_EQ(cache_load(back, dir, &other, img->fingerprint), -ENOENT);
+	CHECK_EQ(cache_load(back, dir, &key, img->fingerprint), 0);
 	sym = symtab_find(&back->symtab, TEXT(5));
 	CHECK(sym != NULL);
 	CHECK_STR(symtab_name(&back->symtab, sym), "_Z3fooi");
 	CHECK_EQ(back->segment_count, 1);
 	CHECK(back->from_cache && back->complete);
-	snprintf(path, sizeof(path), "%s/abcd030405060708090a0b0c0d00000000000000.sym", dir);
+	snprintf(path, sizeof(path),
+		 "%s/abcd030405060708090a0b0c0d00000000000000-0000000000000123.sym", dir);
 	CHECK_EQ(io_read_file(path, 1 << 20, &file, NULL), 0);
 	for (size_t i = 0; i < file.len; i++) {
 		struct image *broken = image_new();
@@ -498,6 +503,13 @@ TEST(the_cache_names_files_that_are_gone)
 	s = symbols_new(&(struct symbols_opts){ .cache_dir = dir });
 	CHECK(symbols_lookup(s, made_module(s, "/gone/prog"), MADE_TEXT + 1, &sym));
 	CHECK_STR(sym.raw_name, "_Z3fooi");
+	symbols_free(s);
+	/* two files that claim to be the same build, and are not: neither is believed */
+	img->identity = 0x77;
+	img->fingerprint ^= 1;
+	CHECK_EQ(cache_store(img, dir), 0);
+	s = symbols_new(&(struct symbols_opts){ .cache_dir = dir });
+	CHECK(!symbols_lookup(s, made_module(s, "/gone/prog"), MADE_TEXT + 1, &sym));
 	symbols_free(s);
 	image_free(img);
 	elf_release(&elf);

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Directories that others may have prepared: nothing outside of ours is read, written or deleted.
+ */
+#include "unit/harness.h"
+
+#include "base/io.h"
+#include "base/safedir.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+static const char *at(const char *name)
+{
+	static char path[4][512];
+	static unsigned int turn;
+	char *to = path[turn++ % 4];
+
+	snprintf(to, sizeof(path[0]), "%s/%s", test_tmpdir(), name);
+	return to;
+}
+
+static bool accept_all(const char *name)
+{
+	return ends_with(name, ".sym");
+}
+
+TEST(a_directory_is_made_and_is_ours_alone)
+{
+	_cleanup_close_ int fd = safedir_open(at("a/b/c"), NULL);
+	struct stat st;
+
+	CHECK(fd >= 0);
+	CHECK_EQ(fstat(fd, &st), 0);
+	CHECK_EQ(st.st_mode & 0777, 0700);
+}
+
+TEST(a_link_in_the_path_is_refused)
+{
+	CHECK_EQ(mkdir(at("real"), 0700), 0);
+	CHECK_EQ(symlink(at("real"), at("link")), 0);
+	CHECK(safedir_open(at("link"), NULL) < 0);
+	CHECK(safedir_open(at("link/below"), NULL) < 0);
+	CHECK(!io_exists(at("real/below")));
+}
+
+TEST(a_directory_that_others_can_write_to_is_refused)
+{
+	CHECK_EQ(mkdir(at("open"), 0700), 0);
+	CHECK_EQ(chmod(at("open"), 0777), 0);
+	CHECK_EQ(safedir_open(at("open"), NULL), -EPERM);
+	CHECK_EQ(safedir_open(at("open/below"), NULL), -EPERM);
+	/* /tmp: others can create there, but not replace what is ours */
+	CHECK_EQ(chmod(at("open"), 01777), 0);
+	CHECK_EQ(safedir_open(at("open"), NULL), -EPERM);
+	_cleanup_close_ int fd = safedir_open(at("open/below"), NULL);
+
+	CHECK(fd >= 0);
+}
+
+TEST(a_directory_of_another_user_is_refused)
+{
+	if (geteuid() != 0)
+		SKIP("needs root");
+	CHECK_EQ(mkdir(at("other"), 0700), 0);
+	CHECK_EQ(chown(at("other"), 1, 1), 0);
+	CHECK_EQ(safedir_open(at("other/below"), NULL), -EPERM);
+	CHECK(!io_exists(at("other/below")));
+}
+
+TEST(root_uses_no_cache_below_the_home_of_another_user)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT;
+
+	if (geteuid() != 0)
+		SKIP("needs root");
+	CHECK_EQ(mkdir(at("home"), 0755), 0);
+	CHECK_EQ(chown(at("home"), 1, 1), 0);
+	unsetenv("XDG_CACHE_HOME");
+	setenv("HOME", at("home"), 1);
+	CHECK_EQ(safedir_cache_path("symbols", &b, NULL), 0);
+	CHECK_STR(buf_str(&b), "/var/cache/fathom/symbols");
+	CHECK(!io_exists(at("home/.cache")));
+}
+
+TEST(only_names_of_ours_are_deleted)
+{
+	_cleanup_close_ int fd = safedir_open(at("cache"), NULL);
+
+	CHECK_EQ(io_write_file_atomic(at("cache/id_rsa"), "secret", 6, NULL), 0);
+	CHECK_EQ(io_write_file_atomic(at("cache/a.sym"), "123456", 6, NULL), 0);
+	CHECK_EQ(mkdir(at("elsewhere"), 0700), 0);
+	CHECK_EQ(io_write_file_atomic(at("elsewhere/b.sym"), "123456", 6, NULL), 0);
+	CHECK_EQ(symlink(at("elsewhere/b.sym"), at("cache/b.sym")), 0);
+	safedir_trim(fd, 1, 1, accept_all);
+	CHECK(io_exists(at("cache/id_rsa")));
+	CHECK(!io_exists(at("cache/a.sym")));
+	CHECK(io_exists(at("elsewhere/b.sym")));
+}
+
+TEST(a_file_is_replaced_and_not_written_through)
+{
+	_cleanup_close_ int fd = safedir_open(at("cache"), NULL);
+	_cleanup_buf_ struct buf b = BUF_INIT;
+	u64 size;
+
+	CHECK_EQ(io_write_file_atomic(at("target"), "theirs", 6, NULL), 0);
+	CHECK_EQ(symlink(at("target"), at("cache/x.sym")), 0);
+	CHECK(safedir_open_file(fd, "x.sym", 100, &size) < 0);
+	CHECK_EQ(safedir_write(fd, "x.sym", "ours", 4), 0);
+	CHECK_EQ(io_read_file(at("target"), 100, &b, NULL), 0);
+	CHECK_STR(buf_str(&b), "theirs");
+	_cleanup_close_ int file = safedir_open_file(fd, "x.sym", 100, &size);
+
+	CHECK(file >= 0);
+	CHECK_EQ(size, 4);
+}
