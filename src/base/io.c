@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/io.h"
 
+#include "base/outfile.h"
 #include "base/parse.h"
 
 #include <fcntl.h>
@@ -181,23 +182,19 @@ static int write_special(const char *path, const void *p, size_t n, struct err *
 
 int io_write_file_atomic(const char *path, const void *p, size_t n, struct err *e)
 {
-	/* a link stays one: what it points to is replaced */
-	_cleanup_free_ char *target = realpath(path, NULL);
-	_cleanup_free_ char *temp = xasprintf("%s.XXXXXX", target ? target : path);
-	_cleanup_close_ int fd = -1;
+	_cleanup_(outfile_release) struct outfile o = OUTFILE_INIT;
 	int r;
 
 	if (io_is_special(path))
 		return write_special(path, p, n, e);
-	fd = mkostemp(temp, O_CLOEXEC);
-	if (fd < 0)
-		return io_cannot_create(path, errno, e);
-	r = write_temp(fd, path, p, n, e);
-	if (r >= 0 && rename(temp, target ? target : path) < 0)
-		r = err_sys(e, errno, "cannot rename to '%s'", path);
+	r = outfile_open(&o, path, e);
 	if (r < 0)
-		unlink(temp);
-	return r;
+		return r;
+	r = write_temp(o.fd, path, p, n, e);
+	if (r < 0)
+		return r;
+	r = outfile_commit(&o);
+	return r < 0 ? err_sys(e, r, "cannot rename to '%s'", path) : 0;
 }
 
 bool io_exists(const char *path)

@@ -27,8 +27,8 @@ bool io_is_special(const char *path);
 /* The error for a file that could not be created, with the remedy; -code. */
 int io_cannot_create(const char *path, int code, struct err *e);
 /*
- * Written beside and renamed: readers see the old file or the new one, never a part. What is
- * special is written to, and a link leads to the file that is replaced.
+ * Written beside and renamed (outfile.h): readers see the old file or the new one, never a part.
+ * Devices and pipes are written to.
  */
 int io_write_file_atomic(const char *path, const void *p, size_t n, struct err *e);
 bool io_exists(const char *path);

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/safedir.h"
 
-#include "base/clock.h"
 #include "base/io.h"
+#include "base/outfile.h"
 #include "base/vec.h"
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 
-enum { NAME_MOST = 255, TEMP_TRIES = 16, OTHERS_CAN_WRITE = 022 };
-#define TEMP_PREFIX ".tmp-"
+enum { NAME_MOST = 255, OTHERS_CAN_WRITE = 022 };
 
 /* A directory above ours: others may create files in it only if they cannot replace ours. */
 static bool step_is_safe(const struct stat *st)
@@ -138,26 +136,10 @@ int safedir_open_file(int dir, const char *name, u64 max, u64 *ret_size)
 	return TAKE_FD(fd);
 }
 
-static int make_temp(int dir, char name[32])
-{
-	for (int i = 0; i < TEMP_TRIES; i++) {
-		u64 number;
-		int fd;
-
-		if (getrandom(&number, sizeof(number), GRND_NONBLOCK) != sizeof(number))
-			number = clock_mono_ns();
-		snprintf(name, 32, TEMP_PREFIX "%016llx", (unsigned long long)number);
-		fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-		if (fd >= 0 || errno != EEXIST)
-			return fd < 0 ? -errno : fd;
-	}
-	return -EEXIST;
-}
-
 int safedir_write(int dir, const char *name, const void *bytes, size_t n)
 {
-	char temp[32];
-	_cleanup_close_ int fd = make_temp(dir, temp);
+	char temp[OUTFILE_TEMP];
+	_cleanup_close_ int fd = outfile_temp(dir, temp);
 	int r;
 
 	if (fd < 0)
@@ -207,8 +189,9 @@ static bool add_usage(void *ctx, const char *name)
 	struct used_file f = { 0 };
 	struct stat st;
 
-	if ((!u->ours(name) && !starts_with(name, TEMP_PREFIX)) || strlen(name) > NAME_MOST ||
-	    fstatat(u->dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
+	if ((!u->ours(name) && !starts_with(name, OUTFILE_TEMP_PREFIX)) ||
+	    strlen(name) > NAME_MOST || fstatat(u->dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    !S_ISREG(st.st_mode))
 		return false;
 	memcpy(f.name, name, strlen(name));
 	f.used = st.st_mtim;

@@ -3,12 +3,36 @@
 
 #include "base/clock.h"
 #include "base/io.h"
+#include "base/outfile.h"
 #include "recording/format.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <time.h>
+
+/*
+ * The file has its name from the start, so that a run that is killed leaves what it wrote; but it
+ * is always a new one, whatever has that name.
+ */
+static int create_file(struct recording_writer *w, const char *path, struct err *e)
+{
+	_cleanup_(outfile_release) struct outfile o = OUTFILE_INIT;
+	int r;
+
+	if (io_is_special(path)) {
+		w->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+		return w->fd < 0 ? io_cannot_create(path, errno, e) : 0;
+	}
+	r = outfile_open(&o, path, e);
+	if (r < 0)
+		return r;
+	r = outfile_commit(&o);
+	if (r < 0)
+		return io_cannot_create(path, -r, e);
+	w->fd = TAKE_FD(o.fd);
+	return 0;
+}
 
 static int open_output(struct recording_writer *w, const struct writer_options *o, struct err *e)
 {
@@ -20,9 +44,10 @@ static int open_output(struct recording_writer *w, const struct writer_options *
 		w->fd = STDOUT_FILENO;
 		w->pipe = true;
 	} else {
-		w->fd = open(o->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-		if (w->fd < 0)
-			return io_cannot_create(o->path, errno, e);
+		int r = create_file(w, o->path, e);
+
+		if (r < 0)
+			return r;
 		w->own_fd = true;
 	}
 	if (fstat(w->fd, &st) < 0)

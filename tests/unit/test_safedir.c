@@ -114,3 +114,43 @@ TEST(a_file_is_replaced_and_not_written_through)
 	CHECK(file >= 0);
 	CHECK_EQ(size, 4);
 }
+
+/* Somebody puts a link there between our look and our write: the link goes, its target stays. */
+TEST(an_output_file_replaces_a_link_of_another_user)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT;
+
+	if (geteuid() != 0)
+		SKIP("needs root");
+	CHECK_EQ(io_write_file_atomic(at("victim"), "precious", 8, NULL), 0);
+	CHECK_EQ(symlink(at("victim"), at("out")), 0);
+	CHECK_EQ(lchown(at("out"), 1, 1), 0);
+	CHECK_EQ(io_write_file_atomic(at("out"), "new", 3, NULL), 0);
+	CHECK_EQ(io_read_file(at("victim"), 100, &b, NULL), 0);
+	CHECK_STR(buf_str(&b), "precious");
+	CHECK_EQ(io_read_file(at("out"), 100, &b, NULL), 0);
+	CHECK_STR(buf_str(&b), "new");
+}
+
+TEST(a_directory_that_is_a_link_of_another_user_is_refused)
+{
+	if (geteuid() != 0)
+		SKIP("needs root");
+	CHECK_EQ(mkdir(at("etc"), 0755), 0);
+	CHECK_EQ(symlink(at("etc"), at("dir")), 0);
+	CHECK_EQ(io_write_file_atomic(at("dir/mine"), "x", 1, NULL), 0);
+	CHECK_EQ(lchown(at("dir"), 1, 1), 0);
+	CHECK_EQ(io_write_file_atomic(at("dir/shadow"), "x", 1, NULL), -EPERM);
+	CHECK(!io_exists(at("etc/shadow")));
+}
+
+TEST(links_of_our_own_are_followed)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT;
+
+	CHECK_EQ(io_write_file_atomic(at("file"), "old", 3, NULL), 0);
+	CHECK_EQ(symlink("file", at("link")), 0);
+	CHECK_EQ(io_write_file_atomic(at("link"), "new", 3, NULL), 0);
+	CHECK_EQ(io_read_file(at("file"), 100, &b, NULL), 0);
+	CHECK_STR(buf_str(&b), "new");
+}
