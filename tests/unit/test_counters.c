@@ -14,7 +14,7 @@ static void put_file(const char *path, const char *text)
 	buf_addf(&full, "%s/%s", test_tmpdir(), path);
 	buf_addstr(&dir, buf_str(&full));
 	*strrchr(dir.data, '/') = '\0';
-	CHECK_EQ(io_make_dirs(dir.data, NULL), 0);
+	CHECK_EQ(test_make_dirs(dir.data), 0);
 	/* in its place: the reader keeps files open, as those of the kernel allow */
 	f = fopen(buf_str(&full), "w");
 	CHECK(f != NULL);
