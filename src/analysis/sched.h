@@ -68,12 +68,14 @@ void sched_timehist_result(struct sched_timehist *t, u32 lines, struct result *r
 /* --- who ran where ---------------------------------------------------------------------------- */
 
 /* One stretch of a task on a CPU, or of its waiting for one. */
+enum sched_does { SCHED_RUNS, SCHED_WAITS, SCHED_SLEEPS, SCHED_DISK, SCHED_STOPPED };
+
 struct sched_stretch {
 	u64 begin, end;
 	u32 cpu;
 	u32 tid;
 	u32 waker; /* of a wait: its waker, 0: nobody (preempted) */
-	bool waiting;
+	enum sched_does does;
 };
 typedef VEC(struct sched_stretch) stretch_list;
 
@@ -83,7 +85,7 @@ struct sched_map {
 	stretch_list stretches; /* complete after sched_map_finish() */
 	VEC(struct sched_wake) wakes;
 	VEC(struct sched_event) switches; /* for the text; comm pointers are void */
-	struct map ready;                 /* tid -> index of its wait in progress + 1 */
+	struct map off;                   /* tid -> index of its wait or sleep in progress + 1 */
 	struct {
 		u32 tid;
 		u64 since; /* 0: not known */

@@ -20,7 +20,7 @@ void sched_map_free(struct sched_map *m)
 	vec_release(&m->stretches);
 	vec_release(&m->wakes);
 	vec_release(&m->switches);
-	map_release(&m->ready);
+	map_release(&m->off);
 	free(m);
 }
 
@@ -47,39 +47,57 @@ static size_t add_stretch(struct sched_map *m, const struct sched_stretch *s)
 	return m->stretches.len;
 }
 
-/* A task wants a CPU from now on. */
-static void begin_wait(struct sched_map *m, u32 tid, u32 cpu, u32 waker, u64 time)
+/* From now on a task that is off its CPU wants one, or sleeps. */
+static void begin_off(struct sched_map *m, const struct sched_stretch *s)
 {
 	u64 *at;
 
-	if (!tid)
+	if (!s->tid)
 		return;
-	at = map_at(&m->ready, tid);
+	at = map_at(&m->off, s->tid);
+	/* what wakes a task ends its sleep */
+	if (*at && s->does == SCHED_WAITS && m->stretches.items[*at - 1].does != SCHED_WAITS) {
+		m->stretches.items[*at - 1].end = s->begin;
+		*at = 0;
+	}
 	if (!*at)
-		*at = add_stretch(m, &(struct sched_stretch){
-					     .begin = time,
-					     .cpu = cpu,
-					     .tid = tid,
-					     .waker = waker,
-					     .waiting = true,
-				     });
+		*at = add_stretch(m, s);
 }
 
-static void end_wait(struct sched_map *m, u32 tid, u32 cpu, u64 time)
+static void end_off(struct sched_map *m, u32 tid, u32 cpu, u64 time)
 {
-	u64 at = map_get(&m->ready, tid, 0);
+	u64 at = map_get(&m->off, tid, 0);
+	struct sched_stretch *s;
 
 	if (!at)
 		return;
-	m->stretches.items[at - 1].end = time;
-	m->stretches.items[at - 1].cpu = cpu;
-	map_del(&m->ready, tid);
+	s = &m->stretches.items[at - 1];
+	s->end = time;
+	if (s->does == SCHED_WAITS)
+		s->cpu = cpu;
+	map_del(&m->off, tid);
+}
+
+/* False: the task is gone. */
+static bool does_off(char state, enum sched_does *ret)
+{
+	switch (state) {
+	case 'R': *ret = SCHED_WAITS; break;
+	case 'S':
+	case 'I': *ret = SCHED_SLEEPS; break;
+	case 'D': *ret = SCHED_DISK; break;
+	case 'X':
+	case 'Z': return false;
+	default: *ret = SCHED_STOPPED; break;
+	}
+	return true;
 }
 
 static void on_switch(struct sched_map *m, const struct sched_event *ev)
 {
 	bool missing = sched_follow(m->names, m->filter, ev);
 	u64 since = m->cpus[ev->cpu].since;
+	enum sched_does does;
 
 	/* where the CPU's last switch was to somebody else, the begin is not known: nothing drawn
 	 */
@@ -90,10 +108,13 @@ static void on_switch(struct sched_map *m, const struct sched_event *ev)
 				       .cpu = ev->cpu,
 				       .tid = ev->prev,
 			       });
-	end_wait(m, ev->prev, ev->cpu, ev->time);
-	end_wait(m, ev->next, ev->cpu, ev->time);
-	if (sched_state_char(ev->state) == 'R')
-		begin_wait(m, ev->prev, ev->cpu, 0, ev->time);
+	end_off(m, ev->prev, ev->cpu, ev->time);
+	end_off(m, ev->next, ev->cpu, ev->time);
+	if (does_off(sched_state_char(ev->state), &does))
+		begin_off(m, &(struct sched_stretch){ .begin = ev->time,
+						      .cpu = ev->cpu,
+						      .tid = ev->prev,
+						      .does = does });
 	m->cpus[ev->cpu].tid = ev->next;
 	m->cpus[ev->cpu].since = ev->time;
 	if (m->switches.len < SCHED_STRETCHES_MOST && is_shown(m, ev->time))
@@ -108,7 +129,11 @@ static void take(struct sched_map *m, const struct sched_event *ev)
 		on_switch(m, ev);
 	} else if (ev->type == SCHED_WAKING || ev->type == SCHED_WAKEUP_NEW ||
 		   (ev->type == SCHED_WAKEUP && !m->names->has[SCHED_WAKING])) {
-		begin_wait(m, ev->next, ev->cpu, ev->tid, ev->time);
+		begin_off(m, &(struct sched_stretch){ .begin = ev->time,
+						      .cpu = ev->cpu,
+						      .tid = ev->next,
+						      .waker = ev->tid,
+						      .does = SCHED_WAITS });
 		if (m->wakes.len < SCHED_STRETCHES_MOST && is_shown(m, ev->time))
 			vec_push(&m->wakes,
 				 (struct sched_wake){ ev->time, ev->cpu, ev->tid, ev->next });
@@ -243,7 +268,7 @@ void sched_map_result(struct sched_map *m, u32 lines, struct result *ret)
 	vec_each(s, &m->stretches) {
 		struct row *r;
 
-		if (!sched_filter_task(m->filter, m->names, s->tid))
+		if (s->does > SCHED_WAITS || !sched_filter_task(m->filter, m->names, s->tid))
 			continue;
 		if (lines && shown++ >= lines)
 			break;
@@ -251,10 +276,10 @@ void sched_map_result(struct sched_map *m, u32 lines, struct result *ret)
 		r->cells[0] = value_textf(ret, "%.9f", (double)s->begin / 1e9);
 		r->cells[1] = value_u(VALUE_DURATION, s->end - s->begin);
 		r->cells[2] = value_u(VALUE_PID, s->cpu);
-		r->cells[3] = value_text(ret, s->waiting ? "waits" : "runs");
+		r->cells[3] = value_text(ret, s->does == SCHED_WAITS ? "waits" : "runs");
 		r->cells[4] = value_u(VALUE_PID, s->tid);
 		r->cells[5] = value_text(ret, sched_comm(m->names, s->tid));
-		if (s->waiting && s->waker) {
+		if (s->does == SCHED_WAITS && s->waker) {
 			r->cells[6] = value_u(VALUE_PID, s->waker);
 			r->cells[7] = value_text(ret, sched_comm(m->names, s->waker));
 		}

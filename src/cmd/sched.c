@@ -444,7 +444,8 @@ static int run_map(struct job *j)
 	if (rc >= 0 && !machine(j))
 		tell_losses(&j->names);
 	if (rc >= 0 && output->path) {
-		timeline_svg(m, output_is(output, "html"), &j->out);
+		timeline_svg(m, j->args->input ? j->args->input : "fathom.data",
+			     output_is(output, "html"), &j->out);
 		rc = output_write(j->ctx, output, &j->out);
 	} else if (rc >= 0 && machine(j)) {
 		sched_health(&j->names, &r);

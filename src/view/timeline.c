@@ -7,11 +7,10 @@
 #include "view/timeline.h"
 
 #include "base/fmt.h"
-#include "base/hash.h"
+#include "view/look.h"
 #include "view/svg_asset.h"
 
-/* As the script has them. */
-enum { LEFT = 150, TOP = 60, LANE = 42, RUN = 21, WIDTH = 1200 };
+enum { LEFT = 80, TOP = 44, LANE = 30, RUN = 24, WIDTH = 1200, ROOM = WIDTH - LEFT - 10 };
 
 static void add_json(struct buf *out, const char *s)
 {
@@ -28,7 +27,7 @@ static void add_json(struct buf *out, const char *s)
 	buf_addch(out, '"');
 }
 
-/* Tasks get small numbers; the colour is from the name. */
+/* Tasks get small numbers. */
 static void add_tasks(struct sched_map *m, struct map *numbers, struct buf *out)
 {
 	VEC(u32) tids = { 0 };
@@ -59,13 +58,13 @@ static void add_tasks(struct sched_map *m, struct map *numbers, struct buf *out)
 
 		buf_addf(out, "%s[%u,", i ? "," : "", tids.items[i]);
 		add_json(out, comm);
-		buf_addf(out, ",%u]", (u32)(hash_str(comm) % 360));
+		buf_addch(out, ']');
 	}
 	buf_addstr(out, "],\n");
 	vec_release(&tids);
 }
 
-/* Begin, length, CPU, task, whether it waits; and time, CPU, waker, woken: all in ns, in order. */
+/* Begin, length, CPU, task, what it does; and time, CPU, waker, woken: all in ns, in order. */
 static void add_stretches(struct sched_map *m, const struct map *numbers, struct buf *out)
 {
 	bool first = true;
@@ -77,7 +76,7 @@ static void add_stretches(struct sched_map *m, const struct map *numbers, struct
 		buf_addf(out, "%s%llu,%llu,%u,%llu,%d", first ? "" : ",",
 			 (unsigned long long)(s->begin - m->begin),
 			 (unsigned long long)(s->end - s->begin), s->cpu,
-			 (unsigned long long)map_get(numbers, s->tid, 1) - 1, s->waiting);
+			 (unsigned long long)map_get(numbers, s->tid, 1) - 1, (int)s->does);
 		first = false;
 	}
 	buf_addstr(out, "],\n\"wakes\":[");
@@ -95,47 +94,41 @@ static void add_stretches(struct sched_map *m, const struct map *numbers, struct
 	buf_addstr(out, "]");
 }
 
-/* Without scripts: the CPUs, as far as a stretch is wide enough to be seen. */
+/* Without scripts: how busy each CPU was, each pixel as dark as the share of its time. */
 static void add_still(struct sched_map *m, struct buf *out)
 {
-	double k = (WIDTH - LEFT - 20) / (double)MAX(m->end - m->begin, 1ull);
-	u32 shown = 0;
+	double k = ROOM / (double)MAX(m->end - m->begin, 1ull);
+	_cleanup_free_ float *busy = xcalloc((size_t)(m->names->cpus + 1) * ROOM, sizeof(*busy));
 
-	for (u32 cpu = 0; cpu < m->names->cpus; cpu++)
-		buf_addf(out, "<text x=\"10\" y=\"%u\">CPU %u</text>\n", TOP + cpu * LANE + 15,
-			 cpu);
 	vec_each(s, &m->stretches) {
-		double width = (double)(s->end - s->begin) * k;
+		double from = (double)(s->begin - m->begin) * k,
+		       to = (double)(s->end - m->begin) * k;
 
-		if (width < 0.5 || s->waiting || shown++ > 4000 ||
+		if (s->does != SCHED_RUNS || s->cpu >= m->names->cpus ||
 		    !sched_filter_task(m->filter, m->names, s->tid))
 			continue;
-		buf_addf(out,
-			 "<rect class=\"run\" x=\"%.1f\" y=\"%u\" width=\"%.1f\" "
-			 "height=\"%d\" fill=\"hsl(%u,55%%,68%%)\"/>\n",
-			 LEFT + (double)(s->begin - m->begin) * k, TOP + s->cpu * LANE, width, RUN,
-			 (u32)(hash_str(sched_comm(m->names, s->tid)) % 360));
+		for (u32 x = (u32)from; x < to && x < ROOM; x++)
+			busy[s->cpu * ROOM + x] += (float)(MIN(to, x + 1.0) - MAX(from, (double)x));
 	}
-}
+	for (u32 cpu = 0; cpu < m->names->cpus; cpu++) {
+		buf_addf(out, "<text x=\"10\" y=\"%u\">CPU %u</text>\n", TOP + cpu * LANE + 16,
+			 cpu);
+		for (u32 x = 0; x < ROOM; x++) {
+			float share = busy[cpu * ROOM + x];
 
-static void add_script(struct sched_map *m, bool cdata, struct buf *out)
-{
-	_cleanup_map_ struct map numbers = MAP_INIT;
-
-	buf_addstr(out, cdata ? "<script><![CDATA[\n" : "<script>\n");
-	buf_addf(out, "window.timelineData={\"cpus\":%u,\"length\":%llu,", m->names->cpus,
-		 (unsigned long long)MAX(m->end - m->begin, 1ull));
-	add_tasks(m, &numbers, out);
-	add_stretches(m, &numbers, out);
-	buf_addstr(out, "};\n");
-	(void)svg_asset("web/timeline-svg.js", out);
-	buf_addstr(out, cdata ? "]]></script>\n" : "</script>\n");
+			if (share < 0.01f)
+				continue;
+			buf_addf(out, "<rect x=\"%u\" y=\"%u\" width=\"1\" height=\"%d\" fill=\"",
+				 LEFT + x, TOP + cpu * LANE, RUN);
+			look_add(out, look_of_heat(share));
+			buf_addstr(out, "\"/>\n");
+		}
+	}
 }
 
 /* How much it is, and what is missing from it. */
 static void add_facts(const struct sched_map *m, struct buf *out)
 {
-	buf_addstr(out, "<text id=\"facts\" class=\"small\" x=\"10\" y=\"37\">");
 	fmt_count(out, m->names->events);
 	buf_addstr(out, " events over ");
 	fmt_duration(out, m->end - m->begin);
@@ -157,41 +150,74 @@ static void add_facts(const struct sched_map *m, struct buf *out)
 		buf_addf(out, ", %llu spans not drawn", (unsigned long long)m->dropped);
 	if (m->names->fault)
 		buf_addstr(out, ", the file is damaged");
-	buf_addstr(out, "</text>\n");
 }
 
-void timeline_svg(struct sched_map *m, bool html, struct buf *out)
+static void add_script(struct sched_map *m, const char *file, bool cdata, struct buf *out)
 {
-	u32 height = TOP + m->names->cpus * LANE + 40;
+	_cleanup_map_ struct map numbers = MAP_INIT;
+	_cleanup_buf_ struct buf facts = BUF_INIT;
 
-	if (html)
-		buf_addstr(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
-				"<title>Scheduler timeline</title><style>body{margin:0}"
-				"</style></head><body>\n");
-	else
-		buf_addstr(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+	add_facts(m, &facts);
+	buf_addstr(out, cdata ? "<script><![CDATA[\n" : "<script>\n");
+	buf_addf(out, "window.timelineData={\"cpus\":%u,\"length\":%llu,\"start\":%.9f,\"file\":",
+		 m->names->cpus, (unsigned long long)MAX(m->end - m->begin, 1ull),
+		 (double)m->begin / 1e9);
+	add_json(out, file);
+	buf_addstr(out, ",\"facts\":");
+	add_json(out, buf_str(&facts));
+	buf_addch(out, ',');
+	add_tasks(m, &numbers, out);
+	add_stretches(m, &numbers, out);
+	buf_addstr(out, "};\n");
+	(void)svg_asset("web/timeline.js", out);
+	buf_addstr(out, cdata ? "]]></script>\n" : "</script>\n");
+}
+
+static void add_styles(struct buf *out)
+{
+	buf_addstr(out, "<style>\n");
+	(void)svg_asset("web/viewer.css", out);
+	(void)svg_asset("web/timeline.css", out);
+	buf_addstr(out, "</style>\n");
+}
+
+static void add_page(struct sched_map *m, const char *file, struct buf *out)
+{
+	buf_addstr(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+			"<title>Scheduler time line</title>\n");
+	add_styles(out);
+	buf_addstr(out, "</head><body>\n");
+	add_script(m, file, false, out);
+	buf_addstr(out, "</body></html>\n");
+}
+
+static void add_picture(struct sched_map *m, const char *file, struct buf *out)
+{
+	u32 height = TOP + m->names->cpus * LANE + 20;
+
 	buf_addf(out,
-		 "<svg id=\"timeline\" xmlns=\"http://www.w3.org/2000/svg\" width=\"%s\" "
-		 "height=\"%u\" role=\"img\" aria-label=\"who ran on which CPU\">\n<style>\n",
-		 html ? "100%" : "1200", height);
-	(void)svg_asset("web/timeline-svg.css", out);
-	buf_addstr(out, "</style>\n<text id=\"title\" x=\"10\" y=\"22\">Scheduler timeline</text>\n"
-			"<text id=\"info\" x=\"200\" y=\"22\"></text>\n");
+		 "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg class=\"timeline\" "
+		 "xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" "
+		 "viewBox=\"0 0 %d %u\" role=\"img\" aria-label=\"tasks on each CPU\">\n",
+		 WIDTH, height, WIDTH, height);
+	add_styles(out);
+	buf_addf(out,
+		 "<g id=\"still\">\n<rect width=\"%d\" height=\"%u\" fill=\"#fff\"/>\n"
+		 "<text x=\"10\" y=\"18\" font-weight=\"600\">Scheduler time line</text>\n"
+		 "<text x=\"10\" y=\"34\">",
+		 WIDTH, height);
 	add_facts(m, out);
-	buf_addstr(out, "<g id=\"drawn\">\n");
+	buf_addstr(out, "; the darker, the busier</text>\n");
 	add_still(m, out);
-	buf_addf(
-		out,
-		"</g>\n<text id=\"help\" class=\"small\" x=\"10\" y=\"%u\">coloured: runs; yellow: "
-		"waits for a CPU; arrow: wakes. Wheel, + and -: zoom; drag, arrow keys: move; "
-		"click: choose a task; double click, Esc: all</text>\n",
-		height - 8);
-	/* inside of the picture the text of a script would be markup to a page's parser */
-	if (!html)
-		add_script(m, true, out);
+	buf_addstr(out, "</g>\n");
+	add_script(m, file, true, out);
 	buf_addstr(out, "</svg>\n");
-	if (html) {
-		add_script(m, false, out);
-		buf_addstr(out, "</body></html>\n");
-	}
+}
+
+void timeline_svg(struct sched_map *m, const char *file, bool html, struct buf *out)
+{
+	if (html)
+		add_page(m, file, out);
+	else
+		add_picture(m, file, out);
 }

@@ -5,6 +5,7 @@
 #include "analysis/sched.h"
 
 /* Who ran where and who waited, as a picture that zooms; @html: as a page of its own. */
-void timeline_svg(struct sched_map *m, bool html, struct buf *out);
+/* @file: what the events were read from, for commands that the picture suggests. */
+void timeline_svg(struct sched_map *m, const char *file, bool html, struct buf *out);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Drives the scheduler's timeline in a browser: timeline.mjs PLAYWRIGHT CHROMIUM FOLDER. Prints
+// Drives the scheduler's time line in a browser: timeline.mjs PLAYWRIGHT CHROMIUM FOLDER. Prints
 // "ok NAME" or "not ok NAME: why". With SHOTS=FOLDER in the environment it leaves pictures there.
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
@@ -20,14 +20,14 @@ function check(name, got, wanted) {
 	);
 }
 
-async function open(file) {
-	const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
+async function open(file, colorScheme = 'light') {
+	const page = await browser.newPage({ viewport: { width: 1400, height: 900 }, colorScheme });
 
 	page.problems = [];
 	page.on('pageerror', (e) => page.problems.push(e.message));
 	page.on('console', (m) => m.type() === 'error' && page.problems.push(m.text()));
 	await page.goto(pathToFileURL(`${folder}/${file}`).href);
-	await until(page, () => document.getElementById('info').textContent !== '');
+	await until(page, () => window.timeline && window.timeline.info.textContent !== '');
 	return page;
 }
 
@@ -35,13 +35,15 @@ async function shot(page, name) {
 	if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/${name}.png` });
 }
 
-const count = (page, selector) =>
-	page.evaluate((s) => document.querySelectorAll(s).length, selector);
-const text = (page) => page.evaluate(() => document.getElementById('info').textContent);
-const names = (page) =>
-	page.evaluate(() => [...document.querySelectorAll('.name')].map((e) => e.textContent));
+const info = (page) => page.evaluate(() => window.timeline.info.textContent);
+const seen = (page) =>
+	page.evaluate(() => {
+		const { a, b, chosen, selection, wakesShown, scroll } = window.timeline.picture;
 
-// The task that ran and waited longest, and ns by task.
+		return { a, b, chosen, selection, wakesShown, scroll };
+	});
+
+// ns by task: of what runs and waits
 function sums(stretches) {
 	const by = new Map();
 
@@ -53,91 +55,171 @@ function sums(stretches) {
 	return [...by].sort((x, y) => y[1] - x[1]);
 }
 
-// How many of the first rows have a stretch of this kind. Rows are the longest, so the last may tie.
-function rowsOf(json, what) {
-	const all = told(json);
-	const shown = new Set(sums(all).slice(0, 50).map(([name]) => name));
-	const having = all.filter((s) => s.what === what && shown.has(`${s.comm} ${s.tid}`));
-
-	return Math.max(1, sums(having).length);
-}
-
 // What lies in the page, by task.
 const inPage = (page) =>
 	page.evaluate(() => {
 		const by = {};
 
-		for (let i = 0; i < window.timelineData.stretches.length; i += 5) {
-			const [tid, comm] = window.timelineData.tasks[window.timelineData.stretches[i + 3]];
-
-			by[`${comm} ${tid}`] = (by[`${comm} ${tid}`] || 0) + window.timelineData.stretches[i + 1];
-		}
+		for (const t of window.timeline.data.tasks)
+			if (t.time[0] + t.time[1]) by[t.name] = (by[t.name] || 0) + t.time[0] + t.time[1];
 		return by;
 	});
+
+/*
+ * Each pixel of each CPU's lane against the truth of --json: how much of its time somebody ran
+ * there. The colours of tasks differ, so the share is read from how far the pixel is from the
+ * background towards the colour that its tasks would mix to.
+ */
+async function density(page, stretches, start) {
+	const runs = stretches
+		.filter((s) => s.what === 'runs')
+		.map((s) => [Math.round((Number(s.begin_s) - start) * 1e9), s.duration_ns, s.cpu, `${s.comm} ${s.tid}`]);
+
+	return page.evaluate((list) => {
+		const { picture, data } = window.timeline,
+			{ painter } = picture,
+			ids = new Map(data.tasks.map((t, i) => [t.name, i])),
+			rgb = (c) => c.startsWith('#') ? [1, 3, 5].map((i) => parseInt(c.slice(i, i + 2), 16)) : c.match(/\d+/g).map(Number),
+			back = rgb(picture.faint),
+			width = Math.floor(picture.width),
+			out = { pixels: 0, wrong: 0, worst: 0, truth: 0, drawn: 0 };
+
+		for (let cpu = 0; cpu < data.cpus; cpu++) {
+			const truth = new Float64Array(width + 2),
+				mix = new Float64Array((width + 2) * 3);
+
+			for (const [begin, span, on, name] of list) {
+				if (on !== cpu) continue;
+				const c = rgb(picture.colorOf(ids.get(name))),
+					x0 = picture.x(begin) - 170,
+					x1 = picture.x(begin + span) - 170;
+
+				for (let x = Math.max(0, Math.floor(x0)); x < x1 && x < width; x++) {
+					const part = Math.min(x1, x + 1) - Math.max(x0, x);
+
+					truth[x] += part;
+					for (let k = 0; k < 3; k++) mix[x * 3 + k] += c[k] * part;
+				}
+			}
+			// a line of the lane without letters
+			const y = Math.round(picture.laneTop(cpu)) + 2,
+				row = painter.context.getImageData(170, y, width, 1).data;
+
+			for (let x = 0; x < width; x++) {
+				const part = Math.min(1, truth[x]);
+				let off = 0;
+
+				for (let k = 0; k < 3; k++) {
+					const wanted = back[k] * (1 - part) + mix[x * 3 + k] / Math.max(1, truth[x]);
+
+					off = Math.max(off, Math.abs(wanted - row[x * 4 + k]));
+				}
+				out.pixels++;
+				out.wrong += off > 3;
+				out.worst = Math.max(out.worst, off);
+				out.truth += part;
+			}
+		}
+		out.share = out.truth / out.pixels;
+		return out;
+	}, runs);
+}
 
 for (const [file, json] of [
 	['whole.html', 'whole'],
 	['part.svg', 'part'],
 ]) {
 	const page = await open(file),
-		wanted = sums(told(json)),
-		shown = await names(page);
-
-	const sorted = (entries) => entries.sort((x, y) => (x[0] < y[0] ? -1 : 1));
+		stretches = told(json),
+		wanted = sums(stretches),
+		sorted = (entries) => entries.sort((x, y) => (x[0] < y[0] ? -1 : 1));
 
 	check(`${file}: every task's time is in it`, sorted(Object.entries(await inPage(page))), sorted([...wanted]));
-	check(`${file}: a lane for each CPU`, await count(page, '.lane'), await page.evaluate(() => window.timelineData.cpus));
-	// some may have been busy all the time
 	check(
-		`${file}: one of the busiest tasks is the first row`,
-		wanted.some(([name, ns]) => ns === wanted[0][1] && name.slice(0, 20) === shown[0].slice(0, 20)),
-		true
-	);
-	check(`${file}: rows of tasks`, shown.length, Math.min(60, wanted.length));
-	// Neighbours may share a rectangle, but each task has a row of its own.
-	check(`${file}: who ran is drawn`, (await count(page, 'rect.run')) >= rowsOf(json, 'runs'), true);
-	check(`${file}: who waited is drawn`, (await count(page, 'rect.wait')) >= rowsOf(json, 'waits'), true);
-	// What is drawn stays within the picture.
-	check(
-		`${file}: nothing sticks out`,
+		`${file}: the busiest task is the first row`,
 		await page.evaluate(() => {
-			const most = document.getElementById('timeline').clientWidth;
+			const { data } = window.timeline,
+				t = data.tasks[data.rows[0]];
 
-			return [...document.querySelectorAll('#drawn rect')].filter((r) => {
-				const x = +r.getAttribute('x');
-
-				return x < 150 || x + +r.getAttribute('width') > most;
-			}).length;
+			return t.time[0] + t.time[1];
 		}),
-		0
+		wanted[0][1]
 	);
+	const start = await page.evaluate(() => window.timelineData.start),
+		dense = await density(page, stretches, start);
+
+	check(`${file}: each of ${dense.pixels} pixels is as dense as the truth (worst off by ${dense.worst.toFixed(1)})`, dense.wrong, 0);
+	check(`${file}: the CPUs were busy (${(100 * dense.share).toFixed(0)}%)`, dense.share > 0.01, true);
 	await shot(page, file);
 
 	// Zoom until wake-ups are drawn, as long as it takes.
-	const all = await text(page);
+	const all = await info(page);
 
-	await page.mouse.move(700, 100);
+	await page.mouse.move(700, 140);
 	await page.mouse.wheel(0, -100);
-	await until(page, () => !/^(.*) of \1;/.test(document.getElementById('info').textContent));
-	check(`${file}: the wheel zooms`, (await text(page)) !== all, true);
-	for (let i = 0; i < 40 && !(await count(page, 'path.wake')); i++) await page.mouse.wheel(0, -100);
-	await until(page, () => document.querySelectorAll('path.wake').length > 0);
+	await until(page, () => window.timeline.picture.b - window.timeline.picture.a < window.timeline.data.length);
+	check(`${file}: the wheel zooms`, (await info(page)) !== all, true);
+	for (let i = 0; i < 40 && !(await seen(page)).wakesShown; i++) await page.mouse.wheel(0, -200);
+	check(`${file}: arrows where they fit`, (await seen(page)).wakesShown > 0, true);
+	const zoomed = await density(page, stretches, start);
+
+	check(`${file}: zoomed, each pixel is as dense as the truth (worst off by ${zoomed.worst.toFixed(1)})`, zoomed.wrong, 0);
 	await shot(page, `${file}-zoomed`);
-	await page.evaluate(() =>
-		document.querySelector('path.wake').dispatchEvent(new MouseEvent('mousemove', { bubbles: true }))
+	await page.keyboard.press('Escape');
+	check(`${file}: Esc shows all again`, await info(page), all);
+
+	// A tooltip stands beside the pointer.
+	await page.mouse.move(600, 100);
+	await until(page, () => !document.querySelector('.tip').hidden);
+	const tip = await page.evaluate(() => document.querySelector('.tip').getBoundingClientRect().toJSON());
+
+	check(`${file}: the tooltip is beside the pointer`, Math.abs(tip.left - 616) < 3 && Math.abs(tip.top - 118) < 3, true);
+
+	// A click on a row chooses its task, and offers its flame graph.
+	await page.mouse.click(60, 215);
+	check(`${file}: a task is chosen`, (await seen(page)).chosen >= 0, true);
+	check(
+		`${file}: ... and its flame graph is offered`,
+		/--tid \d+ -o span.html/.test(await page.evaluate(() => window.timeline.command())),
+		true
 	);
-	check(`${file}: an arrow tells who wakes whom`, / wakes .* at \+/.test(await text(page)), true);
-	await page.keyboard.press('Escape');
-	check(`${file}: Esc shows all again`, await text(page), all);
+	await page.keyboard.down('Shift');
+	await page.mouse.move(400, 300);
+	await page.mouse.down();
+	await page.mouse.move(600, 300, { steps: 4 });
+	await page.mouse.up();
+	await page.keyboard.up('Shift');
+	const { selection } = await seen(page),
+		command = await page.evaluate(() => window.timeline.command());
 
-	// A click on a row's name puts the others back.
-	const first = await page.evaluateHandle(() => document.querySelector('.name'));
-
-	await first.click();
-	check(`${file}: one task is chosen`, await count(page, '.name:not(.dim)'), 1);
+	check(`${file}: shift and drag select a span`, !!selection && selection[1] > selection[0], true);
+	check(
+		`${file}: ... whose flame graph is a command away`,
+		/^fathom flame -i sched.data --time [\d.]+,[\d.]+ --tid \d+ -o span.html$/.test(command),
+		true
+	);
 	await page.keyboard.press('Escape');
-	check(`${file}: no task is chosen`, await count(page, '.dim'), 0);
+	check(`${file}: Esc forgets both`, await page.evaluate(() => [window.timeline.picture.chosen, window.timeline.picture.selection]), [-1, null]);
+
+	// Search tells how much of the CPU time it found.
+	await page.keyboard.press('/');
+	await page.keyboard.type('block');
+	await until(page, () => /tasks, .*%/.test(document.getElementById('matched').textContent));
+	check(
+		`${file}: the search marks tasks`,
+		await page.evaluate(() => window.timeline.picture.matches.filter(Boolean).length > 0),
+		true
+	);
+	await page.keyboard.press('Escape');
+	check(`${file}: the legend names what tasks do`, await page.evaluate(() => document.querySelectorAll('#legend .key').length), 6);
+	await page.keyboard.press('?');
+	check(`${file}: ? explains the picture`, await page.evaluate(() => !document.querySelector('.sheet').hidden), true);
 	check(`${file}: no complaint`, page.problems, []);
 	await page.close();
 }
+const dark = await open('whole.html', 'dark');
+
+check('dark where the system is', await dark.evaluate(() => document.documentElement.dataset.theme), 'dark');
+await shot(dark, 'dark');
+await dark.close();
 await browser.close();

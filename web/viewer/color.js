@@ -5,6 +5,7 @@
  */
 import { difference } from "./analyse.js";
 import { KIND, KIND_NAMES } from "./model.js";
+import { oklch } from "./oklch.js";
 import { baseName, clamp, hashText } from "./util.js";
 import {
 	DIVIDER,
@@ -15,52 +16,6 @@ import {
 	stateShare,
 	stateWeights,
 } from "./waits.js";
-
-/* OKLCH -> "rgb(r, g, b)": equal steps look equal, whatever the hue. */
-function oklch(l, c, h) {
-	const a = c * Math.cos((h * Math.PI) / 180),
-		b = c * Math.sin((h * Math.PI) / 180);
-	const l3 = (l + 0.3963377774 * a + 0.2158037573 * b) ** 3;
-	const m3 = (l - 0.1055613458 * a - 0.0638541728 * b) ** 3;
-	const s3 = (l - 0.0894841775 * a - 1.291485548 * b) ** 3;
-	const channel = (x) => {
-		const v = x <= 0.0031308 ? 12.92 * x : 1.055 * Math.max(x, 0) ** (1 / 2.4) - 0.055;
-
-		return Math.round(clamp(v, 0, 1) * 255);
-	};
-	const rgb = [
-		4.0767416621 * l3 - 3.3077115913 * m3 + 0.2309699292 * s3,
-		-1.2684380046 * l3 + 2.6097574011 * m3 - 0.3413193965 * s3,
-		-0.0041960863 * l3 - 0.7034186147 * m3 + 1.707614701 * s3,
-	].map(channel);
-
-	return "rgb(" + rgb.join(",") + ")";
-}
-
-const channels = new Map();
-
-/* "rgb(1,2,3)" or "#010203" -> [1, 2, 3] */
-function channelsOf(color) {
-	let rgb = channels.get(color);
-
-	if (!rgb) {
-		rgb = color.startsWith("#")
-			? [1, 3, 5].map((i) => parseInt(color.slice(i, i + 2), 16))
-			: color.match(/[\d.]+/g).map(Number);
-		if (channels.size > 20000) channels.clear();
-		channels.set(color, rgb);
-	}
-	return rgb;
-}
-
-/* @color over @background, which it covers by a part of 1. What is there at all can be seen. */
-export function shade(color, background, part) {
-	const a = channelsOf(color),
-		b = channelsOf(background),
-		k = Math.min(1, 0.12 + 0.88 * part);
-
-	return "rgb(" + a.map((x, i) => Math.round(b[i] + (x - b[i]) * k)).join(",") + ")";
-}
 
 /* hue, chroma, shift of lightness, by kind */
 const KIND_LOOK = [

@@ -5,8 +5,8 @@
  * them are summed up.
  */
 import { matchList } from "./analyse.js";
-import { shade } from "./color.js";
 import { isDiff } from "./derive.js";
+import { shade } from "./oklch.js";
 import { CanvasPainter, SMALL } from "./paint.js";
 import { Glide, Pointer } from "./pointer.js";
 import { clamp, debounce, el, firstIndex } from "./util.js";

@@ -5,7 +5,8 @@ export const $ = (id) => document.getElementById(id);
 
 /* Text reaches the page only as textContent and attributes: a name can never become markup. */
 export function el(tag, props, ...children) {
-	const e = document.createElement(tag);
+	/* in a picture as well as in a page */
+	const e = document.createElementNS("http://www.w3.org/1999/xhtml", tag);
 
 	for (const [key, value] of Object.entries(props || {})) {
 		if (value === undefined || value === null || value === false) continue;

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The picture: an axis, a lane for each CPU, a row for each task, arrows from wakers to wakees. */
+import { channelsOf, oklch, shade } from "../viewer/oklch.js";
+import { CanvasPainter, SMALL } from "../viewer/paint.js";
+import { clamp, firstIndex, fmtNs, hashText } from "../viewer/util.js";
+import { DOES, WAKE_STRIDE } from "./data.js";
+import { Density } from "./density.js";
+
+const LEFT = 170;
+const AXIS = 26;
+const LANE = 24; /* who runs on a CPU */
+const QUEUE = 13; /* who wants to */
+const GAP = 6;
+const ROW = 20;
+const ARROWS_APART = 5; /* pixels; closer ones cannot be told apart */
+const SHORTEST = 1000; /* ns in sight */
+
+/* hue, chroma, lightness of what tasks do: light, dark; the first two as in graphs of hot and cold */
+const LOOKS = [
+	[
+		[32, 0.155, 0.72],
+		[32, 0.15, 0.6],
+	],
+	[
+		[92, 0.15, 0.87],
+		[88, 0.12, 0.66],
+	],
+	[
+		[255, 0.03, 0.84],
+		[255, 0.03, 0.42],
+	],
+	[
+		[305, 0.14, 0.68],
+		[305, 0.14, 0.56],
+	],
+	[
+		[0, 0, 0.72],
+		[0, 0, 0.5],
+	],
+];
+
+/* What a task does -> its band; a thin line for sleeping: what uses or wants a CPU stands out. */
+const BANDS = [0, 0, 2, 1, 3];
+const HEIGHTS = [14, 10, 4, 6];
+
+export class Picture {
+	constructor(data, canvas) {
+		this.data = data;
+		this.painter = new CanvasPainter(canvas);
+		this.a = 0;
+		this.b = data.length;
+		this.scroll = 0;
+		this.chosen = -1;
+		this.hover = null;
+		this.selection = null;
+		this.matches = null; /* task -> whether it matches */
+		this.setTheme(false);
+	}
+	setTheme(dark) {
+		this.dark = dark;
+		this.background = dark ? "#15181e" : "#ffffff";
+		this.text = dark ? "#e8eaee" : "#16181d";
+		this.quiet = dark ? "#949ca9" : "#676e7a";
+		this.line = dark ? "#2b313b" : "#dde0e6";
+		this.accent = dark ? "#5aa2ff" : "#1f6feb";
+		this.faint = dark ? "#20252d" : "#f3f4f7";
+		this.states = LOOKS.map((look) => {
+			const [hue, chroma, light] = look[dark ? 1 : 0];
+
+			return oklch(light, chroma, hue);
+		});
+		this.colors = new Map();
+	}
+	colorOf(task) {
+		const { comm } = this.data.tasks[task];
+		let c = this.colors.get(comm);
+
+		if (!c) {
+			const h = hashText(comm);
+
+			c = oklch((this.dark ? 0.52 : 0.8) + ((h >>> 9) % 5) * 0.025 - 0.05, 0.1, (h % 24) * 15);
+			this.colors.set(comm, c);
+		}
+		return this.isDim(task) ? shade(c, this.background, 0.1) : c;
+	}
+	isDim(task) {
+		if (this.chosen >= 0) return task !== this.chosen;
+		return !!this.matches && !this.matches[task];
+	}
+	get width() {
+		return Math.max(50, this.painter.width - LEFT - 12);
+	}
+	get rowsTop() {
+		return AXIS + this.data.cpus * (LANE + QUEUE + GAP) + 22;
+	}
+	get height() {
+		return this.rowsTop + this.data.rows.length * ROW + 8;
+	}
+	x(t) {
+		return LEFT + ((t - this.a) / (this.b - this.a)) * this.width;
+	}
+	timeAt(x) {
+		return clamp(this.a + ((x - LEFT) / this.width) * (this.b - this.a), 0, this.data.length);
+	}
+	show(from, length) {
+		const n = clamp(length, Math.min(SHORTEST, this.data.length), this.data.length);
+
+		this.a = clamp(from, 0, this.data.length - n);
+		this.b = this.a + n;
+	}
+	zoomAt(x, factor) {
+		const t = this.timeAt(x);
+
+		this.show(t - (t - this.a) * factor, (this.b - this.a) * factor);
+	}
+	scrollBy(dy) {
+		this.scroll = clamp(this.scroll + dy, 0, Math.max(0, this.height - this.painter.height));
+	}
+	/* --- painting ---------------------------------------------------------------------- */
+	draw() {
+		const p = this.painter;
+
+		p.fit();
+		this.scrollBy(0);
+		p.begin(this.background);
+		p.clip(0, AXIS, p.width, p.height - AXIS);
+		this.paintGrid(p);
+		for (let c = 0; c < this.data.cpus; c++) this.paintCpu(p, c);
+		this.paintTasks(p);
+		this.paintWakes(p);
+		p.unclip();
+		this.paintAxis(p);
+		this.paintSelection(p);
+	}
+	ticks() {
+		const rough = (this.b - this.a) / (this.width / 110),
+			unit = 10 ** Math.floor(Math.log10(rough)),
+			step = [1, 2, 5, 10].find((k) => k * unit >= rough) * unit,
+			out = [];
+
+		for (let t = Math.ceil(this.a / step) * step; t <= this.b; t += step) out.push(t);
+		return { out, step };
+	}
+	paintGrid(p) {
+		for (const t of this.ticks().out)
+			p.rect(Math.round(this.x(t)), AXIS, 1, p.height - AXIS, this.line);
+	}
+	paintAxis(p) {
+		const { out, step } = this.ticks();
+
+		p.rect(0, 0, p.width, AXIS - 1, this.background);
+		p.rect(0, AXIS - 1, p.width, 1, this.line);
+		for (const t of out)
+			if (this.x(t) < LEFT + this.width - 30)
+				p.text(tickText(t, step), this.x(t) + 3, AXIS / 2, this.quiet, SMALL);
+	}
+	/* Stretches of @list that are in sight; they do not overlap. */
+	*inSight(list) {
+		const { data } = this;
+
+		for (
+			let j = firstIndex(0, list.length, (k) => data.end(list[k]) > this.a);
+			j < list.length && data.begin(list[j]) < this.b;
+			j++
+		)
+			yield list[j];
+	}
+	laneTop(cpu) {
+		return AXIS + 4 + cpu * (LANE + QUEUE + GAP) - this.scroll;
+	}
+	paintCpu(p, cpu) {
+		const { data } = this,
+			y = this.laneTop(cpu),
+			row = new Density(Math.ceil(this.width));
+
+		p.text("CPU " + cpu, 10, y + LANE / 2, this.text, SMALL);
+		p.rect(LEFT, y, this.width, LANE, this.faint);
+		for (const i of this.inSight(data.runsOfCpu[cpu]))
+			row.add(
+				this.x(data.begin(i)) - LEFT,
+				this.x(data.end(i)) - LEFT,
+				channelsOf(this.colorOf(data.task(i)))
+			);
+		row.paint(p, LEFT, y, LANE, this.faint);
+		for (const i of this.inSight(data.runsOfCpu[cpu])) this.paintName(p, i, y);
+		this.paintQueue(p, cpu, y + LANE);
+	}
+	paintName(p, i, y) {
+		const from = Math.max(this.x(this.data.begin(i)), LEFT),
+			to = Math.min(this.x(this.data.end(i)), LEFT + this.width),
+			{ comm } = this.data.tasks[this.data.task(i)];
+
+		if (to - from >= 40 && p.measure(comm, SMALL) <= to - from - 8 && !this.isDim(this.data.task(i)))
+			p.text(comm, from + 4, y + LANE / 2, this.text, SMALL);
+	}
+	/* How many wanted the CPU, on average over each pixel. */
+	queueOf(cpu) {
+		const { data } = this,
+			list = data.waitsOfCpu[cpu],
+			row = new Float32Array(Math.ceil(this.width)),
+			early = this.a - data.longestWait[cpu];
+
+		for (
+			let j = firstIndex(0, list.length, (k) => data.begin(list[k]) >= early);
+			j < list.length && data.begin(list[j]) < this.b;
+			j++
+		) {
+			const from = Math.max(0, this.x(data.begin(list[j])) - LEFT),
+				to = Math.min(row.length, this.x(data.end(list[j])) - LEFT);
+
+			for (let x = Math.floor(from); x < to; x++)
+				row[x] += Math.min(to, x + 1) - Math.max(from, x);
+		}
+		return row;
+	}
+	paintQueue(p, cpu, y) {
+		const row = this.queueOf(cpu),
+			most = Math.max(1, row.reduce((m, n) => Math.max(m, n), 0)),
+			fill = this.states[DOES.WAITS];
+
+		for (let x = 0; x < row.length; x++)
+			if (row[x] > 0) p.rect(LEFT + x, y, 1, Math.max(0.5, (row[x] / most) * QUEUE), fill);
+	}
+	taskTop(index) {
+		return this.rowsTop + index * ROW - this.scroll;
+	}
+	visibleRows() {
+		const first = Math.max(0, Math.floor((this.scroll + AXIS - this.rowsTop) / ROW)),
+			last = Math.floor((this.scroll + this.painter.height - this.rowsTop) / ROW);
+
+		return [first, Math.min(this.data.rows.length - 1, last)];
+	}
+	paintTasks(p) {
+		const [first, last] = this.visibleRows();
+
+		p.text(
+			this.data.rows.length + " tasks, the busiest first",
+			10,
+			this.rowsTop - this.scroll - 10,
+			this.quiet,
+			SMALL
+		);
+		for (let r = first; r <= last; r++) this.paintTask(p, r);
+	}
+	paintTask(p, r) {
+		const { data } = this,
+			task = data.rows[r],
+			y = this.taskTop(r),
+			bands = HEIGHTS.map(() => new Density(Math.ceil(this.width))),
+			dim = this.isDim(task);
+
+		if (r % 2 === 0) p.rect(0, y, p.width, ROW, this.faint);
+		p.text(
+			fitText(p, data.tasks[task].name, LEFT - 18),
+			10,
+			y + ROW / 2,
+			dim ? this.quiet : this.text,
+			SMALL
+		);
+		for (const i of this.inSight(data.ofTask[task]))
+			bands[BANDS[data.does(i)]].add(
+				this.x(data.begin(i)) - LEFT,
+				this.x(data.end(i)) - LEFT,
+				channelsOf(
+					dim
+						? shade(this.states[data.does(i)], this.background, 0.1)
+						: this.states[data.does(i)]
+				)
+			);
+		const back = r % 2 === 0 ? this.faint : this.background;
+
+		for (let n = bands.length; n-- > 0; )
+			bands[n].paint(p, LEFT, y + (ROW - HEIGHTS[n]) / 2, HEIGHTS[n], back);
+	}
+	/* --- wake-ups ---------------------------------------------------------------------- */
+	wakesInSight() {
+		const { wakes } = this.data,
+			n = wakes.length / WAKE_STRIDE,
+			time = (k) => wakes[k * WAKE_STRIDE],
+			out = [];
+
+		for (
+			let k = firstIndex(0, n, (j) => time(j) >= this.a);
+			k < n && time(k) <= this.b;
+			k++
+		)
+			out.push(k);
+		return out;
+	}
+	wake(k) {
+		const [time, cpu, waker, wakee] = this.data.wakes.subarray(
+			k * WAKE_STRIDE,
+			(k + 1) * WAKE_STRIDE
+		);
+
+		return { time, cpu, waker, wakee };
+	}
+	/* All of them while they can be told apart, else those of the chosen task. */
+	arrows() {
+		const all = this.wakesInSight(),
+			most = this.width / ARROWS_APART;
+
+		if (all.length <= most) return { shown: all, all: all.length };
+		const own = all.filter((k) => {
+			const w = this.wake(k);
+
+			return this.chosen >= 0 && (w.waker === this.chosen || w.wakee === this.chosen);
+		});
+
+		return { shown: own.length <= most * 4 ? own : [], all: all.length };
+	}
+	paintWakes(p) {
+		const rowOf = new Map(this.data.rows.map((task, r) => [task, r])),
+			{ shown, all } = this.arrows();
+
+		this.wakesShown = shown.length;
+		this.wakesAll = all;
+		for (const k of shown) {
+			const w = this.wake(k),
+				x = this.x(w.time),
+				to = rowOf.get(w.wakee);
+
+			if (to === undefined) continue;
+			/* interrupts of an idle CPU have no row */
+			const y2 = this.taskTop(to) + ROW / 2,
+				from = rowOf.get(w.waker),
+				y = from === undefined ? y2 - ROW : this.taskTop(from) + ROW / 2,
+				back = y2 > y ? -5 : 5;
+
+			if (this.chosen >= 0 && w.waker !== this.chosen && w.wakee !== this.chosen) continue;
+			p.curve([x, y, x, y2], this.accent, 1);
+			p.polygon([x, y2, x - 3, y2 + back, x + 3, y2 + back], this.accent);
+		}
+	}
+	paintSelection(p) {
+		if (!this.selection) return;
+		const x = Math.max(LEFT, this.x(this.selection[0])),
+			x2 = Math.min(LEFT + this.width, this.x(this.selection[1]));
+
+		if (x2 <= x) return;
+		p.rect(x, AXIS, 1, p.height - AXIS, this.accent);
+		p.rect(x2, AXIS, 1, p.height - AXIS, this.accent);
+		p.rect(x, AXIS - 4, x2 - x, 4, this.accent);
+	}
+	/* --- what is under a point ---------------------------------------------------------- */
+	hit(x, y) {
+		const { data } = this,
+			t = this.timeAt(x),
+			up = y + this.scroll;
+
+		if (y < AXIS) return null;
+		const r = Math.floor((up - this.rowsTop) / ROW);
+
+		if (up >= this.rowsTop)
+			return r < data.rows.length ? this.hitList(data.ofTask[data.rows[r]], x, t, data.rows[r]) : null;
+		const cpu = Math.floor((up - AXIS - 4) / (LANE + QUEUE + GAP));
+
+		if (cpu < 0 || cpu >= data.cpus) return null;
+		if (up - AXIS - 4 - cpu * (LANE + QUEUE + GAP) >= LANE) {
+			const queue = this.queueOf(cpu),
+				n = x >= LEFT ? queue[Math.floor(x - LEFT)] || 0 : 0;
+
+			return { cpu, queue: n };
+		}
+		return this.hitList(data.runsOfCpu[cpu], x, t, -1, cpu);
+	}
+	hitList(list, x, t, task, cpu) {
+		const { data } = this;
+
+		if (x < LEFT) return { task, cpu };
+		const j = firstIndex(0, list.length, (k) => data.end(list[k]) > t),
+			found = j < list.length && data.begin(list[j]) <= t ? list[j] : -1;
+
+		return { task: found >= 0 ? data.task(found) : task, cpu, stretch: found };
+	}
+}
+
+function fitText(p, text, room) {
+	if (p.measure(text, SMALL) <= room) return text;
+	let n = text.length;
+
+	while (n > 1 && p.measure(text.slice(0, n) + "…", SMALL) > room) n--;
+	return text.slice(0, n) + "…";
+}
+
+function tickText(t, step) {
+	if (t === 0) return "0";
+	const [unit, name] = step >= 1e9 ? [1e9, " s"] : step >= 1e6 ? [1e6, " ms"] : [1e3, " µs"];
+
+	return t >= 1e9 && step >= 1e6
+		? (t / 1e9).toFixed(clamp(Math.ceil(9 - Math.log10(step)), 0, 3)) + " s"
+		: step < 1e3
+			? fmtNs(t)
+			: Number((t / unit).toFixed(3)) + name;
+}
