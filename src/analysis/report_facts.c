@@ -154,6 +154,14 @@ void report_losses(const struct profile *p, struct result *ret)
 	result_loss(ret, "lost_samples", "samples lost because a buffer was full", p->lost_samples);
 	result_loss(ret, "bad_records", "records that could not be read", p->bad_records);
 	result_loss(ret, "throttled", "times that the kernel throttled sampling", p->throttled);
+	if (p->stacks_recognised) {
+		result_fact(ret, "stacks_recognised", NULL,
+			    value_u(VALUE_COUNT, p->stacks_recognised));
+		result_fact(ret, "stacks_checked", NULL, value_u(VALUE_COUNT, p->stacks_checked));
+		result_fact(ret, "stacks_misrecognised", NULL,
+			    value_u(VALUE_COUNT, p->stacks_misrecognised));
+		result_loss(ret, "misrecognised", HEALTH_MISRECOGNISED, p->stacks_misrecognised);
+	}
 	if (p->fault)
 		result_note(ret, NOTE_WARNING, "everything before the damage is shown", "%s",
 			    profile_str(p, p->fault));

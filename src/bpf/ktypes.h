@@ -41,6 +41,24 @@ struct inode {
 	unsigned long i_ino;
 	struct super_block *i_sb;
 	__s64 i_size;
+	__u32 i_generation;
+	__s64 i_ctime_sec;
+	__u32 i_ctime_nsec;
+};
+
+struct timespec64 {
+	__s64 tv_sec;
+	long tv_nsec;
+};
+
+/* Before 6.11. */
+struct inode___ctime2 {
+	struct timespec64 __i_ctime;
+};
+
+/* Before 6.6. */
+struct inode___ctime1 {
+	struct timespec64 i_ctime;
 };
 
 struct qstr {
@@ -103,8 +121,18 @@ struct maple_tree {
 };
 
 typedef struct {
+	__s64 counter;
+} atomic64_t;
+
+typedef struct {
+	__u64 ctx_id;
+	atomic64_t tlb_gen;
 	void *vdso;
 } mm_context_t;
+
+struct seqcount {
+	unsigned int sequence;
+};
 
 struct mm_struct {
 	struct maple_tree mm_mt;
@@ -112,6 +140,16 @@ struct mm_struct {
 	unsigned long start_code, end_code;
 	unsigned long start_stack;
 	mm_context_t context;
+};
+
+/* From 6.13 on ... */
+struct mm_struct___seqcount {
+	struct seqcount mm_lock_seq;
+};
+
+/* ... and from 6.4 on. */
+struct mm_struct___seqint {
+	int mm_lock_seq;
 };
 
 /* Before 6.1 mappings hung in a red-black tree. */

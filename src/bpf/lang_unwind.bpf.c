@@ -36,27 +36,6 @@ struct {
  */
 u64 lang_seen[LANG_STACKS_SEEN] = {};
 
-struct lang_hash {
-	struct unwind_slot *slot;
-	u64 h;
-};
-
-static __always_inline u64 lang_mix(u64 h, u64 v)
-{
-	h = (h ^ v) * 0x9e3779b97f4a7c15ull;
-	return h ^ h >> 29;
-}
-
-static long lang_hash_one(u32 i, void *ctx)
-{
-	struct lang_hash *c = ctx;
-
-	if (i >= UNWIND_RECORD_IPS)
-		return 1;
-	c->h = lang_mix(c->h, c->slot->out.ip[i]);
-	return 0;
-}
-
 /* True: the stack in the slot is in the map. */
 static __always_inline bool lang_keep(struct unwind_slot *slot, u64 hash, u32 n)
 {
@@ -84,14 +63,14 @@ static __always_inline bool lang_is_noted(const struct unwind_slot *slot,
 {
 	const struct unwind_frame_note *f = unwind_note_at(m->frame, m->first);
 
-	return slot->s.end == UNWIND_END_ROOT && m->gen == slot->gen &&
+	return slot->s.end == UNWIND_END_ROOT && unwind_is_valid(&m->valid, &slot->scratch.valid) &&
 	       UNWIND_MEMO_FRAMES - m->first == n && f->ip == regs->ip && f->sp == regs->sp;
 }
 
 static __always_inline u64 lang_walk(struct unwind_slot *slot, struct unwind_stack_memo *m,
 				     const struct pt_regs *regs, u64 max)
 {
-	struct lang_hash c = { .slot = slot };
+	u64 hash;
 	u32 n;
 
 	if (!unwind_from_task(slot))
@@ -105,21 +84,20 @@ static __always_inline u64 lang_walk(struct unwind_slot *slot, struct unwind_sta
 		return 0;
 	if (n > LANG_STACK_FRAMES)
 		n = LANG_STACK_FRAMES;
-	bpf_loop(n, lang_hash_one, &c, 0);
-	c.h = c.h >> 1 | 1;
-	if (!lang_keep(slot, c.h, n))
+	hash = unwind_hash_frames(slot, 0, n) >> 1 | 1;
+	if (!lang_keep(slot, hash, n))
 		return -ENOSPC;
 	if (m && lang_is_noted(slot, m, regs, n)) {
-		m->hash = c.h;
+		m->hash = hash;
 		m->other = max;
 	}
-	return c.h;
+	return hash;
 }
 
 /* What may know the stack; nobody else's until it is given back. */
 static __always_inline struct unwind_stack_memo *lang_memo_take(const struct pt_regs *regs, u64 max)
 {
-	u32 at = lang_mix(regs->ip, regs->sp ^ max << 48) >> 40 & (UNWIND_STACK_MEMOS - 1);
+	u32 at = unwind_mix(regs->ip, regs->sp ^ max << 48) >> 40 & (UNWIND_STACK_MEMOS - 1);
 	struct unwind_stack_memo *m = bpf_map_lookup_elem(&lang_memos, &at);
 
 	return m && !__sync_val_compare_and_swap(&m->busy, 0, 1) ? m : 0;
@@ -137,6 +115,7 @@ u64 lang_ustack(u64 max)
 	struct unwind_slot *slot;
 	struct pt_regs *regs;
 	u64 id;
+	bool known;
 
 	if (!unwind_mm(task) || task_field(task, flags) & PF_KTHREAD)
 		return 0;
@@ -147,13 +126,18 @@ u64 lang_ustack(u64 max)
 	if (max > LANG_STACK_FRAMES)
 		max = LANG_STACK_FRAMES;
 	m = lang_memo_take(regs, max);
-	slot->gen = unwind_generation(slot);
-	if (m && m->hash && m->other == max &&
-	    unwind_same(&slot->window, m, slot->gen, regs->ip, regs->sp, regs->bp)) {
+	unwind_validate(slot);
+	known = m && m->hash && m->other == max &&
+		unwind_same(&slot->window, m, &slot->scratch.valid, regs->ip, regs->sp, regs->bp);
+	if (known && !unwind_check_due()) {
 		id = m->hash;
 		unwind_count(UNWIND_END_ROOT, 1);
 	} else {
-		id = lang_walk(slot, m, regs, max);
+		/* walked afresh when it is to be checked */
+		slot->scratch.valid.mm = known ? 0 : slot->scratch.valid.mm;
+		id = lang_walk(slot, known ? 0 : m, regs, max);
+		if (known)
+			unwind_checked(m, id == m->hash);
 	}
 	if (m)
 		m->busy = 0;

@@ -658,9 +658,48 @@ static __always_inline void each_thread(struct task_struct *task)
 		open_account(st, task, pid, tid, now);
 }
 
+/*
+ * What a thread still names goes on to be known: it may sleep for hours, and was sent when it fell
+ * asleep.
+ */
+static __always_inline void hold(const struct offcpu_task *st)
+{
+	struct offcpu_held *r;
+
+	if (!st || (!st->row.stack && !st->row.chain && !st->chain))
+		return;
+	r = bpf_ringbuf_reserve(&unwind_ring, sizeof(*r), 0);
+	if (!r) {
+		offcpu_count(OFFCPU_COUNT_HELD_LOST, 1);
+		return;
+	}
+	r->type = OFFCPU_RECORD_HELD;
+	r->pad = 0;
+	r->stack = st->row.stack;
+	r->chain = st->row.chain;
+	__builtin_memset(r->links, 0, sizeof(r->links));
+	r->sleep_stack = 0;
+	r->links[0].waker = st->chain;
+	if (offcpu_options.chains) {
+		r->sleep_stack = st->sleep_stack;
+		bpf_probe_read_kernel(r->links, sizeof(r->links), st->links);
+	}
+	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+}
+
 #ifdef BPF_RAW
 #include "bpf/offcpu_walk.bpf.h"
 #else
+
+SEC("iter/task")
+int offcpu_hold(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+
+	if (task && task->pid)
+		hold(offcpu_task_of(task, false));
+	return 0;
+}
 
 SEC("iter/task")
 int offcpu_each(struct bpf_iter__task *ctx)

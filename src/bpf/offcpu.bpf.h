@@ -32,7 +32,6 @@ const volatile struct {
 	u32 n_cgroups;
 	u32 rows; /* a power of 2: places in a half of the table */
 	u32 wake_bytes;
-	u32 memory_tries; /* see offcpu_user.bpf.h */
 	u32 max_user;
 	u32 word_type; /* the kernel's number of pt_regs, see offcpu_direct.bpf.h */
 	u8 by_pid, by_uid, by_comm, follow;
@@ -59,17 +58,7 @@ u32 offcpu_closing = 0;
 #include "bpf/offcpu_direct.bpf.h"
 #include "bpf/offcpu_tasks.bpf.h"
 
-enum {
-	OFFCPU_MEMOS = 128,
-	OFFCPU_WHOLE_MEMOS = 256,
-	OFFCPU_KNOWN = 4096,
-	OFFCPU_KERNEL_MEMOS = 512,
-	OFFCPU_WAYS = 4, /* kernel stacks that are known under one key */
-	OFFCPU_MEMO_KERNEL = 32,
-	OFFCPU_KERNEL_GLANCE = 256, /* words of the kernel stack that are looked at */
-};
-/* They use the room of the mappings. */
-_Static_assert(OFFCPU_KERNEL_GLANCE * 8 <= UNWIND_RESCUE_VMAS * sizeof(struct unwind_vma), "room");
+enum { OFFCPU_MEMOS = 256 };
 
 /* By a hash of where the thread is. Whatever is found is checked, so any collision will do. */
 struct {
@@ -78,14 +67,6 @@ struct {
 	__type(key, u32);
 	__type(value, struct unwind_stack_memo);
 } offcpu_memos SEC(".maps");
-
-/* Numbers of stacks and chains that were sent. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 32768);
-	__type(key, u64);
-	__type(value, u8);
-} offcpu_seen SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -180,89 +161,27 @@ static __always_inline u32 offcpu_context(struct task_struct *task)
 
 /* --- numbers ---------------------------------------------------------------------------------- */
 
-static __always_inline u64 offcpu_mix(u64 h, u64 v)
-{
-	h = (h ^ v) * 0x9e3779b97f4a7c15ull;
-	return h ^ h >> 29;
-}
+#define offcpu_mix unwind_mix
 
-struct offcpu_hash {
-	struct unwind_slot *slot;
-	u64 h;
-	u32 first;
-};
+#include "bpf/offcpu_sent.bpf.h"
 
-static long offcpu_hash_one(u32 i, void *ctx)
-{
-	struct offcpu_hash *c = ctx;
-
-	i += c->first;
-	if (i >= UNWIND_RECORD_IPS)
-		return 1;
-	c->h = offcpu_mix(c->h, c->slot->out.ip[i]);
-	return 0;
-}
-
-/* Of @n frames in the slot, from @first on. */
-static __always_inline u64 offcpu_hash_frames(struct unwind_slot *slot, u32 first, u32 n)
-{
-	struct offcpu_hash c = { .slot = slot, .first = first };
-
-	bpf_loop(n, offcpu_hash_one, &c, 0);
-	return c.h;
-}
-
-/* The numbers that were asked for last: one line of a cache instead of a hash map's three. */
-u64 offcpu_known[OFFCPU_KNOWN];
-
-static __always_inline bool offcpu_is_known(u64 id)
-{
-	u32 at = id >> 32 & (OFFCPU_KNOWN - 1);
-
-	if (likely(offcpu_known[at] == id))
-		return true;
-	if (!bpf_map_lookup_elem(&offcpu_seen, &id))
-		return false;
-	offcpu_known[at] = id;
-	return true;
-}
-
-/* 0: seen before, 1: new, negative: no room. */
-static __always_inline int offcpu_first_sight(u64 id)
-{
-	u8 one = 1;
-
-	if (offcpu_is_known(id))
-		return 0;
-	return bpf_map_update_elem(&offcpu_seen, &id, &one, BPF_ANY) ? -1 : 1;
-}
-
-/* It could not be sent: as if it had never been seen. */
-static __always_inline void offcpu_forget(u64 id)
-{
-	u32 at = id >> 32 & (OFFCPU_KNOWN - 1);
-
-	bpf_map_delete_elem(&offcpu_seen, &id);
-	if (offcpu_known[at] == id)
-		offcpu_known[at] = 0;
-}
-
-/* 0: there is no user space. */
-static __always_inline u64 offcpu_generation(struct task_struct *task)
+/* What holds for the stack of the current task. False: it has no user space. */
+static __always_inline bool offcpu_validate(struct task_struct *task, struct unwind_slot *slot)
 {
 	if (task_field(task, flags) & PF_KTHREAD)
-		return 0;
+		return false;
 	if (OFFCPU_CAST) {
-		u64 at = offcpu_mm_of(task);
+		u64 mm = offcpu_mm_of(task);
 
-		return at ? offcpu_direct_generation(at) : 0;
+		if (mm)
+			unwind_valid_read(mm, offcpu_word, &slot->scratch.valid);
+		return mm;
 	}
-	struct mm_struct___sched *mm = task_field((struct task_struct___sched *)task, mm);
+	struct mm_struct *mm = unwind_mm(task);
 
-	if (!mm)
-		return 0;
-	return unwind_generation_of(task_field(mm, exec_vm), task_field(mm, start_code),
-				    task_field(mm, end_code), task_field(mm, start_stack));
+	if (mm)
+		unwind_valid_now(mm, &slot->scratch.valid);
+	return mm;
 }
 
 /* --- stacks ----------------------------------------------------------------------------------- */
@@ -323,75 +242,19 @@ static __always_inline u64 offcpu_stack_number(u64 kernel_hash, u32 n_kernel, u6
 	return offcpu_mix(offcpu_mix(id, (u64)n_kernel << 16 | n_user), user_hash) | 1;
 }
 
-#include "bpf/offcpu_memo.bpf.h"
-
-/* Where in the kernel a stack is taken; the stacks of one kind have nothing to do with another's.
- */
+/* Where in the kernel a stack is taken. */
 enum offcpu_how {
 	OFFCPU_AT_SWITCH, /* to sleep */
 	OFFCPU_AT_PREEMPTION,
 	OFFCPU_AT_WAKING,
-	/* by the task itself; on a stack of its own, where there is nothing to be recognised by */
-	OFFCPU_IN_SOFTIRQ,
-	OFFCPU_IN_INTERRUPT, /* and what follows, by their kind */
+	OFFCPU_IN_SOFTIRQ, /* by the task itself; the kernel's part is in the slot already */
 };
 
-/*
- * The place of a memo in one of the tables. Two that are asked for in turn must not share one, as
- * each would drive the other out: neither the sleep and the waking of a thread do, nor threads with
- * numbers next to each other, of which one often wakes the other.
- */
-static __always_inline u32 offcpu_memo_at(u64 hash, u32 pid, u32 how, u32 n)
-{
-	u32 kind = (how == OFFCPU_AT_WAKING) << 1 | (pid & 1);
-
-	return kind * (n / 4) + ((u32)(hash >> 40) & (n / 4 - 1));
-}
-
 #include "bpf/offcpu_python.bpf.h"
-#include "bpf/offcpu_user.bpf.h"
 
-/* Kernel threads of one kind have the same way to where they sleep; what tells kinds apart. */
-static __always_inline u64 offcpu_kthread_kind(struct task_struct *task)
-{
-#ifdef BPF_RAW
-	return task_field(task, pid);
-#else
-	return *(const u64 *)((struct task_struct___sched *)task)->comm;
-#endif
-}
-
-/* The first of the places for a kernel stack. */
-static __always_inline u32 offcpu_set_of(u64 place, u32 kind, u32 how)
-{
-	return offcpu_memo_at(place, kind, how, OFFCPU_KERNEL_MEMOS) & -OFFCPU_WAYS;
-}
-
-/* Kernel threads have no place in user space, but the depth of their stack. */
-static __always_inline u32 offcpu_kthread_set(struct task_struct *task, u64 base, u32 how)
-{
-	u64 place = offcpu_mix(offcpu_kthread_kind(task), (base & OFFCPU_DEPTH) << 32 | how);
-
-	return offcpu_set_of(place, 0, how);
-}
-
-/*
- * By the place in user space that the thread is at: it stands for a way into the kernel. Of its
- * address, what is the same in all processes that run this code. Page faults have no such place.
- */
-static __always_inline u32 offcpu_user_set(s64 nr, u64 ip, u32 how)
-{
-	u64 at = nr < 0 ? 0 : ip & ~OFFCPU_PAGE;
-
-	return offcpu_set_of(offcpu_mix(at, (u64)nr << 32 | how), 0, how);
-}
-
-#include "bpf/offcpu_twin.bpf.h"
-
-/* What is being found out about a stack. */
+/* What is being found out about a stack. The kernel's part is in the slot. */
 struct offcpu_taking {
 	struct unwind_slot *slot;
-	struct offcpu_kernel_memo *kernel; /* 0: it is not known, but in the slot */
 	struct unwind_stack_memo *user;
 	bool user_known; /* as its memo has it, and not in the slot */
 };
@@ -416,7 +279,7 @@ static __always_inline u64 offcpu_send_stack(struct unwind_slot *slot, u64 id)
 	if (size > sizeof(*out))
 		return 0;
 	if (bpf_ringbuf_output(&unwind_ring, out, size, flags)) {
-		offcpu_forget(id);
+		offcpu_sent_invalidate(id);
 		offcpu_count(OFFCPU_COUNT_STACKS_FULL, 1);
 		return 0;
 	}
@@ -430,25 +293,14 @@ static __always_inline u64 offcpu_keep_stack(const struct offcpu_taking *t)
 	struct unwind_slot *slot = t->slot;
 	struct unwind_sample *out = &slot->out;
 	u32 n = out->n_kernel + out->n_user;
-	int new;
 
 	if (!n || n > UNWIND_RECORD_IPS)
 		return 0;
 	u64 id = offcpu_stack_number(slot->kernel_hash, out->n_kernel, slot->user_hash, out->n_user,
 				     slot->bare ? out->pid : 0);
 
-	new = offcpu_first_sight(id);
-	if (!new)
+	if (!offcpu_sent_insert(id))
 		return id;
-	if (new < 0) {
-		offcpu_count(OFFCPU_COUNT_STACKS_FULL, 1);
-		return 0;
-	}
-	if (t->kernel && !offcpu_restore_kernel(slot, t->kernel)) {
-		offcpu_forget(id);
-		offcpu_count(OFFCPU_COUNT_STACKS_FULL, 1);
-		return 0;
-	}
 	if (t->user_known) {
 		slot->first = out->n_kernel;
 		slot->n = 0;
@@ -470,26 +322,23 @@ static __always_inline u64 offcpu_walk_user(struct offcpu_taking *t, struct task
 	slot->pid = out->pid;
 	slot->first = out->n_kernel;
 	slot->leaves = 0;
-	out->n_user = unwind_run(slot, offcpu_options.max_user, t->user);
+	out->n_user = unwind_run(slot, offcpu_options.max_user, t->user_known ? 0 : t->user);
 	out->end = slot->s.end;
 	out->fp_steps = slot->s.fp_steps;
 	out->python = slot->python.python;
 	if (out->python)
 		slot->bare = 1;
 	out->program = python_program(&slot->python);
-	t->slot->user_hash = offcpu_hash_frames(slot, slot->first, slot->n);
+	slot->user_hash = unwind_hash_frames(slot, slot->first, slot->n);
 	/* it was just noted, or belongs to another stack */
 	if (!t->user->hash)
-		t->user->hash = t->slot->user_hash;
+		t->user->hash = slot->user_hash;
 	if (out->end == UNWIND_END_NO_MAP && out->n_user == 1) {
 		out->end = UNWIND_END_EXEC;
 		out->n_user = 0;
 	}
-	if (out->end == UNWIND_END_NO_TABLE && offcpu_options.rescue) {
-		if (t->kernel && !offcpu_restore_kernel(slot, t->kernel))
-			out->n_kernel = 0;
+	if (out->end == UNWIND_END_NO_TABLE && offcpu_options.rescue)
 		return offcpu_rescue(slot, task);
-	}
 	return 0;
 }
 
@@ -501,22 +350,29 @@ static __always_inline u64 offcpu_user_stack(struct offcpu_taking *t, struct tas
 	struct unwind_sample *out = &slot->out;
 	u64 rescued;
 
-	slot->gen = offcpu_generation(task);
-	if (!slot->gen) {
+	if (!offcpu_validate(task, slot)) {
 		out->end = UNWIND_END_NO_REGS;
 		return 0;
 	}
-	if (unwind_same(&slot->window, t->user, slot->gen, regs->ip, regs->sp, regs->bp)) {
-		t->user_known = true;
-		t->slot->user_hash = t->user->hash;
+	t->user_known = t->user->hash && unwind_same(&slot->window, t->user, &slot->scratch.valid,
+						     regs->ip, regs->sp, regs->bp);
+	if (t->user_known && !unwind_check_due()) {
+		slot->user_hash = t->user->hash;
 		slot->bare = t->user->bare;
 		out->n_user = UNWIND_MEMO_FRAMES - t->user->first;
 		out->end = UNWIND_END_ROOT;
 	} else if (!unwind_from_task(slot)) {
 		out->end = UNWIND_END_NO_REGS;
+		t->user_known = false;
 		return 0;
 	} else {
+		/* one that is known is walked as if it were not, to be checked */
+		if (t->user_known)
+			slot->scratch.valid.mm = 0;
 		rescued = offcpu_walk_user(t, task);
+		if (t->user_known)
+			unwind_checked(t->user, slot->user_hash == t->user->hash);
+		t->user_known = false;
 		if (rescued)
 			return rescued;
 		unwind_count(UNWIND_COUNT_FP_FRAMES, out->fp_steps);
@@ -531,43 +387,28 @@ static __always_inline struct unwind_stack_memo *offcpu_user_memo_of(struct task
 								     struct pt_regs *regs, u32 how)
 {
 	u64 place = offcpu_mix(regs->ip, regs->sp ^ (task_field(task, pid) & 6));
-	u32 at = offcpu_memo_at(place, task_field(task, pid), how, OFFCPU_MEMOS);
+	/* neither the sleep and the waking of a thread share one, nor threads that wake each other
+	 */
+	u32 kind = (how == OFFCPU_AT_WAKING) << 1 | (task_field(task, pid) & 1);
+	u32 at = kind * (OFFCPU_MEMOS / 4) + ((u32)(place >> 40) & (OFFCPU_MEMOS / 4 - 1));
 
 	return bpf_map_lookup_elem(&offcpu_memos, &at);
 }
 
-/* The kernel's part: recognised, or walked and perhaps learned. */
-static __always_inline void offcpu_take_kernel(struct offcpu_taking *t, void *ctx,
-					       struct task_struct *task, struct pt_regs *at,
-					       u32 how, u64 used)
+static __always_inline void offcpu_take_kernel(struct unwind_slot *slot, void *ctx, u32 how)
 {
-	struct unwind_slot *slot = t->slot;
-	u64 base = offcpu_number(&slot->walk, (u64)ctx);
-	u64 regs = offcpu_number(&slot->walk, unwind_regs_address(slot, at));
-	bool kthread = task_field(task, flags) & PF_KTHREAD;
-	u32 set = kthread ? offcpu_kthread_set(task, base, how)
-			  : offcpu_user_set(at->orig_ax, at->ip, how);
-	long bytes;
+	long bytes = slot->kept * 8;
 
+	/* else it was just looked at, to find out that */
 	if (how != OFFCPU_IN_SOFTIRQ)
-		t->kernel = offcpu_recall_kernel(set, base, regs, slot, &slot->kernel_hash);
-	if (t->kernel) {
-		slot->out.n_kernel = t->kernel->n_kernel;
-		return;
-	}
-	if (how == OFFCPU_IN_SOFTIRQ)
-		bytes = slot->kept * 8; /* was just looked at, to find out that */
-	else
 		bytes = bpf_get_stack(ctx, slot->out.ip, OFFCPU_KERNEL_FRAMES * 8, 0);
 	if (bytes < 0)
 		unwind_count(UNWIND_COUNT_KERNEL_CUT, 1);
 	slot->out.n_kernel = bytes > 0 ? (u32)bytes / 8 : 0;
-	slot->kernel_hash = offcpu_hash_frames(slot, 0, slot->out.n_kernel);
-	if (how != OFFCPU_IN_SOFTIRQ)
-		offcpu_note_kernel(base, regs, slot, set, used);
+	slot->kernel_hash = unwind_hash_frames(slot, 0, slot->out.n_kernel);
 }
 
-static __always_inline void offcpu_begin_stack(struct unwind_slot *slot, u64 id, u32 how)
+static __always_inline void offcpu_begin_stack(struct unwind_slot *slot, u64 id)
 {
 	struct unwind_sample *out = &slot->out;
 
@@ -580,109 +421,33 @@ static __always_inline void offcpu_begin_stack(struct unwind_slot *slot, u64 id,
 	out->python = 0;
 	slot->kernel_hash = 0;
 	slot->user_hash = 0;
-	slot->how = how;
 	unwind_count(UNWIND_COUNT_SAMPLES, 1);
 }
 
-/* A thread of the kernel, or one that is about to end and has given its memory back. */
-static __always_inline bool offcpu_in_kernel_only(struct task_struct *task)
-{
-	return task_field(task, flags) & PF_KTHREAD || (OFFCPU_CAST && !offcpu_mm_of(task));
-}
-
-/* Whether whole stacks may be known: see offcpu_user.bpf.h. */
-static __always_inline bool offcpu_directly(struct task_struct *task, u32 how)
-{
-	return OFFCPU_CAST && offcpu_options.kernel_stacks && offcpu_options.user_stacks &&
-	       how != OFFCPU_IN_SOFTIRQ && !(task_field(task, flags) & PF_KTHREAD) && offcpu_memory;
-}
-
-static __attribute__((noinline)) u64 offcpu_take_anew(void *ctx, struct task_struct *task, u64 id,
-						      u32 how)
+/* The number of the stack of the current task, which has the number @id. */
+static __attribute__((noinline)) u64 offcpu_take_stack(void *ctx, struct task_struct *task, u64 id,
+						       u32 how)
 {
 	struct offcpu_taking t = { .slot = unwind_slot_take() };
-	struct offcpu_whole_memo *whole = 0;
 	struct pt_regs *regs;
-	u64 stack = 0, used = 0, other;
+	u64 stack = 0;
 
 	if (!t.slot)
 		return 0;
 	regs = unwind_regs_of(task, t.slot);
-	offcpu_begin_stack(t.slot, id, how);
+	offcpu_begin_stack(t.slot, id);
 	t.user = offcpu_user_memo_of(task, regs, how);
 	if (!t.user)
 		goto out;
-	if (offcpu_directly(task, how))
-		whole = offcpu_whole_of(regs->ip, regs->sp, task_field(task, pid), how);
-	if (whole)
-		used = offcpu_still_used(whole);
 	if (offcpu_options.kernel_stacks)
-		offcpu_take_kernel(&t, ctx, task, regs, how, used);
+		offcpu_take_kernel(t.slot, ctx, how);
 	if (offcpu_options.user_stacks)
 		stack = offcpu_user_stack(&t, task, regs);
-	other = offcpu_mix(t.slot->kernel_hash, id >> 32);
-	if (t.user_known && t.user->other == other)
-		stack = t.user->stack;
-	if (!stack) {
+	if (!stack)
 		stack = offcpu_keep_stack(&t);
-		if (t.user_known) {
-			t.user->other = other;
-			t.user->stack = stack;
-		}
-	}
-	if (t.user_known && t.kernel && whole)
-		offcpu_note_stack(t.kernel, t.user, whole, regs, t.slot->kernel_hash);
-	if (whole && !t.user_known)
-		offcpu_note_twin(t.slot, t.user);
 out:
 	unwind_slot_give(t.slot);
 	return stack;
-}
-
-#ifndef BPF_RAW
-
-/* The number of the stack of a task in the kernel only, if it is known, else 0. */
-static __attribute__((noinline)) u64 offcpu_recall_kthread(void *ctx, struct task_struct *task,
-							   u32 how)
-{
-	struct offcpu_kernel_memo *memo;
-	u32 zero = 0, set;
-	u64 *room = bpf_map_lookup_elem(&offcpu_room, &zero), base, regs;
-
-	if (!room || !offcpu_options.kernel_stacks || how == OFFCPU_IN_SOFTIRQ || !offcpu_regs_at)
-		return 0;
-	base = offcpu_number(room, (u64)ctx);
-	regs = offcpu_stack_base(task) + offcpu_regs_at;
-	if (task_field(task, flags) & PF_KTHREAD)
-		set = offcpu_kthread_set(task, base, how);
-	else
-		set = offcpu_user_set(offcpu_regs_word(regs, orig_ax), offcpu_regs_word(regs, ip),
-				      how);
-	memo = offcpu_recall_kernel(set, base, regs, 0, room);
-	return memo ? offcpu_number_of(memo, *room) : 0;
-}
-
-#endif
-
-/* The stack of the current task, whose number is @id. */
-static __always_inline u64 offcpu_take_stack(void *ctx, struct task_struct *task, u64 id, u32 how)
-{
-#ifndef BPF_RAW
-	if (OFFCPU_CAST && offcpu_in_kernel_only(task)) {
-		u64 stack = offcpu_recall_kthread(ctx, task, how);
-
-		if (likely(stack))
-			return stack;
-	} else if (offcpu_directly(task, how)) {
-		u64 stack = offcpu_is_young(task) ? offcpu_recall_twin(ctx, task, how) : 0;
-
-		if (!stack)
-			stack = offcpu_recall_stack(ctx, task, id >> 32, how);
-		if (likely(stack))
-			return stack;
-	}
-#endif
-	return offcpu_take_anew(ctx, task, id, how);
 }
 
 /* The registers with which the thread entered the kernel. 0: they could not be sent. */
@@ -737,7 +502,7 @@ static __always_inline u64 offcpu_stack_of(struct task_struct *task, u32 pid, u3
 		struct offcpu_taking t = { .slot = slot };
 
 		slot->user_hash = 0;
-		slot->kernel_hash = offcpu_hash_frames(slot, 0, slot->out.n_kernel);
+		slot->kernel_hash = unwind_hash_frames(slot, 0, slot->out.n_kernel);
 		stack = offcpu_keep_stack(&t);
 	}
 	unwind_slot_give(slot);
@@ -760,10 +525,7 @@ static __always_inline s32 syscall_of(struct task_struct *task)
 
 	if (task_field(task, flags) & PF_KTHREAD)
 		return -1;
-	if (OFFCPU_CAST && offcpu_regs_at)
-		nr = offcpu_regs_word(offcpu_stack_base(task) + offcpu_regs_at, orig_ax);
-	else
-		nr = unwind_syscall_of(task);
+	nr = unwind_syscall_of(task);
 	return nr < 0 || nr > 0x7fff ? -1 : (s32)nr;
 }
 

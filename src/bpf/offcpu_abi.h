@@ -15,6 +15,7 @@ enum {
 	OFFCPU_IRQ_FRAMES = 32,    /* of the stack of an interrupt: what lies below is innocent */
 	OFFCPU_IRQ_FEW = 16,       /* nearly always enough */
 	OFFCPU_KERNEL_FRAMES = 64, /* of a kernel stack */
+	OFFCPU_SENT = 1 << 15,     /* numbers that are remembered as sent */
 	OFFCPU_RAN_MOST = 4096,    /* threads that are counted as having the CPU instead */
 };
 
@@ -34,6 +35,7 @@ enum offcpu_record_type {
 	OFFCPU_RECORD_THREAD = 19,  /* struct offcpu_thread */
 	OFFCPU_RECORD_SLEEPER = 20, /* struct offcpu_sleeper */
 	OFFCPU_RECORD_WAKER = 21,   /* struct offcpu_who */
+	OFFCPU_RECORD_HELD = 22,    /* struct offcpu_held */
 };
 
 /* Who woke somebody. */
@@ -67,6 +69,16 @@ struct offcpu_chain {
 	__u32 type;
 	__u32 n;
 	__u64 id;
+	struct offcpu_link links[OFFCPU_LINKS];
+};
+
+/* Numbers that a thread still has, though they may have been sent long ago; 0: none. */
+struct offcpu_held {
+	__u32 type;
+	__u32 pad;
+	__u64 stack;
+	__u64 chain;
+	__u64 sleep_stack;
 	struct offcpu_link links[OFFCPU_LINKS];
 };
 
@@ -182,8 +194,8 @@ enum offcpu_count {
 	OFFCPU_COUNT_BACKWARD,   /* waits with an end before their begin: clocks differ; left out */
 	OFFCPU_COUNT_NO_ROOM,    /* threads for which the kernel had no memory */
 	OFFCPU_COUNT_MISSED_OUT, /* switch-ins of threads that never left */
+	OFFCPU_COUNT_HELD_LOST,  /* threads whose stacks may be forgotten: the ring was full */
 	OFFCPU_COUNT_RAN_FULL,   /* runs of others that found no room in their table */
-	OFFCPU_COUNT_RECOGNISED, /* stacks that were known as a whole */
 	OFFCPU_COUNTERS,
 };
 

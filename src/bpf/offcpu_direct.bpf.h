@@ -9,7 +9,6 @@
 
 #include "bpf/sched_types.h"
 #include "bpf/task.bpf.h"
-#include <stddef.h>
 
 #ifdef BPF_RAW
 
@@ -41,27 +40,6 @@ static __always_inline u64 offcpu_word(u64 address)
 static __always_inline u64 offcpu_mm_of(const struct task_struct *task)
 {
 	return offcpu_word((u64)task + bpf_core_field_offset(struct task_struct___sched, mm));
-}
-
-/* From where a kernel stack begins to the user's registers in it; 0: not known. Found when loaded.
- */
-u64 offcpu_regs_at = 0;
-
-/* Where the thread's kernel stack begins. */
-static __always_inline u64 offcpu_stack_base(const struct task_struct *task)
-{
-	return offcpu_word((u64)task + bpf_core_field_offset(struct task_struct___sched, stack));
-}
-
-#define offcpu_regs_word(regs, field) offcpu_word((regs) + offsetof(struct pt_regs, field))
-
-#define offcpu_mm_word(mm, field) \
-	offcpu_word((mm) + bpf_core_field_offset(struct mm_struct___sched, field))
-
-static __always_inline u64 offcpu_direct_generation(u64 mm)
-{
-	return unwind_generation_of(offcpu_mm_word(mm, exec_vm), offcpu_mm_word(mm, start_code),
-				    offcpu_mm_word(mm, end_code), offcpu_mm_word(mm, start_stack));
 }
 
 /* The run queue of the CPU that the thread belongs to. */

@@ -24,9 +24,8 @@ static __always_inline bool offcpu_runs_same(const struct task_struct *parent,
 
 	if (!mm)
 		return false;
-	/* libraries do not count there */
-	return unwind_generation_of(0, task_field(mm, start_code), task_field(mm, end_code),
-				    task_field(mm, start_stack)) == child->gen;
+	return python_program_of(task_field(mm, start_code), task_field(mm, end_code),
+				 task_field(mm, start_stack)) == child->gen;
 }
 
 static __always_inline const struct task_struct *offcpu_parent(const struct task_struct *task)

@@ -41,7 +41,6 @@ struct offcpu_task {
 		struct {
 			u64 sleep_stack;
 			u64 sleep_wake; /* 0: it has not ended, or it was not seen */
-			u64 told;       /* the last waker that it was, and that has been sent */
 			u64 n_links;
 			struct offcpu_link links[OFFCPU_LINKS];
 		};

@@ -22,20 +22,18 @@ static __always_inline void *offcpu_room_for(u64 id, u64 size)
 	void *room = bpf_ringbuf_reserve(&unwind_ring, size, 0);
 
 	if (!room)
-		offcpu_forget(id);
+		offcpu_sent_invalidate(id);
 	return room;
 }
 
 /* False: there was no room. */
 static __always_inline bool offcpu_send_who(const struct offcpu_who *w)
 {
-	u64 id = w->id; /* older kernels take no key from a thread's memory */
-	int new = offcpu_first_sight(id);
 	struct offcpu_who *r;
 
-	if (new <= 0)
-		return !new;
-	r = offcpu_room_for(id, sizeof(*r));
+	if (!offcpu_sent_insert(w->id))
+		return true;
+	r = offcpu_room_for(w->id, sizeof(*r));
 	if (!r)
 		return false;
 	__builtin_memcpy(r, w, sizeof(*r));
@@ -49,13 +47,11 @@ static __always_inline bool offcpu_send_chain(const struct offcpu_task *st)
 {
 	u64 id = st->chain;
 	struct offcpu_chain *r;
-	int new;
 
 	if (!offcpu_options.chains)
 		return offcpu_send_who(&st->who);
-	new = offcpu_first_sight(id);
-	if (new <= 0)
-		return !new;
+	if (!offcpu_sent_insert(id))
+		return true;
 	r = offcpu_room_for(id, sizeof(*r));
 	if (!r)
 		return false;
@@ -163,20 +159,6 @@ static __attribute__((noinline)) int whose_softirq(void *ctx, struct task_struct
 	return c.found ? SOFTIRQ_OWN : SOFTIRQ_INNOCENT;
 }
 
-/* Whoever is in a chain has been sent before it. False: there was no room. */
-static __always_inline bool tell_waker(struct offcpu_task *waker, const struct offcpu_who *who)
-{
-	if (waker && waker->told == who->id)
-		return true;
-	if (!offcpu_send_who(who)) {
-		offcpu_count(OFFCPU_COUNT_CHAINS_FULL, 1);
-		return false;
-	}
-	if (waker)
-		waker->told = who->id;
-	return true;
-}
-
 /* The links from the waker on, which woke the thread out of a sleep that began at @out. */
 static __always_inline u64 link_up(struct offcpu_task *st, struct task_struct *task,
 				   const struct offcpu_who *who, u64 out)
@@ -186,8 +168,11 @@ static __always_inline u64 link_up(struct offcpu_task *st, struct task_struct *t
 	st->n_links = 0;
 	if (who->kind == OFFCPU_WAKER_TASK && task_field(task, pid))
 		waker = offcpu_task_of(task, false);
-	if (!tell_waker(waker, who))
+	/* whoever is in a chain has been sent before it */
+	if (!offcpu_send_who(who)) {
+		offcpu_count(OFFCPU_COUNT_CHAINS_FULL, 1);
 		return 0;
+	}
 	st->links[0].waker = who->id;
 	follow_chain(st, waker, out);
 	return offcpu_chain_hash(st);
@@ -199,9 +184,7 @@ static __always_inline void name_waker(void *ctx, struct offcpu_task *st, u64 ou
 	struct offcpu_who who = {};
 	u32 kind = offcpu_context(task), how = OFFCPU_AT_WAKING, softirq = SOFTIRQ_NOT_WALKED;
 
-	if (kind != OFFCPU_WAKER_TASK)
-		who.stack = offcpu_recall_interrupt(offcpu_number(&st->chain, (u64)ctx), kind);
-	if (kind == OFFCPU_WAKER_SOFTIRQ && !who.stack && offcpu_options.bh.begin)
+	if (kind == OFFCPU_WAKER_SOFTIRQ && offcpu_options.bh.begin)
 		softirq = whose_softirq(ctx, task);
 	if (softirq == SOFTIRQ_OWN) {
 		kind = OFFCPU_WAKER_TASK;
@@ -217,8 +200,8 @@ static __always_inline void name_waker(void *ctx, struct offcpu_task *st, u64 ou
 		offcpu_copy_comm(who.comm, task);
 	if (kind == OFFCPU_WAKER_TASK)
 		who.stack = offcpu_take_stack(ctx, task, id, how);
-	else if (!who.stack)
-		who.stack = offcpu_take_interrupt(ctx, kind, softirq == SOFTIRQ_INNOCENT);
+	else
+		who.stack = offcpu_take_interrupt(ctx, softirq == SOFTIRQ_INNOCENT);
 	who.id = offcpu_who_hash(&who);
 	if (offcpu_options.chains) {
 		st->chain = link_up(st, task, &who, out);

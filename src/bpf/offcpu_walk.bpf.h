@@ -61,6 +61,19 @@ int offcpu_each(void *ctx)
 	return 0;
 }
 
+static long hold_one(void *map, const void *key, struct offcpu_task *st, void *ctx)
+{
+	hold(st);
+	return 0;
+}
+
+SEC("raw_tp")
+int offcpu_hold(void *ctx)
+{
+	bpf_for_each_map_elem(&offcpu_tasks, hold_one, 0, 0);
+	return 0;
+}
+
 static long settle_one(void *map, const void *key, struct offcpu_task *st, void *ctx)
 {
 	settle(st);

@@ -269,9 +269,11 @@ static __always_inline void user_stack(struct unwind_slot *slot, struct unwind_c
 	u32 at;
 
 	slot->pid = out->pid;
-	slot->gen = unwind_generation(slot);
+	unwind_validate(slot);
 	slot->leaves = 2;
-	at = ((slot->gen ^ slot->s.reg[UNWIND_REG_SP] >> 20) * 0x9e3779b97f4a7c15ull) >> 40 &
+	at = ((slot->scratch.valid.mm ^ slot->s.reg[UNWIND_REG_SP] >> 20) *
+	      0x9e3779b97f4a7c15ull) >>
+		     40 &
 	     (UNWIND_STACK_MEMOS - 1);
 	memo = bpf_map_lookup_elem(&profile_memos, &at);
 	if (!memo)

@@ -22,7 +22,7 @@ struct {
 
 /* The state of a thread, found once. Whether it still is that thread's is checked each time. */
 struct python_seen {
-	u64 gen;
+	u64 mm;
 	u64 thread;
 	u64 state;
 	u32 python;
@@ -52,7 +52,8 @@ struct {
 u64 unwind_python_unsent = 0;
 
 struct python_walk {
-	u64 gen;
+	u64 gen;    /* of the program */
+	u64 mm;     /* number of the memory; 0: nothing is remembered */
 	u64 thread; /* that is looked for: what pthread_self() returns */
 	u64 state;
 	u64 interpreter;
@@ -79,8 +80,16 @@ static __always_inline u64 python_read(u64 address)
 
 /*
  * Stays the same when libraries are loaded, and in children that are forked. Differs, almost
- * surely, between programs.
+ * surely, between programs: a stack begins at a random address, and where that is turned off
+ * programs still differ in size. It names whose code objects are meant, beside the process.
  */
+static __always_inline u64 python_program_of(u64 start_code, u64 end_code, u64 start_stack)
+{
+	u64 program = start_code ^ (end_code - start_code) * 0x9e3779b97f4a7c15ull;
+
+	return (program << 20 ^ start_stack << 8) | 1;
+}
+
 static __always_inline u16 python_program(const struct python_walk *w)
 {
 	return w->gen >> 8 ^ w->gen >> 24;
@@ -189,7 +198,7 @@ static __always_inline u64 python_state(struct python_walk *w, struct unwind_pyt
 
 static __always_inline struct python_seen *python_seen_of(struct python_walk *w)
 {
-	u32 at = ((w->gen ^ w->thread) * 0x9e3779b97f4a7c15ull) >> 56 & (UNWIND_PYTHON_SEEN - 1);
+	u32 at = ((w->mm ^ w->thread) * 0x9e3779b97f4a7c15ull) >> 56 & (UNWIND_PYTHON_SEEN - 1);
 	u32 line = at / UNWIND_PYTHON_LINE;
 	struct python_seen_line *seen = bpf_map_lookup_elem(&unwind_python_seen, &line);
 
@@ -203,7 +212,7 @@ static __always_inline bool python_known(struct python_walk *w)
 	u32 python;
 	struct unwind_python *l;
 
-	if (!seen || seen->gen != w->gen || seen->thread != w->thread || !seen->state)
+	if (!seen || !w->mm || seen->mm != w->mm || seen->thread != w->thread || !seen->state)
 		return false;
 	python = seen->python;
 	l = bpf_map_lookup_elem(&unwind_pythons, &python);
@@ -224,7 +233,7 @@ static __always_inline bool python_find(struct python_walk *w, u64 runtime, u32 
 	w->python = python;
 	seen = python_seen_of(w);
 	if (seen) {
-		seen->gen = w->gen;
+		seen->mm = w->mm;
 		seen->thread = w->thread;
 		seen->state = w->state;
 		seen->python = python;

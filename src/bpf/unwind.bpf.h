@@ -8,7 +8,7 @@
  *		return 0;
  *	slot->first = 0;
  *	slot->pid = unwind_task_id() >> 32;
- *	slot->gen = unwind_generation(slot);
+ *	unwind_validate(slot);
  *	if (unwind_from_task(slot))	or unwind_from_regs(slot, ctx) in a uprobe
  *		n = unwind_run(slot, UNWIND_MAX_FRAMES, memo);	slot->out.ip[0..n), slot->s.end
  *	unwind_slot_give(slot);
@@ -20,6 +20,7 @@
 #define BPF_UNWIND_BPF_H
 
 #include "bpf/python.bpf.h"
+#include "bpf/unwind_cache_rule.bpf.h"
 #include "bpf/unwind_find.bpf.h"
 #include "bpf/unwind_memo.bpf.h"
 #include "bpf/unwind_regs.bpf.h"
@@ -43,7 +44,6 @@ struct unwind_slot {
 	u32 pid;
 	u32 first; /* index of the first user frame in the record */
 	u32 n;
-	u64 gen; /* changes with the executable mappings of the process */
 	u32 max; /* user frames */
 	u32 at;  /* the frame of the memo that may be the next; UNWIND_MEMO_FRAMES: none */
 	u32 noted;
@@ -57,7 +57,14 @@ struct unwind_slot {
 	u64 kernel_hash, user_hash; /* for the program's use: on old kernels its stack is scarce */
 	u64 how;
 	u64 kept; /* frames that are in the record already */
+	/* of the step at hand: registers are few, and on old kernels the stack is scarce */
+	u64 ip, sp, pc;
+	u32 fp_steps;
+	u32 hash_first;
+	u64 hash;
+	struct unwind_valid before;
 	struct unwind_state s;
+	u64 regs_before[UNWIND_REGS]; /* the walk */
 	struct unwind_window window;
 	struct unwind_frame_note note[UNWIND_MEMO_FRAMES];
 	struct unwind_scratch scratch;
@@ -76,26 +83,6 @@ struct {
 	__type(value, struct unwind_slot);
 } unwind_slots SEC(".maps");
 
-/*
- * Address and generation -> rule, as one word: 48 bits of hash, 16 bits of rule. In lines, because
- * the kernel allocates per-CPU memory element by element.
- */
-struct unwind_rule_memo {
-	u64 word;
-	u64 place; /* from the address to its place */
-};
-
-struct unwind_memo_line {
-	struct unwind_rule_memo memo[UNWIND_MEMO_LINE];
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, UNWIND_MEMO / UNWIND_MEMO_LINE);
-	__type(key, u32);
-	__type(value, struct unwind_memo_line);
-} unwind_memo SEC(".maps");
-
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, UNWIND_MAX_RULES);
@@ -111,8 +98,8 @@ struct {
 	__type(value, struct unwind_counts);
 } unwind_counters SEC(".maps");
 
-/* Raised by user space when a table was replaced: what is memorised is void then. */
-u64 unwind_epoch = 0;
+/* One in so many stacks that were recognised is walked again and compared. Set before loading. */
+const volatile u32 unwind_check_every = 1024;
 
 /* Our pid namespace when it is not the first one; set before loading. */
 const volatile struct {
@@ -181,33 +168,19 @@ static __always_inline void unwind_slot_give(struct unwind_slot *slot)
 
 /* One frame. Non-zero at the end of the stack. */
 __attribute__((noinline)) int unwind_step(struct unwind_state *s, struct unwind_scratch *scratch,
-					  struct unwind_window *window, u64 gen, u32 pid)
+					  struct unwind_window *window, u32 pid)
 {
 	if (!s || !scratch || !window)
 		return 1;
 	u64 pc = s->reg[UNWIND_REG_IP] - s->returned;
-	u64 hash = (pc ^ gen) * 0x9e3779b97f4a7c15ull;
-	u32 at = hash >> 52 & (UNWIND_MEMO - 1), line = at / UNWIND_MEMO_LINE, rule;
-	u64 tag = (hash ^ (pc << 20)) & ~0xffffull;
-	struct unwind_memo_line *memos = bpf_map_lookup_elem(&unwind_memo, &line);
+	u32 rule = unwind_rule_lookup(&scratch->valid, pc, &scratch->place);
 
-	if (!memos)
-		return 1;
-	struct unwind_rule_memo *memo = &memos->memo[at & (UNWIND_MEMO_LINE - 1)];
-	u64 word = memo->word;
-
-	if (word && (word & ~0xffffull) == tag) {
-		rule = word & 0xffff;
-		if (unwind_places)
-			scratch->place = memo->place;
-	} else {
+	if (rule == UNWIND_NO_TABLE) {
 		rule = unwind_find_rule(scratch, pc, pid);
-		if (rule < UNWIND_NO_TABLE) {
-			memo->word = tag | rule;
-			memo->place = scratch->place;
-		} else if (scratch->ask.wanted) {
+		if (rule < UNWIND_NO_TABLE)
+			unwind_rule_insert(&scratch->valid, pc, rule, scratch->place);
+		else if (scratch->ask.wanted)
 			unwind_ask(&scratch->ask);
-		}
 	}
 	scratch->in_python = 0;
 	if (rule == UNWIND_NO_MAP)
@@ -265,11 +238,12 @@ __attribute__((noinline)) int unwind_python_begin(struct unwind_slot *slot, u32 
 		return 0;
 	struct python_walk *w = &slot->python;
 
+	struct mm_struct *mm = unwind_mm(task);
+
 	w->ready = 1;
-	/* the program, whatever libraries it has loaded meanwhile */
-	w->word[0] = 0;
-	bpf_core_read(&w->word[0], sizeof(u64), &unwind_mm(task)->exec_vm);
-	w->gen = (slot->gen ^ w->word[0]) | 1;
+	w->gen = python_program_of(BPF_CORE_READ(mm, start_code), BPF_CORE_READ(mm, end_code),
+				   BPF_CORE_READ(mm, start_stack));
+	w->mm = unwind_walk_always ? 0 : unwind_mm_number((u64)mm, unwind_kernel_word);
 	w->thread = task_field(task, thread.fsbase);
 	if (!python_known(w)) {
 		if (!slot->scratch.runtime && !again)
@@ -339,10 +313,8 @@ static __always_inline void unwind_push_memo(struct unwind_slot *slot, struct un
 }
 
 /* True: the memo knows the present frame and all that are outside of it. */
-__attribute__((noinline)) int unwind_recall(struct unwind_slot *slot, struct unwind_stack_memo *m)
+static __always_inline int unwind_recall(struct unwind_slot *slot, struct unwind_stack_memo *m)
 {
-	if (!slot || !m)
-		return 0;
 	u64 sp = slot->s.reg[UNWIND_REG_SP];
 	u32 at = slot->at, i;
 
@@ -415,27 +387,28 @@ static long unwind_one(u32 i, void *ctx)
 	struct unwind_loop *loop = ctx;
 	struct unwind_slot *slot = loop->slot;
 	struct unwind_stack_memo *memo = loop->memo;
-	u64 ip = slot->s.reg[UNWIND_REG_IP], sp = slot->s.reg[UNWIND_REG_SP];
-	u64 pc = ip - slot->s.returned;
-	u32 fp_steps = slot->s.fp_steps;
 
+	slot->ip = slot->s.reg[UNWIND_REG_IP];
+	slot->sp = slot->s.reg[UNWIND_REG_SP];
+	slot->pc = slot->ip - slot->s.returned;
+	slot->fp_steps = slot->s.fp_steps;
 	if (memo && slot->at < UNWIND_MEMO_FRAMES && unwind_recall(slot, memo))
 		return 1;
 	if (memo && slot->noting)
 		unwind_note(slot);
-	int end = unwind_step(&slot->s, &slot->scratch, &slot->window, slot->gen, slot->pid);
+	int end = unwind_step(&slot->s, &slot->scratch, &slot->window, slot->pid);
 
 	if (memo && slot->noting)
-		unwind_noted(slot, fp_steps);
+		unwind_noted(slot, slot->fp_steps);
 	if (UNWIND_PYTHON_FRAMES && slot->scratch.in_python) {
 		if (!slot->python.ready && unwind_python_begin(slot, 0)) {
 			/* the rule was memorised: where it came from was not */
-			unwind_find_rule(&slot->scratch, pc, slot->pid);
+			unwind_find_rule(&slot->scratch, slot->pc, slot->pid);
 			unwind_python_begin(slot, 1);
 		}
-		unwind_splice(slot, sp);
+		unwind_splice(slot, slot->sp);
 	}
-	return !unwind_push_placed(slot, ip, slot->scratch.place) || end ? 1 : 0;
+	return !unwind_push_placed(slot, slot->ip, slot->scratch.place) || end ? 1 : 0;
 }
 
 static long unwind_remember_some(u32 turn, void *ctx)
@@ -461,7 +434,7 @@ static __always_inline void unwind_remember(struct unwind_slot *slot, struct unw
 	if (slot->s.end != UNWIND_END_ROOT || !slot->noting || n > to ||
 	    (slot->recalled && n <= slot->leaves))
 		return;
-	m->gen = slot->gen;
+	m->valid = slot->scratch.valid;
 	m->hash = 0;
 	m->stack = 0;
 	m->by_bp = slot->by_bp | (slot->recalled ? m->by_bp : 0);
@@ -470,38 +443,10 @@ static __always_inline void unwind_remember(struct unwind_slot *slot, struct unw
 	bpf_loop(UNWIND_NOTE_TURNS, unwind_remember_some, &loop, 0);
 }
 
-/*
- * Differs, almost surely, when a process has other executable mappings or runs another program: a
- * stack begins at a random address, and where that is turned off programs still differ in size.
- * Children that were forked have all in common with their parent, so they share what is known
- * about it.
- */
-static __always_inline u64 unwind_generation_of(u64 exec_vm, u64 start_code, u64 end_code,
-						u64 start_stack)
+/* What holds for the stack of the current task that is about to be taken. */
+static __always_inline void unwind_validate(struct unwind_slot *slot)
 {
-	u64 program = start_code ^ (end_code - start_code) * 0x9e3779b97f4a7c15ull;
-
-	return (exec_vm ^ program << 20 ^ start_stack << 8 ^ unwind_epoch << 56) | 1;
-}
-
-/* They lie close together in every kernel so far: one read for all. */
-static __always_inline u64 unwind_generation(struct unwind_slot *slot)
-{
-	struct mm_struct *mm = unwind_mm(task_current());
-	u64 *word = slot->window.word;
-	u64 from = bpf_core_field_offset(struct mm_struct, exec_vm);
-	u64 code = bpf_core_field_offset(struct mm_struct, start_code) - from;
-	u64 end = bpf_core_field_offset(struct mm_struct, end_code) - from;
-	u64 stack = bpf_core_field_offset(struct mm_struct, start_stack) - from;
-
-	if (code >= 256 || end >= 256 || stack >= 256)
-		return unwind_generation_of(BPF_CORE_READ(mm, exec_vm),
-					    BPF_CORE_READ(mm, start_code),
-					    BPF_CORE_READ(mm, end_code),
-					    BPF_CORE_READ(mm, start_stack));
-	bpf_probe_read_kernel(word, 256, (void *)mm + from);
-	return unwind_generation_of(word[0], word[code / 8 & 31], word[end / 8 & 31],
-				    word[stack / 8 & 31]);
+	unwind_valid_now(unwind_mm(task_current()), &slot->scratch.valid);
 }
 
 /* A macro because @r may be a program's context, from which only plain loads are allowed. */
@@ -549,22 +494,46 @@ static __always_inline bool unwind_from_task(struct unwind_slot *slot)
 	return slot->s.reg[UNWIND_REG_IP] && !(slot->s.reg[UNWIND_REG_IP] >> 63);
 }
 
-/*
- * Unwinds from the registers in the slot into slot->out.ip, from slot->first on; slot->pid and
- * slot->gen are set. Returns the number of frames; the reason for the end is in slot->s.end.
- * @memo: NULL, or what may know the stack, and will.
- */
-static __always_inline u32 unwind_run(struct unwind_slot *slot, u32 max,
-				      struct unwind_stack_memo *memo)
+static __always_inline u64 unwind_mix(u64 h, u64 v)
+{
+	h = (h ^ v) * 0x9e3779b97f4a7c15ull;
+	return h ^ h >> 29;
+}
+
+static long unwind_hash_one(u32 i, void *ctx)
+{
+	struct unwind_slot *slot = ((struct unwind_loop *)ctx)->slot;
+
+	i += slot->hash_first;
+	if (i >= UNWIND_RECORD_IPS)
+		return 1;
+	slot->hash = unwind_mix(slot->hash, slot->out.ip[i]);
+	return 0;
+}
+
+/* Of @n frames in the slot, from @first on. */
+static __always_inline u64 unwind_hash_frames(struct unwind_slot *slot, u32 first, u32 n)
+{
+	struct unwind_loop loop = { .slot = slot };
+
+	slot->hash_first = first;
+	slot->hash = 0;
+	bpf_loop(n, unwind_hash_one, &loop, 0);
+	return slot->hash;
+}
+
+/* The frames from the registers in the slot on; @memo may be NULL. Global: verified once. */
+__attribute__((noinline)) int unwind_walk(struct unwind_slot *slot, struct unwind_stack_memo *memo)
 {
 	struct unwind_loop loop = { .slot = slot, .memo = memo };
 
+	if (!slot)
+		return 0;
 	unwind_begin(&slot->s);
 	slot->n = 0;
-	slot->max = max;
 	slot->at = UNWIND_MEMO_FRAMES;
 	slot->noted = 0;
-	slot->noting = 1;
+	slot->noting = slot->scratch.valid.mm != 0;
 	slot->recalled = 0;
 	slot->by_bp = 0;
 	slot->bare = !unwind_places;
@@ -582,16 +551,98 @@ static __always_inline u32 unwind_run(struct unwind_slot *slot, u32 max,
 	slot->python.fresh = 0;
 	slot->python.at = 0;
 	slot->python.py[0] = 0;
-	if (memo && memo->gen == slot->gen) {
+	if (memo && unwind_is_valid(&memo->valid, &slot->scratch.valid)) {
 		slot->at = memo->first;
 		unwind_look(&slot->window, memo, slot->s.reg[UNWIND_REG_SP]);
 	}
-	bpf_loop(max, unwind_one, &loop, 0);
+	bpf_loop(slot->max, unwind_one, &loop, 0);
 	if (slot->s.end == UNWIND_END_NONE)
 		slot->s.end = UNWIND_END_DEPTH;
 	else if (slot->scratch.new_code && slot->s.end != UNWIND_END_ROOT)
 		slot->s.end = UNWIND_END_NO_TABLE; /* perhaps user space knows more */
-	if (memo)
+	return slot->n;
+}
+
+/* --- what was recognised, checked ---------------------------------------------------------------
+ */
+
+/* One more stack was recognised. True: it is to be walked, and compared. */
+static __always_inline bool unwind_check_due(void)
+{
+	struct unwind_counts *c = unwind_counts();
+	u64 n;
+
+	if (!c)
+		return false;
+	n = ++c->n[UNWIND_COUNT_RECOGNISED];
+	return unwind_check_every && n % unwind_check_every == 0;
+}
+
+static __always_inline void unwind_checked(struct unwind_stack_memo *memo, bool right)
+{
+	unwind_count(UNWIND_COUNT_CHECKED, 1);
+	if (right)
+		return;
+	unwind_count(UNWIND_COUNT_MISRECOGNISED, 1);
+	memo->valid.mm = 0;
+}
+
+/* As if nothing were known of the process; its registers are in slot->regs_before. */
+static __always_inline void unwind_walk_afresh(struct unwind_slot *slot)
+{
+	slot->before = slot->scratch.valid;
+	__builtin_memcpy(slot->s.reg, slot->regs_before, sizeof(slot->s.reg));
+	slot->scratch.valid.mm = 0;
+	unwind_walk(slot, 0);
+	slot->scratch.valid = slot->before;
+}
+
+/* Since what holds was looked at. */
+static __always_inline bool unwind_tables_stood_still(const struct unwind_slot *slot)
+{
+	return !((u32)READ_ONCE(unwind_epoch) ^ (u32)slot->scratch.valid.seq);
+}
+
+/* Rows that were changed meanwhile may have led astray; when they do so again, user space walks. */
+static __always_inline void unwind_walk_twice(struct unwind_slot *slot)
+{
+	unwind_validate(slot);
+	unwind_walk_afresh(slot);
+	if (!unwind_tables_stood_still(slot))
+		slot->s.end = UNWIND_END_NO_TABLE;
+}
+
+/* A stack that was recognised from some frame on: whether it is what a walk finds. */
+static __always_inline void unwind_check_walk(struct unwind_slot *slot,
+					      struct unwind_stack_memo *memo)
+{
+	u64 hash = unwind_hash_frames(slot, slot->first, slot->n);
+	u32 n = slot->n;
+
+	unwind_walk_afresh(slot);
+	/* another thread may have changed the tables or the mappings in between */
+	unwind_validate(slot);
+	if (unwind_is_valid(&slot->before, &slot->scratch.valid))
+		unwind_checked(memo,
+			       n == slot->n && hash == unwind_hash_frames(slot, slot->first, n));
+}
+
+/*
+ * Unwinds from the registers in the slot into slot->out.ip, from slot->first on; slot->pid is set,
+ * and what holds (unwind_validate). Returns the number of frames; the reason for the end is in
+ * slot->s.end. @memo: NULL, or what may know the stack, and will.
+ */
+static __always_inline u32 unwind_run(struct unwind_slot *slot, u32 max,
+				      struct unwind_stack_memo *memo)
+{
+	slot->max = max;
+	__builtin_memcpy(slot->regs_before, slot->s.reg, sizeof(slot->s.reg));
+	unwind_walk(slot, memo);
+	if (!unwind_tables_stood_still(slot))
+		unwind_walk_twice(slot);
+	else if (memo && slot->recalled && unwind_check_due())
+		unwind_check_walk(slot, memo);
+	else if (memo)
 		unwind_remember(slot, memo);
 	/* what callers look at is read again: one state for the verifier, not one for each end */
 	barrier();

@@ -125,8 +125,7 @@ struct unwind_chunk {
 
 /*
  * A file as the kernel knows it. The vDSO is inode 1 of device 0. The run-time code of a process
- * is the inode of its pid on UNWIND_CODE_DEV, and its "size" tells one program of that pid from
- * the next.
+ * is the inode of its pid on UNWIND_CODE_DEV, and its "size" is the number of its memory.
  */
 #define UNWIND_CODE_DEV 0xffffffffu
 struct unwind_key {
@@ -135,9 +134,21 @@ struct unwind_key {
 	__u32 pad;
 };
 
+/*
+ * Which content a file has. A file that is written again in place keeps its number and often its
+ * size, and a new one may get the number of one that was deleted: its change time tells. All zero
+ * for what is no file.
+ */
+struct unwind_version {
+	__u64 size;
+	__u64 changed;    /* ns since 1970 */
+	__u32 generation; /* of the inode number; 0: not known */
+	__u32 pad;
+};
+
 /* Where the table of a file lies: its pages are written into the pool too, two rows each. */
 struct unwind_bin {
-	__u64 size; /* of the file: another size means another file behind the same inode */
+	struct unwind_version version;
 	__u64 base; /* run-time code: the address of its first page */
 	__u32 dir;  /* position of the first struct unwind_page, in rows */
 	__u32 pages;
@@ -198,8 +209,8 @@ enum {
 	UNWIND_MAX_KERNEL = 127,
 	UNWIND_RECORD_IPS = UNWIND_MAX_FRAMES + UNWIND_MAX_KERNEL + 1,
 	UNWIND_SLOTS = 4,
-	UNWIND_MEMO = 4096,
-	UNWIND_MEMO_LINE = 256,
+	UNWIND_MEMO = 2048,        /* rules that each CPU remembers, ... */
+	UNWIND_MEMO_LINE = 256,    /* ... in lines of so many */
 	UNWIND_STACK_MEMOS = 64,   /* stacks that each CPU remembers */
 	UNWIND_MEMO_FRAMES = 64,   /* of each, if they are no more */
 	UNWIND_WINDOW_WORDS = 256, /* of a user stack that are read at once ... */
@@ -228,6 +239,9 @@ enum unwind_count {
 	UNWIND_COUNT_KERNEL_CUT, /* kernel stacks that failed or filled their room */
 	UNWIND_COUNT_PYTHON_FRAMES,
 	UNWIND_COUNT_PYTHON_UNPLACED, /* stacks with Python functions that found no place in them */
+	UNWIND_COUNT_RECOGNISED,      /* stacks that were not walked, or only in part, ... */
+	UNWIND_COUNT_CHECKED,         /* ... those of them that were walked again to see, ... */
+	UNWIND_COUNT_MISRECOGNISED,   /* ... and those that were not what the walk found */
 	UNWIND_COUNTERS,
 };
 
@@ -252,14 +266,14 @@ struct unwind_need {
 	__u32 pid; /* as the first pid namespace counts */
 	__u64 start;
 	__u64 end;
-	__u64 size;
+	struct unwind_version version;
 	__u64 page; /* of the file, whose table may be known otherwise */
 	struct unwind_key key;
 	__u32 path; /* where in the text the path of the file begins; 0: it has none */
 	__u32 pad;
 	char text[UNWIND_PATH]; /* the path ends with it */
 };
-_Static_assert(sizeof(struct unwind_need) == 64 + UNWIND_PATH, "shared with BPF");
+_Static_assert(sizeof(struct unwind_need) == 80 + UNWIND_PATH, "shared with BPF");
 
 /*
  * Stacks of waits are not of one moment; those with functions of Python say whose they are instead:
@@ -306,6 +320,7 @@ struct unwind_vma {
 	__u64 end;
 	__u64 offset;
 	struct unwind_key key;
+	struct unwind_version version;
 };
 
 /*

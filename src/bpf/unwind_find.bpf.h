@@ -8,6 +8,7 @@
 #include "bpf/unwind_maps.bpf.h"
 #include "bpf/unwind_path.bpf.h"
 #include "bpf/unwind_table.bpf.h"
+#include "bpf/unwind_valid.bpf.h"
 
 #define ASK_AGAIN_NS 250000000ull
 
@@ -26,6 +27,7 @@ struct unwind_near {
 
 /* Scratch that a global function may be given. */
 struct unwind_scratch {
+	struct unwind_valid valid; /* what holds for the walk */
 	u64 runtime;   /* where the Python of this process keeps its state; 0: not known */
 	u32 python;    /* its layout */
 	u32 in_python; /* the last step was of a frame in the file of a Python */
@@ -63,13 +65,50 @@ struct {
 	__uint(max_entries, 1 << 22);
 } unwind_ring SEC(".maps");
 
+#define NSEC_PER_SEC    1000000000ull
+#define I_CTIME_QUERIED (1u << 31) /* the kernel's note in the nanoseconds, from 6.13 on */
+
+static __always_inline u64 unwind_change_time(const struct inode *inode)
+{
+	const struct inode___ctime2 *two = (const void *)inode;
+	const struct inode___ctime1 *one = (const void *)inode;
+
+	if (bpf_core_field_exists(inode->i_ctime_sec))
+		return BPF_CORE_READ(inode, i_ctime_sec) * NSEC_PER_SEC +
+		       (BPF_CORE_READ(inode, i_ctime_nsec) & ~I_CTIME_QUERIED);
+	if (bpf_core_field_exists(two->__i_ctime))
+		return BPF_CORE_READ(two, __i_ctime.tv_sec) * NSEC_PER_SEC +
+		       BPF_CORE_READ(two, __i_ctime.tv_nsec);
+	if (bpf_core_field_exists(one->i_ctime))
+		return BPF_CORE_READ(one, i_ctime.tv_sec) * NSEC_PER_SEC +
+		       BPF_CORE_READ(one, i_ctime.tv_nsec);
+	return 0;
+}
+
+static __always_inline void unwind_version_of(const struct inode *inode, struct unwind_version *ret)
+{
+	ret->size = BPF_CORE_READ(inode, i_size);
+	ret->changed = unwind_change_time(inode);
+	ret->generation = BPF_CORE_READ(inode, i_generation);
+	ret->pad = 0;
+}
+
+/* The table is of the file as it is now. */
+static __always_inline bool unwind_same_version(const struct unwind_bin *bin,
+						const struct unwind_version *now)
+{
+	return !((bin->version.size ^ now->size) | (bin->version.changed ^ now->changed)) &&
+	       (!bin->version.generation || bin->version.generation == now->generation);
+}
+
 /* Not called by those who want it, but when they have given back their part of the stack. */
 __attribute__((noinline)) int unwind_ask(struct unwind_asking *ask)
 {
 	if (!ask)
 		return 0;
 	struct unwind_need *need = &ask->need;
-	u64 which = need->key.ino ^ need->page << 40, now = bpf_ktime_get_ns();
+	u64 which = need->key.ino ^ need->page << 40 ^ need->version.changed;
+	u64 now = bpf_ktime_get_ns();
 	u64 tag = (which * 0x9e3779b97f4a7c15ull) ^ need->key.dev;
 	u32 at = (tag >> 40) & (UNWIND_ASKED - 1);
 	struct unwind_asked *a = bpf_map_lookup_elem(&unwind_asked, &at);
@@ -114,8 +153,9 @@ static __always_inline int unwind_find_code(struct unwind_scratch *scratch, stru
 	int rule;
 
 	need->key = key;
-	need->size = ((u64)mm << 16) ^ BPF_CORE_READ(mm, start_code);
-	if (bin && bin->size == need->size) {
+	need->version = (struct unwind_version){};
+	need->version.size = unwind_mm_number((u64)mm, unwind_kernel_word);
+	if (bin && bin->version.size == need->version.size) {
 		if (pc < bin->base || (pc - bin->base) >> UNWIND_PAGE_BITS >= bin->pages)
 			return UNWIND_NO_CFI;
 		rule = unwind_search(bin, pc - bin->base);
@@ -144,7 +184,7 @@ static __always_inline int unwind_rule_near(struct unwind_scratch *scratch,
 		need->pid = pid;
 		need->start = near->start;
 		need->end = near->end;
-		need->size = near->bin.size;
+		need->version = near->bin.version;
 		need->key = near->key;
 		need->page = offset >> UNWIND_PAGE_BITS;
 		unwind_want(scratch, 0);
@@ -198,10 +238,10 @@ static __always_inline int unwind_come_near(struct unwind_scratch *scratch, u64 
 
 		key.ino = BPF_CORE_READ(inode, i_ino);
 		key.dev = BPF_CORE_READ(inode, i_sb, s_dev);
-		need->size = BPF_CORE_READ(inode, i_size);
+		unwind_version_of(inode, &need->version);
 		near->offset += BPF_CORE_READ(vma, vm_pgoff) << PAGE_SHIFT;
 	} else if (need->start == (u64)BPF_CORE_READ(mm, context.vdso)) {
-		need->size = 0;
+		need->version = (struct unwind_version){};
 		key.ino = 1;
 	} else {
 		return unwind_find_code(scratch, mm, pc);
@@ -209,7 +249,7 @@ static __always_inline int unwind_come_near(struct unwind_scratch *scratch, u64 
 	struct unwind_bin *bin = bpf_map_lookup_elem(&unwind_bins, &key);
 
 	need->key = key;
-	if (!bin || bin->size != need->size) {
+	if (!bin || !unwind_same_version(bin, &need->version)) {
 		unwind_want(scratch, file);
 		return UNWIND_NO_TABLE;
 	}

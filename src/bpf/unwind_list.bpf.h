@@ -22,7 +22,7 @@ static __always_inline void unwind_note_python(struct unwind_scratch *scratch,
 	/* on the stack: in a global function older kernels take no key from elsewhere */
 	struct unwind_key key = vma->key;
 	struct unwind_bin *bin = bpf_map_lookup_elem(&unwind_bins, &key);
-	u32 python = bin ? bin->python : 0;
+	u32 python = bin && unwind_same_version(bin, &vma->version) ? bin->python : 0;
 	struct unwind_python *l = bpf_map_lookup_elem(&unwind_pythons, &python);
 
 	if (!python || !l)
@@ -43,7 +43,9 @@ static __always_inline void unwind_add_vma(struct unwind_slot *slot, struct mm_s
 	to->key.ino = 0;
 	to->key.dev = 0;
 	to->key.pad = 0;
+	to->version = (struct unwind_version){};
 	if (file) {
+		unwind_version_of(BPF_CORE_READ(file, f_inode), &to->version);
 		to->key.ino = BPF_CORE_READ(file, f_inode, i_ino);
 		to->key.dev = BPF_CORE_READ(file, f_inode, i_sb, s_dev);
 		if (UNWIND_LIST_PYTHON)

@@ -17,6 +17,7 @@
 
 #include "bpf/ktypes.h"
 #include "bpf/unwind_abi.h"
+#include "bpf/unwind_valid.bpf.h"
 #include <bpf/bpf_helpers.h>
 
 /* Bits in frame.bp_at, an address: the step from this frame ... */
@@ -55,11 +56,11 @@ struct unwind_frame_note {
 };
 
 struct unwind_stack_memo {
-	u64 gen;
+	struct unwind_valid valid;
 	u64 hash;  /* for the program's use, 0 when the frames change: of the frames, ... */
 	u64 stack; /* ... the number of the whole stack ... */
 	u64 other; /* ... as long as it also has this */
-	u32 first; /* UNWIND_MEMO_FRAMES: nothing is known; also 0 while gen is 0 */
+	u32 first; /* UNWIND_MEMO_FRAMES: nothing is known; also 0 while it is not valid */
 	u32 busy;  /* for the program's use: whoever has it may be interrupted */
 	u32 by_bp; /* some step asked for rbp while it was still in the register */
 	u32 bare;  /* some frame is not a place in a file */
@@ -118,11 +119,12 @@ static __always_inline int unwind_word(struct unwind_window *w, u64 *to, u64 add
 	return 0;
 }
 
-__attribute__((noinline)) int unwind_is(struct unwind_window *w, u64 address, u64 value)
+/* Not a function: eight may call one another, and this one is called from the seventh. */
+static __always_inline bool unwind_is(struct unwind_window *w, u64 address, u64 value)
 {
 	u64 word = 0;
 
-	return w && !unwind_word(w, &word, address) && word == value;
+	return !unwind_word(w, &word, address) && word == value;
 }
 
 /* --- recognising ------------------------------------------------------------------------------ */
@@ -219,13 +221,13 @@ static __always_inline void unwind_look(struct unwind_window *w, const struct un
 
 /* The stack begins as the memo does, and goes on as it does. */
 static __always_inline bool unwind_same(struct unwind_window *w, struct unwind_stack_memo *m,
-					u64 gen, u64 ip, u64 sp, u64 bp)
+					const struct unwind_valid *valid, u64 ip, u64 sp, u64 bp)
 {
 	u32 first = m->first;
 	const struct unwind_frame_note *f = unwind_note_at(m->frame, first);
 
-	if (m->gen != gen || first >= UNWIND_MEMO_FRAMES || f->ip != ip || f->sp != sp ||
-	    (m->by_bp && f->bp != bp))
+	if (!unwind_is_valid(&m->valid, valid) || first >= UNWIND_MEMO_FRAMES || f->ip != ip ||
+	    f->sp != sp || (m->by_bp && f->bp != bp))
 		return false;
 	unwind_look(w, m, sp);
 	return unwind_check(w, m, first) == UNWIND_MEMO_FRAMES;

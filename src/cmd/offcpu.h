@@ -26,6 +26,7 @@ struct wait_args {
 	u64 lines;
 	bool user_threads, kernel_threads;
 	bool by_thread;
+	bool walk_always;
 	bool no_kernel, no_user;
 };
 

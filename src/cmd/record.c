@@ -72,6 +72,7 @@ struct record_args {
 	bool branches;
 	bool off_cpu, wakers, chains;
 	u64 wait_min, wait_period;
+	bool walk_always;
 	u64 branch_filter;
 	bool dry_run;
 	struct perf_args perf;
@@ -203,6 +204,8 @@ static const struct opt record_options[] = {
 	      "only waits that took at least this long", .alias = "off-cpu-thresh"),
 	WAITS(0, "wait-period", OPT_DURATION, wait_period, "TIME",
 	      "one sample for this much time off CPU instead of every wait"),
+	WHAT(0, "walk-always", OPT_FLAG, walk_always, NULL,
+	     "walk each stack instead of recognising those seen before: slower"),
 	OUTPUT('o', "output", OPT_FILE, output, "FILE",
 	       "the file, - for standard output; default fathom.data"),
 	OUTPUT('f', "force", OPT_FLAG, force, NULL, "overwrite an existing file"),
@@ -342,7 +345,10 @@ static bool waits_wanted(const struct record_args *a)
 static int choose_waits(struct record_job *r)
 {
 	const struct record_args *a = r->args;
-	struct wait_args w = { .target = a->target, .min = a->wait_min, .period = a->wait_period };
+	struct wait_args w = { .target = a->target,
+			       .min = a->wait_min,
+			       .period = a->wait_period,
+			       .walk_always = a->walk_always };
 	struct waits_opts *o = &r->wait_filter.opts;
 	int code;
 
@@ -455,6 +461,9 @@ static void show_stacks(const struct recorder_summary *s)
 	if (s->user_stacks)
 		buf_addf(&line, ", %.1f%% complete",
 			 100.0 * (double)s->complete / (double)s->user_stacks);
+	if (s->misrecognised)
+		buf_addf(&line, "; of %llu checked %llu were misrecognised",
+			 (unsigned long long)s->checked, (unsigned long long)s->misrecognised);
 	if (s->why)
 		buf_addf(&line, "; %s", s->why);
 	log_warn("stacks: %s", buf_str(&line));
@@ -616,6 +625,7 @@ static int open_recorder(struct record_job *r)
 		.launch = r->launch.pid ? &r->launch : NULL,
 		.waits = waits_wanted(a) ? &r->waits : NULL,
 		.auto_stacks = a->call_graph.mode == STACK_UNSET,
+		.walk_always = a->walk_always,
 		.delay = a->delay == OPTION_DELAY_TOLD ? 0 : a->delay,
 		.paused = a->delay == OPTION_DELAY_TOLD,
 		.control = a->control ? &r->control : NULL,

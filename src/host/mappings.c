@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "base/clock.h"
 #include "host/procfs.h"
 
 void mappings_release(struct mappings *m)
@@ -166,15 +167,28 @@ void mappings_copy(struct mappings *to, const struct mappings *from)
 		vec_push(&to->items, *map);
 }
 
-static int open_checked(const char *path, u64 ino)
+/*
+ * The device may differ from what the kernel shows (overlayfs, btrfs), and so may the inode; of
+ * those the change time tells, to the nanosecond.
+ */
+static bool is_same(const struct mapping *map, const struct stat *st)
+{
+	const struct unwind_version *v = &map->version;
+	u64 changed = (u64)st->st_ctim.tv_sec * NSEC_PER_SEC + (u64)st->st_ctim.tv_nsec;
+
+	return !map->ino || st->st_ino == map->ino ||
+	       (v->changed && v->changed == changed && v->size == (u64)st->st_size);
+}
+
+/* The file that lies there now may be another one than was mapped. */
+static int open_checked(const char *path, const struct mapping *map)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat st;
 
 	if (fd < 0)
 		return -errno;
-	/* the device may differ from what the kernel shows (overlayfs, btrfs); the inode tells */
-	if (fstat(fd, &st) || (ino && st.st_ino != ino))
+	if (fstat(fd, &st) || !is_same(map, &st))
 		return -ESTALE;
 	return TAKE_FD(fd);
 }
@@ -187,16 +201,16 @@ int mapping_open(const struct mapping *map, int pid)
 	if (pid > 0) {
 		buf_addf(&path, "/proc/%d/map_files/%llx-%llx", pid, (unsigned long long)map->start,
 			 (unsigned long long)map->end);
-		fd = open(buf_str(&path), O_RDONLY | O_CLOEXEC);
+		fd = open_checked(buf_str(&path), map);
 		if (fd >= 0)
 			return fd;
 		buf_reset(&path);
 		buf_addf(&path, "/proc/%d/root%s", pid, map->path);
 		if (map->path[0] == '/') {
-			fd = open_checked(buf_str(&path), map->ino);
+			fd = open_checked(buf_str(&path), map);
 			if (fd >= 0)
 				return fd;
 		}
 	}
-	return map->path[0] == '/' ? open_checked(map->path, map->ino) : -ENOENT;
+	return map->path[0] == '/' ? open_checked(map->path, map) : -ENOENT;
 }

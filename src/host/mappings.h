@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/vec.h"
+#include "bpf/unwind_abi.h"
 
 enum { MAPPINGS_MOST = 1 << 20 }; /* of one process; further ones are left out */
 
@@ -19,6 +20,7 @@ struct mapping {
 	u64 ino;    /* 0: no file */
 	u32 dev;    /* as the kernel writes it: major << 20 | minor */
 	u32 id;     /* for the owner of the mappings: a module or a table; 0 at first */
+	struct unwind_version version; /* of the file; all 0: not known */
 	bool exec;
 	bool write;
 	bool other_build; /* a core file's: the file that has this path now is another one */

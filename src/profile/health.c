@@ -23,6 +23,11 @@ struct packed_head {
 	u64 rescues_lost;
 };
 
+/* At the end; recordings made before have none. */
+struct packed_checks {
+	u64 recognised, checked, misrecognised;
+};
+
 struct packed_process {
 	s32 pid;
 	u32 pad;
@@ -158,6 +163,9 @@ void health_pack(const struct health *h, struct buf *out)
 		buf_add(out, &to, sizeof(to));
 	}
 	buf_add(out, why, head.why_len);
+	const struct packed_checks checks = { h->recognised, h->checked, h->misrecognised };
+
+	buf_add(out, &checks, sizeof(checks));
 }
 
 struct cursor {
@@ -217,6 +225,7 @@ static bool take_cut(struct health *h, struct cursor *c)
 
 static bool take_all(struct health *h, struct cursor *c)
 {
+	struct packed_checks checks;
 	struct packed_head head;
 
 	if (!take(c, &head, sizeof(head)) || head.version != HEALTH_VERSION || head.n_ends > 256 ||
@@ -239,6 +248,13 @@ static bool take_all(struct health *h, struct cursor *c)
 	if (c->left < head.why_len)
 		return false;
 	h->why = head.why_len ? xstrndup((const char *)c->p, head.why_len) : NULL;
+	c->p += head.why_len;
+	c->left -= head.why_len;
+	if (take(c, &checks, sizeof(checks))) {
+		h->recognised = checks.recognised;
+		h->checked = checks.checked;
+		h->misrecognised = checks.misrecognised;
+	}
 	return true;
 }
 
@@ -359,6 +375,9 @@ void health_facts(const struct health *h, bool whole, struct profile *p)
 	_cleanup_buf_ struct buf text = BUF_INIT, cuts = BUF_INIT;
 	u64 users = health_user_stacks(h), samples = 0;
 
+	p->stacks_recognised = h->recognised;
+	p->stacks_checked = h->checked;
+	p->stacks_misrecognised = h->misrecognised;
 	health_text(h, &text);
 	if (text.len)
 		p->unwinder = profile_string(p, buf_str(&text));

@@ -51,7 +51,8 @@ struct health {
 	u64 table_bytes;
 	u64 lost;
 	u64 rescues_lost;
-	u64 ends[UNWIND_END_COUNT]; /* of all processes */
+	u64 recognised, checked, misrecognised; /* stacks: see docs/waits.md */
+	u64 ends[UNWIND_END_COUNT];             /* of all processes */
 	VEC(struct health_process) processes;
 	VEC(struct health_cut) cuts;
 	struct map process_ids; /* hash of pid and comm -> index + 1 */

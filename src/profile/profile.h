@@ -171,10 +171,16 @@ struct profile {
 	u64 bad_records;
 	u64 throttled;
 	u64 stack_ends[STACK_END_COUNT]; /* samples */
-	u64 unnamed_frames;              /* frames of all samples that got a made-up name */
+	/* recognised instead of walked; of those, walked too; of those, found to be wrong */
+	u64 stacks_recognised, stacks_checked, stacks_misrecognised;
+	u64 unnamed_frames; /* frames of all samples that got a made-up name */
 	u64 total_frames;
 	u32 fault; /* string: the file ended in an error, what and where */
 };
+
+#define HEALTH_MISRECOGNISED                                                                      \
+	"checked stacks that were not what they had been recognised as; others like them may be " \
+	"wrong (--walk-always avoids it)"
 
 void profile_init(struct profile *p);
 void profile_release(struct profile *p);

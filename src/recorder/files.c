@@ -291,6 +291,9 @@ static void add_health(struct recorder *r)
 	r->health.tables = s.tables;
 	r->health.table_bytes = s.table_bytes;
 	r->health.lost = s.lost;
+	r->health.recognised = s.recognised;
+	r->health.checked = s.checked;
+	r->health.misrecognised = s.misrecognised;
 	free(r->health.why);
 	r->health.why = s.why ? xstrdup(s.why) : NULL;
 	health_pack(&r->health, &bytes);

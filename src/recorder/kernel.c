@@ -55,6 +55,7 @@ static int load_sampler(struct recorder *r, struct sampler **ret)
 		.max_user_frames = r->o.session.max_stack,
 		.events = r->kernel.events,
 		.python = true,
+		.walk_always = r->o.walk_always,
 		.python_names = &r->python,
 	};
 	_cleanup_err_ struct err e = ERR_INIT;

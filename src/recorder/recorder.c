@@ -331,6 +331,9 @@ static void kernel_facts(struct recorder *r, struct recorder_summary *s)
 	s->lost += stats.lost + r->lost;
 	s->tables = stats.feed.files;
 	s->table_bytes = stats.feed.bytes;
+	s->recognised += stats.recognised;
+	s->checked += stats.checked;
+	s->misrecognised += stats.misrecognised;
 	r->health.rescues_lost = stats.rescues_lost;
 	/* a program that ended before: copies were all there was */
 	if (!k->attached)

@@ -50,6 +50,7 @@ struct recorder_opts {
 	const struct target *target;
 	struct launch *launch; /* prepared, or NULL */
 	struct session_opts session;
+	bool walk_always; /* no stack is recognised instead of walked */
 	bool auto_stacks; /* session.stack is for us to find */
 	/* time off the CPU, too; its filters say the same as @target; NULL: not wanted */
 	const struct waits_session_opts *waits;
@@ -77,7 +78,8 @@ struct recorder_summary {
 	enum recorder_stacks stacks;
 	u64 tables; /* files with unwind tables, RECORDER_STACKS_KERNEL */
 	u64 table_bytes;
-	u64 user_stacks;     /* RECORDER_STACKS_KERNEL and _COPIES: those with a user part ... */
+	u64 user_stacks; /* RECORDER_STACKS_KERNEL and _COPIES: those with a user part ... */
+	u64 recognised, checked, misrecognised; /* stacks, of samples and waits */
 	u64 complete;        /* ... and those that reached the start of their thread */
 	u64 waits;           /* samples of time off the CPU; not among @samples */
 	u64 waits_lost;      /* among @lost ... */

@@ -289,4 +289,7 @@ void recorder_waits_facts(const struct recorder *r, struct recorder_summary *s)
 	s->waits_stackless = stats.counts[OFFCPU_COUNT_STACKS_FULL] + stats.stacks_dropped;
 	s->threads_lost = waits_session_threads_lost(r->waits.session);
 	s->lost += s->waits_lost;
+	s->recognised += stats.recognised;
+	s->checked += stats.checked;
+	s->misrecognised += stats.misrecognised;
 }

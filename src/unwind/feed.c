@@ -4,6 +4,8 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <dirent.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 
 #include "base/clock.h"
@@ -34,6 +36,7 @@ enum {
 struct feed_file {
 	struct unwind_key key;
 	struct unwind_bin bin;
+	struct unwind_version asked; /* with which the kernel asked last */
 	bool has_cfi;
 };
 
@@ -83,6 +86,21 @@ static struct feed_file *find_file(const struct unwind_feed *f, const struct unw
 	u64 i = map_get(&f->by_key, key_hash(key), 0);
 
 	return i ? &f->files.items[i - 1] : NULL;
+}
+
+/*
+ * Something that the kernel may be reading, or remembers, is about to change; and it has. A walk
+ * that saw the one number at its begin and another at its end is done again.
+ */
+static void begin_change(struct unwind_feed *f)
+{
+	if (f->maps.epoch)
+		__atomic_fetch_add(f->maps.epoch, 1, __ATOMIC_SEQ_CST);
+}
+
+static void end_change(struct unwind_feed *f)
+{
+	begin_change(f);
 }
 
 static int write_page(struct unwind_feed *f, const struct unwind_table *t, u32 page, const u16 *ids,
@@ -188,13 +206,17 @@ static u64 build_hash(const struct unwind_table *t)
 static int publish(struct unwind_feed *f, const struct feed_file *file, struct err *e)
 {
 	struct feed_file *old = find_file(f, &file->key);
+	int rc;
 
-	if (bpf_map_update_elem(f->maps.bins, &file->key, &file->bin, BPF_ANY))
-		return err_sys(e, errno, "cannot publish an unwind table");
+	if (old)
+		begin_change(f);
+	rc = bpf_map_update_elem(f->maps.bins, &file->key, &file->bin, BPF_ANY) ? -errno : 0;
+	if (old)
+		end_change(f);
+	if (rc)
+		return err_sys(e, rc, "cannot publish an unwind table");
 	if (old) {
 		*old = *file;
-		if (f->maps.epoch)
-			++*f->maps.epoch;
 		return 0;
 	}
 	vec_push(&f->files, *file);
@@ -279,6 +301,37 @@ static void find_table(struct unwind_feed *f, const struct elf *elf, bool python
 		(void)unwind_table_get(elf, ret, NULL, NULL);
 }
 
+/* As unwind_version_of() in the kernel. */
+static void read_version(int fd, const struct stat *st, struct unwind_version *ret)
+{
+	int generation = 0;
+
+	*ret = (struct unwind_version){
+		.size = (u64)st->st_size,
+		.changed = (u64)st->st_ctim.tv_sec * NSEC_PER_SEC + (u64)st->st_ctim.tv_nsec,
+	};
+	/* most kinds of file systems tell; the others do without */
+	if (!ioctl(fd, FS_IOC_GETVERSION, &generation))
+		ret->generation = (u32)generation;
+}
+
+static bool same_version(const struct unwind_version *a, const struct unwind_version *b)
+{
+	return a->size == b->size && a->changed == b->changed &&
+	       (!a->generation || !b->generation || a->generation == b->generation);
+}
+
+/* The file, if it is known as it was then; @version: NULL or all 0: as it is. */
+static const struct feed_file *find_version(const struct unwind_feed *f,
+					    const struct unwind_key *key,
+					    const struct unwind_version *version)
+{
+	const struct feed_file *file = find_file(f, key);
+	bool any = !version || !(version->size | version->changed);
+
+	return file && (any || same_version(&file->bin.version, version)) ? file : NULL;
+}
+
 /* Takes the descriptor's file under the key by which the kernel knows it. */
 static int add_fd(struct unwind_feed *f, int fd, const struct mapping *map, int pid, struct err *e)
 {
@@ -291,7 +344,9 @@ static int add_fd(struct unwind_feed *f, int fd, const struct mapping *map, int 
 
 	if (fstat(fd, &st))
 		return err_sys(e, errno, "cannot stat '%s'", name);
-	file.bin.size = (u64)st.st_size;
+	read_version(fd, &st, &file.bin.version);
+	if (find_version(f, &file.key, &file.bin.version))
+		return 0;
 	/* what is no program may be some machine's own code, which is known by its address */
 	if (!elf_use_fd(&elf, fd, name, NULL)) {
 		file.bin.number = numbered_add(&f->numbered, map, pid, fd, &elf);
@@ -317,7 +372,7 @@ int unwind_feed_map(struct unwind_feed *f, const struct mapping *map, int pid, s
 	const struct unwind_key key = { .ino = map->ino, .dev = map->dev };
 	struct mapping named = *map;
 
-	if (find_file(f, &key))
+	if (find_version(f, &key, &map->version))
 		return 0;
 	if (!named.path[0])
 		named.path = hint_of(f, &key);
@@ -352,6 +407,7 @@ static int open_needed(const struct unwind_feed *f, const struct unwind_need *ne
 		.end = need->end,
 		.ino = need->key.ino,
 		.dev = need->key.dev,
+		.version = need->version,
 		.exec = true,
 		.path = need_path(need),
 	};
@@ -364,14 +420,33 @@ static int open_needed(const struct unwind_feed *f, const struct unwind_need *ne
 	return fd;
 }
 
+/*
+ * The kernel must find the version that it asked with. One that has been changed since will be
+ * asked for once more; one for which the file system has two answers (the same question comes
+ * @again) is taken as the kernel sees it.
+ */
+static int answer_version(struct unwind_feed *f, struct feed_file *known,
+			  const struct unwind_version *asked, bool again, struct err *e)
+{
+	struct feed_file file = *known;
+
+	known->asked = *asked;
+	if (!memcmp(&file.bin.version, asked, sizeof(*asked)) ||
+	    (file.bin.version.changed > asked->changed && !again))
+		return 0;
+	file.asked = *asked;
+	file.bin.version = *asked;
+	return publish(f, &file, e);
+}
+
 int unwind_feed_need(struct unwind_feed *f, const struct unwind_need *need, struct err *e)
 {
 	struct feed_file *known = find_file(f, &need->key);
 	struct mapping map;
 
 	if (need->key.dev == UNWIND_CODE_DEV)
-		return unwind_feed_code(f, need->pid, need->size, e);
-	if (known && known->bin.size == need->size) {
+		return unwind_feed_code(f, need->pid, need->version.size, e);
+	if (known && same_version(&known->bin.version, &need->version)) {
 		/* else it asked again before the answer was there */
 		meet_page(f, known->bin.dir, need->page);
 		return 0;
@@ -380,17 +455,11 @@ int unwind_feed_need(struct unwind_feed *f, const struct unwind_need *need, stru
 
 	if (fd < 0)
 		return err_sys(e, ENOENT, "cannot open a mapped file of process %u", need->pid);
+	bool again = known && same_version(&known->asked, &need->version);
 	int rc = add_fd(f, fd, &map, (int)need->pid, e);
 
-	/* The kernel compares sizes: it must find the one that it asked with. */
 	known = find_file(f, &need->key);
-	if (!rc && known && known->bin.size != need->size) {
-		struct feed_file file = *known;
-
-		file.bin.size = need->size;
-		rc = publish(f, &file, e);
-	}
-	return rc;
+	return rc || !known ? rc : answer_version(f, known, &need->version, again, e);
 }
 
 /* --- run-time code ---------------------------------------------------------------------------- */
@@ -421,7 +490,9 @@ static void drop_program(struct unwind_feed *f, u32 pid)
 	for (size_t i = 0; i < f->programs.len; i++) {
 		if (f->programs.items[i]->pid != pid)
 			continue;
+		begin_change(f);
 		bpf_map_delete_elem(f->maps.bins, &key);
+		end_change(f);
 		program_free(f->programs.items[i]);
 		f->programs.items[i] = vec_pop(&f->programs);
 		return;
@@ -434,7 +505,7 @@ static struct feed_program *new_program(struct unwind_feed *f, u32 pid, u64 prog
 	bool java = !hotspot_init(&p->hotspot, (int)pid, NULL);
 
 	p->pid = pid;
-	p->bin.size = program;
+	p->bin.version.size = program;
 	p->hotspot.names = &f->names;
 	if (java)
 		p->code = &p->hotspot.code;
@@ -499,6 +570,17 @@ static int write_code_page(struct unwind_feed *f, struct feed_program *p, u32 pa
 	return 0;
 }
 
+static int change_code_page(struct unwind_feed *f, struct feed_program *p, u32 page, u32 first,
+			    u32 last, const struct unwind_rule *rule, struct err *e)
+{
+	int rc;
+
+	begin_change(f);
+	rc = write_code_page(f, p, page, first, last, rule, e);
+	end_change(f);
+	return rc;
+}
+
 static int write_code(struct unwind_feed *f, struct feed_program *p, struct err *e)
 {
 	const struct code_row *rows = p->code->rows.items;
@@ -514,7 +596,7 @@ static int write_code(struct unwind_feed *f, struct feed_program *p, struct err 
 
 		while (at < n && rows[at].address < end)
 			at++;
-		int rc = write_code_page(f, p, page, first, at, rule, e);
+		int rc = change_code_page(f, p, page, first, at, rule, e);
 
 		if (rc)
 			return rc;
@@ -543,7 +625,7 @@ static int unwind_feed_code(struct unwind_feed *f, u32 pid, u64 program, struct 
 	struct feed_program *p = find_program(f, pid);
 	int rc = 0;
 
-	if (p && p->bin.size != program) {
+	if (p && p->bin.version.size != program) {
 		drop_program(f, pid);
 		p = NULL;
 	}
@@ -553,11 +635,12 @@ static int unwind_feed_code(struct unwind_feed *f, u32 pid, u64 program, struct 
 	if (p->code)
 		rc = refresh_code(f, p, e);
 	/* a process of which nothing is known is published too: the kernel stops asking */
-	if (!rc && bpf_map_update_elem(f->maps.bins, &key, &p->bin, BPF_ANY))
-		rc = err_sys(e, errno, "cannot publish the rules of process %u", pid);
-	if (p->code && f->maps.epoch)
-		++*f->maps.epoch;
-	return rc;
+	if (rc)
+		return rc;
+	begin_change(f);
+	rc = bpf_map_update_elem(f->maps.bins, &key, &p->bin, BPF_ANY) ? -errno : 0;
+	end_change(f);
+	return rc ? err_sys(e, rc, "cannot publish the rules of process %u", pid) : 0;
 }
 
 static const struct unwind_rule *code_rule(const struct unwind_feed *f,
@@ -577,7 +660,7 @@ const struct unwind_rule *unwind_feed_code_rule(struct unwind_feed *f, u32 pid, 
 
 	if (r || !p || !p->code || p->looked > time)
 		return r;
-	unwind_feed_code(f, pid, p->bin.size, NULL);
+	unwind_feed_code(f, pid, p->bin.version.size, NULL);
 	/* that may have replaced the program's entry */
 	p = find_program(f, pid);
 	return p ? code_rule(f, p, pc) : NULL;
@@ -715,10 +798,11 @@ const struct code_names *unwind_feed_names(const struct unwind_feed *f)
 	return &f->names;
 }
 
-bool unwind_feed_rule(struct unwind_feed *f, const struct unwind_key *key, u64 offset,
+bool unwind_feed_rule(struct unwind_feed *f, const struct unwind_key *key,
+		      const struct unwind_version *version, u64 offset,
 		      const struct unwind_rule **ret)
 {
-	const struct feed_file *file = find_file(f, key);
+	const struct feed_file *file = find_version(f, key, version);
 
 	if (!file)
 		return false;
@@ -730,9 +814,10 @@ bool unwind_feed_rule(struct unwind_feed *f, const struct unwind_key *key, u64 o
 	return true;
 }
 
-u32 unwind_feed_number(const struct unwind_feed *f, const struct unwind_key *key)
+u32 unwind_feed_number(const struct unwind_feed *f, const struct unwind_key *key,
+		       const struct unwind_version *version)
 {
-	const struct feed_file *file = find_file(f, key);
+	const struct feed_file *file = find_version(f, key, version);
 
 	return file ? file->bin.number : 0;
 }

@@ -17,7 +17,7 @@ struct unwind_feed_maps {
 	int bins;
 	int rules;
 	int pool;
-	u64 *epoch;  /* unwind_epoch: raised when a table is replaced; may be NULL */
+	u64 *epoch;  /* unwind_epoch, see bpf/unwind_valid.bpf.h; may be NULL */
 	int pythons; /* 0: Python's functions are not wanted among the frames */
 	bool later;  /* pages of large tables follow when they are met: stacks that end there with
 			UNWIND_END_NO_TABLE can be finished */
@@ -59,13 +59,16 @@ const struct unwind_rule *unwind_feed_code_rule(struct unwind_feed *f, u32 pid, 
 void unwind_feed_hint(struct unwind_feed *f, const struct unwind_key *key, const char *path);
 
 /*
- * A rule of a published file; false when the file is not known. *ret is NULL without CFI. A page
- * that is not there yet is published first.
+ * A rule of a published file; false when the file is not known, or only in another version than
+ * @version (NULL or all 0: any). *ret is NULL without CFI. A page that is not there yet is
+ * published first.
  */
-bool unwind_feed_rule(struct unwind_feed *f, const struct unwind_key *key, u64 offset,
+bool unwind_feed_rule(struct unwind_feed *f, const struct unwind_key *key,
+		      const struct unwind_version *version, u64 offset,
 		      const struct unwind_rule **ret);
 /* The file's number in places; 0: it has none. And the files behind all numbers. */
-u32 unwind_feed_number(const struct unwind_feed *f, const struct unwind_key *key);
+u32 unwind_feed_number(const struct unwind_feed *f, const struct unwind_key *key,
+		       const struct unwind_version *version);
 const struct numbered *unwind_feed_numbered(const struct unwind_feed *f);
 /* The build behind an index that came with a sample; NULL: none. */
 const struct python_build *unwind_feed_python(const struct unwind_feed *f, u32 index);

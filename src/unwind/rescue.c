@@ -89,11 +89,11 @@ static int job_find(void *ctx, u64 pc, const struct unwind_rule **ret)
 	}
 	u64 offset = pc - m->start + m->offset;
 
-	if (unwind_feed_rule(j->r->feed, &key, offset, ret))
+	if (unwind_feed_rule(j->r->feed, &key, &m->version, offset, ret))
 		return 0;
 	/* the file is known to the kernel by another number (overlayfs), or it came just now */
 	unwind_feed_map(j->r->feed, m, (int)j->rec->pid, NULL);
-	return unwind_feed_rule(j->r->feed, &key, offset, ret) ? 0 : -EAGAIN;
+	return unwind_feed_rule(j->r->feed, &key, &m->version, offset, ret) ? 0 : -EAGAIN;
 }
 
 /* As the kernel does it: the functions whose anchor lies in the frame that runs them. */
@@ -124,6 +124,7 @@ static void maps_of_record(struct mappings *m, const struct unwind_rescue *rec)
 			.offset = v->offset,
 			.ino = v->key.ino,
 			.dev = v->key.dev,
+			.version = v->version,
 			.exec = true,
 			.path = vdso ? VDSO : "",
 		};
@@ -140,7 +141,7 @@ static void place_frames(const struct rescue *r, const struct mappings *maps,
 	for (size_t i = 0; i < f->n; i++) {
 		const struct mapping *m = mappings_find(maps, f->ip[i] - (i > 0));
 		const struct unwind_key key = m ? key_of(m) : (struct unwind_key){ 0 };
-		u32 number = m ? unwind_feed_number(r->feed, &key) : 0;
+		u32 number = m ? unwind_feed_number(r->feed, &key, &m->version) : 0;
 
 		if (number)
 			f->ip[i] = unwind_place(number, f->ip[i] - m->start + m->offset);

@@ -7,6 +7,7 @@
 
 #include "profile.skel.h"
 #include "profile_raw.skel.h"
+#include "unwind/checks.h"
 #include "unwind/loader.h"
 #include "unwind/rescue.h"
 
@@ -63,6 +64,7 @@ static int set_options(struct sampler *s, const struct sampler_opts *o, struct e
 	s->skel->rodata->profile_options.rescue_bytes = (u32)(ring - ring / 4);
 	s->skel->rodata->profile_options.rescue = !o->no_rescue;
 	loader_set_pidns(s->skel->rodata);
+	unwind_checks_set(s->skel->rodata, o->walk_always);
 	s->ring_bytes = ring;
 	return -bpf_map__set_max_entries(s->skel->maps.unwind_ring, (u32)ring);
 }
@@ -70,6 +72,8 @@ static int set_options(struct sampler *s, const struct sampler_opts *o, struct e
 LOADER_FORMS(profile)
 LOADER_SAME(profile, rodata, profile_options);
 LOADER_SAME(profile, rodata, unwind_pidns);
+LOADER_SAME(profile, rodata, unwind_walk_always);
+LOADER_SAME(profile, rodata, unwind_check_every);
 LOADER_SAME(profile, bss, profile_root);
 LOADER_SAME(profile, bss, unwind_epoch);
 
@@ -334,6 +338,9 @@ void sampler_stats(const struct sampler *s, struct sampler_stats *ret)
 		.python_frames = counts.n[UNWIND_COUNT_PYTHON_FRAMES],
 		.python_unplaced = counts.n[UNWIND_COUNT_PYTHON_UNPLACED],
 		.python_unreadable = s->python->unreadable,
+		.recognised = counts.n[UNWIND_COUNT_RECOGNISED],
+		.checked = counts.n[UNWIND_COUNT_CHECKED],
+		.misrecognised = counts.n[UNWIND_COUNT_MISRECOGNISED],
 	};
 	for (u32 i = 0; i < UNWIND_END_COUNT; i++)
 		ret->ends[i] = counts.n[i] + s->ends[i];

@@ -34,6 +34,7 @@ struct sampler_opts {
 	u32 max_user_frames; /* 0: UNWIND_MAX_FRAMES */
 	u32 events;          /* how many different ones will be attached, 0: 1; at most
 				UNWIND_EVENTS */
+	bool walk_always;    /* no stack is recognised instead of walked */
 	bool no_rescue;      /* leave stacks cut that met a file without a table */
 	bool python;         /* functions of Python among the user frames: see above */
 	struct python_names *python_names; /* where they go, if not into its own */
@@ -74,6 +75,7 @@ struct sampler_stats {
 	u64 python_frames;
 	u64 python_unplaced;        /* stacks in which some Python functions found no place */
 	u64 python_unreadable;      /* frames whose function could not be read any more */
+	u64 recognised, checked, misrecognised; /* stacks, see bpf/unwind.bpf.h */
 	u64 ends[UNWIND_END_COUNT]; /* user stacks by their end; rescued ones by their final end */
 	struct unwind_feed_stats feed;
 };

@@ -13,9 +13,11 @@
 #include "host/machine.h"
 #include "offcpu.skel.h"
 #include "offcpu_raw.skel.h"
+#include "unwind/checks.h"
 #include "unwind/loader.h"
 #include "waits/facts.h"
 #include "waits/filters.h"
+#include "waits/kept.h"
 #include "waits/rows.h"
 #include "unwind/rescue.h"
 
@@ -34,9 +36,9 @@ struct waits_engine {
 	struct unwind_feed *feed;
 	struct rescue rescue;
 	VEC(struct bpf_link *) links;
-	struct arena arena;
-	struct map stacks; /* id -> struct waits_stack * */
-	struct map wakers, chains;
+	struct waits_kept stacks, wakers, chains;
+	u64 turn;      /* of what is kept */
+	u64 held_lost; /* when the last one ended */
 	u64 stacks_dropped;
 	u64 round;                  /* of waits_engine_read() */
 	u64 ends[UNWIND_END_COUNT]; /* of rescued stacks */
@@ -93,8 +95,6 @@ static int set_kernel_facts(struct waits_engine *o, struct err *e)
 						      o->skel->rodata->offcpu_options.has_cast &&
 						      has_queue_clock(&o->opts);
 	bpf_program__set_autoload(o->skel->progs.offcpu_waking, o->needs_waking);
-	bpf_program__set_autoload(o->skel->progs.offcpu_find_memory,
-				  o->skel->rodata->offcpu_options.has_cast);
 	return 0;
 }
 
@@ -119,14 +119,6 @@ static void set_filters(struct waits_engine *o)
 	o->skel->rodata->offcpu_options.max_ns = in->max_ns;
 	o->skel->rodata->offcpu_options.period = in->period;
 	o->skel->rodata->offcpu_options.self = (u32)getpid();
-}
-
-/* How many GB of addresses a page table may lie in: there are gaps between pieces of memory. */
-static u32 memory_tries(void)
-{
-	u64 bytes = (u64)sysconf(_SC_PHYS_PAGES) * (u64)sysconf(_SC_PAGESIZE);
-
-	return (u32)MIN(2 * (bytes >> 30) + 16, 1ull << 14);
 }
 
 static int set_options(struct waits_engine *o, struct err *e)
@@ -161,15 +153,15 @@ static int set_options(struct waits_engine *o, struct err *e)
 	o->skel->rodata->offcpu_options.ran = in->ran;
 	o->skel->rodata->unwind_places = in->places;
 	o->skel->rodata->offcpu_options.rescue = !in->no_user_stacks;
-	o->skel->rodata->offcpu_options.memory_tries = memory_tries();
 	loader_set_pidns(o->skel->rodata);
+	unwind_checks_set(o->skel->rodata, in->walk_always);
 	if (o->raw)
 		bpf_map__set_max_entries(o->skel->maps.offcpu_tasks, machine_thread_room());
 	bpf_program__set_autoload(o->skel->progs.offcpu_each, in->threads);
 	o->skel->rodata->offcpu_options.sums = !in->send && !in->intervals;
 	bpf_program__set_autoload(o->skel->progs.offcpu_settle, !in->send && !in->intervals);
 	bpf_program__set_autoload(o->skel->progs.offcpu_fork, in->threads || in->follow);
-	waits_rows_size(o->skel, in->send ? 1 : rows, in->intervals);
+	waits_rows_size(o->skel, in->send ? 1 : rows);
 	bpf_map__set_max_entries(o->skel->maps.unwind_ring, (u32)ring);
 	if (!in->ran)
 		bpf_map__set_max_entries(o->skel->maps.offcpu_ran, 1);
@@ -179,6 +171,10 @@ static int set_options(struct waits_engine *o, struct err *e)
 LOADER_FORMS(offcpu)
 LOADER_SAME(offcpu, rodata, offcpu_options);
 LOADER_SAME(offcpu, rodata, unwind_pidns);
+LOADER_SAME(offcpu, rodata, unwind_walk_always);
+LOADER_SAME(offcpu, rodata, unwind_check_every);
+LOADER_SAME(offcpu, bss, offcpu_sent);
+LOADER_SAME(offcpu, bss, offcpu_half);
 LOADER_SAME(offcpu, bss, offcpu_closing);
 LOADER_SAME(offcpu, bss, unwind_epoch);
 
@@ -205,16 +201,6 @@ static int load(struct waits_engine *o, struct err *e)
 
 static int on_record(void *ctx, void *data, size_t n);
 
-/* Without it stacks are recognised, too, only slower. */
-static void find_memory(struct waits_engine *o)
-{
-	int fd = bpf_program__fd(o->skel->progs.offcpu_find_memory);
-	u32 result;
-
-	if (fd >= 0)
-		(void)bpfsys_prog_run(fd, NULL, 0, &result);
-}
-
 /* By its edge: a ring that is never empty would keep us awake all the time. */
 static int watch_ring(struct waits_engine *o, struct err *e)
 {
@@ -236,7 +222,6 @@ static int make_ready(struct waits_engine *o, struct err *e)
 	};
 	int rc = waits_filters_fill(o->skel, &o->opts, e);
 
-	find_memory(o);
 	if (!rc)
 		rc = loader_feed(o->skel, &feed, &o->feed, e);
 	if (rc)
@@ -284,10 +269,9 @@ void waits_engine_free(struct waits_engine *o)
 	rescue_release(&o->rescue);
 	unwind_feed_free(o->feed);
 	loader_free(o->skel);
-	map_release(&o->stacks);
-	map_release(&o->wakers);
-	map_release(&o->chains);
-	arena_release(&o->arena);
+	waits_kept_release(&o->stacks);
+	waits_kept_release(&o->wakers);
+	waits_kept_release(&o->chains);
 	free(o);
 }
 
@@ -390,20 +374,23 @@ static bool has_bare(const struct waits_stack *s)
 
 static void keep_stack(struct waits_engine *o, const struct waits_stack *in)
 {
+	size_t kernel = 8 * (size_t)in->n_kernel, user = 8 * (size_t)in->n_user;
 	struct waits_stack *s;
-	u64 *ips;
 
-	if (o->stacks.len >= WAITS_STACKS_MOST) {
+	if (waits_kept_get(&o->stacks, in->id)) {
+		waits_kept_hold(&o->stacks, in->id, o->turn);
+		return;
+	}
+	if (o->stacks.items.len >= WAITS_STACKS_MOST) {
 		o->stacks_dropped++;
 		return;
 	}
-	s = arena_dup(&o->arena, in, sizeof(*in));
-	ips = arena_alloc(&o->arena, 8 * ((size_t)in->n_kernel + in->n_user + 1));
-	memcpy(ips, in->kernel, 8 * (size_t)in->n_kernel);
-	memcpy(ips + in->n_kernel, in->user, 8 * (size_t)in->n_user);
-	s->kernel = ips;
-	s->user = ips + in->n_kernel;
-	map_put(&o->stacks, in->id, (u64)(uintptr_t)s);
+	s = waits_kept_put(&o->stacks, in->id, o->turn, NULL, sizeof(*in) + kernel + user);
+	*s = *in;
+	memcpy(s->ip, in->kernel, kernel);
+	memcpy(s->ip + in->n_kernel, in->user, user);
+	s->kernel = s->ip;
+	s->user = s->ip + in->n_kernel;
 	if (o->opts.places && o->opts.on_bare && has_bare(s))
 		o->opts.on_bare(o->opts.ctx, s);
 }
@@ -521,16 +508,49 @@ static void on_sleeper(struct waits_engine *o, const struct offcpu_sleeper *in, 
 
 static void on_chain(struct waits_engine *o, const struct offcpu_chain *in, size_t n)
 {
-	if (n < sizeof(*in) || in->n > OFFCPU_LINKS || o->chains.len >= WAITS_STACKS_MOST)
+	if (n < sizeof(*in) || in->n > OFFCPU_LINKS || o->chains.items.len >= WAITS_STACKS_MOST)
 		return;
-	map_put(&o->chains, in->id, (u64)(uintptr_t)arena_dup(&o->arena, in, sizeof(*in)));
+	waits_kept_put(&o->chains, in->id, o->turn, in, sizeof(*in));
 }
 
 static void on_waker(struct waits_engine *o, const struct offcpu_who *in, size_t n)
 {
-	if (n < sizeof(*in) || o->wakers.len >= WAITS_STACKS_MOST)
+	if (n < sizeof(*in) || o->wakers.items.len >= WAITS_STACKS_MOST)
 		return;
-	map_put(&o->wakers, in->id, (u64)(uintptr_t)arena_dup(&o->arena, in, sizeof(*in)));
+	waits_kept_put(&o->wakers, in->id, o->turn, in, sizeof(*in));
+}
+
+static void hold_waker(struct waits_engine *o, u64 id)
+{
+	const struct offcpu_who *who = waits_kept_get(&o->wakers, id);
+
+	waits_kept_hold(&o->wakers, id, o->turn);
+	if (who)
+		waits_kept_hold(&o->stacks, who->stack, o->turn);
+}
+
+static void hold_links(struct waits_engine *o, const struct offcpu_link *links, u32 n)
+{
+	for (u32 i = 0; i < n; i++) {
+		hold_waker(o, links[i].waker);
+		waits_kept_hold(&o->stacks, links[i].sleep_stack, o->turn);
+	}
+}
+
+static void on_held(struct waits_engine *o, const struct offcpu_held *in, size_t n)
+{
+	const struct offcpu_chain *chain;
+
+	if (n < sizeof(*in))
+		return;
+	waits_kept_hold(&o->stacks, in->stack, o->turn);
+	waits_kept_hold(&o->stacks, in->sleep_stack, o->turn);
+	waits_kept_hold(&o->chains, in->chain, o->turn);
+	hold_waker(o, in->chain);
+	hold_links(o, in->links, OFFCPU_LINKS);
+	chain = waits_kept_get(&o->chains, in->chain);
+	if (chain)
+		hold_links(o, chain->links, MIN(chain->n, (u32)OFFCPU_LINKS));
 }
 
 static int on_record(void *ctx, void *data, size_t n)
@@ -551,6 +571,7 @@ static int on_record(void *ctx, void *data, size_t n)
 	case OFFCPU_RECORD_SLEEPER: on_sleeper(o, data, n); break;
 	case OFFCPU_RECORD_WAKER: on_waker(o, data, n); break;
 	case OFFCPU_RECORD_CHAIN: on_chain(o, data, n); break;
+	case OFFCPU_RECORD_HELD: on_held(o, data, n); break;
 	case OFFCPU_RECORD_WAIT:
 		if (n >= sizeof(struct offcpu_wait) && o->opts.on_wait && o->rc >= 0)
 			rc = o->opts.on_wait(o->opts.ctx, data);
@@ -598,13 +619,46 @@ int waits_engine_accounts(struct waits_engine *o, struct err *e)
 	return rc ? rc : read_for(o, ACCOUNTS_NS);
 }
 
+/* --- turns ------------------------------------------------------------------------------------ */
+
+static u64 held_lost(const struct waits_engine *o)
+{
+	return bpfsys_map_sum(bpf_map__fd(o->skel->maps.offcpu_counters), OFFCPU_COUNT_HELD_LOST);
+}
+
+int waits_engine_turn(struct waits_engine *o, struct err *e)
+{
+	int rc;
+
+	o->turn++;
+	/* what it forgets here is sent again; words are written whole */
+	for (u32 i = 0; i < OFFCPU_SENT; i++)
+		__atomic_store_n(&o->skel->bss->offcpu_sent[i], 0, __ATOMIC_RELAXED);
+	rc = run_iterator(o, o->skel->progs.offcpu_hold, e);
+	return rc < 0 ? rc : MIN(waits_engine_read(o), 0);
+}
+
+void waits_engine_forget(struct waits_engine *o)
+{
+	u64 lost = held_lost(o);
+
+	/* without knowing what threads still have, all stays */
+	if (lost == o->held_lost) {
+		waits_kept_forget(&o->stacks, o->turn);
+		waits_kept_forget(&o->wakers, o->turn);
+		waits_kept_forget(&o->chains, o->turn);
+	}
+	o->held_lost = lost;
+}
+
 /* --- sums ------------------------------------------------------------------------------------- */
 
 int waits_engine_rows(struct waits_engine *o, waits_row_fn fn, void *ctx, struct err *e)
 {
 	int rc = 0;
 
-	if (o->skel->rodata->offcpu_options.sums)
+	/* what threads have summed up for themselves comes at the end */
+	if (o->skel->rodata->offcpu_options.sums && !o->links.len)
 		rc = run_iterator(o, o->skel->progs.offcpu_settle, e);
 	return rc < 0 ? rc : waits_rows_take(o->skel, fn, ctx, e);
 }
@@ -625,19 +679,18 @@ int waits_engine_ran(struct waits_engine *o, waits_ran_fn fn, void *ctx)
 
 struct waits_stack *waits_engine_stack(const struct waits_engine *o, u64 id)
 {
-	return (struct waits_stack *)(uintptr_t)map_get(&o->stacks, id, 0);
+	return waits_kept_get(&o->stacks, id);
 }
 
 const struct offcpu_who *waits_engine_waker(const struct waits_engine *o, u64 id)
 {
-	return (const struct offcpu_who *)(uintptr_t)map_get(&o->wakers, id, 0);
+	return waits_kept_get(&o->wakers, id);
 }
 
 u32 waits_engine_chain(const struct waits_engine *o, u64 id,
 		       struct offcpu_link ret[static OFFCPU_LINKS])
 {
-	const struct offcpu_chain *c =
-		(const struct offcpu_chain *)(uintptr_t)map_get(&o->chains, id, 0);
+	const struct offcpu_chain *c = waits_kept_get(&o->chains, id);
 
 	if (!o->opts.chains) {
 		ret[0] = (struct offcpu_link){ .waker = id };
@@ -656,8 +709,8 @@ void waits_engine_stats(const struct waits_engine *o, struct waits_stats *ret)
 
 	unwind_counters_read(bpf_map__fd(o->skel->maps.unwind_counters), &counts);
 	*ret = (struct waits_stats){
-		.stacks = o->stacks.len,
-		.chains = o->chains.len,
+		.stacks = o->stacks.items.len,
+		.chains = o->chains.items.len,
 		.stacks_dropped = o->stacks_dropped,
 		.rescues = counts.n[UNWIND_COUNT_RESCUES],
 		.rescues_lost = counts.n[UNWIND_COUNT_RESCUES_LOST],
@@ -670,8 +723,9 @@ void waits_engine_stats(const struct waits_engine *o, struct waits_stats *ret)
 		ret->counts[i] = bpfsys_map_sum(bpf_map__fd(o->skel->maps.offcpu_counters), i);
 	for (u32 i = 0; i < UNWIND_END_COUNT; i++)
 		ret->ends[i] = counts.n[i] + o->ends[i];
-	/* those that were known as a whole are counted once */
-	ret->ends[UNWIND_END_ROOT] += ret->counts[OFFCPU_COUNT_RECOGNISED];
+	ret->recognised = counts.n[UNWIND_COUNT_RECOGNISED];
+	ret->checked = counts.n[UNWIND_COUNT_CHECKED];
+	ret->misrecognised = counts.n[UNWIND_COUNT_MISRECOGNISED];
 }
 
 const struct numbered *waits_engine_files(const struct waits_engine *o)

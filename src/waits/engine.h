@@ -11,7 +11,7 @@
  *	waits_engine_rows	the sums since the last call
  *	waits_engine_free
  *
- * Times are CLOCK_MONOTONIC. Stacks and chains stay valid until waits_engine_free().
+ * Times are CLOCK_MONOTONIC. Stacks and chains stay valid until waits_engine_forget().
  */
 #ifndef WAITS_ENGINE_H
 #define WAITS_ENGINE_H
@@ -27,6 +27,7 @@ enum {
 	WAITS_ROWS_MOST = 1 << 20,
 	WAITS_STACKS_MOST = 1 << 17, /* kept in user space */
 };
+#define WAITS_TURN_NS (10ull * 1000 * 1000 * 1000)
 
 struct waits_stack;
 
@@ -63,6 +64,7 @@ struct waits_opts {
 	bool threads;    /* accounts, to on_thread */
 	bool ran;        /* who had the CPU while others waited for it: waits_engine_ran() */
 	bool no_kthreads, no_users;
+	bool walk_always;            /* no stack is recognised instead of walked */
 	struct python_names *python; /* functions of Python among the frames; NULL: not wanted */
 	bool places; /* user frames are places in files (unwind_place()), but for code in none */
 	/* A negative result ends the reading. */
@@ -87,14 +89,16 @@ struct waits_stack {
 	u8 end;      /* enum unwind_end of the user part */
 	bool python; /* has functions of Python, as addresses of python_names.h */
 	u32 mark;    /* free for the user: what it made of this */
+	u64 ip[];    /* what is above points here */
 };
 
 struct waits_stats {
 	u64 counts[OFFCPU_COUNTERS];
 	u64 ends[UNWIND_END_COUNT];
 	u64 rescues, rescues_lost, kernel_cut;
-	u64 stacks, chains;  /* kept */
-	u64 stacks_dropped;  /* beyond WAITS_STACKS_MOST */
+	u64 recognised, checked, misrecognised; /* stacks, see bpf/unwind.bpf.h */
+	u64 stacks, chains;                     /* kept */
+	u64 stacks_dropped;                     /* beyond WAITS_STACKS_MOST */
 	bool raw;            /* by raw tracepoints: the kernel does not describe its types */
 	bool partial_starts; /* stacks of threads that slept before us have no kernel part */
 	bool no_irq_context; /* interrupts cannot be told from the tasks that they interrupt */
@@ -116,8 +120,15 @@ int waits_engine_read(struct waits_engine *o);
 /* The accounts up to now, to on_thread; the programs go on. */
 int waits_engine_accounts(struct waits_engine *o, struct err *e);
 
+/*
+ * Every now and then (WAITS_TURN_NS): begins a new turn, in which all that is in use is sent, or
+ * named, again. Take the rows, and then forget: what was not in this turn nor in the one before.
+ */
+int waits_engine_turn(struct waits_engine *o, struct err *e);
+void waits_engine_forget(struct waits_engine *o);
+
 typedef int (*waits_row_fn)(void *ctx, const struct offcpu_key *k, const struct offcpu_value *v);
-/* Takes the sums out of the kernel, after waits_engine_stop() unless opts.intervals. */
+/* Takes the sums out of the kernel; all of them after waits_engine_stop(), or opts.intervals. */
 int waits_engine_rows(struct waits_engine *o, waits_row_fn fn, void *ctx, struct err *e);
 
 typedef int (*waits_ran_fn)(void *ctx, const struct offcpu_ran_key *k,

@@ -6,6 +6,7 @@
 #include <sys/utsname.h>
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/stop.h"
 
 /* What is urgent wakes us. The end of a program that we have started does not. */
@@ -103,6 +104,7 @@ void waits_live_release(struct waits_live *l)
 	waits_names_release(&l->names);
 	python_names_release(&l->python);
 	vec_release(&l->waits);
+	map_release(&l->row_of);
 	vec_release(&l->single);
 	vec_release(&l->threads);
 	profile_release(&l->profile);
@@ -117,6 +119,30 @@ int waits_live_start(struct waits_live *l, struct err *e)
 	if (rc >= 0)
 		rc = MIN(waits_engine_read(l->engine), 0);
 	return rc;
+}
+
+static int take_waits(struct waits_live *l, struct err *e);
+
+/*
+ * The rows of a busy machine fill any table, and so do its stacks: they are named while it is
+ * watched, and what nobody uses any more is forgotten.
+ */
+static int hand_over(struct waits_live *l, u64 now, struct err *e)
+{
+	int rc;
+
+	if (now < l->next_turn)
+		return 0;
+	if (!l->next_turn) {
+		l->next_turn = now + WAITS_TURN_NS;
+		return 0;
+	}
+	l->next_turn = now + WAITS_TURN_NS;
+	rc = waits_engine_turn(l->engine, e);
+	if (rc >= 0)
+		rc = take_waits(l, e);
+	waits_engine_forget(l->engine);
+	return MIN(rc, 0);
 }
 
 int waits_live_run(struct waits_live *l, u64 until, bool (*done)(void *ctx), void *ctx,
@@ -141,6 +167,9 @@ int waits_live_run(struct waits_live *l, u64 until, bool (*done)(void *ctx), voi
 		rc = waits_engine_read(l->engine);
 		if (rc < 0 && rc != -EAGAIN && rc != -EINTR)
 			return err_sys(e, rc, "cannot read the ring");
+		rc = hand_over(l, clock_mono_ns(), e);
+		if (rc < 0)
+			return rc;
 	}
 	l->end = clock_mono_ns();
 	return 0;
@@ -232,6 +261,35 @@ static void shorten_account(struct waits_live *l)
 	l->held_blocked = l->held_runq = 0;
 }
 
+static u64 hash_of(const struct wait *w)
+{
+	u64 h = hash_mix(hash_mix(w->thread, w->stack), (u64)w->state << 32 | (u32)w->syscall);
+
+	return hash_mix(hash_mix(h, w->flags), hash_bytes(w->links, sizeof(w->links)));
+}
+
+static bool is_alike(const struct wait *a, const struct wait *b)
+{
+	return a->thread == b->thread && a->stack == b->stack && a->state == b->state &&
+	       a->syscall == b->syscall && a->flags == b->flags && a->n_links == b->n_links &&
+	       !memcmp(a->links, b->links, sizeof(a->links));
+}
+
+/* The last row is added to one like it that was taken over before, if there is one. */
+static void merge_row(struct waits_live *l)
+{
+	struct wait *w = vec_last(&l->waits);
+	u64 *at = map_at(&l->row_of, hash_of(w));
+	struct wait *before = *at ? &l->waits.items[*at - 1] : NULL;
+
+	if (before && is_alike(before, w)) {
+		wait_add(before, w);
+		l->waits.len--;
+	} else if (!before) {
+		*at = l->waits.len;
+	}
+}
+
 static int on_row(void *ctx, const struct offcpu_key *k, const struct offcpu_value *v)
 {
 	struct wait *w;
@@ -244,12 +302,12 @@ static int on_row(void *ctx, const struct offcpu_key *k, const struct offcpu_val
 	w->count = v->count;
 	w->max_blocked = v->max_blocked;
 	w->max_runq = v->max_runq;
+	merge_row(ctx);
 	return 0;
 }
 
-int waits_live_collect(struct waits_live *l, struct err *e)
+static int take_waits(struct waits_live *l, struct err *e)
 {
-	struct waits_stats stats;
 	int rc;
 
 	(void)waits_engine_read(l->engine);
@@ -265,6 +323,15 @@ int waits_live_collect(struct waits_live *l, struct err *e)
 		w->runq = w->max_runq = s->runq;
 		w->count = 1;
 	}
+	vec_clear(&l->single);
+	return rc;
+}
+
+int waits_live_collect(struct waits_live *l, struct err *e)
+{
+	struct waits_stats stats;
+	int rc = take_waits(l, e);
+
 	if (l->launched)
 		shorten_account(l);
 	waits_engine_stats(l->engine, &stats);
@@ -279,6 +346,7 @@ int waits_live_collect(struct waits_live *l, struct err *e)
 void waits_live_reset(struct waits_live *l)
 {
 	vec_clear(&l->waits);
+	map_clear(&l->row_of);
 	vec_clear(&l->single);
 	vec_clear(&l->threads);
 	waits_forget(&l->profile);
@@ -312,6 +380,7 @@ void waits_live_health(const struct waits_live *l, struct result *ret)
 		    s.counts[OFFCPU_COUNT_CHAINS_FULL]);
 	result_loss(ret, "rescues_lost", "stacks cut because a table came too late",
 		    s.rescues_lost);
+	result_loss(ret, "misrecognised", HEALTH_MISRECOGNISED, s.misrecognised);
 	result_loss(ret, "clock_backward", "waits left out that ended before they began",
 		    s.counts[OFFCPU_COUNT_BACKWARD]);
 	result_loss(ret, "no_memory", "threads left out because the kernel had no memory",
@@ -322,8 +391,9 @@ void waits_live_health(const struct waits_live *l, struct result *ret)
 		    value_u(VALUE_COUNT, s.counts[OFFCPU_COUNT_INFERRED]));
 	result_fact(ret, "waker_not_seen", NULL,
 		    value_u(VALUE_COUNT, s.counts[OFFCPU_COUNT_NO_WAKER]));
-	result_fact(ret, "stacks_recognised", NULL,
-		    value_u(VALUE_COUNT, s.counts[OFFCPU_COUNT_RECOGNISED]));
+	result_fact(ret, "stacks_recognised", NULL, value_u(VALUE_COUNT, s.recognised));
+	result_fact(ret, "stacks_checked", NULL, value_u(VALUE_COUNT, s.checked));
+	result_fact(ret, "stacks_misrecognised", NULL, value_u(VALUE_COUNT, s.misrecognised));
 	result_fact(ret, "stacks_to_root", NULL, value_u(VALUE_COUNT, s.ends[UNWIND_END_ROOT]));
 	result_fact(ret, "tracepoints", NULL, value_text(ret, s.raw ? "raw" : "typed"));
 	if (s.partial_starts)

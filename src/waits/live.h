@@ -13,6 +13,8 @@ struct waits_live {
 	struct waits_names names;
 	struct python_names python;
 	wait_list waits;
+	struct map row_of;              /* hash of a row -> index + 1 in @waits */
+	u64 next_turn;                  /* when what is in the kernel is taken over */
 	VEC(struct offcpu_wait) single; /* opts.send: as they came; named by collect */
 	VEC(struct offcpu_thread) threads;
 	u64 begin, end; /* CLOCK_MONOTONIC */

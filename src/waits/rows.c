@@ -39,7 +39,7 @@ static int table_map(struct table *t, const struct bpf_map *map, struct err *e)
 	return 0;
 }
 
-void waits_rows_size(struct offcpu_bpf *skel, u64 rows, bool halves)
+void waits_rows_size(struct offcpu_bpf *skel, u64 rows)
 {
 	u32 places = 1;
 
@@ -47,7 +47,7 @@ void waits_rows_size(struct offcpu_bpf *skel, u64 rows, bool halves)
 	while (places < rows + rows / 4)
 		places *= 2;
 	skel->rodata->offcpu_options.rows = places;
-	bpf_map__set_max_entries(skel->maps.offcpu_rows, halves ? 2 * places : places);
+	bpf_map__set_max_entries(skel->maps.offcpu_rows, 2 * places);
 }
 
 /* From now on the other half is filled; returns the one that nobody fills any more. */
@@ -55,8 +55,6 @@ static u32 turn_over(struct offcpu_bpf *skel)
 {
 	u32 half = skel->bss->offcpu_half & 1;
 
-	if (bpf_map__max_entries(skel->maps.offcpu_rows) == skel->rodata->offcpu_options.rows)
-		return 0;
 	__atomic_store_n(&skel->bss->offcpu_half, half ^ 1, __ATOMIC_SEQ_CST);
 	/* it waits for all that runs without interrupts, as our programs do */
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))

@@ -7,8 +7,8 @@
 
 struct offcpu_bpf;
 
-/* Room for @rows; with @halves they can be taken out while more come. Before loading. */
-void waits_rows_size(struct offcpu_bpf *skel, u64 rows, bool halves);
+/* Room for @rows, twice: one half is taken out while the other is filled. Before loading. */
+void waits_rows_size(struct offcpu_bpf *skel, u64 rows);
 
 /* Takes out all rows: what was summed up until now, if the programs go on. */
 int waits_rows_take(struct offcpu_bpf *skel, waits_row_fn fn, void *ctx, struct err *e);

@@ -37,6 +37,7 @@ struct waits_session {
 	bool asking;
 	u64 threads_lost;
 	u64 read_time; /* when this reading began */
+	u64 next_turn; /* when what nobody uses any more is forgotten */
 	u64 floor;     /* when the one before began: no sample is older from then on */
 };
 
@@ -486,13 +487,18 @@ int waits_session_read(struct waits_session *s, int (*sink)(void *ctx, const voi
 
 	s->floor = s->read_time;
 	s->read_time = clock_mono_ns();
-	int rc = waits_engine_read(s->engine);
+	bool turn = s->next_turn && s->read_time >= s->next_turn;
+	int rc = turn ? waits_engine_turn(s->engine, NULL) : waits_engine_read(s->engine);
 
 	if (rc < 0 && rc != -EAGAIN)
 		return rc;
+	if (turn || !s->next_turn)
+		s->next_turn = s->read_time + WAITS_TURN_NS;
 	vec_each(w, &s->waits)
 		add_wait(s, w);
 	vec_clear(&s->waits);
+	if (turn)
+		waits_engine_forget(s->engine);
 	rc = s->out.len ? sink(ctx, s->out.data, s->out.len) : 0;
 	buf_reset(&s->out);
 	return rc < 0 ? rc : (int)(s->samples - before);

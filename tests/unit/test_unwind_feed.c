@@ -75,7 +75,7 @@ static bool setup(struct fixture *x)
 /* The path under which the file is known; "": it is not. */
 static const char *path_of(const struct fixture *x, const struct unwind_key *key)
 {
-	u32 number = unwind_feed_number(x->feed, key);
+	u32 number = unwind_feed_number(x->feed, key, NULL);
 	const struct numbered_file *file = numbered_get(unwind_feed_numbered(x->feed), number);
 
 	return file ? file->path : "";
@@ -88,7 +88,7 @@ static struct unwind_need need_with(const struct fixture *x, const char *path)
 		.pid = GONE,
 		.start = 0x400000,
 		.end = 0x800000,
-		.size = (u64)x->st.st_size,
+		.version = { .size = (u64)x->st.st_size },
 		.key = { .ino = x->st.st_ino, .dev = 7 },
 		.path = (u32)(UNWIND_PATH - 1 - strlen(path)),
 	};
@@ -107,14 +107,15 @@ TEST("a request about a process that is gone leads to its file")
 		return;
 	struct unwind_need need = need_with(&x, x.path);
 
-	CHECK(!unwind_feed_rule(x.feed, &need.key, 0x3000, &rule));
+	CHECK(!unwind_feed_rule(x.feed, &need.key, NULL, 0x3000, &rule));
 	CHECK_STR(path_of(&x, &need.key), "");
 	CHECK_EQ(unwind_feed_need(x.feed, &need, NULL), 0);
-	CHECK(unwind_feed_rule(x.feed, &need.key, 0x3000, &rule));
+	CHECK(unwind_feed_rule(x.feed, &need.key, NULL, 0x3000, &rule));
 	CHECK(rule);
 	CHECK_STR(path_of(&x, &need.key), x.path);
 	CHECK_EQ(bpf_map_lookup_elem(x.bins, &need.key, &bin), 0);
-	CHECK_EQ(bin.size, x.st.st_size);
+	CHECK_EQ(bin.version.size, x.st.st_size);
+	CHECK(bin.version.changed > 0);
 	CHECK(bin.pages > 0);
 	teardown(&x);
 }

@@ -10,6 +10,7 @@
 #include "base/stop.h"
 #include "lang_unwind.skel.h"
 #include "lang_unwind_raw.skel.h"
+#include "unwind/checks.h"
 #include "unwind/loader.h"
 
 #include <bpf/bpf.h>
@@ -117,6 +118,8 @@ static void keep_one_handler(void)
 
 LOADER_FORMS(lang_unwind)
 LOADER_SAME(lang_unwind, rodata, unwind_pidns);
+LOADER_SAME(lang_unwind, rodata, unwind_walk_always);
+LOADER_SAME(lang_unwind, rodata, unwind_check_every);
 LOADER_SAME(lang_unwind, bss, unwind_epoch);
 
 static int prepare(void *ctx, bool again, struct err *e)
@@ -130,6 +133,7 @@ static int prepare(void *ctx, bool again, struct err *e)
 		vec_clear(&u->funcs);
 	}
 	loader_set_pidns(u->skel->rodata);
+	unwind_checks_set(u->skel->rodata, false);
 	bpf_map__set_max_entries(u->skel->maps.unwind_ring, RING_BYTES);
 	rc = bpf_map__reuse_fd(u->skel->maps.lang_ustacks, u->stacks);
 	return rc ? err_sys(e, rc, "cannot share the stacks of programs") : 0;

@@ -1,0 +1,159 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Stacks where other code takes the place of what was there: each program knows how often it waited
+# in which function. At most one wait in a thousand may be attributed to another function, live and
+# from a recording.
+# shellcheck source=tests/lib/test.sh
+. "$(dirname "$0")/../lib/test.sh"
+
+need_root
+need_cmd gcc python3 setarch
+need_file "$WORKLOADS/reload" "$WORKLOADS/contexts"
+cd "$TMP" || exit 1
+export XDG_CACHE_HOME=$TMP/cache
+
+# --- how it is judged ----------------------------------------------------------------------------
+
+# counts FILE.json NAME...: prints NAME=COUNT
+counts() { python3 "$TOP/tests/lib/stackcounts.py" "$@"; }
+
+# judge WHAT FILE.json N NAME...: each NAME was waited in N times
+judge() {
+	local what=$1 json=$2 n=$3 line got wrong=0 all=0 each
+	shift 3
+	each=$(counts "$json" "$@")
+	for line in $each; do
+		got=${line#*=}
+		wrong=$((wrong + (got > n ? got - n : n - got)))
+		all=$((all + n))
+	done
+	ok "$what: at most 0.1 % wrong ($wrong of $all)" [ $((wrong * 1000)) -le "$all" ] || diag "$each"
+}
+
+# watch COMMAND...: into live.json, and recorded into recorded.json
+watch() {
+	"$FATHOM" offcpu -n 0 --json -- sh -c '"$@" >/dev/null' sh "$@" >live.json || fail "offcpu runs"
+	"$FATHOM" record --force --off-cpu -e cpu-clock -F 99 -o waits.data -- "$@" >record.log 2>&1 ||
+		fail "record runs" "$(cat record.log)"
+	"$FATHOM" offcpu -n 0 -i waits.data --json >recorded.json || fail "offcpu -i runs"
+}
+
+# both WHAT N "NAME..." COMMAND...
+both() {
+	local what=$1 n=$2 names=$3
+	shift 3
+	watch "$@"
+	# shellcheck disable=SC2086 # several names
+	judge "$what, live" live.json "$n" $names
+	# shellcheck disable=SC2086
+	judge "$what, recorded" recorded.json "$n" $names
+}
+
+# --- plug-ins --------------------------------------------------------------------------------------
+
+# What differs is a name, and one word of data: it makes the build ids differ.
+cat >plug.c <<'END_C'
+#include <time.h>
+#define TEXT(name) #name
+#define NAME(name) TEXT(name)
+__attribute__((used)) static const char which[] = NAME(WAIT);
+__attribute__((noinline)) static void WAIT(long us)
+{
+	volatile char room[ROOM];
+	struct timespec ts = { .tv_nsec = us * 1000 };
+
+	room[0] = 0;
+	nanosleep(&ts, 0);
+	__asm__ volatile("" ::: "memory");
+}
+void plug(long us)
+{
+	WAIT(us);
+	__asm__ volatile("" ::: "memory");
+}
+#ifdef PAGES
+__asm__(".text\n.skip 4096 * " PAGES ", 0x90\n");
+#endif
+#ifdef MAIN
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+	for (int i = 0; i < atoi(argv[1]); i++)
+		plug(500);
+	return argc < 0;
+}
+#endif
+END_C
+plugin() {
+	gcc -O2 -fPIC -shared "-DWAIT=$1" "-DROOM=$2" "${@:4}" -o "$3" plug.c || exit 1
+}
+plugin plug_a 64 ./a.so
+plugin plug_b 64 ./b.so
+plugin plug_b 1640 ./roomy.so
+plugin plug_b 64 ./longer.so '-DPAGES="1"'
+
+both "a plug-in unloaded, another of equal layout in its place" 300 "plug_a plug_b" \
+	"$WORKLOADS/reload" turns --count 300 ./a.so ./b.so
+both "another with larger frames" 300 "plug_a plug_b" \
+	"$WORKLOADS/reload" turns --count 300 ./a.so ./roomy.so
+both "another with one more page" 300 "plug_a plug_b" \
+	"$WORKLOADS/reload" turns --count 300 ./a.so ./longer.so
+both "siblings that load different plug-ins" 300 "plug_a plug_b" \
+	"$WORKLOADS/reload" fork --count 300 ./a.so ./b.so
+both "siblings, larger frames" 300 "plug_a plug_b" \
+	"$WORKLOADS/reload" fork --count 300 ./a.so ./roomy.so
+
+# --- programs --------------------------------------------------------------------------------------
+
+# program NAME ROOM FILE: with main
+program() { gcc -O2 "-DWAIT=$1" "-DROOM=$2" -DMAIN -o "$3" plug.c || exit 1; }
+mkdir one two
+program plug_a 64 one/prog
+program plug_b 64 two/prog
+program plug_b 1640 roomy
+cat >apart <<'END_SH'
+i=0
+while [ $((i += 1)) -le 30 ]; do
+	$1 one/prog 10
+	$1 two/prog 10
+done
+END_SH
+both "programs of one name and size" 300 "plug_a plug_b" sh apart ""
+both "without address randomisation" 300 "plug_a plug_b" sh apart "setarch -R"
+
+# Written again in place: one inode, one size. Names are gone with what was there before, and code
+# whose file has changed is without a name; it must not have a wrong one.
+cat >rebuild <<'END_SH'
+i=0
+while [ $((i += 1)) -le "$1" ]; do
+	cat one/prog >prog
+	./prog 3
+	cat "$2" >prog
+	./prog 3
+done
+END_SH
+# the last one that was written is there to be named
+rebuilt() {
+	local what=$1 json=$2 turns=$3 n
+	n=$(counts "$json" plug_a plug_b | awk -F= '{ print $2 }' | paste -sd' ')
+	read -r in_a in_b <<<"$n"
+	ok "$what: not more in plug_a than there was ($in_a of $((3 * turns)))" [ "$in_a" -le $((3 * turns)) ]
+	ok "$what: not more in plug_b than there was ($in_b of $((3 * turns)))" [ "$in_b" -le $((3 * turns)) ]
+}
+cp one/prog prog
+for other in two/prog roomy; do
+	watch sh rebuild 20 $other
+	rebuilt "rebuilt in place ($other), live" live.json 20
+	rebuilt "rebuilt in place ($other), recorded" recorded.json 20
+done
+
+# --- uncommon ways into a function -----------------------------------------------------------------
+
+both "contexts, signals, jumps and patches" 100 \
+	"context_a context_b signal_nap jump_a_naps jump_b_naps patch_a patch_b" \
+	"$WORKLOADS/contexts"
+# both the parent and its child
+judge "vfork, live" live.json 200 vfork_a vfork_b
+judge "vfork, recorded" recorded.json 200 vfork_a vfork_b
+done_testing
