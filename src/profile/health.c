@@ -7,7 +7,7 @@
 #include "recording/recording.h"
 #include "unwind/unwind.h"
 
-enum { HEALTH_VERSION = 1, CUT_REASONS = 3 };
+enum { HEALTH_VERSION = 2, CUT_REASONS = 3 };
 
 /* The section: this head, processes, cuts, the reason. Little endian, as x86 and arm write it. */
 struct packed_head {
@@ -23,7 +23,7 @@ struct packed_head {
 	u64 rescues_lost;
 };
 
-/* At the end; recordings made before have none. */
+/* At the end, from version 2 on. */
 struct packed_checks {
 	u64 recognised, checked, misrecognised;
 };
@@ -228,9 +228,9 @@ static bool take_all(struct health *h, struct cursor *c)
 	struct packed_checks checks;
 	struct packed_head head;
 
-	if (!take(c, &head, sizeof(head)) || head.version != HEALTH_VERSION || head.n_ends > 256 ||
-	    head.n_processes > HEALTH_PROCESSES_MOST + 1 || head.n_cuts > HEALTH_CUTS_MOST ||
-	    head.why_len > HEALTH_WHY_MOST)
+	if (!take(c, &head, sizeof(head)) || head.version - 1 >= HEALTH_VERSION ||
+	    head.n_ends > 256 || head.n_processes > HEALTH_PROCESSES_MOST + 1 ||
+	    head.n_cuts > HEALTH_CUTS_MOST || head.why_len > HEALTH_WHY_MOST)
 		return false;
 	h->how = head.how;
 	h->tables = head.tables;
@@ -250,11 +250,13 @@ static bool take_all(struct health *h, struct cursor *c)
 	h->why = head.why_len ? xstrndup((const char *)c->p, head.why_len) : NULL;
 	c->p += head.why_len;
 	c->left -= head.why_len;
-	if (take(c, &checks, sizeof(checks))) {
-		h->recognised = checks.recognised;
-		h->checked = checks.checked;
-		h->misrecognised = checks.misrecognised;
-	}
+	if (head.version < 2)
+		return true;
+	if (!take(c, &checks, sizeof(checks)))
+		return false;
+	h->recognised = checks.recognised;
+	h->checked = checks.checked;
+	h->misrecognised = checks.misrecognised;
 	return true;
 }
 
