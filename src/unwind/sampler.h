@@ -73,8 +73,8 @@ struct sampler_stats {
 	u64 rescues_lost;
 	u64 kernel_cut;
 	u64 python_frames;
-	u64 python_unplaced;        /* stacks in which some Python functions found no place */
-	u64 python_unreadable;      /* frames whose function could not be read any more */
+	u64 python_unplaced;   /* stacks in which some Python functions found no place */
+	u64 python_unreadable; /* frames whose function could not be read any more */
 	u64 recognised, checked, misrecognised; /* stacks, see bpf/unwind.bpf.h */
 	u64 ends[UNWIND_END_COUNT]; /* user stacks by their end; rescued ones by their final end */
 	struct unwind_feed_stats feed;
