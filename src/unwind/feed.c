@@ -4,8 +4,6 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <dirent.h>
-#include <linux/fs.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 
 #include "base/clock.h"
@@ -15,9 +13,8 @@
 #include "base/parse.h"
 #include "runtime/hotspot.h"
 #include "unwind/pool.h"
+#include "unwind/version.h"
 #include "runtime/python_trampoline.h"
-
-#define FIRST_PID_NAMESPACE 0xeffffffcu /* its inode is the same on every machine */
 
 enum {
 	MAX_PROGRAMS = 4096, /* processes with run-time code that are remembered */
@@ -301,26 +298,6 @@ static void find_table(struct unwind_feed *f, const struct elf *elf, bool python
 		(void)unwind_table_get(elf, ret, NULL, NULL);
 }
 
-/* As unwind_version_of() in the kernel. */
-static void read_version(int fd, const struct stat *st, struct unwind_version *ret)
-{
-	int generation = 0;
-
-	*ret = (struct unwind_version){
-		.size = (u64)st->st_size,
-		.changed = (u64)st->st_ctim.tv_sec * NSEC_PER_SEC + (u64)st->st_ctim.tv_nsec,
-	};
-	/* most kinds of file systems tell; the others do without */
-	if (!ioctl(fd, FS_IOC_GETVERSION, &generation))
-		ret->generation = (u32)generation;
-}
-
-static bool same_version(const struct unwind_version *a, const struct unwind_version *b)
-{
-	return a->size == b->size && a->changed == b->changed &&
-	       (!a->generation || !b->generation || a->generation == b->generation);
-}
-
 /* The file, if it is known as it was then; @version: NULL or all 0: as it is. */
 static const struct feed_file *find_version(const struct unwind_feed *f,
 					    const struct unwind_key *key,
@@ -329,7 +306,7 @@ static const struct feed_file *find_version(const struct unwind_feed *f,
 	const struct feed_file *file = find_file(f, key);
 	bool any = !version || !(version->size | version->changed);
 
-	return file && (any || same_version(&file->bin.version, version)) ? file : NULL;
+	return file && (any || unwind_version_same(&file->bin.version, version)) ? file : NULL;
 }
 
 /* Takes the descriptor's file under the key by which the kernel knows it. */
@@ -344,7 +321,7 @@ static int add_fd(struct unwind_feed *f, int fd, const struct mapping *map, int 
 
 	if (fstat(fd, &st))
 		return err_sys(e, errno, "cannot stat '%s'", name);
-	read_version(fd, &st, &file.bin.version);
+	unwind_version_read(fd, &st, &file.bin.version);
 	if (find_version(f, &file.key, &file.bin.version))
 		return 0;
 	/* what is no program may be some machine's own code, which is known by its address */
@@ -446,7 +423,7 @@ int unwind_feed_need(struct unwind_feed *f, const struct unwind_need *need, stru
 
 	if (need->key.dev == UNWIND_CODE_DEV)
 		return unwind_feed_code(f, need->pid, need->version.size, e);
-	if (known && same_version(&known->bin.version, &need->version)) {
+	if (known && unwind_version_same(&known->bin.version, &need->version)) {
 		/* else it asked again before the answer was there */
 		meet_page(f, known->bin.dir, need->page);
 		return 0;
@@ -455,7 +432,7 @@ int unwind_feed_need(struct unwind_feed *f, const struct unwind_need *need, stru
 
 	if (fd < 0)
 		return err_sys(e, ENOENT, "cannot open a mapped file of process %u", need->pid);
-	bool again = known && same_version(&known->asked, &need->version);
+	bool again = known && unwind_version_same(&known->asked, &need->version);
 	int rc = add_fd(f, fd, &map, (int)need->pid, e);
 
 	known = find_file(f, &need->key);
@@ -736,17 +713,6 @@ static void add_vdso(struct unwind_feed *f)
 	add_file(f, file, t, NULL, NULL);
 }
 
-bool unwind_own_pidns(u64 *ret_dev, u64 *ret_ino)
-{
-	struct stat own;
-
-	if (stat("/proc/self/ns/pid", &own) || own.st_ino == FIRST_PID_NAMESPACE)
-		return false;
-	*ret_dev = own.st_dev;
-	*ret_ino = own.st_ino;
-	return true;
-}
-
 int unwind_feed_new(struct unwind_feed **ret, const struct unwind_feed_maps *maps, struct err *e)
 {
 	struct unwind_feed *f = xcalloc(1, sizeof(*f));
@@ -831,20 +797,4 @@ void unwind_feed_stats(const struct unwind_feed *f, struct unwind_feed_stats *re
 {
 	ret->files = f->files.len;
 	ret->bytes = pool_bytes(&f->pool);
-}
-
-void unwind_counters_read(int fd, struct unwind_counts *ret)
-{
-	int cpus = libbpf_num_possible_cpus();
-	_cleanup_free_ struct unwind_counts *values =
-		xcalloc((size_t)MAX(cpus, 1), sizeof(*values));
-	u32 all = 0;
-
-	*ret = (struct unwind_counts){ 0 };
-	if (cpus <= 0 || bpf_map_lookup_elem(fd, &all, values))
-		return;
-	for (int cpu = 0; cpu < cpus; cpu++) {
-		for (u32 i = 0; i < UNWIND_COUNTERS; i++)
-			ret->n[i] += values[cpu].n[i];
-	}
 }

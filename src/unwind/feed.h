@@ -30,8 +30,6 @@ struct unwind_feed_stats {
 
 struct unwind_feed;
 
-/* Our pid namespace, as unwind_pidns wants it; false: it is the first one, or not known. */
-bool unwind_own_pidns(u64 *ret_dev, u64 *ret_ino);
 struct code_names;
 
 int unwind_feed_new(struct unwind_feed **ret, const struct unwind_feed_maps *maps, struct err *e);
@@ -78,7 +76,5 @@ void unwind_feed_on_new(struct unwind_feed *f, unwind_feed_new_fn *fn, void *ctx
 /* What run-time code is called, as far as its machine told. */
 const struct code_names *unwind_feed_names(const struct unwind_feed *f);
 void unwind_feed_stats(const struct unwind_feed *f, struct unwind_feed_stats *ret);
-/* The sums of unwind_counters over all CPUs; zeros when it cannot be read. */
-void unwind_counters_read(int fd, struct unwind_counts *ret);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unwind/loader.h"
 
+#include <bpf/bpf.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -8,6 +10,8 @@
 #include "host/kernel_types.h"
 #include "unwind/coretypes.h"
 #include "unwind/raw.h"
+
+#define FIRST_PID_NAMESPACE 0xeffffffcu /* its inode is the same on every machine */
 
 void loader_free(void *skel)
 {
@@ -119,4 +123,31 @@ int loader_ring(void *skel, ring_buffer_sample_fn fn, void *ctx, struct ring_buf
 {
 	*ret = ring_buffer__new(map_fd(skel, "unwind_ring"), fn, ctx, NULL);
 	return *ret ? 0 : err_sys(e, errno, "cannot map the ring");
+}
+
+bool unwind_own_pidns(u64 *ret_dev, u64 *ret_ino)
+{
+	struct stat own;
+
+	if (stat("/proc/self/ns/pid", &own) || own.st_ino == FIRST_PID_NAMESPACE)
+		return false;
+	*ret_dev = own.st_dev;
+	*ret_ino = own.st_ino;
+	return true;
+}
+
+void unwind_counters_read(int fd, struct unwind_counts *ret)
+{
+	int cpus = libbpf_num_possible_cpus();
+	_cleanup_free_ struct unwind_counts *values =
+		xcalloc((size_t)MAX(cpus, 1), sizeof(*values));
+	u32 all = 0;
+
+	*ret = (struct unwind_counts){ 0 };
+	if (cpus <= 0 || bpf_map_lookup_elem(fd, &all, values))
+		return;
+	for (int cpu = 0; cpu < cpus; cpu++) {
+		for (u32 i = 0; i < UNWIND_COUNTERS; i++)
+			ret->n[i] += values[cpu].n[i];
+	}
 }

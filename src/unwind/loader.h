@@ -59,6 +59,8 @@ int loader_load(const struct loader *l, bool *ret_raw, void *ret_skel, struct er
 /* Takes NULL. */
 void loader_free(void *skel);
 
+/* Our pid namespace, as unwind_pidns wants it; false: it is the first one, or not known. */
+bool unwind_own_pidns(u64 *ret_dev, u64 *ret_ino);
 /* Fills unwind_pidns of @rodata: in a pid namespace of our own the kernel must count as we do. */
 #define loader_set_pidns(rodata) \
 	((void)unwind_own_pidns(&(rodata)->unwind_pidns.dev, &(rodata)->unwind_pidns.ino))
@@ -73,5 +75,8 @@ int loader_feed(void *skel, const struct loader_feed *opts, struct unwind_feed *
 		struct err *e);
 int loader_ring(void *skel, ring_buffer_sample_fn fn, void *ctx, struct ring_buffer **ret,
 		struct err *e);
+
+/* The sums of unwind_counters over all CPUs; zeros when it cannot be read. */
+void unwind_counters_read(int fd, struct unwind_counts *ret);
 
 #endif
