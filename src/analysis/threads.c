@@ -19,12 +19,12 @@ static void split_cpu(struct thread_account *a, const struct offcpu_thread *t, b
 	a->ns[STATE_KERNEL] = t->oncpu - a->ns[STATE_USER];
 }
 
-static void add_wait(const struct profile *p, struct thread_account *a, const struct wait *w)
+static void add_wait(struct thread_account *a, const struct wait *w, bool idle)
 {
-	enum thread_state kind = wait_kind(p, w);
+	enum thread_state kind = (enum thread_state)w->kind;
 
 	a->ns[kind] += w->blocked;
-	if (w->blocked > a->top_ns) {
+	if (w->blocked > a->top_ns && (idle || !wait_is_idle(kind))) {
 		a->top_ns = w->blocked;
 		a->top_stack = w->stack;
 		a->top_kind = kind;
@@ -87,7 +87,7 @@ void accounts_build(const struct observed *o, account_list *ret)
 		u64 at = map_get(&by_tid, (u32)p->threads.items[w->thread].tid, 0);
 
 		if (at)
-			add_wait(p, &ret->items[at - 1], w);
+			add_wait(&ret->items[at - 1], w, o->idle);
 	}
 	for (size_t i = 0; i < ret->len; i++)
 		settle(&ret->items[i], &o->threads[i], o->waits_sampled);
@@ -179,17 +179,6 @@ enum {
 	COLUMNS
 };
 
-static const char *const state_keys[STATE_COUNT] = {
-	"user_percent",  "kernel_percent",  "running_percent",       "runnable_percent",
-	"disk_percent",  "network_percent", "lock_percent",          "pipe_percent",
-	"sleep_percent", "fault_percent",   "poll_percent",          "child_percent",
-	"idle_percent",  "other_percent",   "interruptible_percent", "uninterruptible_percent",
-};
-static const char *const state_titles[STATE_COUNT] = {
-	"USER",  "SYS",   "CPU",  "RUNQ",  "DISK", "NET",   "LOCK", "PIPE",
-	"SLEEP", "FAULT", "POLL", "CHILD", "IDLE", "OTHER", "S",    "D",
-};
-
 #define SHOWN_SHARE 0.00005 /* less is 0.00 % */
 
 static bool any_in(const account_list *list, size_t n, int state)
@@ -229,8 +218,9 @@ static void make_columns(const account_list *list, size_t n, enum account_by by,
 				    by == BY_THREAD ? COLUMN_HIDDEN : 0 };
 	c[COL_WALL] = (struct column){ "wall_ns", "WALL", VALUE_DURATION, 0 };
 	for (int i = 0; i < STATE_COUNT; i++)
-		c[COL_STATES + i] = (struct column){ state_keys[i], state_titles[i], VALUE_PERCENT,
-						     state_flags(list, n, i) };
+		c[COL_STATES + i] = (struct column){ thread_state_key((enum thread_state)i),
+						     thread_state_title((enum thread_state)i),
+						     VALUE_PERCENT, state_flags(list, n, i) };
 	c[COL_TOP] = (struct column){ "top_reason", "MOST", VALUE_TEXT, COLUMN_HIDDEN };
 	c[COL_STACK] =
 		(struct column){ "top_stack", "WAITS LONGEST IN", VALUE_TEXT, COLUMN_HIDDEN };
@@ -290,7 +280,7 @@ static void add_reasons(const struct profile *p, const account_list *list, enum 
 		_cleanup_buf_ struct buf text = BUF_INIT;
 		struct row *r;
 
-		if (!a->top_ns || (!a->top_stack && a->top_kind >= STATE_IDLE))
+		if (!a->top_ns || (!a->top_stack && a->top_kind == STATE_IDLE))
 			continue;
 		if (!t)
 			t = result_table(ret, "reasons", "longest wait of each", columns,

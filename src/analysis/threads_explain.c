@@ -5,10 +5,11 @@
 #include "base/fmt.h"
 #include "base/text.h"
 
-enum { LONGEST = 5, ENDINGS = 3, CULPRITS = 5, PAGE_MIN = 30, PAGE_MAX = 79 };
+enum { LONGEST = 5, ENDINGS = 3, PASTS = 3, CULPRITS = 5, PAGE_MIN = 30, PAGE_MAX = 79 };
 
 struct page {
 	const struct observed *seen;
+	wait_list *parts; /* its waits by what their wakers did: blame.h */
 	struct profile *profile;
 	size_t width;
 	struct thread_account sum; /* of all threads */
@@ -83,7 +84,7 @@ static void name_threads(struct page *p)
 
 	for (size_t i = 0; i < p->accounts.len; i++)
 		map_put(&by_tid, p->accounts.items[i].tid, i + 1);
-	vec_each(w, p->seen->waits) {
+	vec_each(w, p->parts) {
 		s32 tid = p->profile->threads.items[w->thread].tid;
 		u64 at = map_get(&by_tid, (u32)tid, 0);
 		const struct thread_account *a = at ? &p->accounts.items[at - 1] : NULL;
@@ -123,6 +124,7 @@ static size_t count_processes(const account_list *list)
 static void say_whole(struct page *p, u32 pid)
 {
 	int order[STATE_COUNT];
+	u64 idle = 0;
 	size_t n = p->accounts.len, others = count_processes(&p->accounts) - 1;
 	const char *name = profile_str(p->profile, p->accounts.items[0].comm);
 
@@ -148,20 +150,18 @@ static void say_whole(struct page *p, u32 pid)
 	buf_addstr(&p->text, "\nWhere that time went:\n");
 	order_states(&p->sum, order);
 	for (int i = 0; i < STATE_COUNT; i++) {
-		if (p->sum.ns[order[i]])
-			add_amount(p, p->sum.ns[order[i]], p->sum.wall,
-				   thread_state_words((enum thread_state)order[i]));
+		enum thread_state state = (enum thread_state)order[i];
+
+		if (wait_is_idle(state))
+			idle += p->sum.ns[state];
+		else if (p->sum.ns[state])
+			add_amount(p, p->sum.ns[state], p->sum.wall, thread_state_words(state));
 	}
+	if (idle)
+		add_amount(p, idle, p->sum.wall, "waiting for work, which delays nobody");
 }
 
 /* --- the longest waits ------------------------------------------------------------------------ */
-
-static enum thread_state kind_of_stack(const struct profile *p, u32 stack)
-{
-	struct wait w = { .stack = stack, .syscall = -1, .state = 1 };
-
-	return wait_kind(p, &w);
-}
 
 static const char *waker_words(const struct profile *p, const struct wait_link *l)
 {
@@ -194,68 +194,79 @@ static void say_who(struct page *p, u32 tid, u32 threads)
 	buf_addch(&p->line, ')');
 }
 
-static void say_waker(struct page *p, const struct wait_link *l, u32 threads, size_t indent)
+/* "writer (123 and 2 others) in write < main" */
+static void say_waker(struct page *p, const struct wait_link *l, u32 threads)
 {
 	buf_addstr(&p->line, waker_words(p->profile, l));
 	if (l->kind == OFFCPU_WAKER_TASK) {
 		say_who(p, l->tid, threads);
 		say_place(p, l->stack);
 	}
-	buf_addch(&p->line, '.');
-	end_line(p, indent, indent + 2);
 }
 
-/* "3 of them (1.50ms)" */
-static void say_part(struct page *p, u64 count, u64 ns, const char *of_what)
+/* "117 of them (1.50s)" */
+static void say_part(struct page *p, u64 count, u64 ns)
 {
 	fmt_count(&p->line, count);
-	buf_addf(&p->line, " of %s (", of_what);
+	buf_addstr(&p->line, " of them (");
 	say_time(&p->line, ns);
 	buf_addch(&p->line, ')');
 }
 
-/* What the waker had been doing; false: nothing is known of that. */
-static bool say_past(struct page *p, const struct wait_link *l, const struct pile *part,
-		     size_t indent)
+/* What the last of the chain did, with those before: "was waiting for a lock in f, woken by ..." */
+static void say_doing(struct page *p, const struct wait *w)
 {
-	const char *name = profile_str(p->profile, l->comm);
+	static const char *const words[] = { [LINK_UNBORN] = "had not started yet",
+					     [LINK_RAN] = "ran",
+					     [LINK_RUNNABLE] = "waited for a CPU",
+					     [LINK_UNKNOWN] = "was not observed" };
 
-	if (l->kind != OFFCPU_WAKER_TASK || (!l->sleep_stack && p->seen->no_chains))
-		return false;
-	if (part) {
-		buf_addstr(&p->line, "Before ");
-		say_part(p, part->count, part->ns, "these");
-	}
-	if (l->sleep_stack) {
-		buf_addf(&p->line, "%s %s had been %s", part ? "" : "Until then", name,
-			 thread_state_words(kind_of_stack(p->profile, l->sleep_stack)));
-		say_place(p, l->sleep_stack);
-	} else {
-		buf_addf(&p->line,
-			 part ? " no sleep of %s was seen"
-			      : "No sleep of %s was observed in that time",
-			 name);
-	}
-	buf_addch(&p->line, '.');
-	end_line(p, indent, indent + 2);
-	return l->sleep_stack;
-}
-
-/* What who ended it had been doing, who had ended that, ...: the past that took most. */
-static void say_pasts(struct page *p, const struct pile *ending, size_t indent)
-{
-	const struct pile *past = longest_past(&p->longest, ending);
-	const struct wait *w = past->wait;
-
-	for (u32 i = 0; i < w->n_links && i < LONGEST_LINKS; i++) {
-		bool part = !i && past->count < ending->count;
+	for (u32 i = 0; i < w->n_links; i++) {
+		const struct wait_link *l = &w->links[i];
 
 		if (i) {
-			buf_addstr(&p->line, "That was ended by ");
-			say_waker(p, &w->links[i], 1, indent);
+			buf_addstr(&p->line, ", woken by ");
+			say_waker(p, l, 1);
+			if (l->kind != OFFCPU_WAKER_TASK || l->doing == LINK_UNKNOWN)
+				return;
+			buf_addstr(&p->line, ", which ");
 		}
-		if (!say_past(p, &w->links[i], part ? past : NULL, indent))
+		if (l->doing != LINK_BLOCKED && !l->sleep_stack) {
+			buf_addstr(&p->line, words[l->doing]);
+			return;
+		}
+		buf_addf(&p->line, "was %s", thread_state_words((enum thread_state)l->sleep_kind));
+		say_place(p, l->sleep_stack);
+	}
+}
+
+/* What the waker did in the span of the waits that it ended; the times add up to theirs. */
+static void say_meanwhile(struct page *p, const struct pile *ending)
+{
+	const struct wait_link *l = &ending->wait->links[0];
+	const struct pile *past = NULL;
+	u64 rest = ending->ns;
+
+	if (l->kind != OFFCPU_WAKER_TASK || p->seen->no_chains)
+		return;
+	for (int shown = 0; shown < PASTS; shown++) {
+		past = longest_past(&p->longest, ending, past);
+		if (!past || past->ns < ending->ns / 50)
 			break;
+		if (!shown)
+			buf_addf(&p->text, "     Meanwhile %s:\n",
+				 profile_str(p->profile, l->comm));
+		say_time(&p->line, past->ns);
+		buf_addf(&p->line, " (%.1f%%) ", share(past->ns, ending->ns));
+		say_doing(p, past->wait);
+		buf_addch(&p->line, '.');
+		end_line(p, 7, 9);
+		rest -= past->ns;
+	}
+	if (past && rest >= ending->ns / 50) {
+		say_time(&p->line, rest);
+		buf_addf(&p->line, " (%.1f%%) in other states.", share(rest, ending->ns));
+		end_line(p, 7, 9);
 	}
 }
 
@@ -264,26 +275,21 @@ static void say_ending(struct page *p, const struct pile *group, const struct pi
 	const struct wait *w = ending->wait;
 	bool part = ending->count < group->count;
 
-	if (!w->n_links) {
-		buf_addstr(&p->line, "Who ended ");
-		if (part)
-			say_part(p, ending->count, ending->ns, "them");
-		else
-			buf_addstr(&p->line, ending->count > 1 ? "them" : "it");
-		buf_addstr(&p->line, " was not seen.");
-		end_line(p, 5, 7);
-		return;
-	}
 	if (part) {
-		say_part(p, ending->count, ending->ns, "them");
-		buf_addf(&p->line, " %s ended by ", ending->count > 1 ? "were" : "was");
+		say_part(p, ending->count, ending->ns);
+		buf_addstr(&p->line, w->n_links ? ": woken by " : ": ");
 	} else {
-		buf_addstr(&p->line, "Ended by ");
+		buf_addstr(&p->line, w->n_links ? "Woken by " : "");
 	}
-	say_waker(p, &w->links[0], ending->threads, 5);
+	if (w->n_links)
+		say_waker(p, &w->links[0], ending->threads);
+	else
+		buf_addstr(&p->line, part ? "the waker was not seen" : "The waker was not seen");
+	buf_addch(&p->line, '.');
+	end_line(p, 5, 7);
 	/* of those that matter */
-	if (ending->ns >= group->ns / 4)
-		say_pasts(p, ending, part ? 7 : 5);
+	if (w->n_links && ending->ns >= group->ns / 4)
+		say_meanwhile(p, ending);
 }
 
 static void say_endings(struct page *p, const struct pile *group)
@@ -301,8 +307,8 @@ static void say_endings(struct page *p, const struct pile *group)
 	}
 	if (!count)
 		return;
-	say_part(p, count, ns, "them");
-	buf_addstr(&p->line, count > 1 ? " had other ends." : " had another end.");
+	say_part(p, count, ns);
+	buf_addstr(&p->line, ": other wakers.");
 	end_line(p, 5, 7);
 }
 
@@ -316,7 +322,9 @@ static void say_ends(struct page *p, const struct pile *group)
 		buf_addstr(&p->line, many ? "They" : "It");
 		buf_addstr(&p->line, before ? " began before the observation" : "");
 		buf_addstr(&p->line, before && open ? " and" : "");
-		buf_addstr(&p->line, !open ? "" : many ? " go on" : " goes on");
+		buf_addstr(&p->line, !open  ? ""
+				     : many ? " are still going on"
+					    : " is still going on");
 		buf_addch(&p->line, '.');
 		end_line(p, 5, 7);
 	}
@@ -328,18 +336,17 @@ static void say_group(struct page *p, const struct pile *g)
 {
 	const struct profile_thread *t = &p->profile->threads.items[g->wait->thread];
 
-	say_time(&p->line, g->max);
+	say_time(&p->line, g->ns);
 	if (g->count > 1) {
-		buf_addstr(&p->line, ", the longest of ");
+		buf_addstr(&p->line, " in ");
 		fmt_count(&p->line, g->count);
-		buf_addstr(&p->line, " that took ");
-		say_time(&p->line, g->ns);
-		buf_addstr(&p->line, " together");
+		buf_addstr(&p->line, " waits, the longest ");
+		say_time(&p->line, g->max);
 	}
 	buf_addf(&p->line, ": %s", profile_str(p->profile, t->comm));
 	say_who(p, (u32)t->tid, g->threads);
 	buf_addf(&p->line, " %s %s", g->threads > 1 ? "were" : "was",
-		 thread_state_words(wait_kind(p->profile, g->wait)));
+		 thread_state_words((enum thread_state)g->wait->kind));
 	if (g->places > 1)
 		buf_addstr(&p->line, ", the longest");
 	say_place(p, g->wait->stack);
@@ -361,7 +368,7 @@ static void say_longest(struct page *p)
 		if (!g)
 			break;
 		if (!shown)
-			buf_addstr(&p->text, "\nIts longest waits, similar ones combined:\n");
+			buf_addstr(&p->text, "\nWaits that took most time, similar ones as one:\n");
 		buf_addf(&p->line, "%d. ", shown + 1);
 		say_group(p, g);
 	}
@@ -508,7 +515,7 @@ enum {
 static void waker_cells(const struct page *p, const struct pile *ending, struct row *r,
 			struct result *ret)
 {
-	const struct wait *w = longest_past(&p->longest, ending)->wait;
+	const struct wait *w = longest_past(&p->longest, ending, NULL)->wait;
 	const struct wait_link *l = &w->links[0];
 
 	if (!w->n_links)
@@ -524,7 +531,7 @@ static void waker_cells(const struct page *p, const struct pile *ending, struct 
 	if (!l->sleep_stack)
 		return;
 	r->cells[WAIT_WAKER_KIND] =
-		value_text(ret, thread_state_name(kind_of_stack(p->profile, l->sleep_stack)));
+		value_text(ret, thread_state_name((enum thread_state)l->sleep_kind));
 	r->cells[WAIT_WAKER_SLEPT] = place_value(p, l->sleep_stack, ret);
 }
 
@@ -540,7 +547,7 @@ static void group_cells(const struct page *p, const struct pile *g, struct row *
 	r->cells[WAIT_THREADS] = value_u(VALUE_COUNT, g->threads);
 	r->cells[WAIT_TID] = value_u(VALUE_PID, (u64)t->tid);
 	r->cells[WAIT_COMM] = value_text(ret, profile_str(p->profile, t->comm));
-	r->cells[WAIT_KIND] = value_text(ret, thread_state_name(wait_kind(p->profile, w)));
+	r->cells[WAIT_KIND] = value_text(ret, thread_state_name((enum thread_state)w->kind));
 	r->cells[WAIT_WHERE] = place_value(p, w->stack, ret);
 	r->cells[WAIT_BEFORE] = value_u(VALUE_COUNT, !!(w->flags & OFFCPU_UNKNOWN_START));
 	r->cells[WAIT_OPEN] = value_u(VALUE_COUNT, !!(w->flags & OFFCPU_OPEN));
@@ -625,19 +632,20 @@ static void facts(const struct page *p, const struct explain_faults *f, struct r
 	result_fact(ret, "major_faults", NULL, value_u(VALUE_COUNT, f->major));
 }
 
-void explain_result(const struct observed *seen, ran_list *ran, u32 pid,
+void explain_result(const struct observed *seen, wait_list *parts, ran_list *ran, u32 pid,
 		    const struct explain_faults *faults, int width, struct result *ret)
 {
 	struct page p = { .seen = seen,
 			  .profile = seen->profile,
 			  .width = (size_t)MIN(MAX(width, PAGE_MIN), PAGE_MAX),
+			  .parts = parts,
 			  .culprits = ran };
 
 	accounts_build(seen, &p.accounts);
 	sum_accounts(&p);
 	vec_sort(ran, by_ns);
 	name_threads(&p);
-	longest_build(p.profile, seen->waits, &p.longest);
+	longest_build(p.profile, parts, seen->idle, &p.longest);
 	if (!width) {
 		facts(&p, faults, ret);
 		table_states(&p, ret);

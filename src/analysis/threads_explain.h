@@ -14,10 +14,11 @@ struct explain_faults {
 };
 
 /*
- * @seen has single waits with wakers and chains. @ran is sorted. @width: of the
- * page, as far as people like to read; 0: tables instead of prose.
+ * @seen has single waits with wakers and chains, @parts the same as parts (blame.h). @ran is
+ * sorted.
+ * @width: of the page, as far as people like to read; 0: tables instead of prose.
  */
-void explain_result(const struct observed *seen, ran_list *ran, u32 pid,
+void explain_result(const struct observed *seen, wait_list *parts, ran_list *ran, u32 pid,
 		    const struct explain_faults *faults, int width, struct result *ret);
 
 #endif

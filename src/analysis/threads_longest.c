@@ -60,7 +60,7 @@ static u64 group_key(struct builder *b, const struct wait *w)
 {
 	const struct profile_thread *t = &b->profile->threads.items[w->thread];
 	u32 flags = w->flags & (OFFCPU_UNKNOWN_START | OFFCPU_OPEN), place;
-	enum thread_state kind = wait_kind(b->profile, w);
+	enum thread_state kind = (enum thread_state)w->kind;
 
 	/* pages are missing wherever code or data is met for the first time */
 	place = kind == STATE_FAULT ? 0 : place_of(b, w->stack);
@@ -88,6 +88,7 @@ static u64 past_key(struct builder *b, const struct wait *w)
 
 		key = hash_mix(key, waker_key(b, l));
 		key = hash_mix(key, l->sleep_stack ? place_of(b, l->sleep_stack) : 0);
+		key = hash_mix(key, l->doing);
 	}
 	return key;
 }
@@ -105,13 +106,13 @@ static void add(struct builder *b, struct longest *l, const struct wait *w)
 	pile_add(b, &l->pasts, PAST, ending, past_key(b, w), w);
 }
 
-void longest_build(struct profile *p, const wait_list *waits, struct longest *ret)
+void longest_build(struct profile *p, const wait_list *waits, bool idle, struct longest *ret)
 {
 	struct builder b = { .profile = p };
 
 	*ret = (struct longest){ 0 };
 	vec_each(w, waits) {
-		if (w->max_blocked)
+		if (w->max_blocked && (idle || !wait_is_idle((enum thread_state)w->kind)))
 			add(&b, ret, w);
 	}
 	map_release(&b.places);
@@ -128,20 +129,17 @@ void longest_release(struct longest *l)
 }
 
 /* An order without ties. */
-static bool is_before(const struct pile *a, const struct pile *b, bool by_max)
+static bool is_before(const struct pile *a, const struct pile *b)
 {
-	u64 x = by_max ? a->max : a->ns, y = by_max ? b->max : b->ns;
-
-	return x != y ? x > y : a < b;
+	return a->ns != b->ns ? a->ns > b->ns : a < b;
 }
 
-static const struct pile *next(const pile_list *list, u32 of, const struct pile *last, bool by_max)
+static const struct pile *next(const pile_list *list, u32 of, const struct pile *last)
 {
 	const struct pile *best = NULL;
 
 	vec_each(p, list) {
-		if (p->of == of && (!last || is_before(last, p, by_max)) &&
-		    (!best || is_before(p, best, by_max)))
+		if (p->of == of && (!last || is_before(last, p)) && (!best || is_before(p, best)))
 			best = p;
 	}
 	return best;
@@ -149,16 +147,17 @@ static const struct pile *next(const pile_list *list, u32 of, const struct pile 
 
 const struct pile *longest_group(const struct longest *l, const struct pile *last)
 {
-	return next(&l->groups, 0, last, true);
+	return next(&l->groups, 0, last);
 }
 
 const struct pile *longest_ending(const struct longest *l, const struct pile *group,
 				  const struct pile *last)
 {
-	return next(&l->endings, (u32)(group - l->groups.items), last, false);
+	return next(&l->endings, (u32)(group - l->groups.items), last);
 }
 
-const struct pile *longest_past(const struct longest *l, const struct pile *ending)
+const struct pile *longest_past(const struct longest *l, const struct pile *ending,
+				const struct pile *last)
 {
-	return next(&l->pasts, (u32)(ending - l->endings.items), NULL, false);
+	return next(&l->pasts, (u32)(ending - l->endings.items), last);
 }

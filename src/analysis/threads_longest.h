@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The longest waits of a process, those that read the same as one: who waits by name, what for and
- * where make a group; who ended them, by name and place, the endings of a group; what those had
- * been doing, and who had ended that, the pasts of an ending. The times and numbers of each add up
- * to those of what they are parts of.
+ * The waits of a process that took most, those that read the same as one: the thread's name, the
+ * kind and the place make a group; the waker's name and place an ending of a group; what the waker
+ * did meanwhile, and on whom it waited, a past of an ending. The times and numbers of each add up
+ * to those of the whole that they are parts of.
  */
 #ifndef ANALYSIS_THREADS_LONGEST_H
 #define ANALYSIS_THREADS_LONGEST_H
@@ -26,15 +26,16 @@ struct longest {
 	pile_list groups, endings, pasts;
 };
 
-/* @waits must stay; their places become strings of @p. */
-void longest_build(struct profile *p, const wait_list *waits, struct longest *ret);
+/* @waits must stay; their places become strings of @p. @idle: waiting for work, too. */
+void longest_build(struct profile *p, const wait_list *waits, bool idle, struct longest *ret);
 void longest_release(struct longest *l);
 
-/* The group with the longest wait; or of those behind @last. NULL: there is none. */
+/* The group that took most, or the next one after @last; NULL: there is none. Likewise the endings
+ * of a group, and the pasts of an ending. */
 const struct pile *longest_group(const struct longest *l, const struct pile *last);
-/* The ending of a group, and the past of an ending, that took most; likewise. */
 const struct pile *longest_ending(const struct longest *l, const struct pile *group,
 				  const struct pile *last);
-const struct pile *longest_past(const struct longest *l, const struct pile *ending);
+const struct pile *longest_past(const struct longest *l, const struct pile *ending,
+				const struct pile *last);
 
 #endif

@@ -20,6 +20,14 @@ static u32 stack_marker(struct profile *p, u32 on, const char *name)
 	return profile_get_stack(p, on, wait_marker(p, name));
 }
 
+/* What the last waker of a chain did while the others waited. */
+static const char *const doing_marks[] = {
+	[LINK_UNBORN] = "[not started yet]",
+	[LINK_RAN] = "[running]",
+	[LINK_RUNNABLE] = "[waiting for a CPU]",
+	[LINK_BLOCKED] = NULL,
+};
+
 static u32 stack_chain(struct profile *p, const struct wait *w, u32 links)
 {
 	u32 stack = w->stack;
@@ -30,6 +38,8 @@ static u32 stack_chain(struct profile *p, const struct wait *w, u32 links)
 		stack = stack_marker(p, stack, "--");
 		stack = stack_inverted(p, stack, l->stack);
 		stack = stack_marker(p, stack, profile_str(p, l->comm));
+		if (links > 1 && i + 1 == w->n_links && doing_marks[l->doing])
+			stack = stack_marker(p, stack, doing_marks[l->doing]);
 		if (!l->sleep_stack || links == 1)
 			break;
 		stack = stack_marker(p, stack, "--");
@@ -352,6 +362,8 @@ static void links_text(const struct profile *p, const struct wait *w, enum wait_
 		const struct wait_link *l = &w->links[i];
 
 		buf_addf(out, "%s%s", i ? " <- " : "", profile_str(p, l->comm));
+		if (view == WAIT_VIEW_CHAIN && i + 1 == w->n_links && doing_marks[l->doing])
+			buf_addf(out, " %s", doing_marks[l->doing]);
 		if (l->kind == OFFCPU_WAKER_TASK && view != WAIT_VIEW_CHAIN) {
 			buf_addstr(out, ": ");
 			wait_place(p, l->stack, out);
@@ -364,7 +376,7 @@ typedef u64 (*wait_key)(struct profile *p, const struct wait *w, enum wait_view 
 static u64 key_of(const struct wait *w, u64 where)
 {
 	return hash_mix(hash_mix(w->thread, where),
-			(u64)w->state << 32 | (w->flags & OFFCPU_PREEMPTED));
+			(u64)w->state << 32 | (w->flags & (OFFCPU_PREEMPTED | OFFCPU_OPEN)));
 }
 
 static u64 key_of_stack(struct profile *p, const struct wait *w, enum wait_view view)
@@ -404,6 +416,25 @@ static void merge_by(struct profile *p, wait_list *waits, enum wait_view view, w
 	map_release(&known);
 }
 
+u64 waits_drop_idle(wait_list *waits)
+{
+	u64 idle = 0;
+	size_t n = 0;
+
+	vec_each(w, waits) {
+		if (wait_is_idle((enum thread_state)w->kind)) {
+			idle += w->blocked;
+			w->blocked = w->max_blocked = 0;
+			/* how long it wanted a CPU then is another matter */
+			if (!w->runq)
+				continue;
+		}
+		waits->items[n++] = *w;
+	}
+	waits->len = n;
+	return idle;
+}
+
 void waits_merge(struct profile *p, wait_list *waits, enum wait_view view)
 {
 	merge_by(p, waits, view, key_of_stack);
@@ -430,6 +461,8 @@ static void fill_wait(struct profile *p, const struct wait *w, enum wait_view vi
 		r->cells[10] = value_text(ret, buf_str(&text));
 	buf_reset(&text);
 	wait_place(p, w->stack, &text);
+	if (w->flags & OFFCPU_OPEN)
+		buf_addstr(&text, " (still going on)");
 	r->cells[11] = value_text(ret, buf_str(&text));
 }
 

@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "result/result.h"
-#include "waits/wait.h"
+#include "waits/kinds.h"
 
 /* What the stacks of the profile show. */
 enum wait_view {
@@ -37,6 +37,8 @@ bool wakes_to_profile(struct profile *p);
 /* The same for waits that are at hand. */
 bool waits_add_wakers(struct profile *p, const wait_list *waits);
 
+/* Takes out what threads without work waited (kinds.h); returns how long that was. */
+u64 waits_drop_idle(wait_list *waits);
 /* Waits that look the same in this view become one. */
 void waits_merge(struct profile *p, wait_list *waits, enum wait_view view);
 /*

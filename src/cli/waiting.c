@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/waiting.h"
 
+#include <signal.h>
+
 #include "base/clock.h"
 #include "capture/target.h"
 #include "cli/program.h"
 #include "host/procfs.h"
+
+enum { WATCHED_MOST = 64 }; /* processes whose end ends the observation */
 
 int wait_run_open(struct wait_run *r, struct context *ctx, struct waits_opts *opts, struct err *e)
 {
@@ -23,9 +27,10 @@ int wait_run_open(struct wait_run *r, struct context *ctx, struct waits_opts *op
 	rc = waits_live_open(&r->live, opts, e);
 	if (rc == -EPERM || rc == -EOPNOTSUPP)
 		rc = EXIT_MISSING;
-	if (!rc && opts->follow)
+	if (!rc && opts->follow && r->launch.pid)
 		rc = waits_engine_add_pid(r->live.engine, (u32)r->launch.pid, e);
 	r->live.launched = (u32)r->launch.pid;
+	r->pids = opts->tids->len ? NULL : opts->pids;
 	return rc;
 }
 
@@ -38,9 +43,23 @@ int wait_run_start(struct wait_run *r, struct err *e)
 	return rc;
 }
 
+/* All processes that were named have ended. */
+static bool are_gone(const range_list *pids)
+{
+	if (!pids || !pids->len || ranges_count(pids) > WATCHED_MOST)
+		return false;
+	for (size_t i = 0; i < pids->len; i++) {
+		for (u64 pid = pids->items[i].first; pid <= pids->items[i].last; pid++) {
+			if (!kill((pid_t)pid, 0) || errno != ESRCH)
+				return false;
+		}
+	}
+	return true;
+}
+
 bool wait_run_ended(struct wait_run *r)
 {
-	return r->launch.pid && launch_ended(&r->launch);
+	return r->launch.pid ? launch_ended(&r->launch) : are_gone(r->pids);
 }
 
 static bool ended(void *ctx)

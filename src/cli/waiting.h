@@ -12,13 +12,14 @@ struct wait_run {
 	const struct context *ctx;
 	struct waits_live live;
 	struct launch launch;
+	const range_list *pids; /* the run ends with the last of them; NULL or empty: it does not */
 };
 
 int wait_run_open(struct wait_run *r, struct context *ctx, struct waits_opts *opts, struct err *e);
 /* Starts; @until 0: until stopped or the program ends. */
 int wait_run_start(struct wait_run *r, struct err *e);
 int wait_run_go(struct wait_run *r, u64 until, struct err *e);
-/* There was a program, and it has ended. */
+/* The program, or all processes that were named, have ended. */
 bool wait_run_ended(struct wait_run *r);
 void wait_run_release(struct wait_run *r);
 /* Ends the program if it still runs; its status for the command's own. */

@@ -15,9 +15,13 @@ static const struct example chain_examples[] = {
 const struct command cmd_chain = {
 	.name = "chain",
 	.summary = "waits with their wakers, and the wakers' own waits",
-	.description = "Follows the waker: if it was itself blocked during the wait that it ended, "
-		       "its own wait and waker follow, up to eight of them. A waiting for B, which "
-		       "waits for C, which sleeps on a timer, is one column with the time of A.",
+	.description =
+		"Follows the waker: if it was itself blocked during the wait that it ended, "
+		"its own wait and waker follow, up to eight of them. A waiting for B, which "
+		"waits for C, which sleeps on a timer, is one column with the time of A. The time "
+		"of a wait is divided by what the waker did meanwhile: [running], [waiting "
+		"for a CPU], or blocked. Of wakers outside the target only the stack is "
+		"known; with --interval chains are not divided.",
 	.question = Q_WAIT,
 	.options = wait_options,
 	.args_size = sizeof(struct wait_args),

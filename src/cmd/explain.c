@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/threads_explain.h"
-#include "waits/recorded.h"
-#include "cmd/offcpu.h"
 #include "base/fmt.h"
+#include "cmd/offcpu.h"
 #include "host/procfs.h"
+#include "waits/blame.h"
 
 #include <sys/resource.h>
 
@@ -11,6 +11,8 @@ struct explain_args {
 	range_list pids;
 	u64 duration;
 	const char *input;
+	bool idle;
+	bool children, no_children;
 };
 
 #define AT(field) .offset = offsetof(struct explain_args, field)
@@ -23,6 +25,18 @@ static const struct opt explain_options[] = {
 	{ 'i', "input", OPT_FILE, AT(input), .arg = "FILE", .conflicts = "duration",
 	  .help = "a recording of 'fathom record --chains' or 'perf sched record' instead of the "
 		  "running machine" },
+	{ .name = "children",
+	  .type = OPT_FLAG,
+	  AT(children),
+	  .group = "Target",
+	  .conflicts = "no-children",
+	  .help = "with the processes that it started; default where it has any" },
+	{ .name = "no-children",
+	  .type = OPT_FLAG,
+	  AT(no_children),
+	  .group = "Target",
+	  .help = "without them" },
+	{ .name = "idle", .type = OPT_FLAG, AT(idle), .help = "waiting for work is a wait, too" },
 	OPT_END,
 };
 
@@ -85,19 +99,23 @@ static int page_width(const struct context *ctx)
 	return cli_is_machine(ctx) ? 0 : cli_width(ctx);
 }
 
-static int show(struct context *ctx, struct wait_run *run, const range_list *pids, u32 pid,
+static int show(struct context *ctx, struct wait_run *run, const struct explain_args *a, u32 pid,
 		const struct explain_faults *faults)
 {
-	const struct observed seen = waits_live_observed(&run->live);
+	struct observed seen = waits_live_observed(&run->live);
 	struct ran_of ran = { .profile = &run->live.profile };
+	wait_list parts = { 0 };
 	_cleanup_result_ struct result r;
 
 	result_init(&r, "explain");
 	if (!run->live.threads.len)
-		return wait_not_seen(ctx, pids);
+		return wait_not_seen(ctx, &a->pids);
+	seen.idle = a->idle;
+	waits_blame(&seen, 0, &parts);
 	waits_engine_ran(run->live.engine, on_ran, &ran);
-	explain_result(&seen, &ran.list, pid, faults, page_width(ctx), &r);
+	explain_result(&seen, &parts, &ran.list, pid, faults, page_width(ctx), &r);
 	waits_live_health(&run->live, &r);
+	vec_release(&parts);
 	vec_release(&ran.list);
 	return cli_show(ctx, &r);
 }
@@ -138,7 +156,7 @@ static void note_missing(const struct recorded *rec, struct result *ret)
 		result_note(ret, NOTE_INFO, NULL, "page faults were not recorded");
 }
 
-static int show_recorded(struct context *ctx, struct recorded *rec, u32 pid)
+static int show_recorded(struct context *ctx, struct recorded *rec, wait_list *parts, u32 pid)
 {
 	struct explain_faults faults = { .known = !(rec->how & RECORDED_NO_FAULTS) };
 	_cleanup_result_ struct result r;
@@ -148,7 +166,7 @@ static int show_recorded(struct context *ctx, struct recorded *rec, u32 pid)
 		faults.major += t->major;
 	}
 	result_init(&r, "explain");
-	explain_result(&rec->seen, &rec->ran, pid, &faults, page_width(ctx), &r);
+	explain_result(&rec->seen, parts, &rec->ran, pid, &faults, page_width(ctx), &r);
 	recorded_notes(rec, &r);
 	note_missing(rec, &r);
 	return cli_show(ctx, &r);
@@ -157,11 +175,21 @@ static int show_recorded(struct context *ctx, struct recorded *rec, u32 pid)
 static int from_recording(struct context *ctx, const struct explain_args *a)
 {
 	static const range_list none;
-	const struct recorded_opts opts = { .pids = &a->pids, .tids = &none, .ran = true };
+	const struct recorded_opts opts = { .pids = &a->pids,
+					    .tids = &none,
+					    .ran = true,
+					    .all = true,
+					    .children = !a->no_children };
 	u32 pid = a->pids.len ? (u32)a->pids.items[0].first : 0;
+	wait_list parts = { 0 };
 	struct recorded rec;
 	int rc = recorded_load(&rec, a->input, &opts, &ctx->err);
 
+	if (rc >= 0) {
+		waits_blame(&rec.seen, 0, &parts);
+		recorded_restrict(&rec, &opts, &parts);
+	}
+	rec.seen.idle = a->idle;
 	if (rc >= 0 && !rec.threads.len) {
 		err_set(&ctx->err, ENODATA, "no thread of process %u is in '%s'", pid, a->input);
 		rc = EXIT_NOTHING;
@@ -173,15 +201,53 @@ static int from_recording(struct context *ctx, const struct explain_args *a)
 	if (rc > 0)
 		err_hint(&ctx->err, "fathom threads --by process -i %s lists them", a->input);
 	if (!rc)
-		rc = show_recorded(ctx, &rec, pid ? pid : rec.root);
+		rc = show_recorded(ctx, &rec, &parts, pid ? pid : rec.root);
+	vec_release(&parts);
 	recorded_release(&rec);
 	return rc == -ENODATA ? EXIT_NOTHING : rc;
 }
 
 /* --- the running machine ---------------------------------------------------------------------- */
 
+/* The processes that @pid has started, and those that these have. */
+static void find_children(u32 pid, pid_list *ret)
+{
+	pid_list all = { 0 };
+	struct map parents = MAP_INIT;
+
+	(void)procfs_pids(&all, NULL);
+	vec_each(p, &all) {
+		struct proc_stat st;
+
+		if (procfs_stat((u32)*p, 0, &st) >= 0)
+			map_put(&parents, (u32)*p, st.ppid);
+	}
+	vec_each(p, &all) {
+		u32 at = (u32)map_get(&parents, (u32)*p, 0);
+
+		for (int depth = 0; at && at != pid && depth < 64; depth++)
+			at = (u32)map_get(&parents, at, 0);
+		if (at == pid)
+			vec_push(ret, *p);
+	}
+	map_release(&parents);
+	vec_release(&all);
+}
+
+static int add_children(struct context *ctx, struct wait_run *run, const pid_list *children)
+{
+	int rc = 0;
+
+	vec_each(c, children) {
+		if (rc >= 0)
+			rc = waits_engine_add_pid(run->live.engine, (u32)*c, &ctx->err);
+	}
+	return rc;
+}
+
 static int live(struct context *ctx, const struct explain_args *a)
 {
+	pid_list children = { 0 };
 	struct wait_args w = { .by_thread = true };
 	struct wait_run run = { .launch = LAUNCH_INIT };
 	struct explain_faults faults = { 0 };
@@ -193,15 +259,21 @@ static int live(struct context *ctx, const struct explain_args *a)
 	wait_filter_make(&f, &w, &ctx->err);
 	f.opts.states = 0;
 	f.opts.threads = f.opts.send = f.opts.wakers = f.opts.chains = f.opts.ran = true;
+	if (a->pids.len && !a->no_children)
+		find_children((u32)a->pids.items[0].first, &children);
+	f.opts.follow = a->children || children.len;
 	rc = wait_run_open(&run, ctx, &f.opts, &ctx->err);
+	if (!rc)
+		rc = add_children(ctx, &run, &children);
 	pid = ctx->program ? (u32)run.launch.pid : (u32)a->pids.items[0].first;
 	if (!rc)
 		rc = look(ctx, a, &run, pid, &faults);
 	if (!rc)
-		rc = show(ctx, &run, &a->pids, pid, &faults);
+		rc = show(ctx, &run, a, pid, &faults);
 	status = wait_run_status(&run);
 	wait_run_release(&run);
 	wait_filter_release(&f);
+	vec_release(&children);
 	return rc ? rc : status;
 }
 
@@ -232,11 +304,13 @@ const struct command cmd_explain = {
 	.name = "explain",
 	.summary = "where the time of a process went, in plain words",
 	.description =
-		"One page: what all the threads' time was spent on, the five longest waits with "
-		"their wakers and what that one had been doing, the time without a "
-		"CPU and who had it instead, page faults. Every statement has its figure. "
-		"Waits of threads with one name in one place are told of as one: how long "
-		"the longest took, and all together.\n\n"
+		"One page: what the time of all threads was spent on, the five waits that took "
+		"most time with their wakers and what these did meanwhile, the time without a CPU "
+		"and who had it instead, page faults. Every statement has its figure. Waits of "
+		"threads with one name in one place are one. Waiting for work is a single line; "
+		"with --idle it is a wait like others.\n\n"
+		"Processes that it started are included where there are any: a server with "
+		"workers, make. The observation ends with the process.\n\n"
 		"A recording of 'fathom record --chains' gives the same page for each "
 		"process in it; without -p for a program that was recorded, with all that it "
 		"started.",

@@ -1,290 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/offcpu.h"
 
-#include <pwd.h>
-
 #include "analysis/flame.h"
-#include "waits/load.h"
 #include "analysis/report.h"
+#include "base/fmt.h"
 #include "base/io.h"
 #include "base/log.h"
 #include "base/stop.h"
-#include "host/cgroup.h"
 #include "view/html.h"
 #include "view/svg.h"
-
-/* --- options ---------------------------------------------------------------------------------- */
-
-/* bcc takes the kernel's own number: 0 would run, else the sum of bits. */
-static u32 states_by_number(u64 n)
-{
-	u32 states = n ? 0 : WAIT_IN_RUNNABLE | WAIT_IN_PREEMPTED;
-
-	states |= n & 1 ? WAIT_IN_SLEEP : 0;
-	states |= n & 2 ? WAIT_IN_DISK : 0;
-	return states | (n & ~3ull ? WAIT_IN_OTHER : 0);
-}
-
-static int parse_states(void *field, const char *text, struct err *e)
-{
-	static const struct {
-		char letter;
-		u32 bit;
-	} known[] = {
-		{ 'S', WAIT_IN_SLEEP },    { 'D', WAIT_IN_DISK },      { 'I', WAIT_IN_IDLE },
-		{ 'R', WAIT_IN_RUNNABLE }, { '+', WAIT_IN_PREEMPTED }, { 'T', WAIT_IN_OTHER }
-	};
-	u32 *states = field;
-	u64 number;
-
-	if (parse_u64_range(text, 0, 255, &number, NULL) == 0) {
-		*states |= states_by_number(number);
-		return 0;
-	}
-	for (; *text; text++) {
-		u32 bit = 0;
-
-		if (*text == ',')
-			continue;
-		for (size_t i = 0; i < ARRAY_SIZE(known); i++)
-			bit |= known[i].letter == *text ? known[i].bit : 0;
-		if (!bit) {
-			err_set(e, EINVAL, "'%c' is not a thread state", *text);
-			err_hint(e, "S sleeping, D uninterruptible (disk), I idle kernel thread, R "
-				    "gave way, + preempted, T stopped");
-			return -EINVAL;
-		}
-		*states |= bit;
-	}
-	return 0;
-}
-
-#define AT(field) .offset = offsetof(struct wait_args, field)
-#define WHICH     .group = "Which waits"
-#define SHOWN     .group = "Output"
-
-const struct opt wait_options[] = {
-	{ .type = OPT_INCLUDE, .include = target_options, AT(target) },
-	{ .name = "comm",
-	  .type = OPT_STRINGS,
-	  AT(comms),
-	  .arg = "NAME",
-	  WHICH,
-	  .help = "only threads of this name" },
-	{ .name = "min",
-	  .type = OPT_DURATION,
-	  AT(min),
-	  .arg = "TIME",
-	  WHICH,
-	  .help = "only waits that took at least this long, like 10us" },
-	{ .name = "max",
-	  .type = OPT_DURATION,
-	  AT(max),
-	  .arg = "TIME",
-	  WHICH,
-	  .help = "only waits that took at most this long" },
-	{ .short_name = 'm',
-	  .name = "min-block-time",
-	  .type = OPT_U64,
-	  AT(min_us),
-	  .arg = "US",
-	  WHICH,
-	  .flags = OPT_HIDDEN,
-	  .help = "bcc's name for --min, in microseconds" },
-	{ .short_name = 'M',
-	  .name = "max-block-time",
-	  .type = OPT_U64,
-	  AT(max_us),
-	  .arg = "US",
-	  WHICH,
-	  .flags = OPT_HIDDEN,
-	  .help = "bcc's name for --max, in microseconds" },
-	{ .name = "state",
-	  .type = OPT_CUSTOM,
-	  AT(states),
-	  .arg = "SDIR+T",
-	  WHICH,
-	  .parse = parse_states,
-	  .help = "only waits in these states, with the letters of ps, + is preempted; default all "
-		  "but I (idle kernel threads)" },
-	{ .name = "user-threads",
-	  .type = OPT_FLAG,
-	  AT(user_threads),
-	  WHICH,
-	  .alias = "user-threads-only",
-	  .conflicts = "kernel-threads",
-	  .help = "no kernel threads" },
-	{ .short_name = 'k',
-	  .name = "kernel-threads",
-	  .type = OPT_FLAG,
-	  AT(kernel_threads),
-	  WHICH,
-	  .alias = "kernel-threads-only",
-	  .help = "only kernel threads" },
-	{ .name = "period",
-	  .type = OPT_DURATION,
-	  AT(period),
-	  .arg = "TIME",
-	  WHICH,
-	  .help = "one sample for this much time off CPU instead of every wait" },
-	{ .short_name = 'i',
-	  .name = "input",
-	  .type = OPT_FILE,
-	  AT(input),
-	  .arg = "FILE",
-	  .help = "a recording of 'fathom record --off-cpu' instead of the running machine" },
-	{ .name = "interval",
-	  .type = OPT_DURATION,
-	  AT(interval),
-	  .arg = "TIME",
-	  .help = "show each interval of this length; with -i, of recorded time" },
-	{ .name = "rows",
-	  .type = OPT_U64,
-	  AT(rows),
-	  .arg = "N",
-	  .max = WAITS_ROWS_MOST,
-	  .alias = "stack-storage-size",
-	  .help = "number of different waits kept in the kernel (default 16384)" },
-	{ .name = "walk-always",
-	  .type = OPT_FLAG,
-	  AT(walk_always),
-	  .help = "walk each stack instead of recognising those seen before: slower" },
-	{ .name = "threads",
-	  .type = OPT_FLAG,
-	  AT(by_thread),
-	  .alias = "per-thread",
-	  .help = "separate the threads of a process" },
-	{ .name = "open",
-	  .type = OPT_FLAG,
-	  AT(open),
-	  WHICH,
-	  .help = "also waits that began earlier or are not over, as far as observed" },
-	{ .name = "runqueue",
-	  .type = OPT_FLAG,
-	  AT(runqueue),
-	  SHOWN,
-	  .help = "weigh by the time threads were runnable without a CPU" },
-	{ .short_name = 'U',
-	  .name = "no-kernel",
-	  .type = OPT_FLAG,
-	  AT(no_kernel),
-	  SHOWN,
-	  .alias = "user-stacks-only",
-	  .conflicts = "no-user",
-	  .help = "only user frames: none of the kernel" },
-	{ .short_name = 'K',
-	  .name = "no-user",
-	  .type = OPT_FLAG,
-	  AT(no_user),
-	  SHOWN,
-	  .alias = "kernel-stacks-only",
-	  .help = "only kernel frames: none of programs" },
-	{ .short_name = 'n',
-	  .name = "lines",
-	  .type = OPT_U64,
-	  AT(lines),
-	  .arg = "N",
-	  SHOWN,
-	  .def = "20",
-	  .max = 1 << 20,
-	  .help = "maximum number of waits shown, 0: all" },
-	{ .short_name = 'f',
-	  .name = "folded",
-	  .type = OPT_FLAG,
-	  AT(folded),
-	  SHOWN,
-	  .help = "lines 'thread;root;...;leaf microseconds' for flame graphs" },
-	{ .type = OPT_INCLUDE, .include = output_options, AT(output) },
-	{ .name = "title",
-	  .type = OPT_STRING,
-	  AT(title),
-	  .arg = "TEXT",
-	  SHOWN,
-	  .help = "heading of the picture" },
-	OPT_END,
-};
-
-/* --- the target ------------------------------------------------------------------------------- */
-
-static int add_user(struct wait_filter *f, const char *user, struct err *e)
-{
-	const struct passwd *pw = getpwnam(user);
-	u64 id;
-
-	if (pw) {
-		vec_push(&f->uids, pw->pw_uid);
-		return 0;
-	}
-	if (parse_u64_range(user, 0, UINT32_MAX, &id, NULL) < 0)
-		return err_set(e, EINVAL, "unknown user '%s'", user);
-	vec_push(&f->uids, (u32)id);
-	return 0;
-}
-
-static int add_cgroup(struct wait_filter *f, const char *name, struct err *e)
-{
-	_cleanup_cgroup_mounts_ struct cgroup_mounts mounts = CGROUP_MOUNTS_INIT;
-	_cleanup_buf_ struct buf path = BUF_INIT;
-	int rc = cgroup_mounts_read(&mounts, e);
-
-	if (rc >= 0)
-		rc = cgroup_find(&mounts, name, &path, e);
-	if (rc >= 0)
-		vec_push(&f->cgroups, buf_detach(&path));
-	return rc;
-}
-
-enum { ALL_STATES = 63 };
-
-static u32 states_of(const struct wait_args *a)
-{
-	return a->states ? a->states : ALL_STATES & ~(u32)WAIT_IN_IDLE;
-}
-
-int wait_filter_make(struct wait_filter *f, const struct wait_args *a, struct err *e)
-{
-	const struct target_args *t = &a->target;
-	int rc = 0;
-
-	*f = (struct wait_filter){ 0 };
-	if (t->cpus.len)
-		return err_set(e, EINVAL, "--cpu does not apply: blocked threads are on no CPU");
-	for (size_t i = 0; rc >= 0 && i < t->users.len; i++)
-		rc = add_user(f, t->users.items[i], e);
-	for (size_t i = 0; rc >= 0 && i < t->cgroups.len; i++)
-		rc = add_cgroup(f, t->cgroups.items[i], e);
-	f->opts = (struct waits_opts){
-		.pids = &t->pids,
-		.tids = &t->tids,
-		.uids = f->uids.items,
-		.n_uids = f->uids.len,
-		.cgroups = (const char *const *)f->cgroups.items,
-		.n_cgroups = f->cgroups.len,
-		.comms = a->comms.items,
-		.n_comms = a->comms.len,
-		.states = states_of(a),
-		.threads = a->open,
-		.min_ns = a->min ? a->min : a->min_us * NSEC_PER_USEC,
-		.max_ns = a->max ? a->max : a->max_us * NSEC_PER_USEC,
-		.period = a->period,
-		.rows = a->rows,
-		.walk_always = a->walk_always,
-		.by_thread = a->by_thread,
-		.no_kthreads = a->user_threads,
-		.no_users = a->kernel_threads,
-		.no_kernel_stacks = a->no_kernel,
-		.no_user_stacks = a->no_user,
-	};
-	return rc;
-}
-
-void wait_filter_release(struct wait_filter *f)
-{
-	vec_release(&f->uids);
-	vec_each(c, &f->cgroups)
-		free(*c);
-	vec_release(&f->cgroups);
-}
+#include "waits/blame.h"
+#include "waits/recorded.h"
 
 /* --- output ----------------------------------------------------------------------------------- */
 
@@ -310,6 +36,7 @@ struct shown {
 	const struct waits_live *live; /* NULL: from a recording, */
 	u64 recorded;                  /* of so much time */
 	u64 from, duration;            /* of an interval of it, since its begin; 0: all of it */
+	u64 idle;                      /* waiting for work, which is left out */
 };
 
 static int write_svg(const struct shown *s, struct buf *out)
@@ -394,6 +121,14 @@ static int show_table(const struct shown *s)
 		result_fact(&r, "duration_ns", "duration",
 			    value_u(VALUE_DURATION, s->duration ? s->duration : s->recorded));
 	waits_to_result(s->profile, s->waits, s->view, s->args->runqueue, (u32)s->args->lines, &r);
+	result_fact(&r, "idle_ns", NULL, value_u(VALUE_DURATION, s->idle));
+	if (s->idle) {
+		_cleanup_buf_ struct buf time = BUF_INIT;
+
+		fmt_duration(&time, s->idle);
+		result_note(&r, NOTE_INFO, "--idle shows it", "%s of waiting for work are hidden",
+			    buf_str(&time));
+	}
 	if (s->live)
 		waits_live_health(s->live, &r);
 	else
@@ -418,10 +153,15 @@ static void warn_lost(const struct shown *s)
 		log_warn("%llu waits were lost", (unsigned long long)p->lost_samples);
 	if (p->fault)
 		log_warn("%s", profile_str(p, p->fault));
+	if (s->idle)
+		log_warn("note: %.3g s of waiting for work are hidden: --idle shows them",
+			 (double)s->idle / NSEC_PER_SEC);
 }
 
-static int show(const struct shown *s)
+static int show(struct shown *s)
 {
+	if (!s->args->idle && !s->args->runqueue)
+		s->idle = waits_drop_idle(s->waits);
 	waits_to_profile(s->profile, s->waits, s->view);
 	if (s->args->output.path || s->args->folded)
 		warn_lost(s);
@@ -450,14 +190,6 @@ static int take_operands(struct context *ctx, struct wait_args *a, u64 *ret_coun
 			return EXIT_USAGE;
 	}
 	return 0;
-}
-
-int wait_no_program(struct context *ctx)
-{
-	if (!ctx->program)
-		return 0;
-	err_set(&ctx->err, EINVAL, "a program cannot be combined with -i");
-	return EXIT_USAGE;
 }
 
 /* What a recording does not tell, or what is not about one. */
@@ -495,7 +227,7 @@ static wait_list waits_until(const wait_list *waits, size_t at, u64 last)
  * Intervals of recorded time, as on the running machine: a wait belongs to that in which it ended.
  * Those in which none did are passed over.
  */
-static int recorded_intervals(struct waits_load *load, const struct shown *all, u64 count)
+static int recorded_intervals(const struct waits_load *load, const struct shown *all, u64 count)
 {
 	const u64 step = all->args->interval;
 	size_t at = 0;
@@ -531,6 +263,48 @@ static void cut_recording(struct waits_load *load, u64 duration)
 		load->waits.len = waits_until(&load->waits, 0, load->begin + duration - 1).len;
 }
 
+/* Chains are followed through everybody's waits; then those that are asked for remain. */
+static int load_chains(struct recorded *rec, const struct wait_args *a,
+		       const struct waits_load_opts *opts, struct err *e)
+{
+	const struct recorded_opts who = { .pids = opts->pids,
+					   .tids = opts->tids,
+					   .comms = opts->comms,
+					   .n_comms = opts->n_comms,
+					   .ran = true,
+					   .all = true };
+	wait_list parts = { 0 };
+	int rc = recorded_load(rec, a->input, &who, e);
+
+	if (rc >= 0) {
+		waits_blame(&rec->seen, 0, &parts);
+		recorded_restrict(rec, &who, &parts);
+		waits_load_filter(&rec->load.profile, &parts, opts);
+	}
+	vec_release(&rec->load.waits);
+	rec->load.waits = parts;
+	return rc;
+}
+
+static int check_loaded(struct context *ctx, const struct wait_args *a, enum wait_view view,
+			const struct waits_load *load)
+{
+	const char *fault = profile_str(&load->profile, load->profile.fault);
+
+	if (!load->waits.len) {
+		err_set(&ctx->err, ENODATA, "'%s' contains no matching waits%s%s", a->input,
+			*fault ? ": " : "", fault);
+		err_hint(&ctx->err, "make one with: fathom record --off-cpu");
+		return EXIT_NOTHING;
+	}
+	if (view != WAIT_VIEW_SLEEPER && !load->links) {
+		err_set(&ctx->err, ENODATA, "'%s' contains no wakers", a->input);
+		err_hint(&ctx->err, "make one with: fathom record --wakers, or --chains");
+		return EXIT_NOTHING;
+	}
+	return 0;
+}
+
 static int from_recording(struct context *ctx, const struct wait_args *a, enum wait_view view,
 			  u64 count)
 {
@@ -539,62 +313,53 @@ static int from_recording(struct context *ctx, const struct wait_args *a, enum w
 		.tids = &a->target.tids,
 		.comms = a->comms.items,
 		.n_comms = a->comms.len,
-		.states = states_of(a),
+		.states = wait_states(a),
 		.min_ns = a->min ? a->min : a->min_us * NSEC_PER_USEC,
 		.max_ns = a->max ? a->max : a->max_us * NSEC_PER_USEC,
-		.whole = !a->open,
+		.whole = !wait_shows_open(a),
 		.no_kthreads = a->user_threads,
 		.no_users = a->kernel_threads,
 		.no_kernel_stacks = a->no_kernel,
 		.no_user_stacks = a->no_user,
 		.by_thread = a->by_thread,
 	};
-	struct waits_load load;
+	struct recorded rec = { 0 };
+	struct waits_load *load = &rec.load;
 	int rc = check_recorded(ctx, a);
 
 	if (rc)
 		return rc;
-	rc = waits_load(&load, a->input, &opts, &ctx->err);
-	cut_recording(&load, a->target.duration);
-	if (rc >= 0 && !load.waits.len) {
-		const char *fault = profile_str(&load.profile, load.profile.fault);
-
-		err_set(&ctx->err, ENODATA, "'%s' contains no matching waits%s%s", a->input,
-			*fault ? ": " : "", fault);
-		err_hint(&ctx->err, "make one with: fathom record --off-cpu");
-		rc = EXIT_NOTHING;
-	}
-	if (!rc && view != WAIT_VIEW_SLEEPER && !load.links) {
-		err_set(&ctx->err, ENODATA, "'%s' contains no wakers", a->input);
-		err_hint(&ctx->err, "make one with: fathom record --wakers, or --chains");
-		rc = EXIT_NOTHING;
-	}
+	rc = view == WAIT_VIEW_CHAIN ? load_chains(&rec, a, &opts, &ctx->err)
+				     : waits_load(load, a->input, &opts, &ctx->err);
+	cut_recording(load, a->target.duration);
+	if (rc >= 0)
+		rc = check_loaded(ctx, a, view, load);
 	if (!rc) {
 		struct shown s = { .ctx = ctx,
 				   .args = a,
 				   .view = view,
-				   .profile = &load.profile,
-				   .waits = &load.waits,
-				   .recorded = load.end - load.begin };
+				   .profile = &load->profile,
+				   .waits = &load->waits,
+				   .recorded = load->end - load->begin };
 
 		if (a->target.duration)
 			s.recorded = MIN(s.recorded, a->target.duration);
 
-		rc = a->interval ? recorded_intervals(&load, &s, count) : show(&s);
+		rc = a->interval ? recorded_intervals(load, &s, count) : show(&s);
 	}
-	waits_load_release(&load);
+	recorded_release(&rec);
 	return rc;
 }
 
 static int show_live(struct context *ctx, struct wait_run *r, const struct wait_args *a,
 		     enum wait_view view)
 {
-	const struct shown s = { .ctx = ctx,
-				 .args = a,
-				 .view = view,
-				 .profile = &r->live.profile,
-				 .waits = &r->live.waits,
-				 .live = &r->live };
+	struct shown s = { .ctx = ctx,
+			   .args = a,
+			   .view = view,
+			   .profile = &r->live.profile,
+			   .waits = &r->live.waits,
+			   .live = &r->live };
 
 	return show(&s);
 }
@@ -632,6 +397,21 @@ static int run_intervals(struct context *ctx, struct wait_run *r, const struct w
 	return rc;
 }
 
+/* The waits become parts by what their wakers did meanwhile. */
+static void follow_wakers(struct waits_live *l, const struct wait_args *a)
+{
+	const struct observed seen = waits_live_observed(l);
+	const struct waits_load_opts keep = { .whole = !wait_shows_open(a),
+					      .by_thread = a->by_thread,
+					      .no_kernel_stacks = a->no_kernel };
+	wait_list parts = { 0 };
+
+	waits_blame(&seen, 0, &parts);
+	waits_load_filter(&l->profile, &parts, &keep);
+	vec_release(&l->waits);
+	l->waits = parts;
+}
+
 static int run_once(struct context *ctx, struct wait_run *r, const struct wait_args *a,
 		    enum wait_view view)
 {
@@ -642,6 +422,8 @@ static int run_once(struct context *ctx, struct wait_run *r, const struct wait_a
 		rc = waits_live_stop(&r->live, &ctx->err);
 	if (rc >= 0)
 		rc = waits_live_collect(&r->live, &ctx->err);
+	if (rc >= 0 && view == WAIT_VIEW_CHAIN)
+		follow_wakers(&r->live, a);
 	if (rc >= 0 && !r->live.waits.len && !r->launch.pid) {
 		err_set(&ctx->err, ENODATA, "nothing waited, or all of it waits still");
 		err_hint(&ctx->err, "--open shows waits that are not over; --min, --max, --state "
@@ -666,12 +448,15 @@ static int live(struct context *ctx, struct wait_args *a, enum wait_view view, u
 	f.opts.no_runnable_stacks = !a->runqueue && !output_is(&a->output, "html");
 	f.opts.wakers = view != WAIT_VIEW_SLEEPER;
 	f.opts.chains = view == WAIT_VIEW_CHAIN;
+	/* to follow a chain takes each wait with its time, and all the life of threads */
+	if (view == WAIT_VIEW_CHAIN && !a->interval)
+		f.opts.send = f.opts.threads = f.opts.by_thread = true;
 	f.opts.waker_pids = view == WAIT_VIEW_WAKER;
 	/* without them a timer that wakes would have no name */
 	f.opts.no_kernel_stacks = a->no_kernel && !f.opts.wakers;
 	f.opts.intervals = a->interval != 0;
 	rc = wait_run_open(&r, ctx, &f.opts, &ctx->err);
-	r.live.only_users = a->no_kernel;
+	r.live.only_users = a->no_kernel && !f.opts.send;
 	if (!rc)
 		rc = wait_run_start(&r, &ctx->err);
 	if (!rc)

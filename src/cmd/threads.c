@@ -8,6 +8,7 @@ struct threads_args {
 	int by;
 	u64 lines;
 	bool user_threads;
+	bool idle;
 	str_list comms;
 	const char *input;
 };
@@ -43,6 +44,10 @@ static const struct opt threads_options[] = {
 	  .type = OPT_FLAG,
 	  AT(user_threads),
 	  .help = "no kernel threads" },
+	{ .name = "idle",
+	  .type = OPT_FLAG,
+	  AT(idle),
+	  .help = "waiting for work may be the longest wait, too" },
 	{ .short_name = 'n',
 	  .name = "lines",
 	  .type = OPT_U64,
@@ -77,11 +82,12 @@ static void name_cgroups(struct profile *p, const struct offcpu_thread *threads,
 	map_release(&known);
 }
 
-static void fill(const struct context *ctx, const struct threads_args *a, const struct observed *o,
+static void fill(const struct context *ctx, const struct threads_args *a, struct observed *o,
 		 struct result *ret)
 {
 	account_list accounts = { 0 };
 
+	o->idle = a->idle;
 	result_fact(ret, "duration_ns", "duration", value_u(VALUE_DURATION, o->end - o->begin));
 	waits_merge(o->profile, o->waits, WAIT_VIEW_SLEEPER);
 	accounts_build(o, &accounts);
@@ -98,7 +104,7 @@ static void fill(const struct context *ctx, const struct threads_args *a, const 
 static int show(struct context *ctx, const struct threads_args *a, struct waits_live *live)
 {
 	_cleanup_result_ struct result r;
-	const struct observed seen = waits_live_observed(live);
+	struct observed seen = waits_live_observed(live);
 
 	result_init(&r, "threads");
 	fill(ctx, a, &seen, &r);
@@ -106,8 +112,7 @@ static int show(struct context *ctx, const struct threads_args *a, struct waits_
 	return cli_show(ctx, &r);
 }
 
-static int show_recorded(struct context *ctx, const struct threads_args *a,
-			 const struct recorded *rec)
+static int show_recorded(struct context *ctx, const struct threads_args *a, struct recorded *rec)
 {
 	_cleanup_result_ struct result r;
 
@@ -201,10 +206,13 @@ const struct command cmd_threads = {
 	.summary = "thread states: running, waiting for a CPU, blocked and on what",
 	.description =
 		"Accounts for all the time of each thread: on a CPU in its own code or in the "
-		"kernel, runnable but without a CPU, or blocked: on disks, network, locks, pipes, "
-		"timers, page faults, polls, children. The figures of a line sum to 100 % of its "
-		"wall time. Below stands what each was blocked on longest in all, and "
-		"where.\n\n"
+		"kernel, runnable but without a CPU, or blocked: on a disk, flush, network, lock, "
+		"rwlock, cond (condition variable), semaphore, barrier, join, futex, pipe, sleep "
+		"(a timer), fault (a page), reclaim, throttled, frozen, stopped, child. A thread "
+		"that nobody waits for is in poll (one of many events), work (waiting for work) "
+		"or idle (a kernel thread). The figures of a line sum to 100 % of its wall time. "
+		"A second table has the longest wait of each; --idle counts waiting for work "
+		"there, too.\n\n"
 		"How CPU time divides into user and kernel comes from the kernel's clock ticks; "
 		"all other times from each switch.",
 	.question = Q_WAIT,
@@ -213,11 +221,15 @@ const struct command cmd_threads = {
 	.takes_program = true,
 	.instead_of = "htop pidstat tsa",
 	.examples = threads_examples,
-	.notes = "What a wait is for is told by the kernel's functions on its stack.\n\n"
-		 "A recording of 'fathom record --off-cpu' holds all that the running machine "
-		 "tells. One of 'perf sched record' tells running, runnable and blocked by the "
-		 "scheduler's state: S until something comes, D mostly disks. What a recording "
-		 "lacks is worked out where that can be, and said below the table.\n\n" WAIT_NOTES,
+	.notes =
+		"The kind of a wait follows from its stack, its system call and the thread's name, "
+		"by rules. Rules of your own, in ~/.config/fathom/waits.tsv, are tried first: "
+		"lines of KIND<TAB>WHERE=PATTERN, where WHERE is kernel or user (a function on "
+		"the stack), syscall or comm. All conditions of a line must hold.\n\n"
+		"A recording of 'fathom record --off-cpu' holds all that the running machine "
+		"tells. One of 'perf sched record' tells running, runnable and blocked by the "
+		"scheduler's state: S until something comes, D mostly disks. What a recording "
+		"lacks is worked out where that can be, and said below the table.\n\n" WAIT_NOTES,
 	.see_also = "fathom-offcpu fathom-explain fathom-sched",
 	.run = threads_run,
 };

@@ -1,25 +1,50 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "waits/kinds.h"
 
+#include <fnmatch.h>
+#include <sys/syscall.h>
+
+#include "base/asset.h"
+#include "base/hash.h"
+#include "base/io.h"
+#include "profile/gzip.h"
+
+#define STATE(name, title, words)                   \
+	{                                           \
+		name, name "_percent", title, words \
+	}
+
 static const struct {
-	const char *name, *words;
+	const char *name, *key, *title, *words;
 } states[STATE_COUNT] = {
-	[STATE_USER] = { "user", "running its own code" },
-	[STATE_KERNEL] = { "kernel", "running in the kernel" },
-	[STATE_RUNNING] = { "running", "running" },
-	[STATE_RUNNABLE] = { "runnable", "waiting for a CPU" },
-	[STATE_DISK] = { "disk", "waiting for a disk" },
-	[STATE_NETWORK] = { "network", "waiting for the network or a socket" },
-	[STATE_LOCK] = { "lock", "waiting for a lock" },
-	[STATE_PIPE] = { "pipe", "waiting for a pipe" },
-	[STATE_SLEEP] = { "sleep", "sleeping on a timer" },
-	[STATE_FAULT] = { "fault", "waiting for a page of memory" },
-	[STATE_POLL] = { "poll", "idle, waiting for one of many events" },
-	[STATE_CHILD] = { "child", "waiting for a child process" },
-	[STATE_IDLE] = { "idle", "a kernel thread without work" },
-	[STATE_OTHER] = { "other", "waiting for something else" },
-	[STATE_INTERRUPTIBLE] = { "interruptible", "blocked until something comes (S)" },
-	[STATE_UNINTERRUPTIBLE] = { "uninterruptible", "blocked, mostly by disks (D)" },
+	[STATE_USER] = STATE("user", "USER", "running its own code"),
+	[STATE_KERNEL] = STATE("kernel", "SYS", "running in the kernel"),
+	[STATE_RUNNING] = STATE("running", "CPU", "running"),
+	[STATE_RUNNABLE] = STATE("runnable", "RUNQ", "waiting for a CPU"),
+	[STATE_DISK] = STATE("disk", "DISK", "waiting for a disk"),
+	[STATE_FLUSH] = STATE("flush", "FLUSH", "waiting until data is on disk"),
+	[STATE_NETWORK] = STATE("network", "NET", "waiting for the network or a socket"),
+	[STATE_LOCK] = STATE("lock", "LOCK", "waiting for a lock"),
+	[STATE_RWLOCK] = STATE("rwlock", "RWLOCK", "waiting for a read-write lock"),
+	[STATE_COND] = STATE("cond", "COND", "waiting on a condition variable"),
+	[STATE_SEMAPHORE] = STATE("semaphore", "SEM", "waiting for a semaphore"),
+	[STATE_BARRIER] = STATE("barrier", "BARRIER", "waiting at a barrier"),
+	[STATE_JOIN] = STATE("join", "JOIN", "waiting for a thread to end"),
+	[STATE_FUTEX] = STATE("futex", "FUTEX", "waiting on a futex"),
+	[STATE_PIPE] = STATE("pipe", "PIPE", "waiting for a pipe"),
+	[STATE_SLEEP] = STATE("sleep", "SLEEP", "sleeping on a timer"),
+	[STATE_FAULT] = STATE("fault", "FAULT", "waiting for a page of memory"),
+	[STATE_RECLAIM] = STATE("reclaim", "RECLAIM", "reclaiming memory"),
+	[STATE_THROTTLED] = STATE("throttled", "THROTTLE", "throttled by its cgroup"),
+	[STATE_FROZEN] = STATE("frozen", "FROZEN", "frozen"),
+	[STATE_STOPPED] = STATE("stopped", "STOP", "stopped by a signal or a debugger"),
+	[STATE_CHILD] = STATE("child", "CHILD", "waiting for a child process"),
+	[STATE_OTHER] = STATE("other", "OTHER", "waiting for something else"),
+	[STATE_INTERRUPTIBLE] = STATE("interruptible", "S", "blocked until something comes (S)"),
+	[STATE_UNINTERRUPTIBLE] = STATE("uninterruptible", "D", "blocked, mostly by disks (D)"),
+	[STATE_POLL] = STATE("poll", "POLL", "idle, waiting for one of many events"),
+	[STATE_WORK] = STATE("work", "WORK", "waiting for work"),
+	[STATE_IDLE] = STATE("idle", "IDLE", "a kernel thread without work"),
 };
 
 const char *thread_state_name(enum thread_state s)
@@ -27,174 +52,350 @@ const char *thread_state_name(enum thread_state s)
 	return states[s].name;
 }
 
+const char *thread_state_key(enum thread_state s)
+{
+	return states[s].key;
+}
+
+const char *thread_state_title(enum thread_state s)
+{
+	return states[s].title;
+}
+
 const char *thread_state_words(enum thread_state s)
 {
 	return states[s].words;
 }
 
-/* --- what a wait is for ----------------------------------------------------------------------- */
+/* --- rules ------------------------------------------------------------------------------------ */
 
-struct kind_rule {
-	const char *begin; /* of the function's name; a '$' at its end: the whole name */
-	enum thread_state kind;
+enum where { IN_KERNEL, IN_USER, IN_SYSCALL, IN_COMM, WHERES };
+static const char *const where_names[WHERES] = { "kernel", "user", "syscall", "comm" };
+
+enum { RULES_MOST = 1 << 20, CONDITIONS_MOST = 4, WORDS_MOST = 64 };
+
+struct condition {
+	u32 pattern; /* string of @strings */
+	u8 where;    /* enum where */
 };
 
-/* The first rule that any kernel frame fits, innermost frame first, decides. */
-static const struct kind_rule rules[] = {
-	{ "futex_", STATE_LOCK },
-	{ "__futex_", STATE_LOCK },
-	{ "do_futex", STATE_LOCK },
-	{ "rwsem_", STATE_LOCK },
-	{ "__mutex_", STATE_LOCK },
-	{ "mutex_lock", STATE_LOCK },
-	{ "__down_", STATE_LOCK },
-	{ "rt_mutex_", STATE_LOCK },
-	{ "do_semtimedop", STATE_LOCK },
-	{ "fcntl_setlk", STATE_LOCK },
-	{ "locks_lock_inode_wait", STATE_LOCK },
-	{ "do_nanosleep", STATE_SLEEP },
-	{ "hrtimer_nanosleep", STATE_SLEEP },
-	{ "msleep", STATE_SLEEP },
-	{ "usleep_range", STATE_SLEEP },
-	{ "ep_poll", STATE_POLL },
-	{ "do_epoll_wait", STATE_POLL },
-	{ "do_sys_poll", STATE_POLL },
-	{ "do_poll", STATE_POLL },
-	{ "do_select", STATE_POLL },
-	{ "io_cqring_wait", STATE_POLL },
-	{ "eventfd_read", STATE_POLL },
-	{ "inotify_read", STATE_POLL },
-	{ "signalfd_", STATE_POLL },
-	{ "timerfd_read", STATE_SLEEP },
-	{ "do_sigtimedwait", STATE_POLL },
-	{ "__x64_sys_pause", STATE_POLL },
-	{ "sigsuspend", STATE_POLL },
-	{ "n_tty_read", STATE_POLL },
-	{ "anon_pipe_", STATE_PIPE },
-	{ "pipe_", STATE_PIPE },
-	{ "fifo_open", STATE_PIPE },
-	{ "do_wait", STATE_CHILD },
-	{ "kernel_wait4", STATE_CHILD },
-	{ "wait_for_vfork_done", STATE_CHILD },
-	{ "kernel_clone", STATE_CHILD },
-	{ "sk_wait_data", STATE_NETWORK },
-	{ "sk_stream_wait_memory", STATE_NETWORK },
-	{ "unix_", STATE_NETWORK },
-	{ "tcp_", STATE_NETWORK },
-	{ "udp_", STATE_NETWORK },
-	{ "inet_", STATE_NETWORK },
-	{ "sock_", STATE_NETWORK },
-	{ "netlink_", STATE_NETWORK },
-	{ "packet_recvmsg", STATE_NETWORK },
-	{ "__skb_wait", STATE_NETWORK },
-	{ "__skb_recv", STATE_NETWORK },
-	{ "vsock_", STATE_NETWORK },
-	{ "io_schedule", STATE_DISK },
-	{ "folio_wait_", STATE_DISK },
-	{ "wait_on_page", STATE_DISK },
-	{ "bit_wait_io", STATE_DISK },
-	{ "blk_", STATE_DISK },
-	{ "submit_bio_wait", STATE_DISK },
-	{ "blkdev_issue_flush", STATE_DISK },
-	{ "jbd2_", STATE_DISK },
-	{ "ext4_", STATE_DISK },
-	{ "xfs_", STATE_DISK },
-	{ "btrfs_", STATE_DISK },
-	{ "nfs_", STATE_NETWORK },
-	{ "fuse_", STATE_DISK },
-	{ "balance_dirty_pages", STATE_DISK },
-	{ "worker_thread", STATE_IDLE },
-	{ "rescuer_thread", STATE_IDLE },
-	{ "smpboot_thread_fn", STATE_IDLE },
-	{ "kthread_worker_fn", STATE_IDLE },
-	{ "rcu_gp_kthread", STATE_IDLE },
-	{ "kswapd", STATE_IDLE },
-	{ "kcompactd", STATE_IDLE },
-	{ "khugepaged", STATE_IDLE },
-	{ "irq_thread", STATE_IDLE },
-	{ "wb_workfn", STATE_DISK },
+/* Conditions [first, first + n) hold: it is this kind. */
+struct rule {
+	u32 first;
+	u8 n;
+	u8 kind;
 };
 
-static bool is_fault(const char *name)
+/* A set of conditions that hold. */
+struct set {
+	u64 words[WORDS_MOST];
+};
+
+struct wait_kinds {
+	struct profile *profile;
+	struct intern strings;
+	VEC(struct condition) conditions;
+	VEC(struct rule) rules;
+	struct map known; /* where and string of the profile -> index in sets + 1 */
+	VEC(u64) sets;    /* @n_words each */
+	struct map kinds; /* what makes a kind -> kind + 1 */
+	u32 n_words;
+};
+
+static int bad_row(const char *name, u32 line, const char *what, struct err *e)
 {
-	return streq(name, "asm_exc_page_fault") || streq(name, "exc_page_fault") ||
-	       streq(name, "handle_mm_fault");
+	err_set(e, EINVAL, "%s:%u: %s", name, line, what);
+	err_hint(e, "a row is KIND<TAB>WHERE=PATTERN..., WHERE is kernel, user, syscall or comm");
+	return -EINVAL;
 }
 
-static enum thread_state kind_of_name(const char *name)
+static bool find_kind(const char *text, size_t n, u8 *ret)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
-		if (starts_with(name, rules[i].begin))
-			return rules[i].kind;
+	for (u32 i = STATE_DISK; i < STATE_COUNT; i++) {
+		if (strlen(states[i].name) == n && memcmp(states[i].name, text, n) == 0) {
+			*ret = (u8)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* "user=PATTERN" */
+static const char *add_condition(struct wait_kinds *k, const char *text, const char *end)
+{
+	const char *equals = memchr(text, '=', (size_t)(end - text));
+
+	if (!equals || equals + 1 == end)
+		return "a condition is WHERE=PATTERN";
+	if (k->conditions.len >= 64 * WORDS_MOST)
+		return "too many conditions";
+	for (u8 i = 0; i < WHERES; i++) {
+		if (strlen(where_names[i]) != (size_t)(equals - text) ||
+		    memcmp(where_names[i], text, (size_t)(equals - text)) != 0)
+			continue;
+		vec_push(&k->conditions,
+			 ((struct condition){ .pattern = intern_bytes(&k->strings, equals + 1,
+								      (size_t)(end - equals - 1)),
+					      .where = i }));
+		return NULL;
+	}
+	return "unknown WHERE";
+}
+
+/* NULL, or what is wrong with it. */
+static const char *add_rule(struct wait_kinds *k, const char *text, const char *end)
+{
+	struct rule rule = { .first = (u32)k->conditions.len };
+	const char *tab = memchr(text, '\t', (size_t)(end - text));
+
+	if (!find_kind(text, (size_t)((tab ? tab : end) - text), &rule.kind))
+		return "unknown kind of wait";
+	while (tab) {
+		const char *at = tab + 1, *wrong;
+
+		tab = memchr(at, '\t', (size_t)(end - at));
+		wrong = add_condition(k, at, tab ? tab : end);
+		if (wrong)
+			return wrong;
+		if (++rule.n > CONDITIONS_MOST)
+			return "too many conditions in a row";
+	}
+	if (!rule.n)
+		return "no condition";
+	vec_push(&k->rules, rule);
+	return NULL;
+}
+
+int wait_kinds_parse(struct wait_kinds *k, const char *text, size_t n, const char *name,
+		     struct err *e)
+{
+	const char *end = text + n;
+
+	for (u32 line = 1; text < end; line++) {
+		const char *nl = memchr(text, '\n', (size_t)(end - text)), *wrong = NULL;
+		const char *last = nl ? nl : end;
+
+		if (last > text && *text != '#')
+			wrong = add_rule(k, text, last);
+		if (wrong)
+			return bad_row(name, line, wrong, e);
+		text = last + 1;
+	}
+	k->n_words = (u32)((k->conditions.len + 63) / 64);
+	return 0;
+}
+
+/* Without such a file there are no rows of the user. */
+static int add_own(struct wait_kinds *k, struct err *e)
+{
+	const char *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+	_cleanup_buf_ struct buf path = BUF_INIT, text = BUF_INIT;
+
+	if (xdg && *xdg)
+		buf_addf(&path, "%s/fathom/waits.tsv", xdg);
+	else if (home && *home)
+		buf_addf(&path, "%s/.config/fathom/waits.tsv", home);
+	if (!path.len || io_read_file(buf_str(&path), RULES_MOST, &text, NULL) < 0)
+		return 0;
+	return wait_kinds_parse(k, text.data, text.len, buf_str(&path), e);
+}
+
+int wait_kinds_new(struct wait_kinds **ret, struct profile *profile, struct err *e)
+{
+	const struct asset *asset = asset_find("tools/waits.tsv");
+	_cleanup_buf_ struct buf text = BUF_INIT;
+	struct wait_kinds *k = xcalloc(1, sizeof(*k));
+	int rc = add_own(k, e);
+
+	k->profile = profile;
+	if (rc >= 0 && asset)
+		rc = gzip_unpack(asset->gzip, asset->size, RULES_MOST, &text, e);
+	if (rc >= 0)
+		rc = wait_kinds_parse(k, text.data, text.len, "tools/waits.tsv", e);
+	if (rc < 0) {
+		wait_kinds_free(k);
+		return rc;
+	}
+	*ret = k;
+	return 0;
+}
+
+void wait_kinds_free(struct wait_kinds *k)
+{
+	if (!k)
+		return;
+	intern_release(&k->strings);
+	vec_release(&k->conditions);
+	vec_release(&k->rules);
+	vec_release(&k->sets);
+	map_release(&k->known);
+	map_release(&k->kinds);
+	free(k);
+}
+
+/* --- matching --------------------------------------------------------------------------------- */
+
+/* System calls in which threads wait. */
+static const char *syscall_name(s32 nr)
+{
+	static const struct {
+		s32 nr;
+		const char *name;
+	} known[] = {
+		{ SYS_nanosleep, "nanosleep" },
+		{ SYS_clock_nanosleep, "clock_nanosleep" },
+		{ SYS_futex, "futex" },
+		{ 449, "futex_waitv" },
+		{ SYS_poll, "poll" },
+		{ SYS_ppoll, "ppoll" },
+		{ SYS_select, "select" },
+		{ SYS_pselect6, "pselect6" },
+		{ SYS_epoll_wait, "epoll_wait" },
+		{ SYS_epoll_pwait, "epoll_pwait" },
+		{ SYS_epoll_pwait2, "epoll_pwait2" },
+		{ SYS_pause, "pause" },
+		{ SYS_rt_sigsuspend, "rt_sigsuspend" },
+		{ SYS_rt_sigtimedwait, "rt_sigtimedwait" },
+		{ SYS_accept, "accept" },
+		{ SYS_accept4, "accept4" },
+		{ SYS_connect, "connect" },
+		{ SYS_sendto, "sendto" },
+		{ SYS_sendmsg, "sendmsg" },
+		{ SYS_recvfrom, "recvfrom" },
+		{ SYS_recvmsg, "recvmsg" },
+		{ SYS_vfork, "vfork" },
+		{ SYS_wait4, "wait4" },
+		{ SYS_waitid, "waitid" },
+		{ SYS_fsync, "fsync" },
+		{ SYS_fdatasync, "fdatasync" },
+		{ SYS_sync, "sync" },
+		{ SYS_syncfs, "syncfs" },
+		{ SYS_sync_file_range, "sync_file_range" },
+		{ SYS_msync, "msync" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
+		if (known[i].nr == nr)
+			return known[i].name;
+	}
+	return NULL;
+}
+
+static void match(const struct wait_kinds *k, enum where where, const char *text, u64 *ret)
+{
+	for (size_t i = 0; i < k->conditions.len; i++) {
+		const struct condition *c = &k->conditions.items[i];
+
+		if (c->where == where && !fnmatch(intern_get(&k->strings, c->pattern), text, 0))
+			ret[i / 64] |= 1ull << i % 64;
+	}
+}
+
+/* Names repeat: each is compared once. */
+static void add_name(struct wait_kinds *k, enum where where, u32 string, struct set *ret)
+{
+	u64 *at = map_at(&k->known, (u64)where << 32 | string);
+	const u64 *words;
+
+	if (!*at) {
+		*at = k->sets.len + 1;
+		for (u32 i = 0; i < k->n_words; i++)
+			vec_push(&k->sets, 0);
+		match(k, where, profile_str(k->profile, string), &k->sets.items[*at - 1]);
+	}
+	words = &k->sets.items[*at - 1];
+	for (u32 i = 0; i < k->n_words; i++)
+		ret->words[i] |= words[i];
+}
+
+static void add_stack(struct wait_kinds *k, u32 stack, struct set *ret)
+{
+	const struct profile *p = k->profile;
+
+	for (; stack; stack = p->stacks.items[stack].parent) {
+		const struct frame *f = profile_frame_of(p, stack);
+		const char *syscall = starts_with(profile_str(p, f->name), "__x64_sys_");
+
+		add_name(k, f->kind == FRAME_KERNEL ? IN_KERNEL : IN_USER, f->name, ret);
+		if (f->kind == FRAME_KERNEL && syscall)
+			match(k, IN_SYSCALL, syscall, ret->words);
+	}
+}
+
+static bool holds(const struct rule *r, const struct set *s)
+{
+	for (u32 i = r->first; i < r->first + r->n; i++) {
+		if (!(s->words[i / 64] >> i % 64 & 1))
+			return false;
+	}
+	return true;
+}
+
+/* STATE_COUNT: no rule says what it is. */
+static enum thread_state decide(const struct wait_kinds *k, const struct set *s)
+{
+	vec_each(r, &k->rules) {
+		if (holds(r, s))
+			return (enum thread_state)r->kind;
 	}
 	return STATE_COUNT;
 }
 
-/* Where there is no kernel stack: x86-64's numbers. */
-static enum thread_state kind_of_syscall(s32 nr)
+static enum thread_state by_rules(struct wait_kinds *k, u32 stack, u32 comm, s32 syscall)
 {
-	switch (nr) {
-	case 35:
-	case 230: return STATE_SLEEP; /* nanosleep, clock_nanosleep */
-	case 202:
-	case 449: return STATE_LOCK; /* futex, futex_waitv */
-	case 7:
-	case 23:
-	case 270:
-	case 271:
-	case 232:
-	case 281:
-	case 441: return STATE_POLL;
-	case 58:
-	case 61:
-	case 247: return STATE_CHILD; /* vfork, wait4, waitid */
-	case 42:
-	case 43:
-	case 44:
-	case 45:
-	case 46:
-	case 47:
-	case 288: return STATE_NETWORK;
-	case 74:
-	case 75:
-	case 162: return STATE_DISK; /* fsync, fdatasync, sync */
-	case 34:
-	case 130:
-	case 128: return STATE_POLL; /* pause, sigsuspend, sigtimedwait */
-	default: return STATE_OTHER;
-	}
+	u64 key = hash_mix((u64)stack << 32 | comm, (u64)(u32)syscall), *known;
+	const char *name = syscall_name(syscall);
+	struct set set = { 0 };
+	enum thread_state kind;
+
+	known = map_at(&k->kinds, key);
+	if (*known)
+		return (enum thread_state)(*known - 1);
+	add_stack(k, stack, &set);
+	if (comm)
+		add_name(k, IN_COMM, comm, &set);
+	if (name)
+		match(k, IN_SYSCALL, name, set.words);
+	kind = decide(k, &set);
+	map_put(&k->kinds, key, (u64)kind + 1);
+	return kind;
 }
 
-static enum thread_state kind_of_state(u32 state)
+enum thread_state wait_kind_of_state(u32 state)
 {
-	return state & 2 ? STATE_UNINTERRUPTIBLE : state & 1 ? STATE_INTERRUPTIBLE : STATE_OTHER;
+	return (state & 0x402) == 0x402 ? STATE_IDLE
+	       : state & 2              ? STATE_UNINTERRUPTIBLE
+	       : state & 1              ? STATE_INTERRUPTIBLE
+					: STATE_OTHER;
 }
 
-enum thread_state wait_kind(const struct profile *p, const struct wait *w)
+enum thread_state wait_kinds_of(struct wait_kinds *k, const struct wait *w)
 {
-	enum thread_state kind = STATE_COUNT;
-	bool fault = false;
+	u32 comm = k->profile->threads.items[w->thread].comm;
+	enum thread_state kind;
 
-	for (u32 s = w->stack; s; s = p->stacks.items[s].parent) {
-		const struct frame *f = profile_frame_of(p, s);
-		const char *name = profile_str(p, f->name);
-
-		if (f->kind != FRAME_KERNEL)
-			break;
-		fault |= is_fault(name);
-		if (kind == STATE_COUNT)
-			kind = kind_of_name(name);
-	}
-	/* a lock taken within a fault is still a wait for a page, as the thread sees it */
-	if (fault)
-		return STATE_FAULT;
+	kind = by_rules(k, w->stack, comm, w->syscall);
 	if (kind != STATE_COUNT)
 		return kind;
-	if ((w->state & 0x402) == 0x402)
+	if ((w->state & 0x402) == 0x402 || w->flags & OFFCPU_KTHREAD)
 		return STATE_IDLE;
-	if (w->syscall == WAIT_ONLY_STATE)
-		return kind_of_state(w->state);
-	if (w->syscall >= 0)
-		return kind_of_syscall(w->syscall);
-	return w->flags & OFFCPU_KTHREAD ? STATE_IDLE : STATE_OTHER;
+	return w->state & 0xc ? STATE_STOPPED : STATE_OTHER;
+}
+
+enum thread_state wait_kinds_stack(struct wait_kinds *k, u32 stack, u32 comm)
+{
+	enum thread_state kind = by_rules(k, stack, comm, -1);
+
+	return kind == STATE_COUNT ? STATE_OTHER : kind;
+}
+
+void wait_kinds_set(struct wait_kinds *k, struct wait *w)
+{
+	w->kind = (u8)wait_kinds_of(k, w);
+	for (u32 i = 0; i < w->n_links; i++) {
+		struct wait_link *l = &w->links[i];
+
+		if (l->sleep_stack)
+			l->sleep_kind = (u8)wait_kinds_stack(k, l->sleep_stack, l->comm);
+	}
 }

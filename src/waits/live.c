@@ -77,8 +77,11 @@ int waits_live_open(struct waits_live *l, const struct waits_opts *opts, struct 
 	mine.python = &l->python;
 	if (mine.wakers || mine.chains)
 		waits_find_senders(&mine);
-	rc = waits_engine_new(&l->engine, &mine, e);
+	rc = wait_kinds_new(&l->kinds, &l->profile, e);
+	if (!rc)
+		rc = waits_engine_new(&l->engine, &mine, e);
 	if (rc) {
+		wait_kinds_free(l->kinds);
 		calm_down(l);
 		profile_release(&l->profile);
 		python_names_release(&l->python);
@@ -102,6 +105,7 @@ void waits_live_release(struct waits_live *l)
 	calm_down(l);
 	waits_engine_free(l->engine);
 	waits_names_release(&l->names);
+	wait_kinds_free(l->kinds);
 	python_names_release(&l->python);
 	vec_release(&l->waits);
 	map_release(&l->row_of);
@@ -156,7 +160,7 @@ int waits_live_run(struct waits_live *l, u64 until, bool (*done)(void *ctx), voi
 	hurry(l);
 	for (;;) {
 		u64 now = clock_mono_ns();
-		int rc, wait = l->launched ? POLL_ENDED_MS : POLL_MS;
+		int rc, wait = done ? POLL_ENDED_MS : POLL_MS;
 
 		if (stop_requested() || (until && now >= until) || (done && done(ctx)))
 			break;
@@ -213,10 +217,6 @@ static void fill_links(struct waits_live *l, struct wait *w, u64 chain)
 		out->tid = in->tid;
 		out->kind = in->kind;
 		out->comm = profile_string(p, task ? comm : wait_irq_name(p, out->stack, in->kind));
-		if (l->only_users) {
-			out->stack = wait_user_stack(p, out->stack);
-			out->sleep_stack = wait_user_stack(p, out->sleep_stack);
-		}
 	}
 }
 
@@ -230,12 +230,13 @@ static struct wait *new_wait(struct waits_live *l, const struct offcpu_key *k)
 				       profile_string(&l->profile, comm), 0);
 	w->stack = waits_names_stack(&l->names, waits_engine_stack(l->engine, k->stack),
 				     WAIT_CUT_SLEEPER);
-	if (l->only_users)
-		w->stack = wait_user_stack(&l->profile, w->stack);
 	w->state = k->state;
 	w->syscall = k->syscall;
 	w->flags = k->flags;
 	fill_links(l, w, k->chain);
+	wait_kinds_set(l->kinds, w);
+	if (l->only_users)
+		wait_cut_kernel(&l->profile, w);
 	return w;
 }
 

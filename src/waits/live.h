@@ -4,6 +4,7 @@
 #define WAITS_LIVE_H
 
 #include "result/result.h"
+#include "waits/kinds.h"
 #include "waits/names.h"
 #include "waits/observed.h"
 
@@ -12,6 +13,7 @@ struct waits_live {
 	struct waits_engine *engine;
 	struct waits_names names;
 	struct python_names python;
+	struct wait_kinds *kinds;
 	wait_list waits;
 	struct map row_of;              /* hash of a row -> index + 1 in @waits */
 	u64 next_turn;                  /* when what is in the kernel is taken over */

@@ -4,6 +4,7 @@
 #include "profile/accounts.h"
 #include "profile/builder.h"
 #include "profile/names.h"
+#include "waits/kinds.h"
 
 struct loader {
 	struct waits_load *load;
@@ -19,12 +20,6 @@ static u32 stack_of(struct loader *l, const struct record *r)
 
 	builder_count_stack(&l->builder, stack);
 	return stack;
-}
-
-/* As it is shown. */
-static u32 shown_of(struct loader *l, u32 stack)
-{
-	return l->opts->no_kernel_stacks ? wait_user_stack(&l->load->profile, stack) : stack;
 }
 
 static struct wait *wait_of(struct loader *l, const struct wait_record *raw)
@@ -54,7 +49,7 @@ static void fill_wait(struct loader *l, struct wait *w, const struct record *r,
 	w->thread =
 		profile_get_thread(p, (s32)s->pid, l->opts->by_thread ? (s32)s->tid : 0,
 				   profile_string(p, machine_str(&l->builder.machine, comm)), 0);
-	w->stack = shown_of(l, stack_of(l, r));
+	w->stack = stack_of(l, r);
 	w->time = s->time;
 	w->state = raw->state;
 	w->syscall = raw->syscall;
@@ -72,7 +67,7 @@ static void fill_link(struct loader *l, struct wait *w, const struct record *r,
 	char comm[OFFCPU_COMM + 1] = { 0 };
 
 	if (raw->is_sleep) {
-		link->sleep_stack = shown_of(l, stack_of(l, r));
+		link->sleep_stack = stack_of(l, r);
 		return;
 	}
 	memcpy(comm, raw->comm, OFFCPU_COMM);
@@ -84,7 +79,6 @@ static void fill_link(struct loader *l, struct wait *w, const struct record *r,
 	link->kind = raw->kind;
 	/* an interrupt has its name from the kernel's frames */
 	link->comm = profile_string(p, task ? comm : wait_irq_name(p, link->stack, raw->kind));
-	link->stack = shown_of(l, link->stack);
 	w->n_links = MAX(w->n_links, raw->link + 1);
 	l->load->links++;
 }
@@ -113,25 +107,48 @@ static bool comm_passes(struct loader *l, const struct sample *s)
 	return !l->opts->n_comms;
 }
 
-static bool passes(struct loader *l, const struct sample *s, const struct wait_record *raw)
+/* By how it was, not by whose it is. */
+static bool passes(const struct waits_load_opts *o, u32 state, u32 flags, u64 length)
 {
-	const struct waits_load_opts *o = l->opts;
-	u64 length = raw->blocked + raw->runq;
-	bool kthread = raw->flags & OFFCPU_KTHREAD;
+	bool kthread = flags & OFFCPU_KTHREAD;
 
-	if (o->whole && raw->flags & (OFFCPU_UNKNOWN_START | OFFCPU_OPEN))
+	if (o->whole && flags & (OFFCPU_UNKNOWN_START | OFFCPU_OPEN))
 		return false;
-	if (o->states && !(o->states & state_bit(raw->state, raw->flags)))
+	if (o->states && !(o->states & state_bit(state, flags)))
 		return false;
 	if (length < o->min_ns || (o->max_ns && length > o->max_ns))
 		return false;
-	if (kthread ? o->no_kthreads : o->no_users)
-		return false;
-	/* those of different kinds are or-ed, as in the kernel */
+	return !(kthread ? o->no_kthreads : o->no_users);
+}
+
+/* Numbers of different kinds are or-ed, as in the kernel. */
+static bool is_asked(struct loader *l, const struct sample *s)
+{
+	const struct waits_load_opts *o = l->opts;
+
 	if ((o->pids->len || o->tids->len) && !ranges_contain(o->pids, s->pid) &&
 	    !ranges_contain(o->tids, s->tid))
 		return false;
 	return comm_passes(l, s);
+}
+
+void waits_load_filter(struct profile *p, wait_list *waits, const struct waits_load_opts *opts)
+{
+	size_t n = 0;
+
+	vec_each(w, waits) {
+		if (!passes(opts, w->state, w->flags, w->max_blocked + w->max_runq))
+			continue;
+		if (opts->no_kernel_stacks)
+			wait_cut_kernel(p, w);
+		if (!opts->by_thread) {
+			const struct profile_thread t = p->threads.items[w->thread];
+
+			w->thread = profile_get_thread(p, t.pid, 0, t.comm, 0);
+		}
+		waits->items[n++] = *w;
+	}
+	waits->len = n;
 }
 
 bool waits_load_raw(const struct sample *s, struct wait_record *ret)
@@ -155,7 +172,8 @@ static void on_sample(struct loader *l, const struct record *r)
 
 	if (!waits_load_raw(s, &raw))
 		return;
-	if (raw.event <= WAIT_EVENT_RUNQ && !passes(l, s, &raw))
+	if (raw.event <= WAIT_EVENT_RUNQ &&
+	    !(passes(l->opts, raw.state, raw.flags, raw.blocked + raw.runq) && is_asked(l, s)))
 		return;
 	w = wait_of(l, &raw);
 	if (raw.event <= WAIT_EVENT_RUNQ)
@@ -187,16 +205,27 @@ static int on_record(const struct record *r, void *ctx)
 	return 0;
 }
 
-/* A wait whose own sample was lost says nothing. */
-static void drop_headless(wait_list *waits)
+/* All samples have passed. A wait whose own sample was lost says nothing. */
+static int finish(struct loader *l, struct err *e)
 {
+	wait_list *waits = &l->load->waits;
+	struct wait_kinds *kinds = NULL;
+	int rc = wait_kinds_new(&kinds, &l->load->profile, e);
 	size_t n = 0;
 
-	for (size_t i = 0; i < waits->len; i++) {
-		if (waits->items[i].thread)
-			waits->items[n++] = waits->items[i];
+	for (size_t i = 0; !rc && i < waits->len; i++) {
+		struct wait *w = &waits->items[i];
+
+		if (!w->thread)
+			continue;
+		wait_kinds_set(kinds, w);
+		if (l->opts->no_kernel_stacks)
+			wait_cut_kernel(&l->load->profile, w);
+		waits->items[n++] = *w;
 	}
 	waits->len = n;
+	wait_kinds_free(kinds);
+	return rc;
 }
 
 int waits_load_from(struct waits_load *l, struct recording *r, const struct waits_load_opts *opts,
@@ -213,7 +242,8 @@ int waits_load_from(struct waits_load *l, struct recording *r, const struct wait
 	builder_init(&loader.builder, &l->profile, r, symbols, &names);
 	profile_import_names(symbols, r);
 	rc = recording_replay(r, on_record, &loader, e);
-	drop_headless(&l->waits);
+	if (rc >= 0)
+		rc = finish(&loader, e);
 	profile_take_facts(&l->profile, r);
 	accounts_take(&l->profile, r);
 	builder_release(&loader.builder);

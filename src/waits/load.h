@@ -41,5 +41,10 @@ int waits_load(struct waits_load *l, const char *path, const struct waits_load_o
 int waits_load_from(struct waits_load *l, struct recording *r, const struct waits_load_opts *opts,
 		    struct err *e);
 void waits_load_release(struct waits_load *l);
+/*
+ * Keeps of waits that were loaded without options those that @opts lets pass by their state and
+ * length, and leaves out of them what it asks for.
+ */
+void waits_load_filter(struct profile *p, wait_list *waits, const struct waits_load_opts *opts);
 
 #endif

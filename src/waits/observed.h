@@ -18,6 +18,7 @@ struct observed {
 	bool unsplit;       /* user and kernel are not told apart */
 	bool no_wakers;     /* who ended waits was not looked at; likewise: */
 	bool no_chains;     /* what those had been doing */
+	bool idle;          /* waiting for work is a wait like others */
 };
 
 #endif

@@ -17,21 +17,23 @@ struct told {
 	bool running;
 };
 
+enum { GENERATIONS_MOST = 64 };
+
 struct reader {
 	struct recorded *r;
 	const struct recorded_opts *opts;
 	struct recording *recording;
 	VEC(struct told) told;
-	struct map by_tid;  /* index in told + 1 */
-	struct map names;   /* tid -> pid << 32 | string, of those who ran before others */
-	struct map comms;   /* tid -> string, as the records of names have it */
-	struct map parents; /* process that was started meanwhile -> who did */
-	u64 begin;          /* of the first wait: those that began before are cut there */
+	struct map by_tid; /* index in told + 1 */
+	struct map names;  /* tid -> pid << 32 | string, of those who ran before others */
+	struct map comms;  /* tid -> string, as the records of names have it */
+	u64 begin;         /* of the first wait: those that began before are cut there */
 	turn_list turns;
 	need_list needs;
 };
 
-bool recorded_wants(const struct recorded_opts *o, u32 pid, u32 tid, const char *comm, bool kthread)
+bool recorded_matches(const struct recorded_opts *o, u32 pid, u32 tid, const char *comm,
+		      bool kthread)
 {
 	bool named = !o->n_comms;
 
@@ -43,6 +45,60 @@ bool recorded_wants(const struct recorded_opts *o, u32 pid, u32 tid, const char 
 	for (size_t i = 0; i < o->n_comms; i++)
 		named |= streq(comm, o->comms[i]);
 	return named;
+}
+
+/* One of @pids, or started by one. */
+static bool is_descendant(const struct recorded *r, const range_list *pids, u32 pid)
+{
+	for (int depth = 0; depth < GENERATIONS_MOST && pid; depth++) {
+		if (ranges_contain(pids, pid))
+			return true;
+		pid = (u32)map_get(&r->parents, pid, 0);
+	}
+	return false;
+}
+
+static bool keeps(const struct recorded *r, const struct recorded_opts *o, u32 pid, u32 tid,
+		  const char *comm, bool kthread)
+{
+	return recorded_matches(o, pid, tid, comm, kthread) ||
+	       (o->children && o->pids->len && is_descendant(r, o->pids, pid));
+}
+
+static void restrict_waits(const struct recorded *r, const struct recorded_opts *opts,
+			   wait_list *waits)
+{
+	const struct profile *p = &r->load.profile;
+	size_t n = 0;
+
+	for (size_t i = 0; i < waits->len; i++) {
+		const struct wait *w = &waits->items[i];
+		const struct profile_thread *t = &p->threads.items[w->thread];
+
+		if (keeps(r, opts, (u32)t->pid, (u32)t->tid, profile_str(p, t->comm),
+			  w->flags & OFFCPU_KTHREAD))
+			waits->items[n++] = *w;
+	}
+	waits->len = n;
+}
+
+void recorded_restrict(struct recorded *r, const struct recorded_opts *opts, wait_list *parts)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->threads.len; i++) {
+		const struct offcpu_thread *t = &r->threads.items[i];
+		char comm[OFFCPU_COMM + 1] = { 0 };
+
+		memcpy(comm, t->comm, OFFCPU_COMM);
+		if (!keeps(r, opts, t->pid, t->tid, comm, t->flags & OFFCPU_KTHREAD))
+			continue;
+		r->cgroups.items[n] = r->cgroups.items[i];
+		r->threads.items[n++] = *t;
+	}
+	r->threads.len = r->cgroups.len = r->seen.n_threads = n;
+	restrict_waits(r, opts, &r->load.waits);
+	restrict_waits(r, opts, parts);
 }
 
 /* --- records ---------------------------------------------------------------------------------- */
@@ -153,7 +209,7 @@ static void take_task(struct reader *in, const struct record *rec)
 		return;
 	}
 	if (task.pid != task.ppid)
-		map_put(&in->parents, task.pid, task.ppid);
+		map_put(&in->r->parents, task.pid, task.ppid);
 	map_put(&in->comms, task.tid, map_get(&in->comms, task.ptid, 0));
 	/* whoever had the number is gone */
 	map_del(&in->by_tid, task.tid);
@@ -244,8 +300,9 @@ static void take_accounts(struct reader *in)
 	vec_each(a, &p->accounts) {
 		seen->begin = MIN(seen->begin, a->begin);
 		seen->end = MAX(seen->end, a->end);
-		if (recorded_wants(in->opts, (u32)a->pid, (u32)a->tid, profile_str(p, a->comm),
-				   a->flags & OFFCPU_KTHREAD))
+		if (in->opts->all ||
+		    recorded_matches(in->opts, (u32)a->pid, (u32)a->tid, profile_str(p, a->comm),
+				     a->flags & OFFCPU_KTHREAD))
 			take_account(in, a);
 	}
 }
@@ -289,8 +346,9 @@ static void derive_threads(struct reader *in)
 	vec_each(t, &in->told) {
 		if (!t->comm)
 			t->comm = (u32)map_get(&in->comms, t->tid, 0);
-		if (recorded_wants(in->opts, t->pid, t->tid, profile_str(p, t->comm),
-				   t->flags & OFFCPU_KTHREAD))
+		if (in->opts->all ||
+		    recorded_matches(in->opts, t->pid, t->tid, profile_str(p, t->comm),
+				     t->flags & OFFCPU_KTHREAD))
 			derive_thread(in, t);
 	}
 }
@@ -339,7 +397,7 @@ static u32 find_root(const struct reader *in)
 	u32 root = 0;
 
 	vec_each(t, &in->r->threads) {
-		if (map_find(&in->parents, t->pid) || t->pid == root)
+		if (map_find(&in->r->parents, t->pid) || t->pid == root)
 			continue;
 		if (root)
 			return 0;
@@ -361,11 +419,12 @@ static int load_waits(struct recorded *r, struct recording *recording,
 		      const struct recorded_opts *opts, struct err *e)
 {
 	struct reader in = { .r = r, .opts = opts, .recording = recording, .begin = UINT64_MAX };
-	const struct waits_load_opts load = { .pids = opts->pids,
-					      .tids = opts->tids,
+	static const range_list everybody;
+	const struct waits_load_opts load = { .pids = opts->all ? &everybody : opts->pids,
+					      .tids = opts->all ? &everybody : opts->tids,
 					      .comms = opts->comms,
-					      .n_comms = opts->n_comms,
-					      .no_kthreads = opts->no_kthreads,
+					      .n_comms = opts->all ? 0 : opts->n_comms,
+					      .no_kthreads = opts->no_kthreads && !opts->all,
 					      .by_thread = true,
 					      .tap = on_record,
 					      .tap_ctx = &in };
@@ -388,7 +447,6 @@ static int load_waits(struct recorded *r, struct recording *recording,
 	map_release(&in.by_tid);
 	map_release(&in.names);
 	map_release(&in.comms);
-	map_release(&in.parents);
 	return rc;
 }
 
@@ -446,4 +504,5 @@ void recorded_release(struct recorded *r)
 	vec_release(&r->threads);
 	vec_release(&r->cgroups);
 	vec_release(&r->ran);
+	map_release(&r->parents);
 }

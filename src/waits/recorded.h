@@ -18,7 +18,9 @@ struct recorded_opts {
 	const char *const *comms;
 	size_t n_comms;
 	bool no_kthreads;
-	bool ran; /* also who had the CPU instead, which takes a look at everybody */
+	bool ran;      /* also who had the CPU instead, which takes a look at everybody */
+	bool all;      /* the others, too, for now: recorded_restrict() drops them */
+	bool children; /* and processes that these started */
 };
 
 /* How what is shown was come by. */
@@ -41,8 +43,9 @@ struct recorded {
 	u64 lacked;  /* time that threads waited for a CPU in, */
 	u64 guessed; /* what of it was put down to those that ran last, who were not recorded */
 	struct observed seen;
-	u32 root; /* the process that started all others; 0: there is none */
-	u32 how;  /* enum recorded_how */
+	u32 root;           /* the process that started all others; 0: there is none */
+	struct map parents; /* process that was started meanwhile -> its parent */
+	u32 how;            /* enum recorded_how */
 };
 
 /* -ENODATA when nothing is there that tells of waits. Release it also after a failure. */
@@ -52,10 +55,12 @@ int recorded_load(struct recorded *r, const char *path, const struct recorded_op
 int recorded_load_from(struct recorded *r, struct recording *recording,
 		       const struct recorded_opts *opts, struct err *e);
 void recorded_release(struct recorded *r);
+/* Keeps the threads and waits that @opts asks for, and of @parts those of such waits. */
+void recorded_restrict(struct recorded *r, const struct recorded_opts *opts, wait_list *parts);
 
 /* For the readers: whether a thread is asked for. */
-bool recorded_wants(const struct recorded_opts *o, u32 pid, u32 tid, const char *comm,
-		    bool kthread);
+bool recorded_matches(const struct recorded_opts *o, u32 pid, u32 tid, const char *comm,
+		      bool kthread);
 /* The reader of the scheduler's events. */
 int recorded_load_switches(struct recorded *r, struct recording *recording,
 			   const struct recorded_opts *opts, struct err *e);

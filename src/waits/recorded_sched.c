@@ -69,12 +69,17 @@ static u32 pid_of(struct reader *in, const struct task *t)
 	return pid ? pid : t->tid;
 }
 
-static bool is_wanted(struct reader *in, const struct task *t)
+static bool matches(struct reader *in, const struct task *t)
 {
 	const char *comm = t->comm ? profile_str(&in->r->load.profile, t->comm)
 				   : sched_comm(&in->r->names, t->tid);
 
-	return recorded_wants(in->opts, pid_of(in, t), t->tid, comm, t->kthread);
+	return recorded_matches(in->opts, pid_of(in, t), t->tid, comm, t->kthread);
+}
+
+static bool is_wanted(struct reader *in, const struct task *t)
+{
+	return in->opts->all || matches(in, t);
 }
 
 /* How long it has been where it is. */
@@ -115,7 +120,7 @@ static void add_wait(struct reader *in, struct task *t, u64 runq, u64 now, u32 f
 	struct profile *p = &in->r->load.profile;
 	struct wait w = {
 		.state = t->state,
-		.syscall = WAIT_ONLY_STATE,
+		.syscall = -1,
 		.flags = flags | (t->before ? OFFCPU_UNKNOWN_START : 0) |
 			 (t->kthread ? OFFCPU_KTHREAD : 0) |
 			 (t->state || t->before ? 0 : OFFCPU_PREEMPTED),
@@ -130,6 +135,7 @@ static void add_wait(struct reader *in, struct task *t, u64 runq, u64 now, u32 f
 
 	if (t->state & 0x80)
 		w.state = 0x402; /* an idle kernel thread, as the kernel has it */
+	w.kind = (u8)wait_kind_of_state(w.state);
 	if ((!w.blocked && !w.runq) || !is_wanted(in, t))
 		return;
 	w.thread = profile_get_thread(p, (s32)pid_of(in, t), (s32)t->tid, comm_of(in, t->tid), 0);
@@ -166,7 +172,7 @@ static void end_wait(struct reader *in, struct task *t, u64 now, u32 cpu, u32 fl
 		return;
 	}
 	add_wait(in, t, runq, now, flags);
-	if (in->opts->ran && runq && !(flags & OFFCPU_OPEN) && is_wanted(in, t))
+	if (in->opts->ran && runq && !(flags & OFFCPU_OPEN) && matches(in, t))
 		vec_push(&in->needs, (struct cpu_need){ now - runq, now, cpu, 0 });
 }
 

@@ -67,7 +67,7 @@ u32 wait_marker(struct profile *p, const char *name)
 	return profile_get_frame(p, &f);
 }
 
-u32 wait_user_stack(struct profile *p, u32 stack)
+static u32 user_stack(struct profile *p, u32 stack)
 {
 	size_t n = profile_depth(p, stack);
 	_cleanup_free_ u32 *frames = xcalloc(n + 1, sizeof(*frames));
@@ -79,6 +79,15 @@ u32 wait_user_stack(struct profile *p, u32 stack)
 			users = profile_get_stack(p, users, frames[i]);
 	}
 	return users;
+}
+
+void wait_cut_kernel(struct profile *p, struct wait *w)
+{
+	w->stack = user_stack(p, w->stack);
+	for (u32 i = 0; i < w->n_links; i++) {
+		w->links[i].stack = user_stack(p, w->links[i].stack);
+		w->links[i].sleep_stack = user_stack(p, w->links[i].sleep_stack);
+	}
 }
 
 void wait_add(struct wait *into, const struct wait *w)

@@ -6,13 +6,24 @@
 #include "bpf/offcpu_abi.h"
 #include "profile/profile.h"
 
+/* What a waker did in the span of the wait that it ended. */
+enum wait_doing {
+	LINK_UNKNOWN,  /* it was not observed */
+	LINK_UNBORN,   /* it had not begun yet */
+	LINK_RAN,      /* had a CPU */
+	LINK_RUNNABLE, /* wanted one */
+	LINK_BLOCKED,  /* in sleep_stack */
+};
+
 /* Who woke: a link of the chain, with names. */
 struct wait_link {
 	u32 stack;       /* of the profile */
 	u32 sleep_stack; /* 0: it had not slept inside the sleep it ended */
 	u32 pid, tid;
-	u32 kind; /* enum offcpu_waker */
-	u32 comm; /* string: thread name, or [timer], [irq] ... */
+	u32 kind;      /* enum offcpu_waker */
+	u32 comm;      /* string: thread name, or [timer], [irq] ... */
+	u8 sleep_kind; /* enum thread_state of that sleep */
+	u8 doing;      /* enum wait_doing; see blame.h */
 };
 
 /* Waits of one kind. */
@@ -22,6 +33,7 @@ struct wait {
 	u32 state;   /* the kernel's */
 	s32 syscall; /* -1: none or not known */
 	u32 flags;   /* enum offcpu_flags */
+	u8 kind;     /* enum thread_state: what it is for */
 	u32 n_links;
 	u64 time; /* of a single one: its end */
 	u64 blocked;
@@ -54,8 +66,8 @@ const char *wait_irq_name(const struct profile *p, u32 stack, u32 kind);
 
 /* The times and the number of waits that are alike. */
 void wait_add(struct wait *into, const struct wait *w);
-/* The same stack without the kernel's frames. */
-u32 wait_user_stack(struct profile *p, u32 stack);
+/* Leaves out the frames of the kernel. */
+void wait_cut_kernel(struct profile *p, struct wait *w);
 /* The function of the kernel in which an interrupt begins: what called it was only interrupted. */
 bool wait_is_interrupt(const char *name, size_t n);
 /* The part of an interrupt's stack that is its own: what lies below was only interrupted. */

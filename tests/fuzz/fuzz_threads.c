@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Recordings from anywhere, read for what threads did and waited for; the table and the page. */
 #include "analysis/threads_explain.h"
+#include "waits/blame.h"
 #include "waits/recorded.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -9,18 +10,21 @@ static void show(struct recorded *rec)
 {
 	const struct explain_faults faults = { .known = true };
 	account_list accounts = { 0 };
+	wait_list parts = { 0 };
 	struct result r;
 
 	result_init(&r, "threads");
+	waits_blame(&rec->seen, 0, &parts);
 	accounts_build(&rec->seen, &accounts);
 	accounts_group(&accounts, BY_PROCESS);
 	accounts_to_result(&rec->load.profile, &accounts, BY_PROCESS, 0, false, &r);
 	if (rec->threads.len) {
-		explain_result(&rec->seen, &rec->ran, rec->root, &faults, 0, &r);
-		explain_result(&rec->seen, &rec->ran, rec->root, &faults, 80, &r);
+		explain_result(&rec->seen, &parts, &rec->ran, rec->root, &faults, 0, &r);
+		explain_result(&rec->seen, &parts, &rec->ran, rec->root, &faults, 80, &r);
 	}
 	recorded_notes(rec, &r);
 	vec_release(&accounts);
+	vec_release(&parts);
 	result_release(&r);
 }
 

@@ -78,9 +78,9 @@ run "$FATHOM" explain -i chain.data -p "$pid"
 expect_status 0
 expect_out_like "^Process $pid \(chain\): 4 threads"
 page=$(flat "$out")
-like "a's waits together" "$page" '[0-9.]+ms, the longest of [0-9]+ that took [0-9.]+m?s together: chain-a \([0-9]+\) was waiting for a lock in .*a_waits_for_b'
-like "who ended them" "$page" '[Ee]nded by chain-b \([0-9]+\) in [^.]*b_wakes_a'
-like "and who had ended that, to the end" "$page" 'That was ended by chain-c \([0-9]+\) in .*Until then chain-c had been sleeping on a timer in [^.]*c_sleeps.*That was ended by a timer[.]'
+like "a's waits together" "$page" '[0-9.]+m?s in [0-9]+ waits, the longest [0-9.]+m?s: chain-a \([0-9]+\) was waiting for a semaphore in .*a_waits_for_b'
+like "their waker" "$page" '[Ww]oken by chain-b \([0-9]+\) in [^.]*b_wakes_a'
+like "and its waker, to the end" "$page" 'woken by chain-c \([0-9]+\) in [^.]*c_wakes_b[^.]*, which was sleeping on a timer in [^.]*c_sleeps[^.]*, woken by a timer[.]'
 like "page faults" "$page" 'Page faults: [0-9]+ without and [0-9]+ with reading'
 not_ok "no line is wider than a page" grep -Eq '^[^n ].{79}' "$out_file"
 first=$(head -n 12 "$out_file")
@@ -91,7 +91,7 @@ ok "the same for machines" python3 - "$out_file" <<'END'
 import json, sys
 r = json.load(open(sys.argv[1]))
 a = [w for w in r["waits"] if w["comm"] == "chain-a"]
-assert a and a[0]["kind"] == "lock" and "a_waits_for_b" in a[0]["where"], r["waits"]
+assert a and a[0]["kind"] == "semaphore" and "a_waits_for_b" in a[0]["where"], r["waits"]
 assert a[0]["waker"].startswith("chain-b <- chain-c <- [timer]"), a[0]
 assert "b_wakes_a" in a[0]["waker_where"] and "b_waits_for_c" in a[0]["waker_waited_in"], a[0]
 assert abs(sum(s["percent"] for s in r["states"]) - 100) < 1, r["states"]

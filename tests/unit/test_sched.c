@@ -468,31 +468,77 @@ static struct wait wait_in(struct profile *p, const char *comm, const char *stac
 	};
 }
 
+static void set_kinds(struct profile *p, wait_list *waits)
+{
+	struct wait_kinds *kinds;
+
+	CHECK_EQ(wait_kinds_new(&kinds, p, NULL), 0);
+	vec_each(w, waits)
+		wait_kinds_set(kinds, w);
+	wait_kinds_free(kinds);
+}
+
+/* The rules of tools/waits.tsv, as they are in the program. */
 TEST(wait_kinds)
 {
 	static const struct {
-		const char *stack;
+		const char *stack, *comm;
 		enum thread_state kind;
 	} cases[] = {
-		{ "main;read;kdo_syscall_64;kvfs_read;kanon_pipe_read;kschedule", STATE_PIPE },
-		{ "main;kdo_futex;kfutex_wait;kschedule", STATE_LOCK },
-		{ "main;khrtimer_nanosleep;kdo_nanosleep;kschedule", STATE_SLEEP },
-		{ "main;kdo_epoll_wait;kep_poll;kschedule", STATE_POLL },
-		{ "main;kext4_sync_file;kjbd2_log_wait_commit;kschedule", STATE_DISK },
-		{ "main;ktcp_recvmsg;ksk_wait_data;kschedule", STATE_NETWORK },
-		{ "main;kkernel_wait4;kdo_wait;kschedule", STATE_CHILD },
-		{ "main;kasm_exc_page_fault;kfilemap_fault;kio_schedule", STATE_FAULT },
-		{ "kret_from_fork;kkthread;kworker_thread;kschedule", STATE_IDLE },
-		{ "main;knobody_knows;kschedule", STATE_OTHER },
+		{ "main;read;kdo_syscall_64;kvfs_read;kanon_pipe_read;kschedule", "x", STATE_PIPE },
+		{ "main;kdo_futex;kfutex_wait;kschedule", "x", STATE_FUTEX },
+		{ "main;pthread_mutex_lock;kdo_futex;kfutex_wait;kschedule", "x", STATE_LOCK },
+		{ "main;pthread_cond_wait;kdo_futex;kfutex_wait;kschedule", "x", STATE_COND },
+		{ "main;pthread_cond_wait;kdo_futex;kfutex_wait", "bio_aof", STATE_WORK },
+		{ "runtime.mstart;runtime.stopm;runtime.futexsleep;kfutex_wait", "x", STATE_WORK },
+		{ "main;ProcSleep;WaitLatch;kdo_epoll_wait;kep_poll", "postgres", STATE_LOCK },
+		{ "main;PyEval_RestoreThread;pthread_cond_timedwait;kfutex_wait", "x", STATE_LOCK },
+		{ "main;khrtimer_nanosleep;kdo_nanosleep;kschedule", "x", STATE_SLEEP },
+		{ "main;kdo_epoll_wait;kep_poll;kschedule", "x", STATE_POLL },
+		{ "main;k__x64_sys_fsync;kvfs_fsync_range;kext4_sync_file;kjbd2_log_wait_commit",
+		  "x", STATE_FLUSH },
+		{ "main;kext4_file_read_iter;kfolio_wait_bit;kio_schedule", "x", STATE_DISK },
+		{ "main;ktcp_recvmsg;ksk_wait_data;kschedule", "x", STATE_NETWORK },
+		{ "main;kinet_accept;kinet_csk_accept;kschedule", "x", STATE_WORK },
+		{ "main;kkernel_wait4;kdo_wait;kschedule", "x", STATE_CHILD },
+		{ "main;kptrace_stop;kschedule", "x", STATE_STOPPED },
+		{ "main;kasm_exc_page_fault;kfilemap_fault;kio_schedule", "x", STATE_FAULT },
+		{ "kret_from_fork;kkthread;kworker_thread;kschedule", "x", STATE_IDLE },
+		{ "main;knobody_knows;kschedule", "x", STATE_OTHER },
 	};
+	_cleanup_err_ struct err e = ERR_INIT;
+	struct wait_kinds *kinds;
 	struct profile p;
 
 	profile_init(&p);
+	CHECK_EQ(wait_kinds_new(&kinds, &p, &e), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct wait w = wait_in(&p, "x", cases[i].stack, 1);
+		struct wait w = wait_in(&p, cases[i].comm, cases[i].stack, 1);
 
-		CHECK(wait_kind(&p, &w) == cases[i].kind);
+		CHECK_EQ(wait_kinds_of(kinds, &w), cases[i].kind);
+		CHECK_EQ(wait_kinds_of(kinds, &w), cases[i].kind);
 	}
+	wait_kinds_free(kinds);
+	profile_release(&p);
+}
+
+TEST("rules of waits that cannot be read are refused with their line")
+{
+	static const char *const bad[] = { "nonsense\tuser=x\n", "lock\n",
+					   "lock\tplace=x\n",    "lock\tuser\n",
+					   "lock\tuser=\n",      "running\tuser=x\n" };
+	struct wait_kinds *kinds;
+	struct profile p;
+
+	profile_init(&p);
+	CHECK_EQ(wait_kinds_new(&kinds, &p, NULL), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		_cleanup_err_ struct err e = ERR_INIT;
+
+		CHECK_EQ(wait_kinds_parse(kinds, bad[i], strlen(bad[i]), "file", &e), -EINVAL);
+		CHECK(strstr(e.what, "file:1: "));
+	}
+	wait_kinds_free(kinds);
 	profile_release(&p);
 }
 
@@ -589,13 +635,14 @@ TEST(accounts_sum_to_wall_time)
 	};
 
 	profile_init(&p);
-	vec_push(&waits, wait_in(&p, "one", "main;kfutex_wait", 400));
+	vec_push(&waits, wait_in(&p, "one", "main;pthread_mutex_lock;kfutex_wait", 400));
 	vec_push(&waits, wait_in(&p, "two", "main;kdo_nanosleep", 180));
 	vec_last(&waits)->thread = profile_get_thread(&p, 1, 2, profile_string(&p, "two"), 0);
 	const struct observed seen = {
 		.profile = &p, .waits = &waits, .threads = threads, .n_threads = ARRAY_SIZE(threads)
 	};
 
+	set_kinds(&p, &waits);
 	accounts_build(&seen, &accounts);
 	CHECK(accounts.len == 2);
 	CHECK(accounts.items[0].wall == 1000 && account_sum(&accounts.items[0]) == 1000);
@@ -628,8 +675,9 @@ TEST("accounts of sampled waits, and of who is not told apart in user and kernel
 				       .unsplit = true };
 
 	profile_init(&p);
-	vec_push(&waits, wait_in(&p, "one", "main;kfutex_wait", 200));
+	vec_push(&waits, wait_in(&p, "one", "main;pthread_mutex_lock;kfutex_wait", 200));
 	vec_push(&waits, wait_in(&p, "one", "main;kdo_nanosleep", 100));
+	set_kinds(&p, &waits);
 	accounts_build(&seen, &accounts);
 	CHECK_EQ(accounts.len, 2);
 	/* 300 of 600 were met by a sample: two thirds of all are locks */

@@ -723,7 +723,7 @@ TEST("threads by switches: running, runnable and blocked sum to each one's time"
 	t = thread_of(&r, 40);
 	CHECK_EQ(t->blocked, 400);
 	CHECK_EQ(t->runq, 50);
-	CHECK_EQ(wait_kind(&r.load.profile, wait_of(&r, 20)), STATE_OTHER);
+	CHECK_EQ(wait_of(&r, 20)->kind, STATE_OTHER);
 	recorded_release(&r);
 	unlink(f.path);
 	free(f.path);
@@ -746,14 +746,14 @@ TEST("one process by switches: its waits, who ended them, and who had the CPU in
 	w = &r.load.waits.items[0];
 	CHECK_EQ(w->blocked, 150);
 	CHECK_EQ(w->runq, 50);
-	CHECK_EQ(wait_kind(&r.load.profile, w), STATE_INTERRUPTIBLE);
+	CHECK_EQ(w->kind, STATE_INTERRUPTIBLE);
 	CHECK_EQ(w->n_links, 1);
 	CHECK_EQ(w->links[0].tid, 20);
 	CHECK_STR(profile_str(&r.load.profile, w->links[0].comm), "twenty");
 	w = &r.load.waits.items[1];
 	CHECK_EQ(w->blocked, 150);
 	CHECK(w->flags & OFFCPU_OPEN);
-	CHECK_EQ(wait_kind(&r.load.profile, w), STATE_UNINTERRUPTIBLE);
+	CHECK_EQ(w->kind, STATE_UNINTERRUPTIBLE);
 	CHECK_EQ(r.ran.len, 1);
 	CHECK_EQ(r.ran.items[0].tid, 20);
 	CHECK_EQ(r.ran.items[0].ns, 50);

@@ -22,6 +22,7 @@ static struct wait *add(struct profile *p, wait_list *waits, s32 tid, u32 stack,
 				       .stack = stack,
 				       .state = 1,
 				       .syscall = -1,
+				       .kind = STATE_OTHER,
 				       .blocked = ms * MS,
 				       .max_blocked = ms * MS,
 				       .count = 1 });
@@ -66,20 +67,20 @@ TEST("longest waits: threads and wakers of one name and place are one group and 
 	add(&p, &waits, 11, queue, 3);
 	add(&p, &waits, 11, lock, 6);
 	add(&p, &waits, 11, lock, 0);
-	longest_build(&p, &waits, &l);
+	longest_build(&p, &waits, true, &l);
 
 	g = longest_group(&l, NULL);
 	CHECK(g && g->max == 7ull * MS && g->ns == 20ull * MS && g->count == 6 && g->threads == 3);
 	CHECK(g->places == 1 && g->wait == &waits.items[1]);
 	e = longest_ending(&l, g, NULL);
 	CHECK(e && e->ns == 13ull * MS && e->count == 3 && e->threads == 2);
-	past = longest_past(&l, e);
+	past = longest_past(&l, e, NULL);
 	CHECK(past && past->ns == 12ull * MS && past->count == 2 &&
 	      past->wait->links[0].sleep_stack == nap);
 	/* where an interrupt woke makes no difference */
 	e = longest_ending(&l, g, e);
 	CHECK(e && e->ns == 4ull * MS && e->count == 2 && e->wait->n_links);
-	CHECK(longest_past(&l, e)->count == 2);
+	CHECK(longest_past(&l, e, NULL)->count == 2);
 	e = longest_ending(&l, g, e);
 	CHECK(e && e->ns == 3ull * MS && e->count == 1 && !e->wait->n_links);
 	CHECK(!longest_ending(&l, g, e));
@@ -112,11 +113,11 @@ TEST("longest waits: page faults are one wherever they are; what began before is
 
 		stack = profile_get_stack(&p, stack, profile_get_frame(&p, &fault));
 		stack = profile_get_stack(&p, stack, profile_get_frame(&p, &bit));
-		add(&p, &waits, 10, stack, 3 + i)->state = 2;
+		add(&p, &waits, 10, stack, 3 + i)->kind = STATE_FAULT;
 	}
 	add(&p, &waits, 10, stack_of(&p, "main", "sleep"), 2);
 	add(&p, &waits, 10, stack_of(&p, "main", "sleep"), 1)->flags = OFFCPU_UNKNOWN_START;
-	longest_build(&p, &waits, &l);
+	longest_build(&p, &waits, true, &l);
 	g = longest_group(&l, NULL);
 	CHECK(g && g->count == 2 && g->ns == 7ull * MS && g->places == 2 && g->threads == 1);
 	g = longest_group(&l, g);
@@ -136,7 +137,7 @@ TEST("longest waits: of nothing there are none")
 	struct longest l;
 
 	profile_init(&p);
-	longest_build(&p, &waits, &l);
+	longest_build(&p, &waits, true, &l);
 	CHECK(!longest_group(&l, NULL));
 	longest_release(&l);
 	profile_release(&p);
