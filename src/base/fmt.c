@@ -194,3 +194,17 @@ void fmt_clean(struct buf *b, const char *s, size_t n)
 		at += len ? len : 1;
 	}
 }
+
+void fmt_clean_lines(struct buf *b, const char *s, size_t n)
+{
+	for (size_t at = 0; at < n;) {
+		size_t len = 0;
+
+		while (at + len < n && s[at + len] != '\n' && s[at + len] != '\t')
+			len++;
+		fmt_clean(b, s + at, len);
+		at += len;
+		if (at < n)
+			buf_addch(b, s[at++]);
+	}
+}

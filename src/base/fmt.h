@@ -23,5 +23,7 @@ size_t fmt_width(const char *s);
 size_t fmt_cut(const char *s, size_t columns);
 /* The text with control characters and broken UTF-8 made visible (\x1b, ?): safe for terminals. */
 void fmt_clean(struct buf *b, const char *s, size_t n);
+/* The same for text of several lines: newlines and tabs stay. */
+void fmt_clean_lines(struct buf *b, const char *s, size_t n);
 
 #endif

@@ -181,6 +181,14 @@ struct context {
 int cli_show(struct context *ctx, const struct result *r);
 /* Writes finished text to @ctx->out, through the pager if it is longer than the screen. */
 int cli_print(struct context *ctx, const struct buf *text);
+/*
+ * Text with names from outside, as it comes: on a terminal control characters are made visible
+ * unless @raw, a pipe gets the bytes.
+ */
+int cli_write_foreign(struct context *ctx, bool raw, const char *text, size_t n);
+/* The same for a whole text, through the pager if it is longer than the screen. */
+int cli_print_foreign(struct context *ctx, bool raw, const struct buf *text);
+#define CLI_RAW_HELP "control characters in names as they are, also on a terminal"
 /* Is the result for a program; is it in that format? */
 bool cli_is_machine(const struct context *ctx);
 bool cli_is(const struct context *ctx, const char *format);

@@ -142,6 +142,37 @@ int cli_print(struct context *ctx, const struct buf *text)
 	return write_out(ctx, text);
 }
 
+static bool is_terminal(const struct context *ctx)
+{
+	return isatty(fileno(ctx->out));
+}
+
+int cli_write_foreign(struct context *ctx, bool raw, const char *text, size_t n)
+{
+	_cleanup_buf_ struct buf clean = BUF_INIT;
+	int r;
+
+	if (!raw && is_terminal(ctx)) {
+		fmt_clean_lines(&clean, text, n);
+		text = buf_str(&clean);
+		n = clean.len;
+	}
+	r = fflush(ctx->out) == EOF ? -errno : io_write_all(fileno(ctx->out), text, n);
+	if (r < 0)
+		ctx->output_error = -r;
+	return r;
+}
+
+int cli_print_foreign(struct context *ctx, bool raw, const struct buf *text)
+{
+	_cleanup_buf_ struct buf clean = BUF_INIT;
+
+	if (raw || !is_terminal(ctx))
+		return cli_print(ctx, text);
+	fmt_clean_lines(&clean, buf_str(text), text->len);
+	return cli_print(ctx, &clean);
+}
+
 bool cli_is_machine(const struct context *ctx)
 {
 	return ctx->common.format;

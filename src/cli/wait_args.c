@@ -191,6 +191,7 @@ const struct opt wait_options[] = {
 	  AT(folded),
 	  SHOWN,
 	  .help = "lines 'thread;root;...;leaf microseconds' for flame graphs" },
+	{ .name = "raw", .type = OPT_FLAG, AT(raw), SHOWN, .help = CLI_RAW_HELP },
 	{ .type = OPT_INCLUDE, .include = output_options, AT(output) },
 	{ .name = "title",
 	  .type = OPT_STRING,

@@ -12,6 +12,7 @@ struct wait_args {
 	const char *input;
 	u64 interval;
 	bool folded;
+	bool raw;
 	struct output_args output;
 	const char *title;
 	bool runqueue;

@@ -46,7 +46,10 @@ static const struct opt fold_options[] = {
 	  AT(srcline),
 	  .help = "file and line as perf script -F +srcline tells: code without lines goes by "
 		  "its module" },
-	{ .name = "raw", .type = OPT_FLAG, AT(raw), .help = "keep arguments and quotes in names" },
+	{ .name = "raw",
+	  .type = OPT_FLAG,
+	  AT(raw),
+	  .help = "keep arguments, quotes and control characters in names" },
 	{ .name = "counts",
 	  .type = OPT_FLAG,
 	  AT(counts),
@@ -55,14 +58,18 @@ static const struct opt fold_options[] = {
 };
 
 /* To stdout as it comes. */
+struct fold_out {
+	struct context *ctx;
+	bool raw;
+};
+
 static int print(struct buf *text, void *ctx)
 {
-	struct context *c = ctx;
+	const struct fold_out *o = ctx;
+	int r = cli_write_foreign(o->ctx, o->raw, buf_str(text), text->len);
 
-	if (text->len && fwrite(text->data, 1, text->len, c->out) != text->len)
-		c->output_error = errno ? errno : EIO;
 	buf_reset(text);
-	return -c->output_error;
+	return r;
 }
 
 /* A file is written whole or not at all. */
@@ -118,7 +125,9 @@ static int fold(struct context *ctx, const void *args, struct profile *p)
 	opts.event = choose_event(p);
 	if (a->output.path && !streq(a->output.path, "-"))
 		return write_file(ctx, &a->output, p, &opts);
-	r = fold_write(p, &opts, &(struct fold_sink){ print, ctx });
+	struct fold_out out = { ctx, a->raw };
+
+	r = fold_write(p, &opts, &(struct fold_sink){ print, &out });
 	/* the caller reports a failed write, and knows which are none */
 	return ctx->output_error ? 0 : r;
 }

@@ -141,7 +141,7 @@ static int show_folded(const struct shown *s)
 	_cleanup_buf_ struct buf out = BUF_INIT;
 
 	waits_to_folded(s->profile, s->waits, s->view, s->args->runqueue, &out);
-	return cli_print(s->ctx, &out);
+	return cli_print_foreign(s->ctx, s->args->raw, &out);
 }
 
 /* What has no place for notes must not be silent about what is missing. */

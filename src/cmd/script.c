@@ -10,6 +10,7 @@
 struct script_args {
 	struct profile_args profile;
 	str_list fields;
+	bool raw;
 	bool header, header_only, info;
 	bool task, mmap, lost, switches, namespaces, cgroup, bpf;
 	bool ns, hide_chain, reltime, deltatime;
@@ -59,6 +60,7 @@ static const struct opt script_options[] = {
 	  .help = "begin with what the recording says about its machine" },
 	{ .name = "header-only", .type = OPT_FLAG, AT(header_only), .help = "only that" },
 	{ 'I', "show-info", OPT_FLAG, AT(info), .help = "the header with topology and caches" },
+	{ .name = "raw", .type = OPT_FLAG, AT(raw), .help = CLI_RAW_HELP },
 	SHOW("task", task, "show forks, exits and names of threads"),
 	SHOW("mmap", mmap, "show mappings"),
 	SHOW("lost", lost, "show where events were lost"),
@@ -119,15 +121,16 @@ static int make_opts(const struct script_args *a, struct script_opts *o, struct 
 
 enum { WRITE_STOPPED = 1 };
 
+struct script_out {
+	struct context *ctx;
+	bool raw;
+};
+
 static int write_out(void *context, const char *text, size_t n)
 {
-	struct context *ctx = context;
-	int r = io_write_all(fileno(ctx->out), text, n);
+	const struct script_out *o = context;
 
-	if (r >= 0)
-		return 0;
-	ctx->output_error = -r;
-	return WRITE_STOPPED;
+	return cli_write_foreign(o->ctx, o->raw, text, n) < 0 ? WRITE_STOPPED : 0;
 }
 
 static u64 file_time(const char *path)
@@ -162,23 +165,25 @@ static int show_recording(struct context *ctx, const struct script_args *a, stru
 			  const struct script_opts *opts)
 {
 	_cleanup_buf_ struct buf header = BUF_INIT;
+	struct script_out out = { ctx, a->raw };
 	int ret = 0;
 
 	if (a->header || a->header_only || a->info) {
 		script_header(r, file_time(recording_name(r)), a->info, &header);
-		ret = write_out(ctx, header.data, header.len);
+		ret = write_out(&out, buf_str(&header), header.len);
 	}
 	if (ret || a->header_only)
 		return ret;
-	ret = script_run(r, opts, write_out, ctx, &ctx->err);
+	ret = script_run(r, opts, write_out, &out, &ctx->err);
 	if (ret == 0)
 		report_damage(r);
 	return ret;
 }
 
 /* The output of perf script is what we would print ourselves: passed on. */
-static int pass_text(struct context *ctx, const char *path, int code)
+static int pass_text(struct context *ctx, const char *path, bool raw, int code)
 {
+	struct script_out out = { ctx, raw };
 	_cleanup_close_ int fd = -1;
 	char bytes[1 << 16];
 	bool first = true;
@@ -192,7 +197,7 @@ static int pass_text(struct context *ctx, const char *path, int code)
 		if (first)
 			err_release(&ctx->err);
 		first = false;
-		if (write_out(ctx, bytes, (size_t)n))
+		if (write_out(&out, bytes, (size_t)n))
 			return 0;
 	}
 	return first ? code : 0;
@@ -216,7 +221,7 @@ static int script_run_command(struct context *ctx, void *args)
 	fflush(ctx->out);
 	ret = recording_open(path, &r, &ctx->err);
 	if (ret < 0)
-		return pass_text(ctx, path, ret);
+		return pass_text(ctx, path, a->raw, ret);
 	ret = show_recording(ctx, a, r, &opts);
 	recording_free(r);
 	return ret < 0 ? ret : 0;

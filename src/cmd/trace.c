@@ -41,6 +41,7 @@ static const struct opt trace_options[] = {
 	WHAT('c', "cmd", OPT_STRING, command, "COMMAND", "run this program, end when it ends"),
 	WHAT(0, "unsafe", OPT_FLAG, unsafe, NULL,
 	     "allow system(), signal(), override() and write_user()"),
+	WHAT(0, "raw", OPT_FLAG, raw, NULL, CLI_RAW_HELP),
 	WHAT(0, "dry-run", OPT_FLAG, dry_run, NULL, "load and attach, then exit"),
 	WHAT(0, "fmt", OPT_FLAG, fmt, NULL, "print the program in one form"),
 	WHAT(0, "test", OPT_FLAG, test, NULL, "run the test probes of the program",
@@ -371,7 +372,7 @@ static int run_program(struct context *ctx, const struct trace_args *a, struct l
 	if (is_json(ctx, a)) {
 		buf_reset(&diagnostics);
 		lang_report_json(l, &diagnostics);
-		fwrite(diagnostics.data, 1, diagnostics.len, out);
+		fwrite(buf_str(&diagnostics), 1, diagnostics.len, out);
 		fflush(out);
 	}
 	show_report(ctx, a, l);
@@ -403,6 +404,7 @@ static int compile_and_run(struct context *ctx, const struct trace_args *a,
 		.cpid = (u32)child->pid,
 		.command = child->name,
 		.unsafe = a->unsafe,
+		.clean = !a->raw && isatty(fileno(out)),
 		.dry_run = a->dry_run,
 		.compat = a->compat,
 		.percentiles = !a->compat,
@@ -440,7 +442,7 @@ static int compile_and_run(struct context *ctx, const struct trace_args *a,
 			lang_probe_names(l, &dump);
 		else
 			lang_dump(l, &dump);
-		fwrite(dump.data, 1, dump.len, out);
+		fwrite(buf_str(&dump), 1, dump.len, out);
 		buf_release(&dump);
 	} else {
 		rc = run_program(ctx, a, l, buf_str(&s->header), child, out);

@@ -17,6 +17,7 @@ struct trace_args {
 	int format;
 	int buffering;
 	bool unsafe;
+	bool raw;
 	bool dry_run;
 	bool fmt;
 	bool compat; /* output, notices and exit status as bpftrace has them */

@@ -51,6 +51,7 @@ struct lang_opts {
 	bool no_warnings;
 	bool quiet;
 	bool dry_run; /* attached, never run: writes no files */
+	bool clean;   /* for a terminal: control characters in values are made visible */
 	enum lang_format format;
 	enum lang_mode mode;
 	const char *dir; /* of the program's file: where imported ones are; NULL: here */

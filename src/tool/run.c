@@ -355,6 +355,7 @@ static int prepare(struct session *s, struct buf *exe)
 				      .latency_bits = LATENCY_BITS,
 				      .no_warnings = true,
 				      .quiet = s->ctx->common.quiet,
+				      .clean = isatty(fileno(out_of(s))),
 				      .header = &s->tool->header };
 	s->opts.params = prelude_params(s->tool, s->args, &s->arena, &s->opts.n_params);
 	if (pid && procfs_exe((u32)pid, exe) >= 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Events to text or JSON lines. */
 #include "base/clock.h"
+#include "base/fmt.h"
 #include "base/io.h"
 #include "base/json.h"
 #include "host/bpf_sys.h"
@@ -106,6 +107,15 @@ static void event_value(struct run *r, const struct event *e, const u8 *args)
 	buf_release(&text);
 }
 
+/* Bytes of somebody else. */
+static void add_foreign(const struct run *r, const char *s, size_t n, struct buf *out)
+{
+	if (r->c->opts->clean)
+		fmt_clean_lines(out, s, n);
+	else
+		buf_add(out, s, n);
+}
+
 static void event_join(struct run *r, const struct event *e, const u8 *args, size_t size)
 {
 	struct buf text = BUF_INIT;
@@ -118,7 +128,7 @@ static void event_join(struct run *r, const struct event *e, const u8 *args, siz
 			break;
 		if (at)
 			buf_addstr(&text, e->fmt);
-		buf_add(&text, s, n);
+		add_foreign(r, s, n, &text);
 	}
 	if (r->c->opts->format != LANG_JSON)
 		buf_addch(&text, '\n');
@@ -145,7 +155,11 @@ static void event_cat(struct run *r, const char *path)
 		buf_addf(&text, "ERROR: failed to open file '%s': %s\n", path, strerror(errno));
 		run_write(r, true, text.data, text.len);
 	} else {
-		emit_text(r, "cat", false, &text);
+		struct buf shown = BUF_INIT;
+
+		add_foreign(r, buf_str(&text), text.len, &shown);
+		emit_text(r, "cat", false, &shown);
+		buf_release(&shown);
 	}
 	buf_release(&text);
 }

@@ -304,12 +304,15 @@ void run_value(struct run *r, const struct type *t, const u8 *bytes, struct buf 
 	case T_ARRAY: add_raw(r, t, bytes, out, json, 0); return;
 	default: break;
 	}
-	if (!json) {
+	if (!json && !r->c->opts->clean) {
 		add_named(r, t, bytes, out);
 		return;
 	}
 	add_named(r, t, bytes, &text);
-	json_quote(out, buf_str(&text), text.len);
+	if (json)
+		json_quote(out, buf_str(&text), text.len);
+	else
+		fmt_clean_lines(out, buf_str(&text), text.len);
 	buf_release(&text);
 }
 

@@ -1,0 +1,189 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# timeout: 240
+#
+# A profiler that root runs where others can write: directories, links, names and files that somebody
+# prepared. Nothing of anybody else is deleted or overwritten, no cache is poisoned, no escape sequence
+# reaches the terminal.
+# shellcheck source=tests/lib/test.sh
+. "$(dirname "$0")/../lib/test.sh"
+
+need_root
+need_cmd gcc python3 setpriv
+cd "$TMP" || exit 1
+chmod 711 "$TMP"
+export XDG_CACHE_HOME=$TMP/cache
+other=65534
+
+# on_terminal COMMAND...: what a terminal would get, in $out
+on_terminal() {
+	out=$(timeout 60 python3 - "$@" <<'P'
+import os, pty, sys
+def read(fd):
+    try:
+        return os.read(fd, 65536)
+    except OSError:
+        return b""
+data = b""
+pid, fd = pty.fork()
+if pid == 0:
+    os.execvp(sys.argv[1], sys.argv[1:])
+while True:
+    piece = read(fd)
+    if not piece:
+        break
+    data += piece
+os.waitpid(pid, 0)
+sys.stdout.write(repr(data))
+P
+	)
+}
+
+# --- caches -------------------------------------------------------------------------------------
+
+cat >prog.c <<'C'
+#include <stdlib.h>
+__attribute__((noinline)) void leaf(volatile unsigned long *n)
+{
+	volatile char room[40];
+
+	for (int i = 0; i < 100000; i++)
+		room[i % 40] = (char)++*n;
+}
+__attribute__((noinline)) void middle(volatile unsigned long *n)
+{
+	volatile char room[72];
+
+	room[0] = 1;
+	leaf(n);
+	room[1] = room[0];
+}
+int main(int argc, char **argv)
+{
+	volatile unsigned long n = 0;
+
+	for (int i = atoi(argv[argc - 1]); i; i--)
+		middle(&n);
+	return 0;
+}
+C
+gcc -g -O1 -fomit-frame-pointer -Wl,--build-id=0x00112233445566778899aabbccddeeff00112233 -o prog prog.c || exit 1
+
+mkdir -p home/.cache/fathom theirs
+truncate -s 300M theirs/id_rsa theirs/one theirs/two theirs/00112233445566778899aabbccddeeff.sym
+ln -s "$TMP/theirs" home/.cache/fathom/symbols
+chown -hR $other home theirs
+(
+	unset XDG_CACHE_HOME
+	HOME=$TMP/home timeout 60 "$FATHOM" prebuild --lines "$TMP/prog" >/dev/null 2>&1
+)
+is 'a linked cache loses no file' "$(find theirs -type f | wc -l)" 4
+is "root puts nothing into another user's home" "$(find home theirs -user root | wc -l)" 0
+
+mkdir -p cache/fathom
+ln -s "$TMP/theirs" cache/fathom/symbols
+run timeout 60 "$FATHOM" prebuild --lines "$TMP/prog"
+is 'nor does one below a directory of ours' "$(find theirs -type f | wc -l)" 4
+rm -rf cache
+
+mkdir -p cache/fathom/symbols
+truncate -s 600M cache/fathom/symbols/notes.txt cache/fathom/symbols/00112233445566778899aabbccddeeff.sym
+run timeout 60 "$FATHOM" prebuild --lines "$TMP/prog"
+expect_status 0
+ok 'foreign files in the cache are kept' test -e cache/fathom/symbols/notes.txt
+not_ok '... and old ones of ours go' test -e cache/fathom/symbols/00112233445566778899aabbccddeeff.sym
+rm -rf cache
+
+# A program with the build id and the headers of another, and other frame information.
+python3 - <<'P' || exit 1
+import subprocess
+data = bytearray(open("prog", "rb").read())
+for line in subprocess.run(["readelf", "-SW", "prog"], capture_output=True, text=True).stdout.split("\n"):
+    f = line.replace("[ ", "[").split()
+    if len(f) > 5 and f[1] == ".eh_frame":
+        at, size = int(f[4], 16), int(f[5], 16)
+frame = data[at:at + size]
+# the size of a frame, DW_CFA_def_cfa_offset N: another one
+i = 0
+while i < len(frame) - 1:
+    if frame[i] == 0x0e and frame[i + 1] >= 16 and frame[i + 1] % 8 == 0:
+        frame[i + 1] += 8
+        i += 1
+    i += 1
+data[at:at + size] = frame
+open("fake", "wb").write(data)
+P
+chmod 755 fake
+run timeout 60 "$FATHOM" record -q -e cpu-clock -F 999 -o fake.data -- ./fake 2000
+run timeout 60 "$FATHOM" record -q -e cpu-clock -F 999 -o prog.data -- ./prog 2000
+run timeout 60 "$FATHOM" fold -i prog.data
+like 'a copied build id does not poison the cache' "$out" 'main;middle;leaf'
+unlike '... not even in part' "$(grep leaf <<<"$out" | grep -v 'main;middle;leaf' | awk '{n += $NF} END {print n > 20000000}')" 1
+
+# --- output files -------------------------------------------------------------------------------
+
+mkdir shared
+chown $other shared
+echo precious >victim
+ln -s "$TMP/victim" shared/out.data
+chown -h $other shared/out.data
+run timeout 60 "$FATHOM" record -q -e cpu-clock -o shared/out.data --force -- ./prog 100
+expect_status 0
+is "a recording does not follow another user's link" "$(cat victim)" precious
+ok '... it takes its place' test -f shared/out.data -a ! -L shared/out.data
+mkdir etc
+ln -s "$TMP/etc" shared/dir
+chown -h $other shared/dir
+run timeout 60 "$FATHOM" record -q -e cpu-clock -o shared/dir/shadow --force -- ./prog 100
+expect_err_like 'link of another user'
+not_ok '... nor through a linked directory' test -e etc/shadow
+
+# somebody switches the name between a file and a link all the time
+setpriv --reuid=$other --regid=$other --clear-groups bash -c \
+	"cd '$TMP/shared' && while :; do ln -sfn '$TMP/victim' race.data; rm -f race.data; done" &
+racer=$!
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+	timeout 20 "$FATHOM" record -q -e cpu-clock -o shared/race.data --force -- ./prog 1 >/dev/null 2>&1
+done
+kill $racer
+wait $racer 2>/dev/null
+is 'the race is lost by whoever runs it' "$(cat victim)" precious
+
+# --- text on a terminal -------------------------------------------------------------------------
+
+cat >evil.py <<'P'
+import sys, time
+open("/proc/self/comm", "wb").write(b"\x1b[31mevil")
+while True:
+    end = time.monotonic() + 0.02
+    while time.monotonic() < end:
+        pass
+    time.sleep(0.02)
+P
+spawn python3 evil.py
+evil=$spawned
+is_evil() { grep -q evil "/proc/$evil/comm"; }
+wait_until is_evil
+run timeout 60 "$FATHOM" record -q -e cpu-clock -F 499 -p "$evil" -d 500ms -o evil.data
+expect_status 0
+on_terminal "$FATHOM" script -i evil.data -F comm,pid,time
+like 'script escapes names on a terminal' "$out" '\\\\x1b\[31mevil'
+unlike '... all of them' "$out" "[^\\\\]\\\\x1b\[31mevil"
+on_terminal "$FATHOM" script --raw -i evil.data -F comm,pid,time
+like '... unless it is asked not to' "$out" "[^\\\\]\\\\x1b\[31mevil"
+run "$FATHOM" script -i evil.data -F comm,pid,time
+like '... a pipe gets the bytes' "$out" $'\x1b''\[31mevil'
+on_terminal "$FATHOM" fold -i evil.data
+unlike 'fold' "$out" "[^\\\\]\\\\x1b\[31mevil"
+on_terminal "$FATHOM" offcpu -f -p "$evil" -d 500ms
+like 'offcpu -f' "$out" '\\\\x1b\[31mevil'
+unlike 'offcpu -f: all of them' "$out" "[^\\\\]\\\\x1b\[31mevil"
+program="profile:hz:99 /pid == $evil/ { printf(\"<%s>\\n\", comm); @[comm] = count(); exit(); }"
+on_terminal "$FATHOM" trace -d 5s -e "$program"
+like 'trace' "$out" '\\\\x1b\[31mevil'
+unlike 'trace: all of them' "$out" "[^\\\\]\\\\x1b\[31mevil"
+on_terminal "$FATHOM" trace --raw -d 5s -e "$program"
+like 'trace --raw' "$out" "[^\\\\]\\\\x1b\[31mevil"
+kill "$evil"
+
+done_testing
