@@ -137,6 +137,8 @@ static int prepare_all(struct run *run)
 		r = prepare(run, &run->tables[i], &m->tables[i]);
 	for (const char *const *name = m->wants; !r && name && *name; name++)
 		r = counters_want(run->live, *name, &run->ctx->err);
+	if (!r && (m->flags & (MONITOR_TASKS | MONITOR_THREADS)))
+		r = counters_want_tasks(run->live, m->flags & MONITOR_THREADS, &run->ctx->err);
 	return r;
 }
 
@@ -372,7 +374,7 @@ static int watch(struct run *run, u64 interval, u64 count)
 			i = (now - start) / interval + 1;
 			due = start + i * interval;
 		}
-		if (stop_wait(due - now))
+		if (counters_wait(run->live, due - now))
 			break;
 		next_snapshot(run);
 		rc = show(run, &run->before);

@@ -50,6 +50,8 @@ enum {
 	MONITOR_TIMES = 1 << 2,   /* the first column is the time */
 	MONITOR_NOW = 1 << 3,     /* gauges only: one look is enough */
 	MONITOR_RATES = 1 << 4,   /* without an interval: one second, not since boot */
+	MONITOR_TASKS = 1 << 6,   /* @extra reads what processes did, */
+	MONITOR_THREADS = 1 << 7, /* or threads */
 	MONITOR_AVERAGE = 1 << 5, /* ends with the mean of all intervals */
 };
 

@@ -16,7 +16,9 @@ static bool is_taken(const opt_refs *refs, const struct opt *o)
 	for (size_t i = 0; (o->flags & OPT_RESULT) && i < refs->len; i++) {
 		const struct opt *other = refs->items[i].opt;
 
-		if ((other->flags & OPT_INSTEAD) && streq(other->name, o->name))
+		if ((other->flags & OPT_INSTEAD) &&
+		    (streq(other->name, o->name) ||
+		     (o->short_name && other->short_name == o->short_name)))
 			return true;
 	}
 	return false;

@@ -17,7 +17,7 @@ struct iostat_args {
 static const struct opt iostat_options[] = {
 	{ 'x', "extended", OPT_FLAG, AT(extended), .help = "times, queues and utilization" },
 	{ 'z', "active", OPT_FLAG, AT(active), .help = "leave out devices without I/O" },
-	{ 'c', "cpu", OPT_FLAG, AT(cpu), .help = "CPU time only" },
+	{ 'c', "cpu", OPT_FLAG, AT(cpu), .help = "time of CPUs only" },
 	{ .short_name = 'd', .name = "disk", .type = OPT_FLAG, AT(disk), .help = "disks only" },
 	{ 'k', "kilobytes", OPT_FLAG, AT(kilobytes), .help = "in KiB: the default" },
 	{ 'm', "megabytes", OPT_FLAG, AT(megabytes), .help = "in MiB" },

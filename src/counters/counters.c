@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "counters/counters.h"
 
+#include "base/clock.h"
+#include "base/stop.h"
 #include "counters/reader.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <time.h>
 
 struct source_state {
@@ -16,6 +19,8 @@ struct counters {
 	struct reader reader;
 	struct source_state *sources;
 	size_t n_sources;
+	struct tasks *tasks; /* NULL: not wanted */
+	char *root;
 };
 
 int counters_new(struct counters **ret, const char *root, struct err *e)
@@ -23,6 +28,7 @@ int counters_new(struct counters **ret, const char *root, struct err *e)
 	struct counters *c = xcalloc(1, sizeof(*c));
 	int fd, r;
 
+	c->root = root ? xstrdup(root) : NULL;
 	counter_set_init(&c->set);
 	counter_set_add_tables(&c->set);
 	(void)counter_sources(&c->n_sources);
@@ -49,6 +55,8 @@ void counters_free(struct counters *c)
 		close(c->reader.root);
 	reader_release(&c->reader);
 	counter_set_release(&c->set);
+	tasks_free(c->tasks);
+	free(c->root);
 	free(c->sources);
 	free(c);
 }
@@ -95,6 +103,35 @@ void counters_want_all(struct counters *c, bool costly)
 
 	for (size_t i = 0; i < c->n_sources; i++)
 		c->sources[i].wanted |= costly || !(sources[i]->flags & SOURCE_COSTLY);
+}
+
+int counters_want_tasks(struct counters *c, bool per_thread, struct err *e)
+{
+	struct tasks_options o = { .root = c->root, .per_thread = per_thread };
+
+	/* tests ask for the slow way, too */
+	o.no_bpf = getenv("FATHOM_NO_BPF_TASKS") != NULL;
+	return c->tasks ? 0 : tasks_new(&c->tasks, &o, e);
+}
+
+bool counters_wait(struct counters *c, u64 ns)
+{
+	u64 end = clock_mono_ns() + ns, now;
+
+	while (c->tasks && tasks_fd(c->tasks) >= 0 && !stop_requested() &&
+	       (now = clock_mono_ns()) < end) {
+		struct pollfd fds[] = {
+			{ .fd = stop_fd(), .events = POLLIN },
+			{ .fd = tasks_fd(c->tasks), .events = POLLIN },
+		};
+		struct timespec left = { (time_t)((end - now) / NSEC_PER_SEC),
+					 (long)((end - now) % NSEC_PER_SEC) };
+
+		if (ppoll(fds, ARRAY_SIZE(fds), &left, NULL) > 0 && fds[1].revents)
+			tasks_drain(c->tasks);
+	}
+	now = clock_mono_ns();
+	return stop_wait(end > now ? end - now : 0);
 }
 
 bool counters_wanted(const struct counters *c, u32 source)
@@ -146,5 +183,7 @@ void counters_sweep(struct counters *c, struct snapshot *into)
 		reader_begin(&c->reader, i, into);
 		c->sources[i].error = read_source(&c->reader, sources[i]);
 	}
+	if (c->tasks)
+		(void)tasks_sweep(c->tasks, &into->tasks);
 	into->cost = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
 }

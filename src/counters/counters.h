@@ -35,8 +35,15 @@ struct counter_set *counters_set(struct counters *c);
 int counters_want(struct counters *c, const char *formula, struct err *e);
 /* Every source, or only those that cost little. */
 void counters_want_all(struct counters *c, bool costly);
+/* What each process, or each thread, did since the sweep before: snapshot.tasks. */
+int counters_want_tasks(struct counters *c, bool per_thread, struct err *e);
 bool counters_wanted(const struct counters *c, u32 source);
 
+/*
+ * Waits for the next sweep, and keeps what is told of tasks that end meanwhile; true: a stop was
+ * requested.
+ */
+bool counters_wait(struct counters *c, u64 ns);
 /* Reads what is wanted into @into, whose memory is used again. */
 void counters_sweep(struct counters *c, struct snapshot *into);
 /* What the last sweep said of a source: 0, or a negative errno. */

@@ -9,6 +9,7 @@ void snapshot_release(struct snapshot *s)
 {
 	free(s->values);
 	free(s->has);
+	task_rows_release(&s->tasks);
 	*s = (struct snapshot)SNAPSHOT_INIT;
 }
 
@@ -17,6 +18,7 @@ void snapshot_clear(struct snapshot *s)
 	if (s->n)
 		memset(s->has, 0, s->n);
 	s->n = 0;
+	vec_clear(&s->tasks.rows);
 	s->mono = s->boot = s->wall = s->cost = 0;
 }
 
@@ -56,6 +58,7 @@ void snapshot_copy(struct snapshot *to, const struct snapshot *from)
 	to->boot = from->boot;
 	to->wall = from->wall;
 	to->cost = from->cost;
+	task_rows_copy(&to->tasks, &from->tasks);
 }
 
 void delta_init(struct delta *d, const struct counter_set *set, const struct snapshot *before,

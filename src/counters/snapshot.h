@@ -12,6 +12,7 @@
 #define COUNTERS_SNAPSHOT_H
 
 #include "counters/set.h"
+#include "counters/tasks.h"
 
 struct snapshot {
 	u64 mono; /* ns: CLOCK_MONOTONIC, */
@@ -22,6 +23,7 @@ struct snapshot {
 	u8 *has; /* was the series there? */
 	size_t n;
 	size_t cap;
+	struct task_rows tasks; /* since the sweep before, where they are wanted */
 };
 
 #define SNAPSHOT_INIT \

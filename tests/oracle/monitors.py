@@ -184,4 +184,29 @@ def mpstat():
     say(f"mpstat: {len(keys)} columns of {len(last)} rows")
 
 
-{"counters": counters, "vmstat": vmstat, "iostat": iostat, "mpstat": mpstat}[WHAT]()
+def pidstat():
+    """A process that burns: CPU time, faults and switches as sysstat sees them."""
+    burn = subprocess.Popen([sys.argv[3], "--seconds", "20", "a=100"], stdout=subprocess.DEVNULL)
+    try:
+        for flag, table in ("-u", "cpu"), ("-r", "memory"), ("-w", "switches"):
+            pid = str(burn.pid)
+            ours, theirs = together([FATHOM, "pidstat", flag, "-p", pid, "--json", "2", "1"],
+                                    ["pidstat", flag, "-p", pid, "2", "1"])
+            text = subprocess.run([FATHOM, "pidstat", flag, "-p", pid], check=True,
+                                  capture_output=True, text=True).stdout
+            names = next(l.split() for l in theirs.splitlines() if "UID" in l)
+            values = next(l.split() for l in theirs.splitlines() if pid in l.split())
+            shown = next(l.split() for l in text.splitlines() if "TIME" in l)
+            assert shown[1:] == names[1:], (shown, names)
+            row = json.loads(ours.splitlines()[-1])[table][0]
+            row = [v for k, v in row.items() if k not in ("time_ns", "tid")]
+            for name, a, b in zip(names[1:], row, values[1:]):
+                if name in ("CPU", "Command", "%wait", "nvcswch/s"):
+                    continue
+                near(f"pidstat {flag} {name}", a, float(b), 0.1, 6)
+            say(f"pidstat {flag}: {' '.join(names[1:])}")
+    finally:
+        burn.kill()
+
+
+{"pidstat": pidstat, "counters": counters, "vmstat": vmstat, "iostat": iostat, "mpstat": mpstat}[WHAT]()

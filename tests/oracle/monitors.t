@@ -19,4 +19,8 @@ need_cmd iostat mpstat
 for tool in iostat mpstat; do
 	ok "$tool: the figures of sysstat" python3 "$TOP/tests/oracle/monitors.py" "$tool" "$FATHOM"
 done
+need_file "$WORKLOADS/burn"
+need_root
+ok "pidstat: the figures of sysstat" \
+	python3 "$TOP/tests/oracle/monitors.py" pidstat "$FATHOM" "$WORKLOADS/burn"
 done_testing

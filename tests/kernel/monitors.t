@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Monitors on the running machine: rows that add up, tasks that come and go, terminals, bad input.
+# shellcheck source=tests/lib/test.sh
+. "$(dirname "$0")/../lib/test.sh"
+
+need_root
+need_cmd python3
+need_file "$WORKLOADS/forkstorm" "$WORKLOADS/burn"
+cd "$TMP" || exit 1
+
+# storm NAME LEAST MOST: a fork storm under pidstat; the share of the meter that rows account for
+storm() {
+	"$WORKLOADS/forkstorm" 2000 80 4 >truth.txt &
+	local storm=$!
+	sleep 0.3
+	run "$FATHOM" pidstat --json 3 1
+	wait "$storm"
+	expect_status 0
+	ok "$1: rows account for the CPU meter" python3 - "$out_file" truth.txt "$2" "$3" <<'END'
+import json, sys
+r = json.loads(open(sys.argv[1]).read().splitlines()[-1])
+f, rows = r["facts"], r["cpu"]
+truth = dict(line.split("=") for line in open(sys.argv[2]))
+share = (f["rows_ns"] + f["irq_ns"] + f["steal_ns"]) / f["meter_ns"]
+storm = [row for row in rows if row["command"].startswith("forkstorm")]
+print(f"# {share:.2%} of the meter, storm {sum(r['cpu_percent'] for r in storm):.1f} % of a CPU, "
+      f"{truth['children'].strip()} children", file=sys.stderr)
+assert float(sys.argv[3]) <= share <= float(sys.argv[4]), f
+parent = max(storm, key=lambda row: row["cpu_percent"])
+whole = float(truth["children_cpu"]) / 4 * 100
+assert 0.6 * whole < parent["cpu_percent"] < 1.6 * whole + 30, (parent, whole)
+assert "by_bpf" in f
+END
+}
+storm 'by BPF' 0.99 1.05
+expect_out '"by_bpf":true'
+FATHOM_NO_BPF_TASKS=1 storm 'by /proc' 0.85 1.15
+expect_out '"by_bpf":false'
+
+"$WORKLOADS/burn" --seconds 20 a=100 >/dev/null &
+burn=$!
+trap 'kill $burn 2>/dev/null; test_end' EXIT
+sleep 0.2
+run "$FATHOM" pidstat -p "$burn" --json 1 2
+expect_status 0
+ok 'one process: its own time' python3 - "$out_file" "$burn" <<'END'
+import json, sys
+for line in open(sys.argv[1]):
+    rows = json.loads(line)["cpu"]
+    assert len(rows) == 1 and rows[0]["pid"] == int(sys.argv[2]), rows
+    assert rows[0]["cpu_percent"] + rows[0]["wait_percent"] > 90, rows
+    assert rows[0]["user_percent"] > 0.8 * rows[0]["cpu_percent"], rows
+END
+run "$FATHOM" pidstat -t -r -d -w -p $$ 1 1
+expect_status 0
+expect_out_like 'TGID +TID +minflt/s +majflt/s +VSZ +RSS +%MEM +Command'
+expect_out_like 'TGID +TID +kB_rd/s +kB_wr/s +kB_ccwr/s +Command'
+expect_out_like 'TGID +TID +cswch/s +nvcswch/s +Command'
+
+# a process that ends between two looks shows its last time, and no crash follows
+("$WORKLOADS/burn" --seconds 1 a=100 >/dev/null) &
+run "$FATHOM" pidstat -C burn 1 3
+expect_status 0
+
+# headings are repeated on a terminal, once a screen; a narrow one cuts nothing silently
+run python3 "$TOP/tests/lib/on_terminal.py" 10 '' "$FATHOM" vmstat 0.05 20
+expect_status 0
+is 'headings are repeated' "$(grep -c ' r  b ' "$out_file")" 3
+run env COLUMNS=40 "$FATHOM" vmstat
+expect_status 0
+ok 'nothing is wider than 40 columns' \
+	awk '{ gsub(/[^\x00-\x7f]+/, "."); if (length($0) > 40 && NR > 2) exit 1 }' "$out_file"
+
+run "$FATHOM" vmstat 0
+expect_status 2
+run "$FATHOM" vmstat 1 0
+expect_status 2
+run "$FATHOM" vmstat soon
+expect_status 2
+run "$FATHOM" mpstat -P x
+expect_status 2
+run "$FATHOM" vmstat --from /nonexistent
+expect_status 1
+expect_err "cannot open '/nonexistent'"
+
+# nothing to be read: blanks with reasons
+mkdir -p empty/proc
+run "$FATHOM" vmstat --from empty
+expect_status 0
+expect_out 'no such file'
+run "$FATHOM" pidstat --from empty
+expect_status 0
+
+# who may see little
+if command -v setpriv >/dev/null; then
+	run setpriv --reuid 65534 --clear-groups "$FATHOM" pidstat 0.5 1
+	expect_status 0
+	expect_out 'tasks are read from /proc'
+	run setpriv --reuid 65534 --clear-groups "$FATHOM" counters tcp.OutSegs
+	expect_status 0
+fi
+done_testing
