@@ -2,6 +2,7 @@
 #include "waits/live.h"
 
 #include <poll.h>
+#include <signal.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
 
@@ -220,14 +221,26 @@ static void fill_links(struct waits_live *l, struct wait *w, u64 chain)
 	}
 }
 
+static bool has_ended(u32 pid)
+{
+	return pid && kill((pid_t)pid, 0) < 0 && errno == ESRCH;
+}
+
+/*
+ * A machine that starts fifty processes a second would have a row, or more, for each of them: of
+ * many rows, those of processes that have ended stand together under their name.
+ */
 static struct wait *new_wait(struct waits_live *l, const struct offcpu_key *k)
 {
+	bool apart = l->waits.len < WAITS_APART || !has_ended(k->pid);
 	struct wait *w = vec_new(&l->waits);
 	char comm[OFFCPU_COMM + 1] = { 0 };
 
 	memcpy(comm, k->comm, OFFCPU_COMM);
-	w->thread = profile_get_thread(&l->profile, (s32)k->pid, (s32)k->tid,
-				       profile_string(&l->profile, comm), 0);
+	l->together += !apart;
+	w->thread =
+		profile_get_thread(&l->profile, apart ? (s32)k->pid : 0, apart ? (s32)k->tid : 0,
+				   profile_string(&l->profile, comm), 0);
 	w->stack = waits_names_stack(&l->names, waits_engine_stack(l->engine, k->stack),
 				     WAIT_CUT_SLEEPER);
 	w->state = k->state;
@@ -397,6 +410,11 @@ void waits_live_health(const struct waits_live *l, struct result *ret)
 	result_fact(ret, "stacks_misrecognised", NULL, value_u(VALUE_COUNT, s.misrecognised));
 	result_fact(ret, "stacks_to_root", NULL, value_u(VALUE_COUNT, s.ends[UNWIND_END_ROOT]));
 	result_fact(ret, "tracepoints", NULL, value_text(ret, s.raw ? "raw" : "typed"));
+	if (l->together)
+		result_note(ret, NOTE_INFO, NULL,
+			    "waits of processes that had ended stand under their name, with pid 0, "
+			    "from %d rows on",
+			    WAITS_APART);
 	if (s.partial_starts)
 		result_note(ret, NOTE_INFO, NULL,
 			    "this kernel has no BTF: of waits that began before, the kernel's part "

@@ -15,8 +15,9 @@ struct waits_live {
 	struct python_names python;
 	struct wait_kinds *kinds;
 	wait_list waits;
-	struct map row_of;              /* hash of a row -> index + 1 in @waits */
-	u64 next_turn;                  /* when what is in the kernel is taken over */
+	struct map row_of; /* hash of a row -> index + 1 in @waits */
+	u64 together;  /* rows of processes that had ended, which stand under their name alone */
+	u64 next_turn; /* when what is in the kernel is taken over */
 	VEC(struct offcpu_wait) single; /* opts.send: as they came; named by collect */
 	VEC(struct offcpu_thread) threads;
 	u64 begin, end; /* CLOCK_MONOTONIC */
@@ -29,7 +30,10 @@ struct waits_live {
 	bool open;
 };
 
-enum { WAITS_SINGLE_MOST = 4 << 20 };
+enum {
+	WAITS_SINGLE_MOST = 4 << 20,
+	WAITS_APART = 8192, /* rows from which on processes that have ended are not told apart */
+};
 
 /* Loads, reads tables and names; nothing is attached yet. on_wait and on_thread are ours. */
 int waits_live_open(struct waits_live *l, const struct waits_opts *opts, struct err *e);
