@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Boxes of a machine as a picture; loads are colours, and several of them are played. */
+#include "view/topology_form.h"
+
+#include "view/svg.h"
+
+enum { CELL_W = 8, CELL_H = 18, MARGIN = 12, HEAD = 34 };
+
+/* lstopo's colours, a little lighter. */
+static const char *fill_of(enum topo_type type)
+{
+	switch (type) {
+	case TOPO_MACHINE: return "#ffffff";
+	case TOPO_PACKAGE: return "#e4f0c6";
+	case TOPO_DIE: return "#eef6dc";
+	case TOPO_GROUP: return "#f4f4f4";
+	case TOPO_CACHE: return "#ffffff";
+	case TOPO_CORE: return "#dcdcdc";
+	default: return "#f2eef8";
+	}
+}
+
+static int px(u32 cells, int cell)
+{
+	return MARGIN + (int)cells * cell;
+}
+
+static void add_text(struct buf *out, u32 x, u32 y, const char *text, const char *attrs)
+{
+	buf_addf(out, "<text x=\"%d\" y=\"%d\"%s>", px(x, CELL_W),
+		 HEAD + px(y, CELL_H) + CELL_H - 5, attrs);
+	svg_escape(out, text, strlen(text), true);
+	buf_addstr(out, "</text>\n");
+}
+
+static void add_box(struct buf *out, const struct topo_layout *l, const struct topo_box *b)
+{
+	_cleanup_buf_ struct buf cpus = BUF_INIT;
+
+	if (b->obj->cpus)
+		topo_cpu_list(l->tree, b->obj->cpus, &cpus);
+	buf_addf(out,
+		 "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"4\" fill=\"%s\" "
+		 "stroke=\"#8a8a8a\"><title>",
+		 px(b->x, CELL_W), HEAD + px(b->y, CELL_H) + 3, (int)b->w * CELL_W - 4,
+		 (int)b->h * CELL_H - 6, fill_of(b->obj->type));
+	svg_escape(out, b->title, strlen(b->title), true);
+	if (cpus.len)
+		buf_addf(out, ", CPUs %s", buf_str(&cpus));
+	buf_addstr(out, "</title></rect>\n");
+	add_text(out, b->x + 1, b->y, b->title, " class=\"t\"");
+}
+
+/* From pale green over yellow to red. */
+static void add_color(struct buf *out, double share)
+{
+	double s = share < 0 ? 0 : share > 1 ? 1 : share;
+	int red = (int)(120 + 135 * (s < 0.5 ? 2 * s : 1)),
+	    green = (int)(s < 0.5 ? 200 : 400 * (1 - s));
+
+	buf_addf(out, "#%02x%02x50", red > 255 ? 255 : red, green > 255 ? 255 : green);
+}
+
+static double share_of(const struct topo_obj *o, const struct topo_load *load)
+{
+	size_t i = (size_t)o->index;
+
+	if (o->index < 0)
+		return -1;
+	if (o->type == TOPO_CPU)
+		return i < load->n_cpus && load->cpus[i].known ? load->cpus[i].busy : -1;
+	return i < load->n_nodes && load->nodes[i].known ? load->nodes[i].used : -1;
+}
+
+/* One value per moment, played a second each. */
+static void add_play(struct buf *out, const struct topo_obj *o, const struct topo_load *loads,
+		     size_t n, bool width, double full)
+{
+	buf_addf(out,
+		 "<animate attributeName=\"%s\" calcMode=\"discrete\" dur=\"%zus\" "
+		 "repeatCount=\"indefinite\" values=\"",
+		 width ? "width" : "fill", n);
+	for (size_t i = 0; i < n; i++) {
+		double share = share_of(o, &loads[i]);
+
+		if (i)
+			buf_addch(out, ';');
+		if (width)
+			buf_addf(out, "%.1f", full * (share < 0 ? 0 : share));
+		else
+			add_color(out, share);
+	}
+	buf_addstr(out, "\"/>");
+}
+
+static void add_tooltip(struct buf *out, const struct topo_obj *o, const struct topo_load *load)
+{
+	size_t i = (size_t)o->index;
+
+	buf_addstr(out, "<title>");
+	if (o->type == TOPO_CPU)
+		buf_addf(out, "CPU %d: %.0f%% busy, %u runnable, %.0f interrupts/s", o->index,
+			 100 * load->cpus[i].busy, load->cpus[i].queue, load->cpus[i].interrupts);
+	else
+		buf_addf(out, "node %d: %.0f%% of its memory used, %.0f pages/s allocated",
+			 o->index, 100 * load->nodes[i].used, load->nodes[i].pages);
+	buf_addstr(out, "</title>");
+}
+
+static void add_load(struct buf *out, const struct topo_line *l, const struct topo_load *loads,
+		     size_t n)
+{
+	double share = share_of(l->obj, &loads[0]), full = TOPO_BAR * CELL_W;
+	int x = px(l->x + l->w - TOPO_BAR - 5, CELL_W), y = HEAD + px(l->y, CELL_H) + 3;
+
+	if (share < 0)
+		return;
+	buf_addf(out,
+		 "<g class=\"load\"><rect x=\"%d\" y=\"%d\" width=\"%.0f\" height=\"%d\" "
+		 "fill=\"#fafafa\" stroke=\"#aaa\"/>",
+		 x, y, full, CELL_H - 6);
+	buf_addf(out, "<rect x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\" fill=\"", x, y,
+		 full * share, CELL_H - 6);
+	add_color(out, share);
+	buf_addstr(out, "\">");
+	if (n > 1) {
+		add_play(out, l->obj, loads, n, true, full);
+		add_play(out, l->obj, loads, n, false, full);
+	}
+	buf_addstr(out, "</rect>");
+	add_tooltip(out, l->obj, &loads[0]);
+	buf_addf(out, "<text x=\"%d\" y=\"%d\">%.0f%%</text></g>\n", x + (int)full + 4,
+		 y + CELL_H - 8, 100 * share);
+}
+
+void topology_form_svg(const struct topo_layout *l, const struct topo_load *loads, size_t n_loads,
+		       const char *title, struct buf *out)
+{
+	int w = px(l->w, CELL_W) + MARGIN, h = HEAD + px(l->h, CELL_H) + MARGIN;
+
+	buf_addf(out,
+		 "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
+		 "viewBox=\"0 0 %d %d\" font-family=\"" SVG_FONT "\" font-size=\"12\">\n"
+		 "<style>.t{font-weight:bold}.h{font-size:16px}</style>\n"
+		 "<rect width=\"%d\" height=\"%d\" fill=\"#ffffff\"/>\n"
+		 "<text class=\"h\" x=\"%d\" y=\"24\">",
+		 w, h, w, h, w, h, MARGIN);
+	svg_escape(out, title, strlen(title), true);
+	buf_addstr(out, "</text>\n");
+	vec_each(b, &l->boxes)
+		add_box(out, l, b);
+	vec_each(line, &l->lines) {
+		add_text(out, line->x, line->y, line->text, "");
+		if (line->obj && n_loads)
+			add_load(out, line, loads, n_loads);
+	}
+	buf_addstr(out, "</svg>\n");
+}
