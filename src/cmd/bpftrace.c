@@ -7,9 +7,9 @@
 #endif
 
 /* The version whose behaviour is reproduced. */
-#define PEER_VERSION "v0.17.0"
+#define PEER_VERSION "v0.27.1"
 
-enum { PEER_FAILED = 255 };
+enum { PEER_FAILED = 1 };
 
 #define WHAT(letter, name_, type_, field, arg_, help_, ...) \
 	TRACE_OPTION(letter, name_, type_, field, arg_, "Program", help_, __VA_ARGS__)

@@ -315,13 +315,16 @@ static void show_report(const struct context *ctx, const struct trace_args *a, s
 static void announce(const struct context *ctx, const struct trace_args *a, const struct lang *l,
 		     FILE *out)
 {
-	bool told = a->compat && !ctx->common.quiet;
+	bool wanted = a->compat && !ctx->common.quiet;
 	u32 n = lang_probe_count(l);
 
-	if (told && a->format == LANG_JSON)
-		fprintf(out, "{\"type\": \"attached_probes\", \"data\": {\"probes\": %u}}\n", n);
-	else if (told)
-		fprintf(out, "Attaching %u probe%s...\n", n, n == 1 ? "" : "s");
+	if (wanted && a->format == LANG_JSON)
+		fprintf(out,
+			"{\"type\": \"attached_probes\", \"count\": %u, \"data\": {\"probes\": "
+			"%u}}\n",
+			n, n);
+	else if (wanted)
+		fprintf(stderr, "Attached %u probe%s\n", n, n == 1 ? "" : "s");
 	if (getenv("__BPFTRACE_NOTIFY_PROBES_ATTACHED"))
 		fprintf(stderr, "__BPFTRACE_NOTIFY_PROBES_ATTACHED\n");
 	fflush(out);

@@ -22,7 +22,7 @@ void comp_init(struct comp *c, const struct lang_opts *opts)
 	program_init(&c->prog);
 	types_init(&c->types);
 	c->config = (struct lang_config){
-		.max_strlen = opts->compat ? 64 : 256,
+		.max_strlen = opts->compat ? 1024 : 256,
 		.max_map_keys = opts->compat ? 4096 : 65536,
 		.max_probes = 4096,
 		.max_cat_bytes = 10240,
@@ -138,11 +138,16 @@ static const char *const stack_modes[] = { "bpftrace", "perf", "raw", "build_id"
 static const char *const kernel_modes[] = { "auto", "fentry", "kprobe", NULL };
 static const char *const missing_modes[] = { "error", "warn", "ignore", NULL };
 
+static const char *const licenses[] = {
+	"GPL",          "GPL v2", "GPL and additional rights", "Dual BSD/GPL", "Dual MIT/GPL",
+	"Dual MPL/GPL", NULL
+};
+
 #define AT(field) offsetof(struct lang_config, field)
 
 static const struct setting settings[] = {
-	{ "max_strlen", SET_NUMBER, AT(max_strlen), NULL, 2, TYPE_MAX_STRING },
-	{ "strlen", SET_NUMBER, AT(max_strlen), NULL, 2, TYPE_MAX_STRING },
+	{ "max_strlen", SET_NUMBER, AT(max_strlen), NULL, 0, UINT32_MAX },
+	{ "strlen", SET_NUMBER, AT(max_strlen), NULL, 0, UINT32_MAX },
 	{ "max_map_keys", SET_NUMBER, AT(max_map_keys), NULL, 1, MAX_KEYS_LIMIT },
 	{ "map_keys_max", SET_NUMBER, AT(max_map_keys), NULL, 1, MAX_KEYS_LIMIT },
 	{ "max_probes", SET_NUMBER, AT(max_probes), NULL, 1, COMP_MAX_TARGETS },
@@ -162,7 +167,7 @@ static const struct setting settings[] = {
 	{ "perf_rb_pages", SET_IGNORED, 0, NULL, 0, 0 },
 	{ "cache_user_symbols", SET_IGNORED, 0, NULL, 0, 0 },
 	{ "lazy_symbolication", SET_IGNORED, 0, NULL, 0, 0 },
-	{ "license", SET_IGNORED, 0, NULL, 0, 0 },
+	{ "license", SET_CHOICE, AT(license), licenses, 0, 0 },
 	{ "log_size", SET_IGNORED, 0, NULL, 0, 0 },
 	{ "max_bpf_progs", SET_IGNORED, 0, NULL, 0, 0 },
 	{ "max_ast_nodes", SET_IGNORED, 0, NULL, 0, 0 },
@@ -195,12 +200,14 @@ static bool apply_choice(struct comp *c, const struct setting *s, const char *va
 
 static bool apply(struct comp *c, const struct setting *s, const char *value)
 {
-	bool yes = streq(value, "true") || streq(value, "1");
+	bool yes = streq(value, "true");
+	u64 number;
 
 	switch (s->type) {
 	case SET_NUMBER: return apply_number(c, s, value);
 	case SET_CHOICE: return apply_choice(c, s, value);
 	case SET_BOOL:
+		yes = yes || (parse_u64(value, &number, NULL) == 0 && number);
 		memcpy((char *)&c->config + s->offset, &yes, sizeof(yes));
 		return yes || streq(value, "false") || streq(value, "0");
 	case SET_TEXT:
@@ -233,9 +240,16 @@ static void apply_script(struct comp *c, const struct config_entry *entry)
 				   entry->value);
 		return;
 	}
-	/* They allow what is always allowed here. */
-	if (starts_with(name, "unstable_"))
+	if (starts_with(name, "unstable_")) {
+		if (!streq(entry->value, "enable") && !streq(entry->value, "warn") &&
+		    !streq(entry->value, "error"))
+			diag_error(&c->diags, entry->at,
+				   "%s: valid values are enable, warn, and error", name);
+		/* What is not forbidden is allowed here. */
+		if (streq(name, "unstable_tseries"))
+			c->config.no_tseries = streq(entry->value, "error");
 		return;
+	}
 	diag_error(&c->diags, entry->at, "Unrecognized config variable: %s", entry->key);
 	nearest = diag_nearest(name, setting_name_at, NULL);
 	if (nearest)
@@ -294,6 +308,8 @@ void comp_configure(struct comp *c)
 	vec_each(it, &c->prog.config)
 		apply_script(c, it);
 	apply_environment(c);
+	/* Longer ones than the kernel lets a program hold are cut, as if the script had said so. */
+	c->config.max_strlen = MIN(MAX(c->config.max_strlen, (u64)2), (u64)TYPE_MAX_STRING);
 }
 
 /* --- the maps of the script ------------------------------------------------------------------- */
@@ -335,7 +351,8 @@ static void apply_declarations(struct comp *c)
 		if (it->size < 1 || it->size > MAX_KEYS_LIMIT)
 			diag_error(&c->diags, it->at, "a map has between 1 and %d keys",
 				   MAX_KEYS_LIMIT);
-		if (!strstr("hash lruhash percpuhash percpulruhash percpuarray", it->kind))
+		if (!streq(it->kind, "hash") && !streq(it->kind, "lruhash") &&
+		    !streq(it->kind, "percpuhash") && !streq(it->kind, "percpulruhash"))
 			diag_error(&c->diags, it->at, "Invalid bpf map type: %s", it->kind);
 		if (m) {
 			m->max_keys = it->size;

@@ -42,9 +42,11 @@ struct lang_config {
 	u64 missing_probes; /* enum missing_probes */
 	u64 kernel_probes;  /* enum kernel_probes */
 	u64 hist_bits;      /* of hist() without any */
+	u64 license;        /* which of the accepted ones; all are compatible with the GPL */
 	u64 latency_bits;   /* the same of a time between two moments */
 	bool percentiles;   /* behind histograms */
 	bool print_maps_on_exit;
+	bool no_tseries;
 	bool cpp_demangle;
 	bool cfi_stacks; /* user stacks by tables; else by frame pointers */
 	const char *str_trunc_trailer;
@@ -96,6 +98,8 @@ struct map_def {
 	const struct type *key;   /* T_TUPLE also for one key; NULL: not keyed */
 	const struct type *value; /* T_NONE until it is known */
 	bool used;
+	bool read;      /* its values are */
+	bool unwritten; /* and nothing writes them */
 	bool key_known;
 	struct span_at at;
 	u64 max_keys;
@@ -117,6 +121,7 @@ enum event_kind {
 	EV_PRINTF,
 	EV_ERRORF,
 	EV_WARNF,
+	EV_RUNTIME_ERROR,
 	EV_PRINT_VALUE,
 	EV_PRINT_MAP,
 	EV_PRINT_MAP_KEY, /* @x[key] of an aggregation */

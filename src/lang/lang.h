@@ -45,7 +45,7 @@ struct lang_opts {
 	const char *command; /* its name, as a shell would take it; or NULL */
 	const char *exe;     /* of that process: what a "*" target means; or NULL */
 	bool unsafe;
-	bool compat;      /* behave as bpftrace 0.17 in what differs: string length, notices */
+	bool compat;      /* behave as bpftrace where ours differs: limits, notices */
 	bool percentiles; /* shown behind histograms unless the program says otherwise */
 	u32 latency_bits; /* how finely hist() divides times unless the program says otherwise */
 	bool no_warnings;

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Every program of tests/lang/cases.txt prints what it should in bpftrace's form, and every one of
-# tests/lang/native.txt in our own.
+# timeout: 300
+# Every program of tests/lang/reference prints what bpftrace 0.27 prints, or what the case says and
+# why, and every one of tests/lang/native.txt what it should in our own form.
 . "$(dirname "$0")/../lib/test.sh"
 need_root
-need_cmd perl
+need_cmd perl python3
 need_file /sys/kernel/btf/vmlinux
 
 while IFS= read -r line; do
@@ -13,8 +14,12 @@ while IFS= read -r line; do
 	*) fail "${line#not ok }" ;;
 	esac
 done < <(
-	perl "$TOP/tests/lang/run.pl" fathom "$TOP/tests/lang/cases.txt"
-	perl "$TOP/tests/lang/run.pl" native "$TOP/tests/lang/native.txt"
+	python3 "$TOP/tests/lang/reference.py" check "$TOP"/tests/lang/reference/*.txt
+	perl "$TOP/tests/lang/run.pl" "$TOP/tests/lang/native.txt"
 )
-ok 'at least 300 programs were run' [ "$test_count" -ge 300 ]
+# Every reason for a difference is in the documentation.
+while IFS= read -r reason; do
+	ok "documented: $reason" grep -qF "| $reason |" "$TOP/docs/language.md"
+done < <(sed -n 's/^differs: //p' "$TOP"/tests/lang/reference/*.txt | sort -u)
+ok 'at least 1000 programs were run' [ "$test_count" -ge 1000 ]
 done_testing

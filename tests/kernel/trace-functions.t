@@ -53,7 +53,7 @@ expect_status 0
 expect_out '@[/dev/null]: '
 trace -e 'iter:cgroup { @[ctx.cgroup->kn->id == 1] = count(); }'
 expect_status 0
-expect_out '@[1]: 1'
+expect_out '@[true]: 1'
 trace -lv 'iter:task_file'
 expect_out 'struct file * file'
 unlike 'a struct without an iterator is not listed' "$("$FATHOM" trace -l 'iter:*')" '__safe_trusted'
@@ -181,7 +181,7 @@ kill "$burner"
 wait "$burner" 2>/dev/null
 expect_status 0
 expect_out '@[1]: '
-expect_out '@ip[1]: '
+expect_out '@ip[true]: '
 trace -e 'interval:s:1 { print(reg("ip")); }'
 expect_err "reg() can not be used with 'interval' probes"
 trace -e 'BEGIN { print(usermode); }'
@@ -191,7 +191,7 @@ expect_err 'Failed to retrieve cgroup id'
 trace -e 'BEGIN { print(percpu_kaddr("no_such_variable")); }'
 expect_err 'no per-CPU variable'
 trace -e 'BEGIN { print(kfunc_exist("no_such_function")); print(default_str_length()); print(default_str_length); }'
-is 'known when compiled' "$out" '0
+is 'known when compiled' "$out" 'false
 256
 256'
 

@@ -64,8 +64,8 @@ expect_out '  btf: yes'
 ln -s "$(realpath "$FATHOM")" "$TMP/bpftrace"
 run "$TMP/bpftrace" -e 'BEGIN { printf("hi\n"); exit(); }'
 expect_status 0
-is 'by the name of bpftrace' "$out" 'Attaching 1 probe...
-hi'
+is 'by the name of bpftrace' "$out" hi
+is 'and reports what it attached' "$err" 'Attached 1 probe'
 run "$TMP/bpftrace" --no-such-option
 expect_status 1
 expect_err 'ERROR: '

@@ -101,5 +101,5 @@ expect_out "@keyed[hammer]: $total"
 expect_out "@added: $((2 * total))"
 expect_out "@count: $total"
 expect_out "@sum: $((3 * total))"
-expect_out "@stats: count $total, average 7, total $((7 * total))"
+expect_out "@stats: { .count = $total, .average = 7, .total = $((7 * total)) }"
 done_testing

@@ -39,7 +39,7 @@ traced() {
 	"$program" wait <"$TMP/go" &
 	it=$!
 	exec 7>"$TMP/go"
-	"$FATHOM" trace -e "begin { printf(\"ready\n\"); } $script" >"$out_file" 2>"$err_file" 7>&- &
+	"$FATHOM" trace -e "$script begin { printf(\"ready\n\"); }" >"$out_file" 2>"$err_file" 7>&- &
 	tool=$!
 	for _ in $(seq 300); do
 		grep -q ready "$out_file" && break

@@ -117,7 +117,7 @@ trace -e 'BEGIN { printf("%d\n", "a"); $x = nope; foo(); @x = 1; @x = "s"; }'
 expect_status 1
 expect_err "specifier expects a value of type integer (string supplied)"
 expect_err "Unknown identifier: 'nope'"
-expect_err 'Unknown function: foo'
+expect_err "Unknown function: 'foo'"
 expect_err 'Type mismatch for @x'
 trace -e 't:sched:sched_swich { }'
 expect_err 'tracepoint not found: sched:sched_swich'

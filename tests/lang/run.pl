@@ -1,13 +1,12 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# run.pl TOOL CASES: runs every case with "fathom" (in bpftrace's form), "native" (fathom in its own
-# form) or "bpftrace" and prints one line per case, "ok NAME", "not ok NAME" with the difference
-# behind it, or "skip NAME: REASON".
+# run.pl CASES: runs every case with fathom trace and prints one line for each, "ok NAME", or
+# "not ok NAME" with the difference.
 use strict;
 use warnings;
 
-my ($tool, $file) = @ARGV;
+my ($file) = @ARGV;
 my $errors = ($ENV{TMP} // '/tmp') . "/lang-errors.$$";
 my $fathom = $ENV{FATHOM} // "$ENV{TOP}/build/fathom";
 my @cases;
@@ -56,34 +55,15 @@ sub last_error {
 	return $lines[-1] // '';
 }
 
-# Keys with equal values come in no particular order from bpftrace.
-sub same {
-	my ($a, $b) = @_;
-	return 1 if $a eq $b;
-	return join("\n", sort split /\n/, $a) eq join("\n", sort split /\n/, $b);
-}
-
 for my $c (@cases) {
-	if ($tool eq 'bpftrace' && $c->{differs}) {
-		print "skip $c->{name}: $c->{differs}\n";
-		next;
-	}
-	my @command = $tool eq 'bpftrace' ? ('bpftrace') : ($fathom, 'trace');
-	push @command, '--compat' if $tool eq 'fathom';
+	my @command = ($fathom, 'trace');
 	push @command, split / /, $c->{flags} if $c->{flags};
 	push @command, '-c', $c->{cmd} if $c->{cmd};
 	(my $program = $c->{program}) =~ s/\n\z//;
 	push @command, '-e', $program;
 	push @command, split / /, $c->{args} if $c->{args};
 	my ($text, $late, $status) = output_of(30, @command);
-	# The peer attaches a uprobe to itself for BEGIN. On a busy machine that takes long, and it
-	# may miss its own probe and then waits for ever: what it does not end says nothing about
-	# its output. What it ends with, right or wrong, is judged.
-	for my $seconds (60, 90) {
-		last unless $tool eq 'bpftrace' && ($late || $text eq '' && $c->{output} ne '');
-		($text, $late, $status) = output_of($seconds, @command);
-	}
-	if ($tool eq 'bpftrace' ? same($text, $c->{output}) : $text eq $c->{output}) {
+	if ($text eq $c->{output}) {
 		print "ok $c->{name}\n";
 	} else {
 		$text =~ s/\n/\\n/g;

@@ -100,7 +100,6 @@ TEST(directives_keep_every_place)
 	check_says("#ifdef X\nBEGIN { }\n#endif\nBEGIN { ! }", "stdin:4:11-12: ERROR");
 	check_says("#if 1\nBEGIN { }", "#if without #endif");
 	check_says("#endif\nBEGIN { }", "#endif without #if");
-	check_says("#define F(x) x\nBEGIN { }", "macro F(...)");
 }
 
 TEST(several_errors_at_once)

@@ -77,7 +77,7 @@ static struct variable *make_var(struct comp *c, const char *name, u32 declared)
 	v->name = name;
 	v->declared = declared;
 	v->visible = true;
-	v->depth = declared ? c->at->depth : 0;
+	v->depth = c->at->depth;
 	vec_push(&c->at->vars, v);
 	return v;
 }
@@ -85,9 +85,18 @@ static struct variable *make_var(struct comp *c, const char *name, u32 declared)
 static void hide_vars(struct comp *c, u32 depth)
 {
 	vec_each(it, &c->at->vars) {
-		if ((*it)->declared && (*it)->depth > depth)
+		if ((*it)->depth > depth)
 			(*it)->visible = false;
 	}
+}
+
+/* Does a declared type hold all values of what it would have to become? */
+static bool holds(const struct type *declared, const struct type *merged)
+{
+	if (declared->kind == T_STR)
+		return !declared->size || merged->size <= declared->size;
+	return declared->kind != T_INT ||
+	       (merged->size == declared->size && merged->is_signed == declared->is_signed);
 }
 
 static void set_var_type(struct comp *c, struct variable *v, const struct type *t,
@@ -110,21 +119,42 @@ static void set_var_type(struct comp *c, struct variable *v, const struct type *
 		c->at->changed = true;
 		return;
 	}
-	if (!type_fits(v->type, t)) {
+	merged = type_fits(v->type, t) ? type_merge(&c->types, v->type, t) : NULL;
+	if (!merged || (v->fixed && !holds(v->type, merged))) {
 		check_error(c, at,
 			    "Type mismatch for %s: trying to assign value of type '%s' when "
-			    "variable already contains a value of type '%s'",
+			    "variable already has a type '%s'",
 			    v->name, check_type_text(c, t), check_type_text(c, v->type));
 		return;
 	}
-	merged = type_merge(&c->types, v->type, t);
-	if (!type_same_size(merged, v->type) || merged->is_literal != v->type->is_literal) {
+	if (v->fixed)
+		return;
+	if (!type_same_size(merged, v->type)) {
 		v->type = merged;
 		c->at->changed = true;
 	}
 }
 
 /* --- maps ------------------------------------------------------------------------------------- */
+
+/* Elements of tuples in maps are numbers of 8 bytes: another program may put in larger ones. */
+static const struct type *without_literals(struct comp *c, const struct type *t)
+{
+	const struct type **elems;
+	const char **names;
+
+	if (t->kind != T_TUPLE)
+		return t;
+	elems = arena_alloc(&c->arena, t->n_fields * sizeof(*elems));
+	names = arena_alloc(&c->arena, t->n_fields * sizeof(*names));
+	for (u32 i = 0; i < t->n_fields; i++) {
+		const struct type *e = t->fields[i].type;
+
+		elems[i] = e->kind == T_INT ? type_int64_of(&c->types, e) : without_literals(c, e);
+		names[i] = t->fields[i].name;
+	}
+	return type_tuple(&c->types, elems, names, t->n_fields);
+}
 
 static const struct type *key_type(struct comp *c, struct node *n)
 {
@@ -142,7 +172,11 @@ static const struct type *key_type(struct comp *c, struct node *n)
 				    check_type_text(c, k->type));
 		if (elems[i]->kind == T_INT)
 			elems[i] = type_int64_of(&c->types, elems[i]);
+		elems[i] = without_literals(c, elems[i]);
 	}
+	/* A tuple as the only key is the same as its elements. */
+	if (n->n_kids == 1 && elems[0]->kind == T_TUPLE && !type_is_record(elems[0]))
+		return elems[0];
 	return type_tuple(&c->types, elems, NULL, n->n_kids);
 }
 
@@ -195,6 +229,9 @@ void check_map(struct comp *c, struct node *n, bool write)
 	if (write || m->key_known || n->n_kids)
 		merge_key(c, n, m, key);
 	n->type = m->value;
+	m->read = m->read || !write;
+	if (m->unwritten && !write && c->at->final)
+		diag_warning(&c->diags, n->at, "Undefined map: %s, which is 0", n->str);
 	if (m->value->kind == T_NONE && !write && c->at->final)
 		check_no_map(c, n, n->str);
 }
@@ -211,6 +248,7 @@ static void set_map_type(struct comp *c, struct map_def *m, const struct type *t
 		t = m->value;
 	if (t->kind == T_INT)
 		t = type_int64_of(&c->types, t);
+	t = without_literals(c, t);
 	if (t->kind == T_VOID) {
 		check_error(c, at, "a map cannot hold a value of type 'none'");
 		return;
@@ -223,7 +261,7 @@ static void set_map_type(struct comp *c, struct map_def *m, const struct type *t
 	if (!type_fits(m->value, t) && !(type_is_agg(m->value) && m->value->kind == t->kind)) {
 		check_error(c, at,
 			    "Type mismatch for %s: trying to assign value of type '%s' when map "
-			    "already contains a value of type '%s'",
+			    "already has a type '%s'",
 			    m->name, check_type_text(c, t), check_type_text(c, m->value));
 		return;
 	}
@@ -239,7 +277,8 @@ static void set_map_type(struct comp *c, struct map_def *m, const struct type *t
 	}
 }
 
-void check_assign_map(struct comp *c, struct node *target, struct node *value, u32 op)
+void check_assign_map(struct comp *c, struct node *n, struct node *target, struct node *value,
+		      u32 op)
 {
 	struct map_def *m;
 
@@ -247,13 +286,15 @@ void check_assign_map(struct comp *c, struct node *target, struct node *value, u
 	check_map(c, target, true);
 	m = target->ref;
 	if (op == ASSIGN_PLAIN) {
-		set_map_type(c, m, check_value_type(c, value), target);
-		if (type_is_agg(m->value) && value->kind == N_MAP)
-			check_error(c, value,
+		set_map_type(c, m, check_value_type(c, value),
+			     type_is_agg(value->type) ? value : n);
+		if (type_is_agg(value->type) && value->kind == N_MAP)
+			check_error(c, n,
 				    "Map value '%s' cannot be assigned from one map to another.",
 				    check_type_text(c, m->value));
 	} else {
-		set_map_type(c, m, check_int64(c, true), target);
+		if (m->value->kind != T_PTR)
+			set_map_type(c, m, check_int64(c, true), n);
 		if (value->type->kind != T_NONE && !check_is_int(value))
 			check_error(c, value, "operator %c= needs a number, not '%s'", (char)op,
 				    check_type_text(c, value->type));
@@ -263,9 +304,16 @@ void check_assign_map(struct comp *c, struct node *target, struct node *value, u
 
 /* --- statements ------------------------------------------------------------------------------- */
 
-static void check_assign_var(struct comp *c, struct node *target, struct node *value, u32 op,
-			     u32 declared)
+/* An operator may make more of a number than its type holds. */
+void check_widen(struct comp *c, struct variable *v, const struct node *at)
 {
+	if (v->type && v->type->kind == T_INT && !v->fixed)
+		set_var_type(c, v, check_int64(c, v->type->is_signed), at);
+}
+
+static void check_assign_var(struct comp *c, struct node *n, u32 op, u32 declared)
+{
+	struct node *target = n->kids[0], *value = n->kids[1];
 	struct variable *v;
 
 	check_expr(c, value);
@@ -273,14 +321,17 @@ static void check_assign_var(struct comp *c, struct node *target, struct node *v
 	if (op != ASSIGN_PLAIN && !v)
 		check_error(c, target, "Undefined or undeclared variable: %s", target->str);
 	if (!v)
-		v = make_var(c, target->str, declared);
+		v = make_var(c, target->str, declared ? declared : target->at.start + 1);
 	v->assigned = true;
 	target->ref = v;
 	if (op != ASSIGN_PLAIN && value->type->kind != T_NONE &&
 	    (!check_is_int(value) || (v->type && !type_is_number(v->type))))
 		check_error(c, value, "operator %c= needs numbers", (char)op);
 	if (op == ASSIGN_PLAIN)
-		set_var_type(c, v, check_value_type(c, value), target);
+		set_var_type(c, v, check_value_type(c, value),
+			     type_is_agg(value->type) ? value : n);
+	else
+		check_widen(c, v, n);
 	target->type = v->type ? v->type : type_new(&c->types, T_NONE, 0);
 }
 
@@ -291,7 +342,9 @@ static void check_let(struct comp *c, struct node *n)
 	u32 declared = n->at.start + 1;
 
 	if (old && old->declared != declared && old->assigned) {
-		check_error(c, target, "Variable %s was already declared", target->str);
+		diag_error(&c->diags, (struct span_at){ n->at.start, target->at.end },
+			   "Variable %s was already declared. Variable shadowing is not allowed.",
+			   target->str);
 		return;
 	}
 	v = make_var(c, target->str, declared);
@@ -300,16 +353,17 @@ static void check_let(struct comp *c, struct node *n)
 	if (n->tn) {
 		const struct type *t = check_type_name(c, n->tn);
 
+		v->fixed = true;
 		if (t && !v->type) {
 			v->type = t;
 			c->at->changed = true;
 		}
 	}
 	if (n->n_kids > 1)
-		check_assign_var(c, target, n->kids[1], ASSIGN_PLAIN, declared);
+		check_assign_var(c, n, ASSIGN_PLAIN, declared);
 	target->type = v->type ? v->type : type_new(&c->types, T_NONE, 0);
 	if (!v->type && c->at->final)
-		v->type = check_int64(c, true); /* declared, never used */
+		v->type = type_new(&c->types, T_NONE, 0); /* declared, never assigned */
 }
 
 static void check_condition(struct comp *c, struct node *n)
@@ -360,7 +414,7 @@ static void check_unroll(struct comp *c, struct node *n)
 	check_expr(c, n->kids[0]);
 	if (!n->kids[0]->folded) {
 		if (c->at->final)
-			check_error(c, n->kids[0], "unroll needs a constant number");
+			check_error(c, n, "unroll needs a constant number");
 		return;
 	}
 	if ((s64)n->kids[0]->ival < 1)
@@ -420,7 +474,7 @@ static void check_for_range(struct comp *c, struct node *n)
 	check_expr(c, n->kids[2]);
 	for (u32 i = 1; i < 3; i++) {
 		if (n->kids[i]->type->kind != T_NONE && !check_is_int(n->kids[i]))
-			check_error(c, n->kids[i], "the bounds of a range are numbers");
+			check_error(c, n, "the bounds of a range are numbers");
 	}
 	loop_var(c, n->kids[0], n->at.start + 1, check_int64(c, true));
 	loop_body(c, n->kids[3]);
@@ -480,9 +534,9 @@ void check_stmt(struct comp *c, struct node *n)
 	case N_LET: check_let(c, n); break;
 	case N_ASSIGN:
 		if (n->kids[0]->kind == N_MAP)
-			check_assign_map(c, n->kids[0], n->kids[1], n->op);
+			check_assign_map(c, n, n->kids[0], n->kids[1], n->op);
 		else
-			check_assign_var(c, n->kids[0], n->kids[1], n->op, 0);
+			check_assign_var(c, n, n->op, 0);
 		break;
 	case N_IF: check_if(c, n); break;
 	case N_WHILE: check_while(c, n); break;
@@ -570,9 +624,25 @@ static bool uses_maps(const struct node *n, void *ctx)
 	return n->kind == N_MAP;
 }
 
-void comp_check(struct comp *c)
+/* A map that is read and never written holds numbers: none. */
+static bool settle_unwritten(struct comp *c)
 {
-	c->diags.mute = true;
+	bool any = false;
+
+	vec_each(it, &c->maps) {
+		struct map_def *m = *it;
+
+		if (m->value->kind != T_NONE || !m->read)
+			continue;
+		m->value = check_int64(c, true);
+		m->key_known = true;
+		m->unwritten = any = true;
+	}
+	return any;
+}
+
+static void infer_maps(struct comp *c)
+{
 	for (int pass = 0; pass < CHECK_MAX_PASSES; pass++) {
 		c->at->maps_changed = false;
 		for (size_t i = 0; i < c->units.len; i++) {
@@ -585,6 +655,14 @@ void comp_check(struct comp *c)
 		if (!c->at->maps_changed)
 			break;
 	}
+}
+
+void comp_check(struct comp *c)
+{
+	c->diags.mute = true;
+	infer_maps(c);
+	if (settle_unwritten(c))
+		infer_maps(c);
 	c->diags.mute = false;
 	if (c->at->maps_changed) {
 		not_settled(c);

@@ -11,7 +11,8 @@
 
 struct variable {
 	const char *name;
-	u32 declared; /* offset of its let, or 0 */
+	u32 declared; /* 1 + offset of its let or first assignment */
+	bool fixed;   /* its let gives the type */
 	bool visible;
 	bool assigned;
 	u32 depth;
@@ -39,6 +40,13 @@ void check_expr(struct comp *c, struct node *n);
 void check_stmt(struct comp *c, struct node *n);
 void check_map(struct comp *c, struct node *n, bool write);
 void check_sizeof(struct comp *c, struct node *n);
+void check_var(struct comp *c, struct node *n);
+void check_unary(struct comp *c, struct node *n);
+void check_binary(struct comp *c, struct node *n);
+void check_incdec(struct comp *c, struct node *n);
+void check_ternary(struct comp *c, struct node *n);
+/* Leaves the type open. */
+void check_none(struct comp *c, struct node *n);
 void check_error(struct comp *c, const struct node *n, const char *fmt, ...) PRINTF_LIKE(3, 4);
 /* Hints at the name that is nearest to a mistyped one; @next gets @c. */
 void check_suggest(struct comp *c, const char *word, const char *(*next)(void *ctx, size_t i));
@@ -46,6 +54,7 @@ void check_suggest(struct comp *c, const char *word, const char *(*next)(void *c
 void check_no_map(struct comp *c, const struct node *n, const char *name);
 /* Makes the node the integer @value. */
 void check_fold(struct comp *c, struct node *n, u64 value, bool is_signed);
+void check_fold_bool(struct comp *c, struct node *n, bool value);
 const struct type *check_type_name(struct comp *c, const struct type_name *tn);
 /* The text of a type for messages; lives in the arena. */
 const char *check_type_text(struct comp *c, const struct type *t);
@@ -53,7 +62,10 @@ const struct type *check_int64(struct comp *c, bool is_signed);
 bool check_is_int(const struct node *n);
 /* The type of a value that is read: aggregations that are numbers become one. */
 const struct type *check_value_type(struct comp *c, const struct node *n);
-void check_assign_map(struct comp *c, struct node *target, struct node *value, u32 op);
+void check_assign_map(struct comp *c, struct node *n, struct node *target, struct node *value,
+		      u32 op);
+/* Makes room for what an operator makes of the variable. */
+void check_widen(struct comp *c, struct variable *v, const struct node *at);
 struct variable *check_find_var(struct comp *c, const char *name);
 /* The pass that reports, for the unit whose code comes next. */
 void check_unit_final(struct comp *c, const struct unit *u);

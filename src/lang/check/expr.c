@@ -16,13 +16,26 @@ bool check_is_int(const struct node *n)
 	return type_is_number(n->type);
 }
 
+static u32 literal_size(s64 v)
+{
+	return v == (s8)v ? 1 : v == (s16)v ? 2 : v == (s32)v ? 4 : 8;
+}
+
+/* Literals have the smallest signed type that holds them. */
 void check_fold(struct comp *c, struct node *n, u64 value, bool is_signed)
 {
-	struct type *t = type_new(&c->types, T_INT, 8);
+	struct type *t = type_new(&c->types, T_INT, is_signed ? literal_size((s64)value) : 8);
 
 	t->is_signed = is_signed;
-	t->is_literal = true;
+	t->is_literal = !is_signed || (s64)value >= 0;
 	n->type = t;
+	n->folded = true;
+	n->ival = value;
+}
+
+void check_fold_bool(struct comp *c, struct node *n, bool value)
+{
+	n->type = type_bool(&c->types);
 	n->folded = true;
 	n->ival = value;
 }
@@ -34,7 +47,7 @@ const struct type *check_value_type(struct comp *c, const struct node *n)
 	return n->type;
 }
 
-static void set_none(struct comp *c, struct node *n)
+void check_none(struct comp *c, struct node *n)
 {
 	n->type = type_new(&c->types, T_NONE, 0);
 }
@@ -74,18 +87,20 @@ static const char *var_name_at(void *ctx, size_t i)
 	return c->at->vars.items[i]->visible ? c->at->vars.items[i]->name : "";
 }
 
-static void check_var(struct comp *c, struct node *n)
+void check_var(struct comp *c, struct node *n)
 {
 	struct variable *v = check_find_var(c, n->str);
 
 	if (!v || !v->assigned) {
 		check_error(c, n, "Undefined or undeclared variable: %s", n->str);
 		check_suggest(c, n->str, var_name_at);
-		set_none(c, n);
+		check_none(c, n);
 		return;
 	}
 	n->ref = v;
 	n->type = v->type ? v->type : type_new(&c->types, T_NONE, 0);
+	if (n->type->kind == T_NONE && c->at->final)
+		check_error(c, n, "Could not resolve the type of this variable");
 }
 
 /* A literal, or a constant of an enum, which knows its name. */
@@ -100,6 +115,10 @@ static void check_number(struct comp *c, struct node *n)
 	of = n->ref;
 	if (!of)
 		return;
+	if (type_is_bool(of)) {
+		check_fold_bool(c, n, n->ival);
+		return;
+	}
 	t = type_new(&c->types, T_INT, 8);
 	t->is_signed = n->type->is_signed;
 	t->is_literal = true;
@@ -158,7 +177,7 @@ static void check_ident(struct comp *c, struct node *n)
 	}
 	if (enum_constant(c, n))
 		return;
-	set_none(c, n);
+	check_none(c, n);
 	check_error(c, n, "Unknown identifier: '%s'", n->str);
 	check_suggest(c, n->str, builtin_name_at);
 }
@@ -168,11 +187,9 @@ static void check_call(struct comp *c, struct node *n)
 	const struct fn *f = fn_find(n->str);
 
 	if (!f) {
-		struct span_at name = { n->at.start, n->at.start + (u32)strlen(n->str) };
-
-		diag_error(&c->diags, name, "Unknown function: %s", n->str);
+		check_error(c, n, "Unknown function: '%s'", n->str);
 		check_suggest(c, n->str, fn_name_at);
-		set_none(c, n);
+		check_none(c, n);
 		return;
 	}
 	n->ref = (void *)f;
@@ -187,7 +204,7 @@ static void check_call(struct comp *c, struct node *n)
 		else
 			check_error(c, n, "%s() takes up to %u arguments (%u provided)", n->str,
 				    f->max_args, n->n_kids);
-		set_none(c, n);
+		check_none(c, n);
 		return;
 	}
 	if ((f->flags & FN_UNSAFE) && !c->opts->unsafe) {
@@ -201,322 +218,6 @@ static void check_call(struct comp *c, struct node *n)
 	}
 	n->type = type_new(&c->types, f->flags & FN_STATEMENT ? T_VOID : T_NONE, 0);
 	f->check(c, n);
-}
-
-/* --- operators -------------------------------------------------------------------------------- */
-
-static u64 fold_binary(u32 op, u64 a, u64 b, bool is_signed, bool *ok)
-{
-	switch (op) {
-	case OP1('+'): return a + b;
-	case OP1('-'): return a - b;
-	case OP1('*'): return a * b;
-	case OP1('&'): return a & b;
-	case OP1('|'): return a | b;
-	case OP1('^'): return a ^ b;
-	case OP2('<', '<'): return b > 63 ? 0 : a << b;
-	case OP2('>', '>'):
-		if (is_signed)
-			return (u64)((s64)a >> (b > 63 ? 63 : b));
-		return b > 63 ? 0 : a >> b;
-	case OP2('=', '='): return a == b;
-	case OP2('!', '='): return a != b;
-	case OP1('<'): return is_signed ? (s64)a < (s64)b : a < b;
-	case OP1('>'): return is_signed ? (s64)a > (s64)b : a > b;
-	case OP2('<', '='): return is_signed ? (s64)a <= (s64)b : a <= b;
-	case OP2('>', '='): return is_signed ? (s64)a >= (s64)b : a >= b;
-	case OP2('&', '&'): return a && b;
-	case OP2('|', '|'): return a || b;
-	case OP1('/'):
-	case OP1('%'):
-		if (!b || (is_signed && b == UINT64_MAX && a == 1ull << 63)) {
-			*ok = false;
-			return 0;
-		}
-		if (is_signed)
-			return op == OP1('/') ? (u64)((s64)a / (s64)b) : (u64)((s64)a % (s64)b);
-		return op == OP1('/') ? a / b : a % b;
-	default: *ok = false; return 0;
-	}
-}
-
-static bool is_comparison(u32 op)
-{
-	return op == OP2('=', '=') || op == OP2('!', '=') || op == OP1('<') || op == OP1('>') ||
-	       op == OP2('<', '=') || op == OP2('>', '=');
-}
-
-static bool sign_of(const struct node *n)
-{
-	if (n->type->kind != T_INT)
-		return n->type->kind != T_PTR && n->type->kind != T_COUNT;
-	return n->type->is_signed;
-}
-
-/* Positive literals are at home on both sides. */
-static bool both_signed(const struct node *a, const struct node *b)
-{
-	bool any_a = a->folded && (s64)a->ival >= 0 && a->type->is_literal;
-	bool any_b = b->folded && (s64)b->ival >= 0 && b->type->is_literal;
-
-	if (any_a && any_b)
-		return sign_of(a) && sign_of(b);
-	if (any_a)
-		return sign_of(b);
-	if (any_b)
-		return sign_of(a);
-	return sign_of(a) && sign_of(b);
-}
-
-static void operator_text(u32 op, char ret[4])
-{
-	ret[0] = (char)op;
-	ret[1] = (char)(op >> 8);
-	ret[2] = (char)(op >> 16);
-	ret[3] = 0;
-}
-
-static bool comparable(const struct type *a, const struct type *b)
-{
-	if (type_is_number(a) && type_is_number(b))
-		return true;
-	if (a->kind == T_STR && b->kind == T_STR)
-		return true;
-	if (a->kind == T_BUF && b->kind == T_BUF)
-		return true;
-	if (a->kind == T_TUPLE && b->kind == T_TUPLE)
-		return type_fits(a, b);
-	if (a->kind == T_ARRAY && b->kind == T_ARRAY)
-		return a->size == b->size;
-	if (a->kind == b->kind && (a->kind == T_INET || a->kind == T_MAC || a->kind == T_USERNAME))
-		return true;
-	/* Addresses and numbers that are shown as names are still numbers. */
-	return (type_stored(a) == 8 && type_is_number(b) && a->kind > T_TUPLE) ||
-	       (type_stored(b) == 8 && type_is_number(a) && b->kind > T_TUPLE);
-}
-
-static void check_pointer_math(struct comp *c, struct node *n)
-{
-	const struct type *p =
-		n->kids[0]->type->kind == T_PTR ? n->kids[0]->type : n->kids[1]->type;
-
-	n->type = p;
-	if (n->kids[0]->type->kind == T_PTR && n->kids[1]->type->kind == T_PTR)
-		n->type = check_int64(c, true);
-}
-
-static enum type_unit unit_of(const struct node *n)
-{
-	return n->type->kind == T_INT ? (enum type_unit)n->type->p[0] : UNIT_NONE;
-}
-
-/* From moments to the time between them, which may be scaled. */
-static enum type_unit result_unit(const struct node *n)
-{
-	enum type_unit a = unit_of(n->kids[0]), b = unit_of(n->kids[1]);
-
-	if (n->op == OP1('-'))
-		return a == UNIT_TIME || b == UNIT_TIME || a == UNIT_DURATION ? UNIT_DURATION
-									      : UNIT_NONE;
-	if (n->op == OP1('+'))
-		return a == UNIT_DURATION && b == UNIT_DURATION ? UNIT_DURATION : UNIT_NONE;
-	if (n->op == OP1('/') || n->op == OP1('*') || n->op == OP2('>', '>'))
-		return a == UNIT_DURATION && n->kids[1]->folded ? UNIT_DURATION : UNIT_NONE;
-	return UNIT_NONE;
-}
-
-/* Defined, but hardly what was meant. */
-static void warn_operand(struct comp *c, const struct node *n)
-{
-	const struct node *b = n->kids[1];
-	bool shift = n->op == OP2('<', '<') || n->op == OP2('>', '>');
-
-	if (!c->at->final || c->opts->compat || !b->folded)
-		return;
-	if ((n->op == OP1('/') || n->op == OP1('%')) && !b->ival)
-		diag_warning(&c->diags, n->at, "division by zero: %s",
-			     n->op == OP1('/') ? "the result is 0" : "the left side is the result");
-	else if (shift && b->ival > 63)
-		diag_warning(&c->diags, n->at, "numbers have 64 bits: nothing of it is left");
-}
-
-static void check_binary(struct comp *c, struct node *n)
-{
-	struct node *a = n->kids[0], *b = n->kids[1];
-	bool ok = true, is_signed;
-	char op[4];
-	u64 value;
-
-	check_expr(c, a);
-	check_expr(c, b);
-	operator_text(n->op, op);
-	n->type = check_int64(c, true);
-	if (a->type->kind == T_NONE || b->type->kind == T_NONE)
-		return;
-	if (n->op == OP2('&', '&') || n->op == OP2('|', '|')) {
-		ok = type_is_number(a->type) || a->type->kind == T_STR;
-		ok = ok && (type_is_number(b->type) || b->type->kind == T_STR);
-	} else if (is_comparison(n->op)) {
-		bool equality = n->op == OP2('=', '=') || n->op == OP2('!', '=');
-
-		ok = comparable(a->type, b->type) &&
-		     (equality || (type_is_number(a->type) && type_is_number(b->type)));
-		if (!ok) {
-			check_error(c, n, "Type mismatch for '%s': comparing '%s' with '%s'", op,
-				    check_type_text(c, a->type), check_type_text(c, b->type));
-			return;
-		}
-	} else {
-		ok = type_is_number(a->type) && type_is_number(b->type);
-	}
-	if (!ok) {
-		check_error(c, n,
-			    "The %s operator can not be used on expressions of types '%s', '%s'",
-			    op, check_type_text(c, a->type), check_type_text(c, b->type));
-		return;
-	}
-	if (a->kind == N_STR && b->kind == N_STR && is_comparison(n->op)) {
-		check_fold(c, n, streq(a->str, b->str) == (n->op == OP2('=', '=')), true);
-		return;
-	}
-	is_signed = both_signed(a, b);
-	n->flag = is_signed;
-	if (!a->folded)
-		warn_operand(c, n);
-	if (a->folded && b->folded) {
-		value = fold_binary(n->op, a->ival, b->ival, is_signed, &ok);
-		if (ok)
-			check_fold(c, n, value, is_signed || is_comparison(n->op));
-		else if (n->op == OP1('/') || n->op == OP1('%'))
-			check_fold(c, n, n->op == OP1('/') ? 0 : a->ival, is_signed);
-		warn_operand(c, n);
-		return;
-	}
-	if ((n->op == OP1('+') || n->op == OP1('-')) &&
-	    (a->type->kind == T_PTR || b->type->kind == T_PTR))
-		check_pointer_math(c, n);
-	else if (!is_comparison(n->op) && n->op != OP2('&', '&') && n->op != OP2('|', '|'))
-		n->type = type_in_unit(&c->types, check_int64(c, is_signed || n->op == OP1('-')),
-				       result_unit(n));
-}
-
-static void check_deref(struct comp *c, struct node *n)
-{
-	const struct type *t = n->kids[0]->type;
-
-	if (t->kind == T_NONE) {
-		set_none(c, n);
-		return;
-	}
-	if (t->kind == T_INT) {
-		n->type = check_int64(c, false);
-		return;
-	}
-	if (t->kind != T_PTR) {
-		check_error(c, n, "Can not dereference a value of type '%s'",
-			    check_type_text(c, t));
-		set_none(c, n);
-		return;
-	}
-	n->type = type_pointee(&c->types, t);
-	if (n->type->kind == T_VOID) {
-		check_error(c, n, "Can not dereference a pointer to void");
-		set_none(c, n);
-	}
-}
-
-/* Numbers of variables and maps are kept in 8 bytes, whatever they were. */
-static const struct type *stored_type(struct comp *c, const struct node *n, bool own)
-{
-	return own && n->type->kind == T_INT ? check_int64(c, n->type->is_signed) : n->type;
-}
-
-static void check_unary(struct comp *c, struct node *n)
-{
-	struct node *a = n->kids[0];
-
-	check_expr(c, a);
-	if (n->op == OP1('*')) {
-		check_deref(c, n);
-		return;
-	}
-	n->type = check_int64(c, true);
-	if (n->op == OP1('&')) {
-		bool own = a->kind == N_VAR || (a->kind == N_MAP && !type_is_agg(a->type));
-
-		if (a->kind != N_FIELD && a->kind != N_INDEX && !own)
-			check_error(c, n, "the address of this cannot be taken");
-		if (a->type->kind == T_NONE)
-			set_none(c, n);
-		else
-			n->type = type_ptr(&c->types, stored_type(c, a, own),
-					   own ? SPACE_KERNEL : SPACE_ANY);
-		return;
-	}
-	if (a->type->kind == T_NONE)
-		return;
-	if (!type_is_number(a->type)) {
-		check_error(c, n, "The %c operator can not be used on expressions of type '%s'",
-			    (char)n->op, check_type_text(c, a->type));
-		return;
-	}
-	if (n->op == OP1('~') && a->type->kind == T_INT)
-		n->type = check_int64(c, a->type->is_signed);
-	if (a->folded)
-		check_fold(c, n,
-			   n->op == OP1('-')   ? 0 - a->ival
-			   : n->op == OP1('~') ? ~a->ival
-					       : !a->ival,
-			   true);
-}
-
-static void check_incdec(struct comp *c, struct node *n)
-{
-	struct node *t = n->kids[0];
-
-	if (t->kind == N_MAP) {
-		struct node one = { .kind = N_INT, .at = n->at, .ival = 1 };
-
-		check_assign_map(c, t, &one, OP1('+'));
-		n->type = t->type;
-		return;
-	}
-	if (t->kind != N_VAR) {
-		check_error(c, n, "The %s operator must be applied to a map or variable",
-			    n->op == OP2('+', '+') ? "++" : "--");
-		set_none(c, n);
-		return;
-	}
-	check_var(c, t);
-	n->type = t->type;
-	if (t->type->kind != T_NONE && !type_is_number(t->type))
-		check_error(c, n, "The %s operator can not be used on expressions of type '%s'",
-			    n->op == OP2('+', '+') ? "++" : "--", check_type_text(c, t->type));
-}
-
-static void check_ternary(struct comp *c, struct node *n)
-{
-	struct node *yes = n->kids[1], *no = n->kids[2];
-	const struct type *yes_type, *no_type;
-
-	for (u32 i = 0; i < 3; i++)
-		check_expr(c, n->kids[i]);
-	yes_type = check_value_type(c, yes);
-	no_type = check_value_type(c, no);
-	n->type = yes_type;
-	if (yes_type->kind == T_NONE || no_type->kind == T_NONE) {
-		n->type = yes_type->kind == T_NONE ? no_type : yes_type;
-		return;
-	}
-	if (n->kids[0]->type->kind != T_NONE && !type_is_number(n->kids[0]->type))
-		check_error(c, n, "Invalid condition in ternary: %s",
-			    check_type_text(c, n->kids[0]->type));
-	if (!type_fits(yes_type, no_type)) {
-		check_error(c, n, "Ternary operator must return the same type: have '%s' and '%s'",
-			    check_type_text(c, yes_type), check_type_text(c, no_type));
-		return;
-	}
-	n->type = type_merge(&c->types, yes_type, no_type);
 }
 
 /* --- members ---------------------------------------------------------------------------------- */
@@ -552,19 +253,25 @@ static void no_such_field(struct comp *c, struct node *n, const struct type *t)
 		diag_hint(&c->diags, "available fields are %s%s", buf_str(&names),
 			  shown == 12 ? ", ..." : "");
 	buf_release(&names);
-	set_none(c, n);
+	check_none(c, n);
 }
 
 static void check_tuple_field(struct comp *c, struct node *n, const struct type *t)
 {
 	u32 i = (u32)MIN(n->ival, UINT32_MAX);
 
+	if (n->str[0] >= '0' && n->str[0] <= '9' && type_is_record(t)) {
+		check_error(c, n, "Can not access index '%s' on expression of type '%s'", n->str,
+			    check_type_text(c, t));
+		check_none(c, n);
+		return;
+	}
 	if (!(n->str[0] >= '0' && n->str[0] <= '9')) {
 		for (i = 0; i < t->n_fields && !streq(t->fields[i].name, n->str);)
 			i++;
 		if (i == t->n_fields) {
 			check_error(c, n, "the tuple has no element named '%s'", n->str);
-			set_none(c, n);
+			check_none(c, n);
 			return;
 		}
 		n->ival = i;
@@ -572,10 +279,30 @@ static void check_tuple_field(struct comp *c, struct node *n, const struct type 
 	if (i >= t->n_fields) {
 		check_error(c, n, "Invalid tuple index: %s. Found %u elements in tuple.", n->str,
 			    t->n_fields);
-		set_none(c, n);
+		check_none(c, n);
 		return;
 	}
 	n->type = t->fields[i].type;
+}
+
+/* config().name is a setting, known when the program is compiled. */
+static bool config_field(struct comp *c, struct node *n)
+{
+	const struct node *a = n->kids[0];
+	struct node *name;
+
+	if ((a->kind != N_CALL && a->kind != N_IDENT) || a->n_kids || !streq(a->str, "config"))
+		return false;
+	name = arena_zalloc(&c->prog.arena, sizeof(*name));
+	name->kind = N_STR;
+	name->at = n->at;
+	name->str = n->str;
+	name->str_len = (u32)strlen(n->str);
+	n->kind = N_CALL;
+	n->str = "config";
+	n->kids = arena_dup(&c->prog.arena, &name, sizeof(name));
+	check_expr(c, n);
+	return true;
 }
 
 static void check_field(struct comp *c, struct node *n)
@@ -583,12 +310,14 @@ static void check_field(struct comp *c, struct node *n)
 	const struct type *t;
 	struct field *f;
 
+	if (config_field(c, n))
+		return;
 	check_expr(c, n->kids[0]);
 	t = n->kids[0]->type;
 	if (t->kind == T_PTR)
 		t = type_pointee(&c->types, t);
 	if (t->kind == T_NONE) {
-		set_none(c, n);
+		check_none(c, n);
 		return;
 	}
 	if (t->kind == T_TUPLE) {
@@ -598,7 +327,7 @@ static void check_field(struct comp *c, struct node *n)
 	if (t->kind != T_STRUCT) {
 		check_error(c, n, "Can not access field '%s' on expression of type '%s'", n->str,
 			    check_type_text(c, n->kids[0]->type));
-		set_none(c, n);
+		check_none(c, n);
 		return;
 	}
 	f = arena_zalloc(&c->arena, sizeof(*f));
@@ -617,7 +346,7 @@ static void check_index(struct comp *c, struct node *n)
 	check_expr(c, a);
 	check_expr(c, i);
 	if (a->type->kind == T_NONE || i->type->kind == T_NONE) {
-		set_none(c, n);
+		check_none(c, n);
 		return;
 	}
 	if (!type_is_number(i->type))
@@ -649,7 +378,7 @@ static void check_index(struct comp *c, struct node *n)
 			    "The array index operator [] can only be used on arrays and pointers, "
 			    "found '%s'",
 			    check_type_text(c, a->type));
-		set_none(c, n);
+		check_none(c, n);
 	}
 }
 
@@ -661,13 +390,49 @@ static void check_tuple(struct comp *c, struct node *n)
 		check_expr(c, n->kids[i]);
 		elems[i] = n->kids[i]->type;
 		if (elems[i]->kind == T_NONE) {
-			set_none(c, n);
+			check_none(c, n);
 			return;
 		}
 		if (elems[i]->kind == T_VOID || type_is_agg(elems[i]))
 			elems[i] = check_int64(c, true);
 	}
 	n->type = type_tuple(&c->types, elems, n->names, n->n_kids);
+}
+
+/* (int8[])x has as many elements as x has bytes; its elements are numbers, not text. */
+static const struct type *cast_to_array(struct comp *c, const struct node *n, const struct type *to,
+					const struct type *from)
+{
+	const struct type *elem = to->kind == T_STR ? type_int(&c->types, 1, true) : to->elem;
+	u32 count = n->tn->dims[0];
+
+	if (!elem || elem->kind != T_INT)
+		return to;
+	if (!count && elem->size)
+		count = (from->kind == T_INT || from->kind == T_STR || from->kind == T_ARRAY
+				 ? from->size
+				 : 8) /
+			elem->size;
+	return type_array(&c->types, elem, count);
+}
+
+static bool array_holds(const struct type *to, const struct node *a)
+{
+	if (a->type->kind == T_STR || a->type->kind == T_ARRAY)
+		return a->type->size == to->size;
+	if (!type_is_number(a->type) || to->size > 8)
+		return false;
+	return a->folded || to->size == 8 ? a->type->size <= to->size : a->type->size == to->size;
+}
+
+/* Constants of the script's enums; those of the kernel are not checked. */
+static bool enum_has(struct comp *c, const struct type *t, s64 value)
+{
+	vec_each(it, &c->prog.defines) {
+		if (it->of && streq(it->of->name, t->name) && it->value == value)
+			return true;
+	}
+	return t->btf;
 }
 
 static void check_cast(struct comp *c, struct node *n)
@@ -677,10 +442,9 @@ static void check_cast(struct comp *c, struct node *n)
 
 	check_expr(c, a);
 	from = a->type;
-	/* The bytes of a number are no text. */
-	if (to && to->kind == T_STR && to->size == 8 && type_is_number(from) &&
-	    !streq(n->tn->name, "string"))
-		to = type_array(&c->types, type_int(&c->types, 1, n->tn->name[0] != 'u'), 8);
+	if (to && n->tn->n_dims == 1 && !n->tn->pointers && !n->tn->outer &&
+	    !streq(n->tn->name, "string") && !streq(n->tn->name, "buffer"))
+		to = cast_to_array(c, n, to, from);
 	n->type = to ? to : type_new(&c->types, T_NONE, 0);
 	if (!to || from->kind == T_NONE)
 		return;
@@ -696,6 +460,10 @@ static void check_cast(struct comp *c, struct node *n)
 			v = a->ival != 0;
 		check_fold(c, n, v, to->is_signed);
 		n->type = to;
+		if (to->name && starts_with(to->name, "enum ") && from->is_literal && !from->name &&
+		    !enum_has(c, to, (s64)v))
+			diag_error(&c->diags, (struct span_at){ n->at.start, n->tn->at.end + 1 },
+				   "%s has no constant %lld", to->name, (long long)v);
 		return;
 	}
 	if (to->kind == T_PTR && from->kind == T_PTR && to->space == SPACE_ANY)
@@ -704,15 +472,16 @@ static void check_cast(struct comp *c, struct node *n)
 		n->type = type_in_space(&c->types, to, SPACE_ANY);
 	else if (to->kind == T_PTR && from->kind == T_PTR)
 		n->type = type_in_space(&c->types, to, from->space);
-	if (to->kind == T_STR && from->kind == T_STR)
+	if (to->kind == T_STR && from->kind == T_STR && to->size >= from->size)
 		return;
-	if (to->kind == T_ARRAY && type_is_number(from) && to->size == 8)
+	if (to->kind == T_ARRAY && array_holds(to, a))
 		return;
 	if (to->kind == T_STRUCT || to->kind == T_ARRAY || to->kind == T_STR ||
 	    (to->kind == T_INT && !type_is_number(from) && from->kind != T_ARRAY &&
 	     type_stored(from) != 8))
-		check_error(c, n, "Cannot cast from \"%s\" to \"%s\"", check_type_text(c, from),
-			    check_type_text(c, to));
+		diag_error(&c->diags, (struct span_at){ n->at.start, n->tn->at.end + 1 },
+			   "Cannot cast from \"%s\" to \"%s\"", check_type_text(c, from),
+			   check_type_text(c, to));
 }
 
 static void check_block_expr(struct comp *c, struct node *n)

@@ -39,6 +39,11 @@ static void substitute(const struct expansion *x, struct node **slot)
 		n->str = arg->str; /* keeps its keys */
 	} else if (arg) {
 		*slot = node_clone(&x->c->prog.arena, arg);
+	} else if (n->kind == N_MAP) {
+		check_error(x->c, n,
+			    "Unhygienic access to map: %s. Maps must be passed into the macro as "
+			    "arguments.",
+			    n->str);
 	} else if (n->kind == N_VAR) {
 		n->str = arena_printf(&x->c->prog.arena, "%s.%u", n->str, x->number);
 	}
@@ -74,8 +79,8 @@ static bool expand_call(struct comp *c, struct node **slot, struct macro_def *m,
 	}
 	for (u32 i = 0; i < m->n_params; i++) {
 		if (m->params[i]->kind != N_IDENT && m->params[i]->kind != call->kids[i]->kind) {
-			check_error(c, call->kids[i], "macro '%s' expects a %s here", m->name,
-				    m->params[i]->kind == N_MAP ? "map" : "variable");
+			check_error(c, call, "macro '%s' expects a %s as argument %u", m->name,
+				    m->params[i]->kind == N_MAP ? "map" : "variable", i + 1);
 			return false;
 		}
 	}
@@ -107,8 +112,24 @@ static bool expand(struct comp *c, struct node **slot, u32 depth)
 	return expand_call(c, slot, m, depth);
 }
 
+static void check_redefinitions(struct comp *c)
+{
+	vec_each(it, &c->prog.macros) {
+		for (const struct macro_def *m = c->prog.macros.items; m < it; m++) {
+			bool same = streq(m->name, it->name) && m->n_params == it->n_params;
+
+			for (u32 i = 0; same && i < m->n_params; i++)
+				same = m->params[i]->kind == it->params[i]->kind;
+			if (same)
+				diag_error(&c->diags, it->at, "Redefinition of macro: %s",
+					   it->name);
+		}
+	}
+}
+
 void comp_expand_macros(struct comp *c)
 {
+	check_redefinitions(c);
 	for (size_t i = 0; c->prog.macros.len && i < c->prog.probes.len && !c->diags.errors; i++) {
 		struct probe *p = &c->prog.probes.items[i];
 

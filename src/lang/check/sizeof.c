@@ -55,10 +55,28 @@ static void become_typeinfo(struct comp *c, struct node *n, const struct type *t
 	check_expr(c, n);
 }
 
+/* The offset of a.b.c. */
+static bool nested_field(struct comp *c, const struct type *t, const char *path, u64 *ret)
+{
+	struct field f;
+
+	for (const char *end; path; path = *end ? end + 1 : NULL) {
+		const char *name;
+
+		end = path + strcspn(path, ".");
+		name = arena_strndup(&c->arena, path, (size_t)(end - path));
+		if (!type_field(&c->types, t, name, &f))
+			return false;
+		*ret += f.offset;
+		t = f.type;
+	}
+	return true;
+}
+
 void check_sizeof(struct comp *c, struct node *n)
 {
 	const struct type *t;
-	struct field f;
+	u64 offset = 0;
 
 	if (n->tn) {
 		t = check_type_name(c, n->tn);
@@ -77,12 +95,12 @@ void check_sizeof(struct comp *c, struct node *n)
 	if (!t || t->kind == T_NONE)
 		return;
 	if (n->kind == N_SIZEOF) {
-		check_fold(c, n, t->size ? t->size : type_stored(t), false);
+		check_fold(c, n, type_sizeof(t), false);
 		return;
 	}
-	if (!type_field(&c->types, t, n->str, &f)) {
+	if (!nested_field(c, t, n->str, &offset)) {
 		check_error(c, n, "'%s' has no field '%s'", check_type_text(c, t), n->str);
 		return;
 	}
-	check_fold(c, n, f.offset, false);
+	check_fold(c, n, offset, false);
 }

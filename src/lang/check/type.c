@@ -37,6 +37,14 @@ const struct type *type_int(struct types *ts, u32 size, bool is_signed)
 	return t;
 }
 
+const struct type *type_bool(struct types *ts)
+{
+	struct type *t = type_new(ts, T_INT, 1);
+
+	t->name = TYPE_BOOL;
+	return t;
+}
+
 const struct type *type_in_unit(struct types *ts, const struct type *t, enum type_unit unit)
 {
 	struct type *copy = arena_dup(&ts->arena, t, sizeof(*t));
@@ -391,20 +399,72 @@ u32 type_stored(const struct type *t)
 	}
 }
 
+static u32 type_alignment(const struct type *t)
+{
+	u32 most = 1;
+
+	switch (t->kind) {
+	case T_STR:
+	case T_BUF: return 1;
+	case T_INT: return MAX(t->size, 1u);
+	case T_ARRAY: return type_alignment(t->elem);
+	case T_TUPLE:
+		for (u32 i = 0; i < t->n_fields; i++)
+			most = MAX(most, type_alignment(t->fields[i].type));
+		return most;
+	default: return 8;
+	}
+}
+
+u32 type_sizeof(const struct type *t)
+{
+	u32 size = 0;
+
+	if (t->kind != T_TUPLE)
+		return t->size ? t->size : type_stored(t);
+	for (u32 i = 0; i < t->n_fields; i++) {
+		size = ALIGN_UP(size, type_alignment(t->fields[i].type));
+		size += type_sizeof(t->fields[i].type);
+	}
+	return ALIGN_UP(size, type_alignment(t));
+}
+
+bool type_is_record(const struct type *t)
+{
+	return t->kind == T_TUPLE && t->n_fields && *t->fields[0].name;
+}
+
+u32 type_record_field(const struct type *t, const char *name)
+{
+	u32 i = 0;
+
+	while (i < t->n_fields && !streq(t->fields[i].name, name))
+		i++;
+	return i;
+}
+
+static bool tuple_fits(const struct type *a, const struct type *b)
+{
+	if (a->n_fields != b->n_fields || type_is_record(a) != type_is_record(b))
+		return false;
+	for (u32 i = 0; i < a->n_fields; i++) {
+		u32 k = type_is_record(a) ? type_record_field(b, a->fields[i].name) : i;
+
+		if (k == b->n_fields || !type_fits(a->fields[i].type, b->fields[k].type))
+			return false;
+	}
+	return true;
+}
+
 bool type_fits(const struct type *a, const struct type *b)
 {
 	if (a->kind == T_INT || a->kind == T_PTR)
 		return b->kind == T_INT || b->kind == T_PTR;
 	if (a->kind != b->kind)
-		return false;
-	if (a->kind == T_TUPLE) {
-		if (a->n_fields != b->n_fields)
-			return false;
-		for (u32 i = 0; i < a->n_fields; i++) {
-			if (!type_fits(a->fields[i].type, b->fields[i].type))
-				return false;
-		}
-	}
+		return (a->kind == T_KSYM && b->kind == T_FUNC) ||
+		       (a->kind == T_FUNC && b->kind == T_KSYM);
+	if (a->kind == T_TUPLE)
+		return tuple_fits(a, b);
 	if (a->kind == T_STRUCT)
 		return a->size == b->size && (!a->name || !b->name || streq(a->name, b->name));
 	if (a->kind == T_ARRAY)
@@ -423,9 +483,11 @@ static bool same_names(const struct type *a, const struct type *b)
 
 bool type_same_size(const struct type *a, const struct type *b)
 {
-	if (a->size != b->size || a->n_fields != b->n_fields)
+	if (a->size != b->size || a->n_fields != b->n_fields ||
+	    (a->kind == T_FUNC) != (b->kind == T_FUNC))
 		return false;
-	if (a->kind == T_INT && b->kind == T_INT && !same_names(a, b))
+	if (a->kind == T_INT && b->kind == T_INT &&
+	    (!same_names(a, b) || a->is_signed != b->is_signed || a->is_literal != b->is_literal))
 		return false;
 	if (a->kind == T_HIST && memcmp(a->p, b->p, sizeof(a->p)) != 0)
 		return false;
@@ -442,7 +504,9 @@ static const struct type *merge_tuple(struct types *ts, const struct type *a, co
 	const char **names = arena_alloc(&ts->arena, a->n_fields * sizeof(*names));
 
 	for (u32 i = 0; i < a->n_fields; i++) {
-		elems[i] = type_merge(ts, a->fields[i].type, b->fields[i].type);
+		u32 k = type_is_record(a) ? type_record_field(b, a->fields[i].name) : i;
+
+		elems[i] = type_merge(ts, a->fields[i].type, b->fields[k].type);
 		names[i] = a->fields[i].name;
 	}
 	return type_tuple(ts, elems, names, a->n_fields);
@@ -461,6 +525,33 @@ static const struct type *type_nameless(struct types *ts, const struct type *t)
 	return copy;
 }
 
+static const struct type *widen(struct types *ts, const struct type *t, u32 size)
+{
+	struct type *wide;
+
+	if (t->size >= size)
+		return t;
+	wide = arena_dup(&ts->arena, t, sizeof(*t));
+	wide->size = size;
+	return wide;
+}
+
+/* Sizes only grow and signs only come: repeated, it comes to an end. */
+static const struct type *merge_ints(struct types *ts, const struct type *a, const struct type *b)
+{
+	const struct type *with_sign, *without;
+
+	if (a->is_literal && !b->is_literal)
+		return widen(ts, b, a->size);
+	if (b->is_literal || a->is_signed == b->is_signed)
+		return widen(ts, a, b->size);
+	with_sign = a->is_signed ? a : b;
+	without = a->is_signed ? b : a;
+	return type_int(
+		ts, with_sign->size > without->size ? with_sign->size : MIN(without->size * 2, 8u),
+		true);
+}
+
 const struct type *type_merge(struct types *ts, const struct type *a, const struct type *b)
 {
 	if (a->kind == T_INT && b->kind == T_INT && !same_names(a, b) &&
@@ -470,15 +561,13 @@ const struct type *type_merge(struct types *ts, const struct type *a, const stru
 	}
 	if (a->kind == T_INT && b->kind == T_PTR)
 		return b->elem || b->btf ? a : b;
-	if (a->kind == T_INT && b->kind == T_INT) {
-		if (a->is_literal && !b->is_literal)
-			return b;
-		if (a->is_signed == b->is_signed || b->is_literal)
-			return a->size >= b->size ? a : b;
-		return a->size > b->size ? a : type_int(ts, 8, true);
-	}
+	if (a->kind == T_INT && b->kind == T_INT)
+		return merge_ints(ts, a, b);
 	if (a->kind == T_STR || a->kind == T_BUF)
 		return a->size >= b->size ? a : b;
+	/* Numbers of targets are below all addresses of the kernel. */
+	if (a->kind == T_FUNC && b->kind == T_KSYM)
+		return b;
 	if (a->kind == T_TUPLE)
 		return merge_tuple(ts, a, b);
 	/* What was asked for goes before what was chosen. */
@@ -521,6 +610,16 @@ static const char *kind_name(enum type_kind kind)
 	return kind < ARRAY_SIZE(names) && names[kind] ? names[kind] : "none";
 }
 
+static void print_record(const struct type *t, struct buf *out)
+{
+	buf_addstr(out, "record { ");
+	for (u32 i = 0; i < t->n_fields; i++) {
+		buf_addf(out, "%s.%s = ", i ? ", " : "", t->fields[i].name);
+		type_print(t->fields[i].type, out);
+	}
+	buf_addstr(out, " }");
+}
+
 static void print_tuple(const struct type *t, struct buf *out)
 {
 	buf_addch(out, '(');
@@ -539,7 +638,7 @@ void type_print(const struct type *t, struct buf *out)
 		if (type_is_bool(t))
 			buf_addstr(out, TYPE_BOOL);
 		else
-			buf_addf(out, "%sint%u", t->is_signed ? "" : "unsigned ", t->size * 8);
+			buf_addf(out, "%sint%u", t->is_signed ? "" : "u", t->size * 8);
 		break;
 	case T_STR: buf_addf(out, "string[%u]", t->size); break;
 	case T_BUF: buf_addf(out, "buffer[%u]", t->size); break;
@@ -555,7 +654,12 @@ void type_print(const struct type *t, struct buf *out)
 		type_print(t->elem, out);
 		buf_addf(out, "[%u]", t->count);
 		break;
-	case T_TUPLE: print_tuple(t, out); break;
+	case T_TUPLE:
+		if (type_is_record(t))
+			print_record(t, out);
+		else
+			print_tuple(t, out);
+		break;
 	default: buf_addstr(out, kind_name(t->kind)); break;
 	}
 }

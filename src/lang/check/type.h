@@ -84,7 +84,7 @@ struct type {
 	enum type_kind kind;
 	u32 size; /* as in memory */
 	bool is_signed;
-	bool is_literal;  /* of a literal: gives way to other types */
+	bool is_literal;  /* of a literal that is not negative: takes the sign of other types */
 	enum space space; /* T_PTR: of what it points to */
 	const struct type *elem;
 	u32 count;                  /* T_ARRAY */
@@ -112,6 +112,7 @@ struct kbtf *types_btf(struct types *ts);
 
 struct type *type_new(struct types *ts, enum type_kind kind, u32 size);
 const struct type *type_int(struct types *ts, u32 size, bool is_signed);
+const struct type *type_bool(struct types *ts);
 /* The same number as a moment or a duration. */
 const struct type *type_in_unit(struct types *ts, const struct type *t, enum type_unit unit);
 /* A number of 8 bytes that has the same names as @t. */
@@ -144,6 +145,12 @@ bool type_is_number(const struct type *t); /* T_INT, T_PTR and what casts itself
 bool type_is_bool(const struct type *t);
 /* Bytes in maps and events. */
 u32 type_stored(const struct type *t);
+/* A tuple whose elements have names, which are matched by them and not by position. */
+bool type_is_record(const struct type *t);
+/* Number of the element of this name, or n_fields. */
+u32 type_record_field(const struct type *t, const char *name);
+/* What sizeof says: numbers have the sizes that C gives them. */
+u32 type_sizeof(const struct type *t);
 /* Can values of @b go where @a is expected? */
 bool type_fits(const struct type *a, const struct type *b);
 /* Equal down to the sizes of strings and the names of constants inside tuples, and buckets. */

@@ -45,12 +45,12 @@ static void lay_out(struct comp *c, const struct c_struct *s, struct field *fiel
 		    struct type *ret)
 {
 	u64 bit = 0, size = 0;
-	u32 align = 1;
+	u32 align = MAX(s->aligned, 1u);
 
 	for (size_t i = 0; i < s->fields.len; i++) {
 		const struct c_field *f = &s->fields.items[i];
 		const struct type *t = field_type(c, f);
-		u32 a = type_align(t), unit = t->size * 8;
+		u32 a = s->packed ? 1 : type_align(t), unit = t->size * 8;
 
 		align = MAX(align, a);
 		if (s->is_union)

@@ -136,7 +136,7 @@ static void tseries_kind(struct comp *c, struct node *n, struct type *t)
 			}
 		}
 	}
-	check_error(c, n->kids[3], "tseries() expects avg, max, min or sum here");
+	check_error(c, n, "tseries() expects avg, max, min or sum as aggregation");
 }
 
 static void check_tseries(struct comp *c, struct node *n)
@@ -144,6 +144,9 @@ static void check_tseries(struct comp *c, struct node *n)
 	struct type *t = type_new(&c->types, T_TSERIES, 8);
 	u64 interval, buckets;
 
+	if (c->config.no_tseries)
+		check_error(c, n,
+			    "tseries feature is not enabled: unstable_tseries=enable allows it");
 	t->p[0] = t->p[1] = 1;
 	n->type = t;
 	need_number(c, n, 0);

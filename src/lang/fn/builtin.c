@@ -154,14 +154,12 @@ static void check_default_str_length(struct comp *c, struct node *n)
 
 static void check_cpid(struct comp *c, struct node *n)
 {
-	if (!c->opts->cpid)
-		check_error(c, n, "cpid cannot be used without child command");
 	check_fold(c, n, c->opts->cpid, false);
 }
 
 static void check_has_cpid(struct comp *c, struct node *n)
 {
-	check_fold(c, n, c->opts->cpid != 0, false);
+	check_fold_bool(c, n, c->opts->cpid != 0);
 }
 
 static void emit_none(struct gen *g, struct node *n, struct val *ret)
@@ -300,6 +298,9 @@ static void emit_retval(struct gen *g, struct node *n, struct val *ret)
 
 static void check_ctx(struct comp *c, struct node *n)
 {
+	if (c->at->target->provider->flags & PROBE_SPECIAL)
+		check_error(c, n, "The ctx builtin can not be used with '%s' probes",
+			    c->at->target->provider->name);
 	n->type = c->at->target->args && c->at->target->args->kind == T_STRUCT
 			  ? type_ptr(&c->types, c->at->target->args, SPACE_CTX)
 			  : type_ptr(&c->types, type_new(&c->types, T_VOID, 0), SPACE_KERNEL);
@@ -452,6 +453,10 @@ static const struct builtin table[] = {
 
 const struct builtin *builtin_find(const char *name)
 {
+	const char *bare = starts_with(name, "__builtin_");
+
+	if (bare)
+		name = bare;
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		if (streq(table[i].name, name))
 			return &table[i];

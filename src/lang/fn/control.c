@@ -232,6 +232,24 @@ static void check_config(struct comp *c, struct node *n)
 	check_expr(c, n);
 }
 
+static void check_comptime(struct comp *c, struct node *n)
+{
+	struct node *a = n->kids[0];
+
+	n->type = a->type;
+	if (a->kind == N_STR) {
+		struct span_at at = n->at;
+
+		*n = *a;
+		n->at = at;
+	} else if (a->folded) {
+		n->folded = true;
+		n->ival = a->ival;
+	} else if (a->type->kind != T_NONE) {
+		check_error(c, n, "the value is not known when the program is compiled");
+	}
+}
+
 const struct fn fn_control_table[] = {
 	{ "config", 1, 1, 0, check_config, emit_nothing },
 	{ "getopt", 1, 3, 0, check_getopt, emit_nothing },
@@ -242,5 +260,6 @@ const struct fn fn_control_table[] = {
 	{ "assert", 2, 2, FN_STATEMENT, check_assert, emit_assert },
 	{ "fail", 1, 128, FN_STATEMENT, check_fail, emit_nothing },
 	{ "override", 1, 1, FN_STATEMENT | FN_UNSAFE, check_override, emit_override },
+	{ "comptime", 1, 1, 0, check_comptime, emit_nothing },
 	{ 0 },
 };

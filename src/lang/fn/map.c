@@ -62,7 +62,7 @@ static void check_delete(struct comp *c, struct node *n)
 		return;
 	if (((struct map_def *)n->kids[0]->ref)->value->kind != T_NONE || n->kids[0]->n_kids)
 		check_map(c, n->kids[0], false);
-	n->type = type_int(&c->types, 1, false);
+	n->type = type_bool(&c->types);
 }
 
 static void emit_delete(struct gen *g, struct node *n, struct val *ret)
@@ -78,7 +78,7 @@ static void check_has_key(struct comp *c, struct node *n)
 		if (!n->kids[0]->n_kids)
 			check_error(c, n, "has_key() needs a map with a key");
 	}
-	n->type = type_int(&c->types, 1, false);
+	n->type = type_bool(&c->types);
 }
 
 static void emit_has_key(struct gen *g, struct node *n, struct val *ret)
@@ -123,7 +123,7 @@ static void check_find(struct comp *c, struct node *n)
 {
 	struct node *map = n->kids[0], *key = n->kids[1], *assign;
 
-	n->type = type_int(&c->types, 1, false);
+	n->type = type_bool(&c->types);
 	if (n->kids[2]->kind != N_VAR || map->kind != N_MAP) {
 		check_error(c, n, "find() expects a map, a key and a variable");
 		return;

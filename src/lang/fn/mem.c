@@ -3,7 +3,7 @@
 #include "lang/gen/gen.h"
 #include "lang/probe/provider.h"
 
-enum { BUF_MAX = 4096, SEARCH_AHEAD = 72, SEARCH_INLINE = 512 };
+enum { BUF_MAX = 4096, SEARCH_INLINE = 512, SEARCH_MOST = 2048 };
 
 static void need_address(struct comp *c, const struct node *n, const struct node *a)
 {
@@ -54,7 +54,10 @@ static void check_str(struct comp *c, struct node *n)
 		check_expr(c, n->kids[1]);
 		if (n->kids[1]->type->kind != T_NONE && !type_is_number(n->kids[1]->type))
 			check_error(c, n, "str() expects a number as length");
-		if (n->kids[1]->folded)
+		if (n->kids[1]->folded && (s64)n->kids[1]->ival < 0)
+			check_error(c, n, "str() cannot use a negative length (%lld)",
+				    (long long)n->kids[1]->ival);
+		else if (n->kids[1]->folded)
 			size = MIN(n->kids[1]->ival + 1, (u64)TYPE_MAX_STRING);
 	}
 	if (a->type->kind == T_STR)
@@ -241,11 +244,19 @@ static void check_strcontains(struct comp *c, struct node *n)
 {
 	need_string(c, n, 0);
 	need_string(c, n, 1);
-	if (n->kids[1]->kind != N_STR && n->kids[1]->type->kind != T_NONE)
-		check_error(c, n->kids[1], "%s() expects a literal to search for", n->str);
-	else if (n->kids[1]->kind == N_STR && n->kids[1]->str_len > 64)
-		check_error(c, n->kids[1], "%s() searches for at most 64 bytes", n->str);
-	n->type = check_int64(c, true);
+	n->type = streq(n->str, "strstr") ? check_int64(c, true) : type_bool(&c->types);
+	if (n->kids[0]->kind == N_STR && n->kids[1]->kind == N_STR) {
+		const char *at = strstr(n->kids[0]->str, n->kids[1]->str);
+
+		if (streq(n->str, "strstr"))
+			check_fold(c, n, at ? (u64)(at - n->kids[0]->str) : UINT64_MAX, true);
+		else
+			check_fold_bool(c, n, at);
+	} else if (n->kids[1]->type->kind == T_STR && n->kids[1]->type->size > SEARCH_MOST) {
+		check_error(c, n->kids[1], "%s() searches for at most %d bytes", n->str,
+			    SEARCH_MOST - 1);
+		diag_hint(&c->diags, "give it a size: str(p, 64)");
+	}
 }
 
 /* Goes to @next unless the literal stands at @p. */
@@ -280,9 +291,24 @@ static vreg find_inline(struct gen *g, const struct node *needle, const struct v
 
 struct search {
 	const struct node *needle;
-	s32 off; /* of the string in scratch memory; the place follows before it */
+	s32 off; /* of the string in scratch memory; the result is before it */
 	u32 size;
+	s32 needle_off; /* of a needle that is not a literal */
 };
+
+/* Goes to @next unless the string in scratch memory stands at @p. */
+static void match_variable(struct gen *g, const struct search *s, vreg p, ir_label next)
+{
+	ir_label found = ir_new_label(&g->ir);
+
+	for (u32 k = 0; k < s->needle->type->size; k++) {
+		vreg c = ir_load(&g->ir, BPF_B, g->scratch, s->needle_off + (s32)k);
+
+		ir_branchi(&g->ir, BPF_JEQ, c, 0, found);
+		ir_branch(&g->ir, BPF_JNE, ir_load(&g->ir, BPF_B, p, (s32)k), c, next);
+	}
+	ir_label_here(&g->ir, found);
+}
 
 /* One place: 0 goes on with the next, 1 ends the search. */
 static void search_body(struct gen *g, vreg i, void *ctx)
@@ -296,7 +322,10 @@ static void search_body(struct gen *g, vreg i, void *ctx)
 	ir_alui(&g->ir, BPF_ADD, p, s->off);
 	ir_alu(&g->ir, BPF_ADD, p, i);
 	ir_branchi(&g->ir, BPF_JEQ, ir_load(&g->ir, BPF_B, p, 0), 0, end);
-	match_literal(g, s->needle, p, next);
+	if (s->needle->kind == N_STR)
+		match_literal(g, s->needle, p, next);
+	else
+		match_variable(g, s, p, next);
 	ir_store(&g->ir, BPF_DW, g->scratch, s->off - 8, i);
 	ir_label_here(&g->ir, end);
 	ir_exit(&g->ir, 1);
@@ -304,18 +333,24 @@ static void search_body(struct gen *g, vreg i, void *ctx)
 	ir_exit(&g->ir, 0);
 }
 
-/* The place of a literal in a string, or -1. */
-static vreg find_literal(struct gen *g, struct node *n)
+/* The place of one string in another, or -1. */
+static vreg find_string(struct gen *g, struct node *n)
 {
-	const struct node *needle = n->kids[1];
-	u32 size = n->kids[0]->type->size, room = ALIGN_UP(size, 8u) + SEARCH_AHEAD;
-	struct val s, place, copy;
+	struct node *needle = n->kids[1];
+	bool literal = needle->kind == N_STR;
+	u32 ahead = ALIGN_UP(literal ? needle->str_len : needle->type->size, 8u) + 8;
+	u32 size = n->kids[0]->type->size, room = ALIGN_UP(size, 8u) + ahead;
+	struct val s, place, copy, text = { 0 };
 
-	if (!needle->str_len) {
+	if (literal && !needle->str_len) {
 		gen_expr(g, n->kids[0], &s);
 		return ir_imm(&g->ir, 0);
 	}
-	/* In scratch with room behind it, so that looking ahead stays inside. */
+	if (!literal) {
+		text = gen_temp_scratch(g, type_stored(needle->type));
+		gen_store(g, needle, needle->type, &text, true);
+	}
+	/* In scratch with room after it, so that looking ahead stays inside. */
 	place = copy = gen_temp_scratch(g, 8 + room);
 	copy.off += 8;
 	gen_zero(g, &copy, room);
@@ -325,7 +360,7 @@ static vreg find_literal(struct gen *g, struct node *n)
 		return find_inline(g, needle, &copy, size);
 	ir_storei(&g->ir, BPF_DW, place.reg, place.off, -1);
 	gen_loop(g, n, ir_imm(&g->ir, size), search_body,
-		 &(struct search){ needle, copy.off, size });
+		 &(struct search){ needle, copy.off, size, text.off });
 	return ir_load(&g->ir, BPF_DW, place.reg, place.off);
 }
 
@@ -335,18 +370,21 @@ bool gen_is_long_search(const struct node *n)
 	if (n->kind != N_CALL || (!streq(n->str, "strcontains") && !streq(n->str, "strstr")) ||
 	    n->n_kids != 2 || !n->kids[0]->type)
 		return false;
-	return n->kids[0]->type->size * (n->kids[1]->str_len + 2) > SEARCH_INLINE;
+	if (n->folded)
+		return false;
+	return n->kids[1]->kind != N_STR ||
+	       n->kids[0]->type->size * (n->kids[1]->str_len + 2) > SEARCH_INLINE;
 }
 
 static void emit_strstr(struct gen *g, struct node *n, struct val *ret)
 {
-	*ret = gen_reg(find_literal(g, n));
+	*ret = gen_reg(find_string(g, n));
 }
 
 static void emit_strcontains(struct gen *g, struct node *n, struct val *ret)
 {
 	ir_label no = ir_new_label(&g->ir);
-	vreg at = find_literal(g, n), r = ir_imm(&g->ir, 0);
+	vreg at = find_string(g, n), r = ir_imm(&g->ir, 0);
 
 	ir_branchi(&g->ir, BPF_JSLT, at, 0, no);
 	ir_movi(&g->ir, r, 1);
@@ -364,7 +402,7 @@ static void check_space(struct comp *c, struct node *n)
 	need_address(c, n, n->kids[0]);
 	if (t->kind == T_PTR)
 		n->type = type_in_space(&c->types, t, space);
-	else
+	else if (t->kind != T_NONE)
 		n->type = type_ptr(&c->types, type_new(&c->types, T_VOID, 0), space);
 }
 
@@ -402,7 +440,7 @@ static void check_is_type(struct comp *c, struct node *n)
 		   : streq(n->str, "is_literal") ? n->kids[0]->folded || n->kids[0]->kind == N_STR
 						 : t->kind == T_INT && !t->is_signed;
 
-	check_fold(c, n, yes, true);
+	check_fold_bool(c, n, yes);
 }
 
 static void emit_nothing(struct gen *g, struct node *n, struct val *ret)

@@ -48,10 +48,7 @@ static void check_conversion(struct comp *c, struct node *n, const struct conver
 
 	if (t->kind == T_NONE)
 		return;
-	if (v->letter == 's' && (t->kind == T_INT || t->kind == T_PTR || t->kind == T_BUF) &&
-	    !(t->kind == T_INT && t->name))
-		wanted = "string";
-	else if (v->letter == 'r' && t->kind != T_BUF)
+	if (v->letter == 'r' && t->kind != T_BUF)
 		wanted = "buffer";
 	else if (strchr("diouxXcpg", v->letter) && !type_is_number(t) && t->kind != T_KSYM &&
 		 t->kind != T_USERNAME && t->kind != T_PROBE && t->kind != T_MAC)
@@ -134,7 +131,7 @@ static void check_print(struct comp *c, struct node *n)
 		m->used = true;
 		a->type = m->value;
 		if (m->value->kind == T_NONE && c->at->final)
-			check_no_map(c, n, a->str);
+			check_no_map(c, a, a->str);
 	} else {
 		check_expr(c, a);
 		if (n->n_kids > 1 && a->type->kind != T_NONE)

@@ -156,7 +156,7 @@ static void check_is_err(struct comp *c, struct node *n)
 {
 	if (n->kids[0]->type->kind != T_NONE && !type_is_number(n->kids[0]->type))
 		check_error(c, n, "is_err() expects a pointer or a number");
-	n->type = type_int(&c->types, 1, false);
+	n->type = type_bool(&c->types);
 }
 
 static void emit_is_err(struct gen *g, struct node *n, struct val *ret)

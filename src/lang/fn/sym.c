@@ -18,7 +18,7 @@ static void stack_arg(struct comp *c, struct node *n, struct node *a, struct typ
 				return;
 			}
 		}
-		check_error(c, n, "Invalid stack mode: %s", a->str);
+		check_error(c, a, "Invalid stack mode: %s", a->str);
 		return;
 	}
 	check_expr(c, a);
@@ -27,7 +27,7 @@ static void stack_arg(struct comp *c, struct node *n, struct node *a, struct typ
 			check_error(c, n, "%s() expects a literal depth", n->str);
 		return;
 	}
-	if (a->ival < 1 || a->ival > COMP_STACK_DEPTH)
+	if (a->ival > COMP_STACK_DEPTH)
 		check_error(c, n, "%s([int limit]): limit shouldn't exceed %d, %lld given", n->str,
 			    COMP_STACK_DEPTH, (long long)a->ival);
 	else
@@ -117,7 +117,7 @@ static void check_nsecs(struct comp *c, struct node *n)
 	for (size_t i = 0; i < ARRAY_SIZE(clocks); i++)
 		known = known || (n->kids[0]->kind == N_IDENT && streq(n->kids[0]->str, clocks[i]));
 	if (!known)
-		check_error(c, n, "nsecs() expects boot, monotonic, tai or sw_tai");
+		check_error(c, n->kids[0], "nsecs() expects boot, monotonic, tai or sw_tai");
 	n->type = type_in_unit(&c->types, check_int64(c, false), UNIT_TIME);
 }
 

@@ -128,10 +128,9 @@ static void check_kfunc(struct comp *c, struct node *n)
 	if (n->kids[0]->kind != N_STR)
 		check_error(c, n, "%s() expects a string literal", n->str);
 	else /* no function of the kernel is called, so that none is allowed */
-		check_fold(c, n,
-			   streq(n->str, "kfunc_exist") && btf &&
-				   kbtf_find(btf, BTF_KIND_FUNC, n->kids[0]->str),
-			   true);
+		check_fold_bool(c, n,
+				streq(n->str, "kfunc_exist") && btf &&
+					kbtf_find(btf, BTF_KIND_FUNC, n->kids[0]->str));
 }
 
 /* --- user memory ------------------------------------------------------------------------------ */

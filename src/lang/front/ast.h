@@ -108,6 +108,7 @@ struct macro_def {
 	u32 n_params;
 	struct node *body; /* N_BLOCK or N_BLOCK_EXPR */
 	u32 depth;         /* of expansions under way */
+	struct span_at at; /* of its name */
 };
 
 /* #define NAME TEXT, and the constants of enums in the script. */
@@ -137,6 +138,8 @@ struct c_field {
 struct c_struct {
 	const char *name; /* "struct x"; "" when anonymous */
 	bool is_union;
+	bool packed;
+	u32 aligned; /* at least; 0: as its members need */
 	VEC(struct c_field) fields;
 	const struct type *type; /* filled by the checker */
 };

@@ -178,8 +178,8 @@ static struct node *loop_statement(struct parser *p, enum node_kind kind)
 
 	lex_next(&p->lx);
 	kids[0] = parse_expr(p);
-	n->at.end = p->lx.prev_end;
 	kids[1] = parse_block(p);
+	n->at.end = p->lx.prev_end;
 	parse_kids(p, n, kids, 2);
 	return n;
 }
@@ -281,7 +281,7 @@ static struct node *expression_statement(struct parser *p)
 			kids[0] = kids[1];
 			count = 1;
 		} else if (kids[0]->kind != N_VAR && kids[0]->kind != N_MAP && !p->panic) {
-			diag_error(p->diags, kids[0]->at,
+			diag_error(p->diags, (struct span_at){ n->at.start, p->lx.prev_end },
 				   "only variables and maps can be assigned to");
 		}
 	}
@@ -299,6 +299,8 @@ static struct node *jump_statement(struct parser *p)
 	if (parse_is_word(p, "continue"))
 		n->kind = N_CONTINUE;
 	lex_next(&p->lx);
+	if (n->kind != N_RETURN && parse_is(p, OP1(';')))
+		n->at.end = p->lx.tok.at.end;
 	if (n->kind == N_RETURN && !parse_is(p, OP1(';')) && !parse_is(p, OP1('}'))) {
 		value = parse_expr(p);
 		parse_kids(p, n, &value, 1);
@@ -462,12 +464,20 @@ static void config_entry(struct parser *p)
 
 static void config(struct parser *p)
 {
+	/* Imported files come first, with whatever they have. */
+	if (p->lx.src->n_parts <= 1 && p->prog->probes.len) {
+		diag_error(p->diags, p->lx.tok.at,
+			   "syntax error, config must appear before probes");
+		p->panic = true;
+		return;
+	}
 	lex_next(&p->lx);
 	if (!parse_expect(p, OP1('='), "=") || !parse_expect(p, OP1('{'), "{"))
 		return;
 	while (p->lx.tok.kind != TOK_END && !parse_is(p, OP1('}')) && !p->panic) {
-		if (!parse_accept(p, OP1(';')) && !parse_accept(p, OP1(',')))
-			config_entry(p);
+		config_entry(p);
+		if (!p->panic && !parse_is(p, OP1('}')))
+			parse_expect(p, OP1(';'), ";");
 	}
 	parse_expect(p, OP1('}'), "}");
 }
@@ -506,6 +516,7 @@ static void macro(struct parser *p)
 {
 	VEC(struct node *) params = { 0 };
 	struct macro_def m = { 0 };
+	u32 start = p->lx.tok.at.start;
 	bool bare;
 
 	lex_next(&p->lx);
@@ -514,6 +525,7 @@ static void macro(struct parser *p)
 		return;
 	}
 	m.name = parse_text(p, &p->lx.tok);
+	m.at = (struct span_at){ start, p->lx.tok.at.end };
 	lex_next(&p->lx);
 	bare = !parse_accept(p, OP1('('));
 	while (!bare && !p->panic && !parse_is(p, OP1(')'))) {

@@ -98,11 +98,8 @@ static void define(struct directives *d, const char *s, const char *end, struct 
 	}
 	new.name = arena_strndup(&d->prog->arena, s, n);
 	s += n;
-	if (s < end && *s == '(') {
-		diag_error(d->diags, at, "#define with parameters is not supported");
-		diag_hint(d->diags, "use 'macro %s(...) { ... }'", new.name);
-		return;
-	}
+	if (s < end && *s == '(')
+		return; /* one with parameters is for C only: scripts have 'macro' */
 	s = skip(s, end);
 	if (s < end)
 		new.text = arena_strndup(&d->prog->arena, s, (size_t)(end - s));

@@ -154,6 +154,46 @@ static struct node *container_of(struct parser *p, u32 start)
 	return all;
 }
 
+static struct node *value_block(struct parser *p)
+{
+	struct node *n = parse_block(p);
+
+	n->kind = N_BLOCK_EXPR;
+	return n;
+}
+
+/* if (c) { a } else { b } with a value is c ? { a } : { b }. */
+static struct node *if_value(struct parser *p)
+{
+	u32 start = p->lx.tok.at.start;
+	struct node *n, *kids[3];
+
+	lex_next(&p->lx);
+	if (!deeper(p))
+		return parse_node(p, N_INT, p->lx.tok.at);
+	kids[0] = parse_expr(p);
+	kids[1] = value_block(p);
+	if (!parse_accept_word(p, "else"))
+		parse_unexpected(p, "else");
+	kids[2] = parse_is_word(p, "if") ? if_value(p) : value_block(p);
+	p->depth--;
+	n = parse_node(p, N_TERNARY, (struct span_at){ start, p->lx.prev_end });
+	parse_kids(p, n, kids, 3);
+	return n;
+}
+
+/* comptime (expr): as a function whose argument must be constant. */
+static struct node *comptime(struct parser *p)
+{
+	u32 start = p->lx.tok.at.start;
+	struct node *n;
+
+	lex_next(&p->lx);
+	n = make(p, N_CALL, start, unary(p), NULL);
+	n->str = "comptime";
+	return n;
+}
+
 static struct node *word(struct parser *p)
 {
 	static const struct type_name bool_name = { .name = TYPE_BOOL };
@@ -170,6 +210,10 @@ static struct node *word(struct parser *p)
 		return size_of(p, t.at.start, N_OFFSETOF);
 	if (parse_is_word(p, "container_of"))
 		return container_of(p, t.at.start);
+	if (parse_is_word(p, "if"))
+		return if_value(p);
+	if (parse_is_word(p, "comptime"))
+		return comptime(p);
 	n = parse_node(p, N_IDENT, t.at);
 	n->str = parse_text(p, &t);
 	lex_next(&p->lx);
@@ -201,12 +245,20 @@ static void record_elements(struct parser *p, struct node *n)
 	VEC(const char *) names = { 0 };
 
 	do {
-		vec_push(&names, parse_text(p, &p->lx.tok));
+		const char *name = parse_text(p, &p->lx.tok);
+		u32 start = p->lx.tok.at.start;
+
 		if (p->lx.tok.kind != TOK_IDENT)
 			parse_unexpected(p, "name of an element");
 		lex_next(&p->lx);
 		parse_expect(p, OP1('='), "=");
 		vec_push(&kids, parse_expr(p));
+		vec_each(it, &names) {
+			if (streq(*it, name) && !p->panic)
+				diag_error(p->diags, (struct span_at){ start, p->lx.prev_end },
+					   "the record already has an element named '%s'", name);
+		}
+		vec_push(&names, name);
 	} while (!p->panic && parse_accept(p, OP1(',')) && !parse_is(p, OP1(')')));
 	parse_kids(p, n, kids.items, kids.len);
 	n->names = arena_dup(&p->prog->arena, names.items, names.len * sizeof(*names.items));
@@ -444,6 +496,26 @@ static struct node *binary(struct parser *p, int min)
 	return left;
 }
 
+/* a ?: b: { let $x = a; $x ? $x : b }, so that a is evaluated once. */
+static struct node *or_else(struct parser *p, struct node *a)
+{
+	const char *name = arena_printf(&p->prog->arena, "$?%u", a->at.start);
+	struct node *n, *let, *kids[3];
+
+	for (int i = 0; i < 3; i++) {
+		kids[i] = parse_node(p, N_VAR, a->at);
+		kids[i]->str = name;
+	}
+	let = make(p, N_LET, a->at.start, kids[0], a);
+	kids[0] = parse_node(p, N_VAR, a->at);
+	kids[0]->str = name;
+	kids[2] = parse_expr(p);
+	n = parse_node(p, N_TERNARY, (struct span_at){ a->at.start, p->lx.prev_end });
+	parse_kids(p, n, kids, 3);
+	n = make(p, N_EXPR, a->at.start, n, NULL);
+	return make(p, N_BLOCK_EXPR, a->at.start, let, n);
+}
+
 struct node *parse_expr(struct parser *p)
 {
 	struct node *n, *kids[3];
@@ -452,6 +524,11 @@ struct node *parse_expr(struct parser *p)
 		return parse_node(p, N_INT, p->lx.tok.at);
 	n = binary(p, 1);
 	if (!p->panic && parse_accept(p, OP1('?'))) {
+		if (parse_accept(p, OP1(':'))) {
+			n = or_else(p, n);
+			p->depth--;
+			return n;
+		}
 		kids[0] = n;
 		kids[1] = parse_expr(p);
 		parse_expect(p, OP1(':'), ":");

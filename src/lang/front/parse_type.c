@@ -58,6 +58,11 @@ static bool starts_type(struct parser *p, const char *w)
 		return p->lx.tok.at.end < p->lx.src->len && s[p->lx.tok.at.end] == '(';
 	/* name *) can only be a cast: a product would need something after the star. */
 	next = lex_skip_blank(&p->lx, p->lx.tok.at.end);
+	/* (name)5 and (name)$x: so can only be this. */
+	if (next + 1 < p->lx.src->len && s[next] == ')' && !program_define(p->prog, w) &&
+	    ((s[next + 1] >= '0' && s[next + 1] <= '9') || s[next + 1] == '$' ||
+	     s[next + 1] == '@' || s[next + 1] == '"'))
+		return true;
 	if (next >= p->lx.src->len || s[next] != '*')
 		return false;
 	while (next < p->lx.src->len && s[next] == '*')
@@ -109,6 +114,39 @@ static void base_name(struct parser *p, const char *w, struct type_name *ret)
 		lex_next(&p->lx);
 }
 
+/* The value of an expression of literals and constants. */
+static bool constant(const struct node *n, s64 *ret)
+{
+	s64 a, b = 0;
+
+	if (n->kind == N_INT) {
+		*ret = (s64)n->ival;
+		return true;
+	}
+	if ((n->kind != N_UNARY && n->kind != N_BINARY) || !constant(n->kids[0], &a) ||
+	    (n->kind == N_BINARY && !constant(n->kids[1], &b)))
+		return false;
+	if (n->kind == N_UNARY) {
+		*ret = n->op == OP1('-') ? (s64)(0 - (u64)a) : n->op == OP1('~') ? ~a : !a;
+		return n->op == OP1('-') || n->op == OP1('~') || n->op == OP1('!');
+	}
+	if ((n->op == OP1('/') || n->op == OP1('%')) && (!b || b == -1))
+		return false;
+	switch (n->op) {
+	case OP1('+'): *ret = (s64)((u64)a + (u64)b); return true;
+	case OP1('-'): *ret = (s64)((u64)a - (u64)b); return true;
+	case OP1('*'): *ret = (s64)((u64)a * (u64)b); return true;
+	case OP1('/'): *ret = a / b; return true;
+	case OP1('%'): *ret = a % b; return true;
+	case OP1('|'): *ret = a | b; return true;
+	case OP1('&'): *ret = a & b; return true;
+	case OP1('^'): *ret = a ^ b; return true;
+	case OP2('<', '<'): *ret = (s64)((u64)a << (b & 63)); return true;
+	case OP2('>', '>'): *ret = a >> (b & 63); return true;
+	default: return false;
+	}
+}
+
 static void dimension(struct parser *p, struct type_name *ret)
 {
 	u64 n = 0;
@@ -116,12 +154,13 @@ static void dimension(struct parser *p, struct type_name *ret)
 	lex_next(&p->lx);
 	if (!parse_is(p, OP1(']'))) {
 		const struct node *count = parse_expr(p);
+		s64 value = -1;
 
-		if (count->kind != N_INT || count->ival > TYPE_MAX_SIZE) {
+		if (!constant(count, &value) || value < 0 || value > TYPE_MAX_SIZE) {
 			diag_error(p->diags, count->at, "the size of an array must be a number");
 			p->panic = true;
 		}
-		n = count->ival;
+		n = (u64)MAX(value, 0);
 	}
 	parse_expect(p, OP1(']'), "]");
 	if (ret->n_dims < TYPE_NAME_DIMS)
@@ -157,6 +196,51 @@ bool parse_type_name(struct parser *p, struct type_name *ret)
 
 static struct c_struct *struct_body(struct parser *p, const char *name, bool is_union);
 
+struct attributes {
+	bool packed;
+	u32 aligned;
+};
+
+/* __attribute__((packed, aligned(16))): what changes the layout counts, the rest is skipped. */
+static void attributes(struct parser *p, struct attributes *ret)
+{
+	while (parse_is_word(p, "__attribute__") && !p->panic) {
+		u32 depth = 0;
+
+		lex_next(&p->lx);
+		do {
+			depth += parse_is(p, OP1('('));
+			depth -= depth && parse_is(p, OP1(')'));
+			if (parse_is_word(p, "packed") || parse_is_word(p, "__packed__"))
+				ret->packed = true;
+			if (p->lx.tok.kind == TOK_INT)
+				ret->aligned = (u32)MIN(p->lx.tok.value, 4096u);
+			lex_next(&p->lx);
+		} while (depth && p->lx.tok.kind != TOK_END);
+	}
+}
+
+/* int (*name)(int, char *): a pointer, whatever its parameters are. */
+static bool function_pointer(struct parser *p, struct c_field *f)
+{
+	u32 depth = 0;
+
+	if (!parse_is(p, OP1('(')))
+		return false;
+	lex_next(&p->lx);
+	parse_expect(p, OP1('*'), "*");
+	f->name = parse_text(p, &p->lx.tok);
+	lex_next(&p->lx);
+	parse_expect(p, OP1(')'), ")");
+	f->tn = (struct type_name){ .name = "void", .pointers = 1, .at = f->tn.at };
+	do {
+		depth += parse_is(p, OP1('('));
+		depth -= depth && parse_is(p, OP1(')'));
+		lex_next(&p->lx);
+	} while (depth && p->lx.tok.kind != TOK_END);
+	return true;
+}
+
 /* "*a[4], b : 3;" after the type of the fields. */
 static void declarators(struct parser *p, struct c_struct *s, const struct c_field *base)
 {
@@ -165,7 +249,8 @@ static void declarators(struct parser *p, struct c_struct *s, const struct c_fie
 
 		while (parse_accept(p, OP1('*')))
 			f.tn.pointers++;
-		if (p->lx.tok.kind == TOK_IDENT) {
+		if (!function_pointer(p, &f) && p->lx.tok.kind == TOK_IDENT &&
+		    !parse_is_word(p, "__attribute__")) {
 			f.name = parse_text(p, &p->lx.tok);
 			lex_next(&p->lx);
 		}
@@ -201,12 +286,15 @@ static void field_line(struct parser *p, struct c_struct *s)
 	if (parse_is(p, OP1('{')))
 		f.inner = struct_body(p, f.tn.name, streq(w, "union"));
 	declarators(p, s, &f);
-	parse_expect(p, OP1(';'), ";");
+	attributes(p, &(struct attributes){ 0 });
+	if (!parse_is(p, OP1('}'))) /* the last one may do without */
+		parse_expect(p, OP1(';'), ";");
 }
 
 static struct c_struct *struct_body(struct parser *p, const char *name, bool is_union)
 {
 	struct c_struct *s = arena_zalloc(&p->prog->arena, sizeof(*s));
+	struct attributes a = { 0 };
 
 	s->name = name;
 	s->is_union = is_union;
@@ -220,6 +308,9 @@ static struct c_struct *struct_body(struct parser *p, const char *name, bool is_
 		field_line(p, s);
 	p->depth--;
 	parse_expect(p, OP1('}'), "}");
+	attributes(p, &a);
+	s->packed = a.packed;
+	s->aligned = a.aligned;
 	return s;
 }
 
@@ -238,13 +329,15 @@ static void enum_body(struct parser *p, const struct type_name *tn)
 
 		lex_next(&p->lx);
 		if (parse_accept(p, OP1('='))) {
-			struct node *n = parse_expr(p);
-			bool negative = n->kind == N_UNARY && n->op == OP1('-');
+			const struct node *n = parse_expr(p);
 
-			value = (s64)(negative ? n->kids[0]->ival : n->ival);
-			value = negative ? -value : value;
+			if (!constant(n, &value) && !p->panic) {
+				diag_error(p->diags, n->at, "the value of an enum is constant");
+				p->panic = true;
+			}
 		}
-		d.value = value++;
+		d.value = value;
+		value = (s64)((u64)value + 1);
 		vec_push(&p->prog->defines, d);
 		if (!parse_accept(p, OP1(',')))
 			break;
@@ -255,6 +348,7 @@ static void enum_body(struct parser *p, const struct type_name *tn)
 void parse_c_definition(struct parser *p)
 {
 	struct type_name tn = { 0 };
+	struct c_struct *s = NULL;
 	const char *w;
 
 	parse_accept_word(p, "typedef");
@@ -263,15 +357,19 @@ void parse_c_definition(struct parser *p)
 	if (parse_is(p, OP1('{')) && streq(w, "enum"))
 		enum_body(p, &tn);
 	else if (parse_is(p, OP1('{')))
-		struct_body(p, tn.name, streq(w, "union"));
+		s = struct_body(p, tn.name, streq(w, "union"));
 	while (parse_accept(p, OP1('*')))
 		;
 	if (p->lx.tok.kind == TOK_IDENT) {
 		u32 next = lex_skip_blank(&p->lx, p->lx.tok.at.end);
 
 		/* "} name;" of a typedef, but not the probe that follows without a semicolon. */
-		if (next < p->lx.src->len && p->lx.src->text[next] == ';')
+		if (next < p->lx.src->len && p->lx.src->text[next] == ';') {
+			if (s && streq(s->name, "struct "))
+				s->name = arena_printf(&p->prog->arena, "struct %s",
+						       parse_text(p, &p->lx.tok));
 			lex_next(&p->lx);
+		}
 	}
 	parse_accept(p, OP1(';'));
 }

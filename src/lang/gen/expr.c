@@ -32,7 +32,7 @@ vreg gen_load(struct gen *g, const struct val *v, const struct type *t)
 }
 
 /* Types that are a number in a register. */
-static bool in_register(const struct type *t)
+bool gen_in_register(const struct type *t)
 {
 	switch (t->kind) {
 	case T_INT:
@@ -87,155 +87,6 @@ vreg gen_num_copy(struct gen *g, struct node *n)
 	copy = ir_reg(&g->ir);
 	ir_mov(&g->ir, copy, r);
 	return copy;
-}
-
-/* --- storing ---------------------------------------------------------------------------------- */
-
-static void store_literal(struct gen *g, const struct node *n, u32 size, const struct val *dst,
-			  bool clean)
-{
-	u32 len = MIN(n->str_len, size - 1), room = ALIGN_UP(size, 8u);
-	u32 end = clean || dst->reg == VREG_FP ? room : MIN(ALIGN_UP(len + 1, 8u), room);
-
-	for (u32 i = 0; i < end; i += 8) {
-		u64 word = 0;
-
-		if (i < len)
-			memcpy(&word, n->str + i, MIN(len - i, 8u));
-		if (i > len + 8 && end - i > 128) {
-			struct val rest = *dst;
-
-			rest.off += (s32)i;
-			gen_zero(g, &rest, end - i);
-			return;
-		}
-		if (word == (u64)(s64)(s32)word)
-			ir_storei(&g->ir, BPF_DW, dst->reg, dst->off + (s32)i, (s32)word);
-		else
-			ir_store(&g->ir, BPF_DW, dst->reg, dst->off + (s32)i,
-				 ir_imm(&g->ir, (s64)word));
-	}
-}
-
-static void store_string(struct gen *g, const struct val *v, u32 from_size, u32 size,
-			 const struct val *dst, bool clean)
-{
-	u32 room = ALIGN_UP(size, 8u);
-
-	if (v->space == SPACE_BPF && ALIGN_UP(from_size, 8u) >= room) {
-		gen_copy(g, dst, v, room);
-		for (u32 i = size - 1; from_size > size && i < room; i++) /* cut: end it */
-			ir_storei(&g->ir, BPF_B, dst->reg, dst->off + (s32)i, 0);
-		return;
-	}
-	if (clean)
-		gen_zero(g, dst, room);
-	else if (size % 8 || dst->reg == VREG_FP)
-		ir_storei(&g->ir, BPF_DW, dst->reg, dst->off + (s32)room - 8, 0);
-	if (v->space == SPACE_BPF) {
-		gen_copy(g, dst, v, MIN(from_size, size));
-		if (dst->reg == VREG_FP && !clean && room > ALIGN_UP(from_size, 8u)) {
-			struct val rest = *dst;
-
-			rest.off += (s32)ALIGN_UP(from_size, 8u);
-			gen_zero(g, &rest, room - ALIGN_UP(from_size, 8u));
-		}
-		return;
-	}
-	gen_read_str(g, dst, ARG_IMM((s32)MIN(size, from_size)), gen_addr(g, v), v->space);
-	if (dst->reg == VREG_FP && !clean && room > ALIGN_UP(MIN(from_size, size), 8u)) {
-		struct val rest = *dst;
-
-		rest.off += (s32)ALIGN_UP(MIN(from_size, size), 8u);
-		gen_zero(g, &rest, room - ALIGN_UP(MIN(from_size, size), 8u));
-	}
-}
-
-static void gen_store_val(struct gen *g, const struct val *v, const struct type *t,
-			  const struct type *as, const struct val *dst, bool clean);
-
-static void store_tuple_val(struct gen *g, const struct val *v, const struct type *t,
-			    const struct type *as, const struct val *dst, bool clean)
-{
-	for (u32 i = 0; i < t->n_fields; i++) {
-		struct val from = *v, to = *dst;
-
-		from.off += (s32)t->fields[i].offset;
-		to.off += (s32)as->fields[i].offset;
-		if (in_register(t->fields[i].type))
-			from = gen_reg(ir_load(&g->ir, BPF_DW, from.reg, from.off));
-		gen_store_val(g, &from, t->fields[i].type, as->fields[i].type, &to, clean);
-	}
-}
-
-static void gen_store_val(struct gen *g, const struct val *v, const struct type *t,
-			  const struct type *as, const struct val *dst, bool clean)
-{
-	u32 size = type_stored(as);
-
-	if (v->kind == VAL_NONE) {
-		gen_zero(g, dst, size);
-	} else if (v->kind == VAL_REG || (in_register(t) && in_register(as))) {
-		ir_store(&g->ir, BPF_DW, dst->reg, dst->off, gen_load(g, v, t));
-	} else if (t->kind == T_STR && as->kind == T_STR) {
-		store_string(g, v, t->size, as->size, dst, clean);
-	} else if (t->kind == T_TUPLE && as->kind == T_TUPLE && as->n_fields == t->n_fields &&
-		   as->size != t->size) {
-		store_tuple_val(g, v, t, as, dst, clean);
-	} else if (t->kind == T_BUF && t->size != as->size) {
-		gen_zero(g, dst, size);
-		gen_copy(g, dst, v, type_stored(t));
-	} else {
-		u32 n = t->kind == T_STRUCT || t->kind == T_ARRAY ? t->size : size;
-
-		if (n % 8)
-			ir_storei(&g->ir, BPF_DW, dst->reg, dst->off + (s32)ALIGN_UP(n, 8u) - 8, 0);
-		gen_copy(g, dst, v, n);
-	}
-}
-
-void gen_store(struct gen *g, struct node *n, const struct type *as, const struct val *dst,
-	       bool clean)
-{
-	struct val v;
-
-	if (n->kind == N_STR && as->kind == T_STR) {
-		store_literal(g, n, as->size, dst, clean);
-		return;
-	}
-	if (n->kind == N_TUPLE && as->kind == T_TUPLE) {
-		for (u32 i = 0; i < n->n_kids; i++) {
-			struct val at = *dst;
-
-			at.off += (s32)as->fields[i].offset;
-			gen_store(g, n->kids[i], as->fields[i].type, &at, clean);
-		}
-		return;
-	}
-	if (n->folded && as->kind == T_INT && n->ival == (u64)(s64)(s32)n->ival) {
-		ir_storei(&g->ir, BPF_DW, dst->reg, dst->off, (s32)n->ival);
-		return;
-	}
-	gen_expr(g, n, &v);
-	gen_store_val(g, &v, n->type, as, dst, clean);
-}
-
-void gen_in_memory(struct gen *g, struct node *n, struct val *ret)
-{
-	struct val v;
-
-	if (n->kind != N_STR && n->kind != N_TUPLE) {
-		gen_expr(g, n, &v);
-		if (v.kind == VAL_MEM && v.space == SPACE_BPF) {
-			*ret = v;
-			return;
-		}
-		*ret = gen_temp(g, type_stored(n->type));
-		gen_store_val(g, &v, n->type, n->type, ret, true);
-		return;
-	}
-	*ret = gen_temp(g, type_stored(n->type));
-	gen_store(g, n, n->type, ret, true);
 }
 
 /* --- comparing memory ------------------------------------------------------------------------- */
@@ -397,7 +248,7 @@ static void gen_logical(struct gen *g, struct node *n, struct val *ret)
 }
 
 /* The instruction divides unsigned: work with absolute values and put the sign back. */
-static vreg signed_division(struct gen *g, u32 op, vreg a, vreg b)
+vreg gen_signed_division(struct gen *g, u32 op, vreg a, vreg b)
 {
 	ir_label pa = ir_new_label(&g->ir), pb = ir_new_label(&g->ir), done = ir_new_label(&g->ir);
 	vreg x = ir_reg(&g->ir), y = ir_reg(&g->ir), sign = ir_reg(&g->ir);
@@ -436,6 +287,14 @@ static u8 alu_for(u32 op, bool is_signed)
 	}
 }
 
+s32 gen_pointer_step(struct gen *g, const struct type *t)
+{
+	if (t->kind != T_PTR)
+		return 1;
+	t = type_pointee(&g->c->types, t);
+	return t->size > 1 && t->size < INT16_MAX ? (s32)t->size : 1;
+}
+
 /* Adding to a pointer counts elements. */
 static s32 pointer_scale(struct gen *g, const struct node *n, u32 side)
 {
@@ -443,10 +302,7 @@ static s32 pointer_scale(struct gen *g, const struct node *n, u32 side)
 
 	if (n->op != OP1('+') && n->op != OP1('-'))
 		return 1;
-	if (t->kind != T_PTR || n->kids[!side]->type->kind == T_PTR)
-		return 1;
-	t = type_pointee(&g->c->types, t);
-	return t->size > 1 && t->size < INT16_MAX ? (s32)t->size : 1;
+	return n->kids[!side]->type->kind == T_PTR ? 1 : gen_pointer_step(g, t);
 }
 
 /* The CPU shifts by the last bits of a count: beyond the width nothing, or only the sign, is left.
@@ -462,6 +318,23 @@ static void limit_shift(struct gen *g, vreg x, vreg count, bool keep_sign)
 		ir_movi(&g->ir, x, 0);
 	ir_label_here(&g->ir, fits);
 	ir_alui(&g->ir, BPF_AND, count, 63);
+}
+
+/* What is divided by 0 is 1, and said to be. */
+static void guard_division(struct gen *g, const struct node *n, vreg x, vreg y)
+{
+	struct event e = { .kind = EV_RUNTIME_ERROR,
+			   .fmt = "Divide or modulo by 0 detected. This can lead to unexpected "
+				  "results. 1 is being used as the result.",
+			   .at = n->at };
+	ir_label ok = ir_new_label(&g->ir);
+
+	ir_branchi(&g->ir, BPF_JNE, y, 0, ok);
+	if (!gen_is_pinned(g))
+		gen_event(g, comp_event(g->c, &e), NULL, 0);
+	ir_movi(&g->ir, x, 1);
+	ir_movi(&g->ir, y, n->op == OP1('/') ? 1 : 2);
+	ir_label_here(&g->ir, ok);
 }
 
 static void gen_arithmetic(struct gen *g, struct node *n, struct val *ret)
@@ -489,8 +362,10 @@ static void gen_arithmetic(struct gen *g, struct node *n, struct val *ret)
 		ir_alui(&g->ir, BPF_MUL, y, scale);
 	if (shifts)
 		limit_shift(g, x, y, n->op == OP2('>', '>') && is_signed);
+	if (divides && !b->folded)
+		guard_division(g, n, x, y);
 	if (divides && is_signed)
-		x = signed_division(g, n->op, x, y);
+		x = gen_signed_division(g, n->op, x, y);
 	else
 		ir_alu(&g->ir, alu_for(n->op, is_signed), x, y);
 	*ret = gen_reg(x);
@@ -502,7 +377,7 @@ static void gen_binary(struct gen *g, struct node *n, struct val *ret)
 
 	if (n->op == OP2('&', '&') || n->op == OP2('|', '|'))
 		gen_logical(g, n, ret);
-	else if (jump_for(n->op, false) && !in_register(t))
+	else if (jump_for(n->op, false) && !gen_in_register(t))
 		gen_compare_memory(g, n, ret);
 	else if (jump_for(n->op, false))
 		gen_comparison(g, n, ret);
@@ -562,6 +437,8 @@ static void gen_unary(struct gen *g, struct node *n, struct val *ret)
 		ir_label_here(&g->ir, zero);
 		x = r;
 	}
+	if (n->type->kind == T_INT && !n->type->is_signed && n->type->size < 8)
+		ir_extend(&g->ir, x, n->type->size, false);
 	*ret = gen_reg(x);
 }
 
@@ -577,11 +454,7 @@ static void gen_incdec(struct gen *g, struct node *n, struct val *ret)
 		gen_map_incdec(g, n, ret);
 		return;
 	}
-	if (t->type->kind == T_PTR) {
-		u32 size = type_pointee(&g->c->types, t->type)->size;
-
-		step *= (s32)(size ? MIN(size, 4096u) : 1);
-	}
+	step *= gen_pointer_step(g, t->type);
 	place = gen_var_place(g, v);
 	old = ir_load(&g->ir, BPF_DW, place.reg, place.off);
 	new = ir_reg(&g->ir);
@@ -594,7 +467,7 @@ static void gen_incdec(struct gen *g, struct node *n, struct val *ret)
 static void gen_ternary(struct gen *g, struct node *n, struct val *ret)
 {
 	ir_label no = ir_new_label(&g->ir), end = ir_new_label(&g->ir);
-	bool number = in_register(n->type);
+	bool number = gen_in_register(n->type);
 	struct val place = { 0 };
 	vreg r = ir_reg(&g->ir);
 
@@ -652,7 +525,7 @@ static void gen_field(struct gen *g, struct node *n, struct val *ret)
 	if (t->kind == T_TUPLE) {
 		gen_in_memory(g, of, &v);
 		v.off += (s32)t->fields[n->ival].offset;
-		if (in_register(n->type))
+		if (gen_in_register(n->type))
 			v = gen_reg(ir_load(&g->ir, BPF_DW, v.reg, v.off));
 		*ret = v;
 		return;
@@ -738,9 +611,9 @@ static void gen_cast(struct gen *g, struct node *n, struct val *ret)
 		ir_store(&g->ir, BPF_DW, ret->reg, ret->off, gen_num(g, a));
 		return;
 	}
-	if (n->type->kind == T_STR) {
+	if (n->type->kind == T_STR || (n->type->kind == T_ARRAY && a->type->kind == T_STR)) {
 		*ret = gen_temp(g, type_stored(n->type));
-		gen_store(g, a, n->type, ret, true);
+		gen_store(g, a, type_str(&g->c->types, n->type->size), ret, true);
 		return;
 	}
 	gen_expr(g, a, ret);

@@ -63,6 +63,12 @@ void gen_fail(struct gen *g, const struct node *n, const char *why);
 void gen_stmt(struct gen *g, struct node *n);
 void gen_expr(struct gen *g, struct node *n, struct val *ret);
 /* The value as a number in a new or existing register; do not change the register. */
+/* Is a value of this type a number in a register? */
+bool gen_in_register(const struct type *t);
+/* Bytes that ++ adds to a value of this type: 1 unless it is a pointer. */
+s32 gen_pointer_step(struct gen *g, const struct type *t);
+/* x / y or x % y of signed numbers. */
+vreg gen_signed_division(struct gen *g, u32 op, vreg x, vreg y);
 vreg gen_num(struct gen *g, struct node *n);
 /* The same in a register that may be changed. */
 vreg gen_num_copy(struct gen *g, struct node *n);

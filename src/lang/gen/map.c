@@ -26,6 +26,11 @@ void gen_map_key(struct gen *g, struct node *map, struct val *ret)
 	if (!m->key)
 		return;
 	*ret = gen_temp(g, m->key->size);
+	if (map->n_kids == 1 && map->kids[0]->type->kind == T_TUPLE &&
+	    !type_is_record(map->kids[0]->type)) {
+		gen_store(g, map->kids[0], m->key, ret, true);
+		return;
+	}
 	for (u32 i = 0; i < map->n_kids; i++) {
 		struct val at = *ret;
 
@@ -198,7 +203,7 @@ static void agg_lhist(struct gen *g, vreg p, const struct map_def *m, vreg n, ir
 
 	ir_branch(&g->ir, BPF_JSLT, n, min, under);
 	ir_movi(&g->ir, index, count - 1);
-	max = ir_imm(&g->ir, b[1]);
+	max = ir_imm(&g->ir, b[0] + (b[1] - b[0]) / b[2] * b[2]);
 	ir_branch(&g->ir, BPF_JSGE, n, max, go);
 	ir_mov(&g->ir, index, n);
 	min = ir_imm(&g->ir, b[0]);
@@ -368,6 +373,8 @@ static void assign_compound(struct gen *g, struct node *target, struct node *val
 		return;
 	}
 	n = gen_num_copy(g, value);
+	if (m->value->kind == T_PTR)
+		ir_alui(&g->ir, BPF_MUL, n, gen_pointer_step(g, m->value));
 	if (op == OP1('-'))
 		ir_alui(&g->ir, BPF_NEG, n, 0);
 	gen_map_key(g, target, &key);
@@ -396,7 +403,7 @@ void gen_map_incdec(struct gen *g, struct node *n, struct val *ret)
 	struct node *target = n->kids[0];
 	const struct map_def *m = map_of(target);
 	ir_label done = ir_new_label(&g->ir);
-	s32 step = n->op == OP2('+', '+') ? 1 : -1;
+	s32 step = (n->op == OP2('+', '+') ? 1 : -1) * gen_pointer_step(g, m->value);
 	vreg p, r = ir_imm(&g->ir, 0), add = ir_reg(&g->ir);
 	struct val key;
 
@@ -471,10 +478,8 @@ void gen_map_read_agg(struct gen *g, const struct map_def *m, const struct val *
 	ir_alui(&g->ir, BPF_ADD, cpu, 1);
 	ir_branchi(&g->ir, BPF_JLT, cpu, (s32)sysconf(_SC_NPROCESSORS_CONF), top);
 	ir_label_here(&g->ir, end);
-	if (m->value->kind == T_AVG || m->value->kind == T_STATS) {
-		ir_alu(&g->ir, BPF_DIV, second, first);
-		first = second;
-	}
+	if (m->value->kind == T_AVG || m->value->kind == T_STATS)
+		first = gen_signed_division(g, OP1('/'), second, first);
 	*ret = gen_reg(first);
 }
 

@@ -20,7 +20,7 @@ static void expand_plain(struct comp *c, const struct provider *p, const struct 
 		diag_error(&c->diags, s->at, "%s probes take no further parts", p->name);
 		return;
 	}
-	t = provider_target(c, p, s, "%s", p == &probe_begin ? "BEGIN" : "END");
+	t = provider_target(c, p, s, "%s", p->name);
 	if (t)
 		t->event = p->name;
 }

@@ -42,12 +42,22 @@ static void hist_limits(u32 bits, size_t i, u64 *low, u64 *high)
 
 static void lhist_label(struct buf *out, s64 n)
 {
-	if (n && n % (1 << 20) == 0)
-		buf_addf(out, "%lldM", (long long)(n >> 20));
-	else if (n && n % 1024 == 0)
-		buf_addf(out, "%lldK", (long long)(n / 1024));
+	buf_addf(out, "%lld", (long long)n);
+}
+
+/* Parts of powers of two are no round numbers: they are shown whole. */
+static void add_limit(const struct type *t, u64 n, struct buf *out)
+{
+	if (t->p[0])
+		buf_addu(out, n);
 	else
-		buf_addf(out, "%lld", (long long)n);
+		add_scaled(out, n);
+}
+
+/* Where the last whole bucket ends: what is above goes to the open one. */
+static s64 lhist_end(const struct type *t)
+{
+	return t->p[0] + (t->p[1] - t->p[0]) / t->p[2] * t->p[2];
 }
 
 static void bucket_label(const struct type *t, size_t i, size_t last, struct buf *out)
@@ -63,7 +73,7 @@ static void bucket_label(const struct type *t, size_t i, size_t last, struct buf
 			buf_addch(out, ')');
 		} else if (i == last) {
 			buf_addch(out, '[');
-			lhist_label(out, t->p[1]);
+			lhist_label(out, lhist_end(t));
 			buf_addstr(out, ", ...)");
 		} else {
 			buf_addch(out, '[');
@@ -80,10 +90,10 @@ static void bucket_label(const struct type *t, size_t i, size_t last, struct buf
 	}
 	hist_limits((u32)t->p[0], i, &low, &high);
 	buf_addch(out, '[');
-	add_scaled(out, low);
+	add_limit(t, low, out);
 	if (high > low + 1) {
 		buf_addstr(out, ", ");
-		add_scaled(out, high);
+		add_limit(t, high, out);
 		buf_addch(out, ')');
 	} else {
 		buf_addch(out, ']');
@@ -237,8 +247,10 @@ void run_hist(const struct run *r, const struct type *t, const u64 *sum, u64 div
 	size_t first, last;
 	u64 max;
 
-	if (!used_buckets(t, sum, &first, &last, &max))
+	if (!used_buckets(t, sum, &first, &last, &max)) {
+		buf_addch(out, '\n');
 		return;
+	}
 	if (t->kind == T_HIST && t->p[1])
 		add_rows_that_fit(t, sum, div, out);
 	else
@@ -258,13 +270,12 @@ void run_hist_json(const struct type *t, const u64 *sum, u64 div, struct buf *ou
 		for (size_t i = first; i <= last; i++) {
 			unsigned long long n = sum[i] / div;
 
-			buf_addstr(out, i > first ? ", {" : "{");
+			buf_addstr(out, i > first ? ",{" : "{");
 			if (t->kind == T_LHIST) {
 				s64 from = t->p[0] + ((s64)i - 1) * t->p[2];
 
 				if (i)
-					buf_addf(out, "\"min\": %lld, ",
-						 (long long)(i == lhist_last(t) ? t->p[1] : from));
+					buf_addf(out, "\"min\": %lld, ", (long long)from);
 				if (i != lhist_last(t))
 					buf_addf(out, "\"max\": %lld, ",
 						 (long long)(i ? from + t->p[2] - 1 : t->p[0] - 1));

@@ -322,13 +322,16 @@ static void add_value(struct run *r, const struct map_def *m, const struct map_d
 	case T_MIN:
 	case T_MAX:
 		n = (s64)e->sum[0] / div;
-		buf_addf(out, "%lld", (long long)n);
+		if (t->is_signed || t->kind == T_COUNT || div != 1)
+			buf_addf(out, "%lld", (long long)n);
+		else
+			buf_addu(out, e->sum[0]);
 		break;
 	case T_AVG: buf_addf(out, "%lld", (long long)(average(e->sum) / div)); break;
 	case T_STATS:
 		buf_addf(out,
 			 json ? "{\"count\": %lld, \"average\": %lld, \"total\": %lld}"
-			      : "count %lld, average %lld, total %lld",
+			      : "{ .count = %lld, .average = %lld, .total = %lld }",
 			 (long long)e->sum[0], (long long)(average(e->sum) / div),
 			 (long long)((s64)e->sum[1] / div));
 		break;
@@ -365,7 +368,7 @@ static void text_entry(struct run *r, const struct map_def *m, const struct map_
 		add_key(r, m, e->key, out, false);
 		buf_addch(out, ']');
 	}
-	buf_addstr(out, is_block(m->value) ? ": \n" : ": ");
+	buf_addstr(out, is_block(m->value) ? ":\n" : ": ");
 	add_value(r, m, d, e, div, out, false);
 	if (!is_block(m->value))
 		buf_addch(out, '\n');
@@ -435,9 +438,24 @@ static void text_map(struct run *r, const struct map_def *m, const struct map_du
 		else
 			text_entry(r, m, d, &list[i], div, &out);
 	}
-	if (!d->n || m->value->kind == T_AVG || m->value->kind == T_STATS)
-		buf_addch(&out, '\n');
 	run_write(r, false, out.data, out.len);
+	buf_release(&out);
+}
+
+/* print(@x[key]): the value alone. */
+static void print_entry(struct run *r, const struct map_def *m, const struct map_dump *d,
+			const struct entry *e)
+{
+	bool json = r->c->opts->format == LANG_JSON;
+	struct buf out = BUF_INIT;
+
+	add_value(r, m, d, e, 1, &out, json);
+	if (json) {
+		run_json(r, "value", out.data, out.len);
+	} else {
+		buf_addch(&out, '\n');
+		run_write(r, false, out.data, out.len);
+	}
 	buf_release(&out);
 }
 
@@ -465,7 +483,9 @@ void run_print_map(struct run *r, const struct map_def *m, s64 top, s64 div, con
 	list = sorted(m, &d);
 	if (top > 0 && d.n > (size_t)top)
 		first = d.n - (size_t)top;
-	if (r->c->opts->format != LANG_JSON)
+	if (only && d.n && !is_block(m->value))
+		print_entry(r, m, &d, &list[0]);
+	else if (r->c->opts->format != LANG_JSON)
 		text_map(r, m, &d, list, first, div);
 	else if (d.n)
 		json_map(r, m, &d, list, first, div);
@@ -554,14 +574,12 @@ void run_print_maps(struct run *r)
 	struct map_def **list;
 	bool any = false;
 
-	if (r->c->opts->compat)
-		run_write(r, false, "\n\n", 2);
 	if (!n)
 		return;
 	list = xmemdup(r->c->maps.items, n * sizeof(*list));
 	qsort(list, n, sizeof(*list), by_map_name);
 	for (size_t i = 0; i < n; i++) {
-		if (!r->c->opts->compat && is_empty(r, list[i]))
+		if (is_empty(r, list[i]))
 			continue;
 		if (!any && !r->c->opts->compat && r->started && r->c->opts->format == LANG_TEXT)
 			run_write(r, false, "\n", 1);

@@ -183,35 +183,73 @@ static void event_system(struct run *r, const char *command)
 	if (pid > 0) {
 		io_read_fd(pipes[0], "output of the command", 64 << 20, &text, NULL);
 		waitpid(pid, NULL, 0);
+		if (r->c->opts->compat && r->c->opts->format == LANG_TEXT)
+			buf_addch(&text, '\n');
 		emit_text(r, "syscall", false, &text);
 	}
 	close(pipes[0]);
 	buf_release(&text);
 }
 
+/* A message about a place in the program. */
+static void place_json(struct run *r, const char *type, const struct event *e,
+		       const struct buf *text)
+{
+	struct buf out = BUF_INIT;
+	u32 line, column;
+
+	source_place(&r->c->src, e->at.start, &line, &column);
+	buf_addf(&out, "{\"type\": \"%s\", \"msg\": ", type);
+	json_quote(&out, buf_str(text), text->len);
+	buf_addf(&out, ", \"filename\": ");
+	json_quote(&out, r->c->src.name, strlen(r->c->src.name));
+	buf_addf(&out, ", \"line\": %u, \"col\": %u}\n", line, column);
+	run_write(r, false, out.data, out.len);
+	buf_release(&out);
+}
+
+static void event_message(struct run *r, const struct event *e, const u8 *args)
+{
+	const char *type = e->kind == EV_ERRORF  ? "errorf"
+			   : e->kind == EV_WARNF ? "warnf"
+						 : "runtime_error";
+	struct buf text = BUF_INIT;
+
+	if (e->kind == EV_RUNTIME_ERROR)
+		buf_addstr(&text, e->fmt);
+	else
+		run_printf(r, e->fmt, e->args, args, &text);
+	if (r->c->opts->format == LANG_JSON) {
+		place_json(r, type, e, &text);
+	} else if (e->kind == EV_ERRORF || !r->c->opts->no_warnings) {
+		struct diags one = { 0 };
+		struct buf out = BUF_INIT;
+
+		if (text.len && text.data[text.len - 1] == '\n')
+			text.data[--text.len] = 0;
+		if (e->kind == EV_ERRORF)
+			diag_error(&one, e->at, "%s", buf_str(&text));
+		else
+			diag_warning(&one, e->at, "%s", buf_str(&text));
+		diags_render(&one, &r->c->src, true, &out);
+		run_write(r, true, out.data, out.len);
+		diags_release(&one);
+		buf_release(&out);
+	}
+	buf_release(&text);
+}
+
 static void event_formatted(struct run *r, const struct event *e, const u8 *args)
 {
 	struct buf text = BUF_INIT;
-	bool to_err = e->kind == EV_ERRORF || e->kind == EV_WARNF;
 
-	if (to_err && r->c->opts->format != LANG_JSON) {
-		source_print(&r->c->src, e->at, &text);
-		buf_addstr(&text, e->kind == EV_ERRORF ? "ERROR: " : "WARNING: ");
-	}
 	run_printf(r, e->fmt, e->args, args, &text);
-	if (to_err && r->c->opts->format != LANG_JSON &&
-	    (!text.len || text.data[text.len - 1] != '\n'))
-		buf_addch(&text, '\n');
 	if (e->kind == EV_SYSTEM)
 		event_system(r, buf_str(&text));
 	else if (e->kind == EV_CAT)
 		event_cat(r, buf_str(&text));
 	else
-		emit_text(r,
-			  e->kind == EV_ERRORF  ? "errorf"
-			  : e->kind == EV_WARNF ? "warnf"
-						: "printf",
-			  to_err, &text);
+		emit_text(r, "printf", false, &text);
 	buf_release(&text);
 }
 
@@ -257,9 +295,10 @@ void run_event(struct run *r, const void *record, size_t size)
 	if (e->args && size < 8 + e->args->size + e->size * (e->kind == EV_ROW))
 		return;
 	switch (e->kind) {
-	case EV_PRINTF:
 	case EV_ERRORF:
 	case EV_WARNF:
+	case EV_RUNTIME_ERROR: event_message(r, e, args); break;
+	case EV_PRINTF:
 	case EV_SYSTEM:
 	case EV_CAT: event_formatted(r, e, args); break;
 	case EV_PRINT_VALUE: event_value(r, e, args); break;

@@ -435,17 +435,14 @@ static void run_timers(struct run *r, const struct pollfd *p)
 /* Nothing but begin, end and iterators: there is nothing to wait for. */
 static bool nothing_to_wait_for(const struct run *r, int child_fd)
 {
-	bool iter = false;
-
 	if (child_fd >= 0)
 		return false;
 	vec_each(it, &r->c->targets) {
-		iter = iter || it->provider == &probe_iter;
 		if (it->provider != &probe_begin && it->provider != &probe_end &&
 		    it->provider != &probe_iter)
 			return false;
 	}
-	return iter || !r->c->opts->compat;
+	return true;
 }
 
 /* Iterators run when they are read. */
@@ -568,6 +565,8 @@ int run_loop(struct run *r, int child_fd, struct err *e)
 	rc = run_timed(r, &probe_end, e);
 	run_drain(r);
 	read_counters(r);
+	if (!r->output_error && r->c->opts->compat && r->c->opts->format == LANG_TEXT)
+		run_write(r, false, "\n\n", 2);
 	if (!r->output_error && r->c->config.print_maps_on_exit)
 		run_print_maps(r);
 	if (r->output_error == -EPIPE || !r->output_error)

@@ -27,7 +27,7 @@ static void add_ksym(struct run *r, u64 address, u32 back, struct buf *out, bool
 	struct symbol sym;
 
 	if (!symbols_kernel(symbols_of(r), address - back, &sym, NULL)) {
-		buf_addf(out, "0x%llx", (unsigned long long)address);
+		buf_addf(out, address ? "0x%llx" : "%llx", (unsigned long long)address);
 		return;
 	}
 	buf_addstr(out, sym.name);

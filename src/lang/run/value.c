@@ -47,24 +47,33 @@ static const char *enum_name(struct run *r, const struct type *t, u64 v)
 }
 
 /* A number by the name that its type has for it, if any. */
-static void add_enum(struct run *r, const struct type *t, u64 v, struct buf *out, bool json)
+static void add_enum(struct run *r, const struct type *t, u64 v, struct buf *out)
 {
 	const char *name = enum_name(r, t, v);
-	bool quote = json && !streq(t->name, TYPE_BOOL);
 
 	if (name)
-		buf_addf(out, quote ? "\"%s\"" : "%s", name);
+		buf_addstr(out, name);
 	else
 		add_int(t, v, out);
 }
 
-/* bpftrace 0.17 shows names only where %s asks for them. */
+/* JSON has constants as numbers, and numbers above those of other languages as text. */
 static void add_plain(struct run *r, const struct type *t, u64 v, struct buf *out, bool json)
 {
-	if (t->name && !r->c->opts->compat)
-		add_enum(r, t, v, out, json);
+	if (t->name && (!json || streq(t->name, TYPE_BOOL)))
+		add_enum(r, t, v, out);
+	else if (json && !t->is_signed && v > INT64_MAX)
+		buf_addf(out, "\"%llu\"", (unsigned long long)v);
 	else
 		add_int(t, v, out);
+}
+
+static void add_pointer(u64 v, struct buf *out, bool json)
+{
+	if (json)
+		buf_addu(out, v);
+	else
+		buf_addf(out, v ? "0x%llx" : "%llx", (unsigned long long)v);
 }
 
 static void add_bytes(const u8 *p, size_t n, struct buf *out)
@@ -197,9 +206,7 @@ static void add_raw(struct run *r, const struct type *t, const u8 *bytes, struct
 	}
 	switch (t->kind) {
 	case T_INT: add_plain(r, t, raw_int(t, bytes), out, json); break;
-	case T_PTR:
-		buf_addf(out, json ? "\"0x%llx\"" : "0x%llx", (unsigned long long)word(bytes));
-		break;
+	case T_PTR: add_pointer(word(bytes), out, json); break;
 	case T_STRUCT: add_struct(r, t, bytes, out, json, depth); break;
 	case T_ARRAY:
 		buf_addch(out, '[');
@@ -220,7 +227,7 @@ static void add_tuple(struct run *r, const struct type *t, const u8 *bytes, stru
 {
 	bool record = t->n_fields && *t->fields[0].name;
 
-	buf_addstr(out, record ? "{ " : json ? "[" : "(");
+	buf_addstr(out, record ? (json ? "{" : "{ ") : json ? "[" : "(");
 	for (u32 i = 0; i < t->n_fields; i++) {
 		if (i)
 			buf_addstr(out, json && !record ? "," : ", ");
@@ -228,7 +235,7 @@ static void add_tuple(struct run *r, const struct type *t, const u8 *bytes, stru
 			buf_addf(out, json ? "\"%s\": " : ".%s = ", t->fields[i].name);
 		run_value(r, t->fields[i].type, bytes + t->fields[i].offset, out, json);
 	}
-	buf_addstr(out, record ? " }" : json ? "]" : ")");
+	buf_addstr(out, record ? (json ? "}" : " }") : json ? "]" : ")");
 }
 
 static void add_string(struct run *r, const struct type *t, const u8 *bytes, struct buf *out)
@@ -236,7 +243,7 @@ static void add_string(struct run *r, const struct type *t, const u8 *bytes, str
 	size_t n = strnlen((const char *)bytes, t->size);
 
 	buf_add(out, bytes, n);
-	if (!r->c->opts->compat && t->size == r->c->config.max_strlen && n + 1 == t->size)
+	if (t->size == r->c->config.max_strlen && n + 1 == t->size)
 		buf_addstr(out, r->c->config.str_trunc_trailer);
 }
 
@@ -264,7 +271,13 @@ static void add_named(struct run *r, const struct type *t, const u8 *bytes, stru
 	case T_BUF: add_bytes(bytes + 8, MIN(v, (u64)t->size), out); break;
 	case T_KSTACK:
 	case T_USTACK: run_stack(r, t, bytes, out, 8, false); break;
-	case T_KSYM: run_ksym(r, v, out, false); break;
+	case T_KSYM:
+		/* func and ksym() in one map */
+		if (v && v < r->c->targets.len)
+			add_target(r, t, v, out);
+		else
+			run_ksym(r, v, out, false);
+		break;
 	case T_USYM: run_usym(r, v, (u32)word(bytes + 8), out, false); break;
 	case T_INET: add_inet(bytes, out); break;
 	case T_MAC:
@@ -274,15 +287,21 @@ static void add_named(struct run *r, const struct type *t, const u8 *bytes, stru
 	case T_USERNAME: add_username(v, out); break;
 	case T_TIMESTAMP: run_strftime(r, t->str, v + r->boot_to_wall, out); break;
 	case T_CGROUP_PATH: add_cgroup(v, out); break;
-	case T_STRERROR: buf_addstr(out, strerror((int)v)); break;
+	case T_STRERROR:
+		name = strerrordesc_np((int)v);
+		buf_addstr(out, name ? name : "Unknown error");
+		break;
 	case T_SIGNAL_NAME:
-		name = signal_name_of((int)v);
-		buf_addstr(out, name ? name : "unknown");
+		name = sigdescr_np((int)v);
+		if (name)
+			buf_addstr(out, name);
+		else
+			buf_addf(out, "Unknown signal %d", (int)v);
 		break;
 	case T_TASK_COMM: add_task_comm((u32)v, out); break;
 	case T_SYSCALL_NAME:
 		name = cpu_syscall_name((u32)v);
-		buf_addstr(out, name ? name : "unknown");
+		buf_addstr(out, name ? name : "Unknown syscall");
 		break;
 	case T_PROBE:
 	case T_FUNC: add_target(r, t, v, out); break;
@@ -296,9 +315,7 @@ void run_value(struct run *r, const struct type *t, const u8 *bytes, struct buf 
 
 	switch (t->kind) {
 	case T_INT: add_plain(r, t, word(bytes), out, json); return;
-	case T_PTR:
-		buf_addf(out, json ? "\"0x%llx\"" : "0x%llx", (unsigned long long)word(bytes));
-		return;
+	case T_PTR: add_pointer(word(bytes), out, json); return;
 	case T_TUPLE: add_tuple(r, t, bytes, out, json); return;
 	case T_STRUCT:
 	case T_ARRAY: add_raw(r, t, bytes, out, json, 0); return;
@@ -306,6 +323,13 @@ void run_value(struct run *r, const struct type *t, const u8 *bytes, struct buf 
 	}
 	if (!json && !r->c->opts->clean) {
 		add_named(r, t, bytes, out);
+		return;
+	}
+	if (t->kind == T_BUF) {
+		buf_addch(out, '[');
+		for (u64 i = 0; i < MIN(word(bytes), (u64)t->size); i++)
+			buf_addf(out, i ? ",%u" : "%u", bytes[8 + i]);
+		buf_addch(out, ']');
 		return;
 	}
 	add_named(r, t, bytes, &text);
@@ -324,11 +348,13 @@ static u64 narrow(u64 v, u8 bytes, bool is_signed)
 		return is_signed ? (u64)(s64)(s8)v : (u8)v;
 	if (bytes == 2)
 		return is_signed ? (u64)(s64)(s16)v : (u16)v;
+	if (bytes == 4)
+		return is_signed ? (u64)(s64)(s32)v : (u32)v;
 	return v;
 }
 
-/* Numbers without a length letter are shown whole: nothing is cut off silently. */
-static void add_number(const struct conversion *v, const struct type *t, u64 n, struct buf *out)
+/* As in C, a number without a length letter is an int. */
+static void add_number(const struct conversion *v, u64 n, struct buf *out)
 {
 	bool is_signed = v->letter == 'd' || v->letter == 'i';
 	char fmt[40];
@@ -338,16 +364,10 @@ static void add_number(const struct conversion *v, const struct type *t, u64 n, 
 		return;
 	}
 	if (v->letter == 'p') {
-		if (n)
-			buf_addf(out, "0x%llx", (unsigned long long)n);
-		else
-			buf_addstr(out, "(nil)");
+		buf_addf(out, n ? "0x%llx" : "%llx", (unsigned long long)n);
 		return;
 	}
 	n = narrow(n, v->bytes, is_signed);
-	/* %u and %x of a small negative number show its own width. */
-	if (!is_signed && v->bytes == 4 && t->is_signed && (s64)n < 0 && (s64)n >= INT32_MIN)
-		n = (u32)n;
 	if (v->width >= 0 && v->precision >= 0)
 		snprintf(fmt, sizeof(fmt), "%%%s%d.%dll%c", v->flags, v->width, v->precision,
 			 v->letter);
@@ -415,7 +435,7 @@ void run_printf(struct run *r, const char *fmt, const struct type *args, const u
 		if (v.letter == 's') {
 			buf_reset(&text);
 			if (t->kind == T_INT && t->name)
-				add_enum(r, t, word(at), &text, false);
+				add_enum(r, t, word(at), &text);
 			else
 				run_value(r, t, at, &text, false);
 			add_padded(&v, &text, out);
@@ -426,7 +446,7 @@ void run_printf(struct run *r, const char *fmt, const struct type *args, const u
 		} else if (v.letter == 'r') {
 			add_buffer(&v, t, at, out);
 		} else {
-			add_number(&v, t, word(at), out);
+			add_number(&v, word(at), out);
 		}
 	}
 	buf_release(&text);
