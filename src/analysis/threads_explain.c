@@ -180,7 +180,7 @@ static void say_place(struct page *p, u32 stack)
 	if (!stack)
 		return;
 	buf_addstr(&p->line, " in ");
-	wait_place(p->profile, stack, &p->line);
+	wait_place_brief(p->profile, stack, &p->line);
 }
 
 /* " (1234 and 3 others)" */
@@ -227,7 +227,8 @@ static void say_doing(struct page *p, const struct wait *w)
 		if (i) {
 			buf_addstr(&p->line, ", woken by ");
 			say_waker(p, l, 1);
-			if (l->kind != OFFCPU_WAKER_TASK || l->doing == LINK_UNKNOWN)
+			if (l->kind != OFFCPU_WAKER_TASK || i + 1 == LONGEST_LINKS ||
+			    (l->doing == LINK_UNKNOWN && !l->sleep_stack))
 				return;
 			buf_addstr(&p->line, ", which ");
 		}
@@ -301,7 +302,8 @@ static void say_endings(struct page *p, const struct pile *group)
 		e = longest_ending(&p->longest, group, e);
 		if (!e)
 			return;
-		say_ending(p, group, e);
+		if (e->open < e->count)
+			say_ending(p, group, e);
 		count -= e->count;
 		ns -= e->ns;
 	}
@@ -312,23 +314,36 @@ static void say_endings(struct page *p, const struct pile *group)
 	end_line(p, 5, 7);
 }
 
+/* "2 of them", "They", "It": @n of a group's waits. */
+static void say_some(struct page *p, const struct pile *group, u64 n)
+{
+	if (n < group->count) {
+		fmt_count(&p->line, n);
+		buf_addstr(&p->line, " of them");
+	} else {
+		buf_addstr(&p->line, n > 1 ? "They" : "It");
+	}
+}
+
 static void say_ends(struct page *p, const struct pile *group)
 {
-	u32 flags = group->wait->flags;
-	bool before = flags & OFFCPU_UNKNOWN_START, open = flags & OFFCPU_OPEN;
-	bool many = group->count > 1;
+	bool both = group->before && group->before == group->open;
 
-	if (before || open) {
-		buf_addstr(&p->line, many ? "They" : "It");
-		buf_addstr(&p->line, before ? " began before the observation" : "");
-		buf_addstr(&p->line, before && open ? " and" : "");
-		buf_addstr(&p->line, !open  ? ""
-				     : many ? " are still going on"
-					    : " is still going on");
-		buf_addch(&p->line, '.');
-		end_line(p, 5, 7);
+	if (group->before) {
+		say_some(p, group, group->before);
+		buf_addstr(&p->line, " began before the observation");
+		buf_addstr(&p->line, both ? " and " : ". ");
 	}
-	if (!open && !p->seen->no_wakers)
+	if (group->open) {
+		if (!both)
+			say_some(p, group, group->open);
+		buf_addf(&p->line, "%s still going on.",
+			 both ? (group->open > 1 ? "are" : "is")
+			      : (group->open > 1 ? " are" : " is"));
+	}
+	if (group->before || group->open)
+		end_line(p, 5, 7);
+	if (group->open < group->count && !p->seen->no_wakers)
 		say_endings(p, group);
 }
 
@@ -475,7 +490,7 @@ static struct value place_value(const struct page *p, u32 stack, struct result *
 {
 	_cleanup_buf_ struct buf text = BUF_INIT;
 
-	wait_place(p->profile, stack, &text);
+	wait_place_brief(p->profile, stack, &text);
 	return value_text(ret, buf_str(&text));
 }
 
@@ -508,8 +523,23 @@ enum {
 	WAIT_WAKER_WHERE,
 	WAIT_WAKER_KIND,
 	WAIT_WAKER_SLEPT,
+	WAIT_WAKER_RAN,
+	WAIT_WAKER_RUNNABLE,
+	WAIT_WAKER_BLOCKED,
 	WAIT_COLUMNS
 };
+
+/* What the waker did while others waited for it. */
+static void doing_cells(const struct page *p, const struct pile *ending, struct row *r)
+{
+	u64 ns[LINK_BLOCKED + 1] = { 0 };
+
+	for (const struct pile *past = NULL; (past = longest_past(&p->longest, ending, past));)
+		ns[past->wait->n_links > 1 ? LINK_BLOCKED : past->wait->links[0].doing] += past->ns;
+	r->cells[WAIT_WAKER_RAN] = value_u(VALUE_DURATION, ns[LINK_RAN]);
+	r->cells[WAIT_WAKER_RUNNABLE] = value_u(VALUE_DURATION, ns[LINK_RUNNABLE]);
+	r->cells[WAIT_WAKER_BLOCKED] = value_u(VALUE_DURATION, ns[LINK_BLOCKED]);
+}
 
 /* The past that took most, of the ending that did. */
 static void waker_cells(const struct page *p, const struct pile *ending, struct row *r,
@@ -525,6 +555,7 @@ static void waker_cells(const struct page *p, const struct pile *ending, struct 
 	r->cells[WAIT_WAKER_COUNT] = value_u(VALUE_COUNT, ending->count);
 	if (l->kind != OFFCPU_WAKER_TASK)
 		return;
+	doing_cells(p, ending, r);
 	r->cells[WAIT_WAKERS] = value_u(VALUE_COUNT, ending->threads);
 	r->cells[WAIT_WAKER_TID] = value_u(VALUE_PID, l->tid);
 	r->cells[WAIT_WAKER_WHERE] = place_value(p, l->stack, ret);
@@ -549,8 +580,8 @@ static void group_cells(const struct page *p, const struct pile *g, struct row *
 	r->cells[WAIT_COMM] = value_text(ret, profile_str(p->profile, t->comm));
 	r->cells[WAIT_KIND] = value_text(ret, thread_state_name((enum thread_state)w->kind));
 	r->cells[WAIT_WHERE] = place_value(p, w->stack, ret);
-	r->cells[WAIT_BEFORE] = value_u(VALUE_COUNT, !!(w->flags & OFFCPU_UNKNOWN_START));
-	r->cells[WAIT_OPEN] = value_u(VALUE_COUNT, !!(w->flags & OFFCPU_OPEN));
+	r->cells[WAIT_BEFORE] = value_u(VALUE_COUNT, g->before);
+	r->cells[WAIT_OPEN] = value_u(VALUE_COUNT, g->open);
 	waker_cells(p, longest_ending(&p->longest, g, NULL), r, ret);
 }
 
@@ -568,6 +599,9 @@ static void table_longest(const struct page *p, struct result *ret)
 		[WAIT_BEFORE] = { "began_before", "BEFORE", VALUE_COUNT, 0 },
 		[WAIT_OPEN] = { "goes_on", "OPEN", VALUE_COUNT, 0 },
 		[WAIT_WAKER] = { "waker", "WOKEN BY", VALUE_TEXT, 0 },
+		[WAIT_WAKER_RAN] = { "waker_ran_ns", "IT RAN", VALUE_DURATION, 0 },
+		[WAIT_WAKER_RUNNABLE] = { "waker_runnable_ns", "RUNNABLE", VALUE_DURATION, 0 },
+		[WAIT_WAKER_BLOCKED] = { "waker_blocked_ns", "BLOCKED", VALUE_DURATION, 0 },
 		[WAIT_WAKER_TIME] = { "waker_time_ns", "ITS TIME", VALUE_DURATION, 0 },
 		[WAIT_WAKER_COUNT] = { "waker_count", "ITS COUNT", VALUE_COUNT, 0 },
 		[WAIT_WAKERS] = { "wakers", "WAKERS", VALUE_COUNT, 0 },

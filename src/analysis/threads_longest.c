@@ -5,9 +5,10 @@
 
 struct builder {
 	struct profile *profile;
-	struct map places; /* stack -> string of its place */
-	struct map piles;  /* level and all that tells it apart -> index + 1 */
-	struct map known;  /* threads of piles */
+	struct map places;   /* stack -> string of its place */
+	struct map families; /* name of a thread -> string without numbers */
+	struct map piles;    /* level and all that tells it apart -> index + 1 */
+	struct map known;    /* threads of piles */
 	struct buf text;
 };
 
@@ -20,7 +21,7 @@ static u32 place_of(struct builder *b, u32 stack)
 
 	if (!*at) {
 		buf_reset(&b->text);
-		wait_place(b->profile, stack, &b->text);
+		wait_place_brief(b->profile, stack, &b->text);
 		*at = profile_string(b->profile, buf_str(&b->text));
 	}
 	return (u32)*at;
@@ -43,6 +44,8 @@ static u32 pile_add(struct builder *b, pile_list *list, enum level level, u32 of
 	}
 	pile->ns += w->blocked;
 	pile->count += w->count;
+	pile->before += w->flags & OFFCPU_UNKNOWN_START ? w->count : 0;
+	pile->open += w->flags & OFFCPU_OPEN ? w->count : 0;
 	return (u32)(*at - 1);
 }
 
@@ -56,21 +59,39 @@ static u32 is_new(struct builder *b, enum level level, u32 pile, u32 what)
 	return new;
 }
 
+/* Threads of a pool are numbered: "pool-1-thread-7" is one of "pool-#-thread-#". */
+static u32 family_of(struct builder *b, u32 comm)
+{
+	u64 *known = map_at(&b->families, comm);
+
+	if (*known)
+		return (u32)*known;
+	buf_reset(&b->text);
+	for (const char *c = profile_str(b->profile, comm); *c; c++) {
+		if (*c < '0' || *c > '9')
+			buf_addch(&b->text, *c);
+		else if (!b->text.len || buf_str(&b->text)[b->text.len - 1] != '#')
+			buf_addch(&b->text, '#');
+	}
+	*known = profile_string(b->profile, buf_str(&b->text));
+	return (u32)*known;
+}
+
 static u64 group_key(struct builder *b, const struct wait *w)
 {
 	const struct profile_thread *t = &b->profile->threads.items[w->thread];
-	u32 flags = w->flags & (OFFCPU_UNKNOWN_START | OFFCPU_OPEN), place;
+	u32 place;
 	enum thread_state kind = (enum thread_state)w->kind;
 
 	/* pages are missing wherever code or data is met for the first time */
 	place = kind == STATE_FAULT ? 0 : place_of(b, w->stack);
-	return hash_mix((u64)t->comm << 32 | place, (u64)kind << 32 | flags);
+	return hash_mix((u64)family_of(b, t->comm) << 32 | place, kind);
 }
 
 static u64 waker_key(struct builder *b, const struct wait_link *l)
 {
 	/* where an interrupt wakes tells nothing more */
-	return hash_mix((u64)l->comm << 32 | l->kind,
+	return hash_mix((u64)family_of(b, l->comm) << 32 | l->kind,
 			l->kind == OFFCPU_WAKER_TASK ? place_of(b, l->stack) : 0);
 }
 
@@ -116,6 +137,7 @@ void longest_build(struct profile *p, const wait_list *waits, bool idle, struct 
 			add(&b, ret, w);
 	}
 	map_release(&b.places);
+	map_release(&b.families);
 	map_release(&b.piles);
 	map_release(&b.known);
 	buf_release(&b.text);

@@ -221,7 +221,38 @@ struct place_parts {
 	bool named;       /* user frames with names */
 	bool interpreted; /* functions of an interpreter's language */
 	bool called;      /* the function that made the system call has a name */
+	bool own;         /* functions of the program itself, not of a library of its language */
 };
+
+/* Code of a language's libraries and machines, between a program and the call that waits. */
+static bool is_runtime(const struct profile *p, const struct frame *f)
+{
+	static const char *const modules[] = { "libjvm.so", "libstdc++.so", "libuv.so",
+					       "libgomp.so", "libgcc_s.so" };
+	static const char *const names[] = { "runtime.",
+					     "std::",
+					     "<std::",
+					     "core::",
+					     "<core::",
+					     "tokio::runtime::",
+					     "java.util.concurrent.",
+					     "java.lang.Thread.",
+					     "java.lang.Object.",
+					     "jdk.internal." };
+	const char *module = profile_str(p, f->module), *name = profile_str(p, f->name);
+	const char *base = strrchr(module, '/');
+
+	base = base ? base + 1 : module;
+	for (size_t i = 0; is_native(f) && i < ARRAY_SIZE(modules); i++) {
+		if (starts_with(base, modules[i]))
+			return true;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (starts_with(name, names[i]))
+			return true;
+	}
+	return is_native(f) && is_libc(module);
+}
 
 static struct place_parts place_parts(const struct profile *p, u32 stack)
 {
@@ -236,7 +267,10 @@ static struct place_parts place_parts(const struct profile *p, u32 stack)
 			first = false;
 		}
 		parts.interpreted |= f->kind == FRAME_INTERPRETED;
-		parts.named |= f->kind != FRAME_KERNEL && !f->no_name && !is_frame_of_all(p, f);
+		if (f->kind == FRAME_KERNEL || f->no_name || is_frame_of_all(p, f))
+			continue;
+		parts.named = true;
+		parts.own |= !is_runtime(p, f);
 	}
 	return parts;
 }
@@ -303,24 +337,38 @@ static void place_name(const struct profile *p, const struct frame *f, struct bu
 	buf_add(out, name, n);
 }
 
-/* "pipe_read < read < wait_for_data < main": the innermost frames that tell something. */
-void wait_place(const struct profile *p, u32 stack, struct buf *out)
+/* Says no more than what is shown of the stack already, or than its kind. */
+static bool is_left_out(const struct profile *p, const struct frame *f,
+			const struct place_parts *parts, u32 kernel, u32 user)
+{
+	if (is_plumbing(p, f) || is_frame_of_all(p, f))
+		return true;
+	if (f->kind == FRAME_KERNEL)
+		return kernel ? !is_occasion(p, f) : parts->called && is_mere_call(p, f);
+	if (is_native(f) && f->no_name && parts->named)
+		return true;
+	/* of an interpreter only what it calls itself: the rest is how it interprets */
+	if (is_native(f) && parts->interpreted)
+		return user;
+	return user && parts->own && is_runtime(p, f);
+}
+
+/* @brief: without the function of the kernel, where the program has a name for the call. */
+static void add_place(const struct profile *p, u32 stack, bool brief, struct buf *out)
 {
 	const struct place_parts parts = place_parts(p, stack);
 	_cleanup_buf_ struct buf name = BUF_INIT, last = BUF_INIT;
-	u32 shown = 0, kernel = 0, user = 0;
+	u32 shown = 0, kernel = brief && parts.called, user = 0;
 
 	for (; stack && shown < PLACE_FRAMES; stack = p->stacks.items[stack].parent) {
 		const struct frame *f = profile_frame_of(p, stack);
+		bool out_of_it = is_left_out(p, f, &parts, kernel, user);
 
-		if (is_plumbing(p, f) || is_frame_of_all(p, f))
+		/* the scheduler's own frames do not count */
+		kernel += f->kind == FRAME_KERNEL && !is_plumbing(p, f);
+		if (out_of_it)
 			continue;
-		if (f->kind == FRAME_KERNEL &&
-		    (kernel++ ? !is_occasion(p, f) : parts.called && is_mere_call(p, f)))
-			continue;
-		/* of an interpreter only what it calls itself: the rest is how it interprets */
-		if (is_native(f) && ((f->no_name && parts.named) || (parts.interpreted && user++)))
-			continue;
+		user += f->kind != FRAME_KERNEL;
 		/* one after the other without a name says no more than the first */
 		place_name(p, f, &name);
 		if (f->kind != FRAME_KERNEL && streq(buf_str(&name), buf_str(&last)) &&
@@ -332,6 +380,16 @@ void wait_place(const struct profile *p, u32 stack, struct buf *out)
 	}
 	if (!shown)
 		buf_addstr(out, "[no stack]");
+}
+
+void wait_place(const struct profile *p, u32 stack, struct buf *out)
+{
+	add_place(p, stack, false, out);
+}
+
+void wait_place_brief(const struct profile *p, u32 stack, struct buf *out)
+{
+	add_place(p, stack, true, out);
 }
 
 static u64 wait_weight(const struct wait *w, bool runq)

@@ -21,6 +21,8 @@ enum wait_view {
 
 /* "anon_pipe_read < read < wait_for_data < main": the innermost frames that tell something. */
 void wait_place(const struct profile *p, u32 stack, struct buf *out);
+/* Without the function of the kernel, where the program has a name for the call. */
+void wait_place_brief(const struct profile *p, u32 stack, struct buf *out);
 /* The stack that a view shows for a wait. */
 u32 wait_stack(struct profile *p, const struct wait *w, enum wait_view view);
 /*

@@ -1,0 +1,309 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# explain and chain against real programs whose waits are known: what they lead with must be right.
+# shellcheck source=tests/lib/test.sh
+. "$(dirname "$0")/../lib/test.sh"
+
+need_root
+need_cmd python3
+need_file "$WORKLOADS/burnchild"
+cd "$TMP" || exit 1
+chmod 755 "$TMP"
+
+# leads FILE STATES KIND WHERE: of all that is blocked the states lead in this order; waits of KIND in
+# WHERE took most. Time on CPUs and in run queues depends on who else is there.
+leads() {
+	python3 - "$@" <<'END'
+import json, re, sys
+text = open(sys.argv[1]).read()
+r = json.loads(text[text.index("{\n"):])
+ran = ("user", "kernel", "running", "runnable")
+idle = ("poll", "work", "idle")
+assert abs(sum(s["percent"] for s in r["states"]) - 100) < 1, r["states"]
+states = sorted((s for s in r["states"] if s["state"] not in ran + idle), key=lambda s: -s["time_ns"])
+want = sys.argv[2].split()
+assert [s["state"] for s in states[:len(want)]] == want, states[:4]
+if len(sys.argv) > 3:
+    w = r["waits"][0]
+    assert w["kind"] == sys.argv[3], r["waits"][:2]
+    assert re.search(sys.argv[4], w["where"]), w
+assert not [w for w in r["waits"] if w["kind"] in idle], r["waits"]
+for w in r["waits"]:
+    parts = sum(w[k] or 0 for k in ("waker_ran_ns", "waker_runnable_ns", "waker_blocked_ns"))
+    assert parts <= (w["waker_time_ns"] or 0) + 1000, w
+END
+}
+
+# mostly FILE SHARE: at least SHARE percent of its threads' time is waiting for work or on CPUs.
+mostly() {
+	python3 - "$@" <<'END'
+import json, sys
+r = json.load(open(sys.argv[1]))
+harmless = ("user", "kernel", "running", "runnable", "poll", "work", "idle")
+share = sum(s["percent"] for s in r["states"] if s["state"] in harmless)
+assert share >= float(sys.argv[2]), r["states"]
+END
+}
+
+answers() { curl -s -o /dev/null "http://127.0.0.1:$1/"; }
+ask() { # PORT N: N clients, until they are killed
+	for ((i = 0; i < $2; i++)); do
+		(while :; do curl -s -o /dev/null "http://127.0.0.1:$1/" || sleep 0.1; done) &
+		clients+=($!)
+	done
+}
+end_clients() {
+	kill "${clients[@]}" 2>/dev/null
+	wait "${clients[@]}" 2>/dev/null
+	clients=()
+}
+clients=()
+port=$((20000 + $$ % 10000))
+
+# --- a child that burns -----------------------------------------------------------------------------
+
+run "$FATHOM" explain --json -- "$WORKLOADS/burnchild"
+expect_status 0
+ok "explain: the wait for a child that burns is charged to its running" python3 - "$out_file" <<'END'
+import json, sys
+text = open(sys.argv[1]).read()
+w = json.loads(text[text.index("{\n"):])["waits"][0]
+assert w["kind"] == "child", w
+# on a busy machine it waits for a CPU, too
+ran = w["waker_ran_ns"] + w["waker_runnable_ns"]
+assert ran >= 0.95 * w["time_ns"] and w["waker_blocked_ns"] < 0.01 * w["time_ns"], w
+END
+run "$FATHOM" chain --folded -- "$WORKLOADS/burnchild"
+expect_status 0
+ok "chain: likewise, and the parts add up to the wait" python3 - "$out_file" <<'END'
+import sys
+lines = [l.rsplit(" ", 1) for l in open(sys.argv[1]) if "wait4" in l and ";--;" in l]
+total = sum(int(n) for _, n in lines)
+ran = sum(int(n) for s, n in lines if s.endswith((";[running]", ";[waiting for a CPU]")))
+assert total > 900000 and ran >= 0.95 * total, lines
+END
+"$FATHOM" record -q --chains -o burn.data -- "$WORKLOADS/burnchild"
+run "$FATHOM" explain -i burn.data --json
+ok "explain -i: the same from a recording" python3 - "$out_file" <<'END'
+import json, sys
+w = json.load(open(sys.argv[1]))["waits"][0]
+assert w["kind"] == "child" and w["waker_ran_ns"] + w["waker_runnable_ns"] >= 0.95 * w["time_ns"], w
+END
+run "$FATHOM" chain -i burn.data --folded
+ok "chain -i: the same" python3 - "$out_file" <<'END'
+import sys
+lines = [l.rsplit(" ", 1) for l in open(sys.argv[1]) if "wait4" in l and ";--;" in l]
+total = sum(int(n) for _, n in lines)
+ran = sum(int(n) for s, n in lines if s.endswith((";[running]", ";[waiting for a CPU]")))
+assert total > 900000 and ran >= 0.95 * total, lines
+END
+
+# --- the end of a process ---------------------------------------------------------------------------
+
+spawn sleep 1.5
+run timeout 20 "$FATHOM" explain -p "$spawned" -d 60s
+expect_status 0 "explain ends with its process"
+
+# --- redis: each command waits until it is on disk --------------------------------------------------
+
+if command -v redis-server redis-benchmark >/dev/null && [ "$(stat -f -c %T "$TMP")" != tmpfs ]; then
+	spawn redis-server --port $port --appendonly yes --appendfsync always --dir "$TMP" --save '' >/dev/null
+	pid=$spawned
+	wait_until redis-cli -p $port ping >/dev/null 2>&1
+	redis-benchmark -p $port -t set -n 10000000 -c 2 -q >/dev/null 2>&1 &
+	clients+=($!)
+	sleep 0.3
+	run "$FATHOM" explain -p "$pid" -d 2s --json
+	expect_status 0
+	ok "redis with appendfsync always: flushing; its bio threads wait for work" \
+		leads "$out_file" flush flush 'fdatasync < .*(flushAppendOnlyFile|redis)'
+	end_clients
+	kill "$pid"
+else
+	skip "no redis, or '$TMP' is in memory" 2
+fi
+
+# --- PostgreSQL: a row that all clients update -------------------------------------------------------
+
+pgbin=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | tail -n 1)
+if [ -n "$pgbin" ] && command -v pgbench >/dev/null && id postgres >/dev/null 2>&1; then
+	install -d -o postgres pg
+	as_pg() { runuser -u postgres -- "$@" >/dev/null 2>&1; }
+	as_pg "$pgbin/initdb" -D "$TMP/pg" -A trust
+	as_pg "$pgbin/pg_ctl" -D "$TMP/pg" -o "-p $((port + 1)) -k /tmp" -l "$TMP/pg/log" -w start
+	psql -q -h /tmp -p $((port + 1)) -U postgres -c 'create table t (id int, n int)' \
+		-c 'insert into t values (1, 0)'
+	echo 'begin; update t set n = n + 1; select pg_sleep(0.005); commit;' >lock.sql
+	pgbench -h /tmp -p $((port + 1)) -U postgres -n -c 6 -T 60 -f lock.sql postgres >/dev/null 2>&1 &
+	clients+=($!)
+	sleep 1
+	run "$FATHOM" explain -p "$(head -n 1 pg/postmaster.pid)" -d 2s --json
+	expect_status 0
+	ok "PostgreSQL: row locks, though it sleeps in epoll; backends without a query wait for work" \
+		leads "$out_file" 'lock sleep' lock 'ProcSleep'
+	end_clients
+	as_pg "$pgbin/pg_ctl" -D "$TMP/pg" -m immediate stop
+else
+	skip "no PostgreSQL" 2
+fi
+
+# --- Go ----------------------------------------------------------------------------------------------
+
+if command -v go curl >/dev/null; then
+	cat >server.go <<END
+package main
+
+import (
+	"fmt"
+	"net/http"
+)
+
+func main() {
+	http.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "x") })
+	http.ListenAndServe("127.0.0.1:$((port + 2))", nil)
+}
+END
+	HOME=$TMP GOCACHE=$TMP/go-cache GO111MODULE=off go build -o server server.go
+	spawn ./server
+	pid=$spawned
+	wait_until answers $((port + 2))
+	ask $((port + 2)) 2
+	run "$FATHOM" explain -p "$pid" -d 1.5s --json
+	expect_status 0
+	ok "Go: threads without a goroutine wait for work" mostly "$out_file" 97
+	run "$FATHOM" explain -p "$pid" -d 500ms
+	expect_out_like '^ +[0-9.]+m?s +[0-9.]+%  waiting for work, which delays nobody$'
+	end_clients
+	kill "$pid"
+else
+	skip "no go or curl" 3
+fi
+
+# --- java: a pool that fights for a monitor -----------------------------------------------------------
+
+if command -v java javac >/dev/null; then
+	cat >Service.java <<'END'
+import java.util.concurrent.*;
+
+public class Service {
+	static final Object lock = new Object();
+
+	static void handle() {
+		synchronized (lock) {
+			try {
+				Thread.sleep(5);
+			} catch (InterruptedException e) {
+			}
+		}
+	}
+
+	public static void main(String[] args) throws Exception {
+		ExecutorService pool = Executors.newFixedThreadPool(6);
+
+		System.out.println("ready");
+		for (;;) {
+			for (int i = 0; i < 6; i++)
+				pool.submit(Service::handle);
+			Thread.sleep(25);
+		}
+	}
+}
+END
+	javac Service.java
+	spawn java Service >/dev/null
+	pid=$spawned
+	sleep 2
+	run "$FATHOM" explain -p "$pid" -d 2s --json
+	expect_status 0
+	ok "java: the pool waits for the monitor; threads of the machine wait for work" \
+		leads "$out_file" lock lock 'ObjectMonitor::(EnterI|enter)|Service.handle'
+	kill "$pid"
+else
+	skip "no java" 2
+fi
+
+# --- node: work of the thread pool -------------------------------------------------------------------
+
+if command -v node curl >/dev/null; then
+	cat >server.js <<END
+const crypto = require('crypto');
+require('http').createServer((q, r) => {
+	crypto.pbkdf2('a', 'b', 5000, 32, 'sha1', () => r.end('x'));
+}).listen($((port + 3)), '127.0.0.1');
+END
+	spawn node server.js
+	pid=$spawned
+	wait_until answers $((port + 3))
+	ask $((port + 3)) 2
+	run "$FATHOM" explain -p "$pid" -d 1.5s --json
+	expect_status 0
+	ok "node: loop and pool wait for work" mostly "$out_file" 97
+	end_clients
+	kill "$pid"
+else
+	skip "no node or curl" 2
+fi
+
+# --- nginx: a master and its workers -----------------------------------------------------------------
+
+if command -v nginx curl >/dev/null; then
+	mkdir -p www
+	head -c 100000 /dev/zero >www/index.html
+	cat >nginx.conf <<END
+daemon off;
+worker_processes 2;
+pid $TMP/nginx.pid;
+error_log $TMP/nginx.log;
+events { }
+http { access_log off; server { listen 127.0.0.1:$((port + 4)); root $TMP/www; } }
+END
+	spawn nginx -c "$TMP/nginx.conf" -e "$TMP/nginx.log"
+	pid=$spawned
+	wait_until answers $((port + 4))
+	ask $((port + 4)) 2
+	run "$FATHOM" explain -p "$pid" -d 1.5s --json
+	expect_status 0
+	ok "nginx: master and workers wait for work" mostly "$out_file" 97
+	run "$FATHOM" explain -p "$pid" -d 500ms
+	expect_out_like "^Process $pid \(nginx\): 3 threads with 2 processes that it started"
+	end_clients
+	kill "$pid"
+else
+	skip "no nginx or curl" 3
+fi
+
+# --- python: a thread for each request ----------------------------------------------------------------
+
+if command -v curl >/dev/null; then
+	cat >server.py <<END
+import http.server, time
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        time.sleep(0.05)
+        self.send_response(200)
+        self.end_headers()
+    def log_message(self, *args):
+        pass
+http.server.ThreadingHTTPServer(("127.0.0.1", $((port + 5))), Handler).serve_forever()
+END
+	spawn python3 server.py
+	pid=$spawned
+	wait_until answers $((port + 5))
+	ask $((port + 5)) 3
+	run "$FATHOM" explain -p "$pid" -d 2s --json
+	expect_status 0
+	ok "python: requests sleep; the accepting thread waits for work" \
+		leads "$out_file" sleep sleep 'nanosleep'
+	end_clients
+	kill "$pid"
+else
+	skip "no curl" 2
+fi
+
+# --- make: two jobs at once ---------------------------------------------------------------------------
+
+printf 'all: a b c d\na b c d:\n\t@sleep 0.5\n' >Makefile
+run "$FATHOM" explain --json -- make -j2
+expect_status 0
+ok "make: its children sleep, and it waits for them" leads "$out_file" 'sleep child' sleep 'nanosleep'
+done_testing
