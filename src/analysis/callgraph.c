@@ -419,3 +419,65 @@ void callgraph_report(const struct callgraph *g, u32 max_lines, struct result *r
 			    "all",
 			    g->nodes.len, g->arcs.len);
 }
+
+/* --- the trunk ------------------------------------------------------------------------------ */
+
+/* The only function without a caller, if it does nothing but call one other; SIZE_MAX: none. */
+static size_t find_trunk(const struct callgraph *g, const u32 *callers, const u32 *callees)
+{
+	size_t root = SIZE_MAX;
+
+	for (size_t i = 0; i < g->nodes.len; i++) {
+		if (callers[i])
+			continue;
+		if (root != SIZE_MAX)
+			return SIZE_MAX;
+		root = i;
+	}
+	if (root == SIZE_MAX || callees[root] != 1 || g->nodes.items[root].self)
+		return SIZE_MAX;
+	return root;
+}
+
+static void drop_node(struct callgraph *g, u32 node)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < g->arcs.len; i++) {
+		struct callgraph_arc a = g->arcs.items[i];
+
+		if (a.from == node || a.to == node)
+			continue;
+		a.from -= a.from > node;
+		a.to -= a.to > node;
+		g->arcs.items[n++] = a;
+	}
+	g->arcs.len = n;
+	memmove(&g->nodes.items[node], &g->nodes.items[node + 1],
+		(g->nodes.len - node - 1) * sizeof(*g->nodes.items));
+	g->nodes.len--;
+}
+
+void callgraph_trim(struct callgraph *g)
+{
+	_cleanup_free_ u32 *callers = xcalloc(g->nodes.len + 1, sizeof(*callers));
+	_cleanup_free_ u32 *callees = xcalloc(g->nodes.len + 1, sizeof(*callees));
+
+	while (g->nodes.len > 2) {
+		size_t trunk;
+
+		memset(callers, 0, g->nodes.len * sizeof(*callers));
+		memset(callees, 0, g->nodes.len * sizeof(*callees));
+		vec_each(a, &g->arcs) {
+			if (a->from == a->to)
+				continue;
+			callees[a->from]++;
+			callers[a->to]++;
+		}
+		trunk = find_trunk(g, callers, callees);
+		if (trunk == SIZE_MAX)
+			return;
+		drop_node(g, (u32)trunk);
+		g->trimmed++;
+	}
+}

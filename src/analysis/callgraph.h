@@ -58,6 +58,7 @@ struct callgraph {
 	u64 hidden_nodes, hidden_self; /* left out, and what they weigh */
 	u64 hidden_arcs;
 	u64 bridged_arcs; /* taken away by callgraph_thin() */
+	u32 trimmed;      /* functions taken away by callgraph_trim() */
 	u64 unfocused;    /* weight of stacks without the function asked for */
 	double width, height;
 };
@@ -71,6 +72,8 @@ void callgraph_release(struct callgraph *g);
  * functions that are not shown would else be drawn over and over.
  */
 void callgraph_thin(struct callgraph *g);
+/* For pictures: takes away the functions that all leads through before paths part. */
+void callgraph_trim(struct callgraph *g);
 /*
  * Places: callers above callees, few crossings. Each node's width and height must be set; arcs
  * become lines of points from one to the other.

@@ -55,8 +55,13 @@ static bool add_box(struct layout *l, u32 node, u32 parent, u64 start)
 
 	if (node && (!n->total || (double)n->total < l->min_weight)) {
 		f->narrow += n->total != 0;
-		if (n->total)
+		if (n->total) {
 			add_gap(f, n, parent, start);
+			/* together they are wide enough for a row of their own */
+			if ((double)f->gaps.items[f->gaps.len - 1].weight >= l->min_weight &&
+			    (!l->opts->max_depth || depth < l->opts->max_depth))
+				f->rows = MAX(f->rows, depth + 1);
+		}
 		return false;
 	}
 	if (l->opts->max_depth && depth >= l->opts->max_depth) {

@@ -92,6 +92,7 @@ void heatmap_release(struct heatmap *h)
 {
 	free(h->edges);
 	free(h->cells);
+	free(h->shares);
 	for (int i = 0; i < HEAT_LINES; i++)
 		free(h->lines[i]);
 	*h = (struct heatmap){ 0 };
@@ -136,6 +137,52 @@ static u64 subsecond_step(const struct heatmap_opts *o, u64 span)
 	return span < SUBSECOND_LEAST * NSEC_PER_SEC ? NSEC_PER_SEC / 10 : NSEC_PER_SEC;
 }
 
+/* How long ago the sample before it was; 0: not known. */
+static u64 period_of(const struct profile *p, const struct profile_sample *s)
+{
+	const struct profile_event *ev = &p->events.items[s->event];
+
+	return ev->frequency ? NSEC_PER_SEC / ev->frequency : 0;
+}
+
+/* @count samples over the @period that ends at @at. */
+static void spread(struct heatmap *h, u64 at, u64 period, u64 count)
+{
+	double cell = (double)h->step / h->rows, wide = (double)period / cell, left = wide;
+	double from = (double)at / cell;
+	size_t cells = (size_t)h->columns * h->rows;
+
+	for (ptrdiff_t i = (ptrdiff_t)MIN(from, (double)cells - 1); i >= 0; i--) {
+		double part = wide > 0 ? MIN(left, from - (double)i) : 1;
+
+		h->shares[i] += (float)((wide > 0 ? part / wide : 1) * (double)count);
+		left -= part;
+		from = (double)i;
+		if (left <= 0)
+			return;
+	}
+}
+
+static int compare_floats(const void *a, const void *b)
+{
+	float x = *(const float *)a, y = *(const float *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* A few cells with much more must not make all others pale. */
+static void find_most_share(struct heatmap *h)
+{
+	size_t cells = (size_t)h->columns * h->rows, first = 0;
+	_cleanup_free_ float *sorted = xmemdup(h->shares, cells * sizeof(*sorted));
+
+	qsort(sorted, cells, sizeof(*sorted), compare_floats);
+	while (first < cells && sorted[first] <= 0)
+		first++;
+	if (first < cells)
+		h->most_share = sorted[first + (cells - 1 - first) * 995 / 1000];
+}
+
 int heatmap_subsecond(struct heatmap *h, const struct profile *p, const struct heatmap_opts *o,
 		      struct err *e)
 {
@@ -154,13 +201,16 @@ int heatmap_subsecond(struct heatmap *h, const struct profile *p, const struct h
 		heatmap_release(h);
 		return r;
 	}
+	h->shares = xcalloc((size_t)h->columns * h->rows, sizeof(*h->shares));
 	vec_each(sample, &p->samples) {
 		u64 at = sample->time - h->start;
 
 		if (sample->event != o->event || !sample->time || (!o->idle && is_idle(p, sample)))
 			continue;
 		add_cell(h, (u32)(at / h->step), row_of(h, at % h->step), sample->count);
+		spread(h, at, period_of(p, sample), sample->count);
 	}
+	find_most_share(h);
 	return 0;
 }
 

@@ -34,7 +34,14 @@ struct heatmap {
 	u64 step;   /* of a column, ns */
 	u64 *edges; /* rows + 1: the lower edge of each row, upwards; ns, or hundredths of % */
 	u64 *cells; /* column * rows + row */
-	u64 most;   /* of the cells */
+	/*
+	 * For colours, likewise by cell: each sample stands for the time since the one before it,
+	 * so that steady load is even whatever rows and sampling rate have in common. NULL: the
+	 * cells.
+	 */
+	float *shares;
+	double most_share;
+	u64 most; /* of the cells */
 	u64 total;
 	u64 *lines[HEAT_LINES]; /* latency: percentiles by column, 0 where there is nothing */
 	u64 idle;               /* samples of the idle task, which are not shown */

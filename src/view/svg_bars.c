@@ -37,7 +37,7 @@ static const char *name_of(const struct bars *b, u32 c)
 
 static const char *color_of(const struct bars *b, u32 c)
 {
-	return c < b->taxonomy->components.len ? b->taxonomy->components.items[c].color : "#ffffff";
+	return c < b->taxonomy->components.len ? b->taxonomy->components.items[c].color : "#d9dce1";
 }
 
 static u32 next_of(const struct bars *b, u32 c)
@@ -56,7 +56,7 @@ static void add_piece(struct bars *b, const struct breakdown *side, u32 c, doubl
 	add_text(b, name_of(b, c));
 	buf_addf(b->out,
 		 ": %.2f%%, %llu samples</title><rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" "
-		 "height=\"%d\" fill=\"%s\" stroke=\"#333\" stroke-width=\".5\"/>",
+		 "height=\"%d\" fill=\"%s\" stroke=\"#fff\" stroke-width=\".8\"/>",
 		 share, (unsigned long long)side->samples[c], x, y, w, BAR_HEIGHT, color_of(b, c));
 	if (share >= LABEL_LEAST) {
 		buf_addf(b->out, "<text class=\"in\" x=\"%.2f\" y=\"%.1f\">", x + w / 2,
@@ -111,7 +111,7 @@ static void add_row(struct bars *b, u32 c, double y)
 
 	buf_addf(b->out,
 		 "<rect x=\"%d\" y=\"%.0f\" width=\"13\" height=\"13\" fill=\"%s\" "
-		 "stroke=\"#333\" stroke-width=\".5\"/><text x=\"%d\" y=\"%.0f\">",
+		 "stroke=\"#fff\" stroke-width=\".8\"/><text x=\"%d\" y=\"%.0f\">",
 		 LEFT, y - 11, color_of(b, c), LEFT + 20, y);
 	add_text(b, name_of(b, c));
 	buf_addstr(b->out, "</text>");
@@ -207,20 +207,22 @@ static void begin(struct bars *b, const char *title, double height)
 {
 	buf_addf(b->out,
 		 "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-		 "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"bars\" width=\"%d\" "
-		 "height=\"%.0f\" viewBox=\"0 0 %d %.0f\" role=\"img\" aria-labelledby=\"name\" "
+		 "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"bars\" width=\"100%%\" "
+		 "viewBox=\"0 0 %d %.0f\" preserveAspectRatio=\"xMinYMin\" role=\"img\" "
+		 "aria-labelledby=\"name\" "
 		 "font-family=\"" SVG_FONT "\" font-size=\"13\">\n"
 		 "<title id=\"name\">",
-		 WIDTH + 2 * LEFT, height, WIDTH + 2 * LEFT, height);
+		 WIDTH + 2 * LEFT, height);
 	add_text(b, title);
-	buf_addstr(b->out, "</title>\n<style>\n"
-			   "svg.bars { background: #fff }\n.bars text { fill: #111 }\n"
-			   ".bars .heading { font-size: 17px; font-weight: 600 }\n"
-			   ".bars .in { fill: #000; pointer-events: none; text-anchor: middle }\n"
-			   ".bars .number { text-anchor: end }\n.bars .soft { fill: #555 }\n"
-			   "@media (prefers-color-scheme: dark) {\n"
-			   "svg.bars { background: #1c1d22 }\n.bars text { fill: #eee }\n"
-			   ".bars .soft { fill: #aaa }\n.bars .in { fill: #000 }\n}\n</style>\n");
+	buf_addstr(b->out,
+		   "</title>\n<style>\n"
+		   "svg.bars { background: #fff }\n.bars text { fill: #16181d }\n"
+		   ".bars .heading { font-size: 17px; font-weight: 600 }\n"
+		   ".bars .in { fill: #000; pointer-events: none; text-anchor: middle }\n"
+		   ".bars .number { text-anchor: end }\n.bars .soft { fill: #676e7a }\n"
+		   "@media (prefers-color-scheme: dark) {\n"
+		   "svg.bars { background: #15181e }\n.bars text { fill: #e8eaee }\n"
+		   ".bars .soft { fill: #949ca9 }\n.bars .in { fill: #000 }\n}\n</style>\n");
 	buf_addf(b->out, "<text class=\"heading\" x=\"%d\" y=\"26\">", LEFT);
 	add_text(b, title);
 	buf_addstr(b->out, "</text>\n");

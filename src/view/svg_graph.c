@@ -2,6 +2,8 @@
 #include "view/svg_graph.h"
 
 #include "base/fmt.h"
+#include "base/hash.h"
+#include "view/look.h"
 #include "view/svg.h"
 #include "view/svg_asset.h"
 
@@ -41,14 +43,17 @@ static void measure(struct callgraph *g)
 	}
 }
 
-/* From pale to red by the share with all that was called. */
-static void add_fill(struct picture *p, const struct callgraph_node *n)
+static enum look_kind look_of(const struct callgraph_node *n, const char *name)
 {
-	double v = sqrt(callgraph_share(p->graph, n->total) / 100);
-
-	v = MIN(MAX(v, 0.0), 1.0);
-	buf_addf(p->out, "#%02x%02x%02x", 250 - (int)(20 * v), 246 - (int)(136 * v),
-		 238 - (int)(168 * v));
+	switch (n->kind) {
+	case FRAME_KERNEL:
+	case FRAME_HYPERVISOR: return LOOK_KERNEL;
+	case FRAME_JIT: return LOOK_JIT;
+	case FRAME_INTERPRETED: return LOOK_INTERPRETED;
+	case FRAME_INLINED: return LOOK_INLINED;
+	case FRAME_MARKER: return LOOK_LABEL;
+	default: return strstr(name, "::") ? LOOK_CXX : LOOK_USER;
+	}
 }
 
 static void add_node(struct picture *p, u32 i)
@@ -73,16 +78,16 @@ static void add_node(struct picture *p, u32 i)
 		 "</title><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"4\" "
 		 "fill=\"",
 		 x - n->width / 2, y - n->height / 2, n->width, n->height);
-	add_fill(p, n);
+	look_add(p->out, look_of_kind(look_of(n, name), (double)(hash_str(name) % 100) / 99));
 	buf_addf(p->out,
-		 "\" stroke=\"#555\" stroke-width=\"%s\"/><text x=\"%.1f\" y=\"%.1f\" "
+		 "\" stroke=\"#0003\"/><text x=\"%.1f\" y=\"%.1f\" "
 		 "font-size=\"%.1f\">",
-		 n->kind == FRAME_KERNEL ? "1.6" : ".7", x, y - n->height / 2 + font + 2, font);
+		 x, y - n->height / 2 + font + 2, font);
 	add_text(p->out, name, cut);
 	buf_addf(p->out,
 		 "%s</text><text x=\"%.1f\" y=\"%.1f\" font-size=\"11\">%.1f%% (%.1f%%)</text></g>"
 		 "\n",
-		 cut < len ? ".." : "", x, y + n->height / 2 - 6, callgraph_share(g, n->total),
+		 cut < len ? "&#8230;" : "", x, y + n->height / 2 - 6, callgraph_share(g, n->total),
 		 callgraph_share(g, n->self));
 }
 
@@ -180,22 +185,23 @@ static void add_arc_labels(struct picture *p)
 /* --- all ------------------------------------------------------------------------------------ */
 
 static const char style[] =
-	"<style>\nsvg.graph { background: #fff }\n.graph text { fill: #111; text-anchor: middle }\n"
+	"<style>\nsvg.graph { background: #fff }\n.graph text { fill: #16181d; text-anchor: middle "
+	"}\n"
 	".graph .heading { font-size: 17px; font-weight: 600; text-anchor: start }\n"
-	".graph .soft { fill: #555; text-anchor: start }\n"
+	".graph .soft { fill: #676e7a; text-anchor: start }\n"
 	".graph .share { font-size: 10px; text-anchor: start; fill: #444; "
 	"paint-order: stroke; stroke: #fff; stroke-width: 3px; stroke-linejoin: round }\n"
 	".graph .node text { fill: #000 }\n"
-	".graph path { fill: none; stroke: #888 }\n.graph .arc:hover path { stroke: #d00 }\n"
+	".graph path { fill: none; stroke: #b4bac4 }\n.graph .arc:hover path { stroke: #1f6feb }\n"
 	".graph .node:focus { outline: none }\n"
-	".graph .node:hover rect, .graph .node:focus rect { stroke: #d00; stroke-width: 2px }\n"
-	"@media (prefers-color-scheme: dark) {\nsvg.graph { background: #1c1d22 }\n"
-	".graph text { fill: #eee }\n.graph .soft, .graph .share { fill: #bbb }\n"
-	".graph .share { stroke: #1c1d22 }\n"
+	".graph .node:hover rect, .graph .node:focus rect { stroke: #1f6feb; stroke-width: 2px }\n"
+	"@media (prefers-color-scheme: dark) {\nsvg.graph { background: #15181e }\n"
+	".graph text { fill: #e8eaee }\n.graph .soft, .graph .share { fill: #bbb }\n"
+	".graph .share { stroke: #15181e }\n"
 	".graph .node text { fill: #000 }\n}\n</style>\n"
 	"<defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"8\" "
 	"markerHeight=\"8\" markerUnits=\"userSpaceOnUse\" orient=\"auto-start-reverse\">"
-	"<path d=\"M0 0L8 4L0 8z\" style=\"fill:#888;stroke:none\"/></marker></defs>\n";
+	"<path d=\"M0 0L8 4L0 8z\" style=\"fill:#b4bac4;stroke:none\"/></marker></defs>\n";
 
 static void add_left_out(struct picture *p)
 {
@@ -205,20 +211,12 @@ static void add_left_out(struct picture *p)
 		 (unsigned long long)g->hidden_nodes, g->hidden_nodes == 1 ? "" : "s",
 		 callgraph_share(g, g->hidden_self), (unsigned long long)g->hidden_arcs,
 		 g->hidden_arcs == 1 ? "" : "s");
+	if (g->trimmed)
+		buf_addf(p->out, "; begins where paths part, below %u function%s", g->trimmed,
+			 g->trimmed == 1 ? "" : "s");
 	if (g->bridged_arcs)
 		buf_addf(p->out, ", %llu dashed arc%s beside ways that are drawn",
 			 (unsigned long long)g->bridged_arcs, g->bridged_arcs == 1 ? "" : "s");
-}
-
-/* The middle of the heaviest function that nothing calls. */
-static double root_x(const struct callgraph *g)
-{
-	const struct callgraph_node *root = NULL;
-
-	vec_each(n, &g->nodes)
-		if (!n->layer && (!root || n->total > root->total))
-			root = n;
-	return root ? root->x + PAD : 0;
 }
 
 static void begin(struct picture *p, const char *title)
@@ -230,10 +228,10 @@ static void begin(struct picture *p, const char *title)
 	buf_addf(p->out,
 		 "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 		 "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"graph\" width=\"%.0f\" "
-		 "height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" data-root=\"%.0f\" role=\"group\" "
+		 "height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" data-top=\"%d\" role=\"group\" "
 		 "aria-labelledby=\"name\" font-family=\"" SVG_FONT "\" "
 		 "font-size=\"12\">\n<title id=\"name\">",
-		 width, height, width, height, root_x(g));
+		 width, height, width, height, TOP);
 	add_text(p->out, title, strlen(title));
 	buf_addf(p->out, "</title>\n%s<g id=\"head\"><text class=\"heading\" x=\"%d\" y=\"26\">",
 		 style, PAD);
@@ -247,7 +245,7 @@ static void begin(struct picture *p, const char *title)
 	}
 	buf_addf(p->out,
 		 "; boxes: total (self), larger where more runs; dashed: through functions not "
-		 "shown</text>\n<text class=\"soft\" x=\"%d\" y=\"60\">",
+		 "shown. Wheel, + and -: zoom; drag: move; double click: fit</text>\n<text class=\"soft\" x=\"%d\" y=\"60\">",
 		 PAD);
 	add_left_out(p);
 	buf_addstr(p->out, "</text></g>\n");
@@ -258,15 +256,17 @@ void svg_graph(struct callgraph *g, const char *title, struct buf *out)
 	struct picture p = { .graph = g, .out = out };
 
 	callgraph_thin(g);
+	callgraph_trim(g);
 	measure(g);
 	callgraph_layout(g);
 	begin(&p, title);
+	buf_addstr(out, "<g id=\"graph\">\n");
 	vec_each(a, &g->arcs)
 		add_arc(&p, a);
 	for (u32 i = 0; i < g->nodes.len; i++)
 		add_node(&p, i);
 	add_arc_labels(&p);
-	buf_addstr(out, "<script><![CDATA[\n");
+	buf_addstr(out, "</g>\n<script><![CDATA[\n");
 	svg_asset("web/graph-svg.js", out);
 	buf_addstr(out, "]]></script>\n</svg>\n");
 }
@@ -295,7 +295,8 @@ static void dot_node(struct picture *p, u32 i)
 	dot_quote(p->out, callgraph_name(g, i));
 	buf_addf(p->out, "\\n%.2f%% (%.2f%%)\", fontsize=%.1f, fillcolor=\"",
 		 callgraph_share(g, n->total), callgraph_share(g, n->self), font_of(g, n));
-	add_fill(p, n);
+	look_add(p->out, look_of_kind(look_of(n, callgraph_name(g, i)),
+				      (double)(hash_str(callgraph_name(g, i)) % 100) / 99));
 	buf_addstr(p->out, "\"];\n");
 }
 

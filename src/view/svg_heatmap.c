@@ -2,6 +2,7 @@
 #include "view/svg_heatmap.h"
 
 #include "base/fmt.h"
+#include "view/look.h"
 #include "view/svg.h"
 #include "view/svg_asset.h"
 
@@ -17,7 +18,6 @@ enum {
 	TICKS = 10,
 	TICK_WIDTH = 64, /* room for the text of one */
 	TICK_HEIGHT = 20,
-	CELL_WIDEST = 36,
 	RAMP_STEPS = 40,
 };
 
@@ -49,17 +49,19 @@ void heat_edge_text(const struct heatmap *h, u64 edge, struct buf *out)
 		fmt_duration(out, edge);
 }
 
-/* White, through orange, to dark red. */
+static double heat_of_cell(const struct picture *p, u32 column, u32 row)
+{
+	const struct heatmap *h = p->heat;
+
+	if (h->shares && h->most_share > 0 && !p->view->log_count)
+		return h->shares[(size_t)column * h->rows + row] / h->most_share;
+	return heat_of(h, heatmap_cell(h, column, row), p->view->log_count);
+}
+
+/* What is there at all can be seen. */
 static void add_color(struct buf *out, double heat)
 {
-	double v = 0.08 + 0.92 * heat;
-
-	if (v < 0.6)
-		buf_addf(out, "#%02x%02x%02x", 255, 250 - (int)(v / 0.6 * 170),
-			 240 - (int)(v / 0.6 * 190));
-	else
-		buf_addf(out, "#%02x%02x%02x", 255 - (int)((v - 0.6) / 0.4 * 110),
-			 80 - (int)((v - 0.6) / 0.4 * 75), 50 - (int)((v - 0.6) / 0.4 * 30));
+	look_add(out, look_of_heat(0.12 + 0.88 * heat));
 }
 
 static void add_text(struct picture *p, const char *s)
@@ -111,15 +113,16 @@ static void add_cells(struct picture *p)
 	for (u32 column = 0; column < h->columns; column++) {
 		for (u32 row = 0; row < h->rows; row++) {
 			u64 count = heatmap_cell(h, column, row);
+			double heat = heat_of_cell(p, column, row);
 
-			if (!count)
+			if (heat <= 0)
 				continue;
 			buf_addf(p->out,
 				 "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" "
 				 "fill=\"",
 				 x_of(p, column), y_of(p, row + 1.0), p->cell_width,
 				 p->cell_height);
-			add_color(p->out, heat_of(h, count, p->view->log_count));
+			add_color(p->out, heat);
 			buf_addf(p->out, "\" data-c=\"%u\" data-r=\"%u\">", column, row);
 			add_cell_title(p, column, row, count);
 			buf_addstr(p->out, "</rect>\n");
@@ -288,13 +291,13 @@ static void begin(struct picture *p)
 	width = MAX(width, 720);
 	buf_addf(p->out,
 		 "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-		 "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"heat\" width=\"%.0f\" "
-		 "height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" role=\"group\" "
+		 "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"heat\" width=\"100%%\" "
+		 "viewBox=\"0 0 %.0f %.0f\" preserveAspectRatio=\"xMinYMin\" role=\"group\" "
 		 "aria-labelledby=\"name\" font-family=\"" SVG_FONT "\" "
 		 "font-size=\"12\" data-kind=\"%s\" data-start=\"%llu\" data-step=\"%llu\" "
 		 "data-rows=\"%u\" data-columns=\"%u\" data-left=\"%d\" data-top=\"%d\" "
 		 "data-cw=\"%.4f\" data-ch=\"%.4f\" data-file=\"",
-		 width, height, width, height, kind_name(h), (unsigned long long)h->start,
+		 width, height, kind_name(h), (unsigned long long)h->start,
 		 (unsigned long long)h->step, h->rows, h->columns, LEFT, TOP, p->cell_width,
 		 p->cell_height);
 	add_text(p, p->view->file ? p->view->file : "");
@@ -315,7 +318,7 @@ void svg_heatmap(const struct heatmap *h, const struct heat_view *v, struct buf 
 {
 	struct picture p = { .heat = h, .view = v, .out = out };
 
-	p.cell_width = MIN(MAX((double)WIDTH_USUAL / h->columns, 1), (double)CELL_WIDEST);
+	p.cell_width = MAX((double)WIDTH_USUAL / h->columns, 1);
 	p.cell_height = MIN(MAX((double)HEIGHT_USUAL / h->rows, 3), 24);
 	begin(&p);
 	add_cells(&p);

@@ -26,8 +26,12 @@ const range = (page) => page.locator('#range').textContent();
 
 // The middle of a cell, on the page.
 async function cell(page, column, row) {
-	const d = await page.evaluate(() => ({ ...document.querySelector('svg').dataset }));
-	return [+d.left + (column + 0.5) * d.cw, +d.top + (d.rows - row - 0.5) * d.ch];
+	return page.evaluate(([c, r]) => {
+		const svg = document.querySelector('svg'), d = svg.dataset;
+		const at = new DOMPoint(+d.left + (c + 0.5) * d.cw, +d.top + (d.rows - r - 0.5) * d.ch)
+			.matrixTransform(svg.getScreenCTM());
+		return [at.x, at.y];
+	}, [column, row]);
 }
 
 async function subsecond() {
@@ -87,23 +91,50 @@ async function others() {
 	}));
 	const touching = boxes.some((a, i) => boxes.some((b, k) => i < k && a[0] < b[2] && b[0] < a[2] &&
 		a[1] < b[3] && b[1] < a[3]));
-	check('boxes of the call graph do not overlap', [boxes.length, touching], [7, false]);
-	const root = (page, name) => page.locator('.node').filter({ has: page.locator(`title:text-matches("^${name} ")`) })
-		.locator('rect').evaluate((r) => {
-			const b = r.getBoundingClientRect();
-			return [b.left >= 0 && b.right <= innerWidth, scrollX > 0];
-		});
-	const left = (page) => page.locator('#head').evaluate((g) => Math.round(g.getBoundingClientRect().left));
-	check('a call graph that fits does not scroll', await graph.evaluate(() => scrollX), 0);
+	check('boxes of the call graph do not overlap; it begins where paths part',
+		[boxes.length, touching], [6, false]);
+	const seen = (page) => page.locator('.node rect').evaluateAll((all) => all.every((r) => {
+		const b = r.getBoundingClientRect();
+		return b.left >= 0 && b.right <= innerWidth && b.top >= 0 && b.bottom <= innerHeight;
+	}));
+	const box = (page) => page.locator('.node rect').first().evaluate((r) => {
+		const b = r.getBoundingClientRect();
+		return [b.left, b.width];
+	});
 	const wide = await open('wide.svg');
-	check('a wide call graph opens on its root', await root(wide, 'main'), [true, true]);
-	check('its title is in sight', await left(wide), await left(graph));
-	await wide.evaluate(() => scrollTo(100, 0));
-	await until(wide, () => document.getElementById('head').getBoundingClientRect().left > 0);
-	check('and stays there', await left(wide), await left(graph));
+	check('a wide call graph opens fitted', await seen(wide), true);
+	const before = await box(wide);
+	await wide.mouse.move(600, 300);
+	await wide.mouse.wheel(0, -400);
+	const [, larger] = await box(wide);
+	check('the wheel zooms', larger > before[1] * 1.5, true);
+	const [from] = await box(wide);
+	await wide.mouse.down();
+	await wide.mouse.move(700, 300, { steps: 3 });
+	await wide.mouse.up();
+	check('dragging moves', Math.round((await box(wide))[0] - from), 100);
+	await wide.mouse.dblclick(600, 650);
+	check('a double click fits it again', await seen(wide), true);
+	const steady = await open('offsets.svg');
+	check('a heat map is as wide as the window', await steady.locator('.field').evaluate((r) =>
+		innerWidth - r.getBoundingClientRect().right < 60), true);
+	const many = await open('many.svg');
+	check('labels are whole, or six letters and more', await many.locator('#frames text').evaluateAll(
+		(all) => all.map((t) => t.textContent).filter((t) => /(…|\.\.)$/.test(t) && t.length < 6)), []);
+	check('narrow boxes are shaded, not left out', await many.evaluate(() => {
+		const wide = (list) => [...list].reduce((sum, r) => sum + r.getBoundingClientRect().width, 0);
+		const top = [...document.querySelectorAll('#frames rect')].filter((r) => r.parentElement.matches('.rest'));
+		return Math.round(wide(top)) > 100;
+	}), true);
+	check('the heading is opaque', await many.locator('#head .cover').evaluate((r) => {
+		const style = getComputedStyle(r);
+		return [style.opacity, /^rgb\(/.test(style.fill)];
+	}), ['1', true]);
 	const bars = await open('bars.svg', { colorScheme: 'dark' });
 	check('pieces of a bar fill it', Math.round(await bars.locator('g rect').evaluateAll((all) =>
 		all.reduce((sum, r) => sum + +r.getAttribute('width'), 0))), 1100);
+	check('bars are as wide as the window', await bars.locator('svg').evaluate((e) =>
+		e.getBoundingClientRect().width), 1300);
 	check('no script failed anywhere', [...diff.problems, ...graph.problems, ...wide.problems,
 		...bars.problems], []);
 }

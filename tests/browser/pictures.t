@@ -23,6 +23,11 @@ for i in {10..49}; do
 	echo "main;branch_$i;work_$i $((100 - i))"
 done >wide
 "$FATHOM" callgraph wide -o wide.svg || fail 'draw a wide call graph'
+for i in {1..4000}; do
+	echo "main;a_function_with_a_long_name;leaf_$i 1"
+done >many
+echo 'main;another 4000' >>many
+"$FATHOM" flame many --minwidth 0.5 -o many.svg || fail 'draw many boxes'
 "$FATHOM" components after -o bars.svg || fail 'draw bars'
 
 RUN_TIMEOUT=120

@@ -671,4 +671,77 @@ for (const part of [
 		console.log(`not ok ${part.name}: ${e.message.split('\n')[0]}`);
 	}
 }
+// A thread that runs all the time is even in the heat map, whatever its rows; the cell in focus is
+// marked only once the keyboard is used.
+{
+	const page = await open('shop', '#group=');
+	const even = await page.evaluate(() => {
+		const { app, model } = window.fathom,
+			s = model.samples;
+
+		for (let i = 0; i < s.n; i++) {
+			s.time[i] = i / 99;
+			s.event[i] = app.state.event;
+		}
+		model.span = (s.n - 1) / 99;
+		model.events[app.state.event].frequency = 99;
+		app.heat.update();
+		const inside = app.heat.shares.slice(app.heat.rows, -2 * app.heat.rows);
+
+		return [Math.min(...inside) > 0.99 * Math.max(...inside), inside.length > 50];
+	});
+
+	check('a steady thread has no stripes', even, [true, true]);
+	await page.locator('#heat-box canvas').click({ position: { x: 300, y: 60 } });
+	check('no cell is marked by the mouse', await page.evaluate(() => !!window.fathom.app.heat.byKey), false);
+	await page.keyboard.press('ArrowRight');
+	check('the keyboard marks one', await page.evaluate(() => window.fathom.app.heat.byKey), true);
+	await page.close();
+}
+
+// Nothing is cut in part: actions, facts, labels.
+{
+	const page = await open('shop', '#group=');
+
+	for (const width of [1500, 1280, 1100]) {
+		await page.setViewportSize({ width, height: 800 });
+		await page.keyboard.press('ArrowUp');
+		const cut = await page.evaluate(() => {
+			const bar = document.querySelector('.actions').getBoundingClientRect();
+			const half = [...document.querySelectorAll('.actions button')].filter((b) => {
+				const r = b.getBoundingClientRect();
+
+				return r.top < bar.bottom - 1 && r.right > bar.right + 1;
+			});
+			const facts = [...document.querySelectorAll('.fact')].filter((f) => f.scrollWidth > f.clientWidth + 1);
+
+			return [half.length, facts.length];
+		});
+
+		check(`at ${width} pixels no action and no fact is cut`, cut, [0, 0]);
+	}
+	await page.close();
+}
+
+// Boxes below a pixel are shades of what they weigh.
+{
+	const page = await open('tiny', '#heat=0');
+	const dense = await page.evaluate(() => {
+		const { view } = window.fathom.app,
+			c = view.painter.context,
+			box = view.picture.area,
+			row = (n) => c.getImageData(0, box.h - (n + 1) * 19 + 8, box.w, 1).data,
+			white = (data) => {
+				let n = 0;
+
+				for (let i = 0; i < data.length; i += 4) n += data[i] + data[i + 1] + data[i + 2] >= 763;
+				return n / (data.length / 4);
+			};
+
+		return [white(row(2)) < 0.02, white(row(3)) < 0.02];
+	});
+
+	check('boxes below a pixel are not left white', dense, [true, true]);
+	await page.close();
+}
 await browser.close();

@@ -48,7 +48,8 @@ for i in range(1000):
         print(f"\t401010 {'scan' if i % 10 < cut else 'hash'} (/bin/app)\n\t400000 main (/bin/app)\n")
 END
 printf 'a;b 1.5\na;c 0.25\n' >"$TMP/part.folded"
-for input in shop.script events.script evil.folded two.folded deep.folded part.folded; do
+for i in {1..9000}; do echo "main;child_$i;leaf 1"; done >"$TMP/tiny.folded"
+for input in shop.script events.script evil.folded two.folded deep.folded part.folded tiny.folded; do
 	name=${input%.*}
 	"$FATHOM" flame -i "$TMP/$input" -o "$TMP/$name.html" || fail "write $name.html"
 done

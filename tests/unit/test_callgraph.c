@@ -220,7 +220,7 @@ TEST(names_are_quoted_everywhere)
 	struct callgraph g;
 	struct profile p;
 
-	build(&p, &g, "<b>;\"x\\\"&;y 5\n", (struct callgraph_opts){ 0 });
+	build(&p, &g, "<b>;\"x\\\"&;y 5\n<b>;z 5\n", (struct callgraph_opts){ 0 });
 	svg_graph(&g, "t<", &svg);
 	dot_graph(&g, "t\"", &dot);
 	CHECK(!strstr(buf_str(&svg), "<b>"));

@@ -60,6 +60,32 @@ TEST(subsecond_cells)
 	profile_release(&p);
 }
 
+/* Rows that have nothing in common with the sampling rate must not make stripes. */
+TEST(steady_load_is_even)
+{
+	struct heatmap_opts o = { .rows = 50, .step = NSEC_PER_SEC / 10 };
+	struct heatmap h;
+	struct profile p;
+	double least = 1e9, most = 0;
+
+	begin(&p);
+	p.events.items[0].frequency = 99;
+	for (u64 i = 1; i <= 297; i++)
+		profile_add_sample(&p, &(struct profile_sample){ .time = NSEC_PER_SEC * i / 99,
+								 .weight = NSEC_PER_SEC / 99,
+								 .count = 1 });
+	CHECK_EQ(heatmap_subsecond(&h, &p, &o, NULL), 0);
+	for (u32 c = 1; c + 2 < h.columns; c++)
+		for (u32 r = 0; r < h.rows; r++) {
+			least = MIN(least, (double)h.shares[c * h.rows + r]);
+			most = MAX(most, (double)h.shares[c * h.rows + r]);
+		}
+	CHECK(least > 0.99 * most);
+	CHECK_EQ(h.total, 297);
+	heatmap_release(&h);
+	profile_release(&p);
+}
+
 TEST(idle_is_left_out_and_counted)
 {
 	struct heatmap_opts o = { 0 };
