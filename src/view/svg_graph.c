@@ -245,7 +245,8 @@ static void begin(struct picture *p, const char *title)
 	}
 	buf_addf(p->out,
 		 "; boxes: total (self), larger where more runs; dashed: through functions not "
-		 "shown. Wheel, + and -: zoom; drag: move; double click: fit</text>\n<text class=\"soft\" x=\"%d\" y=\"60\">",
+		 "shown. Wheel, + and -: zoom; drag: move; double click: fit</text>\n<text "
+		 "class=\"soft\" x=\"%d\" y=\"60\">",
 		 PAD);
 	add_left_out(p);
 	buf_addstr(p->out, "</text></g>\n");
