@@ -281,7 +281,7 @@ static bool wanted(const struct context *ctx, const struct probe *p)
 		return true;
 	vec_each(glob, &ctx->operands)
 		if (fnmatch(*glob, p->name, FNM_CASEFOLD) == 0 ||
-		    fnmatch(*glob, p->group, FNM_CASEFOLD) == 0)
+		    fnmatch(*glob, p->group, FNM_CASEFOLD) == 0 || strcasestr(p->name, *glob))
 			return true;
 	return false;
 }

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# timeout: 420
+#
+# The commands of the pages for learners are run, and show what the pages say.
+. "$(dirname "$0")/../lib/test.sh"
+need_root
+need_cmd python3 cc
+cd "$TMP" || exit 1
+export XDG_CACHE_HOME=$TMP/cache
+mkdir bin
+ln -s "$FATHOM" bin/fathom
+PATH=$TMP/bin:$PATH
+ln -s "$TOP/docs" docs
+
+for page in "$TOP"/docs/*.md; do
+	grep -q '^```console' "$page" || continue
+	python3 "$TOP/tests/lib/console.py" "$page" >tap 2>err
+	awk -v page="${page##*/}" -v n="$test_count" '
+		/^(not )?ok [0-9]+ - / { n++; sub(/ok [0-9]+ - /, "ok " n " - " page ": ") }
+		!/^1\.\./' tap
+	test_count=$((test_count + $(grep -Ec '^(not )?ok ' tap)))
+	# shellcheck disable=SC2034
+	test_failed=$((test_failed + $(grep -c '^not ok ' tap)))
+	sed 's/^/# /' err
+done
+done_testing
