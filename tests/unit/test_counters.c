@@ -269,3 +269,64 @@ TEST("a clock that is set and a machine that sleeps")
 	CHECK_EQ(delta_clock_step(&d), -(s64)(111 * NSEC_PER_SEC));
 	counter_set_release(&set);
 }
+
+TEST("tables of the kernel")
+{
+	struct machine m;
+
+	put_file("proc/slabinfo", "slabinfo - version: 2.1\n# name\n"
+				  "dentry 10 20 192 21 1 : tunables 0 0 0 : slabdata 3 4 0\nx 1\n");
+	put_file("proc/sys/fs/file-nr", "1080\t0\t2465780\n");
+	put_file("proc/net/tcp",
+		 "  sl  local_address rem_address   st\n"
+		 "   0: 0100007F:1F90 00000000:0000 0A 0\n   1: a b 01 c\n   2: a\n");
+	put_file("proc/net/softnet_stat", "0000000e 00000001 zz\n00002806 00000000 00000002 7\n");
+	put_file("proc/schedstat", "version 15\ncpu0 1 0 3 4 5 6 700 800 9\ndomain0 x\n");
+	put_file("sys/devices/system/node/node1/numastat", "numa_hit 7\nnuma_miss 2\n");
+	put_file("sys/devices/system/node/node1/meminfo", "Node 1 MemFree:  5 kB\nNode 1 x\n");
+	put_file("sys/devices/system/cpu/cpu3/cpuidle/state1/name", "C1\n");
+	put_file("sys/devices/system/cpu/cpu3/cpuidle/state1/time", "42\n");
+	put_file("sys/class/thermal/thermal_zone0/type", "x86_pkg\n");
+	put_file("sys/class/thermal/thermal_zone0/temp", "45500\n");
+	put_file("proc/self/mountinfo", "1 0 0:1 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
+	put_file("sys/fs/cgroup/a/b/cpu.stat", "usage_usec 9\nnr_throttled 3\n");
+	put_file("sys/fs/cgroup/a/b/memory.current", "4096\n");
+	put_file("sys/fs/cgroup/a/b/memory.max", "max\n");
+	machine_open(&m, NULL);
+	look(&m);
+	delta_init(&m.d, counters_set(m.c), NULL, &m.after);
+	CHECK_NEAR(eval(&m, "slab.objects", "dentry"), 20, 0.001);
+	CHECK_NEAR(eval(&m, "slab.slabs", "dentry"), 4, 0.001);
+	CHECK_NEAR(eval(&m, "fs.files_max", ""), 2465780, 0.001);
+	CHECK_NEAR(eval(&m, "tcpstate.listen + tcpstate.established * 10", ""), 11, 0.001);
+	CHECK_NEAR(eval(&m, "softnet.dropped", "0"), 1, 0.001);
+	CHECK_NEAR(eval(&m, "softnet.squeezed", "1"), 2, 0.001);
+	CHECK_NEAR(eval(&m, "softnet.squeezed", "0"), -1, 0.001);
+	CHECK_NEAR(eval(&m, "sched.wait_time", "0"), 800, 0.001);
+	CHECK_NEAR(eval(&m, "numa.numa_miss", "node1"), 2, 0.001);
+	CHECK_NEAR(eval(&m, "numa.mem_free", "node1"), 5120, 0.001);
+	CHECK_NEAR(eval(&m, "cstate.time", "3/C1"), 42000, 0.001);
+	CHECK_NEAR(eval(&m, "thermal.temperature", "x86_pkg 0"), 45.5, 0.001);
+	CHECK_NEAR(eval(&m, "cgroup.cpu", "/a/b"), 9000, 0.001);
+	CHECK_NEAR(eval(&m, "cgroup.throttled", "/a/b"), 3, 0.001);
+	CHECK_NEAR(eval(&m, "cgroup.memory", "/a/b"), 4096, 0.001);
+	CHECK_NEAR(eval(&m, "cgroup.memory_max", "/a/b"), -1, 0.001);
+	machine_close(&m);
+}
+
+TEST("control groups of version 1")
+{
+	struct machine m;
+
+	put_file("proc/self/mountinfo", "1 0 0:1 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n");
+	put_file("sys/fs/cgroup/cpuacct/g/cpuacct.usage", "5000\n");
+	put_file("sys/fs/cgroup/cpu/g/cpu.stat", "nr_throttled 3\nthrottled_time 7000\n");
+	put_file("sys/fs/cgroup/memory/g/memory.usage_in_bytes", "4096\n");
+	machine_open(&m, "cgroup.cpu");
+	look(&m);
+	delta_init(&m.d, counters_set(m.c), NULL, &m.after);
+	CHECK_NEAR(eval(&m, "cgroup.cpu", "/g"), 5000, 0.001);
+	CHECK_NEAR(eval(&m, "cgroup.throttled_time", "/g"), 7000, 0.001);
+	CHECK_NEAR(eval(&m, "cgroup.memory", "/g"), 4096, 0.001);
+	machine_close(&m);
+}
