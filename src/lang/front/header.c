@@ -621,7 +621,9 @@ static void check_whole(struct reader *r, const char *start)
 		h->group = "own";
 	if (!h->columns.len)
 		fault(r, start, 1, "the header has no 'column:'");
-	if (h->sort && header_column(h, h->sort, strlen(h->sort)) == SIZE_MAX)
+	const char *sort = h->sort ? h->sort + (*h->sort == '-') : NULL;
+
+	if (sort && header_column(h, sort, strlen(sort)) == SIZE_MAX)
 		fault(r, start, 1, "'sort:' names no column");
 	if (h->operand && !streq(h->operand, "min") && !has_option(h, h->operand))
 		fault(r, start, 1, "'operand:' names no option");

@@ -13,6 +13,7 @@
  * A condition becomes 1 or 0 in place; the directives of the language do the rest. Conditions of
  * branches that are not looked at are not tried: that would cost time.
  */
+#include "base/io.h"
 #include "lang/comp.h"
 #include "lang/probe/provider.h"
 
@@ -99,6 +100,9 @@ static bool has_probe(struct comp *c, const char *text)
 	if (found && (p == &probe_kprobe || p == &probe_kretprobe || p == &probe_fentry ||
 		      p == &probe_fexit))
 		found = probe_kernel_possible(c, c->targets.items[before].event);
+	if (found && p == &probe_hardware)
+		found = io_exists("/sys/bus/event_source/devices/cpu") ||
+			io_exists("/sys/bus/event_source/devices/cpu_core");
 	c->targets.len = before;
 	return found;
 }
