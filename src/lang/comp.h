@@ -218,6 +218,8 @@ bool comp_tracefs(struct comp *c);
 
 /* The text of --NAME=VALUE or --NAME among the parameters; NULL when it was not given. */
 const char *comp_parameter(const struct comp *c, const char *name);
+/* Is this in the kernel's table of symbols? */
+bool comp_kernel_symbol(const char *name);
 /* Decides conditions that ask the kernel. */
 void comp_choose(struct comp *c);
 /* Settings of the script, then of the environment. */

@@ -143,7 +143,9 @@ static bool does_apply(const struct tool *t, enum applies when)
 	case FOR_STACKS: return tool_has_kind(t, KIND_STACK);
 	case FOR_TIMES: return tool_streams(t) && tool_has_kind(t, KIND_DURATION);
 	case FOR_ROWS: return !has_histograms(t);
-	case FOR_TARGETS: return memmem(t->text.data, t->text.len, "target()", 8);
+	case FOR_TARGETS:
+		return t->header.user_process || t->header.may_process ||
+		       memmem(t->text.data, t->text.len, "target()", 8);
 	case ALWAYS: break;
 	}
 	return true;

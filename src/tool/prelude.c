@@ -276,12 +276,54 @@ static const char *param(const struct tool_option *o, const u64 *value, struct a
 	return arena_printf(arena, "--%s=%llu", o->name, (unsigned long long)*value);
 }
 
-const char *const *prelude_params(const struct tool *t, const struct tool_args *a,
-				  struct arena *arena, size_t *ret_n)
+/* $1: what the option 'file' says; an empty text where there is none. */
+static const char *file_param(const struct tool *t, const struct tool_args *a)
 {
-	const char **list = arena_zalloc(arena, (t->header.options.len + 4) * sizeof(*list));
+	const char *text = NULL;
+
+	for (size_t i = 0; i < t->header.options.len; i++) {
+		if (!streq(t->header.options.items[i].name, "file"))
+			continue;
+		if (a)
+			memcpy(&text, &a->values[i], sizeof(text));
+		else
+			text = t->header.options.items[i].def;
+	}
+	return text ? text : "";
+}
+
+const char *const *prelude_defaults(const struct tool *t, struct arena *arena, size_t *ret_n)
+{
+	const char **list = arena_zalloc(arena, (t->header.options.len + 2) * sizeof(*list));
 	size_t n = 0;
 
+	list[n++] = file_param(t, NULL);
+	vec_each(it, &t->header.options)
+		if (it->def && (it->kind == OPTION_STRING || it->kind == OPTION_CHOICE))
+			list[n++] = arena_printf(arena, "--%s=%s", it->name, it->def);
+	*ret_n = n;
+	return list;
+}
+
+void prelude_tables(const struct tool *t, u64 interval_ns, struct buf *out)
+{
+	static const char macro[] = "macro before_table()";
+
+	if (!memmem(t->text.data, t->text.len, macro, sizeof(macro) - 1))
+		return;
+	if (interval_ns)
+		buf_addf(out, "\ninterval:ms:%llu { before_table() }",
+			 (unsigned long long)MAX(interval_ns / 1000000, 1ull));
+	buf_addstr(out, "\nend { before_table() }\n");
+}
+
+const char *const *prelude_params(const struct tool *t, const struct tool_args *a, int pid,
+				  struct arena *arena, size_t *ret_n)
+{
+	const char **list = arena_zalloc(arena, (t->header.options.len + 6) * sizeof(*list));
+	size_t n = 0;
+
+	list[n++] = file_param(t, a);
 	for (size_t i = 0; i < t->header.options.len; i++) {
 		const char *text = param(&t->header.options.items[i], &a->values[i], arena);
 
@@ -290,7 +332,9 @@ const char *const *prelude_params(const struct tool *t, const struct tool_args *
 	}
 	if (t->header.min)
 		list[n++] = arena_printf(arena, "--min=%llu", (unsigned long long)a->min);
-	if (a->pids.len || a->tids.len || a->users.len || a->cgroups.len || a->comm)
+	if (pid)
+		list[n++] = arena_printf(arena, "--process=%d", pid);
+	if (pid || a->pids.len || a->tids.len || a->users.len || a->cgroups.len || a->comm)
 		list[n++] = "--target=1";
 	*ret_n = n;
 	return list;

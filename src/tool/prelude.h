@@ -13,8 +13,15 @@ int prelude_target(const struct tool_args *a, pid_t launched, struct buf *out, s
 void prelude_macros(struct buf *out);
 /* Appends the macro that decides which rows are sent. */
 void prelude_filter(const struct tool *t, const char *filter, struct buf *out);
-/* The values of all options as parameters of the script ("--name=value"), ended by NULL. */
-const char *const *prelude_params(const struct tool *t, const struct tool_args *a,
+/* Appends the calls of the script's macro before_table(), where it has one. */
+void prelude_tables(const struct tool *t, u64 interval_ns, struct buf *out);
+/* The defaults of the options as parameters. */
+const char *const *prelude_defaults(const struct tool *t, struct arena *arena, size_t *ret_n);
+/*
+ * The values of all options as parameters of the script ("--name=value"), ended by NULL. $1 is the
+ * value of the option 'file', for names of probes. @pid: the one process that is looked at, or 0.
+ */
+const char *const *prelude_params(const struct tool *t, const struct tool_args *a, int pid,
 				  struct arena *arena, size_t *ret_n);
 
 #endif

@@ -291,6 +291,7 @@ static int compile(struct session *s, bool with_filter)
 	err_release(&s->ctx->err);
 	buf_add(&s->source, s->tool->text.data, s->tool->text.len);
 	prelude_macros(&s->source);
+	prelude_tables(s->tool, s->interval, &s->source);
 	rc = prelude_target(s->args, s->child.pid, &s->source, &s->ctx->err);
 	if (rc < 0)
 		return rc;
@@ -341,14 +342,15 @@ static int first_pid(const struct tool_args *a, pid_t launched)
 static int prepare(struct session *s, struct buf *exe)
 {
 	int pid = first_pid(s->args, s->child.pid), rc;
+	const struct tool_header *h = &s->tool->header;
 
-	if (s->tool->header.user_process && !pid) {
+	if (h->user_process && !pid) {
 		err_set(&s->ctx->err, EINVAL, "'%s' looks at one process", s->tool->name);
 		err_hint(&s->ctx->err, "give it with -p PID, or start it: fathom %s -- program",
 			 s->tool->name);
 		return EXIT_USAGE;
 	}
-	s->opts = (struct lang_opts){ .pid = s->tool->header.user_process ? (u32)pid : 0,
+	s->opts = (struct lang_opts){ .pid = h->user_process || h->may_process ? (u32)pid : 0,
 				      .cpid = (u32)s->child.pid,
 				      .command = s->child.name,
 				      .percentiles = true,
@@ -357,7 +359,7 @@ static int prepare(struct session *s, struct buf *exe)
 				      .quiet = s->ctx->common.quiet,
 				      .clean = isatty(fileno(out_of(s))),
 				      .header = &s->tool->header };
-	s->opts.params = prelude_params(s->tool, s->args, &s->arena, &s->opts.n_params);
+	s->opts.params = prelude_params(s->tool, s->args, pid, &s->arena, &s->opts.n_params);
 	if (pid && procfs_exe((u32)pid, exe) >= 0)
 		s->opts.exe = buf_str(exe);
 	rc = compile_filtered(s);
@@ -598,14 +600,17 @@ int tool_try(const struct tool *t, struct err *e)
 	size_t size = sizeof(struct tool_args) + t->header.options.len * sizeof(u64);
 	_cleanup_free_ struct tool_args *a = xcalloc(1, size);
 	struct lang_opts opts = { .no_warnings = true, .header = &t->header };
+	_cleanup_arena_ struct arena arena = ARENA_INIT;
 	struct lang *l = NULL;
 	int rc;
 
 	/* what it looks at is only known when it runs */
 	if (t->header.user_process)
 		return 0;
+	opts.params = prelude_defaults(t, &arena, &opts.n_params);
 	buf_add(&source, t->text.data, t->text.len);
 	prelude_macros(&source);
+	prelude_tables(t, 0, &source);
 	rc = prelude_target(a, 0, &source, e);
 	if (rc == 0)
 		rc = lang_compile(t->name, source.data, source.len, &opts, &l, &diagnostics, e);

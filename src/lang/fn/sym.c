@@ -140,6 +140,13 @@ static bool find_kernel_symbol(const char *name, u64 *ret)
 	       kallsyms_lookup(buf_str(&text), text.len, name, ret);
 }
 
+bool comp_kernel_symbol(const char *name)
+{
+	u64 address;
+
+	return find_kernel_symbol(name, &address);
+}
+
 static void check_kaddr(struct comp *c, struct node *n)
 {
 	u64 address = 0;

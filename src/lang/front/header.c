@@ -452,9 +452,10 @@ static void entry_needs(struct reader *r)
 {
 	const char *text = take_rest(r);
 
-	if (!streq(text, "process"))
-		fault(r, r->text + r->entry.start, 5, "only 'process' can be needed");
-	r->h->user_process = true;
+	if (!streq(text, "process") && !streq(text, "process?"))
+		fault(r, r->text + r->entry.start, 5, "expected 'process' or 'process?'");
+	r->h->user_process = streq(text, "process");
+	r->h->may_process = !r->h->user_process;
 }
 
 static void entry_keep(struct reader *r)

@@ -65,6 +65,17 @@ static bool accept(struct chooser *x, const char *word)
 	return true;
 }
 
+/* $1 in the name of a probe is the first parameter, as in the program. */
+static const char *with_file(struct comp *c, const char *s, size_t n)
+{
+	const char *at = memmem(s, n, "$1", 2);
+
+	if (!at || !c->opts->n_params)
+		return arena_strndup(&c->arena, s, n);
+	return arena_printf(&c->arena, "%.*s%s%.*s", (int)(at - s), s, c->opts->params[0],
+			    (int)(n - (size_t)(at - s) - 2), at + 2);
+}
+
 static const char *quoted(struct chooser *x)
 {
 	const char *start, *close;
@@ -80,7 +91,7 @@ static const char *quoted(struct chooser *x)
 		return "";
 	}
 	x->at = close + 1;
-	return arena_strndup(&x->c->arena, start, (size_t)(close - start));
+	return with_file(x->c, start, (size_t)(close - start));
 }
 
 /* Tried as if it were used, and forgotten again. */
@@ -126,10 +137,11 @@ static bool option_given(const struct comp *c, const char *name, const char *val
 	return text && !streq(text, "0") && !streq(text, "false");
 }
 
-/* has_probe("x"), has_type("x"), has_field("x", "y"), opt("x"), opt("x", "value") */
+/* has_probe("x"), has_type("x"), has_symbol("x"), has_field("x", "y"), opt("x"), opt("x", "value") */
 static bool call(struct chooser *x, bool *ret)
 {
-	static const char *const names[] = { "has_probe", "has_type", "has_field", "opt" };
+	static const char *const names[] = { "has_probe", "has_type", "has_field", "opt",
+					     "has_symbol" };
 	const char *first, *second = NULL;
 	size_t i = 0;
 
@@ -147,6 +159,7 @@ static bool call(struct chooser *x, bool *ret)
 		refuse(x, "expected ')' here");
 	*ret = !x->failed && (i == 0   ? has_probe(x->c, first)
 			      : i == 3 ? option_given(x->c, first, second)
+			      : i == 4 ? comp_kernel_symbol(first)
 				       : has_field(x->c, first, second));
 	return true;
 }
