@@ -207,7 +207,7 @@ static void check_example(const struct check *c, const struct example *x)
 		fault(c, "example '%s' runs no command", x->line);
 		return;
 	}
-	if (streq(words[skip], c->cmd->name))
+	if (cli_find(c->commands, c->n, words[skip]) == c->cmd)
 		parse_example(c, x->line, n - skip, words + skip);
 	else if (!strstr(x->line, c->cmd->name))
 		fault(c, "example '%s' is about another command", x->line);

@@ -15,10 +15,27 @@
 #include <poll.h>
 #include <signal.h>
 
+static bool has_word(const char *list, const char *word)
+{
+	size_t len = strlen(word);
+
+	while (list && *list) {
+		size_t n = strcspn(list, " ");
+
+		if (n == len && memcmp(list, word, n) == 0)
+			return true;
+		list += n + (list[n] == ' ');
+	}
+	return false;
+}
+
 const struct command *cli_find(const struct command *const *commands, size_t n, const char *name)
 {
 	for (size_t i = 0; i < n; i++)
 		if (streq(commands[i]->name, name))
+			return commands[i];
+	for (size_t i = 0; i < n; i++)
+		if (has_word(commands[i]->aliases, name))
 			return commands[i];
 	return NULL;
 }
@@ -27,19 +44,9 @@ const struct command *cli_find(const struct command *const *commands, size_t n, 
 static const struct command *find_instead(const struct command *const *commands, size_t n,
 					  const char *name)
 {
-	size_t len = strlen(name);
-
-	for (size_t i = 0; i < n; i++) {
-		const char *at = commands[i]->instead_of;
-
-		while (at && *at) {
-			size_t word = strcspn(at, " ");
-
-			if (word == len && memcmp(at, name, len) == 0)
-				return commands[i];
-			at += word + (at[word] == ' ');
-		}
-	}
+	for (size_t i = 0; i < n; i++)
+		if (has_word(commands[i]->instead_of, name))
+			return commands[i];
 	return NULL;
 }
 

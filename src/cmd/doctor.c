@@ -334,6 +334,7 @@ static const struct example doctor_examples[] = {
 
 const struct command cmd_doctor = {
 	.name = "doctor",
+	.instead_of = "reset-trace",
 	.summary = "say what works on this machine, and how to get what does not",
 	.description = "Tries every mechanism that fathom can use: perf events, BPF programs and "
 		       "the places where they can be attached, tracing files, privileges, sources "

@@ -246,23 +246,6 @@ static char *without_suffix(const char *name)
 	return xstrdup(name);
 }
 
-/* Built-in commands say themselves whose tools they stand in for. */
-static const struct command *find_instead(const struct toolbox *b, const char *name)
-{
-	size_t len = strlen(name);
-
-	vec_each(it, &b->commands) {
-		for (const char *at = (*it)->aliases; at && *at;) {
-			size_t n = strcspn(at, " ");
-
-			if (n == len && memcmp(at, name, n) == 0)
-				return *it;
-			at += n + (at[n] == ' ');
-		}
-	}
-	return NULL;
-}
-
 /* argv as it is to be read, with @name at @at replaced by @command and @words. */
 static void rewrite(struct toolbox *b, int argc, char **argv, int at, const char *command,
 		    const char *words)
@@ -281,17 +264,15 @@ static void resolve(struct toolbox *b, int argc, char **argv, int at, bool with_
 {
 	_cleanup_free_ char *name = without_suffix(argv[at]);
 	const struct tool_alias *alias = NULL;
-	const struct command *instead;
 	const struct tool *t = NULL;
 
 	if (!find_builtin(b, name) && !find_tool(b, name) && !add_named(b, name)) {
 		add_all(b);
 		alias = find_alias(b, name, &t);
-		instead = alias ? NULL : find_instead(b, name);
 		if (alias)
 			rewrite(b, argc, argv, at, t->name, with_words ? alias->words : "");
-		else if (instead)
-			rewrite(b, argc, argv, at, instead->name, "");
+		else if (!streq(name, argv[at]))
+			rewrite(b, argc, argv, at, name, "");
 		return;
 	}
 	if (!streq(name, argv[at]))

@@ -266,6 +266,15 @@ static const char *make_description(struct tool *t)
 	return arena_strdup(&t->arena, buf_str(&text));
 }
 
+static const char *make_aliases(struct tool *t)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT;
+
+	vec_each(it, &t->header.aliases)
+		buf_addf(&text, "%s%s", text.len ? " " : "", it->name);
+	return text.len ? arena_strdup(&t->arena, buf_str(&text)) : NULL;
+}
+
 static const char *group_title(const char *name)
 {
 	for (const struct tool_group *g = tool_groups; g->name; g++)
@@ -282,6 +291,7 @@ void tool_make_command(struct tool *t)
 		.description = make_description(t),
 		.question = Q_TOOL,
 		.group = group_title(t->header.group),
+		.aliases = make_aliases(t),
 		.options = make_options(t),
 		.args_size = sizeof(struct tool_args) + t->header.options.len * sizeof(u64),
 		.takes_program = does_apply(t, FOR_TARGETS),

@@ -2,11 +2,13 @@
 #include "tool/prelude.h"
 
 #include "base/asset.h"
+#include "base/io.h"
 #include "host/cgroup.h"
 #include "lang/row.h"
 #include "profile/gzip.h"
 
 #include <dirent.h>
+#include <glob.h>
 #include <pwd.h>
 #include <sys/types.h>
 
@@ -276,13 +278,45 @@ static const char *param(const struct tool_option *o, const u64 *value, struct a
 	return arena_printf(arena, "--%s=%llu", o->name, (unsigned long long)*value);
 }
 
-/* $1: what the option 'file' says; an empty text where there is none. */
-static const char *file_param(const struct tool *t, const struct tool_args *a)
+/* The file of this name that the process has mapped; NULL: none. */
+static const char *mapped_file(int pid, const char *path, struct arena *arena)
+{
+	_cleanup_buf_ struct buf maps = BUF_INIT;
+	const char *slash = strrchr(path, '/');
+	char name[64], *save = NULL;
+
+	snprintf(name, sizeof(name), "/proc/%d/maps", pid);
+	if (!slash || !pid || io_read_file(name, IO_MAX_PROC, &maps, NULL) < 0)
+		return NULL;
+	for (char *line = strtok_r(maps.data, "\n", &save); line;
+	     line = strtok_r(NULL, "\n", &save)) {
+		const char *file = strchr(line, '/');
+
+		if (file && ends_with(file, slash))
+			return arena_strdup(arena, file);
+	}
+	return NULL;
+}
+
+/* A pattern stands for the first file that it matches. */
+static const char *first_match(const char *path, struct arena *arena)
+{
+	const char *found = path;
+	glob_t g = { 0 };
+
+	if (strpbrk(path, "*?[") && glob(path, 0, NULL, &g) == 0 && g.gl_pathc)
+		found = arena_strdup(arena, g.gl_pathv[0]);
+	globfree(&g);
+	return found;
+}
+
+/* The text of an option that names what probes are on. */
+static const char *named_value(const struct tool *t, const struct tool_args *a, const char *name)
 {
 	const char *text = NULL;
 
 	for (size_t i = 0; i < t->header.options.len; i++) {
-		if (!streq(t->header.options.items[i].name, "file"))
+		if (!streq(t->header.options.items[i].name, name))
 			continue;
 		if (a)
 			memcpy(&text, &a->values[i], sizeof(text));
@@ -292,12 +326,22 @@ static const char *file_param(const struct tool *t, const struct tool_args *a)
 	return text ? text : "";
 }
 
+/* $1: what the option 'file' says; an empty text where there is none. */
+static const char *file_param(const struct tool *t, const struct tool_args *a, int pid,
+			      struct arena *arena)
+{
+	const char *text = named_value(t, a, "file"), *mapped = mapped_file(pid, text, arena);
+
+	return mapped ? mapped : first_match(text, arena);
+}
+
 const char *const *prelude_defaults(const struct tool *t, struct arena *arena, size_t *ret_n)
 {
-	const char **list = arena_zalloc(arena, (t->header.options.len + 2) * sizeof(*list));
+	const char **list = arena_zalloc(arena, (t->header.options.len + 3) * sizeof(*list));
 	size_t n = 0;
 
-	list[n++] = file_param(t, NULL);
+	list[n++] = file_param(t, NULL, 0, arena);
+	list[n++] = named_value(t, NULL, "function");
 	vec_each(it, &t->header.options)
 		if (it->def && (it->kind == OPTION_STRING || it->kind == OPTION_CHOICE))
 			list[n++] = arena_printf(arena, "--%s=%s", it->name, it->def);
@@ -320,10 +364,11 @@ void prelude_tables(const struct tool *t, u64 interval_ns, struct buf *out)
 const char *const *prelude_params(const struct tool *t, const struct tool_args *a, int pid,
 				  struct arena *arena, size_t *ret_n)
 {
-	const char **list = arena_zalloc(arena, (t->header.options.len + 6) * sizeof(*list));
+	const char **list = arena_zalloc(arena, (t->header.options.len + 7) * sizeof(*list));
 	size_t n = 0;
 
-	list[n++] = file_param(t, a);
+	list[n++] = file_param(t, a, pid, arena);
+	list[n++] = named_value(t, a, "function");
 	for (size_t i = 0; i < t->header.options.len; i++) {
 		const char *text = param(&t->header.options.items[i], &a->values[i], arena);
 

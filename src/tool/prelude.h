@@ -18,8 +18,9 @@ void prelude_tables(const struct tool *t, u64 interval_ns, struct buf *out);
 /* The defaults of the options as parameters. */
 const char *const *prelude_defaults(const struct tool *t, struct arena *arena, size_t *ret_n);
 /*
- * The values of all options as parameters of the script ("--name=value"), ended by NULL. $1 is the
- * value of the option 'file', for names of probes. @pid: the one process that is looked at, or 0.
+ * The values of all options as parameters of the script ("--name=value"), ended by NULL. $1 and
+ * $2 are the values of the options 'file' and 'function', for names of probes. @pid: the one
+ * process that is looked at, or 0.
  */
 const char *const *prelude_params(const struct tool *t, const struct tool_args *a, int pid,
 				  struct arena *arena, size_t *ret_n);

@@ -55,15 +55,34 @@ static size_t least_width(const struct rows_view *s)
 	return total;
 }
 
+static bool is_too_wide(const struct rows_view *s)
+{
+	return s->width > 0 && least_width(s) > (size_t)s->width;
+}
+
+/* Names may be cut, addresses may not: nobody could use what is left of them. */
+static void shrink_texts(struct rows_view *s)
+{
+	for (size_t i = s->n; i-- > 0 && is_too_wide(s);) {
+		struct rows_column *c = &s->columns[i];
+
+		if (s->shown[i] && c->type == VALUE_TEXT && !c->uncut && c->width > TEXT_LEAST)
+			c->width = MAX((u32)TEXT_LEAST, (u32)strlen(c->title));
+	}
+}
+
+/* Spare columns go first, then names get shorter, then columns go from the right. */
 static void choose_columns(struct rows_view *s)
 {
-	size_t spare;
+	size_t i;
 
-	for (size_t i = 0; i < s->n; i++)
+	for (i = 0; i < s->n; i++)
 		s->shown[i] = is_cell(s, i);
-	while (s->width > 0 && least_width(s) > (size_t)s->width &&
-	       (spare = most_spare(s)) != SIZE_MAX)
-		s->shown[spare] = false;
+	while (is_too_wide(s) && (i = most_spare(s)) != SIZE_MAX)
+		s->shown[i] = false;
+	shrink_texts(s);
+	while (is_too_wide(s) && (i = last_shown(s)) != SIZE_MAX && i > 1)
+		s->shown[i] = false;
 }
 
 void rows_init(struct rows_view *s, enum rows_format format, const char *command,

@@ -18,6 +18,7 @@ struct rows_column {
 	const char *unit; /* or NULL */
 	enum value_type type;
 	u32 width;
+	bool uncut;  /* never shortened */
 	bool spare;  /* left out first where the line is short */
 	bool hidden; /* machine output only */
 	bool absent; /* in no output */

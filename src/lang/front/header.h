@@ -103,14 +103,14 @@ struct tool_header {
 	const char *group;
 	const char *about; /* paragraphs; or NULL */
 	const char *notes;
-	const char *differs;     /* from bcc's tool of that name; or NULL */
-	const char *sort;        /* column; or NULL */
-	const char *min;         /* default of --min, "10ms"; NULL: no such option */
-	const char *operand;     /* option that the first operand sets; or NULL */
-	u64 interval;            /* of tables, nanoseconds; 0: once, at the end */
-	bool user_process; /* "needs: process": nothing is known of the whole machine */
-	bool may_process;  /* "needs: process?": user probes are of the process, if one is given */
-	bool keep;               /* tables go on: maps are not cleared after each */
+	const char *differs; /* from bcc's tool of that name; or NULL */
+	const char *sort;    /* column; or NULL */
+	const char *min;     /* default of --min, "10ms"; NULL: no such option */
+	const char *operand; /* option that the first operand sets; or NULL */
+	u64 interval;        /* of tables, nanoseconds; 0: once, at the end */
+	bool user_process;   /* "needs: process": nothing is known of the whole machine */
+	bool may_process; /* "needs: process?": user probes are of the process, if one is given */
+	bool keep;        /* tables go on: maps are not cleared after each */
 	VEC(const char *) shows; /* maps with '@' that are the table, or the histograms */
 	VEC(struct tool_column) columns;
 	VEC(struct tool_option) options;

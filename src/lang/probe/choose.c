@@ -65,15 +65,24 @@ static bool accept(struct chooser *x, const char *word)
 	return true;
 }
 
-/* $1 in the name of a probe is the first parameter, as in the program. */
-static const char *with_file(struct comp *c, const char *s, size_t n)
+/* $1 and $2 in the name of a probe are the first parameters, as in the program. */
+static const char *with_parameters(struct comp *c, const char *s, size_t n)
 {
-	const char *at = memmem(s, n, "$1", 2);
+	_cleanup_buf_ struct buf out = BUF_INIT;
 
-	if (!at || !c->opts->n_params)
-		return arena_strndup(&c->arena, s, n);
-	return arena_printf(&c->arena, "%.*s%s%.*s", (int)(at - s), s, c->opts->params[0],
-			    (int)(n - (size_t)(at - s) - 2), at + 2);
+	for (size_t i = 0; i < n; i++) {
+		size_t number = s[i] == '$' && i + 1 < n && s[i + 1] >= '1' && s[i + 1] <= '2'
+					? (size_t)(s[i + 1] - '0')
+					: 0;
+
+		if (number && number <= c->opts->n_params) {
+			buf_addstr(&out, c->opts->params[number - 1]);
+			i++;
+		} else {
+			buf_addch(&out, s[i]);
+		}
+	}
+	return arena_strdup(&c->arena, buf_str(&out));
 }
 
 static const char *quoted(struct chooser *x)
@@ -91,7 +100,7 @@ static const char *quoted(struct chooser *x)
 		return "";
 	}
 	x->at = close + 1;
-	return with_file(x->c, start, (size_t)(close - start));
+	return with_parameters(x->c, start, (size_t)(close - start));
 }
 
 /* Tried as if it were used, and forgotten again. */
@@ -137,7 +146,8 @@ static bool option_given(const struct comp *c, const char *name, const char *val
 	return text && !streq(text, "0") && !streq(text, "false");
 }
 
-/* has_probe("x"), has_type("x"), has_symbol("x"), has_field("x", "y"), opt("x"), opt("x", "value") */
+/* has_probe("x"), has_type("x"), has_symbol("x"), has_field("x", "y"), opt("x"), opt("x", "value")
+ */
 static bool call(struct chooser *x, bool *ret)
 {
 	static const char *const names[] = { "has_probe", "has_type", "has_field", "opt",

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Tools about disks, against a known number of requests of a known size.
+. "$(dirname "$0")/../lib/test.sh"
+. "$(dirname "$0")/../lib/tools.sh"
+need_root
+need_cmd dd
+need_file /sys/kernel/btf/vmlinux
+
+# 200 writes of 64K past the page cache, one after the other, and 100 reads of 4K
+dir=$(mktemp -d /var/tmp/fathom-test-XXXXXX)
+trap 'rm -rf "$dir"; test_end' EXIT
+cp "$(command -v dd)" "$TMP/truthdd"
+export dir
+if ! "$TMP/truthdd" if=/dev/zero of="$dir/x" bs=64k count=200 oflag=direct 2>"$TMP/err"; then
+	plan_skip "no file system that can be written past the cache: $(head -1 "$TMP/err")"
+fi
+work='"$TMP/truthdd" if=/dev/zero of=$dir/x bs=64k count=200 oflag=direct conv=notrunc &&
+	"$TMP/truthdd" if=$dir/x of=/dev/null bs=4k count=100 iflag=direct'
+
+if traced biosnoop '' "$work"; then
+	figure '200 writes' 'len([r for r in some(comm="truthdd", op="write", bytes=65536)]) == 200'
+	figure '100 reads' 'len([r for r in some(comm="truthdd", op="read", bytes=4096)]) >= 100'
+	figure 'with latencies' 'all(0 < r["lat"] < 10e9 for r in some(comm="truthdd"))'
+fi
+if traced biosnoop "--filter bytes==65536" "$work"; then
+	figure 'only what the filter lets through' 'rows and all(r["bytes"] == 65536 for r in rows)'
+fi
+if traced biotop '60' "$work"; then
+	figure 'requests and bytes by process' \
+		'[r for r in some(comm="truthdd", op="write") if r["io"] == 200 and r["bytes"] == 200 * 65536]'
+fi
+if traced biolatency -F "$work"; then
+	figure 'each write is in the histogram' \
+		'sum(h["count"] for h in hists if h["label"] == "operation = write") >= 200'
+	figure 'percentiles are in order' 'all(h["p50"] <= h["p99"] for h in hists)'
+fi
+if traced biolatpcts '60' "$work"; then
+	figure 'percentiles by operation' \
+		'[h for h in hists if h["label"] == "operation = write" and h["count"] >= 200 and 0 < h["p50"] < 1e9]'
+fi
+if traced bitesize -F "$work"; then
+	figure 'sizes by process' \
+		'[b for h in hists if h["label"] == "comm = truthdd, operation = write" for b in h["buckets"] if b["min"] == 65536 and b["count"] >= 200]'
+fi
+if traced biopattern '60' "$work"; then
+	figure 'what follows the request before' 'total("seq") >= 200'
+	figure 'and all of it is counted' 'total("bytes") >= 200 * 65536 + 100 * 4096'
+fi
+if traced bioaccess '' "$work"; then
+	figure 'the access profile' 'total("bytes") >= 200 * 65536 and total("writes") >= 200'
+fi
+if traced biostacks '' "$work"; then
+	figure 'stacks of the requests' \
+		'sum(r["requests"] for r in rows if "write" in r["stack"]) >= 200'
+fi
+if traced mdflush '' "$work"; then
+	figure 'nothing where there is no md device' 'not rows'
+fi
+done_testing
