@@ -8,13 +8,13 @@ enum { HEADER_MAX = 32 << 10, ENTRIES_MAX = 256, NAME_MAX_LEN = 40 };
 
 const struct tool_group tool_groups[] = {
 	{ "block", "Disks" },
-	{ "files", "Files and file systems" },
-	{ "cpu", "CPUs and the scheduler" },
+	{ "files", "Files" },
+	{ "cpu", "CPUs and scheduler" },
 	{ "processes", "Processes" },
 	{ "memory", "Memory" },
 	{ "locks", "Locks" },
 	{ "network", "Network" },
-	{ "runtimes", "Languages and databases" },
+	{ "runtimes", "Languages" },
 	{ "virtual", "Virtual machines" },
 	{ "own", "Your own tools" },
 	{ NULL, NULL },
