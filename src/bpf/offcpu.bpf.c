@@ -401,13 +401,17 @@ static __always_inline void leave(void *ctx, struct task_struct *prev, bool pree
 			return;
 		}
 		begin_account(st, prev, now);
+		if (mine && offcpu_options.threads)
+			offcpu_count(OFFCPU_COUNT_OPENED, 1);
 	}
 	account_run(st, prev, now);
 	if (offcpu_options.threads)
 		name_thread(st, prev, id);
 	if (unlikely(state & SCHED_STATE_DEAD)) {
-		if (offcpu_options.threads && mine)
+		if (offcpu_options.threads && mine) {
 			send_thread(st, prev, now, 0);
+			offcpu_count(OFFCPU_COUNT_CLOSED, 1);
+		}
 		if (offcpu_options.sums)
 			settle(st);
 		offcpu_task_ends(prev, st);
@@ -565,6 +569,8 @@ int offcpu_fork(u64 *ctx)
 	bpf_get_current_comm(st->comm, sizeof(st->comm));
 	st->mine = matches && st->tid &&
 		   (follow || !offcpu_options.by_pid || in_set(&offcpu_pids, st->pid));
+	if (st->mine && offcpu_options.threads)
+		offcpu_count(OFFCPU_COUNT_OPENED, 1);
 	st->wanted = st->mine && state_matches(0, false);
 	st->syscall = -1;
 	name_row(st, 0);
@@ -602,6 +608,7 @@ static __always_inline void open_account(struct offcpu_task *st, struct task_str
 	st->state = BPF_CORE_READ(t, __state) & 0xffff;
 	st->delay = offcpu_delay(task, now);
 	st->wanted = st->mine = 1;
+	offcpu_count(OFFCPU_COUNT_OPENED, 1);
 	name_row(st, st->state ? offcpu_stack_of(task, pid, tid) : 0);
 	/* a runnable one may be on a CPU: its next switch tells, by the CPU time used */
 	st->out = now;

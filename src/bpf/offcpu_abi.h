@@ -196,6 +196,8 @@ enum offcpu_count {
 	OFFCPU_COUNT_MISSED_OUT, /* switch-ins of threads that never left */
 	OFFCPU_COUNT_HELD_LOST,  /* threads whose stacks may be forgotten: the ring was full */
 	OFFCPU_COUNT_RAN_FULL,   /* runs of others that found no room in their table */
+	OFFCPU_COUNT_OPENED,     /* accounts of threads that are asked for ... */
+	OFFCPU_COUNT_CLOSED,     /* ... and those of threads that have left their CPU for good */
 	OFFCPU_COUNTERS,
 };
 

@@ -195,6 +195,8 @@ int recorder_waits_stop(struct recorder *r, struct err *e)
 
 	if (!r->waits.session)
 		return 0;
+	if (r->o.launch && launch_ended(r->o.launch))
+		waits_engine_settle(waits_session_engine(r->waits.session));
 	pthread_mutex_lock(&r->kernel.lock);
 	rc = waits_session_stop(r->waits.session, e);
 	pthread_mutex_unlock(&r->kernel.lock);

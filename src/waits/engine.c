@@ -21,6 +21,7 @@
 #include "waits/rows.h"
 #include "unwind/rescue.h"
 
+enum { SETTLE_US = 1000, SETTLE_SAME = 20 };
 enum { RING_BYTES = 8 << 20, RING_MIN = 1 << 17, RING_MAX = 1 << 30 };
 /* A reading ends after this even if more comes all the time: its caller has other things to do. */
 #define READ_NS      (200 * NSEC_PER_MSEC)
@@ -349,6 +350,28 @@ int waits_engine_start(struct waits_engine *o, struct err *e)
 		rc = run_iterator(o, o->skel->progs.offcpu_each, e);
 	libbpf_set_print(print);
 	return rc;
+}
+
+static u64 read_count(const struct waits_engine *o, enum offcpu_count which)
+{
+	return bpfsys_map_sum(bpf_map__fd(o->skel->maps.offcpu_counters), which);
+}
+
+void waits_engine_settle(struct waits_engine *o)
+{
+	u64 last = 0;
+	u32 same = 0;
+
+	while (o->opts.threads && same < SETTLE_SAME) {
+		u64 living =
+			read_count(o, OFFCPU_COUNT_OPENED) - read_count(o, OFFCPU_COUNT_CLOSED);
+
+		if (!living)
+			break;
+		same = living == last ? same + 1 : 0;
+		last = living;
+		usleep(SETTLE_US);
+	}
 }
 
 void waits_engine_stop(struct waits_engine *o)

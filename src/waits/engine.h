@@ -114,6 +114,12 @@ void waits_engine_feed(struct waits_engine *o);
 int waits_engine_add_pid(struct waits_engine *o, u32 pid, struct err *e);
 /* Read soon afterwards: threads that sleep already are unwound by what they have in memory. */
 int waits_engine_start(struct waits_engine *o, struct err *e);
+/*
+ * Before the stop, when the threads that are asked for have ended: their parent hears of that
+ * before they leave their CPU for the last time, and that is when their accounts are sent. Waits
+ * for those, up to 20 ms after the last one.
+ */
+void waits_engine_settle(struct waits_engine *o);
 void waits_engine_stop(struct waits_engine *o);
 int waits_engine_fd(const struct waits_engine *o);
 int waits_engine_read(struct waits_engine *o);

@@ -163,7 +163,11 @@ int waits_live_run(struct waits_live *l, u64 until, bool (*done)(void *ctx), voi
 		u64 now = clock_mono_ns();
 		int rc, wait = done ? POLL_ENDED_MS : POLL_MS;
 
-		if (stop_requested() || (until && now >= until) || (done && done(ctx)))
+		if (done && done(ctx)) {
+			waits_engine_settle(l->engine);
+			break;
+		}
+		if (stop_requested() || (until && now >= until))
 			break;
 		if (until && until - now < (u64)wait * NSEC_PER_MSEC)
 			wait = (int)((until - now) / NSEC_PER_MSEC) + 1;

@@ -175,8 +175,52 @@ END
 	expect_out_like '^ +[0-9.]+m?s +[0-9.]+%  waiting for work, which delays nobody$'
 	end_clients
 	kill "$pid"
+	# It ends while its threads still sleep: none of them may be missing.
+	cat >ends.go <<'END'
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"sync"
+	"time"
+)
+
+func main() {
+	var all sync.WaitGroup
+	for i := 0; i < 12; i++ {
+		all.Add(1)
+		go func() {
+			runtime.LockOSThread()
+			all.Done()
+			time.Sleep(time.Hour)
+		}()
+	}
+	all.Wait()
+	time.Sleep(50 * time.Millisecond)
+	list, _ := os.ReadDir("/proc/self/task")
+	fmt.Println(len(list))
+}
+END
+	HOME=$TMP GOCACHE=$TMP/go-cache GO111MODULE=off go build -o ends ends.go
+	alive=$("$FATHOM" record -q --chains -o ends.data -- ./ends)
+	"$FATHOM" threads -i ends.data -n 0 --json >threads.json
+	"$FATHOM" offcpu -i ends.data --open --idle --json >offcpu.json
+	"$FATHOM" report -i ends.data --event offcpu-time --json >report.json
+	ok "Go: all threads ($alive at the end) are recorded; threads, offcpu and report agree" \
+		python3 - "$alive" <<'END'
+import json, sys
+rows = json.load(open("threads.json"))["threads"]
+assert len(rows) >= int(sys.argv[1]), len(rows)
+on = ("user_percent", "kernel_percent", "runnable_percent")
+threads = sum(r["wall_ns"] * (100 - sum(r[k] for k in on)) / 100 for r in rows)
+offcpu = json.load(open("offcpu.json"))["facts"]["blocked_ns"]
+report = sum(n["value"] for n in json.load(open("report.json"))["tree"] if n["depth"] == 0)
+assert abs(threads - offcpu) < 0.001 * offcpu and abs(report - offcpu) < 1000, (threads, offcpu, report)
+END
 else
-	skip "no go or curl" 3
+	skip "no go or curl" 4
 fi
 
 # --- java: a pool that fights for a monitor -----------------------------------------------------------
