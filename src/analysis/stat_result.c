@@ -3,10 +3,10 @@
 
 #include <math.h>
 
-static const char no_pmu_text[] = "no hardware counters here: cycles, instructions, IPC, branch "
+static const char no_pmu_text[] = "no hardware counters here: cycles, IPC, branch "
 				  "and cache misses are not known";
 static const char no_pmu_hint[] =
-	"run on bare metal or give the guest a virtual PMU; --why shows where the time went";
+	"run on bare metal or give the guest a virtual PMU; --why says what was waited for";
 
 enum {
 	C_GROUP,

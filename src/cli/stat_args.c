@@ -68,6 +68,9 @@ const struct opt stat_options[] = {
 	     "caches, too; -dd and -ddd: TLBs and prefetches"),
 	WHAT(0, "topdown", OPT_FLAG, topdown, NULL,
 	     "where the CPU's slots went, level 1, where the PMU tells it"),
+	WHAT(0, "why", OPT_FLAG, why, NULL,
+	     "where the rest of the time went: waiting for a CPU, a disk, a lock",
+	     .conflicts = "repeat interval control"),
 	WHAT('n', "null", OPT_FLAG, null_run, NULL, "count nothing, only measure time"),
 	WHAT('i', "no-inherit", OPT_FLAG, no_inherit, NULL,
 	     "not the children that the target makes"),
@@ -172,6 +175,16 @@ bool stat_perf_form(const struct stat_args *a)
 	return a->separator || a->json_lines;
 }
 
+/* What there is to count without a PMU; system calls where tracepoints can be read. */
+static int add_software(struct choice *c)
+{
+	int rc = event_parse(c->events, "major-faults", c->err);
+
+	if (rc >= 0 && event_parse(c->events, "raw_syscalls:sys_enter", NULL) < 0)
+		return 0;
+	return rc;
+}
+
 static int add_defaults(struct choice *c)
 {
 	struct err *e = c->err;
@@ -182,7 +195,7 @@ static int add_defaults(struct choice *c)
 	if (rc >= 0)
 		rc = event_parse(c->events, default_software, e);
 	if (rc >= 0 && *c->no_pmu)
-		return event_parse(c->events, "major-faults", e);
+		return add_software(c);
 	if (rc >= 0)
 		rc = event_parse(c->events, default_hardware, e);
 	return rc;

@@ -46,6 +46,7 @@ struct stat_args {
 	const char *pre, *post;
 	bool compare;
 	bool strict;
+	bool why;
 };
 
 extern const struct opt stat_options[];

@@ -13,6 +13,7 @@
 #include "cli/cli.h"
 #include "cli/program.h"
 #include "cli/stat_args.h"
+#include "cli/stat_why.h"
 #include "cli/target.h"
 #include "recorder/count_run.h"
 #include "view/stat_form.h"
@@ -30,6 +31,7 @@ struct stat_job {
 	struct launch launch;
 	struct control control;
 	struct counting *counting;
+	struct stat_watch watch;
 	FILE *out;
 	FILE *owned; /* @out, if it is to be closed */
 	struct stat_form form;
@@ -175,6 +177,8 @@ static void show_missing(struct stat_job *j)
 
 	if (stat_perf_form(j->args) || log_get_level() == LOG_QUIET)
 		return;
+	if (j->stat.spans.len == 1 && (j->args->why || j->no_pmu))
+		stat_why_text(&j->watch.why, &text);
 	stat_missing(&j->stat, j->no_pmu, &text);
 	if (text.len)
 		fprintf(j->out, "\n%s", buf_str(&text));
@@ -190,6 +194,11 @@ static int show_ours(struct stat_job *j)
 
 	result_init(&r, "stat");
 	stat_result(&j->stat, j->subject, j->no_pmu, j->form.interval ? j->form.time : 0, &r);
+	if (!j->form.interval && j->stat.spans.len == 1) {
+		stat_why_result(&j->watch.why, &r);
+		if (j->args->why)
+			waits_live_health(&j->watch.live, &r);
+	}
 	j->ctx->out = j->out;
 	rc = cli_show(j->ctx, &r);
 	(void)fflush(j->out);
@@ -304,6 +313,13 @@ static int prepare_run(struct stat_job *j, bool first, bool *ret_on_exec)
 	return 0;
 }
 
+static int run_waits(void *ctx, u64 until, bool (*done)(void *), void *done_ctx)
+{
+	struct stat_job *j = ctx;
+
+	return stat_watch_run(&j->watch, until, done, done_ctx, &j->ctx->err);
+}
+
 static int run_counted(struct stat_job *j, bool on_exec)
 {
 	const struct stat_args *a = j->args;
@@ -320,13 +336,18 @@ static int run_counted(struct stat_job *j, bool on_exec)
 		.timeout = a->timeout ? a->timeout : a->target.duration,
 		.on_interval = on_interval,
 		.ctx = j,
+		.beside = a->why ? run_waits : NULL,
 	};
 	u64 user, system, user_end, system_end;
 	struct stat_span *span;
 	int rc;
 
 	children_time(&user, &system);
-	rc = count_run(&run, &j->ctx->err);
+	rc = stat_watch_start(&j->watch, &j->ctx->err);
+	if (rc >= 0)
+		rc = count_run(&run, &j->ctx->err);
+	if (rc >= 0)
+		rc = stat_watch_stop(&j->watch, &run.main, run.wall, &j->ctx->err);
 	if (rc < 0)
 		return rc;
 	j->status = program_end(&j->launch);
@@ -357,6 +378,8 @@ static int run_once(struct stat_job *j, bool first)
 		sync();
 	if (rc == 0)
 		rc = prepare_run(j, first, &on_exec);
+	if (rc == 0)
+		rc = stat_watch_open(&j->watch, &j->args->target, (u32)j->launch.pid, &j->ctx->err);
 	if (rc == 0)
 		rc = run_counted(j, on_exec);
 	launch_release(&j->launch);
@@ -404,6 +427,7 @@ static int finish(struct stat_job *j)
 
 static void job_release(struct stat_job *j)
 {
+	stat_watch_release(&j->watch);
 	counting_free(j->counting);
 	stat_release(&j->stat);
 	event_list_release(&j->events);
@@ -442,6 +466,7 @@ static int stat_count(struct stat_job *j)
 		.big = !a->no_big,
 		.table = a->table,
 	};
+	j->watch.on = a->why;
 	j->ctx->stream = a->interval != 0 || (a->repeat_given && !a->repeat);
 	rc = run_all(j);
 	return rc ? rc : finish(j);
@@ -502,6 +527,7 @@ static const struct example stat_examples[] = {
 	{ "fathom stat -p 1234 --timeout 5000", "a process, for five seconds" },
 	{ "fathom stat -a --per-core -e context-switches --timeout 1000", "core by core" },
 	{ "fathom stat -e 'syscalls:sys_enter_*' -- ls", "which system calls, how often" },
+	{ "fathom stat --why -- tar cf /tmp/x.tar /usr/share/doc", "and what it waited for" },
 	{ "fathom stat --json -r 10 -o a.json -- ./old", "a file for --compare" },
 	{ "fathom stat --compare a.json b.json", "which differences are more than chance" },
 	{ 0 },
@@ -530,7 +556,10 @@ const struct command cmd_stat = {
 	.instead_of = "time",
 	.examples = stat_examples,
 	.notes = "In many virtual machines there are no hardware counters: then software's are "
-		 "shown, and a line says what is missing. Rates are for a second on a CPU, as in "
+		 "shown, with the kernel's own sums of how long the main thread ran, waited for a "
+		 "CPU and was blocked, and a line says what is missing. --why tells blocked time "
+		 "apart by its reason, for all threads, and watches each switch for that. Rates "
+		 "are for a second on a CPU, as in "
 		 "perf, not for a second that passed.",
 	.see_also = "fathom-record fathom-list fathom-threads perf-stat",
 	.run = stat_run,

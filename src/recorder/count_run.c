@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 
 #include "base/clock.h"
 #include "base/stop.h"
@@ -53,11 +54,24 @@ static void watch_release(struct watch *w)
 	vec_release(&w->fds);
 }
 
+/* A process that has ended keeps its times until it is waited for. */
+static bool program_gone(struct count_run *r)
+{
+	siginfo_t info;
+
+	memset(&info, 0, sizeof(info));
+	if (!r->launch->reaped &&
+	    waitid(P_PID, (id_t)r->launch->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+	    info.si_pid == r->launch->pid)
+		(void)delay_of_thread((u32)r->launch->pid, &r->main);
+	return launch_ended(r->launch);
+}
+
 /* True: all that was watched is gone. */
-static bool all_gone(struct watch *w, const struct count_run *r)
+static bool all_gone(struct watch *w, struct count_run *r)
 {
 	if (r->launch->pid > 0)
-		return launch_ended(r->launch);
+		return program_gone(r);
 	if (w->fds.len == FIXED_FDS)
 		return r->target->by_thread; /* they ended before they could be watched */
 	for (size_t i = FIXED_FDS; i < w->fds.len; i++) {
@@ -154,15 +168,33 @@ static int begin(struct count_run *r, struct err *e)
 	return rc;
 }
 
+struct watched {
+	struct count_run *run;
+	struct watch *watch;
+};
+
+/* Asked by a loop that is not ours. */
+static bool is_done(void *ctx)
+{
+	struct watched *w = ctx;
+
+	(void)poll(w->watch->fds.items, w->watch->fds.len, 0);
+	return all_gone(w->watch, w->run);
+}
+
 int count_run(struct count_run *r, struct err *e)
 {
 	struct watch w;
+	struct watched watched = { r, &w };
 	int rc = begin(r, e);
 
 	if (rc < 0)
 		return rc;
 	watch_init(&w, r);
-	rc = loop(r, &w);
+	if (r->beside)
+		rc = r->beside(r->ctx, r->timeout ? r->since + r->timeout : 0, is_done, &watched);
+	else
+		rc = loop(r, &w);
 	r->wall = clock_mono_ns() - r->since;
 	counting_disable(r->counting);
 	watch_release(&w);

@@ -8,6 +8,7 @@
 
 #include "capture/count.h"
 #include "capture/launch.h"
+#include "host/delay.h"
 #include "recorder/control.h"
 
 struct count_run {
@@ -24,10 +25,16 @@ struct count_run {
 	/* After each interval, with the time since the begin; 0 to go on, < 0 for an error. */
 	int (*on_interval)(void *ctx, u64 since, u64 length);
 	void *ctx;
+	/*
+	 * Waits in place of us, until @until or as soon as done() says so: what watches beside has
+	 * a loop of its own. NULL: nothing does. It does not go with intervals and --control.
+	 */
+	int (*beside)(void *ctx, u64 until, bool (*done)(void *), void *done_ctx);
 	/* results */
-	u64 wall;  /* ns that were counted */
-	u64 since; /* CLOCK_MONOTONIC of the begin */
-	u64 last;  /* of the last interval's end */
+	u64 wall;          /* ns that were counted */
+	u64 since;         /* CLOCK_MONOTONIC of the begin */
+	u64 last;          /* of the last interval's end */
+	struct delay main; /* of the program's main thread, once it has ended */
 };
 
 int count_run(struct count_run *r, struct err *e);

@@ -40,6 +40,30 @@ expect_err words
 run "$FATHOM" stat no-such-program-here
 expect_status 127
 
+# --- where the rest of the time went
+run "$FATHOM" stat --why --json -- sh -c 'sleep 0.5; exit 3'
+expect_status 3
+if grep -q '"why"' "$out_file"; then
+	ok 'the times of the main thread sum to its wall time, which is that of the child' python3 -c 'import json, sys
+r = json.load(open(sys.argv[1]))
+main = {w["state"]: w["time_ns"] for w in r["why"] if w["of"] == "main thread"}
+every = {w["state"]: w["time_ns"] for w in r["why"] if w["of"] == "all threads"}
+wall = r["facts"]["elapsed_ns"]
+assert abs(sum(main.values()) - wall) < 0.2 * wall, (main, wall)
+assert main["child"] > 0.4e9 and every["sleep"] > 0.49e9, (main, every)' "$out_file"
+	run "$FATHOM" stat --why -- sleep 0.2
+	like 'in words' "$(flat "$err")" '[0-9.]+ s of the main thread: [0-9.]+ s running, [0-9.]+ s waiting for a CPU, 0\.2[0-9]+ s sleeping'
+else
+	skip 'waits cannot be watched here' 2
+fi
+run "$FATHOM" stat --json -- python3 burn.py 0.2 0.3
+ok 'the sums of the kernel are there without --why' python3 -c 'import json, sys
+r = json.load(open(sys.argv[1]))
+main = {w["state"]: w["time_ns"] for w in r["why"] if w["of"] == "main thread"}
+assert 0.19e9 < main["running"] < 0.6e9 and main["blocked"] > 0.29e9, main' "$out_file"
+run "$FATHOM" stat --why -r 2 true
+expect_status 2
+
 # --- repeated
 run "$FATHOM" stat -r 4 --table -e task-clock -- sleep 0.02
 expect_status 0

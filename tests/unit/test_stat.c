@@ -3,6 +3,7 @@
 
 #include "analysis/stat.h"
 #include "analysis/stat_result.h"
+#include "analysis/stat_why.h"
 #include "view/stat_form.h"
 
 /* --- statistics ------------------------------------------------------------------------------- */
@@ -209,6 +210,40 @@ TEST("every metric's events can be parsed, and give it")
 		event_list_release(&list);
 	}
 	CHECK(!stat_metric_events("no-such-metric"));
+}
+
+/* --- why -------------------------------------------------------------------------------------- */
+
+TEST("the time of a thread in words, and it sums up")
+{
+	struct stat_why w = { 0 };
+	struct delay d;
+	_cleanup_buf_ struct buf out = BUF_INIT;
+
+	CHECK(delay_parse("310000000 40000000 12\n", &d));
+	CHECK(!delay_parse("310000000 40000000", &d));
+	CHECK(!delay_parse("", &d));
+	stat_why_of_delay(&w.main, &d, 1200000000);
+	stat_why_text(&w, &out);
+	CHECK_STR(
+		buf_str(&out),
+		" 1.200 s of the main thread: 0.310 s running, 0.040 s waiting for a CPU, 0.850 s\n"
+		"   blocked\n");
+	/* a wall time that is shorter than what ran is no debt */
+	stat_why_of_delay(&w.main, &d, 1);
+	CHECK_EQ(w.main.ns[STATE_OTHER], 0);
+}
+
+TEST("pressure is the total of its first line")
+{
+	u64 ns = 0;
+
+	CHECK(pressure_parse("some avg10=0.00 avg60=0.00 avg300=0.00 total=1234\nfull total=9\n",
+			     &ns));
+	CHECK_EQ(ns, 1234000);
+	CHECK(!pressure_parse("full avg10=0.00 total=1234", &ns));
+	CHECK(!pressure_parse("some total=x", &ns));
+	CHECK(!pressure_parse("", &ns));
 }
 
 /* --- files ------------------------------------------------------------------------------------ */
