@@ -221,7 +221,8 @@ static __always_inline void fill_thread(struct tasks_thread *out, struct task_st
 	fill(&out->r, t, kind);
 	out->r.tid = number_of(t);
 	out->r.pid = number_of(leader);
-	out->r.ppid = number_of(leader->real_parent);
+	/* the parent is the thread that forked */
+	out->r.ppid = number_of(leader->real_parent->group_leader);
 	out->flags = t->flags;
 	out->state = t->exit_state;
 	if (bpf_core_field_exists(t->__state))

@@ -337,13 +337,15 @@ bool line_fixed(struct span *line, unsigned int digits, u64 *ret)
 {
 	struct span word, rest = *line;
 	const char *at, *end;
-	u64 v;
+	u64 v, most = UINT64_MAX;
 
 	if (!line_word(&rest, &word))
 		return false;
+	for (unsigned int i = 0; i < digits; i++)
+		most /= 10;
 	at = word.s;
 	end = word.s + word.n;
-	if (!scan_u64(&at, end, 10, &v) || v > UINT64_MAX / 1000000000000ull)
+	if (!scan_u64(&at, end, 10, &v) || (digits && v >= most))
 		return false;
 	if (at < end && *at == '.')
 		at++;

@@ -22,14 +22,16 @@ import json, sys
 r = json.loads(open(sys.argv[1]).read().splitlines()[-1])
 f, rows = r["facts"], r["cpu"]
 truth = dict(line.split("=") for line in open(sys.argv[2]))
-share = (f["rows_ns"] + f["irq_ns"] + f["steal_ns"]) / f["meter_ns"]
+share = (f["rows_ns"] + f["orphans_ns"] + f["irq_ns"] + f["steal_ns"]) / f["meter_ns"]
 storm = [row for row in rows if row["command"].startswith("forkstorm")]
 print(f"# {share:.2%} of the meter, storm {sum(r['cpu_percent'] for r in storm):.1f} % of a CPU, "
       f"{truth['children'].strip()} children", file=sys.stderr)
 assert float(sys.argv[3]) <= share <= float(sys.argv[4]), f
+if not storm:
+    sys.exit("# the storm did not run: the machine is too busy")
 parent = max(storm, key=lambda row: row["cpu_percent"])
 whole = float(truth["children_cpu"]) / 4 * 100
-assert 0.6 * whole < parent["cpu_percent"] < 1.6 * whole + 30, (parent, whole)
+assert 0.5 * whole < parent["cpu_percent"] < 2 * whole + 30, (parent, whole)
 assert "by_bpf" in f
 END
 }
@@ -83,6 +85,31 @@ expect_status 2
 run "$FATHOM" vmstat --from /nonexistent
 expect_status 1
 expect_err "cannot open '/nonexistent'"
+
+# each does something sensible without options, for people and for programs
+for command in dstat free ifstat iostat irqtop mpstat pidstat sar slabtop uptime use vmstat; do
+	operands=()
+	[ "$command" = dstat ] && operands=(0.2 2)
+	run "$FATHOM" "$command" "${operands[@]}"
+	expect_status 0
+	run "$FATHOM" "$command" --json "${operands[@]}"
+	expect_status 0
+	ok "$command: JSON" python3 -c '
+import json, sys
+text = sys.stdin.read()
+for r in json.loads("[" + text.replace("}\n{", "},{") + "]"):
+    tables = [v for k, v in r.items() if isinstance(v, list) and k != "notes"]
+    assert any(tables), r
+    assert r["facts"]["cost_ns"] > 0' <"$out_file"
+done
+run "$FATHOM" dstat -e no.such.counter
+expect_status 1
+expect_err "there is no counter 'no.such.counter'"
+run "$FATHOM" sar -n NOTHING
+expect_status 2
+run "$FATHOM" dstat -tcm --vm --aio --udp --tcp --socket --pressure -e 'rate(tcp.OutSegs)' 0.2 3
+expect_status 0
+is 'dstat: headings once, a line each time' "$(wc -l <"$out_file")" 7
 
 # nothing to be read: blanks with reasons
 mkdir -p empty/proc

@@ -174,7 +174,7 @@ TEST("the forms of files")
 	put_file("proc/interrupts",
 		 "           CPU0       CPU2       \n 24:  1   2  IO-APIC   5-edge   ACPI:Ged\n"
 		 "LOC:  7 8   Local timer interrupts\nERR:   9\n");
-	put_file("proc/pressure/io", "some avg10=3.60 avg60=1.62 avg300=1.04 total=13325824\n"
+	put_file("proc/pressure/io", "some avg10=3.60 avg60=1.62 avg300=1.04 total=913325824000\n"
 				     "full avg10=0.08 avg60=0.18 avg300=0.49 total=10387609\n");
 	put_file("proc/loadavg", "5.26 2.32 1.02 11/136 7066\n");
 	put_file("proc/meminfo",
@@ -194,6 +194,7 @@ TEST("the forms of files")
 	CHECK_NEAR(eval(&m, "irq.count", "ERR/all"), 9, 0.001);
 	CHECK_NEAR(eval(&m, "pressure.io.some.avg10", ""), 3.6, 0.001);
 	CHECK_NEAR(eval(&m, "pressure.io.full.total", ""), 10387609e3, 1);
+	CHECK_NEAR(eval(&m, "pressure.io.some.total", ""), 913325824000e3, 1);
 	CHECK_NEAR(eval(&m, "pressure.cpu.some.avg10", ""), -1, 0.001);
 	CHECK_NEAR(eval(&m, "load.5", ""), 2.32, 0.001);
 	CHECK_NEAR(eval(&m, "load.tasks", ""), 136, 0.001);
