@@ -319,6 +319,7 @@ int flame_init(struct flame *f, struct profile *p, const struct flame_opts *opts
 	if (opts->hotcold) {
 		sum_states(f);
 		f->threads = opts->hotcold->threads;
+		f->idle = opts->hotcold->idle;
 	}
 	f->total_too_small = opts->total > 0 && opts->total < (double)sum;
 	f->whole = MAX(opts->total, (double)sum);

@@ -84,6 +84,7 @@ struct flame {
 	u64 deep_weight;             /* ... and what they weigh together */
 	u64 vanished;                /* weight of the baseline in stacks that are no more */
 	struct flame_states *states; /* by node; NULL: not a graph of hot and cold */
+	u64 idle;                    /* ns of waiting for work that such a graph leaves out */
 	u64 threads;                 /* of such a graph; 0: not told */
 	bool total_too_small;        /* flame_opts.total was less than there is */
 };

@@ -8,27 +8,44 @@
 
 static const struct {
 	const char *mark, *words;
-} states[HOT_STATES] = {
+} states[HOT_KINDS] = {
 	[HOT_ON_CPU] = { "[on CPU]", "on CPU" },
 	[HOT_RUNQ] = { "[waiting for a CPU]", "waiting for a CPU" },
 	[HOT_BLOCKED] = { "[blocked]", "blocked" },
 	[HOT_UNKNOWN] = { "[not known]", "not known" },
 };
 
+#define KIND_MARK "[blocked: "
+
 const char *hotcold_words(enum hotcold_state s)
 {
-	return states[s].words;
+	return s < HOT_KINDS ? states[s].words
+			     : thread_state_words((enum thread_state)(s - HOT_KINDS));
+}
+
+static enum hotcold_state state_of_kind(const char *name)
+{
+	for (int k = 0; k < STATE_COUNT; k++) {
+		const char *end = starts_with(name, thread_state_name((enum thread_state)k));
+
+		if (end && streq(end, "]"))
+			return (enum hotcold_state)(HOT_KINDS + k);
+	}
+	return HOT_STATES;
 }
 
 enum hotcold_state hotcold_state_of(const struct profile *p, const struct frame *f)
 {
+	const char *name = profile_str(p, f->name), *kind;
+
 	if (f->kind != FRAME_MARKER)
 		return HOT_STATES;
-	for (int s = 0; s < HOT_STATES; s++) {
-		if (streq(profile_str(p, f->name), states[s].mark))
+	for (int s = 0; s < HOT_KINDS; s++) {
+		if (streq(name, states[s].mark))
 			return (enum hotcold_state)s;
 	}
-	return HOT_STATES;
+	kind = starts_with(name, KIND_MARK);
+	return kind ? state_of_kind(kind) : HOT_STATES;
 }
 
 /* What is known of a process, or of a thread. */
@@ -54,8 +71,9 @@ struct maker {
 	struct map process_ids; /* pid -> index + 1 */
 	u16 oncpu, offcpu, runq;
 	bool has_oncpu, has_runq;
-	bool in_ns;
-	u32 marks[HOT_STATES]; /* frames */
+	bool in_ns, idle;
+	struct wait_kinds *kinds;
+	u32 marks[HOT_STATES]; /* frames; 0: not made yet */
 };
 
 /* --- who ran for how long --------------------------------------------------------------------- */
@@ -141,6 +159,17 @@ static void weigh_processes(struct maker *m)
 
 /* --- samples ---------------------------------------------------------------------------------- */
 
+static u32 make_mark(struct profile *p, enum hotcold_state state)
+{
+	char text[64];
+
+	if (state < HOT_KINDS)
+		return wait_marker(p, states[state].mark);
+	snprintf(text, sizeof(text), KIND_MARK "%s]",
+		 thread_state_name((enum thread_state)(state - HOT_KINDS)));
+	return wait_marker(p, text);
+}
+
 static void add(struct maker *m, const struct profile_sample *like, enum hotcold_state state,
 		u64 weight)
 {
@@ -148,6 +177,8 @@ static void add(struct maker *m, const struct profile_sample *like, enum hotcold
 
 	if (!weight)
 		return;
+	if (!m->marks[state])
+		m->marks[state] = make_mark(m->p, state);
 	s.event = m->ret->event;
 	s.weight = weight;
 	s.stack = profile_get_stack(m->p, s.stack, m->marks[state]);
@@ -165,6 +196,21 @@ static void add_on_cpu(struct maker *m, const struct profile_sample *s)
 		add(m, s, HOT_ON_CPU, (u64)((double)s->weight * p->factor + 0.5));
 }
 
+static void add_blocked(struct maker *m, const struct profile_sample *s)
+{
+	enum thread_state kind =
+		wait_kinds_stack(m->kinds, s->stack, m->p->threads.items[s->thread].comm);
+
+	if (wait_is_idle(kind) && !m->idle)
+		m->ret->idle += s->weight;
+	else
+		add(m, s,
+		    kind > STATE_RUNNABLE && kind != STATE_OTHER
+			    ? (enum hotcold_state)(HOT_KINDS + kind)
+			    : HOT_BLOCKED,
+		    s->weight);
+}
+
 static void add_samples(struct maker *m)
 {
 	size_t n = m->p->samples.len;
@@ -175,7 +221,7 @@ static void add_samples(struct maker *m)
 		if (m->has_oncpu && s.event == m->oncpu)
 			add_on_cpu(m, &s);
 		else if (s.event == m->offcpu)
-			add(m, &s, HOT_BLOCKED, s.weight);
+			add_blocked(m, &s);
 		else if (m->has_runq && s.event == m->runq)
 			add(m, &s, HOT_RUNQ, s.weight);
 	}
@@ -271,9 +317,9 @@ static int check(struct maker *m, struct err *e)
 	return 0;
 }
 
-int hotcold_build(struct profile *p, struct hotcold *ret, struct err *e)
+int hotcold_build(struct profile *p, bool idle, struct hotcold *ret, struct err *e)
 {
-	struct maker m = { .p = p, .ret = ret };
+	struct maker m = { .p = p, .ret = ret, .idle = idle };
 	int rc;
 
 	*ret = (struct hotcold){ 0 };
@@ -282,8 +328,9 @@ int hotcold_build(struct profile *p, struct hotcold *ret, struct err *e)
 		return rc;
 	ret->event = profile_get_event(p, HOTCOLD_EVENT);
 	p->events.items[ret->event].unit = profile_string(p, "ns");
-	for (int s = 0; s < HOT_STATES; s++)
-		m.marks[s] = wait_marker(p, states[s].mark);
+	rc = wait_kinds_new(&m.kinds, p, e);
+	if (rc < 0)
+		return rc;
 	sum_accounts(&m);
 	sum_samples(&m);
 	weigh_processes(&m);
@@ -293,5 +340,6 @@ int hotcold_build(struct profile *p, struct hotcold *ret, struct err *e)
 	vec_release(&m.processes);
 	map_release(&m.thread_ids);
 	map_release(&m.process_ids);
+	wait_kinds_free(m.kinds);
 	return 0;
 }

@@ -12,10 +12,24 @@
 
 #include "base/err.h"
 #include "profile/profile.h"
+#include "waits/kinds.h"
 
 #define HOTCOLD_EVENT "wall-time"
 
-enum hotcold_state { HOT_ON_CPU, HOT_RUNQ, HOT_BLOCKED, HOT_UNKNOWN, HOT_STATES };
+/* Blocked time has the kind of its wait, HOT_KINDS and on, where that is known. */
+enum hotcold_state {
+	HOT_ON_CPU,
+	HOT_RUNQ,
+	HOT_BLOCKED,
+	HOT_UNKNOWN,
+	HOT_KINDS,
+	HOT_STATES = HOT_KINDS + STATE_COUNT
+};
+
+static inline bool hotcold_is_blocked(int state)
+{
+	return state == HOT_BLOCKED || state >= HOT_KINDS;
+}
 
 /* "on CPU": words for people. */
 const char *hotcold_words(enum hotcold_state s);
@@ -28,13 +42,14 @@ struct hotcold {
 	u16 event;          /* HOTCOLD_EVENT of the profile */
 	u64 ns[HOT_STATES]; /* what they sum to */
 	u64 threads;        /* that have an account; 0: lifetimes are not known */
+	u64 idle;           /* ns of waiting for work, which are not among them unless asked for */
 	u64 left_out; /* ns of samples of who has no account: idle CPUs, the recorder itself */
 };
 
 /*
  * Adds samples of HOTCOLD_EVENT to the profile. -ENODATA when it has no time off the CPU, or when
- * its time on CPU cannot be told in ns.
+ * its time on CPU cannot be told in ns. @idle: waiting for work is part of it.
  */
-int hotcold_build(struct profile *p, struct hotcold *ret, struct err *e);
+int hotcold_build(struct profile *p, bool idle, struct hotcold *ret, struct err *e);
 
 #endif

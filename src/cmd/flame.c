@@ -16,7 +16,7 @@
 struct flame_args {
 	struct profile_args profile;
 	struct output_args output;
-	bool inverted, reverse, chart, hotcold;
+	bool inverted, reverse, chart, hotcold, idle;
 	int order, group, by, palette;
 	bool palette_given, group_given, by_given;
 	u64 max_depth;
@@ -70,6 +70,11 @@ static const struct opt flame_options[] = {
 	  .conflicts = "event ratio count",
 	  .help = "time on and off the CPU in one graph: the whole is the threads' wall-clock "
 		  "time" },
+	{ .name = "idle",
+	  .type = OPT_FLAG,
+	  AT(idle),
+	  SHAPE,
+	  .help = "--hotcold: waiting for work is drawn, too" },
 	{ .name = "order",
 	  .type = OPT_CHOICE,
 	  AT(order),
@@ -437,17 +442,41 @@ static int draw_here(struct context *ctx, const struct flame_args *a, const stru
 	return cli_print(ctx, &text);
 }
 
+/* Blocked time as a whole, and by kind. */
+static void add_blocked_facts(const u64 *ns, struct result *ret)
+{
+	u64 blocked = 0;
+
+	for (int i = 0; i < HOT_STATES; i++)
+		blocked += hotcold_is_blocked(i) ? ns[i] : 0;
+	result_fact(ret, "blocked_ns", hotcold_words(HOT_BLOCKED),
+		    value_u(VALUE_DURATION, blocked));
+	for (int k = 0; k < STATE_COUNT; k++) {
+		char key[48];
+
+		snprintf(key, sizeof(key), "blocked_%s_ns",
+			 thread_state_name((enum thread_state)k));
+		if (ns[HOT_KINDS + k])
+			result_fact(ret, key, NULL, value_u(VALUE_DURATION, ns[HOT_KINDS + k]));
+	}
+}
+
 static void add_state_facts(const struct flame *f, struct result *ret)
 {
-	static const char *const keys[HOT_STATES] = { "oncpu_ns", "runqueue_ns", "blocked_ns",
-						      "unknown_ns" };
+	const u64 *ns = f->states[0].ns;
 
 	result_fact(ret, "threads", "threads", value_u(VALUE_COUNT, f->threads));
 	result_fact(ret, "wall_ns", "wall-clock time",
 		    value_u(VALUE_DURATION, f->tree.nodes.items[0].total));
-	for (int i = 0; i < HOT_STATES; i++)
-		result_fact(ret, keys[i], hotcold_words((enum hotcold_state)i),
-			    value_u(VALUE_DURATION, f->states[0].ns[i]));
+	result_fact(ret, "oncpu_ns", hotcold_words(HOT_ON_CPU),
+		    value_u(VALUE_DURATION, ns[HOT_ON_CPU]));
+	result_fact(ret, "runqueue_ns", hotcold_words(HOT_RUNQ),
+		    value_u(VALUE_DURATION, ns[HOT_RUNQ]));
+	add_blocked_facts(ns, ret);
+	result_fact(ret, "unknown_ns", hotcold_words(HOT_UNKNOWN),
+		    value_u(VALUE_DURATION, ns[HOT_UNKNOWN]));
+	result_fact(ret, "idle_ns", "waiting for work, not shown",
+		    value_u(VALUE_DURATION, f->idle));
 }
 
 /* --json, --csv: the boxes as an outline. */
@@ -581,6 +610,14 @@ static int draw(struct context *ctx, const struct flame_args *a, struct profile 
 	return r;
 }
 
+static void note_idle(u64 ns)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT;
+
+	fmt_duration(&text, ns);
+	log_warn("note: %s of waiting for work are not drawn: --idle draws them", buf_str(&text));
+}
+
 static int show(struct context *ctx, const void *args, struct profile *p)
 {
 	const struct flame_args *a = args;
@@ -589,11 +626,13 @@ static int show(struct context *ctx, const void *args, struct profile *p)
 	int r;
 
 	profile_args_warn(p);
-	r = h ? hotcold_build(p, &hotcold, &ctx->err) : 0;
+	r = h ? hotcold_build(p, a->idle, &hotcold, &ctx->err) : 0;
 	if (r < 0)
 		return r;
 	if (h && !h->threads)
 		log_warn("note: how long threads lived is not known: only what was seen is shown");
+	if (h && h->idle)
+		note_idle(h->idle);
 	return is_page(a) ? write_page(ctx, a, p, h) : draw(ctx, a, p, h);
 }
 
@@ -640,8 +679,9 @@ const struct command cmd_flame = {
 		"counts are drawn as a comparison: the width is the second count, the colour the "
 		"growth of a box with all that lies on it.\n\n"
 		"With --hotcold a recording of 'fathom record --off-cpu' is drawn as wall-clock "
-		"time: what threads did on the CPU (red), where they were blocked (blue), and "
-		"where they wanted a CPU and had none (yellow), on the same stacks. A box that "
+		"time: what threads did on the CPU (red), where they wanted a CPU and had none "
+		"(yellow), and where they were blocked, by kind of wait, on the same stacks. "
+		"Waiting for work is left out unless --idle is given. A box that "
 		"lies under several has a mixed colour; time of which no sample tells is grey.",
 	.question = Q_LOOK,
 	.options = flame_options,

@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/io.h"
 #include "base/parse.h"
+#include "waits/kinds.h"
 
 #include <math.h>
 
@@ -250,12 +251,47 @@ static struct rgb ratio_color(const struct flame *f, const struct flame_box *b)
 
 /* --- hot and cold --------------------------------------------------------------------------- */
 
-static const struct look state_looks[HOT_STATES] = {
+static const struct look state_looks[HOT_KINDS] = {
 	[HOT_ON_CPU] = { 32, 0.155, 0.72 },
 	[HOT_RUNQ] = { 92, 0.15, 0.87 },
 	[HOT_BLOCKED] = { 262, 0.11, 0.74 },
 	[HOT_UNKNOWN] = { 0, 0, 0.81 },
 };
+
+/* Kinds of waits; web/viewer/waits.js has the same numbers. */
+static const struct look wait_looks[STATE_COUNT] = {
+	[STATE_DISK] = { 305, 0.12, 0.7 },
+	[STATE_FLUSH] = { 318, 0.13, 0.64 },
+	[STATE_NETWORK] = { 235, 0.11, 0.73 },
+	[STATE_LOCK] = { 355, 0.15, 0.68 },
+	[STATE_RWLOCK] = { 348, 0.13, 0.73 },
+	[STATE_COND] = { 342, 0.09, 0.78 },
+	[STATE_SEMAPHORE] = { 2, 0.11, 0.75 },
+	[STATE_BARRIER] = { 12, 0.1, 0.77 },
+	[STATE_JOIN] = { 340, 0.06, 0.82 },
+	[STATE_FUTEX] = { 350, 0.1, 0.74 },
+	[STATE_PIPE] = { 195, 0.09, 0.77 },
+	[STATE_SLEEP] = { 255, 0.035, 0.82 },
+	[STATE_FAULT] = { 330, 0.14, 0.74 },
+	[STATE_RECLAIM] = { 325, 0.17, 0.66 },
+	[STATE_THROTTLED] = { 75, 0.14, 0.72 },
+	[STATE_FROZEN] = { 215, 0.05, 0.8 },
+	[STATE_STOPPED] = { 110, 0.05, 0.76 },
+	[STATE_CHILD] = { 160, 0.1, 0.77 },
+	[STATE_INTERRUPTIBLE] = { 262, 0.06, 0.8 },
+	[STATE_UNINTERRUPTIBLE] = { 300, 0.1, 0.72 },
+	[STATE_POLL] = { 145, 0.05, 0.86 },
+	[STATE_WORK] = { 135, 0.06, 0.86 },
+	[STATE_IDLE] = { 0, 0, 0.88 },
+};
+
+static struct rgb color_of_state(int s)
+{
+	if (s < HOT_KINDS)
+		return look_rgb(state_looks[s]);
+	return look_rgb(wait_looks[s - HOT_KINDS].light > 0 ? wait_looks[s - HOT_KINDS]
+							    : state_looks[HOT_BLOCKED]);
+}
 
 /* The colours of what happened there, mixed by its shares; names differ a little in lightness. */
 static struct rgb state_color(const struct svg_colors *c, const struct flame_box *b,
@@ -265,10 +301,14 @@ static struct rgb state_color(const struct svg_colors *c, const struct flame_box
 	double sum = 0, r = 0, g = 0, blue = 0, light = 0.94 + 0.12 * shade_of_sum(name, len);
 
 	if (streq(name, HOTCOLD_NOT_SAMPLED))
-		return look_rgb(state_looks[HOT_UNKNOWN]);
+		return color_of_state(HOT_UNKNOWN);
 	for (int i = 0; i < HOT_STATES; i++) {
 		double part = (double)s->ns[i];
-		struct rgb color = look_rgb(state_looks[i]);
+		struct rgb color;
+
+		if (part <= 0)
+			continue;
+		color = color_of_state(i);
 
 		sum += part;
 		r += part * color.r;
@@ -276,7 +316,7 @@ static struct rgb state_color(const struct svg_colors *c, const struct flame_box
 		blue += part * color.b;
 	}
 	if (sum <= 0)
-		return look_rgb(state_looks[HOT_UNKNOWN]);
+		return color_of_state(HOT_UNKNOWN);
 	light /= sum;
 	return (struct rgb){ (u8)MIN(r * light, 255.0), (u8)MIN(g * light, 255.0),
 			     (u8)MIN(blue * light, 255.0) };
@@ -287,9 +327,11 @@ static void states_legend(const struct svg_colors *c, svg_legend *ret)
 	const struct flame_states *all = &c->flame->states[0];
 
 	for (int i = 0; i < HOT_STATES; i++)
-		vec_push(ret, (struct svg_legend_entry){ look_rgb(state_looks[i]),
-							 hotcold_words((enum hotcold_state)i),
-							 (double)all->ns[i] / c->flame->whole });
+		if (all->ns[i])
+			vec_push(ret,
+				 (struct svg_legend_entry){ color_of_state(i),
+							    hotcold_words((enum hotcold_state)i),
+							    (double)all->ns[i] / c->flame->whole });
 }
 
 /* --- one box ------------------------------------------------------------------------------- */

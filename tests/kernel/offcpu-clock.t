@@ -80,7 +80,7 @@ for who in ("burner", "rival", "copier", "sleeper"):
     # samples come by chance: three deviations
     assert abs((on + off) / 1e9 - wall) < 0.02 * wall + 3 * n ** 0.5 / 499 + 0.1, (who, on, off, wall)
 END
-run "$FATHOM" flame --hotcold -i both.data --json
+run "$FATHOM" flame --hotcold --idle -i both.data --json
 expect_status 0
 ok "hot and cold: threads x time, 1 %; on CPU as the kernel counts it, 3 %" python3 - "$out_file" <<'END'
 import json

@@ -73,7 +73,7 @@ run "$FATHOM" offcpu -i cut.data
 like "a damaged recording is said to be one" "$out$err" 'damaged'
 run "$FATHOM" offcpu -i cut.data --folded
 expect_err 'damaged'
-run "$FATHOM" flame --hotcold -i whole.data --json
+run "$FATHOM" flame --hotcold --idle -i whole.data --json
 ok "hot and cold: the wait for our word to begin is no part of a life" python3 - "$out_file" <<'END'
 import json, sys
 f = json.load(open(sys.argv[1]))["facts"]

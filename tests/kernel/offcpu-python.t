@@ -49,7 +49,7 @@ got=$(sum_of offwake.folded ';consumer;Queue.get;Condition.wait;.*;--;try_to_wak
 ok "recorded: the producer ends the consumer's waits, in terms of Python ($got us)" [ "$got" -gt 900000 ]
 run "$FATHOM" fold -i py.data --event offcpu-time
 expect_out_like ';sleeper;nap;.*nanosleep'
-run "$FATHOM" flame --hotcold -i py.data --json
+run "$FATHOM" flame --hotcold --idle -i py.data --json
 expect_out '"label": "nap"'
 
 # A child wakes its parent from within its exec: its memory is gone when its stack is looked at.

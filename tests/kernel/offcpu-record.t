@@ -247,7 +247,7 @@ if cc -O1 -pthread both.c -o both 2>/dev/null; then
 	run "$FATHOM" record --wakers -F 499 -p "$pid" -d 3s -o both.data
 	expect_status 0
 	seconds=$(sed -n 's/.* in \([0-9.]*\)s, .*/\1/p' "$err_file")
-	run "$FATHOM" flame --hotcold -i both.data --json
+	run "$FATHOM" flame --hotcold --idle -i both.data --json
 	expect_status 0
 	ok "hot/cold: the whole is threads x duration, 1 % ($seconds s)" python3 - "$out_file" "$seconds" <<'END'
 import json, sys
@@ -270,19 +270,19 @@ assert abs(box["burn"] + early - want / 2) < 0.02 * want, (box["burn"], early)
 assert abs(box["[on CPU]"] - f["oncpu_ns"]) < 1000
 assert box["reader"] > 0.9 * want / 6 and box["writer"] > 0.9 * want / 6
 END
-	run "$FATHOM" flame --hotcold -i both.data
+	run "$FATHOM" flame --hotcold --idle -i both.data
 	expect_out_like 'of wall-clock time of 6 threads'
-	run "$FATHOM" flame --hotcold -i both.data -o both.svg
+	run "$FATHOM" flame --hotcold --idle -i both.data -o both.svg
 	expect_status 0
 	like "the picture says what colours mean" "$(cat both.svg)" '>waiting for a CPU [0-9.]+%<'
 	like "... and what a box is made of" "$(cat both.svg)" '<title>burn \(.*% on CPU(, [0-9.]+% waiting for a CPU)?'
-	run "$FATHOM" flame --hotcold -i both.data --comm nobody -o none.svg
+	run "$FATHOM" flame --hotcold --idle -i both.data --comm nobody -o none.svg
 	expect_status 4 "nothing of that name"
 	kill "$pid"
 else
 	skip "no compiler" 8
 fi
-run "$FATHOM" flame --hotcold -i cpu.data
+run "$FATHOM" flame --hotcold --idle -i cpu.data
 expect_status 4 "hot/cold needs both halves"
 expect_err 'record --off-cpu'
 done_testing

@@ -192,7 +192,7 @@ TEST("hot and cold: samples are scaled to what the scheduler counted, the whole 
 	sample(&p, "runqueue-time", "ns", 2, "queue", 50 * MS, 3);
 	account(&p, 1, 310 * MS, 1000 * MS);
 	account(&p, 2, 100 * MS, 200 * MS);
-	CHECK_EQ(hotcold_build(&p, &h, NULL), 0);
+	CHECK_EQ(hotcold_build(&p, true, &h, NULL), 0);
 	CHECK_EQ(h.threads, 2);
 	CHECK_EQ(h.ns[HOT_ON_CPU], 410 * MS);
 	CHECK_EQ(h.ns[HOT_BLOCKED], 600 * MS);
@@ -215,7 +215,7 @@ TEST("hot and cold: what chance does not explain was not sampled, and says so")
 	sample(&p, "cpu-clock", "ns", 1, "hot", 100 * MS, 100);
 	sample(&p, "offcpu-time", "ns", 1, "cold", 500 * MS, 1);
 	account(&p, 1, 500 * MS, 1000 * MS);
-	CHECK_EQ(hotcold_build(&p, &h, NULL), 0);
+	CHECK_EQ(hotcold_build(&p, true, &h, NULL), 0);
 	/* 100 samples may stand for 133 at most */
 	CHECK_NEAR((double)weight_at(&p, &h, "hot", "[on CPU]"), 133e6, 2);
 	CHECK_NEAR((double)weight_at(&p, &h, "[not sampled]", "[on CPU]"), 367e6, 2);
@@ -235,7 +235,7 @@ TEST("hot and cold: a thread without samples, cycles as time, and strangers")
 	vec_push(&p.accounts,
 		 (struct profile_account){
 			 .pid = 9, .tid = 9, .begin = 0, .end = 20 * MS, .oncpu = 20 * MS });
-	CHECK_EQ(hotcold_build(&p, &h, NULL), 0);
+	CHECK_EQ(hotcold_build(&p, true, &h, NULL), 0);
 	CHECK_NEAR((double)weight_at(&p, &h, "hot", "[on CPU]"), 700e6, 2);
 	CHECK_EQ(weight_at(&p, &h, "[not sampled]", "[on CPU]"), 20 * MS);
 	CHECK_NEAR((double)p.events.items[h.event].weight, 1020e6, 2);
@@ -245,7 +245,7 @@ TEST("hot and cold: a thread without samples, cycles as time, and strangers")
 	sample(&p, "cpu-clock", "ns", 1, "hot", 10 * MS, 1);
 	sample(&p, "offcpu-time", "ns", 1, "cold", 30 * MS, 1);
 	vec_push(&p.accounts, (struct profile_account){ .pid = 9, .tid = 9, .end = 5 });
-	CHECK_EQ(hotcold_build(&p, &h, NULL), 0);
+	CHECK_EQ(hotcold_build(&p, true, &h, NULL), 0);
 	CHECK_EQ(h.left_out, 10 * MS);
 	CHECK_EQ(h.ns[HOT_ON_CPU], 0);
 	profile_release(&p);
@@ -259,9 +259,9 @@ TEST("hot and cold: without accounts what was seen is shown, without waits nothi
 
 	profile_init(&p);
 	sample(&p, "cpu-clock", "ns", 1, "hot", 10 * MS, 1);
-	CHECK_EQ(hotcold_build(&p, &h, &e), -ENODATA);
+	CHECK_EQ(hotcold_build(&p, true, &h, &e), -ENODATA);
 	sample(&p, "offcpu-time", "ns", 1, "cold", 30 * MS, 1);
-	CHECK_EQ(hotcold_build(&p, &h, NULL), 0);
+	CHECK_EQ(hotcold_build(&p, true, &h, NULL), 0);
 	CHECK_EQ(h.threads, 0);
 	CHECK_EQ(p.events.items[h.event].weight, 40 * MS);
 	profile_release(&p);
@@ -270,7 +270,7 @@ TEST("hot and cold: without accounts what was seen is shown, without waits nothi
 	sample(&p, "cycles", "", 1, "hot", 10, 1);
 	sample(&p, "offcpu-time", "ns", 1, "cold", 30 * MS, 1);
 	err_release(&e);
-	CHECK_EQ(hotcold_build(&p, &h, &e), -ENODATA);
+	CHECK_EQ(hotcold_build(&p, true, &h, &e), -ENODATA);
 	profile_release(&p);
 }
 
@@ -284,7 +284,7 @@ TEST("hot and cold: a mark tells about all below it, and about all on it when re
 	profile_init(&p);
 	sample(&p, "cpu-clock", "ns", 1, "main", 300 * MS, 30);
 	sample(&p, "offcpu-time", "ns", 1, "main", 600 * MS, 3);
-	CHECK_EQ(hotcold_build(&p, &h, NULL), 0);
+	CHECK_EQ(hotcold_build(&p, true, &h, NULL), 0);
 	opts.event = h.event;
 	opts.hotcold = &h;
 	for (int reverse = 0; reverse < 2; reverse++) {

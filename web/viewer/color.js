@@ -5,16 +5,15 @@
  */
 import { difference } from "./analyse.js";
 import { KIND, KIND_NAMES } from "./model.js";
-import { oklch } from "./oklch.js";
+import { channelsOf, oklch } from "./oklch.js";
 import { baseName, clamp, hashText } from "./util.js";
 import {
 	DIVIDER,
 	isWaker,
 	NOT_SAMPLED,
 	STATE,
-	STATE_WORDS,
 	stateShare,
-	stateWeights,
+	stateWeights, stateWords, waitLooks,
 } from "./waits.js";
 
 /* hue, chroma, shift of lightness, by kind */
@@ -89,11 +88,9 @@ export class Colors {
 		this.added = dark ? oklch(0.53, 0.11, 95) : oklch(0.88, 0.16, 98);
 		this.gone = dark ? oklch(0.5, 0.13, 305) : oklch(0.74, 0.13, 305);
 		this.frames = [];
-		this.stateColors = STATE_LOOK.map((look) => {
-			const [hue, chroma, light] = look[dark ? 1 : 0];
-
-			return oklch(light, chroma, hue).match(/\d+/g).map(Number);
-		});
+		this.stateColors = STATE_LOOK.map((look) => look[dark ? 1 : 0])
+			.concat(waitLooks(model).map(([h, c, l]) => [h, c, dark ? l * 0.75 : l]))
+			.map(([hue, chroma, light]) => channelsOf(oklch(light, chroma, hue)));
 		this.makeRamps();
 	}
 	makeRamps() {
@@ -297,10 +294,10 @@ export function legendOf(colors, shown, kinds) {
 				[sample(colors.selfRamp, 1), "most self time"],
 			];
 		case "state":
-			return STATE_WORDS.map((words, s) => [
-				colors.ofState(s),
-				words + stateShare(shown, s),
-			]);
+			return stateWords(model)
+				.map((words, s) => [colors.ofState(s), words, stateShare(shown, s)])
+				.filter(([, , share]) => /[1-9]/.test(share) && !share.includes("<"))
+				.map(([color, words, share]) => [color, words + share]);
 		case "waits":
 			return [
 				[colors.ofLook(SLEEPER_LOOK, 0.5), "who waited"],

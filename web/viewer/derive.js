@@ -105,6 +105,36 @@ function weigh(model, state) {
 	return out;
 }
 
+/* --- plumbing ------------------------------------------------------------------------------ */
+
+/* What every stack of a language has, and no programmer wrote: [one box for it, its functions]. */
+const PLUMBING = [
+	["[start]", /^(_start|__libc_start_main(_impl|@.*)?|__libc_start_call_main|_dl_start(_user)?|start_thread|thread_start|__?clone3?|runtime\.goexit.*|runtime\.main)$/],
+	["[CPython]", /^(_?Py[A-Z_]|pymain_|run_mod$|run_eval_code_obj|pyrun_|_run_code|cfunction_|method_vectorcall|slot_tp_|object_vacall|bound_method|builtin_exec|builtin___|type_call|_?PyEval|py_trampoline)/],
+	["[HotSpot]", /^(JavaThread::|JavaCalls::|Interpreter$|call_stub|StubRoutines|thread_native_entry|Thread::call_run|thread_entry|ThreadJavaMain|JavaMain|jni_|Unsafe_Park|Parker::|os::Platform|ObjectMonitor::|ObjectSynchronizer::|JVM_)/],
+	["[V8]", /^(v8::|node::|Builtins_|uv_run$|uv__|void node::)/],
+	["[Go runtime]", /^runtime\.(mcall|park_m|schedule|findRunnable|findrunnable|gopark|goparkunlock|notesleep|notetsleep.*|futexsleep|futex|systemstack.*|mstart.*|stopm|mPark|selectgo|semacquire.*|sema.*|netpoll.*|rt0_go.*)/],
+	["[system call]", /^(entry_SYSCALL_64.*|do_syscall_64|x64_sys_call|__x64_sys_.*|__do_sys_.*|ksys_.*|__se_sys_.*)$/],
+	["[switch]", /^(schedule|__schedule|schedule_timeout|schedule_hrtimeout_range.*|preempt_schedule.*|io_schedule.*|context_switch)$/],
+];
+
+/* Frame -> the box that stands for it, 0: itself. */
+function plumbingOf(model) {
+	const { frames } = model;
+
+	if (!model.plumbing)
+		model.plumbing = Uint32Array.from({ length: frames.real }, (_, f) => {
+			const found = f && PLUMBING.find(([, names]) => names.test(frames.names[f]));
+
+			return found ? frames.label(found[0], KIND.MODULE, "") : 0;
+		});
+	return model.plumbing;
+}
+
+export function isPlumbing(model, f) {
+	return f >= model.frames.real && !!model.plumbing && model.plumbing.includes(f);
+}
+
 /* --- transforms ---------------------------------------------------------------------------- */
 
 /* A transform takes the frames of a stack, root first, and gives others, or null: dropped. */
@@ -137,6 +167,12 @@ export const TRANSFORMS = {
 		return out.filter((x, i) => x !== stand || out[i - 1] !== stand);
 	},
 	recursion: (path) => path.filter((x, i) => x !== path[i - 1]),
+	plumbing: (path, f, model) => {
+		const stands = plumbingOf(model),
+			out = path.map((x) => (x < stands.length && stands[x]) || x);
+
+		return out.filter((x, i) => x === path[i] || x !== out[i - 1]);
+	},
 };
 
 export const TRANSFORM_WORDS = {
@@ -146,6 +182,7 @@ export const TRANSFORM_WORDS = {
 	collapse: "collapse recursion of",
 	module: "one box for module of",
 	recursion: "recursion collapsed",
+	plumbing: "start-up and run-time code folded",
 };
 
 function transformPath(model, path, transforms) {

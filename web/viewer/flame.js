@@ -5,12 +5,12 @@
  * them are summed up.
  */
 import { matchList } from "./analyse.js";
-import { isDiff } from "./derive.js";
+import { isDiff, isPlumbing } from "./derive.js";
 import { shade } from "./oklch.js";
 import { CanvasPainter, SMALL } from "./paint.js";
 import { Glide, Pointer } from "./pointer.js";
 import { clamp, debounce, el, firstIndex } from "./util.js";
-import { hasWakers, markOf, showWakers, STATE } from "./waits.js";
+import { hasWakers, isBlocked, markOf, showWakers } from "./waits.js";
 
 export const ROW = 19;
 const LEAST_PIXELS = 0.5;
@@ -456,15 +456,24 @@ export class FlameView {
 		if (v < 0) return;
 		this.picture.cursor = v;
 		this.app.select(this.picture.tree, v);
+		if (isPlumbing(this.picture.tree.model, this.picture.tree.frame[v])) {
+			this.openPlumbing();
+			return;
+		}
 		/* the mark itself holds nothing to zoom to: it leads to who ended the waits */
 		if (this.isBlockedMark(v)) showWakers(this.app, this.picture.tree, v);
 		else this.zoomTo(v);
+	}
+	openPlumbing() {
+		const { store, state } = this.app;
+
+		store.set({ transforms: state.transforms.filter((t) => t.kind !== "plumbing") });
 	}
 	isBlockedMark(v) {
 		const { tree } = this.picture;
 
 		return (
-			markOf(tree.model, tree.frame[v]) === STATE.BLOCKED &&
+			isBlocked(markOf(tree.model, tree.frame[v])) &&
 			hasWakers(this.app, tree, v)
 		);
 	}
@@ -527,6 +536,7 @@ export class FlameView {
 			const cursor = p.cursor >= 0 && p.tree ? p.tree.path(p.cursor) : null;
 
 			p.setTree(tree);
+			p.skip = this.trunk(tree);
 			if (cursor) p.cursor = tree.follow(cursor);
 			this.version = app.version;
 			this.placed = "";
@@ -534,6 +544,15 @@ export class FlameView {
 		this.place();
 		this.miniDirty = true;
 		this.draw();
+	}
+	/* Of waits: rows below the place where stacks part, which say nothing. */
+	trunk(tree) {
+		const { model, state } = this.app;
+		let depth = 0;
+
+		if (!/-time$/.test(model.events[state.event].name) || state.reversed) return 0;
+		for (let v = 0; tree.children(v) === 1 && !tree.self[v]; depth++) v = tree.kids[tree.lo];
+		return depth > 2 ? depth - 1 : 0;
 	}
 	/* Puts the window where the state says. */
 	place() {

@@ -202,6 +202,7 @@ export class App {
 			this.chosen = null;
 		}
 		document.body.dataset.view = name;
+		document.body.dataset.color = this.state.color;
 		document.body.classList.toggle("diff", isDiff(this.state));
 		document.body.classList.toggle("no-time", !this.model.hasTime);
 		document.body.classList.toggle("no-heat", !this.state.heat || !this.model.hasTime);
@@ -664,6 +665,8 @@ function startState(model, o) {
 	if (o.view) out.view = o.view;
 	if (o.search) out.search = o.search;
 	if (o.color) out.color = o.color;
+	/* where threads wait is what they do, not how their language does it */
+	if (o.color === "state") out.transforms = [{ kind: "plumbing", frame: 0 }];
 	if (o.baseline !== undefined) Object.assign(out, { baselineEvent: o.baseline, color: "diff" });
 	if (o.ratio !== undefined) Object.assign(out, { ratioEvent: o.ratio, color: "ratio" });
 	/* Folded stacks with two counts are a comparison. */

@@ -11,20 +11,78 @@ export const DIVIDER = "--";
 export const NOT_SAMPLED = "[not sampled]";
 /* In the order of STATE_WORDS. */
 const STATE_MARKS = ["[on CPU]", "[waiting for a CPU]", "[blocked]", "[not known]"];
-export const STATE_WORDS = ["on CPU", "waiting for a CPU", "blocked", "not known"];
-export const STATE = { ON_CPU: 0, RUNQ: 1, BLOCKED: 2, UNKNOWN: 3 };
-const STATES = STATE_MARKS.length;
+const STATE_WORDS = ["on CPU", "waiting for a CPU", "blocked", "not known"];
+export const STATE = { ON_CPU: 0, RUNQ: 1, BLOCKED: 2, UNKNOWN: 3, KINDS: 4 };
+const KIND_MARK = /^\[blocked: (.*)\]$/;
 
-/* Frame -> the state that it marks, -1: none. */
+/* hue, chroma, lightness of kinds of waits, as src/view/svg_colors.c has them */
+const WAIT_LOOKS = {
+	disk: [305, 0.12, 0.7],
+	flush: [318, 0.13, 0.64],
+	network: [235, 0.11, 0.73],
+	lock: [355, 0.15, 0.68],
+	rwlock: [348, 0.13, 0.73],
+	cond: [342, 0.09, 0.78],
+	semaphore: [2, 0.11, 0.75],
+	barrier: [12, 0.1, 0.77],
+	join: [340, 0.06, 0.82],
+	futex: [350, 0.1, 0.74],
+	pipe: [195, 0.09, 0.77],
+	sleep: [255, 0.035, 0.82],
+	fault: [330, 0.14, 0.74],
+	reclaim: [325, 0.17, 0.66],
+	throttled: [75, 0.14, 0.72],
+	frozen: [215, 0.05, 0.8],
+	stopped: [110, 0.05, 0.76],
+	child: [160, 0.1, 0.77],
+	interruptible: [262, 0.06, 0.8],
+	uninterruptible: [300, 0.1, 0.72],
+	poll: [145, 0.05, 0.86],
+	work: [135, 0.06, 0.86],
+	idle: [0, 0, 0.88],
+};
+const OTHER_WAIT = [262, 0.11, 0.74];
+
+/* Frame -> the state that it marks, -1: none. Kinds of waits are states of their own. */
 function marksOf(model) {
 	if (model.marks) return model.marks;
 	const { names, kinds, real } = model.frames;
 
-	model.marks = Int8Array.from({ length: real }, (_, f) =>
-		kinds[f] === KIND.MARKER ? STATE_MARKS.indexOf(names[f]) : -1
-	);
+	model.waitKinds = [];
+	model.marks = Int8Array.from({ length: real }, (_, f) => {
+		if (kinds[f] !== KIND.MARKER) return -1;
+		const kind = KIND_MARK.exec(names[f]);
+
+		if (!kind) return STATE_MARKS.indexOf(names[f]);
+		if (!model.waitKinds.includes(kind[1])) model.waitKinds.push(kind[1]);
+		return STATE.KINDS + model.waitKinds.indexOf(kind[1]);
+	});
 	model.hasStates = model.marks.some((m) => m >= 0);
 	return model.marks;
+}
+
+function statesIn(model) {
+	marksOf(model);
+	return STATE.KINDS + model.waitKinds.length;
+}
+
+/* [words, hue, chroma and lightness] of each state that a kind of wait is. */
+export function waitLooks(model) {
+	marksOf(model);
+	return model.waitKinds.map((name) => WAIT_LOOKS[name] || OTHER_WAIT);
+}
+
+export function stateWords(model) {
+	marksOf(model);
+	return STATE_WORDS.concat(model.waitKinds.map((name) => "blocked: " + name));
+}
+
+export function isBlocked(state) {
+	return state === STATE.BLOCKED || state >= STATE.KINDS;
+}
+
+function blockedIn(w) {
+	return w.reduce((sum, x, s) => sum + (isBlocked(s) ? x : 0), 0);
 }
 
 export function hasStates(model) {
@@ -41,6 +99,7 @@ function statesOf(tree) {
 	if (tree.states && tree.statesFor === tree.self) return tree.states;
 	const { n, parent, frame, self } = tree,
 		own = new Int8Array(n).fill(-1),
+		STATES = statesIn(tree.model),
 		sums = new Float64Array(n * STATES);
 
 	for (let v = 1; v < n; v++)
@@ -61,9 +120,10 @@ export function stateWeights(tree, v) {
 	if (!hasStates(tree.model)) return null;
 	if (!(tree instanceof ReversedTree)) {
 		const all = statesOf(tree),
+			STATES = statesIn(tree.model),
 			out = all.subarray(v * STATES, (v + 1) * STATES);
 
-		return out[STATE.ON_CPU] + out[STATE.RUNQ] + out[STATE.BLOCKED] || isMarked(tree, v)
+		return out[STATE.ON_CPU] + out[STATE.RUNQ] + blockedIn(out) || isMarked(tree, v)
 			? out
 			: null;
 	}
@@ -72,7 +132,7 @@ export function stateWeights(tree, v) {
 		const mark = markOf(tree.model, tree.frame[u]);
 
 		if (mark < 0) continue;
-		const out = new Float64Array(STATES);
+		const out = new Float64Array(statesIn(tree.model));
 
 		out[mark] = tree.total[v];
 		return out;
@@ -96,7 +156,8 @@ export function stateFacts(app, tree, v) {
 	const w = app.state.counts ? null : stateWeights(tree, v);
 
 	if (!w) return [];
-	return STATE_WORDS.map((words, s) => [words, w[s]])
+	return stateWords(tree.model)
+		.map((words, s) => [words, w[s]])
 		.filter(([, ns]) => ns > 0)
 		.map(([words, ns]) => [
 			words,
@@ -152,7 +213,7 @@ export function hasWakers(app, tree, v) {
 		case "wall-time": {
 			const w = stateWeights(tree, v);
 
-			return !!w && w[STATE.BLOCKED] > 0;
+			return !!w && blockedIn(w) > 0;
 		}
 	}
 	return false;
