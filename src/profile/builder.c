@@ -237,7 +237,7 @@ static void on_sample(struct builder *b, const struct record *r)
 	if (!passes && !linked)
 		return;
 	proc = machine_process(&b->machine, (s32)s->pid);
-	proc->last_time = s->time;
+	machine_moment(&b->machine, proc, s->time);
 	ps = (struct profile_sample){
 		.time = s->time,
 		.weight = s->period ? s->period : 1,

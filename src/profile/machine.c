@@ -125,6 +125,17 @@ static void forget_places(struct process *p)
 	p->generation++;
 }
 
+void machine_moment(struct machine *m, struct process *p, u64 time)
+{
+	u64 changes = symbols_jit_changes(m->symbols, p->pid, time);
+
+	p->last_time = time;
+	if (changes == p->code_changes)
+		return;
+	p->code_changes = changes;
+	forget_places(p);
+}
+
 static void maps_replace(struct process *p, const struct mapping *new)
 {
 	if (mappings_cover(&p->maps, new))

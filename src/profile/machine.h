@@ -45,9 +45,10 @@ struct process {
 	 * is the machine's. What is not executable is recorded only where addresses of data are.
 	 */
 	struct mappings maps;
-	struct map places; /* address -> place id, of the present mappings */
-	u32 generation;    /* counts changes of the mappings */
-	u64 last_time;
+	struct map places;              /* address -> place id, of the present mappings */
+	u32 generation;                 /* counts changes of the mappings */
+	u64 last_time;                  /* of its samples: see machine_moment() */
+	u64 code_changes;               /* of its run-time code, until then */
 	const struct runtime *nameless; /* who made the code without a name that was met, or NULL */
 };
 
@@ -88,6 +89,8 @@ void machine_map(struct machine *m, struct process *p, u64 start, u64 end,
 		 const struct module_key *file);
 /* Made on first sight. */
 struct process *machine_process(struct machine *m, s32 pid);
+/* What follows is of this moment: addresses of run-time code mean what they meant then. */
+void machine_moment(struct machine *m, struct process *p, u64 time);
 /* Name of a thread: its own, its process's, or ":TID" as perf writes it. */
 u32 machine_comm(struct machine *m, s32 pid, s32 tid);
 /* Path of a cgroup by its id; 0 when it was never named. */

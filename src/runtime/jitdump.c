@@ -332,6 +332,7 @@ void jitdump_add(struct jitdump *d, const struct jitdump_entry *e, const char *n
 void jitdump_release(struct jitdump *d)
 {
 	vec_release(&d->entries);
+	vec_release(&d->reused);
 	vec_release(&d->lines);
 	intern_release(&d->strings);
 	map_release(&d->by_index);
@@ -370,6 +371,31 @@ static u64 set_reach(struct jitdump *d, size_t low, size_t high)
 	return reach;
 }
 
+static int compare_times(const void *a, const void *b)
+{
+	const u64 x = *(const u64 *)a, y = *(const u64 *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Of each that overlaps one before it by address, when the later of the two came to be. */
+static void find_reused(struct jitdump *d)
+{
+	const struct jitdump_entry *farthest = NULL;
+
+	vec_clear(&d->reused);
+	for (size_t i = 0; i < d->entries.len; i++) {
+		const struct jitdump_entry *e = &d->entries.items[d->order[i]];
+
+		if (farthest && e->start < farthest->start + farthest->size)
+			vec_push(&d->reused, MAX(e->time, farthest->time));
+		if (!farthest || e->start + e->size >= farthest->start + farthest->size)
+			farthest = e;
+	}
+	if (d->reused.len)
+		qsort(d->reused.items, d->reused.len, sizeof(*d->reused.items), compare_times);
+}
+
 static void sort_entries(struct jitdump *d)
 {
 	const size_t n = d->entries.len;
@@ -380,7 +406,28 @@ static void sort_entries(struct jitdump *d)
 		d->order[i] = (u32)i;
 	qsort_r(d->order, n, sizeof(*d->order), compare_entries, d->entries.items);
 	set_reach(d, 0, n);
+	find_reused(d);
 	d->sorted = n;
+}
+
+u64 jitdump_changes(struct jitdump *d, u64 time)
+{
+	size_t low = 0, high;
+
+	if (d->entries.len && !d->sorted)
+		sort_entries(d);
+	high = d->entries.len ? d->reused.len : 0;
+	if (!time || d->own_clock)
+		return high;
+	while (low < high) {
+		const size_t mid = low + (high - low) / 2;
+
+		if (d->reused.items[mid] <= time)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
 }
 
 struct search {

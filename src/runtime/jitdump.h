@@ -51,6 +51,7 @@ struct jitdump {
 	u32 *order;
 	u64 *reach; /* the highest end in the part of the tree below */
 	size_t sorted;
+	VEC(u64) reused; /* when code came to be where other code had been, in order */
 	u64 consumed;    /* bytes of the file */
 	u32 pid;         /* as the header has it */
 	bool own_clock;  /* times are the processor's counter: they mean nothing to us */
@@ -75,6 +76,8 @@ typedef int (*jitdump_read_fn)(const void *ctx, u64 offset, void *ret, size_t n)
 /* Reads what came since the last time, of a file that has @size bytes now. */
 void jitdump_update(struct jitdump *d, jitdump_read_fn read, const void *ctx, u64 size);
 void jitdump_release(struct jitdump *d);
+/* How often until @time code took the place of other code; 0 as @time: in all. */
+u64 jitdump_changes(struct jitdump *d, u64 time);
 /* An entry that comes from elsewhere. Its name is copied. */
 void jitdump_add(struct jitdump *d, const struct jitdump_entry *e, const char *name, size_t n);
 /*

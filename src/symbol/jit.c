@@ -271,11 +271,14 @@ static bool find_or_read(const struct symbols *s, struct jit *j, pid_t nspid, co
 	const u64 now = time_ns ? time_ns : clock_mono_ns();
 	u64 begin, took;
 
-	if (find(j, address, time_ns, ret))
+	const bool found = find(j, address, time_ns, ret);
+
+	/* a dump goes on to be written: what was read before the moment may be out of date */
+	if (found && (!j->dump_key || !time_ns || time_ns <= j->read_ns))
 		return true;
 	if (now < j->next_read_ns || (s->opts.offline && !root))
-		return false;
-	begin = clock_mono_ns();
+		return found;
+	begin = j->read_ns = clock_mono_ns();
 	if (j->dump_key)
 		dump_read(s, j);
 	if (!j->dump.entries.len)
@@ -289,7 +292,7 @@ static u32 new_answer(struct symbols *s, struct jit *j, u64 start, u64 size, u64
 		      const char *raw)
 {
 	const u32 name = intern_str(&s->names, raw);
-	const u64 key = hash_mix(start, name);
+	const u64 key = hash_mix(hash_mix(start, name), time);
 	const struct symbol *known = answers_find(&j->answers, key);
 
 	if (!known) {
@@ -336,6 +339,13 @@ static struct jit *known_jit(const struct symbols *s, pid_t pid)
 	const u64 index = map_get(&s->jit_of_pid, (u64)pid, 0);
 
 	return index ? s->jits.items[index - 1] : NULL;
+}
+
+u64 symbols_jit_changes(struct symbols *s, pid_t pid, u64 time_ns)
+{
+	struct jit *j = known_jit(s, pid);
+
+	return j ? jitdump_changes(&j->carried, time_ns) + jitdump_changes(&j->dump, time_ns) : 0;
 }
 
 bool symbols_jit_line(struct symbols *s, pid_t pid, u64 address, u64 time_ns,

@@ -91,6 +91,7 @@ struct jit {
 	u64 consumed;   /* bytes of it */
 	u8 tail[16];    /* the last bytes that were read, to see it rewritten */
 	u64 next_read_ns;
+	u64 read_ns; /* when it was read last */
 	const char *why;
 	struct module_key *dump_key; /* where its jitdump is; NULL: it has none */
 	struct jitdump dump;

@@ -186,6 +186,11 @@ bool symbols_jit(struct symbols *s, pid_t pid, pid_t nspid, const char *root, u6
  * The source line of code that a jitdump named: only file and line of *@ret are set. Jitdumps are
  * found by their mapping: symbols_module() of a file called jit-PID.dump, with a pid.
  */
+/*
+ * How often until @time_ns code of the process took the place of other code, as far as is known:
+ * while it stays the same, so does what an address means.
+ */
+u64 symbols_jit_changes(struct symbols *s, pid_t pid, u64 time_ns);
 bool symbols_jit_line(struct symbols *s, pid_t pid, u64 address, u64 time_ns,
 		      struct source_frame *ret);
 

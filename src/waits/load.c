@@ -3,6 +3,7 @@
 
 #include "profile/accounts.h"
 #include "profile/builder.h"
+#include "profile/health.h"
 #include "profile/names.h"
 #include "waits/kinds.h"
 
@@ -15,9 +16,12 @@ struct loader {
 
 static u32 stack_of(struct loader *l, const struct record *r)
 {
-	u32 stack = builder_stack(&l->builder, r,
-				  machine_process(&l->builder.machine, (s32)r->sample->pid));
+	struct machine *m = &l->builder.machine;
+	struct process *proc = machine_process(m, (s32)r->sample->pid);
+	u32 stack;
 
+	machine_moment(m, proc, r->sample->time);
+	stack = builder_stack(&l->builder, r, proc);
 	builder_count_stack(&l->builder, stack);
 	return stack;
 }
@@ -228,6 +232,20 @@ static int finish(struct loader *l, struct err *e)
 	return rc;
 }
 
+/* How stacks were recognised; how they ended is known by the waits themselves. */
+static void take_health(struct profile *p, const struct recording *r)
+{
+	const struct recording_blob *blob = recording_info_blob(recording_info(r), FEATURE_HEALTH);
+	struct health h;
+
+	if (!blob || health_unpack(&h, blob->data, blob->size) < 0)
+		return;
+	p->stacks_recognised = h.recognised;
+	p->stacks_checked = h.checked;
+	p->stacks_misrecognised = h.misrecognised;
+	health_release(&h);
+}
+
 int waits_load_from(struct waits_load *l, struct recording *r, const struct waits_load_opts *opts,
 		    struct err *e)
 {
@@ -245,6 +263,7 @@ int waits_load_from(struct waits_load *l, struct recording *r, const struct wait
 	if (rc >= 0)
 		rc = finish(&loader, e);
 	profile_take_facts(&l->profile, r);
+	take_health(&l->profile, r);
 	accounts_take(&l->profile, r);
 	builder_release(&loader.builder);
 	symbols_free(symbols);
