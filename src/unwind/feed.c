@@ -8,17 +8,12 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
-#include "base/intern.h"
 #include "base/io.h"
 #include "base/parse.h"
-#include "runtime/hotspot.h"
-#include "unwind/pool.h"
+#include "unwind/feed_state.h"
 #include "unwind/version.h"
-#include "runtime/python_trampoline.h"
 
 enum {
-	MAX_PROGRAMS = 4096, /* processes with run-time code that are remembered */
-	MIN_PAGE_ROWS = 16,
 	VDSO_INODE = 1,
 	LATER_ROWS = 1 << 16, /* tables with more are given by pages */
 };
@@ -29,49 +24,6 @@ enum {
 #define LARGE_CODE (8ull << 20)
 /* As long as tables take no more than this, one that is met is given whole. */
 #define WHOLE_BYTES (7ull << 20)
-
-struct feed_file {
-	struct unwind_key key;
-	struct unwind_bin bin;
-	struct unwind_version asked; /* with which the kernel asked last */
-	bool has_cfi;
-};
-
-/* A table of which the kernel gets only the pages that it meets. */
-struct feed_later {
-	struct unwind_table *table;
-	u16 *ids; /* the kernel's numbers of its rules */
-	bool met;
-};
-
-/* A process with run-time code. */
-struct feed_program {
-	u32 pid;
-	u32 *room; /* rows that each page of its table has */
-	struct unwind_bin bin;
-	struct hotspot hotspot;
-	struct code_rows trampolines;
-	const struct code_rows *code; /* the one or the other; NULL: nothing is known about it */
-	u64 looked;                   /* when its code was walked last */
-};
-
-struct unwind_feed {
-	struct unwind_feed_maps maps;
-	struct pool pool;
-	VEC(struct feed_file) files;
-	struct map by_key;   /* hash of the key -> index + 1 */
-	struct map by_build; /* hash of build id and layout -> dir << 32 | pages of its table */
-	struct map by_dir;   /* dir of a table -> index in later + 1 */
-	VEC(struct feed_later) later;
-	struct map hints; /* hash of the key -> id in paths */
-	struct intern paths;
-	struct numbered numbered;
-	VEC(struct python_build) pythons; /* index + 1 is known to the kernel */
-	VEC(struct feed_program *) programs;
-	struct code_names names; /* of run-time code */
-	unwind_feed_new_fn *on_new;
-	void *on_new_ctx;
-};
 
 static u64 key_hash(const struct unwind_key *key)
 {
@@ -85,19 +37,15 @@ static struct feed_file *find_file(const struct unwind_feed *f, const struct unw
 	return i ? &f->files.items[i - 1] : NULL;
 }
 
-/*
- * Something that the kernel may be reading, or remembers, is about to change; and it has. A walk
- * that saw the one number at its begin and another at its end is done again.
- */
-static void begin_change(struct unwind_feed *f)
+void feed_begin_change(struct unwind_feed *f)
 {
 	if (f->maps.epoch)
 		__atomic_fetch_add(f->maps.epoch, 1, __ATOMIC_SEQ_CST);
 }
 
-static void end_change(struct unwind_feed *f)
+void feed_end_change(struct unwind_feed *f)
 {
-	begin_change(f);
+	feed_begin_change(f);
 }
 
 static int write_page(struct unwind_feed *f, const struct unwind_table *t, u32 page, const u16 *ids,
@@ -206,10 +154,10 @@ static int publish(struct unwind_feed *f, const struct feed_file *file, struct e
 	int rc;
 
 	if (old)
-		begin_change(f);
+		feed_begin_change(f);
 	rc = bpf_map_update_elem(f->maps.bins, &file->key, &file->bin, BPF_ANY) ? -errno : 0;
 	if (old)
-		end_change(f);
+		feed_end_change(f);
 	if (rc)
 		return err_sys(e, rc, "cannot publish an unwind table");
 	if (old) {
@@ -360,8 +308,6 @@ int unwind_feed_map(struct unwind_feed *f, const struct mapping *map, int pid, s
 	return add_fd(f, fd, &named, pid, e);
 }
 
-static int unwind_feed_code(struct unwind_feed *f, u32 pid, u64 program, struct err *e);
-
 /* The path that came with a request; "": none. One whose names changed meanwhile may end early. */
 static const char *need_path(const struct unwind_need *need)
 {
@@ -416,17 +362,54 @@ static int answer_version(struct unwind_feed *f, struct feed_file *known,
 	return publish(f, &file, e);
 }
 
+static void add_vdso(struct unwind_feed *f);
+
+/*
+ * Files come and go, on a machine that builds programs thousands a day, and nobody says when a
+ * table is not needed any more. So when little room is left all are given up: those that are in
+ * use are asked for again, and stacks that meet none meanwhile are finished in user space.
+ */
+static void renew(struct unwind_feed *f)
+{
+	feed_begin_change(f);
+	vec_each(file, &f->files)
+		bpf_map_delete_elem(f->maps.bins, &file->key);
+	vec_clear(&f->files);
+	map_clear(&f->by_key);
+	map_clear(&f->by_build);
+	map_clear(&f->by_dir);
+	vec_each(l, &f->later) {
+		unwind_table_free(l->table);
+		free(l->ids);
+	}
+	vec_clear(&f->later);
+	feed_drop_programs(f);
+	pool_clear(&f->pool);
+	feed_end_change(f);
+	add_vdso(f);
+	f->renewals++;
+}
+
+static bool is_nearly_full(const struct unwind_feed *f)
+{
+	return f->files.len >= UNWIND_FILES - UNWIND_FILES / 8 || pool_is_nearly_full(&f->pool);
+}
+
 int unwind_feed_need(struct unwind_feed *f, const struct unwind_need *need, struct err *e)
 {
 	struct feed_file *known = find_file(f, &need->key);
 	struct mapping map;
 
 	if (need->key.dev == UNWIND_CODE_DEV)
-		return unwind_feed_code(f, need->pid, need->version.size, e);
+		return feed_code(f, need->pid, need->version.size, e);
 	if (known && unwind_version_same(&known->bin.version, &need->version)) {
 		/* else it asked again before the answer was there */
 		meet_page(f, known->bin.dir, need->page);
 		return 0;
+	}
+	if (is_nearly_full(f)) {
+		renew(f);
+		known = NULL;
 	}
 	_cleanup_close_ int fd = open_needed(f, need, &map);
 
@@ -437,210 +420,6 @@ int unwind_feed_need(struct unwind_feed *f, const struct unwind_need *need, stru
 
 	known = find_file(f, &need->key);
 	return rc || !known ? rc : answer_version(f, known, &need->version, again, e);
-}
-
-/* --- run-time code ---------------------------------------------------------------------------- */
-
-static void program_free(struct feed_program *p)
-{
-	if (!p)
-		return;
-	hotspot_release(&p->hotspot);
-	code_rows_release(&p->trampolines);
-	free(p->room);
-	free(p);
-}
-
-static struct feed_program *find_program(const struct unwind_feed *f, u32 pid)
-{
-	vec_each(p, &f->programs) {
-		if ((*p)->pid == pid)
-			return *p;
-	}
-	return NULL;
-}
-
-static void drop_program(struct unwind_feed *f, u32 pid)
-{
-	const struct unwind_key key = { .ino = pid, .dev = UNWIND_CODE_DEV };
-
-	for (size_t i = 0; i < f->programs.len; i++) {
-		if (f->programs.items[i]->pid != pid)
-			continue;
-		begin_change(f);
-		bpf_map_delete_elem(f->maps.bins, &key);
-		end_change(f);
-		program_free(f->programs.items[i]);
-		f->programs.items[i] = vec_pop(&f->programs);
-		return;
-	}
-}
-
-static struct feed_program *new_program(struct unwind_feed *f, u32 pid, u64 program)
-{
-	struct feed_program *p = xcalloc(1, sizeof(*p));
-	bool java = !hotspot_init(&p->hotspot, (int)pid, NULL);
-
-	p->pid = pid;
-	p->bin.version.size = program;
-	p->hotspot.names = &f->names;
-	if (java)
-		p->code = &p->hotspot.code;
-	else if (!python_trampolines((int)pid, &p->trampolines, NULL))
-		p->code = &p->trampolines;
-	if (f->programs.len == MAX_PROGRAMS)
-		drop_program(f, f->programs.items[0]->pid);
-	vec_push(&f->programs, p);
-	return p;
-}
-
-/* Room for the table of all code that the machine may ever make. */
-static int reserve_code(struct unwind_feed *f, struct feed_program *p, struct err *e)
-{
-	u64 base = p->code->start & ~(u64)((1 << UNWIND_PAGE_BITS) - 1);
-	u32 pages = (u32)((p->code->end - base + (1 << UNWIND_PAGE_BITS) - 1) >> UNWIND_PAGE_BITS);
-	int rc = pool_take(&f->pool, 2 * pages, false, &p->bin.dir, e);
-
-	if (rc)
-		return rc;
-	for (u32 i = 0; i < 2 * pages; i++)
-		*pool_row(&f->pool, p->bin.dir + i) = 0;
-	p->bin.base = base;
-	p->bin.pages = pages;
-	free(p->room);
-	p->room = xcalloc(pages, sizeof(*p->room));
-	return 0;
-}
-
-/*
- * Rows [first, last) lie in @page, and @rule is in force at its beginning. While it is written the
- * page is as if nothing were known about it.
- */
-static int write_code_page(struct unwind_feed *f, struct feed_program *p, u32 page, u32 first,
-			   u32 last, const struct unwind_rule *rule, struct err *e)
-{
-	struct unwind_page to = pool_page(&f->pool, p->bin.dir, page);
-	u32 need = last - first + 1, n = 0;
-	u64 base = p->bin.base + ((u64)page << UNWIND_PAGE_BITS);
-	const struct code_row *rows = p->code->rows.items;
-
-	if (first == last && rule->cfa == UNWIND_CFA_END && !rule->aux && !to.count)
-		return 0;
-	if (need > UNWIND_PAGE_ROWS)
-		return err_set(e, E2BIG, "too many frames in a page of java code");
-	pool_set_page(&f->pool, p->bin.dir, page, (struct unwind_page){ .first = to.first });
-	if (need > p->room[page]) {
-		u32 room = MIN(MAX(need * 2, (u32)MIN_PAGE_ROWS), (u32)UNWIND_PAGE_ROWS);
-		int rc = pool_take(&f->pool, room, true, &to.first, e);
-
-		if (rc)
-			return rc;
-		p->room[page] = room;
-	}
-	if (first == last || rows[first].address != base)
-		*pool_row(&f->pool, to.first + n++) = pool_rule_id(&f->pool, rule);
-	for (u32 i = first; i < last; i++)
-		*pool_row(&f->pool, to.first + n++) =
-			(u32)(rows[i].address - base) << 16 | pool_rule_id(&f->pool, &rows[i].rule);
-	to.count = n;
-	pool_set_page(&f->pool, p->bin.dir, page, to);
-	return 0;
-}
-
-static int change_code_page(struct unwind_feed *f, struct feed_program *p, u32 page, u32 first,
-			    u32 last, const struct unwind_rule *rule, struct err *e)
-{
-	int rc;
-
-	begin_change(f);
-	rc = write_code_page(f, p, page, first, last, rule, e);
-	end_change(f);
-	return rc;
-}
-
-static int write_code(struct unwind_feed *f, struct feed_program *p, struct err *e)
-{
-	const struct code_row *rows = p->code->rows.items;
-	static const struct unwind_rule none = { .cfa = UNWIND_CFA_END };
-	const struct unwind_rule *rule = &none;
-	u32 at = 0, n = (u32)p->code->rows.len;
-
-	while (at < n && rows[at].address < p->bin.base)
-		at++;
-	for (u32 page = 0; page < p->bin.pages; page++) {
-		u64 end = p->bin.base + ((u64)(page + 1) << UNWIND_PAGE_BITS);
-		u32 first = at;
-
-		while (at < n && rows[at].address < end)
-			at++;
-		int rc = change_code_page(f, p, page, first, at, rule, e);
-
-		if (rc)
-			return rc;
-		if (at > first)
-			rule = &rows[at - 1].rule;
-	}
-	return 0;
-}
-
-static int refresh_code(struct unwind_feed *f, struct feed_program *p, struct err *e)
-{
-	int rc = p->code == &p->trampolines ? python_trampolines((int)p->pid, &p->trampolines, e)
-					    : hotspot_refresh(&p->hotspot, e);
-
-	u64 end = p->bin.base + ((u64)p->bin.pages << UNWIND_PAGE_BITS);
-
-	if (!rc && (!p->room || p->code->start < p->bin.base || p->code->end > end))
-		rc = reserve_code(f, p, e);
-	return rc ? rc : write_code(f, p, e);
-}
-
-/* Rules for the run-time code of a process, as its machine describes it; unwind_need asks too. */
-static int unwind_feed_code(struct unwind_feed *f, u32 pid, u64 program, struct err *e)
-{
-	const struct unwind_key key = { .ino = pid, .dev = UNWIND_CODE_DEV };
-	struct feed_program *p = find_program(f, pid);
-	int rc = 0;
-
-	if (p && p->bin.version.size != program) {
-		drop_program(f, pid);
-		p = NULL;
-	}
-	if (!p)
-		p = new_program(f, pid, program);
-	p->looked = clock_mono_ns();
-	if (p->code)
-		rc = refresh_code(f, p, e);
-	/* a process of which nothing is known is published too: the kernel stops asking */
-	if (rc)
-		return rc;
-	begin_change(f);
-	rc = bpf_map_update_elem(f->maps.bins, &key, &p->bin, BPF_ANY) ? -errno : 0;
-	end_change(f);
-	return rc ? err_sys(e, rc, "cannot publish the rules of process %u", pid) : 0;
-}
-
-static const struct unwind_rule *code_rule(const struct unwind_feed *f,
-					   const struct feed_program *p, u64 pc)
-{
-	const struct unwind_rule *r = p->room && pc >= p->bin.base
-					      ? pool_search(&f->pool, &p->bin, pc - p->bin.base)
-					      : NULL;
-
-	return r == &f->pool.rules[UNWIND_RULE_END] ? NULL : r;
-}
-
-const struct unwind_rule *unwind_feed_code_rule(struct unwind_feed *f, u32 pid, u64 pc, u64 time)
-{
-	const struct feed_program *p = find_program(f, pid);
-	const struct unwind_rule *r = p ? code_rule(f, p, pc) : NULL;
-
-	if (r || !p || !p->code || p->looked > time)
-		return r;
-	unwind_feed_code(f, pid, p->bin.version.size, NULL);
-	/* that may have replaced the program's entry */
-	p = find_program(f, pid);
-	return p ? code_rule(f, p, pc) : NULL;
 }
 
 /* What a mapping shows of its file, which is the most that its code can be. */
@@ -738,7 +517,7 @@ void unwind_feed_free(struct unwind_feed *f)
 	vec_release(&f->files);
 	vec_release(&f->pythons);
 	vec_each(p, &f->programs)
-		program_free(*p);
+		feed_program_free(*p);
 	vec_release(&f->programs);
 	code_names_release(&f->names);
 	map_release(&f->by_key);
@@ -796,5 +575,6 @@ const struct numbered *unwind_feed_numbered(const struct unwind_feed *f)
 void unwind_feed_stats(const struct unwind_feed *f, struct unwind_feed_stats *ret)
 {
 	ret->files = f->files.len;
+	ret->renewals = f->renewals;
 	ret->bytes = pool_bytes(&f->pool);
 }

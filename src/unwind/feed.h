@@ -24,8 +24,9 @@ struct unwind_feed_maps {
 };
 
 struct unwind_feed_stats {
-	u64 files; /* that the kernel knows now */
-	u64 bytes; /* of kernel memory for their tables */
+	u64 files;    /* that the kernel knows now */
+	u64 renewals; /* times that all tables were given up because there was no room */
+	u64 bytes;    /* of kernel memory for their tables */
 };
 
 struct unwind_feed;

@@ -31,7 +31,7 @@ u32 numbered_add(struct numbered *n, const struct mapping *map, int pid, int fd,
 		.build_id_len = elf->build_id_len,
 	};
 
-	if (n->items.len >= UNWIND_FILES)
+	if (n->items.len >= NUMBERED_MOST)
 		return 0;
 	memcpy(file.build_id, elf->build_id, elf->build_id_len);
 	file.path = name_of(n, map, fd);

@@ -19,6 +19,9 @@ struct numbered_file {
 	u64 start, end;
 };
 
+enum { NUMBERED_MOST = 1 << 20 };
+_Static_assert(NUMBERED_MOST < 1ull << (62 - UNWIND_PLACE_OFFSET), "room for their numbers");
+
 struct numbered {
 	VEC(struct numbered_file) items; /* [0] is number 1 */
 	struct arena arena;

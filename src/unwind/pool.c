@@ -12,15 +12,21 @@ enum {
 	SLAB_BYTES = SLAB_ROWS * 4,
 	RULE_BYTES = UNWIND_MAX_RULES * (int)sizeof(struct unwind_rule),
 };
-#define MOST_BYTES    (1ull << 30)
 #define LOOK_AGAIN_NS 20000
 
 static u32 most_slabs(void)
 {
 	u64 memory = (u64)sysconf(_SC_PHYS_PAGES) * (u64)sysconf(_SC_PAGESIZE);
-	u64 bytes = MIN(memory / 4, MOST_BYTES);
+	u64 bytes = MIN(memory / 4, POOL_MOST_BYTES);
 
 	return (u32)MIN(MAX(bytes / SLAB_BYTES, 1), (u64)UNWIND_MAX_SLABS);
+}
+
+/* Those that every table has. */
+static void add_rules(struct pool *p)
+{
+	pool_rule_id(p, &(struct unwind_rule){ .cfa = UNWIND_CFA_END });
+	pool_rule_id(p, &(struct unwind_rule){ .cfa = UNWIND_CFA_UNSUP });
 }
 
 int pool_init(struct pool *p, int pool_fd, int rules_fd, struct err *e)
@@ -30,9 +36,24 @@ int pool_init(struct pool *p, int pool_fd, int rules_fd, struct err *e)
 	if (rules == MAP_FAILED)
 		return err_sys(e, errno, "cannot map the unwind rules");
 	*p = (struct pool){ .fd = pool_fd, .rules = rules, .max_slabs = most_slabs() };
-	pool_rule_id(p, &(struct unwind_rule){ .cfa = UNWIND_CFA_END });
-	pool_rule_id(p, &(struct unwind_rule){ .cfa = UNWIND_CFA_UNSUP });
+	add_rules(p);
 	return 0;
+}
+
+bool pool_is_nearly_full(const struct pool *p)
+{
+	u64 most = (u64)p->max_slabs * SLAB_ROWS;
+
+	return p->used > most - most / 4 || p->n_rules > UNWIND_MAX_RULES - UNWIND_MAX_RULES / 4;
+}
+
+void pool_clear(struct pool *p)
+{
+	p->used = 0;
+	p->n_rules = 0;
+	intern_release(&p->rule_ids);
+	p->rule_ids = (struct intern){ 0 };
+	add_rules(p);
 }
 
 /* A slab on its way into the map of slabs. */

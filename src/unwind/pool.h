@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The memory of the kernel's unwinder: rows and rules, in maps that are mapped here too. It only
- * grows; what is written is seen by programs that run at that moment.
+ * The memory of the kernel's unwinder: rows and rules, in maps that are mapped here too. It grows
+ * up to a limit, POOL_MOST_BYTES; what is written is seen by programs that run at that moment.
  */
 #ifndef UNWIND_POOL_H
 #define UNWIND_POOL_H
@@ -10,6 +10,8 @@
 #include "base/intern.h"
 #include "base/vec.h"
 #include "bpf/unwind_abi.h"
+
+#define POOL_MOST_BYTES (128ull << 20) /* or a quarter of the machine's memory */
 
 struct pool {
 	int fd;                       /* the map of slabs */
@@ -28,6 +30,11 @@ int pool_init(struct pool *p, int pool_fd, int rules_fd, struct err *e);
 void pool_release(struct pool *p);
 /* Of kernel memory. */
 u64 pool_bytes(const struct pool *p);
+
+/* Most of what it may take is taken: of rows or of rules. */
+bool pool_is_nearly_full(const struct pool *p);
+/* All rows and rules are free again; what the kernel remembers of them must be void by then. */
+void pool_clear(struct pool *p);
 
 u16 pool_rule_id(struct pool *p, const struct unwind_rule *r);
 /* Room for @n rows from *@ret on, which is even; @whole: they must not cross a chunk. */

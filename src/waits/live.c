@@ -147,6 +147,7 @@ static int hand_over(struct waits_live *l, u64 now, struct err *e)
 	if (rc >= 0)
 		rc = take_waits(l, e);
 	waits_engine_forget(l->engine);
+	waits_names_renew(&l->names);
 	return MIN(rc, 0);
 }
 

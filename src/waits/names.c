@@ -110,6 +110,20 @@ void waits_names_release(struct waits_names *n)
 	symbols_free(n->symbols);
 }
 
+enum { RENEW_AFTER = 512 }; /* new files */
+
+void waits_names_renew(struct waits_names *n)
+{
+	struct waits_names old = *n;
+
+	if (!n->engine || n->n_files < n->renewed + RENEW_AFTER)
+		return;
+	waits_names_release(&old);
+	waits_names_open(n, old.profile, old.engine);
+	n->python = old.python;
+	n->renewed = old.n_files;
+}
+
 /* --- frames ----------------------------------------------------------------------------------- */
 
 /* A function of Python that is known by its address alone; 0: it is none. */

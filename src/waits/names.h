@@ -18,6 +18,7 @@ struct waits_names {
 	struct frames frames;
 	const struct waits_engine *engine; /* whose files places are in */
 	size_t n_files;                    /* of those, that the machine knows */
+	size_t renewed;                    /* how many there were when all was read anew */
 	const struct python_names *python; /* functions of Python by address; NULL: as mapped */
 	struct map learned;                /* pid -> how often it was asked what it has mapped */
 };
@@ -26,6 +27,8 @@ struct waits_names {
 void waits_names_open(struct waits_names *n, struct profile *profile,
 		      const struct waits_engine *engine);
 void waits_names_release(struct waits_names *n);
+/* Gives up all that was read for names, if it has become much; names that were given stay good. */
+void waits_names_renew(struct waits_names *n);
 /* For opts.on_bare: asks what the process has mapped, as far as that is not known. */
 void waits_names_learn(struct waits_names *n, const struct waits_stack *s);
 
