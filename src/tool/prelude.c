@@ -139,9 +139,17 @@ static int add_comm(struct buf *out, const char *glob, struct err *e)
 
 /* --- children --------------------------------------------------------------------------------- */
 
-/* The tree grows as processes fork; those that were there before are found now. */
-static void add_tree(const range_list *roots, struct buf *out)
+/*
+ * The tree grows as processes fork; those that were there before are found now. The roots are
+ * compared by number, for a program may run before anything is in the map.
+ */
+static int add_tree(const range_list *roots, struct buf *out, struct err *e)
 {
+	_cleanup_buf_ struct buf parent = BUF_INIT;
+	int rc = add_ids(&parent, "args.parent->tgid", roots, e);
+
+	if (rc < 0)
+		return rc;
 	buf_addstr(out, "\nlet @target_tree = hash(65536);\nbegin {");
 	vec_each(it, roots)
 		for (u64 id = it->first; id <= it->last && id - it->first < IDS_MOST; id++)
@@ -152,15 +160,16 @@ static void add_tree(const range_list *roots, struct buf *out)
 			"		@target_tree[ctx.task->tgid] = 1;\n"
 			"	}\n"
 			"}\n"
-			"rawtracepoint:sched_process_fork {\n"
-			"	if (has_key(@target_tree, args.parent->tgid)) {\n"
-			"		@target_tree[args.child->tgid] = 1;\n"
+			"rawtracepoint:sched_process_fork {\n");
+	buf_addf(out, "	if (%s || has_key(@target_tree, args.parent->tgid)) {\n", buf_str(&parent));
+	buf_addstr(out, "		@target_tree[args.child->tgid] = 1;\n"
 			"	}\n"
 			"}\n"
 			"rawtracepoint:sched_process_exit {\n"
 			"	if (args.p->pid == args.p->tgid) { delete(@target_tree, "
 			"args.p->tgid); }\n"
 			"}\n");
+	return 0;
 }
 
 struct clause {
@@ -182,10 +191,9 @@ static int add_clauses(const struct tool_args *a, const range_list *pids, bool t
 
 	if (pids->len) {
 		begin_clause(&c);
+		rc = add_ids(out, "pid", pids, e);
 		if (tree)
-			buf_addstr(out, "has_key(@target_tree, pid)");
-		else
-			rc = add_ids(out, "pid", pids, e);
+			buf_addstr(out, " || has_key(@target_tree, pid)");
 		buf_addch(out, ')');
 	}
 	if (rc == 0 && a->tids.len) {
@@ -213,20 +221,42 @@ static int add_clauses(const struct tool_args *a, const range_list *pids, bool t
 	return rc;
 }
 
-int prelude_target(const struct tool_args *a, pid_t launched, struct buf *out, struct err *e)
+/* Puts @with in the place of each @what that is a word of its own. */
+static void replace(struct buf *source, const char *what, const char *with)
+{
+	size_t n = strlen(what), from = 0;
+	struct buf out = BUF_INIT;
+	const char *at;
+
+	while ((at = memmem(source->data + from, source->len - from, what, n))) {
+		size_t offset = (size_t)(at - source->data);
+		bool word = !offset || !strchr("abcdefghijklmnopqrstuvwxyz_", at[-1]);
+
+		buf_add(&out, source->data + from, offset - from);
+		buf_addstr(&out, word ? with : what);
+		from = offset + n;
+	}
+	buf_add(&out, source->data + from, source->len - from);
+	buf_release(source);
+	*source = out;
+}
+
+int prelude_target(const struct tool_args *a, pid_t launched, struct buf *source, struct err *e)
 {
 	struct range program = { (u64)launched, (u64)launched };
 	range_list own = { .items = &program, .len = 1 };
 	const range_list *pids = launched ? &own : &a->pids;
 	bool tree = pids->len && (launched || a->children);
+	_cleanup_buf_ struct buf test = BUF_INIT;
 	int rc;
 
-	buf_addstr(out, "\nmacro target() { ");
-	rc = add_clauses(a, pids, tree, out, e);
-	buf_addstr(out, " }\n");
-	if (rc == 0 && tree)
-		add_tree(pids, out);
-	return rc;
+	buf_addch(&test, '(');
+	rc = add_clauses(a, pids, tree, &test, e);
+	buf_addch(&test, ')');
+	if (rc < 0)
+		return rc;
+	replace(source, "target()", buf_str(&test));
+	return tree ? add_tree(pids, source, e) : 0;
 }
 
 void prelude_macros(struct buf *out)
@@ -349,16 +379,15 @@ const char *const *prelude_defaults(const struct tool *t, struct arena *arena, s
 	return list;
 }
 
-void prelude_tables(const struct tool *t, u64 interval_ns, struct buf *out)
+void prelude_tables(u64 interval_ns, struct buf *source)
 {
-	static const char macro[] = "macro before_table()";
+	_cleanup_buf_ struct buf probes = BUF_INIT;
 
-	if (!memmem(t->text.data, t->text.len, macro, sizeof(macro) - 1))
-		return;
 	if (interval_ns)
-		buf_addf(out, "\ninterval:ms:%llu { before_table() }",
+		buf_addf(&probes, "interval:ms:%llu, ",
 			 (unsigned long long)MAX(interval_ns / 1000000, 1ull));
-	buf_addstr(out, "\nend { before_table() }\n");
+	buf_addstr(&probes, "end {");
+	replace(source, "before_table {", buf_str(&probes));
 }
 
 const char *const *prelude_params(const struct tool *t, const struct tool_args *a, int pid,

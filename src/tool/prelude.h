@@ -6,15 +6,16 @@
 #include "tool/tool.h"
 
 /*
- * Appends the macro target() and what it needs. @launched is the program that we started; 0: none.
+ * Puts what the options say in the place of target() in @source, and appends what that needs.
+ * @launched is the program that we started; 0: none.
  */
-int prelude_target(const struct tool_args *a, pid_t launched, struct buf *out, struct err *e);
+int prelude_target(const struct tool_args *a, pid_t launched, struct buf *source, struct err *e);
 /* Appends what several tools need: tools/macros.txt. */
 void prelude_macros(struct buf *out);
 /* Appends the macro that decides which rows are sent. */
 void prelude_filter(const struct tool *t, const char *filter, struct buf *out);
-/* Appends the calls of the script's macro before_table(), where it has one. */
-void prelude_tables(const struct tool *t, u64 interval_ns, struct buf *out);
+/* Makes the probe before_table, where there is one, run before each table and at the end. */
+void prelude_tables(u64 interval_ns, struct buf *source);
 /* The defaults of the options as parameters. */
 const char *const *prelude_defaults(const struct tool *t, struct arena *arena, size_t *ret_n);
 /*

@@ -291,7 +291,7 @@ static int compile(struct session *s, bool with_filter)
 	err_release(&s->ctx->err);
 	buf_add(&s->source, s->tool->text.data, s->tool->text.len);
 	prelude_macros(&s->source);
-	prelude_tables(s->tool, s->interval, &s->source);
+	prelude_tables(s->interval, &s->source);
 	rc = prelude_target(s->args, s->child.pid, &s->source, &s->ctx->err);
 	if (rc < 0)
 		return rc;
@@ -610,7 +610,7 @@ int tool_try(const struct tool *t, struct err *e)
 	opts.params = prelude_defaults(t, &arena, &opts.n_params);
 	buf_add(&source, t->text.data, t->text.len);
 	prelude_macros(&source);
-	prelude_tables(t, 0, &source);
+	prelude_tables(0, &source);
 	rc = prelude_target(a, 0, &source, e);
 	if (rc == 0)
 		rc = lang_compile(t->name, source.data, source.len, &opts, &l, &diagnostics, e);

@@ -24,7 +24,10 @@ traced() {
 	pid=$!
 	if ! wait_until tool_ready $pid || ! kill -0 $pid 2>/dev/null; then
 		wait $pid
-		if [ $? -eq 3 ]; then
+		traced_status=$?
+		# some have said all at once
+		[ $traced_status -ne 0 ] || return 0
+		if [ $traced_status -eq 3 ]; then
 			skip "$tool: $(head -1 "$said")"
 		else
 			fail "$tool starts" "$(head -5 "$said")"
