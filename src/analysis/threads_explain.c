@@ -5,7 +5,15 @@
 #include "base/fmt.h"
 #include "base/text.h"
 
-enum { LONGEST = 5, ENDINGS = 3, PASTS = 3, CULPRITS = 5, PAGE_MIN = 30, PAGE_MAX = 79 };
+enum {
+	FUNCTIONS = 5,
+	LONGEST = 5,
+	ENDINGS = 3,
+	PASTS = 3,
+	CULPRITS = 5,
+	PAGE_MIN = 30,
+	PAGE_MAX = 79
+};
 
 struct page {
 	const struct observed *seen;
@@ -15,6 +23,7 @@ struct page {
 	struct thread_account sum; /* of all threads */
 	account_list accounts;
 	struct longest longest;
+	const struct cpu_functions *cpu; /* NULL: nothing was sampled */
 	const ran_list *culprits; /* who had the CPU instead, the one who had it longest first */
 	u64 runq_waits, runq_longest;
 	struct buf text;
@@ -159,6 +168,43 @@ static void say_whole(struct page *p, u32 pid)
 	}
 	if (idle)
 		add_amount(p, idle, p->sum.wall, "waiting for work, which delays nobody");
+}
+
+/* --- on CPUs ---------------------------------------------------------------------------------- */
+
+static u64 time_on_cpu(const struct page *p)
+{
+	return p->sum.ns[STATE_USER] + p->sum.ns[STATE_KERNEL] + p->sum.ns[STATE_RUNNING];
+}
+
+/* Its part of the time on CPUs, which the scheduler knows exactly. */
+static u64 time_of(const struct page *p, const struct cpu_function *f)
+{
+	return (u64)((double)time_on_cpu(p) * (double)f->weight /
+		     (double)MAX(p->cpu->weight, 1ull));
+}
+
+static void say_functions(struct page *p)
+{
+	if (!p->cpu || !p->cpu->samples)
+		return;
+	buf_addstr(&p->line, "Where CPU time went, by ");
+	say_count(&p->line, p->cpu->samples, "sample");
+	buf_addch(&p->line, ':');
+	buf_addch(&p->text, '\n');
+	end_line(p, 0, 0);
+	for (size_t i = 0; i < p->cpu->list.len && i < FUNCTIONS; i++) {
+		const struct cpu_function *f = &p->cpu->list.items[i];
+		_cleanup_buf_ struct buf what = BUF_INIT;
+		const char *module = profile_str(p->cpu->profile, f->module);
+		const char *base = strrchr(module, '/');
+
+		buf_addf(&what, "%s (%s)", profile_str(p->cpu->profile, f->name),
+			 f->kernel ? "kernel"
+			 : base    ? base + 1
+				   : module);
+		add_amount(p, time_of(p, f), time_on_cpu(p), buf_str(&what));
+	}
 }
 
 /* --- the longest waits ------------------------------------------------------------------------ */
@@ -486,6 +532,27 @@ static void table_states(const struct page *p, struct result *ret)
 	}
 }
 
+static void table_functions(const struct page *p, struct result *ret)
+{
+	static const struct column columns[] = {
+		{ "function", "FUNCTION", VALUE_TEXT, 0 },
+		{ "module", "MODULE", VALUE_TEXT, 0 },
+		{ "time_ns", "TIME", VALUE_DURATION, 0 },
+		{ "percent", "%", VALUE_PERCENT, 0 },
+	};
+	struct table *t = result_table(ret, "functions", NULL, columns, ARRAY_SIZE(columns));
+
+	for (size_t i = 0; p->cpu && i < p->cpu->list.len && i < FUNCTIONS; i++) {
+		const struct cpu_function *f = &p->cpu->list.items[i];
+		struct row *r = table_row(ret, t);
+
+		r->cells[0] = value_text(ret, profile_str(p->cpu->profile, f->name));
+		r->cells[1] = value_text(ret, profile_str(p->cpu->profile, f->module));
+		r->cells[2] = value_u(VALUE_DURATION, time_of(p, f));
+		r->cells[3] = value_d(VALUE_PERCENT, share(time_of(p, f), time_on_cpu(p)));
+	}
+}
+
 static struct value place_value(const struct page *p, u32 stack, struct result *ret)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT;
@@ -666,30 +733,32 @@ static void facts(const struct page *p, const struct explain_faults *f, struct r
 	result_fact(ret, "major_faults", NULL, value_u(VALUE_COUNT, f->major));
 }
 
-void explain_result(const struct observed *seen, wait_list *parts, ran_list *ran, u32 pid,
-		    const struct explain_faults *faults, int width, struct result *ret)
+void explain_result(const struct explain_input *in, struct result *ret)
 {
-	struct page p = { .seen = seen,
-			  .profile = seen->profile,
-			  .width = (size_t)MIN(MAX(width, PAGE_MIN), PAGE_MAX),
-			  .parts = parts,
-			  .culprits = ran };
+	struct page p = { .seen = in->seen,
+			  .profile = in->seen->profile,
+			  .width = (size_t)MIN(MAX(in->width, PAGE_MIN), PAGE_MAX),
+			  .parts = in->parts,
+			  .cpu = in->cpu,
+			  .culprits = in->ran };
 
-	accounts_build(seen, &p.accounts);
+	accounts_build(in->seen, &p.accounts);
 	sum_accounts(&p);
-	vec_sort(ran, by_ns);
+	vec_sort(in->ran, by_ns);
 	name_threads(&p);
-	longest_build(p.profile, parts, seen->idle, &p.longest);
-	if (!width) {
-		facts(&p, faults, ret);
+	longest_build(p.profile, in->parts, in->seen->idle, &p.longest);
+	if (!in->width) {
+		facts(&p, &in->faults, ret);
 		table_states(&p, ret);
 		table_longest(&p, ret);
+		table_functions(&p, ret);
 		table_culprits(&p, ret);
 	} else {
-		say_whole(&p, pid);
+		say_whole(&p, in->pid);
+		say_functions(&p);
 		say_longest(&p);
 		say_runqueue(&p);
-		say_faults(&p, faults);
+		say_faults(&p, &in->faults);
 		result_text(ret, buf_str(&p.text));
 	}
 	longest_release(&p.longest);

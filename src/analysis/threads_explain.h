@@ -5,6 +5,7 @@
 #define ANALYSIS_THREADS_EXPLAIN_H
 
 #include "analysis/threads.h"
+#include "analysis/threads_cpu.h"
 #include "waits/turns.h"
 
 struct explain_faults {
@@ -13,12 +14,16 @@ struct explain_faults {
 	u64 major;
 };
 
-/*
- * @seen has single waits with wakers and chains, @parts the same as parts (blame.h). @ran is
- * sorted.
- * @width: of the page, as far as people like to read; 0: tables instead of prose.
- */
-void explain_result(const struct observed *seen, wait_list *parts, ran_list *ran, u32 pid,
-		    const struct explain_faults *faults, int width, struct result *ret);
+struct explain_input {
+	const struct observed *seen; /* single waits with wakers */
+	wait_list *parts;            /* the same as parts: blame.h */
+	ran_list *ran;               /* gets sorted */
+	u32 pid;
+	struct explain_faults faults;
+	const struct cpu_functions *cpu; /* NULL: nothing was sampled */
+	int width;                       /* of the page; 0: tables instead of prose */
+};
+
+void explain_result(const struct explain_input *in, struct result *ret);
 
 #endif

@@ -3,6 +3,7 @@
 #include "base/fmt.h"
 #include "cmd/offcpu.h"
 #include "host/procfs.h"
+#include "profile/load.h"
 #include "waits/blame.h"
 
 #include <sys/resource.h>
@@ -113,7 +114,16 @@ static int show(struct context *ctx, struct wait_run *run, const struct explain_
 	seen.idle = a->idle;
 	waits_blame(&seen, 0, &parts);
 	waits_engine_ran(run->live.engine, on_ran, &ran);
-	explain_result(&seen, &parts, &ran.list, pid, faults, page_width(ctx), &r);
+	const struct explain_input in = { .seen = &seen,
+					  .parts = &parts,
+					  .ran = &ran.list,
+					  .pid = pid,
+					  .faults = *faults,
+					  .width = page_width(ctx) };
+
+	explain_result(&in, &r);
+	result_note(&r, NOTE_INFO, "fathom record --chains -p PID, then fathom explain -i FILE",
+		    "the functions in which CPU time went are in a recording");
 	waits_live_health(&run->live, &r);
 	vec_release(&parts);
 	vec_release(&ran.list);
@@ -156,19 +166,47 @@ static void note_missing(const struct recorded *rec, struct result *ret)
 		result_note(ret, NOTE_INFO, NULL, "page faults were not recorded");
 }
 
-static int show_recorded(struct context *ctx, struct recorded *rec, wait_list *parts, u32 pid)
+/* The samples of those that are shown. A file without any has no functions to show. */
+static void load_functions(const char *path, const struct recorded *rec, struct profile *profile,
+			   struct cpu_functions *ret)
 {
-	struct explain_faults faults = { .known = !(rec->how & RECORDED_NO_FAULTS) };
+	struct map pids = MAP_INIT;
+
+	vec_each(t, &rec->threads)
+		map_put(&pids, t->pid, 1);
+	*ret = (struct cpu_functions){ 0 };
+	if (profile_load(profile, path, &(struct load_opts){ .merge = true, .inlines = true },
+			 NULL) >= 0)
+		cpu_functions_build(profile, &pids, ret);
+	map_release(&pids);
+}
+
+static int show_recorded(struct context *ctx, const char *path, struct recorded *rec,
+			 wait_list *parts, u32 pid)
+{
+	struct explain_input in = { .seen = &rec->seen,
+				    .parts = parts,
+				    .ran = &rec->ran,
+				    .pid = pid,
+				    .faults.known = !(rec->how & RECORDED_NO_FAULTS),
+				    .width = page_width(ctx) };
+	struct profile profile;
+	struct cpu_functions cpu;
 	_cleanup_result_ struct result r;
 
 	vec_each(t, &rec->threads) {
-		faults.minor += t->minor;
-		faults.major += t->major;
+		in.faults.minor += t->minor;
+		in.faults.major += t->major;
 	}
+	profile_init(&profile);
+	load_functions(path, rec, &profile, &cpu);
+	in.cpu = &cpu;
 	result_init(&r, "explain");
-	explain_result(&rec->seen, parts, &rec->ran, pid, &faults, page_width(ctx), &r);
+	explain_result(&in, &r);
 	recorded_notes(rec, &r);
 	note_missing(rec, &r);
+	cpu_functions_release(&cpu);
+	profile_release(&profile);
 	return cli_show(ctx, &r);
 }
 
@@ -201,7 +239,7 @@ static int from_recording(struct context *ctx, const struct explain_args *a)
 	if (rc > 0)
 		err_hint(&ctx->err, "fathom threads --by process -i %s lists them", a->input);
 	if (!rc)
-		rc = show_recorded(ctx, &rec, &parts, pid ? pid : rec.root);
+		rc = show_recorded(ctx, a->input, &rec, &parts, pid ? pid : rec.root);
 	vec_release(&parts);
 	recorded_release(&rec);
 	return rc == -ENODATA ? EXIT_NOTHING : rc;

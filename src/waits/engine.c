@@ -287,7 +287,8 @@ void waits_engine_feed(struct waits_engine *o)
 
 	if (o->opts.no_user_stacks)
 		return;
-	if (!given(pids) || given(o->opts.tids) || o->opts.wakers || o->opts.chains) {
+	/* wakers may be anybody: tables that they need come when they are met */
+	if (!given(pids) || given(o->opts.tids)) {
 		unwind_feed_running(o->feed, false);
 		return;
 	}

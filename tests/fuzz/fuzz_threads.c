@@ -8,7 +8,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void show(struct recorded *rec)
 {
-	const struct explain_faults faults = { .known = true };
 	account_list accounts = { 0 };
 	wait_list parts = { 0 };
 	struct result r;
@@ -19,8 +18,15 @@ static void show(struct recorded *rec)
 	accounts_group(&accounts, BY_PROCESS);
 	accounts_to_result(&rec->load.profile, &accounts, BY_PROCESS, 0, false, &r);
 	if (rec->threads.len) {
-		explain_result(&rec->seen, &parts, &rec->ran, rec->root, &faults, 0, &r);
-		explain_result(&rec->seen, &parts, &rec->ran, rec->root, &faults, 80, &r);
+		struct explain_input in = { .seen = &rec->seen,
+					    .parts = &parts,
+					    .ran = &rec->ran,
+					    .pid = rec->root,
+					    .faults.known = true };
+
+		explain_result(&in, &r);
+		in.width = 80;
+		explain_result(&in, &r);
 	}
 	recorded_notes(rec, &r);
 	vec_release(&accounts);

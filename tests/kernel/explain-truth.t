@@ -84,9 +84,11 @@ assert total > 900000 and ran >= 0.95 * total, lines
 END
 "$FATHOM" record -q --chains -o burn.data -- "$WORKLOADS/burnchild"
 run "$FATHOM" explain -i burn.data --json
-ok "explain -i: the same from a recording" python3 - "$out_file" <<'END'
+ok "explain -i: the same from a recording, and the function that burns" python3 - "$out_file" <<'END'
 import json, sys
-w = json.load(open(sys.argv[1]))["waits"][0]
+r = json.load(open(sys.argv[1]))
+assert r["functions"][0]["function"] == "burn_child" and r["functions"][0]["percent"] > 80, r["functions"]
+w = r["waits"][0]
 assert w["kind"] == "child" and w["waker_ran_ns"] + w["waker_runnable_ns"] >= 0.95 * w["time_ns"], w
 END
 run "$FATHOM" chain -i burn.data --folded

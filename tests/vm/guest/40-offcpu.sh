@@ -68,6 +68,7 @@ kind_share() { printf '%s\n' "$out" | awk -v pid="$1" -v key="\"$2_percent\":" '
 for kind in network lock pipe sleep poll epoll child vfork; do
 	name=$kind
 	[ $kind = epoll ] && name=poll
+	[ $kind = lock ] && name=futex
 	[ $kind = vfork ] && name=child
 	run fathom threads --json -- "$workloads/kinds" $kind
 	pid=$(printf '%s\n' "$out" | sed -n 's/^pid=//p')
