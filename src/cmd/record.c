@@ -264,7 +264,7 @@ static void record_release_state(struct record_job *r)
 	recorder_free(r->recorder);
 	/* also of a recording that failed: nobody asked for a program that is not watched */
 	(void)program_end(&r->launch);
-	control_release(&r->control);
+	recorder_control_release(&r->control);
 	launch_release(&r->launch);
 	target_release(&r->target);
 	wait_filter_release(&r->wait_filter);
@@ -378,7 +378,7 @@ static int choose_control(struct record_job *r)
 	const struct record_args *a = r->args;
 
 	if (a->control)
-		return control_open(&r->control, a->control, &r->ctx->err);
+		return recorder_control_open(&r->control, a->control, &r->ctx->err);
 	if (a->delay != OPTION_DELAY_TOLD)
 		return 0;
 	err_set(&r->ctx->err, EINVAL, "no start command can arrive");

@@ -345,7 +345,7 @@ static int run_counted(struct stat_job *j, bool on_exec)
 	children_time(&user, &system);
 	rc = stat_watch_start(&j->watch, &j->ctx->err);
 	if (rc >= 0)
-		rc = count_run(&run, &j->ctx->err);
+		rc = recorder_count_run(&run, &j->ctx->err);
 	if (rc >= 0)
 		rc = stat_watch_stop(&j->watch, &run.main, run.wall, &j->ctx->err);
 	if (rc < 0)
@@ -434,7 +434,7 @@ static void job_release(struct stat_job *j)
 	target_release(&j->target);
 	topology_release(&j->topology);
 	launch_release(&j->launch);
-	control_release(&j->control);
+	recorder_control_release(&j->control);
 	free(j->subject);
 	if (j->owned)
 		(void)fclose(j->owned);
@@ -449,7 +449,7 @@ static int stat_count(struct stat_job *j)
 	if (rc == 0)
 		rc = open_output(j);
 	if (rc == 0 && a->control)
-		rc = control_open(&j->control, a->control, &j->ctx->err);
+		rc = recorder_control_open(&j->control, a->control, &j->ctx->err);
 	if (rc == 0 && stat_by_cpus(by))
 		rc = topology_read(&j->topology, NULL, TOPOLOGY_CPUS, &j->ctx->err);
 	if (rc == -EINVAL)

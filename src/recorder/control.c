@@ -41,7 +41,7 @@ static int open_fifo(const char *path, int *ret, struct err *e)
 	return 0;
 }
 
-int control_open(struct control *c, const char *text, struct err *e)
+int recorder_control_open(struct control *c, const char *text, struct err *e)
 {
 	bool fds = starts_with(text, "fd:");
 	const char *rest = fds ? text + 3 : starts_with(text, "fifo:") ? text + 5 : NULL;
@@ -59,7 +59,7 @@ int control_open(struct control *c, const char *text, struct err *e)
 	if (rc >= 0 && comma)
 		rc = take(comma, &c->ack, e);
 	if (rc < 0)
-		control_release(c);
+		recorder_control_release(c);
 	return rc;
 }
 
@@ -70,7 +70,7 @@ static void close_one(int *fd)
 	*fd = 0;
 }
 
-void control_release(struct control *c)
+void recorder_control_release(struct control *c)
 {
 	close_one(&c->fd);
 	close_one(&c->ack);
@@ -127,7 +127,7 @@ static enum control_command command_of(const char *line)
 	return CONTROL_UNKNOWN;
 }
 
-enum control_command control_next(struct control *c)
+enum control_command recorder_control_next(struct control *c)
 {
 	if (!take_line(c)) {
 		read_some(c);
@@ -140,7 +140,7 @@ enum control_command control_next(struct control *c)
 	return command_of(buf_str(&c->line));
 }
 
-void control_answer(struct control *c, bool known)
+void recorder_control_answer(struct control *c, bool known)
 {
 	const char *text = known ? "ack\n" : "unknown\n";
 

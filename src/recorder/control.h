@@ -33,11 +33,11 @@ struct control {
 };
 
 /* @text as above. -EINVAL: it is neither form. */
-int control_open(struct control *c, const char *text, struct err *e);
-void control_release(struct control *c);
+int recorder_control_open(struct control *c, const char *text, struct err *e);
+void recorder_control_release(struct control *c);
 /* The next line. Call until it is CONTROL_NONE: the rest waits without the descriptor telling. */
-enum control_command control_next(struct control *c);
+enum control_command recorder_control_next(struct control *c);
 /* What was asked for is done; @known false: it was no command. Nobody may be listening. */
-void control_answer(struct control *c, bool known);
+void recorder_control_answer(struct control *c, bool known);
 
 #endif

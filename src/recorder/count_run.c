@@ -91,14 +91,16 @@ static int obey(struct count_run *r, struct watch *w)
 	enum control_command what;
 	int rc = 0;
 
-	while (rc >= 0 && r->control && (what = control_next(r->control)) != CONTROL_NONE) {
+	while (rc >= 0 && r->control &&
+	       (what = recorder_control_next(r->control)) != CONTROL_NONE) {
 		switch (what) {
 		case CONTROL_ENABLE: counting_enable(r->counting); break;
 		case CONTROL_DISABLE: counting_disable(r->counting); break;
 		case CONTROL_STOP: w->stopped = true; break;
 		default: break;
 		}
-		control_answer(r->control, what != CONTROL_UNKNOWN && what != CONTROL_SNAPSHOT);
+		recorder_control_answer(r->control,
+					what != CONTROL_UNKNOWN && what != CONTROL_SNAPSHOT);
 	}
 	w->fds.items[1].fd = r->control && r->control->fd ? r->control->fd : -1;
 	return rc;
@@ -182,7 +184,7 @@ static bool is_done(void *ctx)
 	return all_gone(w->watch, w->run);
 }
 
-int count_run(struct count_run *r, struct err *e)
+int recorder_count_run(struct count_run *r, struct err *e)
 {
 	struct watch w;
 	struct watched watched = { r, &w };

@@ -37,6 +37,6 @@ struct count_run {
 	struct delay main; /* of the program's main thread, once it has ended */
 };
 
-int count_run(struct count_run *r, struct err *e);
+int recorder_count_run(struct count_run *r, struct err *e);
 
 #endif

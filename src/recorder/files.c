@@ -51,22 +51,23 @@ static int add_events(struct recorder *r, struct err *e)
 	return recorder_waits_add_events(r, e);
 }
 
-int file_add(struct recorder *r, const void *records, size_t n, struct err *e)
+int recorder_file_add(struct recorder *r, const void *records, size_t n, struct err *e)
 {
 	if (!r->past.most)
 		return recording_writer_add(r->writer, records, n, e);
-	past_add(&r->past, records, n);
+	recorder_past_add(&r->past, records, n);
 	return 0;
 }
 
-int file_round(struct recorder *r, struct err *e)
+int recorder_file_round(struct recorder *r, struct err *e)
 {
 	const struct perf_event_header h = { .type = RECORD_FINISHED_ROUND, .size = sizeof(h) };
 
-	return r->past.most ? file_add(r, &h, sizeof(h), e) : recording_writer_round(r->writer, e);
+	return r->past.most ? recorder_file_add(r, &h, sizeof(h), e)
+			    : recording_writer_round(r->writer, e);
 }
 
-u64 file_taken(const struct recorder *r)
+u64 recorder_file_taken(const struct recorder *r)
 {
 	return r->past.most ? r->past.taken : recording_writer_bytes(r->writer);
 }
@@ -75,17 +76,17 @@ static int on_known(void *ctx, const void *bytes, size_t n)
 {
 	struct recorder *r = ctx;
 
-	if (sweep_has_copies(r)) {
+	if (recorder_sweep_has_copies(r)) {
 		const struct perf_event_header *h = bytes;
 		struct record rec = { .type = h->type, .misc = h->misc, .size = h->size };
 
 		rec.header = h;
 		if (h->size == n && record_parse_ids(&vec_last(&r->sources)->opened, h, &rec) >= 0)
-			copies_record(&r->copies, &rec);
+			recorder_copies_record(&r->copies, &rec);
 	}
 	if (!r->past.most)
 		return recording_writer_add(r->writer, bytes, n, r->e);
-	past_know(&r->past, bytes, n);
+	recorder_past_know(&r->past, bytes, n);
 	return 0;
 }
 
@@ -141,7 +142,7 @@ static int on_lost(void *ctx, const void *bytes, size_t n)
 {
 	struct recorder *r = ctx;
 
-	return file_add(r, bytes, n, r->e);
+	return recorder_file_add(r, bytes, n, r->e);
 }
 
 /* Losses that no record of a ring told, since the last file. */
@@ -158,17 +159,17 @@ static int tell_losses(struct recorder *r, struct err *e)
 	return lost ? synth_lost_samples(&s, lost) : 0;
 }
 
-int file_part(struct recorder *r, struct err *e)
+int recorder_file_part(struct recorder *r, struct err *e)
 {
 	_cleanup_(bpf_programs_release) struct bpf_programs programs = { 0 };
 
 	r->e = e;
-	past_turn(&r->past);
+	recorder_past_turn(&r->past);
 	(void)bpf_programs_read(&programs);
 	return write_known(r, &programs, e);
 }
 
-int file_begin(struct recorder *r, struct err *e)
+int recorder_file_begin(struct recorder *r, struct err *e)
 {
 	struct writer_options o = {
 		.path = r->path ? r->path : "-",
@@ -199,10 +200,10 @@ int file_begin(struct recorder *r, struct err *e)
 	r->file_begin = clock_mono_ns();
 	r->e = e;
 	if (rc >= 0 && r->past.most)
-		past_turn(&r->past);
+		recorder_past_turn(&r->past);
 	if (rc >= 0)
 		rc = write_known(r, &programs, e);
-	r->round_bytes = file_taken(r);
+	r->round_bytes = recorder_file_taken(r);
 	return rc;
 }
 
@@ -305,7 +306,7 @@ static int close_file(struct recorder *r, bool last, struct err *e)
 	int rc = tell_losses(r, e);
 
 	if (rc >= 0)
-		rc = flight_write(r, e);
+		rc = recorder_flight_write(r, e);
 	if (rc >= 0) {
 		add_names(r, last);
 		add_health(r);
@@ -348,7 +349,7 @@ static void drop_oldest(struct recorder *r)
 	memmove(r->files.items, r->files.items + 1, r->files.len * sizeof(char *));
 }
 
-int file_end(struct recorder *r, struct err *e)
+int recorder_file_end(struct recorder *r, struct err *e)
 {
 	int rc = close_file(r, true, e);
 	char *name = NULL;
@@ -364,10 +365,10 @@ int file_end(struct recorder *r, struct err *e)
 }
 
 /* Closes the file under its time and goes on in a new one. */
-int file_change(struct recorder *r, struct err *e)
+int recorder_file_change(struct recorder *r, struct err *e)
 {
 	char *name = NULL;
-	int rc = kernel_collect(r, true, e);
+	int rc = recorder_kernel_collect(r, true, e);
 
 	if (rc >= 0)
 		rc = recorder_waits_part(r, e);
@@ -382,5 +383,5 @@ int file_change(struct recorder *r, struct err *e)
 	vec_push(&r->files, name);
 	if (r->o.change.keep && r->files.len > r->o.change.keep)
 		drop_oldest(r);
-	return file_begin(r, e);
+	return recorder_file_begin(r, e);
 }

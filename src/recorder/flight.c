@@ -9,7 +9,7 @@
 
 enum { PAST_BYTES = 4 << 20 }; /* for each CPU, unless told */
 
-void flight_plan(struct recorder *r)
+void recorder_flight_plan(struct recorder *r)
 {
 	struct session_opts *s = &r->o.session;
 	u64 each = s->ring_bytes ? s->ring_bytes : PAST_BYTES;
@@ -22,14 +22,14 @@ void flight_plan(struct recorder *r)
 	s->ring_bytes = MIN(s->ring_bytes, (u64)SESSION_RING_MOST);
 }
 
-int flight_turn(struct recorder *r, struct err *e)
+int recorder_flight_turn(struct recorder *r, struct err *e)
 {
 	int rc;
 
-	if (!r->past.most || !past_is_full(&r->past))
+	if (!r->past.most || !recorder_past_is_full(&r->past))
 		return 0;
-	rc = kernel_collect(r, true, e);
-	return rc < 0 ? rc : file_part(r, e);
+	rc = recorder_kernel_collect(r, true, e);
+	return rc < 0 ? rc : recorder_file_part(r, e);
 }
 
 static int on_past(void *ctx, const void *records, size_t n)
@@ -39,8 +39,8 @@ static int on_past(void *ctx, const void *records, size_t n)
 	return recording_writer_add(r->writer, records, n, r->e);
 }
 
-int flight_write(struct recorder *r, struct err *e)
+int recorder_flight_write(struct recorder *r, struct err *e)
 {
 	r->e = e;
-	return past_write(&r->past, sweep_sample_tid, on_past, r);
+	return recorder_past_write(&r->past, recorder_sweep_sample_tid, on_past, r);
 }

@@ -111,13 +111,13 @@ static void *thread_main(void *arg)
 	return NULL;
 }
 
-void prebuild_start(struct prebuild *p, u64 after_ns)
+void recorder_prebuild_start(struct prebuild *p, u64 after_ns)
 {
 	p->after_ns = after_ns;
 	p->running = !pthread_create(&p->thread, NULL, thread_main, p);
 }
 
-void prebuild_stop(struct prebuild *p)
+void recorder_prebuild_stop(struct prebuild *p)
 {
 	if (p->running) {
 		__atomic_store_n(&p->stop, true, __ATOMIC_RELEASE);

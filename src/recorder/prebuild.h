@@ -22,8 +22,8 @@ struct prebuild {
 };
 
 /* Begins @after_ns from now. A failure is no loss: then nothing is built. */
-void prebuild_start(struct prebuild *p, u64 after_ns);
+void recorder_prebuild_start(struct prebuild *p, u64 after_ns);
 /* Waits for the file at work, which takes a second at the very most. */
-void prebuild_stop(struct prebuild *p);
+void recorder_prebuild_stop(struct prebuild *p);
 
 #endif

@@ -35,15 +35,15 @@ void recorder_free(struct recorder *r)
 {
 	if (!r)
 		return;
-	bool whole = kernel_stop(r);
+	bool whole = recorder_kernel_stop(r);
 
-	prebuild_stop(&r->prebuild);
+	recorder_prebuild_stop(&r->prebuild);
 	recorder_waits_release(r);
 	recording_writer_free(r->writer);
 	session_free(r->session);
-	copies_release(&r->copies);
+	recorder_copies_release(&r->copies);
 	health_release(&r->health);
-	past_release(&r->past);
+	recorder_past_release(&r->past);
 	buf_release(&r->records);
 	buf_release(&r->sweep);
 	buf_release(&r->kept);
@@ -56,7 +56,7 @@ void recorder_free(struct recorder *r)
 	map_release(&r->by_id);
 	if (!whole)
 		return;
-	adopt_end(r);
+	recorder_adopt_end(r);
 	vec_release(&r->kernel.adopted);
 	kernel_release(&r->kernel);
 	python_names_release(&r->python);
@@ -90,7 +90,7 @@ static int open_session(struct recorder *r, struct err *e)
 	r->session = session_new(r->o.events, r->o.target, r->o.launch, &r->o.session);
 	rc = session_open(r->session, e);
 	if (rc >= 0)
-		stacks_learn(r);
+		recorder_stacks_learn(r);
 	return rc;
 }
 
@@ -100,7 +100,7 @@ static bool stacks_work(struct recorder *r)
 	if (r->stacks != RECORDER_STACKS_KERNEL || r->kernel.late)
 		return true;
 	/* loaded with the events open already: a target that ends meanwhile is still known */
-	return kernel_load(r) == 0 && kernel_attach(r) >= 0;
+	return recorder_kernel_load(r) == 0 && recorder_kernel_attach(r) >= 0;
 }
 
 int recorder_open(struct recorder *r, struct err *e)
@@ -111,27 +111,27 @@ int recorder_open(struct recorder *r, struct err *e)
 		return rc;
 	r->o.session.late_enable = r->o.delay || r->o.paused;
 	r->kernel.paused = r->o.paused;
-	stacks_plan(r);
+	recorder_stacks_plan(r);
 	for (;;) {
 		rc = open_session(r, e);
 		if (rc >= 0 && stacks_work(r))
 			break;
 		/* an error that is not about stacks comes back with the last means */
-		if (!stacks_fall_back(r))
+		if (!recorder_stacks_fall_back(r))
 			return rc;
 		err_release(e);
 	}
 	show_notes(r);
-	stacks_tell(r);
+	recorder_stacks_tell(r);
 	if (r->stacks == RECORDER_STACKS_KERNEL && !r->kernel.late)
-		kernel_start_thread(r);
+		recorder_kernel_start_thread(r);
 	return 0;
 }
 
 int recorder_begin(struct recorder *r, const char *path, struct err *e)
 {
 	r->path = path ? xstrdup(path) : NULL;
-	return file_begin(r, e);
+	return recorder_file_begin(r, e);
 }
 
 /* --- the run ---------------------------------------------------------------------------------- */
@@ -150,7 +150,7 @@ static int on_round(void *ctx)
 {
 	struct recorder *r = ctx;
 
-	return sweep_end(r, true, r->e);
+	return recorder_sweep_end(r, true, r->e);
 }
 
 static bool change_wanted(const struct recorder *r)
@@ -164,10 +164,12 @@ static bool change_wanted(const struct recorder *r)
 /* What there is goes to a file of its own. */
 static int change(struct recorder *r)
 {
-	struct session_sinks dump = { .records = sweep_records, .round = on_round, .ctx = r };
+	struct session_sinks dump = { .records = recorder_sweep_records,
+				      .round = on_round,
+				      .ctx = r };
 	int rc = r->o.session.overwrite ? session_dump(r->session, &dump, r->e) : 0;
 
-	return rc < 0 ? rc : file_change(r, r->e);
+	return rc < 0 ? rc : recorder_file_change(r, r->e);
 }
 
 static void unknown_command(const struct recorder *r)
@@ -180,7 +182,7 @@ static void unknown_command(const struct recorder *r)
 
 static void switch_counting(struct recorder *r, bool on)
 {
-	adopt_switch(r, on);
+	recorder_adopt_switch(r, on);
 	if (!on && r->waits.session)
 		recorder_note(r, "waits are recorded all the time, also while counting is disabled",
 			      NULL);
@@ -209,10 +211,10 @@ static int obey_all(struct recorder *r)
 	enum control_command command;
 	int rc = 0;
 
-	while (c && rc == 0 && (command = control_next(c)) != CONTROL_NONE) {
+	while (c && rc == 0 && (command = recorder_control_next(c)) != CONTROL_NONE) {
 		rc = obey(r, command);
 		if (rc >= 0)
-			control_answer(c, command != CONTROL_UNKNOWN);
+			recorder_control_answer(c, command != CONTROL_UNKNOWN);
 	}
 	return rc;
 }
@@ -234,11 +236,11 @@ static int on_sweep(void *ctx)
 	struct recorder *r = ctx;
 	bool keeps = r->past.most || r->o.session.overwrite;
 	bool usr2 = (keeps || r->o.change.on_signal) && r->path && signalled();
-	int rc = sweep_end(r, false, r->e);
+	int rc = recorder_sweep_end(r, false, r->e);
 
-	adopt_spread(r);
+	recorder_adopt_spread(r);
 	if (rc >= 0)
-		rc = usr2 || change_wanted(r) ? change(r) : flight_turn(r, r->e);
+		rc = usr2 || change_wanted(r) ? change(r) : recorder_flight_turn(r, r->e);
 	if (rc >= 0)
 		rc = obey_all(r);
 	if (rc == 0)
@@ -266,7 +268,7 @@ static int start(struct recorder *r, struct err *e)
 {
 	int rc = 0;
 
-	kernel_wait_ready(r);
+	recorder_kernel_wait_ready(r);
 	if (!r->o.delay && !r->o.paused)
 		rc = session_enable(r->session, e);
 	r->begin = clock_mono_ns();
@@ -276,7 +278,7 @@ static int start(struct recorder *r, struct err *e)
 	if (rc >= 0 && r->o.launch)
 		rc = launch_go(r->o.launch, e);
 	if (rc >= 0 && r->stacks == RECORDER_STACKS_KERNEL && r->kernel.late)
-		kernel_start_thread(r);
+		recorder_kernel_start_thread(r);
 	if (rc >= 0 && r->o.delay && delay_over(r)) {
 		rc = session_enable(r->session, e);
 		if (rc >= 0)
@@ -289,26 +291,26 @@ static int start(struct recorder *r, struct err *e)
 
 int recorder_run(struct recorder *r, u64 duration, struct err *e)
 {
-	struct session_sinks sinks = { .records = sweep_records,
+	struct session_sinks sinks = { .records = recorder_sweep_records,
 				       .round = on_sweep,
 				       .ctx = r,
 				       .wake_fd = r->o.control ? &r->o.control->fd : NULL };
 	int rc;
 
 	r->e = e;
-	r->holds = sweep_has_copies(r);
+	r->holds = recorder_sweep_has_copies(r);
 	rc = start(r, e);
 	if (rc >= 0 && r->stacks == RECORDER_STACKS_KERNEL && target_is_whole(r->o.target))
-		prebuild_start(&r->prebuild, PREBUILD_AFTER_NS);
+		recorder_prebuild_start(&r->prebuild, PREBUILD_AFTER_NS);
 	if (rc >= 0)
 		rc = session_run(r->session, duration ? r->begin + duration : 0, &sinks, e);
 	session_disable(r->session);
 	pthread_mutex_lock(&r->kernel.lock);
-	adopt_end(r);
+	recorder_adopt_end(r);
 	pthread_mutex_unlock(&r->kernel.lock);
 	if (rc >= 0)
 		rc = recorder_waits_stop(r, e);
-	prebuild_stop(&r->prebuild);
+	recorder_prebuild_stop(&r->prebuild);
 	sinks.round = on_round;
 	if (rc >= 0)
 		rc = session_drain(r->session, &sinks, e);
@@ -384,7 +386,7 @@ u64 recorder_untold(struct recorder *r)
 
 int recorder_end(struct recorder *r, struct err *e)
 {
-	return file_end(r, e);
+	return recorder_file_end(r, e);
 }
 
 const char *recorder_path(const struct recorder *r)

@@ -7,9 +7,9 @@
 
 #include "capture/spread.h"
 #include "profile/health.h"
-#include "recorder/copies.h"
+#include "recorder/stack_copies.h"
 #include "recorder/control.h"
-#include "recorder/past.h"
+#include "recorder/flight_parts.h"
 #include "recorder/prebuild.h"
 #include "recorder/recorder.h"
 #include "recording/writer.h"
@@ -101,46 +101,46 @@ struct recorder {
 	struct err *e; /* of the call that is running */
 };
 
-/* auto.c: which events get their stacks by which means. */
-void stacks_plan(struct recorder *r);
-void stacks_tell(const struct recorder *r);
+/* stack_plan.c: which events get their stacks by which means. */
+void recorder_stacks_plan(struct recorder *r);
+void recorder_stacks_tell(const struct recorder *r);
 /* After the session is open: fills sources. */
-void stacks_learn(struct recorder *r);
+void recorder_stacks_learn(struct recorder *r);
 /* The next best means; false when there is none. */
-bool stacks_fall_back(struct recorder *r);
+bool recorder_stacks_fall_back(struct recorder *r);
 
-/* kernel.c */
+/* kernel_stacks.c */
 /* Loads the sampler, or leaves the reason in @r->kernel.why. */
-int kernel_load(struct recorder *r);
-int kernel_attach(struct recorder *r);
+int recorder_kernel_load(struct recorder *r);
+int recorder_kernel_attach(struct recorder *r);
 /* Tables and reading; loading, too, if it is late. */
-void kernel_start_thread(struct recorder *r);
-void kernel_wait_ready(struct recorder *r);
+void recorder_kernel_start_thread(struct recorder *r);
+void recorder_kernel_wait_ready(struct recorder *r);
 /* Reads what there is, and moves it to the file; @turn: what comes later goes to another one. */
-int kernel_collect(struct recorder *r, bool turn, struct err *e);
+int recorder_kernel_collect(struct recorder *r, bool turn, struct err *e);
 /* A record of type MMAP2. */
-void kernel_note_map(struct recorder *r, const struct record *rec);
+void recorder_kernel_note_map(struct recorder *r, const struct record *rec);
 /* False when the thread still uses the recorder, which must not be freed then. */
-bool kernel_stop(struct recorder *r);
+bool recorder_kernel_stop(struct recorder *r);
 
-/* adopt.c: tasks of the program that are older than the unwinder. */
-void adopt_tasks(struct recorder *r, struct sampler *s);
-void adopt_end(struct recorder *r);
+/* older_tasks.c: tasks of the program that are older than the unwinder. */
+void recorder_adopt_tasks(struct recorder *r, struct sampler *s);
+void recorder_adopt_end(struct recorder *r);
 /* Their timers do not keep step with the program. */
-void adopt_spread(struct recorder *r);
+void recorder_adopt_spread(struct recorder *r);
 /* Counting stops, or goes on: of the session's events, or of those in their place. */
-void adopt_switch(struct recorder *r, bool on);
+void recorder_adopt_switch(struct recorder *r, bool on);
 
-/* prime.c: the names of files that may be gone when the recording ends. */
-void prime_names(void *ctx, int fd, const struct elf *elf);
+/* early_names.c: the names of files that may be gone when the recording ends. */
+void recorder_prime_names(void *ctx, int fd, const struct elf *elf);
 
 /* sweep.c: what rings hand over. */
-int sweep_records(void *ctx, const void *bytes, size_t n);
+int recorder_sweep_records(void *ctx, const void *bytes, size_t n);
 /* Whether samples of some event come with copies of their stacks. */
-bool sweep_has_copies(const struct recorder *r);
-u32 sweep_sample_tid(void *ctx, const struct perf_event_header *h);
+bool recorder_sweep_has_copies(const struct recorder *r);
+u32 recorder_sweep_sample_tid(void *ctx, const struct perf_event_header *h);
 /* The end of a sweep: what was held back goes to the file, and a round if it is time. */
-int sweep_end(struct recorder *r, bool last, struct err *e);
+int recorder_sweep_end(struct recorder *r, bool last, struct err *e);
 
 /* waits.c: all of them do nothing where waits are not wanted. */
 int recorder_waits_open(struct recorder *r, struct err *e);
@@ -161,22 +161,22 @@ void recorder_waits_add_accounts(struct recorder *r);
 void recorder_waits_facts(const struct recorder *r, struct recorder_summary *s);
 
 /* flight.c: all of them do nothing where all goes to the file. */
-void flight_plan(struct recorder *r);
+void recorder_flight_plan(struct recorder *r);
 /* After a sweep: begins a new part of the past if it is time. */
-int flight_turn(struct recorder *r, struct err *e);
-int flight_write(struct recorder *r, struct err *e);
+int recorder_flight_turn(struct recorder *r, struct err *e);
+int recorder_flight_write(struct recorder *r, struct err *e);
 
 /* files.c */
-int file_begin(struct recorder *r, struct err *e);
+int recorder_file_begin(struct recorder *r, struct err *e);
 /* A part of the past that stands for itself. */
-int file_part(struct recorder *r, struct err *e);
+int recorder_file_part(struct recorder *r, struct err *e);
 /* Records: to the file, or to what will become of it. */
-int file_add(struct recorder *r, const void *records, size_t n, struct err *e);
-int file_round(struct recorder *r, struct err *e);
+int recorder_file_add(struct recorder *r, const void *records, size_t n, struct err *e);
+int recorder_file_round(struct recorder *r, struct err *e);
 /* Bytes of records so far. */
-u64 file_taken(const struct recorder *r);
-int file_end(struct recorder *r, struct err *e);
-int file_change(struct recorder *r, struct err *e);
+u64 recorder_file_taken(const struct recorder *r);
+int recorder_file_end(struct recorder *r, struct err *e);
+int recorder_file_change(struct recorder *r, struct err *e);
 
 /* recorder.c */
 /* Losses that no record of a ring told, since the last call. */

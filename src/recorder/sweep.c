@@ -46,7 +46,7 @@ static void view(const struct recorder *r, const struct perf_event_header *h, st
 		ret->body_end = sizeof(*h);
 }
 
-bool sweep_has_copies(const struct recorder *r)
+bool recorder_sweep_has_copies(const struct recorder *r)
 {
 	vec_each(s, &r->sources) {
 		if (s->copies)
@@ -80,7 +80,7 @@ static bool note_records(struct recorder *r, const void *bytes, size_t n)
 			break;
 		if (h->type == PERF_RECORD_MMAP2) {
 			view(r, h, &rec);
-			kernel_note_map(r, &rec);
+			recorder_kernel_note_map(r, &rec);
 		}
 		missed |= is_missed(r, h);
 		p += h->size;
@@ -113,7 +113,7 @@ static int add_missed(struct recorder *r, const struct perf_event_header *h)
 	pthread_mutex_unlock(&r->kernel.lock);
 	buf_reset(&r->sweep);
 	build_sample(&r->sweep, &src->attr, h->misc & ~(u16)PERF_RECORD_MISC_EXACT_IP, &s);
-	return file_add(r, r->sweep.data, r->sweep.len, r->e);
+	return recorder_file_add(r, r->sweep.data, r->sweep.len, r->e);
 }
 
 /* As they are, but for samples without a stack. */
@@ -128,12 +128,12 @@ static int add_with_missed(struct recorder *r, const void *bytes, size_t n)
 		p += h->size;
 		if (!is_missed(r, h))
 			continue;
-		rc = file_add(r, run, (size_t)((const u8 *)h - run), r->e);
+		rc = recorder_file_add(r, run, (size_t)((const u8 *)h - run), r->e);
 		if (rc >= 0)
 			rc = add_missed(r, h);
 		run = p;
 	}
-	return rc < 0 ? rc : file_add(r, run, (size_t)(end - run), r->e);
+	return rc < 0 ? rc : recorder_file_add(r, run, (size_t)(end - run), r->e);
 }
 
 /* KSYMBOL: the end of a BPF program. */
@@ -174,7 +174,7 @@ static const void *without_unloads(struct recorder *r, const void *bytes, size_t
 	return r->kept.data;
 }
 
-int sweep_records(void *ctx, const void *bytes, size_t n)
+int recorder_sweep_records(void *ctx, const void *bytes, size_t n)
 {
 	struct recorder *r = ctx;
 	bool missed = false;
@@ -188,7 +188,7 @@ int sweep_records(void *ctx, const void *bytes, size_t n)
 	if (!r->holds && missed)
 		return add_with_missed(r, bytes, n);
 	if (!r->holds)
-		return file_add(r, bytes, n, r->e);
+		return recorder_file_add(r, bytes, n, r->e);
 	buf_add(&r->records, bytes, n);
 	return 0;
 }
@@ -223,7 +223,7 @@ static int unwind_copy(struct recorder *r, const struct source *src,
 
 	if (sample_parse(&src->opened, h, &s, &reason) < 0)
 		return -EBADMSG;
-	if (!copies_unwind(&r->copies, &s, &f))
+	if (!recorder_copies_unwind(&r->copies, &s, &f))
 		f.n = 0;
 	s.n_ips = join_chain(&s, &f, words, ARRAY_SIZE(words));
 	s.ips = words;
@@ -250,7 +250,7 @@ static void pass_on(struct recorder *r, const struct perf_event_header *h, struc
 		return;
 	if (h->type != PERF_RECORD_SAMPLE) {
 		view(r, h, &rec);
-		copies_record(&r->copies, &rec);
+		recorder_copies_record(&r->copies, &rec);
 		/* copies make the session ask for all mappings, but nobody wants them */
 		if (h->misc & PERF_RECORD_MISC_MMAP_DATA && !r->o.session.addresses &&
 		    (h->type == PERF_RECORD_MMAP2 || h->type == PERF_RECORD_MMAP))
@@ -279,7 +279,7 @@ static u64 time_of(const struct recorder *r, const struct perf_event_header *h)
 }
 
 /* Likewise. */
-u32 sweep_sample_tid(void *ctx, const struct perf_event_header *h)
+u32 recorder_sweep_sample_tid(void *ctx, const struct perf_event_header *h)
 {
 	const struct source *src = sample_source(ctx, h);
 	u64 words[3];
@@ -319,7 +319,7 @@ static int release_records(struct recorder *r, struct err *e)
 	vec_sort(&entries, by_time);
 	vec_each(it, &entries)
 		pass_on(r, (const void *)(base + (size_t)it->at * 8), &out);
-	rc = out.len ? file_add(r, out.data, out.len, e) : 0;
+	rc = out.len ? recorder_file_add(r, out.data, out.len, e) : 0;
 	vec_release(&entries);
 	r->sweep = out;
 	buf_reset(&r->sweep);
@@ -327,20 +327,21 @@ static int release_records(struct recorder *r, struct err *e)
 	return rc;
 }
 
-int sweep_end(struct recorder *r, bool last, struct err *e)
+int recorder_sweep_end(struct recorder *r, bool last, struct err *e)
 {
 	u64 now = clock_mono_ns();
 	int rc = r->records.len ? release_records(r, e) : 0;
 
 	if (rc >= 0 && r->stacks == RECORDER_STACKS_KERNEL)
-		rc = kernel_collect(r, false, e);
+		rc = recorder_kernel_collect(r, false, e);
 	if (rc >= 0)
 		rc = recorder_waits_collect(r, e);
-	r->holds = sweep_has_copies(r);
-	if (rc < 0 || file_taken(r) == r->round_bytes || (!last && now - r->round_time < ROUND_NS))
+	r->holds = recorder_sweep_has_copies(r);
+	if (rc < 0 || recorder_file_taken(r) == r->round_bytes ||
+	    (!last && now - r->round_time < ROUND_NS))
 		return rc;
 	r->round_time = now;
-	rc = file_round(r, e);
-	r->round_bytes = file_taken(r);
+	rc = recorder_file_round(r, e);
+	r->round_bytes = recorder_file_taken(r);
 	return rc;
 }

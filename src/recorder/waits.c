@@ -157,9 +157,9 @@ static int on_samples(void *ctx, const void *bytes, size_t n)
 	if (!target_is_whole(r->o.target))
 		learn_wakers(r, bytes, n);
 	if (r->waits.side.len)
-		rc = file_add(r, r->waits.side.data, r->waits.side.len, r->e);
+		rc = recorder_file_add(r, r->waits.side.data, r->waits.side.len, r->e);
 	buf_reset(&r->waits.side);
-	return rc < 0 ? rc : file_add(r, bytes, n, r->e);
+	return rc < 0 ? rc : recorder_file_add(r, bytes, n, r->e);
 }
 
 int recorder_waits_fd(const struct recorder *r)

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "recorder/control.h"
-#include "recorder/past.h"
+#include "recorder/flight_parts.h"
 
 /* --- the past --------------------------------------------------------------------------------- */
 
@@ -36,19 +36,19 @@ static void add(struct past *p, u32 type, u32 pid, u32 number)
 {
 	struct made m = made(type, pid, number);
 
-	past_add(p, &m, sizeof(m));
+	recorder_past_add(p, &m, sizeof(m));
 }
 
 static void know(struct past *p, u32 pid)
 {
 	struct made m = made(PERF_RECORD_COMM, pid, 0);
 
-	past_know(p, &m, sizeof(m));
+	recorder_past_know(p, &m, sizeof(m));
 }
 
 static void turn(struct past *p, u32 pid)
 {
-	past_turn(p);
+	recorder_past_turn(p);
 	know(p, pid);
 }
 
@@ -87,7 +87,7 @@ TEST("a past that is not full is written as it came")
 	turn(&p, 7);
 	for (u32 i = 0; i < 10; i++)
 		add(&p, PERF_RECORD_SAMPLE, 7, i);
-	CHECK_EQ(past_write(&p, tid_of, take, &w), 0);
+	CHECK_EQ(recorder_past_write(&p, tid_of, take, &w), 0);
 	CHECK_EQ(w.bytes.len, 11 * RECORD);
 	CHECK_EQ(written_at(&w, 0)->h.type, PERF_RECORD_COMM);
 	for (u32 i = 0; i < 10; i++)
@@ -95,7 +95,7 @@ TEST("a past that is not full is written as it came")
 	CHECK_EQ(p.dropped, 0);
 	CHECK_EQ(p.parts.len, 0);
 	buf_release(&w.bytes);
-	past_release(&p);
+	recorder_past_release(&p);
 }
 
 TEST("the oldest makes room, and what is left begins with what ran then")
@@ -107,7 +107,7 @@ TEST("the oldest makes room, and what is left begins with what ran then")
 
 	turn(&p, 1);
 	for (u32 part = 2; part < 40; part++) {
-		while (!past_is_full(&p))
+		while (!recorder_past_is_full(&p))
 			add(&p, PERF_RECORD_SAMPLE, part - 1, n++);
 		turn(&p, part);
 		bytes = 0;
@@ -118,7 +118,7 @@ TEST("the oldest makes room, and what is left begins with what ran then")
 			CHECK(bytes >= MOST - MOST / PAST_PARTS);
 	}
 	CHECK(most <= MOST);
-	CHECK_EQ(past_write(&p, tid_of, take, &w), 0);
+	CHECK_EQ(recorder_past_write(&p, tid_of, take, &w), 0);
 	first = written_at(&w, 1)->number;
 	CHECK_EQ(written_at(&w, 0)->h.type, PERF_RECORD_COMM);
 	CHECK_EQ(written_at(&w, 0)->pid, written_at(&w, 1)->pid);
@@ -127,7 +127,7 @@ TEST("the oldest makes room, and what is left begins with what ran then")
 	CHECK_EQ(written_at(&w, n - first)->number, n - 1);
 	CHECK_EQ(p.dropped, first);
 	buf_release(&w.bytes);
-	past_release(&p);
+	recorder_past_release(&p);
 }
 
 TEST("samples of a thread that nothing is told of are left out and counted")
@@ -146,13 +146,13 @@ TEST("samples of a thread that nothing is told of are left out and counted")
 	add(&p, PERF_RECORD_SAMPLE, 3, 3);
 	add(&p, PERF_RECORD_SAMPLE, 4, 4);
 	add(&p, PERF_RECORD_SAMPLE, 2, 5);
-	CHECK_EQ(past_write(&p, tid_of, take, &w), 0);
+	CHECK_EQ(recorder_past_write(&p, tid_of, take, &w), 0);
 	CHECK_EQ(w.bytes.len, 6 * RECORD);
 	CHECK_EQ(written_at(&w, 1)->number, 1);
 	CHECK_EQ(written_at(&w, 5)->number, 3);
 	CHECK_EQ(p.dropped, 3);
 	buf_release(&w.bytes);
-	past_release(&p);
+	recorder_past_release(&p);
 }
 
 TEST("a file that takes no more is an error")
@@ -165,9 +165,9 @@ TEST("a file that takes no more is an error")
 		add(&p, PERF_RECORD_SAMPLE, 1, 0);
 		turn(&p, 2);
 		add(&p, PERF_RECORD_SAMPLE, 1, 1);
-		CHECK_EQ(past_write(&p, tid_of, take, &w), -ENOSPC);
+		CHECK_EQ(recorder_past_write(&p, tid_of, take, &w), -ENOSPC);
 		buf_release(&w.bytes);
-		past_release(&p);
+		recorder_past_release(&p);
 	}
 }
 
@@ -184,12 +184,12 @@ static void talk_begin(struct talk *t)
 
 	CHECK(pipe(t->in) == 0 && pipe(t->out) == 0);
 	snprintf(text, sizeof(text), "fd:%d,%d", t->in[0], t->out[1]);
-	CHECK_EQ(control_open(&t->c, text, NULL), 0);
+	CHECK_EQ(recorder_control_open(&t->c, text, NULL), 0);
 }
 
 static void talk_end(struct talk *t)
 {
-	control_release(&t->c);
+	recorder_control_release(&t->c);
 	for (int i = 0; i < 2; i++) {
 		close(t->in[i]);
 		close(t->out[i]);
@@ -207,21 +207,21 @@ TEST("commands come line by line, in whatever pieces")
 	char answer[32] = "";
 
 	talk_begin(&t);
-	CHECK_EQ(control_next(&t.c), CONTROL_NONE);
+	CHECK_EQ(recorder_control_next(&t.c), CONTROL_NONE);
 	say(&t, "enable\ndisable\nsnap");
-	CHECK_EQ(control_next(&t.c), CONTROL_ENABLE);
-	CHECK_EQ(control_next(&t.c), CONTROL_DISABLE);
-	CHECK_EQ(control_next(&t.c), CONTROL_NONE);
+	CHECK_EQ(recorder_control_next(&t.c), CONTROL_ENABLE);
+	CHECK_EQ(recorder_control_next(&t.c), CONTROL_DISABLE);
+	CHECK_EQ(recorder_control_next(&t.c), CONTROL_NONE);
 	say(&t, "shot\nping\nstop\nenabled\n\n");
-	CHECK_EQ(control_next(&t.c), CONTROL_SNAPSHOT);
-	CHECK_EQ(control_next(&t.c), CONTROL_PING);
-	CHECK_EQ(control_next(&t.c), CONTROL_STOP);
-	CHECK_EQ(control_next(&t.c), CONTROL_UNKNOWN);
+	CHECK_EQ(recorder_control_next(&t.c), CONTROL_SNAPSHOT);
+	CHECK_EQ(recorder_control_next(&t.c), CONTROL_PING);
+	CHECK_EQ(recorder_control_next(&t.c), CONTROL_STOP);
+	CHECK_EQ(recorder_control_next(&t.c), CONTROL_UNKNOWN);
 	CHECK_STR(buf_str(&t.c.line), "enabled");
-	CHECK_EQ(control_next(&t.c), CONTROL_UNKNOWN);
-	CHECK_EQ(control_next(&t.c), CONTROL_NONE);
-	control_answer(&t.c, true);
-	control_answer(&t.c, false);
+	CHECK_EQ(recorder_control_next(&t.c), CONTROL_UNKNOWN);
+	CHECK_EQ(recorder_control_next(&t.c), CONTROL_NONE);
+	recorder_control_answer(&t.c, true);
+	recorder_control_answer(&t.c, false);
 	CHECK_EQ(read(t.out[0], answer, sizeof(answer) - 1), 12);
 	CHECK_STR(answer, "ack\nunknown\n");
 	talk_end(&t);
@@ -236,15 +236,15 @@ TEST("the end of commands, and a line that never ends")
 	memset(line, 'x', CONTROL_LINE_MOST);
 	CHECK_EQ(write(t.in[1], line, CONTROL_LINE_MOST), CONTROL_LINE_MOST);
 	say(&t, "\nstop");
-	CHECK_EQ(control_next(&t.c), CONTROL_UNKNOWN);
-	CHECK_EQ(control_next(&t.c), CONTROL_UNKNOWN);
-	CHECK_EQ(control_next(&t.c), CONTROL_NONE);
+	CHECK_EQ(recorder_control_next(&t.c), CONTROL_UNKNOWN);
+	CHECK_EQ(recorder_control_next(&t.c), CONTROL_UNKNOWN);
+	CHECK_EQ(recorder_control_next(&t.c), CONTROL_NONE);
 	close(t.in[1]);
 	/* a last line needs no end */
-	CHECK_EQ(control_next(&t.c), CONTROL_STOP);
-	CHECK_EQ(control_next(&t.c), CONTROL_NONE);
+	CHECK_EQ(recorder_control_next(&t.c), CONTROL_STOP);
+	CHECK_EQ(recorder_control_next(&t.c), CONTROL_NONE);
 	CHECK_EQ(t.c.fd, 0);
-	CHECK_EQ(control_next(&t.c), CONTROL_NONE);
+	CHECK_EQ(recorder_control_next(&t.c), CONTROL_NONE);
 	t.in[1] = -1;
 	talk_end(&t);
 	free(line);
@@ -258,19 +258,19 @@ TEST("a FIFO is read also before somebody writes to it")
 	int fd;
 
 	CHECK_EQ(mkfifo(in, 0600), 0);
-	CHECK_EQ(control_open(&c, text, NULL), 0);
-	CHECK_EQ(control_next(&c), CONTROL_NONE);
+	CHECK_EQ(recorder_control_open(&c, text, NULL), 0);
+	CHECK_EQ(recorder_control_next(&c), CONTROL_NONE);
 	for (int i = 0; i < 2; i++) {
 		fd = open(in, O_WRONLY | O_CLOEXEC);
 		CHECK(fd >= 0);
 		CHECK_EQ(write(fd, "ping\n", 5), 5);
 		close(fd);
-		CHECK_EQ(control_next(&c), CONTROL_PING);
-		CHECK_EQ(control_next(&c), CONTROL_NONE);
+		CHECK_EQ(recorder_control_next(&c), CONTROL_PING);
+		CHECK_EQ(recorder_control_next(&c), CONTROL_NONE);
 	}
 	CHECK(c.fd > 2);
-	control_answer(&c, true);
-	control_release(&c);
+	recorder_control_answer(&c, true);
+	recorder_control_release(&c);
 }
 
 TEST("where commands come from is checked")
@@ -282,9 +282,9 @@ TEST("where commands come from is checked")
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		_cleanup_err_ struct err e = ERR_INIT;
 
-		CHECK_EQ(control_open(&c, bad[i], &e), -EINVAL);
+		CHECK_EQ(recorder_control_open(&c, bad[i], &e), -EINVAL);
 		CHECK(e.what);
 	}
-	CHECK_EQ(control_open(&c, "fd:987654", NULL), -EBADF);
-	CHECK_EQ(control_open(&c, "fifo:/nonexistent/fifo", NULL), -ENOENT);
+	CHECK_EQ(recorder_control_open(&c, "fd:987654", NULL), -EBADF);
+	CHECK_EQ(recorder_control_open(&c, "fifo:/nonexistent/fifo", NULL), -ENOENT);
 }

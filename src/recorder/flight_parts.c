@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "recorder/past.h"
+#include "recorder/flight_parts.h"
 
 #include "base/map.h"
 
@@ -16,7 +16,7 @@ static void clear(struct past *p)
 	vec_clear(&p->parts);
 }
 
-void past_release(struct past *p)
+void recorder_past_release(struct past *p)
 {
 	clear(p);
 	vec_release(&p->parts);
@@ -36,7 +36,7 @@ static u64 share(const struct past *p)
 	return p->most / PAST_PARTS;
 }
 
-bool past_is_full(const struct past *p)
+bool recorder_past_is_full(const struct past *p)
 {
 	return p->parts.len && vec_last(&p->parts)->records.len >= share(p);
 }
@@ -51,7 +51,7 @@ static void drop_oldest(struct past *p)
 	memmove(first, first + 1, p->parts.len * sizeof(*first));
 }
 
-void past_turn(struct past *p)
+void recorder_past_turn(struct past *p)
 {
 	/* what stays is all but one share of what there is room for, or more */
 	while (p->parts.len && bytes_of(p) - p->parts.items[0].records.len >= p->most - share(p))
@@ -59,7 +59,7 @@ void past_turn(struct past *p)
 	(void)vec_new(&p->parts);
 }
 
-void past_know(struct past *p, const void *records, size_t n)
+void recorder_past_know(struct past *p, const void *records, size_t n)
 {
 	buf_add(&vec_last(&p->parts)->known, records, n);
 }
@@ -76,7 +76,7 @@ static bool next_record(const struct buf *b, size_t *at, const struct perf_event
 	return true;
 }
 
-void past_add(struct past *p, const void *records, size_t n)
+void recorder_past_add(struct past *p, const void *records, size_t n)
 {
 	struct past_part *part = vec_last(&p->parts);
 	const struct perf_event_header *h;
@@ -107,8 +107,8 @@ static void note_told(const struct buf *records, struct map *told)
 	}
 }
 
-static int write_told(struct past *p, const struct past_part *part, past_tid_fn *tid,
-		      past_sink_fn *sink, void *ctx)
+static int write_told(struct past *p, const struct past_part *part, recorder_past_tid_fn *tid,
+		      recorder_past_sink_fn *sink, void *ctx)
 {
 	const struct perf_event_header *h;
 	size_t run = 0, at = 0;
@@ -129,7 +129,8 @@ static int write_told(struct past *p, const struct past_part *part, past_tid_fn 
 	return rc >= 0 && at > run ? sink(ctx, part->records.data + run, at - run) : MIN(rc, 0);
 }
 
-int past_write(struct past *p, past_tid_fn *tid, past_sink_fn *sink, void *ctx)
+int recorder_past_write(struct past *p, recorder_past_tid_fn *tid, recorder_past_sink_fn *sink,
+			void *ctx)
 {
 	int rc = 0;
 

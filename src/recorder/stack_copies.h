@@ -4,8 +4,8 @@
  * copy never reaches the file. Mappings come from the records of the side band, in order of time;
  * where they do not suffice, from /proc while the process lives.
  */
-#ifndef RECORDER_COPIES_H
-#define RECORDER_COPIES_H
+#ifndef RECORDER_STACK_COPIES_H
+#define RECORDER_STACK_COPIES_H
 
 #include "recording/record.h"
 #include "unwind/files.h"
@@ -26,10 +26,10 @@ struct copies {
 	struct map by_pid; /* index + 1 */
 };
 
-void copies_release(struct copies *c);
+void recorder_copies_release(struct copies *c);
 /* MMAP, MMAP2, FORK, COMM (exec), EXIT; others are ignored. */
-void copies_record(struct copies *c, const struct record *r);
+void recorder_copies_record(struct copies *c, const struct record *r);
 /* The user half of @s into @f, innermost first, return addresses from the second on. */
-bool copies_unwind(struct copies *c, const struct sample *s, struct unwind_frames *f);
+bool recorder_copies_unwind(struct copies *c, const struct sample *s, struct unwind_frames *f);
 
 #endif

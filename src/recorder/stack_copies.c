@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "recorder/copies.h"
+#include "recorder/stack_copies.h"
 
 #include <sys/mman.h>
 
@@ -19,7 +19,7 @@ static void forget_all(struct copies *c)
 	map_clear(&c->by_pid);
 }
 
-void copies_release(struct copies *c)
+void recorder_copies_release(struct copies *c)
 {
 	forget_all(c);
 	vec_release(&c->processes);
@@ -102,7 +102,7 @@ static void on_fork(struct copies *c, const struct record *r)
 		mappings_add(&child->maps, &parent->maps.items.items[i]);
 }
 
-void copies_record(struct copies *c, const struct record *r)
+void recorder_copies_record(struct copies *c, const struct record *r)
 {
 	struct record_comm comm;
 	struct record_task task;
@@ -178,7 +178,7 @@ static int walk_find(void *ctx, u64 pc, const struct unwind_rule **ret)
 	return 0;
 }
 
-bool copies_unwind(struct copies *c, const struct sample *s, struct unwind_frames *f)
+bool recorder_copies_unwind(struct copies *c, const struct sample *s, struct unwind_frames *f)
 {
 	const struct sample_regs *regs = &s->regs_user;
 	struct walk w = {

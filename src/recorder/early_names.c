@@ -24,7 +24,7 @@ static bool is_installed(const char *path)
 	return false;
 }
 
-void prime_names(void *ctx, int fd, const struct elf *elf)
+void recorder_prime_names(void *ctx, int fd, const struct elf *elf)
 {
 	struct recorder *r = ctx;
 	u64 *known = map_at(&r->kernel.primed, hash_bytes(elf->build_id, elf->build_id_len));

@@ -62,7 +62,7 @@ static int load_sampler(struct recorder *r, struct sampler **ret)
 	int rc = sampler_new(ret, &opts, &e);
 
 	if (!rc)
-		sampler_on_new(*ret, prime_names, r);
+		sampler_on_new(*ret, recorder_prime_names, r);
 	if (rc) {
 		pthread_mutex_lock(&r->kernel.lock);
 		set_why(r, &e);
@@ -71,7 +71,7 @@ static int load_sampler(struct recorder *r, struct sampler **ret)
 	return rc;
 }
 
-int kernel_load(struct recorder *r)
+int recorder_kernel_load(struct recorder *r)
 {
 	return load_sampler(r, &r->kernel.sampler);
 }
@@ -98,7 +98,7 @@ static int attach_all(struct recorder *r, struct sampler *s)
 	return 0;
 }
 
-int kernel_attach(struct recorder *r)
+int recorder_kernel_attach(struct recorder *r)
 {
 	int rc = attach_all(r, r->kernel.sampler);
 
@@ -217,7 +217,7 @@ static bool find_inode(const struct record_mmap *m, struct mapping *map)
 }
 
 /* Each file is told once: the rest comes on demand. */
-void kernel_note_map(struct recorder *r, const struct record *rec)
+void recorder_kernel_note_map(struct recorder *r, const struct record *rec)
 {
 	struct record_mmap m;
 
@@ -312,7 +312,7 @@ static bool load_late(struct recorder *r)
 		sampler_process(s, r->o.launch->pid);
 		k->attached = attach_all(r, s) == 0;
 		if (k->attached) {
-			adopt_tasks(r, s);
+			recorder_adopt_tasks(r, s);
 			k->sampler = TAKE_PTR(s);
 		}
 	}
@@ -337,7 +337,7 @@ static void *thread_main(void *arg)
 	return NULL;
 }
 
-void kernel_start_thread(struct recorder *r)
+void recorder_kernel_start_thread(struct recorder *r)
 {
 	struct kernel_stacks *k = &r->kernel;
 
@@ -345,7 +345,7 @@ void kernel_start_thread(struct recorder *r)
 	k->has_thread = k->stop_fd >= 0 && !pthread_create(&k->thread, NULL, thread_main, r);
 }
 
-void kernel_wait_ready(struct recorder *r)
+void recorder_kernel_wait_ready(struct recorder *r)
 {
 	struct kernel_stacks *k = &r->kernel;
 
@@ -357,7 +357,7 @@ void kernel_wait_ready(struct recorder *r)
  * A thread that is still loading cannot be called back, and nobody waits for it: it keeps the
  * recorder, and finds out by itself.
  */
-bool kernel_stop(struct recorder *r)
+bool recorder_kernel_stop(struct recorder *r)
 {
 	struct kernel_stacks *k = &r->kernel;
 	u64 one = 1;
@@ -377,7 +377,7 @@ bool kernel_stop(struct recorder *r)
 	return !k->abandoned;
 }
 
-int kernel_collect(struct recorder *r, bool turn, struct err *e)
+int recorder_kernel_collect(struct recorder *r, bool turn, struct err *e)
 {
 	struct kernel_stacks *k = &r->kernel;
 	struct buf out;
@@ -393,7 +393,7 @@ int kernel_collect(struct recorder *r, bool turn, struct err *e)
 	pthread_mutex_unlock(&k->lock);
 	r->sweep = out;
 	if (rc >= 0 && out.len)
-		rc = file_add(r, out.data, out.len, e);
+		rc = recorder_file_add(r, out.data, out.len, e);
 	else if (rc < 0)
 		err_sys(e, rc, "cannot read the samples of the kernel's unwinder");
 	buf_reset(&r->sweep);

@@ -94,7 +94,7 @@ static void switch_adopted(const struct recorder *r, bool on)
 		(void)ioctl(*fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
 }
 
-void adopt_switch(struct recorder *r, bool on)
+void recorder_adopt_switch(struct recorder *r, bool on)
 {
 	pthread_mutex_lock(&r->kernel.lock);
 	r->kernel.paused = !on;
@@ -105,21 +105,21 @@ void adopt_switch(struct recorder *r, bool on)
 	pthread_mutex_unlock(&r->kernel.lock);
 }
 
-void adopt_tasks(struct recorder *r, struct sampler *s)
+void recorder_adopt_tasks(struct recorder *r, struct sampler *s)
 {
 	int pid = r->o.launch->pid;
 
 	if (r->o.delay || r->o.session.no_inherit || (!has_threads(pid) && !has_children(pid)))
 		return;
 	if (open_all(r, s) < 0 || sampler_only_tree(s, pid) < 0) {
-		adopt_end(r);
+		recorder_adopt_end(r);
 		return;
 	}
 	disable_replaced(r);
 	switch_adopted(r, !r->kernel.paused);
 }
 
-void adopt_spread(struct recorder *r)
+void recorder_adopt_spread(struct recorder *r)
 {
 	size_t per_source = r->o.target->cpus.len, at = 0;
 
@@ -137,7 +137,7 @@ void adopt_spread(struct recorder *r)
 	pthread_mutex_unlock(&r->kernel.lock);
 }
 
-void adopt_end(struct recorder *r)
+void recorder_adopt_end(struct recorder *r)
 {
 	/* closing alone does not end them: the sampler's links hold them, too */
 	switch_adopted(r, false);

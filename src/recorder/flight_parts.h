@@ -6,8 +6,8 @@
  * the first of a file when those before it are dropped. A thread that ended just then may have
  * samples on their way, but is told nowhere: of the first part, samples of such are left out.
  */
-#ifndef RECORDER_PAST_H
-#define RECORDER_PAST_H
+#ifndef RECORDER_FLIGHT_PARTS_H
+#define RECORDER_FLIGHT_PARTS_H
 
 #include "base/buf.h"
 #include "base/vec.h"
@@ -29,18 +29,20 @@ struct past {
 };
 
 /* The thread of a sample. */
-typedef u32 past_tid_fn(void *ctx, const struct perf_event_header *h);
-typedef int past_sink_fn(void *ctx, const void *records, size_t n);
+typedef u32 recorder_past_tid_fn(void *ctx, const struct perf_event_header *h);
+typedef int recorder_past_sink_fn(void *ctx, const void *records, size_t n);
 
-void past_release(struct past *p);
-/* A new part, for which past_know() is to be called next. Drops the oldest if there is no room. */
-void past_turn(struct past *p);
-void past_know(struct past *p, const void *records, size_t n);
+void recorder_past_release(struct past *p);
+/* A new part, for which recorder_past_know() is to be called next. Drops the oldest if there is no
+ * room. */
+void recorder_past_turn(struct past *p);
+void recorder_past_know(struct past *p, const void *records, size_t n);
 /* Whole records. */
-void past_add(struct past *p, const void *records, size_t n);
-/* The open part has its share: time for past_turn(). */
-bool past_is_full(const struct past *p);
+void recorder_past_add(struct past *p, const void *records, size_t n);
+/* The open part has its share: time for recorder_past_turn(). */
+bool recorder_past_is_full(const struct past *p);
 /* Hands over everything, oldest first, and is empty afterwards. */
-int past_write(struct past *p, past_tid_fn *tid, past_sink_fn *sink, void *ctx);
+int recorder_past_write(struct past *p, recorder_past_tid_fn *tid, recorder_past_sink_fn *sink,
+			void *ctx);
 
 #endif

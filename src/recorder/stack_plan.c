@@ -89,7 +89,7 @@ static void tell_worse(const struct recorder *r, size_t i, const char *why, size
 }
 
 /* Events whose stacks are worse than the rest's: nobody should find out by looking at them. */
-void stacks_tell(const struct recorder *r)
+void recorder_stacks_tell(const struct recorder *r)
 {
 	if (r->stacks != RECORDER_STACKS_KERNEL && r->stacks != RECORDER_STACKS_COPIES)
 		return;
@@ -187,9 +187,9 @@ static void set_modes(struct recorder *r)
 	r->kernel.events = MIN(n, (u32)UNWIND_EVENTS);
 }
 
-void stacks_plan(struct recorder *r)
+void recorder_stacks_plan(struct recorder *r)
 {
-	flight_plan(r);
+	recorder_flight_plan(r);
 	r->stacks = first_choice(r);
 	r->kernel.late = r->stacks == RECORDER_STACKS_KERNEL && only_program(r);
 	vec_each(ev, &r->o.events->events)
@@ -201,7 +201,7 @@ void stacks_plan(struct recorder *r)
 		set_modes(r);
 }
 
-bool stacks_fall_back(struct recorder *r)
+bool recorder_stacks_fall_back(struct recorder *r)
 {
 	if (r->stacks != RECORDER_STACKS_KERNEL && r->stacks != RECORDER_STACKS_COPIES)
 		return false;
@@ -244,7 +244,7 @@ static void file_attr(struct source *s)
 	a->exclude_callchain_user = 0;
 }
 
-void stacks_learn(struct recorder *r)
+void recorder_stacks_learn(struct recorder *r)
 {
 	size_t n, at = 0;
 	const struct session_event *events = session_events(r->session, &n);
