@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/components.h"
 
+#include "analysis/skid.h"
+
 #include <fnmatch.h>
 
 /* --- the table ------------------------------------------------------------------------------ */
@@ -148,6 +150,7 @@ struct counter {
 	struct profile *profile;
 	struct breakdown *breakdown;
 	u8 *self, *stack, *user; /* by frame */
+	bool skids;              /* the event is a clock */
 	u8 *stacks;              /* by stack: the nearest caller with a rule */
 	struct map comms;        /* string -> answer */
 	struct map symbols;      /* name of the breakdown << 32 | component -> index */
@@ -230,13 +233,15 @@ static bool is_kernel(const struct profile *p, u32 stack)
 	return stack && profile_frame_of(p, stack)->kind == FRAME_KERNEL;
 }
 
+/* Where interrupts are switched on again a clock shows the time of the caller. */
 static u32 classify(struct counter *c, const struct profile_sample *s)
 {
-	u32 leaf = s->stack ? c->profile->stacks.items[s->stack].frame : 0;
+	u32 stack = c->skids ? skid_stack(c->profile, s->stack) : s->stack;
+	u32 leaf = stack ? c->profile->stacks.items[stack].frame : 0;
 	u8 answer = leaf ? ask_frame(c, c->self, RULE_SELF, leaf) : (u8)NO_RULE;
 
 	if (answer == NO_RULE && leaf)
-		answer = ask_stack(c, s->stack);
+		answer = ask_stack(c, stack);
 	if (answer == NO_RULE)
 		answer = ask_comm(c, c->profile->threads.items[s->thread].comm);
 	if (answer == NO_RULE && leaf && !is_kernel(c->profile, s->stack))
@@ -303,6 +308,8 @@ int breakdown_init(struct breakdown *b, const struct taxonomy *t, struct profile
 
 	*b = (struct breakdown){ 0 };
 	b->title = intern_get(&b->strings, intern_str(&b->strings, profile_str(p, p->source)));
+	c.skids = skid_event(p, event);
+	b->skid = skid_percent(p, event);
 	c.self = xcalloc(p->frames.len, 1);
 	c.stack = xcalloc(p->frames.len, 1);
 	c.user = xcalloc(p->frames.len, 1);

@@ -69,6 +69,7 @@ struct breakdown_symbol {
 
 /* One recording, broken into components. */
 struct breakdown {
+	double skid;       /* percent of samples charged to callers: skid.h */
 	const char *title; /* one of the strings */
 	struct intern strings;
 	u64 weight[COMPONENTS_MOST + 1]; /* the last is of what no rule is about */

@@ -2,6 +2,8 @@
 /* Components as tables, and as bars of characters. */
 #include "analysis/components.h"
 
+#include "analysis/skid.h"
+
 #include "base/buf.h"
 
 enum { TOP_SYMBOLS = 3 };
@@ -207,6 +209,7 @@ void components_report(const struct taxonomy *t, const struct breakdown *sides, 
 		symbols_table(t, sides, n, opts, ret);
 	else if (unmapped)
 		unmapped_table(t, sides, n, opts, ret);
+	skid_note(n ? sides[0].skid : 0, true, ret);
 	if (covered < 95)
 		result_note(ret, NOTE_WARNING,
 			    "--symbols lists them; --taxonomy FILE.tsv adds rules of your own",

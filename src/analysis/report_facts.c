@@ -2,6 +2,8 @@
 /* What a report says about the recording itself: where, how long, how much was lost. */
 #include "analysis/report.h"
 
+#include "analysis/skid.h"
+
 #include "analysis/nameless.h"
 #include "base/buf.h"
 #include "base/fmt.h"
@@ -167,6 +169,18 @@ void report_losses(const struct profile *p, struct result *ret)
 			    profile_str(p, p->fault));
 }
 
+static void skid_health(const struct profile *p, struct result *ret)
+{
+	for (size_t i = 0; i < p->events.len; i++) {
+		double percent = skid_percent(p, (u16)i);
+
+		if (percent < 1)
+			continue;
+		skid_note(percent, false, ret);
+		return;
+	}
+}
+
 void report_health(const struct profile *p, struct result *ret)
 {
 	report_losses(p, ret);
@@ -175,4 +189,5 @@ void report_health(const struct profile *p, struct result *ret)
 	name_health(p, ret);
 	line_health(p, ret);
 	nameless_notes(p, 1, ret);
+	skid_health(p, ret);
 }

@@ -48,9 +48,12 @@ static u64 get_time(SAMPLE_ARGS)
 	return s->time ? (s->time - p->first_time) / NSEC_PER_SEC : 0;
 }
 
+/* Of interpreted code the script, not the interpreter. */
 static u64 get_dso(SAMPLE_ARGS)
 {
-	return p->frames.items[frame].module;
+	const struct frame *f = &p->frames.items[frame];
+
+	return f->kind == FRAME_INTERPRETED && f->file ? f->file : f->module;
 }
 
 /* Names, not frames: a function that is in two modules is two entries only if dso is a key. */

@@ -30,6 +30,14 @@ const struct opt perf_record_options[] = {
 	OPT_END,
 };
 
+/* An option that does nothing would be a wrong answer. */
+static int refuse_vmlinux(void *field UNUSED, const char *text, struct err *e)
+{
+	err_set(e, EOPNOTSUPP, "'%s' is not read: kernel names come with the recording", text);
+	err_hint(e, "recordings of perf without them get the names of the running kernel");
+	return -EOPNOTSUPP;
+}
+
 /* Ways of showing: there is one here. */
 const struct opt perf_report_options[] = {
 	FLAG('f', "force"),
@@ -37,7 +45,9 @@ const struct opt perf_report_options[] = {
 	FLAG('m', "modules"),
 	FLAG(0, "stdio", .alias = "stdio2 tui gtk"),
 	FLAG(0, "inline", .alias = "demangle full-source-path source asm-raw"),
-	VALUE('k', "vmlinux", .alias = "kallsyms objdump"),
+	OPT_ENTRY(struct perf_args, 'k', "vmlinux", OPT_CUSTOM, value, "FILE", SAME,
+		  .flags = OPT_HIDDEN, .alias = "kallsyms", .parse = refuse_vmlinux),
+	VALUE(0, "objdump"),
 	VALUE(0, "column-widths", .alias = "percentage percent-type stdio-color"),
 	OPT_END,
 };

@@ -152,6 +152,8 @@ int probing_run(struct probing *p, const char *const *maps,
 	ctx->stream = o.interval != 0;
 	rc = oneliner_run(&o, buf_str(&p->source), &diagnostics, &report, &ctx->err);
 	fputs(buf_str(&diagnostics), stderr);
+	if (rc == -ENOENT && *p->pattern)
+		err_hint(&ctx->err, "fathom trace -l 'PATTERN' lists what matches");
 	say_losses(ctx, report.data);
 	return rc && (ctx->err.code == EPERM || ctx->err.code == ENOTSUP) ? EXIT_MISSING : rc;
 }

@@ -8,6 +8,7 @@
 #include "base/stop.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "cli/peers.h"
 #include "cli/table.h"
 #include "view/term.h"
 
@@ -63,6 +64,9 @@ int cli_unknown_command(const struct command *const *commands, size_t n, const c
 	if (instead)
 		err_hint(e, "that is 'fathom %s' here, see 'fathom help %s'", instead->name,
 			 instead->name);
+	else if (peer_of(name))
+		err_hint(e, "fathom does not have %s's %s yet; 'fathom help' lists what it has",
+			 peer_of(name), name);
 	else if (*s.best)
 		err_hint(e, "did you mean '%s'?", s.best);
 	else

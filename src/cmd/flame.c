@@ -420,7 +420,7 @@ static int write_svg(struct context *ctx, const struct flame_args *a, const stru
 		r = output_write(ctx, &a->output, &text);
 	}
 	if (!r && !streq(a->output.path, "-"))
-		log_info("wrote '%s': %zu boxes, %llu too narrow", a->output.path, f->boxes.len,
+		log_warn("wrote '%s': %zu boxes, %llu too narrow", a->output.path, f->boxes.len,
 			 (unsigned long long)f->narrow);
 	svg_nameattr_release(&attrs);
 	return r;
@@ -585,7 +585,12 @@ static int write_page(struct context *ctx, const struct flame_args *a, struct pr
 		opts.title = opts.title ? opts.title : "Hot/Cold Flame Graph";
 	}
 	r = html_write(p, &opts, &text, &ctx->err);
-	return r < 0 ? r : output_write(ctx, &a->output, &text);
+	if (r >= 0)
+		r = output_write(ctx, &a->output, &text);
+	if (!r && !streq(a->output.path, "-"))
+		log_warn("wrote '%s', %zu KiB: open it in a browser", a->output.path,
+			 DIV_ROUND_UP(text.len, (size_t)1024));
+	return r;
 }
 
 static int draw(struct context *ctx, const struct flame_args *a, struct profile *p,

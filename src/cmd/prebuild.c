@@ -28,6 +28,7 @@ static const char *const library_dirs[] = {
 };
 
 struct prebuild_args {
+	bool yes;
 	bool dry_run;
 	bool lines;
 };
@@ -217,15 +218,41 @@ static void add_facts(struct prebuild *p, struct result *r)
 		    p->lines_large);
 }
 
+/* All of a machine is much to fill a cache with: not without a word. */
+static int ask(struct context *ctx)
+{
+	_cleanup_buf_ struct buf dir = BUF_INIT;
+	char answer[8];
+
+	if (safedir_cache_path("unwind", &dir, NULL))
+		buf_addstr(&dir, "the cache");
+	if (!isatty(STDIN_FILENO)) {
+		err_set(&ctx->err, EINVAL, "all programs of this machine fill %s", buf_str(&dir));
+		err_hint(&ctx->err,
+			 "--yes does it without asking, -n only counts, PATH takes less");
+		return EXIT_USAGE;
+	}
+	fprintf(stderr, "Compile tables for all programs and libraries into %s? [y/N] ",
+		buf_str(&dir));
+	if (!fgets(answer, sizeof(answer), stdin) || (answer[0] != 'y' && answer[0] != 'Y'))
+		return EXIT_FAILED;
+	return 0;
+}
+
 static int prebuild_run(struct context *ctx, void *args)
 {
 	const struct prebuild_args *a = args;
 	struct prebuild p = {
 		.ctx = ctx, .dry_run = a->dry_run, .lines = a->lines, .begin_ns = clock_mono_ns()
 	};
-	_cleanup_result_ struct result r;
+	_cleanup_result_ struct result r = { 0 };
 	int rc;
 
+	if (!ctx->operands.len && !a->dry_run && !a->yes) {
+		rc = ask(ctx);
+		if (rc)
+			return rc;
+	}
 	result_init(&r, "prebuild");
 	rc = walk(&p);
 	if (cli_progress_wanted(ctx))
@@ -251,6 +278,8 @@ static const struct opt prebuild_options[] = {
 	  .help = "only count the files" },
 	{ 0, "lines", OPT_FLAG, offsetof(struct prebuild_args, lines),
 	  .help = "also index the source lines of files that have debug information" },
+	{ 'y', "yes", OPT_FLAG, offsetof(struct prebuild_args, yes),
+	  .help = "do not ask before all programs are compiled" },
 	OPT_END,
 };
 

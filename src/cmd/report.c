@@ -35,8 +35,8 @@ static const char *const graph_words[] = { "caller", "callee",  "none",   "graph
 /* How perf draws and counts: there is one way here, and every number is shown. */
 static bool is_perf_word(const char *word)
 {
-	static const char *const words[] = { "graph",   "flat",   "fractal", "folded", "function",
-					     "address", "branch", "percent", "period", "count" };
+	static const char *const words[] = { "graph",  "flat",    "fractal", "function", "address",
+					     "branch", "percent", "period",  "count" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		if (streq(word, words[i]))
@@ -63,6 +63,10 @@ static int parse_graph(void *field, const char *text, struct err *e)
 		} else if (number && g.limit < 0) {
 			if (parse_double(w, &g.limit, e) < 0)
 				return -EINVAL;
+		} else if (streq(w, "folded")) {
+			err_set(e, EINVAL, "folded stacks are not a form of the report");
+			err_hint(e, "'fathom fold' writes them");
+			return -EINVAL;
 		} else if (!number && !is_perf_word(w)) {
 			err_set(e, EINVAL, "'%s' is not one of caller, callee, none", w);
 			return -EINVAL;

@@ -345,6 +345,12 @@ static int run_program(struct context *ctx, const struct trace_args *a, struct l
 	if (rc < 0)
 		return rc && (ctx->err.code == EPERM || ctx->err.code == ENOTSUP) ? EXIT_MISSING
 										  : rc;
+	if (!lang_probe_count(l)) {
+		lang_stop(l, false);
+		err_set(&ctx->err, ENOENT, "no probe matches: there is nothing to trace");
+		err_hint(&ctx->err, "fathom trace -l 'PATTERN' lists what matches");
+		return EXIT_FAILED;
+	}
 	announce(ctx, a, l, out);
 	if (!cli_is(ctx, "json") && a->format == 0) {
 		fputs(header, out);

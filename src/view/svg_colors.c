@@ -345,27 +345,17 @@ static struct rgb named_color(struct svg_colors *c, const struct flame_box *b, c
 			      size_t len)
 {
 	const struct frame *frame = flame_frame(c->flame, b);
-	struct svg_palette_map *m = c->opts.map;
-	struct rgb color;
-	u32 id;
-
-	if (m && (id = intern_find(&m->names, name, len)))
-		return m->colors.items[id];
 	/* the root has no name of its own there: its shade is that of no letter */
-	color = c->own ? name_color(shades_of(c, name, b->node ? len : 0).a)
-		       : from_palette(plain_palette(c->opts.palette, name,
-						    frame ? frame->kind : (u8)FRAME_USER, b->waker),
-				      shades_of(c, name, b->node ? len : 0));
-	if (m) {
-		id = intern_bytes(&m->names, name, len);
-		while (m->colors.len <= id)
-			vec_push(&m->colors, color);
-		m->changed = true;
-	}
-	return color;
+	struct shades v = shades_of(c, name, b->node ? len : 0);
+
+	if (c->own)
+		return name_color(v.a);
+	return from_palette(plain_palette(c->opts.palette, name,
+					  frame ? frame->kind : (u8)FRAME_USER, b->waker),
+			    v);
 }
 
-struct rgb svg_color(struct svg_colors *c, const struct flame_box *b)
+static struct rgb plain_color(struct svg_colors *c, const struct flame_box *b)
 {
 	const struct frame *frame = flame_frame(c->flame, b);
 	const struct calltree_node *node = flame_node(c->flame, b);
@@ -388,6 +378,26 @@ struct rgb svg_color(struct svg_colors *c, const struct flame_box *b)
 	case COLOR_BY_SELF: return self_color((double)node->self / (double)MAX(c->most_self, 1ull));
 	default: return named_color(c, b, name, len);
 	}
+}
+
+struct rgb svg_color(struct svg_colors *c, const struct flame_box *b)
+{
+	struct svg_palette_map *m = c->opts.map;
+	struct rgb color;
+	size_t len;
+	const char *name = flame_name(c->flame, b, &len);
+	u32 id = m ? intern_find(&m->names, name, len) : 0;
+
+	if (id)
+		return m->colors.items[id];
+	color = plain_color(c, b);
+	if (!m)
+		return color;
+	id = intern_bytes(&m->names, name, len);
+	while (m->colors.len <= id)
+		vec_push(&m->colors, color);
+	m->changed = true;
+	return color;
 }
 
 /* One kind only, and nothing that looks like C++: hues would tell nothing. */

@@ -342,4 +342,20 @@ run "$FATHOM" report "$TMP/x.folded" --table rows
 expect_status 2
 expect_err '--table chooses a table of --csv'
 
+run "$FATHOM" sadf
+expect_status 2
+expect_err "fathom does not have sysstat's sadf yet"
+run "$FATHOM" prebuild </dev/null
+expect_status 2
+expect_err 'hint: --yes does it without asking'
+# A clock cannot sample where interrupts are off: said once, and charged to the caller.
+for i in 1 2 3 4; do
+	printf 'app 5/5 [000] 5.%d00000: 1000000 cpu-clock:\n\tffffffff81000010 _raw_spin_unlock_irqrestore ([kernel.kallsyms])\n\tffffffff81000000 tcp_sendmsg ([kernel.kallsyms])\n\n' "$i"
+done >"$TMP/skid.txt"
+run "$FATHOM" report -i "$TMP/skid.txt"
+like 'report says where a clock samples' "$out" '100.0% of samples fell where interrupts are enabled'
+run "$FATHOM" components -i "$TMP/skid.txt" --csv --table components
+like 'components charges the caller' "$out" 'tcp'
+unlike '... not the lock' "$(grep -i '^lock' <<<"$out")" '100'
+
 done_testing

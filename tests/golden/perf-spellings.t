@@ -36,7 +36,7 @@ same '-g alone' '-g' ''
 same '--call-graph=fractal' '--call-graph=fractal,10,callee' '-g callee --percent-limit 10'
 same '--percent-limit before that of -g' '-g graph,50 --percent-limit 3' '--percent-limit 3'
 same '-G' '-G' '-g caller'
-same '--stdio and friends' '--stdio --no-children -n -f --inline --column-widths 5,5 -k vmlinux' '--no-children'
+same '--stdio and friends' '--stdio --no-children -n -f --inline --column-widths 5,5' '--no-children'
 same '-s with counted columns' '-s overhead,sym' '-s symbol'
 same '-F' '-F overhead,sample,comm' '--sort comm'
 same '-s +KEY' '-s +pid' '-s comm,dso,symbol,pid'
@@ -76,4 +76,10 @@ is "what is below the limit is left out, and counted" "$(tail -n +4 <<<"$out")" 
 note: 3 more entries are not shown; --all shows them'
 run "$FATHOM" report -i in.txt --hierarchy --group
 expect_status 2 "--hierarchy and --group"
+run "$FATHOM" report -i in.txt -k vmlinux
+expect_status 2
+expect_err "'vmlinux' is not read"
+run "$FATHOM" report -i in.txt -g folded
+expect_status 2
+expect_err "hint: 'fathom fold' writes them"
 done_testing

@@ -217,6 +217,10 @@ int oneliner_run(const struct oneliner *o, const char *source, struct buf *diagn
 	rc = stop_install(e);
 	if (rc == 0)
 		rc = lang_start(r.l, diagnostics, e);
+	if (rc == 0 && !lang_probe_count(r.l)) {
+		lang_stop(r.l, false);
+		rc = err_set(e, ENOENT, "nothing matches: there is nothing to count");
+	}
 	if (rc == 0) {
 		o->begin(o->ctx, r.l);
 		rc = lang_loop(r.l, &sink, -1, e);

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Names of tools that people know from elsewhere, and that fathom does not have yet. */
+#ifndef CLI_PEERS_H
+#define CLI_PEERS_H
+
+/* Whose tool it is ("bcc"); NULL: nobody's that we know. */
+const char *peer_of(const char *name);
+
+#endif
