@@ -63,7 +63,7 @@ const struct opt stat_options[] = {
 	     "only hits of the tracepoints before it for which this is true",
 	     .parse = parse_filter_arg),
 	WHAT('M', "metrics", OPT_CUSTOM, events, "NAME[,NAME]",
-	     "what these metrics need, like ipc or llc-miss", .parse = parse_metric_arg),
+	     "the events of these metrics, like ipc or llc-miss", .parse = parse_metric_arg),
 	WHAT('d', "detailed", OPT_COUNT, detail, NULL,
 	     "caches, too; -dd and -ddd: TLBs and prefetches"),
 	WHAT(0, "topdown", OPT_FLAG, topdown, NULL,
@@ -117,7 +117,8 @@ const struct opt stat_options[] = {
 	OUTPUT(0, "append", OPT_FLAG, append, NULL, "after what the file has"),
 	OUTPUT(0, "log-fd", OPT_U64, log_fd, "FD", "write to this descriptor", .max = INT32_MAX,
 	       .given_offset = offsetof(struct stat_args, log_fd_given)),
-	OUTPUT(0, "metric-only", OPT_FLAG, metric_only, NULL, "what follows from counts, alone"),
+	OUTPUT(0, "metric-only", OPT_FLAG, metric_only, NULL,
+	       "only the figures derived from counts"),
 	OUTPUT(0, "summary", OPT_FLAG, summary, NULL, "the sum after intervals"),
 	OUTPUT(0, "interval-clear", OPT_FLAG, interval_clear, NULL,
 	       "clear the screen before each interval"),
@@ -154,8 +155,8 @@ static const char *const default_software = "context-switches,cpu-migrations,pag
 static const char *const default_hardware = "cycles,instructions,branches,branch-misses";
 static const char *const detail_events[DETAIL_MOST] = {
 	"L1-dcache-loads,L1-dcache-load-misses,LLC-loads,LLC-load-misses",
-	"L1-icache-loads,L1-icache-load-misses,dTLB-loads,dTLB-load-misses,iTLB-loads,"
-	"iTLB-load-misses",
+	("L1-icache-loads,L1-icache-load-misses,dTLB-loads,dTLB-load-misses,iTLB-loads,"
+	 "iTLB-load-misses"),
 	"L1-dcache-prefetches,L1-dcache-prefetch-misses",
 };
 
@@ -330,7 +331,7 @@ int stat_args_check(const struct context *ctx, const struct stat_args *a, struct
 		return usage(e, "-r does not go with -I or --per-thread",
 			     "run it once, or count all threads together");
 	if (a->delay == OPTION_DELAY_TOLD && !a->control)
-		return usage(e, "nobody could tell when to begin",
+		return usage(e, "counting would never begin",
 			     "with -D -1, name a descriptor or a FIFO with --control");
 	if (a->interval == OPTION_DELAY_TOLD || a->timeout == OPTION_DELAY_TOLD)
 		return usage(e, "a time cannot be negative", "use a time like 100ms");

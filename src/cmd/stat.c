@@ -343,9 +343,12 @@ static int run_counted(struct stat_job *j, bool on_exec)
 	int rc;
 
 	children_time(&user, &system);
+	if (!j->launch.pid && !a->interval && j->out == j->ctx->out)
+		cli_progress_watching(j->ctx, run.timeout);
 	rc = stat_watch_start(&j->watch, &j->ctx->err);
 	if (rc >= 0)
 		rc = recorder_count_run(&run, &j->ctx->err);
+	cli_progress(j->ctx, "%s", "");
 	if (rc >= 0)
 		rc = stat_watch_stop(&j->watch, &run.main, run.wall, &j->ctx->err);
 	if (rc < 0)
@@ -537,13 +540,13 @@ const struct command cmd_stat = {
 	.name = "stat",
 	.summary = "count events of a program, a process or the machine",
 	.description =
-		"Counts events exactly, without samples, and shows what follows from them: CPUs in "
+		"Counts events exactly, without sampling, and derives figures from them: CPUs in "
 		"use, instructions per cycle, miss rates. It takes the options of 'perf stat' and "
 		"writes its lines with -x and -j; --json is our own form, with units, and with "
 		"each "
 		"run for --compare.\n\n"
 		"Where the CPU has fewer counters than events, the kernel takes turns; counts are "
-		"then scaled up, and the share of time that was counted stands behind them.\n\n"
+		"then scaled up, and the counted share of the time follows in parentheses.\n\n"
 		"With a program the counts go to stderr, as with perf, for stdout is the "
 		"program's; "
 		"--json and --csv go to stdout, and the program's words to stderr. Without a "

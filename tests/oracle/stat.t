@@ -23,7 +23,7 @@ both() {
 	is "$name" "$(cat ours.shape)" "$(cat perf.shape)"
 }
 
-for form in -x, -j; do
+for form in '-x,' -j; do
 	both $form -e $EVENTS true
 	both $form -e "{task-clock,page-faults}" true
 	both $form true
