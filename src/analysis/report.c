@@ -14,6 +14,18 @@ struct entry {
 	u64 self, total, samples;
 };
 
+/*
+ * A stack in the samples of one part. Weights go up the tree once, whatever the number of samples:
+ * the work is linear in the number of stacks, not in the sum of their depths.
+ */
+struct place {
+	u32 entry;
+	u32 up;          /* the caller's place */
+	u32 first, next; /* callees, while weights are summed */
+	u64 weight;
+	bool outermost; /* no caller has the same entry */
+};
+
 struct reporter {
 	struct profile *profile;
 	const struct report_opts *opts;
@@ -24,8 +36,9 @@ struct reporter {
 	struct intern ids;
 	VEC(struct entry) entries; /* [0] unused */
 	struct map cache;          /* sample part and frame -> entry */
-	u32 *seen;                 /* entry -> number of the sample that counted it last */
-	size_t seen_cap;
+	struct map place_ids;      /* sample part and stack -> place */
+	VEC(struct place) places;  /* [0] unused */
+	u32 *roots;                /* outermost frame of each stack; NULL: not asked for */
 };
 
 /* The entry of @frame in sample @s. */
@@ -59,29 +72,17 @@ static u32 sample_part_of(struct reporter *rp, struct intern *parts, const struc
 	return n ? intern_bytes(parts, key, n * sizeof(key[0])) : 0;
 }
 
-static u32 root_frame(const struct profile *p, u32 stack)
+/* A stack's number is above its caller's: one pass. */
+static u32 *find_roots(const struct profile *p)
 {
-	u32 frame = 0;
+	u32 *roots = xcalloc(MAX(p->stacks.len, (size_t)1), sizeof(*roots));
 
-	for (; stack; stack = p->stacks.items[stack].parent)
-		frame = p->stacks.items[stack].frame;
-	return frame;
-}
+	for (size_t i = 1; i < p->stacks.len; i++) {
+		const struct stack *st = &p->stacks.items[i];
 
-/* Recursion counts once: an entry gets a sample's weight at its first frame only. */
-static void add_total(struct reporter *rp, u32 id, u32 sample_no, u64 weight)
-{
-	if (rp->seen_cap <= id) {
-		size_t cap = MAX(rp->seen_cap * 2, (size_t)id + 256);
-
-		rp->seen = xreallocarray(rp->seen, cap, sizeof(*rp->seen));
-		memset(rp->seen + rp->seen_cap, 0, (cap - rp->seen_cap) * sizeof(*rp->seen));
-		rp->seen_cap = cap;
+		roots[i] = st->parent ? roots[st->parent] : st->frame;
 	}
-	if (rp->seen[id] == sample_no)
-		return;
-	rp->seen[id] = sample_no;
-	rp->entries.items[id].total += weight;
+	return roots;
 }
 
 static bool has_key(const struct reporter *rp, const char *name)
@@ -106,36 +107,110 @@ static u32 counted(const struct reporter *rp, u32 stack)
 	return stack;
 }
 
-static void add_sample(struct reporter *rp, struct intern *parts, const struct profile_sample *s,
-		       u32 sample_no, bool with_root)
+/* The places of a stack up to the first that is known. */
+static void add_places(struct reporter *rp, const struct profile_sample *s, u32 part, u32 leaf,
+		       u32 root)
 {
 	const struct stack *stacks = rp->profile->stacks.items;
-	u32 root = with_root ? root_frame(rp->profile, s->stack) : 0;
+	u32 below = 0;
+	bool known = false;
+
+	for (u32 k = leaf; k && !known; k = counted(rp, stacks[k].parent)) {
+		u32 at = (u32)*map_at(&rp->place_ids, (u64)part << 32 | k);
+
+		known = at;
+		if (!at) {
+			struct place new = { .entry =
+						     entry_of(rp, s, part, stacks[k].frame, root) };
+
+			at = (u32)rp->places.len;
+			vec_push(&rp->places, new);
+			map_put(&rp->place_ids, (u64)part << 32 | k, at);
+		}
+		if (below)
+			rp->places.items[below].up = at;
+		else
+			rp->places.items[at].weight += s->weight;
+		below = at;
+	}
+}
+
+static void add_sample(struct reporter *rp, struct intern *parts, const struct profile_sample *s)
+{
+	const struct stack *stacks = rp->profile->stacks.items;
+	u32 root = rp->roots ? rp->roots[s->stack] : 0;
 	u32 part = sample_part_of(rp, parts, s, root);
 	u32 leaf = counted(rp, s->stack);
 	u32 id = entry_of(rp, s, part, stacks[leaf].frame, root);
 
 	rp->entries.items[id].self += s->weight;
 	rp->entries.items[id].samples += s->count;
-	add_total(rp, id, sample_no, s->weight);
-	if (!rp->keys.of_frame || rp->opts->no_children)
-		return;
-	for (u32 k = counted(rp, stacks[leaf].parent); k; k = counted(rp, stacks[k].parent))
-		add_total(rp, entry_of(rp, s, part, stacks[k].frame, root), sample_no, s->weight);
+	if (leaf && rp->keys.of_frame && !rp->opts->no_children)
+		add_places(rp, s, part, leaf, root);
+	else
+		rp->entries.items[id].total += s->weight;
+}
+
+static void link_places(struct place *places, size_t n)
+{
+	for (size_t i = 1; i < n; i++) {
+		u32 up = places[i].up;
+
+		places[i].next = places[up].first;
+		places[up].first = (u32)i;
+	}
+}
+
+/*
+ * Recursion counts once: an entry gets the weight of a place if no caller of it is the same entry.
+ * @open: how many places of each entry are between the root and here.
+ */
+static void sum_places(struct reporter *rp, u32 *open)
+{
+	struct place *places = rp->places.items;
+	u32 at = 0;
+
+	for (;;) {
+		struct place *p = &places[at];
+		u32 down = p->first;
+
+		if (down) {
+			p->first = places[down].next;
+			places[down].outermost = !open[places[down].entry]++;
+			at = down;
+			continue;
+		}
+		if (!at)
+			return;
+		open[p->entry]--;
+		if (p->outermost)
+			rp->entries.items[p->entry].total += p->weight;
+		if (p->up)
+			places[p->up].weight += p->weight;
+		at = p->up;
+	}
 }
 
 static void collect(struct reporter *rp)
 {
 	struct intern parts = INTERN_INIT;
-	bool with_root = has_key(rp, "parent");
-	u32 sample_no = 0;
+	_cleanup_free_ u32 *open = NULL;
 
 	if (!rp->entries.len)
 		vec_new(&rp->entries);
+	vec_new(&rp->places);
+	rp->roots = has_key(rp, "parent") ? find_roots(rp->profile) : NULL;
 	vec_each(s, &rp->profile->samples)
 		if (s->event == rp->event)
-			add_sample(rp, &parts, s, ++sample_no, with_root);
+			add_sample(rp, &parts, s);
+	link_places(rp->places.items, rp->places.len);
+	open = xcalloc(rp->entries.len, sizeof(*open));
+	sum_places(rp, open);
 	intern_release(&parts);
+	vec_release(&rp->places);
+	map_release(&rp->place_ids);
+	free(rp->roots);
+	rp->roots = NULL;
 }
 
 /* Clocks count nanoseconds: people read them as time. */
@@ -341,14 +416,6 @@ static void event_title(const struct reporter *rp, struct result *ret)
 	result_text(ret, text);
 }
 
-/* Samples are counted from 1 again. */
-static void forget_seen(struct reporter *rp)
-{
-	free(rp->seen);
-	rp->seen = NULL;
-	rp->seen_cap = 0;
-}
-
 static void report_event(struct reporter *rp, struct result *ret)
 {
 	event_title(rp, ret);
@@ -361,7 +428,6 @@ static void report_event(struct reporter *rp, struct result *ret)
 	intern_release(&rp->ids);
 	vec_release(&rp->entries);
 	map_release(&rp->cache);
-	forget_seen(rp);
 }
 
 /* --- events side by side ------------------------------------------------------------------- */
@@ -410,7 +476,6 @@ static void count_event(struct group *g, size_t i)
 		en->self = en->total = en->samples = 0;
 	rp->event = g->events[i];
 	collect(rp);
-	forget_seen(rp);
 	/* its keys number what samples have: each event has its own numbers */
 	map_release(&rp->cache);
 	vec_each(en, &rp->entries)

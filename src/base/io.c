@@ -24,6 +24,28 @@ int io_open_read(const char *path, int *ret_fd, struct err *e)
 	return 0;
 }
 
+int io_reopen_regular(int path_fd)
+{
+	struct stat st;
+	char link[32];
+	int fd;
+
+	if (fstat(path_fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EINVAL;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", path_fd);
+	fd = open(link, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	return fd < 0 ? -errno : fd;
+}
+
+int io_open_regular(int dir, const char *path)
+{
+	_cleanup_close_ int fd = openat(dir, path, O_PATH | O_CLOEXEC);
+
+	return fd < 0 ? -errno : io_reopen_regular(fd);
+}
+
 int io_read_fd(int fd, const char *name, size_t max, struct buf *ret, struct err *e)
 {
 	for (;;) {

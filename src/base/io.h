@@ -16,6 +16,13 @@ int io_read_line(const char *path, struct buf *ret, struct err *e);
 int io_read_u64(const char *path, u64 *ret, struct err *e);
 /* Opens an ordinary file for reading; a directory is an error with its own words. */
 int io_open_read(const char *path, int *ret_fd, struct err *e);
+/*
+ * Opens a regular file for reading, below @dir as openat() does. Anything else is not even opened:
+ * to open a device may already do something. -EINVAL: not a regular file.
+ */
+int io_open_regular(int dir, const char *path);
+/* The same for a descriptor that was opened with O_PATH. */
+int io_reopen_regular(int path_fd);
 /* All @n bytes from @offset on; -ERANGE when the file ends before them. */
 int io_pread_all(int fd, u64 offset, void *to, size_t n);
 /* All of it, EINTR and short writes handled. */

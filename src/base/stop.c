@@ -14,7 +14,7 @@
  */
 #define STOP_ECHO_NS (100 * NSEC_PER_MSEC)
 
-static volatile sig_atomic_t stop_flag;
+static volatile sig_atomic_t stop_flag, stop_now;
 static u64 stop_since;
 static int stop_pipe[2] = { -1, -1 };
 
@@ -24,6 +24,8 @@ static void on_signal(int sig)
 {
 	int saved = errno;
 
+	if (stop_now)
+		_exit(128 + sig);
 	if (stop_flag) {
 		u64 since = __atomic_load_n(&stop_since, __ATOMIC_RELAXED);
 
@@ -51,6 +53,11 @@ int stop_install(struct err *e)
 		sigaction(stop_signals[i], &act, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	return 0;
+}
+
+void stop_at_once(void)
+{
+	stop_now = 1;
 }
 
 bool stop_requested(void)

@@ -11,6 +11,11 @@
 
 /* Installs the handlers; SIGPIPE becomes EPIPE. Call once, early. */
 int stop_install(struct err *e);
+/*
+ * From now on a signal ends the process at once: finished files are read and analysed, nothing is
+ * captured that a report could show.
+ */
+void stop_at_once(void);
 bool stop_requested(void);
 /* Readable once a stop was requested; -1 before stop_install(). */
 int stop_fd(void);

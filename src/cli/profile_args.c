@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/fmt.h"
 #include "base/log.h"
+#include "base/stop.h"
 
 #define AT(field) .offset = offsetof(struct profile_args, field)
 
@@ -218,6 +219,7 @@ int profile_args_load(struct context *ctx, const struct profile_args *args, stru
 	opts->progress = show_progress;
 	/* cppcheck-suppress autoVariables ; taken back below */
 	opts->progress_ctx = &progress;
+	stop_at_once();
 	r = profile_load(ret, args->input, opts, &ctx->err);
 	opts->progress_ctx = NULL;
 	cli_progress(ctx, "%s", "");

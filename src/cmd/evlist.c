@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/stop.h"
 #include "view/script.h"
 #include "capture/tracepoint.h"
 #include "cli/profile_args.h"
@@ -150,6 +151,7 @@ static int evlist_run(struct context *ctx, void *args)
 		return ret;
 	if (!a->input)
 		ret = profile_default_input(&a->input, &ctx->err);
+	stop_at_once();
 	if (ret >= 0)
 		ret = recording_open(a->input, &r, &ctx->err);
 	if (ret >= 0)

@@ -2,6 +2,7 @@
 #include "view/script.h"
 #include "base/io.h"
 #include "base/log.h"
+#include "base/stop.h"
 #include "cli/perf_args.h"
 #include "cli/profile_args.h"
 
@@ -219,6 +220,7 @@ static int script_run_command(struct context *ctx, void *args)
 	if (ret < 0)
 		return ret;
 	fflush(ctx->out);
+	stop_at_once();
 	ret = recording_open(path, &r, &ctx->err);
 	if (ret < 0)
 		return pass_text(ctx, path, a->raw, ret);

@@ -5,6 +5,7 @@
 #include "analysis/stacks.h"
 #include "base/io.h"
 #include "base/log.h"
+#include "base/stop.h"
 #include "capture/option_text.h"
 #include "cli/program.h"
 #include "cli/target.h"
@@ -158,6 +159,7 @@ static int show(struct context *ctx, const struct stacks_args *a, const char *pa
 		opts.max_lines = 0;
 	result_init(&result, "stacks");
 	profile_init(&p);
+	stop_at_once();
 	code = profile_load(&p, path, &load, &ctx->err);
 	if (code >= 0) {
 		int known = health_load(&health, path, NULL);

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "base/clock.h"
+#include "base/io.h"
 #include "host/procfs.h"
 
 void mappings_release(struct mappings *m)
@@ -183,11 +184,11 @@ static bool is_same(const struct mapping *map, const struct stat *st)
 /* The file that lies there now may be another one than was mapped. */
 static int open_checked(const char *path, const struct mapping *map)
 {
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	_cleanup_close_ int fd = io_open_regular(AT_FDCWD, path);
 	struct stat st;
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	if (fstat(fd, &st) || !is_same(map, &st))
 		return -ESTALE;
 	return TAKE_FD(fd);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "profile/gzip.h"
 
+#include <unistd.h>
 #include <zlib.h>
 
 enum { WINDOW = MAX_WBITS + 16, PIECE = 1 << 18, LEVEL = 6, MEMORY = 8, INPUT_MOST = 1 << 30 };
+enum { RATIO_MOST = 100, UNPACKED_FREE = 64 << 20 }; /* the latter whatever the ratio */
 
 bool gzip_is(const void *data, size_t len)
 {
@@ -35,6 +37,20 @@ static int unpack(z_stream *z, const u8 *data, size_t left, size_t most, struct 
 	return 0;
 }
 
+/*
+ * Profiles shrink to a tenth, long ones of equal lines to a fiftieth; a bomb to a thousandth. Half
+ * of the memory that is free is the most that anybody gets.
+ */
+static size_t bound(size_t len, size_t most)
+{
+	const u64 pages = (u64)MAX(sysconf(_SC_AVPHYS_PAGES), 0L);
+	const u64 page = (u64)MAX(sysconf(_SC_PAGESIZE), 1L);
+	u64 by_ratio = MAX((u64)len * RATIO_MOST, (u64)UNPACKED_FREE);
+	u64 by_memory = MAX(pages * page / 2, (u64)UNPACKED_FREE);
+
+	return (size_t)MIN(MIN(by_ratio, by_memory), (u64)most);
+}
+
 int gzip_unpack(const void *data, size_t len, size_t most, struct buf *ret, struct err *e)
 {
 	z_stream z = { 0 };
@@ -42,11 +58,18 @@ int gzip_unpack(const void *data, size_t len, size_t most, struct buf *ret, stru
 
 	if (inflateInit2(&z, WINDOW) != Z_OK)
 		oom(sizeof(z));
+	most = bound(len, most);
 	r = unpack(&z, data, len, most, ret);
 	inflateEnd(&z);
-	if (r == -EFBIG)
-		return err_set(e, EFBIG, "unpacked it is larger than %zu MB", most >> 20);
-	return r < 0 ? err_set(e, EBADMSG, "the packed data is damaged or cut") : 0;
+	if (r == -EFBIG) {
+		err_set(e, EFBIG, "unpacked it is larger than %zu MB", most >> 20);
+		err_hint(e,
+			 "the limit is %d times the packed size, and half of the free memory: "
+			 "unpack it with gunzip if it is to be trusted",
+			 RATIO_MOST);
+		return -EFBIG;
+	}
+	return r < 0 ? err_set(e, EBADMSG, "the packed data is damaged or truncated") : 0;
 }
 
 void gzip_pack(const struct buf *in, struct buf *out)

@@ -2,6 +2,7 @@
 #include "symbol/open.h"
 
 #include "base/fmt.h"
+#include "base/io.h"
 #include "symbol/symbol.h"
 
 #include <fcntl.h>
@@ -10,35 +11,23 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-enum { OPEN_FLAGS = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK };
-
-static int keep_regular(int fd)
-{
-	struct stat st;
-
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-		return fd;
-	close(fd);
-	return -EINVAL;
-}
-
 static int open_in_root(const char *root, const char *path)
 {
 	_cleanup_close_ int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	struct open_how how = { .flags = OPEN_FLAGS, .resolve = RESOLVE_IN_ROOT };
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT };
 
 	if (dir < 0)
 		return -errno;
-	return keep_regular((int)syscall(SYS_openat2, dir, path, &how, sizeof(how)));
+	_cleanup_close_ int fd = (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
+
+	return fd < 0 ? -errno : io_reopen_regular(fd);
 }
 
 int file_open(const char *root, const char *path)
 {
 	if (root && *root && !streq(root, "/"))
 		return open_in_root(root, path);
-	return keep_regular(open(path, OPEN_FLAGS));
+	return io_open_regular(AT_FDCWD, path);
 }
 
 /* Whether the file is the recorded one, as far as was recorded. */

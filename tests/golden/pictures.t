@@ -175,7 +175,7 @@ expect_status 1
 printf '\037\213\010 cut' >cut.pb.gz
 run "$FATHOM" import cut.pb.gz
 expect_status 1
-expect_err 'damaged or cut'
+expect_err 'damaged or truncated'
 printf '{"a": [1, 2' >broken.json
 run "$FATHOM" import broken.json
 expect_status 1

@@ -6,7 +6,10 @@
 #include "base/io.h"
 #include "base/safedir.h"
 
+#include "symbol/symbol.h"
+
 #include <fcntl.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 
 static const char *at(const char *name)
@@ -153,4 +156,38 @@ TEST(links_of_our_own_are_followed)
 	CHECK_EQ(io_write_file_atomic(at("link"), "new", 3, NULL), 0);
 	CHECK_EQ(io_read_file(at("file"), 100, &b, NULL), 0);
 	CHECK_STR(buf_str(&b), "new");
+}
+
+/* To open a device may already do something: what is not a regular file is only looked at. */
+TEST(special_files_are_not_opened)
+{
+	_cleanup_close_ int watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	char event[512];
+
+	CHECK_EQ(mkfifo(at("pipe"), 0600), 0);
+	CHECK_EQ(io_write_file_atomic(at("plain"), "x", 1, NULL), 0);
+	CHECK(inotify_add_watch(watch, at("pipe"), IN_OPEN) >= 0);
+	CHECK_EQ(io_open_regular(AT_FDCWD, at("pipe")), -EINVAL);
+	CHECK_EQ(read(watch, event, sizeof(event)), -1);
+	CHECK_EQ(io_open_regular(AT_FDCWD, "/dev/null"), -EINVAL);
+	CHECK_EQ(io_open_regular(AT_FDCWD, "/proc/self/root/dev/null"), -EINVAL);
+	_cleanup_close_ int fd = io_open_regular(AT_FDCWD, at("plain"));
+
+	CHECK(fd >= 0);
+}
+
+/* A recording names the files of its processes: any path. */
+TEST(a_recording_does_not_make_us_open_devices)
+{
+	struct symbols *s = symbols_new(&(struct symbols_opts){ .no_debug_files = true });
+	_cleanup_close_ int watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	_cleanup_free_ char *path = xasprintf("/proc/self/root%s", at("pipe"));
+	char event[512];
+	struct symbol sym;
+
+	CHECK_EQ(mkfifo(at("pipe"), 0600), 0);
+	CHECK(inotify_add_watch(watch, at("pipe"), IN_OPEN) >= 0);
+	CHECK(!symbols_lookup(s, symbols_module(s, &(struct module_key){ .path = path }), 0, &sym));
+	CHECK_EQ(read(watch, event, sizeof(event)), -1);
+	symbols_free(s);
 }

@@ -75,6 +75,7 @@ struct node {
 	u64 ival;
 	struct node **kids;
 	u32 n_kids;
+	u32 height; /* of the tree below: what walks it may recurse */
 	const struct type_name *tn;
 	const char *const *names; /* N_TUPLE: of the elements, or NULL */
 	/* Filled by the checker: */

@@ -89,6 +89,15 @@ void parse_kids(struct parser *p, struct node *n, struct node **kids, size_t n_k
 {
 	n->kids = arena_dup(&p->prog->arena, kids, n_kids * sizeof(*kids));
 	n->n_kids = (u32)n_kids;
+	for (size_t i = 0; i < n_kids; i++)
+		n->height = MAX(n->height, kids[i] ? kids[i]->height + 1 : 0);
+	if (n->height <= PARSE_MAX_HEIGHT || p->panic)
+		return;
+	diag_error(p->diags, p->lx.tok.at, "more than %d operators in one expression",
+		   PARSE_MAX_HEIGHT);
+	diag_hint(p->diags, "keep parts of it in variables");
+	p->panic = true;
+	lex_seek(&p->lx, (u32)p->lx.src->len);
 }
 
 /* To the end of the statement or block, so that the next one can be read. */

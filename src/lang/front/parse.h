@@ -11,6 +11,7 @@
 
 enum {
 	PARSE_MAX_DEPTH = 128,       /* of nested expressions and blocks */
+	PARSE_MAX_HEIGHT = 2000,     /* of a tree: 1 + 1 + 1 ... is a tree as high as it is long */
 	PARSE_MAX_SOURCE = 16 << 20, /* bytes of a program */
 	PARSE_MAX_PROBES = 16384,    /* written in the program */
 	PARSE_MAX_NODES = 1 << 20,
