@@ -9,7 +9,7 @@
 /* The version whose behaviour is reproduced. */
 #define PEER_VERSION "v0.27.1"
 
-enum { PEER_FAILED = 1 };
+enum { PEER_FAILED = 255 };
 
 #define WHAT(letter, name_, type_, field, arg_, help_, ...) \
 	TRACE_OPTION(letter, name_, type_, field, arg_, "Program", help_, __VA_ARGS__)
@@ -21,10 +21,10 @@ static const char *const bufferings[] = { "line", "full", "none", NULL };
 
 static const struct opt bpftrace_options[] = {
 	WHAT('e', NULL, OPT_STRING, program, "PROGRAM", "run this program"),
-	WHAT('l', NULL, OPT_FLAG, list, NULL, "list probes (-lv: with their arguments)"),
-	WHAT('p', NULL, OPT_U64, pid, "PID", "only this process, for user probes",
+	WHAT('l', "list", OPT_FLAG, list, NULL, "list probes (-lv: with their arguments)"),
+	WHAT('p', "pid", OPT_U64, pid, "PID", "only this process, for user probes",
 	     .max = UINT32_MAX),
-	WHAT('c', NULL, OPT_STRING, command, "COMMAND", "run this program, end when it ends"),
+	WHAT('c', "cmd", OPT_STRING, command, "COMMAND", "run this program, end when it ends"),
 	WHAT(0, "unsafe", OPT_FLAG, unsafe, NULL, "allow functions that change things"),
 	WHAT('I', NULL, OPT_STRINGS, include_dirs, "DIR", "search included files here"),
 	WHAT(0, "include", OPT_STRINGS, includes, "FILE", "read this file before the program"),
@@ -32,30 +32,55 @@ static const struct opt bpftrace_options[] = {
 	WHAT(0, "dry-run", OPT_FLAG, dry_run, NULL, "load and attach, then exit"),
 	WHAT(0, "test", OPT_FLAG, test, NULL, "run the test probes"),
 	WHAT(0, "bench", OPT_FLAG, bench, NULL, "run the bench probes"),
+	WHAT(0, "mode", OPT_STRING, mode, "MODE", "test, bench or format"),
+	WHAT(0, "probe-filter", OPT_STRING, probe_filter, "REGEX",
+	     "only probes whose name matches"),
 	WHAT(0, "fmt", OPT_FLAG, fmt, NULL, "print the program in one form"),
-	WHAT('d', NULL, OPT_COUNT, dump, NULL, "print the generated code, run nothing"),
+	WHAT('d', "debug", OPT_STRINGS, stage, "STAGE", "print the generated code, run nothing"),
 	WHAT('V', "version", OPT_FLAG, version, NULL, "show the version"),
 	OUTPUT('f', NULL, OPT_CHOICE, format, "FORMAT", "text or json", .def = "text",
 	       .choices = formats),
-	OUTPUT('o', NULL, OPT_FILE, output, "FILE", "write there"),
+	OUTPUT('o', "output", OPT_FILE, output, "FILE", "write there"),
 	OUTPUT('B', NULL, OPT_CHOICE, buffering, "MODE", "line, full or none", .def = "line",
 	       .choices = bufferings),
 	OUTPUT(0, "no-warnings", OPT_FLAG, no_warnings, NULL, "do not show warnings"),
-	TRACE_ACCEPTED('k', NULL),
+	TRACE_ACCEPTED('k', "warnings"),
 	TRACE_ACCEPTED('b', NULL),
 	TRACE_ACCEPTED(0, "btf"),
 	TRACE_ACCEPTED(0, "usdt-file-activation"),
-	TRACE_ACCEPTED(0, "debuginfo"),
+	TRACE_ACCEPTED_VALUE(0, "debuginfo"),
+	TRACE_ACCEPTED(0, "verify-llvm-ir"),
 	TRACE_ACCEPTED_VALUE(0, "no-feature"),
-	TRACE_ACCEPTED_VALUE(0, "mode"),
-	TRACE_ACCEPTED_VALUE(0, "emit-elf"),
-	TRACE_ACCEPTED_VALUE(0, "emit-llvm"),
-	TRACE_ACCEPTED_VALUE(0, "aot"),
+	WHAT(0, "emit-elf", OPT_STRING, no_way, "FILE", NULL, .flags = OPT_HIDDEN),
+	WHAT(0, "emit-llvm", OPT_STRING, no_way, "FILE", NULL, .flags = OPT_HIDDEN),
+	WHAT(0, "aot", OPT_STRING, no_way, "FILE", NULL, .flags = OPT_HIDDEN),
 	TRACE_ACCEPTED_VALUE(0, "traceable-functions"),
 	TRACE_ACCEPTED_VALUE(0, "dwarf-pid"),
-	TRACE_ACCEPTED_VALUE(0, "probe-filter"),
 	OPT_END,
 };
+
+/* What has another meaning here, or none. */
+static int set_mode(struct context *ctx, struct trace_args *a)
+{
+	if (a->no_way) {
+		err_set(&ctx->err, ENOTSUP,
+			"programs are compiled without LLVM: there is no object file to write");
+		err_hint(&ctx->err, "a program starts in milliseconds: run it as it is");
+		return EXIT_FAILED;
+	}
+	if (!a->mode)
+		return 0;
+	a->test = a->test || streq(a->mode, "test");
+	a->bench = a->bench || streq(a->mode, "bench");
+	a->fmt = a->fmt || streq(a->mode, "format");
+	a->dry_run = a->dry_run || streq(a->mode, "codegen") || streq(a->mode, "compiler-bench");
+	if (a->test || a->bench || a->fmt || a->dry_run)
+		return 0;
+	err_set(&ctx->err, EINVAL,
+		"USAGE: --mode can only be 'codegen', 'compiler-bench', 'bench', 'test' or "
+		"'format'.");
+	return EXIT_FAILED;
+}
 
 static int bpftrace_run(struct context *ctx, void *args)
 {
@@ -67,6 +92,9 @@ static int bpftrace_run(struct context *ctx, void *args)
 		return 0;
 	}
 	a->compat = true;
+	rc = set_mode(ctx, a);
+	if (rc)
+		return rc;
 	if (!a->list && !a->info && (!a->program || !*a->program) && !ctx->operands.len) {
 		err_set(&ctx->err, EINVAL, "USAGE: filename or -e 'program' required.");
 		return EXIT_FAILED;

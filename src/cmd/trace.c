@@ -315,7 +315,7 @@ static void show_report(const struct context *ctx, const struct trace_args *a, s
 static void announce(const struct context *ctx, const struct trace_args *a, const struct lang *l,
 		     FILE *out)
 {
-	bool wanted = a->compat && !ctx->common.quiet;
+	bool wanted = a->compat && !ctx->common.quiet && !a->dry_run && !a->test && !a->bench;
 	u32 n = lang_probe_count(l);
 
 	if (wanted && a->format == LANG_JSON)
@@ -402,13 +402,29 @@ static bool lists(const struct trace_args *a)
 	return a->list || a->list_verbose;
 }
 
+/* Parameters of the program: by position, and --name[=value]. */
+struct params {
+	VEC(const char *) positional;
+	VEC(const char *) named;
+};
+
+static void split_params(const struct context *ctx, size_t first, struct params *ret)
+{
+	for (size_t i = first; i < ctx->operands.len; i++) {
+		const char *text = ctx->operands.items[i];
+
+		if (starts_with(text, "--") && text[2])
+			vec_push(&ret->named, text);
+		else
+			vec_push(&ret->positional, text);
+	}
+}
+
 static int compile_and_run(struct context *ctx, const struct trace_args *a,
 			   const struct source_text *s, struct launch *child, FILE *out)
 {
 	_cleanup_buf_ struct buf diagnostics = BUF_INIT, exe = BUF_INIT;
 	struct lang_opts opts = {
-		.params = ctx->operands.items + s->first_param,
-		.n_params = ctx->operands.len - MIN(s->first_param, ctx->operands.len),
 		.pid = a->pid ? (u32)a->pid : (u32)child->pid,
 		.cpid = (u32)child->pid,
 		.command = child->name,
@@ -430,21 +446,36 @@ static int compile_and_run(struct context *ctx, const struct trace_args *a,
 		.n_includes = a->includes.len,
 		.format = cli_is(ctx, "json") ? LANG_JSON : (enum lang_format)a->format,
 	};
+	struct params params = { 0 };
 	struct lang *l = NULL;
+	regex_t filter;
 	int rc;
 
+	if (a->probe_filter) {
+		if (regcomp(&filter, a->probe_filter, REG_EXTENDED | REG_NOSUB))
+			return err_set(&ctx->err, EINVAL, "'%s' is not a regular expression",
+				       a->probe_filter);
+		opts.probe_filter = &filter;
+	}
+	split_params(ctx, s->first_param, &params);
+	opts.params = params.positional.items;
+	opts.n_params = params.positional.len;
+	opts.named = params.named.items;
+	opts.n_named = params.named.len;
 	find_exe((u32)a->pid, &exe);
 	opts.exe = exe.len ? exe.data : NULL;
 	rc = lang_compile(s->name, buf_str(&s->text), s->text.len, &opts, &l, &diagnostics,
 			  &ctx->err);
 	fputs(buf_str(&diagnostics), stderr);
+	if (a->probe_filter)
+		regfree(&filter);
+	opts.probe_filter = NULL;
 	if (rc < 0) {
 		/* The diagnostics say it all. */
 		if (diagnostics.len)
 			err_release(&ctx->err);
-		return EXIT_FAILED;
-	}
-	if (a->stage.len || a->dump || lists(a)) {
+		rc = EXIT_FAILED;
+	} else if (a->stage.len || a->dump || lists(a)) {
 		struct buf dump = BUF_INIT;
 
 		if (lists(a))
@@ -457,6 +488,8 @@ static int compile_and_run(struct context *ctx, const struct trace_args *a,
 		rc = run_program(ctx, a, l, buf_str(&s->header), child, out);
 	}
 	lang_free(l);
+	vec_release(&params.positional);
+	vec_release(&params.named);
 	return rc;
 }
 

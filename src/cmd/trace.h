@@ -26,8 +26,11 @@ struct trace_args {
 	bool test;
 	bool bench;
 	bool version;
-	int dump;    /* how often -d was given */
-	bool source; /* print the program and exit */
+	const char *mode;
+	const char *probe_filter;
+	const char *no_way; /* what only a compiler with LLVM can do */
+	int dump;           /* how often -d was given */
+	bool source;        /* print the program and exit */
 	struct bcc_trace_opts bcc;
 	str_list stage;
 	str_list include_dirs;

@@ -78,6 +78,7 @@ static int compile(struct lang *l, struct err *e)
 	rc = compile_stages(c, e);
 	c->at = NULL;
 	vec_release(&cursor.vars);
+	vec_release(&cursor.options);
 	return rc;
 }
 

@@ -10,6 +10,8 @@
 #ifndef LANG_LANG_H
 #define LANG_LANG_H
 
+#include <regex.h>
+
 #include "base/buf.h"
 #include "base/err.h"
 
@@ -40,13 +42,16 @@ struct lang_sink {
 struct lang_opts {
 	const char *const *params; /* $1 ... */
 	size_t n_params;
+	const char *const *named; /* --name=value, for getopt() */
+	size_t n_named;
 	u32 pid;             /* -p: 0 none */
 	u32 cpid;            /* pid of the program that -c started; 0 none */
 	const char *command; /* its name, as a shell would take it; or NULL */
 	const char *exe;     /* of that process: what a "*" target means; or NULL */
 	bool unsafe;
-	bool compat;      /* behave as bpftrace where ours differs: limits, notices */
-	bool percentiles; /* shown behind histograms unless the program says otherwise */
+	bool compat;                 /* behave as bpftrace where ours differs: limits, notices */
+	const regex_t *probe_filter; /* names of probes that run; NULL: all */
+	bool percentiles;            /* shown behind histograms unless the program says otherwise */
 	u32 latency_bits; /* how finely hist() divides times unless the program says otherwise */
 	bool no_warnings;
 	bool quiet;

@@ -671,4 +671,6 @@ void comp_check(struct comp *c)
 	for (size_t i = 0; i < c->units.len; i++)
 		check_unit_final(c, &c->units.items[i]);
 	c->at->final = false;
+	if (!c->diags.errors)
+		check_options(c);
 }

@@ -22,6 +22,14 @@ struct variable {
 	u32 id; /* of the generator's placement; 0: none yet */
 };
 
+/* A named parameter that the script asks for. */
+struct option {
+	const char *name;
+	const char *text; /* its default; NULL: value is */
+	u64 value;
+	bool other; /* asked for by something else than getopt() */
+};
+
 struct cursor {
 	const struct probe *probe;
 	const struct unit *unit;
@@ -30,10 +38,12 @@ struct cursor {
 	u32 depth;
 	u32 loop_depth;
 	u32 dead;          /* above 0: in a branch that is never taken */
+	bool in_member;    /* the word is left of a dot */
 	bool changed;      /* the type of a variable, in this pass */
 	bool maps_changed; /* the type of a map, in this pass */
 	bool final;        /* types are settled: errors are reported */
 	u32 expansions;    /* of macros */
+	VEC(struct option) options;
 };
 
 void check_expr(struct comp *c, struct node *n);
@@ -45,6 +55,8 @@ void check_unary(struct comp *c, struct node *n);
 void check_binary(struct comp *c, struct node *n);
 void check_incdec(struct comp *c, struct node *n);
 void check_ternary(struct comp *c, struct node *n);
+/* Named parameters that the script does not know are errors. */
+void check_options(struct comp *c);
 /* Leaves the type open. */
 void check_none(struct comp *c, struct node *n);
 void check_error(struct comp *c, const struct node *n, const char *fmt, ...) PRINTF_LIKE(3, 4);

@@ -54,11 +54,27 @@ void check_none(struct comp *c, struct node *n)
 
 /* --- leaves ----------------------------------------------------------------------------------- */
 
+/* A parameter that reads as a number is one: 42, -5, 0x2a, 052. */
+static bool param_number(const char *text, u64 *ret)
+{
+	const char *p = text, *end = text + strlen(text);
+	s64 negative;
+
+	if (text[0] == '-') {
+		if (parse_s64(text, &negative, NULL) < 0)
+			return false;
+		*ret = (u64)negative;
+		return true;
+	}
+	if (text[0] == '0' && text[1] && strspn(text, "01234567") == strlen(text))
+		return scan_u64(&p, end, 8, ret) && p == end;
+	return parse_u64(text, ret, NULL) == 0;
+}
+
 static void check_param(struct comp *c, struct node *n)
 {
 	const char *text;
 	u64 value = 0;
-	s64 negative;
 
 	if (n->ival > c->opts->n_params) {
 		check_fold(c, n, 0, true);
@@ -66,15 +82,19 @@ static void check_param(struct comp *c, struct node *n)
 		return;
 	}
 	text = c->opts->params[n->ival - 1];
-	if (text[0] == '-' && parse_s64(text, &negative, NULL) == 0) {
-		value = (u64)negative;
-	} else if (parse_u64(text, &value, NULL) < 0) {
-		check_error(c, n, "$%llu used numerically but given \"%s\". Try using str($%llu).",
-			    (unsigned long long)n->ival, text, (unsigned long long)n->ival);
-		value = 0;
+	if (param_number(text, &value)) {
+		n->kind = N_INT;
+		n->ival = value;
+		n->flag = value > INT64_MAX && text[0] != '-';
+		check_fold(c, n, value, !n->flag);
+		return;
 	}
-	n->kind = N_INT;
-	check_fold(c, n, value, true);
+	n->kind = N_STR;
+	n->op = NODE_PARAM;
+	n->str = text;
+	n->str_len = (u32)strlen(text);
+	n->flag = false;
+	check_expr(c, n);
 }
 
 static const char *var_name_at(void *ctx, size_t i)
@@ -312,7 +332,9 @@ static void check_field(struct comp *c, struct node *n)
 
 	if (config_field(c, n))
 		return;
+	c->at->in_member = n->kids[0]->kind == N_IDENT;
 	check_expr(c, n->kids[0]);
+	c->at->in_member = false;
 	t = n->kids[0]->type;
 	if (t->kind == T_PTR)
 		t = type_pointee(&c->types, t);

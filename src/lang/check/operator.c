@@ -185,6 +185,23 @@ static bool fold_strings(struct comp *c, struct node *n)
 	}
 }
 
+/* $1 + 2: the parameter without its first two bytes. */
+static bool fold_param(struct comp *c, struct node *n)
+{
+	const struct node *a = n->kids[0];
+	u64 skip = n->kids[1]->ival;
+
+	skip = MIN(skip, (u64)a->str_len);
+	n->str = a->str + skip;
+	n->str_len = a->str_len - (u32)skip;
+	n->kind = N_STR;
+	n->op = NODE_PARAM;
+	n->flag = false;
+	n->n_kids = 0;
+	check_expr(c, n);
+	return true;
+}
+
 void check_binary(struct comp *c, struct node *n)
 {
 	struct node *a = n->kids[0], *b = n->kids[1];
@@ -200,6 +217,9 @@ void check_binary(struct comp *c, struct node *n)
 	if (a->type->kind == T_NONE || b->type->kind == T_NONE)
 		return;
 	if (a->kind == N_STR && b->kind == N_STR && fold_strings(c, n))
+		return;
+	if (a->kind == N_STR && a->op == NODE_PARAM && b->folded && n->op == OP1('+') &&
+	    fold_param(c, n))
 		return;
 	if (n->op == OP2('&', '&') || n->op == OP2('|', '|')) {
 		ok = type_is_number(a->type) || a->type->kind == T_STR;

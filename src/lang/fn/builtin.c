@@ -212,6 +212,36 @@ static void check_probetype(struct comp *c, struct node *n)
 	n->type = type_str(&c->types, n->str_len + 1);
 }
 
+/* args as a value: (name=args.name, ...), since arguments lie in registers. */
+static void become_record(struct comp *c, struct node *n, const struct type *args)
+{
+	VEC(struct node *) kids = { 0 };
+	VEC(const char *) names = { 0 };
+	const char *name;
+
+	for (u32 i = 0; (name = type_field_name(&c->types, args, i)); i++) {
+		struct node *field = arena_zalloc(&c->prog.arena, sizeof(*field));
+		struct node *of = arena_dup(&c->prog.arena, n, sizeof(*n));
+
+		if (!*name || starts_with(name, "common_"))
+			continue;
+		field->kind = N_FIELD;
+		field->at = n->at;
+		field->str = name;
+		field->kids = arena_dup(&c->prog.arena, &of, sizeof(of));
+		field->n_kids = 1;
+		vec_push(&kids, field);
+		vec_push(&names, name);
+	}
+	n->kind = N_TUPLE;
+	n->n_kids = (u32)kids.len;
+	n->kids = arena_dup(&c->prog.arena, kids.items, kids.len * sizeof(*kids.items));
+	n->names = arena_dup(&c->prog.arena, names.items, names.len * sizeof(*names.items));
+	vec_release(&kids);
+	vec_release(&names);
+	check_expr(c, n);
+}
+
 static void check_args(struct comp *c, struct node *n)
 {
 	const struct type *args = c->at->target->args;
@@ -225,6 +255,8 @@ static void check_args(struct comp *c, struct node *n)
 		return;
 	}
 	n->type = args;
+	if (!c->at->in_member && args->kind == T_STRUCT)
+		become_record(c, n, args);
 }
 
 static void emit_args(struct gen *g, struct node *n, struct val *ret)

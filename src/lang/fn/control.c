@@ -160,16 +160,77 @@ static void emit_override(struct gen *g, struct node *n, struct val *ret)
 	IR_CALLV(&g->ir, BPF_FUNC_override_return, ARG_REG(g->ctx), ARG_REG(value));
 }
 
-const char *comp_parameter(const struct comp *c, const char *name)
+/* What follows --NAME in one of @list: "" or "=VALUE"; NULL: it is none of them. */
+static const char *find_named(const char *const *list, size_t n, const char *name)
 {
-	for (size_t i = 0; i < c->opts->n_params; i++) {
-		const char *rest = starts_with(c->opts->params[i], "--");
+	for (size_t i = 0; i < n; i++) {
+		const char *rest = starts_with(list[i], "--");
 
 		rest = rest ? starts_with(rest, name) : NULL;
 		if (rest && (!*rest || *rest == '='))
-			return *rest ? rest + 1 : "";
+			return rest;
 	}
 	return NULL;
+}
+
+static const char *named_parameter(const struct comp *c, const char *name)
+{
+	const char *rest = find_named(c->opts->named, c->opts->n_named, name);
+
+	return rest ? rest : find_named(c->opts->params, c->opts->n_params, name);
+}
+
+const char *comp_parameter(const struct comp *c, const char *name)
+{
+	const char *rest = named_parameter(c, name);
+
+	if (rest && c->at)
+		vec_push(&c->at->options, (struct option){ .name = name, .other = true });
+	return rest && *rest ? rest + 1 : rest;
+}
+
+/* All uses of an option have one default. */
+static bool remember_option(struct comp *c, const struct node *n)
+{
+	const struct node *otherwise = n->n_kids > 1 ? n->kids[1] : NULL;
+	struct option o = { .name = n->kids[0]->str };
+
+	if (otherwise && otherwise->kind == N_STR)
+		o.text = otherwise->str;
+	else if (otherwise)
+		o.value = otherwise->ival;
+	vec_each(it, &c->at->options) {
+		if (it->other || !streq(it->name, o.name))
+			continue;
+		if (it->value != o.value || !it->text != !o.text ||
+		    (o.text && !streq(o.text, it->text)))
+			check_error(c, n, "option '%s' has another default elsewhere", o.name);
+		else
+			return true;
+		return false;
+	}
+	vec_push(&c->at->options, o);
+	return true;
+}
+
+/* "" (given without a value), true, false, 1, 0. */
+static bool option_bool(struct comp *c, const struct node *n, const char *text)
+{
+	if (!*text || streq(text, "=true") || streq(text, "=1"))
+		return true;
+	if (!streq(text, "=false") && !streq(text, "=0"))
+		check_error(c, n, "--%s expects true or false, not '%s'", n->kids[0]->str,
+			    text + 1);
+	return false;
+}
+
+static void become_text(struct comp *c, struct node *n, const char *text)
+{
+	n->kind = N_STR;
+	n->str = text;
+	n->str_len = (u32)strlen(text);
+	n->n_kids = 0;
+	check_expr(c, n);
 }
 
 /* getopt(name [, default [, description]]): known when the program is compiled. */
@@ -177,36 +238,50 @@ static void check_getopt(struct comp *c, struct node *n)
 {
 	const struct node *otherwise = n->n_kids > 1 ? n->kids[1] : NULL;
 	const char *text;
-	s64 value = 0;
+	s64 value;
 
 	if (n->kids[0]->kind != N_STR) {
-		check_error(c, n, "getopt() expects a string literal as its name");
+		check_error(c, n->kids[0], "getopt() expects a string literal as its name");
 		return;
 	}
-	text = comp_parameter(c, n->kids[0]->str);
-	if (otherwise && otherwise->kind == N_STR) {
-		n->kind = N_STR;
-		n->str = text ? text : otherwise->str;
-		n->str_len = (u32)strlen(n->str);
-		n->n_kids = 0;
-		check_expr(c, n);
-		return;
-	}
-	if (otherwise && !otherwise->folded) {
+	if (otherwise && otherwise->kind != N_STR && !otherwise->folded) {
 		check_error(c, n, "the default of getopt() must be a literal");
 		return;
 	}
-	if (!text)
-		value = otherwise ? (s64)otherwise->ival : 0;
-	else if (!*text || streq(text, "true"))
-		value = 1;
-	else if (!streq(text, "false") && parse_s64(text, &value, NULL) < 0)
-		check_error(c, n, "--%s=%s is not a number", n->kids[0]->str, text);
-	n->kind = N_INT;
-	n->flag = false;
-	n->ival = (u64)value;
-	n->n_kids = 0;
-	check_expr(c, n);
+	if (!remember_option(c, n))
+		return;
+	text = named_parameter(c, n->kids[0]->str);
+	if (otherwise && otherwise->kind == N_STR) {
+		become_text(c, n, !text ? otherwise->str : *text ? text + 1 : "");
+		return;
+	}
+	if (!otherwise || type_is_bool(otherwise->type)) {
+		check_fold_bool(c, n,
+				text ? option_bool(c, n, text) : otherwise && otherwise->ival);
+		return;
+	}
+	value = (s64)otherwise->ival;
+	if (text && (!*text || parse_s64(text + 1, &value, NULL) < 0))
+		check_error(c, n, "--%s expects a number", n->kids[0]->str);
+	check_fold(c, n, (u64)value, true);
+	n->type = check_int64(c, true);
+}
+
+void check_options(struct comp *c)
+{
+	for (size_t i = 0; i < c->opts->n_named; i++) {
+		const char *name = c->opts->named[i] + 2;
+		bool known = false;
+
+		vec_each(it, &c->at->options) {
+			const char *rest = starts_with(name, it->name);
+
+			known = known || (rest && (!*rest || *rest == '='));
+		}
+		if (!known)
+			diag_error(&c->diags, SPAN_NOWHERE,
+				   "unexpected program command line options: --%s", name);
+	}
 }
 
 /* config(name): what a setting is, known when the program is compiled. */

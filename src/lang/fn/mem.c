@@ -24,17 +24,23 @@ static enum space space_of(const struct type *t)
 /* str($1) is the text of the parameter. */
 static bool str_param(struct comp *c, struct node *n)
 {
-	struct node *a = n->kids[0];
+	const struct node *a = n->kids[0];
+	const char *text;
+	size_t len;
 
 	if (a->kind != N_PARAM)
 		return false;
+	text = a->ival <= c->opts->n_params ? c->opts->params[a->ival - 1] : "";
+	len = strlen(text);
+	if (len >= TYPE_MAX_STRING || (c->opts->compat && len > c->config.max_strlen)) {
+		check_error(c, n, "String is too long (over %llu bytes): %s",
+			    (unsigned long long)c->config.max_strlen, text);
+		check_none(c, n);
+		return true;
+	}
 	n->kind = N_STR;
-	n->str = a->ival <= c->opts->n_params ? c->opts->params[a->ival - 1] : "";
-	n->str_len = (u32)strlen(n->str);
-	if (c->opts->compat)
-		n->str_len = (u32)MIN((u64)n->str_len, c->config.max_strlen - 1);
-	if (n->str_len >= TYPE_MAX_STRING)
-		check_error(c, n, "the parameter is longer than %d bytes", TYPE_MAX_STRING - 1);
+	n->str = text;
+	n->str_len = (u32)len;
 	n->n_kids = 0;
 	check_expr(c, n);
 	return true;
@@ -42,7 +48,7 @@ static bool str_param(struct comp *c, struct node *n)
 
 static void check_str(struct comp *c, struct node *n)
 {
-	u64 size = c->config.max_strlen;
+	u64 size = MIN(c->config.max_strlen + 1, (u64)TYPE_MAX_STRING);
 	struct node *a = n->kids[0];
 
 	if (str_param(c, n))
@@ -58,7 +64,8 @@ static void check_str(struct comp *c, struct node *n)
 			check_error(c, n, "str() cannot use a negative length (%lld)",
 				    (long long)n->kids[1]->ival);
 		else if (n->kids[1]->folded)
-			size = MIN(n->kids[1]->ival + 1, (u64)TYPE_MAX_STRING);
+			size = MIN(n->kids[1]->ival + 1,
+				   (u64)TYPE_MAX_STRING); /* its end included */
 	}
 	if (a->type->kind == T_STR)
 		size = MIN(size, (u64)a->type->size);
@@ -67,16 +74,20 @@ static void check_str(struct comp *c, struct node *n)
 	n->type = type_str(&c->types, (u32)MAX(size, 1ull));
 }
 
-/* min(n + 1, size), never negative: what the verifier wants of a length. */
-static struct ir_arg bounded(struct gen *g, struct node *len, u32 size)
+/*
+ * min(n, size), never negative: what the verifier wants of a length. Of memory the end of the text
+ * counts; of a string that is there already it does not.
+ */
+static struct ir_arg bounded(struct gen *g, struct node *len, u32 size, bool is_string)
 {
 	ir_label ok = ir_new_label(&g->ir);
 	vreg r;
 
 	if (len->folded)
-		return ARG_IMM((s32)MIN(len->ival + 1, (u64)size));
+		return ARG_IMM((s32)MIN(len->ival + is_string, (u64)size));
 	r = gen_num_copy(g, len);
-	ir_alui(&g->ir, BPF_ADD, r, 1);
+	if (is_string)
+		ir_alui(&g->ir, BPF_ADD, r, 1);
 	ir_branchi(&g->ir, BPF_JLE, r, (s32)size, ok);
 	ir_movi(&g->ir, r, size);
 	ir_label_here(&g->ir, ok);
@@ -98,7 +109,7 @@ static void emit_str(struct gen *g, struct node *n, struct val *ret)
 	*ret = gen_temp(g, type_stored(n->type));
 	gen_zero(g, ret, type_stored(n->type));
 	if (n->n_kids > 1)
-		size = bounded(g, n->kids[1], n->type->size);
+		size = bounded(g, n->kids[1], n->type->size, a->type->kind == T_STR);
 	if (a->type->kind == T_STR || a->type->kind == T_ARRAY) {
 		gen_expr(g, a, &v);
 		address = gen_addr(g, &v);

@@ -52,6 +52,9 @@ enum node_kind {
 
 enum { TYPE_NAME_DIMS = 4 };
 
+/* op of a string that was a parameter: numbers are added to it as to a pointer. */
+enum { NODE_PARAM = 1 };
+
 /* A type as written: "struct task_struct *", "uint8[4]", "string[64]". */
 struct node;
 

@@ -28,6 +28,21 @@ static void store_literal(struct gen *g, const struct node *n, u32 size, const s
 	}
 }
 
+/* Reading a string ends it, in the place of the last byte of an array that is full. */
+static void keep_last_byte(struct gen *g, const struct val *v, u32 size, const struct val *dst)
+{
+	ir_label shorter = ir_new_label(&g->ir);
+	struct val last = *dst, from = *v;
+
+	if (size < 2)
+		return;
+	last.off += (s32)size - 1;
+	from.off += (s32)size - 1;
+	ir_branchi(&g->ir, BPF_JEQ, ir_load(&g->ir, BPF_B, dst->reg, last.off - 1), 0, shorter);
+	gen_read(g, &last, 1, gen_addr(g, &from), v->space);
+	ir_label_here(&g->ir, shorter);
+}
+
 static void store_string(struct gen *g, const struct val *v, u32 from_size, u32 size,
 			 const struct val *dst, bool clean)
 {
@@ -54,6 +69,8 @@ static void store_string(struct gen *g, const struct val *v, u32 from_size, u32 
 		return;
 	}
 	gen_read_str(g, dst, ARG_IMM((s32)MIN(size, from_size)), gen_addr(g, v), v->space);
+	if (size >= from_size && from_size)
+		keep_last_byte(g, v, from_size, dst);
 	if (dst->reg == VREG_FP && !clean && room > ALIGN_UP(MIN(from_size, size), 8u)) {
 		struct val rest = *dst;
 

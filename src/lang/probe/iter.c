@@ -112,7 +112,7 @@ static bool prepare(struct comp *c, struct unit *u)
 	name = arena_printf(&c->arena, "struct bpf_iter__%s", t->event);
 	args = type_by_btf_name(&c->types, name, SPACE_KERNEL);
 	if (!id || !args) {
-		diag_error(&c->diags, c->prog.probes.items[u->probe].at,
+		diag_error(&c->diags, c->prog.probes.items[u->probe].specs.items[0].at,
 			   "this kernel has no iterator '%s'", t->event);
 		return false;
 	}

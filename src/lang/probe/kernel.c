@@ -369,7 +369,7 @@ static bool prepare_fentry(struct comp *c, struct unit *u)
 
 	if (!id) {
 		diag_error(
-			&c->diags, c->prog.probes.items[u->probe].at,
+			&c->diags, c->prog.probes.items[u->probe].specs.items[0].at,
 			"No probes to attach: the kernel's type information has no function '%s'",
 			t->event);
 		return false;

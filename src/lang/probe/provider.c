@@ -2,6 +2,8 @@
 /* The table of probe types and what they share. */
 #include "lang/probe/provider.h"
 
+#include <regex.h>
+
 #include <fnmatch.h>
 
 const struct provider *const providers[] = {
@@ -264,8 +266,8 @@ static size_t prepare_unit(struct comp *c, size_t i)
 	if (!p->prepare || p->prepare(c, u))
 		return 1;
 	if (!c->diags.errors)
-		diag_error(&c->diags, c->prog.probes.items[u->probe].at, "'%s' cannot be used here",
-			   p->name);
+		diag_error(&c->diags, c->prog.probes.items[u->probe].specs.items[0].at,
+			   "'%s' cannot be used here", p->name);
 	if (c->config.missing_probes != MISSING_ERROR)
 		forgive_missing(c, said);
 	if (c->diags.errors)
@@ -273,6 +275,31 @@ static size_t prepare_unit(struct comp *c, size_t i)
 	memmove(u, u + 1, (c->units.len - i - 1) * sizeof(*u));
 	c->units.len--;
 	return 0;
+}
+
+/* --probe-filter: begin and end frame whatever is left. */
+static void filter_targets(struct comp *c, size_t first)
+{
+	size_t kept = first;
+
+	for (size_t i = first; c->opts->probe_filter && i < c->targets.len; i++) {
+		const struct target *t = &c->targets.items[i];
+
+		if (t->provider == &probe_begin || t->provider == &probe_end ||
+		    regexec(c->opts->probe_filter, t->name, 0, NULL, 0) == 0)
+			c->targets.items[kept++] = *t;
+	}
+	if (c->opts->probe_filter)
+		c->targets.len = kept;
+}
+
+/* Is the probe one of those that run in this mode? */
+static bool attaches(const struct comp *c, u32 i)
+{
+	const char *text = c->prog.probes.items[i].specs.items[0].text;
+	const struct provider *p = provider_find(text, strcspn(text, ":"));
+
+	return p && wanted(c, p);
 }
 
 void comp_resolve(struct comp *c)
@@ -289,16 +316,24 @@ void comp_resolve(struct comp *c)
 				s.text = eq + 1;
 			expand_spec(c, &s);
 		}
-		/* What a list has besides those that exist may be missing. */
-		if ((c->targets.len > first || c->config.missing_probes != MISSING_ERROR) &&
+		/* What a list has besides those that exist may be missing, unless that is asked
+		 * for. */
+		if (((c->targets.len > first && !c->opts->compat) ||
+		     c->config.missing_probes != MISSING_ERROR) &&
 		    c->diags.errors > errors)
 			forgive_missing(c, said);
+		else if (c->targets.len == first && c->diags.errors == errors && c->opts->compat &&
+			 c->config.missing_probes == MISSING_ERROR && attaches(c, i))
+			diag_error(&c->diags, c->prog.probes.items[i].specs.items[0].at,
+				   "No probes to attach: nothing matches");
+		filter_targets(c, first);
 		group_targets(c, i, (u32)first, (u32)(c->targets.len - first));
 	}
 	if (!c->targets.len && !c->diags.errors && c->prog.probes.len && !c->diags.list.len)
 		diag_error(&c->diags, c->prog.probes.items[0].at, "No probes to attach%s",
 			   c->opts->mode == LANG_TEST    ? ": there is no test probe"
 			   : c->opts->mode == LANG_BENCH ? ": there is no bench probe"
+			   : c->opts->probe_filter       ? ": none matches the filter"
 							 : ": only test or bench probes");
 	for (size_t i = 0; i < c->units.len && !c->diags.errors;)
 		i += prepare_unit(c, i);

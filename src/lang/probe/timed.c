@@ -99,7 +99,8 @@ static int attach_signal(const struct attach_ctx *a)
 			return err_sys(a->err, errno, "cannot wait for '%s'", t->name);
 		vec_push(&a->run->timed, (struct timed){ .prog_fd = a->prog_fd,
 							 .timer_fd = fd,
-							 .provider = t->provider });
+							 .provider = t->provider,
+							 .event = t->name });
 		run_keep(a->run, fd, false);
 	}
 	return 0;
@@ -174,6 +175,10 @@ bool probe_period(struct comp *c, const struct spec *s, const char *rest, u64 *r
 	size_t digits;
 
 	*ret_freq = false;
+	if (provider_part(c, rest, 2)) {
+		diag_error(&c->diags, s->at, "a period has one or two parts: ms:100, hz:99, 10ms");
+		return false;
+	}
 	if (!number) {
 		digits = strspn(unit, "0123456789_");
 		if (!digits || (unit[digits] && !unit_ns(unit + digits, &factor)))

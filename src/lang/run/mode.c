@@ -24,7 +24,7 @@ static void add_name(struct run *r, const char *name, struct buf *out)
 
 /* --- tests ------------------------------------------------------------------------------------ */
 
-static void show_test(struct run *r, const struct timed *t, u32 number, bool passed)
+static void show_test(struct run *r, const struct timed *t, u32 number, bool passed, u64 ns)
 {
 	struct buf text = BUF_INIT;
 
@@ -32,6 +32,11 @@ static void show_test(struct run *r, const struct timed *t, u32 number, bool pas
 		add_name(r, t->event, &text);
 		buf_addf(&text, ", \"passed\": %s}", passed ? "true" : "false");
 		run_json(r, "test_result", text.data, text.len);
+	} else if (r->c->opts->compat) {
+		buf_addf(&text, "[ RUN      ] %s\n%s %s (%llu μs)\n", t->event,
+			 passed ? "[       OK ]" : "[  FAILED  ]", t->event,
+			 (unsigned long long)(ns / NSEC_PER_USEC));
+		run_write(r, false, text.data, text.len);
 	} else {
 		buf_addf(&text, "%sok %u - ", passed ? "" : "not ", number);
 		add_name(r, t->event, &text);
@@ -57,23 +62,48 @@ static int run_test(struct run *r, const struct timed *t, bool *ret_passed)
 	return 0;
 }
 
+static void show_summary(struct run *r, u32 number, u32 failed)
+{
+	if (!number)
+		return;
+	buf_reset(&r->line);
+	buf_addf(&r->line, "[==========] %u test%s ran.\n", number, number == 1 ? "" : "s");
+	if (number > failed)
+		buf_addf(&r->line, "[  PASSED  ] %u test%s.\n", number - failed,
+			 number - failed == 1 ? "" : "s");
+	if (failed)
+		buf_addf(&r->line, "[  FAILED  ] %u test%s.\n", failed, failed == 1 ? "" : "s");
+	run_write(r, false, r->line.data, r->line.len);
+}
+
 int run_tests(struct run *r, struct err *e)
 {
-	u32 number = 0, failed = 0;
+	u32 number = 0, failed = 0, all = 0;
 
+	vec_each(it, &r->timed)
+		all += it->provider == &probe_test;
+	if (all && r->c->opts->compat && r->c->opts->format != LANG_JSON) {
+		buf_reset(&r->line);
+		buf_addf(&r->line, "[==========] Running %u tests.\n", all);
+		run_write(r, false, r->line.data, r->line.len);
+	}
 	vec_each(it, &r->timed) {
 		bool passed = false;
+		u64 start;
 		int rc;
 
 		if (it->provider != &probe_test || stop_requested())
 			continue;
+		start = clock_mono_ns();
 		rc = run_test(r, it, &passed);
 		if (rc < 0)
 			return err_sys(e, -rc, "cannot run 'test:%s'", it->event);
 		failed += !passed;
-		show_test(r, it, ++number, passed);
+		show_test(r, it, ++number, passed, clock_mono_ns() - start);
 	}
-	if (r->c->opts->format != LANG_JSON) {
+	if (r->c->opts->compat && r->c->opts->format != LANG_JSON) {
+		show_summary(r, number, failed);
+	} else if (r->c->opts->format != LANG_JSON) {
 		buf_reset(&r->line);
 		buf_addf(&r->line, "1..%u\n", number);
 		run_write(r, false, r->line.data, r->line.len);
@@ -144,6 +174,10 @@ static void show_bench(struct run *r, const struct timed *t, u64 ns, u32 times)
 		buf_addf(&text, ", \"average_ns\": %llu, \"runs\": %u}", (unsigned long long)ns,
 			 times);
 		run_json(r, "benchmark_result", text.data, text.len);
+	} else if (r->c->opts->compat) {
+		buf_reset(&text);
+		buf_addf(&text, "%-40s %-14llu %u\n", t->event, (unsigned long long)ns, times);
+		run_write(r, false, text.data, text.len);
 	} else {
 		buf_addf(&text, ": %llu ns on average of %u runs\n", (unsigned long long)ns, times);
 		run_write(r, false, text.data, text.len);
@@ -157,6 +191,13 @@ int run_benches(struct run *r, struct err *e)
 
 	if (empty < 0)
 		return err_sys(e, -empty, "cannot load a program to compare with");
+	if (r->c->opts->compat && r->c->opts->format != LANG_JSON) {
+		buf_reset(&r->line);
+		buf_addf(&r->line, "%-40s %-14s %s\n", "Benchmark", "Time(ns)", "Iterations");
+		buf_fill(&r->line, '-', 66);
+		buf_addch(&r->line, '\n');
+		run_write(r, false, r->line.data, r->line.len);
+	}
 	vec_each(it, &r->timed) {
 		u64 ns = 0;
 		u32 times = 0;

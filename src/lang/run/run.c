@@ -383,6 +383,15 @@ static int attach_unit(struct run *r, size_t i, struct err *e)
 	return 0;
 }
 
+/* The kernel runs the newest probe of a user function first: the script's last one is attached
+ * first. */
+static bool newest_runs_first(const struct run *r, size_t i)
+{
+	const struct unit *u = &r->c->units.items[i];
+
+	return r->c->targets.items[u->first].provider->flags & PROBE_USER;
+}
+
 int run_attach(struct run *r, struct err *e)
 {
 	int opened = run_skb_open(r, e);
@@ -393,7 +402,13 @@ int run_attach(struct run *r, struct err *e)
 		run_watch_maps(r);
 	prepare_unwinder(r);
 	for (size_t i = 0; i < r->c->units.len; i++) {
-		int rc = attach_unit(r, i, e);
+		int rc = newest_runs_first(r, i) ? 0 : attach_unit(r, i, e);
+
+		if (rc < 0)
+			return rc;
+	}
+	for (size_t i = r->c->units.len; i-- > 0;) {
+		int rc = newest_runs_first(r, i) ? attach_unit(r, i, e) : 0;
 
 		if (rc < 0)
 			return rc;
@@ -419,6 +434,21 @@ static size_t fill_polls(struct run *r, struct pollfd *p, int child_fd)
 	return n;
 }
 
+/* A signal is read once: the other probes of it run now. */
+static void run_other_handlers(struct run *r, size_t first)
+{
+	const char *event = r->timed.items[first].event;
+
+	for (size_t i = 0; event && i < r->timed.len && !r->stopping; i++) {
+		const struct timed *t = &r->timed.items[i];
+
+		if (i == first || t->timer_fd < 0 || !t->event || !streq(t->event, event))
+			continue;
+		run_once(t->prog_fd, NULL);
+		run_drain(r);
+	}
+}
+
 static void run_timers(struct run *r, const struct pollfd *p)
 {
 	for (size_t i = 0; i < r->timed.len && !r->stopping; i++) {
@@ -429,6 +459,7 @@ static void run_timers(struct run *r, const struct pollfd *p)
 			continue;
 		run_once(r->timed.items[i].prog_fd, NULL);
 		run_drain(r);
+		run_other_handlers(r, i);
 	}
 }
 

@@ -224,10 +224,11 @@ void unwinder_link(const struct unwinder *u, bpf_insns *insns, func_types *funcs
 
 void unwinder_file(struct unwinder *u, const char *path)
 {
-	struct mapping map = { .exec = true, .path = path };
+	_cleanup_free_ char *whole = realpath(path, NULL); /* tables are kept by whole paths */
+	struct mapping map = { .exec = true, .path = whole };
 	struct stat st;
 
-	if (stat(path, &st))
+	if (!whole || stat(whole, &st))
 		return;
 	map.ino = st.st_ino;
 	map.dev = major(st.st_dev) << 20 | minor(st.st_dev);

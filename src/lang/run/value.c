@@ -243,7 +243,8 @@ static void add_string(struct run *r, const struct type *t, const u8 *bytes, str
 	size_t n = strnlen((const char *)bytes, t->size);
 
 	buf_add(out, bytes, n);
-	if (t->size == r->c->config.max_strlen && n + 1 == t->size)
+	/* Cut at the limit, or an array without an end. */
+	if ((n == r->c->config.max_strlen && n + 1 == t->size) || (n && n == t->size))
 		buf_addstr(out, r->c->config.str_trunc_trailer);
 }
 
