@@ -44,7 +44,6 @@ cat >"$TMP/files.py" <<-'END'
 	os.unlink(d + "/truth-data")
 END
 work='"$TMP/truthpy" "$TMP/files.py"'
-me='comm="truthpy"'
 
 if traced opensnoop '--comm truthpy' "$work"; then
 	figure '50 files are opened' 'len([r for r in rows if "/truth-" in r["path"] and r["err"] == "0"]) == 51'

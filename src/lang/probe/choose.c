@@ -103,6 +103,15 @@ static const char *quoted(struct chooser *x)
 	return with_parameters(x->c, start, (size_t)(close - start));
 }
 
+/* Raw tracepoints are not listed anywhere but in the kernel's types. */
+static bool has_typed_tracepoint(struct comp *c, const char *name)
+{
+	struct kbtf *btf = types_btf(&c->types);
+
+	return btf &&
+	       kbtf_find(btf, BTF_KIND_TYPEDEF, arena_printf(&c->arena, "btf_trace_%s", name));
+}
+
 /* Tried as if it were used, and forgotten again. */
 static bool has_probe(struct comp *c, const char *text)
 {
@@ -123,6 +132,8 @@ static bool has_probe(struct comp *c, const char *text)
 	if (found && p == &probe_hardware)
 		found = io_exists("/sys/bus/event_source/devices/cpu") ||
 			io_exists("/sys/bus/event_source/devices/cpu_core");
+	if (found && p == &probe_rawtracepoint)
+		found = has_typed_tracepoint(c, text + len + 1);
 	c->targets.len = before;
 	return found;
 }
