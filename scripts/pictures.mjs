@@ -48,6 +48,29 @@ async function chain() {
 	await page.screenshot({ path: `${to}/chain.png` });
 }
 
+async function hotcold() {
+	const page = await open('hotcold.html', 640);
+	await page.waitForSelector('body.ready');
+	await page.evaluate(() => window.fathom.app.store.set({ heat: false }));
+	await page.waitForTimeout(300);
+	await page.screenshot({ path: `${to}/hotcold.png` });
+}
+
+// A tenth of the time, with its wake-ups.
+async function timeline() {
+	const page = await open('timeline.html', 640);
+	await page.evaluate(() => {
+		const { picture, data } = window.timeline;
+
+		picture.show(data.length * 0.4, data.length / 30);
+		window.timeline.draw();
+	});
+	await page.waitForTimeout(200);
+	await page.screenshot({ path: `${to}/timeline.png` });
+}
+
 await viewer();
 await chain();
+await hotcold();
+await timeline();
 await browser.close();

@@ -336,6 +336,24 @@ static void states_legend(const struct svg_colors *c, svg_legend *ret)
 
 /* --- one box ------------------------------------------------------------------------------- */
 
+/* As in the viewer: who waits is blue, who wakes aqua, who wants a CPU yellow. */
+static const struct look sleeper_look = { 262, 0.095, 0.8 };
+static const struct look waker_look = { 192, 0.085, 0.83 };
+
+static struct rgb wait_color(const struct svg_colors *c, const struct flame_box *b, double shade)
+{
+	bool waker = c->opts.palette == PALETTE_WAKEUP || b->waker;
+	struct look k = c->opts.palette == PALETTE_ORANGE ? state_looks[HOT_RUNQ]
+			: waker                           ? waker_look
+							  : sleeper_look;
+
+	if (!b->node)
+		return look_of_kind(LOOK_LABEL, 0.5);
+	k.light += (shade - 0.5) * 0.07;
+	k.hue += (shade - 0.5) * 14;
+	return look_rgb(k);
+}
+
 static struct rgb name_color(double v)
 {
 	return look_rgb((struct look){ 25 + 70 * v, 0.115, 0.8 + (v - 0.5) * 0.08 });
@@ -375,6 +393,7 @@ static struct rgb plain_color(struct svg_colors *c, const struct flame_box *b)
 	case COLOR_BY_MODULE:
 		return module_color(frame ? profile_str(c->flame->profile, frame->module) : "");
 	case COLOR_BY_STATE: return state_color(c, b, name, len);
+	case COLOR_BY_WAITS: return wait_color(c, b, shade_of_sum(name, len));
 	case COLOR_BY_SELF: return self_color((double)node->self / (double)MAX(c->most_self, 1ull));
 	default: return named_color(c, b, name, len);
 	}
@@ -544,6 +563,13 @@ void svg_colors_legend(const struct svg_colors *c, svg_legend *ret)
 	case COLOR_BY_MODULE: modules_legend(c, ret); break;
 	case COLOR_BY_SELF: self_legend(c, ret); break;
 	case COLOR_BY_STATE: states_legend(c, ret); break;
+	case COLOR_BY_WAITS:
+		if (c->opts.palette != PALETTE_CHAIN)
+			break;
+		vec_push(ret,
+			 (struct svg_legend_entry){ look_rgb(sleeper_look), "who waited", -1 });
+		vec_push(ret, (struct svg_legend_entry){ look_rgb(waker_look), "its waker", -1 });
+		break;
 	default:
 		if (c->opts.palette != PALETTE_CHAIN)
 			break;

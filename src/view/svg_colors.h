@@ -35,6 +35,7 @@ enum svg_color_by {
 	COLOR_BY_MODULE,
 	COLOR_BY_SELF,
 	COLOR_BY_NAME,
+	COLOR_BY_WAITS, /* who waits, who wakes; the palette says which of them stacks begin with */
 	COLOR_BY_STATE, /* hot and cold: what threads did; AUTO, where that is known */
 };
 /* Where in its palette a name lies. */
