@@ -326,10 +326,16 @@ static __always_inline u64 offcpu_walk_user(struct offcpu_taking *t, struct task
 	out->end = slot->s.end;
 	out->fp_steps = slot->s.fp_steps;
 	out->python = slot->python.python;
-	if (out->python)
-		slot->bare = 1;
 	out->program = python_program(&slot->python);
 	slot->user_hash = unwind_hash_frames(slot, slot->first, slot->n);
+	if (out->python) {
+		slot->bare = 1;
+		slot->user_hash = unwind_mix(slot->user_hash, slot->python.names);
+		/* if all of them have found their place */
+		if (slot->s.end == UNWIND_END_ROOT &&
+		    !slot->python.py[slot->python.at & (UNWIND_PYTHON_WORDS - 1)])
+			out->event = unwind_python_names(slot->python.names);
+	}
 	/* it was just noted, or belongs to another stack */
 	if (!t->user->hash)
 		t->user->hash = slot->user_hash;
@@ -419,6 +425,7 @@ static __always_inline void offcpu_begin_stack(struct unwind_slot *slot, u64 id)
 	out->end = UNWIND_END_NONE;
 	out->fp_steps = 0;
 	out->python = 0;
+	out->event = 0;
 	slot->kernel_hash = 0;
 	slot->user_hash = 0;
 	unwind_count(UNWIND_COUNT_SAMPLES, 1);

@@ -54,6 +54,7 @@ u64 unwind_python_unsent = 0;
 struct python_walk {
 	u64 gen;    /* of the program */
 	u64 mm;     /* number of the memory; 0: nothing is remembered */
+	u64 names;  /* a hash of what its functions are called: addresses of code are used again */
 	u64 thread; /* that is looked for: what pthread_self() returns */
 	u64 state;
 	u64 interpreter;
@@ -148,9 +149,12 @@ static __always_inline void python_push(struct python_walk *w, struct unwind_pyt
 
 	if (!code || code >> 47)
 		return;
+	u64 name = python_read(code + l->code_name);
+
 	w->py[w->n & (UNWIND_PYTHON_WORDS - 1)] = unwind_python_word(code, instr >> 1);
 	w->n++;
-	python_note(w, code);
+	w->names = unwind_python_named(w->names, name);
+	python_note(w, code ^ name << 20);
 }
 
 static long python_one_frame(u32 i, void *ctx)
@@ -249,6 +253,7 @@ static __always_inline void python_frames(struct python_walk *w)
 	struct python_loop loop = { .w = w, .l = l };
 
 	w->head = 0;
+	w->names = 0;
 	w->n = 1;
 	w->at = 0;
 	w->py[0] = 0;

@@ -296,7 +296,7 @@ struct unwind_sample {
 		__u64 parent;
 	};
 	__u64 addr;
-	__u32 event; /* number of the program that took it */
+	__u32 event; /* number of the program that took it; of waits: unwind_python_names() */
 	__u16 n_kernel;
 	__u16 n_user;
 	__u8 end;     /* enum unwind_end */

@@ -47,6 +47,17 @@ static inline __u32 unwind_python_instr(__u64 word)
 	return word & UNWIND_PYTHON_NO_INSTR;
 }
 
+/* A hash of what functions are called, innermost first: one step, and the part that is sent. */
+static inline __u64 unwind_python_named(__u64 hash, __u64 name)
+{
+	return (hash ^ name) * 0x9e3779b97f4a7c15ull;
+}
+
+static inline __u32 unwind_python_names(__u64 hash)
+{
+	return hash >> 32;
+}
+
 /* Where one build of Python keeps what. Offsets in bytes. */
 struct unwind_python {
 	__u64 runtime; /* from where the file's first byte would be mapped to _PyRuntime */
@@ -65,7 +76,7 @@ struct unwind_python {
 	__u32 frame_entry; /* a byte: with shims its owner, else whether it is an entry */
 	__u32 has_shims;
 	__u32 code_instrs; /* first instruction, in the code object */
-	__u32 pad;
+	__u32 code_name;   /* what it is called: tells it from one that had its address before */
 };
 _Static_assert(sizeof(struct unwind_python) == 72, "shared with BPF");
 

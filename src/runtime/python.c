@@ -188,6 +188,7 @@ int python_build_read(const struct elf *elf, struct python_build *ret)
 	if (rc || !text || !frame_fits(&ret->frames) || !objects_fit(&ret->objects))
 		return -ENOTSUP;
 	ret->frames.runtime = want[0].vaddr - (text->vaddr - text->offset);
+	ret->frames.code_name = ret->objects.code_name;
 	return 0;
 }
 

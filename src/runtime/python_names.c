@@ -484,6 +484,23 @@ bool python_source_find(const struct python_source *s, u64 offset, const char **
 	return true;
 }
 
+/* The code objects are still those that the stack had, or nobody can say. */
+static bool is_same_code(const struct python_objects *o, const struct python_stack *from)
+{
+	u64 hash = 0, name;
+
+	for (size_t i = 0; from->names && i < from->n; i++) {
+		if (!(from->words[i] & UNWIND_PYTHON_BIT))
+			continue;
+		if (procfs_memory((int)from->whose.pid,
+				  unwind_python_code(from->words[i]) + o->code_name, &name,
+				  sizeof(name)))
+			return true;
+		hash = unwind_python_named(hash, name);
+	}
+	return !from->names || unwind_python_names(hash) == from->names;
+}
+
 bool python_names_replace(struct python_names *p, const struct python_build *b,
 			  const struct python_stack *from, u64 round, u64 *to)
 {
@@ -499,6 +516,15 @@ bool python_names_replace(struct python_names *p, const struct python_build *b,
 			continue;
 		any = true;
 		to[i] = b ? address_of(&r, life, to[i]) : PYTHON_MAP_START + 1;
+	}
+	/* freed since, and others in their place: no name instead of a wrong one */
+	if (any && b && !is_same_code(&b->objects, from)) {
+		for (size_t i = 0; i < from->n; i++) {
+			if (!(from->words[i] & UNWIND_PYTHON_BIT))
+				continue;
+			to[i] = PYTHON_MAP_START + 1;
+			p->unreadable++;
+		}
 	}
 	return any;
 }

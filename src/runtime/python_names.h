@@ -35,7 +35,7 @@ enum { PYTHON_LINE_UNITS = 2 };
 
 enum {
 	PYTHON_MAX_FUNCTIONS = 1 << 20,
-	PYTHON_MAX_CODES = 1 << 18, /* code objects of all processes that are remembered */
+	PYTHON_MAX_CODES = 1 << 15, /* code objects of all processes that are remembered */
 	PYTHON_MAX_TEXT = 4096,     /* characters of a name */
 	PYTHON_MAX_TABLE = 1 << 20, /* bytes of a location table */
 };
@@ -82,6 +82,7 @@ struct python_stack {
 	struct python_whose whose;
 	const u64 *words;
 	size_t n;
+	u32 names; /* unwind_python_names() of then; 0: not known */
 };
 
 /*

@@ -428,8 +428,11 @@ static bool name_python(struct waits_engine *o, const struct unwind_sample *in, 
 						       .origin = in->origin,
 						       .parent_pid = in->parent_pid },
 					    .words = (const u64 *)in->ip + in->n_kernel,
-					    .n = in->n_user };
+					    .n = in->n_user,
+					    .names = in->event };
 
+	/* code may have been freed, and its address used again, since the stack before */
+	o->round++;
 	return python_names_replace(o->opts.python, unwind_feed_python(o->feed, in->python), &stack,
 				    OWN_ROUNDS | o->round, to);
 }

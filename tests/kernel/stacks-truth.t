@@ -156,4 +156,32 @@ both "contexts, signals, jumps and patches" 100 \
 # both the parent and its child
 judge "vfork, live" live.json 200 vfork_a vfork_b
 judge "vfork, recorded" recorded.json 200 vfork_a vfork_b
+
+# --- run-time code at one address -------------------------------------------------------------------
+
+watch "$WORKLOADS/jitreuse" --count 200
+judge "jitdump, an address used again, recorded" recorded.json 200 jit_a jit_b
+rm -f /tmp/jit-"$(sed -n 's/^pid=//p' record.log)".dump
+
+# Code objects that are freed, and others made where they were. What cannot be read in time has no
+# name; none may have the other's.
+cat >reuse.py <<'END_PY'
+import sys, time, types
+def nap():
+    time.sleep(0.0005)
+for i in range(2 * int(sys.argv[1])):
+    name = "py_" + "ab"[i % 2]
+    types.FunctionType(nap.__code__.replace(co_name=name, co_qualname=name), globals())()
+END_PY
+if /usr/bin/python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+	watch /usr/bin/python3 reuse.py 200
+	for how in live recorded; do
+		read -r in_a in_b <<<"$(counts $how.json py_a py_b | sed 's/.*=//' | paste -sd' ')"
+		ok "Python's code at one address, $how: none too many ($in_a and $in_b of 200)" \
+			[ "$in_a" -le 200 -a "$in_b" -le 200 ]
+		ok "and those that could be read have their name ($((in_a + in_b)))" [ $((in_a + in_b)) -gt 0 ]
+	done
+else
+	skip "Python before 3.11 has no frames that we read" 4
+fi
 done_testing
