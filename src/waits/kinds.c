@@ -69,8 +69,8 @@ const char *thread_state_words(enum thread_state s)
 
 /* --- rules ------------------------------------------------------------------------------------ */
 
-enum where { IN_KERNEL, IN_USER, IN_SYSCALL, IN_COMM, WHERES };
-static const char *const where_names[WHERES] = { "kernel", "user", "syscall", "comm" };
+enum where { IN_KERNEL, IN_USER, IN_SYSCALL, IN_COMM, IN_ONLY, WHERES };
+static const char *const where_names[WHERES] = { "kernel", "user", "syscall", "comm", "only" };
 
 enum { RULES_MOST = 1 << 20, CONDITIONS_MOST = 4, WORDS_MOST = 64 };
 
@@ -105,7 +105,9 @@ struct wait_kinds {
 static int bad_row(const char *name, u32 line, const char *what, struct err *e)
 {
 	err_set(e, EINVAL, "%s:%u: %s", name, line, what);
-	err_hint(e, "a row is KIND<TAB>WHERE=PATTERN..., WHERE is kernel, user, syscall or comm");
+	err_hint(
+		e,
+		"a row is KIND<TAB>WHERE=PATTERN..., WHERE is kernel, user, only, syscall or comm");
 	return -EINVAL;
 }
 
@@ -166,23 +168,37 @@ static const char *add_rule(struct wait_kinds *k, const char *text, const char *
 	return NULL;
 }
 
-int wait_kinds_parse(struct wait_kinds *k, const char *text, size_t n, const char *name,
-		     struct err *e)
+static int parse_rows(struct wait_kinds *k, const char *text, size_t n, const char *name,
+		      struct err *e)
 {
 	const char *end = text + n;
 
 	for (u32 line = 1; text < end; line++) {
 		const char *nl = memchr(text, '\n', (size_t)(end - text)), *wrong = NULL;
 		const char *last = nl ? nl : end;
+		size_t before = k->conditions.len;
 
 		if (last > text && *text != '#')
 			wrong = add_rule(k, text, last);
-		if (wrong)
+		if (wrong) {
+			k->conditions.len = before;
 			return bad_row(name, line, wrong, e);
+		}
 		text = last + 1;
 	}
-	k->n_words = (u32)((k->conditions.len + 63) / 64);
 	return 0;
+}
+
+int wait_kinds_parse(struct wait_kinds *k, const char *text, size_t n, const char *name,
+		     struct err *e)
+{
+	int rc = parse_rows(k, text, n, name, e);
+
+	k->n_words = (u32)((k->conditions.len + 63) / 64);
+	map_clear(&k->known);
+	map_clear(&k->kinds);
+	vec_clear(&k->sets);
+	return rc;
 }
 
 /* Without such a file there are no rows of the user. */
@@ -322,6 +338,38 @@ static void add_stack(struct wait_kinds *k, u32 stack, struct set *ret)
 	}
 }
 
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* Where threads begin, and calls end: in every stack. */
+static bool is_c_library(const char *name)
+{
+	return starts_with(name, "libc.so") || starts_with(name, "libc-2.") ||
+	       starts_with(name, "libpthread") || starts_with(name, "ld-");
+}
+
+/* The library that has all functions of a stack, besides those of the C library; 0: none. */
+static u32 only_module(const struct profile *p, u32 stack)
+{
+	u32 only = 0;
+
+	for (; stack; stack = p->stacks.items[stack].parent) {
+		const struct frame *f = profile_frame_of(p, stack);
+
+		if (f->kind == FRAME_KERNEL || is_c_library(base_name(profile_str(p, f->module))))
+			continue;
+		if ((f->kind != FRAME_USER && f->kind != FRAME_INLINED) ||
+		    (only && only != f->module))
+			return 0;
+		only = f->module;
+	}
+	return only;
+}
+
 static bool holds(const struct rule *r, const struct set *s)
 {
 	for (u32 i = r->first; i < r->first + r->n; i++) {
@@ -347,11 +395,15 @@ static enum thread_state by_rules(struct wait_kinds *k, u32 stack, u32 comm, s32
 	const char *name = syscall_name(syscall);
 	struct set set = { 0 };
 	enum thread_state kind;
+	u32 only;
 
 	known = map_at(&k->kinds, key);
 	if (*known)
 		return (enum thread_state)(*known - 1);
 	add_stack(k, stack, &set);
+	only = only_module(k->profile, stack);
+	if (only)
+		match(k, IN_ONLY, base_name(profile_str(k->profile, only)), set.words);
 	if (comm)
 		add_name(k, IN_COMM, comm, &set);
 	if (name)

@@ -68,10 +68,11 @@ ok "explain: the wait for a child that burns is charged to its running" python3 
 import json, sys
 text = open(sys.argv[1]).read()
 w = json.loads(text[text.index("{\n"):])["waits"][0]
-assert w["kind"] == "child", w
-# on a busy machine it waits for a CPU, too
+assert w["kind"] == "child" and w["count"] == 5, w
+# kernels do not tell every waking; on a busy machine it waits for a CPU, too
+assert w["waker_time_ns"] >= 0.5 * w["time_ns"], w
 ran = w["waker_ran_ns"] + w["waker_runnable_ns"]
-assert ran >= 0.95 * w["time_ns"] and w["waker_blocked_ns"] < 0.01 * w["time_ns"], w
+assert ran >= 0.95 * w["waker_time_ns"] and w["waker_blocked_ns"] < 0.05 * w["waker_time_ns"], w
 END
 run "$FATHOM" chain --folded -- "$WORKLOADS/burnchild"
 expect_status 0
@@ -80,7 +81,7 @@ import sys
 lines = [l.rsplit(" ", 1) for l in open(sys.argv[1]) if "wait4" in l and ";--;" in l]
 total = sum(int(n) for _, n in lines)
 ran = sum(int(n) for s, n in lines if s.endswith((";[running]", ";[waiting for a CPU]")))
-assert total > 900000 and ran >= 0.95 * total, lines
+assert total > 500000 and ran >= 0.95 * total, lines
 END
 "$FATHOM" record -q --chains -o burn.data -- "$WORKLOADS/burnchild"
 run "$FATHOM" explain -i burn.data --json
@@ -89,7 +90,8 @@ import json, sys
 r = json.load(open(sys.argv[1]))
 assert r["functions"][0]["function"] == "burn_child" and r["functions"][0]["percent"] > 80, r["functions"]
 w = r["waits"][0]
-assert w["kind"] == "child" and w["waker_ran_ns"] + w["waker_runnable_ns"] >= 0.95 * w["time_ns"], w
+assert w["kind"] == "child" and w["waker_time_ns"] >= 0.5 * w["time_ns"], w
+assert w["waker_ran_ns"] + w["waker_runnable_ns"] >= 0.95 * w["waker_time_ns"], w
 END
 run "$FATHOM" chain -i burn.data --folded
 ok "chain -i: the same" python3 - "$out_file" <<'END'
@@ -97,7 +99,7 @@ import sys
 lines = [l.rsplit(" ", 1) for l in open(sys.argv[1]) if "wait4" in l and ";--;" in l]
 total = sum(int(n) for _, n in lines)
 ran = sum(int(n) for s, n in lines if s.endswith((";[running]", ";[waiting for a CPU]")))
-assert total > 900000 and ran >= 0.95 * total, lines
+assert total > 500000 and ran >= 0.95 * total, lines
 END
 
 # --- the end of a process ---------------------------------------------------------------------------
@@ -344,6 +346,93 @@ END
 	kill "$pid"
 else
 	skip "no curl" 2
+fi
+
+# --- pools of libraries without names, locks -----------------------------------------------------------
+
+cat >pool.c <<'END'
+#include <unistd.h>
+
+int main(void)
+{
+	for (int k = 0; k < 10; k++) {
+#pragma omp parallel num_threads(4)
+		{
+			volatile double x = 0;
+
+			for (int i = 0; i < 10000; i++)
+				x += i;
+		}
+		usleep(50000);
+	}
+	return 0;
+}
+END
+if gcc -O1 -fopenmp -o pool pool.c 2>/dev/null; then
+	run env OMP_WAIT_POLICY=passive "$FATHOM" threads --json -- ./pool
+	ok "OpenMP: idle threads of the pool wait for work" python3 - "$out_file" <<'END'
+import json, sys
+text = open(sys.argv[1]).read()
+rows = json.loads(text[text.index("{\n"):])["threads"]
+idle = [r["work_percent"] for r in rows if r["tid"] != r["pid"]]
+assert len(idle) == 3 and min(idle) > 80, rows
+END
+else
+	skip "no OpenMP"
+fi
+cat >locks.c <<'END'
+#include <pthread.h>
+#include <unistd.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER, other = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+
+static void *takes(void *arg)
+{
+	pthread_mutex_lock(&lock);
+	pthread_mutex_unlock(&lock);
+	return arg;
+}
+
+static void *waits(void *arg)
+{
+	pthread_mutex_lock(&other);
+	pthread_cond_wait(&cond, &other);
+	pthread_mutex_unlock(&other);
+	return arg;
+}
+
+int main(void)
+{
+	pthread_t a, b;
+
+	pthread_mutex_lock(&lock);
+	pthread_create(&a, NULL, takes, NULL);
+	pthread_create(&b, NULL, waits, NULL);
+	usleep(500000);
+	pthread_mutex_unlock(&lock);
+	pthread_mutex_lock(&other);
+	pthread_cond_signal(&cond);
+	pthread_mutex_unlock(&other);
+	pthread_join(a, NULL);
+	pthread_join(b, NULL);
+	return 0;
+}
+END
+if gcc -O1 -g -pthread -o locks locks.c; then
+	run "$FATHOM" threads --json -- ./locks
+	ok "a mutex is a lock, a condition is one" python3 - "$out_file" <<'END'
+import json, sys
+text = open(sys.argv[1]).read()
+rows = json.loads(text[text.index("{\n"):])["threads"]
+main = [r for r in rows if r["tid"] == r["pid"]][0]
+rest = [r for r in rows if r["tid"] != r["pid"]]
+assert main["sleep_percent"] > 50, main
+kinds = ["lock" if r["lock_percent"] > 50 else "cond" if r["cond_percent"] > 50 else "?" for r in rest]
+assert sorted(kinds) == ["cond", "lock"], rest
+END
+else
+	skip "no compiler"
 fi
 
 # --- make: two jobs at once ---------------------------------------------------------------------------

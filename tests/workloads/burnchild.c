@@ -20,19 +20,11 @@ static OWN_FRAME void burn_child(double seconds)
 	}
 }
 
-int main(int argc, char **argv)
+static OWN_FRAME void wait_for_child(double seconds)
 {
-	double seconds = 1;
+	pid_t pid = fork();
 	int status;
-	pid_t pid;
 
-	for (int i = 1; i < argc; i++) {
-		if (!strcmp(argv[i], "--seconds"))
-			seconds = option_value(argv, &i, 0, 1e6);
-		else
-			die("usage: burnchild [--seconds S]");
-	}
-	pid = fork();
 	if (pid < 0)
 		die("cannot fork: %s", strerror(errno));
 	if (!pid) {
@@ -43,5 +35,22 @@ int main(int argc, char **argv)
 	}
 	if (waitpid(pid, &status, 0) != pid || status)
 		die("the child failed");
+}
+
+int main(int argc, char **argv)
+{
+	double seconds = 0.2;
+	unsigned int count = 5;
+
+	for (int i = 1; i < argc; i++) {
+		if (!strcmp(argv[i], "--seconds"))
+			seconds = option_value(argv, &i, 0, 1e6);
+		else if (!strcmp(argv[i], "--count"))
+			count = (unsigned int)option_value(argv, &i, 1, 1e6);
+		else
+			die("usage: burnchild [--count N] [--seconds S]");
+	}
+	while (count--)
+		wait_for_child(seconds);
 	return 0;
 }
