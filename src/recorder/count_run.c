@@ -62,8 +62,11 @@ static bool program_gone(struct count_run *r)
 	memset(&info, 0, sizeof(info));
 	if (!r->launch->reaped &&
 	    waitid(P_PID, (id_t)r->launch->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-	    info.si_pid == r->launch->pid)
-		(void)delay_of_thread((u32)r->launch->pid, &r->main);
+	    info.si_pid == r->launch->pid && delay_of_thread((u32)r->launch->pid, &r->main) == 0 &&
+	    r->held.known) {
+		r->main.running -= MIN(r->main.running, r->held.running);
+		r->main.waiting -= MIN(r->main.waiting, r->held.waiting);
+	}
 	return launch_ended(r->launch);
 }
 
@@ -158,6 +161,8 @@ static int begin(struct count_run *r, struct err *e)
 
 	if (!r->on_exec && !r->paused && !r->delay)
 		counting_enable(r->counting);
+	if (r->launch->pid > 0)
+		(void)delay_of_thread((u32)r->launch->pid, &r->held);
 	r->since = clock_mono_ns();
 	if (r->launch->pid > 0)
 		rc = launch_go(r->launch, e);

@@ -34,6 +34,7 @@ struct count_run {
 	u64 wall;          /* ns that were counted */
 	u64 since;         /* CLOCK_MONOTONIC of the begin */
 	u64 last;          /* of the last interval's end */
+	struct delay held; /* of the program before it was let go: not part of its run */
 	struct delay main; /* of the program's main thread, once it has ended */
 };
 

@@ -15,6 +15,7 @@ static void read_files(const char *text, size_t size)
 	range_list list = { 0 };
 
 	(void)topology_parse_mask(copy, TOPOLOGY_CPUS_MOST, &list);
+	vec_release(&list);
 	(void)topo_parse_allowed(text, size, &list);
 	load_parse_stat(&m, text, size);
 	load_parse_interrupts(&m, text, size);

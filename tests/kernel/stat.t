@@ -60,7 +60,8 @@ run "$FATHOM" stat --json -- python3 burn.py 0.2 0.3
 ok 'the sums of the kernel are there without --why' python3 -c 'import json, sys
 r = json.load(open(sys.argv[1]))
 main = {w["state"]: w["time_ns"] for w in r["why"] if w["of"] == "main thread"}
-assert 0.19e9 < main["running"] < 0.6e9 and main["blocked"] > 0.29e9, main' "$out_file"
+assert 0.19e9 < main["running"] < 0.6e9 and main["blocked"] > 0.29e9, main
+assert abs(sum(main.values()) - r["facts"]["elapsed_ns"]) < 0.05e9, (main, r["facts"])' "$out_file"
 run "$FATHOM" stat --why -r 2 true
 expect_status 2
 
