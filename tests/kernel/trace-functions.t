@@ -16,7 +16,7 @@ if command -v gcc >/dev/null; then
 		int main(void) { int r = work(3); usleep(1000); return r == 80 ? 0 : 1; }
 	END
 	gcc -O1 -Wl,--build-id -o "$TMP/prog" "$TMP/prog.c"
-	trace -c "$TMP/prog" -e "uprobe:$TMP/prog:work { printf(\"%d %d\n\", *uaddr(\"counter\"), *uaddr(\"big\")); }"
+	trace -c "$TMP/prog" -e "uprobe:$TMP/prog:work { printf(\"%d %ld\n\", *uaddr(\"counter\"), *uaddr(\"big\")); }"
 	expect_status 0
 	expect_out '77 5000000000'
 	id=$(readelf -n "$TMP/prog" | sed -n 's/.*Build ID: //p')

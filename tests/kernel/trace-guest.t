@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck disable=SC2016
 # timeout: 600
-# kprobe, kretprobe, fentry and fexit, and the tools that come with bpftrace where they are
-# installed, on Debian's 6.1 and 6.12 kernels in qemu.
+# kprobe, kretprobe, fentry and fexit, and the tools that come with bpftrace 0.27 where the reference
+# can be made, on Debian's 6.1 and 6.12 kernels in qemu.
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 work=$(mktemp -d "${TMPDIR:-/tmp}/fathom-test-XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
@@ -35,7 +35,8 @@ tools_script() {
 	END
 }
 
-if tools=(/usr/sbin/*.bt) && [ "${#tools[@]}" -ge 30 ]; then
+if reference=$("$TOP/scripts/reference" bpftrace 2>/dev/null) &&
+	tools=("$reference"/usr/sbin/*.bt) && [ "${#tools[@]}" -ge 30 ]; then
 	tools_script "${tools[@]}" >"$work/tools.sh"
 	scripts+=("$work/tools.sh")
 fi

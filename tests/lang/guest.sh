@@ -17,7 +17,7 @@ prints() {
 prints '@[true, do_exit]: 1' -c '/bin/true' -e 'kprobe:do_exit /pid == cpid/ { @[comm, func] = count(); }'
 prints '@: ' -c "/bin/md5sum /proc/version" -e 'kretprobe:vfs_read /pid == cpid && retval > 0/ { @ = count(); }'
 prints 'code 0' -c '/bin/true' -e 'fentry:do_exit /pid == cpid/ { printf("code %d\n", args.code); }'
-prints '@[1, ' -c "/bin/md5sum /proc/version" -e 'fexit:vfs_read /pid == cpid/ { @[args.count > 0, retval > 0] = count(); }'
+prints '@[true, ' -c "/bin/md5sum /proc/version" -e 'fexit:vfs_read /pid == cpid/ { @[args.count > 0, retval > 0] = count(); }'
 prints '@[vfs_read]: ' -c '/bin/true' -e 'kprobe:vfs_* { @[func] = count(); }'
 prints 'do_exit+' -c '/bin/true' -e 'kprobe:do_exit /pid == cpid/ { printf("%s", kstack(3)); }'
 
