@@ -322,11 +322,19 @@ int recording_writer_add(struct recording_writer *w, const void *records, size_t
 	return w->pending.len >= WRITER_BUFFER ? recording_writer_flush(w, e) : 0;
 }
 
+/* A recorder that is killed loses what is not written yet: no more than this. */
+#define FLUSH_NS (500 * NSEC_PER_MSEC)
+
 int recording_writer_round(struct recording_writer *w, struct err *e)
 {
 	struct perf_event_header h = { .type = RECORD_FINISHED_ROUND, .size = sizeof(h) };
+	u64 now = clock_mono_ns();
+	int rc = recording_writer_add(w, &h, sizeof(h), e);
 
-	return recording_writer_add(w, &h, sizeof(h), e);
+	if (rc < 0 || now - w->flushed < FLUSH_NS)
+		return rc;
+	w->flushed = now;
+	return recording_writer_flush(w, e);
 }
 
 u64 recording_writer_bytes(const struct recording_writer *w)

@@ -50,6 +50,7 @@ struct recording_writer {
 	VEC(struct early_section) early;
 	u64 data_offset;
 	u64 file_bytes; /* written so far, header and all */
+	u64 flushed;    /* CLOCK_MONOTONIC */
 	u64 bytes;      /* of records taken */
 	u64 samples;
 	u64 lost;

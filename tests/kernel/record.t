@@ -307,4 +307,13 @@ else
 	skip "perf_event_paranoid lets everybody see everything" 2
 fi
 
+# --- killed --------------------------------------------------------------------------------------
+
+spawn "$FATHOM" record -a -e cpu-clock -F 99 -f -o killed.data
+sleep 3
+kill -KILL "$spawned"
+wait "$spawned" 2>/dev/null
+run "$FATHOM" report -i killed.data
+expect_status 0
+expect_prose 'the recording was cut: its recorder was killed'
 done_testing
