@@ -284,7 +284,7 @@ static const struct opt prebuild_options[] = {
 };
 
 static const struct example prebuild_examples[] = {
-	{ "fathom prebuild", "tables for all programs and libraries of this machine" },
+	{ "fathom prebuild --yes", "tables for all programs and libraries of this machine" },
 	{ "fathom prebuild /usr/bin", "only files below this directory" },
 	{ "fathom prebuild --lines /usr/lib/x86_64-linux-gnu/libc.so.6",
 	  "its source lines as well, if its debug symbols are installed" },

@@ -525,7 +525,7 @@ static int stat_run(struct context *ctx, void *args)
 
 static const struct example stat_examples[] = {
 	{ "fathom stat -- sleep 1", "a program: what it used and how long it took" },
-	{ "fathom stat -r 10 -- xz -k big", "ten runs: mean, spread and confidence" },
+	{ "fathom stat -r 10 -- xz -kf big", "ten runs: mean, spread and confidence" },
 	{ "fathom stat -a -I 1000", "the whole machine, each second" },
 	{ "fathom stat -p 1234 --timeout 5000", "a process, for five seconds" },
 	{ "fathom stat -a --per-core -e context-switches --timeout 1000", "core by core" },

@@ -26,6 +26,20 @@ seq 1 200 | awk '{ print $1 / 100, $1 * 37 % 91 }' > latencies.txt
 for name in cpu old new heap; do fathom export -q --format pprof -o "$name.pb.gz" 2> /dev/null; done
 fathom export -q -o cpu.speedscope.json 2> /dev/null
 ln -s "$WORKLOADS/burn" program
+for name in old new; do
+	printf '#!/bin/sh\nexec true\n' > $name && chmod +x $name
+done
+seq 100000 > big
+for name in a b; do fathom stat --json -r 3 -o $name.json -- ./old 2> /dev/null; done
+cat > mytool.bt << 'END'
+/* tool
+summary: a tool of one's own
+group: own
+column: comm comm 16
+example: fathom mytool | until Ctrl-C
+*/
+interval:ms:300 { row(comm); }
+END
 export HOME=$TMP
 mkdir -p .zsh
 printf 'all:\n\t@true\n' > Makefile
@@ -47,10 +61,11 @@ ok "commands have examples" test -s examples.txt
 
 # Most examples run until they are stopped and wait meanwhile: several at a time, each in a folder of
 # its own. INT is ignored in what a shell puts into the background, unless it is said otherwise.
-at_once=4
+at_once=8
 run_example() { # NUMBER NAME COMMAND
 	local dir=work.$1
-	mkdir "$dir" && cp -a ./*.data fathom.data.old ./*.folded latencies.txt program Makefile "$dir/"
+	mkdir "$dir" && cp -a ./*.data fathom.data.old ./*.folded latencies.txt program old new big mytool.bt ./[ab].json \
+		Makefile "$dir/"
 	[ "$2" = import ] && cp ./*.pb.gz ./*.speedscope.json "$dir/"
 	[ -e core ] && ln core "$dir/core"
 	(cd "$dir" && env --default-signal=INT timeout -s INT -k 60 2 bash -c "$3" \
