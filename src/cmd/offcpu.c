@@ -55,7 +55,6 @@ static int write_svg(const struct shown *s, struct buf *out)
 	struct svg_opts draw = {
 		.title = s->args->title ? s->args->title : titles[s->view],
 		SVG_OPTS_DEFAULT,
-		.bgcolors = "blue",
 		.colors = { .by = COLOR_BY_WAITS,
 			    .palette = s->args->runqueue ? PALETTE_ORANGE : palettes[s->view] },
 	};

@@ -744,4 +744,23 @@ for (const part of [
 	check('boxes below a pixel are not left white', dense, [true, true]);
 	await page.close();
 }
+// A span that is selected in the time line of a thread is its flame graph.
+{
+	const page = await open('shop', '#view=time&group=');
+
+	await page.keyboard.down('Shift');
+	await page.mouse.move(300, 420);
+	await page.mouse.down();
+	await page.mouse.move(700, 420, { steps: 4 });
+	await page.mouse.up();
+	await page.keyboard.up('Shift');
+	const at = await page.evaluate(() => {
+		const { view, range, filters } = window.fathom.app.state;
+
+		return [view, range && range[1] > range[0], (filters.thr || []).length];
+	});
+
+	check('shift and drag in time order open the flame graph of span and thread', at, ['flame', true, 1]);
+	await page.close();
+}
 await browser.close();

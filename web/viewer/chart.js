@@ -3,7 +3,7 @@
  * Stacks in order of time, one lane for each thread or CPU. Drawn from the samples themselves: at
  * most one sample for each pixel is looked at, so nothing has to be prepared.
  */
-import { eachSample, groupLabel, NOWHERE } from "./derive.js";
+import { eachSample, groupLabel, NOWHERE, threadKey } from "./derive.js";
 import { CanvasPainter, SMALL } from "./paint.js";
 import { Glide, Pointer } from "./pointer.js";
 import { clamp, el, firstIndex, fmtPercent, fmtSeconds } from "./util.js";
@@ -33,6 +33,11 @@ export class ChartView {
 	}
 	listen() {
 		new Pointer(this.canvas, {
+			down: (x, y, e) => {
+				this.selecting = e.shiftKey ? { x, lane: this.laneAt(y) } : null;
+				this.selection = null;
+			},
+			end: () => this.selection && this.openSelection(),
 			hover: (x, y, e) => {
 				const hit = x < 0 ? null : this.hit(x, y);
 
@@ -68,7 +73,14 @@ export class ChartView {
 
 				this.app.menu(this.tree, hit ? hit.v : -1, e.clientX, e.clientY);
 			},
-			pan: (dx, dy) => {
+			pan: (dx, dy, x) => {
+				if (this.selecting) {
+					const at = (px) => this.a + ((this.b - this.a) * px) / this.painter.width;
+
+					this.selection = [at(this.selecting.x), at(x)].sort((p, q) => p - q);
+					this.draw();
+					return;
+				}
 				this.move(((this.b - this.a) * -dx) / this.painter.width);
 				this.scrollBy(-dy);
 			},
@@ -83,6 +95,28 @@ export class ChartView {
 				else this.scrollBy(e.deltaY);
 			},
 		});
+	}
+	laneAt(y) {
+		return this.lanes.find((l) => y >= l.y && y < l.y + l.height);
+	}
+	/* The flame graph of the span, and of the thread or CPU in whose lane it was drawn. */
+	openSelection() {
+		const { lane } = this.selecting,
+			{ app } = this,
+			{ model, state } = app,
+			filters = Object.assign({}, state.filters);
+
+		if (lane && state.group === "cpu")
+			filters.cpu = [String(model.samples.cpu[lane.samples[0]] - 1)];
+		else if (lane) filters.thr = [threadKey(model.threads[model.samples.thread[lane.samples[0]]], "thr")];
+		app.store.set({
+			view: "flame",
+			range: this.selection.map((t) => Number(Math.max(0, t).toFixed(6))),
+			filters,
+			zoom: [],
+			window: null,
+		});
+		this.selection = null;
 	}
 	limits() {
 		return this.app.state.range || [0, this.app.model.span || 1];
@@ -215,6 +249,11 @@ export class ChartView {
 		const begin = performance.now();
 
 		this.paint(p, 0);
+		if (this.selection) {
+			const [x, x2] = this.selection.map((t) => ((t - this.a) / (this.b - this.a)) * p.width);
+
+			p.frame(x, AXIS, x2 - x, p.height - AXIS, this.app.accent, 2);
+		}
 		this.app.timing.draw = performance.now() - begin;
 	}
 	paint(p, top) {
