@@ -4,14 +4,25 @@
 #include "base/clock.h"
 #include "base/fmt.h"
 #include "base/stop.h"
+#include "counters/track.h"
 #include "host/machine.h"
+#include "recording/recording.h"
 
 #include <sys/ioctl.h>
 #include <sys/utsname.h>
+#include <time.h>
 
 #define AT(field) .offset = offsetof(struct monitor_args, field)
 
 const struct opt monitor_options[] = {
+	{ 'i', "input", OPT_FILE, AT(input), .arg = "FILE",
+	  .help = "a recording of 'fathom record --counters', not this machine" },
+	{ .name = "at",
+	  .type = OPT_STRING,
+	  AT(at),
+	  .arg = "TIME",
+	  .help = "with -i: only the interval with this moment, as 14:03:59, or 2.5s after the "
+		  "start" },
 	{ .name = "from",
 	  .type = OPT_FILE,
 	  AT(from),
@@ -48,7 +59,9 @@ struct run {
 	const struct monitor *monitor;
 	const struct monitor_args *args;
 	const void *user;
-	struct counters *live;
+	struct counters *live;       /* or */
+	struct recording *recording; /* with */
+	struct track_reader *replay;
 	struct prepared *tables;
 	struct snapshot before, after;
 	struct snapshot first; /* for the mean of all */
@@ -69,6 +82,17 @@ int monitor_operands(struct context *ctx, struct monitor_args *a)
 	    parse_u64_range(ctx->operands.items[1], 1, 1 << 30, &a->count, &ctx->err) < 0)
 		return EXIT_USAGE;
 	return 0;
+}
+
+static struct counter_set *set_of(const struct run *run)
+{
+	return run->live ? counters_set(run->live) : &run->replay->set;
+}
+
+/* A recording has what it has; a name that nobody knows is found when the formula is read. */
+static int want(struct run *run, const char *formula)
+{
+	return run->live ? counters_want(run->live, formula, &run->ctx->err) : 0;
 }
 
 /* --- preparing -------------------------------------------------------------------------------- */
@@ -92,7 +116,7 @@ static void prepare_column(struct prepared *p, size_t at, const struct monitor_c
 
 static int prepare(struct run *run, struct prepared *p, const struct monitor_table *t)
 {
-	struct counter_set *set = counters_set(run->live);
+	struct counter_set *set = set_of(run);
 	struct err *e = &run->ctx->err;
 	size_t n = t->n_columns + 1;
 	int r = 0;
@@ -109,7 +133,7 @@ static int prepare(struct run *run, struct prepared *p, const struct monitor_tab
 		p->n_columns = 1;
 	}
 	if (t->each) {
-		r = counters_want(run->live, t->each, e);
+		r = want(run, t->each);
 		p->each = counter_set_find(set, t->each);
 	}
 	if (!r && t->used)
@@ -120,24 +144,45 @@ static int prepare(struct run *run, struct prepared *p, const struct monitor_tab
 		prepare_column(p, p->n_columns++, c);
 		if (!c->formula)
 			continue;
-		r = counters_want(run->live, c->formula, e);
+		r = want(run, c->formula);
 		if (!r)
 			r = formula_parse(&p->formulas[i], set, c->formula, e);
 	}
 	return r;
 }
 
+static int open_recording(struct run *run)
+{
+	const char *path = run->args->input;
+	struct err *e = &run->ctx->err;
+	const struct recording_blob *blob;
+	int r = recording_open(path, &run->recording, e);
+
+	if (r < 0)
+		return r;
+	blob = recording_info_blob(recording_info(run->recording), FEATURE_COUNTERS);
+	if (!blob) {
+		err_set(e, ENODATA, "'%s' holds no counters", path);
+		err_hint(e, "record them with 'fathom record --counters'");
+		return -ENODATA;
+	}
+	run->replay = xcalloc(1, sizeof(*run->replay));
+	r = track_reader_init(run->replay, blob->data, blob->size, e);
+	return r < 0 ? err_prefix(e, "'%s'", path) : 0;
+}
+
 static int prepare_all(struct run *run)
 {
 	const struct monitor *m = run->monitor;
-	int r = counters_new(&run->live, run->args->from, &run->ctx->err);
+	int r = run->args->input ? open_recording(run)
+				 : counters_new(&run->live, run->args->from, &run->ctx->err);
 
 	run->tables = xcalloc(m->n_tables + 1, sizeof(*run->tables));
 	for (size_t i = 0; !r && i < m->n_tables; i++)
 		r = prepare(run, &run->tables[i], &m->tables[i]);
 	for (const char *const *name = m->wants; !r && name && *name; name++)
-		r = counters_want(run->live, *name, &run->ctx->err);
-	if (!r && (m->flags & (MONITOR_TASKS | MONITOR_THREADS)))
+		r = want(run, *name);
+	if (!r && run->live && (m->flags & (MONITOR_TASKS | MONITOR_THREADS)))
 		r = counters_want_tasks(run->live, m->flags & MONITOR_THREADS, &run->ctx->err);
 	return r;
 }
@@ -154,6 +199,10 @@ static void release_all(struct run *run)
 	snapshot_release(&run->after);
 	snapshot_release(&run->first);
 	counters_free(run->live);
+	if (run->replay)
+		track_reader_release(run->replay);
+	free(run->replay);
+	recording_free(run->recording);
 }
 
 /* --- one result ------------------------------------------------------------------------------- */
@@ -255,7 +304,8 @@ static void add_title(const struct run *run, struct result *r)
 	struct utsname u;
 	range_list cpus = { 0 };
 
-	if (run->args->from || uname(&u) < 0 || machine_online(&cpus, NULL) < 0) {
+	if (run->args->from || run->args->input || uname(&u) < 0 ||
+	    machine_online(&cpus, NULL) < 0) {
 		vec_release(&cpus);
 		return;
 	}
@@ -330,7 +380,7 @@ static int show(struct run *run, const struct snapshot *before)
 	int rc;
 
 	result_init(&r, ctx->command->name);
-	delta_init(&d, counters_set(run->live), before, &run->after);
+	delta_init(&d, set_of(run), before, &run->after);
 	if (heading && !(run->shown && !(run->monitor->flags & MONITOR_LINES)))
 		add_title(run, &r);
 	add_facts(&r, &d);
@@ -338,7 +388,7 @@ static int show(struct run *run, const struct snapshot *before)
 		fill_table(run, &r, &run->tables[i], &d);
 	if (run->monitor->extra)
 		run->monitor->extra(&r, &d, run->user);
-	if (!run->shown)
+	if (!run->shown && run->live)
 		add_missing(run, &r);
 	ctx->headless = !heading;
 	if (run->shown && !(run->monitor->flags & MONITOR_LINES) && !cli_is_machine(ctx) &&
@@ -414,6 +464,99 @@ static int run_live(struct run *run)
 	return rc;
 }
 
+/* --- from a recording ------------------------------------------------------------------------- */
+
+struct moment {
+	bool given;
+	bool relative; /* ns since the first snapshot; else of the day */
+	u64 ns;
+};
+
+static int parse_moment(struct context *ctx, const char *text, struct moment *ret)
+{
+	unsigned int hour, minute;
+	double second;
+	char end;
+
+	*ret = (struct moment){ .given = text != NULL };
+	if (!text)
+		return 0;
+	if (sscanf(text, "%u:%u:%lf%c", &hour, &minute, &second, &end) == 3 && hour < 24 &&
+	    minute < 60 && second >= 0 && second < 61) {
+		ret->ns = (u64)(hour * 3600 + minute * 60) * NSEC_PER_SEC + (u64)(second * 1e9);
+		return 0;
+	}
+	ret->relative = true;
+	if (parse_duration(*text == '+' ? text + 1 : text, &ret->ns, NULL) == 0)
+		return 0;
+	err_set(&ctx->err, EINVAL, "'%s' is no time", text);
+	err_hint(&ctx->err, "give 14:03:59, or a time since the start of the recording: 2.5s");
+	return EXIT_USAGE;
+}
+
+static u64 time_of_day(u64 wall)
+{
+	time_t seconds = (time_t)(wall / NSEC_PER_SEC);
+	struct tm tm;
+
+	localtime_r(&seconds, &tm);
+	return (u64)(tm.tm_hour * 3600 + tm.tm_min * 60 + tm.tm_sec) * NSEC_PER_SEC +
+	       wall % NSEC_PER_SEC;
+}
+
+/* Is the moment in the interval that ends with run->after? */
+static bool is_in(const struct run *run, const struct moment *m)
+{
+	u64 from, to;
+
+	if (m->relative) {
+		from = run->before.mono - run->first.mono;
+		to = run->after.mono - run->first.mono;
+	} else {
+		from = time_of_day(run->before.wall);
+		to = time_of_day(run->after.wall);
+	}
+	return m->ns > from && m->ns <= to;
+}
+
+static int run_replay(struct run *run)
+{
+	const struct monitor_args *a = run->args;
+	bool now = run->monitor->flags & MONITOR_NOW;
+	bool tasks = run->monitor->flags & (MONITOR_TASKS | MONITOR_THREADS);
+	struct moment at;
+	struct snapshot next = SNAPSHOT_INIT;
+	int rc = parse_moment(run->ctx, a->at, &at), more;
+
+	if (rc)
+		return rc;
+	run->ctx->stream = true;
+	rc = track_reader_next(run->replay, &run->before, &run->ctx->err);
+	snapshot_copy(&run->first, &run->before);
+	for (more = rc; more > 0 && rc >= 0 && (!a->count || run->shown < a->count);) {
+		more = track_reader_next(run->replay, &next, &run->ctx->err);
+		if (more <= 0)
+			break;
+		/* several recorded intervals make one that is asked for; rows of tasks stay apart
+		 */
+		if (a->interval && !tasks &&
+		    next.mono - run->before.mono + NSEC_PER_MSEC * 20 < a->interval)
+			continue;
+		snapshot_copy(&run->after, &next);
+		if (!at.given || is_in(run, &at))
+			rc = show(run, now ? NULL : &run->before);
+		snapshot_copy(&run->before, &next);
+	}
+	snapshot_release(&next);
+	if (rc < 0 || more < 0)
+		return MIN(rc, more);
+	if (!run->shown) {
+		err_set(&run->ctx->err, ENODATA, "'%s' has no counters of that time", a->input);
+		return -ENODATA;
+	}
+	return (run->monitor->flags & MONITOR_AVERAGE) && run->shown > 1 ? show_average(run) : 0;
+}
+
 int monitor_run(struct context *ctx, const struct monitor *m, const struct monitor_args *a,
 		const void *args)
 {
@@ -421,7 +564,7 @@ int monitor_run(struct context *ctx, const struct monitor *m, const struct monit
 	int rc = prepare_all(&run);
 
 	if (!rc)
-		rc = run_live(&run);
+		rc = run.live ? run_live(&run) : run_replay(&run);
 	release_all(&run);
 	return rc;
 }

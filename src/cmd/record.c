@@ -61,6 +61,7 @@ struct record_args {
 	bool no_inherit;
 	int clock;
 	const char *user_data;
+	u64 counters;
 	bool all_user;
 	bool all_kernel;
 	bool exclude_self;
@@ -195,6 +196,9 @@ static const struct opt record_options[] = {
 	     .parse = option_delay),
 	WHAT(0, "control", OPT_STRING, control, "WHERE",
 	     "obey enable, disable, snapshot, stop and ping from fd:IN[,OUT] or fifo:IN[,OUT]"),
+	WHAT(0, "counters", OPT_DURATION, counters, "TIME",
+	     "also all counters of the machine, each second or so often: 'fathom vmstat -i FILE'",
+	     .implied = "1s", .flags = OPT_OPTIONAL),
 	WAITS(0, "off-cpu", OPT_FLAG, off_cpu, NULL,
 	      "also where threads wait: events offcpu-time and runqueue-time"),
 	WAITS(0, "wakers", OPT_FLAG, wakers, NULL, "and the wakers; implies --off-cpu"),
@@ -634,6 +638,7 @@ static int open_recorder(struct record_job *r)
 		.compress = compress_level(a),
 		.no_names = a->no_names,
 		.user_data = a->user_data,
+		.counters = a->counters,
 		.change = a->change,
 		.hooks = { .note = on_note, .wrote = on_wrote, .tick = on_tick, .ctx = r },
 	};

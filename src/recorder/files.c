@@ -301,6 +301,17 @@ static void add_health(struct recorder *r)
 	(void)recording_writer_feature(r->writer, FEATURE_HEALTH, bytes.data, bytes.len, NULL);
 }
 
+/* All of a recording in several files stand in the last one. */
+static void add_counters(struct recorder *r)
+{
+	_cleanup_buf_ struct buf bytes = BUF_INIT;
+
+	if (!r->counters)
+		return;
+	recorder_counters_finish(r->counters, &bytes);
+	(void)recording_writer_feature(r->writer, FEATURE_COUNTERS, bytes.data, bytes.len, NULL);
+}
+
 static int close_file(struct recorder *r, bool last, struct err *e)
 {
 	int rc = tell_losses(r, e);
@@ -311,6 +322,8 @@ static int close_file(struct recorder *r, bool last, struct err *e)
 		add_names(r, last);
 		add_health(r);
 		recorder_waits_add_accounts(r);
+		if (last)
+			add_counters(r);
 		rc = recording_writer_finish(r->writer, e);
 	}
 	r->written += recording_writer_file_bytes(r->writer);

@@ -39,6 +39,7 @@ void recorder_free(struct recorder *r)
 
 	recorder_prebuild_stop(&r->prebuild);
 	recorder_waits_release(r);
+	recorder_counters_free(r->counters);
 	recording_writer_free(r->writer);
 	session_free(r->session);
 	recorder_copies_release(&r->copies);
@@ -130,8 +131,10 @@ int recorder_open(struct recorder *r, struct err *e)
 
 int recorder_begin(struct recorder *r, const char *path, struct err *e)
 {
+	int rc = r->o.counters ? recorder_counters_new(&r->counters, r->o.counters, e) : 0;
+
 	r->path = path ? xstrdup(path) : NULL;
-	return recorder_file_begin(r, e);
+	return rc < 0 ? rc : recorder_file_begin(r, e);
 }
 
 /* --- the run ---------------------------------------------------------------------------------- */

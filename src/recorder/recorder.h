@@ -54,6 +54,7 @@ struct recorder_opts {
 	bool auto_stacks; /* session.stack is for us to find */
 	/* time off the CPU, too; its filters say the same as @target; NULL: not wanted */
 	const struct waits_session_opts *waits;
+	u64 counters;            /* ns between looks at the machine's counters, 0: none */
 	u64 delay;               /* ns before counting begins */
 	bool paused;             /* it begins when @control says so */
 	struct control *control; /* open; NULL: nobody tells us anything */

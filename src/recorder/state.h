@@ -7,6 +7,7 @@
 
 #include "capture/spread.h"
 #include "profile/health.h"
+#include "recorder/counters.h"
 #include "recorder/stack_copies.h"
 #include "recorder/control.h"
 #include "recorder/flight_parts.h"
@@ -74,6 +75,7 @@ struct recorder {
 	enum recorder_stacks stacks;
 	struct kernel_stacks kernel;
 	struct waits waits;
+	struct recorder_counters *counters; /* NULL: not wanted */
 	struct python_names python; /* of both; under kernel.lock */
 	struct copies copies;
 	struct prebuild prebuild;

@@ -54,6 +54,7 @@ enum recording_feature {
 	FEATURE_CODE = 204,      /* names of run-time code: symbols_code_pack() */
 	FEATURE_ACCOUNTS = 205,  /* profile/accounts.h */
 	FEATURE_LINES = 206,     /* source lines: symbols_lines_export() */
+	FEATURE_COUNTERS = 207,  /* of the machine: counters/track.h */
 	FEATURE_OURS = FEATURE_NAMES,
 	FEATURE_OURS_LAST = 207,
 	FEATURE_BITS = 256,

@@ -111,6 +111,43 @@ run "$FATHOM" dstat -tcm --vm --aio --udp --tcp --socket --pressure -e 'rate(tcp
 expect_status 0
 is 'dstat: headings once, a line each time' "$(wc -l <"$out_file")" 7
 
+# recorded beside the samples, shown later; perf passes over it
+run "$FATHOM" record --counters=200ms -o c.data -F 99 -- "$WORKLOADS/burn" --seconds 2 a=100
+expect_status 0
+for command in dstat free ifstat iostat irqtop mpstat pidstat sar uptime use vmstat; do
+	run "$FATHOM" "$command" -i c.data
+	expect_status 0
+done
+run "$FATHOM" pidstat -i c.data --at 1s -C burn --json
+expect_status 0
+ok 'what a process did at a moment' python3 - "$out_file" <<'END'
+import json, sys
+lines = open(sys.argv[1]).read().splitlines()
+assert len(lines) == 1, lines
+row = json.loads(lines[0])["cpu"][0]
+assert row["cpu_percent"] + row["wait_percent"] > 80, row
+END
+run "$FATHOM" vmstat -i c.data --json 1
+expect_status 0
+ok 'intervals are put together' python3 -c '
+import json, sys
+times = [json.loads(line)["facts"]["duration_ns"] for line in sys.stdin]
+assert times and all(0.97e9 < t < 2e9 for t in times), times' <"$out_file"
+run "$FATHOM" vmstat -i c.data --at 100s
+expect_status 4
+run "$FATHOM" vmstat -i c.data --at soon
+expect_status 2
+run "$FATHOM" report -i c.data
+expect_status 0
+if command -v perf >/dev/null; then
+	run perf report -i c.data --stdio
+	expect_status 0
+fi
+run "$FATHOM" record -o plain.data -- true
+run "$FATHOM" vmstat -i plain.data
+expect_status 4
+expect_err 'holds no counters'
+
 # nothing to be read: blanks with reasons
 mkdir -p empty/proc
 run "$FATHOM" vmstat --from empty

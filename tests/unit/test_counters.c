@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/io.h"
 #include "counters/counters.h"
+#include "counters/ring.h"
+#include "counters/track.h"
 #include "unit/harness.h"
 
 #include <sys/stat.h>
@@ -329,5 +331,126 @@ TEST("control groups of version 1")
 	CHECK_NEAR(eval(&m, "cgroup.cpu", "/g"), 5000, 0.001);
 	CHECK_NEAR(eval(&m, "cgroup.throttled_time", "/g"), 7000, 0.001);
 	CHECK_NEAR(eval(&m, "cgroup.memory", "/g"), 4096, 0.001);
+	machine_close(&m);
+}
+
+/* Three snapshots in which things come, go back and vanish. */
+static void three(struct machine *m, struct snapshot *all)
+{
+	static const char *const disks[] = {
+		"8 0 sda 100 0 800 4 10 0 80 5 0 9 9\n",
+		"8 0 sda 90 0 900 4 20 0 80 5 0 9 9\n8 16 sdb 1 0 0 0 0 0 0 0 0 0 0\n",
+		"8 16 sdb 18446744073709551615 0 0 0 0 0 0 0 0 0 0\n",
+	};
+
+	put_file("proc/diskstats", disks[0]);
+	machine_open(m, "disk.reads");
+	for (int i = 0; i < 3; i++) {
+		struct task_row row = { .pid = 7,
+					.tid = 7,
+					.nice = -5,
+					.state = 'R',
+					.comm = "worker",
+					.figures = { 5, 6 } };
+
+		put_file("proc/diskstats", disks[i]);
+		look(m);
+		row.folded = (u32)i;
+		vec_push(&m->after.tasks.rows, row);
+		m->after.tasks.n_tasks = 3;
+		snapshot_copy(&all[i], &m->after);
+	}
+}
+
+static void check_same(const struct counter_set *a_set, const struct snapshot *a,
+		       const struct counter_set *b_set, const struct snapshot *b)
+{
+	CHECK_EQ(a->mono, b->mono);
+	CHECK_EQ(a->wall, b->wall);
+	CHECK_EQ(a->tasks.rows.len, b->tasks.rows.len);
+	CHECK_EQ(a->tasks.rows.items[0].folded, b->tasks.rows.items[0].folded);
+	CHECK_EQ(a->tasks.rows.items[0].nice, b->tasks.rows.items[0].nice);
+	CHECK_STR(a->tasks.rows.items[0].comm, b->tasks.rows.items[0].comm);
+	for (u32 i = 0; i < a_set->series.len; i++) {
+		u32 counter = counter_set_find(b_set, series_row(a_set, i)->name);
+		const char *name = series_instance(a_set, i);
+		u32 k = counter_set_lookup(b_set, counter,
+					   intern_find(&b_set->instances, name, strlen(name)));
+
+		CHECK_EQ(snapshot_has(a, i), k != SET_NONE && snapshot_has(b, k));
+		if (snapshot_has(a, i))
+			CHECK_EQ(a->values[i], b->values[k]);
+	}
+}
+
+TEST("snapshots are the same when read back")
+{
+	struct snapshot all[3] = { SNAPSHOT_INIT }, got = SNAPSHOT_INIT;
+	struct track_writer w = TRACK_WRITER_INIT;
+	struct track_reader r;
+	struct machine m;
+
+	three(&m, all);
+	for (int i = 0; i < 3; i++)
+		track_writer_add(&w, counters_set(m.c), &all[i]);
+	CHECK_EQ(track_reader_init(&r, w.bytes.data, w.bytes.len, NULL), 0);
+	for (int i = 0; i < 3; i++) {
+		CHECK_EQ(track_reader_next(&r, &got, NULL), 1);
+		check_same(counters_set(m.c), &all[i], &r.set, &got);
+	}
+	CHECK_EQ(track_reader_next(&r, &got, NULL), 0);
+	track_reader_release(&r);
+	/* any cut, and any byte changed: an error or other figures, never a crash */
+	for (size_t i = 0; i < w.bytes.len; i++) {
+		u8 kept = (u8)w.bytes.data[i];
+
+		w.bytes.data[i] = (char)(kept ^ 0x81);
+		if (track_reader_init(&r, w.bytes.data, i % 2 ? w.bytes.len : i, NULL) == 0)
+			while (track_reader_next(&r, &got, NULL) > 0)
+				continue;
+		track_reader_release(&r);
+		w.bytes.data[i] = (char)kept;
+	}
+	for (int i = 0; i < 3; i++)
+		snapshot_release(&all[i]);
+	snapshot_release(&got);
+	track_writer_release(&w);
+	machine_close(&m);
+}
+
+TEST("the ring forgets the oldest")
+{
+	struct snapshot all[3] = { SNAPSHOT_INIT }, got = SNAPSHOT_INIT;
+	struct counters_ring *ring;
+	struct machine m;
+	size_t at, most;
+
+	three(&m, all);
+	ring = counters_ring_new(counters_set(m.c), 1 << 20);
+	CHECK_EQ(counters_ring_len(ring), 0);
+	for (int i = 0; i < 3; i++)
+		counters_ring_add(ring, &all[i]);
+	CHECK_EQ(counters_ring_len(ring), 3);
+	for (size_t i = 0; i < 3; i++) {
+		CHECK_EQ(counters_ring_get(ring, i, &got), 0);
+		check_same(counters_set(m.c), &all[i], counters_set(m.c), &got);
+		CHECK_EQ(counters_ring_find(ring, all[i].mono + 5, &at), 0);
+		CHECK_EQ(at, i);
+	}
+	CHECK_EQ(counters_ring_find(ring, all[0].mono - 1, &at), -ENOENT);
+	CHECK_EQ(counters_ring_get(ring, 3, &got), -ENOENT);
+	most = counters_ring_bytes(ring);
+	counters_ring_free(ring);
+	ring = counters_ring_new(counters_set(m.c), most);
+	for (int i = 0; i < 300; i++)
+		counters_ring_add(ring, &all[i % 3]);
+	CHECK(counters_ring_bytes(ring) <= most);
+	CHECK(counters_ring_len(ring) >= 2);
+	CHECK_EQ(counters_ring_get(ring, counters_ring_len(ring) - 1, &got), 0);
+	check_same(counters_set(m.c), &all[299 % 3], counters_set(m.c), &got);
+	counters_ring_free(ring);
+	for (int i = 0; i < 3; i++)
+		snapshot_release(&all[i]);
+	snapshot_release(&got);
 	machine_close(&m);
 }
