@@ -46,7 +46,8 @@ static void fuzz_formula(const u8 *data, size_t size)
 /* Twice: the second time the series of the first are remembered. */
 static void fuzz_source(u32 which, const u8 *data, size_t size)
 {
-	char *text = xstrndup((const char *)data, size);
+	/* bytes may be 0; one more follows, as it does in a buffer */
+	char *text = memcpy(xcalloc(1, size + 1), data, size);
 	size_t n, len = size;
 	const struct counter_source *const *sources = counter_sources(&n);
 	struct counter_set set;
