@@ -163,7 +163,7 @@ bool reader_number(struct reader *r, const char *path, u64 *ret)
 
 static bool same(const char *text, struct span s)
 {
-	return strncmp(text, s.s, s.n) == 0 && !text[s.n];
+	return strlen(text) == s.n && memcmp(text, s.s, s.n) == 0;
 }
 
 /* The series that stood here in the last sweep, if it is still this one. */
