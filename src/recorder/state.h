@@ -76,7 +76,7 @@ struct recorder {
 	struct kernel_stacks kernel;
 	struct waits waits;
 	struct recorder_counters *counters; /* NULL: not wanted */
-	struct python_names python; /* of both; under kernel.lock */
+	struct python_names python;         /* of both; under kernel.lock */
 	struct copies copies;
 	struct prebuild prebuild;
 	struct health health;
