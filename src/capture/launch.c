@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -15,6 +16,22 @@
 #endif
 
 enum { NOT_FOUND_STATUS = 127 };
+
+/*
+ * The program gets what the user had: not the user id of a set-uid fathom, nor capabilities that
+ * pass through exec. Only async-signal-safe calls.
+ */
+static void drop_privileges(void)
+{
+	const uid_t uid = getuid();
+	const gid_t gid = getgid();
+
+	(void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	if (uid == geteuid() && gid == getegid())
+		return;
+	if (setresgid(gid, gid, gid) < 0 || setresuid(uid, uid, uid) < 0)
+		_exit(NOT_FOUND_STATUS);
+}
 
 /* The child: waits for the byte, then becomes the program. Only async-signal-safe calls. */
 NORETURN static void child_run(int go_fd, int error_fd, char *const *argv)
@@ -106,6 +123,7 @@ int launch_prepare(struct launch *l, char *const *argv, struct err *e)
 		stop_reset_in_child();
 		if (l->out_to_err)
 			(void)dup2(STDERR_FILENO, STDOUT_FILENO);
+		drop_privileges();
 		child_run(go[0], error[1], argv);
 	}
 	int code = errno;

@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include "base/clock.h"
+#include "host/caps.h"
 #include "capture/target.h"
 #include "cli/program.h"
 #include "host/procfs.h"
@@ -24,6 +25,7 @@ int wait_run_open(struct wait_run *r, struct context *ctx, struct waits_opts *op
 		opts->follow =
 			!opts->pids->len && !opts->tids->len && !opts->n_uids && !opts->n_cgroups;
 	}
+	caps_drop_unused();
 	rc = waits_live_open(&r->live, opts, e);
 	if (rc == -EPERM || rc == -EOPNOTSUPP)
 		rc = EXIT_MISSING;

@@ -16,6 +16,7 @@
 #include "cli/program.h"
 #include "cli/target.h"
 #include "cmd/offcpu.h"
+#include "host/caps.h"
 #include "recorder/recorder.h"
 
 enum {
@@ -643,6 +644,8 @@ static int open_recorder(struct record_job *r)
 		.hooks = { .note = on_note, .wrote = on_wrote, .tick = on_tick, .ctx = r },
 	};
 
+	/* the program to run was forked before: it keeps what the user has */
+	caps_drop_unused();
 	o.change.keep = a->files;
 	session_options(a, &o.session);
 	recorder_new(&r->recorder, &o);

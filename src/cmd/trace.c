@@ -10,6 +10,7 @@
 #include "base/stop.h"
 #include "cli/program.h"
 #include "host/procfs.h"
+#include "host/caps.h"
 #include "lang/lang.h"
 
 enum {
@@ -462,6 +463,8 @@ static int compile_and_run(struct context *ctx, const struct trace_args *a,
 	opts.n_params = params.positional.len;
 	opts.named = params.named.items;
 	opts.n_named = params.named.len;
+	if (!a->unsafe) /* system() runs with what the user has */
+		caps_drop_unused();
 	find_exe((u32)a->pid, &exe);
 	opts.exe = exe.len ? exe.data : NULL;
 	rc = lang_compile(s->name, buf_str(&s->text), s->text.len, &opts, &l, &diagnostics,

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <strings.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 /* clang-format off */
 static const char *const cap_names[] = {
@@ -61,4 +62,29 @@ void caps_list(struct buf *b, u64 set, const char *separator, bool lower)
 		for (size_t i = start; lower && i < b->len; i++)
 			b->data[i] = (char)tolower((unsigned char)b->data[i]);
 	}
+}
+
+/* Watching, reading what belongs to others, writing where the user may, priorities, signals. */
+#define CAPS_USED                                                                                 \
+	(CAP_BIT(CAP_SYS_ADMIN) | CAP_BIT(CAP_BPF) | CAP_BIT(CAP_PERFMON) | CAP_BIT(CAP_SYSLOG) | \
+	 CAP_BIT(CAP_SYS_PTRACE) | CAP_BIT(CAP_DAC_READ_SEARCH) | CAP_BIT(CAP_DAC_OVERRIDE) |     \
+	 CAP_BIT(CAP_SYS_NICE) | CAP_BIT(CAP_SYS_RESOURCE) | CAP_BIT(CAP_KILL) |                  \
+	 CAP_BIT(CAP_IPC_LOCK) | CAP_BIT(CAP_NET_ADMIN) | CAP_BIT(CAP_CHECKPOINT_RESTORE) |       \
+	 CAP_BIT(CAP_LEASE))
+
+void caps_drop_unused(void)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
+
+	if (syscall(SYS_capget, &header, data) < 0)
+		return;
+	for (int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
+		const u32 used = (u32)(CAPS_USED >> (32 * i));
+
+		data[i].effective &= used;
+		data[i].permitted &= used;
+		data[i].inheritable &= used;
+	}
+	(void)syscall(SYS_capset, &header, data);
 }

@@ -19,4 +19,10 @@ bool caps_allow(u64 have, u64 needed);
 /* "CAP_BPF, CAP_PERFMON", joined by @separator; with @lower "cap_bpf,cap_perfmon" for setcap(8). */
 void caps_list(struct buf *b, u64 set, const char *separator, bool lower);
 
+/*
+ * Gives up for good what no part of a run uses once all is set up: changing users, modules,
+ * devices, the network. What watching, reading files of processes and writing output need stays.
+ */
+void caps_drop_unused(void);
+
 #endif

@@ -128,6 +128,34 @@ static void hide_unused(Elf *elf)
 	}
 }
 
+/*
+ * libdw takes it for granted that these sections end with a NUL, and reads on where one does not.
+ * Looked at when libdw has unpacked them.
+ */
+static bool strings_end(Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr head;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names) != 0)
+		return false;
+	while ((section = elf_nextscn(elf, section))) {
+		const char *name =
+			gelf_getshdr(section, &head) ? elf_strptr(elf, names, head.sh_name) : NULL;
+		const Elf_Data *data;
+
+		if (!name || head.sh_type == SHT_NOBITS || !is_debug_section(name) ||
+		    !ends_with(name, "str"))
+			continue;
+		data = elf_getdata(section, NULL);
+		if (data && data->d_buf && data->d_size &&
+		    ((const char *)data->d_buf)[data->d_size - 1] != '\0')
+			return false;
+	}
+	return true;
+}
+
 /* libdw reads, it does not map: a file that is cut short meanwhile is an error, not a signal. */
 static Dwarf *open_dwarf(const struct elf *elf, int *ret_fd, Elf **ret_elf)
 {
@@ -144,6 +172,10 @@ static Dwarf *open_dwarf(const struct elf *elf, int *ret_fd, Elf **ret_elf)
 		*ret_elf = elf_memory((char *)(uintptr_t)elf->mem, elf->size);
 	if (*ret_elf)
 		dwarf = dwarf_begin_elf(*ret_elf, DWARF_C_READ, NULL);
+	if (dwarf && !strings_end(*ret_elf)) {
+		dwarf_end(dwarf);
+		return NULL;
+	}
 	return dwarf;
 }
 

@@ -2,6 +2,7 @@
 #include "unwind/loader.h"
 
 #include <bpf/bpf.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,11 +23,27 @@ void loader_free(void *skel)
 	free(s);
 }
 
+static unsigned long long limit_of(__rlimit_resource_t what)
+{
+	struct rlimit limit = { 0 };
+
+	(void)getrlimit(what, &limit);
+	return (unsigned long long)limit.rlim_cur;
+}
+
 static int refused(const struct loader *l, int rc, struct err *e)
 {
 	err_sys(e, rc, "the kernel refuses the %s program", l->what);
 	if (rc == -EPERM)
 		err_hint(e, "run as root or with CAP_BPF and CAP_PERFMON");
+	else if (rc == -EMFILE)
+		err_hint(e, "the limit of open files is %llu: raise it with 'ulimit -n'",
+			 limit_of(RLIMIT_NOFILE));
+	else if (rc == -ENOMEM)
+		err_hint(e,
+			 "memory is short: free some, raise the limit of the control group, or "
+			 "that of locked memory ('ulimit -l', %llu KB)",
+			 limit_of(RLIMIT_MEMLOCK) >> 10);
 	else if (l->needs)
 		err_hint(e, "%s", l->needs);
 	return rc == -EPERM ? rc : -EOPNOTSUPP;

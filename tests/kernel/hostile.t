@@ -186,4 +186,30 @@ on_terminal "$FATHOM" trace --raw -d 5s -e "$program"
 like 'trace --raw' "$out" "[^\\\\]\\\\x1b\[31mevil"
 kill "$evil"
 
+# --- privileges ---------------------------------------------------------------------------------
+
+cp "$FATHOM" suid
+chmod 4755 suid
+setpriv --reuid=$other --regid=$other --clear-groups ./suid record -q -e cpu-clock -o - -- \
+	bash -p -c 'id -u >&2' >/dev/null 2>who
+is 'a launched program runs as the user, not as a set-uid fathom' "$(grep -x '[0-9]*' who)" $other
+
+spawn ./prog 100000000
+"$FATHOM" record -q -e cpu-clock -a -o caps.data -d 2s >/dev/null 2>&1 &
+pid=$!
+has_dropped() { ((!(0x$(awk '/^CapEff/ {print $2}' "/proc/$pid/status") & 1 << 7))); }
+wait_until has_dropped
+effective=$((0x$(awk '/^CapEff/ {print $2}' /proc/$pid/status)))
+is 'capabilities are dropped: setuid, sys_module, sys_rawio' \
+	$((effective & (1 << 7 | 1 << 16 | 1 << 17))) 0
+wait $pid
+is '... and what is used stays' $? 0
+ok '... the recording is there' test -s caps.data
+
+# --- limits -------------------------------------------------------------------------------------
+
+run bash -c "ulimit -n 24; exec '$FATHOM' offcpu -d 200ms"
+like 'too few descriptors: the limit is named' "$err" 'ulimit -n'
+unlike '... not a version of the kernel' "$err" 'Linux 5'
+
 done_testing

@@ -292,6 +292,32 @@ TEST(files_without_a_build_id_have_an_index_as_long_as_they_stay)
 	CHECK_EQ(ask_cached(dir, &m, here, "test_srcline.c", &f), 1);
 }
 
+/* libdw would read past the section. */
+TEST(strings_that_do_not_end_are_not_handed_to_libdw)
+{
+	static const char *const sections[] = { ".debug_str", ".debug_line_str" };
+	struct mapped m;
+
+	need_libdw();
+	CHECK(find_mapping((u64)(uintptr_t)&outermost, &m));
+	for (size_t i = 0; i < ARRAY_SIZE(sections); i++) {
+		_cleanup_buf_ struct buf bytes = BUF_INIT;
+		_cleanup_elf_ struct elf elf = ELF_INIT;
+		const struct elf_section *s;
+		struct srcline *lines = NULL;
+
+		CHECK_EQ(io_read_file(m.path, 1 << 30, &bytes, NULL), 0);
+		CHECK_EQ(elf_open_mem(&elf, bytes.data, bytes.len, "copy", NULL), 0);
+		s = elf_find_section(&elf, sections[i]);
+		if (!s || (s->flags & SHF_COMPRESSED))
+			continue;
+		CHECK_EQ(srcline_new(&lines, &elf, NULL), 0);
+		srcline_free(lines);
+		bytes.data[s->offset + s->size - 1] = 'x';
+		CHECK(srcline_new(&lines, &elf, NULL) < 0);
+	}
+}
+
 TEST(lines_that_are_closed_come_from_the_index_alone)
 {
 	_cleanup_free_ char *dir = xasprintf("%s/cache", test_tmpdir());
