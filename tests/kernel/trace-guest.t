@@ -19,7 +19,7 @@ tools_script() {
 		printf 'END_OF_TOOL\n'
 	done
 	cat <<-'END'
-		absent='no such function in this kernel|does not exist or is not executable|does not contain a field'
+		absent='no such function in this kernel|tracepoint not found|does not exist or is not executable|does not contain a field'
 		attached=0
 		for tool in /tmp/*.bt; do
 			run fathom trace --dry-run "$tool"
