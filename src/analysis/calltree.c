@@ -39,7 +39,7 @@ static u32 new_node(struct maker *m, u32 parent, u32 frame, u32 name)
 
 static u32 child_of(struct maker *m, u32 parent, u32 frame, u32 name)
 {
-	/* labels and frames are told apart by the highest bit: ids never get there */
+	/* labels and frames are distinguished by the highest bit: ids never get there */
 	u64 key = (u64)parent << 32 | (frame ? frame : name | 1u << 31);
 	u64 *id = map_at(&m->children, key);
 

@@ -3,7 +3,7 @@
 
 #define PLT_MARK "@plt"
 
-/* Where the parentheses that end at @end (behind the last ")") begin; NULL: nowhere. */
+/* Where the parentheses that end at @end (after the last ")") begin; NULL: nowhere. */
 static const char *parameters(const char *name, const char *end)
 {
 	int depth = 0;

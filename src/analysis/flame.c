@@ -15,7 +15,7 @@ struct layout {
 	double min_weight;
 };
 
-/* A divider leads from who waited to who ended that, or from there to where that one had waited. */
+/* A divider leads from who waited to its waker, or from there to where that one had waited. */
 static bool is_waker(const struct flame *f, const struct calltree_node *n, bool parent)
 {
 	const char *name = profile_str(f->profile, n->name);

@@ -85,7 +85,7 @@ struct flame {
 	u64 vanished;                /* weight of the baseline in stacks that are no more */
 	struct flame_states *states; /* by node; NULL: not a graph of hot and cold */
 	u64 idle;                    /* ns of waiting for work that such a graph leaves out */
-	u64 threads;                 /* of such a graph; 0: not told */
+	u64 threads;                 /* of such a graph; 0: unknown */
 	bool total_too_small;        /* flame_opts.total was less than there is */
 };
 
@@ -117,7 +117,7 @@ double flame_ratio_unit(const struct flame *f);
 
 /* Units of weight in one of what was counted: 1, more for counts with fractions. */
 u64 flame_scale(const struct profile *p, u16 event);
-/* Appends what is behind the point of @weight / @scale, as ".25"; nothing for whole numbers. */
+/* Appends what is after the point of @weight / @scale, as ".25"; nothing for whole numbers. */
 void flame_fraction(struct buf *out, u64 weight, u64 scale);
 /* "1,234 samples", "1,234 samples, 2.47s", "12.5 samples": for tooltips and the like. */
 void flame_amount(const struct flame *f, u64 weight, u64 samples, struct buf *out);

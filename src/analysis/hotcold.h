@@ -35,7 +35,7 @@ static inline bool hotcold_is_blocked(int state)
 const char *hotcold_words(enum hotcold_state s);
 /* The state that a frame marks, HOT_STATES: none. */
 enum hotcold_state hotcold_state_of(const struct profile *p, const struct frame *f);
-/* The frame of time on CPU of which no sample tells where. */
+/* The frame of time on CPU without a sample where. */
 #define HOTCOLD_NOT_SAMPLED "[not sampled]"
 
 struct hotcold {
@@ -48,7 +48,7 @@ struct hotcold {
 
 /*
  * Adds samples of HOTCOLD_EVENT to the profile. -ENODATA when it has no time off the CPU, or when
- * its time on CPU cannot be told in ns. @idle: waiting for work is part of it.
+ * its time on CPU is not known in ns. @idle: waiting for work is part of it.
  */
 int hotcold_build(struct profile *p, bool idle, struct hotcold *ret, struct err *e);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Sort keys of the report: what an entry is told apart by. */
+/* Sort keys of the report: what an entry is distinguished by. */
 #ifndef ANALYSIS_REPORT_KEY_H
 #define ANALYSIS_REPORT_KEY_H
 

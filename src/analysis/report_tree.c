@@ -94,7 +94,7 @@ static void add_folded(struct walk *w, u32 id, u32 depth, size_t n)
 		 STYLE_DIM);
 }
 
-/* The only call of @id that is shown, when next to nothing of its weight stays behind; else 0. */
+/* The only call of @id that is shown, when next to nothing of its weight remains; else 0. */
 static u32 straight_on(const struct walk *w, u32 id)
 {
 	const struct calltree_node *n = node_at(w, id);

@@ -303,7 +303,7 @@ static int on_events(void *ctx, const struct sched_event *ev, size_t n)
 
 	for (const struct sched_event *end = ev + n; !rc && ev < end; ev++) {
 		if (ev->type == SCHED_BORN) {
-			/* whoever had the number is gone */
+			/* its previous owner is gone */
 			set_waiting(d, ev->next, ev->cpu, false);
 			*sched_tids_at(&d->by_tid, ev->next) = 0;
 			continue;

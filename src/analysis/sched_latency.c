@@ -83,7 +83,7 @@ static inline struct task_delay *task_of(struct sched_latency *l, u32 tid)
 	return likely(at) ? &l->tasks.items[at - 1] : new_task(l, tid);
 }
 
-/* The number is given again: whoever had it is gone, and keeps what was counted for him. */
+/* The number is given again: its previous owner is gone, and keeps what was counted for him. */
 static void task_born(struct sched_latency *l, u32 tid)
 {
 	u32 *at = sched_tids_at(&l->by_tid, tid);

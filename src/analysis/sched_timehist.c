@@ -79,7 +79,7 @@ static struct task_times *times_of(struct sched_timehist *t, u32 tid, u32 cpu)
 	return task;
 }
 
-/* The number is given again: whoever had it is gone. */
+/* The number is given again: its previous owner is gone. */
 static void born(struct sched_timehist *t, u32 tid)
 {
 	u32 *at = sched_tids_at(&t->by_tid, tid);
@@ -171,7 +171,7 @@ static int on_switch(struct sched_timehist *t, const struct sched_event *ev)
 	return rc;
 }
 
-/* What one task did to another: it is told unless both are left out. */
+/* What one task did to another: it is reported unless both are left out. */
 static bool is_told_of(const struct sched_timehist *t, const struct sched_event *ev, u32 by)
 {
 	u64 from, to;

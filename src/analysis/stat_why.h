@@ -19,7 +19,7 @@ struct stat_share {
 struct stat_why {
 	struct stat_share main; /* the main thread: its time is what a person waits */
 	struct stat_share all;
-	bool reasons;             /* blocked time is told apart by what it was for */
+	bool reasons;             /* blocked time is distinguished by what it was for */
 	struct pressure pressure; /* of the machine, in @wall */
 	u64 wall;
 };

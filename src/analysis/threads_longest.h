@@ -10,14 +10,15 @@
 
 #include "analysis/threads.h"
 
-/* So many links of a chain of wakers are told apart. */
+/* Links of a chain of wakers that are distinguished. */
 enum { LONGEST_LINKS = 3 };
 
 struct pile {
 	u32 of; /* the pile that this is a part of: an index, 0 for groups */
 	u64 ns, count, max;
 	u64 before, open; /* of these, began before the observation; are still going on */
-	u32 threads;      /* so many different: of groups those who wait, of endings the wakers */
+	u32 threads;      /* the number of different ones: of groups those who wait, of endings the
+			     wakers */
 	u32 places;       /* of groups: where they wait, which only page faults do in many */
 	const struct wait *wait; /* the longest */
 };

@@ -370,7 +370,7 @@ static void mark_shown(const struct topology *facts, bool *shown)
 
 		if (!p->bridge && topo_pci_class(p->class))
 			shown[i] = true;
-		/* bridges have smaller addresses than what is behind them */
+		/* bridges have smaller addresses than what is after them */
 		if (shown[i] && p->parent)
 			shown[p->parent - 1] = true;
 	}

@@ -90,7 +90,7 @@ static int read_attr(struct xml *x, struct tag *t)
 	return 0;
 }
 
-/* Behind '<'. */
+/* After '<'. */
 static int read_tag(struct xml *x, struct tag *t)
 {
 	*t = (struct tag){ 0 };

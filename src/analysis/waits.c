@@ -205,7 +205,8 @@ static bool is_frame_of_all(const struct profile *p, const struct frame *f)
 	return f->kind == FRAME_USER && streq_any(profile_str(p, f->name), user);
 }
 
-/* Of the kernel's frames the innermost is told, and what it was called for when that is no call. */
+/* Of the kernel's frames the innermost is shown, and what it was called for when that is no call.
+ */
 static bool is_occasion(const struct profile *p, const struct frame *f)
 {
 	static const char *const names[] = { "do_exit", "exc_page_fault", "do_signal",

@@ -33,7 +33,7 @@ void waits_to_profile(struct profile *p, const wait_list *waits, enum wait_view 
 
 /*
  * The waits of a recording whose wakers are known (profile.wakes) as samples of OFFWAKE_EVENT: the
- * stack that waited and on it, upside down, who ended that. False: there are none.
+ * stack that waited and on it, upside down, its waker. False: there are none.
  */
 bool wakes_to_profile(struct profile *p);
 /* The same for waits that are at hand. */

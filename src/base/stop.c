@@ -36,7 +36,7 @@ static void on_signal(int sig)
 	}
 	__atomic_store_n(&stop_since, clock_mono_ns(), __ATOMIC_RELAXED);
 	stop_flag = sig;
-	/* a full pipe means that the reader has been told already */
+	/* a full pipe means that the reader has already been notified */
 	if (stop_pipe[1] >= 0 && write(stop_pipe[1], "", 1) < 0)
 		errno = saved;
 	errno = saved;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The unwinder as a function that programs of the tracing language call. It is never attached
- * itself: its instructions are put behind those of the program (lang/unwinder.c).
+ * itself: its instructions are put after those of the program (lang/unwinder.c).
  *
  * A thread that is where it was before, with the same callers, is recognised without a walk, and
  * then the number of its stack is known too.

@@ -34,7 +34,7 @@ static __always_inline bool cgroup_matches(void)
 	return false;
 }
 
-/* The current thread is one of those that are looked at. */
+/* The current thread is one of those that are considered. */
 static __always_inline bool task_matches(struct task_struct *task, u64 id,
 					 const struct offcpu_task *st)
 {

@@ -22,7 +22,7 @@ enum {
 const volatile struct {
 	u64 min_ns; /* waits outside of these are left out; max_ns 0: no limit */
 	u64 max_ns;
-	u64 period;                /* 0: every wait; else one sample for so many ns */
+	u64 period;                /* 0: every wait; else one sample for this many ns */
 	s64 preempt_distance;      /* from a run queue to its CPU's preempt count, 0: not known */
 	struct offcpu_range entry; /* the kernel's ways in, not a function: interrupts begin here */
 	struct offcpu_range bh;    /* runs softirqs for the task itself */
@@ -42,8 +42,8 @@ const volatile struct {
 	u8 sleeper_stacks, wakers, chains;
 	u8 runnable_stacks; /* also of those that wait for nothing but a CPU */
 	u8 user_stacks, kernel_stacks;
-	u8 by_thread;  /* rows and links are told apart by thread */
-	u8 waker_pids; /* wakers are told apart by process, not only by name */
+	u8 by_thread;  /* rows and links are distinguished by thread */
+	u8 waker_pids; /* wakers are distinguished by process, not only by name */
 	u8 send;       /* each wait goes to the ring, none into the rows */
 	u8 sums;       /* rows are only asked for at the end */
 	u8 threads;    /* accounts are kept from birth to death and sent */
@@ -405,7 +405,7 @@ static __always_inline void offcpu_take_kernel(struct unwind_slot *slot, void *c
 {
 	long bytes = slot->kept * 8;
 
-	/* else it was just looked at, to find out that */
+	/* else it was just checked, to find out that */
 	if (how != OFFCPU_IN_SOFTIRQ)
 		bytes = bpf_get_stack(ctx, slot->out.ip, OFFCPU_KERNEL_FRAMES * 8, 0);
 	if (bytes < 0)

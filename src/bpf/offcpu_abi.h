@@ -11,8 +11,9 @@
 enum {
 	OFFCPU_LINKS = 8, /* wakers that are followed */
 	OFFCPU_COMM = 16,
-	OFFCPU_CGROUPS = 16,       /* that a filter may name */
-	OFFCPU_IRQ_FRAMES = 32,    /* of the stack of an interrupt: what lies below is innocent */
+	OFFCPU_CGROUPS = 16, /* that a filter may name */
+	OFFCPU_IRQ_FRAMES =
+		32, /* of the stack of an interrupt: frames below are of the interrupted task */
 	OFFCPU_IRQ_FEW = 16,       /* nearly always enough */
 	OFFCPU_KERNEL_FRAMES = 64, /* of a kernel stack */
 	OFFCPU_SENT = 1 << 15,     /* numbers that are remembered as sent */
@@ -146,7 +147,7 @@ struct offcpu_wait {
 	char ran_comm[OFFCPU_COMM];
 };
 
-/* Who had a CPU while those that are looked at waited for it. */
+/* Who had a CPU while those that are considered waited for it. */
 struct offcpu_ran_key {
 	__u32 pid;
 	__u32 tid;

@@ -2,7 +2,7 @@
 /*
  * Memory of the kernel, read without a call. Since 6.2 a number can be taken for a pointer to a
  * type that the kernel has; what lies there is read by a plain load, which gives 0 where there is
- * nothing. Each return of a helper is dear on some machines, and this runs at every switch.
+ * nothing. Each return of a helper is expensive on some machines, and this runs at every switch.
  */
 #ifndef BPF_OFFCPU_DIRECT_BPF_H
 #define BPF_OFFCPU_DIRECT_BPF_H

@@ -7,7 +7,7 @@
 #ifndef BPF_OFFCPU_PYTHON_BPF_H
 #define BPF_OFFCPU_PYTHON_BPF_H
 
-enum { OFFCPU_FOREFATHERS = 4 }; /* that are looked at */
+enum { OFFCPU_FOREFATHERS = 4 }; /* that are considered */
 
 /* The number of a process; @leader is its first thread. */
 static __always_inline u64 offcpu_process(const struct task_struct *leader)

@@ -112,7 +112,7 @@ struct offcpu_bh {
 	u32 found;
 };
 
-/* A return address may be right behind a function. */
+/* A return address may be right after a function. */
 static __always_inline bool returns_into(const volatile struct offcpu_range *r, u64 ip)
 {
 	return ip > r->begin && ip <= r->end;
@@ -137,7 +137,7 @@ static long offcpu_is_sender(u32 i, void *ctx)
 enum { SOFTIRQ_NOT_WALKED, SOFTIRQ_INNOCENT, SOFTIRQ_OWN };
 
 /*
- * A softirq runs when an interrupt ends, and then whoever was interrupted is innocent; or when a
+ * A softirq runs when an interrupt ends, and then the interrupted task is not the waker; or when a
  * task lets softirqs run again. When it does so because it has sent something, by loopback, say,
  * then it is that task's doing.
  */
@@ -168,7 +168,7 @@ static __always_inline u64 link_up(struct offcpu_task *st, struct task_struct *t
 	st->n_links = 0;
 	if (who->kind == OFFCPU_WAKER_TASK && task_field(task, pid))
 		waker = offcpu_task_of(task, false);
-	/* whoever is in a chain has been sent before it */
+	/* each waker of a chain has been sent before it */
 	if (!offcpu_send_who(who)) {
 		offcpu_count(OFFCPU_COUNT_CHAINS_FULL, 1);
 		return 0;

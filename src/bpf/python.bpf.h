@@ -162,7 +162,7 @@ static long python_one_frame(u32 i, void *ctx)
 	struct python_walk *w = ((struct python_loop *)ctx)->w;
 	struct unwind_python *l = ((struct python_loop *)ctx)->l;
 
-	/* room for a frame, and for the end behind it */
+	/* room for a frame, and for the end after it */
 	if (!w->frame || w->n >= UNWIND_PYTHON_WORDS - 2)
 		return 1;
 	if (bpf_probe_read_user(w->word, UNWIND_PYTHON_FRAME_WORDS * 8, (const void *)w->frame))

@@ -98,7 +98,7 @@ struct {
 	__type(value, struct unwind_counts);
 } unwind_counters SEC(".maps");
 
-/* One in so many stacks that were recognised is walked again and compared. Set before loading. */
+/* One in this many stacks that were recognised is walked again and compared. Set before loading. */
 const volatile u32 unwind_check_every = 1024;
 
 /* Our pid namespace when it is not the first one; set before loading. */
@@ -597,7 +597,7 @@ static __always_inline void unwind_walk_afresh(struct unwind_slot *slot)
 	slot->scratch.valid = slot->before;
 }
 
-/* Since what holds was looked at. */
+/* Since what holds was checked. */
 static __always_inline bool unwind_tables_stood_still(const struct unwind_slot *slot)
 {
 	return !((u32)READ_ONCE(unwind_epoch) ^ (u32)slot->scratch.valid.seq);

@@ -210,7 +210,7 @@ enum {
 	UNWIND_RECORD_IPS = UNWIND_MAX_FRAMES + UNWIND_MAX_KERNEL + 1,
 	UNWIND_SLOTS = 4,
 	UNWIND_MEMO = 2048,        /* rules that each CPU remembers, ... */
-	UNWIND_MEMO_LINE = 256,    /* ... in lines of so many */
+	UNWIND_MEMO_LINE = 256,    /* ... in lines of this many */
 	UNWIND_STACK_MEMOS = 64,   /* stacks that each CPU remembers */
 	UNWIND_MEMO_FRAMES = 64,   /* of each, if they are no more */
 	UNWIND_WINDOW_WORDS = 256, /* of a user stack that are read at once ... */
@@ -306,7 +306,7 @@ struct unwind_sample {
 	__u16 program; /* differs, almost surely, when the process runs another program */
 	union {
 		char comm[UNWIND_COMM];
-		__u64 origin; /* the oldest of its forefathers of which all since run its program */
+		__u64 origin; /* the oldest of its ancestors of which all since run its program */
 	};
 	__u64 ip[UNWIND_RECORD_IPS]; /* kernel frames, then user frames */
 };

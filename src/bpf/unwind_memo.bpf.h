@@ -29,8 +29,8 @@ enum {
 
 enum {
 	/*
-	 * Frames that a callback of bpf_loop() takes: each return from one is dear on some
-	 * machines, and each turn of a loop is dear to verify.
+	 * Frames that a callback of bpf_loop() takes: each return from one is expensive on some
+	 * machines, and each turn of a loop is expensive to verify.
 	 */
 	UNWIND_NOTE_TURN = 4,
 	UNWIND_NOTE_NEAR = 16, /* and these do without any */
@@ -61,10 +61,10 @@ struct unwind_stack_memo {
 	u64 stack; /* ... the number of the whole stack ... */
 	u64 other; /* ... as long as it also has this */
 	u32 first; /* UNWIND_MEMO_FRAMES: nothing is known; also 0 while it is not valid */
-	u32 busy;  /* for the program's use: whoever has it may be interrupted */
+	u32 busy;  /* for the program's use: its owner may be interrupted */
 	u32 by_bp; /* some step asked for rbp while it was still in the register */
 	u32 bare;  /* some frame is not a place in a file */
-	/* behind the outermost one there is nothing but zeros: loops need not look for it */
+	/* after the outermost one there is nothing but zeros: loops need not look for it */
 	struct unwind_frame_note frame[UNWIND_MEMO_FRAMES + UNWIND_NOTE_NEAR];
 };
 

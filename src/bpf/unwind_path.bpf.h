@@ -29,7 +29,7 @@ struct unwind_asking {
 	char spare[UNWIND_PATH_NAME];
 	u64 dentry; /* where the walk is */
 	u64 mnt;
-	u64 file;   /* whose path is told; 0: what is asked for has none, or needs none */
+	u64 file;   /* whose path is known; 0: what is asked for has none, or needs none */
 	u64 wanted; /* it is to be sent, unless it was a moment ago */
 };
 _Static_assert(__builtin_offsetof(struct unwind_asking, spare) ==

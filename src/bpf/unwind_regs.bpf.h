@@ -28,7 +28,7 @@ struct unwind_task_regs {
 	struct pt_regs regs;
 };
 
-/* Of the task, into @to: all 0 where it has no user part, or none that could be told. */
+/* Of the task, into @to: all 0 where it has no user part, or none that is known. */
 static __always_inline struct pt_regs *unwind_read_regs(struct task_struct *task,
 							struct unwind_task_regs *to)
 {

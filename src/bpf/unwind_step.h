@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One step up the stack, written once: the BPF program and the user-space unwinder both compile
- * this file, so they cannot differ. Whoever includes it defines first
+ * this file, so they cannot differ. The includer defines first
  *
  *	UNWIND_READ(mem, to, bytes, address)	0 when the bytes were read
  *	UNWIND_READ_WORD(mem, to, address)	eight of them; may be left to the former

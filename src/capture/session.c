@@ -248,7 +248,7 @@ struct poll_set {
 	size_t n_rings;
 };
 
-/* Behind the rings. */
+/* After the rings. */
 enum { POLL_STOP, POLL_CALLER, POLL_PROCESS };
 
 static int caller_fd(const struct session_sinks *sinks)

@@ -56,7 +56,7 @@ struct session_opts {
 struct session_event {
 	const char *name;
 	struct perf_event_attr attr; /* as the kernel accepted it */
-	const u64 *late;             /* the words behind it */
+	const u64 *late;             /* the words after it */
 	const u64 *ids;              /* one per open descriptor */
 	size_t n_ids;
 	const char *sysname; /* tracepoints: "sched"; the name after the colon follows in name */
@@ -84,7 +84,8 @@ void session_free(struct session *s);
 int session_open(struct session *s, struct err *e);
 int session_enable(struct session *s, struct err *e);
 int session_disable(struct session *s);
-/* Counting stops, or goes on, in a session that runs; what processes do is told all the time. */
+/* Counting stops, or goes on, in a session that runs; what processes do is reported all the time.
+ */
 void session_switch(struct session *s, bool on);
 
 /* Called after each sweep over all rings; 0 to go on, > 0 to stop, < 0 for an error. */

@@ -69,7 +69,7 @@ static void check_line(const struct check *c, const char *what, const char *s, s
 		fault(c, "%s: longer than %zu: %s", what, most, s);
 }
 
-/* Behind the same operand, or behind none. */
+/* After the same operand, or after none. */
 static bool same_place(const char *a, const char *b)
 {
 	return a && b ? streq(a, b) : a == b;
@@ -94,7 +94,7 @@ static void check_names(const struct check *c, const opt_refs *refs, size_t i)
 	for (size_t k = i + 1; k < refs->len; k++)
 		if (refs->items[i].opt->short_name &&
 		    refs->items[i].opt->short_name == refs->items[k].opt->short_name &&
-		    same_place(refs->items[i].opt->behind, refs->items[k].opt->behind))
+		    same_place(refs->items[i].opt->after, refs->items[k].opt->after))
 			fault(c, "-%c is there twice", refs->items[i].opt->short_name);
 }
 

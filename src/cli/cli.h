@@ -71,10 +71,10 @@ struct opt {
 	const struct opt *include;
 	u64 max; /* OPT_U64, OPT_RANGES: largest value; 0: no limit */
 	/*
-	 * Its letter stands for it behind this operand only; elsewhere it may stand for another
+	 * Its letter stands for it after this operand only; elsewhere it may stand for another
 	 * option: -s of "sched timehist" is not that of "sched latency".
 	 */
-	const char *behind;
+	const char *after;
 	u32 flags;
 	size_t given_offset; /* of a bool that says whether it was given; 0: none */
 };

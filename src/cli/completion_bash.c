@@ -85,7 +85,7 @@ static void names_of(const struct opt *o, struct buf *out)
 	while (opt_names_next(&it))
 		if (!it.alias)
 			buf_addf(out, " --%s", it.text);
-	if (o->short_name && !o->behind)
+	if (o->short_name && !o->after)
 		buf_addf(out, " -%c", o->short_name);
 }
 
@@ -127,7 +127,7 @@ static void value_of(const char *scope, const struct opt *o, struct buf *out)
 		if (next)
 			pattern_add(out, scope, text, &first);
 	}
-	if (o->short_name && !o->behind && next) {
+	if (o->short_name && !o->after && next) {
 		snprintf(text, sizeof(text), "-%c", o->short_name);
 		pattern_add(out, scope, text, &first);
 	}

@@ -75,7 +75,7 @@ static void option(const struct opt *o, struct buf *out)
 	while (opt_names_next(&it))
 		if (!it.alias)
 			spec(o, "--", it.text, !value ? "" : optional ? "=-" : "=", out);
-	if (o->short_name && !o->behind)
+	if (o->short_name && !o->after)
 		spec(o, "-", letter, !value ? "" : optional ? "-" : "+", out);
 }
 

@@ -45,7 +45,7 @@ static void option(struct json *j, const struct opt_ref *ref)
 	json_open(j);
 	text_or_null(j, "name", o->name);
 	text_or_null(j, "short", o->short_name ? letter : NULL);
-	text_or_null(j, "behind", o->behind);
+	text_or_null(j, "after", o->after);
 	json_kv_str(j, "type", value_type_name(o->type));
 	text_or_null(j, "value", opt_takes_value(o) ? buf_str(&arg) : NULL);
 	text_or_null(j, "help", o->help);

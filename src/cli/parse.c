@@ -105,13 +105,13 @@ static struct opt_ref *find_short(const struct parser *p, char c)
 	struct opt_ref *found = NULL;
 
 	vec_each(ref, &p->refs) {
-		const char *behind = ref->opt->behind;
+		const char *after = ref->opt->after;
 
 		if (ref->opt->short_name != c)
 			continue;
-		if (behind && cli_is_operand(operand, behind))
+		if (after && cli_is_operand(operand, after))
 			return ref;
-		if (!behind)
+		if (!after)
 			found = ref;
 	}
 	return found;
@@ -128,7 +128,7 @@ static bool is_option(const struct parser *p, const char *word)
 }
 
 /*
- * An optional value stands behind '='. Where it is one of a few words, and the next word is one of
+ * An optional value stands after '='. Where it is one of a few words, and the next word is one of
  * them, it is meant: "report -g caller" as perf's users type it.
  */
 static int store_optional(struct parser *p, struct opt_ref *ref, const char *shown)

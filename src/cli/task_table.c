@@ -187,7 +187,7 @@ void task_account(struct result *r, const struct delta *d, bool say)
 	result_fact(r, "unknown_ns", NULL, value_d(VALUE_NUMBER, rest));
 	result_fact(r, "tasks", NULL, value_u(VALUE_COUNT, t->n_tasks));
 	result_fact(r, "by_bpf", NULL, value_u(VALUE_BOOL, t->by_bpf));
-	result_loss(r, "lost_ends", "ends of tasks that could not be told", t->lost);
+	result_loss(r, "lost_ends", "ends of tasks that could not be reported", t->lost);
 	if (!say || !(meter > 0))
 		return;
 	result_note(r, NOTE_INFO, NULL,

@@ -54,7 +54,7 @@ u32 wait_states(const struct wait_args *a);
 /* Of a process that was named, a wait that goes on all the time may be the answer. */
 bool wait_shows_open(const struct wait_args *a);
 
-/* A recording is looked at, no program: EXIT_USAGE when there is one. */
+/* A recording is checked, no program: EXIT_USAGE when there is one. */
 int wait_no_program(struct context *ctx);
 
 #endif

@@ -687,7 +687,7 @@ const struct command cmd_flame = {
 		"time: what threads did on the CPU (red), where they wanted a CPU and had none "
 		"(yellow), and where they were blocked, by kind of wait, on the same stacks. "
 		"Waiting for work is left out unless --idle is given. A box that "
-		"lies under several has a mixed colour; time of which no sample tells is grey.",
+		"lies under several has a mixed colour; time without a sample is grey.",
 	.question = Q_LOOK,
 	.options = flame_options,
 	.args_size = sizeof(struct flame_args),

@@ -14,7 +14,7 @@ static const struct opt irqtop_options[] = {
 	{ 'S', "softirq", OPT_FLAG, AT(soft), .help = "soft interrupts" },
 	{ 'c', "cpus", OPT_FLAG, AT(cpus), .help = "each CPU on its own" },
 	{ 'n', "number", OPT_U64, AT(limit), .arg = "N", .def = "20", .max = 100000,
-	  .help = "at most so many rows" },
+	  .help = "at most this many rows" },
 	{ .type = OPT_INCLUDE, .include = monitor_options, AT(monitor) },
 	OPT_END,
 };

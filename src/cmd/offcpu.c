@@ -73,7 +73,7 @@ static int write_html(const struct shown *s, struct buf *out)
 	};
 
 	opts.event = profile_get_event(s->profile, s->args->runqueue ? RUNQ_EVENT : OFFCPU_EVENT);
-	/* a click on a wait leads to who ended it */
+	/* a click on a wait leads to its waker */
 	if (s->view == WAIT_VIEW_SLEEPER)
 		waits_add_wakers(s->profile, s->waits);
 	return html_write(s->profile, &opts, out, &s->ctx->err);

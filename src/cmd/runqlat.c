@@ -206,7 +206,7 @@ static u64 quantile(const struct shown *s, double share)
 	return unit << MIN(i, 32u);
 }
 
-/* The heading: what it is, how long was looked at, and the few figures that people ask for first.
+/* The heading: what it is, how long was observed, and the few figures that people ask for first.
  */
 static void describe(const struct shown *s, const struct hist_args *a, u64 duration, u64 lost)
 {

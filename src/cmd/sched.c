@@ -57,11 +57,11 @@ static const struct opt sched_options[] = {
 	  AT(pids_apart),
 	  SHOWN,
 	  .help = "latency: one line per task, even if names are equal" },
-	{ 'w', "wakeups", OPT_FLAG, AT(wakeups), SHOWN, .behind = "timehist",
+	{ 'w', "wakeups", OPT_FLAG, AT(wakeups), SHOWN, .after = "timehist",
 	  .help = "timehist: also one line per wake-up" },
 	{ 'M', "migrations", OPT_FLAG, AT(migrations), SHOWN,
 	  .help = "timehist: also one line per migration" },
-	{ 'n', "next", OPT_FLAG, AT(more.next), SHOWN, .behind = "timehist",
+	{ 'n', "next", OPT_FLAG, AT(more.next), SHOWN, .after = "timehist",
 	  .help = "timehist: show the next task" },
 	{ .name = "state",
 	  .type = OPT_FLAG,
@@ -72,7 +72,7 @@ static const struct opt sched_options[] = {
 	  .help = "timehist: one column per CPU" },
 	{ 'I', "idle", OPT_FLAG, AT(idle), SHOWN, .alias = "idle-hist",
 	  .help = "timehist: only idle tasks and tasks followed by idle" },
-	{ 's', "summary", OPT_FLAG, AT(summary), SHOWN, .behind = "timehist",
+	{ 's', "summary", OPT_FLAG, AT(summary), SHOWN, .after = "timehist",
 	  .help = "timehist: only sums per task" },
 	{ 'S', "with-summary", OPT_FLAG, AT(with_summary), SHOWN,
 	  .help = "timehist: sums per task, after the lines" },
@@ -369,7 +369,7 @@ static int show_sums(struct job *j, struct sched_timehist *t)
 	result_init(&r, "sched");
 	sched_health(&j->names, &r);
 	sched_timehist_result(t, j->args->summary ? (u32)j->args->lines : 0, &r);
-	/* behind lines it is a line, too */
+	/* after lines it is a line, too */
 	j->ctx->stream = !j->args->summary;
 	if (!j->args->summary && !machine(j))
 		fputs("\n", j->ctx->out);

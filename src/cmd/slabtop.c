@@ -15,7 +15,7 @@ static const struct opt slabtop_options[] = {
 	{ 's', "sort", OPT_CHOICE, AT(sort), .arg = "KEY", .def = "objects", .choices = sort_names,
 	  .help = "largest first by this column" },
 	{ 'n', "number", OPT_U64, AT(limit), .arg = "N", .def = "25", .max = 100000,
-	  .help = "at most so many rows" },
+	  .help = "at most this many rows" },
 	{ .type = OPT_INCLUDE, .include = monitor_options, AT(monitor) },
 	OPT_END,
 };

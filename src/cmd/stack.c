@@ -168,7 +168,7 @@ static struct walked walked_new(struct stack *k, int pid, int tid)
 	};
 }
 
-/* Names of run-time code that its machine told: the store takes them as from a recording. */
+/* Names of run-time code that its runtime knows: the store takes them as from a recording. */
 static void take_names(struct stack *k, const struct unwind_process *p)
 {
 	const struct code_names *names = unwind_process_names(p);

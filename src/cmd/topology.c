@@ -275,7 +275,7 @@ const struct command cmd_topology = {
 		"With --live each CPU has a bar of its utilisation and each memory node one of the "
 		"memory in use; a file gets the moments of --duration (ten of them without it) and "
 		"plays them. JSON has runnable threads, interrupts and allocated pages as well.\n\n"
-		"Another machine can be looked at from a copy of its sys/devices/system, "
+		"Another machine can be checked from a copy of its sys/devices/system, "
 		"sys/bus/pci, sys/class and proc/cpuinfo, proc/meminfo: --from DIR.",
 	.question = Q_MACHINE,
 	.options = topology_options,

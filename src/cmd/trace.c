@@ -88,7 +88,7 @@ static const struct opt trace_options[] = {
 
 /* --- output ----------------------------------------------------------------------------------- */
 
-/* A program that has not printed anything is told to be at work, on a terminal. */
+/* A program that has not printed anything is reported as running, on a terminal. */
 struct voice {
 	const struct context *ctx;
 	const struct lang *lang;

@@ -16,7 +16,7 @@ static const struct example wakeup_examples[] = {
 const struct command cmd_wakeup = {
 	.name = "wakeup",
 	.summary = "who wakes whom: blocked time by the waker's stack",
-	.description = "Takes the stack of whoever wakes a thread, and adds to it how long that "
+	.description = "Takes the stack of the waker of a thread, and adds to it how long that "
 		       "thread had been blocked. Interrupts are named as such ([timer], [network], "
 		       "[disk], [irq]), with the stack of the interrupt and not of the thread that "
 		       "it happened to interrupt.",

@@ -40,7 +40,7 @@ int counters_want_tasks(struct counters *c, bool per_thread, struct err *e);
 bool counters_wanted(const struct counters *c, u32 source);
 
 /*
- * Waits for the next sweep, and keeps what is told of tasks that end meanwhile; true: a stop was
+ * Waits for the next sweep, and keeps reports of tasks that end meanwhile; true: a stop was
  * requested.
  */
 bool counters_wait(struct counters *c, u64 ns);

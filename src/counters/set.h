@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The names behind the numbers of a snapshot. A counter may have several instances (a CPU, a disk,
+ * The names after the numbers of a snapshot. A counter may have several instances (a CPU, a disk,
  * an interface); a series is one counter of one instance, and its number is the place of its value
  * in every snapshot. Numbers are only added: an older snapshot is valid for a set that has grown.
  */

@@ -46,7 +46,7 @@ static void forget(struct tasks *t, size_t i)
 	t->list.len--;
 }
 
-/* What was told is told: the next interval begins. */
+/* All ended tasks were handed over: the next interval begins. */
 static void next_interval(struct tasks *t)
 {
 	for (size_t i = 0; i < t->list.len;) {

@@ -42,7 +42,7 @@ struct task_rows {
 	VEC(struct task_row) rows;
 	u64 orphans_exec; /* of tasks that came and went, and whose parents are gone, too */
 	u64 lost_exec;    /* seen to end, but there was no room to say whose it was */
-	u64 lost;         /* ends of tasks that could not be told */
+	u64 lost;         /* ends of tasks that could not be reported */
 	u32 n_tasks;      /* threads that live */
 	bool by_bpf;      /* else by /proc: what vanished may be missing */
 };

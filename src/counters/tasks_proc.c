@@ -24,7 +24,7 @@ static int read_below(struct by_proc *p, const char *path)
 	return fd < 0 ? -errno : io_read_fd(fd, path, FILE_MOST, &p->text, NULL);
 }
 
-/* The number behind a key at the start of a line; 0: there is none. */
+/* The number after a key at the start of a line; 0: there is none. */
 static u64 keyed(const char *text, const char *key)
 {
 	const char *at = text;
@@ -53,7 +53,7 @@ static u32 state_bits(char letter)
 	return at && letter ? 1u << (at - letters) : 0;
 }
 
-/* Fields behind the name in parentheses, from 0 = state on; false: not that many. */
+/* Fields after the name in parentheses, from 0 = state on; false: not that many. */
 static bool field(const char *text, u32 number, u64 *ret)
 {
 	const char *at = strrchr(text, ')');

@@ -18,7 +18,7 @@ enum {
 	BPFSYS_ATTACH_UPROBE_MULTI = 48,
 	BPFSYS_UPROBE_MULTI_RETURN = 1 << 0, /* flags of a uprobe_multi link */
 	BPFSYS_LOG_MIN = 128,                /* smaller logs are refused by the kernel */
-	PERFSYS_LATE = 2,                    /* words of an attr behind its 128 bytes */
+	PERFSYS_LATE = 2,                    /* words of an attr after its 128 bytes */
 };
 
 struct bpfsys_prog {
@@ -108,7 +108,7 @@ int bpfsys_map_next(u32 id, u32 *ret);
 int bpfsys_map_by_id(u32 id);
 /* What has that name in a bpf file system. */
 int bpfsys_open_pinned(const char *path);
-/* What the kernel says about the object behind @fd; *@len is the size of @info, then what came. */
+/* What the kernel says about the object of @fd; *@len is the size of @info, then what came. */
 int bpfsys_info(int fd, void *info, u32 *len);
 /* Gives a program, map or link a name in a bpf file system, which keeps it. */
 int bpfsys_pin(int fd, const char *path);

@@ -78,7 +78,7 @@ static u32 immediate(u8 op)
 	return op >= 0xa0 && op <= 0xa3 ? IMM_MOFFS : IMM_NONE;
 }
 
-/* Of those behind 0F. */
+/* Of those after 0F. */
 static bool has_modrm_0f(u8 op)
 {
 	return !((op >= 0x05 && op <= 0x09) || op == 0x0b || op == 0x0e ||
@@ -130,7 +130,7 @@ static void skip_immediate(struct reader *r, u32 kind)
 	}
 }
 
-/* Behind a VEX or EVEX prefix; @map says which table the opcode is of. */
+/* After a VEX or EVEX prefix; @map says which table the opcode is of. */
 static bool skip_vector(struct reader *r, u32 map)
 {
 	int op = peek(r);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What this kernel, this user and this build can do: one table, one row per mechanism, each with
- * a real trial. No row looks at a version number. A trial leaves nothing behind: what it attaches
+ * a real trial. No row looks at a version number. A trial leaves nothing: what it attaches
  * is closed before it returns, it mounts nothing and writes to no file.
  */
 #ifndef HOST_FEATURES_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Rows about tracefs and the function tracers behind it. Files are opened, never written. */
+/* Rows about tracefs and the function tracers in it. Files are opened, never written. */
 #include "host/probes.h"
 
 #include <fcntl.h>

@@ -22,14 +22,14 @@ enum {
 
 struct topology_cpu {
 	u32 cpu;
-	s32 package; /* numbers of the kernel, -1: not told */
+	s32 package; /* numbers of the kernel, -1: unknown */
 	s32 die;
 	s32 cluster;
 	s32 core;
 	s32 node;
-	u32 capacity;     /* of the scheduler, 1024: the strongest; 0: not told */
-	u64 max_khz;      /* 0: not told */
-	const char *kind; /* "IntelCore", "IntelAtom", or NULL: not told */
+	u32 capacity;     /* of the scheduler, 1024: the strongest; 0: unknown */
+	u64 max_khz;      /* 0: unknown */
+	const char *kind; /* "IntelCore", "IntelAtom", or NULL: unknown */
 	bool online;
 };
 
@@ -60,10 +60,10 @@ struct topology_pci {
 	u16 vendor, device, subvendor, subdevice;
 	u8 revision;
 	bool bridge;
-	u8 first_bus, last_bus; /* behind a bridge */
-	s32 node;               /* -1: not told */
+	u8 first_bus, last_bus; /* after a bridge */
+	s32 node;               /* -1: unknown */
 	range_list cpus;        /* near it */
-	double link;            /* GB/s; 0: not told */
+	double link;            /* GB/s; 0: unknown */
 	u32 parent;             /* bridge: its index plus 1; 0: at the host */
 };
 
@@ -88,7 +88,7 @@ struct topology {
 	VEC(struct topology_cpu) cpus; /* those present, ascending */
 	VEC(struct topology_cache) caches;
 	VEC(struct topology_node) nodes;
-	VEC(struct topology_pci) pci; /* by address; bridges before what is behind them */
+	VEC(struct topology_pci) pci; /* by address; bridges before what is after them */
 	VEC(struct topology_device) devices;
 	char *model; /* of the processor, or NULL */
 	u64 memory;  /* bytes, of /proc/meminfo */

@@ -44,7 +44,7 @@ struct lang_config {
 	u64 hist_bits;      /* of hist() without any */
 	u64 license;        /* which of the accepted ones; all are compatible with the GPL */
 	u64 latency_bits;   /* the same of a time between two moments */
-	bool percentiles;   /* behind histograms */
+	bool percentiles;   /* after histograms */
 	bool print_maps_on_exit;
 	bool no_tseries;
 	bool cpp_demangle;

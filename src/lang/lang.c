@@ -22,7 +22,7 @@ static u64 boot_ns(void)
 	return (u64)ts.tv_sec * NSEC_PER_SEC + (u64)ts.tv_nsec;
 }
 
-/* Any bytes, NULs too, and one NUL behind them. */
+/* Any bytes, NULs too, and one NUL after them. */
 static char *copy_text(const char *text, size_t len)
 {
 	char *copy = xmalloc(len + 1);
@@ -116,7 +116,7 @@ void lang_free(struct lang *l)
 	free(l);
 }
 
-/* The kernel did not take the unwinder behind the program: once more, with frame pointers. */
+/* The kernel did not take the unwinder after the program: once more, with frame pointers. */
 static int compile_without_unwinder(struct lang *l, struct err *e)
 {
 	const struct lang_opts *opts = l->c.opts;

@@ -51,7 +51,7 @@ struct lang_opts {
 	bool unsafe;
 	bool compat;                 /* behave as bpftrace where ours differs: limits, notices */
 	const regex_t *probe_filter; /* names of probes that run; NULL: all */
-	bool percentiles;            /* shown behind histograms unless the program says otherwise */
+	bool percentiles;            /* shown after histograms unless the program says otherwise */
 	u32 latency_bits; /* how finely hist() divides times unless the program says otherwise */
 	bool no_warnings;
 	bool quiet;

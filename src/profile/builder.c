@@ -199,7 +199,7 @@ static bool is_link(const struct wait_record *raw)
 	return raw->event == WAIT_EVENT_WAKER || raw->event == WAIT_EVENT_CHAIN;
 }
 
-/* Samples of waits and of who ended them have the same number. */
+/* Samples of waits and of their wakers have the same number. */
 static void note_wait(struct builder *b, const struct wait_record *raw,
 		      const struct profile_sample *s)
 {
@@ -231,7 +231,7 @@ static void on_sample(struct builder *b, const struct record *r)
 		learn_events(b);
 	if (r->event >= b->n_events)
 		return;
-	/* who ended a wait that passed is told with it, whoever that is */
+	/* the waker of a wait that passed is recorded with it, whatever the filter */
 	linked = raw && is_link(raw) && b->wait.seq && raw->seq == b->wait.seq;
 	passes = ids_pass(b, r);
 	if (!passes && !linked)

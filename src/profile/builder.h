@@ -18,7 +18,7 @@ struct thread_hint {
 	bool used;
 };
 
-/* The last wait of a recording: its wakers are told right after it. */
+/* The last wait of a recording: its wakers follow it. */
 struct builder_wait {
 	u64 seq;
 	u64 weight;

@@ -124,8 +124,8 @@ static u32 join_strings(struct profile *p, const recording_strings *list)
 }
 
 /*
- * perf closes a file with LOST_SAMPLES that count again what its LOST records told; ours hold only
- * what no record told.
+ * perf closes a file with LOST_SAMPLES that count again what its LOST records reported; ours hold
+ * only losses without a record.
  */
 static u64 lost_samples(const struct recording_info *info, const struct recording_counts *counts)
 {

@@ -22,10 +22,10 @@ struct load_opts {
 	u64 time_from, time_to;  /* on the recording's clock, 0: open */
 	bool time_relative;      /* the two are relative to the first sample */
 	bool merge;              /* samples of equal stack, thread, event become one: less memory */
-	bool lines;              /* frames are told apart by source line */
+	bool lines;              /* frames are distinguished by source line */
 	bool inlines;            /* inlined functions are frames, where debug information tells */
-	bool addresses;          /* code without name is told apart by address: "0x7f12" */
-	bool wakes;              /* who ended waits: profile.wakes */
+	bool addresses;          /* code without name is distinguished by address: "0x7f12" */
+	bool wakes;              /* wakers: profile.wakes */
 	bool no_kernel, no_user; /* leave out one half of the stacks */
 	u32 max_stack;           /* frames kept of each stack (the innermost), 0: all */
 	void (*progress)(void *ctx, u64 done, u64 total);
@@ -43,7 +43,7 @@ struct recording;
 /* What is known of the machine, the command, and what was lost: after it was replayed. */
 void profile_take_facts(struct profile *p, const struct recording *r);
 
-/* The readers behind it; each takes all the bytes. Broken lines are counted in bad_records. */
+/* Its readers; each takes all the bytes. Broken lines are counted in bad_records. */
 int profile_load_folded(struct profile *p, const char *text, size_t len, struct err *e);
 int profile_load_script(struct profile *p, const char *text, size_t len,
 			const struct load_opts *opts, struct err *e);

@@ -31,7 +31,7 @@ void machine_build_ids(struct machine *m, const struct recording_info *info)
 			map_put(&m->build_ids, path, i + 1);
 			continue;
 		}
-		/* Files of one path in several containers: which is meant cannot be told. */
+		/* Files of one path in several containers: which one is meant is unknown. */
 		before = *known ? &info->build_ids.items[*known - 1] : NULL;
 		if (before &&
 		    (before->id_size != b->id_size || memcmp(before->id, b->id, b->id_size) != 0))

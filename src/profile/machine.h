@@ -30,7 +30,7 @@ struct place {
 	u8 kind;         /* enum place_kind */
 	bool is_return;  /* the code meant is before @address */
 	bool no_file;    /* of no file: @dso is that of the process's map of run-time code */
-	const char *file; /* source of run-time code, if it told; else NULL */
+	const char *file; /* source of run-time code, if known; else NULL */
 	u32 line;
 	u32 frame; /* free for the user of the machine: cache of what it made of this */
 };
@@ -84,7 +84,7 @@ void machine_build_ids(struct machine *m, const struct recording_info *info);
 void machine_release(struct machine *m);
 /* Takes note of MMAP, COMM, FORK, EXIT, KSYMBOL, CGROUP; ignores the rest. */
 void machine_record(struct machine *m, const struct record *r);
-/* A file that lies from @start to @end in the process, whoever knows that: not by a record. */
+/* A file that lies from @start to @end in the process, from any source: not by a record. */
 void machine_map(struct machine *m, struct process *p, u64 start, u64 end,
 		 const struct module_key *file);
 /* Made on first sight. */
@@ -107,7 +107,7 @@ struct place *machine_place(struct machine *m, struct process *p, enum address_m
 			    u64 address, bool is_return);
 /* The mode in which a sample was taken. */
 enum address_mode machine_mode(const struct record *r);
-/* True when the word of a call chain is a mark: the addresses behind it are of *@mode. */
+/* True when the word of a call chain is a mark: the addresses after it are of *@mode. */
 bool machine_context(u64 ip, enum address_mode *mode);
 /* The mapping that holds a user address, or NULL. */
 const struct mapping *machine_mapping(const struct process *p, u64 address);

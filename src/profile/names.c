@@ -19,7 +19,7 @@ struct named_range {
 
 /* An address of a file, for its source line. */
 struct file_address {
-	u64 offset; /* of a return address: behind the call */
+	u64 offset; /* of a return address: after the call */
 	u32 module;
 	bool is_return;
 };
@@ -133,7 +133,7 @@ static int name_record(const struct record *r, void *naming)
 /* --- source lines -------------------------------------------------------------------------- */
 
 /*
- * Debug information may be large, and whoever records waits: reading it may take this share of
+ * Debug information may be large, and the recorder waits: reading it may take this share of
  * the time that was recorded, judged by its size.
  */
 enum { LINES_SHARE = 50, LINES_BYTES_PER_MS = 40 << 10, LINES_FREE_BYTES = 256 << 10 };

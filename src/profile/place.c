@@ -18,7 +18,7 @@ static u64 new_place(struct machine *m, u64 key, const struct place *place)
 	return *id;
 }
 
-/* Return addresses are told apart from others: they mean the call before them. */
+/* Return addresses are distinguished from others: they mean the call before them. */
 static u64 place_key(u32 module, u64 address, bool is_return, u64 salt)
 {
 	return hash_mix(hash_mix(salt << 1 | is_return, module), address);

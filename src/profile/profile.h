@@ -112,7 +112,7 @@ struct profile_account {
 	u64 minor, major; /* page faults, without and with reading */
 };
 
-/* Who ended a wait: the first is the waker, the next who had woken that one, and so on. */
+/* The wakers of a wait: the first ended it, the next had woken that one, and so on. */
 struct profile_waker {
 	u32 stack;       /* of the profile */
 	u32 sleep_stack; /* where it had slept itself, 0: it had not */

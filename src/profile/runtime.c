@@ -55,7 +55,7 @@ void runtime_collect(const struct machine *m, struct profile *p)
 		if (!proc->nameless)
 			continue;
 		why = symbols_jit_why(m->symbols, proc->pid);
-		/* whoever it is, it does write a map */
+		/* in any case, it does write a map */
 		hint = !why && proc->nameless == &unknown ? NULL : proc->nameless->hint;
 		vec_push(&p->nameless, (struct profile_nameless){
 					       .pid = proc->pid,

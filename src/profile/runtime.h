@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Machines that make code at run time: told by the files that their process has mapped, with the
+ * Machines that make code at run time: known by the files that their process has mapped, with the
  * switch that makes them name that code.
  */
 #ifndef PROFILE_RUNTIME_H

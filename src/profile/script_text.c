@@ -39,7 +39,7 @@ struct script {
 	VEC(u32) chain;       /* of the sample being read, innermost first */
 	struct profile_sample sample;
 	bool in_sample;
-	bool addresses; /* code without name is told apart by its address */
+	bool addresses; /* code without name is distinguished by its address */
 	u64 good;
 	u32 last_event_name;
 	u16 last_event;

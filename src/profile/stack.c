@@ -106,7 +106,7 @@ static void chain_init(struct chain *c, struct builder *b, const struct record *
 
 /* --- stacks -------------------------------------------------------------------------------- */
 
-/* Code without name, told apart by its address. */
+/* Code without name, distinguished by its address. */
 static u32 address_frame(struct builder *b, const struct place *place, u64 address)
 {
 	struct frame f = frames_plain(&b->frames, place);
@@ -182,7 +182,7 @@ static size_t find_known(const struct chainmemo *memo, const u64 *hash, size_t n
 static u32 chain_stack(const struct chain *c)
 {
 	struct builder *b = c->b;
-	u64 hash[CHAIN_MOST + 1]; /* of so many entries, counted from the root */
+	u64 hash[CHAIN_MOST + 1]; /* of this many entries, counted from the root */
 	const size_t n = c->n;
 	size_t known;
 	u32 stack;

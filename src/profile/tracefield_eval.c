@@ -40,7 +40,7 @@ static bytes range(const struct tracefield_run *r, u64 offset, u64 n)
 	return (bytes){ r->data + offset, (u32)n };
 }
 
-/* The data behind a field: for __data_loc and __rel_loc, where it points to. */
+/* The data of a field: for __data_loc and __rel_loc, where it points to. */
 bytes tracefield_field_bytes(const struct tracefield_run *r, const struct tracepoint_field *f)
 {
 	bytes at = range(r, f->offset, f->size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A recording that is told what to do while it runs, through a pipe or a FIFO, as perf can be:
+ * A recording that is controlled while it runs, through a pipe or a FIFO, as perf can be:
  * commands are lines of text, and each is answered when it is done.
  *
  *	--control fd:5,6	reads from descriptor 5, answers on 6

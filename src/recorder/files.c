@@ -145,7 +145,7 @@ static int on_lost(void *ctx, const void *bytes, size_t n)
 	return recorder_file_add(r, bytes, n, r->e);
 }
 
-/* Losses that no record of a ring told, since the last file. */
+/* Losses that no record of a ring reported, since the last file. */
 static int tell_losses(struct recorder *r, struct err *e)
 {
 	u64 lost = recorder_untold(r);
@@ -234,7 +234,7 @@ static void add_python(struct recorder *r, struct buf *names)
 					       NULL);
 }
 
-/* Likewise of run-time code, where its machine told. */
+/* Likewise of run-time code, where its runtime knows it. */
 static void add_code(struct recorder *r, struct buf *code)
 {
 	const struct code_names *names;

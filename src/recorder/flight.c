@@ -7,7 +7,7 @@
  */
 #include "recorder/state.h"
 
-enum { PAST_BYTES = 4 << 20 }; /* for each CPU, unless told */
+enum { PAST_BYTES = 4 << 20 }; /* for each CPU, by default */
 
 void recorder_flight_plan(struct recorder *r)
 {

@@ -64,7 +64,7 @@ void recorder_past_know(struct past *p, const void *records, size_t n)
 	buf_add(&vec_last(&p->parts)->known, records, n);
 }
 
-/* False at the end, and at a record that is none: what follows cannot be told apart. */
+/* False at the end, and at a record that is none: what follows cannot be distinguished. */
 static bool next_record(const struct buf *b, size_t *at, const struct perf_event_header **ret)
 {
 	const struct perf_event_header *h = (const void *)(b->data + *at);

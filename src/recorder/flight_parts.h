@@ -2,9 +2,9 @@
 /*
  * A flight recorder's past: the records that a file would hold, as far back as there is room for.
  *
- * It is kept in parts. Each begins with what ran at that moment, told as records, so that it can be
+ * It is kept in parts. Each begins with what ran at that moment, as records, so that it can be
  * the first of a file when those before it are dropped. A thread that ended just then may have
- * samples on their way, but is told nowhere: of the first part, samples of such are left out.
+ * samples on their way, but is reported nowhere: of the first part, samples of such are left out.
  */
 #ifndef RECORDER_FLIGHT_PARTS_H
 #define RECORDER_FLIGHT_PARTS_H

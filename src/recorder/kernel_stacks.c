@@ -216,7 +216,7 @@ static bool find_inode(const struct record_mmap *m, struct mapping *map)
 	return true;
 }
 
-/* Each file is told once: the rest comes on demand. */
+/* Each file is reported once: the rest comes on demand. */
 void recorder_kernel_note_map(struct recorder *r, const struct record *rec)
 {
 	struct record_mmap m;

@@ -139,7 +139,7 @@ static int walk_read(void *ctx, u64 address, void *to, size_t n)
 	return unwind_copy_read(&w->copy, address, to, n);
 }
 
-/* What no record told: the vDSO, or mappings from before the recording. */
+/* Mappings without a record: the vDSO, or mappings from before the recording. */
 static struct mapping *ask(const struct walk *w, u64 pc)
 {
 	_cleanup_(mappings_release) struct mappings now = { 0 };

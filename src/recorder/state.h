@@ -181,7 +181,7 @@ int recorder_file_end(struct recorder *r, struct err *e);
 int recorder_file_change(struct recorder *r, struct err *e);
 
 /* recorder.c */
-/* Losses that no record of a ring told, since the last call. */
+/* Losses that no record of a ring reported, since the last call. */
 u64 recorder_untold(struct recorder *r);
 void recorder_note(const struct recorder *r, const char *text, const char *hint);
 

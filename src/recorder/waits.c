@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The other half of time: waits and who ended them, in the same file as the samples. */
+/* The other half of time: waits and their wakers, in the same file as the samples. */
 #include "capture/option_text.h"
 #include "recorder/state.h"
 

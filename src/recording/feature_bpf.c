@@ -10,7 +10,7 @@ enum {
 	INFO_NAME = 64,
 	INFO_NR_KSYMS = 104,
 	INFO_NR_LENS = 108,
-	INFO_KSYMS = 112, /* in the file: offset in the data behind the info */
+	INFO_KSYMS = 112, /* in the file: offset in the data after the info */
 	INFO_LENS = 120,
 	INFO_BTF_ID = 128,
 	INFO_FUNC_SIZE = 132,

@@ -108,7 +108,7 @@ static void read_section(struct recording *r, u32 feature, const struct format_s
 	recording_read_feature(r, feature, bytes, s->size, s->offset);
 }
 
-/* Behind the data: one entry for each feature bit that is set, in order. */
+/* After the data: one entry for each feature bit that is set, in order. */
 static void read_sections(struct recording *r, const struct format_header *h)
 {
 	u64 offset = h->data.offset + h->data.size;

@@ -25,7 +25,7 @@ void hold_drop(const struct source *s)
 }
 
 /*
- * Keeps others from writing. That they wait is told by a signal, here one that does nothing; what
+ * Keeps others from writing. That they wait is signalled, here one that does nothing; what
  * was chosen is forgotten with each lease.
  */
 static bool take_lease(int fd)

@@ -222,7 +222,7 @@ static bool is_unknown(u32 type)
 	return !record_type_name(type);
 }
 
-/* Those that tell of losses are counted here, whoever wants them. */
+/* Those that tell of losses are counted here, for all readers. */
 static bool is_wanted(const struct pass *p, u32 type)
 {
 	const u64 counted = 1ull << PERF_RECORD_LOST | 1ull << PERF_RECORD_LOST_SAMPLES |

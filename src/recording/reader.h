@@ -51,7 +51,7 @@ struct recording {
 	u64 stream_begin; /* file offsets */
 	u64 stream_end;
 	u64 absorbed;   /* header records before this offset have been taken in */
-	bool has_ahead; /* the stream stands behind the record below, as opening left it */
+	bool has_ahead; /* the stream stands after the record below, as opening left it */
 	int ahead_ret;  /* what stream_next() said about it */
 	struct raw ahead;
 	u64 sections[4]; /* features that came as sections of the file */

@@ -94,7 +94,7 @@ int recording_scan(struct recording *r, recording_cb cb, void *ctx, struct err *
 struct recording_taps {
 	/*
 	 * Takes samples off the front of the bytes from *@at to @end, as many as it knows how to,
-	 * and moves *@at behind them; returns how many, or -errno. Everything is checked by it: the
+	 * and moves *@at after them; returns how many, or -errno. Everything is checked by it: the
 	 * bytes are as the file has them. Where it stops, the next record comes the other way.
 	 * Others may be kept from writing to the file meanwhile: it must not wait for anything.
 	 */

@@ -82,7 +82,7 @@ static size_t lane_left(const struct lane *l)
 
 /*
  * Where in a window the next record of a large file is to lie: in a page as in the file. When the
- * kernel copies a page to a place a few bytes behind where it has it, some machines take four times
+ * kernel copies a page to a place a few bytes after where it has it, some machines take four times
  * as long.
  */
 static size_t lane_start(const struct stream *s, const struct lane *l, const struct chunk *c)
@@ -157,7 +157,7 @@ static struct perf_event_header peek(const struct stream *s, const struct lane *
 	return h;
 }
 
-/* A record at an odd address is copied to an even one: everything behind here reads u64s. */
+/* A record at an odd address is copied to an even one: everything after here reads u64s. */
 static void align_raw(struct stream *s, struct raw *raw, const u8 *at)
 {
 	struct lane *l = &s->side;

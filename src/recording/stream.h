@@ -51,7 +51,7 @@ void stream_start(struct stream *s, bool swap, u64 end);
 int stream_next(struct stream *s, struct raw *ret);
 /*
  * The lane whose next bytes are the next record, if records can be cut there as they lie: aligned
- * and in our byte order. NULL: stream_next() finds out. stream_pass() goes on @n bytes behind.
+ * and in our byte order. NULL: stream_next() finds out. stream_pass() goes on @n bytes after.
  */
 static inline struct lane *stream_glance(struct stream *s)
 {
@@ -71,7 +71,7 @@ static inline void stream_pass(struct stream *s, struct lane *l, size_t n)
 
 /*
  * The bytes from the next record on where they lie in the file, if records can be cut there and the
- * file can be held still; lanes are behind then. stream_let_go() goes on @n bytes behind.
+ * file can be held still; lanes are after then. stream_let_go() goes on @n bytes after.
  */
 bool stream_hold(struct stream *s, const u8 **ret_at, const u8 **ret_end);
 void stream_let_go(struct stream *s, size_t n);

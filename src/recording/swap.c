@@ -6,7 +6,7 @@
 
 /*
  * The fixed fields at the start of each record: 2, 4, 8 bytes to swap, '.' a byte to leave; a
- * final '*' repeats the 8 before it to the end. Names and bytes behind need nothing.
+ * final '*' repeats the 8 before it to the end. Names and bytes after need nothing.
  */
 static const char *const field_sizes[RECORD_TYPE_END] = {
 	[PERF_RECORD_MMAP] = "44888",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* File mode: header and attrs in front, sections behind. */
+/* File mode: header and attrs in front, sections after. */
 #include "recording/writer_state.h"
 
 #include "recording/format.h"
@@ -100,7 +100,7 @@ static int write_header(struct recording_writer *w, u64 data_size, const u64 fea
 }
 
 /*
- * The table of the early sections goes behind the data, where readers look for it; the next
+ * The table of the early sections goes after the data, where readers look for it; the next
  * records overwrite it and the next checkpoint writes it again.
  */
 int writer_checkpoint(struct recording_writer *w, struct err *e)

@@ -41,7 +41,7 @@ static bool has_id(const char *root, const struct point *p)
 	return io_read_u64(path, &id, NULL) == 0 && id == p->id;
 }
 
-/* "system:event", perhaps with a modifier behind; false if the name is something else. */
+/* "system:event", perhaps with a modifier after; false if the name is something else. */
 static bool split_name(const char *text, struct point *p)
 {
 	size_t system = strcspn(text, ":"), name;

@@ -180,11 +180,11 @@ void result_init(struct result *r, const char *command);
 void result_release(struct result *r);
 void result_title(struct result *r, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
-/* Replaces the fact of that key if it is there already. */
+/* Replaces the fact of that key if it exists. */
 void result_fact(struct result *r, const char *key, const char *title, struct value v);
 void result_note(struct result *r, enum note_level level, const char *hint, const char *fmt, ...)
 	PRINTF_LIKE(4, 5);
-/* Adds to the loss of that key if it is there already. */
+/* Adds to the loss of that key if it exists. */
 void result_loss(struct result *r, const char *key, const char *text, u64 count);
 void result_text(struct result *r, const char *text);
 

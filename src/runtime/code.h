@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Rules and names for code that a process made at run time, whoever knows them. */
+/* Rules and names for code that a process made at run time, from any source. */
 #ifndef RUNTIME_CODE_H
 #define RUNTIME_CODE_H
 
@@ -25,7 +25,7 @@ static inline void code_rows_release(struct code_rows *c)
 	vec_release(&c->old_rows);
 }
 
-/* Adds a row behind the others; what changes nothing is left out. */
+/* Adds a row after the others; what changes nothing is left out. */
 void code_rows_add(struct code_rows *c, u64 address, const struct unwind_rule *rule);
 
 /* The rule at an address; NULL: none, follow the frame pointer. */

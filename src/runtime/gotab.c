@@ -106,7 +106,7 @@ void gotab_depth_begin(struct gotab_depth *d, const struct gotab *t, const struc
 {
 	u64 offset = 0;
 
-	/* behind the start: name, arguments, and where deferred calls return to */
+	/* after the start: name, arguments, and where deferred calls return to */
 	*d = (struct gotab_depth){ .t = t, .address = f->start, .end = f->end, .value = -1 };
 	d->at = get(t, f->about + t->column + 12, 4, &offset) && offset ? t->numbers + offset
 									: t->len;

@@ -21,7 +21,7 @@ static u64 read_word(const struct hotspot *h, u64 address)
 	return hotspot_read(h, address, &v, sizeof(v)) ? 0 : v;
 }
 
-/* A string of at most NAME_BYTES - 1 bytes; what lies behind it may not be mapped. */
+/* A string of at most NAME_BYTES - 1 bytes; what lies after it may not be mapped. */
 static void read_name(const struct hotspot *h, u64 address, char to[NAME_BYTES])
 {
 	size_t n = MIN(NAME_BYTES - 1, 4096 - address % 4096);
@@ -548,7 +548,7 @@ static void add_code(struct hotspot *h, const struct blob *b)
 	add_epilogues(h, b->code, code, complete, n, frame);
 }
 
-/* Code without a frame size: told by its name. */
+/* Code without a frame size: known by its name. */
 static void add_special(struct hotspot *h, const struct blob *b)
 {
 	const struct unwind_rule no_frame = code_frame(8);

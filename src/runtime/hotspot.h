@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Code that HotSpot (java) compiles at run time has no frame information and, unless it is told
+ * Code that HotSpot (java) compiles at run time has no frame information and, unless configured
  * otherwise, no frame pointers; but the machine knows the frame size of each piece of code, and
  * exports a description of its own structures. From these, rules for the unwinder are made.
  *

@@ -19,7 +19,7 @@ enum {
 	JITDUMP_MAX_STRINGS = 256 << 20,
 	JITDUMP_MAX_DEBUG = 16 << 20, /* bytes of one record about lines */
 	JITDUMP_MAX_UNWIND = 1 << 20, /* bytes of one function's unwind information */
-	JITDUMP_MAX_OVERLAPS = 4096,  /* looked at in one search */
+	JITDUMP_MAX_OVERLAPS = 4096,  /* checked in one search */
 };
 
 struct jitdump_entry {
@@ -57,7 +57,7 @@ struct jitdump {
 	bool own_clock;  /* times are the processor's counter: they mean nothing to us */
 	bool full;       /* more was there than is kept */
 	const char *why; /* it can be read no further, or NULL */
-	/* what the next code record is told about */
+	/* what the next code record refers to */
 	u64 pending_lines_of;
 	u32 pending_line, pending_line_count;
 	u64 pending_unwind_at;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Lives: what a process is from a fork or an exec on until the next. A stack tells a pid, and is
- * looked at when its process may run another program already, or be gone; what it is about is
+ * checked when its process may run another program already, or be gone; what it is about is
  * then still found in the life that the memory came from.
  */
 #ifndef RUNTIME_PYTHON_LIVES_H
@@ -21,7 +21,7 @@ struct python_whose {
 	u32 program;    /* the mark of its program */
 	u64 process;    /* a number that no other process has; 0: only the pid is known */
 	u64 parent;     /* that of its parent, 0: not known */
-	u64 origin;     /* of the oldest forefather of which all since ran this program, or 0 */
+	u64 origin;     /* of the oldest ancestor of which all since ran this program, or 0 */
 	u32 parent_pid; /* 0: not known, or the parent ran another program */
 };
 

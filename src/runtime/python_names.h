@@ -71,8 +71,8 @@ void python_names_init(struct python_names *p);
 void python_names_release(struct python_names *p);
 
 /*
- * The address for a frame of process @pid; @word as in bpf/unwind_python.h. A code object is looked
- * at again in each new @round (above 0): Python may have put another one in its place.
+ * The address for a frame of process @pid; @word as in bpf/unwind_python.h. A code object is
+ * checked again in each new @round (above 0): Python may have put another one in its place.
  */
 u64 python_names_address(struct python_names *p, const struct python_build *b, int pid, u64 word,
 			 u64 round);

@@ -164,7 +164,7 @@ static bool is_bpf(const char *name)
 	       !ends_with(name, "_prog");
 }
 
-/* "0x12" and what stands behind it. */
+/* "0x12" and what stands after it. */
 static bool scan_hex(const char **p, char before, u64 *ret)
 {
 	const char *at = *p;

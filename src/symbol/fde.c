@@ -131,7 +131,7 @@ static u8 cie_encoding(struct cursor *c)
 	return c->bad ? PE_UNKNOWN : PE_ABSPTR;
 }
 
-/* Opens the entry at @at for reading behind its length; false at the end or when it is broken. */
+/* Opens the entry at @at for reading after its length; false at the end or when it is broken. */
 static bool entry_open(const struct frames *f, size_t at, struct cursor *ret)
 {
 	struct cursor c = { .f = f, .at = at, .end = f->len };
@@ -178,7 +178,7 @@ static bool is_outermost(struct cursor *c)
 
 /*
  * The name that code without one gets: 0 (none), or what is known of it all the same. A stack of a
- * stripped libc could not be told from a cut one otherwise.
+ * stripped libc could not be distinguished from a cut one otherwise.
  */
 static u32 name_by_role(struct frames *f, struct cursor *c, u64 start)
 {

@@ -11,7 +11,7 @@
 
 enum { KALLSYMS_CACHE_MOST = 256 << 20, KALLSYMS_MODULES_MOST = 1 << 16 };
 
-/* Behind it: starts and ids of the spans, symbols, names, names of modules each with its NUL. */
+/* After it: starts and ids of the spans, symbols, names, names of modules each with its NUL. */
 struct kallsyms_header {
 	char magic[8]; /* the last byte is the version */
 	u64 total;

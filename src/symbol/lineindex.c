@@ -48,7 +48,7 @@ u64 lineindex_hash(const struct lineindex_head *h, const u32 *tables, size_t cou
 	return hash_mix(hash_bytes(&copy, sizeof(copy)), hash_bytes(tables, count * sizeof(u32)));
 }
 
-/* Whoever calls has checked that the bytes are inside of the file as it was when it was opened. */
+/* The caller has checked that the bytes are inside of the file as it was when it was opened. */
 static bool read_bytes(const struct lineindex *x, u64 at, void *ret, size_t n)
 {
 	if (x->fd >= 0)

@@ -66,7 +66,7 @@ bool lineindex_find(struct lineindex *x, u64 vaddr, struct srcline_frame *ret, s
 bool lineindex_str(struct lineindex *x, u32 ref, struct buf *ret);
 /* Pages or numbers were found that are not right: it tells no more. */
 bool lineindex_is_broken(const struct lineindex *x);
-/* Nothing is pending, or whoever made it asked for everything. */
+/* Nothing is pending, or its maker asked for everything. */
 bool lineindex_is_whole(const struct lineindex *x);
 /* Compilation units of the file. */
 u32 lineindex_units(const struct lineindex *x);

@@ -298,7 +298,7 @@ bool procmaps_find(struct procmaps *m, u32 pid, u64 address, u32 *ret_module, u6
 
 	procmaps_drain(m);
 	found = find_mapping(m, pid, address);
-	if (!found) { /* not watched, or mapped in a way that we were not told of */
+	if (!found) { /* not watched, or mapped in a way that was not reported */
 		bool is_new;
 		struct process *p = process_of(m, pid, &is_new);
 

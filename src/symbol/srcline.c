@@ -130,7 +130,7 @@ static void hide_unused(Elf *elf)
 
 /*
  * libdw takes it for granted that these sections end with a NUL, and reads on where one does not.
- * Looked at when libdw has unpacked them.
+ * Checked when libdw has unpacked them.
  */
 static bool strings_end(Elf *elf)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What was indexed of a file, as cells for the disk, together with what is there already. */
+/* What was indexed of a file, as cells for the disk, merged with the existing ones. */
 #include "symbol/srcline_unit.h"
 
 #include "symbol/srcline.h"

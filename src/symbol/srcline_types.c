@@ -204,7 +204,7 @@ struct search {
 	const char *name;
 	u32 tags[2];
 	u64 vaddr;
-	u64 left; /* entries that may still be looked at */
+	u64 left; /* entries that may still be checked */
 	Dwarf_Die found;
 };
 

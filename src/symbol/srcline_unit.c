@@ -297,7 +297,7 @@ static void walk_children(struct walk *w, Dwarf_Die *unit)
 
 /*
  * Where the functions are described: the unit itself, or the .dwo file of a split one. libdw opens
- * that by itself, so it is looked at before: a FIFO would hold us.
+ * that by itself, so it is checked before: a FIFO would hold us.
  */
 static Dwarf_Die function_unit(const struct srcline *s, struct unit *u)
 {

@@ -6,7 +6,7 @@
  * valid until symbols_free(). Nothing is read before it is asked for. Not thread-safe: one
  * thread at a time.
  *
- * A return address points behind its call, perhaps into the next function: look up address - 1
+ * A return address points after its call, perhaps into the next function: look up address - 1
  * for every frame but the innermost.
  */
 #ifndef SYMBOL_SYMBOL_H
@@ -117,7 +117,7 @@ size_t symbols_lines(struct symbols *s, u32 module, u64 file_offset, struct sour
  * information the first look-up opens; 0: none, all lines are in the index on disk.
  */
 bool symbols_lines_cost(struct symbols *s, u32 module, u64 *ret_bytes);
-/* From now on only what is in the index on disk is told: no debug information is opened. */
+/* From now on only what is in the index on disk is reported: no debug information is opened. */
 void symbols_lines_close(struct symbols *s, u32 module);
 /*
  * Puts all lines of a module into the index on disk; *ret_size is that of the file. -EEXIST: they
@@ -138,7 +138,7 @@ struct module_info {
 	const char *debug_file; /* where the names were found, if not in the file; or NULL */
 	const char *why;        /* why there are no names, or only some; NULL if all is well */
 	const char *hint;       /* what to do about it, or NULL */
-	u32 lines_units;        /* compilation units with lines, those looked at, and those of */
+	u32 lines_units;        /* compilation units with lines, those checked, and those of */
 	u32 lines_indexed;      /* them that are broken */
 	u32 lines_broken;
 	u32 symbol_count;
@@ -197,7 +197,7 @@ bool symbols_jit_line(struct symbols *s, pid_t pid, u64 address, u64 time_ns,
 /* How a function made at run time is unwound, as its jitdump tells. */
 struct jit_unwind {
 	u64 eh_frame_address; /* where .eh_frame would lie: its pointers are relative to that */
-	size_t eh_frame_size; /* the bytes begin with .eh_frame; .eh_frame_hdr is behind it */
+	size_t eh_frame_size; /* the bytes begin with .eh_frame; .eh_frame_hdr is after it */
 };
 /* Appends the bytes. -ENOENT when there are none for this address. */
 int symbols_jit_unwind(struct symbols *s, pid_t pid, u64 address, u64 time_ns,

@@ -186,7 +186,7 @@ static bool better(const struct symtab_builder *b, const struct span *a, const s
 	return nx != ny ? nx > ny : memcmp(x, y, nx) < 0;
 }
 
-/* Two spans of one start become the better named one, with the size of whoever has one. */
+/* Two spans of one start become the better named one, with the size of the one that has it. */
 static void merge_alias(struct symtab_builder *b, struct span *kept, const struct span *s)
 {
 	const bool wins = better(b, s, kept);
@@ -218,7 +218,7 @@ static void merge_aliases(struct symtab_builder *b)
 
 /*
  * The sizeless end where the next begins. What begins inside of a function is no function if it
- * is a mere label or an unwind entry.
+ * is only a label or an unwind entry.
  */
 static void settle_sizes(struct symtab_builder *b)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the uniform options mean, as text of the tracing language behind the script. */
+/* What the uniform options mean, as text of the tracing language after the script. */
 #ifndef TOOL_PRELUDE_H
 #define TOOL_PRELUDE_H
 
@@ -21,7 +21,7 @@ const char *const *prelude_defaults(const struct tool *t, struct arena *arena, s
 /*
  * The values of all options as parameters of the script ("--name=value"), ended by NULL. $1 and
  * $2 are the values of the options 'file' and 'function', for names of probes. @pid: the one
- * process that is looked at, or 0.
+ * process that is considered, or 0.
  */
 const char *const *prelude_params(const struct tool *t, const struct tool_args *a, int pid,
 				  struct arena *arena, size_t *ret_n);

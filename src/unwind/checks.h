@@ -12,7 +12,7 @@ enum { UNWIND_CHECK_EVERY = 1024 };
 
 struct unwind_checks {
 	bool walk_always; /* nothing is recognised */
-	u32 every; /* one in so many recognised stacks is walked too; 0: UNWIND_CHECK_EVERY */
+	u32 every; /* one in this many recognised stacks is walked too; 0: UNWIND_CHECK_EVERY */
 };
 
 /*

@@ -279,7 +279,7 @@ static int add_fd(struct unwind_feed *f, int fd, const struct mapping *map, int 
 		find_table(f, &elf, file.bin.python != 0, &t, &later);
 	}
 	bool has_table = t != NULL;
-	/* the kernel waits for the table, not for whoever else is interested */
+	/* the kernel waits for the table, not for other readers */
 	int rc = add_file(f, file, t, later ? &t : NULL, e);
 
 	if (has_table && f->on_new)

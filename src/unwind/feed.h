@@ -38,7 +38,7 @@ void unwind_feed_free(struct unwind_feed *f);
 
 /* Answers a request from the ring. -ENOENT: the file could not be opened; it will ask again. */
 int unwind_feed_need(struct unwind_feed *f, const struct unwind_need *need, struct err *e);
-/* Makes sure that the file behind a mapping is known; cheap when it is. */
+/* Makes sure that the file of a mapping is known; cheap when it is. */
 int unwind_feed_map(struct unwind_feed *f, const struct mapping *map, int pid, struct err *e);
 /*
  * The executable mappings of one process, or of all that run; @large: large ones, too, for those
@@ -65,16 +65,16 @@ void unwind_feed_hint(struct unwind_feed *f, const struct unwind_key *key, const
 bool unwind_feed_rule(struct unwind_feed *f, const struct unwind_key *key,
 		      const struct unwind_version *version, u64 offset,
 		      const struct unwind_rule **ret);
-/* The file's number in places; 0: it has none. And the files behind all numbers. */
+/* The file's number in places; 0: it has none. And the files of all numbers. */
 u32 unwind_feed_number(const struct unwind_feed *f, const struct unwind_key *key,
 		       const struct unwind_version *version);
 const struct numbered *unwind_feed_numbered(const struct unwind_feed *f);
-/* The build behind an index that came with a sample; NULL: none. */
+/* The build of an index that came with a sample; NULL: none. */
 const struct python_build *unwind_feed_python(const struct unwind_feed *f, u32 index);
 /* Called with each new file that has a table: it may be gone soon. */
 typedef void unwind_feed_new_fn(void *ctx, int fd, const struct elf *elf);
 void unwind_feed_on_new(struct unwind_feed *f, unwind_feed_new_fn *fn, void *ctx);
-/* What run-time code is called, as far as its machine told. */
+/* What run-time code is called, as far as its runtime knows. */
 const struct code_names *unwind_feed_names(const struct unwind_feed *f);
 void unwind_feed_stats(const struct unwind_feed *f, struct unwind_feed_stats *ret);
 

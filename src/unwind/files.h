@@ -20,7 +20,7 @@ struct unwind_files {
 
 void unwind_files_release(struct unwind_files *f);
 /*
- * The table behind a mapping of process @pid (0: only by path). Remembered in the mapping; failures
+ * The table of a mapping of process @pid (0: only by path). Remembered in the mapping; failures
  * too. Never NULL.
  */
 const struct unwind_file *unwind_files_get(struct unwind_files *f, struct mapping *map, int pid);

@@ -102,7 +102,7 @@ static void dismiss_guests(struct pool *p, bool all)
 }
 
 /*
- * Whoever puts a map into a map of maps has to wait until no program uses what was there before:
+ * To put a map into a map of maps has to wait until no program uses what was there before:
  * tens of milliseconds, even if nothing was. A thread waits in our place; what it puts there is
  * seen long before it is let go. The descriptor becomes its own.
  */

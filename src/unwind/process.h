@@ -16,7 +16,7 @@ struct unwind_process {
 	int pid;
 	struct mappings maps;
 	struct unwind_files *files; /* the caller's: shared between processes */
-	struct process_code *code;  /* of its run-time code; NULL: not looked at yet */
+	struct process_code *code;  /* of its run-time code; NULL: not checked yet */
 };
 
 /* What is left of a thread when it runs again. */
@@ -43,7 +43,7 @@ void unwind_snapshot_release(struct unwind_snapshot *s);
 void unwind_process_frames(struct unwind_process *p, const struct unwind_snapshot *s,
 			   struct unwind_frames *f);
 
-/* What its run-time code is called, where its machine told and stacks led there; or NULL. */
+/* What its run-time code is called, where its runtime knows it and stacks led there; or NULL. */
 const struct code_names *unwind_process_names(const struct unwind_process *p);
 
 #endif

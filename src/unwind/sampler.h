@@ -15,7 +15,7 @@
  *
  * Functions of CPython (3.11 to 3.13, run without any switch) can stand among the user frames, on
  * the side of the callees of the interpreter's own frame, as addresses from PYTHON_MAP_START on
- * (python_names.h). Whoever records them
+ * (python_names.h). A recorder of them
  *	- writes, before a sample with python_new set, an MMAP2 record for its process: address
  *	  PYTHON_MAP_START, length PYTHON_MAP_SIZE, offset 0, PROT_EXEC, no inode, PYTHON_MAP_NAME;
  *	- at the end appends python_names_export() to what symbols_export() wrote (FEATURE_NAMES),
@@ -102,7 +102,7 @@ int sampler_read(struct sampler *s, sampler_fn fn, void *ctx);
 void sampler_note_map(struct sampler *s, int pid, const struct mapping *map);
 void sampler_stats(const struct sampler *s, struct sampler_stats *ret);
 
-/* What comes from now on stands in another file: python_new is told again. */
+/* What comes from now on stands in another file: python_new is reported again. */
 void sampler_new_file(struct sampler *s);
 
 /* The functions met so far; what to write is in python_names.h. */

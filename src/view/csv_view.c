@@ -5,7 +5,7 @@
  * A result with one table is nothing but that table. With several, each begins with a line
  * "# name", and a blank line stands between them; sections that follow one another under the same
  * name with the same columns are one table; --table chooses one. Without any, the facts are one.
- * What was lost is told below them as "# lost" lines, and only if there was anything.
+ * What was lost is reported below them as "# lost" lines, and only if there was anything.
  */
 #include "view/view.h"
 

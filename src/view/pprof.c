@@ -235,7 +235,7 @@ static void add_types(struct pprof *w)
 		add_type(w, PROFILE_TYPE, is_plain(p, i) ? name : samples, "count");
 		if (is_plain(p, i))
 			continue;
-		/* two kinds of one name could not be told apart */
+		/* two kinds of one name could not be distinguished */
 		add_type(w, PROFILE_TYPE, streq(name, samples) ? "weight" : name, unit_of(p, i));
 	}
 }

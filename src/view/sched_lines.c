@@ -26,7 +26,7 @@ void sched_lines_release(struct sched_lines *l)
 	vec_release(&l->tasks);
 }
 
-/* No NUL behind it. */
+/* No NUL after it. */
 INLINE char *put_text(char *to, const char *text, size_t n)
 {
 	memcpy(to, text, n);
@@ -130,7 +130,7 @@ static size_t ids_text(u32 tid, u32 pid, char ret[24])
 
 /*
  * Names come from programs: what could steer a terminal is made visible. Those of the kernel's
- * workers are long; on a narrow screen no name pushes the columns behind it.
+ * workers are long; on a narrow screen no name pushes the columns after it.
  */
 static size_t task_text(struct sched_lines *l, u32 tid, u32 pid, char ret[LINE_MOST / 2])
 {

@@ -12,7 +12,7 @@ enum { SCHED_LINE_NAME = 30, SCHED_LINE_TASK = 52 };
 struct sched_line_task {
 	u32 comm; /* string of names */
 	u32 pid;
-	u32 len; /* without the blanks behind it */
+	u32 len; /* without the blanks after it */
 	char text[SCHED_LINE_TASK];
 };
 

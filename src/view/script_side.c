@@ -135,7 +135,7 @@ static const struct side sides[] = {
 	{ PERF_RECORD_CGROUP, SCRIPT_SHOW_CGROUP, show_cgroup },
 };
 
-/* Whose record it is: its own words before the id fields behind it. */
+/* Whose record it is: its own words before the id fields after it. */
 static void whose(const struct record *r, struct script_who *who)
 {
 	struct record_mmap m;
@@ -193,7 +193,7 @@ static void show(struct script *s, const struct record *r, const struct script_e
 	};
 	struct script_who thread = who;
 
-	/* the name is that of the thread in the record, the numbers those behind it */
+	/* the name is that of the thread in the record, the numbers those after it */
 	whose(r, &thread);
 	shown.fields &= SCRIPT_COMM;
 	script_line_start(s, &shown, &thread);

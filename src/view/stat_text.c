@@ -86,7 +86,7 @@ static void end_line(struct buf *out)
 	buf_addch(out, '\n');
 }
 
-/* Behind the metric, in a column of its own, as far as that fits. */
+/* After the metric, in a column of its own, as far as that fits. */
 static void add_spread(const struct stat_line *l, const struct stat_form *f, size_t begin,
 		       struct buf *out)
 {

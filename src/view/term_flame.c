@@ -156,7 +156,7 @@ static void add_row(struct canvas *c, const struct rows *r, u32 depth)
 
 /* --- words --------------------------------------------------------------------------------- */
 
-/* One behind the other as far as the width goes; the next line takes the rest. */
+/* One after the other as far as the width goes; the next line takes the rest. */
 static void add_legend(struct canvas *c)
 {
 	_cleanup_buf_ struct buf item = BUF_INIT;

@@ -66,7 +66,7 @@ static const char *tail_of(const char *s)
 {
 	const char *tail = strrchr(s, '+');
 
-	/* a chain of callers, "a < b < module+0x10", is told apart by its beginning */
+	/* a chain of callers, "a < b < module+0x10", is distinguished by its beginning */
 	if (!tail || strchr(s, '<') || !starts_with(tail, "+0x") ||
 	    tail[3 + strspn(tail + 3, "0123456789abcdef")])
 		return "";

@@ -16,7 +16,7 @@ struct layout {
 	u64 most;    /* the fullest bucket has all the stars */
 };
 
-/* Index behind the last bucket that counted anything. */
+/* Index after the last bucket that counted anything. */
 static size_t used_buckets(const struct histogram *h)
 {
 	size_t n = h->n_buckets;

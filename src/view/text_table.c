@@ -54,7 +54,7 @@ static bool has_decimals(const struct table *t, size_t i, const struct value *v)
 	return t->looks && t->looks[i].decimals && v->type == VALUE_NUMBER && isfinite(v->d);
 }
 
-/* An empty cell in the middle is "-", so that columns can still be told apart by blanks. */
+/* An empty cell in the middle is "-", so that columns can still be distinguished by blanks. */
 static const char *cell(struct text_out *o, const struct table *t, size_t i, const struct value *v,
 			bool last)
 {

@@ -52,7 +52,8 @@ static void find_parents(const struct tree *t, struct place *places)
 	}
 }
 
-/* Below one of several roots even an only child indents, or the roots could not be told apart. */
+/* Below one of several roots even an only child indents, or the roots could not be distinguished.
+ */
 static void find_levels(const struct tree *t, struct place *places, u32 most)
 {
 	size_t roots = 0;

@@ -52,7 +52,7 @@ struct waits_engine {
 
 /* --- loading ---------------------------------------------------------------------------------- */
 
-/* The kernel can be told not to sum up how long threads are in run queues. */
+/* The kernel can be configured not to sum up how long threads are in run queues. */
 static bool delay_counts(void)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The off-CPU engine: BPF programs on the scheduler's tracepoints that take the stack of whoever
- * leaves a CPU, its waker, and how long it was away; summed up in the kernel, or sent wait by
+ * The off-CPU engine: BPF programs on the scheduler's tracepoints that take the stack of the thread
+ *that leaves a CPU, its waker, and how long it was away; summed up in the kernel, or sent wait by
  * wait.
  *
  *	waits_engine_new	loads the programs
@@ -43,13 +43,13 @@ struct waits_opts {
 	bool follow; /* children of the pids, too */
 	u32 states;  /* enum wait_in, 0: all */
 	u64 min_ns, max_ns;
-	u64 period; /* one sample for so many ns off CPU, 0: every wait */
+	u64 period; /* one sample for this many ns off CPU, 0: every wait */
 	u64 rows;   /* room for sums, 0: WAITS_ROWS */
 	u64 ring_bytes;
 	bool no_sleeper_stacks;
 	bool no_runnable_stacks; /* of those that wait for nothing but a CPU */
 	bool no_kernel_stacks, no_user_stacks;
-	bool wakers; /* the one who ended each sleep */
+	bool wakers; /* the waker of each sleep */
 	bool chains; /* and who woke that one, ... */
 	/*
 	 * The kernel's function by which tasks run softirqs themselves, and those that call it when
@@ -58,7 +58,8 @@ struct waits_opts {
 	 */
 	struct offcpu_range entry, bh, senders[OFFCPU_SENDERS];
 	bool by_thread;
-	bool waker_pids; /* wakers of one name are told apart by process; with by_thread they are */
+	bool waker_pids; /* wakers of one name are distinguished by process; with by_thread they are
+			  */
 	bool send;       /* wait by wait, to on_wait */
 	bool intervals;  /* waits_engine_rows() will be asked before waits_engine_stop() */
 	bool threads;    /* accounts, to on_thread */
@@ -101,7 +102,8 @@ struct waits_stats {
 	u64 stacks_dropped;                     /* beyond WAITS_STACKS_MOST */
 	bool raw;            /* by raw tracepoints: the kernel does not describe its types */
 	bool partial_starts; /* stacks of threads that slept before us have no kernel part */
-	bool no_irq_context; /* interrupts cannot be told from the tasks that they interrupt */
+	bool no_irq_context; /* interrupts cannot be distinguished from the tasks that they
+				interrupt */
 };
 
 struct waits_engine;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the off-CPU programs have to be told about the running kernel. It stands in BTF, whose
+ * What the off-CPU programs must know about the running kernel. It stands in BTF, whose
  * hundred thousand types take 5 ms to read: found out once for each kernel and kept in the cache.
  */
 #ifndef WAITS_FACTS_H

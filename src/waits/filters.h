@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which threads are looked at: what the programs in the kernel ask for. */
+/* Which threads are checked: what the programs in the kernel ask for. */
 #ifndef WAITS_FILTERS_H
 #define WAITS_FILTERS_H
 

@@ -32,7 +32,7 @@ struct waits_live {
 
 enum {
 	WAITS_SINGLE_MOST = 4 << 20,
-	WAITS_APART = 8192, /* rows from which on processes that have ended are not told apart */
+	WAITS_APART = 8192, /* rows from which on processes that have ended are not separated */
 };
 
 /* Loads, reads tables and names; nothing is attached yet. on_wait and on_thread are ours. */

@@ -11,7 +11,7 @@
 struct waits_load {
 	struct profile profile;
 	wait_list waits;
-	u64 links;      /* wakers that were told */
+	u64 links;      /* wakers that were recorded */
 	u64 begin, end; /* of all samples, on the recording's clock; 0: none has a time */
 };
 
@@ -25,7 +25,7 @@ struct waits_load_opts {
 	bool whole; /* only those whose begin and end were seen */
 	bool no_kthreads, no_users;
 	bool no_kernel_stacks, no_user_stacks;
-	bool by_thread; /* threads of a process are told apart */
+	bool by_thread; /* threads of a process are distinguished */
 	/* Sees each record before it is taken in; may be NULL. */
 	void (*tap)(void *ctx, const struct record *r);
 	void *tap_ctx;

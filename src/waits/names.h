@@ -38,7 +38,7 @@ enum wait_cut { WAIT_CUT_SLEEPER, WAIT_CUT_WAKER, WAIT_CUT_IRQ };
 /* A stack of the profile; 0 when nothing is left of it. Remembered in s->mark. */
 u32 waits_names_stack(struct waits_names *n, struct waits_stack *s, enum wait_cut cut);
 
-/* Fills in where the functions lie by which a sender can be told from an interrupt. */
+/* Fills in where the functions lie by which a sender can be distinguished from an interrupt. */
 void waits_find_senders(struct waits_opts *opts);
 
 #endif

@@ -15,8 +15,8 @@ struct observed {
 	const u32 *cgroups; /* of the threads: strings; NULL: their numbers stand in the threads */
 	u64 begin, end;
 	bool waits_sampled; /* only how waits divide is true, not their sum */
-	bool unsplit;       /* user and kernel are not told apart */
-	bool no_wakers;     /* who ended waits was not looked at; likewise: */
+	bool unsplit;       /* user and kernel are not separated */
+	bool no_wakers;     /* wakers was not checked; likewise: */
 	bool no_chains;     /* what those had been doing */
 	bool idle;          /* waiting for work is a wait like others */
 };

@@ -24,7 +24,7 @@ struct reader {
 	const struct recorded_opts *opts;
 	struct recording *recording;
 	VEC(struct told) told;
-	struct map by_tid; /* index in told + 1 */
+	struct map by_tid; /* index + 1 */
 	struct map names;  /* tid -> pid << 32 | string, of those who ran before others */
 	struct map comms;  /* tid -> string, as the records of names have it */
 	u64 begin;         /* of the first wait: those that began before are cut there */
@@ -148,7 +148,7 @@ static void take_wait(struct reader *in, const struct sample *s, const struct wa
 		t->comm = comm_of(in, raw);
 }
 
-/* Of a wait for a CPU it is told who had it before. */
+/* Of a wait for a CPU it is reported who had it before. */
 static void take_need(struct reader *in, const struct sample *s, const struct wait_record *raw)
 {
 	const struct recorded_opts *o = in->opts;
@@ -211,7 +211,7 @@ static void take_task(struct reader *in, const struct record *rec)
 	if (task.pid != task.ppid)
 		map_put(&in->r->parents, task.pid, task.ppid);
 	map_put(&in->comms, task.tid, map_get(&in->comms, task.ptid, 0));
-	/* whoever had the number is gone */
+	/* its previous owner is gone */
 	map_del(&in->by_tid, task.tid);
 	t = told_of(in, task.pid, task.tid);
 	t->born = t->last = rec->time;

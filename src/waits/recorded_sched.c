@@ -17,7 +17,7 @@ struct task {
 	bool before;   /* the wait it is in began before the recording */
 	u64 since;     /* it is there */
 	u64 blocked;   /* of the wait that is not over yet */
-	u32 waker;     /* that ended it, if that was a task */
+	u32 waker;     /* that woke it, if a task did */
 	u8 waker_kind; /* enum offcpu_waker */
 	bool woken;    /* the waker was seen */
 	struct offcpu_thread sums;
@@ -114,7 +114,7 @@ static void set_waker(struct reader *in, const struct task *t, struct wait *w)
 	l->comm = comm_of(in, t->waker);
 }
 
-/* Single ones where they are told one by one, else those of one task and state together. */
+/* Single ones where they are reported one by one, else those of one task and state together. */
 static void add_wait(struct reader *in, struct task *t, u64 runq, u64 now, u32 flags)
 {
 	struct profile *p = &in->r->load.profile;

@@ -27,7 +27,7 @@ enum sched_type {
 	SCHED_RUNTIME,
 	SCHED_FORK,
 	SCHED_TYPES,
-	SCHED_BORN = SCHED_TYPES, /* not a tracepoint: whoever had this tid before is gone */
+	SCHED_BORN = SCHED_TYPES, /* not a tracepoint: the previous owner of the tid is gone */
 	SCHED_NAMED,              /* for the reader only */
 };
 
@@ -87,7 +87,7 @@ static inline u32 *sched_tids_at(struct sched_tids *t, u32 tid)
 	return likely(tid < t->n_low) ? &t->low[tid] : sched_tids_grow(t, tid);
 }
 
-/* Whoever ran when it happened was only interrupted. */
+/* The task that ran then was only interrupted. */
 enum { SCHED_IN_IRQ = 0x08, SCHED_IN_SOFTIRQ = 0x10, SCHED_IN_NMI = 0x40 };
 
 /* Any of these bits in a state, as the tracepoint writes it: it does not want a CPU. */
@@ -121,13 +121,13 @@ const char *sched_comm(struct sched_names *n, u32 tid);
 /* 0: not known. */
 u32 sched_pid(struct sched_names *n, u32 tid);
 
-/* Which events are looked at. */
+/* Which events are checked. */
 struct sched_filter {
 	const range_list *pids; /* processes or threads; NULL or empty: all */
 	const range_list *cpus;
 	u64 from, to;  /* ns; 0: open */
 	bool relative; /* since the first event */
-	bool outside;  /* deliver what is outside, too: whoever asks cuts it himself */
+	bool outside;  /* deliver what is outside, too: the caller cuts it */
 	/*
 	 * Run times may come with the switch that ends the turn (.ran), and not as events of their
 	 * own: half of all events are of this kind. The first that is heard of a task is an event
@@ -161,7 +161,7 @@ bool sched_filter_all_cpus(const struct sched_filter *f);
 void sched_gap(struct sched_names *n, const struct sched_filter *f, const struct sched_event *ev);
 
 /*
- * For whoever gets a switch and makes the best of it. Kernels do not tell every one, even if no
+ * For code that gets a switch and makes the best of it. Kernels do not tell every one, even if no
  * event is lost: then somebody leaves who never came. True: that is so.
  */
 static inline bool sched_follow(struct sched_names *n, const struct sched_filter *f,

@@ -93,7 +93,7 @@ static void learn_sample(struct sched_layout *l, u64 type)
 	l->plain = (type & PERF_SAMPLE_RAW) && (type & PERF_SAMPLE_TIME) &&
 		   (type & PERF_SAMPLE_TID) && (type & PERF_SAMPLE_CPU) &&
 		   !(type & (PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN));
-	l->place.tid = (u16)(place(type, TID) + 4); /* behind the pid */
+	l->place.tid = (u16)(place(type, TID) + 4); /* after the pid */
 	l->place.time = place(type, TIME);
 	l->place.cpu = place(type, CPU);
 	l->place.raw = place(type, RAW);

@@ -206,7 +206,7 @@ INLINE int take_stretch(struct heads *h, u64 limit, struct batch *b)
 
 /* --- two runs --------------------------------------------------------------------------------- */
 
-/* Behind the last event of @head up to @limit. */
+/* After the last event of @head up to @limit. */
 static const struct sched_event *cut_at(const struct head *head, u64 limit)
 {
 	const struct sched_event *at = head->at;

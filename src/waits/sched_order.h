@@ -47,7 +47,7 @@ static inline bool sched_order_full(const struct sched_order *o, size_t more)
 }
 
 /*
- * Where the next @n events are to be written, one behind the other. sched_order_placed() takes
+ * Where the next @n events are to be written, one after the other. sched_order_placed() takes
  * those before @end. Each that is earlier than the one before it needs a new run.
  */
 static inline struct sched_event *sched_order_place(struct sched_order *o, size_t n)

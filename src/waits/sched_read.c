@@ -99,14 +99,14 @@ static int on_events(void *ctx, const struct sched_event *ev, size_t n)
 	if (ev->type == SCHED_NAMED) {
 		take_name(r->names, ev);
 	} else {
-		/* whoever had this number before keeps his name until he was asked */
+		/* the previous owner of this number keeps his name until he was asked */
 		rc = r->fn(r->ctx, ev, 1);
 		take_birth(r->names, ev);
 	}
 	return rc;
 }
 
-/* Makes room where too much waits; spans, which must not wait for whoever takes it, want some. */
+/* Makes room where too much waits; spans, which must not wait for the consumer, want some. */
 static int relieve(struct sched_reader *r)
 {
 	if (likely(!sched_order_full(&r->order, SCHED_SPAN_EVENTS)))
@@ -339,7 +339,7 @@ static void note_fault(struct sched_names *names, const struct recording *record
 				 : NULL;
 }
 
-/* perf writes what its tracepoints are behind all else, when it ends. */
+/* perf writes what its tracepoints are after all else, when it ends. */
 static bool lacks_formats(const struct recording *recording)
 {
 	const struct recording_info *info = recording_info(recording);

@@ -20,7 +20,7 @@ _Static_assert(sizeof(struct sched_memo) == 32, "many of them stay in the cache"
 
 enum {
 	SCHED_MEMO_BITS = 7,
-	SCHED_SPAN_EVENTS = 6 << 10, /* a span asks for room for so many, at least */
+	SCHED_SPAN_EVENTS = 6 << 10, /* a span asks for room for this many, at least */
 };
 
 /* Run times that wait for the switch that follows them on their CPU. */

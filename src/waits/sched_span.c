@@ -290,7 +290,7 @@ INLINE void end_turn(struct sched_reader *r, const struct turn *t, const struct 
 	}
 }
 
-/* Any sample, behind those up to @now. False: reading it is up to others. */
+/* Any sample, after those up to @now. False: reading it is up to others. */
 static __attribute__((noinline)) bool slow_sample(struct sched_reader *r, const u8 *at,
 						  const u8 *end, const struct sched_place *place,
 						  u64 now, struct span *s)

@@ -32,7 +32,7 @@ struct waits_session {
 	VEC(struct offcpu_wait) waits; /* of this reading: their stacks may come after them */
 	VEC(struct offcpu_thread) threads;
 	VEC(struct offcpu_thread) told; /* accounts of the part before, of those who still live */
-	struct map pythons;             /* processes whose mapping for Python was told */
+	struct map pythons;             /* processes whose mapping for Python was reported */
 	struct map told_ids;            /* hash of thread and begin -> index + 1 */
 	bool asking;
 	u64 threads_lost;

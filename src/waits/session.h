@@ -54,7 +54,7 @@ int waits_session_part(struct waits_session *s, struct err *e);
  * about by _stop() or _part(). Each covers the time since the one before. */
 const struct offcpu_thread *waits_session_threads(struct waits_session *s, size_t *ret_n);
 void waits_session_forget_threads(struct waits_session *s);
-/* Readable when something has to be looked at soon; then this takes it in, for the next read. */
+/* Readable when something has to be checked soon; then this takes it in, for the next read. */
 int waits_session_fd(const struct waits_session *s);
 void waits_session_take(struct waits_session *s);
 /* @sink gets whole records; the number of samples or a negative errno. */

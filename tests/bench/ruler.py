@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How long the kernel is in what a watcher has attached to the scheduler's tracepoints, whoever
-it is: perf's events, BPF programs with all that leads to them; and how long in telling it of files
+"""How long the kernel is in what a watcher has attached to the scheduler's tracepoints, in
+any case: perf's events, BPF programs with all that leads to them; and how long in telling it of files
 that are mapped. See ruler.bpf.c."""
 import re
 import struct

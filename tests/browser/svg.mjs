@@ -95,7 +95,7 @@ async function search() {
 	await page.keyboard.type('SERVE');
 	check('case counts', await settle(() => matched(page), 'Matched: 0.0%'), 'Matched: 0.0%');
 	await page.keyboard.press('Control+i');
-	check('unless it is told not to', await matched(page), 'Matched: 80.0%');
+	check('unless it is turned off', await matched(page), 'Matched: 80.0%');
 	await page.locator('input').fill('(');
 	const complaint = 'not a regular expression: (';
 	check('no regular expression', await settle(() => details(page), complaint), complaint);

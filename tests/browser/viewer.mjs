@@ -621,7 +621,7 @@ async function twoEvents() {
 	await page.selectOption('#compare', 'r1');
 	check('a ratio colours', (await state(page)).color, 'ratio');
 	await clickBox(page, 'scan');
-	check('and is told', await detail(page, 'instructions / cycles'), '0.5000  (mean 1.000)');
+	check('and is shown', await detail(page, 'instructions / cycles'), '0.5000  (mean 1.000)');
 	await shot(page, 'ratio');
 	await press(page, 'e');
 	check('e: the other event', await text(page, '.fact'), 'instructions');

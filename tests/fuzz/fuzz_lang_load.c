@@ -345,7 +345,7 @@ static void assign(struct maker *m)
 	     known && want == INT ? ops[pick(m, ARRAY_SIZE(ops))] : "=");
 	expression(m, want);
 	put(m, ";\n");
-	/* What an inner block assigns first is not seen behind it. */
+	/* What an inner block assigns first is not seen after it. */
 	if (!known && m->depth == 0)
 		m->vars[want] = n + 1;
 }

@@ -12,7 +12,7 @@ one+='"samples":[[0,1],[0,2],[0]],"weights":[5,3,1]}'
 printf '%s{"name":"first",%s,{"name":"second",%s' "$frames" "$one" "${one:0:60}" >cut.json
 printf '%s{"name":"first",%s]}' "$frames" "$one" >whole.json
 
-# looks FILE WORDS... : it works, and the damage is told on one of the two outputs, once
+# looks FILE WORDS... : it works, and the damage is reported on one of the two outputs, once
 looks() {
 	local file=$1
 	shift

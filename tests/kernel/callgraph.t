@@ -136,7 +136,7 @@ fi
 
 # --- events that the kernel's unwinder does not take: their stacks are copied ------------------------
 
-# reach NAME EVENT PERCENT program...: so many of the stacks lead to the start of the program
+# reach NAME EVENT PERCENT program...: this many of the stacks lead to the start of the program
 reach() {
 	local name=$1 event=$2 wanted=$3
 	shift 3

@@ -7,7 +7,7 @@
 need_root
 cd "$TMP" || exit 1
 
-# stops COMMAND...: it runs until there is output, is told to end, and does so within 20 seconds
+# stops COMMAND...: it runs until there is output, gets a stop request, and does so within 20 seconds
 stops() {
 	local pid i
 	"$@" >shown 2>said &
@@ -33,7 +33,7 @@ stops() {
 for _ in 1 2; do
 	spawn dd if=/dev/zero of=/dev/null bs=1 count=1000000000 status=none
 done
-ok "a flood of lines with stacks ends when it is told to" stops "$FATHOM" trace -e \
+ok "a flood of lines with stacks ends when it gets a stop request" stops "$FATHOM" trace -e \
 	'tracepoint:syscalls:sys_enter_read /comm == "dd"/ { printf("%d %s %s\n", pid, comm, ustack()) }'
 ok "it had shown something" [ -s shown ]
 if [ "$(nproc)" -le 4 ]; then

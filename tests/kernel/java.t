@@ -55,7 +55,7 @@ public class Work {
 END
 javac -d "$TMP" "$TMP/Work.java" 2>"$err_file" || plan_skip "javac failed: $(cat "$err_file")"
 
-# reach NAME LEAST PROGRAM ARGS...: of 1000 stacks, at least so many are complete
+# reach NAME LEAST PROGRAM ARGS...: of 1000 stacks, at least this many are complete
 reach() {
 	local name=$1 least=$2 result user root
 	shift 2

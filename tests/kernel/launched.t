@@ -62,7 +62,7 @@ is 'children: all of them' \
 
 # --- programs that outlive the command, and programs that are none --------------------------------
 
-# ended NAME COMMAND...: the program that it launched is not left behind
+# ended NAME COMMAND...: the program that it launched is not left over
 ended() {
 	local name=$1
 	shift

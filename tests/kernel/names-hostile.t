@@ -143,7 +143,7 @@ all=$(awk '/_leaf / { n += $NF } END { print n + 0 }' <<<"$out")
 diag "$right of $all ns in the library have the right callers"
 ok '... its callers are right' test "$all" -gt 0 -a $((right * 100)) -ge $((all * 95))
 like '... both of them were seen' "$out" 'plugin_leaf'
-like '... and told apart' "$out" 'second_leaf'
+like '... and distinguished' "$out" 'second_leaf'
 
 # --- processes that are gone when they are named ----------------------------------------------------
 

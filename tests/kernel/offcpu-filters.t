@@ -159,7 +159,7 @@ got=$(sum_of net.folded 'tcp_recvmsg.*;--;.*tcp_rcv_established;.*;(\[network\]|
 ok "who waits for a socket is woken by the network, or by who sends ($got us)" [ "$got" -gt 400000 ]
 # By loopback it is the sender that does the network's work, in a softirq that it calls itself.
 got=$(sum_of net.folded "tcp_recvmsg.*;--;.*net_rx_action;.*;__local_bh_enable_ip;.*;tcp_sendmsg;.*;$THREAD_ROOT_LAST;python3 ")
-ok "by loopback the sender is told, down to its own code ($got us)" [ "$got" -gt 300000 ]
+ok "by loopback the sender is reported, down to its own code ($got us)" [ "$got" -gt 300000 ]
 "$FATHOM" chain --folded -- python3 remote.py >chain.folded
 got=$(sum_of chain.folded 'tcp_recvmsg.*;--;.*tcp_sendmsg;.*;python3;--;.*nanosleep;.*;--;.*;\[timer\] ')
 ok "... and what it had been doing ($got us)" [ "$got" -gt 300000 ]

@@ -52,7 +52,7 @@ expect_out_like ';sleeper;nap;.*nanosleep'
 run "$FATHOM" flame --hotcold --idle -i py.data --json
 expect_out '"label": "nap"'
 
-# A child wakes its parent from within its exec: its memory is gone when its stack is looked at.
+# A child wakes its parent from within its exec: its memory is gone when its stack is checked.
 cat >starts.py <<'END'
 import subprocess
 def start():

@@ -115,7 +115,7 @@ done
 # --- what it does not know is said ---------------------------------------------------------------
 
 run "$FATHOM" offcpu -d 100ms --json
-expect_out '"tracepoints": "raw"' "how it was found is told"
+expect_out '"tracepoints": "raw"' "its source is reported"
 run "$FATHOM" doctor --json
 ok "doctor says whose types are used, and what that leads to" python3 - "$out_file" <<'END'
 import json, sys

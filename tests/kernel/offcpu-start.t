@@ -22,7 +22,7 @@ watch() {
 	got=$(sum_of pipe.folded '^reader;.*;wait_for_data;read;.*pipe_read;.*;--;.*write_late;.*;writer [0-9]+$')
 	# wrong types find no waits or no names; the reader counts its way back to a CPU, too, which
 	# may be long
-	ok "$1: the reader's waits, and who ended them ($got us)" \
+	ok "$1: the reader's waits, and their wakers ($got us)" \
 		near "$got" "$(truth "$out_file" waited)" 50
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Who ended a sleep, where that is hard to see: a waker that comes before the thread has left its
+# The waker of a sleep, where that is hard to see: a waker that comes before the thread has left its
 # CPU, and one that came before and had nothing to end; new threads, and many timers; sleeps too
 # short to be asked for.
 # shellcheck source=tests/lib/test.sh
@@ -40,7 +40,7 @@ what() {
 			exec "$FATHOM" offwake --threads -n 0 --json -- "$@" >$how.out 2>$how.err
 		)
 		is "$name, $how" $? 0
-		ok "$name, $how: who ended the waits was seen" python3 check.py $how.out
+		ok "$name, $how: the wakers was seen" python3 check.py $how.out
 	done
 }
 

@@ -25,7 +25,7 @@ ok "there are enough samples ($all ns)" [ "$all" -gt 100000000 ]
 # the rest: just called, about to return
 ok "stacks are whole ($near + $next of $all ns)" [ $((near + next)) -ge $((all * 95 / 100)) ]
 # three quarters of 200 samples and more: four standard deviations are 12 %
-ok "the two are told apart ($near to $next ns)" \
+ok "the two are distinguished ($near to $next ns)" \
 	awk -v a="$near" -v b="$next" 'BEGIN { share = a / (a + b); exit !(share > 0.62 && share < 0.88) }'
 ok "no stack goes through both" [ "$(sum 'near.*next|next.*near')" -eq 0 ]
 done_testing

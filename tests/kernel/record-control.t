@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Recordings that are told what to do while they run, limits of size, and names with the time.
+# Recordings that are controlled while they run, limits of size, and names with the time.
 # shellcheck source=tests/lib/test.sh
 . "$(dirname "$0")/../lib/test.sh"
 
@@ -104,7 +104,7 @@ ok "perf reads it" test "$(samples "$(echo t.data.20*)")" -gt 100
 
 # --- later files stand for themselves ----------------------------------------------------------------
 
-# The child is made while the first file is written; Python's functions are told in each.
+# The child is made while the first file is written; Python's functions are recorded in each.
 cat >loop.py <<'END'
 import os, time
 def spin():

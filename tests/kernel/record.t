@@ -141,7 +141,7 @@ ok "a compressed recording is read by perf" test "$(samples z.data)" -gt 1500
 run "$FATHOM" record -z0 -F 4999 -e cpu-clock -o plain.data -- "$burn" --seconds 0.5 a=100
 ok "-z0 does not compress" test "$(stat -c %s plain.data)" -gt "$(($(stat -c %s z.data) * 2))"
 run "$FATHOM" record -F 4999 -e cpu-clock -o usual.data -- "$burn" --seconds 0.5 a=100
-ok "files are compressed unless told not to" \
+ok "files are compressed by default" \
 	test "$(($(stat -c %s usual.data) * 2))" -lt "$(stat -c %s plain.data)"
 run "$FATHOM" record -z23 -F 99 -o z23.data -- true
 is "a level that zstd does not have: status 2" "$status" 2

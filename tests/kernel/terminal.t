@@ -32,7 +32,7 @@ for words in stacks cpudist; do
 	unlike "$words elsewhere: nothing but the result" "$err" watching
 done
 # Errors are filled there, and stay lines elsewhere.
-time='no time, but a text that has so many words that no line of a terminal has room for all of them'
+time='no time, but a text that has this many words that no line of a terminal has room for all of them'
 seen=$(on_terminal '' offcpu -d "$time")
 like 'an error goes on below, indented' "$seen" '^  [a-z]'
 not_ok 'errors keep to the terminal' grep -Eq '^.{81}' <<<"$seen"
@@ -51,7 +51,7 @@ for words in "record -d 0 -o $TMP/x.data" 'funccount -d 0 t:sched:sched_switch';
 	expect_status 0 "$words: until it is ended"
 done
 
-# A program that prints only at its end is told to be at work; one that prints speaks for itself.
+# A program that prints only at its end is reported as running; one that prints speaks for itself.
 seen=$(on_terminal 'shows the result' trace -e 'tracepoint:sched:sched_switch { @ = count(); }')
 like 'trace says that it looks' "$seen" "${gone}watching 1 probe\\.\\.\\. Ctrl-C ends it"
 like 'trace: the line goes before the result' "$seen" "result(\\^C)?${gone}"

@@ -54,7 +54,7 @@ for kind in disk fault; do
 		continue
 	fi
 	recorded $kind --off-cpu -- "$WORKLOADS/kinds" $kind --file file
-	ok "$kind: its wait is told as that, all of it and nothing else" truth kind $kind.txt $kind
+	ok "$kind: its wait is of that kind, all of it and nothing else" truth kind $kind.txt $kind
 done
 # those that only sleep are not in each other's way
 kinds=(network lock poll child)
@@ -67,7 +67,7 @@ for i in "${!kinds[@]}"; do
 	kind=${kinds[i]}
 	ok "$kind is recorded" wait "${pids[i]}"
 	"$FATHOM" threads -i "$kind.data" --json >>"$kind.txt"
-	ok "$kind: its wait is told as that, all of it and nothing else" truth kind "$kind.txt" "$kind"
+	ok "$kind: its wait is of that kind, all of it and nothing else" truth kind "$kind.txt" "$kind"
 done
 
 # --- the page -------------------------------------------------------------------------------------

@@ -42,6 +42,6 @@ for kind in disk fault network lock pipe sleep poll epoll child vfork; do
 		;;
 	esac
 	run "$FATHOM" threads --json -- "$WORKLOADS/kinds" $kind --file file
-	ok "$kind: its wait is told as that, all of it and nothing else" truth kind "$out_file" $kind
+	ok "$kind: its wait is of that kind, all of it and nothing else" truth kind "$out_file" $kind
 done
 done_testing

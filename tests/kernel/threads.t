@@ -77,7 +77,7 @@ assert "b_wakes_a" in a[0]["waker_where"] and "b_waits_for_c" in a[0]["waker_wai
 assert abs(sum(s["percent"] for s in r["states"]) - 100) < 1, r["states"]
 END
 
-# Threads that do the same are told of once, and the figures add up.
+# Threads that do the same are reported once, and the figures add up.
 run "$FATHOM" explain -- "$WORKLOADS/naps" --threads 4 --count 20 --us 5000
 expect_status 0
 expect_prose '[0-9.]+m?s in [0-9]+ waits, the longest [0-9.]+m?s: napper \([0-9]+ and 3 others\) were sleeping on a timer in [^.]*nap_main[.]'

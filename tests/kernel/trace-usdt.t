@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck disable=SC2016
 # Static tracepoints of programs: arguments of every kind, lists, processes that run already, and
-# those behind a semaphore, which the kernel raises while someone listens.
+# those with a semaphore, which the kernel raises while someone listens.
 . "$(dirname "$0")/../lib/test.sh"
 need_root
 need_cmd gcc

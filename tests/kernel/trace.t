@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck disable=SC2016
-# fathom trace against what is known to happen, and what it leaves behind.
+# fathom trace against what is known to happen, and what it leaves over.
 . "$(dirname "$0")/../lib/test.sh"
 need_root
 need_file /sys/kernel/btf/vmlinux

@@ -97,7 +97,7 @@ else
 	like 'jitlike: the map names its functions' "$(cat "$map")" '^[0-9a-f]+ b jit_hot$'
 	rm -f "$map"
 	run "$WORKLOADS/jitlike" --seconds 0.01
-	not_ok 'jitlike: no map is left behind' test -e "/tmp/perf-$(value pid).map"
+	not_ok 'jitlike: no map is left over' test -e "/tmp/perf-$(value pid).map"
 fi
 
 run "$WORKLOADS/alloc" --count 1000 --leak 10 --mb 8

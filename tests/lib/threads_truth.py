@@ -123,7 +123,7 @@ def switches(seen, _):
 
 
 def kind(seen, word):
-    """Its wait is told as that, all of it and nothing else."""
+    """Its wait is of that kind, all of it and nothing else."""
     # a futex without a library around it may be anything
     what = {"epoll": "poll", "vfork": "child", "lock": "futex"}.get(word, word)
     # a process that it starts has another number

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
-# Tools against workloads whose truth is known. Source it behind test.sh; then there are:
+# Tools against workloads whose truth is known. Source it after test.sh; then there are:
 #
 #	traced TOOL 'OPTIONS' 'WORKLOAD'   runs the workload (a line of shell) while the tool looks on;
 #	                                   rows are in $rows, what it said in $said. A tool that

@@ -55,7 +55,7 @@ if command -v go >/dev/null; then
 		>/dev/null 2>record.log; then
 		# a function may be inlined in one place and called in another
 		"$FATHOM" export perf.data --no-inline -o real.pb.gz
-		# code without name is told apart by its module here, not there
+		# code without name is distinguished by its module here, not there
 		pprof_top real.pb.gz | grep -v '^\[' >theirs
 		our_top perf.data --no-inline | grep -v '^\[' >ours
 		ok "the same for a real recording ($(wc -l <ours) functions)" diff theirs ours

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Opens a profile in speedscope's own page: export_speedscope.mjs PLAYWRIGHT CHROMIUM PAGE PROFILE
-// SCRATCH FUNCTIONS. Waits for so many functions; prints "profile NAME", then "function TOTAL SELF
+// SCRATCH FUNCTIONS. Waits for this many functions; prints "profile NAME", then "function TOTAL SELF
 // NAME" for each line of its sandwich view, or what it complains about.
 import fs from 'node:fs';
 import { pathToFileURL } from 'node:url';

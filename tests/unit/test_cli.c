@@ -290,7 +290,7 @@ TEST("an optional value comes attached, or as the next word if that is one of th
 	CHECK_EQ(q.args.graph, 2);
 }
 
-TEST("a letter may stand for something else behind an operand")
+TEST("a letter may stand for something else after an operand")
 {
 	static const struct opt options[] = {
 		{ .short_name = 's',
@@ -303,7 +303,7 @@ TEST("a letter may stand for something else behind an operand")
 		  .type = OPT_FLAG,
 		  AT(flag),
 		  .help = "a flag",
-		  .behind = "history" },
+		  .after = "history" },
 		OPT_END,
 	};
 	struct command cmd = cmd_all;

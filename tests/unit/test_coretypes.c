@@ -93,7 +93,7 @@ TEST("the types that a program reads are those of the kernel, and no others")
 	drop(&local);
 }
 
-TEST("a member that cannot be told is no guess")
+TEST("a member that is unknown is not guessed")
 {
 	struct side kernel, local;
 	_cleanup_buf_ struct buf bytes = BUF_INIT;

@@ -139,7 +139,7 @@ static const struct tree *tree_of(const struct result *r)
 	return NULL;
 }
 
-/* The labels of the tree, each indented by its depth, one behind the other. */
+/* The labels of the tree, each indented by its depth, one after the other. */
 static void outline(struct profile *p, u32 max_lines, double limit, struct buf *ret)
 {
 	const struct report_opts opts = { .max_lines = max_lines, .percent_limit = limit };

@@ -374,7 +374,7 @@ TEST(after_an_exec_only_stacks_of_before_are_the_parents)
 	CHECK_STR(name_of(f, &we, 1), "Thing.method");
 	CHECK_STR(name_of(f, &before, 2), "Thing.method");
 	CHECK_STR(name_of(f, &after, 2), PYTHON_UNREADABLE);
-	/* a late one of before is still told from those of the new program */
+	/* a late one of before is still distinguished from those of the new program */
 	CHECK_STR(name_of(f, &before, 3), "Thing.method");
 	CHECK_STR(name_of(f, &after, 3), PYTHON_UNREADABLE);
 	python_names_release(&f->names);

@@ -130,7 +130,7 @@ TEST("the oldest makes room, and what is left begins with what ran then")
 	recorder_past_release(&p);
 }
 
-TEST("samples of a thread that nothing is told of are left out and counted")
+TEST("samples of a thread that nothing is reported are left out and counted")
 {
 	struct past p = { .most = MOST };
 	struct written w = { 0 };

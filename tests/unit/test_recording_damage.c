@@ -291,7 +291,7 @@ TEST_TIMEOUT(random_damage_to_a_compressed_file, 120)
 	free(path);
 }
 
-TEST("a mapping that goes round the end of memory is told of")
+TEST("a mapping that goes round the end of memory is reported")
 {
 	_cleanup_free_ char *path = xasprintf("%s/round.data", test_tmpdir());
 	struct emit e = { 0 };
@@ -301,7 +301,7 @@ TEST("a mapping that goes round the end of memory is told of")
 	kit_header(&e, 128);
 	at = e.b.len;
 	kit_mmap2(&e, 10, "/bin/thing");
-	/* behind the header, pid and tid; it is 0x2000 long */
+	/* after the header, pid and tid; it is 0x2000 long */
 	emit_patch_u64(&e, at + 16, UINT64_MAX - 0xfff);
 	kit_sample(&e, 71, 20, 0x400100, 1);
 	kit_close(&e);

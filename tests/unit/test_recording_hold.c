@@ -244,7 +244,7 @@ TEST("a file that is held gives what one that is read gives")
 	buf_release(&e.b);
 }
 
-TEST("a file that is cut while it is looked at ends there, and that is said")
+TEST("a file that is cut while it is checked ends there, and that is said")
 {
 	struct taken t = { .cut_after = 3, .cut_to = 9 << 20 };
 	struct emit e = { 0 };

@@ -136,7 +136,7 @@ TEST(all_fields)
 	buf_release(&b);
 }
 
-/* Each record that is cut anywhere says so, and reads nothing behind its end. */
+/* Each record that is cut anywhere says so, and reads nothing after its end. */
 TEST(every_cut_is_noticed)
 {
 	struct perf_event_attr attr = full_attr();

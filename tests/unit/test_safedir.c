@@ -158,7 +158,7 @@ TEST(links_of_our_own_are_followed)
 	CHECK_STR(buf_str(&b), "new");
 }
 
-/* To open a device may already do something: what is not a regular file is only looked at. */
+/* To open a device may already do something: what is not a regular file is only checked. */
 TEST(special_files_are_not_opened)
 {
 	_cleanup_close_ int watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);

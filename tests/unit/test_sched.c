@@ -363,7 +363,7 @@ TEST(sched_map_cuts_to_the_time_that_is_asked_for)
 	const struct sched_filter filter = { .from = 200, .to = 300, .outside = true };
 	struct sched_map *m = sched_map_new(&names, &filter);
 	const struct sched_event events[] = {
-		switch_at(100, 0, 10, 0, 20), /* 10 waits from before to behind */
+		switch_at(100, 0, 10, 0, 20), /* 10 waits from before to after */
 		switch_at(150, 0, 20, 1, 30), switch_at(250, 0, 30, 1, 40),
 		switch_at(400, 0, 40, 1, 10), switch_at(450, 0, 10, 1, 0),
 	};
@@ -658,7 +658,7 @@ TEST(accounts_sum_to_wall_time)
 	profile_release(&p);
 }
 
-TEST("accounts of sampled waits, and of who is not told apart in user and kernel")
+TEST("accounts of sampled waits, and of who is not separated in user and kernel")
 {
 	struct profile p;
 	wait_list waits = { 0 };

@@ -457,7 +457,7 @@ TEST("samples are read alike wherever their parts lie, run times folded or not")
 	}
 }
 
-TEST("events that were lost are told of, records that nobody wants are passed over")
+TEST("events that were lost are reported, records that nobody wants are passed over")
 {
 	const struct record_ids ids = { .time = 105, .id = ID_SWITCH };
 	const struct record_mmap map = { .pid = 10, .tid = 10, .len = 4096, .filename = "/a" };
@@ -591,7 +591,7 @@ TEST("any mixture of runs comes out in order")
 	sched_order_release(&o);
 }
 
-/* A round of each CPU's events one behind the other, as rings are read; times are often equal. */
+/* A round of each CPU's events one after the other, as rings are read; times are often equal. */
 static void push_long_runs(struct sched_order *o, u32 cpus, u32 round, u32 *came, u64 *x)
 {
 	for (u32 cpu = 0; cpu < cpus; cpu++) {
@@ -729,7 +729,7 @@ TEST("threads by switches: running, runnable and blocked sum to each one's time"
 	free(f.path);
 }
 
-TEST("one process by switches: its waits, who ended them, and who had the CPU instead")
+TEST("one process by switches: its waits, their wakers, and who had the CPU instead")
 {
 	_cleanup_err_ struct err e = ERR_INIT;
 	range_list pids = { 0 }, none = { 0 };

@@ -141,7 +141,7 @@ TEST(code_has_its_name_at_its_time)
 	jitdump_release(&d);
 }
 
-TEST(lines_belong_to_the_code_behind_them)
+TEST(lines_belong_to_the_code_after_them)
 {
 	_cleanup_buf_ struct buf b = BUF_INIT;
 	struct jitdump d = JITDUMP_INIT;
@@ -380,7 +380,7 @@ TEST(a_map_written_anew_is_read_from_its_start)
 	symbols_free(s);
 }
 
-/* A hole of 1 GB, and a line behind it: its end is read, and the user is told. */
+/* A hole of 1 GB, and a line after it: its end is read, and the user is reported. */
 TEST(a_huge_map_is_capped_and_explained)
 {
 	struct symbols *s = symbols_new(&(struct symbols_opts){ .no_cache = true });

@@ -67,7 +67,7 @@ struct space {
 	struct vm_area_struct___old vma[VMAS];
 };
 
-/* Mapping @i has i % 3 + 1 pages; every second one has a page of nothing behind it. */
+/* Mapping @i has i % 3 + 1 pages; every second one has a page of nothing after it. */
 static struct space *space(void)
 {
 	static struct space s;

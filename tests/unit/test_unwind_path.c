@@ -176,7 +176,7 @@ TEST("a file below an overlay has the path above")
 	CHECK_STR(path_of(&t->file.file), "");
 }
 
-TEST("a path is told whole or not at all")
+TEST("a path is reported whole or not at all")
 {
 	enum { DIRS = 8 };
 	static char long_name[UNWIND_PATH_NAME];

@@ -192,7 +192,7 @@ TEST(rows_follow_the_program)
 	CHECK_EQ(t->stats.fdes, 1);
 }
 
-TEST(before_and_behind_the_file_is_the_end_rule)
+TEST(before_and_after_the_file_is_the_end_rule)
 {
 	struct maker m = { 0 };
 

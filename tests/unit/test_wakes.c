@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who ended waits, as it is read from a recording: also behind filters. */
+/* Wakers, as it is read from a recording: also with filters. */
 #include "harness.h"
 
 #include "analysis/waits.h"
@@ -141,7 +141,7 @@ TEST(wakers_of_all_waits)
 	profile_release(&p);
 }
 
-/* The filter is about who waits: whoever ended that is told, though it is another process. */
+/* The filter is about who waits: the waker is kept, though it is another process. */
 TEST(a_filter_keeps_wakers_of_other_processes)
 {
 	struct range mine = { 10, 10 };

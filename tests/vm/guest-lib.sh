@@ -2,7 +2,7 @@
 # shellcheck shell=sh disable=SC2016,SC2154
 #
 # TAP for guest scripts, which busybox sh runs. They begin with ". /tests/lib.sh" and end with
-# done_testing; what they leave in /out can be looked at on the host by guest/NAME.check. The
+# done_testing; what they leave in /out can be checked on the host by guest/NAME.check. The
 # words are those of tests/lib/test.sh: plan_skip, skip, ok, not_ok, pass, fail, is, like, run,
 # expect_status, expect_out, diag, need_cmd; and need_workload.
 test_count=0

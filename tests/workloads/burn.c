@@ -37,17 +37,17 @@ BURNER(h, 8)
 
 static uint64_t (*const burners[FUNCTIONS])(uint64_t) = { a, b, c, d, e, f, g, h };
 
-/* The one that is furthest behind its share. */
+/* The one that is furthest below its share. */
 static int next_burner(const struct job *job, double total)
 {
 	double most = -1;
 	int best = 0;
 
 	for (int i = 0; i < FUNCTIONS; i++) {
-		double behind = job->share[i] * (total + SLICE_S) - job->spent[i];
+		double after = job->share[i] * (total + SLICE_S) - job->spent[i];
 
-		if (job->share[i] > 0 && behind > most) {
-			most = behind;
+		if (job->share[i] > 0 && after > most) {
+			most = after;
 			best = i;
 		}
 	}

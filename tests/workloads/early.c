@@ -30,7 +30,7 @@ static long futex(_Atomic unsigned int *word, int op, unsigned int value)
 	return syscall(SYS_futex, word, op | FUTEX_PRIVATE_FLAG, value, NULL, NULL, 0);
 }
 
-/* The @which-th of the CPUs that we may use, if there are so many. */
+/* The @which-th of the CPUs that we may use, if there are this many. */
 static void pin(int which)
 {
 	cpu_set_t all, one;

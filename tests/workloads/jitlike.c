@@ -72,8 +72,8 @@ static OWN_FRAME double work(const char *memory, struct jit *functions, double s
 	double last = thread_cpu_s(), total = 0;
 
 	while (total < seconds) {
-		double behind = functions[0].share * (total + SLICE_S) - functions[0].spent;
-		struct jit *fn = &functions[behind < 0.5 * SLICE_S];
+		double after = functions[0].share * (total + SLICE_S) - functions[0].spent;
+		struct jit *fn = &functions[after < 0.5 * SLICE_S];
 
 		((jit_fn)(uintptr_t)(memory + fn->offset))(turns);
 		double now = thread_cpu_s();

@@ -2,7 +2,7 @@
 /*
  * sigframe [--seconds S] [--same-stack]
  *
- * Burns S seconds (1) of CPU time inside a signal handler, on an alternate stack unless told
+ * Burns S seconds (1) of CPU time inside a signal handler, on an alternate stack by default
  * otherwise: main -> work -> interrupted -> (signal) -> handler -> burn_in_handler. The signal is a
  * trap at an instruction of interrupted itself, so no libc frame lies between.
  */

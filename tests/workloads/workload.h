@@ -134,7 +134,7 @@ static UNUSED double parse_number(const char *what, const char *text, double low
 	return value;
 }
 
-/* The number behind the option at @argv[*@at], which is moved on to it. */
+/* The number after the option at @argv[*@at], which is moved on to it. */
 static UNUSED double option_value(char *const *argv, int *at, double low, double high)
 {
 	const char *option = argv[*at];

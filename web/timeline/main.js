@@ -345,7 +345,7 @@ class TimeLine {
 			];
 		return cpu !== undefined ? ["CPU " + cpu, ["does", "nothing: idle"]] : null;
 	}
-	/* Who ended the wait that led to it. */
+	/* The waker of the wait that led to it. */
 	wakerOf(stretch) {
 		const { data, picture } = this,
 			begin = data.begin(stretch),

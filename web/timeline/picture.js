@@ -12,7 +12,7 @@ const LANE = 24; /* who runs on a CPU */
 const QUEUE = 13; /* who wants to */
 const GAP = 6;
 const ROW = 20;
-const ARROWS_APART = 5; /* pixels; closer ones cannot be told apart */
+const ARROWS_APART = 5; /* pixels; closer ones cannot be distinguished */
 const SHORTEST = 1000; /* ns in sight */
 
 /* hue, chroma, lightness of what tasks do: light, dark; the first two as in graphs of hot and cold */
@@ -295,7 +295,7 @@ export class Picture {
 
 		return { time, cpu, waker, wakee };
 	}
-	/* All of them while they can be told apart, else those of the chosen task. */
+	/* All of them while they can be distinguished, else those of the chosen task. */
 	arrows() {
 		const all = this.wakesInSight(),
 			most = this.width / ARROWS_APART;

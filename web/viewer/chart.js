@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Stacks in order of time, one lane for each thread or CPU. Drawn from the samples themselves: at
- * most one sample for each pixel is looked at, so nothing has to be prepared.
+ * most one sample for each pixel is checked, so nothing has to be prepared.
  */
 import { eachSample, groupLabel, NOWHERE, threadKey } from "./derive.js";
 import { CanvasPainter, SMALL } from "./paint.js";
@@ -545,7 +545,7 @@ function usualGap(samples, time, frequency) {
 	return Math.max(1e-6, Math.min(most, gaps.length ? gaps[gaps.length >> 1] : 0.001));
 }
 
-/* So many that 98 of 100 stacks are seen whole: a few deep ones must not push all else away. */
+/* Such that 98 of 100 stacks are seen whole: a few deep ones must not push all else away. */
 function rowsFor(counts, samples) {
 	let seen = 0,
 		d = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Colours. Those of kinds differ in lightness as well as in hue, and differences go from blue to
- * orange: they can be told apart without telling red from green.
+ * orange: they can be distinguished without telling red from green.
  */
 import { difference } from "./analyse.js";
 import { KIND, KIND_NAMES } from "./model.js";

@@ -460,7 +460,7 @@ export class FlameView {
 			this.openPlumbing();
 			return;
 		}
-		/* the mark itself holds nothing to zoom to: it leads to who ended the waits */
+		/* the mark itself holds nothing to zoom to: it leads to the wakers */
 		if (this.isBlockedMark(v)) showWakers(this.app, this.picture.tree, v);
 		else this.zoomTo(v);
 	}

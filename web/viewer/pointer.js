@@ -29,7 +29,7 @@ export class Glide {
 	}
 }
 
-/* Mouse and touch on a canvas, told as few things: hover, click, menu, pan, wheel. */
+/* Mouse and touch on a canvas, as few events: hover, click, menu, pan, wheel. */
 export class Pointer {
 	constructor(canvas, on) {
 		let down = null,

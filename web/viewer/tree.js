@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Trees of calls. Node 0 is the root; a node's parent has a smaller number. Children are put in
- * order, and get their place, when they are first looked at: a picture of a million nodes touches
+ * order, and get their place, when they are first checked: a picture of a million nodes touches
  * only those that are wider than a pixel.
  *
  * Weights: self and total of what is shown, selfB and totalB of what it is compared with (or
@@ -181,7 +181,7 @@ export class Tree {
 
 /*
  * The same samples from the leaf on: below each function stand those that called it. Grown where
- * it is looked at. Every node owns a range of entries (a node of the tree it was made from, and
+ * it is checked. Every node owns a range of entries (a node of the tree it was made from, and
  * weights); its children share that range out among themselves, so entries are sorted in place.
  */
 export class ReversedTree extends Tree {

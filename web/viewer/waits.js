@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Waiting. Stacks of a graph of hot and cold end in a mark that says what the thread did there; in
- * stacks of waits a divider parts who waited from who ended it.
+ * stacks of waits a divider separates the waiter from its waker.
  */
 import { KIND } from "./model.js";
 import { ReversedTree } from "./tree.js";
@@ -172,7 +172,7 @@ export function stateShare(shown, s) {
 	return w && shown.sum ? " " + fmtPercent(w[s] / shown.sum) : "";
 }
 
-/* Each divider leads from who waited to who ended that, or from there to where that one waited. */
+/* Each divider leads from who waited to its waker, or from there to where that one waited. */
 export function isWaker(tree, v) {
 	const { names } = tree.model.frames;
 
@@ -200,7 +200,7 @@ function hasDivider(model) {
 	return model.divided;
 }
 
-/* --- from a wait to who ended it ------------------------------------------------------------ */
+/* --- from a wait to its waker ------------------------------------------------------------ */
 
 /* Time that was spent blocked lies on the box. */
 export function hasWakers(app, tree, v) {

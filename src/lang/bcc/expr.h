@@ -40,9 +40,9 @@ bool bcc_entry(const struct bcc_scope *s, const char *name, struct buf *out);
 const char *bcc_type(struct arena *arena, const char *text, size_t len);
 /* A value of the C type @type, of our language's expression @expr. */
 void bcc_convert(const char *type, const char *expr, struct buf *out);
-/* The name behind "$entry(" at @text, copied to the arena; NULL when it is none. */
+/* The name after "$entry(" at @text, copied to the arena; NULL when it is none. */
 const char *bcc_entry_name(const struct bcc_scope *s, const char *text);
-/* Behind the bracket or quote that closes the one at @p; @end when it does not close. */
+/* After the bracket or quote that closes the one at @p; @end when it does not close. */
 const char *bcc_skip(const char *p, const char *end);
 
 #endif

@@ -45,7 +45,7 @@ struct oneliner {
 };
 
 /*
- * The [interval [count]] that bcc's tools take behind their pattern; missing words change
+ * The [interval [count]] that bcc's tools take after their pattern; missing words change
  * nothing.
  */
 int oneliner_rounds(struct oneliner *o, const char *const *words, size_t n, struct err *e);

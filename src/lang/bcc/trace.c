@@ -91,7 +91,7 @@ static int parse_probe(struct trace_probe *p, struct arena *arena, const char *t
 
 /* --- the message ------------------------------------------------------------------------------ */
 
-/* The next expression behind the format; false: there is none. */
+/* The next expression after the format; false: there is none. */
 static bool next_expr(const struct trace_probe *p, const char **at, struct buf *out)
 {
 	const char *start = *at, *end = start + strlen(start), *stop = start;

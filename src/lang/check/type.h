@@ -74,7 +74,7 @@ struct field {
 	const char *name;
 	const struct type *type;
 	u32 offset;       /* bytes */
-	u32 bit;          /* bit fields: first bit behind offset */
+	u32 bit;          /* bit fields: first bit after offset */
 	u32 bits;         /* 0: not a bit field */
 	bool data_loc;    /* tracepoints: a u32 that says where the data is */
 	const char *decl; /* as the kernel declares it, for -lv; or NULL */

@@ -143,7 +143,7 @@ static void check_find(struct comp *c, struct node *n)
 		arena_dup(&c->prog.arena, (struct node *[]){ n->kids[2], map }, 2 * sizeof(map));
 	assign->n_kids = 2;
 	check_stmt(c, assign);
-	/* Behind the arguments, where only emit_find() looks. */
+	/* After the arguments, where only emit_find() looks. */
 	n->kids = arena_dup(&c->prog.arena, (struct node *[]){ map, key, n->kids[2], assign },
 			    4 * sizeof(map));
 }

@@ -76,7 +76,7 @@ static void check_str(struct comp *c, struct node *n)
 
 /*
  * min(n, size), never negative: what the verifier wants of a length. Of memory the end of the text
- * counts; of a string that is there already it does not.
+ * counts; of a string that exists it does not.
  */
 static struct ir_arg bounded(struct gen *g, struct node *len, u32 size, bool is_string)
 {

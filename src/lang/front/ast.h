@@ -63,7 +63,7 @@ struct type_name {
 	u32 pointers;
 	u32 n_dims;
 	u32 dims[TYPE_NAME_DIMS];
-	u32 outer;       /* stars behind the dimensions: pointers to the array */
+	u32 outer;       /* stars after the dimensions: pointers to the array */
 	struct node *of; /* typeof(expression), instead of a name; or NULL */
 	struct span_at at;
 };

@@ -17,7 +17,7 @@ struct conversion {
 	bool hex_escaped; /* %rx */
 };
 
-/* The next one; moves *p behind it. NULL, or where the format is wrong. */
+/* The next one; moves *p after it. NULL, or where the format is wrong. */
 const char *fmt_next(const char **p, struct conversion *ret);
 
 #endif

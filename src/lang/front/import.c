@@ -18,7 +18,7 @@ struct importer {
 
 /* --- finding the statements ------------------------------------------------------------------- */
 
-/* Behind a comment or a string that begins at @s; @s itself when there is neither. */
+/* After a comment or a string that begins at @s; @s itself when there is neither. */
 static const char *skip_opaque(const char *s, const char *end)
 {
 	if (s + 1 < end && s[0] == '/' && s[1] == '/') {
@@ -77,10 +77,10 @@ static bool next_statement(const char *text, size_t len, size_t *at, struct stat
 	u32 depth = 0;
 
 	while (s < end) {
-		const char *behind = skip_opaque(s, end);
+		const char *after = skip_opaque(s, end);
 
-		if (behind != s) {
-			s = behind;
+		if (after != s) {
+			s = after;
 			continue;
 		}
 		if (*s == '{')

@@ -309,7 +309,7 @@ void lex_seek(struct lexer *lx, u32 pos)
 	lex_next(lx);
 }
 
-/* One escape sequence; @p stands behind the backslash. Returns where the text goes on. */
+/* One escape sequence; @p stands after the backslash. Returns where the text goes on. */
 static u32 unescape(struct lexer *lx, u32 p, struct buf *out)
 {
 	static const char from[] = "nrtabfv\\\"", to[] = "\n\r\t\a\b\f\v\\\"";

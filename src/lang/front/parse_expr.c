@@ -92,7 +92,7 @@ static struct node *expand_define(struct parser *p, struct define *d, struct spa
 	return n;
 }
 
-/* ", a.b" behind a type. */
+/* ", a.b" after a type. */
 static void member_name(struct parser *p, struct node *n)
 {
 	u32 start, end;

@@ -227,7 +227,8 @@ void gen_for_long(struct gen *g, struct node *n)
 	ir_label_here(&g->ir, end);
 }
 
-/* The condition is asked in the callback; whoever does not end in time is stopped, and counted. */
+/* The condition is asked in the callback; a loop that does not end in time is stopped, and counted.
+ */
 void gen_while(struct gen *g, struct node *n)
 {
 	ir_label ended = ir_new_label(&g->ir);

@@ -14,9 +14,9 @@ enum { FUNC_MAX_PARAMS = 5 };
 
 struct func_type {
 	u32 start;      /* its first instruction */
-	bool is_global; /* verified once and by itself: needs to know what is behind pointers */
+	bool is_global; /* verified once and by itself: needs to know what pointers point to */
 	u32 n_params;
-	u32 pointed[FUNC_MAX_PARAMS]; /* bytes behind a pointer; 0: a number */
+	u32 pointed[FUNC_MAX_PARAMS]; /* bytes that a pointer points to; 0: a number */
 };
 
 typedef VEC(struct func_type) func_types;

@@ -512,7 +512,7 @@ static void add_to_claim(struct gen *g, s64 n)
 
 /*
  * While a program sleeps, another task may run it on the same CPU: its first word says whether the
- * memory is in use. Whoever finds it taken leaves, and that is counted.
+ * memory is in use. A program that finds it taken returns, and that is counted.
  */
 static void claim_scratch(struct gen *g)
 {

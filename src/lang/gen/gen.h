@@ -97,7 +97,7 @@ vreg gen_read_str(struct gen *g, const struct val *dst, struct ir_arg size, vreg
 		  enum space space);
 /* The expression as memory of the program, at least as large as its type. */
 void gen_in_memory(struct gen *g, struct node *n, struct val *ret);
-/* Stores the expression as type @as; @clean: bytes behind the end of strings are zero too. */
+/* Stores the expression as type @as; @clean: bytes after the end of strings are zero too. */
 void gen_store(struct gen *g, struct node *n, const struct type *as, const struct val *dst,
 	       bool clean);
 void gen_count(struct gen *g, enum counter counter);

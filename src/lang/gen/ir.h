@@ -114,7 +114,7 @@ void ir_jump(struct ir *ir, ir_label label);
 void ir_branch(struct ir *ir, u8 op, vreg a, vreg b, ir_label label);
 void ir_branchi(struct ir *ir, u8 op, vreg a, s32 imm, ir_label label);
 vreg ir_call(struct ir *ir, u32 helper, const struct ir_arg *args, u32 n_args);
-/* The same of the function that is linked behind the program. */
+/* The same of the function that is linked after the program. */
 vreg ir_call_linked(struct ir *ir, const struct ir_arg *args, u32 n_args);
 void ir_exit(struct ir *ir, s32 value);
 void ir_exit_reg(struct ir *ir, vreg value);

@@ -12,7 +12,7 @@ static const char *line_end(const char *s)
 	return nl ? nl : s + strlen(s);
 }
 
-/* "12: (85) call ...": an instruction that was looked at. */
+/* "12: (85) call ...": an instruction that was checked. */
 static bool is_instruction(const char *line, const char *end, u32 *ret)
 {
 	const char *s = line;

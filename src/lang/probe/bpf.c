@@ -12,7 +12,7 @@
 
 static const struct provider fentry_of_bpf, fexit_of_bpf;
 
-/* Behind target->data. */
+/* After target->data. */
 struct place {
 	u32 program;
 	u32 func; /* in the types of the program */

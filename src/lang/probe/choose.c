@@ -11,7 +11,7 @@
  *	#endif
  *
  * A condition becomes 1 or 0 in place; the directives of the language do the rest. Conditions of
- * branches that are not looked at are not tried: that would cost time.
+ * branches that are not checked are not tried: that would cost time.
  */
 #include "base/io.h"
 #include "lang/comp.h"

@@ -137,7 +137,7 @@ static bool emit_field(struct gen *g, const struct field *f, struct val *ret)
 	return true;
 }
 
-/* The link stays behind under its name; whoever reads that file runs the program. */
+/* The link remains under its name; reading that file runs the program. */
 static int pin(const struct attach_ctx *a, const struct target *t, int link)
 {
 	char *said = arena_printf(&a->run->c->arena, "Program pinned to %s\n", t->group);

@@ -34,7 +34,7 @@ struct provider {
 	u32 flags;
 	enum lang_mode mode; /* LANG_TRACE: in this mode only, except begin and end */
 	/*
-	 * Adds the targets that "rest" (behind "name:") means to c->targets; wrong text is a
+	 * Adds the targets that "rest" (after "name:") means to c->targets; wrong text is a
 	 * diagnostic. No target means that nothing matched.
 	 */
 	void (*expand)(struct comp *c, const struct provider *p, const struct spec *s,

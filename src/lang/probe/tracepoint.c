@@ -224,7 +224,7 @@ static const struct type *pointer_field(struct comp *c, const char *decl, size_t
 	return t;
 }
 
-/* "char prev_comm[16]" and the numbers behind it. */
+/* "char prev_comm[16]" and the numbers after it. */
 static void field_of(struct comp *c, const struct target *t, const char *decl, size_t len,
 		     u64 offset, u64 size, bool is_signed, struct field *ret)
 {

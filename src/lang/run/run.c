@@ -256,7 +256,7 @@ int run_drain(struct run *r)
 		return 0;
 	at = *consumer;
 	end = __atomic_load_n(producer, __ATOMIC_ACQUIRE);
-	/* a flood may go on for ever: after one turn of the ring others have to be looked at */
+	/* a flood may go on for ever: after one turn of the ring others have to be checked */
 	most = at + r->ring.mask + 1;
 	while (at < end && !r->output_error) {
 		const u8 *rec = r->ring.producer + r->ring.page + (at & r->ring.mask);
@@ -613,7 +613,7 @@ static void close_in_background(const struct run *r, const int pipes[2])
 	int null = open("/dev/null", O_RDWR);
 	char byte;
 
-	/* Whoever waits for the end of our output must not wait for this. */
+	/* A reader that waits for the end of our output must not wait for this. */
 	for (int fd = 0; null >= 0 && fd < 3; fd++)
 		dup2(null, fd);
 	setsid();

@@ -136,7 +136,7 @@ static bool is_kernel_frame(struct run *r, u64 address, const char *prefix)
 }
 
 /*
- * By where it lies, not by name: the trampoline behind it has none any more, and the table of
+ * By where it lies, not by name: the trampoline after it has none any more, and the table of
  * names gives it that of the program before it. Names are for who may not see addresses.
  */
 static bool is_own_code(struct run *r, u64 address)
@@ -161,7 +161,7 @@ static bool is_trampoline(struct run *r, u64 address)
 
 /*
  * Our own program and what called it are not part of what was asked for; a program that is probed
- * is, which comes behind that.
+ * is, which comes after that.
  */
 static size_t own_frames(struct run *r, const u64 *frames, size_t n)
 {

@@ -235,7 +235,7 @@ static int take_maps(struct tabling *t, struct err *e)
 	return 0;
 }
 
-/* Where the values begin: behind as many columns as the keys have parts. */
+/* Where the values begin: after as many columns as the keys have parts. */
 static void place_values(struct tabling *t)
 {
 	u32 parts = 0;

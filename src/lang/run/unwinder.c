@@ -2,7 +2,7 @@
 /*
  * libbpf resolves maps, types of the kernel and calls in our object, then asks a handler of ours
  * before it loads: there the finished instructions are taken, and something trivial is loaded in
- * their place. They lie behind the instructions of each program that takes user stacks; all jumps
+ * their place. They lie after the instructions of each program that takes user stacks; all jumps
  * in them are relative.
  */
 #include "lang/run/unwinder.h"

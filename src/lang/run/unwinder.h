@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * User stacks without frame pointers in programs of the language: the unwinder of src/bpf as a
- * function behind the program, and its tables. Costs nothing unless a program takes user stacks.
+ * function after the program, and its tables. Costs nothing unless a program takes user stacks.
  */
 #ifndef LANG_UNWINDER_H
 #define LANG_UNWINDER_H

@@ -57,7 +57,7 @@ expect_status 0
 run fathom explain -- "$workloads/chain" --count 5
 expect_status 0
 expect_out 'chain-b'
-# Each kind of wait is told as that; TCG is slow, so that it is asked about blocked time alone, and
+# Each kind of wait is recognised; TCG is slow, so that it is asked about blocked time alone, and
 # only most of that has to be of the kind.
 kind_share() { printf '%s\n' "$out" | awk -v pid="$1" -v key="\"$2_percent\":" '
 	/"pid":/ { mine = $2 + 0 == pid }

@@ -33,7 +33,7 @@ expect_status 0 "explain"
 expect_out 'Who had the CPU in that time'
 run fathom threads -d 1s
 expect_status 0 "threads"
-expect_out 'kthreadd' "threads: who sleeps since the start is told of"
+expect_out 'kthreadd' "threads: who sleeps since the start is reported"
 run fathom wakeup --folded -- "$workloads/block" pipe --count 5
 expect_status 0 "wakeup"
 like "wakeup: the waker's stack with the woken on top" "$out" '^writer;.*;write_late;.*;reader [0-9]'
