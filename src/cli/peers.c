@@ -35,10 +35,13 @@ const char *peer_of(const char *name)
 {
 	size_t n = strlen(name);
 
+	/* a word between blanks is looked for: it has none itself */
+	if (!n || strchr(name, ' '))
+		return NULL;
 	for (size_t i = 0; i < ARRAY_SIZE(peers); i++) {
 		const char *list = peers[i].names;
 
-		for (const char *at = strstr(list, name); n && at; at = strstr(at + 1, name))
+		for (const char *at = strstr(list, name); at; at = strstr(at + 1, name))
 			if (at[-1] == ' ' && at[n] == ' ')
 				return peers[i].whose;
 	}

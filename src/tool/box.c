@@ -311,6 +311,14 @@ static bool add_script(struct toolbox *b, int argc, char **argv, int at)
 	return true;
 }
 
+/* Called by the name of a command ("bpftrace"): all words are its own. */
+static bool is_called_as_command(const struct toolbox *b, const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+
+	return path && find_builtin(b, slash ? slash + 1 : path);
+}
+
 void toolbox_init(struct toolbox *b, const struct command *const *commands, size_t n, int argc,
 		  char **argv)
 {
@@ -320,6 +328,8 @@ void toolbox_init(struct toolbox *b, const struct command *const *commands, size
 	*b = (struct toolbox){ 0 };
 	for (size_t i = 0; i < n; i++)
 		vec_push(&b->commands, commands[i]);
+	if (argc && is_called_as_command(b, argv[0]))
+		return;
 	if (about)
 		add_all(b);
 	if (at && streq(argv[at], "run"))

@@ -35,9 +35,10 @@ assert 0.5 * whole < parent["cpu_percent"] < 2 * whole + 30, (parent, whole)
 assert "by_bpf" in f
 END
 }
-storm 'by BPF' 0.99 1.05
+# The meter of the kernel is sampled by ticks, and may miss short runs: rows may exceed it.
+storm 'by BPF' 0.99 1.3
 expect_out '"by_bpf":true'
-FATHOM_NO_BPF_TASKS=1 storm 'by /proc' 0.85 1.15
+FATHOM_NO_BPF_TASKS=1 storm 'by /proc' 0.85 1.3
 expect_out '"by_bpf":false'
 
 "$WORKLOADS/burn" --seconds 20 a=100 >/dev/null &

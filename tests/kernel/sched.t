@@ -51,7 +51,7 @@ import json, sys
 rows = [json.loads(line) for line in open(sys.argv[1])]
 assert len(rows) > 10 and {"wait_ns", "delay_ns", "run_ns"} <= set(rows[0])
 END
-run "$FATHOM" sched latency -d 100ms -w
+run "$FATHOM" sched latency -d 100ms -M
 expect_status 2
 expect_err "hint: it goes with 'sched timehist'"
 run "$FATHOM" sched map -d 100ms --sort max

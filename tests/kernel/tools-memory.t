@@ -88,9 +88,9 @@ END
 gcc -O0 -w -o "$TMP/twice" "$TMP/twice.c"
 "$FATHOM" doublefree --json -- "$TMP/twice" >"$rows" 2>"$said"
 figure 'memory that is freed twice' 'len([r for r in rows if "main" in r["stack"]]) >= 1'
-for tool in drsnoop compactsnoop oomkill swapin numamove; do
+for tool in drsnoop compactsnoop oomkill numamove; do
 	if traced $tool '' 'true'; then
-		figure "$tool: nothing on a machine with memory left" 'True'
+		figure "$tool: nothing on a machine with memory left" 'len(rows) == 0'
 	fi
 done
 

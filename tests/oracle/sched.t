@@ -222,7 +222,7 @@ expect_out_like '\[0000\]'
 expect_out_like '^TASK +TID +TURNS'
 run "$FATHOM" sched lat -s max -i hist.data
 expect_status 0
-expect_out_like '^TASK +TID +RUNTIME'
+expect_out_like '^TASK +TID +TASKS +RUNTIME'
 run "$FATHOM" sched timehist -w --csv -i hist.data
 expect_status 2
 expect_err 'hint: --json has one'
