@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shared
 # timeout: 900
 #
 # Every example of every command works when pasted. Commands that run until stopped get Ctrl-C

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shared
 # timeout: 900
 #
 # Every tool of the library in every form: help, text at 80 and 40 columns, JSON, CSV, a process,

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shared
 # shellcheck disable=SC2016
 # timeout: 600
 # kprobe, kretprobe, fentry and fexit, and the tools that come with bpftrace 0.27 where the reference

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shared
 #
 # fathom script and evlist against perf's, on one recording made by perf: fields, options, records
 # besides samples, the header, and the text of every tracepoint that fires here.
