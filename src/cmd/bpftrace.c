@@ -103,6 +103,9 @@ static int bpftrace_run(struct context *ctx, void *args)
 	if (rc == -ESRCH)
 		return EXIT_FAILED;
 	/* What failed later than the command line and the program's text. */
+	/* a script that does not exist */
+	if (rc == -ENOENT)
+		return EXIT_FAILED;
 	return rc < 0 || rc == EXIT_MISSING ? PEER_FAILED : rc;
 }
 

@@ -133,7 +133,9 @@ static int prepare(void *ctx, bool again, struct err *e)
 		vec_clear(&u->funcs);
 	}
 	loader_set_pidns(u->skel->rodata);
-	unwind_checks_set(u->skel->rodata, false);
+	/* a stack that is checked may be another one there: scripts walk each until that is found
+	 */
+	unwind_checks_set(u->skel->rodata, true);
 	bpf_map__set_max_entries(u->skel->maps.unwind_ring, RING_BYTES);
 	rc = bpf_map__reuse_fd(u->skel->maps.lang_ustacks, u->stacks);
 	return rc ? err_sys(e, rc, "cannot share the stacks of programs") : 0;
