@@ -191,8 +191,8 @@ kill "$evil"
 cp "$FATHOM" suid
 chmod 4755 suid
 setpriv --reuid=$other --regid=$other --clear-groups ./suid record -q -e cpu-clock -o - -- \
-	bash -p -c 'id -u >&2' >/dev/null 2>who
-is 'a launched program runs as the user, not as a set-uid fathom' "$(grep -x '[0-9]*' who)" $other
+	bash -p -c 'id -u >&2' >/dev/null 2>ids
+is 'a launched program runs as the user, not as a set-uid fathom' "$(grep -x '[0-9]*' ids)" $other
 
 spawn ./prog 100000000
 "$FATHOM" record -q -e cpu-clock -a -o caps.data -d 2s >/dev/null 2>&1 &
