@@ -56,19 +56,7 @@ static __always_inline bool lang_keep(struct unwind_slot *slot, u64 hash, u32 n)
 	return true;
 }
 
-/* The memo holds what was just walked, from its first frame on, and nothing else. */
-static __always_inline bool lang_is_noted(const struct unwind_slot *slot,
-					  struct unwind_stack_memo *m, const struct pt_regs *regs,
-					  u32 n)
-{
-	const struct unwind_frame_note *f = unwind_note_at(m->frame, m->first);
-
-	return slot->s.end == UNWIND_END_ROOT && unwind_is_valid(&m->valid, &slot->scratch.valid) &&
-	       UNWIND_MEMO_FRAMES - m->first == n && f->ip == regs->ip && f->sp == regs->sp;
-}
-
-static __always_inline u64 lang_walk(struct unwind_slot *slot, struct unwind_stack_memo *m,
-				     const struct pt_regs *regs, u64 max)
+static __always_inline u64 lang_walk(struct unwind_slot *slot, struct unwind_stack_memo *m, u64 max)
 {
 	u64 hash;
 	u32 n;
@@ -87,7 +75,7 @@ static __always_inline u64 lang_walk(struct unwind_slot *slot, struct unwind_sta
 	hash = unwind_hash_frames(slot, 0, n) >> 1 | 1;
 	if (!lang_keep(slot, hash, n))
 		return -ENOSPC;
-	if (m && lang_is_noted(slot, m, regs, n)) {
+	if (m && slot->remembered) {
 		m->hash = hash;
 		m->other = max;
 	}
@@ -135,7 +123,7 @@ u64 lang_ustack(u64 max)
 	} else {
 		/* walked afresh when it is to be checked */
 		slot->scratch.valid.mm = known ? 0 : slot->scratch.valid.mm;
-		id = lang_walk(slot, known ? 0 : m, regs, max);
+		id = lang_walk(slot, known ? 0 : m, max);
 		if (known)
 			unwind_checked(m, id == m->hash);
 	}

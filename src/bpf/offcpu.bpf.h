@@ -336,8 +336,7 @@ static __always_inline u64 offcpu_walk_user(struct offcpu_taking *t, struct task
 		    !slot->python.py[slot->python.at & (UNWIND_PYTHON_WORDS - 1)])
 			out->event = unwind_python_names(slot->python.names);
 	}
-	/* it was just noted, or belongs to another stack */
-	if (!t->user->hash)
+	if (slot->remembered)
 		t->user->hash = slot->user_hash;
 	if (out->end == UNWIND_END_NO_MAP && out->n_user == 1) {
 		out->end = UNWIND_END_EXEC;

@@ -47,10 +47,11 @@ struct unwind_slot {
 	u32 max; /* user frames */
 	u32 at;  /* the frame of the memo that may be the next; UNWIND_MEMO_FRAMES: none */
 	u32 noted;
-	u8 noting;   /* all frames so far can be remembered */
-	u8 recalled; /* those from slot->at on are as the memo has them */
-	u16 leaves;  /* as few frames before those are not remembered: they differ each time */
-	u64 walk;    /* the address at which the walk over mappings is */
+	u8 noting;     /* all frames so far can be remembered */
+	u8 recalled;   /* those from slot->at on are as the memo has them */
+	u8 remembered; /* the memo has this very stack since this walk */
+	u8 leaves;     /* as few frames before those are not remembered: they differ each time */
+	u64 walk;      /* the address at which the walk over mappings is */
 	u32 n_vmas;
 	u16 by_bp;                  /* as in the memo */
 	u16 bare;                   /* some frame is not a place in a file */
@@ -312,6 +313,11 @@ static __always_inline void unwind_push_memo(struct unwind_slot *slot, struct un
 	bpf_loop(UNWIND_NOTE_TURNS, unwind_push_some, &loop, 0);
 }
 
+static __always_inline u64 unwind_note_inner(const struct unwind_slot *slot)
+{
+	return slot->s.returned ? 0 : UNWIND_NOTE_INNER;
+}
+
 /* True: the memo knows the present frame and all that are outside of it. */
 static __always_inline int unwind_recall(struct unwind_slot *slot, struct unwind_stack_memo *m)
 {
@@ -329,6 +335,7 @@ static __always_inline int unwind_recall(struct unwind_slot *slot, struct unwind
 	const struct unwind_frame_note *f = unwind_note_at(m->frame, at);
 
 	if (f->sp != sp || f->ip != slot->s.reg[UNWIND_REG_IP] ||
+	    unwind_note_inner(slot) != (f->bp_at & UNWIND_NOTE_INNER) ||
 	    (f->bp_at & ~(u64)UNWIND_NOTE_BITS) != slot->s.bp_at ||
 	    (!slot->s.bp_at && f->bp != slot->s.reg[UNWIND_REG_BP]))
 		return 0;
@@ -349,11 +356,11 @@ static __always_inline void unwind_note(struct unwind_slot *slot)
 
 	f->ip = slot->s.reg[UNWIND_REG_IP];
 	f->sp = slot->s.reg[UNWIND_REG_SP];
-	f->bp_at = slot->s.bp_at;
+	f->bp_at = slot->s.bp_at | unwind_note_inner(slot);
 	f->bp = slot->s.reg[UNWIND_REG_BP];
 	slot->s.bp_used = 0;
 	slot->s.odd = 0;
-	if ((f->sp | f->bp_at) & 7 || slot->noted >= UNWIND_MEMO_FRAMES)
+	if ((f->sp | slot->s.bp_at) & 7 || slot->noted >= UNWIND_MEMO_FRAMES)
 		slot->noting = 0;
 }
 
@@ -363,7 +370,7 @@ static __always_inline void unwind_noted(struct unwind_slot *slot, u32 fp_steps)
 	struct unwind_frame_note *f = unwind_note_at(slot->note, slot->noted);
 
 	if (slot->s.bp_used) {
-		slot->by_bp |= !f->bp_at;
+		slot->by_bp |= !(f->bp_at & ~(u64)UNWIND_NOTE_BITS);
 		f->bp = slot->s.bp_was;
 		f->bp_at |= UNWIND_NOTE_BP;
 	}
@@ -440,6 +447,7 @@ static __always_inline void unwind_remember(struct unwind_slot *slot, struct unw
 	m->by_bp = slot->by_bp | (slot->recalled ? m->by_bp : 0);
 	m->bare = slot->bare;
 	m->first = to - n;
+	slot->remembered = 1;
 	bpf_loop(UNWIND_NOTE_TURNS, unwind_remember_some, &loop, 0);
 }
 
@@ -630,12 +638,14 @@ static __always_inline void unwind_check_walk(struct unwind_slot *slot,
 /*
  * Unwinds from the registers in the slot into slot->out.ip, from slot->first on; slot->pid is set,
  * and what holds (unwind_validate). Returns the number of frames; the reason for the end is in
- * slot->s.end. @memo: NULL, or what may know the stack, and will.
+ * slot->s.end. @memo: NULL, or what may know the stack. Only when slot->remembered does it hold
+ * this very stack afterwards: one that was checked, or cannot be noted, leaves it with another.
  */
 static __always_inline u32 unwind_run(struct unwind_slot *slot, u32 max,
 				      struct unwind_stack_memo *memo)
 {
 	slot->max = max;
+	slot->remembered = 0;
 	__builtin_memcpy(slot->regs_before, slot->s.reg, sizeof(slot->s.reg));
 	unwind_walk(slot, memo);
 	if (!unwind_tables_stood_still(slot))

@@ -24,6 +24,9 @@
 enum {
 	UNWIND_NOTE_BP = 1, /* ... asked for rbp */
 	UNWIND_NOTE_FP = 2, /* ... went by frame pointer */
+	/* ... was from the instruction itself, not from a call before it: the rule may be another
+	 */
+	UNWIND_NOTE_INNER = 4,
 	UNWIND_NOTE_BITS = 7,
 };
 

@@ -162,6 +162,7 @@ static const struct setting settings[] = {
 	{ "print_maps_on_exit", SET_BOOL, AT(print_maps_on_exit), NULL, 0, 0 },
 	{ "cpp_demangle", SET_BOOL, AT(cpp_demangle), NULL, 0, 0 },
 	{ "cfi_stacks", SET_BOOL, AT(cfi_stacks), NULL, 0, 0 },
+	{ "walk_always", SET_BOOL, AT(walk_always), NULL, 0, 0 },
 	{ "no_cpp_demangle", SET_IGNORED, 0, NULL, 0, 0 },
 	{ "str_trunc_trailer", SET_TEXT, AT(str_trunc_trailer), NULL, 0, 0 },
 	{ "perf_rb_pages", SET_IGNORED, 0, NULL, 0, 0 },

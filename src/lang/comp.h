@@ -48,7 +48,8 @@ struct lang_config {
 	bool print_maps_on_exit;
 	bool no_tseries;
 	bool cpp_demangle;
-	bool cfi_stacks; /* user stacks by tables; else by frame pointers */
+	bool cfi_stacks;  /* user stacks by tables; else by frame pointers */
+	bool walk_always; /* recognise no user stack */
 	const char *str_trunc_trailer;
 };
 

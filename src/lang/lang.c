@@ -222,13 +222,31 @@ static void report_line(const struct report *r, u64 n, const char *text)
 	}
 }
 
+static void report_checks(const struct unwind_counts *counts, const struct report *out)
+{
+	const __u64 *n = counts->n;
+
+	report_line(out, n[UNWIND_COUNT_MISRECOGNISED],
+		    "checked user stacks were not what they had been recognised as; others like "
+		    "them may be wrong (config = { walk_always = true } avoids it)");
+	if (out->json && n[UNWIND_COUNT_RECOGNISED])
+		buf_addf(out->out,
+			 "{\"type\": \"stacks\", \"data\": {\"recognised\": %llu, \"checked\": "
+			 "%llu, "
+			 "\"misrecognised\": %llu}}\n",
+			 (unsigned long long)n[UNWIND_COUNT_RECOGNISED],
+			 (unsigned long long)n[UNWIND_COUNT_CHECKED],
+			 (unsigned long long)n[UNWIND_COUNT_MISRECOGNISED]);
+}
+
 static void report_user_stacks(const struct comp *c, const struct report *out)
 {
 	static const enum unwind_end cut[] = { UNWIND_END_NO_MAP, UNWIND_END_READ,
 					       UNWIND_END_BAD_SP, UNWIND_END_BAD_FP,
 					       UNWIND_END_UNSUP,  UNWIND_END_REG,
 					       UNWIND_END_ZERO };
-	u64 ends[UNWIND_END_COUNT], n = 0;
+	struct unwind_counts counts;
+	u64 n = 0;
 
 	if (c->no_unwinder && c->ustack_map && !out->json)
 		buf_addf(out->out,
@@ -236,12 +254,13 @@ static void report_user_stacks(const struct comp *c, const struct report *out)
 			 c->unwinder_err.what ? c->unwinder_err.what : "no unwinder");
 	if (!c->unwinder)
 		return;
-	unwinder_ends(c->unwinder, ends);
+	unwinder_counts(c->unwinder, &counts);
 	for (size_t i = 0; i < ARRAY_SIZE(cut); i++)
-		n += ends[cut[i]];
-	report_line(out, ends[UNWIND_END_NO_TABLE],
+		n += counts.n[cut[i]];
+	report_line(out, counts.n[UNWIND_END_NO_TABLE],
 		    "user stacks were cut because the table of a new file was not there yet");
 	report_line(out, n, "user stacks were cut where their code does not say how to go on");
+	report_checks(&counts, out);
 }
 
 static void report(const struct lang *l, const struct report *out)

@@ -127,6 +127,24 @@ is 'by caller' "$(grep -cE ';main;(odd|even);leaf;syscall 1000$' <<<"$whole")" 2
 is 'cut short by will' "$(grep -E '^(down|odd|even);leaf;syscall ' <<<"$out" | sort | tr '\n' ' ')" \
 	'down;leaf;syscall 2000 even;leaf;syscall 1000 odd;leaf;syscall 1000 '
 
+# One in so many recognised stacks is walked again: what is counted is the same, and each was right.
+for every in 1 2 7 1024; do
+	run env FATHOM_CHECK_STACKS=$every "$FATHOM" trace -f folded -c "$TMP/many" \
+		-e 't:syscalls:sys_enter_getppid /pid == cpid/ { @[ustack] = count(); }'
+	is "one in $every checked: by caller" \
+		"$(grep -oE ';(odd|even);leaf;syscall [0-9]+$' <<<"$out" | sort | tr '\n' ' ')" \
+		';even;leaf;syscall 1000 ;odd;leaf;syscall 1000 '
+	is "one in $every checked: by depth" "$(grep -c 'down;leaf;syscall 20$' <<<"$out")" 100
+	run env FATHOM_CHECK_STACKS=$every "$FATHOM" trace -f json -c "$TMP/many" \
+		-e 't:syscalls:sys_enter_getppid /pid == cpid/ { @[ustack] = count(); }'
+	like "one in $every checked: none was another" "$(grep '"type": "stacks"' <<<"$out")" \
+		'"recognised": [1-9][0-9]{2,}, "checked": [1-9][0-9]*, "misrecognised": 0'
+done
+run "$FATHOM" trace -f json -c "$TMP/many" \
+	-e 'config = { walk_always = true } t:syscalls:sys_enter_getppid /pid == cpid/ { @[ustack] = count(); }'
+expect_status 0
+unlike 'walk_always recognises none' "$out" '"type": "stacks"'
+
 # Each writes, waits, and writes again: by then the tables of files that were never seen are there.
 echo text >"$TMP/file"
 for program in perl python3 git; do

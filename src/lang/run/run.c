@@ -226,7 +226,8 @@ static int load_unwinder(const struct run *r, struct err *e)
 {
 	if (!comp_calls_unwinder(r->c) || r->c->unwinder)
 		return 0;
-	return unwinder_new(r->map_fds.items[r->c->ustack_map - 1], &r->c->unwinder, e);
+	return unwinder_new(r->map_fds.items[r->c->ustack_map - 1], r->c->config.walk_always,
+			    &r->c->unwinder, e);
 }
 
 int run_load(struct run *r, struct err *e)

@@ -24,7 +24,8 @@ enum { RING_BYTES = 1 << 18 };
 
 struct unwinder {
 	struct lang_unwind_bpf *skel;
-	bool raw;   /* the kernel does not describe its types */
+	bool raw; /* the kernel does not describe its types */
+	bool walk_always;
 	int stacks; /* the map that programs find their stacks in; the caller's */
 	struct unwind_feed *feed;
 	struct ring_buffer *ring;
@@ -133,9 +134,7 @@ static int prepare(void *ctx, bool again, struct err *e)
 		vec_clear(&u->funcs);
 	}
 	loader_set_pidns(u->skel->rodata);
-	/* a stack that is checked may be another one there: scripts walk each until that is found
-	 */
-	unwind_checks_set(u->skel->rodata, true);
+	unwind_checks_set(u->skel->rodata, u->walk_always);
 	bpf_map__set_max_entries(u->skel->maps.unwind_ring, RING_BYTES);
 	rc = bpf_map__reuse_fd(u->skel->maps.lang_ustacks, u->stacks);
 	return rc ? err_sys(e, rc, "cannot share the stacks of programs") : 0;
@@ -169,12 +168,13 @@ static int on_need(void *ctx, void *data, size_t n)
 	return u->turn >= RING_BYTES || stop_requested() ? -ECANCELED : 0;
 }
 
-int unwinder_new(int stacks, struct unwinder **ret, struct err *e)
+int unwinder_new(int stacks, bool walk_always, struct unwinder **ret, struct err *e)
 {
 	struct unwinder *u = xcalloc(1, sizeof(*u));
 	int rc;
 
 	u->stacks = stacks;
+	u->walk_always = walk_always;
 	rc = load(u, e);
 	if (rc == 0)
 		rc = loader_feed(u->skel,
@@ -271,10 +271,7 @@ void unwinder_serve(struct unwinder *u)
 	ring_buffer__consume(u->ring);
 }
 
-void unwinder_ends(const struct unwinder *u, u64 ret[UNWIND_END_COUNT])
+void unwinder_counts(const struct unwinder *u, struct unwind_counts *ret)
 {
-	struct unwind_counts counts;
-
-	unwind_counters_read(bpf_map__fd(u->skel->maps.unwind_counters), &counts);
-	memcpy(ret, counts.n, UNWIND_END_COUNT * sizeof(*ret));
+	unwind_counters_read(bpf_map__fd(u->skel->maps.unwind_counters), ret);
 }

@@ -18,7 +18,7 @@ struct unwinder;
  * Makes the maps and the code, which keeps stacks in the map @stacks (struct lang_stack by hash);
  * -EOPNOTSUPP and others: not here.
  */
-int unwinder_new(int stacks, struct unwinder **ret, struct err *e);
+int unwinder_new(int stacks, bool walk_always, struct unwinder **ret, struct err *e);
 void unwinder_free(struct unwinder *u);
 
 /*
@@ -35,7 +35,7 @@ void unwinder_process(struct unwinder *u, u32 pid);
 /* Readable when the kernel asks for tables; unwinder_serve() gives them. */
 int unwinder_fd(const struct unwinder *u);
 void unwinder_serve(struct unwinder *u);
-/* How many stacks ended in each way. */
-void unwinder_ends(const struct unwinder *u, u64 ret[UNWIND_END_COUNT]);
+/* How many stacks ended in each way, and how many were recognised. */
+void unwinder_counts(const struct unwinder *u, struct unwind_counts *ret);
 
 #endif
