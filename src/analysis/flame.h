@@ -10,6 +10,7 @@
 #include "analysis/hotcold.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "result/result.h"
 
 struct flame_opts {
 	u16 event;
@@ -129,5 +130,7 @@ void flame_amount(const struct flame *f, u64 weight, u64 samples, struct buf *ou
 void flame_choose_event(const struct profile *p, struct flame_opts *ret);
 /* The heading for a profile: what was sampled, where, how much of it, what was lost. */
 void flame_subtitle(const struct flame *f, struct buf *out);
+/* The boxes as an outline, with facts and losses of the profile. */
+void flame_result(const struct flame *f, struct result *ret);
 
 #endif

@@ -250,7 +250,7 @@ static void log_edges(struct heatmap *h, u32 rows, u64 low, u64 high)
 
 static int compare_points(const void *a, const void *b)
 {
-	const struct heat_point *x = a, *y = b;
+	const struct latency_point *x = a, *y = b;
 
 	if (x->time != y->time)
 		return x->time < y->time ? -1 : 1;
@@ -274,7 +274,7 @@ static void set_lines(struct heatmap *h, u32 column, u64 *values, size_t n)
 		h->lines[i][column] = values[(size_t)(ceil(heat_line_shares[i] * (double)n)) - 1];
 }
 
-static void fill_latency(struct heatmap *h, const struct heat_point *points, size_t n)
+static void fill_latency(struct heatmap *h, const struct latency_point *points, size_t n)
 {
 	VEC(u64) values = { 0 };
 	u32 column = 0;
@@ -299,10 +299,10 @@ static void fill_latency(struct heatmap *h, const struct heat_point *points, siz
 	vec_release(&values);
 }
 
-int heatmap_latency(struct heatmap *h, const heat_points *points, const struct heatmap_opts *o,
+int heatmap_latency(struct heatmap *h, const latency_points *points, const struct heatmap_opts *o,
 		    struct err *e)
 {
-	struct heat_point *sorted;
+	struct latency_point *sorted;
 	u64 low = UINT64_MAX, high = 0, last;
 	size_t n = points->len;
 	int r;

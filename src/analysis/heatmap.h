@@ -7,6 +7,7 @@
 #define ANALYSIS_HEATMAP_H
 
 #include "base/err.h"
+#include "profile/pairs.h"
 #include "profile/profile.h"
 #include "result/result.h"
 
@@ -15,15 +16,7 @@ enum heatmap_kind { HEAT_SUBSECOND, HEAT_LATENCY, HEAT_UTILIZATION };
 enum {
 	HEATMAP_COLUMNS_MOST = 20000,
 	HEATMAP_ROWS_MOST = 1000,
-	HEATMAP_POINTS_MOST = 1 << 27,
 };
-
-/* Something that took @value nanoseconds and ended at @time. */
-struct heat_point {
-	u64 time;
-	u64 value;
-};
-typedef VEC(struct heat_point) heat_points;
 
 enum { HEAT_LINES = 3 }; /* half, 90 % and 99 % of the points lie below */
 
@@ -65,7 +58,7 @@ int heatmap_subsecond(struct heatmap *h, const struct profile *p, const struct h
 /* How many CPUs were how busy; from samples of a clock. */
 int heatmap_utilization(struct heatmap *h, const struct profile *p, const struct heatmap_opts *o,
 			struct err *e);
-int heatmap_latency(struct heatmap *h, const heat_points *points, const struct heatmap_opts *o,
+int heatmap_latency(struct heatmap *h, const latency_points *points, const struct heatmap_opts *o,
 		    struct err *e);
 void heatmap_release(struct heatmap *h);
 
@@ -82,22 +75,9 @@ void heatmap_report(const struct heatmap *h, struct result *ret);
 /* --- where points come from (heatmap_points.c) --- */
 
 /* The weight of each sample of the event is a time: off-CPU times and the like. */
-int heat_points_of_weights(const struct profile *p, u16 event, heat_points *ret, struct err *e);
+int heat_points_of_weights(const struct profile *p, u16 event, latency_points *ret, struct err *e);
 /* Lines of two numbers, time and latency; other lines are counted in *@ret_bad. */
 int heat_points_of_text(const char *text, size_t len, u64 time_unit, u64 value_unit,
-			heat_points *ret, u64 *ret_bad, struct err *e);
-
-struct heat_pair {
-	const char *from, *to; /* events: "block:block_rq_issue" */
-	const char *key;       /* fields that both have, comma separated: "dev,sector" */
-};
-
-struct heat_pair_counts {
-	u64 unmatched; /* ends without a beginning, and the other way round */
-};
-
-/* A recording of the two events, with their data. */
-int heat_points_of_pair(const char *path, const struct heat_pair *pair, heat_points *ret,
-			struct heat_pair_counts *ret_counts, struct err *e);
+			latency_points *ret, u64 *ret_bad, struct err *e);
 
 #endif

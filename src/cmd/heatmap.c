@@ -105,18 +105,18 @@ static const struct opt heatmap_options[] = {
 
 /* --- points --------------------------------------------------------------------------------- */
 
-static int parse_pair(const char *text, struct arena *arena, struct heat_pair *ret, struct err *e)
+static int parse_pair(const char *text, struct arena *arena, struct event_pair *ret, struct err *e)
 {
 	char *from, *to, *key;
 
 	if (streq(text, "block")) {
-		*ret = (struct heat_pair){ "block:block_rq_issue", "block:block_rq_complete",
-					   "dev,sector" };
+		*ret = (struct event_pair){ "block:block_rq_issue", "block:block_rq_complete",
+					    "dev,sector" };
 		return 0;
 	}
 	if (streq(text, "syscall")) {
-		*ret = (struct heat_pair){ "raw_syscalls:sys_enter", "raw_syscalls:sys_exit",
-					   "common_pid" };
+		*ret = (struct event_pair){ "raw_syscalls:sys_enter", "raw_syscalls:sys_exit",
+					    "common_pid" };
 		return 0;
 	}
 	from = arena_strdup(arena, text);
@@ -129,7 +129,7 @@ static int parse_pair(const char *text, struct arena *arena, struct heat_pair *r
 	}
 	*to++ = '\0';
 	*key++ = '\0';
-	*ret = (struct heat_pair){ from, to, key };
+	*ret = (struct event_pair){ from, to, key };
 	return 0;
 }
 
@@ -138,7 +138,7 @@ static bool is_plain_text(const char *path)
 {
 	_cleanup_buf_ struct buf head = BUF_INIT;
 	_cleanup_close_ int fd = -1;
-	heat_points points = { 0 };
+	latency_points points = { 0 };
 	u64 bad;
 	ssize_t n;
 	bool ok;
@@ -157,7 +157,7 @@ static bool is_plain_text(const char *path)
 }
 
 static int points_of_text(struct context *ctx, const struct heatmap_args *a, const char *path,
-			  heat_points *ret)
+			  latency_points *ret)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT;
 	u64 bad;
@@ -173,22 +173,19 @@ static int points_of_text(struct context *ctx, const struct heatmap_args *a, con
 }
 
 static int points_of_pair(struct context *ctx, const struct heatmap_args *a, const char *path,
-			  heat_points *ret, u64 *ret_unmatched)
+			  latency_points *ret, u64 *ret_unmatched)
 {
 	_cleanup_arena_ struct arena arena = ARENA_INIT;
-	struct heat_pair_counts counts = { 0 };
-	struct heat_pair pair;
+	struct event_pair pair;
 	int r = parse_pair(a->pair, &arena, &pair, &ctx->err);
 
 	if (r < 0)
 		return EXIT_USAGE;
-	r = heat_points_of_pair(path, &pair, ret, &counts, &ctx->err);
-	*ret_unmatched = counts.unmatched;
-	return r;
+	return event_pair_points(path, &pair, ret, ret_unmatched, &ctx->err);
 }
 
 /* The part that --time asks for; other inputs are cut while they are read. */
-static void cut_points(heat_points *points, const struct load_opts *load)
+static void cut_points(latency_points *points, const struct load_opts *load)
 {
 	u64 base = UINT64_MAX;
 	size_t kept = 0;
@@ -303,7 +300,7 @@ static struct heatmap_opts shape_of(const struct context *ctx, const struct heat
 }
 
 static int map_points(struct context *ctx, const struct heatmap_args *a,
-		      const struct load_opts *load, const char *path, heat_points *points)
+		      const struct load_opts *load, const char *path, latency_points *points)
 {
 	struct heatmap_opts opts = shape_of(ctx, a);
 	struct heatmap h;
@@ -336,7 +333,7 @@ static int map_profile(struct context *ctx, const void *args, struct profile *p)
 {
 	const struct heatmap_args *a = args;
 	struct heatmap_opts opts = shape_of(ctx, a);
-	heat_points points = { 0 };
+	latency_points points = { 0 };
 	struct flame_opts chosen;
 	struct heatmap h = { 0 };
 	int r = 0;
@@ -368,7 +365,7 @@ static int map_profile(struct context *ctx, const void *args, struct profile *p)
 static int heatmap_run(struct context *ctx, void *args)
 {
 	struct heatmap_args *a = args;
-	heat_points points = { 0 };
+	latency_points points = { 0 };
 	struct load_opts load;
 	int r = output_check(ctx, &a->output, "svg html");
 

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/sched_lines.h"
 
-#include <sys/mman.h>
-#include <time.h>
-
-#include "base/clock.h"
 #include "base/io.h"
 #include "base/log.h"
-#include "capture/session.h"
-#include "capture/synth.h"
 #include "capture/target.h"
 #include "cli/output.h"
-#include "recording/writer.h"
+#include "recorder/sched_watch.h"
 #include "view/timeline.h"
 
 struct sched_args {
@@ -84,127 +78,14 @@ static const struct opt sched_options[] = {
 	OPT_END,
 };
 
-/* --- live: into a file in memory -------------------------------------------------------------- */
-
-static const char *const live_events[] = {
-	"sched:sched_switch",     "sched:sched_stat_runtime", "sched:sched_process_fork",
-	"sched:sched_wakeup_new", "sched:sched_migrate_task", "sched:sched_waking",
-};
-
-struct capture {
-	struct event_list events;
-	struct target target;
-	struct session *session;
-	struct recording_writer *writer;
-	struct err *e;
-};
-
-static int on_bytes(void *ctx, const void *bytes, size_t n)
-{
-	struct capture *c = ctx;
-
-	return recording_writer_add(c->writer, bytes, n, c->e);
-}
-
-static int on_round(void *ctx)
-{
-	struct capture *c = ctx;
-
-	return recording_writer_round(c->writer, c->e);
-}
-
-static int add_events(struct capture *c)
-{
-	size_t n;
-	const struct session_event *events = session_events(c->session, &n);
-	int rc = 0;
-
-	for (size_t i = 0; rc >= 0 && i < n; i++)
-		rc = recording_writer_event(c->writer,
-					    &(struct writer_event){ .attr = events[i].attr,
-								    .name = events[i].name,
-								    .ids = events[i].ids,
-								    .n_ids = events[i].n_ids },
-					    c->e);
-	return rc;
-}
-
-static int open_capture(struct capture *c, const struct sched_args *a, int fd)
-{
-	struct session_opts opts = { .stack = STACK_NONE,
-				     .clock_id = CLOCK_MONOTONIC,
-				     .ring_bytes = a->ring,
-				     .exclude_self = true };
-	struct writer_options w = { .fd = fd, .version = "fathom " FATHOM_VERSION };
-	int rc = 0;
-
-	for (size_t i = 0; rc >= 0 && i < ARRAY_SIZE(live_events); i++)
-		rc = event_parse(&c->events, live_events[i], c->e);
-	if (rc >= 0)
-		rc = target_add_cpus(&c->target, NULL, c->e);
-	if (rc < 0)
-		return rc;
-	c->session = session_new(&c->events, &c->target, NULL, &opts);
-	rc = session_open(c->session, c->e);
-	if (rc >= 0)
-		rc = recording_writer_new(&w, &c->writer, c->e);
-	if (rc >= 0)
-		rc = add_events(c);
-	if (rc >= 0)
-		rc = recording_writer_start(c->writer, c->e);
-	return rc;
-}
-
-static int run_capture(struct capture *c, const struct sched_args *a)
-{
-	struct session_sinks sinks = { .records = on_bytes, .round = on_round, .ctx = c };
-	size_t n;
-	struct synth synth = {
-		.sample_type = session_events(c->session, &n)[0].attr.sample_type,
-		.sink = on_bytes,
-		.ctx = c,
-	};
-	int rc = synth_processes(&synth, c->e);
-
-	if (rc >= 0)
-		rc = session_enable(c->session, c->e);
-	if (rc >= 0)
-		rc = session_run(c->session, a->duration ? clock_mono_ns() + a->duration : 0,
-				 &sinks, c->e);
-	session_disable(c->session);
-	if (rc >= 0)
-		rc = session_drain(c->session, &sinks, c->e);
-	if (rc >= 0)
-		rc = recording_writer_finish(c->writer, c->e);
-	return rc;
-}
-
-/* *@ret_fd is a recording, held in memory. */
 static int watch(struct context *ctx, const struct sched_args *a, int *ret_fd)
 {
-	struct capture c = { .e = &ctx->err };
-	_cleanup_close_ int fd = memfd_create("sched", MFD_CLOEXEC);
 	int rc;
 
-	if (fd < 0)
-		return err_sys(&ctx->err, errno, "cannot make a file in memory");
-	rc = open_capture(&c, a, fd);
-	if (rc >= 0) {
-		cli_progress_watching(ctx, a->duration);
-		rc = run_capture(&c, a);
-		cli_progress(ctx, "%s", "");
-	}
-	if (rc == -EPERM || rc == -EACCES)
-		rc = EXIT_MISSING;
-	recording_writer_free(c.writer);
-	session_free(c.session);
-	event_list_release(&c.events);
-	target_release(&c.target);
-	if (rc)
-		return rc;
-	lseek(fd, 0, SEEK_SET);
-	*ret_fd = TAKE_FD(fd);
-	return 0;
+	cli_progress_watching(ctx, a->duration);
+	rc = sched_watch(a->duration, a->ring, ret_fd, &ctx->err);
+	cli_progress(ctx, "%s", "");
+	return rc == -EPERM || rc == -EACCES ? EXIT_MISSING : rc;
 }
 
 /* --- what is asked for ------------------------------------------------------------------------ */

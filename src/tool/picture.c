@@ -59,7 +59,8 @@ void picture_add(struct picture *p, const struct tool *t, const struct tool_args
 	if (a->flame)
 		add_stack(p, t, cells);
 	if (at != SIZE_MAX && cells[at].type)
-		vec_push(&p->points, (struct heat_point){ .time = wall_ns, .value = cells[at].u });
+		vec_push(&p->points,
+			 (struct latency_point){ .time = wall_ns, .value = cells[at].u });
 }
 
 static int draw_flame(const struct picture *p, const struct tool *t, struct buf *out, struct err *e)

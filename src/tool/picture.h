@@ -8,7 +8,7 @@
 
 struct picture {
 	struct buf folded; /* stacks with their weights */
-	heat_points points;
+	latency_points points;
 	u64 left_out; /* beyond what is kept */
 };
 

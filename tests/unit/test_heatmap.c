@@ -149,7 +149,7 @@ TEST(latency_rows_are_logarithmic)
 {
 	static const char text[] = "# time latency\n0 1\n1000 16\n2000 1000 more words\nbad\n";
 	struct heatmap_opts o = { .step = NSEC_PER_SEC };
-	heat_points points = { 0 };
+	latency_points points = { 0 };
 	struct heatmap h;
 	u64 bad, n = 0;
 
@@ -173,13 +173,13 @@ TEST(latency_rows_are_logarithmic)
 TEST(percentiles_by_column)
 {
 	struct heatmap_opts o = { .step = NSEC_PER_SEC };
-	heat_points points = { 0 };
+	latency_points points = { 0 };
 	struct heatmap h;
 
 	/* unsorted, in two columns: 1..100, and 7 alone */
 	for (u64 i = 100; i; i--)
-		vec_push(&points, (struct heat_point){ 500, i * 1000 });
-	vec_push(&points, (struct heat_point){ 2 * NSEC_PER_SEC, 7000 });
+		vec_push(&points, (struct latency_point){ 500, i * 1000 });
+	vec_push(&points, (struct latency_point){ 2 * NSEC_PER_SEC, 7000 });
 	CHECK_EQ(heatmap_latency(&h, &points, &o, NULL), 0);
 	CHECK_EQ(h.columns, 3);
 	CHECK_EQ(h.lines[0][0], 50000);
@@ -194,12 +194,12 @@ TEST(percentiles_by_column)
 TEST(rows_can_be_limited)
 {
 	struct heatmap_opts o = { .linear = true, .rows = 10, .max = 100 };
-	heat_points points = { 0 };
+	latency_points points = { 0 };
 	struct heatmap h;
 
-	vec_push(&points, (struct heat_point){ 1, 5 });
-	vec_push(&points, (struct heat_point){ 2, 95 });
-	vec_push(&points, (struct heat_point){ 3, 500 });
+	vec_push(&points, (struct latency_point){ 1, 5 });
+	vec_push(&points, (struct latency_point){ 2, 95 });
+	vec_push(&points, (struct latency_point){ 3, 500 });
 	CHECK_EQ(heatmap_latency(&h, &points, &o, NULL), 0);
 	CHECK_EQ(h.outside, 1);
 	CHECK_EQ(h.total, 2);

@@ -4,10 +4,10 @@
  * the kernel (bpf/offcpu_hist.bpf.c): a delay ends when a task gets a CPU, a turn when it leaves
  * it.
  */
-#ifndef ANALYSIS_SCHED_DIST_H
-#define ANALYSIS_SCHED_DIST_H
+#ifndef WAITS_SCHED_DIST_H
+#define WAITS_SCHED_DIST_H
 
-#include "analysis/sched.h"
+#include "waits/sched.h"
 #include "waits/hist.h"
 
 struct sched_dist_opts {

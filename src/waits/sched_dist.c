@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analysis/sched_dist.h"
+#include "waits/sched_dist.h"
 
 #include "recording/recording.h"
 
