@@ -3,12 +3,17 @@
  * Tasks and their figures. An iterator writes all that live; two programs see each thread end: the
  * first when it begins to, while its parent is known, the second when the last reference to it goes
  * and its figures cannot change any more. Between these two a thread still runs for a while.
+ *
+ * Where they are asked for, two more: at each switch the time that CPUs were busy is added up, by a
+ * clock and not by ticks, and, with the wakeups, the time that tasks slept for disks.
  */
 #include "bpf/ktypes.h"
 #include "bpf/tasks_abi.h"
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
+
+#define barrier() asm volatile("" ::: "memory")
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
@@ -17,8 +22,20 @@ struct task_io_accounting {
 	u64 read_bytes, write_bytes, cancelled_write_bytes;
 };
 
+/* The second and third are of kernels whose run times leave something out. */
+struct rq___tasks {
+	u64 clock_task;
+	u64 prev_irq_time;
+	u64 prev_steal_time_rq;
+};
+
+struct cfs_rq___tasks {
+	struct rq___tasks *rq;
+};
+
 struct sched_entity___tasks {
 	u64 sum_exec_runtime;
+	struct cfs_rq___tasks *cfs_rq;
 };
 
 struct sched_info___tasks {
@@ -27,7 +44,7 @@ struct sched_info___tasks {
 
 struct signal_struct___tasks {
 	int nr_threads;
-	u64 utime, stime;
+	u64 utime, stime, gtime;
 	unsigned long nvcsw, nivcsw, min_flt, maj_flt;
 	struct task_io_accounting ioac;
 	unsigned long long sum_sched_runtime;
@@ -90,6 +107,8 @@ struct task_struct___tasks {
 	unsigned int __state;
 	unsigned int flags;
 	int exit_state;
+	int on_cpu;
+	unsigned int in_iowait : 1;
 	int static_prio;
 	unsigned int rt_priority;
 	unsigned int policy;
@@ -99,7 +118,7 @@ struct task_struct___tasks {
 	struct task_struct___tasks *real_parent;
 	struct task_struct___tasks *group_leader;
 	struct pid___tasks *thread_pid;
-	u64 utime, stime;
+	u64 utime, stime, gtime;
 	unsigned long nvcsw, nivcsw, min_flt, maj_flt;
 	u64 start_boottime;
 	struct mm_struct___tasks *mm;
@@ -130,6 +149,10 @@ struct bpf_iter__task {
 const volatile u32 tasks_level = 0;
 /* Room in the ring from which on user space is woken to empty it. */
 const volatile u64 tasks_wake = 0;
+/* Sleeps for disks are added up. */
+const volatile bool tasks_disk = false;
+/* When the programs were attached, CLOCK_MONOTONIC. */
+u64 tasks_begin = 0;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -142,6 +165,26 @@ struct {
 	__type(key, u32);
 	__type(value, u64);
 } tasks_counts SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct tasks_meter);
+} tasks_meters SEC(".maps");
+
+struct disk_sleep {
+	u64 sum;
+	u64 since; /* 0: it does not sleep for a disk */
+};
+
+/* By the address of the task; memory is had beforehand: none can be asked for in a switch. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, u64);
+	__type(value, struct disk_sleep);
+} tasks_sleeps SEC(".maps");
 
 static __always_inline void count(u32 which, u64 n)
 {
@@ -177,6 +220,18 @@ static __always_inline void add_io(u64 *f, struct task_io_accounting *io)
 	f[TASK_WCHAR] = io->wchar;
 }
 
+static __always_inline u64 disk_of(struct task_struct___tasks *t)
+{
+	u64 key = (u64)t, now = bpf_ktime_get_ns();
+	struct disk_sleep *d = bpf_map_lookup_elem(&tasks_sleeps, &key);
+	u64 since;
+
+	if (!d)
+		return 0;
+	since = d->since;
+	return d->sum + (since && now > since ? now - since : 0);
+}
+
 static __always_inline void fill(struct tasks_record *r, struct task_struct___tasks *t, u32 kind)
 {
 	u64 *f = r->figures;
@@ -187,6 +242,9 @@ static __always_inline void fill(struct tasks_record *r, struct task_struct___ta
 	f[TASK_EXEC] = t->se.sum_exec_runtime;
 	f[TASK_USER] = t->utime;
 	f[TASK_SYSTEM] = t->stime;
+	f[TASK_GUEST] = t->gtime;
+	if (tasks_disk)
+		f[TASK_DISK] = disk_of(t);
 	if (bpf_core_field_exists(t->sched_info.run_delay))
 		f[TASK_DELAY] = t->sched_info.run_delay;
 	f[TASK_VOLUNTARY] = t->nvcsw;
@@ -223,6 +281,8 @@ static __always_inline void fill_thread(struct tasks_thread *out, struct task_st
 	out->r.pid = number_of(leader);
 	/* the parent is the thread that forked */
 	out->r.ppid = number_of(leader->real_parent->group_leader);
+	if (bpf_core_field_exists(t->on_cpu))
+		out->r.running = t->on_cpu;
 	out->flags = t->flags;
 	out->state = t->exit_state;
 	if (bpf_core_field_exists(t->__state))
@@ -257,12 +317,47 @@ static __always_inline void fill_group(struct tasks_record *r, struct task_struc
 	f[TASK_EXEC] = s->sum_sched_runtime;
 	f[TASK_USER] = s->utime;
 	f[TASK_SYSTEM] = s->stime;
+	f[TASK_GUEST] = s->gtime;
 	f[TASK_VOLUNTARY] = s->nvcsw;
 	f[TASK_FORCED] = s->nivcsw;
 	f[TASK_MINOR] = s->min_flt;
 	f[TASK_MAJOR] = s->maj_flt;
 	if (bpf_core_field_exists(s->ioac))
 		add_io(f, &s->ioac);
+}
+
+static __always_inline void fall_asleep(struct task_struct___tasks *t, u64 now)
+{
+	u64 key = (u64)t;
+	struct disk_sleep *d = bpf_map_lookup_elem(&tasks_sleeps, &key);
+	struct disk_sleep first = { .since = now };
+
+	if (d)
+		d->since = now;
+	else if (bpf_map_update_elem(&tasks_sleeps, &key, &first, BPF_NOEXIST))
+		count(TASKS_NO_ROOM, 1);
+}
+
+static __always_inline void awake(struct task_struct___tasks *t, u64 now)
+{
+	u64 key = (u64)t;
+	struct disk_sleep *d = bpf_map_lookup_elem(&tasks_sleeps, &key);
+
+	if (!d || !d->since)
+		return;
+	if (now > d->since)
+		d->sum += now - d->since;
+	d->since = 0;
+}
+
+/* It slept before the programs were there: counted from then on. */
+static __always_inline void sleeps_already(struct task_struct___tasks *t)
+{
+	u64 key = (u64)t;
+
+	if (BPF_CORE_READ_BITFIELD(t, in_iowait) && !t->on_cpu &&
+	    !bpf_map_lookup_elem(&tasks_sleeps, &key))
+		fall_asleep(t, tasks_begin);
 }
 
 SEC("iter/task")
@@ -275,6 +370,8 @@ int tasks_each(struct bpf_iter__task *ctx)
 
 	if (!t)
 		return 0;
+	if (tasks_disk)
+		sleeps_already(t);
 	fill_thread(&thread, t, TASKS_THREAD);
 	bpf_seq_write(seq, &thread, sizeof(thread));
 	if (thread.r.tid != thread.r.pid)
@@ -311,15 +408,89 @@ int BPF_PROG(tasks_free, struct task_struct *task)
 {
 	struct task_struct___tasks *t = (void *)task;
 	struct tasks_record *out = bpf_ringbuf_reserve(&tasks_ring, sizeof(*out), 0);
+	u64 key = (u64)t;
 
-	if (!out) {
+	if (out) {
+		__builtin_memset(out, 0, sizeof(*out));
+		fill(out, t, TASKS_FREE);
+		bpf_ringbuf_submit(out, wake_flags());
+	} else {
 		count(TASKS_LOST, 1);
 		count(TASKS_LOST_EXEC, t->se.sum_exec_runtime);
-		return 0;
 	}
-	__builtin_memset(out, 0, sizeof(*out));
-	fill(out, t, TASKS_FREE);
-	bpf_ringbuf_submit(out, wake_flags());
+	/* the address may soon be that of another task */
+	if (tasks_disk)
+		bpf_map_delete_elem(&tasks_sleeps, &key);
+	return 0;
+}
+
+/* The clock by which the scheduler charges tasks on this CPU; 0: it cannot be read. */
+static __always_inline u64 charging_clock(struct task_struct___tasks *running)
+{
+	struct cfs_rq___tasks *q = 0;
+
+	if (!bpf_core_field_exists(running->se.cfs_rq) || !bpf_core_field_exists(q->rq))
+		return 0;
+	q = running->se.cfs_rq;
+	return q ? q->rq->clock_task : 0;
+}
+
+static __always_inline void meter_interval(struct tasks_meter *m, bool idle, u64 now, u64 clock)
+{
+	u64 begin = m->since ? m->since : tasks_begin;
+	u64 length = now > begin ? now - begin : 0, charged = length;
+
+	if (m->since_charged && clock)
+		charged = clock > m->since_charged ? clock - m->since_charged : 0;
+	if (!idle) {
+		m->busy += length;
+		m->charged += charged;
+	} else if (length > charged) {
+		m->leaving += length - charged;
+	}
+}
+
+static __always_inline void meter_switch(struct task_struct___tasks *from, bool to_idle, u64 now)
+{
+	u32 zero = 0;
+	struct tasks_meter *m = bpf_map_lookup_elem(&tasks_meters, &zero);
+	struct rq___tasks *rq = 0;
+	u64 clock = charging_clock(from);
+
+	if (!m)
+		return;
+	m->sequence++;
+	barrier();
+	meter_interval(m, !from->pid, now, clock);
+	m->since = now;
+	m->since_charged = clock;
+	m->idle = to_idle;
+	m->flags = (bpf_core_field_exists(rq->prev_irq_time) ? TASKS_METER_IRQ : 0) |
+		   (bpf_core_field_exists(rq->prev_steal_time_rq) ? TASKS_METER_STEAL : 0) |
+		   (clock ? TASKS_METER_CLOCK : 0);
+	barrier();
+	m->sequence++;
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(tasks_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	struct task_struct___tasks *from = (void *)prev;
+	u64 now = bpf_ktime_get_ns();
+
+	meter_switch(from, !next->pid, now);
+	if (tasks_disk && from->pid && !preempt && BPF_CORE_READ_BITFIELD(from, in_iowait))
+		fall_asleep(from, now);
+	return 0;
+}
+
+SEC("tp_btf/sched_waking")
+int BPF_PROG(tasks_waking, struct task_struct *task)
+{
+	struct task_struct___tasks *t = (void *)task;
+
+	if (BPF_CORE_READ_BITFIELD(t, in_iowait))
+		awake(t, bpf_ktime_get_ns());
 	return 0;
 }
 

@@ -22,6 +22,8 @@ enum task_figure {
 	TASK_CANCELLED,
 	TASK_RCHAR,
 	TASK_WCHAR, /* bytes by system calls */
+	TASK_GUEST, /* part of TASK_USER that guests of this host ran */
+	TASK_DISK,  /* asleep for a disk: only where it was asked for */
 	TASK_FIGURES,
 };
 
@@ -38,8 +40,8 @@ struct tasks_record {
 	__u32 tid;    /* and the numbers that ours has; not with TASKS_FREE */
 	__u32 pid;
 	__u32 ppid;
-	__u32 pad;
-	__u64 start; /* ns since boot */
+	__u32 running; /* it has a CPU at this moment; not with TASKS_FREE */
+	__u64 start;   /* ns since boot */
 	__u64 figures[TASK_FIGURES];
 };
 _Static_assert(sizeof(struct tasks_record) == 32 + 8 * TASK_FIGURES, "no holes");
@@ -62,6 +64,33 @@ struct tasks_thread {
 };
 _Static_assert(sizeof(struct tasks_thread) == sizeof(struct tasks_record) + 72, "no holes");
 
-enum { TASKS_LOST, TASKS_LOST_EXEC, TASKS_COUNTS };
+enum {
+	TASKS_LOST,
+	TASKS_LOST_EXEC,
+	TASKS_NO_ROOM, /* sleeps for a disk of tasks that found no room to be counted */
+	TASKS_COUNTS,
+};
+
+enum tasks_meter_flags {
+	TASKS_METER_IRQ = 1,   /* TASK_EXEC is without interrupts, */
+	TASKS_METER_STEAL = 2, /* without what the hypervisor took */
+	TASKS_METER_CLOCK = 4, /* the scheduler's clock could be read */
+};
+
+/*
+ * How long a CPU had a task, from switch to switch. The scheduler charges tasks by a clock of its
+ * own, which it may set when a task is woken, before the CPU has left its idle state: that time is
+ * in @charged, and in @leaving alone. Odd @sequence: it is being written.
+ */
+struct tasks_meter {
+	__u64 sequence;
+	__u64 busy;    /* CLOCK_MONOTONIC */
+	__u64 charged; /* the scheduler's clock */
+	__u64 leaving; /* idle by the one, not by the other */
+	__u64 since;   /* the last switch, by both clocks; 0: none was seen */
+	__u64 since_charged;
+	__u32 idle;  /* since then */
+	__u32 flags; /* enum tasks_meter_flags */
+};
 
 #endif

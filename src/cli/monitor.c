@@ -182,6 +182,8 @@ static int prepare_all(struct run *run)
 		r = prepare(run, &run->tables[i], &m->tables[i]);
 	for (const char *const *name = m->wants; !r && name && *name; name++)
 		r = want(run, *name);
+	if (!r && run->live)
+		counters_want_meter(run->live, m->flags & MONITOR_METER, m->flags & MONITOR_DISK);
 	if (!r && run->live && (m->flags & (MONITOR_TASKS | MONITOR_THREADS)))
 		r = counters_want_tasks(run->live, m->flags & MONITOR_THREADS, &run->ctx->err);
 	return r;

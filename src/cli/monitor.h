@@ -52,6 +52,8 @@ enum {
 	MONITOR_RATES = 1 << 4,   /* without an interval: one second, not since boot */
 	MONITOR_TASKS = 1 << 6,   /* @extra reads what processes did, */
 	MONITOR_THREADS = 1 << 7, /* or threads */
+	MONITOR_METER = 1 << 8,   /* with the exact CPU meter, */
+	MONITOR_DISK = 1 << 9,    /* with sleeps for disks */
 	MONITOR_AVERAGE = 1 << 5, /* ends with the mean of all intervals */
 };
 

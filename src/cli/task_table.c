@@ -164,36 +164,82 @@ static double counter_ns(const struct delta *d, const char *name)
 	return counter != SET_NONE && formula_counter(d, counter, all, &value) ? value : 0;
 }
 
-void task_account(struct result *r, const struct delta *d, bool say)
+/* What the meter shows, and what of it is no task's; ns. */
+struct account {
+	double meter, irq, steal, rows, dead;
+	const char *by, *words;
+};
+
+/*
+ * The meter by ticks misses tasks that run and end between two of them, and counts interrupts
+ * apart, which most kernels leave in the time of the task that they interrupt.
+ */
+static struct account account_of(const struct delta *d)
 {
 	const struct task_rows *t = &d->after->tasks;
-	double meter = counter_ns(d, "cpu.total") - counter_ns(d, "cpu.idle") -
-		       counter_ns(d, "cpu.iowait"),
-	       irq = counter_ns(d, "cpu.irq") + counter_ns(d, "cpu.softirq"),
-	       steal = counter_ns(d, "cpu.steal"), rows = 0, dead = 0, rest;
+	struct account a = {
+		.meter = counter_ns(d, "cpu.total") - counter_ns(d, "cpu.idle") -
+			 counter_ns(d, "cpu.iowait"),
+		.irq = counter_ns(d, "cpu.irq") + counter_ns(d, "cpu.softirq"),
+		.steal = counter_ns(d, "cpu.steal"),
+		.by = "ticks",
+		.words = "by ticks",
+	};
 
-	vec_each(row, &t->rows) {
-		rows += (double)row->figures[TASK_EXEC];
-		dead += (double)row->folded_exec;
+	if (t->meter.known) {
+		a.meter = (double)t->meter.charged;
+		/* the scheduler's clock leaves them out, too */
+		a.irq = t->meter.irq_apart && !t->meter.by_clock ? a.irq : 0;
+		a.steal = t->meter.steal_apart && !t->meter.by_clock ? a.steal : 0;
+		a.by = t->meter.by_clock ? "scheduler" : "switches";
+		a.words = "from switch to switch";
 	}
-	rest = meter - rows - irq - steal - (double)(t->orphans_exec + t->lost_exec);
-	result_fact(r, "meter_ns", NULL, value_d(VALUE_NUMBER, meter));
-	result_fact(r, "rows_ns", NULL, value_d(VALUE_NUMBER, rows));
-	result_fact(r, "short_lived_ns", NULL, value_d(VALUE_NUMBER, dead));
+	vec_each(row, &t->rows) {
+		a.rows += (double)row->figures[TASK_EXEC];
+		a.dead += (double)row->folded_exec;
+	}
+	return a;
+}
+
+static void add_account_facts(struct result *r, const struct task_rows *t, const struct account *a,
+			      double rest)
+{
+	result_fact(r, "meter_ns", NULL, value_d(VALUE_NUMBER, a->meter));
+	result_fact(r, "meter_by", NULL, value_text(r, a->by));
+	if (t->meter.known) {
+		result_fact(r, "busy_ns", NULL, value_u(VALUE_DURATION, t->meter.busy));
+		result_fact(r, "leaving_idle_ns", NULL, value_u(VALUE_DURATION, t->meter.leaving));
+	}
+	result_fact(r, "rows_ns", NULL, value_d(VALUE_NUMBER, a->rows));
+	result_fact(r, "short_lived_ns", NULL, value_d(VALUE_NUMBER, a->dead));
 	result_fact(r, "orphans_ns", NULL, value_u(VALUE_DURATION, t->orphans_exec));
 	result_fact(r, "lost_ns", NULL, value_u(VALUE_DURATION, t->lost_exec));
-	result_fact(r, "irq_ns", NULL, value_d(VALUE_NUMBER, irq));
-	result_fact(r, "steal_ns", NULL, value_d(VALUE_NUMBER, steal));
+	result_fact(r, "irq_ns", NULL, value_d(VALUE_NUMBER, a->irq));
+	result_fact(r, "steal_ns", NULL, value_d(VALUE_NUMBER, a->steal));
 	result_fact(r, "unknown_ns", NULL, value_d(VALUE_NUMBER, rest));
 	result_fact(r, "tasks", NULL, value_u(VALUE_COUNT, t->n_tasks));
 	result_fact(r, "by_bpf", NULL, value_u(VALUE_BOOL, t->by_bpf));
 	result_loss(r, "lost_ends", "ends of tasks that could not be reported", t->lost);
-	if (!say || !(meter > 0))
+}
+
+void task_account(struct result *r, const struct delta *d, bool say)
+{
+	const struct task_rows *t = &d->after->tasks;
+	struct account a = account_of(d);
+	double gone = (double)(t->orphans_exec + t->lost_exec),
+	       rest = a.meter - a.rows - a.irq - a.steal - gone;
+
+	add_account_facts(r, t, &a, rest);
+	if (!say || !(a.meter > 0))
 		return;
 	result_note(r, NOTE_INFO, NULL,
-		    "CPU meter %.2f s: rows %.2f s (%.2f s of short-lived tasks), parents gone "
-		    "%.2f s, interrupts %.2f s, steal %.2f s, not known %.2f s",
-		    meter / 1e9, rows / 1e9, dead / 1e9,
-		    (double)(t->orphans_exec + t->lost_exec) / 1e9, irq / 1e9, steal / 1e9,
-		    rest / 1e9);
+		    "CPU meter %.2f s (%s): rows %.2f s (%.2f s of short-lived tasks), parents "
+		    "gone %.2f s, interrupts %.2f s, steal %.2f s, not known %.2f s",
+		    a.meter / 1e9, a.words, a.rows / 1e9, a.dead / 1e9, gone / 1e9, a.irq / 1e9,
+		    a.steal / 1e9, rest / 1e9);
+	if (t->meter.leaving > NSEC_PER_MSEC)
+		result_note(r, NOTE_INFO, NULL,
+			    "%.3f s of it is no work: the kernel charges tasks from their wakeup "
+			    "on, while their CPU leaves its idle state",
+			    (double)t->meter.leaving / 1e9);
 }

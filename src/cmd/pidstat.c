@@ -45,19 +45,20 @@ static double seconds_percent(const struct task_row *row, const struct task_cont
 	return exec ? 100 * task_rate(row, ctx, TASK_EXEC) / 1e9 * (double)ns / (double)exec : 0;
 }
 
+/* Guests count as user time, too: the share of both is by ticks, of the exact time. */
+static double get_guest(const struct task_row *row, const struct task_context *ctx)
+{
+	return 100 * task_rate(row, ctx, TASK_GUEST) / 1e9;
+}
+
 static double get_user(const struct task_row *row, const struct task_context *ctx)
 {
-	return seconds_percent(row, ctx, row->user);
+	return MAX(seconds_percent(row, ctx, row->user) - get_guest(row, ctx), 0.0);
 }
 
 static double get_system(const struct task_row *row, const struct task_context *ctx)
 {
 	return seconds_percent(row, ctx, row->system);
-}
-
-static double get_guest(const struct task_row *row UNUSED, const struct task_context *ctx UNUSED)
-{
-	return 0;
 }
 
 static double get_wait(const struct task_row *row, const struct task_context *ctx)
@@ -263,7 +264,7 @@ static int pidstat_run(struct context *ctx, void *args)
 {
 	struct pidstat_args *a = args;
 	const struct monitor m = {
-		.flags = a->threads ? MONITOR_THREADS : MONITOR_TASKS,
+		.flags = MONITOR_METER | (a->threads ? MONITOR_THREADS : MONITOR_TASKS),
 		.extra = add_tables,
 		.wants = task_account_wants,
 	};

@@ -20,6 +20,7 @@ struct counters {
 	struct source_state *sources;
 	size_t n_sources;
 	struct tasks *tasks; /* NULL: not wanted */
+	bool meter, disk;    /* with them */
 	char *root;
 };
 
@@ -105,9 +106,20 @@ void counters_want_all(struct counters *c, bool costly)
 		c->sources[i].wanted |= costly || !(sources[i]->flags & SOURCE_COSTLY);
 }
 
+void counters_want_meter(struct counters *c, bool meter, bool disk)
+{
+	c->meter |= meter;
+	c->disk |= disk;
+}
+
 int counters_want_tasks(struct counters *c, bool per_thread, struct err *e)
 {
-	struct tasks_options o = { .root = c->root, .per_thread = per_thread };
+	struct tasks_options o = {
+		.root = c->root,
+		.per_thread = per_thread,
+		.meter = c->meter,
+		.disk = c->disk,
+	};
 
 	/* tests ask for the slow way, too */
 	o.no_bpf = getenv("FATHOM_NO_BPF_TASKS") != NULL;

@@ -37,6 +37,8 @@ int counters_want(struct counters *c, const char *formula, struct err *e);
 void counters_want_all(struct counters *c, bool costly);
 /* What each process, or each thread, did since the sweep before: snapshot.tasks. */
 int counters_want_tasks(struct counters *c, bool per_thread, struct err *e);
+/* Before that: the exact CPU meter with it (snapshot.tasks.meter), and sleeps for disks. */
+void counters_want_meter(struct counters *c, bool meter, bool disk);
 bool counters_wanted(const struct counters *c, u32 source);
 
 /*

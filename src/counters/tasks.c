@@ -64,6 +64,8 @@ static void next_interval(struct tasks *t)
 	}
 	t->lost_before = t->lost;
 	t->lost_exec_before = t->lost_exec;
+	t->no_room_before = t->no_room;
+	t->meter_before = t->meter;
 }
 
 /* Seen neither alive nor ending: its end was lost, or there is nobody who tells of ends. */
@@ -154,4 +156,6 @@ void task_rows_copy(struct task_rows *to, const struct task_rows *from)
 	to->lost = from->lost;
 	to->n_tasks = from->n_tasks;
 	to->by_bpf = from->by_bpf;
+	to->meter = from->meter;
+	to->no_room = from->no_room;
 }

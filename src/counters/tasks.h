@@ -38,6 +38,21 @@ struct task_row {
 	u64 folded_exec; /* part of TASK_EXEC that is of folded tasks */
 };
 
+/*
+ * For how long CPUs had a task, added up at each switch: where it is asked for and can be had.
+ * @charged is what rows must add up to. The kernel may charge a task from the moment it was woken,
+ * while its CPU is still leaving its idle state.
+ */
+struct task_meter {
+	bool known;
+	bool by_clock;    /* @charged is by the scheduler's clock, else it is @busy */
+	bool irq_apart;   /* tasks are not charged for interrupts, */
+	bool steal_apart; /* for what the hypervisor took */
+	u64 busy;
+	u64 charged;
+	u64 leaving; /* part of @charged: CPUs that were leaving idle */
+};
+
 struct task_rows {
 	VEC(struct task_row) rows;
 	u64 orphans_exec; /* of tasks that came and went, and whose parents are gone, too */
@@ -45,6 +60,8 @@ struct task_rows {
 	u64 lost;         /* ends of tasks that could not be reported */
 	u32 n_tasks;      /* threads that live */
 	bool by_bpf;      /* else by /proc: what vanished may be missing */
+	struct task_meter meter;
+	u64 no_room; /* sleeps for disks that could not be counted */
 };
 
 struct tasks;
@@ -53,6 +70,8 @@ struct tasks_options {
 	const char *root; /* of /proc; NULL: this machine, by BPF where that works */
 	bool per_thread;
 	bool no_bpf;
+	bool meter; /* task_rows.meter: costs a little at each switch */
+	bool disk;  /* TASK_DISK: a little more, at each wakeup, too */
 };
 
 /* Falls back to /proc by itself; -errno only where not even that can be read. */

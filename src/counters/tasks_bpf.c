@@ -1,19 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "counters/tasks_state.h"
 
+#include "base/clock.h"
 #include "host/bpf_log.h"
 #include "host/bpf_sys.h"
 #include "host/kernel_types.h"
 #include "host/procfs.h"
 #include "tasks.skel.h"
 
-enum { ITER_PIECE = 256 << 10, RING_WAKE = 2 << 20 };
+enum {
+	ITER_PIECE = 256 << 10,
+	RING_WAKE = 2 << 20,
+	SLEEPERS_MOST = 1 << 16, /* tasks that ever slept for a disk and live */
+	METER_TRIES = 8,
+};
 
 struct by_bpf {
 	struct tasks_bpf *skel;
 	struct bpf_link *iter;
 	struct ring_buffer *ring;
 	char *piece;
+	struct tasks_meter *meters; /* of each CPU; NULL: not asked for */
+	bool *had_task;             /* the CPU, at the first sweep */
+	int n_cpus;
 };
 
 static void end_of(struct tasks *t, const struct tasks_record *r)
@@ -53,6 +62,57 @@ static void drain(struct tasks *t)
 	ring_buffer__consume(b->ring);
 	t->lost = bpfsys_map_sum(counts, TASKS_LOST);
 	t->lost_exec = bpfsys_map_sum(counts, TASKS_LOST_EXEC);
+	t->no_room = bpfsys_map_sum(counts, TASKS_NO_ROOM);
+}
+
+/* A CPU may switch while its figures are copied: then they are copied once more. */
+static int read_meters(const struct by_bpf *b)
+{
+	size_t bytes = (size_t)b->n_cpus * sizeof(*b->meters);
+	_cleanup_free_ struct tasks_meter *again = xmalloc(bytes);
+	int fd = bpf_map__fd(b->skel->maps.tasks_meters), r;
+	u32 zero = 0;
+
+	r = bpfsys_map_lookup(fd, &zero, b->meters);
+	for (int try = 0; !r && try < METER_TRIES; try++) {
+		bool same = true;
+
+		r = bpfsys_map_lookup(fd, &zero, again);
+		for (int i = 0; !r && i < b->n_cpus; i++) {
+			bool settled = again[i].sequence == b->meters[i].sequence;
+
+			same &= settled && again[i].sequence % 2 == 0;
+			if (!settled)
+				b->meters[i] = again[i];
+		}
+		if (same)
+			break;
+	}
+	return r;
+}
+
+/* Up to now; the slices that still run are added. */
+static void read_busy(struct tasks *t)
+{
+	const struct by_bpf *b = t->state;
+	u64 begin = b->skel->bss->tasks_begin, now;
+	struct tasks_meter sum = { 0 };
+
+	if (!b->meters || read_meters(b) < 0)
+		return;
+	now = clock_mono_ns();
+	for (int i = 0; i < b->n_cpus; i++) {
+		const struct tasks_meter *m = &b->meters[i];
+		u64 since = m->since ? m->since : begin;
+		bool idle = m->since ? m->idle : !b->had_task[i];
+		u64 slice = !idle && now > since ? now - since : 0;
+
+		sum.busy += m->busy + slice;
+		sum.charged += m->charged + slice;
+		sum.leaving += m->leaving;
+		sum.flags |= m->flags;
+	}
+	t->meter = sum;
 }
 
 /* Threads that were gone before we looked for the first time belong to their process. */
@@ -64,6 +124,15 @@ static void add_group(struct tasks *t, const struct tasks_record *r)
 		return;
 	for (u32 i = 0; i < TASK_FIGURES; i++)
 		leader->group[i] = r->figures[i];
+}
+
+static void take_thread(struct tasks *t, const struct tasks_thread *seen)
+{
+	const struct by_bpf *b = t->state;
+
+	if (t->sweeps == 1 && b->had_task && seen->r.running && seen->cpu < (u32)b->n_cpus)
+		b->had_task[seen->cpu] = true;
+	tasks_take(t, seen);
 }
 
 /* Records of an iterator: a piece of them may end in the middle of one. */
@@ -78,7 +147,7 @@ static size_t take_piece(struct tasks *t, const char *at, size_t n)
 		if (n - used < size)
 			break;
 		if (r->kind == TASKS_THREAD)
-			tasks_take(t, (const void *)r);
+			take_thread(t, (const void *)r);
 		else if (t->sweeps == 1)
 			add_group(t, r);
 		used += size;
@@ -100,12 +169,16 @@ static int sweep(struct tasks *t)
 
 		if (n < 0 && (errno == EINTR || errno == EAGAIN))
 			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : 0;
+		if (n < 0)
+			return -errno;
+		if (!n)
+			break;
 		used = take_piece(t, b->piece, kept + (size_t)n);
 		kept = kept + (size_t)n - used;
 		memmove(b->piece, b->piece + used, kept);
 	}
+	read_busy(t);
+	return 0;
 }
 
 static void release(struct tasks *t)
@@ -118,6 +191,8 @@ static void release(struct tasks *t)
 	bpf_link__destroy(b->iter);
 	tasks_bpf__destroy(b->skel);
 	free(b->piece);
+	free(b->meters);
+	free(b->had_task);
 	free(b);
 	t->state = NULL;
 }
@@ -141,6 +216,39 @@ static u32 namespace_level(void)
 	return n ? n - 1 : 0;
 }
 
+/* What is not asked for is not loaded. */
+static void choose(const struct tasks *t, struct by_bpf *b)
+{
+	bool disk = t->options.disk, meter = t->options.meter;
+
+	b->skel->rodata->tasks_disk = disk;
+	bpf_program__set_autoload(b->skel->progs.tasks_switch, meter || disk);
+	bpf_program__set_autoload(b->skel->progs.tasks_waking, disk);
+	if (disk)
+		bpf_map__set_max_entries(b->skel->maps.tasks_sleeps, SLEEPERS_MOST);
+	b->n_cpus = libbpf_num_possible_cpus();
+	if (!meter || b->n_cpus <= 0)
+		return;
+	b->meters = xcalloc((size_t)b->n_cpus, sizeof(*b->meters));
+	b->had_task = xcalloc((size_t)b->n_cpus, sizeof(*b->had_task));
+}
+
+/* The wakeups first: a sleep whose end is not seen would last for ever. */
+static bool attach_switches(const struct tasks *t, struct by_bpf *b)
+{
+	struct tasks_bpf *s = b->skel;
+
+	b->skel->bss->tasks_begin = clock_mono_ns();
+	if (t->options.disk) {
+		s->links.tasks_waking = bpf_program__attach(s->progs.tasks_waking);
+		if (!s->links.tasks_waking)
+			return false;
+	}
+	if (t->options.disk || t->options.meter)
+		s->links.tasks_switch = bpf_program__attach(s->progs.tasks_switch);
+	return s->links.tasks_switch || !(t->options.disk || t->options.meter);
+}
+
 static int open_all(struct tasks *t, struct by_bpf *b)
 {
 	int r;
@@ -150,6 +258,7 @@ static int open_all(struct tasks *t, struct by_bpf *b)
 		return -errno;
 	b->skel->rodata->tasks_level = namespace_level();
 	b->skel->rodata->tasks_wake = RING_WAKE;
+	choose(t, b);
 	r = tasks_bpf__load(b->skel);
 	if (r)
 		return r;
@@ -158,7 +267,8 @@ static int open_all(struct tasks *t, struct by_bpf *b)
 	b->skel->links.tasks_free = bpf_program__attach(b->skel->progs.tasks_free);
 	b->iter = bpf_program__attach_iter(b->skel->progs.tasks_each, NULL);
 	b->ring = ring_buffer__new(bpf_map__fd(b->skel->maps.tasks_ring), on_record, t, NULL);
-	if (!b->skel->links.tasks_exit || !b->skel->links.tasks_free || !b->iter || !b->ring)
+	if (!attach_switches(t, b) || !b->skel->links.tasks_exit || !b->skel->links.tasks_free ||
+	    !b->iter || !b->ring)
 		return errno ? -errno : -EOPNOTSUPP;
 	b->piece = xmalloc(ITER_PIECE);
 	t->fd = ring_buffer__epoll_fd(b->ring);

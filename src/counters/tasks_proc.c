@@ -70,7 +70,7 @@ static bool read_stat(struct by_proc *p, const char *path, struct tasks_thread *
 		      u64 *ret_children)
 {
 	struct proc_stat s;
-	u64 cutime = 0, cstime = 0, vsize = 0;
+	u64 cutime = 0, cstime = 0, vsize = 0, guest = 0, disk = 0;
 
 	if (read_below(p, path) < 0 || procfs_parse_stat(buf_str(&p->text), p->text.len, &s) < 0)
 		return false;
@@ -97,6 +97,11 @@ static bool read_stat(struct by_proc *p, const char *path, struct tasks_thread *
 		*ret_children = (cutime + cstime) * TICK_NS;
 	if (field(buf_str(&p->text), 20, &vsize))
 		out->vsize = vsize / (u64)sysconf(_SC_PAGESIZE);
+	/* 42, which stays 0 unless the kernel accounts for delays, and 43 */
+	if (field(buf_str(&p->text), 39, &disk))
+		out->r.figures[TASK_DISK] = disk * TICK_NS;
+	if (field(buf_str(&p->text), 40, &guest))
+		out->r.figures[TASK_GUEST] = guest * TICK_NS;
 	return true;
 }
 

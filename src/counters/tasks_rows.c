@@ -206,6 +206,27 @@ static void divide(struct maker *m)
 	}
 }
 
+static u64 since(u64 now, u64 before)
+{
+	return now > before ? now - before : 0;
+}
+
+static struct task_meter meter_of(const struct tasks *t)
+{
+	const struct tasks_meter *now = &t->meter, *before = &t->meter_before;
+	struct task_meter m = {
+		.known = now->flags || now->busy,
+		.by_clock = now->flags & TASKS_METER_CLOCK,
+		.irq_apart = now->flags & TASKS_METER_IRQ,
+		.steal_apart = now->flags & TASKS_METER_STEAL,
+		.busy = since(now->busy, before->busy),
+		.charged = since(now->charged, before->charged),
+	};
+
+	m.leaving = m.by_clock ? since(now->leaving, before->leaving) : 0;
+	return m;
+}
+
 void tasks_make_rows(const struct tasks *t, struct task_rows *ret)
 {
 	struct maker m = { .t = t, .out = ret };
@@ -216,6 +237,8 @@ void tasks_make_rows(const struct tasks *t, struct task_rows *ret)
 	ret->by_bpf = t->fd >= 0;
 	ret->lost = t->lost - t->lost_before;
 	ret->lost_exec = t->lost_exec - t->lost_exec_before;
+	ret->no_room = t->no_room - t->no_room_before;
+	ret->meter = meter_of(t);
 	make_rows(&m);
 	vec_each(task, &t->list) {
 		ret->n_tasks += !task->ended;

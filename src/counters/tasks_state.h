@@ -34,8 +34,9 @@ struct tasks {
 	VEC(struct task) list;
 	struct map by_key; /* number and start -> place in list + 1 */
 	u32 sweeps;
-	u64 lost, lost_exec;
-	u64 lost_before, lost_exec_before;
+	u64 lost, lost_exec, no_room;
+	u64 lost_before, lost_exec_before, no_room_before;
+	struct tasks_meter meter, meter_before; /* of all CPUs since the programs were attached */
 };
 
 /* The task of a record, made if it is new; NULL: too many. */

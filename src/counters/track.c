@@ -6,7 +6,7 @@
 
 enum { ENTRY_COUNTER = 1, ENTRY_SERIES, ENTRY_FRAME };
 
-static const char magic[] = "FCTR\x01";
+static const char magic[] = "FCTR\x02";
 
 static u64 zigzag(u64 difference)
 {
@@ -91,6 +91,12 @@ static void add_tasks(struct buf *out, const struct task_rows *t)
 	varint_write(out, t->lost);
 	varint_write(out, t->n_tasks);
 	varint_write(out, t->by_bpf);
+	varint_write(out, t->meter.known | t->meter.by_clock << 1 | t->meter.irq_apart << 2 |
+				  t->meter.steal_apart << 3);
+	varint_write(out, t->meter.busy);
+	varint_write(out, t->meter.charged);
+	varint_write(out, t->meter.leaving);
+	varint_write(out, t->no_room);
 }
 
 void track_add_frame(struct buf *out, const struct snapshot *before, const struct snapshot *now)
@@ -245,7 +251,7 @@ static void take_task(struct bytes *b, struct task_rows *t)
 
 static void take_tasks(struct bytes *b, struct task_rows *t)
 {
-	u64 n = number(b);
+	u64 n = number(b), flags;
 
 	vec_clear(&t->rows);
 	/* a row has more bytes than this */
@@ -258,6 +264,15 @@ static void take_tasks(struct bytes *b, struct task_rows *t)
 	t->lost = number(b);
 	t->n_tasks = (u32)number(b);
 	t->by_bpf = number(b);
+	flags = number(b);
+	t->meter.known = flags & 1;
+	t->meter.by_clock = flags & 2;
+	t->meter.irq_apart = flags & 4;
+	t->meter.steal_apart = flags & 8;
+	t->meter.busy = number(b);
+	t->meter.charged = number(b);
+	t->meter.leaving = number(b);
+	t->no_room = number(b);
 }
 
 static int take_frame(struct snapshot *s, const u32 *series, size_t n_series, const u8 *bytes,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Snapshots as bytes: a section of a recording (FEATURE_COUNTERS), and the ring of the past in
- * memory. "FCTR", a byte 1, the size of a page; then entries until the end, numbers as ULEB128,
+ * memory. "FCTR", a byte 2, the size of a page; then entries until the end, numbers as ULEB128,
  * texts with their length in front, differences in zigzag:
  *	1	a counter: name, kind, unit, scale, bits; numbered from 0 on as they come
  *	2	a series: number of its counter, instance; likewise

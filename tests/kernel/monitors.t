@@ -24,6 +24,11 @@ f, rows = r["facts"], r["cpu"]
 truth = dict(line.split("=") for line in open(sys.argv[2]))
 share = (f["rows_ns"] + f["orphans_ns"] + f["irq_ns"] + f["steal_ns"]) / f["meter_ns"]
 storm = [row for row in rows if row["command"].startswith("forkstorm")]
+if "busy_ns" in f:
+    # the time from switch to switch, and that in which CPUs left idle, are what tasks are charged
+    both = (f["busy_ns"] + f["leaving_idle_ns"]) / f["meter_ns"]
+    print(f"# busy {f['busy_ns'] / 1e9:.3f} s, leaving idle {f['leaving_idle_ns'] / 1e9:.3f} s: "
+          f"{both:.2%} of the meter", file=sys.stderr)
 print(f"# {share:.2%} of the meter, storm {sum(r['cpu_percent'] for r in storm):.1f} % of a CPU, "
       f"{truth['children'].strip()} children", file=sys.stderr)
 assert float(sys.argv[3]) <= share <= float(sys.argv[4]), f
@@ -35,11 +40,13 @@ assert 0.5 * whole < parent["cpu_percent"] < 2 * whole + 30, (parent, whole)
 assert "by_bpf" in f
 END
 }
-# The meter of the kernel is sampled by ticks, and may miss short runs: rows may exceed it.
-storm 'by BPF' 0.99 1.3
+storm 'by BPF' 0.99 1.01
 expect_out '"by_bpf":true'
+expect_out_like '"meter_by":"(scheduler|switches)"'
+# The meter of the kernel is sampled by ticks, and may miss short runs: rows may exceed it.
 FATHOM_NO_BPF_TASKS=1 storm 'by /proc' 0.85 1.3
 expect_out '"by_bpf":false'
+expect_out '"meter_by":"ticks"'
 
 "$WORKLOADS/burn" --seconds 20 a=100 >/dev/null &
 burn=$!
