@@ -538,8 +538,10 @@ static void add_lost(const struct profile *p, struct buf *out)
 	if (p->lost_samples)
 		buf_addf(out, ", %llu lost", (unsigned long long)p->lost_samples);
 	/* files of stacks without a machine do not know */
-	else if (p->kernel)
+	else if (p->kernel && !p->lost_stacks)
 		buf_addstr(out, ", none lost");
+	if (p->lost_stacks)
+		buf_addf(out, ", %llu stacks lost or cut", (unsigned long long)p->lost_stacks);
 	if (p->bad_records)
 		buf_addf(out, ", %llu unreadable", (unsigned long long)p->bad_records);
 	if (p->fault)

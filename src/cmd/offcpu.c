@@ -150,6 +150,8 @@ static void warn_lost(const struct shown *s)
 
 	if (p->lost_samples)
 		log_warn("%llu waits were lost", (unsigned long long)p->lost_samples);
+	if (p->lost_stacks)
+		log_warn("%llu stacks were lost or cut", (unsigned long long)p->lost_stacks);
 	if (p->fault)
 		log_warn("%s", profile_str(p, p->fault));
 	if (s->idle)

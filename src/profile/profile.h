@@ -168,6 +168,7 @@ struct profile {
 	u64 wall_start;            /* wall clock of first_time, 0: not known */
 	u64 lost_samples;          /* by the kernel, rings full */
 	u64 lost_records;
+	u64 lost_stacks; /* of waits and wakers: not kept, or cut */
 	u64 bad_records;
 	u64 throttled;
 	u64 stack_ends[STACK_END_COUNT]; /* samples */

@@ -323,6 +323,7 @@ static void add_facts(struct exporter *x)
 	json_kv_u64(&x->json, "wall_start_ms", p->wall_start / NSEC_PER_MSEC);
 	json_kv_u64(&x->json, "lost_samples", p->lost_samples);
 	json_kv_u64(&x->json, "lost_records", p->lost_records);
+	json_kv_u64(&x->json, "lost_stacks", p->lost_stacks);
 	json_kv_u64(&x->json, "bad_records", p->bad_records);
 	json_kv_u64(&x->json, "throttled", p->throttled);
 	json_kv_u64(&x->json, "stacks_root", p->stack_ends[STACK_ROOT]);

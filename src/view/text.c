@@ -118,6 +118,18 @@ static void fact_text(struct buf *out, const struct fact *f)
 		buf_addch(out, '-');
 }
 
+/* "lost: 0" says that nothing is missing: not beside a line that says what is. */
+static bool is_untrue(const struct result *r, const struct fact *f)
+{
+	if (!streq(f->key, "lost") || f->value.type != VALUE_COUNT || f->value.u)
+		return false;
+	vec_each(l, &r->losses) {
+		if (l->count)
+			return true;
+	}
+	return false;
+}
+
 /* As many to a line as fit. */
 static void facts(struct text_out *o, const struct result *r)
 {
@@ -126,7 +138,7 @@ static void facts(struct text_out *o, const struct result *r)
 	vec_each(f, &r->facts) {
 		size_t width;
 
-		if (!f->title)
+		if (!f->title || is_untrue(r, f))
 			continue;
 		buf_reset(&o->cell);
 		fact_text(&o->cell, f);

@@ -356,6 +356,8 @@ int waits_live_collect(struct waits_live *l, struct err *e)
 	waits_engine_stats(l->engine, &stats);
 	l->profile.lost_samples =
 		stats.counts[OFFCPU_COUNT_MAP_FULL] + stats.counts[OFFCPU_COUNT_LOST] + l->dropped;
+	l->profile.lost_stacks = stats.counts[OFFCPU_COUNT_STACKS_FULL] + stats.stacks_dropped +
+				 stats.counts[OFFCPU_COUNT_CHAINS_FULL] + stats.rescues_lost;
 	l->profile.first_time = l->begin;
 	l->profile.last_time = l->end;
 	calm_down(l);

@@ -322,6 +322,17 @@ TEST("text: wide characters keep columns straight")
 				   "  2  ab    1.00%     -  y\n");
 }
 
+TEST("text: nothing is lost only where no loss is told")
+{
+	PAGE(p);
+
+	result_fact(&p->r, "lost", "lost", value_u(VALUE_COUNT, 0));
+	result_loss(&p->r, "stacks_full", "stacks not kept", 0);
+	CHECK_STR(show(p, "text"), "lost: 0\n");
+	result_loss(&p->r, "stacks_full", "stacks not kept", 13);
+	CHECK_STR(show(p, "text"), "lost: 13 stacks not kept\n");
+}
+
 TEST("text: header, losses, notes")
 {
 	PAGE(p);

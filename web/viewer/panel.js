@@ -58,11 +58,18 @@ export function factsOf(model, state) {
 		]);
 	const lost = f.lost_samples;
 
-	out.push([
-		lost ? fmtCount(lost) + " lost" : "none lost",
-		"samples lost because a buffer was full",
-		lost > 0,
-	]);
+	if (lost || !f.lost_stacks)
+		out.push([
+			lost ? fmtCount(lost) + " lost" : "none lost",
+			"samples lost because a buffer was full",
+			lost > 0,
+		]);
+	if (f.lost_stacks)
+		out.push([
+			fmtCount(f.lost_stacks) + " stacks lost or cut",
+			"stacks of waits and wakers that were not kept, or that end early",
+			true,
+		]);
 	if (f.throttled)
 		out.push([
 			fmtCount(f.throttled) + "× throttled",
