@@ -152,10 +152,10 @@ static void interpreter_notes(const struct profile *p, double least, struct resu
 			(unsigned long long)compiled);
 	if (java && 100.0 * (double)java >= least * (double)all)
 		result_note(ret, NOTE_INFO,
-			    "neither perf maps nor jitdumps list interpreted methods; java -Xcomp "
-			    "compiles all before they run",
-			    "%llu stacks have java methods that are interpreted: 'Interpreter' "
-			    "stands for them",
+			    "fathom record reads them while java runs; perf maps and jitdumps do "
+			    "not list them",
+			    "%llu stacks have interpreted java methods that were not read: "
+			    "'Interpreter' stands for them",
 			    (unsigned long long)java);
 }
 

@@ -25,7 +25,7 @@
 #include "bpf/unwind_memo.bpf.h"
 #include "bpf/unwind_regs.bpf.h"
 
-/* Programs that do not want functions of Python among the frames leave the code out. */
+/* Programs that do not want functions of interpreters among the frames leave the code out. */
 #ifndef UNWIND_PYTHON_FRAMES
 #define UNWIND_PYTHON_FRAMES 1
 #endif
@@ -403,6 +403,7 @@ static long unwind_one(u32 i, void *ctx)
 		return 1;
 	if (memo && slot->noting)
 		unwind_note(slot);
+	slot->s.method = 0;
 	int end = unwind_step(&slot->s, &slot->scratch, &slot->window, slot->pid);
 
 	if (memo && slot->noting)
@@ -414,6 +415,10 @@ static long unwind_one(u32 i, void *ctx)
 			unwind_python_begin(slot, 1);
 		}
 		unwind_splice(slot, slot->sp);
+	}
+	if (UNWIND_PYTHON_FRAMES && slot->s.method) {
+		slot->bare = 1;
+		return !unwind_push(slot, unwind_method_word(slot->s.method)) || end ? 1 : 0;
 	}
 	return !unwind_push_placed(slot, slot->ip, slot->scratch.place) || end ? 1 : 0;
 }

@@ -171,6 +171,26 @@ static inline __u64 unwind_place(__u32 number, __u64 offset)
 	return UNWIND_PLACE_BIT | (__u64)number << UNWIND_PLACE_OFFSET | offset;
 }
 
+/*
+ * An interpreted method of java among the addresses of a stack, in the place of its interpreter: by
+ * where its machine keeps it (8-byte aligned, below 2^47). Odd, so that one byte before it is still
+ * the same method: readers look there for callers. Its name stands under these UNWIND_METHOD_SIZE
+ * addresses.
+ */
+#define UNWIND_METHOD_BIT (1ull << 61)
+enum { UNWIND_METHOD_SIZE = 8, UNWIND_METHOD_AT = -24 }; /* from the frame pointer */
+
+static inline __u64 unwind_method_word(__u64 method)
+{
+	return UNWIND_METHOD_BIT | method | 1;
+}
+
+/* 0: it is none. */
+static inline __u64 unwind_method(__u64 word)
+{
+	return word >> 61 == 1 ? (word & ~UNWIND_METHOD_BIT) >> 3 << 3 : 0;
+}
+
 /* Functions of Python have bit 63. */
 static inline int unwind_is_place(__u64 word)
 {

@@ -42,6 +42,7 @@ struct unwind_state {
 	__u64 bp_was;
 	__u32 fp_steps;
 	__u32 pad2;
+	__u64 method; /* the step was from a frame of java's interpreter: what that runs, or 0 */
 };
 
 /* An interrupted frame: all its registers are in reg[]. */
@@ -63,6 +64,7 @@ UNWIND_INLINE void unwind_begin(struct unwind_state *s)
 	s->bp_used = 0;
 	s->odd = 0;
 	s->fp_steps = 0;
+	s->method = 0;
 }
 
 UNWIND_INLINE int unwind_stop(struct unwind_state *s, __u8 why)
@@ -239,6 +241,16 @@ UNWIND_INLINE int unwind_bp_of(struct unwind_state *s, const struct unwind_rule 
 	return 0;
 }
 
+/* Only java's interpreter has frames of this kind, and keeps the method in each. */
+UNWIND_INLINE void unwind_method_of(struct unwind_state *s, __u64 bp, UNWIND_MEM *mem)
+{
+	__u64 method = 0;
+
+	if (!UNWIND_READ_WORD(mem, &method, bp + UNWIND_METHOD_AT) && !(method & 7) &&
+	    !(method >> 47))
+		s->method = method;
+}
+
 /* The return address, by the frame's rule; non-zero when there is no more to do. */
 UNWIND_INLINE int unwind_ra_of(struct unwind_state *s, const struct unwind_rule *r, __u64 cfa,
 			       UNWIND_MEM *mem, __u64 *ret)
@@ -267,6 +279,7 @@ UNWIND_INLINE int unwind_ra_of(struct unwind_state *s, const struct unwind_rule 
 		}
 		at = bp + 8;
 		s->odd = 1;
+		unwind_method_of(s, bp, mem);
 	} else if (r->ra == UNWIND_RA_OFF) {
 		at = cfa + (__s64)r->aux;
 		s->odd = 1;

@@ -60,7 +60,7 @@ struct stack {
 	struct table *table; /* machines: the one of all threads */
 	struct table *ends;
 	bool people;
-	bool named; /* the store knows the names of run-time code */
+	size_t named; /* names of run-time code that the store knows */
 	u64 threads;
 	u64 cut;
 	u64 longest_ns;
@@ -74,6 +74,8 @@ static void name_frame(struct stack *k, struct row *row, const struct mapping *m
 	u64 pc = address - returned, offset = m ? pc - m->start + m->offset : 0;
 	struct symbol sym;
 
+	if (unwind_method(address) && symbols_jit(k->symbols, pid, 0, NULL, pc, 0, &sym))
+		row->cells[COL_FUNCTION] = value_text(k->r, sym.name);
 	if (!m)
 		return;
 	if (m->path[0] != '/' && !streq(m->path, "[vdso]")) {
@@ -172,18 +174,9 @@ static struct walked walked_new(struct stack *k, int pid, int tid)
 static void take_names(struct stack *k, const struct unwind_process *p)
 {
 	const struct code_names *names = unwind_process_names(p);
-	_cleanup_buf_ struct buf blob = BUF_INIT;
 
-	if (k->named || !names || !names->list.len)
-		return;
-	vec_each(c, &names->list)
-		symbols_code_pack(&blob, &(struct symbol_code){
-						 .pid = (pid_t)c->pid,
-						 .start = c->start,
-						 .size = c->size,
-						 .name = intern_get(&names->strings, c->name) });
-	(void)symbols_code_import(k->symbols, blob.data, blob.len, NULL);
-	k->named = true;
+	if (names)
+		k->named = symbols_code_take(k->symbols, names, k->named);
 }
 
 /* A thread may end between being listed and being stopped: that is no error of the whole. */

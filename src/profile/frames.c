@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "profile/frames.h"
 
+#include "bpf/unwind_abi.h"
+
 static u8 frame_kind_of(const struct place *place)
 {
+	if (place->kind == PLACE_JIT && unwind_method(place->address))
+		return FRAME_INTERPRETED;
 	switch (place->kind) {
 	case PLACE_KERNEL: return FRAME_KERNEL;
 	case PLACE_JIT: return FRAME_JIT;
@@ -19,7 +23,10 @@ struct frame frames_plain(const struct frames *m, const struct place *place)
 		.no_name = !place->name || place->flags & SYM_FDE,
 	};
 
-	f.name = profile_string(m->profile, place->name ? place->name : "[unknown]");
+	if (place->kind == PLACE_JIT && unwind_method(place->address) && !place->name)
+		f.name = profile_string(m->profile, "[unreadable java method]");
+	else
+		f.name = profile_string(m->profile, place->name ? place->name : "[unknown]");
 	return f;
 }
 

@@ -3,6 +3,7 @@
 #include "profile/machine.h"
 
 #include "base/hash.h"
+#include "bpf/unwind_abi.h"
 
 #define RETURN_MARK 0x9e3779b97f4a7c15ull
 
@@ -115,8 +116,18 @@ static u64 place_data(struct machine *m, const struct process *proc, const struc
 	return new_place(m, place_key((u32)proc->pid, address, is_return, 5), &p);
 }
 
+/* An interpreted method of java: where its machine keeps it, which is not code. */
+static u64 place_method(struct machine *m, const struct process *proc, u64 address, bool is_return)
+{
+	const struct mapping none = { .path = "//anon" };
+
+	return place_jit(m, proc, &none, address, is_return);
+}
+
 static u64 place_user(struct machine *m, const struct process *proc, u64 address, bool is_return)
 {
+	if (unwind_method(address))
+		return place_method(m, proc, address, is_return);
 	const struct mapping *map = machine_mapping(proc, address - is_return);
 	struct place nowhere = { .kind = PLACE_USER, .address = address };
 

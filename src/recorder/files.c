@@ -234,15 +234,8 @@ static void add_python(struct recorder *r, struct buf *names)
 					       NULL);
 }
 
-/* Likewise of run-time code, where its runtime knows it. */
-static void add_code(struct recorder *r, struct buf *code)
+static void pack_code(struct buf *code, const struct code_names *names)
 {
-	const struct code_names *names;
-
-	if (!r->kernel.sampler)
-		return;
-	pthread_mutex_lock(&r->kernel.lock);
-	names = sampler_code_names(r->kernel.sampler);
 	vec_each(c, &names->list)
 		symbols_code_pack(code, &(struct symbol_code){
 						.pid = (pid_t)c->pid,
@@ -251,6 +244,16 @@ static void add_code(struct recorder *r, struct buf *code)
 						.size = c->size,
 						.name = intern_get(&names->strings, c->name),
 					});
+}
+
+/* Likewise of run-time code, where its runtime knows it. */
+static void add_code(struct recorder *r, struct buf *code)
+{
+	pthread_mutex_lock(&r->kernel.lock);
+	if (r->kernel.sampler)
+		pack_code(code, sampler_code_names(r->kernel.sampler));
+	if (r->waits.session)
+		pack_code(code, waits_engine_code_names(waits_session_engine(r->waits.session)));
 	pthread_mutex_unlock(&r->kernel.lock);
 }
 

@@ -312,6 +312,7 @@ void hotspot_release(struct hotspot *h)
 	vec_release(&h->blobs);
 	vec_release(&h->old_blobs);
 	map_release(&h->by_address);
+	map_release(&h->methods);
 }
 
 /* --- rules ------------------------------------------------------------------------------------ */

@@ -100,6 +100,10 @@ struct hotspot {
 	struct code_rows code;
 	VEC(struct hotspot_blob) blobs, old_blobs;
 	struct map by_address; /* index + 1 in old_blobs */
+	struct map methods;    /* interpreted ones: when it was read << 32 | name + 1; 0: in vain */
+	u64 methods_read;      /* when the present round of reading them began, CLOCK_MONOTONIC */
+	u64 methods_before;    /* and the one before it */
+	u32 methods_round;
 };
 
 /* -ENOENT: the process has no HotSpot; -ENOTSUP: one whose description we do not understand. */
@@ -107,6 +111,12 @@ int hotspot_init(struct hotspot *h, int pid, struct err *e);
 void hotspot_release(struct hotspot *h);
 /* Walks the code and makes h->code; new code gets names. */
 int hotspot_refresh(struct hotspot *h, struct err *e);
+
+/*
+ * Gives an interpreted method (unwind_method_word()) its name. It is read once a second: a class
+ * that is unloaded leaves its place to others.
+ */
+void hotspot_name_word(struct hotspot *h, u64 word);
 
 /* All @n bytes of the process's memory, or a negative errno. */
 int hotspot_read(const struct hotspot *h, u64 address, void *to, size_t n);

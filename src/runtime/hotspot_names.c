@@ -2,6 +2,8 @@
 /* What a method of java is called: from the method to its constant pool, and the texts there. */
 #include "runtime/hotspot.h"
 
+#include "base/clock.h"
+
 enum { TEXT_MAX = 1024 }; /* bytes of a name that are shown */
 
 static u64 read_field(const struct hotspot *h, u64 object, enum hotspot_field_id id)
@@ -48,4 +50,49 @@ bool hotspot_method_name(const struct hotspot *h, u64 method, struct buf *ret)
 		return false;
 	buf_addch(ret, '.');
 	return read_text(h, name, ret);
+}
+
+enum { METHODS_MOST = 1 << 18 }; /* of a process that are remembered */
+
+/* Whether a new round has begun, in which each method is read again. */
+static void count_rounds(struct hotspot *h)
+{
+	u64 now = clock_mono_ns();
+
+	if (h->methods_round && now - h->methods_read < NSEC_PER_SEC)
+		return;
+	h->methods_before = h->methods_read;
+	h->methods_read = now;
+	h->methods_round++;
+	if (h->methods.len > METHODS_MOST)
+		map_clear(&h->methods);
+}
+
+void hotspot_name_word(struct hotspot *h, u64 word)
+{
+	_cleanup_buf_ struct buf name = BUF_INIT;
+	u64 method = unwind_method(word), *known;
+	u32 before, now = 0;
+
+	if (!method || !h->names)
+		return;
+	count_rounds(h);
+	known = map_at(&h->methods, method);
+	if (*known >> 32 == h->methods_round)
+		return;
+	before = (u32)*known;
+	if (hotspot_method_name(h, method, &name))
+		now = intern_str(&h->names->strings, buf_str(&name)) + 1;
+	else
+		now = before; /* its process may be gone: what it was is known */
+	*known = (u64)h->methods_round << 32 | now;
+	if (now && now != before)
+		code_names_add(h->names,
+			       &(struct code_name){
+				       .pid = (u32)h->pid,
+				       .time = before ? h->methods_before : 0,
+				       .start = word & ~(u64)1,
+				       .size = UNWIND_METHOD_SIZE,
+			       },
+			       buf_str(&name));
 }

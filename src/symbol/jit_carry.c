@@ -8,6 +8,7 @@
  * Numbers are ULEB128.
  */
 #include "symbol/carry.h"
+#include "runtime/code.h"
 #include "symbol/store.h"
 
 enum { CODE_MAX_BLOB = 512 << 20, CODE_MAGIC_LEN = 5 };
@@ -75,4 +76,20 @@ int symbols_code_import(struct symbols *s, const void *blob, size_t len, struct 
 	while (b.at < b.len)
 		import_code(s, &b);
 	return 0;
+}
+
+size_t symbols_code_take(struct symbols *s, const struct code_names *names, size_t from)
+{
+	for (; from < names->list.len; from++) {
+		const struct code_name *c = &names->list.items[from];
+		const struct jitdump_entry e = { .time = c->time,
+						 .start = c->start,
+						 .size = c->size };
+		const char *name = intern_get(&names->strings, c->name);
+		struct jit *j = jit_of(s, (pid_t)c->pid);
+
+		if (j)
+			jitdump_add(&j->carried, &e, name, strlen(name));
+	}
+	return from;
 }

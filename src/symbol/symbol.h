@@ -232,5 +232,8 @@ void symbols_code_pack(struct buf *ret, const struct symbol_code *c);
 void symbols_code_export(const struct symbols *s, struct buf *ret);
 /* The reverse: such code is known before any map is read. Nothing is taken from a broken blob. */
 int symbols_code_import(struct symbols *s, const void *blob, size_t len, struct err *e);
+struct code_names;
+/* Those of a runtime on this machine, from the one with this index on; returns how many it has. */
+size_t symbols_code_take(struct symbols *s, const struct code_names *names, size_t from);
 
 #endif

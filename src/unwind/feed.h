@@ -74,6 +74,8 @@ const struct python_build *unwind_feed_python(const struct unwind_feed *f, u32 i
 /* Called with each new file that has a table: it may be gone soon. */
 typedef void unwind_feed_new_fn(void *ctx, int fd, const struct elf *elf);
 void unwind_feed_on_new(struct unwind_feed *f, unwind_feed_new_fn *fn, void *ctx);
+/* Interpreted methods of java in a stack of a process get their names. */
+void unwind_feed_methods(struct unwind_feed *f, u32 pid, const u64 *words, size_t n);
 /* What run-time code is called, as far as its runtime knows. */
 const struct code_names *unwind_feed_names(const struct unwind_feed *f);
 void unwind_feed_stats(const struct unwind_feed *f, struct unwind_feed_stats *ret);

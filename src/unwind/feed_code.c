@@ -218,3 +218,18 @@ const struct unwind_rule *unwind_feed_code_rule(struct unwind_feed *f, u32 pid, 
 	p = find_program(f, pid);
 	return p ? code_rule(f, p, pc) : NULL;
 }
+
+void unwind_feed_methods(struct unwind_feed *f, u32 pid, const u64 *words, size_t n)
+{
+	struct feed_program *p = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!unwind_method(words[i]))
+			continue;
+		if (!p)
+			p = find_program(f, pid);
+		if (!p || p->code != &p->hotspot.code)
+			return;
+		hotspot_name_word(&p->hotspot, words[i]);
+	}
+}

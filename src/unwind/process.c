@@ -203,4 +203,6 @@ void unwind_process_frames(struct unwind_process *p, const struct unwind_snapsho
 
 	memcpy(source.regs, s->regs, sizeof(source.regs));
 	unwind_user(&source, f);
+	for (size_t i = 0; p->code && i < f->n; i++)
+		hotspot_name_word(&p->code->hotspot, f->ip[i]);
 }

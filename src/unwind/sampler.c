@@ -171,7 +171,10 @@ int sampler_fd(const struct sampler *s)
 
 static void deliver(struct sampler *s, const struct sampler_sample *sample)
 {
-	int rc = s->fn_rc < 0 ? 0 : s->fn(s->fn_ctx, sample);
+	int rc;
+
+	unwind_feed_methods(s->feed, sample->pid, sample->user, sample->n_user);
+	rc = s->fn_rc < 0 ? 0 : s->fn(s->fn_ctx, sample);
 
 	if (rc < 0)
 		s->fn_rc = rc;

@@ -36,13 +36,14 @@ void unwind_user_from(const struct unwind_source *source, const struct unwind_re
 	s.fp_steps = from->fp_steps;
 	while (f->n < f->max) {
 		u64 ip = s.reg[UNWIND_REG_IP], sp = s.reg[UNWIND_REG_SP];
+		s.method = 0;
 		int end = step(source, &s);
 
 		if (source->before)
 			f->n += source->before(source->ctx, sp, s.reg[UNWIND_REG_SP], f->ip + f->n,
 					       f->max - f->n);
 		if (f->n < f->max)
-			f->ip[f->n++] = ip;
+			f->ip[f->n++] = s.method ? unwind_method_word(s.method) : ip;
 		if (end)
 			break;
 	}

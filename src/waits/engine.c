@@ -409,6 +409,7 @@ static void keep_stack(struct waits_engine *o, const struct waits_stack *in)
 		o->stacks_dropped++;
 		return;
 	}
+	unwind_feed_methods(o->feed, in->pid, in->user, in->n_user);
 	s = waits_kept_put(&o->stacks, in->id, o->turn, NULL, sizeof(*in) + kernel + user);
 	*s = *in;
 	memcpy(s->ip, in->kernel, kernel);
@@ -758,6 +759,11 @@ void waits_engine_stats(const struct waits_engine *o, struct waits_stats *ret)
 const struct numbered *waits_engine_files(const struct waits_engine *o)
 {
 	return unwind_feed_numbered(o->feed);
+}
+
+const struct code_names *waits_engine_code_names(const struct waits_engine *o)
+{
+	return unwind_feed_names(o->feed);
 }
 
 void waits_engine_note_map(struct waits_engine *o, int pid, const struct mapping *map)

@@ -153,6 +153,8 @@ u32 waits_engine_chain(const struct waits_engine *o, u64 id,
 void waits_engine_stats(const struct waits_engine *o, struct waits_stats *ret);
 /* The files of places, by their numbers. */
 const struct numbered *waits_engine_files(const struct waits_engine *o);
+/* What run-time code is called, as far as its runtime knows. */
+const struct code_names *waits_engine_code_names(const struct waits_engine *o);
 
 /* Mappings that are known from elsewhere, for processes that are gone when they are asked for. */
 void waits_engine_note_map(struct waits_engine *o, int pid, const struct mapping *map);

@@ -67,7 +67,7 @@ static void map_files(struct waits_names *n)
 /* The address of code in no file that is not known to be mapped. */
 static bool is_strange(const struct waits_names *n, const struct process *proc, u64 word)
 {
-	return !(word >> 62) && !machine_mapping(proc, word) &&
+	return !(word >> 62) && !unwind_method(word) && !machine_mapping(proc, word) &&
 	       !(n->python && python_names_find(n->python, word));
 }
 
@@ -237,6 +237,9 @@ u32 waits_names_stack(struct waits_names *n, struct waits_stack *s, enum wait_cu
 	if (s->mark)
 		return s->mark;
 	map_files(n);
+	if (n->engine)
+		n->n_codes = symbols_code_take(n->symbols, waits_engine_code_names(n->engine),
+					       n->n_codes);
 	f.n = 0;
 	add_kernel(n, s, cut, &f);
 	if (cut != WAIT_CUT_IRQ)
