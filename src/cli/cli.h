@@ -166,12 +166,14 @@ struct context {
 	size_t n_commands;
 	struct common_args common;
 	str_list operands;
-	char **program;   /* argv of the program after "--", NULL-terminated, or NULL */
-	struct err err;   /* filled when run() returns a negative errno */
-	FILE *out;        /* results */
-	bool stream;      /* results follow one another: no pager, one JSON line each */
-	bool headless;    /* the tables go on where those of the last result ended */
-	int output_error; /* errno of a failed write to @out: run() may just return */
+	char **program;    /* argv of the program after "--", NULL-terminated, or NULL */
+	struct err err;    /* filled when run() returns a negative errno */
+	FILE *out;         /* results */
+	bool stream;       /* results follow one another: no pager, one JSON line each */
+	bool headless;     /* the tables go on where those of the last result ended */
+	bool as_perf;      /* called by perf's name: its defaults and its form of text */
+	const char *cache; /* as_perf: the folder of --buildid-dir, or NULL */
+	int output_error;  /* errno of a failed write to @out: run() may just return */
 };
 
 /*
@@ -220,6 +222,11 @@ int cli_unknown_command(const struct command *const *commands, size_t n, const c
  */
 int cli_parse(const struct command *cmd, int argc, char **argv, struct context *ctx, void *args,
 	      struct err *e);
+/*
+ * Runs @cmd as perf's command of that name would run: @outer->as_perf for it. @argv[0] is any
+ * word. Says what went wrong; returns the exit status.
+ */
+int cli_run_as_perf(const struct context *outer, const struct command *cmd, char **argv);
 /* Is @typed the operand @word, or enough of its begin to tell? */
 bool cli_is_operand(const char *typed, const char *word);
 void cli_args_release(const struct command *cmd, struct context *ctx, void *args);

@@ -1,10 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/perf_args.h"
 
-#define SAME "accepted for compatibility with perf"
+#include "base/buf.h"
+#include "profile/load.h"
+#include "view/perf_dump.h"
+
+#define SAME  "accepted for compatibility with perf"
+#define TAKES "as perf has it"
 
 #define FLAG(letter, name_, ...)                                               \
 	OPT_ENTRY(struct perf_args, letter, name_, OPT_FLAG, flag, NULL, SAME, \
+		  .flags = OPT_HIDDEN, __VA_ARGS__)
+#define TAKEN(letter, name_, field, ...)                                         \
+	OPT_ENTRY(struct perf_args, letter, name_, OPT_FLAG, field, NULL, TAKES, \
 		  .flags = OPT_HIDDEN, __VA_ARGS__)
 #define VALUE(letter, name_, ...)                                                    \
 	OPT_ENTRY(struct perf_args, letter, name_, OPT_STRING, value, "VALUE", SAME, \
@@ -41,7 +49,16 @@ static int refuse_vmlinux(void *field UNUSED, const char *text, struct err *e)
 /* Ways of showing: there is one here. */
 const struct opt perf_report_options[] = {
 	FLAG('f', "force"),
-	FLAG('n', "show-nr-samples", .alias = "show-total-period"),
+	TAKEN('n', "show-nr-samples", samples),
+	TAKEN(0, "show-total-period", period),
+	TAKEN(0, "showcpuutilization", modes),
+	TAKEN('D', "dump-raw-trace", dump),
+	TAKEN(0, "stats", stats),
+	TAKEN(0, "tasks", tasks, .alias = "task"),
+	OPT_ENTRY(struct perf_args, 't', "field-separator", OPT_STRING, separator, "TEXT",
+		  "between columns, by perf's name", .flags = OPT_HIDDEN),
+	OPT_ENTRY(struct perf_args, 0, "symbol-filter", OPT_STRING, part, "TEXT",
+		  "only functions with this in their names", .flags = OPT_HIDDEN),
 	FLAG('m', "modules"),
 	FLAG(0, "stdio", .alias = "stdio2 tui gtk"),
 	FLAG(0, "inline", .alias = "demangle full-source-path source asm-raw"),
@@ -51,3 +68,50 @@ const struct opt perf_report_options[] = {
 	VALUE(0, "column-widths", .alias = "percentage percent-type stdio-color"),
 	OPT_END,
 };
+
+const struct opt perf_diff_options[] = {
+	FLAG('D', "dump-raw-trace"),
+	FLAG('f', "force-read", .alias = "modules"),
+	FLAG('b', "baseline-only"),
+	VALUE('c', "compute"),
+	VALUE('s', "sort", .alias = "percentage"),
+	OPT_ENTRY(struct perf_args, 't', "field-separator", OPT_STRING, separator, "TEXT",
+		  "between columns, by perf's name", .flags = OPT_HIDDEN),
+	OPT_END,
+};
+
+char *perf_args_symbols(const struct perf_args *a, const char **symbols)
+{
+	char *glob = a->part ? xasprintf("*%s*", a->part) : NULL;
+
+	if (glob)
+		*symbols = glob;
+	return glob;
+}
+
+static int write_piece(void *ctx, const char *text, size_t n)
+{
+	return cli_write_foreign(ctx, false, text, n) < 0 ? 1 : 0;
+}
+
+int perf_args_dump(struct context *ctx, const struct perf_args *a, const char *input)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT;
+	struct recording *r = NULL;
+	int code = 0;
+
+	if (!a->dump && !a->stats && !a->tasks)
+		return 1;
+	if (!input)
+		code = profile_default_input(&input, &ctx->err);
+	if (code == 0)
+		code = recording_open(input, &r, &ctx->err);
+	if (code == 0)
+		code = a->tasks   ? perf_dump_tasks(r, &text, &ctx->err)
+		       : a->stats ? perf_dump_stats(r, &text, &ctx->err)
+				  : perf_dump(r, write_piece, ctx, &ctx->err);
+	if (code >= 0)
+		code = cli_print(ctx, &text);
+	recording_free(r);
+	return code;
+}

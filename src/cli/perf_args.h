@@ -8,13 +8,27 @@
 
 #include "cli/cli.h"
 
+#define PERF_FILE "perf.data"
+
 struct perf_args {
 	bool flag;
 	const char *value;
+	/* of report, by perf's name */
+	bool samples, period, modes;
+	bool dump, stats, tasks;
+	const char *separator;
+	const char *part; /* of the names of functions */
+	bool info;
 };
 
 /* For OPT_INCLUDE. */
 extern const struct opt perf_record_options[];
 extern const struct opt perf_report_options[];
+extern const struct opt perf_diff_options[];
+
+/* --symbol-filter, as a glob for --symbols; @symbols is it, or stays. */
+char *perf_args_symbols(const struct perf_args *a, const char **symbols);
+/* -D, --stats and --tasks: 1 when there is none of them, else a status. */
+int perf_args_dump(struct context *ctx, const struct perf_args *a, const char *input);
 
 #endif

@@ -7,6 +7,8 @@
 #include "base/log.h"
 #include "base/stop.h"
 
+#include <sys/stat.h>
+
 #define AT(field) .offset = offsetof(struct profile_args, field)
 
 const struct opt profile_options[] = {
@@ -39,7 +41,6 @@ const struct opt profile_options[] = {
 	  AT(symbols),
 	  .arg = "LIST",
 	  .group = "Input",
-	  .alias = "symbol-filter",
 	  .help = "only samples taken in these functions" },
 	{ .short_name = 'p',
 	  .name = "pids",
@@ -169,10 +170,21 @@ int profile_args_opts(const struct profile_args *args, struct load_opts *ret, st
 	return args->time ? parse_span(args->time, ret, e) : 0;
 }
 
+/* As perf does: what a pipe brings, else the file of that name. */
+static const char *perf_input(void)
+{
+	struct stat st;
+
+	return fstat(STDIN_FILENO, &st) == 0 && S_ISFIFO(st.st_mode) ? "-" : PERF_FILE;
+}
+
 int profile_args_input(struct context *ctx, const char **input)
 {
-	if (!ctx->operands.len)
+	if (!ctx->operands.len) {
+		if (ctx->as_perf && !*input)
+			*input = perf_input();
 		return 0;
+	}
 	if (*input) {
 		err_set(&ctx->err, EINVAL, "two inputs: '%s' and '%s'", *input,
 			ctx->operands.items[0]);

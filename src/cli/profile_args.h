@@ -4,6 +4,7 @@
 #define CLI_PROFILE_ARGS_H
 
 #include "cli/cli.h"
+#include "cli/perf_args.h"
 #include "profile/load.h"
 
 struct profile_args {

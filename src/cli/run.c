@@ -190,7 +190,7 @@ static int run_parsed(struct context *ctx, void *args)
 		err_set(&ctx->err, EINVAL, "--table chooses a table of --csv");
 		return EXIT_USAGE;
 	}
-	r = stop_install(&ctx->err);
+	r = ctx->as_perf ? 0 : stop_install(&ctx->err); /* the outer run did */
 	if (r < 0)
 		return r;
 	return ctx->command->run(ctx, args);
@@ -208,6 +208,24 @@ static int run_command(const struct command *cmd, int argc, char **argv, struct 
 		status = finish(ctx, run_parsed(ctx, args));
 	}
 	cli_args_release(cmd, ctx, args);
+	return status;
+}
+
+int cli_run_as_perf(const struct context *outer, const struct command *cmd, char **argv)
+{
+	struct context ctx = {
+		.commands = outer->commands,
+		.n_commands = outer->n_commands,
+		.out = outer->out,
+		.as_perf = true,
+		.cache = outer->cache,
+	};
+	int argc = 0, status;
+
+	while (argv[argc])
+		argc++;
+	status = run_command(cmd, argc, argv, &ctx);
+	err_release(&ctx.err);
 	return status;
 }
 

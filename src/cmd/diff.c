@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/diff.h"
+#include "analysis/diff_many.h"
+#include "base/buf.h"
 #include "base/io.h"
 #include "base/log.h"
 #include "cli/output.h"
 #include "cli/profile_args.h"
 #include "view/html.h"
+#include "view/perf_form.h"
 #include "view/svg.h"
 
 struct diff_args {
@@ -15,6 +18,7 @@ struct diff_args {
 	double confidence, width;
 	u64 lines;
 	int order, group;
+	struct perf_args perf;
 };
 
 static const char *const orders[] = { "left-heavy", "name", NULL };
@@ -96,6 +100,7 @@ static const struct opt diff_options[] = {
 	  .def = "0.1",
 	  LOOK,
 	  .help = "pictures: hide narrower boxes" },
+	{ .type = OPT_INCLUDE, .include = perf_diff_options, AT(perf) },
 	OPT_END,
 };
 
@@ -259,6 +264,71 @@ static int load_both(struct context *ctx, struct diff_args *a, const struct inpu
 	return r;
 }
 
+/* --- several -------------------------------------------------------------------------------- */
+
+static int add_file(struct context *ctx, struct diff_args *a, const char *path, struct diff_many *d)
+{
+	struct profile p;
+	int r;
+
+	profile_init(&p);
+	r = load(ctx, a, path, a->profile.time, &p);
+	if (r >= 0)
+		r = diff_many_add(d, &p, path, &ctx->err);
+	profile_release(&p);
+	return r;
+}
+
+static int print_as_perf(struct context *ctx, const struct diff_args *a, const struct diff_many *d,
+			 const struct result *result)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT;
+	struct perf_form form = { .separator = a->perf.separator, .quiet = ctx->common.quiet };
+
+	if (!form.quiet)
+		buf_addf(&text, "# Event '%s'\n#\n", intern_get(&d->strings, d->event));
+	if (!form.quiet && d->n > 2) {
+		buf_addstr(&text, "# Data files:\n");
+		for (size_t i = 0; i < d->n; i++)
+			buf_addf(&text, "#  [%zu] %s %s\n", i, intern_get(&d->strings, d->names[i]),
+				 i ? "" : "(Baseline)");
+		buf_addstr(&text, "#\n");
+	}
+	perf_form_table(result->sections.items[0].table, &form, &text);
+	return cli_print(ctx, &text);
+}
+
+static int diff_several(struct context *ctx, struct diff_args *a)
+{
+	static const char *const usual[] = { PERF_FILE ".old", PERF_FILE };
+	bool all = a->all || cli_is_machine(ctx) || ctx->as_perf;
+	size_t n = ctx->operands.len;
+	_cleanup_result_ struct result result;
+	struct diff_many d;
+	int r = 0;
+
+	result_init(&result, "diff");
+	if (a->output.path) {
+		err_set(&ctx->err, EINVAL, "a picture compares two recordings, not %zu", n);
+		return EXIT_USAGE;
+	}
+	diff_many_init(&d);
+	/* as perf: one name is that of the new one */
+	if (n < 2)
+		r = add_file(ctx, a, usual[0], &d);
+	if (r >= 0 && !n)
+		r = add_file(ctx, a, usual[1], &d);
+	for (size_t i = 0; r >= 0 && i < n; i++)
+		r = add_file(ctx, a, ctx->operands.items[i], &d);
+	if (r >= 0) {
+		diff_many_report(&d, all ? 0 : (u32)a->lines, &result);
+		r = ctx->as_perf && !cli_is_machine(ctx) ? print_as_perf(ctx, a, &d, &result)
+							 : cli_show(ctx, &result);
+	}
+	diff_many_release(&d);
+	return r;
+}
+
 static int check_args(struct context *ctx, const struct diff_args *a)
 {
 	struct svg_opts drawing = drawing_of(a);
@@ -290,6 +360,8 @@ static int diff_run(struct context *ctx, void *args)
 	struct diff d = { 0 };
 	int r = check_args(ctx, a);
 
+	if (!r && (ctx->operands.len > 2 || (ctx->as_perf && !a->output.path)))
+		return diff_several(ctx, a);
 	if (!r)
 		r = choose_inputs(ctx, a, &in);
 	if (r)
@@ -315,13 +387,14 @@ static const struct example diff_examples[] = {
 	{ "fathom diff", "fathom.data.old and fathom.data: what the last change did" },
 	{ "fathom diff old.data new.data -o diff.svg", "as a differential flame graph" },
 	{ "fathom diff run.data --time +0,+5 --time2 +5,+10", "two spans of one recording" },
+	{ "fathom diff mon.data tue.data wed.data", "later ones against the first" },
 	{ "fathom diff two-columns.folded", "folded stacks as difffolded.pl writes them" },
 	{ 0 },
 };
 
 const struct command cmd_diff = {
 	.name = "diff",
-	.summary = "two recordings, or two spans of one, compared",
+	.summary = "recordings, or two spans of one, compared",
 	.description =
 		"Shows which functions and stacks take more and which take less than before: as "
 		"tables here, as a differential flame graph with -o FILE.svg, in the viewer with "
@@ -333,12 +406,14 @@ const struct command cmd_diff = {
 		"would (a binomial test on the counts of samples) is called noise and grey; "
 		"--confidence says how sure to be. In the picture the width is what there is now; "
 		"new boxes are amber, stacks that vanished stand to the right in purple, as wide "
-		"as they were.",
+		"as they were.\n\n"
+		"Of three and more recordings the share of each function in the first is shown, "
+		"and by how much it differs in the others.",
 	.question = Q_LOOK,
 	.options = diff_options,
 	.args_size = sizeof(struct diff_args),
-	.operands = "[BEFORE [AFTER]]",
-	.max_operands = 2,
+	.operands = "[BEFORE [AFTER]...]",
+	.max_operands = DIFF_MANY_MOST,
 	.instead_of = "difffolded.pl",
 	.examples = diff_examples,
 	.notes = "The test assumes independent samples of equal weight: of off-CPU time, where few "

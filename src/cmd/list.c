@@ -4,12 +4,18 @@
 #include <strings.h>
 
 #include "base/buf.h"
+#include "base/json.h"
 #include "capture/catalog.h"
 #include "cli/cli.h"
+#include "cli/output.h"
 #include "result/result.h"
 
 struct list_args {
 	bool all;
+	bool json;
+	bool bare; /* --no-desc, --raw-dump */
+	bool ignored;
+	const char *output;
 };
 
 struct list {
@@ -77,6 +83,92 @@ static void list_entry(void *ctx, const struct catalog_entry *entry)
 	l->found++;
 }
 
+/* --- by perf's name --------------------------------------------------------------------------- */
+
+struct perf_list {
+	struct list list;
+	struct json *json;
+	bool bare;
+	struct buf *out;
+};
+
+static const char *perf_kind(enum catalog_kind kind)
+{
+	switch (kind) {
+	case CATALOG_HARDWARE: return "Hardware event";
+	case CATALOG_SOFTWARE: return "Software event";
+	case CATALOG_CACHE: return "Hardware cache event";
+	case CATALOG_PMU: return "Kernel PMU event";
+	case CATALOG_TRACEPOINT: return "Tracepoint event";
+	case CATALOG_VENDOR: return "Vendor event";
+	default: return "Hardware breakpoint";
+	}
+}
+
+static void perf_entry(void *ctx, const struct catalog_entry *entry)
+{
+	struct perf_list *l = ctx;
+
+	if (entry->kind == CATALOG_FIELD)
+		return;
+	l->list.found++;
+	if (l->json) {
+		json_open(l->json);
+		json_kv_str(l->json, "EventName", entry->name);
+		if (entry->alias)
+			json_kv_str(l->json, "EventAlias", entry->alias);
+		json_kv_str(l->json, "EventType", perf_kind(entry->kind));
+		if (entry->encoding)
+			json_kv_str(l->json, "Encoding", entry->encoding);
+		if (entry->description && *entry->description)
+			json_kv_str(l->json, "BriefDescription", entry->description);
+		json_close(l->json);
+		return;
+	}
+	if (l->bare) {
+		buf_addf(l->out, "%s ", entry->name);
+		return;
+	}
+	buf_addf(l->out, "  %s%s%s", entry->name, entry->alias ? " OR " : "",
+		 entry->alias ? entry->alias : "");
+	buf_addf(l->out, "%*s [%s]\n",
+		 MAX(50 - (int)strlen(entry->name) -
+			     (entry->alias ? (int)strlen(entry->alias) + 4 : 0),
+		     0),
+		 "", perf_kind(entry->kind));
+}
+
+static int list_as_perf(struct context *ctx, const struct list_args *a)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT;
+	struct json json;
+	struct perf_list l = { .list = { .patterns = &ctx->operands },
+			       .json = a->json ? &json : NULL,
+			       .bare = a->bare,
+			       .out = &out };
+	int code;
+
+	if (a->json) {
+		json_init(&json, &out, true);
+		json_array(&json);
+	} else if (!a->bare) {
+		buf_addch(&out, '\n');
+	}
+	code = catalog_walk(
+		&(struct catalog_query){
+			.all = a->all, .wanted = list_wants, .entry = perf_entry, .ctx = &l },
+		&ctx->err);
+	if (code < 0)
+		return code;
+	if (a->json)
+		json_end(&json);
+	buf_addch(&out, '\n');
+	return a->output ? output_write(ctx, &(struct output_args){ a->output, true }, &out)
+			 : cli_print(ctx, &out);
+}
+
+/* --- by our own ------------------------------------------------------------------------------- */
+
 static void list_notes(struct result *r, const struct list *l, struct err *e)
 {
 	if (e->code)
@@ -87,7 +179,7 @@ static void list_notes(struct result *r, const struct list *l, struct err *e)
 			    "no event matches");
 }
 
-static int list_run(struct context *ctx, void *args)
+static int list_as_table(struct context *ctx, const struct list_args *a)
 {
 	bool verbose = ctx->common.verbose > 0;
 	const struct column columns[] = {
@@ -97,7 +189,6 @@ static int list_run(struct context *ctx, void *args)
 		{ "alias", "ALIAS", VALUE_TEXT, COLUMN_HIDDEN },
 		{ "description", "DESCRIPTION", VALUE_TEXT, COLUMN_FILL },
 	};
-	const struct list_args *a = args;
 	_cleanup_result_ struct result r;
 	_cleanup_err_ struct err e = ERR_INIT;
 	struct list l = { .patterns = &ctx->operands, .result = &r };
@@ -117,12 +208,27 @@ static int list_run(struct context *ctx, void *args)
 	return code == EXIT_OK && l.found == 0 ? EXIT_FAILED : code;
 }
 
+static int list_run(struct context *ctx, void *args)
+{
+	return ctx->as_perf && !cli_is_machine(ctx) ? list_as_perf(ctx, args)
+						    : list_as_table(ctx, args);
+}
+
+#define PERF(letter, name_, type_, field, help_, ...)                                              \
+	OPT_ENTRY(struct list_args, letter, name_, type_, field, NULL, help_, .flags = OPT_HIDDEN, \
+		  __VA_ARGS__)
+
 static const struct opt list_options[] = {
 	{ .name = "all",
 	  .short_name = 'a',
 	  .type = OPT_FLAG,
 	  .offset = offsetof(struct list_args, all),
 	  .help = "also events that the kernel refuses to open here" },
+	PERF('j', "perf-json", OPT_FLAG, json, "by perf's name: as JSON of perf's form"),
+	PERF('o', "output", OPT_FILE, output, "by perf's name: into this file"),
+	PERF(0, "raw-dump", OPT_FLAG, bare, "by perf's name: names alone"),
+	PERF('d', "desc", OPT_FLAG, ignored, "accepted for compatibility with perf",
+	     .alias = "no-desc long-desc details deprecated"),
 	OPT_END,
 };
 

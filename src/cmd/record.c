@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* fathom record: events on a target, through rings, into a file that perf reads, too. */
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
 
@@ -18,11 +17,13 @@
 #include "cmd/offcpu.h"
 #include "host/caps.h"
 #include "recorder/recorder.h"
+#include "recorder/room.h"
 
 enum {
 	FILES_MOST = 1 << 16,
 	COMPRESS_USUAL = 1,
 	COMPRESS_MOST = 22,
+	PERF_RATE = 4000,
 };
 
 static const char default_file[] = "fathom.data";
@@ -46,6 +47,7 @@ struct record_args {
 	u64 period;
 	bool stacks;
 	struct stack_option call_graph;
+	bool call_graph_given;
 	u64 max_stack;
 	u64 delay;
 	u64 ring;
@@ -170,7 +172,8 @@ static const struct opt record_options[] = {
 	WHAT(0, "call-graph", OPT_CUSTOM, call_graph, "HOW",
 	     "stacks: auto (unwound by tables), fp (frame pointers), dwarf[,SIZE] (copies kept in "
 	     "the file), lbr or none",
-	     .def = "auto", .parse = parse_stacks),
+	     .def = "auto", .given_offset = offsetof(struct record_args, call_graph_given),
+	     .parse = parse_stacks),
 	WHAT('g', "stacks", OPT_FLAG, stacks, NULL, "record stacks, which is the default"),
 	WHAT(0, "max-stack", OPT_U64, max_stack, "N", "maximum number of frames per stack",
 	     .max = UINT16_MAX),
@@ -213,7 +216,8 @@ static const struct opt record_options[] = {
 	     "walk each stack instead of recognising those seen before: slower"),
 	OUTPUT('o', "output", OPT_FILE, output, "FILE",
 	       "the file, - for standard output; default fathom.data"),
-	OUTPUT('f', "force", OPT_FLAG, force, NULL, "overwrite an existing file"),
+	OUTPUT('f', "force", OPT_FLAG, force, NULL,
+	       "overwrite an existing file instead of moving it aside"),
 	OUTPUT('z', "compress", OPT_CUSTOM, compress, "LEVEL",
 	       "zstd level, 0: no compression; default 1 for files, 0 for pipes",
 	       .flags = OPT_OPTIONAL, .implied = "1", .parse = parse_compress,
@@ -503,6 +507,19 @@ static void show_waits(const struct record_job *r, const struct recorder_summary
 	log_warn("waits: %s", buf_str(&line));
 }
 
+/* The line that scripts look for. */
+static void show_perf_summary(const struct record_job *r, const struct recorder_summary *s)
+{
+	if (log_get_level() == LOG_QUIET)
+		return;
+	fprintf(stderr, "[ perf record: Captured and wrote %.3f MB %s (%llu samples) ]\n",
+		(double)s->bytes / (1 << 20), r->path ? r->path : "-",
+		(unsigned long long)s->samples);
+	if (s->lost)
+		fprintf(stderr, "Warning:\nProcessed data lost %llu events!\n",
+			(unsigned long long)s->lost);
+}
+
 static void show_summary(const struct record_job *r, const struct recorder_summary *s)
 {
 	_cleanup_buf_ struct buf line = BUF_INIT;
@@ -537,46 +554,15 @@ static void show_summary(const struct record_job *r, const struct recorder_summa
 
 /* --- files ------------------------------------------------------------------------------------ */
 
-/*
- * Whether @path can be written, before the work of getting ready to. The default file moves aside;
- * any other that is there stays, unless --force.
- */
-static int check_room(const struct record_job *r)
-{
-	const char *slash = strrchr(r->path, '/');
-	_cleanup_free_ char *folder =
-		slash ? xasprintf("%.*s", (int)(slash - r->path + 1), r->path) : xstrdup(".");
-	struct err *e = &r->ctx->err;
-	struct stat st;
-	bool there = stat(r->path, &st) == 0, moves = !r->args->output;
-
-	/* what only a file can do: the header is written again at the end */
-	if (there && S_ISFIFO(st.st_mode)) {
-		err_set(e, ESPIPE, "'%s' is a pipe", r->path);
-		err_hint(e, "-o - writes a form for pipes: fathom record -o - > '%s'", r->path);
-		return -ESPIPE;
-	}
-	if (there && S_ISREG(st.st_mode) && !moves && !r->args->force) {
-		err_set(e, EEXIST, "'%s' already exists", r->path);
-		err_hint(e, "--force overwrites it");
-		return -EEXIST;
-	}
-	if (there && S_ISDIR(st.st_mode))
-		return err_sys(e, EISDIR, "cannot create '%s'", r->path);
-	if (there && !moves ? faccessat(AT_FDCWD, r->path, W_OK, AT_EACCESS)
-			    : faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS))
-		return io_cannot_create(r->path, errno, e);
-	return 0;
-}
-
 static int choose_file(struct record_job *r)
 {
-	const char *output = r->args->output ? r->args->output : default_file;
+	const char *usual = r->ctx->as_perf ? PERF_FILE : default_file;
+	const char *output = r->args->output ? r->args->output : usual;
 	bool many = r->args->change.on_signal || r->args->change.bytes || r->args->change.ns;
 
 	if (!streq(output, "-")) {
 		r->path = output;
-		return check_room(r);
+		return recorder_check_room(output, r->args->force, &r->ctx->err);
 	}
 	if (isatty(STDOUT_FILENO)) {
 		err_set(&r->ctx->err, EINVAL, "refusing to write a recording to a terminal");
@@ -586,20 +572,6 @@ static int choose_file(struct record_job *r)
 	if (many)
 		return err_set(&r->ctx->err, EINVAL, "standard output cannot be switched");
 	return 0;
-}
-
-/* Everything else works: now the file of the last recording goes. */
-static int move_aside(const struct record_job *r)
-{
-	_cleanup_free_ char *old = NULL;
-	struct stat st;
-
-	if (!r->path || r->args->output || stat(r->path, &st) < 0 || !S_ISREG(st.st_mode))
-		return 0;
-	old = xasprintf("%s.old", r->path);
-	return rename(r->path, old) < 0
-		       ? err_sys(&r->ctx->err, errno, "cannot rename '%s' to '%s'", r->path, old)
-		       : 0;
 }
 
 /* --- the run ---------------------------------------------------------------------------------- */
@@ -662,7 +634,10 @@ static int finish(struct record_job *r)
 	status = program_end(&r->launch);
 	r->path = recorder_path(r->recorder);
 	recorder_summary(r->recorder, &s);
-	show_summary(r, &s);
+	if (r->ctx->as_perf)
+		show_perf_summary(r, &s);
+	else
+		show_summary(r, &s);
 	if (s.samples + s.waits == 0)
 		log_warn("nothing was captured: %s",
 			 r->machine ? "no event happened"
@@ -685,11 +660,29 @@ static int record_file(struct record_job *r)
 	return code ? code : finish(r);
 }
 
+/* By perf's name: stacks when they are asked for, and its rate, as far as the kernel allows. */
+static void take_perf_defaults(const struct context *ctx, struct record_args *a)
+{
+	struct stat st;
+
+	if (!ctx->as_perf)
+		return;
+	if (!a->stacks && !a->call_graph_given)
+		a->call_graph.mode = STACK_NONE;
+	if (!a->frequency_given)
+		a->frequency = PERF_RATE;
+	/* perf record | perf report */
+	if (!a->output && fstat(STDOUT_FILENO, &st) == 0 && S_ISFIFO(st.st_mode))
+		a->output = "-";
+}
+
 static int record_run(struct context *ctx, void *args)
 {
 	struct record_job r = { .ctx = ctx, .args = args, .launch = LAUNCH_INIT };
-	int code = choose_events(&r);
+	int code;
 
+	take_perf_defaults(ctx, args);
+	code = choose_events(&r);
 	if (code == 0)
 		code = choose_target(&r);
 	if (code == 0)
@@ -703,8 +696,8 @@ static int record_run(struct context *ctx, void *args)
 		code = choose_file(&r);
 	if (code == 0)
 		code = open_recorder(&r);
-	if (code == 0 && !r.args->dry_run)
-		code = move_aside(&r);
+	if (code == 0 && !r.args->dry_run && r.path)
+		code = recorder_move_aside(r.path, r.args->force, &ctx->err);
 	if (code == 0 && !r.args->dry_run)
 		code = record_file(&r);
 	record_release_state(&r);
@@ -743,8 +736,9 @@ const struct command cmd_record = {
 		"Events are written as for perf: names, rNNN, pmu/term=value/, sys:tracepoint with "
 		"globs, mem:ADDR, with modifiers like :u and :k, and groups in braces. Where there "
 		"are no hardware counters, cpu-clock stands in for cycles, and a note says so.\n\n"
-		"The default file is fathom.data; an existing one moves to fathom.data.old. "
-		"Another file is overwritten only with --force.\n\n"
+		"The default file is fathom.data. A recording that has the name already moves to "
+		"NAME.old, as does an empty file; any other file is overwritten only with "
+		"--force.\n\n"
 		"With --off-cpu the file holds the other half of time, too: each wait is a sample "
 		"of offcpu-time (blocked) or runqueue-time (wanted a CPU and had none), weighted "
 		"by its nanoseconds. 'fathom flame --hotcold' shows both halves in one picture; "

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/report.h"
+#include "base/buf.h"
 #include "base/parse.h"
 #include "cli/perf_args.h"
 #include "cli/profile_args.h"
+#include "view/perf_form.h"
+#include "view/script.h"
+
+#include <sys/stat.h>
 
 struct graph_option {
 	enum report_tree tree;
@@ -23,6 +28,7 @@ struct report_args {
 	bool header, group, hierarchy;
 	bool all;
 	bool header_only;
+	bool info;
 	bool percent_given;
 	struct perf_args perf;
 	const char *fields;
@@ -133,6 +139,8 @@ static const struct opt report_options[] = {
 	  AT(header),
 	  .help = "all that the recording says about its machine" },
 	{ .name = "header-only", .type = OPT_FLAG, AT(header_only), .help = "only that" },
+	{ 'I', "show-info", OPT_FLAG, AT(info), .flags = OPT_HIDDEN,
+	  .help = "perf's: the header with topology and caches" },
 	{ 'F', "fields", OPT_STRING, AT(fields), .arg = "KEYS", .flags = OPT_HIDDEN,
 	  .help = "perf's name for --sort; what is counted is always shown" },
 	{ 'd', "only-dsos", OPT_STRING, AT(profile.dsos), .arg = "LIST", .flags = OPT_HIDDEN,
@@ -177,11 +185,76 @@ static int build(struct profile *p, const struct report_opts *opts, struct resul
 	return r == -EINVAL ? EXIT_USAGE : r;
 }
 
+static bool has_stacks(const struct profile *p)
+{
+	vec_each(ev, &p->events)
+		if (ev->samples && !ev->no_chains)
+			return true;
+	return false;
+}
+
+/* As perf prints it: every row, sorted by the callers' part where there are stacks. */
+static int show_as_perf(struct context *ctx, const struct report_args *a, struct profile *p,
+			struct report_opts *opts)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT;
+	_cleanup_result_ struct result result;
+	struct perf_form form = {
+		.separator = a->perf.separator,
+		.fields = a->fields,
+		.quiet = ctx->common.quiet,
+		.samples = a->perf.samples,
+		.period = a->perf.period,
+		.modes = a->perf.modes,
+	};
+	int r;
+
+	opts->tree = TREE_NONE;
+	opts->no_children |= !has_stacks(p) || (a->fields && !strstr(a->fields, "children"));
+	opts->by_children = !opts->no_children;
+	opts->max_lines = 0;
+	opts->percent_limit = a->percent_given ? opts->percent_limit : 0;
+	result_init(&result, "report");
+	r = build(p, opts, &result, &ctx->err);
+	if (r == -ENODATA)
+		err_release(&ctx->err);
+	if (r == 0 || r == -ENODATA) {
+		perf_form_report(&result, p, &form, &text);
+		r = cli_print(ctx, &text);
+	}
+	return r;
+}
+
 static int header_only(const struct profile *p, struct result *ret)
 {
 	report_facts(p, true, ret);
 	report_losses(p, ret);
 	return 0;
+}
+
+/* What perf says of the recording; 1: the report is to follow. */
+static int show_header(struct context *ctx, const struct report_args *a)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT;
+	struct recording *r = NULL;
+	struct stat st;
+	int code;
+
+	if (!ctx->as_perf || (!a->header && !a->header_only))
+		return 1;
+	code = recording_open(a->profile.input, &r, &ctx->err);
+	if (code < 0)
+		return code;
+	script_header(r, stat(a->profile.input, &st) == 0 ? (u64)st.st_mtime : 0, a->info, &text);
+	recording_free(r);
+	code = cli_write_foreign(ctx, false, buf_str(&text), text.len);
+	return code < 0 || a->header_only ? code : 1;
+}
+
+/* Not the forms that perf has not. */
+static bool is_perf_text(const struct context *ctx, const struct report_args *a)
+{
+	return !cli_is_machine(ctx) && !a->header_only && !a->hierarchy && !a->group;
 }
 
 static int report_run(struct context *ctx, void *args)
@@ -191,9 +264,15 @@ static int report_run(struct context *ctx, void *args)
 	struct report_opts opts;
 	struct profile p;
 	struct result result;
+	_cleanup_free_ char *glob = perf_args_symbols(&a->perf, &a->profile.symbols);
 	int r = profile_args_take(ctx, &a->profile, &load);
 
 	if (r)
+		return r;
+	r = show_header(ctx, a);
+	if (r == 1)
+		r = perf_args_dump(ctx, &a->perf, a->profile.input);
+	if (r != 1)
 		return r;
 	if (!a->sort)
 		a->sort = a->fields;
@@ -203,6 +282,13 @@ static int report_run(struct context *ctx, void *args)
 	profile_init(&p);
 	result_init(&result, "report");
 	r = profile_args_load(ctx, &a->profile, &load, &p);
+	if ((r >= 0 || r == -ENODATA) && ctx->as_perf && is_perf_text(ctx, a)) {
+		err_release(&ctx->err);
+		r = show_as_perf(ctx, a, &p, &opts);
+		profile_release(&p);
+		result_release(&result);
+		return r;
+	}
 	if (r >= 0)
 		r = a->header_only ? header_only(&p, &result)
 				   : build(&p, &opts, &result, &ctx->err);

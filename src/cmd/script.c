@@ -210,6 +210,7 @@ static int script_run_command(struct context *ctx, void *args)
 	struct recording *r = NULL;
 	struct script_opts opts;
 	const char *path;
+	_cleanup_free_ char *glob = perf_args_symbols(&a->perf, &a->profile.symbols);
 	int ret = profile_args_input(ctx, &a->profile.input);
 
 	if (ret || make_opts(a, &opts, &ctx->err) < 0)
@@ -221,6 +222,9 @@ static int script_run_command(struct context *ctx, void *args)
 		return ret;
 	fflush(ctx->out);
 	stop_at_once();
+	ret = perf_args_dump(ctx, &a->perf, path);
+	if (ret != 1)
+		return ret;
 	ret = recording_open(path, &r, &ctx->err);
 	if (ret < 0)
 		return pass_text(ctx, path, a->raw, ret);

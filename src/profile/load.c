@@ -63,6 +63,38 @@ static bool looks_script(const char *line, size_t len)
 	return p > line && p < colon && p[-1] == ' ' && memchr(p, '.', (size_t)(colon - p));
 }
 
+/* A word of digits, or two with '/', that is neither the first nor the last of the line. */
+static bool has_id(const char *line, size_t len)
+{
+	size_t i = 0;
+
+	while (i < len) {
+		size_t begin = i;
+		bool digits = true;
+
+		for (; i < len && line[i] != ' '; i++)
+			digits &= isdigit((unsigned char)line[i]) || line[i] == '/';
+		if (digits && begin && i < len && i > begin)
+			return true;
+		while (i < len && line[i] == ' ')
+			i++;
+	}
+	return false;
+}
+
+/* perf script -F comm,pid,event,...: "comm pid event:", and a frame below it. */
+static bool looks_timeless(const char *line, size_t len, const char *next, const char *end)
+{
+	while (len && (line[len - 1] == ' ' || line[len - 1] == '\r'))
+		len--;
+	if (len < 2 || line[len - 1] != ':' || line[0] == '\t' || line[0] == '#' || next >= end ||
+	    (*next != '\t' && *next != ' '))
+		return false;
+	while (next < end && (*next == '\t' || *next == ' '))
+		next++;
+	return next < end && isxdigit((unsigned char)*next) && has_id(line, len);
+}
+
 /* Not packed: begins with a ValueType message, which is two numbers. */
 static bool looks_pprof(const char *bytes, size_t len)
 {
@@ -101,7 +133,7 @@ enum input_kind profile_sniff(const char *bytes, size_t len)
 		const char *nl = memchr(p, '\n', (size_t)(end - p));
 		size_t n = (size_t)((nl ? nl : end) - p);
 
-		if (looks_script(p, n))
+		if (looks_script(p, n) || looks_timeless(p, n, nl ? nl + 1 : end, end))
 			return INPUT_SCRIPT;
 		if (looks_folded(p, n))
 			return INPUT_FOLDED;

@@ -209,3 +209,13 @@ void script_side(struct script *s, const struct record *r, const struct script_e
 		if (sides[i].type == r->type && sides[i].show & s->opts->show)
 			show(s, r, ev, &sides[i]);
 }
+
+bool script_side_text(struct buf *out, const struct record *r)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(sides); i++)
+		if (sides[i].type == r->type) {
+			sides[i].write(out, r);
+			return true;
+		}
+	return false;
+}

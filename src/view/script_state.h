@@ -73,6 +73,8 @@ void script_line_period(struct buf *b, u64 period);
 void script_hex16(struct buf *b, u64 v);
 /* script_side.c: records that are not samples. */
 void script_side(struct script *s, const struct record *r, const struct script_event *ev);
+/* What follows the name of its type; false: nothing is known of it. */
+bool script_side_text(struct buf *out, const struct record *r);
 /* script_place.c */
 void script_place_line(struct script *s, struct process *p, enum address_mode mode, u64 address,
 		       u64 fields);

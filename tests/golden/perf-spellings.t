@@ -82,4 +82,18 @@ expect_err "'vmlinux' is not read"
 run "$FATHOM" report -i in.txt -g folded
 expect_status 2
 expect_err "hint: 'fathom fold' writes them"
+
+# --- text of perf script in older forms ---------------------------------------------------------
+
+frames=$'\t    1000 leaf+0x1 (/bin/sh)\n\t    2000 main+0x1 (/bin/sh)\n'
+printf '# ========\n# captured on: x\n# ========\n#\nsh 12 cpu-clock: \n%s\n' "$frames" >header.txt
+printf 'my prog 12/13 sched:sched_switch:\n%s\n' "$frames" >timeless.txt
+printf 'sh 12 17.123456: cpu-clock: \n%s\n' "$frames" >nocpu.txt
+is "a header in front, no time" "$("$FATHOM" fold -i header.txt 2>&1)" 'sh;main;leaf 1'
+is "a name of two words, no time" "$("$FATHOM" fold -i timeless.txt 2>&1)" 'my_prog;main;leaf 1'
+is "no CPU" "$("$FATHOM" fold -i nocpu.txt 2>&1)" 'sh;main;leaf 1'
+is "script passes it on" "$("$FATHOM" script -i timeless.txt)" "$(cat timeless.txt)"
+printf 'to whom it may concern 12 notes:\nthe end\n' >letter.txt
+run "$FATHOM" fold -i letter.txt
+expect_status 1 "a letter is no recording"
 done_testing

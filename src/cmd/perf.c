@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* fathom perf: perf's command line. A link of the name perf to this program is the same. */
+#include "base/base.h"
+#include "base/buf.h"
+#include "base/vec.h"
+#include "cli/cli.h"
+
+struct perf_cmd_args {
+	const char *cache;
+	const char *ignored;
+	bool flag;
+	bool list;
+	bool options;
+};
+
+#define AT(field) .offset = offsetof(struct perf_cmd_args, field)
+
+static const struct opt perf_options[] = {
+	{ .name = "buildid-dir",
+	  .type = OPT_FILE,
+	  AT(cache),
+	  .arg = "DIR",
+	  .help = "the folder of kept binaries, for buildid-cache and record" },
+	{ .name = "list-cmds",
+	  .type = OPT_FLAG,
+	  AT(list),
+	  .help = "the names of perf's commands that run here" },
+	{ .name = "build-options",
+	  .type = OPT_FLAG,
+	  AT(options),
+	  .help = "what was compiled in, as 'perf version' says it" },
+	{ .name = "paginate",
+	  .type = OPT_FLAG,
+	  AT(flag),
+	  .flags = OPT_HIDDEN,
+	  .help = "accepted for compatibility with perf" },
+	{ .name = "debug",
+	  .type = OPT_STRING,
+	  AT(ignored),
+	  .arg = "VALUE",
+	  .flags = OPT_HIDDEN,
+	  .alias = "debug-file exec-path html-path",
+	  .help = "accepted for compatibility with perf" },
+	OPT_END,
+};
+
+/* Commands that have another name here, and words that mean something else there. */
+static const struct {
+	const char *perf, *ours;
+} other_names[] = {
+	{ "trace", "strace" },
+	{ "test", "workload" },
+};
+
+static const struct {
+	const char *command, *perf, *ours;
+} other_words[] = {
+	{ "record", "-d", "--data" },
+	{ "test", "-w", NULL },
+	{ "test", "-F", NULL },
+	{ "test", "Symbols", "--symbols" },
+};
+
+/* What a command of perf needs that is not here. */
+static const struct {
+	const char *name, *what, *instead;
+} missing[] = {
+	{ "bench", "the benchmarks", "'fathom workload' has programs of known behaviour" },
+	{ "c2c", "samples of memory accesses", "they need a CPU that samples memory accesses" },
+	{ "config", "the file ~/.perfconfig", "options on the command line do all that it does" },
+	{ "daemon", "sessions in the background", "'fathom record --overwrite' and systemd do" },
+	{ "iostat", "counters of I/O stacks", "they need a PMU; 'fathom iostat' shows the disks" },
+	{ "kvm", "records of guests", "'fathom record -e kvm:*' records the exits" },
+	{ "mem", "samples of memory accesses", "they need a CPU that samples memory accesses" },
+};
+
+static const struct command *find(const struct context *ctx, const char *name)
+{
+	/* of two names the one that perf means */
+	for (size_t i = 0; i < ARRAY_SIZE(other_names); i++)
+		if (streq(other_names[i].perf, name))
+			return cli_find(ctx->commands, ctx->n_commands, other_names[i].ours);
+	return streq(name, "perf") ? NULL : cli_find(ctx->commands, ctx->n_commands, name);
+}
+
+static int refuse(struct context *ctx, const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(missing); i++) {
+		if (!streq(missing[i].name, name))
+			continue;
+		err_set(&ctx->err, EOPNOTSUPP, "perf's %s is missing here: %s", name,
+			missing[i].what);
+		err_hint(&ctx->err, "%s", missing[i].instead);
+		return -EOPNOTSUPP;
+	}
+	return cli_unknown_command(ctx->commands, ctx->n_commands, name, &ctx->err);
+}
+
+/* The words of the command line as ours; false: it is left out. */
+static bool translate(const char *command, char **word)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(other_words); i++) {
+		if (!streq(other_words[i].command, command) || !streq(other_words[i].perf, *word))
+			continue;
+		if (!other_words[i].ours)
+			return false;
+		*word = (char *)(uintptr_t)other_words[i].ours;
+		return true;
+	}
+	return true;
+}
+
+static int run_words(struct context *ctx, const struct command *cmd, char **words)
+{
+	VEC(char *) argv = { 0 };
+	bool program = false;
+	int status;
+
+	vec_push(&argv, (char *)(uintptr_t)cmd->name);
+	for (char **w = words + 1; *w; w++) {
+		char *word = *w;
+
+		/* words of a program that is to run are its own */
+		program |= cmd->takes_program && (streq(word, "--") || word[0] != '-');
+		if (program || translate(words[0], &word))
+			vec_push(&argv, word);
+	}
+	vec_push(&argv, NULL);
+	status = cli_run_as_perf(ctx, cmd, argv.items);
+	vec_release(&argv);
+	return status;
+}
+
+/* Commands with a recorder of their own: what it records, and the names of its words. */
+static const struct {
+	const char *command, *word, *run;
+	const char *options[8];
+} recorders[] = {
+	{ "sched",
+	  "record",
+	  "record",
+	  { "-a", "-c", "1", "-e",
+	    "sched:sched_switch,sched:sched_stat_runtime,sched:sched_process_fork,"
+	    "sched:sched_process_exit,sched:sched_wakeup,sched:sched_wakeup_new,"
+	    "sched:sched_migrate_task",
+	    "--call-graph=none" } },
+	{ "sched", "script", "script", { NULL } },
+};
+
+static int run_recorder(struct context *ctx, size_t row, char **words)
+{
+	VEC(char *) argv = { 0 };
+	int status;
+
+	vec_push(&argv, (char *)(uintptr_t)recorders[row].run);
+	for (const char *const *o = recorders[row].options; *o; o++)
+		vec_push(&argv, (char *)(uintptr_t)*o);
+	for (char **w = words + 2; *w; w++)
+		vec_push(&argv, *w);
+	vec_push(&argv, NULL);
+	status = run_words(ctx, find(ctx, recorders[row].run), argv.items);
+	vec_release(&argv);
+	return status;
+}
+
+static int run_perf_command(struct context *ctx, char **words)
+{
+	const struct command *cmd = find(ctx, words[0]);
+
+	for (size_t i = 0; words[1] && i < ARRAY_SIZE(recorders); i++)
+		if (streq(recorders[i].command, words[0]) && streq(recorders[i].word, words[1]))
+			return run_recorder(ctx, i, words);
+	return cmd ? run_words(ctx, cmd, words) : refuse(ctx, words[0]);
+}
+
+static int list_commands(struct context *ctx)
+{
+	static const char names[] =
+		"annotate archive buildid-cache buildid-list data diff evlist ftrace help inject "
+		"kallsyms kmem kwork list lock probe record report sched script stat test "
+		"timechart "
+		"top trace version";
+	_cleanup_free_ char *copy = xstrdup(names);
+	_cleanup_buf_ struct buf out = BUF_INIT;
+	char *save = NULL;
+
+	for (char *name = strtok_r(copy, " ", &save); name; name = strtok_r(NULL, " ", &save))
+		if (find(ctx, name))
+			buf_addf(&out, "%s\n", name);
+	return cli_print(ctx, &out);
+}
+
+static int run_version(struct context *ctx, bool options)
+{
+	char *words[] = { (char *)(uintptr_t) "version",
+			  options ? (char *)(uintptr_t) "--build-options" : NULL, NULL };
+
+	return run_words(ctx, find(ctx, "version"), words);
+}
+
+static int perf_run(struct context *ctx, void *args)
+{
+	const struct perf_cmd_args *a = args;
+
+	ctx->cache = a->cache;
+	if (ctx->program)
+		return run_perf_command(ctx, ctx->program);
+	if (ctx->common.verbose || a->options)
+		return run_version(ctx, ctx->common.verbose > 1 || a->options);
+	return list_commands(ctx);
+}
+
+static const struct example perf_examples[] = {
+	{ "fathom perf", "the names of perf's commands that run here" },
+	{ "fathom perf record -F 99 -ag -- sleep 1", "into perf.data, as perf records" },
+	{ "fathom perf report --stdio --no-children", "in perf's form of text, from perf.data" },
+	{ 0 },
+};
+
+const struct command cmd_perf = {
+	.name = "perf",
+	.summary = "take perf's command line, with perf's defaults and output",
+	.description =
+		"Runs perf's commands with perf's options: 'fathom perf record -g ls' is 'perf "
+		"record -g ls'. A link with the name perf to this program does the same, so that "
+		"scripts which call perf run unchanged: ln -s $(command -v fathom) "
+		"/usr/local/bin/perf\n\n"
+		"The differences to fathom's commands of the same names are perf's defaults "
+		"(perf.data, 4000 samples a second, stacks only with -g) and the text of report, "
+		"list, diff and annotate, which is in perf's form. What is missing is said.",
+	.question = Q_SELF,
+	.options = perf_options,
+	.args_size = sizeof(struct perf_cmd_args),
+	.takes_program = true,
+	.peer = "perf",
+	.examples = perf_examples,
+	.see_also = "fathom-record fathom-report fathom-workload",
+	.run = perf_run,
+};

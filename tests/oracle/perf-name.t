@@ -1,0 +1,114 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shared
+#
+# Our program by the name perf: command lines from perf's manual pages run unchanged, and what
+# scripts read of the output is what perf prints for the same file.
+# shellcheck source=tests/lib/test.sh
+. "$(dirname "$0")/../lib/test.sh"
+need_root
+need_cmd perf python3
+need_file "$FATHOM"
+cd "$TMP" || exit 1
+peer=$(command -v perf)
+mkdir bin
+ln -s "$FATHOM" bin/perf
+PATH=$TMP/bin:$PATH
+
+# rows: of a table in perf's form, without names of functions that the two find by other means
+rows() { grep -v '^#' | grep '%' | sed 's/  *$//'; }
+# named: rows that name a function, not an address
+named() { rows | grep -Ev '0x[0-9a-f]{6,}|\+0x'; }
+# shares: without the function, of whose names for one address the two take different ones
+shares() { named | sed 's/\[[k.]\] .*//' | sort; }
+# agree NAME OPTIONS...: the same shares in report, and the same function first
+agree() {
+	local name=$1 ours theirs
+	shift
+	perf report -i cpu.data "$@" 2>/dev/null </dev/null >ours
+	"$peer" report --stdio -i cpu.data "$@" 2>/dev/null </dev/null >theirs
+	ours=$(rows <ours | head -n 1; shares <ours)
+	theirs=$(rows <theirs | head -n 1; shares <theirs)
+	is "$name" "$ours" "$theirs"
+}
+
+# --- record ----------------------------------------------------------------------------------
+
+run perf record -F 999 -o cpu.data perf test -w noploop 1
+expect_status 0 "a workload"
+expect_err_like '^\[ perf record: Captured and wrote [0-9.]+ MB cpu.data \([0-9]+ samples\) \]$'
+touch empty.data
+run perf record -q -o empty.data -- true
+expect_status 0 "an empty file makes room"
+ok "and is kept" test -e empty.data.old
+run perf record -q -o cpu.data -F 999 perf test -w thloop 1
+expect_status 0 "a recording makes room"
+ok "and is kept" test -s cpu.data.old
+echo text >notes
+run perf record -q -o notes -- true
+expect_status 1 "another file stays"
+is "as it was" "$(cat notes)" text
+run perf record -q -g -B -N --no-bpf-event --synth=no --threads=cpu -C 0 -o stacks.data -- perf test -w leafloop 1
+expect_status 0 "options about how the work is done"
+run perf record -- true
+ok "the file is perf.data" test -s perf.data
+run perf record -e cpu-clock -a -o wide.data sleep 0.1
+expect_status 0 "the whole machine while a program runs"
+
+# --- report ----------------------------------------------------------------------------------
+
+agree "rows" --no-children
+agree "with the number of samples" --no-children -n
+agree "by process, function" -s comm,sym
+agree "parts in the kernel and outside" --showcpuutilization --no-children
+run perf report -i cpu.data --stdio
+expect_out_like "^# Samples: [0-9]+[ KM] of event 'cpu-clock'"
+expect_out_like '^# Overhead  Command +Shared Object +Symbol'
+run perf report -i stacks.data --stdio -s sym
+expect_out_like '^# Children      Self  Symbol'
+# the text of perf 6.1 has blanks around the fields
+is "with a separator" "$(perf report -i cpu.data -q -t ';' -n -s comm)" \
+	"$("$peer" report --stdio -i cpu.data -q -t ';' -n -s comm 2>/dev/null | sed 's/ *; */;/g; s/^ *//; s/ *$//')"
+is "numbers of records" "$(perf report -i cpu.data --stats | grep -E '(SAMPLE|COMM|FORK|MMAP2) events' | sed 's/ *(.*//')" \
+	"$("$peer" report -i cpu.data --stats 2>/dev/null | grep -E '(SAMPLE|COMM|FORK|MMAP2) events' | sed 's/ *(.*//')"
+is "threads" "$(perf report -i cpu.data --tasks)" "$("$peer" report -i cpu.data --tasks 2>/dev/null)"
+is "raw bytes of samples" "$(perf report -D -i cpu.data | grep -A2 'event: 9$' | grep -v '^0x')" \
+	"$("$peer" report -D -i cpu.data 2>/dev/null | grep -A2 'event: 9$' | grep -v '^0x')"
+run perf report -i cpu.data --symbols=no_such_function
+expect_status 0 "no row"
+unlike "comments alone" "$out" '^[^#]'
+is "the header" "$(perf report -i cpu.data --header-only | grep -E '^# (hostname|os release|arch|nrcpus|cmdline|cpuid)')" \
+	"$("$peer" report -i cpu.data --header-only 2>/dev/null | grep -E '^# (hostname|os release|arch|nrcpus|cmdline|cpuid)')"
+
+# --- pipes, script, evlist, diff ---------------------------------------------------------------
+
+like "record to report by a pipe" "$(perf record -q -e task-clock:u -o - perf test -w noploop 1 | perf report -i -)" noploop
+is "script" "$(perf script -i cpu.data -F comm,tid,time,event | head -n 50)" \
+	"$("$peer" script -i cpu.data -F comm,tid,time,event 2>/dev/null | head -n 50)"
+is "events" "$(perf evlist -i cpu.data)" "$("$peer" evlist -i cpu.data 2>/dev/null)"
+cp cpu.data third.data
+is "three files compared" "$(perf diff cpu.data.old cpu.data third.data | shares)" \
+	"$("$peer" diff cpu.data.old cpu.data third.data 2>/dev/null | shares)"
+is "two files compared" "$(perf diff cpu.data.old cpu.data | shares)" \
+	"$("$peer" diff cpu.data.old cpu.data 2>/dev/null | shares)"
+
+# --- the rest ----------------------------------------------------------------------------------
+
+run perf version
+expect_out_like '^perf version [0-9]+\.[0-9]+'
+run perf version --build-options
+expect_out_like '^ *libbfd: \[ OFF \]  # HAVE_LIBBFD_SUPPORT$'
+run perf list -j -o events.json
+ok "the list as JSON" python3 -c 'import json
+rows = json.load(open("events.json"))
+assert any(r["EventName"] == "cpu-clock" and r["EventType"] == "Software event" for r in rows)'
+run perf list 'sched:*'
+expect_out_like '^  sched:sched_switch +\[Tracepoint event\]$'
+like "sched record and latency" "$(perf sched record -q -o s.data -- sleep 0.2 && perf sched latency -i s.data)" sleep
+run perf stat -x, -e task-clock true
+expect_err_like '^[0-9.]+,msec,task-clock'
+run perf c2c
+expect_err 'is missing here'
+run "$FATHOM" perf version
+expect_out_like '^perf version'
+done_testing
