@@ -424,7 +424,7 @@ static __always_inline void leave(void *ctx, struct task_struct *prev, bool pree
 		    (task_field(prev, flags) & PF_KTHREAD ? OFFCPU_KTHREAD : 0);
 	st->state = state;
 	st->delay = offcpu_delay(prev, now);
-	st->syscall = offcpu_options.by_thread ? syscall_of(prev) : -1;
+	st->syscall = offcpu_options.by_thread ? call_of(prev) : -1;
 	st->mine = mine;
 	if (offcpu_options.threads) {
 		st->switches++;
@@ -602,7 +602,7 @@ static __always_inline void open_account(struct offcpu_task *st, struct task_str
 	st->pid = pid;
 	st->tid = tid;
 	bpf_probe_read_kernel_str(st->comm, sizeof(st->comm), &t->comm);
-	st->syscall = syscall_of(task);
+	st->syscall = call_of(task);
 	st->flags =
 		OFFCPU_UNKNOWN_START | (task_field(task, flags) & PF_KTHREAD ? OFFCPU_KTHREAD : 0);
 	st->state = BPF_CORE_READ(t, __state) & 0xffff;

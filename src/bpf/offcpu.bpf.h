@@ -535,4 +535,16 @@ static __always_inline s32 syscall_of(struct task_struct *task)
 	return nr < 0 || nr > 0x7fff ? -1 : (s32)nr;
 }
 
+/* With what it was called for, as far as that tells what it waits for. */
+static __always_inline s32 call_of(struct task_struct *task)
+{
+	s32 nr = syscall_of(task);
+	u64 args[2] = {};
+
+	if (nr != OFFCPU_CALL_FUTEX)
+		return nr;
+	unwind_call_args(task, args);
+	return offcpu_futex_call(args[0], args[1]);
+}
+
 #endif

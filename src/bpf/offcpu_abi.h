@@ -103,13 +103,50 @@ enum offcpu_flags {
 	OFFCPU_INFERRED = 16, /* its end was not seen, and worked out from the CPU time used */
 };
 
+/*
+ * What is known of a futex call, above the number of the system call: the operation, two of its
+ * flags, and of the expected value what tells locks apart (the value itself may be any thread's
+ * id).
+ */
+enum offcpu_futex_value {
+	OFFCPU_FUTEX_0,
+	OFFCPU_FUTEX_1,
+	OFFCPU_FUTEX_2,
+	OFFCPU_FUTEX_MINUS_1,
+	OFFCPU_FUTEX_WAITERS, /* the bit of a lock that somebody waits for, beside others */
+	OFFCPU_FUTEX_OTHER,
+};
+enum {
+	OFFCPU_SYSCALL_BITS = 16,
+	OFFCPU_CALL_FUTEX = 202,
+	OFFCPU_FUTEX_OPERATION = 0xf, /* bits of the facts */
+	OFFCPU_FUTEX_PRIVATE = 1 << 4,
+	OFFCPU_FUTEX_REALTIME = 1 << 5,
+	OFFCPU_FUTEX_VALUE_SHIFT = 6,
+	OFFCPU_FUTEX_KNOWN = 1 << 14,
+};
+
+static inline __s32 offcpu_futex_call(__u32 op, __u32 value)
+{
+	__u32 facts = OFFCPU_FUTEX_KNOWN | (op & OFFCPU_FUTEX_OPERATION);
+	__u32 what = value <= 2             ? value
+		     : value == 0xffffffffu ? OFFCPU_FUTEX_MINUS_1
+		     : value & 0x80000000u  ? OFFCPU_FUTEX_WAITERS
+					    : OFFCPU_FUTEX_OTHER;
+
+	facts |= op & 128 ? OFFCPU_FUTEX_PRIVATE : 0;
+	facts |= op & 256 ? OFFCPU_FUTEX_REALTIME : 0;
+	facts |= what << OFFCPU_FUTEX_VALUE_SHIFT;
+	return (__s32)(facts << OFFCPU_SYSCALL_BITS | OFFCPU_CALL_FUTEX);
+}
+
 struct offcpu_key {
 	__u64 stack; /* 0: none was taken */
 	__u64 chain; /* 0: no waker is known */
 	__u32 pid;
 	__u32 tid;     /* 0: all threads together */
 	__u32 state;   /* the kernel's task state at switch-out, 0: runnable */
-	__s32 syscall; /* -1: not in one */
+	__s32 syscall; /* -1: not in one; a futex call with what is known of it */
 	__u32 flags;   /* enum offcpu_flags */
 	__u32 pad;
 	char comm[OFFCPU_COMM];

@@ -54,6 +54,18 @@ static __always_inline s64 unwind_syscall_of(struct task_struct *task)
 	return nr;
 }
 
+/* The second and the third argument of its system call. */
+static __always_inline void unwind_call_args(struct task_struct *task, u64 args[2])
+{
+	const struct pt_regs *regs =
+		(const struct pt_regs *)((u64)BPF_CORE_READ(task, stack) + unwind_regs_at);
+
+	if (!unwind_regs_at)
+		return;
+	bpf_probe_read_kernel(&args[0], sizeof(args[0]), &regs->si);
+	bpf_probe_read_kernel(&args[1], sizeof(args[1]), &regs->dx);
+}
+
 static __always_inline bool unwind_try_regs(u64 stack, u64 at)
 {
 	struct pt_regs regs;
@@ -92,6 +104,15 @@ int unwind_find_regs(void *ctx)
 static __always_inline s64 unwind_syscall_of(struct task_struct *task)
 {
 	return ((struct pt_regs *)bpf_task_pt_regs(task))->orig_ax;
+}
+
+/* The second and the third argument of its system call. */
+static __always_inline void unwind_call_args(struct task_struct *task, u64 args[2])
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+
+	args[0] = regs->si;
+	args[1] = regs->dx;
 }
 
 #endif

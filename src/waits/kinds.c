@@ -69,8 +69,9 @@ const char *thread_state_words(enum thread_state s)
 
 /* --- rules ------------------------------------------------------------------------------------ */
 
-enum where { IN_KERNEL, IN_USER, IN_SYSCALL, IN_COMM, IN_ONLY, WHERES };
-static const char *const where_names[WHERES] = { "kernel", "user", "syscall", "comm", "only" };
+enum where { IN_KERNEL, IN_USER, IN_SYSCALL, IN_COMM, IN_ONLY, IN_FUTEX, WHERES };
+static const char *const where_names[WHERES] = { "kernel", "user", "syscall",
+						 "comm",   "only", "futex" };
 
 enum { RULES_MOST = 1 << 20, CONDITIONS_MOST = 4, WORDS_MOST = 64 };
 
@@ -105,9 +106,9 @@ struct wait_kinds {
 static int bad_row(const char *name, u32 line, const char *what, struct err *e)
 {
 	err_set(e, EINVAL, "%s:%u: %s", name, line, what);
-	err_hint(
-		e,
-		"a row is KIND<TAB>WHERE=PATTERN..., WHERE is kernel, user, only, syscall or comm");
+	err_hint(e, "a row is KIND<TAB>WHERE=PATTERN..., WHERE is kernel, user, only, syscall, "
+		    "futex or "
+		    "comm");
 	return -EINVAL;
 }
 
@@ -297,6 +298,26 @@ static const char *syscall_name(s32 nr)
 	return NULL;
 }
 
+/* "wait_bitset:private:realtime:0", "lock_pi:shared:monotonic:other"; "": nothing is known. */
+static void futex_text(s32 call, char *ret, size_t n)
+{
+	static const char *const operations[OFFCPU_FUTEX_OPERATION + 1] = {
+		[0] = "wait",        [6] = "lock_pi",          [8] = "trylock_pi",
+		[9] = "wait_bitset", [11] = "wait_requeue_pi", [13] = "lock_pi2",
+	};
+	static const char *const values[] = { "0", "1", "2", "-1", "waiters", "other" };
+	u32 facts = (u32)call >> OFFCPU_SYSCALL_BITS;
+	u32 value = facts >> OFFCPU_FUTEX_VALUE_SHIFT & 7;
+	const char *operation = operations[facts & OFFCPU_FUTEX_OPERATION];
+
+	*ret = 0;
+	if (call < 0 || !(facts & OFFCPU_FUTEX_KNOWN) || value >= ARRAY_SIZE(values))
+		return;
+	snprintf(ret, n, "%s:%s:%s:%s", operation ? operation : "?",
+		 facts & OFFCPU_FUTEX_PRIVATE ? "private" : "shared",
+		 facts & OFFCPU_FUTEX_REALTIME ? "realtime" : "monotonic", values[value]);
+}
+
 static void match(const struct wait_kinds *k, enum where where, const char *text, u64 *ret)
 {
 	for (size_t i = 0; i < k->conditions.len; i++) {
@@ -392,9 +413,10 @@ static enum thread_state decide(const struct wait_kinds *k, const struct set *s)
 static enum thread_state by_rules(struct wait_kinds *k, u32 stack, u32 comm, s32 syscall)
 {
 	u64 key = hash_mix((u64)stack << 32 | comm, (u64)(u32)syscall), *known;
-	const char *name = syscall_name(syscall);
+	const char *name = syscall < 0 ? NULL : syscall_name(syscall & 0xffff);
 	struct set set = { 0 };
 	enum thread_state kind;
+	char futex[64];
 	u32 only;
 
 	known = map_at(&k->kinds, key);
@@ -408,6 +430,9 @@ static enum thread_state by_rules(struct wait_kinds *k, u32 stack, u32 comm, s32
 		add_name(k, IN_COMM, comm, &set);
 	if (name)
 		match(k, IN_SYSCALL, name, set.words);
+	futex_text(syscall, futex, sizeof(futex));
+	if (*futex)
+		match(k, IN_FUTEX, futex, set.words);
 	kind = decide(k, &set);
 	map_put(&k->kinds, key, (u64)kind + 1);
 	return kind;

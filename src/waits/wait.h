@@ -31,7 +31,7 @@ struct wait {
 	u32 thread;  /* of the profile */
 	u32 stack;   /* of the profile, 0: none */
 	u32 state;   /* the kernel's */
-	s32 syscall; /* -1: none or not known */
+	s32 syscall; /* -1: none or not known; futex calls with their facts (offcpu_abi.h) */
 	u32 flags;   /* enum offcpu_flags */
 	u8 kind;     /* enum thread_state: what it is for */
 	u32 n_links;

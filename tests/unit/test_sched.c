@@ -522,6 +522,32 @@ TEST(wait_kinds)
 	profile_release(&p);
 }
 
+TEST("a futex call tells what it waits for, where it can")
+{
+	static const struct {
+		u32 op, value;
+		enum thread_state kind;
+	} cases[] = {
+		{ 0x80, 2, STATE_FUTEX },          { 0x80, 0x80000010, STATE_LOCK },
+		{ 0x80, 0xffffffff, STATE_FUTEX }, { 0x86, 0, STATE_LOCK },
+		{ 0x8d, 0, STATE_LOCK },           { 0x8b, 4, STATE_COND },
+		{ 0x189, 0, STATE_FUTEX },         { 0xffffffff, 77, STATE_FUTEX },
+	};
+	struct wait_kinds *kinds;
+	struct profile p;
+
+	profile_init(&p);
+	CHECK_EQ(wait_kinds_new(&kinds, &p, NULL), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct wait w = wait_in(&p, "x", "main;kdo_futex;kfutex_wait;kschedule", 1);
+
+		w.syscall = offcpu_futex_call(cases[i].op, cases[i].value);
+		CHECK_EQ(wait_kinds_of(kinds, &w), cases[i].kind);
+	}
+	wait_kinds_free(kinds);
+	profile_release(&p);
+}
+
 TEST("rules of waits that cannot be read are refused with their line")
 {
 	static const char *const bad[] = { "nonsense\tuser=x\n", "lock\n",
