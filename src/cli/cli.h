@@ -129,6 +129,9 @@ struct command {
 	 * the command runs, and it complains as the peer does ("ERROR: text", status 1).
 	 */
 	const char *peer;
+	/* The synopsis in the peer's form, shown in help and after a wrong command line; or NULL.
+	 */
+	const char *peer_usage;
 	const char
 		*instead_of;   /* of whom else's tools, space separated: for those who type these */
 	const char *only_form; /* it writes a format of its own: --json and the like are refused */

@@ -193,6 +193,10 @@ static void usage(const struct page *p, const struct command *cmd)
 {
 	_cleanup_buf_ struct buf line = BUF_INIT;
 
+	if (cmd->peer_usage) {
+		buf_addstr(p->out, cmd->peer_usage);
+		return;
+	}
 	buf_addf(&line, "fathom %s [options]", cmd->name);
 	if (cmd->operands)
 		buf_addf(&line, " %s", cmd->operands);

@@ -203,6 +203,7 @@ static int run_command(const struct command *cmd, int argc, char **argv, struct 
 
 	if (cli_parse(cmd, argc, argv, ctx, args, &ctx->err) < 0) {
 		print_error(cmd, &ctx->err);
+		fputs(cmd->peer_usage ? cmd->peer_usage : "", stderr);
 		status = cmd->peer ? EXIT_FAILED : EXIT_USAGE;
 	} else {
 		status = finish(ctx, run_parsed(ctx, args));

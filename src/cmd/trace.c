@@ -144,6 +144,9 @@ static int open_output(struct context *ctx, const struct trace_args *a, FILE **r
 	*ret = ctx->out;
 	if (a->output) {
 		*ret = fopen(a->output, "we");
+		if (!*ret && a->compat)
+			return err_set(&ctx->err, errno, "Failed to open output file: \"%s\": %s",
+				       a->output, strerror(errno));
 		if (!*ret)
 			return err_sys(&ctx->err, errno, "cannot write '%s'", a->output);
 	}
@@ -239,6 +242,9 @@ static int read_source(struct context *ctx, const struct trace_args *a, struct s
 	s->name = strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
 	if (s->name != file)
 		s->dir = xstrndup(file, MAX((size_t)(s->name - file) - 1, (size_t)1));
+	if (a->compat && access(file, R_OK) < 0)
+		return err_set(&ctx->err, errno, "failed to open file '%s': %s", file,
+			       strerror(errno));
 	return io_read_file(file, SOURCE_MOST, &s->text, &ctx->err);
 }
 
@@ -277,8 +283,17 @@ static int start_command(struct context *ctx, const struct trace_args *a, struct
 	vec_push(&words, NULL);
 	if (words.items[0])
 		rc = program_prepare(child, words.items, &ctx->err);
+	else if (a->compat)
+		rc = 0;
 	else
 		rc = err_set(&ctx->err, EINVAL, "the command of -c is empty");
+	if (rc && a->compat) {
+		err_set(&ctx->err, ENOENT,
+			"Failed to fork child: Path '%s' does not exist or is not executable "
+			"(No such file or directory)",
+			words.items[0]);
+		rc = EXIT_FAILED;
+	}
 	vec_release(&words);
 	free(line);
 	return rc;
@@ -348,6 +363,10 @@ static int run_program(struct context *ctx, const struct trace_args *a, struct l
 										  : rc;
 	if (!lang_probe_count(l)) {
 		lang_stop(l, false);
+		if (a->compat) {
+			fputs("No probes to attach\n", stderr);
+			return EXIT_FAILED;
+		}
 		err_set(&ctx->err, ENOENT, "no probe matches: there is nothing to trace");
 		err_hint(&ctx->err, "fathom trace -l 'PATTERN' lists what matches");
 		return EXIT_FAILED;
@@ -482,7 +501,7 @@ static int compile_and_run(struct context *ctx, const struct trace_args *a,
 		struct buf dump = BUF_INIT;
 
 		if (lists(a))
-			lang_probe_names(l, &dump);
+			lang_probe_names(l, a->list_verbose || ctx->common.verbose, &dump);
 		else
 			lang_dump(l, &dump);
 		fwrite(buf_str(&dump), 1, dump.len, out);
@@ -521,7 +540,7 @@ static int show_info(struct context *ctx)
 static int list_probes(struct context *ctx, const struct trace_args *a)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT;
-	struct lang_opts opts = { .compat = a->compat };
+	struct lang_opts opts = { .compat = a->compat, .pid = (u32)a->pid };
 	bool verbose = a->list_verbose || ctx->common.verbose;
 	int rc = lang_list(ctx->operands.len ? ctx->operands.items[0] : "", verbose, &opts, &out,
 			   &ctx->err);

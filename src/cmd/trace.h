@@ -32,6 +32,15 @@ struct trace_args {
 	int dump;           /* how often -d was given */
 	bool source;        /* print the program and exit */
 	struct bcc_trace_opts bcc;
+	/* bpftrace's, as they were given: it checks and words them in its own way */
+	const char *pid_text;
+	const char *format_text;
+	const char *buffering_text;
+	const char *no_feature;
+	const char *functions;
+	int warnings;
+	str_list dwarf_pids;
+	str_list debug_dirs;
 	str_list stage;
 	str_list include_dirs;
 	str_list includes;

@@ -225,6 +225,16 @@ static const char *setting_name_at(void *ctx, size_t i)
 	return i < ARRAY_SIZE(settings) ? settings[i].name : NULL;
 }
 
+static void wrong_value(struct comp *c, const struct setting *s, const struct config_entry *entry)
+{
+	_cleanup_buf_ struct buf valid = BUF_INIT;
+
+	for (u64 i = 0; s->type == SET_CHOICE && s->choices[i]; i++)
+		buf_addf(&valid, "%s%s", i ? ", " : " Valid values: ", s->choices[i]);
+	diag_error(&c->diags, entry->at, "Invalid value for %s. Found: %s.%s%s", s->name,
+		   entry->value, buf_str(&valid), valid.len ? "." : "");
+}
+
 static void apply_script(struct comp *c, const struct config_entry *entry)
 {
 	const char *name = entry->key, *nearest;
@@ -237,8 +247,7 @@ static void apply_script(struct comp *c, const struct config_entry *entry)
 		if (!streq(settings[i].name, name))
 			continue;
 		if (!apply(c, &settings[i], entry->value))
-			diag_error(&c->diags, entry->at, "Invalid value for %s: '%s'", name,
-				   entry->value);
+			wrong_value(c, &settings[i], entry);
 		return;
 	}
 	if (starts_with(name, "unstable_")) {

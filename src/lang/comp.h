@@ -67,6 +67,7 @@ struct target {
 	const struct type *args;
 	bool is_freq;
 	u32 pid;
+	struct span_at at; /* where the program names it */
 };
 
 /* A program to load: the body of one probe for targets first ... first + n - 1. */
@@ -240,6 +241,8 @@ void comp_check(struct comp *c);
 int comp_generate(struct comp *c, struct err *e);
 
 /* --- listing ---------------------------------------------------------------------------------- */
+/* A type of BTF as C writes it: "struct file *". */
+void kbtf_type_name(const struct kbtf *btf, u32 id, struct buf *out);
 /* Types of the kernel that match, with their members when @verbose. */
 int list_types(struct comp *c, const char *pattern, bool verbose, struct buf *out, struct err *e);
 

@@ -151,7 +151,7 @@ int lang_list(const char *pattern, bool verbose, const struct lang_opts *opts, s
 	      struct err *e);
 
 /* The probes of a program, one per line. */
-void lang_probe_names(const struct lang *l, struct buf *out);
+void lang_probe_names(struct lang *l, bool verbose, struct buf *out);
 
 /* What of the kernel the language can use here, each thing tried. */
 void lang_info(struct buf *out);

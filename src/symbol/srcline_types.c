@@ -154,6 +154,55 @@ bool srcline_type(struct srcline *s, u32 id, struct dtype *ret)
 	return real_type(&die) ? describe(s, &die, ret) : true;
 }
 
+static const char *type_word(int tag)
+{
+	switch (tag) {
+	case DW_TAG_structure_type: return "struct ";
+	case DW_TAG_class_type: return "class ";
+	case DW_TAG_union_type: return "union ";
+	case DW_TAG_enumeration_type: return "enum ";
+	case DW_TAG_const_type: return "const ";
+	case DW_TAG_volatile_type: return "volatile ";
+	default: return "";
+	}
+}
+
+static const char *type_sign(int tag)
+{
+	switch (tag) {
+	case DW_TAG_pointer_type: return "*";
+	case DW_TAG_reference_type: return "&";
+	case DW_TAG_rvalue_reference_type: return "&&";
+	case DW_TAG_array_type: return "[]";
+	default: return "";
+	}
+}
+
+static void spell(Dwarf_Die *die, u32 depth, struct buf *out)
+{
+	int tag = dwarf_tag(die);
+	Dwarf_Die of;
+
+	buf_addstr(out, type_word(tag));
+	if (*name_of(die) || depth > DTYPE_MAX_DEPTH)
+		buf_addstr(out, name_of(die));
+	else if (attr_die(die, DW_AT_type, &of))
+		spell(&of, depth + 1, out);
+	else if (tag != DW_TAG_structure_type && tag != DW_TAG_union_type)
+		buf_addstr(out, "void");
+	buf_addstr(out, type_sign(tag));
+}
+
+void srcline_type_name(struct srcline *s, u32 id, struct buf *out)
+{
+	Dwarf_Die die;
+
+	if (die_of(s, id, &die))
+		spell(&die, 0, out);
+	else
+		buf_addstr(out, "void");
+}
+
 struct member_walk {
 	struct srcline *s;
 	void (*each)(void *ctx, const struct dtype_member *m);
@@ -352,6 +401,13 @@ bool srcline_type(struct srcline *s, u32 id, struct dtype *ret)
 	(void)id;
 	(void)ret;
 	return false;
+}
+
+void srcline_type_name(struct srcline *s, u32 id, struct buf *out)
+{
+	(void)s;
+	(void)id;
+	(void)out;
 }
 
 void srcline_members(struct srcline *s, u32 id,

@@ -32,6 +32,8 @@ struct dtype_member {
 };
 
 bool srcline_type(struct srcline *s, u32 id, struct dtype *ret);
+/* As C writes it, typedefs by their names: "struct x*", "uint8_t". */
+void srcline_type_name(struct srcline *s, u32 id, struct buf *out);
 /* Members of a struct, union or class, those of its bases as well. */
 void srcline_members(struct srcline *s, u32 id,
 		     void (*each)(void *ctx, const struct dtype_member *m), void *ctx);

@@ -77,7 +77,7 @@ if command -v gcc >/dev/null; then
 	expect_out 'main+0'
 	trace -e "uprobe:$TMP/prog:nothing { }"
 	expect_status 1
-	expect_err "has no function 'nothing'"
+	expect_err ':nothing.'
 else
 	skip 'no gcc for the user program' 8
 fi
@@ -120,7 +120,7 @@ expect_err "Unknown identifier: 'nope'"
 expect_err "Unknown function: 'foo'"
 expect_err 'Type mismatch for @x'
 trace -e 't:sched:sched_swich { }'
-expect_err 'tracepoint not found: sched:sched_swich'
+expect_err 'No matches for tracepoint sched:sched_swich.'
 expect_err "did you mean 'sched:sched_switch'?"
 trace -e 't:schd:sched_switch { }'
 expect_err "did you mean 'sched:sched_switch'?"
@@ -151,9 +151,9 @@ expect_out 'begins'
 expect_no_err
 trace -e 'config = { missing_probes = warn } rt:no_such_tracepoint { } uprobe:libc:no_such_function { } BEGIN { exit(); }'
 expect_status 0
-expect_err "WARNING: No probes to attach: '"
-expect_err "WARNING: cannot attach to 'rawtracepoint:no_such_tracepoint'"
-expect_err '1 probes could not be attached and were left out'
+expect_err 'WARNING: No matches for rawtracepoint no_such_tracepoint. Skipping.'
+expect_err ':no_such_function. Skipping.'
+expect_err 'Probe has no valid attach points. It is being removed'
 trace -f json -e 'BEGIN { @x = *(uint64 *)8; }'
 expect_out '{"type": "loss", "data": {"count": 1, "what": "reads of user memory failed'
 trace -c /bin/true -e 'software:page-faults: { @a = count(); } uprobe:libc.so.6:_exit { @b = count(); } name=begin { }'

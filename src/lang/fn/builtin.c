@@ -124,8 +124,14 @@ static void emit_comm(struct gen *g, struct node *n, struct val *ret)
 
 static void check_curtask(struct comp *c, struct node *n)
 {
-	const struct type *task = type_by_btf_name(&c->types, "struct task_struct", SPACE_KERNEL);
+	const struct type_name name = { .name = "struct task_struct", .at = n->at };
+	const struct type *task = NULL;
 
+	/* the program may have its own idea of it */
+	if (types_btf(&c->types) || c->prog.structs.len)
+		task = check_type_name(c, &name);
+	if (task && task->kind == T_STRUCT && !task->btf)
+		task = type_in_space(&c->types, task, SPACE_KERNEL);
 	n->type = task ? type_ptr(&c->types, task, SPACE_KERNEL) : check_int64(c, false);
 }
 
@@ -349,7 +355,9 @@ static void emit_ctx(struct gen *g, struct node *n, struct val *ret)
 /* Whether the CPU was in user mode: the last bits of the code segment say it. */
 static void check_usermode(struct comp *c, struct node *n)
 {
-	if (!provider_has_registers(c->at->target->provider))
+	const struct provider *p = c->at->target->provider;
+
+	if (!provider_has_registers(p) && p != &probe_begin && p != &probe_end)
 		check_error(c, n, "The usermode builtin can not be used with '%s' probes",
 			    c->at->target->provider->name);
 	n->type = type_int(&c->types, 1, false);
@@ -357,11 +365,17 @@ static void check_usermode(struct comp *c, struct node *n)
 
 static void emit_usermode(struct gen *g, struct node *n, struct val *ret)
 {
-	vreg cs = ir_load(&g->ir, BPF_DW, g->ctx, cpu_register("cs"));
 	ir_label kernel = ir_new_label(&g->ir);
-	vreg r = ir_imm(&g->ir, 0);
+	vreg cs, r;
 
 	(void)n;
+	/* the tracer itself, on behalf of its own code */
+	if (!provider_has_registers(g->target->provider)) {
+		*ret = gen_reg(ir_imm(&g->ir, 1));
+		return;
+	}
+	cs = ir_load(&g->ir, BPF_DW, g->ctx, cpu_register("cs"));
+	r = ir_imm(&g->ir, 0);
 	ir_alui(&g->ir, BPF_AND, cs, 3);
 	ir_branchi(&g->ir, BPF_JEQ, cs, 0, kernel);
 	ir_movi(&g->ir, r, 1);

@@ -204,7 +204,10 @@ static bool remember_option(struct comp *c, const struct node *n)
 			continue;
 		if (it->value != o.value || !it->text != !o.text ||
 		    (o.text && !streq(o.text, it->text)))
-			check_error(c, n, "option '%s' has another default elsewhere", o.name);
+			check_error(c, n,
+				    "Command line option '%s' needs to have the same default value "
+				    "in all places it is used",
+				    o.name);
 		else
 			return true;
 		return false;
@@ -213,14 +216,22 @@ static bool remember_option(struct comp *c, const struct node *n)
 	return true;
 }
 
+/* About the command line, not about the program. */
+static void option_error(struct comp *c, const struct node *n, const char *what, const char *text)
+{
+	if (!c->diags.mute)
+		diag_error(&c->diags, SPAN_NOWHERE,
+			   "program command line option --%s %s (value: %s)", n->kids[0]->str, what,
+			   *text ? text + 1 : "true");
+}
+
 /* "" (given without a value), true, false, 1, 0. */
 static bool option_bool(struct comp *c, const struct node *n, const char *text)
 {
 	if (!*text || streq(text, "=true") || streq(text, "=1"))
 		return true;
 	if (!streq(text, "=false") && !streq(text, "=0"))
-		check_error(c, n, "--%s expects true or false, not '%s'", n->kids[0]->str,
-			    text + 1);
+		option_error(c, n, "expects a boolean (e.g. 'true')", text);
 	return false;
 }
 
@@ -252,6 +263,8 @@ static void check_getopt(struct comp *c, struct node *n)
 		return;
 	text = named_parameter(c, n->kids[0]->str);
 	if (otherwise && otherwise->kind == N_STR) {
+		if (text && !*text)
+			option_error(c, n, "expects a string", text);
 		become_text(c, n, !text ? otherwise->str : *text ? text + 1 : "");
 		return;
 	}
@@ -262,13 +275,15 @@ static void check_getopt(struct comp *c, struct node *n)
 	}
 	value = (s64)otherwise->ival;
 	if (text && (!*text || parse_s64(text + 1, &value, NULL) < 0))
-		check_error(c, n, "--%s expects a number", n->kids[0]->str);
+		option_error(c, n, "invalid integer", text);
 	check_fold(c, n, (u64)value, true);
 	n->type = check_int64(c, true);
 }
 
 void check_options(struct comp *c)
 {
+	_cleanup_buf_ struct buf unknown = BUF_INIT;
+
 	for (size_t i = 0; i < c->opts->n_named; i++) {
 		const char *name = c->opts->named[i] + 2;
 		bool known = false;
@@ -279,9 +294,15 @@ void check_options(struct comp *c)
 			known = known || (rest && (!*rest || *rest == '='));
 		}
 		if (!known)
-			diag_error(&c->diags, SPAN_NOWHERE,
-				   "unexpected program command line options: --%s", name);
+			buf_addf(&unknown, "%s--%.*s", unknown.len ? ", " : "",
+				 (int)strcspn(name, "="), name);
 	}
+	if (!unknown.len)
+		return;
+	diag_error(&c->diags, SPAN_NOWHERE, "unexpected program command line options: %s",
+		   buf_str(&unknown));
+	if (!c->at->options.len)
+		diag_hint(&c->diags, "no custom program options defined.");
 }
 
 /* config(name): what a setting is, known when the program is compiled. */

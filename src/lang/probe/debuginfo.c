@@ -192,6 +192,7 @@ struct params {
 /* Where the calling convention of x86-64 puts it. What is not a number is only counted. */
 static void add_param(void *ctx, const char *name, u32 type)
 {
+	_cleanup_buf_ struct buf decl = BUF_INIT;
 	struct params *p = ctx;
 	struct field to = { .name = arena_strdup(&p->c->types.arena, name) };
 	struct dtype d;
@@ -212,6 +213,8 @@ static void add_param(void *ctx, const char *name, u32 type)
 	else
 		to.offset = DEBUGINFO_STACK + p->stack++;
 	to.type = convert(p->c, p->f, type, 0);
+	srcline_type_name(p->f->lines, type, &decl);
+	to.decl = arena_printf(&p->c->types.arena, "%s %s", buf_str(&decl), name);
 	if (*name && p->fields.len < FIELDS_MOST)
 		vec_push(&p->fields, to);
 }

@@ -145,6 +145,15 @@ static void add_target(void *ctx, const char *name)
 				       (unsigned long long)x->offset);
 }
 
+/* The kernel itself, a module that is loaded, or any that matches. */
+static bool module_exists(const char *name)
+{
+	_cleanup_free_ char *path = xasprintf("/sys/module/%s", name);
+
+	return provider_is_pattern(name) || streq(name, "vmlinux") || starts_with(name, "bpf") ||
+	       access(path, F_OK) == 0;
+}
+
 static void expand(struct comp *c, const struct provider *p, const struct spec *s, const char *rest)
 {
 	struct expansion x = { c, p, s, 0 };
@@ -153,6 +162,11 @@ static void expand(struct comp *c, const struct provider *p, const struct spec *
 
 	if (!*name) {
 		diag_error(&c->diags, s->at, "%s probe must have a function name", p->name);
+		return;
+	}
+	if (colon && !module_exists(arena_strndup(&c->arena, rest, (size_t)(colon - rest)))) {
+		diag_error(&c->diags, s->at, "specified module %.*s in probe %s:%s is not loaded.",
+			   (int)(colon - rest), rest, p->name, rest);
 		return;
 	}
 	if (starts_with(rest, "bpf:")) {
@@ -326,6 +340,16 @@ static void list_kprobe(struct comp *c, const char *pattern,
 		each_function(c, "*", provider_list_name, &l);
 }
 
+/* Where the entry of a function is, its end is as well: only for those who ask for it. */
+static void list_kretprobe(struct comp *c, const char *pattern,
+			   void (*each)(void *ctx, const char *name), void *ctx)
+{
+	struct provider_listing l = { "kretprobe", each, ctx };
+
+	if (pmu_type() >= 0 && pattern[0] != '*')
+		each_function(c, "*", provider_list_name, &l);
+}
+
 const struct provider probe_kprobe = {
 	.name = "kprobe",
 	.aliases = "k",
@@ -347,6 +371,7 @@ const struct provider probe_kretprobe = {
 	.retval_type = retval_type,
 	.emit_retval = emit_retval,
 	.attach = attach_return,
+	.list = list_kretprobe,
 };
 
 /* --- fentry, fexit: typed arguments ----------------------------------------------------------- */
@@ -368,10 +393,10 @@ static bool prepare_fentry(struct comp *c, struct unit *u)
 	u32 id = btf ? kbtf_find(btf, BTF_KIND_FUNC, t->event) : 0;
 
 	if (!id) {
-		diag_error(
-			&c->diags, c->prog.probes.items[u->probe].specs.items[0].at,
-			"No probes to attach: the kernel's type information has no function '%s'",
-			t->event);
+		const struct spec s = { t->name, t->at };
+
+		provider_missing(c, &s, t->provider, "%s", t->event);
+		diag_hint(&c->diags, "the kernel's type information has no such function");
 		return false;
 	}
 	u->prog_type = BPF_PROG_TYPE_TRACING;
@@ -435,7 +460,20 @@ static void list_fentry(struct comp *c, const char *pattern,
 
 	(void)pattern;
 	probe_bpf_list(&l);
-	each_btf_function(c, "*", provider_list_name, &l);
+	if (probe_kernel_possible(c, "vfs_read"))
+		each_btf_function(c, "*", provider_list_name, &l);
+}
+
+static void list_fexit(struct comp *c, const char *pattern,
+		       void (*each)(void *ctx, const char *name), void *ctx)
+{
+	struct provider_listing l = { "fexit", each, ctx };
+
+	if (pattern[0] == '*')
+		return;
+	probe_bpf_list(&l);
+	if (probe_kernel_possible(c, "vfs_read"))
+		each_btf_function(c, "*", provider_list_name, &l);
 }
 
 const struct provider probe_fentry = {
@@ -463,6 +501,7 @@ const struct provider probe_fexit = {
 	.retval_type = fexit_retval_type,
 	.emit_retval = fexit_retval,
 	.attach = probe_fentry_attach,
+	.list = list_fexit,
 };
 
 /* --- the same by kprobes ---------------------------------------------------------------------- */

@@ -9,7 +9,7 @@ struct listing {
 	bool verbose;
 	struct buf *out;
 	const struct provider *provider;
-	size_t n;
+	VEC(char *) names; /* in the arena */
 };
 
 static void add_field(struct comp *c, const char *name, const struct type *t, struct buf *out)
@@ -32,9 +32,26 @@ static void add_members(struct comp *c, u32 id, int depth, struct buf *out)
 	for (u32 i = 0; kbtf_member_at(c->types.btf, id, i, &m) == 0; i++) {
 		if (!*m.name && depth < KBTF_MAX_DEPTH)
 			add_members(c, kbtf_resolve(c->types.btf, m.type), depth + 1, out);
-		else if (!streq(m.name, "meta"))
-			add_field(c, m.name, type_from_btf(&c->types, m.type, SPACE_KERNEL), out);
+		else if (!streq(m.name, "meta")) {
+			buf_addstr(out, "    ");
+			kbtf_type_name(c->types.btf, m.type, out);
+			buf_addf(out, " %s\n", m.name);
+		}
 	}
+}
+
+/* What a function returns, for its end. */
+static void add_retval(struct comp *c, const struct target *t, struct buf *out)
+{
+	u32 id = kbtf_find(c->types.btf, BTF_KIND_FUNC, t->event);
+	const struct btf_type *func = id ? kbtf_type(c->types.btf, id) : NULL;
+	const struct btf_type *proto = func ? kbtf_type(c->types.btf, func->type) : NULL;
+
+	if (!proto || !proto->type)
+		return;
+	buf_addstr(out, "    ");
+	kbtf_type_name(c->types.btf, proto->type, out);
+	buf_addstr(out, " retval\n");
 }
 
 static void add_args(struct listing *l, const char *name)
@@ -69,24 +86,85 @@ static void add_args(struct listing *l, const char *name)
 		else
 			add_field(c, f->name, f->type, l->out);
 	}
+	if (l->provider == &probe_fexit && c->types.btf)
+		add_retval(c, &c->targets.items[0], l->out);
+}
+
+/* bpftrace names the module of functions and raw tracepoints; NULL: there is none to name. */
+static char *in_kernel(const struct listing *l, const char *name)
+{
+	const char *colon = strchr(name, ':');
+
+	if (!l->c->opts->compat || strchr(colon + 1, ':') ||
+	    (l->provider != &probe_rawtracepoint && l->provider != &probe_fentry &&
+	     l->provider != &probe_fexit))
+		return NULL;
+	return arena_printf(&l->c->arena, "%s:vmlinux:%s", l->provider->name, colon + 1);
 }
 
 static void add_name(void *ctx, const char *name)
 {
 	struct listing *l = ctx;
+	char *full = in_kernel(l, name);
 
-	if (!provider_match(l->pattern, name))
-		return;
-	l->n++;
-	buf_addf(l->out, "%s\n", name);
-	if (l->verbose && (l->provider->flags & PROBE_ARGS))
-		add_args(l, name);
+	if (provider_match(l->pattern, name) || (full && provider_match(l->pattern, full)))
+		vec_push(&l->names, full ? full : arena_strdup(&l->c->arena, name));
 }
 
-void lang_probe_names(const struct lang *l, struct buf *out)
+static int by_text(const void *a, const void *b)
 {
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Sorted, each once: a probe may be in several places of the code. */
+static void show_names(struct listing *l)
+{
+	const char *last = "";
+
+	vec_sort(&l->names, by_text);
+	vec_each(it, &l->names) {
+		if (streq(*it, last))
+			continue;
+		last = *it;
+		buf_addf(l->out, "%s\n", *it);
+		l->provider = provider_find(*it, strcspn(*it, ":"));
+		if (l->verbose && l->provider && (l->provider->flags & PROBE_ARGS))
+			add_args(l, *it);
+	}
+}
+
+/* What a program attaches to: without the counts of software and hardware events and of timers. */
+static void add_target(struct comp *c, const struct target *t, struct listing *l)
+{
+	const char *second = strchr(t->name, ':');
+	const char *third = second ? strchr(second + 1, ':') : NULL;
+
+	if (t->provider == &probe_begin || t->provider == &probe_end)
+		return;
+	if (t->provider == &probe_software || t->provider == &probe_hardware ||
+	    t->provider == &probe_interval || t->provider == &probe_profile)
+		buf_addf(l->out, "%.*s:\n",
+			 (int)(third ? third - t->name : (ptrdiff_t)strlen(t->name)), t->name);
+	else
+		buf_addf(l->out, "%s\n", t->name);
+	if (l->verbose && (t->provider->flags & PROBE_ARGS)) {
+		l->c = c;
+		l->provider = t->provider;
+		add_args(l, t->name);
+	}
+}
+
+void lang_probe_names(struct lang *l, bool verbose, struct buf *out)
+{
+	struct listing list = { .verbose = verbose, .out = out };
+	VEC(struct target) targets = { 0 };
+
+	/* finding the arguments of one looks for it anew */
 	vec_each(it, &l->c.targets)
-		buf_addf(out, "%s\n", it->name);
+		vec_push(&targets, *it);
+	vec_each(it, &targets)
+		add_target(&l->c, it, &list);
+	vec_release(&targets);
 }
 
 /* "t:sched:*" -> "tracepoint:sched:*"; a bare word is looked for anywhere. */
@@ -97,9 +175,23 @@ static char *full_pattern(struct comp *c, const char *pattern)
 
 	if (p && pattern[n])
 		return arena_printf(&c->arena, "%s%s", p->name, pattern + n);
-	if (pattern[n] || strchr(pattern, '*'))
+	if (pattern[n] || streq(pattern, "*") || (strchr(pattern, '*') && !c->opts->compat))
 		return arena_strdup(&c->arena, pattern);
+	if (c->opts->compat)
+		return arena_printf(&c->arena, "*:%s", pattern);
 	return arena_printf(&c->arena, "*%s*", pattern);
+}
+
+/* A pattern that names its type, or a pattern of types, needs no other list. */
+static bool may_match(const struct listing *l)
+{
+	size_t n = strcspn(l->pattern, ":");
+	_cleanup_free_ char *type = xstrndup(l->pattern, n);
+
+	if (!l->pattern[n])
+		return true;
+	return provider_match(type, l->provider->name) ||
+	       (l->provider == &probe_software && provider_match(type, "hardware"));
 }
 
 int lang_list(const char *pattern, bool verbose, const struct lang_opts *opts, struct buf *out,
@@ -122,22 +214,14 @@ int lang_list(const char *pattern, bool verbose, const struct lang_opts *opts, s
 		return rc;
 	}
 	for (size_t i = 0; providers[i]; i++) {
-		const char *colon = strchr(l.pattern, ':');
-		size_t n = colon ? (size_t)(colon - l.pattern) : 0;
-
 		l.provider = providers[i];
-		if (!l.provider->list)
-			continue;
-		/* A pattern that names its type needs no other list. */
-		if (n && !memchr(l.pattern, '*', n) &&
-		    (strlen(l.provider->name) != n ||
-		     memcmp(l.provider->name, l.pattern, n) != 0) &&
-		    !(l.provider == &probe_software && starts_with(l.pattern, "hardware:")))
-			continue;
-		l.provider->list(&c, l.pattern, add_name, &l);
+		if (l.provider->list && may_match(&l))
+			l.provider->list(&c, l.pattern, add_name, &l);
 	}
-	if (!l.n)
+	show_names(&l);
+	if (!l.names.len)
 		rc = err_set(e, ENOENT, "no probe matches '%s'", l.pattern);
+	vec_release(&l.names);
 	comp_release(&c);
 	return rc;
 }

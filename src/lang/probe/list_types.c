@@ -118,6 +118,11 @@ static void add_record(const struct kbtf *btf, u32 id, int depth, struct buf *ou
 	buf_addch(out, '}');
 }
 
+void kbtf_type_name(const struct kbtf *btf, u32 id, struct buf *out)
+{
+	add_declaration(btf, id, "", 0, out);
+}
+
 static void add_constants(const struct kbtf *btf, u32 id, struct buf *out)
 {
 	const char *name;
@@ -143,6 +148,8 @@ int list_types(struct comp *c, const char *pattern, bool verbose, struct buf *ou
 		    !starts_with(pattern, word) || !provider_match(bare, name))
 			continue;
 		n++;
+		if (verbose && c->opts->compat)
+			buf_addstr(out, "vmlinux: ");
 		buf_addf(out, "%s%s", word, name);
 		if (verbose) {
 			buf_addch(out, ' ');

@@ -68,11 +68,12 @@ static void expand_event(struct comp *c, const struct provider *p, const struct 
 	for (const struct perf_name *n = names_of(p); n->name; n++) {
 		if (!provider_match(name, n->name) && !(n->alias && streq(name, n->alias)))
 			continue;
-		t = provider_target(c, p, s, "%s:%s:%s", p->name, n->name, count ? count : "");
+		/* an alias keeps its name */
+		t = provider_target(c, p, s, "%s:%s%s%s", p->name,
+				    provider_is_pattern(name) ? n->name : name, count ? ":" : "",
+				    count ? count : "");
 		if (!t)
 			return;
-		t->name = arena_printf(&c->arena, "%s:%s%s%s", p->name, n->name, count ? ":" : "",
-				       count ? count : "");
 		t->extra = n->config;
 		t->value = period ? period : n->period;
 	}
@@ -81,17 +82,16 @@ static void expand_event(struct comp *c, const struct provider *p, const struct 
 static void expand_profile(struct comp *c, const struct provider *p, const struct spec *s,
 			   const char *rest)
 {
+	struct probe_period period;
 	struct target *t;
-	bool freq;
-	u64 value;
 
-	if (!probe_period(c, s, rest, &value, &freq))
+	if (!probe_period(c, p, s, rest, &period))
 		return;
-	t = provider_target(c, p, s, "profile:%s", rest);
+	t = provider_target(c, p, s, "profile:%s", period.text);
 	if (!t)
 		return;
-	t->value = value;
-	t->is_freq = freq;
+	t->value = period.value;
+	t->is_freq = period.freq;
 	t->extra = PERF_COUNT_SW_CPU_CLOCK;
 }
 
@@ -244,16 +244,14 @@ static int attach_event(const struct attach_ctx *a)
 static void list_event(struct comp *c, const char *pattern, void (*each)(void *ctx, const char *n),
 		       void *ctx)
 {
-	(void)c;
+	(void)pattern;
 	for (int hw = 0; hw < 2; hw++) {
 		const struct provider *p = hw ? &probe_hardware : &probe_software;
 
 		for (const struct perf_name *n = names_of(p); n->name; n++) {
-			char *name = xasprintf("%s:%s:", p->name, n->name);
-
-			if (starts_with(pattern, p->name) || pattern[0] == '*')
-				each(ctx, name);
-			free(name);
+			each(ctx, arena_printf(&c->arena, "%s:%s:", p->name, n->name));
+			if (n->alias)
+				each(ctx, arena_printf(&c->arena, "%s:%s:", p->name, n->alias));
 		}
 	}
 }
@@ -265,6 +263,7 @@ const struct provider probe_profile = {
 	.expand = expand_profile,
 	.prepare = prepare_event,
 	.attach = attach_event,
+	.list = probe_period_list,
 };
 
 const struct provider probe_software = {

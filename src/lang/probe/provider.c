@@ -64,8 +64,21 @@ struct target *provider_target(struct comp *c, const struct provider *p, const s
 	t->provider = p;
 	t->name = arena_strdup(&c->arena, buf_str(&name));
 	t->pid = c->opts->pid;
+	t->at = s->at;
 	buf_release(&name);
 	return t;
+}
+
+void provider_missing(struct comp *c, const struct spec *s, const struct provider *p,
+		      const char *fmt, ...)
+{
+	_cleanup_buf_ struct buf target = BUF_INIT;
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_vaddf(&target, fmt, ap);
+	va_end(ap);
+	diag_error(&c->diags, s->at, "No matches for %s %s.", p->name, buf_str(&target));
 }
 
 bool provider_is_pattern(const char *text)
@@ -141,10 +154,9 @@ static void expand_spec(struct comp *c, const struct spec *s)
 		return;
 	p->expand(c, p, s, rest);
 	if (c->targets.len == before && c->diags.errors == errors) {
-		if (c->config.missing_probes == MISSING_ERROR && !provider_is_pattern(rest))
-			diag_error(&c->diags, s->at, "No probes to attach: nothing matches '%s'",
-				   s->text);
-		else if (c->config.missing_probes != MISSING_IGNORE)
+		if (!provider_is_pattern(rest))
+			provider_missing(c, s, p, "%s", rest);
+		else if (c->config.missing_probes != MISSING_IGNORE && !c->opts->compat)
 			diag_warning(&c->diags, s->at, "no probe matches '%s'", s->text);
 	}
 	if (c->targets.len - before > c->config.max_probes) {
@@ -246,9 +258,12 @@ static void forgive_missing(struct comp *c, size_t from)
 	for (size_t i = from; i < c->diags.list.len; i++) {
 		struct diag *d = &c->diags.list.items[i];
 
-		if (d->level == DIAG_ERROR && (starts_with(d->text, "No probes to attach") ||
-					       starts_with(d->text, "tracepoint not found") ||
+		if (d->level == DIAG_ERROR && (starts_with(d->text, "No matches for") ||
 					       starts_with(d->text, "uprobe target file"))) {
+			char *text = xasprintf("%s Skipping.", d->text);
+
+			free(d->text);
+			d->text = text;
 			d->level = c->config.missing_probes == MISSING_IGNORE ? DIAG_FORGOTTEN
 									      : DIAG_WARNING;
 			c->diags.errors--;
@@ -325,7 +340,13 @@ void comp_resolve(struct comp *c)
 		else if (c->targets.len == first && c->diags.errors == errors && c->opts->compat &&
 			 c->config.missing_probes == MISSING_ERROR && attaches(c, i))
 			diag_error(&c->diags, c->prog.probes.items[i].specs.items[0].at,
-				   "No probes to attach: nothing matches");
+				   "Probe has no valid attach points. If this is expected, set the "
+				   "'missing_probes' config variable to 'warn'.");
+		if (c->targets.len == first && c->config.missing_probes == MISSING_WARN &&
+		    attaches(c, i))
+			diag_warning(&c->diags, c->prog.probes.items[i].specs.items[0].at,
+				     "Probe has no valid attach points. It is being removed which "
+				     "may cause issues with program behavior.");
 		filter_targets(c, first);
 		group_targets(c, i, (u32)first, (u32)(c->targets.len - first));
 	}

@@ -71,11 +71,22 @@ bool provider_has_registers(const struct provider *p);
 /* A new target with its name made from the parts; NULL (with a diagnostic) beyond the limit. */
 struct target *provider_target(struct comp *c, const struct provider *p, const struct spec *s,
 			       const char *fmt, ...) PRINTF_LIKE(4, 5);
+/* "No matches for TYPE TARGET.": an error, unless the program says that probes may be missing. */
+void provider_missing(struct comp *c, const struct spec *s, const struct provider *p,
+		      const char *fmt, ...) PRINTF_LIKE(4, 5);
 /* '*' matches any run of characters, '[]' sets; otherwise literally. */
 bool provider_match(const char *pattern, const char *text);
 bool provider_is_pattern(const char *text);
-/* The period of a timed probe in nanoseconds, or with @ret_freq its frequency. */
-bool probe_period(struct comp *c, const struct spec *s, const char *rest, u64 *ret, bool *ret_freq);
+/* How often a timed probe runs: "ms:100", "hz:99", "100ms". */
+struct probe_period {
+	u64 value;        /* nanoseconds, */
+	bool freq;        /* or how often in a second */
+	const char *text; /* with its unit in front */
+};
+bool probe_period(struct comp *c, const struct provider *p, const struct spec *s, const char *rest,
+		  struct probe_period *ret);
+void probe_period_list(struct comp *c, const char *pattern,
+		       void (*each)(void *ctx, const char *name), void *ctx);
 /* Names that @each gets with "prefix:" in front; @ctx of provider_list_name() is one of these. */
 struct provider_listing {
 	const char *prefix;

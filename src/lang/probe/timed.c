@@ -106,12 +106,23 @@ static int attach_signal(const struct attach_ctx *a)
 	return 0;
 }
 
+static void list_signal(struct comp *c, const char *pattern,
+			void (*each)(void *ctx, const char *name), void *ctx)
+{
+	(void)c;
+	if (pattern[0] == '*')
+		return;
+	each(ctx, "self:signal:SIGUSR1");
+	each(ctx, "self:signal:SIGUSR2");
+}
+
 const struct provider probe_self = {
 	.name = "self",
 	.flags = PROBE_TIMED | PROBE_SPECIAL,
 	.expand = expand_self,
 	.prepare = prepare_raw,
 	.attach = attach_signal,
+	.list = list_signal,
 };
 
 /* --- test:NAME and bench:NAME, run in modes of their own -------------------------------------- */
@@ -168,54 +179,90 @@ static bool unit_ns(const char *unit, u64 *ret)
 	return false;
 }
 
-bool probe_period(struct comp *c, const struct spec *s, const char *rest, u64 *ret, bool *ret_freq)
+enum { PERIOD_LEAST = 1000 };
+
+/* "100ms", "1000000" (nanoseconds): one part. */
+static bool short_period(struct comp *c, const struct provider *p, const struct spec *s,
+			 const char *text, struct probe_period *ret)
+{
+	size_t digits = strspn(text, "0123456789_");
+	u64 factor = 1, n = 0;
+
+	if (!digits || (text[digits] && !unit_ns(text + digits, &factor)) ||
+	    parse_u64(arena_strndup(&c->arena, text, digits), &n, NULL) < 0 ||
+	    __builtin_mul_overflow(n, factor, &ret->value) || ret->value > INT64_MAX) {
+		diag_error(&c->diags, s->at, "'%s' is not a period such as s:1, ms:100 or hz:99",
+			   text);
+		return false;
+	}
+	if (ret->value < PERIOD_LEAST) {
+		diag_error(
+			&c->diags, s->at,
+			"Invalid rate of %s probe. Minimum is %d or 1us. Found: %llu nanoseconds",
+			p->name, PERIOD_LEAST, (unsigned long long)ret->value);
+		return false;
+	}
+	ret->text = arena_printf(&c->arena, "us:%llu",
+				 (unsigned long long)(ret->value / NSEC_PER_USEC));
+	return true;
+}
+
+bool probe_period(struct comp *c, const struct provider *p, const struct spec *s, const char *rest,
+		  struct probe_period *ret)
 {
 	const char *unit = provider_part(c, rest, 0), *number = provider_part(c, rest, 1);
 	u64 factor = 1, n = 0;
-	size_t digits;
 
-	*ret_freq = false;
+	*ret = (struct probe_period){ .text = rest };
 	if (provider_part(c, rest, 2)) {
 		diag_error(&c->diags, s->at, "a period has one or two parts: ms:100, hz:99, 10ms");
 		return false;
 	}
-	if (!number) {
-		digits = strspn(unit, "0123456789_");
-		if (!digits || (unit[digits] && !unit_ns(unit + digits, &factor)))
-			goto bad;
-		number = arena_strndup(&c->arena, unit, digits);
-	} else if (streq(unit, "hz")) {
-		*ret_freq = true;
-	} else if (!unit_ns(unit, &factor)) {
-		diag_error(&c->diags, s->at, "%s is not an accepted unit: use us, ms, s or hz",
-			   unit);
+	if (!number)
+		return short_period(c, p, s, unit, ret);
+	ret->freq = streq(unit, "hz");
+	if (!ret->freq && !unit_ns(unit, &factor)) {
+		diag_error(&c->diags, s->at, "%s is not an accepted unit of time", unit);
+		diag_hint(&c->diags, "use us, ms, s or hz");
 		return false;
 	}
-	if (parse_u64(number, &n, NULL) < 0)
-		goto bad;
-	if (!n) {
-		diag_error(&c->diags, s->at, "the period must be greater than 0");
+	if (parse_u64(number, &n, NULL) < 0 || !n) {
+		diag_error(&c->diags, s->at, "%s frequency should be a positive integer", p->name);
 		return false;
 	}
-	if (!__builtin_mul_overflow(n, factor, ret) && *ret <= INT64_MAX)
+	if (!__builtin_mul_overflow(n, factor, &ret->value) && ret->value <= INT64_MAX)
 		return true;
-bad:
-	diag_error(&c->diags, s->at, "'%s' is not a period such as s:1, ms:100 or hz:99", rest);
+	diag_error(&c->diags, s->at, "'%s' is too long for a period", rest);
 	return false;
 }
 
 static void expand_interval(struct comp *c, const struct provider *p, const struct spec *s,
 			    const char *rest)
 {
+	struct probe_period period;
 	struct target *t;
-	bool freq;
-	u64 value;
 
-	if (!probe_period(c, s, rest, &value, &freq))
+	if (!probe_period(c, p, s, rest, &period))
 		return;
-	t = provider_target(c, p, s, "interval:%s", rest);
+	t = provider_target(c, p, s, "interval:%s", period.text);
 	if (t)
-		t->value = freq ? MAX(NSEC_PER_SEC / value, 1ull) : value;
+		t->value = period.freq ? MAX(NSEC_PER_SEC / period.value, 1ull) : period.value;
+}
+
+/* interval:* and profile:*: the units they take. */
+void probe_period_list(struct comp *c, const char *pattern,
+		       void (*each)(void *ctx, const char *name), void *ctx)
+{
+	static const char *const names[] = { "interval:hz:", "interval:ms:", "interval:s:",
+					     "interval:us:", "profile:hz:",  "profile:ms:",
+					     "profile:s:",   "profile:us:" };
+
+	(void)c;
+	/* they are no answer to a question for anything */
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (pattern[0] != '*')
+			each(ctx, names[i]);
+	}
 }
 
 static int attach_interval(const struct attach_ctx *a)
@@ -248,4 +295,5 @@ const struct provider probe_interval = {
 	.expand = expand_interval,
 	.prepare = prepare_raw,
 	.attach = attach_interval,
+	.list = probe_period_list,
 };

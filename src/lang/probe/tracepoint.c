@@ -183,7 +183,7 @@ static void expand(struct comp *c, const struct provider *p, const struct spec *
 	if (tracefs_event_id(&c->tracefs, group, event, &id, NULL) == 0)
 		add_target(c, p, s, group, event);
 	else if (c->config.missing_probes == MISSING_ERROR) {
-		diag_error(&c->diags, s->at, "tracepoint not found: %s:%s", group, event);
+		provider_missing(c, s, p, "%s:%s", group, event);
 		suggest_tracepoint(c, group, event);
 	}
 }
@@ -580,6 +580,32 @@ static void add_raw(void *ctx, const char *event)
 		t->event = arena_strdup(&x->c->arena, event);
 }
 
+static void note_found(void *ctx, const char *group, const char *event)
+{
+	(void)group;
+	(void)event;
+	*(bool *)ctx = true;
+}
+
+/* Those of modules are not in the kernel's own type information. */
+static bool raw_exists(struct comp *c, const char *event)
+{
+	struct kbtf *btf = types_btf(&c->types);
+	bool found = !btf || kbtf_find_tracepoint(btf, event);
+
+	if (!found)
+		each_tracepoint(c, "*", event, note_found, &found);
+	return found;
+}
+
+static bool raw_module_exists(const char *name)
+{
+	_cleanup_free_ char *path = xasprintf("/sys/module/%s", name);
+
+	return provider_match(name, "vmlinux") || provider_is_pattern(name) ||
+	       access(path, F_OK) == 0;
+}
+
 static void expand_raw(struct comp *c, const struct provider *p, const struct spec *s,
 		       const char *rest)
 {
@@ -592,10 +618,18 @@ static void expand_raw(struct comp *c, const struct provider *p, const struct sp
 		diag_error(&c->diags, s->at, "rawtracepoint probe must have a target");
 		return;
 	}
-	if (provider_is_pattern(event))
+	if (provider_part(c, rest, 1) && !raw_module_exists(provider_part(c, rest, 0)))
+		provider_missing(c, s, p, "%s", rest);
+	else if (provider_is_pattern(event))
 		each_raw(c, event, add_raw, &x);
-	else
+	else if (raw_exists(c, event))
 		add_raw(&x, event);
+	else if (!c->opts->compat || c->config.missing_probes != MISSING_ERROR)
+		provider_missing(c, s, p, "%s", event);
+	else
+		diag_error(&c->diags, s->at,
+			   "Probe has no valid attach points. If this is expected, set the "
+			   "'missing_probes' config variable to 'warn'.");
 }
 
 static bool prepare_raw(struct comp *c, struct unit *u)

@@ -144,12 +144,46 @@ static int sites_of(const char *path, struct arena *arena, usdt_sites *ret, stru
 	return rc < 0 ? rc : elf_list_usdt(&elf, arena, ret, e);
 }
 
-static void expand(struct comp *c, const struct provider *p, const struct spec *s, const char *rest)
+struct usdt_wanted {
+	const struct provider *p;
+	const struct spec *s;
+	const char *path, *provider, *name;
+	bool must_open;
+};
+
+static void expand_file(struct comp *c, const struct usdt_wanted *w)
 {
-	const char *name = strrchr(rest, ':'), *path, *provider = NULL;
-	char *file, *colon;
 	usdt_sites sites = { 0 };
 	struct err e = ERR_INIT;
+
+	if (sites_of(w->path, &c->arena, &sites, &e) < 0 && w->must_open)
+		diag_error(&c->diags, w->s->at, "%s", e.what);
+	err_release(&e);
+	vec_each(it, &sites) {
+		struct target *t;
+
+		if ((w->provider && *w->provider && !provider_match(w->provider, it->provider)) ||
+		    !provider_match(w->name, it->name))
+			continue;
+		t = provider_target(c, w->p, w->s, "usdt:%s:%s:%s", w->path, it->provider,
+				    it->name);
+		if (!t)
+			break;
+		t->group = w->path;
+		t->event = it->name;
+		t->value = it->offset;
+		t->extra = it->semaphore;
+		t->data = it->args;
+		t->unit_kind = 1;
+	}
+	vec_release(&sites);
+}
+
+static void expand(struct comp *c, const struct provider *p, const struct spec *s, const char *rest)
+{
+	const char *name = strrchr(rest, ':'), *provider = NULL;
+	char *file, *colon;
+	elf_paths paths = { 0 };
 
 	if (!name || !name[1]) {
 		diag_error(&c->diags, s->at, "usdt probe must have a target function or wildcard");
@@ -163,29 +197,14 @@ static void expand(struct comp *c, const struct provider *p, const struct spec *
 		provider = colon + 1;
 		*colon = 0;
 	}
-	path = user_path(c, s, file);
-	if (!path)
-		return;
-	if (sites_of(path, &c->arena, &sites, &e) < 0)
-		diag_error(&c->diags, s->at, "%s", e.what);
-	err_release(&e);
-	vec_each(it, &sites) {
-		struct target *t;
-
-		if ((provider && *provider && !provider_match(provider, it->provider)) ||
-		    !provider_match(name, it->name))
-			continue;
-		t = provider_target(c, p, s, "usdt:%s:%s:%s", path, it->provider, it->name);
-		if (!t)
-			break;
-		t->group = path;
-		t->event = it->name;
-		t->value = it->offset;
-		t->extra = it->semaphore;
-		t->data = it->args;
-		t->unit_kind = 1;
-	}
-	vec_release(&sites);
+	if (provider_is_pattern(file))
+		user_files(c, file, &paths);
+	else if (user_path(c, s, file))
+		vec_push(&paths, user_path(c, s, file));
+	vec_each(it, &paths)
+		expand_file(c, &(struct usdt_wanted){ p, s, *it, provider, name,
+						      !provider_is_pattern(file) });
+	vec_release(&paths);
 }
 
 static const struct type *arg_type(struct comp *c, u32 n)
@@ -234,30 +253,28 @@ static int attach(const struct attach_ctx *a)
 	return user_attach(a, false);
 }
 
-/* usdt:FILE:PATTERN only, or those of the process that was asked for. */
+/* usdt:FILE:PATTERN, or those of the process that was asked for. */
 static void list(struct comp *c, const char *pattern, void (*each)(void *ctx, const char *name),
 		 void *ctx)
 {
-	const char *file = starts_with(pattern, "usdt:"), *path, *last = "";
-	usdt_sites sites = { 0 };
+	const char *rest = strchr(pattern, ':');
+	elf_paths paths = { 0 };
 
-	if (!file)
+	if (!rest && !c->opts->pid)
 		return;
-	file = arena_strndup(&c->arena, file, strcspn(file, ":"));
-	path = streq(file, "*") ? c->opts->exe : elf_find(file, &c->arena);
-	if (path)
-		sites_of(path, &c->arena, &sites, NULL);
-	vec_each(it, &sites) {
-		const char *name =
-			arena_printf(&c->arena, "usdt:%s:%s:%s", streq(file, "*") ? path : file,
-				     it->provider, it->name);
+	rest = rest ? arena_strndup(&c->arena, rest + 1, strcspn(rest + 1, ":")) : "*";
+	user_files(c, rest, &paths);
+	vec_each(path, &paths) {
+		usdt_sites sites = { 0 };
 
-		/* A probe may be in several places of the code. */
-		if (!streq(name, last))
-			each(ctx, name);
-		last = name;
+		sites_of(*path, &c->arena, &sites, NULL);
+		vec_each(it, &sites)
+			each(ctx, arena_printf(&c->arena, "usdt:%s:%s:%s",
+					       provider_is_pattern(rest) ? *path : rest,
+					       it->provider, it->name));
+		vec_release(&sites);
 	}
-	vec_release(&sites);
+	vec_release(&paths);
 }
 
 const struct provider probe_usdt = {

@@ -172,12 +172,13 @@ static int offset_of(const char *path, u64 vaddr, u64 *ret, struct err *e)
 	return rc;
 }
 
-static void no_function(struct comp *c, const struct spec *s, const char *path, const char *name)
+static void no_function(struct comp *c, const struct provider *p, const struct spec *s,
+			const char *path, const char *name)
 {
 	elf_functions none = { 0 };
 	struct suggestion near;
 
-	diag_error(&c->diags, s->at, "No probes to attach: '%s' has no function '%s'", path, name);
+	provider_missing(c, s, p, "%s:%s", path, name);
 	suggest_init(&near, name);
 	functions_of(path, try_function, &near, &c->arena, &none, NULL);
 	vec_release(&none);
@@ -221,7 +222,8 @@ static void expand_functions(struct comp *c, const struct provider *p, const str
 	}
 	w.pattern = name;
 	if (functions_of(path, matches, &w, &c->arena, &list, &e) < 0) {
-		diag_error(&c->diags, s->at, "No probes to attach: %s", e.what);
+		provider_missing(c, s, p, "%s:%s", path, name);
+		diag_hint(&c->diags, "%s", e.what);
 		err_release(&e);
 		vec_release(&list);
 		return;
@@ -239,7 +241,7 @@ static void expand_functions(struct comp *c, const struct provider *p, const str
 	if (other)
 		expand_functions(c, p, s, other, other, func, cpp);
 	else if (!list.len && !provider_is_pattern(name))
-		no_function(c, s, path, name);
+		no_function(c, p, s, path, name);
 	vec_release(&list);
 }
 
@@ -247,8 +249,6 @@ const char *user_path(struct comp *c, const struct spec *s, const char *name)
 {
 	const char *path;
 
-	if (streq(name, "*") && c->opts->exe)
-		return c->opts->exe;
 	path = elf_find(name, &c->arena);
 	if (!path)
 		diag_error(&c->diags, s->at,
@@ -290,16 +290,34 @@ static void expand_line(struct comp *c, const struct provider *p, const struct s
 			add_target(c, p, s, path, path, source, *it);
 		last = *it;
 	}
-	if (!list.len)
-		diag_error(&c->diags, s->at,
-			   "No probes to attach: '%s' has no debug information for '%s'", path,
-			   source);
+	if (!list.len) {
+		provider_missing(c, s, p, "%s@%s", path, source);
+		diag_hint(&c->diags, "there is no debug information for this line");
+	}
 	vec_release(&list);
+}
+
+/* A pattern of files: those that have such a function. */
+static void expand_files(struct comp *c, const struct provider *p, const struct spec *s,
+			 const char *file, const char *func, bool cpp)
+{
+	struct wanted w = { .pattern = func, .cpp = cpp || strstr(func, "::") };
+	elf_paths paths = { 0 };
+
+	user_files(c, file, &paths);
+	vec_each(it, &paths) {
+		elf_functions found = { 0 };
+
+		if (functions_of(*it, matches, &w, &c->arena, &found, NULL) >= 0 && found.len)
+			expand_functions(c, p, s, *it, *it, func, cpp);
+		vec_release(&found);
+	}
+	vec_release(&paths);
 }
 
 static void expand(struct comp *c, const struct provider *p, const struct spec *s, const char *rest)
 {
-	const char *func = strchr(rest, ':'), *at = strchr(rest, '@'), *path;
+	const char *func = strchr(rest, ':'), *at = strchr(rest, '@'), *path, *file;
 	bool cpp;
 
 	if (at && func && at < func) {
@@ -315,8 +333,13 @@ static void expand(struct comp *c, const struct provider *p, const struct spec *
 		diag_hint(&c->diags, "the form is %s:FILE:FUNCTION", p->name);
 		return;
 	}
-	path = user_path(c, s, arena_strndup(&c->arena, rest, (size_t)(func - rest)));
 	cpp = starts_with(func + 1, "cpp:");
+	file = arena_strndup(&c->arena, rest, (size_t)(func - rest));
+	if (provider_is_pattern(file)) {
+		expand_files(c, p, s, file, func + (cpp ? 5 : 1), cpp);
+		return;
+	}
+	path = user_path(c, s, file);
 	if (path)
 		expand_functions(c, p, s, path, path, func + (cpp ? 5 : 1), cpp);
 }
@@ -539,22 +562,39 @@ static bool list_one(void *ctx, const char *name)
 	return false;
 }
 
-/* uprobe:FILE:PATTERN only: there is no list of all files. */
-static void list(struct comp *c, const char *pattern, void (*each)(void *ctx, const char *name),
-		 void *ctx)
+/* FILE:PATTERN, or all that the process of -p has mapped: there is no list of all files. */
+static void list_user(struct comp *c, const struct provider *p, const char *pattern,
+		      void (*each)(void *ctx, const char *name), void *ctx)
 {
-	const char *file = starts_with(pattern, "uprobe:");
+	const char *rest = strchr(pattern, ':');
 	elf_functions none = { 0 };
-	struct provider_listing l = { .each = each, .ctx = ctx };
-	const char *path;
+	elf_paths paths = { 0 };
 
-	if (!file)
+	if (!rest && !c->opts->pid)
 		return;
-	file = arena_strndup(&c->arena, file, strcspn(file, ":"));
-	l.prefix = arena_printf(&c->arena, "uprobe:%s", file);
-	path = elf_find(file, &c->arena);
-	if (path)
-		functions_of(path, list_one, &l, &c->arena, &none, NULL);
+	rest = rest ? arena_strndup(&c->arena, rest + 1, strcspn(rest + 1, ":")) : "*";
+	user_files(c, rest, &paths);
+	vec_each(it, &paths) {
+		struct provider_listing l = { .each = each, .ctx = ctx };
+
+		l.prefix = arena_printf(&c->arena, "%s:%s", p->name,
+					provider_is_pattern(rest) ? *it : rest);
+		functions_of(*it, list_one, &l, &c->arena, &none, NULL);
+	}
+	vec_release(&paths);
+}
+
+static void list_entry(struct comp *c, const char *pattern,
+		       void (*each)(void *ctx, const char *name), void *ctx)
+{
+	list_user(c, &probe_uprobe, pattern, each, ctx);
+}
+
+static void list_return(struct comp *c, const char *pattern,
+			void (*each)(void *ctx, const char *name), void *ctx)
+{
+	if (strchr(pattern, ':'))
+		list_user(c, &probe_uretprobe, pattern, each, ctx);
 }
 
 const struct provider probe_uprobe = {
@@ -567,7 +607,7 @@ const struct provider probe_uprobe = {
 	.arg_type = arg_type,
 	.emit_arg = emit_arg,
 	.attach = attach_entry,
-	.list = list,
+	.list = list_entry,
 };
 
 const struct provider probe_uretprobe = {
@@ -579,4 +619,5 @@ const struct provider probe_uretprobe = {
 	.retval_type = retval_type,
 	.emit_retval = emit_retval,
 	.attach = attach_return,
+	.list = list_return,
 };

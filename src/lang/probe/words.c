@@ -4,6 +4,7 @@
  * fexit. Which words there are, BTF says.
  */
 #include "lang/gen/gen.h"
+#include "lang/comp.h"
 #include "lang/probe/provider.h"
 
 const struct type *probe_words_kernel_type(struct comp *c, const struct kbtf *btf, u32 id)
@@ -16,6 +17,7 @@ const struct type *probe_words_args(struct comp *c, const struct words_source *f
 				    const char *name)
 {
 	struct type *args = type_new(&c->types, T_STRUCT, 0);
+	_cleanup_buf_ struct buf text = BUF_INIT;
 	VEC(struct field) fields = { 0 };
 	const char *param;
 	u32 type;
@@ -28,6 +30,9 @@ const struct type *probe_words_args(struct comp *c, const struct words_source *f
 						  : arena_printf(&c->arena, "arg%u", i),
 				   .type = from->type_of(c, from->btf, type) };
 
+		kbtf_type_name(from->btf, type, &text);
+		f.decl = arena_printf(&c->arena, "%s %s", buf_str(&text), f.name);
+		buf_reset(&text);
 		vec_push(&fields, f);
 	}
 	args->name = name;

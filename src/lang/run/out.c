@@ -152,7 +152,7 @@ static void event_cat(struct run *r, const char *path)
 		left -= (size_t)n;
 	}
 	if (fd < 0) {
-		buf_addf(&text, "ERROR: failed to open file '%s': %s\n", path, strerror(errno));
+		buf_addf(&text, "ERROR: failed to open file '%s' (%s)\n", path, strerror(errno));
 		run_write(r, true, text.data, text.len);
 	} else {
 		struct buf shown = BUF_INIT;

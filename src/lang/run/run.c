@@ -300,9 +300,9 @@ static int run_timed(struct run *r, const struct provider *p, struct err *e)
 		rc = run_once(it->prog_fd, NULL);
 		if (rc < 0)
 			return err_sys(e, -rc, "cannot run '%s'", p->name);
-		run_drain(r);
-		if (r->stopping && p == &probe_begin)
-			break;
+		/* What 'begin' sends is read when everything is attached: see run_attach(). */
+		if (p != &probe_begin)
+			run_drain(r);
 	}
 	return 0;
 }
@@ -367,6 +367,21 @@ static bool is_optional(struct run *r, size_t i, int why, struct err *e)
 	return true;
 }
 
+/* The peer's words first, the reason after it. */
+static void say_as_peer(const char *name, struct err *e)
+{
+	_cleanup_free_ char *why = xstrdup(e->what ? e->what : "");
+	int code = e->code;
+
+	err_release(e);
+	*e = (struct err)ERR_INIT;
+	err_set(e, code,
+		"Unable to attach probe: %s. If this is expected, set the 'missing_probes' config "
+		"variable to 'warn'.",
+		name);
+	err_hint(e, "%s", why);
+}
+
 static int attach_unit(struct run *r, size_t i, struct err *e)
 {
 	struct unit *u = &r->c->units.items[i];
@@ -377,8 +392,13 @@ static int attach_unit(struct run *r, size_t i, struct err *e)
 	if (a.prog_fd < 0)
 		return 0;
 	rc = p->attach(&a);
+	if (rc < 0 && !leave_out(r, u, rc, e) && !is_optional(r, i, rc, e)) {
+		if (r->c->opts->compat)
+			say_as_peer(r->c->targets.items[u->first].name, e);
+		return rc;
+	}
 	if (rc < 0)
-		return leave_out(r, u, rc, e) || is_optional(r, i, rc, e) ? 0 : rc;
+		return 0;
 	u->attached = true;
 	r->attached += u->n;
 	return 0;
@@ -393,24 +413,42 @@ static bool newest_runs_first(const struct run *r, size_t i)
 	return r->c->targets.items[u->first].provider->flags & PROBE_USER;
 }
 
-int run_attach(struct run *r, struct err *e)
+static bool is_begin(const struct run *r, size_t i)
 {
-	int opened = run_skb_open(r, e);
+	return r->c->targets.items[r->c->units.items[i].first].provider == &probe_begin;
+}
 
-	if (opened < 0)
-		return opened;
-	if (r->c->user_symbols)
-		run_watch_maps(r);
-	prepare_unwinder(r);
+/* 'begin' has run before anything else can: other probes may rely on what it sets. */
+static int attach_begin(struct run *r, struct err *e)
+{
 	for (size_t i = 0; i < r->c->units.len; i++) {
-		int rc = newest_runs_first(r, i) ? 0 : attach_unit(r, i, e);
+		int rc = is_begin(r, i) ? attach_unit(r, i, e) : 0;
 
 		if (rc < 0)
 			return rc;
 	}
-	for (size_t i = r->c->units.len; i-- > 0;) {
-		int rc = newest_runs_first(r, i) ? attach_unit(r, i, e) : 0;
+	return r->c->opts->dry_run ? 0 : run_timed(r, &probe_begin, e);
+}
 
+int run_attach(struct run *r, struct err *e)
+{
+	int rc = run_skb_open(r, e);
+
+	if (rc < 0)
+		return rc;
+	if (r->c->user_symbols)
+		run_watch_maps(r);
+	prepare_unwinder(r);
+	rc = attach_begin(r, e);
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < r->c->units.len; i++) {
+		rc = is_begin(r, i) || newest_runs_first(r, i) ? 0 : attach_unit(r, i, e);
+		if (rc < 0)
+			return rc;
+	}
+	for (size_t i = r->c->units.len; i-- > 0;) {
+		rc = newest_runs_first(r, i) ? attach_unit(r, i, e) : 0;
 		if (rc < 0)
 			return rc;
 	}
@@ -574,10 +612,9 @@ static void wait_for_running_programs(const struct run *r)
 
 int run_loop(struct run *r, int child_fd, struct err *e)
 {
-	int rc = run_timed(r, &probe_begin, e);
+	int rc = 0;
 
-	if (rc < 0)
-		return rc;
+	run_drain(r);
 	if (r->c->opts->mode != LANG_TRACE) {
 		rc = r->c->opts->mode == LANG_TEST ? run_tests(r, e) : run_benches(r, e);
 		if (rc < 0)

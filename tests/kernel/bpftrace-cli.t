@@ -1,0 +1,134 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shared
+# The command line of fathom bpftrace: options, listings, what is said about wrong ones.
+# shellcheck source=tests/lib/test.sh
+. "$(dirname "$0")/../lib/test.sh"
+
+need_root
+bt() { run "$FATHOM" bpftrace "$@"; }
+
+# --- wrong options -------------------------------------------------------------------------------
+bt -i
+expect_status 1
+expect_err 'USAGE:'
+bt --no-such-option
+expect_status 1
+expect_err 'USAGE:'
+bt --help
+expect_out 'USAGE:'
+bt
+expect_status 1
+expect_err "USAGE: filename or -e 'program' required."
+bt no-such-file.bt
+expect_status 1
+expect_err "ERROR: failed to open file 'no-such-file.bt': No such file or directory"
+bt -p 11a -e 'begin { }'
+expect_status 1
+expect_err 'Failed to parse pid: invalid trailing bytes: 11a'
+bt -p 5000000 -e 'begin { }'
+expect_err 'Pid out of range: 5000000'
+bt -p 1 -c true -e 'begin { }'
+expect_status 1
+expect_err 'Cannot use both -c and -p.'
+bt -B some -e 'begin { }'
+expect_err "-B must be either 'line', 'full', or 'none'."
+bt -f yaml -e 'begin { }'
+expect_err 'Invalid output format "yaml"'
+bt -d nothing -e 'begin { }'
+expect_err 'invalid option for -d: nothing'
+bt --no-feature nothing -e 'begin { }'
+expect_err '--no-feature can only have values'
+bt -kk -e 'begin { }'
+expect_err '-kk has been deprecated'
+bt -c ./no-such-program -e 'begin { }'
+expect_status 1
+expect_err "Failed to fork child: Path './no-such-program' does not exist or is not executable"
+bt -o /no/such/dir/x -e 'begin { }'
+expect_err 'Failed to open output file: "/no/such/dir/x": No such file or directory'
+bt -c '' -e 'begin { print(7); }'
+expect_status 0
+expect_out 7
+
+# --- named parameters ----------------------------------------------------------------------------
+bt -e 'begin { }' -- --a=2 --b
+expect_status 1
+expect_err 'unexpected program command line options: --a, --b'
+bt -e 'begin { print(getopt("n", 1)); }' -- --n=x
+expect_err 'program command line option --n invalid integer (value: x)'
+bt -e 'begin { print(getopt("n", true)); }' -- --n=x
+expect_err "program command line option --n expects a boolean (e.g. 'true') (value: x)"
+
+# --- listings ------------------------------------------------------------------------------------
+bt -l 'interval:*'
+is 'units of intervals' "$out" $'interval:hz:\ninterval:ms:\ninterval:s:\ninterval:us:'
+bt -l 'p:*'
+expect_out 'profile:hz:'
+bt -l '*ware:c*'
+expect_out 'hardware:cycles:'
+expect_out 'software:cs:'
+bt -l 't:sched:sched_wak*'
+is 'a listing is sorted' "$out" "$(LC_ALL=C sort <<< "$out")"
+bt -l -e 'software:cpu:100 { } tracepoint:sched:sched_wakeup { } begin { }'
+is 'probes of a program' "$out" $'software:cpu:\ntracepoint:sched:sched_wakeup'
+if [ -e /sys/kernel/btf/vmlinux ]; then
+	bt -lv 'rawtracepoint:sched_switch'
+	expect_out 'rawtracepoint:vmlinux:sched_switch'
+	expect_out '    unsigned int prev_state'
+	bt -lv 'struct list_head'
+	expect_out 'vmlinux: struct list_head {'
+else
+	skip 'no BTF' 3
+fi
+if command -v gcc > /dev/null; then
+	cat > "$tmp/prog.c" <<'END'
+struct box { int n; };
+typedef unsigned char small_t;
+__attribute__((noinline)) int fill(struct box *b, small_t s, const char *text) { __asm__ volatile(""); return b->n + s + *text; }
+int main(void) { struct box b = { 1 }; return fill(&b, 2, "x") == 0; }
+END
+	gcc -g -O1 -o "$tmp/prog" "$tmp/prog.c"
+	cp "$tmp/prog" "$tmp/prog2"
+	bt -lv "uprobe:$tmp/prog:fill"
+	expect_out '    struct box* b'
+	expect_out '    small_t s'
+	expect_out '    const char* text'
+	bt -l "uretprobe:$tmp/prog:fi*"
+	expect_out "uretprobe:$tmp/prog:fill"
+	bt -l "uprobe:$tmp/prog*:fill"
+	is 'a pattern of files' "$out" "uprobe:$tmp/prog:fill"$'\n'"uprobe:$tmp/prog2:fill"
+	bt -e "uprobe:$tmp/prog*:fill { print(probe); exit(); }" -c "$tmp/prog2"
+	expect_out "uprobe:$tmp/prog2:fill"
+else
+	skip 'no gcc' 6
+fi
+sleep 60 &
+pid=$!
+bt -l 'uprobe:*:malloc' -p "$pid"
+expect_out "uprobe:/proc/$pid/root/"
+kill "$pid"
+
+# --- probes that are missing ---------------------------------------------------------------------
+bt -e 't:sched:no_such { }'
+expect_status 1
+expect_err 'No matches for tracepoint sched:no_such.'
+bt -e 't:sched:no_such* { }'
+expect_err "Probe has no valid attach points. If this is expected, set the 'missing_probes' config variable to 'warn'."
+bt -e 'config = { missing_probes = "warn" } t:sched:no_such { }'
+expect_status 1
+expect_err 'WARNING: No matches for tracepoint sched:no_such. Skipping.'
+expect_err 'No probes to attach'
+bt -e 'interval:100 { }'
+expect_err 'Invalid rate of interval probe. Minimum is 1000 or 1us.'
+bt -e 'interval:10ms { print(probe); exit(); }'
+expect_out 'interval:us:10000'
+bt -e 'software:cpu:1000000 { print(probe); exit(); }'
+expect_out 'software:cpu:1000000'
+
+# --- begin ---------------------------------------------------------------------------------------
+bt -e 'begin { for ($i : 0..200000) { } @begun = 1; } t:raw_syscalls:sys_enter /@begun == 0/ { @early = count(); } i:ms:50 { exit(); }'
+expect_status 0
+unlike 'nothing is attached before begin has run' "$out" '@early'
+bt -e 'begin { print(comm); print(usermode); }'
+expect_out bpftrace
+done_testing
