@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/base.h"
 
+#include "base/clock.h"
+
 #include <errno.h>
+#include <malloc.h>
 #include <stdarg.h>
 
 void oom(size_t size)
@@ -111,4 +114,15 @@ void cleanup_fclose(FILE **f)
 {
 	if (*f)
 		fclose(*f);
+}
+
+void mem_give_back(u64 *next)
+{
+	u64 now = clock_mono_ns();
+
+	if (now < *next)
+		return;
+	if (*next)
+		malloc_trim(0);
+	*next = now + 10 * NSEC_PER_SEC;
 }

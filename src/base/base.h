@@ -78,6 +78,11 @@ void *xreallocarray(void *p, size_t n, size_t size)
 char *xstrdup(const char *s) __attribute__((malloc, returns_nonnull));
 char *xstrndup(const char *s, size_t n) __attribute__((malloc, returns_nonnull));
 void *xmemdup(const void *p, size_t n) __attribute__((malloc, returns_nonnull));
+/*
+ * Gives memory that was freed back to the kernel, every ten seconds at most: *@next is when. For
+ * what runs for days, where one large file leaves room that nobody uses again.
+ */
+void mem_give_back(u64 *next);
 char *xasprintf(const char *fmt, ...) PRINTF_LIKE(1, 2) __attribute__((returns_nonnull));
 NORETURN void oom(size_t size);
 

@@ -7,9 +7,9 @@
  * then the number of its stack is known too.
  */
 #define UNWIND_PYTHON_FRAMES 0
-#include "bpf/unwind.bpf.h"
-
+#define UNWIND_PLACED(slot)  ((slot)->how & LANG_PLACES)
 #include "bpf/lang_abi.h"
+#include "bpf/unwind.bpf.h"
 
 #define EBUSY  16
 #define ENOSPC 28
@@ -66,13 +66,14 @@ static __always_inline u64 lang_walk(struct unwind_slot *slot, struct unwind_sta
 	slot->first = 0;
 	slot->leaves = 0;
 	slot->pid = unwind_task_id() >> 32;
-	n = unwind_run(slot, max, m);
+	n = unwind_run(slot, max & (LANG_PLACES - 1), m);
 	unwind_count(slot->s.end < UNWIND_END_COUNT ? slot->s.end : 0, 1);
 	if (!n)
 		return 0;
 	if (n > LANG_STACK_FRAMES)
 		n = LANG_STACK_FRAMES;
-	hash = unwind_hash_frames(slot, 0, n) >> 1 | 1;
+	hash = unwind_hash_frames(slot, 0, n) >> 1 & ~3ull;
+	hash |= 1 | (slot->bare ? LANG_OF_PROCESS : 0);
 	if (!lang_keep(slot, hash, n))
 		return -ENOSPC;
 	if (m && slot->remembered) {
@@ -92,8 +93,8 @@ static __always_inline struct unwind_stack_memo *lang_memo_take(const struct pt_
 }
 
 /*
- * The number of the user stack of the current task, of which @max frames are meant. 0: it has none;
- * negative: it could not be taken.
+ * The number of the user stack of the current task, of which @max frames are meant, and perhaps
+ * LANG_PLACES. 0: it has none; negative: it could not be taken.
  */
 SEC("lang/ustack")
 u64 lang_ustack(u64 max)
@@ -111,8 +112,7 @@ u64 lang_ustack(u64 max)
 	if (!slot)
 		return -EBUSY;
 	regs = unwind_regs_of(task, slot);
-	if (max > LANG_STACK_FRAMES)
-		max = LANG_STACK_FRAMES;
+	slot->how = max;
 	m = lang_memo_take(regs, max);
 	unwind_validate(slot);
 	known = m && m->hash && m->other == max &&

@@ -30,6 +30,11 @@
 #define UNWIND_PYTHON_FRAMES 1
 #endif
 
+/* Whether the frames of this stack are wanted as places in files. */
+#ifndef UNWIND_PLACED
+#define UNWIND_PLACED(slot) unwind_places
+#endif
+
 #define UNWIND_MEM    struct unwind_window
 #define UNWIND_INLINE static __always_inline
 #define UNWIND_CALLED __attribute__((noinline)) /* and global: verified once */
@@ -220,7 +225,7 @@ static __always_inline bool unwind_push(struct unwind_slot *slot, u64 ip)
 /* @place: from the address to its place. */
 static __always_inline bool unwind_push_placed(struct unwind_slot *slot, u64 ip, u64 place)
 {
-	if (!unwind_places)
+	if (!UNWIND_PLACED(slot))
 		return unwind_push(slot, ip);
 	slot->bare |= !place;
 	return unwind_push(slot, ip + place);
@@ -549,7 +554,7 @@ __attribute__((noinline)) int unwind_walk(struct unwind_slot *slot, struct unwin
 	slot->noting = slot->scratch.valid.mm != 0;
 	slot->recalled = 0;
 	slot->by_bp = 0;
-	slot->bare = !unwind_places;
+	slot->bare = !UNWIND_PLACED(slot);
 	slot->window.bytes = 0;
 	slot->window.want = UNWIND_WINDOW_NEXT;
 	slot->scratch.runtime = 0;

@@ -11,6 +11,7 @@
 #include "lang/row.h"
 #include "lang/run/run.h"
 #include "lang/run/unwinder.h"
+#include "symbol/procmaps.h"
 
 #include <time.h>
 
@@ -286,6 +287,9 @@ static void report(const struct lang *l, const struct report *out)
 	report_line(out, r->counters[COUNTER_LOOP], "loops cut at their limit of 8388608 rounds");
 	report_line(out, r->misses, "hits missed because a probe was hit inside itself");
 	report_line(out, r->unresolved, "stacks were gone when they were printed");
+	report_line(
+		out, procmaps_unknown(r->maps),
+		"addresses have no name: only the last 16384 processes that ended are remembered");
 }
 
 void lang_report(struct lang *l, struct buf *out)

@@ -93,6 +93,7 @@ struct recorder {
 	struct buf kept;   /* records of a batch but those that are left out */
 	u64 file_begin;
 	u64 round_time;  /* of the last round */
+	u64 give_back;   /* when memory is given back next */
 	u64 round_bytes; /* what the writer had taken then */
 	u64 written;     /* bytes of closed files */
 	u64 lost;        /* on the way from the sampler to the file */

@@ -337,6 +337,7 @@ int recorder_sweep_end(struct recorder *r, bool last, struct err *e)
 	if (rc >= 0)
 		rc = recorder_waits_collect(r, e);
 	r->holds = recorder_sweep_has_copies(r);
+	mem_give_back(&r->give_back);
 	if (rc < 0 || recorder_file_taken(r) == r->round_bytes ||
 	    (!last && now - r->round_time < ROUND_NS))
 		return rc;

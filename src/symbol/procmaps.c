@@ -11,7 +11,12 @@
 #include <sys/epoll.h>
 #include <sys/mman.h>
 
-enum { RING_BYTES = 1 << 17, PROCESSES_MOST = 1 << 18, PARENTS_MOST = 16 };
+enum {
+	RING_BYTES = 1 << 17,
+	PROCESSES_MOST = 1 << 18,
+	PARENTS_MOST = 16,
+	GONE_MOST = 1 << 14, /* processes that ended and are remembered: the latest */
+};
 
 struct mapping {
 	u64 start, end, offset;
@@ -21,13 +26,24 @@ struct mapping {
 struct process {
 	u32 pid;
 	u32 parent;                /* whose mappings it began with; 0: not known */
+	u32 ends;                  /* how often one of this pid has ended */
 	VEC(struct mapping) items; /* later ones win */
+};
+
+struct gone {
+	u32 pid;
+	u32 ends;
 };
 
 struct procmaps {
 	struct symbols *symbols;
 	struct map by_pid; /* number in processes, + 1 */
 	VEC(struct process) processes;
+	VEC(u32) spare;    /* numbers in processes that are free */
+	struct gone *gone; /* GONE_MOST of them, from at on the oldest first */
+	u32 gone_at;
+	bool forgot;
+	u64 unknown; /* addresses without a file since then */
 	VEC(struct ring) rings;
 	int epoll;
 	struct procmaps_listener listener;
@@ -56,6 +72,8 @@ void procmaps_free(struct procmaps *m)
 	vec_each(it, &m->processes)
 		vec_release(&it->items);
 	vec_release(&m->processes);
+	vec_release(&m->spare);
+	free(m->gone);
 	map_release(&m->by_pid);
 	if (m->epoll >= 0)
 		close(m->epoll);
@@ -69,10 +87,14 @@ static struct process *process_of(struct procmaps *m, u32 pid, bool *ret_new)
 
 	*ret_new = !*at;
 	if (!*at) {
-		if (m->processes.len >= PROCESSES_MOST)
+		if (!m->spare.len && m->processes.len >= PROCESSES_MOST)
 			return NULL;
-		vec_new(&m->processes)->pid = pid;
-		*at = m->processes.len;
+		if (!m->spare.len) {
+			vec_new(&m->processes);
+			vec_push(&m->spare, (u32)m->processes.len);
+		}
+		*at = vec_pop(&m->spare);
+		m->processes.items[*at - 1] = (struct process){ .pid = pid };
 	}
 	return &m->processes.items[*at - 1];
 }
@@ -188,6 +210,40 @@ static void on_fork(struct procmaps *m, const struct fork_record *r)
 		p->parent = r->ppid;
 }
 
+/* Unless another process has its pid by now, and ended, too. */
+static void forget(struct procmaps *m, const struct gone *g)
+{
+	u64 number = g->pid ? map_get(&m->by_pid, g->pid, 0) : 0;
+	struct process *p = number ? &m->processes.items[number - 1] : NULL;
+
+	if (!p || p->ends != g->ends)
+		return;
+	vec_release(&p->items);
+	*p = (struct process){ 0 };
+	map_del(&m->by_pid, g->pid);
+	vec_push(&m->spare, (u32)number);
+	m->forgot = true;
+}
+
+/* What was seen of it is shown later, perhaps at the end; but a day has millions of them. */
+static void on_exit_record(struct procmaps *m, const struct fork_record *r)
+{
+	u64 number = r->header.size < sizeof(*r) ? 0 : map_get(&m->by_pid, r->pid, 0);
+	struct gone *oldest;
+
+	if (!number || r->pid != r->tid)
+		return;
+	if (!m->gone)
+		m->gone = xcalloc(GONE_MOST, sizeof(*m->gone));
+	oldest = &m->gone[m->gone_at++ % GONE_MOST];
+	forget(m, oldest);
+	/* it may have forgotten this very pid */
+	number = map_get(&m->by_pid, r->pid, 0);
+	*oldest = (struct gone){ 0 };
+	if (number)
+		*oldest = (struct gone){ r->pid, ++m->processes.items[number - 1].ends };
+}
+
 static int on_records(void *ctx, const void *bytes, size_t n)
 {
 	const char *at = bytes;
@@ -201,6 +257,8 @@ static int on_records(void *ctx, const void *bytes, size_t n)
 			on_mmap(ctx, (const void *)at);
 		else if (h->type == PERF_RECORD_FORK)
 			on_fork(ctx, (const void *)at);
+		else if (h->type == PERF_RECORD_EXIT)
+			on_exit_record(ctx, (const void *)at);
 		at += h->size;
 		n -= h->size;
 	}
@@ -306,9 +364,16 @@ bool procmaps_find(struct procmaps *m, u32 pid, u64 address, u32 *ret_module, u6
 			read_process(m, p);
 		found = find_mapping(m, pid, address);
 	}
-	if (!found)
+	if (!found) {
+		m->unknown += m->forgot;
 		return false;
+	}
 	*ret_module = found->module;
 	*ret_offset = address - found->start + found->offset;
 	return true;
+}
+
+u64 procmaps_unknown(const struct procmaps *m)
+{
+	return m ? m->unknown : 0;
 }

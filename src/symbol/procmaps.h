@@ -27,6 +27,9 @@ void procmaps_watch(struct procmaps *m, const struct procmaps_listener *listener
 /* Readable when procmaps_drain() should be called; -1: never. */
 int procmaps_fd(const struct procmaps *m);
 void procmaps_drain(struct procmaps *m);
+/* Addresses that belong to no file that is known, since processes that ended had to be forgotten.
+ */
+u64 procmaps_unknown(const struct procmaps *m);
 /* The file and the offset in it. */
 bool procmaps_find(struct procmaps *m, u32 pid, u64 address, u32 *ret_module, u64 *ret_offset);
 

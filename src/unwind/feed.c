@@ -24,6 +24,9 @@ enum {
 #define LARGE_CODE (8ull << 20)
 /* As long as tables take no more than this, one that is met is given whole. */
 #define WHOLE_BYTES (7ull << 20)
+/* More than most machines need at once: then it is time to see what is still needed. */
+#define RENEW_BYTES (40ull << 20)
+#define RENEW_NS    (300 * NSEC_PER_SEC)
 
 static u64 key_hash(const struct unwind_key *key)
 {
@@ -388,11 +391,13 @@ static void renew(struct unwind_feed *f)
 	feed_end_change(f);
 	add_vdso(f);
 	f->renewals++;
+	f->renewed = clock_mono_ns();
 }
 
 static bool is_nearly_full(const struct unwind_feed *f)
 {
-	return f->files.len >= UNWIND_FILES - UNWIND_FILES / 8 || pool_is_nearly_full(&f->pool);
+	return f->files.len >= UNWIND_FILES - UNWIND_FILES / 8 || pool_is_nearly_full(&f->pool) ||
+	       (f->pool.used * 4ull > RENEW_BYTES && clock_mono_ns() - f->renewed > RENEW_NS);
 }
 
 int unwind_feed_need(struct unwind_feed *f, const struct unwind_need *need, struct err *e)
@@ -502,6 +507,7 @@ int unwind_feed_new(struct unwind_feed **ret, const struct unwind_feed_maps *map
 		return rc;
 	}
 	f->maps = *maps;
+	f->renewed = clock_mono_ns();
 	add_vdso(f);
 	*ret = f;
 	return 0;

@@ -3,6 +3,7 @@
 #include "unwind/feed_state.h"
 
 #include <bpf/bpf.h>
+#include <signal.h>
 
 #include "base/clock.h"
 #include "runtime/python_trampoline.h"
@@ -11,6 +12,7 @@ enum {
 	MAX_PROGRAMS = 4096, /* processes with run-time code that are remembered */
 	MIN_PAGE_ROWS = 16,
 };
+#define GONE_NS (30 * NSEC_PER_SEC)
 
 void feed_program_free(struct feed_program *p)
 {
@@ -53,9 +55,27 @@ void feed_drop_programs(struct unwind_feed *f)
 		drop_program(f, f->programs.items[0]->pid);
 }
 
+/* Processes that ended a while ago: all that was sampled of them has been unwound. */
+static void drop_gone(struct unwind_feed *f)
+{
+	u64 now = clock_mono_ns();
+
+	for (size_t i = f->programs.len; i--;) {
+		struct feed_program *p = f->programs.items[i];
+
+		if (!kill((pid_t)p->pid, 0) || errno != ESRCH)
+			p->gone = 0;
+		else if (!p->gone)
+			p->gone = now;
+		else if (now - p->gone > GONE_NS)
+			drop_program(f, p->pid);
+	}
+}
+
 static struct feed_program *new_program(struct unwind_feed *f, u32 pid, u64 program)
 {
 	struct feed_program *p = xcalloc(1, sizeof(*p));
+	drop_gone(f);
 	bool java = !hotspot_init(&p->hotspot, (int)pid, NULL);
 
 	p->pid = pid;

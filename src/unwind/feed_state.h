@@ -31,6 +31,7 @@ struct feed_program {
 	struct code_rows trampolines;
 	const struct code_rows *code; /* the one or the other; NULL: nothing is known about it */
 	u64 looked;                   /* when its code was walked last */
+	u64 gone; /* when its process was first seen to have ended; 0: not yet */
 };
 
 struct unwind_feed {
@@ -48,6 +49,7 @@ struct unwind_feed {
 	VEC(struct feed_program *) programs;
 	struct code_names names; /* of run-time code */
 	u64 renewals;
+	u64 renewed; /* when; or since when it is there */
 	unwind_feed_new_fn *on_new;
 	void *on_new_ctx;
 };

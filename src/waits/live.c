@@ -148,6 +148,7 @@ static int hand_over(struct waits_live *l, u64 now, struct err *e)
 		rc = take_waits(l, e);
 	waits_engine_forget(l->engine);
 	waits_names_renew(&l->names);
+	mem_give_back(&l->give_back);
 	return MIN(rc, 0);
 }
 

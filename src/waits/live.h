@@ -18,6 +18,7 @@ struct waits_live {
 	struct map row_of; /* hash of a row -> index + 1 in @waits */
 	u64 together;  /* rows of processes that had ended, which stand under their name alone */
 	u64 next_turn; /* when what is in the kernel is taken over */
+	u64 give_back; /* when memory is given back next */
 	VEC(struct offcpu_wait) single; /* opts.send: as they came; named by collect */
 	VEC(struct offcpu_thread) threads;
 	u64 begin, end; /* CLOCK_MONOTONIC */

@@ -110,7 +110,7 @@ void waits_names_release(struct waits_names *n)
 	symbols_free(n->symbols);
 }
 
-enum { RENEW_AFTER = 32 }; /* new files */
+enum { RENEW_AFTER = 16 }; /* new files */
 
 void waits_names_renew(struct waits_names *n)
 {

@@ -145,6 +145,13 @@ run "$FATHOM" trace -f json -c "$TMP/many" \
 expect_status 0
 unlike 'walk_always recognises none' "$out" '"type": "stacks"'
 
+# Equal code of processes at different addresses is one stack; where addresses are asked for, it is not.
+run "$FATHOM" trace -f json -c "sh -c '$TMP/many; $TMP/many; $TMP/many'" \
+	-e 't:syscalls:sys_enter_getppid /comm == "many"/ { @[ustack(3)] = count(); @at[ustack(raw, 3)] = count(); }'
+# the first stacks may be cut: the table of the file is made meanwhile
+is 'one stack for all processes' "$(grep '"@"' <<<"$out" | grep -oE 'even\+[0-9]+\\n": [0-9]+' | wc -l)" 1
+ok 'addresses are those of each process' [ "$(grep '"@at"' <<<"$out" | grep -oE ': 1000' | wc -l)" -ge 2 ]
+
 # Each writes, waits, and writes again: by then the tables of files that were never seen are there.
 echo text >"$TMP/file"
 for program in perl python3 git; do

@@ -83,9 +83,9 @@ static void keep(struct gen *g, bool user, const struct val *record, vreg h)
 }
 
 /* By the unwinder, which finds out the number of the stack and keeps it. */
-static vreg unwound_stack(struct gen *g, u32 depth)
+static vreg unwound_stack(struct gen *g, u32 depth, bool places)
 {
-	const struct ir_arg args[] = { ARG_IMM((s32)depth) };
+	const struct ir_arg args[] = { ARG_IMM((s32)(depth | (places ? LANG_PLACES : 0))) };
 	ir_label ok = ir_new_label(&g->ir);
 	vreg id;
 
@@ -121,9 +121,32 @@ static vreg walked_stack(struct gen *g, u32 depth, bool user)
 	return id;
 }
 
+/* Addresses are asked for, or the other one counts the stacks of each process by themselves. */
+static bool wants_addresses(const struct gen *g, const struct type *t)
+{
+	return g->c->opts->compat || t->p[1] == STACK_RAW || t->p[1] == STACK_PERF;
+}
+
+/* Whose stack it is, where that matters: of places in files it does not. */
+static void store_process(struct gen *g, const struct val *to, vreg id, bool unwound)
+{
+	ir_label done = ir_new_label(&g->ir);
+	vreg pid = ir_imm(&g->ir, 0), found;
+
+	if (unwound) {
+		ir_store(&g->ir, BPF_DW, to->reg, to->off + 8, pid);
+		ir_alui(&g->ir, BPF_AND, id, LANG_OF_PROCESS);
+		ir_branchi(&g->ir, BPF_JEQ, id, 0, done);
+	}
+	found = ir_call(&g->ir, BPF_FUNC_get_current_pid_tgid, NULL, 0);
+	ir_alui(&g->ir, BPF_RSH, found, 32);
+	ir_store(&g->ir, BPF_DW, to->reg, to->off + 8, found);
+	ir_label_here(&g->ir, done);
+}
+
 void gen_stack(struct gen *g, const struct type *t, struct val *ret)
 {
-	bool user = t->kind == T_USTACK;
+	bool user = t->kind == T_USTACK, unwound = g->c->config.cfi_stacks && !g->c->no_unwinder;
 	u32 depth = MIN((u32)t->p[0] + (user ? 0 : COMP_OWN_FRAMES), COMP_STACK_DEPTH);
 	vreg id;
 
@@ -134,12 +157,10 @@ void gen_stack(struct gen *g, const struct type *t, struct val *ret)
 	g->c->user_symbols = true;
 	*ret = gen_temp(g, 16);
 	/* Whether the kernel takes the unwinder is only known when the program is loaded. */
-	id = g->c->config.cfi_stacks && !g->c->no_unwinder ? unwound_stack(g, depth)
-							   : walked_stack(g, depth, true);
+	id = unwound ? unwound_stack(g, depth, !wants_addresses(g, t))
+		     : walked_stack(g, depth, true);
 	ir_store(&g->ir, BPF_DW, ret->reg, ret->off, id);
-	id = ir_call(&g->ir, BPF_FUNC_get_current_pid_tgid, NULL, 0);
-	ir_alui(&g->ir, BPF_RSH, id, 32);
-	ir_store(&g->ir, BPF_DW, ret->reg, ret->off + 8, id);
+	store_process(g, ret, id, unwound);
 }
 
 void gen_stack_len(struct gen *g, struct node *stack, struct val *ret)

@@ -542,7 +542,7 @@ static int tick_timeout(const struct run *r, u64 next)
 static int wait_for_events(struct run *r, int child_fd)
 {
 	struct pollfd *polls = xcalloc(6 + r->timed.len, sizeof(*polls));
-	u64 next = clock_mono_ns() + r->sink->tick_ns;
+	u64 next = clock_mono_ns() + r->sink->tick_ns, give_back = 0;
 	int rc = 0;
 
 	while (!r->stopping && !r->output_error && !stop_requested()) {
@@ -552,6 +552,7 @@ static int wait_for_events(struct run *r, int child_fd)
 			rc = -errno;
 			break;
 		}
+		mem_give_back(&give_back);
 		unwinder_serve(r->c->unwinder);
 		procmaps_drain(r->maps);
 		run_skb_drain(r);

@@ -7,6 +7,7 @@
 #include "lang/run/run.h"
 #include "lang/run/unwinder.h"
 #include "symbol/symbol.h"
+#include "unwind/numbered.h"
 
 static struct symbols *symbols_of(struct run *r)
 {
@@ -60,13 +61,54 @@ void run_watch_maps(struct run *r)
 	procmaps_watch(maps_of(r), r->c->unwinder ? &listener : NULL);
 }
 
+/* A place in a file that the unwinder knows. */
+static bool find_place(struct run *r, u64 place, u32 *ret_module, u64 *ret_offset)
+{
+	const struct numbered_file *f = unwinder_numbered(r->c->unwinder, place);
+
+	if (!f)
+		return false;
+	*ret_offset = place & ((1ull << UNWIND_PLACE_OFFSET) - 1);
+	*ret_module = symbols_module(symbols_of(r), &(struct module_key){
+							    .path = f->path,
+							    .build_id = f->build_id,
+							    .build_id_len = f->build_id_len,
+							    .maj = f->dev >> 20,
+							    .min = f->dev & 0xfffff,
+							    .ino = f->ino,
+							    .pid = f->pid,
+							    .map_start = f->start,
+							    .map_end = f->end,
+						    });
+	return true;
+}
+
+static bool find_code(struct run *r, u64 word, u32 pid, u32 *ret_module, u64 *ret_offset)
+{
+	return unwind_is_place(word) ? find_place(r, word, ret_module, ret_offset)
+				     : procmaps_find(maps_of(r), pid, word, ret_module, ret_offset);
+}
+
+/* What has no name; of a place there is no address, but a file. */
+static void add_nameless(struct run *r, u64 word, struct buf *out)
+{
+	u32 module;
+	u64 at;
+
+	if (unwind_is_place(word) && find_place(r, word, &module, &at))
+		buf_addf(out, "%s+0x%llx", symbols_module_name(symbols_of(r), module),
+			 (unsigned long long)at);
+	else
+		buf_addf(out, "0x%llx", (unsigned long long)word);
+}
+
 static void add_usym(struct run *r, u64 address, u32 back, u32 pid, struct buf *out, bool offset)
 {
 	struct symbol sym;
 	u32 module;
 	u64 at;
 
-	if (procmaps_find(maps_of(r), pid, address - back, &module, &at)) {
+	if (find_code(r, address - back, pid, &module, &at)) {
 		if (symbols_lookup(symbols_of(r), module, at, &sym) && !(sym.flags & SYM_FDE)) {
 			buf_addstr(out, sym.name);
 			if (offset)
@@ -77,7 +119,7 @@ static void add_usym(struct run *r, u64 address, u32 back, u32 pid, struct buf *
 		buf_addstr(out, sym.name);
 		return;
 	}
-	buf_addf(out, "0x%llx", (unsigned long long)address);
+	add_nameless(r, address, out);
 }
 
 void run_usym(struct run *r, u64 address, u32 pid, struct buf *out, bool offset)
@@ -95,7 +137,7 @@ static void add_build_id(struct run *r, u64 address, u32 back, u32 pid, struct b
 	u32 module;
 	u64 at;
 
-	if (procmaps_find(maps_of(r), pid, address - back, &module, &at)) {
+	if (find_code(r, address - back, pid, &module, &at)) {
 		/* The file is opened, and with it its id found, when a name is asked for. */
 		symbols_lookup(symbols_of(r), module, at, &sym);
 		if (symbols_module_info(symbols_of(r), module, &info) && info.build_id_len) {
@@ -104,7 +146,7 @@ static void add_build_id(struct run *r, u64 address, u32 back, u32 pid, struct b
 			return;
 		}
 	}
-	buf_addf(out, "0x%llx", (unsigned long long)address);
+	add_nameless(r, address, out);
 }
 
 static void add_frame(struct run *r, const struct type *t, u64 address, u32 back, u32 pid,
@@ -226,6 +268,12 @@ void run_stack(struct run *r, const struct type *t, const u8 *bytes, struct buf 
 
 /* --- rows of a map, part by part -------------------------------------------------------------- */
 
+/* Of a place, where it is in its file. */
+static u64 shown_address(u64 word)
+{
+	return unwind_is_place(word) ? word & ((1ull << UNWIND_PLACE_OFFSET) - 1) : word;
+}
+
 static void add_stack(struct run *r, const struct type *t, const u8 *bytes, u32 flags,
 		      struct buf *out)
 {
@@ -242,7 +290,7 @@ static void add_stack(struct run *r, const struct type *t, const u8 *bytes, u32 
 		if (!folded)
 			buf_addstr(out, "  ");
 		if (flags & LANG_FRAME_ADDRESS)
-			buf_addf(out, "%-16llx ", (unsigned long long)frames[at]);
+			buf_addf(out, "%-16llx ", (unsigned long long)shown_address(frames[at]));
 		if (t->kind == T_USTACK)
 			add_usym(r, frames[at], at > 0, pid, out, offset);
 		else

@@ -275,3 +275,10 @@ void unwinder_counts(const struct unwinder *u, struct unwind_counts *ret)
 {
 	unwind_counters_read(bpf_map__fd(u->skel->maps.unwind_counters), ret);
 }
+
+const struct numbered_file *unwinder_numbered(const struct unwinder *u, u64 place)
+{
+	u32 number = (u32)((place & ~UNWIND_PLACE_BIT) >> UNWIND_PLACE_OFFSET);
+
+	return u ? numbered_get(unwind_feed_numbered(u->feed), number) : NULL;
+}
