@@ -406,7 +406,8 @@ const char *const *prelude_params(const struct tool *t, const struct tool_args *
 	}
 	if (t->header.min)
 		list[n++] = arena_printf(arena, "--min=%llu", (unsigned long long)a->min);
-	if (pid)
+	/* only there: others may have an option of that name */
+	if (pid && (t->header.user_process || t->header.may_process))
 		list[n++] = arena_printf(arena, "--process=%d", pid);
 	if (pid || a->pids.len || a->tids.len || a->users.len || a->cgroups.len || a->comm)
 		list[n++] = "--target=1";

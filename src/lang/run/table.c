@@ -2,7 +2,7 @@
 /*
  * Maps as a table, or as histograms: the keys are the first columns, the values of each map one
  * more. Maps of one table are joined by their keys; a key that one of them lacks has an empty cell
- * there.
+ * there. Keys may leave out columns that are not shown.
  */
 #include "lang/row.h"
 
@@ -31,6 +31,7 @@ struct tabling {
 	const struct map_def *def;
 	size_t key_size;
 	size_t first_value; /* column of the first map's values */
+	bool short_keys;    /* without the columns that are not shown */
 	struct buf texts;
 };
 
@@ -61,6 +62,16 @@ static size_t next_column(const struct tool_header *h, size_t i)
 {
 	while (i < h->columns.len && h->columns.items[i].expr)
 		i++;
+	return i;
+}
+
+/* Likewise, the columns that are parts of keys. */
+static size_t next_key(const struct tabling *t, size_t i)
+{
+	for (i = next_column(t->h, i); t->short_keys && i < t->h->columns.len;
+	     i = next_column(t->h, i + 1))
+		if (row_column_shown(t->r->c, &t->h->columns.items[i]))
+			break;
 	return i;
 }
 
@@ -104,7 +115,9 @@ static void add_keys(struct tabling *t, const struct item *it, struct value *cel
 	for (u32 i = 0; key && i < key->n_fields; i++) {
 		const struct field *f = &key->fields[i];
 
-		column = next_column(t->h, column);
+		column = next_key(t, column);
+		if (column >= t->h->columns.len)
+			break;
 		cells[column] = run_cell(t->r, &t->h->columns.items[column], f->type,
 					 it->key + f->offset, &t->texts);
 		column++;
@@ -148,7 +161,9 @@ static void add_label(struct tabling *t, const struct item *it, struct buf *out)
 		const struct field *f = &key->fields[i];
 		const struct tool_column *c;
 
-		column = next_column(t->h, column);
+		column = next_key(t, column);
+		if (column >= t->h->columns.len)
+			break;
 		c = &t->h->columns.items[column++];
 		if (!row_column_shown(t->r->c, c))
 			continue;
@@ -235,17 +250,24 @@ static int take_maps(struct tabling *t, struct err *e)
 	return 0;
 }
 
-/* Where the values begin: after as many columns as the keys have parts. */
+/* Where the values begin: after the columns of the keys. */
 static void place_values(struct tabling *t)
 {
+	size_t n = 0, at = 0;
 	u32 parts = 0;
 
 	vec_each(it, &t->items)
 		if (it->def->key)
 			parts = it->def->key->n_fields;
-	t->first_value = next_column(t->h, 0);
-	while (parts--)
-		t->first_value = next_column(t->h, t->first_value + 1);
+	vec_each(it, &t->h->columns)
+		n += !it->expr;
+	n -= MIN(n, t->h->shows.len);
+	t->short_keys = parts < n;
+	if (!t->short_keys)
+		n = parts;
+	for (at = next_column(t->h, 0); n; n--)
+		at = next_column(t->h, at + 1);
+	t->first_value = at;
 }
 
 static bool is_histogram(const struct item *it)
