@@ -8,6 +8,7 @@
 #include "host/cgroup.h"
 #include "host/machine.h"
 #include "host/procfs.h"
+#include "host/users.h"
 
 void target_release(struct target *t)
 {
@@ -141,41 +142,17 @@ int target_expect(const range_list *ids, struct err *e)
 	return 0;
 }
 
-/* Our own look at /etc/passwd: the C library's needs shared objects at run time. */
-static int user_id(const char *user, u64 *ret, struct err *e)
-{
-	_cleanup_buf_ struct buf text = BUF_INIT;
-	size_t n = strlen(user);
-
-	if (parse_u64_range(user, 0, UINT32_MAX, ret, NULL) >= 0)
-		return 0;
-	int r = io_read_file("/etc/passwd", IO_MAX_PROC, &text, e);
-
-	if (r < 0)
-		return r;
-	for (const char *line = buf_str(&text); line && *line;) {
-		const char *field = strchr(line, ':');
-
-		if (field && (size_t)(field - line) == n && memcmp(line, user, n) == 0) {
-			const char *id = strchr(field + 1, ':');
-
-			if (id && (id++, scan_u64(&id, text.data + text.len, 10, ret)))
-				return 0;
-		}
-		line = strchr(line, '\n');
-		line = line ? line + 1 : NULL;
-	}
-	err_set(e, ENOENT, "unknown user '%s' in /etc/passwd", user);
-	err_hint(e, "give the number of the user");
-	return -ENOENT;
-}
-
 int target_add_user(struct target *t, const char *user, struct err *e)
 {
 	pid_list pids = { 0 };
+	_cleanup_users_ struct users users = USERS_INIT;
 	size_t found = 0;
-	u64 uid = 0;
-	int r = user_id(user, &uid, e);
+	u32 uid = 0;
+	int r;
+
+	/* a number needs no file */
+	(void)users_read(&users, NULL, NULL);
+	r = users_id(&users, user, &uid, e);
 
 	t->by_thread = true;
 	if (r >= 0)

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Any bytes as the files of /proc that are read: stat, status, maps, cgroup, mountinfo. */
+/*
+ * Any bytes as the files of /proc that are read: stat, status, maps, cgroup, mountinfo,
+ * numa_maps; and as /etc/passwd.
+ */
 #include "host/cgroup.h"
+#include "host/numa_maps.h"
 #include "host/procfs.h"
+#include "host/users.h"
 #include "unwind/files.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -42,6 +47,18 @@ static void read_cgroup(const char *text, size_t size)
 	buf_release(&path);
 }
 
+static void read_more(const char *text, size_t size)
+{
+	u64 sums[4 * NUMA_PARTS] = { 0 };
+	struct users users = USERS_INIT;
+
+	(void)numa_maps_parse(text, size, sums, 4);
+	users_parse(&users, text, size);
+	if (users.ids.len != users.names.len)
+		abort();
+	users_release(&users);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const char *text = (const char *)data;
@@ -53,5 +70,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	procfs_parse_status(text, size, &status);
 	read_maps(text, size);
 	read_cgroup(text, size);
+	read_more(text, size);
 	return 0;
 }

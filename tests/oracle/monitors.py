@@ -209,4 +209,91 @@ def pidstat():
         burn.kill()
 
 
-{"pidstat": pidstat, "counters": counters, "vmstat": vmstat, "iostat": iostat, "mpstat": mpstat}[WHAT]()
+# Words of netstat(8) for counters that it does not call by their names.
+WORDS = {
+    "total packets received": "ip.InReceives", "forwarded": "ip.ForwDatagrams",
+    "incoming packets discarded": "ip.InDiscards", "incoming packets delivered": "ip.InDelivers",
+    "requests sent out": "ip.OutRequests", "ICMP messages received": "icmp.InMsgs",
+    "ICMP messages sent": "icmp.OutMsgs", "active connection openings": "tcp.ActiveOpens",
+    "passive connection openings": "tcp.PassiveOpens",
+    "failed connection attempts": "tcp.AttemptFails",
+    "connection resets received": "tcp.EstabResets", "connections established": "tcp.CurrEstab",
+    "segments received": "tcp.InSegs", "segments sent out": "tcp.OutSegs",
+    "segments retransmitted": "tcp.RetransSegs", "bad segments received": "tcp.InErrs",
+    "resets sent": "tcp.OutRsts", "packets received": "udp.InDatagrams",
+    "packets to unknown port received": "udp.NoPorts", "packet receive errors": "udp.InErrors",
+    "packets sent": "udp.OutDatagrams", "receive buffer errors": "udp.RcvbufErrors",
+    "send buffer errors": "udp.SndbufErrors",
+    "TCP sockets finished time wait in fast timer": "tcpext.TW",
+    "packet headers predicted": "tcpext.TCPHPHits",
+    "acknowledgments not containing data payload received": "tcpext.TCPPureAcks",
+    "predicted acknowledgments": "tcpext.TCPHPAcks",
+}
+
+
+def their_netstat():
+    out, group = {}, ""
+    text = subprocess.run(["netstat", "-s"], check=True, capture_output=True, text=True,
+                          env={"PATH": "/usr/bin:/bin:/usr/sbin", "LC_ALL": "C"}).stdout
+    for line in text.splitlines():
+        words = line.split()
+        if not line.startswith(" "):
+            group = line.rstrip(":").lower()
+        elif len(words) == 2 and words[0].endswith(":") and words[1].isdigit():
+            out[f"{group}.{words[0][:-1]}"] = int(words[1])
+        elif words and words[0].isdigit() and " ".join(words[1:]) in WORDS:
+            out[WORDS[" ".join(words[1:])]] = int(words[0])
+    return out
+
+
+def netstat():
+    before = their_netstat()
+    ours = json.loads(subprocess.run([FATHOM, "netstat", "-s", "--all", "--json"], check=True,
+                                     capture_output=True).stdout)
+    after = their_netstat()
+    shown = {f"{group}.{row['name']}": row["value"] for group, rows in ours.items()
+             if isinstance(rows, list) and group != "notes" for row in rows}
+    for name, low in before.items():
+        low, high = sorted((low, after.get(name, low)))
+        assert low <= shown[name] <= high, (name, low, shown[name], high)
+    say(f"netstat: {len(before)} counters of {len(shown)}")
+    assert len(before) > 25, before
+
+
+def numastat():
+    def theirs():
+        text = subprocess.run(["numastat"], check=True, capture_output=True, text=True).stdout
+        lines = [line.split() for line in text.splitlines()]
+        return lines[0], {line[0]: list(map(int, line[1:])) for line in lines[1:] if line}
+    nodes, before = theirs()
+    ours = json.loads(subprocess.run([FATHOM, "numastat", "--json"], check=True,
+                                     capture_output=True).stdout)["allocations"]
+    _, after = theirs()
+    assert [row["name"] for row in ours] == list(before), (ours, before)
+    for row in ours:
+        for i, node in enumerate(nodes):
+            assert before[row["name"]][i] <= row[node] <= after[row["name"]][i], row
+    memory = json.loads(subprocess.run([FATHOM, "numastat", "-m", "--json"], check=True,
+                                       capture_output=True).stdout)["memory"]
+    text = subprocess.run(["numastat", "-m"], check=True, capture_output=True, text=True).stdout
+    total = next(line.split() for line in text.splitlines() if line.startswith("MemTotal"))
+    # balloons of guests move it
+    near("MemTotal", memory[0]["total"], float(total[-1]), 0.1, 0.1)
+    child = subprocess.Popen([sys.executable, "-c", "x = b'1' * (64 << 20); print(1, flush=True); input()"],
+                             stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        child.stdout.readline()
+        table = json.loads(subprocess.run([FATHOM, "numastat", "-p", str(child.pid), "--json"],
+                                          check=True, capture_output=True).stdout)["process"]
+        resident = table[-1]["total"]
+        assert resident > 64, table
+        text = subprocess.run(["numastat", "-p", str(child.pid)], check=True, capture_output=True,
+                              text=True).stdout
+        total = next(line.split() for line in text.splitlines() if line.startswith("Total"))
+        near("memory of a process", resident, float(total[-1]), 0.02, 0.5)
+    finally:
+        child.kill()
+    say(f"numastat: {len(ours)} rows of {len(nodes)} nodes, process {resident:.1f} MB")
+
+
+{"netstat": netstat, "numastat": numastat, "pidstat": pidstat, "counters": counters, "vmstat": vmstat, "iostat": iostat, "mpstat": mpstat}[WHAT]()

@@ -12,6 +12,15 @@ expect_status 0
 ok "counters are what the files say, between two looks by hand" \
 	python3 "$TOP/tests/oracle/monitors.py" counters "$FATHOM"
 
+for tool in netstat numastat; do
+	if command -v "$tool" >/dev/null; then
+		ok "$tool: the figures of $tool" \
+			python3 "$TOP/tests/oracle/monitors.py" "$tool" "$FATHOM"
+	else
+		skip "$tool: the figures of $tool" "no $tool"
+	fi
+done
+
 need_cmd vmstat
 ok "vmstat: the figures of procps" python3 "$TOP/tests/oracle/monitors.py" vmstat "$FATHOM"
 

@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/io.h"
+#include "capture/clocks.h"
 #include "capture/event.h"
 #include "capture/names.h"
 #include "capture/pmu.h"
@@ -426,4 +427,19 @@ TEST(filters are kept per argument)
 	CHECK(strstr(e.what, "is for tracepoints") != NULL);
 	err_release(&e);
 	end(&list);
+}
+
+TEST("clocks of a CPU: half of the time at one and a half times its speed, across a wrap")
+{
+	const struct cpu_clocks before = { 0, UINT64_MAX - 999999999, 5000, 7000 };
+	const struct cpu_clocks after = { 0, 1000000000, 1000005000, 1500007000 };
+	struct clock_rates r = clocks_between(&before, &after, 1000000000);
+
+	CHECK_NEAR(r.base_mhz, 2000, 1e-3);
+	CHECK_NEAR(r.busy_percent, 50, 1e-6);
+	CHECK_NEAR(r.ratio, 1.5, 1e-9);
+	CHECK_NEAR(r.mhz, 3000, 1e-3);
+	r = clocks_between(&before, &before, 0);
+	CHECK_NEAR(r.mhz, 0, 0);
+	CHECK_NEAR(r.ratio, 0, 0);
 }

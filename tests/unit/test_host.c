@@ -6,8 +6,10 @@
 #include "host/cgroup.h"
 #include "host/features.h"
 #include "host/machine.h"
+#include "host/numa_maps.h"
 #include "host/pace.h"
 #include "host/procfs.h"
+#include "host/users.h"
 
 static int parse_stat(const char *text, struct proc_stat *st)
 {
@@ -323,4 +325,39 @@ TEST("pace: only timers that sample fast are slowed down")
 	attr.type = PERF_TYPE_HARDWARE;
 	attr.config = PERF_COUNT_HW_CPU_CYCLES;
 	CHECK(!pace_limit(&attr, 1, &pace));
+}
+
+TEST("users: names and numbers both ways, and lines that are none")
+{
+	static const char text[] = "root:x:0:0:root:/root:/bin/sh\nbroken\n:x:5:\nx:y\n"
+				   "also:x:0:0::/:\nbig:x:99999999999:\nlast:x:1000:1";
+	struct users u = USERS_INIT;
+	u32 id = 7;
+
+	users_parse(&u, text, strlen(text));
+	CHECK_STR(users_name(&u, 0), "root");
+	CHECK_STR(users_name(&u, 1000), "last");
+	CHECK(!users_name(&u, 5));
+	CHECK_EQ(users_id(&u, "also", &id, NULL), 0);
+	CHECK_EQ(id, 0);
+	CHECK_EQ(users_id(&u, "4242", &id, NULL), 0);
+	CHECK_EQ(id, 4242);
+	CHECK_EQ(users_id(&u, "big", &id, NULL), -ENOENT);
+	users_release(&u);
+}
+
+TEST("numa_maps: pages of each node by what they are")
+{
+	static const char text[] =
+		"55 default file=/bin/x mapped=3 N0=3 kernelpagesize_kB=4\n"
+		"56 default heap anon=5 dirty=5 N1=5 kernelpagesize_kB=4\n"
+		"7f default huge anon=1 N0=1 N9=1 kernelpagesize_kB=2048\n"
+		"7f default stack anon=2 N1=2 N=3 Nx=1 N1= kernelpagesize_kB=4\n";
+	u64 sums[2 * NUMA_PARTS] = { 0 };
+
+	CHECK_EQ(numa_maps_parse(text, strlen(text), sums, 2), 2 << 20);
+	CHECK_EQ(sums[NUMA_PRIVATE], 3 * 4096);
+	CHECK_EQ(sums[NUMA_HUGE], 2 << 20);
+	CHECK_EQ(sums[NUMA_PARTS + NUMA_HEAP], 5 * 4096);
+	CHECK_EQ(sums[NUMA_PARTS + NUMA_STACK], 2 * 4096);
 }
