@@ -69,6 +69,15 @@ const struct opt perf_report_options[] = {
 	OPT_END,
 };
 
+const struct opt perf_annotate_options[] = {
+	FLAG('f', "force"),
+	FLAG('m', "modules"),
+	FLAG('P', "full-paths", .alias = "full-source-path source asm-raw skip-missing"),
+	FLAG(0, "show-total-period"),
+	VALUE(0, "objdump", .alias = "addr2line percent-type stdio-color percent-limit"),
+	OPT_END,
+};
+
 const struct opt perf_diff_options[] = {
 	FLAG('D', "dump-raw-trace"),
 	FLAG('f', "force-read", .alias = "modules"),

@@ -25,6 +25,7 @@ struct perf_args {
 extern const struct opt perf_record_options[];
 extern const struct opt perf_report_options[];
 extern const struct opt perf_diff_options[];
+extern const struct opt perf_annotate_options[];
 
 /* --symbol-filter, as a glob for --symbols; @symbols is it, or stays. */
 char *perf_args_symbols(const struct perf_args *a, const char **symbols);

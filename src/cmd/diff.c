@@ -387,7 +387,7 @@ static const struct example diff_examples[] = {
 	{ "fathom diff", "fathom.data.old and fathom.data: what the last change did" },
 	{ "fathom diff old.data new.data -o diff.svg", "as a differential flame graph" },
 	{ "fathom diff run.data --time +0,+5 --time2 +5,+10", "two spans of one recording" },
-	{ "fathom diff mon.data tue.data wed.data", "later ones against the first" },
+	{ "fathom diff old.data new.data run.data", "later ones against the first" },
 	{ "fathom diff two-columns.folded", "folded stacks as difffolded.pl writes them" },
 	{ 0 },
 };

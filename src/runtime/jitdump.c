@@ -153,6 +153,8 @@ static void on_load(const struct reader *r)
 				    .time = r->head.timestamp,
 				    .index = load.code_index,
 				    .name = keep(d, name, n) };
+	if (load.code_size <= r->head.total_size)
+		e.code_at = r->at + r->head.total_size - load.code_size;
 	if (e.size <= UINT64_MAX - ELF_HEADER && fit_lines(d, &e)) {
 		e.line = d->pending_line;
 		e.line_count = d->pending_line_count;

@@ -33,6 +33,7 @@ struct jitdump_entry {
 	u32 unwind_size;     /* .eh_frame and then .eh_frame_hdr; 0: none */
 	u32 unwind_hdr_size; /* of it, .eh_frame_hdr */
 	u64 unwind_at;       /* in the file */
+	u64 code_at;         /* the bytes of the code, in the file; 0: they are not there */
 	u32 result;          /* for the user of the dump; 0 at first */
 };
 

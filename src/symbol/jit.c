@@ -384,6 +384,27 @@ int symbols_jit_unwind(struct symbols *s, pid_t pid, u64 address, u64 time_ns,
 	return 0;
 }
 
+int symbols_jit_bytes(struct symbols *s, pid_t pid, u64 address, u64 time_ns, size_t max,
+		      struct buf *ret)
+{
+	struct jit *j = known_jit(s, pid);
+	const struct jitdump_entry *e = j ? jitdump_find(&j->dump, address, time_ns) : NULL;
+	_cleanup_close_ int fd = -1;
+	struct stat st;
+	size_t n;
+
+	if (!e || !e->code_at || !e->size)
+		return -ENOENT;
+	fd = open_dump(s, j, &st);
+	if (fd < 0)
+		return fd;
+	n = MIN((size_t)e->size, max);
+	if (read_fd(&fd, e->code_at, buf_reserve(ret, n), n) < 0)
+		return -EIO;
+	buf_added(ret, n);
+	return 0;
+}
+
 const char *symbols_jit_why(const struct symbols *s, pid_t pid)
 {
 	const struct jit *j = known_jit(s, pid);

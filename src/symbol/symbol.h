@@ -202,6 +202,9 @@ struct jit_unwind {
 /* Appends the bytes. -ENOENT when there are none for this address. */
 int symbols_jit_unwind(struct symbols *s, pid_t pid, u64 address, u64 time_ns,
 		       struct jit_unwind *ret, struct buf *ret_bytes);
+/* Appends the bytes of the function at @address, at most @max; -ENOENT: no jitdump has them. */
+int symbols_jit_bytes(struct symbols *s, pid_t pid, u64 address, u64 time_ns, size_t max,
+		      struct buf *ret);
 /* Why run-time code of this process has no names; NULL if it has a map. */
 const char *symbols_jit_why(const struct symbols *s, pid_t pid);
 

@@ -86,7 +86,7 @@ for c in json.load(sys.stdin)["commands"]: print(c["name"])' <"$out_file")
 	like 'help --json lists the commands' "$commands" '^completion$'
 	ok 'the lists of tools are those of tools/' env -C "$TOP" scripts/tools-doc --check
 	is 'the tour in README.md names every command, in its own words' \
-		"$(sed -n 's/^| `fathom \([a-z]*\)` | \(.*\) |$/\1: \2/p' "$TOP/README.md" | sort)" \
+		"$(sed -n 's/^| `fathom \([a-z-]*\)` | \(.*\) |$/\1: \2/p' "$TOP/README.md" | sort)" \
 		"$(python3 -c 'import json, sys
 for c in json.load(sys.stdin)["commands"]:
     if not c.get("group"): print(c["name"] + ": " + c["summary"])' <"$out_file" | sort)"

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "code/listing.h"
+
+#include "base/buf.h"
+#include "code/kcore.h"
+
+static int missing_file(const struct hits *h, const struct hits_function *f, struct err *e)
+{
+	struct module_info info;
+
+	err_set(e, ENOENT, "the code of '%s' cannot be read: '%s' is not here as it was recorded",
+		f->name, f->dso ? f->dso : "its file");
+	if (symbols_module_info(h->symbols, f->module, &info) && info.build_id_len)
+		err_hint(e, "another file has its place, or none: bring the one with the recorded "
+			    "build id ('fathom buildid-list' names it), or use 'fathom archive' "
+			    "where it was recorded");
+	else
+		err_hint(e, "bring the file that was recorded");
+	return -ENOENT;
+}
+
+static int kernel_bytes(const struct hits_function *f, const struct listing_opts *o, size_t n,
+			struct buf *ret, struct err *e)
+{
+	const char *path = o->vmlinux ? o->vmlinux : "/proc/kcore";
+	ssize_t got = kcore_read(path, f->start, buf_reserve(ret, n), n, e);
+
+	if (got < 0) {
+		err_prefix(e, "the code of '%s' cannot be read", f->name);
+		err_hint(e, "root can read /proc/kcore of the running kernel; --vmlinux names a "
+			    "file of another");
+		return (int)got;
+	}
+	buf_added(ret, (size_t)got);
+	return 0;
+}
+
+static int read_bytes(const struct hits *h, const struct hits_function *f,
+		      const struct listing_opts *o, struct buf *ret, struct err *e)
+{
+	size_t n = (size_t)MIN(f->size, (u64)LISTING_BYTES_MOST);
+	int r;
+
+	if (!n)
+		return err_set(e, ENOENT, "'%s' has no known end", f->name);
+	if (f->module) {
+		size_t got = symbols_bytes(h->symbols, f->module, f->start, buf_reserve(ret, n), n);
+
+		buf_added(ret, got);
+		return got ? 0 : missing_file(h, f, e);
+	}
+	if (f->kind == PLACE_KERNEL)
+		return kernel_bytes(f, o, n, ret, e);
+	r = symbols_jit_bytes(h->symbols, f->pid, f->start, f->time, n, ret);
+	if (r < 0) {
+		err_set(e, -r, "the code of '%s' was made at run time and not kept", f->name);
+		err_hint(e, "a jitdump keeps it: java with perf's agent, node --perf-prof, "
+			    "python3 -X perf_jit");
+	}
+	return r;
+}
+
+/* --- lines ----------------------------------------------------------------------------------- */
+
+static void add_source(struct hits *h, const struct hits_function *f, u64 offset,
+		       struct listing_line *l)
+{
+	struct source_frame frames[LISTING_INLINES + 1];
+	size_t n;
+
+	if (!f->module) {
+		struct source_frame one;
+
+		if (f->kind == PLACE_JIT &&
+		    symbols_jit_line(h->symbols, f->pid, f->start + offset, f->time, &one)) {
+			l->file = one.file;
+			l->line = one.line;
+		}
+		return;
+	}
+	n = symbols_lines(h->symbols, f->module, f->start + offset, frames, ARRAY_SIZE(frames));
+	if (!n)
+		return;
+	l->file = frames[0].file;
+	l->line = frames[0].line;
+	while (l->depth < n && l->depth < LISTING_INLINES && frames[l->depth].inlined) {
+		l->inlined[l->depth] = frames[l->depth].function;
+		l->depth++;
+	}
+}
+
+static void add_callee(struct hits *h, const struct hits_function *f, u64 address,
+		       struct listing_line *l)
+{
+	u64 target = l->insn.target;
+	struct symbol s;
+	bool known;
+
+	if (!l->insn.has_target ||
+	    (l->insn.kind != INSN_CALL && target >= address && target - address < f->size))
+		return;
+	/* one segment has all code of a file: the distance is the same in it */
+	if (f->module)
+		known = symbols_lookup(h->symbols, f->module, f->start + (target - address), &s);
+	else if (f->kind == PLACE_KERNEL)
+		known = symbols_kernel(h->symbols, target, &s, NULL);
+	else
+		known = symbols_jit(h->symbols, f->pid, 0, NULL, target, f->time, &s);
+	if (!known)
+		return;
+	l->callee = s.name;
+	l->callee_offset = (f->module ? f->start + (target - address) : target) - s.start;
+}
+
+/* Each hit belongs to the instruction that its address lies in. */
+static void add_hits(struct listing *l, const struct hit *hits, size_t n)
+{
+	const struct hits_function *f = l->function;
+	size_t at = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		u64 address = l->address + (hits[i].address - f->start);
+
+		while (at + 1 < l->lines.len && l->lines.items[at + 1].insn.address <= address)
+			at++;
+		if (!l->lines.len)
+			return;
+		for (size_t k = 0; k < HITS_EVENTS_MOST; k++) {
+			l->lines.items[at].samples[k] += hits[i].samples[k];
+			l->lines.items[at].weight[k] += hits[i].weight[k];
+		}
+	}
+}
+
+static void add_lines(struct listing *l, struct hits *h, struct disasm *d, const struct buf *code)
+{
+	const struct hits_function *f = l->function;
+
+	for (size_t at = 0; at < code->len;) {
+		struct listing_line line = { 0 };
+
+		disasm_next(d, (const u8 *)code->data + at, code->len - at, l->address + at,
+			    &line.insn);
+		add_source(h, f, at, &line);
+		add_callee(h, f, l->address, &line);
+		vec_push(&l->lines, line);
+		at += line.insn.size;
+	}
+}
+
+int listing_make(struct listing *l, struct hits *h, const struct hits_function *f,
+		 const struct listing_opts *opts, struct err *e)
+{
+	_cleanup_buf_ struct buf code = BUF_INIT;
+	struct disasm *d = NULL;
+	const struct hit *hits;
+	size_t n;
+	int r;
+
+	*l = (struct listing){ .function = f, .address = f->start };
+	r = read_bytes(h, f, opts, &code, e);
+	if (r >= 0)
+		r = disasm_new(&d, buf_str(&h->arch), opts->syntax, e);
+	if (r < 0)
+		return r;
+	if (f->module)
+		(void)symbols_vaddr(h->symbols, f->module, f->start, &l->address);
+	l->left_out = f->size - MIN(f->size, (u64)code.len);
+	l->live = f->kind == PLACE_KERNEL && !opts->vmlinux;
+	add_lines(l, h, d, &code);
+	hits = hits_of(h, (u32)(f - h->functions.items), &n);
+	add_hits(l, hits, n);
+	if (f->module && l->lines.len && !l->lines.items[0].file)
+		l->why = symbols_lines_why(h->symbols, f->module, &l->why_hint);
+	disasm_free(d);
+	return 0;
+}
+
+void listing_release(struct listing *l)
+{
+	vec_release(&l->lines);
+}
