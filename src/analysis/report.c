@@ -4,6 +4,7 @@
 #include "analysis/calltree.h"
 #include "analysis/report_hierarchy.h"
 #include "analysis/report_key.h"
+#include "analysis/skid.h"
 #include "analysis/report_tree.h"
 #include "base/fmt.h"
 #include "base/hash.h"
@@ -286,6 +287,20 @@ static size_t make_columns(const struct reporter *rp, struct column *columns)
 	return n;
 }
 
+/* As the key shows it; a function that a clock samples for its callers is marked. */
+static struct value show_key(const struct reporter *rp, struct result *ret, const struct entry *en,
+			     size_t i)
+{
+	const struct report_key *key = rp->keys.keys[i];
+	struct value v = key->show(rp->profile, ret, en->key[i]);
+
+	if (!rp->opts->marks || !streq(key->name, "symbol") || en->key[i] >> 32 != FRAME_KERNEL ||
+	    !skid_event(rp->profile, rp->event) ||
+	    !skid_function(profile_str(rp->profile, (u32)en->key[i])))
+		return v;
+	return value_textf(ret, "%s (late)", v.s);
+}
+
 static void add_row(const struct reporter *rp, struct result *ret, struct table *t,
 		    const struct entry *en, u64 whole)
 {
@@ -303,7 +318,7 @@ static void add_row(const struct reporter *rp, struct result *ret, struct table 
 	*cell++ = value_u(VALUE_COUNT, en->samples);
 	*cell++ = value_u(VALUE_COUNT, en->self);
 	for (size_t i = 0; i < rp->keys.n; i++)
-		*cell++ = rp->keys.keys[i]->show(rp->profile, ret, en->key[i]);
+		*cell++ = show_key(rp, ret, en, i);
 }
 
 /* Entries that are not in the table. */

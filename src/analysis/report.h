@@ -22,6 +22,7 @@ struct report_opts {
 	u32 max_depth;        /* of the tree, 0: all */
 	bool group;           /* one table for all events, side by side */
 	bool hierarchy;       /* instead of a table: an outline, one level for each sort key */
+	bool marks;           /* for people: rows where samples of a clock pile up say so */
 	bool header;          /* all facts of the recording, not only the chief ones */
 };
 

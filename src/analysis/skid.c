@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/skid.h"
 
-static bool is_skid(const char *name)
+bool skid_function(const char *name)
 {
 	static const char *const begins[] = {
 		"_raw_spin_unlock_irq",   "_raw_write_unlock_irq", "_raw_read_unlock_irq",
@@ -27,7 +27,8 @@ u32 skid_stack(const struct profile *p, u32 stack)
 	u32 at = stack;
 
 	while (at && profile_frame_of(p, at)->kind == FRAME_KERNEL &&
-	       is_skid(profile_str(p, profile_frame_of(p, at)->name)) && p->stacks.items[at].parent)
+	       skid_function(profile_str(p, profile_frame_of(p, at)->name)) &&
+	       p->stacks.items[at].parent)
 		at = p->stacks.items[at].parent;
 	return at;
 }
@@ -56,5 +57,7 @@ void skid_note(double percent, bool charged, struct result *ret)
 		    "%.1f%% of samples fell where interrupts are enabled again "
 		    "(_raw_spin_unlock_irqrestore, finish_task_switch): a clock cannot sample "
 		    "before that, so the time is %s",
-		    percent, charged ? "charged to the callers" : "that of the callers");
+		    percent,
+		    charged ? "charged to the callers"
+			    : "that of the callers; such rows are marked (late)");
 }

@@ -12,6 +12,8 @@
 
 /* Samples of the event come from a timer's interrupt. */
 bool skid_event(const struct profile *p, u16 event);
+/* A function of the kernel at which such samples pile up. */
+bool skid_function(const char *name);
 /* The stack without functions at its end that only switched interrupts on. */
 u32 skid_stack(const struct profile *p, u32 stack);
 /* How much of the event such samples are. */

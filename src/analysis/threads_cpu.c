@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/threads_cpu.h"
 
+#include "analysis/skid.h"
 #include "base/hash.h"
 #include "waits/wait.h"
 
@@ -36,11 +37,14 @@ static int by_weight(const void *a, const void *b)
 void cpu_functions_build(const struct profile *p, const struct map *pids, struct cpu_functions *ret)
 {
 	struct map known = MAP_INIT;
+	bool clock;
 	u16 event;
 
 	*ret = (struct cpu_functions){ .profile = p };
 	if (!find_event(p, &event))
 		return;
+	clock = skid_event(p, event);
+	ret->skid = skid_percent(p, event);
 	vec_each(s, &p->samples) {
 		const struct frame *f;
 		u64 *at;
@@ -48,7 +52,7 @@ void cpu_functions_build(const struct profile *p, const struct map *pids, struct
 		if (s->event != event || !s->stack ||
 		    !map_find(pids, (u32)p->threads.items[s->thread].pid))
 			continue;
-		f = profile_frame_of(p, s->stack);
+		f = profile_frame_of(p, clock ? skid_stack(p, s->stack) : s->stack);
 		at = map_at(&known, hash_mix((u64)f->name << 32 | f->module, f->kind));
 		if (!*at) {
 			vec_push(&ret->list,

@@ -17,6 +17,7 @@ struct cpu_functions {
 	const struct profile *profile;
 	VEC(struct cpu_function) list; /* the heaviest first */
 	u64 weight, samples;
+	double skid; /* percent of samples charged to callers: skid.h */
 };
 
 /* @pids: those that count. Of several events that sample CPUs, the first that has samples. */

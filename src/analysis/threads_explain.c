@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/threads_explain.h"
 
+#include "analysis/skid.h"
 #include "analysis/threads_longest.h"
 #include "base/fmt.h"
 #include "base/text.h"
@@ -761,6 +762,9 @@ void explain_result(const struct explain_input *in, struct result *ret)
 		say_faults(&p, &in->faults);
 		result_text(ret, buf_str(&p.text));
 	}
+	result_fact(ret, "cpu_samples", NULL, value_u(VALUE_COUNT, p.cpu ? p.cpu->samples : 0));
+	if (p.cpu)
+		skid_note(p.cpu->skid, true, ret);
 	longest_release(&p.longest);
 	vec_release(&p.accounts);
 	buf_release(&p.text);

@@ -2,8 +2,10 @@
 #include "analysis/threads_explain.h"
 #include "base/fmt.h"
 #include "cmd/offcpu.h"
+#include "host/caps.h"
 #include "host/procfs.h"
 #include "profile/load.h"
+#include "recorder/watch.h"
 #include "waits/blame.h"
 
 #include <sys/resource.h>
@@ -41,6 +43,8 @@ static const struct opt explain_options[] = {
 	OPT_END,
 };
 
+enum { SAMPLES_HZ = 499 }; /* of CPU time, while we look */
+
 struct ran_of {
 	struct profile *profile;
 	ran_list list;
@@ -57,6 +61,19 @@ static void read_faults(u32 pid, bool launched, struct explain_faults *ret)
 		*ret = (struct explain_faults){ true, st.minflt, st.majflt };
 	else if (launched && getrusage(RUSAGE_CHILDREN, &ru) == 0)
 		*ret = (struct explain_faults){ true, (u64)ru.ru_minflt, (u64)ru.ru_majflt };
+}
+
+/* Samples are taken beside the waits; until they can be, other things are got ready. */
+static void watch_cpu(u32 pid, const pid_list *children, struct recorder_watch **ret)
+{
+	pid_list pids = { 0 };
+
+	vec_push(&pids, pid);
+	vec_each(c, children)
+		vec_push(&pids, *c);
+	recorder_watch_start(ret, &(struct recorder_watch_opts){ .pids = &pids,
+								 .frequency = SAMPLES_HZ });
+	vec_release(&pids);
 }
 
 static int look(struct context *ctx, const struct explain_args *a, struct wait_run *run, u32 pid,
@@ -100,9 +117,43 @@ static int page_width(const struct context *ctx)
 	return cli_is_machine(ctx) ? 0 : cli_width(ctx);
 }
 
-static int show(struct context *ctx, struct wait_run *run, const struct explain_args *a, u32 pid,
-		const struct explain_faults *faults)
+/* Those of the threads that were seen. */
+static void build_functions(const struct profile *profile, const struct offcpu_thread *threads,
+			    size_t n, struct cpu_functions *ret)
 {
+	struct map pids = MAP_INIT;
+
+	for (size_t i = 0; i < n; i++)
+		map_put(&pids, threads[i].pid, 1);
+	cpu_functions_build(profile, &pids, ret);
+	map_release(&pids);
+}
+
+struct looked {
+	u32 pid;
+	struct explain_faults faults;
+	struct recorder_watch *watch;
+};
+
+static void add_functions(const struct looked *l, const struct observed *seen,
+			  struct profile *profile, struct cpu_functions *cpu, struct result *ret)
+{
+	_cleanup_err_ struct err e = ERR_INIT;
+	int rc = recorder_watch_stop(l->watch, profile, &e);
+
+	*cpu = (struct cpu_functions){ 0 };
+	if (rc >= 0)
+		build_functions(profile, seen->threads, seen->n_threads, cpu);
+	else
+		result_note(ret, NOTE_WARNING, NULL,
+			    "the functions in which CPU time went are not known: %s", e.what);
+}
+
+static int show(struct context *ctx, struct wait_run *run, const struct explain_args *a,
+		const struct looked *looked)
+{
+	struct profile profile;
+	struct cpu_functions cpu;
 	struct observed seen = waits_live_observed(&run->live);
 	struct ran_of ran = { .profile = &run->live.profile };
 	wait_list parts = { 0 };
@@ -114,17 +165,20 @@ static int show(struct context *ctx, struct wait_run *run, const struct explain_
 	seen.idle = a->idle;
 	waits_blame(&seen, 0, &parts);
 	waits_engine_ran(run->live.engine, on_ran, &ran);
+	profile_init(&profile);
+	add_functions(looked, &seen, &profile, &cpu, &r);
 	const struct explain_input in = { .seen = &seen,
 					  .parts = &parts,
 					  .ran = &ran.list,
-					  .pid = pid,
-					  .faults = *faults,
+					  .pid = looked->pid,
+					  .faults = looked->faults,
+					  .cpu = &cpu,
 					  .width = page_width(ctx) };
 
 	explain_result(&in, &r);
-	result_note(&r, NOTE_INFO, "fathom record --chains -p PID, then fathom explain -i FILE",
-		    "the functions in which CPU time went are in a recording");
 	waits_live_health(&run->live, &r);
+	cpu_functions_release(&cpu);
+	profile_release(&profile);
 	vec_release(&parts);
 	vec_release(&ran.list);
 	return cli_show(ctx, &r);
@@ -170,15 +224,10 @@ static void note_missing(const struct recorded *rec, struct result *ret)
 static void load_functions(const char *path, const struct recorded *rec, struct profile *profile,
 			   struct cpu_functions *ret)
 {
-	struct map pids = MAP_INIT;
-
-	vec_each(t, &rec->threads)
-		map_put(&pids, t->pid, 1);
 	*ret = (struct cpu_functions){ 0 };
 	if (profile_load(profile, path, &(struct load_opts){ .merge = true, .inlines = true },
 			 NULL) >= 0)
-		cpu_functions_build(profile, &pids, ret);
-	map_release(&pids);
+		build_functions(profile, rec->threads.items, rec->threads.len, ret);
 }
 
 static int show_recorded(struct context *ctx, const char *path, struct recorded *rec,
@@ -288,9 +337,8 @@ static int live(struct context *ctx, const struct explain_args *a)
 	pid_list children = { 0 };
 	struct wait_args w = { .by_thread = true };
 	struct wait_run run = { .launch = LAUNCH_INIT };
-	struct explain_faults faults = { 0 };
+	struct looked l = { 0 };
 	struct wait_filter f;
-	u32 pid;
 	int rc, status;
 
 	w.target.pids = a->pids;
@@ -300,14 +348,25 @@ static int live(struct context *ctx, const struct explain_args *a)
 	if (a->pids.len && !a->no_children)
 		find_children((u32)a->pids.items[0].first, &children);
 	f.opts.follow = a->children || children.len;
+	l.pid = a->pids.len ? (u32)a->pids.items[0].first : 0;
+	if (!ctx->program) {
+		caps_drop_unused();
+		watch_cpu(l.pid, &children, &l.watch);
+	}
 	rc = wait_run_open(&run, ctx, &f.opts, &ctx->err);
 	if (!rc)
 		rc = add_children(ctx, &run, &children);
-	pid = ctx->program ? (u32)run.launch.pid : (u32)a->pids.items[0].first;
+	if (!rc && ctx->program) {
+		l.pid = (u32)run.launch.pid;
+		watch_cpu(l.pid, &children, &l.watch);
+	}
 	if (!rc)
-		rc = look(ctx, a, &run, pid, &faults);
+		recorder_watch_ready(l.watch);
 	if (!rc)
-		rc = show(ctx, &run, a, pid, &faults);
+		rc = look(ctx, a, &run, l.pid, &l.faults);
+	if (!rc)
+		rc = show(ctx, &run, a, &l);
+	recorder_watch_free(l.watch);
 	status = wait_run_status(&run);
 	wait_run_release(&run);
 	wait_filter_release(&f);

@@ -166,6 +166,7 @@ static void shape(const struct context *ctx, const struct report_args *a, struct
 		.header = a->header,
 		.group = a->group,
 		.hierarchy = a->hierarchy,
+		.marks = !machine && !ctx->as_perf,
 	};
 	/* programs get everything unless they ask for less */
 	if (machine && !a->lines_given)

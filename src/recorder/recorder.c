@@ -289,6 +289,8 @@ static int start(struct recorder *r, struct err *e)
 	}
 	if (r->o.delay)
 		r->begin = clock_mono_ns();
+	if (rc >= 0 && r->o.hooks.started)
+		r->o.hooks.started(r->o.hooks.ctx);
 	return rc;
 }
 

@@ -42,6 +42,7 @@ struct recorder_hooks {
 	void (*note)(void *ctx, const char *text, const char *hint);
 	void (*wrote)(void *ctx, const char *path); /* a file was closed, recording goes on */
 	void (*tick)(void *ctx);                    /* after every sweep */
+	void (*started)(void *ctx);                 /* from now on events are counted */
 	void *ctx;
 };
 

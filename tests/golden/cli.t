@@ -354,6 +354,9 @@ for i in 1 2 3 4; do
 done >"$TMP/skid.txt"
 run "$FATHOM" report -i "$TMP/skid.txt"
 like 'report says where a clock samples' "$out" '100.0% of samples fell where interrupts are enabled'
+like '... and marks the rows' "$out" '\[k\] _raw_spin_unlock_irqrestore \(late\)$'
+run "$FATHOM" report -i "$TMP/skid.txt" --json
+unlike '... for people alone' "$out" 'irqrestore \(late\)'
 run "$FATHOM" components -i "$TMP/skid.txt" --csv --table components
 like 'components charges the caller' "$out" 'tcp'
 unlike '... not the lock' "$(grep -i '^lock' <<<"$out")" '100'

@@ -34,14 +34,30 @@ for w in r["waits"]:
 END
 }
 
-# mostly FILE SHARE: at least SHARE percent of its threads' time is waiting for work or on CPUs.
-mostly() {
+# three FILE LINES [FUNCTION]: the three parts of its time that lead, in this order: on CPUs (cpu),
+# waiting for work (work), or a kind of wait; "a|b" is either, "-" that what is left is below a
+# percent. How long it had to wait for a CPU depends on who else is there. FUNCTION is among the three
+# in which CPU time went, where there are samples enough to say so.
+three() {
 	python3 - "$@" <<'END'
-import json, sys
-r = json.load(open(sys.argv[1]))
-harmless = ("user", "kernel", "running", "runnable", "poll", "work", "idle")
-share = sum(s["percent"] for s in r["states"] if s["state"] in harmless)
-assert share >= float(sys.argv[2]), r["states"]
+import json, re, sys
+text = open(sys.argv[1]).read()
+r = json.loads(text[text.index("{\n"):])
+group = {"user": "cpu", "kernel": "cpu", "running": "cpu", "poll": "work", "idle": "work"}
+parts = {}
+for s in r["states"]:
+    name = group.get(s["state"], s["state"])
+    if name != "runnable":
+        parts[name] = parts.get(name, 0) + s["percent"]
+lead = sorted(parts, key=lambda n: -parts[n])
+for i, want in enumerate(sys.argv[2].split()):
+    if want == "-":
+        assert parts[lead[i]] < 1, (lead[i], r["states"], r["waits"][:3])
+    else:
+        assert lead[i] in want.split("|"), (want, lead[:4], r["states"])
+if len(sys.argv) > 3 and r["facts"]["cpu_samples"] >= 30:
+    top = r["functions"][:3]
+    assert [f for f in top if re.search(sys.argv[3], f["function"] + " " + f["module"])], top
 END
 }
 
@@ -62,7 +78,7 @@ port=$((20000 + $$ % 10000))
 
 # --- a child that burns -----------------------------------------------------------------------------
 
-run "$FATHOM" explain --json -- "$WORKLOADS/burnchild"
+run "$FATHOM" explain -d 60s --json -- "$WORKLOADS/burnchild"
 expect_status 0
 ok "explain: the wait for a child that burns is charged to its running" python3 - "$out_file" <<'END'
 import json, sys
@@ -73,6 +89,12 @@ assert w["kind"] == "child" and w["count"] == 5, w
 assert w["waker_time_ns"] >= 0.5 * w["time_ns"], w
 ran = w["waker_ran_ns"] + w["waker_runnable_ns"]
 assert ran >= 0.95 * w["waker_time_ns"] and w["waker_blocked_ns"] < 0.05 * w["waker_time_ns"], w
+END
+ok "... and names the function that burns" python3 - "$out_file" <<'END'
+import json, sys
+text = open(sys.argv[1]).read()
+f = json.loads(text[text.index("{\n"):])["functions"]
+assert f[0]["function"] == "burn_child" and f[0]["percent"] > 80, f
 END
 run "$FATHOM" chain --folded -- "$WORKLOADS/burnchild"
 expect_status 0
@@ -104,7 +126,7 @@ END
 
 # --- the end of a process ---------------------------------------------------------------------------
 
-spawn sleep 1.5
+spawn sleep 4
 run timeout 20 "$FATHOM" explain -p "$spawned" -d 60s
 expect_status 0 "explain ends with its process"
 
@@ -121,10 +143,11 @@ if command -v redis-server redis-benchmark >/dev/null && [ "$(stat -f -c %T "$TM
 	expect_status 0
 	ok "redis with appendfsync always: flushing; its bio threads wait for work" \
 		leads "$out_file" flush flush 'fdatasync < .*(flushAppendOnlyFile|redis)'
+	ok "... the three lines that lead" three "$out_file" 'work flush|cpu flush|cpu' kernel
 	end_clients
 	kill "$pid"
 else
-	skip "no redis, or '$TMP' is in memory" 2
+	skip "no redis, or '$TMP' is in memory" 3
 fi
 
 # --- PostgreSQL: a row that all clients update -------------------------------------------------------
@@ -145,10 +168,11 @@ if [ -n "$pgbin" ] && command -v pgbench >/dev/null && id postgres >/dev/null 2>
 	expect_status 0
 	ok "PostgreSQL: row locks, though it sleeps in epoll; backends without a query wait for work" \
 		leads "$out_file" 'lock sleep' lock 'ProcSleep'
+	ok "... the three lines that lead" three "$out_file" 'work|lock work|lock sleep'
 	end_clients
 	as_pg "$pgbin/pg_ctl" -D "$TMP/pg" -m immediate stop
 else
-	skip "no PostgreSQL" 2
+	skip "no PostgreSQL" 3
 fi
 
 # --- Go ----------------------------------------------------------------------------------------------
@@ -174,7 +198,8 @@ END
 	ask $((port + 2)) 2
 	run "$FATHOM" explain -p "$pid" -d 1.5s --json
 	expect_status 0
-	ok "Go: threads without a goroutine wait for work" mostly "$out_file" 97
+	ok "Go: threads without a goroutine wait for work, the rest runs" \
+		three "$out_file" 'work cpu -' 'runtime|kernel|/server'
 	run "$FATHOM" explain -p "$pid" -d 500ms
 	expect_out_like '^ +[0-9.]+m?s +[0-9.]+%  waiting for work, which delays nobody$'
 	end_clients
@@ -265,9 +290,10 @@ END
 	expect_status 0
 	ok "java: the pool waits for the monitor; threads of the machine wait for work" \
 		leads "$out_file" lock lock 'ObjectMonitor::(EnterI|enter)|Service.handle'
+	ok "... the three lines that lead" three "$out_file" 'work lock sleep'
 	kill "$pid"
 else
-	skip "no java" 2
+	skip "no java" 3
 fi
 
 # --- node: work of the thread pool -------------------------------------------------------------------
@@ -285,7 +311,7 @@ END
 	ask $((port + 3)) 2
 	run "$FATHOM" explain -p "$pid" -d 1.5s --json
 	expect_status 0
-	ok "node: loop and pool wait for work" mostly "$out_file" 97
+	ok "node: loop and pool wait for work, or hash" three "$out_file" 'work cpu -' 'sha1|SHA1'
 	end_clients
 	kill "$pid"
 else
@@ -311,7 +337,8 @@ END
 	ask $((port + 4)) 2
 	run "$FATHOM" explain -p "$pid" -d 1.5s --json
 	expect_status 0
-	ok "nginx: master and workers wait for work" mostly "$out_file" 97
+	ok "nginx: master and workers wait for work, the rest runs" \
+		three "$out_file" 'work cpu -' 'kernel|nginx'
 	run "$FATHOM" explain -p "$pid" -d 500ms
 	expect_out_like "^Process $pid \(nginx\): 3 threads with 2 processes that it started"
 	end_clients
@@ -342,10 +369,11 @@ END
 	expect_status 0
 	ok "python: requests sleep; the accepting thread waits for work" \
 		leads "$out_file" sleep sleep 'nanosleep'
+	ok "... the three lines that lead" three "$out_file" 'sleep|work sleep|work cpu|semaphore|lock'
 	end_clients
 	kill "$pid"
 else
-	skip "no curl" 2
+	skip "no curl" 3
 fi
 
 # --- pools of libraries without names, locks -----------------------------------------------------------
@@ -441,4 +469,5 @@ printf 'all: a b c d\na b c d:\n\t@sleep 0.5\n' >Makefile
 run "$FATHOM" explain --json -- make -j2
 expect_status 0
 ok "make: its children sleep, and it waits for them" leads "$out_file" 'sleep child' sleep 'nanosleep'
+ok "... the three lines that lead" three "$out_file" 'sleep child cpu|lock'
 done_testing
