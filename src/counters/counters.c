@@ -146,6 +146,17 @@ bool counters_wait(struct counters *c, u64 ns)
 	return stop_wait(end > now ? end - now : 0);
 }
 
+int counters_fd(const struct counters *c)
+{
+	return c->tasks ? tasks_fd(c->tasks) : -1;
+}
+
+void counters_drain(struct counters *c)
+{
+	if (c->tasks)
+		tasks_drain(c->tasks);
+}
+
 bool counters_wanted(const struct counters *c, u32 source)
 {
 	return source < c->n_sources && c->sources[source].wanted;

@@ -46,6 +46,9 @@ bool counters_wanted(const struct counters *c, u32 source);
  * requested.
  */
 bool counters_wait(struct counters *c, u64 ns);
+/* For loops of others: readable when counters_drain() is to be called; -1: never. */
+int counters_fd(const struct counters *c);
+void counters_drain(struct counters *c);
 /* Reads what is wanted into @into, whose memory is used again. */
 void counters_sweep(struct counters *c, struct snapshot *into);
 /* What the last sweep said of a source: 0, or a negative errno. */

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/clock.h"
+#include "base/fmt.h"
+#include "base/log.h"
+#include "base/stop.h"
+#include "cli/cli.h"
+#include "web/engine.h"
+#include "web/listen.h"
+#include "web/route.h"
+#include "web/sandbox.h"
+#include "web/server.h"
+
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+enum {
+	RESTARTS_MOST = 5, /* of the HTTP side, each minute */
+	CHANNEL_BYTES = 4 << 20,
+};
+
+struct serve_args {
+	const char *listen, *local, *user;
+	str_list names, share;
+	int role, compat;
+	bool insecure, always, no_flight, programs, openapi;
+	u64 history;
+	double budget;
+};
+
+static const char *const roles[] = { "view", "profile", "trace", "program", NULL };
+static const char *const compats[] = { "own", "node", NULL };
+
+#define AT(field) .offset = offsetof(struct serve_args, field)
+#define WHERE     .group = "Where"
+#define WHO       .group = "Who"
+#define WHAT      .group = "What"
+
+static const struct opt serve_options[] = {
+	{ 'l', "listen", OPT_STRING, AT(listen), .arg = "ADDRESS[:PORT]", WHERE, .def = "127.0.0.1",
+	  .help = "address and port; without a port 7777, or any if it is taken" },
+	{ .name = "unix",
+	  .type = OPT_FILE,
+	  AT(local),
+	  .arg = "PATH",
+	  WHERE,
+	  .help = "also a Unix socket, for this user and root; it needs no token" },
+	{ .name = "name",
+	  .type = OPT_STRINGS,
+	  AT(names),
+	  .arg = "HOST",
+	  WHERE,
+	  .help = "a name by which browsers call this host, besides localhost" },
+	{ .name = "insecure",
+	  .type = OPT_FLAG,
+	  AT(insecure),
+	  WHERE,
+	  .help = "listen on a network without encryption: tokens and data can be read there" },
+	{ .name = "role",
+	  .type = OPT_CHOICE,
+	  AT(role),
+	  .arg = "ROLE",
+	  WHO,
+	  .choices = roles,
+	  .def = "trace",
+	  .help = "what the printed address allows" },
+	{ .name = "share",
+	  .type = OPT_STRINGS,
+	  AT(share),
+	  .arg = "ROLE",
+	  WHO,
+	  .help = "print another address that allows this" },
+	{ .name = "user",
+	  .type = OPT_STRING,
+	  AT(user),
+	  .arg = "USER",
+	  WHO,
+	  .help = "of the HTTP side where root starts it; default fathom, else nobody" },
+	{ .name = "allow-programs",
+	  .type = OPT_FLAG,
+	  AT(programs),
+	  WHO,
+	  .help = "role program may run free text of the tracing language" },
+	{ .name = "history",
+	  .type = OPT_DURATION,
+	  AT(history),
+	  .arg = "TIME",
+	  WHAT,
+	  .def = "1h",
+	  .help = "how much of the past the charts keep, as far as 8 MB hold it" },
+	{ .name = "always",
+	  .type = OPT_FLAG,
+	  AT(always),
+	  WHAT,
+	  .help = "keep the past even while nobody watches" },
+	{ .name = "no-past-stacks",
+	  .type = OPT_FLAG,
+	  AT(no_flight),
+	  WHAT,
+	  .help = "do not record stacks while a page is open" },
+	{ .name = "budget",
+	  .type = OPT_PERCENT,
+	  AT(budget),
+	  .arg = "PERCENT",
+	  WHAT,
+	  .def = "3",
+	  .help = "a recording that takes more of all CPUs for 5 s is ended; 0: no limit" },
+	{ .name = "compat",
+	  .type = OPT_CHOICE,
+	  AT(compat),
+	  .arg = "NAMES",
+	  WHAT,
+	  .choices = compats,
+	  .def = "own",
+	  .help = "names of /metrics: our own, or those of node_exporter" },
+	{ .name = "openapi",
+	  .type = OPT_FLAG,
+	  AT(openapi),
+	  .help = "print the description of the interface, and do not serve" },
+	OPT_END,
+};
+
+struct serving {
+	struct context *ctx;
+	const struct serve_args *args;
+	struct web_guard guard;
+	struct web_address address;
+	int tcp, local;
+	pid_t pid; /* of the HTTP side */
+	int channel;
+};
+
+/* --- the HTTP side ---------------------------------------------------------------------------- */
+
+NORETURN static void be_http_side(struct serving *s, int channel, pid_t parent)
+{
+	_cleanup_err_ struct err e = ERR_INIT;
+	const int keep[] = { s->tcp, s->local, channel, stop_fd() };
+	struct web_server_opts o = { .guard = &s->guard,
+				     .tcp = s->tcp,
+				     .local = s->local,
+				     .channel = channel,
+				     .owner = geteuid(),
+				     .local_role = (enum web_role)(s->args->role + ROLE_VIEW),
+				     .quiet = s->ctx->common.quiet,
+				     .page = "web/serve.html" };
+	_cleanup_buf_ struct buf time = BUF_INIT;
+	int r;
+
+	/* reads the time zone, which it cannot do later */
+	fmt_iso_time(&time, clock_wall_ns());
+	prctl(PR_SET_NAME, "fathom-http");
+	r = web_sandbox(s->args->user, keep, ARRAY_SIZE(keep), parent, &e);
+	if (!r)
+		r = web_server_run(&o, &e);
+	if (r < 0)
+		log_warn("%s", e.what);
+	_exit(r < 0 ? EXIT_FAILED : 0);
+}
+
+static int start_http_side(struct serving *s, struct err *e)
+{
+	int pair[2];
+	pid_t parent = getpid();
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return err_sys(e, errno, "cannot make a socket pair");
+	for (int i = 0; i < 2; i++)
+		(void)setsockopt(pair[i], SOL_SOCKET, SO_SNDBUF, &(int){ CHANNEL_BYTES },
+				 sizeof(int));
+	s->pid = fork();
+	if (s->pid < 0) {
+		close(pair[0]);
+		close(pair[1]);
+		return err_sys(e, errno, "cannot start a process");
+	}
+	if (!s->pid) {
+		close(pair[0]);
+		be_http_side(s, pair[1], parent);
+	}
+	close(pair[1]);
+	s->channel = pair[0];
+	return 0;
+}
+
+static int end_http_side(struct serving *s)
+{
+	int status = 0;
+
+	if (s->channel >= 0)
+		close(s->channel);
+	s->channel = -1;
+	while (s->pid > 0 && waitpid(s->pid, &status, 0) < 0 && errno == EINTR)
+		continue;
+	s->pid = 0;
+	return status;
+}
+
+/* --- addresses -------------------------------------------------------------------------------- */
+
+static int check_network(const struct serving *s, struct err *e)
+{
+	if (s->address.loopback || s->args->insecure)
+		return 0;
+	err_set(e, EPERM, "'%s' can be reached by others, and nothing would be encrypted",
+		s->args->listen);
+	err_hint(e, "stay on loopback and use ssh -L 7777:localhost:7777 HOST; or --insecure");
+	return -EPERM;
+}
+
+static void add_name(struct serving *s, const char *name)
+{
+	vec_push(&s->guard.names, xstrdup(name));
+}
+
+static int add_tokens(struct serving *s, struct err *e)
+{
+	int r = web_guard_add_token(&s->guard, (enum web_role)(s->args->role + ROLE_VIEW), e);
+
+	for (size_t i = 0; i < s->args->share.len && !r; i++) {
+		enum web_role role = web_role_find(s->args->share.items[i]);
+
+		if (role == ROLE_NONE) {
+			err_set(e, EINVAL, "there is no role '%s'", s->args->share.items[i]);
+			err_hint(e, "view, profile, trace or program");
+			return -EINVAL;
+		}
+		r = web_guard_add_token(&s->guard, role, e);
+	}
+	return r;
+}
+
+static int open_sockets(struct serving *s, struct err *e)
+{
+	bool local = false;
+	u16 port;
+	int fd, r;
+
+	if (web_listen_inherited(&fd, &local, &port) == 0) {
+		*(local ? &s->local : &s->tcp) = fd;
+		s->address.port = port;
+		return 0;
+	}
+	r = check_network(s, e);
+	if (!r)
+		r = web_listen(&s->address, &s->tcp, e);
+	if (!r && s->args->local)
+		r = web_listen_local(s->args->local, &s->local, e);
+	return r;
+}
+
+static int print_addresses(struct serving *s)
+{
+	const struct web_address *a = &s->address;
+	FILE *out = s->ctx->out;
+
+	vec_each(t, &s->guard.tokens) {
+		if (s->tcp < 0)
+			break;
+		fprintf(out, "http://%s%s%s:%u/#token=%s", a->v6 ? "[" : "",
+			a->loopback || !a->host[0] ? "127.0.0.1" : a->host, a->v6 ? "]" : "",
+			a->port, t->text);
+		fprintf(out, "  (%s)\n", web_role_name(t->role));
+	}
+	if (s->args->local)
+		fprintf(out, "unix:%s  (%s)\n", s->args->local, roles[s->args->role]);
+	return fflush(out) == EOF ? -errno : 0;
+}
+
+/* --- the command ------------------------------------------------------------------------------ */
+
+/* The HTTP side may crash: it is started again, what it had asked for is ended. */
+static int serve(struct serving *s, struct web_engine *en, struct err *e)
+{
+	u64 minute = clock_mono_ns();
+	int restarts = 0, r;
+
+	while ((r = web_engine_run(en, e)) == 1) {
+		int status = end_http_side(s);
+		u64 now = clock_mono_ns();
+
+		if (stop_requested())
+			return 0;
+		if (now - minute > 60 * NSEC_PER_SEC) {
+			minute = now;
+			restarts = 0;
+		}
+		if (WIFEXITED(status) || ++restarts > RESTARTS_MOST)
+			return err_set(e, EIO, "the HTTP side ended %s",
+				       WIFEXITED(status) ? "with an error" : "again and again");
+		log_warn("the HTTP side was ended by signal %d; it is started again",
+			 WTERMSIG(status));
+		r = start_http_side(s, e);
+		if (r < 0)
+			return r;
+		web_engine_set_channel(en, s->channel);
+	}
+	return r;
+}
+
+static int run_engine(struct serving *s, struct err *e)
+{
+	struct web_engine_opts o = { .channel = s->channel,
+				     .history = s->args->history,
+				     .always = s->args->always,
+				     .no_flight = s->args->no_flight,
+				     .programs = s->args->programs,
+				     .budget = s->args->budget,
+				     .node_names = s->args->compat == 1 };
+	struct web_engine *en = NULL;
+	int r = web_engine_new(&en, &o, e);
+
+	if (!r)
+		r = print_addresses(s);
+	if (!r)
+		r = serve(s, en, e);
+	web_engine_free(en);
+	return r;
+}
+
+static int serve_openapi(struct context *ctx)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT;
+
+	web_openapi(&text);
+	return cli_print(ctx, &text);
+}
+
+static int serve_run(struct context *ctx, void *args)
+{
+	struct serving s = { .ctx = ctx, .args = args, .tcp = -1, .local = -1, .channel = -1 };
+	int r;
+
+	if (s.args->openapi)
+		return serve_openapi(ctx);
+	r = web_address_parse(&s.address, s.args->listen, &ctx->err);
+	if (!r)
+		r = add_tokens(&s, &ctx->err);
+	if (r < 0)
+		return EXIT_USAGE;
+	for (size_t i = 0; i < s.args->names.len; i++)
+		add_name(&s, s.args->names.items[i]);
+	if (!s.address.loopback)
+		add_name(&s, s.address.host);
+	r = open_sockets(&s, &ctx->err);
+	if (!r)
+		r = start_http_side(&s, &ctx->err);
+	if (!r)
+		r = run_engine(&s, &ctx->err);
+	(void)end_http_side(&s);
+	if (s.args->local && s.local >= 0)
+		(void)unlink(s.args->local);
+	if (s.tcp >= 0)
+		close(s.tcp);
+	if (s.local >= 0)
+		close(s.local);
+	web_guard_release(&s.guard);
+	return r;
+}
+
+static const struct example serve_examples[] = {
+	{ "fathom serve", "prints an address to open in a browser on this machine" },
+	{ "fathom serve --unix /run/fathom.sock", "also for curl --unix-socket, without a token" },
+	{ "fathom serve --share view", "and an address for people who may only look" },
+	{ "fathom serve --openapi", "the interface as an OpenAPI file" },
+	{ 0 },
+};
+
+const struct command cmd_serve = {
+	.name = "serve",
+	.summary = "the machine in a browser: live charts, flame graphs on demand",
+	.description =
+		"Prints an address and serves it on loopback: charts of the machine's counters "
+		"each second, with the past to rewind; a span that is dragged in them, or a "
+		"recording, as a flame graph of the same viewer as 'fathom flame -o x.html'; the "
+		"tools of the library as forms; /metrics for Prometheus. docs/serve.md describes "
+		"the interface.\n\n"
+		"The address holds a token that is made at each start. Roles say what it allows: "
+		"view (charts), profile (also recordings of at most 60 s), trace (also tools), "
+		"program (also free text, with --allow-programs). From elsewhere: ssh -L "
+		"7777:localhost:7777 HOST.\n\n"
+		"Bytes of the network are read by a process without privileges; another one "
+		"records. Nothing is read and nothing is attached while no page is open, unless "
+		"--always is given.",
+	.question = Q_MACHINE,
+	.options = serve_options,
+	.args_size = sizeof(struct serve_args),
+	.only_form = "pages",
+	.examples = serve_examples,
+	.notes = "Stacks of the past are recorded 49 times a second, and each wait with its stack, "
+		 "while a page is open whose role allows recordings; --no-past-stacks turns that "
+		 "off.",
+	.see_also = "fathom-record fathom-flame fathom-counters",
+	.run = serve_run,
+};

@@ -1,0 +1,670 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "web/engine.h"
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/stop.h"
+#include "counters/counters.h"
+#include "host/caps.h"
+#include "view/openmetrics.h"
+#include "web/charts.h"
+#include "web/flight.h"
+#include "web/history.h"
+#include "web/route.h"
+#include "web/tools.h"
+
+#include <poll.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+enum { FDS_MOST = 64, COMPAT_NODE = 2 };
+
+struct web_engine {
+	struct web_engine_opts o;
+	struct counters *counters;
+	struct charts *charts;
+	struct snapshot before, after;
+	bool has_before;
+	bool has_tasks; /* processes are followed, too */
+	struct history history;
+	struct jobs jobs;
+	struct flight flight;
+	struct web_tools tools;
+	struct counters *all; /* of /metrics: every source */
+	struct snapshot scrape;
+	u64 watching, watching_profile;
+	u64 linger; /* mono, ns: reads until then though nobody watches */
+	u64 next;   /* mono, ns: of the next sweep; 0: none */
+	u64 last_tick;
+	u64 scrapes, scrape_cost;
+	struct buf text; /* scratch */
+};
+
+/* --- replies ---------------------------------------------------------------------------------- */
+
+static void reply(struct web_engine *en, u64 ref, u32 status, enum web_content content,
+		  const struct buf *text)
+{
+	struct web_reply r = { ref, REPLY_ANSWER, status, content, 0, 0 };
+
+	(void)web_reply_send(en->o.channel, &r, buf_str(text), text->len);
+}
+
+static void reply_file(struct web_engine *en, u64 ref, enum web_form form, int file)
+{
+	static const enum web_content contents[] = {
+		[FORM_HTML] = CONTENT_HTML, [FORM_DATA] = CONTENT_DATA, [FORM_SVG] = CONTENT_SVG,
+		[FORM_JSON] = CONTENT_JSON, [FORM_CSV] = CONTENT_CSV,
+	};
+	struct web_reply r = { ref, REPLY_ANSWER, 200, contents[form], 0, 0 };
+
+	(void)web_reply_send_file(en->o.channel, &r, file);
+}
+
+static void reply_error(struct web_engine *en, u64 ref, u32 status, const char *what,
+			const char *hint)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT;
+	struct json j;
+
+	json_init(&j, &text, false);
+	json_open(&j);
+	json_kv_str(&j, "error", what);
+	if (hint)
+		json_kv_str(&j, "hint", hint);
+	json_close(&j);
+	reply(en, ref, status, CONTENT_JSON, &text);
+}
+
+static void on_job_changed(void *ctx, const struct job *job)
+{
+	struct web_engine *en = ctx;
+	struct web_reply r = { job->q.stream, REPLY_EVENT, 0, CONTENT_JSON, 0, 0 };
+	_cleanup_buf_ struct buf text = BUF_INIT;
+	struct json j;
+
+	json_init(&j, &text, false);
+	job_describe(job, &j);
+	(void)web_reply_send(en->o.channel, &r, buf_str(&text), text.len);
+}
+
+static void on_drawn(void *ctx, u64 ref, enum web_form form, int file, const char *error)
+{
+	if (file >= 0)
+		reply_file(ctx, ref, form, file);
+	else
+		reply_error(ctx, ref, 500, error, NULL);
+}
+
+/* --- counters --------------------------------------------------------------------------------- */
+
+static void sweep(struct web_engine *en)
+{
+	struct snapshot old = en->before;
+	struct web_reply r = { 0, REPLY_FRAME, 0, CONTENT_JSON, 0, 0 };
+	struct delta d;
+
+	en->before = en->after;
+	en->after = old;
+	if (!en->has_tasks) {
+		(void)counters_want_tasks(en->counters, false, NULL);
+		en->has_tasks = true;
+	}
+	counters_sweep(en->counters, &en->after);
+	if (!en->has_before) {
+		en->has_before = true;
+		return;
+	}
+	delta_init(&d, counters_set(en->counters), &en->before, &en->after);
+	buf_reset(&en->text);
+	charts_frame(en->charts, &d, &en->text);
+	history_add(&en->history, en->after.wall / NSEC_PER_MSEC, en->after.mono, &en->text);
+	if (en->watching)
+		(void)web_reply_send(en->o.channel, &r, en->text.data, en->text.len);
+}
+
+static int open_counters(struct web_engine *en, struct err *e)
+{
+	int r = counters_new(&en->counters, NULL, e);
+
+	return r < 0 ? r : charts_new(&en->charts, en->counters, e);
+}
+
+static void close_counters(struct web_engine *en)
+{
+	charts_free(en->charts);
+	counters_free(en->counters);
+	en->charts = NULL;
+	en->counters = NULL;
+	en->has_before = en->has_tasks = false;
+}
+
+/* Nobody watches any more: what follows the ends of tasks is detached. */
+static void rest(struct web_engine *en)
+{
+	_cleanup_err_ struct err e = ERR_INIT;
+
+	if (!en->has_tasks)
+		return;
+	close_counters(en);
+	/* it was possible before */
+	if (open_counters(en, &e) < 0)
+		log_warn("%s", e.what);
+}
+
+static bool is_wanted(const struct web_engine *en, u64 now)
+{
+	return en->watching || en->o.always || now < en->linger;
+}
+
+/* Once each second while somebody watches or something runs. */
+static void tick(struct web_engine *en, u64 now)
+{
+	double seconds = en->last_tick ? (double)(now - en->last_tick) / 1e9 : 1;
+
+	en->last_tick = now;
+	if (is_wanted(en, now))
+		sweep(en);
+	else
+		rest(en);
+	jobs_tick(&en->jobs, seconds);
+	(void)flight_tick(&en->flight, &en->jobs, seconds);
+	if (!is_wanted(en, now))
+		flight_stop(&en->flight, &en->jobs);
+}
+
+static void plan_tick(struct web_engine *en, u64 now)
+{
+	if (!is_wanted(en, now) && !jobs_busy(&en->jobs) && en->flight.child.pid <= 0) {
+		en->next = en->last_tick = 0;
+		rest(en);
+		return;
+	}
+	if (!en->next)
+		en->next = now;
+	else if (en->next <= now)
+		en->next = MAX(en->next + NSEC_PER_SEC, now + NSEC_PER_SEC / 2);
+}
+
+/* --- what is asked ---------------------------------------------------------------------------- */
+
+static bool may_record(void)
+{
+	return caps_allow(caps_effective(), CAP_BIT(CAP_BPF) | CAP_BIT(CAP_PERFMON));
+}
+
+static void ask_about(struct web_engine *en, const struct web_request *q)
+{
+	struct utsname name;
+	struct json j;
+
+	uname(&name);
+	json_init(&j, &en->text, false);
+	json_open(&j);
+	json_kv_u64(&j, "schema", 1);
+	json_kv_str(&j, "version", FATHOM_VERSION);
+	json_kv_str(&j, "host", name.nodename);
+	json_kv_str(&j, "kernel", name.release);
+	json_kv_u64(&j, "cpus", en->jobs.cpus);
+	json_kv_str(&j, "role", web_role_name((enum web_role)q->role));
+	json_kv_u64(&j, "now", clock_wall_ns() / NSEC_PER_MSEC);
+	json_kv_u64(&j, "history_seconds", en->o.history / NSEC_PER_SEC);
+	json_kv_bool(&j, "programs", en->o.programs);
+	json_kv_bool(&j, "may_record", may_record());
+	if (!may_record())
+		json_kv_str(
+			&j, "why_not",
+			"recordings and tools need root, or CAP_BPF and CAP_PERFMON; charts work");
+	json_kv_bool(&j, "past_stacks", en->flight.child.pid > 0);
+	if (en->flight.why_not)
+		json_kv_str(&j, "past_why_not", en->flight.why_not);
+	charts_describe(en->charts, &j);
+	json_close(&j);
+	reply(en, q->ref, 200, CONTENT_JSON, &en->text);
+}
+
+static void ask_history(struct web_engine *en, const struct web_request *q)
+{
+	history_lines(&en->history, q->from, q->to, &en->text);
+	reply(en, q->ref, 200, CONTENT_LINES, &en->text);
+}
+
+static int read_all(struct web_engine *en, struct err *e)
+{
+	int r;
+
+	if (!en->all) {
+		r = counters_new(&en->all, NULL, e);
+		if (r < 0)
+			return r;
+		counters_want_all(en->all, false);
+	}
+	counters_sweep(en->all, &en->scrape);
+	en->scrapes++;
+	en->scrape_cost += en->scrape.cost;
+	return 0;
+}
+
+static void ask_metrics(struct web_engine *en, const struct web_request *q)
+{
+	_cleanup_err_ struct err e = ERR_INIT;
+	bool node = q->compat ? q->compat == COMPAT_NODE : en->o.node_names;
+	u64 cpu = clock_cpu_ns();
+
+	if (read_all(en, &e) < 0) {
+		reply_error(en, q->ref, 500, e.what, e.hint);
+		return;
+	}
+	if (node)
+		openmetrics_node(counters_set(en->all), &en->scrape, &en->text);
+	else
+		openmetrics_own(counters_set(en->all), &en->scrape, &en->text);
+	openmetrics_add(&en->text, "fathom_scrapes", "counter", "Scrapes before this one.",
+			(double)(en->scrapes - 1));
+	openmetrics_add(&en->text, "fathom_own_cpu_seconds", "counter",
+			"CPU time of the capturing side of fathom serve.",
+			(double)clock_cpu_ns() / 1e9);
+	openmetrics_add(&en->text, "fathom_scrape_cpu_seconds", "gauge",
+			"CPU time of this scrape so far.", (double)(clock_cpu_ns() - cpu) / 1e9);
+	openmetrics_end(&en->text);
+	reply(en, q->ref, 200, CONTENT_METRICS, &en->text);
+}
+
+static const char *const unit_names[] = {
+	[UNIT_COUNT] = "count",     [UNIT_BYTES] = "bytes", [UNIT_TIME] = "nanoseconds",
+	[UNIT_PERCENT] = "percent", [UNIT_HERTZ] = "hertz", [UNIT_CELSIUS] = "celsius",
+	[UNIT_NUMBER] = "number",
+};
+
+static void add_series(const struct counter_set *set, const struct snapshot *s, u32 series,
+		       struct json *j)
+{
+	const struct counter *row = series_row(set, series);
+
+	json_open(j);
+	json_kv_str(j, "name", row->name);
+	if (*series_instance(set, series))
+		json_kv_str(j, "instance", series_instance(set, series));
+	json_kv_double(j, "value", (double)s->values[series] * counter_factor(set, row));
+	json_kv_str(j, "unit", unit_names[row->unit]);
+	json_kv_str(j, "kind", row->kind == CUMULATIVE ? "cumulative" : "gauge");
+	json_kv_str(j, "meaning", row->meaning ? row->meaning : "");
+	json_close(j);
+}
+
+static void ask_counters(struct web_engine *en, const struct web_request *q)
+{
+	_cleanup_err_ struct err e = ERR_INIT;
+	const struct counter_set *set;
+	struct json j;
+
+	if (read_all(en, &e) < 0) {
+		reply_error(en, q->ref, 500, e.what, e.hint);
+		return;
+	}
+	set = counters_set(en->all);
+	json_init(&j, &en->text, false);
+	json_open(&j);
+	json_kv_u64(&j, "schema", 1);
+	json_kv_u64(&j, "t", en->scrape.wall / NSEC_PER_MSEC);
+	json_key(&j, "counters");
+	json_array(&j);
+	for (u32 i = 0; i < set->series.len; i++)
+		if (snapshot_has(&en->scrape, i))
+			add_series(set, &en->scrape, i, &j);
+	json_end(&j);
+	json_close(&j);
+	reply(en, q->ref, 200, CONTENT_JSON, &en->text);
+}
+
+/* --- jobs ------------------------------------------------------------------------------------- */
+
+static void reply_job(struct web_engine *en, u64 ref, const struct job *job)
+{
+	struct json j;
+
+	buf_reset(&en->text);
+	json_init(&j, &en->text, false);
+	job_describe(job, &j);
+	reply(en, ref, 202, CONTENT_JSON, &en->text);
+}
+
+static u32 status_of(int r)
+{
+	return r == -EBUSY ? 429 : r == -ENOENT ? 404 : r == -EINVAL ? 400 : 500;
+}
+
+static int check_target(const struct web_request *q, struct err *e)
+{
+	if ((q->target == TARGET_PROCESS || q->target == TARGET_THREAD) && !q->id)
+		return err_set(e, EINVAL, "'id' is missing: which %s?", web_targets[q->target - 1]);
+	if (q->target == TARGET_CGROUP && (!q->group[0] || strstr(q->group, "..")))
+		return err_set(e, EINVAL, "'cgroup' is not the path of a group");
+	if (q->target == TARGET_CGROUP && q->from)
+		return err_set(e, EINVAL, "the past is not kept by control group");
+	if (q->kind == KIND_SCHED && (q->from || q->target == TARGET_CGROUP))
+		return err_set(e, EINVAL,
+			       "a time line of the scheduler is of the machine or a "
+			       "process, and not of the past");
+	if (q->kind == KIND_CHAIN && q->from)
+		return err_set(e, EINVAL, "wakers are not kept of the past");
+	return 0;
+}
+
+static int add_past(struct web_engine *en, const struct web_request *q, struct job **ret,
+		    struct err *e)
+{
+	const char *note = NULL;
+	char *file = NULL;
+	u64 from, to;
+	int r;
+
+	if (q->to <= q->from)
+		return err_set(e, EINVAL, "'to' is not after 'from'");
+	if (!history_mono(&en->history, q->to, &to))
+		return err_set(e, ENOENT, "nothing is known of that time");
+	if (!history_mono(&en->history, q->from, &from))
+		from = 0;
+	r = flight_find(&en->flight, &en->jobs, from, to, &file, &note, e);
+	return r < 0 ? r
+		     : jobs_add(&en->jobs, q, file, (double)from / 1e9, (double)to / 1e9, note, ret,
+				e);
+}
+
+static int check_diff(struct web_engine *en, const struct web_request *q, struct err *e)
+{
+	const u64 numbers[] = { q->job, q->other };
+
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
+		const struct job *job = jobs_find(&en->jobs, numbers[i]);
+
+		if (!job || job->state != JOB_DONE || job->q.ask != ASK_RECORD || job->q.from)
+			return err_set(e, ENOENT, "job %llu has no recording of its own",
+				       (unsigned long long)numbers[i]);
+	}
+	return 0;
+}
+
+static void ask_job(struct web_engine *en, const struct web_request *q)
+{
+	_cleanup_err_ struct err e = ERR_INIT;
+	struct job *job = NULL;
+	int r = 0;
+
+	if (!may_record() && q->ask != ASK_DIFF)
+		r = err_set(&e, EPERM, "fathom runs without the privileges that this needs");
+	if (!r && q->ask == ASK_RECORD)
+		r = check_target(q, &e);
+	if (!r && q->ask == ASK_DIFF)
+		r = check_diff(en, q, &e);
+	if (!r && q->ask == ASK_TOOL)
+		r = web_tools_check(&en->tools, &en->jobs, q, &e);
+	if (!r && q->ask == ASK_PROGRAM && !en->o.programs)
+		r = err_set(&e, EPERM, "programs are off: start with --allow-programs");
+	if (!r)
+		r = q->ask == ASK_RECORD && q->from
+			    ? add_past(en, q, &job, &e)
+			    : jobs_add(&en->jobs, q, NULL, 0, 0, NULL, &job, &e);
+	if (r < 0)
+		reply_error(en, q->ref, r == -EPERM ? 403 : status_of(r), e.what, e.hint);
+	else
+		reply_job(en, q->ref, job);
+}
+
+static void ask_jobs(struct web_engine *en, const struct web_request *q)
+{
+	struct json j;
+
+	json_init(&j, &en->text, false);
+	json_open(&j);
+	json_kv_u64(&j, "schema", 1);
+	json_key(&j, "jobs");
+	json_array(&j);
+	vec_each(job, &en->jobs.all)
+		if (q->role >= (*job)->role)
+			job_describe(*job, &j);
+	json_end(&j);
+	json_close(&j);
+	reply(en, q->ref, 200, CONTENT_JSON, &en->text);
+}
+
+static void ask_result(struct web_engine *en, const struct web_request *q)
+{
+	_cleanup_err_ struct err e = ERR_INIT;
+	const struct job *job = jobs_find(&en->jobs, q->job);
+	_cleanup_close_ int file = -1;
+	int r;
+
+	if (!job || q->role < job->role) {
+		reply_error(en, q->ref, 404, "there is no such job", NULL);
+		return;
+	}
+	if (job->state != JOB_DONE) {
+		reply_error(en, q->ref, 409, job->error ? job->error : "the job is not done",
+			    job->hint);
+		return;
+	}
+	file = jobs_file(&en->jobs, job, (enum web_form)q->form);
+	if (file >= 0) {
+		reply_file(en, q->ref, (enum web_form)q->form, file);
+		return;
+	}
+	r = jobs_draw(&en->jobs, job, (enum web_form)q->form, q->ref, &e);
+	if (r < 0)
+		reply_error(en, q->ref, status_of(r), e.what, e.hint);
+}
+
+/* By its key, which nobody guesses; all are compared in full. */
+static void ask_file(struct web_engine *en, const struct web_request *q)
+{
+	const struct job *found = NULL;
+	_cleanup_close_ int file = -1;
+
+	if (strlen(q->name) == JOB_KEY) {
+		vec_each(job, &en->jobs.all) {
+			u8 differ = 0;
+
+			for (size_t i = 0; i < JOB_KEY; i++)
+				differ |= (u8)(q->name[i] ^ (*job)->key[i]);
+			if (!differ && (*job)->state == JOB_DONE)
+				found = *job;
+		}
+	}
+	file = found ? jobs_file(&en->jobs, found, FORM_HTML) : -1;
+	if (file >= 0)
+		reply_file(en, q->ref, FORM_HTML, file);
+	else
+		reply_error(en, q->ref, 404, "there is no such result", NULL);
+}
+
+static void ask_stop(struct web_engine *en, const struct web_request *q)
+{
+	struct job *job = jobs_find(&en->jobs, q->job);
+
+	if (!job || q->role < job->role) {
+		reply_error(en, q->ref, 404, "there is no such job", NULL);
+		return;
+	}
+	jobs_stop(&en->jobs, job);
+	reply_job(en, q->ref, job);
+}
+
+static void ask_tools(struct web_engine *en, const struct web_request *q)
+{
+	_cleanup_err_ struct err e = ERR_INIT;
+
+	if (web_tools_load(&en->tools, &en->jobs, &e) < 0)
+		reply_error(en, q->ref, 500, e.what, e.hint);
+	else
+		reply(en, q->ref, 200, CONTENT_JSON, &en->tools.help);
+}
+
+static void ask_watch(struct web_engine *en, const struct web_request *q)
+{
+	u64 now = clock_mono_ns();
+
+	en->watching = q->number;
+	en->watching_profile = q->id;
+	if (!en->watching)
+		en->linger = now + ENGINE_LINGER_SECONDS * NSEC_PER_SEC;
+	if ((en->watching_profile || en->o.always) && !en->o.no_flight && may_record() &&
+	    !en->flight.why_not)
+		(void)flight_start(&en->flight, &en->jobs, NULL);
+}
+
+static void on_request(struct web_engine *en, const struct web_request *q)
+{
+	buf_reset(&en->text);
+	switch ((enum web_ask)q->ask) {
+	case ASK_ABOUT: ask_about(en, q); break;
+	case ASK_HISTORY: ask_history(en, q); break;
+	case ASK_COUNTERS: ask_counters(en, q); break;
+	case ASK_METRICS: ask_metrics(en, q); break;
+	case ASK_RECORD:
+	case ASK_DIFF:
+	case ASK_TOOL:
+	case ASK_PROGRAM: ask_job(en, q); break;
+	case ASK_STOP: ask_stop(en, q); break;
+	case ASK_JOBS: ask_jobs(en, q); break;
+	case ASK_RESULT: ask_result(en, q); break;
+	case ASK_FILE: ask_file(en, q); break;
+	case ASK_TOOLS: ask_tools(en, q); break;
+	case ASK_WATCH: ask_watch(en, q); break;
+	case ASK_LEFT: jobs_leave(&en->jobs, q->stream); break;
+	case ASK_STREAM:
+	case ASK_OPENAPI:
+	case ASK_HEALTH: break;
+	}
+}
+
+/* --- the loop --------------------------------------------------------------------------------- */
+
+enum { FD_STOP, FD_CHANNEL, FD_TASKS, FD_FLIGHT, FD_FIXED };
+
+static size_t fill_fds(struct web_engine *en, struct pollfd *fds)
+{
+	int children[FDS_MOST];
+	size_t n = jobs_fds(&en->jobs, children, FDS_MOST - FD_FIXED);
+
+	fds[FD_STOP] = (struct pollfd){ stop_fd(), POLLIN, 0 };
+	fds[FD_CHANNEL] = (struct pollfd){ en->o.channel, POLLIN, 0 };
+	fds[FD_TASKS] = (struct pollfd){ counters_fd(en->counters), POLLIN, 0 };
+	fds[FD_FLIGHT] =
+		(struct pollfd){ en->flight.child.pid > 0 ? en->flight.child.fd : -1, POLLIN, 0 };
+	for (size_t i = 0; i < n; i++)
+		fds[FD_FIXED + i] = (struct pollfd){ children[i], POLLIN, 0 };
+	return FD_FIXED + n;
+}
+
+static int wait_ms(const struct web_engine *en)
+{
+	u64 now = clock_mono_ns();
+
+	if (!en->next)
+		return -1;
+	return en->next <= now ? 0 : (int)((en->next - now) / NSEC_PER_MSEC) + 1;
+}
+
+/* It should not end by itself. */
+static void flight_ended(struct web_engine *en)
+{
+	(void)child_reap(&en->flight.child, &(u64){ 0 });
+	if (!en->flight.why_not)
+		en->flight.why_not = xstrdup("the recorder of the past ended by itself; 'fathom "
+					     "doctor' says what works here");
+}
+
+/* 1: the HTTP side is gone. */
+static int on_channel(struct web_engine *en)
+{
+	struct web_request *q = xcalloc(1, sizeof(*q));
+	int r = web_request_receive(en->o.channel, q);
+
+	if (r > 0)
+		on_request(en, q);
+	free(q);
+	return r > 0 || r == -EBADMSG ? 0 : 1;
+}
+
+int web_engine_run(struct web_engine *en, struct err *e)
+{
+	struct pollfd fds[FDS_MOST];
+
+	for (;;) {
+		u64 now = clock_mono_ns();
+		size_t n;
+
+		plan_tick(en, now);
+		n = fill_fds(en, fds);
+		if (poll(fds, n, wait_ms(en)) < 0) {
+			if (errno != EINTR)
+				return err_sys(e, errno, "cannot wait");
+			continue;
+		}
+		if (fds[FD_STOP].revents)
+			return 0;
+		if (fds[FD_TASKS].revents)
+			counters_drain(en->counters);
+		if (fds[FD_FLIGHT].revents)
+			flight_ended(en);
+		for (size_t i = FD_FIXED; i < n; i++)
+			if (fds[i].revents)
+				jobs_ended(&en->jobs, fds[i].fd);
+		if (fds[FD_CHANNEL].revents && on_channel(en))
+			return 1;
+		now = clock_mono_ns();
+		if (en->next && en->next <= now)
+			tick(en, now);
+	}
+}
+
+void web_engine_set_channel(struct web_engine *en, int channel)
+{
+	en->o.channel = channel;
+	en->watching = en->watching_profile = 0;
+	vec_each(job, &en->jobs.all)
+		jobs_leave(&en->jobs, (*job)->q.stream);
+}
+
+int web_engine_new(struct web_engine **ret, const struct web_engine_opts *o, struct err *e)
+{
+	struct web_engine *en = xcalloc(1, sizeof(*en));
+	int r;
+
+	en->o = *o;
+	en->history.most_ns = o->history;
+	en->flight = (struct flight)FLIGHT_INIT;
+	en->jobs = (struct jobs){ .dir = -1,
+				  .budget = o->budget,
+				  .cpus = (u32)MAX(sysconf(_SC_NPROCESSORS_ONLN), 1),
+				  .changed = on_job_changed,
+				  .drawn = on_drawn,
+				  .ctx = en };
+	r = open_counters(en, e);
+	if (!r)
+		r = jobs_init(&en->jobs, e);
+	if (r < 0) {
+		web_engine_free(en);
+		return r;
+	}
+	*ret = en;
+	return 0;
+}
+
+void web_engine_free(struct web_engine *en)
+{
+	if (!en)
+		return;
+	flight_release(&en->flight, &en->jobs);
+	jobs_release(&en->jobs);
+	history_release(&en->history);
+	web_tools_release(&en->tools);
+	close_counters(en);
+	counters_free(en->all);
+	snapshot_release(&en->before);
+	snapshot_release(&en->after);
+	snapshot_release(&en->scrape);
+	buf_release(&en->text);
+	free(en);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Frames of the past, as the lines that a page gets: the oldest make room for the newest. */
+#ifndef WEB_HISTORY_H
+#define WEB_HISTORY_H
+
+#include "base/buf.h"
+#include "base/vec.h"
+
+struct frame {
+	u64 wall; /* ms */
+	u64 mono; /* ns */
+	char *text;
+	size_t n;
+};
+
+struct history {
+	VEC(struct frame) frames;
+	size_t begin; /* of those that are kept */
+	size_t bytes;
+	u64 most_ns; /* how far back */
+};
+
+enum { HISTORY_BYTES_MOST = 8 << 20 };
+
+void history_release(struct history *h);
+void history_add(struct history *h, u64 wall_ms, u64 mono_ns, const struct buf *text);
+/* Lines of all frames from @from to @to (ms), those included. */
+void history_lines(const struct history *h, u64 from, u64 to, struct buf *out);
+/*
+ * What CLOCK_MONOTONIC said when the wall clock was @wall; the frame before it tells, so that a
+ * clock that was set since then does no harm. False: that was before all.
+ */
+bool history_mono(const struct history *h, u64 wall_ms, u64 *ret_ns);
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What people ask the engine to do: record and draw, take a span of the past and draw it, run a
+ * tool. One recording at a time, a few wait; each job is one or two processes, one after the
+ * other, and files in a folder that only we can enter.
+ */
+#ifndef WEB_JOB_H
+#define WEB_JOB_H
+
+#include "base/json.h"
+#include "web/child.h"
+#include "web/message.h"
+
+enum {
+	JOBS_KEPT = 16,  /* finished ones */
+	JOBS_QUEUED = 4, /* that wait for their turn */
+	JOB_KEY = 2 * TOKEN_BYTES,
+};
+
+enum job_state { JOB_QUEUED = 1, JOB_RECORDING, JOB_DRAWING, JOB_DONE, JOB_FAILED };
+
+struct job {
+	u64 number;
+	enum job_state state;
+	struct web_request q;
+	enum web_role role; /* that its result needs */
+	struct child child;
+	bool stopped;              /* early, what there is is drawn */
+	u64 begun;                 /* mono, ns; of its present state */
+	u64 wall;                  /* ms, of its begin */
+	u64 cpu;                   /* of its children so far */
+	u64 cpu_last;              /* at the last look at its budget */
+	u32 over;                  /* looks in a row at which it was over it */
+	char *input;               /* the recording it draws, in the folder; NULL: none */
+	double span_from, span_to; /* seconds of its clock; 0, 0: all */
+	char *note, *error, *hint;
+	char key[JOB_KEY + 1]; /* of its page */
+};
+
+/* Somebody waits for a result in another form. */
+struct drawing {
+	struct child child;
+	u64 ref;
+	u64 job;
+	enum web_form form;
+	char *file;
+};
+
+struct jobs {
+	int dir;
+	char *path;
+	VEC(struct job *) all; /* oldest first */
+	VEC(struct drawing) drawings;
+	u64 numbers;
+	double budget; /* percent of all CPUs; 0: none */
+	u32 cpus;
+	void (*changed)(void *ctx, const struct job *j);
+	/* A drawing is there (@file), or is not. */
+	void (*drawn)(void *ctx, u64 ref, enum web_form form, int file, const char *error);
+	void *ctx;
+};
+
+/* Makes the folder; removes those of servers that were killed. */
+int jobs_init(struct jobs *j, struct err *e);
+void jobs_release(struct jobs *j);
+struct job *jobs_find(struct jobs *j, u64 number);
+/* -EBUSY: too many wait. Past spans have their @input. */
+int jobs_add(struct jobs *j, const struct web_request *q, char *input, double from, double to,
+	     const char *note, struct job **ret, struct err *e);
+void jobs_stop(struct jobs *j, struct job *job);
+/* Its client is gone. */
+void jobs_leave(struct jobs *j, u64 stream);
+/* Looks after what they cost; each second. */
+void jobs_tick(struct jobs *j, double seconds);
+bool jobs_busy(const struct jobs *j);
+/* The file of a result that is there; -ENOENT: it has to be drawn. */
+int jobs_file(struct jobs *j, const struct job *job, enum web_form form);
+int jobs_draw(struct jobs *j, const struct job *job, enum web_form form, u64 ref, struct err *e);
+void job_describe(const struct job *job, struct json *out);
+
+/* For poll(): the descriptors of all processes, and what to do when one is readable. */
+size_t jobs_fds(const struct jobs *j, int *fds, size_t most);
+void jobs_ended(struct jobs *j, int fd);
+
+/* job_line.c: the command line of each step. */
+void job_record_line(const struct job *job, const char *folder, struct command_line *line);
+void job_draw_line(const struct job *job, enum web_form form, const char *folder, const char *file,
+		   struct command_line *line);
+bool job_records(const struct job *job);
+bool job_draws(const struct job *job);
+/* "job-7.html" */
+void job_file_name(const struct job *job, const char *end, struct buf *out);
+
+#endif

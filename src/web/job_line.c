@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "web/job.h"
+#include "web/route.h"
+
+void job_file_name(const struct job *job, const char *end, struct buf *out)
+{
+	buf_reset(out);
+	buf_addf(out, "job-%llu.%s", (unsigned long long)job->number, end);
+}
+
+/* The scheduler's time line, tools and programs watch by themselves: one step. */
+static bool is_one_step(const struct job *job)
+{
+	return job->q.ask == ASK_TOOL || job->q.ask == ASK_PROGRAM ||
+	       (job->q.ask == ASK_RECORD && job->q.kind == KIND_SCHED);
+}
+
+bool job_records(const struct job *job)
+{
+	return job->q.ask != ASK_DIFF && !job->input;
+}
+
+bool job_draws(const struct job *job)
+{
+	return !is_one_step(job);
+}
+
+static void add_target(const struct web_request *q, bool recorded, struct command_line *line)
+{
+	unsigned long long id = q->id;
+
+	switch (q->target) {
+	case TARGET_PROCESS:
+		command_line_add(line, recorded ? "--pids=%llu" : "--pid=%llu", id);
+		break;
+	case TARGET_THREAD:
+		command_line_add(line, recorded ? "--tids=%llu" : "--tid=%llu", id);
+		break;
+	case TARGET_CGROUP: command_line_add(line, "--cgroup=%s", q->group); break;
+	default: break;
+	}
+}
+
+static void add_duration(const struct web_request *q, struct command_line *line)
+{
+	command_line_add(line, "--duration=%llus", (unsigned long long)q->seconds);
+}
+
+/* "name=value" or "name", a line each; names were checked. */
+static void add_options(const char *text, struct command_line *line)
+{
+	while (*text) {
+		size_t n = strcspn(text, "\n");
+
+		command_line_add(line, "--%.*s", (int)n, text);
+		text += n + (text[n] == '\n');
+	}
+}
+
+static void add_tool(const struct job *job, struct command_line *line)
+{
+	command_line_add(line, "%s", job->q.name);
+	command_line_add(line, "--json");
+	add_duration(&job->q, line);
+	add_options(job->q.text, line);
+	if (job->q.number)
+		command_line_add(line, "%llu", (unsigned long long)job->q.number);
+}
+
+static void add_program(const struct job *job, struct command_line *line)
+{
+	command_line_add(line, "trace");
+	command_line_add(line, "--json");
+	add_duration(&job->q, line);
+	command_line_add(line, "-e");
+	command_line_add(line, "%s", job->q.text);
+}
+
+void job_record_line(const struct job *job, const char *folder, struct command_line *line)
+{
+	_cleanup_buf_ struct buf file = BUF_INIT;
+
+	if (job->q.ask == ASK_TOOL) {
+		add_tool(job, line);
+		return;
+	}
+	if (job->q.ask == ASK_PROGRAM) {
+		add_program(job, line);
+		return;
+	}
+	if (job->q.kind == KIND_SCHED) {
+		command_line_add(line, "sched");
+		command_line_add(line, "map");
+		job_file_name(job, "html", &file);
+	} else {
+		command_line_add(line, "record");
+		command_line_add(line, "--freq=%llu", (unsigned long long)job->q.hz);
+		if (job->q.kind == KIND_CHAIN)
+			command_line_add(line, "--chains");
+		else if (job->q.kind != KIND_ONCPU)
+			command_line_add(line, "--off-cpu");
+		job_file_name(job, "data", &file);
+	}
+	command_line_add(line, "--quiet");
+	add_target(&job->q, false, line);
+	add_duration(&job->q, line);
+	command_line_add(line, "--output=%s/%s", folder, buf_str(&file));
+}
+
+static void add_input(const struct job *job, const char *folder, struct command_line *line)
+{
+	command_line_add(line, "--input=%s/%s", folder, job->input);
+	if (job->span_to > job->span_from)
+		command_line_add(line, "--time=%.6f,%.6f", job->span_from, job->span_to);
+	if (job->q.from)
+		add_target(&job->q, true, line);
+}
+
+static void add_diff(const struct job *job, const char *folder, struct command_line *line)
+{
+	command_line_add(line, "diff");
+	command_line_add(line, "%s/job-%llu.data", folder, (unsigned long long)job->q.other);
+	command_line_add(line, "%s/job-%llu.data", folder, (unsigned long long)job->q.job);
+}
+
+void job_draw_line(const struct job *job, enum web_form form, const char *folder, const char *file,
+		   struct command_line *line)
+{
+	if (job->q.ask == ASK_DIFF) {
+		add_diff(job, folder, line);
+	} else {
+		switch (job->q.kind) {
+		case KIND_OFFCPU: command_line_add(line, "offcpu"); break;
+		case KIND_CHAIN: command_line_add(line, "chain"); break;
+		default: command_line_add(line, "flame"); break;
+		}
+		if (job->q.kind == KIND_HOTCOLD)
+			command_line_add(line, "--hotcold");
+		else if (job->q.kind == KIND_ONCPU && job->q.from)
+			command_line_add(line, "--event=c*");
+		add_input(job, folder, line);
+	}
+	if (form == FORM_JSON)
+		command_line_add(line, "--json");
+	else if (form == FORM_CSV)
+		command_line_add(line, "--csv");
+	else
+		command_line_add(line, "--output=%s/%s", folder, file);
+}

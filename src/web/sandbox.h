@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The HTTP side gives up all that it does not need, before it reads the first byte. */
+#ifndef WEB_SANDBOX_H
+#define WEB_SANDBOX_H
+
+#include "base/err.h"
+
+#include <sys/types.h>
+
+/*
+ * Another user where root starts it (@user, NULL: fathom or nobody), no capabilities, none by
+ * exec, no descriptors but @keep, and only the system calls of a server; others end the process.
+ * It ends with @parent.
+ */
+int web_sandbox(const char *user, const int *keep, size_t n, pid_t parent, struct err *e);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The HTTP side of `fathom serve`: one thread, one epoll. It has no privileges and no files: pages
+ * are part of the program, all else is asked from the engine over @channel.
+ */
+#ifndef WEB_SERVER_H
+#define WEB_SERVER_H
+
+#include "base/err.h"
+#include "web/guard.h"
+
+enum {
+	SERVER_CONNECTIONS_MOST = 512,
+	SERVER_QUIET_SECONDS = 10,    /* for a request to arrive, or an answer to be taken */
+	SERVER_IDLE_SECONDS = 75,     /* between requests of one connection */
+	SERVER_ENGINE_SECONDS = 60,   /* for an answer of the engine */
+	SERVER_STREAM_MOST = 4 << 20, /* bytes that may wait for a slow watcher */
+};
+
+struct web_server_opts {
+	struct web_guard *guard;
+	int tcp;     /* listening; -1: none */
+	int local;   /* a listening Unix socket; -1: none */
+	int channel; /* to the engine */
+	u32 owner;   /* the user who may use @local, besides root */
+	enum web_role local_role;
+	bool quiet;       /* no audit lines on stderr */
+	const char *page; /* "web/serve.html" */
+};
+
+/* Until the engine is gone or a stop is requested. */
+int web_server_run(const struct web_server_opts *o, struct err *e);
+
+#endif

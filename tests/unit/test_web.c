@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/clock.h"
+#include "unit/harness.h"
+#include "view/openmetrics.h"
+#include "web/history.h"
+#include "web/listen.h"
+#include "web/message.h"
+#include "web/route.h"
+#include "web/tools.h"
+
+#include <sys/socket.h>
+
+static int parse(const char *text, struct http_request *r)
+{
+	return http_parse(text, strlen(text), r);
+}
+
+TEST(http_request_is_taken_apart)
+{
+	static const char text[] = "POST /api/v1/record?a=b HTTP/1.1\r\nHost: localhost:7777\r\n"
+				   "content-LENGTH:  3 \r\nAuthorization: Bearer x\r\n\r\nabc";
+	struct http_request r;
+
+	CHECK_EQ(parse(text, &r), (int)strlen(text) - 3);
+	CHECK(r.method == HTTP_POST && r.keep && r.body == 3);
+	CHECK(http_text_is(r.path, "/api/v1/record"));
+	CHECK(http_text_is(r.query, "a=b"));
+	CHECK(http_text_is(r.host, "localhost:7777"));
+	CHECK(http_text_is(r.authorization, "Bearer x"));
+}
+
+TEST(http_half_a_head_waits_for_more)
+{
+	static const char text[] = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+	struct http_request r;
+
+	for (size_t n = 0; n < strlen(text); n++)
+		CHECK_EQ(http_parse(text, n, &r), 0);
+	CHECK_EQ(parse(text, &r), (int)strlen(text));
+}
+
+TEST(http_what_could_be_read_in_two_ways_is_refused)
+{
+	static const struct {
+		const char *text;
+		int status;
+	} cases[] = {
+		{ "GET / HTTP/1.1\nHost: a\n\n", -400 },
+		{ "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", -400 },
+		{ "GET / HTTP/1.1\r\n\r\n", -400 },
+		{ "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\n",
+		  -400 },
+		{ "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: +1\r\n\r\n", -400 },
+		{ "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1x\r\n\r\n", -400 },
+		{ "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n", -400 },
+		{ "POST / HTTP/1.1\r\nHost: a\r\n\r\n", -411 },
+		{ "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 65537\r\n\r\n", -413 },
+		{ "GET / HTTP/1.1\r\nHost : a\r\n\r\n", -400 },
+		{ "GET / HTTP/1.1\r\nHost: a\r\n b\r\n\r\n", -400 },
+		{ "GET / HTTP/1.1\r\nHost: a\x01\r\n\r\n", -400 },
+		{ "GET http://a/ HTTP/1.1\r\nHost: a\r\n\r\n", -400 },
+		{ "GET /\xc3\xa4 HTTP/1.1\r\nHost: a\r\n\r\n", -400 },
+		{ "GET / HTTP/2.0\r\nHost: a\r\n\r\n", -505 },
+		{ "DELETE / HTTP/1.1\r\nHost: a\r\n\r\n", -501 },
+		{ "get / HTTP/1.1\r\nHost: a\r\n\r\n", -400 },
+		{ "GET /\r\n\r\n", -400 },
+		{ "\r\n\r\n", -400 },
+	};
+	struct http_request r;
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		if (parse(cases[i].text, &r) != cases[i].status)
+			FAIL("'%s' gives %d", cases[i].text, parse(cases[i].text, &r));
+}
+
+TEST(http_a_large_head_is_refused)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT;
+	struct http_request r;
+
+	buf_addstr(&text, "GET / HTTP/1.1\r\nHost: a\r\nX: ");
+	buf_fill(&text, 'x', HTTP_HEAD_MOST);
+	CHECK_EQ(http_parse(text.data, text.len, &r), -431);
+	buf_reset(&text);
+	buf_addstr(&text, "GET / HTTP/1.1\r\n");
+	for (int i = 0; i < 100; i++)
+		buf_addstr(&text, "A: b\r\n");
+	CHECK_EQ(http_parse(text.data, text.len, &r), -431);
+}
+
+static enum web_role role_of(const struct web_guard *g, const char *text)
+{
+	return web_guard_role(g, (struct http_text){ text, strlen(text) });
+}
+
+TEST(web_token_gives_its_role_and_nothing_else_does)
+{
+	struct web_guard g = { 0 };
+	char text[64];
+
+	CHECK_EQ(web_guard_add_token(&g, ROLE_TRACE, NULL), 0);
+	CHECK_EQ(web_guard_add_token(&g, ROLE_VIEW, NULL), 0);
+	CHECK(!streq(g.tokens.items[0].text, g.tokens.items[1].text));
+	CHECK_EQ(strlen(g.tokens.items[0].text), TOKEN_TEXT);
+	snprintf(text, sizeof(text), "Bearer %s", g.tokens.items[1].text);
+	CHECK_EQ(role_of(&g, text), ROLE_VIEW);
+	text[strlen(text) - 1] ^= 1;
+	CHECK_EQ(role_of(&g, text), ROLE_NONE);
+	CHECK_EQ(role_of(&g, "Bearer "), ROLE_NONE);
+	CHECK_EQ(role_of(&g, g.tokens.items[0].text), ROLE_NONE);
+	CHECK_EQ(web_guard_role(&g, (struct http_text){ 0 }), ROLE_NONE);
+	web_guard_release(&g);
+}
+
+TEST(web_host_must_be_ours)
+{
+	static const struct {
+		const char *host;
+		bool good;
+	} cases[] = {
+		{ "localhost", true },
+		{ "LOCALHOST:1", true },
+		{ "127.0.0.1:7777", true },
+		{ "[::1]:7777", true },
+		{ "build7:80", true },
+		{ "evil.example", false },
+		{ "localhost.evil", false },
+		{ "127.0.0.1.evil", false },
+		{ "", false },
+		{ "build7.evil", false },
+		{ "[::1", false },
+		{ ":80", false },
+	};
+	struct web_guard g = { 0 };
+
+	vec_push(&g.names, xstrdup("build7"));
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct http_text t = { cases[i].host, strlen(cases[i].host) };
+
+		if (web_guard_host(&g, t) != cases[i].good)
+			FAIL("host '%s'", cases[i].host);
+	}
+	web_guard_release(&g);
+}
+
+TEST(web_origin_of_others_is_refused)
+{
+	static const struct {
+		const char *headers;
+		bool good;
+	} cases[] = {
+		{ "", true },
+		{ "Origin: http://localhost:7777\r\n", true },
+		{ "Origin: http://evil.example\r\n", false },
+		{ "Origin: null\r\n", false },
+		{ "Sec-Fetch-Site: same-origin\r\n", true },
+		{ "Sec-Fetch-Site: none\r\n", true },
+		{ "Sec-Fetch-Site: cross-site\r\n", false },
+		{ "Sec-Fetch-Site: same-site\r\nOrigin: http://localhost:7777\r\n", false },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		char text[256];
+		struct http_request r;
+
+		snprintf(text, sizeof(text), "GET / HTTP/1.1\r\nHost: localhost:7777\r\n%s\r\n",
+			 cases[i].headers);
+		CHECK(parse(text, &r) > 0);
+		if (web_guard_origin(&r) != cases[i].good)
+			FAIL("%s", cases[i].headers);
+	}
+}
+
+TEST(web_bucket_fills_with_time)
+{
+	struct web_bucket b = { 0 };
+	u64 now = NSEC_PER_SEC;
+
+	for (int i = 0; i < 4; i++)
+		CHECK(web_bucket_take(&b, now, 2, 4));
+	CHECK(!web_bucket_take(&b, now, 2, 4));
+	CHECK(web_bucket_take(&b, now + NSEC_PER_SEC, 2, 4));
+	/* a clock that went back gives nothing */
+	CHECK(web_bucket_take(&b, now, 2, 4));
+	CHECK(!web_bucket_take(&b, now, 2, 4));
+}
+
+static int decode(const char *head, const char *body, struct web_request *ret, struct err *e)
+{
+	struct http_request r;
+	const struct route *route;
+	int status;
+
+	CHECK(parse(head, &r) > 0);
+	route = web_route_find(&r, &status);
+	if (!route)
+		return -status;
+	return web_route_decode(route, &r, body, strlen(body), ret, e);
+}
+
+#define POST(path) "POST " path " HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n"
+#define GET(path)  "GET " path " HTTP/1.1\r\nHost: a\r\n\r\n"
+
+TEST(web_request_is_decoded_by_the_table)
+{
+	struct web_request q;
+
+	CHECK_EQ(decode(POST("/api/v1/record"),
+			"{\"kind\":\"hotcold\",\"target\":\"process\",\"id\":42,\"seconds\":\"7\"}",
+			&q, NULL),
+		 0);
+	CHECK(q.ask == ASK_RECORD && q.kind == KIND_HOTCOLD && q.target == TARGET_PROCESS);
+	CHECK(q.id == 42 && q.seconds == 7 && q.hz == 99);
+	CHECK_EQ(decode(POST("/api/v1/jobs/12/stop"), "", &q, NULL), 0);
+	CHECK(q.ask == ASK_STOP && q.job == 12);
+	CHECK_EQ(decode(GET("/api/v1/jobs/12/result?as=svg"), "", &q, NULL), 0);
+	CHECK(q.form == FORM_SVG);
+	CHECK_EQ(decode(POST("/api/v1/tools/run"),
+			"{\"tool\":\"biolatency\",\"options\":[\"disk=a b\",\"flags\"]}", &q, NULL),
+		 0);
+	CHECK_STR(q.text, "disk=a b\nflags\n");
+	CHECK_EQ(decode(GET("/api/v1/history?from=1&to=%32"), "", &q, NULL), 0);
+	CHECK(q.from == 1 && q.to == 2);
+}
+
+TEST(web_request_out_of_range_is_refused)
+{
+	static const struct {
+		const char *head, *body, *what;
+	} cases[] = {
+		{ POST("/api/v1/record"), "{\"seconds\":61}", "seconds" },
+		{ POST("/api/v1/record"), "{\"hz\":1000}", "hz" },
+		{ POST("/api/v1/record"), "{\"id\":-1}", "id" },
+		{ POST("/api/v1/record"), "{\"id\":1.5}", "id" },
+		{ POST("/api/v1/record"), "{\"kind\":\"rm\"}", "kind" },
+		{ POST("/api/v1/record"), "{\"kind\":[]}", "kind" },
+		{ POST("/api/v1/record"), "{\"what\":1}", "what" },
+		{ POST("/api/v1/record"), "{\"kind\":\"oncpu\"", "object" },
+		{ POST("/api/v1/record"), "{} x", "object" },
+		{ POST("/api/v1/record"), "[]", "object" },
+		{ POST("/api/v1/record"), "{\"cgroup\":\"a\\u0000b\"}", "control" },
+		{ POST("/api/v1/tools/run"), "{}", "missing" },
+		{ POST("/api/v1/tools/run"), "{\"tool\":\"x\",\"options\":[\"a\\nb\"]}",
+		  "control" },
+		{ GET("/api/v1/history?from=x"), "", "from" },
+		{ GET("/api/v1/history?from=%"), "", "broken" },
+		{ GET("/api/v1/history?from=%ff"), "", "broken" },
+		{ GET("/api/v1/jobs/0/result"), "", "job" },
+		{ GET("/api/v1/jobs/x/result"), "", "job" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_cleanup_err_ struct err e = ERR_INIT;
+		struct web_request q;
+
+		if (decode(cases[i].head, cases[i].body, &q, &e) != -EINVAL ||
+		    !strstr(e.what, cases[i].what))
+			FAIL("%s: %s", cases[i].body, e.what ? e.what : "taken");
+	}
+	CHECK_EQ(decode(GET("/api/v1/record"), "", &(struct web_request){ 0 }, NULL), -405);
+	CHECK_EQ(decode(GET("/api/v1/../etc/passwd"), "", &(struct web_request){ 0 }, NULL), -404);
+	CHECK_EQ(decode(GET("/etc/passwd"), "", &(struct web_request){ 0 }, NULL), -404);
+}
+
+TEST(web_messages_travel_whole)
+{
+	struct web_request *q = xcalloc(1, sizeof(*q)), *got = xcalloc(1, sizeof(*got));
+	_cleanup_buf_ struct buf bytes = BUF_INIT, large = BUF_INIT;
+	struct web_reply r = { 7, REPLY_ANSWER, 200, CONTENT_JSON, 0, 0 }, back;
+	int pair[2], file;
+
+	CHECK_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
+	q->ask = ASK_RECORD;
+	memcpy(q->group, "a", 2);
+	CHECK_EQ(web_request_send(pair[0], q), 0);
+	CHECK_EQ(web_request_receive(pair[1], got), 1);
+	CHECK_STR(got->group, "a");
+	/* a text without an end, an ask that is none */
+	memset(q->name, 'x', sizeof(q->name));
+	CHECK_EQ(web_request_send(pair[0], q), 0);
+	CHECK_EQ(web_request_receive(pair[1], got), -EBADMSG);
+	*q = (struct web_request){ .ask = 1000 };
+	CHECK_EQ(web_request_send(pair[0], q), 0);
+	CHECK_EQ(web_request_receive(pair[1], got), -EBADMSG);
+
+	CHECK_EQ(web_reply_send(pair[1], &r, "abc", 3), 0);
+	CHECK_EQ(web_reply_receive(pair[0], &back, &bytes, &file), 1);
+	CHECK(back.ref == 7 && file == -1);
+	CHECK_STR(buf_str(&bytes), "abc");
+	buf_fill(&large, 'x', 200000);
+	CHECK_EQ(web_reply_send(pair[1], &r, large.data, large.len), 0);
+	CHECK_EQ(web_reply_receive(pair[0], &back, &bytes, &file), 1);
+	CHECK(file >= 0 && back.size == 200000);
+	close(file);
+	close(pair[1]);
+	CHECK_EQ(web_reply_receive(pair[0], &back, &bytes, &file), 0);
+	close(pair[0]);
+	free(q);
+	free(got);
+}
+
+TEST(web_history_forgets_the_oldest_and_survives_clock_steps)
+{
+	struct history h = { .most_ns = 3 * NSEC_PER_SEC };
+	_cleanup_buf_ struct buf text = BUF_INIT, lines = BUF_INIT;
+	u64 mono;
+
+	for (u64 i = 1; i <= 6; i++) {
+		buf_reset(&text);
+		buf_addf(&text, "f%llu", (unsigned long long)i);
+		/* the clock is set back by 10 s before the fifth */
+		history_add(&h, i * 1000 + (i < 5 ? 10000 : 0), i * NSEC_PER_SEC, &text);
+	}
+	history_lines(&h, 0, UINT64_MAX, &lines);
+	CHECK_STR(buf_str(&lines), "f3\nf4\nf5\nf6\n");
+	CHECK(history_mono(&h, 5500, &mono) && mono == 5 * NSEC_PER_SEC + 500 * NSEC_PER_MSEC);
+	CHECK(history_mono(&h, 14000, &mono));
+	CHECK(!history_mono(&h, 4000, &mono));
+	history_release(&h);
+}
+
+TEST(web_tool_options_are_those_of_the_tool)
+{
+	static const char text[] =
+		"{\"commands\":[{\"name\":\"a\",\"options\":[{\"name\":\"disk\",\"type\":"
+		"\"string\"},"
+		"{\"name\":\"flags\",\"type\":\"flag\"},{\"name\":\"output\",\"type\":\"file\"},"
+		"{\"name\":\"force\",\"type\":\"flag\",\"group\":\"Output\"},"
+		"{\"name\":\"color\",\"type\":\"choice\",\"common\":true}]},"
+		"{\"name\":\"b\",\"options\":[{\"name\":\"other\",\"type\":\"flag\"}]}]}";
+	static const struct {
+		const char *options;
+		bool good;
+	} cases[] = {
+		{ "", true },
+		{ "disk=vda\n", true },
+		{ "disk=vda\nflags\n", true },
+		{ "disk\n", false },
+		{ "flags=1\n", false },
+		{ "output=/etc/passwd\n", false },
+		{ "force\n", false },
+		{ "color=always\n", false },
+		{ "other\n", false },
+		{ "disk \n", false },
+		{ "-o\n", false },
+		{ "=\n", false },
+	};
+	struct buf help = { (char *)(uintptr_t)text, strlen(text), 0 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct web_request q = { .name = "a" };
+
+		memcpy(q.text, cases[i].options, strlen(cases[i].options) + 1);
+		if ((web_tools_check_in(&help, &q, NULL) == 0) != cases[i].good)
+			FAIL("options '%s'", cases[i].options);
+	}
+}
+
+TEST(web_addresses)
+{
+	struct web_address a;
+
+	CHECK_EQ(web_address_parse(&a, "127.0.0.1", NULL), 0);
+	CHECK(a.loopback && !a.port);
+	CHECK_EQ(web_address_parse(&a, ":80", NULL), 0);
+	CHECK(a.loopback && a.port == 80);
+	CHECK_EQ(web_address_parse(&a, "[::1]:99", NULL), 0);
+	CHECK(a.loopback && a.v6 && a.port == 99);
+	CHECK_EQ(web_address_parse(&a, "0.0.0.0:1", NULL), 0);
+	CHECK(!a.loopback);
+	CHECK_EQ(web_address_parse(&a, "host:1", NULL), -EINVAL);
+	CHECK_EQ(web_address_parse(&a, "127.0.0.1:0", NULL), -EINVAL);
+	CHECK_EQ(web_address_parse(&a, "127.0.0.1:65536", NULL), -EINVAL);
+	CHECK_EQ(web_address_parse(&a, "[::1", NULL), -EINVAL);
+}
+
+TEST(openmetrics_escapes_what_comes_from_outside)
+{
+	struct counter_set set;
+	struct snapshot s = SNAPSHOT_INIT;
+	_cleanup_buf_ struct buf out = BUF_INIT;
+	u32 counter, series;
+
+	counter_set_init(&set);
+	counter_set_add_tables(&set);
+	counter = counter_set_find(&set, "net.rx_bytes");
+	series = counter_set_series(&set, counter, intern_str(&set.instances, "a\"b\\c\nd\x1b"));
+	snapshot_put(&s, series, 5);
+	openmetrics_own(&set, &s, &out);
+	openmetrics_end(&out);
+	CHECK(strstr(buf_str(&out), "# TYPE fathom_net_rx_bytes counter\n"));
+	CHECK(strstr(buf_str(&out), "fathom_net_rx_bytes_total{net=\"a\\\"b\\\\c?d?\"} 5\n"));
+	CHECK(ends_with(buf_str(&out), "# EOF\n"));
+	buf_reset(&out);
+	openmetrics_node(&set, &s, &out);
+	CHECK(strstr(buf_str(&out), "node_network_receive_bytes_total{device=\"a"));
+	snapshot_release(&s);
+	counter_set_release(&set);
+}

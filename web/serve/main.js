@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The page of `fathom serve`: charts, results, tools. */
+import { $, debounce, el, fill } from "../viewer/util.js";
+import { get, readStream, takeToken } from "./api.js";
+import { Chart } from "./chart.js";
+import { Frames } from "./frames.js";
+import { Processes } from "./processes.js";
+import { Results } from "./results.js";
+import { Axis } from "./timing.js";
+import { Tools } from "./tools.js";
+import { fmtTime } from "./units.js";
+
+const TABS = ["charts", "results", "tools"];
+const RANKS = ["none", "view", "profile", "trace", "program"];
+
+class Page {
+	constructor(about) {
+		this.about = about;
+		this.frames = new Frames();
+		this.axis = new Axis(() => this.axisChanged());
+		this.results = new Results(this);
+		this.tools = new Tools(this);
+		this.parts = about.charts.map((info, i) => new Chart(info, i, this));
+		this.processes = new Processes(this);
+		this.tab = "charts";
+		this.rememberSoon = debounce(300, () => this.remember());
+		this.build();
+		this.readColors();
+	}
+
+	may(role) {
+		return RANKS.indexOf(this.about.role) >= RANKS.indexOf(role);
+	}
+
+	/* --- what is there -------------------------------------------------------------------- */
+
+	build() {
+		const groups = new Map();
+
+		for (const part of this.parts) groups.set(part.info.question, [...(groups.get(part.info.question) || []), part.root]);
+		fill($("charts"), ...[...groups].flatMap(([question, cards]) => [el("h2", { text: question }), el("div", { class: "cards" }, ...cards)]),
+			el("h2", { text: "Which process?" }), this.processes.root);
+		$("host").textContent = `${this.about.host}`;
+		document.title = `${this.about.host} - fathom`;
+		const why = this.about.why_not || (this.may("profile") ? "" : "this address allows looking only");
+
+		$("why").hidden = !why;
+		$("why").textContent = why;
+		for (const id of ["record", "past"]) $(id).disabled = !this.may("profile") || !this.about.may_record;
+		$("tab-tools").disabled = !this.may("trace");
+		$("tab-results").disabled = !this.may("profile");
+	}
+
+	readColors() {
+		const style = getComputedStyle(document.documentElement),
+			get = (name) => style.getPropertyValue(name).trim();
+
+		this.colors = { grid: get("--grid"), quiet: get("--quiet"), select: get("--select") };
+	}
+
+	setTheme(theme) {
+		document.documentElement.dataset.theme = theme;
+		this.readColors();
+		this.redraw();
+	}
+
+	say(text, bad) {
+		$("state").textContent = text;
+		$("state").className = bad ? "state bad" : "state";
+	}
+
+	/* --- drawing -------------------------------------------------------------------------- */
+
+	redraw() {
+		if (this.planned) return;
+		this.planned = true;
+		requestAnimationFrame(() => {
+			this.planned = false;
+			if (this.tab !== "charts") return;
+			for (const part of this.parts) part.draw();
+			this.processes.draw();
+		});
+	}
+
+	axisChanged() {
+		const { axis } = this;
+
+		$("pause").setAttribute("aria-pressed", String(!axis.live));
+		$("pause").textContent = axis.live ? "Pause" : "Live";
+		$("chosen").hidden = !axis.chosen;
+		if (axis.chosen) {
+			const [a, b] = axis.chosen;
+
+			$("chosen-text").textContent = `${fmtTime(a)} to ${fmtTime(b)}, ${((b - a) / 1000).toFixed(1)} s`;
+		}
+		this.rememberSoon();
+		this.redraw();
+	}
+
+	/* The meaning of the counters that a line is made of. */
+	explain(item, info, line) {
+		const box = $("hover");
+
+		box.hidden = !item;
+		if (!item) return;
+		const { formula, counters } = info.lines[line];
+
+		fill(box, el("p", {}, el("b", { text: info.lines[line].label }), document.createTextNode(" = " + formula)),
+			...counters.filter((c, i) => counters.indexOf(c) === i).map((name) => {
+				const m = this.about.meanings[name] || {};
+
+				return el("p", {}, el("b", { text: name + ": " }),
+					document.createTextNode((m.meaning || "") + (m.high ? " If high: " + m.high : "")));
+			}));
+		const at = item.getBoundingClientRect();
+
+		box.style.left = Math.max(4, Math.min(at.left, innerWidth - box.offsetWidth - 8)) + "px";
+		box.style.top = (at.bottom + box.offsetHeight + 8 > innerHeight ? at.top - box.offsetHeight - 6 : at.bottom + 4) + "px";
+	}
+
+	/* --- state in the fragment ------------------------------------------------------------ */
+
+	remember() {
+		const state = new URLSearchParams(),
+			{ axis } = this;
+
+		if (this.tab !== "charts") state.set("tab", this.tab);
+		if (axis.span !== 60) state.set("span", axis.span.toFixed(0));
+		if (!axis.live) state.set("end", axis.end.toFixed(0));
+		if (axis.chosen) state.set("chosen", axis.chosen.map((t) => t.toFixed(0)).join("-"));
+		if (this.results.shown) state.set("job", this.results.shown);
+		history.replaceState(null, "", "#" + state);
+	}
+
+	restore() {
+		const state = new URLSearchParams(location.hash.slice(1)),
+			span = Number(state.get("span")), end = Number(state.get("end")),
+			chosen = (state.get("chosen") || "").split("-").map(Number);
+
+		if (span >= 5) this.axis.span = span;
+		if (end > 0) this.axis.end = end;
+		if (chosen.length === 2 && chosen[1] > chosen[0]) this.axis.chosen = chosen;
+		if (Number(state.get("job"))) this.results.open(Number(state.get("job")));
+		if (TABS.includes(state.get("tab"))) this.showTab(state.get("tab"));
+		this.axisChanged();
+	}
+
+	showTab(name) {
+		if ($("tab-" + name).disabled) return;
+		this.tab = name;
+		for (const tab of TABS) {
+			$(tab).hidden = tab !== name;
+			$("tab-" + tab).setAttribute("aria-selected", String(tab === name));
+		}
+		if (name === "tools") this.tools.load();
+		this.rememberSoon();
+		this.redraw();
+	}
+
+	/* --- recording ------------------------------------------------------------------------ */
+
+	aim(target, whose) {
+		$("target").value = target;
+		$("whose").value = whose;
+		this.targetChanged();
+		$("record").focus();
+	}
+
+	targetChanged() {
+		$("whose").hidden = $("target").value === "machine";
+	}
+
+	request() {
+		const target = $("target").value,
+			body = { kind: $("kind").value, target };
+
+		if (target === "cgroup") body.cgroup = $("whose").value;
+		else if (target !== "machine") body.id = Number($("whose").value) || 0;
+		return body;
+	}
+
+	record() {
+		if ($("record").disabled) return;
+		this.results.begin("/api/v1/record", { ...this.request(), seconds: Number($("seconds").value) || 5 });
+	}
+
+	past(kind) {
+		const { chosen } = this.axis;
+
+		if (!chosen || $("past").disabled) return;
+		this.results.begin("/api/v1/record", { ...this.request(), ...(kind ? { kind } : {}),
+			from: Math.round(chosen[0]), to: Math.round(chosen[1]) });
+	}
+
+	/* --- the stream ----------------------------------------------------------------------- */
+
+	take(type, data) {
+		if (type === "hello") {
+			this.stream = data.stream;
+		} else if (type === "job") {
+			this.results.take(data);
+		} else {
+			this.frames.add(data);
+			this.axis.newest = data.t;
+			this.say("live");
+			this.redraw();
+		}
+	}
+
+	/* One stream for the page; none while nobody sees it. */
+	async follow() {
+		for (let wait = 1000; ; wait = Math.min(wait * 2, 15000)) {
+			if (document.hidden) {
+				await new Promise((done) => document.addEventListener("visibilitychange", done, { once: true }));
+				continue;
+			}
+			this.ending = new AbortController();
+			try {
+				await this.fillGap();
+				await readStream("/api/v1/stream", this.ending.signal, (type, data) => {
+					wait = 1000;
+					this.take(type, data);
+				});
+				this.say("the server ended the connection", true);
+			} catch (error) {
+				if (error.status === 401) return void this.say(error.message, true);
+				if (error.name !== "AbortError") this.say("no connection: " + error.message, true);
+			}
+			this.stream = 0;
+			if (!document.hidden) await new Promise((done) => setTimeout(done, wait));
+		}
+	}
+
+	/* Frames since the last one that is here, or all of them. */
+	async fillGap() {
+		const since = this.frames.last ? this.frames.last.t + 1 : 0,
+			text = await (await get("/api/v1/history?from=" + since)).text(),
+			frames = text.split("\n").filter(Boolean).map((line) => JSON.parse(line));
+
+		for (const frame of frames) this.frames.add(frame);
+		if (this.frames.last) this.axis.newest = this.frames.last.t;
+		this.redraw();
+	}
+}
+
+const KEYS = [
+	["Space", "pause, or go on live", (p) => p.axis.pause(p.axis.live)],
+	["<", "back in time", (p) => p.axis.move(-0.5)],
+	[">", "forward in time", (p) => p.axis.move(0.5)],
+	["+", "a shorter span", (p) => p.axis.scale(0.5)],
+	["-", "a longer span", (p) => p.axis.scale(2)],
+	["0", "one minute, live", (p) => {
+		p.axis.span = 60;
+		p.axis.pause(false);
+	}],
+	["r", "record", (p) => p.record()],
+	["f", "picture of the selected span", (p) => p.past()],
+	["o", "off-CPU time of the selected span", (p) => p.past("offcpu")],
+	["h", "hot/cold graph of the selected span", (p) => p.past("hotcold")],
+	["z", "zoom to the selected span", (p) => p.axis.chosen && p.axis.show(...p.axis.chosen)],
+	["Escape", "forget the selection", (p) => p.axis.choose(null)],
+	["1", "charts", (p) => p.showTab("charts")],
+	["2", "results", (p) => p.showTab("results")],
+	["3", "tools", (p) => p.showTab("tools")],
+	["d", "light or dark", (p) => p.setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark")],
+	["?", "these keys", () => $("help").showModal()],
+];
+
+function listen(page) {
+	const on = (id, type, fn) => $(id).addEventListener(type, fn),
+		key = (name) => KEYS.find(([k]) => k === name)[2];
+
+	for (const tab of TABS) on("tab-" + tab, "click", () => page.showTab(tab));
+	on("span", "change", () => {
+		page.axis.span = Number($("span").value);
+		page.axisChanged();
+	});
+	on("pause", "click", () => key("Space")(page));
+	on("older", "click", () => key("<")(page));
+	on("newer", "click", () => key(">")(page));
+	on("theme", "click", () => key("d")(page));
+	on("keys", "click", () => key("?")(page));
+	on("record", "click", () => page.record());
+	on("past", "click", () => page.past());
+	on("zoom", "click", () => key("z")(page));
+	on("clear", "click", () => key("Escape")(page));
+	on("target", "change", () => page.targetChanged());
+	fill($("help"), el("h2", { text: "Keys" }), el("dl", {}, ...KEYS.flatMap(([k, text]) =>
+		[el("dt", {}, el("kbd", { text: k })), el("dd", { text })]),
+	el("dt", {}, el("kbd", { text: "← →" })), el("dd", { text: "in a chart: move the cursor; with Shift select" })),
+	el("form", { method: "dialog" }, el("button", { text: "Close" })));
+	addEventListener("keydown", (e) => {
+		if (e.ctrlKey || e.metaKey || e.altKey || e.target.closest("input, select, textarea, dialog")) return;
+		const found = KEYS.find(([k]) => k === (e.key === " " ? "Space" : e.key));
+
+		if (!found || (e.key === " " && e.target.closest("button"))) return;
+		e.preventDefault();
+		found[2](page);
+	});
+	addEventListener("resize", () => page.redraw());
+	document.addEventListener("visibilitychange", () => document.hidden && page.ending && !page.results.awaited && page.ending.abort());
+}
+
+async function openPage() {
+	document.documentElement.dataset.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+	if (!takeToken()) {
+		fill($("charts"), el("p", { class: "bad", text: "This address has no token: open the one that 'fathom serve' printed." }));
+		document.body.classList.add("ready");
+		return;
+	}
+	try {
+		const page = new Page(await (await get("/api/v1/about")).json());
+
+		listen(page);
+		if (page.may("profile")) await page.results.load();
+		page.restore();
+		/* For tests, scripts and the console. */
+		window.fathomServe = page;
+		document.body.classList.add("ready");
+		await page.follow();
+	} catch (error) {
+		fill($("charts"), el("p", { class: "bad", text: error.message }));
+		document.body.classList.add("ready");
+	}
+}
+
+openPage();

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The jobs and their results: flame graphs in a frame, tables and histograms in the page. */
+import { $, el, fill } from "../viewer/util.js";
+import { get, post } from "./api.js";
+import { showOutcome } from "./outcome.js";
+import { fmtTime } from "./units.js";
+
+const KINDS = {
+	oncpu: "on-CPU", offcpu: "off-CPU", hotcold: "hot/cold", chain: "chain of wakers",
+	sched: "scheduler time line", diff: "difference", tool: "tool", program: "program",
+};
+const FORMS = [["html", "page"], ["data", "perf.data"], ["svg", "SVG"], ["json", "JSON"], ["csv", "CSV"]];
+
+function jobTitle(job) {
+	const of = { process: "process " + job.id, thread: "thread " + job.id, cgroup: job.cgroup }[job.target];
+
+	if (job.kind === "tool") return job.tool;
+	if (job.kind === "diff") return `job ${job.of} against ${job.other}`;
+	return KINDS[job.kind] + (of ? " of " + of : "");
+}
+
+function jobWhen(job) {
+	if (job.from) return `${fmtTime(job.from)} to ${fmtTime(job.to)}, past`;
+	return fmtTime(job.begun) + (job.kind === "diff" ? "" : `, ${job.seconds} s`);
+}
+
+export class Results {
+	constructor(app) {
+		this.app = app;
+		this.jobs = new Map();
+		this.shown = null;
+	}
+
+	async load() {
+		for (const job of (await (await get("/api/v1/jobs")).json()).jobs) this.jobs.set(job.job, job);
+		this.drawList();
+	}
+
+	/* News of a job. What this page asked for is opened when it is done. */
+	take(job) {
+		this.jobs.set(job.job, job);
+		this.drawList();
+		if (this.awaited === job.job && (job.state === "done" || job.state === "failed")) {
+			this.awaited = null;
+			this.open(job.job);
+		} else if (this.shown === job.job) {
+			this.open(job.job);
+		}
+	}
+
+	async begin(path, body) {
+		this.app.say("asks");
+		try {
+			const job = await post(path, { ...body, stream: this.app.stream || 0 });
+
+			this.awaited = this.shown = job.job;
+			this.app.showTab("results");
+			/* its news may have been faster than the answer */
+			this.take(this.jobs.get(job.job) || job);
+			if (this.awaited) this.open(job.job);
+		} catch (error) {
+			this.app.say(error.message, true);
+		}
+	}
+
+	drawList() {
+		const jobs = [...this.jobs.values()].sort((a, b) => b.job - a.job);
+
+		fill($("jobs"), ...jobs.map((job) => {
+			const button = el("button", { class: "job", "data-job": job.job, "aria-current": this.shown === job.job ? "true" : null },
+				document.createTextNode(`${job.job}. ${jobTitle(job)}`),
+				el("small", { text: jobWhen(job) + ", " + job.state, class: job.state === "failed" ? "bad" : null }));
+
+			button.addEventListener("click", () => this.open(job.job));
+			return button;
+		}));
+	}
+
+	open(number) {
+		const job = this.jobs.get(number);
+
+		if (!job) return;
+		this.shown = number;
+		this.app.remember();
+		this.drawList();
+		if (job.state === "done") this.openDone(job);
+		else if (job.state === "failed")
+			fill($("result"), el("h2", { text: jobTitle(job) }), el("p", { class: "bad", text: job.error }),
+				job.hint ? el("p", { text: "hint: " + job.hint }) : null);
+		else fill($("result"), el("h2", { text: jobTitle(job) }), el("p", { class: "quiet", text: job.state + " …" }), this.stopButton(job));
+	}
+
+	stopButton(job) {
+		const button = el("button", { text: "Stop" });
+
+		button.addEventListener("click", () => post(`/api/v1/jobs/${job.job}/stop`).catch((e) => this.app.say(e.message, true)));
+		return button;
+	}
+
+	async openDone(job) {
+		const isText = job.kind === "tool" || job.kind === "program",
+			head = el("div", { class: "actions" }, el("h2", { text: jobTitle(job) + ", " + jobWhen(job) }), ...this.saveButtons(job, isText)),
+			note = job.note ? el("p", { class: "warn", text: job.note }) : null;
+
+		if (!isText) {
+			const frame = el("iframe", { src: "/result/" + job.key, title: jobTitle(job) });
+
+			fill($("result"), head, note, frame);
+			return;
+		}
+		try {
+			const text = await (await get(`/api/v1/jobs/${job.job}/result?as=json`)).text();
+
+			if (this.shown === job.job) fill($("result"), head, note, showOutcome(text));
+		} catch (error) {
+			fill($("result"), head, el("p", { class: "bad", text: error.message }));
+		}
+	}
+
+	saveButtons(job, isText) {
+		const forms = isText ? [["json", "JSON"]]
+			: job.kind === "sched" ? [["html", "page"]]
+			: FORMS.filter(([form]) => form !== "data" || !(job.from || job.kind === "diff"));
+		const buttons = forms.map(([form, text]) => {
+			const button = el("button", { text: "Save " + text });
+
+			button.addEventListener("click", () => this.save(job, form));
+			return button;
+		});
+		const others = [...this.jobs.values()].filter((j) => this.hasRecording(j) && j.job !== job.job && j.kind === job.kind);
+
+		if (this.hasRecording(job) && others.length) {
+			const select = el("select", { "aria-label": "compare with" }, el("option", { value: "", text: "Compare with …" }),
+				...others.map((j) => el("option", { value: j.job, text: `${j.job}. ${jobTitle(j)}` })));
+
+			select.addEventListener("change", () => select.value &&
+				this.begin("/api/v1/diff", { job: job.job, other: Number(select.value) }));
+			buttons.push(select);
+		}
+		return buttons;
+	}
+
+	hasRecording(job) {
+		return job.state === "done" && job.kind in KINDS && !job.from && !["tool", "program", "diff", "sched"].includes(job.kind);
+	}
+
+	async save(job, form) {
+		try {
+			const blob = await (await get(`/api/v1/jobs/${job.job}/result?as=${form}`)).blob(),
+				link = el("a", { href: URL.createObjectURL(blob), download: `fathom-${job.job}.${form}` });
+
+			link.click();
+			setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+		} catch (error) {
+			this.app.say(error.message, true);
+		}
+	}
+}
