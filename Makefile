@@ -261,6 +261,7 @@ build/man/fathom.1: build/fathom
 
 install: all man
 	install -Dm755 build/fathom $(DESTDIR)$(PREFIX)/bin/fathom
+	install -Dm644 include/fathom.h $(DESTDIR)$(PREFIX)/include/fathom.h
 	for m in $(MAN); do install -Dm644 $$m $(DESTDIR)$(PREFIX)/share/man/man1/$${m##*/}; done
 	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions \
 		$(DESTDIR)$(PREFIX)/share/zsh/$(ZSHDIR)
