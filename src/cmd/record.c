@@ -748,7 +748,7 @@ const struct command cmd_record = {
 	.args_size = sizeof(struct record_args),
 	.takes_program = true,
 	.only_form = "a recording",
-	.instead_of = "profile perf top",
+	.instead_of = "perf top",
 	.examples = record_examples,
 	.notes = "Idle CPUs give no samples unless --idle is given. Stacks are unwound in the "
 		 "kernel by tables made from the frame information of programs; where the kernel "

@@ -12,8 +12,8 @@
 enum {
 	RING_DEFAULT = 1 << 20,
 	MAX_KEYS_LIMIT = 1 << 24,
-	RESERVE_MOST = 8 << 20, /* bytes of a map that are allocated beforehand */
-	ENTRY_BYTES = 64,       /* the kernel's part of an entry */
+	RESERVE_MOST = 32 << 20, /* bytes of a map that are allocated beforehand */
+	ENTRY_BYTES = 64,        /* the kernel's part of an entry */
 };
 
 void comp_init(struct comp *c, const struct lang_opts *opts)

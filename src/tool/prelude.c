@@ -365,13 +365,28 @@ static const char *file_param(const struct tool *t, const struct tool_args *a, i
 	return mapped ? mapped : first_match(text, arena);
 }
 
+/* $3: what the option 'frequency' says. */
+static const char *frequency_param(const struct tool *t, const struct tool_args *a,
+				   struct arena *arena)
+{
+	for (size_t i = 0; i < t->header.options.len; i++) {
+		const struct tool_option *o = &t->header.options.items[i];
+
+		if (!streq(o->name, "frequency"))
+			continue;
+		return a ? arena_printf(arena, "%lld", (long long)a->values[i]) : o->def;
+	}
+	return "";
+}
+
 const char *const *prelude_defaults(const struct tool *t, struct arena *arena, size_t *ret_n)
 {
-	const char **list = arena_zalloc(arena, (t->header.options.len + 3) * sizeof(*list));
+	const char **list = arena_zalloc(arena, (t->header.options.len + 4) * sizeof(*list));
 	size_t n = 0;
 
 	list[n++] = file_param(t, NULL, 0, arena);
 	list[n++] = named_value(t, NULL, "function");
+	list[n++] = frequency_param(t, NULL, arena);
 	vec_each(it, &t->header.options)
 		if (it->def && (it->kind == OPTION_STRING || it->kind == OPTION_CHOICE))
 			list[n++] = arena_printf(arena, "--%s=%s", it->name, it->def);
@@ -379,25 +394,15 @@ const char *const *prelude_defaults(const struct tool *t, struct arena *arena, s
 	return list;
 }
 
-void prelude_tables(u64 interval_ns, struct buf *source)
-{
-	_cleanup_buf_ struct buf probes = BUF_INIT;
-
-	if (interval_ns)
-		buf_addf(&probes, "interval:ms:%llu, ",
-			 (unsigned long long)MAX(interval_ns / 1000000, 1ull));
-	buf_addstr(&probes, "end {");
-	replace(source, "before_table {", buf_str(&probes));
-}
-
 const char *const *prelude_params(const struct tool *t, const struct tool_args *a, int pid,
 				  struct arena *arena, size_t *ret_n)
 {
-	const char **list = arena_zalloc(arena, (t->header.options.len + 7) * sizeof(*list));
+	const char **list = arena_zalloc(arena, (t->header.options.len + 8) * sizeof(*list));
 	size_t n = 0;
 
 	list[n++] = file_param(t, a, pid, arena);
 	list[n++] = named_value(t, a, "function");
+	list[n++] = frequency_param(t, a, arena);
 	for (size_t i = 0; i < t->header.options.len; i++) {
 		const char *text = param(&t->header.options.items[i], &a->values[i], arena);
 

@@ -14,8 +14,6 @@ int prelude_target(const struct tool_args *a, pid_t launched, struct buf *source
 void prelude_macros(struct buf *out);
 /* Appends the macro that decides which rows are sent. */
 void prelude_filter(const struct tool *t, const char *filter, struct buf *out);
-/* Makes the probe before_table, where there is one, run before each table and at the end. */
-void prelude_tables(u64 interval_ns, struct buf *source);
 /* The defaults of the options as parameters. */
 const char *const *prelude_defaults(const struct tool *t, struct arena *arena, size_t *ret_n);
 /*

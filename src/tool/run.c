@@ -291,7 +291,6 @@ static int compile(struct session *s, bool with_filter)
 	err_release(&s->ctx->err);
 	buf_add(&s->source, s->tool->text.data, s->tool->text.len);
 	prelude_macros(&s->source);
-	prelude_tables(s->interval, &s->source);
 	rc = prelude_target(s->args, s->child.pid, &s->source, &s->ctx->err);
 	if (rc < 0)
 		return rc;
@@ -528,8 +527,14 @@ static int check_sort(struct session *s)
 static int open_file(struct session *s)
 {
 	const struct output_args *o = &s->args->output;
+	struct output_args flame = { .path = s->args->flame, .force = o->force };
+	struct output_args heatmap = { .path = s->args->heatmap, .force = o->force };
 	int rc = output_check(s->ctx, o, NULL);
 
+	if (rc == 0)
+		rc = output_check(s->ctx, &flame, "svg");
+	if (rc == 0)
+		rc = output_check(s->ctx, &heatmap, "svg");
 	if (rc || !o->path || streq(o->path, "-"))
 		return rc;
 	s->file = fopen(o->path, "we");
@@ -610,7 +615,6 @@ int tool_try(const struct tool *t, struct err *e)
 	opts.params = prelude_defaults(t, &arena, &opts.n_params);
 	buf_add(&source, t->text.data, t->text.len);
 	prelude_macros(&source);
-	prelude_tables(0, &source);
 	rc = prelude_target(a, 0, &source, e);
 	if (rc == 0)
 		rc = lang_compile(t->name, source.data, source.len, &opts, &l, &diagnostics, e);

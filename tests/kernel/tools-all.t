@@ -74,4 +74,62 @@ for name in $(cat "$TOP/tests/kernel/tools-names"); do
 	"$FATHOM" "$name" --help >"$out_file" 2>&1 || grep -q "that is 'fathom" "$out_file" || missing="$missing $name"
 done
 is 'every name of bcc, libbpf-tools and bpftrace is known' "$missing" ''
+
+# Each of them typed without anything: it runs, or says in one line what is missing: a mechanism of
+# the kernel (3), or an operand, or which command it is here (2, with a hint).
+cat >"$TMP/typed" <<-'END'
+	#!/bin/bash
+	timeout -s INT -k 20 0.6 "$FATHOM" "$1" >"$TMP/typed.$1.out" 2>"$TMP/typed.$1" </dev/null
+	code=$?
+	said=$(grep -c '^fathom: ' "$TMP/typed.$1")
+	case $code in
+	0 | 124) ;;
+	3) [ "$said" -eq 1 ] || echo "$1: status 3: $(head -2 "$TMP/typed.$1" | tr '\n' ' ')" ;;
+	2) [ "$said" -eq 1 ] && grep -q '^hint: ' "$TMP/typed.$1" || echo "$1: status 2: $(head -2 "$TMP/typed.$1" | tr '\n' ' ')" ;;
+	*) echo "$1: status $code: $(head -2 "$TMP/typed.$1" | tr '\n' ' ')" ;;
+	esac
+END
+sed -i 's/^\t//' "$TMP/typed"
+chmod +x "$TMP/typed"
+# what is installed is the list, beside ours
+{
+	cat "$TOP/tests/kernel/tools-names"
+	dpkg -L bpfcc-tools bpftrace libbpf-tools 2>/dev/null | sed -n 's,^/usr/s\?bin/\(.*\)$,\1,p' | grep -v '^bpftrace'
+	echo stackcollapse-perf.pl flamegraph.pl
+} | tr ' ' '\n' | sort -u >"$TMP/all-names"
+sed 's/-bpfcc$//; s/\.bt$//' "$TMP/all-names" | sort -u >"$TMP/plain-names"
+diag "$(wc -l <"$TMP/all-names") spellings of $(wc -l <"$TMP/plain-names") names"
+is 'each of them typed alone runs, or says in a line why not' "$(xargs -P6 -n1 "$TMP/typed" <"$TMP/plain-names" 2>&1)" ''
+missing=
+while IFS= read -r name; do
+	"$FATHOM" "$name" --help >"$out_file" 2>&1 || grep -q "that is 'fathom" "$out_file" || missing="$missing $name"
+done <"$TMP/all-names"
+is 'and so does each spelling' "$missing" ''
+
+# One more file is one more command.
+mkdir -p "$TMP/config/fathom/tools"
+cat >"$TMP/config/fathom/tools/hello.bt" <<-'END'
+	/* tool
+	summary: who says hello
+	group: own
+	column: pid pid 7
+	column: comm comm 16
+	example: fathom hello | until Ctrl-C
+	*/
+	begin { row(pid, comm); exit(); }
+END
+export XDG_CONFIG_HOME=$TMP/config
+run "$FATHOM" hello
+expect_status 0
+expect_out_like '^ *PID +COMM'
+run "$FATHOM" hello --json
+expect_out '"comm":"fathom"'
+run "$FATHOM" hello --csv
+expect_out 'pid,comm'
+run "$FATHOM" hello --help
+expect_out 'who says hello'
+run "$FATHOM" help --man hello
+expect_out '.Dt FATHOM-HELLO 1'
+run "$FATHOM" completion bash
+expect_out 'hello'
 done_testing

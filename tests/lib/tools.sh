@@ -52,7 +52,7 @@ figure() {
 	for line in open(sys.argv[1], errors="replace"):
 	    o = json.loads(line)
 	    if "schema" not in o:
-	        if o.get("type") != "loss":
+	        if o.keys() != {"type", "data"}:
 	            rows.append(o)
 	        continue
 	    rows += o.get("rows", [])

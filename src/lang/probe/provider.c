@@ -7,13 +7,17 @@
 #include <fnmatch.h>
 
 const struct provider *const providers[] = {
-	&probe_begin,     &probe_end,        &probe_interval,
-	&probe_profile,   &probe_tracepoint, &probe_rawtracepoint,
-	&probe_software,  &probe_hardware,   &probe_uprobe,
-	&probe_uretprobe, &probe_usdt,       &probe_kprobe,
-	&probe_kretprobe, &probe_fentry,     &probe_fexit,
-	&probe_iter,      &probe_watchpoint, &probe_self,
-	&probe_test,      &probe_bench,      NULL,
+	&probe_begin,      &probe_end,
+	&probe_interval,   &probe_profile,
+	&probe_tracepoint, &probe_rawtracepoint,
+	&probe_software,   &probe_hardware,
+	&probe_uprobe,     &probe_uretprobe,
+	&probe_usdt,       &probe_kprobe,
+	&probe_kretprobe,  &probe_fentry,
+	&probe_fexit,      &probe_iter,
+	&probe_watchpoint, &probe_self,
+	&probe_test,       &probe_bench,
+	&probe_table,      NULL,
 };
 
 static bool has_word(const char *list, const char *word, size_t len)

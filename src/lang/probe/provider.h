@@ -60,7 +60,7 @@ struct provider {
 extern const struct provider probe_begin, probe_end, probe_interval, probe_profile,
 	probe_tracepoint, probe_rawtracepoint, probe_software, probe_hardware, probe_uprobe,
 	probe_uretprobe, probe_usdt, probe_kprobe, probe_kretprobe, probe_fentry, probe_fexit,
-	probe_iter, probe_watchpoint, probe_self, probe_test, probe_bench;
+	probe_iter, probe_watchpoint, probe_self, probe_test, probe_bench, probe_table;
 
 /* All, ended by NULL. */
 extern const struct provider *const providers[];

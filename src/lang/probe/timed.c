@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Probes that our own loop runs: begin, end, interval, self, test, bench. */
+/* Probes that our own loop runs: begin, end, before_table, interval, self, test, bench. */
 #include "lang/gen/gen.h"
 #include "lang/run/run.h"
 #include "lang/fn/signals.h"
@@ -56,6 +56,15 @@ const struct provider probe_begin = {
 const struct provider probe_end = {
 	.name = "end",
 	.aliases = "END",
+	.flags = PROBE_TIMED | PROBE_SPECIAL,
+	.expand = expand_plain,
+	.prepare = prepare_raw,
+	.attach = attach_timed,
+};
+
+/* What a tool does before its table is shown: see lang_table(). */
+const struct provider probe_table = {
+	.name = "before_table",
 	.flags = PROBE_TIMED | PROBE_SPECIAL,
 	.expand = expand_plain,
 	.prepare = prepare_raw,

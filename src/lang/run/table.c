@@ -289,8 +289,12 @@ int lang_table(struct lang *l, struct result *result, double seconds, struct tab
 	struct tabling t = {
 		.r = &l->r, .h = l->c.opts->header, .result = result, .seconds = seconds
 	};
-	int rc = take_maps(&t, e);
+	int rc;
 
+	vec_each(it, &l->r.timed)
+		if (it->provider == &probe_table)
+			(void)run_once(it->prog_fd, NULL);
+	rc = take_maps(&t, e);
 	if (rc == 0) {
 		place_values(&t);
 		if (t.items.len > 1 && t.key_size)

@@ -1,0 +1,129 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What the tools share: whose events count, pictures, a flood of events, maps that are full.
+. "$(dirname "$0")/../lib/test.sh"
+. "$(dirname "$0")/../lib/tools.sh"
+need_root
+need_file /sys/kernel/btf/vmlinux
+cp /bin/true "$TMP/truth"
+cp "$(readlink -f /bin/sh)" "$TMP/truthsh"
+
+# --- control groups ------------------------------------------------------------------------------
+v2=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+if [ -n "$v2" ] && mkdir "$v2/fathom-truth-$$" 2>"$TMP/err"; then
+	export cg=$v2/fathom-truth-$$
+	mkdir "$cg/below"
+	trap 'rmdir "$cg/below" "$cg"; test_end' EXIT
+	inside='"$TMP/truth" outside
+		"$TMP/truthsh" -c "echo \$\$ >$cg/cgroup.procs; \"$TMP/truth\" inside; echo \$\$ >$cg/below/cgroup.procs; \"$TMP/truth\" below; true"'
+	if traced execsnoop "-G $cg" "$inside"; then
+		figure 'a control group and those below it' \
+			'sorted(r["args"].split()[-1] for r in some(pcomm="truth")) == ["below", "inside"]'
+	fi
+	if traced syscount "-P -G $cg/below" "$inside"; then
+		figure 'only the one below' 'len(some(comm="truth")) == 1'
+	fi
+	run "$FATHOM" execsnoop -G /no/such/group -d 100ms
+	expect_status 1
+	expect_err 'no/such/group'
+else
+	skip "no control group can be made here: $(head -1 "$TMP/err")" 4
+fi
+
+# --- children ------------------------------------------------------------------------------------
+# the shell has a child already when the tool starts, and that one starts others
+mkfifo "$TMP/go"
+"$TMP/truthsh" -c '"$TMP/truthsh" -c "read line; \"\$TMP/truth\" grandchild; true" <"$TMP/go"; "$TMP/truth" child; true' &
+parent=$!
+exec 8>"$TMP/go"
+children() { [ -n "$(cat /proc/$parent/task/$parent/children)" ]; }
+wait_until children
+if traced execsnoop "-p $parent --children" "echo >&8; \"$TMP/truth\" stranger; while kill -0 $parent; do sleep 0.1; done"; then
+	figure 'children of the process, and theirs' \
+		'sorted(r["args"].split()[-1] for r in some(pcomm="truth")) == ["child", "grandchild"]'
+fi
+wait $parent
+
+# --- pictures ------------------------------------------------------------------------------------
+if traced fsslower "0 --comm truth-dd --heatmap $TMP/heat.svg" 'cp "$(command -v dd)" "$TMP/truth-dd"; "$TMP/truth-dd" if=/dev/zero of="$TMP/x" bs=4k count=500 status=none'; then
+	figure 'rows and a heat map of them' 'len(some(op="write", file="x")) == 500'
+	ok 'the heat map is one' grep -q '</svg>' "$TMP/heat.svg"
+	like 'with its percentiles' "$(cat "$TMP/heat.svg")" 'p99'
+	"$PYTHON" -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' "$TMP/heat.svg" 2>"$TMP/err"
+	is 'it is well-formed' "$(cat "$TMP/err")" ''
+fi
+run "$FATHOM" fsslower --comm nobody-has-this -d 100ms --heatmap "$TMP/none.svg"
+expect_err 'nothing to draw'
+not_ok 'and no file is left' [ -e "$TMP/none.svg" ]
+run "$FATHOM" fsslower -d 100ms --heatmap "$TMP/heat.svg"
+expect_status 1
+expect_err 'heat.svg'
+is 'nothing is looked at before that is known' "$out" ''
+run "$FATHOM" fsslower -d 100ms --heatmap "$TMP/heat.xyz"
+expect_status 2
+run "$FATHOM" execsnoop --heatmap "$TMP/e.svg" -d 100ms
+expect_status 2
+expect_err 'heatmap'
+
+# --- a flood: every call is a row or is counted as lost -----------------------------------------
+cat >"$TMP/flood.c" <<-'EOF'
+	#include <stdio.h>
+	#include <time.h>
+	#include <unistd.h>
+	int main(void)
+	{
+		struct timespec a, b;
+
+		clock_gettime(CLOCK_MONOTONIC, &a);
+		for (int i = 0; i < 1000000; i++)
+			getppid();
+		clock_gettime(CLOCK_MONOTONIC, &b);
+		printf("%.0f\n", 1e6 / ((b.tv_sec - a.tv_sec) + (b.tv_nsec - a.tv_nsec) / 1e9));
+		return 0;
+	}
+EOF
+cat >"$TMP/flood.bt" <<-'EOF'
+	/* tool
+	summary: each call of getppid as a row
+	group: own
+	column: pid pid 7
+	column: comm comm 16
+	column: nr int 5
+	*/
+	rawtracepoint:sys_enter /target() && args.id == 110/ { row(pid, comm, args.id); }
+EOF
+if command -v gcc >/dev/null && gcc -O1 -o "$TMP/truthflood" "$TMP/flood.c"; then
+	if traced run "$TMP/flood.bt --comm truthflood" '"$TMP/truthflood"'; then
+		diag "$(cat "$TMP/workload.out") events a second; $(grep lost "$said" || echo none lost)"
+		n=$(grep -c '"comm":"truthflood"' "$rows")
+		lost=$(sed -n 's/.*fathom: \([0-9]*\) events lost.*/\1/p' "$said")
+		is 'rows and losses are all calls' $((n + ${lost:-0})) 1000000
+		figure 'and the loss is in the JSON, too' "len([1 for l in open('$rows') if '\"type\": \"loss\"' in l]) == $([ "${lost:-0}" -gt 0 ] && echo 1 || echo 0)"
+	fi
+	# and one whose filter lets none of them through
+	if traced run "$TMP/flood.bt --comm truthflood --filter pid==1" '"$TMP/truthflood"'; then
+		figure 'what does not match is not sent' 'not rows'
+		unlike 'and none is lost' "$(cat "$said")" 'events lost'
+	fi
+else
+	skip 'needs the command gcc' 4
+fi
+
+# --- a map that is too small ---------------------------------------------------------------------
+cat >"$TMP/small.bt" <<-'EOF'
+	/* tool
+	summary: a map that is too small
+	group: own
+	column: tid pid 7
+	column: count count 9
+	show: @count
+	*/
+	config = { max_map_keys = 4 }
+	rawtracepoint:sys_enter /target()/ { @count[tid] = count(); }
+EOF
+run "$FATHOM" run "$TMP/small.bt" -- sh -c 'for i in 1 2 3 4 5 6 7 8; do /bin/true; done'
+expect_status 0
+expect_err_like '[0-9]+ updates lost because a map was full'
+run "$FATHOM" run "$TMP/small.bt" --json -- sh -c 'for i in 1 2 3 4 5 6 7 8; do /bin/true; done'
+expect_out '"type": "loss"'
+done_testing
