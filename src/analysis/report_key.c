@@ -168,6 +168,13 @@ int report_keys_parse(const char *text, struct report_keys *ret, struct err *e)
 
 		if (is_counted(name))
 			continue;
+		if (!key && (streq(name, "trace") || streq(name, "trace_fields") ||
+			     strchr(name, '.') || strchr(name, '_'))) {
+			err_set(e, EINVAL, "'%s': fields of tracepoints are not sort keys", name);
+			err_hint(e, "'fathom script -F comm,event,trace' prints them; 'fathom "
+				    "trace' counts by them: @[args.next_comm] = count()");
+			return -EINVAL;
+		}
 		if (!key) {
 			err_set(e, EINVAL, "unknown sort key '%s'", name);
 			err_hint(e, "keys are comm, pid, tid, cpu, cgroup, event, time, parent, "

@@ -5,6 +5,7 @@
 
 #include "capture/filter.h"
 #include "capture/tracepoint.h"
+#include "host/tracefs.h"
 
 void event_list_release(struct event_list *list)
 {
@@ -17,6 +18,10 @@ void event_list_release(struct event_list *list)
 	}
 	vec_release(&list->events);
 	list->arguments = 0;
+	if (list->own)
+		tracefs_release(list->own);
+	free(list->own);
+	list->own = NULL;
 }
 
 /* For this process on any CPU; a user without privileges may still see only user space. */

@@ -52,10 +52,12 @@ struct event_source {
 	const char *tracefs;       /* /sys/kernel/tracing */
 };
 
+struct tracefs;
 struct event_list {
 	VEC(struct event) events;
 	u32 arguments; /* event_parse() calls so far */
 	struct event_source source;
+	struct tracefs *own; /* opened where tracefs is not mounted; NULL: not needed */
 };
 
 #define EVENT_LIST_INIT \

@@ -17,6 +17,7 @@
 #include "base/suggest.h"
 #include "capture/names.h"
 #include "capture/tracepoint.h"
+#include "host/tracefs.h"
 
 int event_fault(struct event_text *t, const char *at, const char *fmt, ...)
 {
@@ -555,6 +556,18 @@ static void take_events(struct event_list *list, struct event_list *from)
 	list->arguments++;
 }
 
+/* Tracepoints are found where nobody has mounted tracefs, too: in a mount of our own. */
+static void find_tracefs(struct event_list *list, const char *text)
+{
+	struct tracefs fs = TRACEFS_INIT;
+
+	if (list->source.tracefs || !strchr(text, ':') || tracefs_path() ||
+	    tracefs_open(&fs, NULL) < 0)
+		return;
+	list->own = xmemdup(&fs, sizeof(fs));
+	list->source.tracefs = tracefs_root(list->own);
+}
+
 int event_parse(struct event_list *list, const char *text, struct err *e)
 {
 	_cleanup_event_list_ struct event_list out = EVENT_LIST_INIT;
@@ -565,6 +578,7 @@ int event_parse(struct event_list *list, const char *text, struct err *e)
 	if (strlen(text) > EVENT_TEXT_MOST)
 		return err_set(e, E2BIG, "the event description is longer than %d bytes",
 			       EVENT_TEXT_MOST);
+	find_tracefs(list, text);
 	int r = parse_list(&t, false);
 
 	if (r >= 0 && *t.s)

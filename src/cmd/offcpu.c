@@ -128,6 +128,10 @@ static int show_table(const struct shown *s)
 		result_note(&r, NOTE_INFO, "--idle shows it", "%s of waiting for work are hidden",
 			    buf_str(&time));
 	}
+	if (s->live && s->view == WAIT_VIEW_CHAIN && s->args->interval)
+		result_note(&r, NOTE_INFO, "fathom record --chains, then chain -i FILE --interval",
+			    "chains of a live interval show who woke whom; what wakers did "
+			    "meanwhile is not divided");
 	if (s->live)
 		waits_live_health(s->live, &r);
 	else

@@ -47,6 +47,7 @@ int tracefs_open(struct tracefs *t, struct err *e)
 	if (fd >= 0) {
 		t->fd = fd;
 		t->mounted = NULL;
+		snprintf(t->own, sizeof(t->own), "/proc/self/fd/%d", fd);
 		return 0;
 	}
 	if (first == -EACCES) {

@@ -12,6 +12,7 @@
 struct tracefs {
 	int fd;        /* the directory, for openat(); -1: not open */
 	char *mounted; /* where it is mounted; NULL: only ours */
+	char own[32];  /* its path for this process, as long as it is open, if it is only ours */
 };
 
 #define TRACEFS_INIT     \
@@ -21,6 +22,11 @@ struct tracefs {
 
 int tracefs_open(struct tracefs *t, struct err *e);
 void tracefs_release(struct tracefs *t);
+/* Its path, for those who open files by path. */
+static inline const char *tracefs_root(const struct tracefs *t)
+{
+	return t->mounted ? t->mounted : t->own;
+}
 /* Reads "available_tracers", "events/sched/sched_switch/format" ... up to @max bytes. */
 int tracefs_read(const struct tracefs *t, const char *file, size_t max, struct buf *ret,
 		 struct err *e);

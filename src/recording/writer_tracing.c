@@ -4,6 +4,7 @@
 
 #include "base/io.h"
 #include "base/parse.h"
+#include "host/tracefs.h"
 #include "recording/format.h"
 
 #include <dirent.h>
@@ -18,19 +19,6 @@ struct point {
 	u64 id;
 };
 typedef VEC(struct point) point_list;
-
-static const char *tracefs(void)
-{
-	static const char *const places[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
-	char path[64];
-
-	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
-		snprintf(path, sizeof(path), "%s/events", places[i]);
-		if (io_exists(path))
-			return places[i];
-	}
-	return NULL;
-}
 
 static bool has_id(const char *root, const struct point *p)
 {
@@ -229,23 +217,19 @@ static bool has_tracepoints(const struct recording_writer *w)
 
 int writer_fill_tracing(struct recording_writer *w, struct err *e)
 {
+	_cleanup_(tracefs_release) struct tracefs fs = TRACEFS_INIT;
 	_cleanup_buf_ struct buf out = BUF_INIT;
 	point_list points = { 0 };
-	const char *root;
 	int ret;
 
 	if (!has_tracepoints(w) || writer_has_feature(w, FEATURE_TRACING_DATA))
 		return 0;
-	root = tracefs();
-	if (!root) {
-		ret = err_set(e, ENOENT, "cannot find tracefs for the formats of tracepoints");
-		err_hint(e, "run as root, or mount it: mount -t tracefs tracefs "
-			    "/sys/kernel/tracing");
+	ret = tracefs_open(&fs, e);
+	if (ret < 0)
 		return ret;
-	}
-	ret = collect(w, root, &points, e);
+	ret = collect(w, tracefs_root(&fs), &points, e);
 	if (ret == 0)
-		ret = build_tracing(&out, root, &points, e);
+		ret = build_tracing(&out, tracefs_root(&fs), &points, e);
 	vec_release(&points);
 	if (ret < 0)
 		return ret;

@@ -360,4 +360,16 @@ run "$FATHOM" components -i "$TMP/skid.txt" --csv --table components
 like 'components charges the caller' "$out" 'tcp'
 unlike '... not the lock' "$(grep -i '^lock' <<<"$out")" '100'
 
+# What perf has and the report does not is refused with where to find it.
+run "$FATHOM" report -i "$TMP/skid.txt" -s comm,trace
+expect_status 2
+expect_err "'trace': fields of tracepoints are not sort keys"
+expect_err 'fathom script -F comm,event,trace'
+run "$FATHOM" report -i "$TMP/skid.txt" -g folded
+expect_status 2
+expect_err "'fathom fold' writes them"
+run "$FATHOM" report -i "$TMP/skid.txt" -k /boot/vmlinux
+expect_status 2
+expect_err 'kernel names come with the recording'
+
 done_testing

@@ -316,4 +316,16 @@ wait "$spawned" 2>/dev/null
 run "$FATHOM" report -i killed.data
 expect_status 0
 expect_prose 'the recording was cut: its recorder was killed'
+# Nobody has mounted tracefs: a mount of our own serves.
+if unshare -m true 2>/dev/null && grep -q ' /sys/kernel/tracing ' /proc/mounts; then
+	run unshare -m sh -c "umount -l /sys/kernel/debug/tracing /sys/kernel/debug 2>/dev/null
+		umount -l /sys/kernel/tracing && ! test -e /sys/kernel/tracing/events &&
+		'$FATHOM' record -q -e sched:sched_switch -d 200ms -o '$TMP/unmounted.data'"
+	expect_status 0 'tracepoints are recorded where tracefs is not mounted'
+	run "$FATHOM" script -i "$TMP/unmounted.data"
+	expect_out_like 'sched:sched_switch: prev_comm=.* ==> next_comm=' '... with their formats'
+else
+	skip 'no mount namespaces, or tracefs is elsewhere' 2
+fi
+
 done_testing
