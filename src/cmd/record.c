@@ -16,8 +16,10 @@
 #include "cli/target.h"
 #include "cmd/offcpu.h"
 #include "host/caps.h"
+#include "recorder/needed.h"
 #include "recorder/recorder.h"
 #include "recorder/room.h"
+#include "symbol/keep.h"
 
 enum {
 	FILES_MOST = 1 << 16,
@@ -624,6 +626,19 @@ static int open_recorder(struct record_job *r)
 	return recorder_open(r->recorder, &r->ctx->err);
 }
 
+/* By perf's name, with --buildid-dir: copies of what ran, for later. Files that are gone are none.
+ */
+static void keep_files(const struct record_job *r)
+{
+	struct needed_files files = { 0 };
+
+	if (r->ctx->cache && r->path && needed_load(&files, r->path, false, NULL) == 0)
+		vec_each(f, &files.list)
+			if (f->path[0] == '/')
+				(void)keep_add(r->ctx->cache, f->path, NULL, NULL);
+	needed_release(&files);
+}
+
 static int finish(struct record_job *r)
 {
 	struct recorder_summary s;
@@ -634,6 +649,7 @@ static int finish(struct record_job *r)
 	status = program_end(&r->launch);
 	r->path = recorder_path(r->recorder);
 	recorder_summary(r->recorder, &s);
+	keep_files(r);
 	if (r->ctx->as_perf)
 		show_perf_summary(r, &s);
 	else

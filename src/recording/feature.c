@@ -263,7 +263,7 @@ void recording_read_feature(struct recording *r, u32 feature, const void *data, 
 		*(const char **)((char *)&r->info + kind->string) = bytes_string(&b, &r->arena);
 	else if (kind && kind->parse)
 		ret = kind->parse(r, &b);
-	else
+	if (r->keep_all || !kind || (!kind->string && !kind->parse))
 		keep_blob(r, feature, data, size);
 	if (ret < 0 || b.bad)
 		recording_bad_feature(r, offset,

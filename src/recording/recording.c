@@ -66,16 +66,27 @@ static int finish_open(struct recording *r, struct recording **ret, struct err *
 	return 0;
 }
 
-int recording_open(const char *path, struct recording **ret, struct err *e)
+static int open_path(const char *path, bool keep_all, struct recording **ret, struct err *e)
 {
 	struct recording *r = recording_new(streq(path, "-") ? "standard input" : path);
 	int status = source_open_path(&r->source, path, e);
 
+	r->keep_all = keep_all;
 	if (status < 0) {
 		recording_free(r);
 		return status;
 	}
 	return finish_open(r, ret, e);
+}
+
+int recording_open(const char *path, struct recording **ret, struct err *e)
+{
+	return open_path(path, false, ret, e);
+}
+
+int recording_open_whole(const char *path, struct recording **ret, struct err *e)
+{
+	return open_path(path, true, ret, e);
 }
 
 int recording_open_fd(int fd, const char *name, struct recording **ret, struct err *e)

@@ -70,6 +70,8 @@ typedef int (*recording_cb)(const struct record *record, void *ctx);
  * start have been read when this returns.
  */
 int recording_open(const char *path, struct recording **ret, struct err *e);
+/* The same; the raw bytes of every feature are kept in the info's blobs, for a copy of it. */
+int recording_open_whole(const char *path, struct recording **ret, struct err *e);
 /* @fd stays the caller's; @name is for messages. */
 int recording_open_fd(int fd, const char *name, struct recording **ret, struct err *e);
 /* @data is not copied and must live as long as the recording. */
