@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The camera of scripts/pictures: pictures.mjs PLAYWRIGHT CHROMIUM FROM TO
+import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 
 const [, , playwright, executablePath, from, to] = process.argv;
@@ -69,8 +70,27 @@ async function timeline() {
 	await page.screenshot({ path: `${to}/timeline.png` });
 }
 
+// Charts of half a minute; a span is chosen in them.
+async function serve() {
+	const page = await browser.newPage({ viewport: { width: 1280, height: 760 } });
+
+	await page.goto(readFileSync(`${from}/address`, 'utf8').split(' ')[0]);
+	await page.waitForSelector('body.ready');
+	await page.waitForTimeout(32000);
+	await page.evaluate(() => {
+		const { axis } = window.fathomServe;
+
+		axis.span = 30;
+		axis.pause(true);
+		axis.choose(axis.to - 12000, axis.to - 7000);
+	});
+	await page.waitForTimeout(500);
+	await page.screenshot({ path: `${to}/serve.png` });
+}
+
 await viewer();
 await chain();
 await hotcold();
 await timeline();
+await serve();
 await browser.close();

@@ -202,10 +202,10 @@ static int check_network(const struct serving *s, struct err *e)
 {
 	if (s->address.loopback || s->args->insecure)
 		return 0;
-	err_set(e, EPERM, "'%s' can be reached by others, and nothing would be encrypted",
+	err_set(e, EINVAL, "'%s' can be reached by others, and nothing would be encrypted",
 		s->args->listen);
 	err_hint(e, "stay on loopback and use ssh -L 7777:localhost:7777 HOST; or --insecure");
-	return -EPERM;
+	return -EINVAL;
 }
 
 static void add_name(struct serving *s, const char *name)

@@ -10,6 +10,16 @@ static void add_name(struct buf *out, const char *s)
 		buf_addch(out, isalnum((u8)*s) ? *s : '_');
 }
 
+/* The same as Prometheus wants names: "InErrors" is "in_errors". */
+static void add_snake(struct buf *out, const char *s)
+{
+	for (size_t i = 0; s[i]; i++) {
+		if (i && isupper((u8)s[i]) && (islower((u8)s[i - 1]) || isdigit((u8)s[i - 1])))
+			buf_addch(out, '_');
+		buf_addch(out, isalnum((u8)s[i]) ? (char)tolower((u8)s[i]) : '_');
+	}
+}
+
 static void add_escaped(struct buf *out, const char *s)
 {
 	for (; *s; s++) {
@@ -60,6 +70,18 @@ static const char *unit_of(const struct counter *row)
 	}
 }
 
+/* A counter that no table has: where it stands is all that is known. */
+static void add_meaning(struct buf *out, const struct set_counter *c)
+{
+	size_t n;
+	const struct counter_source *const *sources = counter_sources(&n);
+
+	if (c->row->meaning && *c->row->meaning)
+		buf_addstr(out, c->row->meaning);
+	else if (c->row->field && c->source < n)
+		buf_addf(out, "%s of /%s.", c->row->field, sources[c->source]->path);
+}
+
 static void add_help(struct buf *out, const char *name, const char *type, const char *unit,
 		     const char *help)
 {
@@ -80,7 +102,7 @@ static void own_name(const struct counter *row, struct buf *out)
 
 	buf_reset(out);
 	buf_addstr(out, "fathom_");
-	add_name(out, row->name);
+	add_snake(out, row->name);
 	if (unit && !ends_with(buf_str(out), unit)) {
 		buf_addch(out, '_');
 		buf_addstr(out, unit);
@@ -107,9 +129,12 @@ static void add_family(const struct counter_set *set, const struct snapshot *s, 
 {
 	const struct set_counter *c = &set->counters.items[counter];
 	bool grows = c->row->kind == CUMULATIVE;
+	_cleanup_buf_ struct buf meaning = BUF_INIT;
 
 	own_name(c->row, name);
-	add_help(out, buf_str(name), grows ? "counter" : "gauge", unit_of(c->row), c->row->meaning);
+	add_meaning(&meaning, c);
+	add_help(out, buf_str(name), grows ? "counter" : "gauge", unit_of(c->row),
+		 buf_str(&meaning));
 	for (u32 i = c->first; i != SET_NONE; i = set->series.items[i].next) {
 		const char *instance = series_instance(set, i);
 

@@ -137,7 +137,9 @@ int flight_find(const struct flight *f, struct jobs *j, u64 from, u64 to, char *
 
 	if (f->child.pid <= 0 || to <= f->since || to <= from || (!in_new && !has_old))
 		return not_there(f, e);
-	*ret_note = NULL;
+	*ret_note = in_new ? "from a recording that goes on: its file has no end yet, which the "
+			     "viewer calls damaged"
+			   : NULL;
 	if (from < f->since)
 		*ret_note = "stacks of the begin of this span are not there any more";
 	if (in_new && in_old && has_old)

@@ -340,6 +340,8 @@ static int take_body(const struct route *route, const char *body, size_t n, stru
 
 	if (!n)
 		return 0;
+	if (!http_is_utf8(body, n))
+		return err_set(e, EINVAL, "the body is not UTF-8");
 	json_reader_init(&r, body, n);
 	if (json_read(&r) != READ_OBJECT)
 		rc = err_set(e, EINVAL, "the body is no JSON object");
