@@ -207,33 +207,51 @@ int ftrace_open(struct ftrace *f, bool top, struct err *e)
 	return r;
 }
 
-/* A process that was killed closes its files one by one: until then the instance is busy. */
-static void remove_instance(int instances, const char *name)
+/*
+ * A process that was killed closes its files one by one: until the last ring is closed, the tracer
+ * cannot be changed and the instance not be removed.
+ */
+static bool busy_pause(int r, int *tries)
 {
 	struct timespec pause = { .tv_nsec = 20 * NSEC_PER_MSEC };
 
-	for (int i = 0; i < 250 && unlinkat(instances, name, AT_REMOVEDIR) < 0; i++) {
-		if (errno != EBUSY)
-			return;
-		nanosleep(&pause, NULL);
-	}
+	if (r != -EBUSY || ++*tries > 250)
+		return false;
+	nanosleep(&pause, NULL);
+	return true;
+}
+
+static void put_back(int dir, const char *file, const char *text)
+{
+	int tries = 0, r;
+
+	do {
+		r = write_at(dir, file, FTRACE_SET, text);
+	} while (busy_pause(r, &tries));
+}
+
+static void remove_instance(const struct ftrace *f)
+{
+	_cleanup_close_ int instances =
+		openat(f->fs.fd, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int tries = 0, r = -ENOENT;
+
+	do {
+		if (instances >= 0)
+			r = unlinkat(instances, f->name, AT_REMOVEDIR) < 0 ? -errno : 0;
+	} while (busy_pause(r, &tries));
 }
 
 void ftrace_restore(const struct ftrace *f)
 {
 	for (size_t i = 0; f->top && i < ARRAY_SIZE(at_rest); i++)
-		(void)write_at(f->dir, at_rest[i].file, FTRACE_SET, at_rest[i].text);
-	if (!f->top && *f->name) {
-		int instances = openat(f->fs.fd, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-		(void)write_at(f->dir, "tracing_on", FTRACE_SET, "0");
-		(void)write_at(f->dir, "current_tracer", FTRACE_SET, "nop");
-		(void)write_at(f->dir, "events/enable", FTRACE_SET, "0");
-		if (instances >= 0) {
-			remove_instance(instances, f->name);
-			close(instances);
-		}
-	}
+		put_back(f->dir, at_rest[i].file, at_rest[i].text);
+	if (f->top || !*f->name)
+		return;
+	put_back(f->dir, "tracing_on", "0");
+	put_back(f->dir, "current_tracer", "nop");
+	put_back(f->dir, "events/enable", "0");
+	remove_instance(f);
 }
 
 static void close_rings(struct ftrace *f)
