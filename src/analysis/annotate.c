@@ -255,7 +255,7 @@ static struct table *instruction_table(const struct hits *h, struct result *ret)
 		{ "function", "FUNCTION", VALUE_TEXT, 0 },
 		{ "address", "ADDRESS", VALUE_ADDRESS, 0 },
 	};
-	char keys[HITS_EVENTS_MOST][2][24];
+	char keys[HITS_EVENTS_MOST][2][40];
 	size_t n = 2;
 
 	for (size_t i = 0; i < h->n_events; i++) {

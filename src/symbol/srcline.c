@@ -157,7 +157,7 @@ static bool strings_end(Elf *elf)
 }
 
 /* libdw reads, it does not map: a file that is cut short meanwhile is an error, not a signal. */
-static Dwarf *open_dwarf(const struct elf *elf, int *ret_fd, Elf **ret_elf)
+Dwarf *srcline_open_dwarf(const struct elf *elf, bool whole, int *ret_fd, Elf **ret_elf)
 {
 	Dwarf *dwarf = NULL;
 
@@ -166,9 +166,9 @@ static Dwarf *open_dwarf(const struct elf *elf, int *ret_fd, Elf **ret_elf)
 	elf_version(EV_CURRENT);
 	if (*ret_fd >= 0)
 		*ret_elf = elf_begin(*ret_fd, ELF_C_READ, NULL);
-	if (*ret_elf)
+	if (*ret_elf && !whole)
 		hide_unused(*ret_elf);
-	else if (elf->mem)
+	else if (!*ret_elf && elf->mem)
 		*ret_elf = elf_memory((char *)(uintptr_t)elf->mem, elf->size);
 	if (*ret_elf)
 		dwarf = dwarf_begin_elf(*ret_elf, DWARF_C_READ, NULL);
@@ -253,13 +253,13 @@ int srcline_new(struct srcline **ret, const struct elf *elf, const struct elf *a
 	s = xcalloc(1, sizeof(*s));
 	s->counts.bytes = bytes;
 	s->fd = s->alt_fd = -1;
-	s->dwarf = open_dwarf(elf, &s->fd, &s->elf);
+	s->dwarf = srcline_open_dwarf(elf, false, &s->fd, &s->elf);
 	if (!s->dwarf) {
 		srcline_free(s);
 		return -EBADMSG;
 	}
 	if (alt)
-		s->alt = open_dwarf(alt, &s->alt_fd, &s->alt_elf);
+		s->alt = srcline_open_dwarf(alt, false, &s->alt_fd, &s->alt_elf);
 	s->no_alt = !s->alt && elf_find_section(elf, ".gnu_debugaltlink");
 	/* Itself in place of none keeps libdw from opening whatever path the file names. */
 	dwarf_setalt(s->dwarf, s->alt ? s->alt : s->dwarf);

@@ -72,5 +72,11 @@ void unit_index_rows(struct srcline *s, struct unit *u);
 void unit_index(struct srcline *s, struct unit *u, u32 id);
 void unit_release(struct unit *u);
 
+/*
+ * The DWARF of a file; the caller ends both and closes the descriptor. NULL: none that is sound.
+ * @whole: also the sections that lines do not need, such as where variables are.
+ */
+Dwarf *srcline_open_dwarf(const struct elf *elf, bool whole, int *ret_fd, Elf **ret_elf);
+
 #endif
 #endif
