@@ -2,6 +2,7 @@
 #include "analysis/callgraph.h"
 
 #include "analysis/flame_names.h"
+#include "analysis/paths.h"
 
 #include <fnmatch.h>
 
@@ -9,8 +10,7 @@ typedef VEC(u32) u32_list;
 
 struct weighed {
 	u64 self, total;
-	u32 stamp; /* of the sample that was counted last */
-	u32 node;  /* + 1; 0: left out */
+	u32 node; /* + 1; 0: left out */
 };
 
 struct maker {
@@ -21,8 +21,9 @@ struct maker {
 	struct weighed *frames; /* by frame */
 	size_t n_frames;
 	u8 *focus;       /* by frame: 1 matches, 2 does not */
+	u8 *in_focus;    /* by stack: it or a caller matches */
+	u64 *weights;    /* by stack: of its samples, and of what it called */
 	struct map arcs; /* from << 32 | to -> index + 1 */
-	VEC(u32) stamps; /* by arc */
 };
 
 /* All frames of a module are its first one. */
@@ -41,47 +42,54 @@ static u32 *shown_modules(struct profile *p)
 	return shown;
 }
 
-static bool in_focus(struct maker *m, u32 stack)
+static bool matches(struct maker *m, u32 frame)
 {
-	const struct stack *stacks = m->profile->stacks.items;
+	u8 *known = &m->focus[frame];
 
-	if (!m->opts->focus)
-		return true;
-	for (; stack; stack = stacks[stack].parent) {
-		u8 *known = &m->focus[stacks[stack].frame];
+	if (!*known) {
+		const struct frame *f = &m->profile->frames.items[frame];
 
-		if (!*known) {
-			const struct frame *f = profile_frame_of(m->profile, stack);
-
-			*known = fnmatch(m->opts->focus, profile_str(m->profile, f->name), 0) ? 2
-											      : 1;
-		}
-		if (*known == 1)
-			return true;
+		*known = fnmatch(m->opts->focus, profile_str(m->profile, f->name), 0) ? 2 : 1;
 	}
-	return false;
+	return *known == 1;
 }
 
-static void weigh(struct maker *m, const struct profile_sample *s, u32 stamp)
+static void find_focus(struct maker *m)
 {
-	const struct stack *stacks = m->profile->stacks.items;
+	const struct profile *p = m->profile;
 
-	if (s->stack)
-		m->frames[m->shown[stacks[s->stack].frame]].self += s->weight;
-	for (u32 at = s->stack; at; at = stacks[at].parent) {
-		struct weighed *w = &m->frames[m->shown[stacks[at].frame]];
+	for (u32 i = 1; i < p->stacks.len; i++) {
+		const struct stack *st = &p->stacks.items[i];
 
-		if (w->stamp != stamp)
-			w->total += s->weight;
-		w->stamp = stamp;
+		m->in_focus[i] =
+			!m->opts->focus || m->in_focus[st->parent] || matches(m, st->frame);
 	}
+	m->in_focus[0] = !m->opts->focus;
+}
+
+static void weigh(struct maker *m, const struct profile_sample *s)
+{
+	if (s->stack)
+		m->frames[m->shown[m->profile->stacks.items[s->stack].frame]].self += s->weight;
+	m->weights[s->stack] += s->weight;
 	m->graph->whole += s->weight;
 	m->graph->samples += s->count;
 }
 
-static bool is_wanted(struct maker *m, const struct profile_sample *s)
+/* Recursion counts once. */
+static void weigh_frames(struct maker *m)
 {
-	return s->event == m->opts->event && in_focus(m, s->stack);
+	const struct profile *p = m->profile;
+	_cleanup_free_ u32 *keys = xcalloc(MAX(p->stacks.len, (size_t)1), sizeof(*keys));
+	_cleanup_free_ u8 *outermost = NULL;
+
+	for (u32 i = 1; i < p->stacks.len; i++)
+		keys[i] = m->shown[p->stacks.items[i].frame];
+	outermost = paths_outermost(p, keys, m->n_frames);
+	paths_sum(p, m->weights);
+	for (u32 i = 1; i < p->stacks.len; i++)
+		if (outermost[i])
+			m->frames[keys[i]].total += m->weights[i];
 }
 
 /* --- nodes ---------------------------------------------------------------------------------- */
@@ -179,41 +187,52 @@ static void choose_nodes(struct maker *m)
 
 /* --- arcs ----------------------------------------------------------------------------------- */
 
-static void add_arc(struct maker *m, u32 from, u32 to, u64 weight, bool direct, u32 stamp)
+/* The number of the arc, + 1. */
+static u32 arc_of(struct maker *m, u32 from, u32 to)
 {
 	u64 *index = map_at(&m->arcs, (u64)from << 32 | to);
 
 	if (!*index) {
 		vec_push(&m->graph->arcs, (struct callgraph_arc){ .from = from, .to = to });
-		vec_push(&m->stamps, 0);
 		*index = m->graph->arcs.len;
 	}
-	if (m->stamps.items[*index - 1] == stamp)
-		return;
-	m->stamps.items[*index - 1] = stamp;
-	m->graph->arcs.items[*index - 1].weight += weight;
-	if (direct)
-		m->graph->arcs.items[*index - 1].direct += weight;
+	return (u32)*index;
 }
 
-static void connect(struct maker *m, const struct profile_sample *s, u32 stamp)
+/* By stack: the arc that leads to it, + 1; 0: none. @nearest: by stack, the next node upwards. */
+static void find_arcs(struct maker *m, u32 *arcs, u32 *nearest)
 {
-	const struct stack *stacks = m->profile->stacks.items;
-	u32 callee = 0; /* + 1 */
-	bool direct = true;
+	const struct profile *p = m->profile;
 
-	for (u32 at = s->stack; at; at = stacks[at].parent) {
-		u32 node = m->frames[m->shown[stacks[at].frame]].node;
+	for (u32 i = 1; i < p->stacks.len; i++) {
+		const struct stack *st = &p->stacks.items[i];
+		u32 node = m->frames[m->shown[st->frame]].node, caller = nearest[st->parent];
 
-		if (!node) {
-			direct = false;
-			continue;
-		}
+		nearest[i] = node ? node : caller;
 		/* inside a module calls are no arcs */
-		if (callee && !(m->opts->by_module && node == callee))
-			add_arc(m, node - 1, callee - 1, s->weight, direct, stamp);
-		callee = node;
-		direct = true;
+		if (node && caller && m->weights[i] && !(m->opts->by_module && node == caller))
+			arcs[i] = arc_of(m, caller - 1, node - 1);
+	}
+}
+
+static void connect(struct maker *m)
+{
+	const struct profile *p = m->profile;
+	size_t n = MAX(p->stacks.len, (size_t)1);
+	_cleanup_free_ u32 *arcs = xcalloc(n, sizeof(*arcs)),
+			   *nearest = xcalloc(n, sizeof(*nearest));
+	_cleanup_free_ u8 *outermost = NULL;
+
+	find_arcs(m, arcs, nearest);
+	outermost = paths_outermost(p, arcs, m->graph->arcs.len + 1);
+	for (u32 i = 1; i < p->stacks.len; i++) {
+		struct callgraph_arc *a = arcs[i] ? &m->graph->arcs.items[arcs[i] - 1] : NULL;
+		u32 up = p->stacks.items[i].parent;
+
+		if (a && outermost[i])
+			a->weight += m->weights[i];
+		if (a && m->frames[m->shown[p->stacks.items[up].frame]].node)
+			a->direct += m->weights[i];
 	}
 }
 
@@ -306,8 +325,9 @@ static void maker_release(struct maker *m)
 	free(m->shown);
 	free(m->frames);
 	free(m->focus);
+	free(m->in_focus);
+	free(m->weights);
 	map_release(&m->arcs);
-	vec_release(&m->stamps);
 }
 
 int callgraph_init(struct callgraph *g, struct profile *p, const struct callgraph_opts *opts,
@@ -320,16 +340,20 @@ int callgraph_init(struct callgraph *g, struct profile *p, const struct callgrap
 	m.n_frames = p->frames.len;
 	m.frames = xcalloc(m.n_frames, sizeof(*m.frames));
 	m.focus = xcalloc(m.n_frames, 1);
-	for (u32 i = 0; i < p->samples.len; i++) {
-		if (is_wanted(&m, &p->samples.items[i]))
-			weigh(&m, &p->samples.items[i], i + 1);
-		else if (p->samples.items[i].event == opts->event)
-			g->unfocused += p->samples.items[i].weight;
+	m.in_focus = xcalloc(MAX(p->stacks.len, (size_t)1), 1);
+	m.weights = xcalloc(MAX(p->stacks.len, (size_t)1), sizeof(*m.weights));
+	find_focus(&m);
+	vec_each(sample, &p->samples) {
+		if (sample->event != opts->event)
+			continue;
+		if (m.in_focus[sample->stack])
+			weigh(&m, sample);
+		else
+			g->unfocused += sample->weight;
 	}
+	weigh_frames(&m);
 	choose_nodes(&m);
-	for (u32 i = 0; i < p->samples.len; i++)
-		if (is_wanted(&m, &p->samples.items[i]))
-			connect(&m, &p->samples.items[i], i + 1);
+	connect(&m);
 	prune_arcs(&m);
 	maker_release(&m);
 	if (g->nodes.len)

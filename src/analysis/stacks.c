@@ -2,6 +2,7 @@
 #include "analysis/stacks.h"
 
 #include "analysis/nameless.h"
+#include "analysis/paths.h"
 #include "analysis/report.h"
 #include "base/buf.h"
 #include "base/hash.h"
@@ -9,7 +10,13 @@
 #include "profile/load.h"
 #include "unwind/unwind.h"
 
-enum { DEPTH_MOST = 8192 };
+/* Of a stack, up to its root. */
+struct path {
+	u32 frames; /* of users' code ... */
+	u32 named;
+	u32 outermost; /* ... and the module of the outermost */
+	bool root;
+};
 
 struct process_row {
 	s32 pid;
@@ -42,6 +49,8 @@ struct work {
 	struct map binary_ids;  /* string -> index + 1 */
 	struct map path_ids;    /* hash of a path -> string of the profile */
 	struct process_row all;
+	struct path *paths; /* by stack */
+	u64 *counts;        /* by stack: of samples */
 };
 
 static bool is_early(u32 end)
@@ -84,41 +93,71 @@ static bool is_user(const struct frame *f)
 	return f->kind == FRAME_USER || f->kind == FRAME_JIT || f->kind == FRAME_INTERPRETED;
 }
 
-/* One stack, from its leaf to its root. */
+static bool is_counted(const struct frame *f)
+{
+	return f->kind != FRAME_INLINED && f->kind != FRAME_MARKER;
+}
+
+/* A stack's number is above its caller's: one pass. */
+static void find_paths(struct work *w)
+{
+	const struct profile *p = w->p;
+
+	for (u32 i = 1; i < p->stacks.len; i++) {
+		const struct frame *f = &p->frames.items[p->stacks.items[i].frame];
+		struct path *to = &w->paths[i];
+
+		*to = w->paths[p->stacks.items[i].parent];
+		if (!is_counted(f) || !is_user(f))
+			continue;
+		if (!to->outermost)
+			to->outermost = f->module;
+		to->frames++;
+		to->named += !f->no_name;
+		to->root |= f->is_root;
+	}
+}
+
 static void count_stack(struct work *w, const struct profile_sample *s, struct process_row *row)
 {
-	u32 outermost = 0, depth = 0;
-	bool root = false;
+	const struct path *path = &w->paths[s->stack];
 
-	for (u32 id = s->stack; id && depth < DEPTH_MOST; depth++) {
-		const struct stack *st = &w->p->stacks.items[id];
-		const struct frame *f = &w->p->frames.items[st->frame];
-		struct binary_row *b;
-
-		id = st->parent;
-		if (f->kind == FRAME_INLINED || f->kind == FRAME_MARKER)
-			continue;
-		b = binary_at(w, f->module);
-		b->frames += s->count;
-		b->named += f->no_name ? 0 : s->count;
-		b->kind = f->kind;
-		if (!is_user(f))
-			continue;
-		outermost = f->module;
-		row->frames += s->count;
-		row->named += f->no_name ? 0 : s->count;
-		root |= f->is_root;
-	}
-	if (!outermost)
+	w->counts[s->stack] += s->count;
+	row->frames += s->count * path->frames;
+	row->named += s->count * path->named;
+	if (!path->outermost)
 		return;
 	row->users += s->count;
-	row->complete += root ? s->count : 0;
-	if (!root && !w->h)
-		binary_at(w, outermost)->ended += s->count;
+	row->complete += path->root ? s->count : 0;
+	if (!path->root && !w->h)
+		binary_at(w, path->outermost)->ended += s->count;
+}
+
+static void count_binaries(struct work *w)
+{
+	const struct profile *p = w->p;
+
+	paths_sum(p, w->counts);
+	for (u32 i = 1; i < p->stacks.len; i++) {
+		const struct frame *f = &p->frames.items[p->stacks.items[i].frame];
+		struct binary_row *b;
+
+		if (!is_counted(f) || !w->counts[i])
+			continue;
+		b = binary_at(w, f->module);
+		b->frames += w->counts[i];
+		b->named += f->no_name ? 0 : w->counts[i];
+		b->kind = f->kind;
+	}
 }
 
 static void count_profile(struct work *w)
 {
+	size_t n = MAX(w->p->stacks.len, (size_t)1);
+
+	w->paths = xcalloc(n, sizeof(*w->paths));
+	w->counts = xcalloc(n, sizeof(*w->counts));
+	find_paths(w);
 	vec_each(s, &w->p->samples) {
 		const struct profile_thread *t = &w->p->threads.items[s->thread];
 		struct process_row *row = process_at(w, t->pid);
@@ -129,6 +168,9 @@ static void count_profile(struct work *w)
 			row->comm = t->comm;
 		count_stack(w, s, row);
 	}
+	count_binaries(w);
+	free(w->paths);
+	free(w->counts);
 }
 
 /* What the recorder counted is better than what names tell. */

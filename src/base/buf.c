@@ -9,6 +9,14 @@ void buf_release(struct buf *b)
 	*b = (struct buf)BUF_INIT;
 }
 
+void buf_reset_most(struct buf *b, size_t most)
+{
+	if (b->cap > most)
+		buf_release(b);
+	else
+		buf_reset(b);
+}
+
 void buf_reset(struct buf *b)
 {
 	b->len = 0;

@@ -27,6 +27,8 @@ struct buf {
 void buf_release(struct buf *b);
 /* Keeps the memory, forgets the content. */
 void buf_reset(struct buf *b);
+/* Forgets the content, and the memory, too, if it is more than @most: a peak is not forever. */
+void buf_reset_most(struct buf *b, size_t most);
 /* Room for @extra more bytes; returns where they go. Follow with buf_added(). */
 char *buf_reserve(struct buf *b, size_t extra);
 void buf_added(struct buf *b, size_t n);

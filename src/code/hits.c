@@ -111,7 +111,7 @@ static void on_sample(struct hits *h, const struct record *r, u32 event)
 	struct place *place;
 	struct hit *hit;
 
-	machine_moment(&h->machine, proc, s->time);
+	machine_moment(&h->machine, proc, s);
 	place = machine_place(&h->machine, proc, machine_mode(r), s->ip, false);
 	h->events[event].samples++;
 	h->events[event].weight += s->period;

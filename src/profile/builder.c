@@ -237,7 +237,7 @@ static void on_sample(struct builder *b, const struct record *r)
 	if (!passes && !linked)
 		return;
 	proc = machine_process(&b->machine, (s32)s->pid);
-	machine_moment(&b->machine, proc, s->time);
+	machine_moment(&b->machine, proc, s);
 	ps = (struct profile_sample){
 		.time = s->time,
 		.weight = s->period ? s->period : 1,

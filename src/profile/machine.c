@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "profile/machine.h"
 
+#include "recording/wait.h"
+
 #include "base/hash.h"
 
 #include <inttypes.h>
@@ -125,8 +127,24 @@ static void forget_places(struct process *p)
 	p->generation++;
 }
 
-void machine_moment(struct machine *m, struct process *p, u64 time)
+/*
+ * The end of a wait may lie a microsecond after its thread went on and replaced code: the kernel's
+ * quick clock and the program's do not quite agree. In the middle of the wait the code was there.
+ */
+static u64 moment_of(const struct sample *s)
 {
+	const struct wait_record *raw = s->raw; /* packed: any address will do */
+
+	if (!(s->type & PERF_SAMPLE_RAW) || s->raw_size < sizeof(*raw) ||
+	    raw->magic != WAIT_RECORD_MAGIC ||
+	    (raw->event != WAIT_EVENT_BLOCKED && raw->event != WAIT_EVENT_RUNQ))
+		return s->time;
+	return s->time - MIN(s->period, s->time) / 2;
+}
+
+void machine_moment(struct machine *m, struct process *p, const struct sample *s)
+{
+	u64 time = moment_of(s);
 	u64 changes = symbols_jit_changes(m->symbols, p->pid, time);
 
 	p->last_time = time;

@@ -90,7 +90,7 @@ void machine_map(struct machine *m, struct process *p, u64 start, u64 end,
 /* Made on first sight. */
 struct process *machine_process(struct machine *m, s32 pid);
 /* What follows is of this moment: addresses of run-time code mean what they meant then. */
-void machine_moment(struct machine *m, struct process *p, u64 time);
+void machine_moment(struct machine *m, struct process *p, const struct sample *s);
 /* Name of a thread: its own, its process's, or ":TID" as perf writes it. */
 u32 machine_comm(struct machine *m, s32 pid, s32 tid);
 /* Path of a cgroup by its id; 0 when it was never named. */

@@ -101,7 +101,7 @@ static void name_sample(struct naming *n, const struct record *r)
 	enum address_mode mode = machine_mode(r);
 	bool first = true;
 
-	machine_moment(&n->machine, proc, s->time);
+	machine_moment(&n->machine, proc, s);
 	if (!n->first_time)
 		n->first_time = s->time;
 	n->last_time = MAX(n->last_time, s->time);

@@ -396,6 +396,6 @@ int recorder_kernel_collect(struct recorder *r, bool turn, struct err *e)
 		rc = recorder_file_add(r, out.data, out.len, e);
 	else if (rc < 0)
 		err_sys(e, rc, "cannot read the samples of the kernel's unwinder");
-	buf_reset(&r->sweep);
+	buf_reset_most(&r->sweep, SWEEP_KEPT);
 	return MIN(rc, 0);
 }

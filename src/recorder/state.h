@@ -34,6 +34,8 @@ struct source {
 	bool copies;  /* the ring's samples carry registers and stacks */
 };
 
+enum { SWEEP_KEPT = 2 << 20 }; /* bytes of a buffer that stay after a peak */
+
 /* The kernel's unwinder and the thread that listens to it. */
 struct kernel_stacks {
 	struct sampler *sampler; /* NULL: not there (yet) */

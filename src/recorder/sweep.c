@@ -322,8 +322,8 @@ static int release_records(struct recorder *r, struct err *e)
 	rc = out.len ? recorder_file_add(r, out.data, out.len, e) : 0;
 	vec_release(&entries);
 	r->sweep = out;
-	buf_reset(&r->sweep);
-	buf_reset(&r->records);
+	buf_reset_most(&r->sweep, SWEEP_KEPT);
+	buf_reset_most(&r->records, SWEEP_KEPT);
 	return rc;
 }
 

@@ -238,7 +238,8 @@ int recording_writer_flush(struct recording_writer *w, struct err *e)
 			return err_set(e, EIO, "cannot compress '%s'", w->path);
 		ret = writer_write(w, w->packed.data, w->packed.len, e);
 	}
-	buf_reset(&w->pending);
+	buf_reset_most(&w->pending, WRITER_KEPT);
+	buf_reset_most(&w->packed, WRITER_KEPT);
 	return ret < 0 || w->pipe ? ret : writer_checkpoint(w, e);
 }
 

@@ -9,7 +9,7 @@
 #include "recording/writer.h"
 #include "recording/zstd.h"
 
-enum { WRITER_BUFFER = 256 << 10 };
+enum { WRITER_BUFFER = 256 << 10, WRITER_KEPT = 2 << 20 };
 
 struct written_event {
 	struct perf_event_attr attr;

@@ -276,7 +276,8 @@ static bool find_or_read(const struct symbols *s, struct jit *j, pid_t nspid, co
 	/* a dump goes on to be written: what was read before the moment may be out of date */
 	if (found && (!j->dump_key || !time_ns || time_ns <= j->read_ns))
 		return true;
-	if (now < j->next_read_ns || (s->opts.offline && !root))
+	/* one that is found there may be of code that is gone: that is not a matter of patience */
+	if ((now < j->next_read_ns && !(found && j->dump_key)) || (s->opts.offline && !root))
 		return found;
 	begin = j->read_ns = clock_mono_ns();
 	if (j->dump_key)

@@ -25,8 +25,8 @@ enum {
 /* As long as tables take no more than this, one that is met is given whole. */
 #define WHOLE_BYTES (7ull << 20)
 /* More than most machines need at once: then it is time to see what is still needed. */
-#define RENEW_BYTES (40ull << 20)
-#define RENEW_NS    (300 * NSEC_PER_SEC)
+#define RENEW_BYTES (24ull << 20)
+#define RENEW_NS    (120 * NSEC_PER_SEC)
 
 static u64 key_hash(const struct unwind_key *key)
 {

@@ -110,7 +110,7 @@ static int on_record(const struct record *r, void *ctx)
 	if (!s)
 		return 0;
 	p = machine_process(&c->machine, (s32)s->pid);
-	machine_moment(&c->machine, p, s->time);
+	machine_moment(&c->machine, p, s);
 	json_open(&c->json);
 	json_kv_u64(&c->json, "timestamp", s->time);
 	json_kv_s64(&c->json, "pid", (s32)s->pid);

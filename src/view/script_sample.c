@@ -237,7 +237,7 @@ void script_sample(struct script *s, const struct record *r, const struct script
 		.misc = r->misc,
 	};
 
-	machine_moment(&s->machine, p, sample->time);
+	machine_moment(&s->machine, p, sample);
 	script_line_start(s, ev, &who);
 	if (ev->fields & SCRIPT_PERIOD)
 		script_line_period(&s->out,

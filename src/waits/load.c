@@ -20,7 +20,7 @@ static u32 stack_of(struct loader *l, const struct record *r)
 	struct process *proc = machine_process(m, (s32)r->sample->pid);
 	u32 stack;
 
-	machine_moment(m, proc, r->sample->time);
+	machine_moment(m, proc, r->sample);
 	stack = builder_stack(&l->builder, r, proc);
 	builder_count_stack(&l->builder, stack);
 	return stack;

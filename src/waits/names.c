@@ -3,7 +3,9 @@
 
 #include "symbol/ask.h"
 
+#include "base/parse.h"
 #include "capture/synth.h"
+#include "host/procfs.h"
 #include "waits/session.h"
 
 enum {
@@ -110,18 +112,39 @@ void waits_names_release(struct waits_names *n)
 	symbols_free(n->symbols);
 }
 
-enum { RENEW_AFTER = 16 }; /* new files */
+enum { RENEW_AFTER = 16 };        /* new files */
+#define RENEW_BYTES (24ull << 20) /* more memory than after the last time */
+
+/* Of this process; 0: it cannot be read. */
+static u64 own_memory(void)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT;
+	const char *at;
+	u64 pages;
+
+	if (procfs_read((u32)getpid(), 0, "statm", 256, &text, NULL) < 0)
+		return 0;
+	at = strchr(buf_str(&text), ' ');
+	if (!at++ || !scan_u64(&at, at + strlen(at), 10, &pages))
+		return 0;
+	return pages * (u64)sysconf(_SC_PAGESIZE);
+}
 
 void waits_names_renew(struct waits_names *n)
 {
 	struct waits_names old = *n;
+	u64 memory = n->engine ? own_memory() : 0;
 
-	if (!n->engine || n->n_files < n->renewed + RENEW_AFTER)
+	if (!n->memory)
+		n->memory = memory;
+	if (!n->engine || n->n_files == n->renewed ||
+	    (n->n_files < n->renewed + RENEW_AFTER && memory < n->memory + RENEW_BYTES))
 		return;
 	waits_names_release(&old);
 	waits_names_open(n, old.profile, old.engine);
 	n->python = old.python;
 	n->renewed = old.n_files;
+	n->memory = 0; /* of the next turn */
 }
 
 /* --- frames ----------------------------------------------------------------------------------- */

@@ -20,6 +20,7 @@ struct waits_names {
 	size_t n_files;                    /* of those, that the machine knows */
 	size_t n_codes;                    /* names of run-time code that the symbols have */
 	size_t renewed;                    /* how many there were when all was read anew */
+	u64 memory;                        /* of this process after that; 0: not read yet */
 	const struct python_names *python; /* functions of Python by address; NULL: as mapped */
 	struct map learned;                /* pid -> how often it was asked what it has mapped */
 };

@@ -480,6 +480,17 @@ void waits_session_take(struct waits_session *s)
 	(void)waits_engine_read(s->engine);
 }
 
+enum { OUT_BYTES = 1 << 20, WAITS_KEPT = 1 << 13 };
+
+static int hand_on(struct waits_session *s, int (*sink)(void *ctx, const void *p, size_t n),
+		   void *ctx)
+{
+	int rc = s->out.len ? sink(ctx, s->out.data, s->out.len) : 0;
+
+	buf_reset_most(&s->out, 2 * OUT_BYTES);
+	return rc;
+}
+
 int waits_session_read(struct waits_session *s, int (*sink)(void *ctx, const void *p, size_t n),
 		       void *ctx)
 {
@@ -494,13 +505,21 @@ int waits_session_read(struct waits_session *s, int (*sink)(void *ctx, const voi
 		return rc;
 	if (turn || !s->next_turn)
 		s->next_turn = s->read_time + WAITS_TURN_NS;
-	vec_each(w, &s->waits)
+	rc = 0;
+	vec_each(w, &s->waits) {
 		add_wait(s, w);
+		if (s->out.len >= OUT_BYTES)
+			rc = hand_on(s, sink, ctx);
+		if (rc < 0)
+			break;
+	}
+	if (s->waits.cap > WAITS_KEPT)
+		vec_release(&s->waits);
 	vec_clear(&s->waits);
 	if (turn)
 		waits_engine_forget(s->engine);
-	rc = s->out.len ? sink(ctx, s->out.data, s->out.len) : 0;
-	buf_reset(&s->out);
+	if (rc >= 0)
+		rc = hand_on(s, sink, ctx);
 	return rc < 0 ? rc : (int)(s->samples - before);
 }
 

@@ -40,6 +40,13 @@ expect_status 0
 is 'deep stacks: every function with at least 0.5 % is there' \
 	"$(python3 -c 'import json, sys; print(len(json.load(sys.stdin)["rows"]))' <<<"$out")" 59700
 
+# as much work as the sum of all depths would be minutes
+RUN_TIMEOUT=60 run "$FATHOM" callgraph -i deep.json --json
+expect_status 0
+like 'deep stacks: the call graph has the outermost functions' "$out" '"name": "f0"'
+RUN_TIMEOUT=60 run "$FATHOM" stacks -i deep.json --json
+expect_status 0
+
 # fold of these would print 10 GB
 "$FATHOM" fold -i deep.json > >(cat >/dev/null) 2>/dev/null &
 pid=$!
