@@ -149,6 +149,12 @@ void json_str(struct json *j, const char *s)
 		json_null(j);
 }
 
+void json_raw(struct json *j, const char *text, size_t n)
+{
+	before_value(j);
+	buf_add(j->out, text, n);
+}
+
 void json_u64(struct json *j, u64 v)
 {
 	before_value(j);

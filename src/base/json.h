@@ -26,6 +26,8 @@ void json_end(struct json *j);   /* ] */
 void json_key(struct json *j, const char *key);
 void json_str(struct json *j, const char *s);
 void json_strn(struct json *j, const char *s, size_t n);
+/* A value that is JSON already. */
+void json_raw(struct json *j, const char *text, size_t n);
 void json_u64(struct json *j, u64 v);
 void json_s64(struct json *j, s64 v);
 /* Not a number and infinity become null. */

@@ -5,12 +5,15 @@
 #include "base/log.h"
 #include "cli/output.h"
 #include "cli/profile_args.h"
+#include "view/annotate_json.h"
 #include "view/html.h"
 #include "view/svg.h"
 #include "view/term.h"
 #include "view/term_flame.h"
 
 #include <sys/ioctl.h>
+
+enum { CODE_FUNCTIONS = 40 };
 
 struct flame_args {
 	struct profile_args profile;
@@ -26,6 +29,7 @@ struct flame_args {
 	bool hash, random, negate, consistent;
 	const char *ratio;
 	u64 ratio_samples;
+	bool code;
 };
 
 static const char *const orders[] = { "left-heavy", "name", "time", NULL };
@@ -61,6 +65,11 @@ static const struct opt flame_options[] = {
 	  .alias = "chart",
 	  .conflicts = "reverse",
 	  .help = "in order of time: only neighbours are merged" },
+	{ .name = "code",
+	  .type = OPT_FLAG,
+	  AT(code),
+	  LOOK,
+	  .help = "HTML: with the instructions of the heaviest functions in a panel" },
 	{ .name = "hotcold",
 	  .type = OPT_FLAG,
 	  AT(hotcold),
@@ -493,12 +502,30 @@ static bool is_page(const struct flame_args *a)
 	return output_is(&a->output, "html");
 }
 
+/* The instructions of the heaviest functions, for the panel beside the picture. */
+static int add_code(struct context *ctx, const struct flame_args *a, struct buf *out)
+{
+	struct hits_opts which = { .event = a->profile.event, .dsos = a->profile.dsos };
+	struct listing_opts how = { .syntax = DISASM_ATT };
+	const char *input = a->profile.input;
+	struct hits h;
+	int r = input ? 0 : profile_default_input(&input, &ctx->err);
+
+	if (r < 0)
+		return r;
+	r = hits_load(&h, input, &which, &ctx->err);
+	if (r >= 0)
+		annotate_json(&h, &how, CODE_FUNCTIONS, out);
+	hits_release(&h);
+	return r;
+}
+
 /* The viewer does the rest itself; it only opens with what was asked for. */
 static int write_page(struct context *ctx, const struct flame_args *a, struct profile *p,
 		      const struct hotcold *hotcold)
 {
 	static const char *const colors[] = { NULL, "kind", "module", "self", "name" };
-	_cleanup_buf_ struct buf text = BUF_INIT;
+	_cleanup_buf_ struct buf text = BUF_INIT, code = BUF_INIT;
 	struct flame_opts chosen;
 	struct html_opts opts = {
 		.title = a->title,
@@ -526,7 +553,11 @@ static int write_page(struct context *ctx, const struct flame_args *a, struct pr
 		opts.color = opts.color ? opts.color : "state";
 		opts.title = opts.title ? opts.title : "Hot/Cold Flame Graph";
 	}
-	r = html_write(p, &opts, &text, &ctx->err);
+	r = a->code ? add_code(ctx, a, &code) : 0;
+	if (r >= 0 && a->code)
+		opts.code = &code;
+	if (r >= 0)
+		r = html_write(p, &opts, &text, &ctx->err);
 	if (r >= 0)
 		r = output_write(ctx, &a->output, &text);
 	if (!r && !streq(a->output.path, "-"))

@@ -204,6 +204,10 @@ static void add_opts(struct json *j, const struct html_opts *o)
 		json_kv_str(j, "group", o->group);
 	if (o->color)
 		json_kv_str(j, "color", o->color);
+	if (o->code) {
+		json_key(j, "code");
+		json_raw(j, o->code->data, o->code->len);
+	}
 	json_kv_bool(j, "by_count", o->by_count);
 	json_kv_bool(j, "inverted", o->inverted);
 	json_kv_bool(j, "reverse", o->reverse);

@@ -19,15 +19,16 @@ struct html_opts {
 	u16 baseline;
 	bool has_ratio; /* colours by what there is of this event for each unit of the other */
 	u16 ratio;
-	bool inverted;      /* icicle: the root is at the top */
-	bool reverse;       /* callers below callees */
-	bool left_heavy;    /* heaviest sibling first, else by name */
-	bool time_order;    /* opens the time-ordered view */
-	bool by_count;      /* each sample weighs 1 */
-	const char *view;   /* NULL, or flame, time, sandwich, tree, functions, graph */
-	const char *group;  /* NULL: the page's choice; none, comm, pid, tid, cpu, cgroup */
-	const char *color;  /* NULL, or kind, module, name, self, state, waits, wakers */
-	const char *search; /* NULL, or a regular expression to highlight */
+	bool inverted;          /* icicle: the root is at the top */
+	bool reverse;           /* callers below callees */
+	bool left_heavy;        /* heaviest sibling first, else by name */
+	bool time_order;        /* opens the time-ordered view */
+	bool by_count;          /* each sample weighs 1 */
+	const char *view;       /* NULL, or flame, time, sandwich, tree, functions, graph */
+	const char *group;      /* NULL: the page's choice; none, comm, pid, tid, cpu, cgroup */
+	const char *color;      /* NULL, or kind, module, name, self, state, waits, wakers */
+	const char *search;     /* NULL, or a regular expression to highlight */
+	const struct buf *code; /* NULL, or what annotate_json() wrote: the panel of instructions */
 };
 
 /* Appends the page to @out. @opts may be NULL. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What stands around the picture: facts, chips, filters, details, menu, tooltip, table mirror. */
 import { difference } from "./analyse.js";
+import { fillCode } from "./code.js";
 import { eachSample, isDiff, threadKey, TRANSFORM_WORDS } from "./derive.js";
 import { shorten } from "./graph.js";
 import { KIND, KIND_NAMES } from "./model.js";
@@ -585,6 +586,7 @@ function menuKey(menu, e, close) {
 /* --- details of what is in focus ----------------------------------------------------------- */
 
 export function fillDetail(app, f, tree, v, lines) {
+	fillCode(app, f);
 	const actions = actionsOf(app, f, tree, v).filter(
 		([id]) => !["search", "copy", "stack"].includes(id)
 	);
