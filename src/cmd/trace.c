@@ -128,6 +128,9 @@ static int write_text(void *ctx, bool to_err, const char *text, size_t n)
 	FILE *out = to_err ? stderr : v->out;
 
 	end_silence(v);
+	/* in the order in which things happened */
+	if (to_err && v->out != stderr)
+		fflush(v->out);
 	return fwrite(text, 1, n, out) == n ? 0 : -errno;
 }
 
@@ -456,6 +459,7 @@ static int compile_and_run(struct context *ctx, const struct trace_args *a,
 		.latency_bits = a->compat ? 0 : LATENCY_BITS,
 		.no_warnings = a->no_warnings || ctx->common.quiet,
 		.quiet = ctx->common.quiet,
+		.helper_errors = a->warnings,
 		.mode = a->test    ? LANG_TEST
 			: a->bench ? LANG_BENCH
 				   : LANG_TRACE,

@@ -256,8 +256,10 @@ static void apply_script(struct comp *c, const struct config_entry *entry)
 			diag_error(&c->diags, entry->at,
 				   "%s: valid values are enable, warn, and error", name);
 		/* What is not forbidden is allowed here. */
-		if (streq(name, "unstable_tseries"))
+		if (streq(name, "unstable_tseries")) {
 			c->config.no_tseries = streq(entry->value, "error");
+			c->config.tseries = streq(entry->value, "enable");
+		}
 		return;
 	}
 	diag_error(&c->diags, entry->at, "Unrecognized config variable: %s", entry->key);

@@ -46,7 +46,8 @@ struct lang_config {
 	u64 latency_bits;   /* the same of a time between two moments */
 	bool percentiles;   /* after histograms */
 	bool print_maps_on_exit;
-	bool no_tseries;
+	bool no_tseries; /* forbidden */
+	bool tseries;    /* asked for */
 	bool cpp_demangle;
 	bool cfi_stacks;  /* user stacks by tables; else by frame pointers */
 	bool walk_always; /* recognise no user stack */
@@ -121,6 +122,7 @@ struct bpf_map {
 
 enum event_kind {
 	EV_PRINTF,
+	EV_HELPER_ERROR,
 	EV_ERRORF,
 	EV_WARNF,
 	EV_RUNTIME_ERROR,

@@ -54,6 +54,7 @@ struct lang_opts {
 	bool percentiles;            /* shown after histograms unless the program says otherwise */
 	u32 latency_bits; /* how finely hist() divides times unless the program says otherwise */
 	bool no_warnings;
+	bool helper_errors; /* look-ups and reads that fail are said one by one */
 	bool quiet;
 	bool dry_run; /* attached, never run: writes no files */
 	bool clean;   /* for a terminal: control characters in values are made visible */

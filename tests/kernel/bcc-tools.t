@@ -120,7 +120,7 @@ expect_status 2
 expect_err 'is not a regular expression'
 run "$FATHOM" funccount c:no_such_function
 expect_status 1
-expect_err "has no function 'no_such_function'"
+expect_err ':no_such_function.'
 run "$FATHOM" funclatency t:sched:sched_switch
 expect_status 2
 expect_err 'is not a function'

@@ -131,4 +131,39 @@ expect_status 0
 unlike 'nothing is attached before begin has run' "$out" '@early'
 bt -e 'begin { print(comm); print(usermode); }'
 expect_out bpftrace
+
+# --- warnings ------------------------------------------------------------------------------------
+bt -e 'begin { 1 + 2; exit(); print(1); }'
+expect_err 'stdin:1:9-15: WARNING: Return value discarded.'
+expect_err 'stdin:1:24-33: WARNING: Unreachable statement.'
+bt --no-warnings -e 'begin { 1 + 2; }'
+unlike 'warnings can be left out' "$err" WARNING
+bt -e 'begin { @s = stats(1); print(@s, 2); while (1) { break; } }'
+expect_err "print()'s top and div arguments are ignored when used on stats() maps."
+expect_err 'While loops are deprecated'
+bt -k -e 'begin { @a[1] = 1; print(@a[2]); print(*(uint64 *)kptr(1)); }'
+expect_err "stdin:1:26-31: WARNING: Can't lookup map element because it does not exist."
+expect_err 'Additional Info - helper: map_lookup_elem, retcode: 0'
+expect_err 'stdin:1:40-58: WARNING: Numerical result out of range'
+bt -k -f json -e 'begin { @a[1] = 1; print(@a[2]); }'
+expect_out '{"type": "helper_error", "msg": "Success", "helper": "map_lookup_elem", "retcode": 0, "filename": "stdin", "line": 1, "col": 26}'
+bt -e 'config = { max_map_keys = 1 } begin { @a[1] = 1; @a[2] = 1; }'
+expect_err "stdin:1:50-59: WARNING: Map full; can't update element."
+expect_err 'Additional Info - helper: map_update_elem, retcode: -7'
+
+# --- stacks and series ---------------------------------------------------------------------------
+bt -e 'rawtracepoint:sched_switch { @[kstack(1)] = count(); @n = count(); if (@n > 300) { exit(); } }'
+is 'stacks that look alike are one key' "$(grep -c '^@\[' <<< "$out")" "$(grep '^ ' <<< "$out" | sort -u | wc -l)"
+bt -e 'rawtracepoint:sched_switch { print(kstack(raw, 1)); print(kstack(perf, 1)); exit(); }'
+like 'raw stacks are bare addresses' "$out" $'\n[0-9a-f]{16}\n'
+like 'stacks as perf has them begin with a tab' "$out" $'\n\t[0-9a-f]{16} '
+bt -e 'config = { unstable_tseries = enable } begin { @ = tseries(-5, 100ms, 20); } i:ms:110 { @n++; @ = tseries(@n == 1 ? 5 : 0, 100ms, 20); if (@n == 2) { exit(); } }'
+like 'a series has its limits' "$out" $'\n +-5 +5\nhh:mm:ss.ms  \\|_{51}\\|\n'
+like 'the least value is on the left edge' "$out" $' \\* +\\. +\\| -5\n'
+like 'the largest value is on the right edge' "$out" $'\\* 5\n'
+bt -f json -e 'config = { unstable_tseries = enable } begin { @ = tseries(7, 1s, 5); }'
+like 'a series as JSON' "$out" '"interval_start":"[0-9-]+ [0-9:]+\.000000000","value":7'
+bt -e 'begin { @l = lhist(3, 0, 5, 1); @h = hist(4); @h = hist(4); print(@h, 0, 2); }'
+expect_out '[3]                    1 |@@@'
+expect_out '[4, 8)                 1 |@@@'
 done_testing

@@ -56,7 +56,7 @@ trace -I "$TMP/scripts" -e 'import "pipe.bt"; BEGIN { }'
 expect_err 'it is not a file'
 trace -e 'import 5; BEGIN { }'
 expect_status 1
-expect_err 'expecting name of a file'
+expect_err 'expected name of a file'
 
 # --- percentiles ---------------------------------------------------------------------------------
 trace -e 'BEGIN { for ($i : 0..1000) { @fine = hist($i, 5); @linear = lhist($i, 0, 1000, 10); } }'

@@ -54,7 +54,7 @@ is 'the second one ended the program' "$?" 0
 is 'once each' "$(tail -n 1 "$TMP/signals")" '@n: 1'
 trace -e 'self:signal:SIGKILL { }'
 expect_status 1
-expect_err 'only SIGUSR1 and SIGUSR2'
+expect_err 'SIGUSR1 and SIGUSR2 are'
 
 trace --info
 expect_status 0

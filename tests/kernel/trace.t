@@ -115,7 +115,7 @@ fi
 # --- bad input -----------------------------------------------------------------------------------
 trace -e 'BEGIN { printf("%d\n", "a"); $x = nope; foo(); @x = 1; @x = "s"; }'
 expect_status 1
-expect_err "specifier expects a value of type integer (string supplied)"
+expect_err "expects a value of type integer (string supplied)"
 expect_err "Unknown identifier: 'nope'"
 expect_err "Unknown function: 'foo'"
 expect_err 'Type mismatch for @x'

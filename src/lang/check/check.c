@@ -108,7 +108,7 @@ static void set_var_type(struct comp *c, struct variable *v, const struct type *
 		return;
 	if (t->kind == T_VOID || type_is_agg(t)) {
 		check_error(c, at,
-			    type_is_agg(t) ? "%s() should be directly assigned to a map"
+			    type_is_agg(t) ? "%s() must be assigned directly to a map"
 					   : "Value '%s' cannot be assigned to a scratch "
 					     "variable.",
 			    check_type_text(c, t));
@@ -267,7 +267,9 @@ static void set_map_type(struct comp *c, struct map_def *m, const struct type *t
 	}
 	if (type_is_agg(t) && !type_fits(m->value, t)) {
 		check_error(c, at, "Different %s bounds in a single map unsupported",
-			    check_type_text(c, t));
+			    t->kind == T_LHIST     ? "lhist"
+			    : t->kind == T_TSERIES ? "tseries"
+						   : "hist");
 		return;
 	}
 	merged = type_merge(&c->types, m->value, t);
@@ -438,6 +440,7 @@ static void check_while(struct comp *c, struct node *n)
 		check_error(c, n, "this loop never ends");
 		diag_hint(&c->diags, "leave it with break or return, or give it a condition");
 	}
+	advise_while(c, n);
 	c->at->loop_depth++;
 	check_block(c, n->kids[1]);
 	c->at->loop_depth--;
@@ -513,6 +516,7 @@ static void check_block(struct comp *c, struct node *n)
 	c->at->depth++;
 	for (u32 i = 0; i < n->n_kids; i++)
 		check_stmt(c, n->kids[i]);
+	advise_unreachable(c, n);
 	c->at->depth--;
 	hide_vars(c, c->at->depth);
 }
@@ -523,7 +527,9 @@ static void check_expr_stmt(struct comp *c, struct node *n)
 
 	check_expr(c, e);
 	if (type_is_agg(e->type) && e->kind == N_CALL)
-		check_error(c, e, "%s() should be directly assigned to a map", e->str);
+		check_error(c, e, "%s() must be assigned directly to a map", e->str);
+	else
+		advise_discarded(c, e);
 }
 
 void check_stmt(struct comp *c, struct node *n)

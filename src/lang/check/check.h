@@ -79,6 +79,12 @@ void check_assign_map(struct comp *c, struct node *n, struct node *target, struc
 /* Makes room for what an operator makes of the variable. */
 void check_widen(struct comp *c, struct variable *v, const struct node *at);
 struct variable *check_find_var(struct comp *c, const char *name);
+/* Warnings in the place of bpftrace, about what is right but perhaps not meant. */
+void advise_discarded(struct comp *c, const struct node *e);
+void advise_unreachable(struct comp *c, const struct node *block);
+void advise_while(struct comp *c, const struct node *n);
+void advise_print(struct comp *c, const struct node *n, const struct type *t);
+void advise_unstable(struct comp *c, const char *feature);
 /* The pass that reports, for the unit whose code comes next. */
 void check_unit_final(struct comp *c, const struct unit *u);
 

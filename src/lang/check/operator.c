@@ -235,7 +235,7 @@ void check_binary(struct comp *c, struct node *n)
 		ok = comparable(a->type, b->type) &&
 		     (equality || (type_is_number(a->type) && type_is_number(b->type)));
 		if (!ok) {
-			check_error(c, n, "Type mismatch for '%s': comparing '%s' with '%s'", op,
+			check_error(c, n, "Type mismatch for '%s': comparing %s with %s", op,
 				    check_type_text(c, a->type), check_type_text(c, b->type));
 			return;
 		}

@@ -147,6 +147,8 @@ static void check_tseries(struct comp *c, struct node *n)
 	if (c->config.no_tseries)
 		check_error(c, n,
 			    "tseries feature is not enabled: unstable_tseries=enable allows it");
+	if (!c->config.tseries)
+		advise_unstable(c, "tseries");
 	t->p[0] = t->p[1] = 1;
 	n->type = t;
 	need_number(c, n, 0);

@@ -254,9 +254,11 @@ static void check_args(struct comp *c, struct node *n)
 
 	if (!args) {
 		check_error(c, n,
-			    "The args builtin can only be used with tracepoint/kfunc/uprobe"
-			    "probes (%s used here)",
-			    c->at->target->provider->name);
+			    "The args builtin can only be used with tracepoint, rawtracepoint, "
+			    "fentry/fexit, and uprobe probes (%s used here)",
+			    c->at->target->provider->flags & PROBE_SPECIAL
+				    ? "special"
+				    : c->at->target->provider->name);
 		n->type = type_new(&c->types, T_NONE, 0);
 		return;
 	}
@@ -285,8 +287,10 @@ static void check_arg(struct comp *c, struct node *n)
 	const struct type *t = p->arg_type ? p->arg_type(c, arg_number(n->str)) : NULL;
 
 	if (!t) {
-		check_error(c, n, "The %s builtin can not be used with '%s' probes", n->str,
-			    p->name);
+		check_error(c, n,
+			    "The %s builtin can only be used with 'kprobes', 'uprobes' and 'usdt' "
+			    "probes",
+			    n->str);
 		t = check_int64(c, false);
 	}
 	n->type = t;
@@ -322,7 +326,9 @@ static void check_retval(struct comp *c, struct node *n)
 	const struct type *t = p->retval_type ? p->retval_type(c) : NULL;
 
 	if (!t) {
-		check_error(c, n, "The retval builtin can not be used with '%s' probes", p->name);
+		check_error(c, n,
+			    "The retval builtin can only be used with 'kretprobe' and "
+			    "'uretprobe' and 'fentry' probes");
 		t = check_int64(c, false);
 	}
 	n->type = t;

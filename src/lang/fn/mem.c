@@ -179,14 +179,15 @@ static void emit_buf(struct gen *g, struct node *n, struct val *ret)
 		ir_branchi(&g->ir, BPF_JSGE, address, 0, user);
 		rc = IR_CALLV(&g->ir, BPF_FUNC_probe_read_kernel, gen_addr_arg(g, &data),
 			      ARG_REG(len), ARG_REG(address));
-		gen_count_negative(g, rc, COUNTER_READ_KERNEL);
+		gen_read_failed(g, rc, "probe_read_kernel", COUNTER_READ_KERNEL);
 		ir_jump(&g->ir, zero);
 		ir_label_here(&g->ir, user);
 	}
 	rc = IR_CALLV(&g->ir,
 		      space == SPACE_KERNEL ? BPF_FUNC_probe_read_kernel : BPF_FUNC_probe_read_user,
 		      gen_addr_arg(g, &data), ARG_REG(len), ARG_REG(address));
-	gen_count_negative(g, rc, space == SPACE_KERNEL ? COUNTER_READ_KERNEL : COUNTER_READ_USER);
+	gen_read_failed(g, rc, space == SPACE_KERNEL ? "probe_read_kernel" : "probe_read_user",
+			space == SPACE_KERNEL ? COUNTER_READ_KERNEL : COUNTER_READ_USER);
 	ir_label_here(&g->ir, zero);
 }
 

@@ -53,10 +53,12 @@ static void check_conversion(struct comp *c, struct node *n, const struct conver
 	else if (strchr("diouxXcpg", v->letter) && !type_is_number(t) && t->kind != T_KSYM &&
 		 t->kind != T_USERNAME && t->kind != T_PROBE && t->kind != T_MAC)
 		wanted = "integer";
-	if (wanted)
-		check_error(c, n, "%s: %%%c%s specifier expects a value of type %s (%s supplied)",
-			    n->str, v->letter, v->letter == 'g' ? "r" : "", wanted,
-			    kind_word(c, t));
+	if (!wanted)
+		return;
+	check_error(c, n, "unsupported format specifier for type '%s': %c%s", check_type_text(c, t),
+		    v->letter, v->letter == 'g' ? "r" : "");
+	diag_hint(&c->diags, "%%%c%s expects a value of type %s (%s supplied)", v->letter,
+		  v->letter == 'g' ? "r" : "", wanted, kind_word(c, t));
 }
 
 static void check_printf(struct comp *c, struct node *n)
@@ -79,12 +81,11 @@ static void check_printf(struct comp *c, struct node *n)
 		check_error(c, n, "%s: Unknown format string token: %.8s", n->str, bad);
 	else if (i > n->n_kids)
 		check_error(c, n,
-			    "%s: Not enough arguments for format string (%u supplied, %u expected)",
-			    n->str, n->n_kids - 1, i - 1);
+			    "not enough arguments for format string (%u supplied, %u expected)",
+			    n->n_kids - 1, i - 1);
 	else if (i < n->n_kids)
-		check_error(c, n,
-			    "%s: Too many arguments for format string (%u supplied, %u expected)",
-			    n->str, n->n_kids - 1, i - 1);
+		check_error(c, n, "too many arguments for format string (%u supplied, %u expected)",
+			    n->n_kids - 1, i - 1);
 	for (i = 1; i < n->n_kids; i++) {
 		if (n->kids[i]->type->kind == T_VOID || n->kids[i]->type->kind >= T_HIST)
 			check_error(c, n->kids[i], "%s: a value of type '%s' cannot be printed",
@@ -132,6 +133,7 @@ static void check_print(struct comp *c, struct node *n)
 		a->type = m->value;
 		if (m->value->kind == T_NONE && c->at->final)
 			check_no_map(c, a, a->str);
+		advise_print(c, n, m->value);
 	} else {
 		check_expr(c, a);
 		if (n->n_kids > 1 && a->type->kind != T_NONE)
@@ -141,7 +143,7 @@ static void check_print(struct comp *c, struct node *n)
 			check_error(c, n, "a value of type 'none' passed to %s() is not printable",
 				    n->str);
 		if (type_is_agg(a->type) && a->kind == N_CALL)
-			check_error(c, a, "%s() should be directly assigned to a map", a->str);
+			check_error(c, a, "%s() must be assigned directly to a map", a->str);
 	}
 	for (u32 i = 1; i < n->n_kids; i++) {
 		check_expr(c, n->kids[i]);

@@ -32,6 +32,20 @@ bool parse_accept_word(struct parser *p, const char *word)
 	return true;
 }
 
+/* One sign is quoted, words describe what is meant. */
+static void say_expected(struct parser *p, struct span_at at, const char *expecting,
+			 const char *found)
+{
+	bool sign = expecting && !strchr(expecting, ' ') &&
+		    !((expecting[0] | 32) >= 'a' && (expecting[0] | 32) <= 'z');
+
+	if (expecting)
+		diag_error(p->diags, at, "syntax: expected %s%s%s, found %s", sign ? "'" : "",
+			   expecting, sign ? "'" : "", found);
+	else
+		diag_error(p->diags, at, "syntax: expected expression, found %s", found);
+}
+
 void parse_unexpected(struct parser *p, const char *expecting)
 {
 	const struct token *t = &p->lx.tok;
@@ -48,13 +62,12 @@ void parse_unexpected(struct parser *p, const char *expecting)
 			return;
 		p->at_end = true;
 		at.start = at.end;
-		diag_error(p->diags, at, "syntax error, unexpected end of file%s%s",
-			   expecting ? ", expecting " : "", expecting ? expecting : "");
+		say_expected(p, at, expecting, "the end");
 		return;
 	}
-	diag_error(p->diags, at, "syntax error, unexpected %.*s%s%s",
-		   (int)MIN(at.end - at.start, 40u), p->lx.src->text + at.start,
-		   expecting ? ", expecting " : "", expecting ? expecting : "");
+	say_expected(p, at, expecting,
+		     arena_printf(&p->prog->arena, "'%.*s'", (int)MIN(at.end - at.start, 40u),
+				  p->lx.src->text + at.start));
 }
 
 bool parse_expect(struct parser *p, u32 op, const char *text)
@@ -629,6 +642,6 @@ void parse_program(struct program *prog, const struct source *src, const struct 
 		u32 end = (u32)src->len;
 
 		diag_error(diags, (struct span_at){ end, end },
-			   "syntax error, unexpected end of file, expecting a probe");
+			   "syntax: expected a probe, found the end");
 	}
 }

@@ -19,6 +19,19 @@ void gen_output(struct gen *g, const struct val *record, u32 size)
 		gen_fail(g, &here, "only printf() works in a pinned iterator");
 }
 
+void gen_helper_error(struct gen *g, const char *helper, vreg rc)
+{
+	const struct event e = { .kind = EV_HELPER_ERROR, .fmt = helper, .at = g->at };
+	struct val record;
+
+	if (gen_is_pinned(g))
+		return;
+	record = gen_temp(g, 16);
+	ir_storei(&g->ir, BPF_DW, record.reg, record.off, (s32)comp_event(g->c, &e));
+	ir_store(&g->ir, BPF_DW, record.reg, record.off + 8, rc);
+	gen_output(g, &record, 16);
+}
+
 void gen_event(struct gen *g, u32 number, struct node **args, u32 n_args)
 {
 	const struct type *types = g->c->events.items[number].args;

@@ -59,7 +59,7 @@ bool gen_in_register(const struct type *t)
 	}
 }
 
-vreg gen_num(struct gen *g, struct node *n)
+static vreg number(struct gen *g, struct node *n)
 {
 	struct val v;
 	vreg r;
@@ -76,6 +76,17 @@ vreg gen_num(struct gen *g, struct node *n)
 		return r;
 	}
 	return gen_load(g, &v, n->type);
+}
+
+vreg gen_num(struct gen *g, struct node *n)
+{
+	struct span_at at = g->at;
+	vreg r;
+
+	g->at = n->at;
+	r = number(g, n);
+	g->at = at;
+	return r;
 }
 
 vreg gen_num_copy(struct gen *g, struct node *n)
@@ -638,11 +649,14 @@ static void gen_block_expr(struct gen *g, struct node *n, struct val *ret)
 
 void gen_expr(struct gen *g, struct node *n, struct val *ret)
 {
+	struct span_at at = g->at;
+
 	*ret = (struct val){ 0 };
 	if (n->folded) {
 		*ret = gen_reg(ir_imm(&g->ir, (s64)n->ival));
 		return;
 	}
+	g->at = n->at;
 	switch (n->kind) {
 	case N_STR:
 	case N_TUPLE:
@@ -663,4 +677,5 @@ void gen_expr(struct gen *g, struct node *n, struct val *ret)
 	case N_BLOCK_EXPR: gen_block_expr(g, n, ret); break;
 	default: gen_stmt(g, n); break;
 	}
+	g->at = at;
 }

@@ -69,6 +69,18 @@ void gen_count_negative(struct gen *g, vreg r, enum counter counter)
 	ir_label_here(&g->ir, ok);
 }
 
+void gen_read_failed(struct gen *g, vreg r, const char *helper, enum counter counter)
+{
+	ir_label ok = ir_new_label(&g->ir);
+
+	ir_branchi(&g->ir, BPF_JSGE, r, 0, ok);
+	if (g->c->opts->helper_errors)
+		gen_helper_error(g, helper, r);
+	else
+		gen_count(g, counter);
+	ir_label_here(&g->ir, ok);
+}
+
 /* --- memory ----------------------------------------------------------------------------------- */
 
 struct val gen_temp_scratch(struct gen *g, u32 size)
@@ -180,14 +192,14 @@ void gen_read(struct gen *g, const struct val *dst, u32 size, vreg address, enum
 	if (space != SPACE_USER) {
 		rc = IR_CALLV(&g->ir, BPF_FUNC_probe_read_kernel, gen_addr_arg(g, dst),
 			      ARG_IMM((s32)size), ARG_REG(address));
-		gen_count_negative(g, rc, COUNTER_READ_KERNEL);
+		gen_read_failed(g, rc, "probe_read_kernel", COUNTER_READ_KERNEL);
 		ir_jump(&g->ir, done);
 	}
 	if (space == SPACE_ANY || space == SPACE_USER) {
 		ir_label_here(&g->ir, user);
 		g->u->reads_user = true;
 		rc = read_user(g, dst, ARG_IMM((s32)size), address);
-		gen_count_negative(g, rc, COUNTER_READ_USER);
+		gen_read_failed(g, rc, "probe_read_user", COUNTER_READ_USER);
 	}
 	ir_label_here(&g->ir, done);
 }
@@ -241,14 +253,14 @@ vreg gen_read_str(struct gen *g, const struct val *dst, struct ir_arg size, vreg
 		rc = IR_CALLV(&g->ir, BPF_FUNC_probe_read_kernel_str, gen_addr_arg(g, dst), size,
 			      ARG_REG(address));
 		ir_mov(&g->ir, result, rc);
-		gen_count_negative(g, result, COUNTER_READ_KERNEL);
+		gen_read_failed(g, result, "probe_read_kernel_str", COUNTER_READ_KERNEL);
 		ir_jump(&g->ir, done);
 	}
 	if (space == SPACE_ANY || space == SPACE_USER) {
 		ir_label_here(&g->ir, user);
 		rc = read_user_str(g, dst, size, address);
 		ir_mov(&g->ir, result, rc);
-		gen_count_negative(g, result, COUNTER_READ_USER);
+		gen_read_failed(g, result, "probe_read_user_str", COUNTER_READ_USER);
 	}
 	ir_label_here(&g->ir, done);
 	return result;
@@ -429,9 +441,12 @@ static void gen_statement(struct gen *g, struct node *n)
 void gen_stmt(struct gen *g, struct node *n)
 {
 	u32 frame = g->frame_tmp, scratch = g->scratch_tmp, line = g->ir.line;
+	struct span_at at = g->at;
 
 	g->ir.line = n->at.start;
+	g->at = n->at;
 	gen_statement(g, n);
+	g->at = at;
 	g->ir.line = line;
 	g->frame_tmp = frame;
 	g->scratch_tmp = scratch;

@@ -55,6 +55,7 @@ struct gen {
 	struct {
 		ir_label next, end;
 	} loops[GEN_MAX_LOOPS];
+	struct span_at at;  /* of the expression or statement that code is made for */
 	const char *failed; /* why no code could be made */
 	struct span_at failed_at;
 };
@@ -103,6 +104,10 @@ void gen_store(struct gen *g, struct node *n, const struct type *as, const struc
 void gen_count(struct gen *g, enum counter counter);
 /* Counts when the register is negative. */
 void gen_count_negative(struct gen *g, vreg r, enum counter counter);
+/* The same for a read of memory; -k says where it was. */
+void gen_read_failed(struct gen *g, vreg r, const char *helper, enum counter counter);
+/* Sends what a helper of the kernel returned, with the place in the program. */
+void gen_helper_error(struct gen *g, const char *helper, vreg rc);
 
 /* --- maps --- */
 void gen_map_read(struct gen *g, struct node *n, struct val *ret);

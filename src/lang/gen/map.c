@@ -4,6 +4,7 @@
  * whether it was set; its plain form is addressed directly. Aggregations are per CPU and added to
  * atomically, so that an interrupt on the same CPU loses nothing.
  */
+#include "base/clock.h"
 #include "lang/gen/gen.h"
 
 enum { HELPER_MAP_LOOKUP_PERCPU = 195 }; /* newer than the oldest headers */
@@ -70,7 +71,10 @@ static void count_refusal(struct gen *g, vreg rc)
 	gen_count(g, COUNTER_MAP_MEMORY);
 	ir_jump(&g->ir, end);
 	ir_label_here(&g->ir, full);
-	gen_count(g, COUNTER_MAP_FULL);
+	if (g->c->opts->compat)
+		gen_helper_error(g, "map_update_elem", rc);
+	else
+		gen_count(g, COUNTER_MAP_FULL);
 	ir_label_here(&g->ir, end);
 }
 
@@ -104,6 +108,8 @@ static vreg lookup_or_make(struct gen *g, const struct map_def *m, const struct 
 		return p;
 	}
 	ir_branchi(&g->ir, BPF_JNE, p, 0, found);
+	if (g->c->opts->helper_errors && !type_is_agg(m->value))
+		gen_helper_error(g, "map_lookup_elem", ir_imm(&g->ir, 0));
 	rc = update(g, m, key, ARG_REG(ir_map_value(&g->ir, gen_zero_map(g->c, value_size(m)), 0)),
 		    BPF_NOEXIST);
 	ir_mov(&g->ir, p, lookup(g, m, key));
@@ -244,6 +250,8 @@ static void agg_tseries(struct gen *g, vreg p, const struct map_def *m, vreg n, 
 
 	epoch = ir_reg(&g->ir);
 	ir_mov(&g->ir, epoch, now);
+	/* intervals begin when those of the wall clock do */
+	ir_alu(&g->ir, BPF_ADD, epoch, ir_imm(&g->ir, (s64)(clock_wall_ns() - clock_mono_ns())));
 	ir_alu(&g->ir, BPF_DIV, epoch, ir_imm(&g->ir, b[0]));
 	slot = ir_reg(&g->ir);
 	ir_mov(&g->ir, slot, epoch);
@@ -483,6 +491,22 @@ void gen_map_read_agg(struct gen *g, const struct map_def *m, const struct val *
 	*ret = gen_reg(first);
 }
 
+/* -k: a key that is not there. What has no key is always there, and maybe not set. */
+static void warn_missing(struct gen *g, const struct map_def *m, vreg p)
+{
+	ir_label there = ir_new_label(&g->ir);
+
+	if (!g->c->opts->helper_errors)
+		return;
+	if (m->key)
+		ir_branchi(&g->ir, BPF_JNE, p, 0, there);
+	else
+		ir_branchi(&g->ir, BPF_JNE, ir_load(&g->ir, BPF_DW, p, (s32)value_size(m)), 0,
+			   there);
+	gen_helper_error(g, "map_lookup_elem", ir_imm(&g->ir, 0));
+	ir_label_here(&g->ir, there);
+}
+
 void gen_map_read(struct gen *g, struct node *n, struct val *ret)
 {
 	const struct map_def *m = map_of(n);
@@ -497,6 +521,7 @@ void gen_map_read(struct gen *g, struct node *n, struct val *ret)
 	}
 	p = ir_reg(&g->ir);
 	ir_mov(&g->ir, p, lookup(g, m, &key));
+	warn_missing(g, m, p);
 	if (value_size(m) == 8 && m->value->kind != T_STR && m->value->kind != T_TUPLE &&
 	    m->value->kind != T_STRUCT && m->value->kind != T_ARRAY) {
 		r = ir_imm(&g->ir, 0);

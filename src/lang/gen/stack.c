@@ -144,10 +144,25 @@ static void store_process(struct gen *g, const struct val *to, vreg id, bool unw
 	ir_label_here(&g->ir, done);
 }
 
+/*
+ * Frames of ours that are read besides what was asked for. Where more are read than there are,
+ * stacks differ in frames that nobody sees: the program and what called it, none where the kernel
+ * starts from the registers of what was interrupted. Callbacks of loops are counted generously.
+ */
+static u32 own_frames(const struct gen *g)
+{
+	if (g->n_loops)
+		return COMP_OWN_FRAMES;
+	return g->u->prog_type == BPF_PROG_TYPE_RAW_TRACEPOINT ||
+			       g->u->prog_type == BPF_PROG_TYPE_TRACING
+		       ? 2
+		       : 0;
+}
+
 void gen_stack(struct gen *g, const struct type *t, struct val *ret)
 {
 	bool user = t->kind == T_USTACK, unwound = g->c->config.cfi_stacks && !g->c->no_unwinder;
-	u32 depth = MIN((u32)t->p[0] + (user ? 0 : COMP_OWN_FRAMES), COMP_STACK_DEPTH);
+	u32 depth = MIN((u32)t->p[0] + (user ? 0 : own_frames(g)), COMP_STACK_DEPTH);
 	vreg id;
 
 	if (!user) {
@@ -179,6 +194,8 @@ void gen_stack_len(struct gen *g, struct node *stack, struct val *ret)
 	ir_branchi(&g->ir, BPF_JEQ, p, 0, none);
 	ir_mov(&g->ir, n, ir_load(&g->ir, BPF_DW, p, 0));
 	ir_alui(&g->ir, BPF_RSH, n, 3);
+	if (!user)
+		ir_alui(&g->ir, BPF_SUB, n, (s32)own_frames(g));
 	/* More are taken than asked for, in the place of our own. */
 	ir_branchi(&g->ir, BPF_JLE, n, (s32)stack->type->p[0], none);
 	ir_movi(&g->ir, n, stack->type->p[0]);

@@ -145,8 +145,8 @@ static void gen_store_val(struct gen *g, const struct val *v, const struct type 
 	}
 }
 
-void gen_store(struct gen *g, struct node *n, const struct type *as, const struct val *dst,
-	       bool clean)
+static void store(struct gen *g, struct node *n, const struct type *as, const struct val *dst,
+		  bool clean)
 {
 	struct val v;
 
@@ -170,6 +170,16 @@ void gen_store(struct gen *g, struct node *n, const struct type *as, const struc
 	}
 	gen_expr(g, n, &v);
 	gen_store_val(g, &v, n->type, as, dst, clean);
+}
+
+void gen_store(struct gen *g, struct node *n, const struct type *as, const struct val *dst,
+	       bool clean)
+{
+	struct span_at at = g->at;
+
+	g->at = n->at;
+	store(g, n, as, dst, clean);
+	g->at = at;
 }
 
 void gen_in_memory(struct gen *g, struct node *n, struct val *ret)

@@ -161,7 +161,8 @@ static void expand(struct comp *c, const struct provider *p, const struct spec *
 	char *name = arena_strdup(&c->arena, colon ? colon + 1 : rest);
 
 	if (!*name) {
-		diag_error(&c->diags, s->at, "%s probe must have a function name", p->name);
+		diag_error(&c->diags, s->at, "%s probe type requires 1 or 2 arguments, found %u",
+			   p->name, provider_parts(rest));
 		return;
 	}
 	if (colon && !module_exists(arena_strndup(&c->arena, rest, (size_t)(colon - rest)))) {

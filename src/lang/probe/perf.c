@@ -56,13 +56,15 @@ static void expand_event(struct comp *c, const struct provider *p, const struct 
 {
 	const char *name = provider_part(c, rest, 0), *count = provider_part(c, rest, 1);
 	struct target *t;
+	size_t first = c->targets.len;
 	u64 period = 0;
 
 	/* "event:" means the usual count, too. */
 	if (count && !*count)
 		count = NULL;
 	if (count && (parse_u64(count, &period, NULL) < 0 || !period)) {
-		diag_error(&c->diags, s->at, "'%s' is not a count", count);
+		diag_error(&c->diags, s->at, "Invalid count for %s probe: invalid integer: %s",
+			   p->name, count);
 		return;
 	}
 	for (const struct perf_name *n = names_of(p); n->name; n++) {
@@ -77,6 +79,8 @@ static void expand_event(struct comp *c, const struct provider *p, const struct 
 		t->extra = n->config;
 		t->value = period ? period : n->period;
 	}
+	if (c->targets.len == first && !provider_is_pattern(name))
+		diag_error(&c->diags, s->at, "%s is not a %s probe", name, p->name);
 }
 
 static void expand_profile(struct comp *c, const struct provider *p, const struct spec *s,
@@ -95,6 +99,24 @@ static void expand_profile(struct comp *c, const struct provider *p, const struc
 	t->extra = PERF_COUNT_SW_CPU_CLOCK;
 }
 
+/* The modes that the CPU has: x, w, rw. */
+static bool check_mode(struct comp *c, const struct spec *s, const char *mode)
+{
+	size_t n = strlen(mode);
+
+	if (!n || strspn(mode, "rwx") != n)
+		diag_error(&c->diags, s->at, "watchpoint mode must be combination of (r,w,x)");
+	else if ((n > 1 && mode[0] == mode[1]) || n > 2)
+		diag_error(&c->diags, s->at, "watchpoint modes may not be duplicated");
+	else if (!streq(mode, "x") && !streq(mode, "w") && !streq(mode, "rw") &&
+		 !streq(mode, "wr") && !streq(mode, "r"))
+		diag_error(&c->diags, s->at, "invalid watchpoint mode: %s", mode);
+	else
+		return true;
+	diag_hint(&c->diags, "supported modes: x,w,rw");
+	return false;
+}
+
 static void expand_watchpoint(struct comp *c, const struct provider *p, const struct spec *s,
 			      const char *rest)
 {
@@ -109,11 +131,13 @@ static void expand_watchpoint(struct comp *c, const struct provider *p, const st
 		return;
 	}
 	if (size != 1 && size != 2 && size != 4 && size != 8) {
-		diag_error(&c->diags, s->at, "the length of a watchpoint is 1, 2, 4 or 8");
+		diag_error(&c->diags, s->at, "watchpoint length must be one of (1,2,4,8)");
 		return;
 	}
-	if (strspn(mode, "rwx") != strlen(mode) || !*mode) {
-		diag_error(&c->diags, s->at, "the mode of a watchpoint is made of r, w and x");
+	if (!check_mode(c, s, mode))
+		return;
+	if (!at) {
+		diag_error(&c->diags, s->at, "watchpoint must be attached to a non-zero address");
 		return;
 	}
 	t = provider_target(c, p, s, "watchpoint:%s", rest);

@@ -103,6 +103,15 @@ void provider_list_name(void *ctx, const char *name)
 	l->each(l->ctx, full);
 }
 
+u32 provider_parts(const char *rest)
+{
+	u32 n = *rest ? 1 : 0;
+
+	for (; *rest; rest++)
+		n += *rest == ':';
+	return n;
+}
+
 char *provider_part(struct comp *c, const char *rest, u32 i)
 {
 	for (; i; i--) {

@@ -116,6 +116,8 @@ const struct type *probe_words_args(struct comp *c, const struct words_source *f
 const struct type *probe_words_arg_type(struct comp *c, u32 n);
 void probe_words_arg(struct gen *g, u32 n, struct val *ret);
 bool probe_words_field(struct gen *g, const struct field *f, struct val *ret);
+/* How many parts text has that is split at ':'; none when it is empty. */
+u32 provider_parts(const char *rest);
 /* Part @i of text split at ':'; copied to the arena; NULL when there are fewer. */
 char *provider_part(struct comp *c, const char *rest, u32 i);
 

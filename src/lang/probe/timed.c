@@ -17,7 +17,8 @@ static void expand_plain(struct comp *c, const struct provider *p, const struct 
 	struct target *t;
 
 	if (*rest) {
-		diag_error(&c->diags, s->at, "%s probes take no further parts", p->name);
+		diag_error(&c->diags, s->at, "%s probe type requires 0 arguments, found %u",
+			   p->name, provider_parts(rest));
 		return;
 	}
 	t = provider_target(c, p, s, "%s", p->name);
@@ -78,12 +79,15 @@ static void expand_self(struct comp *c, const struct provider *p, const struct s
 	struct target *t;
 	int number = name ? signal_number(name) : -1;
 
-	if (!kind || !streq(kind, "signal") || number < 0) {
-		diag_error(&c->diags, s->at, "self probes have the form self:signal:SIGUSR1");
+	if (!kind || !streq(kind, "signal") || !name) {
+		diag_error(&c->diags, s->at, "self probe type requires 2 arguments, found %u",
+			   provider_parts(rest));
+		diag_hint(&c->diags, "the form is self:signal:SIGUSR1");
 		return;
 	}
 	if (number != SIGUSR1 && number != SIGUSR2) {
-		diag_error(&c->diags, s->at, "only SIGUSR1 and SIGUSR2 can be used here");
+		diag_error(&c->diags, s->at, "%s is not a supported signal", name);
+		diag_hint(&c->diags, "SIGUSR1 and SIGUSR2 are");
 		return;
 	}
 	t = provider_target(c, p, s, "self:signal:%s", name);

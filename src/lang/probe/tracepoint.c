@@ -166,8 +166,9 @@ static void expand(struct comp *c, const struct provider *p, const struct spec *
 	size_t first = c->targets.len;
 	u64 id;
 
-	if (!event || !*event || !*group) {
-		diag_error(&c->diags, s->at, "tracepoint probe must have a target");
+	if (!event || !*event || !*group || provider_parts(rest) > 2) {
+		diag_error(&c->diags, s->at, "tracepoint probe type requires 2 arguments, found %u",
+			   provider_parts(rest));
 		diag_hint(&c->diags, "the form is tracepoint:GROUP:EVENT");
 		return;
 	}

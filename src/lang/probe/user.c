@@ -329,7 +329,8 @@ static void expand(struct comp *c, const struct provider *p, const struct spec *
 		return;
 	}
 	if (!func || !func[1]) {
-		diag_error(&c->diags, s->at, "%s probe type requires 2 arguments", p->name);
+		diag_error(&c->diags, s->at, "%s probe type requires 2 or 3 arguments, found %u",
+			   p->name, provider_parts(rest));
 		diag_hint(&c->diags, "the form is %s:FILE:FUNCTION", p->name);
 		return;
 	}

@@ -78,6 +78,10 @@ static void bucket_label(const struct type *t, size_t i, size_t last, struct buf
 		} else {
 			buf_addch(out, '[');
 			lhist_label(out, from);
+			if (t->p[2] == 1) {
+				buf_addch(out, ']');
+				return;
+			}
 			buf_addstr(out, ", ");
 			lhist_label(out, from + t->p[2]);
 			buf_addch(out, ')');
@@ -210,14 +214,17 @@ static void add_rows(const struct type *t, const u64 *sum, u64 div, struct buf *
 
 	if (!used_buckets(t, sum, &first, &last, &max))
 		return;
+	/* bars are of what is shown */
+	max = t->kind == T_LHIST ? max : MAX(max / div, 1ull);
 	for (size_t i = first; i <= last; i++) {
 		size_t start = out->len;
-		size_t bar = (size_t)((double)sum[i] * RUN_BAR_WIDTH / (double)max);
+		u64 n = t->kind == T_LHIST ? sum[i] : sum[i] / div;
+		size_t bar = (size_t)((double)n * RUN_BAR_WIDTH / (double)max);
 
 		bucket_label(t, i, lhist_last(t), out);
 		if (out->len - start < 16)
 			buf_fill(out, ' ', 16 - (out->len - start));
-		buf_addf(out, "%8llu |", (unsigned long long)(sum[i] / div));
+		buf_addf(out, "%8llu |", (unsigned long long)n);
 		buf_fill(out, '@', bar);
 		buf_fill(out, ' ', RUN_BAR_WIDTH - bar);
 		buf_addstr(out, "|\n");
@@ -268,7 +275,7 @@ void run_hist_json(const struct type *t, const u64 *sum, u64 div, struct buf *ou
 	buf_addch(out, '[');
 	if (used_buckets(t, sum, &first, &last, &max)) {
 		for (size_t i = first; i <= last; i++) {
-			unsigned long long n = sum[i] / div;
+			unsigned long long n = t->kind == T_LHIST ? sum[i] : sum[i] / div;
 
 			buf_addstr(out, i > first ? ",{" : "{");
 			if (t->kind == T_LHIST) {

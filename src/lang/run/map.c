@@ -203,94 +203,6 @@ static struct entry *sorted(const struct map_def *m, const struct map_dump *d)
 	return list;
 }
 
-/* --- time series ------------------------------------------------------------------------------ */
-
-struct point {
-	u64 epoch;
-	s64 value;
-	u64 count;
-};
-
-static int by_epoch(const void *a, const void *b)
-{
-	const struct point *x = a, *y = b;
-
-	return x->epoch < y->epoch ? -1 : x->epoch > y->epoch;
-}
-
-/* CPUs fill their own slots: those of one interval are put together. */
-static size_t series_points(const struct type *t, const struct map_dump *d, const u8 *values,
-			    struct point *ret)
-{
-	size_t n = 0, slots = (size_t)t->p[1];
-
-	for (size_t cpu = 0; cpu < d->cpus; cpu++) {
-		for (size_t i = 0; i < slots; i++) {
-			const u8 *p = values + cpu * d->value_size + i * 24;
-			struct point q = { word_at(p, 0), (s64)word_at(p, 1), word_at(p, 2) };
-			size_t k = 0;
-
-			if (!q.count)
-				continue;
-			while (k < n && ret[k].epoch != q.epoch)
-				k++;
-			if (k == n) {
-				ret[n++] = q;
-				continue;
-			}
-			if (t->p[2] == T_MIN)
-				ret[k].value = MIN(ret[k].value, q.value);
-			else if (t->p[2] == T_MAX)
-				ret[k].value = MAX(ret[k].value, q.value);
-			else if (t->p[2])
-				ret[k].value += q.value;
-			else
-				ret[k].value = q.value;
-			ret[k].count += q.count;
-		}
-	}
-	qsort(ret, n, sizeof(*ret), by_epoch);
-	/* Slots that were not used again are from before the window. */
-	while (n && ret[0].epoch + slots <= ret[n - 1].epoch)
-		memmove(ret, ret + 1, --n * sizeof(*ret));
-	for (size_t i = 0; i < n; i++)
-		ret[i].value = t->p[2] == T_AVG ? ret[i].value / (s64)ret[i].count : ret[i].value;
-	return n;
-}
-
-static void text_series(struct run *r, const struct type *t, const struct map_dump *d,
-			const u8 *values, struct buf *out, bool json)
-{
-	struct point *p = xcalloc((size_t)t->p[1] * d->cpus + 1, sizeof(*p));
-	size_t n = series_points(t, d, values, p);
-	s64 low = INT64_MAX, high = INT64_MIN;
-
-	for (size_t i = 0; i < n; i++) {
-		low = MIN(low, p[i].value);
-		high = MAX(high, p[i].value);
-	}
-	if (json)
-		buf_addch(out, '[');
-	for (size_t i = 0; i < n; i++) {
-		u64 start = p[i].epoch * (u64)t->p[0];
-		double share = high > low ? (double)(p[i].value - low) / (double)(high - low) : 0.5;
-
-		if (json) {
-			buf_addf(out, "%s{\"interval_start\": %llu, \"value\": %lld}",
-				 i ? ", " : "", (unsigned long long)start, (long long)p[i].value);
-			continue;
-		}
-		run_strftime(r, "%H:%M:%S.%f", start + r->boot_to_wall, out);
-		buf_addstr(out, " |");
-		buf_fill(out, ' ', (size_t)(share * (RUN_BAR_WIDTH - 1)));
-		buf_addch(out, '*');
-		buf_fill(out, ' ', RUN_BAR_WIDTH - 1 - (size_t)(share * (RUN_BAR_WIDTH - 1)));
-		buf_addf(out, "| %lld\n", (long long)p[i].value);
-	}
-	buf_addstr(out, json ? "]" : "\n");
-	free(p);
-}
-
 /* --- maps ------------------------------------------------------------------------------------- */
 
 static void add_key(struct run *r, const struct map_def *m, const u8 *key, struct buf *out,
@@ -303,7 +215,7 @@ static void add_key(struct run *r, const struct map_def *m, const u8 *key, struc
 		if (i)
 			buf_addstr(out, json ? "," : ", ");
 		if (t->kind == T_KSTACK || t->kind == T_USTACK)
-			run_stack(r, t, at, out, 4, false);
+			run_stack(r, t, at, out, json ? 0 : 8, false);
 		else
 			run_value(r, t, at, out, false);
 	}
@@ -333,7 +245,7 @@ static void add_value(struct run *r, const struct map_def *m, const struct map_d
 			 json ? "{\"count\": %lld, \"average\": %lld, \"total\": %lld}"
 			      : "{ .count = %lld, .average = %lld, .total = %lld }",
 			 (long long)e->sum[0], (long long)(average(e->sum) / div),
-			 (long long)((s64)e->sum[1] / div));
+			 (long long)e->sum[1]);
 		break;
 	case T_HIST:
 	case T_LHIST:
@@ -342,7 +254,7 @@ static void add_value(struct run *r, const struct map_def *m, const struct map_d
 		else
 			run_hist(r, t, e->sum, (u64)div, out);
 		break;
-	case T_TSERIES: text_series(r, t, d, e->value, out, json); break;
+	case T_TSERIES: run_series(r, t, d, e->value, out, json); break;
 	case T_INT:
 		if (div != 1) {
 			buf_addf(out, "%lld", (long long)((s64)word_at(e->value, 0) / div));

@@ -239,6 +239,44 @@ static void event_message(struct run *r, const struct event *e, const u8 *args)
 	buf_release(&text);
 }
 
+/* What is known about the failure, in words. */
+static const char *helper_words(const char *helper, int rc)
+{
+	if (streq(helper, "map_update_elem") && rc == -E2BIG)
+		return "Map full; can't update element. Try increasing max_map_keys config or "
+		       "manually setting the max entries in a map declaration e.g. `let @a = "
+		       "hash(5000)`";
+	if (streq(helper, "map_lookup_elem") && !rc)
+		return "Can't lookup map element because it does not exist.";
+	return strerror(-rc);
+}
+
+static void event_helper(struct run *r, const struct event *e, const u8 *args)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT;
+	struct diags one = { 0 };
+	u32 line, column;
+	s64 rc;
+
+	memcpy(&rc, args, 8);
+	if (r->c->opts->format == LANG_JSON) {
+		source_place(&r->c->src, e->at.start, &line, &column);
+		buf_addf(&out,
+			 "{\"type\": \"helper_error\", \"msg\": \"%s\", \"helper\": \"%s\", "
+			 "\"retcode\": %d, \"filename\": ",
+			 strerror(-(int)rc), e->fmt, (int)rc);
+		json_quote(&out, r->c->src.name, strlen(r->c->src.name));
+		buf_addf(&out, ", \"line\": %u, \"col\": %u}\n", line, column);
+		run_write(r, false, out.data, out.len);
+	} else if (!r->c->opts->no_warnings) {
+		diag_warning(&one, e->at, "%s\nAdditional Info - helper: %s, retcode: %d",
+			     helper_words(e->fmt, (int)rc), e->fmt, (int)rc);
+		diags_render(&one, &r->c->src, true, &out);
+		run_write(r, true, out.data, out.len);
+		diags_release(&one);
+	}
+}
+
 static void event_formatted(struct run *r, const struct event *e, const u8 *args)
 {
 	struct buf text = BUF_INIT;
@@ -298,6 +336,10 @@ void run_event(struct run *r, const void *record, size_t size)
 	case EV_ERRORF:
 	case EV_WARNF:
 	case EV_RUNTIME_ERROR: event_message(r, e, args); break;
+	case EV_HELPER_ERROR:
+		if (size >= 16)
+			event_helper(r, e, args);
+		break;
 	case EV_PRINTF:
 	case EV_SYSTEM:
 	case EV_CAT: event_formatted(r, e, args); break;

@@ -99,6 +99,10 @@ void run_print_maps(struct run *r);
 /* A histogram from the sums over all CPUs. */
 void run_hist(const struct run *r, const struct type *t, const u64 *sum, u64 div, struct buf *out);
 void run_hist_json(const struct type *t, const u64 *sum, u64 div, struct buf *out);
+struct map_dump;
+/* Values by intervals of time; those of all CPUs are in @values. */
+void run_series(struct run *r, const struct type *t, const struct map_dump *d, const u8 *values,
+		struct buf *out, bool json);
 void run_rows(struct run *r, const struct map_def *m,
 	      void (*row)(void *ctx, const struct lang_row *row), void *ctx);
 /* Every key with its value, or with what all CPUs have together. */

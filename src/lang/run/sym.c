@@ -149,6 +149,20 @@ static void add_build_id(struct run *r, u64 address, u32 back, u32 pid, struct b
 	add_nameless(r, address, out);
 }
 
+/* " (/usr/lib/libc.so.6)", as perf has it */
+static void add_module(struct run *r, u64 address, u32 pid, struct buf *out)
+{
+	struct module_info info;
+	u32 module;
+	u64 at;
+
+	if (procmaps_find(maps_of(r), pid, address, &module, &at) &&
+	    symbols_module_info(symbols_of(r), module, &info) && info.path)
+		buf_addf(out, " (%s)", info.path);
+	else
+		buf_addstr(out, " ([unknown])");
+}
+
 static void add_frame(struct run *r, const struct type *t, u64 address, u32 back, u32 pid,
 		      struct buf *out, bool folded)
 {
@@ -168,6 +182,8 @@ static void add_frame(struct run *r, const struct type *t, u64 address, u32 back
 		add_usym(r, address, back, pid, out, !folded);
 	else
 		add_ksym(r, address, back, out, !folded);
+	if (t->p[1] == STACK_PERF && !folded && user)
+		add_module(r, address - back, pid, out);
 }
 
 static bool is_kernel_frame(struct run *r, u64 address, const char *prefix)
@@ -258,7 +274,9 @@ void run_stack(struct run *r, const struct type *t, const u8 *bytes, struct buf 
 
 		if (folded && i)
 			buf_addch(out, ';');
-		if (!folded)
+		if (!folded && t->p[1] == STACK_PERF)
+			buf_addch(out, '\t');
+		else if (!folded && t->p[1] != STACK_RAW)
 			buf_fill(out, ' ', indent);
 		add_frame(r, t, frames[at], at > 0, pid, out, folded);
 		if (!folded)
