@@ -117,11 +117,11 @@ TEST(errors_show_the_line_and_the_place)
 {
 	check_says("BEGIN { printf(\"x", "stdin:1:16-18: ERROR: unterminated string\n"
 					 "BEGIN { printf(\"x\n               ~~\n");
-	check_says("BEGIN { if (1) { }", "unexpected end of file, expecting }");
+	check_says("BEGIN { if (1) { }", "syntax: expected '}', found the end");
 	check_says("BEGIN { $x = 99999999999999999999; }", "is not a number");
 	check_says("BEGIN { `", "invalid character '`'");
 	check_says("BEGIN { $0 }", "out of integer range");
-	check_says("", "expecting a probe");
+	check_says("", "expected a probe");
 }
 
 TEST(deep_nesting_is_an_error_not_a_crash)
@@ -144,7 +144,7 @@ TEST(deep_nesting_is_an_error_not_a_crash)
 	buf_addstr(&b, "BEGIN { $x = ");
 	buf_fill(&b, '-', 100001);
 	got = formatted(b.data);
-	CHECK(strstr(got, "nested") || strstr(got, "unexpected"));
+	CHECK(strstr(got, "nested") || strstr(got, "expected"));
 	free(got);
 	buf_release(&b);
 }

@@ -508,11 +508,15 @@ static void check_cast(struct comp *c, struct node *n)
 
 static void check_block_expr(struct comp *c, struct node *n)
 {
+	bool has_value = n->n_kids && n->kids[n->n_kids - 1]->kind == N_EXPR;
+
 	c->at->depth++;
-	for (u32 i = 0; i < n->n_kids; i++)
+	for (u32 i = 0; i + has_value < n->n_kids; i++)
 		check_stmt(c, n->kids[i]);
+	if (has_value)
+		check_expr(c, n->kids[n->n_kids - 1]->kids[0]);
 	c->at->depth--;
-	if (n->n_kids && n->kids[n->n_kids - 1]->kind == N_EXPR)
+	if (has_value)
 		n->type = n->kids[n->n_kids - 1]->kids[0]->type;
 	else
 		n->type = type_new(&c->types, T_VOID, 0);

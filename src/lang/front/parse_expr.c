@@ -154,11 +154,57 @@ static struct node *container_of(struct parser *p, u32 start)
 	return all;
 }
 
+static bool has_value(const struct node *n);
+
+/* An 'if' whose branches all end with a value. */
+static bool is_if_value(const struct node *n)
+{
+	return n->kind == N_IF && !n->flag && n->n_kids == 3 && has_value(n->kids[1]) &&
+	       has_value(n->kids[2]);
+}
+
+static bool has_value(const struct node *n)
+{
+	const struct node *last = n->n_kids ? n->kids[n->n_kids - 1] : NULL;
+
+	if (n->kind == N_IF)
+		return is_if_value(n);
+	return n->kind == N_BLOCK && last && (last->kind == N_EXPR || is_if_value(last));
+}
+
+static void give_value(struct parser *p, struct node *n);
+
+/* The statement becomes an expression: c ? { a } : { b }. */
+static struct node *value_of_if(struct parser *p, struct node *n)
+{
+	struct node *e = parse_node(p, N_EXPR, n->at);
+
+	for (u32 i = 1; i < 3; i++) {
+		if (n->kids[i]->kind == N_IF)
+			n->kids[i] = value_of_if(p, n->kids[i])->kids[0];
+		else
+			give_value(p, n->kids[i]);
+	}
+	n->kind = N_TERNARY;
+	parse_kids(p, e, &n, 1);
+	return e;
+}
+
+/* A block has the value of its last statement, which may be an 'if'. */
+static void give_value(struct parser *p, struct node *n)
+{
+	struct node **last = n->n_kids ? &n->kids[n->n_kids - 1] : NULL;
+
+	n->kind = N_BLOCK_EXPR;
+	if (last && is_if_value(*last))
+		*last = value_of_if(p, *last);
+}
+
 static struct node *value_block(struct parser *p)
 {
 	struct node *n = parse_block(p);
 
-	n->kind = N_BLOCK_EXPR;
+	give_value(p, n);
 	return n;
 }
 

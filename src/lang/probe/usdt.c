@@ -186,7 +186,8 @@ static void expand(struct comp *c, const struct provider *p, const struct spec *
 	elf_paths paths = { 0 };
 
 	if (!name || !name[1]) {
-		diag_error(&c->diags, s->at, "usdt probe must have a target function or wildcard");
+		diag_error(&c->diags, s->at, "usdt probe type requires 2 or 3 arguments, found %u",
+			   provider_parts(rest));
 		diag_hint(&c->diags, "the form is usdt:FILE:PROVIDER:NAME or usdt:FILE:NAME");
 		return;
 	}
@@ -197,6 +198,14 @@ static void expand(struct comp *c, const struct provider *p, const struct spec *
 		provider = colon + 1;
 		*colon = 0;
 	}
+	if (!*file && !c->opts->pid) {
+		diag_error(&c->diags, s->at,
+			   "usdt probe must specify at least path or pid to probe. To target all "
+			   "paths/pids set the path to '*'.");
+		return;
+	}
+	if (!*file)
+		file = arena_strdup(&c->arena, "*");
 	if (provider_is_pattern(file))
 		user_files(c, file, &paths);
 	else if (user_path(c, s, file))

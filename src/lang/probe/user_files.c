@@ -77,7 +77,7 @@ void user_files(struct comp *c, const char *name, elf_paths *ret)
 {
 	const char *path;
 
-	if (provider_is_pattern(name) && c->opts->pid) {
+	if (provider_is_pattern(name) && c->opts->pid && !c->opts->cpid) {
 		mapped_files(c, name, ret);
 	} else if (provider_is_pattern(name)) {
 		if (strchr(name, '/'))

@@ -205,6 +205,18 @@ static struct entry *sorted(const struct map_def *m, const struct map_dump *d)
 
 /* --- maps ------------------------------------------------------------------------------------- */
 
+/* Names of members without blanks around them, as bpftrace has keys in JSON. */
+static void add_tight(struct run *r, const struct type *t, const u8 *bytes, struct buf *out)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT;
+
+	run_value(r, t, bytes, &text, false);
+	for (size_t i = 0; i < text.len; i++) {
+		if (text.data[i] != ' ')
+			buf_addch(out, text.data[i]);
+	}
+}
+
 static void add_key(struct run *r, const struct map_def *m, const u8 *key, struct buf *out,
 		    bool json)
 {
@@ -216,6 +228,8 @@ static void add_key(struct run *r, const struct map_def *m, const u8 *key, struc
 			buf_addstr(out, json ? "," : ", ");
 		if (t->kind == T_KSTACK || t->kind == T_USTACK)
 			run_stack(r, t, at, out, json ? 0 : 8, false);
+		else if (json && (t->kind == T_STRUCT || type_is_record(t)))
+			add_tight(r, t, at, out);
 		else
 			run_value(r, t, at, out, false);
 	}

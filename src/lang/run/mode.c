@@ -22,13 +22,26 @@ static void add_name(struct run *r, const char *name, struct buf *out)
 	}
 }
 
+/* As bpftrace has it: {"name": { */
+static void json_result(const char *name, struct buf *out)
+{
+	buf_addch(out, '{');
+	json_quote(out, name, strlen(name));
+	buf_addstr(out, ": {");
+}
+
 /* --- tests ------------------------------------------------------------------------------------ */
 
 static void show_test(struct run *r, const struct timed *t, u32 number, bool passed, u64 ns)
 {
 	struct buf text = BUF_INIT;
 
-	if (r->c->opts->format == LANG_JSON) {
+	if (r->c->opts->format == LANG_JSON && r->c->opts->compat) {
+		json_result(t->event, &text);
+		buf_addf(&text, "\"duration\": %llu, \"passed\": %s, \"output\": \"\"}}",
+			 (unsigned long long)ns, passed ? "true" : "false");
+		run_json(r, "test_result", text.data, text.len);
+	} else if (r->c->opts->format == LANG_JSON) {
 		add_name(r, t->event, &text);
 		buf_addf(&text, ", \"passed\": %s}", passed ? "true" : "false");
 		run_json(r, "test_result", text.data, text.len);
@@ -169,6 +182,14 @@ static void show_bench(struct run *r, const struct timed *t, u64 ns, u32 times)
 {
 	struct buf text = BUF_INIT;
 
+	if (r->c->opts->format == LANG_JSON && r->c->opts->compat) {
+		json_result(t->event, &text);
+		buf_addf(&text, "\"average\": %llu, \"iters\": %u}}", (unsigned long long)ns,
+			 times);
+		run_json(r, "benchmark_result", text.data, text.len);
+		buf_release(&text);
+		return;
+	}
 	add_name(r, t->event, &text);
 	if (r->c->opts->format == LANG_JSON) {
 		buf_addf(&text, ", \"average_ns\": %llu, \"runs\": %u}", (unsigned long long)ns,

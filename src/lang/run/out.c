@@ -232,6 +232,9 @@ static void event_message(struct run *r, const struct event *e, const u8 *args)
 		else
 			diag_warning(&one, e->at, "%s", buf_str(&text));
 		diags_render(&one, &r->c->src, true, &out);
+		/* what the program says has its place, and not its line */
+		if (r->c->opts->compat && e->kind != EV_RUNTIME_ERROR && strchr(out.data, '\n'))
+			buf_truncate(&out, (size_t)(strchr(out.data, '\n') - out.data) + 1);
 		run_write(r, true, out.data, out.len);
 		diags_release(&one);
 		buf_release(&out);

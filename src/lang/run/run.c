@@ -613,6 +613,7 @@ static void wait_for_running_programs(const struct run *r)
 
 int run_loop(struct run *r, int child_fd, struct err *e)
 {
+	bool shows_maps;
 	int rc = 0;
 
 	run_drain(r);
@@ -635,9 +636,10 @@ int run_loop(struct run *r, int child_fd, struct err *e)
 	rc = run_timed(r, &probe_end, e);
 	run_drain(r);
 	read_counters(r);
-	if (!r->output_error && r->c->opts->compat && r->c->opts->format == LANG_TEXT)
+	shows_maps = !r->c->opts->compat || r->c->opts->mode != LANG_BENCH;
+	if (!r->output_error && r->c->opts->compat && shows_maps && r->c->opts->format == LANG_TEXT)
 		run_write(r, false, "\n\n", 2);
-	if (!r->output_error && r->c->config.print_maps_on_exit)
+	if (!r->output_error && shows_maps && r->c->config.print_maps_on_exit)
 		run_print_maps(r);
 	if (r->output_error == -EPIPE || !r->output_error)
 		return rc < 0 ? rc : r->exit_code;

@@ -177,7 +177,7 @@ static void add_struct(struct run *r, const struct type *t, const u8 *bytes, str
 	struct field f;
 	u32 shown = 0;
 
-	buf_addstr(out, "{ ");
+	buf_addstr(out, json ? "{" : "{ ");
 	for (u32 i = 0; type_field_name(&r->c->types, t, i); i++) {
 		if (!struct_field(r, t, i, &f) || f.offset + f.type->size > t->size)
 			continue;
@@ -193,7 +193,7 @@ static void add_struct(struct run *r, const struct type *t, const u8 *bytes, str
 			add_raw(r, f.type, bytes + f.offset, out, json, depth + 1);
 		}
 	}
-	buf_addstr(out, " }");
+	buf_addstr(out, json ? "}" : " }");
 }
 
 /* Values inside structs and arrays, which lie there as C has them. */
