@@ -153,6 +153,8 @@ const volatile u64 tasks_wake = 0;
 const volatile bool tasks_disk = false;
 /* When the programs were attached, CLOCK_MONOTONIC. */
 u64 tasks_begin = 0;
+/* Sums of threads that are gone are asked for: only the first look needs them. */
+bool tasks_groups = false;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -366,7 +368,7 @@ int tasks_each(struct bpf_iter__task *ctx)
 	struct task_struct___tasks *t = (void *)ctx->task;
 	struct seq_file *seq = ctx->meta->seq;
 	struct tasks_thread thread = {};
-	struct tasks_record group = {};
+	struct tasks_record group;
 
 	if (!t)
 		return 0;
@@ -374,8 +376,9 @@ int tasks_each(struct bpf_iter__task *ctx)
 		sleeps_already(t);
 	fill_thread(&thread, t, TASKS_THREAD);
 	bpf_seq_write(seq, &thread, sizeof(thread));
-	if (thread.r.tid != thread.r.pid)
+	if (!tasks_groups || thread.r.tid != thread.r.pid)
 		return 0;
+	__builtin_memset(&group, 0, sizeof(group));
 	fill_group(&group, t);
 	if (group.figures[TASK_EXEC])
 		bpf_seq_write(seq, &group, sizeof(group));

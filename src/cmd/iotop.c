@@ -166,18 +166,22 @@ static struct io_sum sum_of(struct iotop_args *a, const struct task_row *row)
 	return *sum;
 }
 
-static double all_disks(const struct delta *d, const char *name)
+/* Nothing where no disk could be read. */
+static void add_disks(struct result *r, const struct iotop_args *a, const struct delta *d,
+		      const char *counter_name, const char *key, const char *title)
 {
-	u32 counter = counter_set_find(d->set, name);
+	u32 counter = counter_set_find(d->set, counter_name);
 	double sum = 0, value;
+	bool any = false;
 
-	if (counter == SET_NONE)
-		return 0;
-	for (u32 s = d->set->counters.items[counter].first; s != SET_NONE;
-	     s = d->set->series.items[s].next)
-		if (delta_series(d, s, &value))
+	for (u32 s = counter == SET_NONE ? SET_NONE : d->set->counters.items[counter].first;
+	     s != SET_NONE; s = d->set->series.items[s].next)
+		if (delta_series(d, s, &value)) {
 			sum += value;
-	return sum;
+			any = true;
+		}
+	if (any)
+		result_fact(r, key, title, rate_or_sum(a, sum, d->seconds));
 }
 
 static void add_totals(struct result *r, const struct iotop_args *a, const struct delta *d,
@@ -188,10 +192,8 @@ static void add_totals(struct result *r, const struct iotop_args *a, const struc
 
 	result_fact(r, "total_read", "Total DISK READ", rate_or_sum(&rates, read, d->seconds));
 	result_fact(r, "total_write", "Total DISK WRITE", rate_or_sum(&rates, written, d->seconds));
-	result_fact(r, "current_read", "Current DISK READ",
-		    rate_or_sum(&rates, all_disks(d, "disk.read_bytes"), d->seconds));
-	result_fact(r, "current_write", "Current DISK WRITE",
-		    rate_or_sum(&rates, all_disks(d, "disk.write_bytes"), d->seconds));
+	add_disks(r, &rates, d, "disk.read_bytes", "current_read", "Current DISK READ");
+	add_disks(r, &rates, d, "disk.write_bytes", "current_write", "Current DISK WRITE");
 }
 
 static void add_notes(struct result *r, const struct task_rows *t)

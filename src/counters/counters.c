@@ -186,6 +186,9 @@ static int read_source(struct reader *r, const struct counter_source *s)
 	if (s->read)
 		return s->read(r);
 	rc = reader_text(r, s->path, &text, &len);
+	/* masked in a container, as a rule */
+	if (!rc && !len)
+		return -ENODATA;
 	if (!rc)
 		s->parse(r, text, len);
 	return rc;

@@ -163,6 +163,7 @@ static int sweep(struct tasks *t)
 
 	if (fd < 0)
 		return fd;
+	b->skel->bss->tasks_groups = t->sweeps == 1;
 	for (;;) {
 		ssize_t n = read(fd, b->piece + kept, ITER_PIECE - kept);
 		size_t used;

@@ -15,6 +15,7 @@ struct maker {
 	VEC(struct row_ticks) ticks;
 	struct map rows;    /* pid or tid -> row + 1 */
 	struct map parents; /* pid of a process that came and went -> its parent */
+	u64 page;
 };
 
 static char state_letter(const struct tasks_thread *s)
@@ -57,7 +58,6 @@ static u64 grown(const struct task *task, u32 figure)
 static struct task_row *add_row(struct maker *m, const struct task *task, u32 number)
 {
 	const struct tasks_thread *s = &task->now;
-	u64 page = (u64)sysconf(_SC_PAGESIZE);
 	struct task_row *row = vec_new(&m->out->rows);
 
 	(void)vec_new(&m->ticks);
@@ -76,8 +76,8 @@ static struct task_row *add_row(struct maker *m, const struct task *task, u32 nu
 	row->comm[sizeof(row->comm) - 1] = '\0';
 	row->start = s->r.start;
 	row->cgroup = s->cgroup;
-	row->vsize = s->vsize * page;
-	row->rss = s->rss * page;
+	row->vsize = s->vsize * m->page;
+	row->rss = s->rss * m->page;
 	map_put(&m->rows, number, m->out->rows.len);
 	return row;
 }
@@ -229,9 +229,11 @@ static struct task_meter meter_of(const struct tasks *t)
 
 void tasks_make_rows(const struct tasks *t, struct task_rows *ret)
 {
-	struct maker m = { .t = t, .out = ret };
+	struct maker m = { .t = t, .out = ret, .page = (u64)sysconf(_SC_PAGESIZE) };
 
 	vec_clear(&ret->rows);
+	vec_reserve(&ret->rows, t->list.len);
+	vec_reserve(&m.ticks, t->list.len);
 	ret->orphans_exec = 0;
 	ret->n_tasks = 0;
 	ret->by_bpf = t->fd >= 0;

@@ -228,4 +228,28 @@ if command -v setpriv >/dev/null; then
 	run setpriv --reuid 65534 --clear-groups "$FATHOM" counters tcp.OutSegs
 	expect_status 0
 fi
+
+# a /proc that hides the processes of others, and one whose files are masked as in containers
+if unshare -m true 2>/dev/null && command -v setpriv >/dev/null; then
+	# shellcheck disable=SC2016 # the inner shell expands them
+	run unshare -m sh -c 'mount -t proc -o hidepid=2 proc /proc && exec setpriv --reuid 65534 \
+		--regid 65534 --clear-groups "$@"' sh "$FATHOM" pidstat --idle 0.5 1 --json
+	expect_status 0
+	ok 'hidepid: only what may be seen' python3 -c '
+import json, sys
+r = json.loads(sys.stdin.read().splitlines()[-1])
+assert r["cpu"] and all(row["uid"] == 65534 for row in r["cpu"]), r["cpu"]' <"$out_file"
+	for command in vmstat 'counters cpu' 'iotop 0.2 1' netstat numastat 'mpstat 0.2 1' iostat; do
+		# shellcheck disable=SC2016,SC2086
+		run unshare -m sh -c 'for f in stat vmstat diskstats net/snmp net/netstat meminfo; do
+			mount --bind /dev/null "/proc/$f" 2>/dev/null || :
+			done; exec "$@"' sh "$FATHOM" $command
+		expect_status 0
+		case $command in
+		vmstat | iostat | mpstat*) expect_out '/proc/stat: no data available' ;;
+		esac
+	done
+else
+	skip 'hidepid and masked files' 'no mount namespaces here'
+fi
 done_testing

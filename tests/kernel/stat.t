@@ -183,4 +183,36 @@ done
 # --- a terminal
 run python3 "$TOP/tests/lib/on_terminal.py" 40 '' "$FATHOM" stat -a -e context-switches -I 100 --interval-count 3
 expect_out_like $'\033\\[[0-9]+A'
+# each option of perf stat does its work, or says why it cannot
+while read -r want args; do
+	# shellcheck disable=SC2086 # words of a table
+	run timeout 20 "$FATHOM" stat $args
+	is "stat $args" "$status" "$want"
+	[ "$want" -eq 0 ] || expect_err hint:
+done <<END
+0 -e task-clock -- true
+0 -a -A -e task-clock --timeout 100
+0 -C 0 -e task-clock --timeout 100
+0 -p $$ -t $$ -e task-clock --timeout 100
+0 -u 0 -e task-clock --timeout 100
+0 -G / -e task-clock --timeout 100
+0 -r 2 --table -d -- true
+0 -ddd -- true
+0 -a -I 100 --interval-count 2 -x, -e task-clock
+0 -j -n -- true
+0 -D 20 -e task-clock -- sleep 0.1
+0 -a --per-socket -e task-clock --timeout 100
+0 -a --per-die -e task-clock --timeout 100
+0 -a --per-core -e task-clock --timeout 100
+0 -a --per-node -e task-clock --timeout 100
+0 -p $$ --per-thread -e task-clock --timeout 100
+0 -a --for-each-cgroup / -e task-clock --timeout 100
+0 -a --metric-only -e task-clock --timeout 100
+0 -e {task-clock,page-faults}:S --no-scale -- true
+0 -e page-faults:u,page-faults:k -- true
+0 -e r13c -a --timeout 100
+0 -M ipc -- true
+2 -M no-such-metric -- true
+END
+
 done_testing
