@@ -81,8 +81,12 @@ struct mm_struct___tasks {
 };
 
 /* before, */
+struct atomic___tasks {
+	s64 counter;
+};
+
 struct mm_rss_stat___old {
-	s64 count[4];
+	struct atomic___tasks count[4];
 };
 
 struct mm_struct___rss {
@@ -264,7 +268,8 @@ static __always_inline u64 pages_of(struct mm_struct___tasks *mm)
 
 	/* files, anonymous memory, shared memory; the third is swap */
 	if (bpf_core_field_exists(old->rss_stat.count)) {
-		n = old->rss_stat.count[0] + old->rss_stat.count[1] + old->rss_stat.count[3];
+		n = old->rss_stat.count[0].counter + old->rss_stat.count[1].counter +
+		    old->rss_stat.count[3].counter;
 	} else {
 		n = mm->rss_stat[0].count + mm->rss_stat[1].count + mm->rss_stat[3].count;
 	}
