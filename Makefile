@@ -64,7 +64,8 @@ SOURCES  := $(sort $(patsubst src/counters/source_%.c,%,$(wildcard src/counters/
 BUNDLES  := $(patsubst web/%/main.js,web/%.js,$(wildcard web/*/main.js))
 ASSETS   := $(sort $(BUNDLES) $(wildcard web/*.css web/*.html web/*.svg tools/*.bt tools/*.txt \
 	tools/*.tsv))
-LISTS    := $(GEN)/commands.inc $(GEN)/views.inc $(GEN)/sources.inc $(GEN)/features.inc
+LISTS    := $(GEN)/commands.inc $(GEN)/views.inc $(GEN)/sources.inc $(GEN)/features.inc \
+	    $(GEN)/syscalls.inc
 UNIT     := $(patsubst tests/unit/%.c,$(OUT)/obj/tests/unit/%.o,$(wildcard tests/unit/*.c))
 FUZZ     := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
 WORKLOAD := $(patsubst tests/workloads/%.c,build/workloads/%,$(wildcard tests/workloads/*.c))
@@ -122,6 +123,11 @@ endef
 $(eval $(call list_rule,$(GEN)/commands.inc,COMMAND,$(COMMANDS)))
 $(eval $(call list_rule,$(GEN)/views.inc,VIEW,$(VIEWS)))
 $(eval $(call list_rule,$(GEN)/sources.inc,SOURCE,$(SOURCES)))
+
+# Names of system calls and of the values of their arguments, as the headers of the system have them.
+$(GEN)/syscalls.inc: scripts/gen-syscalls src/syscalls/values.list src/syscalls/headers.h | $(GEN)/.dir
+	$(Q)CC='$(CC)' scripts/gen-syscalls src/syscalls/values.list src/syscalls/headers.h > $@.new
+	$(Q)mv $@.new $@
 
 # --- kernel side: clang -> strip -> skeleton --------------------------------------------------
 

@@ -261,18 +261,25 @@ static __always_inline void fill(struct tasks_record *r, struct task_struct___ta
 		add_io(f, &t->ioac);
 }
 
+/* Verifiers before 6.2 do not follow a pointer into an array of structs. */
+static __always_inline s64 old_pages(struct mm_struct___rss *mm, u32 which)
+{
+	s64 n = 0;
+
+	bpf_core_read(&n, sizeof(n), (void *)&mm->rss_stat.count + which * sizeof(n));
+	return n;
+}
+
 static __always_inline u64 pages_of(struct mm_struct___tasks *mm)
 {
 	struct mm_struct___rss *old = (void *)mm;
-	s64 n = 0;
+	s64 n;
 
 	/* files, anonymous memory, shared memory; the third is swap */
-	if (bpf_core_field_exists(old->rss_stat.count)) {
-		n = old->rss_stat.count[0].counter + old->rss_stat.count[1].counter +
-		    old->rss_stat.count[3].counter;
-	} else {
+	if (bpf_core_field_exists(old->rss_stat.count))
+		n = old_pages(old, 0) + old_pages(old, 1) + old_pages(old, 3);
+	else
 		n = mm->rss_stat[0].count + mm->rss_stat[1].count + mm->rss_stat[3].count;
-	}
 	return n > 0 ? n : 0;
 }
 

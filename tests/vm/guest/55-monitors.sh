@@ -26,9 +26,9 @@ ok 'rows add up to the meter' awk '
 	{ text = text " " $0 }
 	END {
 		if (!match(text, /CPU meter +[0-9.]+/)) exit 1
-		meter = substr(text, RSTART + 9, RLENGTH - 9)
+		meter = substr(text, RSTART + 9, RLENGTH - 9) + 0
 		if (!match(text, /rows +[0-9.]+/)) exit 1
-		rows = substr(text, RSTART + 4, RLENGTH - 4)
+		rows = substr(text, RSTART + 4, RLENGTH - 4) + 0
 		print "# rows", rows, "meter", meter
 		exit !(rows > 0.97 * meter && rows < 1.03 * meter)
 	}' "$out_file"

@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/clock.h"
+#include "base/fmt.h"
+#include "base/stop.h"
+#include "capture/target.h"
+#include "cli/cli.h"
+#include "cli/program.h"
+#include "host/cgroup.h"
+#include "result/result.h"
+#include "syscalls/engine.h"
+#include "syscalls/summary.h"
+
+#include <poll.h>
+#include <signal.h>
+
+struct strace_args {
+	str_list expressions;
+	range_list pids;
+	str_list cgroups;
+	bool all;
+	bool follow;
+	bool summary, both;
+	bool histograms;
+	int by;
+	u64 min;
+	bool failed;
+	u64 text;
+	bool times, durations;
+	u64 duration;
+	u64 ring;
+	const char *output;
+};
+
+static const char *const by_names[] = { "call", "thread", "process", NULL };
+
+#define AT(field) .offset = offsetof(struct strace_args, field)
+#define OPTION(short_, long_, type_, field_, arg_, help_, ...)                        \
+	{                                                                             \
+		.short_name = (short_), .name = (long_), .type = (type_), AT(field_), \
+		.arg = (arg_), .help = (help_), __VA_ARGS__                           \
+	}
+
+static const struct opt strace_options[] = {
+	OPTION('e', "expr", OPT_STRINGS, expressions, "CALLS",
+	       "only these calls: open,close, or a class: trace=file; a ! before it leaves out"),
+	OPTION('p', "pid", OPT_PIDS, pids, "PID[,PID]", "these processes with all their threads"),
+	OPTION('G', "cgroup", OPT_STRINGS, cgroups, "CGROUP",
+	       "this control group and those below it, by path"),
+	OPTION('a', "all", OPT_FLAG, all, NULL, "the whole machine, as without any target"),
+	OPTION('f', "follow", OPT_FLAG, follow, NULL, "children, too"),
+	OPTION('c', "summary", OPT_FLAG, summary, NULL, "add up, and print no calls"),
+	OPTION('C', "summary-too", OPT_FLAG, both, NULL, "print calls, and then the sums"),
+	OPTION(0, "histogram", OPT_FLAG, histograms, NULL, "with sums: how long calls took"),
+	OPTION(0, "by", OPT_CHOICE, by, "WHAT", "sums for each call, thread or process",
+	       .def = "call", .choices = by_names),
+	OPTION(0, "min", OPT_DURATION, min, "TIME", "only calls that took at least this long"),
+	OPTION('Z', "failed-only", OPT_FLAG, failed, NULL, "only calls that failed"),
+	OPTION('s', "string-limit", OPT_U64, text, "N", "bytes of buffers that are shown",
+	       .def = "32", .max = SYSCALLS_BYTES),
+	OPTION('t', "time", OPT_FLAG, times, NULL, "begin lines with the time of day"),
+	OPTION('T', "syscall-times", OPT_FLAG, durations, NULL, "end lines with the duration"),
+	OPTION('d', "duration", OPT_DURATION, duration, "TIME", "stop after this time"),
+	OPTION('m', "ring", OPT_SIZE, ring, "SIZE", "room for calls that were not read yet",
+	       .def = "8M", .max = 1 << 30),
+	OPTION('o', "output", OPT_FILE, output, "FILE", "write there"),
+	OPT_END,
+};
+
+struct job {
+	struct context *ctx;
+	const struct strace_args *args;
+	struct syscall_table table;
+	bool wanted[SYSCALLS_MOST];
+	struct syscalls *calls;
+	struct summary summary;
+	struct launch launch;
+	VEC(char *) groups;
+	FILE *out;
+	struct buf line;
+	struct result result; /* of a batch, for machines */
+	struct table *rows;
+	u64 wall; /* CLOCK_REALTIME at CLOCK_MONOTONIC 0 */
+	u64 seen;
+	bool several; /* processes: lines say whose they are */
+};
+
+/* --- which calls ------------------------------------------------------------------------------ */
+
+static int want_word(struct job *j, const char *word, bool on)
+{
+	bool class[SYSCALLS_MOST] = { 0 };
+	u32 nr;
+
+	if (streq(word, "all")) {
+		memset(class, 1, sizeof(class));
+	} else if (syscall_number(&j->table, word, &nr)) {
+		class[nr] = true;
+	} else if (!syscall_class(&j->table, word + (*word == '%'), class)) {
+		err_set(&j->ctx->err, EINVAL, "there is no system call '%s'", word);
+		err_hint(&j->ctx->err, "'fathom list syscalls:sys_enter_*' lists them; classes are "
+				       "file, desc, network, memory, process, signal, ipc, creds, "
+				       "clock");
+		return EXIT_USAGE;
+	}
+	for (u32 i = 0; i < SYSCALLS_MOST; i++)
+		if (class[i])
+			j->wanted[i] = on;
+	return 0;
+}
+
+static int want_list(struct job *j, const char *list)
+{
+	bool on = true;
+	int r = 0;
+
+	if (starts_with(list, "trace="))
+		list += strlen("trace=");
+	if (*list == '!') {
+		on = false;
+		list++;
+	}
+	/* what is left out is left out of all */
+	if (!on && j->args->expressions.len == 1)
+		memset(j->wanted, 1, sizeof(j->wanted));
+	while (!r && *list) {
+		size_t n = strcspn(list, ",|");
+		char word[64];
+
+		snprintf(word, sizeof(word), "%.*s", (int)MIN(n, sizeof(word) - 1), list);
+		if (n)
+			r = want_word(j, word, on);
+		list += n + (list[n] != '\0');
+	}
+	return r;
+}
+
+static int choose_calls(struct job *j)
+{
+	int r = 0;
+
+	if (!j->args->expressions.len)
+		memset(j->wanted, 1, sizeof(j->wanted));
+	/* classes look at arguments */
+	for (u32 nr = 0; nr < SYSCALLS_MOST; nr++)
+		if (j->args->expressions.len)
+			(void)syscall_table_describe(&j->table, nr, NULL, NULL);
+	for (size_t i = 0; !r && i < j->args->expressions.len; i++)
+		r = want_list(j, j->args->expressions.items[i]);
+	if (r || j->args->summary)
+		return r;
+	for (u32 nr = 0; nr < SYSCALLS_MOST; nr++)
+		if (j->wanted[nr])
+			(void)syscall_table_describe(&j->table, nr, NULL, NULL);
+	return 0;
+}
+
+/* --- a call ----------------------------------------------------------------------------------- */
+
+static const struct column columns[] = {
+	{ "time_ns", "TIME", VALUE_TIME, 0 },
+	{ "duration_ns", "DURATION", VALUE_DURATION, 0 },
+	{ "pid", "PID", VALUE_PID, 0 },
+	{ "tid", "TID", VALUE_PID, 0 },
+	{ "comm", "COMM", VALUE_TEXT, 0 },
+	{ "call", "CALL", VALUE_TEXT, 0 },
+	{ "args", "ARGUMENTS", VALUE_TEXT, 0 },
+	{ "result", "RESULT", VALUE_INT, 0 },
+	{ "errno", "ERRNO", VALUE_TEXT, COLUMN_FILL },
+};
+
+static void add_row(struct job *j, const struct decoded *d)
+{
+	const struct syscalls_event *e = d->event;
+	const struct decode_opts opts = { .text = (u32)j->args->text };
+	static const struct syscall none;
+	const struct syscall *call = e->nr < SYSCALLS_MOST ? &j->table.calls[e->nr] : &none;
+	struct result *r = &j->result;
+	const char *error = e->ret < 0 ? errno_name((int)-MAX(e->ret, (s64)-4095)) : NULL;
+	struct row *row;
+
+	if (!j->rows) {
+		result_init(r, j->ctx->command->name);
+		j->rows = result_table(r, "calls", NULL, columns, ARRAY_SIZE(columns));
+	}
+	row = table_row(r, j->rows);
+	buf_reset(&j->line);
+	decode_args(call, d, &opts, &j->line);
+	row->cells[0] = value_u(VALUE_TIME, j->wall + e->end - e->ns);
+	row->cells[1] = value_u(VALUE_DURATION, e->ns);
+	row->cells[2] = value_u(VALUE_PID, e->pid);
+	row->cells[3] = value_u(VALUE_PID, e->tid);
+	row->cells[4] = value_textf(r, "%.*s", SYSCALLS_COMM, e->comm);
+	row->cells[5] =
+		call->name ? value_text(r, call->name) : value_textf(r, "syscall_%u", e->nr);
+	row->cells[6] = value_text(r, buf_str(&j->line));
+	if (!(e->flags & SYSCALLS_UNFINISHED))
+		row->cells[7] = value_u(VALUE_INT, (u64)e->ret);
+	if (error)
+		row->cells[8] = value_text(r, error);
+}
+
+static void add_who(struct job *j, const struct syscalls_event *e)
+{
+	if (j->args->times) {
+		time_t second = (time_t)((j->wall + e->end - e->ns) / NSEC_PER_SEC);
+		struct tm tm;
+
+		localtime_r(&second, &tm);
+		buf_addf(&j->line, "%02d:%02d:%02d.%06llu ", tm.tm_hour, tm.tm_min, tm.tm_sec,
+			 (unsigned long long)((j->wall + e->end - e->ns) % NSEC_PER_SEC / 1000));
+	}
+	if (!j->several)
+		return;
+	/* a name may hold anything */
+	for (size_t i = 0; i < SYSCALLS_COMM && e->comm[i]; i++)
+		buf_addch(&j->line, e->comm[i] > ' ' && e->comm[i] < 0x7f ? e->comm[i] : '?');
+	buf_addf(&j->line, "/%u ", e->tid);
+}
+
+static int print_call(struct job *j, const struct decoded *d)
+{
+	const struct decode_opts opts = { .text = (u32)j->args->text };
+	const struct syscalls_event *e = d->event;
+
+	buf_reset(&j->line);
+	add_who(j, e);
+	decode_call(&j->table, d, &opts, &j->line);
+	/* as strace: results stand in a column */
+	if (j->line.len < 39)
+		buf_fill(&j->line, ' ', 39 - j->line.len);
+	buf_addstr(&j->line, " = ");
+	decode_result(&j->table, e, &j->line);
+	if (j->args->durations && !(e->flags & SYSCALLS_UNFINISHED))
+		buf_addf(&j->line, " <%.6f>", (double)e->ns / 1e9);
+	buf_addch(&j->line, '\n');
+	return fwrite(j->line.data, 1, j->line.len, j->out) == j->line.len ? 0 : -EIO;
+}
+
+static int on_call(void *ctx, const struct decoded *d)
+{
+	const struct syscalls_event *e = d->event;
+	struct job *j = ctx;
+
+	j->seen++;
+	if (j->args->both)
+		summary_add_call(&j->summary, e);
+	if (cli_is_machine(j->ctx)) {
+		add_row(j, d);
+		return 0;
+	}
+	return print_call(j, d);
+}
+
+/* --- the run ---------------------------------------------------------------------------------- */
+
+static int open_output(struct job *j)
+{
+	j->out = j->ctx->program && !cli_is_machine(j->ctx) ? stderr : j->ctx->out;
+	if (!j->args->output || streq(j->args->output, "-"))
+		return 0;
+	j->out = fopen(j->args->output, "we");
+	if (!j->out)
+		return err_sys(&j->ctx->err, errno, "cannot write '%s'", j->args->output);
+	return 0;
+}
+
+static int find_groups(struct job *j)
+{
+	_cleanup_cgroup_mounts_ struct cgroup_mounts mounts = { 0 };
+	int r = 0;
+
+	if (j->args->cgroups.len)
+		r = cgroup_mounts_read(&mounts, &j->ctx->err);
+	for (size_t i = 0; r >= 0 && i < j->args->cgroups.len; i++) {
+		_cleanup_buf_ struct buf path = BUF_INIT;
+
+		r = cgroup_find(&mounts, j->args->cgroups.items[i], &path, &j->ctx->err);
+		if (r >= 0)
+			vec_push(&j->groups, xstrdup(buf_str(&path)));
+	}
+	return r;
+}
+
+static int open_calls(struct job *j)
+{
+	const struct strace_args *a = j->args;
+	const struct syscalls_opts opts = {
+		.pids = &a->pids,
+		.chosen = j->launch.pid && !a->all && !a->cgroups.len && !a->pids.len,
+		.follow = a->follow,
+		.groups = (const char *const *)j->groups.items,
+		.n_groups = j->groups.len,
+		.wanted = j->wanted,
+		.min_ns = a->min,
+		.failed = a->failed,
+		.sums = a->summary,
+		.ring_bytes = (u32)a->ring,
+		.on_call = on_call,
+		.ctx = j,
+	};
+	int r = syscalls_new(&j->calls, &opts, &j->table, &j->ctx->err);
+
+	j->several = !opts.chosen && !(a->pids.len == 1 && ranges_count(&a->pids) == 1);
+	j->several |= a->follow;
+	if (!r && opts.chosen)
+		r = syscalls_add_pid(j->calls, (u32)j->launch.pid, true, &j->ctx->err);
+	return r;
+}
+
+static bool is_over(struct job *j)
+{
+	if (j->launch.pid)
+		return launch_ended(&j->launch);
+	if (!j->args->pids.len)
+		return false;
+	vec_each(range, &j->args->pids)
+		for (u64 pid = range->first; pid <= range->last; pid++)
+			if (kill((pid_t)pid, 0) == 0 || errno == EPERM)
+				return false;
+	return true;
+}
+
+static int show_batch(struct job *j)
+{
+	int r = 0;
+
+	if (j->rows) {
+		r = cli_show(j->ctx, &j->result);
+		result_release(&j->result);
+		j->rows = NULL;
+	}
+	return r;
+}
+
+static int watch(struct job *j)
+{
+	u64 until = j->args->duration ? clock_mono_ns() + j->args->duration : UINT64_MAX;
+	int r = 0;
+
+	while (r >= 0 && !stop_requested() && clock_mono_ns() < until && !is_over(j)) {
+		struct pollfd fds[] = {
+			{ .fd = stop_fd(), .events = POLLIN },
+			{ .fd = syscalls_fd(j->calls), .events = POLLIN },
+			{ .fd = j->launch.pid ? j->launch.pid_fd : -1, .events = POLLIN },
+		};
+
+		(void)poll(fds, ARRAY_SIZE(fds), 50);
+		r = syscalls_read(j->calls);
+		if (r >= 0)
+			r = show_batch(j);
+		if (r >= 0 && fflush(j->out) == EOF)
+			r = -errno;
+	}
+	syscalls_stop(j->calls);
+	if (r >= 0)
+		r = syscalls_read(j->calls);
+	return r >= 0 ? show_batch(j) : r;
+}
+
+static void add_sum(void *ctx, const struct syscalls_key *key, const struct syscalls_sum *sum)
+{
+	summary_add(ctx, key, sum);
+}
+
+static void add_losses(struct job *j, struct result *r)
+{
+	struct syscalls_stats s;
+
+	syscalls_stats(j->calls, &s);
+	result_loss(r, "lost", "calls that found no room in the ring", s.counts[SYSCALLS_LOST]);
+	result_loss(r, "no_sum", "calls that found no room in the table of sums",
+		    s.counts[SYSCALLS_NO_SUM]);
+	result_loss(r, "no_room", "calls of threads for which there was no memory",
+		    s.counts[SYSCALLS_NO_ROOM]);
+	result_loss(r, "unknown", "calls with numbers beyond the table",
+		    s.counts[SYSCALLS_UNKNOWN]);
+	result_loss(r, "compat", "calls of 32-bit programs, which are not shown",
+		    s.counts[SYSCALLS_COMPAT]);
+}
+
+/* The sums; after lines of text only what was lost. */
+static int show_end(struct job *j)
+{
+	_cleanup_result_ struct result r;
+	const struct strace_args *a = j->args;
+	FILE *out = j->ctx->out;
+	int rc;
+
+	result_init(&r, j->ctx->command->name);
+	if (a->summary)
+		syscalls_sums(j->calls, add_sum, &j->summary);
+	if (a->summary || a->both)
+		summary_table(&j->summary, &j->table, &r);
+	if (a->histograms)
+		summary_histograms(&j->summary, &j->table, &r);
+	add_losses(j, &r);
+	if (!a->summary && !a->both && !r.losses.len)
+		return 0;
+	j->ctx->out = j->out;
+	rc = cli_show(j->ctx, &r);
+	j->ctx->out = out;
+	return rc;
+}
+
+static int run_job(struct job *j)
+{
+	struct err *e = &j->ctx->err;
+	int r = choose_calls(j);
+
+	if (!r)
+		r = target_expect(&j->args->pids, e);
+	if (!r)
+		r = find_groups(j);
+	if (!r)
+		r = open_output(j);
+	if (!r && j->ctx->program)
+		r = program_prepare(&j->launch, j->ctx->program, e);
+	if (!r)
+		r = open_calls(j);
+	if (r)
+		return r;
+	j->wall = clock_wall_ns() - clock_mono_ns();
+	j->ctx->stream = !j->args->summary;
+	r = syscalls_start(j->calls, e);
+	if (!r && j->launch.pid)
+		r = launch_go(&j->launch, e);
+	if (!r)
+		r = watch(j);
+	if (r >= 0)
+		r = show_end(j);
+	return r < 0 ? r : program_end(&j->launch);
+}
+
+static int strace_run(struct context *ctx, void *args)
+{
+	struct job *j = xcalloc(1, sizeof(*j));
+	int r;
+
+	j->ctx = ctx;
+	j->args = args;
+	j->launch = (struct launch)LAUNCH_INIT;
+	j->summary.by = (enum summary_by)j->args->by;
+	syscall_table_init(&j->table);
+	r = run_job(j);
+	if (j->out && j->out != stderr && j->out != ctx->out && fclose(j->out) == EOF && r >= 0)
+		r = err_sys(&ctx->err, errno, "cannot write '%s'", j->args->output);
+	launch_release(&j->launch);
+	syscalls_free(j->calls);
+	summary_release(&j->summary);
+	syscall_table_release(&j->table);
+	buf_release(&j->line);
+	vec_each(group, &j->groups)
+		free(*group);
+	vec_release(&j->groups);
+	free(j);
+	return r;
+}
+
+static const struct example strace_examples[] = {
+	{ "fathom strace -- ls", "the system calls of a program" },
+	{ "fathom strace -c -d 2s", "calls of the whole machine, added up" },
+	{ "fathom strace -c --by thread -p 1234 -d 2s", "of a process, for each thread" },
+	{ "fathom strace -e trace=file -f -o calls.txt -- make", "files, children included" },
+	{ "fathom strace --failed-only -T -d 1s", "what fails, and how long it took" },
+	{ 0 },
+};
+
+const struct command cmd_strace = {
+	.name = "strace",
+	.summary = "system calls of a program, a process or the machine",
+	.description =
+		"Prints each system call with its arguments by name, its result and its error, as "
+		"strace(1) does, or with -c how often and how long each was called. Programs at "
+		"the "
+		"begin and the end of calls do this in the kernel: the target is not stopped, and "
+		"what is not asked for is left there.\n\n"
+		"Names and arguments of calls are those that the running kernel lists in tracefs; "
+		"names of flags are those of the headers that fathom was built with. Addresses "
+		"that cannot be read stand as numbers. Calls that found no room are counted and "
+		"said; -m makes more room.\n\n"
+		"Classes of calls are file, desc, network, memory, process, signal, ipc, creds and "
+		"clock.\n\n"
+		"A line is written when its call ends; one that never returns when it begins.",
+	.question = Q_TRACE,
+	.options = strace_options,
+	.args_size = sizeof(struct strace_args),
+	.takes_program = true,
+	.examples = strace_examples,
+	.see_also = "fathom-syscount fathom-trace fathom-offcpu strace(1)",
+	.run = strace_run,
+};

@@ -1,0 +1,120 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shared
+#
+# System calls: counts and durations that are known, filters, targets, and bad input.
+# shellcheck source=tests/lib/test.sh
+. "$(dirname "$0")/../lib/test.sh"
+
+need_root
+need_cmd python3 dd
+cd "$TMP" || exit 1
+
+# 1000 reads and writes of a byte: exactly so many, one by one and in sums
+run "$FATHOM" strace -c --json -- dd if=/dev/zero of=/dev/null bs=1 count=1000 status=none
+expect_status 0
+ok 'sums: each call is counted once' python3 - "$out_file" <<'END'
+import json, sys
+r = json.load(open(sys.argv[1]))
+calls = {row["call"]: row for row in r["summary"]}
+assert calls["write"]["calls"] == 1000, calls["write"]
+assert calls["read"]["calls"] >= 1000 and calls["execve"]["calls"] == 1, calls
+for row in r["summary"]:
+    assert row["min_ns"] <= row["avg_ns"] <= row["max_ns"], row
+    assert row["avg_ns"] * row["calls"] <= row["time_ns"] + row["calls"], row
+assert abs(sum(row["share_percent"] for row in r["summary"]) - 100) < 0.1
+assert sum(row["calls"] for row in r["summary"]) == r["facts"]["calls"]
+END
+run "$FATHOM" strace -e write -o calls.txt -- dd if=/dev/zero of=/dev/null bs=1 count=1000 status=none
+expect_status 0
+is 'lines: each call is written once' "$(grep -c '^write(1, "\\0", 1) *= 1$' calls.txt)" 1000
+is 'and nothing else' "$(wc -l <calls.txt)" 1000
+
+# how long a call takes
+run "$FATHOM" strace -e clock_nanosleep -T -o sleep.txt -- sleep 0.2
+expect_status 0
+ok 'a sleep of 0.2 s takes that long' awk -F'[<>]' \
+	'/tv_sec=0, tv_nsec=200000000/ { found = $2 >= 0.2 && $2 < 2 } END { exit !found }' sleep.txt
+run "$FATHOM" strace -c --min 100ms --json -- sleep 0.2
+ok 'shorter calls are left out in the kernel' python3 - "$out_file" <<'END'
+import json, sys
+rows = json.load(open(sys.argv[1]))["summary"]
+assert [row["call"] for row in rows] == ["clock_nanosleep"], rows
+END
+
+run "$FATHOM" strace --failed-only -o failed.txt -- cat /nonexistent
+expect_status 1
+ok 'only calls that failed' awk '!/= -1 E[A-Z]+ \(/ { exit 1 } /nonexistent.*ENOENT/ { n++ }
+	END { exit n != 1 }' failed.txt
+
+# children, names in front of lines
+run "$FATHOM" strace -f -e execve -o follow.txt -- sh -c 'true; ls >/dev/null; cat /dev/null'
+expect_status 0
+is 'children are followed' "$(grep -c 'execve(.*= 0$' follow.txt)" 3
+run "$FATHOM" strace -e execve -o alone.txt -- sh -c 'ls >/dev/null; :'
+is 'unless they are not' "$(wc -l <alone.txt)" 1
+
+# a process that runs; classes; what is left out
+spawn python3 -c '
+import os, time
+while True:
+    os.stat("/")
+    os.getppid()
+    time.sleep(0.01)'
+sleep 0.5
+run "$FATHOM" strace -p "$spawned" -e trace=file -d 1s -o file.txt
+expect_status 0
+ok 'a class of calls' awk '!/stat/ { exit 1 } END { exit NR < 5 }' file.txt
+run "$FATHOM" strace -p "$spawned" -e '!file' -d 1s -c --json
+ok 'all but a class' python3 - "$out_file" <<'END'
+import json, sys
+names = {row["call"] for row in json.load(open(sys.argv[1]))["summary"]}
+assert "getppid" in names and not any("stat" in name for name in names), names
+END
+run "$FATHOM" strace -p "$spawned" -c --by thread --histogram -d 1s
+expect_status 0
+expect_out_like 'TID +COMM +CALL'
+expect_out 'nsecs'
+run "$FATHOM" strace -d 300ms --json
+expect_status 0
+ok 'the whole machine as JSON' python3 - "$out_file" <<'END'
+import json, sys
+rows = [row for line in open(sys.argv[1]) for row in json.loads(line).get("calls", [])]
+assert rows and all(row["tid"] and row["call"] for row in rows), rows[:3]
+END
+
+# addresses that cannot be read, numbers of calls that do not exist
+run "$FATHOM" strace -o bad.txt -- python3 -c '
+import ctypes
+call = ctypes.CDLL(None).syscall
+call(2, ctypes.c_void_p(1), 0, 0)
+call(2, None, 0, 0)
+call(1, 1, ctypes.c_void_p(1), 5)
+call(999, 1, 2, 3, 4, 5, 6)
+call(5000, 1, 2)
+call(42, 1, ctypes.c_void_p(8), 16)'
+expect_status 0
+ok 'an address that cannot be read is a number' grep -q '^open(0x1, O_RDONLY) *= -1 EFAULT' bad.txt
+ok 'none is NULL' grep -q '^open(NULL, O_RDONLY) *= -1 EFAULT' bad.txt
+ok 'a buffer that cannot be read' grep -q '^write(1, 0x1, 5) *= -1 EFAULT' bad.txt
+ok 'a call without a name' grep -q '^syscall_999(0x1, 0x2, 0x3, 0x4, 0x5, 0x6) *= -1 ENOSYS' bad.txt
+
+run "$FATHOM" strace -e no-such-call
+expect_status 2
+expect_err "there is no system call 'no-such-call'"
+run "$FATHOM" strace -- /nonexistent/program
+expect_status 127
+run "$FATHOM" strace -G no/such/group -d 1s
+expect_status 1
+run "$FATHOM" strace -o /nonexistent/x -d 1s
+expect_status 1
+run "$FATHOM" strace -p 4194303 -d 1s
+expect_status 1
+run "$FATHOM" strace -- sh -c 'exit 7'
+expect_status 7
+if command -v setpriv >/dev/null; then
+	run setpriv --reuid 65534 --regid 65534 --clear-groups "$FATHOM" strace -d 1s
+	ok 'without rights: a reason' [ "$status" -ne 0 ]
+	like 'with words' "$err" '^fathom: '
+fi
+done_testing
