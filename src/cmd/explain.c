@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/threads_explain.h"
 #include "base/fmt.h"
+#include "base/stop.h"
 #include "cmd/offcpu.h"
 #include "host/caps.h"
 #include "host/procfs.h"
@@ -270,7 +271,10 @@ static int from_recording(struct context *ctx, const struct explain_args *a)
 	u32 pid = a->pids.len ? (u32)a->pids.items[0].first : 0;
 	wait_list parts = { 0 };
 	struct recorded rec;
-	int rc = recorded_load(&rec, a->input, &opts, &ctx->err);
+	int rc;
+
+	stop_at_once();
+	rc = recorded_load(&rec, a->input, &opts, &ctx->err);
 
 	if (rc >= 0) {
 		waits_blame(&rec.seen, 0, &parts);

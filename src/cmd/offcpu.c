@@ -334,6 +334,7 @@ static int from_recording(struct context *ctx, const struct wait_args *a, enum w
 
 	if (rc)
 		return rc;
+	stop_at_once();
 	rc = view == WAIT_VIEW_CHAIN ? load_chains(&rec, a, &opts, &ctx->err)
 				     : waits_load(load, a->input, &opts, &ctx->err);
 	cut_recording(load, a->target.duration);

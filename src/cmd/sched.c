@@ -3,6 +3,7 @@
 
 #include "base/io.h"
 #include "base/log.h"
+#include "base/stop.h"
 #include "capture/target.h"
 #include "cli/output.h"
 #include "recorder/sched_watch.h"
@@ -103,6 +104,8 @@ struct job {
 
 static int read_events(struct job *j, sched_fn fn, void *ctx)
 {
+	if (j->fd < 0)
+		stop_at_once();
 	return sched_read(j->fd < 0 ? j->args->input : NULL, j->fd, &j->filter, &j->names, fn, ctx,
 			  &j->ctx->err);
 }

@@ -15,6 +15,7 @@
 #include "cli/stat_args.h"
 #include "cli/stat_why.h"
 #include "cli/target.h"
+#include "host/caps.h"
 #include "recorder/count_run.h"
 #include "view/stat_form.h"
 
@@ -346,6 +347,9 @@ static int run_counted(struct stat_job *j, bool on_exec)
 	if (!j->launch.pid && !a->interval && j->out == j->ctx->out)
 		cli_progress_watching(j->ctx, run.timeout);
 	rc = stat_watch_start(&j->watch, &j->ctx->err);
+	/* what is started later has all that the user has */
+	if (!a->repeat_given && !a->post)
+		caps_drop_unused();
 	if (rc >= 0)
 		rc = recorder_count_run(&run, &j->ctx->err);
 	cli_progress(j->ctx, "%s", "");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/threads.h"
+#include "base/stop.h"
 #include "cmd/offcpu.h"
 #include "host/cgroup.h"
 
@@ -137,6 +138,7 @@ static int from_recording(struct context *ctx, const struct threads_args *a)
 
 	if (rc)
 		return rc;
+	stop_at_once();
 	rc = recorded_load(&rec, a->input, &opts, &ctx->err);
 	if (rc >= 0 && !rec.threads.len) {
 		err_set(&ctx->err, ENODATA, "no such thread is in '%s'", a->input);

@@ -7,6 +7,7 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "cli/program.h"
+#include "host/caps.h"
 #include "host/procfs.h"
 #include "lang/lang.h"
 #include "tool/expr.h"
@@ -559,6 +560,7 @@ static int run_session(struct session *s, struct tool_args *a)
 		rc = program_prepare(&s->child, s->ctx->program, &s->ctx->err);
 	if (rc == 0)
 		rc = prepare(s, &exe);
+	caps_drop_unused();
 	if (rc == 0)
 		rc = work(s);
 	return rc;

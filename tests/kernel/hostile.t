@@ -206,6 +206,18 @@ wait $pid
 is '... and what is used stays' $? 0
 ok '... the recording is there' test -s caps.data
 
+for command in "stat -a" "syscount -d 20s"; do
+	# shellcheck disable=SC2086 # words
+	"$FATHOM" $command >/dev/null 2>&1 &
+	pid=$!
+	wait_until has_dropped
+	is "$command drops them, too" \
+		$((0x$(awk '/^CapEff/ {print $2}' /proc/$pid/status) & (1 << 7 | 1 << 16 | 1 << 17))) 0
+	kill -INT $pid
+	wait $pid
+	is '... and goes on to its end' $? 0
+done
+
 # --- limits -------------------------------------------------------------------------------------
 
 run bash -c "ulimit -n 24; exec '$FATHOM' offcpu -d 200ms"
