@@ -468,6 +468,8 @@ static int compile_and_run(struct context *ctx, const struct trace_args *a,
 		.n_include_dirs = a->include_dirs.len,
 		.includes = a->includes.items,
 		.n_includes = a->includes.len,
+		.debug_dirs = a->debug_dirs.items,
+		.n_debug_dirs = a->debug_dirs.len,
 		.format = cli_is(ctx, "json") ? LANG_JSON : (enum lang_format)a->format,
 	};
 	struct params params = { 0 };

@@ -260,6 +260,8 @@ static void apply_script(struct comp *c, const struct config_entry *entry)
 			c->config.no_tseries = streq(entry->value, "error");
 			c->config.tseries = streq(entry->value, "enable");
 		}
+		if (streq(name, "unstable_typeinfo"))
+			c->config.typeinfo = !streq(entry->value, "error");
 		return;
 	}
 	diag_error(&c->diags, entry->at, "Unrecognized config variable: %s", entry->key);

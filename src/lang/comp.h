@@ -48,6 +48,7 @@ struct lang_config {
 	bool print_maps_on_exit;
 	bool no_tseries; /* forbidden */
 	bool tseries;    /* asked for */
+	bool typeinfo;
 	bool cpp_demangle;
 	bool cfi_stacks;  /* user stacks by tables; else by frame pointers */
 	bool walk_always; /* recognise no user stack */

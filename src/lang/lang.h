@@ -65,6 +65,8 @@ struct lang_opts {
 	size_t n_include_dirs;
 	const char *const *includes; /* imported before the program */
 	size_t n_includes;
+	const char *const *debug_dirs; /* places of debug information besides the usual one */
+	size_t n_debug_dirs;
 	const struct tool_header *header; /* of the script; or NULL */
 };
 

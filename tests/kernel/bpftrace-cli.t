@@ -132,6 +132,35 @@ unlike 'nothing is attached before begin has run' "$out" '@early'
 bt -e 'begin { print(comm); print(usermode); }'
 expect_out bpftrace
 
+# --- debug information in another place, features ------------------------------------------------
+if command -v gcc > /dev/null && command -v objcopy > /dev/null; then
+	gcc -g -O1 -Wl,--build-id -o "$tmp/bare" "$tmp/prog.c"
+	id=$(readelf -n "$tmp/bare" | awk '/Build ID/ { print $3 }')
+	mkdir -p "$tmp/debug/.build-id/${id:0:2}"
+	objcopy --only-keep-debug "$tmp/bare" "$tmp/debug/.build-id/${id:0:2}/${id:2}.debug"
+	strip -g "$tmp/bare"
+	bt -e "uprobe:$tmp/bare:fill { print(args.s); }" -c "$tmp/bare"
+	expect_status 1
+	bt --debuginfo "/no/such/dir:$tmp/debug" -e "uprobe:$tmp/bare:fill { print(args.s); exit(); }" -c "$tmp/bare"
+	expect_status 0
+	expect_out 2
+else
+	skip 'no gcc or no objcopy' 3
+fi
+bt --info
+expect_out 'dwunwind (DWARF stack unwinding): yes'
+expect_out 'uprobe_multi: '
+expect_out 'Instruction limit: 1000000'
+
+# --- what 0.27 refuses ---------------------------------------------------------------------------
+bt -e 'begin { @c = count(); printf("%d", @c); }'
+expect_status 1
+expect_err "stdin:1:23-39: ERROR: unsupported format specifier for type 'count_t': d"
+bt -e 'begin { print(typeinfo(5).2); }'
+expect_err 'stdin:1:15-26: ERROR: typeinfo feature is not enabled by default.'
+bt -e 'uprobe:/bin/true:_init { }'
+expect_status 1
+
 # --- warnings ------------------------------------------------------------------------------------
 bt -e 'begin { 1 + 2; exit(); print(1); }'
 expect_err 'stdin:1:9-15: WARNING: Return value discarded.'

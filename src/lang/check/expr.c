@@ -470,6 +470,10 @@ static void check_cast(struct comp *c, struct node *n)
 	n->type = to ? to : type_new(&c->types, T_NONE, 0);
 	if (!to || from->kind == T_NONE)
 		return;
+	if (c->opts->compat && to->kind == T_INT && a->kind == N_MAP && a->ref &&
+	    ((const struct map_def *)a->ref)->value->kind == T_STATS)
+		diag_error(&c->diags, (struct span_at){ n->at.start, n->tn->at.end + 1 },
+			   "Cannot cast from \"stats_t\" to \"%s\"", check_type_text(c, to));
 	if (to->kind == T_INT && from->kind == T_INT && from->p[0])
 		n->type = type_in_unit(&c->types, to, (enum type_unit)from->p[0]);
 	if (to->kind == T_INT && a->folded) {

@@ -73,6 +73,18 @@ static bool nested_field(struct comp *c, const struct type *t, const char *path,
 	return true;
 }
 
+/* Said in the first pass: there is no such node in the later ones. */
+static void refuse_typeinfo(struct comp *c, const struct node *n)
+{
+	bool mute = c->diags.mute;
+
+	c->diags.mute = false;
+	check_error(c, n,
+		    "typeinfo feature is not enabled by default. To enable this unstable feature, "
+		    "set the config flag to enable. unstable_typeinfo=enable");
+	c->diags.mute = mute;
+}
+
 void check_sizeof(struct comp *c, struct node *n)
 {
 	const struct type *t;
@@ -85,6 +97,8 @@ void check_sizeof(struct comp *c, struct node *n)
 		t = n->kids[0]->type;
 	}
 	if (n->kind == N_TYPEINFO) {
+		if (c->opts->compat && !c->config.typeinfo)
+			refuse_typeinfo(c, n);
 		if (t && t->kind != T_NONE)
 			become_typeinfo(c, n, t);
 		else

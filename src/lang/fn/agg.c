@@ -98,7 +98,9 @@ static void check_lhist(struct comp *c, struct node *n)
 	min = (s64)n->kids[1]->ival;
 	max = (s64)n->kids[2]->ival;
 	step = (s64)n->kids[3]->ival;
-	if (step <= 0)
+	if (min < 0 && c->opts->compat)
+		check_error(c, n, "lhist: invalid min value (must be non-negative literal)");
+	else if (step <= 0)
 		check_error(c, n, "lhist() step must be >= 1 (%lld provided)", (long long)step);
 	else if (min > max)
 		check_error(c, n,

@@ -135,7 +135,8 @@ static void check_buf(struct comp *c, struct node *n)
 			check_error(c, n, "buf() expects a number as length");
 		if (n->kids[1]->folded)
 			size = MIN(n->kids[1]->ival, (u64)BUF_MAX);
-	} else if (a->type->kind == T_ARRAY || a->type->kind == T_STR) {
+	} else if (a->type->kind == T_ARRAY ||
+		   (a->type->kind == T_STR && !(c->opts->compat && a->kind == N_STR))) {
 		size = MIN((u64)a->type->size, (u64)BUF_MAX);
 	} else if (a->type->kind != T_NONE) {
 		check_error(c, n, "buf() expects a length argument for non-array type %s",

@@ -50,6 +50,8 @@ static void check_conversion(struct comp *c, struct node *n, const struct conver
 		return;
 	if (v->letter == 'r' && t->kind != T_BUF)
 		wanted = "buffer";
+	else if (c->opts->compat && type_is_agg(t) && v->letter != 's')
+		wanted = "integer";
 	else if (strchr("diouxXcpg", v->letter) && !type_is_number(t) && t->kind != T_KSYM &&
 		 t->kind != T_USERNAME && t->kind != T_PROBE && t->kind != T_MAC)
 		wanted = "integer";
@@ -142,6 +144,16 @@ static void check_print(struct comp *c, struct node *n)
 		if (a->type->kind == T_VOID)
 			check_error(c, n, "a value of type 'none' passed to %s() is not printable",
 				    n->str);
+		if (c->opts->compat && a->kind == N_MAP &&
+		    (a->type->kind == T_HIST || a->type->kind == T_LHIST ||
+		     a->type->kind == T_TSERIES))
+			check_error(
+				c, n,
+				"Map type %s cannot print the value of individual keys. You must "
+				"print the whole map.",
+				check_type_text(c, a->type));
+		if (c->opts->compat && a->type->kind == T_TUPLE && !a->type->n_fields)
+			check_error(c, n, "none type passed to %s() is not printable", n->str);
 		if (type_is_agg(a->type) && a->kind == N_CALL)
 			check_error(c, a, "%s() must be assigned directly to a map", a->str);
 	}

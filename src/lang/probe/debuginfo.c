@@ -38,7 +38,27 @@ void debuginfo_free(struct debuginfo *d)
 
 /* --- files ------------------------------------------------------------------------------------ */
 
-static void open_lines(struct debug_file *f)
+/* In the folders of --debuginfo, one after the other, then in the usual one. */
+static int find_debug(struct comp *c, struct debug_search *search, struct elf *ret,
+		      struct buf *ret_path)
+{
+	for (size_t i = 0; i < c->opts->n_debug_dirs; i++) {
+		const char *list = c->opts->debug_dirs[i];
+
+		while (*list) {
+			size_t n = strcspn(list, ":");
+
+			search->dir = arena_strndup(&c->arena, list, n);
+			if (n && debug_find(search, ret, ret_path) == 0)
+				return 0;
+			list += n + (list[n] == ':');
+		}
+	}
+	search->dir = "/usr/lib/debug";
+	return debug_find(search, ret, ret_path);
+}
+
+static void open_lines(struct comp *c, struct debug_file *f)
 {
 	_cleanup_elf_ struct elf debug = ELF_INIT, alt = ELF_INIT;
 	_cleanup_buf_ struct buf path = BUF_INIT;
@@ -53,7 +73,7 @@ static void open_lines(struct debug_file *f)
 
 	search.build_id_len = elf_build_id(&f->elf, id, sizeof(id));
 	if (!srcline_has(&f->elf)) {
-		if (debug_find(&search, &debug, &path) < 0)
+		if (find_debug(c, &search, &debug, &path) < 0)
 			return;
 		from = &debug;
 		if (elf_code_start(&debug))
@@ -80,7 +100,7 @@ static struct debug_file *file_of(struct comp *c, const char *path)
 	f->path = arena_strdup(&c->arena, path);
 	vec_push(&c->debuginfo->files, f);
 	if (io_open_read(path, &fd, NULL) == 0 && elf_open_fd(&f->elf, fd, path, NULL) == 0)
-		open_lines(f);
+		open_lines(c, f);
 	return f->lines ? f : NULL;
 }
 

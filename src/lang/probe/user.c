@@ -134,11 +134,19 @@ static bool check_offset(struct comp *c, const struct spec *s, const char *path,
 			   (unsigned long long)f->size);
 		return false;
 	}
+	if (!f->size && !provider_is_pattern(s->text) && c->opts->compat && !c->opts->unsafe) {
+		diag_error(&c->diags, s->at,
+			   "Could not determine boundary for %s (symbol has size 0).", f->name);
+		diag_hint(&c->diags, "Use --unsafe to force attachment. WARNING: This option could "
+				     "lead to data corruption in the target process.");
+		return false;
+	}
 	if (add && !c->opts->unsafe && !begins_instruction(path, f->offset, add)) {
 		diag_error(&c->diags, s->at,
 			   "Could not add uprobe into middle of instruction: %s:%s+%llu", path,
 			   f->name, (unsigned long long)add);
-		diag_hint(&c->diags, "--unsafe attaches it all the same");
+		diag_hint(&c->diags, "Use --unsafe to force attachment. WARNING: This option could "
+				     "lead to data corruption in the target process.");
 		return false;
 	}
 	return true;

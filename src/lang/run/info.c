@@ -24,6 +24,23 @@ static void add_system(struct buf *out)
 		 u.machine);
 }
 
+/* What this program was built with, under the names that scripts look for. */
+static void add_build(struct buf *out)
+{
+	buf_addstr(out, "Build\n  version: v0.27.1 (fathom)\n");
+	add_line(out, "LLVM", false);
+	add_line(out, "bfd", false);
+#ifdef HAVE_LIBDW
+	add_line(out, "libdw (DWARF support)", true);
+#else
+	add_line(out, "libdw (DWARF support)", false);
+#endif
+	add_line(out, "libsystemd (systemd notify support)", false);
+	add_line(out, "blazesym (advanced symbolization)", false);
+	add_line(out, "dwunwind (DWARF stack unwinding)", true);
+	buf_addch(out, '\n');
+}
+
 /* --- helpers ---------------------------------------------------------------------------------- */
 
 struct helper {
@@ -49,7 +66,8 @@ static const struct helper helpers[] = {
 	{ "ringbuf_output", BPF_FUNC_ringbuf_output, BPF_PROG_TYPE_RAW_TRACEPOINT },
 	{ "for_each_map_elem", BPF_FUNC_for_each_map_elem, BPF_PROG_TYPE_RAW_TRACEPOINT },
 	{ "loop", BPF_FUNC_loop, BPF_PROG_TYPE_RAW_TRACEPOINT },
-	{ "map_lookup_percpu_elem", 195, BPF_PROG_TYPE_RAW_TRACEPOINT },
+	{ "lookup_percpu_elem", 195, BPF_PROG_TYPE_RAW_TRACEPOINT },
+	{ "dpath", BPF_FUNC_d_path, BPF_PROG_TYPE_LSM },
 	{ "jiffies64", BPF_FUNC_jiffies64, BPF_PROG_TYPE_RAW_TRACEPOINT },
 };
 
@@ -141,12 +159,15 @@ void lang_info(struct buf *out)
 
 	probe_ctx_init(&ctx);
 	add_system(out);
+	add_build(out);
 	buf_addstr(out, "Kernel helpers\n");
 	for (size_t i = 0; i < ARRAY_SIZE(helpers); i++)
 		add_line(out, helpers[i].name, has_helper(&helpers[i]));
 	buf_addstr(out, "\nKernel features\n");
 	add_line(out, "Loop support", has_mechanism(&ctx, "bpf_loop"));
+	buf_addstr(out, "  Instruction limit: 1000000\n");
 	add_line(out, "btf", has_mechanism(&ctx, "BTF"));
+	add_line(out, "module btf", access("/sys/kernel/btf/vmlinux", F_OK) == 0);
 	add_line(out, "uprobe refcount", has_mechanism(&ctx, "USDT semaphores"));
 	buf_addstr(out, "\nMap types\n");
 	for (size_t i = 0; i < ARRAY_SIZE(maps); i++)
