@@ -493,7 +493,7 @@ const struct command cmd_sched = {
 	.args_size = sizeof(struct sched_args),
 	.operands = "[latency|timehist|map|summary]",
 	.max_operands = 1,
-	.instead_of = "latency timehist map schedtimes runqslower",
+	.instead_of = "latency timehist map schedtimes runqslower timechart",
 	.examples = sched_examples,
 	.notes =
 		"Not every machine delivers every switch: where a CPU leaves its idle task unseen, "

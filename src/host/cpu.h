@@ -24,6 +24,12 @@ int cpu_stack_pointer(void);
 int cpu_ip(void);
 /* Bytes of the instruction there, of at most @n; -1: not known. */
 int cpu_instruction(const u8 *code, size_t n);
+/*
+ * How far into a function a probe can be moved so that the kernel need not single-step what it
+ * replaces, which costs 15 us instead of 0.7: past a landing pad and a test of the first argument
+ * for zero. The stack and the arguments are still those of the entry; calls with 0 are not seen.
+ */
+size_t cpu_cheap_entry(const u8 *code, size_t n);
 /* Name of a system call without prefix; NULL when there is none. */
 const char *cpu_syscall_name(u32 number);
 /* Number of the one with that name; -1. */

@@ -210,3 +210,24 @@ int cpu_instruction(const u8 *code, size_t n)
 	}
 	return known && r.at <= n ? (int)r.at : -1;
 }
+
+static bool has_bytes(const u8 *code, size_t n, const char *bytes, size_t len)
+{
+	return n >= len && memcmp(code, bytes, len) == 0;
+}
+
+size_t cpu_cheap_entry(const u8 *code, size_t n)
+{
+	size_t at = 0;
+
+	if (has_bytes(code, n, "\xf3\x0f\x1e\xfa", 4)) /* endbr64 */
+		at = 4;
+	if (has_bytes(code + at, n - at, "\x48\x85\xff\x74", 4)) /* test %rdi,%rdi; je */
+		at += 5;
+	else if (has_bytes(code + at, n - at, "\x48\x85\xff\x0f\x84", 5))
+		at += 9;
+	/* push of a register, nop: the kernel knows what these do */
+	if (at < n && code[at] == 0x41)
+		return at + 1 < n && (code[at + 1] & 0xf8) == 0x50 ? at : 0;
+	return at < n && ((code[at] & 0xf8) == 0x50 || code[at] == 0x90) ? at : 0;
+}

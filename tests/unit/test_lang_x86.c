@@ -33,3 +33,16 @@ TEST("lang: an instruction that is cut off has no length")
 	CHECK(LENGTH("\x62\xf1\x7c") == -1);
 	CHECK(LENGTH("\x0f") == -1);
 }
+
+#define CHEAP(bytes) cpu_cheap_entry((const u8 *)(bytes), sizeof(bytes) - 1)
+
+TEST("lang: a probe is moved to where no single step is needed")
+{
+	CHECK_EQ(CHEAP("\x41\x54\x55"), 0);                                 /* push at once */
+	CHECK_EQ(CHEAP("\xf3\x0f\x1e\xfa\x55"), 4);                         /* endbr64; push */
+	CHECK_EQ(CHEAP("\x48\x85\xff\x0f\x84\xbf\0\0\0\x55"), 9);           /* test; je; push */
+	CHECK_EQ(CHEAP("\xf3\x0f\x1e\xfa\x48\x85\xff\x74\x10\x41\x57"), 9); /* all of them */
+	CHECK_EQ(CHEAP("\x48\x85\xff\x74\x10\x48\x89\xf8"), 0);             /* nothing cheap */
+	CHECK_EQ(CHEAP("\x48\x85\xff\x0f\x84"), 0);                         /* the end */
+	CHECK_EQ(CHEAP(""), 0);
+}

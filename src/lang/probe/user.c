@@ -83,7 +83,10 @@ static void add_target(struct comp *c, const struct provider *p, const struct sp
 	t->unit_kind = 1;
 }
 
-/* Splits "name+12" or "0x1234". */
+/* An offset that depends on the code: see cpu_cheap_entry(). */
+#define OFFSET_CHEAP UINT64_MAX
+
+/* Splits "name+12", "name+cheap" or "0x1234". */
 static bool split_offset(struct comp *c, const struct spec *s, const char *func, char **ret_name,
 			 u64 *ret_add)
 {
@@ -91,7 +94,9 @@ static bool split_offset(struct comp *c, const struct spec *s, const char *func,
 
 	*ret_add = 0;
 	*ret_name = arena_strndup(&c->arena, func, plus ? (size_t)(plus - func) : strlen(func));
-	if (plus && parse_u64(plus + 1, ret_add, NULL) < 0) {
+	if (plus && streq(plus + 1, "cheap")) {
+		*ret_add = OFFSET_CHEAP;
+	} else if (plus && parse_u64(plus + 1, ret_add, NULL) < 0) {
 		diag_error(&c->diags, s->at, "'%s' is not an offset", plus + 1);
 		return false;
 	}
@@ -123,6 +128,18 @@ static bool begins_instruction(const char *path, u64 start, u64 add)
 		at += (u64)len;
 	}
 	return at == add;
+}
+
+static u64 cheap_entry(const char *path, u64 start)
+{
+	_cleanup_close_ int fd = -1;
+	u8 code[2 * INSTRUCTION_MOST];
+	ssize_t n;
+
+	if (io_open_read(path, &fd, NULL) < 0)
+		return 0;
+	n = pread(fd, code, sizeof(code), (off_t)start);
+	return n > 0 ? cpu_cheap_entry(code, (size_t)n) : 0;
 }
 
 static bool check_offset(struct comp *c, const struct spec *s, const char *path,
@@ -238,12 +255,14 @@ static void expand_functions(struct comp *c, const struct provider *p, const str
 	}
 	vec_sort(&list, by_offset);
 	vec_each(it, &list) {
+		u64 at = add == OFFSET_CHEAP ? cheap_entry(path, it->offset) : add;
+
 		if (it->offset == last) /* an alias, or in both tables */
 			continue;
 		last = it->offset;
-		if (!check_offset(c, s, path, it, add))
+		if (!check_offset(c, s, path, it, at))
 			break;
-		add_target(c, p, s, path, shown, shown_name(c, &w, it->name), it->offset + add);
+		add_target(c, p, s, path, shown, shown_name(c, &w, it->name), it->offset + at);
 	}
 	other = list.len ? NULL : merged_into(c, path);
 	if (other)

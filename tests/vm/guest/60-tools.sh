@@ -58,4 +58,6 @@ traced capable '' files && ok 'capable: each check by a function' [ "$(wc -l </t
 traced funcslower '--min 0 vfs_mkdir' files && ok 'funcslower: a function of the kernel' [ "$(wc -l </tmp/rows)" -ge 11 ]
 traced funcinterval 'vfs_mkdir' files && ok 'funcinterval: between calls' [ "$(wc -l </tmp/rows)" -ge 2 ]
 traced loads '' sleep 2 && ok 'loads: averages' [ "$(wc -l </tmp/rows)" -ge 2 ]
+traced klockstat '--hold' files && ok 'klockstat: how long locks are held' \
+	awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "held") c = i } NR > 1 && $c > 0 { found = 1 } END { exit !found }' /tmp/rows
 done_testing
