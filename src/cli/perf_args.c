@@ -30,6 +30,7 @@ const struct opt perf_record_options[] = {
 	FLAG('B', "no-buildid", .alias = "buildid-all buildid-mmap no-bpf-event"),
 	FLAG(0, "sample-cpu", .alias = "sample-identifier running-time timestamp-boundary"),
 	FLAG(0, "namespaces"),
+	FLAG('W', "weight", .alias = "strict-freq group"),
 	FLAG(0, "per-thread", .alias = "no-buffering tail-synthesize kcore"),
 	VALUE('r', "realtime"),
 	VALUE(0, "proc-map-timeout", .alias = "num-thread-synthesize mmap-flush affinity synth"),
@@ -61,11 +62,14 @@ const struct opt perf_report_options[] = {
 		  "only functions with this in their names", .flags = OPT_HIDDEN),
 	FLAG('m', "modules"),
 	FLAG(0, "stdio", .alias = "stdio2 tui gtk"),
-	FLAG(0, "inline", .alias = "demangle full-source-path source asm-raw"),
+	FLAG(0, "inline",
+	     .alias = "demangle full-source-path source asm-raw skip-empty raw-trace "
+		      "show-ref-call-graph"),
+	FLAG('T', "threads-of-samples", .alias = "threads"),
 	OPT_ENTRY(struct perf_args, 'k', "vmlinux", OPT_CUSTOM, value, "FILE", SAME,
 		  .flags = OPT_HIDDEN, .alias = "kallsyms", .parse = refuse_vmlinux),
 	VALUE(0, "objdump"),
-	VALUE(0, "column-widths", .alias = "percentage percent-type stdio-color"),
+	VALUE(0, "column-widths", .alias = "percentage percent-type stdio-color pretty samples"),
 	OPT_END,
 };
 

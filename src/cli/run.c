@@ -202,6 +202,11 @@ static int run_command(const struct command *cmd, int argc, char **argv, struct 
 	int status;
 
 	if (cli_parse(cmd, argc, argv, ctx, args, &ctx->err) < 0) {
+		if (ctx->as_perf && ctx->err.what && starts_with(ctx->err.what, "unknown option"))
+			err_hint(&ctx->err,
+				 "this part of perf's %s is missing here; 'fathom %s --help' lists "
+				 "what there is",
+				 cmd->name, cmd->name);
 		print_error(cmd, &ctx->err);
 		fputs(cmd->peer_usage ? cmd->peer_usage : "", stderr);
 		status = cmd->peer ? EXIT_FAILED : EXIT_USAGE;

@@ -127,6 +127,8 @@ const struct opt stat_options[] = {
 	OUTPUT(0, "no-big-num", OPT_FLAG, no_big, NULL, "no commas in numbers"),
 	OUTPUT('B', "big-num", OPT_FLAG, scale, NULL, "commas in numbers, the default",
 	       .flags = OPT_HIDDEN),
+	OUTPUT(0, "no-merge", OPT_FLAG, scale, NULL, "accepted for compatibility with perf",
+	       .flags = OPT_HIDDEN, .alias = "no-csv-summary bpf-counters hybrid-merge"),
 	OUTPUT(0, "strict", OPT_FLAG, strict, NULL, "fail when an event could not be counted"),
 	OUTPUT(0, "compare", OPT_FLAG, compare, NULL,
 	       "which differences of two --json files are real"),

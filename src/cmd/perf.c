@@ -55,10 +55,8 @@ static const struct {
 static const struct {
 	const char *command, *perf, *ours;
 } other_words[] = {
-	{ "record", "-d", "--data" },
-	{ "test", "-w", NULL },
-	{ "test", "-F", NULL },
-	{ "test", "Symbols", "--symbols" },
+	{ "record", "-d", "--data" }, { "report", "-w", "--column-widths" }, { "test", "-w", NULL },
+	{ "test", "-F", NULL },       { "test", "Symbols", "--symbols" },
 };
 
 /* What a command of perf needs that is not here. */
@@ -71,6 +69,8 @@ static const struct {
 	{ "daemon", "sessions in the background", "'fathom record --overwrite' and systemd do" },
 	{ "iostat", "counters of I/O stacks", "they need a PMU; 'fathom iostat' shows the disks" },
 	{ "kvm", "records of guests", "'fathom record -e kvm:*' records the exits" },
+	{ "stat record", "files of counts", "'fathom stat --json -o FILE' keeps them" },
+	{ "stat report", "files of counts", "'fathom stat --json -o FILE' keeps them" },
 	{ "mem", "samples of memory accesses", "they need a CPU that samples memory accesses" },
 };
 
@@ -94,6 +94,17 @@ static int refuse(struct context *ctx, const char *name)
 		return -EOPNOTSUPP;
 	}
 	return cli_unknown_command(ctx->commands, ctx->n_commands, name, &ctx->err);
+}
+
+/* perf wants -a beside -G; the group says it here. */
+static bool is_beside_group(char **words, const char *word)
+{
+	if (!streq(word, "-a") && !streq(word, "--all-cpus"))
+		return false;
+	for (char **w = words; *w && !streq(*w, "--"); w++)
+		if (starts_with(*w, "-G") || starts_with(*w, "--cgroup"))
+			return true;
+	return false;
 }
 
 /* The words of the command line as ours; false: it is left out. */
@@ -122,7 +133,7 @@ static int run_words(struct context *ctx, const struct command *cmd, char **word
 
 		/* words of a program that is to run are its own */
 		program |= cmd->takes_program && (streq(word, "--") || word[0] != '-');
-		if (program || translate(words[0], &word))
+		if (program || (!is_beside_group(words, word) && translate(words[0], &word)))
 			vec_push(&argv, word);
 	}
 	vec_push(&argv, NULL);
@@ -163,9 +174,31 @@ static int run_recorder(struct context *ctx, size_t row, char **words)
 	return status;
 }
 
+/* check feature LIST: "version" knows them. */
+static int run_check(struct context *ctx, char **words)
+{
+	VEC(char *) argv = { 0 };
+	int status;
+
+	vec_push(&argv, (char *)(uintptr_t) "version");
+	for (char **w = words + 1; *w; w++)
+		vec_push(&argv, streq(*w, "feature") ? (char *)(uintptr_t) "--feature" : *w);
+	vec_push(&argv, NULL);
+	status = cli_run_as_perf(ctx, find(ctx, "version"), argv.items);
+	vec_release(&argv);
+	return status;
+}
+
 static int run_perf_command(struct context *ctx, char **words)
 {
 	const struct command *cmd = find(ctx, words[0]);
+
+	if (streq(words[0], "check"))
+		return run_check(ctx, words);
+	if (streq(words[0], "stat") && words[1] && streq(words[1], "record"))
+		return refuse(ctx, "stat record");
+	if (streq(words[0], "stat") && words[1] && streq(words[1], "report"))
+		return refuse(ctx, "stat report");
 
 	for (size_t i = 0; words[1] && i < ARRAY_SIZE(recorders); i++)
 		if (streq(recorders[i].command, words[0]) && streq(recorders[i].word, words[1]))

@@ -34,6 +34,7 @@ static void add_words(struct result *r, const char *key, const char *title, bool
 
 struct version_args {
 	bool options;
+	const char *feature;
 };
 
 /* Features by perf's names: of ours, or always there, or never. */
@@ -88,6 +89,30 @@ static int show_as_perf(struct context *ctx, bool options)
 	return cli_print(ctx, &out);
 }
 
+/* perf check feature A,B: 0 when all of them are there. perf's macros are names of them, too. */
+static int check_features(struct context *ctx, const char *list)
+{
+	_cleanup_free_ char *copy = xstrdup(list);
+	_cleanup_buf_ struct buf out = BUF_INIT;
+	bool all = true;
+	char *save = NULL;
+
+	for (char *w = strtok_r(copy, ",", &save); w; w = strtok_r(NULL, ",", &save)) {
+		bool on = false;
+
+		for (size_t i = 0; i < ARRAY_SIZE(perf_features); i++)
+			if (streq(perf_features[i].name, w) || streq(perf_features[i].macro, w))
+				on |= perf_features[i].library
+					      ? has_library(perf_features[i].library)
+					      : perf_features[i].on;
+		buf_addf(&out, "%22s: [ %-3s ]\n", w, on ? "on" : "OFF");
+		all &= on;
+	}
+	if (!ctx->common.quiet)
+		cli_print(ctx, &out);
+	return all ? EXIT_OK : EXIT_FAILED;
+}
+
 static int show_facts(struct context *ctx)
 {
 	_cleanup_result_ struct result r;
@@ -105,6 +130,8 @@ static int version_run(struct context *ctx, void *args)
 {
 	const struct version_args *a = args;
 
+	if (a->feature)
+		return check_features(ctx, a->feature);
 	return ctx->as_perf ? show_as_perf(ctx, a->options || ctx->common.verbose)
 			    : show_facts(ctx);
 }
@@ -115,6 +142,12 @@ static const struct opt version_options[] = {
 	  .offset = offsetof(struct version_args, options),
 	  .flags = OPT_HIDDEN,
 	  .help = "by perf's name: what was compiled in" },
+	{ .name = "feature",
+	  .type = OPT_STRING,
+	  .offset = offsetof(struct version_args, feature),
+	  .arg = "LIST",
+	  .flags = OPT_HIDDEN,
+	  .help = "by perf's names: whether these were compiled in" },
 	OPT_END,
 };
 

@@ -124,4 +124,26 @@ expect_status 0 "a stripped program"
 run "$FATHOM" record -q -F 999 -e cpu-clock,page-faults -o two.data -- "$FATHOM" workload noploop 1
 run "$FATHOM" annotate -i two.data --group noploop
 expect_out_like 'samples of cpu-clock.*'
+
+# --- code made at run time -----------------------------------------------------------------------
+
+if command -v node >/dev/null; then
+	cat >hot.js <<-'EOF'
+		function hotjs(n) { let x = 0; for (let i = 0; i < n; i++) x = (x + i * i) % 1000003; return x; }
+		for (let k = 0; k < 60; k++) hotjs(1000000);
+	EOF
+	"$FATHOM" record -q -k mono --call-graph none -F 999 -o js.data -- node --perf-prof hot.js 2>/dev/null
+	run "$FATHOM" annotate -i js.data --top 1
+	if grep -q jit- <(ls); then
+		expect_out_like 'hotjs'
+		expect_out_like '[0-9]% +[0-9a-f]+ '
+	else
+		skip "this node writes no jitdump"
+	fi
+	rm -f jit-*.dump
+	run "$FATHOM" annotate -i js.data --top 1
+	expect_err "made at run time and not kept"
+else
+	skip "needs the command node"
+fi
 done_testing

@@ -109,6 +109,16 @@ run perf stat -x, -e task-clock true
 expect_err_like '^[0-9.]+,msec,task-clock'
 run perf c2c
 expect_err 'is missing here'
+run perf check -q feature dwarf,libelf
+expect_status 0 "features that are there"
+run perf check feature libperl
+expect_status 1 "one that is not"
+run perf report -i cpu.data --hide-unresolved
+expect_err "this part of perf's report is missing here"
+run perf stat record -- true
+expect_err "perf's stat record is missing here"
+run perf stat --no-merge -x, -e task-clock -a -- true
+expect_status 0 "an option about the form"
 run "$FATHOM" perf version
 expect_out_like '^perf version'
 done_testing
