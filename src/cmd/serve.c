@@ -20,7 +20,7 @@ enum {
 };
 
 struct serve_args {
-	const char *listen, *local, *user;
+	const char *listen, *local, *user, *once;
 	str_list names, share;
 	int role, compat;
 	bool insecure, always, no_flight, programs, openapi;
@@ -81,6 +81,12 @@ static const struct opt serve_options[] = {
 	  AT(programs),
 	  WHO,
 	  .help = "role program may run free text of the tracing language" },
+	{ .name = "once",
+	  .type = OPT_FILE,
+	  AT(once),
+	  .arg = "FILE",
+	  WHAT,
+	  .help = "only show this recording, nothing of the machine" },
 	{ .name = "history",
 	  .type = OPT_DURATION,
 	  AT(history),
@@ -306,6 +312,7 @@ static int run_engine(struct serving *s, struct err *e)
 				     .no_flight = s->args->no_flight,
 				     .programs = s->args->programs,
 				     .budget = s->args->budget,
+				     .once = s->args->once,
 				     .node_names = s->args->compat == 1 };
 	struct web_engine *en = NULL;
 	int r = web_engine_new(&en, &o, e);
@@ -362,6 +369,8 @@ static const struct example serve_examples[] = {
 	{ "fathom serve", "prints an address to open in a browser on this machine" },
 	{ "fathom serve --unix /run/fathom.sock", "also for curl --unix-socket, without a token" },
 	{ "fathom serve --share view", "and an address for people who may only look" },
+	{ "fathom serve --once fathom.data --role profile",
+	  "a recording for somebody else to look at" },
 	{ "fathom serve --openapi", "the interface as an OpenAPI file" },
 	{ 0 },
 };

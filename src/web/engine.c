@@ -155,7 +155,7 @@ static void rest(struct web_engine *en)
 
 static bool is_wanted(const struct web_engine *en, u64 now)
 {
-	return en->watching || en->o.always || now < en->linger;
+	return !en->o.once && (en->watching || en->o.always || now < en->linger);
 }
 
 /* Once each second while somebody watches or something runs. */
@@ -189,9 +189,9 @@ static void plan_tick(struct web_engine *en, u64 now)
 
 /* --- what is asked ---------------------------------------------------------------------------- */
 
-static bool may_record(void)
+static bool may_record(const struct web_engine *en)
 {
-	return caps_allow(caps_effective(), CAP_BIT(CAP_BPF) | CAP_BIT(CAP_PERFMON));
+	return !en->o.once && caps_allow(caps_effective(), CAP_BIT(CAP_BPF) | CAP_BIT(CAP_PERFMON));
 }
 
 static void ask_about(struct web_engine *en, const struct web_request *q)
@@ -211,8 +211,8 @@ static void ask_about(struct web_engine *en, const struct web_request *q)
 	json_kv_u64(&j, "now", clock_wall_ns() / NSEC_PER_MSEC);
 	json_kv_u64(&j, "history_seconds", en->o.history / NSEC_PER_SEC);
 	json_kv_bool(&j, "programs", en->o.programs);
-	json_kv_bool(&j, "may_record", may_record());
-	if (!may_record())
+	json_kv_bool(&j, "may_record", may_record(en));
+	if (!may_record(en))
 		json_kv_str(
 			&j, "why_not",
 			"recordings and tools need root, or CAP_BPF and CAP_PERFMON; charts work");
@@ -392,7 +392,7 @@ static void ask_job(struct web_engine *en, const struct web_request *q)
 	struct job *job = NULL;
 	int r = 0;
 
-	if (!may_record() && q->ask != ASK_DIFF)
+	if (!may_record(en) && q->ask != ASK_DIFF)
 		r = err_set(&e, EPERM, "fathom runs without the privileges that this needs");
 	if (!r && q->ask == ASK_RECORD)
 		r = check_target(q, &e);
@@ -508,14 +508,24 @@ static void ask_watch(struct web_engine *en, const struct web_request *q)
 	en->watching_profile = q->id;
 	if (!en->watching)
 		en->linger = now + ENGINE_LINGER_SECONDS * NSEC_PER_SEC;
-	if ((en->watching_profile || en->o.always) && !en->o.no_flight && may_record() &&
+	if ((en->watching_profile || en->o.always) && !en->o.no_flight && may_record(en) &&
 	    !en->flight.why_not)
 		(void)flight_start(&en->flight, &en->jobs, NULL);
+}
+
+/* Where one recording is served, nothing is said about this machine. */
+static bool is_off(const struct web_engine *en, u32 ask)
+{
+	return en->o.once && (ask == ASK_COUNTERS || ask == ASK_METRICS || ask == ASK_TOOLS);
 }
 
 static void on_request(struct web_engine *en, const struct web_request *q)
 {
 	buf_reset(&en->text);
+	if (is_off(en, q->ask)) {
+		reply_error(en, q->ref, 404, "only a recording is served here", NULL);
+		return;
+	}
 	switch ((enum web_ask)q->ask) {
 	case ASK_ABOUT: ask_about(en, q); break;
 	case ASK_HISTORY: ask_history(en, q); break;
@@ -627,6 +637,19 @@ void web_engine_set_channel(struct web_engine *en, int channel)
 		jobs_leave(&en->jobs, (*job)->q.stream);
 }
 
+/* A copy: the file may change or go while it is served. */
+static int add_once(struct web_engine *en, struct err *e)
+{
+	_cleanup_buf_ struct buf name = BUF_INIT;
+	struct web_request q = { .ask = ASK_RECORD, .kind = KIND_ONCPU, .target = TARGET_MACHINE };
+	struct job *job;
+	int r;
+
+	buf_addf(&name, "job-%llu.data", (unsigned long long)en->jobs.numbers + 1);
+	r = jobs_copy(&en->jobs, en->o.once, buf_str(&name), e);
+	return r < 0 ? r : jobs_add(&en->jobs, &q, buf_detach(&name), 0, 0, NULL, &job, e);
+}
+
 int web_engine_new(struct web_engine **ret, const struct web_engine_opts *o, struct err *e)
 {
 	struct web_engine *en = xcalloc(1, sizeof(*en));
@@ -644,6 +667,8 @@ int web_engine_new(struct web_engine **ret, const struct web_engine_opts *o, str
 	r = open_counters(en, e);
 	if (!r)
 		r = jobs_init(&en->jobs, e);
+	if (!r && o->once)
+		r = add_once(en, e);
 	if (r < 0) {
 		web_engine_free(en);
 		return r;

@@ -81,6 +81,26 @@ int jobs_init(struct jobs *j, struct err *e)
 	return j->dir < 0 ? err_sys(e, errno, "cannot open '%s'", j->path) : 0;
 }
 
+int jobs_copy(struct jobs *j, const char *from, const char *name, struct err *e)
+{
+	_cleanup_close_ int in = -1, out = -1;
+	char piece[1 << 14];
+	ssize_t n;
+	int r = io_open_read(from, &in, e);
+
+	if (r < 0)
+		return r;
+	out = openat(j->dir, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (out < 0)
+		return err_sys(e, errno, "cannot create '%s'", name);
+	while ((n = read(in, piece, sizeof(piece))) > 0) {
+		r = io_write_all(out, piece, (size_t)n);
+		if (r < 0)
+			return err_sys(e, r, "cannot copy '%s'", from);
+	}
+	return n < 0 ? err_sys(e, errno, "cannot read '%s'", from) : 0;
+}
+
 /* --- one job ---------------------------------------------------------------------------------- */
 
 static const char *const state_names[] = {

@@ -63,6 +63,8 @@ struct jobs {
 /* Makes the folder; removes those of servers that were killed. */
 int jobs_init(struct jobs *j, struct err *e);
 void jobs_release(struct jobs *j);
+/* A copy of a file in the folder. */
+int jobs_copy(struct jobs *j, const char *from, const char *name, struct err *e);
 struct job *jobs_find(struct jobs *j, u64 number);
 /* -EBUSY: too many wait. Past spans have their @input. */
 int jobs_add(struct jobs *j, const struct web_request *q, char *input, double from, double to,

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shared
 # fathom serve: who may do what, hostile clients (serve.py), two processes, nothing left behind.
+# shellcheck disable=SC2317 # functions are given to wait_until
 # shellcheck source=tests/lib/test.sh
 . "$(dirname "$0")/../lib/test.sh"
 need_root
@@ -115,6 +116,40 @@ expect_status 2
 run "$FATHOM" serve --share everything
 expect_status 2
 kill -INT "$server"
+
+# one recording, read-only
+"$FATHOM" record -q -F 199 -o once.data -- "$WORKLOADS/burn" --seconds 1 a=100 >/dev/null
+serve --once once.data
+wait_until is_done
+like 'one recording is shown' "$(api "http://127.0.0.1:$port/api/v1/jobs/1/result?as=json")" '"a"'
+like 'nothing of the machine is' "$(api "http://127.0.0.1:$port/metrics")" 'only a recording'
+like 'and nothing is recorded' "$(api -X POST -d '{}' "http://127.0.0.1:$port/api/v1/record")" 'without the privileges'
+ok 'it can be saved as it is' cmp once.data <(api "http://127.0.0.1:$port/api/v1/jobs/1/result?as=data")
+kill -INT "$server"
+run "$FATHOM" serve --once no-such-file
+expect_status 1
+expect_err no-such-file
+
+# a socket that systemd opened
+cat >activate.py <<'END'
+import os, socket, sys
+s = socket.create_server(("127.0.0.1", 0))
+open("activated", "w").write(str(s.getsockname()[1]))
+os.dup2(s.fileno(), 3)
+os.set_inheritable(3, True)
+os.environ.update(LISTEN_FDS="1", LISTEN_PID=str(os.getpid()))
+os.execv(sys.argv[1], [sys.argv[1], "serve"])
+END
+spawn python3 activate.py "$FATHOM" >address 2>serve.err
+wait_until grep -q token address
+token=$(sed -n '1s/.*token=\([0-9a-f]*\).*/\1/p' address)
+like 'a socket of systemd is used' "$(api "http://127.0.0.1:$(cat activated)/api/v1/about")" '"schema":1'
+like 'and its port is printed' "$(cat address)" ":$(cat activated)/"
+
+# documents
+for path in $("$FATHOM" serve --openapi | grep -oE '"/[^"]*": ' | tr -d '": '); do
+	like "docs/serve.md has $path" "$(grep -F "$path" "$TOP/docs/serve.md")" .
+done
 
 # without privileges charts work, recordings say why not
 chmod 755 "$TMP"

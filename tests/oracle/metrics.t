@@ -3,6 +3,7 @@
 # shared
 # /metrics of fathom serve: promtool reads every family, Prometheus scrapes it, and the names and
 # values of node_exporter are the same where both have them.
+# shellcheck disable=SC2317 # functions are given to wait_until
 # shellcheck source=tests/lib/test.sh
 . "$(dirname "$0")/../lib/test.sh"
 need_cmd curl python3 promtool

@@ -157,6 +157,18 @@ class Page {
 		this.redraw();
 	}
 
+	/* One recording is served, and nothing of the machine. */
+	showOnce() {
+		const [job] = this.results.jobs.values();
+
+		$("tab-charts").disabled = $("tab-tools").disabled = true;
+		this.showTab("results");
+		if (job) {
+			if (job.state !== "done") this.results.awaited = job.job;
+			this.results.open(job.job);
+		}
+	}
+
 	/* --- recording ------------------------------------------------------------------------ */
 
 	aim(target, whose) {
@@ -303,23 +315,23 @@ function listen(page) {
 
 async function openPage() {
 	document.documentElement.dataset.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
-	if (!takeToken()) {
-		fill($("charts"), el("p", { class: "bad", text: "This address has no token: open the one that 'fathom serve' printed." }));
-		document.body.classList.add("ready");
-		return;
-	}
+	/* over a Unix socket there is none, and none is needed */
+	takeToken();
 	try {
 		const page = new Page(await (await get("/api/v1/about")).json());
 
 		listen(page);
 		if (page.may("profile")) await page.results.load();
 		page.restore();
+		if (page.about.once) page.showOnce();
 		/* For tests, scripts and the console. */
 		window.fathomServe = page;
 		document.body.classList.add("ready");
 		await page.follow();
 	} catch (error) {
-		fill($("charts"), el("p", { class: "bad", text: error.message }));
+		const text = error.status === 401 ? "This address has no token that is right: open the one that 'fathom serve' printed." : error.message;
+
+		fill($("charts"), el("p", { class: "bad", text }));
 		document.body.classList.add("ready");
 	}
 }
