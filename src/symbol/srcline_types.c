@@ -5,6 +5,8 @@
 
 #include "symbol/srcline_unit.h"
 
+#include <sys/stat.h>
+
 /* --- numbers for entries ---------------------------------------------------------------------- */
 
 static u32 id_of(struct srcline *s, const Dwarf_Die *die)
@@ -284,6 +286,44 @@ static bool search_below(struct search *q, Dwarf_Die *die, u32 depth)
 	return false;
 }
 
+/* libdw opens what the file names: only a regular file, so that it waits for nothing. */
+static bool is_harmless(const char *dir, const char *name)
+{
+	_cleanup_free_ char *path = xasprintf("%s%s%s", dir, *dir ? "/" : "", name);
+	struct stat st;
+
+	return stat(path, &st) < 0 || S_ISREG(st.st_mode);
+}
+
+static const char *text_of(Dwarf_Die *die, unsigned name)
+{
+	Dwarf_Attribute attr;
+	const char *text = dwarf_attr(die, name, &attr) ? dwarf_formstring(&attr) : NULL;
+
+	return text ? text : "";
+}
+
+/* Where the entries of a unit are: in its .dwo or in the .dwp beside the file, if it was split. */
+static Dwarf_Die whole_unit(Dwarf_Die *unit)
+{
+	const char *name = text_of(unit, DW_AT_dwo_name), *dir = text_of(unit, DW_AT_comp_dir);
+	Dwarf_Die split;
+
+	if (!*name)
+		name = text_of(unit, DW_AT_GNU_dwo_name);
+	if (*name && is_harmless("", name) && is_harmless(dir, name) &&
+	    dwarf_cu_info(unit->cu, NULL, NULL, NULL, &split, NULL, NULL, NULL) == 0 && split.addr)
+		return split;
+	return *unit;
+}
+
+static bool search_unit(struct search *q, Dwarf_Die *unit)
+{
+	Dwarf_Die whole = whole_unit(unit);
+
+	return search_below(q, &whole, 0);
+}
+
 static bool is_type(Dwarf_Die *die, const struct search *q)
 {
 	int tag = dwarf_tag(die);
@@ -311,7 +351,7 @@ u32 srcline_find_type(struct srcline *s, const char *name)
 		memcpy(q.tags, kinds[i].tags, sizeof(q.tags));
 	}
 	vec_each(u, &s->units) {
-		if (search_below(&q, &u->die, 0))
+		if (search_unit(&q, &u->die))
 			return id_of(s, &q.found);
 	}
 	return 0;
@@ -333,7 +373,7 @@ bool srcline_params(struct srcline *s, u64 vaddr,
 	u32 left = DTYPE_MAX_MEMBERS;
 	Dwarf_Die child;
 
-	if (id == SPAN_NONE || !search_below(&q, &s->units.items[id].die, 0))
+	if (id == SPAN_NONE || !search_unit(&q, &s->units.items[id].die))
 		return false;
 	if (dwarf_child(&q.found, &child))
 		return true;

@@ -144,8 +144,11 @@ if command -v gcc > /dev/null && command -v objcopy > /dev/null; then
 	bt --debuginfo "/no/such/dir:$tmp/debug" -e "uprobe:$tmp/bare:fill { print(args.s); exit(); }" -c "$tmp/bare"
 	expect_status 0
 	expect_out 2
+	(cd "$tmp" && gcc -g -gsplit-dwarf -O1 -c -o split.o prog.c && gcc -o split split.o)
+	bt -e "uprobe:$tmp/split:fill { print(args.s + args.b->n); exit(); }" -c "$tmp/split"
+	expect_out 3
 else
-	skip 'no gcc or no objcopy' 3
+	skip 'no gcc or no objcopy' 4
 fi
 bt --info
 expect_out 'dwunwind (DWARF stack unwinding): yes'
