@@ -26,7 +26,11 @@ struct work {
 };
 
 /* Kept by name, whatever the compiler would rather do. */
+#ifdef __clang__
+#define WORK __attribute__((noinline, used))
+#else
 #define WORK __attribute__((noinline, noclone, used))
+#endif
 
 /* --- the programs ----------------------------------------------------------------------------- */
 
