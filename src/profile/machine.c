@@ -69,6 +69,7 @@ void machine_release(struct machine *m)
 	map_release(&m->comms);
 	map_release(&m->cgroups);
 	map_release(&m->kernel_places);
+	mappings_release(&m->kernel_modules);
 	map_release(&m->place_ids);
 	map_release(&m->build_ids);
 	intern_release(&m->strings);
@@ -212,6 +213,38 @@ static u32 module_of(struct machine *m, const struct record_mmap *r)
 	return symbols_module(m->symbols, &key);
 }
 
+/* "/lib/modules/6.1.0/kernel/ath9k.ko.xz", as kallsyms calls it: "[ath9k]"; NULL: it is none. */
+static const char *module_name(struct machine *m, const char *path)
+{
+	const char *slash = strrchr(path, '/'), *dot;
+	_cleanup_buf_ struct buf name = BUF_INIT;
+
+	if (path[0] == '[')
+		return machine_str(m, intern_str(&m->strings, path));
+	dot = slash ? strstr(slash, ".ko") : NULL;
+	if (!dot)
+		return NULL;
+	buf_addch(&name, '[');
+	for (const char *at = slash + 1; at < dot; at++)
+		buf_addch(&name, *at == '-' ? '_' : *at);
+	buf_addch(&name, ']');
+	return machine_str(m, intern_str(&m->strings, buf_str(&name)));
+}
+
+/* Where a module of the recorded kernel was. */
+static void kernel_module(struct machine *m, const struct record_mmap *r)
+{
+	const struct mapping new = {
+		.start = r->addr,
+		.end = r->addr + r->len,
+		.exec = true,
+		.path = module_name(m, r->filename),
+	};
+
+	if (new.path && r->len && !starts_with(r->filename, "[guest"))
+		(void)mappings_cover(&m->kernel_modules, &new);
+}
+
 /* "[kernel.kallsyms]_text": where a symbol of the recorded kernel was. */
 static void kernel_mmap(struct machine *m, const struct record_mmap *r)
 {
@@ -219,6 +252,8 @@ static void kernel_mmap(struct machine *m, const struct record_mmap *r)
 	const u8 *id = NULL;
 	size_t len = 0;
 
+	if (!symbol)
+		kernel_module(m, r);
 	if (!symbol || !*symbol)
 		return;
 	find_build_id(m, r, (size_t)(symbol - r->filename), &id, &len);

@@ -70,10 +70,11 @@ struct machine {
 	struct map comms;   /* tid -> string */
 	struct map cgroups; /* cgroup id -> string */
 	struct map kernel_places;
-	struct map place_ids;     /* hash of module and offset -> place id */
-	VEC(struct place) places; /* [0] unused */
-	struct place_hint *hints; /* MACHINE_HINTS */
-	struct map build_ids;     /* path -> 1 + index of the recording's */
+	struct mappings kernel_modules; /* by "[ath9k]" */
+	struct map place_ids;           /* hash of module and offset -> place id */
+	VEC(struct place) places;       /* [0] unused */
+	struct place_hint *hints;       /* MACHINE_HINTS */
+	struct map build_ids;           /* path -> 1 + index of the recording's */
 	const struct recording_info *info;
 	u64 bad_maps;
 };

@@ -25,6 +25,22 @@ static u64 place_key(u32 module, u64 address, bool is_return, u64 salt)
 	return hash_mix(hash_mix(salt << 1 | is_return, module), address);
 }
 
+/*
+ * The recording says which module was there; the names of this kernel, or of another boot, do not.
+ * A name that begins before the module is not of it.
+ */
+static void place_in_module(const struct machine *m, u64 address, struct place *p)
+{
+	const struct mapping *map = mappings_find(&m->kernel_modules, address);
+
+	if (!map ||
+	    (p->name && p->start >= map->start && p->dso && !streq(p->dso, "[kernel.kallsyms]")))
+		return;
+	p->dso = map->path;
+	if (p->name && p->start < map->start)
+		p->name = NULL;
+}
+
 static u64 place_kernel(struct machine *m, u64 address, bool is_return)
 {
 	struct place p = { .kind = PLACE_KERNEL, .address = address, .is_return = is_return };
@@ -35,6 +51,7 @@ static u64 place_kernel(struct machine *m, u64 address, bool is_return)
 		p.start = s.start;
 		p.flags = s.flags;
 	}
+	place_in_module(m, address - is_return, &p);
 	return new_place(m, place_key(0, address, is_return, 1), &p);
 }
 
