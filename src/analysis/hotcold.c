@@ -159,7 +159,7 @@ static void weigh_processes(struct maker *m)
 
 /* --- samples ---------------------------------------------------------------------------------- */
 
-static u32 make_mark(struct profile *p, enum hotcold_state state)
+u32 hotcold_mark(struct profile *p, enum hotcold_state state)
 {
 	char text[64];
 
@@ -178,7 +178,7 @@ static void add(struct maker *m, const struct profile_sample *like, enum hotcold
 	if (!weight)
 		return;
 	if (!m->marks[state])
-		m->marks[state] = make_mark(m->p, state);
+		m->marks[state] = hotcold_mark(m->p, state);
 	s.event = m->ret->event;
 	s.weight = weight;
 	s.stack = profile_get_stack(m->p, s.stack, m->marks[state]);

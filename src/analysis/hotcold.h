@@ -35,6 +35,8 @@ static inline bool hotcold_is_blocked(int state)
 const char *hotcold_words(enum hotcold_state s);
 /* The state that a frame marks, HOT_STATES: none. */
 enum hotcold_state hotcold_state_of(const struct profile *p, const struct frame *f);
+/* The frame that marks it. */
+u32 hotcold_mark(struct profile *p, enum hotcold_state s);
 /* The frame of time on CPU without a sample where. */
 #define HOTCOLD_NOT_SAMPLED "[not sampled]"
 

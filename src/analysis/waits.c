@@ -3,6 +3,7 @@
 
 #include "analysis/calltree.h"
 #include "analysis/cpp_name.h"
+#include "analysis/hotcold.h"
 #include "base/hash.h"
 
 /* --- stacks ----------------------------------------------------------------------------------- */
@@ -79,7 +80,7 @@ static u32 wait_thread(struct profile *p, const struct wait *w, enum wait_view v
 	return profile_get_thread(p, (s32)l->pid, (s32)l->tid, l->comm, 0);
 }
 
-void waits_to_profile(struct profile *p, const wait_list *waits, enum wait_view view)
+void waits_to_profile(struct profile *p, const wait_list *waits, enum wait_view view, bool kinds)
 {
 	u16 off = profile_get_event(p, OFFCPU_EVENT), runq = profile_get_event(p, RUNQ_EVENT);
 
@@ -97,11 +98,16 @@ void waits_to_profile(struct profile *p, const wait_list *waits, enum wait_view 
 		if (w->blocked) {
 			s.weight = w->blocked;
 			s.event = off;
+			if (kinds)
+				s.stack = profile_get_stack(
+					p, s.stack,
+					hotcold_mark(p, (enum hotcold_state)(HOT_KINDS + w->kind)));
 			profile_add_sample(p, &s);
 		}
 		if (w->runq) {
 			s.weight = w->runq;
-			s.stack = w->stack;
+			s.stack = kinds ? profile_get_stack(p, w->stack, hotcold_mark(p, HOT_RUNQ))
+					: w->stack;
 			s.thread = w->thread;
 			s.event = runq;
 			profile_add_sample(p, &s);

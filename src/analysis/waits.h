@@ -27,9 +27,9 @@ void wait_place_brief(const struct profile *p, u32 stack, struct buf *out);
 u32 wait_stack(struct profile *p, const struct wait *w, enum wait_view view);
 /*
  * Adds samples of OFFCPU_EVENT (blocked time) and RUNQ_EVENT to @p, in whose frames and threads the
- * waits are written.
+ * waits are written. @kinds: each stack ends in the mark of what it waited for (hotcold.h).
  */
-void waits_to_profile(struct profile *p, const wait_list *waits, enum wait_view view);
+void waits_to_profile(struct profile *p, const wait_list *waits, enum wait_view view, bool kinds);
 
 /*
  * The waits of a recording whose wakers are known (profile.wakes) as samples of OFFWAKE_EVENT: the

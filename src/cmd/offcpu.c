@@ -39,14 +39,25 @@ struct shown {
 	u64 idle;                      /* waiting for work, which is left out */
 };
 
+/* A picture of who waits is coloured by what for. */
+static bool shows_kinds(const struct shown *s)
+{
+	const struct output_args *to = &s->args->output;
+
+	return s->view == WAIT_VIEW_SLEEPER && to->path &&
+	       (output_is(to, "svg") || output_is(to, "html"));
+}
+
 static int write_svg(const struct shown *s, struct buf *out)
 {
 	struct flame_opts opts = { .group = GROUP_COMM, .order = ORDER_NAME };
 	const char *name = s->args->runqueue ? RUNQ_EVENT : OFFCPU_EVENT;
+	const struct hotcold kinds = { .idle = s->idle };
 	struct flame f;
 	int rc;
 
 	opts.event = profile_get_event(s->profile, name);
+	opts.hotcold = shows_kinds(s) ? &kinds : NULL;
 	rc = svg_min_share("0.1", 0, &opts.min_share, &s->ctx->err);
 	if (rc >= 0)
 		rc = flame_init(&f, s->profile, &opts, &s->ctx->err);
@@ -55,7 +66,7 @@ static int write_svg(const struct shown *s, struct buf *out)
 	struct svg_opts draw = {
 		.title = s->args->title ? s->args->title : titles[s->view],
 		SVG_OPTS_DEFAULT,
-		.colors = { .by = COLOR_BY_WAITS,
+		.colors = { .by = shows_kinds(s) ? COLOR_BY_STATE : COLOR_BY_WAITS,
 			    .palette = s->args->runqueue ? PALETTE_ORANGE : palettes[s->view] },
 	};
 
@@ -69,7 +80,9 @@ static int write_html(const struct shown *s, struct buf *out)
 	struct html_opts opts = {
 		.title = s->args->title ? s->args->title : titles[s->view],
 		.has_event = true,
-		.color = s->view == WAIT_VIEW_WAKER && !s->args->runqueue ? "wakers" : "waits",
+		.color = shows_kinds(s)                                     ? "state"
+			 : s->view == WAIT_VIEW_WAKER && !s->args->runqueue ? "wakers"
+									    : "waits",
 	};
 
 	opts.event = profile_get_event(s->profile, s->args->runqueue ? RUNQ_EVENT : OFFCPU_EVENT);
@@ -167,7 +180,7 @@ static int show(struct shown *s)
 {
 	if (!s->args->idle && !s->args->runqueue)
 		s->idle = waits_drop_idle(s->waits);
-	waits_to_profile(s->profile, s->waits, s->view);
+	waits_to_profile(s->profile, s->waits, s->view, shows_kinds(s));
 	if (s->args->output.path || s->args->folded)
 		warn_lost(s);
 	if (s->args->output.path)

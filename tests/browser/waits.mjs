@@ -220,7 +220,7 @@ async function wakers(page) {
 // Facts that all four commands tell.
 async function views() {
 	for (const [name, col] of [
-		['offcpu', 'waits'],
+		['offcpu', 'state'],
 		['wakeup', 'wakers'],
 		['offwake', 'waits'],
 		['chain', 'waits'],
@@ -231,6 +231,14 @@ async function views() {
 		near(`${name}: the total is that of --json`, await sum(page), facts.blocked_ns, 0.0001);
 		check(`${name}: its colours`, (await state(page)).color, col);
 		if (name === 'offcpu') {
+			const key = (await page.locator('#legend .key').allTextContents()).join(', ');
+
+			check('offcpu: a kind of wait has its colour', /blocked: pipe [0-9.]+%/.test(key), true);
+			check('offcpu: run-time code is folded, with the start of threads',
+				[await goTo(page, 'reader', '\\[start\\]', 'blocker_main') > 0, await goTo(page, ...READ)],
+				[true, -1]);
+			await shot(page, 'offcpu-folded');
+			await page.evaluate(() => window.fathom.app.view.openPlumbing());
 			await goTo(page, ...READ);
 			await page.keyboard.press('W');
 			check('offcpu: W leads to the wakers', await eventName(page), 'offwake-time');

@@ -625,7 +625,7 @@ TEST(folded_sums_equal_lines)
 	vec_push(&waits, wait_in(&p, "c", "main", 10)); /* less than a microsecond */
 	waits_to_folded(&p, &waits, WAIT_VIEW_SLEEPER, false, &out);
 	CHECK(streq(buf_str(&out), "a;main;x;y 2000\nb;main;x 2000\n"));
-	waits_to_profile(&p, &waits, WAIT_VIEW_SLEEPER);
+	waits_to_profile(&p, &waits, WAIT_VIEW_SLEEPER, false);
 	CHECK(p.events.items[profile_get_event(&p, OFFCPU_EVENT)].weight == 4000010);
 	vec_release(&waits);
 	profile_release(&p);

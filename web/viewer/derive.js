@@ -109,7 +109,7 @@ function weigh(model, state) {
 
 /* What every stack of a language has, and no programmer wrote: [one box for it, its functions]. */
 const PLUMBING = [
-	["[start]", /^(_start|__libc_start_main(_impl|@.*)?|__libc_start_call_main|_dl_start(_user)?|start_thread|thread_start|__?clone3?|runtime\.goexit.*|runtime\.main)$/],
+	["[start]", /^(_start|__libc_start_main(_impl|@.*)?|__libc_start_call_main|_dl_start(_user)?|start_thread|thread_start|_{0,2}clone3?|runtime\.goexit.*|runtime\.main)$/],
 	["[CPython]", /^(_?Py[A-Z_]|pymain_|run_mod$|run_eval_code_obj|pyrun_|_run_code|cfunction_|method_vectorcall|slot_tp_|object_vacall|bound_method|builtin_exec|builtin___|type_call|_?PyEval|py_trampoline)/],
 	["[HotSpot]", /^(JavaThread::|JavaCalls::|Interpreter$|call_stub|StubRoutines|thread_native_entry|Thread::call_run|thread_entry|ThreadJavaMain|JavaMain|jni_|Unsafe_Park|Parker::|os::Platform|ObjectMonitor::|ObjectSynchronizer::|JVM_)/],
 	["[V8]", /^(v8::|node::|Builtins_|uv_run$|uv__|void node::)/],
