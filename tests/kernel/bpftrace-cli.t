@@ -81,24 +81,24 @@ else
 	skip 'no BTF' 3
 fi
 if command -v gcc > /dev/null; then
-	cat > "$tmp/prog.c" <<'END'
+	cat > "$TMP/prog.c" <<'END'
 struct box { int n; };
 typedef unsigned char small_t;
 __attribute__((noinline)) int fill(struct box *b, small_t s, const char *text) { __asm__ volatile(""); return b->n + s + *text; }
 int main(void) { struct box b = { 1 }; return fill(&b, 2, "x") == 0; }
 END
-	gcc -g -O1 -o "$tmp/prog" "$tmp/prog.c"
-	cp "$tmp/prog" "$tmp/prog2"
-	bt -lv "uprobe:$tmp/prog:fill"
+	gcc -g -O1 -o "$TMP/prog" "$TMP/prog.c"
+	cp "$TMP/prog" "$TMP/prog2"
+	bt -lv "uprobe:$TMP/prog:fill"
 	expect_out '    struct box* b'
 	expect_out '    small_t s'
 	expect_out '    const char* text'
-	bt -l "uretprobe:$tmp/prog:fi*"
-	expect_out "uretprobe:$tmp/prog:fill"
-	bt -l "uprobe:$tmp/prog*:fill"
-	is 'a pattern of files' "$out" "uprobe:$tmp/prog:fill"$'\n'"uprobe:$tmp/prog2:fill"
-	bt -e "uprobe:$tmp/prog*:fill { print(probe); exit(); }" -c "$tmp/prog2"
-	expect_out "uprobe:$tmp/prog2:fill"
+	bt -l "uretprobe:$TMP/prog:fi*"
+	expect_out "uretprobe:$TMP/prog:fill"
+	bt -l "uprobe:$TMP/prog*:fill"
+	is 'a pattern of files' "$out" "uprobe:$TMP/prog2:fill"$'\n'"uprobe:$TMP/prog:fill"
+	bt -e "uprobe:$TMP/prog*:fill { print(probe); exit(); }" -c "$TMP/prog2"
+	expect_out "uprobe:$TMP/prog2:fill"
 else
 	skip 'no gcc' 6
 fi
@@ -134,18 +134,18 @@ expect_out bpftrace
 
 # --- debug information in another place, features ------------------------------------------------
 if command -v gcc > /dev/null && command -v objcopy > /dev/null; then
-	gcc -g -O1 -Wl,--build-id -o "$tmp/bare" "$tmp/prog.c"
-	id=$(readelf -n "$tmp/bare" | awk '/Build ID/ { print $3 }')
-	mkdir -p "$tmp/debug/.build-id/${id:0:2}"
-	objcopy --only-keep-debug "$tmp/bare" "$tmp/debug/.build-id/${id:0:2}/${id:2}.debug"
-	strip -g "$tmp/bare"
-	bt -e "uprobe:$tmp/bare:fill { print(args.s); }" -c "$tmp/bare"
+	gcc -g -O1 -Wl,--build-id -o "$TMP/bare" "$TMP/prog.c"
+	id=$(readelf -n "$TMP/bare" | awk '/Build ID/ { print $3 }')
+	mkdir -p "$TMP/debug/.build-id/${id:0:2}"
+	objcopy --only-keep-debug "$TMP/bare" "$TMP/debug/.build-id/${id:0:2}/${id:2}.debug"
+	strip -g "$TMP/bare"
+	bt -e "uprobe:$TMP/bare:fill { print(args.s); }" -c "$TMP/bare"
 	expect_status 1
-	bt --debuginfo "/no/such/dir:$tmp/debug" -e "uprobe:$tmp/bare:fill { print(args.s); exit(); }" -c "$tmp/bare"
+	bt --debuginfo "/no/such/dir:$TMP/debug" -e "uprobe:$TMP/bare:fill { print(args.s); exit(); }" -c "$TMP/bare"
 	expect_status 0
 	expect_out 2
-	(cd "$tmp" && gcc -g -gsplit-dwarf -O1 -c -o split.o prog.c && gcc -o split split.o)
-	bt -e "uprobe:$tmp/split:fill { print(args.s + args.b->n); exit(); }" -c "$tmp/split"
+	(cd "$TMP" && gcc -g -gsplit-dwarf -O1 -c -o split.o prog.c && gcc -o split split.o)
+	bt -e "uprobe:$TMP/split:fill { print(args.s + args.b->n); exit(); }" -c "$TMP/split"
 	expect_out 3
 else
 	skip 'no gcc or no objcopy' 4

@@ -31,7 +31,7 @@ trace -e 'begin { $r = (a=1, b=2); $r = (b=5, a=6); print(($r.a, $r.b)); @r = (a
 is 'records are matched by name' "$(head -n 2 <<<"$out")" '(6, 5)
 8'
 
-trace -e 'begin { @a = avg(-5); @a = avg(-10); print((int64)@a); @s = stats(-4); @s = stats(-6); print((int64)@s); clear(@a); clear(@s); }'
+run "$FATHOM" trace -e 'begin { @a = avg(-5); @a = avg(-10); print((int64)@a); @s = stats(-4); @s = stats(-6); print((int64)@s); clear(@a); clear(@s); }'
 is 'averages of negative values' "$(head -n 2 <<<"$out")" '-7
 -5'
 
