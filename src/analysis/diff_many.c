@@ -103,7 +103,7 @@ static int compare_lines(const void *a, const void *b)
 static struct table *make_table(const struct diff_many *d, struct result *ret)
 {
 	struct column columns[DIFF_MANY_MOST + 3];
-	char keys[DIFF_MANY_MOST][16], titles[DIFF_MANY_MOST][24];
+	char keys[DIFF_MANY_MOST][32], titles[DIFF_MANY_MOST][32];
 	size_t n = 0;
 
 	columns[n++] = (struct column){ "baseline", "BASELINE", VALUE_PERCENT, 0 };

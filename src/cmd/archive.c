@@ -48,7 +48,7 @@ static int add_file(int fd, const struct needed_file *f, struct counts *c, struc
 	if (f->path[0] != '/' || f->path[1] == '/' || strstr(f->path, "/../"))
 		return 0;
 	fmt_hex(&id, f->id, f->id_size);
-	if (keep_build_id(f->path, &now, NULL) < 0) {
+	if (keep_build_id(f->path, &now, NULL) < 0 || now.len < 4) {
 		c->gone++;
 		return 0;
 	}
@@ -57,7 +57,8 @@ static int add_file(int fd, const struct needed_file *f, struct counts *c, struc
 		return 0;
 	}
 	name = xasprintf("%s/%s/elf", f->path + 1, buf_str(&now));
-	link = xasprintf(".build-id/%.2s/%s", buf_str(&now), buf_str(&now) + 2);
+	/* not by buf_str(): gcc takes its "" of an empty buffer for what is read here */
+	link = xasprintf(".build-id/%.2s/%s", now.data, now.data + 2);
 	to = xasprintf("../..%s/%s", f->path, buf_str(&now));
 	r = tar_copy(fd, name, f->path, e);
 	if (r >= 0)
