@@ -265,7 +265,7 @@ static int report_run(struct context *ctx, void *args)
 	struct report_opts opts;
 	struct profile p;
 	struct result result;
-	_cleanup_free_ char *glob = perf_args_symbols(&a->perf, &a->profile.symbols);
+	_cleanup_free_ UNUSED char *glob = perf_args_symbols(&a->perf, &a->profile.symbols);
 	int r = profile_args_take(ctx, &a->profile, &load);
 
 	if (r)

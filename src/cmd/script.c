@@ -210,7 +210,7 @@ static int script_run_command(struct context *ctx, void *args)
 	struct recording *r = NULL;
 	struct script_opts opts;
 	const char *path;
-	_cleanup_free_ char *glob = perf_args_symbols(&a->perf, &a->profile.symbols);
+	_cleanup_free_ UNUSED char *glob = perf_args_symbols(&a->perf, &a->profile.symbols);
 	int ret = profile_args_input(ctx, &a->profile.input);
 
 	if (ret || make_opts(a, &opts, &ctx->err) < 0)
