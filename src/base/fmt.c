@@ -114,8 +114,7 @@ void fmt_hex(struct buf *b, const void *p, size_t n)
 		buf_addf(b, "%02x", bytes[i]);
 }
 
-/* Length of the UTF-8 sequence at @s (of @n bytes), 0 when it is not one. */
-static size_t utf8_len(const char *s, size_t n, u32 *ret_code)
+size_t fmt_rune(const char *s, size_t n, u32 *ret_code)
 {
 	static const u32 least[] = { 0, 0, 0x80, 0x800, 0x10000 };
 	u8 c = (u8)s[0];
@@ -135,7 +134,7 @@ static size_t utf8_len(const char *s, size_t n, u32 *ret_code)
 	return len;
 }
 
-static size_t columns_of(u32 code)
+size_t fmt_rune_width(u32 code)
 {
 	if (likely(code < 0x300))
 		return 1;
@@ -155,7 +154,7 @@ size_t fmt_cut(const char *s, size_t columns)
 
 	while (at < n) {
 		u32 code = '?';
-		size_t len = utf8_len(s + at, n - at, &code), w = columns_of(code);
+		size_t len = fmt_rune(s + at, n - at, &code), w = fmt_rune_width(code);
 
 		if (used + w > columns)
 			break;
@@ -171,9 +170,9 @@ size_t fmt_width(const char *s)
 
 	for (size_t at = 0; at < n;) {
 		u32 code = '?';
-		size_t len = utf8_len(s + at, n - at, &code);
+		size_t len = fmt_rune(s + at, n - at, &code);
 
-		used += columns_of(code);
+		used += fmt_rune_width(code);
 		at += len ? len : 1;
 	}
 	return used;
@@ -183,7 +182,7 @@ void fmt_clean(struct buf *b, const char *s, size_t n)
 {
 	for (size_t at = 0; at < n;) {
 		u32 code = 0;
-		size_t len = utf8_len(s + at, n - at, &code);
+		size_t len = fmt_rune(s + at, n - at, &code);
 
 		if (!len)
 			buf_addf(b, "\\x%02x", (u8)s[at]);

@@ -19,6 +19,10 @@ void fmt_iso_time(struct buf *b, u64 wall_ns);
 void fmt_hex(struct buf *b, const void *p, size_t n);
 /* Terminal columns of UTF-8 text; bytes that are not UTF-8 count 1 each. */
 size_t fmt_width(const char *s);
+/* Length of the UTF-8 sequence at @s (of @n > 0 bytes) and its code; 0: it is not one. */
+size_t fmt_rune(const char *s, size_t n, u32 *ret_code);
+/* Terminal columns of a character: 0, 1 or 2. */
+size_t fmt_rune_width(u32 code);
 /* Byte offset at which the text exceeds @columns. */
 size_t fmt_cut(const char *s, size_t columns);
 /* The text with control characters and broken UTF-8 made visible (\x1b, ?): safe for terminals. */

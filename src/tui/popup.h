@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Text or a choice in a box above the screen. */
+#ifndef TUI_POPUP_H
+#define TUI_POPUP_H
+
+#include "base/buf.h"
+#include "tui/list.h"
+
+struct popup {
+	char *title;
+	char *text; /* lines */
+	struct list list;
+	bool choice; /* a line can be chosen; else it is read */
+	bool open;
+};
+
+/* Takes copies. */
+void popup_open(struct popup *p, const char *title, const char *text, bool choice);
+void popup_close(struct popup *p);
+void popup_draw(struct grid *g, struct popup *p);
+/* True: the key was the popup's; *@ret_chosen is the line that was chosen, else -1. */
+bool popup_key(struct popup *p, const struct input *in, int *ret_chosen);
+/* Line @n of the text, into @out. */
+void popup_line(const struct popup *p, int n, struct buf *out);
+
+#endif
