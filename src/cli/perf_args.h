@@ -19,6 +19,7 @@ struct perf_args {
 	const char *separator;
 	const char *part; /* of the names of functions */
 	bool info;
+	bool tui; /* report: a browser in the terminal */
 };
 
 /* For OPT_INCLUDE. */

@@ -4,6 +4,7 @@
 #include "base/parse.h"
 #include "cli/perf_args.h"
 #include "cli/profile_args.h"
+#include "top/top.h"
 #include "view/perf_form.h"
 #include "view/script.h"
 
@@ -258,6 +259,23 @@ static bool is_perf_text(const struct context *ctx, const struct report_args *a)
 	return !cli_is_machine(ctx) && !a->header_only && !a->hierarchy && !a->group;
 }
 
+/* The screens of fathom top over the file; elsewhere than on a terminal, the text. */
+static int browse(struct context *ctx, const char *input)
+{
+	struct top_opts o = { .interval = NSEC_PER_SEC, .input = input, .screen = "functions" };
+	struct top *t;
+	int r = input ? 0 : profile_default_input(&o.input, &ctx->err);
+
+	o.no_color = ctx->common.color == COLOR_NEVER || getenv("NO_COLOR");
+	if (!r)
+		r = top_new(&t, &o, &ctx->err);
+	if (r < 0)
+		return r;
+	r = top_run(t, &ctx->err);
+	top_free(t);
+	return r;
+}
+
 static int report_run(struct context *ctx, void *args)
 {
 	struct report_args *a = args;
@@ -270,6 +288,8 @@ static int report_run(struct context *ctx, void *args)
 
 	if (r)
 		return r;
+	if (a->perf.tui && isatty(STDOUT_FILENO) && !cli_is_machine(ctx))
+		return browse(ctx, a->profile.input);
 	r = show_header(ctx, a);
 	if (r == 1)
 		r = perf_args_dump(ctx, &a->perf, a->profile.input);

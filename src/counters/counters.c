@@ -123,7 +123,10 @@ int counters_want_tasks(struct counters *c, bool per_thread, struct err *e)
 
 	/* tests ask for the slow way, too */
 	o.no_bpf = getenv("FATHOM_NO_BPF_TASKS") != NULL;
-	return c->tasks ? 0 : tasks_new(&c->tasks, &o, e);
+	if (!c->tasks)
+		return tasks_new(&c->tasks, &o, e);
+	tasks_per_thread(c->tasks, per_thread);
+	return 0;
 }
 
 bool counters_wait(struct counters *c, u64 ns)

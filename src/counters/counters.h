@@ -35,7 +35,10 @@ struct counter_set *counters_set(struct counters *c);
 int counters_want(struct counters *c, const char *formula, struct err *e);
 /* Every source, or only those that cost little. */
 void counters_want_all(struct counters *c, bool costly);
-/* What each process, or each thread, did since the sweep before: snapshot.tasks. */
+/*
+ * What each process, or each thread, did since the sweep before: snapshot.tasks. Later calls change
+ * between the two.
+ */
 int counters_want_tasks(struct counters *c, bool per_thread, struct err *e);
 /* Before that: the exact CPU meter with it (snapshot.tasks.meter), and sleeps for disks. */
 void counters_want_meter(struct counters *c, bool meter, bool disk);

@@ -103,6 +103,11 @@ void tasks_drain(struct tasks *t)
 		t->source->drain(t);
 }
 
+void tasks_per_thread(struct tasks *t, bool per_thread)
+{
+	t->options.per_thread = per_thread;
+}
+
 int tasks_fd(const struct tasks *t)
 {
 	return t->fd;

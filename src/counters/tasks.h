@@ -35,7 +35,9 @@ struct task_row {
 	u64 figures[TASK_FIGURES]; /* in the interval */
 	u64 user;                  /* TASK_EXEC divided as the ticks say */
 	u64 system;
-	u64 folded_exec; /* part of TASK_EXEC that is of folded tasks */
+	u64 folded_exec; /* part of TASK_EXEC that is of folded tasks, */
+	u64 folded_own;  /* and part of that of threads of its own */
+	u64 life;        /* TASK_EXEC of the whole life of its threads that live */
 };
 
 /*
@@ -77,6 +79,8 @@ struct tasks_options {
 /* Falls back to /proc by itself; -errno only where not even that can be read. */
 int tasks_new(struct tasks **ret, const struct tasks_options *o, struct err *e);
 void tasks_free(struct tasks *t);
+/* From the next sweep on: a row for each thread, or for each process. */
+void tasks_per_thread(struct tasks *t, bool per_thread);
 /* Readable when the ends of tasks should be taken in before they are too many; -1: never. */
 int tasks_fd(const struct tasks *t);
 void tasks_drain(struct tasks *t);

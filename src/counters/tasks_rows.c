@@ -89,6 +89,8 @@ static void add_figures(struct maker *m, size_t row, const struct task *task)
 
 	for (u32 i = 0; i < TASK_FIGURES; i++)
 		to->figures[i] += grown(task, i) + task->group[i];
+	if (!task->ended)
+		to->life += task->now.r.figures[TASK_EXEC];
 	ticks->exec[0] += task->before[TASK_EXEC];
 	ticks->user[0] += task->before[TASK_USER];
 	ticks->system[0] += task->before[TASK_SYSTEM];
@@ -121,6 +123,8 @@ static void fold(struct maker *m, const struct task *task)
 	add_figures(m, row - 1, task);
 	m->out->rows.items[row - 1].folded++;
 	m->out->rows.items[row - 1].folded_exec += grown(task, TASK_EXEC);
+	if (!is_leader(task))
+		m->out->rows.items[row - 1].folded_own += grown(task, TASK_EXEC);
 }
 
 /* Rows for what lives, or lived at the last sweep. A number that was given anew is of the living.

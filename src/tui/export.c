@@ -111,6 +111,9 @@ static void add_escaped(struct buf *out, u32 rune)
 		buf_addstr(out, "&gt;");
 	else if (rune == '&')
 		buf_addstr(out, "&amp;");
+	else if (rune == ' ')
+		/* not folded, whatever the viewer thinks of xml:space */
+		buf_addstr(out, "&#160;");
 	else
 		buf_addutf8(out, rune);
 }
@@ -160,8 +163,12 @@ void grid_export_svg(const struct grid *g, const char *title, struct buf *out)
 		 "viewBox=\"0 0 %d %d\" font-family=\"DejaVu Sans Mono, Menlo, Consolas, "
 		 "monospace\" font-size=\"%d\" xml:space=\"preserve\">\n<title>",
 		 width, height, width, height, FONT_SIZE);
-	for (const char *s = title; *s; s++)
-		add_escaped(out, (u8)*s);
+	for (const char *s = title; *s; s++) {
+		if (*s == ' ')
+			buf_addch(out, ' ');
+		else
+			add_escaped(out, (u8)*s);
+	}
 	buf_addf(out, "</title>\n<rect width=\"%d\" height=\"%d\" rx=\"6\" fill=\"%s\"/>\n", width,
 		 height, dark);
 	for (int y = 0; y < g->height; y++) {

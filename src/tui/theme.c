@@ -44,9 +44,9 @@ static const struct theme themes[] = {
 		     [ROLE_SLEEP] = LOOK(244, NONE, 0),
 		     [ROLE_OTHER] = LOOK(250, NONE, 0),
 		     [ROLE_KERNEL] = LOOK(209, NONE, 0) } },
-	/* the colours of Okabe and Ito: told apart with any colour vision */
+	/* the colours of Okabe and Ito: distinguished with any colour vision */
 	{ .name = "safe",
-	  .text = "colours that are told apart with any colour vision",
+	  .text = "colours that are distinguished with any colour vision",
 	  .colored = true,
 	  .roles = { PLACES,
 		     [ROLE_GOOD] = LOOK(74, NONE, 0),

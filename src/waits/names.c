@@ -41,13 +41,25 @@ static int take_records(void *ctx, const void *bytes, size_t size)
 	return 0;
 }
 
+void waits_names_learn_all(struct waits_names *n)
+{
+	struct synth synth = { .sink = take_records, .ctx = n };
+
+	(void)synth_processes(&synth, NULL);
+}
+
+void waits_names_record(struct waits_names *n, const void *bytes, size_t size)
+{
+	(void)take_records(n, bytes, size);
+}
+
 /* Files have a process of their own, in which each lies where its places are. */
 static void map_files(struct waits_names *n)
 {
-	const struct numbered *files = waits_engine_files(n->engine);
+	const struct numbered *files = n->engine ? waits_engine_files(n->engine) : NULL;
 	struct process *all = machine_process(&n->machine, FILES_PID);
 
-	for (; n->n_files < files->items.len; n->n_files++) {
+	for (; files && n->n_files < files->items.len; n->n_files++) {
 		const struct numbered_file *f = &files->items.items[n->n_files];
 		u64 start = (u64)(n->n_files + 1) << UNWIND_PLACE_OFFSET;
 		const struct module_key key = {
@@ -214,7 +226,8 @@ static void add_kernel(struct waits_names *n, const struct waits_stack *s, enum 
 
 		frames[i] = frame_of(n, proc, ADDRESS_KERNEL, s->kernel[i], i > 0);
 		f = &n->profile->frames.items[frames[i]];
-		if (!begin && is_begin(profile_str(n->profile, f->name), cut))
+		if (!begin && cut != WAIT_CUT_NONE &&
+		    is_begin(profile_str(n->profile, f->name), cut))
 			begin = i + 1;
 	}
 	for (u32 i = begin ? begin - 1 : 0; i < count && out->n < FRAMES_MOST; i++) {

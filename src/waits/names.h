@@ -25,17 +25,24 @@ struct waits_names {
 	struct map learned;                /* pid -> how often it was asked what it has mapped */
 };
 
-/* @profile gets the frames and stacks; it must outlive the names. The engine has opts.places. */
+/*
+ * @profile gets the frames and stacks; it must outlive the names. The engine has opts.places; NULL:
+ * stacks have addresses, and waits_names_record() says what is mapped there.
+ */
 void waits_names_open(struct waits_names *n, struct profile *profile,
 		      const struct waits_engine *engine);
 void waits_names_release(struct waits_names *n);
 /* Gives up all that was read for names, if it has become much; names that were given stay good. */
 void waits_names_renew(struct waits_names *n);
+/* Asks what all running processes have mapped. */
+void waits_names_learn_all(struct waits_names *n);
+/* A record of the kernel: MMAP2, COMM, FORK, EXIT. */
+void waits_names_record(struct waits_names *n, const void *bytes, size_t size);
 /* For opts.on_bare: asks what the process has mapped, as far as that is not known. */
 void waits_names_learn(struct waits_names *n, const struct waits_stack *s);
 
 /* Which frames at the innermost end belong to the scheduler's own working, and are left out. */
-enum wait_cut { WAIT_CUT_SLEEPER, WAIT_CUT_WAKER, WAIT_CUT_IRQ };
+enum wait_cut { WAIT_CUT_SLEEPER, WAIT_CUT_WAKER, WAIT_CUT_IRQ, WAIT_CUT_NONE };
 
 /* A stack of the profile; 0 when nothing is left of it. Remembered in s->mark. */
 u32 waits_names_stack(struct waits_names *n, struct waits_stack *s, enum wait_cut cut);

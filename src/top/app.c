@@ -1,0 +1,653 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The state of fathom top, what a frame looks like, and the loop. */
+#include "top/screens.h"
+
+#include <poll.h>
+#include <stdarg.h>
+
+#include "base/clock.h"
+#include "base/fmt.h"
+#include "base/stop.h"
+#include "view/term.h"
+
+enum {
+	KEEP_BYTES = 24 << 20,
+	LINES_FOR_METERS = 12, /* of the screen, from which on meters stand above the processes */
+	LINES_FOR_KEYS = 7,
+	WAIT_MS = 5000,
+};
+
+static const struct screen *const screens[] = {
+	&screen_overview, &screen_tasks,   &screen_functions, &screen_flame,      &screen_waits,
+	&screen_disks,    &screen_network, &screen_cgroups,   &screen_interrupts,
+};
+
+const struct screen *const *top_screens(int *ret_n)
+{
+	*ret_n = (int)ARRAY_SIZE(screens);
+	return screens;
+}
+
+int top_screen_find(const char *key)
+{
+	for (int i = 0; i < (int)ARRAY_SIZE(screens); i++)
+		if (streq(screens[i]->key, key))
+			return i;
+	return -1;
+}
+
+/* --- words ------------------------------------------------------------------------------------ */
+
+void top_say(struct top *t, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(t->message, sizeof(t->message), fmt, ap);
+	va_end(ap);
+	t->bad_message = false;
+}
+
+void top_complain(struct top *t, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(t->message, sizeof(t->message), fmt, ap);
+	va_end(ap);
+	t->bad_message = true;
+}
+
+/* --- where one is ----------------------------------------------------------------------------- */
+
+static bool shows_waits(const struct top *t)
+{
+	size_t n;
+	const struct top_column *c = top_columns(&n);
+
+	if (screens[t->screen] != &screen_tasks)
+		return false;
+	for (int i = 0; i < t->tasks.n_columns; i++)
+		if (c[t->tasks.columns[i]].flags & TOP_WAITS)
+			return true;
+	return false;
+}
+
+/* The samples of the recording are read when a screen first needs them. */
+static void ask_recorded(struct top *t, const struct live_request *r)
+{
+	_cleanup_err_ struct err e = ERR_INIT;
+
+	if (!t->recorded && !t->no_recorded)
+		t->no_recorded = recorded_samples_new(&t->recorded, t->o.input, &e) < 0;
+	profile_frame_free(t->profile);
+	t->profile = t->recorded ? recorded_samples_frame(t->recorded, r) : NULL;
+}
+
+void top_ask(struct top *t)
+{
+	const struct scope *s = top_scope(t);
+	u32 needs = screens[t->screen]->needs;
+	struct live_request r;
+
+	/* compared as bytes */
+	memset(&r, 0, sizeof(r));
+	r.samples = needs & NEEDS_SAMPLES;
+	r.waits = needs & NEEDS_WAITS || shows_waits(t);
+	r.pid = s->pid;
+	r.tid = s->tid;
+	r.inverted = t->flame.inverted;
+	r.end = t->paused && t->frame ? t->frame->mono : 0;
+	r.cold = r.samples && t->flame.cold && screens[t->screen] == &screen_flame;
+	r.waits |= r.cold;
+	memcpy(r.function, s->function, sizeof(r.function));
+	memcpy(r.module, s->module, sizeof(r.module));
+	if (t->live)
+		t->asked = live_ask(t->live, &r);
+	else if (r.samples)
+		ask_recorded(t, &r);
+	machine_source_threads(t->machine, t->tasks.threads || s->pid);
+}
+
+void top_go(struct top *t, int screen)
+{
+	if (screen < 0 || screen >= (int)ARRAY_SIZE(screens))
+		return;
+	if (t->screen != screen)
+		t->list = (struct list){ 0 };
+	t->screen = screen;
+	top_ask(t);
+}
+
+struct scope *top_narrow(struct top *t, const char *fmt, ...)
+{
+	struct scope *s = &t->scopes[t->n_scopes];
+	va_list ap;
+
+	s->screen = t->screen;
+	s->cursor = screens[t->screen] == &screen_tasks ? t->tasks.list.cursor : t->list.cursor;
+	if (t->n_scopes + 1 < SCOPES_MOST) {
+		t->scopes[t->n_scopes + 1] = *s;
+		t->n_scopes++;
+	}
+	s = &t->scopes[t->n_scopes];
+	va_start(ap, fmt);
+	vsnprintf(s->label, sizeof(s->label), fmt, ap);
+	va_end(ap);
+	/* of another scope */
+	profile_frame_free(TAKE_PTR(t->profile));
+	t->flame.path[0] = t->flame.zoom[0] = '\0';
+	return s;
+}
+
+bool top_widen(struct top *t)
+{
+	const struct scope *s;
+
+	if (!t->n_scopes)
+		return false;
+	t->n_scopes--;
+	s = top_scope(t);
+	t->screen = s->screen;
+	t->tasks.list.cursor = s->cursor;
+	t->list.cursor = s->cursor;
+	profile_frame_free(TAKE_PTR(t->profile));
+	t->flame.path[0] = t->flame.zoom[0] = '\0';
+	top_ask(t);
+	return true;
+}
+
+/* --- drawing ---------------------------------------------------------------------------------- */
+
+static void draw_tabs(struct top *t, int y)
+{
+	_cleanup_buf_ struct buf right = BUF_INIT;
+	int x = 0, room, width;
+
+	grid_fill(&t->grid, (struct rect){ 0, y, t->grid.width, 1 }, ' ', ROLE_TAB);
+	fmt_clock(&right, t->frame->wall, 0);
+	width = (int)right.len;
+	room = t->grid.width > 40 ? t->grid.width - width - 2 : t->grid.width;
+	for (int i = 0; i < (int)ARRAY_SIZE(screens) && x < room; i++) {
+		enum role role = i == t->screen ? ROLE_TAB_ON : ROLE_TAB;
+		/* in a narrow terminal only the one that is shown has its name */
+		bool full = i == t->screen || t->grid.width >= 100;
+
+		x += grid_textf(&t->grid, x, y, room - x, role, full ? " %d %s " : " %d ", i + 1,
+				screens[i]->title);
+	}
+	if (room < t->grid.width)
+		grid_text_right(&t->grid, room, y, t->grid.width - room - 1, buf_str(&right),
+				ROLE_TAB);
+}
+
+static void draw_crumbs(struct top *t, int y)
+{
+	_cleanup_buf_ struct buf right = BUF_INIT;
+	int x = grid_text(&t->grid, 0, y, t->grid.width, t->o.input ? "recording" : "machine",
+			  ROLE_CRUMB);
+
+	for (int i = 1; i <= t->n_scopes; i++) {
+		x += grid_text(&t->grid, x, y, t->grid.width - x, " \xe2\x80\xba ", ROLE_DIM);
+		x += grid_text(&t->grid, x, y, t->grid.width - x, t->scopes[i].label, ROLE_CRUMB);
+	}
+	if (*t->tasks.filter_text && screens[t->screen] == &screen_tasks)
+		x += grid_textf(&t->grid, x, y, t->grid.width - x, ROLE_WARN, "  filter: %s",
+				t->tasks.filter_text);
+	if (*t->tasks.user && screens[t->screen] == &screen_tasks)
+		x += grid_textf(&t->grid, x, y, t->grid.width - x, ROLE_WARN, "  user: %s",
+				t->tasks.user);
+	buf_addf(&right, "own %.1f%%", t->frame->own_percent);
+	if (t->frame->lost)
+		buf_addf(&right, "  %llu ends lost", (unsigned long long)t->frame->lost);
+	if (!t->o.input && x + (int)right.len + 2 < t->grid.width)
+		grid_text_right(&t->grid, x, y, t->grid.width - x, buf_str(&right), ROLE_DIM);
+}
+
+/* The past from the left to the right, and where in it one is. */
+static void draw_timeline(struct top *t, int y)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT;
+	const struct machine_frame *f = t->frame;
+	int width, room, at;
+
+	buf_addstr(&text, "PAUSED ");
+	fmt_clock(&text, f->wall, 0);
+	buf_addf(&text, "  look %zu of %zu  [ ] move, p goes on; idle processes are not kept  ",
+		 f->at + 1, f->kept);
+	width = grid_text(&t->grid, 0, y, t->grid.width, buf_str(&text), ROLE_WARN);
+	room = t->grid.width - width;
+	if (room < 10 || f->kept < 2)
+		return;
+	at = (int)((double)f->at / (double)(f->kept - 1) * (room - 1));
+	for (int i = 0; i < room; i++)
+		grid_put(&t->grid, width + i, y, i == at ? 0x25cf : 0x2500,
+			 i == at ? ROLE_WARN : ROLE_FRAME);
+}
+
+static void draw_keys(struct top *t, int y)
+{
+	size_t n;
+	const struct top_key *k = top_keys(&n);
+	int x = 0;
+	char room[16];
+
+	for (size_t i = 0; i < n && x < t->grid.width; i++) {
+		bool here = !k[i].screen || streq(k[i].screen, screens[t->screen]->key);
+
+		if (!k[i].bar || !here)
+			continue;
+		x += grid_text(&t->grid, x, y, t->grid.width - x, input_name(k[i].key, room),
+			       ROLE_KEY);
+		x += grid_textf(&t->grid, x, y, t->grid.width - x, ROLE_KEY_TEXT, "%s ", k[i].bar);
+	}
+}
+
+static void draw_bottom(struct top *t, int y)
+{
+	static const char *const labels[] = {
+		[PROMPT_SEARCH] = "Search:",         [PROMPT_FILTER] = "Filter:",
+		[PROMPT_AFFINITY] = "CPUs (0-3,7):", [PROMPT_WRITE] = "Write to:",
+		[PROMPT_COMMAND] = "Command:",
+	};
+
+	if (t->prompt) {
+		edit_draw(&t->grid, (struct rect){ 0, y, t->grid.width, 1 }, labels[t->prompt],
+			  &t->edit);
+		if (*t->message && t->bad_message)
+			grid_text_right(&t->grid, t->grid.width / 2, y, t->grid.width / 2,
+					t->message, ROLE_BAD);
+	} else if (*t->message) {
+		grid_text(&t->grid, 0, y, t->grid.width, t->message,
+			  t->bad_message ? ROLE_BAD : ROLE_GOOD);
+	} else if (t->paused) {
+		draw_timeline(t, y);
+	} else {
+		draw_keys(t, y);
+	}
+}
+
+/*
+ * From above: tabs, where one is, meters (above the processes, if there is room), the screen, and
+ * at the bottom keys, a message or what is typed. What has no room stays away, last the screen.
+ */
+void top_draw(struct top *t)
+{
+	struct grid *g = &t->grid;
+	struct rect r = grid_all(g);
+	u64 begin = clock_cpu_ns();
+	bool bottom = g->height >= LINES_FOR_KEYS || t->prompt || *t->message;
+
+	grid_clear(g);
+	if (g->height >= 4) {
+		draw_tabs(t, r.y);
+		draw_crumbs(t, r.y + 1);
+		r.y += 2;
+		r.h -= 2;
+	}
+	if (bottom && r.h > 1)
+		r.h--;
+	if (screens[t->screen] == &screen_tasks && g->height >= LINES_FOR_METERS) {
+		int lines = meters_lines(t, r.w, MAX(r.h / 3, 2));
+
+		meters_draw(t, (struct rect){ r.x, r.y, r.w, lines });
+		r.y += lines;
+		r.h -= lines;
+	}
+	screens[t->screen]->draw(t, r);
+	if (bottom)
+		draw_bottom(t, g->height - 1);
+	popup_draw(g, &t->popup);
+	t->draws++;
+	t->draw_ns += clock_cpu_ns() - begin;
+}
+
+/* --- keys ------------------------------------------------------------------------------------- */
+
+static void prompt_key(struct top *t, const struct input *in)
+{
+	if (in->key == TUI_ESC) {
+		t->prompt = PROMPT_NONE;
+		t->message[0] = '\0';
+		return;
+	}
+	if (in->key != TUI_ENTER) {
+		if (edit_key(&t->edit, in)) {
+			tasks_prompt_changed(t);
+			if (t->prompt == PROMPT_SEARCH)
+				memcpy(t->flame.search, t->edit.text, sizeof(t->flame.search));
+		}
+		return;
+	}
+	if (t->prompt == PROMPT_WRITE)
+		top_write(t, t->edit.text);
+	else
+		tasks_prompt_done(t);
+	t->prompt = PROMPT_NONE;
+}
+
+static bool common_key(struct top *t, const struct input *in)
+{
+	size_t n;
+	const struct top_key *k = top_keys(&n);
+
+	if (in->key >= '1' && in->key <= '9') {
+		top_go(t, (int)(in->key - '1'));
+		return true;
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (k[i].act && (k[i].key == in->key || (k[i].also && k[i].also == in->key))) {
+			k[i].act(t);
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool click_tab(struct top *t, const struct input *in)
+{
+	int x = 0;
+
+	if (in->key != TUI_CLICK || in->y != 0 || t->grid.height < 4)
+		return false;
+	for (int i = 0; i < (int)ARRAY_SIZE(screens); i++) {
+		bool full = i == t->screen || t->grid.width >= 100;
+
+		x += full ? 4 + (int)fmt_width(screens[i]->title) : 3;
+		if (in->x < x) {
+			top_go(t, i);
+			return true;
+		}
+	}
+	return false;
+}
+
+void top_key(struct top *t, const struct input *in)
+{
+	int chosen;
+
+	if (in->key == TUI_RESIZE)
+		return;
+	if (popup_key(&t->popup, in, &chosen)) {
+		if (chosen >= 0)
+			tasks_chosen(t, chosen);
+		return;
+	}
+	if (t->prompt) {
+		prompt_key(t, in);
+		return;
+	}
+	t->message[0] = '\0';
+	if (click_tab(t, in) || screens[t->screen]->key_pressed(t, in))
+		return;
+	(void)common_key(t, in);
+}
+
+/* --- frames ----------------------------------------------------------------------------------- */
+
+static void take_history(struct top *t)
+{
+	vec_each(m, &t->frame->meters) {
+		if (!streq(m->group, "cpu") || !streq(m->label, "all"))
+			continue;
+		if (t->n_busy == HISTORY) {
+			memmove(t->busy, t->busy + 1, (HISTORY - 1) * sizeof(*t->busy));
+			t->n_busy--;
+		}
+		t->busy[t->n_busy++] = 100 * m->share;
+	}
+}
+
+bool top_take(struct top *t)
+{
+	struct machine_frame *m = machine_source_take(t->machine);
+	struct profile_frame *p = t->live ? live_take_profile(t->live) : NULL;
+	struct waits_frame *w = t->live ? live_take_waits(t->live) : NULL;
+
+	if (m) {
+		machine_frame_free(t->frame);
+		t->frame = m;
+		if (!t->paused)
+			take_history(t);
+		else
+			top_ask(t);
+	}
+	/* waits of the past are not kept: those on the screen stay there */
+	if (w && (t->paused || w->serial < t->asked))
+		waits_frame_free(TAKE_PTR(w));
+	/* an answer to an older question is about other rows */
+	if (p && p->serial < t->asked)
+		profile_frame_free(TAKE_PTR(p));
+	if (p) {
+		profile_frame_free(t->profile);
+		t->profile = p;
+	}
+	if (w) {
+		waits_frame_free(t->waits);
+		t->waits = w;
+	}
+	return m || p || w;
+}
+
+int top_wait(struct top *t, struct err *e)
+{
+	u32 needs = screens[t->screen]->needs;
+	u64 end = clock_mono_ns() + (u64)WAIT_MS * NSEC_PER_MSEC;
+
+	while (!stop_requested() && clock_mono_ns() < end) {
+		struct pollfd fds[] = { { .fd = machine_source_fd(t->machine), .events = POLLIN },
+					{ .fd = t->live ? live_fd(t->live) : -1, .events = POLLIN },
+					{ .fd = stop_fd(), .events = POLLIN } };
+
+		top_take(t);
+		if (t->frame && (!(needs & NEEDS_SAMPLES) || !t->live || t->profile) &&
+		    (!(needs & NEEDS_WAITS || shows_waits(t)) || !t->live || t->waits))
+			return 0;
+		poll(fds, ARRAY_SIZE(fds), 200);
+	}
+	return t->frame ? 0 : err_set(e, ETIMEDOUT, "no look at the machine came about");
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+static int prepare_tasks(struct top *t, struct err *e)
+{
+	size_t n;
+	const struct top_column *c = top_columns(&n);
+	struct tasks_state *s = &t->tasks;
+
+	if (!s->n_columns)
+		for (size_t i = 0; i < n; i++)
+			if (c[i].flags & TOP_SHOWN)
+				s->columns[s->n_columns++] = (int)i;
+	if (t->o.columns && tasks_set_columns(s, t->o.columns, e) < 0)
+		return -EINVAL;
+	if (t->o.sort) {
+		s->sort = top_column_find(t->o.sort, strlen(t->o.sort));
+		if (s->sort < 0) {
+			err_set(e, EINVAL, "'%s' is no column", t->o.sort);
+			err_hint(
+				e,
+				"--sort takes one of those that --once --json has: cpu, res, time");
+			return -EINVAL;
+		}
+		s->ascending = c[s->sort].flags & TOP_ASCENDING;
+	}
+	if (t->o.filter) {
+		snprintf(s->filter_text, sizeof(s->filter_text), "%s", t->o.filter);
+		return filter_parse(&s->filter, t->o.filter, e);
+	}
+	return 0;
+}
+
+static int prepare_screen(struct top *t, struct err *e)
+{
+	_cleanup_buf_ struct buf names = BUF_INIT;
+
+	t->screen = top_screen_find(t->o.screen ? t->o.screen : "processes");
+	if (t->screen >= 0)
+		return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(screens); i++)
+		buf_addf(&names, "%s%s", i ? ", " : "", screens[i]->key);
+	err_set(e, EINVAL, "'%s' is no screen", t->o.screen);
+	err_hint(e, "one of: %s", buf_str(&names));
+	return -EINVAL;
+}
+
+static int choose_theme(struct top *t, struct err *e)
+{
+	size_t n;
+	const struct theme *theme = t->o.theme ? theme_find(t->o.theme) : theme_list(&n);
+
+	if (!theme) {
+		err_set(e, EINVAL, "'%s' is no theme", t->o.theme);
+		err_hint(e, "one of: default, safe, mono");
+		return -EINVAL;
+	}
+	if (!t->o.theme && t->grid.theme)
+		theme = t->grid.theme;
+	t->grid.theme = t->o.no_color ? theme_plain() : theme;
+	return 0;
+}
+
+int top_new(struct top **ret, const struct top_opts *o, struct err *e)
+{
+	struct top *t = xcalloc(1, sizeof(*t));
+	const struct machine_opts mo = {
+		.interval = o->interval,
+		.budget = o->budget,
+		.keep_bytes = KEEP_BYTES,
+		.keep_ns = o->keep_ns,
+		.input = o->input,
+		.record = o->record,
+	};
+	int r;
+
+	t->o = *o;
+	t->tasks.sort = top_column_find("cpu", 3);
+	t->tasks.tree = o->tree;
+	t->tasks.threads = o->threads;
+	t->grid.ascii = o->ascii;
+	settings_read(t);
+	r = prepare_tasks(t, e);
+	if (!r)
+		r = prepare_screen(t, e);
+	if (!r)
+		r = choose_theme(t, e);
+	if (!r)
+		r = machine_source_new(&t->machine, &mo, e);
+	if (!r && !machine_source_has_counters(t->machine) && !o->screen)
+		t->screen = top_screen_find("functions");
+	if (!r && !o->input)
+		t->live = live_new(o->frequency, o->keep_ns);
+	if (r < 0) {
+		top_free(t);
+		return r;
+	}
+	if (o->pid) {
+		t->n_scopes = 1;
+		t->scopes[0].screen = t->screen;
+		t->scopes[1] = (struct scope){ .pid = o->pid, .screen = t->screen };
+		snprintf(t->scopes[1].label, sizeof(t->scopes[1].label), "%u", o->pid);
+	}
+	top_ask(t);
+	r = machine_source_start(t->machine, e);
+	if (r < 0) {
+		top_free(t);
+		return r;
+	}
+	*ret = t;
+	return 0;
+}
+
+void top_free(struct top *t)
+{
+	if (!t)
+		return;
+	live_free(t->live);
+	recorded_samples_free(t->recorded);
+	machine_source_free(t->machine);
+	machine_frame_free(t->frame);
+	profile_frame_free(t->profile);
+	waits_frame_free(t->waits);
+	vec_release(&t->tasks.lines);
+	vec_release(&t->tasks.first_child);
+	vec_release(&t->tasks.next_sibling);
+	map_release(&t->tasks.tagged);
+	map_release(&t->tasks.closed);
+	popup_close(&t->popup);
+	grid_release(&t->grid);
+	free(t);
+}
+
+/* --- the loop --------------------------------------------------------------------------------- */
+
+static void resize(struct top *t, struct driver *d)
+{
+	int width, height;
+
+	driver_size(d, &width, &height);
+	if (width != t->grid.width || height != t->grid.height)
+		grid_resize(&t->grid, width, height);
+}
+
+static bool take_keys(struct top *t, struct driver *d)
+{
+	struct input in;
+	bool any = false;
+
+	while (!t->quit && driver_input(d, &in)) {
+		any = true;
+		if (in.key == TUI_RESIZE || in.key == 12) /* Ctrl-L */
+			driver_redraw(d);
+		top_key(t, &in);
+		/* the next key acts on what this one has made */
+		if (t->frame)
+			tasks_arrange(t);
+	}
+	return any;
+}
+
+static int loop(struct top *t, struct driver *d, struct err *e)
+{
+	int r = top_wait(t, e);
+	bool dirty = true;
+
+	while (r >= 0 && !t->quit && !stop_requested()) {
+		struct pollfd fds[] = {
+			{ .fd = driver_fd(d), .events = POLLIN },
+			{ .fd = machine_source_fd(t->machine), .events = POLLIN },
+			{ .fd = t->live ? live_fd(t->live) : -1, .events = POLLIN },
+			{ .fd = stop_fd(), .events = POLLIN },
+		};
+
+		if (dirty) {
+			resize(t, d);
+			top_draw(t);
+			driver_show(d, &t->grid);
+		}
+		if (poll(fds, ARRAY_SIZE(fds), -1) < 0 && errno != EINTR)
+			return err_sys(e, errno, "cannot wait for keys");
+		/* the terminal went away */
+		if (fds[0].revents & (POLLHUP | POLLERR | POLLNVAL))
+			break;
+		dirty = take_keys(t, d);
+		dirty |= top_take(t);
+	}
+	return r;
+}
+
+int top_run(struct top *t, struct err *e)
+{
+	struct driver *d;
+	int r = driver_open(&d, e);
+
+	if (r < 0)
+		return r;
+	if (!driver_has_color(d))
+		t->grid.theme = theme_plain();
+	t->grid.ascii |= !term_unicode();
+	r = loop(t, d, e);
+	driver_close(d);
+	return r;
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What keys do on every screen; those of single screens are listed for the help. */
+#include "top/screens.h"
+
+#include "counters/counter.h"
+
+static void show_keys(struct top *t);
+static void show_help(struct top *t);
+
+static void quit(struct top *t)
+{
+	t->quit = true;
+}
+
+static void back(struct top *t)
+{
+	if (!top_widen(t))
+		top_say(t, "this is the whole machine; q quits");
+}
+
+static void next_screen(struct top *t)
+{
+	int n;
+
+	top_screens(&n);
+	top_go(t, (t->screen + 1) % n);
+}
+
+static void last_screen(struct top *t)
+{
+	int n;
+
+	top_screens(&n);
+	top_go(t, (t->screen + n - 1) % n);
+}
+
+static void pause_time(struct top *t)
+{
+	t->paused = !t->paused;
+	t->at = t->frame->at;
+	machine_source_seek(t->machine, t->paused ? t->at : SIZE_MAX);
+	top_ask(t);
+}
+
+static void move_time(struct top *t, int by)
+{
+	size_t last = t->frame->kept ? t->frame->kept - 1 : 0;
+
+	if (!t->paused)
+		pause_time(t);
+	if (by < 0)
+		t->at = t->at > (size_t)-by ? t->at - (size_t)-by : 1;
+	else
+		t->at = MIN(t->at + (size_t)by, last);
+	machine_source_seek(t->machine, t->at);
+}
+
+static void earlier(struct top *t)
+{
+	move_time(t, -1);
+}
+
+static void later(struct top *t)
+{
+	move_time(t, 1);
+}
+
+static void much_earlier(struct top *t)
+{
+	move_time(t, -10);
+}
+
+static void much_later(struct top *t)
+{
+	move_time(t, 10);
+}
+
+static void write_screen(struct top *t)
+{
+	t->prompt = PROMPT_WRITE;
+	edit_set(&t->edit, "fathom-top.svg");
+}
+
+static void next_theme(struct top *t)
+{
+	size_t n;
+	const struct theme *list = theme_list(&n);
+
+	t->grid.theme = &list[(size_t)(t->grid.theme - list + 1) % n];
+	top_say(t, "theme %s: %s", t->grid.theme->name, t->grid.theme->text);
+}
+
+static void save(struct top *t)
+{
+	settings_write(t);
+}
+
+static const struct top_key keys[] = {
+	{ TUI_F1, 'h', NULL, "Keys", "this list", show_keys },
+	{ '?', 0, NULL, "What?", "what the figure is, and where it comes from", show_help },
+	{ TUI_ENTER, 0, NULL, "Down", "narrow every screen to this row", NULL },
+	{ TUI_ESC, TUI_BACKSPACE, NULL, "Back", "back to where Enter was pressed", back },
+	{ TUI_TAB, 0, NULL, NULL, "next screen; 1 to 9 choose one", next_screen },
+	{ TUI_BACKTAB, 0, NULL, NULL, "screen before", last_screen },
+	{ 'p', 'Z', NULL, "Pause", "stop and go on: the past stays", pause_time },
+	{ '[', 0, NULL, NULL, "back in time by one look, { by ten", earlier },
+	{ ']', 0, NULL, NULL, "forward in time by one look, } by ten", later },
+	{ '{', 0, NULL, NULL, NULL, much_earlier },
+	{ '}', 0, NULL, NULL, NULL, much_later },
+	{ 'w', 0, NULL, NULL, "write the screen: FILE.svg, .ans or .txt", write_screen },
+	{ 'S', 0, NULL, NULL, "keep columns, order and theme in the settings file", save },
+	{ 'W', 0, NULL, NULL, "next theme of colours", next_theme },
+	{ 'q', TUI_F1 + 9, NULL, "Quit", "leave", quit },
+	{ '/', TUI_F1 + 2, "processes", "Search", "search in commands; n and N: next, before",
+	  NULL },
+	{ 'f', TUI_F1 + 3, "processes", "Filter",
+	  "only rows that match: nginx|redis, or cpu > 5 and user = root", NULL },
+	{ 't', TUI_F1 + 4, "processes", "Tree", "children below parents; + closes one, * all",
+	  NULL },
+	{ 's', TUI_F1 + 5, "processes", "Sort",
+	  "by any column; P CPU, M memory, T time, I turns around", NULL },
+	{ TUI_F1 + 6, 0, "processes", NULL, "lower nice; F8 raises it", NULL },
+	{ 'x', TUI_F1 + 8, "processes", "Kill", "send a signal", NULL },
+	{ 'a', 0, "processes", NULL, "choose the CPUs that it may run on", NULL },
+	{ ' ', 0, "processes", NULL, "tag; c with children, U untags all", NULL },
+	{ 'u', 0, "processes", NULL, "only the processes of one user", NULL },
+	{ 'H', 0, "processes", NULL, "rows are threads", NULL },
+	{ 'K', 0, "processes", NULL, "hide kernel threads", NULL },
+	{ 'F', 0, "processes", NULL, "the cursor follows its process", NULL },
+	{ 'C', TUI_F1 + 1, "processes", "Columns", "which are shown", NULL },
+	{ 'i', 0, "flame", NULL, "callers on top instead of callees", NULL },
+	{ 'o', 0, "flame", NULL, "waits instead of CPU time", NULL },
+	{ 'z', 0, "flame", NULL, "draw this box as wide as the screen; z again: all", NULL },
+	{ '/', 0, "flame", "Search", "mark boxes by name", NULL },
+};
+
+const struct top_key *top_keys(size_t *ret_n)
+{
+	*ret_n = ARRAY_SIZE(keys);
+	return keys;
+}
+
+static void show_keys(struct top *t)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT;
+	const char *screen = "";
+	char room[16], more[16];
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		if (!keys[i].help)
+			continue;
+		if (keys[i].screen && !streq(screen, keys[i].screen)) {
+			screen = keys[i].screen;
+			buf_addf(&text, "\n%s\n", screen);
+		}
+		buf_addf(&text, "%-6s %-10s %s\n", input_name(keys[i].key, room),
+			 keys[i].also ? input_name(keys[i].also, more) : "", keys[i].help);
+	}
+	buf_addstr(&text,
+		   "\nArrows, PgUp, PgDn, j, k and the mouse move; a click on a heading sorts.\n");
+	popup_open(&t->popup, "Keys", buf_str(&text), false);
+	t->popup_for = POPUP_TEXT;
+}
+
+static void show_help(struct top *t)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT;
+	int n;
+	const struct screen *s = top_screens(&n)[t->screen];
+
+	if (s->explain)
+		s->explain(t, &text);
+	if (!text.len)
+		buf_addstr(&text, "F1 lists the keys.\n");
+	popup_open(&t->popup, s->title, buf_str(&text), false);
+	t->popup_for = POPUP_TEXT;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Samples and waits of the running machine, as frames. The programs in the kernel run only while
+ * somebody asks; what was sampled is kept for a window of time.
+ */
+#ifndef TOP_LIVE_H
+#define TOP_LIVE_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/vec.h"
+#include "top/shares.h"
+
+/* A box of the flame graph. */
+struct live_box {
+	u32 parent, depth;
+	u64 start, weight, self;
+	const char *name;
+	const char *module;
+	u8 kind;   /* enum frame_kind */
+	s16 color; /* of the 256 */
+};
+
+/* A function, with all its places put together. */
+struct live_function {
+	const char *name, *module;
+	u64 self, total;
+	u8 kind;
+};
+
+/* A caller or a source line of the function that the scope names. */
+struct live_detail {
+	const char *text;
+	u64 weight;
+};
+
+struct profile_frame {
+	struct arena arena;
+	const char *why; /* there is nothing, and this is why; NULL: there is */
+	const char *hint;
+	const char *event; /* "cycles", "cpu-clock" */
+	u64 samples, weight, lost, cut, user_stacks;
+	double seconds; /* of the window */
+	u64 frequency;
+	u32 rows;
+	bool cold;  /* waits, not samples */
+	u64 serial; /* of the request that it answers */
+	VEC(struct live_box) boxes;
+	VEC(struct live_function) functions; /* most first */
+	VEC(struct live_detail) callers, lines;
+};
+
+struct live_wait {
+	u32 pid, tid;
+	const char *comm, *kind, *place, *waker;
+	u32 waker_pid, waker_tid;
+	u64 blocked, runq, count, longest;
+};
+
+struct waits_frame {
+	struct arena arena;
+	const char *why, *hint;
+	double seconds;
+	u64 lost;
+	u64 serial;
+	struct shares shares;
+	VEC(struct live_wait) waits; /* longest first */
+};
+
+void profile_frame_free(struct profile_frame *f);
+void waits_frame_free(struct waits_frame *f);
+
+/* What is asked for. */
+struct live_request {
+	bool samples, waits;
+	u32 pid, tid; /* 0: all */
+	bool cold;    /* the flame graph is of waits */
+	bool inverted;
+	u64 end; /* CLOCK_MONOTONIC: the window ends there; 0: now */
+	char function[256], module[256];
+};
+
+struct live;
+
+struct live *live_new(u64 frequency, u64 keep_ns);
+void live_free(struct live *l);
+/* Returns the number of the request: older answers are of something else. */
+u64 live_ask(struct live *l, const struct live_request *r);
+/* For poll(). */
+int live_fd(const struct live *l);
+/* The newest frame since the last call, the caller's; NULL: none. */
+struct profile_frame *live_take_profile(struct live *l);
+struct waits_frame *live_take_waits(struct live *l);
+
+#endif

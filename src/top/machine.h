@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Frames of the machine: made by a thread that reads the counters, or from a recording. The past is
+ * kept as differences (counters/ring.h).
+ */
+#ifndef TOP_MACHINE_H
+#define TOP_MACHINE_H
+
+#include "base/err.h"
+#include "top/frame.h"
+
+struct machine_opts {
+	u64 interval;   /* ns */
+	double budget;  /* percent of a CPU that we may use; 0: no limit */
+	u64 keep_bytes; /* of the past */
+	u64 keep_ns;
+	const char *input;  /* a recording with counters; NULL: this machine */
+	const char *record; /* a file that the counters go into at the end; NULL: none */
+};
+
+struct machine_source;
+
+int machine_source_new(struct machine_source **ret, const struct machine_opts *o, struct err *e);
+void machine_source_free(struct machine_source *m);
+/* Ends it, and writes opts.record. */
+int machine_source_finish(struct machine_source *m, struct err *e);
+/* Starts the thread; of a recording there is none. */
+int machine_source_start(struct machine_source *m, struct err *e);
+/* False: a recording of samples alone. */
+bool machine_source_has_counters(const struct machine_source *m);
+/* For poll(): readable when there is a new frame; -1: never. */
+int machine_source_fd(const struct machine_source *m);
+/* The newest frame, which is the caller's; NULL: none since the last call. Never waits. */
+struct machine_frame *machine_source_take(struct machine_source *m);
+/* From the next frame on; asks for one soon. */
+void machine_source_threads(struct machine_source *m, bool threads);
+void machine_source_interval(struct machine_source *m, u64 ns);
+/* Frame @at of those kept (SIZE_MAX: the newest, and go on). */
+void machine_source_seek(struct machine_source *m, size_t at);
+/* The frames of all that is kept, for tests and --once: waits for the next one. */
+struct machine_frame *machine_source_wait(struct machine_source *m, u64 ns);
+
+#endif

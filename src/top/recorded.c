@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "top/recorded.h"
+
+#include "analysis/flame.h"
+#include "profile/load.h"
+#include "top/live_state.h"
+#include "waits/wait.h"
+
+struct recorded_samples {
+	struct profile profile;
+	VEC(struct profile_sample) all;
+	u16 event;
+	double seconds;
+};
+
+int recorded_samples_new(struct recorded_samples **ret, const char *path, struct err *e)
+{
+	const struct load_opts opts = { .merge = true };
+	struct recorded_samples *s = xcalloc(1, sizeof(*s));
+	struct flame_opts chosen = { 0 };
+	int r;
+
+	profile_init(&s->profile);
+	r = profile_load(&s->profile, path, &opts, e);
+	if (r >= 0 && !s->profile.samples.len)
+		r = profile_no_samples(&s->profile, e);
+	if (r < 0) {
+		recorded_samples_free(s);
+		return r;
+	}
+	flame_choose_event(&s->profile, &chosen);
+	s->event = chosen.event;
+	s->seconds = (double)(s->profile.last_time - s->profile.first_time) / 1e9;
+	vec_each(sample, &s->profile.samples)
+		if (sample->event == s->event)
+			vec_push(&s->all, *sample);
+	*ret = s;
+	return 0;
+}
+
+void recorded_samples_free(struct recorded_samples *s)
+{
+	if (!s)
+		return;
+	vec_release(&s->all);
+	profile_release(&s->profile);
+	free(s);
+}
+
+static bool is_asked(const struct profile *p, const struct profile_sample *s,
+		     const struct live_request *r)
+{
+	const struct profile_thread *t = &p->threads.items[s->thread];
+
+	if ((r->pid && (u32)t->pid != r->pid) || (r->tid && (u32)t->tid != r->tid))
+		return false;
+	for (u32 stack = s->stack; *r->function && stack; stack = p->stacks.items[stack].parent)
+		if (live_is_function(p, stack, r))
+			return true;
+	return !*r->function;
+}
+
+struct profile_frame *recorded_samples_frame(struct recorded_samples *s,
+					     const struct live_request *r)
+{
+	struct profile_frame *f = xcalloc(1, sizeof(*f));
+
+	waits_forget(&s->profile);
+	vec_each(sample, &s->all)
+		if (is_asked(&s->profile, sample, r))
+			profile_add_sample(&s->profile, sample);
+	f->seconds = s->seconds;
+	f->lost = s->profile.lost_samples;
+	f->frequency = s->profile.events.items[s->event].frequency;
+	f->serial = UINT64_MAX;
+	profile_frame_fill(f, &s->profile, s->event, r);
+	return f;
+}

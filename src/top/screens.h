@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The tabs. */
+#ifndef TOP_SCREENS_H
+#define TOP_SCREENS_H
+
+#include "top/top.h"
+
+extern const struct screen screen_overview, screen_tasks, screen_functions, screen_flame,
+	screen_waits, screen_disks, screen_network, screen_cgroups, screen_interrupts;
+
+/* Lines of meters that @width columns take; and drawing them. */
+int meters_lines(const struct top *t, int width, int most);
+void meters_draw(struct top *t, struct rect r);
+
+/* False: there is no profile to draw, and that is said. */
+bool profile_is_there(struct top *t, struct rect r);
+/* Enter on a function, from any screen. */
+void narrow_to_function(struct top *t, const char *name, const char *module);
+
+#endif

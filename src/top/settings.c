@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The settings file: lines "name = value", # begins a comment. It is written by the key S, and may
+ * be written by hand: what it does not name stays as it is, what is not known is left out.
+ */
+#include "top/top.h"
+
+#include "base/io.h"
+#include "base/safedir.h"
+
+enum { SETTINGS_MOST = 1 << 16 };
+
+static bool path_of(const struct top *t, struct buf *out)
+{
+	const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+
+	if (t->o.settings)
+		buf_addstr(out, t->o.settings);
+	else if (config && *config)
+		buf_addf(out, "%s/fathom/top.conf", config);
+	else if (home && *home)
+		buf_addf(out, "%s/.config/fathom/top.conf", home);
+	return out->len != 0;
+}
+
+/* --- one row for each setting ----------------------------------------------------------------- */
+
+static void get_columns(const struct top *t, struct buf *out)
+{
+	size_t n;
+	const struct top_column *c = top_columns(&n);
+
+	for (int i = 0; i < t->tasks.n_columns; i++)
+		buf_addf(out, "%s%s", i ? "," : "", c[t->tasks.columns[i]].key);
+}
+
+static bool set_columns(struct top *t, const char *value)
+{
+	_cleanup_err_ struct err e = ERR_INIT;
+
+	return tasks_set_columns(&t->tasks, value, &e) == 0;
+}
+
+static void get_sort(const struct top *t, struct buf *out)
+{
+	size_t n;
+
+	buf_addf(out, "%s%s", t->tasks.ascending ? "+" : "-", top_columns(&n)[t->tasks.sort].key);
+}
+
+static bool set_sort(struct top *t, const char *value)
+{
+	bool sign = *value == '+' || *value == '-';
+	int column = top_column_find(value + sign, strlen(value + sign));
+
+	if (column < 0)
+		return false;
+	t->tasks.sort = column;
+	t->tasks.ascending = *value == '+';
+	return true;
+}
+
+static void get_theme(const struct top *t, struct buf *out)
+{
+	buf_addstr(out, t->grid.theme->name);
+}
+
+static bool set_theme(struct top *t, const char *value)
+{
+	const struct theme *theme = theme_find(value);
+
+	if (theme)
+		t->grid.theme = theme;
+	return theme != NULL;
+}
+
+static bool set_bool(bool *to, const char *value)
+{
+	if (!streq(value, "yes") && !streq(value, "no"))
+		return false;
+	*to |= streq(value, "yes");
+	return true;
+}
+
+#define BOOLEAN(name, field)                                         \
+	static void get_##name(const struct top *t, struct buf *out) \
+	{                                                            \
+		buf_addstr(out, t->field ? "yes" : "no");            \
+	}                                                            \
+	static bool set_##name(struct top *t, const char *value)     \
+	{                                                            \
+		return set_bool(&t->field, value);                   \
+	}
+
+BOOLEAN(tree, tasks.tree)
+BOOLEAN(threads, tasks.threads)
+BOOLEAN(hide_kernel, tasks.no_kernel)
+BOOLEAN(follow, tasks.follow)
+BOOLEAN(ascii, grid.ascii)
+
+static const struct setting {
+	const char *name;
+	const char *text;
+	void (*get)(const struct top *t, struct buf *out);
+	bool (*set)(struct top *t, const char *value);
+} settings[] = {
+	{ "columns", "of processes, separated by commas", get_columns, set_columns },
+	{ "sort", "column; - largest first, + smallest first", get_sort, set_sort },
+	{ "theme", "default, safe or mono", get_theme, set_theme },
+	{ "tree", "children below parents", get_tree, set_tree },
+	{ "threads", "rows are threads", get_threads, set_threads },
+	{ "hide_kernel_threads", "only programs", get_hide_kernel, set_hide_kernel },
+	{ "follow", "the cursor follows its process", get_follow, set_follow },
+	{ "ascii", "nothing but ASCII is drawn", get_ascii, set_ascii },
+};
+
+/* --- the file --------------------------------------------------------------------------------- */
+
+static char *trim(char *s)
+{
+	size_t n;
+
+	s += strspn(s, " \t");
+	n = strlen(s);
+	while (n && strchr(" \t\r", s[n - 1]))
+		s[--n] = '\0';
+	return s;
+}
+
+static void take_line(struct top *t, char *line, unsigned int number)
+{
+	char *equals;
+
+	line[strcspn(line, "#")] = '\0';
+	line = trim(line);
+	if (!*line)
+		return;
+	equals = strchr(line, '=');
+	if (equals) {
+		*equals = '\0';
+		for (size_t i = 0; i < ARRAY_SIZE(settings); i++)
+			if (streq(settings[i].name, trim(line)) &&
+			    settings[i].set(t, trim(equals + 1)))
+				return;
+	}
+	top_complain(t, "settings: line %u is left out", number);
+}
+
+void settings_read(struct top *t)
+{
+	_cleanup_buf_ struct buf path = BUF_INIT, text = BUF_INIT;
+	_cleanup_err_ struct err e = ERR_INIT;
+	unsigned int number = 0;
+
+	if (t->o.no_settings || !path_of(t, &path))
+		return;
+	if (io_read_file(buf_str(&path), SETTINGS_MOST, &text, &e) < 0) {
+		if (t->o.settings && e.code != ENOENT)
+			top_complain(t, "settings: %s", e.what);
+		return;
+	}
+	for (char *line = text.data, *end; line && *line; line = end) {
+		end = line + strcspn(line, "\n");
+		if (*end)
+			*end++ = '\0';
+		take_line(t, line, ++number);
+	}
+}
+
+/* Its directory is made if need be. */
+static int write_to(const char *path, const struct buf *text, struct err *e)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (slash && slash > path && *path == '/') {
+		_cleanup_free_ char *dir = xstrndup(path, (size_t)(slash - path));
+		int fd = safedir_open(dir, e);
+
+		if (fd < 0)
+			return fd;
+		close(fd);
+	}
+	return io_write_file_atomic(path, buf_str(text), text->len, e);
+}
+
+void settings_write(struct top *t)
+{
+	_cleanup_buf_ struct buf path = BUF_INIT, text = BUF_INIT;
+	_cleanup_err_ struct err e = ERR_INIT;
+
+	if (t->o.no_settings) {
+		top_complain(t, "settings are neither read nor written here");
+		return;
+	}
+	if (!path_of(t, &path)) {
+		top_complain(t, "settings: neither XDG_CONFIG_HOME nor HOME is set");
+		return;
+	}
+	buf_addstr(&text, "# fathom top; the key S writes this file\n");
+	for (size_t i = 0; i < ARRAY_SIZE(settings); i++) {
+		buf_addf(&text, "\n# %s\n%s = ", settings[i].text, settings[i].name);
+		settings[i].get(t, &text);
+		buf_addch(&text, '\n');
+	}
+	if (write_to(buf_str(&path), &text, &e) < 0)
+		top_complain(t, "%s", e.what);
+	else
+		top_say(t, "written: %s", buf_str(&path));
+}

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* fathom top without a terminal: recorded counters in, keys in, frames out. */
+#include "harness.h"
+
+#include "base/fmt.h"
+#include "counters/counters.h"
+#include "counters/track.h"
+#include "top/filter.h"
+#include "top/machine_file.h"
+#include "top/names.h"
+#include "top/top.h"
+#include "tui/export.h"
+
+#define SECOND 1000000000ull
+
+/* --- a machine with two CPUs and four processes ----------------------------------------------- */
+
+static void put(struct counter_set *set, struct snapshot *s, const char *name, const char *instance,
+		u64 value)
+{
+	u32 counter = counter_set_find(set, name),
+	    which = instance ? intern_str(&set->instances, instance) : 0;
+
+	CHECK(counter != SET_NONE);
+	snapshot_put(s, counter_set_series(set, counter, which), value);
+}
+
+static void put_cpu(struct counter_set *set, struct snapshot *s, const char *cpu, u64 user,
+		    u64 system, u64 idle)
+{
+	static const char *const rest[] = { "cpu.nice", "cpu.iowait", "cpu.irq", "cpu.softirq",
+					    "cpu.steal" };
+
+	put(set, s, "cpu.user", cpu, user);
+	put(set, s, "cpu.system", cpu, system);
+	put(set, s, "cpu.idle", cpu, idle);
+	for (size_t i = 0; i < ARRAY_SIZE(rest); i++)
+		put(set, s, rest[i], cpu, 0);
+}
+
+static void add_task(struct snapshot *s, u32 pid, u32 ppid, const char *comm, u64 exec_ms,
+		     u64 rss_mb)
+{
+	struct task_row *row = vec_new(&s->tasks.rows);
+
+	row->pid = row->tid = pid;
+	row->ppid = ppid;
+	row->threads = 1;
+	row->state = exec_ms ? 'R' : 'S';
+	snprintf(row->comm, sizeof(row->comm), "%s", comm);
+	row->start = pid * SECOND / 1000;
+	row->vsize = (rss_mb + 10) << 20;
+	row->rss = rss_mb << 20;
+	row->figures[TASK_EXEC] = exec_ms * 1000000;
+	row->user = row->figures[TASK_EXEC];
+	s->tasks.n_tasks++;
+}
+
+/* @looks looks; in each interval burn uses 1.5 s of the two CPUs' 2 s, make and its child 100 ms.
+ */
+static const char *machine(u32 looks)
+{
+	static char path[256];
+	struct counter_set set;
+	struct track_writer w = TRACK_WRITER_INIT;
+	struct err e = ERR_INIT;
+
+	counter_set_init(&set);
+	counter_set_add_tables(&set);
+	set.page_size = 4096;
+	for (u32 i = 0; i < looks; i++) {
+		struct snapshot s = SNAPSHOT_INIT;
+
+		s.mono = s.boot = (100 + i) * SECOND;
+		s.wall = (1700000000ull + i) * SECOND;
+		put_cpu(&set, &s, "all", 150 * i, 10 * i, 40 * i);
+		put_cpu(&set, &s, "0", 100 * i, 0, 0);
+		put_cpu(&set, &s, "1", 50 * i, 10 * i, 40 * i);
+		put(&set, &s, "mem.total", NULL, 4 << 20);
+		put(&set, &s, "mem.free", NULL, 2 << 20);
+		put(&set, &s, "system.uptime", NULL, 100 + i);
+		/* of tasks that did nothing, recordings tell nothing */
+		add_task(&s, 1, 0, "init", i ? 1 : 0, 8);
+		add_task(&s, 20, 1, "burn", i ? 1500 : 0, 100);
+		add_task(&s, 30, 1, "make", i ? 60 : 0, 20);
+		add_task(&s, 31, 30, "cc1 \033[31m", i ? 40 : 0, 50);
+		s.tasks.by_bpf = true;
+		track_writer_add(&w, &set, &s);
+		snapshot_release(&s);
+	}
+	snprintf(path, sizeof(path), "%s/top.data", test_tmpdir());
+	CHECK_EQ(machine_file_write(path, &w, &e), 0);
+	track_writer_release(&w);
+	counter_set_release(&set);
+	return path;
+}
+
+static struct top *open_top(const char *path, int width, int height)
+{
+	const struct top_opts o = { .interval = SECOND,
+				    .input = path,
+				    .theme = "mono",
+				    .ascii = true,
+				    .no_settings = true,
+				    .columns = "pid,user,res,state,cpu,mem,time,command" };
+	struct err e = ERR_INIT;
+	struct top *t;
+
+	CHECK_EQ(top_new(&t, &o, &e), 0);
+	CHECK_EQ(top_wait(t, &e), 0);
+	grid_resize(&t->grid, width, height);
+	return t;
+}
+
+static void press(struct top *t, const char *keys)
+{
+	struct input in;
+
+	while (input_parse(&keys, &in)) {
+		top_draw(t);
+		top_key(t, &in);
+		top_take(t);
+	}
+	CHECK_STR(keys, "");
+	top_draw(t);
+}
+
+static char *frame_of(struct top *t)
+{
+	struct buf out = BUF_INIT;
+
+	top_draw(t);
+	grid_export_text(&t->grid, &out);
+	return buf_detach(&out);
+}
+
+static void check_frame(struct top *t, const char *wanted)
+{
+	_cleanup_free_ char *got = frame_of(t);
+
+	CHECK_STR(got, wanted);
+}
+
+static bool shows(struct top *t, const char *text)
+{
+	_cleanup_free_ char *got = frame_of(t);
+
+	return strstr(got, text) != NULL;
+}
+
+/* --- frames ----------------------------------------------------------------------------------- */
+
+TEST("processes, cell by cell")
+{
+	struct top *t = open_top(machine(3), 72, 14);
+
+	check_frame(t,
+		    " 1  2 Processes  3  4  5  6  7  8  9                           22:13:21\n"
+		    "recording\n"
+		    "0   [|||||||||||||||||||||||100.0%] 1   [|||||||||||||||**       60.0%]\n"
+		    "Tasks: 4, 4 thr; 4 running  Load: 0.00 0.00 0.00  Up: 00:00\n"
+		    "    PID USER         RES S CPU%v  MEM%     TIME+ COMMAND\n"
+		    "     20 0         100.0M R 150.0   2.4           burn\n"
+		    "     30 0          20.0M R   6.0   0.5           make\n"
+		    "     31 0          50.0M R   4.0   1.2           cc1 \\x1b[31m\n"
+		    "      1 0           8.0M R   0.1   0.2           init\n"
+		    "\n"
+		    "\n"
+		    "\n"
+		    "\n"
+		    "F1Keys ?What? EnterDown EscBack pPause qQuit /Search fFilter tTree sSor~\n");
+	/* the cursor line is reversed, cell by cell */
+	for (int x = 0; x < 72; x++)
+		CHECK(grid_at(&t->grid, x, 5)->attr & ATTR_REVERSE);
+	for (int x = 0; x < 72; x++)
+		CHECK(!(grid_at(&t->grid, x, 6)->attr & ATTR_REVERSE));
+	top_free(t);
+}
+
+TEST("rows and meter agree")
+{
+	struct top *t = open_top(machine(3), 72, 14);
+
+	/* 1.6 s of the meter; rows 1.5 + 0.06 + 0.04 + 0.001 */
+	CHECK_NEAR(t->frame->account.meter, 1.6e9, 1e6);
+	CHECK_NEAR(t->frame->account.rows, 1.601e9, 1e3);
+	CHECK_NEAR(t->frame->account.unknown, -1e6, 1e3);
+	top_free(t);
+}
+
+TEST("a tree with sums")
+{
+	struct top *t = open_top(machine(3), 72, 14);
+
+	press(t, "t");
+	CHECK(shows(t, "R   6.0   0.5           +-make"));
+	CHECK(shows(t, "  +-cc1"));
+	/* closed: make has the sum of both */
+	press(t, "Down +");
+	CHECK(shows(t, "R  10.0   1.7           +-+ make"));
+	CHECK(!shows(t, "cc1"));
+	press(t, "t");
+	CHECK(shows(t, "cc1"));
+	top_free(t);
+}
+
+TEST("search, filter, user, sort")
+{
+	struct top *t = open_top(machine(3), 100, 14);
+
+	press(t, "/ i n i t Enter");
+	CHECK_EQ(tasks_at(t, t->tasks.list.cursor)->row.pid, 1);
+	press(t, "f c p u Space > Space 5 Enter");
+	CHECK_EQ(t->tasks.lines.len, 2);
+	CHECK(shows(t, "filter: cpu > 5"));
+	press(t, "f Ctrl-U c c 1 | i n i t Enter");
+	CHECK_EQ(t->tasks.lines.len, 2);
+	/* not yet a condition: the filter stays as it was, and the fault is named */
+	press(t, "f Ctrl-U c p u > x");
+	CHECK(shows(t, "a number is expected"));
+	press(t, "Esc f Ctrl-U Enter M");
+	CHECK_EQ(tasks_at(t, 0)->row.pid, 20);
+	CHECK_EQ(tasks_at(t, 1)->row.pid, 31);
+	press(t, "I");
+	CHECK_EQ(tasks_at(t, 0)->row.pid, 1);
+	top_free(t);
+}
+
+TEST("down and back")
+{
+	struct top *t = open_top(machine(3), 100, 14);
+
+	press(t, "Down Enter");
+	CHECK(shows(t, "recording > 30 make"));
+	CHECK_EQ(t->tasks.lines.len, 1);
+	press(t, "6");
+	CHECK(shows(t, "6 Disks"));
+	CHECK(shows(t, "recording > 30 make"));
+	press(t, "Esc");
+	CHECK(!shows(t, "> 30 make"));
+	CHECK_EQ(t->tasks.lines.len, 4);
+	CHECK_EQ(t->tasks.list.cursor, 1);
+	press(t, "Esc");
+	CHECK(shows(t, "this is the whole machine"));
+	top_free(t);
+}
+
+TEST("time stands still and goes back")
+{
+	struct top *t = open_top(machine(6), 100, 14);
+
+	press(t, "] ] ]");
+	CHECK(shows(t, "look 5 of 6"));
+	CHECK(shows(t, "22:13:24"));
+	press(t, "[");
+	CHECK(shows(t, "look 4 of 6"));
+	press(t, "{");
+	CHECK(shows(t, "look 2 of 6"));
+	press(t, "} }");
+	CHECK(shows(t, "look 6 of 6"));
+	top_free(t);
+}
+
+TEST("help explains figures, keys are listed")
+{
+	struct top *t = open_top(machine(3), 120, 40);
+
+	press(t, "?");
+	CHECK(shows(t, "CPU% of 20 burn: 150.0"));
+	CHECK(shows(t, "from: sum_exec_runtime of the scheduler"));
+	press(t, "Esc F1");
+	CHECK(shows(t, "what the figure is, and where it comes from"));
+	press(t, "Esc 1 ?");
+	CHECK(shows(t, "cpu.busy_percent"));
+	top_free(t);
+}
+
+TEST("a recording is not acted on")
+{
+	struct top *t = open_top(machine(3), 100, 30);
+
+	press(t, "x Enter");
+	CHECK(shows(t, "this is a recording"));
+	press(t, "F8");
+	CHECK(shows(t, "this is a recording"));
+	top_free(t);
+}
+
+TEST("any size, any key")
+{
+	static const int sizes[][2] = { { 1, 1 }, { 20, 5 }, { 3, 40 }, { 80, 24 }, { 300, 2 } };
+	struct top *t = open_top(machine(4), 80, 24);
+
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+		grid_resize(&t->grid, sizes[i][0], sizes[i][1]);
+		for (u32 screen = '1'; screen <= '9'; screen++) {
+			top_key(t, &(struct input){ screen, 0, 0 });
+			for (u32 key = 1; key < 0x80; key++) {
+				top_key(t, &(struct input){ key, 0, 0 });
+				top_take(t);
+				t->quit = false;
+				if (key % 16 == 0)
+					top_draw(t);
+			}
+			for (u32 key = TUI_FIRST; key <= TUI_LAST; key++)
+				top_key(t,
+					&(struct input){ key, (int)(key % 90), (int)(key % 30) });
+			top_key(t, &(struct input){ TUI_ESC, 0, 0 });
+			top_key(t, &(struct input){ TUI_ESC, 0, 0 });
+			top_draw(t);
+		}
+	}
+	top_free(t);
+}
+
+/* --- pieces ----------------------------------------------------------------------------------- */
+
+static bool matches(const char *text, const struct top_task *task, const struct machine_frame *f)
+{
+	const struct top_context ctx = { f, NULL };
+	struct err e = ERR_INIT;
+	struct filter filter;
+
+	CHECK_EQ(filter_parse(&filter, text, &e), 0);
+	return filter_match(&filter, task, &ctx);
+}
+
+TEST("filters")
+{
+	const struct machine_frame f = { .seconds = 1, .cpus = 1, .memory = 1 << 30 };
+	struct top_task task = {
+		.user = "www", .command = "nginx: worker", .cgroup = "/a", .container = ""
+	};
+
+	task.row.pid = task.row.tid = 77;
+	task.row.rss = 200 << 20;
+	task.row.state = 'S';
+	task.row.figures[TASK_EXEC] = 70000000;
+	CHECK(matches("", &task, &f));
+	CHECK(matches("redis|NGINX", &task, &f));
+	CHECK(matches("77", &task, &f));
+	CHECK(!matches("7", &task, &f));
+	CHECK(!matches("redis", &task, &f));
+	CHECK(matches("cpu > 5 and user = www", &task, &f));
+	CHECK(matches("not (cpu < 5 or user != www)", &task, &f));
+	CHECK(matches("res >= 200M && command ~ 'worker'", &task, &f));
+	CHECK(!matches("res > 200M", &task, &f));
+	CHECK(matches("state = S or cpu > 90", &task, &f));
+	/* what is not known is not more than anything */
+	CHECK(!matches("lock > 0", &task, &f));
+	CHECK(!matches("lock <= 0", &task, &f));
+}
+
+TEST("faults of filters are named")
+{
+	static const struct {
+		const char *text, *fault;
+	} cases[] = {
+		{ "cpu > ", "a number" },       { "cpu > 5 and", "a column" },
+		{ "cpu > 5 nice", "'and'" },    { "(cpu > 5", "')'" },
+		{ "user > root", "a text is" }, { "cpu ~ 5", "a number is" },
+		{ "user = 'x", "the quote" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct err e = ERR_INIT;
+		struct filter f;
+
+		CHECK_EQ(filter_parse(&f, cases[i].text, &e), -EINVAL);
+		CHECK(strstr(e.what, cases[i].fault));
+		err_release(&e);
+	}
+}
+
+TEST("containers by their groups")
+{
+	static const struct {
+		const char *path, *name;
+	} cases[] = {
+		{ "/system.slice/"
+		  "docker-0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef.scope",
+		  "docker:0123456789ab" },
+		{ "/lxc.payload.web/init", "lxc:web" },
+		{ "/user.slice/user-0.slice", NULL },
+		{ "/docker/", NULL },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct buf out = BUF_INIT;
+
+		CHECK_EQ(container_of_cgroup(cases[i].path, &out), cases[i].name != NULL);
+		if (cases[i].name)
+			CHECK_STR(buf_str(&out), cases[i].name);
+		buf_release(&out);
+	}
+}
+
+TEST("settings are kept")
+{
+	struct top_opts o = { .interval = SECOND, .input = machine(3), .theme = "mono" };
+	char path[300];
+	struct err e = ERR_INIT;
+	struct top *t;
+
+	snprintf(path, sizeof(path), "%s/top.conf", test_tmpdir());
+	o.settings = path;
+	o.columns = "pid,wait,command";
+	o.sort = "wait";
+	o.tree = true;
+	CHECK_EQ(top_new(&t, &o, &e), 0);
+	settings_write(t);
+	CHECK(!t->bad_message);
+	top_free(t);
+	o.columns = o.sort = NULL;
+	o.tree = false;
+	CHECK_EQ(top_new(&t, &o, &e), 0);
+	CHECK_EQ(t->tasks.n_columns, 3);
+	CHECK_EQ(t->tasks.sort, top_column_find("wait", 4));
+	CHECK(t->tasks.tree);
+	top_free(t);
+}
