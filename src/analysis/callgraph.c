@@ -268,7 +268,7 @@ static void prune_arcs(struct maker *m)
 
 /* --- thinning ------------------------------------------------------------------------------- */
 
-/* Whether arcs lead from the begin of arc @index to its end without it. */
+/* Whether arcs lead from the start of arc @index to its end without it. */
 static bool is_bridged(const struct callgraph *g, const u32_list *out, const u8 *gone, u32 index)
 {
 	const struct callgraph_arc *arcs = g->arcs.items;

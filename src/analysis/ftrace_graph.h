@@ -19,7 +19,7 @@ int ftrace_graph_result(struct ftrace_graph *g, const char *sort, u32 lines, str
 /* How long calls took, of all functions that were traced, as a histogram. */
 void ftrace_graph_latency(struct ftrace_graph *g, bool nanoseconds, struct result *ret);
 u64 ftrace_graph_calls(const struct ftrace_graph *g);
-/* Ends whose begin was not seen: counted with their own time, without callers. */
+/* Ends whose start was not seen: counted with their own time, without callers. */
 u64 ftrace_graph_unmatched(const struct ftrace_graph *g);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What is made of the scheduler's events: delays of tasks, the history of switches, who ran where.
- * Recordings have gaps: nothing here takes for granted that the task that leaves a CPU is the one
+ * Recordings have gaps: nothing here assumes that the task that leaves a CPU is the one
  * that came last.
  */
 #ifndef ANALYSIS_SCHED_H

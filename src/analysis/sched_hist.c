@@ -92,7 +92,7 @@ static u64 quantile(const struct sched_hist *all, bool milliseconds, double shar
 
 static void add_lengths_facts(struct result *r, const struct sched_hist *all)
 {
-	result_fact(r, "occupied_percent", "somebody waits", value_d(VALUE_PERCENT, occupied(all)));
+	result_fact(r, "occupied_percent", "queue occupied", value_d(VALUE_PERCENT, occupied(all)));
 	result_fact(r, "average", "average",
 		    value_d(VALUE_NUMBER, (double)all->total / (double)all->count));
 }

@@ -6,7 +6,7 @@
 #include "analysis/stat.h"
 #include "base/buf.h"
 
-/* @time: of an interval, since the begin; 0: the whole. @no_pmu: hardware was not even asked. */
+/* @time: of an interval, since the start; 0: the whole. @no_pmu: hardware was not even asked. */
 void stat_result(const struct stat_set *s, const char *subject, bool no_pmu, u64 time,
 		 struct result *r);
 /* What was not counted and why, in a line or two; nothing if there is no such event. */

@@ -168,7 +168,7 @@ static void say_whole(struct page *p, u32 pid)
 			add_amount(p, p->sum.ns[state], p->sum.wall, thread_state_words(state));
 	}
 	if (idle)
-		add_amount(p, idle, p->sum.wall, "waiting for work, which delays nobody");
+		add_amount(p, idle, p->sum.wall, "waiting for work, which delays no other thread");
 }
 
 /* --- on CPUs ---------------------------------------------------------------------------------- */

@@ -57,7 +57,7 @@ struct topo_load {
 	size_t n_cpus;
 	struct topo_node_load *nodes; /* by number */
 	size_t n_nodes;
-	double time; /* seconds since the begin */
+	double time; /* seconds since the start */
 };
 
 struct load_moment;

@@ -579,7 +579,7 @@ int offcpu_fork(u64 *ctx)
 	return 0;
 }
 
-/* --- all threads: at the begin and at the end ------------------------------------------------- */
+/* --- all threads: at the start and at the end ------------------------------------------------- */
 
 /* Of the filters, those that can be asked about a task that is not the current one. */
 static __always_inline bool iter_matches(struct task_struct *task, u32 pid, u32 tid)

@@ -40,7 +40,7 @@ struct sched_hist {
 enum {
 	SCHED_HIST_COUNT_FULL = 0,
 	SCHED_HIST_COUNT_INFERRED = 1,
-	SCHED_HIST_COUNT_NO_ROOM = 2, /* times that a thread could not be kept in mind */
+	SCHED_HIST_COUNT_NO_ROOM = 2, /* times that a thread could not be remembered */
 	SCHED_HIST_COUNTERS = 3,
 };
 

@@ -129,7 +129,7 @@ static __always_inline u32 pid_of(void)
 	return bpf_get_current_pid_tgid() >> 32;
 }
 
-/* --- the begin -------------------------------------------------------------------------------- */
+/* --- the start -------------------------------------------------------------------------------- */
 
 static __always_inline u64 argument(const u64 *args, u32 which)
 {

@@ -10,7 +10,7 @@
 #include "bpf/task.bpf.h"
 #include "bpf/unwind_abi.h"
 
-/* From the begin of a task's stack to its registers; 0: not known. Only with BPF_RAW. */
+/* From the start of a task's stack to its registers; 0: not known. Only with BPF_RAW. */
 u64 unwind_regs_at = 0;
 
 #ifdef BPF_RAW

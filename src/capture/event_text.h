@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Inside of the event parser: what its files share. Nobody else includes this. */
+/* Inside of the event parser: what its files share. Only these files include it. */
 #ifndef CAPTURE_EVENT_TEXT_H
 #define CAPTURE_EVENT_TEXT_H
 

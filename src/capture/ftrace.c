@@ -287,23 +287,24 @@ static bool has_word(const char *text, const char *word)
 	return false;
 }
 
-int ftrace_tracer(const struct ftrace *f, const char *name, struct err *e)
+int ftrace_has_tracer(const struct ftrace *f, const char *name, struct err *e)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT;
 	struct ftrace all = { .dir = f->fs.fd };
 	int r = ftrace_read(&all, "available_tracers", 4096, &text, e);
 
-	if (r < 0)
+	if (r < 0 || has_word(buf_str(&text), name))
 		return r;
-	if (!has_word(buf_str(&text), name)) {
-		err_set(e, EOPNOTSUPP, "this kernel has no tracer '%s'", name);
-		err_hint(e,
-			 "it has: %.*s; 'fathom trace' and 'fathom funclatency' trace functions "
-			 "by BPF",
-			 (int)strcspn(buf_str(&text), "\n"), buf_str(&text));
-		return -EOPNOTSUPP;
-	}
-	r = write_at(f->dir, "current_tracer", FTRACE_SET, name);
+	err_set(e, EOPNOTSUPP, "this kernel has no tracer '%s'", name);
+	err_hint(e, "it has: %.*s; 'fathom trace' and 'fathom funclatency' trace functions by BPF",
+		 (int)strcspn(buf_str(&text), "\n"), buf_str(&text));
+	return -EOPNOTSUPP;
+}
+
+int ftrace_tracer(const struct ftrace *f, const char *name, struct err *e)
+{
+	int r = write_at(f->dir, "current_tracer", FTRACE_SET, name);
+
 	if (r >= 0)
 		return 0;
 	if (r == -EINVAL && !f->top)

@@ -44,10 +44,9 @@ int ftrace_write(const struct ftrace *f, const char *file, enum ftrace_how how, 
 bool ftrace_has(const struct ftrace *f, const char *file);
 int ftrace_read(const struct ftrace *f, const char *file, size_t max, struct buf *ret,
 		struct err *e);
-/*
- * Switches the tracer on. The error names tracers that exist when this one does not. -EXDEV: not
- * in an instance.
- */
+/* -EOPNOTSUPP: the kernel lacks it; the error names those that it has. */
+int ftrace_has_tracer(const struct ftrace *f, const char *name, struct err *e);
+/* Switches the tracer on. -EXDEV: not in an instance. */
 int ftrace_tracer(const struct ftrace *f, const char *name, struct err *e);
 /* Opens the rings; @snapshot: those of the snapshot. */
 int ftrace_open_rings(struct ftrace *f, bool snapshot, struct err *e);

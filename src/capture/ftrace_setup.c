@@ -209,7 +209,10 @@ static int set_targets(const struct ftrace_setup *s, const struct ftrace *f, str
 
 int ftrace_setup_apply(const struct ftrace_setup *s, struct ftrace *f, struct err *e)
 {
-	int r = s->clock ? ftrace_write(f, "trace_clock", FTRACE_SET, s->clock, e) : 0;
+	int r = ftrace_has_tracer(f, s->tracer, e);
+
+	if (r >= 0 && s->clock)
+		r = ftrace_write(f, "trace_clock", FTRACE_SET, s->clock, e);
 
 	if (r == -EINVAL) {
 		err_set(e, EINVAL, "the kernel has no trace clock '%s'", s->clock);

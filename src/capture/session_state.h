@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Inside of a session: what its files share. Nobody else includes this. */
+/* Inside of a session: what its files share. Only these files include it. */
 #ifndef CAPTURE_SESSION_STATE_H
 #define CAPTURE_SESSION_STATE_H
 

@@ -45,7 +45,7 @@ int synth_target(struct synth *s, const struct target *target, pid_t skip, struc
 /* [kernel.kallsyms]_text and one per module. Hidden addresses are -EACCES with a hint. */
 int synth_kernel(struct synth *s, struct err *e);
 int synth_modules(struct synth *s, struct err *e);
-/* The functions of BPF programs: what the kernel tells of those that are loaded later. */
+/* The functions of BPF programs: what the kernel reports of those that are loaded later. */
 int synth_bpf(struct synth *s, const struct bpf_programs *programs);
 /* One process with its threads. ESRCH when it is gone. */
 int synth_process(struct synth *s, pid_t pid, struct err *e);

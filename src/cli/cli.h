@@ -230,7 +230,7 @@ int cli_parse(const struct command *cmd, int argc, char **argv, struct context *
  * word. Says what went wrong; returns the exit status.
  */
 int cli_run_as_perf(const struct context *outer, const struct command *cmd, char **argv);
-/* Is @typed the operand @word, or enough of its begin to tell? */
+/* Is @typed the operand @word, or enough of its start to tell? */
 bool cli_is_operand(const char *typed, const char *word);
 void cli_args_release(const struct command *cmd, struct context *ctx, void *args);
 void cli_help(const struct command *cmd, bool color, int width, struct buf *out);

@@ -91,7 +91,7 @@ static bool is_name(const char *s)
 	return dot && dot + 1 < s + n;
 }
 
-/* A line of a table as a sentence: a capital at its begin, @stop at its end. */
+/* A line of a table as a sentence: a capital at its start, @stop at its end. */
 static void sentence(struct buf *out, const char *s, char stop)
 {
 	_cleanup_buf_ struct buf line = BUF_INIT;

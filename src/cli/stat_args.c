@@ -67,7 +67,7 @@ const struct opt stat_options[] = {
 	WHAT('d', "detailed", OPT_COUNT, detail, NULL,
 	     "caches, too; -dd and -ddd: TLBs and prefetches"),
 	WHAT(0, "topdown", OPT_FLAG, topdown, NULL,
-	     "where the CPU's slots went, level 1, where the PMU tells it"),
+	     "where the CPU's slots went, level 1, where the PMU counts it"),
 	WHAT(0, "why", OPT_FLAG, why, NULL,
 	     "where the rest of the time went: waiting for a CPU, a disk, a lock",
 	     .conflicts = "repeat interval control"),

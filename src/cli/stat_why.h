@@ -14,7 +14,7 @@ struct stat_watch {
 	struct waits_live live;
 	struct wait_filter filter;
 	bool open;
-	struct delay before;      /* of the process, at the begin */
+	struct delay before;      /* of the process, at the start */
 	struct pressure pressure; /* likewise */
 	struct stat_why why;
 };

@@ -412,7 +412,7 @@ static int nothing_found(const struct listing *l)
 		buf_addf(&words, "%s%s", i ? " " : "", l->ctx->operands.items[i]);
 	err_set(&l->ctx->err, ENODATA, "no counter has '%s' in its name or meaning",
 		buf_str(&words));
-	err_hint(&l->ctx->err, "'fathom counters' lists all; -a reads also those that cost more");
+	err_hint(&l->ctx->err, "'fathom counters' lists all; -a also reads the expensive ones");
 	return -ENODATA;
 }
 
@@ -506,7 +506,7 @@ static int counters_run(struct context *ctx, void *args)
 
 static const struct example counters_examples[] = {
 	{ "fathom counters", "every counter of this machine with value and rate" },
-	{ "fathom counters retrans", "those that have to do with retransmissions, explained" },
+	{ "fathom counters retrans", "counters of retransmissions, explained" },
 	{ "fathom counters /proc/vmstat", "the fields of a file, with live values" },
 	{ "fathom counters --watch 'disk.*'", "again each second, until Ctrl-C" },
 	{ 0 },

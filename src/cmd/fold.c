@@ -44,7 +44,8 @@ static const struct opt fold_options[] = {
 	{ .name = "srcline",
 	  .type = OPT_FLAG,
 	  AT(srcline),
-	  .help = "file and line as perf script -F +srcline tells: code without lines goes by "
+	  .help = "file and line as perf script -F +srcline prints them: code without lines goes "
+		  "by "
 		  "its module" },
 	{ .name = "raw",
 	  .type = OPT_FLAG,

@@ -35,7 +35,7 @@ struct shown {
 	wait_list *waits;
 	const struct waits_live *live; /* NULL: from a recording, */
 	u64 recorded;                  /* of so much time */
-	u64 from, duration;            /* of an interval of it, since its begin; 0: all of it */
+	u64 from, duration;            /* of an interval of it, since its start; 0: all of it */
 	u64 idle;                      /* waiting for work, which is left out */
 };
 

@@ -4,7 +4,7 @@
 static const struct opt runqlen_options[] = {
 	{ .type = OPT_INCLUDE, .include = hist_options },
 	{ 'O', "occupancy", OPT_FLAG, .offset = offsetof(struct hist_args, occupancy),
-	  .help = "only the share of time that somebody waits" },
+	  .help = "only the share of time with tasks waiting" },
 	{ 'F', "freq", OPT_FREQUENCY, .offset = offsetof(struct hist_args, frequency), .arg = "HZ",
 	  .def = "99", .help = "samples per second and CPU" },
 	OPT_END,
@@ -18,7 +18,7 @@ static int runqlen_run(struct context *ctx, void *args)
 static const struct example runqlen_examples[] = {
 	{ "fathom runqlen -d 5s", "how many tasks wait for a CPU, 99 times a second" },
 	{ "fathom runqlen --by cpu 1 3", "for each CPU" },
-	{ "fathom runqlen -O --by cpu -d 5s", "how much of the time somebody waits, by CPU" },
+	{ "fathom runqlen -O --by cpu -d 5s", "share of time with tasks waiting, by CPU" },
 	{ "fathom runqlen -i perf.data", "from a file of 'perf sched record'" },
 	{ 0 },
 };

@@ -479,7 +479,7 @@ const struct command cmd_sched = {
 		"waited for a "
 		"CPU, and when that took longest.\n\n"
 		"timehist: each turn of a task: how long it had been away, how long it had waited "
-		"since it was woken, how long it ran. A '?' marks turns whose begin was not "
+		"since it was woken, how long it ran. A '?' marks turns whose start was not "
 		"seen. Its letters are those of perf: -s sums only, -S sums, too, -n who comes "
 		"next, -w, -M, -V, -I. With --json each line is an object of its own, and what -S "
 		"adds is the last one.\n\n"

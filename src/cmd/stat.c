@@ -366,7 +366,7 @@ static int run_counted(struct stat_job *j, bool on_exec)
 		rc = on_interval(j, run.last - run.since + (clock_mono_ns() - run.last),
 				 run.wall - (run.last - run.since));
 	if (a->interval && a->summary)
-		stat_restart(&j->stat); /* from the begin on */
+		stat_restart(&j->stat); /* from the start */
 	if (rc < 0 || (a->interval && !a->summary))
 		return rc;
 	span = stat_take(&j->stat, j->counting);

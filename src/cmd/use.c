@@ -259,7 +259,7 @@ const struct command cmd_use = {
 	.description =
 		"Brendan Gregg's USE method: for every resource, how busy it is, how much work "
 		"waits for it, and its errors, each with the command that looks deeper. What is "
-		"worth a look is coloured. A '-' is a figure that nobody counts.",
+		"worth a look is coloured. A '-' is a figure that the kernel does not count.",
 	.question = Q_MACHINE,
 	.options = use_options,
 	.args_size = sizeof(struct use_args),

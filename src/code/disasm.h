@@ -37,7 +37,7 @@ struct insn {
 /* "x86_64" and "aarch64" as uname -m has them; -EOPNOTSUPP: another, or built without capstone. */
 int disasm_new(struct disasm **ret, const char *arch, enum disasm_syntax syntax, struct err *e);
 void disasm_free(struct disasm *d);
-/* The instruction at the begin of @n bytes, which is at @address. @n is not 0. */
+/* The instruction at the start of @n bytes, which is at @address. @n is not 0. */
 void disasm_next(struct disasm *d, const u8 *bytes, size_t n, u64 address, struct insn *ret);
 
 #endif

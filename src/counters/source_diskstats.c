@@ -32,7 +32,7 @@ static const struct counter rows[] = {
 	BYTES("write_bytes", "sectors written", "Bytes written."),
 	MS("write_time", "ms writing", "Time that write requests took, waiting included.", NULL),
 	{ "disk.in_flight", GAUGE, UNIT_COUNT, "in flight", "Requests that are not finished yet.",
-	  .high = "The device cannot keep up, or somebody issues many at once." },
+	  .high = "The device cannot keep up, or many requests are issued at once." },
 	MS("busy_time", "ms busy", "Time in which at least one request was in flight.", NULL),
 	MS("queue_time", "weighted ms", "Time of all requests together, those in flight included.",
 	   NULL),

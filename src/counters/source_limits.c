@@ -4,7 +4,7 @@
 
 static const struct counter rows[] = {
 	{ "fs.files", GAUGE, UNIT_COUNT, "file-nr", "Open files of all processes.",
-	  .high = "Near fs.files_max nobody can open a file any more." },
+	  .high = "Near fs.files_max every open fails." },
 	{ "fs.files_max", GAUGE, UNIT_COUNT, "file-nr, third number", "Limit of that.",
 	  .high = NULL },
 	{ "fs.inodes", GAUGE, UNIT_COUNT, "inode-nr", "Inodes in memory.", .high = NULL },

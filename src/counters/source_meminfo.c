@@ -13,7 +13,7 @@
 
 static const struct counter rows[] = {
 	KB("total", "MemTotal", "Memory that the kernel manages.", NULL),
-	KB("free", "MemFree", "Memory that nobody uses for anything.", NULL),
+	KB("free", "MemFree", "Unused memory.", NULL),
 	KB("available", "MemAvailable",
 	   "Memory that programs could get without swapping: free, and caches that can go.", NULL),
 	KB("buffers", "Buffers", "Caches of block devices: metadata of file systems.", NULL),
@@ -74,7 +74,7 @@ static const struct counter rows[] = {
 	KB("unaccepted", "Unaccepted", "Memory that this confidential guest has not taken yet.",
 	   NULL),
 	PAGES("huge_total", "HugePages_Total", "Reserved huge pages."),
-	PAGES("huge_free", "HugePages_Free", "Reserved huge pages that nobody uses."),
+	PAGES("huge_free", "HugePages_Free", "Reserved huge pages, unused."),
 	PAGES("huge_reserved", "HugePages_Rsvd", "Reserved huge pages promised to a program."),
 	PAGES("huge_surplus", "HugePages_Surp", "Huge pages beyond the reserved number."),
 	KB("huge_size", "Hugepagesize", "Size of a huge page.", NULL),
@@ -94,7 +94,7 @@ static const struct counter rows[] = {
 	  .high = "The machine is near its limit: look at pressure.memory and vm.pgscan_direct.",
 	  .formula = "100 * mem.used / mem.total" },
 	{ "mem.swap_used", RATIO, UNIT_BYTES, NULL, "Swap space in use.",
-	  .high = "Memory was short at some time; vm.pswpin tells whether it is now.",
+	  .high = "Memory was short at some time; vm.pswpin shows whether it is now.",
 	  .formula = "mem.swap_total - mem.swap_free" },
 };
 

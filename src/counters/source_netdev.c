@@ -19,7 +19,7 @@ static const struct counter rows[] = {
 	COUNT("rx_errors", "receive errs", "Packets received with any fault.",
 	      "Cable, connector, duplex or driver."),
 	COUNT("rx_dropped", "receive drop", "Packets received and thrown away by the kernel.",
-	      "No buffers, no room in the backlog, or protocols that nobody wants."),
+	      "No buffers, no room in the backlog, or protocols without a handler."),
 	COUNT("rx_fifo", "receive fifo", "Packets lost because the card's buffer was full.",
 	      "The CPU does not empty the ring in time: larger rings, more queues."),
 	COUNT("rx_frame", "receive frame", "Packets with a broken frame.", "Cable or connector."),

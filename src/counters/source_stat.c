@@ -29,7 +29,7 @@ static const struct counter rows[] = {
 	TIME("cpu.softirq", "softirq",
 	     "Time in soft interrupts: network receive, timers, RCU, block completion.",
 	     "Often network receive on one CPU (fathom irqtop)."),
-	TIME("cpu.steal", "steal", "Time in which the hypervisor ran somebody else.",
+	TIME("cpu.steal", "steal", "Time in which the hypervisor ran other guests.",
 	     "The host is overcommitted, or this guest is over its quota."),
 	TIME("cpu.guest", "guest", "Time of guests of this host; also counted in cpu.user.", NULL),
 	TIME("cpu.guest_nice", "guest_nice",

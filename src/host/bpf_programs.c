@@ -48,7 +48,7 @@ static u32 record_size(struct bpf_prog_info *info, const struct info_array *a)
 	return a->record ? *info_u32(info, a->record) : a->size;
 }
 
-/* One program as the kernel tells it; the pointers are offsets into @data. */
+/* One program as the kernel reports it; the pointers are offsets into @data. */
 struct details {
 	struct bpf_prog_info info;
 	u64 which; /* bits of the arrays */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Shared by the files that hold the rows of the table of mechanisms; nobody else needs it. */
+/* Shared by the files that hold the rows of the table of mechanisms; no other file needs it. */
 #ifndef HOST_PROBES_H
 #define HOST_PROBES_H
 

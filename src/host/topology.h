@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the machine is built of, as sysfs tells it: processors, caches, memory nodes, devices. Facts
- * only, each as it stands in its file; the tree over them is made in analysis/topology.h.
+ * What the machine is built of, as sysfs describes it: processors, caches, memory nodes, devices.
+ * Facts only, each as it stands in its file; the tree over them is made in analysis/topology.h.
  *
  * Any root may be read (a copy of /sys and /proc of another machine): links are followed inside of
  * it only. What is missing is -1, 0 or NULL; nothing is made up.

@@ -19,13 +19,13 @@ struct load_opts {
 	const range_list *pids; /* NULL or empty: all */
 	const range_list *tids;
 	const range_list *cpus;
-	u64 time_from, time_to;  /* on the recording's clock, 0: open */
-	bool time_relative;      /* the two are relative to the first sample */
-	bool merge;              /* samples of equal stack, thread, event become one: less memory */
-	bool lines;              /* frames are distinguished by source line */
-	bool inlines;            /* inlined functions are frames, where debug information tells */
-	bool addresses;          /* code without name is distinguished by address: "0x7f12" */
-	bool wakes;              /* wakers: profile.wakes */
+	u64 time_from, time_to; /* on the recording's clock, 0: open */
+	bool time_relative;     /* the two are relative to the first sample */
+	bool merge;             /* samples of equal stack, thread, event become one: less memory */
+	bool lines;             /* frames are distinguished by source line */
+	bool inlines;           /* inlined functions are frames, where debug information has them */
+	bool addresses;         /* code without name is distinguished by address: "0x7f12" */
+	bool wakes;             /* wakers: profile.wakes */
 	bool no_kernel, no_user; /* leave out one half of the stacks */
 	u32 max_stack;           /* frames kept of each stack (the innermost), 0: all */
 	void (*progress)(void *ctx, u64 done, u64 total);

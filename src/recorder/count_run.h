@@ -22,7 +22,7 @@ struct count_run {
 	u64 interval;            /* ns; 0: none */
 	u64 intervals_most;      /* 0: any number */
 	u64 timeout;             /* ns; 0: none */
-	/* After each interval, with the time since the begin; 0 to go on, < 0 for an error. */
+	/* After each interval, with the time since the start; 0 to go on, < 0 for an error. */
 	int (*on_interval)(void *ctx, u64 since, u64 length);
 	void *ctx;
 	/*
@@ -32,7 +32,7 @@ struct count_run {
 	int (*beside)(void *ctx, u64 until, bool (*done)(void *), void *done_ctx);
 	/* results */
 	u64 wall;          /* ns that were counted */
-	u64 since;         /* CLOCK_MONOTONIC of the begin */
+	u64 since;         /* CLOCK_MONOTONIC of the start */
 	u64 last;          /* of the last interval's end */
 	struct delay held; /* of the program before it was let go: not part of its run */
 	struct delay main; /* of the program's main thread, once it has ended */

@@ -6,7 +6,7 @@
 #include "base/err.h"
 
 /*
- * Watches for @duration ns (0: until a stop). *@ret_fd is the recording, at its begin; the caller
+ * Watches for @duration ns (0: until a stop). *@ret_fd is the recording, at its start; the caller
  * closes it.
  */
 int sched_watch(u64 duration, u64 ring_bytes, int *ret_fd, struct err *e);

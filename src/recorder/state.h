@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Inside of the recorder: what its files share. Nobody else includes this. */
+/* Inside of the recorder: what its files share. Only these files include it. */
 #ifndef RECORDER_STATE_H
 #define RECORDER_STATE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The binary file by which a run-time compiler tells where it put its code, when, from which
+ * The binary file by which a run-time compiler reports where it put its code, when, from which
  * source and how to unwind it (jit-PID.dump). It is appended to as the program runs, so it is read
  * in parts; a record that is not all there yet waits for the next time.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The text file by which a run-time compiler tells where it put its code: lines of "START SIZE
+ * The text file by which a run-time compiler reports where it put its code: lines of "START SIZE
  * name", hexadecimal, appended as it goes. Addresses are reused: the later line is right.
  */
 #ifndef RUNTIME_PERFMAP_H

@@ -15,7 +15,7 @@ enum {
 	PYTHON_LIFE_STEPS = 8, /* from a life to those before it */
 };
 
-/* Whose a stack is, as the kernel tells. */
+/* Whose a stack is, as the kernel reports. */
 struct python_whose {
 	u32 pid;
 	u32 program;    /* the mark of its program */

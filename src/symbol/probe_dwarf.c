@@ -143,6 +143,17 @@ struct wanted {
 
 typedef void (*row_fn)(void *ctx, u32 line, u64 address);
 
+/* Names of files are relative to the folder in which the compiler ran. */
+static char *full_path(Dwarf_Die *cu, const char *file)
+{
+	Dwarf_Attribute attr;
+	const char *dir = *file != '/' && dwarf_attr_integrate(cu, DW_AT_comp_dir, &attr)
+				  ? dwarf_formstring(&attr)
+				  : NULL;
+
+	return dir ? xasprintf("%s/%s", dir, file) : xstrdup(file);
+}
+
 /* Rows of the unit that begin a statement and match. *@ret_file is the file as compiled. */
 static void each_row(Dwarf_Die *cu, const struct wanted *w, row_fn fn, void *ctx, char **ret_file)
 {
@@ -166,7 +177,7 @@ static void each_row(Dwarf_Die *cu, const struct wanted *w, row_fn fn, void *ctx
 		    (u32)line > w->to || (w->func && dwarf_haspc(w->func, address) != 1))
 			continue;
 		if (ret_file && !*ret_file)
-			*ret_file = xstrdup(file);
+			*ret_file = full_path(cu, file);
 		fn(ctx, (u32)line, address);
 	}
 }

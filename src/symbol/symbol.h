@@ -194,7 +194,7 @@ u64 symbols_jit_changes(struct symbols *s, pid_t pid, u64 time_ns);
 bool symbols_jit_line(struct symbols *s, pid_t pid, u64 address, u64 time_ns,
 		      struct source_frame *ret);
 
-/* How a function made at run time is unwound, as its jitdump tells. */
+/* How a function made at run time is unwound, as its jitdump describes. */
 struct jit_unwind {
 	u64 eh_frame_address; /* where .eh_frame would lie: its pointers are relative to that */
 	size_t eh_frame_size; /* the bytes begin with .eh_frame; .eh_frame_hdr is after it */

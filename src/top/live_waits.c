@@ -34,7 +34,7 @@ static u64 grown(u64 now, u64 before)
 	return now > before ? now - before : 0;
 }
 
-/* The kernel's sums are since the begin: what an interval added is the difference. */
+/* The kernel's sums are since the start: what an interval added is the difference. */
 static void make_differences(struct watching *w)
 {
 	VEC(struct offcpu_thread) now = { 0 };

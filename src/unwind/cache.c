@@ -2,7 +2,7 @@
 /*
  * Compiled tables on disk, one file for each build and identity: the arrays as they are in memory,
  * so that loading is a mapping and a check. A file from the cache is foreign bytes like any other:
- * all that the unwinder later takes for granted is checked here. Rows are checked by pages, each
+ * all that the unwinder later relies on is checked here. Rows are checked by pages, each
  * with a sum of its own, because of a large table only a few pages are ever used.
  */
 #include "unwind/table.h"

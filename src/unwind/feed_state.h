@@ -56,7 +56,7 @@ struct unwind_feed {
 
 /*
  * Something that the kernel may be reading, or remembers, is about to change; and it has. A walk
- * that saw the one number at its begin and another at its end is done again.
+ * that saw the one number at its start and another at its end is done again.
  */
 void feed_begin_change(struct unwind_feed *f);
 void feed_end_change(struct unwind_feed *f);

@@ -20,7 +20,7 @@ struct stat_form {
 	bool color;
 	bool big;            /* thousands are separated */
 	bool table;          /* each run by itself */
-	u64 time;            /* ns since the begin */
+	u64 time;            /* ns since the start */
 	int width;           /* for people; 0: no limit */
 	const char *subject; /* "'sleep 1'", "the whole machine" */
 };

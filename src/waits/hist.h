@@ -25,7 +25,7 @@ typedef int (*waits_hist_fn)(void *ctx, const struct sched_hist_key *key,
 int waits_hist_take(struct waits_hist *r, waits_hist_fn fn, void *ctx);
 /* Values that found no histogram because there were too many. */
 u64 waits_hist_full(const struct waits_hist *r);
-/* Times that a thread could not be kept in mind, where there is no task storage. */
+/* Times that a thread could not be remembered, where there is no task storage. */
 u64 waits_hist_no_room(const struct waits_hist *r);
 /* Ends that were not delivered and had to be worked out. */
 u64 waits_hist_inferred(const struct waits_hist *r);

@@ -22,7 +22,7 @@ struct waits_load_opts {
 	size_t n_comms;
 	u32 states; /* enum wait_in, 0: all */
 	u64 min_ns, max_ns;
-	bool whole; /* only those whose begin and end were seen */
+	bool whole; /* only those whose start and end were seen */
 	bool no_kthreads, no_users;
 	bool no_kernel_stacks, no_user_stacks;
 	bool by_thread; /* threads of a process are distinguished */

@@ -308,7 +308,7 @@ static void take_accounts(struct reader *in)
 }
 
 /*
- * Without accounts (the file was cut short): between its waits a thread had a CPU, from the begin
+ * Without accounts (the file was cut short): between its waits a thread had a CPU, from the start
  * or its birth up to the last that is heard of it. What it did then is not known.
  */
 static void derive_thread(struct reader *in, const struct told *told)

@@ -3,7 +3,7 @@
  * The scheduler's events out of a recording (ours, or of 'perf sched record').
  *
  * Recordings have gaps: events are lost, and some machines do not deliver every switch. So nothing
- * here takes for granted that the task that leaves a CPU is the one that came last.
+ * here assumes that the task that leaves a CPU is the one that came last.
  */
 #ifndef WAITS_SCHED_H
 #define WAITS_SCHED_H
@@ -111,8 +111,8 @@ struct sched_names {
 	char *fault; /* how the recording is damaged, NULL: it is not */
 	u64 first, last;
 	u32 cpus;                  /* highest seen + 1 */
-	u32 machine_cpus;          /* that it has, from the begin on; 0: not known */
-	u32 runs[SCHED_CPUS_MOST]; /* who came last, + 1; 0: not known */
+	u32 machine_cpus;          /* that it has, from the start; 0: not known */
+	u32 runs[SCHED_CPUS_MOST]; /* the task that came last, + 1; 0: not known */
 };
 
 void sched_names_release(struct sched_names *n);

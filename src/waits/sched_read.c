@@ -145,7 +145,7 @@ void sched_reader_unfold(struct sched_reader *r)
 /* --- names ------------------------------------------------------------------------------------ */
 
 /*
- * A name is known from the begin on, where a record without a time tells it. The tracepoints tell
+ * A name is known from the start, where a record without a time tells it. The tracepoints tell
  * names, too; they count where no record does, from the first of them on.
  */
 void sched_reader_comm(struct sched_reader *r, u32 tid, const char *comm, u64 time)

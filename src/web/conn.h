@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Inside of the server: one connection. Nobody else includes this. */
+/* Inside of the server: one connection. Only these files include it. */
 #ifndef WEB_CONN_H
 #define WEB_CONN_H
 

@@ -141,7 +141,7 @@ int flight_find(const struct flight *f, struct jobs *j, u64 from, u64 to, char *
 			     "viewer calls damaged"
 			   : NULL;
 	if (from < f->since)
-		*ret_note = "stacks of the begin of this span are not there any more";
+		*ret_note = "stacks of the start of this span are not there any more";
 	if (in_new && in_old && has_old)
 		*ret_note = "the span lies in two files: the larger part is shown";
 	*ret_file = xstrdup(has_old && in_old > in_new ? FLIGHT_OLD : FLIGHT_FILE);

@@ -27,7 +27,7 @@ struct job {
 	struct child child;
 	bool stopped;              /* early, what there is is drawn */
 	u64 begun;                 /* mono, ns; of its present state */
-	u64 wall;                  /* ms, of its begin */
+	u64 wall;                  /* ms, of its start */
 	u64 cpu;                   /* of its children so far */
 	u64 cpu_last;              /* at the last look at its budget */
 	u32 over;                  /* looks in a row at which it was over it */

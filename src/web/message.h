@@ -93,7 +93,7 @@ int web_request_receive(int fd, struct web_request *ret);
 
 /* Many bytes travel in a file in memory. */
 int web_reply_send(int fd, const struct web_reply *r, const void *bytes, size_t n);
-/* The file is read by the other side from its begin to its end. */
+/* The file is read by the other side from its start to its end. */
 int web_reply_send_file(int fd, const struct web_reply *r, int file);
 /* 1, 0: gone. @ret_file is -1 unless a file came along. */
 int web_reply_receive(int fd, struct web_reply *ret, struct buf *bytes, int *ret_file);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Probes, statements and what stands at the top of a program. */
+/* Probes, statements and the top level of a program. */
 #include "lang/front/parse.h"
 
 bool parse_is(const struct parser *p, u32 op)

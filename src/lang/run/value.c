@@ -150,7 +150,7 @@ static void add_target(struct run *r, const struct type *t, u64 i, struct buf *o
 	buf_addstr(out, t->kind == T_PROBE ? g->name : g->event ? g->event : g->name);
 }
 
-/* Loads a number as it lies in memory. */
+/* Loads a number from memory. */
 static u64 raw_int(const struct type *t, const u8 *bytes)
 {
 	u64 v = 0;
