@@ -70,7 +70,7 @@ UNIT     := $(patsubst tests/unit/%.c,$(OUT)/obj/tests/unit/%.o,$(wildcard tests
 FUZZ     := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
 WORKLOAD := $(patsubst tests/workloads/%.c,build/workloads/%,$(wildcard tests/workloads/*.c))
 TOOLS    := $(sort $(patsubst tools/%.bt,%,$(wildcard tools/*.bt)))
-MAN      := $(COMMANDS:%=build/man/fathom-%.1) $(TOOLS:%=build/man/fathom-%.1) build/man/fathom.1
+MAN      := $(patsubst %,build/man/fathom-%.1,$(subst _,-,$(COMMANDS))) $(TOOLS:%=build/man/fathom-%.1) build/man/fathom.1
 
 .PHONY: all static demo test lint fuzz bench clean install deps help unit workloads man gen \
 	oracles

@@ -24,8 +24,8 @@ else
 	skip "zsh is not installed" 2
 fi
 for command in "$TOP"/src/cmd/*.c; do
-	command=${command##*/}
-	ok "page of ${command%.c}" test -s "$root/share/man/man1/fathom-${command%.c}.1"
+	command=${command##*/} command=${command%.c} command=${command//_/-}
+	ok "page of $command" test -s "$root/share/man/man1/fathom-$command.1"
 done
 if command -v mandoc > /dev/null; then
 	run mandoc -Tlint -W warning "$root"/share/man/man1/*.1
