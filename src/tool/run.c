@@ -490,7 +490,7 @@ static int take_operands(struct session *s, struct tool_args *a)
 	const str_list *words = &s->ctx->operands;
 	int rc = 0;
 
-	s->interval = s->tool->header.interval;
+	s->interval = s->args->interval ? s->args->interval : s->tool->header.interval;
 	if (!words->len)
 		return 0;
 	if (s->tool->header.operand)

@@ -31,6 +31,7 @@ struct tool_args {
 	bool timestamp;
 	bool source;
 	u64 duration;
+	u64 interval; /* 0: by the header or the operand */
 	u64 top;
 	u64 min;
 	const char *sort;

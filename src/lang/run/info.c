@@ -165,6 +165,7 @@ void lang_info(struct buf *out)
 		add_line(out, helpers[i].name, has_helper(&helpers[i]));
 	buf_addstr(out, "\nKernel features\n");
 	add_line(out, "Loop support", has_mechanism(&ctx, "bpf_loop"));
+	/* of every kernel since 5.2, for programs of privileged users */
 	buf_addstr(out, "  Instruction limit: 1000000\n");
 	add_line(out, "btf", has_mechanism(&ctx, "BTF"));
 	add_line(out, "module btf", access("/sys/kernel/btf/vmlinux", F_OK) == 0);
