@@ -201,7 +201,7 @@ END
 	ok "Go: threads without a goroutine wait for work, the rest runs" \
 		three "$out_file" 'work cpu -' 'runtime|kernel|/server'
 	run "$FATHOM" explain -p "$pid" -d 500ms
-	expect_out_like '^ +[0-9.]+m?s +[0-9.]+%  waiting for work, which delays nobody$'
+	expect_out_like '^ +[0-9.]+m?s +[0-9.]+%  waiting for work, which delays no other thread$'
 	end_clients
 	kill "$pid"
 	# It ends while its threads still sleep: none of them may be missing.

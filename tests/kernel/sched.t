@@ -131,7 +131,7 @@ expect_err_like "'cpu-clock' is sampled at [1-5][0-9],[0-9]{3} Hz and not at 1,0
 run "$FATHOM" runqlen -d 500ms --by cpu
 expect_status 0
 expect_out_like '^cpu = [0-9]+'
-expect_out_like 'samples: [0-9,]+  lost: 0  somebody waits: [0-9.]+%  average: [0-9.]+'
+expect_out_like 'samples: [0-9,]+  lost: 0  queue occupied: [0-9.]+%  average: [0-9.]+'
 run "$FATHOM" runqlen -O -C -d 500ms --json
 ok "runqlen -O: shares by CPU, in the order of CPUs" python3 - "$out_file" <<'END'
 import json, sys

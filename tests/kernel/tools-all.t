@@ -76,7 +76,8 @@ done
 is 'every name of bcc, libbpf-tools and bpftrace is known' "$missing" ''
 
 # Each of them typed without anything: it runs, or says in one line what is missing: a mechanism of
-# the kernel (3), or an operand, or which command it is here (2, with a hint).
+# the kernel (3), or an operand, or which command it is here (2, with a hint), or that the standard
+# input, which it reads as perf's command of the same name does, is empty (4).
 cat >"$TMP/typed" <<-'END'
 	#!/bin/bash
 	timeout -s INT -k 20 0.6 "$FATHOM" "$1" >"$TMP/typed.$1.out" 2>"$TMP/typed.$1" </dev/null
@@ -85,6 +86,7 @@ cat >"$TMP/typed" <<-'END'
 	case $code in
 	0 | 124) ;;
 	3) [ "$said" -eq 1 ] || echo "$1: status 3: $(head -2 "$TMP/typed.$1" | tr '\n' ' ')" ;;
+	4) grep -q 'standard input' "$TMP/typed.$1" || echo "$1: status 4: $(head -2 "$TMP/typed.$1" | tr '\n' ' ')" ;;
 	2) [ "$said" -eq 1 ] && grep -q '^hint: ' "$TMP/typed.$1" || echo "$1: status 2: $(head -2 "$TMP/typed.$1" | tr '\n' ' ')" ;;
 	*) echo "$1: status $code: $(head -2 "$TMP/typed.$1" | tr '\n' ' ')" ;;
 	esac
