@@ -205,7 +205,7 @@ static int bpftrace_run(struct context *ctx, void *args)
 	rc = set_mode(ctx, a);
 	if (rc)
 		return rc;
-	if (!a->list && !a->info && !a->program && !ctx->operands.len)
+	if (!a->list && !a->info && (!a->program || !*a->program) && !ctx->operands.len)
 		return usage_error(ctx, "filename or -e 'program' required.");
 	rc = check_options(ctx, a);
 	if (rc)

@@ -74,6 +74,8 @@ static const struct counter rows[] = {
 	TIMES("numa_hint_faults_local", "Of these, from the page's own node.", NULL),
 	TIMES("numa_pages_migrated", "Pages moved to the node that uses them.", REMOTE),
 
+	{ "vm.workingset_nodes", GAUGE, UNIT_COUNT, "workingset_nodes",
+	  "Nodes of the page cache that remember evicted pages.", .high = NULL },
 	TIMES("workingset_refault_anon", "Pages of programs read back soon after eviction.", SHORT),
 	TIMES("workingset_refault_file", "Pages of files read back soon after eviction.", SHORT),
 	TIMES("workingset_activate_anon", "Of these, kept as active at once.", NULL),
