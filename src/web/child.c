@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "web/child.h"
 
+#include "base/fmt.h"
+#include "base/io.h"
 #include "base/stop.h"
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
+
+enum { LOG_MOST = 64 << 10 };
 
 void command_line_release(struct command_line *c)
 {
@@ -53,24 +58,34 @@ static int open_new(int dir, const char *path)
 	return openat(dir, path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 }
 
-int child_start(struct child *c, const struct command_line *line, int dir, const char *out_path,
-		const char *log_path, struct err *e)
+/* In memory: a full disk is among the causes that have to arrive. */
+static int open_log(struct child *c, struct err *e)
 {
-	_cleanup_close_ int out = -1, log = -1;
+	if (c->log >= 0)
+		close(c->log);
+	c->log = memfd_create("fathom-child", MFD_CLOEXEC);
+	return c->log < 0 ? err_sys(e, errno, "cannot keep the words of a process") : 0;
+}
+
+int child_start(struct child *c, const struct command_line *line, int dir, const char *out_path,
+		struct err *e)
+{
+	_cleanup_close_ int out = -1;
 	VEC(char *) argv = { 0 };
 	pid_t parent = getpid(), pid;
+	int r = open_log(c, e);
 
+	if (r < 0)
+		return r;
 	if (out_path && (out = open_new(dir, out_path)) < 0)
 		return err_sys(e, errno, "cannot create '%s'", out_path);
-	if (log_path && (log = open_new(dir, log_path)) < 0)
-		return err_sys(e, errno, "cannot create '%s'", log_path);
 	vec_push(&argv, (char *)(uintptr_t) "fathom");
 	vec_each(word, &line->words)
 		vec_push(&argv, *word);
 	vec_push(&argv, NULL);
 	pid = fork();
 	if (!pid)
-		become(argv.items, out, log, parent);
+		become(argv.items, out, c->log, parent);
 	vec_release(&argv);
 	if (pid < 0)
 		return err_sys(e, errno, "cannot start a process");
@@ -97,8 +112,43 @@ int child_reap(struct child *c, u64 *ret_cpu)
 		    (u64)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * NSEC_PER_USEC;
 	if (c->fd >= 0)
 		close(c->fd);
-	*c = (struct child)CHILD_INIT;
+	c->pid = 0;
+	c->fd = -1;
 	return status;
+}
+
+static void take_line(const char *line, const char *prefix, char **ret)
+{
+	const char *text = starts_with(line, prefix);
+
+	if (text && !starts_with(text, "note:") && !*ret)
+		*ret = xstrdup(text);
+}
+
+void child_words(const struct child *c, char **ret_error, char **ret_hint)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT, clean = BUF_INIT;
+	char *save = NULL;
+
+	if (c->log < 0 || lseek(c->log, 0, SEEK_SET) < 0 ||
+	    io_read_fd(c->log, "log", LOG_MOST, &text, NULL) < 0 || !text.len)
+		return;
+	fmt_clean_lines(&clean, text.data, text.len);
+	for (char *at = strtok_r(clean.data, "\n", &save); at; at = strtok_r(NULL, "\n", &save)) {
+		take_line(at, "fathom: ", ret_error);
+		take_line(at, "hint: ", ret_hint);
+	}
+}
+
+char *child_end_text(int status)
+{
+	const char *name = WIFSIGNALED(status) ? sigabbrev_np(WTERMSIG(status)) : NULL;
+
+	if (WIFSIGNALED(status))
+		return xasprintf("it was ended by signal %d (SIG%s) without a result",
+				 WTERMSIG(status), name ? name : "?");
+	return xasprintf("it ended with status %d, without a result and without a reason",
+			 WEXITSTATUS(status));
 }
 
 void child_signal(const struct child *c, int signal)
@@ -113,6 +163,14 @@ void child_kill(struct child *c)
 		return;
 	child_signal(c, SIGKILL);
 	(void)child_reap(c, &(u64){ 0 });
+}
+
+void child_release(struct child *c)
+{
+	child_kill(c);
+	if (c->log >= 0)
+		close(c->log);
+	c->log = -1;
 }
 
 u64 child_cpu(const struct child *c)

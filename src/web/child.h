@@ -24,16 +24,23 @@ void command_line_add(struct command_line *c, const char *fmt, ...) PRINTF_LIKE(
 struct child {
 	pid_t pid; /* 0: none */
 	int fd;    /* readable when it has ended */
+	int log;   /* its standard error, in memory; kept until the next start */
 };
 
-#define CHILD_INIT                 \
-	{                          \
-		.pid = 0, .fd = -1 \
+#define CHILD_INIT                            \
+	{                                     \
+		.pid = 0, .fd = -1, .log = -1 \
 	}
 
-/* @out_path: standard output; NULL: none. @log_path: standard error. Both are made in @dir. */
+/* @out_path: standard output, a new file in @dir; NULL: none. */
 int child_start(struct child *c, const struct command_line *line, int dir, const char *out_path,
-		const char *log_path, struct err *e);
+		struct err *e);
+/* Its first error line and hint, where it said some and nothing is in *@ret. */
+void child_words(const struct child *c, char **ret_error, char **ret_hint);
+/* What to say of a status when it said nothing itself; to be freed. */
+char *child_end_text(int status);
+/* Ends it and forgets its words. */
+void child_release(struct child *c);
 /* To be called when @fd is readable: its status, as wait() gives it; adds its CPU time, ns. */
 int child_reap(struct child *c, u64 *ret_cpu);
 void child_signal(const struct child *c, int signal);

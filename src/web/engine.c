@@ -89,12 +89,13 @@ static void on_job_changed(void *ctx, const struct job *job)
 	(void)web_reply_send(en->o.channel, &r, buf_str(&text), text.len);
 }
 
-static void on_drawn(void *ctx, u64 ref, enum web_form form, int file, const char *error)
+static void on_drawn(void *ctx, u64 ref, enum web_form form, int file, const char *error,
+		     const char *hint)
 {
 	if (file >= 0)
 		reply_file(ctx, ref, form, file);
 	else
-		reply_error(ctx, ref, 500, error, NULL);
+		reply_error(ctx, ref, 500, error, hint);
 }
 
 /* --- counters --------------------------------------------------------------------------------- */
@@ -579,10 +580,15 @@ static int wait_ms(const struct web_engine *en)
 /* It should not end by itself. */
 static void flight_ended(struct web_engine *en)
 {
-	(void)child_reap(&en->flight.child, &(u64){ 0 });
+	int status = child_reap(&en->flight.child, &(u64){ 0 });
+	_cleanup_free_ char *error = NULL;
+	_cleanup_free_ char *hint = NULL;
+
+	child_words(&en->flight.child, &error, &hint);
+	if (!error)
+		error = child_end_text(status);
 	if (!en->flight.why_not)
-		en->flight.why_not = xstrdup("the recorder of the past ended by itself; 'fathom "
-					     "doctor' says what works here");
+		en->flight.why_not = xasprintf("the recorder of the past has ended: %s", error);
 }
 
 /* 1: the HTTP side is gone. */

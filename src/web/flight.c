@@ -25,7 +25,7 @@ static void remove_files(struct jobs *j)
 
 void flight_release(struct flight *f, struct jobs *j)
 {
-	child_kill(&f->child);
+	child_release(&f->child);
 	if (j->dir >= 0)
 		remove_files(j);
 	free(f->why_not);
@@ -41,7 +41,7 @@ static int start(struct flight *f, struct jobs *j, struct err *e)
 	command_line_add(&line, "--off-cpu");
 	command_line_add(&line, "--quiet");
 	command_line_add(&line, "--output=%s/" FLIGHT_FILE, j->path);
-	r = child_start(&f->child, &line, j->dir, NULL, "flight.log", e);
+	r = child_start(&f->child, &line, j->dir, NULL, e);
 	command_line_release(&line);
 	if (r < 0)
 		return r;

@@ -17,7 +17,6 @@
 #define FOLDER "fathom-serve-"
 
 enum {
-	LOG_MOST = 64 << 10,
 	BUDGET_LOOKS = 5, /* in a row over it, and a recording ends */
 	DRAW_SECONDS = 60,
 	DRAWINGS_MOST = 8,
@@ -118,9 +117,9 @@ static void remove_file(struct jobs *j, const struct job *job, const char *end)
 
 static void job_free(struct jobs *j, struct job *job)
 {
-	static const char *const ends[] = { "data", "html", "svg", "json", "csv", "log" };
+	static const char *const ends[] = { "data", "html", "svg", "json", "csv" };
 
-	child_kill(&job->child);
+	child_release(&job->child);
 	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
 		remove_file(j, job, ends[i]);
 	free(job->input);
@@ -133,7 +132,7 @@ static void job_free(struct jobs *j, struct job *job)
 void jobs_release(struct jobs *j)
 {
 	vec_each(d, &j->drawings) {
-		child_kill(&d->child);
+		child_release(&d->child);
 		free(d->file);
 	}
 	vec_release(&j->drawings);
@@ -169,31 +168,9 @@ static void enter(struct jobs *j, struct job *job, enum job_state state)
 	j->changed(j->ctx, job);
 }
 
-/* What the process said last: its error line, and the hint if there is one. */
-static void read_log(struct jobs *j, struct job *job)
-{
-	_cleanup_buf_ struct buf name = BUF_INIT, text = BUF_INIT, clean = BUF_INIT;
-	_cleanup_close_ int fd = -1;
-	char *at, *save = NULL;
-
-	job_file_name(job, "log", &name);
-	fd = openat(j->dir, buf_str(&name), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0 || io_read_fd(fd, buf_str(&name), LOG_MOST, &text, NULL) < 0 || !text.len)
-		return;
-	fmt_clean_lines(&clean, text.data, text.len);
-	for (at = strtok_r(clean.data, "\n", &save); at; at = strtok_r(NULL, "\n", &save)) {
-		const char *said = starts_with(at, "fathom: "), *hint = starts_with(at, "hint: ");
-
-		if (said && !starts_with(said, "note:") && !job->error)
-			job->error = xstrdup(said);
-		else if (hint && !job->hint)
-			job->hint = xstrdup(hint);
-	}
-}
-
 static void fail(struct jobs *j, struct job *job, const char *why)
 {
-	read_log(j, job);
+	child_words(&job->child, &job->error, &job->hint);
 	if (!job->error)
 		job->error = xstrdup(why);
 	enter(j, job, JOB_FAILED);
@@ -201,13 +178,11 @@ static void fail(struct jobs *j, struct job *job, const char *why)
 
 static int start(struct jobs *j, struct job *job, const struct command_line *line, bool to_json)
 {
-	_cleanup_buf_ struct buf log = BUF_INIT, out = BUF_INIT;
+	_cleanup_buf_ struct buf out = BUF_INIT;
 	_cleanup_err_ struct err e = ERR_INIT;
 
-	job_file_name(job, "log", &log);
 	job_file_name(job, "json", &out);
-	if (child_start(&job->child, line, j->dir, to_json ? buf_str(&out) : NULL, buf_str(&log),
-			&e) < 0) {
+	if (child_start(&job->child, line, j->dir, to_json ? buf_str(&out) : NULL, &e) < 0) {
 		fail(j, job, e.what);
 		return -1;
 	}
@@ -426,7 +401,7 @@ int jobs_draw(struct jobs *j, const struct job *job, enum web_form form, u64 ref
 {
 	struct command_line line = { 0 };
 	struct drawing d = { .child = CHILD_INIT, .ref = ref, .job = job->number, .form = form };
-	_cleanup_buf_ struct buf name = BUF_INIT, log = BUF_INIT;
+	_cleanup_buf_ struct buf name = BUF_INIT;
 	bool to_stdout = form == FORM_JSON || form == FORM_CSV;
 	int r;
 
@@ -435,13 +410,13 @@ int jobs_draw(struct jobs *j, const struct job *job, enum web_form form, u64 ref
 	if (j->drawings.len >= DRAWINGS_MOST)
 		return err_set(e, EBUSY, "too many results are drawn now");
 	job_file_name(job, web_forms[form - 1], &name);
-	job_file_name(job, "log", &log);
 	job_draw_line(job, form, j->path, buf_str(&name), &line);
-	r = child_start(&d.child, &line, j->dir, to_stdout ? buf_str(&name) : NULL, buf_str(&log),
-			e);
+	r = child_start(&d.child, &line, j->dir, to_stdout ? buf_str(&name) : NULL, e);
 	command_line_release(&line);
-	if (r < 0)
+	if (r < 0) {
+		child_release(&d.child);
 		return r;
+	}
 	d.file = buf_detach(&name);
 	vec_push(&j->drawings, d);
 	return 0;
@@ -451,12 +426,18 @@ static void end_drawing(struct jobs *j, size_t i)
 {
 	struct drawing d = j->drawings.items[i];
 	int status = child_reap(&d.child, &(u64){ 0 }), file;
+	_cleanup_free_ char *error = NULL;
+	_cleanup_free_ char *hint = NULL;
 
 	j->drawings.items[i] = j->drawings.items[--j->drawings.len];
 	file = WIFEXITED(status) && !WEXITSTATUS(status) ? open_file(j, d.file) : -1;
-	j->drawn(j->ctx, d.ref, d.form, file, "the result cannot be drawn in that form");
+	if (file < 0)
+		child_words(&d.child, &error, &hint);
+	j->drawn(j->ctx, d.ref, d.form, file,
+		 error ? error : "the result cannot be drawn in that form", hint);
 	if (file >= 0)
 		close(file);
+	child_release(&d.child);
 	free(d.file);
 }
 
@@ -468,7 +449,9 @@ static void end_step(struct jobs *j, struct job *job)
 	/* a recording that was stopped is one */
 	good = WIFEXITED(status) && (!WEXITSTATUS(status) || job->stopped);
 	if (!good) {
-		fail(j, job, "it ended without a result");
+		_cleanup_free_ char *end = child_end_text(status);
+
+		fail(j, job, end);
 	} else if (job->state == JOB_RECORDING && job_draws(job)) {
 		_cleanup_buf_ struct buf name = BUF_INIT;
 

@@ -56,7 +56,8 @@ struct jobs {
 	u32 cpus;
 	void (*changed)(void *ctx, const struct job *j);
 	/* A drawing is there (@file), or is not. */
-	void (*drawn)(void *ctx, u64 ref, enum web_form form, int file, const char *error);
+	void (*drawn)(void *ctx, u64 ref, enum web_form form, int file, const char *error,
+		      const char *hint);
 	void *ctx;
 };
 

@@ -20,19 +20,26 @@ int web_tools_load(struct web_tools *t, struct jobs *j, struct err *e)
 	struct command_line line = { 0 };
 	struct child child = CHILD_INIT;
 	_cleanup_close_ int fd = -1;
+	_cleanup_free_ char *why = NULL;
+	_cleanup_free_ char *hint = NULL;
 	int r, status;
 
 	if (t->help.len)
 		return 0;
 	command_line_add(&line, "help");
 	command_line_add(&line, "--json");
-	r = child_start(&child, &line, j->dir, "tools.json", "tools.log", e);
+	r = child_start(&child, &line, j->dir, "tools.json", e);
 	command_line_release(&line);
-	if (r < 0)
+	if (r < 0) {
+		child_release(&child);
 		return r;
+	}
 	status = child_reap(&child, &(u64){ 0 });
+	child_words(&child, &why, &hint);
+	child_release(&child);
 	if (!WIFEXITED(status) || WEXITSTATUS(status))
-		return err_set(e, EIO, "cannot list the tools");
+		return err_set(e, EIO, "cannot list the tools: %s",
+			       why ? why : "no reason was given");
 	fd = openat(j->dir, "tools.json", O_RDONLY | O_CLOEXEC);
 	return fd < 0 ? err_sys(e, errno, "cannot list the tools")
 		      : io_read_fd(fd, "tools.json", HELP_MOST, &t->help, e);
