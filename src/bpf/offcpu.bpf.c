@@ -651,7 +651,8 @@ static __always_inline void each_thread(struct task_struct *task)
 		st = offcpu_task_of(task, false);
 		if (!st || !st->begin || !st->tid || !st->mine || !offcpu_options.threads)
 			return;
-		balance_account(st, task, now);
+		if (offcpu_closing == OFFCPU_ACCOUNTS_CLOSE)
+			balance_account(st, task, now);
 		send_thread(st, task, now, st->open ? OFFCPU_OPEN : 0);
 		return;
 	}

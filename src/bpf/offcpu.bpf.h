@@ -51,8 +51,7 @@ const volatile struct {
 	u8 rescue;
 } offcpu_options = { .max_user = UNWIND_MAX_FRAMES };
 
-/* 0: open the accounts of all threads; 1: send them. */
-u32 offcpu_closing = 0;
+u32 offcpu_closing = OFFCPU_ACCOUNTS_OPEN;
 
 /* It asks what the kernel has. */
 #include "bpf/offcpu_direct.bpf.h"

@@ -39,6 +39,13 @@ enum offcpu_record_type {
 	OFFCPU_RECORD_HELD = 22,    /* struct offcpu_held */
 };
 
+/* What the program that goes through all threads does with their accounts. */
+enum offcpu_accounts {
+	OFFCPU_ACCOUNTS_OPEN,
+	OFFCPU_ACCOUNTS_CLOSE, /* sends them, with the waits that go on */
+	OFFCPU_ACCOUNTS_TELL,  /* sends them as they are, without those */
+};
+
 /* Who woke somebody. */
 enum offcpu_waker {
 	OFFCPU_WAKER_TASK = 0,

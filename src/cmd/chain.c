@@ -21,7 +21,7 @@ const struct command cmd_chain = {
 		"waits for C, which sleeps on a timer, is one column with the time of A. The time "
 		"of a wait is divided by what the waker did meanwhile: [running], [waiting "
 		"for a CPU], or blocked. Of wakers outside the target only the stack is "
-		"known; with --interval chains are not divided.",
+		"known. With --interval a wait belongs to the interval in which it ends.",
 	.question = Q_WAIT,
 	.options = wait_options,
 	.args_size = sizeof(struct wait_args),

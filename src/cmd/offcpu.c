@@ -10,6 +10,7 @@
 #include "view/html.h"
 #include "view/svg.h"
 #include "waits/blame.h"
+#include "waits/history.h"
 #include "waits/recorded.h"
 
 /* --- output ----------------------------------------------------------------------------------- */
@@ -141,10 +142,6 @@ static int show_table(const struct shown *s)
 		result_note(&r, NOTE_INFO, "--idle shows it", "%s of waiting for work are hidden",
 			    buf_str(&time));
 	}
-	if (s->live && s->view == WAIT_VIEW_CHAIN && s->args->interval)
-		result_note(&r, NOTE_INFO, "fathom record --chains, then chain -i FILE --interval",
-			    "chains of a live interval show who woke whom; what wakers did "
-			    "meanwhile is not divided");
 	if (s->live)
 		waits_live_health(s->live, &r);
 	else
@@ -371,16 +368,37 @@ static int from_recording(struct context *ctx, const struct wait_args *a, enum w
 }
 
 static int show_live(struct context *ctx, struct wait_run *r, const struct wait_args *a,
-		     enum wait_view view)
+		     enum wait_view view, wait_list *waits)
 {
 	struct shown s = { .ctx = ctx,
 			   .args = a,
 			   .view = view,
 			   .profile = &r->live.profile,
-			   .waits = &r->live.waits,
+			   .waits = waits,
 			   .live = &r->live };
 
 	return show(&s);
+}
+
+/* Of waits that have become parts by what their wakers did, those that are asked for. */
+static void choose_parts(struct waits_live *l, const struct wait_args *a, wait_list *parts)
+{
+	const struct waits_load_opts keep = { .whole = !wait_shows_open(a),
+					      .by_thread = a->by_thread,
+					      .no_kernel_stacks = a->no_kernel };
+
+	waits_load_filter(&l->profile, parts, &keep);
+}
+
+static void follow_wakers(struct waits_live *l, const struct wait_args *a)
+{
+	const struct observed seen = waits_live_observed(l);
+	wait_list parts = { 0 };
+
+	waits_blame(&seen, 0, &parts);
+	choose_parts(l, a, &parts);
+	vec_release(&l->waits);
+	l->waits = parts;
 }
 
 static int one_interval(struct context *ctx, struct wait_run *r, const struct wait_args *a,
@@ -391,8 +409,25 @@ static int one_interval(struct context *ctx, struct wait_run *r, const struct wa
 	if (rc >= 0)
 		rc = waits_live_collect(&r->live, &ctx->err);
 	if (rc >= 0)
-		rc = show_live(ctx, r, a, view);
+		rc = show_live(ctx, r, a, view, &r->live.waits);
 	waits_live_reset(&r->live);
+	return rc;
+}
+
+static int one_interval_of_chains(struct context *ctx, struct wait_run *r,
+				  const struct wait_args *a, struct waits_history *h, u64 until)
+{
+	wait_list parts = { 0 };
+	int rc = wait_run_go(r, until, &ctx->err);
+
+	if (rc >= 0)
+		rc = waits_history_take(h, &r->live, &parts, &ctx->err);
+	if (rc >= 0) {
+		choose_parts(&r->live, a, &parts);
+		rc = show_live(ctx, r, a, WAIT_VIEW_CHAIN, &parts);
+	}
+	waits_history_pass(h, &r->live);
+	vec_release(&parts);
 	return rc;
 }
 
@@ -400,6 +435,7 @@ static int run_intervals(struct context *ctx, struct wait_run *r, const struct w
 			 enum wait_view view, u64 count)
 {
 	u64 now = r->live.begin, end = a->target.duration ? now + a->target.duration : 0;
+	struct waits_history history = { 0 };
 	int rc = 0;
 
 	ctx->stream = true;
@@ -408,27 +444,13 @@ static int run_intervals(struct context *ctx, struct wait_run *r, const struct w
 
 		if (end && until > end)
 			until = end;
-		rc = one_interval(ctx, r, a, view, until);
+		rc = view == WAIT_VIEW_CHAIN ? one_interval_of_chains(ctx, r, a, &history, until)
+					     : one_interval(ctx, r, a, view, until);
 		if ((end && until >= end) || (count && i >= count))
 			break;
 	}
 	waits_engine_stop(r->live.engine);
 	return rc;
-}
-
-/* The waits become parts by what their wakers did meanwhile. */
-static void follow_wakers(struct waits_live *l, const struct wait_args *a)
-{
-	const struct observed seen = waits_live_observed(l);
-	const struct waits_load_opts keep = { .whole = !wait_shows_open(a),
-					      .by_thread = a->by_thread,
-					      .no_kernel_stacks = a->no_kernel };
-	wait_list parts = { 0 };
-
-	waits_blame(&seen, 0, &parts);
-	waits_load_filter(&l->profile, &parts, &keep);
-	vec_release(&l->waits);
-	l->waits = parts;
 }
 
 static int run_once(struct context *ctx, struct wait_run *r, const struct wait_args *a,
@@ -449,7 +471,7 @@ static int run_once(struct context *ctx, struct wait_run *r, const struct wait_a
 				    "and the target may leave none");
 		return EXIT_NOTHING;
 	}
-	return rc < 0 ? rc : show_live(ctx, r, a, view);
+	return rc < 0 ? rc : show_live(ctx, r, a, view, &r->live.waits);
 }
 
 static int live(struct context *ctx, struct wait_args *a, enum wait_view view, u64 count)
@@ -468,7 +490,7 @@ static int live(struct context *ctx, struct wait_args *a, enum wait_view view, u
 	f.opts.wakers = view != WAIT_VIEW_SLEEPER;
 	f.opts.chains = view == WAIT_VIEW_CHAIN;
 	/* to follow a chain takes each wait with its time, and all the life of threads */
-	if (view == WAIT_VIEW_CHAIN && !a->interval)
+	if (view == WAIT_VIEW_CHAIN)
 		f.opts.send = f.opts.threads = f.opts.by_thread = true;
 	f.opts.waker_pids = view == WAIT_VIEW_WAKER;
 	/* without them a timer that wakes would have no name */

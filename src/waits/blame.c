@@ -143,6 +143,11 @@ static void follow(struct blame *b, struct wait_link *links, u32 n, u64 begin, u
 		add_part(b, links, n, LINK_UNKNOWN, end - begin);
 		return;
 	}
+	if (b->o->known > begin) {
+		from = MIN(b->o->known, end);
+		add_part(b, links, n, LINK_UNKNOWN, from - begin);
+		begin = from;
+	}
 	l = &b->lives.items[at - 1];
 	if (l->begin > begin)
 		from = MIN(l->begin, end);

@@ -637,14 +637,24 @@ int waits_engine_read(struct waits_engine *o)
 	return read_for(o, READ_NS);
 }
 
-int waits_engine_accounts(struct waits_engine *o, struct err *e)
+static int ask_accounts(struct waits_engine *o, enum offcpu_accounts how, struct err *e)
 {
 	int rc = 0;
 
-	o->skel->bss->offcpu_closing = 1;
+	o->skel->bss->offcpu_closing = how;
 	if (o->opts.threads)
 		rc = run_iterator(o, o->skel->progs.offcpu_each, e);
 	return rc ? rc : read_for(o, ACCOUNTS_NS);
+}
+
+int waits_engine_accounts(struct waits_engine *o, struct err *e)
+{
+	return ask_accounts(o, OFFCPU_ACCOUNTS_CLOSE, e);
+}
+
+int waits_engine_lives(struct waits_engine *o, struct err *e)
+{
+	return ask_accounts(o, OFFCPU_ACCOUNTS_TELL, e);
 }
 
 /* --- turns ------------------------------------------------------------------------------------ */

@@ -127,6 +127,8 @@ int waits_engine_fd(const struct waits_engine *o);
 int waits_engine_read(struct waits_engine *o);
 /* The accounts up to now, to on_thread; the programs go on. */
 int waits_engine_accounts(struct waits_engine *o, struct err *e);
+/* The same without the waits that go on: those are sent whole when they end. */
+int waits_engine_lives(struct waits_engine *o, struct err *e);
 
 /*
  * Every now and then (WAITS_TURN_NS): begins a new turn, in which all that is in use is sent, or

@@ -14,6 +14,7 @@ struct observed {
 	size_t n_threads;
 	const u32 *cgroups; /* of the threads: strings; NULL: their numbers stand in the threads */
 	u64 begin, end;
+	u64 known;          /* waits that ended before are not there; 0: all are */
 	bool waits_sampled; /* only how waits divide is true, not their sum */
 	bool unsplit;       /* user and kernel are not separated */
 	bool no_wakers;     /* wakers was not checked; likewise: */

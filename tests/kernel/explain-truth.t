@@ -105,6 +105,15 @@ total = sum(int(n) for _, n in lines)
 ran = sum(int(n) for s, n in lines if s.endswith((";[running]", ";[waiting for a CPU]")))
 assert total > 500000 and ran >= 0.95 * total, lines
 END
+run "$FATHOM" chain --interval 150ms --folded -- "$WORKLOADS/burnchild"
+expect_status 0
+ok "chain --interval: waits that began in an interval before are parted as well" python3 - "$out_file" <<'END'
+import sys
+lines = [l.rsplit(" ", 1) for l in open(sys.argv[1]) if "wait4" in l and ";--;" in l]
+total = sum(int(n) for _, n in lines)
+ran = sum(int(n) for s, n in lines if s.endswith((";[running]", ";[waiting for a CPU]")))
+assert total > 500000 and ran >= 0.95 * total, lines
+END
 "$FATHOM" record -q --chains -o burn.data -- "$WORKLOADS/burnchild"
 run "$FATHOM" explain -i burn.data --json
 ok "explain -i: the same from a recording, and the function that burns" python3 - "$out_file" <<'END'
