@@ -5,7 +5,9 @@
 #include "base/parse.h"
 
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 enum { IO_CHUNK = 1 << 16 };
 
@@ -42,6 +44,21 @@ int io_reopen_regular(int path_fd)
 int io_open_regular(int dir, const char *path)
 {
 	_cleanup_close_ int fd = openat(dir, path, O_PATH | O_CLOEXEC);
+
+	return fd < 0 ? -errno : io_reopen_regular(fd);
+}
+
+int io_open_in_root(const char *root, const char *path)
+{
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT };
+
+	if (!root || !*root || streq(root, "/"))
+		return io_open_regular(AT_FDCWD, path);
+	_cleanup_close_ int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	if (dir < 0)
+		return -errno;
+	_cleanup_close_ int fd = (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
 
 	return fd < 0 ? -errno : io_reopen_regular(fd);
 }

@@ -23,6 +23,11 @@ int io_open_read(const char *path, int *ret_fd, struct err *e);
 int io_open_regular(int dir, const char *path);
 /* The same for a descriptor that was opened with O_PATH. */
 int io_reopen_regular(int path_fd);
+/*
+ * The same for a file that others name: with a @root (else NULL) the path and every symbolic link
+ * on it are resolved as a process sees them whose root that is.
+ */
+int io_open_in_root(const char *root, const char *path);
 /* All @n bytes from @offset on; -ERANGE when the file ends before them. */
 int io_pread_all(int fd, u64 offset, void *to, size_t n);
 /* All of it, EINTR and short writes handled. */

@@ -2,7 +2,7 @@
 #include "symbol/debug.h"
 
 #include "base/fmt.h"
-#include "symbol/open.h"
+#include "base/io.h"
 #include "symbol/srcline.h"
 
 #include <zlib.h>
@@ -46,7 +46,7 @@ static bool belongs(const struct debug_search *s, const struct elf *elf, const u
 static bool try_in_root(const struct debug_search *s, const char *root, const char *path,
 			const u32 *crc, struct elf *ret)
 {
-	int fd = file_open(root, path);
+	int fd = io_open_in_root(root, path);
 
 	if (fd < 0 || elf_open_fd(ret, fd, path, NULL) < 0)
 		return false;

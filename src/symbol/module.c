@@ -2,6 +2,7 @@
 /* Modules: who is who, finding and opening their files, and the look-up itself. */
 #include "symbol/store.h"
 
+#include "base/io.h"
 #include "symbol/open.h"
 
 #include <inttypes.h>
@@ -71,7 +72,7 @@ u32 symbols_module(struct symbols *s, const struct module_key *key)
 	if (id > s->modules.len) {
 		vec_push(&s->modules, module_new(s, key, path_len));
 		if (key->pid && jit_is_dump(vec_last(&s->modules)[0]->key.path))
-			jit_note_dump(s, &vec_last(&s->modules)[0]->key);
+			runtime_note_dump(s, &vec_last(&s->modules)[0]->key);
 	} else if (key->pid && !s->modules.items[id - 1]->loaded) {
 		/* The latest process is the likeliest to be alive when its file is opened. */
 		struct module_key *k = &s->modules.items[id - 1]->key;
@@ -414,6 +415,13 @@ bool symbols_module_info(const struct symbols *s, u32 module, struct module_info
 		ret->build_id_len = m->image->build_id_len;
 	}
 	return true;
+}
+
+bool symbols_module_exists(const struct symbols *s, u32 module)
+{
+	const struct module *m = store_module(s, module);
+
+	return m && io_exists(m->key.path);
 }
 
 const char *symbols_module_name(const struct symbols *s, u32 module)

@@ -5,30 +5,8 @@
 #include "base/io.h"
 #include "symbol/symbol.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
-#include <linux/openat2.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-
-static int open_in_root(const char *root, const char *path)
-{
-	_cleanup_close_ int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT };
-
-	if (dir < 0)
-		return -errno;
-	_cleanup_close_ int fd = (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
-
-	return fd < 0 ? -errno : io_reopen_regular(fd);
-}
-
-int file_open(const char *root, const char *path)
-{
-	if (root && *root && !streq(root, "/"))
-		return open_in_root(root, path);
-	return io_open_regular(AT_FDCWD, path);
-}
 
 /* Whether the file is the recorded one, as far as was recorded. */
 static bool same_inode(int fd, const struct module_key *key)
@@ -63,7 +41,7 @@ static int open_mapping(const struct module_key *key)
 	target[n] = '\0';
 	if (!key->build_id_len && !same_path(target, key->path))
 		return -ESTALE;
-	fd = file_open(NULL, link);
+	fd = io_open_in_root(NULL, link);
 	if (fd >= 0 && !same_inode(fd, key)) {
 		close(fd);
 		return -ESTALE;
@@ -81,7 +59,7 @@ int perf_kept_open(const u8 *build_id, size_t len, const char *name)
 	buf_addf(&path, "%s/.debug/.build-id/%02x/", home, build_id[0]);
 	fmt_hex(&path, build_id + 1, len - 1);
 	buf_addf(&path, "/%s", name);
-	return file_open(NULL, buf_str(&path));
+	return io_open_in_root(NULL, buf_str(&path));
 }
 
 int module_open(const struct module_key *key, enum module_way way)
@@ -96,9 +74,9 @@ int module_open(const struct module_key *key, enum module_way way)
 	if (key->path[0] != '/')
 		return -ENOENT;
 	if (way == WAY_PATH)
-		return file_open(NULL, key->path);
+		return io_open_in_root(NULL, key->path);
 	if (!key->pid)
 		return -ENOENT;
 	snprintf(root, sizeof(root), "/proc/%d/root", (int)key->pid);
-	return file_open(root, key->path);
+	return io_open_in_root(root, key->path);
 }

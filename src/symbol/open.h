@@ -7,12 +7,6 @@
 
 struct module_key;
 
-/*
- * An ordinary file for reading. With a @root (else NULL) the path and every symbolic link on it
- * are resolved as a process sees them whose root that is. The descriptor or a negative errno.
- */
-int file_open(const char *root, const char *path);
-
 /* The ways to a module's file, tried in turn. */
 enum module_way {
 	WAY_MAPPING, /* /proc/PID/map_files: right even if the file is deleted or not visible */

@@ -53,14 +53,14 @@ void symbols_free(struct symbols *s)
 		lines_cache_save(s, *img);
 		image_free(*img);
 	}
-	vec_each(j, &s->jits) {
-		jit_free(*j);
+	vec_each(r, &s->runtimes) {
+		runtime_names_free(*r);
 	}
 	vec_release(&s->modules);
 	vec_release(&s->images);
-	vec_release(&s->jits);
+	vec_release(&s->runtimes);
 	map_release(&s->image_of_file);
-	map_release(&s->jit_of_pid);
+	map_release(&s->runtime_of_pid);
 	kernel_release(&s->kernel);
 	intern_release(&s->names);
 	intern_release(&s->identities);

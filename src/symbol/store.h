@@ -8,9 +8,8 @@
 #include "base/vec.h"
 #include "symbol/ask.h"
 #include "symbol/image.h"
-#include "runtime/jitdump.h"
 #include "symbol/kallsyms.h"
-#include "runtime/perfmap.h"
+#include "runtime/jit.h"
 #include "symbol/symbol.h"
 
 /* Answers that were given, by where their function starts: they have the ids. */
@@ -80,22 +79,12 @@ struct kernel {
 	u64 named, nameless;
 };
 
-struct jit {
-	pid_t pid;
-	uid_t uid; /* of the process; (uid_t)-1 unknown */
-	struct perfmap map;
-	struct jitdump carried; /* what the recording brought */
+/* Run-time code of one process, and the answers from it. */
+struct runtime_names {
+	struct jit jit;
 	struct answers answers;
-	VEC(u64) times; /* for each answer: since when its code is there */
-	u64 ino;        /* of the file, to see it replaced */
-	u64 consumed;   /* bytes of it */
-	u8 tail[16];    /* the last bytes that were read, to see it rewritten */
-	u64 next_read_ns;
-	u64 read_ns; /* when it was read last */
-	const char *why;
-	struct module_key *dump_key; /* where its jitdump is; NULL: it has none */
-	struct jitdump dump;
-	u64 dump_ino;
+	VEC(u64) times;          /* for each answer: when its code came to be */
+	struct dump_place *dump; /* NULL: it has no jitdump */
 };
 
 struct symbols {
@@ -108,8 +97,8 @@ struct symbols {
 	VEC(struct image *) images;
 	struct map image_of_file; /* identity -> index of image + 1 */
 	struct kernel kernel;
-	VEC(struct jit *) jits;
-	struct map jit_of_pid; /* pid -> index of jit + 1 */
+	VEC(struct runtime_names *) runtimes;
+	struct map runtime_of_pid; /* pid -> index in runtimes + 1 */
 	struct buf scratch;
 };
 
@@ -163,12 +152,10 @@ void lines_cache_save(const struct symbols *s, struct image *img);
 void lines_info(const struct image_lines *l, struct module_info *ret);
 
 void kernel_release(struct kernel *k);
-void jit_free(struct jit *j);
+void runtime_names_free(struct runtime_names *r);
 /* Made on first sight; NULL when there are too many. */
-struct jit *jit_of(struct symbols *s, pid_t pid);
+struct runtime_names *runtime_names_of(struct symbols *s, pid_t pid);
 /* The file that is mapped is a process's jitdump. The strings of @key are the store's. */
-void jit_note_dump(struct symbols *s, const struct module_key *key);
-/* "/tmp/jit-123.dump": whether a mapping of this file says that it is a jitdump. */
-bool jit_is_dump(const char *path);
+void runtime_note_dump(struct symbols *s, const struct module_key *key);
 
 #endif

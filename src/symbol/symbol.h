@@ -14,6 +14,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "runtime/jit.h"
 
 #include <sys/types.h>
 
@@ -150,6 +151,8 @@ struct module_info {
 
 /* False for ids that do not exist. Strings belong to the store. */
 bool symbols_module_info(const struct symbols *s, u32 module, struct module_info *ret);
+/* Its file exists on this machine, in whatever version. */
+bool symbols_module_exists(const struct symbols *s, u32 module);
 /* "libc.so.6"; "" for ids that do not exist. */
 const char *symbols_module_name(const struct symbols *s, u32 module);
 
@@ -194,11 +197,6 @@ u64 symbols_jit_changes(struct symbols *s, pid_t pid, u64 time_ns);
 bool symbols_jit_line(struct symbols *s, pid_t pid, u64 address, u64 time_ns,
 		      struct source_frame *ret);
 
-/* How a function made at run time is unwound, as its jitdump describes. */
-struct jit_unwind {
-	u64 eh_frame_address; /* where .eh_frame would lie: its pointers are relative to that */
-	size_t eh_frame_size; /* the bytes begin with .eh_frame; .eh_frame_hdr is after it */
-};
 /* Appends the bytes. -ENOENT when there are none for this address. */
 int symbols_jit_unwind(struct symbols *s, pid_t pid, u64 address, u64 time_ns,
 		       struct jit_unwind *ret, struct buf *ret_bytes);

@@ -6,9 +6,9 @@
  *				unit that is asked for, and nanoseconds for a look-up after that
  */
 #include "base/clock.h"
+#include "base/io.h"
 #include "base/parse.h"
 #include "elf/elf.h"
-#include "symbol/open.h"
 #include "symbol/symbol.h"
 
 #include <inttypes.h>
@@ -34,7 +34,7 @@ static bool open_place(struct place *p, const char *path)
 
 	p->symbols = symbols_new(&opts);
 	p->module = symbols_module(p->symbols, &(struct module_key){ .path = path });
-	return elf_open_fd(&p->elf, file_open(NULL, path), path, NULL) == 0;
+	return elf_open_fd(&p->elf, io_open_in_root(NULL, path), path, NULL) == 0;
 }
 
 static void close_place(struct place *p)

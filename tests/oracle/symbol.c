@@ -7,10 +7,10 @@
  *	symbol time FILE...	microseconds to load, nanoseconds for a look-up
  */
 #include "base/clock.h"
+#include "base/io.h"
 #include "base/parse.h"
 #include "symbol/demangle.h"
 #include "elf/elf.h"
-#include "symbol/open.h"
 #include "symbol/symbol.h"
 
 #include <inttypes.h>
@@ -39,7 +39,7 @@ static int print_names(const char *path)
 	const u32 module = symbols_module(s, &(struct module_key){ .path = path });
 	char line[64];
 
-	if (elf_open_fd(&elf, file_open(NULL, path), path, NULL) < 0)
+	if (elf_open_fd(&elf, io_open_in_root(NULL, path), path, NULL) < 0)
 		return fail("cannot open the file");
 	while (fgets(line, sizeof(line), stdin)) {
 		struct symbol sym;
@@ -123,7 +123,7 @@ static int print_times(char **paths)
 		struct module_info info;
 		struct symbol sym;
 		double ns;
-		_cleanup_close_ int fd = file_open(NULL, *paths);
+		_cleanup_close_ int fd = io_open_in_root(NULL, *paths);
 
 		symbols_lookup(s, module, 0, &sym);
 		load = clock_mono_ns() - begin;

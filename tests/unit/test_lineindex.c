@@ -4,7 +4,6 @@
 #include "base/buf.h"
 #include "base/io.h"
 #include "symbol/lineindex.h"
-#include "symbol/open.h"
 
 static const u8 id[20] = { 1, 2, 3 };
 static const struct lineindex_owner owner = { id, sizeof(id), 77 };
@@ -54,7 +53,7 @@ static struct srcline *own_lines(u64 *ret_start, u64 *ret_end)
 	_cleanup_elf_ struct elf elf = ELF_INIT;
 	struct srcline *s = NULL;
 
-	CHECK_EQ(elf_open_fd(&elf, file_open(NULL, "/proc/self/exe"), "self", NULL), 0);
+	CHECK_EQ(elf_open_fd(&elf, io_open_in_root(NULL, "/proc/self/exe"), "self", NULL), 0);
 	CHECK_EQ(srcline_new(&s, &elf, NULL), 0);
 	for (size_t i = 0; i < elf.segment_count; i++) {
 		const struct elf_segment *g = &elf.segments[i];
@@ -279,7 +278,7 @@ TEST(an_index_that_shrinks_is_as_none)
 
 	make_index(&bytes);
 	CHECK_EQ(io_write_file_atomic(path, bytes.data, bytes.len, NULL), 0);
-	CHECK_EQ(lineindex_open_fd(&x, file_open(NULL, path), bytes.len, &owner), 0);
+	CHECK_EQ(lineindex_open_fd(&x, io_open_in_root(NULL, path), bytes.len, &owner), 0);
 	check_made(x, 7, 0);
 	CHECK_EQ(truncate(path, 5000), 0);
 	CHECK(!lineindex_find(x, MADE_BASE + (MADE_CELLS - 1) * MADE_STEP, f, 4, &n));

@@ -4,7 +4,6 @@
 #include "base/io.h"
 #include "base/vec.h"
 #include "elf/elf.h"
-#include "symbol/open.h"
 #include "symbol/srcline.h"
 #include "symbol/symbol.h"
 #include "unit/test_symbol_make.h"
@@ -262,13 +261,13 @@ static void copy_without_build_id(const char *from, const char *to)
 	u8 id[MODULE_BUILD_ID_MAX];
 
 	CHECK_EQ(io_read_file(from, 1 << 30, &bytes, NULL), 0);
-	CHECK_EQ(elf_open_fd(&elf, file_open(NULL, from), from, NULL), 0);
+	CHECK_EQ(elf_open_fd(&elf, io_open_in_root(NULL, from), from, NULL), 0);
 	note = elf_find_section(&elf, ".note.gnu.build-id");
 	if (note)
 		bytes.data[note->offset + offsetof(Elf64_Nhdr, n_type)] = 99;
 	CHECK_EQ(io_write_file_atomic(to, bytes.data, bytes.len, NULL), 0);
 	elf_release(&elf);
-	CHECK_EQ(elf_open_fd(&elf, file_open(NULL, to), to, NULL), 0);
+	CHECK_EQ(elf_open_fd(&elf, io_open_in_root(NULL, to), to, NULL), 0);
 	CHECK_EQ(elf_build_id(&elf, id, sizeof(id)), 0);
 }
 
@@ -382,7 +381,7 @@ TEST_TIMEOUT(cut_debug_information_is_survived, 60)
 
 	need_libdw();
 	CHECK(find_mapping((u64)(uintptr_t)&outermost, &m));
-	CHECK_EQ(elf_open_fd(&whole, file_open(NULL, m.path), m.path, NULL), 0);
+	CHECK_EQ(elf_open_fd(&whole, io_open_in_root(NULL, m.path), m.path, NULL), 0);
 	line = elf_find_section(&whole, ".debug_line");
 	CHECK(line != NULL);
 	/* The headers stay, the sections shrink: each sixth of the line table is missing once. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Names of run-time code that travel in a recording: who named the code is gone with its process,
- * or on another machine.
+ * Names of run-time code in a recording: the files that named it are gone with their
+ * process, or on another machine.
  *
  * The blob: "FJIT", a byte 1 (version), then until the end of the bytes
  *	pid, time, start, size, name length, name
@@ -27,12 +27,12 @@ void symbols_code_pack(struct buf *ret, const struct symbol_code *c)
 
 void symbols_code_export(const struct symbols *s, struct buf *ret)
 {
-	vec_each(j, &s->jits) {
-		for (size_t i = 0; i < (*j)->answers.list.len; i++) {
-			const struct symbol *sym = &(*j)->answers.list.items[i];
+	vec_each(r, &s->runtimes) {
+		for (size_t i = 0; i < (*r)->answers.list.len; i++) {
+			const struct symbol *sym = &(*r)->answers.list.items[i];
 
-			symbols_code_pack(ret, &(struct symbol_code){ .pid = (*j)->pid,
-								      .time = (*j)->times.items[i],
+			symbols_code_pack(ret, &(struct symbol_code){ .pid = (*r)->jit.pid,
+								      .time = (*r)->times.items[i],
 								      .start = sym->start,
 								      .size = sym->size,
 								      .name = sym->raw_name });
@@ -46,16 +46,16 @@ static void import_code(struct symbols *s, struct carry_blob *b)
 	const pid_t pid = (pid_t)carry_get(b);
 	struct jitdump_entry e = { 0 };
 	const char *name;
-	struct jit *j;
+	struct runtime_names *r;
 	size_t n;
 
 	e.time = carry_get(b);
 	e.start = carry_get(b);
 	e.size = carry_get(b);
 	name = carry_get_bytes(b, JITDUMP_MAX_NAME, &n);
-	j = s && !b->bad ? jit_of(s, pid) : NULL;
-	if (j)
-		jitdump_add(&j->carried, &e, name, n);
+	r = s && !b->bad ? runtime_names_of(s, pid) : NULL;
+	if (r)
+		jitdump_add(&r->jit.carried, &e, name, n);
 }
 
 int symbols_code_import(struct symbols *s, const void *blob, size_t len, struct err *e)
@@ -86,10 +86,10 @@ size_t symbols_code_take(struct symbols *s, const struct code_names *names, size
 						 .start = c->start,
 						 .size = c->size };
 		const char *name = intern_get(&names->strings, c->name);
-		struct jit *j = jit_of(s, (pid_t)c->pid);
+		struct runtime_names *r = runtime_names_of(s, (pid_t)c->pid);
 
-		if (j)
-			jitdump_add(&j->carried, &e, name, strlen(name));
+		if (r)
+			jitdump_add(&r->jit.carried, &e, name, strlen(name));
 	}
 	return from;
 }
