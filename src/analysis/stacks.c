@@ -6,7 +6,6 @@
 #include "analysis/report.h"
 #include "base/buf.h"
 #include "base/hash.h"
-#include "base/io.h"
 #include "profile/load.h"
 #include "unwind/unwind.h"
 
@@ -357,7 +356,7 @@ static void names_of(struct symbols *symbols, const struct binary_row *b, const 
 		return;
 	if (info.debug_file)
 		*from = value_text(ret, info.debug_file);
-	else if (b->named && !io_exists(path))
+	else if (b->named && !symbols_module_exists(symbols, module))
 		*from = value_text(ret, "the recording");
 	else
 		*from = value_text(ret, info.why ? info.why : "the file");

@@ -5,7 +5,6 @@
 
 #include "base/buf.h"
 #include "base/fmt.h"
-#include "host/procfs.h"
 
 void stat_init(struct stat_set *s, enum stat_by by, bool whole, bool scale)
 {
@@ -126,21 +125,19 @@ static int group_order(const void *a, const void *b)
 	return 0;
 }
 
-static const char *thread_label(struct stat_set *s, pid_t tid)
+void stat_label_thread(struct stat_set *s, struct stat_group *g, const char *comm)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT;
-	char comm[PROCFS_COMM] = "";
 
-	(void)procfs_comm((u32)tid, 0, comm);
 	fmt_clean(&text, comm, strlen(comm));
-	return arena_printf(&s->arena, "%s-%d", buf_str(&text), (int)tid);
+	g->label = arena_printf(&s->arena, "%s-%d", buf_str(&text), g->id[0]);
 }
 
 static const char *label_of(struct stat_set *s, const struct stat_group *g, const struct target *t)
 {
 	switch (s->by) {
-	case STAT_ALL: return NULL;
-	case STAT_THREAD: return thread_label(s, (pid_t)g->id[0]);
+	case STAT_ALL:
+	case STAT_THREAD: return NULL;
 	case STAT_CGROUP: return arena_strdup(&s->arena, t->cgroups.items[g->id[0]].path);
 	case STAT_CPU: return arena_printf(&s->arena, "CPU%d", g->id[0]);
 	case STAT_SOCKET: return arena_printf(&s->arena, "S%d", g->id[0]);

@@ -100,6 +100,8 @@ void stat_release(struct stat_set *s);
 /* What is counted, and in which groups. */
 void stat_setup(struct stat_set *s, const struct event_list *events, const struct counting *c,
 		const struct target *target, const struct topology *topology);
+/* With STAT_THREAD a group's id is a thread, which only the caller can name. */
+void stat_label_thread(struct stat_set *s, struct stat_group *g, const char *comm);
 /* Adds what was counted since the last call; the span has no times yet. */
 struct stat_span *stat_take(struct stat_set *s, const struct counting *c);
 /* The next counts are of new counters, which begin at 0. */

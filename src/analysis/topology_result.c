@@ -3,7 +3,6 @@
 
 #include "base/buf.h"
 #include "base/fmt.h"
-#include "host/procfs.h"
 
 enum {
 	C_TYPE,
@@ -128,23 +127,6 @@ static const struct column process_columns[] = {
 	[P_OBJECT] = { "object", "THAT IS", VALUE_TEXT, COLUMN_FILL },
 };
 
-bool topo_parse_allowed(const char *text, size_t len, range_list *ret)
-{
-	static const char key[] = "Cpus_allowed_list:";
-	_cleanup_buf_ struct buf copy = BUF_INIT;
-	const char *at;
-
-	buf_add(&copy, text, len);
-	at = strstr(buf_str(&copy), key);
-	if (!at)
-		return false;
-	at += strlen(key);
-	at += strspn(at, " \t");
-	_cleanup_free_ char *list = xstrndup(at, strcspn(at, "\n"));
-
-	return parse_ranges(list, TOPOLOGY_CPUS_MOST - 1, ret, NULL) >= 0;
-}
-
 struct finding {
 	const struct topo_tree *tree;
 	const u64 *cpus;
@@ -161,26 +143,23 @@ static void find_object(const struct topo_obj *o, int depth UNUSED, void *ctx)
 		f->found = o;
 }
 
-static void add_process(const struct topo_tree *t, u32 pid, const range_list *allowed,
-			struct table *table, struct result *r)
+static void add_process(const struct topo_tree *t, const struct affinity *p, struct table *table,
+			struct result *r)
 {
 	_cleanup_free_ u64 *set = xcalloc(t->words, sizeof(u64));
 	struct finding f = { .tree = t, .cpus = set };
 	_cleanup_buf_ struct buf text = BUF_INIT;
-	struct proc_stat stat;
 	struct value *c;
 
-	if (procfs_stat(pid, 0, &stat) < 0)
-		return; /* it has ended */
 	for (u32 cpu = 0; cpu < t->words * 64; cpu++) {
-		if (ranges_contain(allowed, cpu) && topo_has(t->root->cpus, cpu))
+		if (ranges_contain(&p->allowed, cpu) && topo_has(t->root->cpus, cpu))
 			set[cpu / 64] |= 1ull << cpu % 64;
 	}
 	topo_walk(t->root, 0, find_object, &f);
 	c = table_row(r, table)->cells;
-	c[P_PID] = value_u(VALUE_PID, pid);
-	c[P_COMMAND] = value_text(r, stat.comm);
-	c[P_ON] = value_u(VALUE_PID, stat.cpu);
+	c[P_PID] = value_u(VALUE_PID, p->pid);
+	c[P_COMMAND] = value_text(r, p->comm);
+	c[P_ON] = value_u(VALUE_PID, p->cpu);
 	topo_cpu_list(t, set, &text);
 	c[P_BOUND] = value_text(r, buf_str(&text));
 	buf_reset(&text);
@@ -198,32 +177,22 @@ static bool is_everywhere(const struct topo_tree *t, const range_list *allowed)
 	return true;
 }
 
-int topo_processes(const struct topo_tree *t, bool all, struct result *r, struct err *e)
+void topo_processes(const struct topo_tree *t, const struct affinity_list *list, bool all,
+		    struct result *r)
 {
 	struct table *table =
 		result_table(r, "processes", NULL, process_columns, ARRAY_SIZE(process_columns));
-	pid_list pids = { 0 };
-	u64 hidden = 0, free_ones = 0;
-	int rc = procfs_pids(&pids, e);
+	u64 free_ones = 0;
 
-	for (size_t i = 0; rc >= 0 && i < pids.len; i++) {
-		_cleanup_buf_ struct buf text = BUF_INIT;
-		range_list allowed = { 0 };
-
-		if (procfs_read(pids.items[i], 0, "status", 1 << 20, &text, NULL) < 0 ||
-		    !topo_parse_allowed(buf_str(&text), text.len, &allowed))
-			hidden++; /* it has ended, or we may not look */
-		else if (!all && is_everywhere(t, &allowed))
+	vec_each(p, &list->processes) {
+		if (!all && is_everywhere(t, &p->allowed))
 			free_ones++;
 		else
-			add_process(t, pids.items[i], &allowed, table, r);
-		vec_release(&allowed);
+			add_process(t, p, table, r);
 	}
-	vec_release(&pids);
 	result_title(r, all ? "where processes may run" : "processes that are bound to CPUs");
 	result_fact(r, "bound", "shown", value_u(VALUE_COUNT, table->rows.len));
 	if (!all)
 		result_fact(r, "anywhere", "anywhere", value_u(VALUE_COUNT, free_ones));
-	result_loss(r, "unread", "processes that could not be read", hidden);
-	return rc;
+	result_loss(r, "unread", "processes that could not be read", list->unread);
 }

@@ -4,13 +4,13 @@
 #define ANALYSIS_TOPOLOGY_RESULT_H
 
 #include "analysis/topology_layout.h"
+#include "host/affinity.h"
 #include "result/result.h"
 
 /* @load: NULL, or that of the CPUs and nodes. */
 void topo_result(const struct topo_tree *t, const struct topo_load *load, struct result *r);
-/* Processes of the running machine; @all: also those that may run everywhere. */
-int topo_processes(const struct topo_tree *t, bool all, struct result *r, struct err *e);
-/* "Cpus_allowed_list" in the text of /proc/PID/status; false: it has none. */
-bool topo_parse_allowed(const char *text, size_t len, range_list *ret);
+/* @list: of a machine; @all: also those that may run everywhere. */
+void topo_processes(const struct topo_tree *t, const struct affinity_list *list, bool all,
+		    struct result *r);
 
 #endif

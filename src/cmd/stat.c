@@ -16,6 +16,7 @@
 #include "cli/stat_why.h"
 #include "cli/target.h"
 #include "host/caps.h"
+#include "host/procfs.h"
 #include "recorder/count_run.h"
 #include "view/stat_form.h"
 
@@ -282,6 +283,18 @@ static int open_counters(struct stat_job *j, bool on_exec)
 	return counting_open(j->counting, &j->ctx->err);
 }
 
+static void label_threads(struct stat_set *s)
+{
+	if (s->by != STAT_THREAD || !s->n_places)
+		return;
+	vec_each(g, &s->groups) {
+		char comm[PROCFS_COMM] = "";
+
+		(void)procfs_comm((u32)g->id[0], 0, comm);
+		stat_label_thread(s, g, comm);
+	}
+}
+
 /* The first run says what there is; later ones must be alike. */
 static int prepare_run(struct stat_job *j, bool first, bool *ret_on_exec)
 {
@@ -309,6 +322,7 @@ static int prepare_run(struct stat_job *j, bool first, bool *ret_on_exec)
 	}
 	j->stat.whole = target_is_whole(&j->target) || (a->by_thread && !j->launch.pid);
 	stat_setup(&j->stat, &j->events, j->counting, &j->target, &j->topology);
+	label_threads(&j->stat);
 	j->subject = subject_of(j);
 	j->form.subject = j->subject;
 	return 0;

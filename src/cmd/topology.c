@@ -7,6 +7,7 @@
 #include "base/stop.h"
 #include "cli/cli.h"
 #include "cli/output.h"
+#include "host/affinity.h"
 #include "host/load.h"
 #include "view/svg.h"
 #include "view/term.h"
@@ -207,17 +208,25 @@ static int watch(struct job *j)
 
 /* --- all -------------------------------------------------------------------------------------- */
 
+static int show_processes(struct job *j, struct result *r)
+{
+	struct affinity_list list;
+	int rc = affinity_read(&list, &j->ctx->err);
+
+	if (rc >= 0)
+		topo_processes(&j->tree, &list, streq(j->args->processes, "all"), r);
+	affinity_release(&list);
+	return rc < 0 ? rc : cli_show(j->ctx, r);
+}
+
 static int show_tree(struct job *j)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT;
 	_cleanup_result_ struct result r;
-	int rc = 0;
 
 	result_init(&r, "topology");
-	if (j->args->processes) {
-		rc = topo_processes(&j->tree, streq(j->args->processes, "all"), &r, &j->ctx->err);
-		return rc < 0 ? rc : cli_show(j->ctx, &r);
-	}
+	if (j->args->processes)
+		return show_processes(j, &r);
 	if (cli_is_machine(j->ctx)) {
 		topo_result(&j->tree, NULL, &r);
 		return cli_show(j->ctx, &r);

@@ -3,6 +3,7 @@
 #include "analysis/topology.h"
 #include "analysis/topology_layout.h"
 #include "analysis/topology_result.h"
+#include "host/affinity.h"
 #include "host/load.h"
 #include "view/topology_form.h"
 
@@ -16,7 +17,7 @@ static void read_files(const char *text, size_t size)
 
 	(void)topology_parse_mask(copy, TOPOLOGY_CPUS_MOST, &list);
 	vec_release(&list);
-	(void)topo_parse_allowed(text, size, &list);
+	(void)affinity_parse(text, size, &list);
 	load_parse_stat(&m, text, size);
 	load_parse_interrupts(&m, text, size);
 	load_release(&m);
