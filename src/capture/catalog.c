@@ -9,6 +9,7 @@
 #include "capture/names.h"
 #include "capture/pmu.h"
 #include "capture/tracepoint.h"
+#include "host/tracefs.h"
 
 const char *catalog_kind_name(enum catalog_kind kind)
 {
@@ -123,12 +124,13 @@ static void walk_pmus(const struct catalog_query *q)
 	pmu_list_release(&pmus);
 }
 
-static void field_entries(const struct catalog_query *q, const struct tracepoint_name *tp)
+static void field_entries(const struct catalog_query *q, const char *root,
+			  const struct tracepoint_name *tp)
 {
 	_cleanup_buf_ struct buf name = BUF_INIT, text = BUF_INIT, encoding = BUF_INIT;
 	struct tracepoint_format f;
 
-	if (tracepoint_format_read(NULL, tp->sys, tp->name, &f, NULL) < 0)
+	if (tracepoint_format_read(root, tp->sys, tp->name, &f, NULL) < 0)
 		return;
 	vec_each(field, &f.fields) {
 		if (field->is_common)
@@ -149,13 +151,13 @@ static void field_entries(const struct catalog_query *q, const struct tracepoint
 	tracepoint_format_release(&f);
 }
 
-static void tracepoint_entry(const struct catalog_query *q, const struct tracepoint_name *tp,
-			     const char *name)
+static void tracepoint_entry(const struct catalog_query *q, const char *root,
+			     const struct tracepoint_name *tp, const char *name)
 {
 	char encoding[64] = "";
 	u64 id;
 
-	if (tracepoint_id(NULL, tp->sys, tp->name, &id, NULL) >= 0)
+	if (tracepoint_id(root, tp->sys, tp->name, &id, NULL) >= 0)
 		snprintf(encoding, sizeof(encoding), "type=%u config=%llu", PERF_TYPE_TRACEPOINT,
 			 (unsigned long long)id);
 	else if (!q->all)
@@ -164,21 +166,26 @@ static void tracepoint_entry(const struct catalog_query *q, const struct tracepo
 						  .name = name,
 						  .encoding = *encoding ? encoding : NULL });
 	if (q->details)
-		field_entries(q, tp);
+		field_entries(q, root, tp);
 }
 
 static void walk_tracepoints(const struct catalog_query *q, struct err *e)
 {
-	struct tracepoint_list list = { 0 };
+	_cleanup_(tracefs_release) struct tracefs fs = TRACEFS_INIT;
 	_cleanup_buf_ struct buf name = BUF_INIT;
+	struct tracepoint_list list = { 0 };
+	const char *root;
 
-	if (tracepoint_find(NULL, "*", "*", &list, e) < 0)
+	if (tracefs_open(&fs, e) < 0)
+		return;
+	root = tracefs_root(&fs);
+	if (tracepoint_find(root, "*", "*", &list, e) < 0)
 		return;
 	vec_each(tp, &list.names) {
 		buf_reset(&name);
 		buf_addf(&name, "%s:%s", tp->sys, tp->name);
 		if (wanted(q, CATALOG_TRACEPOINT, buf_str(&name), NULL))
-			tracepoint_entry(q, tp, buf_str(&name));
+			tracepoint_entry(q, root, tp, buf_str(&name));
 	}
 	tracepoint_list_release(&list);
 }

@@ -556,13 +556,12 @@ static void take_events(struct event_list *list, struct event_list *from)
 	list->arguments++;
 }
 
-/* Tracepoints are found where nobody has mounted tracefs, too: in a mount of our own. */
+/* Opens tracefs once for all events of a list. */
 static void find_tracefs(struct event_list *list, const char *text)
 {
 	struct tracefs fs = TRACEFS_INIT;
 
-	if (list->source.tracefs || !strchr(text, ':') || tracefs_path() ||
-	    tracefs_open(&fs, NULL) < 0)
+	if (list->source.tracefs || !strchr(text, ':') || tracefs_open(&fs, NULL) < 0)
 		return;
 	list->own = xmemdup(&fs, sizeof(fs));
 	list->source.tracefs = tracefs_root(list->own);

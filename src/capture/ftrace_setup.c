@@ -126,7 +126,7 @@ int ftrace_setup_find(const struct ftrace *f, const char *word, struct tracepoin
 	const char *colon = strchr(word, ':');
 	_cleanup_free_ char *sys =
 		colon ? xasprintf("%.*s", (int)(colon - word), word) : xstrdup("*");
-	int r = tracepoint_find(f->fs.mounted, sys, colon ? colon + 1 : word, ret, e);
+	int r = tracepoint_find(tracefs_root(&f->fs), sys, colon ? colon + 1 : word, ret, e);
 
 	if (r >= 0 && !ret->names.len) {
 		err_set(e, ENOENT, "no event '%s'", word);

@@ -7,38 +7,21 @@
 #include "base/buf.h"
 #include "base/io.h"
 #include "base/parse.h"
+#include "host/tracefs.h"
 
-const char *tracefs_path(void)
+/* Appends ROOT/events; without a root, that of tracefs, which stays open in @fs meanwhile. */
+static int events_path(const char *root, struct tracefs *fs, struct buf *path, struct err *e)
 {
-	static const char *const paths[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
-	_cleanup_buf_ struct buf path = BUF_INIT;
+	int r;
 
-	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
-		buf_reset(&path);
-		buf_addf(&path, "%s/events", paths[i]);
-		if (access(buf_str(&path), F_OK) == 0)
-			return paths[i];
+	if (!root) {
+		r = tracefs_open(fs, e);
+		if (r < 0)
+			return r;
+		root = tracefs_root(fs);
 	}
-	return NULL;
-}
-
-/* Appends ROOT/events, or fails with what to do about a missing tracefs. */
-static int events_path(const char *root, struct buf *path, struct err *e)
-{
-	if (!root)
-		root = tracefs_path();
-	if (root) {
-		buf_addf(path, "%s/events", root);
-		return 0;
-	}
-	if (access("/sys/kernel/tracing", R_OK | X_OK) < 0 && errno == EACCES) {
-		err_sys(e, EACCES, "cannot read '/sys/kernel/tracing'");
-		err_hint(e, "run as root, or remount tracefs readable for your group");
-		return -EACCES;
-	}
-	err_set(e, ENOENT, "tracefs is not mounted, so tracepoints cannot be found");
-	err_hint(e, "mount -t tracefs nodev /sys/kernel/tracing");
-	return -ENOENT;
+	buf_addf(path, "%s/events", root);
+	return 0;
 }
 
 void tracepoint_list_release(struct tracepoint_list *list)
@@ -122,9 +105,10 @@ static int find_all(const char *events, const char *sys_glob, const char *name_g
 int tracepoint_find(const char *root, const char *sys_glob, const char *name_glob,
 		    struct tracepoint_list *ret, struct err *e)
 {
+	_cleanup_(tracefs_release) struct tracefs fs = TRACEFS_INIT;
 	_cleanup_buf_ struct buf events = BUF_INIT;
 	struct tracepoint_list list = { 0 };
-	int r = events_path(root, &events, e);
+	int r = events_path(root, &fs, &events, e);
 
 	if (r < 0)
 		return r;
@@ -145,8 +129,9 @@ int tracepoint_find(const char *root, const char *sys_glob, const char *name_glo
 
 int tracepoint_id(const char *root, const char *sys, const char *name, u64 *ret, struct err *e)
 {
+	_cleanup_(tracefs_release) struct tracefs fs = TRACEFS_INIT;
 	_cleanup_buf_ struct buf path = BUF_INIT;
-	int r = events_path(root, &path, e);
+	int r = events_path(root, &fs, &path, e);
 
 	if (r < 0)
 		return r;
@@ -160,8 +145,9 @@ int tracepoint_id(const char *root, const char *sys, const char *name, u64 *ret,
 int tracepoint_format_read(const char *root, const char *sys, const char *name,
 			   struct tracepoint_format *ret, struct err *e)
 {
+	_cleanup_(tracefs_release) struct tracefs fs = TRACEFS_INIT;
 	_cleanup_buf_ struct buf path = BUF_INIT, text = BUF_INIT;
-	int r = events_path(root, &path, e);
+	int r = events_path(root, &fs, &path, e);
 
 	if (r < 0)
 		return r;

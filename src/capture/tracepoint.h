@@ -9,9 +9,6 @@
 
 enum { TRACEPOINT_FORMAT_MOST = 1 << 20, TRACEPOINT_FIELDS_MOST = 1024 };
 
-/* Where tracefs is mounted (/sys/kernel/tracing or /sys/kernel/debug/tracing), or NULL. */
-const char *tracefs_path(void);
-
 struct tracepoint_name {
 	const char *sys;
 	const char *name;

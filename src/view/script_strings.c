@@ -8,7 +8,7 @@
 #include "view/script_state.h"
 
 #include "base/io.h"
-#include "capture/tracepoint.h"
+#include "host/tracefs.h"
 
 #include <sys/utsname.h>
 
@@ -43,9 +43,9 @@ static void take_lines(struct script *s, const char *p, const char *end)
 static void read_strings(struct script *s)
 {
 	const struct recording_info *info = recording_info(s->recording);
-	const char *release = info->osrelease, *tracefs = tracefs_path();
+	const char *release = info->osrelease;
+	_cleanup_(tracefs_release) struct tracefs fs = TRACEFS_INIT;
 	_cleanup_buf_ struct buf text = BUF_INIT;
-	_cleanup_free_ char *path = NULL;
 	struct utsname here;
 
 	s->strings_read = true;
@@ -53,10 +53,10 @@ static void read_strings(struct script *s)
 		take_lines(s, info->printk, info->printk + strlen(info->printk));
 		return;
 	}
-	if (!release || !tracefs || uname(&here) < 0 || !streq(here.release, release))
+	if (!release || uname(&here) < 0 || !streq(here.release, release))
 		return;
-	path = xasprintf("%s/printk_formats", tracefs);
-	if (io_read_file(path, STRINGS_MOST, &text, NULL) >= 0)
+	if (tracefs_open(&fs, NULL) == 0 &&
+	    tracefs_read(&fs, "printk_formats", STRINGS_MOST, &text, NULL) >= 0)
 		take_lines(s, buf_str(&text), buf_str(&text) + text.len);
 }
 
