@@ -76,6 +76,9 @@ static const struct opt annotate_options[] = {
 	OPT_END,
 };
 
+/* Functions without code: this many are named in notes, the others counted. */
+enum { FAILURES_NAMED = 3 };
+
 struct job {
 	struct context *ctx;
 	const struct annotate_args *args;
@@ -147,26 +150,39 @@ static int not_found(struct job *j, const char *name)
 	return -ENODATA;
 }
 
-/* The heaviest ones; of those whose code is not there the reason is a note. */
+/* Functions without code on this machine are passed over; the first ones are named. */
+static void pass_over(struct job *j)
+{
+	if (j->failed++ < FAILURES_NAMED)
+		result_note(&j->result, NOTE_WARNING, j->ctx->err.hint, "%s", j->ctx->err.what);
+	err_release(&j->ctx->err);
+}
+
+static void count_passed_over(struct job *j)
+{
+	if (j->failed > FAILURES_NAMED)
+		result_note(&j->result, NOTE_WARNING, NULL,
+			    "the code of %zu more functions cannot be read",
+			    j->failed - FAILURES_NAMED);
+}
+
+/* The heaviest ones whose code can be read. */
 static int show_top(struct job *j)
 {
 	size_t most = j->as_perf && !j->args->top_given ? SIZE_MAX : (size_t)j->args->top;
 
 	vec_each(f, &j->hits.functions) {
-		int r;
-
-		if (j->shown + j->failed >= most)
+		if (j->shown >= most)
 			break;
-		r = show(j, f);
-		if (r >= 0)
-			continue;
-		result_note(&j->result, NOTE_WARNING, j->ctx->err.hint, "%s", j->ctx->err.what);
-		/* one is enough for the status */
-		if (j->shown || j->failed + 1 < MIN(most, j->hits.functions.len))
-			err_release(&j->ctx->err);
-		j->failed++;
+		if (show(j, f) < 0)
+			pass_over(j);
 	}
-	return j->shown ? 0 : -ENOENT;
+	count_passed_over(j);
+	if (j->shown)
+		return 0;
+	/* the reason of the heaviest one */
+	(void)show(j, &j->hits.functions.items[0]);
+	return -ENOENT;
 }
 
 static int find_and_show(struct job *j, const char *name)
@@ -196,24 +212,51 @@ static int print(struct job *j)
 	return cli_print(j->ctx, &j->text);
 }
 
+static int list_both(struct job *j, struct hits *old, const struct hits_function *f,
+		     struct listing *before, struct listing *after)
+{
+	const struct hits_function *g = hits_find(old, f->name);
+	struct err *e = &j->ctx->err;
+	int r;
+
+	if (!g)
+		return err_set(e, ENODATA, "'%s' has no sample in '%s'", f->name, j->args->other);
+	r = listing_make(before, old, g, &j->listing, e);
+	if (r >= 0)
+		r = listing_make(after, &j->hits, f, &j->listing, e);
+	return r;
+}
+
+/* Of all functions the heaviest one that can be compared. */
+static int list_heaviest(struct job *j, struct hits *old, struct listing *before,
+			 struct listing *after)
+{
+	vec_each(f, &j->hits.functions) {
+		if (list_both(j, old, f, before, after) >= 0) {
+			count_passed_over(j);
+			return 0;
+		}
+		listing_release(before);
+		listing_release(after);
+		pass_over(j);
+	}
+	return list_both(j, old, &j->hits.functions.items[0], before, after);
+}
+
 static int compare(struct job *j, const char *name, const struct hits_opts *opts)
 {
-	const struct hits_function *f, *g;
 	struct listing before = { 0 }, after = { 0 };
 	struct err *e = &j->ctx->err;
 	struct hits old;
 	int r = hits_load(&old, j->args->other, opts, e);
 
-	f = name ? hits_find(&j->hits, name) : &j->hits.functions.items[0];
-	if (r >= 0 && !f)
-		r = not_found(j, name);
-	g = r >= 0 ? hits_find(&old, f->name) : NULL;
-	if (r >= 0 && !g)
-		r = err_set(e, ENODATA, "'%s' has no sample in '%s'", f->name, j->args->other);
-	if (r >= 0)
-		r = listing_make(&before, &old, g, &j->listing, e);
-	if (r >= 0)
-		r = listing_make(&after, &j->hits, f, &j->listing, e);
+	if (r >= 0 && name) {
+		const struct hits_function *f = hits_find(&j->hits, name);
+
+		r = f ? list_both(j, &old, f, &before, &after) : not_found(j, name);
+	} else if (r >= 0) {
+		r = list_heaviest(j, &old, &before, &after);
+	}
 	if (r >= 0)
 		r = annotate_diff(&before, &old, &after, &j->hits, &j->files, &j->result, e);
 	if (r >= 0)
