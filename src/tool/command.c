@@ -14,6 +14,7 @@ enum applies {
 	FOR_STACKS,
 	FOR_TIMES,
 	FOR_ROWS,
+	FOR_MAPS,
 	FOR_TARGETS, /* the script asks target() */
 };
 
@@ -64,14 +65,14 @@ static const struct uniform {
 	    .arg = "EXPR",
 	    .group = "Output",
 	    .help = "rows for which this is true, like 'pid == 1 && bytes > 4K'" } },
-	{ FOR_TABLES,
+	{ FOR_MAPS,
 	  { .short_name = 'i',
 	    .name = "interval",
 	    .type = OPT_DURATION,
 	    AT(interval),
 	    .arg = "TIME",
 	    .group = "Output",
-	    .help = "a table each time, as the first operand" } },
+	    .help = "a table or histogram each time, as the first operand" } },
 	{ FOR_TABLES,
 	  { .short_name = 'r',
 	    .name = "top",
@@ -116,6 +117,9 @@ static const struct uniform {
 	    .group = "Output",
 	    .help = "draw the times as a heat map of latencies at the end" } },
 	{ ALWAYS,
+	  { 'j', "as-json", OPT_FLAG, AT(json), .flags = OPT_HIDDEN,
+	    .help = "--json, as bcc's tools spell it" } },
+	{ ALWAYS,
 	  { .name = "source",
 	    .type = OPT_FLAG,
 	    AT(source),
@@ -151,6 +155,7 @@ static bool does_apply(const struct tool *t, enum applies when)
 	case FOR_SLOWER: return t->header.min;
 	case FOR_STACKS: return tool_has_kind(t, KIND_STACK);
 	case FOR_TIMES: return tool_streams(t) && tool_has_kind(t, KIND_DURATION);
+	case FOR_MAPS: return !tool_streams(t);
 	case FOR_ROWS: return !has_histograms(t);
 	case FOR_TARGETS:
 		return t->header.user_process || t->header.may_process ||
@@ -242,16 +247,29 @@ static const struct example *make_examples(struct tool *t)
 	return list;
 }
 
+/* The values of an option that may stand alone: "[postgres|mysql]". */
+static const char *choice_operand(struct tool *t)
+{
+	vec_each(it, &t->header.options)
+		if (it->kind == OPTION_CHOICE)
+			return arena_printf(&t->arena, "[%s]", it->choices);
+	return NULL;
+}
+
 static void set_operands(struct tool *t)
 {
 	struct command *c = &t->command;
 
-	if (t->header.operand) {
-		c->operands = streq(t->header.operand, "min") ? "[MS]" : "[VALUE]";
-		c->max_operands = 1;
-	} else if (!tool_streams(t)) {
-		c->operands = "[INTERVAL [COUNT]]";
-		c->max_operands = 2;
+	bool min = t->header.operand && streq(t->header.operand, "min");
+	const char *choices = choice_operand(t);
+
+	if (tool_streams(t)) {
+		c->operands = min ? "[MS]" : t->header.operand ? "[VALUE]" : choices;
+		c->max_operands = (t->header.operand != NULL) + (choices != NULL);
+	} else {
+		c->operands =
+			t->header.operand ? "[VALUE] [INTERVAL [COUNT]]" : "[INTERVAL [COUNT]]";
+		c->max_operands = 2 + (t->header.operand != NULL) + (choices != NULL);
 	}
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A tool at work: from options to a program, from rows and maps to results. */
+#include "tool/operands.h"
 #include "tool/tool.h"
 
 #include "base/clock.h"
@@ -455,54 +456,6 @@ static int work(struct session *s)
 	return rc ? rc : status;
 }
 
-/* --- operands --------------------------------------------------------------------------------- */
-
-static int operand_value(struct session *s, struct tool_args *a, const char *text)
-{
-	const struct tool_header *h = &s->tool->header;
-
-	if (streq(h->operand, "min")) {
-		double ms;
-		int rc = parse_double(text, &ms, NULL);
-
-		/* bcc's tools take milliseconds */
-		if (rc == 0 && ms >= 0 && ms < 1e12)
-			a->min = (u64)(ms * NSEC_PER_MSEC);
-		else
-			return parse_duration(text, &a->min, &s->ctx->err);
-		return 0;
-	}
-	for (size_t i = 0; i < h->options.len; i++) {
-		const struct tool_option *o = &h->options.items[i];
-
-		if (!streq(o->name, h->operand))
-			continue;
-		if (o->kind == OPTION_STRING)
-			memcpy(&a->values[i], &text, sizeof(text));
-		else
-			return parse_u64(text, &a->values[i], &s->ctx->err);
-	}
-	return 0;
-}
-
-static int take_operands(struct session *s, struct tool_args *a)
-{
-	const str_list *words = &s->ctx->operands;
-	int rc = 0;
-
-	s->interval = s->args->interval ? s->args->interval : s->tool->header.interval;
-	if (!words->len)
-		return 0;
-	if (s->tool->header.operand)
-		return operand_value(s, a, words->items[0]);
-	rc = parse_duration(words->items[0], &s->interval, &s->ctx->err);
-	if (rc == 0 && !s->interval)
-		rc = err_set(&s->ctx->err, EINVAL, "the interval is 0");
-	if (rc == 0 && words->len > 1)
-		rc = parse_u64(words->items[1], &s->rounds, &s->ctx->err);
-	return rc;
-}
-
 static int check_pids(struct session *s)
 {
 	vec_each(it, &s->args->pids) {
@@ -547,7 +500,7 @@ static int open_file(struct session *s)
 static int run_session(struct session *s, struct tool_args *a)
 {
 	_cleanup_buf_ struct buf exe = BUF_INIT;
-	int rc = take_operands(s, a);
+	int rc = operands_take(s->ctx, s->tool, a, &s->interval, &s->rounds);
 
 	if (rc == 0)
 		rc = check_sort(s);

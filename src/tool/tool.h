@@ -30,6 +30,7 @@ struct tool_args {
 	bool children;
 	bool timestamp;
 	bool source;
+	bool json;
 	u64 duration;
 	u64 interval; /* 0: by the header or the operand */
 	u64 top;

@@ -91,8 +91,9 @@ expect_err "cannot open the FIFO './none'"
 run "$FATHOM" record -e cpu-clock -F 9999 -z0 -a --max-size 1M -d 60s -o m.data
 expect_status 0
 expect_err '--max-size is reached: the recording ends'
+# A minute of it would be 200 MB and more; names and files are written after the end.
 size=$(stat -c %s m.data)
-ok "the recording ended at its size ($size bytes)" test "$size" -ge 1048576 -a "$size" -lt 8000000
+ok "the recording ended at its size ($size bytes)" test "$size" -ge 1048576 -a "$size" -lt 64000000
 ok "and is whole" test "$(samples m.data)" -gt 1000
 
 run "$FATHOM" record -e cpu-clock -F 999 --timestamp-filename -o t.data -- "$burn" --seconds 0.3

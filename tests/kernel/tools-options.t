@@ -44,6 +44,26 @@ if traced execsnoop "-p $parent --children" "echo >&8; \"$TMP/truth\" stranger; 
 fi
 wait $parent
 
+# --- operands as bcc takes them ------------------------------------------------------------------
+sleep 30 &
+sleeper=$!
+run "$FATHOM" deadlock -d 100ms $sleeper
+expect_status 0 'a number where a program would stand is a process'
+kill $sleeper
+run "$FATHOM" deadlock -d 100ms 4194305
+expect_status 1
+expect_err 'there is no process 4194305'
+run "$FATHOM" biolatpcts -i 100ms -d 300ms no-such-disk
+expect_status 0 'a word is the value of the option that the header names'
+run "$FATHOM" biolatpcts no-such-disk 100ms 2
+expect_status 0 'and an interval and a count may follow'
+run "$FATHOM" dbslower neither
+expect_status 2
+expect_err "'neither' is not a duration" 'a word that is no choice of an option is an interval'
+run "$FATHOM" syscount -j 200ms 1
+expect_status 0
+ok '-j is --json' "$PYTHON" -c 'import json, sys; json.loads(open(sys.argv[1]).readline())' "$out_file"
+
 # --- pictures ------------------------------------------------------------------------------------
 if traced fsslower "0 --comm truth-dd --heatmap $TMP/heat.svg" 'cp "$(command -v dd)" "$TMP/truth-dd"; "$TMP/truth-dd" if=/dev/zero of="$TMP/x" bs=4k count=500 status=none'; then
 	figure 'rows and a heat map of them' 'len(some(op="write", file="x")) == 500'
