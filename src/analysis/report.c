@@ -52,7 +52,7 @@ static u32 entry_of(struct reporter *rp, const struct profile_sample *s, u32 sam
 	if (*known)
 		return (u32)*known;
 	for (size_t i = 0; i < rp->keys.n; i++)
-		key[i] = rp->keys.keys[i]->get(rp->profile, s, frame, root);
+		key[i] = rp->keys.keys[i].get(&rp->keys.keys[i], rp->profile, s, frame, root);
 	id = intern_bytes(&rp->ids, key, rp->keys.n * sizeof(key[0]));
 	if (id == rp->entries.len)
 		memcpy(vec_new(&rp->entries)->key, key, rp->keys.n * sizeof(key[0]));
@@ -68,8 +68,8 @@ static u32 sample_part_of(struct reporter *rp, struct intern *parts, const struc
 	size_t n = 0;
 
 	for (size_t i = 0; i < rp->keys.n; i++)
-		if (!rp->keys.keys[i]->of_frame)
-			key[n++] = rp->keys.keys[i]->get(rp->profile, s, 0, root);
+		if (!rp->keys.keys[i].of_frame)
+			key[n++] = rp->keys.keys[i].get(&rp->keys.keys[i], rp->profile, s, 0, root);
 	return n ? intern_bytes(parts, key, n * sizeof(key[0])) : 0;
 }
 
@@ -89,7 +89,7 @@ static u32 *find_roots(const struct profile *p)
 static bool has_key(const struct reporter *rp, const char *name)
 {
 	for (size_t i = 0; i < rp->keys.n; i++)
-		if (streq(rp->keys.keys[i]->name, name))
+		if (streq(rp->keys.keys[i].name, name))
 			return true;
 	return false;
 }
@@ -281,8 +281,8 @@ static size_t make_columns(const struct reporter *rp, struct column *columns)
 	columns[n++] = (struct column){ "period", "PERIOD", weight_type(rp->profile, rp->event),
 					COLUMN_HIDDEN };
 	for (size_t i = 0; i < rp->keys.n; i++)
-		columns[n++] = (struct column){ rp->keys.keys[i]->name, rp->keys.keys[i]->title,
-						rp->keys.keys[i]->type,
+		columns[n++] = (struct column){ rp->keys.keys[i].name, rp->keys.keys[i].title,
+						rp->keys.keys[i].type,
 						i + 1 == rp->keys.n ? COLUMN_FILL : 0 };
 	return n;
 }
@@ -291,7 +291,7 @@ static size_t make_columns(const struct reporter *rp, struct column *columns)
 static struct value show_key(const struct reporter *rp, struct result *ret, const struct entry *en,
 			     size_t i)
 {
-	const struct report_key *key = rp->keys.keys[i];
+	const struct report_key *key = &rp->keys.keys[i];
 	struct value v = key->show(rp->profile, ret, en->key[i]);
 
 	if (!rp->opts->marks || !streq(key->name, "symbol") || en->key[i] >> 32 != FRAME_KERNEL ||
@@ -521,8 +521,8 @@ static size_t group_columns(const struct group *g, struct result *ret, struct co
 						"SAMPLES", VALUE_COUNT, COLUMN_HIDDEN };
 	}
 	for (size_t i = 0; i < rp->keys.n; i++)
-		columns[n++] = (struct column){ rp->keys.keys[i]->name, rp->keys.keys[i]->title,
-						rp->keys.keys[i]->type,
+		columns[n++] = (struct column){ rp->keys.keys[i].name, rp->keys.keys[i].title,
+						rp->keys.keys[i].type,
 						i + 1 == rp->keys.n ? COLUMN_FILL : 0 };
 	return n;
 }
@@ -571,7 +571,7 @@ static void group_row(const struct group *g, struct result *ret, struct table *t
 		*cell++ = value_u(VALUE_COUNT, s.samples);
 	}
 	for (size_t i = 0; i < rp->keys.n; i++)
-		*cell++ = rp->keys.keys[i]->show(rp->profile, ret, rp->entries.items[entry].key[i]);
+		*cell++ = rp->keys.keys[i].show(rp->profile, ret, rp->entries.items[entry].key[i]);
 }
 
 static void group_table(const struct group *g, struct result *ret)
@@ -658,7 +658,7 @@ int report_build(struct profile *p, const struct report_opts *opts, struct resul
 	const char *more = opts->sort && opts->sort[0] == '+' ? opts->sort + 1 : NULL;
 	_cleanup_free_ char *keys = more ? xasprintf("%s,%s", default_keys(p), more) : NULL;
 	const char *sort = keys ? keys : opts->sort;
-	int r = report_keys_parse(sort ? sort : default_keys(p), &rp.keys, e);
+	int r = report_keys_parse(p, sort ? sort : default_keys(p), &rp.keys, e);
 
 	if (r < 0)
 		return r;

@@ -56,7 +56,7 @@ static int compare(const void *a, const void *b, void *ctx)
 
 static const char *label_of(struct hierarchy *h, const struct hierarchy_entry *en, size_t level)
 {
-	struct value v = h->keys->keys[level]->show(h->profile, h->ret, en->key[level]);
+	struct value v = h->keys->keys[level].show(h->profile, h->ret, en->key[level]);
 
 	if (v.type == VALUE_TEXT)
 		return v.s;
@@ -105,7 +105,7 @@ static char *title_of(const struct hierarchy *h)
 	_cleanup_buf_ struct buf title = BUF_INIT;
 
 	for (size_t i = 0; i < h->keys->n; i++)
-		buf_addf(&title, "%s%s", i ? " / " : "", h->keys->keys[i]->title);
+		buf_addf(&title, "%s%s", i ? " / " : "", h->keys->keys[i].title);
 	return arena_printf(&h->ret->arena, "%s", buf_str(&title));
 }
 

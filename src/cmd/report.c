@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/report.h"
+#include "analysis/report_key.h"
 #include "base/buf.h"
 #include "base/parse.h"
 #include "cli/perf_args.h"
@@ -284,6 +285,7 @@ static int report_run(struct context *ctx, void *args)
 	struct profile p;
 	struct result result;
 	_cleanup_free_ UNUSED char *glob = perf_args_symbols(&a->perf, &a->profile.symbols);
+	_cleanup_free_ char *traced = NULL;
 	int r = profile_args_take(ctx, &a->profile, &load);
 
 	if (r)
@@ -298,6 +300,8 @@ static int report_run(struct context *ctx, void *args)
 	if (!a->sort)
 		a->sort = a->fields;
 	load.merge = !a->sort || !strstr(a->sort, "time");
+	traced = a->sort ? report_keys_traced(a->sort) : NULL;
+	load.trace_keys = traced;
 	load.lines = a->sort && strstr(a->sort, "line");
 	shape(ctx, a, &opts);
 	profile_init(&p);
@@ -326,6 +330,7 @@ static const struct example report_examples[] = {
 	{ "fathom report -g callee --lines 20", "the hottest functions and who calls them" },
 	{ "fathom report --hierarchy -g none", "by command, its modules, their functions" },
 	{ "fathom report --group -g none", "all events of a recording in one table" },
+	{ "fathom report -i sched.data --sort next_comm", "a tracepoint's samples by a field" },
 	{ "perf script | fathom report -i -", "any perf's output" },
 	{ 0 },
 };
@@ -333,20 +338,23 @@ static const struct example report_examples[] = {
 const struct command cmd_report = {
 	.name = "report",
 	.summary = "where the time of a recording went: hottest paths and functions",
-	.description = "Reads a recording (made by 'fathom record' or by perf), the text of 'perf "
-		       "script', or folded stacks, and shows the hottest call paths as a tree and "
-		       "a table of functions.\n\n"
-		       "CHILDREN is the share of samples in which the function or something it "
-		       "called was running, SELF the share in which it ran itself. Recursion "
-		       "counts once. The table is sorted by SELF, and entries with no self time, "
-		       "which never "
-		       "ran themselves, come "
-		       "only with --all; waits (offcpu-time and its "
-		       "like), which all end in the scheduler, by CHILDREN. In the tree, '... N "
-		       "calls' stands for a straight run of them.\n\n"
-		       "KEYS are comm, pid, tid, cpu, cgroup, event, time (by second), parent (the "
-		       "root of the stack), dso, symbol and srcline, separated by commas.\n\n"
-		       "What was lost, cut or could not be named is said at the end.",
+	.description =
+		"Reads a recording (made by 'fathom record' or by perf), the text of 'perf "
+		"script', or folded stacks, and shows the hottest call paths as a tree and "
+		"a table of functions.\n\n"
+		"CHILDREN is the share of samples in which the function or something it "
+		"called was running, SELF the share in which it ran itself. Recursion "
+		"counts once. The table is sorted by SELF, and entries with no self time, "
+		"which never "
+		"ran themselves, come "
+		"only with --all; waits (offcpu-time and its "
+		"like), which all end in the scheduler, by CHILDREN. In the tree, '... N "
+		"calls' stands for a straight run of them.\n\n"
+		"KEYS are comm, pid, tid, cpu, cgroup, event, time (by second), parent (the "
+		"root of the stack), dso, symbol and srcline, separated by commas. Of recorded "
+		"tracepoints also trace (perf's \"Trace output\"), FIELD, EVENT.FIELD, "
+		"EVENT.* and trace_fields; /raw after a field shows its plain value.\n\n"
+		"What was lost, cut or could not be named is said at the end.",
 	.question = Q_LOOK,
 	.options = report_options,
 	.args_size = sizeof(struct report_args),

@@ -23,10 +23,13 @@ void builder_init(struct builder *b, struct profile *p, struct recording *r,
 	if (blob)
 		(void)python_source_read(&b->python, blob->data, blob->size, NULL);
 	b->has_python = blob;
+	if (opts->trace_keys)
+		b->traced = traced_new(p, r, &b->machine, opts->trace_keys);
 }
 
 void builder_release(struct builder *b)
 {
+	traced_free(b->traced);
 	machine_release(&b->machine);
 	python_source_release(&b->python);
 	stackcopy_release(&b->stacks);
@@ -114,21 +117,31 @@ static bool leaf_passes(struct builder *b, u32 stack)
 	       name_passes(b, b->opts->symbols, 2, f->name);
 }
 
-static void add_sample(struct builder *b, const struct profile_sample *s)
+static void push_sample(struct builder *b, const struct profile_sample *s, u32 trace)
 {
+	profile_add_sample(b->profile, s);
+	if (b->traced)
+		vec_push(&b->profile->traces, trace);
+}
+
+static void add_sample(struct builder *b, const struct record *r, const struct profile_sample *s)
+{
+	u32 trace = b->traced ? traced_row(b->traced, r) : 0;
 	u64 key, *index;
 
 	if (!b->opts->merge) {
-		profile_add_sample(b->profile, s);
+		push_sample(b, s, trace);
 		return;
 	}
 	key = hash_mix(hash_mix(s->stack, s->thread), (u64)s->event << 16 | (u16)s->cpu);
+	if (trace)
+		key = hash_mix(key, trace);
 	index = map_at(&b->merged, key);
 	if (*index) {
 		profile_merge_sample(b->profile, *index - 1, s);
 	} else {
 		*index = b->profile->samples.len + 1;
-		profile_add_sample(b->profile, s);
+		push_sample(b, s, trace);
 	}
 }
 
@@ -255,7 +268,7 @@ static void on_sample(struct builder *b, const struct record *r)
 	if (raw && (passes || linked))
 		note_wait(b, raw, &ps);
 	if (passes)
-		add_sample(b, &ps);
+		add_sample(b, r, &ps);
 }
 
 enum { PROGRESS_EVERY = 1 << 14 };

@@ -8,6 +8,7 @@
 #include "profile/load.h"
 #include "profile/machine.h"
 #include "profile/stackcopy.h"
+#include "profile/traced.h"
 #include "recording/recording.h"
 
 /* The profile's id of a thread that was seen before: its names need not be looked up again. */
@@ -40,6 +41,7 @@ struct builder {
 	bool has_python;             /* the recording has such functions */
 	const struct load_opts *opts;
 	struct recording *recording;
+	struct traced *traced; /* NULL: not asked for */
 	struct map merged;  /* hash of what makes samples equal -> index of the sample + 1 */
 	struct map dropped; /* string -> 1 keep, 2 drop: filters by name, asked once a name */
 	u16 *events;        /* recording event index -> profile event */

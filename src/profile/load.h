@@ -21,6 +21,7 @@ struct load_opts {
 	const range_list *cpus;
 	u64 time_from, time_to; /* on the recording's clock, 0: open */
 	bool time_relative;     /* the two are relative to the first sample */
+	const char *trace_keys; /* data of tracepoints, see traced.h; NULL: none */
 	bool merge;             /* samples of equal stack, thread, event become one: less memory */
 	bool lines;             /* frames are distinguished by source line */
 	bool inlines;           /* inlined functions are frames, where debug information has them */

@@ -22,6 +22,9 @@ void profile_release(struct profile *p)
 	vec_release(&p->threads);
 	vec_release(&p->events);
 	vec_release(&p->samples);
+	vec_release(&p->trace_columns);
+	intern_release(&p->trace_rows);
+	vec_release(&p->traces);
 	vec_release(&p->nameless);
 	vec_release(&p->unnamed);
 	vec_release(&p->lineless);

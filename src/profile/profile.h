@@ -138,6 +138,12 @@ enum stack_end {
 	STACK_END_COUNT
 };
 
+/* Data of tracepoints, as text. Strings: how it was asked for, and the field. */
+struct profile_trace_column {
+	u32 key;
+	u32 name;
+};
+
 struct profile {
 	struct intern strings;
 	struct intern frame_ids;
@@ -156,6 +162,11 @@ struct profile {
 	VEC(struct profile_account) accounts; /* of recordings of time off the CPU; else none */
 	u64 wait_period;                      /* one wait stands for this time; 0: each is there */
 	u64 wait_min;                         /* shorter waits were not recorded */
+
+	/* only if asked for when loading: a row has a string for each column */
+	VEC(struct profile_trace_column) trace_columns;
+	struct intern trace_rows;
+	VEC(u32) traces; /* of each sample: its row, 0: none */
 
 	VEC(struct profile_wake) wakes; /* only if asked for when loading; likewise: */
 	VEC(struct profile_waker) wakers;

@@ -229,6 +229,14 @@ static void pair_number(const struct tracefield_run *r, const struct tracepoint_
 	}
 }
 
+static void print_value(const struct tracefield_run *r, const struct tracepoint_field *f)
+{
+	if (f->array_len || f->is_dynamic)
+		pair_array(r, f);
+	else if (f->offset <= r->size && f->size <= r->size - f->offset)
+		pair_number(r, f, tracefield_read(r, r->data + f->offset, f->size));
+}
+
 void tracefield_print_pairs(const struct tracefield *t, const struct tracefield_env *env,
 			    const void *raw, u32 raw_size, struct buf *out)
 {
@@ -240,10 +248,7 @@ void tracefield_print_pairs(const struct tracefield *t, const struct tracefield_
 		buf_addch(out, ' ');
 		buf_addstr(out, f->name);
 		buf_addch(out, '=');
-		if (f->array_len || f->is_dynamic)
-			pair_array(&r, f);
-		else if (f->offset <= raw_size && f->size <= raw_size - f->offset)
-			pair_number(&r, f, tracefield_read(&r, r.data + f->offset, f->size));
+		print_value(&r, f);
 	}
 }
 
@@ -263,4 +268,88 @@ void tracefield_print(const struct tracefield *t, const struct tracefield_env *e
 		if (out->len - start > TRACEFIELD_TEXT_MOST)
 			break;
 	}
+}
+
+/* --- one field ----------------------------------------------------------------------------- */
+
+enum { OF_FIELD = 1, OF_OTHERS = 2 };
+
+/* What the node is made of. */
+static int made_of(const struct tracefield *t, u32 node, s64 field)
+{
+	const struct node *n = &t->nodes.items[node];
+	int what = 0;
+
+	if (!node)
+		return 0;
+	if (n->kind >= NODE_FIELD && n->kind <= NODE_BITMASK)
+		what = n->value == field ? OF_FIELD : OF_OTHERS;
+	return what | made_of(t, n->a, field) | made_of(t, n->b, field) | made_of(t, n->c, field);
+}
+
+static int piece_of(const struct tracefield *t, const struct piece *p, s64 field)
+{
+	return made_of(t, p->arg, field) | (p->star_width ? made_of(t, p->width_arg, field) : 0) |
+	       (p->star_precision ? made_of(t, p->precision_arg, field) : 0);
+}
+
+/* The conversions of that field, with what stands between them: "8,0" of a device. */
+static bool print_pieces(const struct tracefield_run *r, s64 field)
+{
+	bool any = false;
+
+	vec_each(p, &r->t->pieces) {
+		struct piece bare = *p;
+
+		if (!p->conv || piece_of(r->t, p, field) != OF_FIELD) {
+			if (any)
+				break;
+			continue;
+		}
+		if (!any)
+			bare.len = 0;
+		any = true;
+		print_piece(r, &bare);
+	}
+	return any;
+}
+
+static void trim(struct buf *out, size_t start)
+{
+	size_t skip = 0;
+
+	while (out->len > start && out->data[out->len - 1] == ' ')
+		buf_truncate(out, out->len - 1);
+	while (start + skip < out->len && out->data[start + skip] == ' ')
+		skip++;
+	memmove(out->data + start, out->data + start + skip, out->len - start - skip);
+	buf_truncate(out, out->len - skip);
+}
+
+bool tracefield_print_field(const struct tracefield *t, const struct tracefield_env *env,
+			    const char *field, bool plain, const void *raw, u32 raw_size,
+			    struct buf *out)
+{
+	const struct tracepoint_field *f = tracepoint_field_find(&t->format, field, strlen(field));
+	struct tracefield_run r = { t, env, raw, raw_size, out };
+	size_t start = out->len;
+
+	if (!f)
+		return false;
+	if (plain || t->fault || !print_pieces(&r, f - t->format.fields.items))
+		print_value(&r, f);
+	if (out->len - start > TRACEFIELD_TEXT_MOST)
+		buf_truncate(out, start + TRACEFIELD_TEXT_MOST);
+	if (out->len > start)
+		trim(out, start);
+	return true;
+}
+
+const char *tracefield_name(const struct tracefield *t, size_t i)
+{
+	vec_each(f, &t->format.fields) {
+		if (!f->is_common && !i--)
+			return f->name;
+	}
+	return NULL;
 }

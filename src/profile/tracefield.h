@@ -36,4 +36,14 @@ void tracefield_print(const struct tracefield *t, const struct tracefield_env *e
 void tracefield_print_pairs(const struct tracefield *t, const struct tracefield_env *env,
 			    const void *raw, u32 raw_size, struct buf *out);
 
+/*
+ * One field as the format prints it ("sda", "D|K"), where a conversion is made of that field alone;
+ * else, and with @plain, its value. False: there is no such field.
+ */
+bool tracefield_print_field(const struct tracefield *t, const struct tracefield_env *env,
+			    const char *field, bool plain, const void *raw, u32 raw_size,
+			    struct buf *out);
+/* The @i-th field that is not in every tracepoint; NULL: there are no more. */
+const char *tracefield_name(const struct tracefield *t, size_t i);
+
 #endif

@@ -165,6 +165,13 @@ static const char *kernel_symbol(void *ctx, u64 address, u64 *ret_start)
 	return symbol.name;
 }
 
+static const char *kernel_string(void *ctx, u64 address)
+{
+	struct script *s = ctx;
+
+	return kernel_strings_get(&s->strings, s->recording, address);
+}
+
 /* --- the run ------------------------------------------------------------------------------- */
 
 static int flush(struct script *s)
@@ -213,7 +220,7 @@ static void script_release(struct script *s)
 	vec_release(&s->places);
 	map_release(&s->other_places);
 	map_release(&s->names_pass);
-	map_release(&s->strings);
+	kernel_strings_release(&s->strings);
 	buf_release(&s->texts);
 	buf_release(&s->out);
 	stackcopy_release(&s->stacks);
@@ -237,7 +244,7 @@ static void script_init(struct script *s, struct recording *r, struct symbols *s
 		.long_size = info->tracing_long_size,
 		.ctx = s,
 		.symbol = kernel_symbol,
-		.string = script_kernel_string,
+		.string = kernel_string,
 	};
 	profile_import_names(symbols, r);
 }

@@ -5,6 +5,7 @@
 
 #include "view/script.h"
 #include "base/map.h"
+#include "profile/kernel_strings.h"
 #include "profile/machine.h"
 #include "profile/stackcopy.h"
 #include "profile/tracefield.h"
@@ -40,8 +41,7 @@ struct script {
 	struct stackcopy stacks;
 	VEC(struct script_event) events;
 	struct tracefield_env trace_env;
-	struct map strings; /* constant strings of the kernel: address -> interned string */
-	bool strings_read;
+	struct kernel_strings strings;
 	struct buf texts;               /* of places */
 	VEC(struct script_text) places; /* place.frame -> text; [0] unused */
 	struct map other_places;        /* the same for fields other than the first */
@@ -92,8 +92,6 @@ void script_branches(struct script *s, const struct script_event *ev, struct pro
 /* script_insn.c: the instruction that was hit, and how long it is. */
 void script_insn(struct script *s, const struct script_event *ev, struct process *p,
 		 const struct record *r);
-/* script_strings.c: the kernel's constant string at an address, or NULL. @script is this run. */
-const char *script_kernel_string(void *script, u64 address);
 /* script_memory.c: DATA_SRC in words. */
 void script_data_src(struct script *s, u64 value);
 /* script_sample.c */

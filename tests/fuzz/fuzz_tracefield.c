@@ -43,6 +43,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	tracefield_print(t, &env, copy, (u32)size, &out);
 	tracefield_print_pairs(t, &env, copy, (u32)size, &out);
+	for (size_t i = 0; tracefield_name(t, i); i++)
+		tracefield_print_field(t, &env, tracefield_name(t, i), i & 1, copy, (u32)size,
+				       &out);
 	tracefield_free(t);
 	return 0;
 }

@@ -363,8 +363,8 @@ unlike '... not the lock' "$(grep -i '^lock' <<<"$out")" '100'
 # What perf has and the report does not is refused with where to find it.
 run "$FATHOM" report -i "$TMP/skid.txt" -s comm,trace
 expect_status 2
-expect_err "'trace': fields of tracepoints are not sort keys"
-expect_err 'fathom script -F comm,event,trace'
+expect_err "unknown sort key 'trace'"
+expect_err 'of recorded tracepoints trace, trace_fields, FIELD, EVENT.FIELD'
 run "$FATHOM" report -i "$TMP/skid.txt" -g folded
 expect_status 2
 expect_err "'fathom fold' writes them"
