@@ -36,7 +36,7 @@ static char *copy_text(const char *text, size_t len)
 /* A stage only runs on a program without errors. */
 static int compile_stages(struct comp *c, struct err *e)
 {
-	struct parse_opts po = { c->opts->params, c->opts->n_params };
+	struct parse_opts po = { c->opts->params, c->opts->n_params, c->opts->compat };
 
 	comp_choose(c);
 	if (c->refused)

@@ -115,7 +115,7 @@ TEST(several_errors_at_once)
 
 TEST(errors_show_the_line_and_the_place)
 {
-	check_says("BEGIN { printf(\"x", "stdin:1:16-18: ERROR: unterminated string\n"
+	check_says("BEGIN { printf(\"x", "stdin:1:16-18: ERROR: syntax: unterminated string\n"
 					 "BEGIN { printf(\"x\n               ~~\n");
 	check_says("BEGIN { if (1) { }", "syntax: expected '}', found the end");
 	check_says("BEGIN { $x = 99999999999999999999; }", "is not a number");
@@ -164,7 +164,7 @@ TEST(numbers)
 	check_form("BEGIN { $x = 0x1F; $y = 1_000; $z = 5ms; $w = 1e3; $v = 7ull; }",
 		   "BEGIN\n{\n\t$x = 0x1F;\n\t$y = 1_000;\n\t$z = 5ms;\n\t$w = 1e3;\n\t$v = "
 		   "7ull;\n}\n");
-	check_says("BEGIN { $x = 12abc; }", "is not a number");
+	check_says("BEGIN { $x = 12abc; }", "invalid integer suffix");
 	check_says("BEGIN { $x = 1e99; }", "is not a number");
 }
 

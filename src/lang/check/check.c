@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Types of statements, variables and maps. */
 #include "lang/check/check.h"
+#include "lang/check/strict.h"
 
 enum { CHECK_MAX_PASSES = 12, CHECK_MAX_UNROLL = 100, CHECK_MAX_KEY = 8192 };
 
@@ -476,10 +477,14 @@ static void check_for_range(struct comp *c, struct node *n)
 	check_expr(c, n->kids[1]);
 	check_expr(c, n->kids[2]);
 	for (u32 i = 1; i < 3; i++) {
+		struct span_at head = { n->at.start, n->kids[2]->at.end };
+
 		if (n->kids[i]->type->kind != T_NONE && !check_is_int(n->kids[i]))
-			check_error(c, n, "the bounds of a range are numbers");
+			diag_error(&c->diags, head,
+				   "Loop range requires an integer for the %s value, found '%s'",
+				   i == 1 ? "start" : "end", check_type_text(c, n->kids[i]->type));
 	}
-	loop_var(c, n->kids[0], n->at.start + 1, check_int64(c, true));
+	loop_var(c, n->kids[0], n->at.start + 1, check_int64(c, true))->counts = true;
 	loop_body(c, n->kids[3]);
 }
 
@@ -503,6 +508,7 @@ static void check_for_map(struct comp *c, struct node *n)
 							     : "%s has no key",
 				    map->str);
 	} else {
+		strict_for_map(c, map);
 		elems[0] = m->key->n_fields == 1 ? m->key->fields[0].type : m->key;
 		elems[1] = type_is_agg(m->value) ? check_int64(c, true) : m->value;
 		pair = type_tuple(&c->types, elems, NULL, 2);

@@ -15,6 +15,7 @@ struct variable {
 	bool fixed;   /* its let gives the type */
 	bool visible;
 	bool assigned;
+	bool counts; /* of a range: never below its begin */
 	u32 depth;
 	const struct type *type;
 	s32 frame; /* offset in the frame; 0: in scratch */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Types of expressions; constants are folded on the way. */
-#include "lang/check/check.h"
+#include "lang/check/strict.h"
 #include "lang/check/consts.h"
 #include "lang/front/lex.h"
 
@@ -189,7 +189,7 @@ static bool enum_constant(struct comp *c, struct node *n)
 
 static void check_ident(struct comp *c, struct node *n)
 {
-	const struct builtin *b = builtin_find(n->str);
+	const struct builtin *b = strict_builtin(c, n->str) ? builtin_find(n->str) : NULL;
 
 	if (b) {
 		b->check(c, n);
@@ -320,6 +320,7 @@ static bool config_field(struct comp *c, struct node *n)
 	name->str_len = (u32)strlen(n->str);
 	n->kind = N_CALL;
 	n->str = "config";
+	n->flag = true;
 	n->kids = arena_dup(&c->prog.arena, &name, sizeof(name));
 	check_expr(c, n);
 	return true;
@@ -372,7 +373,8 @@ static void check_index(struct comp *c, struct node *n)
 		return;
 	}
 	if (!type_is_number(i->type))
-		check_error(c, i, "The array index operator [] only accepts numbers");
+		check_error(c, n, "The array index operator [] only accepts numbers. Got: %s",
+			    check_type_text(c, i->type));
 	if (a->type->kind == T_TUPLE && i->folded) {
 		n->kind = N_FIELD;
 		n->str = arena_printf(&c->arena, "%llu", (unsigned long long)i->ival);
@@ -383,6 +385,7 @@ static void check_index(struct comp *c, struct node *n)
 	}
 	if (a->type->kind == T_ARRAY) {
 		n->type = a->type->elem;
+		strict_index(c, n, i);
 		if (i->folded && i->ival >= a->type->count && a->type->count)
 			check_error(c, n, "the index %llu is out of bounds for array of size %u",
 				    (unsigned long long)i->ival, a->type->count);

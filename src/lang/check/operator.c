@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Types of operators, and their values where the operands are constants. */
-#include "lang/check/check.h"
+#include "lang/check/strict.h"
 #include "lang/front/lex.h"
 
 static u64 fold_binary(u32 op, u64 a, u64 b, bool is_signed, bool *ok)
@@ -202,6 +202,21 @@ static bool fold_param(struct comp *c, struct node *n)
 	return true;
 }
 
+/* Literals whose result does not exist or does not fit. */
+static bool leaves_range(const struct node *n, bool is_signed)
+{
+	u64 a = n->kids[0]->ival, b = n->kids[1]->ival, r;
+
+	switch (n->op) {
+	case OP1('/'):
+	case OP1('%'): return !b;
+	case OP2('<', '<'):
+	case OP2('>', '>'): return b > 63;
+	case OP1('+'): return !is_signed && __builtin_add_overflow(a, b, &r);
+	default: return false;
+	}
+}
+
 void check_binary(struct comp *c, struct node *n)
 {
 	struct node *a = n->kids[0], *b = n->kids[1];
@@ -253,6 +268,8 @@ void check_binary(struct comp *c, struct node *n)
 	if (!a->folded)
 		warn_operand(c, n);
 	if (a->folded && b->folded) {
+		if (leaves_range(n, is_signed))
+			strict_fold(c, n);
 		value = fold_binary(n->op, a->ival, b->ival, is_signed, &ok);
 		if (ok && gives_bool(n->op))
 			check_fold_bool(c, n, value);

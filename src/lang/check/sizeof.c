@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* sizeof, offsetof, typeinfo: what is asked about types, and never evaluated. */
-#include "lang/check/check.h"
+#include "lang/check/strict.h"
 
 /* Names of types for scripts: the kind, as bpftrace calls it, then the whole name. */
 static const char *base_type(struct comp *c, const struct type *t)
@@ -10,8 +10,8 @@ static const char *base_type(struct comp *c, const struct type *t)
 	case T_STR: return "string";
 	case T_PTR: return "pointer";
 	case T_ARRAY: return "array";
-	case T_STRUCT: return "record";
-	case T_TUPLE: return "tuple";
+	case T_STRUCT: return "c_type";
+	case T_TUPLE: return type_is_record(t) ? "record" : "tuple";
 	case T_BUF: return "buffer";
 	default: return check_type_text(c, t);
 	}
@@ -36,9 +36,10 @@ static struct node *literal_text(struct comp *c, const struct node *at, const ch
 	return n;
 }
 
-/* (number in the kernel's BTF or 0, kind, name): what was asked about is not evaluated. */
+/* A record; its number in the kernel's BTF may be 0. What was asked about is not evaluated. */
 static void become_typeinfo(struct comp *c, struct node *n, const struct type *t)
 {
+	static const char *const names[] = { "btf_id", "base_type", "full_type" };
 	struct node *id = arena_zalloc(&c->prog.arena, sizeof(*id));
 
 	id->kind = N_INT;
@@ -47,6 +48,7 @@ static void become_typeinfo(struct comp *c, struct node *n, const struct type *t
 	id->flag = true;
 	n->kind = N_TUPLE;
 	n->tn = NULL;
+	n->names = names;
 	n->kids = arena_alloc(&c->prog.arena, 3 * sizeof(*n->kids));
 	n->kids[0] = id;
 	n->kids[1] = literal_text(c, n, base_type(c, t));
@@ -89,10 +91,15 @@ void check_sizeof(struct comp *c, struct node *n)
 {
 	const struct type *t;
 	u64 offset = 0;
+	bool mute;
 
 	if (n->tn) {
 		t = check_type_name(c, n->tn);
 	} else {
+		mute = c->diags.mute;
+		c->diags.mute = mute && n->kind != N_TYPEINFO; /* gone in the last pass */
+		strict_word(c, n->kids[0]);
+		c->diags.mute = mute;
 		check_expr(c, n->kids[0]);
 		t = n->kids[0]->type;
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Names of types, and the layout of structs that a script defines. */
-#include "lang/check/check.h"
+#include "lang/check/strict.h"
 #include "lang/probe/debuginfo.h"
 #include "lang/probe/provider.h"
 
@@ -141,6 +141,7 @@ const struct type *check_type_name(struct comp *c, const struct type_name *tn)
 	u32 dims = tn->n_dims;
 
 	if (tn->of) {
+		strict_word(c, tn->of);
 		check_expr(c, tn->of);
 		t = check_value_type(c, tn->of);
 		if (t->kind == T_NONE)

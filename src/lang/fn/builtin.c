@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Words with a value: pid, comm, nsecs, args ... One entry each. */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "host/cpu.h"
 #include "lang/gen/gen.h"
 #include "lang/probe/provider.h"
@@ -448,6 +454,43 @@ static void check_leader_tid(struct comp *c, struct node *n)
 	rewrite(c, n, (const char *const[]){ "group_leader", "pid" }, 2);
 }
 
+/* The file of the probe; NULL where it has none. */
+static const char *probed_file(struct comp *c, const struct node *n)
+{
+	const struct target *t = c->at->target;
+
+	if (t->provider->flags & PROBE_USER && t->group)
+		return t->group;
+	check_error(c, n, "%s can not be used for this probetype: %s", n->str,
+		    t->provider->flags & PROBE_SPECIAL ? "special" : t->provider->name);
+	return NULL;
+}
+
+/* Is that file at a fixed address? */
+static void check_elf_is_exe(struct comp *c, struct node *n)
+{
+	const char *path = probed_file(c, n);
+	Elf64_Ehdr header = { 0 };
+	int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+
+	if (fd >= 0) {
+		if (pread(fd, &header, sizeof(header), 0) < (ssize_t)sizeof(header))
+			header.e_type = ET_NONE;
+		close(fd);
+	}
+	check_fold_bool(c, n, header.e_type == ET_EXEC);
+}
+
+static void check_elf_info(struct comp *c, struct node *n)
+{
+	const char *path = probed_file(c, n);
+	struct stat st = { 0 };
+
+	if (path && stat(path, &st) < 0)
+		check_error(c, n, "cannot open '%s': %s", path, strerror(errno));
+	check_fold(c, n, st.st_ino, false);
+}
+
 static const struct builtin table[] = {
 	{ "pid", check_u32, emit_pid },
 	{ "tid", check_u32, emit_tid },
@@ -501,6 +544,9 @@ static const struct builtin table[] = {
 	{ "pcomm", check_pcomm, emit_none },
 	{ "leader_comm", check_leader_comm, emit_none },
 	{ "leader_tid", check_leader_tid, emit_none },
+	{ "elf_is_exe", check_elf_is_exe, emit_none },
+	{ "elf_info", check_elf_info, emit_none },
+	{ "elf_ino", check_elf_info, emit_none },
 };
 
 const struct builtin *builtin_find(const char *name)

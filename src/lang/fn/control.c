@@ -130,8 +130,8 @@ static void check_fail(struct comp *c, struct node *n)
 {
 	struct buf text = BUF_INIT;
 
-	/* What is never reached does not fail. */
-	if (c->at->dead)
+	/* What is never reached does not fail; for bpftrace only 'if comptime' leaves it out. */
+	if (c->at->dead && !c->opts->compat)
 		return;
 	for (u32 i = 0; i < n->n_kids; i++) {
 		if (n->kids[i]->kind != N_STR && (!i || !n->kids[i]->folded)) {
@@ -311,6 +311,10 @@ static void check_config(struct comp *c, struct node *n)
 	const char *text;
 	u64 value;
 
+	if (c->opts->compat && !n->flag) {
+		check_error(c, n, "config() takes no arguments: config().max_strlen is a setting");
+		return;
+	}
 	if (n->kids[0]->kind != N_STR) {
 		check_error(c, n, "config() expects a string literal as its name");
 		return;

@@ -97,11 +97,12 @@ static void check_len(struct comp *c, struct node *n)
 
 		check_expr(c, n->kids[0]);
 		kind = n->kids[0]->type->kind;
-		if (kind == T_STR) {
+		if (kind == T_STR && !c->opts->compat) {
 			n->str = "strlen";
 			check_expr(c, n);
 		} else if (kind != T_NONE && kind != T_KSTACK && kind != T_USTACK) {
-			check_error(c, n, "len() expects a map, a stack or a string");
+			check_error(c, n, "call to len() expects a map, ustack, or kstack%s",
+				    kind == T_STR ? ": strlen() is for strings" : "");
 		}
 		return;
 	}
@@ -126,6 +127,10 @@ static void check_find(struct comp *c, struct node *n)
 	n->type = type_bool(&c->types);
 	if (n->kids[2]->kind != N_VAR || map->kind != N_MAP) {
 		check_error(c, n, "find() expects a map, a key and a variable");
+		return;
+	}
+	if (c->opts->compat && !check_find_var(c, n->kids[2]->str)) {
+		check_var(c, n->kids[2]);
 		return;
 	}
 	if (!map->n_kids && key->kind == N_TUPLE && !key->names) {

@@ -2,6 +2,7 @@
 /* Functions that show something: they send an event, user space does the rest. */
 #include "lang/front/fmt.h"
 #include "lang/gen/gen.h"
+#include "lang/probe/provider.h"
 
 /* The text of argument @i, which must be a literal. */
 static const char *literal(struct comp *c, struct node *n, u32 i)
@@ -123,6 +124,18 @@ static void emit_printf(struct gen *g, struct node *n, struct val *ret)
 						 : EV_PRINTF);
 }
 
+/* Said in the first pass, which makes a record of it. */
+static void refuse_args(struct comp *c, const struct node *n)
+{
+	bool mute = c->diags.mute;
+
+	c->diags.mute = false;
+	check_error(c, n, "struct %s_args type passed to %s() is not printable",
+		    c->at->target->name, n->str);
+	diag_hint(&c->diags, "a map can hold it: @x = args");
+	c->diags.mute = mute;
+}
+
 static void check_print(struct comp *c, struct node *n)
 {
 	struct node *a = n->kids[0];
@@ -137,6 +150,9 @@ static void check_print(struct comp *c, struct node *n)
 			check_no_map(c, a, a->str);
 		advise_print(c, n, m->value);
 	} else {
+		if (c->opts->compat && a->kind == N_IDENT && streq(a->str, "args") &&
+		    c->at->target->provider == &probe_tracepoint)
+			refuse_args(c, n);
 		check_expr(c, a);
 		if (n->n_kids > 1 && a->type->kind != T_NONE)
 			check_error(c, n, "Non-map print() only takes 1 argument, %u found",

@@ -23,7 +23,10 @@ static void check_pid(struct comp *c, struct node *n)
 	const struct node *a = n->kids[0];
 
 	if (a->kind != N_IDENT || (!streq(a->str, "init") && !streq(a->str, "curr_ns")))
-		check_error(c, n, "%s() expects init or curr_ns", n->str);
+		check_error(c, a->kind == N_IDENT ? a : n,
+			    "Invalid PID namespace mode%s%s (%s() expects curr_ns or init)",
+			    a->kind == N_IDENT ? ": " : "", a->kind == N_IDENT ? a->str : "",
+			    n->str);
 	n->type = type_int(&c->types, 4, false);
 }
 
@@ -61,6 +64,9 @@ static void check_comm(struct comp *c, struct node *n)
 {
 	if (n->kids[0]->type->kind != T_NONE && !type_is_number(n->kids[0]->type))
 		check_error(c, n, "comm() expects the number of a process");
+	else if (c->opts->compat && c->at->target->provider->flags & PROBE_SPECIAL)
+		check_error(c, n, "Syntax comm(PID) is not supported in this probe type: %s",
+			    c->at->target->provider->name);
 	n->type = type_new(&c->types, T_TASK_COMM, 8);
 }
 
@@ -113,6 +119,12 @@ static void check_socket_cookie(struct comp *c, struct node *n)
 {
 	struct node *e = n->kids[0];
 
+	if (c->at->target->provider->flags & PROBE_SPECIAL) {
+		check_error(c, n, "socket_cookie can not be used with \"%s\" probes",
+			    c->at->target->provider->name);
+		check_none(c, n);
+		return;
+	}
 	e = field_of(c, e, "__sk_common");
 	e = field_of(c, e, "skc_cookie");
 	e = field_of(c, e, "counter");

@@ -20,6 +20,7 @@ void program_release(struct program *p)
 	vec_release(&p->structs);
 	vec_release(&p->includes);
 	vec_release(&p->imports);
+	vec_release(&p->directives);
 	arena_release(&p->arena);
 }
 

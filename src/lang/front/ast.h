@@ -148,7 +148,14 @@ struct c_struct {
 	const struct type *type; /* filled by the checker */
 };
 
+/* A line with '#', as it was: the text of the program has blanks there. */
+struct directive {
+	struct span_at at;
+	const char *text;
+};
+
 struct program {
+	u32 first_blanked; /* 1 + where text begins that an '#if' has left out */
 	struct arena arena;
 	VEC(struct probe) probes;
 	VEC(struct config_entry) config;
@@ -158,6 +165,7 @@ struct program {
 	VEC(struct c_struct *) structs;
 	VEC(const char *) includes;
 	VEC(const char *) imports;
+	VEC(struct directive) directives;
 };
 
 void program_init(struct program *p);

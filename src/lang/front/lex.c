@@ -98,56 +98,99 @@ struct suffix {
 	u64 factor;
 	bool is_unsigned;
 	bool duration;
+	bool upper; /* C has it, bpftrace does not */
 };
 
-static bool scan_suffix(struct lexer *lx, u32 *pos, u64 *value)
+static const struct suffix suffixes[] = {
+	{ "", 1, false, false, false },
+	{ "u", 1, true, false, false },
+	{ "U", 1, true, false, true },
+	{ "l", 1, false, false, false },
+	{ "L", 1, false, false, true },
+	{ "ll", 1, false, false, false },
+	{ "LL", 1, false, false, true },
+	{ "ul", 1, true, false, false },
+	{ "UL", 1, true, false, true },
+	{ "ull", 1, true, false, false },
+	{ "ULL", 1, true, false, true },
+	{ "ns", 1, false, true, false },
+	{ "us", NSEC_PER_USEC, false, true, false },
+	{ "ms", NSEC_PER_MSEC, false, true, false },
+	{ "s", NSEC_PER_SEC, false, true, false },
+	{ "m", 60 * NSEC_PER_SEC, false, true, false },
+	{ "h", 3600 * NSEC_PER_SEC, false, true, false },
+	{ "d", 86400 * NSEC_PER_SEC, false, true, false },
+};
+
+/* What follows the digits; false with a diagnostic. */
+static bool scan_suffix(struct lexer *lx, u32 start, u32 *pos, bool is_hex, u64 *value)
 {
-	static const struct suffix suffixes[] = {
-		{ "", 1, false, false },
-		{ "u", 1, true, false },
-		{ "U", 1, true, false },
-		{ "l", 1, false, false },
-		{ "L", 1, false, false },
-		{ "ll", 1, false, false },
-		{ "LL", 1, false, false },
-		{ "ul", 1, true, false },
-		{ "UL", 1, true, false },
-		{ "ull", 1, true, false },
-		{ "ULL", 1, true, false },
-		{ "ns", 1, false, true },
-		{ "us", NSEC_PER_USEC, false, true },
-		{ "ms", NSEC_PER_MSEC, false, true },
-		{ "s", NSEC_PER_SEC, false, true },
-		{ "m", 60 * NSEC_PER_SEC, false, true },
-		{ "h", 3600 * NSEC_PER_SEC, false, true },
-		{ "d", 86400 * NSEC_PER_SEC, false, true },
-	};
-	u32 end = *pos;
-	const char *text = lx->src->text + *pos;
+	u32 begin = *pos, end = begin;
+	const char *text = lx->src->text + begin;
 
 	while (is_word(at(lx, end)))
 		end++;
+	*pos = end;
 	for (size_t i = 0; i < ARRAY_SIZE(suffixes); i++) {
 		const struct suffix *s = &suffixes[i];
 
-		if (strlen(s->text) != end - *pos || memcmp(s->text, text, end - *pos) != 0)
+		if (strlen(s->text) != end - begin || memcmp(s->text, text, end - begin) != 0)
 			continue;
+		if (lx->strict && s->upper) {
+			diag_error(lx->diags, (struct span_at){ start, end },
+				   "syntax: invalid trailing bytes: suffixes of numbers are in "
+				   "lower case");
+			lx->tok.kind = TOK_ERROR;
+			return false;
+		}
+		if (lx->strict && is_hex && *s->text)
+			break;
 		lx->tok.is_unsigned = s->is_unsigned;
 		lx->tok.duration = s->duration;
-		*pos = end;
-		return !__builtin_mul_overflow(*value, s->factor, value);
+		if (!__builtin_mul_overflow(*value, s->factor, value))
+			return true;
+		begin = start;
 	}
-	*pos = end;
+	if (begin == start)
+		diag_error(lx->diags, (struct span_at){ start, end },
+			   "%.*s is not a number that fits into 64 bits",
+			   (int)MIN(end - start, 64u), lx->src->text + start);
+	else
+		diag_error(lx->diags,
+			   (struct span_at){ *text == 'e' || is_digit(*text) ? start : begin, end },
+			   "syntax: invalid integer suffix '%.*s'", (int)MIN(end - begin, 64u),
+			   text);
+	lx->tok.kind = TOK_ERROR;
 	return false;
 }
 
-static bool scan_exponent(const struct lexer *lx, u32 *pos, u64 *value)
+/* bpftrace has one digit before the 'e', and a power above 0. */
+static bool strict_exponent(struct lexer *lx, u32 start, u32 pos)
+{
+	bool one_digit = pos == start + 1 && at(lx, start) != '0';
+	u32 end = pos + 1;
+
+	if (!lx->strict || (one_digit && at(lx, pos + 1) != '0'))
+		return true;
+	while (is_word(at(lx, end)))
+		end++;
+	diag_error(lx->diags, (struct span_at){ start, end },
+		   one_digit ? "syntax: the exponent of a scientific literal begins with 1-9: %.*s"
+			     : "syntax: coefficient part of scientific literal must be 1-9: %.*s",
+		   (int)MIN(end - start, 64u), lx->src->text + start);
+	lx->tok.kind = TOK_ERROR;
+	return false;
+}
+
+static bool scan_exponent(struct lexer *lx, u32 start, u32 *pos, u64 *value)
 {
 	u64 power = 0;
 	bool ok;
 
 	if (at(lx, *pos) != 'e' || !is_digit(at(lx, *pos + 1)))
 		return true;
+	if (!strict_exponent(lx, start, *pos))
+		return false;
 	(*pos)++;
 	ok = scan_digits(lx, pos, 10, &power) && power <= 19;
 	for (u64 i = 0; ok && i < power; i++)
@@ -159,29 +202,29 @@ static void lex_number(struct lexer *lx, u32 start)
 {
 	u32 p = start;
 	u64 value = 0;
-	bool ok;
+	bool ok, is_hex = false;
 
 	if (at(lx, p) == '0' && (at(lx, p + 1) | 32) == 'x' && hex_digit(at(lx, p + 2)) >= 0) {
 		p += 2;
+		is_hex = true;
 		ok = scan_digits(lx, &p, 16, &value);
 	} else if (at(lx, p) == '0' && is_digit(at(lx, p + 1))) {
 		ok = scan_digits(lx, &p, 8, &value);
 	} else {
 		ok = scan_digits(lx, &p, 10, &value);
-		ok = scan_exponent(lx, &p, &value) && ok;
+		ok = scan_exponent(lx, start, &p, &value) && ok;
 	}
-	ok = scan_suffix(lx, &p, &value) && ok;
-	lx->tok.kind = TOK_INT;
+	if (lx->tok.kind != TOK_ERROR)
+		ok = scan_suffix(lx, start, &p, is_hex, &value) && ok;
 	lx->tok.value = value;
 	if (value > INT64_MAX)
 		lx->tok.is_unsigned = true;
 	lx->pos = p;
-	if (!ok) {
+	if (!ok && lx->tok.kind != TOK_ERROR)
 		diag_error(lx->diags, (struct span_at){ start, p },
 			   "%.*s is not a number that fits into 64 bits", (int)MIN(p - start, 64u),
 			   lx->src->text + start);
-		lx->tok.kind = TOK_ERROR;
-	}
+	lx->tok.kind = ok ? TOK_INT : TOK_ERROR;
 }
 
 static void lex_string(struct lexer *lx, u32 start)
@@ -198,7 +241,13 @@ static void lex_string(struct lexer *lx, u32 start)
 			lx->pos = p + 1;
 			return;
 		} else if (c < 0 || c == '\n') {
-			diag_error(lx->diags, (struct span_at){ start, p }, "unterminated string");
+			struct span_at where = { start, p };
+
+			if (lx->strict) /* after the end of the line */
+				where.start = where.end = c == '\n' ? p + 1 : p;
+			if (lx->strict && c == '\n')
+				where.end++;
+			diag_error(lx->diags, where, "syntax: unterminated string");
 			lx->tok.kind = TOK_ERROR;
 			lx->pos = p;
 			return;
@@ -333,7 +382,7 @@ static u32 unescape(struct lexer *lx, u32 p, struct buf *out)
 		buf_addch(out, (char)value);
 		return p;
 	}
-	diag_error(lx->diags, (struct span_at){ p - 1, p + 1 }, "invalid escape character '\\%c'",
+	diag_error(lx->diags, (struct span_at){ p, p + 1 }, "invalid escape character '\\%c'",
 		   c > 32 && c < 127 ? c : '?');
 	return p + 1;
 }

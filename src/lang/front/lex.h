@@ -37,6 +37,7 @@ struct token {
 struct lexer {
 	const struct source *src;
 	struct diags *diags;
+	bool strict; /* numbers have the forms of bpftrace alone */
 	u32 pos;
 	struct token tok; /* the current one */
 	u32 prev_end;     /* end of the one before */

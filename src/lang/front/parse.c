@@ -56,6 +56,8 @@ void parse_unexpected(struct parser *p, const char *expecting)
 	p->panic = true;
 	if (t->kind == TOK_ERROR)
 		return;
+	if (t->kind == TOK_STRING)
+		at.end = at.start + 1;
 	if (t->kind == TOK_END) {
 		/* What is missing at the end is said once. */
 		if (p->at_end)
@@ -132,6 +134,15 @@ static void recover(struct parser *p)
 
 static struct node *statement(struct parser *p);
 
+/* Empty statements; bpftrace has one after the braces of 'if' and of a block alone. */
+static void empty_statements(struct parser *p, enum node_kind before)
+{
+	if (p->opts->strict && before != N_IF && before != N_BLOCK)
+		return;
+	while (parse_accept(p, OP1(';')) && !p->opts->strict)
+		;
+}
+
 struct node *parse_block(struct parser *p)
 {
 	struct node *n = parse_node(p, N_BLOCK, p->lx.tok.at);
@@ -144,23 +155,24 @@ struct node *parse_block(struct parser *p)
 		p->panic = true;
 		lex_seek(&p->lx, (u32)p->lx.src->len);
 	}
+	empty_statements(p, N_EXPR);
 	while (p->lx.tok.kind != TOK_END && !parse_is(p, OP1('}'))) {
-		struct node *s;
+		struct node *s = statement(p);
 
-		if (parse_accept(p, OP1(';')))
-			continue;
-		s = statement(p);
 		if (p->panic)
 			recover(p);
 		else
 			vec_push(&list, s);
 		if (s->kind == N_IF || s->kind == N_WHILE || s->kind == N_FOR_MAP ||
-		    s->kind == N_FOR_RANGE || s->kind == N_UNROLL || s->kind == N_BLOCK)
+		    s->kind == N_FOR_RANGE || s->kind == N_UNROLL || s->kind == N_BLOCK) {
+			empty_statements(p, s->kind);
 			continue;
+		}
 		if (!parse_is(p, OP1('}')) && !parse_accept(p, OP1(';'))) {
 			parse_unexpected(p, p->lx.tok.kind == TOK_END ? "}" : "; or }");
 			recover(p);
 		}
+		empty_statements(p, N_EXPR);
 	}
 	p->depth--;
 	parse_expect(p, OP1('}'), "}");
@@ -220,6 +232,15 @@ static struct node *variable(struct parser *p)
 	return n;
 }
 
+/* The end of a range: one with a sign stands in parentheses. */
+static struct node *bound(struct parser *p)
+{
+	if (p->opts->strict && (parse_is(p, OP1('-')) || parse_is(p, OP1('!')) ||
+				parse_is(p, OP1('~')) || parse_is(p, OP1('*'))))
+		parse_unexpected(p, NULL);
+	return parse_expr(p);
+}
+
 /* for ($kv : @map) { }  for ($i : 0..10) { } */
 static struct node *for_statement(struct parser *p)
 {
@@ -231,10 +252,10 @@ static struct node *for_statement(struct parser *p)
 	paren = parse_accept(p, OP1('('));
 	kids[count++] = variable(p);
 	parse_expect(p, OP1(':'), ":");
-	kids[count++] = parse_expr(p);
+	kids[count++] = bound(p);
 	if (parse_accept(p, OP2('.', '.'))) {
 		n->kind = N_FOR_RANGE;
-		kids[count++] = parse_expr(p);
+		kids[count++] = bound(p);
 	}
 	if (paren)
 		parse_expect(p, OP1(')'), ")");
@@ -493,6 +514,12 @@ static void config(struct parser *p)
 		p->panic = true;
 		return;
 	}
+	if (p->configured && p->opts->strict) {
+		diag_error(p->diags, p->lx.tok.at, "syntax: duplicate config block");
+		p->panic = true;
+		return;
+	}
+	p->configured = true;
 	lex_next(&p->lx);
 	if (!parse_expect(p, OP1('='), "=") || !parse_expect(p, OP1('{'), "{"))
 		return;
@@ -592,10 +619,119 @@ static void import(struct parser *p)
 	parse_accept(p, OP1(';'));
 }
 
+/* A sign where a probe should begin: bpftrace takes it for the name of one. */
+static void stray_sign(struct parser *p)
+{
+	u32 start = p->lx.tok.at.start, end = p->lx.tok.at.end;
+	const char *s = p->lx.src->text;
+
+	while (end < p->lx.src->len && !strchr(" \t\n\r{", s[end]))
+		end++;
+	if (p->lx.tok.at.end == end) {
+		lex_next(&p->lx);
+		parse_unexpected(p, "{");
+		return;
+	}
+	diag_error(p->diags, (struct span_at){ start, end }, "Invalid probe type: %.*s",
+		   (int)MIN(end - start, 40u), s + start);
+	p->panic = true;
+}
+
+/* fn name($a : type): type { }: may stand there; bpftrace cannot call it either. */
+static void function(struct parser *p)
+{
+	struct type_name tn;
+
+	lex_next(&p->lx);
+	if (p->lx.tok.kind != TOK_IDENT) {
+		parse_unexpected(p, "name of the function");
+		return;
+	}
+	lex_next(&p->lx);
+	parse_expect(p, OP1('('), "(");
+	while (!p->panic && !parse_is(p, OP1(')'))) {
+		variable(p);
+		parse_expect(p, OP1(':'), ":");
+		if (!p->panic && !parse_type_name(p, &tn))
+			parse_unexpected(p, "type");
+		if (!parse_accept(p, OP1(',')))
+			break;
+	}
+	if (!p->panic && parse_expect(p, OP1(')'), ")") && parse_expect(p, OP1(':'), ":") &&
+	    !parse_type_name(p, &tn))
+		parse_unexpected(p, "type");
+	if (!p->panic)
+		parse_block(p);
+}
+
+static bool starts_definition(const struct parser *p)
+{
+	return parse_is_word(p, "struct") || parse_is_word(p, "union") ||
+	       parse_is_word(p, "enum") || (parse_is_word(p, "typedef") && !p->opts->strict);
+}
+
+/* "struct ", whose name is missing. */
+static bool ends_with_blank(const char *name)
+{
+	return name[strlen(name) - 1] == ' ';
+}
+
+static void c_definition(struct parser *p)
+{
+	u32 start = p->lx.tok.at.start;
+	size_t first = p->prog->structs.len;
+	const struct c_struct *s;
+
+	parse_c_definition(p);
+	if (p->panic || !p->opts->strict || p->lx.src->n_parts > 1)
+		return;
+	s = p->prog->structs.len > first ? p->prog->structs.items[first] : NULL;
+	for (size_t i = 0; s && i < first; i++) {
+		if (streq(p->prog->structs.items[i]->name, s->name) && !ends_with_blank(s->name))
+			diag_error(p->diags, (struct span_at){ start, p->lx.prev_end },
+				   "redefinition of '%s'", s->name);
+	}
+	/* One without members is no type. */
+	if (s && !s->fields.len && p->prog->structs.len == first + 1)
+		p->prog->structs.len--;
+	if (start > p->first) {
+		diag_error(p->diags, (struct span_at){ start, p->lx.prev_end },
+			   "syntax: C definitions must appear before probes and functions");
+		p->panic = true;
+	}
+}
+
+/* bpftrace has directives before everything but C definitions. */
+static void refuse_directives(const struct parser *p)
+{
+	const struct program *prog = p->prog;
+	u32 first = MIN(p->first, prog->first_blanked - 1);
+
+	vec_each(it, &prog->directives) {
+		bool inside = false;
+
+		if (it->at.start < first)
+			continue;
+		vec_each(pr, &prog->probes)
+			inside = inside || (pr->body->at.start < it->at.start &&
+					    pr->body->at.end > it->at.start);
+		if (inside)
+			diag_error(p->diags, (struct span_at){ it->at.start, it->at.start + 1 },
+				   "syntax: expected expression, found '%s'", it->text);
+		else
+			diag_error(p->diags, it->at,
+				   "syntax: C definitions must appear before probes and functions, "
+				   "found '%s'",
+				   it->text);
+		return;
+	}
+}
+
 static void top_level(struct parser *p)
 {
 	u32 next = lex_skip_blank(&p->lx, p->lx.tok.at.end);
 	bool assign = next < p->lx.src->len && p->lx.src->text[next] == '=';
+	bool name = next < p->lx.src->len && (s8)p->lx.src->text[next] > '9';
 
 	if (parse_is_word(p, "config") && assign)
 		config(p);
@@ -605,12 +741,15 @@ static void top_level(struct parser *p)
 		import(p);
 	else if (parse_is_word(p, "let"))
 		map_declaration(p);
-	else if (parse_is_word(p, "struct") || parse_is_word(p, "union") ||
-		 parse_is_word(p, "enum") || parse_is_word(p, "typedef"))
-		parse_c_definition(p);
+	else if (parse_is_word(p, "fn") && name && p->lx.src->text[next] != '{')
+		function(p);
+	else if (starts_definition(p))
+		c_definition(p);
 	else if (p->lx.tok.kind == TOK_IDENT || p->lx.tok.kind == TOK_PARAM ||
 		 parse_is(p, OP1('*')))
 		probe(p);
+	else if (p->opts->strict && p->lx.tok.kind == TOK_OP)
+		stray_sign(p);
 	else
 		parse_unexpected(p, "probe");
 }
@@ -618,19 +757,22 @@ static void top_level(struct parser *p)
 void parse_program(struct program *prog, const struct source *src, const struct parse_opts *opts,
 		   struct diags *diags)
 {
-	struct parser p = { .prog = prog, .diags = diags, .opts = opts };
+	struct parser p = { .prog = prog, .diags = diags, .opts = opts, .first = UINT32_MAX };
 
 	if (src->len > PARSE_MAX_SOURCE) {
 		diag_error(diags, (struct span_at){ 0, 0 }, "the program is longer than %d MB",
 			   PARSE_MAX_SOURCE >> 20);
 		return;
 	}
-	parse_directives(prog, src, diags);
+	parse_directives(prog, src, opts->strict, diags);
 	lex_init(&p.lx, src, diags);
+	p.lx.strict = opts->strict;
 	lex_next(&p.lx);
 	while (p.lx.tok.kind != TOK_END) {
-		if (parse_accept(&p, OP1(';')))
+		if (!opts->strict && parse_accept(&p, OP1(';')))
 			continue;
+		if (!starts_definition(&p))
+			p.first = MIN(p.first, p.lx.tok.at.start);
 		top_level(&p);
 		if (p.panic) {
 			recover(&p);
@@ -638,6 +780,8 @@ void parse_program(struct program *prog, const struct source *src, const struct 
 				lex_next(&p.lx);
 		}
 	}
+	if (opts->strict && src->n_parts <= 1)
+		refuse_directives(&p);
 	if (!prog->probes.len && !diags->errors) {
 		u32 end = (u32)src->len;
 

@@ -20,6 +20,7 @@ enum {
 struct parse_opts {
 	const char *const *params; /* $1 ... */
 	size_t n_params;
+	bool strict; /* what bpftrace refuses is refused at the same place */
 };
 
 /* @src->text must be modifiable memory of its own: directives are blanked in it. */
@@ -34,8 +35,11 @@ struct parser {
 	const struct parse_opts *opts;
 	u32 depth;
 	u32 nodes;
-	bool at_end; /* that the program ends too early was reported */
-	bool panic;  /* an error was reported, skip to a safe place */
+	bool at_end;     /* that the program ends too early was reported */
+	u32 first;       /* where something else than a C definition begins */
+	u32 in_struct;   /* depth of C definitions */
+	bool configured; /* by a config block */
+	bool panic;      /* an error was reported, skip to a safe place */
 };
 
 struct node *parse_node(struct parser *p, enum node_kind kind, struct span_at at);
@@ -55,6 +59,7 @@ bool parse_type_name(struct parser *p, struct type_name *ret);
 /* struct, union and enum definitions. */
 void parse_c_definition(struct parser *p);
 /* Blanks preprocessor lines in the text and keeps what they define. */
-void parse_directives(struct program *p, const struct source *src, struct diags *diags);
+void parse_directives(struct program *p, const struct source *src, bool strict,
+		      struct diags *diags);
 
 #endif

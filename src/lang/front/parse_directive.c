@@ -18,9 +18,12 @@ struct directives {
 	struct program *prog;
 	struct diags *diags;
 	char *text;
+	size_t len;
 	struct branch stack[DIRECTIVE_DEPTH];
 	u32 depth;
+	int blank_depth; /* of braces, in lines that do not count */
 	bool in_comment;
+	bool strict;
 };
 
 static bool active(const struct directives *d)
@@ -138,6 +141,23 @@ static void directive(struct directives *d, const char *s, const char *end, stru
 #undef IS
 }
 
+static bool known_directive(const char *s, const char *end)
+{
+	static const char *const known[] = { "",       "if",    "ifdef",   "ifndef", "elif",
+					     "else",   "endif", "define",  "undef",  "include",
+					     "pragma", "error", "warning", "line" };
+	const char *word = skip(s + 1, end);
+	size_t n = word_len(word, end);
+
+	if (word < end && *word == '!')
+		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
+		if (strlen(known[i]) == n && memcmp(word, known[i], n) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* Whether a block comment is open at the end of the line. */
 static bool comment_after(const char *s, const char *end, bool open)
 {
@@ -157,11 +177,37 @@ static bool comment_after(const char *s, const char *end, bool open)
 	return open;
 }
 
+/* Looks in lines that do not count for the first probe. */
+static void left_out(struct directives *d, const char *s, const char *end, u32 start)
+{
+	static const char *const c_words[] = { "struct", "union", "enum", "typedef" };
+	size_t n = word_len(s, end);
+	bool is_c = !n || !memchr(s, '{', (size_t)(end - s));
+
+	for (size_t i = 0; i < ARRAY_SIZE(c_words); i++)
+		is_c = is_c || (strlen(c_words[i]) == n && memcmp(s, c_words[i], n) == 0);
+	if (!d->blank_depth && !is_c && !d->prog->first_blanked)
+		d->prog->first_blanked = 1 + start;
+	for (; s < end; s++)
+		d->blank_depth += (*s == '{') - (*s == '}');
+}
+
 static void line(struct directives *d, size_t start, size_t end)
 {
 	const char *s = skip(d->text + start, d->text + end);
 	bool is_directive = !d->in_comment && s < d->text + end && *s == '#';
 
+	if (is_directive && !(start == 0 && s[1] == '!'))
+		vec_push(&d->prog->directives,
+			 ((struct directive){
+				 { (u32)start, (u32)MIN(end + 1, d->len) },
+				 arena_strndup(&d->prog->arena, s,
+					       MIN((size_t)(d->text + end - s), 40u)) }));
+	else if (!active(d))
+		left_out(d, s, d->text + end, (u32)start);
+	if (is_directive && d->strict && !known_directive(s, d->text + end))
+		diag_error(d->diags, (struct span_at){ (u32)start, (u32)end },
+			   "syntax: invalid preprocessing directive");
 	if (is_directive && !(start == 0 && s[1] == '!'))
 		directive(d, s, d->text + end, (struct span_at){ (u32)start, (u32)end });
 	if (!is_directive)
@@ -170,9 +216,13 @@ static void line(struct directives *d, size_t start, size_t end)
 		memset(d->text + start, ' ', end - start);
 }
 
-void parse_directives(struct program *p, const struct source *src, struct diags *diags)
+void parse_directives(struct program *p, const struct source *src, bool strict, struct diags *diags)
 {
-	struct directives d = { .prog = p, .diags = diags, .text = (char *)src->text };
+	struct directives d = { .prog = p,
+				.diags = diags,
+				.text = (char *)src->text,
+				.len = src->len,
+				.strict = strict };
 
 	if (!memchr(src->text, '#', src->len))
 		return;

@@ -83,6 +83,7 @@ static struct node *expand_define(struct parser *p, struct define *d, struct spa
 	}
 	d->busy = true;
 	lex_init(&inner.lx, &src, p->diags);
+	inner.lx.strict = p->opts->strict;
 	lex_next(&inner.lx);
 	n = parse_expr(&inner);
 	if (inner.panic)
@@ -473,6 +474,35 @@ static struct node *postfix(struct parser *p)
 	return n;
 }
 
+/* What '&' stands before: bpftrace takes the address of a variable or of a map, and no more. */
+static struct node *place(struct parser *p)
+{
+	struct node *n;
+
+	if (!p->opts->strict)
+		return unary(p);
+	if (p->lx.tok.kind == TOK_VAR)
+		return literal(p, N_VAR);
+	if (p->lx.tok.kind == TOK_MAP) {
+		n = parse_node(p, N_MAP, p->lx.tok.at);
+		n->str = parse_text(p, &p->lx.tok);
+		lex_next(&p->lx);
+		return n;
+	}
+	if (p->lx.tok.kind != TOK_ERROR && p->lx.tok.kind != TOK_END && !p->panic) {
+		struct span_at at = p->lx.tok.at;
+
+		if (p->lx.tok.kind != TOK_IDENT)
+			at.end = at.start + 1;
+		diag_error(p->diags, at,
+			   "syntax: address-of operator (&) can only be used on a "
+			   "map or variable");
+		p->panic = true;
+	}
+	parse_unexpected(p, NULL);
+	return parse_node(p, N_INT, p->lx.tok.at);
+}
+
 static struct node *unary(struct parser *p)
 {
 	u32 op = p->lx.tok.op, start = p->lx.tok.at.start;
@@ -488,7 +518,7 @@ static struct node *unary(struct parser *p)
 	} else if (parse_is(p, OP1('-')) || parse_is(p, OP1('!')) || parse_is(p, OP1('~')) ||
 		   parse_is(p, OP1('*')) || parse_is(p, OP1('&'))) {
 		lex_next(&p->lx);
-		n = make(p, N_UNARY, start, unary(p), NULL);
+		n = make(p, N_UNARY, start, op == OP1('&') ? place(p) : unary(p), NULL);
 		n->op = op;
 	} else {
 		n = postfix(p);

@@ -34,6 +34,8 @@ static const char *integer_name(struct parser *p)
 		longs += streq(w, "long");
 		any = any || (!streq(w, "const") && !streq(w, "volatile"));
 		lex_next(&p->lx);
+		if (any && p->opts->strict && !p->in_struct)
+			break; /* one word is a type outside of C */
 	}
 	if (!any)
 		return NULL;
@@ -304,8 +306,10 @@ static struct c_struct *struct_body(struct parser *p, const char *name, bool is_
 		diag_error(p->diags, p->lx.tok.at, "structs are nested too deep");
 		p->panic = true;
 	}
+	p->in_struct++;
 	while (!p->panic && p->lx.tok.kind != TOK_END && !parse_is(p, OP1('}')))
 		field_line(p, s);
+	p->in_struct--;
 	p->depth--;
 	parse_expect(p, OP1('}'), "}");
 	attributes(p, &a);
@@ -354,6 +358,15 @@ void parse_c_definition(struct parser *p)
 	parse_accept_word(p, "typedef");
 	w = parse_text(p, &p->lx.tok);
 	base_name(p, w, &tn);
+	if (p->opts->strict && parse_is(p, OP1(';'))) {
+		diag_error(
+			p->diags,
+			(struct span_at){ p->lx.prev_end - (u32)(strlen(tn.name) - strlen(w) - 1),
+					  p->lx.prev_end },
+			"syntax: expected '{': a declaration defines nothing");
+		p->panic = true;
+		return;
+	}
 	if (parse_is(p, OP1('{')) && streq(w, "enum"))
 		enum_body(p, &tn);
 	else if (parse_is(p, OP1('{')))

@@ -154,6 +154,15 @@ static bool module_exists(const char *name)
 	       access(path, F_OK) == 0;
 }
 
+/* bpftrace looks before it attaches. */
+static bool is_missing(struct comp *c, const struct provider *p, const char *name)
+{
+	struct kbtf *btf = types_btf(&c->types);
+
+	return c->opts->compat && !is_fentry(p) && !(btf && kbtf_find(btf, BTF_KIND_FUNC, name)) &&
+	       !comp_kernel_symbol(name);
+}
+
 static void expand(struct comp *c, const struct provider *p, const struct spec *s, const char *rest)
 {
 	struct expansion x = { c, p, s, 0 };
@@ -186,6 +195,8 @@ static void expand(struct comp *c, const struct provider *p, const struct spec *
 	}
 	if (provider_is_pattern(name))
 		each_function(c, name, add_target, &x);
+	else if (is_missing(c, p, name))
+		provider_missing(c, s, p, "%s", name);
 	else
 		add_target(&x, name);
 }

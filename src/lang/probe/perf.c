@@ -59,10 +59,10 @@ static void expand_event(struct comp *c, const struct provider *p, const struct 
 	size_t first = c->targets.len;
 	u64 period = 0;
 
-	/* "event:" means the usual count, too. */
-	if (count && !*count)
+	/* "event:0" means the usual count, and "event:" where it may. */
+	if (count && !*count && !c->opts->compat)
 		count = NULL;
-	if (count && (parse_u64(count, &period, NULL) < 0 || !period)) {
+	if (count && parse_u64(count, &period, NULL) < 0) {
 		diag_error(&c->diags, s->at, "Invalid count for %s probe: invalid integer: %s",
 			   p->name, count);
 		return;
@@ -125,6 +125,12 @@ static void expand_watchpoint(struct comp *c, const struct provider *p, const st
 	struct target *t;
 	u64 at, size;
 
+	if (c->opts->compat && s->text[0] == 'a') {
+		diag_error(&c->diags, s->at, "Invalid probe type: %.*s", (int)strcspn(s->text, ":"),
+			   s->text);
+		diag_hint(&c->diags, "watchpoint does the same");
+		return;
+	}
 	if (!len || !mode || parse_u64(address, &at, NULL) < 0 || parse_u64(len, &size, NULL) < 0) {
 		diag_error(&c->diags, s->at,
 			   "watchpoints have the form watchpoint:ADDRESS:LENGTH:rwx");

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What bpftrace refuses although it could be done: refused in its place, at the same position. */
+#include "lang/check/strict.h"
+
+bool strict_builtin(const struct comp *c, const char *name)
+{
+	static const char *const known[] = { "comm",  "elapsed",  "cpid",      "probe",
+					     "ncpus", "usermode", "probetype", "func",
+					     "cpu",   "retval",   "elf_ino",   "elf_is_exe" };
+	const char *bare = starts_with(name, "__builtin_");
+
+	if (!bare || !c->opts->compat)
+		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
+		if (streq(bare, known[i]))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Most words are macros of bpftrace's library, and in sizeof, typeof and typeinfo a word without
+ * parentheses is looked up as a type: some are types of the kernel, too.
+ */
+void strict_word(struct comp *c, const struct node *n)
+{
+	static const char *const macros[] = {
+		"uid",        "gid",      "comm",      "curtask",  "elapsed",    "func",
+		"rand",       "username", "jiffies",   "numaid",   "ncpus",      "probetype",
+		"cpid",       "has_cpid", "usermode",  "ppid",     "pcomm",      "leader_comm",
+		"leader_tid", "retval",   "dw_ustack", "elf_info", "elf_is_exe",
+	};
+
+	if (!c->opts->compat || n->kind != N_IDENT || n->at.end - n->at.start != strlen(n->str))
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(macros); i++) {
+		if (!streq(n->str, macros[i]))
+			continue;
+		check_error(c, n, "Unknown identifier: '%s'", n->str);
+		diag_hint(&c->diags, "%s() is its value", n->str);
+	}
+}
+
+static bool is_signed_number(const struct type *t)
+{
+	return t->kind == T_INT && t->is_signed && !t->is_literal;
+}
+
+void strict_index(struct comp *c, const struct node *n, const struct node *index)
+{
+	const struct variable *v = index->kind == N_VAR ? index->ref : NULL;
+
+	if (!c->opts->compat || index->folded || (v && v->counts) ||
+	    (index->kind != N_VAR && index->kind != N_BINARY) || !is_signed_number(index->type))
+		return;
+	check_error(
+		c, n,
+		"The array index operator [] only accepts non-negative integer indices. Got: %s",
+		check_type_text(c, index->type));
+	diag_hint(&c->diags, "cast it: (uint64)");
+}
+
+void strict_fold(struct comp *c, const struct node *n)
+{
+	if (c->opts->compat)
+		check_error(c, n, "unable to fold literals due to overflow or underflow");
+}
+
+void strict_for_map(struct comp *c, const struct node *map)
+{
+	enum type_kind kind = map->type->kind;
+
+	if (c->opts->compat && c->at->final &&
+	    (kind == T_STATS || kind == T_HIST || kind == T_LHIST || kind == T_TSERIES))
+		check_error(c, map, "Loop expression does not support type: %s",
+			    check_type_text(c, map->type));
+}

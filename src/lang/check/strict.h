@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Errors that only the place of bpftrace has; without it these functions do nothing. */
+#ifndef LANG_CHECK_STRICT_H
+#define LANG_CHECK_STRICT_H
+
+#include "lang/check/check.h"
+
+/* Is this a word, or one after "__builtin_" that bpftrace has? */
+bool strict_builtin(const struct comp *c, const char *name);
+/* A bare word whose type is asked for. */
+void strict_word(struct comp *c, const struct node *n);
+/* A signed index. */
+void strict_index(struct comp *c, const struct node *n, const struct node *index);
+/* Literals that have no result. */
+void strict_fold(struct comp *c, const struct node *n);
+/* The values of the map that a loop goes through. */
+void strict_for_map(struct comp *c, const struct node *map);
+
+#endif
