@@ -12,9 +12,31 @@ static const struct column shown[] = {
 	{ "why_not", "WHY NOT", VALUE_TEXT, COLUMN_HIDDEN },
 	{ "differs", "DIFFERS", VALUE_TEXT, COLUMN_HIDDEN },
 	{ "file", "FILE", VALUE_TEXT, COLUMN_HIDDEN },
+	{ "form", "FORM", VALUE_TEXT, COLUMN_HIDDEN },
+	{ "kinds", "KINDS", VALUE_TEXT, COLUMN_HIDDEN },
 };
 
-enum { NAME, WORKS, SUMMARY, GROUP, COLUMNS, ALIASES, WHY_NOT, DIFFERS, FILE_OF };
+enum { NAME, WORKS, SUMMARY, GROUP, COLUMNS, ALIASES, WHY_NOT, DIFFERS, FILE_OF, FORM, KINDS };
+
+/* How its result looks: "rows" come one by one, a "table" or "histogram" each interval. */
+static const char *form_of(const struct tool *t)
+{
+	if (tool_streams(t))
+		return "rows";
+	vec_each(it, &t->header.columns)
+		if (column_is_hist(it->kind))
+			return "histogram";
+	return "table";
+}
+
+static struct value kinds_of(struct result *r, const struct tool *t)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT;
+
+	vec_each(it, &t->header.columns)
+		buf_addf(&text, "%s%s", text.len ? " " : "", column_kind_name(it->kind));
+	return value_text(r, buf_str(&text));
+}
 
 static struct value columns_of(struct result *r, const struct tool *t)
 {
@@ -51,6 +73,8 @@ static void add_row(struct result *r, struct table *table, const struct tool *t)
 	c[WHY_NOT] = value_text(r, works ? NULL : e.what);
 	c[DIFFERS] = value_text(r, t->header.differs);
 	c[FILE_OF] = value_text(r, t->path);
+	c[FORM] = value_text(r, form_of(t));
+	c[KINDS] = kinds_of(r, t);
 	if (!works)
 		row->style = STYLE_DIM;
 	err_release(&e);

@@ -27,8 +27,8 @@ static const struct opt top_options[] = {
 	OPTION('s', "sort", OPT_STRING, top.sort, "COLUMN", "sort processes by this column",
 	       .alias = "sort-key"),
 	OPTION(0, "screen", OPT_STRING, top.screen, "NAME",
-	       "begin with overview, functions, flame, waits, disks, network, cgroups or "
-	       "interrupts"),
+	       "begin with overview, functions, flame, waits, disks, network, cgroups, "
+	       "interrupts, topology or tools"),
 	OPTION(0, "columns", OPT_STRING, top.columns, "NAME,...", "columns of processes"),
 	OPTION(0, "filter", OPT_STRING, top.filter, "TEXT",
 	       "only processes that match: nginx|redis, or cpu > 5 and user = root"),

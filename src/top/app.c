@@ -14,13 +14,23 @@ enum {
 	KEEP_BYTES = 24 << 20,
 	LINES_FOR_METERS = 12, /* of the screen, from which on meters stand above the processes */
 	LINES_FOR_KEYS = 7,
-	WAIT_MS = 5000,
+	TABS_WIDTH = 140,
 };
 
 static const struct screen *const screens[] = {
-	&screen_overview, &screen_tasks,   &screen_functions, &screen_flame,      &screen_waits,
-	&screen_disks,    &screen_network, &screen_cgroups,   &screen_interrupts,
+	&screen_overview,   &screen_tasks,    &screen_functions, &screen_flame,
+	&screen_waits,      &screen_disks,    &screen_network,   &screen_cgroups,
+	&screen_interrupts, &screen_topology, &screen_tools,
 };
+
+/* As they lie on the keyboard, one for each screen. */
+static const char tab_keys[] = "1234567890=";
+
+static bool is_tab_full(const struct top *t, int i)
+{
+	/* in a narrow terminal only the one that is shown has its name */
+	return i == t->screen || t->grid.width >= TABS_WIDTH;
+}
 
 const struct screen *const *top_screens(int *ret_n)
 {
@@ -60,55 +70,6 @@ void top_complain(struct top *t, const char *fmt, ...)
 
 /* --- where one is ----------------------------------------------------------------------------- */
 
-static bool shows_waits(const struct top *t)
-{
-	size_t n;
-	const struct top_column *c = top_columns(&n);
-
-	if (screens[t->screen] != &screen_tasks)
-		return false;
-	for (int i = 0; i < t->tasks.n_columns; i++)
-		if (c[t->tasks.columns[i]].flags & TOP_WAITS)
-			return true;
-	return false;
-}
-
-/* The samples of the recording are read when a screen first needs them. */
-static void ask_recorded(struct top *t, const struct live_request *r)
-{
-	_cleanup_err_ struct err e = ERR_INIT;
-
-	if (!t->recorded && !t->no_recorded)
-		t->no_recorded = recorded_samples_new(&t->recorded, t->o.input, &e) < 0;
-	profile_frame_free(t->profile);
-	t->profile = t->recorded ? recorded_samples_frame(t->recorded, r) : NULL;
-}
-
-void top_ask(struct top *t)
-{
-	const struct scope *s = top_scope(t);
-	u32 needs = screens[t->screen]->needs;
-	struct live_request r;
-
-	/* compared as bytes */
-	memset(&r, 0, sizeof(r));
-	r.samples = needs & NEEDS_SAMPLES;
-	r.waits = needs & NEEDS_WAITS || shows_waits(t);
-	r.pid = s->pid;
-	r.tid = s->tid;
-	r.inverted = t->flame.inverted;
-	r.end = t->paused && t->frame ? t->frame->mono : 0;
-	r.cold = r.samples && t->flame.cold && screens[t->screen] == &screen_flame;
-	r.waits |= r.cold;
-	memcpy(r.function, s->function, sizeof(r.function));
-	memcpy(r.module, s->module, sizeof(r.module));
-	if (t->live)
-		t->asked = live_ask(t->live, &r);
-	else if (r.samples)
-		ask_recorded(t, &r);
-	machine_source_threads(t->machine, t->tasks.threads || s->pid);
-}
-
 void top_go(struct top *t, int screen)
 {
 	if (screen < 0 || screen >= (int)ARRAY_SIZE(screens))
@@ -138,6 +99,17 @@ struct scope *top_narrow(struct top *t, const char *fmt, ...)
 	profile_frame_free(TAKE_PTR(t->profile));
 	t->flame.path[0] = t->flame.zoom[0] = '\0';
 	return s;
+}
+
+void narrow_to_process(struct top *t, u32 pid, const char *name)
+{
+	struct scope *s = top_narrow(t, "%u %s", pid, name);
+
+	s->pid = pid;
+	s->tid = 0;
+	top_go(t, top_screen_find("processes"));
+	t->tasks.list.cursor = 0;
+	top_ask(t);
 }
 
 bool top_widen(struct top *t)
@@ -170,10 +142,9 @@ static void draw_tabs(struct top *t, int y)
 	room = t->grid.width > 40 ? t->grid.width - width - 2 : t->grid.width;
 	for (int i = 0; i < (int)ARRAY_SIZE(screens) && x < room; i++) {
 		enum role role = i == t->screen ? ROLE_TAB_ON : ROLE_TAB;
-		/* in a narrow terminal only the one that is shown has its name */
-		bool full = i == t->screen || t->grid.width >= 100;
 
-		x += grid_textf(&t->grid, x, y, room - x, role, full ? " %d %s " : " %d ", i + 1,
+		x += grid_textf(&t->grid, x, y, room - x, role,
+				is_tab_full(t, i) ? " %c %s " : " %c ", tab_keys[i],
 				screens[i]->title);
 	}
 	if (room < t->grid.width)
@@ -248,7 +219,7 @@ static void draw_bottom(struct top *t, int y)
 	static const char *const labels[] = {
 		[PROMPT_SEARCH] = "Search:",         [PROMPT_FILTER] = "Filter:",
 		[PROMPT_AFFINITY] = "CPUs (0-3,7):", [PROMPT_WRITE] = "Write to:",
-		[PROMPT_COMMAND] = "Command:",
+		[PROMPT_COMMAND] = "Command:",       [PROMPT_TOOL] = "fathom",
 	};
 
 	if (t->prompt) {
@@ -321,6 +292,8 @@ static void prompt_key(struct top *t, const struct input *in)
 	}
 	if (t->prompt == PROMPT_WRITE)
 		top_write(t, t->edit.text);
+	else if (t->prompt == PROMPT_TOOL)
+		tools_prompt_done(t);
 	else
 		tasks_prompt_done(t);
 	t->prompt = PROMPT_NONE;
@@ -331,9 +304,11 @@ static bool common_key(struct top *t, const struct input *in)
 	size_t n;
 	const struct top_key *k = top_keys(&n);
 
-	if (in->key >= '1' && in->key <= '9') {
-		top_go(t, (int)(in->key - '1'));
-		return true;
+	for (int i = 0; i < (int)ARRAY_SIZE(screens); i++) {
+		if (in->key == (u32)tab_keys[i]) {
+			top_go(t, i);
+			return true;
+		}
 	}
 	for (size_t i = 0; i < n; i++) {
 		if (k[i].act && (k[i].key == in->key || (k[i].also && k[i].also == in->key))) {
@@ -351,9 +326,7 @@ static bool click_tab(struct top *t, const struct input *in)
 	if (in->key != TUI_CLICK || in->y != 0 || t->grid.height < 4)
 		return false;
 	for (int i = 0; i < (int)ARRAY_SIZE(screens); i++) {
-		bool full = i == t->screen || t->grid.width >= 100;
-
-		x += full ? 4 + (int)fmt_width(screens[i]->title) : 3;
+		x += is_tab_full(t, i) ? 4 + (int)fmt_width(screens[i]->title) : 3;
 		if (in->x < x) {
 			top_go(t, i);
 			return true;
@@ -381,71 +354,6 @@ void top_key(struct top *t, const struct input *in)
 	if (click_tab(t, in) || screens[t->screen]->key_pressed(t, in))
 		return;
 	(void)common_key(t, in);
-}
-
-/* --- frames ----------------------------------------------------------------------------------- */
-
-static void take_history(struct top *t)
-{
-	vec_each(m, &t->frame->meters) {
-		if (!streq(m->group, "cpu") || !streq(m->label, "all"))
-			continue;
-		if (t->n_busy == HISTORY) {
-			memmove(t->busy, t->busy + 1, (HISTORY - 1) * sizeof(*t->busy));
-			t->n_busy--;
-		}
-		t->busy[t->n_busy++] = 100 * m->share;
-	}
-}
-
-bool top_take(struct top *t)
-{
-	struct machine_frame *m = machine_source_take(t->machine);
-	struct profile_frame *p = t->live ? live_take_profile(t->live) : NULL;
-	struct waits_frame *w = t->live ? live_take_waits(t->live) : NULL;
-
-	if (m) {
-		machine_frame_free(t->frame);
-		t->frame = m;
-		if (!t->paused)
-			take_history(t);
-		else
-			top_ask(t);
-	}
-	/* waits of the past are not kept: those on the screen stay there */
-	if (w && (t->paused || w->serial < t->asked))
-		waits_frame_free(TAKE_PTR(w));
-	/* an answer to an older question is about other rows */
-	if (p && p->serial < t->asked)
-		profile_frame_free(TAKE_PTR(p));
-	if (p) {
-		profile_frame_free(t->profile);
-		t->profile = p;
-	}
-	if (w) {
-		waits_frame_free(t->waits);
-		t->waits = w;
-	}
-	return m || p || w;
-}
-
-int top_wait(struct top *t, struct err *e)
-{
-	u32 needs = screens[t->screen]->needs;
-	u64 end = clock_mono_ns() + (u64)WAIT_MS * NSEC_PER_MSEC;
-
-	while (!stop_requested() && clock_mono_ns() < end) {
-		struct pollfd fds[] = { { .fd = machine_source_fd(t->machine), .events = POLLIN },
-					{ .fd = t->live ? live_fd(t->live) : -1, .events = POLLIN },
-					{ .fd = stop_fd(), .events = POLLIN } };
-
-		top_take(t);
-		if (t->frame && (!(needs & NEEDS_SAMPLES) || !t->live || t->profile) &&
-		    (!(needs & NEEDS_WAITS || shows_waits(t)) || !t->live || t->waits))
-			return 0;
-		poll(fds, ARRAY_SIZE(fds), 200);
-	}
-	return t->frame ? 0 : err_set(e, ETIMEDOUT, "no look at the machine came about");
 }
 
 /* --- life ------------------------------------------------------------------------------------- */
@@ -565,6 +473,10 @@ void top_free(struct top *t)
 	if (!t)
 		return;
 	live_free(t->live);
+	pane_release(&t->pane);
+	pane_release(&t->toolbox);
+	topology_source_free(t->topology);
+	topo_load_release(&t->topology_load);
 	recorded_samples_free(t->recorded);
 	machine_source_free(t->machine);
 	machine_frame_free(t->frame);
@@ -614,19 +526,19 @@ static int loop(struct top *t, struct driver *d, struct err *e)
 	bool dirty = true;
 
 	while (r >= 0 && !t->quit && !stop_requested()) {
-		struct pollfd fds[] = {
-			{ .fd = driver_fd(d), .events = POLLIN },
-			{ .fd = machine_source_fd(t->machine), .events = POLLIN },
-			{ .fd = t->live ? live_fd(t->live) : -1, .events = POLLIN },
-			{ .fd = stop_fd(), .events = POLLIN },
-		};
+		struct pollfd fds[TOP_FDS + 2] = { { .fd = driver_fd(d), .events = POLLIN },
+						   { .fd = stop_fd(), .events = POLLIN } };
+		int numbers[TOP_FDS], n = top_poll_fds(t, numbers);
+
+		for (int i = 0; i < n; i++)
+			fds[i + 2] = (struct pollfd){ .fd = numbers[i], .events = POLLIN };
 
 		if (dirty) {
 			resize(t, d);
 			top_draw(t);
 			driver_show(d, &t->grid);
 		}
-		if (poll(fds, ARRAY_SIZE(fds), -1) < 0 && errno != EINTR)
+		if (poll(fds, (nfds_t)n + 2, -1) < 0 && errno != EINTR)
 			return err_sys(e, errno, "cannot wait for keys");
 		/* the terminal went away */
 		if (fds[0].revents & (POLLHUP | POLLERR | POLLNVAL))

@@ -100,7 +100,7 @@ static const struct top_key keys[] = {
 	{ '?', 0, NULL, "What?", "what the figure is, and where it comes from", show_help },
 	{ TUI_ENTER, 0, NULL, "Down", "narrow every screen to this row", NULL },
 	{ TUI_ESC, TUI_BACKSPACE, NULL, "Back", "back to where Enter was pressed", back },
-	{ TUI_TAB, 0, NULL, NULL, "next screen; 1 to 9 choose one", next_screen },
+	{ TUI_TAB, 0, NULL, NULL, "next screen; 1 to 9, 0 and = choose one", next_screen },
 	{ TUI_BACKTAB, 0, NULL, NULL, "screen before", last_screen },
 	{ 'p', 'Z', NULL, "Pause", "stop and go on: the past stays", pause_time },
 	{ '[', 0, NULL, NULL, "back in time by one look, { by ten", earlier },
@@ -132,6 +132,9 @@ static const struct top_key keys[] = {
 	{ 'o', 0, "flame", NULL, "waits instead of CPU time", NULL },
 	{ 'z', 0, "flame", NULL, "draw this box as wide as the screen; z again: all", NULL },
 	{ '/', 0, "flame", "Search", "mark boxes by name", NULL },
+	{ 'm', 0, "disks", "Form", "histograms, or a heat map over time", NULL },
+	{ 'e', 0, "tools", "Edit", "run a tool with options", NULL },
+	{ 'm', 0, "tools", "Form", "as table, histogram or heat map", NULL },
 };
 
 const struct top_key *top_keys(size_t *ret_n)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Disks, network, control groups, interrupts: tables whose columns are formulas. */
+/* Tables whose columns are formulas; control groups and interrupts are nothing but that. */
 #include "top/screens.h"
 
 #include <math.h>
@@ -75,7 +75,7 @@ static u32 *order_of(const struct top_sheet *s, int *ret_sorted)
 	return order;
 }
 
-static void draw_sheet(struct top *t, struct rect r, const char *name)
+void sheet_draw(struct top *t, struct rect r, const char *name, struct list *list)
 {
 	const struct top_sheet *sheet = sheet_of(t, name);
 	struct table_column columns[SHEET_COLUMNS];
@@ -96,10 +96,17 @@ static void draw_sheet(struct top *t, struct rect r, const char *name)
 						    sheet->def->columns[i].formula != NULL };
 	view.columns = columns;
 	view.n_columns = sheet->def->n_columns;
-	table_draw(&t->grid, r, &view, &t->list, (int)sheet->rows.len);
+	table_draw(&t->grid, r, &view, list, (int)sheet->rows.len);
 }
 
-static void explain_sheet(struct top *t, struct buf *out, const char *name)
+int sheet_lines(const struct top *t, const char *name, int most)
+{
+	const struct top_sheet *sheet = sheet_of(t, name);
+
+	return MIN(sheet ? (int)sheet->rows.len + 1 : 1, MAX(most, 2));
+}
+
+void sheet_explain(struct top *t, struct buf *out, const char *name)
 {
 	const struct top_sheet *sheet = sheet_of(t, name);
 
@@ -112,7 +119,7 @@ static void explain_sheet(struct top *t, struct buf *out, const char *name)
 	buf_addstr(out, "\nfathom counters NAME explains a name.\n");
 }
 
-static void sheet_result(struct top *t, struct result *r, const char *name)
+void sheet_result(struct top *t, struct result *r, const char *name)
 {
 	const struct top_sheet *sheet = sheet_of(t, name);
 	struct column columns[SHEET_COLUMNS];
@@ -146,11 +153,11 @@ static bool key_pressed(struct top *t, const struct input *in)
 #define SHEET(name_, title_)                                        \
 	static void draw_##name_(struct top *t, struct rect r)      \
 	{                                                           \
-		draw_sheet(t, r, #name_);                           \
+		sheet_draw(t, r, #name_, &t->list);                 \
 	}                                                           \
 	static void explain_##name_(struct top *t, struct buf *out) \
 	{                                                           \
-		explain_sheet(t, out, #name_);                      \
+		sheet_explain(t, out, #name_);                      \
 	}                                                           \
 	static void result_##name_(struct top *t, struct result *r) \
 	{                                                           \
@@ -165,7 +172,5 @@ static bool key_pressed(struct top *t, const struct input *in)
 		.result = result_##name_,                           \
 	}
 
-SHEET(disks, "Disks");
-SHEET(network, "Network");
 SHEET(cgroups, "Cgroups");
 SHEET(interrupts, "Interrupts");

@@ -15,13 +15,15 @@
 #include "top/filter.h"
 #include "top/live.h"
 #include "top/machine.h"
+#include "top/pane_draw.h"
 #include "top/recorded.h"
+#include "top/topology_source.h"
 #include "tui/driver.h"
 #include "tui/edit.h"
 #include "tui/popup.h"
 #include "tui/table.h"
 
-enum { SCOPES_MOST = 16, COLUMNS_MOST = 64, HISTORY = 600 };
+enum { SCOPES_MOST = 16, COLUMNS_MOST = 64, HISTORY = 600, TOP_FDS = 5 };
 
 struct top_opts {
 	u64 interval;
@@ -52,7 +54,12 @@ struct scope {
 
 struct top;
 
-enum { NEEDS_SAMPLES = 1 << 0, NEEDS_WAITS = 1 << 1 };
+enum {
+	NEEDS_SAMPLES = 1 << 0,
+	NEEDS_WAITS = 1 << 1,
+	NEEDS_TOPOLOGY = 1 << 2,
+	NEEDS_TOOLS = 1 << 3, /* the list of them */
+};
 
 struct screen {
 	const char *key;
@@ -61,6 +68,8 @@ struct screen {
 	void (*draw)(struct top *t, struct rect r);
 	/* False: not a key of this screen. */
 	bool (*key_pressed)(struct top *t, const struct input *in);
+	/* The tool that runs while the screen is shown; may be NULL, or write nothing. */
+	void (*command)(const struct top *t, struct buf *out);
 	/* What the figure under the cursor is; may be NULL. */
 	void (*explain)(struct top *t, struct buf *out);
 	/* Machines get this; may be NULL. */
@@ -103,7 +112,8 @@ enum prompt {
 	PROMPT_FILTER,
 	PROMPT_AFFINITY,
 	PROMPT_WRITE,
-	PROMPT_COMMAND
+	PROMPT_COMMAND,
+	PROMPT_TOOL,
 };
 enum popup_for { POPUP_TEXT, POPUP_SIGNAL, POPUP_USER, POPUP_SORT, POPUP_COLUMNS, POPUP_THEME };
 
@@ -130,6 +140,13 @@ struct top {
 		struct rect place;
 		int first; /* row at the root's end */
 	} flame;
+	struct pane pane;                 /* of the screen's command */
+	struct pane toolbox;              /* the list of tools, once it is asked for */
+	char tool[EDIT_MOST];             /* that runs on the screen of tools; "": the list */
+	int tool_cursor;                  /* in that list */
+	int form;                         /* enum pane_form */
+	struct topology_source *topology; /* once it is asked for */
+	struct topo_load topology_load;
 	struct popup popup;
 	enum popup_for popup_for;
 	struct edit edit;
@@ -192,6 +209,12 @@ bool tasks_action(struct top *t, const struct input *in);
 void tasks_chosen(struct top *t, int line);
 void tasks_prompt_done(struct top *t);
 void tasks_prompt_changed(struct top *t);
+
+/* screen_tools.c */
+void tools_prompt_done(struct top *t);
+
+/* take.c: what the collectors have, and what they are asked for. */
+int top_poll_fds(const struct top *t, int fds[TOP_FDS]);
 
 /* keys.c */
 struct top_key {

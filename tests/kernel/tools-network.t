@@ -67,6 +67,9 @@ fi
 if traced tcptop '60 --comm truthpy' "$work"; then
 	figure 'bytes by connection' 'total("tx") == 10 * 53000 and total("rx") == 10 * 53000'
 fi
+if traced nettop '60 --comm truthpy' "$work"; then
+	figure 'the same by TCP' 'sum(r["tx"] or 0 for r in some(proto="TCP")) == 10 * 53000'
+fi
 if traced tcptracer '--comm truthpy' "$work"; then
 	figure 'connects and accepts' 'len(some(type="connect")) == 10 and len(some(type="accept")) == 10'
 fi

@@ -155,7 +155,7 @@ TEST("processes, cell by cell")
 	struct top *t = open_top(machine(3), 72, 14);
 
 	check_frame(t,
-		    " 1  2 Processes  3  4  5  6  7  8  9                           22:13:21\n"
+		    " 1  2 Processes  3  4  5  6  7  8  9  0  =                     22:13:21\n"
 		    "recording\n"
 		    "0   [|||||||||||||||||||||||100.0%] 1   [|||||||||||||||**       60.0%]\n"
 		    "Tasks: 4, 4 thr; 4 running  Load: 0.00 0.00 0.00  Up: 00:00\n"

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the collectors are asked for, and what they give. */
+#include "top/screens.h"
+
+#include <poll.h>
+
+#include "base/clock.h"
+#include "base/stop.h"
+
+enum { WAIT_MS = 5000 };
+
+static const struct screen *screen_of(const struct top *t)
+{
+	int n;
+
+	return top_screens(&n)[t->screen];
+}
+
+/* --- what is asked for
+ * ----------------------------------------------------------------------------- */
+
+static bool shows_waits(const struct top *t)
+{
+	size_t n;
+	const struct top_column *c = top_columns(&n);
+
+	if (screen_of(t) != &screen_tasks)
+		return false;
+	for (int i = 0; i < t->tasks.n_columns; i++)
+		if (c[t->tasks.columns[i]].flags & TOP_WAITS)
+			return true;
+	return false;
+}
+
+/* The samples of the recording are read when a screen first needs them. */
+static void ask_recorded(struct top *t, const struct live_request *r)
+{
+	_cleanup_err_ struct err e = ERR_INIT;
+
+	if (!t->recorded && !t->no_recorded)
+		t->no_recorded = recorded_samples_new(&t->recorded, t->o.input, &e) < 0;
+	profile_frame_free(t->profile);
+	t->profile = t->recorded ? recorded_samples_frame(t->recorded, r) : NULL;
+}
+
+/* The command of the screen runs as long as it is shown. */
+static void ask_tools(struct top *t, u32 needs)
+{
+	_cleanup_buf_ struct buf command = BUF_INIT;
+
+	if (t->o.input)
+		return;
+	if (needs & NEEDS_TOOLS && !t->toolbox.command)
+		pane_run(&t->toolbox, "tools");
+	if (needs & NEEDS_TOPOLOGY && !t->topology)
+		t->topology = topology_source_new(t->o.interval);
+	topology_source_want(t->topology, needs & NEEDS_TOPOLOGY);
+	if (screen_of(t)->command)
+		screen_of(t)->command(t, &command);
+	pane_run(&t->pane, buf_str(&command));
+}
+
+void top_ask(struct top *t)
+{
+	const struct scope *s = top_scope(t);
+	u32 needs = screen_of(t)->needs;
+	struct live_request r;
+
+	/* compared as bytes */
+	memset(&r, 0, sizeof(r));
+	r.samples = needs & NEEDS_SAMPLES;
+	r.waits = needs & NEEDS_WAITS || shows_waits(t);
+	r.pid = s->pid;
+	r.tid = s->tid;
+	r.inverted = t->flame.inverted;
+	r.end = t->paused && t->frame ? t->frame->mono : 0;
+	r.cold = r.samples && t->flame.cold && screen_of(t) == &screen_flame;
+	r.waits |= r.cold;
+	memcpy(r.function, s->function, sizeof(r.function));
+	memcpy(r.module, s->module, sizeof(r.module));
+	if (t->live)
+		t->asked = live_ask(t->live, &r);
+	else if (r.samples)
+		ask_recorded(t, &r);
+	machine_source_threads(t->machine, t->tasks.threads || s->pid);
+	ask_tools(t, needs);
+}
+
+/* --- frames ----------------------------------------------------------------------------------- */
+
+static void take_history(struct top *t)
+{
+	vec_each(m, &t->frame->meters) {
+		if (!streq(m->group, "cpu") || !streq(m->label, "all"))
+			continue;
+		if (t->n_busy == HISTORY) {
+			memmove(t->busy, t->busy + 1, (HISTORY - 1) * sizeof(*t->busy));
+			t->n_busy--;
+		}
+		t->busy[t->n_busy++] = 100 * m->share;
+	}
+}
+
+static bool take_tools(struct top *t)
+{
+	bool any = pane_take(&t->toolbox);
+
+	any |= pane_take(&t->pane);
+	return any | topology_source_take(t->topology, &t->topology_load);
+}
+
+bool top_take(struct top *t)
+{
+	struct machine_frame *m = machine_source_take(t->machine);
+	struct profile_frame *p = t->live ? live_take_profile(t->live) : NULL;
+	struct waits_frame *w = t->live ? live_take_waits(t->live) : NULL;
+
+	if (m) {
+		machine_frame_free(t->frame);
+		t->frame = m;
+		if (!t->paused)
+			take_history(t);
+		else
+			top_ask(t);
+	}
+	/* waits of the past are not kept: those on the screen stay there */
+	if (w && (t->paused || w->serial < t->asked))
+		waits_frame_free(TAKE_PTR(w));
+	/* an answer to an older question is about other rows */
+	if (p && p->serial < t->asked)
+		profile_frame_free(TAKE_PTR(p));
+	if (p) {
+		profile_frame_free(t->profile);
+		t->profile = p;
+	}
+	if (w) {
+		waits_frame_free(t->waits);
+		t->waits = w;
+	}
+	return take_tools(t) || m || p || w;
+}
+
+int top_poll_fds(const struct top *t, int fds[TOP_FDS])
+{
+	int n = 0;
+
+	fds[n++] = machine_source_fd(t->machine);
+	fds[n++] = t->live ? live_fd(t->live) : -1;
+	fds[n++] = pane_fd(&t->pane);
+	fds[n++] = pane_fd(&t->toolbox);
+	fds[n++] = topology_source_fd(t->topology);
+	return n;
+}
+
+/* Is all there that the screen draws? */
+static bool is_complete(struct top *t)
+{
+	u32 needs = screen_of(t)->needs;
+	const char *why;
+
+	if (!t->frame)
+		return false;
+	if (t->o.input)
+		return true;
+	if ((needs & NEEDS_SAMPLES && !t->profile) ||
+	    ((needs & NEEDS_WAITS || shows_waits(t)) && !t->waits))
+		return false;
+	if (needs & NEEDS_TOPOLOGY && !topology_source_tree(t->topology, &why) && !why)
+		return false;
+	if (needs & NEEDS_TOOLS && t->toolbox.feed)
+		return false;
+	return !t->pane.feed || t->pane.any;
+}
+
+int top_wait(struct top *t, struct err *e)
+{
+	u64 end = clock_mono_ns() + (u64)WAIT_MS * NSEC_PER_MSEC;
+
+	while (!stop_requested() && clock_mono_ns() < end) {
+		struct pollfd fds[TOP_FDS + 1];
+		int numbers[TOP_FDS], n = top_poll_fds(t, numbers);
+
+		for (int i = 0; i < n; i++)
+			fds[i] = (struct pollfd){ .fd = numbers[i], .events = POLLIN };
+		fds[n] = (struct pollfd){ .fd = stop_fd(), .events = POLLIN };
+		top_take(t);
+		/* the list of tools says what the screen's command is */
+		if (screen_of(t)->needs & NEEDS_TOOLS && !t->toolbox.feed)
+			ask_tools(t, screen_of(t)->needs);
+		if (is_complete(t))
+			return 0;
+		poll(fds, (nfds_t)n + 1, 200);
+	}
+	return t->frame ? 0 : err_set(e, ETIMEDOUT, "no look at the machine came about");
+}
