@@ -52,6 +52,17 @@ struct listing {
 	VEC(u32) chosen; /* counters */
 };
 
+/* "/sys/block": all devices lie in it. */
+static bool is_folder_of_all(const char *path)
+{
+	_cleanup_free_ char *name = xstrdup(path);
+	size_t n = strlen(name);
+
+	while (n && name[n - 1] == '/')
+		name[--n] = '\0';
+	return streq(name, "/sys/block") || fnmatch("/sys/class/*", name, FNM_PATHNAME) == 0;
+}
+
 /* "/sys/block/vda/stat" is of vda; other files are of all their instances. */
 static bool is_instance_asked(const struct context *ctx, const char *instance)
 {
@@ -61,7 +72,8 @@ static bool is_instance_asked(const struct context *ctx, const char *instance)
 	for (size_t i = 0; i < ctx->operands.len; i++) {
 		const char *path = ctx->operands.items[i], *at = path;
 
-		if (!n || !starts_with(path, "/sys/") || strchr(path, '*'))
+		if (!n || !starts_with(path, "/sys/") || strchr(path, '*') ||
+		    is_folder_of_all(path))
 			continue;
 		named = true;
 		while ((at = strstr(at, instance))) {
@@ -80,20 +92,28 @@ static bool contains(const char *text, const char *word)
 	return text && strcasestr(text, word);
 }
 
-/* "/proc/vmstat", "/sys/block/vda/stat" */
+static bool is_file_or_folder(const char *pattern, const char *path)
+{
+	size_t n = strlen(path);
+
+	return fnmatch(pattern, path, FNM_PATHNAME) == 0 || streq(pattern, path) ||
+	       (n && strncmp(pattern, path, n) == 0 && (path[n - 1] == '/' || pattern[n] == '/'));
+}
+
+/* "/proc/vmstat", "/sys/block/vda/stat"; "/proc/net" for all files in it */
 static bool is_file_of(const char *path, const struct counter_source *s)
 {
 	char pattern[128];
 	const char *at = s->also;
 
 	path += *path == '/';
-	if (fnmatch(s->path, path, FNM_PATHNAME) == 0 || streq(s->path, path))
+	if (is_file_or_folder(s->path, path))
 		return true;
 	while (at && *at) {
 		size_t n = strcspn(at, " ");
 
 		snprintf(pattern, sizeof(pattern), "%.*s", (int)n, at);
-		if (fnmatch(pattern, path, FNM_PATHNAME) == 0 || streq(pattern, path))
+		if (is_file_or_folder(pattern, path))
 			return true;
 		at += n + (at[n] == ' ');
 	}
@@ -105,6 +125,9 @@ static bool matches(const struct counter *row, const struct counter_source *s, c
 	if (*word == '/')
 		return s && row->kind != RATIO && is_file_of(word, s);
 	if (fnmatch(word, row->name, 0) == 0)
+		return true;
+	/* "meminfo": the file's name */
+	if (s && row->kind != RATIO && contains(strrchr(s->path, '/'), word))
 		return true;
 	return contains(row->name, word) || contains(row->field, word) ||
 	       contains(row->meaning, word);
@@ -404,6 +427,19 @@ static void add_missing(const struct listing *l, struct result *r)
 	}
 }
 
+/* "/proc/PID/stat", "/proc/1234/statm", "statm" */
+static bool asks_of_process(const struct context *ctx)
+{
+	static const char *const patterns[] = { "/proc/PID*", "/proc/[1-9]*", "/proc/self*",
+						"statm", "smaps*" };
+
+	vec_each(word, &ctx->operands)
+		for (size_t i = 0; i < ARRAY_SIZE(patterns); i++)
+			if (fnmatch(patterns[i], *word, 0) == 0)
+				return true;
+	return false;
+}
+
 static int nothing_found(const struct listing *l)
 {
 	_cleanup_buf_ struct buf words = BUF_INIT;
@@ -412,7 +448,12 @@ static int nothing_found(const struct listing *l)
 		buf_addf(&words, "%s%s", i ? " " : "", l->ctx->operands.items[i]);
 	err_set(&l->ctx->err, ENODATA, "no counter has '%s' in its name or meaning",
 		buf_str(&words));
-	err_hint(&l->ctx->err, "'fathom counters' lists all; -a also reads the expensive ones");
+	if (asks_of_process(l->ctx))
+		err_hint(&l->ctx->err, "'fathom pidstat' and 'fathom top' show what the kernel "
+				       "counts of processes and threads");
+	else
+		err_hint(&l->ctx->err,
+			 "'fathom counters' lists all; -a also reads the expensive ones");
 	return -ENODATA;
 }
 

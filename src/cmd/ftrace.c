@@ -596,7 +596,7 @@ const struct command cmd_ftrace = {
 	.operands = "[trace|profile|latency|reset]",
 	.max_operands = 1,
 	.takes_program = true,
-	.instead_of = "trace-cmd funcgraph functrace",
+	.instead_of = "trace-cmd funcgraph functrace tpoint perf-tools",
 	.examples = ftrace_examples,
 	.notes = "Every traced function costs time at each call: filter with -T or -G on machines "
 		 "that do work. Where the kernel refuses the function tracer, events still work.",

@@ -221,7 +221,7 @@ const struct command cmd_threads = {
 	.options = threads_options,
 	.args_size = sizeof(struct threads_args),
 	.takes_program = true,
-	.instead_of = "htop tsa",
+	.instead_of = "tsa",
 	.examples = threads_examples,
 	.notes =
 		"The kind of a wait follows from its stack, its system call and the thread's name, "

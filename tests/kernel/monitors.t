@@ -212,6 +212,16 @@ run "$FATHOM" vmstat -i plain.data
 expect_status 4
 expect_err 'holds no counters'
 
+# --- counters are found by file ------------------------------------------------------------------
+run "$FATHOM" counters meminfo
+expect_status 0
+expect_out 'mem.available' "a file's name finds its counters"
+run "$FATHOM" counters /proc/net
+expect_out 'tcpext.TCPLostRetransmit' 'so does a folder'
+run "$FATHOM" counters /proc/self/statm
+expect_status 4
+expect_err "'fathom pidstat' and 'fathom top' show"
+
 # nothing to be read: blanks with reasons
 mkdir -p empty/proc
 run "$FATHOM" vmstat --from empty
