@@ -143,24 +143,33 @@ cat >"$TMP/causes.py" <<-'EOF'
 	lose("fast", b"DROP1F", 12, 0.2)
 	lose("TLP", b"DROP1T", 0, 0.5)
 	lose("RTO", b"DROP3R", 0, 1.5)
+	def retransmitted():
+	    keys, values = [l.split() for l in open("/proc/net/netstat") if l.startswith("TcpExt:")]
+	    return int(values[keys.index("TCPSynRetrans")])
+	before = retransmitted()
 	s = socket.socket()
 	s.settimeout(5)
 	try:
 	    s.connect(("127.0.0.1", 9))
 	except OSError:
 	    pass
+	s.close()
+	print("SYN", retransmitted() - before, flush=True)
 EOF
 ns=fathom-truth-$$
 export ns
 if command -v clang >/dev/null && clang -O2 -target bpf -g -c "$TMP/drop.c" -o "$TMP/drop.o" 2>"$TMP/err" &&
 	ip netns add "$ns" 2>"$TMP/err" && ip -n "$ns" link set lo up &&
 	ip -n "$ns" link set dev lo xdpgeneric obj "$TMP/drop.o" sec xdp 2>"$TMP/err"; then
-	if traced tcpretrans '' 'ip netns exec "$ns" '"$PYTHON"' "$TMP/causes.py"'; then
-		port() { awk -v n="$1" '$1 == n { print $2 }' "$TMP/workload.out"; }
-		figure 'a hole between segments: fast' "[r['cause'] for r in some(lport=$(port fast))] == ['fast']"
-		figure 'the last segment: a tail loss probe' "[r['cause'] for r in some(lport=$(port TLP))] == ['TLP']"
-		figure 'the probe is lost, too: the timer' "[r['cause'] for r in some(lport=$(port RTO))] == ['TLP', 'RTO', 'RTO']"
-		figure 'nobody answers: SYN' '[(r["cause"], r["state"]) for r in some(rport=9)] == [("SYN", "SYN_SENT")] * 2'
+	# a slow machine may be late for what should have repaired a hole: then the timer does it
+	causes() { echo "[r['cause'] for r in some(lport=workload['$1'])] == [$2]"; }
+	all="$(causes fast "'fast'") and $(causes TLP "'TLP'") and $(causes RTO "'TLP', 'RTO', 'RTO'")"
+	if traced_until "$all" tcpretrans '' 'ip netns exec "$ns" '"$PYTHON"' "$TMP/causes.py"'; then
+		figure 'a hole between segments: fast' "$(causes fast "'fast'")"
+		figure 'the last segment: a tail loss probe' "$(causes TLP "'TLP'")"
+		figure 'the probe is lost, too: the timer' "$(causes RTO "'TLP', 'RTO', 'RTO'")"
+		figure 'nobody answers: as many SYN as the kernel counts' \
+			"workload['SYN'] > 0 and [(r['cause'], r['state']) for r in some(rport=9)] == [('SYN', 'SYN_SENT')] * workload['SYN']"
 	fi
 else
 	skip "no packets can be dropped here: $(head -1 "$TMP/err")" 4

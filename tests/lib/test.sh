@@ -27,7 +27,7 @@
 #	golden NAME FILE [WANTED]   FILE equals WANTED (NAME next to the test, in golden/);
 #	                            UPDATE_GOLDEN=1 rewrites it
 #	spawn COMMAND...            in the background, ended with the test; its id is in $spawned
-#	wait_until COMMAND...       tries it until it succeeds, at most 30 seconds
+#	wait_until COMMAND...       tries it until it succeeds, at most $WAIT_SECONDS (30)
 #	has_threads PID N           as many or more
 #	fetch_npm FILE PACKAGE...   installs packages under build/npm unless FILE of it is there;
 #	                            fails when that takes over two minutes
@@ -236,7 +236,7 @@ spawn() {
 
 wait_until() {
 	local i
-	for ((i = 0; i < 150; i++)); do
+	for ((i = 0; i < ${WAIT_SECONDS:-30} * 5; i++)); do
 		"$@" && return
 		sleep 0.2
 	done

@@ -14,7 +14,13 @@ unset NO_COLOR TMUX
 tm() { tmux -S "$TMP/tmux" -f /dev/null "$@"; }
 screen() { tm capture-pane -p -t "$1"; }
 shows() { screen top | grep -qE -- "$1"; }
-waits_for() { wait_until shows "$1"; }
+# Loading the sampler and reading names take long on a slow machine; what the screen shows instead
+# of the text is said.
+waits_for() {
+	WAIT_SECONDS=90 wait_until shows "$1" && return
+	diag "instead of '$1':" "$(screen top)"
+	return 1
+}
 # open NAME WxH WORDS...: a shell in which fathom top runs
 open() {
 	local name=$1 size=$2
@@ -122,7 +128,7 @@ restored report 'q in a recording'
 
 # terminals that cannot
 TERM=dumb open dumb 80x24 "TERM=dumb $FATHOM top"
-ok 'a dumb terminal is told what works' wait_until eval "screen dumb | grep -q -- '--once prints one frame'"
+ok 'a dumb terminal is answered with what works' wait_until eval "screen dumb | grep -q -- '--once prints one frame'"
 open wrong 80x24 "TERM=no-such-terminal $FATHOM top"
 ok 'an unknown one, too' wait_until eval "screen wrong | grep -q 'terminfo does not know'"
 open tiny 20x5 "$FATHOM top --interval 300ms"

@@ -25,9 +25,9 @@ as pgbench -q -i -h "$TMP/pg" postgres >>"$TMP/log" 2>&1
 spawn quiet setpriv --reuid postgres --regid postgres --clear-groups \
 	pgbench -n -S -c 2 -T 120 -h "$TMP/pg" postgres
 
-RUN_TIMEOUT=60
+RUN_TIMEOUT=120
 run "$FATHOM" top --once --size 120x20 --filter 'command ~ "postgres: postgres"'
-expect_out_like 'postgres: postgres postgres \[local\]' 'what the server is at, in its own words'
+expect_out_like 'postgres: postgres postgres \[local\]' 'the title that the server gives its work'
 run "$FATHOM" top --once --json --filter 'command ~ "postgres: postgres"' --keys 'Enter 3'
 expect_status 0 'Enter, 3: its functions'
 names=$(grep -oE '"function": "[^"]*"' "$out_file" | head -40)
