@@ -148,7 +148,8 @@ void attr_for_event(struct perf_event_attr *ret, const struct event *ev,
 		a.sample_period = 0;
 		a.freq = 0;
 	}
-	if (!opts->idle)
+	/* what an idle CPU is interrupted for is an event like others */
+	if (!opts->idle && a.type != PERF_TYPE_TRACEPOINT)
 		a.exclude_idle = 1;
 	if (opts->user_only && a.type != PERF_TYPE_TRACEPOINT)
 		a.exclude_kernel = a.exclude_hv = 1;

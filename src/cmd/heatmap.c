@@ -103,6 +103,8 @@ static const struct opt heatmap_options[] = {
 	OPT_END,
 };
 
+enum { MISSING_SHARE = 20 }; /* from a twentieth on the reason is worth a line */
+
 /* --- points --------------------------------------------------------------------------------- */
 
 static int parse_pair(const char *text, struct arena *arena, struct event_pair *ret, struct err *e)
@@ -111,12 +113,12 @@ static int parse_pair(const char *text, struct arena *arena, struct event_pair *
 
 	if (streq(text, "block")) {
 		*ret = (struct event_pair){ "block:block_rq_issue", "block:block_rq_complete",
-					    "dev,sector" };
+					    "dev,sector", true };
 		return 0;
 	}
 	if (streq(text, "syscall")) {
 		*ret = (struct event_pair){ "raw_syscalls:sys_enter", "raw_syscalls:sys_exit",
-					    "common_pid" };
+					    "common_pid", false };
 		return 0;
 	}
 	from = arena_strdup(arena, text);
@@ -129,7 +131,7 @@ static int parse_pair(const char *text, struct arena *arena, struct event_pair *
 	}
 	*to++ = '\0';
 	*key++ = '\0';
-	*ret = (struct event_pair){ from, to, key };
+	*ret = (struct event_pair){ from, to, key, false };
 	return 0;
 }
 
@@ -237,6 +239,9 @@ static void subtitle_of(const struct heatmap *h, const char *event, const char *
 		buf_addstr(out, "; ");
 		fmt_count(out, h->unmatched);
 		buf_addstr(out, " events without a counterpart, not shown");
+		if (h->unmatched * MISSING_SHARE > h->total)
+			buf_addstr(out, " (not every kernel hands on what happens on an idle CPU; "
+					"'fathom biosnoop --heatmap FILE' sees it)");
 	}
 }
 

@@ -24,6 +24,7 @@ struct side {
 	VEC(u32) events;
 	struct key_field fields[KEYS_MOST];
 	size_t n_fields;
+	struct key_field length; /* of a block request; size 0: there is none */
 };
 
 struct pairing {
@@ -54,6 +55,10 @@ static int find_fields(struct pairing *p, struct side *s, const struct recording
 		else
 			s->fields[s->n_fields++] = (struct key_field){ field->offset, field->size };
 	}
+	const struct tracepoint_field *length = tracepoint_field_find(&format, "nr_sector", 9);
+
+	if (p->pair->blocks && length)
+		s->length = (struct key_field){ length->offset, length->size };
 	tracepoint_format_release(&format);
 	s->known = r >= 0;
 	return r;
@@ -108,8 +113,11 @@ static bool is_of(const struct side *s, u32 event)
 }
 
 /* False when the sample is too short for the fields. */
-static bool key_of(const struct side *s, const struct sample *sample, u64 *ret)
+static bool key_of(const struct pairing *p, const struct side *s, const struct sample *sample,
+		   u64 *ret)
 {
+	static const u8 nowhere[8] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
+	static const u8 zero[8];
 	u64 h = 0;
 
 	for (size_t i = 0; i < s->n_fields; i++) {
@@ -117,18 +125,33 @@ static bool key_of(const struct side *s, const struct sample *sample, u64 *ret)
 
 		if (f->size > sample->raw_size || f->offset > sample->raw_size - f->size)
 			return false;
-		h = hash_mix(h, hash_bytes((const u8 *)sample->raw + f->offset, f->size));
+		const u8 *bytes = (const u8 *)sample->raw + f->offset;
+
+		if (p->pair->blocks && f->size == 8 && !memcmp(bytes, nowhere, 8))
+			bytes = zero;
+		h = hash_mix(h, hash_bytes(bytes, f->size));
 	}
 	*ret = h;
 	return true;
 }
 
-static int on_end(struct pairing *p, u64 key, u64 time)
+/* What asked for a flush is completed without data of its own, and was never issued. */
+static bool is_flush_done(const struct side *s, const struct sample *sample)
 {
-	u64 began = map_get(&p->open, key, 0);
+	static const u8 zero[8];
+	const struct key_field *f = &s->length;
+
+	return f->size && f->size <= sizeof(zero) && f->size <= sample->raw_size &&
+	       f->offset <= sample->raw_size - f->size &&
+	       !memcmp((const u8 *)sample->raw + f->offset, zero, f->size);
+}
+
+static int on_end(struct pairing *p, u64 key, const struct sample *sample)
+{
+	u64 began = map_get(&p->open, key, 0), time = sample->time;
 
 	if (!began || began > time) {
-		p->unmatched++;
+		p->unmatched += !is_flush_done(&p->to, sample);
 		return 0;
 	}
 	map_del(&p->open, key);
@@ -147,9 +170,9 @@ static int on_record(const struct record *r, void *ctx)
 	if (error < 0 || r->type != PERF_RECORD_SAMPLE || !r->sample->raw)
 		return error;
 	/* one event may be both: the next of its kind ends it */
-	if (is_of(&p->to, r->event) && key_of(&p->to, r->sample, &key))
-		error = on_end(p, key, r->sample->time);
-	if (is_of(&p->from, r->event) && key_of(&p->from, r->sample, &key)) {
+	if (is_of(&p->to, r->event) && key_of(p, &p->to, r->sample, &key))
+		error = on_end(p, key, r->sample);
+	if (is_of(&p->from, r->event) && key_of(p, &p->from, r->sample, &key)) {
 		/* one that is open already never ended, as far as the recording shows */
 		p->unmatched += p->open.len >= OPEN_MOST || map_find(&p->open, key) != NULL;
 		if (p->open.len < OPEN_MOST)

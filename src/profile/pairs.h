@@ -18,6 +18,7 @@ typedef VEC(struct latency_point) latency_points;
 struct event_pair {
 	const char *from, *to; /* events: "block:block_rq_issue" */
 	const char *key;       /* fields that both have, comma separated: "dev,sector" */
+	bool blocks; /* a flush has no place: sector 0 when it is issued, -1 when it is complete */
 };
 
 int latency_points_too_many(struct err *e);

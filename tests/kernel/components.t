@@ -137,6 +137,23 @@ if [ "$issued" -ge 150 ] && [ "$completed" -ge 150 ]; then
 	run "$FATHOM" heatmap --pair block io.data --json
 	cp "$out_file" io.json
 	ok 'latencies of block requests' python3 count.py
+	# a flush is issued at sector 0 and completed at none
+	run "$FATHOM" record -e block:block_rq_issue -e block:block_rq_complete -a --call-graph none \
+		--force -o flush.data -- dd if=/dev/zero of=direct bs=64k count=20 oflag=direct,sync
+	"$FATHOM" script -i flush.data -F event,trace >flush.txt
+	run "$FATHOM" heatmap --pair block flush.data --json
+	cp "$out_file" flush.json
+	if grep -q 'block_rq_complete: .* FF .*18446744073709551615 + 0' flush.txt; then
+		ok 'flushes have their latencies' python3 -c 'import json, re
+text = open("flush.txt").read()
+ends = len(re.findall(r"block_rq_complete: .* [1-9]\d* \[", text)) or \
+       len(re.findall(r"block_rq_complete: .* \+ [1-9]", text))
+flushes = len(re.findall(r"block_rq_complete: .* FF ", text))
+total = json.load(open("flush.json"))["facts"]["total"]
+assert flushes and total > ends, (total, ends, flushes)'
+	else
+		skip "the disk of '$TMP' is not flushed"
+	fi
 	# requests whose end is missing are counted, not left out silently; completions that find an
 	# idle CPU are not delivered everywhere
 	spawn nice -n 19 "$WORKLOADS/burn" --seconds 0 --threads "$(nproc)"
