@@ -201,6 +201,9 @@ void profile_take_facts(struct profile *p, const struct recording *r)
 			xasprintf("the file is damaged at offset %llu: %s",
 				  (unsigned long long)fault->offset, fault->reason);
 		p->fault = profile_string(p, text);
+	} else if (info->no_room) {
+		p->fault = profile_string(p, "the recording was cut: its disk was full, and what "
+					     "came after that is missing");
 	} else if (info->unfinished) {
 		p->fault = profile_string(p, "the recording was cut: its recorder was killed, and "
 					     "up to a second before that is missing");

@@ -32,6 +32,8 @@ enum {
  * checkpoint, and the sections are only those that perf cannot do without.
  */
 #define FORMAT_RUNNING 0x676e696e6e7572ull
+/* ... and this, "no room", where the disk was full. */
+#define FORMAT_NO_ROOM 0x6d6f6f72206f6eull
 
 struct format_section {
 	u64 offset;

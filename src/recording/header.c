@@ -162,7 +162,9 @@ static int read_file_header(struct recording *r, struct format_header *h, struct
 		return no_recording(r, e, "its data lies at an impossible place");
 	r->info.data_offset = h->data.offset;
 	r->info.data_size = h->data.size;
-	r->info.unfinished = h->data.size == 0 || h->event_types.offset == FORMAT_RUNNING;
+	r->info.no_room = h->event_types.offset == FORMAT_NO_ROOM;
+	r->info.unfinished =
+		h->data.size == 0 || r->info.no_room || h->event_types.offset == FORMAT_RUNNING;
 	r->stream_begin = h->data.offset;
 	r->stream_end = h->data.size ? h->data.offset + h->data.size : UINT64_MAX;
 	if (!r->info.unfinished)

@@ -199,8 +199,10 @@ static int write_vectors(struct recording_writer *w, struct iovec *v, int n, str
 		if (done < 0) {
 			int ret = err_sys(e, errno, "cannot write '%s'", w->path);
 
-			if (ret == -ENOSPC)
-				err_hint(e, "what was written until now can be read");
+			if (ret != -ENOSPC && ret != -EDQUOT && ret != -EFBIG)
+				return ret;
+			writer_cut(w);
+			err_hint(e, "what was written until now can be read");
 			return ret;
 		}
 		w->file_bytes += (u64)done;

@@ -81,8 +81,8 @@ static int write_at(const struct recording_writer *w, const void *data, size_t s
 	return 0;
 }
 
-static int write_header(struct recording_writer *w, u64 data_size, const u64 features[4],
-			bool running, struct err *e)
+static int write_header(struct recording_writer *w, u64 data_size, const u64 features[4], u64 state,
+			struct err *e)
 {
 	u64 entry = FORMAT_ATTR_WRITE + sizeof(struct format_section);
 	struct format_header h = {
@@ -92,7 +92,7 @@ static int write_header(struct recording_writer *w, u64 data_size, const u64 fea
 		.attrs = { .offset = FORMAT_FILE_HEADER + total_ids(w) * sizeof(u64),
 			   .size = w->events.len * entry },
 		.data = { .offset = w->data_offset, .size = data_size },
-		.event_types = { .offset = running ? FORMAT_RUNNING : 0 },
+		.event_types = { .offset = state },
 	};
 
 	memcpy(h.features, features, sizeof(h.features));
@@ -103,7 +103,7 @@ static int write_header(struct recording_writer *w, u64 data_size, const u64 fea
  * The table of the early sections goes after the data, where readers look for it; the next
  * records overwrite it and the next checkpoint writes it again.
  */
-int writer_checkpoint(struct recording_writer *w, struct err *e)
+static int write_checkpoint(struct recording_writer *w, u64 state, struct err *e)
 {
 	_cleanup_buf_ struct buf table = BUF_INIT;
 	u64 features[4] = { 0 };
@@ -117,7 +117,29 @@ int writer_checkpoint(struct recording_writer *w, struct err *e)
 		ret = write_at(w, table.data, table.len, w->file_bytes, e);
 	if (ret < 0)
 		return ret;
-	return write_header(w, w->file_bytes - w->data_offset, features, true, e);
+	ret = write_header(w, w->file_bytes - w->data_offset, features, state, e);
+	if (ret == 0)
+		w->checked = w->file_bytes;
+	return ret;
+}
+
+int writer_checkpoint(struct recording_writer *w, struct err *e)
+{
+	return write_checkpoint(w, FORMAT_RUNNING, e);
+}
+
+/*
+ * The room of the last records, which did not fit, is enough for the table of sections: it was
+ * there before they were written over it.
+ */
+void writer_cut(struct recording_writer *w)
+{
+	if (w->pipe || !w->checked)
+		return;
+	w->file_bytes = w->checked;
+	(void)write_checkpoint(w, FORMAT_NO_ROOM, NULL);
+	if (ftruncate(w->fd, (off_t)(w->checked + w->early.len * sizeof(struct format_section))))
+		return;
 }
 
 static int compare_features(const void *a, const void *b)
@@ -271,5 +293,5 @@ int recording_writer_finish(struct recording_writer *w, struct err *e)
 	vec_each(f, &w->features)
 		features[f->feature / 64] |= 1ull << f->feature % 64;
 	ret = write_sections(w, e);
-	return ret < 0 ? ret : write_header(w, data_size, features, false, e);
+	return ret < 0 ? ret : write_header(w, data_size, features, 0, e);
 }

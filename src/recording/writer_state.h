@@ -50,6 +50,7 @@ struct recording_writer {
 	VEC(struct early_section) early;
 	u64 data_offset;
 	u64 file_bytes; /* written so far, header and all */
+	u64 checked;    /* ... of them, those that the header knows of */
 	u64 flushed;    /* CLOCK_MONOTONIC */
 	u64 bytes;      /* of records taken */
 	u64 samples;
@@ -62,6 +63,8 @@ struct recording_writer {
 
 /* writer.c */
 int writer_write(struct recording_writer *w, const void *data, size_t size, struct err *e);
+/* No more can be written: the file ends with what its header knows, and says why. */
+void writer_cut(struct recording_writer *w);
 struct buf *writer_feature_bytes(struct recording_writer *w, u32 feature);
 
 /* writer_feature.c: the sections that come from the writer itself; then the machine's. */

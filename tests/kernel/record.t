@@ -316,6 +316,34 @@ wait "$spawned" 2>/dev/null
 run "$FATHOM" report -i killed.data
 expect_status 0
 expect_prose 'the recording was cut: its recorder was killed'
+
+# --- a full disk -----------------------------------------------------------------------------------
+
+mkdir full
+if unshare -m sh -c "mount -t tmpfs none '$TMP/full'" 2>/dev/null; then
+	for level in 0 3; do
+		size=$((level ? 1 : 16))m
+		run unshare -m sh -c "mount -t tmpfs -o size=$size none '$TMP/full' &&
+			'$FATHOM' record --call-graph dwarf -F 2999 -z$level -o '$TMP/full/cut.data' \\
+			'$WORKLOADS/burn' --seconds 20 a=100
+			status=\$?; cp '$TMP/full/cut.data' '$TMP/cut$level.data'; exit \$status"
+		expect_status 1 "a full disk ends the recording (-z $level)"
+		expect_err 'no space left on device'
+		run "$FATHOM" report -i "cut$level.data"
+		expect_status 0
+		expect_prose 'the recording was cut: its disk was full'
+		if command -v perf >/dev/null; then
+			ours=$("$FATHOM" script -i "cut$level.data" -F time 2>/dev/null | grep -c .)
+			theirs=$(perf script -i "cut$level.data" -F time 2>/dev/null | grep -c .)
+			ok "perf reads it, too: $theirs of $ours samples" \
+				test "$theirs" -gt 10 -a "$theirs" -eq "$ours"
+		else
+			skip 'no perf'
+		fi
+	done
+else
+	skip 'no mount namespaces' 8
+fi
 # Nobody has mounted tracefs: a mount of our own serves.
 if unshare -m true 2>/dev/null && grep -q ' /sys/kernel/tracing ' /proc/mounts; then
 	run unshare -m sh -c "umount -l /sys/kernel/debug/tracing /sys/kernel/debug 2>/dev/null
