@@ -245,7 +245,7 @@ static void say_who(struct page *p, u32 tid, u32 threads)
 static void say_waker(struct page *p, const struct wait_link *l, u32 threads)
 {
 	buf_addstr(&p->line, waker_words(p->profile, l));
-	if (l->kind == OFFCPU_WAKER_TASK) {
+	if (waker_is_task(l->kind)) {
 		say_who(p, l->tid, threads);
 		say_place(p, l->stack);
 	}
@@ -274,7 +274,7 @@ static void say_doing(struct page *p, const struct wait *w)
 		if (i) {
 			buf_addstr(&p->line, ", woken by ");
 			say_waker(p, l, 1);
-			if (l->kind != OFFCPU_WAKER_TASK || i + 1 == LONGEST_LINKS ||
+			if (!waker_is_task(l->kind) || i + 1 == LONGEST_LINKS ||
 			    (l->doing == LINK_UNKNOWN && !l->sleep_stack))
 				return;
 			buf_addstr(&p->line, ", which ");
@@ -295,7 +295,7 @@ static void say_meanwhile(struct page *p, const struct pile *ending)
 	const struct pile *past = NULL;
 	u64 rest = ending->ns;
 
-	if (l->kind != OFFCPU_WAKER_TASK || p->seen->no_chains)
+	if (!waker_is_task(l->kind) || p->seen->no_chains)
 		return;
 	for (int shown = 0; shown < PASTS; shown++) {
 		past = longest_past(&p->longest, ending, past);
@@ -621,7 +621,7 @@ static void waker_cells(const struct page *p, const struct pile *ending, struct 
 	r->cells[WAIT_WAKER] = chain_value(p, w, ret);
 	r->cells[WAIT_WAKER_TIME] = value_u(VALUE_DURATION, ending->ns);
 	r->cells[WAIT_WAKER_COUNT] = value_u(VALUE_COUNT, ending->count);
-	if (l->kind != OFFCPU_WAKER_TASK)
+	if (!waker_is_task(l->kind))
 		return;
 	doing_cells(p, ending, r);
 	r->cells[WAIT_WAKERS] = value_u(VALUE_COUNT, ending->threads);

@@ -92,7 +92,7 @@ static u64 waker_key(struct builder *b, const struct wait_link *l)
 {
 	/* where an interrupt wakes tells nothing more */
 	return hash_mix((u64)family_of(b, l->comm) << 32 | l->kind,
-			l->kind == OFFCPU_WAKER_TASK ? place_of(b, l->stack) : 0);
+			waker_is_task(l->kind) ? place_of(b, l->stack) : 0);
 }
 
 static u64 ending_key(struct builder *b, const struct wait *w)

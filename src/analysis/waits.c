@@ -429,7 +429,7 @@ static void links_text(const struct profile *p, const struct wait *w, enum wait_
 		buf_addf(out, "%s%s", i ? " <- " : "", profile_str(p, l->comm));
 		if (view == WAIT_VIEW_CHAIN && i + 1 == w->n_links && doing_marks[l->doing])
 			buf_addf(out, " %s", doing_marks[l->doing]);
-		if (l->kind == OFFCPU_WAKER_TASK && view != WAIT_VIEW_CHAIN) {
+		if (waker_is_task(l->kind) && view != WAIT_VIEW_CHAIN) {
 			buf_addstr(out, ": ");
 			wait_place(p, l->stack, out);
 		}

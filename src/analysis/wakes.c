@@ -4,16 +4,14 @@
 /* With the names and stacks that a view of waits shows. */
 static void take_link(struct profile *p, const struct profile_waker *in, struct wait_link *out)
 {
-	bool task = in->kind == OFFCPU_WAKER_TASK;
+	bool task = waker_is_task(in->kind);
 
 	*out = (struct wait_link){
 		.stack = task ? in->stack : wait_cut_interrupt(p, in->stack),
 		.sleep_stack = in->sleep_stack,
 		.kind = in->kind,
-		.comm = in->comm,
 	};
-	if (!task)
-		out->comm = profile_string(p, wait_irq_name(p, out->stack, in->kind));
+	out->comm = wait_waker_name(p, profile_str(p, in->comm), out->stack, in->kind);
 }
 
 static u16 offwake_event(struct profile *p)

@@ -52,7 +52,14 @@ enum offcpu_waker {
 	OFFCPU_WAKER_SOFTIRQ = 1,
 	OFFCPU_WAKER_IRQ = 2,
 	OFFCPU_WAKER_NMI = 3,
+	OFFCPU_WAKER_LIKELY = 4, /* a task that ran softirqs right after it had sent something */
 };
+
+/* A thread, and not an interrupt. */
+static inline int waker_is_task(__u32 kind)
+{
+	return kind == OFFCPU_WAKER_TASK || kind == OFFCPU_WAKER_LIKELY;
+}
 
 /* A waker: sent before the first chain that it is in. */
 struct offcpu_who {

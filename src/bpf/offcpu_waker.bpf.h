@@ -166,7 +166,7 @@ static __always_inline u64 link_up(struct offcpu_task *st, struct task_struct *t
 	struct offcpu_task *waker = 0;
 
 	st->n_links = 0;
-	if (who->kind == OFFCPU_WAKER_TASK && task_field(task, pid))
+	if (waker_is_task(who->kind) && task_field(task, pid))
 		waker = offcpu_task_of(task, false);
 	/* each waker of a chain has been sent before it */
 	if (!offcpu_send_who(who)) {
@@ -187,18 +187,19 @@ static __always_inline void name_waker(void *ctx, struct offcpu_task *st, u64 ou
 	if (kind == OFFCPU_WAKER_SOFTIRQ && offcpu_options.bh.begin)
 		softirq = whose_softirq(ctx, task);
 	if (softirq == SOFTIRQ_OWN) {
-		kind = OFFCPU_WAKER_TASK;
+		kind = OFFCPU_WAKER_LIKELY;
 		how = OFFCPU_IN_SOFTIRQ;
 	}
-	u64 id = kind == OFFCPU_WAKER_TASK ? offcpu_current_id(task) : 0;
+	bool is_task = waker_is_task(kind);
+	u64 id = is_task ? offcpu_current_id(task) : 0;
 
 	who.kind = kind;
 	/* a chain names threads only as far as that tells them apart */
 	who.pid = offcpu_options.waker_pids ? id >> 32 : 0;
 	who.tid = offcpu_options.by_thread ? id : 0;
-	if (kind == OFFCPU_WAKER_TASK)
+	if (is_task)
 		offcpu_copy_comm(who.comm, task);
-	if (kind == OFFCPU_WAKER_TASK)
+	if (is_task)
 		who.stack = offcpu_take_stack(ctx, task, id, how);
 	else
 		who.stack = offcpu_take_interrupt(ctx, softirq == SOFTIRQ_INNOCENT);

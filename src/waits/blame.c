@@ -135,7 +135,7 @@ static size_t first_after(const struct blame *b, const struct life *l, u64 time)
 static void follow(struct blame *b, struct wait_link *links, u32 n, u64 begin, u64 end)
 {
 	const struct wait_link *last = &links[n - 1];
-	u64 at = last->kind == OFFCPU_WAKER_TASK ? map_get(&b->by_tid, last->tid, 0) : 0;
+	u64 at = waker_is_task(last->kind) ? map_get(&b->by_tid, last->tid, 0) : 0;
 	u64 runnable = 0, blocked = 0, from = begin;
 	const struct life *l;
 

@@ -210,7 +210,7 @@ static void fill_links(struct waits_live *l, struct wait *w, u64 chain)
 		if (!in)
 			break;
 		struct wait_link *out = &w->links[w->n_links++];
-		bool task = in->kind == OFFCPU_WAKER_TASK;
+		bool task = waker_is_task(in->kind);
 		char comm[OFFCPU_COMM + 1] = { 0 };
 
 		memcpy(comm, in->comm, OFFCPU_COMM);
@@ -223,7 +223,7 @@ static void fill_links(struct waits_live *l, struct wait *w, u64 chain)
 		out->pid = in->pid;
 		out->tid = in->tid;
 		out->kind = in->kind;
-		out->comm = profile_string(p, task ? comm : wait_irq_name(p, out->stack, in->kind));
+		out->comm = wait_waker_name(p, comm, out->stack, in->kind);
 	}
 }
 

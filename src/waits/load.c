@@ -67,7 +67,7 @@ static void fill_link(struct loader *l, struct wait *w, const struct record *r,
 {
 	struct profile *p = &l->load->profile;
 	struct wait_link *link = &w->links[raw->link];
-	bool task = raw->kind == OFFCPU_WAKER_TASK;
+	bool task = waker_is_task(raw->kind);
 	char comm[OFFCPU_COMM + 1] = { 0 };
 
 	if (raw->is_sleep) {
@@ -82,7 +82,7 @@ static void fill_link(struct loader *l, struct wait *w, const struct record *r,
 	link->tid = l->opts->by_thread ? raw->tid : 0;
 	link->kind = raw->kind;
 	/* an interrupt has its name from the kernel's frames */
-	link->comm = profile_string(p, task ? comm : wait_irq_name(p, link->stack, raw->kind));
+	link->comm = wait_waker_name(p, comm, link->stack, raw->kind);
 	w->n_links = MAX(w->n_links, raw->link + 1);
 	l->load->links++;
 }

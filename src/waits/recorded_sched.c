@@ -105,7 +105,7 @@ static void set_waker(struct reader *in, const struct task *t, struct wait *w)
 		return;
 	w->n_links = 1;
 	l->kind = t->waker_kind;
-	if (l->kind != OFFCPU_WAKER_TASK) {
+	if (!waker_is_task(l->kind)) {
 		l->comm = profile_string(p, wait_irq_name(p, 0, l->kind));
 		return;
 	}

@@ -218,7 +218,7 @@ static void add_links(struct waits_session *s, const struct offcpu_wait *w,
 			.time = w->time,
 			.period = w->blocked,
 			.stack = l->stack,
-			.interrupt = l->kind != OFFCPU_WAKER_TASK,
+			.interrupt = !waker_is_task(l->kind),
 		};
 
 		r.event = in.event;

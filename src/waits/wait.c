@@ -60,6 +60,18 @@ const char *wait_irq_name(const struct profile *p, u32 stack, u32 kind)
 					    : "[irq]";
 }
 
+u32 wait_waker_name(struct profile *p, const char *comm, u32 stack, u32 kind)
+{
+	_cleanup_free_ char *marked = NULL;
+
+	if (kind == OFFCPU_WAKER_TASK)
+		return profile_string(p, comm);
+	if (kind != OFFCPU_WAKER_LIKELY)
+		return profile_string(p, wait_irq_name(p, stack, kind));
+	marked = xasprintf("%s (likely)", comm);
+	return profile_string(p, marked);
+}
+
 u32 wait_marker(struct profile *p, const char *name)
 {
 	struct frame f = { .name = profile_string(p, name), .kind = FRAME_MARKER };

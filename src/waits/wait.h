@@ -63,6 +63,8 @@ enum wait_in {
 const char *wait_state_name(u32 state, u32 flags);
 /* What an interrupt that wakes is called, by its stack: "[timer]", "[net]", "[irq]". */
 const char *wait_irq_name(const struct profile *p, u32 stack, u32 kind);
+/* A string: the task's name, marked where it is only likely that it was the task, or that. */
+u32 wait_waker_name(struct profile *p, const char *comm, u32 stack, u32 kind);
 
 /* The times and the number of waits that are alike. */
 void wait_add(struct wait *into, const struct wait *w);

@@ -119,4 +119,41 @@ import json, sys
 rows = [w for w in json.load(open(sys.argv[1]))["waits"] if (w["waker"] or "").startswith("writes")]
 assert len(rows) == 1 and rows[0]["count"] >= 9, rows
 END
+# By loopback, the softirq that wakes the other side runs in the sender, which is judged by the order
+# of events: likely, not certain, and every view says so.
+cat >loopback.py <<'END'
+import os, socket, time
+listener = socket.socket()
+listener.bind(('127.0.0.1', 0))
+listener.listen()
+def name(text):
+    with open('/proc/self/comm', 'w') as f:
+        f.write(text)
+if os.fork() == 0:
+    name('answerer')
+    peer, _ = listener.accept()
+    while peer.recv(1):
+        peer.send(b'x')
+    os._exit(0)
+name('asker')
+s = socket.create_connection(listener.getsockname())
+for _ in range(300):
+    s.send(b'x')
+    s.recv(1)
+    time.sleep(0.001)
+END
+if grep -q ' __local_bh_enable_ip$' /proc/kallsyms; then
+	run "$FATHOM" offwake --folded --comm answerer -- python3 loopback.py
+	expect_out_like '^answerer;.*;asker [(]likely[)] [0-9]+$' 'a sender that ran the softirq is a likely waker'
+	run "$FATHOM" record --chains -o loopback.data -- python3 loopback.py
+	for view in offwake chain wakeup explain; do
+		for form in '' --json; do
+			# shellcheck disable=SC2086 # none or one
+			run "$FATHOM" "$view" $form -i loopback.data
+			expect_out 'asker (likely)' "$view $form: marks the likely waker"
+		done
+	done
+else
+	skip 'the kernel does not name the function that runs softirqs' 9
+fi
 done_testing
