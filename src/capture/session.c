@@ -51,6 +51,7 @@ struct session *session_new(const struct event_list *events, const struct target
 	s->target = target;
 	s->launch = launch;
 	s->opts = *opts;
+	s->cpus = (struct cpuwatch)CPUWATCH_INIT;
 	vec_each(tid, &target->threads)
 		s->on_exec |= launch && *tid == launch->pid && !opts->late_enable;
 	s->ring_bytes = opts->ring_bytes ? opts->ring_bytes : default_ring(events, target, opts);
@@ -110,6 +111,7 @@ void session_free(struct session *s)
 	vec_each(fd, &s->pid_fds)
 		close(*fd);
 	vec_release(&s->pid_fds);
+	session_cpus_release(s);
 	vec_release(&s->public_events);
 	err_release(&s->last);
 	free(s);
@@ -161,6 +163,7 @@ static void spread(struct session *s)
 
 int session_enable(struct session *s, struct err *e UNUSED)
 {
+	s->enabled = true;
 	spread(s);
 	/* The program's exec enables them: what runs before is ours. */
 	if (!s->on_exec)
@@ -170,28 +173,48 @@ int session_enable(struct session *s, struct err *e UNUSED)
 
 int session_disable(struct session *s)
 {
+	s->enabled = false;
 	for_each_leader(s, PERF_EVENT_IOC_DISABLE, true);
 	return 0;
 }
 
 void session_switch(struct session *s, bool on)
 {
+	s->enabled = on;
 	for_each_leader(s, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, false);
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
+/* All rings of one kind; events that were opened again are known by their first ids. */
+static int read_rings(struct session *s, bool overwrite, const struct session_sinks *sinks,
+		      struct err *e)
+{
+	struct session_translation t = { .session = s, .sinks = sinks, .bytes = BUF_INIT };
+	record_sink sink = s->ids.len ? session_translate : sinks->records;
+	void *ctx = s->ids.len ? &t : sinks->ctx;
+	int r = 0;
+
+	vec_each(ring, &s->rings) {
+		if (ring->overwrite != overwrite || r < 0)
+			continue;
+		if (!overwrite) {
+			r = ring_read(ring, &s->stats, sink, ctx, e);
+			continue;
+		}
+		(void)ring_pause(ring, true);
+		r = ring_read_backward(ring, &s->stats, sink, ctx, e);
+		(void)ring_pause(ring, false);
+	}
+	buf_release(&t.bytes);
+	return r;
+}
+
 static int sweep(struct session *s, const struct session_sinks *sinks, struct err *e)
 {
-	vec_each(ring, &s->rings) {
-		if (ring->overwrite)
-			continue;
-		int r = ring_read(ring, &s->stats, sinks->records, sinks->ctx, e);
+	int r = read_rings(s, false, sinks, e);
 
-		if (r < 0)
-			return r;
-	}
-	return sinks->round ? sinks->round(sinks->ctx) : 0;
+	return r >= 0 && sinks->round ? sinks->round(sinks->ctx) : r;
 }
 
 static bool process_is_gone(int pid_fd)
@@ -249,7 +272,7 @@ struct poll_set {
 };
 
 /* After the rings. */
-enum { POLL_STOP, POLL_CALLER, POLL_PROCESS };
+enum { POLL_STOP, POLL_CALLER, POLL_CPUS, POLL_PROCESS };
 
 static int caller_fd(const struct session_sinks *sinks)
 {
@@ -258,6 +281,7 @@ static int caller_fd(const struct session_sinks *sinks)
 
 static void poll_set_fill(struct poll_set *p, const struct session *s)
 {
+	vec_clear(&p->fds);
 	vec_each(ring, &s->rings) {
 		if (!ring->overwrite)
 			vec_push(&p->fds, (struct pollfd){ .fd = ring->fd, .events = POLLIN });
@@ -265,6 +289,7 @@ static void poll_set_fill(struct poll_set *p, const struct session *s)
 	p->n_rings = p->fds.len;
 	vec_push(&p->fds, (struct pollfd){ .fd = stop_fd(), .events = POLLIN });
 	vec_push(&p->fds, (struct pollfd){ .fd = -1, .events = POLLIN });
+	vec_push(&p->fds, (struct pollfd){ .fd = s->cpus.fd, .events = POLLIN });
 	if (s->launch && s->launch->pid_fd >= 0)
 		vec_push(&p->fds, (struct pollfd){ .fd = s->launch->pid_fd, .events = POLLIN });
 	else if (s->pid_fds.len)
@@ -315,6 +340,8 @@ int session_run(struct session *s, u64 until, const struct session_sinks *sinks,
 			break;
 		}
 		/* Asked before the sweep, which so reads what came until then. */
+		if (session_cpus_look(s, sinks))
+			poll_set_fill(&p, s);
 		over = stop_requested() || target_is_gone(s) || (until && clock_mono_ns() >= until);
 		r = sweep(s, sinks, e);
 		spread(s);
@@ -326,15 +353,8 @@ int session_run(struct session *s, u64 until, const struct session_sinks *sinks,
 
 int session_dump(struct session *s, const struct session_sinks *sinks, struct err *e)
 {
-	int r = 0;
+	int r = read_rings(s, true, sinks, e);
 
-	vec_each(ring, &s->rings) {
-		if (!ring->overwrite || r < 0)
-			continue;
-		(void)ring_pause(ring, true);
-		r = ring_read_backward(ring, &s->stats, sinks->records, sinks->ctx, e);
-		(void)ring_pause(ring, false);
-	}
 	if (r >= 0 && sinks->round)
 		r = sinks->round(sinks->ctx);
 	return MIN(r, 0);
@@ -372,17 +392,23 @@ u64 session_ring_bytes(const struct session *s)
 }
 
 /* read_format is ID | LOST: value, id, lost. */
+u64 session_lost_of(const struct slot *slot, int fd)
+{
+	u64 values[3];
+
+	if (slot->attr.read_format != (PERF_FORMAT_ID | 1 << 4) ||
+	    read(fd, values, sizeof(values)) != (ssize_t)sizeof(values))
+		return 0;
+	return values[2];
+}
+
 u64 session_lost_exact(const struct session *s)
 {
-	u64 lost = 0, values[3];
+	u64 lost = s->lost_before;
 
 	vec_each(slot, &s->slots) {
-		if (slot->attr.read_format != (PERF_FORMAT_ID | 1 << 4))
-			continue;
-		vec_each(fd, &slot->fds) {
-			if (read(*fd, values, sizeof(values)) == (ssize_t)sizeof(values))
-				lost += values[2];
-		}
+		vec_each(fd, &slot->fds)
+			lost += session_lost_of(slot, *fd);
 	}
 	return lost;
 }

@@ -91,9 +91,14 @@ void session_switch(struct session *s, bool on);
 /* Called after each sweep over all rings; 0 to go on, > 0 to stop, < 0 for an error. */
 typedef int (*session_round)(void *ctx);
 
+/* A CPU is back, or new: event @index of session_events() has a new descriptor on it, not enabled
+ * yet. */
+typedef void (*session_reopened)(void *ctx, size_t index, int fd);
+
 struct session_sinks {
 	record_sink records;
-	session_round round; /* may be NULL */
+	session_round round;       /* may be NULL */
+	session_reopened reopened; /* may be NULL */
 	void *ctx;
 	const int *wake_fd; /* ends the wait for data when it can be read; NULL or <= 0: none */
 };

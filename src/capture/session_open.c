@@ -19,12 +19,6 @@
 
 enum { PID_FDS_MOST = 1024, RING_PAGES_LEAST = 2 };
 
-/* What perf_event_open takes for one thread, cgroup or the machine. */
-struct unit {
-	pid_t pid;
-	u64 flags;
-};
-
 static void raise_fd_limit(void)
 {
 	struct rlimit limit;
@@ -191,8 +185,7 @@ static bool replace_cycles(struct session *s, struct slot *slot, int error)
 	return true;
 }
 
-/* Tries, and takes away from the attr what is refused, until it opens or nothing is left. */
-static int try_open(struct session *s, struct slot *slot, const struct unit *u, u32 cpu)
+int session_open_event(struct session *s, struct slot *slot, const struct unit *u, u32 cpu)
 {
 	int group = s->slots.items[slot->leader].group_fd;
 	struct perf_event_attr attr = slot->attr;
@@ -220,7 +213,7 @@ static int try_open(struct session *s, struct slot *slot, const struct unit *u, 
 	if (fd >= 0)
 		slot->attr = attr;
 	else if (!slot->fds.len && replace_cycles(s, slot, -fd))
-		return try_open(s, slot, u, cpu);
+		return session_open_event(s, slot, u, cpu);
 	return fd;
 }
 
@@ -244,10 +237,16 @@ static int set_filter(const struct session *s, const struct slot *slot, int fd, 
 	return 0;
 }
 
+int session_attach_event(struct session *s, struct slot *slot, int fd, u32 cpu, struct err *e)
+{
+	int r = set_filter(s, slot, fd, e);
+
+	return r < 0 || s->opts.counting ? r : attach_ring(s, slot, fd, cpu, e);
+}
+
 static int keep_fd(struct session *s, struct slot *slot, int fd, u32 cpu, struct err *e)
 {
 	u64 id = 0;
-	int r;
 
 	slot->group_fd = fd;
 	vec_push(&slot->fds, fd);
@@ -255,8 +254,7 @@ static int keep_fd(struct session *s, struct slot *slot, int fd, u32 cpu, struct
 	if (ioctl(fd, PERF_EVENT_IOC_ID, &id) < 0)
 		return err_sys(e, errno, "cannot ask for the id of '%s'", slot->name);
 	vec_push(&slot->ids, id);
-	r = set_filter(s, slot, fd, e);
-	return r < 0 || s->opts.counting ? r : attach_ring(s, slot, fd, cpu, e);
+	return session_attach_event(s, slot, fd, cpu, e);
 }
 
 /* An event that fails is out, with a note; -EMFILE and failures of rings end everything. */
@@ -268,7 +266,7 @@ static int open_one(struct session *s, struct slot *slot, const struct unit *u, 
 	slot->group_fd = -1;
 	if (slot->dead || (slot->cpus.len && !ranges_contain(&slot->cpus, cpu)))
 		return 0;
-	fd = try_open(s, slot, u, cpu);
+	fd = session_open_event(s, slot, u, cpu);
 	if (fd >= 0)
 		return keep_fd(s, slot, fd, cpu, e);
 	if (fd == -ESRCH) {
@@ -424,6 +422,7 @@ int session_open(struct session *s, struct err *e)
 			     (unsigned long long)s->ring_bytes >> 10);
 	publish(s);
 	watch_processes(s);
+	session_cpus_open(s);
 	enable_side_band(s);
 	return 0;
 }

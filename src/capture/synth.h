@@ -18,6 +18,7 @@ enum { SYNTH_MAPS_MOST = 1 << 20 }; /* executable mappings of one process */
 
 struct synth {
 	u64 sample_type; /* of the events: decides the trailer */
+	u64 time;        /* of the records, 0: from the beginning */
 	bool data_maps;  /* also mappings that are not executable */
 	bool namespaces;
 	bool build_ids;   /* of files where that is quick (PROCMAP_QUERY), of the kernel, of modules

@@ -41,10 +41,14 @@ int synth_end(struct synth *s, struct synth_record *r)
 {
 	u64 fields = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |
 		     PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;
-	static const u8 zeros[6 * 8];
+	size_t n = (size_t)__builtin_popcountll(s->sample_type & fields);
+	u64 trailer[6] = { 0 };
 	u16 size;
 
-	synth_put(r, zeros, (size_t)__builtin_popcountll(s->sample_type & fields) * 8);
+	/* in front of the time are only the process and thread */
+	if (s->sample_type & PERF_SAMPLE_TIME)
+		trailer[s->sample_type & PERF_SAMPLE_TID ? 1 : 0] = s->time;
+	synth_put(r, trailer, n * sizeof(*trailer));
 	size = (u16)r->len;
 	memcpy(r->bytes + offsetof(struct perf_event_header, size), &size, sizeof(size));
 	return s->sink(s->ctx, r->bytes, r->len);

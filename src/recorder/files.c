@@ -207,6 +207,24 @@ int recorder_file_begin(struct recorder *r, struct err *e)
 	return rc;
 }
 
+int recorder_file_catch_up(struct recorder *r, struct err *e)
+{
+	struct synth s = {
+		.sample_type = r->sources.items[0].attr.sample_type,
+		.time = r->cpu_back,
+		.data_maps = r->o.session.addresses || r->o.session.stack == STACK_DWARF,
+		.build_ids = true,
+		.sink = on_known,
+		.ctx = r,
+	};
+
+	if (!r->cpu_back)
+		return 0;
+	r->cpu_back = 0;
+	r->e = e;
+	return synth_processes(&s, e);
+}
+
 /* A list of names without any, for others to be added. */
 static void begin_names(struct buf *names)
 {

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "unwind/python_record.h"
@@ -96,6 +97,25 @@ static int attach_all(struct recorder *r, struct sampler *s)
 		}
 	}
 	return 0;
+}
+
+void recorder_reopened(void *ctx, size_t index, int fd)
+{
+	struct recorder *r = ctx;
+	_cleanup_err_ struct err e = ERR_INIT;
+	struct timespec now;
+
+	if (r->o.session.clock_id >= 0 && clock_gettime(r->o.session.clock_id, &now) == 0)
+		r->cpu_back = (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
+	pthread_mutex_lock(&r->kernel.lock);
+	vec_each(src, &r->sources) {
+		if (src->index == index && src->sampler >= 0 && r->kernel.sampler &&
+		    r->kernel.attached &&
+		    sampler_attach(r->kernel.sampler, fd, (u32)src->sampler, &e) < 0)
+			recorder_note(r, "stacks of a CPU that came back are not unwound by tables",
+				      NULL);
+	}
+	pthread_mutex_unlock(&r->kernel.lock);
 }
 
 int recorder_kernel_attach(struct recorder *r)

@@ -72,13 +72,14 @@ void recorder_note(const struct recorder *r, const char *text, const char *hint)
 		r->o.hooks.note(r->o.hooks.ctx, text, hint);
 }
 
-static void show_notes(const struct recorder *r)
+/* Those that are new. */
+static void show_notes(struct recorder *r)
 {
 	size_t n;
 	const struct session_note *notes = session_notes(r->session, &n);
 
-	for (size_t i = 0; i < n; i++)
-		recorder_note(r, notes[i].text, notes[i].hint);
+	for (; r->notes_shown < n; r->notes_shown++)
+		recorder_note(r, notes[r->notes_shown].text, notes[r->notes_shown].hint);
 }
 
 /* --- opening ---------------------------------------------------------------------------------- */
@@ -123,6 +124,8 @@ int recorder_open(struct recorder *r, struct err *e)
 		err_release(e);
 	}
 	show_notes(r);
+	if (rc >= 0)
+		rc = recorder_file_catch_up(r, r->e);
 	recorder_stacks_tell(r);
 	if (r->stacks == RECORDER_STACKS_KERNEL && !r->kernel.late)
 		recorder_kernel_start_thread(r);
@@ -242,6 +245,7 @@ static int on_sweep(void *ctx)
 	int rc = recorder_sweep_end(r, false, r->e);
 
 	recorder_adopt_spread(r);
+	show_notes(r);
 	if (rc >= 0)
 		rc = usr2 || change_wanted(r) ? change(r) : recorder_flight_turn(r, r->e);
 	if (rc >= 0)
@@ -298,6 +302,7 @@ int recorder_run(struct recorder *r, u64 duration, struct err *e)
 {
 	struct session_sinks sinks = { .records = recorder_sweep_records,
 				       .round = on_sweep,
+				       .reopened = recorder_reopened,
 				       .ctx = r,
 				       .wake_fd = r->o.control ? &r->o.control->fd : NULL };
 	int rc;

@@ -94,13 +94,15 @@ struct recorder {
 	u64 wall;          /* once it is over */
 	struct buf kept;   /* records of a batch but those that are left out */
 	u64 file_begin;
-	u64 round_time;  /* of the last round */
-	u64 give_back;   /* when memory is given back next */
-	u64 round_bytes; /* what the writer had taken then */
-	u64 written;     /* bytes of closed files */
-	u64 lost;        /* on the way from the sampler to the file */
-	u64 missing;     /* lost in rings without a record that tells */
-	u64 told;        /* losses that the files tell, besides those in records of the rings */
+	u64 round_time;     /* of the last round */
+	u64 give_back;      /* when memory is given back next */
+	u64 round_bytes;    /* what the writer had taken then */
+	u64 written;        /* bytes of closed files */
+	u64 lost;           /* on the way from the sampler to the file */
+	u64 missing;        /* lost in rings without a record that tells */
+	u64 told;           /* losses that the files tell, besides those in records of the rings */
+	size_t notes_shown; /* of the session */
+	u64 cpu_back; /* when a CPU came back, until the processes were asked for again; 0: none */
 	bool kernel_hidden;
 	bool holds;    /* sweeps are held back until all rings are read */
 	struct err *e; /* of the call that is running */
@@ -118,6 +120,10 @@ bool recorder_stacks_fall_back(struct recorder *r);
 /* Loads the sampler, or leaves the reason in @r->kernel.why. */
 int recorder_kernel_load(struct recorder *r);
 int recorder_kernel_attach(struct recorder *r);
+/* files.c: what processes have done on a CPU that came back, until its events were open again. */
+int recorder_file_catch_up(struct recorder *r, struct err *e);
+/* session_reopened: the unwinder on that CPU. */
+void recorder_reopened(void *recorder, size_t index, int fd);
 /* Tables and reading; loading, too, if it is late. */
 void recorder_kernel_start_thread(struct recorder *r);
 void recorder_kernel_wait_ready(struct recorder *r);

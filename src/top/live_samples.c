@@ -369,6 +369,15 @@ static int attach(struct sampling *s, struct err *e)
 	return r;
 }
 
+/* A CPU that came back. */
+static void on_reopened(void *ctx, size_t index, int fd)
+{
+	struct sampling *s = ctx;
+
+	if (index == 0)
+		(void)sampler_attach(s->sampler, fd, 0, NULL);
+}
+
 static void find_time(struct sampling *s)
 {
 	size_t n;
@@ -445,9 +454,11 @@ static int on_round(void *ctx)
 
 static int run(struct sampling *s, struct err *e)
 {
-	const struct session_sinks sinks = {
-		.records = on_records, .round = on_round, .ctx = s, .wake_fd = &s->sampler_fd
-	};
+	const struct session_sinks sinks = { .records = on_records,
+					     .round = on_round,
+					     .reopened = on_reopened,
+					     .ctx = s,
+					     .wake_fd = &s->sampler_fd };
 	u64 due = clock_mono_ns() + PUBLISH_NS / 2, now;
 	struct live_request r;
 	int rc = 0;
