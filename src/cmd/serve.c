@@ -9,7 +9,9 @@
 #include "web/route.h"
 #include "web/sandbox.h"
 #include "web/server.h"
+#include "web/tls.h"
 
+#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -21,6 +23,7 @@ enum {
 
 struct serve_args {
 	const char *listen, *local, *user, *once;
+	const char *cert, *key, *client_ca;
 	str_list names, share;
 	int role, compat;
 	bool insecure, always, no_flight, programs, openapi;
@@ -51,6 +54,24 @@ static const struct opt serve_options[] = {
 	  .arg = "HOST",
 	  WHERE,
 	  .help = "a name by which browsers call this host, besides localhost" },
+	{ .name = "tls-cert",
+	  .type = OPT_FILE,
+	  AT(cert),
+	  .arg = "FILE",
+	  WHERE,
+	  .help = "certificate (PEM, with those that lead to its root): serve https" },
+	{ .name = "tls-key",
+	  .type = OPT_FILE,
+	  AT(key),
+	  .arg = "FILE",
+	  WHERE,
+	  .help = "its key; default: in the file of --tls-cert" },
+	{ .name = "tls-client-ca",
+	  .type = OPT_FILE,
+	  AT(client_ca),
+	  .arg = "FILE",
+	  WHERE,
+	  .help = "clients with a certificate of these authorities have --role without a token" },
 	{ .name = "insecure",
 	  .type = OPT_FLAG,
 	  AT(insecure),
@@ -131,6 +152,7 @@ struct serving {
 	const struct serve_args *args;
 	struct web_guard guard;
 	struct web_address address;
+	struct tls *tls;
 	int tcp, local;
 	pid_t pid; /* of the HTTP side */
 	int channel;
@@ -144,6 +166,7 @@ NORETURN static void be_http_side(struct serving *s, int channel, pid_t parent)
 	const int keep[] = { s->tcp, s->local, channel, stop_fd() };
 	struct web_server_opts o = { .guard = &s->guard,
 				     .tcp = s->tcp,
+				     .tls = s->tls,
 				     .local = s->local,
 				     .channel = channel,
 				     .owner = geteuid(),
@@ -156,6 +179,8 @@ NORETURN static void be_http_side(struct serving *s, int channel, pid_t parent)
 	/* reads the time zone, which it cannot do later */
 	fmt_iso_time(&time, clock_wall_ns());
 	prctl(PR_SET_NAME, "fathom-http");
+	/* the library writes to sockets that may be closed */
+	(void)signal(SIGPIPE, SIG_IGN);
 	r = web_sandbox(s->args->user, keep, ARRAY_SIZE(keep), parent, &e);
 	if (!r)
 		r = web_server_run(&o, &e);
@@ -206,11 +231,12 @@ static int end_http_side(struct serving *s)
 
 static int check_network(const struct serving *s, struct err *e)
 {
-	if (s->address.loopback || s->args->insecure)
+	if (s->address.loopback || s->args->insecure || s->tls)
 		return 0;
 	err_set(e, EINVAL, "'%s' can be reached by others, and nothing would be encrypted",
 		s->args->listen);
-	err_hint(e, "stay on loopback and use ssh -L 7777:localhost:7777 HOST; or --insecure");
+	err_hint(e, "give --tls-cert and --tls-key; or stay on loopback and use "
+		    "ssh -L 7777:localhost:7777 HOST; or --insecure");
 	return -EINVAL;
 }
 
@@ -236,6 +262,24 @@ static int add_tokens(struct serving *s, struct err *e)
 	return r;
 }
 
+static int open_tls(struct serving *s, struct err *e)
+{
+	const struct tls_opts o = { .cert = s->args->cert,
+				    .key = s->args->key,
+				    .ca = s->args->client_ca };
+	const char *name;
+	int r;
+
+	if (!o.cert && (o.key || o.ca)) {
+		err_set(e, EINVAL, "--tls-%s needs --tls-cert", o.key ? "key" : "client-ca");
+		return -EINVAL;
+	}
+	r = o.cert ? tls_new(&s->tls, &o, e) : 0;
+	for (size_t i = 0; !r && s->tls && (name = tls_name(s->tls, i)); i++)
+		add_name(s, name);
+	return r;
+}
+
 static int open_sockets(struct serving *s, struct err *e)
 {
 	bool local = false;
@@ -255,17 +299,30 @@ static int open_sockets(struct serving *s, struct err *e)
 	return r;
 }
 
+/* What browsers have to ask for, where the socket listens on every address. */
+static const char *public_name(const struct serving *s)
+{
+	const char *own = s->tls ? tls_name(s->tls, 0) : NULL;
+
+	if (s->args->names.len)
+		return s->args->names.items[0];
+	if (s->address.loopback || !s->address.host[0])
+		return s->tls && own ? own : s->address.v6 ? "[::1]" : "127.0.0.1";
+	return own ? own : s->address.host;
+}
+
 static int print_addresses(struct serving *s)
 {
+	const char *name = public_name(s), *scheme = s->tls ? "https" : "http";
+	bool bracket = strchr(name, ':') && name[0] != '[';
 	const struct web_address *a = &s->address;
 	FILE *out = s->ctx->out;
 
 	vec_each(t, &s->guard.tokens) {
 		if (s->tcp < 0)
 			break;
-		fprintf(out, "http://%s%s%s:%u/#token=%s", a->v6 ? "[" : "",
-			a->loopback || !a->host[0] ? "127.0.0.1" : a->host, a->v6 ? "]" : "",
-			a->port, t->text);
+		fprintf(out, "%s://%s%s%s:%u/#token=%s", scheme, bracket ? "[" : "", name,
+			bracket ? "]" : "", a->port, t->text);
 		fprintf(out, "  (%s)\n", web_role_name(t->role));
 	}
 	if (s->args->local)
@@ -349,7 +406,9 @@ static int serve_run(struct context *ctx, void *args)
 		add_name(&s, s.args->names.items[i]);
 	if (!s.address.loopback)
 		add_name(&s, s.address.host);
-	r = open_sockets(&s, &ctx->err);
+	r = open_tls(&s, &ctx->err);
+	if (!r)
+		r = open_sockets(&s, &ctx->err);
 	if (!r)
 		r = start_http_side(&s, &ctx->err);
 	if (!r)
@@ -361,6 +420,7 @@ static int serve_run(struct context *ctx, void *args)
 		close(s.tcp);
 	if (s.local >= 0)
 		close(s.local);
+	tls_free(s.tls);
 	web_guard_release(&s.guard);
 	return r;
 }
@@ -369,6 +429,8 @@ static const struct example serve_examples[] = {
 	{ "fathom serve", "prints an address to open in a browser on this machine" },
 	{ "fathom serve --unix /run/fathom.sock", "also for curl --unix-socket, without a token" },
 	{ "fathom serve --share view", "and an address for people who may only look" },
+	{ "fathom serve --listen 0.0.0.0 --tls-cert box.pem --tls-key box.key",
+	  "for other machines, encrypted" },
 	{ "fathom serve --once fathom.data --role profile",
 	  "a recording for somebody else to look at" },
 	{ "fathom serve --openapi", "the interface as an OpenAPI file" },

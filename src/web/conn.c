@@ -18,6 +18,7 @@ void conn_reset(struct conn *c)
 	buf_release(&c->out);
 	if (c->file >= 0)
 		close(c->file);
+	tls_close(c->tls);
 	if (c->fd >= 0)
 		close(c->fd);
 	*c = (struct conn){ .fd = -1, .file = -1, .generation = c->generation + 1 };
@@ -104,6 +105,32 @@ static int next_piece(struct conn *c)
 	return 1;
 }
 
+static ssize_t send_some(struct conn *c)
+{
+	const char *from = c->out.data + c->out_at;
+	size_t left = c->out.len - c->out_at;
+	ssize_t n;
+
+	if (c->tls)
+		return tls_write(c->tls, from, left);
+	do
+		n = send(c->fd, from, left, MSG_NOSIGNAL);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : n;
+}
+
+static ssize_t receive_some(struct conn *c, void *to, size_t most)
+{
+	ssize_t n;
+
+	if (c->tls)
+		return tls_read(c->tls, to, most);
+	do
+		n = recv(c->fd, to, most, 0);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : n;
+}
+
 int conn_flush(struct conn *c)
 {
 	for (;;) {
@@ -115,11 +142,9 @@ int conn_flush(struct conn *c)
 			if (r <= 0)
 				return r < 0 ? r : 1;
 		}
-		n = send(c->fd, c->out.data + c->out_at, c->out.len - c->out_at, MSG_NOSIGNAL);
-		if (n < 0 && errno == EINTR)
-			continue;
+		n = send_some(c);
 		if (n < 0)
-			return errno == EAGAIN ? 0 : -errno;
+			return n == -EAGAIN ? 0 : (int)n;
 		c->out_at += (size_t)n;
 	}
 }
@@ -132,12 +157,10 @@ int conn_fill(struct conn *c)
 	/* a client that sends ahead waits until its request is answered */
 	if (!room)
 		return 0;
-	do
-		n = recv(c->fd, buf_reserve(&c->in, MIN(room, (size_t)16384)),
-			 MIN(room, (size_t)16384), 0);
-	while (n < 0 && errno == EINTR);
+	n = receive_some(c, buf_reserve(&c->in, MIN(room, (size_t)16384)),
+			 MIN(room, (size_t)16384));
 	if (n < 0)
-		return errno == EAGAIN ? 0 : -errno;
+		return n == -EAGAIN ? 0 : (int)n;
 	if (!n)
 		return -EPIPE;
 	buf_added(&c->in, (size_t)n);

@@ -7,6 +7,7 @@
 #include "web/http.h"
 #include "web/message.h"
 #include "web/server.h"
+#include "web/tls.h"
 
 enum conn_state {
 	CONN_FREE,
@@ -19,8 +20,10 @@ enum conn_state {
 struct conn {
 	int fd;
 	enum conn_state state;
-	u32 generation; /* of the slot: an answer to its last user is dropped */
-	bool local;     /* by the Unix socket */
+	u32 generation;       /* of the slot: an answer to its last user is dropped */
+	bool local;           /* by the Unix socket */
+	struct tls_link *tls; /* NULL: in the clear */
+	bool greets;          /* its handshake goes on */
 	bool keep, head_only;
 	bool known;    /* had a good token once */
 	bool writing;  /* epoll tells when there is room */

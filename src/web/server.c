@@ -198,7 +198,8 @@ static void take_connection(struct server *s, int listener, bool local)
 		static const char full[] = "HTTP/1.1 503 Service Unavailable\r\n"
 					   "Content-Length: 0\r\nConnection: close\r\n\r\n";
 
-		(void)!send(fd, full, strlen(full), MSG_NOSIGNAL);
+		if (local || !s->o->tls)
+			(void)!send(fd, full, strlen(full), MSG_NOSIGNAL);
 		close(fd);
 		return;
 	}
@@ -214,6 +215,13 @@ static void take_connection(struct server *s, int listener, bool local)
 	}
 	if (!local)
 		name_peer(&address, c);
+	if (!local && s->o->tls) {
+		c->greets = true;
+		if (tls_open(s->o->tls, fd, NULL, &c->tls, NULL) < 0) {
+			conn_reset(c);
+			return;
+		}
+	}
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){ 1 }, sizeof(int));
 	set_deadline(c, SERVER_QUIET_SECONDS);
 	ev.data.u32 = (u32)(c - s->conns);
@@ -269,7 +277,9 @@ static const char *why_not(struct server *s, struct conn *c, const struct http_r
 {
 	u64 now = now_ns();
 
-	c->role = c->local ? s->o->local_role : web_guard_role(s->o->guard, r->authorization);
+	c->role = c->local || (c->tls && tls_is_known(c->tls))
+			  ? s->o->local_role
+			  : web_guard_role(s->o->guard, r->authorization);
 	c->known |= c->role != ROLE_NONE;
 	*ret_status = 429;
 	if (!web_bucket_take(&s->requests[c->role], now, RATE_REQUESTS, 3 * RATE_REQUESTS))
@@ -350,6 +360,8 @@ static bool next_request(struct server *s, struct conn *c)
 	c->file = -1;
 	c->file_at = c->file_size = 0;
 	c->state = CONN_READ;
+	if (c->tls && tls_pending(c->tls))
+		(void)conn_fill(c);
 	set_deadline(c, c->in.len || !c->known ? SERVER_QUIET_SECONDS : SERVER_IDLE_SECONDS);
 	return true;
 }
@@ -388,11 +400,41 @@ static void advance(struct server *s, struct conn *c)
 	watch(s, c, false);
 }
 
+/* Somebody typed http:// in place of https://. */
+static void refuse_plain(struct conn *c)
+{
+	static const char text[] = "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n"
+				   "Content-Type: text/plain\r\nContent-Length: 37\r\n\r\n"
+				   "this port speaks TLS only: use https\n";
+
+	(void)!send(c->fd, text, strlen(text), MSG_NOSIGNAL);
+}
+
+/* True: the handshake is done. */
+static bool greet(struct server *s, struct conn *c)
+{
+	int r = tls_handshake(c->tls);
+
+	if (!r) {
+		watch(s, c, tls_wants_write(c->tls));
+		return false;
+	}
+	if (r < 0) {
+		if (r == -EPROTONOSUPPORT)
+			refuse_plain(c);
+		drop(s, c);
+		return false;
+	}
+	c->greets = false;
+	set_deadline(c, SERVER_QUIET_SECONDS);
+	return true;
+}
+
 static void on_connection(struct server *s, struct conn *c, u32 events)
 {
 	size_t before = c->in.len;
 
-	if (c->state == CONN_FREE)
+	if (c->state == CONN_FREE || (c->greets && !greet(s, c)))
 		return;
 	if (events & (EPOLLIN | EPOLLHUP | EPOLLERR | EPOLLRDHUP)) {
 		int r;

@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "web/guard.h"
+#include "web/tls.h"
 
 enum {
 	SERVER_CONNECTIONS_MOST = 512,
@@ -19,13 +20,14 @@ enum {
 
 struct web_server_opts {
 	struct web_guard *guard;
-	int tcp;     /* listening; -1: none */
-	int local;   /* a listening Unix socket; -1: none */
-	int channel; /* to the engine */
-	u32 owner;   /* the user who may use @local, besides root */
-	enum web_role local_role;
-	bool quiet;       /* no audit lines on stderr */
-	const char *page; /* "web/serve.html" */
+	int tcp;                  /* listening; -1: none */
+	struct tls *tls;          /* of @tcp; NULL: in the clear */
+	int local;                /* a listening Unix socket; -1: none */
+	int channel;              /* to the engine */
+	u32 owner;                /* the user who may use @local, besides root */
+	enum web_role local_role; /* of @local, and of clients with a certificate */
+	bool quiet;               /* no audit lines on stderr */
+	const char *page;         /* "web/serve.html" */
 };
 
 /* Until the engine is gone or a stop is requested. */
