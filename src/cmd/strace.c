@@ -6,8 +6,10 @@
 #include "cli/cli.h"
 #include "cli/program.h"
 #include "host/cgroup.h"
+#include "host/tracefs.h"
 #include "result/result.h"
 #include "syscalls/engine.h"
+#include "syscalls/faults.h"
 #include "syscalls/summary.h"
 
 #include <poll.h>
@@ -24,6 +26,8 @@ struct strace_args {
 	int by;
 	u64 min;
 	bool failed;
+	const char *filter;
+	int faults;
 	u64 text;
 	bool times, durations;
 	u64 duration;
@@ -31,6 +35,8 @@ struct strace_args {
 	const char *output;
 };
 
+enum { FAULTS_NONE, FAULTS_ALL, FAULTS_MAJOR, FAULTS_MINOR };
+static const char *const fault_kinds[] = { "none", "all", "maj", "min", NULL };
 static const char *const by_names[] = { "call", "thread", "process", NULL };
 
 #define AT(field) .offset = offsetof(struct strace_args, field)
@@ -55,6 +61,10 @@ static const struct opt strace_options[] = {
 	       .def = "call", .choices = by_names),
 	OPTION(0, "min", OPT_DURATION, min, "TIME", "only calls that took at least this long"),
 	OPTION('Z', "failed-only", OPT_FLAG, failed, NULL, "only calls that failed"),
+	OPTION(0, "filter", OPT_STRING, filter, "EXPR",
+	       "only calls for which this holds: 'ret < 0 && dur > 1ms'"),
+	OPTION('F', "faults", OPT_CHOICE, faults, "KIND",
+	       "page faults, too; with -e none only these", .def = "none", .choices = fault_kinds),
 	OPTION('s', "string-limit", OPT_U64, text, "N", "bytes of buffers that are shown",
 	       .def = "32", .max = SYSCALLS_BYTES),
 	OPTION('t', "time", OPT_FLAG, times, NULL, "begin lines with the time of day"),
@@ -70,6 +80,9 @@ struct job {
 	struct context *ctx;
 	const struct strace_args *args;
 	struct syscall_table table;
+	struct tracefs fs; /* where calls are described */
+	struct syscall_filter filter;
+	struct fault_names *faults;
 	bool wanted[SYSCALLS_MOST];
 	struct syscalls *calls;
 	struct summary summary;
@@ -95,6 +108,8 @@ static int want_word(struct job *j, const char *word, bool on)
 		memset(class, 1, sizeof(class));
 	} else if (syscall_number(&j->table, word, &nr)) {
 		class[nr] = true;
+	} else if (streq(word, "none")) {
+		memset(j->wanted, 0, sizeof(j->wanted));
 	} else if (!syscall_class(&j->table, word + (*word == '%'), class)) {
 		err_set(&j->ctx->err, EINVAL, "there is no system call '%s'", word);
 		err_hint(&j->ctx->err, "'fathom list syscalls:sys_enter_*' lists them; classes are "
@@ -143,14 +158,14 @@ static int choose_calls(struct job *j)
 	/* classes look at arguments */
 	for (u32 nr = 0; nr < SYSCALLS_MOST; nr++)
 		if (j->args->expressions.len)
-			(void)syscall_table_describe(&j->table, nr, NULL, NULL);
+			(void)syscall_table_describe(&j->table, nr, tracefs_root(&j->fs), NULL);
 	for (size_t i = 0; !r && i < j->args->expressions.len; i++)
 		r = want_list(j, j->args->expressions.items[i]);
 	if (r || j->args->summary)
 		return r;
 	for (u32 nr = 0; nr < SYSCALLS_MOST; nr++)
 		if (j->wanted[nr])
-			(void)syscall_table_describe(&j->table, nr, NULL, NULL);
+			(void)syscall_table_describe(&j->table, nr, tracefs_root(&j->fs), NULL);
 	return 0;
 }
 
@@ -168,14 +183,9 @@ static const struct column columns[] = {
 	{ "errno", "ERRNO", VALUE_TEXT, COLUMN_FILL },
 };
 
-static void add_row(struct job *j, const struct decoded *d)
+static struct row *new_row(struct job *j, const struct syscalls_event *e)
 {
-	const struct syscalls_event *e = d->event;
-	const struct decode_opts opts = { .text = (u32)j->args->text };
-	static const struct syscall none;
-	const struct syscall *call = e->nr < SYSCALLS_MOST ? &j->table.calls[e->nr] : &none;
 	struct result *r = &j->result;
-	const char *error = e->ret < 0 ? errno_name((int)-MAX(e->ret, (s64)-4095)) : NULL;
 	struct row *row;
 
 	if (!j->rows) {
@@ -183,13 +193,26 @@ static void add_row(struct job *j, const struct decoded *d)
 		j->rows = result_table(r, "calls", NULL, columns, ARRAY_SIZE(columns));
 	}
 	row = table_row(r, j->rows);
-	buf_reset(&j->line);
-	decode_args(call, d, &opts, &j->line);
 	row->cells[0] = value_u(VALUE_TIME, j->wall + e->end - e->ns);
 	row->cells[1] = value_u(VALUE_DURATION, e->ns);
 	row->cells[2] = value_u(VALUE_PID, e->pid);
 	row->cells[3] = value_u(VALUE_PID, e->tid);
 	row->cells[4] = value_textf(r, "%.*s", SYSCALLS_COMM, e->comm);
+	return row;
+}
+
+static void add_row(struct job *j, const struct decoded *d)
+{
+	const struct syscalls_event *e = d->event;
+	const struct decode_opts opts = { .text = (u32)j->args->text };
+	static const struct syscall none;
+	const struct syscall *call = e->nr < SYSCALLS_MOST ? &j->table.calls[e->nr] : &none;
+	struct row *row = new_row(j, e);
+	struct result *r = &j->result;
+	const char *error = e->ret < 0 ? errno_name((int)-MAX(e->ret, (s64)-4095)) : NULL;
+
+	buf_reset(&j->line);
+	decode_args(call, d, &opts, &j->line);
 	row->cells[5] =
 		call->name ? value_text(r, call->name) : value_textf(r, "syscall_%u", e->nr);
 	row->cells[6] = value_text(r, buf_str(&j->line));
@@ -229,9 +252,27 @@ static int print_call(struct job *j, const struct decoded *d)
 	if (j->line.len < 39)
 		buf_fill(&j->line, ' ', 39 - j->line.len);
 	buf_addstr(&j->line, " = ");
-	decode_result(&j->table, e, &j->line);
+	decode_result(&j->table, d, &j->line);
 	if (j->args->durations && !(e->flags & SYSCALLS_UNFINISHED))
 		buf_addf(&j->line, " <%.6f>", (double)e->ns / 1e9);
+	buf_addch(&j->line, '\n');
+	return fwrite(j->line.data, 1, j->line.len, j->out) == j->line.len ? 0 : -EIO;
+}
+
+static int on_fault(struct job *j, const struct syscalls_event *e)
+{
+	buf_reset(&j->line);
+	if (cli_is_machine(j->ctx)) {
+		struct row *row = new_row(j, e);
+
+		fault_text(j->faults, e, &j->line);
+		row->cells[5] = value_text(&j->result, fault_kind(e));
+		row->cells[6] = value_text(&j->result, buf_str(&j->line));
+		return 0;
+	}
+	add_who(j, e);
+	buf_addf(&j->line, "%s ", fault_kind(e));
+	fault_text(j->faults, e, &j->line);
 	buf_addch(&j->line, '\n');
 	return fwrite(j->line.data, 1, j->line.len, j->out) == j->line.len ? 0 : -EIO;
 }
@@ -242,6 +283,8 @@ static int on_call(void *ctx, const struct decoded *d)
 	struct job *j = ctx;
 
 	j->seen++;
+	if (e->flags & (SYSCALLS_MAJOR | SYSCALLS_MINOR))
+		return on_fault(j, e);
 	if (j->args->both)
 		summary_add_call(&j->summary, e);
 	if (cli_is_machine(j->ctx)) {
@@ -293,7 +336,10 @@ static int open_calls(struct job *j)
 		.wanted = j->wanted,
 		.min_ns = a->min,
 		.failed = a->failed,
+		.filter = a->filter ? &j->filter : NULL,
 		.sums = a->summary,
+		.major = a->faults == FAULTS_ALL || a->faults == FAULTS_MAJOR,
+		.minor = a->faults == FAULTS_ALL || a->faults == FAULTS_MINOR,
 		.ring_bytes = (u32)a->ring,
 		.on_call = on_call,
 		.ctx = j,
@@ -302,6 +348,8 @@ static int open_calls(struct job *j)
 
 	j->several = !opts.chosen && !(a->pids.len == 1 && ranges_count(&a->pids) == 1);
 	j->several |= a->follow;
+	if (a->faults && !a->summary)
+		j->faults = fault_names_new();
 	if (!r && opts.chosen)
 		r = syscalls_add_pid(j->calls, (u32)j->launch.pid, true, &j->ctx->err);
 	return r;
@@ -344,7 +392,9 @@ static int watch(struct job *j)
 			{ .fd = j->launch.pid ? j->launch.pid_fd : -1, .events = POLLIN },
 		};
 
-		(void)poll(fds, ARRAY_SIZE(fds), 50);
+		(void)poll(fds, ARRAY_SIZE(fds), j->faults ? 5 : 50);
+		if (j->faults)
+			fault_names_follow(j->faults);
 		r = syscalls_read(j->calls);
 		if (r >= 0)
 			r = show_batch(j);
@@ -378,6 +428,17 @@ static void add_losses(struct job *j, struct result *r)
 		    s.counts[SYSCALLS_COMPAT]);
 }
 
+static void add_faults(struct job *j, struct result *r)
+{
+	struct syscalls_stats s;
+
+	syscalls_stats(j->calls, &s);
+	result_fact(r, "major_faults", "major faults",
+		    value_u(VALUE_COUNT, s.counts[SYSCALLS_MAJORS]));
+	result_fact(r, "minor_faults", "minor faults",
+		    value_u(VALUE_COUNT, s.counts[SYSCALLS_MINORS]));
+}
+
 /* The sums; after lines of text only what was lost. */
 static int show_end(struct job *j)
 {
@@ -393,6 +454,8 @@ static int show_end(struct job *j)
 		summary_table(&j->summary, &j->table, &r);
 	if (a->histograms)
 		summary_histograms(&j->summary, &j->table, &r);
+	if (a->faults)
+		add_faults(j, &r);
 	add_losses(j, &r);
 	if (!a->summary && !a->both && !r.losses.len)
 		return 0;
@@ -402,11 +465,47 @@ static int show_end(struct job *j)
 	return rc;
 }
 
+/* Arguments that it names have to be those of some call. */
+static int read_filter(struct job *j)
+{
+	struct syscall_filter *f = &j->filter;
+	u8 places[FILTER_NAMED];
+	int r = syscall_filter_parse(f, j->args->filter, &j->table, &j->ctx->err);
+
+	if (r < 0)
+		return EXIT_USAGE;
+	for (u32 nr = 0; nr < SYSCALLS_MOST && f->n_named; nr++)
+		if (j->wanted[nr])
+			(void)syscall_table_describe(&j->table, nr, tracefs_root(&j->fs), NULL);
+	for (u32 i = 0; i < f->n_named; i++) {
+		bool found = false;
+
+		for (u32 nr = 0; !found && nr < SYSCALLS_MOST; nr++) {
+			syscall_filter_places(f, &j->table.calls[nr], places);
+			found = places[i] < SYSCALLS_ARGS;
+		}
+		if (found)
+			continue;
+		err_set(&j->ctx->err, EINVAL, "filter '%s': no call has an argument '%s'",
+			j->args->filter, f->named[i]);
+		err_hint(&j->ctx->err, "fields are ret, errno, dur, pid, tid, comm, call, arg0 to "
+				       "arg5 and names of arguments, as 'fathom list -v "
+				       "syscalls:sys_enter_read' shows them");
+		return EXIT_USAGE;
+	}
+	return 0;
+}
+
 static int run_job(struct job *j)
 {
 	struct err *e = &j->ctx->err;
-	int r = choose_calls(j);
+	int r;
 
+	/* without it calls are registers */
+	(void)tracefs_open(&j->fs, NULL);
+	r = choose_calls(j);
+	if (!r && j->args->filter)
+		r = read_filter(j);
 	if (!r)
 		r = target_expect(&j->args->pids, e);
 	if (!r)
@@ -439,13 +538,16 @@ static int strace_run(struct context *ctx, void *args)
 	j->ctx = ctx;
 	j->args = args;
 	j->launch = (struct launch)LAUNCH_INIT;
+	j->fs = (struct tracefs)TRACEFS_INIT;
 	j->summary.by = (enum summary_by)j->args->by;
 	syscall_table_init(&j->table);
 	r = run_job(j);
 	if (j->out && j->out != stderr && j->out != ctx->out && fclose(j->out) == EOF && r >= 0)
 		r = err_sys(&ctx->err, errno, "cannot write '%s'", j->args->output);
 	launch_release(&j->launch);
+	tracefs_release(&j->fs);
 	syscalls_free(j->calls);
+	fault_names_free(j->faults);
 	summary_release(&j->summary);
 	syscall_table_release(&j->table);
 	buf_release(&j->line);
@@ -462,6 +564,9 @@ static const struct example strace_examples[] = {
 	{ "fathom strace -c --by thread -p 1234 -d 2s", "of a process, for each thread" },
 	{ "fathom strace -e trace=file -f -o calls.txt -- make", "files, children included" },
 	{ "fathom strace --failed-only -T -d 1s", "what fails, and how long it took" },
+	{ "fathom strace -c -d 5s --filter 'ret > 64k && dur > 1ms'",
+	  "large and slow reads and writes, chosen in the kernel" },
+	{ "fathom strace -F all -e none -- ls", "page faults: what touched which file" },
 	{ 0 },
 };
 

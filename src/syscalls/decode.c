@@ -2,286 +2,29 @@
 #include "syscalls/decode.h"
 
 #include "syscalls/headers.h"
+#include "syscalls/structs.h"
+#include "syscalls/text.h"
 
-#include <arpa/inet.h>
-#include <sys/un.h>
-
-/* O_LARGEFILE of the kernel: in the headers of 64-bit programs it is 0. */
-enum {
-	ERRNO_MOST = 4095,
-	CLONE_SIGNAL = 0xff,
-	OPEN_MODE = 3,
-	OPEN_LARGE = 0100000,
-	SIGNAL_RT = 32,
-	SIGNAL_LAST = 64
-};
+enum { ERRNO_MOST = 4095 };
 
 bool decode_open(const void *data, size_t size, struct decoded *ret)
 {
 	const struct syscalls_long *l = data;
+	u32 pieces = size >= sizeof(struct syscalls_long)   ? SYSCALLS_TAKEN
+		     : size >= sizeof(struct syscalls_some) ? SYSCALLS_FEW
+							    : 0;
 
 	if (size < sizeof(struct syscalls_event))
 		return false;
 	*ret = (struct decoded){ .event = data };
-	if (size < sizeof(*l))
-		return true;
-	for (u32 i = 0; i < SYSCALLS_TAKEN; i++) {
+	for (u32 i = 0; i < pieces; i++) {
 		ret->bytes[i] = l->bytes[i];
 		ret->len[i] = MIN(l->e.len[i], (s32)SYSCALLS_BYTES);
 	}
 	return true;
 }
 
-/* --- bytes ------------------------------------------------------------------------------------ */
-
-static void add_byte(struct buf *out, u8 c, bool digit_follows)
-{
-	static const char letters[] = "\tt\nn\vv\ff\rr\"\"\\\\";
-
-	for (size_t i = 0; i + 1 < sizeof(letters); i += 2)
-		if (letters[i] == (char)c) {
-			buf_addch(out, '\\');
-			buf_addch(out, letters[i + 1]);
-			return;
-		}
-	if (c >= 0x20 && c < 0x7f)
-		buf_addch(out, (char)c);
-	else
-		buf_addf(out, digit_follows ? "\\%03o" : "\\%o", c);
-}
-
-static void add_quoted(struct buf *out, const char *bytes, size_t n, bool more)
-{
-	buf_addch(out, '"');
-	for (size_t i = 0; i < n; i++)
-		add_byte(out, (u8)bytes[i],
-			 i + 1 < n && bytes[i + 1] >= '0' && bytes[i + 1] <= '9');
-	buf_addstr(out, more ? "\"..." : "\"");
-}
-
-static void add_pointer(struct buf *out, u64 value)
-{
-	if (value)
-		buf_addf(out, "0x%llx", (unsigned long long)value);
-	else
-		buf_addstr(out, "NULL");
-}
-
-/* --- values ----------------------------------------------------------------------------------- */
-
-static bool add_name(struct buf *out, const char *name, bool first)
-{
-	if (!first)
-		buf_addch(out, '|');
-	buf_addstr(out, name);
-	return false;
-}
-
-static bool add_if_set(struct buf *out, const struct syscall_value *v, u64 *value, bool first)
-{
-	u64 bits = (u32)v->value;
-
-	if ((*value & bits) != bits)
-		return first;
-	*value &= ~bits;
-	return add_name(out, v->name, first);
-}
-
-/* Those of several bits first, for O_SYNC holds O_DSYNC; then by bit. */
-static bool add_flags_of(struct buf *out, u8 group, u64 *value, bool first)
-{
-	size_t n;
-	const struct syscall_value *v = values_of(group, &n);
-
-	for (int bits = 32; bits > 1; bits--)
-		for (size_t i = 0; i < n; i++)
-			if (__builtin_popcountll((u32)v[i].value) == bits)
-				first = add_if_set(out, &v[i], value, first);
-	for (u32 bit = 0; bit < 32; bit++)
-		for (size_t i = 0; i < n && *value & 1u << bit; i++)
-			if ((u32)v[i].value == 1u << bit)
-				first = add_if_set(out, &v[i], value, first);
-	return first;
-}
-
-static void add_rest(struct buf *out, u64 rest, bool first)
-{
-	if (!rest && !first)
-		return;
-	if (!first)
-		buf_addch(out, '|');
-	buf_addf(out, rest ? "0x%llx" : "0", (unsigned long long)rest);
-}
-
-static void add_flags(struct buf *out, u8 group, u64 value)
-{
-	const char *whole = value ? NULL : values_name(group, 0);
-	bool first;
-
-	if (whole) {
-		buf_addstr(out, whole);
-		return;
-	}
-	first = add_flags_of(out, group, &value, true);
-	add_rest(out, value, first);
-}
-
-static void add_value(struct buf *out, u8 group, u64 value)
-{
-	const char *name = values_name(group, (u32)value);
-
-	if (name)
-		buf_addstr(out, name);
-	else
-		buf_addf(out, "%d", (int)value);
-}
-
-/* Those of real time have numbers, counted from the kernel's first. */
-static void add_signal(struct buf *out, u8 group, u64 value)
-{
-	u32 number = (u32)value;
-
-	if (number == SIGNAL_RT)
-		buf_addstr(out, "SIGRTMIN");
-	else if (number > SIGNAL_RT && number <= SIGNAL_LAST)
-		buf_addf(out, "SIGRT_%u", number - SIGNAL_RT);
-	else
-		add_value(out, group, value);
-}
-
-static void add_open(struct buf *out, u8 group, u64 value)
-{
-	static const char *const modes[] = { "O_RDONLY", "O_WRONLY", "O_RDWR", "O_ACCMODE" };
-	u64 rest = value & ~(u64)OPEN_MODE;
-
-	buf_addstr(out, modes[value & OPEN_MODE]);
-	add_flags_of(out, group, &rest, false);
-	if (rest & OPEN_LARGE)
-		add_name(out, "O_LARGEFILE", false);
-	rest &= ~(u64)OPEN_LARGE;
-	add_rest(out, rest, false);
-}
-
-/* How fresh figures have to be is a value among flags. */
-static void add_statx(struct buf *out, u8 group, u64 value)
-{
-	bool first = true;
-
-	if (!(value & AT_STATX_SYNC_TYPE))
-		first = add_name(out, "AT_STATX_SYNC_AS_STAT", first);
-	first = add_flags_of(out, group, &value, first);
-	add_rest(out, value, first);
-}
-
-static void add_socktype(struct buf *out, u8 group, u64 value)
-{
-	u64 flags = value & ~0xfull;
-
-	add_value(out, group, value & 0xf);
-	add_flags_of(out, values_find("sockflags"), &flags, false);
-	add_rest(out, flags, false);
-}
-
-static void add_futex(struct buf *out, u8 group, u64 value)
-{
-	const char *name = values_name(group, value & 0x7f);
-	u64 flags = value & ~0x7full & UINT32_MAX;
-
-	if (name)
-		buf_addstr(out, name);
-	else
-		buf_addf(out, "0x%llx", (unsigned long long)(value & 0x7f));
-	/* the old way to write it, as strace does */
-	if (flags & FUTEX_PRIVATE_FLAG)
-		buf_addstr(out, "_PRIVATE");
-	flags &= ~(u64)FUTEX_PRIVATE_FLAG;
-	add_flags_of(out, values_find("futexflags"), &flags, false);
-	add_rest(out, flags, false);
-}
-
-static void add_clone(struct buf *out, u8 group, u64 value)
-{
-	u64 flags = value & ~(u64)CLONE_SIGNAL, signal = value & CLONE_SIGNAL;
-	bool first = add_flags_of(out, group, &flags, true);
-	const char *name = signal ? values_name(values_find("signal"), signal) : NULL;
-
-	if (name)
-		first = add_name(out, name, first);
-	add_rest(out, name ? flags : flags | signal, first);
-}
-
-/* --- structs ---------------------------------------------------------------------------------- */
-
-static void add_timespec(struct buf *out, const char *bytes, s32 len, u64 address)
-{
-	s64 parts[2];
-
-	if (!address || len < (s32)sizeof(parts)) {
-		add_pointer(out, address);
-		return;
-	}
-	memcpy(parts, bytes, sizeof(parts));
-	buf_addf(out, "{tv_sec=%lld, tv_nsec=%lld}", (long long)parts[0], (long long)parts[1]);
-}
-
-static void add_inet(struct buf *out, const char *bytes, s32 len, bool six)
-{
-	char text[INET6_ADDRSTRLEN] = "";
-	u16 port;
-
-	memcpy(&port, bytes + 2, sizeof(port));
-	inet_ntop(six ? AF_INET6 : AF_INET, bytes + (six ? 8 : 4), text, sizeof(text));
-	if (six)
-		buf_addf(out, "sin6_port=htons(%u), inet_pton(AF_INET6, \"%s\")", ntohs(port),
-			 text);
-	else
-		buf_addf(out, "sin_port=htons(%u), sin_addr=inet_addr(\"%s\")", ntohs(port), text);
-	(void)len;
-}
-
-static void add_sockaddr(struct buf *out, const char *bytes, s32 len, u64 address)
-{
-	const char *name;
-	u16 family;
-
-	if (!address || len < (s32)sizeof(family)) {
-		add_pointer(out, address);
-		return;
-	}
-	memcpy(&family, bytes, sizeof(family));
-	name = values_name(values_find("family"), family);
-	buf_addf(out, "{sa_family=%s, ", name ? name : "?");
-	if (family == AF_INET && len >= 8)
-		add_inet(out, bytes, len, false);
-	else if (family == AF_INET6 && len >= 24)
-		add_inet(out, bytes, len, true);
-	else if (family == AF_UNIX) {
-		/* one that begins with a NUL has no file */
-		size_t at = len > 2 && !bytes[2] ? 3 : 2;
-		size_t n = (size_t)len > at ? strnlen(bytes + at, (size_t)len - at) : 0;
-
-		buf_addstr(out, at == 3 ? "sun_path=@" : "sun_path=");
-		add_quoted(out, bytes + at, n, false);
-	} else {
-		buf_addstr(out, "sa_data=");
-		add_quoted(out, bytes + 2, MIN((size_t)len - 2, 14u), false);
-	}
-	buf_addch(out, '}');
-}
-
-static void add_pair(struct buf *out, const char *bytes, s32 len, u64 address)
-{
-	int fds[2];
-
-	if (!address || len < (s32)sizeof(fds)) {
-		add_pointer(out, address);
-		return;
-	}
-	memcpy(fds, bytes, sizeof(fds));
-	buf_addf(out, "[%d, %d]", fds[0], fds[1]);
-}
-
-/* --- an argument ------------------------------------------------------------------------------ */
+/* --- what was taken --------------------------------------------------------------------------- */
 
 struct writer {
 	const struct syscall *call;
@@ -289,6 +32,7 @@ struct writer {
 	const struct decode_opts *opts;
 	struct buf *out;
 	u32 taken; /* so far */
+	bool futex;
 };
 
 static u64 argument(const struct writer *w, u32 i)
@@ -299,9 +43,9 @@ static u64 argument(const struct writer *w, u32 i)
 static void add_text(struct writer *w, u64 address, const char *bytes, s32 len)
 {
 	if (!bytes || len <= 0 || !address)
-		add_pointer(w->out, address);
+		text_pointer(w->out, address);
 	else
-		add_quoted(w->out, bytes, (size_t)len - 1,
+		text_quoted(w->out, bytes, (size_t)len - 1,
 			   len == SYSCALLS_BYTES && bytes[len - 1] != '\0');
 }
 
@@ -310,23 +54,9 @@ static void add_bytes(struct writer *w, u64 address, u64 whole, const char *byte
 	u64 most = MIN(w->opts->text, (u32)SYSCALLS_BYTES);
 
 	if (!bytes || len < 0 || !address || (!len && whole))
-		add_pointer(w->out, address);
+		text_pointer(w->out, address);
 	else
-		add_quoted(w->out, bytes, (size_t)MIN((u64)len, most), whole > most);
-}
-
-static void add_fcntl(struct writer *w, u64 value)
-{
-	u64 cmd = argument(w, 1);
-
-	if (cmd == F_SETFD)
-		add_flags(w->out, values_find("fdflags"), (u32)value);
-	else if (cmd == F_SETFL)
-		add_open(w->out, values_find("open"), (u32)value);
-	else if (cmd == F_DUPFD || cmd == F_DUPFD_CLOEXEC)
-		buf_addf(w->out, "%d", (int)value);
-	else
-		add_pointer(w->out, value);
+		text_quoted(w->out, bytes, (size_t)MIN((u64)len, most), whole > most);
 }
 
 static void add_sockopt(struct writer *w, u64 value)
@@ -334,7 +64,18 @@ static void add_sockopt(struct writer *w, u64 value)
 	int level = (int)argument(w, 1);
 
 	if (level == SOL_SOCKET || level == IPPROTO_TCP)
-		add_value(w->out, values_find(level == SOL_SOCKET ? "sockopt" : "tcpopt"), value);
+		text_value(w->out, values_find(level == SOL_SOCKET ? "sockopt" : "tcpopt"), value);
+	else
+		buf_addf(w->out, "%d", (int)value);
+}
+
+/* Protocols of the internet have names; those of other families are numbers. */
+static void add_protocol(struct writer *w, const struct syscall_arg *arg, u64 value)
+{
+	u64 family = argument(w, 0);
+
+	if (family == AF_INET || family == AF_INET6)
+		text_value(w->out, arg->group, value);
 	else
 		buf_addf(w->out, "%d", (int)value);
 }
@@ -344,32 +85,284 @@ static void add_prctl(struct writer *w, const struct syscall_arg *arg, u64 value
 	u64 option = argument(w, 0);
 
 	if (option == PR_CAPBSET_READ || option == PR_CAPBSET_DROP)
-		add_value(w->out, arg->group, value);
+		text_value(w->out, arg->group, value);
 	else
 		buf_addf(w->out, value ? "0x%llx" : "%llx", (unsigned long long)value);
 }
 
+/* What was taken for the next argument; NULL: nothing. */
+static const char *piece(const struct writer *w, u32 at, s32 *ret_len)
+{
+	bool there = at < SYSCALLS_TAKEN && w->d->bytes[at];
+
+	*ret_len = there ? w->d->len[at] : -1;
+	return there ? w->d->bytes[at] : NULL;
+}
+
+static void add_pair(struct buf *out, const char *bytes, s32 len, u64 address)
+{
+	int fds[2];
+
+	if (!address || len < (s32)sizeof(fds)) {
+		text_pointer(out, address);
+		return;
+	}
+	memcpy(fds, bytes, sizeof(fds));
+	buf_addf(out, "[%d, %d]", fds[0], fds[1]);
+}
+
+/* How long an address was, that the kernel gave. */
+static s32 length_given(const struct writer *w, u32 at, s32 most)
+{
+	s32 len, given;
+	const char *bytes = piece(w, at, &len);
+
+	if (!bytes || len < (s32)sizeof(given))
+		return 0;
+	memcpy(&given, bytes, sizeof(given));
+	return MAX(MIN(given, most), 0);
+}
+
+static void add_length(struct writer *w, u64 address, u32 at)
+{
+	s32 before = length_given(w, at, INT32_MAX), after = length_given(w, at + 1, INT32_MAX);
+	s32 len;
+
+	(void)piece(w, at, &len);
+	if (!address || len < (s32)sizeof(s32))
+		text_pointer(w->out, address);
+	else if (w->d->event->ret < 0 || before == after)
+		buf_addf(w->out, "[%d]", before);
+	else
+		buf_addf(w->out, "[%d => %d]", before, after);
+}
+
+/* Of @n structs those that were taken. */
+static void add_structs(struct writer *w, const struct syscall_arg *arg, u64 address, u64 n,
+			const char *bytes, s32 len)
+{
+	u8 size = struct_size(arg->group);
+
+	if (!bytes || !size || !address || (n && len < size)) {
+		text_pointer(w->out, address);
+		return;
+	}
+	buf_addch(w->out, '[');
+	for (u64 i = 0; i < n; i++) {
+		if (i)
+			buf_addstr(w->out, ", ");
+		if (!struct_text(arg->group, bytes + i * size, len - (s32)(i * size), w->out)) {
+			buf_addstr(w->out, "...");
+			break;
+		}
+	}
+	buf_addch(w->out, ']');
+}
+
+static bool is_lock(u64 cmd)
+{
+	return cmd == F_GETLK || cmd == F_SETLK || cmd == F_SETLKW || cmd == F_OFD_GETLK ||
+	       cmd == F_OFD_SETLK || cmd == F_OFD_SETLKW;
+}
+
+static void add_struct(struct writer *w, u8 which, u64 address, const char *bytes, s32 len)
+{
+	if (!address || !struct_text(which, bytes, len, w->out))
+		text_pointer(w->out, address);
+}
+
+static void add_fcntl(struct writer *w, u64 value, const char *bytes, s32 len)
+{
+	u64 cmd = argument(w, 1);
+
+	if (cmd == F_SETFD)
+		text_flags(w->out, values_find("fdflags"), (u32)value);
+	else if (cmd == F_SETFL)
+		text_open(w->out, values_find("open"), (u32)value);
+	else if (cmd == F_DUPFD || cmd == F_DUPFD_CLOEXEC)
+		buf_addf(w->out, "%d", (int)value);
+	else
+		add_struct(w, is_lock(cmd) ? struct_find("flock") : (u8)STRUCT_NONE, value, bytes,
+			   len);
+}
+
+static void add_ioctl(struct writer *w, u64 value, const char *bytes, s32 len)
+{
+	u64 cmd = argument(w, 1);
+	const char *type = cmd == TIOCGWINSZ ? "winsize" : cmd == FIONREAD ? "int *" : NULL;
+
+	add_struct(w, type ? struct_find(type) : (u8)STRUCT_NONE, value, bytes, len);
+}
+
+/* A time where there is one, else a number. */
+static void add_futex_time(struct writer *w, u64 value, const char *bytes, s32 len)
+{
+	u32 op = (u32)argument(w, 1) & 0x7f;
+	bool number = op == FUTEX_REQUEUE || op == FUTEX_CMP_REQUEUE || op == FUTEX_WAKE_OP ||
+		      op == FUTEX_CMP_REQUEUE_PI;
+
+	if (number)
+		buf_addf(w->out, "%u", (u32)value);
+	else
+		add_struct(w, struct_find("struct timespec *"), value, bytes, len);
+}
+
+/* --- lists ------------------------------------------------------------------------------------ */
+
+/* Strings of a list: each in its room, and which of them were read. */
+static void add_texts(struct writer *w, u64 address)
+{
+	const struct syscalls_event *e = w->d->event;
+	u32 read = (u16)e->len[1], n = (u16)e->len[2];
+
+	if (!w->d->bytes[1] || !address || (!n && e->ret < 0)) {
+		text_pointer(w->out, address);
+		return;
+	}
+	buf_addch(w->out, '[');
+	for (u32 i = 0; i < n && i < SYSCALLS_TEXTS; i++) {
+		const char *text = w->d->bytes[1] + (size_t)i * SYSCALLS_TEXT_ROOM;
+		size_t len = strnlen(text, SYSCALLS_TEXT_ROOM);
+		size_t shown = MIN(len, (size_t)MIN(w->opts->text, SYSCALLS_TEXT_ROOM - 1u));
+
+		if (i)
+			buf_addstr(w->out, ", ");
+		if (read >> i & 1)
+			text_quoted(w->out, text, shown, shown < len || len >= SYSCALLS_TEXT_ROOM - 1);
+		else
+			buf_addstr(w->out, "?");
+	}
+	buf_addstr(w->out, n == SYSCALLS_TEXTS ? ", ...]" : "]");
+}
+
+/* Buffers: the pieces @at and after it. */
+static void add_vector(struct writer *w, u32 at, u64 address, u64 n, u64 most)
+{
+	s32 len, unused;
+	const char *bytes = piece(w, at, &len), *parts = piece(w, at + 1, &unused);
+	u32 read = at + 1 < SYSCALLS_TAKEN ? (u16)w->d->event->len[at + 1] : 0;
+
+	if (!bytes || !parts || !address || len < 0 || (n && len < 16)) {
+		text_pointer(w->out, address);
+		return;
+	}
+	buf_addch(w->out, '[');
+	for (u32 i = 0; i < n && (s32)(16 * i + 16) <= len; i++) {
+		u64 v[2], whole;
+
+		memcpy(v, bytes + (size_t)16 * i, sizeof(v));
+		whole = MIN(v[1], most);
+		most -= whole;
+		buf_addstr(w->out, i ? ", {iov_base=" : "{iov_base=");
+		if (i < SYSCALLS_PARTS && read >> i & 1 && v[0]) {
+			u64 shown = MIN(MIN(whole, (u64)w->opts->text), (u64)SYSCALLS_PART_ROOM);
+
+			text_quoted(w->out, parts + (size_t)i * SYSCALLS_PART_ROOM, shown,
+				    shown < whole);
+		} else {
+			text_pointer(w->out, v[0]);
+		}
+		buf_addf(w->out, ", iov_len=%llu}", (unsigned long long)v[1]);
+	}
+	buf_addstr(w->out, n > SYSCALLS_BYTES / 16 ? ", ...]" : "]");
+}
+
+static void add_message(struct writer *w, u64 address, u64 most)
+{
+	u64 m[7]; /* name, its length, vector, its length, control, its length, flags */
+	s32 len, name_len;
+	const char *bytes = piece(w, 0, &len), *name = piece(w, 3, &name_len);
+
+	if (!address || !bytes || len < (s32)sizeof(m)) {
+		text_pointer(w->out, address);
+		return;
+	}
+	memcpy(m, bytes, sizeof(m));
+	buf_addstr(w->out, "{msg_name=");
+	if (!m[0] || !struct_sockaddr(name, name_len, w->out))
+		text_pointer(w->out, m[0]);
+	buf_addf(w->out, ", msg_namelen=%u, msg_iov=", (u32)m[1]);
+	add_vector(w, 1, m[2], m[3], most);
+	buf_addf(w->out, ", msg_iovlen=%llu", (unsigned long long)m[3]);
+	if (m[4] && m[5])
+		buf_addf(w->out, ", msg_control=0x%llx", (unsigned long long)m[4]);
+	buf_addf(w->out, ", msg_controllen=%llu, msg_flags=", (unsigned long long)m[5]);
+	text_flags(w->out, values_find("msg"), (u32)m[6]);
+	buf_addch(w->out, '}');
+}
+
+/* What takes several pieces; false: this does not. */
+static bool add_list(struct writer *w, const struct syscall_arg *arg, u64 value)
+{
+	s64 ret = w->d->event->ret;
+	u64 most = ret > 0 ? (u64)ret : 0;
+
+	if ((arg->form == ARG_VECTOR || arg->form == ARG_MESSAGE) && ret < 0)
+		text_pointer(w->out, value);
+	else if (arg->form == ARG_TEXTS)
+		add_texts(w, value);
+	else if (arg->form == ARG_VECTOR_IN || arg->form == ARG_VECTOR)
+		add_vector(w, 0, value, argument(w, arg->length),
+			   arg->form == ARG_VECTOR ? most : UINT64_MAX);
+	else if (arg->form == ARG_MESSAGE_IN || arg->form == ARG_MESSAGE)
+		add_message(w, value, arg->form == ARG_MESSAGE ? most : UINT64_MAX);
+	else
+		return false;
+	return true;
+}
+
+/* --- an argument ------------------------------------------------------------------------------ */
+
 static void add_taken(struct writer *w, const struct syscall_arg *arg, u64 value)
 {
+	s64 ret = w->d->event->ret;
 	u32 at = w->taken++;
-	const char *bytes = at < SYSCALLS_TAKEN ? w->d->bytes[at] : NULL;
-	s32 len = at < SYSCALLS_TAKEN ? w->d->len[at] : -1;
+	s32 len;
+	const char *bytes = piece(w, at, &len);
 
-	if (!bytes)
-		len = -1;
-	if (arg->form == ARG_TEXT)
-		add_text(w, value, bytes, len);
-	else if (arg->form == ARG_BYTES)
-		add_bytes(w, value, argument(w, arg->length), bytes, len);
-	else if (arg->form == ARG_RESULT)
-		add_bytes(w, value, w->d->event->ret > 0 ? (u64)w->d->event->ret : 0,
-			  w->d->event->ret >= 0 ? bytes : NULL, len);
-	else if (arg->form == ARG_SOCKADDR)
-		add_sockaddr(w->out, bytes, len, value);
-	else if (arg->form == ARG_TIMESPEC)
-		add_timespec(w->out, bytes, len, value);
-	else
-		add_pair(w->out, bytes, len, value);
+	switch (arg->form) {
+	case ARG_TEXT: add_text(w, value, bytes, len); break;
+	case ARG_TEXT_OUT: add_text(w, value, ret >= 0 ? bytes : NULL, len); break;
+	case ARG_BYTES: add_bytes(w, value, argument(w, arg->length), bytes, len); break;
+	case ARG_RESULT:
+		add_bytes(w, value, ret > 0 ? (u64)ret : 0, ret >= 0 ? bytes : NULL, len);
+		break;
+	case ARG_CPUS:
+		if (ret > 0 && bytes && len > 0)
+			struct_bits(bytes, len, w->out);
+		else
+			text_pointer(w->out, value);
+		break;
+	case ARG_SOCKADDR:
+		if (!value || !struct_sockaddr(bytes, len, w->out))
+			text_pointer(w->out, value);
+		break;
+	case ARG_SOCKADDR_OUT:
+		if (!value || ret < 0 ||
+		    !struct_sockaddr(bytes, length_given(w, at + 2, len), w->out))
+			text_pointer(w->out, value);
+		break;
+	case ARG_SOCKLEN:
+		w->taken++;
+		add_length(w, value, at);
+		break;
+	case ARG_EPOLL:
+		add_struct(w, arg->group, value, argument(w, 1) == EPOLL_CTL_DEL ? NULL : bytes, len);
+		break;
+	case ARG_STRUCT_IN: add_struct(w, arg->group, value, bytes, len); break;
+	case ARG_STRUCT: add_struct(w, arg->group, value, ret >= 0 ? bytes : NULL, len); break;
+	case ARG_POLL: w->taken++; /* fallthrough */
+	case ARG_STRUCTS_IN:
+		add_structs(w, arg, value, argument(w, arg->length), bytes, len);
+		break;
+	case ARG_STRUCTS:
+		add_structs(w, arg, value, ret > 0 ? (u64)ret : 0, ret >= 0 ? bytes : NULL, len);
+		break;
+	case ARG_FCNTL: add_fcntl(w, value, bytes, len); break;
+	case ARG_IOCTL: add_ioctl(w, value, ret >= 0 ? bytes : NULL, len); break;
+	case ARG_FUTEX_TIME: add_futex_time(w, value, bytes, len); break;
+	default: add_pair(w->out, bytes, len, value);
+	}
 }
 
 static void add_number(struct writer *w, const struct syscall_arg *arg, u64 value)
@@ -393,31 +386,60 @@ static void add_number(struct writer *w, const struct syscall_arg *arg, u64 valu
 	case ARG_OPEN_MODE: buf_addf(out, "%#03o", (u32)value); break;
 	case ARG_HEX: buf_addf(out, value ? "0x%llx" : "%llx", (unsigned long long)value); break;
 	case ARG_UNSIGNED: buf_addf(out, "%llu", (unsigned long long)value); break;
-	default: add_pointer(out, value);
+	default: text_pointer(out, value);
 	}
 }
 
 static void add_argument(struct writer *w, const struct syscall_arg *arg, u64 value)
 {
 	switch (arg->form) {
-	case ARG_FLAGS: add_flags(w->out, arg->group, (u32)value); break;
-	case ARG_VALUE: add_value(w->out, arg->group, value); break;
-	case ARG_OPEN: add_open(w->out, arg->group, (u32)value); break;
-	case ARG_STATX: add_statx(w->out, arg->group, (u32)value); break;
-	case ARG_SIGNAL: add_signal(w->out, arg->group, value); break;
+	case ARG_FLAGS: text_flags(w->out, arg->group, (u32)value); break;
+	case ARG_VALUE: text_value(w->out, arg->group, value); break;
+	case ARG_OPEN: text_open(w->out, arg->group, (u32)value); break;
+	case ARG_STATX: text_statx(w->out, arg->group, (u32)value); break;
+	case ARG_SIGNAL: text_signal(w->out, arg->group, value); break;
 	case ARG_SOCKOPT: add_sockopt(w, value); break;
 	case ARG_PRCTL: add_prctl(w, arg, value); break;
-	case ARG_SOCKTYPE: add_socktype(w->out, arg->group, (u32)value); break;
-	case ARG_FUTEX: add_futex(w->out, arg->group, value); break;
-	case ARG_CLONE: add_clone(w->out, arg->group, value); break;
-	case ARG_FCNTL: add_fcntl(w, value); break;
+	case ARG_PROTOCOL: add_protocol(w, arg, value); break;
+	case ARG_SOCKTYPE: text_socktype(w->out, arg->group, (u32)value); break;
+	case ARG_FUTEX: text_futex(w->out, arg->group, value); break;
+	case ARG_CLONE: text_clone(w->out, arg->group, value); break;
+	case ARG_FCNTL:
+	case ARG_IOCTL:
+	case ARG_FUTEX_TIME:
 	case ARG_TEXT:
+	case ARG_TEXT_OUT:
 	case ARG_BYTES:
 	case ARG_RESULT:
+	case ARG_CPUS:
 	case ARG_SOCKADDR:
-	case ARG_TIMESPEC:
+	case ARG_SOCKADDR_OUT:
+	case ARG_SOCKLEN:
+	case ARG_EPOLL:
+	case ARG_STRUCT_IN:
+	case ARG_STRUCT:
+	case ARG_STRUCTS_IN:
+	case ARG_STRUCTS:
+	case ARG_POLL:
 	case ARG_FD_PAIR: add_taken(w, arg, value); break;
-	default: add_number(w, arg, value);
+	default:
+		if (!add_list(w, arg, value))
+			add_number(w, arg, value);
+	}
+}
+
+/* How many arguments an operation of futex(2) has. */
+static u32 futex_args(u64 op)
+{
+	switch (op & 0x7f) {
+	case FUTEX_WAKE:
+	case FUTEX_FD: return 3;
+	case FUTEX_UNLOCK_PI:
+	case FUTEX_TRYLOCK_PI: return 2;
+	case FUTEX_WAIT:
+	case FUTEX_LOCK_PI: return 4;
+	case FUTEX_REQUEUE: return 5;
+	default: return SYSCALLS_ARGS;
 	}
 }
 
@@ -428,6 +450,8 @@ static bool is_left_out(const struct writer *w, const struct syscall_arg *arg, u
 
 	if (!i)
 		return false;
+	if (w->futex)
+		return i >= futex_args(argument(w, 1));
 	if (arg->form == ARG_OPEN_MODE)
 		return !(before & O_CREAT) && (before & O_TMPFILE) != O_TMPFILE;
 	if (arg->form == ARG_FCNTL)
@@ -439,7 +463,7 @@ static bool is_left_out(const struct writer *w, const struct syscall_arg *arg, u
 void decode_args(const struct syscall *call, const struct decoded *d, const struct decode_opts *o,
 		 struct buf *out)
 {
-	struct writer w = { call, d, o, out, 0 };
+	struct writer w = { call, d, o, out, 0, call->n_args > 1 && call->args[1].form == ARG_FUTEX };
 	u32 n = call->known ? call->n_args : SYSCALLS_ARGS;
 
 	for (u32 i = 0; i < n && i < SYSCALLS_ARGS; i++) {
@@ -454,23 +478,60 @@ void decode_args(const struct syscall *call, const struct decoded *d, const stru
 	}
 }
 
+static const struct syscall *call_of(const struct syscall_table *t, u32 nr)
+{
+	static const struct syscall none;
+
+	return nr < SYSCALLS_MOST ? &t->calls[nr] : &none;
+}
+
 void decode_call(const struct syscall_table *t, const struct decoded *d,
 		 const struct decode_opts *o, struct buf *out)
 {
-	static const struct syscall none;
-	u32 nr = d->event->nr;
-	const struct syscall *call = nr < SYSCALLS_MOST ? &t->calls[nr] : &none;
+	const struct syscall *call = call_of(t, d->event->nr);
 
 	if (call->name)
 		buf_addstr(out, call->name);
 	else
-		buf_addf(out, "syscall_%u", nr);
+		buf_addf(out, "syscall_%u", d->event->nr);
 	buf_addch(out, '(');
 	decode_args(call, d, o, out);
 	buf_addch(out, ')');
 }
 
-void decode_result(const struct syscall_table *t, const struct syscalls_event *e, struct buf *out)
+static void add_fcntl_flags(const struct syscalls_event *e, struct buf *out)
+{
+	if (e->ret <= 0 || (e->args[1] != F_GETFD && e->args[1] != F_GETFL))
+		return;
+	buf_addstr(out, " (flags ");
+	if (e->args[1] == F_GETFD)
+		text_flags(out, values_find("fdflags"), (u64)e->ret);
+	else
+		text_open(out, values_find("open"), (u64)e->ret);
+	buf_addch(out, ')');
+}
+
+/* What a call says besides its result. */
+static void add_remark(const struct syscall *call, const struct decoded *d, struct buf *out)
+{
+	const struct syscalls_event *e = d->event;
+	bool waits = call->n_args && (call->args[0].form == ARG_POLL || streq(call->name, "select"));
+
+	if (!call->known || e->flags & SYSCALLS_UNFINISHED)
+		return;
+	if (call->n_args > 2 && call->args[2].form == ARG_FCNTL)
+		add_fcntl_flags(e, out);
+	if (waits && !e->ret) {
+		buf_addstr(out, " (Timeout)");
+	} else if (call->n_args && call->args[0].form == ARG_POLL && e->ret > 0 && d->bytes[1]) {
+		buf_addstr(out, " (");
+		struct_revents(d->bytes[1], d->len[1], out);
+		buf_addch(out, ')');
+	}
+}
+
+static void add_result(const struct syscall_table *t, const struct syscalls_event *e,
+		       struct buf *out)
 {
 	static const struct {
 		int number;
@@ -488,12 +549,16 @@ void decode_result(const struct syscall_table *t, const struct syscalls_event *e
 		return;
 	}
 	if (e->ret >= 0 || e->ret < -ERRNO_MOST) {
-		const struct syscall *call = e->nr < SYSCALLS_MOST ? &t->calls[e->nr] : NULL;
+		const struct syscall *call = call_of(t, e->nr);
+
+		bool hex = call->hex_result || (call->n_args > 2 && e->ret &&
+						call->args[2].form == ARG_FCNTL &&
+						(e->args[1] == F_GETFD || e->args[1] == F_GETFL));
 
 		buf_addf(out,
-			 call && call->hex_result     ? "0x%llx"
-			 : call && call->octal_result ? "%#03llo"
-						      : "%lld",
+			 hex                  ? "0x%llx"
+			 : call->octal_result ? "%#03llo"
+					      : "%lld",
 			 (long long)e->ret);
 		return;
 	}
@@ -507,4 +572,10 @@ void decode_result(const struct syscall_table *t, const struct syscalls_event *e
 		buf_addf(out, "-1 %s (%s)", name, strerror((int)-e->ret));
 	else
 		buf_addf(out, "-1 (errno %d)", (int)-e->ret);
+}
+
+void decode_result(const struct syscall_table *t, const struct decoded *d, struct buf *out)
+{
+	add_result(t, d->event, out);
+	add_remark(call_of(t, d->event->nr), d, out);
 }

@@ -25,7 +25,7 @@ void decode_call(const struct syscall_table *t, const struct decoded *d,
 /* The arguments alone. */
 void decode_args(const struct syscall *call, const struct decoded *d, const struct decode_opts *o,
 		 struct buf *out);
-/* "3", "-1 ENOENT (No such file or directory)", "?" */
-void decode_result(const struct syscall_table *t, const struct syscalls_event *e, struct buf *out);
+/* "3", "-1 ENOENT (No such file or directory)", "?", "1 ([{fd=3, revents=POLLIN}])" */
+void decode_result(const struct syscall_table *t, const struct decoded *d, struct buf *out);
 
 #endif

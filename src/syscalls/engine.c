@@ -5,9 +5,11 @@
 #include "host/bpf_log.h"
 #include "host/bpf_sys.h"
 #include "host/kernel_types.h"
+#include "host/machine.h"
 #include "syscalls.skel.h"
 
 #include <fcntl.h>
+#include <linux/perf_event.h>
 
 enum { SUMS_MOST = 1 << 16, RING_DEFAULT = 8 << 20, RING_WAKE = 64 << 10 };
 
@@ -15,13 +17,22 @@ struct syscalls {
 	struct syscalls_opts opts;
 	struct syscalls_bpf *skel;
 	struct ring_buffer *ring;
+	VEC(struct bpf_link *) faults;
 };
+
+static void detach_faults(struct syscalls *s)
+{
+	vec_each(link, &s->faults)
+		bpf_link__destroy(*link);
+	vec_release(&s->faults);
+}
 
 void syscalls_free(struct syscalls *s)
 {
 	if (!s)
 		return;
 	ring_buffer__free(s->ring);
+	detach_faults(s);
 	syscalls_bpf__destroy(s->skel);
 	free(s);
 }
@@ -60,6 +71,8 @@ static int add_calls(struct syscalls *s, const struct syscall_table *table, stru
 
 		if (s->opts.wanted && !s->opts.wanted[nr])
 			continue;
+		if (s->opts.filter)
+			syscall_filter_places(s->opts.filter, &table->calls[nr], call.named);
 		r = bpfsys_map_update(map, &nr, &call, 0);
 		if (r < 0)
 			return err_sys(e, -r, "cannot set up the table of calls");
@@ -100,7 +113,14 @@ static void set_up(struct syscalls *s)
 	k->rodata->syscalls_min = o->min_ns;
 	k->rodata->syscalls_failed = o->failed;
 	k->rodata->syscalls_wake = RING_WAKE;
+	if (o->filter) {
+		k->rodata->syscalls_n_rows = o->filter->n;
+		k->rodata->syscalls_row_args = o->filter->args;
+		memcpy((void *)k->rodata->syscalls_rows, o->filter->rows, sizeof(o->filter->rows));
+	}
 	bpf_program__set_autoload(k->progs.syscalls_fork, o->follow);
+	bpf_program__set_autoload(k->progs.syscalls_major, o->major);
+	bpf_program__set_autoload(k->progs.syscalls_minor, o->minor);
 	if (o->sums)
 		bpf_map__set_max_entries(k->maps.syscalls_table, SUMS_MOST);
 	else
@@ -156,9 +176,57 @@ int syscalls_new(struct syscalls **ret, const struct syscalls_opts *o,
 	return 0;
 }
 
+static int attach_fault(struct syscalls *s, const struct bpf_program *prog, u64 config, int cpu,
+			struct err *e)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = config,
+		.sample_period = 1,
+	};
+	int fd = perfsys_open(&attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	struct bpf_link *link;
+
+	if (fd < 0)
+		return err_sys(e, -fd, "cannot count page faults of CPU %d", cpu);
+	link = bpf_program__attach_perf_event(prog, fd);
+	if (!link) {
+		int r = err_sys(e, errno, "cannot attach to page faults of CPU %d", cpu);
+
+		close(fd);
+		return r;
+	}
+	vec_push(&s->faults, link);
+	return 0;
+}
+
+static int attach_faults(struct syscalls *s, struct err *e)
+{
+	const struct syscalls_bpf *k = s->skel;
+	range_list cpus = { 0 };
+	int r = s->opts.major || s->opts.minor ? machine_online(&cpus, e) : 0;
+
+	vec_each(range, &cpus)
+		for (u64 cpu = range->first; r >= 0 && cpu <= range->last; cpu++) {
+			if (s->opts.major)
+				r = attach_fault(s, k->progs.syscalls_major,
+						 PERF_COUNT_SW_PAGE_FAULTS_MAJ, (int)cpu, e);
+			if (r >= 0 && s->opts.minor)
+				r = attach_fault(s, k->progs.syscalls_minor,
+						 PERF_COUNT_SW_PAGE_FAULTS_MIN, (int)cpu, e);
+		}
+	vec_release(&cpus);
+	return r < 0 ? r : 0;
+}
+
 int syscalls_start(struct syscalls *s, struct err *e)
 {
 	struct syscalls_bpf *k = s->skel;
+	int r = attach_faults(s, e);
+
+	if (r)
+		return r;
 
 	if (s->opts.follow) {
 		k->links.syscalls_fork = bpf_program__attach(k->progs.syscalls_fork);
@@ -178,6 +246,7 @@ void syscalls_stop(struct syscalls *s)
 {
 	struct syscalls_bpf *k = s->skel;
 
+	detach_faults(s);
 	bpf_link__destroy(k->links.syscalls_enter);
 	bpf_link__destroy(k->links.syscalls_exit);
 	bpf_link__destroy(k->links.syscalls_fork);

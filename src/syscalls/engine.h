@@ -14,6 +14,7 @@
 
 #include "base/parse.h"
 #include "syscalls/decode.h"
+#include "syscalls/filter.h"
 
 struct syscalls_opts {
 	const range_list *pids;    /* NULL or empty: all, unless @chosen */
@@ -24,9 +25,11 @@ struct syscalls_opts {
 	const bool *wanted; /* by number, SYSCALLS_MOST of them; NULL: every call */
 	u64 min_ns;
 	bool failed; /* only calls that failed */
+	const struct syscall_filter *filter; /* NULL: none */
 	bool sums;   /* add up in the kernel instead of telling of each */
+	bool major, minor; /* page faults, too */
 	u32 ring_bytes;
-	/* A negative result ends the reading. */
+	/* A call, or a page fault: see enum syscalls_flags. A negative result ends the reading. */
 	int (*on_call)(void *ctx, const struct decoded *d);
 	void *ctx;
 };

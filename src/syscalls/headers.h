@@ -10,11 +10,13 @@
 #include <linux/capability.h>
 #include <linux/close_range.h>
 #include <linux/futex.h>
+#include <linux/magic.h>
 #include <linux/prctl.h>
 #include <linux/stat.h>
 #include <linux/rseq.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -29,6 +31,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>

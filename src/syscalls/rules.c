@@ -3,6 +3,7 @@
  * How arguments are written. Most follows from the kernel's own names and types; what flags and
  * values an argument takes does not, and stands here. The first row that matches counts.
  */
+#include "syscalls/structs.h"
 #include "syscalls/table.h"
 
 #include <fnmatch.h>
@@ -44,7 +45,7 @@ static const struct rule {
 	{ "fcntl", "arg", ARG_FCNTL, NULL },
 	{ "flock", "cmd", ARG_FLAGS, "flock" },
 	{ "ioctl", "cmd", ARG_VALUE, "ioctl" },
-	{ "ioctl", "arg", ARG_POINTER, NULL },
+	{ "ioctl", "arg", ARG_IOCTL, NULL },
 	{ "clone", "clone_flags", ARG_CLONE, "clone" },
 	{ "clone", "newsp", ARG_POINTER, NULL },
 	{ "unshare", "unshare_flags", ARG_FLAGS, "clone" },
@@ -52,13 +53,54 @@ static const struct rule {
 	{ "rt_sigprocmask", "how", ARG_VALUE, "sighow" },
 	{ "socket socketpair", "family", ARG_VALUE, "family" },
 	{ "socket socketpair", "type", ARG_SOCKTYPE, "socktype" },
+	{ "socket socketpair", "protocol", ARG_PROTOCOL, "ipproto" },
 	{ "socketpair", "usockvec", ARG_FD_PAIR, NULL },
 	{ "pipe pipe2", "fildes", ARG_FD_PAIR, NULL },
 	{ "pipe2", "flags", ARG_FLAGS, "pipe" },
 	{ "dup3", "flags", ARG_FLAGS, "pipe" },
 	{ "connect", "uservaddr", ARG_SOCKADDR, "addrlen" },
 	{ "bind", "umyaddr", ARG_SOCKADDR, "addrlen" },
-	{ "sendto", "addr", ARG_POINTER, NULL },
+	{ "sendto", "addr", ARG_SOCKADDR, "addr_len" },
+	{ "recvfrom", "addr", ARG_SOCKADDR_OUT, NULL },
+	{ "accept accept4", "upeer_sockaddr", ARG_SOCKADDR_OUT, NULL },
+	{ "getsockname getpeername", "usockaddr", ARG_SOCKADDR_OUT, NULL },
+	{ "recvfrom", "addr_len", ARG_SOCKLEN, NULL },
+	{ "accept accept4", "upeer_addrlen", ARG_SOCKLEN, NULL },
+	{ "getsockname getpeername", "usockaddr_len", ARG_SOCKLEN, NULL },
+	{ "getsockopt", "optlen", ARG_SOCKLEN, NULL },
+	{ "sendmsg", "msg", ARG_MESSAGE_IN, NULL },
+	{ "recvmsg", "msg", ARG_MESSAGE, NULL },
+	{ "writev pwritev pwritev2 vmsplice", "vec", ARG_VECTOR_IN, "vlen" },
+	{ "writev pwritev pwritev2 readv preadv preadv2", "fd", ARG_FD, NULL },
+	{ "readv preadv preadv2", "vec", ARG_VECTOR, "vlen" },
+	{ "execve execveat", "argv", ARG_TEXTS, NULL },
+	{ "getcwd", "buf", ARG_TEXT_OUT, NULL },
+	{ "poll ppoll", "ufds", ARG_POLL, "nfds" },
+	{ "poll", "timeout_msecs", ARG_INT, NULL },
+	{ "epoll_wait epoll_pwait epoll_pwait2", "events", ARG_STRUCTS, NULL },
+	{ "epoll_ctl", "event", ARG_EPOLL, NULL },
+	{ "ppoll pselect6 select", "tsp", ARG_STRUCT_IN, NULL },
+	{ "select", "tvp", ARG_STRUCT_IN, NULL },
+	{ "select pselect6", "inp", ARG_STRUCT_IN, NULL },
+	{ "select pselect6", "outp", ARG_STRUCT_IN, NULL },
+	{ "select pselect6", "exp", ARG_STRUCT_IN, NULL },
+	{ "rt_sigprocmask", "nset", ARG_STRUCT_IN, NULL },
+	{ "rt_sigsuspend", "unewset", ARG_STRUCT_IN, NULL },
+	{ "setitimer", "value", ARG_STRUCT_IN, NULL },
+	{ "setrlimit", "rlim", ARG_STRUCT_IN, NULL },
+	{ "clone3", "uargs", ARG_STRUCT_IN, NULL },
+	{ "recvmmsg futex_waitv", "timeout", ARG_STRUCT_IN, NULL },
+	{ "utimensat", "utimes", ARG_STRUCT_IN, "utimes" },
+	{ "wait4", "stat_addr", ARG_STRUCT, "status" },
+	{ "sched_getaffinity", "user_mask_ptr", ARG_CPUS, NULL },
+	{ "getgroups", "grouplist", ARG_STRUCTS, NULL },
+	{ "futex", "utime", ARG_FUTEX_TIME, NULL },
+	{ "futex", "uaddr", ARG_POINTER, NULL },
+	{ "futex", "uaddr2", ARG_POINTER, NULL },
+	{ "futex", "val3", ARG_POINTER, NULL },
+	{ "set_tid_address", "tidptr", ARG_POINTER, NULL },
+	{ "clone", "parent_tidptr", ARG_POINTER, NULL },
+	{ "clone", "child_tidptr", ARG_POINTER, NULL },
 	{ "accept4", "flags", ARG_FLAGS, "sockflags" },
 	{ "send* recv*", "flags", ARG_FLAGS, "msg" },
 	{ "shutdown", "how", ARG_VALUE, "shutdown" },
@@ -73,7 +115,8 @@ static const struct rule {
 	{ "futex", "op", ARG_FUTEX, "futex" },
 	{ "clock_*", "which_clock", ARG_VALUE, "clockid" },
 	{ "clock_nanosleep", "flags", ARG_FLAGS, "timer" },
-	{ "clock_nanosleep nanosleep", "rqtp", ARG_TIMESPEC, NULL },
+	{ "clock_nanosleep nanosleep", "rqtp", ARG_STRUCT_IN, NULL },
+	{ "clock_nanosleep nanosleep", "rmtp", ARG_POINTER, NULL },
 	{ "prlimit64 getrlimit setrlimit", "resource", ARG_VALUE, "rlimit" },
 	{ "getrusage", "who", ARG_VALUE, "rusage" },
 	{ "wait4 waitid", "options", ARG_FLAGS, "wait" },
@@ -128,6 +171,8 @@ static const struct rule *find_rule(const char *call, const char *arg)
 /* What the type alone says. */
 static u8 form_of_type(const char *type)
 {
+	if (strchr(type, '*') && struct_find(type) != STRUCT_NONE)
+		return starts_with(type, "const ") ? ARG_STRUCT_IN : ARG_STRUCT;
 	if (strchr(type, '*'))
 		return streq(type, "const char *") ? ARG_TEXT : ARG_POINTER;
 	if (starts_with(type, "int") || starts_with(type, "pid_t") || streq(type, "long") ||
@@ -153,6 +198,17 @@ static bool is_listed(const char *name, const char *const *list)
 	return false;
 }
 
+static bool is_struct(u8 form)
+{
+	return form >= ARG_STRUCT_IN && form <= ARG_EPOLL;
+}
+
+static bool has_length(u8 form)
+{
+	return form == ARG_BYTES || form == ARG_SOCKADDR || form == ARG_STRUCTS_IN ||
+	       form == ARG_POLL || form == ARG_VECTOR_IN || form == ARG_VECTOR;
+}
+
 void syscall_rules(struct syscall *call)
 {
 	static const char *const addresses[] = { "mmap", "brk", "mremap", "shmat", NULL };
@@ -168,10 +224,14 @@ void syscall_rules(struct syscall *call)
 		arg->form = rule ? rule->form : form_of_type(arg->type);
 		arg->group = VALUES_NONE;
 		arg->length = SYSCALLS_ARGS;
+		if (is_struct(arg->form))
+			arg->group = struct_find(arg->type);
 		if (!rule || !rule->with)
 			continue;
-		if (arg->form == ARG_BYTES || arg->form == ARG_SOCKADDR)
+		if (has_length(arg->form))
 			arg->length = place_of(call, rule->with);
+		else if (is_struct(arg->form))
+			arg->group = struct_find(rule->with);
 		else
 			arg->group = values_find(rule->with);
 	}

@@ -35,8 +35,25 @@ enum arg_form {
 	ARG_CLONE, /* flags, and a signal in the lowest byte */
 	ARG_FCNTL, /* depends on the command before it */
 	ARG_SOCKADDR,
-	ARG_TIMESPEC,
+	ARG_SOCKADDR_OUT, /* of the length that the next argument points to */
+	ARG_SOCKLEN,
 	ARG_FD_PAIR,
+	ARG_TEXT_OUT,
+	ARG_STRUCT_IN, /* which one says the group */
+	ARG_STRUCT,
+	ARG_STRUCTS_IN, /* as many as another argument says */
+	ARG_STRUCTS,    /* as many as the call returns */
+	ARG_POLL,
+	ARG_EPOLL,    /* some operations do not read it */
+	ARG_CPUS,     /* bits, as many bytes as the call returns */
+	ARG_PROTOCOL, /* depends on the family before it */
+	ARG_IOCTL, /* depends on the command before it */
+	ARG_FUTEX_TIME,
+	ARG_TEXTS, /* a list that ends with NULL */
+	ARG_VECTOR_IN,
+	ARG_VECTOR,
+	ARG_MESSAGE_IN,
+	ARG_MESSAGE,
 	ARG_FORMS,
 };
 
@@ -44,8 +61,8 @@ struct syscall_arg {
 	const char *name;
 	const char *type;
 	u8 form;
-	u8 group;  /* of values_find() */
-	u8 length; /* ARG_BYTES: the argument that says how many */
+	u8 group;  /* of values_find(), or of struct_find() */
+	u8 length; /* the argument that says how many */
 };
 
 struct syscall {

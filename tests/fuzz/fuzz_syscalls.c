@@ -52,7 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (decode_open(&in, MIN(size - used, sizeof(in)), &d)) {
 		decode_call(&table, &d, &opts, &out);
 		check_text(&out);
-		decode_result(&table, d.event, &out);
+		decode_result(&table, &d, &out);
 		summary_add_call(&sums, d.event);
 	}
 	summary_release(&sums);

@@ -42,10 +42,48 @@ rows = json.load(open(sys.argv[1]))["summary"]
 assert [row["call"] for row in rows] == ["clock_nanosleep"], rows
 END
 
-run "$FATHOM" strace --failed-only -o failed.txt -- cat /nonexistent
+run "$FATHOM" strace --failed-only -o failed.txt -- cat /no/such/file
 expect_status 1
-ok 'only calls that failed' awk '!/= -1 E[A-Z]+ \(/ { exit 1 } /nonexistent.*ENOENT/ { n++ }
+ok 'only calls that failed' awk '!/= -1 E[A-Z]+ \(/ { exit 1 } /no\/such\/file.*ENOENT/ { n++ }
 	END { exit n != 1 }' failed.txt
+
+# conditions, which the program in the kernel has as constants
+filtered() { "$FATHOM" strace --filter "$1" -o filtered.txt -- cat /no/such/file /etc/passwd >/dev/null 2>&1; }
+filtered 'ret == -ENOENT'
+ok 'a result' awk '!/= -1 ENOENT/ { exit 1 } /no\/such\/file/ { n++ } END { exit n != 1 }' filtered.txt
+filtered '!(ret >= 0) && (call == read || call == openat)'
+ok 'not, and, or, a call' awk '!/^openat.*= -1 / { exit 1 } END { exit !NR }' filtered.txt
+filtered 'fd == 3 && count > 1k'
+ok 'arguments by name' awk '!/^[a-z0-9]+\(3, .*[0-9]{4,}/ { exit 1 } END { exit !NR }' filtered.txt
+filtered 'comm == "nothing" || errno == ENOENT && dur < 100s'
+ok 'a name, an error, a duration' awk '!/ENOENT/ { exit 1 } END { exit !NR }' filtered.txt
+filtered 'comm != "cat" || dur > 1000s'
+is 'nothing passes' "$(wc -c <filtered.txt)" 0
+run "$FATHOM" strace -c --filter 'call == write && arg2 == 1' --json -- \
+	dd if=/dev/zero of=/dev/null bs=1 count=100 status=none
+ok 'sums of what passes' python3 - "$out_file" <<'END'
+import json, sys
+assert [(r["call"], r["calls"]) for r in json.load(open(sys.argv[1]))["summary"]] == [("write", 100)]
+END
+for bad in 'ret <' 'nothing == 3' 'ret < 5ms' 'call == nope' 'ret < 0 && (dur > 1' 'comm < "x"' \
+	'comm == "0123456789abcdefg"' "$(printf '!%.0s' {1..100})ret == 1" '' 'ret ! 3' \
+	"$(printf 'ret == 1 || %.0s' {1..20})ret == 2"; do
+	run "$FATHOM" strace --filter "$bad" -- true
+	expect_status 2
+done
+expect_err 'too many conditions'
+
+# page faults: 10 MB are 2,441 pages
+run "$FATHOM" strace -F all -e none -o faults.txt -- python3 -c 'b = bytearray(10000000)'
+expect_status 0
+ok 'each page is touched once' test "$(grep -c '^m[ai][jn]fault \[.*\] => ' faults.txt)" -gt 2441
+ok 'calls are left out' awk '/ = / { exit 1 }' faults.txt
+run "$FATHOM" strace -F all -c --json -- python3 -c 'b = bytearray(10000000)'
+ok 'they are counted' python3 - "$out_file" <<'END'
+import json, sys
+facts = json.load(open(sys.argv[1]))["facts"]
+assert facts["major_faults"] + facts["minor_faults"] > 2441, facts
+END
 
 # children, names in front of lines
 run "$FATHOM" strace -f -e execve -o follow.txt -- sh -c 'true; ls >/dev/null; cat /dev/null'
@@ -106,7 +144,7 @@ run "$FATHOM" strace -- /nonexistent/program
 expect_status 127
 run "$FATHOM" strace -G no/such/group -d 1s
 expect_status 1
-run "$FATHOM" strace -o /nonexistent/x -d 1s
+run "$FATHOM" strace -o /no/such/folder/x -d 1s
 expect_status 1
 run "$FATHOM" strace -p 4194303 -d 1s
 expect_status 1

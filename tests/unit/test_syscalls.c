@@ -2,7 +2,9 @@
 #include "unit/harness.h"
 
 #include "syscalls/decode.h"
+#include "syscalls/filter.h"
 #include "syscalls/headers.h"
+#include "syscalls/structs.h"
 #include "syscalls/summary.h"
 
 static struct syscall call_of(const char *name, u8 form, const char *group)
@@ -113,5 +115,58 @@ TEST("system calls: sums with their spread")
 	summary_histograms(&s, &t, &r);
 	result_release(&r);
 	summary_release(&s);
+	syscall_table_release(&t);
+}
+
+TEST("system calls: structs of the kernel's types")
+{
+	const u64 limit[2] = { 8192 * 1024, UINT64_MAX };
+	const int status = 3 << 8;
+	struct buf b = BUF_INIT;
+	u8 which = struct_find("struct rlimit64 *");
+
+	CHECK(struct_text(which, (const char *)limit, sizeof(limit), &b));
+	CHECK_STR(buf_str(&b), "{rlim_cur=8192*1024, rlim_max=RLIM64_INFINITY}");
+	CHECK(!struct_text(which, (const char *)limit, sizeof(limit) - 1, &b));
+	CHECK(!struct_text(which, NULL, 16, &b));
+	CHECK_EQ(struct_find("struct no_such *"), STRUCT_NONE);
+	CHECK_EQ(struct_find("struct rlimit"), STRUCT_NONE);
+	CHECK(!struct_text(STRUCT_NONE, (const char *)limit, 16, &b));
+	buf_reset(&b);
+	CHECK(struct_text(struct_find("status"), (const char *)&status, 4, &b));
+	CHECK_STR(buf_str(&b), "[{WIFEXITED(s) && WEXITSTATUS(s) == 3}]");
+	buf_reset(&b);
+	CHECK(struct_sockaddr("\2\0\0\120\177\0\0\1\0\0\0\0\0\0\0\0", 16, &b));
+	CHECK_STR(buf_str(&b),
+		  "{sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr(\"127.0.0.1\")}");
+	CHECK(!struct_sockaddr("\2", 1, &b));
+	buf_release(&b);
+}
+
+TEST("system calls: conditions become rows that go on to later ones")
+{
+	static struct syscall_table t;
+	struct syscall_filter f;
+	struct err e = ERR_INIT;
+
+	syscall_table_init(&t);
+	CHECK(!syscall_filter_parse(&f, "ret < 0 && dur > 1ms", &t, &e));
+	CHECK_EQ(f.n, 2);
+	CHECK_EQ(f.rows[0].yes, 1);
+	CHECK_EQ(f.rows[0].no, SYSCALLS_FILTER_NO);
+	CHECK_EQ(f.rows[1].value, 1000000);
+	CHECK_EQ(f.rows[1].yes, SYSCALLS_FILTER_YES);
+	CHECK(!syscall_filter_parse(&f, "!(ret == -EINTR || fd == 3) && call == read", &t, &e));
+	CHECK_EQ(f.n, 3);
+	CHECK_EQ(f.rows[0].value, (u64)-EINTR);
+	CHECK_EQ(f.rows[0].yes, SYSCALLS_FILTER_NO);
+	CHECK_EQ(f.rows[0].no, 1);
+	CHECK_EQ(f.rows[1].field, SYSCALLS_FIELD_NAMED);
+	CHECK_EQ(f.rows[1].no, 2);
+	CHECK_STR(f.named[0], "fd");
+	CHECK(f.args);
+	CHECK_EQ(syscall_filter_parse(&f, "ret < 0 &&", &t, &e), -EINVAL);
+	CHECK_EQ(syscall_filter_parse(&f, "ret < 99999999999999999999", &t, &e), -EINVAL);
+	err_release(&e);
 	syscall_table_release(&t);
 }

@@ -10,6 +10,11 @@ like 'a call with its arguments' "$(cat /tmp/calls.txt)" 'open(at)?\(.*"/proc/se
 like 'the end' "$(cat /tmp/calls.txt)" 'exit_group\(0\) += \?'
 run fathom strace -c -e trace=file -- busybox cat /nonexistent
 like 'sums' "$(cat "$err_file" "$out_file")" 'CALL'
+run fathom strace --filter 'ret < 0 && dur < 10s && fd != 77' -o /tmp/failed.txt -- busybox cat /nonexistent
+is 'a condition on results' "$(grep -vc ' = -1 E' /tmp/failed.txt)" 0
+run fathom strace -F all -e none -- busybox true
+expect_status 0
+like 'page faults' "$(cat "$err_file" "$out_file")" 'm[ai][jn]fault \[.* => '
 run fathom strace -c -d 1s
 expect_status 0
 done_testing
