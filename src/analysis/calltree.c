@@ -59,6 +59,9 @@ static u32 frame_child(struct maker *m, u32 parent, u32 stack)
 {
 	u32 frame = shown_frame(m, stack);
 
+	if (m->opts->join && parent && m->tree->nodes.items[parent].frame == frame &&
+	    m->profile->frames.items[frame].kind == FRAME_MARKER)
+		return parent;
 	return child_of(m, parent, frame, m->profile->frames.items[frame].name);
 }
 

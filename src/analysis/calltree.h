@@ -45,6 +45,7 @@ struct calltree_opts {
 	const u32 *labels;
 	/* frame -> the frame it is shown as, so that equal ones become one node; NULL: itself */
 	const u32 *shown_as;
+	bool join; /* a run of one marker is one node */
 	/* An event to compare with: its weights go to calltree.base alone. */
 	bool has_baseline;
 	u16 baseline;

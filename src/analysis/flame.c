@@ -3,6 +3,7 @@
 
 #include "analysis/chance.h"
 #include "analysis/flame_names.h"
+#include "analysis/plumbing.h"
 #include "base/fmt.h"
 
 #include <math.h>
@@ -275,6 +276,7 @@ static void sum_states(struct flame *f)
 
 static void make_tree(struct flame *f, const struct flame_opts *o)
 {
+	size_t n = f->profile->frames.len;
 	u32 *shown = flame_shown_frames(f->profile);
 	struct calltree_opts opts = {
 		.event = o->event,
@@ -287,6 +289,8 @@ static void make_tree(struct flame *f, const struct flame_opts *o)
 		.baseline = o->baseline,
 	};
 
+	if (o->fold && !o->chart)
+		opts.join = f->folded = plumbing_fold(f->profile, shown, n);
 	if (o->chart)
 		calltree_init_chart(&f->tree, f->profile, &opts);
 	else

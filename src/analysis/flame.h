@@ -24,6 +24,7 @@ struct flame_opts {
 	double min_share; /* boxes that are a smaller part of the whole are left out (0..1) */
 	double total;     /* weight of the full width; 0, or less than there is: what there is */
 	u32 max_depth;    /* rows, 0: all */
+	bool fold;        /* start-up and run-time code as one box; not for charts */
 	/* The baseline is not an earlier state but another quantity of the same time. */
 	bool ratio;
 	u32 min_samples;               /* ratio: boxes of fewer samples tell nothing */
@@ -87,6 +88,7 @@ struct flame {
 	struct flame_states *states; /* by node; NULL: not a graph of hot and cold */
 	u64 idle;                    /* ns of waiting for work that such a graph leaves out */
 	u64 threads;                 /* of such a graph; 0: unknown */
+	bool folded;                 /* flame_opts.fold found something */
 	bool total_too_small;        /* flame_opts.total was less than there is */
 };
 

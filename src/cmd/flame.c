@@ -410,7 +410,7 @@ static int layout_of(const struct context *ctx, const struct flame_args *a, cons
 /* --- output -------------------------------------------------------------------------------- */
 
 static int write_svg(struct context *ctx, const struct flame_args *a, const struct flame *f,
-		     struct svg_palette_map *map)
+		     const struct flame *whole, struct svg_palette_map *map)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT;
 	struct svg_nameattr attrs = { 0 };
@@ -419,6 +419,7 @@ static int write_svg(struct context *ctx, const struct flame_args *a, const stru
 
 	opts.title = title_of(a, f);
 	opts.colors = colors_of(a, map);
+	opts.whole = whole;
 	if (a->nameattr) {
 		r = svg_nameattr_read(&attrs, a->nameattr, &ctx->err);
 		opts.nameattr = &attrs;
@@ -459,7 +460,8 @@ static int show_outline(struct context *ctx, const struct flame *f)
 	return cli_show(ctx, &result);
 }
 
-static int output(struct context *ctx, const struct flame_args *a, const struct flame *f)
+static int output(struct context *ctx, const struct flame_args *a, const struct flame *f,
+		  const struct flame *whole)
 {
 	struct svg_palette_map map = { 0 };
 	int r = a->consistent ? svg_palette_map_read(&map, PALETTE_FILE, &ctx->err) : 0;
@@ -471,7 +473,7 @@ static int output(struct context *ctx, const struct flame_args *a, const struct 
 		if (is_machine(ctx))
 			r = show_outline(ctx, f);
 		else
-			r = a->output.path ? write_svg(ctx, a, f, &map)
+			r = a->output.path ? write_svg(ctx, a, f, whole, &map)
 					   : draw_here(ctx, a, f, &map);
 	}
 	if (r >= 0 && a->consistent)
@@ -570,20 +572,28 @@ static int draw(struct context *ctx, const struct flame_args *a, struct profile 
 		const struct hotcold *hotcold)
 {
 	struct flame_opts opts;
-	struct flame flame;
+	struct flame flame, whole;
 	int r = layout_of(ctx, a, p, hotcold, &opts, &ctx->err);
 
 	if (r == -EINVAL)
 		return EXIT_USAGE;
 	/* no stack is added from here on: the room is needed for the tree */
 	map_release(&p->stack_ids);
+	opts.fold = hotcold && a->output.path && !is_machine(ctx);
 	if (r >= 0)
 		r = flame_init(&flame, p, &opts, &ctx->err);
 	if (r < 0)
 		return r;
+	opts.fold = false;
+	if (flame.folded && (r = flame_init(&whole, p, &opts, &ctx->err)) < 0) {
+		flame_release(&flame);
+		return r;
+	}
 	if (!hotcold && !opts.has_baseline && !a->ratio)
 		profile_args_warn_event(p, opts.event);
-	r = output(ctx, a, &flame);
+	r = output(ctx, a, &flame, flame.folded ? &whole : NULL);
+	if (flame.folded)
+		flame_release(&whole);
 	flame_release(&flame);
 	return r;
 }

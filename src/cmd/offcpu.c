@@ -54,24 +54,33 @@ static int write_svg(const struct shown *s, struct buf *out)
 	struct flame_opts opts = { .group = GROUP_COMM, .order = ORDER_NAME };
 	const char *name = s->args->runqueue ? RUNQ_EVENT : OFFCPU_EVENT;
 	const struct hotcold kinds = { .idle = s->idle };
-	struct flame f;
+	struct flame f, whole;
 	int rc;
 
 	opts.event = profile_get_event(s->profile, name);
 	opts.hotcold = shows_kinds(s) ? &kinds : NULL;
 	rc = svg_min_share("0.1", 0, &opts.min_share, &s->ctx->err);
+	opts.fold = shows_kinds(s);
 	if (rc >= 0)
 		rc = flame_init(&f, s->profile, &opts, &s->ctx->err);
 	if (rc < 0)
 		return rc;
+	opts.fold = false;
+	if (f.folded && (rc = flame_init(&whole, s->profile, &opts, &s->ctx->err)) < 0) {
+		flame_release(&f);
+		return rc;
+	}
 	struct svg_opts draw = {
 		.title = s->args->title ? s->args->title : titles[s->view],
+		.whole = f.folded ? &whole : NULL,
 		SVG_OPTS_DEFAULT,
 		.colors = { .by = shows_kinds(s) ? COLOR_BY_STATE : COLOR_BY_WAITS,
 			    .palette = s->args->runqueue ? PALETTE_ORANGE : palettes[s->view] },
 	};
 
 	svg_flame(&f, &draw, out);
+	if (f.folded)
+		flame_release(&whole);
 	flame_release(&f);
 	return 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/html.h"
 
+#include "analysis/plumbing.h"
 #include "base/fmt.h"
 #include "base/json.h"
 #include "view/export_model.h"
@@ -214,6 +215,20 @@ static void add_opts(struct json *j, const struct html_opts *o)
 	json_kv_bool(j, "left_heavy", o->left_heavy);
 }
 
+/* [[box, names], ...] */
+static void add_plumbing(struct json *j)
+{
+	json_key(j, "plumbing");
+	json_array(j);
+	for (const struct plumbing_rule *r = plumbing_rules; r->box; r++) {
+		json_array(j);
+		json_str(j, r->box);
+		json_str(j, r->names);
+		json_end(j);
+	}
+	json_end(j);
+}
+
 /*
  * Lets the page's own scripts run and no others. It need not be secret: a name cannot become
  * markup. It is made from the data so that equal profiles give equal files.
@@ -242,6 +257,7 @@ int html_write(const struct profile *p, const struct html_opts *opts, struct buf
 	json_open(&j);
 	if (opts)
 		add_opts(&j, opts);
+	add_plumbing(&j);
 	json_kv_str(&j, "version", FATHOM_VERSION);
 	json_close(&j);
 	page.title = opts && opts->title ? opts->title : buf_str(&title);

@@ -43,6 +43,7 @@ struct svg_opts {
 	double factor;
 	bool inverted; /* the root is at the top */
 	const struct svg_nameattr *nameattr;
+	const struct flame *whole; /* what a folded one opens to; NULL: it is not folded */
 	struct svg_colors_opts colors;
 };
 

@@ -2,6 +2,7 @@
 #include "view/svg.h"
 
 #include "base/fmt.h"
+#include "analysis/plumbing.h"
 #include "base/parse.h"
 #include "view/look.h"
 #include "view/svg_asset.h"
@@ -133,12 +134,17 @@ static void add_number(struct buf *out, double v)
 	}
 }
 
-/* Too dark for black letters: their contrast would be below 3.5, by sRGB's luminance. */
+static double linear(u8 channel)
+{
+	double v = channel / 255.0;
+
+	return v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4);
+}
+
+/* White letters have more contrast there than black ones: by WCAG's luminance either has 4.5. */
 static bool is_dark(struct rgb c)
 {
-	double r = c.r / 255.0, g = c.g / 255.0, b = c.b / 255.0;
-
-	return 0.2126 * r * r + 0.7152 * g * g + 0.0722 * b * b < 0.125;
+	return 0.2126 * linear(c.r) + 0.7152 * linear(c.g) + 0.0722 * linear(c.b) < 0.179;
 }
 
 /* --- heading ------------------------------------------------------------------------------- */
@@ -198,9 +204,10 @@ static void begin_svg(struct picture *pic)
 		 "aria-labelledby=\"name\" aria-describedby=\"about\" "
 		 "width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "
 		 "data-pad=\"%d\" data-row=\"%g\" data-char=\"%g\" data-width=\"%.0f\" "
-		 "data-inverted=\"%d\" data-fluid=\"%d\" font-size=\"%g\" font-family=\"",
+		 "data-top=\"%g\" data-inverted=\"%d\" data-fluid=\"%d\" font-size=\"%g\" "
+		 "font-family=\"",
 		 o->encoding ? o->encoding : "UTF-8", pic->width, pic->height, pic->width,
-		 pic->height, SVG_PAD, o->height, o->fontsize * o->fontwidth, pic->width,
+		 pic->height, SVG_PAD, o->height, o->fontsize * o->fontwidth, pic->width, pic->top,
 		 o->inverted, o->width <= 0, o->fontsize);
 	add_text(pic, o->fonttype);
 	buf_addstr(pic->out, "\" data-nametype=\"");
@@ -442,12 +449,12 @@ static const char *attrs_of(const struct picture *pic, const char *name, size_t 
 }
 
 /* "<g>", with the attributes and the link that the name has; true if a link was opened */
-static bool begin_box(struct picture *pic, const char *attrs)
+static bool begin_box(struct picture *pic, const char *attrs, bool fold)
 {
 	const char *href;
 	size_t len;
 
-	buf_addstr(pic->out, "<g");
+	buf_addstr(pic->out, fold ? "<g class=\"fold\"" : "<g");
 	if (attrs) {
 		add_attr(pic, attrs, "id", "id");
 		add_attr(pic, attrs, "class", "class");
@@ -496,7 +503,7 @@ static void add_box(struct picture *pic, const struct flame_box *b)
 	double w = (double)flame_node(pic->flame, b)->total * pic->scale;
 	size_t len;
 	const char *name = flame_name(pic->flame, b, &len), *attrs = attrs_of(pic, name, len);
-	bool link = begin_box(pic, attrs);
+	bool link = begin_box(pic, attrs, pic->flame->folded && plumbing_is_box(name));
 	struct rgb color = svg_color(&pic->colors, b);
 
 	/* the root stands for the whole even if the boxes do not fill it */
@@ -553,6 +560,23 @@ static void add_boxes(struct picture *pic)
 	}
 }
 
+/* The same with nothing folded, for a script to show. */
+static void add_whole(const struct picture *folded)
+{
+	const struct flame *f = folded->opts->whole;
+	struct picture pic = *folded;
+
+	pic.flame = f;
+	pic.scale = (pic.width - 2 * SVG_PAD) / f->total;
+	svg_colors_init(&pic.colors, f, &folded->opts->colors);
+	buf_addf(pic.out,
+		 "<g id=\"whole\" class=\"boxes\" aria-label=\"functions\" display=\"none\" "
+		 "data-rows=\"%u\">\n",
+		 f->rows);
+	add_boxes(&pic);
+	buf_addstr(pic.out, "</g>\n");
+}
+
 /* --- all ----------------------------------------------------------------------------------- */
 
 static void measure(struct picture *pic)
@@ -592,10 +616,12 @@ void svg_flame(const struct flame *f, const struct svg_opts *opts, struct buf *o
 	buf_addf(
 		out,
 		"<rect data-wide=\"1\" width=\"%.0f\" height=\"%.0f\" fill=\"url(#background)\"/>\n"
-		"<g id=\"frames\" aria-label=\"functions\">\n",
-		pic.width, pic.height);
+		"<g id=\"frames\" class=\"boxes\" aria-label=\"functions\" data-rows=\"%u\">\n",
+		pic.width, pic.height, f->rows);
 	add_boxes(&pic);
 	buf_addstr(out, "</g>\n");
+	if (f->folded && opts->whole)
+		add_whole(&pic);
 	add_heading(&pic);
 	buf_addstr(out, "<script><![CDATA[\n");
 	svg_asset("web/flame-svg.js", out);

@@ -3,6 +3,7 @@
 // "not ok NAME: why". With SHOTS=FOLDER in the environment it leaves pictures there.
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
+import { labels, painted, worst } from './contrast.mjs';
 import { until } from './until.mjs';
 
 const [, , playwright, executablePath, folder] = process.argv;
@@ -26,8 +27,9 @@ function near(name, got, wanted, part) {
 	console.log(off <= part * wanted ? `ok ${name}` : `not ok ${name}: got ${got}, wanted ${wanted}`);
 }
 
-async function open(file, hash = '') {
+async function open(file, hash = '', options = {}) {
 	const page = await browser.newPage({
+		...options,
 		viewport: { width: 1400, height: 900 },
 		reducedMotion: 'reduce',
 	});
@@ -251,6 +253,60 @@ async function views() {
 	}
 }
 
+// Run-time code is one box; a click on it opens it, o folds it again; nothing gets lost by that.
+async function folding(page, name) {
+	const seen = () => page.evaluate(() => {
+		const shown = [...document.querySelectorAll('.boxes')].find((g) => !g.hasAttribute('display')),
+			titles = [...shown.querySelectorAll(':scope > g > title')].map((t) => t.textContent);
+
+		return {
+			folded: titles.filter((t) => /^\[(start|system call|switch)\] \(/.test(t)).length > 0,
+			plain: titles.some((t) => t.startsWith('do_syscall_64 (')),
+			twice: [...shown.children].filter((g, i, all) => g.matches('.fold') && i &&
+				all[i - 1].querySelector('title').textContent === g.querySelector('title').textContent).length,
+			all: titles[0].match(/, ([^,]*?) of|^all \((.*?)[,)]/)[0],
+			pairs: shown.id,
+		};
+	});
+	const before = await seen();
+
+	check(`${name}.svg: run-time code is folded, a run of it into one`,
+		[before.folded, before.plain, before.twice], [true, false, 0]);
+	await page.locator('.boxes .fold rect').first().click();
+	const after = await seen();
+
+	check(`${name}.svg: a click opens it`, [after.folded, after.plain, after.all], [false, true, before.all]);
+	await page.keyboard.press('o');
+	check(`${name}.svg: o folds it again`, await seen(), before);
+	const got = worst(await labels(page));
+
+	check(`${name}.svg: labels can be read (contrast ${got.toFixed(2)})`, got >= 4.5, true);
+	await page.keyboard.press('?');
+	check(`${name}.svg: ? explains it`, await page.locator('.sheet dt').count() > 5, true);
+	await page.keyboard.press('Escape');
+	check(`${name}.svg: Escape closes that`, await page.locator('.sheet').count(), 0);
+}
+
+// Every colour mode, light and dark.
+async function legible() {
+	for (const colorScheme of ['light', 'dark']) {
+		const page = await open('hotcold.html', '', { colorScheme });
+
+		for (const color of ['state', 'kind', 'module', 'self', 'name']) {
+			await page.evaluate((c) => {
+				window.wanted = c;
+				window.fathom.app.store.set({ color: c });
+			}, color);
+			await until(page, () => window.fathom.app.colors.mode === window.wanted);
+			const pairs = await painted(page), got = worst(pairs);
+
+			check(`text on boxes, ${colorScheme}, by ${color}: contrast ${got.toFixed(2)}`,
+				[pairs.length > 5, got >= 4.5], [true, true]);
+		}
+		await page.close();
+	}
+}
+
 async function pictures() {
 	for (const name of ['hotcold', 'offcpu', 'wakeup', 'offwake', 'chain']) {
 		const page = await open(`${name}.svg`);
@@ -270,13 +326,14 @@ async function pictures() {
 		if (name === 'hotcold')
 			check('hotcold.svg: on CPU is red, blocked blue',
 				[of('[on CPU] (').every(isRed), of('[blocked] (').every(isBlue)], [true, true]);
+		if (name === 'hotcold' || name === 'offcpu') await folding(page, name);
 		await shot(page, name + '-svg');
 		check(`${name}.svg: no script failed`, page.problems, []);
 		await page.close();
 	}
 }
 
-for (const part of [hotcold, views, pictures]) {
+for (const part of [hotcold, views, pictures, legible]) {
 	try {
 		await part();
 	} catch (e) {

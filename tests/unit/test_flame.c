@@ -82,6 +82,16 @@ TEST(reversed)
 		    "0 all 3/0@0\n1 x 3/0@0\n2 b 2/0@0\n3 m 2/2@0\n2 a 1/0@2\n3 m 1/1@2\n");
 }
 
+TEST(plumbing_is_one_box)
+{
+	check_boxes("_start;__libc_start_main;main;read;do_syscall_64;ksys_read;f 2\n"
+		    "clone3;start_thread;main;PyEval_EvalFrame;g;PyEval_EvalFrame 3\n",
+		    (struct flame_opts){ .fold = true, .order = ORDER_NAME },
+		    "0 all 5/0@0\n1 [start] 5/0@0\n2 main 5/0@0\n3 [CPython] 3/0@0\n"
+		    "4 g 3/0@0\n5 [CPython] 3/3@0\n3 read 2/0@3\n4 [system call] 2/0@3\n"
+		    "5 f 2/2@3\n");
+}
+
 TEST(chart_merges_only_neighbours)
 {
 	check_boxes("m;b 1\nm;a 2\nm;a 3\nm;b 4\nn 1\n", (struct flame_opts){ .chart = true },

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Zoom, search and keyboard for the flame graph that this script stands in. Without it the
 // picture is complete; nothing here draws what is not there.
+import { makeSheet } from "../svg/sheet.js";
+
 const script = document.currentScript;
 const svg = script && script.ownerSVGElement || document.documentElement;
 const data = svg.dataset;
@@ -8,15 +10,18 @@ const PAD = +data.pad, ROW = +data.row, CHAR = +data.char, FILE_WIDTH = +data.wi
 const INVERTED = data.inverted === '1', FLUID = data.fluid === '1';
 const XHTML = 'http://www.w3.org/1999/xhtml', SVG = 'http://www.w3.org/2000/svg';
 const head = svg.querySelector('#head'), details = svg.querySelector('#details');
-const frames = svg.querySelector('#frames');
+let frames = svg.querySelector('#frames'), other = svg.querySelector('#whole');
+const SAME = 0.98; // of a box: what leads on without a fork
 const LABEL_LEAST = 6;
-const boxes = [], indexes = new Map();
+let boxes = [], indexes = new Map();
 let width = FILE_WIDTH, zoomed = 0, current = 0, matches = [], at = -1, pattern = '';
 let ignoreCase = false, ui = null;
 
 // --- the boxes, as they stand in the file ---------------------------------------------
 
 function read() {
+	boxes = [];
+	indexes = new Map();
 	const open = [];
 	let root = null;
 	for (const g of frames.children) {
@@ -51,12 +56,33 @@ function isAbove(i, of) {
 
 // --- drawing --------------------------------------------------------------------------
 
+const measure = (() => {
+	const style = getComputedStyle(svg), known = new Map();
+	const pen = document.createElementNS(XHTML, 'canvas').getContext('2d');
+	if (pen)
+		pen.font = style.fontSize + ' ' + style.fontFamily;
+	return (letter) => {
+		if (!known.has(letter))
+			known.set(letter, pen ? pen.measureText(letter).width : CHAR);
+		return known.get(letter);
+	};
+})();
+
+// As much of the name as there is room for: whole, or six letters and more.
 function label(box, w) {
-	const room = Math.floor((w - 4) / CHAR), name = box.name;
-	const letters = Array.from(name);
-	if (room < Math.min(letters.length, LABEL_LEAST))
+	const room = w - 6, letters = Array.from(box.name);
+	if (room < Math.min(letters.length, LABEL_LEAST) * 3)
 		return '';
-	return letters.length <= room ? name : letters.slice(0, room - 1).join('') + '…';
+	let x = 0, fits = 0;
+	const end = measure('…');
+	for (let i = 0; i < letters.length; i++) {
+		x += measure(letters[i]);
+		if (x > room)
+			return fits < LABEL_LEAST - 1 ? '' : letters.slice(0, fits).join('') + '…';
+		if (x + end <= room)
+			fits = i + 1;
+	}
+	return box.name;
 }
 
 function place(box, x, w) {
@@ -135,6 +161,27 @@ function zoom(i) {
 	tell(boxes[i]);
 }
 
+// --- folded code ----------------------------------------------------------------------
+
+// Start-up and run-time code is one box at first; the same picture without that is in the file.
+function swap() {
+	frames.setAttribute('display', 'none');
+	[frames, other] = [other, frames];
+	frames.removeAttribute('display');
+	zoomed = current = 0;
+	read();
+	listenBoxes();
+	if (svg === document.documentElement)
+		svg.setAttribute('height', +data.top + frames.dataset.rows * ROW + 10);
+	svg.querySelector('[data-wide]').setAttribute('height', svg.getAttribute('height'));
+	ui.fold.textContent = frames.id === 'whole' ? 'Fold' : 'Unfold';
+	draw();
+	search(pattern);
+	scrollToFork();
+	pin();
+	say(frames.id === 'whole' ? 'start-up and run-time code is shown; o folds it' : '');
+}
+
 // --- search ---------------------------------------------------------------------------
 
 // Boxes lie on one another: only the lowest match of each pile counts.
@@ -203,8 +250,10 @@ function step(by) {
 
 function saveState() {
 	const q = new URLSearchParams(location.search);
-	for (const key of ['x', 'y', 's'])
+	for (const key of ['x', 'y', 's', 'o'])
 		q.delete(key);
+	if (frames.id === 'whole')
+		q.set('o', 1);
 	if (zoomed) {
 		q.set('x', (boxes[zoomed].x + PAD).toFixed(1));
 		q.set('y', boxes[zoomed].y);
@@ -220,7 +269,10 @@ function saveState() {
 }
 
 function loadState() {
-	const q = new URLSearchParams(location.search), x = q.get('x'), y = q.get('y');
+	const q = new URLSearchParams(location.search);
+	if (q.get('o') && other)
+		swap();
+	const x = q.get('x'), y = q.get('y');
 	if (x !== null && y !== null) {
 		const i = boxes.findIndex((b) => Math.abs(b.y - y) < 0.1 &&
 			Math.abs(b.x + PAD - x) < 0.06);
@@ -286,6 +338,11 @@ function move(key) {
 }
 
 function escape() {
+	const sheet = svg.querySelector('.sheet');
+	if (sheet) {
+		sheet.remove();
+		return;
+	}
 	if (pattern || (ui && ui.input.value)) {
 		if (ui)
 			ui.input.value = '';
@@ -307,6 +364,10 @@ function onKey(e) {
 		toggleCase();
 	} else if (typing || button || e.ctrlKey || e.metaKey || e.altKey) {
 		return;
+	} else if (e.key === '?') {
+		ui.sheet();
+	} else if (e.key === 'o' && other) {
+		swap();
 	} else if (e.key === 'n' || e.key === 'N') {
 		step(e.key === 'n' ? 1 : -1);
 	} else if (e.key === 'Enter' || e.key === ' ') {
@@ -323,6 +384,17 @@ function onKey(e) {
 }
 
 // --- controls -------------------------------------------------------------------------
+
+const KEYS = [
+	['click, Enter', 'zoom to a box'],
+	['Esc', 'back: search, then zoom'],
+	['/  Ctrl-F', 'search, by regular expression'],
+	['n  N', 'next and previous match'],
+	['Ctrl-I', 'upper and lower case count, or not'],
+	['arrows, Home', 'from box to box'],
+	['o', 'start-up and run-time code: one box, or all of it'],
+	['?', 'this help'],
+];
 
 function element(name, attributes, text) {
 	const e = document.createElementNS(XHTML, name);
@@ -354,6 +426,9 @@ function makeControls() {
 	let timer = 0;
 	ui = {
 		box: document.createElementNS(SVG, 'foreignObject'),
+		fold: button('Unfold', 'Start-up and run-time code: shown or one box (o)', swap),
+		help: button('?', 'Help (?)', () => ui.sheet()),
+		sheet: makeSheet(svg, svg.querySelector('#about').textContent, KEYS),
 		reset: button('Reset zoom', 'Reset zoom (Esc)', () => zoom(0)),
 		matched: element('span', { class: 'matched', role: 'status' }),
 		input: element('input', { type: 'search', placeholder: 'search (regex)  /',
@@ -375,7 +450,8 @@ function makeControls() {
 		search(ui.input.value);
 		step(1);
 	});
-	bar.append(ui.reset, ui.matched, ui.previous, ui.next, ui.ignore, ui.input);
+	ui.fold.hidden = !other;
+	bar.append(ui.reset, ui.matched, ui.previous, ui.next, ui.fold, ui.ignore, ui.input, ui.help);
 	ui.box.setAttribute('y', 6);
 	ui.box.setAttribute('height', 26);
 	ui.box.append(bar);
@@ -383,16 +459,36 @@ function makeControls() {
 	placeControls();
 }
 
+// Reading begins where stacks part: what all of them share can be scrolled to.
+function scrollToFork() {
+	if (svg !== document.documentElement || zoomed)
+		return;
+	let fork = 0;
+	for (let up = upwards(0); up >= 0 && boxes[up].w >= SAME * boxes[fork].w; up = upwards(up))
+		fork = up;
+	const r = boxes[upwards(fork) < 0 ? 0 : fork].rect.getBoundingClientRect();
+	const y = r.top + window.scrollY;
+	window.scrollTo(0, INVERTED ? y - head.getBoundingClientRect().height - ROW :
+		y + ROW + 10 - innerHeight);
+}
+
 // --- start ----------------------------------------------------------------------------
 
 function boxOf(target) {
-	const g = target.closest && target.closest('#frames > g');
+	const g = target.closest && target.closest('.boxes > g');
 	return g ? indexes.get(g) : -1;
 }
 
-function listen() {
+function listenBoxes() {
+	if (frames.dataset.heard)
+		return;
+	frames.dataset.heard = 1;
 	frames.addEventListener('click', (e) => {
 		const i = boxOf(e.target);
+		if (i >= 0 && boxes[i].g.classList.contains('fold')) {
+			swap();
+			return;
+		}
 		// links are followed with Ctrl, as everywhere
 		if (i < 0 || (e.ctrlKey && e.target.closest('a')))
 			return;
@@ -412,6 +508,10 @@ function listen() {
 		if (i >= 0)
 			tell(boxes[i]);
 	});
+}
+
+function listen() {
+	listenBoxes();
 	addEventListener('keydown', onKey);
 	addEventListener('scroll', pin, { passive: true });
 	addEventListener('resize', () => {
@@ -432,9 +532,7 @@ function start() {
 	resize();
 	listen();
 	loadState();
-	// the root is where reading begins
-	if (!INVERTED && svg === document.documentElement)
-		window.scrollTo(0, svg.getBoundingClientRect().height);
+	scrollToFork();
 	pin();
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The picture: an axis, a lane for each CPU, a row for each task, arrows from wakers to wakees. */
-import { channelsOf, oklch, shade } from "../viewer/oklch.js";
+import { channelsOf, inkOn, oklch, shade } from "../viewer/oklch.js";
 import { CanvasPainter, SMALL } from "../viewer/paint.js";
 import { clamp, firstIndex, fmtNs, hashText } from "../viewer/util.js";
 import { DOES, WAKE_STRIDE } from "./data.js";
@@ -191,7 +191,7 @@ export class Picture {
 			{ comm } = this.data.tasks[this.data.task(i)];
 
 		if (to - from >= 40 && p.measure(comm, SMALL) <= to - from - 8 && !this.isDim(this.data.task(i)))
-			p.text(comm, from + 4, y + LANE / 2, this.text, SMALL);
+			p.text(comm, from + 4, y + LANE / 2, inkOn(this.colorOf(this.data.task(i)), this.text), SMALL);
 	}
 	/* How many wanted the CPU, on average over each pixel. */
 	queueOf(cpu) {

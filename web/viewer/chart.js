@@ -4,6 +4,7 @@
  * most one sample for each pixel is checked, so nothing has to be prepared.
  */
 import { eachSample, groupLabel, NOWHERE, threadKey } from "./derive.js";
+import { inkOn } from "./oklch.js";
 import { CanvasPainter, SMALL } from "./paint.js";
 import { Glide, Pointer } from "./pointer.js";
 import { clamp, el, firstIndex, fmtPercent, fmtSeconds } from "./util.js";
@@ -380,18 +381,20 @@ export class ChartView {
 		const match = matches && matches[f],
 			w = Math.max(1, right - left - (right - left > 3 ? 1 : 0));
 
+		const fill = matches
+			? match
+				? colors.match
+				: colors.faint
+			: colors.mode === "diff"
+				? colors.ofFrame(f)
+				: colors.ofNode(this.tree, v, shown);
+
 		p.rect(
 			left,
 			top,
 			w,
 			CHART_ROW - 1,
-			matches
-				? match
-					? colors.match
-					: colors.faint
-				: colors.mode === "diff"
-					? colors.ofFrame(f)
-					: colors.ofNode(this.tree, v, shown)
+			fill
 		);
 		if (this.cursor && this.cursor.v === v)
 			p.frame(
@@ -405,12 +408,12 @@ export class ChartView {
 		const room = Math.floor((w - 8) / p.charWidth),
 			name = this.app.model.frames.names[f];
 
-		if (room > 2)
+		if (room >= Math.min(name.length, 6))
 			p.text(
 				name.length <= room ? name : name.slice(0, room - 1) + "…",
 				left + 4,
 				top + CHART_ROW / 2,
-				matches && !match ? colors.faintText : colors.text
+				inkOn(fill, matches && !match ? colors.faintText : colors.text)
 			);
 	}
 	hit(x, y) {

@@ -108,15 +108,11 @@ function weigh(model, state) {
 /* --- plumbing ------------------------------------------------------------------------------ */
 
 /* What every stack of a language has, and no programmer wrote: [one box for it, its functions]. */
-const PLUMBING = [
-	["[start]", /^(_start|__libc_start_main(_impl|@.*)?|__libc_start_call_main|_dl_start(_user)?|start_thread|thread_start|_{0,2}clone3?|runtime\.goexit.*|runtime\.main)$/],
-	["[CPython]", /^(_?Py[A-Z_]|pymain_|run_mod$|run_eval_code_obj|pyrun_|_run_code|cfunction_|method_vectorcall|slot_tp_|object_vacall|bound_method|builtin_exec|builtin___|type_call|_?PyEval|py_trampoline)/],
-	["[HotSpot]", /^(JavaThread::|JavaCalls::|Interpreter$|call_stub|StubRoutines|thread_native_entry|Thread::call_run|thread_entry|ThreadJavaMain|JavaMain|jni_|Unsafe_Park|Parker::|os::Platform|ObjectMonitor::|ObjectSynchronizer::|JVM_)/],
-	["[V8]", /^(v8::|node::|Builtins_|uv_run$|uv__|void node::)/],
-	["[Go runtime]", /^runtime\.(mcall|park_m|schedule|findRunnable|findrunnable|gopark|goparkunlock|notesleep|notetsleep.*|futexsleep|futex|systemstack.*|mstart.*|stopm|mPark|selectgo|semacquire.*|sema.*|netpoll.*|rt0_go.*)/],
-	["[system call]", /^(entry_SYSCALL_64.*|do_syscall_64|x64_sys_call|__x64_sys_.*|__do_sys_.*|ksys_.*|__se_sys_.*)$/],
-	["[switch]", /^(schedule|__schedule|schedule_timeout|schedule_hrtimeout_range.*|preempt_schedule.*|io_schedule.*|context_switch)$/],
-];
+let rules = [];
+
+export function setPlumbing(list) {
+	rules = (list || []).map(([box, names]) => [box, new RegExp(names)]);
+}
 
 /* Frame -> the box that stands for it, 0: itself. */
 function plumbingOf(model) {
@@ -124,7 +120,7 @@ function plumbingOf(model) {
 
 	if (!model.plumbing)
 		model.plumbing = Uint32Array.from({ length: frames.real }, (_, f) => {
-			const found = f && PLUMBING.find(([, names]) => names.test(frames.names[f]));
+			const found = f && rules.find(([, names]) => names.test(frames.names[f]));
 
 			return found ? frames.label(found[0], KIND.MODULE, "") : 0;
 		});

@@ -6,7 +6,7 @@
  */
 import { matchList } from "./analyse.js";
 import { isDiff, isPlumbing } from "./derive.js";
-import { shade } from "./oklch.js";
+import { inkOn, shade } from "./oklch.js";
 import { CanvasPainter, SMALL } from "./paint.js";
 import { Glide, Pointer } from "./pointer.js";
 import { clamp, debounce, el, firstIndex } from "./util.js";
@@ -184,7 +184,7 @@ function paintBox(p, o, v, depth, x, w) {
 		words,
 		o.area.x + left + 4,
 		y + o.row / 2,
-		outside || (o.matches && !match) ? o.colors.faintText : o.colors.text
+		inkOn(fill, outside || (o.matches && !match) ? o.colors.faintText : o.colors.text)
 	);
 }
 

@@ -5,6 +5,7 @@
  */
 import { callEdges, trunkOf } from "./analyse.js";
 import { BOX, isIndirect, layoutGraph, lowerOf, thinEdges, upperOf } from "./layout.js";
+import { inkOn } from "./oklch.js";
 import { CanvasPainter, FONT, SMALL } from "./paint.js";
 import { Pointer } from "./pointer.js";
 import { clamp, el, fmtPercent } from "./util.js";
@@ -323,7 +324,7 @@ export class GraphView {
 		if (s < 0.4) return;
 		const text = shorten(n.name, Math.floor((w - 8) / p.charWidth));
 
-		p.text(text, x, y + h * 0.32, colors.text, FONT, "center");
+		p.text(text, x, y + h * 0.32, inkOn(fill, colors.text), FONT, "center");
 		const shares =
 			"self " +
 			fmtPercent(share) +
@@ -331,7 +332,7 @@ export class GraphView {
 			fmtPercent(sum ? t.total[n.f] / sum : 0);
 
 		if (h > 26 && p.measure(shares, SMALL) < w - 4)
-			p.text(shares, x, y + h * 0.72, colors.text, SMALL, "center");
+			p.text(shares, x, y + h * 0.72, inkOn(fill, colors.text), SMALL, "center");
 	}
 	hit(x, y) {
 		const s = this.scale;

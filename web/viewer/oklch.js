@@ -47,3 +47,39 @@ export function shade(color, background, part) {
 
 	return "rgb(" + a.map((x, i) => Math.round(b[i] + (x - b[i]) * k)).join(",") + ")";
 }
+
+/* How bright a colour is, from 0 to 1, as WCAG has it. */
+function luminance(color) {
+	const [r, g, b] = channelsOf(color).map((x) =>
+		x <= 10 ? x / 255 / 12.92 : ((x / 255 + 0.055) / 1.055) ** 2.4
+	);
+
+	return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
+
+export function contrast(one, other) {
+	const [a, b] = [luminance(one), luminance(other)].sort((x, y) => y - x);
+
+	return (a + 0.05) / (b + 0.05);
+}
+
+const LEGIBLE = 4.5; /* what WCAG asks of small text */
+const inks = new Map();
+
+/* The colour for text on @fill: @text, where that can be read, else black or white. */
+export function inkOn(fill, text) {
+	const key = fill + text;
+	let ink = inks.get(key);
+
+	if (!ink) {
+		ink =
+			contrast(fill, text) >= LEGIBLE
+				? text
+				: contrast(fill, "#000000") > contrast(fill, "#ffffff")
+					? "#000000"
+					: "#ffffff";
+		if (inks.size > 20000) inks.clear();
+		inks.set(key, ink);
+	}
+	return ink;
+}

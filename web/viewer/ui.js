@@ -3,7 +3,7 @@
 import { functionTable, matchedWeight } from "./analyse.js";
 import { ChartView } from "./chart.js";
 import { Colors, legendOf } from "./color.js";
-import { deriveTree, isDiff } from "./derive.js";
+import { deriveTree, isDiff, setPlumbing } from "./derive.js";
 import { exportsOf } from "./export.js";
 import { FlameView } from "./flame.js";
 import { GraphView } from "./graph.js";
@@ -56,6 +56,7 @@ export class App {
 	constructor(model, options) {
 		this.model = model;
 		this.options = options;
+		setPlumbing(options.plumbing);
 		this.version = 0;
 		this.timing = {};
 		this.views = {};
