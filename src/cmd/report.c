@@ -317,6 +317,10 @@ static int report_run(struct context *ctx, void *args)
 	if (r >= 0)
 		r = a->header_only ? header_only(&p, &result)
 				   : build(&p, &opts, &result, &ctx->err);
+	if (r == 0 && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !cli_is_machine(ctx))
+		result_note(
+			&result, NOTE_INFO, NULL,
+			"'fathom report --tui' browses it: functions, callers, code, flame graph");
 	if (r == 0)
 		r = cli_show(ctx, &result);
 	result_release(&result);

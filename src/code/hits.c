@@ -240,17 +240,66 @@ int hits_load(struct hits *h, const char *path, const struct hits_opts *opts, st
 	return 0;
 }
 
+/* --- without a recording --------------------------------------------------------------------- */
+
+void hits_init(struct hits *h, struct symbols *symbols, const char *event, const char *arch)
+{
+	static const struct hits_opts all;
+
+	memset(h, 0, sizeof(*h));
+	h->opts = &all;
+	h->symbols = symbols;
+	h->shared = true;
+	h->n_events = 1;
+	h->events[0].name = xstrdup(event);
+	buf_addstr(&h->arch, arch);
+}
+
+void hits_add(struct hits *h, const struct place *p, const struct process *proc, u64 time,
+	      u64 weight)
+{
+	struct hits_function *f;
+	u32 function;
+	u64 *id;
+
+	h->events[0].samples++;
+	h->events[0].weight += weight;
+	function = p->name ? function_of(h, p, proc) : UINT32_MAX;
+	if (function == UINT32_MAX || h->hits.len >= HITS_MOST) {
+		h->nowhere++;
+		return;
+	}
+	id = map_at(&h->hit_ids, hash_mix(function, p->address));
+	if (!*id) {
+		vec_push(&h->hits, (struct hit){ .address = p->address, .function = function });
+		*id = h->hits.len;
+	}
+	f = &h->functions.items[function];
+	f->time = time;
+	f->samples[0]++;
+	f->weight[0] += weight;
+	h->hits.items[*id - 1].samples[0]++;
+	h->hits.items[*id - 1].weight[0] += weight;
+}
+
+void hits_finish(struct hits *h)
+{
+	sort(h);
+}
+
 void hits_release(struct hits *h)
 {
-	if (h->symbols)
+	if (h->symbols && !h->shared) {
 		machine_release(&h->machine);
-	symbols_free(h->symbols);
+		symbols_free(h->symbols);
+	}
 	recording_free(h->recording);
 	for (size_t i = 0; i < HITS_EVENTS_MOST; i++)
 		free(h->events[i].name);
 	vec_release(&h->hits);
 	vec_release(&h->functions);
 	map_release(&h->function_ids);
+	map_release(&h->hit_ids);
 	buf_release(&h->arch);
 }
 

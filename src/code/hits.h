@@ -56,6 +56,8 @@ struct hits {
 	VEC(struct hit) hits;                /* by function and address, after loading */
 	VEC(struct hits_function) functions; /* the heaviest first, after loading */
 	struct map function_ids;
+	struct map hit_ids; /* of hits_add() */
+	bool shared;        /* @symbols are the caller's */
 	u64 first_time;
 	u64 nowhere;      /* samples outside of any function */
 	u64 other_events; /* samples of events after the last that is kept */
@@ -65,6 +67,14 @@ struct hits {
 /* Reads all of @path; @opts must outlive @h. -ENODATA: no sample. */
 int hits_load(struct hits *h, const char *path, const struct hits_opts *opts, struct err *e);
 void hits_release(struct hits *h);
+/*
+ * Without a recording: of a machine that is being watched, whose @symbols stay the caller's. Places
+ * come by hits_add() until hits_finish().
+ */
+void hits_init(struct hits *h, struct symbols *symbols, const char *event, const char *arch);
+void hits_add(struct hits *h, const struct place *p, const struct process *proc, u64 time,
+	      u64 weight);
+void hits_finish(struct hits *h);
 /* The hits of a function: the first of them, *@ret_n in order of their addresses. */
 const struct hit *hits_of(const struct hits *h, u32 function, size_t *ret_n);
 /* The heaviest function of that name, as it is, demangled, or without a compiler's suffix. */

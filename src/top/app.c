@@ -217,9 +217,13 @@ static void draw_keys(struct top *t, int y)
 static void draw_bottom(struct top *t, int y)
 {
 	static const char *const labels[] = {
-		[PROMPT_SEARCH] = "Search:",         [PROMPT_FILTER] = "Filter:",
-		[PROMPT_AFFINITY] = "CPUs (0-3,7):", [PROMPT_WRITE] = "Write to:",
-		[PROMPT_COMMAND] = "Command:",       [PROMPT_TOOL] = "fathom",
+		[PROMPT_SEARCH] = "Search:",
+		[PROMPT_FILTER] = "Filter:",
+		[PROMPT_AFFINITY] = "CPUs (0-3,7):",
+		[PROMPT_WRITE] = "Write to:",
+		[PROMPT_COMMAND] = "Command:",
+		[PROMPT_TOOL] = "fathom",
+		[PROMPT_FUNCTIONS] = "Functions with:",
 	};
 
 	if (t->prompt) {
@@ -285,6 +289,7 @@ static void prompt_key(struct top *t, const struct input *in)
 	if (in->key != TUI_ENTER) {
 		if (edit_key(&t->edit, in)) {
 			tasks_prompt_changed(t);
+			functions_prompt_changed(t);
 			if (t->prompt == PROMPT_SEARCH)
 				memcpy(t->flame.search, t->edit.text, sizeof(t->flame.search));
 		}

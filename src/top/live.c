@@ -12,6 +12,8 @@ void profile_frame_free(struct profile_frame *f)
 	vec_release(&f->functions);
 	vec_release(&f->callers);
 	vec_release(&f->lines);
+	vec_release(&f->code);
+	vec_release(&f->threads);
 	arena_release(&f->arena);
 	free(f);
 }

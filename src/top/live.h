@@ -34,6 +34,19 @@ struct live_detail {
 	u64 weight;
 };
 
+/* A thread that samples hit. */
+struct live_thread {
+	u32 pid, tid;
+	const char *comm;
+	u64 weight;
+};
+
+/* A line of the function's code: an instruction or a line of the source. */
+struct live_code {
+	const char *text;
+	double share; /* percent of the function's samples; 0: none, or no instruction */
+};
+
 struct profile_frame {
 	struct arena arena;
 	const char *why; /* there is nothing, and this is why; NULL: there is */
@@ -48,6 +61,11 @@ struct profile_frame {
 	VEC(struct live_box) boxes;
 	VEC(struct live_function) functions; /* most first */
 	VEC(struct live_detail) callers, lines;
+	VEC(struct live_thread) threads; /* most first */
+	VEC(struct live_code) code;      /* of the function that the scope names */
+	const char *code_why;            /* there is none, and why; NULL: there is */
+	u32 code_hottest;
+	double code_most;
 };
 
 struct live_wait {
@@ -76,9 +94,12 @@ struct live_request {
 	u32 pid, tid; /* 0: all */
 	bool cold;    /* the flame graph is of waits */
 	bool inverted;
-	u64 end; /* CLOCK_MONOTONIC: the window ends there; 0: now */
-	char function[256], module[256];
+	u64 end;                         /* CLOCK_MONOTONIC: the window ends there; 0: now */
+	char function[256], module[256]; /* without a function: code of the module alone */
 };
+
+/* As a module: the kernel with all that it has loaded. */
+#define LIVE_KERNEL "[kernel]"
 
 struct live;
 

@@ -142,6 +142,23 @@ bool live_is_function(const struct profile *p, u32 stack, const struct live_requ
 		streq(short_module(profile_str(p, f->module)), short_module(r->module)));
 }
 
+bool live_has_asked(const struct profile *p, u32 stack, const struct live_request *r)
+{
+	if (!*r->function) {
+		const struct frame *f = stack ? profile_frame_of(p, stack) : NULL;
+
+		if (!*r->module)
+			return true;
+		if (f && streq(r->module, LIVE_KERNEL))
+			return f->kind == FRAME_KERNEL;
+		return f && streq(short_module(profile_str(p, f->module)), short_module(r->module));
+	}
+	for (; stack; stack = p->stacks.items[stack].parent)
+		if (live_is_function(p, stack, r))
+			return true;
+	return false;
+}
+
 static int by_weight(const void *a, const void *b)
 {
 	const struct live_detail *x = a, *y = b;
@@ -201,6 +218,34 @@ static void fill_callers(struct profile_frame *f, const struct profile *p,
 		f->callers.len = DETAILS_MOST;
 }
 
+static int most_hit(const void *a, const void *b)
+{
+	const struct live_thread *x = a, *y = b;
+
+	return x->weight > y->weight ? -1 : x->weight < y->weight;
+}
+
+static void fill_threads(struct profile_frame *f, const struct profile *p)
+{
+	_cleanup_map_ struct map known = MAP_INIT;
+
+	vec_each(s, &p->samples) {
+		const struct profile_thread *t = &p->threads.items[s->thread];
+		u64 *at = map_at(&known, s->thread);
+
+		if (!*at) {
+			vec_push(&f->threads,
+				 (struct live_thread){
+					 (u32)t->pid, (u32)t->tid,
+					 arena_strdup(&f->arena, profile_str(p, t->comm)), 0 });
+			*at = f->threads.len;
+		}
+		f->threads.items[*at - 1].weight += s->weight;
+	}
+	vec_sort(&f->threads, most_hit);
+	f->threads.len = MIN(f->threads.len, (size_t)DETAILS_MOST);
+}
+
 void profile_frame_fill(struct profile_frame *f, struct profile *p, u16 event,
 			const struct live_request *r)
 {
@@ -210,6 +255,7 @@ void profile_frame_fill(struct profile_frame *f, struct profile *p, u16 event,
 	if (!f->samples)
 		return;
 	fill_functions(f, p);
+	fill_threads(f, p);
 	fill_boxes(f, p, event, r->inverted);
 	if (*r->function)
 		fill_callers(f, p, r);

@@ -3,8 +3,10 @@
  * The thread that samples: stacks by CFI tables in the kernel, and, in the order of time with them,
  * what processes map, so that an address is named by the mappings of its moment.
  */
+#include "top/live_code.h"
 #include "top/live_state.h"
 
+#include <sys/utsname.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -29,6 +31,7 @@ struct kept {
 	u64 ip;
 	u32 pid, tid;
 	u32 stack, comm;
+	bool kernel; /* @ip is of the kernel */
 };
 
 /* Of a queue: a record of the kernel, or a sample, with its bytes in @bytes. */
@@ -64,6 +67,7 @@ struct sampling {
 	u64 dropped;
 	u64 serial; /* of the request that was answered last */
 	u64 started;
+	char arch[32];
 	u32 time_back; /* bytes from the end of a record to its time */
 };
 
@@ -172,6 +176,10 @@ static void take_sample(struct sampling *s, const struct queued *q)
 			   .tid = head.tid,
 			   .stack = waits_names_stack(&s->names, &stack, WAIT_CUT_NONE),
 			   .comm = profile_string(&s->profile, comm) };
+	if (!k.ip && head.n_kernel) {
+		k.ip = stack.kernel[0];
+		k.kernel = true;
+	}
 	vec_push(&s->kept, k);
 }
 
@@ -227,19 +235,11 @@ static void close_profile(struct sampling *s)
 
 /* --- frames ----------------------------------------------------------------------------------- */
 
-static bool has_function(const struct profile *p, u32 stack, const struct live_request *r)
-{
-	for (; stack; stack = p->stacks.items[stack].parent)
-		if (live_is_function(p, stack, r))
-			return true;
-	return false;
-}
-
 static bool is_asked(const struct sampling *s, const struct kept *k, const struct live_request *r)
 {
 	if ((r->pid && k->pid != r->pid) || (r->tid && k->tid != r->tid))
 		return false;
-	return !*r->function || has_function(&s->profile, k->stack, r);
+	return live_has_asked(&s->profile, k->stack, r);
 }
 
 /* The samples of the window that are asked for become those of the profile. */
@@ -292,8 +292,8 @@ static void fill_lines(struct sampling *s, const struct live_request *r, u64 end
 		size_t n;
 		u64 *at;
 
-		if (k->time > end || k->time + WINDOW_NS < end || !k->ip || !is_asked(s, k, r) ||
-		    !k->stack || !is_inside(&s->profile, k->stack, r))
+		if (k->time > end || k->time + WINDOW_NS < end || !k->ip || k->kernel ||
+		    !is_asked(s, k, r) || !k->stack || !is_inside(&s->profile, k->stack, r))
 			continue;
 		place = machine_place(&s->names.machine,
 				      machine_process(&s->names.machine, (s32)k->pid), ADDRESS_USER,
@@ -316,6 +316,31 @@ static void fill_lines(struct sampling *s, const struct live_request *r, u64 end
 	intern_release(&names);
 }
 
+/* Instructions of the function, by where samples hit it. */
+static void fill_code(struct sampling *s, const struct live_request *r, u64 end,
+		      struct profile_frame *f)
+{
+	struct hits h;
+
+	hits_init(&h, s->names.symbols, f->event, s->arch);
+	for (size_t i = s->first; i < s->kept.len; i++) {
+		const struct kept *k = &s->kept.items[i];
+		struct process *proc;
+
+		if (k->time > end || k->time + WINDOW_NS < end || !k->ip || !is_asked(s, k, r) ||
+		    !k->stack || !is_inside(&s->profile, k->stack, r))
+			continue;
+		proc = machine_process(&s->names.machine, (s32)k->pid);
+		hits_add(&h,
+			 machine_place(&s->names.machine, proc,
+				       k->kernel ? ADDRESS_KERNEL : ADDRESS_USER, k->ip, false),
+			 proc, k->time, k->weight);
+	}
+	hits_finish(&h);
+	live_code_fill(f, &h, r);
+	hits_release(&h);
+}
+
 static int heavier(const void *a, const void *b)
 {
 	const struct live_detail *x = a, *y = b;
@@ -332,8 +357,10 @@ static void publish(struct sampling *s, const struct live_request *r)
 	sampler_stats(s->sampler, &stats);
 	select_samples(s, r, end);
 	profile_frame_fill(f, &s->profile, s->event, r);
-	if (*r->function)
+	if (*r->function) {
 		fill_lines(s, r, end, f);
+		fill_code(s, r, end, f);
+	}
 	vec_sort(&f->lines, heavier);
 	f->lost = stats.lost + s->dropped;
 	for (int i = 0; i < UNWIND_END_COUNT; i++)
@@ -399,8 +426,11 @@ static int open_sampling(struct sampling *s, struct err *e)
 		.events = 1, .ring_bytes = 1 << 20, .python = true, .python_names = &s->python
 	};
 	int r = event_add_default(&s->events, NULL, e);
+	struct utsname system;
 
 	python_names_init(&s->python);
+	if (uname(&system) == 0)
+		snprintf(s->arch, sizeof(s->arch), "%.31s", system.machine);
 	if (!r)
 		r = target_add_cpus(&s->target, NULL, e);
 	if (r < 0)

@@ -37,6 +37,8 @@ void *live_waits(void *live);
 
 /* Is the innermost frame of @stack the function that is asked for? */
 bool live_is_function(const struct profile *p, u32 stack, const struct live_request *r);
+/* Does the stack belong to what is asked for: the function on it, or the module innermost? */
+bool live_has_asked(const struct profile *p, u32 stack, const struct live_request *r);
 /* Fills functions and boxes from the samples of @p, of @event; details of the function asked for.
  */
 void profile_frame_fill(struct profile_frame *f, struct profile *p, u16 event,

@@ -3,6 +3,7 @@
 
 #include "analysis/flame.h"
 #include "profile/load.h"
+#include "top/live_code.h"
 #include "top/live_state.h"
 #include "waits/wait.h"
 
@@ -11,6 +12,11 @@ struct recorded_samples {
 	VEC(struct profile_sample) all;
 	u16 event;
 	double seconds;
+	char *path;
+	struct hits hits; /* of the same file, once code is asked for */
+	struct hits_opts hits_opts;
+	bool has_hits, no_hits;
+	char why[256];
 };
 
 int recorded_samples_new(struct recorded_samples **ret, const char *path, struct err *e)
@@ -34,6 +40,7 @@ int recorded_samples_new(struct recorded_samples **ret, const char *path, struct
 	vec_each(sample, &s->profile.samples)
 		if (sample->event == s->event)
 			vec_push(&s->all, *sample);
+	s->path = xstrdup(path);
 	*ret = s;
 	return 0;
 }
@@ -43,6 +50,9 @@ void recorded_samples_free(struct recorded_samples *s)
 	if (!s)
 		return;
 	vec_release(&s->all);
+	if (s->has_hits || s->no_hits)
+		hits_release(&s->hits);
+	free(s->path);
 	profile_release(&s->profile);
 	free(s);
 }
@@ -54,10 +64,24 @@ static bool is_asked(const struct profile *p, const struct profile_sample *s,
 
 	if ((r->pid && (u32)t->pid != r->pid) || (r->tid && (u32)t->tid != r->tid))
 		return false;
-	for (u32 stack = s->stack; *r->function && stack; stack = p->stacks.items[stack].parent)
-		if (live_is_function(p, stack, r))
-			return true;
-	return !*r->function;
+	return live_has_asked(p, s->stack, r);
+}
+
+static void fill_code(struct recorded_samples *s, struct profile_frame *f,
+		      const struct live_request *r)
+{
+	_cleanup_err_ struct err e = ERR_INIT;
+
+	if (!s->has_hits && !s->no_hits) {
+		s->no_hits = hits_load(&s->hits, s->path, &s->hits_opts, &e) < 0;
+		s->has_hits = !s->no_hits;
+		if (s->no_hits)
+			snprintf(s->why, sizeof(s->why), "%s", e.what ? e.what : "no code");
+	}
+	if (s->has_hits)
+		live_code_fill(f, &s->hits, r);
+	else
+		f->code_why = arena_strdup(&f->arena, s->why);
 }
 
 struct profile_frame *recorded_samples_frame(struct recorded_samples *s,
@@ -74,5 +98,7 @@ struct profile_frame *recorded_samples_frame(struct recorded_samples *s,
 	f->frequency = s->profile.events.items[s->event].frequency;
 	f->serial = UINT64_MAX;
 	profile_frame_fill(f, &s->profile, s->event, r);
+	if (*r->function)
+		fill_code(s, f, r);
 	return f;
 }

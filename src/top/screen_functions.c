@@ -3,6 +3,7 @@
 #include "top/screens.h"
 
 #include "base/fmt.h"
+#include "base/io.h"
 
 static double percent(u64 part, u64 whole)
 {
@@ -25,10 +26,29 @@ static const struct table_column columns[] = {
 	{ "FUNCTION", 0, false },
 };
 
+/* The functions that are listed: all, or those with the text of the filter. */
+struct listed {
+	const struct profile_frame *p;
+	VEC(u32) rows;
+};
+
+static void list_functions(const struct top *t, struct listed *ret)
+{
+	*ret = (struct listed){ .p = t->profile };
+	for (u32 i = 0; t->profile && i < t->profile->functions.len; i++) {
+		const struct live_function *f = &t->profile->functions.items[i];
+
+		if (!*t->functions_filter || strcasestr(f->name, t->functions_filter) ||
+		    strcasestr(base_name(f->module), t->functions_filter))
+			vec_push(&ret->rows, i);
+	}
+}
+
 static enum role cell(void *ctx, int row, size_t column, struct buf *out)
 {
-	const struct profile_frame *p = ctx;
-	const struct live_function *f = &p->functions.items[row];
+	const struct listed *l = ctx;
+	const struct profile_frame *p = l->p;
+	const struct live_function *f = &p->functions.items[l->rows.items[row]];
 	double share = percent(column ? f->total : f->self, p->weight);
 
 	switch (column) {
@@ -67,13 +87,35 @@ static enum role detail_cell(void *ctx, int row, size_t column, struct buf *out)
 	return ROLE_TEXT;
 }
 
-static void draw_function(struct top *t, struct rect r)
+static enum role code_cell(void *ctx, int row, size_t column UNUSED, struct buf *out)
 {
-	struct details d = { .p = t->profile };
+	const struct live_code *c = &((const struct profile_frame *)ctx)->code.items[row];
+
+	buf_addstr(out, c->text);
+	return c->share >= 5 ? ROLE_BAD : c->share >= 1 ? ROLE_WARN : ROLE_TEXT;
+}
+
+/* Instructions between the lines of their source; the hottest is in sight. */
+static void draw_code(struct top *t, struct rect r, struct list *l)
+{
+	static const struct table_column column[] = { { "CODE  (% of the function)", 0, false } };
+	const struct table_view view = { .columns = column,
+					 .n_columns = 1,
+					 .sorted = -1,
+					 .cell = code_cell,
+					 .ctx = t->profile };
+
+	if (r.h < 2)
+		return;
+	if (t->profile->code_why)
+		grid_text(&t->grid, r.x, r.y, r.w, t->profile->code_why, ROLE_DIM);
+	else
+		table_draw(&t->grid, r, &view, l, (int)t->profile->code.len);
+}
+
+static void draw_title(struct top *t, struct rect r)
+{
 	const struct scope *s = top_scope(t);
-	int lines = MIN((int)t->profile->lines.len + 1, MAX(r.h / 2, 2));
-	struct table_view view = { .n_columns = 2, .sorted = 0, .cell = detail_cell, .ctx = &d };
-	struct list none = { .cursor = -1 };
 	u64 self = 0;
 
 	vec_each(f, &t->profile->functions)
@@ -84,20 +126,42 @@ static void draw_function(struct top *t, struct rect r)
 		   percent(t->profile->samples,
 			   (u64)(t->profile->seconds * (double)t->profile->frequency) + 1),
 		   percent(self, t->profile->weight));
+}
+
+/* From above: source lines, callers, and code where there is room; or code alone. */
+static void draw_function(struct top *t, struct rect r)
+{
+	struct details d = { .p = t->profile };
+	struct table_view view = { .n_columns = 2, .sorted = 0, .cell = detail_cell, .ctx = &d };
+	struct list none = { .cursor = -1 };
+	struct list hot = { .cursor = (int)t->profile->code_hottest };
+	int lines = MIN((int)t->profile->lines.len + 1, MAX(r.h / 4, 2));
+	int callers = MIN((int)t->profile->callers.len + 1, MAX(r.h / 3, 2));
+
+	draw_title(t, r);
 	r.y++;
 	r.h--;
+	if (t->code) {
+		if (!t->list.n)
+			t->list.cursor = hot.cursor;
+		draw_code(t, r, &t->list);
+		return;
+	}
 	if (t->profile->lines.len) {
 		d.lines = true;
 		view.columns = line_columns;
 		table_draw(&t->grid, (struct rect){ r.x, r.y, r.w, lines }, &view, &none,
 			   (int)t->profile->lines.len);
-		/* a list without a cursor */
 		r.y += lines;
 		r.h -= lines;
 	}
 	d.lines = false;
 	view.columns = caller_columns;
-	table_draw(&t->grid, r, &view, &t->list, (int)t->profile->callers.len);
+	table_draw(&t->grid, (struct rect){ r.x, r.y, r.w, MIN(callers, r.h) }, &view, &t->list,
+		   (int)t->profile->callers.len);
+	/* half of what is left stands before the hottest instruction */
+	hot.first = MAX(hot.cursor - (r.h - callers - 1) / 2, 0);
+	draw_code(t, (struct rect){ r.x, r.y + callers, r.w, r.h - callers }, &hot);
 }
 
 /* --- the screen ------------------------------------------------------------------------------- */
@@ -114,28 +178,33 @@ static void draw_head(struct top *t, struct rect r)
 			 percent(p->user_stacks - p->cut, p->user_stacks));
 	if (p->lost)
 		buf_addf(&text, ", %llu lost", (unsigned long long)p->lost);
+	if (*t->functions_filter && !*top_scope(t)->function)
+		buf_addf(&text, "  filter: %s", t->functions_filter);
 	grid_text(&t->grid, r.x, r.y, r.w, buf_str(&text), p->lost ? ROLE_WARN : ROLE_DIM);
 }
 
 static void draw(struct top *t, struct rect r)
 {
+	struct listed listed;
 	const struct table_view view = {
 		.columns = columns,
 		.n_columns = ARRAY_SIZE(columns),
 		.sorted = 0,
 		.cell = cell,
-		.ctx = t->profile,
+		.ctx = &listed,
 	};
 
 	if (!profile_is_there(t, r))
 		return;
+	list_functions(t, &listed);
 	draw_head(t, r);
 	r.y++;
 	r.h--;
 	if (*top_scope(t)->function)
 		draw_function(t, r);
 	else
-		table_draw(&t->grid, r, &view, &t->list, (int)t->profile->functions.len);
+		table_draw(&t->grid, r, &view, &t->list, (int)listed.rows.len);
+	vec_release(&listed.rows);
 }
 
 bool profile_is_there(struct top *t, struct rect r)
@@ -167,26 +236,156 @@ bool profile_is_there(struct top *t, struct rect r)
 
 void narrow_to_function(struct top *t, const char *name, const char *module)
 {
-	struct scope *s = top_narrow(t, "%s", name);
+	/* the frame that they are of goes with the narrowing */
+	_cleanup_free_ char *function = xstrdup(name), *in = xstrdup(module);
+	struct scope *s = top_narrow(t, "%s", function);
 
-	snprintf(s->function, sizeof(s->function), "%s", name);
-	snprintf(s->module, sizeof(s->module), "%s", module);
+	t->code = false;
+	snprintf(s->function, sizeof(s->function), "%s", function);
+	snprintf(s->module, sizeof(s->module), "%s", in);
 	top_go(t, top_screen_find("functions"));
 	t->list = (struct list){ 0 };
 	top_ask(t);
 }
 
+/* --- keys, those of perf's browser ------------------------------------------------------------ */
+
+static const struct live_function *chosen(const struct top *t)
+{
+	const struct live_function *f = NULL;
+	struct listed l;
+
+	list_functions(t, &l);
+	if (t->list.cursor >= 0 && (size_t)t->list.cursor < l.rows.len)
+		f = &t->profile->functions.items[l.rows.items[t->list.cursor]];
+	vec_release(&l.rows);
+	return f;
+}
+
+static void zoom_module(struct top *t, const char *module, const char *label)
+{
+	struct scope *s = top_narrow(t, "%s", label);
+
+	s->function[0] = '\0';
+	snprintf(s->module, sizeof(s->module), "%s", module);
+	t->list = (struct list){ 0 };
+	top_ask(t);
+}
+
+static void choose_thread(struct top *t)
+{
+	_cleanup_buf_ struct buf lines = BUF_INIT;
+
+	vec_each(at, &t->profile->threads)
+		buf_addf(&lines, "%6.2f%%  %7u %s\n", percent(at->weight, t->profile->weight),
+			 at->tid, at->comm);
+	popup_open(&t->popup, "Only this thread", buf_str(&lines), true);
+	t->popup_for = POPUP_THREAD;
+}
+
+void functions_thread_chosen(struct top *t, int line)
+{
+	const struct live_thread *at;
+	u32 pid, tid;
+	struct scope *s;
+
+	if (!t->profile || (size_t)line >= t->profile->threads.len)
+		return;
+	at = &t->profile->threads.items[line];
+	pid = at->pid;
+	tid = at->tid;
+	/* the frame goes with the narrowing */
+	s = top_narrow(t, "thread %u %s", tid, at->comm);
+	s->pid = pid;
+	s->tid = tid;
+	t->list = (struct list){ 0 };
+	top_ask(t);
+}
+
+/* As perf's P: all that is listed into a file of the next free number. */
+static void print_functions(struct top *t)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT, path = BUF_INIT;
+	_cleanup_err_ struct err e = ERR_INIT;
+	struct listed l;
+
+	for (int i = 0; i < 1000; i++) {
+		buf_reset(&path);
+		buf_addf(&path, "fathom.hist.%d", i);
+		if (!io_exists(buf_str(&path)))
+			break;
+	}
+	list_functions(t, &l);
+	vec_each(row, &l.rows) {
+		const struct live_function *f = &t->profile->functions.items[*row];
+
+		buf_addf(&out, "%6.2f%% %6.2f%%  %-24s  [%c] ",
+			 percent(f->total, t->profile->weight),
+			 percent(f->self, t->profile->weight), base_name(f->module),
+			 f->kind == FRAME_KERNEL ? 'k' : '.');
+		fmt_clean(&out, f->name, strlen(f->name));
+		buf_addch(&out, '\n');
+	}
+	vec_release(&l.rows);
+	if (io_write_file_atomic(buf_str(&path), buf_str(&out), out.len, &e) < 0)
+		top_complain(t, "%s", e.what);
+	else
+		top_say(t, "written: %s", buf_str(&path));
+}
+
+void functions_prompt_changed(struct top *t)
+{
+	if (t->prompt == PROMPT_FUNCTIONS)
+		memcpy(t->functions_filter, t->edit.text, sizeof(t->functions_filter));
+}
+
+static void show_code(struct top *t)
+{
+	const struct live_function *f = *top_scope(t)->function ? NULL : chosen(t);
+
+	if (f)
+		narrow_to_function(t, f->name, f->module);
+	t->code = f || !t->code;
+	t->list = (struct list){ 0 };
+}
+
+static bool perf_key(struct top *t, u32 key)
+{
+	const struct live_function *f = chosen(t);
+
+	switch (key) {
+	case 'a': show_code(t); return true;
+	case '/':
+		t->prompt = PROMPT_FUNCTIONS;
+		edit_set(&t->edit, t->functions_filter);
+		return true;
+	case 'P': print_functions(t); return true;
+	case 't': choose_thread(t); return true;
+	case 'k': zoom_module(t, LIVE_KERNEL, "kernel"); return true;
+	case 'd':
+		if (f && !*top_scope(t)->function) {
+			_cleanup_free_ char *module = xstrdup(f->module);
+
+			zoom_module(t, module, base_name(module));
+		}
+		return true;
+	default: return false;
+	}
+}
+
 static bool key_pressed(struct top *t, const struct input *in)
 {
-	const struct profile_frame *p = t->profile;
+	const struct live_function *f;
 
+	if (t->profile && perf_key(t, in->key))
+		return true;
 	if (in->key != TUI_ENTER && in->key != TUI_DOUBLE_CLICK)
 		return list_key(&t->list, in);
+	f = chosen(t);
 	if (*top_scope(t)->function)
 		top_go(t, top_screen_find("flame"));
-	else if (p && (size_t)t->list.cursor < p->functions.len)
-		narrow_to_function(t, p->functions.items[t->list.cursor].name,
-				   p->functions.items[t->list.cursor].module);
+	else if (f)
+		narrow_to_function(t, f->name, f->module);
 	return true;
 }
 
@@ -198,7 +397,8 @@ static void explain(struct top *t, struct buf *out)
 		 "from: perf events, %llu times a second on each CPU; stacks by the CFI tables\n"
 		 "of the files, without stopping anybody. [k] code of the kernel, [.] of "
 		 "programs.\n\n"
-		 "Enter: who calls it, and its source lines. 4: all of it as a flame graph.\n"
+		 "Enter: its source lines, who calls it, its instructions. a: instructions alone.\n"
+		 "d, t, k: only this module, one thread, the kernel. 4: a flame graph.\n"
 		 "fathom record -p PID keeps samples for later.\n",
 		 (unsigned long long)t->o.frequency);
 }

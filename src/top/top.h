@@ -114,8 +114,17 @@ enum prompt {
 	PROMPT_WRITE,
 	PROMPT_COMMAND,
 	PROMPT_TOOL,
+	PROMPT_FUNCTIONS,
 };
-enum popup_for { POPUP_TEXT, POPUP_SIGNAL, POPUP_USER, POPUP_SORT, POPUP_COLUMNS, POPUP_THEME };
+enum popup_for {
+	POPUP_TEXT,
+	POPUP_SIGNAL,
+	POPUP_USER,
+	POPUP_SORT,
+	POPUP_COLUMNS,
+	POPUP_THEME,
+	POPUP_THREAD
+};
 
 struct top {
 	struct top_opts o;
@@ -147,6 +156,8 @@ struct top {
 	int form;                         /* enum pane_form */
 	struct topology_source *topology; /* once it is asked for */
 	struct topo_load topology_load;
+	char functions_filter[EDIT_MOST]; /* only functions and modules with this in their name */
+	bool code;                        /* the function's code fills the screen */
 	struct popup popup;
 	enum popup_for popup_for;
 	struct edit edit;
@@ -209,6 +220,10 @@ bool tasks_action(struct top *t, const struct input *in);
 void tasks_chosen(struct top *t, int line);
 void tasks_prompt_done(struct top *t);
 void tasks_prompt_changed(struct top *t);
+
+/* screen_functions.c: what was typed, and which thread was chosen. */
+void functions_prompt_changed(struct top *t);
+void functions_thread_chosen(struct top *t, int line);
 
 /* screen_tools.c */
 void tools_prompt_done(struct top *t);

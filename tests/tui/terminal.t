@@ -119,6 +119,8 @@ restored SEGV 'a crash'
 
 # a recording
 "$FATHOM" record -q -o "$TMP/x.data" -- "$WORKLOADS/burn" --seconds 1 c=1 >/dev/null
+open plain 80x24 "$FATHOM report -i $TMP/x.data --no-pager"
+ok 'report on a terminal offers the browser' wait_until eval "screen plain | grep -q 'report --tui'"
 open report 80x24 "$FATHOM report -i $TMP/x.data --tui"
 ok 'report --tui browses a file' wait_until eval "screen report | grep -qE '\[\.\] c$'"
 tm send-keys -t report Enter
