@@ -372,8 +372,10 @@ static int run_engine(struct serving *s, struct err *e)
 				     .once = s->args->once,
 				     .node_names = s->args->compat == 1 };
 	struct web_engine *en = NULL;
-	int r = web_engine_new(&en, &o, e);
+	int r = web_sandbox_engine(e);
 
+	if (!r)
+		r = web_engine_new(&en, &o, e);
 	if (!r)
 		r = print_addresses(s);
 	if (!r)

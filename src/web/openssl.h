@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The functions of OpenSSL that TLS needs. Its tables are full of pointers: to relocate them
- * would be half of the page faults of every start, so the shared library is opened when somebody asks
- * for TLS; in the static program, where nothing is relocated, it is linked in.
+ * The functions of OpenSSL that TLS needs. Its tables are full of pointers: to relocate
+ * them would be half of the page faults of every start. The shared library is opened when somebody
+ * asks for TLS; in the static program, where nothing is relocated, it is linked in.
  */
 #ifndef WEB_OPENSSL_H
 #define WEB_OPENSSL_H

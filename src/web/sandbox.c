@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "web/sandbox.h"
 
+#include "host/caps.h"
+
 #include <grp.h>
 #include <linux/audit.h>
 #include <linux/capability.h>
@@ -184,4 +186,44 @@ int web_sandbox(const char *user, const int *keep, size_t n, pid_t parent, struc
 	}
 #endif
 	return r;
+}
+
+static const int kept[] = {
+	CAP_BPF,             /* programs and maps */
+	CAP_PERFMON,         /* events of the kernel and of every process */
+	CAP_SYS_PTRACE,      /* maps and files of processes of other users, for their symbols */
+	CAP_DAC_READ_SEARCH, /* files with symbols that only their owner may read */
+	CAP_SYSLOG,          /* addresses in /proc/kallsyms */
+	CAP_SYS_RESOURCE,    /* memory for maps, before Linux 5.11 */
+	CAP_SETUID,          /* these two: the HTTP side is another user */
+	CAP_SETGID,
+};
+
+int web_sandbox_engine(struct err *e)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
+	u32 mask[_LINUX_CAPABILITY_U32S_3] = { 0 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
+		mask[CAP_TO_INDEX(kept[i])] |= CAP_TO_MASK(kept[i]);
+	/* where it stands in for the two */
+	if (!caps_allow(caps_effective() & ~CAP_BIT(CAP_SYS_ADMIN),
+			CAP_BIT(CAP_BPF) | CAP_BIT(CAP_PERFMON)))
+		mask[CAP_TO_INDEX(CAP_SYS_ADMIN)] |= CAP_TO_MASK(CAP_SYS_ADMIN);
+	/* a program that root starts gets all of the bounding set; who may not shrink it is not
+	 * root */
+	for (int cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)
+		if (!(mask[CAP_TO_INDEX(cap)] & CAP_TO_MASK(cap)))
+			(void)prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
+	if (syscall(SYS_capget, &header, data) < 0)
+		return err_sys(e, errno, "cannot read capabilities");
+	for (size_t i = 0; i < ARRAY_SIZE(data); i++) {
+		data[i].effective &= mask[i];
+		data[i].permitted &= mask[i];
+		data[i].inheritable &= mask[i];
+	}
+	if (syscall(SYS_capset, &header, data) < 0)
+		return err_sys(e, errno, "cannot give up capabilities");
+	return 0;
 }

@@ -14,4 +14,10 @@
  */
 int web_sandbox(const char *user, const int *keep, size_t n, pid_t parent, struct err *e);
 
+/*
+ * The capturing side and all that it starts keep what recording needs, and what the HTTP side needs
+ * to become another user when it is started again; nothing else can be had any more.
+ */
+int web_sandbox_engine(struct err *e);
+
 #endif

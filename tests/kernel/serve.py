@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a hostile client may try on fathom serve: serve.py PORT TOKEN VIEW-TOKEN SOCKET.
+"""What a hostile client may try on fathom serve:
+serve.py PORT TOKEN VIEW-TOKEN SOCKET PROFILE-TOKEN PROGRAM-TOKEN.
 Prints "ok NAME" or "not ok NAME: why"."""
 
 import json
@@ -8,7 +9,7 @@ import socket
 import sys
 import time
 
-PORT, TOKEN, VIEW, UNIX = int(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[4]
+PORT, TOKEN, VIEW, UNIX, PROFILE, PROGRAM = int(sys.argv[1]), *sys.argv[2:7]
 
 
 def check(name, good, why=""):
@@ -92,6 +93,16 @@ def roles():
                                ("GET", "/api/v1/tools", None), ("POST", "/api/v1/jobs/1/stop", {})):
         is_status(f"view may not {method} {path}", ask(method, path, token=VIEW, body=body), 403)
     is_status("view may look", ask("GET", "/api/v1/about", token=VIEW), 200)
+    for token, name in ((VIEW, "view"), (PROFILE, "profile"), (TOKEN, "trace"), (PROGRAM, "program")):
+        about = body_of(ask("GET", "/api/v1/about", token=token))
+        check(f"a token of {name} says its role", about["role"] == name, about["role"])
+    is_status("profile may list recordings", ask("GET", "/api/v1/jobs", token=PROFILE), 200)
+    for method, path, body in (("GET", "/api/v1/tools", None), ("POST", "/api/v1/tools/run", {"tool": "syscount"}),
+                               ("POST", "/api/v1/program", {"text": "x"})):
+        is_status(f"profile may not {method} {path}", ask(method, path, token=PROFILE, body=body), 403)
+    is_status("program may list tools", ask("GET", "/api/v1/tools", token=PROGRAM), 200)
+    answer = ask("POST", "/api/v1/program", token=PROGRAM, body={"text": "BEGIN { exit }"})
+    check("and programs only where they are allowed", status(answer) == 403 and b"--allow-programs" in answer, answer)
     is_status("trace may not run programs", ask("POST", "/api/v1/program", body={"text": "x"}), 403)
     is_status("a result needs its key", ask("GET", "/result/" + "0" * 32, token=None), 404)
 

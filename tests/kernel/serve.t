@@ -24,11 +24,12 @@ is_done() { [ "$(job_state)" = '"state":"done"' ]; }
 http_side() { pgrep -P "$server" -x fathom-http; }
 wait_gone() { ! kill -0 "$1" 2>/dev/null; }
 
-serve --share view
-view=$(sed -n '2s/.*token=\([0-9a-f]*\).*/\1/p' address)
+serve --share view --share profile --share program
+token_of() { sed -n "s/.*token=\([0-9a-f]*\)  ($1)\$/\1/p" address; }
+view=$(token_of view)
 is 'a token has 128 bits' "${#token}" 32
 RUN_TIMEOUT=120
-run python3 "$TOP/tests/kernel/serve.py" "$port" "$token" "$view" "$TMP/socket"
+run python3 "$TOP/tests/kernel/serve.py" "$port" "$token" "$view" "$TMP/socket" "$(token_of profile)" "$(token_of program)"
 expect_status 0
 while read -r line; do
 	case $line in
@@ -54,6 +55,13 @@ run setpriv --reuid 65534 --clear-groups curl -sS -m 5 --unix-socket "$TMP/socke
 unlike 'another user sees nothing on it' "$out" schema
 run setpriv --reuid 65534 --clear-groups curl -sS -m 5 "http://127.0.0.1:$port/api/v1/about"
 unlike 'nor on the port without a token' "$out" schema
+
+eight=0
+for cap in 2 6 7 19 24 34 38 39; do eight=$((eight | 1 << cap)); done
+for set in Bnd Prm; do
+	is "the capturing side keeps eight capabilities: $set" \
+		$((0x$(awk -v set="Cap$set:" '$1 == set { print $2 }' "/proc/$server/status") & ~eight)) 0
+done
 
 # a crash of the HTTP side
 kill -SEGV "$pid"
