@@ -80,6 +80,16 @@ void top_go(struct top *t, int screen)
 	top_ask(t);
 }
 
+void top_step_tab(struct top *t, int by)
+{
+	int at = 0;
+
+	for (int i = 0; i < t->n_tabs; i++)
+		if (t->tabs[i] == t->screen)
+			at = i;
+	top_go(t, t->tabs[(at + t->n_tabs + by) % t->n_tabs]);
+}
+
 struct scope *top_narrow(struct top *t, const char *fmt, ...)
 {
 	struct scope *s = &t->scopes[t->n_scopes];
@@ -140,11 +150,12 @@ static void draw_tabs(struct top *t, int y)
 	fmt_clock(&right, t->frame->wall, 0);
 	width = (int)right.len;
 	room = t->grid.width > 40 ? t->grid.width - width - 2 : t->grid.width;
-	for (int i = 0; i < (int)ARRAY_SIZE(screens) && x < room; i++) {
+	for (int n = 0; n < t->n_tabs && x < room; n++) {
+		int i = t->tabs[n];
 		enum role role = i == t->screen ? ROLE_TAB_ON : ROLE_TAB;
 
 		x += grid_textf(&t->grid, x, y, room - x, role,
-				is_tab_full(t, i) ? " %c %s " : " %c ", tab_keys[i],
+				is_tab_full(t, i) ? " %c %s " : " %c ", tab_keys[n],
 				screens[i]->title);
 	}
 	if (room < t->grid.width)
@@ -221,7 +232,7 @@ static void draw_bottom(struct top *t, int y)
 		[PROMPT_FILTER] = "Filter:",
 		[PROMPT_AFFINITY] = "CPUs (0-3,7):",
 		[PROMPT_WRITE] = "Write to:",
-		[PROMPT_COMMAND] = "Command:",
+		[PROMPT_SETTING] = "Setting:",
 		[PROMPT_TOOL] = "fathom",
 		[PROMPT_FUNCTIONS] = "Functions with:",
 	};
@@ -297,6 +308,8 @@ static void prompt_key(struct top *t, const struct input *in)
 	}
 	if (t->prompt == PROMPT_WRITE)
 		top_write(t, t->edit.text);
+	else if (t->prompt == PROMPT_SETTING)
+		settings_take(t, t->edit.text);
 	else if (t->prompt == PROMPT_TOOL)
 		tools_prompt_done(t);
 	else
@@ -309,9 +322,9 @@ static bool common_key(struct top *t, const struct input *in)
 	size_t n;
 	const struct top_key *k = top_keys(&n);
 
-	for (int i = 0; i < (int)ARRAY_SIZE(screens); i++) {
+	for (int i = 0; i < MIN(t->n_tabs, (int)sizeof(tab_keys) - 1); i++) {
 		if (in->key == (u32)tab_keys[i]) {
-			top_go(t, i);
+			top_go(t, t->tabs[i]);
 			return true;
 		}
 	}
@@ -330,7 +343,9 @@ static bool click_tab(struct top *t, const struct input *in)
 
 	if (in->key != TUI_CLICK || in->y != 0 || t->grid.height < 4)
 		return false;
-	for (int i = 0; i < (int)ARRAY_SIZE(screens); i++) {
+	for (int n = 0; n < t->n_tabs; n++) {
+		int i = t->tabs[n];
+
 		x += is_tab_full(t, i) ? 4 + (int)fmt_width(screens[i]->title) : 3;
 		if (in->x < x) {
 			top_go(t, i);
@@ -344,8 +359,17 @@ void top_key(struct top *t, const struct input *in)
 {
 	int chosen;
 
+	struct input mapped = *in;
+
 	if (in->key == TUI_RESIZE)
 		return;
+	for (int i = 0; i < t->n_remapped && !t->prompt; i++) {
+		if (t->remapped[i].from == in->key) {
+			mapped.key = t->remapped[i].to;
+			break;
+		}
+	}
+	in = &mapped;
 	if (popup_key(&t->popup, in, &chosen)) {
 		if (chosen >= 0)
 			tasks_chosen(t, chosen);
@@ -419,7 +443,7 @@ static int choose_theme(struct top *t, struct err *e)
 	}
 	if (!t->o.theme && t->grid.theme)
 		theme = t->grid.theme;
-	t->grid.theme = t->o.no_color ? theme_plain() : theme;
+	settings_theme(t, theme_find((t->o.no_color ? theme_plain() : theme)->name));
 	return 0;
 }
 
@@ -441,7 +465,17 @@ int top_new(struct top **ret, const struct top_opts *o, struct err *e)
 	t->tasks.tree = o->tree;
 	t->tasks.threads = o->threads;
 	t->grid.ascii = o->ascii;
+	while (t->n_tabs < (int)ARRAY_SIZE(screens)) {
+		t->tabs[t->n_tabs] = t->n_tabs;
+		t->n_tabs++;
+	}
+	snprintf(t->overview_meters, sizeof(t->overview_meters),
+		 "cpu,memory,pressure,disk,network,kernel");
+	snprintf(t->short_meters, sizeof(t->short_meters), "cpu,memory");
 	settings_read(t);
+	t->tasks.tree |= o->tree;
+	t->tasks.threads |= o->threads;
+	t->grid.ascii |= o->ascii;
 	r = prepare_tasks(t, e);
 	if (!r)
 		r = prepare_screen(t, e);
@@ -562,7 +596,7 @@ int top_run(struct top *t, struct err *e)
 	if (r < 0)
 		return r;
 	if (!driver_has_color(d))
-		t->grid.theme = theme_plain();
+		settings_theme(t, theme_plain());
 	t->grid.ascii |= !term_unicode();
 	r = loop(t, d, e);
 	driver_close(d);

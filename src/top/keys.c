@@ -20,18 +20,12 @@ static void back(struct top *t)
 
 static void next_screen(struct top *t)
 {
-	int n;
-
-	top_screens(&n);
-	top_go(t, (t->screen + 1) % n);
+	top_step_tab(t, 1);
 }
 
 static void last_screen(struct top *t)
 {
-	int n;
-
-	top_screens(&n);
-	top_go(t, (t->screen + n - 1) % n);
+	top_step_tab(t, -1);
 }
 
 static void pause_time(struct top *t)
@@ -86,13 +80,24 @@ static void next_theme(struct top *t)
 	size_t n;
 	const struct theme *list = theme_list(&n);
 
-	t->grid.theme = &list[(size_t)(t->grid.theme - list + 1) % n];
+	for (size_t i = 0; i < n; i++) {
+		if (!streq(list[i].name, t->grid.theme->name))
+			continue;
+		settings_theme(t, &list[(i + 1) % n]);
+		break;
+	}
 	top_say(t, "theme %s: %s", t->grid.theme->name, t->grid.theme->text);
 }
 
 static void save(struct top *t)
 {
 	settings_write(t);
+}
+
+static void type_setting(struct top *t)
+{
+	t->prompt = PROMPT_SETTING;
+	edit_set(&t->edit, "");
 }
 
 static const struct top_key keys[] = {
@@ -108,8 +113,13 @@ static const struct top_key keys[] = {
 	{ '{', 0, NULL, NULL, NULL, much_earlier },
 	{ '}', 0, NULL, NULL, NULL, much_later },
 	{ 'w', 0, NULL, NULL, "write the screen: FILE.svg, .ans or .txt", write_screen },
-	{ 'S', 0, NULL, NULL, "keep columns, order and theme in the settings file", save },
+	{ 'S', 0, NULL, NULL, "keep columns, tabs, meters, colours and keys in the settings file",
+	  save },
 	{ 'W', 0, NULL, NULL, "next theme of colours", next_theme },
+	{ 'O', 0, NULL, NULL, "choose the tabs", tabs_choose },
+	{ 'G', 0, NULL, NULL, "choose the meters", meters_choose },
+	{ ':', 0, NULL, NULL, "type a setting, such as theme = safe or keys = F12 q",
+	  type_setting },
 	{ 'q', TUI_F1 + 9, NULL, "Quit", "leave", quit },
 	{ '/', TUI_F1 + 2, "processes", "Search", "search in commands; n and N: next, before",
 	  NULL },

@@ -6,9 +6,9 @@
 
 enum { COLUMN_LEAST = 36, CPUS_MOST = 64 };
 
-static bool is_short(const struct top_meter *m)
+static bool is_short(const struct top *t, const struct top_meter *m)
 {
-	return streq(m->group, "cpu") || streq(m->group, "memory");
+	return meters_have(t->short_meters, m->group);
 }
 
 /* One meter for all CPUs where there are more than lines for them. */
@@ -37,7 +37,7 @@ int meters_lines(const struct top *t, int width, int most)
 	int columns = MAX(width / COLUMN_LEAST, 1), n = 0;
 
 	vec_each(m, &t->frame->meters)
-		n += is_short(m) && is_drawn(t, m, cpus_for(columns, most));
+		n += is_short(t, m) && is_drawn(t, m, cpus_for(columns, most));
 	return MIN(DIV_ROUND_UP(n, columns) + 1, most);
 }
 
@@ -64,7 +64,7 @@ void meters_draw(struct top *t, struct rect r)
 	vec_each(m, &t->frame->meters) {
 		struct rect at = { r.x + n % columns * width, r.y + n / columns, width - 1, 1 };
 
-		if (!is_short(m) || !is_drawn(t, m, most) || n / columns >= r.h - 1)
+		if (!is_short(t, m) || !is_drawn(t, m, most) || n / columns >= r.h - 1)
 			continue;
 		draw_meter(&t->grid, at, m, 4);
 		n++;
@@ -123,7 +123,7 @@ static int draw_groups(struct top *t, struct rect r)
 		const struct top_meter *m = &t->frame->meters.items[i];
 		struct rect at;
 
-		if (!is_drawn(t, m, CPUS_MOST))
+		if (!is_drawn(t, m, CPUS_MOST) || !meters_have(t->overview_meters, m->group))
 			continue;
 		if (!streq(group, m->group)) {
 			y += n ? DIV_ROUND_UP(n, columns) : 0;

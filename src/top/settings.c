@@ -3,7 +3,7 @@
  * The settings file: lines "name = value", # begins a comment. It is written by the key S, and may
  * be written by hand: what it does not name stays as it is, what is not known is left out.
  */
-#include "top/top.h"
+#include "top/settings_look.h"
 
 #include "base/io.h"
 #include "base/safedir.h"
@@ -70,7 +70,7 @@ static bool set_theme(struct top *t, const char *value)
 	const struct theme *theme = theme_find(value);
 
 	if (theme)
-		t->grid.theme = theme;
+		settings_theme(t, theme);
 	return theme != NULL;
 }
 
@@ -78,7 +78,7 @@ static bool set_bool(bool *to, const char *value)
 {
 	if (!streq(value, "yes") && !streq(value, "no"))
 		return false;
-	*to |= streq(value, "yes");
+	*to = streq(value, "yes");
 	return true;
 }
 
@@ -111,6 +111,13 @@ static const struct setting {
 	{ "threads", "rows are threads", get_threads, set_threads },
 	{ "hide_kernel_threads", "only programs", get_hide_kernel, set_hide_kernel },
 	{ "follow", "the cursor follows its process", get_follow, set_follow },
+	{ "tabs", "screens, in the order of their keys 1 to 9, 0 and =", get_tabs, set_tabs },
+	{ "meters", "above the processes: cpu, memory, pressure, disk, network, kernel", get_meters,
+	  set_meters },
+	{ "overview", "meters of the overview, of the same groups", get_overview, set_overview },
+	{ "colors", "of the 256, by role: bad:196 user:35; -1: the terminal's own", get_colors,
+	  set_colors },
+	{ "keys", "pairs: the first key acts as the second, as in F12 q", get_keys, set_keys },
 	{ "ascii", "nothing but ASCII is drawn", get_ascii, set_ascii },
 };
 
@@ -144,6 +151,18 @@ static void take_line(struct top *t, char *line, unsigned int number)
 				return;
 	}
 	top_complain(t, "settings: line %u is left out", number);
+}
+
+void settings_take(struct top *t, const char *line)
+{
+	_cleanup_free_ char *copy = xstrdup(line);
+
+	t->message[0] = '\0';
+	take_line(t, copy, 0);
+	if (t->bad_message && *t->message)
+		top_complain(t, "not understood: %.100s", line);
+	else
+		top_say(t, "set: %.100s; S keeps it", line);
 }
 
 void settings_read(struct top *t)

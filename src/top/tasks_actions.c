@@ -164,6 +164,8 @@ void tasks_chosen(struct top *t, int line)
 		popup_line(&t->popup, line, &text);
 		snprintf(t->tasks.user, sizeof(t->tasks.user), "%s", line ? buf_str(&text) : "");
 		break;
+	case POPUP_METERS: meters_chosen(t, line); break;
+	case POPUP_TABS: tabs_chosen(t, line); break;
 	case POPUP_THREAD: functions_thread_chosen(t, line); break;
 	case POPUP_SORT: set_sort(t, column); break;
 	case POPUP_COLUMNS:

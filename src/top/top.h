@@ -23,7 +23,15 @@
 #include "tui/popup.h"
 #include "tui/table.h"
 
-enum { SCOPES_MOST = 16, COLUMNS_MOST = 64, HISTORY = 600, TOP_FDS = 5 };
+enum {
+	SCOPES_MOST = 16,
+	COLUMNS_MOST = 64,
+	HISTORY = 600,
+	TOP_FDS = 5,
+	TABS_MOST = 16,
+	KEYS_MOST = 64,
+	GROUPS_MOST = 16
+};
 
 struct top_opts {
 	u64 interval;
@@ -112,7 +120,7 @@ enum prompt {
 	PROMPT_FILTER,
 	PROMPT_AFFINITY,
 	PROMPT_WRITE,
-	PROMPT_COMMAND,
+	PROMPT_SETTING,
 	PROMPT_TOOL,
 	PROMPT_FUNCTIONS,
 };
@@ -123,7 +131,9 @@ enum popup_for {
 	POPUP_SORT,
 	POPUP_COLUMNS,
 	POPUP_THEME,
-	POPUP_THREAD
+	POPUP_THREAD,
+	POPUP_METERS,
+	POPUP_TABS,
 };
 
 struct top {
@@ -156,6 +166,16 @@ struct top {
 	int form;                         /* enum pane_form */
 	struct topology_source *topology; /* once it is asked for */
 	struct topo_load topology_load;
+	int tabs[TABS_MOST]; /* screens in the order of their tabs */
+	int n_tabs;
+	struct {
+		u32 from, to; /* pressing the one acts as the other */
+	} remapped[KEYS_MOST];
+	int n_remapped;
+	/* groups of meters, separated by commas: on the overview, and above the processes */
+	char overview_meters[128], short_meters[128];
+	struct theme own_theme;           /* the chosen one with colours of the user */
+	char colors[512];                 /* those: "bad:196 user:35" */
 	char functions_filter[EDIT_MOST]; /* only functions and modules with this in their name */
 	bool code;                        /* the function's code fills the screen */
 	struct popup popup;
@@ -188,6 +208,8 @@ void top_key(struct top *t, const struct input *in);
 void top_say(struct top *t, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void top_complain(struct top *t, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void top_go(struct top *t, int screen);
+/* To the tab after this one, or before it (-1). */
+void top_step_tab(struct top *t, int by);
 /* Asks the collectors for what screen and scope need now. */
 void top_ask(struct top *t);
 
@@ -244,6 +266,16 @@ const struct top_key *top_keys(size_t *ret_n);
 /* settings.c */
 void settings_read(struct top *t);
 void settings_write(struct top *t);
+/* A line "name = value" of them that was typed. */
+void settings_take(struct top *t, const char *line);
+/* The theme by its name, with the colours of the user. */
+void settings_theme(struct top *t, const struct theme *theme);
+/* Does the list of groups have this one? */
+bool meters_have(const char *list, const char *group);
+void meters_choose(struct top *t);
+void meters_chosen(struct top *t, int line);
+void tabs_choose(struct top *t);
+void tabs_chosen(struct top *t, int line);
 /* write.c: what is on the screen as a file, by the end of its name. */
 void top_write(struct top *t, const char *path);
 

@@ -111,3 +111,31 @@ const struct theme *theme_plain(void)
 {
 	return &themes[ARRAY_SIZE(themes) - 1];
 }
+
+static const char *const role_names[ROLE_COUNT] = {
+	[ROLE_TEXT] = "text",         [ROLE_DIM] = "dim",       [ROLE_BOLD] = "bold",
+	[ROLE_HEAD] = "head",         [ROLE_SORTED] = "sorted", [ROLE_CURSOR] = "cursor",
+	[ROLE_TAGGED] = "tagged",     [ROLE_FOUND] = "found",   [ROLE_TAB] = "tab",
+	[ROLE_TAB_ON] = "tab_on",     [ROLE_CRUMB] = "crumb",   [ROLE_KEY] = "key",
+	[ROLE_KEY_TEXT] = "key_text", [ROLE_FRAME] = "frame",   [ROLE_GOOD] = "good",
+	[ROLE_WARN] = "warn",         [ROLE_BAD] = "bad",       [ROLE_USER] = "user",
+	[ROLE_SYSTEM] = "system",     [ROLE_NICE] = "nice",     [ROLE_IRQ] = "irq",
+	[ROLE_IOWAIT] = "iowait",     [ROLE_STEAL] = "steal",   [ROLE_USED] = "used",
+	[ROLE_CACHE] = "cache",       [ROLE_SHARED] = "shared", [ROLE_READ] = "read",
+	[ROLE_WRITE] = "write",       [ROLE_RUN] = "run",       [ROLE_RUNNABLE] = "runnable",
+	[ROLE_DISK] = "disk",         [ROLE_LOCK] = "lock",     [ROLE_NET] = "net",
+	[ROLE_SLEEP] = "sleep",       [ROLE_OTHER] = "other",   [ROLE_KERNEL] = "kernel",
+};
+
+const char *role_name(enum role r)
+{
+	return r < ROLE_COUNT ? role_names[r] : NULL;
+}
+
+int role_find(const char *name, size_t len)
+{
+	for (int i = 0; i < ROLE_COUNT; i++)
+		if (strlen(role_names[i]) == len && !strncmp(role_names[i], name, len))
+			return i;
+	return -1;
+}

@@ -64,6 +64,9 @@ struct theme {
 	struct look_role roles[ROLE_COUNT];
 };
 
+/* "bad", "cursor"; NULL: no such role. And back; -1: none. */
+const char *role_name(enum role r);
+int role_find(const char *name, size_t len);
 /* All themes; the first is the default. */
 const struct theme *theme_list(size_t *ret_n);
 /* NULL: no such theme. */

@@ -419,3 +419,60 @@ TEST("settings are kept")
 	CHECK(t->tasks.tree);
 	top_free(t);
 }
+
+TEST("tabs, meters, colours and keys are settings")
+{
+	struct top_opts o = { .interval = SECOND, .input = machine(3) };
+	struct err e = ERR_INIT;
+	struct top *t, *again;
+	char path[300];
+
+	snprintf(path, sizeof(path), "%s/look.conf", test_tmpdir());
+	o.settings = path;
+	CHECK_EQ(top_new(&t, &o, &e), 0);
+	settings_take(t, "tabs = processes, waits");
+	CHECK(!t->bad_message);
+	settings_take(t, "meters = memory");
+	settings_take(t, "colors = bad:201 user:-1");
+	CHECK(!t->bad_message);
+	settings_take(t, "keys = g Tab F12 q");
+	CHECK(!t->bad_message);
+	settings_take(t, "meters = nothing");
+	CHECK(t->bad_message);
+	settings_take(t, "colors = bad:900");
+	CHECK(t->bad_message);
+	settings_take(t, "tabs = ");
+	CHECK(t->bad_message);
+	settings_take(t, "keys = nokey q");
+	CHECK(t->bad_message);
+	settings_take(t, "unknown = 1");
+	CHECK(t->bad_message);
+	settings_take(t, "keys = g Tab F12 q");
+	settings_write(t);
+	CHECK(!t->bad_message);
+	top_free(t);
+
+	CHECK_EQ(top_new(&again, &o, &e), 0);
+	CHECK_EQ(again->n_tabs, 2);
+	CHECK_EQ(again->tabs[1], top_screen_find("waits"));
+	CHECK(meters_have(again->short_meters, "memory"));
+	CHECK(!meters_have(again->short_meters, "cpu"));
+	CHECK_EQ(again->grid.theme->roles[ROLE_BAD].fg, 201);
+	CHECK_EQ(again->n_remapped, 2);
+	/* g goes to the next tab, which is the second of two */
+	top_wait(again, &e);
+	top_key(again, &(struct input){ .key = 'g' });
+	CHECK_EQ(again->screen, top_screen_find("waits"));
+	top_key(again, &(struct input){ .key = 'g' });
+	CHECK_EQ(again->screen, top_screen_find("processes"));
+	/* chosen from inside */
+	meters_choose(again);
+	meters_chosen(again, 6);
+	CHECK(meters_have(again->short_meters, "cpu"));
+	tabs_chosen(again, top_screen_find("flame"));
+	CHECK_EQ(again->n_tabs, 3);
+	top_key(again, &(struct input){ .key = TUI_ESC });
+	top_key(again, &(struct input){ .key = TUI_F1 + 11 });
+	CHECK(again->quit);
+	top_free(again);
+}
