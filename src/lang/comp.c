@@ -176,6 +176,7 @@ static const struct setting settings[] = {
 	{ "on_stack_limit", SET_IGNORED, 0, NULL, 0, 0 },
 	{ "show_debug_info", SET_IGNORED, 0, NULL, 0, 0 },
 	{ "symbol_source", SET_IGNORED, 0, NULL, 0, 0 },
+	{ "use_blazesym", SET_IGNORED, 0, NULL, 0, 0 },
 };
 
 static bool apply_number(struct comp *c, const struct setting *s, const char *value)
@@ -235,6 +236,12 @@ static void wrong_value(struct comp *c, const struct setting *s, const struct co
 		   entry->value, buf_str(&valid), valid.len ? "." : "");
 }
 
+static void say_deprecated(struct comp *c, const struct config_entry *entry, const char *name)
+{
+	if (c->opts->compat)
+		diag_warning(&c->diags, entry->at, "%s is deprecated and has no effect", name);
+}
+
 static void apply_script(struct comp *c, const struct config_entry *entry)
 {
 	const char *name = entry->key, *nearest;
@@ -246,6 +253,9 @@ static void apply_script(struct comp *c, const struct config_entry *entry)
 	for (size_t i = 0; i < ARRAY_SIZE(settings); i++) {
 		if (!streq(settings[i].name, name))
 			continue;
+		if (settings[i].type == SET_IGNORED && c->opts->compat &&
+		    (streq(name, "max_type_res_iterations") || streq(name, "symbol_source")))
+			say_deprecated(c, entry, name);
 		if (!apply(c, &settings[i], entry->value))
 			wrong_value(c, &settings[i], entry);
 		return;
@@ -260,6 +270,9 @@ static void apply_script(struct comp *c, const struct config_entry *entry)
 			c->config.no_tseries = streq(entry->value, "error");
 			c->config.tseries = streq(entry->value, "enable");
 		}
+		if (streq(name, "unstable_import") || streq(name, "unstable_macro") ||
+		    streq(name, "unstable_map_decl") || streq(name, "unstable_addr"))
+			say_deprecated(c, entry, name);
 		if (streq(name, "unstable_typeinfo"))
 			c->config.typeinfo = !streq(entry->value, "error");
 		return;
@@ -322,8 +335,9 @@ void comp_configure(struct comp *c)
 	vec_each(it, &c->prog.config)
 		apply_script(c, it);
 	apply_environment(c);
-	/* Longer ones than the kernel lets a program hold are cut, as if the script had said so. */
-	c->config.max_strlen = MIN(MAX(c->config.max_strlen, (u64)2), (u64)TYPE_MAX_STRING);
+	/* Longer ones than the kernel lets a program hold are cut, and that is said. */
+	c->strings_cut = c->config.max_strlen > c->string_room;
+	c->config.max_strlen = MIN(MAX(c->config.max_strlen, (u64)2), (u64)c->string_room);
 }
 
 /* --- the maps of the script ------------------------------------------------------------------- */
@@ -396,6 +410,7 @@ void comp_place_maps(struct comp *c)
 		struct map_def *m = *it;
 		u32 size = type_stored(m->value), type = map_type(m);
 
+		c->too_large = c->too_large || size > TYPE_MAX_STORED;
 		if (size > TYPE_MAX_STORED)
 			diag_error(&c->diags, m->at, "values of %s need more than %d bytes",
 				   m->name, TYPE_MAX_STORED);

@@ -206,6 +206,9 @@ struct comp {
 	u32 fentry;                  /* 0: not tried yet, 1: loads, 2: does not */
 	u32 uprobe_multi;            /* 0: not asked yet, 1: there is, 2: there is not */
 	u64 start_ns;
+	u32 string_room;         /* bytes that strings may have, whatever max_strlen says */
+	bool strings_cut;        /* max_strlen says more */
+	bool too_large;          /* values do not fit: shorter strings may */
 	VEC(const char *) notes; /* about the rungs that were chosen */
 	const char *refused;     /* why no rung of the script can be used here; or NULL */
 };

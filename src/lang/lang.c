@@ -63,13 +63,14 @@ static int compile_stages(struct comp *c, struct err *e)
 	return err_set(e, EINVAL, "the program has errors");
 }
 
-static int compile(struct lang *l, struct err *e)
+static int compile_with(struct lang *l, u32 string_room, struct err *e)
 {
 	struct cursor cursor = { 0 };
 	struct comp *c = &l->c;
 	int rc;
 
 	c->lang = l;
+	c->string_room = string_room;
 	c->start_ns = boot_ns();
 	c->text = copy_text(l->text, l->len);
 	rc = import_expand(l->name, c->text, l->len, c->opts, &c->arena, &c->imported, &c->src, e);
@@ -80,6 +81,36 @@ static int compile(struct lang *l, struct err *e)
 	c->at = NULL;
 	vec_release(&cursor.vars);
 	vec_release(&cursor.options);
+	return rc;
+}
+
+/* Strings as long as the script asks for; shorter ones where a program has no room for them. */
+static int compile(struct lang *l, struct err *e)
+{
+	const struct lang_opts *opts = l->c.opts;
+	u32 room = TYPE_MAX_STRING;
+	int rc;
+
+	while ((rc = compile_with(l, room, e)) < 0 && l->c.too_large && room > 2048) {
+		struct err why = l->c.unwinder_err;
+		bool no_unwinder = l->c.no_unwinder;
+
+		l->c.unwinder_err = (struct err)ERR_INIT;
+		comp_release(&l->c);
+		comp_init(&l->c, opts);
+		l->c.no_unwinder = no_unwinder;
+		l->c.unwinder_err = why;
+		if (e) {
+			err_release(e);
+			*e = (struct err)ERR_INIT;
+		}
+		room = (room - room / 8) & ~7u;
+	}
+	if (rc == 0 && l->c.strings_cut)
+		diag_warning(
+			&l->c.diags, SPAN_NOWHERE,
+			"strings are cut to %u bytes: longer ones do not fit into this program",
+			room - 1);
 	return rc;
 }
 

@@ -62,5 +62,14 @@ two'
 
 trace -c ./prog -e 'uprobe:./prog:inner { print(args); @a = args; exit(); }'
 like 'arguments as a value' "$out" '^\{ \.n = 0, \.s = 0x[0-9a-f]+, \.b = 0x[0-9a-f]+ \}$'
+long=$(printf '%012000d' 0)
+trace -c "/bin/true $long" -e 'config = { max_strlen = 13000 }
+	t:syscalls:sys_enter_execve /pid == cpid/ { $s = str(*(args.argv + 1)); print(strlen($s)); }'
+is 'strings of more than 8 KB' "$(head -n 1 <<<"$out")" 12000
+run "$FATHOM" bpftrace -c "/bin/true $long$long" -e 'config = { max_strlen = 65536 }
+	t:syscalls:sys_enter_execve /pid == cpid/ { $s = str(*(args.argv + 1)); print(strlen($s)); }'
+like 'the longest there is room for' "$out" '^1[0-9]{4}'
+like 'and that is said' "$err" 'strings are cut to 1[0-9]{4} bytes'
+trace -c ./prog -e 'uprobe:./prog:inner { print(args); @a = args; exit(); }'
 like 'arguments in a map' "$out" '^@a: \{ \.n = [0-9], \.s = 0x[0-9a-f]+, \.b = 0x[0-9a-f]+ \}$'
 done_testing

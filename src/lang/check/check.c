@@ -3,7 +3,7 @@
 #include "lang/check/check.h"
 #include "lang/check/strict.h"
 
-enum { CHECK_MAX_PASSES = 12, CHECK_MAX_UNROLL = 100, CHECK_MAX_KEY = 8192 };
+enum { CHECK_MAX_PASSES = 12, CHECK_MAX_UNROLL = 100, CHECK_MAX_KEY = 32000 };
 
 void check_error(struct comp *c, const struct node *n, const char *fmt, ...)
 {
@@ -207,6 +207,7 @@ static void merge_key(struct comp *c, struct node *n, struct map_def *m, const s
 		m->key = type_merge(&c->types, m->key, key);
 		c->at->changed = c->at->maps_changed = true;
 	}
+	c->too_large = c->too_large || (m->key && m->key->size > CHECK_MAX_KEY);
 	if (m->key && m->key->size > CHECK_MAX_KEY)
 		check_error(c, n, "the key of %s needs %u bytes, more than %d", n->str,
 			    m->key->size, CHECK_MAX_KEY);

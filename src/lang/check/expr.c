@@ -465,6 +465,10 @@ static void check_cast(struct comp *c, struct node *n)
 	const struct type *to = check_type_name(c, n->tn), *from;
 	struct node *a = n->kids[0];
 
+	if (!to && starts_with(n->tn->name, "enum "))
+		diag_error(&c->diags, (struct span_at){ n->at.start, n->tn->at.end + 1 },
+			   "Unknown enum: %s", n->tn->name + strlen("enum "));
+
 	check_expr(c, a);
 	from = a->type;
 	if (to && n->tn->n_dims == 1 && !n->tn->pointers && !n->tn->outer &&

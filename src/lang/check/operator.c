@@ -400,7 +400,8 @@ void check_ternary(struct comp *c, struct node *n)
 		n->type = yes_type->kind == T_NONE ? no_type : yes_type;
 		return;
 	}
-	if (n->kids[0]->type->kind != T_NONE && !type_is_number(n->kids[0]->type))
+	if (n->kids[0]->type->kind != T_NONE && n->kids[0]->kind != N_STR &&
+	    !type_is_number(n->kids[0]->type))
 		check_error(c, n, "Invalid condition in ternary: %s",
 			    check_type_text(c, n->kids[0]->type));
 	if (!type_fits(yes_type, no_type)) {

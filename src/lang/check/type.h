@@ -13,7 +13,7 @@
 #include "base/buf.h"
 #include "host/btf.h"
 
-enum { TYPE_MAX_SIZE = 1 << 20, TYPE_MAX_STORED = 20480, TYPE_MAX_STRING = 8192 };
+enum { TYPE_MAX_SIZE = 1 << 20, TYPE_MAX_STORED = 32000, TYPE_MAX_STRING = 30720 };
 
 /* The name of the type of truth values: numbers that are shown as true and false. */
 #define TYPE_BOOL "bool"

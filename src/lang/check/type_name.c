@@ -131,7 +131,9 @@ static const struct type *named(struct comp *c, const char *name)
 			return t;
 	}
 	t = type_by_btf_name(&c->types, name, SPACE_KERNEL);
-	/* An enum that nobody defines is still a number. */
+	/* An enum that nobody defines is still a number, but not for bpftrace. */
+	if (!t && c->opts->compat)
+		return NULL;
 	return t || !starts_with(name, "enum ") ? t : type_int(&c->types, 4, false);
 }
 

@@ -46,9 +46,26 @@ static bool str_param(struct comp *c, struct node *n)
 	return true;
 }
 
+/* The room of a string whose length is given, its end included. */
+static u64 literal_length(struct comp *c, const struct node *n, u64 length)
+{
+	u64 most = c->opts->compat ? c->config.max_strlen : c->string_room - 1;
+
+	if (length <= most)
+		return length + 1;
+	if (c->opts->compat)
+		diag_warning(&c->diags, n->at,
+			     "length param (%llu) is too long and will be shortened to %llu bytes "
+			     "(see BPFTRACE_MAX_STRLEN)",
+			     (unsigned long long)length, (unsigned long long)most);
+	else
+		c->strings_cut = true;
+	return most + 1;
+}
+
 static void check_str(struct comp *c, struct node *n)
 {
-	u64 size = MIN(c->config.max_strlen + 1, (u64)TYPE_MAX_STRING);
+	u64 size = MIN(c->config.max_strlen + 1, (u64)c->string_room);
 	struct node *a = n->kids[0];
 
 	if (str_param(c, n))
@@ -64,8 +81,7 @@ static void check_str(struct comp *c, struct node *n)
 			check_error(c, n, "str() cannot use a negative length (%lld)",
 				    (long long)n->kids[1]->ival);
 		else if (n->kids[1]->folded)
-			size = MIN(n->kids[1]->ival + 1,
-				   (u64)TYPE_MAX_STRING); /* its end included */
+			size = literal_length(c, n, n->kids[1]->ival);
 	}
 	if (a->type->kind == T_STR)
 		size = MIN(size, (u64)a->type->size);

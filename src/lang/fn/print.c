@@ -104,6 +104,7 @@ static void emit_formatted(struct gen *g, struct node *n, enum event_kind kind)
 
 	if (e.args->size + 8 > COMP_MAX_EVENT) {
 		gen_fail(g, n, "the arguments need more than 32 KB");
+		g->c->too_large = true;
 		return;
 	}
 	gen_event(g, comp_event(g->c, &e), n->kids + 1, n->n_kids - 1);

@@ -104,12 +104,13 @@ static struct node *field_of(struct comp *c, struct node *of, const char *name)
 	return f;
 }
 
-/* ppid(task), pcomm(task): of a task's parent; without a task they are words. */
+/* ppid(task), leader_comm(task): of its parent or leader; without a task they are words. */
 static void check_parent(struct comp *c, struct node *n)
 {
-	struct node *e = field_of(c, n->kids[0], "real_parent");
+	bool leader = n->str[0] == 'l', comm = strstr(n->str, "comm");
+	struct node *e = field_of(c, n->kids[0], leader ? "group_leader" : "real_parent");
 
-	e = field_of(c, e, streq(n->str, "ppid") ? "tgid" : "comm");
+	e = field_of(c, e, comm ? "comm" : leader ? "pid" : "tgid");
 	*n = *e;
 	check_expr(c, n);
 }
@@ -387,6 +388,8 @@ const struct fn fn_task_table[] = {
 	{ "comm", 1, 1, 0, check_comm, emit_number },
 	{ "ppid", 1, 1, 0, check_parent, emit_nothing },
 	{ "pcomm", 1, 1, 0, check_parent, emit_nothing },
+	{ "leader_tid", 1, 1, 0, check_parent, emit_nothing },
+	{ "leader_comm", 1, 1, 0, check_parent, emit_nothing },
 	{ "cgroupid", 1, 1, 0, check_cgroupid, emit_nothing },
 	{ "socket_cookie", 1, 1, 0, check_socket_cookie, emit_nothing },
 	{ "kfunc_exist", 1, 1, 0, check_kfunc, emit_nothing },

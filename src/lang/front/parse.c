@@ -576,7 +576,9 @@ static void macro(struct parser *p)
 	m.name = parse_text(p, &p->lx.tok);
 	m.at = (struct span_at){ start, p->lx.tok.at.end };
 	lex_next(&p->lx);
-	bare = !parse_accept(p, OP1('('));
+	bare = !parse_is(p, OP1('('));
+	if (!bare || p->opts->strict)
+		parse_expect(p, OP1('('), "(");
 	while (!bare && !p->panic && !parse_is(p, OP1(')'))) {
 		enum token_kind k = p->lx.tok.kind;
 		struct node *n = parse_node(p, N_IDENT, p->lx.tok.at);

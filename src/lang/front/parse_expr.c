@@ -578,6 +578,15 @@ static struct node *or_else(struct parser *p, struct node *a)
 	const char *name = arena_printf(&p->prog->arena, "$?%u", a->at.start);
 	struct node *n, *let, *kids[3];
 
+	/* A literal is what it is. */
+	if (a->kind == N_STR || a->kind == N_INT) {
+		kids[0] = kids[1] = a;
+		kids[2] = parse_expr(p);
+		n = parse_node(p, N_TERNARY, (struct span_at){ a->at.start, p->lx.prev_end });
+		parse_kids(p, n, kids, 3);
+		return n;
+	}
+
 	for (int i = 0; i < 3; i++) {
 		kids[i] = parse_node(p, N_VAR, a->at);
 		kids[i]->str = name;

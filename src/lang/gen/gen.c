@@ -92,6 +92,7 @@ struct val gen_temp_scratch(struct gen *g, u32 size)
 	g->scratch_tmp += size;
 	if ((u32)off + size > GEN_MAX_SCRATCH) {
 		gen_fail(g, NULL, "values of one statement need more than 32000 bytes");
+		g->c->too_large = true;
 		off = 0;
 	}
 	g->scratch_max = MAX(g->scratch_max, g->scratch_vars + g->scratch_tmp);
