@@ -455,6 +455,9 @@ static int trace_file(struct job *j, struct running *run)
 	struct tracedat t = TRACEDAT_INIT;
 	int rc = tracedat_read(&t, j->args->input, &j->ctx->err);
 
+	if (rc >= 0 && t.others)
+		log_warn("%u further buffers of '%s' are not shown: only the main one is", t.others,
+			 j->args->input);
 	if (rc >= 0) {
 		j->tracer = "file";
 		j->reader = ftrace_reader_new(&t);

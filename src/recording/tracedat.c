@@ -2,7 +2,7 @@
 #include "recording/tracedat.h"
 
 #include "base/io.h"
-#include "recording/bytes.h"
+#include "recording/tracedat_parts.h"
 
 #define MAGIC       "\x17\x08\x44tracing"
 #define FLYRECORD   "flyrecord"
@@ -61,12 +61,12 @@ void tracedat_seal(struct tracedat *t)
 
 /* --- reading -------------------------------------------------------------------------------- */
 
-static int damaged(struct err *e, const struct bytes *b, const u8 *start, const char *what)
+int tracedat_damaged(struct err *e, const struct bytes *b, const u8 *start, const char *what)
 {
 	return err_set(e, EBADMSG, "%s is damaged at byte %zu", what, (size_t)(b->p - start));
 }
 
-static struct tracedat_text take_text(struct tracedat *t, struct bytes *b, u64 n)
+struct tracedat_text tracedat_take_text(struct tracedat *t, struct bytes *b, u64 n)
 {
 	const char *p = n <= STRING_MOST ? bytes_take(b, n) : NULL;
 
@@ -83,23 +83,29 @@ static struct tracedat_text take_named(struct tracedat *t, struct bytes *b, cons
 
 	if (!found || !streq(found, name))
 		b->bad = true;
-	return take_text(t, b, bytes_u64(b));
+	return tracedat_take_text(t, b, bytes_u64(b));
 }
 
-static void take_formats(struct tracedat *t, struct bytes *b, const char *system)
+void tracedat_take_header(struct tracedat *t, struct bytes *b)
+{
+	t->header_page = take_named(t, b, "header_page");
+	t->header_event = take_named(t, b, "header_event");
+}
+
+void tracedat_take_formats(struct tracedat *t, struct bytes *b, const char *system)
 {
 	u32 n = bytes_u32(b);
 
 	for (u32 i = 0; i < n && !b->bad && t->formats.len < FORMATS_MOST; i++) {
 		struct tracedat_format f = { .system = system };
 
-		f.text = take_text(t, b, bytes_u64(b));
+		f.text = tracedat_take_text(t, b, bytes_u64(b));
 		if (!b->bad)
 			vec_push(&t->formats, f);
 	}
 }
 
-static void take_systems(struct tracedat *t, struct bytes *b)
+void tracedat_take_systems(struct tracedat *t, struct bytes *b)
 {
 	u32 n = bytes_u32(b);
 
@@ -107,7 +113,7 @@ static void take_systems(struct tracedat *t, struct bytes *b)
 		const char *system = bytes_cstring(b, &t->arena);
 
 		if (system)
-			take_formats(t, b, system);
+			tracedat_take_formats(t, b, system);
 	}
 }
 
@@ -135,14 +141,14 @@ static int take_cpus(struct tracedat *t, struct bytes *b, const u8 *start, u32 n
 		u64 at = bytes_u64(b), len = bytes_u64(b);
 
 		if (b->bad || at > size || len > size - at)
-			return damaged(e, b, start, "the list of CPUs");
+			return tracedat_damaged(e, b, start, "the list of CPUs");
 		vec_push(&t->cpus,
 			 ((struct tracedat_cpu){ .pages = start + at, .n = len - len % t->page }));
 	}
 	return 0;
 }
 
-static int take_head(struct tracedat *t, struct bytes *b, struct err *e)
+static int take_head(struct tracedat *t, struct bytes *b, bool *ret_seven, struct err *e)
 {
 	const char *version;
 	const u8 *two;
@@ -153,8 +159,9 @@ static int take_head(struct tracedat *t, struct bytes *b, struct err *e)
 		return -EBADMSG;
 	}
 	version = bytes_cstring(b, &t->arena);
-	if (!version || !streq(version, "6")) {
-		err_set(e, EOPNOTSUPP, "trace.dat of version %s", version ? version : "?");
+	*ret_seven = version && streq(version, "7");
+	if (!version || (!streq(version, "6") && !*ret_seven)) {
+		err_set(e, EOPNOTSUPP, "trace.dat of version %.8s", version ? version : "?");
 		err_hint(e, "trace-cmd convert --file-version 6 -i FILE -o NEW makes one of "
 			    "version 6");
 		return -EOPNOTSUPP;
@@ -171,23 +178,25 @@ static int take_head(struct tracedat *t, struct bytes *b, struct err *e)
 int tracedat_parse(struct tracedat *t, const void *bytes, size_t n, struct err *e)
 {
 	struct bytes b = bytes_of(bytes, n, false);
+	bool seven;
 	u32 cpus;
-	int r = take_head(t, &b, e);
+	int r = take_head(t, &b, &seven, e);
 
 	if (r < 0)
 		return r;
-	t->header_page = take_named(t, &b, "header_page");
-	t->header_event = take_named(t, &b, "header_event");
-	take_formats(t, &b, "ftrace");
-	take_systems(t, &b);
-	t->kallsyms = take_text(t, &b, bytes_u32(&b));
-	t->printk = take_text(t, &b, bytes_u32(&b));
-	t->cmdlines = take_text(t, &b, bytes_u64(&b));
+	if (seven)
+		return tracedat_parse7(t, &b, bytes, e);
+	tracedat_take_header(t, &b);
+	tracedat_take_formats(t, &b, "ftrace");
+	tracedat_take_systems(t, &b);
+	t->kallsyms = tracedat_take_text(t, &b, bytes_u32(&b));
+	t->printk = tracedat_take_text(t, &b, bytes_u32(&b));
+	t->cmdlines = tracedat_take_text(t, &b, bytes_u64(&b));
 	cpus = bytes_u32(&b);
 	if (take_word(&b, OPTIONS))
 		skip_options(&b);
 	if (b.bad || cpus > TRACEDAT_CPUS_MOST || !take_word(&b, FLYRECORD))
-		return damaged(e, &b, bytes, "the head of the trace");
+		return tracedat_damaged(e, &b, bytes, "the head of the trace");
 	return take_cpus(t, &b, bytes, cpus, e);
 }
 
@@ -296,6 +305,9 @@ void tracedat_write(const struct tracedat *t, struct buf *out)
 	add_u64(out, t->cmdlines.n);
 	buf_add(out, t->cmdlines.p, t->cmdlines.n);
 	add_u32(out, (u32)t->cpus.len);
+	/* there are no options, but trace-cmd converts no file without their list */
+	buf_add(out, OPTIONS, MAGIC_SIZE);
+	buf_add(out, "\0", 2);
 	buf_add(out, FLYRECORD, MAGIC_SIZE);
 	add_cpus(out, t);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A trace of the kernel's ring buffers with all that is needed to read it, and its file: trace.dat
- * in version 6, which trace-cmd and KernelShark read.
+ * in version 6, which trace-cmd and KernelShark read. Version 7 is read, too.
  */
 #ifndef RECORDING_TRACEDAT_H
 #define RECORDING_TRACEDAT_H
@@ -35,7 +35,8 @@ struct tracedat {
 	struct tracedat_text header_page, header_event, kallsyms, printk, cmdlines;
 	VEC(struct tracedat_format) formats;
 	VEC(struct tracedat_cpu) cpus;
-	u32 page; /* bytes of a page */
+	u32 page;   /* bytes of a page */
+	u32 others; /* buffers of the file that are not shown */
 };
 
 #define TRACEDAT_INIT \

@@ -59,6 +59,8 @@ ok "trace.dat: read again, the same calls ($n)" [ "$n" -ge 40 -a "$n" -le 50 ]
 run fathom ftrace -i calls.dat -o calls.svg
 expect_status 0
 ok 'a flame graph of the calls' grep -q ksys_read calls.svg
+mkdir -p /out
+cp calls.dat /out
 
 run fathom ftrace -T no_such_function_here -d 1s
 expect_status 1
