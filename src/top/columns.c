@@ -4,16 +4,17 @@
 #include <math.h>
 
 #include "base/fmt.h"
+#include "base/io.h"
 
 #define GETTER(name, expression)                                                                \
 	static double name(const struct top_task *t UNUSED, const struct top_context *c UNUSED) \
 	{                                                                                       \
 		return (double)(expression);                                                    \
 	}
-#define TEXTER(name, expression)                          \
-	static const char *name(const struct top_task *t) \
-	{                                                 \
-		return expression;                        \
+#define TEXTER(name, expression)                                                              \
+	static const char *name(const struct top_task *t, const struct top_context *c UNUSED) \
+	{                                                                                     \
+		return expression;                                                            \
 	}
 #define EACH_SECOND(figure) ((double)t->row.figures[figure] / c->frame->seconds)
 
@@ -49,7 +50,7 @@ TEXTER(get_comm, t->row.comm)
 TEXTER(get_cgroup, t->cgroup)
 TEXTER(get_container, t->container)
 
-static const char *get_state(const struct top_task *t)
+static const char *get_state(const struct top_task *t, const struct top_context *c UNUSED)
 {
 	static const char *const states[] = { "R", "S", "D", "T", "t", "Z", "I", "X" };
 
@@ -61,7 +62,7 @@ static const char *get_state(const struct top_task *t)
 	return "?";
 }
 
-static const char *get_policy(const struct top_task *t)
+static const char *get_policy(const struct top_task *t, const struct top_context *c UNUSED)
 {
 	static const char *const names[] = {
 		"OTHER", "FIFO", "RR", "BATCH", "?", "IDLE", "DEADLINE"
@@ -90,6 +91,91 @@ GETTER(get_lock, share(t, c, SHARE_LOCK))
 GETTER(get_net, share(t, c, SHARE_NET))
 GETTER(get_sleep, share(t, c, SHARE_SLEEP))
 GETTER(get_other, share(t, c, SHARE_OTHER))
+
+static const char *get_waker(const struct top_task *t, const struct top_context *c)
+{
+	const struct share_row *row = share_row(t, c);
+
+	return row && row->waker ? row->waker : "";
+}
+
+static const char *get_place(const struct top_task *t, const struct top_context *c)
+{
+	const struct share_row *row = share_row(t, c);
+
+	return row && row->place ? row->place : "";
+}
+
+static const char *get_top(const struct top_task *t, const struct top_context *c)
+{
+	return c->profile ? profile_frame_hottest(c->profile, t->row.pid,
+						  c->frame->threads ? t->row.tid : 0)
+			  : "";
+}
+
+/* --- what is read for the lines that are drawn alone ------------------------------------------ */
+
+enum { PSS_MOST = 2000 << 20 }; /* bytes of a process: above, reading it would take long */
+
+/* A file of the process as it is now; false: it is gone, or this is the past. */
+static bool read_now(const struct top_task *t, const struct top_context *c, const char *name,
+		     struct buf *out)
+{
+	char path[64];
+
+	if (c->frame->past || t->row.ended || t->row.kernel)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%u/%s", t->row.pid, name);
+	return io_read_file(path, IO_MAX_PROC, out, NULL) >= 0;
+}
+
+/* The field of a line of numbers after @text, counted from 0. */
+static double number_at(const char *text, int field)
+{
+	char *end;
+	long long v = 0;
+
+	for (int i = 0; i <= field; i++, text = end) {
+		v = strtoll(text, &end, 10);
+		if (end == text)
+			return (double)NAN;
+	}
+	return (double)v;
+}
+
+static double get_shared(const struct top_task *t, const struct top_context *c)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT;
+
+	return read_now(t, c, "statm", &text)
+		       ? number_at(buf_str(&text), 2) * (double)sysconf(_SC_PAGESIZE)
+		       : (double)NAN;
+}
+
+static double get_priority(const struct top_task *t, const struct top_context *c)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT;
+	const char *name_end;
+
+	/* after the name: the state, then from field 4 on numbers; this is field 18 */
+	if (!read_now(t, c, "stat", &text))
+		return (double)NAN;
+	name_end = strrchr(buf_str(&text), ')');
+	return name_end && name_end[1] == ' ' && name_end[2] ? number_at(name_end + 3, 14)
+							     : (double)NAN;
+}
+
+static double get_pss(const struct top_task *t, const struct top_context *c)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT;
+	const char *line;
+
+	if (t->row.tid != c->selected || t->row.rss > PSS_MOST ||
+	    !read_now(t, c, "smaps_rollup", &text))
+		return (double)NAN;
+	line = strstr(buf_str(&text), "\nPss:");
+	return line ? number_at(line + 5, 0) * 1024 : (double)NAN;
+}
 
 #define NUMBER(key_, title_, width_, kind_, flags_, get_, ...)                                 \
 	{                                                                                      \
@@ -125,6 +211,16 @@ static const struct top_column columns[] = {
 	       .meaning = "Memory of it that is in RAM, shared pages included.",
 	       .from = "/proc/PID/stat, field 24, times the page size",
 	       .deeper = "Growing all the time: a leak; fathom memleak -p PID."),
+	NUMBER("shr", "SHR", 6, KIND_BYTES, 0, get_shared,
+	       .meaning = "Part of RES that is of files and shared memory.",
+	       .from = "/proc/PID/statm, field 3, times the page size; of lines that are drawn"),
+	NUMBER("pss", "PSS", 6, KIND_BYTES, 0, get_pss,
+	       .meaning = "RES with each shared page divided by its users; of the line under the "
+			  "cursor alone.",
+	       .from = "/proc/PID/smaps_rollup, which walks all pages: not above 2000 MB"),
+	NUMBER("pri", "PRI", 4, KIND_NUMBER, TOP_ASCENDING, get_priority,
+	       .meaning = "Priority as the kernel has it: 20 plus nice; below 0 real time.",
+	       .from = "/proc/PID/stat, field 18; of lines that are drawn"),
 	TEXT("state", "S", 1, TOP_SHOWN, get_state,
 	     .meaning = "R runs or could, S sleeps, D waits for a disk, T stopped, Z waits for its "
 			"parent, I idle kernel thread, X ended since the last look.",
@@ -205,6 +301,16 @@ static const struct top_column columns[] = {
 	SHARE("sleep", "SLP%", get_sleep,
 	      "Share of time asleep, or without work: nobody waits for it.", NULL),
 	SHARE("other", "OTH%", get_other, "Share of time in other waits.", "Enter, then 5."),
+	TEXT("waker", "WOKEN BY", 16, TOP_WAITS, get_waker,
+	     .meaning = "The thread that ended most of its waiting in the last second.",
+	     .from = "wakeups of the scheduler, seen by BPF programs",
+	     .deeper = "Enter, then 5: its waits, and what the waker waits for itself."),
+	TEXT("waits_in", "WAITS IN", 24, TOP_WAITS, get_place,
+	     .meaning = "Where it waited longest.", .from = "its stack when it was switched away",
+	     .deeper = "fathom offcpu -p PID."),
+	TEXT("function", "FUNCTION", 24, TOP_SAMPLES, get_top,
+	     .meaning = "The function that most of its samples of the last seconds hit.",
+	     .from = "samples of all CPUs", .deeper = "Enter, then 3."),
 	TEXT("container", "CONTAINER", 20, 0, get_container,
 	     .meaning = "The container, by the name of its control group.",
 	     .from = "/proc/PID/cgroup"),

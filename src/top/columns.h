@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "top/frame.h"
+#include "top/live.h"
 #include "top/shares.h"
 
 enum top_kind { KIND_NUMBER, KIND_PERCENT, KIND_BYTES, KIND_RATE, KIND_TIME, KIND_TEXT };
@@ -15,12 +16,15 @@ enum {
 	TOP_THREAD = 1 << 2, /* of threads: shown where rows are threads */
 	TOP_WAITS = 1 << 3,  /* needs the programs that watch waits */
 	TOP_ASCENDING = 1 << 4,
+	TOP_SAMPLES = 1 << 5, /* needs samples */
 };
 
 /* What a column may need besides the task. */
 struct top_context {
 	const struct machine_frame *frame;
-	const struct shares *shares; /* NULL: not known */
+	const struct shares *shares;         /* NULL: not known */
+	const struct profile_frame *profile; /* NULL: not known */
+	u32 selected;                        /* thread under the cursor; 0: none */
 };
 
 struct top_column {
@@ -32,7 +36,7 @@ struct top_column {
 	u32 flags;
 	/* Not a number: not known. */
 	double (*get)(const struct top_task *t, const struct top_context *ctx);
-	const char *(*text)(const struct top_task *t);
+	const char *(*text)(const struct top_task *t, const struct top_context *ctx);
 	double warn, bad;    /* 0: neither */
 	const char *meaning; /* one sentence, */
 	const char *from;    /* where the kernel says it, and the formula, */

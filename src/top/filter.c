@@ -320,7 +320,7 @@ bool filter_match(const struct filter *f, const struct top_task *t, const struct
 			stack[n - 1] = s->op == OP_AND ? stack[n - 1] && stack[n]
 						       : stack[n - 1] || stack[n];
 		} else if (c->kind == KIND_TEXT) {
-			stack[n++] = match_text(s->op, c->text(t), f->texts + s->text);
+			stack[n++] = match_text(s->op, c->text(t, ctx), f->texts + s->text);
 		} else {
 			stack[n++] = match_number(s->op, top_column_value(c, t, ctx), s->number);
 		}

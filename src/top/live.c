@@ -14,8 +14,17 @@ void profile_frame_free(struct profile_frame *f)
 	vec_release(&f->lines);
 	vec_release(&f->code);
 	vec_release(&f->threads);
+	vec_release(&f->hot);
+	map_release(&f->hot_at);
 	arena_release(&f->arena);
 	free(f);
+}
+
+const char *profile_frame_hottest(const struct profile_frame *f, u32 pid, u32 tid)
+{
+	u64 at = map_get(&f->hot_at, tid ? tid : (u64)1 << 32 | pid, 0);
+
+	return at ? f->hot.items[at - 1].name : "";
 }
 
 void waits_frame_free(struct waits_frame *f)

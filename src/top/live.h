@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/map.h"
 #include "base/vec.h"
 #include "top/shares.h"
 
@@ -41,6 +42,12 @@ struct live_thread {
 	u64 weight;
 };
 
+/* The hottest function of a thread or process. */
+struct live_hot {
+	const char *name;
+	u64 weight;
+};
+
 /* A line of the function's code: an instruction or a line of the source. */
 struct live_code {
 	const char *text;
@@ -62,6 +69,8 @@ struct profile_frame {
 	VEC(struct live_function) functions; /* most first */
 	VEC(struct live_detail) callers, lines;
 	VEC(struct live_thread) threads; /* most first */
+	VEC(struct live_hot) hot;        /* by thread and, with tid 0, by process */
+	struct map hot_at;               /* tid, or pid with bit 32 -> place + 1 */
 	VEC(struct live_code) code;      /* of the function that the scope names */
 	const char *code_why;            /* there is none, and why; NULL: there is */
 	u32 code_hottest;
@@ -85,6 +94,8 @@ struct waits_frame {
 	VEC(struct live_wait) waits; /* longest first */
 };
 
+/* The function that most samples of a thread hit, or (@tid 0) of a process; "": none. */
+const char *profile_frame_hottest(const struct profile_frame *f, u32 pid, u32 tid);
 void profile_frame_free(struct profile_frame *f);
 void waits_frame_free(struct waits_frame *f);
 

@@ -2,6 +2,7 @@
 /* From a profile to what is drawn, by the analyses that the commands use. */
 #include "analysis/flame.h"
 #include "analysis/report.h"
+#include "base/hash.h"
 #include "tui/grid.h"
 #include "top/live_state.h"
 #include "view/svg_colors.h"
@@ -246,6 +247,42 @@ static void fill_threads(struct profile_frame *f, const struct profile *p)
 	f->threads.len = MIN(f->threads.len, (size_t)DETAILS_MOST);
 }
 
+/* Of @key: adds to the weight of its function, and keeps the heaviest. */
+static void add_hot(struct profile_frame *f, const struct profile *p, struct map *sums, u64 key,
+		    u32 stack, u64 weight)
+{
+	u32 name = profile_frame_of(p, stack)->name;
+	u64 *sum = map_at(sums, hash_mix(key, name)), *at = map_at(&f->hot_at, key);
+
+	*sum += weight;
+	if (!*at) {
+		vec_push(&f->hot, (struct live_hot){ "", 0 });
+		*at = f->hot.len;
+	}
+	if (*sum > f->hot.items[*at - 1].weight)
+		f->hot.items[*at - 1] =
+			(struct live_hot){ arena_strdup(&f->arena, profile_str(p, name)), *sum };
+}
+
+static void fill_hot(struct profile_frame *f, const struct profile *p)
+{
+	_cleanup_map_ struct map sums = MAP_INIT;
+
+	vec_each(s, &p->samples) {
+		const struct profile_thread *t = &p->threads.items[s->thread];
+
+		u32 stack = s->stack;
+
+		/* what was inlined belongs to the function that it is in */
+		while (stack && profile_frame_of(p, stack)->kind == FRAME_INLINED)
+			stack = p->stacks.items[stack].parent;
+		if (!stack)
+			continue;
+		add_hot(f, p, &sums, (u32)t->tid, stack, s->weight);
+		add_hot(f, p, &sums, (u64)1 << 32 | (u32)t->pid, stack, s->weight);
+	}
+}
+
 void profile_frame_fill(struct profile_frame *f, struct profile *p, u16 event,
 			const struct live_request *r)
 {
@@ -256,6 +293,7 @@ void profile_frame_fill(struct profile_frame *f, struct profile *p, u16 event,
 		return;
 	fill_functions(f, p);
 	fill_threads(f, p);
+	fill_hot(f, p);
 	fill_boxes(f, p, event, r->inverted);
 	if (*r->function)
 		fill_callers(f, p, r);

@@ -64,11 +64,31 @@ static void make_differences(struct watching *w)
 	vec_release(&now);
 }
 
+/* Of each thread the waker that ended most of its waiting. */
+static void find_wakers(struct watching *w, struct map *names, struct waits_frame *f)
+{
+	const struct profile *p = &w->waits.profile;
+	_cleanup_map_ struct map longest = MAP_INIT;
+
+	vec_each(in, &w->waits.waits) {
+		u32 tid = (u32)p->threads.items[in->thread].tid;
+		u64 *most = map_at(&longest, tid);
+
+		if (!in->n_links || in->blocked < *most)
+			continue;
+		*most = in->blocked;
+		map_put(names, tid,
+			(u64)(uintptr_t)arena_strdup(&f->arena, profile_str(p, in->links[0].comm)));
+	}
+}
+
 static void fill_shares(struct watching *w, struct waits_frame *f)
 {
 	struct observed seen = waits_live_observed(&w->waits);
 	account_list accounts = { 0 };
+	_cleanup_map_ struct map wakers = MAP_INIT;
 
+	find_wakers(w, &wakers, f);
 	accounts_build(&seen, &accounts);
 	vec_each(a, &accounts) {
 		struct share_row row = { .pid = a->pid, .tid = a->tid, .wall = a->wall };
@@ -79,7 +99,7 @@ static void fill_shares(struct watching *w, struct waits_frame *f)
 		if (a->top_stack)
 			wait_place_brief(&w->waits.profile, a->top_stack, &place);
 		row.place = arena_strdup(&f->arena, buf_str(&place));
-		row.waker = "";
+		row.waker = (const char *)(uintptr_t)map_get(&wakers, a->tid, 0);
 		shares_add(&f->shares, &row);
 	}
 	vec_release(&accounts);

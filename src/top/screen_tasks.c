@@ -70,9 +70,11 @@ static enum role cell(void *ctx, int row, size_t column, struct buf *out)
 	double value;
 
 	if (c->kind == KIND_TEXT) {
+		const struct top_context context = top_context(s->t);
+
 		if (streq(c->key, "command"))
 			add_guides(s->t, l, out);
-		buf_addstr(out, c->text(task));
+		buf_addstr(out, c->text(task, &context));
 		if (streq(c->key, "command") && task->row.folded)
 			buf_addf(out, "  (+%u short-lived)", task->row.folded);
 		return task->row.kernel && streq(c->key, "command") ? ROLE_DIM : ROLE_TEXT;
@@ -222,7 +224,7 @@ static void explain(struct top *t, struct buf *out)
 	if (task) {
 		buf_addf(out, " of %u %s: ", task->row.tid, task->row.comm);
 		if (c->text)
-			buf_addstr(out, c->text(task));
+			buf_addstr(out, c->text(task, &ctx));
 		else
 			top_column_format(c, top_column_value(c, task, &ctx), out);
 	}
@@ -238,7 +240,7 @@ static struct value value_of(struct result *r, const struct top_column *c,
 	double v;
 
 	if (c->text)
-		return value_text(r, c->text(task));
+		return value_text(r, c->text(task, ctx));
 	v = top_column_value(c, task, ctx);
 	if (!isfinite(v))
 		return (struct value){ 0 };
@@ -255,8 +257,9 @@ static void result(struct top *t, struct result *r)
 {
 	size_t n;
 	const struct top_column *all = top_columns(&n);
-	const struct top_context ctx = top_context(t);
+	struct top_context ctx = top_context(t);
 	struct column columns[COLUMNS_MOST];
+	const struct top_task *selected;
 	struct table *table;
 
 	for (size_t i = 0; i < n; i++)
@@ -271,6 +274,8 @@ static void result(struct top *t, struct result *r)
 		};
 	table = result_table(r, "processes", NULL, columns, n);
 	tasks_arrange(t);
+	selected = tasks_at(t, t->tasks.list.cursor);
+	ctx.selected = selected ? selected->row.tid : 0;
 	for (int i = 0; i < (int)t->tasks.lines.len; i++) {
 		struct row *row = table_row(r, table);
 

@@ -60,6 +60,17 @@ static void add_to(struct share_row *to, const struct share_row *row)
 		to->ns[i] += row->ns[i];
 }
 
+static void add_words(struct share_row *to, const struct share_row *row)
+{
+	u64 waited = row->wall - row->ns[SHARE_RUN] - row->ns[SHARE_SLEEP];
+
+	if (*to->waker && waited <= to->longest)
+		return;
+	to->longest = waited;
+	to->waker = row->waker ? row->waker : "";
+	to->place = row->place ? row->place : "";
+}
+
 void shares_add(struct shares *s, const struct share_row *row)
 {
 	u64 *at = map_at(&s->by_pid, row->pid);
@@ -74,6 +85,8 @@ void shares_add(struct shares *s, const struct share_row *row)
 		*at = s->sums.len;
 	}
 	add_to(&s->sums.items[*at - 1], row);
+	/* of a process that of the thread that waited longest for something */
+	add_words(&s->sums.items[*at - 1], row);
 }
 
 const struct share_row *shares_get(const struct shares *s, u32 pid, u32 tid)

@@ -20,7 +20,7 @@ static const struct screen *screen_of(const struct top *t)
 /* --- what is asked for
  * ----------------------------------------------------------------------------- */
 
-static bool shows_waits(const struct top *t)
+static bool shows_column_of(const struct top *t, u32 flag)
 {
 	size_t n;
 	const struct top_column *c = top_columns(&n);
@@ -28,7 +28,7 @@ static bool shows_waits(const struct top *t)
 	if (screen_of(t) != &screen_tasks)
 		return false;
 	for (int i = 0; i < t->tasks.n_columns; i++)
-		if (c[t->tasks.columns[i]].flags & TOP_WAITS)
+		if (c[t->tasks.columns[i]].flags & flag)
 			return true;
 	return false;
 }
@@ -69,8 +69,8 @@ void top_ask(struct top *t)
 
 	/* compared as bytes */
 	memset(&r, 0, sizeof(r));
-	r.samples = needs & NEEDS_SAMPLES;
-	r.waits = needs & NEEDS_WAITS || shows_waits(t);
+	r.samples = needs & NEEDS_SAMPLES || shows_column_of(t, TOP_SAMPLES);
+	r.waits = needs & NEEDS_WAITS || shows_column_of(t, TOP_WAITS);
 	r.pid = s->pid;
 	r.tid = s->tid;
 	r.inverted = t->flame.inverted;
@@ -163,8 +163,8 @@ static bool is_complete(struct top *t)
 		return false;
 	if (t->o.input)
 		return true;
-	if ((needs & NEEDS_SAMPLES && !t->profile) ||
-	    ((needs & NEEDS_WAITS || shows_waits(t)) && !t->waits))
+	if (((needs & NEEDS_SAMPLES || shows_column_of(t, TOP_SAMPLES)) && !t->profile) ||
+	    ((needs & NEEDS_WAITS || shows_column_of(t, TOP_WAITS)) && !t->waits))
 		return false;
 	if (needs & NEEDS_TOPOLOGY && !topology_source_tree(t->topology, &why) && !why)
 		return false;

@@ -85,7 +85,7 @@ static struct sort_item item_of(const struct top *t, u32 task)
 	return (struct sort_item){
 		.task = task,
 		.tid = row->row.tid,
-		.text = c->text ? c->text(row) : NULL,
+		.text = c->text ? c->text(row, &ctx) : NULL,
 		.number = c->text                                ? 0
 			  : t->tasks.tree && c->flags & TOP_SUMS ? subtree(t, task, c, &ctx, 0)
 								 : top_column_value(c, row, &ctx),

@@ -227,7 +227,8 @@ bool top_widen(struct top *t);
 
 static inline struct top_context top_context(const struct top *t)
 {
-	return (struct top_context){ t->frame, t->waits ? &t->waits->shares : NULL };
+	return (struct top_context){ t->frame, t->waits ? &t->waits->shares : NULL, t->profile,
+				     t->tasks.cursor_tid };
 }
 
 /* tasks.c: which lines there are, in which order. */

@@ -317,7 +317,7 @@ TEST("any size, any key")
 
 static bool matches(const char *text, const struct top_task *task, const struct machine_frame *f)
 {
-	const struct top_context ctx = { f, NULL };
+	const struct top_context ctx = { .frame = f };
 	struct err e = ERR_INIT;
 	struct filter filter;
 
