@@ -144,9 +144,9 @@ run "$FATHOM" vmstat soon
 expect_status 2
 run "$FATHOM" mpstat -P x
 expect_status 2
-run "$FATHOM" vmstat --from /nonexistent
+run "$FATHOM" vmstat --from /no/such/place
 expect_status 1
-expect_err "cannot open '/nonexistent'"
+expect_err "cannot open '/no/such/place'"
 
 # each does something sensible without options, for people and for programs
 for command in dstat free ifstat iostat iotop irqtop mpstat netstat numastat pidstat sar slabtop \

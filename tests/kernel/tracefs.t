@@ -40,8 +40,8 @@ expect_status 0
 expect_out_like '/.*true' 'a program reads the fields of a tracepoint'
 run "$FATHOM" funccount -d 300ms t:sched:sched_switch
 expect_out 'sched:sched_switch' 'funccount counts a tracepoint'
-run "$FATHOM" strace -o calls.txt -- cat /nonexistent
-like 'strace names the arguments' "$(cat calls.txt)" 'openat\(AT_FDCWD, "/nonexistent", O_RDONLY'
+run "$FATHOM" strace -o calls.txt -- cat /no/such/place
+like 'strace names the arguments' "$(cat calls.txt)" 'openat\(AT_FDCWD, "/no/such/place", O_RDONLY'
 run "$FATHOM" probe --list
 expect_status 0
 
