@@ -24,7 +24,7 @@ enum {
 struct serve_args {
 	const char *listen, *local, *user, *once;
 	const char *cert, *key, *client_ca;
-	str_list names, share;
+	str_list names, share, exports;
 	int role, compat;
 	bool insecure, always, no_flight, programs, openapi;
 	u64 history;
@@ -140,6 +140,12 @@ static const struct opt serve_options[] = {
 	  .choices = compats,
 	  .def = "own",
 	  .help = "names of /metrics: our own, or those of node_exporter" },
+	{ .name = "export",
+	  .type = OPT_STRINGS,
+	  AT(exports),
+	  .arg = "TOOL",
+	  WHAT,
+	  .help = "run this tool all the time; its histograms and counts are in /metrics" },
 	{ .name = "openapi",
 	  .type = OPT_FLAG,
 	  AT(openapi),
@@ -370,6 +376,8 @@ static int run_engine(struct serving *s, struct err *e)
 				     .programs = s->args->programs,
 				     .budget = s->args->budget,
 				     .once = s->args->once,
+				     .exports = (const char *const *)s->args->exports.items,
+				     .exports_n = s->args->exports.len,
 				     .node_names = s->args->compat == 1 };
 	struct web_engine *en = NULL;
 	int r = web_sandbox_engine(e);

@@ -67,18 +67,14 @@ static int open_log(struct child *c, struct err *e)
 	return c->log < 0 ? err_sys(e, errno, "cannot keep the words of a process") : 0;
 }
 
-int child_start(struct child *c, const struct command_line *line, int dir, const char *out_path,
-		struct err *e)
+int child_start_to(struct child *c, const struct command_line *line, int out, struct err *e)
 {
-	_cleanup_close_ int out = -1;
 	VEC(char *) argv = { 0 };
 	pid_t parent = getpid(), pid;
 	int r = open_log(c, e);
 
 	if (r < 0)
 		return r;
-	if (out_path && (out = open_new(dir, out_path)) < 0)
-		return err_sys(e, errno, "cannot create '%s'", out_path);
 	vec_push(&argv, (char *)(uintptr_t) "fathom");
 	vec_each(word, &line->words)
 		vec_push(&argv, *word);
@@ -99,6 +95,16 @@ int child_start(struct child *c, const struct command_line *line, int dir, const
 	}
 	(void)fcntl(c->fd, F_SETFD, FD_CLOEXEC);
 	return 0;
+}
+
+int child_start(struct child *c, const struct command_line *line, int dir, const char *out_path,
+		struct err *e)
+{
+	_cleanup_close_ int out = -1;
+
+	if (out_path && (out = open_new(dir, out_path)) < 0)
+		return err_sys(e, errno, "cannot create '%s'", out_path);
+	return child_start_to(c, line, out, e);
 }
 
 int child_reap(struct child *c, u64 *ret_cpu)

@@ -35,6 +35,8 @@ struct child {
 /* @out_path: standard output, a new file in @dir; NULL: none. */
 int child_start(struct child *c, const struct command_line *line, int dir, const char *out_path,
 		struct err *e);
+/* @out: a descriptor for its standard output; -1: none. */
+int child_start_to(struct child *c, const struct command_line *line, int out, struct err *e);
 /* Its first error line and hint, where it said some and nothing is in *@ret. */
 void child_words(const struct child *c, char **ret_error, char **ret_hint);
 /* What to say of a status when it said nothing itself; to be freed. */

@@ -9,6 +9,7 @@
 #include "host/caps.h"
 #include "view/openmetrics.h"
 #include "web/charts.h"
+#include "web/exports.h"
 #include "web/flight.h"
 #include "web/history.h"
 #include "web/route.h"
@@ -31,6 +32,7 @@ struct web_engine {
 	struct jobs jobs;
 	struct flight flight;
 	struct web_tools tools;
+	struct exports exports;
 	struct counters *all; /* of /metrics: every source */
 	struct snapshot scrape;
 	u64 watching, watching_profile;
@@ -268,6 +270,7 @@ static void ask_metrics(struct web_engine *en, const struct web_request *q)
 			(double)clock_cpu_ns() / 1e9);
 	openmetrics_add(&en->text, "fathom_scrape_cpu_seconds", "gauge",
 			"CPU time of this scrape so far.", (double)(clock_cpu_ns() - cpu) / 1e9);
+	exports_write(&en->exports, &en->text);
 	openmetrics_end(&en->text);
 	reply(en, q->ref, 200, CONTENT_METRICS, &en->text);
 }
@@ -556,7 +559,9 @@ enum { FD_STOP, FD_CHANNEL, FD_TASKS, FD_FLIGHT, FD_FIXED };
 static size_t fill_fds(struct web_engine *en, struct pollfd *fds)
 {
 	int children[FDS_MOST];
-	size_t n = jobs_fds(&en->jobs, children, FDS_MOST - FD_FIXED);
+	size_t n = jobs_fds(&en->jobs, children, FDS_MOST - FD_FIXED - EXPORTS_MOST);
+
+	n += exports_fds(&en->exports, children + n, EXPORTS_MOST);
 
 	fds[FD_STOP] = (struct pollfd){ stop_fd(), POLLIN, 0 };
 	fds[FD_CHANNEL] = (struct pollfd){ en->o.channel, POLLIN, 0 };
@@ -625,8 +630,10 @@ int web_engine_run(struct web_engine *en, struct err *e)
 		if (fds[FD_FLIGHT].revents)
 			flight_ended(en);
 		for (size_t i = FD_FIXED; i < n; i++)
-			if (fds[i].revents)
+			if (fds[i].revents) {
+				exports_read(&en->exports, fds[i].fd);
 				jobs_ended(&en->jobs, fds[i].fd);
+			}
 		if (fds[FD_CHANNEL].revents && on_channel(en))
 			return 1;
 		now = clock_mono_ns();
@@ -656,6 +663,16 @@ static int add_once(struct web_engine *en, struct err *e)
 	return r < 0 ? r : jobs_add(&en->jobs, &q, buf_detach(&name), 0, 0, NULL, &job, e);
 }
 
+static int start_exports(struct web_engine *en, struct err *e)
+{
+	if (!may_record(en)) {
+		err_set(e, EPERM, "--export needs privileges to trace");
+		err_hint(e, "run as root or with CAP_BPF and CAP_PERFMON");
+		return -EPERM;
+	}
+	return exports_start(&en->exports, en->o.exports, en->o.exports_n, e);
+}
+
 int web_engine_new(struct web_engine **ret, const struct web_engine_opts *o, struct err *e)
 {
 	struct web_engine *en = xcalloc(1, sizeof(*en));
@@ -673,6 +690,8 @@ int web_engine_new(struct web_engine **ret, const struct web_engine_opts *o, str
 	r = open_counters(en, e);
 	if (!r)
 		r = jobs_init(&en->jobs, e);
+	if (!r && o->exports_n)
+		r = start_exports(en, e);
 	if (!r && o->once)
 		r = add_once(en, e);
 	if (r < 0) {
@@ -691,6 +710,7 @@ void web_engine_free(struct web_engine *en)
 	jobs_release(&en->jobs);
 	history_release(&en->history);
 	web_tools_release(&en->tools);
+	exports_release(&en->exports);
 	close_counters(en);
 	counters_free(en->all);
 	snapshot_release(&en->before);

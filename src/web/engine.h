@@ -11,14 +11,16 @@
 enum { ENGINE_LINGER_SECONDS = 60 }; /* reads on for those who come back */
 
 struct web_engine_opts {
-	int channel;      /* to the HTTP side */
-	u64 history;      /* ns of frames to keep */
-	bool always;      /* keep the past even if nobody watches */
-	bool no_flight;   /* no stacks of the past */
-	bool programs;    /* free text may be run */
-	double budget;    /* percent of all CPUs that recording may take */
-	const char *once; /* a recording to show, and nothing else; NULL: the machine */
-	bool node_names;  /* of /metrics, unless it is asked otherwise */
+	int channel;                /* to the HTTP side */
+	u64 history;                /* ns of frames to keep */
+	bool always;                /* keep the past even if nobody watches */
+	bool no_flight;             /* no stacks of the past */
+	bool programs;              /* free text may be run */
+	double budget;              /* percent of all CPUs that recording may take */
+	const char *once;           /* a recording to show, and nothing else; NULL: the machine */
+	const char *const *exports; /* tools that are part of /metrics */
+	size_t exports_n;
+	bool node_names; /* of /metrics, unless it is asked otherwise */
 };
 
 struct web_engine;

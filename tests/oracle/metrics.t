@@ -10,11 +10,29 @@ need_cmd curl python3 promtool
 cd "$TMP" || exit 1
 export TMPDIR=$TMP
 
-spawn "$FATHOM" serve --share view >address 2>serve.err
+exports=()
+[ "$(id -u)" = 0 ] && exports=(--export syscount --export biolatency --export runqlat)
+spawn "$FATHOM" serve --share view "${exports[@]}" >address 2>serve.err
 wait_until grep -q '(view)' address
 port=$(sed -n '1s|http://[^:]*:\([0-9]*\)/.*|\1|p' address)
 token=$(sed -n '2s/.*token=\([0-9a-f]*\).*/\1/p' address)
 scrape() { curl -sS -m 20 -H "Authorization: Bearer $token" "http://127.0.0.1:$port/metrics$1"; }
+
+# a document of each tool comes every five seconds
+has_tools() {
+	scrape '' >own.txt
+	[ "$(grep -cE '^fathom_tool_(syscount_count_total.syscall="read"|runqlat_seconds_bucket.le="\+Inf"). [1-9]' own.txt)" = 2 ]
+}
+if [ "${#exports[@]}" -gt 0 ]; then
+	wait_until has_tools
+	ok 'tools of --export are in /metrics' has_tools
+	is 'each of them runs' "$(grep -c '^fathom_export_up{.*} 1$' own.txt)" 3
+	like 'their labels are those of the tool' "$(cat own.txt)" 'fathom_tool_syscount_count_total\{syscall="[a-z_0-9]+"\} [0-9]+'
+	falls=$(awk -F'[ ]' '/^fathom_tool_runqlat_seconds_bucket/ { if ($2 + 0 < last) print; last = $2 + 0 }' own.txt)
+	is 'buckets only grow' "$falls" ''
+else
+	skip '--export needs root'
+fi
 
 scrape '' >own.txt
 scrape '?compat=node' >node.txt
@@ -67,6 +85,9 @@ if command -v prometheus >/dev/null; then
 	wait_until is_up
 	ok 'Prometheus scrapes it' is_up
 	like 'and has its figures' "$(asks 'fathom_system_switches_total')" '"__name__":"fathom_system_switches_total"'
+	[ "${#exports[@]}" = 0 ] ||
+		like 'histograms of tools answer quantiles' \
+			"$(asks 'histogram_quantile(0.99, sum by (le) (fathom_tool_runqlat_seconds_bucket))')" '"value":\[[0-9.]+,"[0-9.e+-]+"\]'
 	like 'as counters with a rate' "$(asks 'count({__name__=~"fathom_.*"}) > 400')" '"value"'
 else
 	skip 'prometheus is not installed'

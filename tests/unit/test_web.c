@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "unit/harness.h"
 #include "view/openmetrics.h"
+#include "web/exports.h"
 #include "web/history.h"
 #include "web/listen.h"
 #include "web/message.h"
@@ -396,4 +397,35 @@ TEST(openmetrics_escapes_what_comes_from_outside)
 	CHECK(strstr(buf_str(&out), "node_network_receive_bytes_total{device=\"a"));
 	snapshot_release(&s);
 	counter_set_release(&set);
+}
+
+TEST(exports_add_documents_up)
+{
+	static const char one[] =
+		"{\"schema\":1,\"columns\":[{\"key\":\"x\"}],\"latency\":[{\"label\":\"a\\\"b\","
+		"\"unit\":\"ns\",\"count\":3,"
+		"\"total\":5000,\"buckets\":[{\"min\":1024,\"max\":1279,\"count\":2},{\"min\":2048,"
+		"\"max\":2303,\"count\":1}]}],"
+		"\"rows\":[{\"comm\":\"x\\\\y\",\"pid\":7,\"count\":4,\"average\":9}]}";
+	static const char event[] = "{\"comm\":\"sh\",\"pid\":1}",
+			  broken[] = "{\"schema\":1,\"rows\":[{";
+	struct export_tool t = { .name = "some-tool", .child = CHILD_INIT, .pipe = -1 };
+	struct exports x = { 0 };
+	_cleanup_buf_ struct buf out = BUF_INIT;
+
+	exports_take(&t, one, strlen(one));
+	exports_take(&t, one, strlen(one));
+	exports_take(&t, event, strlen(event));
+	exports_take(&t, broken, strlen(broken));
+	vec_push(&x.tools, t);
+	exports_write(&x, &out);
+	CHECK(strstr(buf_str(&out), "# TYPE fathom_tool_some_tool_latency_seconds histogram\n"));
+	CHECK(strstr(buf_str(&out), "_bucket{label=\"a\\\"b\",le=\"1.023e-06\"} 0\n"));
+	CHECK(strstr(buf_str(&out), "_bucket{label=\"a\\\"b\",le=\"2.047e-06\"} 4\n"));
+	CHECK(strstr(buf_str(&out), "_bucket{label=\"a\\\"b\",le=\"+Inf\"} 6\n"));
+	CHECK(strstr(buf_str(&out), "_sum{label=\"a\\\"b\"} 1e-05\n"));
+	CHECK(strstr(buf_str(&out), "fathom_tool_some_tool_count_total{comm=\"x\\\\y\"} 8\n"));
+	CHECK(!strstr(buf_str(&out), "average"));
+	CHECK(strstr(buf_str(&out), "fathom_tool_some_tool_events_total 1\n"));
+	exports_release(&x);
 }
