@@ -315,6 +315,8 @@ static int run_map(struct job *j)
 {
 	_cleanup_result_ struct result r;
 	const struct output_args *output = &j->args->output;
+	const char *input = j->args->input;
+	struct marks marks = { 0 };
 	struct sched_map *m;
 	int rc;
 
@@ -328,9 +330,19 @@ static int run_map(struct job *j)
 	if (rc >= 0 && !machine(j))
 		tell_losses(&j->names);
 	if (rc >= 0 && output->path) {
-		timeline_svg(m, j->args->input ? j->args->input : "fathom.data",
-			     output_is(output, "html"), &j->out);
-		rc = output_write(j->ctx, output, &j->out);
+		/* what was read from a pipe is gone, and a look at the machine has no marks */
+		if (j->fd < 0 && input && !streq(input, "-"))
+			rc = marks_read(input, &marks, &j->ctx->err);
+		timeline_svg(m, &marks, input ? input : "fathom.data", output_is(output, "html"),
+			     &j->out);
+		if (marks.dropped)
+			log_warn("%llu marks beyond the first %d are not drawn",
+				 (unsigned long long)marks.dropped, (int)MARKS_MOST);
+		if (marks.unbegun)
+			log_warn("note: %llu spans end whose begin is not in the recording",
+				 (unsigned long long)marks.unbegun);
+		if (rc >= 0)
+			rc = output_write(j->ctx, output, &j->out);
 	} else if (rc >= 0 && machine(j)) {
 		sched_health(&j->names, &r);
 		sched_map_result(m, (u32)j->args->lines, &r);
@@ -339,6 +351,7 @@ static int run_map(struct job *j)
 		sched_map_text(m, (u32)j->args->lines, &j->out);
 		rc = cli_print(j->ctx, &j->out);
 	}
+	marks_release(&marks);
 	sched_map_free(m);
 	return rc;
 }

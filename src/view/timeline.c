@@ -152,7 +152,33 @@ static void add_facts(const struct sched_map *m, struct buf *out)
 		buf_addstr(out, ", the file is damaged");
 }
 
-static void add_script(struct sched_map *m, const char *file, bool cdata, struct buf *out)
+/* Begin, length (-1: a moment), thread, name, id, whether it ended; times as above. */
+static void add_marks(const struct sched_map *m, const struct marks *marks, struct buf *out)
+{
+	bool first = true;
+
+	buf_addstr(out, ",\n\"marks\":[");
+	vec_each(k, &marks->items) {
+		u64 end = k->end ? k->end : m->end, begin = MAX(k->begin, m->begin);
+
+		if (end < m->begin || k->begin > m->end)
+			continue;
+		buf_addf(out, "%s[%llu,", first ? "" : ",", (unsigned long long)(begin - m->begin));
+		if (k->span)
+			buf_addf(out, "%llu", (unsigned long long)(MIN(end, m->end) - begin));
+		else
+			buf_addstr(out, "-1");
+		buf_addf(out, ",%u,", k->tid);
+		add_json(out, intern_get(&marks->names, k->name));
+		/* numbers of a script are exact to 2^53 */
+		buf_addf(out, ",\"%lld\",%d]", (long long)k->id, k->end != 0);
+		first = false;
+	}
+	buf_addstr(out, "]");
+}
+
+static void add_script(struct sched_map *m, const struct marks *marks, const char *file, bool cdata,
+		       struct buf *out)
 {
 	_cleanup_map_ struct map numbers = MAP_INIT;
 	_cleanup_buf_ struct buf facts = BUF_INIT;
@@ -168,6 +194,7 @@ static void add_script(struct sched_map *m, const char *file, bool cdata, struct
 	buf_addch(out, ',');
 	add_tasks(m, &numbers, out);
 	add_stretches(m, &numbers, out);
+	add_marks(m, marks, out);
 	buf_addstr(out, "};\n");
 	(void)svg_asset("web/timeline.js", out);
 	buf_addstr(out, cdata ? "]]></script>\n" : "</script>\n");
@@ -181,17 +208,19 @@ static void add_styles(struct buf *out)
 	buf_addstr(out, "</style>\n");
 }
 
-static void add_page(struct sched_map *m, const char *file, struct buf *out)
+static void add_page(struct sched_map *m, const struct marks *marks, const char *file,
+		     struct buf *out)
 {
 	buf_addstr(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
 			"<title>Scheduler time line</title>\n");
 	add_styles(out);
 	buf_addstr(out, "</head><body>\n");
-	add_script(m, file, false, out);
+	add_script(m, marks, file, false, out);
 	buf_addstr(out, "</body></html>\n");
 }
 
-static void add_picture(struct sched_map *m, const char *file, struct buf *out)
+static void add_picture(struct sched_map *m, const struct marks *marks, const char *file,
+			struct buf *out)
 {
 	u32 height = TOP + m->names->cpus * LANE + 20;
 
@@ -210,14 +239,15 @@ static void add_picture(struct sched_map *m, const char *file, struct buf *out)
 	buf_addstr(out, "; the darker, the busier</text>\n");
 	add_still(m, out);
 	buf_addstr(out, "</g>\n");
-	add_script(m, file, true, out);
+	add_script(m, marks, file, true, out);
 	buf_addstr(out, "</svg>\n");
 }
 
-void timeline_svg(struct sched_map *m, const char *file, bool html, struct buf *out)
+void timeline_svg(struct sched_map *m, const struct marks *marks, const char *file, bool html,
+		  struct buf *out)
 {
 	if (html)
-		add_page(m, file, out);
+		add_page(m, marks, file, out);
 	else
-		add_picture(m, file, out);
+		add_picture(m, marks, file, out);
 }

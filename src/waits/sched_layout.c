@@ -56,7 +56,7 @@ static bool line_names(const char *line, const char *end, const char *name)
 	       (semicolon[-(s64)n - 1] == ' ' || semicolon[-(s64)n - 1] == '\t');
 }
 
-static void find_field(const struct recording_format *f, const char *name, struct sched_field *ret)
+void sched_field_find(const struct recording_format *f, const char *name, struct sched_field *ret)
 {
 	const char *p = f->text, *end = f->text + f->text_size;
 
@@ -166,7 +166,7 @@ void sched_layout_learn(const struct recording *recording, u32 event, bool swap,
 		ret->need = SCHED_COMMON;
 		for (int i = 0; i < SCHED_F_COUNT; i++) {
 			if (field_names[t][i])
-				find_field(f, field_names[t][i], &ret->fields[i]);
+				sched_field_find(f, field_names[t][i], &ret->fields[i]);
 			ret->need = MAX(ret->need, ret->fields[i].offset + ret->fields[i].size);
 		}
 		learn_quick(ret, swap);

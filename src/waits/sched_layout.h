@@ -10,6 +10,10 @@ struct sched_field {
 	u32 size; /* 0: there is none */
 };
 
+struct recording_format;
+/* Nothing is written where there is no such field. */
+void sched_field_find(const struct recording_format *f, const char *name, struct sched_field *ret);
+
 enum sched_field_id {
 	SCHED_F_PREV,
 	SCHED_F_NEXT,

@@ -63,7 +63,7 @@ static void show(struct all *all)
 	sched_timehist_result(all->timehist, 0, &r);
 	sched_map_finish(all->map);
 	sched_map_text(all->map, 0, &out);
-	timeline_svg(all->map, "x", false, &out);
+	timeline_svg(all->map, &(struct marks){ 0 }, "x", false, &out);
 	sched_map_result(all->map, 0, &r);
 	sched_summary_result(all->summary, 0, 80, &r);
 	result_release(&r);

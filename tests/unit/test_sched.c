@@ -420,12 +420,12 @@ TEST(sched_map_draws_nothing_unknown)
 	CHECK(strchr(buf_str(&text), '\n') == buf_str(&text) + text.len - 1);
 	CHECK(strstr(buf_str(&text), "[2Jclear:20\n") && !strchr(buf_str(&text), '\033'));
 	buf_reset(&text);
-	timeline_svg(m, "x", false, &text);
+	timeline_svg(m, &(struct marks){ 0 }, "x", false, &text);
 	CHECK(strstr(buf_str(&text), "</svg>") != NULL);
 	CHECK(strstr(buf_str(&text), ", none lost, 1 span without a start not drawn; ") != NULL);
 	buf_reset(&text);
 	names.lost = 1234;
-	timeline_svg(m, "x", true, &text);
+	timeline_svg(m, &(struct marks){ 0 }, "x", true, &text);
 	CHECK(strstr(buf_str(&text), ", 1,234 lost, 1 span without a start") != NULL);
 	sched_map_free(m);
 	sched_names_release(&names);

@@ -4,6 +4,8 @@
  * of their begin, five numbers each; and wake-ups, four numbers each. Times are ns from the start.
  */
 
+import { Marks } from "./marks.js";
+
 export const DOES = { RUNS: 0, WAITS: 1, SLEEPS: 2, DISK: 3, STOPPED: 4 };
 export const STRIDE = 5; /* begin, length, CPU, task, what it does */
 export const WAKE_STRIDE = 4; /* time, CPU, waker, wakee */
@@ -36,6 +38,7 @@ export class Data {
 		this.file = d.file;
 		this.facts = d.facts;
 		this.stretches = Float64Array.from(d.stretches);
+		this.marks = new Marks(d.marks, d.length);
 		this.wakes = Float64Array.from(d.wakes);
 		this.n = this.stretches.length / STRIDE;
 		this.tasks = d.tasks.map(([tid, comm]) => ({

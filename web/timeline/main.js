@@ -227,6 +227,10 @@ class TimeLine {
 		this.draw();
 	}
 	choose(found) {
+		if (found && found.mark) {
+			if (found.mark.end > found.mark.begin) this.select(found.mark.begin, found.mark.end);
+			return;
+		}
 		const task = found && found.task >= 0 ? found.task : -1;
 
 		this.picture.chosen = task === this.picture.chosen ? -1 : task;
@@ -325,8 +329,9 @@ class TimeLine {
 	}
 	linesOf(found) {
 		const { data } = this,
-			{ stretch, task, cpu, queue } = found;
+			{ stretch, task, cpu, queue, mark } = found;
 
+		if (mark) return data.marks.linesOf(mark, data);
 		if (queue !== undefined)
 			return ["CPU " + cpu, ["wanted by", Number(queue.toFixed(2)) + " tasks on average over this pixel"]];
 		if (stretch >= 0)

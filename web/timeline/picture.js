@@ -62,6 +62,7 @@ export class Picture {
 		this.text = dark ? "#e8eaee" : "#16181d";
 		this.quiet = dark ? "#949ca9" : "#676e7a";
 		this.line = dark ? "#2b313b" : "#dde0e6";
+		this.moment = dark ? "#d9a0ff" : "#7b2fbf";
 		this.accent = dark ? "#5aa2ff" : "#1f6feb";
 		this.faint = dark ? "#20252d" : "#f3f4f7";
 		this.states = LOOKS.map((look) => {
@@ -90,8 +91,12 @@ export class Picture {
 	get width() {
 		return Math.max(50, this.painter.width - LEFT - 12);
 	}
+	/* Below the axis and the marks, which stay in sight. */
+	get top() {
+		return AXIS + this.data.marks.height;
+	}
 	get rowsTop() {
-		return AXIS + this.data.cpus * (LANE + QUEUE + GAP) + 22;
+		return this.top + this.data.cpus * (LANE + QUEUE + GAP) + 22;
 	}
 	get height() {
 		return this.rowsTop + this.data.rows.length * ROW + 8;
@@ -123,13 +128,14 @@ export class Picture {
 		p.fit();
 		this.scrollBy(0);
 		p.begin(this.background);
-		p.clip(0, AXIS, p.width, p.height - AXIS);
+		p.clip(0, this.top, p.width, p.height - this.top);
 		this.paintGrid(p);
 		for (let c = 0; c < this.data.cpus; c++) this.paintCpu(p, c);
 		this.paintTasks(p);
 		this.paintWakes(p);
 		p.unclip();
 		this.paintAxis(p);
+		this.data.marks.paint(p, this, AXIS + 2, LEFT);
 		this.paintSelection(p);
 	}
 	ticks() {
@@ -166,7 +172,7 @@ export class Picture {
 			yield list[j];
 	}
 	laneTop(cpu) {
-		return AXIS + 4 + cpu * (LANE + QUEUE + GAP) - this.scroll;
+		return this.top + 4 + cpu * (LANE + QUEUE + GAP) - this.scroll;
 	}
 	paintCpu(p, cpu) {
 		const { data } = this,
@@ -225,7 +231,7 @@ export class Picture {
 		return this.rowsTop + index * ROW - this.scroll;
 	}
 	visibleRows() {
-		const first = Math.max(0, Math.floor((this.scroll + AXIS - this.rowsTop) / ROW)),
+		const first = Math.max(0, Math.floor((this.scroll + this.top - this.rowsTop) / ROW)),
 			last = Math.floor((this.scroll + this.painter.height - this.rowsTop) / ROW);
 
 		return [first, Math.min(this.data.rows.length - 1, last)];
@@ -348,15 +354,18 @@ export class Picture {
 			t = this.timeAt(x),
 			up = y + this.scroll;
 
-		if (y < AXIS) return null;
+		const mark = this.data.marks.hit(this, x, y, AXIS + 2);
+
+		if (mark) return { mark };
+		if (y < this.top) return null;
 		const r = Math.floor((up - this.rowsTop) / ROW);
 
 		if (up >= this.rowsTop)
 			return r < data.rows.length ? this.hitList(data.ofTask[data.rows[r]], x, t, data.rows[r]) : null;
-		const cpu = Math.floor((up - AXIS - 4) / (LANE + QUEUE + GAP));
+		const cpu = Math.floor((up - this.top - 4) / (LANE + QUEUE + GAP));
 
 		if (cpu < 0 || cpu >= data.cpus) return null;
-		if (up - AXIS - 4 - cpu * (LANE + QUEUE + GAP) >= LANE) {
+		if (up - this.top - 4 - cpu * (LANE + QUEUE + GAP) >= LANE) {
 			const queue = this.queueOf(cpu),
 				n = x >= LEFT ? queue[Math.floor(x - LEFT)] || 0 : 0;
 
