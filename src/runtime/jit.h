@@ -46,7 +46,7 @@ void jit_set_dump(struct jit *j, jit_open_fn open_dump, const void *ctx);
 /* The code at an address, from one of the two. */
 struct jit_code {
 	struct jitdump_entry *dumped;
-	const struct jitdump *strings; /* of @dumped */
+	struct jitdump *strings; /* of @dumped */
 	struct perfmap_entry *mapped;
 };
 

@@ -489,6 +489,24 @@ struct jitdump_entry *jitdump_find(struct jitdump *d, u64 address, u64 time)
 	return s.best ? &d->entries.items[s.best - 1] : NULL;
 }
 
+struct jitdump_entry *jitdump_before(struct jitdump *d, const struct jitdump_entry *e, u64 address,
+				     u64 since)
+{
+	u64 until = e->time;
+
+	for (u32 i = 0; !d->own_clock && until > MAX(since, 1ull) && i < JITDUMP_MAX_OVERLAPS;
+	     i++) {
+		struct jitdump_entry *before = jitdump_find(d, address, until - 1);
+
+		if (!before || before->time >= until)
+			break;
+		if (before->name != e->name)
+			return before;
+		until = before->time;
+	}
+	return NULL;
+}
+
 const struct jitdump_line *jitdump_line(const struct jitdump *d, const struct jitdump_entry *e,
 					u64 address)
 {

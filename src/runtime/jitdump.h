@@ -87,6 +87,12 @@ void jitdump_add(struct jitdump *d, const struct jitdump_entry *e, const char *n
  * valid until the next update.
  */
 struct jitdump_entry *jitdump_find(struct jitdump *d, u64 address, u64 time);
+/*
+ * A function of another name that was at @address before @e, and still there after @since; NULL:
+ * none, as far as the dump's clock tells. Valid until the next update.
+ */
+struct jitdump_entry *jitdump_before(struct jitdump *d, const struct jitdump_entry *e, u64 address,
+				     u64 since);
 /* The line at an address of @e, or NULL. */
 const struct jitdump_line *jitdump_line(const struct jitdump *d, const struct jitdump_entry *e,
 					u64 address);

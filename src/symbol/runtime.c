@@ -97,15 +97,37 @@ static const struct symbol *answer(struct symbols *s, struct runtime_names *r,
 	return &r->answers.list.items[*result - 1];
 }
 
+/* Sums do not tell when: both functions of an address have their share in them. */
+static const struct symbol *answer_of_several(struct symbols *s, struct runtime_names *r,
+					      const struct jit_code *c,
+					      const struct jitdump_entry *before)
+{
+	_cleanup_free_ char *name = xasprintf("%s or %s", jitdump_str(c->strings, c->dumped->name),
+					      jitdump_str(c->strings, before->name));
+	size_t known = r->answers.list.len;
+	u32 id = new_answer(s, r, c->dumped->start, c->dumped->size, c->dumped->time, name);
+
+	s->several += r->answers.list.len > known;
+	return &r->answers.list.items[id - 1];
+}
+
+u64 symbols_several(const struct symbols *s)
+{
+	return s->several;
+}
+
 bool symbols_jit(struct symbols *s, pid_t pid, pid_t nspid, const char *root, u64 address,
 		 u64 time_ns, struct symbol *ret)
 {
 	struct runtime_names *r = runtime_names_of(s, pid);
+	const struct jitdump_entry *before = NULL;
 	struct jit_code c;
 
 	if (!r || !jit_find(&r->jit, nspid, root, address, time_ns, &c))
 		return false;
-	*ret = *answer(s, r, &c);
+	if (!time_ns && !s->opts.offline && c.dumped)
+		before = jitdump_before(c.strings, c.dumped, address, s->began);
+	*ret = before ? *answer_of_several(s, r, &c, before) : *answer(s, r, &c);
 	return true;
 }
 

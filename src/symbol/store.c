@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbol/store.h"
 
+#include "base/clock.h"
 #include "base/fmt.h"
 #include "base/safedir.h"
 #include "symbol/demangle.h"
@@ -21,6 +22,7 @@ struct symbols *symbols_new(const struct symbols_opts *opts)
 {
 	struct symbols *s = xcalloc(1, sizeof(*s));
 
+	s->began = clock_mono_ns();
 	if (opts)
 		s->opts = *opts;
 	s->opts.debug_dir = keep(s, s->opts.debug_dir ? s->opts.debug_dir : "/usr/lib/debug");

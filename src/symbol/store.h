@@ -98,6 +98,8 @@ struct symbols {
 	struct map image_of_file; /* identity -> index of image + 1 */
 	struct kernel kernel;
 	VEC(struct runtime_names *) runtimes;
+	u64 began;                 /* CLOCK_MONOTONIC */
+	u64 several;               /* addresses that were given the names of several functions */
 	struct map runtime_of_pid; /* pid -> index in runtimes + 1 */
 	struct buf scratch;
 };

@@ -190,6 +190,11 @@ bool symbols_jit(struct symbols *s, pid_t pid, pid_t nspid, const char *root, u6
  * found by their mapping: symbols_module() of a file called jit-PID.dump, with a pid.
  */
 /*
+ * Asked with a time of 0, symbols_jit() answers for all the time since symbols_new(): an address at
+ * which several functions were meanwhile has the name "B or A". How many such there were.
+ */
+u64 symbols_several(const struct symbols *s);
+/*
  * How often until @time_ns code of the process took the place of other code, as far as is known:
  * while it stays the same, so does what an address means.
  */

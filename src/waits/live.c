@@ -403,6 +403,9 @@ void waits_live_health(const struct waits_live *l, struct result *ret)
 	result_loss(ret, "rescues_lost", "stacks cut because a table came too late",
 		    s.rescues_lost);
 	result_loss(ret, "misrecognised", HEALTH_MISRECOGNISED, s.misrecognised);
+	result_loss(ret, "code_reused",
+		    "addresses of run-time code had several functions: they have both names",
+		    symbols_several(l->names.symbols));
 	result_loss(ret, "clock_backward", "waits left out that ended before they began",
 		    s.counts[OFFCPU_COUNT_BACKWARD]);
 	result_loss(ret, "no_memory", "threads left out because the kernel had no memory",

@@ -162,6 +162,18 @@ judge "vfork, recorded" recorded.json 200 vfork_a vfork_b
 watch "$WORKLOADS/jitreuse" --count 200
 judge "jitdump, an address used again, recorded" recorded.json 200 jit_a jit_b
 rm -f /tmp/jit-"$(sed -n 's/^pid=//p' record.log)".dump
+# Live sums do not tell when: the address has both names, and that is counted.
+ok "jitdump, an address used again, live: none under one name alone, and counted" python3 - live.json <<'END_PY'
+import json, sys
+r = json.load(open(sys.argv[1]))
+names = {}
+for w in r["waits"]:
+    for frame in (w["where"] or "").split(" < "):
+        names[frame] = names.get(frame, 0) + w["count"]
+assert names.get("jit_b or jit_a", 0) >= 399, names
+assert "jit_a" not in names and "jit_b" not in names, names
+assert r["losses"]["code_reused"] == 1, r["losses"]
+END_PY
 
 # Code objects that are freed, and others made where they were. What cannot be read in time has no
 # name; none may have the other's.
