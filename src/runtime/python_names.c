@@ -15,8 +15,11 @@ void python_names_init(struct python_names *p)
 
 static void forget_codes(struct python_names *p)
 {
-	vec_each(c, &p->codes)
-		free(c->lines);
+	vec_each(t, &p->tables)
+		free(t->items);
+	vec_clear(&p->tables);
+	map_clear(&p->by_lines);
+	p->n_lines = 0;
 	vec_clear(&p->codes);
 	map_clear(&p->by_code);
 }
@@ -25,6 +28,8 @@ void python_names_release(struct python_names *p)
 {
 	forget_codes(p);
 	vec_release(&p->codes);
+	vec_release(&p->tables);
+	map_release(&p->by_lines);
 	vec_release(&p->functions);
 	map_release(&p->by_code);
 	python_lives_release(&p->lives);
@@ -113,8 +118,30 @@ static u32 function_of(struct python_names *p, const struct buf *name, const str
 	return id - 1;
 }
 
-static int read_lines(const struct python_objects *o, int pid, u64 table, u32 first,
-		      struct python_code *c)
+/* A table with these lines, which may be that of another process. */
+static const struct python_line *share_lines(struct python_names *p,
+					     const struct python_line *lines, u32 n)
+{
+	u64 hash = hash_bytes(lines, n * sizeof(*lines));
+
+	for (;; hash++) {
+		u64 *at = map_at(&p->by_lines, hash);
+		const struct python_line_table *t = *at ? &p->tables.items[*at - 1] : NULL;
+
+		if (t && t->n == n && !memcmp(t->items, lines, n * sizeof(*lines)))
+			return t->items;
+		if (t)
+			continue;
+		vec_push(&p->tables,
+			 (struct python_line_table){ xmemdup(lines, n * sizeof(*lines)), n });
+		*at = p->tables.len;
+		p->n_lines += n;
+		return vec_last(&p->tables)->items;
+	}
+}
+
+static int read_lines(struct python_names *p, const struct python_objects *o, int pid, u64 table,
+		      u32 first, struct python_code *c)
 {
 	_cleanup_free_ struct python_line *lines = NULL;
 	_cleanup_free_ u8 *bytes = NULL;
@@ -131,7 +158,8 @@ static int read_lines(const struct python_objects *o, int pid, u64 table, u32 fi
 		return rc;
 	lines = xcalloc(n + 1, sizeof(*lines));
 	c->n_lines = (u32)python_lines(bytes, n, first, lines, n);
-	c->lines = xmemdup(lines, (c->n_lines + 1) * sizeof(*lines));
+	if (c->n_lines)
+		c->lines = share_lines(p, lines, c->n_lines);
 	return 0;
 }
 
@@ -149,7 +177,7 @@ static int read_code(struct python_names *p, const struct python_objects *o, int
 	if (first > PYTHON_MAX_LINE)
 		return -EBADMSG;
 	/* without its table a function still has a name and a first line */
-	if (read_lines(o, pid, u64_at(bytes, o->code_lines), first, c))
+	if (read_lines(p, o, pid, u64_at(bytes, o->code_lines), first, c))
 		c->n_lines = 0;
 	last = first;
 	for (u32 i = 0; i < c->n_lines; i++) {
@@ -217,8 +245,7 @@ static bool take_from_parent(const struct reading *r, u32 life, u64 address,
 			continue;
 		fresh->function = c->function;
 		fresh->n_lines = c->n_lines;
-		if (c->n_lines)
-			fresh->lines = xmemdup(c->lines, c->n_lines * sizeof(*c->lines));
+		fresh->lines = c->lines;
 		return true;
 	}
 	return false;
@@ -249,13 +276,9 @@ static void check_code(struct reading *r, u32 life, u64 address)
 		c->checked = r->round;
 		return;
 	}
-	if (!take_from_parent(r, life, address, &fresh) &&
-	    read_code(r->p, o, (int)of->pid, bytes, &fresh)) {
-		free(fresh.lines);
-		return;
-	}
-	free(c->lines);
-	*c = fresh;
+	if (take_from_parent(r, life, address, &fresh) ||
+	    !read_code(r->p, o, (int)of->pid, bytes, &fresh))
+		*c = fresh;
 }
 
 static bool is_readable(const struct reading *r, u32 life, u32 before)
@@ -320,7 +343,8 @@ static u64 address_of(struct reading *r, u32 life, u64 word)
 /* What is known of lives and of their code goes together. */
 static void make_room(struct python_names *p)
 {
-	if (p->codes.len < PYTHON_MAX_CODES && p->lives.items.len < PYTHON_MAX_LIVES)
+	if (p->codes.len < PYTHON_MAX_CODES && p->lives.items.len < PYTHON_MAX_LIVES &&
+	    p->n_lines < PYTHON_MAX_LINES)
 		return;
 	forget_codes(p);
 	python_lives_forget(&p->lives);

@@ -38,6 +38,7 @@ enum {
 	PYTHON_MAX_CODES = 1 << 15, /* code objects of all processes that are remembered */
 	PYTHON_MAX_TEXT = 4096,     /* characters of a name */
 	PYTHON_MAX_TABLE = 1 << 20, /* bytes of a location table */
+	PYTHON_MAX_LINES = 4 << 20, /* entries of all tables together: 32 MB */
 };
 
 struct python_function {
@@ -53,7 +54,12 @@ struct python_code {
 	u64 checked; /* the round in which it was found to be the same, 0: read in vain */
 	u32 function;
 	u32 n_lines;
-	struct python_line *lines;
+	const struct python_line *lines; /* shared: as many processes run the same function */
+};
+
+struct python_line_table {
+	struct python_line *items;
+	u32 n;
 };
 
 struct python_names {
@@ -62,6 +68,9 @@ struct python_names {
 	VEC(struct python_function) functions; /* [0] is PYTHON_UNREADABLE */
 	VEC(struct python_code) codes;
 	struct map by_code;
+	VEC(struct python_line_table) tables; /* of lines, each once */
+	struct map by_lines;                  /* hash -> index + 1 */
+	u64 n_lines;                          /* of all tables */
 	struct python_lives lives;
 	u64 end; /* of the last function's stretch */
 	u64 unreadable;
