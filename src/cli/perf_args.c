@@ -47,6 +47,16 @@ static int refuse_vmlinux(void *field UNUSED, const char *text, struct err *e)
 	return -EOPNOTSUPP;
 }
 
+/* The percents of annotate are parts of the function, by period. */
+static int local_period(void *field UNUSED, const char *text, struct err *e)
+{
+	if (streq(text, "local-period") || streq(text, "period-local"))
+		return 0;
+	err_set(e, EOPNOTSUPP, "percents of the type '%s' are not shown here", text);
+	err_hint(e, "there is local-period: the part of the function's periods");
+	return -EOPNOTSUPP;
+}
+
 /* Ways of showing: there is one here. */
 const struct opt perf_report_options[] = {
 	FLAG('f', "force"),
@@ -80,16 +90,22 @@ const struct opt perf_annotate_options[] = {
 	FLAG('m', "modules"),
 	FLAG('P', "full-paths", .alias = "full-source-path source asm-raw skip-missing"),
 	FLAG(0, "show-total-period"),
-	VALUE(0, "objdump", .alias = "addr2line percent-type stdio-color percent-limit"),
+	VALUE(0, "objdump", .alias = "addr2line stdio-color percent-limit"),
+	OPT_ENTRY(struct perf_args, 0, "percent-type", OPT_CUSTOM, value, "TYPE", TAKES,
+		  .flags = OPT_HIDDEN, .parse = local_period),
 	OPT_END,
 };
 
 const struct opt perf_diff_options[] = {
 	FLAG('D', "dump-raw-trace"),
 	FLAG('f', "force-read", .alias = "modules"),
-	FLAG('b', "baseline-only"),
-	VALUE('c', "compute"),
-	VALUE('s', "sort", .alias = "percentage"),
+	TAKEN('b', "baseline-only", baseline_only),
+	TAKEN('p', "period", period),
+	OPT_ENTRY(struct perf_args, 'c', "compute", OPT_STRING, compute, "HOW", TAKES,
+		  .flags = OPT_HIDDEN),
+	OPT_ENTRY(struct perf_args, 's', "sort", OPT_STRING, keys, "KEYS", TAKES,
+		  .flags = OPT_HIDDEN),
+	VALUE(0, "percentage"),
 	OPT_ENTRY(struct perf_args, 't', "field-separator", OPT_STRING, separator, "TEXT",
 		  "between columns, by perf's name", .flags = OPT_HIDDEN),
 	OPT_END,

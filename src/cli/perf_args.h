@@ -19,6 +19,9 @@ struct perf_args {
 	const char *separator;
 	const char *part; /* of the names of functions */
 	bool info;
+	/* of diff */
+	const char *compute, *keys;
+	bool baseline_only;
 	bool tui; /* report: a browser in the terminal */
 };
 

@@ -283,7 +283,9 @@ static int print_as_perf(struct context *ctx, const struct diff_args *a, const s
 			 const struct result *result)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT;
-	struct perf_form form = { .separator = a->perf.separator, .quiet = ctx->common.quiet };
+	struct perf_form form = { .separator = a->perf.separator,
+				  .delta = d->opts.how == DIFF_DELTA ? "Delta" : NULL,
+				  .quiet = ctx->common.quiet };
 
 	if (!form.quiet)
 		buf_addf(&text, "# Event '%s'\n#\n", intern_get(&d->strings, d->event));
@@ -298,21 +300,45 @@ static int print_as_perf(struct context *ctx, const struct diff_args *a, const s
 	return cli_print(ctx, &text);
 }
 
+/* -c, -s, -b and -p, by perf's name. */
+static int several_opts(const struct diff_args *a, struct diff_many_opts *ret, struct err *e)
+{
+	*ret = (struct diff_many_opts){ .baseline_only = a->perf.baseline_only,
+					.period = a->perf.period };
+	for (const char *s = a->perf.keys; s && *s;
+	     s += strcspn(s, ",") + (s[strcspn(s, ",")] == ',')) {
+		size_t n = strcspn(s, ",");
+
+		if ((n == 4 && memcmp(s, "comm", n) == 0) || (n == 3 && memcmp(s, "dso", n) == 0) ||
+		    (n == 3 && memcmp(s, "sym", n) == 0) || (n == 6 && memcmp(s, "symbol", n) == 0))
+			continue;
+		err_set(e, EINVAL, "recordings cannot be compared by '%.*s'", (int)n, s);
+		err_hint(e, "the keys are comm, dso and symbol");
+		return -EINVAL;
+	}
+	ret->sort = a->perf.keys;
+	return a->perf.compute ? diff_many_parse(a->perf.compute, ret, e) : 0;
+}
+
 static int diff_several(struct context *ctx, struct diff_args *a)
 {
 	static const char *const usual[] = { PERF_FILE ".old", PERF_FILE };
 	bool all = a->all || cli_is_machine(ctx) || ctx->as_perf;
 	size_t n = ctx->operands.len;
 	_cleanup_result_ struct result result;
+	struct diff_many_opts opts;
 	struct diff_many d;
-	int r = 0;
+	int r;
 
 	result_init(&result, "diff");
 	if (a->output.path) {
 		err_set(&ctx->err, EINVAL, "a picture compares two recordings, not %zu", n);
 		return EXIT_USAGE;
 	}
-	diff_many_init(&d);
+	r = several_opts(a, &opts, &ctx->err);
+	if (r < 0)
+		return EXIT_USAGE;
+	diff_many_init(&d, &opts);
 	/* as perf: one name is that of the new one */
 	if (n < 2)
 		r = add_file(ctx, a, usual[0], &d);

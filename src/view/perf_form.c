@@ -3,9 +3,18 @@
 
 #include "base/fmt.h"
 
-enum { COLUMNS_MOST = 32, PERCENT_WIDTH = 8, COUNT_WIDTH = 12 };
+enum { COLUMNS_MOST = 32, PERCENT_WIDTH = 8, COUNT_WIDTH = 12, WIDE = 14 };
 
-enum look { LOOK_PERCENT, LOOK_COUNT, LOOK_TEXT, LOOK_DELTA, LOOK_SYS, LOOK_USER };
+enum look {
+	LOOK_PERCENT,
+	LOOK_COUNT,
+	LOOK_TEXT,
+	LOOK_DELTA,
+	LOOK_VALUE,
+	LOOK_WIDE,
+	LOOK_SYS,
+	LOOK_USER
+};
 
 /* Keys of our tables, perf's words for them in -F, and its titles. */
 static const struct known {
@@ -43,7 +52,8 @@ struct shown {
 struct layout {
 	struct shown items[COLUMNS_MOST];
 	size_t n;
-	size_t symbol; /* the column that says whose code it is; SIZE_MAX: none */
+	char titles[COLUMNS_MOST][32]; /* of comparisons */
+	size_t symbol;                 /* the column that says whose code it is; SIZE_MAX: none */
 };
 
 static size_t column_of(const struct table *t, const char *key)
@@ -118,8 +128,10 @@ static void number_text(const struct shown *s, const struct value *v, bool kerne
 
 	if (!v->type)
 		return;
-	if (s->look == LOOK_COUNT)
+	if (s->look == LOOK_COUNT || s->look == LOOK_WIDE)
 		buf_addf(out, "%llu", (unsigned long long)v->u);
+	else if (s->look == LOOK_VALUE)
+		buf_addstr(out, v->s);
 	else if (s->look == LOOK_DELTA)
 		buf_addf(out, "%+.2f%%", v->d);
 	else
@@ -153,9 +165,11 @@ static void measure(struct layout *l, const struct table *t)
 	for (size_t i = 0; i < l->n; i++) {
 		struct shown *s = &l->items[i];
 
-		s->width = MAX((int)strlen(s->title), s->look == LOOK_COUNT  ? COUNT_WIDTH
-						      : s->look == LOOK_TEXT ? 0
-									     : PERCENT_WIDTH);
+		s->width = MAX((int)strlen(s->title),
+			       s->look == LOOK_COUNT                           ? COUNT_WIDTH
+			       : s->look == LOOK_WIDE || s->look == LOOK_VALUE ? WIDE
+			       : s->look == LOOK_TEXT                          ? 0
+									       : PERCENT_WIDTH);
 		if (s->look != LOOK_TEXT)
 			continue;
 		vec_each(row, &t->rows) {
@@ -212,28 +226,66 @@ static void add_row(const struct layout *l, const struct row *row, const struct 
 	buf_addch(out, '\n');
 }
 
-/* The columns of a comparison, after the first: one for each file. */
-static void add_deltas(struct layout *l, const struct table *t)
-{
-	static const char *const several[] = { "Baseline/0",  "Delta Abs/1", "Delta Abs/2",
-					       "Delta Abs/3", "Delta Abs/4", "Delta Abs/5",
-					       "Delta Abs/6", "Delta Abs/7" };
-	size_t n = 0, first = column_of(t, "delta_1");
+/* The columns of a comparison, after the first: one or two for each file. */
+static const struct compared {
+	const char *prefix, *title;
+	enum look look;
+} compared[] = {
+	{ "base_period", "Base period", LOOK_WIDE }, { "delta_", "Delta Abs", LOOK_DELTA },
+	{ "ratio_", "Ratio", LOOK_VALUE },           { "wdiff_", "Weighted diff", LOOK_VALUE },
+	{ "period_", "Period", LOOK_WIDE },
+};
 
-	if (first == SIZE_MAX)
+static const struct compared *compared_column(const struct column *c)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(compared); i++)
+		if (starts_with(c->key, compared[i].prefix))
+			return &compared[i];
+	return NULL;
+}
+
+/* With several files the titles have their numbers. */
+static const char *numbered(const char *title, const char *number, size_t files, char *text,
+			    size_t size)
+{
+	if (files < 2)
+		return title;
+	snprintf(text, size, "%s/%s", title, number);
+	return text;
+}
+
+static void add_deltas(struct layout *l, const struct table *t, const struct perf_form *f)
+{
+	struct shown added[COLUMNS_MOST];
+	size_t n = 0, files = 0;
+
+	for (size_t c = 0; c < t->n_columns; c++) {
+		const struct compared *k = compared_column(&t->columns[c]);
+
+		files += k && (k->look == LOOK_DELTA || k->look == LOOK_VALUE);
+	}
+	for (size_t c = 0; files && c < t->n_columns && l->n + n < COLUMNS_MOST; c++) {
+		const struct compared *k = compared_column(&t->columns[c]);
+		const char *title = k && k->look == LOOK_DELTA && f->delta ? f->delta
+				    : k                                    ? k->title
+									   : "";
+
+		if (!k)
+			continue;
+		added[n] = (struct shown){ .column = c, .look = k->look };
+		title = numbered(title,
+				 streq(k->prefix, "base_period")
+					 ? "0"
+					 : t->columns[c].key + strlen(k->prefix),
+				 files, l->titles[c % COLUMNS_MOST], sizeof(l->titles[0]));
+		added[n++].title = title;
+	}
+	if (!n)
 		return;
-	while (first + n < t->n_columns && starts_with(t->columns[first + n].key, "delta_") &&
-	       l->n + n < COLUMNS_MOST)
-		n++;
 	memmove(&l->items[1 + n], &l->items[1], (l->n - 1) * sizeof(l->items[0]));
-	for (size_t i = 1; i <= n; i++)
-		l->items[i] = (struct shown){ .title = n == 1                    ? "Delta Abs"
-						       : i < ARRAY_SIZE(several) ? several[i]
-										 : "Delta Abs",
-					      .column = first + i - 1,
-					      .look = LOOK_DELTA };
-	if (n > 1)
-		l->items[0].title = several[0];
+	memcpy(&l->items[1], added, n * sizeof(added[0]));
+	if (files > 1)
+		l->items[0].title = "Baseline/0";
 	l->n += n;
 }
 
@@ -246,7 +298,7 @@ void perf_form_table(const struct table *t, const struct perf_form *f, struct bu
 		choose_fields(&l, t, f->fields);
 	else
 		choose_usual(&l, t, f);
-	add_deltas(&l, t);
+	add_deltas(&l, t, f);
 	measure(&l, t);
 	if (!f->quiet)
 		add_heading(&l, f, out);

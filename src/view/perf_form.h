@@ -13,6 +13,7 @@
 struct perf_form {
 	const char *separator; /* -t: instead of blanks; NULL: none */
 	const char *fields;    /* -F: which columns, in which order; NULL: the usual ones */
+	const char *delta;     /* the title of differences; NULL: "Delta Abs" */
 	bool quiet;            /* -q: rows alone */
 	bool samples, period;  /* -n, --show-total-period */
 	bool modes;            /* --showcpuutilization */
