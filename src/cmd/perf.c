@@ -50,6 +50,7 @@ static const struct {
 } other_names[] = {
 	{ "trace", "strace" },
 	{ "test", "workload" },
+	{ "c2c", "mem" },
 };
 
 static const struct {
@@ -64,14 +65,18 @@ static const struct {
 	const char *name, *what, *instead;
 } missing[] = {
 	{ "bench", "the benchmarks", "'fathom workload' has programs of known behaviour" },
-	{ "c2c", "samples of memory accesses", "they need a CPU that samples memory accesses" },
+	{ "c2c record", "samples of memory accesses",
+	  "it needs a CPU that samples memory accesses: Intel since Nehalem, AMD with IBS, "
+	  "Arm with SPE; 'fathom mem -i FILE' opens recordings" },
 	{ "config", "the file ~/.perfconfig", "options on the command line do all that it does" },
 	{ "daemon", "sessions in the background", "'fathom record --overwrite' and systemd do" },
 	{ "iostat", "counters of I/O stacks", "they need a PMU; 'fathom iostat' shows the disks" },
 	{ "kvm", "records of guests", "'fathom record -e kvm:*' records the exits" },
 	{ "stat record", "files of counts", "'fathom stat --json -o FILE' keeps them" },
 	{ "stat report", "files of counts", "'fathom stat --json -o FILE' keeps them" },
-	{ "mem", "samples of memory accesses", "they need a CPU that samples memory accesses" },
+	{ "mem record", "samples of memory accesses",
+	  "it needs a CPU that samples memory accesses: Intel since Nehalem, AMD with IBS, "
+	  "Arm with SPE; 'fathom mem -i FILE' opens recordings" },
 };
 
 static const struct command *find(const struct context *ctx, const char *name)
@@ -156,6 +161,8 @@ static const struct {
 	    "sched:sched_migrate_task",
 	    "--call-graph=none" } },
 	{ "sched", "script", "script", { NULL } },
+	{ "mem", "report", "mem", { NULL } },
+	{ "c2c", "report", "mem", { "--lines" } },
 };
 
 static int run_recorder(struct context *ctx, size_t row, char **words)
@@ -195,6 +202,10 @@ static int run_perf_command(struct context *ctx, char **words)
 
 	if (streq(words[0], "check"))
 		return run_check(ctx, words);
+	if (words[1] && streq(words[1], "record") && streq(words[0], "mem"))
+		return refuse(ctx, "mem record");
+	if (words[1] && streq(words[1], "record") && streq(words[0], "c2c"))
+		return refuse(ctx, "c2c record");
 	if (streq(words[0], "stat") && words[1] && streq(words[1], "record"))
 		return refuse(ctx, "stat record");
 	if (streq(words[0], "stat") && words[1] && streq(words[1], "report"))
@@ -209,8 +220,8 @@ static int run_perf_command(struct context *ctx, char **words)
 static int list_commands(struct context *ctx)
 {
 	static const char names[] =
-		"annotate archive buildid-cache buildid-list data diff evlist ftrace help inject "
-		"kallsyms kmem kwork list lock probe record report sched script stat test "
+		"annotate archive buildid-cache buildid-list c2c data diff evlist ftrace help inject "
+		"kallsyms kmem kwork list lock mem probe record report sched script stat test "
 		"timechart "
 		"top trace version";
 	_cleanup_free_ char *copy = xstrdup(names);

@@ -113,7 +113,7 @@ done
 like "sched record and latency" "$latency" sleep
 run perf stat -x, -e task-clock true
 expect_err_like '^[0-9.]+,msec,task-clock'
-run perf c2c
+run perf c2c record -- true
 expect_err 'is missing here'
 run perf check -q feature dwarf,libelf
 expect_status 0 "features that are there"
