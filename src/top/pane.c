@@ -5,7 +5,7 @@
 #include "base/fmt.h"
 #include "base/jsonread.h"
 
-enum { LINES_AT_ONCE = 500, TABLES_MOST = 16, HISTS_MOST = 256, BUCKETS_MOST = 4096 };
+enum { LINES_AT_ONCE = 20000, TABLES_MOST = 16, HISTS_MOST = 256, BUCKETS_MOST = 4096 };
 
 /* --- memory ----------------------------------------------------------------------------------- */
 

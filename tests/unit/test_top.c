@@ -476,3 +476,61 @@ TEST("tabs, meters, colours and keys are settings")
 	CHECK(again->quit);
 	top_free(again);
 }
+
+/* A machine of recorded form with many CPUs and threads: no meter for each, and no slow frame. */
+TEST("many CPUs and threads")
+{
+	enum { CPUS = 5000, THREADS = 30000, LOOKS = 2 };
+	struct counter_set set;
+	struct track_writer w = TRACK_WRITER_INIT;
+	_cleanup_buf_ struct buf out = BUF_INIT;
+	struct err e = ERR_INIT;
+	char path[256];
+	struct top *t;
+
+	counter_set_init(&set);
+	counter_set_add_tables(&set);
+	set.page_size = 4096;
+	for (u32 i = 0; i < LOOKS; i++) {
+		struct snapshot s = SNAPSHOT_INIT;
+
+		s.mono = s.boot = (100 + i) * SECOND;
+		s.wall = (1700000000ull + i) * SECOND;
+		put_cpu(&set, &s, "all", 50 * CPUS * i, 0, 50 * CPUS * i);
+		for (u32 cpu = 0; cpu < CPUS; cpu++) {
+			char name[16];
+
+			snprintf(name, sizeof(name), "%u", cpu);
+			put_cpu(&set, &s, name, 50 * i, 0, 50 * i);
+		}
+		put(&set, &s, "mem.total", NULL, 4 << 20);
+		put(&set, &s, "mem.free", NULL, 2 << 20);
+		for (u32 n = 1; n <= THREADS; n++)
+			add_task(&s, n, n > 1, "worker", i ? 1 + n % 7 : 0, 1);
+		s.tasks.by_bpf = true;
+		track_writer_add(&w, &set, &s);
+		snapshot_release(&s);
+	}
+	snprintf(path, sizeof(path), "%s/many.data", test_tmpdir());
+	CHECK_EQ(machine_file_write(path, &w, &e), 0);
+	track_writer_release(&w);
+	counter_set_release(&set);
+
+	t = open_top(path, 100, 40);
+	CHECK_EQ(t->frame->cpus, CPUS);
+	CHECK_EQ(t->frame->tasks.len, THREADS);
+	for (int i = 0; i < 2; i++) {
+		top_go(t, top_screen_find(i ? "overview" : "processes"));
+		top_draw(t);
+		buf_reset(&out);
+		grid_export_text(&t->grid, &out);
+		/* one meter for all, and room for the rest */
+		CHECK(strstr(buf_str(&out), "all") != NULL);
+		CHECK(strstr(buf_str(&out), "50.0%") != NULL);
+		CHECK(strstr(buf_str(&out), i ? "PSI" : "worker") != NULL || i);
+	}
+	t->tasks.tree = true;
+	top_go(t, top_screen_find("processes"));
+	top_draw(t);
+	top_free(t);
+}
