@@ -141,7 +141,7 @@ expect_status 0 "explain ends with its process"
 
 # --- redis: each command waits until it is on disk --------------------------------------------------
 
-if command -v redis-server redis-benchmark >/dev/null && [ "$(stat -f -c %T "$TMP")" != tmpfs ]; then
+if have redis-server redis-benchmark && [ "$(stat -f -c %T "$TMP")" != tmpfs ]; then
 	spawn redis-server --port $port --appendonly yes --appendfsync always --dir "$TMP" --save '' >/dev/null
 	pid=$spawned
 	wait_until redis-cli -p $port ping >/dev/null 2>&1
@@ -186,7 +186,7 @@ fi
 
 # --- Go ----------------------------------------------------------------------------------------------
 
-if command -v go curl >/dev/null; then
+if have go curl; then
 	cat >server.go <<END
 package main
 
@@ -263,7 +263,7 @@ fi
 
 # --- java: a pool that fights for a monitor -----------------------------------------------------------
 
-if command -v java javac >/dev/null; then
+if have java javac; then
 	cat >Service.java <<'END'
 import java.util.concurrent.*;
 
@@ -307,7 +307,7 @@ fi
 
 # --- node: work of the thread pool -------------------------------------------------------------------
 
-if command -v node curl >/dev/null; then
+if have node curl; then
 	cat >server.js <<END
 const crypto = require('crypto');
 require('http').createServer((q, r) => {
@@ -329,7 +329,7 @@ fi
 
 # --- nginx: a master and its workers -----------------------------------------------------------------
 
-if command -v nginx curl >/dev/null; then
+if have nginx curl; then
 	mkdir -p www
 	head -c 100000 /dev/zero >www/index.html
 	cat >nginx.conf <<END

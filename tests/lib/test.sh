@@ -31,6 +31,7 @@
 #	has_threads PID N           as many or more
 #	fetch_npm FILE PACKAGE...   installs packages under build/npm unless FILE of it is there;
 #	                            fails when that takes over two minutes
+#	have NAME...                every one of the commands exists
 #	need_root, need_cmd NAME..., need_file PATH...   plan_skip unless
 #	diag TEXT                   lines for the reader
 #
@@ -265,6 +266,12 @@ need_pythons() {
 		[ -x "$python" ] && pythons+=("$python")
 	done
 	[ ${#pythons[@]} -gt 0 ] || plan_skip 'no CPython from 3.11 to 3.13 is installed'
+}
+
+# Every one of the commands exists; command -v with several names asks for one of them.
+have() {
+	local name
+	for name in "$@"; do command -v "$name" > /dev/null || return 1; done
 }
 
 need_cmd() {
