@@ -100,7 +100,7 @@ const struct opt perf_diff_options[] = {
 	FLAG('D', "dump-raw-trace"),
 	FLAG('f', "force-read", .alias = "modules"),
 	TAKEN('b', "baseline-only", baseline_only),
-	TAKEN('p', "period", period),
+	TAKEN(0, "period", period),
 	OPT_ENTRY(struct perf_args, 'c', "compute", OPT_STRING, compute, "HOW", TAKES,
 		  .flags = OPT_HIDDEN),
 	OPT_ENTRY(struct perf_args, 's', "sort", OPT_STRING, keys, "KEYS", TAKES,

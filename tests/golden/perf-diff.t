@@ -29,14 +29,14 @@ is 'weighted differences' "$(rows --compute wdiff:1,2)" '30.00% 90 - [.] g
 60.00% 0 - [.] f
 N/A - [.] new
 10.00% - [.] old'
-is 'periods' "$(rows -p -c ratio | head -n 2)" '30.00% 30 2.000000 60 - [.] g
+is 'periods' "$(rows --period -c ratio | head -n 2)" '30.00% 30 2.000000 60 - [.] g
 60.00% 60 0.500000 30 - [.] f'
 is 'only what both have, in parts of that' "$(rows -b)" '66.67% -30.00% - [.] f
 33.33% +30.00% - [.] g'
 is 'by other keys' "$(rows -s symbol | head -n 1)" '60.00% -30.00% [.] f'
 is 'a separator' "$(rows -c ratio -t, | head -n 1 | tr -d ' ')" '30.00%,2.000000,-,[.]g'
 
-run ./perf diff -c ratio -p 1.folded 2.folded 3.folded
+run ./perf diff -c ratio --period 1.folded 2.folded 3.folded
 expect_status 0 'three files'
 like 'titles with their numbers' "$out" \
 	'^# Baseline/0 +Base period/0 +Ratio/1 +Period/1 +Ratio/2 +Period/2 +Shared Object +Symbol'
