@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analysis/components.h"
 
+#include "analysis/flame.h"
 #include "analysis/skid.h"
+#include "base/fmt.h"
 
 #include <fnmatch.h>
 
@@ -301,6 +303,16 @@ static int compare_symbols(const void *a, const void *b)
 	return x->name < y->name ? -1 : x->name > y->name;
 }
 
+static const char *facts_of(struct breakdown *b, const struct profile *p, u16 event)
+{
+	_cleanup_buf_ struct buf facts = BUF_INIT;
+
+	fmt_count(&facts, p->events.items[event].samples);
+	buf_addf(&facts, " samples of %s", profile_str(p, p->events.items[event].name));
+	flame_origin(p, &facts);
+	return intern_get(&b->strings, intern_str(&b->strings, buf_str(&facts)));
+}
+
 int breakdown_init(struct breakdown *b, const struct taxonomy *t, struct profile *p, u16 event,
 		   bool kernel_only, struct err *e)
 {
@@ -308,6 +320,7 @@ int breakdown_init(struct breakdown *b, const struct taxonomy *t, struct profile
 
 	*b = (struct breakdown){ 0 };
 	b->title = intern_get(&b->strings, intern_str(&b->strings, profile_str(p, p->source)));
+	b->facts = facts_of(b, p, event);
 	c.skids = skid_event(p, event);
 	b->skid = skid_percent(p, event);
 	c.self = xcalloc(p->frames.len, 1);

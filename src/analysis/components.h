@@ -71,6 +71,7 @@ struct breakdown_symbol {
 struct breakdown {
 	double skid;       /* percent of samples charged to callers: skid.h */
 	const char *title; /* one of the strings */
+	const char *facts; /* likewise: samples, time, losses, host */
 	struct intern strings;
 	u64 weight[COMPONENTS_MOST + 1]; /* the last is of what no rule is about */
 	u64 samples[COMPONENTS_MOST + 1];

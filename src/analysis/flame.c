@@ -552,6 +552,17 @@ static void add_lost(const struct profile *p, struct buf *out)
 		buf_addstr(out, ", the file is damaged");
 }
 
+void flame_origin(const struct profile *p, struct buf *out)
+{
+	if (p->last_time > p->first_time) {
+		buf_addstr(out, " over ");
+		fmt_duration(out, p->last_time - p->first_time);
+	}
+	add_lost(p, out);
+	add_part(out, "", profile_str(p, p->hostname));
+	add_part(out, "Linux ", profile_str(p, p->kernel));
+}
+
 void flame_subtitle(const struct flame *f, struct buf *out)
 {
 	const struct profile *p = f->profile;
@@ -575,13 +586,7 @@ void flame_subtitle(const struct flame *f, struct buf *out)
 	} else if (!streq(event, "samples")) {
 		buf_addf(out, " of %s", event);
 	}
-	if (p->last_time > p->first_time) {
-		buf_addstr(out, " over ");
-		fmt_duration(out, p->last_time - p->first_time);
-	}
-	add_lost(p, out);
-	add_part(out, "", profile_str(p, p->hostname));
-	add_part(out, "Linux ", profile_str(p, p->kernel));
+	flame_origin(p, out);
 	add_part(out, "stacks ", profile_str(p, p->unwinder));
 	if (f->vanished && f->tree.base && !f->ratio)
 		buf_addf(out, ", %.2f%% of before vanished",

@@ -132,6 +132,8 @@ void flame_amount(const struct flame *f, u64 weight, u64 samples, struct buf *ou
 void flame_choose_event(const struct profile *p, struct flame_opts *ret);
 /* The heading for a profile: what was sampled, where, how much of it, what was lost. */
 void flame_subtitle(const struct flame *f, struct buf *out);
+/* " over 2.00s, none lost, host, Linux 6.1": after what a picture is of. */
+void flame_origin(const struct profile *p, struct buf *out);
 /* The boxes as an outline, with facts and losses of the profile. */
 void flame_result(const struct flame *f, struct result *ret);
 

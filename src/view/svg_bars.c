@@ -76,7 +76,9 @@ static void add_bar(struct bars *b, const struct breakdown *side, double y)
 
 	buf_addf(b->out, "<text x=\"%d\" y=\"%.1f\">", LEFT, y - 6);
 	add_text(b, side->title);
-	buf_addf(b->out, "</text>\n");
+	buf_addf(b->out, "  <tspan class=\"soft\">");
+	add_text(b, side->facts);
+	buf_addf(b->out, "</tspan></text>\n");
 	for (u32 c = 0;; c = next_of(b, c)) {
 		add_piece(b, side, c, from, y);
 		from += breakdown_share(side, c);

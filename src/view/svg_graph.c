@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/svg_graph.h"
 
+#include "analysis/flame.h"
 #include "base/fmt.h"
 #include "base/hash.h"
 #include "view/look.h"
@@ -224,6 +225,7 @@ static void begin(struct picture *p, const char *title)
 	const struct callgraph *g = p->graph;
 	double width = MAX(g->width + 2 * PAD, 600), height = g->height + TOP + PAD;
 	const char *event = profile_str(g->profile, g->profile->events.items[g->event].name);
+	_cleanup_buf_ struct buf origin = BUF_INIT;
 
 	buf_addf(p->out,
 		 "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
@@ -243,9 +245,10 @@ static void begin(struct picture *p, const char *title)
 		buf_addstr(p->out, " of ");
 		add_text(p->out, event, strlen(event));
 	}
+	flame_origin(g->profile, &origin);
+	add_text(p->out, buf_str(&origin), origin.len);
 	buf_addf(p->out,
-		 "; boxes: total (self), larger where more runs; dashed: through functions not "
-		 "shown. Wheel, + and -: zoom; drag: move; double click: fit</text>\n<text "
+		 "; boxes: total (self); dashed: through functions not shown</text>\n<text "
 		 "class=\"soft\" x=\"%d\" y=\"60\">",
 		 PAD);
 	add_left_out(p);

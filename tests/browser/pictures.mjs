@@ -103,6 +103,10 @@ async function others() {
 	});
 	const wide = await open('wide.svg');
 	check('a wide call graph opens fitted', await seen(wide), true);
+	await wide.keyboard.press('?');
+	check('? explains a call graph', await wide.locator('.sheet dt').count(), 4);
+	await wide.keyboard.press('Escape');
+	check('Escape closes that', await wide.locator('.sheet').count(), 0);
 	const before = await box(wide);
 	await wide.mouse.move(600, 300);
 	await wide.mouse.wheel(0, -400);

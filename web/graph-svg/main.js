@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The graph opens as large as the window allows; wheel and keys zoom, dragging moves it. */
+import { makeMark, makeSheet } from "../svg/sheet.js";
 import { clamp } from "../viewer/util.js";
 
 const svg = document.currentScript.ownerSVGElement;
@@ -73,6 +74,22 @@ function listen() {
 	});
 }
 
+const sheet = makeSheet(
+	svg,
+	"A box is a function with its share in total and, in brackets, of its own; an arc is a call, wider where more time passes through it.",
+	[
+		["wheel, + −", "zoom"],
+		["drag, arrows", "move"],
+		["double click, 0", "fit the window"],
+		["?", "this help"],
+	]
+);
+
+addEventListener("keydown", (e) => {
+	if (e.key === "?") sheet();
+	else if (e.key === "Escape" && svg.querySelector(".sheet")) sheet();
+});
+
 /* Part of another page: that page scrolls. */
 if (svg === document.documentElement && window === window.top) {
 	svg.removeAttribute("viewBox");
@@ -81,4 +98,5 @@ if (svg === document.documentElement && window === window.top) {
 	svg.setAttribute("zoomAndPan", "disable");
 	listen();
 	fit();
+	makeMark(svg, sheet);
 }

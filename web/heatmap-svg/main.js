@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Two clicks (or drag, or arrows and Enter) choose a range of time; the line below tells the
 // command that draws it as a flame graph, and a click on it copies the command.
+import { makeMark, makeSheet } from "../svg/sheet.js";
+
 const svg = document.currentScript.ownerSVGElement || document.documentElement;
 const d = svg.dataset;
 const columns = +d.columns, rows = +d.rows, step = +d.step, start = BigInt(d.start);
@@ -104,9 +106,23 @@ svg.addEventListener("mousemove", event => {
 	if (cell)
 		mark(Math.min(first, order(cell)), Math.max(first, order(cell)));
 });
+const sheet = makeSheet(
+	svg,
+	"A column is a span of time, a row a part of it or a range of values; the darker a cell, the more is in it. A chosen range is a command below the picture that draws it as a flame graph.",
+	[
+		["two clicks", "choose a range"],
+		["arrows, Enter", "the same by keys"],
+		["Esc", "forget it"],
+		["?", "this help"],
+	]
+);
+
+makeMark(svg, sheet);
 document.addEventListener("keydown", event => {
 	const moves = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
-	if (event.key === "Escape") {
+	if (event.key === "?" || (event.key === "Escape" && svg.querySelector(".sheet"))) {
+		sheet();
+	} else if (event.key === "Escape") {
 		clear();
 	} else if (event.key === "Enter" && cursor) {
 		pick(cursor);
