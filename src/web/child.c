@@ -123,6 +123,18 @@ int child_reap(struct child *c, u64 *ret_cpu)
 	return status;
 }
 
+char *child_text(const struct child *c)
+{
+	_cleanup_buf_ struct buf text = BUF_INIT;
+	struct buf clean = BUF_INIT;
+
+	if (c->log < 0 || lseek(c->log, 0, SEEK_SET) < 0 ||
+	    io_read_fd(c->log, "log", LOG_MOST, &text, NULL) < 0 || !text.len)
+		return NULL;
+	fmt_clean_lines(&clean, text.data, text.len);
+	return buf_detach(&clean);
+}
+
 static void take_line(const char *line, const char *prefix, char **ret)
 {
 	const char *text = starts_with(line, prefix);
@@ -133,14 +145,12 @@ static void take_line(const char *line, const char *prefix, char **ret)
 
 void child_words(const struct child *c, char **ret_error, char **ret_hint)
 {
-	_cleanup_buf_ struct buf text = BUF_INIT, clean = BUF_INIT;
+	_cleanup_free_ char *text = child_text(c);
 	char *save = NULL;
 
-	if (c->log < 0 || lseek(c->log, 0, SEEK_SET) < 0 ||
-	    io_read_fd(c->log, "log", LOG_MOST, &text, NULL) < 0 || !text.len)
+	if (!text)
 		return;
-	fmt_clean_lines(&clean, text.data, text.len);
-	for (char *at = strtok_r(clean.data, "\n", &save); at; at = strtok_r(NULL, "\n", &save)) {
+	for (char *at = strtok_r(text, "\n", &save); at; at = strtok_r(NULL, "\n", &save)) {
 		take_line(at, "fathom: ", ret_error);
 		take_line(at, "hint: ", ret_hint);
 	}

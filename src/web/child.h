@@ -39,6 +39,8 @@ int child_start(struct child *c, const struct command_line *line, int dir, const
 int child_start_to(struct child *c, const struct command_line *line, int out, struct err *e);
 /* Its first error line and hint, where it said some and nothing is in *@ret. */
 void child_words(const struct child *c, char **ret_error, char **ret_hint);
+/* All that it said, without what would move a cursor; NULL: nothing. To be freed. */
+char *child_text(const struct child *c);
 /* What to say of a status when it said nothing itself; to be freed. */
 char *child_end_text(int status);
 /* Ends it and forgets its words. */

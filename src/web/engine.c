@@ -82,7 +82,8 @@ static void reply_error(struct web_engine *en, u64 ref, u32 status, const char *
 static void on_job_changed(void *ctx, const struct job *job)
 {
 	struct web_engine *en = ctx;
-	struct web_reply r = { job->q.stream, REPLY_EVENT, 0, CONTENT_JSON, 0, 0 };
+	/* in place of a status: the role that may know of it */
+	struct web_reply r = { job->q.stream, REPLY_EVENT, job->role, CONTENT_JSON, 0, 0 };
 	_cleanup_buf_ struct buf text = BUF_INIT;
 	struct json j;
 

@@ -126,6 +126,7 @@ static void job_free(struct jobs *j, struct job *job)
 	free(job->note);
 	free(job->error);
 	free(job->hint);
+	free(job->said);
 	free(job);
 }
 
@@ -165,12 +166,19 @@ static void enter(struct jobs *j, struct job *job, enum job_state state)
 	job->begun = clock_mono_ns();
 	job->over = 0;
 	job->cpu_last = 0;
+	/* its words are in @error now */
+	if (is_over(job))
+		child_release(&job->child);
 	j->changed(j->ctx, job);
 }
 
 static void fail(struct jobs *j, struct job *job, const char *why)
 {
 	child_words(&job->child, &job->error, &job->hint);
+	if (job->q.ask == ASK_PROGRAM && !job->said)
+		job->said = child_text(&job->child);
+	if (job->said && !job->error)
+		job->error = xstrdup("the program has errors");
 	if (!job->error)
 		job->error = xstrdup(why);
 	enter(j, job, JOB_FAILED);
@@ -516,6 +524,8 @@ static void describe_request(const struct job *job, struct json *out)
 		json_kv_str(out, "kind", q->ask == ASK_TOOL ? "tool" : "program");
 		if (q->ask == ASK_TOOL)
 			json_kv_str(out, "tool", q->name);
+		else
+			json_kv_str(out, "text", q->text);
 	}
 }
 
@@ -535,6 +545,8 @@ void job_describe(const struct job *job, struct json *out)
 		json_kv_str(out, "error", job->error);
 	if (job->hint)
 		json_kv_str(out, "hint", job->hint);
+	if (job->said)
+		json_kv_str(out, "said", job->said);
 	/* a client that may list the job may see its page */
 	if (job->state == JOB_DONE)
 		json_kv_str(out, "key", job->key);

@@ -34,6 +34,7 @@ struct job {
 	char *input;               /* the recording it draws, in the folder; NULL: none */
 	double span_from, span_to; /* seconds of its clock; 0, 0: all */
 	char *note, *error, *hint;
+	char *said;            /* by a program that failed: its diagnostics */
 	char key[JOB_KEY + 1]; /* of its page */
 };
 

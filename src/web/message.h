@@ -79,7 +79,7 @@ enum web_content {
 struct web_reply {
 	u64 ref; /* REPLY_ANSWER: of the request; REPLY_EVENT: the stream, 0: all */
 	u32 type;
-	u32 status; /* of HTTP */
+	u32 status; /* of HTTP; REPLY_EVENT: the least role that gets it */
 	u32 content;
 	u32 attached; /* the bytes are in the file that comes along */
 	u64 size;

@@ -535,7 +535,8 @@ static void on_broadcast(struct server *s, const struct web_reply *m, int file)
 		buf_added(&s->bytes, (size_t)m->size);
 	}
 	for (struct conn *c = s->conns; c < s->conns + SERVER_CONNECTIONS_MOST; c++)
-		if (c->state == CONN_STREAM && (m->type == REPLY_FRAME || c->role >= ROLE_PROFILE))
+		if (c->state == CONN_STREAM &&
+		    (m->type == REPLY_FRAME || c->role >= MAX(m->status, (u32)ROLE_PROFILE)))
 			add_event(s, c, m);
 }
 

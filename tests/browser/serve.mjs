@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Drives the page of fathom serve: serve.mjs PLAYWRIGHT CHROMIUM FOLDER ADDRESS VIEW-ADDRESS WORKLOADS.
+// Drives the page of fathom serve: serve.mjs PLAYWRIGHT CHROMIUM FOLDER ADDRESS VIEW-ADDRESS WORKLOADS PROGRAM-ADDRESS.
 // Prints "ok NAME" or "not ok NAME: why". With SHOTS=FOLDER in the environment it leaves pictures there.
 import { spawn } from 'node:child_process';
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { until } from './until.mjs';
 
-const [, , playwright, executablePath, folder, address, viewAddress, workloads] = process.argv;
+const [, , playwright, executablePath, folder, address, viewAddress, workloads, programAddress] = process.argv;
 const { chromium } = (await import(pathToFileURL(playwright).href)).default;
 const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
 const origin = new URL(address).origin;
@@ -236,6 +236,33 @@ async function others() {
 	await none.context().close();
 }
 
+async function program() {
+	const page = await open(programAddress);
+
+	await page.keyboard.press('3');
+	await page.click('#tool-program');
+	await page.fill('#program', 'BEGIN { exit() }\ninterval:s:1 { nosuch }');
+	await page.keyboard.press('Control+Enter');
+	await until(page, () => document.querySelector('#result .listing .said') !== null, 30000);
+	const lines = await page.$$eval('#result .listing code', (all) => all.map((e) => e.textContent));
+
+	check('an error of a program stands under its line', /^interval/.test(lines[1]) && /^ +~+ Unknown identifier: 'nosuch'/.test(lines[2]), lines.join('|'));
+	await page.click('#result button >> text=Edit');
+	check('and its text can be edited', /nosuch/.test(await page.inputValue('#program')));
+	await page.fill('#program', 'interval:ms:100 { @<script>alert(1)</script> = 1 }');
+	await page.click('#program-run');
+	await until(page, () => /script/.test(document.querySelector('#result .listing')?.textContent || ''), 30000);
+	check('text of a program is no markup', (await page.$$('#result script')).length === 0);
+	await page.click('#result button >> text=Edit');
+	await page.fill('#program', 'interval:ms:100 { @ticks = count(); }');
+	await page.fill('#program-seconds', '1');
+	await page.click('#program-run');
+	await until(page, () => /ticks/.test(document.querySelector('#result .outcome')?.textContent || ''), 60000);
+	check('a program gives its map', /ticks/.test(await page.textContent('#result')), await page.textContent('#result'));
+	check('no problem on the page of programs', page.problems.length === 0, page.problems.join('; '));
+	await page.context().close();
+}
+
 try {
 	const page = await open(address);
 
@@ -253,6 +280,7 @@ try {
 	check('the state is in the address', /job=\d+/.test(page.url()), page.url());
 	check('no problem, and nothing asked elsewhere', page.problems.length === 0, page.problems.join('; '));
 	await others();
+	await program();
 } catch (error) {
 	console.log(`not ok the page works: ${error.message.split('\n')[0]}`);
 	console.log(error.stack);

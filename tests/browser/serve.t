@@ -9,12 +9,13 @@ need_file "$WORKLOADS/burn"
 . "$(dirname "$0")/../lib/browser.sh"
 cd "$TMP" || exit 1
 
-spawn "$FATHOM" serve --listen 127.0.0.1 --budget 0 --share view >address 2>serve.err
-wait_until grep -q '(view)' address
+spawn "$FATHOM" serve --listen 127.0.0.1 --budget 0 --share view --share program --allow-programs >address 2>serve.err
+wait_until grep -q '(program)' address
 trace=$(sed -n 's/  (trace)$//p' address)
+program=$(sed -n 's/  (program)$//p' address)
 view=$(sed -n 's/  (view)$//p' address)
 
 RUN_TIMEOUT=150
-drive serve.mjs "$trace" "$view" "$WORKLOADS"
+drive serve.mjs "$trace" "$view" "$WORKLOADS" "$program"
 unlike 'the HTTP side does not crash' "$(cat serve.err)" 'ended by signal'
 done_testing

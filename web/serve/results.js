@@ -3,6 +3,7 @@
 import { $, el, fill } from "../viewer/util.js";
 import { get, post } from "./api.js";
 import { showOutcome } from "./outcome.js";
+import { programListing } from "./program.js";
 import { fmtTime } from "./units.js";
 
 const KINDS = {
@@ -86,8 +87,20 @@ export class Results {
 		if (job.state === "done") this.openDone(job);
 		else if (job.state === "failed")
 			fill($("result"), el("h2", { text: jobTitle(job) }), el("p", { class: "bad", text: job.error }),
-				job.hint ? el("p", { text: "hint: " + job.hint }) : null);
+				job.hint ? el("p", { text: "hint: " + job.hint }) : null,
+				job.said ? programListing(job.text || "", job.said) : null,
+				job.kind === "program" ? this.editButton(job) : null);
 		else fill($("result"), el("h2", { text: jobTitle(job) }), el("p", { class: "quiet", text: job.state + " …" }), this.stopButton(job));
+	}
+
+	editButton(job) {
+		const button = el("button", { class: "main", text: "Edit" });
+
+		button.addEventListener("click", () => {
+			this.app.showTab("tools");
+			this.app.tools.openProgram(job.text);
+		});
+		return button;
 	}
 
 	stopButton(job) {

@@ -90,19 +90,25 @@ export class Tools {
 	}
 
 	programButton() {
-		const button = el("button", { class: "tool" }, document.createTextNode("program"),
+		const button = el("button", { class: "tool", id: "tool-program" }, document.createTextNode("program"),
 			el("small", { text: "free text in the tracing language" }));
 
 		button.addEventListener("click", () => this.openProgram());
 		return button;
 	}
 
-	openProgram() {
-		const text = el("textarea", { "aria-label": "program", spellcheck: "false" }),
-			run = el("button", { class: "main", text: "Run for 5 s" });
+	openProgram(given) {
+		const text = el("textarea", { id: "program", "aria-label": "program", spellcheck: "false" }),
+			seconds = el("input", { id: "program-seconds", type: "number", min: 1, max: 60, value: 5 }),
+			run = el("button", { class: "main", id: "program-run", text: "Run", title: "run  [Ctrl+Enter]" }),
+			begin = () => this.app.results.begin("/api/v1/program", { text: text.value, seconds: Number(seconds.value) || 5 });
 
-		text.value = "tracepoint:sched:sched_switch { @[comm] = count(); }";
-		run.addEventListener("click", () => this.app.results.begin("/api/v1/program", { text: text.value, seconds: 5 }));
-		fill($("toolform"), el("h2", { text: "A program" }), text, el("div", { class: "actions" }, run));
+		text.value = given || this.program || "tracepoint:sched:sched_switch { @[comm] = count(); }";
+		text.addEventListener("input", () => (this.program = text.value));
+		text.addEventListener("keydown", (e) => e.key === "Enter" && e.ctrlKey && begin());
+		run.addEventListener("click", begin);
+		fill($("toolform"), el("h2", { text: "A program" }), text,
+			el("div", { class: "actions" }, el("label", { for: "program-seconds", text: "seconds" }), seconds, run));
+		text.focus();
 	}
 }
