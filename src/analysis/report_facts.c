@@ -7,6 +7,7 @@
 #include "analysis/nameless.h"
 #include "base/buf.h"
 #include "base/fmt.h"
+#include "profile/load.h"
 
 enum { REASONS_MOST = 3 };
 
@@ -164,6 +165,13 @@ void report_losses(const struct profile *p, struct result *ret)
 			    value_u(VALUE_COUNT, p->stacks_misrecognised));
 		result_loss(ret, "misrecognised", HEALTH_MISRECOGNISED, p->stacks_misrecognised);
 	}
+	if (p->aux_bytes)
+		result_note(ret, NOTE_WARNING,
+			    "'perf inject --itrace -i FILE -o NEW', on a machine whose perf knows "
+			    "that trace, makes samples of it",
+			    "the recording holds a hardware trace (%s), %llu bytes, which is not "
+			    "decoded",
+			    profile_aux_name(p->aux_kind), (unsigned long long)p->aux_bytes);
 	if (p->fault)
 		result_note(ret, NOTE_WARNING, "everything before the damage is shown", "%s",
 			    profile_str(p, p->fault));

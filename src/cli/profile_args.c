@@ -271,6 +271,15 @@ void profile_args_warn(const struct profile *p)
 
 	warn_count(p->lost_samples, "samples lost because a buffer was full");
 	warn_count(p->bad_records, "records or lines that could not be read");
+	if (p->aux_bytes) {
+		_cleanup_buf_ struct buf size = BUF_INIT;
+
+		fmt_size(&size, p->aux_bytes);
+		log_warn("'%s' holds %s of a hardware trace (%s), which is not decoded: 'perf inject "
+			 "--itrace -i FILE -o NEW', on a machine whose perf knows that trace, makes "
+			 "samples of it",
+			 name, buf_str(&size), profile_aux_name(p->aux_kind));
+	}
 	if (p->fault)
 		log_warn("'%s': %s; what is before it is used", name, profile_str(p, p->fault));
 }

@@ -196,6 +196,8 @@ void profile_take_facts(struct profile *p, const struct recording *r)
 	p->lost_records = counts->lost;
 	p->bad_records = counts->bad_records + counts->unknown_ids;
 	p->throttled = counts->throttled;
+	p->aux_bytes = counts->aux_bytes;
+	p->aux_kind = counts->aux_kind;
 	if (fault->reason) {
 		_cleanup_free_ char *text =
 			xasprintf("the file is damaged at offset %llu: %s",
@@ -372,12 +374,24 @@ int profile_load(struct profile *p, const char *path, const struct load_opts *op
 	return load_fd(p, fd, path, opts ? opts : &no_opts, e);
 }
 
+const char *profile_aux_name(u32 kind)
+{
+	static const char *const names[] = { NULL,	 "Intel PT",    "Intel BTS", "Arm CoreSight",
+					     "Arm SPE", "s390 CPU-MF", "HiSilicon PTT" };
+
+	return kind && kind < ARRAY_SIZE(names) ? names[kind] : "an unknown kind";
+}
+
 int profile_no_samples(const struct profile *p, struct err *e)
 {
 	err_set(e, ENODATA,
 		p->filtered ? "no sample in '%s' passes the filters" : "'%s' has no samples",
 		profile_str(p, p->source));
-	if (p->fault)
+	if (p->aux_bytes)
+		err_hint(e, "it holds a hardware trace (%s): 'perf inject --itrace -i FILE -o NEW', "
+			    "on a machine whose perf knows that trace, makes samples of it",
+			 profile_aux_name(p->aux_kind));
+	else if (p->fault)
 		err_hint(e, "%s", profile_str(p, p->fault));
 	else if (p->filtered)
 		err_hint(e, "'fathom report' without filters shows what there is");

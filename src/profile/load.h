@@ -35,6 +35,8 @@ struct load_opts {
 
 /* @path "-" is standard input; NULL: fathom.data, else perf.data. @opts may be NULL. */
 int profile_load(struct profile *p, const char *path, const struct load_opts *opts, struct err *e);
+/* "Intel PT", by profile.aux_kind */
+const char *profile_aux_name(u32 kind);
 /* Why there is nothing to look at: none was taken, none passes the filters, damage; -ENODATA. */
 int profile_no_samples(const struct profile *p, struct err *e);
 /* The file that NULL stands for; -ENOENT with a hint when there is none. */

@@ -182,6 +182,8 @@ struct profile {
 	u64 lost_stacks; /* of waits and wakers: not kept, or cut */
 	u64 bad_records;
 	u64 throttled;
+	u64 aux_bytes; /* of a hardware trace, which is not decoded */
+	u32 aux_kind;
 	u64 stack_ends[STACK_END_COUNT]; /* samples */
 	/* recognised instead of walked; of those, walked too; of those, found to be wrong */
 	u64 stacks_recognised, stacks_checked, stacks_misrecognised;

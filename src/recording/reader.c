@@ -217,6 +217,14 @@ static void skip_aux(struct recording *r, const struct raw *raw)
 		r->counts.aux_bytes += size;
 }
 
+static u32 aux_kind(const struct recording *r, const struct raw *raw)
+{
+	u64 both = word(r, raw->header, 1);
+
+	/* words are turned as a whole, and this is the first half of one */
+	return (u32)(both >> (r->info.swapped ? 32 : 0));
+}
+
 static bool is_unknown(u32 type)
 {
 	return !record_type_name(type);
@@ -248,6 +256,8 @@ static int take(struct pass *p, const struct raw *raw)
 			return p->taps->round(p->ctx);
 		return p->ordered ? order_round(&r->order, &r->stream.pool, deliver, p) : 0;
 	}
+	if (type == RECORD_AUXTRACE_INFO && raw->size >= 16)
+		r->counts.aux_kind = aux_kind(r, raw);
 	if (type == RECORD_AUXTRACE) {
 		skip_aux(r, raw);
 		return 0;
