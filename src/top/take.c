@@ -8,7 +8,7 @@
 #include "base/stop.h"
 
 /* Loading the sampler takes seconds on a slow machine; where it fails, that is known at once. */
-enum { WAIT_MS = 30000 };
+enum { WAIT_MS = 5000, WAIT_SAMPLER_MS = 30000 };
 
 static const struct screen *screen_of(const struct top *t)
 {
@@ -153,19 +153,25 @@ int top_poll_fds(const struct top *t, int fds[TOP_FDS])
 	return n;
 }
 
+static bool lacks_samples(struct top *t)
+{
+	u32 needs = screen_of(t)->needs;
+
+	return !t->o.input &&
+	       (((needs & NEEDS_SAMPLES || shows_column_of(t, TOP_SAMPLES)) && !t->profile) ||
+		((needs & NEEDS_WAITS || shows_column_of(t, TOP_WAITS)) && !t->waits));
+}
+
 /* Is all there that the screen draws? */
 static bool is_complete(struct top *t)
 {
 	u32 needs = screen_of(t)->needs;
 	const char *why;
 
-	if (!t->frame)
+	if (!t->frame || lacks_samples(t))
 		return false;
 	if (t->o.input)
 		return true;
-	if (((needs & NEEDS_SAMPLES || shows_column_of(t, TOP_SAMPLES)) && !t->profile) ||
-	    ((needs & NEEDS_WAITS || shows_column_of(t, TOP_WAITS)) && !t->waits))
-		return false;
 	if (needs & NEEDS_TOPOLOGY && !topology_source_tree(t->topology, &why) && !why)
 		return false;
 	if (needs & NEEDS_TOOLS && t->toolbox.feed)
@@ -175,9 +181,11 @@ static bool is_complete(struct top *t)
 
 int top_wait(struct top *t, struct err *e)
 {
-	u64 end = clock_mono_ns() + (u64)WAIT_MS * NSEC_PER_MSEC;
+	u64 begin = clock_mono_ns();
 
-	while (!stop_requested() && clock_mono_ns() < end) {
+	while (!stop_requested() &&
+	       clock_mono_ns() - begin <
+		       (lacks_samples(t) ? WAIT_SAMPLER_MS : WAIT_MS) * NSEC_PER_MSEC) {
 		struct pollfd fds[TOP_FDS + 1];
 		int numbers[TOP_FDS], n = top_poll_fds(t, numbers);
 
