@@ -4,6 +4,7 @@
 #include "analysis/calltree.h"
 #include "analysis/cpp_name.h"
 #include "analysis/hotcold.h"
+#include "base/folded.h"
 #include "base/hash.h"
 
 /* --- stacks ----------------------------------------------------------------------------------- */
@@ -707,23 +708,15 @@ void waits_to_result(struct profile *p, wait_list *waits, enum wait_view view, b
 
 /* --- folded ----------------------------------------------------------------------------------- */
 
-static void folded_name(struct buf *out, const char *name)
-{
-	for (; *name; name++)
-		buf_addch(out, *name == ';' ? ':' : *name == '\n' ? ' ' : *name);
-}
-
 static void folded_line(const struct profile *p, const char *comm, u32 stack, struct buf *out)
 {
 	size_t n = profile_depth(p, stack);
 	_cleanup_free_ u32 *frames = xcalloc(n + 1, sizeof(*frames));
 
-	folded_name(out, comm);
+	folded_name(out, 0, comm);
 	n = MIN(profile_frames(p, stack, frames, n), n);
-	for (size_t i = 0; i < n; i++) {
-		buf_addch(out, ';');
-		folded_name(out, profile_str(p, p->frames.items[frames[i]].name));
-	}
+	for (size_t i = 0; i < n; i++)
+		folded_name(out, 0, profile_str(p, p->frames.items[frames[i]].name));
 }
 
 struct folded {
@@ -766,9 +759,10 @@ void waits_to_folded(struct profile *p, const wait_list *waits, enum wait_view v
 	vec_each(l, &all) {
 		u64 us = l->weight / 1000;
 
-		if (us)
-			buf_addf(out, "%s %llu\n", intern_get(&lines, l->line),
-				 (unsigned long long)us);
+		if (!us)
+			continue;
+		buf_addstr(out, intern_get(&lines, l->line));
+		folded_weight(out, us);
 	}
 	vec_release(&all);
 	intern_release(&lines);

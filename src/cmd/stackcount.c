@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* fathom stackcount: the stacks that lead to a function or event, counted. */
+#include "base/folded.h"
 #include "cli/probing.h"
 
 struct stackcount_args {
@@ -57,10 +58,11 @@ static void fold_row(const struct round *r, const struct lang_row *row, struct b
 			buf_addstr(out, before ? ";-" : "-");
 		if (parts[i] < 0)
 			continue;
-		if (out->len)
-			buf_addch(out, ';');
+		folded_next(out, 0);
 		before = out->len;
 		add_part(r, row, parts[i], LANG_FRAME_FOLDED, out);
+		if (parts[i] == r->comm)
+			folded_clean(out, before);
 		if (out->len == before && before)
 			buf_truncate(out, before - 1);
 	}

@@ -2,6 +2,7 @@
 #include "tool/picture.h"
 
 #include "analysis/flame.h"
+#include "base/folded.h"
 #include "profile/load.h"
 #include "view/svg.h"
 #include "view/svg_heatmap.h"
@@ -39,12 +40,11 @@ static void add_stack(struct picture *p, const struct tool *t, const struct valu
 		if (t->header.columns.items[i].kind != KIND_STACK || cells[i].type != VALUE_TEXT ||
 		    !*cells[i].s)
 			continue;
-		if (p->folded.len > start)
-			buf_addch(&p->folded, ';');
+		folded_next(&p->folded, start);
 		buf_addstr(&p->folded, cells[i].s);
 	}
 	if (p->folded.len > start)
-		buf_addf(&p->folded, " %llu\n", (unsigned long long)weight_of(t, cells));
+		folded_weight(&p->folded, weight_of(t, cells));
 }
 
 void picture_add(struct picture *p, const struct tool *t, const struct tool_args *a,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/export.h"
 
+#include "base/folded.h"
 #include "view/cell.h"
 
 static int compare_moments(const void *a, const void *b)
@@ -80,10 +81,7 @@ static void stack_text(const struct profile *p, u32 stack, struct buf *out)
 	for (size_t i = 0; i < n; i++) {
 		const char *name = export_frame_name(p, &p->frames.items[frames[i]], &room);
 
-		if (i)
-			buf_addch(out, ';');
-		for (; *name; name++)
-			buf_addch(out, *name == ';' ? ':' : *name);
+		folded_name(out, 0, name);
 	}
 	free(frames);
 }

@@ -2,6 +2,7 @@
 #include "view/fold.h"
 
 #include "analysis/cpp_name.h"
+#include "base/folded.h"
 #include "view/fold_lines.h"
 
 #include <ctype.h>
@@ -62,6 +63,7 @@ static size_t without_arguments(const char *name, size_t len)
 
 static void tidy_name(const char *name, size_t len, const struct fold_opts *opts, struct buf *out)
 {
+	const size_t from = out->len;
 	const char *suffix = "";
 
 	if (!opts->raw) {
@@ -71,11 +73,10 @@ static void tidy_name(const char *name, size_t len, const struct fold_opts *opts
 		len = without_arguments(name, len);
 	}
 	for (size_t i = 0; i < len; i++) {
-		if (name[i] == ';')
-			buf_addch(out, ':');
-		else if (opts->raw || (name[i] != '"' && name[i] != '\''))
-			buf_addch(out, name[i] == '\n' ? ' ' : name[i]);
+		if (opts->raw || (name[i] != '"' && name[i] != '\''))
+			buf_addch(out, name[i]);
 	}
+	folded_clean(out, from);
 	buf_addstr(out, suffix);
 }
 

@@ -3,6 +3,7 @@
 #include "unit/harness.h"
 
 #include "analysis/flame.h"
+#include "base/folded.h"
 #include "view/fold.h"
 #include "profile/load.h"
 
@@ -263,4 +264,17 @@ TEST(script_garbage)
 	CHECK_EQ(profile_load_script(&p, "what is this\n", 13, NULL, &e), -EBADMSG);
 	CHECK_EQ(p.bad_records, 1);
 	profile_release(&p);
+}
+
+TEST(separators_in_names)
+{
+	_cleanup_buf_ struct buf out = BUF_INIT;
+	size_t line;
+
+	buf_addstr(&out, "before 1\n");
+	line = out.len;
+	folded_name(&out, line, "a;b");
+	folded_name(&out, line, "c\nd");
+	folded_weight(&out, 12);
+	CHECK_STR(buf_str(&out), "before 1\na:b;c d 12\n");
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Maps: read, summed over CPUs, sorted, shown. */
+#include "base/folded.h"
 #include "base/json.h"
 #include "host/bpf_sys.h"
 #include "lang/run/run.h"
@@ -336,16 +337,21 @@ static void json_map(struct run *r, const struct map_def *m, const struct map_du
 static void folded_entry(struct run *r, const struct map_def *m, const struct map_dump *d,
 			 const struct entry *e, struct buf *out)
 {
+	const size_t line = out->len;
+
 	for (u32 i = 0; i < m->key->n_fields; i++) {
 		const struct type *t = m->key->fields[i].type;
 		const u8 *at = e->key + m->key->fields[i].offset;
+		size_t from;
 
-		if (i)
-			buf_addch(out, ';');
-		if (t->kind == T_KSTACK || t->kind == T_USTACK)
+		folded_next(out, line);
+		from = out->len;
+		if (t->kind == T_KSTACK || t->kind == T_USTACK) {
 			run_stack(r, t, at, out, 0, true);
-		else
+		} else {
 			run_value(r, t, at, out, false);
+			folded_clean(out, from);
+		}
 	}
 	buf_addch(out, ' ');
 	add_value(r, m, d, e, 1, out, false);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Addresses and stacks to names. */
 #include "base/fmt.h"
+#include "base/folded.h"
 #include "host/bpf_programs.h"
 #include "host/bpf_sys.h"
 #include "symbol/procmaps.h"
@@ -264,7 +265,7 @@ void run_stack(struct run *r, const struct type *t, const u8 *bytes, struct buf 
 {
 	u64 frames[COMP_STACK_DEPTH];
 	u32 pid;
-	size_t n;
+	size_t n, from;
 
 	if (!folded)
 		buf_addch(out, '\n');
@@ -273,13 +274,16 @@ void run_stack(struct run *r, const struct type *t, const u8 *bytes, struct buf 
 		size_t at = folded ? n - 1 - i : i;
 
 		if (folded && i)
-			buf_addch(out, ';');
+			folded_next(out, 0);
 		if (!folded && t->p[1] == STACK_PERF)
 			buf_addch(out, '\t');
 		else if (!folded && t->p[1] != STACK_RAW)
 			buf_fill(out, ' ', indent);
+		from = out->len;
 		add_frame(r, t, frames[at], at > 0, pid, out, folded);
-		if (!folded)
+		if (folded)
+			folded_clean(out, from);
+		else
 			buf_addch(out, '\n');
 	}
 }
@@ -298,13 +302,14 @@ static void add_stack(struct run *r, const struct type *t, const u8 *bytes, u32 
 	bool folded = flags & LANG_FRAME_FOLDED, offset = flags & LANG_FRAME_OFFSET;
 	u64 frames[COMP_STACK_DEPTH];
 	u32 pid;
-	size_t n = run_frames(r, t, bytes, frames, &pid);
+	size_t n = run_frames(r, t, bytes, frames, &pid), from;
 
 	for (size_t i = 0; i < n; i++) {
 		size_t at = folded ? n - 1 - i : i;
 
 		if (i)
 			buf_addch(out, folded ? ';' : '\n');
+		from = out->len;
 		if (!folded)
 			buf_addstr(out, "  ");
 		if (flags & LANG_FRAME_ADDRESS)
@@ -313,6 +318,8 @@ static void add_stack(struct run *r, const struct type *t, const u8 *bytes, u32 
 			add_usym(r, frames[at], at > 0, pid, out, offset);
 		else
 			add_ksym(r, frames[at], at > 0, out, offset);
+		if (folded)
+			folded_clean(out, from);
 	}
 }
 
