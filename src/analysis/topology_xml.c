@@ -215,7 +215,7 @@ static int read_set(struct xml *x, const struct attr *a, u64 *set, size_t words,
 		if (end - at > 2 && at[0] == '0' && at[1] == 'x')
 			at += 2;
 		if (at != end && (!scan_u64(&at, end, 16, &v) || at != end || v > UINT32_MAX))
-			return fault(x, "a set of CPUs that is none");
+			return fault(x, "not a set of CPUs");
 		if (v && (word + 1) * WORD_BITS > TOPOLOGY_CPUS_MOST)
 			return fault(x, "a set with too many CPUs");
 		if (v)

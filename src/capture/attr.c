@@ -300,7 +300,7 @@ int attr_open_error(int error, const char *name, const struct perf_event_attr *a
 		err_set(e, EOPNOTSUPP, "event '%s' does not exist on this machine", name);
 		if (hardware)
 			err_hint(e,
-				 "there are no such hardware counters here (a virtual machine?); "
+				 "this machine has no such hardware counters (a virtual machine?); "
 				 "'cpu-clock' works everywhere");
 		return -EOPNOTSUPP;
 	case E2BIG:

@@ -491,7 +491,7 @@ static int parse_moment(struct context *ctx, const char *text, struct moment *re
 	ret->relative = true;
 	if (parse_duration(*text == '+' ? text + 1 : text, &ret->ns, NULL) == 0)
 		return 0;
-	err_set(&ctx->err, EINVAL, "'%s' is no time", text);
+	err_set(&ctx->err, EINVAL, "'%s' is not a time", text);
 	err_hint(&ctx->err, "give 14:03:59, or a time since the start of the recording: 2.5s");
 	return EXIT_USAGE;
 }

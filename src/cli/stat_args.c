@@ -242,7 +242,7 @@ static int add_topdown(struct choice *c)
 				   e);
 	err_set(e, EOPNOTSUPP, "this PMU does not tell where slots went");
 	err_hint(e, has_pmu() ? "top-down needs an Intel CPU from Ice Lake on; -d shows misses"
-			      : "there are no hardware counters here; --why shows what software "
+			      : "this machine has no hardware counters; --why shows what software "
 				"knows");
 	return -EOPNOTSUPP;
 }

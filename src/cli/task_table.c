@@ -164,7 +164,7 @@ static double counter_ns(const struct delta *d, const char *name)
 	return counter != SET_NONE && formula_counter(d, counter, all, &value) ? value : 0;
 }
 
-/* What the meter shows, and what of it is no task's; ns. */
+/* What the meter shows, and what of it is not a task's; ns. */
 struct account {
 	double meter, irq, steal, rows, dead;
 	const char *by, *words;

@@ -111,7 +111,8 @@ int wait_not_seen(struct context *ctx, const range_list *pids)
 	err_set(&ctx->err, ENODATA, "no thread of process %u (%s) was seen, though it has %u", pid,
 		st.comm, st.threads);
 	err_hint(&ctx->err,
-		 "this kernel keeps it from those who trace: its task iterator and switches leave "
+		 "this kernel does not show it to tracing programs: its task iterator and switches "
+		 "leave "
 		 "it out; /proc/%u has its times",
 		 pid);
 	return EXIT_NOTHING;

@@ -145,7 +145,7 @@ const struct command cmd_free = {
 	.description =
 		"Prints the columns of free(1). 'available' is what programs could get without "
 		"swapping, 'used' the rest; 'buff/cache' holds contents of files and kernel "
-		"objects that can go, and is no sign of a shortage.",
+		"objects that can go, and does not indicate a shortage.",
 	.question = Q_MACHINE,
 	.options = free_options,
 	.args_size = sizeof(struct free_args),

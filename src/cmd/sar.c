@@ -244,7 +244,7 @@ static int sar_run(struct context *ctx, void *args)
 		if (is_asked(a, &reports[i]))
 			tables[m.n_tables++] = reports[i].table;
 	if (!m.n_tables) {
-		err_set(&ctx->err, EINVAL, "'%s' is no report of the network", a->network);
+		err_set(&ctx->err, EINVAL, "'%s' is not a report of the network", a->network);
 		err_hint(&ctx->err, "there are DEV, EDEV, SOCK, IP, TCP, ETCP, UDP and ALL");
 		return EXIT_USAGE;
 	}

@@ -498,7 +498,7 @@ const struct command cmd_sched = {
 		"adds is the last one.\n\n"
 		"map: who ran on which CPU: a line for each switch, or with -o a timeline to zoom "
 		"into, as .svg or .html.\n\n"
-		"summary: migrations, who ran instead of whom, and the time from wake-up to "
+		"summary: migrations, which task ran instead, and the time from wake-up to "
 		"run.\n\n"
 		"Without -i the running machine is watched.",
 	.question = Q_WAIT,

@@ -119,7 +119,7 @@ static const struct opt serve_options[] = {
 	  .type = OPT_FLAG,
 	  AT(always),
 	  WHAT,
-	  .help = "keep the past even while nobody watches" },
+	  .help = "keep the past even while no page is open" },
 	{ .name = "no-past-stacks",
 	  .type = OPT_FLAG,
 	  AT(no_flight),
@@ -259,7 +259,7 @@ static int add_tokens(struct serving *s, struct err *e)
 		enum web_role role = web_role_find(s->args->share.items[i]);
 
 		if (role == ROLE_NONE) {
-			err_set(e, EINVAL, "there is no role '%s'", s->args->share.items[i]);
+			err_set(e, EINVAL, "unknown role '%s'", s->args->share.items[i]);
 			err_hint(e, "view, profile, trace or program");
 			return -EINVAL;
 		}
@@ -438,11 +438,11 @@ static int serve_run(struct context *ctx, void *args)
 static const struct example serve_examples[] = {
 	{ "fathom serve", "prints an address to open in a browser on this machine" },
 	{ "fathom serve --unix /run/fathom.sock", "also for curl --unix-socket, without a token" },
-	{ "fathom serve --share view", "and an address for people who may only look" },
+	{ "fathom serve --share view", "and an address for read-only users" },
 	{ "fathom serve --listen 0.0.0.0 --tls-cert box.pem --tls-key box.key",
 	  "for other machines, encrypted" },
 	{ "fathom serve --once fathom.data --role profile",
-	  "a recording for somebody else to look at" },
+	  "a recording for somebody else to read" },
 	{ "fathom serve --openapi", "the interface as an OpenAPI file" },
 	{ 0 },
 };

@@ -111,7 +111,7 @@ static int want_word(struct job *j, const char *word, bool on)
 	} else if (streq(word, "none")) {
 		memset(j->wanted, 0, sizeof(j->wanted));
 	} else if (!syscall_class(&j->table, word + (*word == '%'), class)) {
-		err_set(&j->ctx->err, EINVAL, "there is no system call '%s'", word);
+		err_set(&j->ctx->err, EINVAL, "unknown system call '%s'", word);
 		err_hint(&j->ctx->err, "'fathom list syscalls:sys_enter_*' lists them; classes are "
 				       "file, desc, network, memory, process, signal, ipc, creds, "
 				       "clock");

@@ -106,7 +106,7 @@ static int tools_run(struct context *ctx, void *args)
 		}
 	}
 	if (!n) {
-		err_set(&ctx->err, EINVAL, "there is no group '%s'", only ? only : "");
+		err_set(&ctx->err, EINVAL, "unknown group '%s'", only ? only : "");
 		err_hint(&ctx->err,
 			 "the groups are: block files cpu processes memory locks network "
 			 "runtimes virtual own");

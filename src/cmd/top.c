@@ -70,7 +70,7 @@ static int parse_screen(struct context *ctx, const char *text, int *ret_width, i
 	if (sscanf(text, "%5dx%5d%c", ret_width, ret_height, &end) == 2 && *ret_width > 0 &&
 	    *ret_height > 0)
 		return 0;
-	err_set(&ctx->err, EINVAL, "'%s' is no size", text);
+	err_set(&ctx->err, EINVAL, "'%s' is not a size", text);
 	err_hint(&ctx->err, "columns and lines: 80x24");
 	return EXIT_USAGE;
 }
@@ -88,7 +88,7 @@ static int press_keys(struct context *ctx, struct top *t, const char *keys)
 		r = top_wait(t, &ctx->err);
 	}
 	if (r >= 0 && *keys) {
-		err_set(&ctx->err, EINVAL, "'%s' is no key", keys);
+		err_set(&ctx->err, EINVAL, "'%s' is not a key", keys);
 		err_hint(&ctx->err,
 			 "keys: a, 3, Enter, Esc, Up, PgDn, F5, Ctrl-L, Space, click:10,4");
 		return EXIT_USAGE;

@@ -35,7 +35,7 @@ static const char *const which_words[] = { "bound", "all", NULL };
 static int parse_which(void *field, const char *text, struct err *e)
 {
 	if (!streq_any(text, which_words)) {
-		err_set(e, EINVAL, "'%s' is no choice of processes", text);
+		err_set(e, EINVAL, "'%s' is not a choice of processes", text);
 		err_hint(e, "use --ps or --ps=all");
 		return -EINVAL;
 	}

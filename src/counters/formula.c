@@ -75,7 +75,7 @@ static int unknown_name(struct parser *p, const char *name)
 	suggest_init(&s, name);
 	vec_each(c, &p->set->counters)
 		suggest_try(&s, c->row->name);
-	err_set(p->e, EINVAL, "there is no counter '%s'", name);
+	err_set(p->e, EINVAL, "unknown counter '%s'", name);
 	if (*s.best)
 		err_hint(p->e, "did you mean '%s'? 'fathom counters' lists all", s.best);
 	else

@@ -365,7 +365,8 @@ int profile_load(struct profile *p, const char *path, const struct load_opts *op
 		if (r == -ENOENT)
 			err_hint(e, "'fathom record' makes recordings; name an existing one");
 		if (r == -EACCES)
-			err_hint(e, "recordings are for those who made them: run as that user");
+			err_hint(e,
+				 "recordings are readable by their owner only: run as that user");
 		if (r < 0)
 			return r;
 	}

@@ -207,7 +207,7 @@ static void read_events(struct scope *s, bool first)
 
 /* --- one profile ---------------------------------------------------------------------------- */
 
-/* What one of the unit is, in nanoseconds; 0: it is no time. */
+/* What one of the unit is, in nanoseconds; 0: it is not a time. */
 static double unit_ns(const char *unit)
 {
 	static const struct {

@@ -16,7 +16,7 @@ enum { CONTROL_LINE_MOST = 4096 }; /* longer lines are no commands */
 
 enum control_command {
 	CONTROL_NONE,    /* nothing is waiting */
-	CONTROL_UNKNOWN, /* a line that is no command: its text is in @line */
+	CONTROL_UNKNOWN, /* a line that is not a command: its text is in @line */
 	CONTROL_ENABLE,
 	CONTROL_DISABLE,
 	CONTROL_SNAPSHOT, /* what there is goes to a file of its own */

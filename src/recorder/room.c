@@ -40,7 +40,7 @@ int recorder_check_room(const char *path, bool overwrite, struct err *e)
 		return -ESPIPE;
 	}
 	if (there && S_ISREG(st.st_mode) && !overwrite && !is_recording(path, &st)) {
-		err_set(e, EEXIST, "'%s' already exists and is no recording", path);
+		err_set(e, EEXIST, "'%s' already exists and is not a recording", path);
 		err_hint(e, "--force overwrites it");
 		return -EEXIST;
 	}

@@ -67,7 +67,7 @@ typedef int (*recording_cb)(const struct record *record, void *ctx);
 
 /*
  * Opens @path, "-" is standard input. Fails only when no stream can be found at all (-ENODATA for
- * an empty file, -EBADMSG for one that is no recording). In pipe mode the header records at the
+ * an empty file, -EBADMSG for one that is not a recording). In pipe mode the header records at the
  * start have been read when this returns.
  */
 int recording_open(const char *path, struct recording **ret, struct err *e);

@@ -108,7 +108,7 @@ static void read_new(struct jit *j, int fd, const struct stat *st)
 			break;
 		buf_added(&b, (size_t)n);
 		used = perfmap_add(&j->map, b.data, b.len);
-		/* A line longer than all this is no line. */
+		/* A line longer than this is not a line of a perf map. */
 		if (!used && b.len > part)
 			used = b.len;
 		at += used;

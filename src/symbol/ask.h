@@ -36,7 +36,7 @@ struct ask_range {
 	u64 end;
 };
 void ask_ranges(const char *const *names, size_t n, struct ask_range *ret);
-/* "name+0x12/0x340 [module]", as %pS prints it; false when it is no such text. */
+/* "name+0x12/0x340 [module]", as %pS prints it; false when it is not such text. */
 bool ask_parse(const char *text, u64 address, struct ask_answer *ret);
 
 #endif

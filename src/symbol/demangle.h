@@ -9,7 +9,7 @@ enum { DEMANGLE_MAX_IN = 16 << 10, DEMANGLE_MAX_OUT = 64 << 10 };
 
 /*
  * Appends what @name means in C++ (with parameters, as perf shows it), Rust (both schemes) or D.
- * False, and nothing is appended, when it is no such name.
+ * False, and nothing is appended, when it is not such a name.
  */
 bool demangle(const char *name, struct buf *ret);
 

@@ -329,7 +329,7 @@ static int take_step(struct place *p, Dwarf_Die *type, const char **text, const 
 	*text += arrow ? 2 : 1;
 	size = strcspn(*text, "-.[");
 	if (!find_member(type, *text, size, &member, &at) || !type_of(&member, type))
-		return bad_step(expr, "there is no such member, or it is a bit field", e);
+		return bad_step(expr, "the member does not exist or is a bit field", e);
 	p->offset += at;
 	*text += size;
 	return 0;
@@ -422,7 +422,7 @@ int probe_dwarf_variables(struct probe_dwarf *d, u64 vaddr, probe_variable_fn fn
 	int n;
 
 	if (!unit_at(d, vaddr, &cu))
-		return err_set(e, ENODATA, "there is no debug information for that address");
+		return err_set(e, ENODATA, "no debug information for that address");
 	n = dwarf_getscopes(&cu, vaddr, &scopes);
 	for (int i = 0; i < n; i++)
 		if (dwarf_tag(&scopes[i]) == DW_TAG_subprogram)

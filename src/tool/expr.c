@@ -107,7 +107,7 @@ static void column(struct eval *x, struct part *ret)
 	i = header_column(x->h, start, (size_t)(x->at - start));
 	if (i == SIZE_MAX) {
 		x->at = start;
-		fail(x, "there is no such column");
+		fail(x, "unknown column");
 		return;
 	}
 	if (!x->cells)

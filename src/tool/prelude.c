@@ -39,7 +39,7 @@ static int add_users(struct buf *out, const str_list *users, struct err *e)
 		if (pw) {
 			uid = pw->pw_uid;
 		} else if (parse_u64_range(users->items[i], 0, UINT32_MAX, &uid, NULL) < 0) {
-			return err_set(e, EINVAL, "there is no user '%s'", users->items[i]);
+			return err_set(e, EINVAL, "unknown user '%s'", users->items[i]);
 		}
 		buf_addf(out, "%suid == %llu", i ? " || " : "", (unsigned long long)uid);
 	}

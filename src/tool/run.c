@@ -460,7 +460,7 @@ static int check_pids(struct session *s)
 {
 	vec_each(it, &s->args->pids) {
 		if (it->first == it->last && kill((pid_t)it->first, 0) < 0 && errno == ESRCH)
-			return err_set(&s->ctx->err, ESRCH, "there is no process %llu",
+			return err_set(&s->ctx->err, ESRCH, "no process %llu exists",
 				       (unsigned long long)it->first);
 	}
 	return 0;

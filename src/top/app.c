@@ -402,7 +402,7 @@ static int prepare_tasks(struct top *t, struct err *e)
 	if (t->o.sort) {
 		s->sort = top_column_find(t->o.sort, strlen(t->o.sort));
 		if (s->sort < 0) {
-			err_set(e, EINVAL, "'%s' is no column", t->o.sort);
+			err_set(e, EINVAL, "'%s' is not a column", t->o.sort);
 			err_hint(
 				e,
 				"--sort takes one of those that --once --json has: cpu, res, time");
@@ -426,7 +426,7 @@ static int prepare_screen(struct top *t, struct err *e)
 		return 0;
 	for (size_t i = 0; i < ARRAY_SIZE(screens); i++)
 		buf_addf(&names, "%s%s", i ? ", " : "", screens[i]->key);
-	err_set(e, EINVAL, "'%s' is no screen", t->o.screen);
+	err_set(e, EINVAL, "'%s' is not a screen", t->o.screen);
 	err_hint(e, "one of: %s", buf_str(&names));
 	return -EINVAL;
 }
@@ -437,7 +437,7 @@ static int choose_theme(struct top *t, struct err *e)
 	const struct theme *theme = t->o.theme ? theme_find(t->o.theme) : theme_list(&n);
 
 	if (!theme) {
-		err_set(e, EINVAL, "'%s' is no theme", t->o.theme);
+		err_set(e, EINVAL, "'%s' is not a theme", t->o.theme);
 		err_hint(e, "one of: default, safe, mono");
 		return -EINVAL;
 	}

@@ -95,5 +95,5 @@ is "no CPU" "$("$FATHOM" fold -i nocpu.txt 2>&1)" 'sh;main;leaf 1'
 is "script passes it on" "$("$FATHOM" script -i timeless.txt)" "$(cat timeless.txt)"
 printf 'to whom it may concern 12 notes:\nthe end\n' >letter.txt
 run "$FATHOM" fold -i letter.txt
-expect_status 1 "a letter is no recording"
+expect_status 1 "a letter is not a recording"
 done_testing

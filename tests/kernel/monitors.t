@@ -168,7 +168,7 @@ for r in json.loads("[" + text.replace("}\n{", "},{") + "]"):
 done
 run "$FATHOM" dstat -e no.such.counter
 expect_status 1
-expect_err "there is no counter 'no.such.counter'"
+expect_err "unknown counter 'no.such.counter'"
 run "$FATHOM" sar -n NOTHING
 expect_status 2
 run "$FATHOM" dstat -tcm --vm --aio --udp --tcp --socket --pressure -e 'rate(tcp.OutSegs)' 0.2 3

@@ -139,7 +139,7 @@ ok 'a call without a name' grep -q '^syscall_999(0x1, 0x2, 0x3, 0x4, 0x5, 0x6) *
 
 run "$FATHOM" strace -e no-such-call
 expect_status 2
-expect_err "there is no system call 'no-such-call'"
+expect_err "unknown system call 'no-such-call'"
 run "$FATHOM" strace -- /nonexistent/program
 expect_status 127
 run "$FATHOM" strace -G no/such/group -d 1s

@@ -52,14 +52,14 @@ expect_status 0 'a number where a program would stand is a process'
 kill $sleeper
 run "$FATHOM" deadlock -d 100ms 4194305
 expect_status 1
-expect_err 'there is no process 4194305'
+expect_err 'no process 4194305 exists'
 run "$FATHOM" biolatpcts -i 100ms -d 300ms no-such-disk
 expect_status 0 'a word is the value of the option that the header names'
 run "$FATHOM" biolatpcts no-such-disk 100ms 2
 expect_status 0 'and an interval and a count may follow'
 run "$FATHOM" dbslower neither
 expect_status 2
-expect_err "'neither' is not a duration" 'a word that is no choice of an option is an interval'
+expect_err "'neither' is not a duration" 'a word that is not a choice of an option is an interval'
 run "$FATHOM" syscount -j 200ms 1
 expect_status 0
 ok '-j is --json' "$PYTHON" -c 'import json, sys; json.loads(open(sys.argv[1]).readline())' "$out_file"

@@ -137,12 +137,12 @@ fi
 # --- what all tools share -----------------------------------------------------------------------
 run "$FATHOM" execsnoop --filter 'nonsense == 1'
 expect_status 1
-expect_err "there is no such column"
+expect_err "unknown column"
 expect_err "the columns are: pcomm"
 run "$FATHOM" syscount --sort nonsense -d 100ms
 expect_status 2
 run "$FATHOM" execsnoop -p 4194303 -d 100ms
-expect_err 'there is no process'
+expect_err 'no process 4194303 exists'
 run "$FATHOM" execsnoop --json -- "$TMP/truth" word
 expect_out '"args":"'"$TMP/truth"' word"'
 mkdir -p "$TMP/config/fathom/tools"

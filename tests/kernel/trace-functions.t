@@ -206,7 +206,7 @@ fi
 trace -e 'BEGIN { printf("%gr\n", "x"); }'
 expect_err '%gr expects a value of type integer'
 trace -e 'BEGIN { print(config("no_such_setting")); }'
-expect_err "there is no setting 'no_such_setting'"
+expect_err "unknown setting 'no_such_setting'"
 trace -e 'BEGIN { printf("%g\n", 1); }'
 expect_err 'Unknown format string token: %g'
 done_testing

@@ -81,7 +81,7 @@ expect_out SELF 'is the text'
 # Bad input.
 run "$FATHOM" top --once --sort nothing
 expect_status 2 'an unknown column'
-expect_err "'nothing' is no column" 'is named'
+expect_err "'nothing' is not a column" 'is named'
 run "$FATHOM" top --once --filter 'cpu > x'
 expect_status 2 'a broken filter'
 expect_err 'a number is expected' 'is explained'

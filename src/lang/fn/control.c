@@ -320,7 +320,7 @@ static void check_config(struct comp *c, struct node *n)
 		return;
 	}
 	if (!comp_setting(c, n->kids[0]->str, &value, &text)) {
-		check_error(c, n, "there is no setting '%s'", n->kids[0]->str);
+		check_error(c, n, "unknown setting '%s'", n->kids[0]->str);
 		return;
 	}
 	n->kind = text ? N_STR : N_INT;

@@ -291,7 +291,7 @@ static vreg member_pointer(struct gen *g, struct node *n)
 
 	if (is_context(n->kids[0])) {
 		if (!g->target->provider->emit_field(g, f, &v) || v.kind != VAL_REG)
-			gen_fail(g, n, "this is no pointer");
+			gen_fail(g, n, "this is not a pointer");
 		return v.reg;
 	}
 	base = member_pointer(g, n->kids[0]);

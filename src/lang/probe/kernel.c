@@ -256,7 +256,7 @@ static int attach_one(const struct attach_ctx *a, int prog_fd, const struct targ
 	if (fd < 0) {
 		err_sys(a->err, -fd, "cannot attach to '%s'", t->name);
 		if (fd == -ENOENT || fd == -EINVAL)
-			err_hint(a->err, "there is no such function in this kernel, or it cannot "
+			err_hint(a->err, "this kernel has no such function, or it cannot "
 					 "be probed");
 		return fd;
 	}
