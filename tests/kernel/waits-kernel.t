@@ -1,0 +1,231 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shared
+#
+# Kinds of waits that the kernel's own functions tell: held by a signal, a debugger or the freezer,
+# file locks, semaphores of System V, pipes, sockets, timers, signals, connections, flushes.
+# shellcheck source=tests/lib/test.sh
+. "$(dirname "$0")/../lib/test.sh"
+
+need_root
+need_cmd gcc python3
+cd "$TMP" || exit 1
+
+cat >kernel.c <<'END'
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/sem.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void in_filelock(void)
+{
+	struct flock l = { .l_type = F_WRLCK };
+	int ready[2];
+	char c;
+
+	if (pipe(ready))
+		return;
+	if (!fork()) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		fcntl(open("lockfile", O_RDWR | O_CREAT, 0600), F_SETLKW, &l);
+		(void)!write(ready[1], "x", 1);
+		for (;;)
+			pause();
+	}
+	(void)!read(ready[0], &c, 1);
+	fcntl(open("lockfile", O_RDWR), F_SETLKW, &l);
+}
+static void in_sem(void)
+{
+	struct sembuf op = { .sem_op = -1 };
+	int id = semget(IPC_PRIVATE, 1, 0600);
+
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	semop(id, &op, 1);
+}
+static void in_pipe(void) { int p[2]; char c; if (!pipe(p)) (void)!read(p[0], &c, 1); }
+static void in_socket(void)
+{
+	int s[2];
+	char c;
+
+	if (!socketpair(AF_UNIX, SOCK_STREAM, 0, s))
+		(void)!read(s[0], &c, 1);
+}
+static void in_timer(void)
+{
+	struct itimerspec t = { .it_value = { .tv_sec = 100 } };
+	int fd = timerfd_create(CLOCK_MONOTONIC, 0);
+	char c[8];
+
+	timerfd_settime(fd, 0, &t, NULL);
+	(void)!read(fd, c, 8);
+}
+static void in_poll(void) { poll(NULL, 0, -1); }
+static void in_epoll(void) { struct epoll_event e; epoll_wait(epoll_create1(0), &e, 1, -1); }
+static void in_signal(void)
+{
+	sigset_t s;
+	int got;
+
+	sigemptyset(&s);
+	sigaddset(&s, SIGUSR2);
+	sigwait(&s, &got);
+}
+static void in_accept(void)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET };
+	int s = socket(AF_INET, SOCK_STREAM, 0);
+
+	a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	if (!bind(s, (void *)&a, sizeof(a)) && !listen(s, 1))
+		accept(s, NULL, NULL);
+}
+static void in_child(void)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			pause();
+	}
+	waitpid(pid, NULL, __WALL);
+}
+
+static const struct job { const char *name; void (*run)(void); } jobs[] = {
+	{ "k-lock", in_filelock }, { "k-semaphore", in_sem }, { "k-pipe", in_pipe },
+	{ "k-network", in_socket }, { "k-sleep", in_timer }, { "k-poll", in_poll },
+	{ "k-poll2", in_epoll }, { "k-work", in_signal }, { "k-work2", in_accept },
+	{ "k-child", in_child },
+};
+
+static void *begin(void *p)
+{
+	const struct job *j = p;
+
+	prctl(PR_SET_NAME, j->name);
+	j->run();
+	return NULL;
+}
+
+int main(void)
+{
+	pthread_t t;
+
+	for (unsigned i = 0; i < sizeof(jobs) / sizeof(*jobs); i++)
+		pthread_create(&t, NULL, begin, (void *)&jobs[i]);
+	for (;;)
+		pause();
+}
+END
+gcc -O2 -w kernel.c -o kernel -lpthread
+
+# seen PID: "comm=kind ..." of its threads, by the kind of most of their time
+seen() {
+	run "$FATHOM" threads -p "$1" -d 300ms --idle --json
+	python3 - "$out_file" <<'END'
+import json, sys
+for r in sorted(json.load(open(sys.argv[1]))["threads"], key=lambda r: str(r["comm"])):
+    state = max((k for k in r if k.endswith("_percent")), key=lambda k: r[k] or 0)
+    print(r["comm"] + "=" + state[:-len("_percent")], end=" ")
+END
+}
+# All of its threads sleep.
+asleep() { [ "$(grep -hc '^State:.[SD]' /proc/"$1"/task/*/status | grep -c 1)" -ge "$2" ]; }
+
+spawn ./kernel
+pid=$spawned
+wait_until asleep "$pid" 11
+sleep 0.2
+got=$(seen "$pid")
+for want in k-lock=lock k-semaphore=semaphore k-pipe=pipe k-network=network k-sleep=sleep k-poll=poll \
+	k-poll2=poll k-work=work k-work2=work k-child=child; do
+	like "$want" "$got" "(^| )$want "
+done
+
+# --- held by somebody else ----------------------------------------------------------------------------
+
+is_stopped() { grep -q '^State:.[Tt]' "/proc/$1/status"; }
+is_sleep() { [ "$(cat "/proc/$1/comm")" = sleep ]; }
+spawn sleep 60
+held=$spawned
+wait_until is_sleep "$held"
+kill -STOP "$held"
+wait_until is_stopped "$held"
+like 'a thread that a signal stopped' "$(seen "$held")" '^sleep=stopped '
+kill -CONT "$held"
+
+cat >tracer.c <<'END'
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	int pid = atoi(argv[argc - 1]);
+
+	if (ptrace(PTRACE_SEIZE, pid, 0, 0) || ptrace(PTRACE_INTERRUPT, pid, 0, 0))
+		return 1;
+	waitpid(pid, NULL, __WALL);
+	for (;;)
+		pause();
+}
+END
+gcc -O2 -w tracer.c -o tracer
+spawn ./tracer "$held"
+tracer=$spawned
+if wait_until is_stopped "$held"; then
+	like 'a thread that its debugger stopped' "$(seen "$held")" '^sleep=stopped '
+else
+	skip 'nothing can be traced here'
+fi
+kill "$tracer"
+
+group=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)/fathom-test-$$
+if mkdir "$group" 2>/dev/null && [ -w "$group/cgroup.freeze" ]; then
+	spawn sleep 60
+	frozen=$spawned
+	wait_until is_sleep "$frozen"
+	echo "$frozen" >"$group/cgroup.procs"
+	echo 1 >"$group/cgroup.freeze"
+	is_frozen() { grep -q 'frozen 1' "$group/cgroup.events"; }
+	wait_until is_frozen
+	like 'a thread that is frozen' "$(seen "$frozen")" '^sleep=frozen '
+	echo 0 >"$group/cgroup.freeze"
+	kill "$frozen"
+	wait "$frozen" 2>/dev/null
+else
+	skip 'no freezer of control groups here'
+fi
+rmdir "$group" 2>/dev/null
+
+# --- flushes ------------------------------------------------------------------------------------------
+
+if [ "$(stat -f -c %T .)" != tmpfs ]; then
+	spawn bash -c 'exec dd if=/dev/zero of=flushed bs=4k count=1000000 oflag=sync 2>/dev/null'
+	run "$FATHOM" threads -p "$spawned" -d 1s --json
+	kill "$spawned"
+	ok 'writes through to the disk are flushes' python3 - "$out_file" <<'END'
+import json, sys
+r = json.load(open(sys.argv[1]))["threads"][0]
+waits = {k: v or 0 for k, v in r.items() if k.endswith("_percent")
+         and k not in ("user_percent", "kernel_percent", "running_percent", "runnable_percent", "cpu_percent")}
+assert max(waits, key=waits.get) in ("flush_percent", "disk_percent"), waits
+assert waits.get("flush_percent", 0) > 0, waits
+END
+else
+	skip "'$TMP' is in memory"
+fi
+done_testing
