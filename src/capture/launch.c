@@ -89,8 +89,11 @@ static int cannot_run(int code, const char *name, struct err *e)
 {
 	if (code == ENOENT && !strchr(name, '/')) {
 		err_set(e, code, "command not found: '%s'", name);
-		err_hint(e, "what follows the options is the program to run; it is looked for "
-			    "in $PATH");
+		if (streq(name, "dwarf") || streq(name, "fp") || streq(name, "lbr"))
+			err_hint(e, "-g takes no value: --call-graph %s says how", name);
+		else
+			err_hint(e, "what follows the options is the program to run; it is "
+				    "looked for in $PATH");
 		return -code;
 	}
 	err_sys(e, code, "cannot run '%s'", name);

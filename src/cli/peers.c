@@ -31,6 +31,35 @@ static const struct {
 	  "wqlat xfsdist xfsslower zfsdist zfsslower " },
 };
 
+/* What other tools show that fathom does not: where to look instead. */
+static const struct {
+	const char *names, *hint;
+} elsewhere[] = {
+	{ " smartctl nvme hdparm ", "the disk itself knows its health: smartmontools and nvme-cli "
+				    "ask it; 'fathom iostat' and 'fathom biolatency' show how it "
+				    "serves" },
+	{ " toplev ocperf pmu-tools ", "'fathom stat -M' has ratios of hardware counters, "
+				       "'fathom list' the CPU's events" },
+	{ " tcpdump wireshark tshark ", "fathom looks at connections, not at packets: 'fathom "
+					"tcplife', 'tcptop', 'tcpretrans'" },
+	{ " netdata grafana vector cockpit ", "'fathom serve' shows the machine in a browser, "
+					      "'/metrics' of it feeds others" },
+	{ " valgrind heaptrack ", "'fathom memleak' shows what is not given back, 'fathom "
+				  "annotate' where instructions take time" },
+};
+
+const char *peer_elsewhere(const char *name)
+{
+	_cleanup_free_ char *word = xasprintf(" %s ", name);
+
+	if (!*name || strchr(name, ' '))
+		return NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(elsewhere); i++)
+		if (strstr(elsewhere[i].names, word))
+			return elsewhere[i].hint;
+	return NULL;
+}
+
 const char *peer_of(const char *name)
 {
 	size_t n = strlen(name);

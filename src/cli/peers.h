@@ -5,5 +5,7 @@
 
 /* Whose tool it is ("bcc"); NULL: nobody's that we know. */
 const char *peer_of(const char *name);
+/* For tools that show something else: a hint at the nearest thing; NULL: not known. */
+const char *peer_elsewhere(const char *name);
 
 #endif

@@ -64,6 +64,8 @@ int cli_unknown_command(const struct command *const *commands, size_t n, const c
 	if (instead)
 		err_hint(e, "that is 'fathom %s' here, see 'fathom help %s'", instead->name,
 			 instead->name);
+	else if (peer_elsewhere(name))
+		err_hint(e, "%s", peer_elsewhere(name));
 	else if (peer_of(name))
 		err_hint(e, "fathom does not have %s's %s yet; 'fathom help' lists what it has",
 			 peer_of(name), name);

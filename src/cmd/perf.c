@@ -56,9 +56,20 @@ static const struct {
 static const struct {
 	const char *command, *perf, *ours;
 } other_words[] = {
-	{ "record", "-d", "--data" }, { "report", "-w", "--column-widths" }, { "test", "-w", NULL },
-	{ "test", "-F", NULL },       { "test", "Symbols", "--symbols" },
+	{ "record", "-d", "--data" },
+	{ "report", "-w", "--column-widths" },
+	{ "test", "-w", NULL },
+	{ "test", "-F", NULL },
+	{ "test", "Symbols", "--symbols" },
+	{ "trace", "-s", "--summary" },
+	{ "lock", "-a", NULL },
+	{ "lock", "-b", NULL },
+	{ "lock", "--use-bpf", NULL },
+	{ "kwork", "-b", NULL },
+	{ "kwork", "--use-bpf", NULL },
 };
+
+#define LOCK_FILES "files of lock events", "'fathom lock' watches the running kernel"
 
 /* What a command of perf needs that is not here. */
 static const struct {
@@ -72,12 +83,30 @@ static const struct {
 	{ "daemon", "sessions in the background", "'fathom record --overwrite' and systemd do" },
 	{ "iostat", "counters of I/O stacks", "they need a PMU; 'fathom iostat' shows the disks" },
 	{ "kvm", "records of guests", "'fathom record -e kvm:*' records the exits" },
+	{ "lock record", LOCK_FILES },
+	{ "lock report", LOCK_FILES },
+	{ "lock info", LOCK_FILES },
+	{ "lock script", LOCK_FILES },
+	{ "kmem record", "files of allocations", "'fathom kmem' watches the running kernel" },
+	{ "kwork record", "files of kernel work", "'fathom kwork' watches the running kernel" },
+	{ "kwork timehist", "files of kernel work", "'fathom sched timehist' shows switches" },
 	{ "stat record", "files of counts", "'fathom stat --json -o FILE' keeps them" },
 	{ "stat report", "files of counts", "'fathom stat --json -o FILE' keeps them" },
 	{ "mem record", "samples of memory accesses",
 	  "it needs a CPU that samples memory accesses: Intel since Nehalem, AMD with IBS, "
 	  "Arm with SPE; 'fathom mem -i FILE' opens recordings" },
 };
+
+/* "lock record": a part of a command that is missing; NULL: it is not. */
+static const char *find_missing(const char *command, const char *word)
+{
+	_cleanup_free_ char *name = xasprintf("%s %s", command, word);
+
+	for (size_t i = 0; i < ARRAY_SIZE(missing); i++)
+		if (streq(missing[i].name, name))
+			return missing[i].name;
+	return NULL;
+}
 
 static const struct command *find(const struct context *ctx, const char *name)
 {
@@ -147,6 +176,36 @@ static int run_words(struct context *ctx, const struct command *cmd, char **word
 	return status;
 }
 
+/* What is watched live here, and needs no word that says so. */
+static bool is_live(const char *command, const char *word)
+{
+	static const char *const words[][2] = { { "lock", "contention" },
+						{ "kmem", "stat" },
+						{ "kwork", "report" },
+						{ "kwork", "latency" } };
+
+	for (size_t i = 0; word && i < ARRAY_SIZE(words); i++)
+		if (streq(words[i][0], command) && streq(words[i][1], word))
+			return true;
+	return false;
+}
+
+static int run_live(struct context *ctx, char **words)
+{
+	VEC(char *) argv = { 0 };
+	int status;
+
+	vec_push(&argv, words[0]);
+	if (streq(words[1], "latency"))
+		vec_push(&argv, (char *)(uintptr_t) "--latency");
+	for (char **w = words + 2; *w; w++)
+		vec_push(&argv, *w);
+	vec_push(&argv, NULL);
+	status = run_words(ctx, find(ctx, words[0]), argv.items);
+	vec_release(&argv);
+	return status;
+}
+
 /* Commands with a recorder of their own: what it records, and the names of its words. */
 static const struct {
 	const char *command, *word, *run;
@@ -199,18 +258,14 @@ static int run_check(struct context *ctx, char **words)
 static int run_perf_command(struct context *ctx, char **words)
 {
 	const struct command *cmd = find(ctx, words[0]);
+	const char *missing_part;
 
 	if (streq(words[0], "check"))
 		return run_check(ctx, words);
-	if (words[1] && streq(words[1], "record") && streq(words[0], "mem"))
-		return refuse(ctx, "mem record");
-	if (words[1] && streq(words[1], "record") && streq(words[0], "c2c"))
-		return refuse(ctx, "c2c record");
-	if (streq(words[0], "stat") && words[1] && streq(words[1], "record"))
-		return refuse(ctx, "stat record");
-	if (streq(words[0], "stat") && words[1] && streq(words[1], "report"))
-		return refuse(ctx, "stat report");
-
+	if (words[1] && (missing_part = find_missing(words[0], words[1])))
+		return refuse(ctx, missing_part);
+	if (cmd && is_live(words[0], words[1]))
+		return run_live(ctx, words);
 	for (size_t i = 0; words[1] && i < ARRAY_SIZE(recorders); i++)
 		if (streq(recorders[i].command, words[0]) && streq(recorders[i].word, words[1]))
 			return run_recorder(ctx, i, words);
@@ -220,7 +275,8 @@ static int run_perf_command(struct context *ctx, char **words)
 static int list_commands(struct context *ctx)
 {
 	static const char names[] =
-		"annotate archive buildid-cache buildid-list c2c data diff evlist ftrace help inject "
+		"annotate archive buildid-cache buildid-list c2c data diff evlist ftrace help "
+		"inject "
 		"kallsyms kmem kwork list lock mem probe record report sched script stat test "
 		"timechart "
 		"top trace version";

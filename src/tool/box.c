@@ -319,23 +319,53 @@ static bool is_called_as_command(const struct toolbox *b, const char *path)
 	return path && find_builtin(b, slash ? slash + 1 : path);
 }
 
-void toolbox_init(struct toolbox *b, const struct command *const *commands, size_t n, int argc,
-		  char **argv)
+/* "perf lock", or a link with the name perf: a command of perf may be a tool here. */
+static void add_for_perf(struct toolbox *b, int argc, char **argv, int from)
+{
+	for (int i = from; i < argc; i++) {
+		if (argv[i][0] == '-')
+			continue;
+		if (!find_builtin(b, argv[i]))
+			add_named(b, argv[i]);
+		return;
+	}
+}
+
+static bool is_perf(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return streq(slash ? slash + 1 : path, "perf");
+}
+
+static void add_tools(struct toolbox *b, int argc, char **argv)
 {
 	int at = command_word(argc, argv), named = named_word(argc, argv, at);
 	bool about = !at || streq_any(argv[at], about_commands);
 
-	*b = (struct toolbox){ 0 };
-	for (size_t i = 0; i < n; i++)
-		vec_push(&b->commands, commands[i]);
-	if (argc && is_called_as_command(b, argv[0]))
+	if (is_called_as_command(b, argv[0])) {
+		if (is_perf(argv[0]))
+			add_for_perf(b, argc, argv, 1);
 		return;
+	}
 	if (about)
 		add_all(b);
-	if (at && streq(argv[at], "run"))
+	if (at && streq(argv[at], "perf"))
+		add_for_perf(b, argc, argv, at + 1);
+	else if (at && streq(argv[at], "run"))
 		add_script(b, argc, argv, at);
 	else if (named && (!about || named != at))
 		resolve(b, argc, argv, named, named == at);
+}
+
+void toolbox_init(struct toolbox *b, const struct command *const *commands, size_t n, int argc,
+		  char **argv)
+{
+	*b = (struct toolbox){ 0 };
+	for (size_t i = 0; i < n; i++)
+		vec_push(&b->commands, commands[i]);
+	if (argc)
+		add_tools(b, argc, argv);
 	vec_each(it, &b->tools)
 		vec_push(&b->commands, &(*it)->command);
 	if (b->words.len)

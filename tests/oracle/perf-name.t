@@ -102,6 +102,19 @@ run perf list -j -o events.json
 ok "the list as JSON" python3 -c 'import json
 rows = json.load(open("events.json"))
 assert any(r["EventName"] == "cpu-clock" and r["EventType"] == "Software event" for r in rows)'
+if [ -e /sys/kernel/tracing/events/lock/contention_begin ]; then
+	run perf lock contention -a -b -- sleep 0.2
+	expect_status 0
+	expect_out_like '^TYPE +CONTENDED +TOTAL' 'tools of the library answer to the names of perf'
+else
+	skip 'the kernel has no tracepoints of contended locks' 2
+fi
+run perf lock record -- true
+expect_status 3
+expect_err "'fathom lock' watches the running kernel"
+run perf trace -s -- true
+expect_status 0
+
 run perf list 'sched:*'
 expect_out_like '^  sched:sched_switch +\[Tracepoint event\]$'
 # a full machine may lose the switches of so short a program
