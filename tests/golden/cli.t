@@ -151,7 +151,7 @@ refused "unknown command 'compltion'" "did you mean 'completion'?" compltion
 refused "unknown command 'xyzzy'" "'fathom help' lists the commands" xyzzy
 refused "unknown command ''" "'fathom help' lists the commands" ''
 refused "unknown command 'flamegraph.pl'" "that is 'fathom flame' here, see 'fathom help flame'" flamegraph.pl
-refused "unknown command 'smartctl'" "fathom iostat" smartctl
+refused "unknown command 'toplev'" "'fathom stat -M' has ratios of hardware counters, 'fathom list' the CPU's events" toplev
 refused "unknown command 'map'" "that is 'fathom sched' here, see 'fathom help sched'" map
 refused "unknown command 'verison'" "did you mean 'version'?" help verison
 refused "unknown option '--vresion' before a command" "did you mean '--version'?" --vresion
