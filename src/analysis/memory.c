@@ -197,9 +197,14 @@ void memory_lines(struct memory *m, bool all, struct result *r)
 
 	vec_sort(&m->lines, by_hitm);
 	vec_each(l, &m->lines) {
-		const u64 cells[] = { l->hitm_local + l->hitm_remote, l->hitm_local,
-				      l->hitm_remote, l->samples, l->loads, l->stores,
-				      l->threads, l->cpus };
+		const u64 cells[] = { l->hitm_local + l->hitm_remote,
+				      l->hitm_local,
+				      l->hitm_remote,
+				      l->samples,
+				      l->loads,
+				      l->stores,
+				      l->threads,
+				      l->cpus };
 		struct row *row;
 
 		hitm += cells[0];

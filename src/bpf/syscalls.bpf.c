@@ -31,7 +31,7 @@ const volatile bool syscalls_sums = false; /* add up, or send */
 const volatile u64 syscalls_min = 0;
 const volatile bool syscalls_failed = false; /* only calls that failed */
 const volatile u64 syscalls_wake = 0;
-const volatile u32 syscalls_n_rows = 0; /* of the filter; 0: everything passes */
+const volatile u32 syscalls_n_rows = 0;        /* of the filter; 0: everything passes */
 const volatile bool syscalls_row_args = false; /* it looks at arguments */
 const volatile struct syscalls_filter_row syscalls_rows[SYSCALLS_FILTER_ROWS] = {};
 
@@ -300,18 +300,18 @@ static __always_inline u64 wake_flags(void)
 		       : BPF_RB_NO_WAKEUP;
 }
 
-#define SEND(type_, copy_)                                                                      \
-	do {                                                                                  \
-		struct type_ *r = bpf_ringbuf_reserve(&syscalls_ring, sizeof(*r), 0);         \
-                                                                                              \
-		if (!r) {                                                                     \
-			count(SYSCALLS_LOST);                                                 \
-			return;                                                               \
-		}                                                                             \
-		fill((void *)r, p, ret, now);                                                 \
-		((struct syscalls_event *)r)->flags = flags;                                  \
-		copy_;                                                                        \
-		bpf_ringbuf_submit(r, wake_flags());                                          \
+#define SEND(type_, copy_)                                                            \
+	do {                                                                          \
+		struct type_ *r = bpf_ringbuf_reserve(&syscalls_ring, sizeof(*r), 0); \
+                                                                                      \
+		if (!r) {                                                             \
+			count(SYSCALLS_LOST);                                         \
+			return;                                                       \
+		}                                                                     \
+		fill((void *)r, p, ret, now);                                         \
+		((struct syscalls_event *)r)->flags = flags;                          \
+		copy_;                                                                \
+		bpf_ringbuf_submit(r, wake_flags());                                  \
 	} while (0)
 
 /* What was taken travels only where there is any. */

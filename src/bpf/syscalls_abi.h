@@ -15,7 +15,7 @@ enum {
 	SYSCALLS_TEXT_ROOM = 48,
 	SYSCALLS_PARTS = 8, /* of a list of buffers: how many are taken, and how much of each */
 	SYSCALLS_PART_ROOM = 32,
-	SYSCALLS_GROUPS = 8,  /* control groups that can be asked for */
+	SYSCALLS_GROUPS = 8, /* control groups that can be asked for */
 	SYSCALLS_COMM = 16,
 	SYSCALLS_BUCKETS = 40, /* bucket i counts [2^(i-1), 2^i) ns */
 };
@@ -63,7 +63,7 @@ enum syscalls_field {
 	SYSCALLS_FIELD_TID,
 	SYSCALLS_FIELD_NR,
 	SYSCALLS_FIELD_COMM,
-	SYSCALLS_FIELD_ARG, /* and the next five */
+	SYSCALLS_FIELD_ARG,                                        /* and the next five */
 	SYSCALLS_FIELD_NAMED = SYSCALLS_FIELD_ARG + SYSCALLS_ARGS, /* by syscalls_call.named */
 };
 
@@ -93,7 +93,8 @@ struct syscalls_call {
 	__u8 never_returns;
 	__u8 pieces; /* how many of them are used */
 	__u8 special;
-	__u8 named[SYSCALLS_FILTER_NAMED]; /* arguments that the filter names; SYSCALLS_ARGS: none */
+	__u8 named[SYSCALLS_FILTER_NAMED]; /* arguments that the filter names; SYSCALLS_ARGS: none
+					    */
 	struct syscalls_taken of;          /* @special */
 	struct syscalls_taken taken[SYSCALLS_TAKEN];
 };
@@ -163,7 +164,7 @@ enum syscalls_count {
 	SYSCALLS_NO_ROOM, /* threads for which there was no memory */
 	SYSCALLS_UNKNOWN, /* calls beyond SYSCALLS_MOST */
 	SYSCALLS_COMPAT,  /* calls of 32-bit programs, whose numbers mean other calls */
-	SYSCALLS_MAJORS, /* page faults */
+	SYSCALLS_MAJORS,  /* page faults */
 	SYSCALLS_MINORS,
 	SYSCALLS_COUNTS,
 };

@@ -275,10 +275,12 @@ void profile_args_warn(const struct profile *p)
 		_cleanup_buf_ struct buf size = BUF_INIT;
 
 		fmt_size(&size, p->aux_bytes);
-		log_warn("'%s' holds %s of a hardware trace (%s), which is not decoded: 'perf inject "
-			 "--itrace -i FILE -o NEW', on a machine whose perf knows that trace, makes "
-			 "samples of it",
-			 name, buf_str(&size), profile_aux_name(p->aux_kind));
+		log_warn(
+			"'%s' holds %s of a hardware trace (%s), which is not decoded: 'perf "
+			"inject "
+			"--itrace -i FILE -o NEW', on a machine whose perf knows that trace, makes "
+			"samples of it",
+			name, buf_str(&size), profile_aux_name(p->aux_kind));
 	}
 	if (p->fault)
 		log_warn("'%s': %s; what is before it is used", name, profile_str(p, p->fault));

@@ -42,9 +42,9 @@ struct builder {
 	const struct load_opts *opts;
 	struct recording *recording;
 	struct traced *traced; /* NULL: not asked for */
-	struct map merged;  /* hash of what makes samples equal -> index of the sample + 1 */
-	struct map dropped; /* string -> 1 keep, 2 drop: filters by name, asked once a name */
-	u16 *events;        /* recording event index -> profile event */
+	struct map merged;     /* hash of what makes samples equal -> index of the sample + 1 */
+	struct map dropped;    /* string -> 1 keep, 2 drop: filters by name, asked once a name */
+	u16 *events;           /* recording event index -> profile event */
 	size_t n_events;
 	bool *wanted; /* recording event index -> passes the event filter */
 	struct builder_wait wait;

@@ -377,8 +377,10 @@ int profile_load(struct profile *p, const char *path, const struct load_opts *op
 
 const char *profile_aux_name(u32 kind)
 {
-	static const char *const names[] = { NULL,	 "Intel PT",    "Intel BTS", "Arm CoreSight",
-					     "Arm SPE", "s390 CPU-MF", "HiSilicon PTT" };
+	static const char *const names[] = { NULL,           "Intel PT",
+					     "Intel BTS",    "Arm CoreSight",
+					     "Arm SPE",      "s390 CPU-MF",
+					     "HiSilicon PTT" };
 
 	return kind && kind < ARRAY_SIZE(names) ? names[kind] : "an unknown kind";
 }
@@ -389,8 +391,9 @@ int profile_no_samples(const struct profile *p, struct err *e)
 		p->filtered ? "no sample in '%s' passes the filters" : "'%s' has no samples",
 		profile_str(p, p->source));
 	if (p->aux_bytes)
-		err_hint(e, "it holds a hardware trace (%s): 'perf inject --itrace -i FILE -o NEW', "
-			    "on a machine whose perf knows that trace, makes samples of it",
+		err_hint(e,
+			 "it holds a hardware trace (%s): 'perf inject --itrace -i FILE -o NEW', "
+			 "on a machine whose perf knows that trace, makes samples of it",
 			 profile_aux_name(p->aux_kind));
 	else if (p->fault)
 		err_hint(e, "%s", profile_str(p, p->fault));

@@ -104,7 +104,7 @@ void data_src_lock(u64 value, struct buf *b)
 {
 	const union perf_mem_data_src d = { .val = value };
 
-	buf_addstr(b, d.mem_lock & PERF_MEM_LOCK_NA	  ? "N/A"
+	buf_addstr(b, d.mem_lock & PERF_MEM_LOCK_NA       ? "N/A"
 		      : d.mem_lock & PERF_MEM_LOCK_LOCKED ? "Yes"
 							  : "No");
 }

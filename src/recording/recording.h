@@ -48,7 +48,7 @@ struct recording_counts {
 	u64 unknown_ids;     /* samples whose id belongs to no event; skipped */
 	u64 aux_records;     /* AUX area data (Intel PT and the like), skipped */
 	u64 aux_bytes;
-	u32 aux_kind; /* PERF_AUXTRACE_* of perf: 1 is Intel PT */
+	u32 aux_kind;     /* PERF_AUXTRACE_* of perf: 1 is Intel PT */
 	u64 lost;         /* events lost in the kernel: sum over LOST records */
 	u64 lost_samples; /* sum over LOST_SAMPLES records */
 	u64 throttled;

@@ -9,8 +9,8 @@
 
 enum {
 	SECTION_COMPRESSED = 1,
-	LISTS_MOST = 64,        /* of options */
-	CHUNKS_MOST = 1 << 20,  /* of a CPU */
+	LISTS_MOST = 64,         /* of options */
+	CHUNKS_MOST = 1 << 20,   /* of a CPU */
 	UNPACKED_MOST = 1 << 30, /* in all */
 };
 
@@ -46,8 +46,9 @@ struct section {
 static int no_compression(struct reader *r)
 {
 	err_set(r->err, EOPNOTSUPP, "the trace is compressed with %s", r->how);
-	err_hint(r->err, "trace-cmd convert --compression zstd -i FILE -o NEW makes one that can be "
-			 "read");
+	err_hint(r->err,
+		 "trace-cmd convert --compression zstd -i FILE -o NEW makes one that can be "
+		 "read");
 	return -EOPNOTSUPP;
 }
 
@@ -124,9 +125,7 @@ static int take_section(struct reader *r, u16 id, u64 at)
 	case OPTION_KALLSYMS:
 		t->kallsyms = tracedat_take_text(t, &s.body, bytes_u32(&s.body));
 		break;
-	case OPTION_PRINTK:
-		t->printk = tracedat_take_text(t, &s.body, bytes_u32(&s.body));
-		break;
+	case OPTION_PRINTK: t->printk = tracedat_take_text(t, &s.body, bytes_u32(&s.body)); break;
 	default: t->cmdlines = tracedat_take_text(t, &s.body, bytes_u64(&s.body));
 	}
 	if (s.body.bad)
@@ -193,8 +192,10 @@ static int take_buffer(struct reader *r, struct bytes *b)
 	}
 	r->buffer = true;
 	if (page != r->t->page)
-		return err_set(r->err, EBADMSG, "pages of the buffer have %u bytes, those of the trace "
-						"%u", page, r->t->page);
+		return err_set(r->err, EBADMSG,
+			       "pages of the buffer have %u bytes, those of the trace "
+			       "%u",
+			       page, r->t->page);
 	rc = open_section(r, at, &s);
 	if (!rc && s.id != OPTION_BUFFER)
 		rc = err_set(r->err, EBADMSG, "section %u stands where a buffer should be", s.id);

@@ -46,7 +46,7 @@ static void add_text(struct writer *w, u64 address, const char *bytes, s32 len)
 		text_pointer(w->out, address);
 	else
 		text_quoted(w->out, bytes, (size_t)len - 1,
-			   len == SYSCALLS_BYTES && bytes[len - 1] != '\0');
+			    len == SYSCALLS_BYTES && bytes[len - 1] != '\0');
 }
 
 static void add_bytes(struct writer *w, u64 address, u64 whole, const char *bytes, s32 len)
@@ -228,7 +228,8 @@ static void add_texts(struct writer *w, u64 address)
 		if (i)
 			buf_addstr(w->out, ", ");
 		if (read >> i & 1)
-			text_quoted(w->out, text, shown, shown < len || len >= SYSCALLS_TEXT_ROOM - 1);
+			text_quoted(w->out, text, shown,
+				    shown < len || len >= SYSCALLS_TEXT_ROOM - 1);
 		else
 			buf_addstr(w->out, "?");
 	}
@@ -347,7 +348,8 @@ static void add_taken(struct writer *w, const struct syscall_arg *arg, u64 value
 		add_length(w, value, at);
 		break;
 	case ARG_EPOLL:
-		add_struct(w, arg->group, value, argument(w, 1) == EPOLL_CTL_DEL ? NULL : bytes, len);
+		add_struct(w, arg->group, value, argument(w, 1) == EPOLL_CTL_DEL ? NULL : bytes,
+			   len);
 		break;
 	case ARG_STRUCT_IN: add_struct(w, arg->group, value, bytes, len); break;
 	case ARG_STRUCT: add_struct(w, arg->group, value, ret >= 0 ? bytes : NULL, len); break;
@@ -463,7 +465,9 @@ static bool is_left_out(const struct writer *w, const struct syscall_arg *arg, u
 void decode_args(const struct syscall *call, const struct decoded *d, const struct decode_opts *o,
 		 struct buf *out)
 {
-	struct writer w = { call, d, o, out, 0, call->n_args > 1 && call->args[1].form == ARG_FUTEX };
+	struct writer w = {
+		call, d, o, out, 0, call->n_args > 1 && call->args[1].form == ARG_FUTEX
+	};
 	u32 n = call->known ? call->n_args : SYSCALLS_ARGS;
 
 	for (u32 i = 0; i < n && i < SYSCALLS_ARGS; i++) {
@@ -515,7 +519,8 @@ static void add_fcntl_flags(const struct syscalls_event *e, struct buf *out)
 static void add_remark(const struct syscall *call, const struct decoded *d, struct buf *out)
 {
 	const struct syscalls_event *e = d->event;
-	bool waits = call->n_args && (call->args[0].form == ARG_POLL || streq(call->name, "select"));
+	bool waits =
+		call->n_args && (call->args[0].form == ARG_POLL || streq(call->name, "select"));
 
 	if (!call->known || e->flags & SYSCALLS_UNFINISHED)
 		return;
@@ -551,9 +556,9 @@ static void add_result(const struct syscall_table *t, const struct syscalls_even
 	if (e->ret >= 0 || e->ret < -ERRNO_MOST) {
 		const struct syscall *call = call_of(t, e->nr);
 
-		bool hex = call->hex_result || (call->n_args > 2 && e->ret &&
-						call->args[2].form == ARG_FCNTL &&
-						(e->args[1] == F_GETFD || e->args[1] == F_GETFL));
+		bool hex = call->hex_result ||
+			   (call->n_args > 2 && e->ret && call->args[2].form == ARG_FCNTL &&
+			    (e->args[1] == F_GETFD || e->args[1] == F_GETFL));
 
 		buf_addf(out,
 			 hex                  ? "0x%llx"

@@ -24,10 +24,10 @@ struct syscalls_opts {
 	size_t n_groups;
 	const bool *wanted; /* by number, SYSCALLS_MOST of them; NULL: every call */
 	u64 min_ns;
-	bool failed; /* only calls that failed */
+	bool failed;                         /* only calls that failed */
 	const struct syscall_filter *filter; /* NULL: none */
-	bool sums;   /* add up in the kernel instead of telling of each */
-	bool major, minor; /* page faults, too */
+	bool sums;                           /* add up in the kernel instead of telling of each */
+	bool major, minor;                   /* page faults, too */
 	u32 ring_bytes;
 	/* A call, or a page fault: see enum syscalls_flags. A negative result ends the reading. */
 	int (*on_call)(void *ctx, const struct decoded *d);

@@ -123,7 +123,9 @@ static void add_data(struct fault_names *f, u32 pid, u64 address, struct buf *ou
 		buf_addstr(out, "anonymous");
 	buf_addf(out, "@0x%llx (%s)",
 		 (unsigned long long)(address - m->start + (m->ino ? m->offset : 0)),
-		 m->exec ? "code" : m->write ? "data" : "read-only");
+		 m->exec    ? "code"
+		 : m->write ? "data"
+			    : "read-only");
 }
 
 void fault_text(struct fault_names *f, const struct syscalls_event *e, struct buf *out)

@@ -95,10 +95,10 @@ static int take_field(struct parser *p)
 		const char *name;
 		u8 field;
 	} fields[] = {
-		{ "ret", SYSCALLS_FIELD_RET },   { "dur", SYSCALLS_FIELD_DUR },
+		{ "ret", SYSCALLS_FIELD_RET },      { "dur", SYSCALLS_FIELD_DUR },
 		{ "duration", SYSCALLS_FIELD_DUR }, { "errno", SYSCALLS_FIELD_ERRNO },
-		{ "pid", SYSCALLS_FIELD_PID },   { "tid", SYSCALLS_FIELD_TID },
-		{ "call", SYSCALLS_FIELD_NR },   { "comm", SYSCALLS_FIELD_COMM },
+		{ "pid", SYSCALLS_FIELD_PID },      { "tid", SYSCALLS_FIELD_TID },
+		{ "call", SYSCALLS_FIELD_NR },      { "comm", SYSCALLS_FIELD_COMM },
 	};
 	const char *word;
 	size_t n;
@@ -124,9 +124,15 @@ static int take_operator(struct parser *p)
 		const char *text;
 		u8 op;
 	} ops[] = {
-		{ "==", SYSCALLS_OP_EQ }, { "!=", SYSCALLS_OP_NE }, { "<=", SYSCALLS_OP_LE },
-		{ ">=", SYSCALLS_OP_GE }, { "<", SYSCALLS_OP_LT },  { ">", SYSCALLS_OP_GT },
-		{ "&&", 0 },              { "&", SYSCALLS_OP_AND }, { "=", SYSCALLS_OP_EQ },
+		{ "==", SYSCALLS_OP_EQ },
+		{ "!=", SYSCALLS_OP_NE },
+		{ "<=", SYSCALLS_OP_LE },
+		{ ">=", SYSCALLS_OP_GE },
+		{ "<", SYSCALLS_OP_LT },
+		{ ">", SYSCALLS_OP_GT },
+		{ "&&", 0 },
+		{ "&", SYSCALLS_OP_AND },
+		{ "=", SYSCALLS_OP_EQ },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(ops); i++)
@@ -141,7 +147,8 @@ static int take_comm(struct parser *p, struct syscalls_filter_row *row)
 	char quote = *p->at == '"' || *p->at == '\'' ? *p->at++ : '\0';
 	size_t n = 0;
 
-	while (*p->at && (quote ? *p->at != quote : !isspace((u8)*p->at) && !strchr("&|)", *p->at))) {
+	while (*p->at &&
+	       (quote ? *p->at != quote : !isspace((u8)*p->at) && !strchr("&|)", *p->at))) {
 		if (n == SYSCALLS_COMM - 1)
 			return fail(p, "a name of a process has at most 15 characters");
 		comm[n++] = *p->at++;
@@ -162,10 +169,9 @@ static int number_of(struct parser *p, const char *word, size_t n, bool time, u6
 		u64 times;
 		bool time;
 	} units[] = {
-		{ "", 1, false },          { "ns", 1, true },
-		{ "us", 1000, true },      { "ms", 1000000, true },
-		{ "s", 1000000000, true }, { "k", 1 << 10, false },
-		{ "m", 1 << 20, false },   { "g", 1 << 30, false },
+		{ "", 1, false },        { "ns", 1, true },         { "us", 1000, true },
+		{ "ms", 1000000, true }, { "s", 1000000000, true }, { "k", 1 << 10, false },
+		{ "m", 1 << 20, false }, { "g", 1 << 30, false },
 	};
 	char *end;
 	u64 v;
@@ -278,8 +284,9 @@ static int parse_and(struct parser *p, struct tree *t)
 
 		if (right < 0)
 			return right;
-		left = new_node(p, t, (struct node){ .kind = N_AND, .left = (u16)left,
-						     .right = (u16)right });
+		left = new_node(
+			p, t,
+			(struct node){ .kind = N_AND, .left = (u16)left, .right = (u16)right });
 	}
 	return left;
 }
@@ -293,8 +300,9 @@ static int parse_or(struct parser *p, struct tree *t)
 
 		if (right < 0)
 			return right;
-		left = new_node(p, t, (struct node){ .kind = N_OR, .left = (u16)left,
-						     .right = (u16)right });
+		left = new_node(
+			p, t,
+			(struct node){ .kind = N_OR, .left = (u16)left, .right = (u16)right });
 	}
 	return left;
 }

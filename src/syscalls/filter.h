@@ -6,9 +6,9 @@
  *	expression	and of them with ||
  *	and		terms with &&
  *	term		! term, ( expression ), or field operator value
- *	field		ret, errno, dur, pid, tid, comm, call, arg0 to arg5, or the name of an argument
- *	operator	== != < <= > >= &
- *	value		a number, with ns us ms s or k m g; -ENOENT, ENOENT; "text"; the name of a call
+ *	field		ret, errno, dur, pid, tid, comm, call, arg0 to arg5, or the name of an
+ *argument operator	== != < <= > >= & value		a number, with ns us ms s or k m g; -ENOENT,
+ *ENOENT; "text"; the name of a call
  */
 #ifndef SYSCALLS_FILTER_H
 #define SYSCALLS_FILTER_H

@@ -115,13 +115,19 @@ static void add_member(const struct member *m, const char *bytes, struct buf *ou
 	}
 }
 
-#define FIELD(struct_, member_, kind_, group_)                                         \
-	{                                                                              \
-		#member_, offsetof(struct_, member_), sizeof(((struct_ *)0)->member_), \
-			kind_, group_                                                  \
+#define FIELD(struct_, member_, kind_, group_)                                                \
+	{                                                                                     \
+#member_, offsetof(struct_, member_), sizeof(((struct_ *)0)->member_), kind_, \
+			group_                                                                \
 	}
-#define AT(name_, offset_, size_, kind_, group_) { name_, offset_, size_, kind_, group_ }
-#define END { NULL, 0, 0, 0, NULL }
+#define AT(name_, offset_, size_, kind_, group_)     \
+	{                                            \
+		name_, offset_, size_, kind_, group_ \
+	}
+#define END                         \
+	{                           \
+		NULL, 0, 0, 0, NULL \
+	}
 
 static const struct member rlimit_members[] = {
 	AT("rlim_cur", 0, 8, M_LIMIT, NULL),
@@ -161,18 +167,12 @@ static const struct member utsname_members[] = {
 	END,
 };
 static const struct member statfs_members[] = {
-	AT("f_type", 0, 8, M_VALUE, "fsmagic"),
-	AT("f_bsize", 8, 8, M_UNSIGNED, NULL),
-	AT("f_blocks", 16, 8, M_UNSIGNED, NULL),
-	AT("f_bfree", 24, 8, M_UNSIGNED, NULL),
-	AT("f_bavail", 32, 8, M_UNSIGNED, NULL),
-	AT("f_files", 40, 8, M_UNSIGNED, NULL),
-	AT("f_ffree", 48, 8, M_UNSIGNED, NULL),
-	AT("f_fsid", 56, 8, M_PAIR, NULL),
-	AT("f_namelen", 64, 8, M_UNSIGNED, NULL),
-	AT("f_frsize", 72, 8, M_UNSIGNED, NULL),
-	AT("f_flags", 80, 8, M_MOUNTED, "statfsflags"),
-	END,
+	AT("f_type", 0, 8, M_VALUE, "fsmagic"),         AT("f_bsize", 8, 8, M_UNSIGNED, NULL),
+	AT("f_blocks", 16, 8, M_UNSIGNED, NULL),        AT("f_bfree", 24, 8, M_UNSIGNED, NULL),
+	AT("f_bavail", 32, 8, M_UNSIGNED, NULL),        AT("f_files", 40, 8, M_UNSIGNED, NULL),
+	AT("f_ffree", 48, 8, M_UNSIGNED, NULL),         AT("f_fsid", 56, 8, M_PAIR, NULL),
+	AT("f_namelen", 64, 8, M_UNSIGNED, NULL),       AT("f_frsize", 72, 8, M_UNSIGNED, NULL),
+	AT("f_flags", 80, 8, M_MOUNTED, "statfsflags"), END,
 };
 static const struct member itimerspec_members[] = {
 	AT("it_interval", 0, 16, M_SPEC, NULL),
@@ -506,7 +506,8 @@ void struct_revents(const char *bytes, s32 len, struct buf *out)
 
 		if (!found)
 			continue;
-		buf_addf(out, "%s{fd=%d, revents=", first ? "" : ", ", (int)number(bytes + at, 0, 4));
+		buf_addf(out, "%s{fd=%d, revents=", first ? "" : ", ",
+			 (int)number(bytes + at, 0, 4));
 		text_flags(out, values_find("poll"), found);
 		buf_addch(out, '}');
 		first = false;
@@ -528,8 +529,9 @@ static void add_inet6(struct buf *out, const char *bytes, s32 len)
 	char text[INET6_ADDRSTRLEN] = "";
 
 	inet_ntop(AF_INET6, bytes + 8, text, sizeof(text));
-	buf_addf(out, "sin6_port=htons(%u), sin6_flowinfo=htonl(%u), inet_pton(AF_INET6, \"%s\", "
-		      "&sin6_addr)",
+	buf_addf(out,
+		 "sin6_port=htons(%u), sin6_flowinfo=htonl(%u), inet_pton(AF_INET6, \"%s\", "
+		 "&sin6_addr)",
 		 ntohs((u16)number(bytes, 2, 2)), ntohl((u32)number(bytes, 4, 4)), text);
 	if (len >= 28)
 		buf_addf(out, ", sin6_scope_id=%u", (u32)number(bytes, 24, 4));

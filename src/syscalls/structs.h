@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Structs that calls take and give, as strace writes them. Numbers of structs are those of a table. */
+/* Structs that calls take and give, as strace writes them. Numbers of structs are those of a table.
+ */
 #ifndef SYSCALLS_STRUCTS_H
 #define SYSCALLS_STRUCTS_H
 

@@ -99,7 +99,7 @@ static u32 taken_of(const struct syscall_arg *arg, u8 number, struct syscalls_ta
 	if (arg->form >= ARG_FORMS || !how[arg->form].take)
 		return 0;
 	size = arg->form >= ARG_STRUCT_IN && arg->form <= ARG_EPOLL ? struct_size(arg->group)
-								   : how[arg->form].size;
+								    : how[arg->form].size;
 	ret[0] = (struct syscalls_taken){ how[arg->form].take, number, arg->length, size };
 	if (!how[arg->form].again)
 		return 1;

@@ -47,7 +47,7 @@ enum arg_form {
 	ARG_EPOLL,    /* some operations do not read it */
 	ARG_CPUS,     /* bits, as many bytes as the call returns */
 	ARG_PROTOCOL, /* depends on the family before it */
-	ARG_IOCTL, /* depends on the command before it */
+	ARG_IOCTL,    /* depends on the command before it */
 	ARG_FUTEX_TIME,
 	ARG_TEXTS, /* a list that ends with NULL */
 	ARG_VECTOR_IN,

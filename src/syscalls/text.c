@@ -4,13 +4,7 @@
 #include "syscalls/headers.h"
 
 /* O_LARGEFILE of the kernel: in the headers of 64-bit programs it is 0. */
-enum {
-	CLONE_SIGNAL = 0xff,
-	OPEN_MODE = 3,
-	OPEN_LARGE = 0100000,
-	SIGNAL_RT = 32,
-	SIGNAL_LAST = 64
-};
+enum { CLONE_SIGNAL = 0xff, OPEN_MODE = 3, OPEN_LARGE = 0100000, SIGNAL_RT = 32, SIGNAL_LAST = 64 };
 
 /* --- bytes ------------------------------------------------------------------------------------ */
 
