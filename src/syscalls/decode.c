@@ -353,7 +353,10 @@ static void add_taken(struct writer *w, const struct syscall_arg *arg, u64 value
 		break;
 	case ARG_STRUCT_IN: add_struct(w, arg->group, value, bytes, len); break;
 	case ARG_STRUCT: add_struct(w, arg->group, value, ret >= 0 ? bytes : NULL, len); break;
-	case ARG_POLL: w->taken++; /* fallthrough */
+	case ARG_POLL:
+		w->taken++;
+		add_structs(w, arg, value, argument(w, arg->length), bytes, len);
+		break;
 	case ARG_STRUCTS_IN:
 		add_structs(w, arg, value, argument(w, arg->length), bytes, len);
 		break;

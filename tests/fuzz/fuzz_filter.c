@@ -8,7 +8,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	const struct machine_frame frame = { .seconds = 1, .cpus = 2, .memory = 1 << 20 };
-	const struct top_context ctx = { &frame, NULL };
+	const struct top_context ctx = { .frame = &frame };
 	struct top_task task = {
 		.user = "root", .command = "sh -c x", .cgroup = "/", .container = ""
 	};
