@@ -128,7 +128,7 @@ wrok|has no function 'wrok'
 work:200|nearest line with code is 8
 work nothing|no variable 'nothing'
 work sum|optimised out
-work n->nothing|no such member
+work n->nothing|does not exist
 work times->id|not a pointer
 work%exit|only '%return'
 a-b=work|names of events
