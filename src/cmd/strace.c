@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "analysis/heatmap.h"
 #include "base/clock.h"
 #include "base/fmt.h"
 #include "base/stop.h"
 #include "capture/target.h"
-#include "cli/cli.h"
+#include "cli/output.h"
 #include "cli/program.h"
 #include "host/cgroup.h"
 #include "host/tracefs.h"
@@ -11,6 +12,7 @@
 #include "syscalls/engine.h"
 #include "syscalls/faults.h"
 #include "syscalls/summary.h"
+#include "view/svg_heatmap.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -33,6 +35,8 @@ struct strace_args {
 	u64 duration;
 	u64 ring;
 	const char *output;
+	const char *heatmap;
+	bool force;
 };
 
 enum { FAULTS_NONE, FAULTS_ALL, FAULTS_MAJOR, FAULTS_MINOR };
@@ -73,8 +77,13 @@ static const struct opt strace_options[] = {
 	OPTION('m', "ring", OPT_SIZE, ring, "SIZE", "room for calls that were not read yet",
 	       .def = "8M", .max = 1 << 30),
 	OPTION('o', "output", OPT_FILE, output, "FILE", "write there"),
+	OPTION(0, "heatmap", OPT_FILE, heatmap, "FILE.svg",
+	       "draw how long calls took, over time, at the end"),
+	OPTION(0, "force", OPT_FLAG, force, NULL, "--heatmap: replace a file that exists"),
 	OPT_END,
 };
+
+enum { POINTS_MOST = 1 << 24 };
 
 struct job {
 	struct context *ctx;
@@ -92,9 +101,10 @@ struct job {
 	struct buf line;
 	struct result result; /* of a batch, for machines */
 	struct table *rows;
-	u64 wall; /* CLOCK_REALTIME at CLOCK_MONOTONIC 0 */
-	u64 seen;
-	bool several; /* processes: lines say whose they are */
+	u64 wall;              /* CLOCK_REALTIME at CLOCK_MONOTONIC 0 */
+	latency_points points; /* of the heat map */
+	u64 no_points;         /* calls beyond POINTS_MOST */
+	bool several;          /* processes: lines say whose they are */
 };
 
 /* --- which calls ------------------------------------------------------------------------------ */
@@ -277,16 +287,30 @@ static int on_fault(struct job *j, const struct syscalls_event *e)
 	return fwrite(j->line.data, 1, j->line.len, j->out) == j->line.len ? 0 : -EIO;
 }
 
+static void add_point(struct job *j, const struct syscalls_event *e)
+{
+	if (e->flags & SYSCALLS_UNFINISHED)
+		return;
+	if (j->points.len < POINTS_MOST)
+		vec_push(&j->points,
+			 (struct latency_point){ .time = j->wall + e->end, .value = e->ns });
+	else
+		j->no_points++;
+}
+
 static int on_call(void *ctx, const struct decoded *d)
 {
 	const struct syscalls_event *e = d->event;
 	struct job *j = ctx;
 
-	j->seen++;
 	if (e->flags & (SYSCALLS_MAJOR | SYSCALLS_MINOR))
-		return on_fault(j, e);
-	if (j->args->both)
+		return j->args->summary ? 0 : on_fault(j, e);
+	if (j->args->heatmap)
+		add_point(j, e);
+	if (j->args->both || j->args->summary)
 		summary_add_call(&j->summary, e);
+	if (j->args->summary)
+		return 0;
 	if (cli_is_machine(j->ctx)) {
 		add_row(j, d);
 		return 0;
@@ -337,7 +361,7 @@ static int open_calls(struct job *j)
 		.min_ns = a->min,
 		.failed = a->failed,
 		.filter = a->filter ? &j->filter : NULL,
-		.sums = a->summary,
+		.sums = a->summary && !a->heatmap,
 		.major = a->faults == FAULTS_ALL || a->faults == FAULTS_MAJOR,
 		.minor = a->faults == FAULTS_ALL || a->faults == FAULTS_MINOR,
 		.ring_bytes = (u32)a->ring,
@@ -426,6 +450,7 @@ static void add_losses(struct job *j, struct result *r)
 		    s.counts[SYSCALLS_UNKNOWN]);
 	result_loss(r, "compat", "calls of 32-bit programs, which are not shown",
 		    s.counts[SYSCALLS_COMPAT]);
+	result_loss(r, "no_points", "calls that the heat map has no room for", j->no_points);
 }
 
 static void add_faults(struct job *j, struct result *r)
@@ -448,7 +473,7 @@ static int show_end(struct job *j)
 	int rc;
 
 	result_init(&r, j->ctx->command->name);
-	if (a->summary)
+	if (a->summary && !a->heatmap)
 		syscalls_sums(j->calls, add_sum, &j->summary);
 	if (a->summary || a->both)
 		summary_table(&j->summary, &j->table, &r);
@@ -496,11 +521,34 @@ static int read_filter(struct job *j)
 	return 0;
 }
 
-static int run_job(struct job *j)
+static int write_heatmap(struct job *j)
 {
-	struct err *e = &j->ctx->err;
+	const struct output_args o = { .path = j->args->heatmap, .force = j->args->force };
+	const struct heat_view view = { .title = "system calls", .log_count = true };
+	const struct heatmap_opts opts = { 0 };
+	_cleanup_buf_ struct buf svg = BUF_INIT;
+	struct heatmap map = { 0 };
 	int r;
 
+	if (!o.path)
+		return 0;
+	if (!j->points.len)
+		return err_set(&j->ctx->err, ENODATA, "there was no call to draw");
+	r = heatmap_latency(&map, &j->points, &opts, &j->ctx->err);
+	if (!r)
+		svg_heatmap(&map, &view, &svg);
+	heatmap_release(&map);
+	return r ? r : output_write(j->ctx, &o, &svg);
+}
+
+static int run_job(struct job *j)
+{
+	const struct output_args heatmap = { .path = j->args->heatmap, .force = j->args->force };
+	struct err *e = &j->ctx->err;
+	int r = output_check(j->ctx, &heatmap, "svg");
+
+	if (r)
+		return r;
 	/* without it calls are registers */
 	(void)tracefs_open(&j->fs, NULL);
 	r = choose_calls(j);
@@ -527,6 +575,8 @@ static int run_job(struct job *j)
 		r = watch(j);
 	if (r >= 0)
 		r = show_end(j);
+	if (r >= 0)
+		r = write_heatmap(j);
 	return r < 0 ? r : program_end(&j->launch);
 }
 
@@ -549,6 +599,7 @@ static int strace_run(struct context *ctx, void *args)
 	syscalls_free(j->calls);
 	fault_names_free(j->faults);
 	summary_release(&j->summary);
+	vec_release(&j->points);
 	syscall_table_release(&j->table);
 	buf_release(&j->line);
 	vec_each(group, &j->groups)
@@ -566,6 +617,7 @@ static const struct example strace_examples[] = {
 	{ "fathom strace --failed-only -T -d 1s", "what fails, and how long it took" },
 	{ "fathom strace -c -d 5s --filter 'ret > 64k && dur > 1ms'",
 	  "large and slow reads and writes, chosen in the kernel" },
+	{ "fathom strace -c --heatmap slow.svg -- make", "sums, and a heat map of the durations" },
 	{ "fathom strace -F all -e none -- ls", "page faults: what touched which file" },
 	{ 0 },
 };

@@ -121,6 +121,35 @@ rows = [row for line in open(sys.argv[1]) for row in json.loads(line).get("calls
 assert rows and all(row["tid"] and row["call"] for row in rows), rows[:3]
 END
 
+# durations over time: each call is a point
+cat >heat.py <<'END'
+import re, sys
+text = open(sys.argv[1]).read()
+assert text.startswith("<?xml") or text.startswith("<svg"), text[:80]
+assert "system calls" in text and "<script" in text
+END
+run "$FATHOM" strace -e write --heatmap heat.svg -o heat.txt -- \
+	dd if=/dev/zero of=/dev/null bs=1 count=1000 status=none
+expect_status 0
+is 'calls are printed beside the heat map' "$(grep -c '^write(1' heat.txt)" 1000
+ok 'a heat map' python3 heat.py heat.svg
+run "$FATHOM" strace -e write --heatmap heat.svg -- true
+expect_status 1
+expect_err "'heat.svg' exists"
+run "$FATHOM" strace -c -e write --heatmap heat.svg --force --json -- \
+	dd if=/dev/zero of=/dev/null bs=1 count=500 status=none
+expect_status 0
+ok 'sums beside a heat map count each call once' python3 - "$out_file" <<'END'
+import json, sys
+rows = json.load(open(sys.argv[1]))["summary"]
+assert [(row["call"], row["calls"]) for row in rows] == [("write", 500)], rows
+END
+run "$FATHOM" strace -e bpf --heatmap none.svg -- true
+expect_status 4
+expect_err 'no call to draw'
+run "$FATHOM" strace --heatmap heat.png -- true
+expect_status 2
+
 # addresses that cannot be read, numbers of calls that do not exist
 run "$FATHOM" strace -o bad.txt -- python3 -c '
 import ctypes
