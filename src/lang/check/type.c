@@ -399,7 +399,7 @@ u32 type_stored(const struct type *t)
 	}
 }
 
-static u32 type_alignment(const struct type *t)
+u32 type_alignment(const struct type *t)
 {
 	u32 most = 1;
 

@@ -151,6 +151,7 @@ bool type_is_record(const struct type *t);
 u32 type_record_field(const struct type *t, const char *name);
 /* What sizeof says: numbers have the sizes that C gives them. */
 u32 type_sizeof(const struct type *t);
+u32 type_alignment(const struct type *t);
 /* Can values of @b go where @a is expected? */
 bool type_fits(const struct type *a, const struct type *b);
 /* Equal down to the sizes of strings and the names of constants inside tuples, and buckets. */

@@ -142,7 +142,7 @@ void gen_zero(struct gen *g, const struct val *dst, u32 size)
 		ir_storei(&g->ir, BPF_DW, dst->reg, dst->off + (s32)i, 0);
 }
 
-static u8 size_code(u32 bytes)
+u8 gen_size_code(u32 bytes)
 {
 	return bytes >= 8 ? BPF_DW : bytes == 4 ? BPF_W : bytes == 2 ? BPF_H : BPF_B;
 }
@@ -157,9 +157,9 @@ void gen_copy(struct gen *g, const struct val *dst, const struct val *src, u32 s
 	}
 	for (u32 i = 0; i < size;) {
 		u32 n = size - i >= 8 ? 8 : size - i >= 4 ? 4 : size - i >= 2 ? 2 : 1;
-		vreg r = ir_load(&g->ir, size_code(n), src->reg, src->off + (s32)i);
+		vreg r = ir_load(&g->ir, gen_size_code(n), src->reg, src->off + (s32)i);
 
-		ir_store(&g->ir, size_code(n), dst->reg, dst->off + (s32)i, r);
+		ir_store(&g->ir, gen_size_code(n), dst->reg, dst->off + (s32)i, r);
 		i += n;
 	}
 }

@@ -91,6 +91,8 @@ vreg gen_addr(struct gen *g, const struct val *v);
 struct ir_arg gen_addr_arg(struct gen *g, const struct val *v);
 void gen_zero(struct gen *g, const struct val *dst, u32 size);
 void gen_copy(struct gen *g, const struct val *dst, const struct val *src, u32 size);
+/* Of a load or store of 1, 2, 4 or 8 bytes. */
+u8 gen_size_code(u32 bytes);
 /* Reads @size bytes at an address of some space; what fails is counted and leaves zeros. */
 void gen_read(struct gen *g, const struct val *dst, u32 size, vreg address, enum space space);
 /* Reads a string; the register holds its length with the NUL, or an error. */
