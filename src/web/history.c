@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "web/history.h"
 
+enum { LAST_SECONDS = 2 /* of the newest frame: the next is late by then */ };
+
 void history_release(struct history *h)
 {
 	for (size_t i = h->begin; i < h->frames.len; i++)
@@ -49,15 +51,32 @@ void history_lines(const struct history *h, u64 from, u64 to, struct buf *out)
 	}
 }
 
+/* How long a frame stands for the time after it: up to the next one, by the clock that is never
+ * set. */
+static u64 frame_length(const struct history *h, size_t i)
+{
+	return i + 1 < h->frames.len ? h->frames.items[i + 1].mono - h->frames.items[i].mono
+				     : LAST_SECONDS * NSEC_PER_SEC;
+}
+
 bool history_mono(const struct history *h, u64 wall_ms, u64 *ret_ns)
 {
+	const struct frame *before = NULL;
+
 	for (size_t i = h->frames.len; i > h->begin; i--) {
 		const struct frame *f = &h->frames.items[i - 1];
+		u64 length = frame_length(h, i - 1);
 
 		if (f->wall > wall_ms)
 			continue;
-		*ret_ns = f->mono + (wall_ms - f->wall) * NSEC_PER_MSEC;
-		return true;
+		if (wall_ms - f->wall <= length / NSEC_PER_MSEC) {
+			*ret_ns = f->mono + (wall_ms - f->wall) * NSEC_PER_MSEC;
+			return true;
+		}
+		if (before && before->wall >= f->wall)
+			continue;
+		before = f;
+		*ret_ns = f->mono + length;
 	}
-	return false;
+	return before != NULL;
 }

@@ -27,8 +27,9 @@ void history_add(struct history *h, u64 wall_ms, u64 mono_ns, const struct buf *
 /* Lines of all frames from @from to @to (ms), those included. */
 void history_lines(const struct history *h, u64 from, u64 to, struct buf *out);
 /*
- * What CLOCK_MONOTONIC said when the wall clock was @wall; the frame before it tells, so that a
- * clock that was set since then does no harm. False: that was before all.
+ * What CLOCK_MONOTONIC said when the wall clock was @wall: the frame says it during which that
+ * was, the newest if the clock was set back and came there twice. A time that the clock skipped is
+ * the moment at which it was set. False: that was before all.
  */
 bool history_mono(const struct history *h, u64 wall_ms, u64 *ret_ns);
 

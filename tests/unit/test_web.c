@@ -315,8 +315,34 @@ TEST(web_history_forgets_the_oldest_and_survives_clock_steps)
 	history_lines(&h, 0, UINT64_MAX, &lines);
 	CHECK_STR(buf_str(&lines), "f3\nf4\nf5\nf6\n");
 	CHECK(history_mono(&h, 5500, &mono) && mono == 5 * NSEC_PER_SEC + 500 * NSEC_PER_MSEC);
+	/* before it was set back, and not ten seconds ahead of now */
 	CHECK(history_mono(&h, 14000, &mono));
+	CHECK_EQ(mono, 4 * NSEC_PER_SEC);
 	CHECK(!history_mono(&h, 4000, &mono));
+	history_release(&h);
+}
+
+TEST(web_history_has_no_time_that_the_clock_skipped)
+{
+	struct history h = { .most_ns = 60 * NSEC_PER_SEC };
+	_cleanup_buf_ struct buf text = BUF_INIT, lines = BUF_INIT;
+	u64 mono;
+
+	buf_addstr(&text, "f");
+	/* an hour ahead after the third, then two hours back after the fifth */
+	for (u64 i = 1; i <= 8; i++)
+		history_add(&h, 10000000 + i * 1000 + (i > 3 ? 3600000 : 0) - (i > 5 ? 7200000 : 0),
+			    i * NSEC_PER_SEC, &text);
+	CHECK(history_mono(&h, 10002500, &mono) && mono == 2500 * NSEC_PER_MSEC);
+	CHECK(history_mono(&h, 10060000, &mono));
+	CHECK_EQ(mono, 4 * NSEC_PER_SEC);
+	CHECK(history_mono(&h, 13604500, &mono) && mono == 4500 * NSEC_PER_MSEC);
+	CHECK(history_mono(&h, 6407500, &mono) && mono == 7500 * NSEC_PER_MSEC);
+	/* a time long after the newest frame is not in the future of the other clock */
+	CHECK(history_mono(&h, 9000000, &mono));
+	CHECK_EQ(mono, 10 * NSEC_PER_SEC);
+	history_lines(&h, 10000000, 10060000, &lines);
+	CHECK_STR(buf_str(&lines), "f\nf\nf\n");
 	history_release(&h);
 }
 
