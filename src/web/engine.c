@@ -46,9 +46,17 @@ struct web_engine {
 /* --- replies ---------------------------------------------------------------------------------- */
 
 static void reply(struct web_engine *en, u64 ref, u32 status, enum web_content content,
-		  const struct buf *text)
+		  struct buf *text)
 {
 	struct web_reply r = { ref, REPLY_ANSWER, status, content, 0, 0 };
+
+	(void)web_reply_send_scratch(en->o.channel, &r, text);
+}
+
+/* The text is wanted again. */
+static void reply_kept(struct web_engine *en, u64 ref, const struct buf *text)
+{
+	struct web_reply r = { ref, REPLY_ANSWER, 200, CONTENT_JSON, 0, 0 };
 
 	(void)web_reply_send(en->o.channel, &r, buf_str(text), text->len);
 }
@@ -125,7 +133,7 @@ static void sweep(struct web_engine *en)
 	charts_frame(en->charts, &d, &en->text);
 	history_add(&en->history, en->after.wall / NSEC_PER_MSEC, en->after.mono, &en->text);
 	if (en->watching)
-		(void)web_reply_send(en->o.channel, &r, en->text.data, en->text.len);
+		(void)web_reply_send_scratch(en->o.channel, &r, &en->text);
 }
 
 static int open_counters(struct web_engine *en, struct err *e)
@@ -502,7 +510,7 @@ static void ask_tools(struct web_engine *en, const struct web_request *q)
 	if (web_tools_load(&en->tools, &en->jobs, &e) < 0)
 		reply_error(en, q->ref, 500, e.what, e.hint);
 	else
-		reply(en, q->ref, 200, CONTENT_JSON, &en->tools.help);
+		reply_kept(en, q->ref, &en->tools.help);
 }
 
 static void ask_watch(struct web_engine *en, const struct web_request *q)

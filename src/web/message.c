@@ -3,6 +3,7 @@
 
 #include "base/io.h"
 
+#include <malloc.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -100,6 +101,18 @@ int web_reply_send(int fd, const struct web_reply *r, const void *bytes, size_t 
 		return -errno;
 	rc = io_write_all(file, bytes, n);
 	return rc < 0 ? rc : web_reply_send_file(fd, r, file);
+}
+
+int web_reply_send_scratch(int fd, const struct web_reply *r, struct buf *text)
+{
+	bool is_large = text->cap > WEB_SCRATCH_KEPT;
+	int rc = web_reply_send(fd, r, buf_str(text), text->len);
+
+	buf_reset_most(text, WEB_SCRATCH_KEPT);
+	/* the second large block comes from the heap, whose end free() keeps */
+	if (is_large)
+		malloc_trim(0);
+	return rc;
 }
 
 static int take_file(struct msghdr *m)

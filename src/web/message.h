@@ -85,7 +85,7 @@ struct web_reply {
 	u64 size;
 };
 
-enum { WEB_INLINE_MOST = 48 << 10, WEB_REPLY_MOST = 1 << 30 };
+enum { WEB_INLINE_MOST = 48 << 10, WEB_REPLY_MOST = 1 << 30, WEB_SCRATCH_KEPT = 256 << 10 };
 
 int web_request_send(int fd, const struct web_request *r);
 /* 1: @ret is a request whose enums are in range and whose texts end; 0: the other side is gone. */
@@ -93,6 +93,8 @@ int web_request_receive(int fd, struct web_request *ret);
 
 /* Many bytes travel in a file in memory. */
 int web_reply_send(int fd, const struct web_reply *r, const void *bytes, size_t n);
+/* The same of a scratch buffer, which keeps no more memory than answers usually need. */
+int web_reply_send_scratch(int fd, const struct web_reply *r, struct buf *text);
 /* The file is read by the other side from its start to its end. */
 int web_reply_send_file(int fd, const struct web_reply *r, int file);
 /* 1, 0: gone. @ret_file is -1 unless a file came along. */

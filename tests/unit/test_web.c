@@ -346,6 +346,29 @@ TEST(web_history_has_no_time_that_the_clock_skipped)
 	history_release(&h);
 }
 
+TEST(web_scratch_keeps_no_peak)
+{
+	struct web_reply r = { 7, REPLY_ANSWER, 200, CONTENT_LINES, 0, 0 }, back;
+	_cleanup_buf_ struct buf text = BUF_INIT, bytes = BUF_INIT;
+	int pair[2], file = -1;
+
+	CHECK_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
+	buf_fill(&text, 'x', 15 << 20);
+	CHECK_EQ(web_reply_send_scratch(pair[1], &r, &text), 0);
+	CHECK_EQ(text.len, 0);
+	CHECK(text.cap <= WEB_SCRATCH_KEPT);
+	CHECK_EQ(web_reply_receive(pair[0], &back, &bytes, &file), 1);
+	CHECK(file >= 0 && back.size == 15 << 20);
+	close(file);
+	buf_addstr(&text, "short");
+	CHECK_EQ(web_reply_send_scratch(pair[1], &r, &text), 0);
+	CHECK(text.len == 0 && text.cap > 0);
+	CHECK_EQ(web_reply_receive(pair[0], &back, &bytes, &file), 1);
+	CHECK_STR(buf_str(&bytes), "short");
+	close(pair[0]);
+	close(pair[1]);
+}
+
 TEST(web_tool_options_are_those_of_the_tool)
 {
 	static const char text[] =
