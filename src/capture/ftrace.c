@@ -173,6 +173,19 @@ static int in_use(const char *what, struct err *e)
 	return -EBUSY;
 }
 
+/*
+ * The kernel itself switches bpf_trace_printk on when the first BPF program that prints is loaded,
+ * and leaves it on.
+ */
+static bool has_events(const char *text)
+{
+	static const char own[] = "bpf_trace:bpf_trace_printk\n";
+
+	if (starts_with(text, own))
+		text += strlen(own);
+	return *text;
+}
+
 static int open_top(struct ftrace *f, struct err *e)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT;
@@ -190,7 +203,7 @@ static int open_top(struct ftrace *f, struct err *e)
 	r = ftrace_read(f, "set_event", FILE_MOST, &text, e);
 	if (r < 0)
 		return r;
-	return text.len ? in_use("events are switched on", e) : 0;
+	return has_events(buf_str(&text)) ? in_use("events are switched on", e) : 0;
 }
 
 int ftrace_open(struct ftrace *f, bool top, struct err *e)

@@ -50,6 +50,13 @@ if ! grep -qw function_graph $tracing/available_tracers; then
 	expect_status 3
 	expect_err "no tracer 'function_graph'"
 	expect_err_like "hint: it has: .*nop"
+	# the kernel leaves this event on when a BPF program that prints was loaded
+	printk=$tracing/events/bpf_trace/bpf_trace_printk/enable
+	was=$(cat $printk)
+	echo 1 > $printk
+	run "$FATHOM" ftrace -G vfs_read -- true
+	expect_status 3 "the kernel's own event is nobody's use of the tracer"
+	echo "$was" > $printk
 fi
 
 # --- files ----------------------------------------------------------------------------------------
