@@ -170,6 +170,9 @@ expect_err 'stdin:1:9-15: WARNING: Return value discarded.'
 expect_err 'stdin:1:24-33: WARNING: Unreachable statement.'
 bt --no-warnings -e 'begin { 1 + 2; }'
 unlike 'warnings can be left out' "$err" WARNING
+bt -e 'begin { print($1); print($2); print(str($3)); }' 7
+expect_err 'stdin:1:26-28: WARNING: Positional parameter $2 is empty or not provided.'
+unlike 'a parameter that is given, and the text of one that is not' "$err" '\$[13] is empty'
 bt -e 'begin { @s = stats(1); print(@s, 2); while (1) { break; } }'
 expect_err "print()'s top and div arguments are ignored when used on stats() maps."
 expect_err 'While loops are deprecated'

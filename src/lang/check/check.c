@@ -296,6 +296,7 @@ void check_assign_map(struct comp *c, struct node *n, struct node *target, struc
 			check_error(c, n,
 				    "Map value '%s' cannot be assigned from one map to another.",
 				    check_type_text(c, m->value));
+		strict_loop_value(c, n, value);
 	} else {
 		if (m->value->kind != T_PTR)
 			set_map_type(c, m, check_int64(c, true), n);
@@ -493,6 +494,7 @@ static void check_for_map(struct comp *c, struct node *n)
 {
 	struct node *map = n->kids[1];
 	const struct type *elems[2], *pair = NULL;
+	struct variable *v;
 	struct map_def *m;
 
 	if (map->kind != N_MAP || map->n_kids) {
@@ -514,7 +516,8 @@ static void check_for_map(struct comp *c, struct node *n)
 		elems[1] = type_is_agg(m->value) ? check_int64(c, true) : m->value;
 		pair = type_tuple(&c->types, elems, NULL, 2);
 	}
-	loop_var(c, n->kids[0], n->at.start + 1, pair);
+	v = loop_var(c, n->kids[0], n->at.start + 1, pair);
+	v->of_agg = pair && type_is_agg(m->value) ? m->value : NULL;
 	loop_body(c, n->kids[2]);
 }
 

@@ -18,7 +18,8 @@ struct variable {
 	bool counts; /* of a range: never below its begin */
 	u32 depth;
 	const struct type *type;
-	s32 frame; /* offset in the frame; 0: in scratch */
+	const struct type *of_agg; /* of a loop through a map: what only a map holds, or NULL */
+	s32 frame;                 /* offset in the frame; 0: in scratch */
 	u32 scratch;
 	u32 id; /* of the generator's placement; 0: none yet */
 };

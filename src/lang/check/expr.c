@@ -77,6 +77,7 @@ static void check_param(struct comp *c, struct node *n)
 	u64 value = 0;
 
 	if (n->ival > c->opts->n_params) {
+		strict_param(c, n);
 		check_fold(c, n, 0, true);
 		n->kind = N_INT;
 		return;

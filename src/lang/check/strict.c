@@ -75,3 +75,37 @@ void strict_for_map(struct comp *c, const struct node *map)
 		check_error(c, map, "Loop expression does not support type: %s",
 			    check_type_text(c, map->type));
 }
+
+const struct type *strict_type(const struct comp *c, const struct node *n, const struct type *t)
+{
+	const struct variable *v;
+
+	if (!c->opts->compat || n->kind != N_FIELD || !n->str || !streq(n->str, "1") ||
+	    n->kids[0]->kind != N_VAR)
+		return t;
+	v = n->kids[0]->ref;
+	return v && v->of_agg ? v->of_agg : t;
+}
+
+void strict_loop_value(struct comp *c, const struct node *n, const struct node *value)
+{
+	const struct type *t = strict_type(c, value, value->type);
+
+	if (t == value->type)
+		return;
+	check_error(c, n, "Map value '%s' cannot be assigned from one map to another.",
+		    check_type_text(c, t));
+	diag_hint(&c->diags, "cast it: (int64)");
+}
+
+void strict_param(struct comp *c, const struct node *n)
+{
+	bool mute = c->diags.mute;
+
+	if (!c->opts->compat)
+		return;
+	c->diags.mute = false;
+	diag_warning(&c->diags, n->at, "Positional parameter $%llu is empty or not provided.",
+		     (unsigned long long)n->ival);
+	c->diags.mute = mute;
+}

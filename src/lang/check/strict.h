@@ -16,4 +16,12 @@ void strict_fold(struct comp *c, const struct node *n);
 /* The values of the map that a loop goes through. */
 void strict_for_map(struct comp *c, const struct node *map);
 
+/* A parameter that is not given: said in the first pass, which makes a number of it. */
+void strict_param(struct comp *c, const struct node *n);
+/* The type that the value of the map has for bpftrace: @t, or in a loop through one of aggregations
+ * theirs. */
+const struct type *strict_type(const struct comp *c, const struct node *n, const struct type *t);
+/* Such a value, assigned to a map by @n. */
+void strict_loop_value(struct comp *c, const struct node *n, const struct node *value);
+
 #endif

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Functions whose result only a map can hold. Their code is in gen/map.c. */
+#include "lang/check/strict.h"
 #include "lang/gen/gen.h"
 
 enum { LHIST_MAX_BUCKETS = 1000, HIST_MAX_BITS = 5 };
 
 static void need_number(struct comp *c, const struct node *n, u32 i)
 {
-	const struct node *a = n->kids[i];
+	const struct type *t = strict_type(c, n->kids[i], n->kids[i]->type);
 
-	if (a->type->kind != T_NONE && !type_is_number(a->type))
+	if (t->kind != T_NONE && (!type_is_number(t) || t != n->kids[i]->type))
 		check_error(c, n, "%s() only supports integer arguments (%s provided)", n->str,
-			    a->type->kind == T_STR ? "string" : check_type_text(c, a->type));
+			    t->kind == T_STR ? "string" : check_type_text(c, t));
 }
 
 static void simple(struct comp *c, struct node *n, enum type_kind kind)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Functions that show something: they send an event, user space does the rest. */
+#include "lang/check/strict.h"
 #include "lang/front/fmt.h"
 #include "lang/gen/gen.h"
 #include "lang/probe/provider.h"
@@ -77,7 +78,7 @@ static void check_printf(struct comp *c, struct node *n)
 		if (v.letter == '%')
 			continue;
 		if (i < n->n_kids)
-			check_conversion(c, n, &v, n->kids[i]->type);
+			check_conversion(c, n, &v, strict_type(c, n->kids[i], n->kids[i]->type));
 		i++;
 	}
 	if (bad)
