@@ -35,7 +35,8 @@ static const struct opt diff_options[] = {
 	  AT(time2),
 	  .arg = "FROM,TO",
 	  .group = "Input",
-	  .help = "the later span of the recording; --time is the earlier one" },
+	  .help = "the later span of the recording; --time is the earlier one; of two recordings, "
+		  "the span of the second" },
 	{ .type = OPT_INCLUDE, .include = output_options, AT(output) },
 	{ .name = "absolute",
 	  .type = OPT_FLAG,
@@ -240,8 +241,8 @@ static int choose_inputs(struct context *ctx, const struct diff_args *a, struct 
 		err_set(&ctx->err, EINVAL, "-i and names of files are both given");
 		return EXIT_USAGE;
 	}
-	if (a->time2 && (n == 2 || !a->profile.time)) {
-		err_set(&ctx->err, EINVAL, "--time2 needs --time and one recording");
+	if (a->time2 && !a->profile.time) {
+		err_set(&ctx->err, EINVAL, "--time2 needs --time");
 		return EXIT_USAGE;
 	}
 	return 0;

@@ -65,6 +65,11 @@ run "$FATHOM" diff script.txt --time +0,+1 --time2 +1,+3 --confidence 0
 expect_status 0
 expect_out_like 'vanished +100.00% +0.00% .*early'
 expect_out_like 'new +0.00% +100.00% .*late'
+cp script.txt script2.txt
+run "$FATHOM" diff script.txt script2.txt --time +0,+1 --time2 +1,+3 --confidence 0
+expect_status 0
+expect_out_like 'vanished +100.00% +0.00% .*early'
+expect_out_like 'new +0.00% +100.00% .*late'
 
 # --- heat maps --------------------------------------------------------------------------------
 awk 'BEGIN { for (i = 0; i < 400; i++) printf "%d %d\n", i * 5000, 2 ^ (i % 12) }' >latency.txt
