@@ -365,38 +365,103 @@ static int check_target(const struct web_request *q, struct err *e)
 	return 0;
 }
 
-static int add_past(struct web_engine *en, const struct web_request *q, struct job **ret,
-		    struct err *e)
+static int find_span(struct web_engine *en, u64 wall_from, u64 wall_to, struct job_input *ret,
+		     const char **note, struct err *e)
 {
-	const char *note = NULL;
-	char *file = NULL;
 	u64 from, to;
 	int r;
 
-	if (q->to <= q->from)
-		return err_set(e, EINVAL, "'to' is not after 'from'");
-	if (!history_mono(&en->history, q->to, &to))
+	if (wall_to <= wall_from)
+		return err_set(e, EINVAL, "the end of a span is not after its begin");
+	if (!history_mono(&en->history, wall_to, &to))
 		return err_set(e, ENOENT, "nothing is known of that time");
-	if (!history_mono(&en->history, q->from, &from))
+	if (!history_mono(&en->history, wall_from, &from))
 		from = 0;
-	r = flight_find(&en->flight, &en->jobs, from, to, &file, &note, e);
-	return r < 0 ? r
-		     : jobs_add(&en->jobs, q, file, (double)from / 1e9, (double)to / 1e9, note, ret,
-				e);
+	r = flight_find(&en->flight, &en->jobs, from, to, &ret->file, note, e);
+	ret->from = (double)from / 1e9;
+	ret->to = (double)to / 1e9;
+	return r;
 }
 
-static int check_diff(struct web_engine *en, const struct web_request *q, struct err *e)
+static int add_past(struct web_engine *en, const struct web_request *q, struct job **ret,
+		    struct err *e)
 {
-	const u64 numbers[] = { q->job, q->other };
+	struct job_input input = { 0 }, none = { 0 };
+	const char *note = NULL;
+	int r = find_span(en, q->from, q->to, &input, &note, e);
 
-	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
-		const struct job *job = jobs_find(&en->jobs, numbers[i]);
+	return r < 0 ? r : jobs_add(&en->jobs, q, input, none, note, ret, e);
+}
 
-		if (!job || job->state != JOB_DONE || job->q.ask != ASK_RECORD || job->q.from)
-			return err_set(e, ENOENT, "job %llu has no recording of its own",
-				       (unsigned long long)numbers[i]);
+static int add_diff_of_spans(struct web_engine *en, const struct web_request *q, struct job **ret,
+			     struct err *e)
+{
+	struct job_input input = { 0 }, before = { 0 };
+	const char *note = NULL, *note_before = NULL;
+	int r = check_target(q, e);
+
+	if (!r)
+		r = find_span(en, q->from, q->to, &input, &note, e);
+	if (!r)
+		r = find_span(en, q->before_from, q->before_to, &before, &note_before, e);
+	if (r < 0) {
+		free(input.file);
+		return r;
 	}
+	return jobs_add(&en->jobs, q, input, before, note ? note : note_before, ret, e);
+}
+
+static int find_recording(struct web_engine *en, u64 number, const struct job **ret, struct err *e)
+{
+	const struct job *job = jobs_find(&en->jobs, number);
+
+	if (!job || job->state != JOB_DONE || job->q.ask != ASK_RECORD || !job->input.file)
+		return err_set(e, ENOENT, "job %llu has no recording", (unsigned long long)number);
+	*ret = job;
 	return 0;
+}
+
+static struct job_input copy_input(const struct job_input *input)
+{
+	return (struct job_input){ xstrdup(input->file), input->from, input->to };
+}
+
+static int add_diff_of_jobs(struct web_engine *en, const struct web_request *q, struct job **ret,
+			    struct err *e)
+{
+	struct web_request *own = xmemdup(q, sizeof(*q));
+	const struct job *job, *other;
+	int r = find_recording(en, q->job, &job, e);
+
+	if (!r)
+		r = find_recording(en, q->other, &other, e);
+	/* what is taken from all of the past has to be the same in both */
+	if (!r && (job->q.from || other->q.from) &&
+	    (job->q.kind != other->q.kind || job->q.target != other->q.target ||
+	     job->q.id != other->q.id))
+		r = err_set(e, EINVAL,
+			    "a span of the past is compared with the same kind and target");
+	if (!r) {
+		own->kind = job->q.kind;
+		own->target = job->q.target;
+		own->id = job->q.id;
+		r = jobs_add(&en->jobs, own, copy_input(&job->input), copy_input(&other->input),
+			     NULL, ret, e);
+	}
+	free(own);
+	return r;
+}
+
+/* Of what is to be recorded, there is no input. */
+static int add_job(struct web_engine *en, const struct web_request *q, struct job **ret,
+		   struct err *e)
+{
+	const struct job_input none = { 0 };
+
+	if (q->ask == ASK_DIFF)
+		return q->job ? add_diff_of_jobs(en, q, ret, e) : add_diff_of_spans(en, q, ret, e);
+	return q->ask == ASK_RECORD && q->from ? add_past(en, q, ret, e)
+					       : jobs_add(&en->jobs, q, none, none, NULL, ret, e);
 }
 
 static void ask_job(struct web_engine *en, const struct web_request *q)
@@ -409,16 +474,12 @@ static void ask_job(struct web_engine *en, const struct web_request *q)
 		r = err_set(&e, EPERM, "fathom runs without the privileges that this needs");
 	if (!r && q->ask == ASK_RECORD)
 		r = check_target(q, &e);
-	if (!r && q->ask == ASK_DIFF)
-		r = check_diff(en, q, &e);
 	if (!r && q->ask == ASK_TOOL)
 		r = web_tools_check(&en->tools, &en->jobs, q, &e);
 	if (!r && q->ask == ASK_PROGRAM && !en->o.programs)
 		r = err_set(&e, EPERM, "programs are off: start with --allow-programs");
 	if (!r)
-		r = q->ask == ASK_RECORD && q->from
-			    ? add_past(en, q, &job, &e)
-			    : jobs_add(&en->jobs, q, NULL, 0, 0, NULL, &job, &e);
+		r = add_job(en, q, &job, &e);
 	if (r < 0)
 		reply_error(en, q->ref, r == -EPERM ? 403 : status_of(r), e.what, e.hint);
 	else
@@ -669,7 +730,9 @@ static int add_once(struct web_engine *en, struct err *e)
 
 	buf_addf(&name, "job-%llu.data", (unsigned long long)en->jobs.numbers + 1);
 	r = jobs_copy(&en->jobs, en->o.once, buf_str(&name), e);
-	return r < 0 ? r : jobs_add(&en->jobs, &q, buf_detach(&name), 0, 0, NULL, &job, e);
+	return r < 0 ? r
+		     : jobs_add(&en->jobs, &q, (struct job_input){ buf_detach(&name), 0, 0 },
+				(struct job_input){ 0 }, NULL, &job, e);
 }
 
 static int start_exports(struct web_engine *en, struct err *e)

@@ -117,12 +117,13 @@ static void remove_file(struct jobs *j, const struct job *job, const char *end)
 
 static void job_free(struct jobs *j, struct job *job)
 {
-	static const char *const ends[] = { "data", "html", "svg", "json", "csv" };
+	static const char *const ends[] = { "data", "before.data", "html", "svg", "json", "csv" };
 
 	child_release(&job->child);
 	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
 		remove_file(j, job, ends[i]);
-	free(job->input);
+	free(job->input.file);
+	free(job->before.file);
 	free(job->note);
 	free(job->error);
 	free(job->hint);
@@ -278,16 +279,28 @@ static int make_key(char ret[JOB_KEY + 1], struct err *e)
 	return 0;
 }
 
-int jobs_add(struct jobs *j, const struct web_request *q, char *input, double from, double to,
-	     const char *note, struct job **ret, struct err *e)
+/* Another name for the file: the one that it has may go to another recording. */
+static void keep_input(struct jobs *j, const struct job *job, const char *end,
+		       struct job_input *input)
+{
+	_cleanup_buf_ struct buf name = BUF_INIT;
+
+	job_file_name(job, end, &name);
+	if (!input->file || linkat(j->dir, input->file, j->dir, buf_str(&name), 0) < 0)
+		return;
+	free(input->file);
+	input->file = buf_detach(&name);
+}
+
+int jobs_add(struct jobs *j, const struct web_request *q, struct job_input input,
+	     struct job_input before, const char *note, struct job **ret, struct err *e)
 {
 	struct job *job = xcalloc(1, sizeof(*job));
 	int r;
 
 	*job = (struct job){ .q = *q,
 			     .input = input,
-			     .span_from = from,
-			     .span_to = to,
+			     .before = before,
 			     .note = note ? xstrdup(note) : NULL,
 			     .child = CHILD_INIT,
 			     .state = JOB_QUEUED,
@@ -303,6 +316,8 @@ int jobs_add(struct jobs *j, const struct web_request *q, char *input, double fr
 		return r;
 	}
 	job->number = ++j->numbers;
+	keep_input(j, job, "data", &job->input);
+	keep_input(j, job, "before.data", &job->before);
 	vec_push(&j->all, job);
 	forget_old(j);
 	if (job_records(job))
@@ -464,7 +479,7 @@ static void end_step(struct jobs *j, struct job *job)
 		_cleanup_buf_ struct buf name = BUF_INIT;
 
 		job_file_name(job, "data", &name);
-		job->input = buf_detach(&name);
+		job->input.file = buf_detach(&name);
 		begin_drawing(j, job);
 	} else {
 		enter(j, job, JOB_DONE);
@@ -501,6 +516,19 @@ void jobs_ended(struct jobs *j, int fd)
 	}
 }
 
+static void describe_diff(const struct web_request *q, struct json *out)
+{
+	if (q->job) {
+		json_kv_u64(out, "of", q->job);
+		json_kv_u64(out, "other", q->other);
+		return;
+	}
+	json_kv_u64(out, "from", q->from);
+	json_kv_u64(out, "to", q->to);
+	json_kv_u64(out, "before_from", q->before_from);
+	json_kv_u64(out, "before_to", q->before_to);
+}
+
 static void describe_request(const struct job *job, struct json *out)
 {
 	const struct web_request *q = &job->q;
@@ -518,8 +546,7 @@ static void describe_request(const struct job *job, struct json *out)
 		}
 	} else if (q->ask == ASK_DIFF) {
 		json_kv_str(out, "kind", "diff");
-		json_kv_u64(out, "of", q->job);
-		json_kv_u64(out, "other", q->other);
+		describe_diff(q, out);
 	} else {
 		json_kv_str(out, "kind", q->ask == ASK_TOOL ? "tool" : "program");
 		if (q->ask == ASK_TOOL)

@@ -19,20 +19,26 @@ enum {
 
 enum job_state { JOB_QUEUED = 1, JOB_RECORDING, JOB_DRAWING, JOB_DONE, JOB_FAILED };
 
+/* What a picture is drawn from: a recording in the folder, and seconds of its clock. */
+struct job_input {
+	char *file;      /* NULL: none */
+	double from, to; /* 0, 0: all of it */
+};
+
 struct job {
 	u64 number;
 	enum job_state state;
 	struct web_request q;
 	enum web_role role; /* that its result needs */
 	struct child child;
-	bool stopped;              /* early, what there is is drawn */
-	u64 begun;                 /* mono, ns; of its present state */
-	u64 wall;                  /* ms, of its start */
-	u64 cpu;                   /* of its children so far */
-	u64 cpu_last;              /* at the last look at its budget */
-	u32 over;                  /* looks in a row at which it was over it */
-	char *input;               /* the recording it draws, in the folder; NULL: none */
-	double span_from, span_to; /* seconds of its clock; 0, 0: all */
+	bool stopped; /* early, what there is is drawn */
+	u64 begun;    /* mono, ns; of its present state */
+	u64 wall;     /* ms, of its start */
+	u64 cpu;      /* of its children so far */
+	u64 cpu_last; /* at the last look at its budget */
+	u32 over;     /* looks in a row at which it was over it */
+	struct job_input input;
+	struct job_input before; /* of a difference */
 	char *note, *error, *hint;
 	char *said;            /* by a program that failed: its diagnostics */
 	char key[JOB_KEY + 1]; /* of its page */
@@ -68,9 +74,12 @@ void jobs_release(struct jobs *j);
 /* A copy of a file in the folder. */
 int jobs_copy(struct jobs *j, const char *from, const char *name, struct err *e);
 struct job *jobs_find(struct jobs *j, u64 number);
-/* -EBUSY: too many wait. Past spans have their @input. */
-int jobs_add(struct jobs *j, const struct web_request *q, char *input, double from, double to,
-	     const char *note, struct job **ret, struct err *e);
+/*
+ * -EBUSY: too many wait. What is not to be recorded has its inputs, whose names it takes over; the
+ * files stay for it, whatever becomes of them under these names.
+ */
+int jobs_add(struct jobs *j, const struct web_request *q, struct job_input input,
+	     struct job_input before, const char *note, struct job **ret, struct err *e);
 void jobs_stop(struct jobs *j, struct job *job);
 /* Its client is gone. */
 void jobs_leave(struct jobs *j, u64 stream);

@@ -17,7 +17,7 @@ static bool is_one_step(const struct job *job)
 
 bool job_records(const struct job *job)
 {
-	return job->q.ask != ASK_DIFF && !job->input;
+	return job->q.ask != ASK_DIFF && !job->input.file;
 }
 
 bool job_draws(const struct job *job)
@@ -107,20 +107,48 @@ void job_record_line(const struct job *job, const char *folder, struct command_l
 	command_line_add(line, "--output=%s/%s", folder, buf_str(&file));
 }
 
+static bool has_span(const struct job_input *input)
+{
+	return input->to > input->from;
+}
+
 static void add_input(const struct job *job, const char *folder, struct command_line *line)
 {
-	command_line_add(line, "--input=%s/%s", folder, job->input);
-	if (job->span_to > job->span_from)
-		command_line_add(line, "--time=%.6f,%.6f", job->span_from, job->span_to);
+	command_line_add(line, "--input=%s/%s", folder, job->input.file);
+	if (has_span(&job->input))
+		command_line_add(line, "--time=%.6f,%.6f", job->input.from, job->input.to);
 	if (job->q.from)
 		add_target(&job->q, true, line);
+}
+
+static void add_span(const struct job_input *input, const char *option, struct command_line *line)
+{
+	if (has_span(input))
+		command_line_add(line, "--%s=%.6f,%.6f", option, input->from, input->to);
+	else
+		command_line_add(line, "--%s=0,", option);
+}
+
+/* The recorder of the past records all kinds and all processes. */
+static void add_past_filter(const struct web_request *q, struct command_line *line)
+{
+	if (q->kind == KIND_ONCPU)
+		command_line_add(line, "--event=c*");
+	else if (q->kind == KIND_OFFCPU)
+		command_line_add(line, "--event=offcpu*");
+	add_target(q, true, line);
 }
 
 static void add_diff(const struct job *job, const char *folder, struct command_line *line)
 {
 	command_line_add(line, "diff");
-	command_line_add(line, "%s/job-%llu.data", folder, (unsigned long long)job->q.other);
-	command_line_add(line, "%s/job-%llu.data", folder, (unsigned long long)job->q.job);
+	command_line_add(line, "%s/%s", folder, job->before.file);
+	command_line_add(line, "%s/%s", folder, job->input.file);
+	if (!has_span(&job->before) && !has_span(&job->input))
+		return;
+	add_span(&job->before, "time", line);
+	add_span(&job->input, "time2", line);
+	add_past_filter(&job->q, line);
 }
 
 void job_draw_line(const struct job *job, enum web_form form, const char *folder, const char *file,

@@ -58,6 +58,7 @@ struct web_request {
 	u64 job, other;
 	u64 seconds, hz;
 	u64 from, to; /* wall clock, ms */
+	u64 before_from, before_to;
 	u32 kind, target, form, compat;
 	char group[WEB_GROUP_MOST];
 	char name[WEB_NAME_MOST];

@@ -133,6 +133,38 @@ async function past(page) {
 	await shot(page, 'serve-flame');
 }
 
+// Resolves when the charts are @ms further.
+async function pass(page, ms) {
+	const now = await page.evaluate(() => window.fathomServe.frames.last.t);
+
+	await until(page, `window.fathomServe.frames.last.t > ${now + ms}`, 60000);
+}
+
+// A span with the workload against one after its end.
+async function pastDiff(page) {
+	const burn = start('burn', '--seconds', '90', 'b=70', 'a=30');
+
+	await page.click('#tab-charts');
+	await page.keyboard.press('Escape');
+	await page.keyboard.press('0');
+	await pass(page, 4500);
+	await drag(page, 'cpu', 3000, 1500);
+	await page.keyboard.press('b');
+	check('a span is marked', await page.evaluate(() => window.fathomServe.marked !== null && window.fathomServe.axis.chosen === null));
+	burn.kill('SIGKILL');
+	// a selection stops the time
+	await page.keyboard.press('0');
+	await pass(page, 4500);
+	await drag(page, 'cpu', 2500, 1000);
+	await page.evaluate(() => document.querySelector('#result iframe')?.remove());
+	await page.click('#compare');
+	const frame = await viewer(page);
+
+	check('two spans of the past are compared', /against/.test(await page.textContent('#result h2')), await page.textContent('#result h2'));
+	check('the span before has the workload', /^a$/m.test(await frameNames(frame)));
+	check('both have an event of their own', (await frame.evaluate(() => window.fathom.model.events.length)) > 1);
+}
+
 async function record(page, kind, wanted) {
 	await page.selectOption('#kind', kind);
 	await page.fill('#seconds', '2');
@@ -274,6 +306,7 @@ try {
 	await record(page, 'hotcold', /^a$/m);
 	await record(page, 'oncpu', /^a$/m);
 	await diff(page);
+	await pastDiff(page);
 	await keyboard(page);
 	await tool(page);
 	await heatmap(page);

@@ -46,7 +46,7 @@ class Page {
 
 		$("why").hidden = !why;
 		$("why").textContent = why;
-		for (const id of ["record", "past"]) $(id).disabled = !this.may("profile") || !this.about.may_record;
+		for (const id of ["record", "past", "mark", "compare"]) $(id).disabled = !this.may("profile") || !this.about.may_record;
 		$("tab-tools").disabled = !this.may("trace");
 		$("tab-results").disabled = !this.may("profile");
 	}
@@ -88,6 +88,7 @@ class Page {
 		$("pause").setAttribute("aria-pressed", String(!axis.live));
 		$("pause").textContent = axis.live ? "Pause" : "Live";
 		$("chosen").hidden = !axis.chosen;
+		$("compare").hidden = !this.marked;
 		if (axis.chosen) {
 			const [a, b] = axis.chosen;
 
@@ -204,6 +205,23 @@ class Page {
 			from: Math.round(chosen[0]), to: Math.round(chosen[1]) });
 	}
 
+	/* A span is marked, and compared with the one that is selected next. */
+	mark() {
+		this.marked = this.axis.chosen;
+		this.axis.choose(null);
+		this.axisChanged();
+		if (this.marked) this.say("now drag over the span to compare with");
+	}
+
+	compare() {
+		const { chosen } = this.axis;
+
+		if (!chosen || !this.marked || $("past").disabled) return;
+		const [[from, to], [beforeFrom, beforeTo]] = [chosen, this.marked].map((span) => span.map(Math.round));
+
+		this.results.begin("/api/v1/diff", { ...this.request(), from, to, before_from: beforeFrom, before_to: beforeTo });
+	}
+
 	/* --- the stream ----------------------------------------------------------------------- */
 
 	take(type, data) {
@@ -269,6 +287,8 @@ const KEYS = [
 	["f", "picture of the selected span", (p) => p.past()],
 	["o", "off-CPU time of the selected span", (p) => p.past("offcpu")],
 	["h", "hot/cold graph of the selected span", (p) => p.past("hotcold")],
+	["b", "mark the selected span as the one before", (p) => p.axis.chosen && p.mark()],
+	["c", "compare the selected span with the marked one", (p) => p.compare()],
 	["z", "zoom to the selected span", (p) => p.axis.chosen && p.axis.show(...p.axis.chosen)],
 	["Escape", "forget the selection", (p) => p.axis.choose(null)],
 	["1", "charts", (p) => p.showTab("charts")],
@@ -294,6 +314,8 @@ function listen(page) {
 	on("keys", "click", () => key("?")(page));
 	on("record", "click", () => page.record());
 	on("past", "click", () => page.past());
+	on("mark", "click", () => page.mark());
+	on("compare", "click", () => page.compare());
 	on("zoom", "click", () => key("z")(page));
 	on("clear", "click", () => key("Escape")(page));
 	on("target", "change", () => page.targetChanged());

@@ -16,12 +16,13 @@ function jobTitle(job) {
 	const of = { process: "process " + job.id, thread: "thread " + job.id, cgroup: job.cgroup }[job.target];
 
 	if (job.kind === "tool") return job.tool;
-	if (job.kind === "diff") return `job ${job.of} against ${job.other}`;
+	if (job.kind === "diff") return job.of ? `job ${job.of} against ${job.other}`
+		: `${fmtTime(job.from)} to ${fmtTime(job.to)} against ${fmtTime(job.before_from)} to ${fmtTime(job.before_to)}`;
 	return KINDS[job.kind] + (of ? " of " + of : "");
 }
 
 function jobWhen(job) {
-	if (job.from) return `${fmtTime(job.from)} to ${fmtTime(job.to)}, past`;
+	if (job.from && job.kind !== "diff") return `${fmtTime(job.from)} to ${fmtTime(job.to)}, past`;
 	return fmtTime(job.begun) + (job.kind === "diff" ? "" : `, ${job.seconds} s`);
 }
 
@@ -140,7 +141,8 @@ export class Results {
 			button.addEventListener("click", () => this.save(job, form));
 			return button;
 		});
-		const others = [...this.jobs.values()].filter((j) => this.hasRecording(j) && j.job !== job.job && j.kind === job.kind);
+		const others = [...this.jobs.values()].filter((j) => this.hasRecording(j) && j.job !== job.job && j.kind === job.kind &&
+			(!(j.from || job.from) || (j.target === job.target && j.id === job.id)));
 
 		if (this.hasRecording(job) && others.length) {
 			const select = el("select", { "aria-label": "compare with" }, el("option", { value: "", text: "Compare with …" }),
@@ -154,7 +156,7 @@ export class Results {
 	}
 
 	hasRecording(job) {
-		return job.state === "done" && job.kind in KINDS && !job.from && !["tool", "program", "diff", "sched"].includes(job.kind);
+		return job.state === "done" && job.kind in KINDS && !["tool", "program", "diff", "sched"].includes(job.kind);
 	}
 
 	async save(job, form) {
