@@ -180,6 +180,8 @@ static void draw_crumbs(struct top *t, int y)
 		x += grid_textf(&t->grid, x, y, t->grid.width - x, ROLE_WARN, "  user: %s",
 				t->tasks.user);
 	buf_addf(&right, "own %.1f%%", t->frame->own_percent);
+	if (t->frame->pace > 1)
+		buf_addf(&right, ", looks every %.1f s", (double)t->frame->interval_ns / 1e9);
 	if (t->frame->lost)
 		buf_addf(&right, "  %llu ends lost", (unsigned long long)t->frame->lost);
 	if (!t->o.input && x + (int)right.len + 2 < t->grid.width)

@@ -4,9 +4,11 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 
-#include "base/io.h"
+#include "base/clock.h"
 
 enum {
 	CHUNK = 64 << 10,
@@ -187,13 +189,21 @@ const char *feed_errors(struct feed *c)
 
 u64 feed_cpu_ns(const struct feed *c)
 {
-	_cleanup_buf_ struct buf text = BUF_INIT;
-	char path[64];
+	struct timespec used;
+	clockid_t clock;
 
-	if (c->reaped)
+	/* of all its threads; ended, and not yet waited for, it has a clock still */
+	if (c->reaped || clock_getcpuclockid(c->pid, &clock) || clock_gettime(clock, &used) < 0)
 		return 0;
-	snprintf(path, sizeof(path), "/proc/%d/schedstat", c->pid);
-	if (io_read_file(path, IO_MAX_PROC, &text, NULL) < 0)
+	return (u64)used.tv_sec * NSEC_PER_SEC + (u64)used.tv_nsec;
+}
+
+u64 feed_ended_cpu_ns(void)
+{
+	struct rusage used;
+
+	if (getrusage(RUSAGE_CHILDREN, &used) < 0)
 		return 0;
-	return strtoull(buf_str(&text), NULL, 10);
+	return (u64)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * NSEC_PER_SEC +
+	       (u64)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1000;
 }

@@ -23,7 +23,9 @@ bool feed_line(struct feed *c, struct buf *ret);
 bool feed_ended(struct feed *c, int *ret_status);
 /* What it said on standard error, a few lines at most. */
 const char *feed_errors(struct feed *c);
-/* CPU time that it has used so far, ns. */
+/* CPU time that it has used so far, all threads, ns; 0: it has ended. */
 u64 feed_cpu_ns(const struct feed *c);
+/* That of all child processes that have ended. */
+u64 feed_ended_cpu_ns(void);
 
 #endif

@@ -75,6 +75,7 @@ struct machine_frame {
 	u64 collect_ns; /* CPU time of the sweep and of making this */
 	double own_percent;
 	u64 own_rss;
+	u32 pace;        /* looks are this many times rarer than asked for: the budget */
 	u64 interval_ns; /* as it is now; longer than asked for when that would cost too much */
 	/* the past */
 	size_t at, kept; /* this is number @at of @kept */

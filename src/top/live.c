@@ -43,6 +43,7 @@ struct live *live_new(u64 frequency, u64 keep_ns)
 
 	l->frequency = frequency;
 	l->keep_ns = keep_ns;
+	l->pace = 1;
 	l->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	pthread_mutex_init(&l->lock, NULL);
 	pthread_cond_init(&l->changed, NULL);
@@ -100,6 +101,23 @@ u64 live_ask(struct live *l, const struct live_request *r)
 	if (r->waits && !l->waits_started)
 		l->waits_started = start(&l->waits_thread, live_waits, l);
 	return serial;
+}
+
+void live_pace(struct live *l, u32 times)
+{
+	pthread_mutex_lock(&l->lock);
+	l->pace = MAX(times, 1u);
+	pthread_mutex_unlock(&l->lock);
+}
+
+u32 live_pace_now(struct live *l)
+{
+	u32 pace;
+
+	pthread_mutex_lock(&l->lock);
+	pace = l->pace;
+	pthread_mutex_unlock(&l->lock);
+	return pace;
 }
 
 int live_fd(const struct live *l)

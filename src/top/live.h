@@ -118,6 +118,8 @@ struct live *live_new(u64 frequency, u64 keep_ns);
 void live_free(struct live *l);
 /* Returns the number of the request: older answers are of something else. */
 u64 live_ask(struct live *l, const struct live_request *r);
+/* Look this many times less often than once a second; at once where something else is asked for. */
+void live_pace(struct live *l, u32 times);
 /* For poll(). */
 int live_fd(const struct live *l);
 /* The newest frame since the last call, the caller's; NULL: none. */

@@ -23,6 +23,7 @@ enum {
 	SAMPLES_MOST = 1 << 18,
 	QUEUE_MOST = 64 << 20, /* bytes between two looks */
 	POLL_NS = 100 * 1000 * 1000,
+	PACE_MOST = WINDOW_NS / PUBLISH_NS, /* no sample shall be in no frame */
 };
 
 /* A sample with its stack by number. */
@@ -511,7 +512,8 @@ static int run(struct sampling *s, struct err *e)
 			open_profile(s);
 		}
 		if (clock_mono_ns() >= due)
-			due = clock_mono_ns() + PUBLISH_NS;
+			due = clock_mono_ns() +
+			      PUBLISH_NS * MIN(live_pace_now(s->live), (u32)PACE_MOST);
 	}
 	return rc;
 }

@@ -17,6 +17,7 @@ struct live {
 	pthread_cond_t changed;
 	struct live_request request;
 	u64 serial; /* of requests */
+	u32 pace;   /* times longer than a second: the budget */
 	bool quit;
 	struct profile_frame *profile;
 	struct waits_frame *waits;
@@ -26,6 +27,7 @@ enum live_part { LIVE_SAMPLES, LIVE_WAITS };
 
 /* The request as it is now; false: the thread shall end. */
 bool live_request(struct live *l, struct live_request *ret, u64 *ret_serial);
+u32 live_pace_now(struct live *l);
 /* Waits until this part is asked for; false: the thread shall end. */
 bool live_wait_for(struct live *l, enum live_part part);
 bool live_is_wanted(struct live *l, enum live_part part);

@@ -217,6 +217,28 @@ static void publish_why(struct live *l, const struct err *e)
 
 /* --- the loop --------------------------------------------------------------------------------- */
 
+static bool is_same_request(struct watching *w)
+{
+	struct live_request r;
+	u64 serial;
+
+	return live_request(w->live, &r, &serial) && r.waits && serial == w->serial;
+}
+
+/* One interval: a second, or as many as the budget wants, but who asks for other rows gets them. */
+static int run_interval(struct watching *w, struct err *e)
+{
+	u64 begin = w->waits.begin;
+	int r = 0;
+
+	for (u32 n = 1; r >= 0; n++) {
+		r = waits_live_run(&w->waits, begin + n * INTERVAL_NS, is_done, w, e);
+		if (n >= live_pace_now(w->live) || !is_same_request(w) || stop_requested())
+			break;
+	}
+	return r;
+}
+
 static int watch(struct watching *w, struct err *e)
 {
 	const struct waits_opts opts = { .threads = true,
@@ -229,7 +251,7 @@ static int watch(struct watching *w, struct err *e)
 	if (!r)
 		r = waits_live_start(&w->waits, e);
 	while (r >= 0 && live_is_wanted(w->live, LIVE_WAITS) && !stop_requested()) {
-		r = waits_live_run(&w->waits, w->waits.begin + INTERVAL_NS, is_done, w, e);
+		r = run_interval(w, e);
 		if (r >= 0)
 			r = MIN(waits_engine_accounts(w->waits.engine, e), 0);
 		if (r >= 0)

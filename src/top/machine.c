@@ -42,6 +42,7 @@ struct machine_source {
 	pthread_mutex_t lock; /* what follows */
 	struct machine_frame *ready;
 	bool threads, changed, quit;
+	u64 children_cpu; /* ns */
 	size_t seek;
 };
 
@@ -177,6 +178,7 @@ static void fill_past(struct machine_source *m, struct machine_frame *f, size_t 
 		f->oldest = first.wall;
 	snapshot_release(&first);
 	f->interval_ns = m->o.interval * m->backoff;
+	f->pace = (u32)m->backoff;
 	f->own_percent = m->own_percent;
 }
 
@@ -214,11 +216,22 @@ static void publish(struct machine_source *m, struct machine_frame *f)
 	(void)r;
 }
 
+static u64 children_cpu(struct machine_source *m)
+{
+	u64 ns;
+
+	pthread_mutex_lock(&m->lock);
+	ns = m->children_cpu;
+	pthread_mutex_unlock(&m->lock);
+	return ns;
+}
+
 /* What we cost is measured, and where it is too much we look less often. */
 static void watch_cost(struct machine_source *m)
 {
-	u64 cpu = clock_cpu_ns(), wall = clock_mono_ns();
+	u64 cpu = clock_cpu_ns() + children_cpu(m), wall = clock_mono_ns();
 
+	cpu = MAX(cpu, m->own_cpu);
 	if (m->own_wall && wall > m->own_wall) {
 		m->own_percent = 100 * (double)(cpu - m->own_cpu) / (double)(wall - m->own_wall);
 		if (m->o.budget > 0 && m->looks > 3) {
@@ -528,6 +541,13 @@ void machine_source_threads(struct machine_source *m, bool threads)
 		m->threads = threads;
 		ask(m);
 	}
+	pthread_mutex_unlock(&m->lock);
+}
+
+void machine_source_children(struct machine_source *m, u64 cpu_ns)
+{
+	pthread_mutex_lock(&m->lock);
+	m->children_cpu = MAX(m->children_cpu, cpu_ns);
 	pthread_mutex_unlock(&m->lock);
 }
 

@@ -34,6 +34,8 @@ int machine_source_fd(const struct machine_source *m);
 struct machine_frame *machine_source_take(struct machine_source *m);
 /* From the next frame on; asks for one soon. */
 void machine_source_threads(struct machine_source *m, bool threads);
+/* CPU time of all child processes so far: part of our own cost from the next look on. */
+void machine_source_children(struct machine_source *m, u64 cpu_ns);
 void machine_source_interval(struct machine_source *m, u64 ns);
 /* Frame @at of those kept (SIZE_MAX: the newest, and go on). */
 void machine_source_seek(struct machine_source *m, size_t at);

@@ -5,6 +5,7 @@
 
 static void draw(struct top *t, struct rect r)
 {
+	_cleanup_buf_ struct buf title = BUF_INIT;
 	struct list none = { .cursor = -1 };
 	int lines = sheet_lines(t, "disks", r.h / 3);
 
@@ -13,17 +14,22 @@ static void draw(struct top *t, struct rect r)
 		return;
 	}
 	sheet_draw(t, (struct rect){ r.x, r.y, r.w, lines }, "disks", &none);
-	grid_textf(&t->grid, r.x, r.y + lines, r.w, ROLE_HEAD, "%-*s", r.w,
-		   t->form == PANE_HEATMAP ? "latency of requests over time  (m: histograms)"
-					   : "latency of requests in the last second, by disk  "
-					     "(m: heat map)");
+	if (t->form == PANE_HEATMAP)
+		buf_addstr(&title, "latency of requests over time  (m: histograms)");
+	else if (t->tool_pace > 1)
+		buf_addf(&title, "latency of requests in the last %u s, by disk  (m: heat map)",
+			 t->tool_pace);
+	else
+		buf_addstr(&title,
+			   "latency of requests in the last second, by disk  (m: heat map)");
+	grid_textf(&t->grid, r.x, r.y + lines, r.w, ROLE_HEAD, "%-*s", r.w, buf_str(&title));
 	pane_draw(&t->grid, (struct rect){ r.x, r.y + lines + 1, r.w, r.h - lines - 1 }, &t->pane,
 		  t->form == PANE_HEATMAP ? PANE_HEATMAP : PANE_HISTOGRAM, NULL, &t->list);
 }
 
-static void command(const struct top *t UNUSED, struct buf *out)
+static void command(const struct top *t, struct buf *out)
 {
-	buf_addstr(out, "biolatency -D 1");
+	buf_addf(out, "biolatency -D %u", MAX(t->tool_pace, 1u));
 }
 
 static bool key_pressed(struct top *t, const struct input *in)

@@ -226,7 +226,7 @@ bool profile_is_there(struct top *t, struct rect r)
 	}
 	if (!p->samples) {
 		grid_textf(&t->grid, r.x, r.y, r.w, ROLE_DIM,
-			   p->cold ? "nothing was waited for in the last second"
+			   p->cold ? "nothing was waited for since the last look"
 				   : "no sample in the last %.0f s: it does not run",
 			   p->seconds);
 		return false;

@@ -127,8 +127,8 @@ static void draw_talkers(struct top *t, struct rect r)
 	find_talkers(&t->pane, &all);
 	table_draw(&t->grid, r, &view, &t->list, (int)all.list.len);
 	if (!all.list.len && r.h > 1)
-		grid_text(&t->grid, r.x, r.y + 1, r.w, "nobody sent or received in the last second",
-			  ROLE_DIM);
+		grid_text(&t->grid, r.x, r.y + 1, r.w,
+			  "nobody sent or received since the last look", ROLE_DIM);
 	vec_release(&all.list);
 }
 
@@ -147,7 +147,7 @@ static void draw(struct top *t, struct rect r)
 
 static void command(const struct top *t, struct buf *out)
 {
-	buf_addstr(out, "nettop 1");
+	buf_addf(out, "nettop %u", MAX(t->tool_pace, 1u));
 	if (top_scope(t)->pid)
 		buf_addf(out, " -p %u", top_scope(t)->pid);
 }

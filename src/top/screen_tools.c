@@ -97,7 +97,7 @@ static void command(const struct top *t, struct buf *out)
 		return;
 	buf_addstr(out, t->tool);
 	if (!strchr(t->tool, ' ') && !streq(text_at(tools(t), tool, "form"), "rows"))
-		buf_addstr(out, " 1");
+		buf_addf(out, " %u", MAX(t->tool_pace, 1u));
 }
 
 static void run(struct top *t, const char *words)

@@ -128,7 +128,7 @@ static void explain(struct top *t UNUSED, struct buf *out)
 {
 	buf_addstr(
 		out,
-		"BLOCKED%  time of the thread in this wait, in the last second\n"
+		"BLOCKED%  time of the thread in this wait, since the last look\n"
 		"RUNQ%     time until it had a CPU after it was woken\n"
 		"COUNT     waits of this kind; LONGEST: the longest of them\n"
 		"FOR       what it waited for, by the stack, the system call and the name\n"

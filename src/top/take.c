@@ -56,6 +56,10 @@ static void ask_tools(struct top *t, u32 needs)
 	if (needs & NEEDS_TOPOLOGY && !t->topology)
 		t->topology = topology_source_new(t->o.interval);
 	topology_source_want(t->topology, needs & NEEDS_TOPOLOGY);
+	/* what runs keeps its pace: a tool that began anew would lose what it has summed up */
+	if (t->tool_screen != t->screen || !t->pane.feed)
+		t->tool_pace = top_pace(t);
+	t->tool_screen = t->screen;
 	if (screen_of(t)->command)
 		screen_of(t)->command(t, &command);
 	pane_run(&t->pane, buf_str(&command));
@@ -102,6 +106,18 @@ static void take_history(struct top *t)
 	}
 }
 
+/* Own cost is that of all: that of children is added, and too much slows all down. */
+static void keep_budget(struct top *t)
+{
+	u64 ns = feed_ended_cpu_ns();
+
+	ns += t->pane.feed ? feed_cpu_ns(t->pane.feed) : 0;
+	ns += t->toolbox.feed ? feed_cpu_ns(t->toolbox.feed) : 0;
+	machine_source_children(t->machine, ns);
+	if (t->live)
+		live_pace(t->live, top_pace(t));
+}
+
 static bool take_tools(struct top *t)
 {
 	bool any = pane_take(&t->toolbox);
@@ -119,6 +135,7 @@ bool top_take(struct top *t)
 	if (m) {
 		machine_frame_free(t->frame);
 		t->frame = m;
+		keep_budget(t);
 		if (!t->paused)
 			take_history(t);
 		else

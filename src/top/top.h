@@ -163,6 +163,8 @@ struct top {
 	struct pane toolbox;              /* the list of tools, once it is asked for */
 	char tool[EDIT_MOST];             /* that runs on the screen of tools; "": the list */
 	int tool_cursor;                  /* in that list */
+	int tool_screen;                  /* whose command runs, */
+	u32 tool_pace;                    /* with this interval, s */
 	int form;                         /* enum pane_form */
 	struct topology_source *topology; /* once it is asked for */
 	struct topo_load topology_load;
@@ -224,6 +226,12 @@ static inline const struct scope *top_scope(const struct top *t)
  */
 struct scope *top_narrow(struct top *t, const char *fmt, ...) PRINTF_LIKE(2, 3);
 bool top_widen(struct top *t);
+
+/* How many times rarer all looks are than asked for, for the budget. */
+static inline u32 top_pace(const struct top *t)
+{
+	return t->frame && t->frame->pace ? t->frame->pace : 1;
+}
 
 static inline struct top_context top_context(const struct top *t)
 {

@@ -42,7 +42,7 @@ waits_for() {
 	return 1
 }
 trap 'tm kill-server 2>/dev/null; test_end' EXIT
-tm new-session -d -s top -x 120 -y 40 "exec $FATHOM top --screen network --interval 500ms 2>$TMP/err"
+tm new-session -d -s top -x 120 -y 40 "exec $FATHOM top --screen network --interval 500ms --budget 100 2>$TMP/err"
 
 if "$FATHOM" tools --csv network | grep -q '^nettop,yes'; then
 	ok 'network by process' waits_for 'UDP out/s'

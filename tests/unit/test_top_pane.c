@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "harness.h"
 
+#include <poll.h>
+
 #include "top/pane_draw.h"
 #include "tui/export.h"
 
@@ -106,4 +108,32 @@ TEST("what is no result is left out")
 		CHECK(!decode(&p, broken[i]));
 	CHECK(!p.any);
 	pane_release(&p);
+}
+
+TEST("CPU time of children, while they run and afterwards")
+{
+	static const char *const words[] = { "no test has this name", NULL };
+	_cleanup_buf_ struct buf line = BUF_INIT;
+	_cleanup_err_ struct err e = ERR_INIT;
+	u64 before = feed_ended_cpu_ns();
+	struct feed *f = NULL;
+	int status, looks = 0;
+
+	CHECK_EQ(feed_start(&f, words, &e), 0);
+	while (!feed_ended(f, &status)) {
+		struct pollfd fd = { .fd = feed_fd(f), .events = POLLIN };
+
+		/* it has written: it ran, and nobody has waited for its end */
+		if (poll(&fd, 1, 10) > 0 && fd.revents & POLLIN) {
+			CHECK(feed_cpu_ns(f) > 0);
+			CHECK_EQ(feed_ended_cpu_ns(), before);
+			looks++;
+		}
+		while (feed_line(f, &line))
+			;
+	}
+	CHECK(looks > 0);
+	CHECK_EQ(feed_cpu_ns(f), 0);
+	CHECK(feed_ended_cpu_ns() > before);
+	feed_free(f);
 }
