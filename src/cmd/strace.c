@@ -224,7 +224,7 @@ static void add_row(struct job *j, const struct decoded *d)
 	buf_reset(&j->line);
 	decode_args(call, d, &opts, &j->line);
 	row->cells[5] =
-		call->name ? value_text(r, call->name) : value_textf(r, "syscall_%u", e->nr);
+		call->name ? value_text(r, call->name) : value_textf(r, "syscall_0x%x", e->nr);
 	row->cells[6] = value_text(r, buf_str(&j->line));
 	if (!(e->flags & SYSCALLS_UNFINISHED))
 		row->cells[7] = value_u(VALUE_INT, (u64)e->ret);

@@ -500,7 +500,7 @@ void decode_call(const struct syscall_table *t, const struct decoded *d,
 	if (call->name)
 		buf_addstr(out, call->name);
 	else
-		buf_addf(out, "syscall_%u", d->event->nr);
+		buf_addf(out, "syscall_0x%x", d->event->nr);
 	buf_addch(out, '(');
 	decode_args(call, d, o, out);
 	buf_addch(out, ')');

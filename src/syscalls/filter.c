@@ -153,8 +153,9 @@ static int take_comm(struct parser *p, struct syscalls_filter_row *row)
 			return fail(p, "a name of a process has at most 15 characters");
 		comm[n++] = *p->at++;
 	}
-	if (quote && *p->at++ != quote)
+	if (quote && *p->at != quote)
 		return fail(p, "a quote is missing");
+	p->at += quote != '\0';
 	if (row->op != SYSCALLS_OP_EQ && row->op != SYSCALLS_OP_NE)
 		return fail(p, "names can be compared with == and !=");
 	memcpy(&row->value, comm, sizeof(row->value));

@@ -20,7 +20,7 @@ tools_script() {
 		printf 'END_OF_TOOL\n'
 	done
 	cat <<-'END'
-		absent='no such function in this kernel|No matches for|does not exist or is not executable|does not contain a field'
+		absent='kernel has no such function|No matches for|does not exist or is not executable|does not contain a field'
 		attached=0
 		for tool in /tmp/*.bt; do
 			run fathom trace --dry-run "$tool"

@@ -15,8 +15,9 @@ mkdir bin
 ln -s "$FATHOM" bin/perf
 PATH=$TMP/bin:$PATH
 
-# rows: of a table in perf's form, without names of functions that the two find by other means
-rows() { grep -v '^#' | grep '%' | sed 's/  *$//'; }
+# rows: of a table in perf's form, without names of functions that the two find by other means, and
+# without BPF programs, which perf shows as modules of their own
+rows() { grep -v '^#' | grep '%' | grep -v 'bpf' | sed -e 's/  *$//' -e 's/   */  /g'; }
 # named: rows that name a function, not an address
 named() { rows | grep -Ev '0x[0-9a-f]{6,}|\+0x'; }
 # shares: without the function, of whose names for one address the two take different ones
