@@ -2,6 +2,7 @@
 /* fathom perf: perf's command line. A link of the name perf to this program is the same. */
 #include "base/base.h"
 #include "base/buf.h"
+#include "base/io.h"
 #include "base/vec.h"
 #include "cli/cli.h"
 
@@ -67,9 +68,9 @@ static const struct {
 	{ "lock", "--use-bpf", NULL },
 	{ "kwork", "-b", NULL },
 	{ "kwork", "--use-bpf", NULL },
+	{ "kmem", "--caller", NULL },
+	{ "kmem", "--slab", NULL },
 };
-
-#define LOCK_FILES "files of lock events", "'fathom lock' watches the running kernel"
 
 /* What a command of perf needs that is not here. */
 static const struct {
@@ -83,12 +84,7 @@ static const struct {
 	{ "daemon", "sessions in the background", "'fathom record --overwrite' and systemd do" },
 	{ "iostat", "counters of I/O stacks", "they need a PMU; 'fathom iostat' shows the disks" },
 	{ "kvm", "records of guests", "'fathom record -e kvm:*' records the exits" },
-	{ "lock record", LOCK_FILES },
-	{ "lock report", LOCK_FILES },
-	{ "lock info", LOCK_FILES },
-	{ "lock script", LOCK_FILES },
-	{ "kmem record", "files of allocations", "'fathom kmem' watches the running kernel" },
-	{ "kwork record", "files of kernel work", "'fathom kwork' watches the running kernel" },
+	{ "lock info", "tables of threads and locks", "'fathom lock -i FILE' shows contention" },
 	{ "kwork timehist", "files of kernel work", "'fathom sched timehist' shows switches" },
 	{ "stat record", "files of counts", "'fathom stat --json -o FILE' keeps them" },
 	{ "stat report", "files of counts", "'fathom stat --json -o FILE' keeps them" },
@@ -176,10 +172,11 @@ static int run_words(struct context *ctx, const struct command *cmd, char **word
 	return status;
 }
 
-/* What is watched live here, and needs no word that says so. */
-static bool is_live(const char *command, const char *word)
+/* Tables of the running kernel or of a recording, and need no word that says so. */
+static bool is_table(const char *command, const char *word)
 {
 	static const char *const words[][2] = { { "lock", "contention" },
+						{ "lock", "report" },
 						{ "kmem", "stat" },
 						{ "kwork", "report" },
 						{ "kwork", "latency" } };
@@ -190,7 +187,17 @@ static bool is_live(const char *command, const char *word)
 	return false;
 }
 
-static int run_live(struct context *ctx, char **words)
+/* As in perf: a recording, if neither a program nor -b asks for the running kernel. */
+static bool wants_file(char **words)
+{
+	for (char **w = words + 2; *w; w++)
+		if (**w != '-' || streq(*w, "--") || streq(*w, "-b") || streq(*w, "--use-bpf") ||
+		    streq(*w, "-a") || starts_with(*w, "-i") || starts_with(*w, "--input"))
+			return false;
+	return io_exists("perf.data");
+}
+
+static int run_table(struct context *ctx, char **words)
 {
 	VEC(char *) argv = { 0 };
 	int status;
@@ -198,6 +205,10 @@ static int run_live(struct context *ctx, char **words)
 	vec_push(&argv, words[0]);
 	if (streq(words[1], "latency"))
 		vec_push(&argv, (char *)(uintptr_t) "--latency");
+	if (streq(words[1], "report") && streq(words[0], "lock"))
+		vec_push(&argv, (char *)(uintptr_t) "--lock-addr");
+	if (wants_file(words))
+		vec_push(&argv, (char *)(uintptr_t) "--input=perf.data");
 	for (char **w = words + 2; *w; w++)
 		vec_push(&argv, *w);
 	vec_push(&argv, NULL);
@@ -220,6 +231,21 @@ static const struct {
 	    "sched:sched_migrate_task",
 	    "--call-graph=none" } },
 	{ "sched", "script", "script", { NULL } },
+	{ "lock",
+	  "record",
+	  "record",
+	  { "-c", "1", "-g", "-e", "lock:contention_begin,lock:contention_end" } },
+	{ "lock", "script", "script", { NULL } },
+	{ "kmem",
+	  "record",
+	  "record",
+	  { "-a", "-c", "1", "-e", "kmem:kmalloc*,kmem:kfree,kmem:kmem_cache_*",
+	    "--call-graph=none" } },
+	{ "kwork",
+	  "record",
+	  "record",
+	  { "-a", "-c", "1", "-e", "irq:irq_handler_*,irq:softirq_*,workqueue:*",
+	    "--call-graph=none" } },
 	{ "mem", "report", "mem", { NULL } },
 	{ "c2c", "report", "mem", { "--lines" } },
 };
@@ -264,8 +290,8 @@ static int run_perf_command(struct context *ctx, char **words)
 		return run_check(ctx, words);
 	if (words[1] && (missing_part = find_missing(words[0], words[1])))
 		return refuse(ctx, missing_part);
-	if (cmd && is_live(words[0], words[1]))
-		return run_live(ctx, words);
+	if (cmd && is_table(words[0], words[1]))
+		return run_table(ctx, words);
 	for (size_t i = 0; words[1] && i < ARRAY_SIZE(recorders); i++)
 		if (streq(recorders[i].command, words[0]) && streq(recorders[i].word, words[1]))
 			return run_recorder(ctx, i, words);

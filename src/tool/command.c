@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* From a header block to a command: its options, operands, examples. */
-#include "tool/tool.h"
+#include "tool/recorded.h"
 
 enum { TOP_MOST = 1000000 };
 
@@ -15,6 +15,7 @@ enum applies {
 	FOR_TIMES,
 	FOR_ROWS,
 	FOR_MAPS,
+	FOR_FILES,   /* a recording can take the place of the running kernel */
 	FOR_TARGETS, /* the script asks target() */
 };
 
@@ -65,6 +66,10 @@ static const struct uniform {
 	    .arg = "EXPR",
 	    .group = "Output",
 	    .help = "rows for which this is true, like 'pid == 1 && bytes > 4K'" } },
+	/* before --interval, which has the same letter elsewhere */
+	{ FOR_FILES,
+	  { 'i', "input", OPT_FILE, AT(input), .arg = "FILE", .group = "Target",
+	    .help = "these events of a recording, also of perf, not the running kernel" } },
 	{ FOR_MAPS,
 	  { .short_name = 'i',
 	    .name = "interval",
@@ -156,6 +161,7 @@ static bool does_apply(const struct tool *t, enum applies when)
 	case FOR_STACKS: return tool_has_kind(t, KIND_STACK);
 	case FOR_TIMES: return tool_streams(t) && tool_has_kind(t, KIND_DURATION);
 	case FOR_MAPS: return !tool_streams(t);
+	case FOR_FILES: return recorded_reads(t);
 	case FOR_ROWS: return !has_histograms(t);
 	case FOR_TARGETS:
 		return t->header.user_process || t->header.may_process ||
@@ -203,11 +209,11 @@ static struct opt own_option(struct tool *t, const struct tool_option *o, size_t
 	return ret;
 }
 
-/* A letter that the header's options use is theirs. */
-static bool letter_taken(const struct tool *t, char letter)
+/* A letter belongs to the first that uses it, first of all the header's options. */
+static bool letter_taken(const struct opt *table, size_t n, char letter)
 {
-	vec_each(it, &t->header.options)
-		if (it->letter == letter)
+	for (size_t i = 0; i < n; i++)
+		if (table[i].short_name == letter)
 			return true;
 	return false;
 }
@@ -226,7 +232,7 @@ static const struct opt *make_options(struct tool *t)
 		table[n] = uniform[i].opt;
 		if (uniform[i].when == FOR_SLOWER)
 			table[n].def = t->header.min;
-		if (table[n].short_name && letter_taken(t, table[n].short_name))
+		if (table[n].short_name && letter_taken(table, n, table[n].short_name))
 			table[n].short_name = 0;
 		n++;
 	}

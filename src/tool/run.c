@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A tool at work: from options to a program, from rows and maps to results. */
 #include "tool/operands.h"
-#include "tool/tool.h"
+#include "tool/recorded.h"
 
 #include "base/clock.h"
 #include "base/fmt.h"
@@ -535,6 +535,8 @@ int tool_run(struct context *ctx, void *args)
 	if (a->source)
 		return cli_print(ctx, &t->text);
 	note_shadow(ctx, t);
+	if (a->input)
+		return recorded_run(ctx, t, a);
 	s = xcalloc(1, sizeof(*s));
 	s->ctx = ctx;
 	s->tool = t;

@@ -39,6 +39,7 @@ struct tool_args {
 	const char *filter;
 	const char *flame;
 	const char *heatmap;
+	const char *input; /* a recording; see recorded.h */
 	struct output_args output;
 	u64 values[];
 };

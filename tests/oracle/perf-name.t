@@ -110,9 +110,9 @@ if [ -e /sys/kernel/tracing/events/lock/contention_begin ]; then
 else
 	skip 'the kernel has no tracepoints of contended locks' 2
 fi
-run perf lock record -- true
+run perf lock info
 expect_status 3
-expect_err "'fathom lock' watches the running kernel"
+expect_err "'fathom lock -i FILE' shows contention"
 run perf trace -s -- true
 expect_status 0
 

@@ -1,0 +1,158 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# lock, kmem and kwork on recordings: work by construction, and pairs counted another way.
+# shellcheck source=tests/lib/test.sh
+. "$(dirname "$0")/../lib/test.sh"
+
+need_root
+need_cmd python3
+cd "$TMP" || exit 1
+
+cat >work.py <<'END'
+import os, socket
+for i in range(5000):
+    os.close(os.eventfd(0))
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.bind(("127.0.0.1", 0))
+for i in range(2000):
+    s.sendto(b"z", s.getsockname())
+    s.recv(10)
+END
+cat >table.py <<'END'
+import json, sys
+r = json.load(open(sys.argv[1]))
+rows, lost = r["rows"], r["losses"]["lost"]
+assert eval(sys.argv[2]), (lost, rows[:5])
+END
+table() { ok "$1" python3 table.py "$out_file" "$2"; }
+
+# --- memory: one call site, 5,000 times ---------------------------------------------------------
+run "$FATHOM" record -q -c 1 -m 16M --call-graph=none -e kmem:kmalloc -e kmem:kmem_cache_alloc \
+	-e kmem:kfree -e kmem:kmem_cache_free -o kmem.data -- python3 work.py
+expect_status 0
+run "$FATHOM" kmem -i kmem.data --json
+expect_status 0
+table '5,000 objects of one call site' \
+	'lost or [r for r in rows if "eventfd" in r["callsite"] and r["hits"] == 5000 and 0 < r["asked"] <= r["given"]]'
+table 'most bytes first' '[r["given"] for r in rows] == sorted((r["given"] for r in rows), reverse=True)'
+run "$FATHOM" kmem --cross -i kmem.data --json
+table 'objects that another CPU frees are some of them' \
+	'all(0 <= r["cross"] <= r["hits"] for r in rows)'
+run "$FATHOM" kmem -i kmem.data --top 3 -o three.txt
+expect_status 0
+is 'a heading and three rows in a file' "$(wc -l <three.txt)" 4
+
+# --- work: each packet to oneself is a soft interrupt -------------------------------------------
+run "$FATHOM" record -q -a -c 1 -m 16M --call-graph=none -e 'irq:*' -e 'workqueue:*' -o kwork.data \
+	-- python3 work.py
+expect_status 0
+run "$FATHOM" kwork -i kwork.data --json
+expect_status 0
+table '2,000 packets are as many soft interrupts' \
+	'lost or sum(r["count"] for r in rows if r["name"] == "net_rx") >= 2000'
+table 'times fit' 'all(r["worst"] <= r["time"] <= r["worst"] * r["count"] for r in rows)'
+run "$FATHOM" kwork --latency -i kwork.data --json
+expect_status 0
+table 'waits before soft interrupts' \
+	'lost or sum(r["count"] for r in rows if r["name"] == "net_rx") >= 2000'
+
+# --- locks: writers of one pipe -----------------------------------------------------------------
+cat >pipe.py <<'END'
+import os, time
+r, w = os.pipe()
+end = time.monotonic() + 0.3
+for i in range(4):
+    if os.fork() == 0:
+        while time.monotonic() < end:
+            os.write(w, b"x" * 4096)
+            os.read(r, 4096)
+        os._exit(0)
+for i in range(4):
+    os.wait()
+END
+cat >pairs.py <<'END'
+# begins and ends of the same lock by the same thread; one that spins may begin to sleep, too
+import re, sys
+open_, spun, pairs, total = {}, set(), 0, 0
+for line in open(sys.argv[1]):
+    m = re.search(r"\s(\d+) \[\d+\]\s+(\d+)\.(\d+): +lock:contention_(begin|end): (0x[0-9a-f]+) \((.*)\)", line)
+    if not m:
+        continue
+    key, now = (m[1], m[5]), int(m[2]) * 10**9 + int(m[3].ljust(9, "0"))
+    if m[4] == "begin" and m[6] == "flags=MUTEX" and key in spun:
+        spun.discard(key)
+    elif m[4] == "begin":
+        open_[key] = now
+        spun.discard(key)
+        if m[6] in ("flags=SPIN|MUTEX", "flags=MUTEX|SPIN"):
+            spun.add(key)
+    elif key in open_:
+        pairs += 1
+        total += now - open_.pop(key)
+        spun.discard(key)
+print(pairs, total)
+END
+if "$FATHOM" list lock:contention_begin | grep -q contention_begin; then
+	run "$FATHOM" record -q -c 1 -m 16M -e lock:contention_begin -e lock:contention_end \
+		-o lock.data -- python3 pipe.py
+	expect_status 0
+	"$FATHOM" script -i lock.data --ns >script.txt
+	read -r pairs total < <(python3 pairs.py script.txt)
+	diag "$pairs pairs, $total ns"
+	for by in '' --lock-addr --threads; do
+		# shellcheck disable=SC2086
+		run "$FATHOM" lock $by -i lock.data --json
+		if [ "$pairs" -eq 0 ]; then
+			skip 'no lock was contended'
+			continue
+		fi
+		expect_status 0
+		table "as many waits as pairs ${by:-by stack}" \
+			"sum(r['contended'] for r in rows) == $pairs and sum(r['total'] for r in rows) == $total"
+	done
+	run "$FATHOM" lock --json -- python3 pipe.py
+	expect_status 0
+	ok 'live: what waits for a mutex is one, spinning or not' python3 - "$out_file" <<-'END'
+		import json, sys
+		rows = [json.loads(line) for line in open(sys.argv[1])][1:]
+		own = [r for r in rows if r.get("stack", "").split(";")[-1].startswith("__mutex_lock")]
+		assert all(r["type"] == "mutex" for r in own), own[:3]
+	END
+	run "$FATHOM" perf lock contention -i lock.data
+	expect_status 0
+	expect_out 'CONTENDED'
+	run "$FATHOM" perf lock report -i lock.data
+	expect_status 0
+	expect_out 'LOCK'
+else
+	skip 'the kernel has no tracepoints of contention'
+fi
+run "$FATHOM" perf kmem stat -i kmem.data
+expect_status 0
+expect_out 'CALLSITE'
+run "$FATHOM" perf kwork latency -i kwork.data
+expect_status 0
+expect_out 'net_rx'
+mkdir own
+cd own || exit 1
+run "$FATHOM" perf kmem record -- true
+expect_status 0
+run "$FATHOM" perf kmem stat
+expect_status 0
+expect_out 'CALLSITE'
+cd ..
+
+# --- bad input ----------------------------------------------------------------------------------
+run "$FATHOM" lock -i kmem.data
+expect_status 4
+expect_err 'does not have the events'
+run "$FATHOM" lock -i no-such-file
+expect_status 1
+run "$FATHOM" kmem -i kmem.data -d 1s
+expect_status 2
+expect_err '--duration has no meaning for a recording'
+head -c $(($(stat -c %s kwork.data) / 2)) kwork.data >half.data
+run "$FATHOM" kwork -i half.data
+ok 'half a file: no crash' [ "$status" -lt 5 ]
+done_testing
