@@ -44,6 +44,10 @@ static bool is_there(struct top *t, struct rect r)
 			  ROLE_DIM);
 		return false;
 	}
+	if (!t->waits && t->paused) {
+		grid_text(&t->grid, r.x, r.y, r.w, WAITS_NOT_KEPT, ROLE_WARN);
+		return false;
+	}
 	if (!t->waits) {
 		grid_text(&t->grid, r.x, r.y, r.w, "waits are watched...", ROLE_DIM);
 		return false;
@@ -91,6 +95,13 @@ static void draw(struct top *t, struct rect r)
 
 	if (!is_there(t, r))
 		return;
+	if (t->paused && r.h > 2) {
+		grid_text(&t->grid, r.x, r.y, r.w,
+			  "waits are not kept: these are of the time before the pause; p: go on",
+			  ROLE_WARN);
+		r.y++;
+		r.h--;
+	}
 	draw_shares(t, r);
 	r.y++;
 	r.h--;

@@ -13,6 +13,9 @@ extern const struct screen screen_overview, screen_tasks, screen_functions, scre
 int meters_lines(const struct top *t, int width, int most);
 void meters_draw(struct top *t, struct rect r);
 
+/* Waits cannot go back in time. */
+#define WAITS_NOT_KEPT "waits are not kept: they cannot be rewound; p: go on"
+
 /* False: there is no profile to draw, and that is said. */
 bool profile_is_there(struct top *t, struct rect r);
 /* Enter on a function, from any screen. */

@@ -147,6 +147,8 @@ bool top_take(struct top *t)
 	/* an answer to an older question is about other rows */
 	if (p && p->serial < t->asked)
 		profile_frame_free(TAKE_PTR(p));
+	if (p && p->cold && t->paused)
+		profile_frame_free(TAKE_PTR(p));
 	if (p) {
 		profile_frame_free(t->profile);
 		t->profile = p;

@@ -261,6 +261,33 @@ TEST("time stands still and goes back")
 	top_free(t);
 }
 
+TEST("waits cannot go back in time, and that is said")
+{
+	struct top *t = open_top(machine(6), 100, 14);
+	const char *input = t->o.input;
+
+	/* as of the running machine, which is not looked at here */
+	t->o.input = NULL;
+	t->screen = top_screen_find("waits");
+	CHECK(shows(t, "waits are watched"));
+	t->paused = true;
+	CHECK(shows(t, "waits are not kept: they cannot be rewound; p: go on"));
+	t->waits = xcalloc(1, sizeof(*t->waits));
+	t->waits->seconds = 1;
+	CHECK(shows(t, "these are of the time before the pause"));
+	CHECK(shows(t, "BLOCKED%"));
+	t->paused = false;
+	CHECK(!shows(t, "are not kept"));
+	t->screen = top_screen_find("flame");
+	t->flame.cold = t->paused = true;
+	t->profile = xcalloc(1, sizeof(*t->profile));
+	CHECK(shows(t, "waits are not kept: they cannot be rewound"));
+	t->paused = false;
+	CHECK(shows(t, "waits are watched"));
+	t->o.input = input;
+	top_free(t);
+}
+
 TEST("help explains figures, keys are listed")
 {
 	struct top *t = open_top(machine(3), 120, 40);
