@@ -28,7 +28,7 @@ static const struct opt options[] = {
 };
 
 struct counts {
-	u64 kept, gone, other;
+	u64 kept, debug, gone, other;
 };
 
 static const char *last_part(const char *path)
@@ -36,6 +36,21 @@ static const char *last_part(const char *path)
 	const char *slash = strrchr(path, '/');
 
 	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* What the file was stripped of, where it is on this machine. */
+static int add_debug(int fd, const struct needed_file *f, const char *id, struct counts *c,
+		     struct err *e)
+{
+	_cleanup_buf_ struct buf path = BUF_INIT;
+	_cleanup_free_ char *name = xasprintf("%s/%s/debug", f->path + 1, id);
+	int r;
+
+	if (keep_find_debug(f->path, &path) < 0)
+		return 0;
+	r = tar_copy(fd, name, buf_str(&path), e);
+	c->debug += r >= 0;
+	return r;
 }
 
 /* The file as it is now must be the recorded one. */
@@ -64,7 +79,7 @@ static int add_file(int fd, const struct needed_file *f, struct counts *c, struc
 	if (r >= 0)
 		r = tar_link(fd, link, to, 0);
 	c->kept += r >= 0;
-	return r;
+	return r < 0 ? r : add_debug(fd, f, buf_str(&now), c, e);
 }
 
 static int write_all(struct context *ctx, const struct archive_args *a, int fd, struct counts *c)
@@ -112,9 +127,10 @@ static int archive_run(struct context *ctx, void *args)
 	outfile_release(&o);
 	if (r < 0)
 		return r;
-	log_warn("%s: the recording and %llu files; %llu are gone, %llu are another build",
-		 a->output.path, (unsigned long long)c.kept, (unsigned long long)c.gone,
-		 (unsigned long long)c.other);
+	log_warn("%s: the recording, %llu files, %llu debug files; %llu are gone, %llu are another "
+		 "build",
+		 a->output.path, (unsigned long long)c.kept, (unsigned long long)c.debug,
+		 (unsigned long long)c.gone, (unsigned long long)c.other);
 	log_warn(
 		"elsewhere: mkdir -p ~/.debug; tar xf %s -C ~/.debug; fathom report -i ~/.debug/%s",
 		a->output.path, last_part(a->input));
@@ -131,7 +147,8 @@ const struct command cmd_archive = {
 	.name = "archive",
 	.summary = "a recording with the files that it needs, in one tar",
 	.description = "Puts a recording and the programs and libraries that it names into one "
-		       "file, in the form in which perf archive has it: unpacked into ~/.debug, "
+		       "file, with the debug files of those that are stripped, in the form in "
+		       "which perf archive has it: unpacked into ~/.debug, "
 		       "all views find names, lines and code there, on any machine. Files that "
 		       "were built again since are left out, and counted.",
 	.question = Q_LOOK,

@@ -4,6 +4,7 @@
 #include "base/fmt.h"
 #include "base/io.h"
 #include "symbol/srcline.h"
+#include "symbol/keep.h"
 
 #include <zlib.h>
 #ifdef HAVE_LIBLZMA
@@ -112,10 +113,24 @@ static bool by_server(const struct debug_search *s, struct elf *ret, struct buf 
 	       try_path(s, path.data, NULL, ret, ret_path);
 }
 
+/* What 'fathom archive' and perf keep beside a copy of the file. */
+static bool by_keeping(const struct debug_search *s, struct elf *ret, struct buf *ret_path)
+{
+	_cleanup_buf_ struct buf path = BUF_INIT;
+	_cleanup_free_ char *folder = keep_folder();
+
+	if (s->build_id_len < 2)
+		return false;
+	buf_addf(&path, "%s/.build-id/%02x/", folder, s->build_id[0]);
+	fmt_hex(&path, s->build_id + 1, s->build_id_len - 1);
+	buf_addstr(&path, "/debug");
+	return try_path(s, path.data, NULL, ret, ret_path);
+}
+
 int debug_find(const struct debug_search *search, struct elf *ret, struct buf *ret_path)
 {
 	if (by_build_id(search, ret, ret_path) || by_debuglink(search, ret, ret_path) ||
-	    by_server(search, ret, ret_path))
+	    by_keeping(search, ret, ret_path) || by_server(search, ret, ret_path))
 		return 0;
 	return -ENOENT;
 }

@@ -4,7 +4,7 @@
 #include "base/base.h"
 #include "base/fmt.h"
 #include "base/io.h"
-#include "elf/elf.h"
+#include "symbol/debug.h"
 #include "elf/find.h"
 
 #include <dirent.h>
@@ -39,6 +39,25 @@ int keep_build_id(const char *path, struct buf *ret, struct err *e)
 	}
 	fmt_hex(ret, id, n);
 	return 0;
+}
+
+int keep_find_debug(const char *path, struct buf *ret)
+{
+	struct elf elf = ELF_INIT, debug = ELF_INIT;
+	struct debug_search search = { .main = &elf, .path = path, .dir = "/usr/lib/debug" };
+	u8 id[ID_BYTES];
+	int r = elf_open(path, &elf, NULL);
+
+	if (r < 0)
+		return r;
+	search.build_id = id;
+	search.build_id_len = MIN(elf_build_id(&elf, id, sizeof(id)), sizeof(id));
+	search.lines = elf_find_type(&elf, SHT_SYMTAB);
+	r = debug_find(&search, &debug, ret);
+	if (r >= 0)
+		elf_release(&debug);
+	elf_release(&elf);
+	return r;
 }
 
 /* mkdir -p of the folder that @path is in. */
@@ -124,6 +143,7 @@ static bool is_hex(const char *s)
 int keep_remove(const char *folder, const char *id, struct err *e)
 {
 	_cleanup_free_ char *link = link_of(folder, id), *elf = xasprintf("%s/elf", link);
+	_cleanup_free_ char *debug = xasprintf("%s/debug", link);
 	char target[PATH_MAX];
 	ssize_t n = is_hex(id) ? readlink(link, target, sizeof(target) - 1) : -1;
 	_cleanup_free_ char *dir = NULL;
@@ -133,6 +153,7 @@ int keep_remove(const char *folder, const char *id, struct err *e)
 	target[n] = '\0';
 	dir = xasprintf("%s/.build-id/%.2s/%s", folder, id, target);
 	unlink(elf);
+	unlink(debug);
 	rmdir(dir);
 	return unlink(link) < 0 ? err_sys(e, errno, "cannot remove '%s'", link) : 0;
 }

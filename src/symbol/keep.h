@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The folder of kept binaries, in perf's form: DIR/PATH/ID/elf is a copy of a file, and a link
+ * The folder of kept binaries, in perf's form: DIR/PATH/ID/elf is a copy of a file, "debug" beside
+ * it one of the symbols that it was stripped of, and a link
  * DIR/.build-id/xx/REST leads to its folder. Names and code are found in ~/.debug by it.
  */
 #ifndef SYMBOL_KEEP_H
@@ -14,6 +15,8 @@
 char *keep_folder(void);
 /* The build id of an ELF file in hexadecimal; -ENODATA: it has none. */
 int keep_build_id(const char *path, struct buf *ret, struct err *e);
+/* Where the symbols are that the ELF file @path was stripped of; -ENOENT: nowhere. */
+int keep_find_debug(const char *path, struct buf *ret);
 /* Keeps a copy of @path; 1: it was there. *@ret_id (may be NULL) gets its build id. */
 int keep_add(const char *folder, const char *path, struct buf *ret_id, struct err *e);
 /* Removes what was kept under a build id. -ENOENT: nothing. */

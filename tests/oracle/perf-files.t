@@ -99,6 +99,41 @@ rm -rf home/.debug
 like "without it, it is said" "$("$FATHOM" annotate -i a.data --top 1 2>&1)" 'not here as it was recorded'
 mv burn.away burn
 
+# what a program was stripped of travels, too; perf's recording has no names of its own
+if command -v gcc >/dev/null && command -v objcopy >/dev/null; then
+	cat >spin.c <<-'END'
+		static volatile unsigned long n;
+		__attribute__((noinline)) static void stripped_loop(void)
+		{
+			for (unsigned long i = 0; i < 300000000; i++)
+				n += i;
+		}
+		int main(void)
+		{
+			stripped_loop();
+			return 0;
+		}
+	END
+	gcc -O1 -g -Wl,--build-id -o spin spin.c
+	objcopy --only-keep-debug spin spin.debug
+	objcopy --strip-all --add-gnu-debuglink=spin.debug spin
+	# perf 6.1 aborts at the end now and then, and leaves a file without build ids
+	for _ in 1 2 3 4 5; do
+		perf record -q -e task-clock -o p.data ./spin 2>/dev/null && break
+	done
+	run "$FATHOM" archive -i p.data -o stripped.tar
+	expect_status 0 "archive of a stripped program"
+	like "has its debug file" "$(tar tf stripped.tar)" '/spin/[0-9a-f]*/debug'
+	mkdir -p home2/.debug away
+	tar xf stripped.tar -C home2/.debug
+	mv spin spin.debug away
+	like "names are found there" "$(HOME=$TMP/home2 "$FATHOM" report -i p.data 2>&1)" stripped_loop
+	mkdir home3
+	unlike "and nowhere else" "$(HOME=$TMP/home3 "$FATHOM" report -i p.data 2>&1)" stripped_loop
+else
+	skip 'no gcc or objcopy' 4
+fi
+
 # --- data convert --------------------------------------------------------------------------------
 
 run "$FATHOM" data convert --to-json ours.json -i a.data
