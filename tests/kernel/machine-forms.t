@@ -57,6 +57,7 @@ iostat 1 1
 iotop -b -n 1
 irqtop 1 1
 kallsyms schedule
+mem - opens recordings of memory accesses
 list sched:*
 mpstat 1 1
 netstat 1 1
