@@ -17,7 +17,7 @@ for tool in "$reference"/usr/sbin/*.bt; do
 	name=$(basename "$tool" .bt)
 	n=$((n + 1))
 	run "$FATHOM" bpftrace --dry-run "$tool"
-	if [ "$status" != 0 ] && grep -qE 'this kernel has no kprobes|kernel has no such function' <<<"$err"; then
+	if [ "$status" != 0 ] && grep -qE 'this kernel has no kprobes|kernel has no such function|No matches for kprobe' <<<"$err"; then
 		skip "$name: this kernel has no such kernel functions to probe"
 	elif [ "$status" != 0 ] && [ -n "${missing[$name]:-}" ] && grep -qF "${missing[$name]}" <<<"$err"; then
 		skip "$name: ${missing[$name]}"
