@@ -40,7 +40,8 @@ proc = "/proc/%s/" % sys.argv[2]
 statm = open(proc + "statm").read().split()
 assert abs(row["shr"] - int(statm[2]) * 4096) <= 1 << 20, (row["shr"], statm)
 assert row["shr"] >= 8 << 20, row["shr"]
-assert row["pri"] == 25, row["pri"]
+stat = open(proc + "stat").read().rpartition(")")[2].split()
+assert row["pri"] == int(stat[15]) == 20 + int(stat[16]), (row["pri"], stat[15:17])
 pss = [int(l.split()[1]) * 1024 for l in open(proc + "smaps_rollup") if l.startswith("Pss:")][0]
 assert abs(row["pss"] - pss) <= pss / 4 + (1 << 20), (row["pss"], pss)
 P
