@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One of our own commands as a child process, whose lines are read as they come. It ends with us,
+ * A command of fathom as a child process, whose lines are read as they come. It ends with us,
  * however we end.
  */
 #ifndef TOP_FEED_H

@@ -79,7 +79,7 @@ const struct pane_table *pane_table(const struct pane *p, const char *name);
 /* -1: no such column. */
 int pane_column(const struct pane_table *t, const char *key);
 
-/* For tests: takes one result, or one row, as JSON; false: it is none. */
+/* For tests: takes one result, or one row, as JSON; false: it is not one. */
 bool pane_decode(struct pane *p, const char *text, size_t len);
 
 #endif

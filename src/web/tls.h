@@ -20,7 +20,7 @@ struct tls_opts {
 
 int tls_new(struct tls **ret, const struct tls_opts *o, struct err *e);
 void tls_free(struct tls *t);
-/* The names and addresses of our own certificate, one after the other; NULL: no more. */
+/* The names and addresses of the server's certificate, one after the other; NULL: no more. */
 const char *tls_name(const struct tls *t, size_t i);
 
 /* @host: for clients, the name that the certificate must have. */
