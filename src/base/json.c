@@ -171,7 +171,8 @@ void json_double(struct json *j, double v)
 {
 	before_value(j);
 	if (isfinite(v))
-		buf_addf(j->out, "%.10g", v);
+		/* whole numbers keep all their digits: counters of bytes have many */
+		buf_addf(j->out, v == floor(v) && fabs(v) < 0x1p53 ? "%.0f" : "%.10g", v);
 	else
 		buf_addstr(j->out, "null");
 }

@@ -153,5 +153,5 @@ void cell_csv(struct buf *out, const struct value *v)
 	else if (!is_real(v->type))
 		buf_addu(out, v->u);
 	else if (isfinite(v->d))
-		buf_addf(out, "%.10g", v->d);
+		buf_addf(out, v->d == floor(v->d) && fabs(v->d) < 0x1p53 ? "%.0f" : "%.10g", v->d);
 }
