@@ -139,8 +139,12 @@ static int load(struct syscalls *s, const struct syscall_table *table, struct er
 	print = libbpf_set_print(bpf_log);
 	r = syscalls_bpf__load(s->skel);
 	libbpf_set_print(print);
-	if (r < 0)
-		return err_sys(e, -r, "cannot load the programs for system calls");
+	if (r < 0) {
+		err_sys(e, -r, "cannot load the programs for system calls");
+		if (r == -EPERM || r == -EACCES)
+			err_hint(e, "run as root or with CAP_BPF and CAP_PERFMON");
+		return r;
+	}
 	r = add_groups(s, e);
 	if (!r)
 		r = add_calls(s, table, e);

@@ -74,7 +74,7 @@ void pane_run(struct pane *p, const char *command);
 bool pane_take(struct pane *p);
 /* For poll(); -1: never. */
 int pane_fd(const struct pane *p);
-/* A table by its name, NULL: the first; NULL: there is none. */
+/* A table by its name, NULL: the first; returns NULL when the result has none. */
 const struct pane_table *pane_table(const struct pane *p, const char *name);
 /* -1: no such column. */
 int pane_column(const struct pane_table *t, const char *key);

@@ -3,7 +3,7 @@
 # shared
 #
 # Scripts written for perf, run through a link called perf: command lines of perf's manual pages and of
-# tutorials as they stand, and the forms of output that scripts parse. Debian's perf is not needed.
+# tutorials with shorter sleeps, and the forms of output that scripts parse. Debian's perf is not needed.
 # shellcheck source=tests/lib/test.sh
 . "$(dirname "$0")/../lib/test.sh"
 need_root
@@ -118,7 +118,7 @@ else
 	skip 'the kernel has no tracepoints of contended locks'
 fi
 
-# --- command lines as they stand ---------------------------------------------------------------------
+# --- command lines of manuals -----------------------------------------------------------------------
 
 # Of the manual pages of perf-record, -report, -script, -stat, -list, -evlist and -annotate, and of the
 # pages of examples; sleeps are shorter.
