@@ -99,8 +99,15 @@ ifneq ($(filter-out $(BARE_GOALS),$(or $(MAKECMDGOALS),all)),)
 include $(GEN)/config.mk
 endif
 
-$(GEN)/config.mk: scripts/features | $(GEN)/.dir
-	$(Q)CC='$(CC)' scripts/features $@
+# Package managers change one of these with each installation: then libraries are looked for again.
+PACKAGES := $(wildcard /var/lib/dpkg/status /var/lib/rpm/rpmdb.sqlite /var/lib/pacman/local \
+	/lib/apk/db/installed)
+
+# Rewritten only when something changed, so that a package of no interest rebuilds nothing.
+$(GEN)/config.mk: $(GEN)/config.probed ;
+$(GEN)/config.probed: scripts/features $(PACKAGES) $(if $(wildcard $(GEN)/config.mk),,FORCE) | $(GEN)/.dir
+	$(Q)CC='$(CC)' CLANG='$(CLANG)' BPFTOOL='$(BPFTOOL)' scripts/features $(GEN)/config.mk
+	$(Q)touch $@
 
 $(GEN)/features.inc: $(GEN)/config.mk
 	$(Q)sed -n 's/^FEATURE_\([a-z0-9]*\) := \([01]\)$$/FEATURE(\1, \2)/p' $< > $@

@@ -21,7 +21,9 @@ int main(int argc, char **argv)
 	toolbox_init(&box, commands, ARRAY_SIZE(commands), argc, argv);
 	if (box.faults.len)
 		fputs(buf_str(&box.faults), stderr);
-	if (box.words.len)
+	if (box.refused)
+		status = EXIT_USAGE;
+	else if (box.words.len)
 		status = cli_main(box.commands.items, box.commands.len, (int)box.words.len - 1,
 				  box.words.items);
 	else

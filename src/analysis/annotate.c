@@ -140,22 +140,24 @@ void annotate_arrows_release(struct annotate_arrows *a)
 
 /* --- lines of the source --------------------------------------------------------------------- */
 
-struct line_sum {
-	const char *file;
-	u32 line;
-	u64 samples, weight;
-};
+static int compare_sums(const void *a, const void *b)
+{
+	const struct line_sum *x = a, *y = b;
 
-typedef VEC(struct line_sum) line_sums;
+	if (x->weight != y->weight)
+		return x->weight > y->weight ? -1 : 1;
+	return x->line < y->line ? -1 : x->line > y->line;
+}
 
-static void sum_lines(const struct listing *l, size_t event, line_sums *ret)
+/* Of instructions with more than @min percent; 0: of all. */
+static void sum_lines(const struct listing *l, size_t event, double min, line_sums *ret)
 {
 	struct map ids = { 0 };
 
 	vec_each(line, &l->lines) {
 		u64 *id;
 
-		if (!line->file)
+		if (!line->file || (min > 0 && annotate_percent(l, line, event) <= min))
 			continue;
 		/* names of files are of the store: one address for each */
 		id = map_at(&ids, hash_mix((u64)(uintptr_t)line->file, line->line));
@@ -169,13 +171,11 @@ static void sum_lines(const struct listing *l, size_t event, line_sums *ret)
 	map_release(&ids);
 }
 
-static int compare_sums(const void *a, const void *b)
+void annotate_line_sums(const struct listing *l, size_t event, double min, line_sums *ret)
 {
-	const struct line_sum *x = a, *y = b;
-
-	if (x->weight != y->weight)
-		return x->weight > y->weight ? -1 : 1;
-	return x->line < y->line ? -1 : x->line > y->line;
+	sum_lines(l, event, min, ret);
+	if (ret->len > 1)
+		qsort(ret->items, ret->len, sizeof(*ret->items), compare_sums);
 }
 
 static const char *last_part(const char *path)
@@ -207,9 +207,7 @@ void annotate_hot_lines(const struct listing *l, const struct hits *h UNUSED,
 	line_sums sums = { 0 };
 	struct table *t;
 
-	sum_lines(l, event, &sums);
-	if (sums.len > 1)
-		qsort(sums.items, sums.len, sizeof(*sums.items), compare_sums);
+	annotate_line_sums(l, event, 0, &sums);
 	if (sums.len) {
 		t = result_table(ret, "lines", NULL, columns, ARRAY_SIZE(columns));
 		vec_each(sum, &sums) {
@@ -259,6 +257,8 @@ static struct table *instruction_table(const struct hits *h, struct result *ret)
 	size_t n = 2;
 
 	for (size_t i = 0; i < h->n_events; i++) {
+		if (!h->events[i].name)
+			continue;
 		snprintf(keys[i][0], sizeof(keys[i][0]), i ? "percent_%zu" : "percent", i);
 		snprintf(keys[i][1], sizeof(keys[i][1]), i ? "samples_%zu" : "samples", i);
 		columns[n++] = (struct column){ keys[i][0], "SELF", VALUE_PERCENT, COLUMN_WEIGHT };
@@ -282,6 +282,8 @@ static void add_instruction(const struct listing *l, const struct hits *h,
 	*cell++ = value_text(ret, l->function->name);
 	*cell++ = value_u(VALUE_ADDRESS, line->insn.address);
 	for (size_t i = 0; i < h->n_events; i++) {
+		if (!h->events[i].name)
+			continue;
 		*cell++ = value_d(VALUE_PERCENT, annotate_percent(l, line, i));
 		*cell++ = value_u(VALUE_COUNT, line->samples[i]);
 	}
@@ -299,11 +301,24 @@ static void add_instruction(const struct listing *l, const struct hits *h,
 	*cell = inlined_text(ret, line);
 }
 
+/* Whose percent, percent_1 and so on are. */
+static void add_events(const struct hits *h, struct result *ret)
+{
+	char key[16];
+
+	for (size_t i = 0; i < h->n_events; i++) {
+		snprintf(key, sizeof(key), i ? "event_%zu" : "event", i);
+		if (h->events[i].name)
+			result_fact(ret, key, "event", value_text(ret, h->events[i].name));
+	}
+}
+
 void annotate_result(const struct listing *l, const struct hits *h, struct source_files *files,
 		     struct result *ret)
 {
 	struct table *t;
 
+	add_events(h, ret);
 	annotate_hot_lines(l, h, files, 0, ret);
 	t = instruction_table(h, ret);
 	vec_each(line, &l->lines)
@@ -322,17 +337,23 @@ void annotate_notes(const struct listing *l, const struct hits *h, struct result
 			    "samples of '%s' come with skid: they point to the instruction at "
 			    "which the interrupt came through, mostly the one after a slow one",
 			    h->events[event].name);
-	if (l->live)
+	if (l->live && l->function->kind == PLACE_JIT)
+		result_note(ret, NOTE_INFO, NULL,
+			    "this is the code as process %d has it now: its compiler may have made "
+			    "it again",
+			    l->function->pid);
+	else if (l->live)
 		result_note(ret, NOTE_INFO, NULL,
 			    "this is the kernel's code as it is now: static branches, tracing and "
 			    "mitigations patch it");
 	if (l->why)
 		result_note(ret, NOTE_INFO, l->why_hint, "no source lines: %s", l->why);
 	if (l->left_out)
-		result_note(ret, NOTE_WARNING, NULL,
-			    "the last %llu bytes of the function are not shown; samples in them "
-			    "are counted at its last instruction here",
-			    (unsigned long long)l->left_out);
+		result_note(
+			ret, NOTE_WARNING, NULL,
+			"the function is too long: %llu of its bytes are not shown, with %llu of "
+			"its samples",
+			(unsigned long long)l->left_out, (unsigned long long)l->samples_left_out);
 }
 
 /* --- two recordings -------------------------------------------------------------------------- */
@@ -366,14 +387,14 @@ static struct pair *pair_of(pair_list *pairs, struct map *ids, const struct line
 	return &pairs->items[*id - 1];
 }
 
-static void pair_lines(const struct listing *before, const struct listing *after, pair_list *pairs)
+static void pair_lines(const struct listing *before, size_t e, const struct listing *after,
+		       size_t f, pair_list *pairs)
 {
 	line_sums old = { 0 }, new = { 0 };
 	struct map ids = { 0 };
-	size_t e = main_event(before), f = main_event(after);
 
-	sum_lines(before, e, &old);
-	sum_lines(after, f, &new);
+	sum_lines(before, e, 0, &old);
+	sum_lines(after, f, 0, &new);
 	vec_each(s, &old)
 		pair_of(pairs, &ids, s)->before += share(s->weight, before->function->weight[e]);
 	vec_each(s, &new)
@@ -397,11 +418,9 @@ static bool is_same_code(const struct listing *a, const struct listing *b)
 	return true;
 }
 
-static void pair_instructions(const struct listing *before, const struct listing *after,
-			      pair_list *pairs)
+static void pair_instructions(const struct listing *before, size_t e, const struct listing *after,
+			      size_t f, pair_list *pairs)
 {
-	size_t e = main_event(before), f = main_event(after);
-
 	for (size_t i = 0; i < before->lines.len; i++) {
 		const struct listing_line *x = &before->lines.items[i], *y = &after->lines.items[i];
 
@@ -441,13 +460,29 @@ static void pair_table(const pair_list *pairs, struct source_files *files, struc
 	}
 }
 
+static size_t event_named(const struct hits *h, const char *name)
+{
+	for (size_t i = 0; i < h->n_events; i++)
+		if (h->events[i].name && streq(h->events[i].name, name))
+			return i;
+	return HITS_EVENTS_MOST;
+}
+
 int annotate_diff(const struct listing *before, const struct hits *h, const struct listing *after,
 		  const struct hits *g, struct source_files *files, struct result *ret,
 		  struct err *e)
 {
 	bool lines = before->lines.len && after->lines.len && before->lines.items[0].file &&
 		     after->lines.items[0].file;
+	size_t new = main_event(after), old = event_named(h, g->events[new].name);
 	pair_list pairs = { 0 };
+
+	if (old == HITS_EVENTS_MOST || !before->function->samples[old]) {
+		err_set(e, ENODATA, "'%s' has no sample of '%s' in the earlier recording",
+			after->function->name, g->events[new].name);
+		err_hint(e, "--event names one that both have");
+		return -ENODATA;
+	}
 
 	if (!lines && !is_same_code(before, after)) {
 		err_set(e, EXDEV, "the two have different code and no source lines in common");
@@ -455,20 +490,20 @@ int annotate_diff(const struct listing *before, const struct hits *h, const stru
 		return -EXDEV;
 	}
 	if (lines)
-		pair_lines(before, after, &pairs);
+		pair_lines(before, old, after, new, &pairs);
 	else
-		pair_instructions(before, after, &pairs);
+		pair_instructions(before, old, after, new, &pairs);
 	if (pairs.len > 1)
 		qsort(pairs.items, pairs.len, sizeof(*pairs.items), compare_pairs);
 	pair_table(&pairs, files, ret);
 	result_fact(ret, "function", "function", value_text(ret, after->function->name));
+	result_fact(ret, "event", "event", value_text(ret, g->events[new].name));
 	result_fact(ret, "lined_up_by", "lined up by",
 		    value_text(ret, lines ? "source line" : "instruction"));
 	result_fact(ret, "samples_before", "samples before",
-		    value_u(VALUE_COUNT, before->function->samples[main_event(before)]));
+		    value_u(VALUE_COUNT, before->function->samples[old]));
 	result_fact(ret, "samples_after", "samples after",
-		    value_u(VALUE_COUNT, after->function->samples[main_event(after)]));
-	(void)h;
+		    value_u(VALUE_COUNT, after->function->samples[new]));
 	annotate_notes(after, g, ret);
 	vec_release(&pairs);
 	return 0;

@@ -209,7 +209,7 @@ static void find_arcs(struct maker *m, u32 *arcs, u32 *nearest)
 		u32 node = m->frames[m->shown[st->frame]].node, caller = nearest[st->parent];
 
 		nearest[i] = node ? node : caller;
-		/* inside a module calls are no arcs */
+		/* calls within a module are not arcs */
 		if (node && caller && m->weights[i] && !(m->opts->by_module && node == caller))
 			arcs[i] = arc_of(m, caller - 1, node - 1);
 	}
@@ -446,21 +446,29 @@ void callgraph_report(const struct callgraph *g, u32 max_lines, struct result *r
 
 /* --- the trunk ------------------------------------------------------------------------------ */
 
-/* The only function without a caller, if it does nothing but call one other; SIZE_MAX: none. */
-static size_t find_trunk(const struct callgraph *g, const u32 *callers, const u32 *callees)
-{
-	size_t root = SIZE_MAX;
+/*
+ * A trunk is what nearly all passes through: what is beside it, and the time of its own, is below
+ * this share of the whole.
+ */
+#define BESIDE 0.1
 
-	for (size_t i = 0; i < g->nodes.len; i++) {
-		if (callers[i])
-			continue;
-		if (root != SIZE_MAX)
-			return SIZE_MAX;
-		root = i;
-	}
-	if (root == SIZE_MAX || callees[root] != 1 || g->nodes.items[root].self)
+/* The function that begins the trunk and hands nearly all on to @ret_next; SIZE_MAX: none. */
+static size_t find_trunk(const struct callgraph *g, const u32 *callers, u32 *ret_next)
+{
+	double least = (1 - BESIDE) * (double)g->whole;
+	size_t root = 0;
+
+	while (root < g->nodes.len && callers[root])
+		root++;
+	if (root == g->nodes.len || (double)g->nodes.items[root].total < least)
 		return SIZE_MAX;
-	return root;
+	vec_each(a, &g->arcs) {
+		if (a->from != root || a->to == root || (double)a->weight < least)
+			continue;
+		*ret_next = a->to;
+		return root;
+	}
+	return SIZE_MAX;
 }
 
 static void drop_node(struct callgraph *g, u32 node)
@@ -482,26 +490,60 @@ static void drop_node(struct callgraph *g, u32 node)
 	g->nodes.len--;
 }
 
+/* What only the trunk leads to, besides @next: twigs that end where it is cut. */
+static void find_twigs(const struct callgraph *g, u32 root, u32 next, const u32 *callers, u8 *kept)
+{
+	bool more = true;
+
+	memset(kept, 0, g->nodes.len);
+	kept[next] = 1;
+	for (u32 i = 0; i < g->nodes.len; i++)
+		kept[i] |= i != root && !callers[i];
+	while (more) {
+		more = false;
+		vec_each(a, &g->arcs) {
+			if (a->from == root || !kept[a->from] || kept[a->to])
+				continue;
+			kept[a->to] = 1;
+			more = true;
+		}
+	}
+}
+
+static void drop_twigs(struct callgraph *g, u32 root, const u8 *kept)
+{
+	size_t arcs = g->arcs.len;
+
+	for (u32 i = (u32)g->nodes.len; i-- > 0;) {
+		if (kept[i])
+			continue;
+		g->hidden_self += g->nodes.items[i].self;
+		if (i == root)
+			g->trimmed++;
+		else
+			g->hidden_nodes++;
+		drop_node(g, i);
+	}
+	/* the arc along the trunk is none that is missed */
+	g->hidden_arcs += arcs - g->arcs.len - 1;
+}
+
 void callgraph_trim(struct callgraph *g)
 {
 	_cleanup_free_ u32 *callers = xcalloc(g->nodes.len + 1, sizeof(*callers));
-	_cleanup_free_ u32 *callees = xcalloc(g->nodes.len + 1, sizeof(*callees));
+	_cleanup_free_ u8 *kept = xcalloc(g->nodes.len + 1, 1);
 
 	while (g->nodes.len > 2) {
 		size_t trunk;
+		u32 next;
 
 		memset(callers, 0, g->nodes.len * sizeof(*callers));
-		memset(callees, 0, g->nodes.len * sizeof(*callees));
-		vec_each(a, &g->arcs) {
-			if (a->from == a->to)
-				continue;
-			callees[a->from]++;
-			callers[a->to]++;
-		}
-		trunk = find_trunk(g, callers, callees);
+		vec_each(a, &g->arcs)
+			callers[a->to] += a->from != a->to;
+		trunk = find_trunk(g, callers, &next);
 		if (trunk == SIZE_MAX)
 			return;
-		drop_node(g, (u32)trunk);
-		g->trimmed++;
+		find_twigs(g, (u32)trunk, next, callers, kept);
+		drop_twigs(g, (u32)trunk, kept);
 	}
 }

@@ -68,11 +68,14 @@ int callgraph_init(struct callgraph *g, struct profile *p, const struct callgrap
 		   struct err *e);
 void callgraph_release(struct callgraph *g);
 /*
- * For pictures: takes away indirect arcs where other arcs lead the same way; what leads through
- * functions that are not shown would else be drawn over and over.
+ * For pictures: takes away indirect arcs where other arcs lead the same way; otherwise
+ * what leads through hidden functions would be drawn many times.
  */
 void callgraph_thin(struct callgraph *g);
-/* For pictures: takes away the functions that all leads through before paths part. */
+/*
+ * For pictures: removes the functions that nearly all paths pass through before they part, and what
+ * is called beside; both are counted.
+ */
 void callgraph_trim(struct callgraph *g);
 /*
  * Places: callers above callees, few crossings. Each node's width and height must be set; arcs

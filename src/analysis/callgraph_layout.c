@@ -12,6 +12,7 @@
 enum {
 	GAP_X = 24,
 	GAP_Y = 52,
+	GAP_STRAIGHT = 24, /* between layers whose arcs lead straight down */
 	WIDTH_LEAST = 1100,
 	POINT_WIDTH = 8,      /* room for an arc that passes through a layer */
 	SLOTS_MOST = 1 << 18, /* nodes and points: beyond it long arcs are straight */
@@ -133,7 +134,7 @@ static int compare_queued(const void *a, const void *b)
 	return x->node < y->node ? -1 : x->node > y->node;
 }
 
-/* How wide a layer may become: the picture shall be about as wide as it is high. */
+/* How wide a layer may become: the picture should be about as wide as it is high. */
 static double width_limit(const struct callgraph *g)
 {
 	double area = 0;
@@ -179,7 +180,7 @@ static void spread_layers(struct callgraph *g)
 	free(used);
 }
 
-/* What nothing calls comes down to what it calls: its arcs become short. */
+/* Functions without callers move down to what they call: their arcs become short. */
 static void lower_roots(struct callgraph *g)
 {
 	u32 *calls = xcalloc(g->nodes.len, sizeof(*calls)); /* layer of the highest callee */
@@ -255,10 +256,24 @@ static void make_slots(struct layout *l)
 
 /* --- result --------------------------------------------------------------------------------- */
 
+/* The layers below which an arc leads aside: it needs room to turn. */
+static u8 *layers_with_turns(const struct layout *l)
+{
+	u8 *turns = xcalloc(l->layers.len + 1, 1);
+
+	vec_each(k, &l->links) {
+		const struct slot *a = &l->slots.items[k->up], *b = &l->slots.items[k->down];
+
+		turns[a->layer] |= fabs(a->x - b->x) > GAP_X;
+	}
+	return turns;
+}
+
 static void place_nodes(struct layout *l)
 {
 	struct callgraph *g = l->graph;
-	double least = 1e300, y = 0, most = 0;
+	_cleanup_free_ u8 *turns = layers_with_turns(l);
+	double least = 1e300, y = 0, most = 0, gap = 0;
 
 	vec_each(s, &l->slots)
 		least = MIN(least, s->x - s->width / 2);
@@ -283,10 +298,11 @@ static void place_nodes(struct layout *l)
 				g->nodes.items[node - 1].y = y + height / 2;
 			}
 		}
-		y += height + GAP_Y;
+		gap = turns[list - l->layers.items] ? GAP_Y : GAP_STRAIGHT;
+		y += height + gap;
 	}
 	g->width = most;
-	g->height = y - GAP_Y;
+	g->height = y - gap;
 }
 
 static void add_point(struct callgraph *g, struct callgraph_arc *a, double x, double y)

@@ -203,7 +203,7 @@ static void sort_layer(struct layout *l, size_t layer, bool down)
 	number(l, list);
 }
 
-/* How much links of @a would cross those of @b if @a stood at the left of it, on one side. */
+/* How much links of @a would cross those of @b if @a stood on the left of it, on one side. */
 static double crossed(const struct layout *l, u32 a, u32 b, bool down)
 {
 	const u32_list *of_a = down ? &l->down[a] : &l->up[a];

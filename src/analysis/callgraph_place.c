@@ -68,7 +68,7 @@ static double rank_of(const struct layout *l, const struct link *k)
 	return k->weight * (up && down ? 1 : up || down ? 2 : 8);
 }
 
-/* @partner: by place in the upper layer, the place below that it stands on, + 1. */
+/* @partner: by place in the upper layer, the place below that it is on, + 1. */
 static bool fits(const u32 *partner, size_t n, u32 up, u32 down)
 {
 	size_t i;

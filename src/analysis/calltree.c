@@ -109,7 +109,7 @@ static u32 label_node(struct maker *m, u32 label)
 
 /* --- placing ------------------------------------------------------------------------------- */
 
-/* Another label, another root: what was remembered of the stacks is not true below it. */
+/* Another label, another root: what was cached for the stacks does not apply below it. */
 static void begin_root(struct maker *m, u32 root)
 {
 	if (root == m->root)

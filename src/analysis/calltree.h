@@ -25,7 +25,7 @@ struct calltree_node {
 struct calltree {
 	const struct profile *profile;
 	VEC(struct calltree_node) nodes;
-	u64 *base;       /* inclusive weights of the baseline by node; NULL: there is none */
+	u64 *base;       /* inclusive weights of the baseline by node; NULL: none */
 	u64 *base_count; /* likewise its samples */
 };
 
@@ -53,7 +53,7 @@ struct calltree_opts {
 
 /*
  * Samples in order of time (the order they have, without times), where only neighbours share nodes:
- * siblings stand in the order in which they ran. Labels keep threads apart. Not for inverted.
+ * siblings are in the order in which they ran. Labels keep threads apart. Not for inverted.
  */
 void calltree_init_chart(struct calltree *t, struct profile *p, const struct calltree_opts *opts);
 /* Labels such as "git-1234" are interned in @p, which must outlive the tree. */

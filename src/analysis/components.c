@@ -12,7 +12,7 @@
 static const char *const wheres[RULE_WHERE_COUNT] = { "self",         "kernel", "stack",
 						      "kernel-stack", "comm",   "user" };
 
-/* Colours for those that name none: colour-blind safe, pale enough for black text. */
+/* Colours for components without one: colour-blind safe, pale enough for black text. */
 static const char *const palette[] = {
 	"#77aadd", "#ee8866", "#eedd88", "#ffaabb", "#99ddff",
 	"#44bb99", "#bbcc33", "#aaaa00", "#dddddd", "#cc99bb",

@@ -73,7 +73,7 @@ struct breakdown {
 	const char *title; /* one of the strings */
 	const char *facts; /* likewise: samples, time, losses, host */
 	struct intern strings;
-	u64 weight[COMPONENTS_MOST + 1]; /* the last is of what no rule is about */
+	u64 weight[COMPONENTS_MOST + 1]; /* the last one collects what no rule covers */
 	u64 samples[COMPONENTS_MOST + 1];
 	u64 total;
 	u64 kernel, kernel_unmapped;          /* samples that were taken in the kernel */

@@ -15,7 +15,7 @@ static const char *component_name(const struct taxonomy *t, u32 i)
 	return i < t->components.len ? t->components.items[i].name : "unmapped";
 }
 
-/* In the order of the taxonomy, what no rule is about last; false at the end. */
+/* In the order of the taxonomy, what no rule covers last; false at the end. */
 static bool next_component(const struct taxonomy *t, u32 *i)
 {
 	(*i)++;

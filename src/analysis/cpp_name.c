@@ -18,7 +18,7 @@ static const char *parameters(const char *name, const char *end)
 	return NULL;
 }
 
-/* The result type of a template function stands before its name: "void f<int>". */
+/* The result type of a template function is before its name: "void f<int>". */
 static const char *skip_type(const char *name, const char *end)
 {
 	const char *from = name;

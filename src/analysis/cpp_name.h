@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Names of C++, as people say them. */
+/* C++ names in short form. */
 #ifndef ANALYSIS_CPP_NAME_H
 #define ANALYSIS_CPP_NAME_H
 

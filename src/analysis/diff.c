@@ -100,7 +100,7 @@ bool diff_mixed(const struct diff *d, const struct profile *p)
 	return true;
 }
 
-/* What the next input must not be mixed up with. */
+/* State that must not mix with the next input. */
 static void forget_facts(struct profile *p)
 {
 	for (size_t i = 0; i < p->events.len; i++) {
@@ -185,7 +185,7 @@ static u64 scaled(u64 weight, const struct scaling *s)
 	return w >= (double)s->most ? s->most : (u64)w;
 }
 
-/* Multiplies the weights of one event and counts it anew. */
+/* Multiplies the weights of one event and counts it again. */
 static void rescale(struct profile *p, u16 event, double factor)
 {
 	struct scaling s = { .factor = factor, .most = INT64_MAX / 4 };

@@ -28,7 +28,7 @@ struct diff_side {
 	u16 event;     /* of the profile, after diff_join() */
 	u32 name;      /* string: where it came from */
 	u64 samples;   /* of the event */
-	double weight; /* of all, as counted: before anything was made equally large */
+	double weight; /* of all, as counted: before normalisation */
 	u32 counts;    /* string: the event that was compared */
 	u64 lost;
 	u32 fault; /* string: how the file is damaged */

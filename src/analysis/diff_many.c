@@ -25,7 +25,7 @@ int diff_many_parse(const char *text, struct diff_many_opts *ret, struct err *e)
 		ret->after = after;
 		return 0;
 	}
-	err_set(e, EINVAL, "'%s' is no way to compare", text);
+	err_set(e, EINVAL, "'%s' is not a way to compare", text);
 	err_hint(e, "there are delta, delta-abs, ratio and wdiff:W1,W2");
 	return -EINVAL;
 }
@@ -101,7 +101,7 @@ int diff_many_add(struct diff_many *d, struct profile *p, const char *name, stru
 	struct report_opts opts = { .sort = d->opts.sort ? d->opts.sort : "dso,symbol",
 				    .no_children = true,
 				    .tree = TREE_NONE };
-	_cleanup_result_ struct result result;
+	_cleanup_result_ struct result result = { 0 };
 	int r;
 
 	result_init(&result, "diff");

@@ -20,7 +20,7 @@ struct diff_many_opts {
 	enum diff_many_how how;
 	s64 before, after;  /* DIFF_WEIGHTED: what the periods are multiplied with */
 	const char *sort;   /* any of comm, dso and symbol; NULL: dso,symbol */
-	bool baseline_only; /* nothing that only one of them has */
+	bool baseline_only; /* nothing that only one profile has */
 	bool period;        /* columns of periods */
 };
 

@@ -16,7 +16,8 @@ struct layout {
 	double min_weight;
 };
 
-/* A divider leads from who waited to its waker, or from there to where that one had waited. */
+/* A divider leads from the waiting thread to its waker, or from there to where the waker had
+ * waited. */
 static bool is_waker(const struct flame *f, const struct calltree_node *n, bool parent)
 {
 	const char *name = profile_str(f->profile, n->name);
@@ -45,7 +46,7 @@ static void add_gap(struct flame *f, const struct calltree_node *n, u32 parent, 
 					       .samples = n->count });
 }
 
-/* Puts the box in if it is to be seen. */
+/* Adds the box if it is visible. */
 static bool add_box(struct layout *l, u32 node, u32 parent, u64 start)
 {
 	struct flame *f = l->flame;
@@ -81,7 +82,7 @@ static bool add_box(struct layout *l, u32 node, u32 parent, u64 start)
 	return true;
 }
 
-/* What is no more stands last whatever the order. */
+/* What vanished comes last whatever the order. */
 static void hang_strip(struct calltree *t, u32 strip)
 {
 	u32 *at = &t->nodes.items[0].first_child;
@@ -131,7 +132,7 @@ static void place_boxes(struct layout *l)
 	}
 }
 
-/* What the baseline has where nothing is any more, counted at the topmost such node. */
+/* What vanished since the baseline, counted at the topmost such node. */
 static u64 sum_vanished(const struct calltree *t)
 {
 	u64 sum = 0;
@@ -188,7 +189,7 @@ static u32 copy_of(struct strip *s, u32 node)
 	return copy;
 }
 
-/* What each node has of its own, from what it has with its children. */
+/* Self weights from inclusive weights. */
 static u64 *own_of(const struct calltree *t, const u64 *inclusive)
 {
 	u64 *own = xmemdup(inclusive, t->nodes.len * sizeof(*own));
@@ -541,7 +542,7 @@ static void add_lost(const struct profile *p, struct buf *out)
 {
 	if (p->lost_samples)
 		buf_addf(out, ", %llu lost", (unsigned long long)p->lost_samples);
-	/* files of stacks without a machine do not know */
+	/* folded stacks do not say */
 	else if (p->kernel && !p->lost_stacks)
 		buf_addstr(out, ", none lost");
 	if (p->lost_stacks)

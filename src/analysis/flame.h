@@ -27,12 +27,12 @@ struct flame_opts {
 	bool fold;        /* start-up and run-time code as one box; not for charts */
 	/* The baseline is not an earlier state but another quantity of the same time. */
 	bool ratio;
-	u32 min_samples;               /* ratio: boxes of fewer samples tell nothing */
+	u32 min_samples;               /* ratio: boxes of fewer samples are not significant */
 	const struct hotcold *hotcold; /* the event is its; NULL: it is not */
 	/* Of comparisons: */
-	bool elided;       /* stacks that are no more are shown, too, to the right of the rest */
+	bool elided;       /* vanished stacks are shown as well, to the right of the rest */
 	bool relative;     /* growth is measured in what there was before */
-	double confidence; /* 0..1: what chance alone may have done is no growth; 0: all is */
+	double confidence; /* 0..1: changes that chance alone explains are not growth; 0: all are */
 	double exposure;   /* share of the samples that the later side would have if all were equal;
 			    * 0: the share that it has */
 };
@@ -51,14 +51,15 @@ struct flame_box {
 	u32 node;   /* of the tree */
 	u32 parent; /* box; the root's is itself */
 	u32 depth;
-	bool waker; /* belongs to who woke the one below: after one "--", or after three ... */
+	bool waker; /* belongs to the waker of the thread below: after one "--", or after three ...
+		     */
 	u64 start;  /* weight to the left of it */
 };
 
 /* Neighbours on one box that are left out because they are too narrow. */
 struct flame_gap {
 	u32 parent; /* box */
-	u32 at;     /* it stands before the box of this index */
+	u32 at;     /* it is before the box of this index */
 	u32 count;
 	u64 start, weight, samples;
 };
@@ -75,8 +76,8 @@ struct flame {
 	VEC(struct flame_box) boxes; /* depth first, left to right: parents before children */
 	VEC(struct flame_gap) gaps;  /* in the same order */
 	double total;                /* weight of the full width */
-	double whole;                /* what is 100 %: the same, without stacks that are no more */
-	u32 strip;                   /* node above all stacks that are no more, 0: there is none */
+	double whole;                /* what is 100 %: the same, without vanished stacks */
+	u32 strip;                   /* node above all vanished stacks, 0: none */
 	bool ratio, relative;
 	u32 min_samples;
 	double confidence, exposure;
@@ -84,7 +85,7 @@ struct flame {
 	u64 narrow;                  /* boxes left out because they are too narrow */
 	u64 deep;                    /* boxes left out because they are too deep ... */
 	u64 deep_weight;             /* ... and what they weigh together */
-	u64 vanished;                /* weight of the baseline in stacks that are no more */
+	u64 vanished;                /* weight of the baseline in vanished stacks */
 	struct flame_states *states; /* by node; NULL: not a graph of hot and cold */
 	u64 idle;                    /* ns of waiting for work that such a graph leaves out */
 	u64 threads;                 /* of such a graph; 0: unknown */
@@ -126,7 +127,7 @@ void flame_fraction(struct buf *out, u64 weight, u64 scale);
 void flame_amount(const struct flame *f, u64 weight, u64 samples, struct buf *out);
 
 /*
- * The event that a picture is of when none was asked for: that of the first sample, as
+ * The event that a picture is of when none was requested: that of the first sample, as
  * stackcollapse-perf.pl has it; "after" if there is a "before" too, which is then the baseline.
  */
 void flame_choose_event(const struct profile *p, struct flame_opts *ret);

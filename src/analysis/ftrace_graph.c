@@ -2,6 +2,7 @@
 #include "analysis/ftrace_graph.h"
 
 #include "base/clock.h"
+#include "result/hist.h"
 
 #include <math.h>
 
@@ -158,7 +159,7 @@ static void on_return(struct ftrace_graph *g, const struct ftrace_event *ev)
 	u64 took = ev->rettime > ev->calltime ? ev->rettime - ev->calltime : 0, self;
 	struct call c = { .func = ev->func };
 
-	/* calls whose end was lost lie above it */
+	/* calls whose end was lost are above it */
 	while (t->open.len && vec_last(&t->open)->func != ev->func)
 		(void)vec_pop(&t->open);
 	if (t->open.len) {

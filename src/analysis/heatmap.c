@@ -170,7 +170,7 @@ static int compare_floats(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* A few cells with much more must not make all others pale. */
+/* A few heavy cells must not make all others pale. */
 static void find_most_share(struct heatmap *h)
 {
 	size_t cells = (size_t)h->columns * h->rows, first = 0;

@@ -18,7 +18,7 @@ enum {
 	HEATMAP_ROWS_MOST = 1000,
 };
 
-enum { HEAT_LINES = 3 }; /* half, 90 % and 99 % of the points lie below */
+enum { HEAT_LINES = 3 }; /* half, 90 % and 99 % of the points are below */
 
 struct heatmap {
 	enum heatmap_kind kind;

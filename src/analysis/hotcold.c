@@ -269,7 +269,7 @@ static bool is_wait(const char *name)
 	return streq_any(name, list);
 }
 
-/* A clock if there is one, else whatever was sampled first. */
+/* A clock if there is one, otherwise whatever was sampled first. */
 static void find_events(struct maker *m)
 {
 	for (size_t i = 0; i < m->p->events.len; i++) {

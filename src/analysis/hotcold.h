@@ -45,7 +45,8 @@ struct hotcold {
 	u64 ns[HOT_STATES]; /* what they sum to */
 	u64 threads;        /* that have an account; 0: lifetimes are not known */
 	u64 idle;           /* ns of waiting for work, which are not among them unless asked for */
-	u64 left_out; /* ns of samples of who has no account: idle CPUs, the recorder itself */
+	u64 left_out; /* ns of samples of threads without an account: idle CPUs, the recorder itself
+		       */
 };
 
 /*

@@ -84,7 +84,7 @@ enum {
 	SEEN_LOOP = 1,      /* the loop of a Python */
 	SEEN_FUNCTIONS = 2, /* what it runs */
 	SEEN_JAVA = 4,      /* the interpreter of a java machine */
-	SEEN_STUBS = 8,     /* code by which all of java is called */
+	SEEN_STUBS = 8,     /* code that calls all of java */
 };
 
 static u8 seen_in(const struct profile *p, const struct frame *f)
@@ -121,7 +121,7 @@ static bool in_java_code(const struct profile *p, const struct profile_sample *s
 	return f->kind == FRAME_JIT ? !f->no_name : f->kind == FRAME_INLINED && !f->file;
 }
 
-/* Stacks that show an interpreter where the functions that it runs would be wanted. */
+/* Stacks that show an interpreter instead of the functions that it runs. */
 static void interpreter_notes(const struct profile *p, double least, struct result *ret)
 {
 	_cleanup_free_ u8 *seen = see_stacks(p);
@@ -135,7 +135,7 @@ static void interpreter_notes(const struct profile *p, double least, struct resu
 		java += what & SEEN_JAVA ? s->count : 0;
 		compiled += what & SEEN_STUBS && in_java_code(p, s) ? s->count : 0;
 	}
-	/* recordings of others do not know Python's functions at all */
+	/* other tools' recordings do not have Python's functions at all */
 	if (p->unwinder && python && 100.0 * (double)python >= least * (double)all)
 		result_note(ret, NOTE_INFO,
 			    "stacks that are copied have none: those of a program that starts, "
@@ -155,7 +155,7 @@ static void interpreter_notes(const struct profile *p, double least, struct resu
 			    "fathom record reads them while java runs; perf maps and jitdumps do "
 			    "not list them",
 			    "%llu stacks have interpreted java methods that were not read: "
-			    "'Interpreter' stands for them",
+			    "they are shown as 'Interpreter'",
 			    (unsigned long long)java);
 }
 

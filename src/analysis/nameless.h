@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Run-time code without names: how much there is, whose it is, and what gives it names. */
+/* Run-time code without names: how much, whose, and what would name it. */
 #ifndef ANALYSIS_NAMELESS_H
 #define ANALYSIS_NAMELESS_H
 

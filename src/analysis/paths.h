@@ -8,7 +8,7 @@
 
 #include "profile/profile.h"
 
-/* To the weight of each stack, by its number, comes the weight of all that it called. */
+/* Adds to the weight of each stack, by its number, the weight of all that it called. */
 void paths_sum(const struct profile *p, u64 *weights);
 /*
  * For each stack 1 if it has a key, and none of its callers has the same: where recursion counts.

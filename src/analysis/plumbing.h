@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What every stack of a language has, and no programmer wrote: start-up code, interpreters, the
- * way into the kernel. Pictures of waiting show a run of it as one box.
+ * Frames that every stack of a language has and no programmer wrote: start-up code, interpreters,
+ * kernel entry. Pictures of waiting show a run of it as one box.
  */
 #ifndef ANALYSIS_PLUMBING_H
 #define ANALYSIS_PLUMBING_H
@@ -18,7 +18,7 @@ extern const struct plumbing_rule plumbing_rules[];
 
 /*
  * @shown: frame -> the frame it is shown as. Frames of a rule's functions become its box, a marker
- * of @p; neighbours are for the tree to join. False: there are none.
+ * of @p; neighbours are for the tree to join. False: none.
  */
 bool plumbing_fold(struct profile *p, u32 *shown, size_t n);
 bool plumbing_is_box(const char *name);

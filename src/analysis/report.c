@@ -237,7 +237,8 @@ static bool has_children(const struct reporter *rp)
 
 /*
  * What the table is sorted by. Sampled functions: the one that ran, or main and its like would
- * come first in every table. But all waits end in the scheduler: there the callers tell more.
+ * come first in every table. But all waits end in the scheduler: there the callers are more
+ * informative.
  */
 static bool is_by_total(const struct reporter *rp)
 {
@@ -321,7 +322,7 @@ static void add_row(const struct reporter *rp, struct result *ret, struct table 
 		*cell++ = show_key(rp, ret, en, i);
 }
 
-/* Entries that are not in the table. */
+/* Entries left out of the table. */
 struct hidden {
 	u64 more;    /* below the limit, or too many */
 	u64 callers; /* of a table of what ran: they never ran themselves */
@@ -392,7 +393,7 @@ static void add_hierarchy(struct reporter *rp, struct result *ret)
 
 /* --- the tree ------------------------------------------------------------------------------ */
 
-/* Folded stacks name no commands: then there is nothing to group by. */
+/* Folded stacks have no commands: there is nothing to group by. */
 static bool has_comms(const struct profile *p)
 {
 	vec_each(t, &p->threads)

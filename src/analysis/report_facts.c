@@ -79,7 +79,7 @@ static void stack_health(const struct profile *p, struct result *ret)
 		    p->cuts ? profile_str(p, p->cuts) : "callers are missing");
 }
 
-/* No use in telling how to get complete stacks to who recorded none. */
+/* Advice on complete stacks is useless where none were recorded. */
 static void chain_health(const struct profile *p, struct result *ret)
 {
 	bool any = false;
@@ -157,6 +157,7 @@ void report_losses(const struct profile *p, struct result *ret)
 	result_loss(ret, "lost_samples", "samples lost because a buffer was full", p->lost_samples);
 	result_loss(ret, "bad_records", "records that could not be read", p->bad_records);
 	result_loss(ret, "throttled", "times that the kernel throttled sampling", p->throttled);
+	result_loss(ret, "code_reused", HEALTH_CODE_REUSED, p->code_reused);
 	if (p->stacks_recognised) {
 		result_fact(ret, "stacks_recognised", NULL,
 			    value_u(VALUE_COUNT, p->stacks_recognised));
@@ -189,6 +190,23 @@ static void skid_health(const struct profile *p, struct result *ret)
 	}
 }
 
+/* The names of this machine are not theirs. */
+static void guest_health(const struct profile *p, struct result *ret)
+{
+	if (!p->guest_samples)
+		return;
+	result_fact(ret, "guest_samples", NULL, value_u(VALUE_COUNT, p->guest_samples));
+	result_fact(ret, "guest_samples_without_name", NULL,
+		    value_u(VALUE_COUNT, p->guest_nameless));
+	result_note(ret, NOTE_INFO,
+		    p->guest_nameless ? "--guestkallsyms FILE, a copy of the guest's "
+					"/proc/kallsyms, names the functions of its kernel"
+				      : NULL,
+		    "%llu samples were taken in virtual machines; %llu of them in functions of "
+		    "their kernels that have no name here",
+		    (unsigned long long)p->guest_samples, (unsigned long long)p->guest_nameless);
+}
+
 void report_health(const struct profile *p, struct result *ret)
 {
 	report_losses(p, ret);
@@ -198,4 +216,5 @@ void report_health(const struct profile *p, struct result *ret)
 	line_health(p, ret);
 	nameless_notes(p, 1, ret);
 	skid_health(p, ret);
+	guest_health(p, ret);
 }

@@ -119,9 +119,9 @@ static struct value show_seconds(const struct profile *p UNUSED, struct result *
 static struct value show_symbol(const struct profile *p, struct result *r, u64 value)
 {
 	static const char marks[] = {
-		[FRAME_USER] = '.',        [FRAME_KERNEL] = 'k',  [FRAME_JIT] = 'j',
-		[FRAME_INTERPRETED] = 'p', [FRAME_INLINED] = 'i', [FRAME_HYPERVISOR] = 'h',
-		[FRAME_MARKER] = '-'
+		[FRAME_USER] = '.',         [FRAME_KERNEL] = 'k',     [FRAME_JIT] = 'j',
+		[FRAME_INTERPRETED] = 'p',  [FRAME_INLINED] = 'i',    [FRAME_HYPERVISOR] = 'h',
+		[FRAME_GUEST_KERNEL] = 'g', [FRAME_GUEST_USER] = 'u', [FRAME_MARKER] = '-'
 	};
 	const char *name = profile_str(p, (u32)value);
 

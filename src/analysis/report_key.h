@@ -14,7 +14,7 @@ struct report_key {
 	const char *alias;
 	const char *title;
 	enum value_type type;
-	bool of_frame; /* differs along a stack; else it belongs to the sample */
+	bool of_frame; /* differs along a stack; otherwise it belongs to the sample */
 	/* The value that tells entries apart. @frame is of the entry, @root of the stack's root. */
 	u64 (*get)(const struct report_key *k, const struct profile *p,
 		   const struct profile_sample *s, u32 frame, u32 root);
@@ -29,9 +29,9 @@ struct report_keys {
 	bool of_frame; /* some key differs along a stack */
 };
 
-/* Keys that are none of ours are columns of @p: fields of tracepoints. */
+/* Keys that are not fathom's are columns of @p: fields of tracepoints. */
 int report_keys_parse(struct profile *p, const char *text, struct report_keys *ret, struct err *e);
-/* Those among the keys of @text, for load_opts.trace_keys; NULL: there are none. To be freed. */
+/* Those among the keys of @text, for load_opts.trace_keys; NULL: none. To be freed. */
 char *report_keys_traced(const char *text);
 
 #endif

@@ -115,7 +115,7 @@ static bool is_kernel(const struct walk *w, u32 id)
 }
 
 /* Its ends, and the calls that led into the kernel, which are those that a wait is known by. */
-static bool is_telling(const struct walk *w, const run_nodes *run, size_t i)
+static bool is_informative(const struct walk *w, const run_nodes *run, size_t i)
 {
 	size_t ahead = MIN(i + 2 * w->keep, run->len - 1);
 
@@ -128,7 +128,7 @@ static size_t count_dull(const struct walk *w, const run_nodes *run, size_t from
 {
 	size_t n = 0;
 
-	while (from + n < run->len && !is_telling(w, run, from + n))
+	while (from + n < run->len && !is_informative(w, run, from + n))
 		n++;
 	return n;
 }
@@ -157,7 +157,7 @@ static void follow(struct walk *w, const struct head *from, run_nodes *run)
 		vec_push(run, id);
 }
 
-/* Depth first without recursion: stacks are deep. Children stand in order of weight. */
+/* Depth first without recursion: stacks are deep. Children are in order of weight. */
 static void walk_tree(struct walk *w)
 {
 	VEC(struct head) heads = { 0 };

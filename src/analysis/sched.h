@@ -8,6 +8,7 @@
 #define ANALYSIS_SCHED_H
 
 #include "waits/sched.h"
+#include "waits/sched_kinds.h"
 
 /* --- latency ---------------------------------------------------------------------------------- */
 
@@ -75,7 +76,8 @@ struct sched_stretch {
 	u32 cpu;
 	u32 tid;
 	u32 waker; /* of a wait: its waker, 0: nobody (preempted) */
-	enum sched_does does;
+	u8 does;   /* enum sched_does */
+	u8 kind;   /* enum thread_state: what it waits for; STATE_COUNT: not known */
 };
 typedef VEC(struct sched_stretch) stretch_list;
 
@@ -98,8 +100,13 @@ enum { SCHED_STRETCHES_MOST = 2 << 20 };
 
 struct sched_map *sched_map_new(struct sched_names *names, const struct sched_filter *filter);
 void sched_map_free(struct sched_map *m);
+/* What is requested of all that there is. */
+bool sched_map_shows(const struct sched_map *m, const struct sched_stretch *s);
+bool sched_map_shows_wake(const struct sched_map *m, const struct sched_wake *w);
 int sched_map_events(void *map, const struct sched_event *ev, size_t n);
 void sched_map_finish(struct sched_map *m);
+/* What the threads that are off their CPUs wait for; before _finish(). */
+void sched_map_kinds(struct sched_map *m, const struct sched_kinds *kinds);
 /* A column for each CPU, a line for each switch; @lines at most, 0: all. */
 void sched_map_text(struct sched_map *m, u32 lines, struct buf *out);
 void sched_map_result(struct sched_map *m, u32 lines, struct result *ret);

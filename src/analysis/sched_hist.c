@@ -2,6 +2,7 @@
 #include "analysis/sched_hist.h"
 
 #include "base/clock.h"
+#include "result/hist.h"
 
 static const struct {
 	const char *title;
@@ -59,7 +60,7 @@ static void add_times(struct result *r, const char *label, const struct sched_hi
 		if (in->slots[i])
 			hist_add(h, i ? 1ull << (i - 1) : 0, in->slots[i]);
 	}
-	/* the sum is exact; what stands in a bucket is its lower end */
+	/* the sum is exact; what is in a bucket is its lower end */
 	h->total = in->total / (milliseconds ? NSEC_PER_MSEC : NSEC_PER_USEC);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * How long tasks wait for a CPU. A delay begins when a task is woken or loses its CPU while it
- * wants to go on, and ends when it gets one. The rules are those of 'perf sched latency'.
+ * wants to continue, and ends when it gets one. The rules are those of 'perf sched latency'.
  */
 #include "analysis/sched.h"
 
@@ -19,7 +19,7 @@ struct task_delay {
 	u64 max;
 	u64 max_begin;
 };
-_Static_assert(sizeof(struct task_delay) == 64, "a line of the cache");
+_Static_assert(sizeof(struct task_delay) == 64, "a cache line");
 
 /* A line of the table. */
 struct task_row {
@@ -310,7 +310,7 @@ static int by_task(const void *a, const void *b)
 	return x->task < y->task ? -1 : x->task > y->task;
 }
 
-/* All but those that never ran in our sight, the idle tasks, and what nobody asked for. */
+/* All but those that never ran while we watched, the idle tasks, and what nobody asked for. */
 static void make_rows(struct sched_latency *l)
 {
 	size_t gone = 0;

@@ -32,6 +32,17 @@ static bool is_shown(const struct sched_map *m, u64 time)
 	return time >= from && time <= to;
 }
 
+bool sched_map_shows(const struct sched_map *m, const struct sched_stretch *s)
+{
+	return sched_filter_task_at(m->filter, m->names, s->tid, s->begin);
+}
+
+bool sched_map_shows_wake(const struct sched_map *m, const struct sched_wake *w)
+{
+	return sched_filter_task_at(m->filter, m->names, w->waker, w->time) ||
+	       sched_filter_task_at(m->filter, m->names, w->wakee, w->time);
+}
+
 static size_t add_stretch(struct sched_map *m, const struct sched_stretch *s)
 {
 	u64 from, to;
@@ -44,6 +55,7 @@ static size_t add_stretch(struct sched_map *m, const struct sched_stretch *s)
 		return 0;
 	}
 	vec_push(&m->stretches, *s);
+	vec_last(&m->stretches)->kind = STATE_COUNT;
 	return m->stretches.len;
 }
 
@@ -79,7 +91,7 @@ static void end_off(struct sched_map *m, u32 tid, u32 cpu, u64 time)
 }
 
 /* False: the task is gone. */
-static bool does_off(char state, enum sched_does *ret)
+static bool does_off(char state, u8 *ret)
 {
 	switch (state) {
 	case 'R': *ret = SCHED_WAITS; break;
@@ -97,7 +109,7 @@ static void on_switch(struct sched_map *m, const struct sched_event *ev)
 {
 	bool missing = sched_follow(m->names, m->filter, ev);
 	u64 since = m->cpus[ev->cpu].since;
-	enum sched_does does;
+	u8 does;
 
 	/* where the CPU's last switch was to somebody else, the start is not known: nothing drawn
 	 */
@@ -172,6 +184,18 @@ static void cut_stretches(struct sched_map *m)
 	vec_sort(&m->stretches, by_begin);
 }
 
+void sched_map_kinds(struct sched_map *m, const struct sched_kinds *kinds)
+{
+	vec_each(s, &m->stretches) {
+		enum thread_state kind = STATE_COUNT;
+
+		if (s->does > SCHED_WAITS)
+			kind = sched_kinds_at(kinds, s->tid, s->begin);
+		/* then the state says more */
+		s->kind = (u8)(kind == STATE_OTHER ? STATE_COUNT : kind);
+	}
+}
+
 /* What goes on at the end of the time that is shown ends there. */
 void sched_map_finish(struct sched_map *m)
 {
@@ -213,6 +237,27 @@ static void add_legend(struct sched_map *m, const char *text, u32 tid, struct bu
 	buf_addf(out, ":%u", tid);
 }
 
+static bool shows_task(const struct sched_map *m, u32 tid, u64 time)
+{
+	return sched_filter_task_at(m->filter, m->names, tid, time);
+}
+
+/* One that is not requested is a hyphen, as with perf's --task-name. */
+#define TASK_UNKNOWN UINT32_MAX
+#define TASK_OTHER   (UINT32_MAX - 1)
+
+static void column_text(const struct map *names, u32 task, char ret[4])
+{
+	if (task == TASK_UNKNOWN)
+		memcpy(ret, "  ", 3);
+	else if (task == TASK_OTHER)
+		memcpy(ret, "- ", 3);
+	else if (!task)
+		memcpy(ret, ". ", 3);
+	else
+		short_name(map_get(names, task, 1) - 1, ret);
+}
+
 void sched_map_text(struct sched_map *m, u32 lines, struct buf *out)
 {
 	_cleanup_map_ struct map names = MAP_INIT; /* tid -> number + 1 */
@@ -221,20 +266,18 @@ void sched_map_text(struct sched_map *m, u32 lines, struct buf *out)
 
 	memset(now, 0xff, cpus * sizeof(*now));
 	vec_each(ev, &m->switches) {
-		bool new = ev->next && !map_find(&names, ev->next);
+		bool comes = shows_task(m, ev->next, ev->time);
+		bool new = comes && ev->next && !map_find(&names, ev->next);
 		char text[4];
 
 		if (new)
 			map_put(&names, ev->next, names.len + 1);
-		now[ev->cpu] = ev->next;
+		now[ev->cpu] = comes || !ev->next ? ev->next : TASK_OTHER;
+		if (!comes && !shows_task(m, ev->prev, ev->time))
+			continue;
 		for (u32 cpu = 0; cpu < cpus; cpu++) {
 			buf_addch(out, cpu == ev->cpu ? '*' : ' ');
-			if (now[cpu] == UINT32_MAX)
-				memcpy(text, "  ", 3);
-			else if (!now[cpu])
-				memcpy(text, ". ", 3);
-			else
-				short_name(map_get(&names, now[cpu], 1) - 1, text);
+			column_text(&names, now[cpu], text);
 			buf_addf(out, "%-3s", text);
 		}
 		/* cut and not rounded: as timehist and perf have it */
@@ -268,7 +311,7 @@ void sched_map_result(struct sched_map *m, u32 lines, struct result *ret)
 	vec_each(s, &m->stretches) {
 		struct row *r;
 
-		if (s->does > SCHED_WAITS || !sched_filter_task(m->filter, m->names, s->tid))
+		if (s->does > SCHED_WAITS || !sched_map_shows(m, s))
 			continue;
 		if (lines && shown++ >= lines)
 			break;

@@ -2,6 +2,7 @@
 /* The whole in a few tables: migrations, who preempts whom, and how long the woken wait to run. */
 #include "analysis/sched.h"
 #include "base/fmt.h"
+#include "result/hist.h"
 
 enum { HEAT_COLUMNS = 60, HEAT_LEAST = 20, HEAT_ROWS = 40, HEAT_LABEL = 10 };
 
@@ -71,7 +72,7 @@ static void on_switch(struct sched_summary *s, const struct sched_event *ev)
 	s->switches++;
 	next->switches++;
 	if (next->ready && ev->time >= next->ready && ev->next &&
-	    sched_filter_task(s->filter, s->names, ev->next)) {
+	    sched_filter_task_at(s->filter, s->names, ev->next, ev->time)) {
 		if (s->delays.len < DELAYS_MOST)
 			vec_push(&s->delays, (struct delay){ ev->time, ev->time - next->ready });
 		else

@@ -44,7 +44,7 @@ struct sched_timehist *sched_timehist_new(struct sched_names *names,
 	t->idle = idle;
 	t->all = !idle &&
 		 (!filter || (!filter->from && !filter->to && sched_filter_all_cpus(filter) &&
-			      (!filter->pids || !filter->pids->len)));
+			      sched_filter_all_tasks(filter)));
 	t->on_turn = on_turn;
 	t->on_wake = on_wake;
 	t->ctx = ctx;
@@ -121,7 +121,7 @@ static void sum_up(struct task_times *task, const struct sched_turn *turn)
 	task->max_delay = MAX(task->max_delay, turn->delay);
 }
 
-/* Cuts a turn to the time that is asked for; false: nothing is left. */
+/* Cuts a turn to the time requested; false: nothing is left. */
 static bool cut(const struct sched_timehist *t, u64 *came, u64 *left)
 {
 	u64 from, to;
@@ -135,11 +135,11 @@ static bool cut(const struct sched_timehist *t, u64 *came, u64 *left)
 	return true;
 }
 
-static bool is_told(const struct sched_timehist *t, const struct sched_event *ev)
+static bool is_shown_turn(const struct sched_timehist *t, const struct sched_event *ev)
 {
 	if (t->idle && ev->prev && ev->next)
 		return false;
-	return sched_filter_task(t->filter, t->names, ev->prev) &&
+	return sched_filter_task_at(t->filter, t->names, ev->prev, ev->time) &&
 	       sched_filter_cpu(t->filter, ev->cpu);
 }
 
@@ -158,7 +158,7 @@ static int on_switch(struct sched_timehist *t, const struct sched_event *ev)
 	};
 	int rc = 0;
 
-	if (t->all || (cut(t, &came, &turn.time) && is_told(t, ev))) {
+	if (t->all || (cut(t, &came, &turn.time) && is_shown_turn(t, ev))) {
 		measure(&turn, task, came);
 		sum_up(task, &turn);
 		if (t->on_turn)
@@ -172,7 +172,7 @@ static int on_switch(struct sched_timehist *t, const struct sched_event *ev)
 }
 
 /* What one task did to another: it is reported unless both are left out. */
-static bool is_told_of(const struct sched_timehist *t, const struct sched_event *ev, u32 by)
+static bool is_shown_wake(const struct sched_timehist *t, const struct sched_event *ev, u32 by)
 {
 	u64 from, to;
 
@@ -180,8 +180,8 @@ static bool is_told_of(const struct sched_timehist *t, const struct sched_event 
 		return true;
 	sched_filter_window(t->filter, t->names, &from, &to);
 	return ev->time >= from && ev->time <= to && sched_filter_cpu(t->filter, ev->cpu) &&
-	       (sched_filter_task(t->filter, t->names, ev->next) ||
-		sched_filter_task(t->filter, t->names, by));
+	       (sched_filter_task_at(t->filter, t->names, ev->next, ev->time) ||
+		sched_filter_task_at(t->filter, t->names, by, ev->time));
 }
 
 static int on_wake(struct sched_timehist *t, const struct sched_event *ev)
@@ -190,7 +190,7 @@ static int on_wake(struct sched_timehist *t, const struct sched_event *ev)
 
 	if (!task->ready)
 		task->ready = ev->time;
-	if (!t->on_wake || !is_told_of(t, ev, ev->tid))
+	if (!t->on_wake || !is_shown_wake(t, ev, ev->tid))
 		return 0;
 	return t->on_wake(t->ctx, &(struct sched_wake){ ev->time, ev->cpu, ev->tid, ev->next });
 }
@@ -202,7 +202,7 @@ static int on_migrate(struct sched_timehist *t, const struct sched_event *ev)
 	};
 
 	times_of(t, ev->next, ev->cpu)->migrations++;
-	return t->on_move && is_told_of(t, ev, ev->mover) ? t->on_move(t->ctx, &move) : 0;
+	return t->on_move && is_shown_wake(t, ev, ev->mover) ? t->on_move(t->ctx, &move) : 0;
 }
 
 static inline int take(struct sched_timehist *t, const struct sched_event *ev)

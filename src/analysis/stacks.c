@@ -172,7 +172,7 @@ static void count_profile(struct work *w)
 	free(w->counts);
 }
 
-/* What the recorder counted is better than what names tell. */
+/* The recorder's counts are better than what names suggest. */
 static void take_process(struct work *w, const struct health_process *from)
 {
 	struct process_row *row = process_at(w, from->pid);

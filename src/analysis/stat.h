@@ -78,7 +78,7 @@ struct stat_group {
 struct stat_span {
 	struct count *sums;
 	u64 wall; /* ns */
-	u64 user; /* ns of the program that was run, and of its children */
+	u64 user; /* ns of the program and of its children */
 	u64 system;
 };
 

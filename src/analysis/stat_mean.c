@@ -6,7 +6,7 @@
 
 enum { FRACTION_STEPS = 300, HALVINGS = 200 };
 
-static const double confidence_miss = 0.05; /* one experiment in twenty may lie outside */
+static const double confidence_miss = 0.05; /* one experiment in twenty may be outside */
 
 /* One term of the continued fraction of the incomplete beta function; keeps it from 0. */
 static double step(double term, double coefficient, bool inverse)

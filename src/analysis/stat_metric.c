@@ -43,10 +43,10 @@ static const struct {
 	{ STAT_BE_BOUND, UINT32_MAX, 0, "topdown-be-bound" },
 };
 
-/* The figure beside an event: @above / @below, and when it is high enough to look at. */
+/* The figure beside an event: @above / @below, and from where on it is noteworthy. */
 struct rule {
 	const char *name;  /* of -M */
-	enum stat_role at; /* the event that it stands beside */
+	enum stat_role at; /* the event that it is beside */
 	enum stat_role above, below;
 	const char *unit;
 	int decimals;
@@ -121,7 +121,7 @@ enum stat_role stat_role_of(const struct event *ev)
 	return STAT_ROLE_NONE;
 }
 
-/* The line of that role which can stand in a ratio with @event; NULL: there is none. */
+/* The line of that role which can be in a ratio with @event; NULL: none. */
 static const struct stat_line *find(const struct stat_inputs *in, size_t event, enum stat_role role)
 {
 	const struct stat_event *events = in->stat->events.items;

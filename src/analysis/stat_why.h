@@ -17,7 +17,7 @@ struct stat_share {
 };
 
 struct stat_why {
-	struct stat_share main; /* the main thread: its time is what a person waits */
+	struct stat_share main; /* the main thread: its time is what the user waits */
 	struct stat_share all;
 	bool reasons;             /* blocked time is distinguished by what it was for */
 	struct pressure pressure; /* of the machine, in @wall */

@@ -152,7 +152,7 @@ static u64 busy(const struct thread_account *a)
 	       a->ns[STATE_RUNNABLE];
 }
 
-/* Those that do something first, then those that wait for something. */
+/* Active threads first, then those that wait for something. */
 static int by_activity(const void *a, const void *b)
 {
 	const struct thread_account *x = a, *y = b;

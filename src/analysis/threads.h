@@ -16,7 +16,7 @@ struct thread_account {
 	bool kthread;
 	u64 wall;
 	u64 ns[STATE_COUNT];
-	u64 unknown;      /* off the CPU without our having seen it leave: part of STATE_OTHER */
+	u64 unknown;      /* off the CPU, switch-out not seen: part of STATE_OTHER */
 	u64 minor, major; /* page faults */
 	u64 switches, preemptions;
 	u32 top_stack; /* of the longest wait in all */
@@ -38,7 +38,7 @@ void accounts_group(account_list *list, enum account_by by);
 void accounts_to_result(const struct profile *p, account_list *list, enum account_by by, u32 lines,
 			bool machine, struct result *ret);
 
-/* What was lost, and what was worked out in which way. */
+/* What was lost, and what was derived and how. */
 void recorded_notes(const struct recorded *r, struct result *ret);
 
 #endif

@@ -13,7 +13,8 @@ enum {
 	PASTS = 3,
 	CULPRITS = 5,
 	PAGE_MIN = 30,
-	PAGE_MAX = 79
+	PAGE_MAX = 79,
+	SAMPLES_LEAST = 10 /* fewer do not say which function is the hottest */
 };
 
 struct page {
@@ -25,7 +26,7 @@ struct page {
 	account_list accounts;
 	struct longest longest;
 	const struct cpu_functions *cpu; /* NULL: nothing was sampled */
-	const ran_list *culprits; /* who had the CPU instead, the one who had it longest first */
+	const ran_list *culprits;        /* who had the CPU instead, longest first */
 	u64 runq_waits, runq_longest;
 	struct buf text;
 	struct buf line; /* a statement that is being made */
@@ -185,9 +186,25 @@ static u64 time_of(const struct page *p, const struct cpu_function *f)
 		     (double)MAX(p->cpu->weight, 1ull));
 }
 
+static bool has_functions(const struct page *p)
+{
+	return p->cpu && p->cpu->samples >= SAMPLES_LEAST;
+}
+
+static void note_samples(const struct page *p, struct result *ret)
+{
+	if (has_functions(p))
+		skid_note(p->cpu->skid, true, ret);
+	else if (p->cpu && p->cpu->samples)
+		result_note(ret, NOTE_INFO, "a longer observation has more",
+			    "%llu CPU sample%s too few to say in which functions it ran",
+			    (unsigned long long)p->cpu->samples,
+			    p->cpu->samples == 1 ? " is" : "s are");
+}
+
 static void say_functions(struct page *p)
 {
-	if (!p->cpu || !p->cpu->samples)
+	if (!has_functions(p))
 		return;
 	buf_addstr(&p->line, "Where CPU time went, by ");
 	say_count(&p->line, p->cpu->samples, "sample");
@@ -331,6 +348,9 @@ static void say_ending(struct page *p, const struct pile *group, const struct pi
 	}
 	if (w->n_links)
 		say_waker(p, &w->links[0], ending->threads);
+	else if (w->kind == STATE_THROTTLED)
+		buf_addstr(&p->line, part ? "its cgroup had CPU time again"
+					  : "It ended when its cgroup had CPU time again");
 	else
 		buf_addstr(&p->line, part ? "the waker was not seen" : "The waker was not seen");
 	buf_addch(&p->line, '.');
@@ -361,7 +381,7 @@ static void say_endings(struct page *p, const struct pile *group)
 	end_line(p, 5, 7);
 }
 
-/* "2 of them", "They", "It": @n of a group's waits. */
+/* "2 of them", "They", "It": the subject for @n waits of a group. */
 static void say_some(struct page *p, const struct pile *group, u64 n)
 {
 	if (n < group->count) {
@@ -543,7 +563,7 @@ static void table_functions(const struct page *p, struct result *ret)
 	};
 	struct table *t = result_table(ret, "functions", NULL, columns, ARRAY_SIZE(columns));
 
-	for (size_t i = 0; p->cpu && i < p->cpu->list.len && i < FUNCTIONS; i++) {
+	for (size_t i = 0; has_functions(p) && i < p->cpu->list.len && i < FUNCTIONS; i++) {
 		const struct cpu_function *f = &p->cpu->list.items[i];
 		struct row *r = table_row(ret, t);
 
@@ -763,8 +783,7 @@ void explain_result(const struct explain_input *in, struct result *ret)
 		result_text(ret, buf_str(&p.text));
 	}
 	result_fact(ret, "cpu_samples", NULL, value_u(VALUE_COUNT, p.cpu ? p.cpu->samples : 0));
-	if (p.cpu)
-		skid_note(p.cpu->skid, true, ret);
+	note_samples(&p, ret);
 	longest_release(&p.longest);
 	vec_release(&p.accounts);
 	buf_release(&p.text);

@@ -90,7 +90,7 @@ static u64 group_key(struct builder *b, const struct wait *w)
 
 static u64 waker_key(struct builder *b, const struct wait_link *l)
 {
-	/* where an interrupt wakes tells nothing more */
+	/* the place where an interrupt wakes says nothing more */
 	return hash_mix((u64)family_of(b, l->comm) << 32 | l->kind,
 			waker_is_task(l->kind) ? place_of(b, l->stack) : 0);
 }

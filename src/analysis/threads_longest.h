@@ -32,7 +32,7 @@ struct longest {
 void longest_build(struct profile *p, const wait_list *waits, bool idle, struct longest *ret);
 void longest_release(struct longest *l);
 
-/* The group that took most, or the next one after @last; NULL: there is none. Likewise the endings
+/* The group that took most, or the next one after @last; NULL: none. Likewise the endings
  * of a group, and the pasts of an ending. */
 const struct pile *longest_group(const struct longest *l, const struct pile *last);
 const struct pile *longest_ending(const struct longest *l, const struct pile *group,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a recording lacks, and how that was made up for. */
+/* What a recording lacks, and how it was compensated. */
 #include "analysis/report.h"
 #include "analysis/threads.h"
 

@@ -99,7 +99,7 @@ void topo_release(struct topo_tree *t)
 	*t = (struct topo_tree){ 0 };
 }
 
-/* Of what holds the same CPUs, the smaller rank is further out. */
+/* Of objects with the same CPUs, the smaller rank is further out. */
 static int rank_of(const struct topo_obj *o)
 {
 	switch (o->type) {
@@ -136,7 +136,7 @@ static int insert_order(const void *a, const void *b, void *ctx)
 	return rank_of(x) - rank_of(y);
 }
 
-/* Siblings stand in the order of their first CPUs. */
+/* Siblings are in the order of their first CPUs. */
 static void insert_sorted(const struct topo_tree *t, struct topo_obj **list, struct topo_obj *o)
 {
 	u32 first = topo_first(t, o->cpus);
@@ -165,7 +165,7 @@ static void insert(struct topo_tree *t, struct topo_obj *o)
 		child = child->next;
 	}
 	if (o->type == TOPO_GROUP && set_equal(t, at->cpus, o->cpus))
-		return; /* it groups nothing that is not grouped */
+		return; /* it groups nothing new */
 	o->parent = at;
 	insert_sorted(t, &at->children, o);
 }
@@ -599,4 +599,21 @@ void topo_label(const struct topo_obj *o, struct buf *out)
 		buf_addch(out, ' ');
 		fmt_size(out, o->type == TOPO_CACHE ? o->cache.size : o->bytes);
 	}
+}
+
+void topo_summary(const struct topo_tree *t, struct buf *out)
+{
+	const struct {
+		size_t n;
+		const char *what;
+	} list[] = {
+		{ t->n_packages, "package" },
+		{ t->n_cores, "core" },
+		{ t->n_cpus, "CPU" },
+		{ t->n_nodes, "memory node" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(list); i++)
+		buf_addf(out, "%s%zu %s%s", i ? ", " : "", list[i].n, list[i].what,
+			 list[i].n == 1 ? "" : "s");
 }

@@ -83,6 +83,8 @@ int topo_parse_xml(struct topo_tree *t, const char *text, size_t len, struct err
 const char *topo_name(const struct topo_obj *o);
 /* "L2 1024K", "NUMA node 0 7.5G", "PCI 00:02.0 (Storage)": for people, made safe. */
 void topo_label(const struct topo_obj *o, struct buf *out);
+/* "1 package, 2 cores, 4 CPUs, 1 memory node" */
+void topo_summary(const struct topo_tree *t, struct buf *out);
 /* "Storage", "Ethernet": of a PCI class; NULL: not one that people look for. */
 const char *topo_pci_class(u32 class);
 

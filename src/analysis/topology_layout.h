@@ -65,5 +65,7 @@ struct load_moment;
 void topo_load_between(struct topo_load *ret, const struct load_moment *a,
 		       const struct load_moment *b, u64 begin);
 void topo_load_release(struct topo_load *l);
+/* The share that is busy or used; below 0: not known. */
+double topo_share(const struct topo_obj *o, const struct topo_load *load);
 
 #endif

@@ -5,7 +5,7 @@
 
 static u64 grown(u64 now, u64 before)
 {
-	return now > before ? now - before : 0; /* counters of CPUs that went away begin anew */
+	return now > before ? now - before : 0; /* counters of CPUs that went away start again */
 }
 
 static void cpu_between(const struct load_cpu *a, const struct load_cpu *b, double seconds,
@@ -52,4 +52,17 @@ void topo_load_release(struct topo_load *l)
 	free(l->cpus);
 	free(l->nodes);
 	*l = (struct topo_load){ 0 };
+}
+
+double topo_share(const struct topo_obj *o, const struct topo_load *load)
+{
+	size_t i = (size_t)o->index;
+
+	if (o->index < 0)
+		return -1;
+	if (o->type == TOPO_CPU)
+		return i < load->n_cpus && load->cpus[i].known ? load->cpus[i].busy : -1;
+	if (o->type == TOPO_NODE)
+		return i < load->n_nodes && load->nodes[i].known ? load->nodes[i].used : -1;
+	return -1;
 }

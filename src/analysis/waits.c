@@ -118,7 +118,7 @@ void waits_to_profile(struct profile *p, const wait_list *waits, enum wait_view 
 
 /* --- tables ----------------------------------------------------------------------------------- */
 
-/* Frames that are in every wait: not what tells one from another. */
+/* Frames that are in every wait: they do not tell waits apart. */
 static bool is_plumbing(const struct profile *p, const struct frame *f)
 {
 	static const char *const kernel[] = { "__schedule",
@@ -212,7 +212,8 @@ static bool is_frame_of_all(const struct profile *p, const struct frame *f)
 	return f->kind == FRAME_USER && streq_any(profile_str(p, f->name), user);
 }
 
-/* Of the kernel's frames the innermost is shown, and what it was called for when that is no call.
+/* Of the kernel's frames the innermost is shown, and what it was called for when that is not a
+ * call.
  */
 static bool is_occasion(const struct profile *p, const struct frame *f)
 {
@@ -224,7 +225,7 @@ static bool is_occasion(const struct profile *p, const struct frame *f)
 
 enum { PLACE_FRAMES = 5 };
 
-/* What a stack has to offer, so that the rest can be left out. */
+/* Which frames of a stack are telling, so that the rest can be left out. */
 struct place_parts {
 	bool named;       /* user frames with names */
 	bool interpreted; /* functions of an interpreter's language */
@@ -284,7 +285,7 @@ static struct place_parts place_parts(const struct profile *p, u32 stack)
 }
 
 /* The kernel's side of a call that says the same: only its user's name is worth the room. */
-static bool is_mere_call(const struct profile *p, const struct frame *f)
+static bool is_plain_call(const struct profile *p, const struct frame *f)
 {
 	static const char *const names[] = { "futex_do_wait",
 					     "futex_wait_queue",
@@ -306,8 +307,8 @@ static bool is_mere_call(const struct profile *p, const struct frame *f)
 }
 
 /*
- * What programmers call it: poll, not __poll; sem_wait, not __new_sem_wait_slow64.constprop.0; of
- * C++ no parameters.
+ * The name that programmers use: poll, not __poll; sem_wait, not __new_sem_wait_slow64.constprop.0;
+ * of C++ no parameters.
  */
 static void place_name(const struct profile *p, const struct frame *f, struct buf *out)
 {
@@ -345,19 +346,25 @@ static void place_name(const struct profile *p, const struct frame *f, struct bu
 	buf_add(out, name, n);
 }
 
-/* Says no more than what is shown of the stack already, or than its kind. */
+/* What an interpreter waits for on its own account: no function of the program says so. */
+static bool is_own_lock(const struct profile *p, const struct frame *f)
+{
+	return streq(profile_str(p, f->name), "take_gil");
+}
+
+/* Adds nothing to the shown part of the stack, or to its kind. */
 static bool is_left_out(const struct profile *p, const struct frame *f,
 			const struct place_parts *parts, u32 kernel, u32 user)
 {
 	if (is_plumbing(p, f) || is_frame_of_all(p, f))
 		return true;
 	if (f->kind == FRAME_KERNEL)
-		return kernel ? !is_occasion(p, f) : parts->called && is_mere_call(p, f);
+		return kernel ? !is_occasion(p, f) : parts->called && is_plain_call(p, f);
 	if (is_native(f) && f->no_name && parts->named)
 		return true;
 	/* of an interpreter only what it calls itself: the rest is how it interprets */
 	if (is_native(f) && parts->interpreted)
-		return user;
+		return user && !is_own_lock(p, f);
 	return user && parts->own && is_runtime(p, f);
 }
 
@@ -377,7 +384,7 @@ static void add_place(const struct profile *p, u32 stack, bool brief, struct buf
 		if (out_of_it)
 			continue;
 		user += f->kind != FRAME_KERNEL;
-		/* one after the other without a name says no more than the first */
+		/* consecutive frames without a name add nothing to the first */
 		place_name(p, f, &name);
 		if (f->kind != FRAME_KERNEL && streq(buf_str(&name), buf_str(&last)) &&
 		    (f->no_name || is_libc(profile_str(p, f->module))))
@@ -450,7 +457,7 @@ static u64 key_of_stack(struct profile *p, const struct wait *w, enum wait_view 
 	return key_of(w, wait_stack(p, w, view));
 }
 
-/* All that a line of the table says but figures. */
+/* All of a table line but its figures. */
 static u64 key_of_text(struct profile *p, const struct wait *w, enum wait_view view)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT;
@@ -573,7 +580,7 @@ static void table_of_waits(struct profile *p, const wait_list *waits, enum wait_
 	}
 	if (view != WAIT_VIEW_SLEEPER)
 		own[5].flags |= COLUMN_HIDDEN;
-	/* two texts need the room, and are what is asked for */
+	/* two texts need the room, and are what is requested */
 	if (view == WAIT_VIEW_BOTH || view == WAIT_VIEW_CHAIN)
 		own[1].flags = own[4].flags = COLUMN_SPARE;
 	if (view == WAIT_VIEW_CHAIN) {

@@ -19,7 +19,7 @@ enum wait_view {
 	WAIT_VIEW_CHAIN,   /* the same, on to the waker's waker */
 };
 
-/* "anon_pipe_read < read < wait_for_data < main": the innermost frames that tell something. */
+/* "anon_pipe_read < read < wait_for_data < main": the innermost informative frames. */
 void wait_place(const struct profile *p, u32 stack, struct buf *out);
 /* Without the function of the kernel, where the program has a name for the call. */
 void wait_place_brief(const struct profile *p, u32 stack, struct buf *out);
@@ -33,13 +33,13 @@ void waits_to_profile(struct profile *p, const wait_list *waits, enum wait_view 
 
 /*
  * The waits of a recording whose wakers are known (profile.wakes) as samples of OFFWAKE_EVENT: the
- * stack that waited and on it, upside down, its waker. False: there are none.
+ * stack that waited and on it, upside down, its waker. False: none.
  */
 bool wakes_to_profile(struct profile *p);
-/* The same for waits that are at hand. */
+/* The same for waits that are in memory. */
 bool waits_add_wakers(struct profile *p, const wait_list *waits);
 
-/* Takes out what threads without work waited (kinds.h); returns how long that was. */
+/* Removes waits of threads without work (kinds.h); returns their total time. */
 u64 waits_drop_idle(wait_list *waits);
 /* Waits that look the same in this view become one. */
 void waits_merge(struct profile *p, wait_list *waits, enum wait_view view);

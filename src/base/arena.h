@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Memory that dies together: many small allocations, one release. Addresses never move. */
+/* Memory with one lifetime: many small allocations, one release. Addresses never move. */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
 

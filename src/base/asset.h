@@ -11,7 +11,7 @@ struct asset {
 	size_t size;
 };
 
-/* NULL when there is none of that name. */
+/* NULL: no asset of that name. */
 const struct asset *asset_find(const char *name);
 /* The whole table, ended by an asset without a name. */
 const struct asset *asset_all(void);

@@ -2,6 +2,7 @@
 #include "base/base.h"
 
 #include "base/clock.h"
+#include "base/err.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -9,7 +10,11 @@
 
 void oom(size_t size)
 {
+	const char *limit = err_limit(ENOMEM);
+
 	fprintf(stderr, "fathom: out of memory (%zu bytes asked for)\n", size);
+	if (limit)
+		fprintf(stderr, "hint: %s\n", limit);
 	abort();
 }
 

@@ -38,6 +38,36 @@ typedef int64_t s64;
 #define DIV_ROUND_UP(n, d)    (((n) + (d)-1) / (d))
 #define CONTAINER_OF(p, T, m) ((T *)((const char *)(p)-offsetof(T, m)))
 
+/* Sums and products that stop at the largest number. */
+static inline u64 add_sat(u64 a, u64 b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+static inline u64 mul_sat(u64 a, u64 b)
+{
+	u64 product;
+
+	return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
+/* Numbers at any address, in the order of the machine's bytes. */
+static inline u32 load_u32(const void *at)
+{
+	u32 v;
+
+	memcpy(&v, at, sizeof(v));
+	return v;
+}
+
+static inline u64 load_u64(const void *at)
+{
+	u64 v;
+
+	memcpy(&v, at, sizeof(v));
+	return v;
+}
+
 #define NSEC_PER_SEC  1000000000ull
 #define NSEC_PER_MSEC 1000000ull
 #define NSEC_PER_USEC 1000ull
@@ -67,7 +97,7 @@ void cleanup_fclose(FILE **f);
 	})
 
 /*
- * Memory: these abort with a message when there is none left. Sizes that come from outside are
+ * Memory: these abort with a message when it is exhausted. Sizes that come from outside are
  * capped by the caller before they get here.
  */
 void *xmalloc(size_t size) __attribute__((malloc, returns_nonnull, alloc_size(1)));
@@ -86,7 +116,7 @@ void mem_give_back(u64 *next);
 char *xasprintf(const char *fmt, ...) PRINTF_LIKE(1, 2) __attribute__((returns_nonnull));
 NORETURN void oom(size_t size);
 
-/* String questions that read like what they ask. */
+/* String predicates. */
 static inline bool streq(const char *a, const char *b)
 {
 	return strcmp(a, b) == 0;

@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <stdarg.h>
+#include <sys/resource.h>
 
 PRINTF_LIKE(1, 0)
 static char *format(const char *fmt, va_list ap)
@@ -42,6 +43,41 @@ const char *err_words(int code)
 	return text;
 }
 
+static bool is_limited(__rlimit_resource_t what, u64 *ret)
+{
+	struct rlimit limit;
+
+	if (getrlimit(what, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
+		return false;
+	*ret = limit.rlim_cur;
+	return true;
+}
+
+const char *err_limit(int code)
+{
+	static _Thread_local char text[96];
+	u64 limit;
+
+	if (positive(code) == EMFILE && is_limited(RLIMIT_NOFILE, &limit))
+		snprintf(text, sizeof(text),
+			 "the limit of open files is %llu: raise it with "
+			 "'ulimit -n'",
+			 (unsigned long long)limit);
+	else if (positive(code) == ENOMEM && is_limited(RLIMIT_AS, &limit))
+		snprintf(text, sizeof(text),
+			 "the limit of address space is %llu KB: raise it with "
+			 "'ulimit -v'",
+			 (unsigned long long)limit >> 10);
+	else if (positive(code) == ENOMEM && is_limited(RLIMIT_DATA, &limit))
+		snprintf(text, sizeof(text),
+			 "the limit of data is %llu KB: raise it with "
+			 "'ulimit -d'",
+			 (unsigned long long)limit >> 10);
+	else
+		return NULL;
+	return text;
+}
+
 int err_set(struct err *e, int code, const char *fmt, ...)
 {
 	va_list ap;
@@ -65,6 +101,8 @@ int err_sys(struct err *e, int code, const char *fmt, ...)
 		text = format(fmt, ap);
 		va_end(ap);
 		replace(e, code, xasprintf("%s: %s", text, err_words(code)));
+		if (err_limit(code))
+			e->hint = xstrdup(err_limit(code));
 	}
 	return -positive(code);
 }

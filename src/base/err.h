@@ -29,7 +29,10 @@ struct err {
 	}
 #define _cleanup_err_ _cleanup_(err_release)
 
-/* Sets @e to "what: strerror(code)"; returns -code. @code may be given negative. */
+/*
+ * Sets @e to "what: strerror(code)"; returns -code. @code may be given negative. Where a limit of
+ * this process is the cause, the hint names it.
+ */
 int err_sys(struct err *e, int code, const char *fmt, ...) PRINTF_LIKE(3, 4);
 /* Sets @e to the text alone; returns -code. */
 int err_set(struct err *e, int code, const char *fmt, ...) PRINTF_LIKE(3, 4);
@@ -39,6 +42,8 @@ void err_hint(struct err *e, const char *fmt, ...) PRINTF_LIKE(2, 3);
 int err_prefix(struct err *e, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* Forgets what is there, so that @e can be used again. */
 void err_release(struct err *e);
+/* The limit of this process that @code comes from, and how it is raised; NULL: none is known. */
+const char *err_limit(int code);
 /* strerror in the form of our messages: first letter in lower case. Thread-safe. */
 const char *err_words(int code);
 

@@ -16,7 +16,7 @@ static void newline(struct json *j)
 	buf_fill(j->out, ' ', (size_t)j->depth * 2);
 }
 
-/* What stands before a value: nothing after a key, else a comma where one is due. */
+/* What is before a value: nothing after a key, otherwise a comma where one is due. */
 static void before_value(struct json *j)
 {
 	if (j->after_key) {

@@ -183,6 +183,11 @@ struct usage {
 	u64 total;
 };
 
+static u64 charge_of(u64 size)
+{
+	return MAX(size, (u64)SAFEDIR_FILE_LEAST);
+}
+
 static bool add_usage(void *ctx, const char *name)
 {
 	struct usage *u = ctx;
@@ -195,7 +200,7 @@ static bool add_usage(void *ctx, const char *name)
 		return false;
 	memcpy(f.name, name, strlen(name));
 	f.used = st.st_mtim;
-	f.size = (u64)st.st_size;
+	f.size = charge_of((u64)st.st_size);
 	u->total += f.size;
 	vec_push(&u->files, f);
 	return false;
@@ -222,4 +227,22 @@ void safedir_trim(int dir, u64 room, u64 most, bool (*ours)(const char *name))
 			u.total -= u.files.items[i].size;
 	}
 	vec_release(&u.files);
+}
+
+/* How much was written since the last look is in a file there: all processes add to it. */
+void safedir_make_room(int dir, u64 size, u64 most, bool (*ours)(const char *name))
+{
+	_cleanup_close_ int fd =
+		openat(dir, SAFEDIR_WRITTEN,
+		       O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600);
+	u64 written = 0, charge = charge_of(size);
+	bool known = fd >= 0 && pread(fd, &written, sizeof(written), 0) == sizeof(written);
+
+	if (!known || written >= SAFEDIR_LOOK || charge >= SAFEDIR_LOOK - written) {
+		safedir_trim(dir, charge, most, ours);
+		written = 0;
+	}
+	written += charge;
+	if (fd >= 0 && pwrite(fd, &written, sizeof(written), 0) < 0)
+		(void)unlinkat(dir, SAFEDIR_WRITTEN, 0);
 }

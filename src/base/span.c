@@ -58,7 +58,7 @@ void span_sort(struct span *spans, size_t n)
 		memcpy(spans, from, n * sizeof(*spans));
 }
 
-/* The open ranges as a heap: the one that shows is at the top. */
+/* The open ranges as a heap: the visible one is at the top. */
 struct sweep {
 	const struct span *spans;
 	VEC(u32) heap;
@@ -124,7 +124,7 @@ static void emit(struct sweep *w, u64 start, u32 id)
 	t->ids[t->len++] = id;
 }
 
-/* Closes what ends at or before @until, showing what lies below each. */
+/* Closes what ends at or before @until, showing what is below each. */
 static void close_until(struct sweep *w, u64 until)
 {
 	while (w->heap.len) {
@@ -133,7 +133,7 @@ static void close_until(struct sweep *w, u64 until)
 		if (end > until)
 			return;
 		heap_drop_top(w);
-		/* What ended earlier, hidden, must not come up again. */
+		/* Ranges that ended earlier while hidden must not reappear. */
 		while (w->heap.len && w->spans[w->heap.items[0]].end <= end)
 			heap_drop_top(w);
 		emit(w, end, w->heap.len ? w->spans[w->heap.items[0]].id : SPAN_NONE);

@@ -9,8 +9,9 @@
 #include <time.h>
 
 /*
- * One wish to stop often comes as two signals: timeout(1) and sudo(8) pass a signal on to us that
- * the terminal or their own kill() of the group has brought us already. Nobody types that fast.
+ * One request to stop often comes as two signals: timeout(1) and sudo(8) pass a signal on to us
+ * that the terminal or their own kill() of the group has brought us already. Nobody types that
+ * fast.
  */
 #define STOP_ECHO_NS (100 * NSEC_PER_MSEC)
 
@@ -19,6 +20,9 @@ static u64 stop_since;
 static int stop_pipe[2] = { -1, -1 };
 
 static const int stop_signals[] = { SIGINT, SIGTERM, SIGHUP };
+/* how they were set when we were started: launched programs get them like that */
+static struct sigaction hangup_inherited, pipe_inherited;
+static bool stop_installed, pipe_ignored;
 
 static void on_signal(int sig)
 {
@@ -42,6 +46,14 @@ static void on_signal(int sig)
 	errno = saved;
 }
 
+void stop_ignore_pipe(void)
+{
+	if (!pipe_ignored)
+		sigaction(SIGPIPE, NULL, &pipe_inherited);
+	pipe_ignored = true;
+	signal(SIGPIPE, SIG_IGN);
+}
+
 int stop_install(struct err *e)
 {
 	struct sigaction act = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
@@ -49,9 +61,15 @@ int stop_install(struct err *e)
 	if (pipe2(stop_pipe, O_CLOEXEC | O_NONBLOCK) < 0)
 		return err_sys(e, errno, "cannot create the stop pipe");
 	sigemptyset(&act.sa_mask);
+	if (!stop_installed)
+		sigaction(SIGHUP, NULL, &hangup_inherited);
 	for (size_t i = 0; i < ARRAY_SIZE(stop_signals); i++)
 		sigaction(stop_signals[i], &act, NULL);
-	signal(SIGPIPE, SIG_IGN);
+	/* nohup: the end of the terminal is not ours */
+	if (hangup_inherited.sa_handler == SIG_IGN)
+		sigaction(SIGHUP, &hangup_inherited, NULL);
+	stop_installed = true;
+	stop_ignore_pipe();
 	return 0;
 }
 
@@ -87,7 +105,9 @@ bool stop_wait(u64 ns)
 
 void stop_reset_in_child(void)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(stop_signals); i++)
-		signal(stop_signals[i], SIG_DFL);
-	signal(SIGPIPE, SIG_DFL);
+	/* a shell ignores SIGINT in what it starts with '&'; but with it we end what we launched */
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+	sigaction(SIGHUP, &hangup_inherited, NULL);
+	sigaction(SIGPIPE, &pipe_inherited, NULL);
 }

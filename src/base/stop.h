@@ -23,7 +23,10 @@ int stop_fd(void);
 bool stop_wait(u64 ns);
 /* The signal that asked, 0 if none. */
 int stop_signal(void);
-/* For a child between fork and exec: the signals as a fresh program expects them. */
+/* Writing into a closed pipe is an error from now on, not a signal. */
+void stop_ignore_pipe(void);
+/* For a child between fork and exec: SIGHUP and SIGPIPE as they were when this program was
+ * started, the others at their defaults. */
 void stop_reset_in_child(void);
 
 #endif

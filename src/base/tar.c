@@ -104,7 +104,7 @@ int tar_copy(int fd, const char *name, const char *path, struct err *e)
 		ssize_t n = read(in, bytes, want);
 
 		if (n <= 0) {
-			/* it became shorter: the size was said already */
+			/* it became shorter: the size has already been written */
 			memset(bytes, 0, want);
 			n = (ssize_t)want;
 		}

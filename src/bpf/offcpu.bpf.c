@@ -14,6 +14,7 @@
 #include "bpf/offcpu.bpf.h"
 #include "bpf/offcpu_ran.bpf.h"
 #include "bpf/offcpu_rows.bpf.h"
+#include "bpf/offcpu_throttle.bpf.h"
 #include "bpf/offcpu_waker.bpf.h"
 
 /* --- filters: before any stack is walked ------------------------------------------------------ */
@@ -142,7 +143,7 @@ static __always_inline bool thin_out(struct offcpu_task *st, u64 *blocked, u64 *
 	u64 weight = points * period;
 
 	if (weight >> 32 || whole >> 32) {
-		/* no 128 bits here: as if it were one kind */
+		/* no 128-bit arithmetic here: treated as one kind */
 		*blocked = *blocked > *runq ? weight : 0;
 		*runq = weight - *blocked;
 		return true;
@@ -152,20 +153,22 @@ static __always_inline bool thin_out(struct offcpu_task *st, u64 *blocked, u64 *
 	return true;
 }
 
-/* The sleep that ended at @end was ended by a waking that we saw. */
+/* The sleep that ended at @end was ended by a wakeup that was seen. */
 static __always_inline bool was_woken(const struct offcpu_task *st, u64 end)
 {
 	return st->state && st->wake > st->in && st->wake <= end;
 }
 
-/* When the wait that ends now became one for a CPU. @delay: the thread's, by now. */
+/* When the wait that ends now became a wait for a CPU. @delay: the thread's, by now. */
 static __always_inline u64 woken_at(const struct offcpu_task *st, u64 end, u64 delay)
 {
 	u64 at = end;
 
 	if (!st->state)
 		return st->out;
-	if (offcpu_options.by_delay)
+	if (unlikely(st->state == OFFCPU_THROTTLED))
+		at = was_woken(st, end) ? st->wake : end;
+	else if (offcpu_options.by_delay)
 		at = end - (delay > st->delay ? delay - st->delay : 0);
 	else if (was_woken(st, end))
 		at = st->wake;
@@ -340,7 +343,7 @@ static __always_inline void name_thread(struct offcpu_task *st, struct task_stru
 	offcpu_copy_comm(st->comm, task);
 }
 
-/* In a chain anybody's sleep may be asked for, if it is one. */
+/* In a chain any thread's sleep may be needed. */
 static __always_inline u64 take_stack(void *ctx, struct task_struct *prev, u64 id, bool wanted,
 				      u32 state)
 {
@@ -348,7 +351,9 @@ static __always_inline u64 take_stack(void *ctx, struct task_struct *prev, u64 i
 		return 0;
 	if (!state && !offcpu_options.runnable_stacks)
 		return 0;
-	return offcpu_take_stack(ctx, prev, id, state ? OFFCPU_AT_SWITCH : OFFCPU_AT_PREEMPTION);
+	return offcpu_take_stack(ctx, prev, id,
+				 state && state != OFFCPU_THROTTLED ? OFFCPU_AT_SWITCH
+								    : OFFCPU_AT_PREEMPTION);
 }
 
 /* Of its caller: for the raw program 6.1 has hardly enough of it. */
@@ -417,13 +422,18 @@ static __always_inline void leave(void *ctx, struct task_struct *prev, bool pree
 		offcpu_task_ends(prev, st);
 		return;
 	}
-	/* all that is known goes there at once: the verifier would follow it through the unwinder
+	/* everything known is stored at once: the verifier would track it through the unwinder
 	 */
 	st->wanted = mine && state_matches(state, preempted);
 	st->flags = (preempted ? OFFCPU_PREEMPTED : 0) |
 		    (task_field(prev, flags) & PF_KTHREAD ? OFFCPU_KTHREAD : 0);
+	if (unlikely(!state && offcpu_is_throttled(prev))) {
+		state = OFFCPU_THROTTLED;
+		offcpu_throttle_begins(st, prev);
+	} else {
+		st->delay = offcpu_delay(prev, now);
+	}
 	st->state = state;
-	st->delay = offcpu_delay(prev, now);
 	st->syscall = offcpu_options.by_thread ? call_of(prev) : -1;
 	st->mine = mine;
 	if (offcpu_options.threads) {
@@ -444,6 +454,8 @@ static __always_inline void arrive(struct task_struct *next, u64 now)
 			offcpu_count(OFFCPU_COUNT_UNKNOWN_START, 1);
 		return;
 	}
+	if (unlikely(st->state == OFFCPU_THROTTLED && st->open))
+		offcpu_throttle_ends(st, now);
 	if (likely(st->open && offcpu_options.sums && !offcpu_options.ran)) {
 		close_seen(st, now, offcpu_delay(next, now));
 	} else if (st->open) {
@@ -451,7 +463,7 @@ static __always_inline void arrive(struct task_struct *next, u64 now)
 	} else if (st->in) {
 		u64 exec = exec_runtime(next), ran = exec - st->exec, whole = now - st->in;
 
-		/* it must have left in between: what it did not run, it was away */
+		/* it must have left in between: the time that it did not run, it was off the CPU */
 		offcpu_count(OFFCPU_COUNT_MISSED_OUT, 1);
 		if (ran > whole)
 			ran = whole;
@@ -525,7 +537,7 @@ int offcpu_waking(u64 *ctx)
 		return 0;
 	now = bpf_ktime_get_ns();
 	out = st->open ? st->out : now;
-	/* should it not sleep after all, then the links are not those of its last sleep */
+	/* if it does not sleep after all, the links are not those of its last sleep */
 	if (offcpu_options.chains)
 		st->sleep_wake = 0;
 	/* in chains a short sleep may be a link of a long one */
@@ -554,7 +566,7 @@ int offcpu_fork(u64 *ctx)
 		return 0;
 	bool matches = task_matches(parent, id, old);
 
-	/* a child may have the name that is asked for where its parent has another */
+	/* a child may have the name requested where its parent has another */
 	if (!matches && !follow)
 		return 0;
 	st = offcpu_task_of(child, true);
@@ -610,19 +622,19 @@ static __always_inline void open_account(struct offcpu_task *st, struct task_str
 	st->wanted = st->mine = 1;
 	offcpu_count(OFFCPU_COUNT_OPENED, 1);
 	name_row(st, st->state ? offcpu_stack_of(task, pid, tid) : 0);
-	/* a runnable one may be on a CPU: its next switch tells, by the CPU time used */
+	/* a runnable one may be on a CPU: its next switch shows it by the CPU time used */
 	st->out = now;
 	st->open = 1;
 }
 
-/* Up to now; what goes on, goes on from here. */
+/* Up to now; what continues, continues from here. */
 static __always_inline void balance_account(struct offcpu_task *st, struct task_struct *task,
 					    u64 now)
 {
 	u64 exec = exec_runtime(task), ran = exec - st->exec, delay = offcpu_delay(task, now);
 
 	if (st->open && ran && now - st->out > ran) {
-		/* it runs, and we did not see it begin */
+		/* it runs; its switch-in was not seen */
 		close_wait(st, now - ran, delay, OFFCPU_INFERRED);
 		st->in = now - ran;
 	}
@@ -667,8 +679,8 @@ static __always_inline void each_thread(struct task_struct *task)
 }
 
 /*
- * What a thread still names goes on to be known: it may sleep for hours, and was sent when it fell
- * asleep.
+ * What a thread still names continues to be known: it may sleep for hours, and was sent when it
+ * fell asleep.
  */
 static __always_inline void hold(const struct offcpu_task *st)
 {

@@ -22,9 +22,9 @@ enum {
 const volatile struct {
 	u64 min_ns; /* waits outside of these are left out; max_ns 0: no limit */
 	u64 max_ns;
-	u64 period;                /* 0: every wait; else one sample for this many ns */
+	u64 period;                /* 0: every wait; otherwise one sample for this many ns */
 	s64 preempt_distance;      /* from a run queue to its CPU's preempt count, 0: not known */
-	struct offcpu_range entry; /* the kernel's ways in, not a function: interrupts begin here */
+	struct offcpu_range entry; /* kernel entry code, not a function: interrupts begin here */
 	struct offcpu_range bh;    /* runs softirqs for the task itself */
 	struct offcpu_range senders[OFFCPU_SENDERS]; /* call that when they have sent something */
 	u32 self;                                    /* our own process */
@@ -38,7 +38,7 @@ const volatile struct {
 	u8 no_kthreads, no_users;
 	u8 has_prev_state, has_cast; /* of the kernel */
 	u8 queue_clock;              /* waits are measured by the clock of the run queue */
-	u8 by_delay; /* it sums up the time in run queues: nobody has to look at each waking */
+	u8 by_delay; /* it sums up the time in run queues: wakeups need not be traced */
 	u8 sleeper_stacks, wakers, chains;
 	u8 runnable_stacks; /* also of those that wait for nothing but a CPU */
 	u8 user_stacks, kernel_stacks;
@@ -135,7 +135,7 @@ static __always_inline void offcpu_copy_comm(char *to, struct task_struct *task)
 /* --- in whose name do we run? ----------------------------------------------------------------- */
 
 /*
- * The kernel's count of interrupts that it is in. It lies at a fixed distance from the run queue
+ * The kernel's count of interrupts that it is in. It is at a fixed distance from the run queue
  * of the CPU, to which every task points; the distance is known from BTF.
  */
 static __always_inline u32 offcpu_context(struct task_struct *task)
@@ -185,7 +185,7 @@ static __always_inline bool offcpu_validate(struct task_struct *task, struct unw
 
 /* --- stacks ----------------------------------------------------------------------------------- */
 
-/* A stack that met a file without a table: its registers and memory, to be unwound in user space.
+/* A stack with a file that has no table yet: its registers and memory, to be unwound in user space.
  */
 static __always_inline u64 offcpu_rescue(struct unwind_slot *slot, struct task_struct *task)
 {
@@ -251,7 +251,7 @@ enum offcpu_how {
 
 #include "bpf/offcpu_python.bpf.h"
 
-/* What is being found out about a stack. The kernel's part is in the slot. */
+/* The stack being identified. The kernel's part is in the slot. */
 struct offcpu_taking {
 	struct unwind_slot *slot;
 	struct unwind_stack_memo *user;
@@ -268,8 +268,8 @@ static __always_inline u64 offcpu_send_stack(struct unwind_slot *slot, u64 id)
 	out->type = OFFCPU_RECORD_STACK;
 	out->addr = id;
 	if (out->python) {
-		offcpu_tell_process(slot);
-		/* new code, or that of a new process, has to be read while it is there */
+		offcpu_note_process(slot);
+		/* new code, or that of a new process, has to be read while the process exists */
 		if (slot->python.fresh)
 			flags = BPF_RB_FORCE_WAKEUP;
 	}
@@ -370,7 +370,7 @@ static __always_inline u64 offcpu_user_stack(struct offcpu_taking *t, struct tas
 		t->user_known = false;
 		return 0;
 	} else {
-		/* one that is known is walked as if it were not, to be checked */
+		/* a recognised stack is walked all the same, as a check */
 		if (t->user_known)
 			slot->scratch.valid.mm = 0;
 		rescued = offcpu_walk_user(t, task);
@@ -403,7 +403,7 @@ static __always_inline void offcpu_take_kernel(struct unwind_slot *slot, void *c
 {
 	long bytes = slot->kept * 8;
 
-	/* else it was just checked, to find out that */
+	/* otherwise it was just checked, to find out that */
 	if (how != OFFCPU_IN_SOFTIRQ)
 		bytes = bpf_get_stack(ctx, slot->out.ip, OFFCPU_KERNEL_FRAMES * 8, 0);
 	if (bytes < 0)

@@ -42,8 +42,8 @@ enum offcpu_record_type {
 /* What the program that goes through all threads does with their accounts. */
 enum offcpu_accounts {
 	OFFCPU_ACCOUNTS_OPEN,
-	OFFCPU_ACCOUNTS_CLOSE, /* sends them, with the waits that go on */
-	OFFCPU_ACCOUNTS_TELL,  /* sends them as they are, without those */
+	OFFCPU_ACCOUNTS_CLOSE, /* sends them, with the waits that continue */
+	OFFCPU_ACCOUNTS_COPY,  /* sends them as they are, without those */
 };
 
 /* Who woke somebody. */
@@ -73,7 +73,7 @@ struct offcpu_who {
 };
 _Static_assert(sizeof(struct offcpu_who) == 48, "shared with BPF");
 
-/* A waker, and the sleep that it had come out of when that lies inside the sleep it ended. */
+/* A waker, and the sleep that it had come out of when that is inside the sleep it ended. */
 struct offcpu_link {
 	__u64 waker;
 	__u64 sleep_stack; /* 0: it had not slept */
@@ -110,12 +110,15 @@ struct offcpu_sleeper {
 
 /* How a wait began. */
 enum offcpu_flags {
-	OFFCPU_PREEMPTED = 1,     /* wanted to go on running */
-	OFFCPU_UNKNOWN_START = 2, /* was there before us: its time counts from our start */
+	OFFCPU_PREEMPTED = 1,     /* wanted to continue running */
+	OFFCPU_UNKNOWN_START = 2, /* existed before tracing: its time counts from the start */
 	OFFCPU_OPEN = 4,          /* not over yet */
 	OFFCPU_KTHREAD = 8,
-	OFFCPU_INFERRED = 16, /* its end was not seen, and worked out from the CPU time used */
+	OFFCPU_INFERRED = 16, /* its end was not seen, but derived from the CPU time used */
 };
+
+/* A state that the kernel has no bit for: runnable, but its group has used up its CPU time. */
+enum { OFFCPU_THROTTLED = 1 << 16 };
 
 /*
  * What is known of a futex call, above the number of the system call: the operation, two of its
@@ -175,9 +178,9 @@ struct offcpu_value {
 	__u64 max_runq;
 };
 
-/* A sum, in one line of the cache. What of is only asked for at the end. */
+/* A sum, in one cache line. What it belongs to is looked up at the end. */
 struct offcpu_row {
-	__u64 id; /* made of its key; 0: there is none */
+	__u64 id; /* made of its key; 0: none */
 	struct offcpu_value value;
 	__u64 pad[2];
 	struct offcpu_key key;
@@ -248,7 +251,7 @@ enum offcpu_count {
 	OFFCPU_COUNT_MISSED_OUT, /* switch-ins of threads that never left */
 	OFFCPU_COUNT_HELD_LOST,  /* threads whose stacks may be forgotten: the ring was full */
 	OFFCPU_COUNT_RAN_FULL,   /* runs of others that found no room in their table */
-	OFFCPU_COUNT_OPENED,     /* accounts of threads that are asked for ... */
+	OFFCPU_COUNT_OPENED,     /* accounts of threads requested ... */
 	OFFCPU_COUNT_CLOSED,     /* ... and those of threads that have left their CPU for good */
 	OFFCPU_COUNTERS,
 };

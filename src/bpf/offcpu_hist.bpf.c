@@ -140,7 +140,7 @@ static __always_inline void add(struct task_struct *task, u64 ns)
 
 #ifdef BPF_RAW
 
-/* NULL: nothing is known of the thread, or there is no room to. */
+/* NULL: the thread is not known, or there is no room for it. */
 static __always_inline struct hist_task *task_of(struct task_struct *task, bool create)
 {
 	struct hist_task new = { .born = BPF_CORE_READ(task, start_time) }, *t;
@@ -200,7 +200,7 @@ static __always_inline void left(struct task_struct *task, struct hist_task *t, 
 {
 	u64 exec = exec_of(task), ran = exec - t->exec;
 
-	/* its coming was not delivered: the CPU time that it used tells when it was */
+	/* its switch-in was not delivered: the CPU time that it used shows when it was */
 	if (!t->in && t->exec && ran < now) {
 		count(SCHED_HIST_COUNT_INFERRED);
 		arrived(task, t, now - ran);

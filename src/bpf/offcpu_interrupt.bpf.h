@@ -5,11 +5,16 @@
 
 #include "bpf/offcpu.bpf.h"
 
-/* How many frames are the interrupt's own: up to its way into the kernel. 0: more than these. */
-static __always_inline u32 offcpu_own_frames(struct unwind_slot *slot, u32 n)
+/*
+ * How many frames are the interrupt's own: up to its way into the kernel. 0: more than these.
+ * Global, so that what follows is not verified for each answer.
+ */
+UNWIND_CALLED int offcpu_own_frames(struct unwind_slot *slot, u32 n)
 {
 	u32 i;
 
+	if (!slot)
+		return 0;
 	for (i = 0; i < OFFCPU_IRQ_FEW && i < n; i++) {
 		u64 ip = slot->out.ip[i];
 
@@ -24,7 +29,7 @@ static __always_inline void offcpu_walk_interrupt(void *ctx, struct unwind_slot 
 {
 	long bytes =
 		walked ? slot->kept * 8 : bpf_get_stack(ctx, slot->out.ip, OFFCPU_IRQ_FEW * 8, 0);
-	u32 own = bytes > 0 ? offcpu_own_frames(slot, (u32)bytes / 8) : 0;
+	u32 own = bytes > 0 ? (u32)offcpu_own_frames(slot, (u32)bytes / 8) : 0;
 	bool whole = own || (bytes > 0 && bytes < OFFCPU_IRQ_FEW * 8);
 
 	if (!whole && bytes > 0 && !walked)
@@ -38,7 +43,7 @@ static __always_inline void offcpu_walk_interrupt(void *ctx, struct unwind_slot 
 }
 
 /*
- * The stack of the interrupt that runs now, in the name of a task that has no part in it. @walked:
+ * The stack of the running interrupt, on a task that has nothing to do with it. @walked:
  * that was just found out by a walk, and the slot has it.
  */
 static __attribute__((noinline)) u64 offcpu_take_interrupt(void *ctx, u32 walked)

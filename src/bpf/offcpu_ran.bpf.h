@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who had the CPU while a thread wanted it. Each CPU remembers who ran there of late; when a
+ * Who had the CPU while a thread wanted it. Each CPU remembers who ran there recently; when a
  * thread gets it at last, they share the time since it was woken, each as long as it ran.
  */
 #ifndef BPF_OFFCPU_RAN_BPF_H

@@ -2,10 +2,10 @@
 /*
  * The sums of waits: in a table of rows, and before that with the thread that waits.
  *
- * The table is of our own making: rows lie in an array, at or shortly after the place that their
- * number asks for. So a wait that is added costs one line of a cache, where a hash map costs four,
- * and with wakers nearly every wait is of another row than the thread's last one. Rows are only
- * taken out by user space, half of the table at a time, while the programs fill the other half.
+ * The table is custom: rows are in an array, at or shortly after the index that their number gives.
+ * So adding a wait costs one cache line, where a hash map costs four, and with wakers nearly every
+ * wait is of another row than the thread's last one. Rows are only taken out by user space, half of
+ * the table at a time, while the programs fill the other half.
  */
 #ifndef BPF_OFFCPU_ROWS_BPF_H
 #define BPF_OFFCPU_ROWS_BPF_H
@@ -63,7 +63,7 @@ static __attribute__((noinline)) struct offcpu_row *search_row(u64 id)
 	return 0;
 }
 
-/* The first free place becomes that of @key, or it has been given one in the meantime. */
+/* The first free place becomes that of @key, or it has been given one meanwhile. */
 static __attribute__((noinline)) struct offcpu_row *make_row(u64 id, const struct offcpu_key *key)
 {
 	u32 i;
@@ -170,7 +170,7 @@ static __always_inline void choose_row(struct offcpu_task *st, const struct offc
 /*
  * The wait that ends was ended by this chain of wakers. False: no wait of the thread before was
  * just like it. Then it goes into its row itself, and not with the next ones: the links of its
- * chain, which is sent when the row is made, are at hand only now.
+ * chain, which is sent when the row is made, are available only now.
  */
 static __always_inline bool choose_chain(struct offcpu_task *st, u64 chain)
 {

@@ -8,15 +8,15 @@
 #include "bpf/task.bpf.h"
 
 /*
- * What is known of a thread. Between two switches all of it has left the caches: what is asked for
- * at each of them comes first and lies close together, in a line of a cache for each of: the wait,
+ * What is known of a thread. Between two switches all of it has left the caches: what is requested
+ * at each of them comes first and lies close together, in a cache line for each of: the wait,
  * its row, sums, chains.
  */
 struct offcpu_task {
 	/* the wait that it is in, or the last one */
 	u64 out;
 	u64 wake;  /* when it was last woken: from this wait only if that is after it last ran */
-	u64 chain; /* who did that; 0: it was not asked, or there was no room */
+	u64 chain; /* its waker; 0: not recorded, or there was no room */
 	u64 in;    /* since when it runs, or ran before this wait; 0: we did not see */
 	u64 exec;  /* its CPU time when it left */
 	u32 state;
@@ -27,10 +27,12 @@ struct offcpu_task {
 	u8 open;
 	u8 wanted; /* passed the filters */
 	u8 follow; /* a child of the target */
-	u8 mine;   /* its account is asked for; others only serve chains */
+	u8 mine;   /* its account is requested; others only serve chains */
 	/* what the wait belongs to if it is wanted; the chain becomes known at its end */
 	struct offcpu_key row;
-	u64 delay; /* its time in run queues until then, by the kernel */
+	u64 delay; /* its time in run queues until then, by the kernel; of a throttled one: its
+		      queue's */
+	u64 queue; /* of its group, where that is throttled */
 	/* with offcpu_options.sums: waits that are not in their row yet */
 	struct offcpu_value sum;
 	u64 owed;  /* time off the CPU, of the period that it is in */
@@ -40,7 +42,7 @@ struct offcpu_task {
 		/* chains: its last sleep, for those whom it wakes */
 		struct {
 			u64 sleep_stack;
-			u64 sleep_wake; /* 0: it has not ended, or it was not seen */
+			u64 sleep_wake; /* 0: it has not ended, or its end was not seen */
 			u64 n_links;
 			struct offcpu_link links[OFFCPU_LINKS];
 		};
@@ -86,7 +88,7 @@ static __always_inline struct offcpu_task *offcpu_task_of(struct task_struct *ta
 	/* numbers are used again: of a thread whose end was not seen, perhaps */
 	if (st && st->born != born)
 		st = 0;
-	/* callers ask whether there is one, and not the two questions again */
+	/* callers test for NULL instead of repeating both conditions */
 	barrier_var(st);
 	if (st)
 		return st;
@@ -110,7 +112,7 @@ static __always_inline void offcpu_task_ends(struct task_struct *task, struct of
 
 #else
 
-/* With @create it is made, all zero; 0: there is none, or no memory. */
+/* With @create it is made, all zero; 0: none, or no memory. */
 static __always_inline struct offcpu_task *offcpu_task_of(struct task_struct *task, bool create)
 {
 	return bpf_task_storage_get(&offcpu_tasks, task, 0,

@@ -134,7 +134,7 @@ static long offcpu_is_sender(u32 i, void *ctx)
 	return c->found != 0;
 }
 
-enum { SOFTIRQ_NOT_WALKED, SOFTIRQ_INNOCENT, SOFTIRQ_OWN };
+enum { SOFTIRQ_NOT_WALKED, SOFTIRQ_UNRELATED, SOFTIRQ_OWN };
 
 /*
  * A softirq runs when an interrupt ends, and then the interrupted task is not the waker; or when a
@@ -156,7 +156,7 @@ static __attribute__((noinline)) int whose_softirq(void *ctx, struct task_struct
 	c.slot->kept = bytes > 0 ? (u32)bytes / 8 : 0;
 	bpf_loop(c.slot->kept, offcpu_is_sender, &c, 0);
 	unwind_slot_give(c.slot);
-	return c.found ? SOFTIRQ_OWN : SOFTIRQ_INNOCENT;
+	return c.found ? SOFTIRQ_OWN : SOFTIRQ_UNRELATED;
 }
 
 /* The links from the waker on, which woke the thread out of a sleep that began at @out. */
@@ -202,7 +202,7 @@ static __always_inline void name_waker(void *ctx, struct offcpu_task *st, u64 ou
 	if (is_task)
 		who.stack = offcpu_take_stack(ctx, task, id, how);
 	else
-		who.stack = offcpu_take_interrupt(ctx, softirq == SOFTIRQ_INNOCENT);
+		who.stack = offcpu_take_interrupt(ctx, softirq == SOFTIRQ_UNRELATED);
 	who.id = offcpu_who_hash(&who);
 	if (offcpu_options.chains) {
 		st->chain = link_up(st, task, &who, out);

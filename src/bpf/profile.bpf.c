@@ -27,8 +27,8 @@ const volatile struct {
 } profile_options = { .max_user = UNWIND_MAX_FRAMES };
 
 /*
- * A process whose tree of descendants alone is sampled; 0: all that the events see. For events of
- * whole CPUs, when those of the tasks came too late.
+ * Only this process and its descendants are sampled; 0: everything. For events of whole CPUs, when
+ * per-task events were opened too late.
  */
 u32 profile_root = 0;
 
@@ -68,7 +68,7 @@ static long tree_up(u32 i, void *ctx)
 	return 0;
 }
 
-/* One who was found once stays, also when its parent is gone. */
+/* A process that was found once stays, also when its parent is gone. */
 __attribute__((noinline)) int profile_in_tree(u32 root)
 {
 	struct task_struct *task = task_current();
@@ -136,13 +136,14 @@ PROFILE_CALLED int profile_regs(struct bpf_perf_event_data *ctx, struct unwind_s
 	return 1;
 }
 
-/* The registers where the walk ended, as far as they can be had; false: only those it began with.
+/* The registers where the walk ended, as far as they can be obtained; false: only those it began
+ * with.
  */
 static __always_inline bool walked_regs(struct unwind_slot *slot)
 {
 	struct unwind_state *s = &slot->s;
 
-	/* they may lie in a part of the stack that is not copied */
+	/* they may be in a part of the stack that is not copied */
 	if (s->bx_at && bpf_probe_read_user(&s->reg[UNWIND_REG_BX], 8, (const void *)s->bx_at))
 		s->bx_lost = 1;
 	return s->bp_known ||
@@ -177,7 +178,7 @@ static __always_inline void rescue_from(struct bpf_perf_event_data *ctx, struct 
 		r->n_user = done;
 }
 
-/* Functions of Python without a place among the frames so far: what they lie in may be gone soon.
+/* Functions of Python without a place among the frames so far: what they are in may be gone soon.
  */
 static __always_inline void rescue_python(struct unwind_slot *slot, struct unwind_rescue *r)
 {

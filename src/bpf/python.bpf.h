@@ -20,13 +20,16 @@ struct {
 	__type(value, struct unwind_python);
 } unwind_pythons SEC(".maps");
 
-/* The state of a thread, found once. Whether it still is that thread's is checked each time. */
+/*
+ * The state of a thread, found once. Whether it still is that thread's is checked each time: what
+ * was freed may look like it still.
+ */
 struct python_seen {
 	u64 mm;
 	u64 thread;
 	u64 state;
 	u32 python;
-	u32 pad;
+	u32 tid; /* the next thread on the same stack has a state of its own */
 };
 
 struct python_seen_line {
@@ -216,7 +219,8 @@ static __always_inline bool python_known(struct python_walk *w)
 	u32 python;
 	struct unwind_python *l;
 
-	if (!seen || !w->mm || seen->mm != w->mm || seen->thread != w->thread || !seen->state)
+	if (!seen || !w->mm || seen->mm != w->mm || seen->thread != w->thread ||
+	    seen->tid != (u32)bpf_get_current_pid_tgid() || !seen->state)
 		return false;
 	python = seen->python;
 	l = bpf_map_lookup_elem(&unwind_pythons, &python);
@@ -241,6 +245,7 @@ static __always_inline bool python_find(struct python_walk *w, u64 runtime, u32 
 		seen->thread = w->thread;
 		seen->state = w->state;
 		seen->python = python;
+		seen->tid = (u32)bpf_get_current_pid_tgid();
 	}
 	return true;
 }

@@ -17,6 +17,9 @@ struct rq___sched {
 
 struct cfs_rq___sched {
 	struct rq___sched *rq;
+	/* of the group's use of CPU time, with CONFIG_CFS_BANDWIDTH */
+	int throttle_count;
+	u64 throttled_clock_self_time; /* since 6.6: until the present one began */
 };
 
 struct sched_entity___sched {
@@ -63,6 +66,7 @@ struct task_struct___sched {
 	struct mm_struct___sched *mm;
 	int pid;
 	int tgid;
+	int prio;
 	u64 utime;
 	u64 stime;
 	unsigned long nvcsw;

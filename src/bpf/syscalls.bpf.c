@@ -5,9 +5,8 @@
  * the settings are constants to the verifier, which removes what they exclude.
  */
 #include "bpf/ktypes.h"
-#include "bpf/syscalls_abi.h"
+#include "bpf/syscalls_pending.bpf.h"
 #include <bpf/bpf_core_read.h>
-#include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -31,7 +30,9 @@ const volatile bool syscalls_sums = false; /* add up, or send */
 const volatile u64 syscalls_min = 0;
 const volatile bool syscalls_failed = false; /* only calls that failed */
 const volatile u64 syscalls_wake = 0;
-const volatile u32 syscalls_n_rows = 0;        /* of the filter; 0: everything passes */
+const volatile bool syscalls_stacks =
+	false;                          /* syscalls_stack.bpf.c notes them before they are sent */
+const volatile u32 syscalls_n_rows = 0; /* of the filter; 0: everything passes */
 const volatile bool syscalls_row_args = false; /* it looks at arguments */
 const volatile struct syscalls_filter_row syscalls_rows[SYSCALLS_FILTER_ROWS] = {};
 
@@ -39,21 +40,6 @@ const volatile struct syscalls_filter_row syscalls_rows[SYSCALLS_FILTER_ROWS] = 
 enum { STATUS_COMPAT = 2 };
 /* of x86-64; the size of struct user_msghdr */
 enum { CALL_EXECVE = 59, SYSCALLS_MESSAGE = 56 };
-
-struct pending {
-	u64 begin;
-	u64 args[SYSCALLS_ARGS];
-	u32 nr;
-	__s16 len[SYSCALLS_TAKEN];
-	char bytes[SYSCALLS_TAKEN][SYSCALLS_BYTES];
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct pending);
-} syscalls_pending SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -291,6 +277,7 @@ static __always_inline void fill(struct syscalls_event *e, const struct pending 
 	e->flags = 0;
 	bpf_get_current_comm(e->comm, sizeof(e->comm));
 	__builtin_memcpy(e->len, p->len, sizeof(e->len));
+	e->stack = p->stack;
 }
 
 static __always_inline u64 wake_flags(void)
@@ -353,6 +340,7 @@ int BPF_PROG(syscalls_enter, struct pt_regs *regs, long id)
 		return 0;
 	}
 	p->nr = nr;
+	p->stack = 0;
 	if (!syscalls_sums || syscalls_row_args) {
 		p->args[0] = regs->di;
 		p->args[1] = regs->si;
@@ -369,7 +357,7 @@ int BPF_PROG(syscalls_enter, struct pt_regs *regs, long id)
 			p->begin = 0;
 			return 0;
 		}
-		if (call->never_returns) {
+		if (call->never_returns && !syscalls_stacks) {
 			p->begin = bpf_ktime_get_ns();
 			send(p, call->pieces, SYSCALLS_UNFINISHED, 0, p->begin);
 			p->begin = 0;
@@ -504,7 +492,7 @@ static __always_inline void take_after(struct pending *p, const struct syscalls_
 		take_special(p, call, true, ret);
 }
 
-/* The end of an execve(): false for those before the program that is asked for. */
+/* The end of an execve(): false for those before the program requested. */
 static __always_inline bool is_begun(s64 ret)
 {
 	u32 pid = pid_of(), nr = CALL_EXECVE;
@@ -575,7 +563,7 @@ static __always_inline bool row_holds(const volatile struct syscalls_filter_row 
 	return which < SYSCALLS_ARGS && compare(row->op, p->args[which], row->value);
 }
 
-/* Rows are constants: what is left is the comparisons that were asked for. */
+/* Rows are constants: what is left is the comparisons requested. */
 static __always_inline bool passes(const struct pending *p, s64 ret, u64 ns)
 {
 	u32 at = 0;
@@ -586,6 +574,23 @@ static __always_inline bool passes(const struct pending *p, s64 ret, u64 ns)
 			at = row_holds(&syscalls_rows[i], p, ret, ns) ? syscalls_rows[i].yes
 								      : syscalls_rows[i].no;
 	return !syscalls_n_rows || at == SYSCALLS_FILTER_YES;
+}
+
+/* What never returns, after its stack was noted: attached after the program that does that. */
+SEC("tp_btf/sys_enter")
+int BPF_PROG(syscalls_leave, struct pt_regs *regs, long id)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct pending *p = bpf_task_storage_get(&syscalls_pending, task, 0, 0);
+	struct syscalls_call *call;
+	u32 nr = id;
+
+	call = bpf_map_lookup_elem(&syscalls_calls, &nr);
+	if (!p || !p->begin || p->nr != nr || !call || !call->never_returns)
+		return 0;
+	send(p, call->pieces, SYSCALLS_UNFINISHED, 0, p->begin);
+	p->begin = 0;
+	return 0;
 }
 
 SEC("tp_btf/sys_exit")

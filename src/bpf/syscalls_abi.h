@@ -44,13 +44,13 @@ struct syscalls_taken {
 	__u8 take;     /* 0: nothing */
 	__u8 argument; /* which */
 	__u8 length;   /* _IN, _AFTER: the argument that says how many */
-	__u8 size;     /* _FIXED: all of it; else of an element, 0 is 1 */
+	__u8 size;     /* _FIXED: all of it; otherwise of an element, 0 is 1 */
 };
 
 enum {
 	SYSCALLS_FILTER_ROWS = 12,
 	SYSCALLS_FILTER_NAMED = 4,
-	/* where a row goes on */
+	/* where a row continues */
 	SYSCALLS_FILTER_YES = 254,
 	SYSCALLS_FILTER_NO = 255,
 };
@@ -99,7 +99,7 @@ struct syscalls_call {
 	struct syscalls_taken taken[SYSCALLS_TAKEN];
 };
 
-/* Of a process that is asked for. */
+/* Of a process requested. */
 enum syscalls_state {
 	SYSCALLS_NOW = 1,
 	SYSCALLS_FROM_EXEC, /* it is ours until its first execve() that succeeds */
@@ -126,6 +126,7 @@ struct syscalls_event {
 	 * by bit; of the piece after strings: how many there are.
 	 */
 	__s16 len[SYSCALLS_TAKEN];
+	__u64 stack; /* a number of struct lang_stack; 0: none, negative: it could not be kept */
 };
 
 /* The same, with what was taken. */

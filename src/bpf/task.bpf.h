@@ -3,7 +3,7 @@
  * Tasks, as a program meets them. Kernels that describe their types hand out tasks as pointers of a
  * type: fields are loads, and a task can carry what is known of it. For the others each program is
  * compiled once more, with BPF_RAW: it is attached to raw tracepoints, a task is a number to it,
- * its fields are read by a helper, and what is known of tasks lies in a hash map.
+ * its fields are read by a helper, and what is known of tasks is in a hash map.
  */
 #ifndef BPF_TASK_BPF_H
 #define BPF_TASK_BPF_H
@@ -13,14 +13,14 @@
 #include <bpf/bpf_helpers.h>
 
 /*
- * Between two events everything has left the caches and the branch predictor, which then goes
- * straight on: what nearly always happens has to be what comes next, or each question that waits
- * for memory holds up all that follows.
+ * Between two events everything has left the caches and the branch predictor, which then assumes
+ * branches not taken: the likely path has to be the fall-through, or each test that waits for
+ * memory stalls all that follows.
  */
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
-/* What other CPUs may change or look at meanwhile, in the order in which it stands here. */
+/* What other CPUs may change or read meanwhile, in the order in which it stands here. */
 #define barrier()        asm volatile("" ::: "memory")
 #define READ_ONCE(x)     (*(const volatile __typeof__(x) *)&(x))
 #define WRITE_ONCE(x, v) (*(volatile __typeof__(x) *)&(x) = (v))

@@ -4,7 +4,7 @@
  * first when it begins to, while its parent is known, the second when the last reference to it goes
  * and its figures cannot change any more. Between these two a thread still runs for a while.
  *
- * Where they are asked for, two more: at each switch the time that CPUs were busy is added up, by a
+ * Where they are requested, two more: at each switch the time that CPUs were busy is added up, by a
  * clock and not by ticks, and, with the wakeups, the time that tasks slept for disks.
  */
 #include "bpf/ktypes.h"
@@ -157,7 +157,7 @@ const volatile u64 tasks_wake = 0;
 const volatile bool tasks_disk = false;
 /* When the programs were attached, CLOCK_MONOTONIC. */
 u64 tasks_begin = 0;
-/* Sums of threads that are gone are asked for: only the first look needs them. */
+/* Sums of threads that are gone are requested: only the first look needs them. */
 bool tasks_groups = false;
 
 struct {
@@ -181,7 +181,7 @@ struct {
 
 struct disk_sleep {
 	u64 sum;
-	u64 since; /* 0: it does not sleep for a disk */
+	u64 since; /* 0: not sleeping for a disk */
 };
 
 /* By the address of the task; memory is had beforehand: none can be asked for in a switch. */

@@ -23,7 +23,7 @@ enum task_figure {
 	TASK_RCHAR,
 	TASK_WCHAR, /* bytes by system calls */
 	TASK_GUEST, /* part of TASK_USER that guests of this host ran */
-	TASK_DISK,  /* asleep for a disk: only where it was asked for */
+	TASK_DISK,  /* asleep for a disk: only where it was requested */
 	TASK_FIGURES,
 };
 
@@ -40,7 +40,7 @@ struct tasks_record {
 	__u32 tid;    /* and the numbers that ours has; not with TASKS_FREE */
 	__u32 pid;
 	__u32 ppid;
-	__u32 running; /* it has a CPU at this moment; not with TASKS_FREE */
+	__u32 running; /* it is on a CPU at this moment; not with TASKS_FREE */
 	__u64 start;   /* ns since boot */
 	__u64 figures[TASK_FIGURES];
 };

@@ -13,7 +13,7 @@
  *		n = unwind_run(slot, UNWIND_MAX_FRAMES, memo);	slot->out.ip[0..n), slot->s.end
  *	unwind_slot_give(slot);
  *
- * The state lies in one of UNWIND_SLOTS slots per CPU, so that an interrupt may unwind while the
+ * The state is in one of UNWIND_SLOTS slots per CPU, so that an interrupt may unwind while the
  * task it interrupted is unwinding. The tables are written by src/unwind/feed.c.
  */
 #ifndef BPF_UNWIND_BPF_H
@@ -43,7 +43,7 @@
 #define UNWIND_READ_WORD(mem, to, address) unwind_word((mem), (to), (address))
 #include "bpf/unwind_step.h"
 
-/* What every walk touches stands together: after each sample the caches belong to others. */
+/* What every walk touches is kept together: between samples the caches are evicted. */
 struct unwind_slot {
 	u32 busy;
 	u32 pid;
@@ -63,7 +63,7 @@ struct unwind_slot {
 	u64 kernel_hash, user_hash; /* for the program's use: on old kernels its stack is scarce */
 	u64 how;
 	u64 kept; /* frames that are in the record already */
-	/* of the step at hand: registers are few, and on old kernels the stack is scarce */
+	/* of the current step: registers are few, and on old kernels the stack is scarce */
 	u64 ip, sp, pc;
 	u32 fp_steps;
 	u32 hash_first;
@@ -136,14 +136,14 @@ static __always_inline void unwind_count(u32 which, u64 n)
 {
 	struct unwind_counts *c = unwind_counts();
 
-	/* else it would not be masked where it is known to be small */
+	/* otherwise it would not be masked where it is known to be small */
 	if (!__builtin_constant_p(which))
 		barrier_var(which);
 	if (c)
 		c->n[which & 31] += n;
 }
 
-/* What happens so rarely that a call is better than a copy of it. */
+/* Rare cases: a call is better than inlining. */
 __attribute__((noinline)) int unwind_count_rare(u32 which)
 {
 	unwind_count(which, 1);
@@ -323,7 +323,7 @@ static __always_inline u64 unwind_note_inner(const struct unwind_slot *slot)
 	return slot->s.returned ? 0 : UNWIND_NOTE_INNER;
 }
 
-/* True: the memo knows the present frame and all that are outside of it. */
+/* True: the memo has the current frame and all outer ones. */
 static __always_inline int unwind_recall(struct unwind_slot *slot, struct unwind_stack_memo *m)
 {
 	u64 sp = slot->s.reg[UNWIND_REG_SP];

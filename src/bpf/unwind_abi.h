@@ -17,7 +17,7 @@ enum unwind_cfa {
 	UNWIND_CFA_PLT = 3,      /* sp + 8 + ((ip & 15) >= cfa_off ? 8 : 0) */
 	UNWIND_CFA_SP_DEREF = 4, /* *(sp + cfa_off) + aux */
 	UNWIND_CFA_BP_DEREF = 5, /* *(bp + cfa_off) + aux */
-	UNWIND_CFA_SIGNAL = 6,   /* a signal frame: all registers lie on the stack */
+	UNWIND_CFA_SIGNAL = 6,   /* a signal frame: all registers are on the stack */
 	UNWIND_CFA_UNSUP = 7,    /* a rule that we do not know */
 	UNWIND_CFA_REG = 8,      /* reg + cfa_off; where that register is known */
 	UNWIND_CFA_STOP = 9,     /* the outermost frame: the return address is undefined */
@@ -106,7 +106,7 @@ enum {
 	UNWIND_PAGE_BITS = 16,
 	UNWIND_CHUNK_BITS = 14, /* rows that one array element of the pool holds */
 	UNWIND_CHUNK_ROWS = 1 << UNWIND_CHUNK_BITS,
-	UNWIND_PAGE_ROWS = UNWIND_CHUNK_ROWS - 1, /* most rows of a page: it lies in one chunk */
+	UNWIND_PAGE_ROWS = UNWIND_CHUNK_ROWS - 1, /* most rows of a page: it is in one chunk */
 	UNWIND_SLAB_CHUNKS_BITS = 4,              /* chunks of one inner map: 1 MB */
 	UNWIND_SLAB_CHUNKS = 1 << UNWIND_SLAB_CHUNKS_BITS,
 	UNWIND_MAX_SLABS = 1024,
@@ -137,7 +137,7 @@ struct unwind_key {
 /*
  * Which content a file has. A file that is written again in place keeps its number and often its
  * size, and a new one may get the number of one that was deleted: its change time tells. All zero
- * for what is no file.
+ * for what is not a file.
  */
 struct unwind_version {
 	__u64 size;
@@ -185,7 +185,7 @@ static inline __u64 unwind_method_word(__u64 method)
 	return UNWIND_METHOD_BIT | method | 1;
 }
 
-/* 0: it is none. */
+/* 0: not one. */
 static inline __u64 unwind_method(__u64 word)
 {
 	return word >> 61 == 1 ? (word & ~UNWIND_METHOD_BIT) >> 3 << 3 : 0;
@@ -278,8 +278,8 @@ enum unwind_record_type {
 };
 
 /*
- * "I met a file without a table, or a page that is not there": sent again after a while as long as
- * it is met.
+ * "A file without a table, or a page that is missing": sent again after a while as long as it is
+ * seen.
  */
 struct unwind_need {
 	__u32 type;

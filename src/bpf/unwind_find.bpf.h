@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* From an address of the current process to the file that it lies in, and to the rule there. */
+/* From an address of the current process to the file that it is in, and to the rule there. */
 #ifndef BPF_UNWIND_FIND_BPF_H
 #define BPF_UNWIND_FIND_BPF_H
 
@@ -18,7 +18,7 @@ const volatile bool unwind_places = false;
 /* A mapping of a file whose table is known. */
 struct unwind_near {
 	u64 start;
-	u64 end;    /* 0: there is none */
+	u64 end;    /* 0: none */
 	u64 offset; /* from an address to where that is in the file */
 	u64 place;  /* from an address to its place, see unwind_place(); 0: it has none */
 	struct unwind_key key;
@@ -34,7 +34,7 @@ struct unwind_scratch {
 	u32 new_code;  /* met run-time code of a process that is not known yet */
 	u32 pad;
 	u64 place; /* as in unwind_near: of the last step */
-	/* those that the walk met last: from frame to frame it goes to and fro between few */
+	/* those that the walk met last: from frame to frame it goes back and forth between few */
 	struct unwind_near near[2];
 	struct maple_walk maple;
 	struct unwind_asking ask; /* on old kernels the stack is scarce */
@@ -52,7 +52,7 @@ struct unwind_asked {
 	u64 time;
 };
 
-/* When a file was asked for last. Collisions only mean that it is asked for sooner again. */
+/* When a file was requested last. Collisions only mean that it is requested sooner again. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, UNWIND_ASKED);
@@ -101,7 +101,7 @@ static __always_inline bool unwind_same_version(const struct unwind_bin *bin,
 	       (!bin->version.generation || bin->version.generation == now->generation);
 }
 
-/* Not called by those who want it, but when they have given back their part of the stack. */
+/* Not called by those that need it, but after they have released their part of the stack. */
 __attribute__((noinline)) int unwind_ask(struct unwind_asking *ask)
 {
 	if (!ask)
@@ -206,8 +206,8 @@ static __always_inline bool unwind_is_near(const struct unwind_near *near, u64 p
 
 enum { UNWIND_IS_NEAR = -1 };
 
-/* Makes the mapping of @pc the nearest. Else the rule, or why there is none. */
-static __always_inline int unwind_come_near(struct unwind_scratch *scratch, u64 pc, u32 pid)
+/* Makes the mapping of @pc the nearest. Otherwise the rule, or why there is none. */
+static __always_inline int unwind_make_near(struct unwind_scratch *scratch, u64 pc, u32 pid)
 {
 	struct mm_struct *mm = unwind_mm(task_current());
 	struct unwind_near *near = &scratch->near[0];
@@ -278,7 +278,7 @@ __attribute__((noinline)) int unwind_find_rule(struct unwind_scratch *scratch, u
 	if (unwind_is_near(&scratch->near[1], pc)) {
 		near = &scratch->near[1];
 	} else if (!unwind_is_near(near, pc)) {
-		rule = unwind_come_near(scratch, pc, pid);
+		rule = unwind_make_near(scratch, pc, pid);
 		if (rule != UNWIND_IS_NEAR)
 			return rule;
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What goes with a stack that is finished in user space: the executable mappings of the current
+ * What accompanies a stack that is finished in user space: the executable mappings of the current
  * task, since what is mapped now may not be then, and the bytes of its stack.
  */
 #ifndef BPF_UNWIND_LIST_BPF_H

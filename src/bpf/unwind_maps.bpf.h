@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From a user address to the mapping it lies in, without locks. The nodes of the maple tree are
+ * From a user address to the mapping it is in, without locks. The nodes of the maple tree are
  * freed by RCU and BPF programs run under RCU, so what is read here was true a moment ago; the
  * caller checks the bounds of what it gets. No per-process state, so nothing can be stale.
  */
@@ -22,7 +22,7 @@ enum {
 };
 
 /*
- * Which slot of a node holds @address: how many pivots lie below it, up to the first unused one,
+ * Which slot of a node holds @address: how many pivots are below it, up to the first unused one,
  * which is 0. Without branches, so that the verifier has one path to follow instead of one for
  * each pivot. Addresses are below 2^63; the last pivot may be ~0, which is above all of them.
  */
@@ -39,7 +39,7 @@ static __always_inline u32 maple_slot(const u64 *node, u64 wide, u64 address)
 		if (i == MAPLE_ARANGE_PIVOTS)
 			below &= wide;
 		slot += below;
-		/* pivots that are loaded ahead would be kept on the stack, which is scarce */
+		/* preloaded pivots would be kept on the stack, which is scarce */
 		barrier();
 	}
 	return slot;

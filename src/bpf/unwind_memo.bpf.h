@@ -9,8 +9,8 @@
  * were where they were, then all further frames are what they were. Frames that depend on more
  * end the note.
  *
- * The frames of a memo stand at the end of its room, the outermost last: those that are walked
- * anew go before the first one that was recognised, and nothing has to move.
+ * The frames of a memo are at the end of its room, the outermost last: those that are walked
+ * again go before the first one that was recognised, and nothing has to move.
  */
 #ifndef BPF_UNWIND_MEMO_BPF_H
 #define BPF_UNWIND_MEMO_BPF_H
@@ -84,7 +84,7 @@ static __always_inline struct unwind_frame_note *unwind_note_at(struct unwind_fr
 
 /*
  * A helper's call costs more than the copy of a few hundred bytes. What cannot be read ends the
- * window before; the word that is asked for has the last word.
+ * window before; the word requested has the last word.
  */
 __attribute__((noinline)) int unwind_refill(struct unwind_window *w, u64 address)
 {
@@ -193,8 +193,8 @@ static __always_inline u32 unwind_check_near(struct unwind_window *w, struct unw
 }
 
 /*
- * Whether the frames of the memo from @at on are those of the stack: UNWIND_MEMO_FRAMES. Else the
- * index of the last one that is.
+ * Whether the frames of the memo from @at on are those of the stack: UNWIND_MEMO_FRAMES. Otherwise
+ * the index of the last one that is.
  */
 __attribute__((noinline)) int unwind_check(struct unwind_window *w, struct unwind_stack_memo *m,
 					   u32 at)
@@ -222,7 +222,7 @@ static __always_inline void unwind_look(struct unwind_window *w, const struct un
 	unwind_refill(w, sp);
 }
 
-/* The stack begins as the memo does, and goes on as it does. */
+/* The stack begins as the memo does, and continues as it does. */
 static __always_inline bool unwind_same(struct unwind_window *w, struct unwind_stack_memo *m,
 					const struct unwind_valid *valid, u64 ip, u64 sp, u64 bp)
 {

@@ -22,14 +22,14 @@ enum {
 	UNWIND_PATH_NONE = 2,
 };
 
-/* A request that is being written: its path from the end on. */
+/* A request being written: its path from the end backwards. */
 struct unwind_asking {
 	struct unwind_need need;
 	/* never written: the verifier adds the longest name to the last place of the text */
 	char spare[UNWIND_PATH_NAME];
 	u64 dentry; /* where the walk is */
 	u64 mnt;
-	u64 file;   /* whose path is known; 0: what is asked for has none, or needs none */
+	u64 file;   /* whose path is known; 0: what is requested has none, or needs none */
 	u64 wanted; /* it is to be sent, unless it was a moment ago */
 };
 _Static_assert(__builtin_offsetof(struct unwind_asking, spare) ==
@@ -54,7 +54,7 @@ static __always_inline int unwind_path_name(struct unwind_asking *a, const struc
 	return UNWIND_PATH_MORE;
 }
 
-/* From a file or directory to the one that it lies in, or from a mount to where it is mounted. */
+/* From a file or directory to the one that it is in, or from a mount to where it is mounted. */
 __attribute__((noinline)) int unwind_path_up(struct unwind_asking *a)
 {
 	const struct mount *mount = 0, *around;
@@ -118,7 +118,7 @@ static __always_inline void unwind_path(struct unwind_asking *a)
 		return;
 	a->dentry = (u64)BPF_CORE_READ(file, f_path.dentry);
 	a->mnt = (u64)BPF_CORE_READ(file, f_path.mnt);
-	/* what was never in a directory is none of an overlay either */
+	/* files that were never in a directory are not in an overlay either */
 	if (unwind_path_deleted(a))
 		return;
 	unwind_path_above(a, file);

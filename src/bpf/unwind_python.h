@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * CPython's frames as the kernel program finds them, and how they stand in a stack.
+ * CPython's frames as the kernel program finds them, and how they are in a stack.
  *
  * Since 3.11 the interpreter keeps the Python functions that one call of its loop runs in a list
  * of its own; only the loop itself has a frame on the C stack. In that frame lies a variable that
@@ -73,7 +73,7 @@ struct unwind_python {
 	__u32 frame_code;
 	__u32 frame_previous;
 	__u32 frame_instr;
-	__u32 frame_entry; /* a byte: with shims its owner, else whether it is an entry */
+	__u32 frame_entry; /* a byte: with shims its owner, otherwise whether it is an entry */
 	__u32 has_shims;
 	__u32 code_instrs; /* first instruction, in the code object */
 	__u32 code_name;   /* what it is called: tells it from one that had its address before */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The registers with which a task entered the kernel. They lie at the end of its kernel stack; a
+ * The registers with which a task entered the kernel. They are at the end of its kernel stack; a
  * helper knows where, for tasks that are typed. For others the place is looked for once, in the
  * task that loads the program: there it is known what the registers must be.
  */

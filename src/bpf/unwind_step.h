@@ -188,7 +188,7 @@ UNWIND_INLINE __u64 unwind_cfa_deref(struct unwind_state *s, const struct unwind
 	return cfa + (__s64)r->aux;
 }
 
-/* The CFA by rules that are arithmetic on registers or one load; 0 when it cannot be had. */
+/* The CFA by rules that are arithmetic on registers or one load; 0 when it cannot be obtained. */
 UNWIND_INLINE __u64 unwind_cfa_of(struct unwind_state *s, const struct unwind_rule *r,
 				  UNWIND_MEM *mem)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "capture/attr.h"
 
+#include <sys/resource.h>
 #include <time.h>
 
 #include "capture/option_text.h"
@@ -22,7 +23,7 @@ static bool is_clock(const struct perf_event_attr *a)
 	return a->config == PERF_COUNT_SW_CPU_CLOCK || a->config == PERF_COUNT_SW_TASK_CLOCK;
 }
 
-/* Software events are rare: all are taken unless a rate is asked for. */
+/* Software events are rare: all are taken unless a rate is requested. */
 static void set_sampling(struct perf_event_attr *a, const struct event *ev,
 			 const struct session_opts *opts)
 {
@@ -331,5 +332,15 @@ int attr_open_error(int error, const char *name, const struct perf_event_attr *a
 					  : "some events count whole CPUs only: try -a");
 		return -error;
 	default: return err_sys(e, error, "cannot open event '%s'", name);
+	}
+}
+
+void attr_raise_fd_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &limit);
 	}
 }

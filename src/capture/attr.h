@@ -25,4 +25,7 @@ bool attr_give_up(struct perf_event_attr *attr, int error, const char **ret_note
 int attr_open_error(int error, const char *name, const struct perf_event_attr *attr,
 		    bool whole_machine, struct err *e);
 
+/* An event takes a descriptor for each CPU or thread: as many as the hard limit allows. */
+void attr_raise_fd_limit(void);
+
 #endif

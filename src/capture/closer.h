@@ -9,7 +9,7 @@
 
 #include "base/base.h"
 
-/* Closes them, in another process if one can be had. Sorts @fds. */
+/* Closes them, in another process if one can be obtained. Sorts @fds. */
 void closer_close(int *fds, size_t n);
 
 #endif

@@ -2,7 +2,6 @@
 #include "capture/count.h"
 
 #include <sys/ioctl.h>
-#include <sys/resource.h>
 
 #include "capture/attr.h"
 #include "host/bpf_sys.h"
@@ -150,16 +149,6 @@ void counting_free(struct counting *c)
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
-static void raise_fd_limit(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
-		limit.rlim_cur = limit.rlim_max;
-		(void)setrlimit(RLIMIT_NOFILE, &limit);
-	}
-}
-
 /* The next thing that an older kernel or another PMU may refuse; false: nothing is left. */
 static bool give_up(struct perf_event_attr *a, int error)
 {
@@ -282,7 +271,7 @@ int counting_open(struct counting *c, struct err *e)
 	if (c->events.len && c->places.len > COUNT_CELLS_MOST / c->events.len)
 		return err_set(e, E2BIG, "%zu events in %zu places are more than %d counters",
 			       c->events.len, c->places.len, COUNT_CELLS_MOST);
-	raise_fd_limit();
+	attr_raise_fd_limit();
 	c->cells = xcalloc(n ? n : 1, sizeof(*c->cells));
 	for (size_t i = 0; i < n; i++)
 		c->cells[i].fd = -1;

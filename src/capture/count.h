@@ -46,8 +46,8 @@ struct counting *counting_new(const struct event_list *events, const struct targ
 void counting_free(struct counting *c);
 
 /*
- * Opens everything, disabled. Fails where no event could be opened for want of rights, of
- * descriptors or of a target; events that this machine does not have are no failure.
+ * Opens everything, disabled. Fails where no event could be opened for lack of rights, of
+ * descriptors or of a target; events that this machine does not have are not a failure.
  */
 int counting_open(struct counting *c, struct err *e);
 void counting_enable(struct counting *c);

@@ -13,7 +13,8 @@
 enum { CPUWATCH_NONE = -1, CPUWATCH_ALL = -2 };
 
 struct cpuwatch {
-	int fd;     /* readable when there is something to be read; -1: the kernel does not tell */
+	int fd; /* readable when there is something to be read; -1: the kernel does not announce it
+		 */
 	u64 asleep; /* ns that the machine had been suspended at the last look */
 };
 

@@ -75,7 +75,7 @@ void event_list_release(struct event_list *list);
 int event_parse(struct event_list *list, const char *text, struct err *e);
 
 /*
- * Appends the event that profiles CPU time best here: cycles if the kernel opens it, else
+ * Appends the event that profiles CPU time best here: cycles if the kernel opens it, otherwise
  * cpu-clock. *ret_why (may be NULL) says in words why it is not cycles, or NULL.
  */
 int event_add_default(struct event_list *list, const char **ret_why, struct err *e);

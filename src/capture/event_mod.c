@@ -99,7 +99,7 @@ int event_modifiers(struct event_text *t, size_t first)
 		struct event *ev = &t->out->events.items[i];
 
 		apply(&m, ev);
-		/* Names made of a glob, and members of a group, tell their modifiers, too. */
+		/* Names made of a glob, and members of a group, show their modifiers as well. */
 		if (ev->name && ev->attr.type == PERF_TYPE_TRACEPOINT) {
 			char *name = xasprintf("%s:%.*s", ev->name, (int)(t->s - start), start);
 

@@ -75,12 +75,7 @@ bool ftrace_has(const struct ftrace *f, const char *file)
 int ftrace_read(const struct ftrace *f, const char *file, size_t max, struct buf *ret,
 		struct err *e)
 {
-	_cleanup_close_ int fd = openat(f->dir, file, O_RDONLY | O_CLOEXEC);
-
-	buf_reset(ret);
-	if (fd < 0)
-		return err_sys(e, errno, "cannot open tracefs file '%s'", file);
-	return io_read_fd(fd, file, max, ret, e);
+	return tracefs_read_in(f->dir, file, max, ret, e);
 }
 
 /* --- the place ------------------------------------------------------------------------------ */

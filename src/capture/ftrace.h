@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The kernel's own tracers, through tracefs. Each run has an instance of its own where the kernel
- * allows it, else the top level, if no other program uses that. A guard process puts everything
- * back when we end, whatever ends us.
+ * allows it, otherwise the top level, if no other program uses that. A guard process puts
+ * everything back when we end, whatever ends us.
  */
 #ifndef CAPTURE_FTRACE_H
 #define CAPTURE_FTRACE_H

@@ -80,7 +80,7 @@ int option_delay(void *field, const char *text, struct err *e)
 	_cleanup_free_ char *ms = plain ? xasprintf("%sms", text) : NULL;
 
 	if (streq(text, "-1")) {
-		*(u64 *)field = OPTION_DELAY_TOLD;
+		*(u64 *)field = OPTION_DELAY_CONTROL;
 		return 0;
 	}
 	return parse_duration(plain ? ms : text, field, e);

@@ -21,7 +21,7 @@ int option_rate(void *field, const char *text, struct err *e);
 /* u64 bytes: a bare number is pages, as perf has it; with a unit it is a size */
 int option_ring(void *field, const char *text, struct err *e);
 /* u64 ns: a time; a plain number is milliseconds and -1 "on command", as in perf. */
-#define OPTION_DELAY_TOLD UINT64_MAX
+#define OPTION_DELAY_CONTROL UINT64_MAX
 int option_delay(void *field, const char *text, struct err *e);
 /* u64: bits of branch_sample_type, by perf's names. */
 int option_branches(void *field, const char *text, struct err *e);

@@ -86,7 +86,7 @@ static int write_line(bool user, const char *line, struct err *e)
 		r = -EOPNOTSUPP;
 	} else if (fd < 0) {
 		r = err_sys(e, errno, "cannot open tracefs file '%s'", file_of(user));
-		err_hint(e, "run as root");
+		err_hint(e, "run as root; tracefs must not be read-only");
 	} else {
 		r = io_write_all(fd, line, strlen(line));
 		if (r < 0)

@@ -82,6 +82,12 @@ static int take_place(char *text, struct probe_spec *ret, struct err *e)
 	char *percent = strchr(text, '%'), *plus = strchr(text, '+'), *colon = strchr(text, ':');
 	char *at;
 
+	if (strchr(text, ';')) {
+		(void)bad(e, text, "patterns of source lines are missing here");
+		err_hint(e, "'fathom probe --line FUNC | grep PATTERN' has their numbers, for "
+			    "'FUNC:LINE'");
+		return -EINVAL;
+	}
 	if (percent && !streq(percent, "%return"))
 		return bad(e, text, "only '%return' may follow a function");
 	if (percent) {
@@ -133,7 +139,10 @@ static int take_arg(char *text, struct probe_spec *ret, struct err *e)
 			return bad(e, text, "no type follows the colon");
 	}
 	a.expr = text;
-	a.is_variable = isalpha((unsigned char)*text) || *text == '_';
+	a.all = streq(text, "$vars") || streq(text, "$params");
+	if (a.all && (a.name || a.type))
+		return bad(e, text, "neither a name nor a type is for several variables");
+	a.is_variable = a.all || isalpha((unsigned char)*text) || *text == '_';
 	if (!*text || (!a.is_variable && !strchr("%$@+-\\", *text)))
 		return bad(e, text, "the argument is neither a variable nor a register");
 	if (ret->args.len == PROBE_ARGS_MOST)
@@ -169,6 +178,9 @@ int probe_parse_lines(const char *text, struct arena *arena, struct probe_spec *
 	u64 to = 0;
 
 	*ret_to = 0;
+	/* as perf: a name with a dot is a file, and all of it is shown */
+	if (!colon && !strchr(copy, '@') && strpbrk(copy, "./"))
+		copy = arena_printf(arena, "%s:1", copy);
 	if (dash) {
 		*dash = 0;
 		if (take_number(dash + 1, 10, 1u << 30, &to) < 0)

@@ -4,8 +4,8 @@
  *
  *	[[GROUP:]EVENT=]FUNC[@FILE][+OFFSET|:LINE|%return] [ARG]...
  *	[[GROUP:]EVENT=]FILE:LINE [ARG]...
- *	ARG: [NAME=](VARIABLE[->MEMBER|.MEMBER|[N]]... | %REG | $retval | $stack[N] | $comm |
- *@SYMBOL)[:TYPE]
+ *	ARG: $vars | $params | [NAME=]VALUE[:TYPE]
+ *	VALUE: VARIABLE[->MEMBER|.MEMBER|[N]]... | %REG | $retval | $stack[N] | $comm | @SYMBOL
  */
 #ifndef CAPTURE_PROBE_TEXT_H
 #define CAPTURE_PROBE_TEXT_H
@@ -21,6 +21,7 @@ struct probe_arg {
 	const char *expr;
 	const char *type; /* NULL: by the debug information */
 	bool is_variable; /* the debug information must say where it is */
+	bool all;         /* "$vars" or "$params": each that is there */
 };
 
 struct probe_spec {
@@ -38,7 +39,7 @@ struct probe_spec {
 void probe_spec_release(struct probe_spec *s);
 /* Strings live in @arena. */
 int probe_parse(const char *text, struct arena *arena, struct probe_spec *ret, struct err *e);
-/* "FUNC[:FROM[-TO]]" or "FILE:FROM[-TO]" of --line. */
+/* "FUNC[:FROM[-TO]]" or "FILE[:FROM[-TO]]" of --line. */
 int probe_parse_lines(const char *text, struct arena *arena, struct probe_spec *ret, u32 *ret_to,
 		      struct err *e);
 

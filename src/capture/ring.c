@@ -49,14 +49,6 @@ int ring_pause(const struct ring *r, bool paused)
 	return ioctl(r->fd, PERF_EVENT_IOC_PAUSE_OUTPUT, paused ? 1 : 0) < 0 ? -errno : 0;
 }
 
-static u64 u64_at(const u8 *p)
-{
-	u64 v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
-
 /* @p holds at least header.size bytes. */
 static void count_record(struct ring_stats *stats, const struct perf_event_header *h, const u8 *p)
 {
@@ -66,11 +58,11 @@ static void count_record(struct ring_stats *stats, const struct perf_event_heade
 	case PERF_RECORD_SAMPLE: stats->samples++; break;
 	case PERF_RECORD_LOST: /* u64 id, lost */
 		if (h->size >= sizeof(*h) + 16)
-			stats->lost += u64_at(p + sizeof(*h) + 8);
+			stats->lost += load_u64(p + sizeof(*h) + 8);
 		break;
 	case PERF_RECORD_LOST_SAMPLES: /* u64 lost */
 		if (h->size >= sizeof(*h) + 8)
-			stats->lost_samples += u64_at(p + sizeof(*h));
+			stats->lost_samples += load_u64(p + sizeof(*h));
 		break;
 	case PERF_RECORD_THROTTLE: stats->throttled++; break;
 	default: break;
@@ -83,7 +75,7 @@ static int corrupt(const struct ring *r, u64 at, struct err *e)
 		       (unsigned long long)at);
 }
 
-/* A record that lies across the end of the data area, in one piece. */
+/* A record that is across the end of the data area, in one piece. */
 static const u8 *unwrap(struct ring *r, u64 offset, size_t size)
 {
 	size_t first = (size_t)(r->size - offset);

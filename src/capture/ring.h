@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One perf ring buffer: kernel writes, we read without a system call and without copying, except
- * for the one record that lies across the end.
+ * for the one record that is across the end.
  */
 #ifndef CAPTURE_RING_H
 #define CAPTURE_RING_H

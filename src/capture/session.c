@@ -242,7 +242,7 @@ static bool target_is_gone(struct session *s)
 		return true;
 	if (t->threads.len > t->processes.len * 4 || t->threads.len == 0)
 		return false;
-	/* Single threads may end while their process goes on; children do not count then. */
+	/* Single threads may end while their process continues; children do not count then. */
 	vec_each(tid, &t->threads) {
 		if (syscall(SYS_tkill, *tid, 0) == 0 || errno != ESRCH)
 			return false;

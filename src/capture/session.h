@@ -84,11 +84,11 @@ void session_free(struct session *s);
 int session_open(struct session *s, struct err *e);
 int session_enable(struct session *s, struct err *e);
 int session_disable(struct session *s);
-/* Counting stops, or goes on, in a session that runs; what processes do is reported all the time.
+/* Counting stops, or continues, in a session that runs; what processes do is reported all the time.
  */
 void session_switch(struct session *s, bool on);
 
-/* Called after each sweep over all rings; 0 to go on, > 0 to stop, < 0 for an error. */
+/* Called after each sweep over all rings; 0 to continue, > 0 to stop, < 0 for an error. */
 typedef int (*session_round)(void *ctx);
 
 /* A CPU is back, or new: event @index of session_events() has a new descriptor on it, not enabled
@@ -110,7 +110,7 @@ struct session_sinks {
 int session_run(struct session *s, u64 until, const struct session_sinks *sinks, struct err *e);
 /* One last sweep, after session_disable(). */
 int session_drain(struct session *s, const struct session_sinks *sinks, struct err *e);
-/* Overwrite mode: hands over the content of the rings; recording goes on afterwards. */
+/* Overwrite mode: hands over the content of the rings; recording continues afterwards. */
 int session_dump(struct session *s, const struct session_sinks *sinks, struct err *e);
 
 /* For the header of a recording. Valid until session_free(). */

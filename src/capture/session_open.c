@@ -4,7 +4,6 @@
 
 #include <fcntl.h>
 #include <sys/ioctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #include "base/buf.h"
@@ -18,16 +17,6 @@
 #endif
 
 enum { PID_FDS_MOST = 1024, RING_PAGES_LEAST = 2 };
-
-static void raise_fd_limit(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
-		limit.rlim_cur = limit.rlim_max;
-		(void)setrlimit(RLIMIT_NOFILE, &limit);
-	}
-}
 
 /* --- slots -------------------------------------------------------------------------------- */
 
@@ -165,7 +154,7 @@ static bool is_cycles(const struct perf_event_attr *a)
 	return a->type == PERF_TYPE_HARDWARE && a->config == PERF_COUNT_HW_CPU_CYCLES;
 }
 
-/* What people paste from other machines still profiles here, and says what it does. */
+/* Event names pasted from other machines still work here, with a note on what is used instead. */
 static bool replace_cycles(struct session *s, struct slot *slot, int error)
 {
 	if (!is_cycles(&slot->attr) ||
@@ -401,7 +390,7 @@ int session_open(struct session *s, struct err *e)
 	u64 wanted = s->ring_bytes;
 	int r = 0;
 
-	raise_fd_limit();
+	attr_raise_fd_limit();
 	vec_each(ev, &s->events->events) {
 		r = add_slot(s, ev, e);
 		if (r < 0)

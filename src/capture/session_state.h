@@ -38,7 +38,7 @@ struct session {
 	struct session_opts opts;
 	bool on_exec; /* the launched program is the target: its exec enables the events */
 	u64 ring_bytes;
-	bool ring_asked;        /* that size was asked for: less is worth a note */
+	bool ring_asked;        /* that size was requested: less is worth a note */
 	VEC(struct slot) slots; /* in the order of @events, then the side band */
 	VEC(struct ring) rings;
 	VEC(struct session_event) public_events;

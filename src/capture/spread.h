@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A timer with a fixed period samples periodic work in step: at 499 Hz, 70 % of work that repeats
- * every 10 ms was reported as 64 to 92 %. Every quarter of a second, timers that were asked for by
+ * every 10 ms was reported as 64 to 92 %. Every quarter of a second, timers requested by
  * frequency get another period, at random within 1/16 of the nominal one. Samples keep the nominal
  * weight: the mean period is the nominal one.
  */
@@ -18,7 +18,7 @@ struct spread {
 	size_t at; /* descriptor that comes next, where there are many */
 };
 
-/* True for timers that were asked for by frequency. */
+/* True for timers requested by frequency. */
 bool spread_applies(const struct perf_event_attr *attr);
 /* True every quarter of a second, and at the first call. */
 bool spread_is_due(struct spread *s);

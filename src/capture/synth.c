@@ -243,8 +243,7 @@ static int walk_cgroup(struct cgroup_walk *w, int fd)
 	return r;
 }
 
-/* The cgroup hierarchy: id and path of each. */
-static int synth_cgroups(struct synth *s, struct err *e)
+int synth_cgroups(struct synth *s, struct err *e)
 {
 	_cleanup_cgroup_mounts_ struct cgroup_mounts mounts = CGROUP_MOUNTS_INIT;
 	struct cgroup_walk w = { .synth = s };

@@ -52,6 +52,8 @@ int synth_bpf(struct synth *s, const struct bpf_programs *programs);
 int synth_process(struct synth *s, pid_t pid, struct err *e);
 /* All of them. */
 int synth_processes(struct synth *s, struct err *e);
+/* The control groups of version 2: id and path of each. */
+int synth_cgroups(struct synth *s, struct err *e);
 /* Losses that no record in the rings reported: LOST_SAMPLES. */
 int synth_lost_samples(struct synth *s, u64 lost);
 

@@ -94,7 +94,7 @@ static int maps_by_query(struct synth *s, u32 pid, int fd)
 		int r = query_one(fd, &q, at, s->data_maps, name, s->build_ids ? m.build_id : NULL);
 
 		if (r == -ENAMETOOLONG || (r < 0 && i > 0 && r != -ENOENT && r != -ESRCH))
-			return -ENOTTY; /* the text can still tell */
+			return -ENOTTY; /* the text may still help */
 		if (r == -ENOENT)
 			return 0;
 		if (r < 0)

@@ -182,7 +182,7 @@ int target_add_cgroup(struct target *t, const char *path, struct err *e)
 	int r = cgroup_mounts_read(&mounts, e);
 	int fd;
 
-	if (r >= 0 && mounts.v1_perf) { /* the kernel takes groups of this hierarchy only */
+	if (r >= 0 && mounts.v1_perf) { /* the kernel accepts groups of this hierarchy only */
 		free(mounts.v2);
 		mounts.v2 = TAKE_PTR(mounts.v1_perf);
 	}

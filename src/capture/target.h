@@ -25,7 +25,7 @@ struct target {
 	VEC(pid_t) processes; /* those of the threads, sorted: whose mappings are synthesised */
 	VEC(struct target_cgroup) cgroups;
 	VEC(u32) cpus;  /* online ones, sorted */
-	bool by_thread; /* threads were asked for, even if none is left */
+	bool by_thread; /* threads were requested, even if none is left */
 };
 
 void target_release(struct target *t);

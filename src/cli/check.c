@@ -144,15 +144,15 @@ static void check_option(const struct check *c, const opt_refs *refs, size_t i)
 	if (!(o->flags & OPT_HIDDEN))
 		check_line(c, buf_str(&label), o->help, HELP_MAX);
 	if (!ref->common && ref->base + o->offset >= c->cmd->args_size)
-		fault(c, "%s: lies outside args_size", buf_str(&label));
+		fault(c, "%s: is outside args_size", buf_str(&label));
 	if (!ref->common && o->given_offset && ref->base + o->given_offset >= c->cmd->args_size)
-		fault(c, "%s: given_offset lies outside args_size", buf_str(&label));
+		fault(c, "%s: given_offset is outside args_size", buf_str(&label));
 	check_value(c, o, buf_str(&label));
 	check_names(c, refs, i);
 	check_conflicts(c, refs, o, buf_str(&label));
 }
 
-/* Cuts @line at the first character that is the shell's business; returns the words. */
+/* Cuts @line at the first shell metacharacter; returns the words. */
 static int split_example(char *line, char **words)
 {
 	int n = 0;

@@ -40,7 +40,7 @@ enum opt_type {
 	OPT_CHOICE,    /* int: index into choices */
 	OPT_NAME,      /* const char *: its own name; of those with one field one may be given */
 	OPT_CUSTOM,    /* .parse(void *field, const char *text, struct err *) */
-	OPT_INCLUDE,   /* not an option: .include is another table, its struct lies at .offset */
+	OPT_INCLUDE,   /* not an option: .include is another table, its struct is at .offset */
 };
 
 enum {
@@ -75,6 +75,8 @@ struct opt {
 	 * option: -s of "sched timehist" is not that of "sched latency".
 	 */
 	const char *after;
+	/* An option of peers alone: it is refused, and this is what to do here; a hint. */
+	const char *instead;
 	u32 flags;
 	size_t given_offset; /* of a bool that says whether it was given; 0: none */
 };
@@ -132,9 +134,8 @@ struct command {
 	/* The synopsis in the peer's form, shown in help and after a wrong command line; or NULL.
 	 */
 	const char *peer_usage;
-	const char
-		*instead_of;   /* of whom else's tools, space separated: for those who type these */
-	const char *only_form; /* it writes a format of its own: --json and the like are refused */
+	const char *instead_of; /* names in other tool collections, space separated */
+	const char *only_form;  /* it writes a format of its own: --json and the like are refused */
 	const struct example *examples; /* ends with { 0 }; at least one */
 	const char *notes;              /* CAVEATS of the man page, may be NULL */
 	const char *see_also;           /* space separated: "fathom-report perf-record" */
@@ -206,7 +207,7 @@ bool cli_progress_wanted(const struct context *ctx);
 void cli_progress(const struct context *ctx, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
 /*
- * That it looks now, and for how long (0: until it is stopped), where a person may wonder; an empty
+ * Reports that it is observing, and for how long (0: until stopped), on a terminal; an empty
  * cli_progress() removes it.
  */
 void cli_progress_watching(const struct context *ctx, u64 duration);
@@ -230,7 +231,7 @@ int cli_parse(const struct command *cmd, int argc, char **argv, struct context *
  * word. Says what went wrong; returns the exit status.
  */
 int cli_run_as_perf(const struct context *outer, const struct command *cmd, char **argv);
-/* Is @typed the operand @word, or enough of its start to tell? */
+/* Is @typed the operand @word, or an unambiguous prefix of it? */
 bool cli_is_operand(const char *typed, const char *word);
 void cli_args_release(const struct command *cmd, struct context *ctx, void *args);
 void cli_help(const struct command *cmd, bool color, int width, struct buf *out);

@@ -68,7 +68,7 @@ static void entry(const struct page *p, const char *label, const char *text, siz
 {
 	size_t at;
 
-	/* one above the other, the room for a letter that is not there only confuses */
+	/* in a single column, empty room for a missing letter is confusing */
 	if (p->width < SIDE_BY_SIDE) {
 		label += strspn(label, " ");
 		column = INDENT + 2;
@@ -302,7 +302,7 @@ static bool begins_group(const struct command *const *commands, size_t i)
 	return true;
 }
 
-/* There are many: a line for each group, and "fathom tools" for what each of them does. */
+/* There are many tools: a line for each group, and "fathom tools" for what each of them does. */
 static void tool_groups(const struct page *p, const struct command *const *commands, size_t n,
 			size_t column)
 {

@@ -249,7 +249,7 @@ static void environment(struct buf *out)
 		{ "FATHOM_BTF", "A file with the types of this kernel, if it was built without "
 				"CONFIG_DEBUG_INFO_BTF: BTF, or a vmlinux that has it." },
 		{ "LESS", "Options of less; FRX when it is not set." },
-		{ "NO_COLOR", "No colour unless asked for, if set and not empty." },
+		{ "NO_COLOR", "No colour unless requested, if set and not empty." },
 		{ "PAGER", "Shows output that is longer than the screen; less when not set, "
 			   "nothing when empty." },
 		{ "XDG_CACHE_HOME", "Folder of the cache, instead of ~/.cache." },
@@ -433,7 +433,7 @@ static void caveats(struct buf *out, const struct command *cmd)
 		paragraphs(out, cmd->notes);
 	else
 		paragraphs(out,
-			   "What cannot be seen for want of a privilege or of a kernel feature "
+			   "What cannot be seen for lack of a privilege or of a kernel feature "
 			   "is named by 'fathom doctor'.");
 }
 

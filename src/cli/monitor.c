@@ -23,6 +23,11 @@ const struct opt monitor_options[] = {
 	  .arg = "TIME",
 	  .help = "with -i: only the interval with this moment, as 14:03:59, or 2.5s after the "
 		  "start" },
+	{ .name = "duration",
+	  .type = OPT_DURATION,
+	  AT(duration),
+	  .arg = "TIME",
+	  .help = "stop after this time, like 10s; without INTERVAL each second" },
 	{ .name = "from",
 	  .type = OPT_FILE,
 	  AT(from),
@@ -222,7 +227,7 @@ static enum style severity(const struct monitor_column *c, double value)
 	return STYLE_NONE;
 }
 
-/* A column that had to grow stays as wide: lines that follow stand in line with this one. */
+/* A column that had to grow stays as wide: lines that follow are in line with this one. */
 static void keep_width(struct prepared *p, size_t at, double value)
 {
 	int n = snprintf(NULL, 0, "%.*f", p->looks[at].decimals - 1, value);
@@ -300,7 +305,7 @@ static void fill_table(const struct run *run, struct result *r, struct prepared 
 	table_looks(r, out, p->looks);
 }
 
-/* What this machine is, and what looking at it costs: above the first headings. */
+/* What this machine is, and what observing it costs: above the first headings. */
 static void add_title(const struct run *run, struct result *r)
 {
 	struct utsname u;
@@ -359,7 +364,7 @@ static u32 screen_lines(const struct context *ctx)
 	return size.ws_row > 4 ? size.ws_row - 3u : LINES_DEFAULT;
 }
 
-/* Headings are repeated where a person would have lost sight of them. */
+/* Headings are repeated when they would have scrolled away. */
 static bool wants_heading(const struct run *run)
 {
 	u32 screen = screen_lines(run->ctx);
@@ -375,7 +380,7 @@ static bool wants_heading(const struct run *run)
 
 static int show(struct run *run, const struct snapshot *before)
 {
-	_cleanup_result_ struct result r;
+	_cleanup_result_ struct result r = { 0 };
 	struct context *ctx = run->ctx;
 	bool heading = wants_heading(run);
 	struct delta d;
@@ -415,18 +420,22 @@ static void next_snapshot(struct run *run)
 
 static int watch(struct run *run, u64 interval, u64 count)
 {
-	u64 start = clock_mono_ns();
+	u64 start = clock_mono_ns(), due = start;
+	u64 end = run->args->duration ? start + run->args->duration : UINT64_MAX;
 	int rc = 0;
 
-	for (u64 i = 1; rc >= 0 && (!count || run->shown < count); i++) {
-		u64 due = start + i * interval, now = clock_mono_ns();
+	for (u64 i = 1; rc >= 0 && (!count || run->shown < count) && due < end; i++) {
+		u64 now = clock_mono_ns();
+
+		due = start + i * interval;
 
 		/* a look that took longer than the interval does not make the next one late */
 		if (due < now) {
 			i = (now - start) / interval + 1;
 			due = start + i * interval;
 		}
-		if (counters_wait(run->live, due - now))
+		due = MIN(due, end);
+		if (counters_wait(run->live, due > now ? due - now : 0))
 			break;
 		next_snapshot(run);
 		rc = show(run, &run->before);
@@ -448,9 +457,9 @@ static int run_live(struct run *run)
 	u64 interval = a->interval, count = a->count;
 	int rc = 0;
 
-	if (!interval && (flags & (MONITOR_ENDLESS | MONITOR_RATES))) {
+	if (!interval && (a->duration || flags & (MONITOR_ENDLESS | MONITOR_RATES))) {
 		interval = NSEC_PER_SEC;
-		count = flags & MONITOR_ENDLESS ? 0 : 1;
+		count = a->duration || flags & MONITOR_ENDLESS ? 0 : 1;
 	}
 	counters_sweep(run->live, &run->after);
 	run->ctx->stream = interval != 0;
@@ -470,7 +479,7 @@ static int run_live(struct run *run)
 
 struct moment {
 	bool given;
-	bool relative; /* ns since the first snapshot; else of the day */
+	bool relative; /* ns since the first snapshot; otherwise of the day */
 	u64 ns;
 };
 
@@ -539,7 +548,7 @@ static int run_replay(struct run *run)
 		more = track_reader_next(run->replay, &next, &run->ctx->err);
 		if (more <= 0)
 			break;
-		/* several recorded intervals make one that is asked for; rows of tasks stay apart
+		/* several recorded intervals make one requested; rows of tasks stay apart
 		 */
 		if (a->interval && !tasks &&
 		    next.mono - run->before.mono + NSEC_PER_MSEC * 20 < a->interval)
@@ -548,6 +557,8 @@ static int run_replay(struct run *run)
 		if (!at.given || is_in(run, &at))
 			rc = show(run, now ? NULL : &run->before);
 		snapshot_copy(&run->before, &next);
+		if (a->duration && next.mono - run->first.mono >= a->duration)
+			break;
 	}
 	snapshot_release(&next);
 	if (rc < 0 || more < 0)

@@ -45,7 +45,7 @@ struct monitor_table {
 };
 
 enum {
-	MONITOR_ENDLESS = 1 << 0, /* goes on without being asked: each second */
+	MONITOR_ENDLESS = 1 << 0, /* repeats without an interval: each second */
 	MONITOR_LINES = 1 << 1,   /* a line each time, headings once a screen */
 	MONITOR_TIMES = 1 << 2,   /* the first column is the time */
 	MONITOR_NOW = 1 << 3,     /* gauges only: one look is enough */
@@ -60,6 +60,7 @@ enum {
 struct monitor_args {
 	u64 interval;
 	u64 count;
+	u64 duration;     /* 0: as @count says */
 	const char *from; /* a copy of /proc and /sys */
 	bool timestamp;
 	bool skip_first; /* no figures since boot */
@@ -75,7 +76,7 @@ struct monitor {
 	const struct monitor_table *tables;
 	size_t n_tables;
 	u32 flags;
-	/* Adds what is no table; NULL: nothing. */
+	/* Adds what is not a table; NULL: nothing. */
 	void (*extra)(struct result *r, const struct delta *d, const void *args);
 	/* What @extra reads: names of counters, ends with NULL; may be NULL. */
 	const char *const *wants;

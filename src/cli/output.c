@@ -2,12 +2,13 @@
 #include "cli/output.h"
 
 #include "base/io.h"
+#include "base/log.h"
 
 #define AT(field) .offset = offsetof(struct output_args, field)
 
 const struct opt output_options[] = {
 	{ 'o', "output", OPT_FILE, AT(path), .arg = "FILE", .group = "Output",
-	  .help = "write there, - is stdout; of several formats, the name's end says which" },
+	  .help = "write to this file, - is stdout; its suffix chooses among formats" },
 	{ .name = "force",
 	  .type = OPT_FLAG,
 	  AT(force),
@@ -57,10 +58,16 @@ int output_check(struct context *ctx, const struct output_args *o, const char *e
 
 int output_write(struct context *ctx, const struct output_args *o, const struct buf *text)
 {
+	bool page = output_is(o, "svg") || output_is(o, "html");
 	int r;
 
 	if (!o->path || streq(o->path, "-"))
 		return cli_print(ctx, text);
 	r = refuse_existing(ctx, o);
-	return r ? r : io_write_file_atomic(o->path, buf_str(text), text->len, &ctx->err);
+	if (!r)
+		r = io_write_file_atomic(o->path, buf_str(text), text->len, &ctx->err);
+	if (!r && !io_is_special(o->path))
+		log_warn("wrote '%s', %zu KiB%s", o->path, DIV_ROUND_UP(text->len, (size_t)1024),
+			 page ? ": open it in a browser" : "");
+	return r;
 }

@@ -21,6 +21,7 @@ extern const struct opt output_options[];
 int output_check(struct context *ctx, const struct output_args *o, const char *extensions);
 /* True when the file's name ends in ".@extension". */
 bool output_is(const struct output_args *o, const char *extension);
+/* To stdout without a file. Says on stderr what file was written, how large, and what opens it. */
 int output_write(struct context *ctx, const struct output_args *o, const struct buf *text);
 
 #endif

@@ -77,6 +77,13 @@ static int missing_value(const struct parser *p, const struct opt *o, const char
 	return -EINVAL;
 }
 
+static int refuse(const struct parser *p, const struct opt *o, const char *shown)
+{
+	err_set(p->e, EINVAL, "option '%s' of other tools is missing here", shown);
+	err_hint(p->e, "%s", o->instead);
+	return -EINVAL;
+}
+
 static bool is_known_long(const struct parser *p, const char *word)
 {
 	size_t n = strcspn(word, "=");
@@ -128,7 +135,7 @@ static bool is_option(const struct parser *p, const char *word)
 }
 
 /*
- * An optional value stands after '='. Where it is one of a few words, and the next word is one of
+ * An optional value is after '='. Where it is one of a few words, and the next word is one of
  * them, it is meant: "report -g caller" as perf's users type it.
  */
 static int store_optional(struct parser *p, struct opt_ref *ref, const char *shown)
@@ -268,6 +275,8 @@ static int parse_long(struct parser *p, const char *word)
 	if (r < 0)
 		return r;
 	snprintf(shown, sizeof(shown), "--%s", m.name);
+	if (m.ref->opt->instead)
+		return refuse(p, m.ref->opt, shown);
 	if (!opt_takes_value(m.ref->opt)) {
 		if (value) {
 			err_set(p->e, EINVAL, "option '%s' takes no value", shown);
@@ -309,6 +318,8 @@ static int parse_short(struct parser *p, const char *group)
 
 		if (!ref)
 			return unknown_short(p, group, *c);
+		if (ref->opt->instead)
+			return refuse(p, ref->opt, shown);
 		if (opt_takes_value(ref->opt)) {
 			if (c[1])
 				return store(p, ref, shown, c + 1 + (c[1] == '=' && c[2]));

@@ -31,7 +31,7 @@ static const struct {
 	  "wqlat xfsdist xfsslower zfsdist zfsslower " },
 };
 
-/* What other tools show that fathom does not: where to look instead. */
+/* What other tools show and fathom does not: where to look instead. */
 static const struct {
 	const char *names, *hint;
 } elsewhere[] = {

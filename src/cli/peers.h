@@ -3,7 +3,7 @@
 #ifndef CLI_PEERS_H
 #define CLI_PEERS_H
 
-/* Whose tool it is ("bcc"); NULL: nobody's that we know. */
+/* The collection of the tool ("bcc"); NULL: unknown. */
 const char *peer_of(const char *name);
 /* For tools that show something else: a hint at the nearest thing; NULL: not known. */
 const char *peer_elsewhere(const char *name);

@@ -57,7 +57,7 @@ static int local_period(void *field UNUSED, const char *text, struct err *e)
 	return -EOPNOTSUPP;
 }
 
-/* Ways of showing: there is one here. */
+/* Display modes: there is only one here. */
 const struct opt perf_report_options[] = {
 	FLAG('f', "force"),
 	TAKEN('n', "show-nr-samples", samples),
@@ -88,7 +88,7 @@ const struct opt perf_report_options[] = {
 const struct opt perf_annotate_options[] = {
 	FLAG('f', "force"),
 	FLAG('m', "modules"),
-	FLAG('P', "full-paths", .alias = "full-source-path source asm-raw skip-missing"),
+	FLAG(0, "source", .alias = "skip-missing"),
 	FLAG(0, "show-total-period"),
 	VALUE(0, "objdump", .alias = "addr2line stdio-color percent-limit"),
 	OPT_ENTRY(struct perf_args, 0, "percent-type", OPT_CUSTOM, value, "TYPE", TAKES,
@@ -108,6 +108,37 @@ const struct opt perf_diff_options[] = {
 	VALUE(0, "percentage"),
 	OPT_ENTRY(struct perf_args, 't', "field-separator", OPT_STRING, separator, "TEXT",
 		  "between columns, by perf's name", .flags = OPT_HIDDEN),
+	OPT_END,
+};
+
+#define PEER(letter, name_, instead_, ...)                                                    \
+	{                                                                                     \
+		.short_name = letter, .name = name_, .type = OPT_FLAG, .flags = OPT_HIDDEN,   \
+		.help = "an option of strace or perf trace", .instead = instead_, __VA_ARGS__ \
+	}
+
+const struct opt strace_peer_options[] = {
+	PEER('y', "decode-fds",
+	     "'-e trace=file' prints paths where files are opened; "
+	     "'fathom opensnoop' and 'fathom filetop' show files",
+	     .alias = "decode-pids"),
+	PEER('P', "trace-path",
+	     "'fathom strace -e trace=file ... | grep PATH' has the calls that "
+	     "name it"),
+	PEER('u', "uid", "'fathom strace -p $(pgrep -d, -u USER)' traces the processes of a user",
+	     .alias = "user"),
+	PEER(0, "sched", "'fathom sched timehist' shows when threads ran, 'fathom offcpu' why not"),
+	PEER('i', "input", "'fathom script -i FILE' shows the calls of a recording",
+	     .alias = "instruction-pointer"),
+	PEER(0, "tid", "--filter 'tid == TID' chooses a thread"),
+	PEER('E', "env", "'fathom strace -- env NAME=VALUE PROGRAM' sets variables"),
+	PEER('U', "summary-columns", "--csv and --json have a name for each column"),
+	PEER('z', "successful-only", "--filter 'ret >= 0' chooses calls that succeeded"),
+	PEER('x', "strings-in-hex", "bytes that are no text are escaped; --json has whole lines"),
+	PEER('I', "interruptible", "the target is never stopped, and Ctrl-C ends the trace",
+	     .alias = "daemonize detach-on seccomp-bpf"),
+	PEER(0, "inject", "nothing is changed in the target here", .alias = "fault kill-on-exit"),
+	PEER('X', "const-print-style", "--json has results as numbers", .alias = "raw"),
 	OPT_END,
 };
 

@@ -3,14 +3,14 @@
 
 #include "base/clock.h"
 #include "base/fmt.h"
-
-enum { STARS = 40, WIDE_AFTER = 32 };
+#include "result/hist_text.h"
 
 int probing_init(struct probing *p, struct context *ctx, const struct probing_args *a)
 {
 	*p = (struct probing){ .ctx = ctx,
 			       .args = a,
 			       .pattern = ctx->operands.len ? ctx->operands.items[0] : "",
+			       .made_from = ctx->operands.len ? ctx->operands.items[0] : "",
 			       .probes_each = 1,
 			       .source = BUF_INIT };
 	buf_addstr(&p->source, "config = { print_maps_on_exit = false; }\n");
@@ -132,6 +132,7 @@ int probing_run(struct probing *p, const char *const *maps,
 	struct context *ctx = p->ctx;
 	struct runner r = { p, show };
 	struct oneliner o = { .name = ctx->command->name,
+			      .made_from = p->made_from,
 			      .ctx = &r,
 			      .begin = begin_run,
 			      .show = show_round,
@@ -160,57 +161,18 @@ int probing_run(struct probing *p, const char *const *maps,
 
 /* --- histograms ------------------------------------------------------------------------------- */
 
-/* bcc counts 0 and 1 in one row, and has none for what is negative. */
-static u64 slot_count(const u64 *buckets, size_t n, size_t slot)
+void probing_hist(struct probing *p, const char *label, const char *unit,
+		  const struct histogram *hist, u64 total)
 {
-	u64 sum = slot + 1 < n ? buckets[slot + 1] : 0;
+	_cleanup_buf_ struct buf text = BUF_INIT;
+	struct histogram h = *hist;
 
-	return slot == 1 && n > 1 ? sum + buckets[1] : sum;
-}
-
-static void hist_row(FILE *out, bool wide, u64 low, u64 high, u64 count, u64 max)
-{
-	size_t stars = wide ? STARS / 2 : STARS;
-	size_t bar = max ? (size_t)((double)stars * (double)count / (double)max) : 0;
-	char bars[STARS + 1];
-
-	memset(bars, '*', bar);
-	bars[bar] = 0;
-	fprintf(out, wide ? "%20llu -> %-20llu" : "%10llu -> %-10llu", (unsigned long long)low,
-		(unsigned long long)high);
-	fprintf(out, " : %-8llu |%-*s|\n", (unsigned long long)count, (int)stars, bars);
-}
-
-void probing_hist(FILE *out, const char *unit, const u64 *buckets, size_t n)
-{
-	size_t last = 0;
-	u64 max = 0;
-
-	for (size_t i = 1; i < n; i++) {
-		u64 count = slot_count(buckets, n, i);
-
-		max = MAX(max, count);
-		last = count ? i : last;
+	h.unit = unit;
+	h.total = total;
+	if (p->result) {
+		result_hist_copy(p->result, "histogram", label, unit, &h);
+		return;
 	}
-	if (last) {
-		fprintf(out, last > WIDE_AFTER ? "               %-29s" : "     %-19s", unit);
-		fputs(" : count     distribution\n", out);
-	}
-	for (size_t i = 1; i <= last; i++)
-		hist_row(out, last > WIDE_AFTER, i == 1 ? 0 : 1ull << (i - 1),
-			 i < 64 ? (1ull << i) - 1 : UINT64_MAX, slot_count(buckets, n, i), max);
-	if (n && buckets[0])
-		fprintf(out, "negative: %llu\n", (unsigned long long)buckets[0]);
-}
-
-void probing_result_hist(struct result *r, const char *label, const char *unit,
-			 const struct lang_row *row, u64 total)
-{
-	struct histogram *h = result_hist_log2(r, "histogram", label, unit);
-
-	for (size_t i = 1; i < row->n_buckets; i++)
-		hist_add(h, i == 1 ? 0 : 1ull << (i - 2), row->buckets[i]);
-	if (row->n_buckets)
-		h->under = row->buckets[0];
-	h->total = total;
+	hist_text(&h, &(struct hist_text){ .form = HIST_ARROWS, .line = &text });
+	fputs(buf_str(&text), p->ctx->out);
 }

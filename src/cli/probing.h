@@ -51,6 +51,7 @@ struct probing {
 	struct context *ctx;
 	const struct probing_args *args;
 	const char *pattern;
+	const char *made_from; /* what errors name: the pattern, or all of them */
 	struct oneliner_spec spec;
 	u32 probes_each;       /* probes of one function: 2 when its return is probed as well */
 	struct buf source;     /* the program */
@@ -79,10 +80,8 @@ void probing_time(const struct probing *p);
 int probing_run(struct probing *p, const char *const *maps,
 		void (*show)(struct probing *p, struct lang *l));
 
-/* bcc's form of a histogram of powers of two; buckets as in struct lang_row. */
-void probing_hist(FILE *out, const char *unit, const u64 *buckets, size_t n);
-/* The same as part of a result; @total is the sum of the values. */
-void probing_result_hist(struct result *r, const char *label, const char *unit,
-			 const struct lang_row *row, u64 total);
+/* A histogram in bcc's form, or as a part of the result; @total is the sum of the values. */
+void probing_hist(struct probing *p, const char *label, const char *unit,
+		  const struct histogram *hist, u64 total);
 
 #endif

@@ -8,7 +8,7 @@
 #include "profile/load.h"
 
 struct profile_args {
-	const char *input; /* NULL: fathom.data, else perf.data */
+	const char *input; /* NULL: fathom.data, otherwise perf.data */
 	const char *event;
 	const char *comms;
 	const char *dsos;
@@ -20,6 +20,7 @@ struct profile_args {
 	bool no_kernel;
 	bool no_user;
 	bool no_inline;
+	const char *guest_kallsyms, *guest_modules;
 };
 
 /* For OPT_INCLUDE. */

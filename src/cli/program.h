@@ -8,8 +8,8 @@
 /* Positive: there is nothing to run, and this is the exit status that a shell has for it. */
 int program_prepare(struct launch *l, char *const *argv, struct err *e);
 /*
- * Ends it if it still runs, as the sender of the signal would have. Its exit status; 0 for one that
- * only we had reason to end, and when there is none.
+ * Ends it if it still runs, as the sender of the signal would have. Its exit status; 0
+ * for one that only fathom ended, and without a program.
  */
 int program_end(struct launch *l);
 

@@ -14,7 +14,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 
 static bool has_word(const char *list, const char *word)
 {
@@ -77,8 +76,8 @@ int cli_unknown_command(const struct command *const *commands, size_t n, const c
 }
 
 /*
- * What the user typed may be in the message: nothing of it may steer the terminal. There it is
- * filled to the width; a line elsewhere stays a line, for those who look for it.
+ * What the user typed may be in the message: no escape sequence of it may reach the terminal. On a
+ * terminal it is wrapped; elsewhere a line stays a line, so that it can be searched for.
  */
 static void add_message(struct buf *out, const char *word, const char *message)
 {
@@ -127,7 +126,7 @@ static int forgotten_error(FILE *out)
 	return poll(&p, 1, 0) > 0 && (p.revents & POLLERR) ? EPIPE : EIO;
 }
 
-/* A reader that has seen enough is no error; a full disk is. */
+/* A reader that has seen enough is not an error; a full disk is. */
 static int output_status(struct context *ctx, int status)
 {
 	if (!ctx->output_error && fflush(ctx->out) == EOF)
@@ -303,7 +302,7 @@ static bool is_help(const char *word)
 }
 
 /*
- * Options that stand before the command belong to it: "fathom --json doctor" and "fathom doctor
+ * Options that are before the command belong to it: "fathom --json doctor" and "fathom doctor
  * --json" are the same. @words has room for all of argv; words[0] becomes the command's name.
  */
 static int dispatch(struct context *ctx, int argc, char **argv, char **words)
@@ -375,7 +374,7 @@ int cli_main(const struct command *const *commands, size_t n_commands, int argc,
 	int status;
 
 	fill_standard_fds();
-	signal(SIGPIPE, SIG_IGN);
+	stop_ignore_pipe();
 	status = peer ? run_command(peer, argc, argv, &ctx) : dispatch(&ctx, argc, argv, words);
 	err_release(&ctx.err);
 	return status;

@@ -236,7 +236,7 @@ void cli_progress(const struct context *ctx, const char *fmt, ...)
 
 void cli_progress_watching(const struct context *ctx, u64 duration)
 {
-	/* a part of the time that was asked for may be over */
+	/* a part of the time requested may be over */
 	u64 seconds = (duration + NSEC_PER_SEC / 2) / NSEC_PER_SEC;
 
 	if (!duration)

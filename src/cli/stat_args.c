@@ -60,7 +60,7 @@ const struct opt stat_options[] = {
 	     "events in perf's syntax, see fathom list; {a,b} are counted together",
 	     .parse = parse_event_arg),
 	WHAT(0, "filter", OPT_CUSTOM, events, "FILTER",
-	     "only hits of the tracepoints before it for which this is true",
+	     "only hits of the preceding tracepoints for which this is true",
 	     .parse = parse_filter_arg),
 	WHAT('M', "metrics", OPT_CUSTOM, events, "NAME[,NAME]",
 	     "the events of these metrics, like ipc or llc-miss", .parse = parse_metric_arg),
@@ -73,11 +73,11 @@ const struct opt stat_options[] = {
 	     .conflicts = "repeat interval control"),
 	WHAT('n', "null", OPT_FLAG, null_run, NULL, "count nothing, only measure time"),
 	WHAT('i', "no-inherit", OPT_FLAG, no_inherit, NULL,
-	     "not the children that the target makes"),
+	     "do not follow the target's child processes"),
 	WHAT(0, "all-user", OPT_FLAG, user_only, NULL, "only what happens in user space",
 	     .conflicts = "all-kernel"),
 	WHAT(0, "all-kernel", OPT_FLAG, kernel_only, NULL, "only what happens in the kernel"),
-	WHAT(0, "exclude-guest", OPT_FLAG, no_guest, NULL, "not what happens in virtual machines"),
+	WHAT(0, "exclude-guest", OPT_FLAG, no_guest, NULL, "do not count in virtual machines"),
 	WHAT(0, "no-scale", OPT_FLAG, no_scale, NULL,
 	     "multiplexed counts as they are, not scaled up"),
 	WHAT('c', "scale", OPT_FLAG, scale, NULL, "scale multiplexed counts, the default",
@@ -86,8 +86,8 @@ const struct opt stat_options[] = {
 	     "run the program N times: mean, spread, confidence; 0: until Ctrl-C", .max = RUNS_MOST,
 	     .given_offset = offsetof(struct stat_args, repeat_given)),
 	WHEN('I', "interval", OPT_CUSTOM, interval, "TIME",
-	     "what happened in each such time; a plain number is milliseconds",
-	     .parse = option_delay, .alias = "interval-print"),
+	     "print counts at this interval; a plain number is milliseconds", .parse = option_delay,
+	     .alias = "interval-print"),
 	WHEN(0, "interval-count", OPT_U64, interval_count, "N", "stop after N intervals"),
 	WHEN('D', "delay", OPT_CUSTOM, delay, "TIME",
 	     "begin after this time; a plain number is milliseconds, -1 waits for --control",
@@ -193,7 +193,7 @@ static int add_defaults(struct choice *c)
 	struct err *e = c->err;
 	int rc;
 
-	*c->no_pmu = !stat_perf_form(c->args) && !has_pmu();
+	*c->no_pmu = !stat_perf_form(c->args) && !c->args->as_perf && !has_pmu();
 	rc = event_parse(c->events, c->whole ? "cpu-clock" : "task-clock", e);
 	if (rc >= 0)
 		rc = event_parse(c->events, default_software, e);
@@ -332,10 +332,10 @@ int stat_args_check(const struct context *ctx, const struct stat_args *a, struct
 	if (a->repeat_given && (a->interval || a->by_thread))
 		return usage(e, "-r does not go with -I or --per-thread",
 			     "run it once, or count all threads together");
-	if (a->delay == OPTION_DELAY_TOLD && !a->control)
+	if (a->delay == OPTION_DELAY_CONTROL && !a->control)
 		return usage(e, "counting would never begin",
 			     "with -D -1, name a descriptor or a FIFO with --control");
-	if (a->interval == OPTION_DELAY_TOLD || a->timeout == OPTION_DELAY_TOLD)
+	if (a->interval == OPTION_DELAY_CONTROL || a->timeout == OPTION_DELAY_CONTROL)
 		return usage(e, "a time cannot be negative", "use a time like 100ms");
 	if (a->separator && !*a->separator)
 		return usage(e, "a separator cannot be empty", "-x, or -x ';'");

@@ -47,6 +47,7 @@ struct stat_args {
 	bool compare;
 	bool strict;
 	bool why;
+	bool as_perf; /* called by perf's name */
 };
 
 extern const struct opt stat_options[];

@@ -19,7 +19,7 @@ struct stat_watch {
 	struct stat_why why;
 };
 
-/* @launched: the program that waits for our word; 0: none. Positive: an exit status. */
+/* @launched: the program that is held before exec; 0: none. Positive: an exit status. */
 int stat_watch_open(struct stat_watch *w, const struct target_args *a, u32 launched, struct err *e);
 int stat_watch_start(struct stat_watch *w, struct err *e);
 int stat_watch_run(struct stat_watch *w, u64 until, bool (*done)(void *), void *ctx, struct err *e);

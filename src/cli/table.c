@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 
-/* The forms of results are no business of a command that has one of its own. */
+/* Output formats do not apply to a command that has a format of its own. */
 static bool is_hidden(const struct command *cmd, const struct opt *o, bool common)
 {
 	return (o->flags & OPT_HIDDEN) ||

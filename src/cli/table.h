@@ -16,7 +16,7 @@ extern const struct opt common_options[];
 struct opt_ref {
 	const struct opt *opt;
 	size_t base; /* where the struct that opt->offset counts from begins */
-	bool common; /* lies in struct common_args, not in the command's own */
+	bool common; /* is in struct common_args, not in the command's own */
 	bool hidden; /* accepted, but not shown */
 	bool given;  /* for the parser */
 };
@@ -25,7 +25,7 @@ typedef VEC(struct opt_ref) opt_refs;
 /* The command's own options (included tables in place), then the common ones; release with
  * vec_release(). */
 void opts_collect(const struct command *cmd, opt_refs *ret);
-/* Is it the first of its group that is shown? Groups stand in the order of their first options. */
+/* Is it the first of its group that is shown? Groups are in the order of their first options. */
 bool opts_group_begins(const opt_refs *refs, size_t i);
 const char *opt_group(const struct opt *o);
 bool opt_takes_value(const struct opt *o);

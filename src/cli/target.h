@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who is checked, and for how long: the same letters for every command that captures. */
+/* The target and the duration: the same letters for every command that captures. */
 #ifndef CLI_TARGET_H
 #define CLI_TARGET_H
 

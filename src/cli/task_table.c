@@ -164,7 +164,7 @@ static double counter_ns(const struct delta *d, const char *name)
 	return counter != SET_NONE && formula_counter(d, counter, all, &value) ? value : 0;
 }
 
-/* What the meter shows, and what of it is not a task's; ns. */
+/* What the meter shows, and the part of it that belongs to no task; ns. */
 struct account {
 	double meter, irq, steal, rows, dead;
 	const char *by, *words;
@@ -239,7 +239,7 @@ void task_account(struct result *r, const struct delta *d, bool say)
 		    a.steal / 1e9, rest / 1e9);
 	if (t->meter.leaving > NSEC_PER_MSEC)
 		result_note(r, NOTE_INFO, NULL,
-			    "%.3f s of it is no work: the kernel charges tasks from their wakeup "
+			    "%.3f s of it is not work: the kernel charges tasks from their wakeup "
 			    "on, while their CPU leaves its idle state",
 			    (double)t->meter.leaving / 1e9);
 }

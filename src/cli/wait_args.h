@@ -33,12 +33,12 @@ struct wait_args {
 
 extern const struct opt wait_options[];
 
-/* What all of them say about themselves. */
-#define WAIT_NOTES                                                                            \
-	"While it loads, watches and finds names, fathom itself goes first (nice -20) where " \
-	"that is allowed: it takes a fifth of a second of CPU time in all, and would have "   \
-	"to wait many seconds for that where hundreds of threads want a CPU. Programs that "  \
-	"it starts run as usual."
+/* Help text common to all of them. */
+#define WAIT_NOTES                                                                                \
+	"While it loads, observes and resolves names, fathom raises its own priority (nice -20) " \
+	"where that is allowed: it needs a fifth of a second of CPU time in all, and would have " \
+	"to wait many seconds for that where hundreds of threads want a CPU. Programs that it "   \
+	"starts run at normal priority."
 
 /* The target in the form that the engine takes. */
 struct wait_filter {
@@ -49,9 +49,9 @@ struct wait_filter {
 
 int wait_filter_make(struct wait_filter *f, const struct wait_args *a, struct err *e);
 void wait_filter_release(struct wait_filter *f);
-/* The states that are asked for: bits of enum wait_in. */
+/* The states requested: bits of enum wait_in. */
 u32 wait_states(const struct wait_args *a);
-/* Of a process that was named, a wait that goes on all the time may be the answer. */
+/* Of a process that was named, a wait that continues all the time may be the answer. */
 bool wait_shows_open(const struct wait_args *a);
 
 /* A recording is checked, no program: EXIT_USAGE when there is one. */

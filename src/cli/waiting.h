@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A look at the waits of the running machine, or of a program, for the commands that take one. */
+/* Observing waits of the running machine or of a program, for the commands that do so. */
 #ifndef CLI_WAITING_H
 #define CLI_WAITING_H
 
@@ -25,7 +25,7 @@ void wait_run_release(struct wait_run *r);
 /* Ends the program if it still runs; its status for the command's own. */
 int wait_run_status(struct wait_run *r);
 
-/* Says that no thread of the target was seen, and why that may be; returns the status. */
+/* Reports that no thread of the target was seen, and possible reasons; returns the status. */
 int wait_not_seen(struct context *ctx, const range_list *pids);
 
 #endif

@@ -15,60 +15,43 @@ struct annotate_args {
 	const char *symbol;
 	u64 top;
 	bool top_given;
-	bool stdio, group, no_source, counts, lines;
+	bool stdio, group, no_source, counts, lines, paths, raw;
 	const char *syntax, *prefix, *vmlinux, *other;
 	u64 strip;
 	struct perf_args perf;
 };
 
 #define AT(field) .offset = offsetof(struct annotate_args, field)
+#define OPTION(letter, name_, type_, field, arg_, help_, ...) \
+	OPT_ENTRY(struct annotate_args, letter, name_, type_, field, arg_, help_, __VA_ARGS__)
 
 static const struct opt annotate_options[] = {
 	{ .type = OPT_INCLUDE, .include = profile_options, AT(profile) },
 	{ 's', "symbol", OPT_STRING, AT(symbol), .arg = "NAME", .help = "this function" },
-	{ .name = "top",
-	  .type = OPT_U64,
-	  AT(top),
-	  .arg = "N",
-	  .def = "3",
-	  .given_offset = offsetof(struct annotate_args, top_given),
-	  .help = "without a name: how many of the heaviest functions" },
-	{ .name = "stdio",
-	  .type = OPT_FLAG,
-	  AT(stdio),
-	  .alias = "stdio2 tui gtk",
-	  .help = "the text that perf annotate --stdio prints" },
-	{ .name = "group",
-	  .type = OPT_FLAG,
-	  AT(group),
-	  .help = "several events: a column for each" },
-	{ .name = "diff",
-	  .type = OPT_FILE,
-	  AT(other),
-	  .arg = "FILE",
-	  .help = "compare with the same function in an earlier recording" },
-	{ .name = "no-source",
-	  .type = OPT_FLAG,
-	  AT(no_source),
-	  .help = "no source lines between the instructions" },
+	OPTION(0, "top", OPT_U64, top, "N",
+	       "without a name: how many of the heaviest functions, of each event", .def = "3",
+	       .given_offset = offsetof(struct annotate_args, top_given)),
+	OPTION(0, "stdio", OPT_FLAG, stdio, NULL, "the text that perf annotate --stdio prints",
+	       .alias = "stdio2 tui gtk"),
+	OPTION(0, "group", OPT_FLAG, group, NULL, "several events: a column for each"),
+	OPTION(0, "diff", OPT_FILE, other, "FILE",
+	       "compare with the same function in an earlier recording"),
+	OPTION(0, "no-source", OPT_FLAG, no_source, NULL,
+	       "no source lines between the instructions"),
+	OPTION('A', "asm-raw", OPT_FLAG, raw, NULL, "the bytes of instructions, too"),
 	{ 'n', "show-nr-samples", OPT_FLAG, AT(counts),
 	  .help = "numbers of samples instead of shares" },
 	{ 'M', "disassembler-style", OPT_STRING, AT(syntax), .arg = "STYLE",
 	  .help = "att (default) or intel" },
-	{ .name = "prefix",
-	  .type = OPT_STRING,
-	  AT(prefix),
-	  .arg = "DIR",
-	  .help = "look for source files below this folder" },
-	{ .name = "prefix-strip",
-	  .type = OPT_U64,
-	  AT(strip),
-	  .arg = "N",
-	  .help = "and leave out the first N parts of their paths" },
+	OPTION(0, "prefix", OPT_STRING, prefix, "DIR", "look for source files below this folder"),
+	OPTION(0, "prefix-strip", OPT_U64, strip, "N",
+	       "and leave out the first N parts of their paths"),
 	{ 'k', "vmlinux", OPT_FILE, AT(vmlinux), .arg = "FILE",
 	  .help = "the kernel's code: a core file instead of /proc/kcore" },
 	{ 'l', "print-line", OPT_FLAG, AT(lines), .flags = OPT_HIDDEN,
-	  .help = "perf's: places as FILE:LINE" },
+	  .help = "perf's: the heaviest lines first, and places after instructions" },
+	{ 'P', "full-paths", OPT_FLAG, AT(paths), .flags = OPT_HIDDEN,
+	  .help = "perf's: whole paths in these", .alias = "full-source-path" },
 	{ 'd', "only-dsos", OPT_STRING, AT(profile.dsos), .arg = "LIST", .flags = OPT_HIDDEN,
 	  .help = "perf's letter for --dsos" },
 	{ .type = OPT_INCLUDE, .include = profile_perf_options, AT(profile) },
@@ -78,6 +61,7 @@ static const struct opt annotate_options[] = {
 
 /* Functions without code: this many are named in notes, the others counted. */
 enum { FAILURES_NAMED = 3 };
+enum { SHOW_NOT_YET, SHOW_SHOWN, SHOW_FAILED };
 
 struct job {
 	struct context *ctx;
@@ -91,26 +75,51 @@ struct job {
 	bool as_perf;
 };
 
-static struct annotate_text look_of(const struct job *j, const struct hits_function *f)
+/* Lines of sources that were edited since may be others than those that ran. */
+static void compare_times(struct job *j, const struct listing *l)
 {
-	struct annotate_text o = {
+	const struct hits_function *f = l->function;
+	u64 built = f->module ? symbols_bytes_time(j->hits.symbols, f->module) : 0;
+
+	for (size_t i = 0; built && i < l->lines.len; i++) {
+		const char *file = l->lines.items[i].file;
+
+		if (file && source_files_newer(&j->files, file, built))
+			result_note(&j->result, NOTE_WARNING,
+				    "build and record again, or look at instructions only",
+				    "source file '%s' is newer than '%s': its lines may be others",
+				    file, f->dso ? f->dso : "the program");
+	}
+}
+
+static struct annotate_text look_of(const struct job *j, size_t event)
+{
+	return (struct annotate_text){
 		.color = cli_color(j->ctx),
 		.unicode = term_unicode(),
 		.no_source = j->args->no_source,
 		.group = j->args->group,
 		.counts = j->args->counts,
 		.lines = j->args->lines,
+		.paths = j->args->paths,
+		.raw = j->args->raw,
+		.event = event,
 	};
-
-	for (size_t i = 1; i < j->hits.n_events; i++)
-		if (f->samples[i] > f->samples[o.event])
-			o.event = i;
-	return o;
 }
 
-static int show(struct job *j, const struct hits_function *f)
+static size_t main_event(const struct job *j, const struct hits_function *f)
 {
-	struct annotate_text look = look_of(j, f);
+	size_t best = 0;
+
+	for (size_t i = 1; i < j->hits.n_events; i++)
+		if (f->samples[i] > f->samples[best])
+			best = i;
+	return best;
+}
+
+static int show(struct job *j, const struct hits_function *f, size_t event)
+{
+	struct annotate_text look = look_of(j, event);
 	struct listing l;
 	int r = listing_make(&l, &j->hits, f, &j->listing, &j->ctx->err);
 
@@ -129,6 +138,8 @@ static int show(struct job *j, const struct hits_function *f)
 	}
 	if (!j->shown)
 		annotate_notes(&l, &j->hits, &j->result);
+	if (!j->args->no_source)
+		compare_times(j, &l);
 	j->shown++;
 	listing_release(&l);
 	return 0;
@@ -166,30 +177,83 @@ static void count_passed_over(struct job *j)
 			    j->failed - FAILURES_NAMED);
 }
 
-/* The heaviest ones whose code can be read. */
-static int show_top(struct job *j)
+/* One look at all events: in columns side by side, or in a table's. */
+static bool is_together(const struct job *j)
+{
+	return j->args->group || cli_is_machine(j->ctx);
+}
+
+struct ranked {
+	const struct hits_function *function;
+	u64 weight;
+	size_t rank; /* in the order of all events together */
+};
+
+static int compare_ranked(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+
+	if (x->weight != y->weight)
+		return x->weight > y->weight ? -1 : 1;
+	return x->rank < y->rank ? -1 : x->rank > y->rank;
+}
+
+/* The heaviest of an event whose code can be read; @state has what was shown or failed before. */
+static void show_top_of(struct job *j, size_t event, u8 *state)
 {
 	size_t most = j->as_perf && !j->args->top_given ? SIZE_MAX : (size_t)j->args->top;
+	size_t n = j->hits.functions.len, found = 0;
+	_cleanup_free_ struct ranked *order = xcalloc(n, sizeof(*order));
 
-	vec_each(f, &j->hits.functions) {
-		if (j->shown >= most)
-			break;
-		if (show(j, f) < 0)
+	for (size_t i = 0; i < n; i++)
+		order[i] = (struct ranked){ &j->hits.functions.items[i],
+					    j->hits.functions.items[i].weight[event], i };
+	qsort(order, n, sizeof(*order), compare_ranked);
+	for (size_t i = 0; i < n && found < most; i++) {
+		u8 *is = &state[order[i].rank];
+
+		if (!order[i].function->samples[event])
+			continue;
+		if (*is == SHOW_SHOWN && is_together(j)) {
+			found++;
+		} else if (*is != SHOW_FAILED && show(j, order[i].function, event) >= 0) {
+			*is = SHOW_SHOWN;
+			found++;
+		} else if (*is != SHOW_FAILED) {
+			*is = SHOW_FAILED;
 			pass_over(j);
+		}
 	}
+}
+
+static int show_top(struct job *j)
+{
+	_cleanup_free_ u8 *state = xcalloc(j->hits.functions.len, sizeof(*state));
+	const struct hits_function *first = &j->hits.functions.items[0];
+
+	for (size_t i = 0; i < j->hits.n_events; i++)
+		show_top_of(j, i, state);
 	count_passed_over(j);
 	if (j->shown)
 		return 0;
 	/* the reason of the heaviest one */
-	(void)show(j, &j->hits.functions.items[0]);
+	(void)show(j, first, main_event(j, first));
 	return -ENOENT;
 }
 
 static int find_and_show(struct job *j, const char *name)
 {
 	const struct hits_function *f = hits_find(&j->hits, name);
+	int r = 0;
 
-	return f ? show(j, f) : not_found(j, name);
+	if (!f)
+		return not_found(j, name);
+	if (is_together(j))
+		return show(j, f, main_event(j, f));
+	for (size_t i = 0; r >= 0 && i < j->hits.n_events; i++)
+		if (f->samples[i])
+			r = show(j, f, i);
+	return r;
 }
 
 static int print(struct job *j)
@@ -200,7 +264,7 @@ static int print(struct job *j)
 		vec_each(note, &j->result.notes) {
 			if (j->as_perf && note->level == NOTE_INFO)
 				continue;
-			/* perf's readers have no place for it in the text */
+			/* programs that parse perf's text do not expect it */
 			if (j->as_perf) {
 				log_warn("%s", note->text);
 				continue;
@@ -260,6 +324,8 @@ static int compare(struct job *j, const char *name, const struct hits_opts *opts
 	if (r >= 0)
 		r = annotate_diff(&before, &old, &after, &j->hits, &j->files, &j->result, e);
 	if (r >= 0)
+		compare_times(j, &after);
+	if (r >= 0)
 		r = cli_show(j->ctx, &j->result);
 	listing_release(&before);
 	listing_release(&after);
@@ -295,6 +361,9 @@ static int choose(struct context *ctx, struct annotate_args *a, struct hits_opts
 	*o = (struct hits_opts){ .event = load.event,
 				 .dsos = load.dsos,
 				 .comms = load.comms,
+				 .symbols = load.symbols,
+				 .no_kernel = load.no_kernel,
+				 .no_user = load.no_user,
 				 .pids = load.pids,
 				 .tids = load.tids,
 				 .cpus = load.cpus,
@@ -351,7 +420,8 @@ const struct command cmd_annotate = {
 		"source lines between (where there is debug information), jumps inside as arrows, "
 		"calls by name, and which function was inlined where.\n\n"
 		"The code comes from the file that was recorded: another build of it is refused, "
-		"not guessed. Code made at run time is read from a jitdump, the kernel's from "
+		"not guessed. Code made at run time is read from a jitdump, or from its process "
+		"while that runs and has a map of its code (/tmp/perf-PID.map); the kernel's from "
 		"/proc/kcore. Source files are looked for where they were compiled; --prefix names "
 		"another place.\n\n"
 		"--diff lines two recordings up by source line, so that a rebuilt program can be "
@@ -362,8 +432,8 @@ const struct command cmd_annotate = {
 	.operands = "[FUNCTION]",
 	.max_operands = 1,
 	.examples = annotate_examples,
-	.notes = "Without an event that samples precisely the share stands mostly at the "
-		 "instruction after the slow one.",
+	.notes = "Without precise sampling, most of a share appears at the instruction after the "
+		 "slow one.",
 	.see_also = "fathom-record fathom-report fathom-diff",
 	.run = annotate_run,
 };

@@ -111,8 +111,9 @@ static int archive_run(struct context *ctx, void *args)
 		r = profile_default_input(&a->input, &ctx->err);
 	if (r < 0)
 		return r;
-	if (!a->output.path)
-		a->output.path = usual = xasprintf("%s.tar", a->input);
+	usual = a->output.path ? NULL : xasprintf("%s.tar", a->input);
+	if (usual)
+		a->output.path = usual;
 	a->output.force |= ctx->as_perf;
 	r = output_check(ctx, &a->output, NULL);
 	if (r)
@@ -148,9 +149,9 @@ const struct command cmd_archive = {
 	.summary = "a recording with the files that it needs, in one tar",
 	.description = "Puts a recording and the programs and libraries that it names into one "
 		       "file, with the debug files of those that are stripped, in the form in "
-		       "which perf archive has it: unpacked into ~/.debug, "
-		       "all views find names, lines and code there, on any machine. Files that "
-		       "were built again since are left out, and counted.",
+		       "which perf archive has it: unpacked into ~/.debug, all views find names, "
+		       "lines and code there, on any machine. Files that have been rebuilt since "
+		       "are left out and counted.",
 	.question = Q_LOOK,
 	.options = options,
 	.args_size = sizeof(struct archive_args),

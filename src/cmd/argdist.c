@@ -79,10 +79,7 @@ static void show_hist(void *ctx, const struct lang_row *row)
 			   : r->probe->is_default ? "retval"
 						  : r->probe->values.items[0].expr;
 
-	if (r->p->result)
-		probing_result_hist(r->p->result, r->probe->title, unit, row, r->total);
-	else
-		probing_hist(r->p->ctx->out, unit, row->buckets, row->n_buckets);
+	probing_hist(r->p, r->probe->title, unit, row->hist, r->total);
 }
 
 static void count_row(void *ctx, const struct lang_row *row)
@@ -177,6 +174,7 @@ static int argdist_run(struct context *ctx, void *args)
 {
 	struct argdist_args *a = args;
 	struct argdist d = { .args = a };
+	_cleanup_buf_ struct buf made_from = BUF_INIT;
 	struct probing p;
 	int rc = 0;
 
@@ -189,6 +187,9 @@ static int argdist_run(struct context *ctx, void *args)
 	if (rc < 0)
 		return EXIT_USAGE;
 	probing_init(&p, ctx, &a->probing);
+	vec_each(it, &a->words)
+		buf_addf(&made_from, "%s%s", made_from.len ? "' '" : "", it->text);
+	p.made_from = buf_str(&made_from);
 	p.tool = &d;
 	p.count = a->count;
 	if (a->string_size)

@@ -38,6 +38,7 @@ static const struct opt bpftrace_options[] = {
 	     "only probes whose name matches"),
 	WHAT(0, "fmt", OPT_FLAG, fmt, NULL, "print the program in one form"),
 	WHAT('d', "debug", OPT_STRINGS, stage, "STAGE", "print the generated code, run nothing"),
+	WHAT(0, "duration", OPT_DURATION, duration, "TIME", "end after this time"),
 	WHAT('V', "version", OPT_FLAG, version, NULL, "show the version"),
 	OUTPUT('f', NULL, OPT_STRING, format_text, "FORMAT", "text, json or folded", .def = "text"),
 	OUTPUT('o', "output", OPT_FILE, output, "FILE", "write there"),
@@ -68,7 +69,7 @@ static int usage_error(struct context *ctx, const char *text)
 	return EXIT_FAILED;
 }
 
-/* The number of one of the words, which NULL ends; -1: it is none of them. */
+/* The number of one of the words, which NULL ends; -1: not one of them. */
 static int choice(const char *text, const char *const *words)
 {
 	for (int i = 0; words[i]; i++)
@@ -180,6 +181,8 @@ static int set_mode(struct context *ctx, struct trace_args *a)
 		err_hint(&ctx->err, "a program starts in milliseconds: run it as it is");
 		return EXIT_FAILED;
 	}
+	if (a->test || a->bench)
+		a->dry_run = false;
 	if (!a->mode)
 		return 0;
 	a->test = a->test || streq(a->mode, "test");

@@ -72,7 +72,7 @@ static int show(struct context *ctx, const char *folder)
 		{ "path", "FILE", VALUE_TEXT, COLUMN_FILL },
 	};
 	_cleanup_buf_ struct buf text = BUF_INIT;
-	_cleanup_result_ struct result r;
+	_cleanup_result_ struct result r = { 0 };
 	kept_files all = { 0 };
 	struct table *t;
 	int code;
@@ -121,9 +121,9 @@ static const struct example examples[] = {
 const struct command cmd_buildid_cache = {
 	.name = "buildid-cache",
 	.summary = "keep copies of programs by their build ids",
-	.description = "A recording names code by build ids; when the program is built again, its "
-		       "old code is gone. A copy in ~/.debug, where perf has it, too, is found by "
-		       "every command that looks for names, lines and code.",
+	.description = "A recording names code by build ids; when the program is rebuilt, its "
+		       "old code is gone. A copy in ~/.debug, where perf has it, too, is found "
+		       "by every command that looks for names, lines and code.",
 	.question = Q_LOOK,
 	.options = options,
 	.args_size = sizeof(struct cache_args),

@@ -30,7 +30,7 @@ static int show(struct context *ctx, const struct needed_files *files)
 		{ "path", "FILE", VALUE_TEXT, COLUMN_FILL },
 	};
 	_cleanup_buf_ struct buf text = BUF_INIT;
-	_cleanup_result_ struct result r;
+	_cleanup_result_ struct result r = { 0 };
 	struct table *t;
 
 	result_init(&r, "buildid-list");

@@ -20,67 +20,30 @@ struct callgraph_args {
 static const char *const units[] = { "function", "module", NULL };
 
 #define AT(field) .offset = offsetof(struct callgraph_args, field)
+#define OPTION(letter, name_, type_, field, arg_, help_, ...) \
+	OPT_ENTRY(struct callgraph_args, letter, name_, type_, field, arg_, help_, __VA_ARGS__)
 
 static const struct opt callgraph_options[] = {
 	{ .type = OPT_INCLUDE, .include = profile_options, AT(profile) },
 	{ .type = OPT_INCLUDE, .include = output_options, AT(output) },
-	{ .name = "dot",
-	  .type = OPT_FLAG,
-	  AT(dot),
-	  .group = "Output",
-	  .help = "print it for graphviz" },
-	{ .name = "by",
-	  .type = OPT_CHOICE,
-	  AT(by),
-	  .arg = "WHAT",
-	  .def = "function",
-	  .choices = units,
-	  .help = "node type" },
-	{ .name = "focus",
-	  .type = OPT_STRING,
-	  AT(focus),
-	  .arg = "GLOB",
-	  .help = "only stacks with such a function" },
-	{ .name = "nodes",
-	  .type = OPT_U64,
-	  AT(nodes),
-	  .arg = "N",
-	  .def = "80",
-	  .max = CALLGRAPH_NODES_MOST,
-	  .alias = "nodecount",
-	  .help = "maximum number of functions shown" },
-	{ .name = "min-node",
-	  .type = OPT_PERCENT,
-	  AT(min_node),
-	  .arg = "P",
-	  .def = "0.5",
-	  .alias = "nodefraction",
-	  .help = "hide functions below this share" },
-	{ .name = "min-arc",
-	  .type = OPT_PERCENT,
-	  AT(min_arc),
-	  .arg = "P",
-	  .def = "0.1",
-	  .alias = "edgefraction",
-	  .help = "hide calls below this share" },
-	{ .name = "lines",
-	  .type = OPT_U64,
-	  AT(lines),
-	  .arg = "N",
-	  .def = "25",
-	  .help = "maximum number of lines per table; 0: all" },
-	{ .name = "title",
-	  .type = OPT_STRING,
-	  AT(title),
-	  .arg = "TEXT",
-	  .group = "Output",
-	  .help = "heading of the picture" },
+	OPTION(0, "dot", OPT_FLAG, dot, NULL, "print it for graphviz", .group = "Output"),
+	OPTION(0, "by", OPT_CHOICE, by, "WHAT", "node type", .def = "function", .choices = units),
+	OPTION(0, "focus", OPT_STRING, focus, "GLOB", "only stacks with such a function"),
+	OPTION(0, "nodes", OPT_U64, nodes, "N", "maximum number of functions shown", .def = "80",
+	       .max = CALLGRAPH_NODES_MOST, .alias = "nodecount"),
+	OPTION(0, "min-node", OPT_PERCENT, min_node, "P", "hide functions below this share",
+	       .def = "0.5", .alias = "nodefraction"),
+	OPTION(0, "min-arc", OPT_PERCENT, min_arc, "P", "hide calls below this share", .def = "0.1",
+	       .alias = "edgefraction"),
+	OPTION(0, "lines", OPT_U64, lines, "N", "maximum number of lines per table; 0: all",
+	       .def = "25"),
+	OPTION(0, "title", OPT_STRING, title, "TEXT", "heading of the picture", .group = "Output"),
 	OPT_END,
 };
 
 static int show(struct context *ctx, const struct callgraph_args *a, const struct callgraph *g)
 {
-	_cleanup_result_ struct result result;
+	_cleanup_result_ struct result result = { 0 };
 	bool machine = cli_is_machine(ctx);
 
 	result_init(&result, "callgraph");
@@ -127,7 +90,7 @@ static int draw(struct context *ctx, const void *args, struct profile *p)
 	struct callgraph g;
 	int r;
 
-	/* the tables tell it themselves */
+	/* the tables say so themselves */
 	if (a->dot || a->output.path)
 		profile_args_warn(p);
 	if (output_is(&a->output, "html"))
@@ -171,8 +134,8 @@ const struct command cmd_callgraph = {
 	.description =
 		"Draws each function once, however many ways lead to it, with the share of time "
 		"that it took with all it called and by itself, and an arc for each call.\n\n"
-		"What is light is left out, and said: how many functions and calls, and how much "
-		"ran in them. A call that goes through a function that is not shown is a dashed "
+		"Light functions and calls are left out; their number and weight are shown. "
+		"A call that goes through a function that is not shown is a dashed "
 		"arc between its neighbours. Recursion counts once.",
 	.question = Q_LOOK,
 	.options = callgraph_options,

@@ -20,78 +20,35 @@ struct components_args {
 };
 
 #define AT(field) .offset = offsetof(struct components_args, field)
-#define INPUT     .group = "Input"
+#define OPTION(letter, name_, type_, field, arg_, help_, ...) \
+	OPT_ENTRY(struct components_args, letter, name_, type_, field, arg_, help_, __VA_ARGS__)
+#define INPUT .group = "Input"
 
 static const struct opt components_options[] = {
 	/* profile_options without its filters of names: --symbols means another thing here */
 	{ 'i', "input", OPT_FILE, AT(profile.input), .arg = "FILE", INPUT,
 	  .help = "the recording to read" },
-	{ .name = "event",
-	  .type = OPT_STRING,
-	  AT(profile.event),
-	  .arg = "GLOB",
-	  INPUT,
-	  .help = "only samples of these events" },
-	{ .name = "comms",
-	  .type = OPT_STRING,
-	  AT(profile.comms),
-	  .arg = "LIST",
-	  INPUT,
-	  .alias = "comm",
-	  .help = "only commands of these names (globs, comma separated)" },
-	{ .name = "pids",
-	  .type = OPT_PIDS,
-	  AT(profile.pids),
-	  .arg = "PID,...",
-	  INPUT,
-	  .help = "only these processes" },
-	{ .name = "tids",
-	  .type = OPT_PIDS,
-	  AT(profile.tids),
-	  .arg = "TID,...",
-	  INPUT,
-	  .help = "only these threads" },
-	{ .name = "cpus",
-	  .type = OPT_RANGES,
-	  AT(profile.cpus),
-	  .arg = "LIST",
-	  INPUT,
-	  .help = "only samples of these CPUs" },
-	{ .name = "time",
-	  .type = OPT_STRING,
-	  AT(profile.time),
-	  .arg = "FROM,TO",
-	  INPUT,
-	  .help = "only this span: seconds of the recording's clock, or +1.5,+3 from its start" },
+	OPTION(0, "event", OPT_STRING, profile.event, "GLOB", "only samples of these events",
+	       INPUT),
+	OPTION(0, "comms", OPT_STRING, profile.comms, "LIST",
+	       "only commands of these names (globs, comma separated)", INPUT, .alias = "comm"),
+	OPTION(0, "pids", OPT_PIDS, profile.pids, "PID,...", "only these processes", INPUT),
+	OPTION(0, "tids", OPT_PIDS, profile.tids, "TID,...", "only these threads", INPUT),
+	OPTION(0, "cpus", OPT_RANGES, profile.cpus, "LIST", "only samples of these CPUs", INPUT),
+	OPTION(0, "time", OPT_STRING, profile.time, "FROM,TO",
+	       "only this span: seconds of the recording's clock, or +1.5,+3 from its start",
+	       INPUT),
 	{ .type = OPT_INCLUDE, .include = output_options, AT(output) },
-	{ .name = "taxonomy",
-	  .type = OPT_STRING,
-	  AT(taxonomy),
-	  .arg = "NAME|FILE",
-	  .def = "host-network",
-	  .help = "the components: host-network, storage, or a file of your own" },
-	{ .name = "symbols",
-	  .type = OPT_FLAG,
-	  AT(symbols),
-	  .alias = "by-symbol",
-	  .help = "list each symbol with its component" },
-	{ .name = "kernel",
-	  .type = OPT_FLAG,
-	  AT(kernel),
-	  .help = "only samples that were taken in the kernel: shares of its time" },
-	{ .name = "lines",
-	  .type = OPT_U64,
-	  AT(lines),
-	  .arg = "N",
-	  .def = "40",
-	  .help = "maximum number of symbols listed" },
-	{ .name = "all", .type = OPT_FLAG, AT(all), .help = "show everything" },
-	{ .name = "title",
-	  .type = OPT_STRING,
-	  AT(title),
-	  .arg = "TEXT",
-	  .group = "Output",
-	  .help = "heading of the picture" },
+	OPTION(0, "taxonomy", OPT_STRING, taxonomy, "NAME|FILE",
+	       "the components: host-network, storage, or a file of your own",
+	       .def = "host-network"),
+	OPTION(0, "symbols", OPT_FLAG, symbols, NULL, "list each symbol with its component",
+	       .alias = "by-symbol"),
+	OPTION(0, "kernel", OPT_FLAG, kernel, NULL,
+	       "only samples that were taken in the kernel: shares of its time"),
+	OPTION(0, "lines", OPT_U64, lines, "N", "maximum number of symbols listed", .def = "40"),
+	OPTION(0, "all", OPT_FLAG, all, NULL, "show everything"),
+	OPTION(0, "title", OPT_STRING, title, "TEXT", "heading of the picture", .group = "Output"),
 	OPT_END,
 };
 
@@ -143,7 +100,7 @@ static int load_side(struct context *ctx, const struct components_args *a, const
 	if (r < 0)
 		return r;
 	load.merge = true;
-	/* what was inlined ran in the function that symbols tell of */
+	/* inlined code ran in the function that the symbol names */
 	load.inlines = false;
 	profile_init(&p);
 	r = profile_args_load(ctx, &one, &load, &p);
@@ -162,7 +119,7 @@ static int load_side(struct context *ctx, const struct components_args *a, const
 static int show(struct context *ctx, const struct components_args *a, const struct taxonomy *t,
 		const struct breakdown *sides, size_t n)
 {
-	_cleanup_result_ struct result result;
+	_cleanup_result_ struct result result = { 0 };
 	bool machine = cli_is_machine(ctx);
 	int width = cli_width(ctx);
 	struct components_opts opts = {
@@ -229,15 +186,16 @@ const struct command cmd_components = {
 	.name = "components",
 	.summary = "CPU time by component: data copy, TCP/IP, locks, file system",
 	.description =
-		"Puts each sample into one component, by the function that ran or by its callers, "
-		"and adds up. The table of rules is the taxonomy: 'host-network' has the classes "
-		"of the study of host network stacks (SIGCOMM'21), 'storage' those of i10 "
-		"(NSDI'20). What no rule is about is shown as unmapped, with its symbols.\n\n"
+		"Puts each sample into one component, by the function that ran or by its "
+		"callers, and adds up. The table of rules is the taxonomy: 'host-network' has "
+		"the classes of the study of host network stacks (SIGCOMM'21), 'storage' those "
+		"of i10 (NSDI'20). What no rule matches is shown as unmapped, with its "
+		"symbols.\n\n"
 		"A taxonomy of your own is a text file: lines of PATTERN<TAB>COMPONENT, and a "
 		"third column that says where the pattern is looked for: self (the function that "
 		"ran; the default), kernel (the same, only of the kernel), stack or kernel-stack "
-		"(the nearest caller that matches), comm (the thread's name) or user (any code of "
-		"user space). Lines =COMPONENT<TAB>#rrggbb<TAB>TEXT set order and colours. "
+		"(the nearest caller that matches), comm (the thread's name) or user (any code "
+		"of user space). Lines =COMPONENT<TAB>#rrggbb<TAB>TEXT set order and colours. "
 		"Suffixes such as .isra.0 are not part of names.\n\n"
 		"Several recordings are shown side by side.",
 	.question = Q_CPU,

@@ -11,6 +11,7 @@
 
 struct counters_args {
 	u64 interval;
+	u64 duration;
 	bool watch;
 	bool all;
 	bool explain;
@@ -26,10 +27,12 @@ static const struct opt counters_options[] = {
 	  .arg = "TIME",
 	  .def = "1s",
 	  .help = "rates and ratios are of this time" },
-	{ .name = "watch",
-	  .type = OPT_FLAG,
-	  AT(watch),
-	  .help = "show them again and again, until Ctrl-C" },
+	{ .name = "watch", .type = OPT_FLAG, AT(watch), .help = "repeat until Ctrl-C" },
+	{ .name = "duration",
+	  .type = OPT_DURATION,
+	  AT(duration),
+	  .arg = "TIME",
+	  .help = "--watch, for this time" },
 	{ 'a', "all", OPT_FLAG, AT(all),
 	  .help = "each CPU, disk and interface, and counters that cost more to read" },
 	{ 'e', "explain", OPT_FLAG, AT(explain),
@@ -52,7 +55,7 @@ struct listing {
 	VEC(u32) chosen; /* counters */
 };
 
-/* "/sys/block": all devices lie in it. */
+/* "/sys/block": all devices are in it. */
 static bool is_folder_of_all(const char *path)
 {
 	_cleanup_free_ char *name = xstrdup(path);
@@ -141,7 +144,7 @@ static const struct counter_source *source_of(const struct set_counter *c)
 	return c->source < n ? all[c->source] : NULL;
 }
 
-/* All words have to be found, in any place. */
+/* All words have to be found, anywhere. */
 static bool is_asked(const struct listing *l, const struct set_counter *c)
 {
 	for (size_t i = 0; i < l->ctx->operands.len; i++)
@@ -285,7 +288,7 @@ static void add_row(struct result *r, struct table *t, const struct delta *d, u3
 	row->cells[C_HIGH] = value_text(r, c->row->high);
 }
 
-/* Many instances are one row unless they are asked for: their sum. */
+/* Many instances are one row unless they are requested: their sum. */
 static void add_sum(struct result *r, struct table *t, const struct delta *d, u32 counter, size_t n)
 {
 	const struct counter_set *set = d->set;
@@ -304,7 +307,7 @@ static void add_sum(struct result *r, struct table *t, const struct delta *d, u3
 	add_row(r, t, d, counter, of, &sum);
 }
 
-/* People are not shown ten loop devices that nobody uses. */
+/* Idle loop devices are hidden from people. */
 static bool is_idle(const struct listing *l, const struct figure *f)
 {
 	return !l->args->all && !cli_is_machine(l->ctx) && !(f->value > 0) && !(f->rate > 0);
@@ -459,7 +462,7 @@ static int nothing_found(const struct listing *l)
 
 static int show(struct listing *l)
 {
-	_cleanup_result_ struct result r;
+	_cleanup_result_ struct result r = { 0 };
 	struct context *ctx = l->ctx;
 	struct delta d;
 
@@ -505,7 +508,8 @@ static void want(struct listing *l)
 
 static int list(struct listing *l)
 {
-	u64 interval = l->args->interval;
+	u64 interval = l->args->interval, most = l->args->duration;
+	u64 now = clock_mono_ns(), end = most ? now + most : UINT64_MAX;
 	int r;
 
 	if (!interval) {
@@ -522,18 +526,22 @@ static int list(struct listing *l)
 		l->after = old;
 		if (!l->args->watch)
 			cli_progress_watching(l->ctx, interval);
-		if (stop_wait(interval) && l->args->watch)
+		if (stop_wait(MIN(interval, end - now)) && l->args->watch)
 			return 0;
 		cli_progress(l->ctx, "%s", "");
 		counters_sweep(l->live, &l->after);
 		r = show(l);
-	} while (r >= 0 && l->args->watch && !stop_requested());
+		now = clock_mono_ns();
+	} while (r >= 0 && l->args->watch && now < end && !stop_requested());
 	return r;
 }
 
 static int counters_run(struct context *ctx, void *args)
 {
-	struct listing l = { .ctx = ctx, .args = args };
+	struct counters_args *a = args;
+	struct listing l = { .ctx = ctx, .args = a };
+
+	a->watch |= a->duration != 0;
 	int r = counters_new(&l.live, l.args->from, &ctx->err);
 
 	if (!r)
@@ -560,8 +568,8 @@ const struct command cmd_counters = {
 		"Lists the counters of the kernel that Fathom reads, with value, growth each "
 		"second, and what they mean. WORDS are looked for in names, fields and meanings; "
 		"a word that begins with a slash is a file of /proc or /sys, whose fields are "
-		"explained. Few counters get a paragraph each, with source, formula, and what a "
-		"high value suggests.\n\n"
+		"explained. If only a few match, each gets a paragraph with source, formula, and "
+		"what a high value suggests.\n\n"
 		"A figure that is computed from others shows its formula: a name in it is what "
 		"the counter grew by in the interval, or its value if it is a gauge.",
 	.question = Q_MACHINE,

@@ -27,8 +27,8 @@ static const struct example cpudist_examples[] = {
 const struct command cmd_cpudist = {
 	.name = "cpudist",
 	.summary = "how long tasks stay on (or, with -O, off) a CPU, as a histogram",
-	.description = "Counts, in the kernel, the length of each turn of a task on a CPU; with -O "
-		       "of each time that it was away. With -i the same is worked out of a "
+	.description = "Counts, in the kernel, the length of each turn of a task on a CPU; with "
+		       "-O of each time that it was away. With -i the same is computed from a "
 		       "recording with sched:sched_switch, such as of 'perf sched record'.",
 	.question = Q_CPU,
 	.options = cpudist_options,

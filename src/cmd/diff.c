@@ -26,81 +26,38 @@ static const enum calltree_order order_values[] = { ORDER_WEIGHT, ORDER_NAME };
 static const char *const groups[] = { "none", "comm", NULL };
 
 #define AT(field) .offset = offsetof(struct diff_args, field)
-#define LOOK      .group = "Look"
+#define OPTION(letter, name_, type_, field, arg_, help_, ...) \
+	OPT_ENTRY(struct diff_args, letter, name_, type_, field, arg_, help_, __VA_ARGS__)
+#define LOOK .group = "Look"
 
 static const struct opt diff_options[] = {
 	{ .type = OPT_INCLUDE, .include = profile_options, AT(profile) },
-	{ .name = "time2",
-	  .type = OPT_STRING,
-	  AT(time2),
-	  .arg = "FROM,TO",
-	  .group = "Input",
-	  .help = "the later span of the recording; --time is the earlier one; of two recordings, "
-		  "the span of the second" },
+	OPTION(0, "time2", OPT_STRING, time2, "FROM,TO",
+	       "the later span of the recording; --time is the earlier one; of two recordings, "
+	       "the span of the second",
+	       .group = "Input"),
 	{ .type = OPT_INCLUDE, .include = output_options, AT(output) },
-	{ .name = "absolute",
-	  .type = OPT_FLAG,
-	  AT(absolute),
-	  .help = "compare as they are, without making both equally large" },
-	{ .name = "relative",
-	  .type = OPT_FLAG,
-	  AT(relative),
-	  .help = "sort and colour by growth in parts of what there was" },
-	{ .name = "swap", .type = OPT_FLAG, AT(swap), .help = "the first is the later one" },
-	{ .name = "confidence",
-	  .type = OPT_PERCENT,
-	  AT(confidence),
-	  .arg = "P",
-	  .def = "99",
-	  .help = "grey what chance does more often than in 100-P % of all cases; 0: nothing" },
-	{ .name = "lines",
-	  .type = OPT_U64,
-	  AT(lines),
-	  .arg = "N",
-	  .def = "25",
-	  .help = "maximum number of lines per table" },
-	{ .name = "all", .type = OPT_FLAG, AT(all), .help = "show everything" },
-	{ .name = "group",
-	  .type = OPT_CHOICE,
-	  AT(group),
-	  .arg = "BY",
-	  .def = "comm",
-	  .choices = groups,
-	  LOOK,
-	  .help = "pictures: the boxes on the root" },
-	{ .name = "order",
-	  .type = OPT_CHOICE,
-	  AT(order),
-	  .arg = "HOW",
-	  .def = "name",
-	  .choices = orders,
-	  LOOK,
-	  .help = "pictures: order of sibling boxes" },
-	{ .name = "inverted",
-	  .type = OPT_FLAG,
-	  AT(inverted),
-	  LOOK,
-	  .alias = "icicle",
-	  .help = "pictures: the root at the top" },
-	{ .name = "title",
-	  .type = OPT_STRING,
-	  AT(title),
-	  .arg = "TEXT",
-	  LOOK,
-	  .help = "pictures: heading" },
-	{ .name = "width",
-	  .type = OPT_DOUBLE,
-	  AT(width),
-	  .arg = "PIXELS",
-	  LOOK,
-	  .help = "pictures: width (default: as wide as the window)" },
-	{ .name = "minwidth",
-	  .type = OPT_STRING,
-	  AT(minwidth),
-	  .arg = "PIXELS|N%",
-	  .def = "0.1",
-	  LOOK,
-	  .help = "pictures: hide narrower boxes" },
+	OPTION(0, "absolute", OPT_FLAG, absolute, NULL,
+	       "compare as they are, without making both equally large"),
+	OPTION(0, "relative", OPT_FLAG, relative, NULL,
+	       "sort and colour by growth in parts of what there was"),
+	OPTION(0, "swap", OPT_FLAG, swap, NULL, "the first is the later one"),
+	OPTION(0, "confidence", OPT_PERCENT, confidence, "P",
+	       "grey what chance does more often than in 100-P % of all cases; 0: nothing",
+	       .def = "99"),
+	OPTION(0, "lines", OPT_U64, lines, "N", "maximum number of lines per table", .def = "25"),
+	OPTION(0, "all", OPT_FLAG, all, NULL, "show everything"),
+	OPTION(0, "group", OPT_CHOICE, group, "BY", "pictures: the boxes on the root",
+	       .def = "comm", .choices = groups, LOOK),
+	OPTION(0, "order", OPT_CHOICE, order, "HOW", "pictures: order of sibling boxes",
+	       .def = "name", .choices = orders, LOOK),
+	OPTION(0, "inverted", OPT_FLAG, inverted, NULL, "pictures: the root at the top", LOOK,
+	       .alias = "icicle"),
+	OPTION(0, "title", OPT_STRING, title, "TEXT", "pictures: heading", LOOK),
+	OPTION(0, "width", OPT_DOUBLE, width, "PIXELS",
+	       "pictures: width (default: as wide as the window)", LOOK),
+	OPTION(0, "minwidth", OPT_STRING, minwidth, "PIXELS|N%", "pictures: hide narrower boxes",
+	       .def = "0.1", LOOK),
 	{ .type = OPT_INCLUDE, .include = perf_diff_options, AT(perf) },
 	OPT_END,
 };
@@ -185,7 +142,7 @@ static int write_html(struct context *ctx, const struct diff_args *a, const stru
 static int show_tables(struct context *ctx, const struct diff *d, struct profile *p,
 		       const struct diff_opts *opts)
 {
-	_cleanup_result_ struct result result;
+	_cleanup_result_ struct result result = { 0 };
 
 	result_init(&result, "diff");
 	diff_report(d, p, opts, &result);
@@ -209,7 +166,7 @@ static int load(struct context *ctx, struct diff_args *a, const char *input, con
 	/* the viewer follows time, tables do not */
 	opts.merge = !output_is(&a->output, "html");
 	r = profile_args_load(ctx, &one, &opts, p);
-	/* the tables tell it themselves */
+	/* the tables say so themselves */
 	if (r >= 0 && a->output.path)
 		profile_args_warn(p);
 	return r;
@@ -326,7 +283,7 @@ static int diff_several(struct context *ctx, struct diff_args *a)
 	static const char *const usual[] = { PERF_FILE ".old", PERF_FILE };
 	bool all = a->all || cli_is_machine(ctx) || ctx->as_perf;
 	size_t n = ctx->operands.len;
-	_cleanup_result_ struct result result;
+	_cleanup_result_ struct result result = { 0 };
 	struct diff_many_opts opts;
 	struct diff_many d;
 	int r;
@@ -427,13 +384,13 @@ const struct command cmd_diff = {
 		"tables here, as a differential flame graph with -o FILE.svg, in the viewer with "
 		"-o FILE.html.\n\n"
 		"Shares are compared: the first profile is made as large as the second, in "
-		"fractions of samples, unless --absolute is given. A function counts with all that "
-		"it called, once per stack.\n\n"
-		"Samples are a lottery. What differs no more than two draws from the same lot "
-		"would (a binomial test on the counts of samples) is called noise and grey; "
-		"--confidence says how sure to be. In the picture the width is what there is now; "
-		"new boxes are amber, stacks that vanished stand to the right in purple, as wide "
-		"as they were.\n\n"
+		"fractions of samples, unless --absolute is given. A function counts with all "
+		"that it called, once per stack.\n\n"
+		"Sampling is random. A difference that two samplings of the same program would "
+		"show, too (binomial test on sample counts), is called noise and drawn in grey; "
+		"--confidence says how sure to be. In the picture the width is what there is "
+		"now; new boxes are amber, stacks that vanished are to the right in purple, as "
+		"wide as they were.\n\n"
 		"Of three and more recordings the share of each function in the first is shown, "
 		"and by how much it differs in the others.",
 	.question = Q_LOOK,

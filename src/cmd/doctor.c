@@ -38,7 +38,7 @@ struct doctor {
 	bool people; /* lines for reading: one table per group, explanations below the rows */
 	bool verbose;
 	const char *group;    /* of the last row */
-	char fix[PROBE_TEXT]; /* the last one shown: the same is not said twice in a row */
+	char fix[PROBE_TEXT]; /* the last one shown: it is not repeated */
 	u64 caps;             /* that would give what is missing */
 	u64 counts[FEATURE_MISSING + 1];
 };
@@ -131,7 +131,7 @@ static void machine_row(struct doctor *d, const struct probe *p, const struct pr
 		row->cells[COL_CODE] = value_u(VALUE_COUNT, (u64)res->code);
 }
 
-/* Padded, so that the tables of all groups stand below one another. */
+/* Padded, so that the tables of all groups are below one another. */
 static void people_row(struct doctor *d, const struct probe *p, const struct probe_result *res)
 {
 	struct row *row = table_row(d->r, d->table);
@@ -288,9 +288,9 @@ static bool wanted(const struct context *ctx, const struct probe *p)
 
 static int doctor_run(struct context *ctx, void *args)
 {
-	_cleanup_probe_ctx_ struct probe_ctx probes;
-	_cleanup_host_machine_ struct host_machine m;
-	_cleanup_result_ struct result r;
+	_cleanup_probe_ctx_ struct probe_ctx probes = { 0 };
+	_cleanup_host_machine_ struct host_machine m = { 0 };
+	_cleanup_result_ struct result r = { 0 };
 	struct doctor d = { .r = &r, .verbose = ctx->common.verbose > 0 };
 	const struct probe *p;
 	size_t shown = 0;
@@ -335,18 +335,19 @@ static const struct example doctor_examples[] = {
 const struct command cmd_doctor = {
 	.name = "doctor",
 	.instead_of = "reset-trace",
-	.summary = "say what works on this machine, and how to get what does not",
+	.summary = "what works on this machine, and how to fix what does not",
 	.description = "Tries every mechanism that fathom can use: perf events, BPF programs and "
-		       "the places where they can be attached, tracing files, privileges, sources "
-		       "of names. Each row is a real trial and not a look at the version of the "
-		       "kernel: a program is loaded, attached, made to run once and removed.\n\n"
-		       "A row works, works partly, is missing, or is unknown when it could not be "
-		       "tried. What does not work says why and what would help; with -v also what "
-		       "cannot be done without it. Words after the command are patterns: only "
-		       "mechanisms or groups that match one of them are tried.\n\n"
-		       "Nothing is changed and nothing stays: no file system is mounted, no "
-		       "setting is written, every program is detached again. Ordinary users may "
-		       "run it; they see which capability would give them what.",
+		       "the places where they can be attached, tracing files, privileges, "
+		       "sources of names. Each row is a real trial, not a check of the version "
+		       "of the kernel: a program is loaded, attached, made to run once and "
+		       "removed.\n\n"
+		       "A row works, works partly, is missing, or is unknown when it could not "
+		       "be tried. What does not work says why and what would help; with -v also "
+		       "what cannot be done without it. Words after the command are patterns: "
+		       "only mechanisms or groups that match one of them are tried.\n\n"
+		       "Nothing on the machine is changed: no file system is mounted, no setting "
+		       "is written, every program is detached again. Ordinary users may run it; "
+		       "they see which capability would give them what.",
 	.question = Q_SELF,
 	.operands = "[PATTERN]...",
 	.max_operands = SIZE_MAX,

@@ -118,7 +118,7 @@ static const struct monitor_column pressure_columns[] = {
 	}
 enum { CPU_PLUGIN, DISK_PLUGIN, NET_PLUGIN, PAGE_PLUGIN, SYSTEM_PLUGIN };
 
-/* In the order in which they are shown, and in which the options stand below. */
+/* In the order in which they are shown, and in which the options are below. */
 static const struct plugin plugins[] = {
 	PLUGIN(cpu_columns),    PLUGIN(disk_columns),     PLUGIN(net_columns),
 	PLUGIN(page_columns),   PLUGIN(system_columns),   PLUGIN(load_columns),

@@ -64,7 +64,7 @@ static void read_faults(u32 pid, bool launched, struct explain_faults *ret)
 		*ret = (struct explain_faults){ true, (u64)ru.ru_minflt, (u64)ru.ru_majflt };
 }
 
-/* Samples are taken beside the waits; until they can be, other things are got ready. */
+/* Samples are taken alongside the waits; other things are prepared until that works. */
 static void watch_cpu(u32 pid, const pid_list *children, struct recorder_watch **ret)
 {
 	pid_list pids = { 0 };
@@ -158,7 +158,7 @@ static int show(struct context *ctx, struct wait_run *run, const struct explain_
 	struct observed seen = waits_live_observed(&run->live);
 	struct ran_of ran = { .profile = &run->live.profile };
 	wait_list parts = { 0 };
-	_cleanup_result_ struct result r;
+	_cleanup_result_ struct result r = { 0 };
 
 	result_init(&r, "explain");
 	if (!run->live.threads.len)
@@ -187,7 +187,7 @@ static int show(struct context *ctx, struct wait_run *run, const struct explain_
 
 /* --- from a recording ------------------------------------------------------------------------- */
 
-/* Of a recording of the whole machine these are a few who came and went between two looks. */
+/* In a recording of the whole machine these are short-lived threads between two snapshots. */
 static void note_guessed(const struct recorded *rec, struct result *ret)
 {
 	double percent = 100.0 * (double)rec->guessed / (double)MAX(rec->lacked, 1ull);
@@ -242,7 +242,7 @@ static int show_recorded(struct context *ctx, const char *path, struct recorded 
 				    .width = page_width(ctx) };
 	struct profile profile;
 	struct cpu_functions cpu;
-	_cleanup_result_ struct result r;
+	_cleanup_result_ struct result r = { 0 };
 
 	vec_each(t, &rec->threads) {
 		in.faults.minor += t->minor;
@@ -406,15 +406,14 @@ const struct command cmd_explain = {
 	.summary = "where the time of a process went, in plain words",
 	.description =
 		"One page: what the time of all threads was spent on, the five waits that took "
-		"most time with their wakers and what these did meanwhile, the time without a CPU "
-		"and who had it instead, page faults. Every statement has its figure. Waits of "
-		"threads with one name in one place are one. Waiting for work is a single line; "
-		"with --idle it is a wait like others.\n\n"
+		"most time with their wakers and what these did meanwhile, the time without a "
+		"CPU and who had it instead, page faults. Every statement has its figure. Waits "
+		"of threads with the same name at the same place are merged. Waiting for work is "
+		"a single line; with --idle it is treated like other waits.\n\n"
 		"Processes that it started are included where there are any: a server with "
 		"workers, make. The observation ends with the process.\n\n"
-		"A recording of 'fathom record --chains' gives the same page for each "
-		"process in it; without -p for a program that was recorded, with all that it "
-		"started.",
+		"A recording of 'fathom record --chains' gives the same page for each process in "
+		"it; without -p for a program that was recorded, with all that it started.",
 	.question = Q_WAIT,
 	.options = explain_options,
 	.args_size = sizeof(struct explain_args),

@@ -41,235 +41,77 @@ static const char *const color_modes[] = { "auto", "kind", "module", "self", "na
 
 #define AT(field)    .offset = offsetof(struct flame_args, field)
 #define GIVEN(field) .given_offset = offsetof(struct flame_args, field)
-#define SHAPE        .group = "Shape"
-#define LOOK         .group = "Look"
+#define OPTION(name_, type_, field, arg_, group_, help_, ...)                              \
+	OPT_ENTRY(struct flame_args, 0, name_, type_, field, arg_, help_, .group = group_, \
+		  __VA_ARGS__)
+#define SHAPE(name_, type_, field, arg_, help_, ...) \
+	OPTION(name_, type_, field, arg_, "Shape", help_, __VA_ARGS__)
+#define LOOK(name_, type_, field, arg_, help_, ...) \
+	OPTION(name_, type_, field, arg_, "Look", help_, __VA_ARGS__)
 
 static const struct opt flame_options[] = {
 	{ .type = OPT_INCLUDE, .include = profile_options, AT(profile) },
 	{ .type = OPT_INCLUDE, .include = output_options, AT(output) },
-	{ .name = "inverted",
-	  .type = OPT_FLAG,
-	  AT(inverted),
-	  SHAPE,
-	  .alias = "icicle",
-	  .help = "the root at the top: an icicle graph" },
-	{ .name = "reverse",
-	  .type = OPT_FLAG,
-	  AT(reverse),
-	  SHAPE,
-	  .help = "merge from the leaves: the hottest functions at the root, callers on them" },
-	{ .name = "flamechart",
-	  .type = OPT_FLAG,
-	  AT(chart),
-	  SHAPE,
-	  .alias = "chart",
-	  .conflicts = "reverse",
-	  .help = "in order of time: only neighbours are merged" },
-	{ .name = "code",
-	  .type = OPT_FLAG,
-	  AT(code),
-	  LOOK,
-	  .help = "HTML: with the instructions of the heaviest functions in a panel" },
-	{ .name = "hotcold",
-	  .type = OPT_FLAG,
-	  AT(hotcold),
-	  SHAPE,
-	  .alias = "hot-cold",
-	  .conflicts = "event ratio count",
-	  .help = "time on and off the CPU in one graph: the whole is the threads' wall-clock "
-		  "time" },
-	{ .name = "idle",
-	  .type = OPT_FLAG,
-	  AT(idle),
-	  SHAPE,
-	  .help = "--hotcold: waiting for work is drawn, too" },
-	{ .name = "order",
-	  .type = OPT_CHOICE,
-	  AT(order),
-	  SHAPE,
-	  .arg = "HOW",
-	  .def = "name",
-	  .choices = orders,
-	  .help = "order of sibling boxes" },
-	{ .name = "group",
-	  .type = OPT_CHOICE,
-	  AT(group),
-	  SHAPE,
-	  .arg = "BY",
-	  .def = "comm",
-	  .choices = groups,
-	  GIVEN(group_given),
-	  .help = "the boxes on the root: commands, processes, threads" },
-	{ .name = "max-depth",
-	  .type = OPT_U64,
-	  AT(max_depth),
-	  SHAPE,
-	  .arg = "N",
-	  .max = 1 << 20,
-	  .help = "maximum number of rows" },
-	{ .name = "minwidth",
-	  .type = OPT_STRING,
-	  AT(minwidth),
-	  SHAPE,
-	  .arg = "PIXELS|N%",
-	  .def = "0.1",
-	  .help = "hide narrower boxes" },
-	{ .name = "count",
-	  .type = OPT_FLAG,
-	  AT(by_count),
-	  SHAPE,
-	  .help = "weigh each sample 1, whatever its period" },
-	{ .name = "total",
-	  .type = OPT_DOUBLE,
-	  AT(total),
-	  SHAPE,
-	  .arg = "WEIGHT",
-	  .help = "the total that the full width represents" },
-	{ .name = "factor",
-	  .type = OPT_DOUBLE,
-	  AT(factor),
-	  SHAPE,
-	  .arg = "N",
-	  .def = "1",
-	  .help = "multiply the counts shown" },
-	{ .name = "color-by",
-	  .type = OPT_CHOICE,
-	  AT(by),
-	  LOOK,
-	  .arg = "WHAT",
-	  .def = "auto",
-	  .choices = color_modes,
-	  .alias = "colour-by",
-	  GIVEN(by_given),
-	  .help = "meaning of the colours: kind of code, module, self time, or name" },
-	{ .name = "colors",
-	  .type = OPT_CHOICE,
-	  AT(palette),
-	  LOOK,
-	  .arg = "PALETTE",
-	  .def = "hot",
-	  .choices = svg_palette_names,
-	  .alias = "colours",
-	  GIVEN(palette_given),
-	  .help = "flamegraph.pl's palettes, by name" },
-	{ .name = "bgcolors",
-	  .type = OPT_STRING,
-	  AT(bgcolors),
-	  LOOK,
-	  .arg = "COLOR",
-	  .help = "background: yellow, blue, green, grey or #rrggbb" },
-	{ .name = "hash",
-	  .type = OPT_FLAG,
-	  AT(hash),
-	  LOOK,
-	  .conflicts = "random",
-	  .help = "shades from the first letters of names" },
-	{ .name = "random", .type = OPT_FLAG, AT(random), LOOK, .help = "shades by chance" },
-	{ .name = "cp",
-	  .type = OPT_FLAG,
-	  AT(consistent),
-	  LOOK,
-	  .help = "colours from " PALETTE_FILE ", to which new names are added" },
-	{ .name = "ratio",
-	  .type = OPT_STRING,
-	  AT(ratio),
-	  LOOK,
-	  .arg = "A,B",
-	  .help = "width by event A, colour by B/A around its mean: cycles,instructions is IPC" },
-	{ .name = "ratio-samples",
-	  .type = OPT_U64,
-	  AT(ratio_samples),
-	  LOOK,
-	  .arg = "N",
-	  .def = "10",
-	  .max = UINT32_MAX,
-	  .help = "--ratio: boxes of fewer samples are grey" },
-	{ .name = "negate",
-	  .type = OPT_FLAG,
-	  AT(negate),
-	  LOOK,
-	  .help = "comparisons: blue for more, red for less" },
-	{ .name = "title",
-	  .type = OPT_STRING,
-	  AT(title),
-	  LOOK,
-	  .arg = "TEXT",
-	  .help = "heading (default Flame Graph)" },
-	{ .name = "subtitle",
-	  .type = OPT_STRING,
-	  AT(subtitle),
-	  LOOK,
-	  .arg = "TEXT",
-	  .help = "below the heading (default: what was sampled)" },
-	{ .name = "width",
-	  .type = OPT_DOUBLE,
-	  AT(width),
-	  LOOK,
-	  .arg = "PIXELS",
-	  .help = "of the picture (default: as wide as the window)" },
-	{ .name = "height",
-	  .type = OPT_DOUBLE,
-	  AT(height),
-	  LOOK,
-	  .arg = "PIXELS",
-	  .def = "16",
-	  .help = "of each box" },
-	{ .name = "fonttype",
-	  .type = OPT_STRING,
-	  AT(fonttype),
-	  LOOK,
-	  .arg = "FONT",
-	  .def = SVG_FONT,
-	  .help = "font" },
-	{ .name = "fontsize",
-	  .type = OPT_DOUBLE,
-	  AT(fontsize),
-	  LOOK,
-	  .arg = "PIXELS",
-	  .def = "12",
-	  .help = "size of the font" },
-	{ .name = "fontwidth",
-	  .type = OPT_DOUBLE,
-	  AT(fontwidth),
-	  LOOK,
-	  .arg = "N",
-	  .def = "0.59",
-	  .help = "average width of a character, in parts of the size" },
-	{ .name = "countname",
-	  .type = OPT_STRING,
-	  AT(countname),
-	  LOOK,
-	  .arg = "TEXT",
-	  .help = "what is counted (default samples)" },
-	{ .name = "nametype",
-	  .type = OPT_STRING,
-	  AT(nametype),
-	  LOOK,
-	  .arg = "TEXT",
-	  .def = "Function:",
-	  .help = "what names are" },
-	{ .name = "nameattr",
-	  .type = OPT_FILE,
-	  AT(nameattr),
-	  LOOK,
-	  .arg = "FILE",
-	  .help = "links, titles and styles for names, as lines of name<TAB>href=URL" },
-	{ .name = "notes",
-	  .type = OPT_STRING,
-	  AT(notes),
-	  LOOK,
-	  .arg = "TEXT",
-	  .help = "kept in the description of the picture" },
-	{ .name = "encoding",
-	  .type = OPT_STRING,
-	  AT(encoding),
-	  LOOK,
-	  .arg = "NAME",
-	  .help = "of the names (default UTF-8)" },
+	SHAPE("inverted", OPT_FLAG, inverted, NULL, "the root at the top: an icicle graph",
+	      .alias = "icicle"),
+	SHAPE("reverse", OPT_FLAG, reverse, NULL,
+	      "merge from the leaves: the hottest functions at the root, callers on them"),
+	SHAPE("flamechart", OPT_FLAG, chart, NULL, "in order of time: only neighbours are merged",
+	      .alias = "chart", .conflicts = "reverse"),
+	LOOK("code", OPT_FLAG, code, NULL,
+	     "HTML: with the instructions of the heaviest functions in a panel"),
+	SHAPE("hotcold", OPT_FLAG, hotcold, NULL,
+	      "time on and off the CPU in one graph: the whole is the threads' wall-clock "
+	      "time",
+	      .alias = "hot-cold", .conflicts = "event ratio count"),
+	SHAPE("idle", OPT_FLAG, idle, NULL, "--hotcold: waiting for work is drawn, too"),
+	SHAPE("order", OPT_CHOICE, order, "HOW", "order of sibling boxes", .def = "name",
+	      .choices = orders),
+	SHAPE("group", OPT_CHOICE, group, "BY",
+	      "the boxes on the root: commands, processes, threads", .def = "comm",
+	      .choices = groups, GIVEN(group_given)),
+	SHAPE("max-depth", OPT_U64, max_depth, "N", "maximum number of rows", .max = 1 << 20),
+	SHAPE("minwidth", OPT_STRING, minwidth, "PIXELS|N%", "hide narrower boxes", .def = "0.1"),
+	SHAPE("count", OPT_FLAG, by_count, NULL, "weigh each sample 1, whatever its period"),
+	SHAPE("total", OPT_DOUBLE, total, "WEIGHT", "the total that the full width represents"),
+	SHAPE("factor", OPT_DOUBLE, factor, "N", "multiply the counts shown", .def = "1"),
+	LOOK("color-by", OPT_CHOICE, by, "WHAT",
+	     "meaning of the colours: kind of code, module, self time, or name", .def = "auto",
+	     .choices = color_modes, .alias = "colour-by", GIVEN(by_given)),
+	LOOK("colors", OPT_CHOICE, palette, "PALETTE", "flamegraph.pl's palettes, by name",
+	     .def = "hot", .choices = svg_palette_names, .alias = "colours", GIVEN(palette_given)),
+	LOOK("bgcolors", OPT_STRING, bgcolors, "COLOR",
+	     "background: yellow, blue, green, grey or #rrggbb"),
+	LOOK("hash", OPT_FLAG, hash, NULL, "shades from the first letters of names",
+	     .conflicts = "random"),
+	LOOK("random", OPT_FLAG, random, NULL, "shades by chance"),
+	LOOK("cp", OPT_FLAG, consistent, NULL,
+	     "colours from " PALETTE_FILE ", to which new names are added"),
+	LOOK("ratio", OPT_STRING, ratio, "A,B",
+	     "width by event A, colour by B/A around its mean: cycles,instructions is IPC"),
+	LOOK("ratio-samples", OPT_U64, ratio_samples, "N",
+	     "--ratio: boxes of fewer samples are grey", .def = "10", .max = UINT32_MAX),
+	LOOK("negate", OPT_FLAG, negate, NULL, "comparisons: blue for more, red for less"),
+	LOOK("title", OPT_STRING, title, "TEXT", "heading (default Flame Graph)"),
+	LOOK("subtitle", OPT_STRING, subtitle, "TEXT",
+	     "below the heading (default: what was sampled)"),
+	LOOK("width", OPT_DOUBLE, width, "PIXELS",
+	     "of the picture (default: as wide as the window)"),
+	LOOK("height", OPT_DOUBLE, height, "PIXELS", "of each box", .def = "16"),
+	LOOK("fonttype", OPT_STRING, fonttype, "FONT", "font", .def = SVG_FONT),
+	LOOK("fontsize", OPT_DOUBLE, fontsize, "PIXELS", "size of the font", .def = "12"),
+	LOOK("fontwidth", OPT_DOUBLE, fontwidth, "N",
+	     "average width of a character, in parts of the size", .def = "0.59"),
+	LOOK("countname", OPT_STRING, countname, "TEXT", "what is counted (default samples)"),
+	LOOK("nametype", OPT_STRING, nametype, "TEXT", "what names are", .def = "Function:"),
+	LOOK("nameattr", OPT_FILE, nameattr, "FILE",
+	     "links, titles and styles for names, as lines of name<TAB>href=URL"),
+	LOOK("notes", OPT_STRING, notes, "TEXT", "kept in the description of the picture"),
+	LOOK("encoding", OPT_STRING, encoding, "NAME", "of the names (default UTF-8)"),
 	OPT_END,
 };
 
-/* --- what was asked for -------------------------------------------------------------------- */
+/* --- what was requested -------------------------------------------------------------------- */
 
 static const char *title_of(const struct flame_args *a, const struct flame *f)
 {
@@ -428,9 +270,6 @@ static int write_svg(struct context *ctx, const struct flame_args *a, const stru
 		svg_flame(f, &opts, &text);
 		r = output_write(ctx, &a->output, &text);
 	}
-	if (!r && !streq(a->output.path, "-"))
-		log_warn("wrote '%s': %zu boxes, %llu too narrow", a->output.path, f->boxes.len,
-			 (unsigned long long)f->narrow);
 	svg_nameattr_release(&attrs);
 	return r;
 }
@@ -453,7 +292,7 @@ static int draw_here(struct context *ctx, const struct flame_args *a, const stru
 
 static int show_outline(struct context *ctx, const struct flame *f)
 {
-	_cleanup_result_ struct result result;
+	_cleanup_result_ struct result result = { 0 };
 
 	result_init(&result, "flame");
 	flame_result(f, &result);
@@ -484,7 +323,7 @@ static int output(struct context *ctx, const struct flame_args *a, const struct 
 
 /* --- the command --------------------------------------------------------------------------- */
 
-/* What is wrong is said before the recording is read. */
+/* Errors are reported before the recording is read. */
 static int check_args(struct context *ctx, struct flame_args *a)
 {
 	struct svg_opts opts = drawing_of(a);
@@ -522,7 +361,7 @@ static int add_code(struct context *ctx, const struct flame_args *a, struct buf 
 	return r;
 }
 
-/* The viewer does the rest itself; it only opens with what was asked for. */
+/* The viewer does the rest itself; it only opens with what was requested. */
 static int write_page(struct context *ctx, const struct flame_args *a, struct profile *p,
 		      const struct hotcold *hotcold)
 {
@@ -562,9 +401,6 @@ static int write_page(struct context *ctx, const struct flame_args *a, struct pr
 		r = html_write(p, &opts, &text, &ctx->err);
 	if (r >= 0)
 		r = output_write(ctx, &a->output, &text);
-	if (!r && !streq(a->output.path, "-"))
-		log_warn("wrote '%s', %zu KiB: open it in a browser", a->output.path,
-			 DIV_ROUND_UP(text.len, (size_t)1024));
 	return r;
 }
 
@@ -659,18 +495,18 @@ const struct command cmd_flame = {
 	.description =
 		"Reads a recording (of 'fathom record' or perf), the text of 'perf script', or "
 		"folded stacks, merges the stacks into a tree and draws each function as a box: "
-		"its width is its share of the whole, what it called lies on it.\n\n"
+		"its width is its share of the whole, what it called is above it.\n\n"
 		"The picture is one SVG file. In a browser a click zooms, / searches by regular "
 		"expression, n and N go through the matches, arrow keys walk, Enter zooms, Escape "
 		"goes back; the address keeps the state. Without scripts it shows everything.\n\n"
 		"All options of flamegraph.pl are taken with its meaning. Folded stacks with two "
 		"counts are drawn as a comparison: the width is the second count, the colour the "
-		"growth of a box with all that lies on it.\n\n"
+		"growth of a box with all that is above it.\n\n"
 		"With --hotcold a recording of 'fathom record --off-cpu' is drawn as wall-clock "
 		"time: what threads did on the CPU (red), where they wanted a CPU and had none "
 		"(yellow), and where they were blocked, by kind of wait, on the same stacks. "
 		"Waiting for work is left out unless --idle is given. A box that "
-		"lies under several has a mixed colour; time without a sample is grey.",
+		"is below several has a mixed colour; time without a sample is grey.",
 	.question = Q_LOOK,
 	.options = flame_options,
 	.args_size = sizeof(struct flame_args),

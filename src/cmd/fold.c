@@ -11,50 +11,30 @@ struct fold_args {
 };
 
 #define AT(field) .offset = offsetof(struct fold_args, field)
+#define OPTION(letter, name_, type_, field, arg_, help_, ...) \
+	OPT_ENTRY(struct fold_args, letter, name_, type_, field, arg_, help_, __VA_ARGS__)
 
 static const struct opt fold_options[] = {
 	{ .type = OPT_INCLUDE, .include = profile_options, AT(profile) },
 	{ .type = OPT_INCLUDE, .include = output_options, AT(output) },
-	{ .name = "pid", .type = OPT_FLAG, AT(pid), .help = "process ids after commands" },
-	{ .name = "tid",
-	  .type = OPT_FLAG,
-	  AT(tid),
-	  .help = "process and thread ids after commands" },
-	{ .name = "kernel",
-	  .type = OPT_FLAG,
-	  AT(kernel),
-	  .help = "mark functions of the kernel by _[k]" },
-	{ .name = "jit", .type = OPT_FLAG, AT(jit), .help = "mark compiled functions by _[j]" },
-	{ .name = "inline",
-	  .type = OPT_FLAG,
-	  AT(inlined),
-	  .help = "show inlined functions as frames of their own" },
-	{ .name = "all",
-	  .type = OPT_FLAG,
-	  AT(all),
-	  .help = "all these marks, and _[i] after inlined functions" },
-	{ .name = "addrs",
-	  .type = OPT_FLAG,
-	  AT(addrs),
-	  .help = "show the address of code without name" },
-	{ .name = "context",
-	  .type = OPT_FLAG,
-	  AT(context),
-	  .help = "source file and line of each call; implies --inline" },
-	{ .name = "srcline",
-	  .type = OPT_FLAG,
-	  AT(srcline),
-	  .help = "file and line as perf script -F +srcline prints them: code without lines goes "
-		  "by "
-		  "its module" },
-	{ .name = "raw",
-	  .type = OPT_FLAG,
-	  AT(raw),
-	  .help = "keep arguments, quotes and control characters in names" },
-	{ .name = "counts",
-	  .type = OPT_FLAG,
-	  AT(counts),
-	  .help = "count samples instead of adding their periods" },
+	OPTION(0, "pid", OPT_FLAG, pid, NULL, "process ids after commands"),
+	OPTION(0, "tid", OPT_FLAG, tid, NULL, "process and thread ids after commands"),
+	OPTION(0, "kernel", OPT_FLAG, kernel, NULL, "mark functions of the kernel by _[k]"),
+	OPTION(0, "jit", OPT_FLAG, jit, NULL, "mark compiled functions by _[j]"),
+	OPTION(0, "inline", OPT_FLAG, inlined, NULL,
+	       "show inlined functions as frames of their own"),
+	OPTION(0, "all", OPT_FLAG, all, NULL, "all these marks, and _[i] after inlined functions"),
+	OPTION(0, "addrs", OPT_FLAG, addrs, NULL, "show the address of code without name"),
+	OPTION(0, "context", OPT_FLAG, context, NULL,
+	       "source file and line of each call; implies --inline"),
+	OPTION(0, "srcline", OPT_FLAG, srcline, NULL,
+	       "file and line as perf script -F +srcline prints them: code without lines goes "
+	       "by "
+	       "its module"),
+	OPTION(0, "raw", OPT_FLAG, raw, NULL,
+	       "keep arguments, quotes and control characters in names"),
+	OPTION(0, "counts", OPT_FLAG, counts, NULL,
+	       "count samples instead of adding their periods"),
 	OPT_END,
 };
 

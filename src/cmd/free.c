@@ -22,7 +22,9 @@ static const struct opt free_options[] = {
 	  .help = "each in the unit that fits (free -h)" },
 	{ .name = "columns", .type = OPT_FLAG, AT(wide), .help = "buffers and cache apart" },
 	{ 't', "total", OPT_FLAG, AT(total), .help = "a row for memory and swap together" },
-	{ 's', "seconds", OPT_DURATION, AT(seconds), .arg = "TIME", .help = "again and again" },
+	{ 's', "seconds", OPT_DURATION, AT(seconds), .arg = "TIME",
+	  .help = "repeat at this "
+		  "interval" },
 	{ 'c', "count", OPT_U64, AT(count), .arg = "N", .help = "this many times, with -s" },
 	{ .type = OPT_INCLUDE, .include = monitor_options, AT(monitor) },
 	OPT_END,

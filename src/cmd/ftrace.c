@@ -31,16 +31,14 @@ struct ftrace_args {
 };
 
 #define AT(field) .offset = offsetof(struct ftrace_args, field)
-#define WHAT      .group = "Traced"
-#define SHOWN     .group = "Output"
+#define OPTION(letter, name_, type_, field, arg_, help_, ...) \
+	OPT_ENTRY(struct ftrace_args, letter, name_, type_, field, arg_, help_, __VA_ARGS__)
+#define WHAT  .group = "Traced"
+#define SHOWN .group = "Output"
 
 static const struct opt ftrace_options[] = {
 	{ 'p', "pid", OPT_PIDS, AT(pids), .arg = "PID[,PID]", .help = "only these processes" },
-	{ .name = "tid",
-	  .type = OPT_PIDS,
-	  AT(tids),
-	  .arg = "TID[,TID]",
-	  .help = "only these threads" },
+	OPTION(0, "tid", OPT_PIDS, tids, "TID[,TID]", "only these threads"),
 	{ 'a', "all-cpus", OPT_FLAG, AT(all), .help = "the whole machine, also with a program" },
 	{ 'C', "cpu", OPT_RANGES, AT(cpus), .arg = "CPUS", .max = 8191,
 	  .help = "only on these CPUs" },
@@ -59,86 +57,38 @@ static const struct opt ftrace_options[] = {
 	{ 'g', "nograph-funcs", OPT_STRINGS, AT(graph_notrace), .arg = "GLOB", WHAT,
 	  .help = "graph: not these functions, nor what they call" },
 	{ 'D', "graph-depth", OPT_U64, AT(depth), .arg = "N", WHAT, .max = 512, .alias = "depth",
-	  .help = "graph: only so deep" },
-	{ .name = "graph-opts",
-	  .type = OPT_STRINGS,
-	  AT(graph_opts),
-	  .arg = "OPTS",
-	  WHAT,
-	  .help = "graph: noirqs, nosleep-time, tail, verbose, depth=N, thresh=US" },
-	{ .name = "func-opts",
-	  .type = OPT_STRINGS,
-	  AT(func_opts),
-	  .arg = "OPTS",
-	  WHAT,
-	  .flags = OPT_HIDDEN,
-	  .help = "perf's call-graph and irq-info" },
-	{ .name = "thresh",
-	  .type = OPT_DURATION,
-	  AT(threshold),
-	  .arg = "TIME",
-	  WHAT,
-	  .help = "graph: only calls that take longer" },
+	  .help = "graph: maximum depth of calls" },
+	OPTION(0, "graph-opts", OPT_STRINGS, graph_opts, "OPTS",
+	       "graph: noirqs, nosleep-time, tail, verbose, depth=N, thresh=US", WHAT),
+	OPTION(0, "func-opts", OPT_STRINGS, func_opts, "OPTS", "perf's call-graph and irq-info",
+	       WHAT, .flags = OPT_HIDDEN),
+	OPTION(0, "thresh", OPT_DURATION, threshold, "TIME", "graph: only calls that take longer",
+	       WHAT),
 	{ 'e', "event", OPT_STRINGS, AT(events), .arg = "SYS:NAME", WHAT,
 	  .help = "tracepoints, too; globs" },
-	{ .name = "filter",
-	  .type = OPT_STRING,
-	  AT(filter),
-	  .arg = "EXPR",
-	  WHAT,
-	  .help = "of the events: 'prev_prio < 100'" },
-	{ .name = "trigger",
-	  .type = OPT_STRINGS,
-	  AT(triggers),
-	  .arg = "SYS:NAME:WHAT",
-	  WHAT,
-	  .help = "such as block:block_unplug:snapshot or sched:sched_switch:traceoff:1" },
-	{ .name = "snapshot",
-	  .type = OPT_FLAG,
-	  AT(snapshot),
-	  WHAT,
-	  .help = "show the snapshot that a trigger took" },
-	{ .name = "clock",
-	  .type = OPT_STRING,
-	  AT(clock),
-	  .arg = "NAME",
-	  WHAT,
-	  .help = "local (default), global, mono, boot, x86-tsc, counter" },
+	OPTION(0, "filter", OPT_STRING, filter, "EXPR", "of the events: 'prev_prio < 100'", WHAT),
+	OPTION(0, "trigger", OPT_STRINGS, triggers, "SYS:NAME:WHAT",
+	       "such as block:block_unplug:snapshot or sched:sched_switch:traceoff:1", WHAT),
+	OPTION(0, "snapshot", OPT_FLAG, snapshot, NULL, "show the snapshot that a trigger took",
+	       WHAT),
+	OPTION(0, "clock", OPT_STRING, clock, "NAME",
+	       "local (default), global, mono, boot, x86-tsc, counter", WHAT),
 	{ 'm', "buffer-size", OPT_SIZE, AT(ring), .arg = "SIZE", WHAT, .def = "8M",
 	  .help = "ring for each CPU" },
-	{ .name = "no-inherit",
-	  .type = OPT_FLAG,
-	  AT(no_inherit),
-	  WHAT,
-	  .help = "not the children of the traced processes" },
-	{ .name = "tail",
-	  .type = OPT_FLAG,
-	  AT(tail),
-	  SHOWN,
-	  .help = "graph: the function's name at its closing brace" },
-	{ .name = "time",
-	  .type = OPT_FLAG,
-	  AT(time),
-	  SHOWN,
-	  .help = "graph: a column with the time" },
-	{ .name = "task",
-	  .type = OPT_FLAG,
-	  AT(task),
-	  SHOWN,
-	  .help = "graph: a column with the task" },
+	OPTION(0, "no-inherit", OPT_FLAG, no_inherit, NULL,
+	       "not the children of the traced processes", WHAT),
+	OPTION(0, "tail", OPT_FLAG, tail, NULL, "graph: the function's name at its closing brace",
+	       SHOWN),
+	OPTION(0, "time", OPT_FLAG, time, NULL, "graph: a column with the time", SHOWN),
+	OPTION(0, "task", OPT_FLAG, task, NULL, "graph: a column with the task", SHOWN),
 	{ 'n', "use-nsec", OPT_FLAG, AT(nanoseconds), SHOWN, .help = "latency: in nanoseconds" },
 	{ 's', "sort", OPT_STRING, AT(sort), .arg = "KEY", SHOWN,
 	  .help = "profile: total (default), self, avg, max, count" },
-	{ .name = "lines",
-	  .type = OPT_U64,
-	  AT(lines),
-	  .arg = "N",
-	  SHOWN,
-	  .max = 1 << 30,
-	  .help = "profile: maximum number of functions" },
+	OPTION(0, "lines", OPT_U64, lines, "N", "profile: maximum number of functions", SHOWN,
+	       .max = 1 << 30),
 	{ 'F', "funcs", OPT_STRING, AT(list), .arg = "GLOB", SHOWN, .flags = OPT_OPTIONAL,
 	  .implied = "*", .help = "list the functions that can be traced" },
-	{ .name = "raw", .type = OPT_FLAG, AT(raw), SHOWN, .help = CLI_RAW_HELP },
+	OPTION(0, "raw", OPT_FLAG, raw, NULL, CLI_RAW_HELP, SHOWN),
 	{ .type = OPT_INCLUDE, .include = output_options, AT(output) },
 	OPT_END,
 };
@@ -322,7 +272,7 @@ static int no_calls(struct job *j)
 
 static int profile_end(struct job *j, u64 lost)
 {
-	_cleanup_result_ struct result r;
+	_cleanup_result_ struct result r = { 0 };
 	int rc = no_calls(j);
 
 	result_init(&r, "ftrace");
@@ -336,7 +286,7 @@ static int profile_end(struct job *j, u64 lost)
 
 static int latency_end(struct job *j, u64 lost)
 {
-	_cleanup_result_ struct result r;
+	_cleanup_result_ struct result r = { 0 };
 	int rc = no_calls(j);
 
 	result_init(&r, "ftrace");

@@ -39,14 +39,11 @@ static void show_row(void *ctx, const struct lang_row *row)
 	struct round *r = ctx;
 	struct round own = { .key = row->key };
 
-	if (r->p->result) {
+	if (r->p->result)
 		lang_rows(r->l, "@stats", add_stats, &own);
-		probing_result_hist(r->p->result, row->key, r->unit, row, (u64)own.total);
-		return;
-	}
-	if (*row->key)
+	else if (*row->key)
 		fprintf(r->p->ctx->out, "\nFunction = %s\n", row->key);
-	probing_hist(r->p->ctx->out, r->unit, row->buckets, row->n_buckets);
+	probing_hist(r->p, row->key, r->unit, row->hist, (u64)own.total);
 }
 
 static void show(struct probing *p, struct lang *l)

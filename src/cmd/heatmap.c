@@ -31,7 +31,9 @@ static const char *const kinds[] = { "subsecond", "latency", "utilization", NULL
 static const char *const scales[] = { "auto", "linear", "log", NULL };
 
 #define AT(field) .offset = offsetof(struct heatmap_args, field)
-#define ROWS      .group = "Rows and columns"
+#define OPTION(letter, name_, type_, field, arg_, help_, ...) \
+	OPT_ENTRY(struct heatmap_args, letter, name_, type_, field, arg_, help_, __VA_ARGS__)
+#define ROWS .group = "Rows and columns"
 
 static const struct opt heatmap_options[] = {
 	{ .type = OPT_INCLUDE, .include = profile_options, AT(profile) },
@@ -40,66 +42,28 @@ static const struct opt heatmap_options[] = {
 	  .given_offset = offsetof(struct heatmap_args, kind_given),
 	  .help = "when in each second samples were taken; how long events took; how busy CPUs "
 		  "were" },
-	{ .name = "pair",
-	  .type = OPT_STRING,
-	  AT(pair),
-	  .arg = "FROM,TO,KEY...",
-	  .help = "latency: from one tracepoint to another with equal fields; 'block' and "
-		  "'syscall' are known" },
-	{ .name = "rows",
-	  .type = OPT_U64,
-	  AT(rows),
-	  .arg = "N",
-	  .max = HEATMAP_ROWS_MOST,
-	  ROWS,
-	  .help = "rows (default: what suits)" },
-	{ .name = "step",
-	  .type = OPT_DURATION,
-	  AT(step),
-	  .arg = "TIME",
-	  ROWS,
-	  .help = "width of a column (default: what suits; subsecond: 1s, 100ms below 8s)" },
-	{ .name = "min",
-	  .type = OPT_DURATION,
-	  AT(min),
-	  .arg = "TIME",
-	  ROWS,
-	  .help = "latency: lowest row (default: of the data)" },
-	{ .name = "max",
-	  .type = OPT_DURATION,
-	  AT(max),
-	  .arg = "TIME",
-	  ROWS,
-	  .help = "latency: highest row (default: of the data)" },
-	{ .name = "linear",
-	  .type = OPT_FLAG,
-	  AT(linear),
-	  ROWS,
-	  .help = "latency: rows of equal height instead of logarithmic ones" },
-	{ .name = "scale",
-	  .type = OPT_CHOICE,
-	  AT(scale),
-	  .arg = "HOW",
-	  .def = "auto",
-	  .choices = scales,
-	  .help = "colours by the count or by its logarithm (auto: log for latency)" },
-	{ .name = "idle",
-	  .type = OPT_FLAG,
-	  AT(idle),
-	  .help = "subsecond: show samples of the idle task, too" },
-	{ .name = "unitstime",
-	  .type = OPT_DURATION,
-	  AT(time_unit),
-	  .arg = "UNIT",
-	  .def = "1us",
-	  .help = "text: what one of the first column is" },
-	{ .name = "unitslat",
-	  .type = OPT_DURATION,
-	  AT(value_unit),
-	  .arg = "UNIT",
-	  .def = "1us",
-	  .help = "text: what one of the second column is" },
-	{ .name = "title", .type = OPT_STRING, AT(title), .arg = "TEXT", .help = "heading" },
+	OPTION(0, "pair", OPT_STRING, pair, "FROM,TO,KEY...",
+	       "latency: from one tracepoint to another with equal fields; 'block' and "
+	       "'syscall' are known"),
+	OPTION(0, "rows", OPT_U64, rows, "N", "rows (default: fits the data)",
+	       .max = HEATMAP_ROWS_MOST, ROWS),
+	OPTION(0, "step", OPT_DURATION, step, "TIME",
+	       "width of a column (default: fits the data; subsecond: 1s, 100ms below 8s)", ROWS),
+	OPTION(0, "min", OPT_DURATION, min, "TIME", "latency: lowest row (default: of the data)",
+	       ROWS),
+	OPTION(0, "max", OPT_DURATION, max, "TIME", "latency: highest row (default: of the data)",
+	       ROWS),
+	OPTION(0, "linear", OPT_FLAG, linear, NULL,
+	       "latency: rows of equal height instead of logarithmic ones", ROWS),
+	OPTION(0, "scale", OPT_CHOICE, scale, "HOW",
+	       "colours by the count or by its logarithm (auto: log for latency)", .def = "auto",
+	       .choices = scales),
+	OPTION(0, "idle", OPT_FLAG, idle, NULL, "subsecond: show samples of the idle task, too"),
+	OPTION(0, "unitstime", OPT_DURATION, time_unit, "UNIT",
+	       "text: what one of the first column is", .def = "1us"),
+	OPTION(0, "unitslat", OPT_DURATION, value_unit, "UNIT",
+	       "text: what one of the second column is", .def = "1us"),
+	OPTION(0, "title", OPT_STRING, title, "TEXT", "heading"),
 	OPT_END,
 };
 
@@ -261,7 +225,7 @@ static int show(struct context *ctx, const struct heatmap_args *a, const struct 
 	};
 
 	if (cli_is_machine(ctx)) {
-		_cleanup_result_ struct result result;
+		_cleanup_result_ struct result result = { 0 };
 
 		result_init(&result, "heatmap");
 		heatmap_report(h, &result);
@@ -405,10 +369,10 @@ const struct command cmd_heatmap = {
 	.name = "heatmap",
 	.summary = "heat maps: offset in the second, latency, CPU utilization",
 	.description =
-		"Draws time from left to right and a value upwards, the darker the more fell "
-		"there. 'subsecond' (the map of FlameScope) has a column for each second and rows "
-		"for its parts: what is periodic, bursty or stalls shows as a pattern. 'latency' "
-		"has rows of durations, logarithmic, with lines for the 50th, 90th and 99th "
+		"Draws time from left to right and a value upwards, darker where there is more. "
+		"'subsecond' (the map of FlameScope) has a column for each second and rows for "
+		"its parts: what is periodic, bursty or stalls shows as a pattern. 'latency' has "
+		"rows of durations, logarithmic, with lines for the 50th, 90th and 99th "
 		"percentile. 'utilization' counts CPUs by how busy they were.\n\n"
 		"Durations come from two tracepoints of a recording that agree in some fields "
 		"(--pair), from an event whose weight is a time (off-CPU time), or from text: "

@@ -117,7 +117,7 @@ static const struct monitor_column disk_mb_columns[] = DISK_COLUMNS("MB", "mib",
 static const struct monitor_column extended_columns[] = EXTENDED_COLUMNS("kB", "kib", 1024);
 static const struct monitor_column extended_mb_columns[] = EXTENDED_COLUMNS("MB", "mib", 1048576);
 
-/* A device without any I/O since boot is of no interest to anybody. */
+/* A device without any I/O since boot is of no interest. */
 #define EVER  "total(disk.reads) + total(disk.writes)"
 #define WHOLE "disk.whole * "
 #define NOW   "(disk.reads + disk.writes + opt(disk.discards) + opt(disk.flushes))"

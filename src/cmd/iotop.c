@@ -32,7 +32,7 @@ struct io_sum {
 
 static const struct opt iotop_options[] = {
 	{ 'o', "only", OPT_FLAG, AT(only), .help = "only tasks that do I/O: the default" },
-	{ .name = "all", .type = OPT_FLAG, AT(all), .help = "tasks that did none, too" },
+	{ .name = "all", .type = OPT_FLAG, AT(all), .help = "also tasks without I/O" },
 	{ 'P', "processes", OPT_FLAG, AT(processes), .help = "processes, not threads" },
 	{ 'a', "accumulated", OPT_FLAG, AT(accumulated),
 	  .help = "sums since the start, not rates" },
@@ -187,7 +187,7 @@ static void add_disks(struct result *r, const struct iotop_args *a, const struct
 static void add_totals(struct result *r, const struct iotop_args *a, const struct delta *d,
 		       double read, double written)
 {
-	/* of the interval, whatever the rows add up */
+	/* of the interval, even if the rows accumulate */
 	const struct iotop_args rates = { .kilobytes = a->kilobytes };
 
 	result_fact(r, "total_read", "Total DISK READ", rate_or_sum(&rates, read, d->seconds));
@@ -279,7 +279,7 @@ const struct command cmd_iotop = {
 		"were started after it was turned on. A thread that came and went is counted in "
 		"the row of its process, and a process in that of its parent.\n\n"
 		"'Total' is what tasks did, 'Current' what the disks did: written data waits in "
-		"memory. SWAPIN is part of IO here, and has no figure of its own.",
+		"memory. SWAPIN is part of IO here, and has no column.",
 	.question = Q_MACHINE,
 	.options = iotop_options,
 	.args_size = sizeof(struct iotop_args),

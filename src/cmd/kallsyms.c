@@ -53,7 +53,7 @@ static int kallsyms_run(struct context *ctx, void *args UNUSED)
 		{ "module", "MODULE", VALUE_TEXT, COLUMN_FILL },
 	};
 	_cleanup_buf_ struct buf all = BUF_INIT, text = BUF_INIT;
-	_cleanup_result_ struct result r;
+	_cleanup_result_ struct result r = { 0 };
 	struct symbols *s;
 	struct table *t;
 	size_t found = 0;

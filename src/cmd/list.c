@@ -23,6 +23,7 @@ struct list {
 	struct result *result;
 	struct table *table;
 	size_t found;
+	bool as_perf; /* a word for a kind is no part of a name */
 };
 
 static bool matches(const char *pattern, const char *name)
@@ -52,6 +53,15 @@ static bool is_kind(const char *pattern, enum catalog_kind kind)
 	return streq(pattern, catalog_kind_name(kind));
 }
 
+static bool is_any_kind(const char *pattern)
+{
+	for (enum catalog_kind kind = 0; kind <= CATALOG_FIELD; kind++) {
+		if (is_kind(pattern, kind))
+			return true;
+	}
+	return false;
+}
+
 static bool list_wants(void *ctx, enum catalog_kind kind, const char *name, const char *alias)
 {
 	const struct list *l = ctx;
@@ -59,6 +69,8 @@ static bool list_wants(void *ctx, enum catalog_kind kind, const char *name, cons
 	if (l->patterns->len == 0)
 		return true;
 	vec_each(p, l->patterns) {
+		if (l->as_perf && is_any_kind(*p) && !is_kind(*p, kind))
+			continue;
 		if (is_kind(*p, kind) || matches(*p, name) || (alias && matches(*p, alias)))
 			return true;
 	}
@@ -141,8 +153,8 @@ static void perf_entry(void *ctx, const struct catalog_entry *entry)
 static int list_as_perf(struct context *ctx, const struct list_args *a)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT;
-	struct json json;
-	struct perf_list l = { .list = { .patterns = &ctx->operands },
+	struct json json = { 0 };
+	struct perf_list l = { .list = { .patterns = &ctx->operands, .as_perf = true },
 			       .json = a->json ? &json : NULL,
 			       .bare = a->bare,
 			       .out = &out };
@@ -189,7 +201,7 @@ static int list_as_table(struct context *ctx, const struct list_args *a)
 		{ "alias", "ALIAS", VALUE_TEXT, COLUMN_HIDDEN },
 		{ "description", "DESCRIPTION", VALUE_TEXT, COLUMN_FILL },
 	};
-	_cleanup_result_ struct result r;
+	_cleanup_result_ struct result r = { 0 };
 	_cleanup_err_ struct err e = ERR_INIT;
 	struct list l = { .patterns = &ctx->operands, .result = &r };
 

@@ -42,7 +42,7 @@ static int show(struct context *ctx, const struct mem_args *a, struct memory *m,
 {
 	const struct recording_counts *counts = recording_counts(rec);
 	const struct recording_fault *fault = recording_fault(rec);
-	_cleanup_result_ struct result r;
+	_cleanup_result_ struct result r = { 0 };
 
 	result_init(&r, ctx->command->name);
 	if (a->lines)

@@ -17,7 +17,7 @@ static const struct opt numastat_options[] = {
 	  .help = "what the memory of each node holds, in MB" },
 	{ 'n', "megabytes", OPT_FLAG, AT(megabytes), .help = "allocations in MB, not in pages" },
 	{ 'p', "pid", OPT_PIDS, AT(pids), .arg = "PID[,PID]",
-	  .help = "on which node the memory of these processes lies, in MB" },
+	  .help = "on which nodes the memory of these processes is, in MB" },
 	{ .type = OPT_INCLUDE, .include = monitor_options, AT(monitor) },
 	OPT_END,
 };
@@ -192,7 +192,7 @@ static int numastat_run(struct context *ctx, void *args)
 static const struct example numastat_examples[] = {
 	{ "fathom numastat", "allocations of each node since boot, in pages" },
 	{ "fathom numastat -m", "what the memory of each node holds" },
-	{ "fathom numastat -p 1", "where the memory of a process lies" },
+	{ "fathom numastat -p 1", "where the memory of a process is" },
 	{ "fathom numastat 1 3", "allocations in each of three seconds" },
 	{ 0 },
 };

@@ -128,7 +128,7 @@ static int write_file(const struct shown *s)
 
 static int show_table(const struct shown *s)
 {
-	_cleanup_result_ struct result r;
+	_cleanup_result_ struct result r = { 0 };
 
 	result_init(&r, s->ctx->command->name);
 	if (s->live) {
@@ -166,7 +166,7 @@ static int show_folded(const struct shown *s)
 	return cli_print_foreign(s->ctx, s->args->raw, &out);
 }
 
-/* What has no place for notes must not be silent about what is missing. */
+/* Formats without notes must report what is missing, too. */
 static void warn_lost(const struct shown *s)
 {
 	const struct profile *p = s->profile;
@@ -216,7 +216,7 @@ static int take_operands(struct context *ctx, struct wait_args *a, u64 *ret_coun
 	return 0;
 }
 
-/* What a recording does not tell, or what is not about one. */
+/* What a recording does not contain, or what does not apply to one. */
 static int check_recorded(struct context *ctx, const struct wait_args *a)
 {
 	const char *what = a->target.users.len     ? "--user"
@@ -277,7 +277,7 @@ static int recorded_intervals(const struct waits_load *load, const struct shown 
 	return rc;
 }
 
-/* Only what ended in the first part of it, where that is asked for. */
+/* Only what ended in the first part of it, where requested. */
 static void cut_recording(struct waits_load *load, u64 duration)
 {
 	u64 rest = load->end - load->begin;
@@ -287,7 +287,7 @@ static void cut_recording(struct waits_load *load, u64 duration)
 		load->waits.len = waits_until(&load->waits, 0, load->begin + duration - 1).len;
 }
 
-/* Chains are followed through everybody's waits; then those that are asked for remain. */
+/* Chains are followed through everybody's waits; then those requested remain. */
 static int load_chains(struct recorded *rec, const struct wait_args *a,
 		       const struct waits_load_opts *opts, struct err *e)
 {
@@ -389,7 +389,7 @@ static int show_live(struct context *ctx, struct wait_run *r, const struct wait_
 	return show(&s);
 }
 
-/* Of waits that have become parts by what their wakers did, those that are asked for. */
+/* Of waits that were split by what their wakers did, those requested. */
 static void choose_parts(struct waits_live *l, const struct wait_args *a, wait_list *parts)
 {
 	const struct waits_load_opts keep = { .whole = !wait_shows_open(a),
@@ -413,14 +413,15 @@ static void follow_wakers(struct waits_live *l, const struct wait_args *a)
 static int one_interval(struct context *ctx, struct wait_run *r, const struct wait_args *a,
 			enum wait_view view, u64 until)
 {
-	int rc = wait_run_go(r, until, &ctx->err);
+	int rc = wait_run_go(r, until, &ctx->err), renewed;
 
 	if (rc >= 0)
 		rc = waits_live_collect(&r->live, &ctx->err);
 	if (rc >= 0)
 		rc = show_live(ctx, r, a, view, &r->live.waits);
 	waits_live_reset(&r->live);
-	return rc;
+	renewed = rc < 0 ? 0 : waits_live_renew(&r->live, &ctx->err);
+	return renewed < 0 ? renewed : rc;
 }
 
 static int one_interval_of_chains(struct context *ctx, struct wait_run *r,
@@ -498,7 +499,7 @@ static int live(struct context *ctx, struct wait_args *a, enum wait_view view, u
 	f.opts.no_runnable_stacks = !a->runqueue && !output_is(&a->output, "html");
 	f.opts.wakers = view != WAIT_VIEW_SLEEPER;
 	f.opts.chains = view == WAIT_VIEW_CHAIN;
-	/* to follow a chain takes each wait with its time, and all the life of threads */
+	/* following a chain needs each wait with its time, and the whole life of threads */
 	if (view == WAIT_VIEW_CHAIN)
 		f.opts.send = f.opts.threads = f.opts.by_thread = true;
 	f.opts.waker_pids = view == WAIT_VIEW_WAKER;
@@ -549,10 +550,10 @@ const struct command cmd_offcpu = {
 	.name = "offcpu",
 	.summary = "where threads wait: blocked time by stack",
 	.description =
-		"Takes the stack of each thread when it leaves the CPU, and adds to it how long it "
-		"stayed away: until it was woken (blocked) and from then until it ran (waiting for "
-		"a CPU, the column RUNQ). All is summed up in the kernel. User stacks are complete "
-		"without frame pointers.\n\n"
+		"Takes the stack of each thread when it leaves the CPU, and adds to it how long "
+		"it stayed away: until it was woken (blocked) and from then until it ran "
+		"(waiting for a CPU, the column RUNQ). Everything is summed in the kernel. User "
+		"stacks are complete without frame pointers.\n\n"
 		"A wait counts when it ends: threads that sleep all the time are not shown; "
 		"'fathom threads' shows them. With a program, only it and its descendants are "
 		"observed.",

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* fathom perf: perf's command line. A link of the name perf to this program is the same. */
+#include "base/arena.h"
 #include "base/base.h"
 #include "base/buf.h"
 #include "base/io.h"
 #include "base/vec.h"
 #include "cli/cli.h"
+#include "cli/table.h"
 
 struct perf_cmd_args {
 	const char *cache;
@@ -12,6 +14,7 @@ struct perf_cmd_args {
 	bool flag;
 	bool list;
 	bool options;
+	bool version;
 };
 
 #define AT(field) .offset = offsetof(struct perf_cmd_args, field)
@@ -26,6 +29,10 @@ static const struct opt perf_options[] = {
 	  .type = OPT_FLAG,
 	  AT(list),
 	  .help = "the names of perf's commands that run here" },
+	{ .name = "version",
+	  .type = OPT_FLAG,
+	  AT(version),
+	  .help = "the version, as 'perf version' says it" },
 	{ .name = "build-options",
 	  .type = OPT_FLAG,
 	  AT(options),
@@ -45,7 +52,7 @@ static const struct opt perf_options[] = {
 	OPT_END,
 };
 
-/* Commands that have another name here, and words that mean something else there. */
+/* Commands with another name here, and words with another meaning there. */
 static const struct {
 	const char *perf, *ours;
 } other_names[] = {
@@ -62,14 +69,28 @@ static const struct {
 	{ "test", "-w", NULL },
 	{ "test", "-F", NULL },
 	{ "test", "Symbols", "--symbols" },
+	{ "sched latency", "-p", "--pids" },
 	{ "trace", "-s", "--summary" },
+	{ "trace", "-S", "--summary-too" },
+	{ "trace", "--with-summary", "--summary-too" },
+	{ "trace", "--failure", "--failed-only" },
+	{ "trace", "--no-syscalls", "--expr=none" },
+	{ "trace", "--duration", "--min" },
+	{ "trace", "--all-cpus", "--all" },
+	{ "trace", "-t", "--tid" },
+	{ "trace", "-T", "--time" },
 	{ "lock", "-a", NULL },
 	{ "lock", "-b", NULL },
 	{ "lock", "--use-bpf", NULL },
+	{ "lock", "-t", "--threads" },
+	{ "lock", "-E", "--top" },
+	{ "lock", "--entries", "--top" },
 	{ "kwork", "-b", NULL },
 	{ "kwork", "--use-bpf", NULL },
 	{ "kmem", "--caller", NULL },
 	{ "kmem", "--slab", NULL },
+	{ "kmem", "-l", "--top" },
+	{ "kmem", "--line", "--top" },
 };
 
 /* What a command of perf needs that is not here. */
@@ -92,6 +113,29 @@ static const struct {
 	  "it needs a CPU that samples memory accesses: Intel since Nehalem, AMD with IBS, "
 	  "Arm with SPE; 'fathom mem -i FILE' opens recordings" },
 };
+
+/* Options whose table would be another one without them. */
+static const struct {
+	const char *command, *word, *instead;
+} refused_words[] = {
+	{ "kmem", "--page", "'fathom stackcount t:kmem:mm_page_alloc' counts pages by who asks" },
+	{ "lock", "-Y", "--filter 'type == \"mutex\"' chooses a type" },
+	{ "kwork", "-k", "--filter 'class == \"irq\"' chooses a class" },
+};
+
+static int refuse_word(struct context *ctx, const char *command, const char *word)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(refused_words); i++) {
+		if (!streq(refused_words[i].command, command) ||
+		    !streq(refused_words[i].word, word))
+			continue;
+		err_set(&ctx->err, EINVAL, "option '%s' of perf's %s is missing here", word,
+			command);
+		err_hint(&ctx->err, "%s", refused_words[i].instead);
+		return EXIT_USAGE;
+	}
+	return 0;
+}
 
 /* "lock record": a part of a command that is missing; NULL: it is not. */
 static const char *find_missing(const char *command, const char *word)
@@ -137,6 +181,16 @@ static bool is_beside_group(char **words, const char *word)
 	return false;
 }
 
+/* "sched latency": -p has no pid after it there. */
+static const char *command_of(char **words)
+{
+	if (streq(words[0], "sched"))
+		for (char **w = words + 1; *w; w++)
+			if (cli_is_operand(*w, "latency"))
+				return "sched latency";
+	return words[0];
+}
+
 /* The words of the command line as ours; false: it is left out. */
 static bool translate(const char *command, char **word)
 {
@@ -151,20 +205,57 @@ static bool translate(const char *command, char **word)
 	return true;
 }
 
+/* An option whose value is the next word. Commands without options have no table. */
+static bool needs_word(const struct opt *o, const char *word)
+{
+	const char *name = starts_with(word, "--");
+
+	for (; o && o->type; o++) {
+		if (o->type == OPT_INCLUDE && needs_word(o->include, word))
+			return true;
+		if (!opt_takes_value(o) || (o->flags & OPT_OPTIONAL))
+			continue;
+		if (name ? o->name && streq(o->name, name)
+			 : o->short_name && word[1] == o->short_name && !word[2])
+			return true;
+	}
+	return false;
+}
+
+/* "--duration 5" of perf trace: calls of at least 5 ms. In @arena. */
+static char *with_unit(const char *command, char **words, char **w, struct arena *arena)
+{
+	const char *value = starts_with(*w, "--duration=");
+	bool is_next = w > words && streq(w[-1], "--duration");
+
+	if (!streq(command, "trace") || (!value && !is_next))
+		return NULL;
+	return value ? arena_printf(arena, "--min=%sms", value) : arena_printf(arena, "%sms", *w);
+}
+
 static int run_words(struct context *ctx, const struct command *cmd, char **words)
 {
+	_cleanup_arena_ struct arena arena = ARENA_INIT;
+	const char *command = command_of(words);
 	VEC(char *) argv = { 0 };
-	bool program = false;
+	bool program = false, value = false;
 	int status;
 
+	for (char **w = words + 1; *w && !streq(*w, "--"); w++)
+		if (refuse_word(ctx, command, *w))
+			return EXIT_USAGE;
 	vec_push(&argv, (char *)(uintptr_t)cmd->name);
 	for (char **w = words + 1; *w; w++) {
-		char *word = *w;
+		char *timed = program ? NULL : with_unit(command, words, w, &arena), *word = *w;
 
 		/* words of a program that is to run are its own */
-		program |= cmd->takes_program && (streq(word, "--") || word[0] != '-');
-		if (program || (!is_beside_group(words, word) && translate(words[0], &word)))
+		program |= cmd->takes_program && !value && (streq(word, "--") || word[0] != '-');
+		if (timed)
+			vec_push(&argv, timed);
+		else if (program || value ||
+			 (!is_beside_group(words, word) && translate(command, &word)))
 			vec_push(&argv, word);
+		value = !program && !value && needs_word(cmd->options, word);
 	}
 	vec_push(&argv, NULL);
 	status = cli_run_as_perf(ctx, cmd, argv.items);
@@ -217,6 +308,38 @@ static int run_table(struct context *ctx, char **words)
 	return status;
 }
 
+/* What perf timechart takes for I/O. */
+#define IO_CALLS(end)                           \
+	"syscalls:sys_" end "_read,"            \
+	"syscalls:sys_" end "_pread64,"         \
+	"syscalls:sys_" end "_readv,"           \
+	"syscalls:sys_" end "_preadv,"          \
+	"syscalls:sys_" end "_write,"           \
+	"syscalls:sys_" end "_pwrite64,"        \
+	"syscalls:sys_" end "_writev,"          \
+	"syscalls:sys_" end "_pwritev,"         \
+	"syscalls:sys_" end "_sync,"            \
+	"syscalls:sys_" end "_sync_file_range," \
+	"syscalls:sys_" end "_fsync,"           \
+	"syscalls:sys_" end "_msync,"           \
+	"syscalls:sys_" end "_recvfrom,"        \
+	"syscalls:sys_" end "_recvmmsg,"        \
+	"syscalls:sys_" end "_recvmsg,"         \
+	"syscalls:sys_" end "_sendto,"          \
+	"syscalls:sys_" end "_sendmsg,"         \
+	"syscalls:sys_" end "_sendmmsg,"        \
+	"syscalls:sys_" end "_epoll_pwait,"     \
+	"syscalls:sys_" end "_epoll_wait,"      \
+	"syscalls:sys_" end "_poll,"            \
+	"syscalls:sys_" end "_ppoll,"           \
+	"syscalls:sys_" end "_pselect6,"        \
+	"syscalls:sys_" end "_select"
+
+static const char sched_events[] =
+	"sched:sched_switch,sched:sched_stat_runtime,sched:sched_process_fork,"
+	"sched:sched_process_exit,sched:sched_wakeup,sched:sched_wakeup_new,"
+	"sched:sched_migrate_task";
+
 /* Commands with a recorder of their own: what it records, and the names of its words. */
 static const struct {
 	const char *command, *word, *run;
@@ -225,11 +348,7 @@ static const struct {
 	{ "sched",
 	  "record",
 	  "record",
-	  { "-a", "-c", "1", "-e",
-	    "sched:sched_switch,sched:sched_stat_runtime,sched:sched_process_fork,"
-	    "sched:sched_process_exit,sched:sched_wakeup,sched:sched_wakeup_new,"
-	    "sched:sched_migrate_task",
-	    "--call-graph=none" } },
+	  { "-a", "-c", "1", "-e", sched_events, "--call-graph=none" } },
 	{ "sched", "script", "script", { NULL } },
 	{ "lock",
 	  "record",
@@ -246,9 +365,31 @@ static const struct {
 	  "record",
 	  { "-a", "-c", "1", "-e", "irq:irq_handler_*,irq:softirq_*,workqueue:*",
 	    "--call-graph=none" } },
+	{ "timechart",
+	  "record",
+	  "record",
+	  { "-a", "-c", "1", "-e",
+	    "sched:sched_wakeup,sched:sched_switch,power:cpu_frequency,power:cpu_idle",
+	    "--call-graph=none" } },
+	{ "timechart",
+	  "record -I",
+	  "record",
+	  { "-a", "-c", "1", "-e", IO_CALLS("enter") "," IO_CALLS("exit"), "--call-graph=none" } },
+	{ "trace",
+	  "record",
+	  "record",
+	  { "-c", "1", "-e", "raw_syscalls:sys_enter,raw_syscalls:sys_exit",
+	    "--call-graph=none" } },
 	{ "mem", "report", "mem", { NULL } },
 	{ "c2c", "report", "mem", { "--lines" } },
 };
+
+/* "record -I" records something else than "record". */
+static bool is_io_record(char **words)
+{
+	return streq(words[0], "timechart") && streq(words[1], "record") && words[2] &&
+	       (streq(words[2], "-I") || streq(words[2], "--io-only"));
+}
 
 static int run_recorder(struct context *ctx, size_t row, char **words)
 {
@@ -258,7 +399,7 @@ static int run_recorder(struct context *ctx, size_t row, char **words)
 	vec_push(&argv, (char *)(uintptr_t)recorders[row].run);
 	for (const char *const *o = recorders[row].options; *o; o++)
 		vec_push(&argv, (char *)(uintptr_t)*o);
-	for (char **w = words + 2; *w; w++)
+	for (char **w = words + 2 + is_io_record(words); *w; w++)
 		vec_push(&argv, *w);
 	vec_push(&argv, NULL);
 	status = run_words(ctx, find(ctx, recorders[row].run), argv.items);
@@ -273,8 +414,14 @@ static int run_check(struct context *ctx, char **words)
 	int status;
 
 	vec_push(&argv, (char *)(uintptr_t) "version");
+	/* check feature -q LIST: -q --feature LIST */
 	for (char **w = words + 1; *w; w++)
-		vec_push(&argv, streq(*w, "feature") ? (char *)(uintptr_t) "--feature" : *w);
+		if (**w == '-')
+			vec_push(&argv, *w);
+	for (char **w = words + 1; *w; w++)
+		if (**w != '-')
+			vec_push(&argv,
+				 streq(*w, "feature") ? (char *)(uintptr_t) "--feature" : *w);
 	vec_push(&argv, NULL);
 	status = cli_run_as_perf(ctx, find(ctx, "version"), argv.items);
 	vec_release(&argv);
@@ -284,7 +431,7 @@ static int run_check(struct context *ctx, char **words)
 static int run_perf_command(struct context *ctx, char **words)
 {
 	const struct command *cmd = find(ctx, words[0]);
-	const char *missing_part;
+	const char *missing_part, *word = words[1];
 
 	if (streq(words[0], "check"))
 		return run_check(ctx, words);
@@ -292,8 +439,10 @@ static int run_perf_command(struct context *ctx, char **words)
 		return refuse(ctx, missing_part);
 	if (cmd && is_table(words[0], words[1]))
 		return run_table(ctx, words);
-	for (size_t i = 0; words[1] && i < ARRAY_SIZE(recorders); i++)
-		if (streq(recorders[i].command, words[0]) && streq(recorders[i].word, words[1]))
+	if (word && is_io_record(words))
+		word = "record -I";
+	for (size_t i = 0; word && i < ARRAY_SIZE(recorders); i++)
+		if (streq(recorders[i].command, words[0]) && streq(recorders[i].word, word))
 			return run_recorder(ctx, i, words);
 	return cmd ? run_words(ctx, cmd, words) : refuse(ctx, words[0]);
 }
@@ -331,7 +480,7 @@ static int perf_run(struct context *ctx, void *args)
 	ctx->cache = a->cache;
 	if (ctx->program)
 		return run_perf_command(ctx, ctx->program);
-	if (ctx->common.verbose || a->options)
+	if (ctx->common.verbose || a->options || a->version)
 		return run_version(ctx, ctx->common.verbose > 1 || a->options);
 	return list_commands(ctx);
 }
@@ -353,7 +502,7 @@ const struct command cmd_perf = {
 		"/usr/local/bin/perf\n\n"
 		"The differences to fathom's commands of the same names are perf's defaults "
 		"(perf.data, 4000 samples a second, stacks only with -g) and the text of report, "
-		"list, diff and annotate, which is in perf's form. What is missing is said.",
+		"list, diff and annotate, which is in perf's form. What is missing is reported.",
 	.question = Q_SELF,
 	.options = perf_options,
 	.args_size = sizeof(struct perf_cmd_args),

@@ -217,7 +217,7 @@ static bool shows_switches(const struct task_row *row, const void *args)
 		.shows = shows_                                                        \
 	}
 
-/* By what is asked for, then by whether threads are. */
+/* By what is requested, then by whether threads are shown. */
 static const struct task_table tables[][2] = {
 	{ TABLE("cpu", cpu_columns, shows_cpu), TABLE("cpu", cpu_thread_columns, shows_cpu) },
 	{ TABLE("memory", memory_columns, shows_memory),
@@ -290,7 +290,8 @@ const struct command cmd_pidstat = {
 	.description =
 		"Prints the columns of pidstat(1) for each process that did anything; without an "
 		"interval means over the life of each.\n\n"
-		"Nothing falls between two looks: what a process did before it ended is in its "
+		"Nothing is missed between two updates: what a process did before it ended is in "
+		"its "
 		"last row, and processes that came and went in between are counted in the row of "
 		"their parent, whose command then says how many there were.\n\n"
 		"%wait is time in which it could have run, but no CPU was free.",

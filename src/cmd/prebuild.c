@@ -218,7 +218,7 @@ static void add_facts(struct prebuild *p, struct result *r)
 		    p->lines_large);
 }
 
-/* All of a machine is much to fill a cache with: not without a word. */
+/* A whole machine is a lot to cache: not without confirmation. */
 static int ask(struct context *ctx)
 {
 	_cleanup_buf_ struct buf dir = BUF_INIT;

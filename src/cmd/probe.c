@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/io.h"
 #include "base/log.h"
+#include "base/suggest.h"
 #include "capture/probe_events.h"
 #include "capture/probe_text.h"
 #include "cli/cli.h"
+#include "elf/find.h"
 #include "elf/symbols.h"
 #include "symbol/probe_dwarf.h"
 
 #include <ctype.h>
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <limits.h>
 #include <sys/utsname.h>
 
 struct probe_args {
 	str_list add, del;
 	bool list, force, dry_run;
 	const char *vars, *line, *funcs, *exec, *vmlinux;
+	u64 target;
+	char path[PATH_MAX]; /* of @exec */
 };
 
 #define AT(field) .offset = offsetof(struct probe_args, field)
@@ -27,12 +32,18 @@ static const struct opt probe_options[] = {
 	  .help = "delete probes; globs, '*' for all" },
 	{ 'l', "list", OPT_FLAG, AT(list), .help = "list the probes that exist" },
 	{ 'V', "vars", OPT_STRING, AT(vars), .arg = "PROBE", .help = "variables that exist there" },
-	{ 'L', "line", OPT_STRING, AT(line), .arg = "FUNC[:FROM[-TO]]|FILE:FROM[-TO]",
+	{ 'L', "line", OPT_STRING, AT(line), .arg = "FUNC[:FROM[-TO]]|FILE[:FROM[-TO]]",
 	  .help = "source lines, numbered where a probe can be set" },
 	{ 'F', "funcs", OPT_STRING, AT(funcs), .arg = "GLOB", .flags = OPT_OPTIONAL, .implied = "*",
 	  .help = "functions of the file (-x) that can be probed" },
 	{ 'x', "exec", OPT_FILE, AT(exec), .arg = "FILE",
 	  .help = "a program or library; else the kernel" },
+	{ .name = "target-ns",
+	  .type = OPT_U64,
+	  AT(target),
+	  .arg = "PID",
+	  .max = INT32_MAX,
+	  .help = "-x names a file as this process sees it: one of its container" },
 	{ 'k', "vmlinux", OPT_FILE, AT(vmlinux), .arg = "FILE",
 	  .help = "the kernel's debug information" },
 	{ 'f', "force", OPT_FLAG, AT(force), .help = "another probe of the same name: NAME_1" },
@@ -41,6 +52,14 @@ static const struct opt probe_options[] = {
 };
 
 /* --- the file ------------------------------------------------------------------------------- */
+
+/* The file that -x means. */
+static int find_file(struct probe_args *a, struct err *e)
+{
+	if (a->exec)
+		return elf_find_path(a->exec, (u32)a->target, a->path, e);
+	return a->target ? err_set(e, EINVAL, "--target-ns needs -x FILE") : 0;
+}
 
 static int find_vmlinux(const struct probe_args *a, struct buf *ret, struct err *e)
 {
@@ -75,7 +94,7 @@ static int open_dwarf(const struct probe_args *a, struct probe_dwarf **ret, stru
 	int r = 0;
 
 	if (a->exec)
-		buf_addstr(&path, a->exec);
+		buf_addstr(&path, a->path);
 	else
 		r = find_vmlinux(a, &path, e);
 	return r < 0 ? r : probe_dwarf_new(ret, buf_str(&path), e);
@@ -108,36 +127,125 @@ static bool needs_dwarf(const struct probe_spec *s)
 
 static struct probe_place place_of(const struct probe_spec *s)
 {
-	struct probe_place p = { s->func, s->file, s->line, s->has_line, false };
+	struct probe_place p = { .func = s->func,
+				 .file = s->file,
+				 .line = s->line,
+				 .has_line = s->has_line,
+				 .no_inline = s->ret || s->offset };
 
 	vec_each(a, &s->args)
 		p.variables |= a->is_variable;
 	return p;
 }
 
-/* The file offset that a uprobe wants. */
-static int user_target(const struct probe_args *a, const struct probe_spec *s, u64 vaddr,
-		       struct buf *ret, struct err *e)
-{
-	_cleanup_free_ char *path = realpath(a->exec, NULL);
-	_cleanup_elf_ struct elf elf = ELF_INIT;
-	int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1, r;
-	u64 offset, left, size;
+/* One place of a probe. */
+struct place {
+	u64 vaddr;  /* where debug information has found it, else 0 */
+	u64 offset; /* in the file; of the kernel: from the function's begin */
+};
+typedef VEC(struct place) place_list;
 
-	if (fd < 0)
-		return err_sys(e, errno, "cannot open '%s'", a->exec);
-	r = elf_open_fd(&elf, fd, path, e);
+struct wanted {
+	const char *name;
+	struct suggestion near;
+};
+
+static bool is_wanted(void *ctx, const char *name)
+{
+	struct wanted *w = ctx;
+
+	suggest_try(&w->near, name);
+	return streq(name, w->name);
+}
+
+/* By the symbols of the file: functions of one name may be several. */
+static int find_by_symbols(const struct probe_args *a, const struct probe_spec *s,
+			   const struct elf *elf, place_list *ret, struct err *e)
+{
+	_cleanup_arena_ struct arena arena = ARENA_INIT;
+	struct wanted w = { .name = s->func };
+	elf_functions list = { 0 };
+	u64 last = UINT64_MAX;
+
+	suggest_init(&w.near, s->func);
+	elf_list_functions(elf, is_wanted, &w, &arena, &list);
+	vec_each(f, &list) {
+		bool known = f->offset == last;
+
+		vec_each(p, ret)
+			known |= p->offset == f->offset + s->offset;
+		if (!known)
+			vec_push(ret, (struct place){ .offset = f->offset + s->offset });
+		last = f->offset;
+	}
+	vec_release(&list);
+	if (ret->len)
+		return 0;
+	err_set(e, ENOENT, "'%s' has no function '%s'", a->exec, s->func);
+	if (*w.near.best)
+		err_hint(e, "did you mean '%s'?", w.near.best);
+	else
+		err_hint(e, "'fathom probe -x %s --funcs' lists them", a->exec);
+	return -ENOENT;
+}
+
+static int find_by_dwarf(const struct probe_args *a, const struct probe_spec *s,
+			 const struct elf *elf, struct probe_dwarf *d, place_list *ret,
+			 struct err *e)
+{
+	struct probe_place place = place_of(s);
+	probe_addresses at = { 0 };
+	int r = probe_dwarf_addresses(d, &place, &at, e);
+	u64 offset, left;
+
+	vec_each(vaddr, &at) {
+		if (r < 0)
+			break;
+		if (elf_offset(elf, *vaddr + s->offset, true, &offset, &left))
+			vec_push(ret, (struct place){ *vaddr + s->offset, offset });
+		else
+			r = err_set(e, EINVAL, "that address of '%s' is not code", a->exec);
+	}
+	vec_release(&at);
+	return r;
+}
+
+/* Debug information knows where functions were inlined; assembly has none. */
+static int find_user(const struct probe_args *a, const struct probe_spec *s, struct probe_dwarf **d,
+		     place_list *ret, struct err *e)
+{
+	_cleanup_elf_ struct elf elf = ELF_INIT;
+	int r = elf_open(a->path, &elf, e);
+
 	if (r < 0)
 		return r;
-	if (!vaddr && !elf_find_symbol(&elf, s->func, &vaddr, &size)) {
-		err_set(e, ENOENT, "'%s' has no function '%s'", a->exec, s->func);
-		err_hint(e, "'fathom probe -x %s --funcs' lists them", a->exec);
-		return -ENOENT;
+	if (!*d)
+		(void)open_dwarf(a, d, NULL);
+	if (!*d)
+		return find_by_symbols(a, s, &elf, ret, e);
+	r = find_by_dwarf(a, s, &elf, *d, ret, e);
+	if (r < 0 && !needs_dwarf(s) && find_by_symbols(a, s, &elf, ret, NULL) >= 0) {
+		err_release(e);
+		return 0;
 	}
-	if (!elf_offset(&elf, vaddr + s->offset, true, &offset, &left))
-		return err_set(e, EINVAL, "that address of '%s' is not code", a->exec);
-	buf_addf(ret, "%s:0x%llx", path, (unsigned long long)offset);
-	return 0;
+	return r;
+}
+
+static int find_places(const struct probe_args *a, const struct probe_spec *s,
+		       struct probe_dwarf **d, place_list *ret, struct err *e)
+{
+	struct probe_place place = place_of(s);
+	struct place one = { 0 };
+	int r = needs_dwarf(s) ? open_dwarf(a, d, e) : 0;
+
+	if (r >= 0 && a->exec)
+		return find_user(a, s, d, ret, e);
+	if (r >= 0 && *d)
+		r = probe_dwarf_address(*d, &place, &one.vaddr, e);
+	one.vaddr += *d ? s->offset : 0;
+	if (r >= 0)
+		vec_push(ret, one);
+	return r;
 }
 
 static int kernel_target(const struct probe_spec *s, struct probe_dwarf *d, u64 vaddr,
@@ -154,8 +262,8 @@ static int kernel_target(const struct probe_spec *s, struct probe_dwarf *d, u64 
 	if (r < 0)
 		return r;
 	buf_addstr(ret, s->func);
-	if (s->offset || vaddr > start)
-		buf_addf(ret, "+%llu", (unsigned long long)(s->offset + (d ? vaddr - start : 0)));
+	if (d ? vaddr > start : s->offset != 0)
+		buf_addf(ret, "+%llu", (unsigned long long)(d ? vaddr - start : s->offset));
 	return 0;
 }
 
@@ -163,6 +271,8 @@ static void default_name(const struct probe_arg *a, struct buf *out)
 {
 	size_t start = out->len;
 
+	if (strchr("+-", *a->expr)) /* the kernel takes no name that begins with a digit */
+		buf_addstr(out, "arg");
 	for (const char *p = a->expr; *p; p++)
 		if (isalnum((unsigned char)*p) || *p == '_')
 			buf_addch(out, *p);
@@ -172,8 +282,8 @@ static void default_name(const struct probe_arg *a, struct buf *out)
 		buf_addstr(out, "arg");
 }
 
-static int add_arg(const struct probe_arg *a, struct probe_dwarf *d, u64 vaddr, struct made *m,
-		   struct err *e)
+static int add_named(const struct probe_arg *a, struct probe_dwarf *d, u64 vaddr, struct made *m,
+		     struct err *e)
 {
 	_cleanup_buf_ struct buf name = BUF_INIT;
 	int r = 0;
@@ -188,6 +298,54 @@ static int add_arg(const struct probe_arg *a, struct probe_dwarf *d, u64 vaddr, 
 		r = probe_dwarf_variable(d, vaddr, a->expr, a->type, &m->args, e);
 	else
 		buf_addf(&m->args, "%s%s%s", a->expr, a->type ? ":" : "", a->type ? a->type : "");
+	return r;
+}
+
+/* Each variable of "$vars" that can be fetched. */
+struct all {
+	const struct probe_arg *arg;
+	struct probe_dwarf *d;
+	u64 vaddr;
+	struct made *made;
+	size_t n;
+	struct buf left_out;
+};
+
+static void add_each(void *ctx, const char *type UNUSED, const char *name, bool known,
+		     bool parameter)
+{
+	struct all *all = ctx;
+	struct made *m = all->made;
+	const struct probe_arg one = { .expr = name, .is_variable = true };
+	size_t args = m->args.len, shown = m->shown.len;
+
+	if (streq(all->arg->expr, "$params") && !parameter)
+		return;
+	if (known && all->n < PROBE_ARGS_MOST &&
+	    add_named(&one, all->d, all->vaddr, m, NULL) >= 0) {
+		all->n++;
+		return;
+	}
+	buf_truncate(&m->args, args);
+	buf_truncate(&m->shown, shown);
+	buf_addf(&all->left_out, " %s", name);
+}
+
+static int add_arg(const struct probe_arg *a, struct probe_dwarf *d, u64 vaddr, struct made *m,
+		   struct err *e)
+{
+	struct all all = { .arg = a, .d = d, .vaddr = vaddr, .made = m, .left_out = BUF_INIT };
+	int r;
+
+	if (!a->all)
+		return add_named(a, d, vaddr, m, e);
+	r = probe_dwarf_variables(d, vaddr, add_each, &all, e);
+	if (r >= 0 && !all.n)
+		r = err_set(e, ENODATA, "no variable of '%s' can be fetched there", a->expr);
+	if (r >= 0 && all.left_out.len)
+		log_warn("'%s': without those that are no numbers, or optimised out there:%s",
+			 a->expr, buf_str(&all.left_out));
+	buf_release(&all.left_out);
 	return r;
 }
 
@@ -227,8 +385,9 @@ static bool is_taken(const probe_event_list *list, const struct made *m)
 	return false;
 }
 
-static int choose_name(const struct probe_args *a, const struct probe_spec *s, struct made *m,
-		       struct err *e)
+/* @nth: of several places. */
+static int choose_name(const struct probe_args *a, const struct probe_spec *s, size_t nth,
+		       struct made *m, struct err *e)
 {
 	_cleanup_arena_ struct arena arena = ARENA_INIT;
 	probe_event_list list = { 0 };
@@ -237,7 +396,9 @@ static int choose_name(const struct probe_args *a, const struct probe_spec *s, s
 
 	make_names(a, s, m);
 	n = strlen(m->name);
-	if (r >= 0 && is_taken(&list, m) && !a->force) {
+	if (nth && a->dry_run)
+		snprintf(m->name + n, sizeof(m->name) - n, "_%zu", nth);
+	if (r >= 0 && is_taken(&list, m) && !a->force && !nth) {
 		err_set(e, EEXIST, "the probe '%s:%s' already exists", m->group, m->name);
 		err_hint(e, "delete it with -d '%s:%s', or give a name: NAME=...; -f adds another",
 			 m->group, m->name);
@@ -249,24 +410,19 @@ static int choose_name(const struct probe_args *a, const struct probe_spec *s, s
 	return r;
 }
 
-static int define(const struct probe_args *a, const struct probe_spec *s, struct made *m,
-		  struct err *e)
+static int define(const struct probe_args *a, const struct probe_spec *s, struct probe_dwarf *d,
+		  const struct place *place, size_t nth, struct made *m, struct err *e)
 {
-	struct probe_place place = place_of(s);
-	struct probe_dwarf *d = NULL;
-	u64 vaddr = 0;
-	int r = needs_dwarf(s) ? open_dwarf(a, &d, e) : 0;
+	int r = 0;
 
-	if (r >= 0 && d)
-		r = probe_dwarf_address(d, &place, &vaddr, e);
-	if (r >= 0)
-		r = a->exec ? user_target(a, s, vaddr, &m->target, e)
-			    : kernel_target(s, d, vaddr, &m->target, e);
+	if (a->exec)
+		buf_addf(&m->target, "%s:0x%llx", a->path, (unsigned long long)place->offset);
+	else
+		r = kernel_target(s, d, place->vaddr, &m->target, e);
 	for (size_t i = 0; r >= 0 && i < s->args.len; i++)
-		r = add_arg(&s->args.items[i], d, vaddr, m, e);
+		r = add_arg(&s->args.items[i], d, place->vaddr, m, e);
 	if (r >= 0)
-		r = choose_name(a, s, m, e);
-	probe_dwarf_free(d);
+		r = choose_name(a, s, nth, m, e);
 	m->event = (struct probe_event){ .user = a->exec != NULL,
 					 .ret = s->ret,
 					 .group = m->group,
@@ -276,39 +432,94 @@ static int define(const struct probe_args *a, const struct probe_spec *s, struct
 	return r;
 }
 
+/* The place in a text that may begin with a name: "NAME=PLACE ARG...". */
 static void show_added(struct context *ctx, const struct probe_args *a, const char *text,
-		       const struct made *m)
+		       const struct made *m, bool first)
 {
 	_cleanup_free_ char *name = xasprintf("%s:%s", m->group, m->name);
+	size_t n = strcspn(text, " "), name_len = strcspn(text, "= ");
 
-	fprintf(ctx->out, "Added new event:\n  %-20s (on %.*s", name, (int)strcspn(text, " "),
+	if (name_len < n) {
+		text += name_len + 1;
+		n -= name_len + 1;
+	}
+	fprintf(ctx->out, "%s  %-20s (on %.*s", first ? "Added new event:\n" : "", name, (int)n,
 		text);
 	if (a->exec)
-		fprintf(ctx->out, " in %s", a->exec);
+		fprintf(ctx->out, " in %s", a->path);
 	if (m->shown.len)
 		fprintf(ctx->out, " with%s", buf_str(&m->shown));
-	fprintf(ctx->out, ")\n\nnext: fathom record -e %s -a -d 5s\n", name);
+	fprintf(ctx->out, ")\n");
+}
+
+static int add_at(struct context *ctx, const struct probe_args *a, const struct probe_spec *s,
+		  struct probe_dwarf *d, const struct place *place, size_t nth, struct made *m)
+{
+	_cleanup_buf_ struct buf line = BUF_INIT;
+	int r = define(a, s, d, place, nth, m, &ctx->err);
+
+	if (r < 0)
+		return r;
+	if (!a->dry_run)
+		return probe_events_add(&m->event, &ctx->err);
+	probe_event_text(&m->event, &line);
+	fprintf(ctx->out, "%s\n", buf_str(&line));
+	return 0;
+}
+
+/* A variable may be there in one copy of a function and optimised out in another. */
+static int add_places(struct context *ctx, const struct probe_args *a, const struct probe_spec *s,
+		      const char *text, struct probe_dwarf *d, const place_list *places)
+{
+	size_t added = 0, left_out = 0;
+	const char *last = NULL;
+	_cleanup_free_ char *next = NULL;
+	int r = 0;
+
+	vec_each(place, places) {
+		struct made m = { .target = BUF_INIT, .args = BUF_INIT, .shown = BUF_INIT };
+
+		r = add_at(ctx, a, s, d, place, added, &m);
+		if (r >= 0 && !a->dry_run)
+			show_added(ctx, a, text, &m, !added);
+		if (r >= 0 && !next)
+			next = xasprintf("%s:%s", m.group, m.name);
+		added += r >= 0;
+		made_release(&m);
+		if (r == -ENODATA || r == -ENOENT)
+			left_out++;
+		else if (r < 0)
+			return r;
+		if (r < 0 && left_out < places->len)
+			err_release(&ctx->err);
+	}
+	if (!added)
+		return r;
+	err_release(&ctx->err);
+	last = added > 1 ? "*" : "";
+	if (left_out)
+		log_warn("%zu of %zu places are left out: the variables are not there", left_out,
+			 places->len);
+	if (!a->dry_run)
+		fprintf(ctx->out, "\nnext: fathom record -e '%s%s' -a -d 5s\n", next, last);
+	return 0;
 }
 
 static int add_one(struct context *ctx, const struct probe_args *a, const char *text)
 {
 	_cleanup_arena_ struct arena arena = ARENA_INIT;
-	_cleanup_buf_ struct buf line = BUF_INIT;
+	struct probe_dwarf *d = NULL;
+	place_list places = { 0 };
 	struct probe_spec s;
-	struct made m = { .target = BUF_INIT, .args = BUF_INIT, .shown = BUF_INIT };
 	int r = probe_parse(text, &arena, &s, &ctx->err);
 
 	if (r < 0)
 		return EXIT_USAGE;
-	r = define(a, &s, &m, &ctx->err);
-	probe_event_text(&m.event, &line);
-	if (r >= 0 && !a->dry_run)
-		r = probe_events_add(&m.event, &ctx->err);
-	if (r >= 0 && a->dry_run)
-		fprintf(ctx->out, "%s\n", buf_str(&line));
-	else if (r >= 0)
-		show_added(ctx, a, text, &m);
-	made_release(&m);
+	r = find_places(a, &s, &d, &places, &ctx->err);
+	if (r >= 0)
+		r = add_places(ctx, a, &s, text, d, &places);
+	vec_release(&places);
+	probe_dwarf_free(d);
 	probe_spec_release(&s);
 	return r == -EOPNOTSUPP || r == -EPERM || r == -EACCES ? EXIT_MISSING : r;
 }
@@ -318,6 +529,7 @@ static int add_one(struct context *ctx, const struct probe_args *a, const char *
 static const struct column columns[] = {
 	{ "event", "EVENT", VALUE_TEXT, COLUMN_UNCUT },
 	{ "kind", "KIND", VALUE_TEXT, 0 },
+	{ "function", "FUNCTION", VALUE_TEXT, 0 },
 	{ "target", "TARGET", VALUE_TEXT, COLUMN_FILL },
 	{ "arguments", "ARGUMENTS", VALUE_TEXT, 0 },
 };
@@ -327,10 +539,32 @@ static const char *kind_of(const struct probe_event *p)
 	return p->user ? p->ret ? "uretprobe" : "uprobe" : p->ret ? "kretprobe" : "kprobe";
 }
 
+/* "work+0x4": the function that "FILE:0xOFFSET" is in; of the kernel it is the target. */
+static void add_function(const struct probe_event *p, struct buf *out)
+{
+	_cleanup_arena_ struct arena arena = ARENA_INIT;
+	_cleanup_elf_ struct elf elf = ELF_INIT;
+	const char *colon = strrchr(p->target, ':');
+	_cleanup_free_ char *path = xstrndup(p->target, colon ? (size_t)(colon - p->target) : 0);
+	struct elf_function f;
+	u64 offset;
+
+	if (!p->user)
+		buf_addstr(out, p->target);
+	if (!p->user || !colon || elf_open(path, &elf, NULL) < 0)
+		return;
+	offset = strtoull(colon + 1, NULL, 16);
+	if (!elf_find_function_at(&elf, offset, &arena, &f))
+		return;
+	buf_addstr(out, f.name);
+	if (offset > f.offset)
+		buf_addf(out, "+0x%llx", (unsigned long long)(offset - f.offset));
+}
+
 static int list_events(struct context *ctx)
 {
 	_cleanup_arena_ struct arena arena = ARENA_INIT;
-	_cleanup_result_ struct result res;
+	_cleanup_result_ struct result res = { 0 };
 	probe_event_list list = { 0 };
 	struct table *t;
 	int r = probe_events_read(&arena, &list, &ctx->err);
@@ -338,14 +572,16 @@ static int list_events(struct context *ctx)
 	result_init(&res, "probe");
 	t = result_table(&res, "probes", NULL, columns, ARRAY_SIZE(columns));
 	vec_each(p, &list) {
-		_cleanup_buf_ struct buf name = BUF_INIT;
+		_cleanup_buf_ struct buf name = BUF_INIT, function = BUF_INIT;
 		struct row *row = table_row(&res, t);
 
 		buf_addf(&name, "%s:%s", p->group, p->name);
 		row->cells[0] = value_text(&res, buf_str(&name));
 		row->cells[1] = value_text(&res, kind_of(p));
-		row->cells[2] = value_text(&res, p->target);
-		row->cells[3] = value_text(&res, p->args);
+		add_function(p, &function);
+		row->cells[2] = value_text(&res, buf_str(&function));
+		row->cells[3] = value_text(&res, p->target);
+		row->cells[4] = value_text(&res, p->args);
 	}
 	if (!list.len)
 		result_note(&res, NOTE_INFO, NULL, "there are no probes");
@@ -387,7 +623,8 @@ static int del_events(struct context *ctx, const char *glob)
 
 /* --- looking around --------------------------------------------------------------------------- */
 
-static void on_variable(void *ctx, const char *type, const char *name, bool known)
+static void on_variable(void *ctx, const char *type, const char *name, bool known,
+			bool parameter UNUSED)
 {
 	struct buf *out = ctx;
 
@@ -490,7 +727,7 @@ static int list_funcs(struct context *ctx, const struct probe_args *a)
 		err_hint(&ctx->err, "'fathom ftrace --funcs' lists those of the kernel");
 		return EXIT_USAGE;
 	}
-	r = io_open_read(a->exec, &fd, &ctx->err);
+	r = io_open_read(a->path, &fd, &ctx->err);
 	if (r >= 0)
 		r = elf_open_fd(&elf, fd, a->exec, &ctx->err);
 	if (r < 0)
@@ -510,8 +747,10 @@ static int list_funcs(struct context *ctx, const struct probe_args *a)
 static int probe_run(struct context *ctx, void *args)
 {
 	struct probe_args *a = args;
-	int r = 0;
+	int r = find_file(a, &ctx->err);
 
+	if (r < 0)
+		return r;
 	if (a->vars)
 		return show_vars(ctx, a);
 	if (a->line)
@@ -543,12 +782,12 @@ const struct command cmd_probe = {
 	.name = "probe",
 	.summary = "named probes on functions, lines and variables, for recordings",
 	.description =
-		"Makes events of functions or source lines of the kernel or, with -x, of a "
-		"program, "
-		"with the values of variables there, in perf probe's grammar. They can be recorded "
-		"by name (fathom record -e GROUP:EVENT) and stay until they are deleted.\n\n"
+		"Creates events at functions or source lines of the kernel or, with -x, of a "
+		"program, with the values of variables there, in perf probe's grammar. They can "
+		"be recorded by name (fathom record -e GROUP:EVENT) and stay until they are "
+		"deleted.\n\n"
 		"Variables, members (p->next->id, s.x, a[3]) and lines need debug information. A "
-		"variable that is optimised out at a place is said to be, not guessed.",
+		"variable that is optimised out at a place is reported as such, not guessed.",
 	.question = Q_TRACE,
 	.options = probe_options,
 	.args_size = sizeof(struct probe_args),

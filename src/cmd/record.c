@@ -114,7 +114,7 @@ static int parse_compress(void *field, const char *text, struct err *e)
 	return 0;
 }
 
-/* "auto" is ours, the rest is what a session can do. */
+/* "auto" is fathom's, the rest is passed to the session. */
 static int parse_stacks(void *field, const char *text, struct err *e)
 {
 	struct stack_option *g = field;
@@ -162,14 +162,14 @@ static const struct opt record_options[] = {
 	     "events in perf's syntax, see fathom list; default cycles, else cpu-clock",
 	     .parse = parse_event_arg),
 	WHAT(0, "filter", OPT_CUSTOM, events, "FILTER",
-	     "only hits of the tracepoints before it for which this is true",
+	     "only hits of the preceding tracepoints for which this is true",
 	     .parse = parse_filter_arg),
 	WHAT('F', "freq", OPT_CUSTOM, frequency, "HZ",
 	     "samples per second and CPU, or max; tracepoints and, unless given, rare software "
 	     "events record every hit",
 	     .def = "99", .given_offset = offsetof(struct record_args, frequency_given),
 	     .parse = option_rate, .alias = "frequency", .conflicts = "count"),
-	WHAT('c', "count", OPT_U64, period, "N", "a sample each N events instead",
+	WHAT('c', "count", OPT_U64, period, "N", "take a sample every N events instead",
 	     .alias = "period"),
 	WHAT(0, "call-graph", OPT_CUSTOM, call_graph, "HOW",
 	     "stacks: auto (unwound by tables), fp (frame pointers), dwarf[,SIZE] (copies kept in "
@@ -182,11 +182,11 @@ static const struct opt record_options[] = {
 	WHAT(0, "all-user", OPT_FLAG, all_user, NULL, "only what happens in user space",
 	     .conflicts = "all-kernel"),
 	WHAT(0, "all-kernel", OPT_FLAG, all_kernel, NULL, "only what happens in the kernel"),
-	WHAT(0, "idle", OPT_FLAG, idle, NULL, "samples of idle CPUs, too"),
+	WHAT(0, "idle", OPT_FLAG, idle, NULL, "sample idle CPUs, too"),
 	WHAT(0, "exclude-self", OPT_FLAG, exclude_self, NULL, "no tracepoint hits of fathom itself",
 	     .alias = "exclude-perf"),
 	WHAT(0, "all-cgroups", OPT_FLAG, cgroup_ids, NULL,
-	     "with each sample the control group it was in"),
+	     "store the control group of each sample"),
 	WHAT(0, "switch-events", OPT_FLAG, switches, NULL, "records of context switches"),
 	WHAT(0, "data", OPT_FLAG, addresses, NULL, "data addresses with each sample"),
 	WHAT(0, "phys-data", OPT_FLAG, phys_addresses, NULL,
@@ -196,7 +196,7 @@ static const struct opt record_options[] = {
 	WHAT('j', "branch-filter", OPT_CUSTOM, branch_filter, "KINDS",
 	     "only branches of these kinds, like any_call,u", .parse = option_branches),
 	WHAT('i', "no-inherit", OPT_FLAG, no_inherit, NULL,
-	     "not the children that the target makes"),
+	     "do not follow the target's child processes"),
 	WHAT('D', "delay", OPT_CUSTOM, delay, "TIME",
 	     "begin after this time; a plain number is milliseconds, -1 waits for --control",
 	     .parse = option_delay),
@@ -232,7 +232,7 @@ static const struct opt record_options[] = {
 	       "SIGUSR2",
 	       .alias = "snapshot flight-recorder"),
 	OUTPUT(0, "switch-output", OPT_CUSTOM, change, "WHEN",
-	       "go on in a new file after a size, a time, or on SIGUSR2 (signal)",
+	       "continue in a new file after a size, a time, or on SIGUSR2 (signal)",
 	       .flags = OPT_OPTIONAL, .implied = "signal", .parse = parse_change),
 	OUTPUT(0, "switch-max-files", OPT_U64, files, "N", "keep this many of them",
 	       .max = FILES_MOST),
@@ -244,7 +244,7 @@ static const struct opt record_options[] = {
 	       .def = "monotonic", .parse = option_clock),
 	OUTPUT(0, "no-names", OPT_FLAG, no_names, NULL, "do not store function names in the file"),
 	OUTPUT(0, "user-data", OPT_STRING, user_data, "TEXT",
-	       "a text to keep in the recording, which reports show"),
+	       "a text to store in the recording; reports show it"),
 	OUTPUT(0, "dry-run", OPT_FLAG, dry_run, NULL,
 	       "check the options, the events and the target, and record nothing"),
 	{ .type = OPT_INCLUDE,
@@ -273,7 +273,7 @@ struct record_job {
 static void record_release_state(struct record_job *r)
 {
 	recorder_free(r->recorder);
-	/* also of a recording that failed: nobody asked for a program that is not watched */
+	/* also after a failed recording: the program must not run unobserved */
 	(void)program_end(&r->launch);
 	recorder_control_release(&r->control);
 	launch_release(&r->launch);
@@ -390,7 +390,7 @@ static int choose_control(struct record_job *r)
 
 	if (a->control)
 		return recorder_control_open(&r->control, a->control, &r->ctx->err);
-	if (a->delay != OPTION_DELAY_TOLD)
+	if (a->delay != OPTION_DELAY_CONTROL)
 		return 0;
 	err_set(&r->ctx->err, EINVAL, "no start command can arrive");
 	err_hint(&r->ctx->err, "with -D -1, name a descriptor or a FIFO with --control");
@@ -501,11 +501,6 @@ static void show_waits(const struct record_job *r, const struct recorder_summary
 		fmt_count(&line, s->waits_stackless);
 		buf_addstr(&line, " without their stack");
 	}
-	if (s->threads_lost) {
-		buf_addstr(&line, ", sums of ");
-		fmt_count(&line, s->threads_lost);
-		buf_addstr(&line, " threads lost");
-	}
 	log_warn("waits: %s", buf_str(&line));
 }
 
@@ -605,8 +600,8 @@ static int open_recorder(struct record_job *r)
 		.waits = waits_wanted(a) ? &r->waits : NULL,
 		.auto_stacks = a->call_graph.mode == STACK_UNSET,
 		.walk_always = a->walk_always,
-		.delay = a->delay == OPTION_DELAY_TOLD ? 0 : a->delay,
-		.paused = a->delay == OPTION_DELAY_TOLD,
+		.delay = a->delay == OPTION_DELAY_CONTROL ? 0 : a->delay,
+		.paused = a->delay == OPTION_DELAY_CONTROL,
 		.control = a->control ? &r->control : NULL,
 		.max_bytes = a->max_size,
 		.stamp = a->stamp,
@@ -626,7 +621,8 @@ static int open_recorder(struct record_job *r)
 	return recorder_open(r->recorder, &r->ctx->err);
 }
 
-/* By perf's name, with --buildid-dir: copies of what ran, for later. Files that are gone are none.
+/* By perf's name, with --buildid-dir: copies of what ran, for later. Files that are gone are
+ * skipped.
  */
 static void keep_files(const struct record_job *r)
 {
@@ -676,7 +672,7 @@ static int record_file(struct record_job *r)
 	return code ? code : finish(r);
 }
 
-/* By perf's name: stacks when they are asked for, and its rate, as far as the kernel allows. */
+/* By perf's name: stacks when they are requested, and its rate, as far as the kernel allows. */
 static void take_perf_defaults(const struct context *ctx, struct record_args *a)
 {
 	struct stat st;
@@ -746,19 +742,19 @@ const struct command cmd_record = {
 	.name = "record",
 	.summary = "record samples of events into a file",
 	.description =
-		"Takes samples with stacks, of the whole machine until Ctrl-C unless options name "
-		"a target, a duration or a program. The file is in perf's format: every view of "
-		"fathom reads it, and so do perf report and perf script.\n\n"
-		"Events are written as for perf: names, rNNN, pmu/term=value/, sys:tracepoint with "
-		"globs, mem:ADDR, with modifiers like :u and :k, and groups in braces. Where there "
-		"are no hardware counters, cpu-clock stands in for cycles, and a note says so.\n\n"
-		"The default file is fathom.data. A recording that has the name already moves to "
-		"NAME.old, as does an empty file; any other file is overwritten only with "
-		"--force.\n\n"
-		"With --off-cpu the file holds the other half of time, too: each wait is a sample "
-		"of offcpu-time (blocked) or runqueue-time (wanted a CPU and had none), weighted "
-		"by its nanoseconds. 'fathom flame --hotcold' shows both halves in one picture; "
-		"offcpu, wakeup, offwake and chain take such a file with -i.",
+		"Takes samples with stacks, of the whole machine until Ctrl-C unless options "
+		"name a target, a duration or a program. The file is in perf's format: every "
+		"view of fathom reads it, and so do perf report and perf script.\n\n"
+		"Events are written as for perf: names, rNNN, pmu/term=value/, sys:tracepoint "
+		"with globs, mem:ADDR, with modifiers like :u and :k, and groups in braces. "
+		"Where there are no hardware counters, cpu-clock stands in for cycles, and a "
+		"note says so.\n\n"
+		"The default file is fathom.data. An existing recording or empty file of that "
+		"name is moved to NAME.old; any other file is overwritten only with --force.\n\n"
+		"With --off-cpu the file holds the other half of time, too: each wait is a "
+		"sample of offcpu-time (blocked) or runqueue-time (wanted a CPU and had none), "
+		"weighted by its nanoseconds. 'fathom flame --hotcold' shows both halves in one "
+		"picture; offcpu, wakeup, offwake and chain take such a file with -i.",
 	.question = Q_CPU,
 	.options = record_options,
 	.args_size = sizeof(struct record_args),
@@ -768,10 +764,10 @@ const struct command cmd_record = {
 	.examples = record_examples,
 	.notes = "Idle CPUs give no samples unless --idle is given. Stacks are unwound in the "
 		 "kernel by tables made from the frame information of programs; where the kernel "
-		 "does not let us, copies of stacks are unwound here, and only then frame pointers "
-		 "are followed, which most distributions' programs do not have. Stacks of "
-		 "tracepoints, of groups that are read and of events with branches always come as "
-		 "copies; --call-graph fp is lighter.",
+		 "does not allow that, copies of stacks are unwound in user space; frame "
+		 "pointers, which most distributions' programs lack, are the last resort. Stacks "
+		 "of tracepoints, of groups that are read and of events with branches always "
+		 "come as copies; --call-graph fp is lighter.",
 	.see_also = "fathom-report fathom-stacks fathom-list fathom-script perf-record",
 	.run = record_run,
 	.release = record_release,

@@ -85,6 +85,8 @@ static int parse_graph(void *field, const char *text, struct err *e)
 }
 
 #define AT(field) .offset = offsetof(struct report_args, field)
+#define OPTION(letter, name_, type_, field, arg_, help_, ...) \
+	OPT_ENTRY(struct report_args, letter, name_, type_, field, arg_, help_, __VA_ARGS__)
 
 static const struct opt report_options[] = {
 	{ .type = OPT_INCLUDE, .include = profile_options, AT(profile) },
@@ -97,50 +99,24 @@ static const struct opt report_options[] = {
 		  "none" },
 	{ 'G', "inverted", OPT_FLAG, AT(inverted), .flags = OPT_HIDDEN,
 	  .help = "perf's name for -g caller" },
-	{ .name = "no-children",
-	  .type = OPT_FLAG,
-	  AT(no_children),
-	  .alias = "self",
-	  .help = "no column for the callers' part" },
-	{ .name = "children",
-	  .type = OPT_FLAG,
-	  AT(children),
-	  .conflicts = "no-children",
-	  .help = "sort by CHILDREN, as perf does, instead of SELF" },
-	{ .name = "max-stack",
-	  .type = OPT_U64,
-	  AT(max_stack),
-	  .arg = "N",
-	  .help = "frames of each path shown (default all)" },
-	{ .name = "percent-limit",
-	  .type = OPT_PERCENT,
-	  AT(percent_limit),
-	  .arg = "P",
-	  .def = "0.5",
-	  .given_offset = offsetof(struct report_args, percent_given),
-	  .help = "hide entries below this share" },
-	{ .name = "lines",
-	  .type = OPT_U64,
-	  AT(lines),
-	  .arg = "N",
-	  .def = "40",
-	  .given_offset = offsetof(struct report_args, lines_given),
-	  .help = "maximum number of lines of the tree and of the table" },
-	{ .name = "all", .type = OPT_FLAG, AT(all), .help = "show everything" },
-	{ .name = "group",
-	  .type = OPT_FLAG,
-	  AT(group),
-	  .help = "several events: one table, with the shares of all side by side" },
-	{ .name = "hierarchy",
-	  .type = OPT_FLAG,
-	  AT(hierarchy),
-	  .conflicts = "group children",
-	  .help = "an outline instead of the table: a level for each of the sort keys" },
-	{ .name = "header",
-	  .type = OPT_FLAG,
-	  AT(header),
-	  .help = "all that the recording says about its machine" },
-	{ .name = "header-only", .type = OPT_FLAG, AT(header_only), .help = "only that" },
+	OPTION(0, "no-children", OPT_FLAG, no_children, NULL, "no column for the callers' part",
+	       .alias = "self"),
+	OPTION(0, "children", OPT_FLAG, children, NULL,
+	       "sort by CHILDREN, as perf does, instead of SELF", .conflicts = "no-children"),
+	OPTION(0, "max-stack", OPT_U64, max_stack, "N", "frames of each path shown (default all)"),
+	OPTION(0, "percent-limit", OPT_PERCENT, percent_limit, "P", "hide entries below this share",
+	       .def = "0.5", .given_offset = offsetof(struct report_args, percent_given)),
+	OPTION(0, "lines", OPT_U64, lines, "N",
+	       "maximum number of lines of the tree and of the table", .def = "40",
+	       .given_offset = offsetof(struct report_args, lines_given)),
+	OPTION(0, "all", OPT_FLAG, all, NULL, "show everything"),
+	OPTION(0, "group", OPT_FLAG, group, NULL,
+	       "several events: one table, with the shares of all side by side"),
+	OPTION(0, "hierarchy", OPT_FLAG, hierarchy, NULL,
+	       "an outline instead of the table: a level for each of the sort keys",
+	       .conflicts = "group children"),
+	OPTION(0, "header", OPT_FLAG, header, NULL, "what the recording holds about its machine"),
+	OPTION(0, "header-only", OPT_FLAG, header_only, NULL, "only that"),
 	{ 'I', "show-info", OPT_FLAG, AT(info), .flags = OPT_HIDDEN,
 	  .help = "perf's: the header with topology and caches" },
 	{ 'F', "fields", OPT_STRING, AT(fields), .arg = "KEYS", .flags = OPT_HIDDEN,
@@ -201,7 +177,7 @@ static int show_as_perf(struct context *ctx, const struct report_args *a, struct
 			struct report_opts *opts)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT;
-	_cleanup_result_ struct result result;
+	_cleanup_result_ struct result result = { 0 };
 	struct perf_form form = {
 		.separator = a->perf.separator,
 		.fields = a->fields,
@@ -358,7 +334,7 @@ const struct command cmd_report = {
 		"root of the stack), dso, symbol and srcline, separated by commas. Of recorded "
 		"tracepoints also trace (perf's \"Trace output\"), FIELD, EVENT.FIELD, "
 		"EVENT.* and trace_fields; /raw after a field shows its plain value.\n\n"
-		"What was lost, cut or could not be named is said at the end.",
+		"What was lost, cut or could not be named is reported at the end.",
 	.question = Q_LOOK,
 	.options = report_options,
 	.args_size = sizeof(struct report_args),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * fathom run FILE: a script with a header block is a tool like those of the library, with its own
- * options. By the time that we are called, it was looked for and found to be none.
+ * options. When this is called, the file was looked for and is not such a script.
  */
 #include "cli/cli.h"
 

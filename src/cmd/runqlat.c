@@ -66,7 +66,7 @@ static struct sched_hist_opts result_opts(const struct hist_args *a, enum sched_
 static int show(struct context *ctx, const struct hist_args *a, struct waits_hist *run,
 		enum sched_hist_what what, u64 duration)
 {
-	_cleanup_result_ struct result r;
+	_cleanup_result_ struct result r = { 0 };
 	struct sched_hist_opts opts = result_opts(a, what);
 	struct hist_set set;
 	int rc;
@@ -96,12 +96,12 @@ struct replay {
 	struct sched_filter filter;
 	struct sched_dist_opts opts;
 	struct sched_dist *dist;
-	u64 left; /* intervals that are asked for; 0: all */
+	u64 left; /* intervals requested; 0: all */
 };
 
 static int show_replay(struct replay *p)
 {
-	_cleanup_result_ struct result r;
+	_cleanup_result_ struct result r = { 0 };
 	struct sched_hist_opts opts = result_opts(p->args, p->opts.what);
 	struct hist_set set;
 	int rc;
@@ -289,10 +289,10 @@ const struct command cmd_runqlat = {
 	.name = "runqlat",
 	.summary = "how long tasks wait for a CPU, as a histogram",
 	.description =
-		"Counts, in the kernel, the time from when a task is woken or loses its CPU until "
-		"it gets one. With -i the same is worked out of a recording: of 'perf sched "
-		"record', of 'fathom record' with sched:sched_switch and sched:sched_waking, or "
-		"with --off-cpu. Intervals are of recorded time then.",
+		"Counts, in the kernel, the time from when a task is woken or loses its CPU "
+		"until it gets one. With -i the same is computed from a recording: of 'perf "
+		"sched record', of 'fathom record' with sched:sched_switch and "
+		"sched:sched_waking, or with --off-cpu. Intervals are of recorded time then.",
 	.question = Q_WAIT,
 	.options = runqlat_options,
 	.args_size = sizeof(struct hist_args),

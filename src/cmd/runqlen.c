@@ -27,11 +27,12 @@ const struct command cmd_runqlen = {
 	.name = "runqlen",
 	.summary = "how many tasks wait for a CPU, as a histogram",
 	.description =
-		"Looks at the run queue of each CPU 99 times a second and counts its length, "
-		"the running task left out. CPUs without work may give no samples.\n\n"
-		"With -i the queues are worked out of a recording, which must have sched_switch, "
+		"Looks at the run queue of each CPU 99 times a second and counts its length, the "
+		"running task left out. CPUs without work may give no samples.\n\n"
+		"With -i the queues are computed from a recording, which must have sched_switch, "
 		"sched_waking or sched_wakeup, and sched_migrate_task, as 'perf sched record' "
-		"writes them; tasks that waited when it began are known from their first turn on.",
+		"writes them; tasks that waited when it began are known from their first turn "
+		"on.",
 	.question = Q_CPU,
 	.options = runqlen_options,
 	.args_size = sizeof(struct hist_args),

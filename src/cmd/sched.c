@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/sched_lines.h"
 
+#include "analysis/sched_perf.h"
 #include "base/io.h"
 #include "base/log.h"
 #include "base/stop.h"
 #include "capture/target.h"
+#include "cli/perf_args.h"
 #include "cli/output.h"
+#include "host/cgroup.h"
 #include "recorder/sched_watch.h"
+#include "recording/recording.h"
 #include "view/timeline.h"
+#include "waits/sched_group.h"
 
 struct sched_args {
 	const char *input;
 	range_list pids;
+	str_list cgroups;
 	range_list cpus;
 	u64 duration;
 	const char *time;
@@ -35,6 +41,9 @@ static const struct opt sched_options[] = {
 	{ 'p', "pid", OPT_PIDS, AT(pids), .arg = "PID[,PID]",
 	  .help = "only these processes or threads", .alias = "tid" },
 	{ .short_name = 't', .type = OPT_PIDS, AT(pids), .flags = OPT_HIDDEN },
+	{ 'G', "cgroup", OPT_STRINGS, AT(cgroups), .arg = "CGROUP",
+	  .help = "only threads of this control group and those below, by path; of a recording "
+		  "made with --all-cgroups" },
 	{ 'C', "cpu", OPT_RANGES, AT(cpus), .arg = "CPUS", .max = SCHED_CPUS_MOST - 1,
 	  .help = "only these CPUs", .alias = "cpus" },
 	{ 'd', "duration", OPT_DURATION, AT(duration), .arg = "TIME",
@@ -43,8 +52,8 @@ static const struct opt sched_options[] = {
 	  .type = OPT_STRING,
 	  AT(time),
 	  .arg = "FROM,TO",
-	  .help = "only this part, in seconds of the recording's clock, or +FROM,+TO since its "
-		  "begin" },
+	  .help = "only this part, in seconds of the recording's clock, or +FROM,+TO from its "
+		  "start" },
 	{ 's', "sort", OPT_STRING, AT(sort), .arg = "KEYS", SHOWN,
 	  .help = "latency: avg, max, switches, runtime, comm, pid; default in this order" },
 	{ .name = "pids",
@@ -79,23 +88,37 @@ static const struct opt sched_options[] = {
 	OPT_END,
 };
 
-static int watch(struct context *ctx, const struct sched_args *a, int *ret_fd)
+/* Before anything is watched for nothing. */
+static int expect_groups(const struct sched_args *a, struct err *e)
 {
+	_cleanup_cgroup_mounts_ struct cgroup_mounts mounts = CGROUP_MOUNTS_INIT;
+	_cleanup_buf_ struct buf path = BUF_INIT;
+	int rc = a->cgroups.len ? cgroup_mounts_read(&mounts, e) : 0;
+
+	for (size_t i = 0; !rc && i < a->cgroups.len; i++)
+		rc = cgroup_find(&mounts, a->cgroups.items[i], &path, e);
+	return rc;
+}
+
+static int watch(struct context *ctx, const struct sched_args *a, bool stacks, int *ret_fd)
+{
+	u32 what = (stacks ? SCHED_WATCH_STACKS : 0) | (a->cgroups.len ? SCHED_WATCH_GROUPS : 0);
 	int rc;
 
 	cli_progress_watching(ctx, a->duration);
-	rc = sched_watch(a->duration, a->ring, ret_fd, &ctx->err);
+	rc = sched_watch(a->duration, a->ring, what, ret_fd, &ctx->err);
 	cli_progress(ctx, "%s", "");
 	return rc == -EPERM || rc == -EACCES ? EXIT_MISSING : rc;
 }
 
-/* --- what is asked for ------------------------------------------------------------------------ */
+/* --- what is requested ------------------------------------------------------------------------ */
 
 struct job {
 	struct context *ctx;
 	const struct sched_args *args;
 	struct sched_filter filter;
 	struct sched_names names;
+	struct sched_group group;
 	struct buf out;
 	struct sched_lines lines;
 	u64 n_lines;
@@ -155,9 +178,53 @@ static bool machine(const struct job *j)
 	return cli_is_machine(j->ctx);
 }
 
-static int run_latency(struct job *j)
+/* Lines have no place for it. */
+static void tell_losses(const struct sched_names *n)
 {
-	_cleanup_result_ struct result r;
+	if (n->fault)
+		log_warn("%s; what is before it is used", n->fault);
+	if (n->lost)
+		log_warn("%llu events were lost while recording: some turns are missing, others "
+			 "are too long",
+			 (unsigned long long)n->lost);
+	if (n->bad)
+		log_warn("%llu events were left out because their data was cut",
+			 (unsigned long long)n->bad);
+	if (n->gaps)
+		log_warn("%llu switches were not seen: the start of those turns is unknown",
+			 (unsigned long long)n->gaps);
+}
+
+/* perf's table and numbers: by perf's name. */
+static int run_perf_latency(struct job *j)
+{
+	const struct sched_perf_args args = { .sort = j->args->sort,
+					      .pids_apart = j->args->pids_apart,
+					      .one_cpu = j->args->cpus.len > 0 };
+	_cleanup_free_ char *bad = NULL;
+	struct sched_perf *p;
+	int rc;
+
+	if (sched_perf_check_sort(args.sort, &bad) < 0) {
+		err_set(&j->ctx->err, EINVAL, "Unknown --sort key: `%s'", bad);
+		err_hint(&j->ctx->err, "the keys are avg, max, switch, runtime and pid");
+		return EXIT_USAGE;
+	}
+	p = sched_perf_new(&j->names, &args);
+	j->filter.record_names = true;
+	rc = read_events(j, sched_perf_events, p);
+	if (rc >= 0) {
+		tell_losses(&j->names);
+		sched_perf_text(p, &j->out);
+		rc = cli_print_foreign(j->ctx, false, &j->out);
+	}
+	sched_perf_free(p);
+	return rc;
+}
+
+static int run_own_latency(struct job *j)
+{
+	_cleanup_result_ struct result r = { 0 };
 	struct sched_latency *l = sched_latency_new(&j->names, &j->filter);
 	int rc;
 
@@ -176,6 +243,11 @@ static int run_latency(struct job *j)
 		rc = cli_show(j->ctx, &r);
 	sched_latency_free(l);
 	return rc;
+}
+
+static int run_latency(struct job *j)
+{
+	return j->ctx->as_perf && !machine(j) ? run_perf_latency(j) : run_own_latency(j);
 }
 
 /* --- timehist: lines as they come, there may be millions -------------------------------------- */
@@ -222,23 +294,6 @@ static int on_move(void *ctx, const struct sched_move *m)
 	return flush(j, FLUSH_BYTES);
 }
 
-/* Lines have no place for it. */
-static void tell_losses(const struct sched_names *n)
-{
-	if (n->fault)
-		log_warn("%s; what is before it is used", n->fault);
-	if (n->lost)
-		log_warn("%llu events were lost while recording: some turns are missing, others "
-			 "are too long",
-			 (unsigned long long)n->lost);
-	if (n->bad)
-		log_warn("%llu events were left out because their data was cut",
-			 (unsigned long long)n->bad);
-	if (n->gaps)
-		log_warn("%llu switches were not seen: the start of those turns is unknown",
-			 (unsigned long long)n->gaps);
-}
-
 static enum sched_lines_format lines_format(const struct job *j)
 {
 	return cli_is(j->ctx, "json")  ? SCHED_LINES_JSON
@@ -248,12 +303,12 @@ static enum sched_lines_format lines_format(const struct job *j)
 
 static int show_sums(struct job *j, struct sched_timehist *t)
 {
-	_cleanup_result_ struct result r;
+	_cleanup_result_ struct result r = { 0 };
 
 	result_init(&r, "sched");
 	sched_health(&j->names, &r);
 	sched_timehist_result(t, j->args->summary ? (u32)j->args->lines : 0, &r);
-	/* after lines it is a line, too */
+	/* after lines it is a line as well */
 	j->ctx->stream = !j->args->summary;
 	if (!j->args->summary && !machine(j))
 		fputs("\n", j->ctx->out);
@@ -311,54 +366,141 @@ static int run_timehist(struct job *j)
 
 /* --- map and summary -------------------------------------------------------------------------- */
 
-static int run_map(struct job *j)
+/* The recording once more, from its begin; -ENODATA: it came from a pipe, and is gone. */
+static int open_again(struct job *j, struct recording **ret)
 {
-	_cleanup_result_ struct result r;
+	const char *input = j->args->input;
+
+	if (j->fd < 0)
+		return !input || streq(input, "-") ? -ENODATA
+						   : recording_open(input, ret, &j->ctx->err);
+	lseek(j->fd, 0, SEEK_SET);
+	return recording_open_fd(j->fd, "the recording", ret, &j->ctx->err);
+}
+
+static int read_kinds(struct job *j, struct sched_kinds *ret)
+{
+	struct recording *recording;
+	int rc = open_again(j, &recording);
+
+	if (rc < 0)
+		return rc == -ENODATA ? 0 : rc;
+	rc = sched_kinds_read(recording, ret, &j->ctx->err);
+	recording_free(recording);
+	return rc;
+}
+
+static void tell_group(const struct sched_group *g)
+{
+	if (g->moved)
+		log_warn("threads came into or left the control group %llu times: what they did is "
+			 "shown from when they were seen there, sums are of all their time",
+			 (unsigned long long)g->moved);
+	if (g->unnamed)
+		log_warn("%llu events are of control groups that are not named: they are left out",
+			 (unsigned long long)g->unnamed);
+}
+
+/* Who is in the control groups that are requested. */
+static int read_group(struct job *j)
+{
+	const str_list *names = &j->args->cgroups;
+	VEC(char *) paths = { 0 };
+	struct recording *recording;
+	int rc = open_again(j, &recording);
+
+	if (rc == -ENODATA) {
+		err_set(&j->ctx->err, EINVAL, "a pipe is read once: --cgroup needs a file");
+		err_hint(&j->ctx->err, "write it to a file first");
+		return EXIT_USAGE;
+	}
+	if (rc < 0)
+		return rc;
+	vec_each(name, names)
+		vec_push(&paths, sched_group_path(*name));
+	rc = sched_group_read(recording, paths.items, paths.len, &j->group, &j->ctx->err);
+	recording_free(recording);
+	vec_each(path, &paths)
+		free(*path);
+	vec_release(&paths);
+	if (rc < 0)
+		return rc;
+	tell_group(&j->group);
+	j->filter.group = &j->group;
+	return 0;
+}
+
+static void tell_marks(const struct marks *m)
+{
+	if (m->dropped)
+		log_warn("%llu marks beyond the first %d are not drawn",
+			 (unsigned long long)m->dropped, (int)MARKS_MOST);
+	if (m->unbegun)
+		log_warn("note: %llu spans end whose begin is not in the recording",
+			 (unsigned long long)m->unbegun);
+}
+
+static int draw_map(struct job *j, struct sched_map *m)
+{
 	const struct output_args *output = &j->args->output;
 	const char *input = j->args->input;
+	struct sched_kinds kinds = { 0 };
 	struct marks marks = { 0 };
+	const struct timeline t = {
+		.map = m, .marks = &marks, .kinds = &kinds, .file = input ? input : "fathom.data"
+	};
+	int rc = read_kinds(j, &kinds);
+
+	/* a look at the machine has no marks */
+	if (rc >= 0 && j->fd < 0 && input && !streq(input, "-"))
+		rc = marks_read(input, &marks, &j->ctx->err);
+	if (rc >= 0) {
+		sched_map_kinds(m, &kinds);
+		sched_map_finish(m);
+		timeline_svg(&t, output_is(output, "html"), &j->out);
+		tell_marks(&marks);
+		rc = output_write(j->ctx, output, &j->out);
+	}
+	sched_kinds_release(&kinds);
+	marks_release(&marks);
+	return rc;
+}
+
+static int show_map(struct job *j, struct sched_map *m)
+{
+	_cleanup_result_ struct result r = { 0 };
+
+	result_init(&r, "sched");
+	sched_map_finish(m);
+	if (!machine(j)) {
+		sched_map_text(m, (u32)j->args->lines, &j->out);
+		return cli_print(j->ctx, &j->out);
+	}
+	sched_health(&j->names, &r);
+	sched_map_result(m, (u32)j->args->lines, &r);
+	return cli_show(j->ctx, &r);
+}
+
+static int run_map(struct job *j)
+{
 	struct sched_map *m;
 	int rc;
 
-	result_init(&r, "sched");
 	j->filter.types = ~(1u << SCHED_RUNTIME);
 	j->filter.outside = true; /* who ran when the part began is known from before it */
 	m = sched_map_new(&j->names, &j->filter);
 	rc = read_events(j, sched_map_events, m);
-	if (rc >= 0)
-		sched_map_finish(m);
 	if (rc >= 0 && !machine(j))
 		tell_losses(&j->names);
-	if (rc >= 0 && output->path) {
-		/* what was read from a pipe is gone, and a look at the machine has no marks */
-		if (j->fd < 0 && input && !streq(input, "-"))
-			rc = marks_read(input, &marks, &j->ctx->err);
-		timeline_svg(m, &marks, input ? input : "fathom.data", output_is(output, "html"),
-			     &j->out);
-		if (marks.dropped)
-			log_warn("%llu marks beyond the first %d are not drawn",
-				 (unsigned long long)marks.dropped, (int)MARKS_MOST);
-		if (marks.unbegun)
-			log_warn("note: %llu spans end whose begin is not in the recording",
-				 (unsigned long long)marks.unbegun);
-		if (rc >= 0)
-			rc = output_write(j->ctx, output, &j->out);
-	} else if (rc >= 0 && machine(j)) {
-		sched_health(&j->names, &r);
-		sched_map_result(m, (u32)j->args->lines, &r);
-		rc = cli_show(j->ctx, &r);
-	} else if (rc >= 0) {
-		sched_map_text(m, (u32)j->args->lines, &j->out);
-		rc = cli_print(j->ctx, &j->out);
-	}
-	marks_release(&marks);
+	if (rc >= 0)
+		rc = j->args->output.path ? draw_map(j, m) : show_map(j, m);
 	sched_map_free(m);
 	return rc;
 }
 
 static int run_summary(struct job *j)
 {
-	_cleanup_result_ struct result r;
+	_cleanup_result_ struct result r = { 0 };
 	struct sched_summary *s = sched_summary_new(&j->names, &j->filter);
 	int rc;
 
@@ -387,7 +529,7 @@ static const struct {
 	{ "summary", run_summary },
 };
 
-/* The option that means nothing to this table, and whose it is; NULL: there is none. */
+/* The option that does not apply to this table, and where it does; NULL: none. */
 static const char *misplaced(const struct sched_args *a, int (*run)(struct job *),
 			     const char **ret_whose)
 {
@@ -426,12 +568,17 @@ static int check_options(struct context *ctx, const struct sched_args *a, int (*
 
 static int sched_run(struct context *ctx, void *args)
 {
-	const struct sched_args *a = args;
+	struct sched_args *a = args;
 	struct job j = { .ctx = ctx, .args = a, .fd = -1 };
 	const char *what = ctx->operands.len ? ctx->operands.items[0] : "latency";
 	int (*run)(struct job *) = NULL;
 	int rc = 0;
 
+	if (ctx->operands.len > 1 && !streq(what, "record")) {
+		err_set(&ctx->err, EINVAL, "unexpected operand '%s'", ctx->operands.items[1]);
+		err_hint(&ctx->err, "one view at a time: latency, timehist, map or summary");
+		return EXIT_USAGE;
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(jobs); i++)
 		run = cli_is_operand(what, jobs[i].name) ? jobs[i].run : run;
 	if (!run) {
@@ -439,10 +586,7 @@ static int sched_run(struct context *ctx, void *args)
 		err_hint(&ctx->err,
 			 streq(what, "record")
 				 ? "latency, timehist, map and summary watch the machine "
-				   "themselves; for a file: fathom record -d 5s --call-graph none "
-				   "-e 'sched:sched_switch,sched:sched_stat_runtime,"
-				   "sched:sched_process_fork,sched:sched_wak*,"
-				   "sched:sched_migrate_task'"
+				   "themselves; for a file: fathom perf sched record -- sleep 1"
 				 : "the views are latency, timehist, map and summary");
 		return EXIT_USAGE;
 	}
@@ -459,14 +603,21 @@ static int sched_run(struct context *ctx, void *args)
 	j.filter = (struct sched_filter){ .pids = &a->pids, .cpus = &a->cpus };
 	if (a->time && parse_time(a->time, &j.filter, &ctx->err) < 0)
 		return EXIT_USAGE;
+	if (ctx->as_perf && !a->input)
+		a->input = PERF_FILE;
 	if (!a->input)
 		rc = target_expect(&a->pids, &ctx->err);
 	if (!a->input && !rc)
-		rc = watch(ctx, a, &j.fd);
+		rc = expect_groups(a, &ctx->err);
+	if (!a->input && !rc)
+		rc = watch(ctx, a, a->output.path != NULL, &j.fd);
+	if (!rc && a->cgroups.len)
+		rc = read_group(&j);
 	if (!rc)
 		rc = run(&j);
 	if (rc == -ENODATA)
 		rc = EXIT_NOTHING;
+	sched_group_release(&j.group);
 	sched_names_release(&j.names);
 	buf_release(&j.out);
 	if (j.fd >= 0)
@@ -479,6 +630,7 @@ static const struct example sched_examples[] = {
 	{ "fathom sched timehist -d 1s -w", "every switch and every wake-up" },
 	{ "fathom sched timehist -s -i perf.data", "sums for each task, as perf's -s" },
 	{ "fathom sched map -d 200ms -o sched.html", "a timeline to zoom into" },
+	{ "fathom sched map -d 1s -G system.slice/x.service -o x.html", "of a control group" },
 	{ "fathom sched summary -d 5s", "migrations, preemptions, delays over time" },
 	{ "fathom sched latency -i perf.data", "from a file of 'perf sched record'" },
 	{ 0 },
@@ -497,16 +649,22 @@ const struct command cmd_sched = {
 		"next, -w, -M, -V, -I. With --json each line is an object of its own, and what -S "
 		"adds is the last one.\n\n"
 		"map: who ran on which CPU: a line for each switch, or with -o a timeline to zoom "
-		"into, as .svg or .html.\n\n"
+		"into, as .svg or .html. The timeline shows what each task waited for, where the "
+		"switches have stacks: of the running machine, and in recordings made with -g or "
+		"--off-cpu.\n\n"
 		"summary: migrations, which task ran instead, and the time from wake-up to "
 		"run.\n\n"
+		"-G: a thread belongs to a control group from when an event of it says so, until "
+		"one "
+		"says otherwise; before the first it counts where that was. Recordings need "
+		"--all-cgroups for it.\n\n"
 		"Without -i the running machine is watched.",
 	.question = Q_WAIT,
 	.options = sched_options,
 	.args_size = sizeof(struct sched_args),
 	.operands = "[latency|timehist|map|summary]",
-	.max_operands = 1,
-	.instead_of = "latency timehist map schedtimes runqslower timechart",
+	.max_operands = SIZE_MAX, /* of 'record', which is not one of ours */
+	.instead_of = "latency timehist map schedtimes runqslower",
 	.examples = sched_examples,
 	.notes =
 		"Not every machine delivers every switch: where a CPU leaves its idle task unseen, "

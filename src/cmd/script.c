@@ -21,6 +21,8 @@ struct script_args {
 };
 
 #define AT(field) .offset = offsetof(struct script_args, field)
+#define OPTION(letter, name_, type_, field, arg_, help_, ...) \
+	OPT_ENTRY(struct script_args, letter, name_, type_, field, arg_, help_, __VA_ARGS__)
 
 #define SHOW(name_, field, what)                                              \
 	{                                                                     \
@@ -35,33 +37,17 @@ static const struct opt script_options[] = {
 		  "events" },
 	{ 'G', "hide-call-graph", OPT_FLAG, AT(hide_chain),
 	  .help = "show where the sample was taken, not who called" },
-	{ .name = "max-stack",
-	  .type = OPT_U64,
-	  AT(max_stack),
-	  .arg = "N",
-	  .help = "frames of each chain shown (default all)" },
-	{ .name = "stop-bt",
-	  .type = OPT_STRING,
-	  AT(stop_bt),
-	  .arg = "LIST",
-	  .help = "end chains at these functions" },
-	{ .name = "ns", .type = OPT_FLAG, AT(ns), .help = "show times to the nanosecond" },
-	{ .name = "reltime",
-	  .type = OPT_FLAG,
-	  AT(reltime),
-	  .help = "show times since the first line" },
-	{ .name = "deltatime",
-	  .type = OPT_FLAG,
-	  AT(deltatime),
-	  .conflicts = "reltime",
-	  .help = "show times since the line before" },
-	{ .name = "header",
-	  .type = OPT_FLAG,
-	  AT(header),
-	  .help = "begin with what the recording says about its machine" },
-	{ .name = "header-only", .type = OPT_FLAG, AT(header_only), .help = "only that" },
+	OPTION(0, "max-stack", OPT_U64, max_stack, "N", "frames of each chain shown (default all)"),
+	OPTION(0, "stop-bt", OPT_STRING, stop_bt, "LIST", "end chains at these functions"),
+	OPTION(0, "ns", OPT_FLAG, ns, NULL, "show times to the nanosecond"),
+	OPTION(0, "reltime", OPT_FLAG, reltime, NULL, "show times since the first line"),
+	OPTION(0, "deltatime", OPT_FLAG, deltatime, NULL, "show times since the line before",
+	       .conflicts = "reltime"),
+	OPTION(0, "header", OPT_FLAG, header, NULL,
+	       "begin with what the recording holds about its machine"),
+	OPTION(0, "header-only", OPT_FLAG, header_only, NULL, "only that"),
 	{ 'I', "show-info", OPT_FLAG, AT(info), .help = "the header with topology and caches" },
-	{ .name = "raw", .type = OPT_FLAG, AT(raw), .help = CLI_RAW_HELP },
+	OPTION(0, "raw", OPT_FLAG, raw, NULL, CLI_RAW_HELP),
 	SHOW("task", task, "show forks, exits and names of threads"),
 	SHOW("mmap", mmap, "show mappings"),
 	SHOW("lost", lost, "show where events were lost"),
@@ -103,6 +89,8 @@ static int make_opts(const struct script_args *a, struct script_opts *o, struct 
 		.dsos = load.dsos,
 		.symbols = load.symbols,
 		.event = load.event,
+		.guest_kallsyms = load.guest_kallsyms,
+		.guest_modules = load.guest_modules,
 		.stop_bt = a->stop_bt,
 		.pids = load.pids,
 		.tids = load.tids,
@@ -141,7 +129,7 @@ static u64 file_time(const char *path)
 	return stat(path, &st) == 0 ? (u64)st.st_ctime : 0;
 }
 
-/* What the reader met, said once at the end. */
+/* What the reader encountered, reported once at the end. */
 static void report_damage(const struct recording *r)
 {
 	const struct recording_fault *fault = recording_fault(r);
@@ -244,12 +232,12 @@ static const struct example script_examples[] = {
 const struct command cmd_script = {
 	.name = "script",
 	.summary = "a recording line by line, as perf script prints it",
-	.description = "Prints every sample in order of time, with its call chain, in the very "
-		       "form of 'perf script': programs that read that (stackcollapse-perf.pl and "
+	.description = "Prints every sample in order of time, with its call chain, in the format "
+		       "of 'perf script': programs that read that (stackcollapse-perf.pl and "
 		       "many others) read this.\n\n"
 		       "The data of tracepoints is printed through the format of the tracepoint. "
 		       "Code that has no name is shown by the function it belongs to, as far as "
-		       "unwind information tells.",
+		       "unwind information shows.",
 	.question = Q_LOOK,
 	.options = script_options,
 	.args_size = sizeof(struct script_args),

@@ -67,7 +67,7 @@ struct stack {
 	u64 ip[STACK_FRAMES];
 };
 
-/* The name of one frame, from the mapping that it lies in. */
+/* The name of one frame, from the mapping that it is in. */
 static void name_frame(struct stack *k, struct row *row, const struct mapping *m, int pid,
 		       u64 address, bool returned)
 {
@@ -179,7 +179,7 @@ static void take_names(struct stack *k, const struct unwind_process *p)
 		k->named = symbols_code_take(k->symbols, names, k->named);
 }
 
-/* A thread may end between being listed and being stopped: that is no error of the whole. */
+/* A thread may end between being listed and being stopped: the whole does not fail. */
 static void one_live_thread(struct stack *k, struct unwind_process *p, int tid,
 			    struct unwind_snapshot *snap, int *ret_rc, struct err *e)
 {
@@ -278,7 +278,7 @@ static int stack_core(struct stack *k, const char *path)
 
 static int stack_run(struct context *ctx, void *args)
 {
-	_cleanup_result_ struct result r;
+	_cleanup_result_ struct result r = { 0 };
 	struct stack *k = xcalloc(1, sizeof(*k));
 	const char *what = ctx->operands.items[0], *p = what;
 	u64 pid;
@@ -347,8 +347,8 @@ const struct command cmd_stack = {
 	.max_operands = 1,
 	.instead_of = "pstack gstack eu-stack jstack gdb",
 	.examples = stack_examples,
-	.notes = "Another debugger on the process prevents this one. A core file is unwound with "
-		 "the files of this machine; those of another build are not used.",
+	.notes = "It fails while another debugger is attached to the process. A core file is "
+		 "unwound with the files of this machine; those of another build are not used.",
 	.see_also = "fathom-record gdb",
 	.run = stack_run,
 	.release = stack_release,

@@ -150,7 +150,7 @@ static int show(struct context *ctx, const struct stacks_args *a, const char *pa
 	struct stacks_opts opts = { .max_lines = (u32)a->lines };
 	struct symbols *symbols = symbols_new(NULL);
 	struct health health = { 0 };
-	_cleanup_result_ struct result result;
+	_cleanup_result_ struct result result = { 0 };
 	struct profile p;
 	int code;
 

@@ -117,11 +117,14 @@ static char *subject_of(const struct stat_job *j)
 	_cleanup_buf_ struct buf out = BUF_INIT, line = BUF_INIT;
 
 	if (target_is_whole(&j->target)) {
-		buf_addstr(&out, j->args->target.cpus.len ? "these CPUs" : "the whole machine");
+		buf_addstr(&out, j->args->target.cpus.len ? "these CPUs"
+				 : j->args->as_perf       ? "'system wide'"
+							  : "the whole machine");
 	} else if (j->target.cgroups.len) {
 		vec_each(g, &j->target.cgroups)
 			buf_addf(&out, "%s'%s'", out.len ? ", " : "control group ", g->path);
-	} else if (j->ctx->program && j->launch.pid) {
+	} else if (j->ctx->program && j->launch.pid && !j->args->target.pids.len &&
+		   !j->args->target.tids.len) {
 		for (char **arg = j->ctx->program; *arg; arg++)
 			buf_addf(&line, "%s%s", line.len ? " " : "", *arg);
 		buf_addch(&out, '\'');
@@ -133,8 +136,13 @@ static char *subject_of(const struct stat_job *j)
 				buf_addf(&out, " and more, %zu in all", j->target.processes.len);
 				break;
 			}
-			buf_addf(&out, "%s%d", out.len ? ", " : "process ", (int)*pid);
+			if (j->args->as_perf)
+				buf_addf(&out, "%s%d", out.len ? "," : "process id '", (int)*pid);
+			else
+				buf_addf(&out, "%s%d", out.len ? ", " : "process ", (int)*pid);
 		}
+		if (j->args->as_perf)
+			buf_addch(&out, '\'');
 	}
 	return buf_detach(&out);
 }
@@ -181,7 +189,8 @@ static void show_missing(struct stat_job *j)
 		return;
 	if (j->stat.spans.len == 1 && (j->args->why || j->no_pmu))
 		stat_why_text(&j->watch.why, &text);
-	stat_missing(&j->stat, j->no_pmu, &text);
+	if (!j->args->as_perf)
+		stat_missing(&j->stat, j->no_pmu, &text);
 	if (text.len)
 		fprintf(j->out, "\n%s", buf_str(&text));
 	(void)fflush(j->out);
@@ -189,7 +198,7 @@ static void show_missing(struct stat_job *j)
 
 static int show_ours(struct stat_job *j)
 {
-	_cleanup_result_ struct result r;
+	_cleanup_result_ struct result r = { 0 };
 
 	FILE *out = j->ctx->out;
 	int rc;
@@ -325,6 +334,8 @@ static int prepare_run(struct stat_job *j, bool first, bool *ret_on_exec)
 	label_threads(&j->stat);
 	j->subject = subject_of(j);
 	j->form.subject = j->subject;
+	j->form.whole =
+		target_is_whole(&j->target) || j->args->target.pids.len || j->args->target.tids.len;
 	return 0;
 }
 
@@ -343,8 +354,8 @@ static int run_counted(struct stat_job *j, bool on_exec)
 		.target = &j->target,
 		.launch = &j->launch,
 		.control = a->control ? &j->control : NULL,
-		.delay = a->delay == OPTION_DELAY_TOLD ? 0 : a->delay,
-		.paused = a->delay == OPTION_DELAY_TOLD,
+		.delay = a->delay == OPTION_DELAY_CONTROL ? 0 : a->delay,
+		.paused = a->delay == OPTION_DELAY_CONTROL,
 		.on_exec = on_exec,
 		.interval = a->interval,
 		.intervals_most = a->interval_count,
@@ -414,7 +425,7 @@ static int run_all(struct stat_job *j)
 
 	for (u64 i = 0; rc == 0 && (!runs || i < runs) && !stop_requested(); i++) {
 		rc = run_once(j, i == 0);
-		if (rc == 0 && !runs) { /* for ever: each by itself */
+		if (rc == 0 && !runs) { /* forever: each by itself */
 			rc = show(j);
 			stat_forget(&j->stat);
 		} else if (rc == 0 && runs > 1) {
@@ -486,6 +497,7 @@ static int stat_count(struct stat_job *j)
 		.color = !stat_perf_form(a) && cli_color(j->ctx) && isatty(fileno(j->out)),
 		.big = !a->no_big,
 		.table = a->table,
+		.as_perf = a->as_perf,
 	};
 	j->watch.on = a->why;
 	j->ctx->stream = a->interval != 0 || (a->repeat_given && !a->repeat);
@@ -506,7 +518,7 @@ static int read_runs(struct context *ctx, const char *path, struct stat_file *re
 static int compare_files(struct context *ctx)
 {
 	struct stat_file before = { 0 }, after = { 0 };
-	_cleanup_result_ struct result r;
+	_cleanup_result_ struct result r = { 0 };
 	char **files = ctx->program;
 	int rc;
 
@@ -534,6 +546,7 @@ static int stat_run(struct context *ctx, void *args)
 	struct stat_job j = { .ctx = ctx, .args = args, .launch = LAUNCH_INIT };
 	int rc;
 
+	((struct stat_args *)args)->as_perf = ctx->as_perf;
 	if (j.args->compare)
 		return compare_files(ctx);
 	rc = stat_count(&j);
@@ -559,29 +572,26 @@ const struct command cmd_stat = {
 	.summary = "count events of a program, a process or the machine",
 	.description =
 		"Counts events exactly, without sampling, and derives figures from them: CPUs in "
-		"use, instructions per cycle, miss rates. It takes the options of 'perf stat' and "
-		"writes its lines with -x and -j; --json is our own form, with units, and with "
-		"each "
-		"run for --compare.\n\n"
-		"Where the CPU has fewer counters than events, the kernel takes turns; counts are "
-		"then scaled up, and the counted share of the time follows in parentheses.\n\n"
-		"With a program the counts go to stderr, as with perf, for stdout is the "
-		"program's; "
-		"--json and --csv go to stdout, and the program's words to stderr. Without a "
-		"program "
-		"everything goes to stdout.",
+		"use, instructions per cycle, miss rates. It takes the options of 'perf stat' "
+		"and writes its lines with -x and -j; --json is fathom's own form, with units, "
+		"and with each run for --compare.\n\n"
+		"Where the CPU has fewer counters than events, the kernel takes turns; counts "
+		"are then scaled up, and the counted share of the time follows in "
+		"parentheses.\n\n"
+		"With a program the counts go to stderr, as with perf, since stdout belongs to "
+		"the program; --json and --csv go to stdout, and the program's output to stderr. "
+		"Without a program everything goes to stdout.",
 	.question = Q_CPU,
 	.options = stat_options,
 	.args_size = sizeof(struct stat_args),
 	.takes_program = true,
 	.instead_of = "time",
 	.examples = stat_examples,
-	.notes = "In many virtual machines there are no hardware counters: then software's are "
-		 "shown, with the kernel's own sums of how long the main thread ran, waited for a "
-		 "CPU and was blocked, and a line says what is missing. --why tells blocked time "
-		 "apart by its reason, for all threads, and watches each switch for that. Rates "
-		 "are for a second on a CPU, as in "
-		 "perf, not for a second that passed.",
+	.notes = "In many virtual machines there are no hardware counters: then software events "
+		 "are shown, with the kernel's own sums of how long the main thread ran, waited "
+		 "for a CPU and was blocked, and a line says what is missing. --why splits "
+		 "blocked time by its reason, for all threads, and watches each switch for that. "
+		 "Rates are per second of CPU time, as in perf, not of elapsed time.",
 	.see_also = "fathom-record fathom-list fathom-threads perf-stat",
 	.run = stat_run,
 	.release = stat_args_release,

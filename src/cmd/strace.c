@@ -3,8 +3,10 @@
 #include "base/clock.h"
 #include "base/fmt.h"
 #include "base/stop.h"
+#include "base/suggest.h"
 #include "capture/target.h"
 #include "cli/output.h"
+#include "cli/perf_args.h"
 #include "cli/program.h"
 #include "host/cgroup.h"
 #include "host/tracefs.h"
@@ -25,14 +27,17 @@ struct strace_args {
 	bool follow;
 	bool summary, both;
 	bool histograms;
+	bool stack;
 	int by;
 	u64 min;
 	bool failed;
 	const char *filter;
 	int faults;
 	u64 text;
-	bool times, durations;
+	bool times, durations, relative;
+	int sort;
 	u64 duration;
+	u64 most;
 	u64 ring;
 	const char *output;
 	const char *heatmap;
@@ -52,7 +57,7 @@ static const char *const by_names[] = { "call", "thread", "process", NULL };
 
 static const struct opt strace_options[] = {
 	OPTION('e', "expr", OPT_STRINGS, expressions, "CALLS",
-	       "only these calls: open,close, or a class: trace=file; a ! before it leaves out"),
+	       "only these calls: open,close, or a class: trace=file; a leading ! excludes"),
 	OPTION('p', "pid", OPT_PIDS, pids, "PID[,PID]", "these processes with all their threads"),
 	OPTION('G', "cgroup", OPT_STRINGS, cgroups, "CGROUP",
 	       "this control group and those below it, by path"),
@@ -61,8 +66,12 @@ static const struct opt strace_options[] = {
 	OPTION('c', "summary", OPT_FLAG, summary, NULL, "add up, and print no calls"),
 	OPTION('C', "summary-too", OPT_FLAG, both, NULL, "print calls, and then the sums"),
 	OPTION(0, "histogram", OPT_FLAG, histograms, NULL, "with sums: how long calls took"),
+	OPTION('k', "stack", OPT_FLAG, stack, NULL,
+	       "who called: the user stack of each call; with sums, for each stack"),
 	OPTION(0, "by", OPT_CHOICE, by, "WHAT", "sums for each call, thread or process",
 	       .def = "call", .choices = by_names),
+	OPTION('S', "sort", OPT_CHOICE, sort, "KEY", "order of the sums", .def = "time",
+	       .choices = summary_sorts, .alias = "summary-sort-by"),
 	OPTION(0, "min", OPT_DURATION, min, "TIME", "only calls that took at least this long"),
 	OPTION('Z', "failed-only", OPT_FLAG, failed, NULL, "only calls that failed"),
 	OPTION(0, "filter", OPT_STRING, filter, "EXPR",
@@ -72,14 +81,18 @@ static const struct opt strace_options[] = {
 	OPTION('s', "string-limit", OPT_U64, text, "N", "bytes of buffers that are shown",
 	       .def = "32", .max = SYSCALLS_BYTES),
 	OPTION('t', "time", OPT_FLAG, times, NULL, "begin lines with the time of day"),
+	OPTION('r', "relative-timestamps", OPT_FLAG, relative, NULL,
+	       "begin lines with the time since the call of the line before began"),
 	OPTION('T', "syscall-times", OPT_FLAG, durations, NULL, "end lines with the duration"),
 	OPTION('d', "duration", OPT_DURATION, duration, "TIME", "stop after this time"),
-	OPTION('m', "ring", OPT_SIZE, ring, "SIZE", "room for calls that were not read yet",
+	OPTION(0, "max-events", OPT_U64, most, "N", "stop after that number of calls"),
+	OPTION('m', "ring", OPT_SIZE, ring, "SIZE", "size of the ring for calls not yet read",
 	       .def = "8M", .max = 1 << 30),
 	OPTION('o', "output", OPT_FILE, output, "FILE", "write there"),
 	OPTION(0, "heatmap", OPT_FILE, heatmap, "FILE.svg",
 	       "draw how long calls took, over time, at the end"),
 	OPTION(0, "force", OPT_FLAG, force, NULL, "--heatmap: replace a file that exists"),
+	{ .type = OPT_INCLUDE, .include = strace_peer_options },
 	OPT_END,
 };
 
@@ -95,6 +108,7 @@ struct job {
 	bool wanted[SYSCALLS_MOST];
 	struct syscalls *calls;
 	struct summary summary;
+	struct summary_stacks by_stack;
 	struct launch launch;
 	VEC(char *) groups;
 	FILE *out;
@@ -104,10 +118,34 @@ struct job {
 	u64 wall;              /* CLOCK_REALTIME at CLOCK_MONOTONIC 0 */
 	latency_points points; /* of the heat map */
 	u64 no_points;         /* calls beyond POINTS_MOST */
+	u64 shown;             /* for --max-events */
+	u64 before;            /* when the call of the last line began; 0: none */
 	bool several;          /* processes: lines say whose they are */
 };
 
 /* --- which calls ------------------------------------------------------------------------------ */
+
+static int unknown_call(struct job *j, const char *word)
+{
+	static const char *const classes[] = { "file",   "desc", "network", "memory", "process",
+					       "signal", "ipc",  "creds",   "clock" };
+	struct suggestion s;
+
+	suggest_init(&s, word);
+	for (u32 nr = 0; nr < SYSCALLS_MOST; nr++)
+		if (j->table.calls[nr].name)
+			suggest_try(&s, j->table.calls[nr].name);
+	for (size_t i = 0; i < ARRAY_SIZE(classes); i++)
+		suggest_try(&s, classes[i]);
+	err_set(&j->ctx->err, EINVAL, "unknown system call '%s'", word);
+	if (*s.best)
+		err_hint(&j->ctx->err, "did you mean '%s'?", s.best);
+	else
+		err_hint(&j->ctx->err, "'fathom list syscalls:sys_enter_*' lists them; classes are "
+				       "file, desc, network, memory, process, signal, ipc, creds, "
+				       "clock");
+	return EXIT_USAGE;
+}
 
 static int want_word(struct job *j, const char *word, bool on)
 {
@@ -121,11 +159,7 @@ static int want_word(struct job *j, const char *word, bool on)
 	} else if (streq(word, "none")) {
 		memset(j->wanted, 0, sizeof(j->wanted));
 	} else if (!syscall_class(&j->table, word + (*word == '%'), class)) {
-		err_set(&j->ctx->err, EINVAL, "unknown system call '%s'", word);
-		err_hint(&j->ctx->err, "'fathom list syscalls:sys_enter_*' lists them; classes are "
-				       "file, desc, network, memory, process, signal, ipc, creds, "
-				       "clock");
-		return EXIT_USAGE;
+		return unknown_call(j, word);
 	}
 	for (u32 i = 0; i < SYSCALLS_MOST; i++)
 		if (class[i])
@@ -191,7 +225,9 @@ static const struct column columns[] = {
 	{ "args", "ARGUMENTS", VALUE_TEXT, 0 },
 	{ "result", "RESULT", VALUE_INT, 0 },
 	{ "errno", "ERRNO", VALUE_TEXT, COLUMN_FILL },
+	{ "stack", "STACK", VALUE_TEXT, 0 },
 };
+enum { COLUMNS_WITHOUT_STACK = ARRAY_SIZE(columns) - 1 };
 
 static struct row *new_row(struct job *j, const struct syscalls_event *e)
 {
@@ -200,7 +236,9 @@ static struct row *new_row(struct job *j, const struct syscalls_event *e)
 
 	if (!j->rows) {
 		result_init(r, j->ctx->command->name);
-		j->rows = result_table(r, "calls", NULL, columns, ARRAY_SIZE(columns));
+		j->rows =
+			result_table(r, "calls", NULL, columns,
+				     j->args->stack ? ARRAY_SIZE(columns) : COLUMNS_WITHOUT_STACK);
 	}
 	row = table_row(r, j->rows);
 	row->cells[0] = value_u(VALUE_TIME, j->wall + e->end - e->ns);
@@ -230,6 +268,26 @@ static void add_row(struct job *j, const struct decoded *d)
 		row->cells[7] = value_u(VALUE_INT, (u64)e->ret);
 	if (error)
 		row->cells[8] = value_text(r, error);
+	if (!j->args->stack)
+		return;
+	buf_reset(&j->line);
+	call_stacks_folded(syscalls_stacks(j->calls), e->pid, e->stack, &j->line);
+	if (j->line.len)
+		row->cells[9] = value_text(r, buf_str(&j->line));
+}
+
+/* Innermost first, a line each. */
+static void add_frames(struct job *j, const struct syscalls_event *e)
+{
+	struct call_stacks *stacks = syscalls_stacks(j->calls);
+	u64 frames[LANG_STACK_FRAMES];
+	size_t n = call_stacks_get(stacks, e->stack, frames);
+
+	for (size_t i = 0; i < n; i++) {
+		buf_addstr(&j->line, "    ");
+		call_stacks_frame(stacks, e->pid, frames[i], i > 0, &j->line);
+		buf_addch(&j->line, '\n');
+	}
 }
 
 static void add_who(struct job *j, const struct syscalls_event *e)
@@ -241,6 +299,16 @@ static void add_who(struct job *j, const struct syscalls_event *e)
 		localtime_r(&second, &tm);
 		buf_addf(&j->line, "%02d:%02d:%02d.%06llu ", tm.tm_hour, tm.tm_min, tm.tm_sec,
 			 (unsigned long long)((j->wall + e->end - e->ns) % NSEC_PER_SEC / 1000));
+	}
+	if (j->args->relative) {
+		u64 begin = e->end - e->ns, before = j->before ? j->before : begin;
+		bool earlier = begin < before;
+		u64 us = (earlier ? before - begin : begin - before) / 1000;
+
+		/* lines are written when calls end: one that began earlier may come later */
+		buf_addf(&j->line, "%*s%llu.%06llu ", earlier ? 6 : 5, earlier ? "-" : "",
+			 (unsigned long long)us / 1000000, (unsigned long long)us % 1000000);
+		j->before = begin;
 	}
 	if (!j->several)
 		return;
@@ -258,7 +326,7 @@ static int print_call(struct job *j, const struct decoded *d)
 	buf_reset(&j->line);
 	add_who(j, e);
 	decode_call(&j->table, d, &opts, &j->line);
-	/* as strace: results stand in a column */
+	/* as strace: results are in a column */
 	if (j->line.len < 39)
 		buf_fill(&j->line, ' ', 39 - j->line.len);
 	buf_addstr(&j->line, " = ");
@@ -266,6 +334,8 @@ static int print_call(struct job *j, const struct decoded *d)
 	if (j->args->durations && !(e->flags & SYSCALLS_UNFINISHED))
 		buf_addf(&j->line, " <%.6f>", (double)e->ns / 1e9);
 	buf_addch(&j->line, '\n');
+	if (j->args->stack)
+		add_frames(j, e);
 	return fwrite(j->line.data, 1, j->line.len, j->out) == j->line.len ? 0 : -EIO;
 }
 
@@ -303,12 +373,16 @@ static int on_call(void *ctx, const struct decoded *d)
 	const struct syscalls_event *e = d->event;
 	struct job *j = ctx;
 
+	if (j->args->most && j->shown++ >= j->args->most)
+		return 0;
 	if (e->flags & (SYSCALLS_MAJOR | SYSCALLS_MINOR))
 		return j->args->summary ? 0 : on_fault(j, e);
 	if (j->args->heatmap)
 		add_point(j, e);
 	if (j->args->both || j->args->summary)
 		summary_add_call(&j->summary, e);
+	if (j->args->stack && (j->args->both || j->args->summary))
+		summary_add_stack(&j->by_stack, e);
 	if (j->args->summary)
 		return 0;
 	if (cli_is_machine(j->ctx)) {
@@ -348,6 +422,30 @@ static int find_groups(struct job *j)
 	return r;
 }
 
+/* In the kernel; what else is shown of them needs each call. */
+static bool is_summed(const struct strace_args *a)
+{
+	return a->summary && !a->heatmap && !a->stack && !a->most;
+}
+
+/* Tables of what will be met first. */
+static void prepare_stacks(struct job *j, bool chosen)
+{
+	struct call_stacks *stacks = syscalls_stacks(j->calls);
+
+	if (!j->args->stack)
+		return;
+	if (j->ctx->program) {
+		call_stacks_program(stacks, j->ctx->program[0]);
+		call_stacks_program(stacks, "/proc/self/exe"); /* makes the first execve() */
+	}
+	vec_each(range, &j->args->pids)
+		for (u64 pid = range->first; pid <= range->last; pid++)
+			call_stacks_process(stacks, (u32)pid);
+	if (!chosen && !j->args->pids.len)
+		call_stacks_process(stacks, 0);
+}
+
 static int open_calls(struct job *j)
 {
 	const struct strace_args *a = j->args;
@@ -361,7 +459,8 @@ static int open_calls(struct job *j)
 		.min_ns = a->min,
 		.failed = a->failed,
 		.filter = a->filter ? &j->filter : NULL,
-		.sums = a->summary && !a->heatmap,
+		.sums = is_summed(a),
+		.stacks = a->stack,
 		.major = a->faults == FAULTS_ALL || a->faults == FAULTS_MAJOR,
 		.minor = a->faults == FAULTS_ALL || a->faults == FAULTS_MINOR,
 		.ring_bytes = (u32)a->ring,
@@ -374,6 +473,8 @@ static int open_calls(struct job *j)
 	j->several |= a->follow;
 	if (a->faults && !a->summary)
 		j->faults = fault_names_new();
+	if (!r)
+		prepare_stacks(j, opts.chosen);
 	if (!r && opts.chosen)
 		r = syscalls_add_pid(j->calls, (u32)j->launch.pid, true, &j->ctx->err);
 	return r;
@@ -381,6 +482,8 @@ static int open_calls(struct job *j)
 
 static bool is_over(struct job *j)
 {
+	if (j->args->most && j->shown >= j->args->most)
+		return true;
 	if (j->launch.pid)
 		return launch_ended(&j->launch);
 	if (!j->args->pids.len)
@@ -410,13 +513,19 @@ static int watch(struct job *j)
 	int r = 0;
 
 	while (r >= 0 && !stop_requested() && clock_mono_ns() < until && !is_over(j)) {
+		int stacks[CALL_STACKS_FDS];
+
+		call_stacks_fds(syscalls_stacks(j->calls), stacks);
 		struct pollfd fds[] = {
 			{ .fd = stop_fd(), .events = POLLIN },
 			{ .fd = syscalls_fd(j->calls), .events = POLLIN },
 			{ .fd = j->launch.pid ? j->launch.pid_fd : -1, .events = POLLIN },
+			{ .fd = stacks[0], .events = POLLIN },
+			{ .fd = stacks[1], .events = POLLIN },
 		};
 
 		(void)poll(fds, ARRAY_SIZE(fds), j->faults ? 5 : 50);
+		call_stacks_serve(syscalls_stacks(j->calls));
 		if (j->faults)
 			fault_names_follow(j->faults);
 		r = syscalls_read(j->calls);
@@ -426,8 +535,10 @@ static int watch(struct job *j)
 			r = -errno;
 	}
 	syscalls_stop(j->calls);
-	if (r >= 0)
-		r = syscalls_read(j->calls);
+	call_stacks_serve(syscalls_stacks(j->calls));
+	do
+		r = r < 0 ? r : syscalls_read(j->calls);
+	while (r > 0);
 	return r >= 0 ? show_batch(j) : r;
 }
 
@@ -453,6 +564,19 @@ static void add_losses(struct job *j, struct result *r)
 	result_loss(r, "no_points", "calls that the heat map has no room for", j->no_points);
 }
 
+static void add_stack_ends(struct job *j, struct result *r)
+{
+	struct call_stacks_ends ends;
+
+	call_stacks_ends(syscalls_stacks(j->calls), &ends);
+	result_loss(r, "no_stack", "stacks that found no room", ends.refused);
+	result_loss(r, "cut_no_table",
+		    "stacks that were cut because the table of a new file was not there yet",
+		    ends.no_table);
+	result_loss(r, "cut", "stacks that were cut where their code has no unwind information",
+		    ends.cut);
+}
+
 static void add_faults(struct job *j, struct result *r)
 {
 	struct syscalls_stats s;
@@ -467,21 +591,25 @@ static void add_faults(struct job *j, struct result *r)
 /* The sums; after lines of text only what was lost. */
 static int show_end(struct job *j)
 {
-	_cleanup_result_ struct result r;
+	_cleanup_result_ struct result r = { 0 };
 	const struct strace_args *a = j->args;
 	FILE *out = j->ctx->out;
 	int rc;
 
 	result_init(&r, j->ctx->command->name);
-	if (a->summary && !a->heatmap)
+	if (is_summed(a))
 		syscalls_sums(j->calls, add_sum, &j->summary);
 	if (a->summary || a->both)
 		summary_table(&j->summary, &j->table, &r);
+	if (a->stack && (a->summary || a->both))
+		summary_stacks_table(&j->by_stack, &j->table, syscalls_stacks(j->calls), &r);
 	if (a->histograms)
 		summary_histograms(&j->summary, &j->table, &r);
 	if (a->faults)
 		add_faults(j, &r);
 	add_losses(j, &r);
+	if (a->stack)
+		add_stack_ends(j, &r);
 	if (!a->summary && !a->both && !r.losses.len)
 		return 0;
 	j->ctx->out = j->out;
@@ -590,6 +718,7 @@ static int strace_run(struct context *ctx, void *args)
 	j->launch = (struct launch)LAUNCH_INIT;
 	j->fs = (struct tracefs)TRACEFS_INIT;
 	j->summary.by = (enum summary_by)j->args->by;
+	j->summary.sort = (enum summary_sort)j->args->sort;
 	syscall_table_init(&j->table);
 	r = run_job(j);
 	if (j->out && j->out != stderr && j->out != ctx->out && fclose(j->out) == EOF && r >= 0)
@@ -599,6 +728,7 @@ static int strace_run(struct context *ctx, void *args)
 	syscalls_free(j->calls);
 	fault_names_free(j->faults);
 	summary_release(&j->summary);
+	summary_stacks_release(&j->by_stack);
 	vec_release(&j->points);
 	syscall_table_release(&j->table);
 	buf_release(&j->line);
@@ -618,6 +748,7 @@ static const struct example strace_examples[] = {
 	{ "fathom strace -c -d 5s --filter 'ret > 64k && dur > 1ms'",
 	  "large and slow reads and writes, chosen in the kernel" },
 	{ "fathom strace -c --heatmap slow.svg -- make", "sums, and a heat map of the durations" },
+	{ "fathom strace --stack -e fsync -p 1234 -d 5s", "which code asks for it" },
 	{ "fathom strace -F all -e none -- ls", "page faults: what touched which file" },
 	{ 0 },
 };
@@ -626,18 +757,22 @@ const struct command cmd_strace = {
 	.name = "strace",
 	.summary = "system calls of a program, a process or the machine",
 	.description =
-		"Prints each system call with its arguments by name, its result and its error, as "
-		"strace(1) does, or with -c how often and how long each was called. Programs at "
-		"the "
-		"begin and the end of calls do this in the kernel: the target is not stopped, and "
-		"what is not asked for is left there.\n\n"
-		"Names and arguments of calls are those that the running kernel lists in tracefs; "
-		"names of flags are those of the headers that fathom was built with. Addresses "
-		"that cannot be read stand as numbers. Calls that found no room are counted and "
-		"said; -m makes more room.\n\n"
-		"Classes of calls are file, desc, network, memory, process, signal, ipc, creds and "
-		"clock.\n\n"
-		"A line is written when its call ends; one that never returns when it begins.",
+		"Prints each system call with its arguments by name, its result and its error, "
+		"as strace(1) does, or with -c how often and how long each was called. BPF "
+		"programs at the entry and exit of calls do this in the kernel: the target is "
+		"not stopped, and calls that are filtered out never leave the kernel.\n\n"
+		"Names and arguments of calls are those that the running kernel lists in "
+		"tracefs; names of flags are those of the headers that fathom was built with. "
+		"Addresses that cannot be read are shown as numbers. Calls that did not fit into "
+		"the ring are counted and reported; -m makes it larger.\n\n"
+		"Classes of calls are file, desc, network, memory, process, signal, ipc, creds "
+		"and clock.\n\n"
+		"With --stack the functions that led to each call are below it, innermost first. "
+		"They are found in the kernel when the call begins, without frame pointers; "
+		"stacks that were cut are counted and reported.\n\n"
+		"A line is written when its call ends; one that never returns when it begins. With "
+		"--json a line is a document: the calls of a moment, and at the end the sums and "
+		"what was lost.",
 	.question = Q_TRACE,
 	.options = strace_options,
 	.args_size = sizeof(struct strace_args),

@@ -104,7 +104,7 @@ static void fill(const struct context *ctx, const struct threads_args *a, struct
 
 static int show(struct context *ctx, const struct threads_args *a, struct waits_live *live)
 {
-	_cleanup_result_ struct result r;
+	_cleanup_result_ struct result r = { 0 };
 	struct observed seen = waits_live_observed(live);
 
 	result_init(&r, "threads");
@@ -115,7 +115,7 @@ static int show(struct context *ctx, const struct threads_args *a, struct waits_
 
 static int show_recorded(struct context *ctx, const struct threads_args *a, struct recorded *rec)
 {
-	_cleanup_result_ struct result r;
+	_cleanup_result_ struct result r = { 0 };
 
 	result_init(&r, "threads");
 	result_fact(&r, "source", "file", value_text(&r, a->input));
@@ -223,15 +223,14 @@ const struct command cmd_threads = {
 	.takes_program = true,
 	.instead_of = "tsa",
 	.examples = threads_examples,
-	.notes =
-		"The kind of a wait follows from its stack, its system call and the thread's name, "
-		"by rules. Rules of your own, in ~/.config/fathom/waits.tsv, are tried first: "
-		"lines of KIND<TAB>WHERE=PATTERN, where WHERE is kernel or user (a function on "
-		"the stack), syscall or comm. All conditions of a line must hold.\n\n"
-		"A recording of 'fathom record --off-cpu' holds all that the running machine "
-		"tells. One of 'perf sched record' tells running, runnable and blocked by the "
-		"scheduler's state: S until something comes, D mostly disks. What a recording "
-		"lacks is worked out where that can be, and said below the table.\n\n" WAIT_NOTES,
+	.notes = "The kind of a wait follows from its stack, its system call and the thread's "
+		 "name, by rules. Rules of your own, in ~/.config/fathom/waits.tsv, are tried "
+		 "first: lines of KIND<TAB>WHERE=PATTERN, where WHERE is kernel or user (a "
+		 "function on the stack), syscall or comm. All conditions of a line must hold.\n\n"
+		 "A recording of 'fathom record --off-cpu' holds all that a live run shows. One "
+		 "of 'perf sched record' separates running, runnable and blocked by the "
+		 "scheduler's state: S until something comes, D mostly disks. What a recording "
+		 "lacks is derived where possible, and noted below the table.\n\n" WAIT_NOTES,
 	.see_also = "fathom-offcpu fathom-explain fathom-sched",
 	.run = threads_run,
 };

@@ -23,10 +23,7 @@ static const char *form_of(const struct tool *t)
 {
 	if (tool_streams(t))
 		return "rows";
-	vec_each(it, &t->header.columns)
-		if (column_is_hist(it->kind))
-			return "histogram";
-	return "table";
+	return tool_has_histograms(t) ? "histogram" : "table";
 }
 
 static struct value kinds_of(struct result *r, const struct tool *t)
@@ -83,7 +80,7 @@ static void add_row(struct result *r, struct table *table, const struct tool *t)
 static int tools_run(struct context *ctx, void *args)
 {
 	const char *only = ctx->operands.len ? ctx->operands.items[0] : NULL;
-	_cleanup_result_ struct result r;
+	_cleanup_result_ struct result r = { 0 };
 	u64 n = 0;
 
 	(void)args;

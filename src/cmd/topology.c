@@ -56,9 +56,9 @@ static const struct opt topology_options[] = {
 	       "processes that are bound to CPUs, or all with --ps=all", .implied = "bound",
 	       .flags = OPT_OPTIONAL, .parse = parse_which, .choices = which_words),
 	OPTION('l', "live", OPT_DURATION, live, "TIME",
-	       "load on the boxes, again and again; a file gets those of --duration",
-	       .implied = "1s", .flags = OPT_OPTIONAL,
-	       .given_offset = offsetof(struct topology_args, live_given), .conflicts = "ps"),
+	       "load on the boxes, updated live; a file gets those of --duration", .implied = "1s",
+	       .flags = OPT_OPTIONAL, .given_offset = offsetof(struct topology_args, live_given),
+	       .conflicts = "ps"),
 	OPTION('d', "duration", OPT_DURATION, duration, "TIME",
 	       "with --live: stop after this time; else at Ctrl-C"),
 	{ .type = OPT_INCLUDE,
@@ -105,8 +105,7 @@ static void draw_picture(struct job *j, struct buf *out)
 	struct topo_layout layout;
 	_cleanup_buf_ struct buf title = BUF_INIT;
 
-	buf_addf(&title, "%zu packages, %zu cores, %zu CPUs, %zu memory nodes", j->tree.n_packages,
-		 j->tree.n_cores, j->tree.n_cpus, j->tree.n_nodes);
+	topo_summary(&j->tree, &title);
 	if (j->tree.model)
 		buf_addf(&title, ": %s", j->tree.model);
 	topo_layout_make(&layout, &j->tree, PICTURE_WIDTH, j->loads.len > 0, !j->args->no_devices);
@@ -159,15 +158,15 @@ static void draw_live(struct job *j, const struct topo_load *load, bool screen)
 
 static int show_live(struct job *j, const struct topo_load *load)
 {
-	_cleanup_result_ struct result r;
+	_cleanup_result_ struct result r = { 0 };
 
+	result_init(&r, "topology");
 	if (j->args->output.path)
 		return 0; /* written at the end */
 	if (!cli_is_machine(j->ctx)) {
 		draw_live(j, load, isatty(fileno(j->ctx->out)));
 		return 0;
 	}
-	result_init(&r, "topology");
 	topo_result(&j->tree, load, &r);
 	return cli_show(j->ctx, &r);
 }
@@ -222,7 +221,7 @@ static int show_processes(struct job *j, struct result *r)
 static int show_tree(struct job *j)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT;
-	_cleanup_result_ struct result r;
+	_cleanup_result_ struct result r = { 0 };
 
 	result_init(&r, "topology");
 	if (j->args->processes)

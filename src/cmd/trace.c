@@ -157,7 +157,7 @@ static int open_output(struct context *ctx, const struct trace_args *a, FILE **r
 	return 0;
 }
 
-/* What is written last is what a full disk takes. */
+/* The last write is the one that a full disk fails. */
 static int close_output(FILE *out)
 {
 	int code = ferror(out) ? -EIO : 0;
@@ -169,7 +169,8 @@ static int close_output(FILE *out)
 
 struct source_text {
 	const char *name;
-	char *dir; /* of the file; NULL: this one */
+	char *dir;            /* of the file; NULL: this one */
+	struct buf made_from; /* the operands that were made into a program */
 	struct buf text;
 	struct buf header;  /* to be shown before the program's output */
 	size_t first_param; /* of the operands */
@@ -179,6 +180,7 @@ static void release_source(struct source_text *s)
 {
 	buf_release(&s->text);
 	buf_release(&s->header);
+	buf_release(&s->made_from);
 	free(s->dir);
 }
 
@@ -191,6 +193,8 @@ static int generate_source(struct context *ctx, const struct trace_args *a, stru
 	opts.pid = a->pid;
 	s->name = "trace";
 	s->first_param = ctx->operands.len;
+	for (size_t i = 0; i < ctx->operands.len; i++)
+		buf_addf(&s->made_from, "%s%s", i ? "' '" : "", ctx->operands.items[i]);
 	rc = bcc_trace_program(ctx->operands.items, ctx->operands.len, &opts, &s->text, &s->header,
 			       &ctx->err);
 	if (rc == 0 && ctx->common.verbose && !a->source)
@@ -198,7 +202,7 @@ static int generate_source(struct context *ctx, const struct trace_args *a, stru
 	return rc;
 }
 
-/* A block in braces, which no name of a file and no probe of bcc's trace has outside of quotes. */
+/* A block in braces, which neither a file name nor a probe of bcc's trace has outside of quotes. */
 static bool is_program_text(const char *s)
 {
 	bool quoted = false;
@@ -364,10 +368,10 @@ static int run_program(struct context *ctx, const struct trace_args *a, struct l
 	if (rc < 0)
 		return rc && (ctx->err.code == EPERM || ctx->err.code == ENOTSUP) ? EXIT_MISSING
 										  : rc;
-	if (!lang_probe_count(l)) {
+	if (!lang_probe_count(l) && !(a->compat && a->dry_run)) {
 		lang_stop(l, false);
 		if (a->compat) {
-			fputs("No probes to attach\n", stderr);
+			fputs("No probes to attach\n", out);
 			return EXIT_FAILED;
 		}
 		err_set(&ctx->err, ENOENT, "no probe matches: there is nothing to trace");
@@ -412,7 +416,7 @@ static int run_program(struct context *ctx, const struct trace_args *a, struct l
 	return rc || a->compat ? rc : status;
 }
 
-/* What probes of a process that is gone would attach to is nothing. */
+/* Probes of a process that is gone have nothing to attach to. */
 static int check_pid(struct context *ctx, const struct trace_args *a)
 {
 	if (!a->pid || kill((pid_t)a->pid, 0) == 0 || errno != ESRCH)
@@ -464,6 +468,7 @@ static int compile_and_run(struct context *ctx, const struct trace_args *a,
 			: a->bench ? LANG_BENCH
 				   : LANG_TRACE,
 		.dir = s->dir,
+		.made_from = s->made_from.len ? s->made_from.data : NULL,
 		.include_dirs = a->include_dirs.items,
 		.n_include_dirs = a->include_dirs.len,
 		.includes = a->includes.items,
@@ -634,7 +639,7 @@ const struct command cmd_trace = {
 	.description =
 		"Compiles a program in the tracing language to BPF and runs it until exit(), "
 		"Ctrl-C or the end of the command given with -c. Maps are printed at the end. "
-		"What was lost or could not be read is said on standard error.\n\n"
+		"What was lost or could not be read is reported on standard error.\n\n"
 		"The first operand is the program, or its file ('-' is standard input); the "
 		"others are its parameters $1, $2 and so on. -e gives the program, too, as "
 		"bpftrace's does.\n\n"

@@ -14,6 +14,11 @@ struct turbo_args {
 
 static const struct opt turbo_options[] = {
 	{ .name = "cpus", .type = OPT_FLAG, AT(each), .help = "a row for each CPU" },
+	{ .name = "duration",
+	  .type = OPT_DURATION,
+	  AT(monitor.duration),
+	  .arg = "TIME",
+	  .help = "stop after this time, like 10s; without INTERVAL each second" },
 	OPT_END,
 };
 
@@ -56,7 +61,7 @@ static void add_row(struct result *r, struct table *t, const char *cpu,
 	row->cells[2] = value_d(VALUE_NUMBER, rates->mperf);
 	row->cells[3] = value_d(VALUE_NUMBER, rates->aperf);
 	row->cells[4] = value_d(VALUE_PERCENT, rates->busy_percent);
-	/* one that never ran has no speed */
+	/* a CPU that never ran has no speed */
 	if (!(rates->mperf > 0))
 		return;
 	row->cells[5] = value_d(VALUE_PERCENT, 100 * rates->ratio);
@@ -73,7 +78,7 @@ static const struct cpu_clocks *find(const cpu_clocks_list *list, u32 cpu)
 
 static int show(struct turbo *t, u64 ns)
 {
-	_cleanup_result_ struct result r;
+	_cleanup_result_ struct result r = { 0 };
 	struct cpu_clocks from = { 0 }, to = { 0 };
 	struct clock_rates all;
 	struct table *table;
@@ -112,12 +117,15 @@ static int watch(struct turbo *t)
 {
 	struct err *e = &t->ctx->err;
 	u64 interval = t->args->monitor.interval ? t->args->monitor.interval : NSEC_PER_SEC;
-	u64 count = t->args->monitor.interval ? t->args->monitor.count : 1;
+	u64 most = t->args->monitor.duration;
+	u64 count = t->args->monitor.interval ? t->args->monitor.count : !most;
+	u64 end = most ? clock_mono_ns() + most : UINT64_MAX;
 	int r = clocks_read(t->clocks, &t->before, e);
 
 	t->last = clock_mono_ns();
 	t->ctx->stream = count != 1;
-	while (r >= 0 && (!count || t->shown < count) && !stop_wait(interval)) {
+	while (r >= 0 && (!count || t->shown < count) && t->last < end &&
+	       !stop_wait(MIN(interval, end - t->last))) {
 		cpu_clocks_list old = { 0 };
 		u64 now;
 

@@ -135,7 +135,7 @@ const struct command cmd_uptime = {
 	.description =
 		"Load is the number of tasks that ran, waited for a CPU or were blocked, damped; "
 		"it does not say which. Pressure does: the share of time in which tasks could not "
-		"go on for want of a CPU, of I/O, or of memory.",
+		"continue for lack of a CPU, of I/O, or of memory.",
 	.question = Q_MACHINE,
 	.options = uptime_options,
 	.args_size = sizeof(struct uptime_args),

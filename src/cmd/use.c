@@ -258,8 +258,8 @@ const struct command cmd_use = {
 	.summary = "utilization, saturation and errors of every resource, on one page",
 	.description =
 		"Brendan Gregg's USE method: for every resource, how busy it is, how much work "
-		"waits for it, and its errors, each with the command that looks deeper. What is "
-		"worth a look is coloured. A '-' is a figure that the kernel does not count.",
+		"waits for it, and its errors, each with the command to go deeper. What is "
+		"noteworthy is coloured. A '-' is a figure that the kernel does not count.",
 	.question = Q_MACHINE,
 	.options = use_options,
 	.args_size = sizeof(struct use_args),

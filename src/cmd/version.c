@@ -19,7 +19,7 @@ static const struct feature features[] = {
 #undef FEATURE
 };
 
-/* What the kernel is asked for; whether it answers is the doctor's business. */
+/* What the kernel should provide; doctor checks whether it does. */
 static const char kernel_interfaces[] = "perf_event_open bpf tracefs procfs sysfs";
 
 static void add_words(struct result *r, const char *key, const char *title, bool on)
@@ -115,7 +115,7 @@ static int check_features(struct context *ctx, const char *list)
 
 static int show_facts(struct context *ctx)
 {
-	_cleanup_result_ struct result r;
+	_cleanup_result_ struct result r = { 0 };
 
 	result_init(&r, "version");
 	result_title(&r, "fathom %s", FATHOM_VERSION);

@@ -158,7 +158,7 @@ static WORK int datasym(const struct work *w)
 	return 0;
 }
 
-/* A byte to and fro between two processes. */
+/* A byte back and forth between two processes. */
 static WORK int context_switch_loop(const struct work *w)
 {
 	int there[2], back[2];
@@ -186,7 +186,7 @@ static WORK int context_switch_loop(const struct work *w)
 static const struct program {
 	const char *name;
 	int (*run)(const struct work *w);
-	const char *count_name; /* what the second operand is; NULL: there is none */
+	const char *count_name; /* what the second operand is; NULL: none */
 	u64 count, count_most;
 	bool counts_first; /* the first operand is the count, there are no seconds */
 	const char *what;
@@ -210,7 +210,7 @@ static int list_programs(struct context *ctx)
 		{ "operands", "OPERANDS", VALUE_TEXT, 0 },
 		{ "what", "WHAT IT DOES", VALUE_TEXT, COLUMN_FILL },
 	};
-	_cleanup_result_ struct result r;
+	_cleanup_result_ struct result r = { 0 };
 	struct table *t;
 
 	result_init(&r, "workload");

@@ -4,7 +4,7 @@
  * relocations, worked off at each start of the program. Those that are never opened are defined
  * here, so that the linker does not look for them there.
  */
-#if HAVE_CAPSTONE
+#ifdef HAVE_CAPSTONE
 
 #include <capstone/capstone.h>
 

@@ -3,7 +3,7 @@
 
 #include "base/base.h"
 
-#if HAVE_CAPSTONE
+#ifdef HAVE_CAPSTONE
 
 #include <capstone/capstone.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Instructions from bytes. Bytes that are no instruction, and those of one that is cut off at the
- * end, are instructions of their own kind: every byte is part of exactly one.
+ * Instructions from bytes. Bytes that are not an instruction, and those of one that is cut off at
+ * the end, are instructions of their own kind: every byte is part of exactly one.
  */
 #ifndef CODE_DISASM_H
 #define CODE_DISASM_H
@@ -19,7 +19,7 @@ enum insn_kind {
 	INSN_CALL,
 	INSN_RETURN,
 	INSN_BAD,       /* no instruction begins here: a byte */
-	INSN_TRUNCATED, /* it would go on after the last byte */
+	INSN_TRUNCATED, /* it would continue after the last byte */
 };
 
 enum { INSN_TEXT = 192, INSN_BYTES_MOST = 16 };

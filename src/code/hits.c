@@ -3,24 +3,12 @@
 
 #include "base/buf.h"
 #include "base/hash.h"
+#include "profile/filter.h"
 #include "profile/names.h"
 
 #include <fnmatch.h>
 
 enum { FUNCTIONS_MOST = 1 << 22, HITS_MOST = 1 << 24 };
-
-static bool matches(const char *globs, const char *name)
-{
-	_cleanup_free_ char *copy = globs ? xstrdup(globs) : NULL;
-	char *save = NULL;
-
-	if (!globs)
-		return true;
-	for (char *g = strtok_r(copy, ",", &save); g; g = strtok_r(NULL, ",", &save))
-		if (fnmatch(g, name, 0) == 0)
-			return true;
-	return false;
-}
 
 static const char *last_part(const char *path)
 {
@@ -49,8 +37,8 @@ static bool passes(struct hits *h, const struct sample *s)
 	    (o->time_to && s->time > base + o->time_to))
 		return false;
 	return !o->comms ||
-	       matches(o->comms, machine_str(&h->machine,
-					     machine_comm(&h->machine, (s32)s->pid, (s32)s->tid)));
+	       filter_name(o->comms, machine_str(&h->machine, machine_comm(&h->machine, (s32)s->pid,
+									   (s32)s->tid)));
 }
 
 /* --- functions ------------------------------------------------------------------------------- */
@@ -93,7 +81,10 @@ static struct hit *hit_of(struct hits *h, struct place *p, const struct process 
 
 	if (p->frame)
 		return &h->hits.items[p->frame - 1];
-	if (!p->name || !matches(h->opts->dsos, p->dso ? last_part(p->dso) : "[unknown]"))
+	if (!p->name || !filter_name(h->opts->dsos, p->dso ? last_part(p->dso) : "[unknown]") ||
+	    !filter_name(h->opts->symbols, p->name))
+		return NULL;
+	if (p->kind == PLACE_KERNEL ? h->opts->no_kernel : h->opts->no_user)
 		return NULL;
 	function = function_of(h, p, proc);
 	if (function == UINT32_MAX || h->hits.len >= HITS_MOST)
@@ -152,6 +143,9 @@ static void take_events(struct hits *h)
 		struct hits_event *to = &h->events[i];
 
 		if (h->opts->event && fnmatch(h->opts->event, ev->name, 0) != 0)
+			continue;
+		/* it has no samples by definition */
+		if (ev->attr.type == PERF_TYPE_SOFTWARE && ev->attr.config == PERF_COUNT_SW_DUMMY)
 			continue;
 		to->name = xstrdup(ev->name);
 		to->precise = ev->attr.precise_ip;

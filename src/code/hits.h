@@ -16,6 +16,8 @@ struct hits_opts {
 	const char *event; /* glob; NULL: all */
 	const char *dsos;  /* globs for the last part of paths, comma separated */
 	const char *comms;
+	const char *symbols;
+	bool no_kernel, no_user;
 	const range_list *pids, *tids, *cpus; /* empty: all */
 	u64 time_from, time_to;               /* 0: open */
 	bool time_relative;

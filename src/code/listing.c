@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "code/kcore.h"
+#include "host/procfs.h"
 
 static int missing_file(const struct hits *h, const struct hits_function *f, struct err *e)
 {
@@ -19,11 +20,11 @@ static int missing_file(const struct hits *h, const struct hits_function *f, str
 	return -ENOENT;
 }
 
-static int kernel_bytes(const struct hits_function *f, const struct listing_opts *o, size_t n,
-			struct buf *ret, struct err *e)
+static int kernel_bytes(const struct hits_function *f, const struct listing_opts *o, u64 from,
+			size_t n, struct buf *ret, struct err *e)
 {
 	const char *path = o->vmlinux ? o->vmlinux : "/proc/kcore";
-	ssize_t got = kcore_read(path, f->start, buf_reserve(ret, n), n, e);
+	ssize_t got = kcore_read(path, f->start + from, buf_reserve(ret, n), n, e);
 
 	if (got < 0) {
 		err_prefix(e, "the code of '%s' cannot be read", f->name);
@@ -35,29 +36,85 @@ static int kernel_bytes(const struct hits_function *f, const struct listing_opts
 	return 0;
 }
 
-static int read_bytes(const struct hits *h, const struct hits_function *f,
-		      const struct listing_opts *o, struct buf *ret, struct err *e)
+/*
+ * From the memory of the process, while it is there: its map of run-time code must have the same
+ * function at the same place as was recorded.
+ */
+static bool process_bytes(const struct hits_function *f, size_t n, struct buf *ret)
 {
-	size_t n = (size_t)MIN(f->size, (u64)LISTING_BYTES_MOST);
-	int r;
+	struct symbols *now = symbols_new(NULL);
+	struct symbol s;
+	bool ok = f->pid > 0 && symbols_jit(now, f->pid, 0, NULL, f->start, 0, &s) &&
+		  s.start == f->start && s.size == f->size && streq(s.name, f->name) &&
+		  procfs_memory(f->pid, f->start, buf_reserve(ret, n), n) == 0;
+
+	if (ok)
+		buf_added(ret, n);
+	symbols_free(now);
+	return ok;
+}
+
+static int jit_bytes(const struct hits *h, const struct hits_function *f, size_t n, bool *ret_live,
+		     struct buf *ret, struct err *e)
+{
+	int r = symbols_jit_bytes(h->symbols, f->pid, f->start, f->time, n, ret);
+
+	if (r >= 0)
+		return r;
+	*ret_live = process_bytes(f, n, ret);
+	if (*ret_live)
+		return 0;
+	err_set(e, -r, "the code of '%s' was made at run time and not kept", f->name);
+	err_hint(e,
+		 "a jitdump keeps it: java with perf's agent, node --perf-prof, python3 -X "
+		 "perf_jit; or ask while process %d runs and has a map of its code",
+		 f->pid);
+	return r;
+}
+
+/*
+ * Of a function that is too long the part with most samples: it begins at one of them, and so at an
+ * instruction. Run-time code is kept from its start.
+ */
+static u64 busiest_part(const struct hits_function *f, const struct hit *hits, size_t n)
+{
+	u64 most = 0, sum = 0, from = 0;
+	size_t end = 0;
+
+	if (f->size <= LISTING_BYTES_MOST || (!f->module && f->kind != PLACE_KERNEL))
+		return 0;
+	for (size_t i = 0; i < n; i++) {
+		for (; end < n && hits[end].address - hits[i].address < LISTING_BYTES_MOST; end++)
+			for (size_t k = 0; k < HITS_EVENTS_MOST; k++)
+				sum += hits[end].samples[k];
+		if (sum > most) {
+			most = sum;
+			from = hits[i].address - f->start;
+		}
+		for (size_t k = 0; k < HITS_EVENTS_MOST; k++)
+			sum -= hits[i].samples[k];
+	}
+	return from < f->size ? from : 0;
+}
+
+static int read_bytes(const struct hits *h, const struct hits_function *f, u64 from,
+		      const struct listing_opts *o, bool *ret_live, struct buf *ret, struct err *e)
+{
+	size_t n = (size_t)MIN(f->size - from, (u64)LISTING_BYTES_MOST);
 
 	if (!n)
 		return err_set(e, ENOENT, "'%s' has no known end", f->name);
 	if (f->module) {
-		size_t got = symbols_bytes(h->symbols, f->module, f->start, buf_reserve(ret, n), n);
+		size_t got = symbols_bytes(h->symbols, f->module, f->start + from,
+					   buf_reserve(ret, n), n);
 
 		buf_added(ret, got);
 		return got ? 0 : missing_file(h, f, e);
 	}
-	if (f->kind == PLACE_KERNEL)
-		return kernel_bytes(f, o, n, ret, e);
-	r = symbols_jit_bytes(h->symbols, f->pid, f->start, f->time, n, ret);
-	if (r < 0) {
-		err_set(e, -r, "the code of '%s' was made at run time and not kept", f->name);
-		err_hint(e, "a jitdump keeps it: java with perf's agent, node --perf-prof, "
-			    "python3 -X perf_jit");
-	}
-	return r;
+	if (f->kind != PLACE_KERNEL)
+		return jit_bytes(h, f, n, ret_live, ret, e);
+	*ret_live = !o->vmlinux;
+	return kernel_bytes(f, o, from, n, ret, e);
 }
 
 /* --- lines ----------------------------------------------------------------------------------- */
@@ -112,15 +169,20 @@ static void add_callee(struct hits *h, const struct hits_function *f, u64 addres
 	l->callee_offset = (f->module ? f->start + (target - address) : target) - s.start;
 }
 
-/* Each hit belongs to the instruction that its address lies in. */
+/* Each hit belongs to the instruction that its address is in. */
 static void add_hits(struct listing *l, const struct hit *hits, size_t n)
 {
 	const struct hits_function *f = l->function;
 	size_t at = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		u64 address = l->address + (hits[i].address - f->start);
+		u64 offset = hits[i].address - f->start, address = l->address + offset;
 
+		if (offset < l->from || offset - l->from >= l->code.len) {
+			for (size_t k = 0; k < HITS_EVENTS_MOST; k++)
+				l->samples_left_out += hits[i].samples[k];
+			continue;
+		}
 		while (at + 1 < l->lines.len && l->lines.items[at + 1].insn.address <= address)
 			at++;
 		if (!l->lines.len)
@@ -139,9 +201,9 @@ static void add_lines(struct listing *l, struct hits *h, struct disasm *d, const
 	for (size_t at = 0; at < code->len;) {
 		struct listing_line line = { 0 };
 
-		disasm_next(d, (const u8 *)code->data + at, code->len - at, l->address + at,
-			    &line.insn);
-		add_source(h, f, at, &line);
+		disasm_next(d, (const u8 *)code->data + at, code->len - at,
+			    l->address + l->from + at, &line.insn);
+		add_source(h, f, l->from + at, &line);
 		add_callee(h, f, l->address, &line);
 		vec_push(&l->lines, line);
 		at += line.insn.size;
@@ -151,24 +213,23 @@ static void add_lines(struct listing *l, struct hits *h, struct disasm *d, const
 int listing_make(struct listing *l, struct hits *h, const struct hits_function *f,
 		 const struct listing_opts *opts, struct err *e)
 {
-	_cleanup_buf_ struct buf code = BUF_INIT;
 	struct disasm *d = NULL;
 	const struct hit *hits;
 	size_t n;
 	int r;
 
-	*l = (struct listing){ .function = f, .address = f->start };
-	r = read_bytes(h, f, opts, &code, e);
+	*l = (struct listing){ .function = f, .address = f->start, .code = BUF_INIT };
+	hits = hits_of(h, (u32)(f - h->functions.items), &n);
+	l->from = busiest_part(f, hits, n);
+	r = read_bytes(h, f, l->from, opts, &l->live, &l->code, e);
 	if (r >= 0)
 		r = disasm_new(&d, buf_str(&h->arch), opts->syntax, e);
 	if (r < 0)
 		return r;
 	if (f->module)
 		(void)symbols_vaddr(h->symbols, f->module, f->start, &l->address);
-	l->left_out = f->size - MIN(f->size, (u64)code.len);
-	l->live = f->kind == PLACE_KERNEL && !opts->vmlinux;
-	add_lines(l, h, d, &code);
-	hits = hits_of(h, (u32)(f - h->functions.items), &n);
+	l->left_out = f->size - MIN(f->size, (u64)l->code.len);
+	add_lines(l, h, d, &l->code);
 	add_hits(l, hits, n);
 	if (f->module && l->lines.len && !l->lines.items[0].file)
 		l->why = symbols_lines_why(h->symbols, f->module, &l->why_hint);
@@ -179,4 +240,5 @@ int listing_make(struct listing *l, struct hits *h, const struct hits_function *
 void listing_release(struct listing *l)
 {
 	vec_release(&l->lines);
+	buf_release(&l->code);
 }

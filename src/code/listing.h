@@ -6,7 +6,7 @@
 #include "code/disasm.h"
 #include "code/hits.h"
 
-enum { LISTING_BYTES_MOST = 8 << 20, LISTING_INLINES = 8 };
+enum { LISTING_BYTES_MOST = 1 << 20, LISTING_INLINES = 8 };
 
 struct listing_line {
 	struct insn insn;   /* addresses as the linker knows them */
@@ -22,9 +22,12 @@ struct listing_line {
 struct listing {
 	const struct hits_function *function;
 	u64 address; /* of the function, as the linker knows it */
+	u64 from;    /* bytes of it before those that are listed */
+	struct buf code;
 	VEC(struct listing_line) lines;
-	u64 left_out;    /* bytes of the function that are too many */
-	bool live;       /* the bytes are those of the running kernel */
+	u64 left_out; /* bytes of the function that are too many, and the samples in them */
+	u64 samples_left_out;
+	bool live;       /* the bytes are those of the running kernel or process */
 	const char *why; /* there are no source lines, and why; or NULL */
 	const char *why_hint;
 };

@@ -84,11 +84,13 @@ const char *source_files_line(struct source_files *s, const char *file, u32 line
 		       : NULL;
 }
 
-u64 source_files_newest(const struct source_files *s)
+bool source_files_newer(struct source_files *s, const char *file, u64 time)
 {
-	u64 newest = 0;
+	u32 id = intern_str(&s->names, file);
+	struct source_file *f = id < s->files.len ? &s->files.items[id] : NULL;
 
-	vec_each(f, &s->files)
-		newest = MAX(newest, f->changed);
-	return newest;
+	if (!f || !f->text || f->told || f->changed <= time)
+		return false;
+	f->told = true;
+	return true;
 }

@@ -13,6 +13,7 @@ struct source_file {
 	char *text;        /* NULL: it cannot be read */
 	VEC(char *) lines; /* ends with a NUL each */
 	u64 changed;       /* seconds since 1970 */
+	bool told;         /* by source_files_newer() */
 };
 
 struct source_files {
@@ -27,7 +28,10 @@ void source_files_init(struct source_files *s, const char *prefix, u64 strip);
 void source_files_release(struct source_files *s);
 /* The text of a line, or NULL; it stays until the release. */
 const char *source_files_line(struct source_files *s, const char *file, u32 line);
-/* When the newest of the files that were read was changed; 0: none was. */
-u64 source_files_newest(const struct source_files *s);
+/*
+ * The file was changed after @time: its lines may be others than those that were compiled. True
+ * once for each file, and only if it was read.
+ */
+bool source_files_newer(struct source_files *s, const char *file, u64 time);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A counter is data: one row says its name, where it comes from, what it means, and what a high
- * value suggests. Rows of one file of the kernel stand in src/counters/source_NAME.c next to the
+ * value suggests. Rows of one file of the kernel are in src/counters/source_NAME.c next to the
  * function that reads it; the build lists these files. To add a counter is to add a row.
  */
 #ifndef COUNTERS_COUNTER_H
@@ -55,7 +55,7 @@ struct reader;
 
 enum {
 	SOURCE_COSTLY = 1 << 0, /* read only where one of its counters is named */
-	SOURCE_GAUGES = 1 << 1, /* fields without a row are gauges; else cumulative, */
+	SOURCE_GAUGES = 1 << 1, /* fields without a row are gauges; otherwise cumulative, */
 };
 
 struct counter_source {

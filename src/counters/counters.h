@@ -25,7 +25,7 @@
 
 struct counters;
 
-/* @root: the directory that proc and sys lie in, NULL: "/". */
+/* @root: the directory that proc and sys are in, NULL: "/". */
 int counters_new(struct counters **ret, const char *root, struct err *e);
 void counters_free(struct counters *c);
 /* Shared with all snapshots of @c; it grows with the sweeps. */

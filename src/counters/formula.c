@@ -9,7 +9,7 @@
 
 enum op {
 	OP_NUMBER,
-	OP_COUNTER,  /* of the instance at hand */
+	OP_COUNTER,  /* of the current instance */
 	OP_NAMED,    /* of the instance that is named */
 	OP_SUM,      /* over all instances */
 	OP_TOTAL,    /* since boot */

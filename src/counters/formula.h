@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Figures that are computed from counters: the formulas of RATIO rows, and the columns of the
- * monitors. What stands in the table is what is computed.
+ * monitors. What is in the table is what is computed.
  *
  *	100 * (cpu.user + cpu.nice) / cpu.total
  *

@@ -52,7 +52,7 @@ static int open_below(const struct reader *r, const char *path)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Files of the kernel come in pieces, and are made anew when read from their start. */
+/* Files of the kernel come in pieces, and are made again when read from their start. */
 static int read_whole(struct reader *r, int fd)
 {
 	ssize_t n;

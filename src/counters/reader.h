@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the functions of a source get: files below the root, and the place for values. Text of the
- * kernel is not trusted: what is no number is left out, what is too much is counted.
+ * kernel is not trusted: what is not a number is left out, what is too much is counted.
  */
 #ifndef COUNTERS_READER_H
 #define COUNTERS_READER_H
@@ -33,7 +33,7 @@ struct reader {
 	struct intern paths;
 	VEC(struct reader_file) files;
 	struct map by_path;
-	struct buf text;     /* of the file at hand */
+	struct buf text;     /* of the current file */
 	struct intern keys;  /* source, key -> number of key; see by_field */
 	struct map by_field; /* key -> counter + 1 */
 	/* The series of the k-th value of the last sweep: files rarely change their form. */
@@ -77,7 +77,7 @@ void reader_put_row(struct reader *r, size_t row, struct span instance, u64 valu
 /* --- the forms that files of the kernel have ---------------------------------------------------
  */
 
-/* The next line of *text without its end; false: there is none. */
+/* The next line of *text without its end; false: none. */
 bool text_line(const char **text, const char *end, struct span *ret);
 /* The next word of a line, which is moved past it. */
 bool line_word(struct span *line, struct span *ret);

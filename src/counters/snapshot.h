@@ -18,7 +18,7 @@ struct snapshot {
 	u64 mono; /* ns: CLOCK_MONOTONIC, */
 	u64 boot; /* CLOCK_BOOTTIME, */
 	u64 wall; /* CLOCK_REALTIME */
-	u64 cost; /* CPU time of ours that it took */
+	u64 cost; /* CPU time that it took */
 	u64 *values;
 	u8 *has; /* was the series there? */
 	size_t n;
@@ -61,7 +61,7 @@ bool delta_series(const struct delta *d, u32 series, double *ret);
 bool delta_value(const struct delta *d, u32 counter, u32 instance, double *ret);
 /* How long the machine was suspended in between, ns. */
 u64 delta_suspended(const struct delta *d);
-/* By how much the wall clock was set meanwhile, ns: 0 unless it is worth a word. */
+/* By how much the wall clock was set meanwhile, ns: 0 if negligible. */
 s64 delta_clock_step(const struct delta *d);
 
 #endif

@@ -23,6 +23,11 @@ enum row {
 	MEMORY_MAX,
 	TASKS,
 	TASKS_MAX,
+	CPU_QUOTA,
+	CPU_PERIOD,
+	PRESSURE_CPU,
+	PRESSURE_IO,
+	PRESSURE_MEMORY,
 };
 
 static const struct counter rows[] = {
@@ -45,12 +50,25 @@ static const struct counter rows[] = {
 	{ "cgroup.memory_max", GAUGE, UNIT_BYTES, "memory.max", "Limit of that.", .high = NULL },
 	{ "cgroup.tasks", GAUGE, UNIT_COUNT, "pids.current", "Tasks of the group.", .high = NULL },
 	{ "cgroup.tasks_max", GAUGE, UNIT_COUNT, "pids.max", "Limit of that.", .high = NULL },
+	{ "cgroup.cpu_quota", GAUGE, UNIT_TIME, "cpu.max", "CPU time that it may use in a period.",
+	  .high = NULL, SCALE_US },
+	{ "cgroup.cpu_period", GAUGE, UNIT_TIME, "cpu.max", "That period.", .high = NULL,
+	  SCALE_US },
+	{ "cgroup.pressure_cpu", CUMULATIVE, UNIT_TIME, "cpu.pressure",
+	  "Time in which a task of the group waited for a CPU.",
+	  .high = "Too few CPUs, or the group's quota: look at cgroup.throttled_time.", SCALE_US },
+	{ "cgroup.pressure_io", CUMULATIVE, UNIT_TIME, "io.pressure",
+	  "Time in which a task of the group waited for I/O.",
+	  .high = "Disks hold the group up (fathom offcpu --state D).", SCALE_US },
+	{ "cgroup.pressure_memory", CUMULATIVE, UNIT_TIME, "memory.pressure",
+	  "Time in which a task of the group waited for memory.",
+	  .high = "Its memory is short: reclaim holds it up; raise memory.max.", SCALE_US },
 };
 
 /* Files of a group: a number alone, or keyed lines. */
 static const struct group_file {
 	const char *name;
-	const char *key; /* NULL: the number is all */
+	const char *key; /* NULL: the number is all; "0", "1": the word of that place */
 	enum row row;
 	u32 divide; /* nanoseconds, where the row has microseconds */
 } v2_files[] = {
@@ -64,6 +82,11 @@ static const struct group_file {
 	{ "memory.max", NULL, MEMORY_MAX, 1 },
 	{ "pids.current", NULL, TASKS, 1 },
 	{ "pids.max", NULL, TASKS_MAX, 1 },
+	{ "cpu.max", "0", CPU_QUOTA, 1 },
+	{ "cpu.max", "1", CPU_PERIOD, 1 },
+	{ "cpu.pressure", "some", PRESSURE_CPU, 1 },
+	{ "io.pressure", "some", PRESSURE_IO, 1 },
+	{ "memory.pressure", "some", PRESSURE_MEMORY, 1 },
 }, v1_files[] = {
 	{ "cpuacct.usage", NULL, CPU_USAGE, 1000 },
 	{ "cpuacct.usage_user", NULL, CPU_USER, 1000 },
@@ -75,7 +98,16 @@ static const struct group_file {
 	{ "memory.limit_in_bytes", NULL, MEMORY_MAX, 1 },
 	{ "pids.current", NULL, TASKS, 1 },
 	{ "pids.max", NULL, TASKS_MAX, 1 },
+	{ "cpu.cfs_quota_us", NULL, CPU_QUOTA, 1 },
+	{ "cpu.cfs_period_us", NULL, CPU_PERIOD, 1 },
+}, pressure_files[] = { /* of version 2 beside version 1 */
+	{ "cpu.pressure", "some", PRESSURE_CPU, 1 },
+	{ "io.pressure", "some", PRESSURE_IO, 1 },
+	{ "memory.pressure", "some", PRESSURE_MEMORY, 1 },
 };
+
+/* Version 1 writes the largest number where there is no limit. */
+#define NO_LIMIT (1ull << 62)
 
 struct walk {
 	struct reader *r;
@@ -86,6 +118,24 @@ struct walk {
 	u32 groups;
 };
 
+static bool is_place(const char *key)
+{
+	return *key >= '0' && *key <= '9';
+}
+
+/* "avg10=0.00 avg60=0.00 avg300=0.00 total=12" */
+static bool find_total(struct span line, u64 *ret)
+{
+	static const char total[] = "total=";
+	const size_t n = sizeof(total) - 1;
+	struct span word;
+
+	while (line_word(&line, &word))
+		if (word.n > n && !memcmp(word.s, total, n))
+			return span_number((struct span){ word.s + n, word.n - n }, ret);
+	return false;
+}
+
 static bool find_value(const struct group_file *f, const char *text, size_t len, u64 *ret)
 {
 	const char *end = text + len;
@@ -93,9 +143,17 @@ static bool find_value(const struct group_file *f, const char *text, size_t len,
 
 	if (!f->key)
 		return span_number((struct span){ text, len }, ret);
+	if (is_place(f->key)) {
+		line = (struct span){ text, len };
+		for (int i = *f->key - '0'; i; i--)
+			if (!line_word(&line, &key))
+				return false;
+		return line_number(&line, ret);
+	}
 	while (text_line(&text, end, &line))
 		if (line_word(&line, &key) && span_is(key, f->key))
-			return line_number(&line, ret);
+			return streq(f->key, "some") ? find_total(line, ret)
+						     : line_number(&line, ret);
 	return false;
 }
 
@@ -119,7 +177,7 @@ static void read_group(struct walk *w)
 			buf_truncate(&w->path, base);
 			last = f->name;
 		}
-		if (text && find_value(f, text, len, &value))
+		if (text && find_value(f, text, len, &value) && value < NO_LIMIT)
 			reader_put_row(w->r, f->row, SPAN(group), value / f->divide);
 	}
 	free(group);
@@ -184,6 +242,8 @@ static int read_all(struct reader *r)
 		buf_addf(&path, "/sys/fs/cgroup/%s", v1_controllers[i]);
 		walk_mount(r, buf_str(&path), v1_files, ARRAY_SIZE(v1_files));
 	}
+	if (m.v2)
+		walk_mount(r, m.v2, pressure_files, ARRAY_SIZE(pressure_files));
 	return 0;
 }
 

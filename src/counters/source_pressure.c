@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* /proc/pressure: shares of time in which tasks could not go on for want of a resource. */
+/* /proc/pressure: shares of time in which tasks could not continue for lack of a resource. */
 #include "counters/reader.h"
 
 static const char *const resources[] = { "cpu", "io", "memory", "irq" };

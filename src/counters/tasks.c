@@ -68,13 +68,13 @@ static void next_interval(struct tasks *t)
 	t->meter_before = t->meter;
 }
 
-/* Seen neither alive nor ending: its end was lost, or there is nobody who tells of ends. */
+/* Seen neither alive nor ending: its end was lost, or ends are not reported. */
 static void find_vanished(struct tasks *t)
 {
 	vec_each(task, &t->list) {
 		if (task->sweep == t->sweeps || task->gone)
 			continue;
-		/* one that has ended waits for its last figures, but not for ever */
+		/* one that has ended waits for its last figures, but not forever */
 		if (task->ended && t->sweeps - task->sweep < 3)
 			continue;
 		task->ended = task->gone = true;

@@ -41,13 +41,13 @@ struct task_row {
 };
 
 /*
- * For how long CPUs had a task, added up at each switch: where it is asked for and can be had.
+ * For how long CPUs had a task, added up at each switch: where it is requested and can be obtained.
  * @charged is what rows must add up to. The kernel may charge a task from the moment it was woken,
  * while its CPU is still leaving its idle state.
  */
 struct task_meter {
 	bool known;
-	bool by_clock;    /* @charged is by the scheduler's clock, else it is @busy */
+	bool by_clock;    /* @charged is by the scheduler's clock, otherwise it is @busy */
 	bool irq_apart;   /* tasks are not charged for interrupts, */
 	bool steal_apart; /* for what the hypervisor took */
 	u64 busy;
@@ -61,7 +61,7 @@ struct task_rows {
 	u64 lost_exec;    /* seen to end, but there was no room to say whose it was */
 	u64 lost;         /* ends of tasks that could not be reported */
 	u32 n_tasks;      /* threads that live */
-	bool by_bpf;      /* else by /proc: what vanished may be missing */
+	bool by_bpf;      /* otherwise by /proc: what vanished may be missing */
 	struct task_meter meter;
 	u64 no_room; /* sleeps for disks that could not be counted */
 };

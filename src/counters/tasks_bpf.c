@@ -200,7 +200,7 @@ static void release(struct tasks *t)
 
 static const struct tasks_source by_bpf = { sweep, drain, release };
 
-/* How many pid namespaces lie above ours. */
+/* How many pid namespaces are above ours. */
 static u32 namespace_level(void)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT;
@@ -234,7 +234,7 @@ static void choose(const struct tasks *t, struct by_bpf *b)
 	b->had_task = xcalloc((size_t)b->n_cpus, sizeof(*b->had_task));
 }
 
-/* The wakeups first: a sleep whose end is not seen would last for ever. */
+/* The wakeups first: a sleep whose end is not seen would last forever. */
 static bool attach_switches(const struct tasks *t, struct by_bpf *b)
 {
 	struct tasks_bpf *s = b->skel;

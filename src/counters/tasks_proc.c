@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Tasks from the files of /proc: where BPF is not to be had, and as an oracle in tests. */
+/* Tasks from the files of /proc: where BPF is not available, and as an oracle in tests. */
 #include "counters/tasks_state.h"
 
 #include "base/buf.h"
@@ -24,7 +24,7 @@ static int read_below(struct by_proc *p, const char *path)
 	return fd < 0 ? -errno : io_read_fd(fd, path, FILE_MOST, &p->text, NULL);
 }
 
-/* The number after a key at the start of a line; 0: there is none. */
+/* The number after a key at the start of a line; 0: none. */
 static u64 keyed(const char *text, const char *key)
 {
 	const char *at = text;

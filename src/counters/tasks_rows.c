@@ -42,7 +42,7 @@ static bool is_leader(const struct task *task)
 	return task->now.r.tid == task->now.r.pid;
 }
 
-/* It was neither there before nor is it now. */
+/* It existed neither before nor now. */
 static bool came_and_went(const struct task *task)
 {
 	return task->ended && !task->old;
@@ -99,7 +99,7 @@ static void add_figures(struct maker *m, size_t row, const struct task *task)
 	ticks->system[1] += task->now.r.figures[TASK_SYSTEM] + task->group[TASK_SYSTEM];
 }
 
-/* The row of a process, or of the nearest ancestor that has one; 0: there is none. */
+/* The row of a process, or of the nearest ancestor that has one; 0: none. */
 static u64 row_of(const struct maker *m, u32 pid)
 {
 	for (int i = 0; i < CLIMB_MOST && pid; i++) {
@@ -127,7 +127,7 @@ static void fold(struct maker *m, const struct task *task)
 		m->out->rows.items[row - 1].folded_own += grown(task, TASK_EXEC);
 }
 
-/* Rows for what lives, or lived at the last sweep. A number that was given anew is of the living.
+/* Rows for what lives, or lived at the last sweep. A reused number belongs to the living task.
  */
 static void make_rows(struct maker *m)
 {
@@ -144,7 +144,7 @@ static void make_rows(struct maker *m)
 	}
 }
 
-/* The nearest ancestor that still lives; 0: there is none. */
+/* The nearest ancestor that still lives; 0: none. */
 static u32 living_ancestor(const struct map *leaders, const struct tasks *t, u32 pid)
 {
 	for (int i = 0; i < CLIMB_MOST && pid; i++) {

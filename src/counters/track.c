@@ -10,7 +10,7 @@ static const char magic[] = "FCTR\x02";
 
 static u64 zigzag(u64 difference)
 {
-	return difference << 1 ^ (u64)((s64)difference >> 63);
+	return difference << 1 ^ (0 - (difference >> 63));
 }
 
 static u64 unzigzag(u64 v)
@@ -26,7 +26,8 @@ static void add_text(struct buf *out, const char *s, size_t n)
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-/* Series that changed: how many are passed over, then 0 if it is gone, else the difference + 1. */
+/* Series
+ * that changed: how many are skipped, then 0 if it is gone, otherwise the difference + 1. */
 static void add_values(struct buf *out, const struct snapshot *before, const struct snapshot *now)
 {
 	size_t n = MAX(before->n, now->n), last = 0, count = 0;

@@ -60,8 +60,8 @@ struct elf {
 	size_t build_id_len; /* 0: none */
 	u64 fingerprint;     /* of the headers: tells two builds with one build id apart */
 	/*
-	 * Which file it is, and since when: device, inode, size and change time. A build id is only
-	 * what a file says of itself, anybody can copy it; this nobody can. 0: in memory.
+	 * Which file it is, and since when: device, inode, size and change time. A
+	 * build id is only what a file claims and can be copied; this cannot. 0: in memory.
 	 */
 	u64 identity;
 };
@@ -109,7 +109,7 @@ bool elf_debuglink(const struct elf *elf, struct buf *ret_name, u32 *ret_crc);
 
 /*
  * The file offset of an address, and how many file bytes of its segment follow; false: not loaded
- * from the file, or, with @exec, not as code. The result lies inside the file.
+ * from the file, or, with @exec, not as code. The result is inside the file.
  */
 bool elf_offset(const struct elf *elf, u64 vaddr, bool exec, u64 *ret_offset, u64 *ret_left);
 /* Where code begins at link time; prelink moved some files, but not their debug files. */

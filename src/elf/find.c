@@ -4,7 +4,11 @@
 #include "base/io.h"
 #include "elf/symbols.h"
 
+#include <fcntl.h>
 #include <glob.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 
 enum { NEEDED_MAX_BYTES = 1 << 20, NEEDED_MAX_FILES = 256 };
 
@@ -89,6 +93,75 @@ char *elf_find(const char *name, struct arena *arena)
 		return access(name, R_OK) == 0 ? arena_strdup(arena, name) : NULL;
 	found = in_path(name, arena);
 	return found ? found : in_libraries(name, arena);
+}
+
+/* The path that the kernel knows of an open file. */
+static bool path_of(int fd, char ret[PATH_MAX])
+{
+	char link[64];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, ret, PATH_MAX - 1);
+	ret[MAX(n, (ssize_t)0)] = 0;
+	return n > 0;
+}
+
+/* Where the open file is below @root, whose own links must not be followed from here. */
+static bool path_below(const char *root, int dir, int fd, char ret[PATH_MAX])
+{
+	char top[PATH_MAX], inside[PATH_MAX];
+	struct stat opened, named;
+	const char *rest;
+
+	if (!path_of(dir, top) || !path_of(fd, inside) || fstat(fd, &opened) < 0)
+		return false;
+	rest = streq(top, "/") ? inside : starts_with(inside, top);
+	return rest && snprintf(ret, PATH_MAX, "%s%s", root, rest) < PATH_MAX &&
+	       stat(ret, &named) == 0 && named.st_ino == opened.st_ino &&
+	       named.st_dev == opened.st_dev;
+}
+
+static int find_in_container(const char *root, const char *name, char ret[PATH_MAX], struct err *e)
+{
+	const struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT };
+	int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC), fd, r = 0;
+
+	if (dir < 0) {
+		r = err_sys(e, errno, "cannot see the files of '%s'", root);
+		err_hint(e, "the process may have ended already");
+		return r;
+	}
+	name += strspn(name, "/");
+	fd = (int)syscall(SYS_openat2, dir, name, &how, sizeof(how));
+	if (fd < 0)
+		r = err_sys(e, errno, "cannot open '/%s' below '%s'", name, root);
+	else if (!path_below(root, dir, fd, ret))
+		r = err_set(e, ENOENT, "'/%s' below '%s' has no path from here", name, root);
+	close(dir);
+	if (fd >= 0)
+		close(fd);
+	return r;
+}
+
+int elf_find_path(const char *name, u32 pid, char ret[PATH_MAX], struct err *e)
+{
+	_cleanup_arena_ struct arena arena = ARENA_INIT;
+	const char *found = name;
+	char root[64];
+	int n = 0;
+
+	if (!pid && sscanf(name, "/proc/%u/root/%n", &pid, &n) == 1 && !n)
+		pid = 0;
+	if (pid) {
+		snprintf(root, sizeof(root), "/proc/%u/root", pid);
+		return find_in_container(root, name + n, ret, e);
+	}
+	if (!strchr(name, '/') && access(name, F_OK) < 0)
+		found = elf_find(name, &arena);
+	if (found && realpath(found, ret))
+		return 0;
+	return err_sys(e, found ? errno : ENOENT, "cannot open '%s'", name);
 }
 
 /* --- the libraries of a program ----------------------------------------------------------------

@@ -7,9 +7,17 @@
 #include "base/vec.h"
 #include "elf/elf.h"
 
+#include <limits.h>
+
 int elf_open(const char *path, struct elf *ret, struct err *e);
 /* "bash", "libc", "/bin/x" -> the file; NULL when there is none. In the arena. */
 char *elf_find(const char *name, struct arena *arena);
+
+/*
+ * The path of a file that is given by its path, or by a name as above. With @pid, or as
+ * "/proc/PID/root/FILE", the file is one that this process sees: its path keeps "/proc/PID/root".
+ */
+int elf_find_path(const char *name, u32 pid, char ret[PATH_MAX], struct err *e);
 
 typedef VEC(const char *) elf_paths;
 

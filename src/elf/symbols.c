@@ -136,3 +136,25 @@ void elf_list_functions(const struct elf *elf, bool (*match)(void *ctx, const ch
 		}
 	}
 }
+
+static bool match_all(void *ctx UNUSED, const char *name UNUSED)
+{
+	return true;
+}
+
+bool elf_find_function_at(const struct elf *elf, u64 offset, struct arena *arena,
+			  struct elf_function *ret)
+{
+	elf_functions list = { 0 };
+	bool found = false;
+
+	elf_list_functions(elf, match_all, NULL, arena, &list);
+	for (size_t i = 0; i < list.len && !found; i++) {
+		found = offset >= list.items[i].offset &&
+			offset - list.items[i].offset < MAX(list.items[i].size, (u64)1);
+		if (found)
+			*ret = list.items[i];
+	}
+	vec_release(&list);
+	return found;
+}

@@ -51,4 +51,8 @@ typedef VEC(struct elf_function) elf_functions;
 void elf_list_functions(const struct elf *elf, bool (*match)(void *ctx, const char *name),
 			void *ctx, struct arena *arena, elf_functions *ret);
 
+/* The function that has the byte at @offset of the file; its name lives in @arena. */
+bool elf_find_function_at(const struct elf *elf, u64 offset, struct arena *arena,
+			  struct elf_function *ret);
+
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What libbpf has to say is for those who asked for it (-vv). */
+/* libbpf's messages are shown with -vv only. */
 #ifndef HOST_BPF_LOG_H
 #define HOST_BPF_LOG_H
 
@@ -7,7 +7,7 @@
 
 #include <bpf/libbpf.h>
 
-/* For libbpf_set_print(), around calls whose failure we tell in words of our own. */
+/* For libbpf_set_print(), around calls whose failure fathom reports itself. */
 int bpf_log(enum libbpf_print_level level, const char *fmt, va_list ap) PRINTF_LIKE(2, 0);
 
 #endif

@@ -25,7 +25,7 @@ struct info_array {
 
 #define FIELD(name) offsetof(struct bpf_prog_info, name)
 
-/* What names functions. Instructions and lines are hundreds of KB where tools like us run. */
+/* What names functions. Instructions and lines are hundreds of KB where such tools run. */
 static const struct info_array arrays[] = {
 	{ INFO_KSYMS, FIELD(jited_ksyms), FIELD(nr_jited_ksyms), 0, 8 },
 	{ INFO_FUNC_LENS, FIELD(jited_func_lens), FIELD(nr_jited_func_lens), 0, 4 },
@@ -89,7 +89,7 @@ static int read_details(int fd, struct details *d)
 	}
 	len = INFO_BYTES;
 	r = bpfsys_info(fd, info, &len);
-	/* What was not asked for has no length: readers go by it. */
+	/* What was not requested has no length: readers rely on that. */
 	info->jited_prog_len = info->xlated_prog_len = info->nr_map_ids = 0;
 	info->nr_line_info = info->nr_jited_line_info = 0;
 	for (size_t i = 0; i < ARRAY_SIZE(arrays); i++) {

@@ -41,7 +41,7 @@ struct bpf_programs {
 };
 
 /*
- * Reads all of them; one that vanishes meanwhile is left out. -EPERM for who may not look; what
+ * Reads all of them; one that vanishes meanwhile is left out. -EPERM without the privilege; what
  * the kernel hides (kernel.kptr_restrict) has no functions.
  */
 int bpf_programs_read(struct bpf_programs *ret);

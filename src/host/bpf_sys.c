@@ -296,7 +296,7 @@ static int open_by_id(int cmd, u32 id)
 	union bpf_attr attr;
 
 	memset(&attr, 0, sizeof(attr));
-	attr.prog_id = id; /* map_id and btf_id lie in the same place */
+	attr.prog_id = id; /* map_id and btf_id are in the same place */
 	return bpfsys(cmd, &attr, ATTR_SIZE(open_flags));
 }
 

@@ -2,7 +2,7 @@
 /*
  * Reader of BTF, the kernel's description of its own types: names to ids, members to offsets.
  *
- * Loading checks that every record lies inside the data, so that later questions need not. Type
+ * Loading checks that every record is inside the data, so that later questions need not. Type
  * ids and string offsets inside records are checked when they are followed: a broken one reads as
  * id 0 (void) or "". The index of names is built by the first search.
  */

@@ -20,7 +20,7 @@ bool caps_allow(u64 have, u64 needed);
 void caps_list(struct buf *b, u64 set, const char *separator, bool lower);
 
 /*
- * Gives up for good what no part of a run uses once all is set up: changing users, modules,
+ * Drops permanently what no part of a run uses once all is set up: changing users, modules,
  * devices, the network. What watching, reading files of processes and writing output need stays.
  */
 void caps_drop_unused(void);

@@ -47,7 +47,7 @@ struct probe_ctx {
 	} uprobe;
 	int counters; /* array map, one u64 for each trial program to add to; -1: none yet */
 	u32 n_counters;
-	/* Detaching waits for all CPUs: it goes on in threads while the next rows are tried. */
+	/* Detaching waits for all CPUs: it continues in threads while the next rows are tried. */
 	pthread_t closers[PROBE_CLOSERS];
 	size_t n_closers;
 };

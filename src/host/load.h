@@ -28,7 +28,7 @@ struct load_moment {
 	VEC(struct load_node) nodes;
 };
 
-/* Files that cannot be read leave what they tell unknown. */
+/* Files that cannot be read leave their values unknown. */
 int load_read(struct load_moment *m, struct err *e);
 void load_release(struct load_moment *m);
 

@@ -99,6 +99,13 @@ static size_t maps_bound(const struct mappings *m, u64 address)
 	return lo;
 }
 
+struct mapping *mappings_from(const struct mappings *m, u64 address)
+{
+	const size_t i = maps_bound(m, address);
+
+	return i == m->items.len ? NULL : &m->items.items[i];
+}
+
 struct mapping *mappings_find(const struct mappings *m, u64 address)
 {
 	size_t i = maps_bound(m, address);
@@ -127,7 +134,7 @@ bool mappings_cover(struct mappings *m, const struct mapping *map)
 		struct mapping rest = *old;
 
 		old->end = add.start;
-		if (rest.end > add.end) { /* the new one lies inside: the old one has a tail */
+		if (rest.end > add.end) { /* the new one is inside: the old one has a tail */
 			rest.offset += add.end - rest.start;
 			rest.start = add.end;
 			insert_at(m, i + 1, rest);

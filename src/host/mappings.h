@@ -47,6 +47,8 @@ bool mappings_cover(struct mappings *m, const struct mapping *map);
 /* Replaces all of @to, which shares the paths of @from then. */
 void mappings_copy(struct mappings *to, const struct mappings *from);
 struct mapping *mappings_find(const struct mappings *m, u64 address);
+/* The first that ends after @address; NULL: none. */
+struct mapping *mappings_from(const struct mappings *m, u64 address);
 
 /* Opens the file of a mapping, also a deleted one while the process lives (@pid 0: by path). */
 int mapping_open(const struct mapping *map, int pid);

@@ -38,7 +38,7 @@ static const char *rename_function(struct probe_ctx *ctx)
 	return names[0];
 }
 
-/* After the trigger: did the program that is attached count? */
+/* After the trigger: did the attached program count? */
 static int judge(const struct probe_ctx *ctx, u32 counter, const char *where,
 		 struct probe_result *res)
 {

@@ -157,7 +157,7 @@ const struct probe probes_system[] = {
 	{ 0 },
 };
 
-/* A capability is held or not; the row's needs say which. */
+/* A capability is held or not; the row's needs name it. */
 static int try_capability(struct probe_ctx *ctx, const struct probe *p, struct probe_result *res)
 {
 	if (ctx->caps & p->needs)

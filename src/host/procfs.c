@@ -23,7 +23,7 @@ static void cleanup_closedir(DIR **dir)
 		closedir(*dir);
 }
 
-static int list_numbers(const char *path, pid_list *ret, struct err *e)
+static int list_numbers(const char *path, u32 least, pid_list *ret, struct err *e)
 {
 	_cleanup_(cleanup_closedir) DIR *dir = opendir(path);
 	const struct dirent *entry;
@@ -35,7 +35,7 @@ static int list_numbers(const char *path, pid_list *ret, struct err *e)
 		const char *s = entry->d_name, *end = s + strlen(s);
 		u64 n;
 
-		if (scan_u64(&s, end, 10, &n) && s == end && n > 0 && n <= UINT32_MAX)
+		if (scan_u64(&s, end, 10, &n) && s == end && n >= least && n <= UINT32_MAX)
 			vec_push(ret, (u32)n);
 	}
 	vec_sort(ret, compare_pids);
@@ -44,7 +44,7 @@ static int list_numbers(const char *path, pid_list *ret, struct err *e)
 
 int procfs_pids(pid_list *ret, struct err *e)
 {
-	return list_numbers("/proc", ret, e);
+	return list_numbers("/proc", 1, ret, e);
 }
 
 int procfs_tids(u32 pid, pid_list *ret, struct err *e)
@@ -53,7 +53,17 @@ int procfs_tids(u32 pid, pid_list *ret, struct err *e)
 	int r;
 
 	snprintf(path, sizeof(path), "/proc/%u/task", pid);
-	r = list_numbers(path, ret, e);
+	r = list_numbers(path, 1, ret, e);
+	return r == -ENOENT ? -ESRCH : r;
+}
+
+int procfs_fds(u32 pid, pid_list *ret, struct err *e)
+{
+	char path[64];
+	int r;
+
+	snprintf(path, sizeof(path), "/proc/%u/fd", pid);
+	r = list_numbers(path, 0, ret, e);
 	return r == -ENOENT ? -ESRCH : r;
 }
 

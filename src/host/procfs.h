@@ -20,6 +20,8 @@ typedef VEC(u32) pid_list;
 /* Every process, ascending; every thread of one. The lists are emptied first. */
 int procfs_pids(pid_list *ret, struct err *e);
 int procfs_tids(u32 pid, pid_list *ret, struct err *e);
+/* Its open files by their numbers, ascending. */
+int procfs_fds(u32 pid, pid_list *ret, struct err *e);
 
 /* A file of a process, or of one of its threads when @tid is not 0: "comm", "maps", "cgroup". */
 int procfs_read(u32 pid, u32 tid, const char *file, size_t max, struct buf *ret, struct err *e);

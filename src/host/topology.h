@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the machine is built of, as sysfs describes it: processors, caches, memory nodes, devices.
- * Facts only, each as it stands in its file; the tree over them is made in analysis/topology.h.
+ * Facts only, each as it is in its file; the tree over them is made in analysis/topology.h.
  *
  * Any root may be read (a copy of /sys and /proc of another machine): links are followed inside of
  * it only. What is missing is -1, 0 or NULL; nothing is made up.
@@ -106,7 +106,7 @@ enum { TOPOLOGY_CPUS = 1 << 0, TOPOLOGY_DEVICES = 1 << 1, TOPOLOGY_ALL = 3 };
 /* @root: a folder that holds sys/ and proc/; NULL or "": the running machine. */
 int topology_read(struct topology *t, const char *root, u32 parts, struct err *e);
 void topology_release(struct topology *t);
-/* Bits of "ffff,00000003", the highest word first. -EINVAL: it is none; values above @most. */
+/* Bits of "ffff,00000003", the highest word first. -EINVAL: not a mask; values above @most. */
 int topology_parse_mask(const char *text, u64 most, range_list *ret);
 /* NULL: there is no such CPU. */
 const struct topology_cpu *topology_cpu(const struct topology *t, u32 cpu);

@@ -69,15 +69,20 @@ void tracefs_release(struct tracefs *t)
 	t->mounted = NULL;
 }
 
-int tracefs_read(const struct tracefs *t, const char *file, size_t max, struct buf *ret,
-		 struct err *e)
+int tracefs_read_in(int dir, const char *file, size_t max, struct buf *ret, struct err *e)
 {
-	_cleanup_close_ int fd = openat(t->fd, file, O_RDONLY | O_CLOEXEC);
+	_cleanup_close_ int fd = openat(dir, file, O_RDONLY | O_CLOEXEC);
 
 	buf_reset(ret);
 	if (fd < 0)
 		return err_sys(e, errno, "cannot open tracefs file '%s'", file);
 	return io_read_fd(fd, file, max, ret, e);
+}
+
+int tracefs_read(const struct tracefs *t, const char *file, size_t max, struct buf *ret,
+		 struct err *e)
+{
+	return tracefs_read_in(t->fd, file, max, ret, e);
 }
 
 static bool plain_name(const char *s)

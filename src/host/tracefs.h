@@ -30,6 +30,8 @@ static inline const char *tracefs_root(const struct tracefs *t)
 /* Reads "available_tracers", "events/sched/sched_switch/format" ... up to @max bytes. */
 int tracefs_read(const struct tracefs *t, const char *file, size_t max, struct buf *ret,
 		 struct err *e);
+/* The same in a directory of tracefs that is open. */
+int tracefs_read_in(int dir, const char *file, size_t max, struct buf *ret, struct err *e);
 /* Number of an event for perf_event_open(2); -ENOENT when there is no such event. */
 int tracefs_event_id(const struct tracefs *t, const char *group, const char *event, u64 *ret,
 		     struct err *e);

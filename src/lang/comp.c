@@ -24,7 +24,7 @@ void comp_init(struct comp *c, const struct lang_opts *opts)
 	c->config = (struct lang_config){
 		.max_strlen = opts->compat ? 1024 : 256,
 		.max_map_keys = opts->compat ? 4096 : 65536,
-		.max_probes = 4096,
+		.max_probes = opts->compat ? 1024 : 4096,
 		.max_cat_bytes = 10240,
 		.ring_bytes = RING_DEFAULT,
 		.percentiles = opts->percentiles,
@@ -138,6 +138,8 @@ static const char *const stack_modes[] = { "bpftrace", "perf", "raw", "build_id"
 static const char *const kernel_modes[] = { "auto", "fentry", "kprobe", NULL };
 static const char *const missing_modes[] = { "error", "warn", "ignore", NULL };
 
+static const char *const caches[] = { "PER_PID", "PER_PROGRAM", "NONE", NULL };
+
 static const char *const licenses[] = {
 	"GPL",          "GPL v2", "GPL and additional rights", "Dual BSD/GPL", "Dual MIT/GPL",
 	"Dual MPL/GPL", NULL
@@ -166,7 +168,7 @@ static const struct setting settings[] = {
 	{ "no_cpp_demangle", SET_IGNORED, 0, NULL, 0, 0 },
 	{ "str_trunc_trailer", SET_TEXT, AT(str_trunc_trailer), NULL, 0, 0 },
 	{ "perf_rb_pages", SET_IGNORED, 0, NULL, 0, 0 },
-	{ "cache_user_symbols", SET_IGNORED, 0, NULL, 0, 0 },
+	{ "cache_user_symbols", SET_IGNORED, 0, caches, 0, 0 },
 	{ "lazy_symbolication", SET_IGNORED, 0, NULL, 0, 0 },
 	{ "license", SET_CHOICE, AT(license), licenses, 0, 0 },
 	{ "log_size", SET_IGNORED, 0, NULL, 0, 0 },
@@ -178,6 +180,19 @@ static const struct setting settings[] = {
 	{ "symbol_source", SET_IGNORED, 0, NULL, 0, 0 },
 	{ "use_blazesym", SET_IGNORED, 0, NULL, 0, 0 },
 };
+
+bool comp_truth(const char *text, bool *ret)
+{
+	static const char *const words[] = { "false", "no", "off", "0", "true", "yes", "on", "1" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		if (strcasecmp(text, words[i]) == 0) {
+			*ret = i >= ARRAY_SIZE(words) / 2;
+			return true;
+		}
+	}
+	return false;
+}
 
 static bool apply_number(struct comp *c, const struct setting *s, const char *value)
 {
@@ -200,23 +215,36 @@ static bool apply_choice(struct comp *c, const struct setting *s, const char *va
 	return false;
 }
 
+static bool is_choice(const struct setting *s, const char *value)
+{
+	bool any;
+
+	for (u64 i = 0; s->choices[i]; i++) {
+		if (streq(s->choices[i], value))
+			return true;
+	}
+	return comp_truth(value, &any);
+}
+
 static bool apply(struct comp *c, const struct setting *s, const char *value)
 {
-	bool yes = streq(value, "true");
+	bool yes = false, valid;
 	u64 number;
 
 	switch (s->type) {
 	case SET_NUMBER: return apply_number(c, s, value);
 	case SET_CHOICE: return apply_choice(c, s, value);
 	case SET_BOOL:
-		yes = yes || (parse_u64(value, &number, NULL) == 0 && number);
+		valid = comp_truth(value, &yes);
+		if (!valid && parse_u64(value, &number, NULL) == 0)
+			yes = valid = true;
 		memcpy((char *)&c->config + s->offset, &yes, sizeof(yes));
-		return yes || streq(value, "false") || streq(value, "0");
+		return valid;
 	case SET_TEXT:
 		value = arena_strdup(&c->arena, value);
 		memcpy((char *)&c->config + s->offset, &value, sizeof(value));
 		return true;
-	default: return true;
+	default: return !s->choices || is_choice(s, value);
 	}
 }
 
@@ -242,6 +270,22 @@ static void say_deprecated(struct comp *c, const struct config_entry *entry, con
 		diag_warning(&c->diags, entry->at, "%s is deprecated and has no effect", name);
 }
 
+/* What is not forbidden is allowed here. */
+static bool apply_unstable(struct comp *c, const char *feature, const char *value)
+{
+	bool warn = streq(value, "warn"), yes = warn || streq(value, "enable");
+
+	if (!yes && !streq(value, "error") && !comp_truth(value, &yes))
+		return false;
+	if (streq(feature, "tseries")) {
+		c->config.no_tseries = !yes;
+		c->config.tseries = yes && !warn;
+	}
+	if (streq(feature, "typeinfo"))
+		c->config.typeinfo = yes;
+	return true;
+}
+
 static void apply_script(struct comp *c, const struct config_entry *entry)
 {
 	const char *name = entry->key, *nearest;
@@ -261,20 +305,12 @@ static void apply_script(struct comp *c, const struct config_entry *entry)
 		return;
 	}
 	if (starts_with(name, "unstable_")) {
-		if (!streq(entry->value, "enable") && !streq(entry->value, "warn") &&
-		    !streq(entry->value, "error"))
+		if (!apply_unstable(c, name + strlen("unstable_"), entry->value))
 			diag_error(&c->diags, entry->at,
 				   "%s: valid values are enable, warn, and error", name);
-		/* What is not forbidden is allowed here. */
-		if (streq(name, "unstable_tseries")) {
-			c->config.no_tseries = streq(entry->value, "error");
-			c->config.tseries = streq(entry->value, "enable");
-		}
 		if (streq(name, "unstable_import") || streq(name, "unstable_macro") ||
 		    streq(name, "unstable_map_decl") || streq(name, "unstable_addr"))
 			say_deprecated(c, entry, name);
-		if (streq(name, "unstable_typeinfo"))
-			c->config.typeinfo = !streq(entry->value, "error");
 		return;
 	}
 	diag_error(&c->diags, entry->at, "Unrecognized config variable: %s", entry->key);
@@ -285,6 +321,18 @@ static void apply_script(struct comp *c, const struct config_entry *entry)
 
 static void apply_environment(struct comp *c)
 {
+	static const char *const unstable[][2] = {
+		{ "tseries", "BPFTRACE_UNSTABLE_TSERIES" },
+		{ "typeinfo", "BPFTRACE_UNSTABLE_TYPEINFO" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(unstable); i++) {
+		const char *value = getenv(unstable[i][1]);
+
+		if (value && !apply_unstable(c, unstable[i][0], value))
+			diag_error(&c->diags, SPAN_NOWHERE, "Invalid value for %s: '%s'",
+				   unstable[i][1], value);
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(settings); i++) {
 		struct buf name = BUF_INIT;
 		const char *value;
@@ -335,7 +383,7 @@ void comp_configure(struct comp *c)
 	vec_each(it, &c->prog.config)
 		apply_script(c, it);
 	apply_environment(c);
-	/* Longer ones than the kernel lets a program hold are cut, and that is said. */
+	/* Longer ones than the kernel lets a program hold are cut, with a warning. */
 	c->strings_cut = c->config.max_strlen > c->string_room;
 	c->config.max_strlen = MIN(MAX(c->config.max_strlen, (u64)2), (u64)c->string_room);
 }
@@ -382,6 +430,14 @@ static void apply_declarations(struct comp *c)
 		if (!streq(it->kind, "hash") && !streq(it->kind, "lruhash") &&
 		    !streq(it->kind, "percpuhash") && !streq(it->kind, "percpulruhash"))
 			diag_error(&c->diags, it->at, "Invalid bpf map type: %s", it->kind);
+		if (!m && c->opts->compat)
+			diag_warning(&c->diags, it->at, "Unused map: %s", it->name);
+		if (m && c->opts->compat && m->key && starts_with(it->kind, "percpu") &&
+		    !type_is_agg(m->value))
+			diag_error(&c->diags, m->at,
+				   "Incompatible map types. Type from declaration: %s. Type from "
+				   "value/key type: hash",
+				   it->kind);
 		if (m) {
 			m->max_keys = it->size;
 			m->kind = it->kind;

@@ -50,7 +50,7 @@ struct lang_config {
 	bool tseries;    /* asked for */
 	bool typeinfo;
 	bool cpp_demangle;
-	bool cfi_stacks;  /* user stacks by tables; else by frame pointers */
+	bool cfi_stacks;  /* user stacks by tables; otherwise by frame pointers */
 	bool walk_always; /* recognise no user stack */
 	const char *str_trunc_trailer;
 };
@@ -141,7 +141,7 @@ enum event_kind {
 	EV_ROW,
 };
 
-/* What stands before a packet. */
+/* What is before a packet. */
 struct skb_record {
 	u64 number; /* of the event */
 	u64 time;   /* since boot */
@@ -202,7 +202,7 @@ struct comp {
 	struct err unwinder_err;     /* why not */
 	bool no_unwinder;            /* user stacks by frame pointers */
 	bool user_symbols;           /* addresses of programs will be named */
-	struct debuginfo *debuginfo; /* of traced files; NULL until it is asked for */
+	struct debuginfo *debuginfo; /* of traced files; NULL until it is requested */
 	u32 fentry;                  /* 0: not tried yet, 1: loads, 2: does not */
 	u32 uprobe_multi;            /* 0: not asked yet, 1: there is, 2: there is not */
 	u64 start_ns;
@@ -232,8 +232,10 @@ bool comp_kernel_symbol(const char *name);
 void comp_choose(struct comp *c);
 /* Settings of the script, then of the environment. */
 void comp_configure(struct comp *c);
-/* What a setting is now; *ret_text stays NULL for numbers. False: there is none, or it is unused.
+/* What a setting is now; *ret_text stays NULL for numbers. False: none, or it is unused.
  */
+/* true, yes, on, 1 and their opposites. */
+bool comp_truth(const char *text, bool *ret);
 bool comp_setting(const struct comp *c, const char *name, u64 *ret_number, const char **ret_text);
 /* Numbers and shapes of the BPF maps. */
 void comp_place_maps(struct comp *c);
@@ -258,6 +260,7 @@ enum {
 	FN_UNSAFE = 1 << 1,
 	FN_STATEMENT = 1 << 2, /* has no value */
 	FN_RAW = 1 << 3,       /* its check looks at unchecked arguments */
+	FN_FORMAT = 1 << 4,    /* its first argument is a format */
 };
 
 struct fn {

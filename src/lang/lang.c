@@ -63,9 +63,25 @@ static int compile_stages(struct comp *c, struct err *e)
 	return err_set(e, EINVAL, "the program has errors");
 }
 
+/* Says at its place in the program which file could not be imported. */
+static int refuse_import(struct lang *l, struct span_at at, struct err *e)
+{
+	struct err why = *e;
+	struct comp *c = &l->c;
+
+	*e = (struct err)ERR_INIT;
+	c->src = (struct source){ .name = l->name, .text = l->text, .len = l->len };
+	diag_error(&c->diags, at, "%s", why.what);
+	if (why.hint)
+		diag_hint(&c->diags, "%s", why.hint);
+	err_release(&why);
+	return err_set(e, EINVAL, "the program has errors");
+}
+
 static int compile_with(struct lang *l, u32 string_room, struct err *e)
 {
 	struct cursor cursor = { 0 };
+	struct span_at import = SPAN_NOWHERE;
 	struct comp *c = &l->c;
 	int rc;
 
@@ -73,9 +89,11 @@ static int compile_with(struct lang *l, u32 string_room, struct err *e)
 	c->string_room = string_room;
 	c->start_ns = boot_ns();
 	c->text = copy_text(l->text, l->len);
-	rc = import_expand(l->name, c->text, l->len, c->opts, &c->arena, &c->imported, &c->src, e);
+	rc = import_expand(l->name, c->text, l->len, c->opts, &c->arena, &c->imported, &c->src,
+			   &import, e);
+	c->src.made_from = c->opts->made_from;
 	if (rc < 0)
-		return rc;
+		return import.start == UINT32_MAX || !e ? rc : refuse_import(l, import, e);
 	c->at = &cursor;
 	rc = compile_stages(c, e);
 	c->at = NULL;
@@ -170,7 +188,7 @@ static int load(struct lang *l, struct err *e)
 {
 	int rc;
 
-	/* What compiling had to say is said. */
+	/* The compiler's diagnostics have been reported. */
 	diags_release(&l->c.diags);
 	rc = run_load(&l->r, e);
 	if (rc < 0 && rc != -EPERM && comp_calls_unwinder(&l->c)) {
@@ -237,14 +255,18 @@ void lang_stop(struct lang *l, bool background)
 	run_close(&l->r, background);
 }
 
+/* To lines of text or JSON in @out, or into @result. */
 struct report {
 	struct buf *out;
+	struct result *result;
 	bool json;
 };
 
-static void report_line(const struct report *r, u64 n, const char *text)
+static void report_line(const struct report *r, u64 n, const char *key, const char *text)
 {
-	if (n && r->json) {
+	if (r->result) {
+		result_loss(r->result, key, text, n);
+	} else if (n && r->json) {
 		buf_addf(r->out, "{\"type\": \"loss\", \"data\": {\"count\": %llu, \"what\": ",
 			 (unsigned long long)n);
 		json_quote(r->out, text, strlen(text));
@@ -258,9 +280,15 @@ static void report_checks(const struct unwind_counts *counts, const struct repor
 {
 	const __u64 *n = counts->n;
 
-	report_line(out, n[UNWIND_COUNT_MISRECOGNISED],
+	report_line(out, n[UNWIND_COUNT_MISRECOGNISED], "stacks_misrecognised",
 		    "checked user stacks were not what they had been recognised as; others like "
 		    "them may be wrong (config = { walk_always = true } avoids it)");
+	if (out->result && n[UNWIND_COUNT_RECOGNISED]) {
+		result_fact(out->result, "stacks_recognised", NULL,
+			    value_u(VALUE_COUNT, n[UNWIND_COUNT_RECOGNISED]));
+		result_fact(out->result, "stacks_checked", NULL,
+			    value_u(VALUE_COUNT, n[UNWIND_COUNT_CHECKED]));
+	}
 	if (out->json && n[UNWIND_COUNT_RECOGNISED])
 		buf_addf(out->out,
 			 "{\"type\": \"stacks\", \"data\": {\"recognised\": %llu, \"checked\": "
@@ -280,7 +308,7 @@ static void report_user_stacks(const struct comp *c, const struct report *out)
 	struct unwind_counts counts;
 	u64 n = 0;
 
-	if (c->no_unwinder && c->ustack_map && !out->json)
+	if (c->no_unwinder && c->ustack_map && out->out && !out->json)
 		buf_addf(out->out,
 			 "user stacks were taken by frame pointers, most will be cut: %s\n",
 			 c->unwinder_err.what ? c->unwinder_err.what : "no unwinder");
@@ -289,9 +317,10 @@ static void report_user_stacks(const struct comp *c, const struct report *out)
 	unwinder_counts(c->unwinder, &counts);
 	for (size_t i = 0; i < ARRAY_SIZE(cut); i++)
 		n += counts.n[cut[i]];
-	report_line(out, counts.n[UNWIND_END_NO_TABLE],
+	report_line(out, counts.n[UNWIND_END_NO_TABLE], "stacks_without_table",
 		    "user stacks were cut because the table of a new file was not there yet");
-	report_line(out, n, "user stacks were cut where their code does not say how to go on");
+	report_line(out, n, "stacks_cut",
+		    "user stacks were cut where their code does not say how to go on");
 	report_checks(&counts, out);
 }
 
@@ -299,33 +328,46 @@ static void report(const struct lang *l, const struct report *out)
 {
 	const struct run *r = &l->r;
 
-	report_line(out, r->left_out, "probes could not be attached and were left out");
-	report_line(out, r->counters[COUNTER_LOST],
+	report_line(out, r->left_out, "probes_left_out",
+		    "probes could not be attached and were left out");
+	report_line(out, r->counters[COUNTER_LOST], "events_lost",
 		    "events lost because the buffer was full (output is too slow)");
-	report_line(out, r->packets_lost, "packets lost because their buffer was full");
-	report_line(out, r->counters[COUNTER_MAP_FULL],
+	report_line(out, r->packets_lost, "packets_lost",
+		    "packets lost because their buffer was full");
+	report_line(out, r->counters[COUNTER_MAP_FULL], "updates_map_full",
 		    "updates lost because a map was full (raise max_map_keys)");
 	report_line(
-		out, r->counters[COUNTER_MAP_MEMORY],
-		"updates lost because the kernel had no memory at hand for a new key (a declared "
+		out, r->counters[COUNTER_MAP_MEMORY], "updates_no_memory",
+		"updates lost because the kernel had no memory available for a new key (a declared "
 		"size sets it aside: let @x = hash(N);)");
-	report_line(out, r->counters[COUNTER_READ_KERNEL], "reads of kernel memory failed");
-	report_line(out, r->counters[COUNTER_READ_USER],
+	report_line(out, r->counters[COUNTER_READ_KERNEL], "kernel_reads_failed",
+		    "reads of kernel memory failed");
+	report_line(out, r->counters[COUNTER_READ_USER], "user_reads_failed",
 		    "reads of user memory failed (the page was not there)");
-	report_line(out, r->counters[COUNTER_STACK], "stacks could not be taken or kept");
+	report_line(out, r->counters[COUNTER_STACK], "stacks_lost",
+		    "stacks could not be taken or kept");
 	report_user_stacks(&l->c, out);
-	report_line(out, r->counters[COUNTER_SCRATCH], "events skipped for want of scratch memory");
-	report_line(out, r->counters[COUNTER_LOOP], "loops cut at their limit of 8388608 rounds");
-	report_line(out, r->misses, "hits missed because a probe was hit inside itself");
-	report_line(out, r->unresolved, "stacks were gone when they were printed");
+	report_line(out, r->counters[COUNTER_SCRATCH], "events_no_scratch",
+		    "events skipped for lack of scratch memory");
+	report_line(out, r->counters[COUNTER_LOOP], "loops_cut",
+		    "loops cut at their limit of 8388608 rounds");
+	report_line(out, r->misses, "hits_missed",
+		    "hits missed because a probe was hit inside itself");
+	report_line(out, r->unresolved, "stacks_gone", "stacks were gone when they were printed");
 	report_line(
-		out, procmaps_unknown(r->maps),
+		out, procmaps_unknown(r->maps), "addresses_unnamed",
 		"addresses have no name: only the last 16384 processes that ended are remembered");
 }
 
 void lang_report(struct lang *l, struct buf *out)
 {
 	report(l, &(struct report){ .out = out });
+}
+
+void lang_losses(struct lang *l, struct result *ret)
+{
+	run_read_counters(&l->r);
+	report(l, &(struct report){ .result = ret });
 }
 
 void lang_report_json(struct lang *l, struct buf *out)

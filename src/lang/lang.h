@@ -15,6 +15,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 
+struct histogram;
 struct lang;
 struct result;
 struct table;
@@ -60,7 +61,8 @@ struct lang_opts {
 	bool clean;   /* for a terminal: control characters in values are made visible */
 	enum lang_format format;
 	enum lang_mode mode;
-	const char *dir; /* of the program's file: where imported ones are; NULL: here */
+	const char *made_from; /* what somebody wrote and the program was made of; or NULL */
+	const char *dir;       /* of the program's file: where imported ones are; NULL: here */
 	const char *const *include_dirs;
 	size_t n_include_dirs;
 	const char *const *includes; /* imported before the program */
@@ -103,9 +105,7 @@ struct lang_row {
 	const char *key;
 	const char *text; /* of the value */
 	s64 value;
-	/* Histograms with powers of two: below 0, 0, 1, 2-3, 4-7 ...; NULL otherwise. */
-	const u64 *buckets;
-	size_t n_buckets;
+	const struct histogram *hist; /* with powers of two; NULL otherwise */
 	/* stats() and avg() */
 	u64 count;
 	s64 total;
@@ -118,10 +118,11 @@ struct lang_row {
 enum {
 	LANG_FRAME_OFFSET = 1 << 0,
 	LANG_FRAME_ADDRESS = 1 << 1,
-	LANG_FRAME_FOLDED = 1 << 2, /* outermost first, with ';' between; else a line for each */
+	LANG_FRAME_FOLDED =
+		1 << 2, /* outermost first, with ';' between; otherwise a line for each */
 };
 
-/* Part @i of the key of a row, from 0; stacks are shown as @flags say. False: there is none. */
+/* Part @i of the key of a row, from 0; stacks are shown as @flags say. False: none. */
 bool lang_row_key(const struct lang_row *row, u32 i, u32 flags, struct buf *out);
 int lang_rows(struct lang *l, const char *map, void (*row)(void *ctx, const struct lang_row *row),
 	      void *ctx);
@@ -139,6 +140,8 @@ size_t lang_notes(const struct lang *l, const char *const **ret);
 bool lang_column_shown(const struct lang *l, const struct tool_column *column);
 /* What was lost or failed, one line per kind; nothing when all is well. */
 void lang_report(struct lang *l, struct buf *out);
+/* The same as losses of @ret, those of 0 with them, as far as it is known by now. */
+void lang_losses(struct lang *l, struct result *ret);
 /* The same as objects of JSON, one per line. */
 void lang_report_json(struct lang *l, struct buf *out);
 /* Detaches. Slow closes are left to a child process when @background. */

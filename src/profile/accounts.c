@@ -51,11 +51,6 @@ void accounts_add(struct buf *out, const struct profile_account *a, const char *
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-struct account_reader {
-	struct profile *p;
-	struct map cgroups; /* number -> string */
-};
-
 static bool fill_account(struct profile *p, const u64 *v, const char *comm)
 {
 	if (v[1] > INT32_MAX || v[2] > INT32_MAX || v[3] > UINT32_MAX || v[5] > UINT64_MAX - v[4])
@@ -97,18 +92,16 @@ static bool read_old(struct profile *p, const u8 **at, const u8 *end)
 	return fill_account(p, v, comm);
 }
 
-static u32 cgroup_name(struct account_reader *r, u64 number)
+/* Until all parts are read: a later one may have the name of the group. */
+static u32 cgroup_number(struct profile *p, u64 number)
 {
-	u64 name = map_get(&r->cgroups, number, 0);
 	_cleanup_buf_ struct buf text = BUF_INIT;
 
-	if (name)
-		return (u32)name;
 	buf_addf(&text, "[%llu]", (unsigned long long)number);
-	return profile_string(r->p, buf_str(&text));
+	return profile_string(p, buf_str(&text));
 }
 
-static bool read_thread(struct account_reader *r, const struct wire_field *part)
+static bool read_thread(struct profile *p, const struct wire_field *part)
 {
 	struct wire w = wire_of(part->data, part->len);
 	char comm[ACCOUNT_COMM_MOST + 1] = { 0 };
@@ -122,14 +115,14 @@ static bool read_thread(struct account_reader *r, const struct wire_field *part)
 		else if (f.number < THREAD_FIELDS && f.type == WIRE_VARINT)
 			v[f.number] = f.value;
 	}
-	if (rc < 0 || r->p->accounts.len >= ACCOUNTS_MOST || !fill_account(r->p, v, comm))
+	if (rc < 0 || p->accounts.len >= ACCOUNTS_MOST || !fill_account(p, v, comm))
 		return false;
-	vec_last(&r->p->accounts)->counted = true;
-	vec_last(&r->p->accounts)->cgroup = cgroup_name(r, v[THREAD_CGROUP]);
+	vec_last(&p->accounts)->counted = true;
+	vec_last(&p->accounts)->cgroup = cgroup_number(p, v[THREAD_CGROUP]);
 	return true;
 }
 
-static bool read_cgroup(struct account_reader *r, const struct wire_field *part)
+static bool read_cgroup(struct profile *p, struct map *names, const struct wire_field *part)
 {
 	struct wire w = wire_of(part->data, part->len);
 	_cleanup_buf_ struct buf path = BUF_INIT;
@@ -143,14 +136,13 @@ static bool read_cgroup(struct account_reader *r, const struct wire_field *part)
 		else if (f.number == CGROUP_PATH && f.type == WIRE_BYTES)
 			buf_add(&path, f.data, MIN(f.len, (size_t)CGROUP_PATH_MOST));
 	}
-	map_put(&r->cgroups, number, profile_string(r->p, buf_str(&path)));
+	map_put(names, cgroup_number(p, number), profile_string(p, buf_str(&path)));
 	return rc >= 0;
 }
 
 /* Parts that are not known are of versions to come. */
-static bool read_parts(struct profile *p, const u8 *at, size_t n)
+static bool read_parts(struct profile *p, struct map *names, const u8 *at, size_t n)
 {
-	struct account_reader r = { .p = p, .cgroups = MAP_INIT };
 	struct wire w = wire_of(at, n);
 	struct wire_field f;
 	bool good = true;
@@ -158,26 +150,35 @@ static bool read_parts(struct profile *p, const u8 *at, size_t n)
 
 	while (good && (rc = wire_next(&w, &f)) > 0) {
 		if (f.number == PART_THREAD && f.type == WIRE_BYTES)
-			good = read_thread(&r, &f);
+			good = read_thread(p, &f);
 		else if (f.number == PART_CGROUP && f.type == WIRE_BYTES)
-			good = read_cgroup(&r, &f);
+			good = read_cgroup(p, names, &f);
 		else if (f.number == PART_PERIOD && f.type == WIRE_VARINT)
 			p->wait_period = f.value;
 		else if (f.number == PART_MIN && f.type == WIRE_VARINT)
 			p->wait_min = f.value;
 	}
-	map_release(&r.cgroups);
 	return good && rc >= 0;
 }
 
-int accounts_read(struct profile *p, const void *bytes, size_t n, struct err *e)
+static void name_cgroups(struct profile *p, size_t first, const struct map *names)
+{
+	for (size_t i = first; i < p->accounts.len; i++) {
+		struct profile_account *a = &p->accounts.items[i];
+
+		a->cgroup = (u32)map_get(names, a->cgroup, a->cgroup);
+	}
+}
+
+static int read_section(struct profile *p, struct map *names, const void *bytes, size_t n,
+			struct err *e)
 {
 	const u8 *at = bytes, *end = at + n;
 	size_t before = p->accounts.len;
 	bool good = true;
 
 	if (n >= HEAD && memcmp(bytes, head, HEAD) == 0) {
-		good = read_parts(p, at + HEAD, n - HEAD);
+		good = read_parts(p, names, at + HEAD, n - HEAD);
 	} else if (n >= HEAD && memcmp(bytes, old_head, HEAD) == 0) {
 		at += HEAD;
 		while (good && at < end)
@@ -191,14 +192,45 @@ int accounts_read(struct profile *p, const void *bytes, size_t n, struct err *e)
 	return err_set(e, EBADMSG, "the accounts of threads are damaged");
 }
 
-void accounts_take(struct profile *p, const struct recording *r)
+int accounts_read(struct profile *p, const void *bytes, size_t n, struct err *e)
+{
+	size_t first = p->accounts.len;
+	struct map names = MAP_INIT;
+	int rc = read_section(p, &names, bytes, n, e);
+
+	name_cgroups(p, first, &names);
+	map_release(&names);
+	return rc;
+}
+
+/* a broken section costs the lifetimes of threads, which is said, and nothing else */
+static void take(struct accounts_source *s, struct profile *p, const void *bytes, size_t n)
+{
+	if (read_section(p, &s->cgroups, bytes, n, NULL) < 0)
+		p->bad_records++;
+}
+
+void accounts_record(struct accounts_source *s, struct profile *p, const struct record *r)
+{
+	struct record_piece piece;
+
+	if (r->type == RECORD_HEADER_EVENT_TYPE && record_piece(r, &piece) == 0 &&
+	    piece.feature == FEATURE_ACCOUNTS)
+		take(s, p, piece.data, piece.size);
+}
+
+void accounts_take(struct accounts_source *s, struct profile *p, const struct recording *r)
 {
 	const struct recording_blob *blob =
 		recording_info_blob(recording_info(r), FEATURE_ACCOUNTS);
 
-	/* a broken section costs the lifetimes of threads, which is said, and nothing else */
-	if (blob && accounts_read(p, blob->data, blob->size, NULL) < 0)
-		p->bad_records++;
+	/* a file that was cut has no section, nor the accounts of threads that lived on */
+	if (blob)
+		take(s, p, blob->data, blob->size);
+	else
+		p->accounts.len = 0;
+	name_cgroups(p, 0, &s->cgroups);
+	map_release(&s->cgroups);
 }
 
 void accounts_filter(struct profile *p, const struct load_opts *o)

@@ -36,6 +36,7 @@ void builder_release(struct builder *b)
 	chainmemo_release(&b->memo);
 	map_release(&b->merged);
 	map_release(&b->dropped);
+	map_release(&b->accounts.cgroups);
 	free(b->events);
 	free(b->wanted);
 }
@@ -179,17 +180,17 @@ static void add_waker(struct builder *b, const struct profile_sample *s,
 	if (w->seq != raw->seq || raw->link >= OFFCPU_LINKS)
 		return;
 	if (raw->is_sleep) {
-		if (w->told)
+		if (w->added)
 			vec_last(&p->wakers)->sleep_stack = s->stack;
 		return;
 	}
-	if (!w->told)
+	if (!w->added)
 		vec_push(&p->wakes, (struct profile_wake){ .time = s->time,
 							   .weight = w->weight,
 							   .stack = w->stack,
 							   .thread = w->thread,
 							   .first = (u32)p->wakers.len });
-	w->told = true;
+	w->added = true;
 	vec_last(&p->wakes)->n++;
 	memcpy(comm, raw->comm, OFFCPU_COMM);
 	vec_push(&p->wakers, (struct profile_waker){ .stack = s->stack,
@@ -197,7 +198,7 @@ static void add_waker(struct builder *b, const struct profile_sample *s,
 						     .kind = raw->kind });
 }
 
-/* What a sample of the off-CPU engine carries besides; NULL: it is none. */
+/* What a sample of the off-CPU engine carries besides; NULL: not one. */
 static const struct wait_record *wait_raw(const struct builder *b, const struct sample *in)
 {
 	const struct wait_record *raw = in->raw; /* packed: any address will do */
@@ -230,6 +231,14 @@ static bool ids_pass(struct builder *b, const struct record *r)
 
 	return b->wanted[r->event] && time_passes(b, s->time) && filter_id(b->opts->pids, s->pid) &&
 	       filter_id(b->opts->tids, s->tid) && filter_id(b->opts->cpus, s->cpu);
+}
+
+static void count_guest(struct profile *p, u32 stack)
+{
+	const struct frame *leaf = stack ? profile_frame_of(p, stack) : NULL;
+
+	p->guest_samples++;
+	p->guest_nameless += leaf && leaf->kind == FRAME_GUEST_KERNEL && leaf->no_name;
 }
 
 static void on_sample(struct builder *b, const struct record *r)
@@ -267,8 +276,17 @@ static void on_sample(struct builder *b, const struct record *r)
 	passes = passes && leaf_passes(b, ps.stack);
 	if (raw && (passes || linked))
 		note_wait(b, raw, &ps);
-	if (passes)
-		add_sample(b, r, &ps);
+	if (!passes)
+		return;
+	if (record_is_guest(r))
+		count_guest(b->profile, ps.stack);
+	add_sample(b, r, &ps);
+}
+
+void builder_note(struct builder *b, const struct record *r)
+{
+	machine_record(&b->machine, r);
+	accounts_record(&b->accounts, b->profile, r);
 }
 
 enum { PROGRESS_EVERY = 1 << 14 };
@@ -281,7 +299,7 @@ int builder_record(const struct record *r, void *builder)
 	if (r->type == PERF_RECORD_SAMPLE)
 		on_sample(b, r);
 	else
-		machine_record(&b->machine, r);
+		builder_note(b, r);
 	if (b->opts->progress && ++b->records % PROGRESS_EVERY == 0) {
 		recording_progress(b->recording, &done, &total);
 		b->opts->progress(b->opts->progress_ctx, done, total);

@@ -3,6 +3,7 @@
 #ifndef PROFILE_BUILDER_H
 #define PROFILE_BUILDER_H
 
+#include "profile/accounts.h"
 #include "profile/chainmemo.h"
 #include "profile/frames.h"
 #include "profile/load.h"
@@ -25,7 +26,7 @@ struct builder_wait {
 	u64 weight;
 	u32 stack;
 	u32 thread;
-	bool told; /* has become the last of profile.wakes */
+	bool added; /* has become the last of profile.wakes */
 };
 
 enum { BUILDER_THREADS = 256 };
@@ -37,6 +38,7 @@ struct builder {
 	struct stackcopy stacks; /* samples that carry a copy of their stack */
 	struct thread_hint threads[BUILDER_THREADS];
 	struct chainmemo memo;
+	struct accounts_source accounts;
 	struct python_source python; /* lines of functions of Python */
 	bool has_python;             /* the recording has such functions */
 	const struct load_opts *opts;
@@ -57,6 +59,8 @@ void builder_init(struct builder *b, struct profile *p, struct recording *r,
 void builder_release(struct builder *b);
 /* For recording_replay(). */
 int builder_record(const struct record *r, void *builder);
+/* A record that is not a sample. */
+void builder_note(struct builder *b, const struct record *r);
 /* The stack of a sample; 0 when nothing is left of it. */
 u32 builder_stack(struct builder *b, const struct record *r, struct process *proc);
 /* How complete and well named the stacks are; once, when all records have passed. */

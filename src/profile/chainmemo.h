@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What call chains came to, remembered from the outermost entry inwards: a chain that differs from
+ * Resolved call chains, cached from the outermost entry inwards: a chain that differs from
  * an earlier one in its innermost addresses only costs these. Each beginning is known by 64 bits
  * of hash over its addresses and its process's mappings; the addresses themselves are not kept.
  * Not for security: a chain that is made to collide would only be shown as the other one.

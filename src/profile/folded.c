@@ -85,7 +85,7 @@ static bool read_number(const char *text, const char *end, struct number *ret)
 	return true;
 }
 
-/* The number that ends the text; shortens it to what stands before. */
+/* The number that ends the text; shortens it to what is before. */
 static bool cut_number(const char *text, size_t *len, struct number *ret)
 {
 	size_t end = *len, begin;
@@ -158,7 +158,7 @@ static size_t common_steps(const struct folded *f, const char *text, size_t len)
 	return n;
 }
 
-/* False when there are more frames than anybody's stack has. */
+/* False when there are implausibly many frames. */
 static bool read_stack(struct folded *f, const char *text, size_t len, u32 *ret)
 {
 	size_t at = 0;

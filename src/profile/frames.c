@@ -11,6 +11,8 @@ static u8 frame_kind_of(const struct place *place)
 	case PLACE_KERNEL: return FRAME_KERNEL;
 	case PLACE_JIT: return FRAME_JIT;
 	case PLACE_HYPERVISOR: return FRAME_HYPERVISOR;
+	case PLACE_GUEST_KERNEL: return FRAME_GUEST_KERNEL;
+	case PLACE_GUEST_USER: return FRAME_GUEST_USER;
 	default: return FRAME_USER;
 	}
 }
@@ -47,8 +49,10 @@ static u32 make_interpreted(const struct frames *m, const struct place *place)
 
 	f.kind = FRAME_INTERPRETED;
 	if (m->python &&
-	    python_source_find(m->python, place->address - place->is_return, &file, &line))
+	    python_source_find(m->python, place->address - place->is_return, &file, &line)) {
+		f.module = profile_string(m->profile, file);
 		set_source(m, &f, file, line);
+	}
 	return profile_get_frame(m->profile, &f);
 }
 

@@ -6,7 +6,7 @@
 #include "recording/ringpage.h"
 
 struct field {
-	u32 offset, size; /* size 0: there is none */
+	u32 offset, size; /* size 0: none */
 };
 
 struct ftrace_format {
@@ -16,7 +16,7 @@ struct ftrace_format {
 	struct field pid, func, parent, depth, calltime, rettime;
 };
 
-/* An event that waits for its turn; its data lies in the reader's buffer. */
+/* An event that waits for its turn; its data is in the reader's buffer. */
 struct waiting {
 	struct ftrace_event ev;
 	u64 number;  /* as they were read: those of one CPU are in order */

@@ -38,8 +38,8 @@ static int unpack(z_stream *z, const u8 *data, size_t left, size_t most, struct 
 }
 
 /*
- * Profiles shrink to a tenth, long ones of equal lines to a fiftieth; a bomb to a thousandth. Half
- * of the memory that is free is the most that anybody gets.
+ * Profiles shrink to a tenth, long ones of equal lines to a fiftieth; a bomb to a thousandth. At
+ * most half of the free memory is used.
  */
 static size_t bound(size_t len, size_t most)
 {

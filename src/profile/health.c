@@ -198,7 +198,7 @@ static bool take_process(struct health *h, struct cursor *c, u32 n_ends)
 	p.fp_steps = from.fp_steps;
 	p.rescued = from.rescued;
 	p.copied = from.copied;
-	/* reasons that came after us are counted as none we know */
+	/* reasons from later versions are counted as unknown */
 	for (u32 i = 0; i < n_ends; i++) {
 		if (!take(c, &count, sizeof(count)))
 			return false;
@@ -343,7 +343,7 @@ void health_text(const struct health *h, struct buf *out)
 	}
 }
 
-/* The commonest reason for which stacks ended early, but those in @done; 0: there is none. */
+/* The commonest reason for which stacks ended early, but those in @done; 0: none. */
 static u32 next_reason(const struct health *h, u32 done)
 {
 	u32 best = 0;
@@ -388,7 +388,7 @@ void health_facts(const struct health *h, bool whole, struct profile *p)
 		p->cuts = profile_string(p, buf_str(&cuts));
 	for (u32 i = 0; i < STACK_END_COUNT; i++)
 		samples += p->stack_ends[i];
-	/* other events of the recording may have other stacks: then names tell better */
+	/* other events of the recording may have other stacks: then names are more reliable */
 	if (!whole || !users || samples < users)
 		return;
 	u64 none =

@@ -238,7 +238,9 @@ static int load_recording(struct profile *p, int fd, const char *name, const str
 	struct builder b;
 	int ret;
 
-	ret = recording_open_fd(fd, name, &r, e);
+	ret = symbols_guest_open(symbols, opts->guest_kallsyms, opts->guest_modules, e);
+	if (ret >= 0)
+		ret = recording_open_fd(fd, name, &r, e);
 	if (ret >= 0) {
 		profile_import_names(symbols, r);
 		builder_init(&b, p, r, symbols, opts);
@@ -248,8 +250,9 @@ static int load_recording(struct profile *p, int fd, const char *name, const str
 		p->bad_records += b.machine.bad_maps;
 		take_health(p, r, opts);
 		runtime_collect(&b.machine, p);
+		p->code_reused = symbols_several(symbols);
 		reasons_take(p, symbols, opts->lines);
-		accounts_take(p, r);
+		accounts_take(&b.accounts, p, r);
 		accounts_filter(p, opts);
 		builder_release(&b);
 	}
@@ -287,7 +290,7 @@ static int load_text(struct profile *p, const struct buf *text, const char *name
 	return r;
 }
 
-/* The first bytes of a file that can seek; it stands at its beginning again afterwards. */
+/* The first bytes of a file that can seek; it is at its beginning again afterwards. */
 static int peek_file(int fd, struct buf *head)
 {
 	ssize_t n = pread(fd, buf_reserve(head, SNIFF_BYTES), SNIFF_BYTES, 0);

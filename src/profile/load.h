@@ -27,13 +27,15 @@ struct load_opts {
 	bool inlines;           /* inlined functions are frames, where debug information has them */
 	bool addresses;         /* code without name is distinguished by address: "0x7f12" */
 	bool wakes;             /* wakers: profile.wakes */
-	bool no_kernel, no_user; /* leave out one half of the stacks */
-	u32 max_stack;           /* frames kept of each stack (the innermost), 0: all */
+	bool no_kernel, no_user;    /* leave out one half of the stacks */
+	u32 max_stack;              /* frames kept of each stack (the innermost), 0: all */
+	const char *guest_kallsyms; /* files with the names of a guest's kernel, or NULL */
+	const char *guest_modules;
 	void (*progress)(void *ctx, u64 done, u64 total);
 	void *progress_ctx;
 };
 
-/* @path "-" is standard input; NULL: fathom.data, else perf.data. @opts may be NULL. */
+/* @path "-" is standard input; NULL: fathom.data, otherwise perf.data. @opts may be NULL. */
 int profile_load(struct profile *p, const char *path, const struct load_opts *opts, struct err *e);
 /* "Intel PT", by profile.aux_kind */
 const char *profile_aux_name(u32 kind);

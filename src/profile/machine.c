@@ -54,6 +54,7 @@ static const struct recording_build_id *build_id_of(const struct machine *m, con
 static void process_free(struct process *p)
 {
 	mappings_release(&p->maps);
+	vec_release(&p->before);
 	map_release(&p->places);
 	free(p);
 }
@@ -69,6 +70,7 @@ void machine_release(struct machine *m)
 	map_release(&m->comms);
 	map_release(&m->cgroups);
 	map_release(&m->kernel_places);
+	map_release(&m->guest_places);
 	mappings_release(&m->kernel_modules);
 	map_release(&m->place_ids);
 	map_release(&m->build_ids);
@@ -119,6 +121,12 @@ u32 machine_cgroup(const struct machine *m, u64 id)
 
 const struct mapping *machine_mapping(const struct process *p, u64 address)
 {
+	for (size_t i = p->before.len - p->n_past; i < p->before.len; i++) {
+		const struct mapping *map = &p->before.items[i].map;
+
+		if (address >= map->start && address < map->end)
+			return map;
+	}
 	return mappings_find(&p->maps, address);
 }
 
@@ -129,9 +137,13 @@ static void forget_places(struct process *p)
 }
 
 /*
- * The end of a wait may lie a microsecond after its thread went on and replaced code: the kernel's
- * quick clock and the program's do not quite agree. In the middle of the wait the code was there.
+ * The stack of a wait was taken at its begin. The clock of records may jump back by 50 us when the
+ * kernel sets it right, so that neither the begin nor the end is a safe moment: code that was
+ * mapped before a wait may seem to come after its begin, and what its thread did next may seem to
+ * come before its end.
  */
+enum { CLOCK_JUMP_NS = 200000 };
+
 static u64 moment_of(const struct sample *s)
 {
 	const struct wait_record *raw = s->raw; /* packed: any address will do */
@@ -140,7 +152,7 @@ static u64 moment_of(const struct sample *s)
 	    raw->magic != WAIT_RECORD_MAGIC ||
 	    (raw->event != WAIT_EVENT_BLOCKED && raw->event != WAIT_EVENT_RUNQ))
 		return s->time;
-	return s->time - MIN(s->period, s->time) / 2;
+	return s->time - MIN(s->period, s->time) + MIN(s->period / 2, (u64)CLOCK_JUMP_NS);
 }
 
 void machine_moment(struct machine *m, struct process *p, const struct sample *s)
@@ -148,22 +160,64 @@ void machine_moment(struct machine *m, struct process *p, const struct sample *s
 	u64 time = moment_of(s);
 	u64 changes = symbols_jit_changes(m->symbols, p->pid, time);
 
+	size_t past = 0;
+
+	while (past < p->before.len && p->before.items[p->before.len - 1 - past].until > time)
+		past++;
 	p->last_time = time;
-	if (changes == p->code_changes)
+	if (changes == p->code_changes && past == p->n_past)
 		return;
 	p->code_changes = changes;
+	p->n_past = past;
 	forget_places(p);
 }
 
-static void maps_replace(struct process *p, const struct mapping *new)
+u64 machine_code(struct machine *m, struct process *p)
 {
+	const u64 changes = symbols_jit_changes(m->symbols, p->pid, 0);
+
+	if (changes != p->code_changes) {
+		p->code_changes = changes;
+		forget_places(p);
+	}
+	return changes;
+}
+
+static bool is_same_file(const struct mapping *a, const struct mapping *b)
+{
+	return a->id == b->id && a->start - a->offset == b->start - b->offset;
+}
+
+/* Code that another mapping takes the place of at @time. */
+static void keep_before(struct process *p, const struct mapping *new, u64 time)
+{
+	const struct mapping *map = mappings_from(&p->maps, new->start);
+	const struct mapping *end = p->maps.items.items + p->maps.items.len;
+
+	for (; map && map < end && map->start < new->end; map++) {
+		if (!map->exec || is_same_file(map, new))
+			continue;
+		if (p->before.len == MAPPINGS_BEFORE) {
+			p->before.len /= 2;
+			memmove(p->before.items, p->before.items + p->before.len,
+				p->before.len * sizeof(*p->before.items));
+		}
+		vec_push(&p->before, (struct mapping_before){ .map = *map, .until = time });
+	}
+	p->n_past = 0;
+}
+
+static void maps_replace(struct process *p, const struct mapping *new, u64 time)
+{
+	if (time)
+		keep_before(p, new, time);
 	if (mappings_cover(&p->maps, new))
 		forget_places(p);
 }
 
 /*
  * Programs that were started from a memfd ("/memfd:name") are files like others, and have a build
- * id; what else lies in one is the code of some JIT.
+ * id; what else is in one is the code of some JIT.
  */
 static bool is_file(const struct record_mmap *r)
 {
@@ -176,7 +230,7 @@ static bool is_file(const struct record_mmap *r)
 	       !starts_with(path, "/dev/");
 }
 
-/* Of the mapping itself, else of its path. */
+/* Of the mapping itself, otherwise of its path. */
 static void find_build_id(const struct machine *m, const struct record_mmap *r, size_t path_len,
 			  const u8 **ret, size_t *ret_len)
 {
@@ -213,7 +267,7 @@ static u32 module_of(struct machine *m, const struct record_mmap *r)
 	return symbols_module(m->symbols, &key);
 }
 
-/* "/lib/modules/6.1.0/kernel/ath9k.ko.xz", as kallsyms calls it: "[ath9k]"; NULL: it is none. */
+/* "/lib/modules/6.1.0/kernel/ath9k.ko.xz", as kallsyms calls it: "[ath9k]"; NULL: not one. */
 static const char *module_name(struct machine *m, const char *path)
 {
 	const char *slash = strrchr(path, '/'), *dot;
@@ -241,7 +295,7 @@ static void kernel_module(struct machine *m, const struct record_mmap *r)
 		.path = module_name(m, r->filename),
 	};
 
-	if (new.path && r->len && !starts_with(r->filename, "[guest"))
+	if (new.path && r->len)
 		(void)mappings_cover(&m->kernel_modules, &new);
 }
 
@@ -274,6 +328,9 @@ static void on_mmap(struct machine *m, const struct record *r)
 		m->bad_maps++;
 		return;
 	}
+	/* nothing is known of the files of guests */
+	if (record_is_guest(r))
+		return;
 	if (map.pid == RECORD_NO_PID || record_is_kernel_mode(r)) {
 		kernel_mmap(m, &map);
 		return;
@@ -289,7 +346,7 @@ static void on_mmap(struct machine *m, const struct record *r)
 	};
 	if (new.exec)
 		new.id = module_of(m, &map);
-	maps_replace(machine_process(m, (s32)map.pid), &new);
+	maps_replace(machine_process(m, (s32)map.pid), &new, r->time);
 }
 
 void machine_map(struct machine *m, struct process *p, u64 start, u64 end,
@@ -303,7 +360,7 @@ void machine_map(struct machine *m, struct process *p, u64 start, u64 end,
 		.id = symbols_module(m->symbols, file),
 	};
 
-	maps_replace(p, &new);
+	maps_replace(p, &new, 0);
 }
 
 /* --- processes ----------------------------------------------------------------------------- */

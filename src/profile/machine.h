@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The recorded machine as its records tell it: which process has mapped what, what its threads
+ * The recorded machine as its records describe it: which process has mapped what, what its threads
  * are called, and so what an address of one of them means at this moment of the replay.
  */
 #ifndef PROFILE_MACHINE_H
@@ -16,7 +16,14 @@
 
 struct runtime;
 
-enum place_kind { PLACE_USER, PLACE_KERNEL, PLACE_JIT, PLACE_HYPERVISOR };
+enum place_kind {
+	PLACE_USER,
+	PLACE_KERNEL,
+	PLACE_JIT,
+	PLACE_HYPERVISOR,
+	PLACE_GUEST_KERNEL,
+	PLACE_GUEST_USER,
+};
 
 /* What an address means. Strings belong to the machine or its symbol store. */
 struct place {
@@ -35,6 +42,14 @@ struct place {
 	u32 frame; /* free for the user of the machine: cache of what it made of this */
 };
 
+/* A mapping of code in whose place there is another one since @until. */
+struct mapping_before {
+	struct mapping map;
+	u64 until;
+};
+
+enum { MAPPINGS_BEFORE = 1024 }; /* of one process that are remembered */
+
 struct process {
 	s32 pid;
 	s32 ppid;
@@ -45,10 +60,12 @@ struct process {
 	 * is the machine's. What is not executable is recorded only where addresses of data are.
 	 */
 	struct mappings maps;
-	struct map places;              /* address -> place id, of the present mappings */
-	u32 generation;                 /* counts changes of the mappings */
-	u64 last_time;                  /* of its samples: see machine_moment() */
-	u64 code_changes;               /* of its run-time code, until then */
+	VEC(struct mapping_before) before; /* in the order of time */
+	size_t n_past;                     /* of these, the last that were there at last_time */
+	struct map places;                 /* address -> place id, of the present mappings */
+	u32 generation;                    /* counts changes of the mappings */
+	u64 last_time;                     /* of its samples: see machine_moment() */
+	u64 code_changes;                  /* of its run-time code, until then */
 	const struct runtime *nameless; /* who made the code without a name that was met, or NULL */
 };
 
@@ -70,6 +87,7 @@ struct machine {
 	struct map comms;   /* tid -> string */
 	struct map cgroups; /* cgroup id -> string */
 	struct map kernel_places;
+	struct map guest_places;        /* and the hypervisor's */
 	struct mappings kernel_modules; /* by "[ath9k]" */
 	struct map place_ids;           /* hash of module and offset -> place id */
 	VEC(struct place) places;       /* [0] unused */
@@ -90,15 +108,38 @@ void machine_map(struct machine *m, struct process *p, u64 start, u64 end,
 		 const struct module_key *file);
 /* Made on first sight. */
 struct process *machine_process(struct machine *m, s32 pid);
-/* What follows is of this moment: addresses of run-time code mean what they meant then. */
+/*
+ * What follows is of this moment: addresses mean what they meant then. A wait's stack is of its
+ * begin, which may be long before other code was mapped there.
+ */
 void machine_moment(struct machine *m, struct process *p, const struct sample *s);
+/* Likewise of now: a number that changes when what addresses mean does. */
+u64 machine_code(struct machine *m, struct process *p);
 /* Name of a thread: its own, its process's, or ":TID" as perf writes it. */
 u32 machine_comm(struct machine *m, s32 pid, s32 tid);
 /* Path of a cgroup by its id; 0 when it was never named. */
 u32 machine_cgroup(const struct machine *m, u64 id);
 const char *machine_str(const struct machine *m, u32 id);
 
-enum address_mode { ADDRESS_USER, ADDRESS_KERNEL, ADDRESS_HYPERVISOR };
+enum address_mode {
+	ADDRESS_USER,
+	ADDRESS_KERNEL,
+	ADDRESS_HYPERVISOR,
+	/* the names of this machine are not those of its guests */
+	ADDRESS_GUEST_KERNEL,
+	ADDRESS_GUEST_USER,
+};
+
+static inline bool address_is_guest(enum address_mode mode)
+{
+	return mode == ADDRESS_GUEST_KERNEL || mode == ADDRESS_GUEST_USER;
+}
+
+/* Which half of a stack it belongs to. */
+static inline bool address_is_user(enum address_mode mode)
+{
+	return mode == ADDRESS_USER || mode == ADDRESS_GUEST_USER;
+}
 
 /*
  * What @address is. @is_return says that it was found as a return address: the call before it is

@@ -71,6 +71,8 @@ static void name_user(struct naming *n, const struct process *proc, u64 address,
 static void name_address(struct naming *n, const struct process *proc, enum address_mode mode,
 			 u64 address, bool is_return)
 {
+	if (mode > ADDRESS_KERNEL)
+		return;
 	u64 owner = mode == ADDRESS_USER ? (u64)proc->pid << 32 | proc->generation : ~0ull;
 	u64 key = hash_mix(owner << 1 | is_return, address), *seen = &n->seen[key % NAMES_SEEN];
 
@@ -181,7 +183,7 @@ static bool *affordable(struct naming *n, struct symbols *symbols)
 	return wanted;
 }
 
-/* A return address is asked for twice: as most show it, and as perf's text does. */
+/* A return address is looked up twice: as most show it, and as perf's text does. */
 static void find_lines(struct naming *n, struct symbols *symbols)
 {
 	_cleanup_free_ bool *wanted = affordable(n, symbols);

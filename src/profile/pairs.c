@@ -24,7 +24,7 @@ struct side {
 	VEC(u32) events;
 	struct key_field fields[KEYS_MOST];
 	size_t n_fields;
-	struct key_field length; /* of a block request; size 0: there is none */
+	struct key_field length; /* of a block request; size 0: none */
 };
 
 struct pairing {

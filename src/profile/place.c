@@ -157,14 +157,45 @@ static u64 place_user(struct machine *m, const struct process *proc, u64 address
 	return place_file(m, map, address, is_return);
 }
 
+/* Code that this machine has no file of: a guest's, or the hypervisor's. */
+static u64 place_elsewhere(struct machine *m, enum address_mode mode, u64 address, bool is_return)
+{
+	struct place p = { .kind = PLACE_HYPERVISOR,
+			   .address = address,
+			   .is_return = is_return,
+			   .dso = "[hypervisor]" };
+	struct symbol s;
+
+	if (mode == ADDRESS_GUEST_USER) {
+		p.kind = PLACE_GUEST_USER;
+		p.dso = "[guest.user]";
+	} else if (mode == ADDRESS_GUEST_KERNEL) {
+		p.kind = PLACE_GUEST_KERNEL;
+		if (symbols_guest(m->symbols, address - is_return, &s, &p.dso)) {
+			p.name = s.name;
+			p.start = s.start;
+			p.flags = s.flags;
+		}
+	}
+	return new_place(m, place_key((u32)mode, address, is_return, 6), &p);
+}
+
+static struct map *places_of(struct machine *m, struct process *p, enum address_mode mode)
+{
+	return mode == ADDRESS_USER     ? &p->places
+	       : mode == ADDRESS_KERNEL ? &m->kernel_places
+					: &m->guest_places;
+}
+
 static u64 find_place(struct machine *m, struct process *p, enum address_mode mode, u64 address,
 		      bool is_return, u64 key)
 {
-	u64 *id = map_at(mode == ADDRESS_USER ? &p->places : &m->kernel_places, key);
+	u64 *id = map_at(places_of(m, p, mode), key);
 
 	if (!*id)
-		*id = mode == ADDRESS_USER ? place_user(m, p, address, is_return)
-					   : place_kernel(m, address, is_return);
+		*id = mode == ADDRESS_USER     ? place_user(m, p, address, is_return)
+		      : mode == ADDRESS_KERNEL ? place_kernel(m, address, is_return)
+					       : place_elsewhere(m, mode, address, is_return);
 	return *id;
 }
 
@@ -176,6 +207,11 @@ struct place *machine_place(struct machine *m, struct process *p, enum address_m
 	/* all 64 bits count: broken chains hold any number */
 	u64 key = is_return ? address ^ RETURN_MARK : address;
 	struct place_hint *h = &m->hints[(key ^ key >> 12) % MACHINE_HINTS];
+
+	if (unlikely(mode > ADDRESS_KERNEL)) {
+		key = hash_mix(key, mode);
+		return &m->places.items[find_place(m, p, mode, address, is_return, key)];
+	}
 
 	if (h->key != key || h->process != owner || h->generation != generation || !h->id)
 		*h = (struct place_hint){
@@ -193,11 +229,11 @@ bool machine_context(u64 ip, enum address_mode *mode)
 		return false;
 	switch ((enum perf_callchain_context)ip) {
 	case PERF_CONTEXT_HV: *mode = ADDRESS_HYPERVISOR; break;
-	case PERF_CONTEXT_KERNEL:
-	case PERF_CONTEXT_GUEST_KERNEL: *mode = ADDRESS_KERNEL; break;
-	case PERF_CONTEXT_USER:
-	case PERF_CONTEXT_GUEST_USER:
-	case PERF_CONTEXT_GUEST: *mode = ADDRESS_USER; break;
+	case PERF_CONTEXT_KERNEL: *mode = ADDRESS_KERNEL; break;
+	case PERF_CONTEXT_USER: *mode = ADDRESS_USER; break;
+	case PERF_CONTEXT_GUEST:
+	case PERF_CONTEXT_GUEST_KERNEL: *mode = ADDRESS_GUEST_KERNEL; break;
+	case PERF_CONTEXT_GUEST_USER: *mode = ADDRESS_GUEST_USER; break;
 	default: break;
 	}
 	return true;
@@ -206,9 +242,10 @@ bool machine_context(u64 ip, enum address_mode *mode)
 enum address_mode machine_mode(const struct record *r)
 {
 	switch (r->misc & PERF_RECORD_MISC_CPUMODE_MASK) {
-	case PERF_RECORD_MISC_KERNEL:
-	case PERF_RECORD_MISC_GUEST_KERNEL: return ADDRESS_KERNEL;
+	case PERF_RECORD_MISC_KERNEL: return ADDRESS_KERNEL;
 	case PERF_RECORD_MISC_HYPERVISOR: return ADDRESS_HYPERVISOR;
+	case PERF_RECORD_MISC_GUEST_KERNEL: return ADDRESS_GUEST_KERNEL;
+	case PERF_RECORD_MISC_GUEST_USER: return ADDRESS_GUEST_USER;
 	default: return ADDRESS_USER;
 	}
 }

@@ -94,7 +94,7 @@ static u32 new_stack(struct profile *p, u32 parent, u32 frame)
 enum { LINKS_MOST = 8 };
 
 /*
- * Most callers call one or two functions, and a new stack is asked for right after its caller: a
+ * Most callers call one or two functions, and a new stack is requested right after its caller: a
  * short list next to it is found without a miss of the cache, which no hash table can say. Callers
  * of many keep the rest in the map.
  */
@@ -143,6 +143,13 @@ u32 profile_get_thread(struct profile *p, s32 pid, s32 tid, u32 comm, u32 cgroup
 	if (id == p->threads.len)
 		vec_push(&p->threads, (struct profile_thread){ pid, tid, comm, cgroup });
 	return id;
+}
+
+u32 profile_find_thread(const struct profile *p, s32 pid, s32 tid, u32 comm, u32 cgroup)
+{
+	const u32 key[] = { (u32)pid, (u32)tid, comm, cgroup };
+
+	return intern_find(&p->thread_ids, key, sizeof(key));
 }
 
 u16 profile_get_event(struct profile *p, const char *name)

@@ -21,7 +21,9 @@ enum frame_kind {
 	FRAME_JIT,
 	FRAME_INTERPRETED,
 	FRAME_INLINED,
-	FRAME_HYPERVISOR,
+	FRAME_HYPERVISOR, /* this and the next two are of no file of the machine */
+	FRAME_GUEST_KERNEL,
+	FRAME_GUEST_USER,
 	FRAME_MARKER, /* not code: "[truncated]", "-" between wakers, ... */
 };
 
@@ -138,7 +140,7 @@ enum stack_end {
 	STACK_END_COUNT
 };
 
-/* Data of tracepoints, as text. Strings: how it was asked for, and the field. */
+/* Data of tracepoints, as text. Strings: how it was requested, and the field. */
 struct profile_trace_column {
 	u32 key;
 	u32 name;
@@ -156,12 +158,13 @@ struct profile {
 	VEC(struct profile_event) events;
 	VEC(struct profile_sample) samples;
 	VEC(struct profile_nameless) nameless;
-	bool filtered;                        /* only some samples were asked for */
+	bool filtered;                        /* only some samples were requested */
 	VEC(struct profile_unnamed) unnamed;  /* most places first */
-	VEC(struct profile_unnamed) lineless; /* likewise; only if lines were asked for */
-	VEC(struct profile_account) accounts; /* of recordings of time off the CPU; else none */
-	u64 wait_period;                      /* one wait stands for this time; 0: each is there */
-	u64 wait_min;                         /* shorter waits were not recorded */
+	VEC(struct profile_unnamed) lineless; /* likewise; only if lines were requested */
+	VEC(struct profile_account)
+	accounts;        /* of recordings of time off the CPU; otherwise none */
+	u64 wait_period; /* one wait stands for this time; 0: each is there */
+	u64 wait_min;    /* shorter waits were not recorded */
 
 	/* only if asked for when loading: a row has a string for each column */
 	VEC(struct profile_trace_column) trace_columns;
@@ -187,11 +190,16 @@ struct profile {
 	u64 stack_ends[STACK_END_COUNT]; /* samples */
 	/* recognised instead of walked; of those, walked too; of those, found to be wrong */
 	u64 stacks_recognised, stacks_checked, stacks_misrecognised;
+	u64 code_reused;    /* places of run-time code that have the names of several functions */
+	u64 guest_samples;  /* taken while a guest of this machine ran; and of these */
+	u64 guest_nameless; /* those in its kernel at an address that got no name */
 	u64 unnamed_frames; /* frames of all samples that got a made-up name */
 	u64 total_frames;
 	u32 fault; /* string: the file ended in an error, what and where */
 };
 
+#define HEALTH_CODE_REUSED \
+	"addresses of run-time code had several functions: they have the names of all"
 #define HEALTH_MISRECOGNISED                                                                      \
 	"checked stacks that were not what they had been recognised as; others like them may be " \
 	"wrong (--walk-always avoids it)"
@@ -208,6 +216,8 @@ u32 profile_get_stack(struct profile *p, u32 parent, u32 frame);
 /* The same if there is one, else 0. */
 u32 profile_find_stack(const struct profile *p, u32 parent, u32 frame);
 u32 profile_get_thread(struct profile *p, s32 pid, s32 tid, u32 comm, u32 cgroup);
+/* 0: there is none. */
+u32 profile_find_thread(const struct profile *p, s32 pid, s32 tid, u32 comm, u32 cgroup);
 /* Index of the event of that name, made if new. */
 u16 profile_get_event(struct profile *p, const char *name);
 void profile_add_sample(struct profile *p, const struct profile_sample *s);

@@ -6,7 +6,7 @@
 #include "profile/profile.h"
 #include "symbol/symbol.h"
 
-/* After loading. @lines: source lines were asked for. */
+/* After loading. @lines: source lines were requested. */
 void reasons_take(struct profile *p, struct symbols *symbols, bool lines);
 
 #endif

@@ -15,7 +15,7 @@ struct runtime {
 	const char *hint;
 };
 
-/* Never NULL: a runtime without a name when it is none that we know. */
+/* Never NULL: a runtime without a name when it is unknown. */
 const struct runtime *runtime_of(const struct process *p);
 /* Puts the processes in which nameless code was met into p->nameless. */
 void runtime_collect(const struct machine *m, struct profile *p);

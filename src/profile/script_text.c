@@ -300,7 +300,7 @@ static bool add_frame(struct script *s, const char *line, const char *end)
 	return true;
 }
 
-/* "  file.c:12", below its frame when lines were asked for */
+/* "  file.c:12", below its frame when lines were requested */
 static bool add_line_number(struct script *s, const char *line, const char *end)
 {
 	const char *p = skip_space(line, end), *colon = memrchr(p, ':', (size_t)(end - p));

@@ -343,7 +343,7 @@ static bool read_top(struct scope *s, const char *wanted, void (*take)(struct sc
 	return found;
 }
 
-/* Frames may stand after what refers to them: the text is read twice. */
+/* Frames may be after what refers to them: the text is read twice. */
 static int read_all(struct scope *s, const char *text, size_t len, struct err *e)
 {
 	bool frames, profiles;

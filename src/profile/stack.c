@@ -20,7 +20,7 @@ static void chain_add(struct chain *c, enum address_mode mode, u64 address, bool
 {
 	const struct load_opts *o = c->b->opts;
 
-	if (c->n == CHAIN_MOST || (mode == ADDRESS_USER ? o->no_user : o->no_kernel))
+	if (c->n == CHAIN_MOST || (address_is_user(mode) ? o->no_user : o->no_kernel))
 		return;
 	c->address[c->n] = address;
 	c->kind[c->n++] = (u8)((u32)mode << 1 | is_return);
@@ -120,14 +120,21 @@ static u32 address_frame(struct builder *b, const struct place *place, u64 addre
 	return profile_get_frame(b->profile, &f);
 }
 
+/* In a guest or the hypervisor, where an address is all that is known without names of theirs. */
+static bool is_elsewhere(const struct place *place)
+{
+	return place->kind >= PLACE_HYPERVISOR;
+}
+
 /* The innermost frame of an entry. */
 static u32 frame_at(const struct chain *c, size_t i)
 {
 	struct place *place = place_at(c, i);
+	bool by_address = c->b->opts->addresses || is_elsewhere(place);
 
 	if (place->kind == PLACE_JIT && !place->name && !c->proc->nameless)
 		c->proc->nameless = runtime_of(c->proc);
-	if (c->b->opts->addresses && (!place->name || place->flags & SYM_FDE))
+	if (by_address && (!place->name || place->flags & SYM_FDE))
 		return address_frame(c->b, place, c->address[i]);
 	if (!place->frame)
 		place->frame = frames_of(&c->b->frames, place);
@@ -234,7 +241,8 @@ struct stack_facts {
 
 static struct stack_facts add_frame(struct stack_facts caller, const struct frame *f)
 {
-	bool user = f->kind != FRAME_KERNEL && f->kind != FRAME_HYPERVISOR;
+	bool user =
+		f->kind != FRAME_KERNEL && (f->kind < FRAME_HYPERVISOR || f->kind == FRAME_MARKER);
 
 	if (f->kind == FRAME_INLINED)
 		return caller;

@@ -65,7 +65,7 @@ static bool dumped_rule(const struct walk *w, u64 pc, struct unwind_rule *ret)
 	struct jit_unwind about;
 	struct symbol sym;
 
-	/* the dump is read when a name is asked for */
+	/* the dump is read when a name is requested */
 	if (!symbols_jit(symbols, w->p->pid, 0, NULL, pc, w->p->last_time, &sym) ||
 	    symbols_jit_unwind(symbols, w->p->pid, pc, w->p->last_time, &about, &bytes) ||
 	    about.eh_frame_size > bytes.len)

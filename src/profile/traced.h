@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The data of tracepoints in a profile: columns that were asked for, as text. A key is "trace" (all
+ * The data of tracepoints in a profile: columns requested, as text. A key is "trace" (all
  * of it in a line), a field of any event, EVENT.FIELD, EVENT.* or "trace_fields" (all of them);
  * "/raw" after a field asks for the plain value.
  */

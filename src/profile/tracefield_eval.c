@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Values of expressions. Every access to the data is checked against its size: what lies outside
+ * Values of expressions. Every access to the data is checked against its size: what is outside
  * reads as 0 or as no bytes at all.
  */
 #include "profile/tracefield_tree.h"

@@ -93,7 +93,7 @@ static void read_some(struct control *c)
 		c->ended = true;
 }
 
-/* Moves the first line to c->line; false: there is none yet. */
+/* Moves the first line to c->line; false: none yet. */
 static bool take_line(struct control *c)
 {
 	const char *end = c->in.len ? memchr(c->in.data, '\n', c->in.len) : NULL;

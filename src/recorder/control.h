@@ -19,13 +19,13 @@ enum control_command {
 	CONTROL_UNKNOWN, /* a line that is not a command: its text is in @line */
 	CONTROL_ENABLE,
 	CONTROL_DISABLE,
-	CONTROL_SNAPSHOT, /* what there is goes to a file of its own */
+	CONTROL_SNAPSHOT, /* everything so far goes to a file of its own */
 	CONTROL_STOP,
 	CONTROL_PING,
 };
 
 struct control {
-	int fd;     /* above 2; 0: none, or nobody is left to tell anything */
+	int fd;     /* above 2; 0: none, or the other end is closed */
 	int ack;    /* 0: none */
 	bool ended; /* no more can be read: what is left is in @in */
 	struct buf in;
@@ -37,7 +37,7 @@ int recorder_control_open(struct control *c, const char *text, struct err *e);
 void recorder_control_release(struct control *c);
 /* The next line. Call until it is CONTROL_NONE: the rest waits without the descriptor telling. */
 enum control_command recorder_control_next(struct control *c);
-/* What was asked for is done; @known false: it was no command. Nobody may be listening. */
+/* What was requested is done; @known false: it was not a command. There may be no reader. */
 void recorder_control_answer(struct control *c, bool known);
 
 #endif

@@ -87,7 +87,7 @@ static bool all_gone(struct watch *w, struct count_run *r)
 	return w->alive == 0;
 }
 
-/* --- what is asked for meanwhile -------------------------------------------------------------- */
+/* --- what is requested meanwhile -------------------------------------------------------------- */
 
 static int obey(struct count_run *r, struct watch *w)
 {
@@ -154,7 +154,7 @@ static int loop(struct count_run *r, struct watch *w)
 	return rc;
 }
 
-/* Lets the program go and the counters begin, in the order that was asked for. */
+/* Lets the program go and the counters begin, in the order requested. */
 static int begin(struct count_run *r, struct err *e)
 {
 	int rc = 0;

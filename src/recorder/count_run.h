@@ -22,7 +22,7 @@ struct count_run {
 	u64 interval;            /* ns; 0: none */
 	u64 intervals_most;      /* 0: any number */
 	u64 timeout;             /* ns; 0: none */
-	/* After each interval, with the time since the start; 0 to go on, < 0 for an error. */
+	/* After each interval, with the time since the start; 0 to continue, < 0 for an error. */
 	int (*on_interval)(void *ctx, u64 since, u64 length);
 	void *ctx;
 	/*

@@ -10,7 +10,10 @@
 #include "base/io.h"
 #include "symbol/symbol.h"
 
-enum { PRIME_MOST = 16 << 20 }; /* bytes of a file: reading names must not hold up samples */
+enum {
+	PRIME_MOST = 16 << 20, /* bytes of a file: reading names must not hold up samples */
+	PRIMED_MOST = 1 << 16, /* files; then each is read once more */
+};
 
 static bool is_installed(const char *path)
 {
@@ -27,6 +30,10 @@ static bool is_installed(const char *path)
 void recorder_prime_names(void *ctx, int fd, const struct elf *elf)
 {
 	struct recorder *r = ctx;
+
+	if (r->kernel.primed.len >= PRIMED_MOST)
+		map_clear(&r->kernel.primed);
+
 	u64 *known = map_at(&r->kernel.primed, hash_bytes(elf->build_id, elf->build_id_len));
 	_cleanup_buf_ struct buf path = BUF_INIT;
 	struct symbols *symbols;

@@ -15,7 +15,7 @@
 enum {
 	CMDLINE_MOST = 1 << 20,
 	NAMES_MOST = 200 << 20,     /* larger recordings are named where they are read */
-	NAMES_MOST_LIVE = 16 << 20, /* while recording goes on, the rings fill meanwhile */
+	NAMES_MOST_LIVE = 16 << 20, /* while recording continues, the rings fill meanwhile */
 };
 
 static void read_cmdline(struct recorder *r)
@@ -148,7 +148,7 @@ static int on_lost(void *ctx, const void *bytes, size_t n)
 /* Losses that no record of a ring reported, since the last file. */
 static int tell_losses(struct recorder *r, struct err *e)
 {
-	u64 lost = recorder_untold(r);
+	u64 lost = recorder_unreported(r);
 	struct synth s = {
 		.sample_type = r->sources.items[0].attr.sample_type,
 		.sink = on_lost,
@@ -192,7 +192,7 @@ int recorder_file_begin(struct recorder *r, struct err *e)
 					      strlen(r->o.user_data), e);
 	if (rc >= 0)
 		rc = add_events(r, e);
-	/* For the privileged only, and of no use to others: they see no kernel addresses. */
+	/* For privileged users only: others see no kernel addresses. */
 	if (rc >= 0 && bpf_programs_read(&programs) >= 0)
 		rc = add_programs(r, &programs, e);
 	if (rc >= 0)
@@ -234,7 +234,7 @@ static void begin_names(struct buf *names)
 	symbols_free(none);
 }
 
-/* What functions of Python are called is known now or never: their memory goes with them. */
+/* Names of Python functions have to be read now: their memory goes with the process. */
 static void add_python(struct recorder *r, struct buf *names)
 {
 	_cleanup_buf_ struct buf lines = BUF_INIT;
@@ -258,6 +258,7 @@ static void pack_code(struct buf *code, const struct code_names *names)
 		symbols_code_pack(code, &(struct symbol_code){
 						.pid = (pid_t)c->pid,
 						.time = c->time,
+						.sure = c->sure,
 						.start = c->start,
 						.size = c->size,
 						.name = intern_get(&names->strings, c->name),
@@ -281,7 +282,7 @@ static void add_section(struct recorder *r, u32 feature, const struct buf *bytes
 		(void)recording_writer_feature(r->writer, feature, bytes->data, bytes->len, NULL);
 }
 
-/* Names are a gift to other machines: without them the file is whole, too. */
+/* Names are for other machines: the file is complete without them. */
 static void add_names(struct recorder *r, bool last)
 {
 	_cleanup_(profile_names_release) struct profile_names n = { 0 };
@@ -322,7 +323,7 @@ static void add_health(struct recorder *r)
 	(void)recording_writer_feature(r->writer, FEATURE_HEALTH, bytes.data, bytes.len, NULL);
 }
 
-/* All of a recording in several files stand in the last one. */
+/* All of a recording in several files are in the last one. */
 static void add_counters(struct recorder *r)
 {
 	_cleanup_buf_ struct buf bytes = BUF_INIT;
@@ -398,7 +399,7 @@ int recorder_file_end(struct recorder *r, struct err *e)
 	return 0;
 }
 
-/* Closes the file under its time and goes on in a new one. */
+/* Closes the file under its time and continues in a new one. */
 int recorder_file_change(struct recorder *r, struct err *e)
 {
 	char *name = NULL;

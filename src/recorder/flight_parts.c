@@ -64,7 +64,7 @@ void recorder_past_know(struct past *p, const void *records, size_t n)
 	buf_add(&vec_last(&p->parts)->known, records, n);
 }
 
-/* False at the end, and at a record that is none: what follows cannot be distinguished. */
+/* False at the end, and at a malformed record: what follows cannot be parsed. */
 static bool next_record(const struct buf *b, size_t *at, const struct perf_event_header **ret)
 {
 	const struct perf_event_header *h = (const void *)(b->data + *at);
@@ -89,43 +89,43 @@ void recorder_past_add(struct past *p, const void *records, size_t n)
 }
 
 /* What says who a thread is; a fork does if its parent is known. 0 is the idle task. */
-static void note_told(const struct buf *records, struct map *told)
+static void note_announced(const struct buf *records, struct map *announced)
 {
 	const struct perf_event_header *h;
 	size_t at = 0;
 	u32 ids[4]; /* of COMM: pid, tid; of FORK: pid, parent's pid, tid, parent's tid */
 
-	map_put(told, 0, 1);
+	map_put(announced, 0, 1);
 	while (next_record(records, &at, &h)) {
 		if (h->size < sizeof(*h) + sizeof(ids))
 			continue;
 		memcpy(ids, h + 1, sizeof(ids));
 		if (h->type == PERF_RECORD_COMM)
-			map_put(told, ids[1], 1);
-		else if (h->type == PERF_RECORD_FORK && map_find(told, ids[3]))
-			map_put(told, ids[2], 1);
+			map_put(announced, ids[1], 1);
+		else if (h->type == PERF_RECORD_FORK && map_find(announced, ids[3]))
+			map_put(announced, ids[2], 1);
 	}
 }
 
-static int write_told(struct past *p, const struct past_part *part, recorder_past_tid_fn *tid,
-		      recorder_past_sink_fn *sink, void *ctx)
+static int write_announced(struct past *p, const struct past_part *part, recorder_past_tid_fn *tid,
+			   recorder_past_sink_fn *sink, void *ctx)
 {
 	const struct perf_event_header *h;
 	size_t run = 0, at = 0;
-	struct map told = { 0 };
+	struct map announced = { 0 };
 	int rc = 0;
 
-	note_told(&part->known, &told);
-	note_told(&part->records, &told);
+	note_announced(&part->known, &announced);
+	note_announced(&part->records, &announced);
 	while (rc >= 0 && next_record(&part->records, &at, &h)) {
-		if (h->type != PERF_RECORD_SAMPLE || map_find(&told, tid(ctx, h)))
+		if (h->type != PERF_RECORD_SAMPLE || map_find(&announced, tid(ctx, h)))
 			continue;
 		p->dropped++;
 		if (at - h->size > run)
 			rc = sink(ctx, part->records.data + run, at - h->size - run);
 		run = at;
 	}
-	map_release(&told);
+	map_release(&announced);
 	return rc >= 0 && at > run ? sink(ctx, part->records.data + run, at - run) : MIN(rc, 0);
 }
 
@@ -140,7 +140,7 @@ int recorder_past_write(struct past *p, recorder_past_tid_fn *tid, recorder_past
 		if (i == 0 && part->known.len)
 			rc = sink(ctx, part->known.data, part->known.len);
 		if (rc >= 0 && i == 0)
-			rc = write_told(p, part, tid, sink, ctx);
+			rc = write_announced(p, part, tid, sink, ctx);
 		else if (rc >= 0 && part->records.len)
 			rc = sink(ctx, part->records.data, part->records.len);
 	}

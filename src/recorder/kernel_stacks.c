@@ -25,6 +25,7 @@ enum {
 	SAMPLE_BYTES = 512,   /* of a sample, roughly */
 	RATE_UNKNOWN = 20000, /* of events by count */
 	RATE_MOST = 100000,
+	SEEN_MOST = 1 << 16, /* files; then each is reported once more */
 	OUT_MOST = 256 << 20,
 };
 
@@ -217,7 +218,7 @@ static int on_sample(void *ctx, const struct sampler_sample *in)
 
 /* --- mappings --------------------------------------------------------------------------------- */
 
-/* With build ids, records do not tell the inode; the file does, as its process sees it. */
+/* With build ids, records do not have the inode; the file does, as its process sees it. */
 static bool find_inode(const struct record_mmap *m, struct mapping *map)
 {
 	char path[4096];
@@ -254,6 +255,8 @@ void recorder_kernel_note_map(struct recorder *r, const struct record *rec)
 
 	if (map_find(&r->kernel.seen, key) || !find_inode(&m, &map))
 		return;
+	if (r->kernel.seen.len >= SEEN_MOST)
+		map_clear(&r->kernel.seen);
 	map_put(&r->kernel.seen, key, 1);
 	if (r->waits.session)
 		waits_engine_note_map(waits_session_engine(r->waits.session), (int)m.pid, &map);
@@ -275,7 +278,7 @@ static bool stop_wanted(const struct kernel_stacks *k, int ms)
 
 /*
  * Until the thread is to end. Of waits, functions of a Python that are new are read while they are
- * there, and tables are asked for; the rest would have time until the sweep.
+ * there, and tables are requested; the rest would have time until the sweep.
  */
 static void read_rings(struct recorder *r)
 {

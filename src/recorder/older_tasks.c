@@ -75,7 +75,7 @@ static int open_all(struct recorder *r, struct sampler *s)
 	return r->kernel.adopted.len ? 0 : -ENOENT;
 }
 
-/* Those of the session that the adopted ones stand in for. */
+/* Those of the session that the adopted ones replace. */
 static void disable_replaced(const struct recorder *r)
 {
 	vec_each(src, &r->sources) {

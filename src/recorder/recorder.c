@@ -126,7 +126,7 @@ int recorder_open(struct recorder *r, struct err *e)
 	show_notes(r);
 	if (rc >= 0)
 		rc = recorder_file_catch_up(r, r->e);
-	recorder_stacks_tell(r);
+	recorder_stacks_explain(r);
 	if (r->stacks == RECORDER_STACKS_KERNEL && !r->kernel.late)
 		recorder_kernel_start_thread(r);
 	return 0;
@@ -167,7 +167,7 @@ static bool change_wanted(const struct recorder *r)
 	       (c->bytes && recording_writer_file_bytes(r->writer) >= c->bytes);
 }
 
-/* What there is goes to a file of its own. */
+/* Everything so far goes to a file of its own. */
 static int change(struct recorder *r)
 {
 	struct session_sinks dump = { .records = recorder_sweep_records,
@@ -346,7 +346,7 @@ static void kernel_facts(struct recorder *r, struct recorder_summary *s)
 	s->recognised += stats.recognised;
 	s->checked += stats.checked;
 	s->misrecognised += stats.misrecognised;
-	r->health.rescues_lost = stats.rescues_lost;
+	r->health.rescues_lost += stats.rescues_lost;
 	/* a program that ended before: copies were all there was */
 	if (!k->attached)
 		s->stacks = RECORDER_STACKS_COPIES;
@@ -366,6 +366,7 @@ void recorder_summary(struct recorder *r, struct recorder_summary *ret)
 		.ring_bytes = session_ring_bytes(r->session),
 		.stacks = r->stacks,
 	};
+	r->health.rescues_lost = 0;
 	if (r->stacks == RECORDER_STACKS_KERNEL)
 		kernel_facts(r, ret);
 	ret->overwritten = r->past.dropped;
@@ -380,17 +381,18 @@ void recorder_summary(struct recorder *r, struct recorder_summary *ret)
 	pthread_mutex_unlock(&r->kernel.lock);
 }
 
-u64 recorder_untold(struct recorder *r)
+u64 recorder_unreported(struct recorder *r)
 {
 	const struct ring_stats *rings = session_stats(r->session);
-	u64 told = rings->lost + rings->lost_samples, exact = session_lost_exact(r->session), more;
+	u64 reported = rings->lost + rings->lost_samples, exact = session_lost_exact(r->session),
+	    more;
 	struct recorder_summary s;
 
-	r->missing = exact > told ? exact - told : 0;
+	r->missing = exact > reported ? exact - reported : 0;
 	recorder_summary(r, &s);
-	told += r->told;
-	more = s.lost > told ? s.lost - told : 0;
-	r->told += more;
+	reported += r->reported;
+	more = s.lost > reported ? s.lost - reported : 0;
+	r->reported += more;
 	return more;
 }
 

@@ -12,7 +12,7 @@
  *	recorder_summary(r, &summary);
  *	recorder_free(r);
  *
- * It never prints: what there is to say comes through the hooks.
+ * It never prints: messages come through the hooks.
  */
 #ifndef RECORDER_RECORDER_H
 #define RECORDER_RECORDER_H
@@ -29,7 +29,7 @@ enum recorder_stacks {
 	RECORDER_STACKS_FP,       /* frame pointers */
 };
 
-/* When to go on in another file. */
+/* When to continue in another file. */
 struct recorder_change {
 	bool on_signal; /* SIGUSR2, which the caller has blocked */
 	u64 bytes;
@@ -40,7 +40,7 @@ struct recorder_change {
 /* Any of them may be NULL. */
 struct recorder_hooks {
 	void (*note)(void *ctx, const char *text, const char *hint);
-	void (*wrote)(void *ctx, const char *path); /* a file was closed, recording goes on */
+	void (*wrote)(void *ctx, const char *path); /* a file was closed, recording continues */
 	void (*tick)(void *ctx);                    /* after every sweep */
 	void (*started)(void *ctx);                 /* from now on events are counted */
 	void *ctx;
@@ -87,7 +87,6 @@ struct recorder_summary {
 	u64 waits_lost;      /* among @lost ... */
 	u64 waits_lost_ns;   /* ... and their time */
 	u64 waits_stackless; /* waits that found no room for their stack */
-	u64 threads_lost;    /* threads whose sums were too many to keep */
 	const char *why;     /* why it was nothing better, or NULL; valid until recorder_free() */
 };
 

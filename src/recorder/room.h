@@ -10,7 +10,8 @@
 
 /* Whether @path can be written, before the work of getting ready to; nothing is changed. */
 int recorder_check_room(const char *path, bool overwrite, struct err *e);
-/* Everything else works: now what is there goes to PATH.old, unless it is to be overwritten. */
+/* Everything else works: now the existing file moves to PATH.old, unless it is to be overwritten.
+ */
 int recorder_move_aside(const char *path, bool overwrite, struct err *e);
 
 #endif

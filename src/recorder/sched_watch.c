@@ -53,17 +53,31 @@ static int add_events(struct capture *c)
 	return rc;
 }
 
-static int open_capture(struct capture *c, u64 ring_bytes, int fd)
+/* Without them less is shown; that is not an error. */
+static void add_power(struct capture *c)
+{
+	static const char *const names[] = { "power:cpu_idle", "power:cpu_frequency" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		(void)event_parse(&c->events, names[i], NULL);
+}
+
+static int open_capture(struct capture *c, u64 ring_bytes, u32 what, int fd)
 {
 	struct session_opts opts = { .stack = STACK_NONE,
 				     .clock_id = CLOCK_MONOTONIC,
 				     .ring_bytes = ring_bytes,
+				     .cgroup_ids = what & SCHED_WATCH_GROUPS,
 				     .exclude_self = true };
 	struct writer_options w = { .fd = fd, .version = "fathom " FATHOM_VERSION };
 	int rc = 0;
 
 	for (size_t i = 0; rc >= 0 && i < ARRAY_SIZE(live_events); i++)
 		rc = event_parse(&c->events, live_events[i], c->e);
+	if (rc >= 0 && what & SCHED_WATCH_POWER)
+		add_power(c);
+	if (rc >= 0 && what & SCHED_WATCH_STACKS) /* the first is the switch */
+		c->events.events.items[0].stack = STACK_FP;
 	if (rc >= 0)
 		rc = target_add_cpus(&c->target, NULL, c->e);
 	if (rc < 0)
@@ -79,7 +93,7 @@ static int open_capture(struct capture *c, u64 ring_bytes, int fd)
 	return rc;
 }
 
-static int run_capture(struct capture *c, u64 duration)
+static int run_capture(struct capture *c, u64 duration, u32 what)
 {
 	struct session_sinks sinks = { .records = on_bytes, .round = on_round, .ctx = c };
 	size_t n;
@@ -88,8 +102,10 @@ static int run_capture(struct capture *c, u64 duration)
 		.sink = on_bytes,
 		.ctx = c,
 	};
-	int rc = synth_processes(&synth, c->e);
+	int rc = what & SCHED_WATCH_GROUPS ? synth_cgroups(&synth, c->e) : 0;
 
+	if (rc >= 0)
+		rc = synth_processes(&synth, c->e);
 	if (rc >= 0)
 		rc = session_enable(c->session, c->e);
 	if (rc >= 0)
@@ -103,7 +119,7 @@ static int run_capture(struct capture *c, u64 duration)
 	return rc;
 }
 
-int sched_watch(u64 duration, u64 ring_bytes, int *ret_fd, struct err *e)
+int sched_watch(u64 duration, u64 ring_bytes, u32 what, int *ret_fd, struct err *e)
 {
 	struct capture c = { .e = e };
 	_cleanup_close_ int fd = memfd_create("sched", MFD_CLOEXEC);
@@ -111,9 +127,9 @@ int sched_watch(u64 duration, u64 ring_bytes, int *ret_fd, struct err *e)
 
 	if (fd < 0)
 		return err_sys(e, errno, "cannot make a file in memory");
-	rc = open_capture(&c, ring_bytes, fd);
+	rc = open_capture(&c, ring_bytes, what, fd);
 	if (rc >= 0)
-		rc = run_capture(&c, duration);
+		rc = run_capture(&c, duration, what);
 	recording_writer_free(c.writer);
 	session_free(c.session);
 	event_list_release(&c.events);

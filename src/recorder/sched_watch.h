@@ -7,8 +7,14 @@
 
 /*
  * Watches for @duration ns (0: until a stop). *@ret_fd is the recording, at its start; the caller
- * closes it.
+ * closes it. @what: bits of enum sched_watch_what.
  */
-int sched_watch(u64 duration, u64 ring_bytes, int *ret_fd, struct err *e);
+int sched_watch(u64 duration, u64 ring_bytes, u32 what, int *ret_fd, struct err *e);
+
+enum sched_watch_what {
+	SCHED_WATCH_STACKS = 1, /* of the tasks that leave a CPU */
+	SCHED_WATCH_POWER = 2,  /* power states of CPUs, where the kernel has such events */
+	SCHED_WATCH_GROUPS = 4, /* each event says the control group of the task that ran */
+};
 
 #endif

@@ -88,8 +88,9 @@ static void tell_worse(const struct recorder *r, size_t i, const char *why, size
 		      copied ? "where that is too much, --call-graph fp is lighter" : NULL);
 }
 
-/* Events whose stacks are worse than the rest's: nobody should find out by looking at them. */
-void recorder_stacks_tell(const struct recorder *r)
+/* Events whose stacks are worse than the rest's: users should not have to discover that by
+ * themselves. */
+void recorder_stacks_explain(const struct recorder *r)
 {
 	if (r->stacks != RECORDER_STACKS_KERNEL && r->stacks != RECORDER_STACKS_COPIES)
 		return;

@@ -64,6 +64,7 @@ struct kernel_stacks {
 struct waits {
 	struct waits_session *session; /* NULL: not wanted */
 	struct map known;              /* processes whose mappings are in the file */
+	struct map cgroups;            /* number -> its name is in the file */
 	struct buf side;               /* records about wakers */
 };
 
@@ -94,15 +95,15 @@ struct recorder {
 	u64 wall;          /* once it is over */
 	struct buf kept;   /* records of a batch but those that are left out */
 	u64 file_begin;
-	u64 round_time;     /* of the last round */
-	u64 give_back;      /* when memory is given back next */
-	u64 round_bytes;    /* what the writer had taken then */
-	u64 written;        /* bytes of closed files */
-	u64 lost;           /* on the way from the sampler to the file */
-	u64 missing;        /* lost in rings without a record that tells */
-	u64 told;           /* losses that the files tell, besides those in records of the rings */
+	u64 round_time;  /* of the last round */
+	u64 give_back;   /* when memory is given back next */
+	u64 round_bytes; /* what the writer had taken then */
+	u64 written;     /* bytes of closed files */
+	u64 lost;        /* on the way from the sampler to the file */
+	u64 missing;     /* lost in rings without a record that tells */
+	u64 reported;    /* losses that the files report, besides those in records of the rings */
 	size_t notes_shown; /* of the session */
-	u64 cpu_back; /* when a CPU came back, until the processes were asked for again; 0: none */
+	u64 cpu_back; /* when a CPU came back, until the processes were queried again; 0: none */
 	bool kernel_hidden;
 	bool holds;    /* sweeps are held back until all rings are read */
 	struct err *e; /* of the call that is running */
@@ -110,7 +111,7 @@ struct recorder {
 
 /* stack_plan.c: which events get their stacks by which means. */
 void recorder_stacks_plan(struct recorder *r);
-void recorder_stacks_tell(const struct recorder *r);
+void recorder_stacks_explain(const struct recorder *r);
 /* After the session is open: fills sources. */
 void recorder_stacks_learn(struct recorder *r);
 /* The next best means; false when there is none. */
@@ -139,7 +140,7 @@ void recorder_adopt_tasks(struct recorder *r, struct sampler *s);
 void recorder_adopt_end(struct recorder *r);
 /* Their timers do not keep step with the program. */
 void recorder_adopt_spread(struct recorder *r);
-/* Counting stops, or goes on: of the session's events, or of those in their place. */
+/* Counting stops, or continues: of the session's events, or of those in their place. */
 void recorder_adopt_switch(struct recorder *r, bool on);
 
 /* early_names.c: the names of files that may be gone when the recording ends. */
@@ -164,12 +165,12 @@ int recorder_waits_fd(const struct recorder *r);
 void recorder_waits_take(struct recorder *r);
 /* Moves what there is to the file. */
 int recorder_waits_collect(struct recorder *r, struct err *e);
-/* The file ends here, the waits go on. */
+/* The file ends here, the waits continue. */
 int recorder_waits_part(struct recorder *r, struct err *e);
 /* Before the last recorder_waits_collect(). */
 int recorder_waits_stop(struct recorder *r, struct err *e);
 void recorder_waits_add_accounts(struct recorder *r);
-void recorder_waits_facts(const struct recorder *r, struct recorder_summary *s);
+void recorder_waits_facts(struct recorder *r, struct recorder_summary *s);
 
 /* flight.c: all of them do nothing where all goes to the file. */
 void recorder_flight_plan(struct recorder *r);
@@ -191,7 +192,7 @@ int recorder_file_change(struct recorder *r, struct err *e);
 
 /* recorder.c */
 /* Losses that no record of a ring reported, since the last call. */
-u64 recorder_untold(struct recorder *r);
+u64 recorder_unreported(struct recorder *r);
 void recorder_note(const struct recorder *r, const char *text, const char *hint);
 
 #endif

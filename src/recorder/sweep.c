@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the rings hand over. As long as no sample carries a copy of its stack, the bytes go to the
- * file as they are. Else a sweep is held back until all rings are read, put in order of time, and
- * the copies are replaced by what unwinding them gives.
+ * file as they are. Otherwise a sweep is held back until all rings are read, put in order of time,
+ * and the copies are replaced by what unwinding them gives.
  */
 #include "recorder/state.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The other half of time: waits and their wakers, in the same file as the samples. */
+/* Off-CPU time: waits and their wakers, in the same file as the samples. */
 #include "capture/option_text.h"
 #include "recorder/state.h"
 
@@ -10,6 +10,7 @@
 #include "host/cgroup.h"
 #include "profile/accounts.h"
 
+enum { CGROUPS_MOST = 1 << 16 };       /* whose names are tried */
 enum { SWEEP_NS = 100 * 1000 * 1000 }; /* the ring holds what a busy machine does meanwhile */
 
 static int check(const struct recorder *r, struct err *e)
@@ -57,6 +58,7 @@ void recorder_waits_release(struct recorder *r)
 {
 	waits_session_free(r->waits.session);
 	map_release(&r->waits.known);
+	map_release(&r->waits.cgroups);
 	buf_release(&r->waits.side);
 }
 
@@ -70,6 +72,7 @@ int recorder_waits_add_events(struct recorder *r, struct err *e)
 		rc = recording_writer_event(r->writer, &events[i], e);
 	/* a new file knows nobody */
 	map_clear(&r->waits.known);
+	map_clear(&r->waits.cgroups);
 	if (r->waits.session)
 		waits_session_new_file(r->waits.session);
 	return rc;
@@ -92,7 +95,8 @@ int recorder_waits_start(struct recorder *r, struct err *e)
 /* Of a process that is watched, the kernel tells the mappings. */
 void recorder_waits_note_process(struct recorder *r, u32 pid)
 {
-	if (r->waits.session)
+	/* of the whole machine all mappings are in the file */
+	if (r->waits.session && !target_is_whole(r->o.target))
 		map_put(&r->waits.known, pid, 1);
 }
 
@@ -113,7 +117,7 @@ static bool is_target(const struct recorder *r, u32 pid)
 	return r->o.launch && (u32)r->o.launch->pid == pid;
 }
 
-/* A waker may be anybody: what it has mapped is read from /proc when it is seen first. */
+/* A waker may be any process: its mappings are read from /proc when it is first seen. */
 static void learn_process(struct recorder *r, u32 pid)
 {
 	struct synth s = {
@@ -145,6 +149,87 @@ static void learn_wakers(struct recorder *r, const void *bytes, size_t n)
 		learn_process(r, pid);
 		p += h->size;
 	}
+}
+
+/* --- accounts -----------------------------------------------------------------------------------
+ */
+
+/* A group has its name from a member that is still there; otherwise it keeps its number. */
+static void add_cgroup(struct recorder *r, struct buf *out, const struct offcpu_thread *t)
+{
+	_cleanup_buf_ struct buf path = BUF_INIT;
+	u64 *named;
+
+	if (r->waits.cgroups.len >= CGROUPS_MOST && !map_find(&r->waits.cgroups, t->cgroup))
+		return;
+	named = map_at(&r->waits.cgroups, t->cgroup);
+	if (*named || cgroup_of_pid(t->pid, &path) < 0)
+		return;
+	*named = 1;
+	accounts_add_cgroup(out, t->cgroup, buf_str(&path));
+}
+
+static void add_account(struct buf *out, const struct offcpu_thread *t)
+{
+	const struct profile_account a = {
+		.pid = (s32)t->pid,
+		.tid = (s32)t->tid,
+		.flags = t->flags,
+		.begin = t->begin,
+		.end = MAX(t->end, t->begin),
+		.oncpu = t->oncpu,
+		.blocked = t->blocked,
+		.runq = t->runq,
+		.unknown = t->unknown,
+		.utime = t->utime,
+		.stime = t->stime,
+		.switches = t->switches,
+		.preemptions = t->preemptions,
+		.minor = t->minor,
+		.major = t->major,
+	};
+	char comm[OFFCPU_COMM + 1] = { 0 };
+
+	memcpy(comm, t->comm, OFFCPU_COMM);
+	accounts_add(out, &a, comm, t->cgroup);
+}
+
+static void begin_accounts(const struct recorder *r, struct buf *out)
+{
+	buf_reset(out);
+	accounts_begin(out, r->o.waits->engine.period, r->o.waits->engine.min_ns);
+}
+
+static int add_piece(struct recorder *r, const struct buf *bytes, struct err *e)
+{
+	_cleanup_buf_ struct buf record = BUF_INIT;
+	int rc = recording_writer_piece(&record, FEATURE_ACCOUNTS, bytes->data, bytes->len);
+
+	return rc < 0 ? rc : recorder_file_add(r, record.data, record.len, e);
+}
+
+/* Threads that ended go to the file at once: a day of them does not fit in memory. */
+static int write_accounts(struct recorder *r, struct err *e)
+{
+	enum { PIECE = 32 << 10 };
+	_cleanup_buf_ struct buf bytes = BUF_INIT;
+	const struct offcpu_thread *t;
+	size_t n = 0;
+	int rc = 0;
+
+	t = waits_session_threads(r->waits.session, &n);
+	for (size_t i = 0; rc >= 0 && i < n; i++) {
+		if (!bytes.len)
+			begin_accounts(r, &bytes);
+		add_cgroup(r, &bytes, &t[i]);
+		add_account(&bytes, &t[i]);
+		if (bytes.len < PIECE && i + 1 < n)
+			continue;
+		rc = add_piece(r, &bytes, e);
+		buf_reset(&bytes);
+	}
+	waits_session_forget_threads(r->waits.session);
+	return rc;
 }
 
 /* --- samples ---------------------------------------------------------------------------------- */
@@ -183,6 +268,8 @@ int recorder_waits_collect(struct recorder *r, struct err *e)
 	r->e = e;
 	pthread_mutex_lock(&r->kernel.lock);
 	rc = waits_session_read(r->waits.session, on_samples, r);
+	if (rc >= 0)
+		rc = write_accounts(r, e);
 	pthread_mutex_unlock(&r->kernel.lock);
 	if (rc < 0 && e && !e->what)
 		err_sys(e, rc, "cannot read the waits");
@@ -217,68 +304,17 @@ int recorder_waits_part(struct recorder *r, struct err *e)
 	return rc < 0 ? rc : recorder_waits_collect(r, e);
 }
 
-/* Groups have their names from who is still there; the others keep their numbers. */
-static void add_cgroups(struct buf *out, const struct offcpu_thread *threads, size_t n)
-{
-	struct map known = MAP_INIT;
-
-	for (size_t i = 0; i < n; i++) {
-		u64 *named = map_at(&known, threads[i].cgroup);
-		_cleanup_buf_ struct buf path = BUF_INIT;
-
-		if (*named || cgroup_of_pid(threads[i].pid, &path) < 0)
-			continue;
-		*named = 1;
-		accounts_add_cgroup(out, threads[i].cgroup, buf_str(&path));
-	}
-	map_release(&known);
-}
-
-static void add_account(struct buf *out, const struct offcpu_thread *t)
-{
-	const struct profile_account a = {
-		.pid = (s32)t->pid,
-		.tid = (s32)t->tid,
-		.flags = t->flags,
-		.begin = t->begin,
-		.end = MAX(t->end, t->begin),
-		.oncpu = t->oncpu,
-		.blocked = t->blocked,
-		.runq = t->runq,
-		.unknown = t->unknown,
-		.utime = t->utime,
-		.stime = t->stime,
-		.switches = t->switches,
-		.preemptions = t->preemptions,
-		.minor = t->minor,
-		.major = t->major,
-	};
-	char comm[OFFCPU_COMM + 1] = { 0 };
-
-	memcpy(comm, t->comm, OFFCPU_COMM);
-	accounts_add(out, &a, comm, t->cgroup);
-}
-
 void recorder_waits_add_accounts(struct recorder *r)
 {
 	_cleanup_buf_ struct buf bytes = BUF_INIT;
-	const struct offcpu_thread *t;
-	size_t n = 0;
 
 	if (!r->waits.session)
 		return;
-	pthread_mutex_lock(&r->kernel.lock);
-	t = waits_session_threads(r->waits.session, &n);
-	accounts_begin(&bytes, r->o.waits->engine.period, r->o.waits->engine.min_ns);
-	add_cgroups(&bytes, t, n);
-	for (size_t i = 0; i < n; i++)
-		add_account(&bytes, &t[i]);
-	waits_session_forget_threads(r->waits.session);
-	pthread_mutex_unlock(&r->kernel.lock);
+	begin_accounts(r, &bytes);
 	(void)recording_writer_feature(r->writer, FEATURE_ACCOUNTS, bytes.data, bytes.len, NULL);
 }
 
-void recorder_waits_facts(const struct recorder *r, struct recorder_summary *s)
+void recorder_waits_facts(struct recorder *r, struct recorder_summary *s)
 {
 	struct waits_stats stats;
 
@@ -289,8 +325,8 @@ void recorder_waits_facts(const struct recorder *r, struct recorder_summary *s)
 	s->waits_lost = stats.counts[OFFCPU_COUNT_LOST] + stats.counts[OFFCPU_COUNT_BACKWARD];
 	s->waits_lost_ns = stats.counts[OFFCPU_COUNT_LOST_NS];
 	s->waits_stackless = stats.counts[OFFCPU_COUNT_STACKS_FULL] + stats.stacks_dropped;
-	s->threads_lost = waits_session_threads_lost(r->waits.session);
 	s->lost += s->waits_lost;
+	r->health.rescues_lost += stats.rescues_lost;
 	s->recognised += stats.recognised;
 	s->checked += stats.checked;
 	s->misrecognised += stats.misrecognised;

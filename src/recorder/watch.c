@@ -14,7 +14,7 @@ struct recorder_watch {
 	struct target target;
 	struct recorder *recorder;
 	struct control control;
-	int tell[2]; /* a pipe: what is written to [1] @control reads */
+	int commands[2]; /* a pipe: what is written to [1] @control reads */
 	char *path;
 	u64 frequency;
 	pthread_t thread;
@@ -81,7 +81,7 @@ static int add_target(struct recorder_watch *w, const pid_list *pids)
 		vec_push(&one, ((struct range){ .first = (u64)*p, .last = (u64)*p }));
 		rc = target_add_pids(&w->target, &one, &w->e);
 		vec_release(&one);
-		/* one that has ended meanwhile is no error, unless it is the one */
+		/* one that has ended meanwhile is not an error, unless it is the one */
 		if (rc < 0 && pids->len == 1)
 			return rc;
 		if (rc < 0)
@@ -108,9 +108,9 @@ static int open_control(struct recorder_watch *w)
 {
 	char text[32];
 
-	if (pipe2(w->tell, O_CLOEXEC | O_NONBLOCK))
+	if (pipe2(w->commands, O_CLOEXEC | O_NONBLOCK))
 		return err_sys(&w->e, errno, "cannot make a pipe");
-	snprintf(text, sizeof(text), "fd:%d", w->tell[0]);
+	snprintf(text, sizeof(text), "fd:%d", w->commands[0]);
 	return recorder_control_open(&w->control, text, &w->e);
 }
 
@@ -119,7 +119,7 @@ void recorder_watch_start(struct recorder_watch **ret, const struct recorder_wat
 	struct recorder_watch *w = *ret = xcalloc(1, sizeof(*w));
 	int rc;
 
-	*w = (struct recorder_watch){ .tell = { -1, -1 },
+	*w = (struct recorder_watch){ .commands = { -1, -1 },
 				      .frequency = opts->frequency,
 				      .e = ERR_INIT };
 	pthread_mutex_init(&w->lock, NULL);
@@ -151,7 +151,7 @@ static void end_thread(struct recorder_watch *w)
 
 	if (!w->started)
 		return;
-	while (write(w->tell[1], stop, sizeof(stop) - 1) < 0 && errno == EINTR)
+	while (write(w->commands[1], stop, sizeof(stop) - 1) < 0 && errno == EINTR)
 		;
 	pthread_join(w->thread, NULL);
 	w->started = false;
@@ -180,8 +180,8 @@ void recorder_watch_free(struct recorder_watch *w)
 	pthread_cond_destroy(&w->changed);
 	pthread_mutex_destroy(&w->lock);
 	for (int i = 0; i < 2; i++) {
-		if (w->tell[i] >= 0)
-			close(w->tell[i]);
+		if (w->commands[i] >= 0)
+			close(w->commands[i]);
 	}
 	if (w->path)
 		(void)unlink(w->path);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Windows over the stream. Records are used where they lie; a record that must wait for its turn
+ * Windows over the stream. Records are used where they are; a record that must wait for its turn
  * holds a reference on the window around it, so nothing is copied.
  */
 #ifndef RECORDING_CHUNK_H

@@ -39,7 +39,7 @@ static int parse_cmdline(struct recording *r, struct bytes *b)
 	return 0;
 }
 
-/* The event that a description is about: by its ids, else by its place. */
+/* The event that a description is about: by its ids, otherwise by its place. */
 static u32 described_event(struct recording *r, u32 index, const struct bytes *ids)
 {
 	struct bytes b = *ids;

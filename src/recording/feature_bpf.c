@@ -85,7 +85,7 @@ static void parse_prog(struct recording *r, struct bytes *b)
 
 	p.info_size = bytes_u32(b);
 	p.data_size = bytes_u32(b);
-	(void)bytes_u64(b); /* which arrays there are: their offsets tell */
+	(void)bytes_u64(b); /* which arrays there are: their offsets say so */
 	info = bytes_take(b, p.info_size);
 	data = bytes_take(b, p.data_size);
 	if (!info || !data)

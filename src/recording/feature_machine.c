@@ -17,7 +17,7 @@ static void parse_strings(struct recording *r, struct bytes *b, recording_string
 
 /*
  * Old writers stop after the lists, or after core and socket of each CPU; the end of the section
- * at either place is no damage.
+ * at either place is not damage.
  */
 int feature_parse_cpu_topology(struct recording *r, struct bytes *b)
 {

@@ -70,6 +70,12 @@ struct format_piece {
 };
 _Static_assert(sizeof(struct format_piece) == 32, "piece record");
 
+/*
+ * A piece that stands for itself, written as soon as it is known (bit of its misc): what grows with
+ * time has no room in the memory of a recorder until its end. It is delivered as a record.
+ */
+enum { FORMAT_PIECE_ALONE = 1, FORMAT_PIECE_MOST = 48 << 10 };
+
 /* What an EVENT_UPDATE record changes. */
 enum { FORMAT_UPDATE_UNIT = 0, FORMAT_UPDATE_SCALE = 1, FORMAT_UPDATE_NAME = 2 };
 

@@ -96,7 +96,7 @@ static void read_section(struct recording *r, u32 feature, const struct format_s
 	_cleanup_free_ u8 *bytes = NULL;
 
 	if (!inside(r, s) || s->size > FORMAT_MAX_FEATURE) {
-		recording_bad_feature(r, s->offset, "a section lies outside of the file");
+		recording_bad_feature(r, s->offset, "a section is outside the file");
 		return;
 	}
 	bytes = xmalloc(s->size + 1);
@@ -159,7 +159,7 @@ static int read_file_header(struct recording *r, struct format_header *h, struct
 	if (ret < 0)
 		return ret;
 	if (h->data.offset > INT64_MAX || h->data.size > INT64_MAX - h->data.offset)
-		return no_recording(r, e, "its data lies at an impossible place");
+		return no_recording(r, e, "its data is at an impossible offset");
 	r->info.data_offset = h->data.offset;
 	r->info.data_size = h->data.size;
 	r->info.no_room = h->event_types.offset == FORMAT_NO_ROOM;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The id fields: where they lie in samples, and after all other records. */
+/* The id fields: where they are in samples, and after all other records. */
 #include "recording/reader.h"
 
 enum {

@@ -230,7 +230,7 @@ static bool is_unknown(u32 type)
 	return !record_type_name(type);
 }
 
-/* Those that tell of losses are counted here, for all readers. */
+/* Those that report losses are counted here, for all readers. */
 static bool is_wanted(const struct pass *p, u32 type)
 {
 	const u64 counted = 1ull << PERF_RECORD_LOST | 1ull << PERF_RECORD_LOST_SAMPLES |
@@ -389,8 +389,8 @@ static int tap_file(struct pass *p)
 }
 
 /*
- * Samples without the ado around single records. Those that others interrupt are read; where no end
- * of them is in sight, they are used in the file.
+ * Samples without the overhead of single records. Those that others interrupt are read; where no
+ * end of them is visible, they are used in the file.
  */
 static int tap_spans(struct pass *p)
 {

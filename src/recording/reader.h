@@ -51,7 +51,7 @@ struct recording {
 	u64 stream_begin; /* file offsets */
 	u64 stream_end;
 	u64 absorbed;   /* header records before this offset have been taken in */
-	bool has_ahead; /* the stream stands after the record below, as opening left it */
+	bool has_ahead; /* the stream is after the record below, as opening left it */
 	int ahead_ret;  /* what stream_next() said about it */
 	struct raw ahead;
 	u64 sections[4]; /* features that came as sections of the file */
@@ -105,7 +105,7 @@ void swap_record(struct perf_event_header *h, const struct perf_event_attr *attr
 void sample_layout(const struct perf_event_attr *attr, struct event_layout *ret);
 s8 sample_id_position(u64 sample_type);
 s8 trailing_id_position(u64 sample_type);
-/* Turns a sample's body to our byte order where it lies. */
+/* Turns a sample's body to our byte order where it is. */
 int swap_sample(const struct perf_event_attr *attr, struct perf_event_header *h,
 		const char **ret_reason);
 

@@ -140,9 +140,15 @@ struct record {
 
 static inline bool record_is_kernel_mode(const struct record *r)
 {
+	return (r->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+}
+
+/* Of a virtual machine: its addresses are not of this one. */
+static inline bool record_is_guest(const struct record *r)
+{
 	unsigned int mode = r->misc & PERF_RECORD_MISC_CPUMODE_MASK;
 
-	return mode == PERF_RECORD_MISC_KERNEL || mode == PERF_RECORD_MISC_GUEST_KERNEL;
+	return mode == PERF_RECORD_MISC_GUEST_KERNEL || mode == PERF_RECORD_MISC_GUEST_USER;
 }
 
 /* MMAP and MMAP2 in one form. */
@@ -209,6 +215,13 @@ struct record_cgroup {
 	const char *path;
 };
 
+/* HEADER_EVENT_TYPE: a part of one of our own features that stands for itself. */
+struct record_piece {
+	u32 feature;
+	u32 size;
+	const void *data;
+};
+
 /* SWITCH and SWITCH_CPU_WIDE; who switches is in the record's pid and tid. */
 struct record_switch {
 	bool out;
@@ -226,6 +239,7 @@ int record_ksymbol(const struct record *r, struct record_ksymbol *ret);
 int record_bpf(const struct record *r, struct record_bpf *ret);
 int record_cgroup(const struct record *r, struct record_cgroup *ret);
 int record_switch(const struct record *r, struct record_switch *ret);
+int record_piece(const struct record *r, struct record_piece *ret);
 
 /* "MMAP2", "SAMPLE", "FINISHED_ROUND"...; NULL for types that nobody has defined yet. */
 const char *record_type_name(u32 type);

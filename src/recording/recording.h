@@ -59,9 +59,9 @@ struct recording_counts {
 };
 
 /*
- * Returns 0 to go on. Anything else ends the replay, which returns it. User records that describe
- * the recording itself (HEADER_*, EVENT_UPDATE, ID_INDEX, TIME_CONV, THREAD_MAP, CPU_MAP, rounds,
- * compression) are not delivered: they are in the info and the events.
+ * Returns 0 to continue. Anything else ends the replay, which returns it. User records that
+ * describe the recording itself (HEADER_*, EVENT_UPDATE, ID_INDEX, TIME_CONV, THREAD_MAP, CPU_MAP,
+ * rounds, compression) are not delivered: they are in the info and the events.
  */
 typedef int (*recording_cb)(const struct record *record, void *ctx);
 

@@ -20,22 +20,6 @@ enum {
 #define MISSED_STORED   (1ull << 30)
 #define STAMP_HIGH_BITS (0xf8ull << 56) /* of a time stamp, whose event has only the lower ones */
 
-static u32 word_at(const u8 *p)
-{
-	u32 v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
-
-static u64 long_at(const u8 *p)
-{
-	u64 v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
-
 struct walk {
 	const u8 *at, *end;
 	u64 time;
@@ -50,7 +34,7 @@ static s64 data_size(const struct walk *w, u32 type, u32 *ret_head)
 	if (left < *ret_head)
 		return -1;
 	/* the length in the next word includes that word */
-	n = type ? (s64)type * 4 : (s64)word_at(w->at + 4) - 4;
+	n = type ? (s64)type * 4 : (s64)load_u32(w->at + 4) - 4;
 	if (n < 0 || n > left - *ret_head)
 		return -1;
 	return n;
@@ -62,7 +46,7 @@ static bool extend_time(struct walk *w, u32 type, u64 delta)
 
 	if (w->end - w->at < 8)
 		return false;
-	value = delta | (u64)word_at(w->at + 4) << DELTA_BITS;
+	value = delta | (u64)load_u32(w->at + 4) << DELTA_BITS;
 	if (type == TYPE_TIME_EXTEND)
 		w->time += value;
 	else
@@ -73,7 +57,7 @@ static bool extend_time(struct walk *w, u32 type, u64 delta)
 
 static int step(struct walk *w, ringpage_fn fn, void *ctx)
 {
-	u32 word = word_at(w->at), type = word & ((1u << TYPE_BITS) - 1), head;
+	u32 word = load_u32(w->at), type = word & ((1u << TYPE_BITS) - 1), head;
 	u64 delta = word >> TYPE_BITS;
 	s64 n;
 	int r;
@@ -81,8 +65,8 @@ static int step(struct walk *w, ringpage_fn fn, void *ctx)
 	if (type == TYPE_TIME_EXTEND || type == TYPE_TIME_STAMP)
 		return extend_time(w, type, delta) ? 0 : -EBADMSG;
 	if (type == TYPE_PADDING) {
-		/* without a time: nothing follows. Else it is a discarded event. */
-		n = delta && w->end - w->at >= 8 ? (s64)word_at(w->at + 4) : 0;
+		/* without a time: nothing follows. Otherwise it is a discarded event. */
+		n = delta && w->end - w->at >= 8 ? (s64)load_u32(w->at + 4) : 0;
 		w->time += delta;
 		w->at = n < 4 || n > w->end - w->at - 4 ? w->end : w->at + 4 + ((n + 3) & ~3ll);
 		return 0;
@@ -103,7 +87,7 @@ static u64 missed_before(const u8 *page, size_t n, u64 commit)
 	if (!(commit & MISSED_EVENTS))
 		return 0;
 	if ((commit & MISSED_STORED) && RINGPAGE_HEAD + used + 8 <= n)
-		return long_at(page + RINGPAGE_HEAD + used);
+		return load_u64(page + RINGPAGE_HEAD + used);
 	return 1;
 }
 
@@ -117,12 +101,12 @@ int ringpage_walk(const void *page, size_t n, ringpage_fn fn, void *ctx, u64 *re
 	*ret_missed = 0;
 	if (n < RINGPAGE_HEAD)
 		return -EBADMSG;
-	commit = long_at(p + 8);
+	commit = load_u64(p + 8);
 	*ret_missed = missed_before(p, n, commit);
 	if ((commit & COMMIT_MASK) > n - RINGPAGE_HEAD)
 		return -EBADMSG;
 	w = (struct walk){ p + RINGPAGE_HEAD, p + RINGPAGE_HEAD + (commit & COMMIT_MASK),
-			   long_at(p) };
+			   load_u64(p) };
 	while (r == 0 && w.end - w.at >= 4)
 		r = step(&w, fn, ctx);
 	return r;
@@ -130,5 +114,5 @@ int ringpage_walk(const void *page, size_t n, ringpage_fn fn, void *ctx, u64 *re
 
 u64 ringpage_time(const void *page, size_t n)
 {
-	return n < RINGPAGE_HEAD ? 0 : long_at(page);
+	return n < RINGPAGE_HEAD ? 0 : load_u64(page);
 }

@@ -94,7 +94,7 @@ static size_t lane_start(const struct stream *s, const struct lane *l, const str
 	return (size_t)(s->offset - (uintptr_t)c->data) % PAGE / 8 * 8;
 }
 
-/* Makes room so that @need bytes can lie in one piece from the next record on. */
+/* Makes room so that @need bytes can be in one piece from the next record on. */
 static void lane_room(struct stream *s, struct lane *l, size_t need)
 {
 	size_t left = lane_left(l), start;

@@ -15,7 +15,7 @@ struct lane {
 	size_t pos; /* of the next record in chunk->data */
 };
 
-/* A record where it lies: 8-byte aligned, header in our byte order, body as in the file. */
+/* A record where it is: 8-byte aligned, header in our byte order, body as in the file. */
 struct raw {
 	struct perf_event_header *header;
 	struct chunk *chunk; /* take a reference to keep the record beyond the next call */
@@ -31,7 +31,7 @@ struct stream {
 	struct chunk_pool pool;
 	struct lane file;  /* records of the file */
 	struct lane plain; /* records from inside COMPRESSED records */
-	struct lane side;  /* aligned copies of records that lie at odd places */
+	struct lane side;  /* aligned copies of records that are at odd places */
 	struct hold hold;  /* of the source, where records are used in the file itself */
 	struct unzstd *unzstd;
 	const u8 *packed; /* compressed bytes not yet given to zstd; in the file lane */
@@ -70,7 +70,7 @@ static inline void stream_pass(struct stream *s, struct lane *l, size_t n)
 }
 
 /*
- * The bytes from the next record on where they lie in the file, if records can be cut there and the
+ * The bytes from the next record on where they are in the file, if records can be cut there and the
  * file can be held still; lanes are after then. stream_let_go() goes on @n bytes after.
  */
 bool stream_hold(struct stream *s, const u8 **ret_at, const u8 **ret_end);

@@ -83,7 +83,7 @@ static int open_section(struct reader *r, u64 at, struct section *s)
 	const void *body;
 
 	if (at > (u64)(r->end - r->start))
-		return err_set(r->err, EBADMSG, "a section lies beyond the end of the trace");
+		return err_set(r->err, EBADMSG, "a section is beyond the end of the trace");
 	(void)bytes_take(&b, at);
 	s->id = bytes_u16(&b);
 	s->flags = bytes_u16(&b);

@@ -232,6 +232,8 @@ bool recording_absorb(struct recording *r, const struct raw *raw)
 
 	if (type == RECORD_ID_INDEX || type == RECORD_FINISHED_INIT)
 		return true;
+	if (type == RECORD_HEADER_EVENT_TYPE && (raw->header->misc & FORMAT_PIECE_ALONE))
+		return false;
 	if (type >= RECORD_TYPE_END || (!takers[type] && type != RECORD_HEADER_TRACING_DATA))
 		return false;
 	if (!known) {

@@ -195,6 +195,22 @@ int record_cgroup(const struct record *r, struct record_cgroup *ret)
 	return 0;
 }
 
+int record_piece(const struct record *r, struct record_piece *ret)
+{
+	struct record_piece p = { 0 };
+	struct bytes b = body(r);
+	u64 magic = bytes_u64(&b);
+
+	p.feature = bytes_u32(&b);
+	bytes_take(&b, 2 * sizeof(u32)); /* total, offset */
+	p.size = bytes_u32(&b);
+	p.data = bytes_take(&b, p.size);
+	if (b.bad || magic != FORMAT_PIECE_MAGIC)
+		return -EBADMSG;
+	*ret = p;
+	return 0;
+}
+
 int record_switch(const struct record *r, struct record_switch *ret)
 {
 	struct record_switch s = {

@@ -31,7 +31,7 @@ struct wait_record {
 	u32 link;     /* WAKER: 0; CHAIN: which link */
 	u32 kind;     /* enum offcpu_waker of that link */
 	u32 is_sleep; /* CHAIN: the stack is that in which the waker of the link before had slept */
-	u32 pid, tid; /* RUNQ: who ran before it on that CPU; else of the sample */
+	u32 pid, tid; /* RUNQ: who ran before it on that CPU; otherwise of the sample */
 	char comm[OFFCPU_COMM]; /* likewise */
 	u32 pad;
 } PACKED;

@@ -36,7 +36,7 @@ struct recording_writer;
 #define WRITER_OWN_ID (1ull << 48)
 
 struct writer_options {
-	const char *path; /* made anew (an existing file is truncated); "-" is stdout */
+	const char *path; /* made again (an existing file is truncated); "-" is stdout */
 	int fd;           /* used instead when path is NULL; stays the caller's */
 	bool pipe;        /* pipe mode even though it is a file; always so for what cannot seek */
 	int compress;     /* zstd level, 0: not compressed */
@@ -80,6 +80,8 @@ int recording_writer_start(struct recording_writer *w, struct err *e);
 /* One or more whole records, 8-byte aligned as the kernel makes them. */
 int recording_writer_add(struct recording_writer *w, const void *records, size_t size,
 			 struct err *e);
+/* A part of a feature that stands for itself, as a record: for what grows with time. */
+int recording_writer_piece(struct buf *out, u32 feature, const void *data, size_t size);
 /* After every sweep of all rings: no later record has a time before the previous sweep's end. */
 int recording_writer_round(struct recording_writer *w, struct err *e);
 /* What is buffered goes to the file now. Happens by itself every 256 KB. */

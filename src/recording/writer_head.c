@@ -194,6 +194,27 @@ void writer_build_pieces(const struct written_feature *f, struct buf *out)
 	} while (at < total);
 }
 
+int recording_writer_piece(struct buf *out, u32 feature, const void *data, size_t size)
+{
+	struct format_piece p = {
+		.type = RECORD_HEADER_EVENT_TYPE,
+		.misc = FORMAT_PIECE_ALONE,
+		.magic = FORMAT_PIECE_MAGIC,
+		.feature = feature,
+		.total = UINT32_MAX, /* nobody waits for more */
+		.len = (u32)size,
+	};
+	size_t padded = ALIGN_UP(size, (size_t)8);
+
+	if (size > FORMAT_PIECE_MOST)
+		return -E2BIG;
+	p.size = (u16)(sizeof(p) + padded);
+	buf_add(out, &p, sizeof(p));
+	buf_add(out, data, size);
+	buf_fill(out, 0, padded - size);
+	return 0;
+}
+
 static void build_name(const struct written_event *ev, struct buf *out)
 {
 	size_t size = ALIGN_UP(strlen(ev->name) + 1, (size_t)8);

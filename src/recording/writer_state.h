@@ -63,7 +63,7 @@ struct recording_writer {
 
 /* writer.c */
 int writer_write(struct recording_writer *w, const void *data, size_t size, struct err *e);
-/* No more can be written: the file ends with what its header knows, and says why. */
+/* No more can be written: the file ends with what its header describes, and says why. */
 void writer_cut(struct recording_writer *w);
 struct buf *writer_feature_bytes(struct recording_writer *w, u32 feature);
 

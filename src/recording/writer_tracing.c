@@ -66,7 +66,7 @@ static bool search_system(const char *root, const char *system, struct point *p)
 	return found;
 }
 
-/* An event under another name: all tracepoints are asked for their id. */
+/* An event under another name: all tracepoints are requested their id. */
 static bool search_id(const char *root, struct point *p)
 {
 	char path[64];

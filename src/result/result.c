@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/buf.h"
+#include "result/hist.h"
 
 static const char *dup_text(struct result *r, const char *s)
 {
@@ -26,7 +27,7 @@ void result_init(struct result *r, const char *command)
 	r->command = arena_strdup(&r->arena, command ? command : "");
 }
 
-/* Sections lie in the arena; only their growing arrays do not. */
+/* Sections are in the arena; only their growing arrays are not. */
 static void release_section(struct section *s)
 {
 	switch (s->type) {
@@ -79,18 +80,6 @@ void result_note(struct result *r, enum note_level level, const char *hint, cons
 	n.text = dup_format(r, fmt, ap);
 	va_end(ap);
 	vec_push(&r->notes, n);
-}
-
-static u64 add_sat(u64 a, u64 b)
-{
-	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
-static u64 mul_sat(u64 a, u64 b)
-{
-	u64 product;
-
-	return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
 }
 
 void result_loss(struct result *r, const char *key, const char *text, u64 count)
@@ -155,7 +144,7 @@ static bool is_real(enum value_type t)
 	return t == VALUE_PERCENT || t == VALUE_NUMBER;
 }
 
-/* Cells that say nothing come last, whichever way the rest is sorted. */
+/* Empty cells come last, whichever way the rest is sorted. */
 static bool is_blank(const struct value *v)
 {
 	return !v->type || (is_real(v->type) && isnan(v->d));
@@ -215,136 +204,6 @@ bool table_sort(struct table *t, const char *key, bool reverse)
 		return true;
 	}
 	return false;
-}
-
-static struct histogram *add_hist(struct result *r, const char *name, const char *label,
-				  const char *unit, size_t n_buckets)
-{
-	struct histogram *h = arena_zalloc(&r->arena, sizeof(*h));
-
-	h->name = dup_text(r, name);
-	h->label = dup_text(r, label);
-	h->unit = dup_text(r, unit);
-	h->n_buckets = n_buckets;
-	h->buckets = arena_zalloc(&r->arena, n_buckets * sizeof(*h->buckets));
-	vec_push(&r->sections, (struct section){ .type = SECTION_HISTOGRAM, .histogram = h });
-	return h;
-}
-
-struct histogram *result_hist_log2(struct result *r, const char *name, const char *label,
-				   const char *unit)
-{
-	struct histogram *h = add_hist(r, name, label, unit, HIST_LOG2_BUCKETS);
-
-	h->kind = HIST_LOG2;
-	return h;
-}
-
-struct histogram *result_hist_linear(struct result *r, const char *name, const char *label,
-				     const char *unit, u64 min, u64 max, u64 step)
-{
-	struct histogram *h;
-	u64 n;
-
-	if (!step || max <= min)
-		return NULL;
-	n = (max - min - 1) / step + 1;
-	if (n > HIST_LINEAR_MOST)
-		return NULL;
-	h = add_hist(r, name, label, unit, n);
-	h->kind = HIST_LINEAR;
-	h->min = min;
-	h->step = step;
-	return h;
-}
-
-struct histogram *result_hist_fine(struct result *r, const char *name, const char *label,
-				   const char *unit, u32 bits)
-{
-	struct histogram *h;
-
-	bits = MIN(bits, (u32)HIST_BITS_MOST);
-	h = add_hist(r, name, label, unit, (size_t)HIST_LOG2_BUCKETS << bits);
-	h->kind = HIST_FINE;
-	h->bits = bits;
-	h->value_type = VALUE_COUNT;
-	return h;
-}
-
-static size_t fine_bucket(u32 bits, u64 value)
-{
-	u32 log;
-
-	if (value < 1ull << bits)
-		return (size_t)value;
-	log = 63 - (u32)__builtin_clzll(value);
-	return ((size_t)(log - bits + 1) << bits) +
-	       (size_t)(value >> (log - bits) & ((1ull << bits) - 1));
-}
-
-static void fine_range(u32 bits, size_t i, u64 *ret_first, u64 *ret_last)
-{
-	u64 base = i >> bits;
-
-	if (base)
-		base--;
-	*ret_first = i < 1ull << bits ? i : ((1ull << bits) + (i & ((1ull << bits) - 1))) << base;
-	*ret_last = *ret_first + (1ull << base) - 1;
-}
-
-u64 hist_percentile(const struct histogram *h, double share)
-{
-	double rank = share * (double)h->count, before = (double)h->under;
-	u64 first = 0, last = 0;
-	size_t i = 0;
-
-	if (!h->count || rank <= before)
-		return 0;
-	while (i + 1 < h->n_buckets && before + (double)h->buckets[i] < rank)
-		before += (double)h->buckets[i++];
-	hist_range(h, i, &first, &last);
-	if (!h->buckets[i] || rank - before > (double)h->buckets[i])
-		return last;
-	return first +
-	       (u64)((double)(last - first) * (rank - before) / (double)h->buckets[i] + 0.5);
-}
-
-static u64 *bucket_of(struct histogram *h, u64 value)
-{
-	u64 i;
-
-	if (h->kind == HIST_LOG2)
-		return &h->buckets[value ? 64 - __builtin_clzll(value) : 0];
-	if (h->kind == HIST_FINE)
-		return &h->buckets[fine_bucket(h->bits, value)];
-	if (value < h->min)
-		return &h->under;
-	i = (value - h->min) / h->step;
-	return i < h->n_buckets ? &h->buckets[i] : &h->over;
-}
-
-void hist_add(struct histogram *h, u64 value, u64 count)
-{
-	u64 *bucket = bucket_of(h, value);
-
-	*bucket = add_sat(*bucket, count);
-	h->count = add_sat(h->count, count);
-	h->total = add_sat(h->total, mul_sat(value, count));
-}
-
-void hist_range(const struct histogram *h, size_t i, u64 *ret_first, u64 *ret_last)
-{
-	if (h->kind == HIST_LOG2) {
-		*ret_first = i ? 1ull << (i - 1) : 0;
-		*ret_last = i ? *ret_first * 2 - 1 : 0;
-		return;
-	}
-	if (h->kind == HIST_FINE) {
-		fine_range(h->bits, i, ret_first, ret_last);
-		return;
-	}
-	*ret_first = add_sat(h->min, mul_sat(i, h->step));
-	*ret_last = add_sat(*ret_first, h->step - 1);
 }
 
 const char *section_name(const struct section *s)

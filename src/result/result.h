@@ -28,7 +28,7 @@ enum value_type {
 	VALUE_INT,      /* u: a signed number, no thousands separator */
 };
 
-/* How a row, cell or line should look where colour is to be had. */
+/* How a row, cell or line should look where colour is available. */
 enum style {
 	STYLE_NONE,
 	STYLE_GOOD,
@@ -57,7 +57,7 @@ struct column {
 	u32 flags;
 };
 
-/* How a column looks to people, so that those of results that follow one another stand in line. */
+/* How a column looks to people, so that those of results that follow one another are in line. */
 struct column_look {
 	const char *group; /* a heading above those of neighbours of the same group; or NULL */
 	u8 width;          /* at least this wide */
@@ -69,9 +69,9 @@ enum {
 		1 << 0, /* takes the room that is left and is cut first (the rightmost text) */
 	COLUMN_HIDDEN = 1 << 1, /* machine output only */
 	COLUMN_LEFT = 1 << 2,   /* align left although it is a number */
-	COLUMN_SPARE = 1 << 3,  /* people can do without it where the line is short */
+	COLUMN_SPARE = 1 << 3,  /* omitted where the line is short */
 	COLUMN_WHOLE = 1 << 4,  /* people get percents without decimals, and nothing for zero */
-	COLUMN_UNCUT = 1 << 5,  /* never cut: people copy what stands in it */
+	COLUMN_UNCUT = 1 << 5,  /* never cut: people copy it */
 	COLUMN_WEIGHT = 1 << 7, /* a share of the whole: coloured by how much it is */
 	COLUMN_MAIN = 1 << 6,   /* with COLUMN_FILL: others are left out before much is cut of it */
 };
@@ -88,28 +88,6 @@ struct table {
 	size_t n_columns;
 	struct column_look *looks; /* one per column, or NULL */
 	VEC(struct row) rows;
-};
-
-/*
- * Histograms. LOG2: bucket i counts values in [2^(i-1), 2^i), bucket 0 counts 0. LINEAR: bucket i
- * counts [min + i*step, min + (i+1)*step); under and over hold the rest. FINE: as LOG2, but each
- * power of two is divided into 2^bits buckets; under holds negative values.
- */
-enum hist_kind { HIST_LOG2, HIST_LINEAR, HIST_FINE };
-enum { HIST_BITS_MOST = 5, HIST_LOG2_BUCKETS = 65, HIST_LINEAR_MOST = 4096 };
-
-struct histogram {
-	const char *name;  /* JSON key of the section */
-	const char *label; /* what this one is of ("disk = sda"), or NULL */
-	const char *unit;  /* "usecs": heading of the range column */
-	enum hist_kind kind;
-	u64 min, step;              /* linear only */
-	u32 bits;                   /* fine only */
-	enum value_type value_type; /* fine only: how people get the bounds */
-	u64 *buckets;
-	size_t n_buckets;
-	u64 under, over;
-	u64 count, total; /* of all values: average */
 };
 
 /* Lines of an outline: call trees and the like. Depth 0 is the root. */
@@ -129,6 +107,8 @@ struct tree {
 	bool outline;                /* each depth stands for itself: an only child indents, too */
 	VEC(struct tree_node) nodes; /* depth first */
 };
+
+struct histogram; /* result/hist.h */
 
 enum section_type { SECTION_TABLE, SECTION_HISTOGRAM, SECTION_TREE, SECTION_TEXT };
 
@@ -199,22 +179,7 @@ struct row *table_row(struct result *r, struct table *t);
  * column. */
 bool table_sort(struct table *t, const char *key, bool reverse);
 
-struct histogram *result_hist_log2(struct result *r, const char *name, const char *label,
-				   const char *unit);
-/* NULL when step is 0, max is not above min, or there would be more than HIST_LINEAR_MOST buckets.
- */
-struct histogram *result_hist_linear(struct result *r, const char *name, const char *label,
-				     const char *unit, u64 min, u64 max, u64 step);
-/* @bits is at most HIST_BITS_MOST. */
-struct histogram *result_hist_fine(struct result *r, const char *name, const char *label,
-				   const char *unit, u32 bits);
-/* The value below which @share (0 to 1) of all lie, as if those of a bucket were spread evenly. */
-u64 hist_percentile(const struct histogram *h, double share);
-void hist_add(struct histogram *h, u64 value, u64 count);
-/* Smallest and largest value that bucket @i counts; both are counted. */
-void hist_range(const struct histogram *h, size_t i, u64 *ret_first, u64 *ret_last);
-
-/* What its maker called it; NULL: nothing. */
+/* The label its creator gave; NULL: none. */
 const char *section_name(const struct section *s);
 
 struct tree *result_tree(struct result *r, const char *name, const char *title,

@@ -31,9 +31,10 @@ void code_rows_add(struct code_rows *c, u64 address, const struct unwind_rule *r
 /* The rule at an address; NULL: none, follow the frame pointer. */
 const struct unwind_rule *code_rows_find(const struct code_rows *c, u64 address);
 
-/* What code is called, from a moment on. */
+/* What code is called, from a moment on that is known to lie between two looks at it. */
 struct code_name {
-	u64 time; /* CLOCK_MONOTONIC */
+	u64 time; /* not before this it came to be, CLOCK_MONOTONIC */
+	u64 sure; /* and not after this */
 	u64 start;
 	u64 size;
 	u32 pid;

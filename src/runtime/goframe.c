@@ -30,7 +30,7 @@ static bool begins_with_any(const char *name, size_t n, const char *const *list,
 	return false;
 }
 
-/* The saved frame pointer lies below the return address, if there is room for it. */
+/* The saved frame pointer is below the return address, if there is room for it. */
 static struct unwind_rule rule_for(s64 depth)
 {
 	struct unwind_rule r = { .cfa = UNWIND_CFA_SP, .bx_off = UNWIND_BX_LOST };

@@ -80,6 +80,7 @@ static const struct wanted wanted[HOTSPOT_FIELDS] = {
 	[HOTSPOT_CODE_IMMUTABLE] = { "nmethod", "_immutable_data" },
 	[HOTSPOT_CODE_IMMUTABLE_SIZE] = { "nmethod", "_immutable_data_size" },
 	[HOTSPOT_CODE_SCOPES_OFFSET] = { "nmethod", "_scopes_data_offset" },
+	[HOTSPOT_CODE_COMPILATION] = { "nmethod", "_compile_id" },
 	[HOTSPOT_VERSION] = { "Abstract_VM_Version", "_vm_major_version" },
 };
 
@@ -211,11 +212,13 @@ static u64 type_size(const struct hotspot *h, const u64 *sym, const char *type)
 	return 0;
 }
 
-/* Names are a gift: a machine without one of these fields still has rules. */
+/* Names are optional: a JVM without one of these fields still has rules. */
 static void check_names(struct hotspot *h, const u64 *sym)
 {
 	struct hotspot_field *method = &h->field[HOTSPOT_CODE_METHOD];
 
+	if (h->field[HOTSPOT_CODE_COMPILATION].offset > BLOB_BYTES - 8)
+		h->field[HOTSPOT_CODE_COMPILATION].size = 0;
 	if (!method->size)
 		*method = h->field[HOTSPOT_COMPILED_METHOD];
 	h->pool_size = type_size(h, sym, "ConstantPool");
@@ -224,7 +227,7 @@ static void check_names(struct hotspot *h, const u64 *sym)
 		h->has_names &= h->field[i].size != 0;
 }
 
-/* The fields from @first on are known, and those of code lie in the bytes that are read of it. */
+/* The fields from @first on are known, and those of code are in the bytes that are read of it. */
 static bool has_fields(const struct hotspot *h, u32 first, u32 end)
 {
 	for (u32 i = first; i < end; i++) {
@@ -243,8 +246,8 @@ static void check_scopes(struct hotspot *h, const u64 *sym)
 
 	h->scopes_inside = has_fields(h, HOTSPOT_INSIDE, HOTSPOT_OUTSIDE);
 	if (!h->has_names || !has_fields(h, HOTSPOT_NAMES_END, HOTSPOT_INSIDE) ||
-	    (!h->scopes_inside && !has_fields(h, HOTSPOT_OUTSIDE, HOTSPOT_FIELDS)) || size < 8 ||
-	    size > 64 || h->field[HOTSPOT_PC_OFFSET].offset > size - 4 ||
+	    (!h->scopes_inside && !has_fields(h, HOTSPOT_OUTSIDE, HOTSPOT_OUTSIDE_END)) ||
+	    size < 8 || size > 64 || h->field[HOTSPOT_PC_OFFSET].offset > size - 4 ||
 	    h->field[HOTSPOT_PC_SCOPE].offset > size - 4)
 		return;
 	h->version = (u32)read_word(h, h->field[HOTSPOT_VERSION].offset);
@@ -460,7 +463,8 @@ struct blob {
 	u64 frame; /* bytes */
 	s64 complete;
 	u64 name;
-	u64 method; /* 0: names are not wanted, or cannot be had */
+	u64 method; /* 0: names are not wanted, or cannot be obtained */
+	u64 compilation;
 	struct hotspot_code scopes;
 };
 
@@ -514,8 +518,10 @@ static bool read_blob(const struct hotspot *h, const u8 *bytes, u64 address, u64
 		.complete = complete->size == 2 ? (s16)raw : (s32)raw,
 		.name = field_of(h, bytes, HOTSPOT_BLOB_NAME),
 	};
-	if (h->names && h->has_names)
+	if (h->names && h->has_names) {
 		ret->method = field_of(h, bytes, HOTSPOT_CODE_METHOD);
+		ret->compilation = field_of(h, bytes, HOTSPOT_CODE_COMPILATION);
+	}
 	if (h->field[HOTSPOT_BLOB_CODE].size)
 		ret->code = field_of(h, bytes, HOTSPOT_BLOB_CODE);
 	else
@@ -587,6 +593,7 @@ static void name_blob(struct hotspot *h, const struct blob *b)
 	code_names_add(h->names,
 		       &(struct code_name){ .pid = (u32)h->pid,
 					    .time = h->looked,
+					    .sure = clock_mono_ns(),
 					    .start = b->code,
 					    .size = b->address + b->size - b->code },
 		       buf_str(&name));
@@ -595,7 +602,7 @@ static void name_blob(struct hotspot *h, const struct blob *b)
 static void add_blob(struct hotspot *h, const struct blob *b)
 {
 	const u64 facts[] = {
-		b->size, b->code, b->frame, (u64)b->complete, b->name, b->method,
+		b->size, b->code, b->frame, (u64)b->complete, b->name, b->method, b->compilation,
 	};
 	u64 identity = hash_bytes(facts, sizeof(facts)),
 	    at = map_get(&h->by_address, b->address, 0);
@@ -609,6 +616,7 @@ static void add_blob(struct hotspot *h, const struct blob *b)
 			code_rows_add(&h->code, r->address, &r->rule);
 		}
 	} else {
+		h->changed = true;
 		name_blob(h, b);
 		if (b->frame >= 16)
 			add_code(h, b);
@@ -717,8 +725,10 @@ int hotspot_refresh(struct hotspot *h, struct err *e)
 	u64 now = clock_mono_ns();
 
 	begin_anew(h);
+	h->changed = false;
 	for (int i = 0; i < n; i++)
 		walk_heap(h, &heaps[i]);
+	h->changed |= h->blobs.len != h->old_blobs.len;
 	h->looked = now;
 	return 0;
 }

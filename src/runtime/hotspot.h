@@ -64,7 +64,7 @@ enum hotspot_field_id {
 	HOTSPOT_PC_SCOPE,
 	HOTSPOT_VERSION, /* exists once */
 	HOTSPOT_CODE_POSITIONS,
-	HOTSPOT_INSIDE, /* up to java 22 all lies in the blob */
+	HOTSPOT_INSIDE, /* up to java 22 all is in the blob */
 	HOTSPOT_CODE_METADATA = HOTSPOT_INSIDE,
 	HOTSPOT_CODE_SCOPES,
 	HOTSPOT_CODE_DEPENDENCIES, /* follow the positions */
@@ -75,6 +75,8 @@ enum hotspot_field_id {
 	HOTSPOT_CODE_IMMUTABLE,
 	HOTSPOT_CODE_IMMUTABLE_SIZE,
 	HOTSPOT_CODE_SCOPES_OFFSET,
+	HOTSPOT_OUTSIDE_END,
+	HOTSPOT_CODE_COMPILATION = HOTSPOT_OUTSIDE_END, /* a number of its own for each */
 	HOTSPOT_FIELDS,
 };
 
@@ -95,6 +97,7 @@ struct hotspot {
 	bool scopes_inside;
 	u32 version; /* of java: 17 */
 	bool has_names;
+	bool changed;             /* the last walk found other code than the one before it */
 	u64 looked;               /* when the code was walked last, CLOCK_MONOTONIC */
 	struct code_names *names; /* what the code is called goes there, unless NULL */
 	struct code_rows code;

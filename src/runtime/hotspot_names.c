@@ -91,6 +91,7 @@ void hotspot_name_word(struct hotspot *h, u64 word)
 			       &(struct code_name){
 				       .pid = (u32)h->pid,
 				       .time = before ? h->methods_before : 0,
+				       .sure = before ? clock_mono_ns() : 0,
 				       .start = word & ~(u64)1,
 				       .size = UNWIND_METHOD_SIZE,
 			       },

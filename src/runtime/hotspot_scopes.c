@@ -8,6 +8,7 @@
  */
 #include "runtime/hotspot_scopes.h"
 
+#include "base/clock.h"
 #include "base/hash.h"
 
 enum {
@@ -108,6 +109,7 @@ static void end_range(struct naming *n)
 		code_names_add(n->h->names,
 			       &(struct code_name){ .pid = (u32)n->h->pid,
 						    .time = n->h->looked,
+						    .sure = clock_mono_ns(),
 						    .start = n->start,
 						    .size = n->end - n->start },
 			       buf_str(&n->name));

@@ -21,7 +21,7 @@ struct hotspot_code {
  */
 bool hotspot_name_scopes(struct hotspot *h, const struct hotspot_code *c);
 
-/* One number of a scope at bytes[*at]; false at the end, and for bytes that are none. */
+/* One number of a scope at bytes[*at]; false at the end, and for malformed bytes. */
 bool hotspot_read_number(const u8 *bytes, size_t n, size_t *at, bool no_zero, u32 *ret);
 
 #endif

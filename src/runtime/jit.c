@@ -7,8 +7,6 @@
 #include "base/parse.h"
 #include "host/procfs.h"
 
-#include <sys/stat.h>
-
 /* An unknown address makes a map be read again, but not more often than this. */
 #define JIT_REREAD_NS (100 * NSEC_PER_MSEC)
 /* ... nor so often that reading takes more than this part of the time. */
@@ -64,7 +62,12 @@ static int open_map(const struct jit *j, pid_t nspid, const char *root)
 
 static void forget(struct jit *j)
 {
-	perfmap_release(&j->map);
+	if (j->keep)
+		perfmap_compact(&j->map);
+	else
+		perfmap_release(&j->map);
+	j->kept = j->map.entries.len;
+	j->rewritten++;
 	j->consumed = 0;
 	memset(j->tail, 0, sizeof(j->tail));
 	/* The answers stay: ids and names that were handed out remain good. */
@@ -72,11 +75,13 @@ static void forget(struct jit *j)
 
 static void keep_tail(struct jit *j, const char *text, size_t n)
 {
-	if (n >= sizeof(j->tail))
-		memcpy(j->tail, text + n - sizeof(j->tail), sizeof(j->tail));
+	const size_t room = sizeof(j->tail), taken = MIN(n, room);
+
+	memmove(j->tail, j->tail + taken, room - taken);
+	memcpy(j->tail + room - taken, text + n - taken, taken);
 }
 
-/* A file that was written anew may have grown past where we were: what we read last is not there.
+/* A file that was written again may have grown past where we were: what we read last is not there.
  */
 static bool is_rewritten(const struct jit *j, int fd)
 {
@@ -96,6 +101,8 @@ static void read_new(struct jit *j, int fd, const struct stat *st)
 	_cleanup_buf_ struct buf b = BUF_INIT;
 	u64 size = (u64)st->st_size, at = j->consumed;
 
+	if (j->most)
+		size = MIN(size, MAX(j->most, at));
 	if (size - at > PERFMAP_MAX_BYTES) {
 		at = size - PERFMAP_MAX_BYTES; /* a cut first line is not understood, and goes */
 		j->map.full = true;
@@ -119,7 +126,7 @@ static void read_new(struct jit *j, int fd, const struct stat *st)
 	j->consumed = at;
 }
 
-static void jit_read(struct jit *j, pid_t nspid, const char *root)
+void jit_read(struct jit *j, pid_t nspid, const char *root)
 {
 	_cleanup_close_ int fd = open_map(j, nspid, root);
 	struct stat st;
@@ -142,6 +149,15 @@ static void jit_read(struct jit *j, pid_t nspid, const char *root)
 		read_new(j, fd, &st);
 	if (j->map.full)
 		j->why = "its perf map is too large: older code has no names";
+}
+
+int jit_stat(const struct jit *j, struct stat *ret)
+{
+	_cleanup_close_ int fd = open_map(j, 0, NULL);
+
+	if (fd < 0)
+		return fd;
+	return fstat(fd, ret) < 0 ? -errno : 0;
 }
 
 /* --- jitdumps ------------------------------------------------------------------------------ */
@@ -218,12 +234,24 @@ static bool find(struct jit *j, u64 address, u64 time_ns, struct jit_code *ret)
 	return ret->dumped || ret->mapped;
 }
 
+static void read_files(struct jit *j, pid_t nspid, const char *root, u64 now)
+{
+	const u64 begin = clock_mono_ns();
+	u64 took;
+
+	j->read_ns = begin;
+	if (j->open_dump)
+		dump_read(j);
+	if (!j->dump.entries.len)
+		jit_read(j, nspid, root);
+	took = clock_mono_ns() - begin;
+	j->next_read_ns = now + MAX(JIT_REREAD_NS, took * JIT_READ_SHARE);
+}
+
 bool jit_find(struct jit *j, pid_t nspid, const char *root, u64 address, u64 time_ns,
 	      struct jit_code *ret)
 {
 	const u64 now = time_ns ? time_ns : clock_mono_ns();
-	u64 begin, took;
-
 	const bool found = find(j, address, time_ns, ret);
 
 	/* the compiler appends to its dump: an answer from before this moment may be out of date */
@@ -232,18 +260,14 @@ bool jit_find(struct jit *j, pid_t nspid, const char *root, u64 address, u64 tim
 	/* an old answer from a dump may be of code that was replaced: it is checked at once */
 	if ((now < j->next_read_ns && !(found && j->open_dump)) || (j->offline && !root))
 		return found;
-	begin = j->read_ns = clock_mono_ns();
-	if (j->open_dump)
-		dump_read(j);
-	if (!j->dump.entries.len)
-		jit_read(j, nspid, root);
-	took = clock_mono_ns() - begin;
-	j->next_read_ns = now + MAX(JIT_REREAD_NS, took * JIT_READ_SHARE);
+	read_files(j, nspid, root, now);
 	return find(j, address, time_ns, ret);
 }
 
 u64 jit_changes(struct jit *j, u64 time_ns)
 {
+	if (!time_ns && j->open_dump && !j->offline && clock_mono_ns() >= j->next_read_ns)
+		read_files(j, 0, NULL, clock_mono_ns());
 	return jitdump_changes(&j->carried, time_ns) + jitdump_changes(&j->dump, time_ns);
 }
 

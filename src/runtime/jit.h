@@ -9,6 +9,7 @@
 #include "runtime/jitdump.h"
 #include "runtime/perfmap.h"
 
+#include <sys/stat.h>
 #include <sys/types.h>
 
 /*
@@ -25,6 +26,10 @@ struct jit {
 	struct jitdump carried; /* from the recording */
 	u64 ino;                /* of the file, to see it replaced */
 	u64 consumed;           /* bytes of it */
+	u64 most;               /* of them are read; 0: all */
+	bool keep;              /* what a map had that was written again: ... */
+	size_t kept;            /* that many entries */
+	u32 rewritten;          /* how often it was */
 	u8 tail[16];            /* the last bytes that were read, to see it rewritten */
 	u64 next_read_ns;
 	u64 read_ns;     /* of the last reading */
@@ -50,6 +55,9 @@ struct jit_code {
 	struct perfmap_entry *mapped;
 };
 
+/* Reads what is new in the perf map; its entries are appended to those of j->map. */
+void jit_read(struct jit *j, pid_t nspid, const char *root);
+int jit_stat(const struct jit *j, struct stat *ret);
 /*
  * A root of NULL is /proc/PID/root, a @nspid of 0 is read from /proc. An address that is not known
  * makes the files be read again, but not too often; @time_ns as for symbols_jit().
@@ -70,7 +78,7 @@ int jit_unwind_bytes(struct jit *j, u64 address, u64 time_ns, struct jit_unwind 
 		     struct buf *ret_bytes);
 /* Appends the instructions of the function at @address, at most @max bytes; -ENOENT: none. */
 int jit_code_bytes(struct jit *j, u64 address, u64 time_ns, size_t max, struct buf *ret);
-/* How often until @time_ns code took the place of other code. */
+/* How often until @time_ns code took the place of other code; 0: in all, as its dump is now. */
 u64 jit_changes(struct jit *j, u64 time_ns);
 
 #endif

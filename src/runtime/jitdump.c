@@ -151,6 +151,7 @@ static void on_load(const struct reader *r)
 	e = (struct jitdump_entry){ .start = load.code_addr,
 				    .size = load.code_size,
 				    .time = r->head.timestamp,
+				    .sure = r->head.timestamp,
 				    .index = load.code_index,
 				    .name = keep(d, name, n) };
 	if (load.code_size <= r->head.total_size)
@@ -181,6 +182,7 @@ static void on_move(const struct reader *r)
 	add_entry(d, &(struct jitdump_entry){ .start = move.new_code_addr,
 					      .size = move.code_size,
 					      .time = r->head.timestamp,
+					      .sure = r->head.timestamp,
 					      .index = move.code_index,
 					      .name = d->entries.items[known - 1].name });
 }
@@ -289,6 +291,7 @@ static bool take_header(struct reader *r, u64 size)
 	if (d->why)
 		return false;
 	d->pid = h.pid;
+	d->machine = (u16)h.elf_mach;
 	d->own_clock = h.flags & JITDUMP_OWN_CLOCK;
 	d->consumed = h.total_size;
 	return true;
@@ -380,7 +383,7 @@ static int compare_times(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Of each that overlaps one before it by address, when the later of the two came to be. */
+/* Of each that overlaps one before it by address, from when to when the later one came to be. */
 static void find_reused(struct jitdump *d)
 {
 	const struct jitdump_entry *farthest = NULL;
@@ -389,8 +392,10 @@ static void find_reused(struct jitdump *d)
 	for (size_t i = 0; i < d->entries.len; i++) {
 		const struct jitdump_entry *e = &d->entries.items[d->order[i]];
 
-		if (farthest && e->start < farthest->start + farthest->size)
+		if (farthest && e->start < farthest->start + farthest->size) {
 			vec_push(&d->reused, MAX(e->time, farthest->time));
+			vec_push(&d->reused, MAX(e->sure, farthest->sure));
+		}
 		if (!farthest || e->start + e->size >= farthest->start + farthest->size)
 			farthest = e;
 	}
@@ -439,16 +444,26 @@ struct search {
 	u32 best;  /* index + 1 of the latest that is not too late */
 	u32 after; /* index + 1 of the first that is */
 	u32 seen;
+	u64 since;       /* of jitdump_names(); else UINT64_MAX */
+	VEC(u32) during; /* indices of those that came after @since, up to @time */
 };
+
+/* Which of two was there later. */
+static bool is_later(const struct jitdump_entry *list, u32 a, u32 b)
+{
+	if (list[a].sure != list[b].sure)
+		return list[a].sure > list[b].sure;
+	return list[a].time != list[b].time ? list[a].time > list[b].time : a > b;
+}
 
 static void weigh(struct search *s, u32 index)
 {
 	const struct jitdump_entry *list = s->d->entries.items, *e = &list[index];
 
-	if (e->time <= s->time) {
-		const struct jitdump_entry *best = s->best ? &list[s->best - 1] : NULL;
-
-		if (!best || e->time > best->time || (e->time == best->time && index >= s->best))
+	if (e->time <= s->time && e->sure > s->since) {
+		vec_push(&s->during, index);
+	} else if (e->time <= s->time) {
+		if (!s->best || is_later(list, index, s->best - 1))
 			s->best = index + 1;
 	} else if (!s->after || e->time < list[s->after - 1].time) {
 		s->after = index + 1;
@@ -477,7 +492,8 @@ struct jitdump_entry *jitdump_find(struct jitdump *d, u64 address, u64 time)
 {
 	struct search s = { .d = d,
 			    .address = address,
-			    .time = time && !d->own_clock ? time : UINT64_MAX };
+			    .time = time && !d->own_clock ? time : UINT64_MAX,
+			    .since = UINT64_MAX };
 
 	if (!d->entries.len)
 		return NULL;
@@ -489,22 +505,68 @@ struct jitdump_entry *jitdump_find(struct jitdump *d, u64 address, u64 time)
 	return s.best ? &d->entries.items[s.best - 1] : NULL;
 }
 
-struct jitdump_entry *jitdump_before(struct jitdump *d, const struct jitdump_entry *e, u64 address,
-				     u64 since)
+/* Adds a name unless it is there; false: there is no room for it. */
+static bool add_name(u32 *names, size_t *n, u32 name)
 {
-	u64 until = e->time;
-
-	for (u32 i = 0; !d->own_clock && until > MAX(since, 1ull) && i < JITDUMP_MAX_OVERLAPS;
-	     i++) {
-		struct jitdump_entry *before = jitdump_find(d, address, until - 1);
-
-		if (!before || before->time >= until)
-			break;
-		if (before->name != e->name)
-			return before;
-		until = before->time;
+	for (size_t i = 0; i < *n; i++) {
+		if (names[i] == name)
+			return true;
 	}
-	return NULL;
+	if (*n == JITDUMP_NAMES_MOST) {
+		names[*n - 1] = 0;
+		return false;
+	}
+	names[(*n)++] = name;
+	return true;
+}
+
+static int compare_latest(const void *a, const void *b, void *list)
+{
+	return is_later(list, *(const u32 *)a, *(const u32 *)b) ? -1 : 1;
+}
+
+/*
+ * Code that came long after the moment that is asked about was not there: the dump's clock is not
+ * that of the samples. Its process may be in a time namespace.
+ */
+static bool is_other_clock(const struct search *s)
+{
+	return !s->during.len && !s->best && s->after &&
+	       s->d->entries.items[s->after - 1].time - s->time > NSEC_PER_SEC;
+}
+
+size_t jitdump_names(struct jitdump *d, u64 address, u64 since, u64 until,
+		     u32 ret[static JITDUMP_NAMES_MOST])
+{
+	struct search s = { .d = d, .address = address, .time = until, .since = since };
+	const struct jitdump_entry *list = d->entries.items;
+	size_t n = 0;
+	bool room = true;
+
+	if (d->own_clock) {
+		s.time = UINT64_MAX;
+		s.since = 0;
+	}
+	if (!d->entries.len)
+		return 0;
+	if (!d->sorted)
+		sort_entries(d);
+	search(&s, 0, d->sorted);
+	if (is_other_clock(&s)) {
+		s = (struct search){ .d = d, .address = address, .time = UINT64_MAX };
+		search(&s, 0, d->sorted);
+	}
+	if (s.during.len)
+		qsort_r(s.during.items, s.during.len, sizeof(u32), compare_latest,
+			d->entries.items);
+	for (size_t i = 0; i < s.during.len && room; i++)
+		room = add_name(ret, &n, list[s.during.items[i]].name);
+	if (s.best && room)
+		add_name(ret, &n, list[s.best - 1].name);
+	else if (!n && s.after)
+		add_name(ret, &n, list[s.after - 1].name);
+	vec_release(&s.during);
+	return n;
 }
 
 const struct jitdump_line *jitdump_line(const struct jitdump *d, const struct jitdump_entry *e,

@@ -20,12 +20,14 @@ enum {
 	JITDUMP_MAX_DEBUG = 16 << 20, /* bytes of one record about lines */
 	JITDUMP_MAX_UNWIND = 1 << 20, /* bytes of one function's unwind information */
 	JITDUMP_MAX_OVERLAPS = 4096,  /* checked in one search */
+	JITDUMP_NAMES_MOST = 4,       /* of one address in one span of time */
 };
 
 struct jitdump_entry {
 	u64 start;
 	u64 size;
-	u64 time;  /* when it came to be, on the writer's clock */
+	u64 time;  /* when it came to be, on the writer's clock: not before this ... */
+	u64 sure;  /* ... and not after this. The same, where the writer noted the moment */
 	u64 index; /* the writer's number of it */
 	u32 name;  /* string */
 	u32 line;  /* of lines, the first + 1; 0: none */
@@ -35,6 +37,7 @@ struct jitdump_entry {
 	u64 unwind_at;       /* in the file */
 	u64 code_at;         /* the bytes of the code, in the file; 0: they are not there */
 	u32 result;          /* for the user of the dump; 0 at first */
+	bool several;        /* its name is that of several functions: see jitdump_names() */
 };
 
 struct jitdump_line {
@@ -55,6 +58,7 @@ struct jitdump {
 	VEC(u64) reused; /* when code came to be where other code had been, in order */
 	u64 consumed;    /* bytes of the file */
 	u32 pid;         /* as the header has it */
+	u16 machine;     /* EM_*, likewise */
 	bool own_clock;  /* times are the processor's counter: they mean nothing to us */
 	bool full;       /* more was there than is kept */
 	const char *why; /* it can be read no further, or NULL */
@@ -82,17 +86,18 @@ u64 jitdump_changes(struct jitdump *d, u64 time);
 /* An entry that comes from elsewhere. Its name is copied. */
 void jitdump_add(struct jitdump *d, const struct jitdump_entry *e, const char *name, size_t n);
 /*
- * The code that was at @address at that time: the latest that was there by then, else the first
- * that came after (clocks differ a little). @time 0: the latest of all. NULL when there is none;
- * valid until the next update.
+ * The code that was at @address at that time: the latest that was there by then, otherwise the
+ * first that came after (clocks differ a little). @time 0: the latest of all. NULL when there is
+ * none; valid until the next update.
  */
 struct jitdump_entry *jitdump_find(struct jitdump *d, u64 address, u64 time);
 /*
- * A function of another name that was at @address before @e, and still there after @since; NULL:
- * none, as far as the dump's clock tells. Valid until the next update.
+ * The different names of all code that may have been at @address at some moment from @since to
+ * @until, the latest first; with more than JITDUMP_NAMES_MOST the last one is 0. Of a dump with a
+ * clock of its own it is all code that ever was there. Returns how many.
  */
-struct jitdump_entry *jitdump_before(struct jitdump *d, const struct jitdump_entry *e, u64 address,
-				     u64 since);
+size_t jitdump_names(struct jitdump *d, u64 address, u64 since, u64 until,
+		     u32 ret[static JITDUMP_NAMES_MOST]);
 /* The line at an address of @e, or NULL. */
 const struct jitdump_line *jitdump_line(const struct jitdump *d, const struct jitdump_entry *e,
 					u64 address);

@@ -53,8 +53,10 @@ size_t perfmap_add(struct perfmap *m, const char *text, size_t len)
 	return (size_t)(at - text);
 }
 
-static void rebuild(struct perfmap *m)
+void perfmap_update(struct perfmap *m)
 {
+	if (!m->stale)
+		return;
 	_cleanup_free_ struct span *spans = xmalloc(m->entries.len * sizeof(*spans));
 
 	for (size_t i = 0; i < m->entries.len; i++) {
@@ -74,10 +76,34 @@ struct perfmap_entry *perfmap_find(struct perfmap *m, u64 address)
 {
 	u32 id;
 
-	if (m->stale)
-		rebuild(m);
+	perfmap_update(m);
 	id = span_find(&m->spans, address);
 	return id == SPAN_NONE ? NULL : &m->entries.items[id];
+}
+
+void perfmap_compact(struct perfmap *m)
+{
+	struct perfmap ret = PERFMAP_INIT;
+
+	perfmap_update(m);
+	for (size_t i = 0; i + 1 < m->spans.len; i++) {
+		const u32 id = m->spans.ids[i];
+		const char *name;
+
+		if (id == SPAN_NONE)
+			continue;
+		name = perfmap_name(m, &m->entries.items[id]);
+		vec_push(&ret.entries, (struct perfmap_entry){
+					       .start = m->spans.starts[i],
+					       .size = m->spans.starts[i + 1] - m->spans.starts[i],
+					       .name = (u32)ret.names.len,
+					       .result = m->entries.items[id].result });
+		buf_add(&ret.names, name, strlen(name) + 1);
+	}
+	ret.stale = true;
+	perfmap_release(m);
+	*m = ret;
+	perfmap_update(m);
 }
 
 void perfmap_release(struct perfmap *m)

@@ -37,6 +37,10 @@ struct perfmap {
 /* Adds the whole lines of the text; returns how many bytes they were. */
 size_t perfmap_add(struct perfmap *m, const char *text, size_t len);
 void perfmap_release(struct perfmap *m);
+/* Makes @m->spans of all entries that came. */
+void perfmap_update(struct perfmap *m);
+/* Drops what later entries hide. */
+void perfmap_compact(struct perfmap *m);
 /* NULL when there is none. Valid until the next perfmap_add(). */
 struct perfmap_entry *perfmap_find(struct perfmap *m, u64 address);
 static inline const char *perfmap_name(const struct perfmap *m, const struct perfmap_entry *e)

@@ -24,7 +24,7 @@ struct python_objects {
 	u32 text_wide;  /* and of others */
 };
 
-/* What is read of an object at first; the offsets above lie within. */
+/* What is read of an object at first; the offsets above are within. */
 enum { PYTHON_CODE_BYTES = 256, PYTHON_TEXT_BYTES = 128 };
 
 struct python_build {

@@ -99,8 +99,8 @@ static u32 process_with_mark(const struct python_lives *l, u64 process, u32 prog
 }
 
 /*
- * The life that the process was forked in: its parent's, made up if that had no stack. 0: nobody is
- * known who ran this program.
+ * The life that the process was forked in: its parent's, made up if that had no stack. 0:
+ * no such process is known.
  */
 static u32 find_parent(struct python_lives *l, const struct python_whose *w)
 {

@@ -15,7 +15,7 @@ enum {
 	PYTHON_LIFE_STEPS = 8, /* from a life to those before it */
 };
 
-/* Whose a stack is, as the kernel reports. */
+/* The process of a stack, as the kernel reports it. */
 struct python_whose {
 	u32 pid;
 	u32 program;    /* the mark of its program */
@@ -44,7 +44,7 @@ struct python_lives {
 void python_lives_release(struct python_lives *l);
 void python_lives_forget(struct python_lives *l);
 
-/* The present life of a process; made on first sight. */
+/* The current life of a process; created when first seen. */
 u32 python_lives_of(struct python_lives *l, u32 pid);
 /*
  * That of a stack. A process without a life was forked by its parent, if that ran the same program,

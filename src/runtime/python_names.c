@@ -508,7 +508,7 @@ bool python_source_find(const struct python_source *s, u64 offset, const char **
 	return true;
 }
 
-/* The code objects are still those that the stack had, or nobody can say. */
+/* The code objects are still those that the stack had, or it cannot be known. */
 static bool is_same_code(const struct python_objects *o, const struct python_stack *from)
 {
 	u64 hash = 0, name;
@@ -541,7 +541,7 @@ bool python_names_replace(struct python_names *p, const struct python_build *b,
 		any = true;
 		to[i] = b ? address_of(&r, life, to[i]) : PYTHON_MAP_START + 1;
 	}
-	/* freed since, and others in their place: no name instead of a wrong one */
+	/* freed and replaced since: no name rather than a wrong one */
 	if (any && b && !is_same_code(&b->objects, from)) {
 		for (size_t i = 0; i < from->n; i++) {
 			if (!(from->words[i] & UNWIND_PYTHON_BIT))

@@ -6,7 +6,7 @@
 #include "base/parse.h"
 #include "host/bpf_sys.h"
 
-/* What the program and we both see: the question, and the answer as text. */
+/* Shared with the program: the question, and the answer as text. */
 struct ask_page {
 	u64 address;
 	char text[ASK_TEXT];
@@ -164,7 +164,7 @@ static bool is_bpf(const char *name)
 	       !ends_with(name, "_prog");
 }
 
-/* "0x12" and what stands after it. */
+/* "0x12" and what is after it. */
 static bool scan_hex(const char **p, char before, u64 *ret)
 {
 	const char *at = *p;

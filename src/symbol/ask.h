@@ -10,7 +10,7 @@
 
 enum {
 	ASK_TEXT = 1024, /* KSYM_NAME_LEN is 512, offset, size and module follow */
-	ASK_NAME = 64,   /* of a function that is asked for, with its NUL */
+	ASK_NAME = 64,   /* of a function requested, with its NUL */
 };
 
 struct ask_answer {

@@ -2,13 +2,15 @@
 /* The bytes of a module's file: what was mapped and run. */
 #include "symbol/store.h"
 
+#include <sys/stat.h>
+
 static void open_bytes(const struct symbols *s, struct module *m)
 {
 	struct elf elf = ELF_INIT;
 	struct module probe = *m;
 
 	m->bytes_tried = true;
-	if (!module_open_file(s, &probe, &elf))
+	if (!module_open_vdso(s, m, &elf) && !module_open_file(s, &probe, &elf))
 		return;
 	m->bytes = xmalloc(sizeof(*m->bytes));
 	*m->bytes = elf;
@@ -31,4 +33,14 @@ size_t symbols_bytes(struct symbols *s, u32 module, u64 file_offset, void *ret, 
 		return 0;
 	n = MIN(n, (size_t)(m->bytes->size - file_offset));
 	return elf_read(m->bytes, file_offset, ret, n) < 0 ? 0 : n;
+}
+
+u64 symbols_bytes_time(const struct symbols *s, u32 module)
+{
+	const struct module *m = store_module(s, module);
+	struct stat st;
+
+	if (!m || !m->bytes || m->bytes->fd < 0 || fstat(m->bytes->fd, &st) < 0)
+		return 0;
+	return (u64)st.st_mtime;
 }

@@ -323,7 +323,7 @@ int cache_write(const char *dir, const struct cache_key *key, const char *suffix
 	at = safedir_open(dir, NULL);
 	if (at < 0)
 		return at;
-	safedir_trim(at, len, CACHE_MAX_TOTAL, is_ours);
+	safedir_make_room(at, len, CACHE_MAX_TOTAL, is_ours);
 	return safedir_write(at, name.data, bytes, len);
 }
 

@@ -213,7 +213,7 @@ static void add_fde(struct frames *f, struct cursor *c, size_t back, size_t from
 	f->count++;
 }
 
-/* In a section, zeros may stand between the parts of its object files; else they end it. */
+/* In a section, zeros may stand between the parts of its object files; otherwise they end it. */
 static void walk(struct frames *f, bool section)
 {
 	struct cursor c;

@@ -207,11 +207,9 @@ void image_load(struct image *img, const struct elf *elf, const struct image_sou
 		(void)cache_store(img, src->cache_dir);
 }
 
-int image_load_vdso(struct image *img)
+int image_open_vdso(struct elf *ret)
 {
 	const void *base = (const void *)getauxval(AT_SYSINFO_EHDR); /* NOLINT */
-	const struct image_source src = { .path = "[vdso]", .no_debug_files = true };
-	_cleanup_elf_ struct elf elf = ELF_INIT;
 	const Elf64_Ehdr *h = base;
 	u64 end;
 
@@ -220,7 +218,17 @@ int image_load_vdso(struct image *img)
 	/* Its section headers come last and say how long it is: the kernel made it, so it is true.
 	 */
 	end = h->e_shoff + (u64)h->e_shnum * h->e_shentsize;
-	if (end > VDSO_MAX_BYTES || elf_open_mem(&elf, base, end, "[vdso]", NULL) < 0)
+	if (end > VDSO_MAX_BYTES || elf_open_mem(ret, base, end, "[vdso]", NULL) < 0)
+		return -ENOENT;
+	return 0;
+}
+
+int image_load_vdso(struct image *img)
+{
+	const struct image_source src = { .path = "[vdso]", .no_debug_files = true };
+	_cleanup_elf_ struct elf elf = ELF_INIT;
+
+	if (image_open_vdso(&elf) < 0)
 		return -ENOENT;
 	image_load(img, &elf, &src);
 	img->why = img->hint = NULL;

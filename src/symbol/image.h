@@ -81,6 +81,7 @@ bool image_has_debug_file(const struct elf *elf, const struct image_source *src)
 /* What there is to say about names that are not from a full symbol table. */
 void image_explain(bool any_named, const char **ret_why, const char **ret_hint);
 /* The vDSO of this process: all processes have the same. -ENOENT when there is none. */
+int image_open_vdso(struct elf *ret);
 int image_load_vdso(struct image *img);
 
 /*
@@ -101,14 +102,14 @@ struct cache_key {
 int cache_load(struct image *img, const char *dir, const struct cache_key *key, u64 fingerprint);
 /* For a file that is gone: the entry of its build id, if all that there are agree. */
 int cache_load_lost(struct image *img, const char *dir, const u8 *build_id, size_t build_id_len);
-/* Failing to write is no failure: there is just no cache. */
+/* Failing to write is not an error: there is just no cache. */
 int cache_store(const struct image *img, const char *dir);
 /* An entry that we wrote ourselves and that is no larger; its size is in *ret_size. */
 int cache_open(const char *dir, const struct cache_key *key, const char *suffix, u64 max_size,
 	       u64 *ret_size);
 int cache_write(const char *dir, const struct cache_key *key, const char *suffix, const void *bytes,
 		size_t len);
-/* For tests and fuzzing: takes over a mapping if all of it is sound, else leaves it alone. */
+/* For tests and fuzzing: takes over a mapping if all of it is sound, otherwise leaves it alone. */
 int cache_adopt(struct image *img, const void *map, size_t len, const u8 *build_id,
 		size_t build_id_len, u64 fingerprint);
 

@@ -2,7 +2,7 @@
 /*
  * The kernel's functions on disk: the kernel needs 50 ms to print /proc/kallsyms, which changes
  * within a boot only with its modules. What else comes and goes (BPF programs, trampolines) is not
- * kept: who does not find an address has to read the text.
+ * kept: for an address that is not found the text has to be read.
  */
 #ifndef SYMBOL_KALLSYMS_CACHE_H
 #define SYMBOL_KALLSYMS_CACHE_H
@@ -12,7 +12,7 @@
 
 /* -ENOENT when there is nothing for this boot and these modules. */
 int kallsyms_cache_load(struct kallsyms *k, const char *dir);
-/* Failing to write is no failure: there is just no cache. */
+/* Failing to write is not an error: there is just no cache. */
 void kallsyms_cache_store(const struct kallsyms *k, const char *dir);
 
 /* As bytes, and back; -EBADMSG, and nothing is written, when they are not sound. */

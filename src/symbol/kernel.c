@@ -270,7 +270,7 @@ static void choose_alias(struct ask *ask, struct ask_answer *a)
 	}
 }
 
-/* False: not to be had in this way. NULL: nothing is there. */
+/* False: not available in this way. NULL: nothing is there. */
 static bool from_ask(struct symbols *s, u64 address, const struct symbol **ret)
 {
 	struct kernel *k = &s->kernel;

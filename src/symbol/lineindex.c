@@ -207,7 +207,7 @@ bool lineindex_scope(struct lineindex *x, u32 number, struct line_scope *ret)
 	    !part_bytes(x, x->at.scope_page, (u64)x->head.scopes * sizeof(*ret),
 			index * sizeof(*ret), ret, sizeof(*ret)))
 		return false;
-	/* Callers come first, so there is no way round in circles. */
+	/* Callers come first, so there are no cycles. */
 	if (ret->caller > index)
 		x->broken = true;
 	return !x->broken;

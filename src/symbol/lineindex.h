@@ -6,7 +6,7 @@
  * The file: a head, the address at which each block begins, a sum for each page; then, from a page
  * boundary on, the pages: blocks of cells, one page each; scopes; strings (length and bytes). A
  * cell says what holds from its address up to that of the next. Numbers in cells are ULEB128, most
- * of them differences to the cell before; a block begins anew, so that it can be read alone.
+ * of them differences to the cell before; a block start again, so that it can be read alone.
  *
  * Pages are read, never mapped: a file that shrinks meanwhile is an error, not a signal. A page
  * that does not match its sum, and any number that leads out of the file, ends the use of all of
@@ -62,11 +62,11 @@ void lineindex_free(struct lineindex *x);
  */
 bool lineindex_find(struct lineindex *x, u64 vaddr, struct srcline_frame *ret, size_t max,
 		    size_t *ret_n);
-/* Appends a string. False: there is none. */
+/* Appends a string. False: none. */
 bool lineindex_str(struct lineindex *x, u32 ref, struct buf *ret);
 /* Pages or numbers were found that are not right: it tells no more. */
 bool lineindex_is_broken(const struct lineindex *x);
-/* Nothing is pending, or its maker asked for everything. */
+/* Nothing is pending, or everything was requested. */
 bool lineindex_is_whole(const struct lineindex *x);
 /* Compilation units of the file. */
 u32 lineindex_units(const struct lineindex *x);

@@ -5,9 +5,9 @@
 
 /*
  * Opening debug information costs more than all else in a report, and what one report asks for, the
- * next one does only in part. So who opens a file for the second time reads all of it: two to five
- * times what opening it takes. That needs memory six times the size of what is read; of more than
- * this, always only the units that are asked for are read.
+ * next one does only in part. So the second time that a file is opened, all of it is read: two to
+ * five times the cost of opening it. That needs memory six times the size of what is read; of more
+ * than this, always only the units requested are read.
  */
 enum { WHOLE_MOST = 32 << 20 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Modules: who is who, finding and opening their files, and the look-up itself. */
+/* Modules: identity, finding and opening their files, and the look-up itself. */
 #include "symbol/store.h"
 
 #include "base/io.h"
@@ -247,6 +247,17 @@ static struct image *image_of_file(struct symbols *s, struct module *m)
 	img = image_new();
 	image_load(img, &elf, &src);
 	return add_image(s, img);
+}
+
+bool module_open_vdso(const struct symbols *s, const struct module *m, struct elf *ret)
+{
+	if (!streq(m->key.path, "[vdso]") || image_open_vdso(ret) < 0)
+		return false;
+	if (m->key.build_id_len ? same_build_id(&m->key, ret->build_id, ret->build_id_len)
+				: !s->opts.offline)
+		return true;
+	elf_release(ret);
+	return false;
 }
 
 static struct image *image_of_vdso(struct symbols *s, struct module *m)

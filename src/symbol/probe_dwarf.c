@@ -77,8 +77,9 @@ void probe_dwarf_free(struct probe_dwarf *d)
 struct search {
 	const char *name;
 	const char *file;
-	Dwarf_Die found;
-	bool is_found, is_inline;
+	bool no_inline;
+	VEC(Dwarf_Die) found; /* functions, and places where they were inlined */
+	bool is_inline;
 	struct suggestion near;
 };
 
@@ -87,6 +88,16 @@ static bool ends_in_file(const char *path, const char *file)
 	size_t n = strlen(path), m = strlen(file);
 
 	return m <= n && streq(path + n - m, file) && (m == n || path[n - m - 1] == '/');
+}
+
+static int on_instance(Dwarf_Die *die, void *ctx)
+{
+	struct search *s = ctx;
+	Dwarf_Addr pc;
+
+	if (dwarf_entrypc(die, &pc) == 0)
+		vec_push(&s->found, *die);
+	return DWARF_CB_OK;
 }
 
 static int on_function(Dwarf_Die *die, void *ctx)
@@ -100,36 +111,36 @@ static int on_function(Dwarf_Die *die, void *ctx)
 	suggest_try(&s->near, name);
 	if (!streq(name, s->name) || (s->file && !(file && ends_in_file(file, s->file))))
 		return DWARF_CB_OK;
-	if (dwarf_entrypc(die, &pc) != 0) {
+	if (dwarf_entrypc(die, &pc) == 0) {
+		vec_push(&s->found, *die);
+	} else if (dwarf_func_inline(die)) {
 		s->is_inline = true;
-		return DWARF_CB_OK;
+		if (!s->no_inline)
+			(void)dwarf_func_inline_instances(die, on_instance, s);
 	}
-	s->found = *die;
-	s->is_found = true;
-	return DWARF_CB_ABORT;
+	return DWARF_CB_OK;
 }
 
-static int find_function(struct probe_dwarf *d, const struct probe_place *p, Dwarf_Die *ret,
-			 struct err *e)
+static int find_functions(struct probe_dwarf *d, const struct probe_place *p, struct search *s,
+			  struct err *e)
 {
-	struct search s = { .name = p->func, .file = p->file };
 	Dwarf_CU *cu = NULL;
 	Dwarf_Die die;
 
-	suggest_init(&s.near, p->func);
-	while (!s.is_found && dwarf_get_units(d->dwarf, cu, &cu, NULL, NULL, &die, NULL) == 0)
-		(void)dwarf_getfuncs(&die, on_function, &s, 0);
-	*ret = s.found;
-	if (s.is_found)
+	*s = (struct search){ .name = p->func, .file = p->file, .no_inline = p->no_inline };
+	suggest_init(&s->near, p->func);
+	while (dwarf_get_units(d->dwarf, cu, &cu, NULL, NULL, &die, NULL) == 0)
+		(void)dwarf_getfuncs(&die, on_function, s, 0);
+	if (s->found.len)
 		return 0;
 	err_set(e, ENOENT,
-		s.is_inline ? "function '%s' is inlined everywhere"
-			    : "no function '%s' in the debug information",
+		s->is_inline ? "function '%s' is inlined everywhere"
+			     : "no function '%s' in the debug information",
 		p->func);
-	if (s.is_inline)
+	if (s->is_inline)
 		err_hint(e, "probe a line of it: FILE:LINE; --line shows them");
-	else if (*s.near.best)
-		err_hint(e, "did you mean '%s'?", s.near.best);
+	else if (*s->near.best)
+		err_hint(e, "did you mean '%s'?", s->near.best);
 	return -ENOENT;
 }
 
@@ -182,20 +193,69 @@ static void each_row(Dwarf_Die *cu, const struct wanted *w, row_fn fn, void *ctx
 	}
 }
 
+struct spot {
+	u64 address;
+	Dwarf_Off scope; /* the function, or the place where it was inlined */
+};
+
 struct best {
 	u32 line;
-	u64 address; /* 0: none */
-	u32 near;    /* the nearest line with code, 0: none */
+	u32 near; /* the nearest line with code, 0: none */
+	probe_addresses rows;
 };
 
 static void take_best(void *ctx, u32 line, u64 address)
 {
 	struct best *b = ctx;
 
-	if (line == b->line && (!b->address || address < b->address))
-		b->address = address;
+	if (line == b->line)
+		vec_push(&b->rows, address);
 	if (!b->near || labs((long)line - (long)b->line) < labs((long)b->near - (long)b->line))
 		b->near = line;
+}
+
+static Dwarf_Off scope_at(struct probe_dwarf *d, u64 address)
+{
+	Dwarf_Die cu, *scopes = NULL;
+	Dwarf_Off offset = 0;
+	int n;
+
+	if (!probe_unit_at(d, address, &cu))
+		return 0;
+	n = dwarf_getscopes(&cu, address, &scopes);
+	for (int i = 0; i < n && !offset; i++)
+		if (dwarf_tag(&scopes[i]) == DW_TAG_subprogram ||
+		    dwarf_tag(&scopes[i]) == DW_TAG_inlined_subroutine)
+			offset = dwarf_dieoffset(&scopes[i]);
+	free(scopes);
+	return offset;
+}
+
+static int address_order(const void *a, const void *b)
+{
+	u64 x = *(const u64 *)a, y = *(const u64 *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* A line has code at many addresses of a function: the first of each. */
+static void first_of_each(struct probe_dwarf *d, probe_addresses *rows, probe_addresses *ret)
+{
+	VEC(struct spot) spots = { 0 };
+
+	vec_sort(rows, address_order);
+	vec_each(address, rows) {
+		Dwarf_Off scope = scope_at(d, *address);
+		bool known = false;
+
+		vec_each(spot, &spots)
+			known |= spot->scope == scope;
+		if (known)
+			continue;
+		vec_push(&spots, (struct spot){ *address, scope });
+		vec_push(ret, *address);
+	}
+	vec_release(&spots);
 }
 
 static void each_unit(struct probe_dwarf *d, const struct wanted *w, row_fn fn, void *ctx,
@@ -214,20 +274,22 @@ static void each_unit(struct probe_dwarf *d, const struct wanted *w, row_fn fn, 
 		each_row(&die, w, fn, ctx, ret_file);
 }
 
-static int line_address(struct probe_dwarf *d, struct wanted *w, u32 line, u32 zero, u64 *ret,
-			struct err *e)
+static void line_addresses(struct probe_dwarf *d, struct wanted *w, struct best *b,
+			   probe_addresses *ret)
 {
-	struct best b = { .line = line };
-
 	w->from = 0;
 	w->to = UINT32_MAX;
-	each_unit(d, w, take_best, &b, NULL);
-	*ret = b.address;
-	if (b.address)
-		return 0;
-	err_set(e, ENOENT, "no code was made from line %u", line - zero);
-	if (b.near)
-		err_hint(e, "the nearest line with code is %d", (int)b.near - (int)zero);
+	each_unit(d, w, take_best, b, NULL);
+	first_of_each(d, &b->rows, ret);
+	vec_release(&b->rows);
+	b->rows = (probe_addresses){ 0 };
+}
+
+static int no_line(const struct best *b, u32 zero, struct err *e)
+{
+	err_set(e, ENOENT, "no code was made from line %u", b->line - zero);
+	if (b->near)
+		err_hint(e, "the nearest line with code is %d", (int)b->near - (int)zero);
 	else
 		err_hint(e, "no line of that file has code here");
 	return -ENOENT;
@@ -275,29 +337,70 @@ static u64 after_frame_code(struct probe_dwarf *d, Dwarf_Die *func, u64 entry)
 	return a.second ? a.second : entry;
 }
 
+/* Where the function, or one of its lines, is in one of its copies. */
+static void copy_addresses(struct probe_dwarf *d, const struct probe_place *p, Dwarf_Die *copy,
+			   struct best *b, probe_addresses *ret)
+{
+	struct wanted w = { .file = dwarf_decl_file(copy), .func = copy };
+	Dwarf_Addr entry = 0;
+
+	if (p->has_line && p->line) {
+		line_addresses(d, &w, b, ret);
+		return;
+	}
+	if (dwarf_entrypc(copy, &entry) != 0)
+		return;
+	if (p->variables && dwarf_tag(copy) == DW_TAG_subprogram && has_frame_code(copy))
+		entry = after_frame_code(d, copy, entry);
+	vec_push(ret, entry);
+}
+
+static void sort_once(probe_addresses *l)
+{
+	size_t n = 0;
+
+	vec_sort(l, address_order);
+	for (size_t i = 0; i < l->len; i++)
+		if (!n || l->items[n - 1] != l->items[i])
+			l->items[n++] = l->items[i];
+	l->len = n;
+}
+
+int probe_dwarf_addresses(struct probe_dwarf *d, const struct probe_place *p, probe_addresses *ret,
+			  struct err *e)
+{
+	struct best b = { .line = p->line };
+	struct search s = { 0 };
+	int first = 0, r = 0;
+
+	if (!p->func) {
+		struct wanted w = { .file = p->file };
+
+		line_addresses(d, &w, &b, ret);
+		return ret->len ? 0 : no_line(&b, 0, e);
+	}
+	r = find_functions(d, p, &s, e);
+	vec_each(copy, &s.found) {
+		(void)dwarf_decl_line(copy, &first);
+		b.line = (u32)first + p->line;
+		copy_addresses(d, p, copy, &b, ret);
+	}
+	sort_once(ret);
+	if (r >= 0 && !ret->len)
+		r = no_line(&b, (u32)first, e);
+	vec_release(&s.found);
+	return r;
+}
+
 int probe_dwarf_address(struct probe_dwarf *d, const struct probe_place *p, u64 *ret, struct err *e)
 {
-	struct wanted w = { .file = p->file };
-	Dwarf_Addr entry = 0;
-	Dwarf_Die func;
-	int first = 0, r;
+	probe_addresses all = { 0 };
+	int r = probe_dwarf_addresses(d, p, &all, e);
 
-	if (!p->func)
-		return line_address(d, &w, p->line, 0, ret, e);
-	r = find_function(d, p, &func, e);
-	if (r < 0)
-		return r;
-	if (dwarf_entrypc(&func, &entry) != 0)
-		return err_set(e, ENOENT, "function '%s' has no address", p->func);
-	*ret = entry;
-	if (p->has_line && p->line) {
-		(void)dwarf_decl_line(&func, &first);
-		w.func = &func;
-		return line_address(d, &w, (u32)first + p->line, (u32)first, ret, e);
-	}
-	if (p->variables && has_frame_code(&func))
-		*ret = after_frame_code(d, &func, entry);
-	return 0;
+	if (r >= 0)
+		*ret = all.items[0];
+	vec_release(&all);
+	return r;
 }
 
 /* --- lists of lines ----------------------------------------------------------------------------
@@ -332,25 +435,27 @@ int probe_dwarf_lines(struct probe_dwarf *d, const struct probe_place *p, u32 to
 		      struct probe_lines *ret, struct err *e)
 {
 	struct wanted w = { .file = p->file, .from = p->line, .to = UINT32_MAX };
+	struct search s = { 0 };
 	Dwarf_Die func;
 	int first = 0;
 
 	*ret = (struct probe_lines){ 0 };
 	if (p->func) {
-		int r = find_function(d, p, &func, e);
+		int r = find_functions(d, p, &s, e);
 
 		if (r < 0)
 			return r;
+		func = s.found.items[0];
+		vec_release(&s.found);
 		(void)dwarf_decl_line(&func, &first);
 		ret->zero = (u32)first;
-		w = (struct wanted){ .func = &func,
+		w = (struct wanted){ .file = dwarf_decl_file(&func),
+				     .func = &func,
 				     .from = (u32)first + p->line,
 				     .to = UINT32_MAX };
 	}
 	if (to)
 		w.to = to + ret->zero;
-	else if (!p->func)
-		w.to = p->line + 10;
 	each_unit(d, &w, take_line, ret, &ret->file);
 	if (!ret->code.len)
 		return err_set(e, ENOENT, "no code was made from these lines");

@@ -19,19 +19,29 @@ struct probe_place {
 	u32 line;
 	bool has_line;
 	bool variables; /* they are wanted there: after the code that sets up the frame */
+	bool no_inline; /* not where the function was inlined: it has no return there */
 };
+
+typedef VEC(u64) probe_addresses;
 
 /* The debug information of @path or of its debug file. -ENODATA: there is none. */
 int probe_dwarf_new(struct probe_dwarf **ret, const char *path, struct err *e);
 void probe_dwarf_free(struct probe_dwarf *d);
-/* The link-time address. The error names the nearest line with code, or similar functions. */
+/*
+ * Link-time addresses: of each function of that name and of each place where it was inlined; of a
+ * line, the first in each of them. The error names the nearest line with code, or similar names.
+ */
+int probe_dwarf_addresses(struct probe_dwarf *d, const struct probe_place *p, probe_addresses *ret,
+			  struct err *e);
+/* The first of them. */
 int probe_dwarf_address(struct probe_dwarf *d, const struct probe_place *p, u64 *ret,
 			struct err *e);
 /* @expr: "var", "var->member", "var.member", "var[2]"; @type NULL: by its own. */
 int probe_dwarf_variable(struct probe_dwarf *d, u64 vaddr, const char *expr, const char *type,
 			 struct buf *ret, struct err *e);
 /* Variables that exist at the address; @known: they can be fetched there. */
-typedef void (*probe_variable_fn)(void *ctx, const char *type, const char *name, bool known);
+typedef void (*probe_variable_fn)(void *ctx, const char *type, const char *name, bool known,
+				  bool parameter);
 int probe_dwarf_variables(struct probe_dwarf *d, u64 vaddr, probe_variable_fn fn, void *ctx,
 			  struct err *e);
 

@@ -16,5 +16,8 @@ struct probe_dwarf {
 	Dwarf_CFI *cfi; /* of the file's .eh_frame, once needed */
 };
 
+/* Not every compiler writes a table of addresses: the units are asked. */
+bool probe_unit_at(struct probe_dwarf *d, u64 vaddr, Dwarf_Die *ret);
+
 #endif
 #endif

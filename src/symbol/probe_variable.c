@@ -254,8 +254,7 @@ static int add_value(struct place *p, Dwarf_Die *type, const char *want, struct 
 
 /* --- expressions ------------------------------------------------------------------------------ */
 
-/* Not every compiler writes a table of addresses: the units are asked. */
-static bool unit_at(struct probe_dwarf *d, u64 vaddr, Dwarf_Die *ret)
+bool probe_unit_at(struct probe_dwarf *d, u64 vaddr, Dwarf_Die *ret)
 {
 	Dwarf_CU *cu = NULL;
 
@@ -276,7 +275,7 @@ static bool find_variable(struct probe_dwarf *d, u64 vaddr, const char *name, st
 	int n, at = -1;
 
 	*ret = (struct variable){ 0 };
-	if (!unit_at(d, vaddr, &cu))
+	if (!probe_unit_at(d, vaddr, &cu))
 		return false;
 	n = dwarf_getscopes(&cu, vaddr, &scopes);
 	if (n > 0)
@@ -410,7 +409,8 @@ static void list_scope(struct probe_dwarf *d, Dwarf_Die *scope, Dwarf_Die *func,
 		if ((tag != DW_TAG_variable && tag != DW_TAG_formal_parameter) || !name)
 			continue;
 		add_type_name(&child, &type, 0);
-		fn(ctx, buf_str(&type), name, locate(d, func, &child, vaddr, &p));
+		fn(ctx, buf_str(&type), name, locate(d, func, &child, vaddr, &p),
+		   tag == DW_TAG_formal_parameter);
 		buf_release(&p.base);
 	} while (dwarf_siblingof(&child, &child) == 0);
 }
@@ -421,7 +421,7 @@ int probe_dwarf_variables(struct probe_dwarf *d, u64 vaddr, probe_variable_fn fn
 	Dwarf_Die cu, *scopes = NULL, *func = NULL;
 	int n;
 
-	if (!unit_at(d, vaddr, &cu))
+	if (!probe_unit_at(d, vaddr, &cu))
 		return err_set(e, ENODATA, "no debug information for that address");
 	n = dwarf_getscopes(&cu, vaddr, &scopes);
 	for (int i = 0; i < n; i++)

@@ -203,7 +203,7 @@ static void on_fork(struct procmaps *m, const struct fork_record *r)
 		return;
 	p = process_of(m, r->pid, &is_new);
 	/*
-	 * Its mappings may have been read already: they stand in the ring of another CPU. So what
+	 * Its mappings may have been read already: they are in the ring of another CPU. So what
 	 * an earlier process of this pid had must stay, too; pids are not used again soon.
 	 */
 	if (p)

@@ -62,11 +62,11 @@ void runtime_note_dump(struct symbols *s, const struct module_key *key)
 	jit_set_dump(&r->jit, open_dump, r->dump);
 }
 
-static u32 new_answer(struct symbols *s, struct runtime_names *r, u64 start, u64 size, u64 time,
-		      const char *raw)
+static u32 new_answer(struct symbols *s, struct runtime_names *r, u64 start, u64 size,
+		      const struct answer_time *when, const char *raw)
 {
 	const u32 name = intern_str(&s->names, raw);
-	const u64 key = hash_mix(hash_mix(start, name), time);
+	const u64 key = hash_mix(hash_mix(start, name), when->time);
 	const struct symbol *known = answers_find(&r->answers, key);
 
 	if (!known) {
@@ -78,9 +78,20 @@ static u32 new_answer(struct symbols *s, struct runtime_names *r, u64 start, u64
 							       store_shown_name(s, raw, "")) };
 
 		known = answers_add(&r->answers, key, &ret);
-		vec_push(&r->times, time);
+		vec_push(&r->times, *when);
+		s->several += when->several;
 	}
 	return known->id;
+}
+
+/* Times by another clock than ours mean nothing to others. */
+static struct answer_time when_of(const struct jit_code *c)
+{
+	if (c->strings->own_clock)
+		return (struct answer_time){ .several = c->dumped->several };
+	return (struct answer_time){ .time = c->dumped->time,
+				     .sure = c->dumped->sure,
+				     .several = c->dumped->several };
 }
 
 static const struct symbol *answer(struct symbols *s, struct runtime_names *r,
@@ -88,26 +99,44 @@ static const struct symbol *answer(struct symbols *s, struct runtime_names *r,
 {
 	u32 *result = c->dumped ? &c->dumped->result : &c->mapped->result;
 
-	if (!*result && c->dumped)
-		*result = new_answer(s, r, c->dumped->start, c->dumped->size, c->dumped->time,
+	if (!*result && c->dumped) {
+		const struct answer_time when = when_of(c);
+
+		*result = new_answer(s, r, c->dumped->start, c->dumped->size, &when,
 				     jitdump_str(c->strings, c->dumped->name));
-	else if (!*result)
-		*result = new_answer(s, r, c->mapped->start, c->mapped->size, 0,
+	} else if (!*result) {
+		*result = new_answer(s, r, c->mapped->start, c->mapped->size,
+				     &(struct answer_time){ 0 },
 				     perfmap_name(&r->jit.map, c->mapped));
+	}
 	return &r->answers.list.items[*result - 1];
 }
 
-/* Sums do not tell when: both functions of an address have their share in them. */
-static const struct symbol *answer_of_several(struct symbols *s, struct runtime_names *r,
-					      const struct jit_code *c,
-					      const struct jitdump_entry *before)
+/* "B or A": each of them has its share in what is asked about. */
+static void join_names(const struct jitdump *d, const u32 *names, size_t n, struct buf *ret)
 {
-	_cleanup_free_ char *name = xasprintf("%s or %s", jitdump_str(c->strings, c->dumped->name),
-					      jitdump_str(c->strings, before->name));
-	size_t known = r->answers.list.len;
-	u32 id = new_answer(s, r, c->dumped->start, c->dumped->size, c->dumped->time, name);
+	for (size_t i = 0; i < n; i++)
+		buf_addf(ret, "%s%s", i ? " or " : "",
+			 names[i] ? jitdump_str(d, names[i]) : "others");
+}
 
-	s->several += r->answers.list.len > known;
+/* The code that was there at that moment; of sums, which do not tell when, since we began. */
+static const struct symbol *answer_dumped(struct symbols *s, struct runtime_names *r,
+					  const struct jit_code *c, u64 address, u64 time_ns)
+{
+	_cleanup_buf_ struct buf name = BUF_INIT;
+	struct answer_time when = when_of(c);
+	const bool latest = !time_ns && s->opts.offline;
+	u32 names[JITDUMP_NAMES_MOST], id;
+	const size_t n = latest ? 1
+				: jitdump_names(c->strings, address, time_ns ? time_ns : s->began,
+						time_ns ? time_ns : UINT64_MAX, names);
+
+	if (n < 2)
+		return answer(s, r, c);
+	join_names(c->strings, names, n, &name);
+	when.several = true;
+	id = new_answer(s, r, c->dumped->start, c->dumped->size, &when, buf_str(&name));
 	return &r->answers.list.items[id - 1];
 }
 
@@ -120,14 +149,11 @@ bool symbols_jit(struct symbols *s, pid_t pid, pid_t nspid, const char *root, u6
 		 u64 time_ns, struct symbol *ret)
 {
 	struct runtime_names *r = runtime_names_of(s, pid);
-	const struct jitdump_entry *before = NULL;
 	struct jit_code c;
 
 	if (!r || !jit_find(&r->jit, nspid, root, address, time_ns, &c))
 		return false;
-	if (!time_ns && !s->opts.offline && c.dumped)
-		before = jitdump_before(c.strings, c.dumped, address, s->began);
-	*ret = before ? *answer_of_several(s, r, &c, before) : *answer(s, r, &c);
+	*ret = c.dumped ? *answer_dumped(s, r, &c, address, time_ns) : *answer(s, r, &c);
 	return true;
 }
 

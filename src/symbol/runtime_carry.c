@@ -3,16 +3,18 @@
  * Names of run-time code in a recording: the files that named it are gone with their
  * process, or on another machine.
  *
- * The blob: "FJIT", a byte 1 (version), then until the end of the bytes
- *	pid, time, start, size, name length, name
- * Numbers are ULEB128.
+ * The blob: "FJIT", a byte 2 (version), then until the end of the bytes
+ *	pid, time, start, size, flags, name length, name
+ * Numbers are ULEB128. Bit 0 of the flags: the name is that of several functions; the rest, for how
+ * long after @time it is not sure that the code was there already. Version 1 has no flags.
  */
 #include "symbol/carry.h"
 #include "runtime/code.h"
 #include "symbol/store.h"
 
 enum { CODE_MAX_BLOB = 512 << 20, CODE_MAGIC_LEN = 5 };
-#define CODE_MAGIC "FJIT\1"
+#define CODE_MAGIC   "FJIT\2"
+#define CODE_MAGIC_1 "FJIT\1"
 
 void symbols_code_pack(struct buf *ret, const struct symbol_code *c)
 {
@@ -22,6 +24,7 @@ void symbols_code_pack(struct buf *ret, const struct symbol_code *c)
 	carry_put(ret, c->time);
 	carry_put(ret, c->start);
 	carry_put(ret, c->size);
+	carry_put(ret, (c->sure > c->time ? c->sure - c->time : 0) << 1 | c->several);
 	carry_put_bytes(ret, c->name, strlen(c->name));
 }
 
@@ -30,9 +33,12 @@ void symbols_code_export(const struct symbols *s, struct buf *ret)
 	vec_each(r, &s->runtimes) {
 		for (size_t i = 0; i < (*r)->answers.list.len; i++) {
 			const struct symbol *sym = &(*r)->answers.list.items[i];
+			const struct answer_time *when = &(*r)->times.items[i];
 
 			symbols_code_pack(ret, &(struct symbol_code){ .pid = (*r)->jit.pid,
-								      .time = (*r)->times.items[i],
+								      .time = when->time,
+								      .sure = when->sure,
+								      .several = when->several,
 								      .start = sym->start,
 								      .size = sym->size,
 								      .name = sym->raw_name });
@@ -45,6 +51,7 @@ static void import_code(struct symbols *s, struct carry_blob *b)
 {
 	const pid_t pid = (pid_t)carry_get(b);
 	struct jitdump_entry e = { 0 };
+	u64 flags = 0;
 	const char *name;
 	struct runtime_names *r;
 	size_t n;
@@ -52,6 +59,10 @@ static void import_code(struct symbols *s, struct carry_blob *b)
 	e.time = carry_get(b);
 	e.start = carry_get(b);
 	e.size = carry_get(b);
+	if (b->bytes[CODE_MAGIC_LEN - 1] > 1)
+		flags = carry_get(b);
+	e.several = flags & 1;
+	e.sure = e.time + MIN(flags >> 1, UINT64_MAX - e.time);
 	name = carry_get_bytes(b, JITDUMP_MAX_NAME, &n);
 	r = s && !b->bad ? runtime_names_of(s, pid) : NULL;
 	if (r)
@@ -63,7 +74,8 @@ int symbols_code_import(struct symbols *s, const void *blob, size_t len, struct 
 	struct carry_blob b = { .bytes = blob, .len = len, .at = CODE_MAGIC_LEN };
 
 	if (len > CODE_MAX_BLOB || len < CODE_MAGIC_LEN ||
-	    memcmp(blob, CODE_MAGIC, CODE_MAGIC_LEN) != 0)
+	    (memcmp(blob, CODE_MAGIC, CODE_MAGIC_LEN) != 0 &&
+	     memcmp(blob, CODE_MAGIC_1, CODE_MAGIC_LEN) != 0))
 		return err_set(e, EBADMSG,
 			       "the names of run-time code in the recording have an unknown form");
 	while (b.at < b.len && !b.bad)
@@ -83,6 +95,7 @@ size_t symbols_code_take(struct symbols *s, const struct code_names *names, size
 	for (; from < names->list.len; from++) {
 		const struct code_name *c = &names->list.items[from];
 		const struct jitdump_entry e = { .time = c->time,
+						 .sure = MAX(c->time, c->sure),
 						 .start = c->start,
 						 .size = c->size };
 		const char *name = intern_get(&names->strings, c->name);

@@ -44,8 +44,8 @@ static bool is_debug_section(const char *name)
 }
 
 /*
- * Where variables are and the like: nobody here asks for it. libdw unpacks every section that it
- * knows when a file is opened, so to libdw these are not there.
+ * Locations of variables and the like are not needed here. libdw unpacks every section that it
+ * knows when a file is opened, so these are hidden from it.
  */
 static bool is_unused(const char *name)
 {
@@ -87,7 +87,7 @@ static u64 unpacked_size(const struct elf *elf, const struct elf_section *s)
 	return elf->is64 ? head.wide.ch_size : head.narrow.ch_size;
 }
 
-/* False if there is more than we read; else what is read is added to *@ret. */
+/* False if there is more than we read; otherwise what is read is added to *@ret. */
 static bool fits(const struct elf *elf, u64 *ret)
 {
 	u64 total = 0, unused = 0;

@@ -26,7 +26,8 @@ struct srcline;
 
 /* Strings are ids for srcline_str(), 0: not known. */
 struct srcline_frame {
-	u32 function; /* as the linker knows it where the compiler recorded it, else its plain name
+	u32 function; /* as the linker knows it where the compiler recorded it, otherwise its plain
+		       * name
 		       */
 	u32 file;
 	u32 line; /* of the instruction; in callers, of the inlined call */

@@ -216,7 +216,7 @@ int srcline_pack(struct srcline *s, u64 shift, struct lineindex *old,
 
 	if (s->no_alt)
 		return -ENODATA;
-	/* What was left out must not look as if it were not there. */
+	/* Omitted code must not look as if it did not exist. */
 	if (s->counts.full)
 		return -EFBIG;
 	r = pack_with(s, shift, old, o, ret);

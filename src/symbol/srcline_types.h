@@ -37,7 +37,7 @@ void srcline_type_name(struct srcline *s, u32 id, struct buf *out);
 /* Members of a struct, union or class, those of its bases as well. */
 void srcline_members(struct srcline *s, u32 id,
 		     void (*each)(void *ctx, const struct dtype_member *m), void *ctx);
-/* "struct x", "union x", "class x", "enum x" or the name of a typedef; 0: there is none. */
+/* "struct x", "union x", "class x", "enum x" or the name of a typedef; 0: none. */
 u32 srcline_find_type(struct srcline *s, const char *name);
 /* Parameters of the function that begins at a link-time address; false: it is not known. */
 bool srcline_params(struct srcline *s, u64 vaddr,

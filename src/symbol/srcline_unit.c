@@ -33,7 +33,7 @@ bool unit_add_ranges(struct srcline *s, Dwarf_Die *die, u32 id, u32 rank, span_l
 			s->counts.full = true;
 			break;
 		}
-		/* What is left out costs, too: a list can be named many times. */
+		/* Skipped entries cost time as well: a list can be referenced many times. */
 		s->spans++;
 		if (is_code(s, start, end))
 			vec_push(ret, (struct span){ start, end, id, rank });
@@ -151,7 +151,7 @@ struct walk {
 	struct srcline *s;
 	struct unit *u;
 	Dwarf_Files *files;
-	u32 *file_ids; /* string + 1 of each, once it was asked for */
+	u32 *file_ids; /* string + 1 of each, once it was requested */
 	size_t file_count;
 	const char *dir; /* where the compiler ran, or NULL */
 	span_list spans;
@@ -235,7 +235,7 @@ static bool visit(struct walk *w, Dwarf_Die *die, u32 *scope)
 	}
 }
 
-/* Files that lead backwards would lead round in circles. */
+/* Backward references would form cycles. */
 static bool is_ahead(struct walk *w, Dwarf_Die *die)
 {
 	const Dwarf_Off at = dwarf_dieoffset(die);

@@ -48,7 +48,7 @@ struct srcline {
 	int fd, alt_fd;
 	Elf *elf, *alt_elf;
 	Dwarf *dwarf, *alt;
-	u64 text_start, text_end; /* of the code; what lies outside was discarded by the linker */
+	u64 text_start, text_end; /* of the code; what is outside was discarded by the linker */
 	VEC(struct unit) units;
 	struct span_table unit_spans; /* ids are indexes into units */
 	struct intern strings;

@@ -64,6 +64,7 @@ void symbols_free(struct symbols *s)
 	map_release(&s->image_of_file);
 	map_release(&s->runtime_of_pid);
 	kernel_release(&s->kernel);
+	guest_release(&s->guest);
 	intern_release(&s->names);
 	intern_release(&s->identities);
 	buf_release(&s->scratch);

@@ -40,7 +40,7 @@ struct module {
 	const char *hint;
 	bool loaded;
 	struct elf
-		*bytes; /* the file, for symbols_bytes(); NULL: not asked for, or not to be had */
+		*bytes; /* the file, for symbols_bytes(); NULL: not asked for, or not available */
 	bool bytes_tried;
 	bool probed; /* module_has_more() looked, and found ... */
 	bool more;
@@ -79,12 +79,26 @@ struct kernel {
 	u64 named, nameless;
 };
 
+/* Of each answer: when its code came to be, as in struct jitdump_entry. */
+struct answer_time {
+	u64 time;
+	u64 sure;
+	bool several;
+};
+
 /* Run-time code of one process, and the answers from it. */
 struct runtime_names {
 	struct jit jit;
 	struct answers answers;
-	VEC(u64) times;          /* for each answer: when its code came to be */
+	VEC(struct answer_time) times;
 	struct dump_place *dump; /* NULL: it has no jitdump */
+};
+
+/* The kernel of a guest. */
+struct guest {
+	struct kallsyms table;
+	VEC(u32) modules; /* names */
+	struct span_table spans;
 };
 
 struct symbols {
@@ -97,6 +111,7 @@ struct symbols {
 	VEC(struct image *) images;
 	struct map image_of_file; /* identity -> index of image + 1 */
 	struct kernel kernel;
+	struct guest guest;
 	VEC(struct runtime_names *) runtimes;
 	u64 began;                 /* CLOCK_MONOTONIC */
 	u64 several;               /* addresses that were given the names of several functions */
@@ -122,15 +137,17 @@ struct module *store_module(const struct symbols *s, u32 id);
 void module_load(struct symbols *s, struct module *m);
 /*
  * For a module of which the recording brought all that its file tells: whether a full symbol table
- * or debug information can be had here. False is far cheaper than loading the file.
+ * or debug information can be obtained here. False is far cheaper than loading the file.
  */
 bool module_has_more(struct symbols *s, struct module *m);
-/* The file, if it is the recorded one; else why and hint are set. */
+/* The file, if it is the recorded one; otherwise why and hint are set. */
 bool module_open_file(const struct symbols *s, struct module *m, struct elf *ret);
+/* This process's vDSO, if @m is that. */
+bool module_open_vdso(const struct symbols *s, const struct module *m, struct elf *ret);
 
 void module_bytes_free(struct module *m);
 
-/* False: not known. Else *ret_n answers, perhaps none. */
+/* False: not known. Otherwise *ret_n answers, perhaps none. */
 bool known_lines_find(const struct symbols *s, const struct known_lines *k, u64 offset,
 		      struct source_frame *ret, size_t max, size_t *ret_n);
 void known_lines_add(struct symbols *s, struct known_lines *k, u64 offset,
@@ -154,6 +171,7 @@ void lines_cache_save(const struct symbols *s, struct image *img);
 void lines_info(const struct image_lines *l, struct module_info *ret);
 
 void kernel_release(struct kernel *k);
+void guest_release(struct guest *g);
 void runtime_names_free(struct runtime_names *r);
 /* Made on first sight; NULL when there are too many. */
 struct runtime_names *runtime_names_of(struct symbols *s, pid_t pid);

@@ -3,7 +3,7 @@
  * Names for addresses: of files (ELF), of the kernel, of code made at run time.
  *
  * One struct symbols holds what a command needs and owns every string it hands out: names stay
- * valid until symbols_free(). Nothing is read before it is asked for. Not thread-safe: one
+ * valid until symbols_free(). Nothing is read before it is requested. Not thread-safe: one
  * thread at a time.
  *
  * A return address points after its call, perhaps into the next function: look up address - 1
@@ -14,6 +14,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "elf/module_key.h"
 #include "runtime/jit.h"
 
 #include <sys/types.h>
@@ -32,8 +33,8 @@ struct symbols_opts {
 	bool offline;        /* the recording of another machine: read neither the kernel's names
 				nor files whose build id was not recorded */
 	bool keep_lines;     /* what symbols_lines() finds is kept for symbols_lines_export() */
-	bool ask_kernel;     /* kernel addresses are of this boot and few: the kernel is asked
-				for each instead of reading all of /proc/kallsyms */
+	bool ask_kernel;     /* kernel addresses are of this boot and few: the kernel is
+				requested each instead of reading all of /proc/kallsyms */
 };
 
 /* @opts may be NULL. */
@@ -59,20 +60,6 @@ struct symbol {
 	u32 id;               /* from 1; the same function of the same module: the same id */
 };
 
-/*
- * One file as somebody mapped it, as it was recorded. What is not known stays 0. With a pid the
- * file is looked for through that process first: right for containers and deleted files.
- */
-struct module_key {
-	const char *path;
-	const u8 *build_id;
-	size_t build_id_len;
-	u32 maj, min;
-	u64 ino, ino_gen;
-	pid_t pid;
-	u64 map_start, map_end;
-};
-
 /* The longest build id that is kept; longer ones are cut. */
 enum { MODULE_BUILD_ID_MAX = 64 };
 
@@ -93,6 +80,8 @@ bool symbols_vaddr(struct symbols *s, u32 module, u64 file_offset, u64 *ret);
  * Up to @n bytes of the module's file, if that is the recorded one; how many, 0: it cannot be read.
  */
 size_t symbols_bytes(struct symbols *s, u32 module, u64 file_offset, void *ret, size_t n);
+/* When the file whose bytes were read was written, in seconds since 1970; 0: not known. */
+u64 symbols_bytes_time(const struct symbols *s, u32 module);
 
 /* A place in the source. Strings belong to the store. */
 struct source_frame {
@@ -114,7 +103,7 @@ enum { SOURCE_MAX_FRAMES = 64 };
 size_t symbols_lines(struct symbols *s, u32 module, u64 file_offset, struct source_frame *ret,
 		     size_t max);
 /*
- * Whether there are lines of a module whose names were asked for, and how many bytes of debug
+ * Whether there are lines of a module whose names were requested, and how many bytes of debug
  * information the first look-up opens; 0: none, all lines are in the index on disk.
  */
 bool symbols_lines_cost(struct symbols *s, u32 module, u64 *ret_bytes);
@@ -179,6 +168,14 @@ u64 symbols_kernel_nameless(const struct symbols *s);
 const char *symbols_kernel_why(const struct symbols *s, const char **ret_hint);
 
 /*
+ * Copies of a guest's /proc/kallsyms and /proc/modules name the code of its kernel; each may be
+ * NULL. All guests of a recording are taken for that one, as perf does.
+ */
+int symbols_guest_open(struct symbols *s, const char *kallsyms, const char *modules, struct err *e);
+/* The guest's function at an address; *ret_module is "[guest.kernel]" or "[guest.ext4]". */
+bool symbols_guest(struct symbols *s, u64 address, struct symbol *ret, const char **ret_module);
+
+/*
  * Code made at run time, by the perf map that its process writes: ROOT/tmp/perf-NSPID.map. A root
  * of NULL is /proc/PID/root, a nspid of 0 is asked from /proc. @time_ns (CLOCK_MONOTONIC) limits
  * how often a map is read again for an address that it does not know; 0 is now.
@@ -190,8 +187,9 @@ bool symbols_jit(struct symbols *s, pid_t pid, pid_t nspid, const char *root, u6
  * found by their mapping: symbols_module() of a file called jit-PID.dump, with a pid.
  */
 /*
- * Asked with a time of 0, symbols_jit() answers for all the time since symbols_new(): an address at
- * which several functions were meanwhile has the name "B or A". How many such there were.
+ * An address at which several functions may have been has the name "B or A": at a moment of which
+ * it is not known whether B was there already, and asked with a time of 0, at any moment since
+ * symbols_new(). How many such there were.
  */
 u64 symbols_several(const struct symbols *s);
 /*
@@ -227,10 +225,12 @@ int symbols_import(struct symbols *s, const void *blob, size_t len, struct err *
 /* Code made at run time, as a recording carries it. */
 struct symbol_code {
 	pid_t pid;
-	u64 time; /* since when it is there, CLOCK_MONOTONIC; 0: always */
+	u64 time; /* not before this it came to be, CLOCK_MONOTONIC; 0: always */
 	u64 start;
 	u64 size;
 	const char *name;
+	u64 sure; /* and not after this; below @time: at @time */
+	bool several;
 };
 /* Appends one to the bytes for a recording; the first comes into an empty buffer. */
 void symbols_code_pack(struct buf *ret, const struct symbol_code *c);

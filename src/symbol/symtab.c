@@ -158,7 +158,7 @@ static size_t underscores(const char *s, size_t n)
 	return i;
 }
 
-/* How much of a name is there for the linker only: versions, glibc's inner names, underscores. */
+/* How much of a name is for the linker only: versions, glibc's inner names, underscores. */
 static size_t burden(const char *s, size_t n)
 {
 	return underscores(s, n) + (memchr(s, '@', n) ? 1000 : 0) +
@@ -217,7 +217,7 @@ static void merge_aliases(struct symtab_builder *b)
 }
 
 /*
- * The sizeless end where the next begins. What begins inside of a function is no function if it
+ * The sizeless end where the next begins. What begins inside of a function is not a function if it
  * is only a label or an unwind entry.
  */
 static void settle_sizes(struct symtab_builder *b)

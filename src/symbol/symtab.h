@@ -22,7 +22,7 @@ struct symtab {
 	size_t len;
 	char *strings; /* strings[strings_len] is NUL */
 	size_t strings_len;
-	const void *map; /* not NULL: all of the above lies in this mapping */
+	const void *map; /* not NULL: all of the above is in this mapping */
 	size_t map_len;
 };
 
@@ -57,7 +57,7 @@ struct symtab_builder {
 void symtab_builder_release(struct symtab_builder *b);
 /*
  * Adds the functions of a SHT_SYMTAB or SHT_DYNSYM section. Symbols without a size reach to the
- * next one if the table is @complete, else they name only their first byte. Returns how many
+ * next one if the table is @complete, otherwise they name only their first byte. Returns how many
  * there were or an error.
  */
 ssize_t symtab_add_section(struct symtab_builder *b, const struct elf *elf,

@@ -194,7 +194,7 @@ static void add_ioctl(struct writer *w, u64 value, const char *bytes, s32 len)
 	add_struct(w, type ? struct_find(type) : (u8)STRUCT_NONE, value, bytes, len);
 }
 
-/* A time where there is one, else a number. */
+/* A time where there is one, otherwise a number. */
 static void add_futex_time(struct writer *w, u64 value, const char *bytes, s32 len)
 {
 	u32 op = (u32)argument(w, 1) & 0x7f;

@@ -11,12 +11,14 @@
 #include <fcntl.h>
 #include <linux/perf_event.h>
 
-enum { SUMS_MOST = 1 << 16, RING_DEFAULT = 8 << 20, RING_WAKE = 64 << 10 };
+enum { SUMS_MOST = 1 << 16, RING_DEFAULT = 8 << 20, RING_WAKE = 64 << 10, TAKEN_MOST = 1 << 14 };
 
 struct syscalls {
 	struct syscalls_opts opts;
 	struct syscalls_bpf *skel;
 	struct ring_buffer *ring;
+	struct call_stacks *stacks;
+	u32 taken; /* records of one syscalls_read() */
 	VEC(struct bpf_link *) faults;
 };
 
@@ -33,6 +35,7 @@ void syscalls_free(struct syscalls *s)
 		return;
 	ring_buffer__free(s->ring);
 	detach_faults(s);
+	call_stacks_free(s->stacks);
 	syscalls_bpf__destroy(s->skel);
 	free(s);
 }
@@ -41,8 +44,9 @@ static int on_record(void *ctx, void *data, size_t size)
 {
 	struct syscalls *s = ctx;
 	struct decoded d;
+	int r = decode_open(data, size, &d) ? s->opts.on_call(s->opts.ctx, &d) : 0;
 
-	return decode_open(data, size, &d) ? s->opts.on_call(s->opts.ctx, &d) : 0;
+	return r >= 0 && ++s->taken == TAKEN_MOST ? -EAGAIN : r;
 }
 
 static int add_groups(struct syscalls *s, struct err *e)
@@ -113,12 +117,14 @@ static void set_up(struct syscalls *s)
 	k->rodata->syscalls_min = o->min_ns;
 	k->rodata->syscalls_failed = o->failed;
 	k->rodata->syscalls_wake = RING_WAKE;
+	k->rodata->syscalls_stacks = o->stacks;
 	if (o->filter) {
 		k->rodata->syscalls_n_rows = o->filter->n;
 		k->rodata->syscalls_row_args = o->filter->args;
 		memcpy((void *)k->rodata->syscalls_rows, o->filter->rows, sizeof(o->filter->rows));
 	}
 	bpf_program__set_autoload(k->progs.syscalls_fork, o->follow);
+	bpf_program__set_autoload(k->progs.syscalls_leave, o->stacks);
 	bpf_program__set_autoload(k->progs.syscalls_major, o->major);
 	bpf_program__set_autoload(k->progs.syscalls_minor, o->minor);
 	if (o->sums)
@@ -150,6 +156,8 @@ static int load(struct syscalls *s, const struct syscall_table *table, struct er
 		r = add_calls(s, table, e);
 	if (!r)
 		r = add_pids(s, e);
+	if (!r && s->opts.stacks)
+		r = call_stacks_new(&s->stacks, bpf_map__fd(s->skel->maps.syscalls_pending), e);
 	if (r || s->opts.sums)
 		return r;
 	s->ring = ring_buffer__new(bpf_map__fd(s->skel->maps.syscalls_ring), on_record, s, NULL);
@@ -224,6 +232,18 @@ static int attach_faults(struct syscalls *s, struct err *e)
 	return r < 0 ? r : 0;
 }
 
+/* Programs run in the order in which they were attached. */
+static int start_stacks(struct syscalls *s, struct err *e)
+{
+	struct syscalls_bpf *k = s->skel;
+	int r = call_stacks_attach(s->stacks, e);
+
+	if (r)
+		return r;
+	k->links.syscalls_leave = bpf_program__attach(k->progs.syscalls_leave);
+	return k->links.syscalls_leave ? 0 : err_sys(e, errno, "cannot attach to system calls");
+}
+
 int syscalls_start(struct syscalls *s, struct err *e)
 {
 	struct syscalls_bpf *k = s->skel;
@@ -243,7 +263,7 @@ int syscalls_start(struct syscalls *s, struct err *e)
 		k->links.syscalls_exit ? bpf_program__attach(k->progs.syscalls_enter) : NULL;
 	if (!k->links.syscalls_enter)
 		return err_sys(e, errno, "cannot attach to system calls");
-	return 0;
+	return s->stacks ? start_stacks(s, e) : 0;
 }
 
 void syscalls_stop(struct syscalls *s)
@@ -251,10 +271,18 @@ void syscalls_stop(struct syscalls *s)
 	struct syscalls_bpf *k = s->skel;
 
 	detach_faults(s);
+	call_stacks_detach(s->stacks);
 	bpf_link__destroy(k->links.syscalls_enter);
+	bpf_link__destroy(k->links.syscalls_leave);
 	bpf_link__destroy(k->links.syscalls_exit);
 	bpf_link__destroy(k->links.syscalls_fork);
 	k->links.syscalls_enter = k->links.syscalls_exit = k->links.syscalls_fork = NULL;
+	k->links.syscalls_leave = NULL;
+}
+
+struct call_stacks *syscalls_stacks(const struct syscalls *s)
+{
+	return s->stacks;
 }
 
 int syscalls_fd(const struct syscalls *s)
@@ -264,8 +292,12 @@ int syscalls_fd(const struct syscalls *s)
 
 int syscalls_read(struct syscalls *s)
 {
-	int r = s->ring ? ring_buffer__consume(s->ring) : 0;
+	int r;
 
+	s->taken = 0;
+	r = s->ring ? ring_buffer__consume(s->ring) : 0;
+	if (r == -EAGAIN && s->taken == TAKEN_MOST)
+		return 1;
 	return r < 0 ? r : 0;
 }
 

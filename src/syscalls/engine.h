@@ -15,6 +15,7 @@
 #include "base/parse.h"
 #include "syscalls/decode.h"
 #include "syscalls/filter.h"
+#include "syscalls/stacks.h"
 
 struct syscalls_opts {
 	const range_list *pids;    /* NULL or empty: all, unless @chosen */
@@ -28,6 +29,7 @@ struct syscalls_opts {
 	const struct syscall_filter *filter; /* NULL: none */
 	bool sums;                           /* add up in the kernel instead of telling of each */
 	bool major, minor;                   /* page faults, too */
+	bool stacks; /* the user stack of each call: see syscalls_stacks() */
 	u32 ring_bytes;
 	/* A call, or a page fault: see enum syscalls_flags. A negative result ends the reading. */
 	int (*on_call)(void *ctx, const struct decoded *d);
@@ -47,8 +49,12 @@ void syscalls_free(struct syscalls *s);
 int syscalls_add_pid(struct syscalls *s, u32 pid, bool from_exec, struct err *e);
 int syscalls_start(struct syscalls *s, struct err *e);
 void syscalls_stop(struct syscalls *s);
+/* NULL unless they were requested; they stay the engine's. */
+struct call_stacks *syscalls_stacks(const struct syscalls *s);
 /* -1: there is nothing to wait for. */
 int syscalls_fd(const struct syscalls *s);
+/* 1: there may be more. Calls may come faster than they are shown, so it does not wait for the
+ * last. */
 int syscalls_read(struct syscalls *s);
 typedef void (*syscalls_sum_fn)(void *ctx, const struct syscalls_key *key,
 				const struct syscalls_sum *sum);

@@ -16,8 +16,8 @@ struct parser {
 };
 
 /*
- * A tree in an array, which is written as rows afterwards: there each row knows where to go on when
- * it holds, and when it does not.
+ * A tree in an array, which is written as rows afterwards: there each row knows where to continue
+ * when it holds, and when it does not.
  */
 struct node {
 	enum { N_TEST, N_AND, N_OR, N_NOT } kind;

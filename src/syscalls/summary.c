@@ -2,6 +2,7 @@
 #include "syscalls/summary.h"
 
 #include "base/buf.h"
+#include "result/hist.h"
 
 #include <math.h>
 
@@ -60,18 +61,47 @@ void summary_add_call(struct summary *s, const struct syscalls_event *e)
 	row->buckets[MIN(bucket, SYSCALLS_BUCKETS - 1u)]++;
 }
 
-static int by_time(const void *a, const void *b)
-{
-	const struct summary_row *x = a, *y = b;
-
-	if (x->ns != y->ns)
-		return x->ns > y->ns ? -1 : 1;
-	return x->nr < y->nr ? -1 : x->nr > y->nr;
-}
-
 static const char *name_of(const struct syscall_table *t, u32 nr)
 {
 	return nr < SYSCALLS_MOST && t->calls[nr].name ? t->calls[nr].name : "?";
+}
+
+const char *const summary_sorts[] = {
+	"time", "calls", "errors", "min", "avg", "max", "name", NULL
+};
+
+static u64 key_of(const struct summary_row *row, enum summary_sort sort)
+{
+	switch (sort) {
+	case SUMMARY_CALLS: return row->count;
+	case SUMMARY_ERRORS: return row->errors;
+	case SUMMARY_MIN: return row->min;
+	case SUMMARY_AVG: return row->count ? row->ns / row->count : 0;
+	case SUMMARY_MAX: return row->max;
+	case SUMMARY_NAME: return 0;
+	case SUMMARY_TIME: break;
+	}
+	return row->ns;
+}
+
+struct order {
+	const struct syscall_table *table;
+	enum summary_sort sort;
+};
+
+static int compare_rows(const void *a, const void *b, void *ctx)
+{
+	const struct summary_row *x = a, *y = b;
+	const struct order *o = ctx;
+	u64 m = key_of(x, o->sort), n = key_of(y, o->sort);
+	int r = o->sort == SUMMARY_NAME ? strcmp(name_of(o->table, x->nr), name_of(o->table, y->nr))
+					: 0;
+
+	if (r || m != n)
+		return r ? r : m > n ? -1 : 1;
+	if (x->ns != y->ns)
+		return x->ns > y->ns ? -1 : 1;
+	return x->nr < y->nr ? -1 : x->nr > y->nr;
 }
 
 /* The spread around the mean, as a share of it. */
@@ -142,9 +172,11 @@ void summary_table(struct summary *s, const struct syscall_table *t, struct resu
 		{ "call", "CALL", VALUE_TEXT, COLUMN_FILL },
 	};
 	struct table *out = result_table(r, "summary", NULL, columns, COLUMNS);
+	struct order order = { t, s->sort };
 	u64 whole = 0, calls = 0, errors = 0;
 
-	vec_sort(&s->rows, by_time);
+	if (s->rows.len > 1)
+		qsort_r(s->rows.items, s->rows.len, sizeof(*s->rows.items), compare_rows, &order);
 	vec_each(row, &s->rows) {
 		whole += row->ns;
 		calls += row->count;

@@ -13,7 +13,7 @@ enum { SCRIPT_MOST = 1 << 20, OWN_MOST = 1000 };
 /* What other collections add to the names of their tools. */
 static const char *const suffixes[] = { "-bpfcc", "-libbpf", ".bt", ".py", NULL };
 
-/* Built-in commands that show or list all others. */
+/* Built-in commands that list the others. */
 static const char *const about_commands[] = { "help", "completion", "tools", NULL };
 
 void tool_free(struct tool *t)
@@ -163,7 +163,7 @@ static void add_folder(struct toolbox *b)
 		closedir(dir);
 }
 
-/* The user's own come first: of two with one name, that one is used. */
+/* The user's own come first: of two with one name, theirs is used. */
 static void add_all(struct toolbox *b)
 {
 	if (b->all)
@@ -218,7 +218,7 @@ static void push_words(struct toolbox *b, const char *words)
 	}
 }
 
-/* The word of argv that names the command; 0: there is none. */
+/* The word of argv that names the command; 0: none. */
 static int command_word(int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++)
@@ -291,7 +291,8 @@ static bool add_script(struct toolbox *b, int argc, char **argv, int at)
 	if (!path || path[0] == '-')
 		return false;
 	if (io_read_file(path, SCRIPT_MOST, &text, &e) < 0) {
-		buf_addf(&b->faults, "%s\n", e.what);
+		buf_addf(&b->faults, "fathom: %s\n", e.what);
+		b->refused = true;
 	} else if (header_present(buf_str(&text), text.len)) {
 		slash = strrchr(path, '/');
 		name = xstrdup(slash ? slash + 1 : path);
@@ -299,7 +300,7 @@ static bool add_script(struct toolbox *b, int argc, char **argv, int at)
 			name[strlen(name) - 3] = 0;
 		/* whatever else has this name: the file is meant */
 		vec_clear(&b->commands);
-		(void)tool_read(name, path, &text, &t, &b->faults, &e);
+		b->refused = tool_read(name, path, &text, &t, &b->faults, &e) < 0;
 	}
 	err_release(&e);
 	if (!t)
@@ -341,7 +342,8 @@ static bool is_perf(const char *path)
 static void add_tools(struct toolbox *b, int argc, char **argv)
 {
 	int at = command_word(argc, argv), named = named_word(argc, argv, at);
-	bool about = !at || streq_any(argv[at], about_commands);
+	bool version = argc == 2 && (streq(argv[1], "--version") || streq(argv[1], "-V"));
+	bool about = at ? streq_any(argv[at], about_commands) : !version;
 
 	if (is_called_as_command(b, argv[0])) {
 		if (is_perf(argv[0]))

@@ -145,7 +145,16 @@ bool tool_streams(const struct tool *t)
 	return !t->header.shows.len;
 }
 
-static bool has_histograms(const struct tool *t)
+bool tool_has_keys(const struct tool *t)
+{
+	size_t n = 0;
+
+	vec_each(it, &t->header.columns)
+		n += !column_is_computed(it);
+	return n > t->header.shows.len;
+}
+
+bool tool_has_histograms(const struct tool *t)
 {
 	vec_each(it, &t->header.columns)
 		if (column_is_hist(it->kind))
@@ -156,13 +165,13 @@ static bool has_histograms(const struct tool *t)
 static bool does_apply(const struct tool *t, enum applies when)
 {
 	switch (when) {
-	case FOR_TABLES: return !tool_streams(t) && !has_histograms(t);
+	case FOR_TABLES: return !tool_streams(t) && !tool_has_histograms(t);
 	case FOR_SLOWER: return t->header.min;
 	case FOR_STACKS: return tool_has_kind(t, KIND_STACK);
 	case FOR_TIMES: return tool_streams(t) && tool_has_kind(t, KIND_DURATION);
 	case FOR_MAPS: return !tool_streams(t);
 	case FOR_FILES: return recorded_reads(t);
-	case FOR_ROWS: return !has_histograms(t);
+	case FOR_ROWS: return !tool_has_histograms(t);
 	case FOR_TARGETS:
 		return t->header.user_process || t->header.may_process ||
 		       memmem(t->text.data, t->text.len, "target()", 8);

@@ -370,7 +370,7 @@ static void on_end(struct reader *r, const struct sample *s, const struct layout
 		return;
 	}
 	run = &r->runs.items[at - 1];
-	/* where it ran counts, not where it was asked for */
+	/* where it ran counts, not where it was requested */
 	if (r->opts->what == KERNEL_WORK_LATENCY)
 		run->key = work_key(r, s, l, object);
 	add(r, &run->key, s->time > run->time ? s->time - run->time : 0);

@@ -42,6 +42,25 @@ static int take_option(const struct tool_header *h, struct tool_args *a, const c
 	return 0;
 }
 
+/* Disks and terminals have the same name with and without their folder. */
+static void cut_dev(const struct tool_header *h, struct tool_args *a)
+{
+	static const char dev[] = "/dev/";
+
+	for (size_t i = 0; i < h->options.len; i++) {
+		const char *text;
+
+		if (h->options.items[i].kind != OPTION_STRING ||
+		    !(streq(h->options.items[i].name, "disk") ||
+		      streq(h->options.items[i].name, "tty")))
+			continue;
+		memcpy(&text, &a->values[i], sizeof(text));
+		if (text && strncmp(text, dev, sizeof(dev) - 1) == 0)
+			text += sizeof(dev) - 1;
+		memcpy(&a->values[i], &text, sizeof(text));
+	}
+}
+
 static bool is_choice(const char *choices, const char *text)
 {
 	size_t n = strlen(text);
@@ -113,5 +132,6 @@ int operands_take(struct context *ctx, const struct tool *t, struct tool_args *a
 	vec_each(word, &ctx->operands)
 		if (rc == 0)
 			rc = take_operand(t, a, *word, &seen, interval, rounds, &ctx->err);
+	cut_dev(&t->header, a);
 	return rc;
 }

@@ -17,7 +17,8 @@ static size_t find_kind(const struct tool *t, enum column_kind kind)
 	return SIZE_MAX;
 }
 
-/* What a stack weighs: bytes, else time, else how often it occurred, else each row counts one. */
+/* What a stack weighs: bytes, otherwise time, otherwise how often it occurred, otherwise each row
+ * counts one. */
 static u64 weight_of(const struct tool *t, const struct value *cells)
 {
 	static const enum column_kind best[] = { KIND_BYTES, KIND_DURATION, KIND_COUNT };

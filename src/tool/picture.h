@@ -14,7 +14,7 @@ struct picture {
 
 void picture_add(struct picture *p, const struct tool *t, const struct tool_args *a,
 		 const struct value *cells, u64 wall_ns);
-/* Writes the files that were asked for. */
+/* Writes the files requested. */
 int picture_write(struct picture *p, struct context *ctx, const struct tool *t,
 		  const struct tool_args *a);
 void picture_release(struct picture *p);

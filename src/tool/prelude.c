@@ -256,6 +256,9 @@ int prelude_target(const struct tool_args *a, pid_t launched, struct buf *source
 	if (rc < 0)
 		return rc;
 	replace(source, "target()", buf_str(&test));
+	buf_reset(&test);
+	buf_addf(&test, "(pid == %d)", (int)getpid());
+	replace(source, "own()", buf_str(&test));
 	return tree ? add_tree(pids, source, e) : 0;
 }
 

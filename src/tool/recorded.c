@@ -40,7 +40,7 @@ static bool flag(const struct tool *t, const struct tool_args *a, const char *na
 	return false;
 }
 
-/* What asks something of the running kernel, or of a table of another kind. */
+/* Options that need the running kernel, or a table of another kind. */
 static const char *live_option(const struct context *ctx, const struct tool_args *a)
 {
 	const struct {
@@ -86,7 +86,7 @@ static int show(struct context *ctx, const struct tool_args *a, struct result *r
 
 int recorded_run(struct context *ctx, const struct tool *t, const struct tool_args *a)
 {
-	_cleanup_result_ struct result r;
+	_cleanup_result_ struct result r = { 0 };
 	struct kernel_events_opts opts = { .what = readers[find(t)].what, .top = a->top };
 	const char *live = live_option(ctx, a);
 	int rc;

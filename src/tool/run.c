@@ -38,6 +38,7 @@ struct session {
 	struct picture picture;
 	bool filter_here;  /* the filter is not in the program */
 	bool has_computed; /* columns */
+	bool one_line;     /* tables have one row each: a line under one heading */
 	FILE *file;        /* -o; or NULL */
 	u64 interval;      /* of tables; 0: only at the end */
 	u64 rounds;        /* most tables to show; 0: no limit */
@@ -98,7 +99,8 @@ static void compute(const struct session *s, struct value *cells)
 		enum value_type type = column_value_type(c->kind);
 		double d;
 
-		if (!c->expr)
+		/* of what is not there, nothing is computed */
+		if (!c->expr || !lang_column_shown(s->lang, c))
 			continue;
 		d = expr_number(c->expr, h, cells);
 		if (!isfinite(d))
@@ -143,15 +145,19 @@ static enum rows_format format_of(const struct context *ctx)
 static void open_stream(struct session *s)
 {
 	const struct tool_header *h = &s->tool->header;
-	bool tty = !s->file && isatty(fileno(s->ctx->out));
+	bool tty = !s->file && isatty(fileno(s->ctx->out)), coarse;
 
+	s->one_line = s->interval && !tool_has_keys(s->tool) && !tool_streams(s->tool) &&
+		      !tool_has_histograms(s->tool);
+	coarse = s->one_line && s->interval >= NSEC_PER_SEC;
 	s->columns[0] = (struct rows_column){ .key = "time",
 					      .title = "TIME",
 					      .kind = "timestamp",
 					      .unit = column_unit(KIND_TIMESTAMP),
 					      .type = VALUE_TIME,
-					      .width = 15,
-					      .absent = !s->args->timestamp };
+					      .width = coarse ? 8 : 15,
+					      .coarse = coarse,
+					      .absent = !s->args->timestamp && !s->one_line };
 	for (size_t i = 0; i < h->columns.len && i < COLUMNS_MOST; i++) {
 		const struct tool_column *c = &h->columns.items[i];
 
@@ -168,7 +174,7 @@ static void open_stream(struct session *s)
 					      .absent = !lang_column_shown(s->lang, c) };
 		s->has_computed = s->has_computed || c->expr;
 	}
-	/* people who set COLUMNS want that, also in a pipe */
+	/* COLUMNS is respected, also in a pipe */
 	rows_init(&s->stream, format_of(s->ctx), s->tool->name, s->columns, h->columns.len + 1,
 		  tty || getenv("COLUMNS") ? cli_width(s->ctx) : 0, tty && cli_color(s->ctx));
 }
@@ -185,7 +191,7 @@ static void drop_rows(const struct session *s, struct table *t)
 	t->rows.len = kept;
 }
 
-/* By the column that was asked for, or that the header names. */
+/* By the column requested, or that the header names. */
 static void sort_table(const struct session *s, struct table *t)
 {
 	const char *by = s->args->sort ? s->args->sort : s->tool->header.sort;
@@ -194,6 +200,29 @@ static void sort_table(const struct session *s, struct table *t)
 		table_sort(t, by + (*by == '-'), *by == '-');
 	if (s->args->top && t->rows.len > s->args->top)
 		t->rows.len = s->args->top;
+}
+
+/* Keys are the first columns, but names of any length are best read at the end of the line. */
+static void move_last(const struct tool *tool, struct table *t)
+{
+	size_t n = t->n_columns, left = n;
+
+	for (size_t i = 0; left--;) {
+		struct column moved = t->columns[i];
+
+		if (!tool->header.columns.items[n - 1 - left].last) {
+			i++;
+			continue;
+		}
+		memmove(&t->columns[i], &t->columns[i + 1], (n - 1 - i) * sizeof(moved));
+		t->columns[n - 1] = moved;
+		vec_each(row, &t->rows) {
+			struct value cell = row->cells[i];
+
+			memmove(&row->cells[i], &row->cells[i + 1], (n - 1 - i) * sizeof(cell));
+			row->cells[n - 1] = cell;
+		}
+	}
 }
 
 static void finish_table(struct session *s, struct table *t, u64 wall_ns)
@@ -205,18 +234,49 @@ static void finish_table(struct session *s, struct table *t, u64 wall_ns)
 	vec_each(row, &t->rows)
 		picture_add(&s->picture, s->tool, s->args, row->cells, wall_ns);
 	s->rows += t->rows.len;
+	move_last(s->tool, t);
 }
 
-/* Stacks need lines of their own below each row, which a table has no room for. */
-static int show_with_stacks(struct session *s, const struct table *t, u64 wall_ns)
+/* People find the time above each table when there are several. */
+static void add_time(struct session *s, u64 wall_ns)
 {
-	if (!s->shown)
-		rows_begin(&s->stream, &s->out);
-	vec_each(row, &t->rows) {
-		memcpy(s->cells + 1, row->cells, t->n_columns * sizeof(*row->cells));
-		s->cells[0] = value_u(VALUE_TIME, wall_ns);
-		rows_add(&s->stream, s->cells, &s->out);
+	if (format_of(s->ctx) != ROWS_TEXT || (!s->interval && !s->args->timestamp))
+		return;
+	if (s->shown)
+		buf_addch(&s->out, '\n');
+	fmt_clock(&s->out, wall_ns, 0);
+	buf_addch(&s->out, '\n');
+}
+
+/* @cells may be NULL: nothing was counted. */
+static void add_line(struct session *s, const struct value *cells, size_t n, u64 wall_ns)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct tool_column *c = &s->tool->header.columns.items[i];
+		struct value none = { 0 };
+
+		s->cells[i + 1] = cells ? cells[i] : none;
+		if (s->one_line && !s->cells[i + 1].type && !column_is_computed(c))
+			s->cells[i + 1].type = column_value_type(c->kind);
 	}
+	s->cells[0] = value_u(VALUE_TIME, wall_ns);
+	rows_add(&s->stream, s->cells, &s->out);
+}
+
+/*
+ * Stacks need lines of their own below each row, which a table has no room for; and tables of one
+ * row each are best read below one another.
+ */
+static int show_as_lines(struct session *s, const struct table *t, u64 wall_ns)
+{
+	if (!s->one_line)
+		add_time(s, wall_ns);
+	if (!s->shown || (!s->one_line && format_of(s->ctx) == ROWS_TEXT))
+		rows_begin(&s->stream, &s->out);
+	if (s->one_line && !t->rows.len && !s->args->filter)
+		add_line(s, NULL, t->n_columns, wall_ns);
+	vec_each(row, &t->rows)
+		add_line(s, row->cells, t->n_columns, wall_ns);
 	return on_flush(s);
 }
 
@@ -225,12 +285,7 @@ static int show_result(struct session *s, const struct result *r, u64 wall_ns)
 	FILE *usual = s->ctx->out;
 	int rc;
 
-	if (format_of(s->ctx) == ROWS_TEXT && (s->interval || s->args->timestamp)) {
-		if (s->shown)
-			buf_addch(&s->out, '\n');
-		fmt_clock(&s->out, wall_ns, 0);
-		buf_addch(&s->out, '\n');
-	}
+	add_time(s, wall_ns);
 	rc = on_flush(s);
 	s->ctx->stream = true;
 	s->ctx->out = out_of(s);
@@ -244,6 +299,8 @@ static int show_table(struct session *s)
 {
 	u64 now = clock_mono_ns(), wall = clock_wall_ns();
 	double seconds = (double)(now - s->last_table) / NSEC_PER_SEC;
+	bool lines = format_of(s->ctx) != ROWS_JSON &&
+		     (s->one_line || tool_has_kind(s->tool, KIND_STACK));
 	struct table *table = NULL;
 	struct result r;
 	int rc;
@@ -259,8 +316,10 @@ static int show_table(struct session *s)
 		finish_table(s, table, wall);
 	else
 		s->rows += r.sections.len;
-	if (rc == 0 && table && tool_has_kind(s->tool, KIND_STACK))
-		rc = show_with_stacks(s, table, wall);
+	if (cli_is(s->ctx, "json"))
+		lang_losses(s->lang, &r);
+	if (rc == 0 && table && lines)
+		rc = show_as_lines(s, table, wall);
 	else if (rc == 0)
 		rc = show_result(s, &r, wall);
 	s->shown++;
@@ -384,7 +443,8 @@ static void report(struct session *s)
 
 	for (size_t i = 0; i < n && !s->ctx->common.quiet; i++)
 		fprintf(stderr, "note: %s\n", notes[i]);
-	if (cli_is(s->ctx, "json")) {
+	/* a table has them in its document */
+	if (cli_is(s->ctx, "json") && tool_streams(s->tool)) {
 		lang_report_json(s->lang, &losses);
 		buf_add(&s->out, losses.data, losses.len);
 		(void)on_flush(s);
@@ -566,7 +626,7 @@ int tool_try(const struct tool *t, struct err *e)
 	struct lang *l = NULL;
 	int rc;
 
-	/* what it looks at is only known when it runs */
+	/* what it observes is only known when it runs */
 	if (t->header.user_process)
 		return 0;
 	opts.params = prelude_defaults(t, &arena, &opts.n_params);

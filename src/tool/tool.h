@@ -51,6 +51,7 @@ struct toolbox {
 	VEC(char *) words; /* argv with other names replaced; ended by NULL */
 	struct buf faults; /* what is wrong with scripts of the user */
 	bool all;          /* every tool was read */
+	bool refused;      /* the script that 'fathom run' names cannot be used, as @faults says */
 };
 
 /*
@@ -78,6 +79,9 @@ int tool_try(const struct tool *t, struct err *e);
 
 /* Has it a column of this kind? */
 bool tool_has_kind(const struct tool *t, enum column_kind kind);
+/* Do its tables have a row for each of something (and not one of all)? */
+bool tool_has_keys(const struct tool *t);
+bool tool_has_histograms(const struct tool *t);
 /* Does it send rows as they come (and not maps as tables)? */
 bool tool_streams(const struct tool *t);
 

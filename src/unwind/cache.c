@@ -252,7 +252,7 @@ static void cache_store(const struct unwind_table *t, int dir, const char *name)
 	unwind_table_pack(t, &b);
 	if (b.len > CACHE_MAX_FILE)
 		return;
-	safedir_trim(dir, b.len, CACHE_MAX_TOTAL, is_ours);
+	safedir_make_room(dir, b.len, CACHE_MAX_TOTAL, is_ours);
 	r = safedir_write(dir, name, b.data, b.len);
 	if (r < 0)
 		log_debug("cannot write an unwind table to the cache: %s", strerror(-r));

@@ -92,7 +92,7 @@ struct cfi_reader {
 u64 cfi_uint(struct cfi_reader *r, size_t bytes);
 u64 cfi_uleb(struct cfi_reader *r);
 s64 cfi_sleb(struct cfi_reader *r);
-/* An encoded pointer (DW_EH_PE_*) that lies in @s; sets r->bad for encodings that we lack. */
+/* An encoded pointer (DW_EH_PE_*) that is in @s; sets r->bad for encodings that we lack. */
 u64 cfi_pointer(struct cfi_reader *r, u8 encoding, const struct cfi_section *s);
 /*
  * Runs instructions on @state, which begins as @cie->initial (or empty while that is computed).

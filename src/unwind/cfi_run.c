@@ -151,7 +151,7 @@ static bool bp_rule(const struct cfi_column *bp, struct unwind_rule *out)
 	return fits16(bp->offset);
 }
 
-/* Never a reason to give up: hardly a frame needs it. */
+/* Not a reason to give up: few frames need it. */
 static void bx_rule(const struct cfi_column *bx, struct unwind_rule *out)
 {
 	if (bx->where == CFI_SAME || bx->where == CFI_UNDEFINED)
@@ -211,7 +211,7 @@ struct run {
 	cfi_emit_fn *emit;
 	void *ctx;
 	bool changed; /* since the last row was emitted */
-	bool left;    /* the program went on to addresses outside the function */
+	bool left;    /* the program continued to addresses outside the function */
 	size_t n_remembered;
 	struct cfi_state remembered[MAX_REMEMBERED];
 };
@@ -226,7 +226,7 @@ static void emit_row(struct run *run)
 	run->changed = false;
 }
 
-/* False when the rest of the program lies outside the function. */
+/* False when the rest of the program is outside the function. */
 static bool advance(struct run *run, u64 delta)
 {
 	u64 bytes;

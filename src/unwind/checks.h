@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How far the kernel's unwinder may recognise stacks instead of walking them, and how often it is
+ * Whether the kernel's unwinder may recognise stacks instead of walking them, and how often that is
  * checked: see docs/waits.md.
  */
 #ifndef UNWIND_CHECKS_H
@@ -20,6 +20,13 @@ struct unwind_checks {
  * FATHOM_WALK_ALWAYS=1 recognises none. For tests, which ask it of every command at once.
  */
 struct unwind_checks unwind_checks_of(bool walk_always);
+
+/*
+ * Appends "RECOGNISED CHECKED MISRECOGNISED COMMAND" to the file that FATHOM_CHECK_LOG names, if it
+ * names one: tests/run adds up what all programs of a run found. @counters: as for
+ * unwind_counters_read().
+ */
+void unwind_checks_log(int counters);
 
 /* Fills in what a program of the unwinder has for it in @rodata. */
 #define unwind_checks_set(rodata, always)                                      \

@@ -38,7 +38,7 @@ static int add_int(struct maker *m, s64 size)
 static int add_struct(struct maker *m, const char *name, u32 local, u32 kernel, int depth);
 static int add_type(struct maker *m, u32 local, u32 kernel, int depth);
 
-/* NULL: it is none. */
+/* NULL: not one. */
 static const struct btf_array *array_of(const struct kbtf *btf, u32 id)
 {
 	const struct btf_type *t = kbtf_type(btf, id);

@@ -5,6 +5,7 @@
 #include <bpf/libbpf.h>
 #include <dirent.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include "base/clock.h"
 #include "base/hash.h"
@@ -16,6 +17,7 @@
 enum {
 	VDSO_INODE = 1,
 	LATER_ROWS = 1 << 16, /* tables with more are given by pages */
+	HINTS_MOST = 1 << 16, /* paths; then all are forgotten: most requests come with theirs */
 };
 /*
  * Of all that runs, most never shows up in a sample, and a large library takes megabytes. Those
@@ -72,7 +74,7 @@ static int write_page(struct unwind_feed *f, const struct unwind_table *t, u32 p
 	return 0;
 }
 
-/* One that is damaged, or finds no room, is as if nothing were known about it. */
+/* A damaged table, or one that does not fit, is treated as unknown. */
 static void write_later(struct unwind_feed *f, const struct feed_later *l, u32 dir, u32 page)
 {
 	if (pool_page(&f->pool, dir, page).count != UNWIND_PAGE_LATER)
@@ -196,7 +198,7 @@ static int add_file(struct unwind_feed *f, struct feed_file file, const struct u
 	return rc ? rc : published;
 }
 
-/* The index under which the kernel knows this build of Python; 0: it is none, or not for us. */
+/* The index under which the kernel knows this build of Python; 0: not one, or not for us. */
 static u32 python_of(struct unwind_feed *f, const struct elf *elf)
 {
 	struct python_build b = { 0 };
@@ -275,9 +277,9 @@ static int add_fd(struct unwind_feed *f, int fd, const struct mapping *map, int 
 	unwind_version_read(fd, &st, &file.bin.version);
 	if (find_version(f, &file.key, &file.bin.version))
 		return 0;
-	/* what is no program may be some machine's own code, which is known by its address */
+	/* what is not a program may be some machine's own code, which is known by its address */
 	if (!elf_use_fd(&elf, fd, name, NULL)) {
-		file.bin.number = numbered_add(&f->numbered, map, pid, fd, &elf);
+		file.bin.number = numbered_add(&f->numbered, map, pid, fd, &elf, &file.bin.version);
 		file.bin.python = python_of(f, &elf);
 		find_table(f, &elf, file.bin.python != 0, &t, &later);
 	}
@@ -311,7 +313,7 @@ int unwind_feed_map(struct unwind_feed *f, const struct mapping *map, int pid, s
 	return add_fd(f, fd, &named, pid, e);
 }
 
-/* The path that came with a request; "": none. One whose names changed meanwhile may end early. */
+/* The path that came with a request; "": none. A path whose names changed meanwhile may be cut. */
 static const char *need_path(const struct unwind_need *need)
 {
 	const char *path = need->text + need->path;
@@ -370,7 +372,7 @@ static void add_vdso(struct unwind_feed *f);
 /*
  * Files come and go, on a machine that builds programs thousands a day, and nobody says when a
  * table is not needed any more. So when little room is left all are given up: those that are in
- * use are asked for again, and stacks that meet none meanwhile are finished in user space.
+ * use are requested again, and stacks that meet none meanwhile are finished in user space.
  */
 static void renew(struct unwind_feed *f)
 {
@@ -408,7 +410,7 @@ int unwind_feed_need(struct unwind_feed *f, const struct unwind_need *need, stru
 	if (need->key.dev == UNWIND_CODE_DEV)
 		return feed_code(f, need->pid, need->version.size, e);
 	if (known && unwind_version_same(&known->bin.version, &need->version)) {
-		/* else it asked again before the answer was there */
+		/* otherwise it asked again before the answer arrived */
 		meet_page(f, known->bin.dir, need->page);
 		return 0;
 	}
@@ -449,6 +451,32 @@ static int add_process(struct unwind_feed *f, int pid, bool large)
 	return added;
 }
 
+void unwind_feed_module(struct unwind_feed *f, const struct module_key *key)
+{
+	const struct mapping map = { .start = key->map_start,
+				     .end = key->map_end,
+				     .ino = key->ino,
+				     .dev = key->maj << 20 | key->min,
+				     .exec = true,
+				     .path = key->path };
+
+	if (key->ino)
+		unwind_feed_map(f, &map, key->pid, NULL);
+}
+
+void unwind_feed_file(struct unwind_feed *f, const char *path)
+{
+	_cleanup_free_ char *whole = realpath(path, NULL); /* tables are kept by whole paths */
+	struct mapping map = { .exec = true, .path = whole };
+	struct stat st;
+
+	if (!whole || stat(whole, &st))
+		return;
+	map.ino = st.st_ino;
+	map.dev = major(st.st_dev) << 20 | minor(st.st_dev);
+	unwind_feed_map(f, &map, 0, NULL);
+}
+
 int unwind_feed_process(struct unwind_feed *f, int pid)
 {
 	return add_process(f, pid, true);
@@ -478,6 +506,11 @@ void unwind_feed_hint(struct unwind_feed *f, const struct unwind_key *key, const
 
 	if (path[0] != '/')
 		return;
+	if (f->paths.len >= HINTS_MOST) {
+		map_clear(&f->hints);
+		intern_release(&f->paths);
+		f->paths = (struct intern){ 0 };
+	}
 	known = map_at(&f->hints, key_hash(key));
 	/* most are those of the process before */
 	if (!streq(intern_get(&f->paths, (u32)*known), path))
@@ -493,7 +526,8 @@ static void add_vdso(struct unwind_feed *f)
 
 	if (unwind_vdso_table(&t, &size))
 		return;
-	file.bin.number = numbered_add(&f->numbered, &map, 0, -1, &(struct elf)ELF_INIT);
+	file.bin.number =
+		numbered_add(&f->numbered, &map, 0, -1, &(struct elf)ELF_INIT, &file.bin.version);
 	add_file(f, file, t, NULL, NULL);
 }
 
@@ -508,6 +542,7 @@ int unwind_feed_new(struct unwind_feed **ret, const struct unwind_feed_maps *map
 	}
 	f->maps = *maps;
 	f->renewed = clock_mono_ns();
+	mapwatch_base_init(&f->map_base);
 	add_vdso(f);
 	*ret = f;
 	return 0;
@@ -526,6 +561,7 @@ void unwind_feed_free(struct unwind_feed *f)
 		feed_program_free(*p);
 	vec_release(&f->programs);
 	code_names_release(&f->names);
+	mapwatch_base_release(&f->map_base);
 	map_release(&f->by_key);
 	map_release(&f->by_build);
 	map_release(&f->by_dir);

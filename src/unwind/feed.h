@@ -40,6 +40,9 @@ void unwind_feed_free(struct unwind_feed *f);
 int unwind_feed_need(struct unwind_feed *f, const struct unwind_need *need, struct err *e);
 /* Makes sure that the file of a mapping is known; cheap when it is. */
 int unwind_feed_map(struct unwind_feed *f, const struct mapping *map, int pid, struct err *e);
+/* The same for a mapping as those who know names have it, and for a file that nobody maps yet. */
+void unwind_feed_module(struct unwind_feed *f, const struct module_key *key);
+void unwind_feed_file(struct unwind_feed *f, const char *path);
 /*
  * The executable mappings of one process, or of all that run; @large: large ones, too, for those
  * who cannot finish a stack later. Returns the number of new files.
@@ -52,7 +55,7 @@ int unwind_feed_running(struct unwind_feed *f, bool large);
  */
 const struct unwind_rule *unwind_feed_code_rule(struct unwind_feed *f, u32 pid, u64 pc, u64 time);
 /*
- * Where a file lies, for when its process is gone before it is asked for (from mmap events). A
+ * Where a file lies, for when its process is gone before it is requested (from mmap events). A
  * request that comes with a path of its own needs none.
  */
 void unwind_feed_hint(struct unwind_feed *f, const struct unwind_key *key, const char *path);
@@ -76,6 +79,12 @@ typedef void unwind_feed_new_fn(void *ctx, int fd, const struct elf *elf);
 void unwind_feed_on_new(struct unwind_feed *f, unwind_feed_new_fn *fn, void *ctx);
 /* Interpreted methods of java in a stack of a process get their names. */
 void unwind_feed_methods(struct unwind_feed *f, u32 pid, const u64 *words, size_t n);
+/*
+ * Looks again at processes with run-time code: which code took the place of which, and when. Cheap
+ * when called often: it looks once a second, or less often where that would take a percent of the
+ * time. With @now whatever the time is: at the end.
+ */
+void unwind_feed_watch(struct unwind_feed *f, bool now);
 /* What run-time code is called, as far as its runtime knows. */
 const struct code_names *unwind_feed_names(const struct unwind_feed *f);
 void unwind_feed_stats(const struct unwind_feed *f, struct unwind_feed_stats *ret);

@@ -12,7 +12,9 @@ enum {
 	MAX_PROGRAMS = 4096, /* processes with run-time code that are remembered */
 	MIN_PAGE_ROWS = 16,
 };
-#define GONE_NS (30 * NSEC_PER_SEC)
+#define GONE_NS  (30 * NSEC_PER_SEC)
+#define WATCH_NS NSEC_PER_SEC /* between two looks at what processes made */
+enum { WATCH_SHARE = 100 };   /* ... which may take this part of the time */
 
 void feed_program_free(struct feed_program *p)
 {
@@ -20,6 +22,7 @@ void feed_program_free(struct feed_program *p)
 		return;
 	hotspot_release(&p->hotspot);
 	code_rows_release(&p->trampolines);
+	mapwatch_release(&p->map);
 	free(p->room);
 	free(p);
 }
@@ -81,6 +84,7 @@ static struct feed_program *new_program(struct unwind_feed *f, u32 pid, u64 prog
 	p->pid = pid;
 	p->bin.version.size = program;
 	p->hotspot.names = &f->names;
+	mapwatch_init(&p->map, (pid_t)pid);
 	if (java)
 		p->code = &p->hotspot.code;
 	else if (!python_trampolines((int)pid, &p->trampolines, NULL))
@@ -88,6 +92,7 @@ static struct feed_program *new_program(struct unwind_feed *f, u32 pid, u64 prog
 	if (f->programs.len == MAX_PROGRAMS)
 		drop_program(f, f->programs.items[0]->pid);
 	vec_push(&f->programs, p);
+	f->next_watch = 0; /* of what it makes from now on the times are known */
 	return p;
 }
 
@@ -110,7 +115,7 @@ static int reserve_code(struct unwind_feed *f, struct feed_program *p, struct er
 }
 
 /*
- * Rows [first, last) lie in @page, and @rule is in force at its beginning. While it is written the
+ * Rows [first, last) are in @page, and @rule is in force at its beginning. While it is written the
  * page is as if nothing were known about it.
  */
 static int write_code_page(struct unwind_feed *f, struct feed_program *p, u32 page, u32 first,
@@ -180,40 +185,64 @@ static int write_code(struct unwind_feed *f, struct feed_program *p, struct err 
 	return 0;
 }
 
-static int refresh_code(struct unwind_feed *f, struct feed_program *p, struct err *e)
+static int refresh_code(struct feed_program *p, struct err *e)
 {
-	int rc = p->code == &p->trampolines ? python_trampolines((int)p->pid, &p->trampolines, e)
-					    : hotspot_refresh(&p->hotspot, e);
-
-	u64 end = p->bin.base + ((u64)p->bin.pages << UNWIND_PAGE_BITS);
-
-	if (!rc && (!p->room || p->code->start < p->bin.base || p->code->end > end))
-		rc = reserve_code(f, p, e);
-	return rc ? rc : write_code(f, p, e);
+	if (!p->code)
+		return 0;
+	return p->code == &p->trampolines ? python_trampolines((int)p->pid, &p->trampolines, e)
+					  : hotspot_refresh(&p->hotspot, e);
 }
 
-int feed_code(struct unwind_feed *f, u32 pid, u64 program, struct err *e)
+/* A process of which nothing is known is published, too: the kernel stops asking. */
+static int publish_code(struct unwind_feed *f, struct feed_program *p, struct err *e)
 {
-	const struct unwind_key key = { .ino = pid, .dev = UNWIND_CODE_DEV };
-	struct feed_program *p = find_program(f, pid);
+	const struct unwind_key key = { .ino = p->pid, .dev = UNWIND_CODE_DEV };
+	const u64 end = p->bin.base + ((u64)p->bin.pages << UNWIND_PAGE_BITS);
 	int rc = 0;
 
-	if (p && p->bin.version.size != program) {
-		drop_program(f, pid);
-		p = NULL;
-	}
-	if (!p)
-		p = new_program(f, pid, program);
-	p->looked = clock_mono_ns();
-	if (p->code)
-		rc = refresh_code(f, p, e);
-	/* a process of which nothing is known is published too: the kernel stops asking */
+	if (p->code && (!p->room || p->code->start < p->bin.base || p->code->end > end))
+		rc = reserve_code(f, p, e);
+	if (!rc && p->code)
+		rc = write_code(f, p, e);
 	if (rc)
 		return rc;
 	feed_begin_change(f);
 	rc = bpf_map_update_elem(f->maps.bins, &key, &p->bin, BPF_ANY) ? -errno : 0;
 	feed_end_change(f);
-	return rc ? err_sys(e, rc, "cannot publish the rules of process %u", pid) : 0;
+	return rc ? err_sys(e, rc, "cannot publish the rules of process %u", p->pid) : 0;
+}
+
+/* The process runs another program now: what its perf map had is replaced by what it will have. */
+static struct feed_program *replace_program(struct unwind_feed *f, struct feed_program *old,
+					    u32 pid, u64 program)
+{
+	struct mapwatch map = { 0 };
+	struct feed_program *p;
+	const bool known = old;
+
+	if (old) {
+		map = old->map;
+		mapwatch_init(&old->map, (pid_t)pid);
+		drop_program(f, pid);
+	}
+	p = new_program(f, pid, program);
+	if (known) {
+		mapwatch_release(&p->map);
+		p->map = map;
+	}
+	return p;
+}
+
+int feed_code(struct unwind_feed *f, u32 pid, u64 program, struct err *e)
+{
+	struct feed_program *p = find_program(f, pid);
+	int rc;
+
+	if (!p || p->bin.version.size != program)
+		p = replace_program(f, p, pid, program);
+	p->looked = clock_mono_ns();
+	rc = refresh_code(p, e);
+	return rc ? rc : publish_code(f, p, e);
 }
 
 static const struct unwind_rule *code_rule(const struct unwind_feed *f,
@@ -237,6 +266,27 @@ const struct unwind_rule *unwind_feed_code_rule(struct unwind_feed *f, u32 pid, 
 	/* that may have replaced the program's entry */
 	p = find_program(f, pid);
 	return p ? code_rule(f, p, pc) : NULL;
+}
+
+/* Code that is where other code was is not asked for: the kernel has rules for the address. */
+void unwind_feed_watch(struct unwind_feed *f, bool now)
+{
+	const u64 begin = clock_mono_ns();
+	u64 took;
+
+	if (!now && begin < f->next_watch)
+		return;
+	drop_gone(f);
+	for (size_t i = f->programs.len; i--;) {
+		struct feed_program *p = f->programs.items[i];
+
+		mapwatch_look(&p->map, &f->map_base, &f->names);
+		if (p->code == &p->hotspot.code && !p->gone &&
+		    !hotspot_refresh(&p->hotspot, NULL) && p->hotspot.changed)
+			(void)publish_code(f, p, NULL);
+	}
+	took = clock_mono_ns() - begin;
+	f->next_watch = begin + took + MAX(WATCH_NS, took * WATCH_SHARE);
 }
 
 void unwind_feed_methods(struct unwind_feed *f, u32 pid, const u64 *words, size_t n)

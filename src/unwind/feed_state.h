@@ -5,6 +5,7 @@
 
 #include "base/intern.h"
 #include "runtime/hotspot.h"
+#include "runtime/mapwatch.h"
 #include "unwind/feed.h"
 #include "unwind/pool.h"
 
@@ -31,6 +32,7 @@ struct feed_program {
 	struct code_rows trampolines;
 	const struct code_rows *code; /* the one or the other; NULL: nothing is known about it */
 	u64 looked;                   /* when its code was walked last */
+	struct mapwatch map;          /* its perf map */
 	u64 gone; /* when its process was first seen to have ended; 0: not yet */
 };
 
@@ -48,6 +50,8 @@ struct unwind_feed {
 	VEC(struct python_build) pythons; /* index + 1 is known to the kernel */
 	VEC(struct feed_program *) programs;
 	struct code_names names; /* of run-time code */
+	struct mapwatch_base map_base;
+	u64 next_watch; /* CLOCK_MONOTONIC */
 	u64 renewals;
 	u64 renewed; /* when; or since when it is there */
 	unwind_feed_new_fn *on_new;

@@ -36,9 +36,8 @@ static int refused(const struct loader *l, int rc, struct err *e)
 	err_sys(e, rc, "the kernel refuses the %s program", l->what);
 	if (rc == -EPERM)
 		err_hint(e, "run as root or with CAP_BPF and CAP_PERFMON");
-	else if (rc == -EMFILE)
-		err_hint(e, "the limit of open files is %llu: raise it with 'ulimit -n'",
-			 limit_of(RLIMIT_NOFILE));
+	else if (err_limit(rc))
+		return -EOPNOTSUPP; /* the hint is there */
 	else if (rc == -ENOMEM)
 		err_hint(e,
 			 "memory is short: free some, raise the limit of the control group, or "
@@ -98,7 +97,7 @@ static int load(const struct loader *l, bool *ret_raw, void *ret_skel, struct er
 	if (l->few_types && coretypes_path(object, size, &few) >= 0) {
 		if (!open_and_load(l, ret_skel, raw, false, buf_str(&few), NULL))
 			return 0;
-		/* maybe because of these types: the kernel's own have the last word */
+		/* possibly because of these types: the kernel's own decide */
 		(void)unlink(buf_str(&few));
 		again = true;
 	}
@@ -138,8 +137,13 @@ int loader_feed(void *skel, const struct loader_feed *opts, struct unwind_feed *
 int loader_ring(void *skel, ring_buffer_sample_fn fn, void *ctx, struct ring_buffer **ret,
 		struct err *e)
 {
+	libbpf_print_fn_t print = libbpf_set_print(bpf_log);
+	int failed;
+
 	*ret = ring_buffer__new(map_fd(skel, "unwind_ring"), fn, ctx, NULL);
-	return *ret ? 0 : err_sys(e, errno, "cannot map the ring");
+	failed = errno;
+	libbpf_set_print(print);
+	return *ret ? 0 : err_sys(e, failed, "cannot map the ring");
 }
 
 bool unwind_own_pidns(u64 *ret_dev, u64 *ret_ino)

@@ -39,7 +39,7 @@ int unwind_process_snapshot(struct unwind_process *p, int tid, struct unwind_sna
 int unwind_process_copy(struct unwind_process *p, int tid, struct unwind_snapshot *s,
 			struct err *e);
 void unwind_snapshot_release(struct unwind_snapshot *s);
-/* What lies outside the copied stack is read from the process, which may run by now. */
+/* What is outside the copied stack is read from the process, which may run by now. */
 void unwind_process_frames(struct unwind_process *p, const struct unwind_snapshot *s,
 			   struct unwind_frames *f);
 

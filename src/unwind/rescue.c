@@ -96,7 +96,7 @@ static int job_find(void *ctx, u64 pc, const struct unwind_rule **ret)
 	return unwind_feed_rule(j->r->feed, &key, &m->version, offset, ret) ? 0 : -EAGAIN;
 }
 
-/* As the kernel does it: the functions whose anchor lies in the frame that runs them. */
+/* As the kernel does it: the functions whose anchor is in the frame that runs them. */
 static size_t job_before(void *ctx, u64 from, u64 to, u64 *ip, size_t room)
 {
 	struct job *j = ctx;

@@ -11,7 +11,12 @@
 #include "unwind/loader.h"
 #include "unwind/rescue.h"
 
-enum { RING_BYTES = 4 << 20, RING_MIN = 1 << 17, RING_MAX = 1 << 30 };
+enum {
+	RING_BYTES = 4 << 20,
+	RING_MIN = 1 << 17,
+	RING_MAX = 1 << 30,
+	PYTHON_PROGRAMS_MOST = 1 << 16, /* processes; then each is announced once more */
+};
 
 struct sampler {
 	struct profile_bpf *skel;
@@ -136,6 +141,8 @@ void sampler_free(struct sampler *s)
 	python_names_release(&s->own_python);
 	map_release(&s->python_programs);
 	unwind_feed_free(s->feed);
+	if (s->skel)
+		unwind_checks_log(bpf_map__fd(s->skel->maps.unwind_counters));
 	loader_free(s->skel);
 	free(s);
 }
@@ -193,6 +200,9 @@ int sampler_only_tree(struct sampler *s, int pid)
 /* The first sample with Python functions of a process, or of a program that it became. */
 static bool announce(struct sampler *s, u32 pid, u16 program)
 {
+	if (s->python_programs.len >= PYTHON_PROGRAMS_MOST)
+		sampler_new_file(s);
+
 	u64 *known = map_at(&s->python_programs, pid);
 	bool is_new = *known != (u64)program + 1;
 
@@ -316,6 +326,7 @@ int sampler_read(struct sampler *s, sampler_fn fn, void *ctx)
 	s->round++;
 	int rc = ring_buffer__consume(s->ring);
 
+	unwind_feed_watch(s->feed, false);
 	if (s->fn_rc < 0)
 		return s->fn_rc;
 	return rc < 0 && rc != -ECANCELED ? rc : s->n_read;
@@ -381,6 +392,7 @@ const struct python_names *sampler_python(const struct sampler *s)
 
 const struct code_names *sampler_code_names(const struct sampler *s)
 {
+	unwind_feed_watch(s->feed, true);
 	return unwind_feed_names(s->feed);
 }
 

@@ -98,11 +98,11 @@ int sampler_process(struct sampler *s, int pid);
 int sampler_fd(const struct sampler *s);
 /* Hands over what waits in the ring; the number of samples or a negative errno. */
 int sampler_read(struct sampler *s, sampler_fn fn, void *ctx);
-/* What mmap events tell: used when a process is gone before its files could be asked for. */
+/* What mmap events report: used when a process is gone before its files could be asked for. */
 void sampler_note_map(struct sampler *s, int pid, const struct mapping *map);
 void sampler_stats(const struct sampler *s, struct sampler_stats *ret);
 
-/* What comes from now on stands in another file: python_new is reported again. */
+/* What comes from now on is in another file: python_new is reported again. */
 void sampler_new_file(struct sampler *s);
 
 /* The functions met so far; what to write is in python_names.h. */

@@ -143,7 +143,7 @@ static int compare_work(const void *a, const void *b)
 	return x->fde < y->fde ? -1 : x->fde > y->fde;
 }
 
-/* A function that lies in executable file bytes; what the linker threw away points elsewhere. */
+/* A function that is in executable file bytes; what the linker threw away points elsewhere. */
 static void add_work(const struct builder *b, u64 start, u64 end, struct work w, work_list *list,
 		     bool *sorted)
 {

@@ -41,14 +41,14 @@ struct unwind_table {
 	u64 fingerprint; /* of the file */
 	struct unwind_table_stats stats;
 	const u32 *sums; /* of the rows of each page; NULL: they are right */
-	bool borrowed;   /* the arrays are not its own: they lie in @map, or in a caller's bytes */
+	bool borrowed;   /* the arrays are not its own: they are in @map, or in a caller's bytes */
 	const void *map; /* a file of the cache; or NULL */
 	size_t map_len;
 };
 
 /* -ENODATA when the file has no frame information, -ENOEXEC when it is not for x86-64. */
 int unwind_table_compile(const struct elf *elf, struct unwind_table **ret, struct err *e);
-/* From the cache on disk if it is there, else compiled and stored; @cached may be NULL. */
+/* From the cache on disk if it is there, otherwise compiled and stored; @cached may be NULL. */
 int unwind_table_get(const struct elf *elf, struct unwind_table **ret, bool *cached, struct err *e);
 /* The same without looking at rows: unwind_table_page_valid() must be asked before using a page. */
 int unwind_table_get_later(const struct elf *elf, struct unwind_table **ret, struct err *e);

@@ -110,10 +110,10 @@ struct end_name {
 };
 
 static const struct end_name end_names[UNWIND_END_COUNT] = {
-	[UNWIND_END_NONE] = { "none", "no user stack was asked for" },
+	[UNWIND_END_NONE] = { "none", "no user stack was requested" },
 	[UNWIND_END_ROOT] = { "root", "complete" },
 	[UNWIND_END_NO_MAP] = { "no_map", "an address outside any executable mapping" },
-	[UNWIND_END_NO_TABLE] = { "no_table", "a file whose unwind table was not there yet" },
+	[UNWIND_END_NO_TABLE] = { "no_table", "a file whose unwind table was not ready yet" },
 	[UNWIND_END_READ] = { "read", "stack memory could not be read" },
 	[UNWIND_END_BAD_SP] = { "bad_sp", "the stack pointer went backwards" },
 	[UNWIND_END_BAD_FP] = { "bad_fp", "code without frame information or frame pointer" },

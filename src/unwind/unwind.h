@@ -19,8 +19,8 @@ struct unwind_source {
 	 */
 	int (*find)(void *ctx, u64 pc, const struct unwind_rule **ret);
 	/*
-	 * Frames of another kind that stand before the one whose part of the stack is from @from
-	 * up to @to: at most @room of them into @ip, and how many; NULL: there are none.
+	 * Frames of another kind that are before the one whose part of the stack is from @from
+	 * up to @to: at most @room of them into @ip, and how many; NULL: none.
 	 */
 	size_t (*before)(void *ctx, u64 from, u64 to, u64 *ip, size_t room);
 };
@@ -43,7 +43,7 @@ static inline int unwind_copy_read(const struct unwind_copy *c, u64 address, voi
 	return 0;
 }
 
-/* Where to go on in a stack that is unwound up to some frame; see struct unwind_state. */
+/* Where to continue in a stack that is unwound up to some frame; see struct unwind_state. */
 struct unwind_resume {
 	bool returned;
 	bool full;

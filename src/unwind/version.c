@@ -14,7 +14,7 @@ void unwind_version_read(int fd, const struct stat *st, struct unwind_version *r
 		.size = (u64)st->st_size,
 		.changed = (u64)st->st_ctim.tv_sec * NSEC_PER_SEC + (u64)st->st_ctim.tv_nsec,
 	};
-	/* most kinds of file systems tell; the others do without */
+	/* most file systems have it; the others do without */
 	if (!ioctl(fd, FS_IOC_GETVERSION, &generation))
 		ret->generation = (u32)generation;
 }

@@ -29,7 +29,7 @@ static size_t main_event(const struct hits_function *f)
 static void add_lines(const struct listing *l, const struct hits *h, struct source_files *files,
 		      struct json *j)
 {
-	_cleanup_result_ struct result r;
+	_cleanup_result_ struct result r = { 0 };
 
 	result_init(&r, "annotate");
 	annotate_hot_lines(l, h, files, HOT_LINES, &r);

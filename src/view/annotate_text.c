@@ -5,6 +5,9 @@
 
 enum { NAME_WIDTH = 6, HOT_PERCENT = 5, WARM_PERCENT = 1 };
 
+/* Percent: perf names no place below. */
+#define PERF_LEAST 0.5
+
 /* Text of names, sources and operands: nothing of it may steer a terminal. */
 static void add_clean(struct buf *out, const char *text)
 {
@@ -32,10 +35,25 @@ static const char *last_part(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-static void add_insn(const struct listing *l, const struct listing_line *line, struct buf *out)
+/* As objdump -d pads them: seven bytes and a gap. */
+static void add_bytes(const struct listing *l, const struct insn *in, struct buf *out)
+{
+	enum { WIDTH = 24 };
+	size_t at = (size_t)(in->address - l->address - l->from), from = out->len;
+
+	for (size_t i = 0; i < in->size && at + i < l->code.len; i++)
+		buf_addf(out, "%02x ", (u8)l->code.data[at + i]);
+	if (out->len - from < WIDTH)
+		buf_fill(out, ' ', WIDTH - (out->len - from));
+}
+
+static void add_insn(const struct listing *l, const struct listing_line *line, bool raw,
+		     struct buf *out)
 {
 	const struct insn *in = &line->insn;
 
+	if (raw)
+		add_bytes(l, in, out);
 	buf_addf(out, "%-*s", *in->operands || line->callee ? NAME_WIDTH : 0, in->name);
 	if (in->has_target)
 		buf_addf(out, " %llx", (unsigned long long)in->target);
@@ -101,21 +119,60 @@ static void perf_source(const struct listing_line *line, const struct hits *h,
 	const char *text = source_files_line(files, line->file, line->line);
 
 	perf_blank(h, o, out);
-	if (!text || o->lines) {
+	if (!text) {
 		add_clean(out, line->file);
 		buf_addf(out, ":%u\n", line->line);
-	}
-	if (text && o->lines)
-		perf_blank(h, o, out);
-	if (text) {
+	} else {
 		buf_addf(out, "%-5u", line->line);
 		add_source_line(out, text);
 		buf_addch(out, '\n');
 	}
 }
 
+static void perf_place(const char *file, u32 line, const struct annotate_text *o, struct buf *out)
+{
+	add_clean(out, o->paths ? file : last_part(file));
+	buf_addf(out, ":%u", line);
+}
+
+/* The lines of all instructions with more than half a percent, as perf's -l has them. */
+static void perf_summary(const struct listing *l, const struct annotate_text *o, struct buf *out)
+{
+	line_sums sums = { 0 };
+
+	annotate_line_sums(l, o->event, PERF_LEAST, &sums);
+	buf_addstr(out, "\nSorted summary for file ");
+	add_clean(out, l->function->dso ? l->function->dso : "[unknown]");
+	buf_addstr(out, "\n----------------------------------------------\n\n");
+	vec_each(sum, &sums) {
+		u64 all = l->function->weight[o->event];
+
+		buf_addf(out, " %7.2f ", all ? 100.0 * (double)sum->weight / (double)all : 0);
+		perf_place(sum->file, sum->line, o, out);
+		buf_addch(out, '\n');
+	}
+	if (!sums.len)
+		buf_addf(out, " Nothing higher than %.1f%%\n", PERF_LEAST);
+	vec_release(&sums);
+}
+
+/* After an instruction, unless the last one that has samples is of the same line. */
+static void perf_mark(const struct listing *l, const struct listing_line *line,
+		      const struct annotate_text *o, const struct listing_line **last,
+		      struct buf *out)
+{
+	if (!o->lines || !line->file || annotate_percent(l, line, o->event) <= PERF_LEAST)
+		return;
+	if (!*last || (*last)->file != line->file || (*last)->line != line->line) {
+		buf_addstr(out, " // ");
+		perf_place(line->file, line->line, o, out);
+	}
+	*last = line;
+}
+
 static void perf_line(const struct listing *l, const struct listing_line *line,
-		      const struct hits *h, const struct annotate_text *o, struct buf *out)
+		      const struct hits *h, const struct annotate_text *o,
+		      const struct listing_line **last, struct buf *out)
 {
 	for (size_t i = 0; i < h->n_events; i++) {
 		if (!is_event_shown(h, o, i))
@@ -126,7 +183,8 @@ static void perf_line(const struct listing *l, const struct listing_line *line,
 			buf_addf(out, "%8.2f", annotate_percent(l, line, i));
 	}
 	buf_addf(out, " : %6llx:   ", (unsigned long long)line->insn.address);
-	add_insn(l, line, out);
+	add_insn(l, line, o->raw, out);
+	perf_mark(l, line, o, last, out);
 	buf_addch(out, '\n');
 }
 
@@ -141,6 +199,10 @@ static bool is_new_place(const struct listing *l, size_t i)
 void annotate_text_perf(const struct listing *l, const struct hits *h, struct source_files *files,
 			const struct annotate_text *o, struct buf *out)
 {
+	const struct listing_line *last = NULL;
+
+	if (o->lines)
+		perf_summary(l, o, out);
 	perf_heading(l, h, o, out);
 	for (int i = 0; i < 3; i++) {
 		perf_blank(h, o, out);
@@ -157,7 +219,7 @@ void annotate_text_perf(const struct listing *l, const struct hits *h, struct so
 	for (size_t i = 0; i < l->lines.len; i++) {
 		if (!o->no_source && is_new_place(l, i))
 			perf_source(&l->lines.items[i], h, files, o, out);
-		perf_line(l, &l->lines.items[i], h, o, out);
+		perf_line(l, &l->lines.items[i], h, o, &last, out);
 	}
 	buf_addstr(out, "\n\n");
 }
@@ -278,7 +340,7 @@ void annotate_text(const struct listing *l, const struct hits *h, struct source_
 				add_share(o, annotate_percent(l, line, k), line->samples[k], out);
 		buf_addf(out, "%8llx ", (unsigned long long)line->insn.address);
 		add_arrows(&arrows, i, o, out);
-		add_insn(l, line, out);
+		add_insn(l, line, o->raw, out);
 		buf_addch(out, '\n');
 	}
 	if (arrows.left_out) {

@@ -13,9 +13,9 @@ struct annotate_text {
 	bool raw;       /* the bytes of instructions, too */
 	bool group;     /* a column for each event */
 	bool counts;    /* numbers of samples instead of shares */
-	bool lines;     /* places of the source as FILE:LINE, perf's -l */
+	bool lines;     /* perf's -l: the heaviest lines first, and places after instructions */
+	bool paths;     /* whole paths in these */
 	size_t event;   /* the one that is shown unless @group */
-	u64 min;        /* nothing in front of shares below this percent */
 };
 
 /* As perf annotate --stdio prints it. */

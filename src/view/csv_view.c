@@ -10,6 +10,7 @@
 #include "view/view.h"
 
 #include "base/fmt.h"
+#include "result/hist.h"
 #include "view/cell.h"
 
 static const char *const hist_keys[] = { "label", "unit", "min", "max", "count" };
@@ -89,27 +90,22 @@ static void hist_line(struct buf *out, const struct histogram *h, const char *ra
 
 static void histogram(struct buf *out, const struct histogram *h)
 {
-	size_t n = h->n_buckets;
-	char range[64];
-	u64 first, last;
+	_cleanup_buf_ struct buf range = BUF_INIT;
+	struct hist_rows rows = { 0 };
 
-	while (n && !h->buckets[n - 1])
-		n--;
-	if (h->under) {
-		snprintf(range, sizeof(range), ",%llu", (unsigned long long)h->min - 1);
-		hist_line(out, h, range, h->under);
+	hist_rows(&rows, h, HIST_ROWS_FROM_MIN, 0);
+	vec_each(row, &rows.list) {
+		buf_reset(&range);
+		if (row->place != HIST_BELOW)
+			hist_number(&range, h, row->first);
+		buf_addch(&range, ',');
+		if (row->place == HIST_BELOW)
+			buf_addf(&range, "%lld", (long long)row->last - 1);
+		else if (row->place == HIST_INSIDE)
+			hist_number(&range, h, row->last);
+		hist_line(out, h, buf_str(&range), row->count);
 	}
-	for (size_t i = 0; i < n; i++) {
-		hist_range(h, i, &first, &last);
-		snprintf(range, sizeof(range), "%llu,%llu", (unsigned long long)first,
-			 (unsigned long long)last);
-		hist_line(out, h, range, h->buckets[i]);
-	}
-	if (h->over) {
-		hist_range(h, h->n_buckets - 1, &first, &last);
-		snprintf(range, sizeof(range), "%llu,", (unsigned long long)last + 1);
-		hist_line(out, h, range, h->over);
-	}
+	hist_rows_release(&rows);
 }
 
 static void tree(struct buf *out, const struct tree *t)

@@ -209,6 +209,9 @@ static u64 get_line(const struct exporter *x, size_t i)
 	return frame_at(x, i)->line;
 }
 
+/* KIND in web/viewer/model.js has the same numbers, and goes on with its own. */
+_Static_assert(FRAME_MARKER == 8, "web/viewer/model.js: KIND");
+
 static u64 get_kind(const struct exporter *x, size_t i)
 {
 	return frame_at(x, i)->kind;

@@ -14,7 +14,7 @@ enum category { CATEGORY_OTHER, CATEGORY_USER, CATEGORY_KERNEL, CATEGORY_JIT, CA
 static const char *const category_names[CATEGORIES] = { "Other", "User", "Kernel", "JIT" };
 static const char *const category_colors[CATEGORIES] = { "grey", "yellow", "orange", "green" };
 
-/* Ids of the profile that a thread uses, ascending, and where they stand in its table, + 1. */
+/* Ids of the profile that a thread uses, ascending, and where they are in its table, + 1. */
 struct used {
 	VEC(u32) ids;
 	u32 *at;
@@ -33,7 +33,8 @@ static enum category category_of(const struct frame *f)
 {
 	switch (f->kind) {
 	case FRAME_KERNEL:
-	case FRAME_HYPERVISOR: return CATEGORY_KERNEL;
+	case FRAME_HYPERVISOR:
+	case FRAME_GUEST_KERNEL: return CATEGORY_KERNEL;
 	case FRAME_JIT:
 	case FRAME_INTERPRETED: return CATEGORY_JIT;
 	case FRAME_MARKER: return CATEGORY_OTHER;
@@ -65,7 +66,7 @@ static bool use(struct used *u, u32 id)
 	return true;
 }
 
-/* Callers have smaller ids than what they call, so they stand before it. */
+/* Callers have smaller ids than what they call, so they are before it. */
 static void number(struct used *u)
 {
 	vec_sort(&u->ids, compare_ids);

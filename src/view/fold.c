@@ -81,7 +81,7 @@ static void tidy_name(const char *name, size_t len, const struct fold_opts *opts
 }
 
 /*
- * Compilers at run time tell what they inlined within the name: "outer->inner->leaf". Each is a
+ * Run-time compilers put what they inlined into the name: "outer->inner->leaf". Each is a
  * frame of its own. The JVM writes classes as "Ljava/io/File;"; V8's "LazyCompile:*f /a.js:1" is
  * none.
  */

@@ -13,7 +13,7 @@
 /* What the page opens with; all of it can be changed there. */
 struct html_opts {
 	const char *title; /* NULL: made from the recording's facts */
-	bool has_event;    /* else the first that has samples */
+	bool has_event;    /* otherwise the first that has samples */
 	u16 event;         /* index into the profile's events */
 	bool has_baseline; /* opens as a comparison of event with baseline */
 	u16 baseline;
@@ -21,7 +21,7 @@ struct html_opts {
 	u16 ratio;
 	bool inverted;          /* icicle: the root is at the top */
 	bool reverse;           /* callers below callees */
-	bool left_heavy;        /* heaviest sibling first, else by name */
+	bool left_heavy;        /* heaviest sibling first, otherwise by name */
 	bool time_order;        /* opens the time-ordered view */
 	bool by_count;          /* each sample weighs 1 */
 	const char *view;       /* NULL, or flame, time, sandwich, tree, functions, graph */

@@ -7,11 +7,12 @@
  *	 "notes":[{"level":"warning","text":"...","hint":null}],"losses":{"lost_samples":0}}
  *
  * Each section is an array under its name. Sections of the same name and kind share it: a second
- * table appends its rows, a second histogram stands beside the first. A name that is taken (by
+ * table appends its rows, a second histogram is beside the first. A name that is taken (by
  * "facts" and the like, or by a section of another kind) gets the kind appended: "facts_table".
  */
 #include "view/view.h"
 
+#include "result/hist.h"
 #include "view/cell.h"
 
 static const char *const kind_names[] = {
@@ -40,15 +41,20 @@ static void table(struct json *j, const struct table *t)
 	}
 }
 
+static void limit(struct json *j, const struct histogram *h, const char *key, u64 value)
+{
+	if (h->kind == HIST_LINEAR)
+		json_kv_s64(j, key, (s64)value);
+	else
+		json_kv_u64(j, key, value);
+}
+
 /* From the first bucket that counted anything to the last, without holes. */
 static void buckets(struct json *j, const struct histogram *h)
 {
-	size_t from = 0, to = h->n_buckets;
+	size_t from, to;
 
-	while (to && !h->buckets[to - 1])
-		to--;
-	while (from < to && !h->buckets[from])
-		from++;
+	hist_used(h, &from, &to);
 	json_key(j, "buckets");
 	json_array(j);
 	for (size_t i = from; i < to; i++) {
@@ -56,8 +62,8 @@ static void buckets(struct json *j, const struct histogram *h)
 
 		hist_range(h, i, &first, &last);
 		json_open(j);
-		json_kv_u64(j, "min", first);
-		json_kv_u64(j, "max", last);
+		limit(j, h, "min", first);
+		limit(j, h, "max", last);
 		json_kv_u64(j, "count", h->buckets[i]);
 		json_close(j);
 	}
@@ -66,10 +72,12 @@ static void buckets(struct json *j, const struct histogram *h)
 
 static void percentiles(struct json *j, const struct histogram *h)
 {
-	json_kv_u64(j, "p50", hist_percentile(h, 0.5));
-	json_kv_u64(j, "p90", hist_percentile(h, 0.9));
-	json_kv_u64(j, "p99", hist_percentile(h, 0.99));
-	json_kv_u64(j, "p999", hist_percentile(h, 0.999));
+	for (size_t i = 0; i < HIST_PERCENTILES; i++) {
+		u64 value;
+
+		hist_percentile(h, hist_percentiles[i].share, &value);
+		json_kv_u64(j, hist_percentiles[i].key, value);
+	}
 }
 
 static void histogram(struct json *j, const struct histogram *h)

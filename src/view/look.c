@@ -40,6 +40,20 @@ struct rgb look_rgb(struct look k)
 	};
 }
 
+enum look_kind look_kind_of(enum frame_kind kind, const char *name)
+{
+	switch (kind) {
+	case FRAME_KERNEL:
+	case FRAME_HYPERVISOR:
+	case FRAME_GUEST_KERNEL: return LOOK_KERNEL;
+	case FRAME_JIT: return LOOK_JIT;
+	case FRAME_INTERPRETED: return LOOK_INTERPRETED;
+	case FRAME_INLINED: return LOOK_INLINED;
+	case FRAME_MARKER: return LOOK_LABEL;
+	default: return strstr(name, "::") ? LOOK_CXX : LOOK_USER;
+	}
+}
+
 struct rgb look_of_kind(enum look_kind kind, double shade)
 {
 	struct look k = kinds[kind];

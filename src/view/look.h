@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The look that all pictures share: the same colours for the same things as in the viewer
+ * The style shared by all pictures: the same colours for the same things as in the viewer
  * (web/viewer/color.js has the same numbers).
  */
 #ifndef VIEW_LOOK_H
 #define VIEW_LOOK_H
 
 #include "base/buf.h"
+#include "profile/profile.h"
 
 struct rgb {
 	u8 r, g, b;
@@ -28,6 +29,7 @@ enum look_kind {
 	LOOK_KINDS
 };
 
+enum look_kind look_kind_of(enum frame_kind kind, const char *name);
 struct rgb look_rgb(struct look look);
 /* Names of one kind differ a little: @shade is 0..1. */
 struct rgb look_of_kind(enum look_kind kind, double shade);

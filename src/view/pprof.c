@@ -56,7 +56,7 @@ static u64 module_id(struct pprof *w, u32 module)
 	wire_u64(&w->message, 1, id);
 	wire_u64(&w->message, 5, string(w, path));
 	wire_u64(&w->message, 6, string(w, build_id_of(w, path)));
-	/* nobody needs to look for names any more */
+	/* names need not be looked for any more */
 	for (u32 has = 7; has <= 10; has++)
 		wire_u64(&w->message, has, 1);
 	emit(w, PROFILE_MAPPING);

@@ -145,6 +145,8 @@ static void text_line(struct rows_view *s, const struct value *cells, struct buf
 		buf_reset(&s->cell);
 		if (!cells)
 			buf_addstr(&s->cell, s->columns[i].title);
+		else if (s->columns[i].coarse && cells[i].type == VALUE_TIME)
+			fmt_clock(&s->cell, cells[i].u, 0);
 		else if (cells[i].type)
 			cell_text(&s->cell, &cells[i]);
 		else if (i != last)

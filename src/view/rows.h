@@ -20,6 +20,7 @@ struct rows_column {
 	u32 width;
 	bool uncut;  /* never shortened */
 	bool spare;  /* left out first where the line is short */
+	bool coarse; /* the time of day without its fraction */
 	bool hidden; /* machine output only */
 	bool absent; /* in no output */
 	bool stack;  /* frames, outermost first, with ';' between: lines below the row */

@@ -4,7 +4,7 @@
 #include "base/fmt.h"
 #include "base/json.h"
 
-/* No line is longer: room is asked for once, and then written to. */
+/* No line is longer: room is requested once, and then written to. */
 enum { LINE_MOST = 384, NAME_MOST = 64 };
 
 #define INLINE static inline __attribute__((always_inline))
@@ -326,7 +326,7 @@ static void heading_text(struct sched_lines *l)
 	_cleanup_buf_ struct buf cpus = BUF_INIT, dashes = BUF_INIT;
 	int width;
 
-	/* where the recording does not tell how many there are: those met so far */
+	/* where the recording does not say how many there are: those met so far */
 	if (l->more.cpus)
 		l->n_cpus = l->names->machine_cpus ? l->names->machine_cpus : l->names->cpus;
 	for (u32 i = 0; i < l->n_cpus; i++) {

@@ -57,7 +57,7 @@ static bool code_passes(struct script *s, const struct record *r)
 {
 	const struct sample *sample = r->sample;
 	const struct place *place;
-	enum address_mode mode = record_is_kernel_mode(r) ? ADDRESS_KERNEL : ADDRESS_USER;
+	enum address_mode mode = machine_mode(r);
 
 	if (!s->opts->dsos && !s->opts->symbols)
 		return true;
@@ -257,7 +257,9 @@ int script_run(struct recording *r, const struct script_opts *opts, script_write
 	int ret;
 
 	script_init(&s, r, symbols, opts);
-	ret = script_fields_fit(&s.fields, r, !opts->no_chains && any_chain(r), e);
+	ret = symbols_guest_open(symbols, opts->guest_kallsyms, opts->guest_modules, e);
+	if (ret >= 0)
+		ret = script_fields_fit(&s.fields, r, !opts->no_chains && any_chain(r), e);
 	if (ret >= 0)
 		ret = recording_replay(r, on_record, &s, e);
 	if (ret == 0)

@@ -67,7 +67,7 @@ enum script_type {
 struct script_type_fields {
 	u64 fields;
 	u64 asked;    /* named by the user: missing data is an error, not a smaller line */
-	bool changed; /* the user said something about this type */
+	bool changed; /* the user set fields for this type */
 };
 
 struct script_fields {
@@ -107,6 +107,7 @@ struct script_opts {
 	u64 max_stack;                              /* 0: all */
 	const char *comms, *dsos, *symbols, *event; /* comma-separated globs, NULL: all */
 	const char *stop_bt;                        /* chains end at these functions */
+	const char *guest_kallsyms, *guest_modules; /* files with the names of a guest, or NULL */
 	const range_list *pids, *tids, *cpus;       /* NULL or empty: all */
 	u64 time_from, time_to;                     /* ns on the recording's clock, 0: open */
 	bool time_relative;                         /* to the first sample */

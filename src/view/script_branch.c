@@ -72,7 +72,7 @@ static void add_address(struct script *s, const struct script_event *ev, struct 
 	add_dso(s, ev, p, address);
 }
 
-/* Always with the offset, and never with the blank that stands before it elsewhere. */
+/* Always with the offset, and never with the blank that is before it elsewhere. */
 static void add_name(struct script *s, const struct script_event *ev, struct process *p,
 		     u64 address)
 {
@@ -88,7 +88,7 @@ static void add_name(struct script *s, const struct script_event *ev, struct pro
 	add_dso(s, ev, p, address);
 }
 
-/* Addresses before names before places, if several are asked for. */
+/* Addresses before names before places, if several are requested. */
 void script_branches(struct script *s, const struct script_event *ev, struct process *p,
 		     const struct sample *sample)
 {

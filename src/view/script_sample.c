@@ -4,16 +4,6 @@
 
 enum { CHAIN_MOST = 1024 };
 
-static enum address_mode mode_of(u16 misc)
-{
-	switch (misc & PERF_RECORD_MISC_CPUMODE_MASK) {
-	case PERF_RECORD_MISC_KERNEL:
-	case PERF_RECORD_MISC_GUEST_KERNEL: return ADDRESS_KERNEL;
-	case PERF_RECORD_MISC_HYPERVISOR: return ADDRESS_HYPERVISOR;
-	default: return ADDRESS_USER;
-	}
-}
-
 enum mark { MARK_NONE, MARK_CONTEXT, MARK_BROKEN };
 
 static enum mark context_mark(u64 ip, enum address_mode *mode)
@@ -21,11 +11,15 @@ static enum mark context_mark(u64 ip, enum address_mode *mode)
 	if (likely(ip < (u64)PERF_CONTEXT_MAX))
 		return MARK_NONE;
 	switch ((enum perf_callchain_context)ip) {
-	case PERF_CONTEXT_HV: *mode = ADDRESS_HYPERVISOR; break;
-	case PERF_CONTEXT_KERNEL: *mode = ADDRESS_KERNEL; break;
-	case PERF_CONTEXT_USER: *mode = ADDRESS_USER; break;
+	case PERF_CONTEXT_HV:
+	case PERF_CONTEXT_KERNEL:
+	case PERF_CONTEXT_USER:
+	case PERF_CONTEXT_GUEST:
+	case PERF_CONTEXT_GUEST_KERNEL:
+	case PERF_CONTEXT_GUEST_USER: break;
 	default: return MARK_BROKEN;
 	}
+	machine_context(ip, mode);
 	return MARK_CONTEXT;
 }
 
@@ -42,7 +36,7 @@ static bool ends_chain(struct script *s, struct process *p, enum address_mode mo
 
 /*
  * Returns how many frames were written. Like perf, shows nothing of a chain that holds a mark which
- * does not exist: it was walked into memory that is no stack.
+ * does not exist: it was walked into memory that is not a stack.
  */
 static u64 add_recorded(struct script *s, const struct script_event *ev, struct process *p,
 			const struct sample *sample, u64 most)
@@ -60,7 +54,7 @@ static u64 add_recorded(struct script *s, const struct script_event *ev, struct 
 			return 0;
 		}
 		if (mark != MARK_NONE ||
-		    (mode == ADDRESS_USER ? s->opts->no_user : s->opts->no_kernel))
+		    (address_is_user(mode) ? s->opts->no_user : s->opts->no_kernel))
 			continue;
 		script_place_line(s, p, mode, ip, ev->fields);
 		shown++;
@@ -96,7 +90,7 @@ static void add_code(struct script *s, const struct script_event *ev, struct pro
 	}
 	buf_addch(&s->out, ' ');
 	script_hex16(&s->out, r->sample->ip);
-	script_place_tail(s, p, mode_of(r->misc), r->sample->ip, ev->fields);
+	script_place_tail(s, p, machine_mode(r), r->sample->ip, ev->fields);
 }
 
 static void add_addr(struct script *s, const struct script_event *ev, struct process *p,

@@ -2,7 +2,7 @@
 /*
  * Counts as text: for people, and in the two forms of 'perf stat' that scripts read. The latter
  * (-x and -j) are perf's byte for byte, also where its manual says something else: the spread
- * stands before the run time.
+ * is before the run time.
  */
 #ifndef VIEW_STAT_FORM_H
 #define VIEW_STAT_FORM_H
@@ -16,10 +16,12 @@ struct stat_form {
 	bool summary;          /* all of it, after intervals */
 	bool repeated;         /* of several runs: with their spread */
 	bool metric_only;
-	bool header; /* of a table that goes on: only its first part has one */
+	bool header; /* of a table that continues: only its first part has one */
 	bool color;
 	bool big;            /* thousands are separated */
 	bool table;          /* each run by itself */
+	bool whole;          /* of more than the program, whose times do not belong there */
+	bool as_perf;        /* the text that perf prints, with a line for each event */
 	u64 time;            /* ns since the start */
 	int width;           /* for people; 0: no limit */
 	const char *subject; /* "'sleep 1'", "the whole machine" */

@@ -7,7 +7,15 @@
 #include "base/fmt.h"
 #include "view/term.h"
 
-enum { VALUE_WIDTH = 18, EVENT_WIDTH = 24, TABLE_BARS = 40, SPREAD_COLUMN = 68 };
+enum {
+	VALUE_WIDTH = 18,
+	EVENT_WIDTH = 24,
+	TABLE_BARS = 40,
+	SPREAD_COLUMN = 68,
+	PERF_EVENT_WIDTH = 32,
+	PERF_METRIC_WIDTH = 34, /* with its '#' */
+	PERF_DIGITS = 5,        /* of times with their spread */
+};
 
 /* --- one line --------------------------------------------------------------------------------- */
 
@@ -46,21 +54,29 @@ static size_t label_width(const struct stat_set *s)
 	return most;
 }
 
-static size_t event_width(const struct stat_set *s)
+static size_t event_width(const struct stat_set *s, const struct stat_form *f)
 {
-	size_t most = EVENT_WIDTH;
+	size_t most = f->as_perf ? PERF_EVENT_WIDTH : EVENT_WIDTH;
 
 	vec_each(ev, &s->events) {
-		if (!ev->why)
+		if (!ev->why || f->as_perf)
 			most = MAX(most, MIN(strlen(ev->name), 48));
 	}
 	return most;
 }
 
+static size_t value_width(const struct stat_set *s, const struct stat_form *f)
+{
+	return !f->as_perf && (f->interval || s->by != STAT_ALL) ? 14 : VALUE_WIDTH;
+}
+
 static void add_begin(const struct stat_set *s, const struct stat_line *l,
 		      const struct stat_form *f, struct buf *out)
 {
-	if (f->interval)
+	if (f->interval && f->as_perf)
+		buf_addf(out, "%6llu.%09llu ", (unsigned long long)(f->time / NSEC_PER_SEC),
+			 (unsigned long long)(f->time % NSEC_PER_SEC));
+	else if (f->interval)
 		buf_addf(out, "%6llu.%06llu ", (unsigned long long)(f->time / NSEC_PER_SEC),
 			 (unsigned long long)(f->time % NSEC_PER_SEC / NSEC_PER_USEC));
 	if (l->group->label) {
@@ -73,8 +89,9 @@ static void add_metric(const struct stat_metric *m, const struct stat_form *f, s
 {
 	char text[96];
 
-	snprintf(text, sizeof(text), "%8.*f%s %s", m->decimals, m->value, m->percent ? "%" : "",
-		 m->unit);
+	snprintf(text, sizeof(text), "%8.*f%s %s%*s", m->decimals, m->value, m->percent ? "%" : "",
+		 m->unit, f->as_perf ? MAX(0, PERF_METRIC_WIDTH - 11 - (int)strlen(m->unit)) : 0,
+		 "");
 	buf_addstr(out, " # ");
 	term_add(out, text, strlen(text), m->style, f->color);
 }
@@ -94,6 +111,14 @@ static void add_spread(const struct stat_line *l, const struct stat_form *f, siz
 
 	if (!f->repeated || l->state != STAT_COUNTED)
 		return;
+	if (f->as_perf && !(l->value.error > 0))
+		return;
+	if (f->as_perf) {
+		if (!l->n_metrics)
+			buf_fill(out, ' ', PERF_METRIC_WIDTH + 1);
+		buf_addf(out, "  ( +-%6.2f%% )", l->value.error);
+		return;
+	}
 	if (used < SPREAD_COLUMN && !f->color)
 		buf_fill(out, ' ', SPREAD_COLUMN - used);
 	buf_addf(out, "  +- %.2f%%", l->value.error);
@@ -109,13 +134,15 @@ static void add_line(const struct stat_set *s, const struct stat_line *l, const 
 	add_begin(s, l, f, out);
 	if (l->state == STAT_NOT_COUNTED)
 		buf_addstr(&value, "<not counted>");
+	else if (l->state == STAT_NOT_SUPPORTED)
+		buf_addstr(&value, "<not supported>");
 	else
 		add_number(&value, l->value.mean, l->event->fraction, f->big);
-	pad(out, buf_str(&value), f->interval || s->by != STAT_ALL ? 14 : VALUE_WIDTH, true);
+	pad(out, buf_str(&value), value_width(s, f), true);
 	buf_addch(out, ' ');
 	pad(out, l->event->unit, 4, false);
 	buf_addch(out, ' ');
-	pad(out, l->event->name, event_width(s), false);
+	pad(out, l->event->name, event_width(s, f), false);
 	if (l->n_metrics)
 		add_metric(&l->metrics[0], f, out);
 	add_spread(l, f, begin, out);
@@ -124,9 +151,7 @@ static void add_line(const struct stat_set *s, const struct stat_line *l, const 
 	end_line(out);
 	for (size_t i = 1; i < l->n_metrics; i++) {
 		add_begin(s, l, f, out);
-		buf_fill(out, ' ',
-			 (f->interval || s->by != STAT_ALL ? 14 : VALUE_WIDTH) + 6 +
-				 event_width(s));
+		buf_fill(out, ' ', value_width(s, f) + 6 + event_width(s, f));
 		add_metric(&l->metrics[i], f, out);
 		buf_addch(out, '\n');
 	}
@@ -176,6 +201,15 @@ static void add_time(const struct stat_set *s, size_t of, const char *what,
 	struct stat_mean t;
 
 	stat_time(s, of, &t);
+	if (f->as_perf && f->repeated) {
+		buf_addf(out, " %17.*f +- %.*f seconds %s  ( +-%6.2f%% )\n", PERF_DIGITS,
+			 t.mean / 1e9, PERF_DIGITS, t.mean * t.error / 100 / 1e9, what, t.error);
+		return;
+	}
+	if (f->as_perf) {
+		buf_addf(out, "%18.9f seconds %s\n", t.mean / 1e9, what);
+		return;
+	}
 	if (!f->repeated) {
 		buf_addf(out, "%18.9f s    %s\n", t.mean / 1e9, what);
 		return;
@@ -216,8 +250,16 @@ static void add_times(const struct stat_set *s, const struct stat_form *f, struc
 	if (f->table)
 		add_table(s, out);
 	buf_addch(out, '\n');
-	add_time(s, offsetof(struct stat_span, wall), "elapsed", f, out);
-	if (program) {
+	add_time(s, offsetof(struct stat_span, wall), f->as_perf ? "time elapsed" : "elapsed", f,
+		 out);
+	if (f->as_perf && (f->repeated || !program || f->whole)) {
+		buf_addstr(out, "\n");
+	} else if (f->as_perf) {
+		buf_addch(out, '\n');
+		add_time(s, offsetof(struct stat_span, user), "user", f, out);
+		add_time(s, offsetof(struct stat_span, system), "sys", f, out);
+		buf_addstr(out, "\n\n");
+	} else if (program) {
 		add_time(s, offsetof(struct stat_span, user), "user", f, out);
 		add_time(s, offsetof(struct stat_span, system), "system", f, out);
 	}
@@ -229,19 +271,23 @@ void stat_form_text(const struct stat_set *s, const stat_lines *lines, const str
 		    struct buf *out)
 {
 	if (!f->interval && f->subject) {
-		buf_addf(out, "\n Counted for %s", f->subject);
+		buf_addf(out, "\n %s for %s", f->as_perf ? "Performance counter stats" : "Counted",
+			 f->subject);
 		if (f->repeated)
 			buf_addf(out, " (%zu runs)", s->spans.len);
 		buf_addstr(out, ":\n\n");
 	}
-	if (f->interval && f->header && !f->metric_only)
+	if (f->interval && f->header && f->as_perf)
+		buf_addf(out, "#           time %*s            counts unit events\n",
+			 (int)(s->groups.items[0].label ? label_width(s) : 0), "");
+	else if (f->interval && f->header && !f->metric_only)
 		buf_addf(out, "#       time %*s         count unit event\n",
 			 (int)(s->groups.items[0].label ? label_width(s) : 0), "");
 	if (f->metric_only) {
 		add_metrics_only(s, lines, f, out);
 	} else {
 		vec_each(l, lines) {
-			if (l->state != STAT_NOT_SUPPORTED)
+			if (l->state != STAT_NOT_SUPPORTED || f->as_perf)
 				add_line(s, l, f, out);
 		}
 	}

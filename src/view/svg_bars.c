@@ -3,6 +3,7 @@
 
 #include "base/fmt.h"
 #include "view/svg.h"
+#include "view/svg_asset.h"
 
 enum {
 	BAR_HEIGHT = 44,
@@ -13,9 +14,9 @@ enum {
 	ROW = 22, /* of the table below the bars */
 	NAME_COLUMN = 190,
 	SHARE_COLUMN = 110,
-	SIDES_TOLD = 6,  /* more bars than that have no column in the table */
-	LETTER = 8,      /* width of one, about */
-	LABEL_LEAST = 4, /* percent: narrower pieces have no number in them */
+	SIDES_LABELLED = 6, /* more bars than that have no column in the table */
+	LETTER = 8,         /* width of one, about */
+	LABEL_LEAST = 4,    /* percent: narrower pieces have no number in them */
 };
 
 struct bars {
@@ -56,7 +57,7 @@ static void add_piece(struct bars *b, const struct breakdown *side, u32 c, doubl
 	add_text(b, name_of(b, c));
 	buf_addf(b->out,
 		 ": %.2f%%, %llu samples</title><rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" "
-		 "height=\"%d\" fill=\"%s\" stroke=\"#fff\" stroke-width=\".8\"/>",
+		 "height=\"%d\" fill=\"%s\"/>",
 		 share, (unsigned long long)side->samples[c], x, y, w, BAR_HEIGHT, color_of(b, c));
 	if (share >= LABEL_LEAST) {
 		buf_addf(b->out, "<text class=\"in\" x=\"%.2f\" y=\"%.1f\">", x + w / 2,
@@ -109,23 +110,23 @@ static void add_share(struct bars *b, size_t column, double y, double share, boo
 
 static void add_row(struct bars *b, u32 c, double y)
 {
-	size_t told = MIN(b->n, (size_t)SIDES_TOLD);
+	size_t labelled = MIN(b->n, (size_t)SIDES_LABELLED);
 
 	buf_addf(b->out,
-		 "<rect x=\"%d\" y=\"%.0f\" width=\"13\" height=\"13\" fill=\"%s\" "
-		 "stroke=\"#fff\" stroke-width=\".8\"/><text x=\"%d\" y=\"%.0f\">",
+		 "<rect x=\"%d\" y=\"%.0f\" width=\"13\" height=\"13\" rx=\"2\" fill=\"%s\"/>"
+		 "<text x=\"%d\" y=\"%.0f\">",
 		 LEFT, y - 11, color_of(b, c), LEFT + 20, y);
 	add_text(b, name_of(b, c));
 	buf_addstr(b->out, "</text>");
-	for (size_t i = 0; i < told; i++)
+	for (size_t i = 0; i < labelled; i++)
 		add_share(b, i, y, breakdown_share(&b->sides[i], c), false);
 	if (b->n == 2)
-		add_share(b, told++, y,
+		add_share(b, labelled++, y,
 			  breakdown_share(&b->sides[1], c) - breakdown_share(&b->sides[0], c),
 			  true);
 	if (c < b->taxonomy->components.len) {
 		buf_addf(b->out, "<text class=\"soft\" x=\"%zu\" y=\"%.0f\">",
-			 LEFT + NAME_COLUMN + told * SHARE_COLUMN + 10, y);
+			 LEFT + NAME_COLUMN + labelled * SHARE_COLUMN + 10, y);
 		add_text(b, b->taxonomy->components.items[c].text);
 		buf_addstr(b->out, "</text>");
 	}
@@ -139,7 +140,7 @@ static const char *file_name(const struct bars *b, size_t i)
 	return slash ? slash + 1 : b->sides[i].title;
 }
 
-/* The file when that fits its column and tells the bars apart, else the bar's number. */
+/* The file when that fits its column and tells the bars apart, otherwise the bar's number. */
 static void add_head(struct bars *b, size_t i)
 {
 	const char *name = file_name(b, i);
@@ -155,9 +156,9 @@ static void add_head(struct bars *b, size_t i)
 
 static void add_heads(struct bars *b, double y)
 {
-	size_t told = MIN(b->n, (size_t)SIDES_TOLD);
+	size_t labelled = MIN(b->n, (size_t)SIDES_LABELLED);
 
-	for (size_t i = 0; b->n > 1 && i < told; i++) {
+	for (size_t i = 0; b->n > 1 && i < labelled; i++) {
 		buf_addf(b->out, "<text class=\"number soft\" x=\"%zu\" y=\"%.0f\">",
 			 LEFT + NAME_COLUMN + (i + 1) * SHARE_COLUMN - 20, y);
 		add_head(b, i);
@@ -168,7 +169,7 @@ static void add_heads(struct bars *b, double y)
 			 LEFT + NAME_COLUMN + 3 * SHARE_COLUMN - 20, y);
 }
 
-/* What no bar has is only named. */
+/* Components without any bar are only named. */
 static void add_unseen(struct bars *b, double y)
 {
 	bool first = true;
@@ -218,12 +219,14 @@ static void begin(struct bars *b, const char *title, double height)
 	add_text(b, title);
 	buf_addstr(b->out,
 		   "</title>\n<style>\n"
-		   "svg.bars { background: #fff }\n.bars text { fill: #16181d }\n"
+		   "svg.bars { background: #fff; min-width: 640px }\n"
+		   ".bars g rect { stroke: #fff; stroke-width: .8 }\n.bars text { fill: #16181d }\n"
 		   ".bars .heading { font-size: 17px; font-weight: 600 }\n"
 		   ".bars .in { fill: #000; pointer-events: none; text-anchor: middle }\n"
 		   ".bars .number { text-anchor: end }\n.bars .soft { fill: #676e7a }\n"
 		   "@media (prefers-color-scheme: dark) {\n"
-		   "svg.bars { background: #15181e }\n.bars text { fill: #e8eaee }\n"
+		   "svg.bars { background: #15181e }\n"
+		   ".bars g rect { stroke: #15181e }\n.bars text { fill: #e8eaee }\n"
 		   ".bars .soft { fill: #949ca9 }\n.bars .in { fill: #000 }\n}\n</style>\n");
 	buf_addf(b->out, "<text class=\"heading\" x=\"%d\" y=\"26\">", LEFT);
 	add_text(b, title);
@@ -243,5 +246,7 @@ void svg_bars(const struct taxonomy *t, const struct breakdown *sides, size_t n,
 	for (size_t i = 0; i < n; i++)
 		add_bar(&b, &sides[i], TOP + (double)i * (BAR_HEIGHT + BAR_GAP));
 	add_table(&b, table);
-	buf_addstr(out, "</svg>\n");
+	buf_addstr(out, "<script><![CDATA[\n");
+	svg_asset("web/bars-svg.js", out);
+	buf_addstr(out, "]]></script>\n</svg>\n");
 }

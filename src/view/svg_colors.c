@@ -170,17 +170,7 @@ static enum svg_palette plain_palette(enum svg_palette palette, const char *name
 
 static enum look_kind kind_of(const struct frame *frame, const char *name)
 {
-	if (!frame)
-		return LOOK_LABEL;
-	switch (frame->kind) {
-	case FRAME_KERNEL:
-	case FRAME_HYPERVISOR: return LOOK_KERNEL;
-	case FRAME_JIT: return LOOK_JIT;
-	case FRAME_INTERPRETED: return LOOK_INTERPRETED;
-	case FRAME_INLINED: return LOOK_INLINED;
-	case FRAME_MARKER: return LOOK_LABEL;
-	default: return strstr(name, "::") ? LOOK_CXX : LOOK_USER;
-	}
+	return frame ? look_kind_of(frame->kind, name) : LOOK_LABEL;
 }
 
 static struct rgb module_color(const char *module)
@@ -419,7 +409,7 @@ struct rgb svg_color(struct svg_colors *c, const struct flame_box *b)
 	return color;
 }
 
-/* One kind only, and nothing that looks like C++: hues would tell nothing. */
+/* One kind only, and nothing that looks like C++: hues would be meaningless. */
 static bool has_kinds(const struct flame *f)
 {
 	u32 seen = 0;

@@ -28,7 +28,7 @@ enum svg_palette {
 /* NULL-terminated. */
 extern const char *const svg_palette_names[];
 
-/* AUTO: by kind if there is more than one kind of code, else by name. */
+/* AUTO: by kind if there is more than one kind of code, otherwise by name. */
 enum svg_color_by {
 	COLOR_BY_AUTO,
 	COLOR_BY_KIND,

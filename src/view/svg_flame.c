@@ -181,10 +181,11 @@ static void add_styles(struct picture *pic)
 
 	buf_addstr(pic->out, "<style>\n");
 	svg_asset("web/flame-svg.css", pic->out);
-	/* who asks for a colour gets it in the dark, too */
+	/* a requested colour applies in dark mode, too */
 	buf_addf(pic->out, "@media %s { svg.flame { --back-1: %s; --back-2: %s%s } }\n</style>\n",
 		 pic->opts->bgcolors ? "all" : "not all and (prefers-color-scheme: dark)", from, to,
-		 pic->opts->bgcolors ? "; --ink: #111; --soft: #555" : "");
+		 pic->opts->bgcolors ? "; --ink: #111; --soft: #555; --label: #000; --fade: 1"
+				     : "");
 	buf_addf(pic->out,
 		 "<defs><linearGradient id=\"background\" x1=\"0\" y1=\"0\" x2=\"0\" y2=\"1\">"
 		 "<stop class=\"back-1\" stop-color=\"%s\" offset=\"5%%\"/>"

@@ -12,7 +12,8 @@
 
 enum {
 	PAD = 20,
-	TOP = 74,
+	TOP = 92,
+	LEGEND_Y = 79,
 	NAME_MOST = 44,   /* characters of a name that are shown */
 	NODE_LEAST = 104, /* "100.0% (100.0%)" fits */
 };
@@ -44,17 +45,35 @@ static void measure(struct callgraph *g)
 	}
 }
 
-static enum look_kind look_of(const struct callgraph_node *n, const char *name)
+static const char *const look_words[LOOK_KINDS] = {
+	[LOOK_USER] = "user code",  [LOOK_CXX] = "C++",
+	[LOOK_KERNEL] = "kernel",   [LOOK_JIT] = "compiled at run time",
+	[LOOK_INLINED] = "inlined", [LOOK_INTERPRETED] = "interpreted",
+	[LOOK_LABEL] = "marks",
+};
+
+/* The kinds that are in the picture. */
+static void add_legend(struct picture *p)
 {
-	switch (n->kind) {
-	case FRAME_KERNEL:
-	case FRAME_HYPERVISOR: return LOOK_KERNEL;
-	case FRAME_JIT: return LOOK_JIT;
-	case FRAME_INTERPRETED: return LOOK_INTERPRETED;
-	case FRAME_INLINED: return LOOK_INLINED;
-	case FRAME_MARKER: return LOOK_LABEL;
-	default: return strstr(name, "::") ? LOOK_CXX : LOOK_USER;
+	const struct callgraph *g = p->graph;
+	bool seen[LOOK_KINDS] = { false };
+	double x = PAD;
+
+	for (u32 i = 0; i < g->nodes.len; i++)
+		seen[look_kind_of(g->nodes.items[i].kind, callgraph_name(g, i))] = true;
+	buf_addstr(p->out, "<g id=\"legend\">");
+	for (enum look_kind k = 0; k < LOOK_KINDS; k++) {
+		if (!seen[k])
+			continue;
+		buf_addf(p->out,
+			 "<rect x=\"%.0f\" y=\"%d\" width=\"11\" height=\"11\" rx=\"2\" fill=\"", x,
+			 LEGEND_Y - 10);
+		look_add(p->out, look_of_kind(k, 0.5));
+		buf_addf(p->out, "\"/><text class=\"soft\" x=\"%.0f\" y=\"%d\">%s</text>", x + 16,
+			 LEGEND_Y, look_words[k]);
+		x += 34 + 7 * (double)strlen(look_words[k]);
 	}
+	buf_addstr(p->out, "</g>\n");
 }
 
 static void add_node(struct picture *p, u32 i)
@@ -79,7 +98,8 @@ static void add_node(struct picture *p, u32 i)
 		 "</title><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"4\" "
 		 "fill=\"",
 		 x - n->width / 2, y - n->height / 2, n->width, n->height);
-	look_add(p->out, look_of_kind(look_of(n, name), (double)(hash_str(name) % 100) / 99));
+	look_add(p->out,
+		 look_of_kind(look_kind_of(n->kind, name), (double)(hash_str(name) % 100) / 99));
 	buf_addf(p->out,
 		 "\" stroke=\"#0003\"/><text x=\"%.1f\" y=\"%.1f\" "
 		 "font-size=\"%.1f\">",
@@ -112,7 +132,7 @@ static void add_path(struct picture *p, const struct callgraph_arc *a)
 	}
 }
 
-/* A call of itself: a loop at the right side. */
+/* A call of itself: a loop on the right side. */
 static void add_loop(struct picture *p, const struct callgraph_node *n)
 {
 	double x = n->x + PAD + n->width / 2, y = n->y + TOP;
@@ -193,16 +213,19 @@ static const char style[] =
 	".graph .share { font-size: 10px; text-anchor: start; fill: #444; "
 	"paint-order: stroke; stroke: #fff; stroke-width: 3px; stroke-linejoin: round }\n"
 	".graph .node text { fill: #000 }\n"
-	".graph path { fill: none; stroke: #b4bac4 }\n.graph .arc:hover path { stroke: #1f6feb }\n"
+	".graph path { fill: none; stroke: #8d95a3; vector-effect: non-scaling-stroke }\n"
+	".graph .arc:hover path { stroke: #1f6feb }\n"
 	".graph .node:focus { outline: none }\n"
 	".graph .node:hover rect, .graph .node:focus rect { stroke: #1f6feb; stroke-width: 2px }\n"
+	".graph .match rect { fill: #e600e6 }\n.graph .match text { fill: #fff }\n"
+	".graph.searched .node:not(.match), .graph.searched .arc { opacity: .35 }\n"
 	"@media (prefers-color-scheme: dark) {\nsvg.graph { background: #15181e }\n"
 	".graph text { fill: #e8eaee }\n.graph .soft, .graph .share { fill: #bbb }\n"
 	".graph .share { stroke: #15181e }\n"
-	".graph .node text { fill: #000 }\n}\n</style>\n"
+	".graph .node text { fill: #000 }\n.graph .match text { fill: #fff }\n}\n</style>\n"
 	"<defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"8\" "
 	"markerHeight=\"8\" markerUnits=\"userSpaceOnUse\" orient=\"auto-start-reverse\">"
-	"<path d=\"M0 0L8 4L0 8z\" style=\"fill:#b4bac4;stroke:none\"/></marker></defs>\n";
+	"<path d=\"M0 0L8 4L0 8z\" style=\"fill:#8d95a3;stroke:none\"/></marker></defs>\n";
 
 static void add_left_out(struct picture *p)
 {
@@ -252,7 +275,9 @@ static void begin(struct picture *p, const char *title)
 		 "class=\"soft\" x=\"%d\" y=\"60\">",
 		 PAD);
 	add_left_out(p);
-	buf_addstr(p->out, "</text></g>\n");
+	buf_addstr(p->out, "</text>\n");
+	add_legend(p);
+	buf_addstr(p->out, "</g>\n");
 }
 
 void svg_graph(struct callgraph *g, const char *title, struct buf *out)
@@ -299,7 +324,7 @@ static void dot_node(struct picture *p, u32 i)
 	dot_quote(p->out, callgraph_name(g, i));
 	buf_addf(p->out, "\\n%.2f%% (%.2f%%)\", fontsize=%.1f, fillcolor=\"",
 		 callgraph_share(g, n->total), callgraph_share(g, n->self), font_of(g, n));
-	look_add(p->out, look_of_kind(look_of(n, callgraph_name(g, i)),
+	look_add(p->out, look_of_kind(look_kind_of(n->kind, callgraph_name(g, i)),
 				      (double)(hash_str(callgraph_name(g, i)) % 100) / 99));
 	buf_addstr(p->out, "\"];\n");
 }

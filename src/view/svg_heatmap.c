@@ -58,7 +58,7 @@ static double heat_of_cell(const struct picture *p, u32 column, u32 row)
 	return heat_of(h, heatmap_cell(h, column, row), p->view->log_count);
 }
 
-/* What is there at all can be seen. */
+/* Non-zero cells are always visible. */
 static void add_color(struct buf *out, double heat)
 {
 	look_add(out, look_of_heat(0.12 + 0.88 * heat));
@@ -169,7 +169,7 @@ static void add_row_tick(struct picture *p, u64 edge, double row)
 		 y_of(p, row), 3 + p->heat->columns * p->cell_width);
 }
 
-/* Rows of equal height stand for ever longer times. */
+/* Each row stands for a longer time than the one below. */
 static bool is_logarithmic(const struct heatmap *h)
 {
 	return h->kind == HEAT_LATENCY && h->rows > 1 &&

@@ -73,7 +73,7 @@ static void add_label(struct canvas *c, const struct flame_box *b, size_t room)
 	buf_fill(c->out, ' ', room - MIN(used, room));
 }
 
-/* From column @x, @w columns wide: with colour a gap parts it from the next, else a bar. */
+/* From column @x, @w columns wide: with colour a gap parts it from the next, otherwise a bar. */
 static void add_box(struct canvas *c, const struct flame_box *b, size_t x, size_t w)
 {
 	size_t inner = w > 1 ? w - 1 : w;

@@ -156,7 +156,7 @@ static void facts(struct text_out *o, const struct result *r)
 		text_flush_long(o, STYLE_NONE);
 }
 
-/* Notes are prose: what does not fit the width goes on below, indented. */
+/* Notes are prose: what does not fit the width continues below, indented. */
 static void flush_note(struct text_out *o, size_t column, enum style style)
 {
 	size_t width = o->opts->width > 0 ? (size_t)o->opts->width : TERM_WIDTH_DEFAULT;

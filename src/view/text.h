@@ -39,8 +39,6 @@ void text_cut(struct text_out *o, const char *s, size_t columns);
 
 void text_table(struct text_out *o, const struct table *t);
 void text_histogram(struct text_out *o, const struct histogram *h);
-/* The body of a histogram whose powers of two are divided. */
-void text_hist_fine(struct text_out *o, const struct histogram *h);
 void text_tree(struct text_out *o, const struct tree *t);
 
 #endif

@@ -2,9 +2,9 @@
 /*
  * Tables. A column is as wide as its widest cell. When that is too much for the line, columns that
  * are COLUMN_SPARE are left out, and named below the table, until the rest fits in its narrow form:
- * one column gives way (the one marked COLUMN_FILL, else the last one of text) as long as it keeps
- * a good part of the line, then the other texts down to the length of a long command name, then
- * that one again; what is still too long is cut at the edge. Nothing wraps.
+ * one column gives way (the one marked COLUMN_FILL, otherwise the last one of text) as long as it
+ * keeps a good part of the line, then the other texts down to the length of a long command name,
+ * then that one again; what is still too long is cut at the edge. Nothing wraps.
  */
 #include "view/text.h"
 

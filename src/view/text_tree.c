@@ -30,7 +30,7 @@ struct place {
 struct guides {
 	const char *tee, *corner, *bar;
 	u32 most;                  /* levels that are drawn; deeper ones stay there */
-	bool more[LEVEL_MOST + 1]; /* the branch of that level goes on further down */
+	bool more[LEVEL_MOST + 1]; /* the branch of that level continues further down */
 };
 
 static void find_parents(const struct tree *t, struct place *places)

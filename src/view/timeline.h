@@ -5,9 +5,14 @@
 #include "analysis/sched.h"
 #include "waits/marks.h"
 
+struct timeline {
+	struct sched_map *map;
+	const struct marks *marks;
+	const struct sched_kinds *kinds; /* and of which machine it is */
+	const char *file;                /* what was read, for commands that the picture suggests */
+};
+
 /* Who ran where and who waited, as a picture that zooms; @html: as a page of its own. */
-/* @file: what the events were read from, for commands that the picture suggests. */
-void timeline_svg(struct sched_map *m, const struct marks *marks, const char *file, bool html,
-		  struct buf *out);
+void timeline_svg(const struct timeline *t, bool html, struct buf *out);
 
 #endif

@@ -79,23 +79,9 @@ static void draw_bar(struct grid *g, u32 x, u32 y, double share, const char *tex
 	put_text(g, x + TOPO_BAR + 1, y, text, load_style(share));
 }
 
-/* The share that is busy or used; below 0: not known. */
-static double share_of(const struct topo_obj *o, const struct topo_load *load)
-{
-	size_t i = (size_t)o->index;
-
-	if (o->index < 0)
-		return -1;
-	if (o->type == TOPO_CPU)
-		return i < load->n_cpus && load->cpus[i].known ? load->cpus[i].busy : -1;
-	if (o->type == TOPO_NODE)
-		return i < load->n_nodes && load->nodes[i].known ? load->nodes[i].used : -1;
-	return -1;
-}
-
 static void draw_line(struct grid *g, const struct topo_line *l, const struct topo_load *load)
 {
-	double share = l->obj && load ? share_of(l->obj, load) : -1;
+	double share = l->obj && load ? topo_share(l->obj, load) : -1;
 	char text[16];
 
 	put_text(g, l->x, l->y, l->text, STYLE_NONE);

@@ -61,17 +61,6 @@ static void add_color(struct buf *out, double share)
 	buf_addf(out, "#%02x%02x50", red > 255 ? 255 : red, green > 255 ? 255 : green);
 }
 
-static double share_of(const struct topo_obj *o, const struct topo_load *load)
-{
-	size_t i = (size_t)o->index;
-
-	if (o->index < 0)
-		return -1;
-	if (o->type == TOPO_CPU)
-		return i < load->n_cpus && load->cpus[i].known ? load->cpus[i].busy : -1;
-	return i < load->n_nodes && load->nodes[i].known ? load->nodes[i].used : -1;
-}
-
 /* One value per moment, played a second each. */
 static void add_play(struct buf *out, const struct topo_obj *o, const struct topo_load *loads,
 		     size_t n, bool width, double full)
@@ -81,7 +70,7 @@ static void add_play(struct buf *out, const struct topo_obj *o, const struct top
 		 "repeatCount=\"indefinite\" values=\"",
 		 width ? "width" : "fill", n);
 	for (size_t i = 0; i < n; i++) {
-		double share = share_of(o, &loads[i]);
+		double share = topo_share(o, &loads[i]);
 
 		if (i)
 			buf_addch(out, ';');
@@ -110,7 +99,7 @@ static void add_tooltip(struct buf *out, const struct topo_obj *o, const struct 
 static void add_load(struct buf *out, const struct topo_line *l, const struct topo_load *loads,
 		     size_t n)
 {
-	double share = share_of(l->obj, &loads[0]), full = TOPO_BAR * CELL_W;
+	double share = topo_share(l->obj, &loads[0]), full = TOPO_BAR * CELL_W;
 	int x = px(l->x + l->w - TOPO_BAR - 5, CELL_W), y = HEAD + px(l->y, CELL_H) + 3;
 
 	if (share < 0)

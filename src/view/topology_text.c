@@ -68,9 +68,8 @@ static void add_head(const struct topo_tree *t, struct buf *out)
 		buf_addch(out, ' ');
 		fmt_size(out, t->memory);
 	}
-	buf_addf(out, ": %zu package%s, %zu core%s, %zu CPU%s, %zu memory node%s", t->n_packages,
-		 t->n_packages == 1 ? "" : "s", t->n_cores, t->n_cores == 1 ? "" : "s", t->n_cpus,
-		 t->n_cpus == 1 ? "" : "s", t->n_nodes, t->n_nodes == 1 ? "" : "s");
+	buf_addstr(out, ": ");
+	topo_summary(t, out);
 	if (t->n_offline)
 		buf_addf(out, ", %zu offline", t->n_offline);
 	if (t->model) {

@@ -36,7 +36,7 @@ struct view {
 		      struct err *e);
 };
 
-/* For people: what is shown when no format is asked for. */
+/* For people: what is shown when no format is requested. */
 extern const struct view view_text;
 
 /* NULL: no such format. */

@@ -269,6 +269,8 @@ void waits_engine_free(struct waits_engine *o)
 	ring_buffer__free(o->ring);
 	rescue_release(&o->rescue);
 	unwind_feed_free(o->feed);
+	if (o->skel)
+		unwind_checks_log(bpf_map__fd(o->skel->maps.unwind_counters));
 	loader_free(o->skel);
 	waits_kept_release(&o->stacks);
 	waits_kept_release(&o->wakers);
@@ -378,6 +380,7 @@ void waits_engine_settle(struct waits_engine *o)
 void waits_engine_stop(struct waits_engine *o)
 {
 	detach(o);
+	unwind_feed_watch(o->feed, true);
 }
 
 int waits_engine_fd(const struct waits_engine *o)
@@ -501,7 +504,7 @@ static bool still_sleeps(const struct offcpu_sleeper *in)
 	return strstr(buf_str(&text), want) != NULL;
 }
 
-/* A thread that slept before us cannot be unwound in the kernel: its memory is not at hand there.
+/* A thread that slept before us cannot be unwound in the kernel: its memory is not available there.
  */
 static void on_sleeper(struct waits_engine *o, const struct offcpu_sleeper *in, size_t n)
 {
@@ -627,6 +630,7 @@ static int read_for(struct waits_engine *o, u64 ns)
 	/* with the programs detached nothing new comes */
 	o->read_until = o->links.len ? clock_mono_ns() + ns : 0;
 	rc = ring_buffer__consume(o->ring);
+	unwind_feed_watch(o->feed, false);
 	if (rc == -ECANCELED)
 		rc = 0;
 	return o->rc < 0 ? o->rc : rc;
@@ -654,7 +658,7 @@ int waits_engine_accounts(struct waits_engine *o, struct err *e)
 
 int waits_engine_lives(struct waits_engine *o, struct err *e)
 {
-	return ask_accounts(o, OFFCPU_ACCOUNTS_TELL, e);
+	return ask_accounts(o, OFFCPU_ACCOUNTS_COPY, e);
 }
 
 /* --- turns ------------------------------------------------------------------------------------ */
@@ -713,6 +717,15 @@ int waits_engine_ran(struct waits_engine *o, waits_ran_fn fn, void *ctx)
 		before = &key;
 	}
 	return rc;
+}
+
+void waits_engine_unmark(struct waits_engine *o)
+{
+	map_each(slot, &o->stacks.items) {
+		struct waits_stack *s = waits_kept_get(&o->stacks, slot->key);
+
+		s->mark = 0;
+	}
 }
 
 struct waits_stack *waits_engine_stack(const struct waits_engine *o, u64 id)

@@ -89,7 +89,8 @@ struct waits_stack {
 	u32 pid;
 	u8 end;      /* enum unwind_end of the user part */
 	bool python; /* has functions of Python, as addresses of python_names.h */
-	u32 mark;    /* free for the user: what it made of this */
+	u32 mark;    /* free for the user: what it made of this, ... */
+	u64 code;    /* ... and of which state of the code of its process; 0: of files alone */
 	u64 ip[];    /* what is above points here */
 };
 
@@ -117,7 +118,7 @@ int waits_engine_add_pid(struct waits_engine *o, u32 pid, struct err *e);
 /* Read soon afterwards: threads that sleep already are unwound by what they have in memory. */
 int waits_engine_start(struct waits_engine *o, struct err *e);
 /*
- * Before the stop, when the threads that are asked for have ended: their parent hears of that
+ * Before the stop, when the threads requested have ended: their parent hears of that
  * before they leave their CPU for the last time, and that is when their accounts are sent. Waits
  * for those, up to 20 ms after the last one.
  */
@@ -127,7 +128,7 @@ int waits_engine_fd(const struct waits_engine *o);
 int waits_engine_read(struct waits_engine *o);
 /* The accounts up to now, to on_thread; the programs go on. */
 int waits_engine_accounts(struct waits_engine *o, struct err *e);
-/* The same without the waits that go on: those are sent whole when they end. */
+/* The same without the waits that continue: those are sent whole when they end. */
 int waits_engine_lives(struct waits_engine *o, struct err *e);
 
 /*
@@ -147,6 +148,8 @@ typedef int (*waits_ran_fn)(void *ctx, const struct offcpu_ran_key *k,
 int waits_engine_ran(struct waits_engine *o, waits_ran_fn fn, void *ctx);
 
 /* NULL: not known (0, or lost). */
+/* The profile in which stacks were remembered is gone. */
+void waits_engine_unmark(struct waits_engine *o);
 struct waits_stack *waits_engine_stack(const struct waits_engine *o, u64 id);
 const struct offcpu_who *waits_engine_waker(const struct waits_engine *o, u64 id);
 /* How many links a chain has; 0: it is not known. */
@@ -158,7 +161,7 @@ const struct numbered *waits_engine_files(const struct waits_engine *o);
 /* What run-time code is called, as far as its runtime knows. */
 const struct code_names *waits_engine_code_names(const struct waits_engine *o);
 
-/* Mappings that are known from elsewhere, for processes that are gone when they are asked for. */
+/* Mappings that are known from elsewhere, for processes that are gone when they are requested. */
 void waits_engine_note_map(struct waits_engine *o, int pid, const struct mapping *map);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the off-CPU programs must know about the running kernel. It stands in BTF, whose
+ * What the off-CPU programs must know about the running kernel. It is in BTF, whose
  * hundred thousand types take 5 ms to read: found out once for each kernel and kept in the cache.
  */
 #ifndef WAITS_FACTS_H
@@ -17,7 +17,7 @@ struct waits_facts {
 };
 
 int waits_facts_find(struct waits_facts *ret, struct err *e);
-/* What was kept may be wrong: the next time it is found out anew. */
+/* What was kept may be wrong: the next time it is found out again. */
 void waits_facts_forget(void);
 
 #endif

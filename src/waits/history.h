@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Chains interval by interval. A wait belongs to the interval in which it ends, and what its waker
- * did may lie in those before: their waits and threads are kept, the latest of them.
+ * did may be in those before: their waits and threads are kept, the latest of them.
  */
 #ifndef WAITS_HISTORY_H
 #define WAITS_HISTORY_H

@@ -340,7 +340,7 @@ static void add_name(struct wait_kinds *k, enum where where, u32 string, struct 
 			vec_push(&k->sets, 0);
 		match(k, where, profile_str(k->profile, string), &k->sets.items[*at - 1]);
 	}
-	words = &k->sets.items[*at - 1];
+	words = k->sets.items + (*at - 1);
 	for (u32 i = 0; i < k->n_words; i++)
 		ret->words[i] |= words[i];
 }
@@ -440,10 +440,11 @@ static enum thread_state by_rules(struct wait_kinds *k, u32 stack, u32 comm, s32
 
 enum thread_state wait_kind_of_state(u32 state)
 {
-	return (state & 0x402) == 0x402 ? STATE_IDLE
-	       : state & 2              ? STATE_UNINTERRUPTIBLE
-	       : state & 1              ? STATE_INTERRUPTIBLE
-					: STATE_OTHER;
+	return state == OFFCPU_THROTTLED  ? STATE_THROTTLED
+	       : (state & 0x402) == 0x402 ? STATE_IDLE
+	       : state & 2                ? STATE_UNINTERRUPTIBLE
+	       : state & 1                ? STATE_INTERRUPTIBLE
+					  : STATE_OTHER;
 }
 
 enum thread_state wait_kinds_of(struct wait_kinds *k, const struct wait *w)
@@ -451,6 +452,8 @@ enum thread_state wait_kinds_of(struct wait_kinds *k, const struct wait *w)
 	u32 comm = k->profile->threads.items[w->thread].comm;
 	enum thread_state kind;
 
+	if (w->state == OFFCPU_THROTTLED)
+		return STATE_THROTTLED;
 	kind = by_rules(k, w->stack, comm, w->syscall);
 	if (kind != STATE_COUNT)
 		return kind;

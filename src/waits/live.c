@@ -27,7 +27,7 @@ static void hurry(struct waits_live *l)
 	l->hurries = !errno && l->nice > HURRY_NICE && !setpriority(PRIO_PROCESS, 0, HURRY_NICE);
 }
 
-static void calm_down(struct waits_live *l)
+static void end_urgency(struct waits_live *l)
 {
 	if (l->hurries)
 		setpriority(PRIO_PROCESS, 0, l->nice);
@@ -60,10 +60,19 @@ static void on_bare(void *ctx, const struct waits_stack *s)
 	waits_names_learn(&l->names, s);
 }
 
+static void name_host(struct profile *p)
+{
+	struct utsname host;
+
+	if (uname(&host))
+		return;
+	p->hostname = profile_string(p, host.nodename);
+	p->kernel = profile_string(p, host.release);
+}
+
 int waits_live_open(struct waits_live *l, const struct waits_opts *opts, struct err *e)
 {
 	struct waits_opts mine = *opts;
-	struct utsname host;
 	int rc;
 
 	*l = (struct waits_live){ 0 };
@@ -83,16 +92,13 @@ int waits_live_open(struct waits_live *l, const struct waits_opts *opts, struct 
 		rc = waits_engine_new(&l->engine, &mine, e);
 	if (rc) {
 		wait_kinds_free(l->kinds);
-		calm_down(l);
+		end_urgency(l);
 		profile_release(&l->profile);
 		python_names_release(&l->python);
 		return rc;
 	}
 	l->open = true;
-	if (uname(&host) == 0) {
-		l->profile.hostname = profile_string(&l->profile, host.nodename);
-		l->profile.kernel = profile_string(&l->profile, host.release);
-	}
+	name_host(&l->profile);
 	waits_names_open(&l->names, &l->profile, l->engine);
 	l->names.python = &l->python;
 	waits_engine_feed(l->engine);
@@ -103,7 +109,7 @@ void waits_live_release(struct waits_live *l)
 {
 	if (!l->open)
 		return;
-	calm_down(l);
+	end_urgency(l);
 	waits_engine_free(l->engine);
 	waits_names_release(&l->names);
 	wait_kinds_free(l->kinds);
@@ -232,6 +238,18 @@ static bool has_ended(u32 pid)
 	return pid && kill((pid_t)pid, 0) < 0 && errno == ESRCH;
 }
 
+static u32 thread_of(struct waits_live *l, u32 pid, u32 tid, const char *comm)
+{
+	struct profile *p = &l->profile;
+	u32 known;
+
+	if (l->waits.len <= WAITS_ROWS_KEPT)
+		return profile_get_thread(p, (s32)pid, (s32)tid, profile_string(p, comm), 0);
+	known = profile_find_thread(p, (s32)pid, (s32)tid,
+				    intern_find(&p->strings, comm, strlen(comm)), 0);
+	return known ? known : profile_get_thread(p, 0, 0, profile_string(p, WAITS_DROPPED), 0);
+}
+
 /*
  * A machine that starts fifty processes a second would have a row, or more, for each of them: of
  * many rows, those of processes that have ended stand together under their name.
@@ -244,9 +262,7 @@ static struct wait *new_wait(struct waits_live *l, const struct offcpu_key *k)
 
 	memcpy(comm, k->comm, OFFCPU_COMM);
 	l->together += !apart;
-	w->thread =
-		profile_get_thread(&l->profile, apart ? (s32)k->pid : 0, apart ? (s32)k->tid : 0,
-				   profile_string(&l->profile, comm), 0);
+	w->thread = thread_of(l, apart ? k->pid : 0, apart ? k->tid : 0, comm);
 	w->stack = waits_names_stack(&l->names, waits_engine_stack(l->engine, k->stack),
 				     WAIT_CUT_SLEEPER);
 	w->state = k->state;
@@ -259,7 +275,7 @@ static struct wait *new_wait(struct waits_live *l, const struct offcpu_key *k)
 	return w;
 }
 
-/* The program that we start waits for us, not for anything of its own. */
+/* The launched program waits for fathom, not for anything of its own. */
 static bool waits_for_us(struct waits_live *l, const struct offcpu_key *k, u64 blocked, u64 runq)
 {
 	if (!l->launched || k->pid != l->launched || !(k->flags & OFFCPU_UNKNOWN_START) ||
@@ -296,7 +312,7 @@ static bool is_alike(const struct wait *a, const struct wait *b)
 }
 
 /* The last row is added to one like it that was taken over before, if there is one. */
-static void merge_row(struct waits_live *l)
+static bool merge_row(struct waits_live *l)
 {
 	struct wait *w = vec_last(&l->waits);
 	u64 *at = map_at(&l->row_of, hash_of(w));
@@ -305,9 +321,33 @@ static void merge_row(struct waits_live *l)
 	if (before && is_alike(before, w)) {
 		wait_add(before, w);
 		l->waits.len--;
-	} else if (!before) {
-		*at = l->waits.len;
+		return true;
 	}
+	if (!before)
+		*at = l->waits.len;
+	return false;
+}
+
+/* What does not fit stays in the sums: all of it is one row. */
+static void take_row(struct waits_live *l)
+{
+	struct wait *w = vec_last(&l->waits);
+	u64 *at;
+
+	if (merge_row(l) || l->waits.len <= WAITS_ROWS_KEPT)
+		return;
+	at = map_at(&l->row_of, hash_of(w));
+	if (*at == l->waits.len)
+		map_del(&l->row_of, hash_of(w));
+	l->names.dropped += w->count;
+	w->thread = profile_get_thread(&l->profile, 0, 0,
+				       profile_string(&l->profile, WAITS_DROPPED), 0);
+	w->stack = waits_names_dropped(&l->profile);
+	w->state = w->flags = w->n_links = 0;
+	w->syscall = -1;
+	memset(w->links, 0, sizeof(w->links));
+	wait_kinds_set(l->kinds, w);
+	(void)merge_row(l);
 }
 
 static int on_row(void *ctx, const struct offcpu_key *k, const struct offcpu_value *v)
@@ -322,7 +362,7 @@ static int on_row(void *ctx, const struct offcpu_key *k, const struct offcpu_val
 	w->count = v->count;
 	w->max_blocked = v->max_blocked;
 	w->max_runq = v->max_runq;
-	merge_row(ctx);
+	take_row(ctx);
 	return 0;
 }
 
@@ -358,10 +398,11 @@ int waits_live_collect(struct waits_live *l, struct err *e)
 	l->profile.lost_samples =
 		stats.counts[OFFCPU_COUNT_MAP_FULL] + stats.counts[OFFCPU_COUNT_LOST] + l->dropped;
 	l->profile.lost_stacks = stats.counts[OFFCPU_COUNT_STACKS_FULL] + stats.stacks_dropped +
-				 stats.counts[OFFCPU_COUNT_CHAINS_FULL] + stats.rescues_lost;
+				 l->names.dropped + stats.counts[OFFCPU_COUNT_CHAINS_FULL] +
+				 stats.rescues_lost;
 	l->profile.first_time = l->begin;
 	l->profile.last_time = l->end;
-	calm_down(l);
+	end_urgency(l);
 	return rc;
 }
 
@@ -373,6 +414,19 @@ void waits_live_reset(struct waits_live *l)
 	vec_clear(&l->threads);
 	waits_forget(&l->profile);
 	l->begin = l->end;
+}
+
+int waits_live_renew(struct waits_live *l, struct err *e)
+{
+	if (!waits_names_full(&l->profile))
+		return 0;
+	profile_release(&l->profile);
+	profile_init(&l->profile);
+	name_host(&l->profile);
+	waits_engine_unmark(l->engine);
+	waits_names_restart(&l->names);
+	wait_kinds_free(TAKE_PTR(l->kinds));
+	return wait_kinds_new(&l->kinds, &l->profile, e);
 }
 
 /* --- losses ----------------------------------------------------------------------------------- */
@@ -397,15 +451,13 @@ void waits_live_health(const struct waits_live *l, struct result *ret)
 		    s.counts[OFFCPU_COUNT_LOST] + l->dropped);
 	time_note(ret, "the ring was full", s.counts[OFFCPU_COUNT_LOST_NS]);
 	result_loss(ret, "stacks_full", "stacks not kept because the table was full",
-		    s.counts[OFFCPU_COUNT_STACKS_FULL] + s.stacks_dropped);
+		    s.counts[OFFCPU_COUNT_STACKS_FULL] + s.stacks_dropped + l->names.dropped);
 	result_loss(ret, "chains_full", "wakers not kept because the table was full",
 		    s.counts[OFFCPU_COUNT_CHAINS_FULL]);
 	result_loss(ret, "rescues_lost", "stacks cut because a table came too late",
 		    s.rescues_lost);
 	result_loss(ret, "misrecognised", HEALTH_MISRECOGNISED, s.misrecognised);
-	result_loss(ret, "code_reused",
-		    "addresses of run-time code had several functions: they have both names",
-		    symbols_several(l->names.symbols));
+	result_loss(ret, "code_reused", HEALTH_CODE_REUSED, symbols_several(l->names.symbols));
 	result_loss(ret, "clock_backward", "waits left out that ended before they began",
 		    s.counts[OFFCPU_COUNT_BACKWARD]);
 	result_loss(ret, "no_memory", "threads left out because the kernel had no memory",

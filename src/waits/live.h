@@ -23,7 +23,8 @@ struct waits_live {
 	VEC(struct offcpu_thread) threads;
 	u64 begin, end; /* CLOCK_MONOTONIC */
 	u64 dropped;    /* of @single, beyond its limit */
-	u32 launched;   /* process that waits for our word to begin: that wait is none; 0: none */
+	u32 launched;   /* launched process that is held before exec: that wait does not count; 0:
+			   none */
 	u64 held_blocked, held_runq; /* how long it did */
 	int nice;                    /* of ours, before we came first */
 	bool hurries;                /* now we do */
@@ -34,6 +35,7 @@ struct waits_live {
 enum {
 	WAITS_SINGLE_MOST = 4 << 20,
 	WAITS_APART = 8192, /* rows from which on processes that have ended are not separated */
+	WAITS_ROWS_KEPT = 1 << 18, /* then what is new stands in one row, and is counted */
 };
 
 /* Loads, reads tables and names; nothing is attached yet. on_wait and on_thread are ours. */
@@ -49,6 +51,8 @@ int waits_live_stop(struct waits_live *l, struct err *e);
 int waits_live_collect(struct waits_live *l, struct err *e);
 /* Between two intervals: forgets waits and samples, keeps names. */
 void waits_live_reset(struct waits_live *l);
+/* After that: gives up the profile's stacks if it has no room for more. Nobody may hold any. */
+int waits_live_renew(struct waits_live *l, struct err *e);
 /* What was lost or left out: law 3. */
 void waits_live_health(const struct waits_live *l, struct result *ret);
 /* The threads and waits of the run so far. */

@@ -204,7 +204,7 @@ static int on_record(const struct record *r, void *ctx)
 		take_time(l->load, r->time);
 		on_sample(l, r);
 	} else {
-		machine_record(&l->builder.machine, r);
+		builder_note(&l->builder, r);
 	}
 	return 0;
 }
@@ -264,7 +264,8 @@ int waits_load_from(struct waits_load *l, struct recording *r, const struct wait
 		rc = finish(&loader, e);
 	profile_take_facts(&l->profile, r);
 	take_health(&l->profile, r);
-	accounts_take(&l->profile, r);
+	l->profile.code_reused = symbols_several(symbols);
+	accounts_take(&loader.builder.accounts, &l->profile, r);
 	builder_release(&loader.builder);
 	symbols_free(symbols);
 	map_release(&loader.by_seq);

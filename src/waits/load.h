@@ -31,7 +31,7 @@ struct waits_load_opts {
 	void *tap_ctx;
 };
 
-/* What the raw data of a sample says about a wait; false: it is none of ours. */
+/* What the raw data of a sample says about a wait; false: not one of ours. */
 bool waits_load_raw(const struct sample *s, struct wait_record *ret);
 
 /* Call waits_load_release() also after a failure. */

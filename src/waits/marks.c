@@ -25,7 +25,7 @@ struct reader {
 	bool swap;
 };
 
-/* "string" fields of probes and of the kernel are 4 bytes that tell where the text lies. */
+/* "string" fields of probes and of the kernel are 4 bytes that say where the text is. */
 static bool find_text(const struct recording_format *f, const char *name, struct source *s)
 {
 	sched_field_find(f, name, &s->text);

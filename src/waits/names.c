@@ -9,8 +9,9 @@
 #include "waits/session.h"
 
 enum {
-	FILES_PID = -2,  /* of no process */
-	LEARN_MOST = 64, /* times that one process is asked what it has mapped */
+	FILES_PID = -2,            /* of no process */
+	LEARN_MOST = 64,           /* times that one process is asked what it has mapped */
+	RENEW_PROCESSES = 1 << 14, /* with mappings: most of them have ended long ago */
 };
 
 /* --- what is mapped --------------------------------------------------------------------------- */
@@ -53,29 +54,29 @@ void waits_names_record(struct waits_names *n, const void *bytes, size_t size)
 	(void)take_records(n, bytes, size);
 }
 
-/* Files have a process of their own, in which each lies where its places are. */
-static void map_files(struct waits_names *n)
+/*
+ * Files have a process of their own, in which each lies where its places are. Only those that are
+ * met are in it: over the days there may have been a million.
+ */
+static void map_file(struct waits_names *n, u64 place)
 {
 	const struct numbered *files = n->engine ? waits_engine_files(n->engine) : NULL;
-	struct process *all = machine_process(&n->machine, FILES_PID);
+	const u32 number = (u32)((place & ~UNWIND_PLACE_BIT) >> UNWIND_PLACE_OFFSET);
+	const struct numbered_file *f = files ? numbered_get(files, number) : NULL;
+	const u64 start = (u64)number << UNWIND_PLACE_OFFSET;
 
-	for (; files && n->n_files < files->items.len; n->n_files++) {
-		const struct numbered_file *f = &files->items.items[n->n_files];
-		u64 start = (u64)(n->n_files + 1) << UNWIND_PLACE_OFFSET;
-		const struct module_key key = {
-			.path = f->path,
-			.build_id = f->build_id,
-			.build_id_len = f->build_id_len,
-			.maj = f->dev >> 20,
-			.min = f->dev & 0xfffff,
-			.ino = f->ino,
-			.pid = f->pid,
-			.map_start = f->start,
-			.map_end = f->end,
-		};
+	if (!f || map_find(&n->mapped, number))
+		return;
+	const struct module_key key = numbered_key(f);
 
-		machine_map(&n->machine, all, start, start + (1ull << UNWIND_PLACE_OFFSET), &key);
-	}
+	map_put(&n->mapped, number, 1);
+	machine_map(&n->machine, machine_process(&n->machine, FILES_PID), start,
+		    start + (1ull << UNWIND_PLACE_OFFSET), &key);
+}
+
+static size_t known_files(const struct waits_names *n)
+{
+	return n->engine ? waits_engine_files(n->engine)->items.len : 0;
 }
 
 /* The address of code in no file that is not known to be mapped. */
@@ -120,6 +121,7 @@ void waits_names_open(struct waits_names *n, struct profile *profile,
 void waits_names_release(struct waits_names *n)
 {
 	map_release(&n->learned);
+	map_release(&n->mapped);
 	machine_release(&n->machine);
 	symbols_free(n->symbols);
 }
@@ -142,26 +144,35 @@ static u64 own_memory(void)
 	return pages * (u64)sysconf(_SC_PAGESIZE);
 }
 
-void waits_names_renew(struct waits_names *n)
+void waits_names_restart(struct waits_names *n)
 {
 	struct waits_names old = *n;
-	u64 memory = n->engine ? own_memory() : 0;
 
-	if (!n->memory)
-		n->memory = memory;
-	if (!n->engine || n->n_files == n->renewed ||
-	    (n->n_files < n->renewed + RENEW_AFTER && memory < n->memory + RENEW_BYTES))
-		return;
 	waits_names_release(&old);
 	waits_names_open(n, old.profile, old.engine);
 	n->python = old.python;
-	n->renewed = old.n_files;
+	n->dropped = old.dropped;
+	n->renewed = known_files(n);
 	n->memory = 0; /* of the next turn */
+}
+
+void waits_names_renew(struct waits_names *n)
+{
+	u64 memory = n->engine ? own_memory() : 0;
+	size_t files = known_files(n);
+	bool crowded = n->machine.processes.len >= RENEW_PROCESSES;
+
+	if (!n->memory)
+		n->memory = memory;
+	if (!n->engine || (!crowded && (files == n->renewed || (files < n->renewed + RENEW_AFTER &&
+								memory < n->memory + RENEW_BYTES))))
+		return;
+	waits_names_restart(n);
 }
 
 /* --- frames ----------------------------------------------------------------------------------- */
 
-/* A function of Python that is known by its address alone; 0: it is none. */
+/* A function of Python that is known by its address alone; 0: not one. */
 static u32 python_frame(struct waits_names *n, u64 ip)
 {
 	const struct python_function *f = n->python ? python_names_find(n->python, ip) : NULL;
@@ -171,7 +182,10 @@ static u32 python_frame(struct waits_names *n, u64 ip)
 		return 0;
 	out = (struct frame){
 		.name = profile_string(n->profile, intern_get(&n->python->strings, f->name)),
-		.module = profile_string(n->profile, PYTHON_MAP_NAME),
+		.module = profile_string(n->profile,
+					 intern_len(&n->python->strings, f->file)
+						 ? intern_get(&n->python->strings, f->file)
+						 : PYTHON_MAP_NAME),
 		.kind = FRAME_INTERPRETED,
 	};
 	return profile_get_frame(n->profile, &out);
@@ -190,7 +204,7 @@ static u32 frame_of(struct waits_names *n, struct process *proc, enum address_mo
 	return frame;
 }
 
-/* The function in which the stack begins to tell something. */
+/* The first informative function of the stack. */
 static bool is_begin(const char *name, enum wait_cut cut)
 {
 	static const char *const sleeper[] = { "__schedule", "schedule", "preempt_schedule_common",
@@ -246,6 +260,9 @@ static void add_user(struct waits_names *n, const struct waits_stack *s, struct 
 	for (u32 i = 0; i < s->n_user && out->n < FRAMES_MOST; i++) {
 		u64 word = s->user[i];
 		bool place = unwind_is_place(word);
+
+		if (place)
+			map_file(n, word);
 		u32 frame = place ? 0 : python_frame(n, word);
 
 		if (!frame)
@@ -263,6 +280,34 @@ static void add_user(struct waits_names *n, const struct waits_stack *s, struct 
 			->stack_ends[root || s->end == UNWIND_END_ROOT ? STACK_ROOT : STACK_CUT]++;
 }
 
+/*
+ * A number for the state of the run-time code in a stack: what was named before it changed gets its
+ * name again. 0: all is in files.
+ */
+static u64 code_of(struct waits_names *n, const struct waits_stack *s)
+{
+	bool bare = false;
+
+	for (u32 i = 0; i < s->n_user && !bare; i++)
+		bare = !unwind_is_place(s->user[i]);
+	if (n->engine)
+		n->n_codes = symbols_code_take(n->symbols, waits_engine_code_names(n->engine),
+					       n->n_codes);
+	if (!bare)
+		return 0;
+	return 1 + machine_code(&n->machine, machine_process(&n->machine, (s32)s->pid));
+}
+
+bool waits_names_full(const struct profile *p)
+{
+	return p->stacks.len >= WAITS_FRAMES_MOST || p->frames.len >= WAITS_FUNCTIONS_MOST;
+}
+
+u32 waits_names_dropped(struct profile *p)
+{
+	return profile_push_frame(p, 0, wait_marker(p, WAITS_DROPPED));
+}
+
 u32 waits_names_stack(struct waits_names *n, struct waits_stack *s, enum wait_cut cut)
 {
 	struct found f;
@@ -270,12 +315,13 @@ u32 waits_names_stack(struct waits_names *n, struct waits_stack *s, enum wait_cu
 
 	if (!s)
 		return 0;
-	if (s->mark)
+	if (s->mark && (!s->code || s->code == code_of(n, s)))
 		return s->mark;
-	map_files(n);
-	if (n->engine)
-		n->n_codes = symbols_code_take(n->symbols, waits_engine_code_names(n->engine),
-					       n->n_codes);
+	if (waits_names_full(n->profile)) {
+		n->dropped++;
+		return waits_names_dropped(n->profile);
+	}
+	s->code = code_of(n, s);
 	f.n = 0;
 	add_kernel(n, s, cut, &f);
 	if (cut != WAIT_CUT_IRQ)

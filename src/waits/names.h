@@ -2,7 +2,7 @@
 /*
  * Names for the stacks of a machine that is being watched. Most code is known by its place in a
  * file, so that processes that are gone when the result is shown have names too. What is in no file
- * is asked for at once: a run-time tells what its code is called as long as its process runs.
+ * is requested at once: a run-time tells what its code is called as long as its process runs.
  */
 #ifndef WAITS_NAMES_H
 #define WAITS_NAMES_H
@@ -17,12 +17,13 @@ struct waits_names {
 	struct machine machine;
 	struct frames frames;
 	const struct waits_engine *engine; /* whose files places are in */
-	size_t n_files;                    /* of those, that the machine knows */
+	struct map mapped;                 /* numbers of those that the machine knows */
 	size_t n_codes;                    /* names of run-time code that the symbols have */
-	size_t renewed;                    /* how many there were when all was read anew */
+	size_t renewed;                    /* how many files there were when all was read again */
 	u64 memory;                        /* of this process after that; 0: not read yet */
 	const struct python_names *python; /* functions of Python by address; NULL: as mapped */
 	struct map learned;                /* pid -> how often it was asked what it has mapped */
+	u64 dropped;                       /* stacks without room in the profile */
 };
 
 /*
@@ -34,6 +35,8 @@ void waits_names_open(struct waits_names *n, struct profile *profile,
 void waits_names_release(struct waits_names *n);
 /* Gives up all that was read for names, if it has become much; names that were given stay good. */
 void waits_names_renew(struct waits_names *n);
+/* The profile was emptied. */
+void waits_names_restart(struct waits_names *n);
 /* Asks what all running processes have mapped. */
 void waits_names_learn_all(struct waits_names *n);
 /* A record of the kernel: MMAP2, COMM, FORK, EXIT. */
@@ -44,6 +47,16 @@ void waits_names_learn(struct waits_names *n, const struct waits_stack *s);
 /* Which frames at the innermost end belong to the scheduler's own working, and are left out. */
 enum wait_cut { WAIT_CUT_SLEEPER, WAIT_CUT_WAKER, WAIT_CUT_IRQ, WAIT_CUT_NONE };
 
+/*
+ * What a profile holds of waits. Frames are shared by stacks with the same callers, and functions
+ * by all frames; what is new when there is no room left becomes WAITS_DROPPED, and is counted.
+ */
+enum { WAITS_FRAMES_MOST = 4 << 20, WAITS_FUNCTIONS_MOST = 1 << 19 };
+#define WAITS_DROPPED "[not kept: too many different stacks]"
+
+bool waits_names_full(const struct profile *p);
+/* The stack that stands for those without room. */
+u32 waits_names_dropped(struct profile *p);
 /* A stack of the profile; 0 when nothing is left of it. Remembered in s->mark. */
 u32 waits_names_stack(struct waits_names *n, struct waits_stack *s, enum wait_cut cut);
 

@@ -12,7 +12,7 @@ struct observed {
 	const struct offcpu_thread
 		*threads; /* with ticks, or as many samples, in user and kernel */
 	size_t n_threads;
-	const u32 *cgroups; /* of the threads: strings; NULL: their numbers stand in the threads */
+	const u32 *cgroups; /* of the threads: strings; NULL: their numbers are in the threads */
 	u64 begin, end;
 	u64 known;          /* waits that ended before are not there; 0: all are */
 	bool waits_sampled; /* only how waits divide is true, not their sum */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "waits/recorded.h"
 
-/* What the records tell of a thread. */
-struct told {
+/* What the records say about a thread. */
+struct noted {
 	u32 pid, tid;
 	u32 comm; /* string */
 	u32 flags;
@@ -23,7 +23,7 @@ struct reader {
 	struct recorded *r;
 	const struct recorded_opts *opts;
 	struct recording *recording;
-	VEC(struct told) told;
+	VEC(struct noted) noted;
 	struct map by_tid; /* index + 1 */
 	struct map names;  /* tid -> pid << 32 | string, of those who ran before others */
 	struct map comms;  /* tid -> string, as the records of names have it */
@@ -103,15 +103,15 @@ void recorded_restrict(struct recorded *r, const struct recorded_opts *opts, wai
 
 /* --- records ---------------------------------------------------------------------------------- */
 
-static struct told *told_of(struct reader *in, u32 pid, u32 tid)
+static struct noted *noted_of(struct reader *in, u32 pid, u32 tid)
 {
 	u64 *at = map_at(&in->by_tid, tid);
 
 	if (!*at) {
-		vec_push(&in->told, (struct told){ .pid = pid, .tid = tid });
-		*at = in->told.len;
+		vec_push(&in->noted, (struct noted){ .pid = pid, .tid = tid });
+		*at = in->noted.len;
 	}
-	return &in->told.items[*at - 1];
+	return &in->noted.items[*at - 1];
 }
 
 static u32 comm_of(struct reader *in, const struct wait_record *raw)
@@ -122,7 +122,7 @@ static u32 comm_of(struct reader *in, const struct wait_record *raw)
 	return profile_string(&in->r->load.profile, comm);
 }
 
-static void add_turn(struct reader *in, const struct told *t, u64 end)
+static void add_turn(struct reader *in, const struct noted *t, u64 end)
 {
 	if (in->opts->ran && t->running && end > t->in)
 		vec_push(&in->turns, (struct cpu_turn){ t->in, end, t->cpu, t->tid });
@@ -131,7 +131,7 @@ static void add_turn(struct reader *in, const struct told *t, u64 end)
 /* It was off the CPU until now, and on one from its last wait up to this one. */
 static void take_wait(struct reader *in, const struct sample *s, const struct wait_record *raw)
 {
-	struct told *t = told_of(in, s->pid, s->tid);
+	struct noted *t = noted_of(in, s->pid, s->tid);
 	u64 left = s->time - MIN(raw->blocked + raw->runq, s->time);
 
 	add_turn(in, t, left);
@@ -186,7 +186,7 @@ static void take_sample(struct reader *in, const struct record *rec)
 		if (raw.event == WAIT_EVENT_RUNQ)
 			take_need(in, s, &raw);
 	} else if (s->tid && is_cpu_event(in->recording, rec->event)) {
-		struct told *t = told_of(in, s->pid, s->tid);
+		struct noted *t = noted_of(in, s->pid, s->tid);
 
 		*(record_is_kernel_mode(rec) ? &t->kernel : &t->user) += 1;
 		t->last = MAX(t->last, s->time);
@@ -196,13 +196,13 @@ static void take_sample(struct reader *in, const struct record *rec)
 static void take_task(struct reader *in, const struct record *rec)
 {
 	struct record_task task;
-	struct told *t;
+	struct noted *t;
 
 	/* those without a time were there before */
 	if (!rec->time || record_task(rec, &task) < 0)
 		return;
 	if (rec->type == PERF_RECORD_EXIT) {
-		t = told_of(in, task.pid, task.tid);
+		t = noted_of(in, task.pid, task.tid);
 		add_turn(in, t, rec->time);
 		t->running = false;
 		t->died = t->last = rec->time;
@@ -213,7 +213,7 @@ static void take_task(struct reader *in, const struct record *rec)
 	map_put(&in->comms, task.tid, map_get(&in->comms, task.ptid, 0));
 	/* its previous owner is gone */
 	map_del(&in->by_tid, task.tid);
-	t = told_of(in, task.pid, task.tid);
+	t = noted_of(in, task.pid, task.tid);
 	t->born = t->last = rec->time;
 }
 
@@ -237,11 +237,11 @@ static void on_record(void *ctx, const struct record *rec)
 
 /* --- threads ---------------------------------------------------------------------------------- */
 
-static const struct told *told_about(const struct reader *in, u32 tid)
+static const struct noted *noted_about(const struct reader *in, u32 tid)
 {
 	u64 at = map_get(&in->by_tid, tid, 0);
 
-	return at ? &in->told.items[at - 1] : NULL;
+	return at ? &in->noted.items[at - 1] : NULL;
 }
 
 static struct offcpu_thread *new_thread(struct recorded *r, u32 pid, u32 tid, u32 comm)
@@ -258,12 +258,12 @@ static struct offcpu_thread *new_thread(struct recorded *r, u32 pid, u32 tid, u3
 /* Where the kernel's ticks were not recorded, or there was none, samples say the same. */
 static void split_by_samples(struct reader *in, struct offcpu_thread *t, bool counted)
 {
-	const struct told *told = told_about(in, t->tid);
+	const struct noted *noted = noted_about(in, t->tid);
 
-	if (t->utime + t->stime || !told)
+	if (t->utime + t->stime || !noted)
 		return;
-	t->utime = told->user;
-	t->stime = told->kernel;
+	t->utime = noted->user;
+	t->stime = noted->kernel;
 	if (!counted)
 		in->r->how |= RECORDED_SPLIT_SAMPLED;
 }
@@ -311,27 +311,27 @@ static void take_accounts(struct reader *in)
  * Without accounts (the file was cut short): between its waits a thread had a CPU, from the start
  * or its birth up to the last that is heard of it. What it did then is not known.
  */
-static void derive_thread(struct reader *in, const struct told *told)
+static void derive_thread(struct reader *in, const struct noted *noted)
 {
 	const struct observed *seen = &in->r->seen;
-	u64 begin = MAX(told->born, seen->begin);
-	u64 end = told->died ? MIN(told->died, seen->end) : seen->end;
-	u64 off = told->blocked + told->runq, known;
+	u64 begin = MAX(noted->born, seen->begin);
+	u64 end = noted->died ? MIN(noted->died, seen->end) : seen->end;
+	u64 off = noted->blocked + noted->runq, known;
 	struct offcpu_thread *t;
 
-	if (begin >= end || (!off && !told->user && !told->kernel))
+	if (begin >= end || (!off && !noted->user && !noted->kernel))
 		return;
-	known = MIN(MAX(told->last, begin), end) - begin;
-	t = new_thread(in->r, told->pid, told->tid, told->comm);
-	t->flags = told->flags;
+	known = MIN(MAX(noted->last, begin), end) - begin;
+	t = new_thread(in->r, noted->pid, noted->tid, noted->comm);
+	t->flags = noted->flags;
 	t->begin = begin;
 	t->end = end;
-	t->blocked = told->blocked;
-	t->runq = told->runq;
+	t->blocked = noted->blocked;
+	t->runq = noted->runq;
 	t->oncpu = known - MIN(known, off);
 	t->unknown = end - begin - MIN(end - begin, t->oncpu + off);
-	t->switches = told->switches;
-	t->preemptions = told->preemptions;
+	t->switches = noted->switches;
+	t->preemptions = noted->preemptions;
 	split_by_samples(in, t, false);
 	vec_push(&in->r->cgroups, profile_string(&in->r->load.profile, "[not recorded]"));
 }
@@ -343,7 +343,7 @@ static void derive_threads(struct reader *in)
 	in->r->how |= RECORDED_NO_ACCOUNTS | RECORDED_NO_FAULTS | RECORDED_NO_CGROUPS;
 	in->r->seen.begin = MIN(in->begin, in->r->load.begin);
 	in->r->seen.end = in->r->load.end;
-	vec_each(t, &in->told) {
+	vec_each(t, &in->noted) {
 		if (!t->comm)
 			t->comm = (u32)map_get(&in->comms, t->tid, 0);
 		if (in->opts->all ||
@@ -358,7 +358,7 @@ static void derive_threads(struct reader *in)
 
 static void name_ran(struct reader *in, struct ran_instead *ran)
 {
-	const struct told *t = told_about(in, ran->tid);
+	const struct noted *t = noted_about(in, ran->tid);
 	u64 name = map_get(&in->names, ran->tid, 0);
 
 	ran->pid = t ? t->pid : (u32)(name >> 32);
@@ -376,10 +376,10 @@ static void share_cpus(struct reader *in)
 
 	if (in->r->load.profile.wait_period)
 		return;
-	vec_each(t, &in->told)
+	vec_each(t, &in->noted)
 		add_turn(in, t, t->died ? t->died : end);
 	vec_each(n, &in->needs) {
-		if (n->last && told_about(in, n->last))
+		if (n->last && noted_about(in, n->last))
 			n->last = 0;
 		in->r->lacked += n->to - n->from;
 	}
@@ -441,7 +441,7 @@ static int load_waits(struct recorded *r, struct recording *recording,
 		r->how |= has_event(recording, "chain-time") ? 0 : RECORDED_NO_CHAINS;
 		r->seen.waits_sampled = r->load.profile.wait_period;
 	}
-	vec_release(&in.told);
+	vec_release(&in.noted);
 	vec_release(&in.turns);
 	vec_release(&in.needs);
 	map_release(&in.by_tid);

@@ -18,12 +18,12 @@ struct recorded_opts {
 	const char *const *comms;
 	size_t n_comms;
 	bool no_kthreads;
-	bool ran;      /* also who had the CPU instead, which takes a look at everybody */
+	bool ran;      /* also who had the CPU instead, which needs all threads */
 	bool all;      /* the others, too, for now: recorded_restrict() drops them */
 	bool children; /* and processes that these started */
 };
 
-/* How what is shown was come by. */
+/* How the figures were obtained. */
 enum recorded_how {
 	RECORDED_SWITCHES = 1,      /* from the scheduler's events: no stacks */
 	RECORDED_NO_ACCOUNTS = 2,   /* times are sums and gaps of waits */
@@ -43,7 +43,7 @@ struct recorded {
 	u64 lacked;  /* time that threads waited for a CPU in, */
 	u64 guessed; /* what of it was put down to those that ran last, who were not recorded */
 	struct observed seen;
-	u32 root;           /* the process that started all others; 0: there is none */
+	u32 root;           /* the process that started all others; 0: none */
 	struct map parents; /* process that was started meanwhile -> its parent */
 	u32 how;            /* enum recorded_how */
 };
@@ -58,7 +58,7 @@ void recorded_release(struct recorded *r);
 /* Keeps the threads and waits that @opts asks for, and of @parts those of such waits. */
 void recorded_restrict(struct recorded *r, const struct recorded_opts *opts, wait_list *parts);
 
-/* For the readers: whether a thread is asked for. */
+/* For the readers: whether a thread is requested. */
 bool recorded_matches(const struct recorded_opts *o, u32 pid, u32 tid, const char *comm,
 		      bool kthread);
 /* The reader of the scheduler's events. */

@@ -114,7 +114,8 @@ static void set_waker(struct reader *in, const struct task *t, struct wait *w)
 	l->comm = comm_of(in, t->waker);
 }
 
-/* Single ones where they are reported one by one, else those of one task and state together. */
+/* Single ones where they are reported one by one, otherwise those of one task and state together.
+ */
 static void add_wait(struct reader *in, struct task *t, u64 runq, u64 now, u32 flags)
 {
 	struct profile *p = &in->r->load.profile;

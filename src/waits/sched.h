@@ -17,6 +17,7 @@
 #include "result/result.h"
 
 struct recording;
+struct sched_group;
 
 enum sched_type {
 	SCHED_SWITCH,
@@ -41,7 +42,7 @@ enum {
 /* Small: millions of them wait for their turn. */
 struct sched_event {
 	u64 time;
-	u32 next; /* SWITCH: who comes; else whom it is about */
+	u32 next; /* SWITCH: who comes; otherwise whom it is about */
 	u16 cpu;
 	u8 type; /* enum sched_type */
 	union {
@@ -92,13 +93,13 @@ enum { SCHED_IN_IRQ = 0x08, SCHED_IN_SOFTIRQ = 0x10, SCHED_IN_NMI = 0x40 };
 
 /* Any of these bits in a state, as the tracepoint writes it: it does not want a CPU. */
 #define SCHED_STATE_AWAY 0xffu
-/* State letter as perf writes it; 'R' for those that would go on running. */
+/* State letter as perf writes it; 'R' for those that would continue running. */
 static inline char sched_state_char(u8 state)
 {
 	return state ? "SDTtXZPI"[__builtin_ctz(state)] : 'R';
 }
 
-/* Names of tasks, as the records of the recording tell them. */
+/* Names of tasks, as the recording's records have them. */
 struct sched_names {
 	struct intern strings;
 	struct sched_tids by_tid; /* tid -> string */
@@ -107,7 +108,7 @@ struct sched_names {
 	u64 lost;
 	u64 events;
 	u64 bad;     /* events whose data is too short */
-	u64 gaps;    /* switches whose task had not been seen to come, of what is asked for */
+	u64 gaps;    /* switches whose task had not been seen to come, of what is requested */
 	char *fault; /* how the recording is damaged, NULL: it is not */
 	u64 first, last;
 	u32 cpus;                  /* highest seen + 1 */
@@ -125,19 +126,21 @@ u32 sched_pid(struct sched_names *n, u32 tid);
 struct sched_filter {
 	const range_list *pids; /* processes or threads; NULL or empty: all */
 	const range_list *cpus;
-	u64 from, to;  /* ns; 0: open */
-	bool relative; /* since the first event */
-	bool outside;  /* deliver what is outside, too: the caller cuts it */
+	const struct sched_group *group; /* its threads; NULL: all */
+	u64 from, to;                    /* ns; 0: open */
+	bool relative;                   /* since the first event */
+	bool outside;                    /* deliver what is outside, too: the caller cuts it */
 	/*
 	 * Run times may come with the switch that ends the turn (.ran), and not as events of their
 	 * own: half of all events are of this kind. The first that is heard of a task is an event
-	 * always. Not where only a part of the time is asked for.
+	 * always. Not where only a part of the time is requested.
 	 */
 	bool fold_runtime;
-	u32 types; /* a bit for each enum sched_type that is wanted; 0: all */
+	bool record_names; /* names are those of records alone, as for perf */
+	u32 types;         /* a bit for each enum sched_type that is wanted; 0: all */
 };
 
-/* @n events that follow each other: tracepoints, or a single one that is none. */
+/* @n events that follow each other: tracepoints, or a single event of another type. */
 typedef int (*sched_fn)(void *ctx, const struct sched_event *events, size_t n);
 
 /*
@@ -149,19 +152,22 @@ int sched_replay(struct recording *recording, const struct sched_filter *filter,
 /* @path may be NULL, then @fd is read. */
 int sched_read(const char *path, int fd, const struct sched_filter *filter,
 	       struct sched_names *names, sched_fn fn, void *ctx, struct err *e);
-/* The part of time that is asked for; *ret_to is UINT64_MAX when it is open. */
+/* The part of time requested; *ret_to is UINT64_MAX when it is open. */
 void sched_filter_window(const struct sched_filter *f, const struct sched_names *n, u64 *ret_from,
 			 u64 *ret_to);
+/* One of those that are requested: at @time, or whenever. */
+bool sched_filter_task_at(const struct sched_filter *f, struct sched_names *n, u32 tid, u64 time);
 bool sched_filter_task(const struct sched_filter *f, struct sched_names *n, u32 tid);
+bool sched_filter_all_tasks(const struct sched_filter *f);
 bool sched_filter_cpu(const struct sched_filter *f, u32 cpu);
 /* No CPU is left out. */
 bool sched_filter_all_cpus(const struct sched_filter *f);
 
-/* One is missing before this switch: counted, if it is asked for. For sched_follow(). */
+/* One is missing before this switch: counted, if it is requested. For sched_follow(). */
 void sched_gap(struct sched_names *n, const struct sched_filter *f, const struct sched_event *ev);
 
 /*
- * For code that gets a switch and makes the best of it. Kernels do not tell every one, even if no
+ * For code that gets a switch and makes the best of it. Kernels do not report every one, even if no
  * event is lost: then somebody leaves who never came. True: that is so.
  */
 static inline bool sched_follow(struct sched_names *n, const struct sched_filter *f,

@@ -10,8 +10,8 @@
  * memory mean never. What is first in the file need not be first in time.
  */
 struct sched_since {
-	u64 told; /* its name is known */
-	u64 seen; /* it was in a switch, or its run time was an event */
+	u64 named; /* its name is known */
+	u64 seen;  /* it was in a switch, or its run time was an event */
 };
 
 /* A zeroed struct knows nobody. */
@@ -39,9 +39,9 @@ static inline void sched_set_seen(struct sched_known *k, u32 tid, u64 time)
 }
 
 /* These three are quick and may say no of tids that no kernel has given. */
-static inline bool sched_is_told(const struct sched_known *k, u32 tid, u64 time)
+static inline bool sched_is_named(const struct sched_known *k, u32 tid, u64 time)
 {
-	return tid < k->n_low && k->low[tid].told >= ~time;
+	return tid < k->n_low && k->low[tid].named >= ~time;
 }
 
 static inline bool sched_is_seen(const struct sched_known *k, u32 tid, u64 time)
@@ -52,7 +52,7 @@ static inline bool sched_is_seen(const struct sched_known *k, u32 tid, u64 time)
 /* Nothing new is to be learned of it. */
 static inline bool sched_is_known(const struct sched_known *k, u32 tid, u64 time)
 {
-	return sched_is_told(k, tid, time) && sched_is_seen(k, tid, time);
+	return sched_is_named(k, tid, time) && sched_is_seen(k, tid, time);
 }
 
 #endif

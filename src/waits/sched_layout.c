@@ -10,7 +10,7 @@ static const char *const type_names[SCHED_TYPES] = {
 	[SCHED_FORK] = "sched:sched_process_fork",
 };
 
-/* What the fields are called, by type; NULL: this type has none. */
+/* The fields' names, by type; NULL: this type has none. */
 static const char *const field_names[SCHED_TYPES][SCHED_F_COUNT] = {
 	[SCHED_SWITCH] = { [SCHED_F_PREV] = "prev_pid",
 			   [SCHED_F_NEXT] = "next_pid",

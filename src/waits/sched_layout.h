@@ -7,7 +7,7 @@
 
 struct sched_field {
 	u32 offset;
-	u32 size; /* 0: there is none */
+	u32 size; /* 0: none */
 };
 
 struct recording_format;
@@ -38,7 +38,7 @@ enum sched_quick {
 /* Where the parts of a sample lie that all events have: bytes from the header on. */
 struct sched_place {
 	u16 id;
-	u16 tid, time, cpu; /* 0: there is none */
+	u16 tid, time, cpu; /* 0: none */
 	u16 raw;            /* size of the raw data; the data follows */
 	u64 id_mask;        /* 0: there are no ids */
 };
@@ -55,7 +55,7 @@ struct sched_layout {
 	u8 quick;          /* and enum sched_quick */
 	/*
 	 * What nearly all events of nearly all kernels are: the fields have the sizes that struct
-	 * sched_event has, and lie at these bytes from the header on. Those that the type does not
+	 * sched_event has, and are at these bytes from the header on. Those that the type does not
 	 * have lie somewhere in the sample.
 	 */
 	u16 next, prev, value, next_comm, prev_comm;

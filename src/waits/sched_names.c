@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who is who in a recording of the scheduler, and who is asked for. */
+/* Tasks of a scheduler recording: their names, and which are selected. */
 #include "waits/sched.h"
+
+#include "waits/sched_group.h"
 
 void *sched_by_tid(void *old, u32 *n, size_t size, u32 tid)
 {
@@ -81,11 +83,25 @@ void sched_filter_window(const struct sched_filter *f, const struct sched_names 
 	*ret_to = f && f->to ? base + f->to : UINT64_MAX;
 }
 
+static bool has_pid(const struct sched_filter *f, struct sched_names *n, u32 tid)
+{
+	return !f->pids || !f->pids->len || ranges_contain(f->pids, tid) ||
+	       ranges_contain(f->pids, sched_pid(n, tid));
+}
+
+bool sched_filter_task_at(const struct sched_filter *f, struct sched_names *n, u32 tid, u64 time)
+{
+	return !f || (has_pid(f, n, tid) && (!f->group || sched_group_has(f->group, tid, time)));
+}
+
 bool sched_filter_task(const struct sched_filter *f, struct sched_names *n, u32 tid)
 {
-	if (!f || !f->pids || !f->pids->len)
-		return true;
-	return ranges_contain(f->pids, tid) || ranges_contain(f->pids, sched_pid(n, tid));
+	return !f || (has_pid(f, n, tid) && (!f->group || sched_group_knows(f->group, tid)));
+}
+
+bool sched_filter_all_tasks(const struct sched_filter *f)
+{
+	return !f || ((!f->pids || !f->pids->len) && !f->group);
 }
 
 bool sched_filter_all_cpus(const struct sched_filter *f)
@@ -104,7 +120,7 @@ void sched_gap(struct sched_names *n, const struct sched_filter *f, const struct
 
 	sched_filter_window(f, n, &from, &to);
 	n->gaps += ev->time >= from && ev->time <= to && sched_filter_cpu(f, ev->cpu) &&
-		   sched_filter_task(f, n, ev->prev);
+		   sched_filter_task_at(f, n, ev->prev, ev->time);
 }
 
 void sched_health(const struct sched_names *n, struct result *ret)

@@ -171,7 +171,7 @@ INLINE int take_event(struct batch *b, const struct sched_event *ev)
 	return unlikely(b->n == BATCH) ? hand_on(b) : 0;
 }
 
-/* Where the run at @i goes on, in the heap below it: it may have ended. */
+/* Where the run at @i continues, in the heap below it: it may have ended. */
 static void settle(struct heads *h, size_t i)
 {
 	struct head *head = h->items[i];
@@ -273,7 +273,7 @@ static int merge(struct pair *p, struct batch *b)
 	return rc;
 }
 
-/* When the first two of the runs are not alone any more. */
+/* When more than the first two runs matter. */
 static u64 third_time(const struct heads *h, size_t child)
 {
 	const size_t others[] = { 3 - child, 2 * child + 1, 2 * child + 2 };

@@ -76,7 +76,7 @@ static void take_birth(struct sched_names *n, const struct sched_event *ev)
 	*sched_tids_at(&n->pids, ev->next) = ev->pid;
 }
 
-/* Those of a stretch that are asked for; it is in order of time. */
+/* Those of the requested span; it is in order of time. */
 static int on_part(struct sched_reader *r, const struct sched_event *ev, size_t n)
 {
 	u64 from, to;
@@ -145,17 +145,17 @@ void sched_reader_unfold(struct sched_reader *r)
 /* --- names ------------------------------------------------------------------------------------ */
 
 /*
- * A name is known from the start, where a record without a time tells it. The tracepoints tell
- * names, too; they count where no record does, from the first of them on.
+ * A name is known from the start, where a record without a time has it. The tracepoints have names,
+ * too; they count where no record does, from the first of them on.
  */
 void sched_reader_comm(struct sched_reader *r, u32 tid, const char *comm, u64 time)
 {
 	struct sched_event ev = { .type = SCHED_NAMED, .time = time, .next = tid, .weak = true };
 	struct sched_since *since = sched_since(&r->known, tid);
 
-	if (!comm || since->told >= ~time)
+	if (!comm || since->named >= ~time || (r->filter && r->filter->record_names))
 		return;
-	since->told = ~time;
+	since->named = ~time;
 	ev.comm = intern_bytes(&r->names->strings, comm, strnlen(comm, SCHED_COMM));
 	if (time)
 		sched_order_push(&r->order, &ev);
@@ -305,7 +305,7 @@ static int on_record(const struct record *rec, void *ctx)
 		ev.pid = c.pid;
 		ev.comm = intern_str(&r->names->strings, c.comm);
 		if (!ev.time)
-			sched_since(&r->known, c.tid)->told = UINT64_MAX;
+			sched_since(&r->known, c.tid)->named = UINT64_MAX;
 	} else if (rec->type == PERF_RECORD_FORK && record_task(rec, &t) == 0) {
 		ev.type = SCHED_BORN;
 		sched_since(&r->known, t.tid)->seen = 0;
@@ -400,7 +400,7 @@ int sched_replay(struct recording *recording, const struct sched_filter *filter,
 	names->machine_cpus = MIN(info->cpus_available, (u32)SCHED_CPUS_MOST);
 	r.swap = info->has_tracing && info->tracing_big_endian == *(const u8 *)&one;
 	r.fold = filter && filter->fold_runtime && !r.bounded;
-	sched_since(&r.known, 0)->told = UINT64_MAX;
+	sched_since(&r.known, 0)->named = UINT64_MAX;
 	sched_reader_learn(&r);
 	rc = recording_tap(recording, &taps, &r, e);
 	sched_reader_unfold(&r);

@@ -27,7 +27,7 @@ enum {
 struct sched_ran {
 	u64 ns;
 	u64 time; /* not before the last */
-	u32 tid;  /* 0: there are none */
+	u32 tid;  /* 0: none */
 	u32 cpu;
 };
 

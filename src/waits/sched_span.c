@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Samples of the common kind, as they lie in the file; others are left for sched_read.c. It is
+ * Samples of the common kind, as they are in the file; others are left for sched_read.c. It is
  * written for speed: half of what reading a large recording costs in user space is here.
  */
 #include "waits/sched_reader.h"
@@ -37,22 +37,6 @@ static void span_count(struct span *s, u64 time)
 		s->count.last = MAX(s->count.last, time);
 }
 
-INLINE u32 load32(const u8 *at)
-{
-	u32 v;
-
-	memcpy(&v, at, sizeof(v));
-	return v;
-}
-
-INLINE u64 load64(const u8 *at)
-{
-	u64 v;
-
-	memcpy(&v, at, sizeof(v));
-	return v;
-}
-
 /* --- any event -------------------------------------------------------------------------------- */
 
 /* All that can be wrong with the size of a sample, or unusual. */
@@ -60,14 +44,14 @@ static bool has_usual_size(const struct sched_layout *l, const u8 *at)
 {
 	u32 size = ((const struct perf_event_header *)at)->size;
 
-	return size >= l->least && load32(at + l->place.raw) - l->need <= size - l->least;
+	return size >= l->least && load_u32(at + l->place.raw) - l->need <= size - l->least;
 }
 
 /* It has a place in time, and a CPU. */
 static bool has_usual_values(const struct sched_layout *l, const u8 *at)
 {
-	return load32(at + l->place.cpu) < SCHED_CPUS_MOST &&
-	       load64(at + l->place.time) - 1 < UINT64_MAX - 1;
+	return load_u32(at + l->place.cpu) < SCHED_CPUS_MOST &&
+	       load_u64(at + l->place.time) - 1 < UINT64_MAX - 1;
 }
 
 /* The run times that are kept, if they are those of @tid, which leaves its CPU. */
@@ -81,30 +65,30 @@ INLINE u32 take_ran(u32 *kept, u64 ns, u32 tid)
 
 static void place_event(struct sched_reader *r, const struct sched_layout *l, const u8 *at)
 {
-	u64 time = load64(at + l->place.time);
+	u64 time = load_u64(at + l->place.time);
 	struct sched_event *ev = sched_order_place(&r->order, 1);
 
 	if (!r->order.fresh.events.len || time < ev[-1].time)
 		sched_order_new_run(&r->order);
 	*ev = (struct sched_event){ .time = time,
-				    .next = load32(at + l->next),
-				    .cpu = (u16)load32(at + l->place.cpu),
+				    .next = load_u32(at + l->next),
+				    .cpu = (u16)load_u32(at + l->place.cpu),
 				    .type = l->type };
 	switch ((enum sched_type)l->type) {
 	case SCHED_SWITCH:
-		ev->state = (u8)load64(at + l->value);
-		ev->prev = load32(at + l->prev);
+		ev->state = (u8)load_u64(at + l->value);
+		ev->prev = load_u32(at + l->prev);
 		ev->ran = take_ran(&r->ran.tid, r->ran.ns, ev->prev);
 		break;
-	case SCHED_FORK: ev->prev = load32(at + l->prev); break;
+	case SCHED_FORK: ev->prev = load_u32(at + l->prev); break;
 	case SCHED_MIGRATE:
-		ev->mover = load32(at + l->place.tid);
-		ev->from = (u16)MIN(load32(at + l->value), (u32)UINT16_MAX);
-		ev->to = (u16)MIN(load32(at + l->value + 4), (u32)UINT16_MAX);
+		ev->mover = load_u32(at + l->place.tid);
+		ev->from = (u16)MIN(load_u32(at + l->value), (u32)UINT16_MAX);
+		ev->to = (u16)MIN(load_u32(at + l->value + 4), (u32)UINT16_MAX);
 		break;
-	case SCHED_RUNTIME: ev->runtime = load64(at + l->value); break;
+	case SCHED_RUNTIME: ev->runtime = load_u64(at + l->value); break;
 	default:
-		ev->tid = load32(at + l->place.tid);
+		ev->tid = load_u32(at + l->place.tid);
 		ev->flags = at[l->place.raw + 4 + SCHED_FLAGS_AT];
 		break;
 	}
@@ -117,20 +101,20 @@ static void place_event(struct sched_reader *r, const struct sched_layout *l, co
  */
 static bool keep_runtime(struct sched_reader *r, const struct sched_layout *l, const u8 *at)
 {
-	u64 time = load64(at + l->place.time);
-	u32 tid = load32(at + l->next);
+	u64 time = load_u64(at + l->place.time);
+	u32 tid = load_u32(at + l->next);
 
-	if (!l->fold || tid != load32(at + l->place.tid) ||
+	if (!l->fold || tid != load_u32(at + l->place.tid) ||
 	    sched_since(&r->known, tid)->seen < ~time)
 		return false;
 	if (r->ran.tid != tid) {
 		sched_reader_unfold(r);
 		r->ran.ns = 0;
 	}
-	r->ran.ns += load64(at + l->value);
+	r->ran.ns += load_u64(at + l->value);
 	r->ran.time = time;
 	r->ran.tid = tid;
-	r->ran.cpu = load32(at + l->place.cpu);
+	r->ran.cpu = load_u32(at + l->place.cpu);
 	return true;
 }
 
@@ -138,9 +122,9 @@ static bool keep_runtime(struct sched_reader *r, const struct sched_layout *l, c
 static __attribute__((noinline)) void
 slow_event(struct sched_reader *r, const struct sched_layout *l, const u8 *at, struct span *s)
 {
-	u64 time = load64(at + l->place.time);
-	u32 cpu = load32(at + l->place.cpu);
-	u32 next = load32(at + l->next), prev = load32(at + l->prev);
+	u64 time = load_u64(at + l->place.time);
+	u32 cpu = load_u32(at + l->place.cpu);
+	u32 next = load_u32(at + l->next), prev = load_u32(at + l->prev);
 
 	sched_count_event(&s->count, time, cpu);
 	s->time = TIME_UNKNOWN;
@@ -179,7 +163,7 @@ static const struct sched_layout *layout_at(struct sched_reader *r, const u8 *at
 	if (h->type != PERF_RECORD_SAMPLE || h->size < place->id + 8u || h->size % 8 ||
 	    h->size > end - at)
 		return NULL;
-	id = load64(at + place->id) & place->id_mask;
+	id = load_u64(at + place->id) & place->id_mask;
 	event = recording_id_event(r->recording, id);
 	sched_reader_learn(r);
 	if (event >= r->layouts.len)
@@ -191,10 +175,10 @@ static const struct sched_layout *layout_at(struct sched_reader *r, const u8 *at
 		return NULL;
 	/* one whose parts lie differently from those of the others is not quick */
 	if (h->size <= QUICK_MOST && sched_place_same(&l->place, place))
-		*memo_of(r, id, load64(at)) = (struct sched_memo){
+		*memo_of(r, id, load_u64(at)) = (struct sched_memo){
 			.id = id,
-			.head = load64(at),
-			.raw_size = load32(at + place->raw),
+			.head = load_u64(at),
+			.raw_size = load_u32(at + place->raw),
 			.quick = l->quick,
 			.type = l->type,
 			.next = l->next,
@@ -240,30 +224,30 @@ INLINE bool quick_switch(const struct sched_reader *r, u32 prev, u32 next, u64 t
 }
 
 /*
- * An event that is in order with those before it, of nobody who is new. *@to goes on where it was
+ * An event that is in order with those before it, of nobody who is new. *@to continues where it was
  * placed. False: slow_sample() has a look.
  */
 INLINE bool quick_event(const struct sched_reader *r, const struct sched_memo *m, const u8 *at,
 			const struct sched_place place, u64 time, struct turn *t,
 			struct sched_event **to)
 {
-	u32 next = load32(at + m->next), tid = load32(at + place.tid);
+	u32 next = load_u32(at + m->next), tid = load_u32(at + place.tid);
 	struct sched_event *ev = *to;
 
 	/* in the order of how many there are */
 	if (m->quick == SCHED_QUICK_FOLD) {
 		if (likely(next == tid))
-			return quick_runtime(r, tid, load64(at + m->value), time, t);
+			return quick_runtime(r, tid, load_u64(at + m->value), time, t);
 		/* of a task that does not run: it is not kept */
 		if (!sched_is_known(&r->known, next, time))
 			return false;
-		ev->runtime = load64(at + m->value);
+		ev->runtime = load_u64(at + m->value);
 	} else if (m->quick == SCHED_QUICK_SWITCH) {
-		if (!quick_switch(r, load32(at + m->prev), next, time, t, ev))
+		if (!quick_switch(r, load_u32(at + m->prev), next, time, t, ev))
 			return false;
 		ev->state = at[m->value];
 	} else if (m->quick == SCHED_QUICK_WAKE) {
-		if (!sched_is_told(&r->known, next, time))
+		if (!sched_is_named(&r->known, next, time))
 			return false;
 		ev->tid = tid;
 		ev->flags = at[place.raw + 4 + SCHED_FLAGS_AT];
@@ -326,16 +310,16 @@ INLINE s64 read_span(struct sched_reader *r, const u8 **ret_at, const u8 *end,
 	bool more;
 
 	for (; at <= stop; at += ((const struct perf_event_header *)at)->size) {
-		u64 id = load64(at + place.id) & place.id_mask, time = load64(at + place.time);
-		const struct sched_memo *m = memo_of(r, id, load64(at));
+		u64 id = load_u64(at + place.id) & place.id_mask, time = load_u64(at + place.time);
+		const struct sched_memo *m = memo_of(r, id, load_u64(at));
 
 		/* no machine guesses beyond a page; one that fetches too much does no harm */
 		__builtin_prefetch(at + AHEAD);
 		__builtin_prefetch(at + AHEAD + 64);
 		/* samples of one event are of one size, as a rule: it was found in order then */
-		if (likely(m->id == id && m->head == load64(at) &&
-			   m->raw_size == load32(at + place.raw)) &&
-		    likely((s64)(time - turn.now) >= 0 && load32(at + place.cpu) == turn.cpu) &&
+		if (likely(m->id == id && m->head == load_u64(at) &&
+			   m->raw_size == load_u32(at + place.raw)) &&
+		    likely((s64)(time - turn.now) >= 0 && load_u32(at + place.cpu) == turn.cpu) &&
 		    likely(quick_event(r, m, at, place, time, &turn, &to))) {
 			turn.now = time;
 			quick++;

@@ -7,7 +7,10 @@
 #include "unwind/python_record.h"
 #include "base/io.h"
 
-enum { CHAIN_WORDS = UNWIND_RECORD_IPS + 2 };
+enum {
+	CHAIN_WORDS = UNWIND_RECORD_IPS + 2,
+	PYTHONS_MOST = 1 << 16, /* processes; then the mapping of each is reported once more */
+};
 
 static const char *const event_names[WAIT_EVENTS] = { "offcpu-time", "runqueue-time", "wakeup-time",
 						      "chain-time" };
@@ -17,25 +20,29 @@ struct range_of {
 	u64 end;
 };
 
+struct sent_accounts {
+	VEC(struct offcpu_thread) accounts;
+	struct map ids; /* hash of thread and begin -> index + 1 */
+};
+
 struct waits_session {
 	struct waits_engine *engine;
 	struct perf_event_attr attr;
 	u64 ids[WAIT_EVENTS];
 	u32 n_events;
 	u32 launched;
-	u64 held_blocked, held_runq; /* how long it waited for our word */
+	u64 held_blocked, held_runq; /* how long it was held before exec */
 	u64 seq;
 	u64 samples;
-	struct range_of schedule, waker; /* kernel functions where stacks begin to tell something */
+	struct range_of schedule, waker; /* kernel functions above which stacks are informative */
 	VEC(struct range_of) interrupts; /* and those in which interrupts begin */
 	struct buf out;
 	VEC(struct offcpu_wait) waits; /* of this reading: their stacks may come after them */
 	VEC(struct offcpu_thread) threads;
-	VEC(struct offcpu_thread) told; /* accounts of the part before, of those who still live */
-	struct map pythons;             /* processes whose mapping for Python was reported */
-	struct map told_ids;            /* hash of thread and begin -> index + 1 */
+	struct sent_accounts sent;  /* at the part before, of those who lived then */
+	struct sent_accounts asked; /* while this part ends */
+	struct map pythons;         /* processes whose mapping for Python was reported */
 	bool asking;
-	u64 threads_lost;
 	u64 read_time; /* when this reading began */
 	u64 next_turn; /* when what nobody uses any more is forgotten */
 	u64 floor;     /* when the one before began: no sample is older from then on */
@@ -165,6 +172,8 @@ static void record_python(struct waits_session *s, u32 pid, u64 time)
 
 	if (map_find(&s->pythons, pid))
 		return;
+	if (s->pythons.len >= PYTHONS_MOST)
+		map_clear(&s->pythons);
 	map_put(&s->pythons, pid, 1);
 	python_record_mapping(&s->out, &s->attr, &ids);
 }
@@ -312,36 +321,40 @@ static void subtract(struct offcpu_thread *t, const struct offcpu_thread *before
 static int on_thread(void *ctx, const struct offcpu_thread *t)
 {
 	struct waits_session *s = ctx;
-	u64 key = hash_mix(t->tid, t->begin), at = map_get(&s->told_ids, key, 0);
+	u64 key = hash_mix(t->tid, t->begin), at = map_get(&s->sent.ids, key, 0);
 	struct offcpu_thread part = *t;
 
 	if (at)
-		subtract(&part, &s->told.items[at - 1]);
-	if (s->threads.len < WAITS_ACCOUNTS_MOST)
-		vec_push(&s->threads, part);
-	else
-		s->threads_lost++;
-	if (!s->asking) {
-		map_del(&s->told_ids, key);
-	} else if (at) {
-		s->told.items[at - 1] = *t;
-	} else if (s->told.len < WAITS_ACCOUNTS_MOST) {
-		vec_push(&s->told, *t);
-		map_put(&s->told_ids, key, s->told.len);
+		subtract(&part, &s->sent.accounts.items[at - 1]);
+	vec_push(&s->threads, part);
+	if (s->asking) {
+		vec_push(&s->asked.accounts, *t);
+		map_put(&s->asked.ids, key, s->asked.accounts.len);
 	}
 	return 0;
 }
 
+static void forget_sent(struct sent_accounts *t)
+{
+	vec_release(&t->accounts);
+	map_release(&t->ids);
+	*t = (struct sent_accounts){ 0 };
+}
+
+/* All threads that live are asked about, so those of the part before have no further use. */
 int waits_session_part(struct waits_session *s, struct err *e)
 {
 	s->asking = true;
 	int rc = waits_engine_accounts(s->engine, e);
 
 	s->asking = false;
+	forget_sent(&s->sent);
+	s->sent = s->asked;
+	s->asked = (struct sent_accounts){ 0 };
 	return MIN(rc, 0);
 }
 
-/* The wait of the program for our word is none: it has not lived yet. */
+/* The launched program's wait before exec does not count: it has not started yet. */
 static void shorten_account(struct waits_session *s)
 {
 	vec_each(t, &s->threads) {
@@ -367,11 +380,6 @@ const struct offcpu_thread *waits_session_threads(struct waits_session *s, size_
 void waits_session_forget_threads(struct waits_session *s)
 {
 	vec_clear(&s->threads);
-}
-
-u64 waits_session_threads_lost(const struct waits_session *s)
-{
-	return s->threads_lost;
 }
 
 /* --- life ------------------------------------------------------------------------------------- */
@@ -434,8 +442,8 @@ void waits_session_free(struct waits_session *s)
 	vec_release(&s->waits);
 	vec_release(&s->interrupts);
 	vec_release(&s->threads);
-	vec_release(&s->told);
-	map_release(&s->told_ids);
+	forget_sent(&s->sent);
+	forget_sent(&s->asked);
 	map_release(&s->pythons);
 	free(s);
 }

@@ -24,13 +24,12 @@
 #include "recording/writer.h"
 #include "waits/engine.h"
 
-enum { WAITS_ACCOUNTS_MOST = 1 << 20 };
-
 struct waits_session_opts {
 	struct waits_opts engine; /* filters and period; on_wait, on_thread, send are ours */
 	bool wakers;
 	bool chains;
-	u32 launched; /* process that waits for our word to begin: that wait is none; 0: none */
+	u32 launched; /* launched process that is held before exec: that wait does not count; 0:
+			 none */
 };
 
 struct waits_session;
@@ -62,8 +61,6 @@ int waits_session_read(struct waits_session *s, int (*sink)(void *ctx, const voi
 		       void *ctx);
 void waits_session_stats(const struct waits_session *s, struct waits_stats *ret);
 u64 waits_session_samples(const struct waits_session *s);
-/* Accounts beyond what is kept. */
-u64 waits_session_threads_lost(const struct waits_session *s);
 /* The engine, for waits_engine_note_map() and waits_engine_add_pid(). */
 struct waits_engine *waits_session_engine(struct waits_session *s);
 

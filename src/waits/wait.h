@@ -72,7 +72,7 @@ void wait_add(struct wait *into, const struct wait *w);
 void wait_cut_kernel(struct profile *p, struct wait *w);
 /* The function of the kernel in which an interrupt begins: what called it was only interrupted. */
 bool wait_is_interrupt(const char *name, size_t n);
-/* The part of an interrupt's stack that is its own: what lies below was only interrupted. */
+/* The part of an interrupt's stack that is its own: what is below was only interrupted. */
 u32 wait_cut_interrupt(struct profile *p, u32 stack);
 /* A frame that is not code. */
 u32 wait_marker(struct profile *p, const char *name);

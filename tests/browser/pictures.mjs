@@ -104,7 +104,7 @@ async function others() {
 	const wide = await open('wide.svg');
 	check('a wide call graph opens fitted', await seen(wide), true);
 	await wide.keyboard.press('?');
-	check('? explains a call graph', await wide.locator('.sheet dt').count(), 4);
+	check('? explains a call graph', await wide.locator('.sheet dt').count(), 5);
 	await wide.keyboard.press('Escape');
 	check('Escape closes that', await wide.locator('.sheet').count(), 0);
 	const before = await box(wide);
@@ -119,6 +119,27 @@ async function others() {
 	check('dragging moves', Math.round((await box(wide))[0] - from), 100);
 	await wide.mouse.dblclick(600, 650);
 	check('a double click fits it again', await seen(wide), true);
+	check('a legend names the kinds that are drawn',
+		await wide.locator('#legend text').allTextContents(), ['user code']);
+	await wide.keyboard.press('/');
+	await wide.keyboard.type('^work_1');
+	check('search marks what matches', [await wide.locator('.node.match').count(),
+		await wide.locator('.search span').textContent(),
+		await wide.locator('.node:not(.match)').first().evaluate((g) => getComputedStyle(g).opacity)],
+	[10, `10 of ${await wide.locator('.node').count()}`, '0.35']);
+	await wide.keyboard.press('Escape');
+	check('Escape ends the search', [await wide.locator('.node.match').count(),
+		await wide.locator('svg.searched').count()], [0, 0]);
+	await wide.setViewportSize({ width: 375, height: 600 });
+	check('the heading fits a narrow window', await wide.locator('#head > text').evaluateAll((all) =>
+		all.every((e) => e.getBoundingClientRect().right <= innerWidth)), true);
+	const trunk = await open('trunk.svg');
+	check('a call graph begins at the first fork, though twigs leave the trunk before it',
+		(await trunk.locator('.node title').allTextContents()).map((t) => t.split(' ')[0]).sort(),
+		['a', 'b', 'fork']);
+	check('... and counts what it left out',
+		/left out: 1 function with 2.00% of the time, 1 call; begins where paths part, below 2 functions/
+			.test(await trunk.locator('#head').textContent()), true);
 	const steady = await open('offsets.svg');
 	check('a heat map is as wide as the window', await steady.locator('.field').evaluate((r) =>
 		innerWidth - r.getBoundingClientRect().right < 60), true);
@@ -139,6 +160,17 @@ async function others() {
 		all.reduce((sum, r) => sum + +r.getAttribute('width'), 0))), 1100);
 	check('bars are as wide as the window', await bars.locator('svg').evaluate((e) =>
 		e.getBoundingClientRect().width), 1300);
+	await bars.keyboard.press('?');
+	check('? explains bars', await bars.locator('.sheet dt').count(), 2);
+	await bars.keyboard.press('Escape');
+	check('Escape closes that', await bars.locator('.sheet').count(), 0);
+	check('user code has its colour in all pictures', await bars.locator('g rect').evaluateAll((all) => all
+		.filter((r) => r.parentNode.textContent.startsWith('application'))
+		.map((r) => r.getAttribute('fill'))), [
+		await wide.locator('#legend rect').first().getAttribute('fill')]);
+	await bars.setViewportSize({ width: 375, height: 600 });
+	check('in a narrow window bars stay legible, and scroll', await bars.locator('text.heading').evaluate((e) =>
+		e.getBoundingClientRect().height > 8), true);
 	check('no script failed anywhere', [...diff.problems, ...graph.problems, ...wide.problems,
 		...bars.problems], []);
 }

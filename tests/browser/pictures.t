@@ -19,6 +19,8 @@ printf 'shop;main;a 300\nshop;main;b 10\nshop;main;newf;y 25\nshop;main;same 205
 "$FATHOM" heatmap -t latency latency.txt -o latency.html || fail 'draw a page'
 "$FATHOM" diff before after -o diff.svg || fail 'draw a comparison'
 "$FATHOM" callgraph after -o graph.svg || fail 'draw a call graph'
+printf '_start;main;fork;a 50\n_start;main;fork;b 48\n_start;main;twig 2\n' >trunk
+"$FATHOM" callgraph trunk -o trunk.svg || fail 'draw a call graph with a trunk'
 for i in {10..49}; do
 	echo "main;branch_$i;work_$i $((100 - i))"
 done >wide

@@ -2,6 +2,7 @@
 // Drives flame graphs of `fathom flame` in a browser: svg.mjs PLAYWRIGHT CHROMIUM FOLDER.
 // Prints a line "ok NAME" or "not ok NAME: why" for each thing that was tried.
 import { pathToFileURL } from 'node:url';
+import { labels, worst } from './contrast.mjs';
 
 const [, , playwright, executablePath, folder] = process.argv;
 const { chromium } = (await import(pathToFileURL(playwright).href)).default;
@@ -77,7 +78,7 @@ async function search() {
 	const page = await open('small.svg');
 	await page.keyboard.press('/');
 	await page.keyboard.type('^(serve|parse|cmp)$');
-	// parse lies on serve: 80 + 15, not 80 + 30 + 15
+	// parse is on serve: 80 + 15, not 80 + 30 + 15
 	check('matched is a union', await settle(() => matched(page), 'Matched: 95.0%'), 'Matched: 95.0%');
 	check('matches are marked', await page.locator('#frames > g.match').count(), 3);
 	await page.keyboard.press('Enter');
@@ -137,6 +138,15 @@ async function looks() {
 	const back = (page) => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
 	const light = await open('small.svg'), dark = await open('small.svg', { colorScheme: 'dark' });
 	check('light and dark differ', await back(light) !== await back(dark), true);
+	const grounds = await dark.evaluate(() => {
+		const fade = +getComputedStyle(document.querySelector('#frames rect')).fillOpacity;
+		return [fade, getComputedStyle(document.documentElement).backgroundColor];
+	});
+	const [fade, under] = [grounds[0], grounds[1].match(/\d+/g).map(Number)];
+	const mix = (fill) => 'rgb(' + fill.match(/\d+/g).map((c, i) => fade * c + (1 - fade) * under[i]) + ')';
+	const seen = (await labels(dark)).map(([ink, fill]) => [ink, mix(fill)]);
+	check('dark: labels can be read', [seen.length > 9, worst(seen) >= 4.5], [true, true]);
+	check('dark: also on a white box', worst([[seen[0][0], mix('rgb(255,255,255)')]]) >= 4.5, true);
 	await light.close();
 	await dark.close();
 	const ratio = await open('ratio.svg');
@@ -157,7 +167,43 @@ async function looks() {
 	await evil.close();
 }
 
+// Of the window of a phone: what is cut off at its edges, and what is on something else.
+const crowded = (page) => page.evaluate(() => {
+	const list = [...document.querySelectorAll('.heading, #subtitle tspan, #legend text, .controls > *')]
+		.filter((e) => e.textContent || e.localName === 'input');
+	const at = list.map((e) => [e, e.getBoundingClientRect()]).filter(([, r]) => r.width);
+	const name = (e) => e.textContent || e.localName;
+	const cut = at.filter(([, r]) => r.left < 0 || r.right > innerWidth + 0.5).map(([e]) => name(e));
+	const on = at.flatMap(([e, a], i) => at.slice(i + 1)
+		.filter(([, b]) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 &&
+			Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 4)
+		.map(([f]) => name(e) + ' on ' + name(f)));
+	return [cut, on];
+});
+
+async function phone() {
+	const page = await open('kinds.svg', { viewport: { width: 375, height: 600 } });
+	const facts = () => page.locator('#subtitle').textContent();
+	const whole = await facts();
+	check('a phone: nothing is cut or covered', await crowded(page), [[], []]);
+	check('a phone: the heading ends above the boxes',
+		await page.evaluate(() => document.querySelector('.cover').getBoundingClientRect().bottom <=
+			Math.min(...[...document.querySelectorAll('#frames rect')].map((r) => r.getBoundingClientRect().top)) + 2), true);
+	await page.keyboard.press('/');
+	await page.keyboard.type('serve');
+	await settle(() => matched(page), 'Matched: 100.0%');
+	await box(page, 'serve').locator('rect').click();
+	check('a phone: also with all controls', await crowded(page), [[], []]);
+	await page.setViewportSize({ width: 1000, height: 500 });
+	check('wide again: one line', await settle(() => page.locator('#subtitle tspan').count(), 1), 1);
+	check('wide again: the same facts', await facts(), whole);
+	check('wide again: nothing is cut or covered', await crowded(page), [[], []]);
+	check('no error', page.problems, []);
+	await page.close();
+}
+
 try {
+	await phone();
 	await mouse();
 	await search();
 	await keyboard();

@@ -2,6 +2,8 @@
 /* Recordings from anywhere, read as the scheduler's: formats, fields, order, and all that is made
  * of them. */
 #include "view/sched_lines.h"
+
+#include "analysis/sched_perf.h"
 #include "recording/recording.h"
 #include "view/timeline.h"
 
@@ -9,6 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct all {
 	struct sched_latency *latency;
+	struct sched_perf *perf;
 	struct sched_timehist *timehist;
 	struct sched_map *map;
 	struct sched_summary *summary;
@@ -47,6 +50,7 @@ static int on_events(void *ctx, const struct sched_event *ev, size_t n)
 	struct all *all = ctx;
 
 	sched_latency_events(all->latency, ev, n);
+	sched_perf_events(all->perf, ev, n);
 	sched_timehist_events(all->timehist, ev, n);
 	sched_map_events(all->map, ev, n);
 	sched_summary_events(all->summary, ev, n);
@@ -56,14 +60,19 @@ static int on_events(void *ctx, const struct sched_event *ev, size_t n)
 static void show(struct all *all)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT;
+	const struct timeline picture = { .map = all->map,
+					  .marks = &(struct marks){ 0 },
+					  .kinds = &(const struct sched_kinds){ .host = NULL },
+					  .file = "x" };
 	struct result r;
 
 	result_init(&r, "sched");
 	(void)sched_latency_result(all->latency, NULL, true, 0, &r, NULL);
+	sched_perf_text(all->perf, &out);
 	sched_timehist_result(all->timehist, 0, &r);
 	sched_map_finish(all->map);
 	sched_map_text(all->map, 0, &out);
-	timeline_svg(all->map, &(struct marks){ 0 }, "x", false, &out);
+	timeline_svg(&picture, false, &out);
 	sched_map_result(all->map, 0, &r);
 	sched_summary_result(all->summary, 0, 80, &r);
 	result_release(&r);
@@ -74,6 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	/* run times folded or not: two ways through the reader */
 	const struct sched_filter filter = { .fold_runtime = size & 1 };
 	const struct sched_lines_more more = { .state = true, .next = true, .cpus = true };
+	const struct sched_perf_args perf_args = { .one_cpu = size & 2 };
 	struct sched_names names = { 0 };
 	struct err e = ERR_INIT;
 	struct recording *r;
@@ -81,6 +91,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (recording_open_memory(data, size, &r, &e) == 0) {
 		all.latency = sched_latency_new(&names, NULL);
+		all.perf = sched_perf_new(&names, &perf_args);
 		all.timehist = sched_timehist_new(&names, NULL, false, on_turn, on_wake, &all);
 		sched_timehist_moves(all.timehist, on_move);
 		sched_lines_init(&all.text, &names, SCHED_LINES_TEXT, &more);
@@ -90,6 +101,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		(void)sched_replay(r, &filter, &names, on_events, &all, &e);
 		show(&all);
 		sched_latency_free(all.latency);
+		sched_perf_free(all.perf);
 		sched_timehist_free(all.timehist);
 		sched_lines_release(&all.text);
 		sched_lines_release(&all.json);

@@ -4,6 +4,7 @@
  * control character through.
  */
 #include "base/fmt.h"
+#include "result/hist.h"
 #include "view/view.h"
 
 enum { STRING_MOST = 64, STEPS_MOST = 200 };

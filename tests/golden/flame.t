@@ -12,7 +12,7 @@ content() { sed -e '/<style>/,/<\/style>/d' -e '/<script>/,/<\/script>/d' "$1"; 
 
 run "$FATHOM" flame small.folded -o small.svg
 expect_status 0
-expect_err "wrote 'small.svg': 14 boxes, 0 too narrow"
+expect_err_like "^fathom: wrote 'small.svg', [0-9]+ KiB: open it in a browser$"
 content small.svg >picture
 golden flame.svg picture
 run "$FATHOM" flame small.folded -o other.svg --inverted --reverse --colors mem \

@@ -64,4 +64,15 @@ python3 -c 'print("BEGIN { @ = " + "+".join(["1"] * 1900) + "; exit(); }")' >ter
 run "$FATHOM" trace --dump codegen terms.bt
 expect_status 0
 
+# Output of which there is nothing: fwrite() must not get NULL, which the checked build reports.
+if [ -x "$FATHOM_ASAN" ]; then
+	for what in "-l tracepoint:nosuch:nosuch" "-l nosuch_file:x" "--dump ast nothing.bt"; do
+		: >nothing.bt
+		# shellcheck disable=SC2086 # words
+		run "$FATHOM_ASAN" trace $what
+		unlike "trace $what: nothing undefined" "$err" 'runtime error|Sanitizer'
+	done
+else
+	skip 'no program built with sanitizers' 3
+fi
 done_testing

@@ -46,7 +46,7 @@ like 'its title' "$out" '^# Baseline +Delta +Shared Object'
 
 run ./perf diff -c nosuch 1.folded 2.folded
 expect_status 2 'another way'
-like 'what there is' "$err" "^fathom: 'nosuch' is no way to compare"
+like 'what there is' "$err" "^fathom: 'nosuch' is not a way to compare"
 run ./perf diff -c wdiff:1 1.folded 2.folded
 expect_status 2 'one weight'
 run ./perf diff -s cpu 1.folded 2.folded

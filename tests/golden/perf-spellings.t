@@ -96,4 +96,11 @@ is "script passes it on" "$("$FATHOM" script -i timeless.txt)" "$(cat timeless.t
 printf 'to whom it may concern 12 notes:\nthe end\n' >letter.txt
 run "$FATHOM" fold -i letter.txt
 expect_status 1 "a letter is not a recording"
+# each command by perf's name, with a wrong option and an operand
+crashed=
+for command in $("$FATHOM" completion bash | sed -n "s/^_fathom_commands='\(.*\)'/\1/p"); do
+	timeout 20 "$FATHOM" perf "$command" --no-such-option x </dev/null >/dev/null 2>&1
+	[ $? -le 128 ] || crashed+=" $command"
+done
+is "no command crashes by its name in perf" "$crashed" ''
 done_testing

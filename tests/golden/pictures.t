@@ -185,6 +185,24 @@ printf '{"a": [1, 2' >broken.json
 run "$FATHOM" import broken.json
 expect_status 1
 
+# --- what was written -------------------------------------------------------------------------
+for picture in 'flame after' 'diff before after' 'callgraph after' 'components net' \
+	'heatmap script.txt'; do
+	for suffix in svg html; do
+		# shellcheck disable=SC2086
+		run "$FATHOM" $picture -o "said.$suffix" --force
+		expect_err_like "wrote 'said.$suffix', [0-9]+ KiB: open it in a browser$"
+	done
+	# shellcheck disable=SC2086
+	run "$FATHOM" $picture -q -o quiet.svg --force
+	unlike "$picture -q" "$err" 'wrote'
+	# shellcheck disable=SC2086
+	run "$FATHOM" $picture -o /dev/null
+	unlike "$picture to a device" "$err" 'wrote'
+done
+run "$FATHOM" export after --format pprof -o said.pb.gz
+expect_err_like "^fathom: wrote 'said.pb.gz', 1 KiB$"
+
 # --- hostile names ----------------------------------------------------------------------------
 printf '</title><script>alert(1)</script>;"\047>&\001\033[31m;\377\376 3\n' >evil
 for picture in 'diff evil evil' 'callgraph evil' 'components evil'; do

@@ -72,7 +72,7 @@ traced -C "r:$f:int,int:\$entry(n),\$retval:\$latency > 500000"
 like 'what the entry had' "$out" '	20         \$entry\(n\) = 10, \$retval = 5'
 traced -H "p:$f:int:n"
 like 'a histogram' "$out" '         8 -> 15         : 20       \|\*{40}\|'
-like 'negative numbers are said' "$out" '^negative: 10$'
+like 'negative numbers are counted' "$out" '^       < 0 +: 10       \|\*{20} {20}\|$'
 traced -H "r:$f:u64:\$latency/1000#usecs in half"
 like 'a histogram of times' "$out" '^     usecs in half +: count     distribution$'
 

@@ -124,4 +124,20 @@ expect_err ':no_such_function.'
 run "$FATHOM" funclatency t:sched:sched_switch
 expect_status 2
 expect_err 'is not a function'
+
+# Errors name the pattern, and show nothing of the program that was made from it.
+names_pattern() {
+	local pattern=$1
+	shift
+	run timeout 20 "$FATHOM" "$@"
+	expect_err "'$pattern'"
+	ok "$1 '$pattern': no line of the program" [ "${err/[\{\}~]/}" = "$err" ]
+}
+names_pattern 'c:nonesuch*' funccount 'c:nonesuch*'
+names_pattern 't:nonesuch:*' funccount 't:nonesuch:*'
+names_pattern 'c:nonesuch' funccount c:nonesuch
+names_pattern 'c:nonesuch' funclatency c:nonesuch
+names_pattern 'c:nonesuch*' stackcount 'c:nonesuch*'
+names_pattern 'c:nonesuch "%d", arg1' trace 'c:nonesuch "%d", arg1'
+names_pattern 'p:c:malloc(size_t n):size_t:nonesuch' argdist -C 'p:c:malloc(size_t n):size_t:nonesuch'
 done_testing

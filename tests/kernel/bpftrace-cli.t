@@ -117,7 +117,7 @@ expect_err "Probe has no valid attach points. If this is expected, set the 'miss
 bt -e 'config = { missing_probes = "warn" } t:sched:no_such { }'
 expect_status 1
 expect_err 'WARNING: No matches for tracepoint sched:no_such. Skipping.'
-expect_err 'No probes to attach'
+expect_out 'No probes to attach'
 bt -e 'interval:100 { }'
 expect_err 'Invalid rate of interval probe. Minimum is 1000 or 1us.'
 bt -e 'interval:10ms { print(probe); exit(); }'

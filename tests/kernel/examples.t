@@ -35,6 +35,7 @@ for name in a b; do fathom stat --json -r 3 -o $name.json -- ./old 2> /dev/null;
 "$FATHOM" record -q -e sched:sched_switch -o sched.data -d 300ms 2> /dev/null
 openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -x509 -days 2 -subj /CN=localhost \
 	-keyout box.key -out box.pem 2> /dev/null
+printf '%032x\n' 1 > other.token
 cat > mytool.bt << 'END'
 /* tool
 summary: a tool of one's own
@@ -69,7 +70,7 @@ at_once=8
 run_example() { # NUMBER NAME COMMAND
 	local dir=work.$1
 	mkdir "$dir" && cp -a ./*.data fathom.data.old ./*.folded latencies.txt program old new big mytool.bt ./[ab].json \
-		./box.* Makefile "$dir/"
+		./box.* other.token Makefile "$dir/"
 	[ "$2" = import ] && cp ./*.pb.gz ./*.speedscope.json "$dir/"
 	[ -e core ] && ln core "$dir/core"
 	(cd "$dir" && env --default-signal=INT timeout -s INT -k 60 2 bash -c "$3" \
@@ -82,6 +83,7 @@ missing_program() { # LINE: what is not installed
 	case " $1 " in
 	*' perf '*) command -v perf > /dev/null || echo perf ;;
 	*' core '*) [ -e core ] || echo gcore ;;
+	*'.service '*) [ -d /sys/fs/cgroup/system.slice/x.service ] || echo 'control group of that name' ;;
 	*' box.pem '*) [ -s box.pem ] || echo openssl ;;
 	esac
 }

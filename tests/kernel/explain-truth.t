@@ -61,6 +61,16 @@ if len(sys.argv) > 3 and r["facts"]["cpu_samples"] >= 30:
 END
 }
 
+# waits_first FILE N KIND WHERE: one of the first N waits.
+waits_first() {
+	python3 - "$@" <<'END'
+import json, re, sys
+text = open(sys.argv[1]).read()
+waits = json.loads(text[text.index("{\n"):])["waits"][:int(sys.argv[2])]
+assert [w for w in waits if w["kind"] == sys.argv[3] and re.search(sys.argv[4], w["where"])], waits
+END
+}
+
 answers() { curl -s -o /dev/null "http://127.0.0.1:$1/"; }
 ask() { # PORT N: N clients, until they are killed
 	for ((i = 0; i < $2; i++)); do
@@ -147,7 +157,8 @@ if have redis-server redis-benchmark && [ "$(stat -f -c %T "$TMP")" != tmpfs ]; 
 	wait_until redis-cli -p $port ping >/dev/null 2>&1
 	redis-benchmark -p $port -t set -n 10000000 -c 2 -q >/dev/null 2>&1 &
 	clients+=($!)
-	sleep 0.3
+	has_keys() { [ "$(redis-cli -p $port dbsize)" -gt 0 ]; }
+	wait_until has_keys
 	run "$FATHOM" explain -p "$pid" -d 2s --json
 	expect_status 0
 	ok "redis with appendfsync always: flushing; its bio threads wait for work" \
@@ -172,7 +183,8 @@ if [ -n "$pgbin" ] && command -v pgbench >/dev/null && id postgres >/dev/null 2>
 	echo 'begin; update t set n = n + 1; select pg_sleep(0.005); commit;' >lock.sql
 	pgbench -h /tmp -p $((port + 1)) -U postgres -n -c 6 -T 60 -f lock.sql postgres >/dev/null 2>&1 &
 	clients+=($!)
-	sleep 1
+	has_updates() { [ "$(psql -h /tmp -p $((port + 1)) -U postgres -Atc 'select n from t')" -gt 5 ]; }
+	wait_until has_updates
 	run "$FATHOM" explain -p "$(head -n 1 pg/postmaster.pid)" -d 2s --json
 	expect_status 0
 	ok "PostgreSQL: row locks, though it sleeps in epoll; backends without a query wait for work" \
@@ -377,12 +389,16 @@ END
 	run "$FATHOM" explain -p "$pid" -d 2s --json
 	expect_status 0
 	ok "python: requests sleep; the accepting thread waits for work" \
-		leads "$out_file" sleep sleep 'nanosleep'
-	ok "... the three lines that lead" three "$out_file" 'sleep|work sleep|work cpu|semaphore|lock'
+		leads "$out_file" sleep sleep 'nanosleep < Handler.do_GET'
+	# Each request waits to be read, and the server until its thread runs; which is longer, and
+	# whether the work itself takes more, depends on the machine.
+	ok "... the three lines that lead" three "$out_file" 'sleep|work sleep|work cpu|lock|cond|network'
+	ok "... starting a thread waits until it runs: a condition of Python's" \
+		waits_first "$out_file" 3 cond 'Condition.wait < Event.wait < Thread.start'
 	end_clients
 	kill "$pid"
 else
-	skip "no curl" 3
+	skip "no curl" 4
 fi
 
 # --- pools of libraries without names, locks -----------------------------------------------------------
@@ -411,7 +427,8 @@ if gcc -O1 -fopenmp -o pool pool.c 2>/dev/null; then
 import json, sys
 text = open(sys.argv[1]).read()
 rows = json.loads(text[text.index("{\n"):])["threads"]
-idle = [r["work_percent"] for r in rows if r["tid"] != r["pid"]]
+ran = ("user_percent", "kernel_percent", "runnable_percent")
+idle = [100 * r["work_percent"] / (100 - sum(r[k] for k in ran)) for r in rows if r["tid"] != r["pid"]]
 assert len(idle) == 3 and min(idle) > 80, rows
 END
 else
@@ -474,9 +491,24 @@ fi
 
 # --- make: two jobs at once ---------------------------------------------------------------------------
 
-printf 'all: a b c d\na b c d:\n\t@sleep 0.5\n' >Makefile
-run "$FATHOM" explain --json -- make -j2
+cat >job.py <<'END'
+import time
+
+def burn():
+    end = time.process_time() + 0.12
+    while time.process_time() < end:
+        sum(range(20000))
+
+time.sleep(0.5)
+burn()
+END
+printf 'all: a b c d\na b c d:\n\t@/usr/bin/python3 job.py; true\n' >Makefile
+run "$FATHOM" explain -d 60s --json -- make -j2
 expect_status 0
-ok "make: its children sleep, and it waits for them" leads "$out_file" 'sleep child' sleep 'nanosleep'
-ok "... the three lines that lead" three "$out_file" 'sleep child cpu|lock'
+# make waits for a shell each, which waits for its child
+ok "make: it and its shells wait for children" leads "$out_file" 'child sleep'
+ok "... the three lines that lead" three "$out_file" 'child sleep cpu' 'burn|python'
+ok "... the first waits: shells for children that sleep, and make for its shells" \
+	waits_first "$out_file" 3 child '^wait4'
+ok "... what the children do" waits_first "$out_file" 5 sleep 'nanosleep < <module>'
 done_testing

@@ -94,7 +94,7 @@ assert unnamed <= 0.05 * len(stacks)
 END
 done
 
-# Dumps follow each other in time, and each ends when it was asked for.
+# Dumps follow each other in time, and each ends when it was requested.
 ok "each dump has what is newer than the one before, without holes" python3 - "${dumps[@]}" fly.data "$FATHOM" <<'END'
 import subprocess, sys
 *files, fathom = sys.argv[1:]
@@ -114,7 +114,7 @@ ok "a dump is no larger than the past and what ran ($size bytes)" test "$size" -
 # With stacks as the user chose, the kernel's rings hold the past.
 spawn "$burn" --seconds 0 a=100
 fly fp.data -F 1999 --call-graph fp -m 64K -p "$spawned"
-sleep 0.5
+runs_for "$spawned" 10
 kill -USR2 "$flying"
 wait_until has_dumps fp.data 1
 kill -INT "$flying"

@@ -120,6 +120,36 @@ run timeout 60 "$FATHOM" fold -i prog.data
 like 'a copied build id does not poison the cache' "$out" 'main;middle;leaf'
 unlike '... not even in part' "$(grep leaf <<<"$out" | grep -v 'main;middle;leaf' | awk '{n += $NF} END {print n > 20000000}')" 1
 
+# --- what a recording names -----------------------------------------------------------------------
+
+# A mapping of a pipe, by a path that leads anywhere. Whoever opens a pipe lets the writer go on.
+pipe=/proc/1/root$TMP/pipe
+same=$TMP/$(printf 'p%.0s' {1..16})
+mkfifo "$TMP/pipe"
+cp prog "$same"
+run timeout 60 "$FATHOM" record -q --no-names --compress=0 -e cpu-clock -F 999 -o named.data -- "$same" 2000
+expect_status 0
+python3 - "$same" "$pipe" <<'P' || exit 1
+import sys
+old, new = (a.encode() for a in sys.argv[1:])
+assert len(old) == len(new), (old, new)
+data = open("named.data", "rb").read()
+assert old in data
+open("named.data", "wb").write(data.replace(old, new))
+P
+(: >pipe; echo >opened) &
+writer=$!
+for command in "report" "script -F ip,sym,srcline" "annotate leaf" "fold" "flame --code -o x.html"; do
+	# shellcheck disable=SC2086 # words
+	timeout 60 "$FATHOM" $command -i named.data >/dev/null 2>&1 </dev/null
+	[ $? -ne 124 ]
+	is "$command of a recording that names a pipe ends" $? 0
+done
+not_ok '... and none has opened it' test -e opened
+timeout 10 cat pipe
+wait $writer
+ok '... which would have been seen' test -e opened
+
 # --- output files -------------------------------------------------------------------------------
 
 mkdir shared
@@ -223,5 +253,27 @@ done
 run bash -c "ulimit -n 24; exec '$FATHOM' offcpu -d 200ms"
 like 'too few descriptors: the limit is named' "$err" 'ulimit -n'
 unlike '... not a version of the kernel' "$err" 'Linux 5'
+
+# limited WHAT LIMIT HINT COMMAND...: it fails, and names the limit; nothing of the libraries is shown
+limited() {
+	local what=$1 limit=$2 hint=$3
+	shift 3
+	# shellcheck disable=SC2016 # for the inner shell
+	run bash -c 'ulimit -c 0; ulimit $0; exec "$@"' "$limit" "$FATHOM" "$@"
+	ok "$what: fails" [ "$status" -ne 0 ]
+	like "$what: the limit is named" "$err" "hint: .*$hint"
+	unlike "$what: in our words alone" "$err" 'libbpf|Linux 5'
+}
+limited 'record, descriptors' '-n 12' "open files is 12: raise it with 'ulimit -n'" \
+	record --force -q -a -e cpu-clock -d 200ms -o limited.data
+limited 'record --off-cpu, descriptors' '-n 12' "'ulimit -n'" \
+	record --force -q -a --off-cpu -d 200ms -o limited.data
+limited 'strace, descriptors' '-n 12' "open files is 12" strace -c true
+limited 'a tool, descriptors' '-n 8' "open files is 8" syscount -d 200ms
+limited 'trace, descriptors' '-n 8' "open files is 8" trace -d 200ms -e 'BEGIN { exit(); }'
+limited 'stat, descriptors' '-n 6' "'ulimit -n'|ulimit -n" stat -a -- sleep 0.1
+limited 'record, address space' '-v 60000' "address space is 60000 KB: raise it with 'ulimit -v'" \
+	record --force -q -a --off-cpu -d 200ms -o limited.data
+limited 'offcpu, data' '-d 8000' "data is 8000 KB: raise it with 'ulimit -d'" offcpu -a -d 200ms
 
 done_testing

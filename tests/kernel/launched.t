@@ -19,7 +19,7 @@ recorded() {
 	"$FATHOM" fold -i "$1" | awk '{ s += $NF } END { printf "%.3f\n", s / 1e9 }'
 }
 
-# close_to NAME RECORDED USED: the sampling clock starts anew with each switch, so some is missing,
+# close_to NAME RECORDED USED: the sampling clock starts again with each switch, so some is missing,
 # on a busy machine more; tasks that are sampled twice would double it
 close_to() {
 	diag "$1: $2 s recorded, $3 s used"
@@ -88,4 +88,24 @@ for command in 'record --' 'stacks --' 'threads --' 'trace -e BEGIN{} -c'; do
 	run "$FATHOM" $command /etc/passwd
 	expect_status 126
 done
+# What was ignored when we were started is ignored in the program, but for SIGINT: it ends with us.
+run bash -c 'trap "" INT HUP PIPE; "$0" record -q -e cpu-clock -o ignored.data -- grep SigIgn /proc/self/status' "$FATHOM"
+expect_out_like '^SigIgn:.0*1001$'
+run "$FATHOM" record -q -e cpu-clock -o ignored.data -- grep SigIgn /proc/self/status
+expect_out_like '^SigIgn:.0*$'
+
+bash -c 'trap "" INT; exec "$0" record -q -e cpu-clock -o int.data -- sleep 60' "$FATHOM" &
+recorder=$!
+wait_until pgrep -x -P "$recorder" sleep > /dev/null
+kill -INT "$recorder"
+wait "$recorder"
+is 'a program in the background ends with its recorder' "$?" 130
+
+# nohup: the end of the terminal does not end a recording
+bash -c 'trap "" HUP; exec "$0" record -q -e cpu-clock -o hup.data -- sleep 2' "$FATHOM" &
+hup=$!
+wait_until pgrep -x -P "$hup" sleep > /dev/null
+kill -HUP "$hup"
+wait "$hup"
+is 'a recording goes on when a signal comes that was ignored' "$?" 0
 done_testing

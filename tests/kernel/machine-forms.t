@@ -84,6 +84,7 @@ stacks -i fathom.data
 stat -- true
 strace -c -- true
 threads -d 200ms
+timechart -i sched.data
 tools
 top --once
 topology

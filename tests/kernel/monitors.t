@@ -51,7 +51,7 @@ expect_out '"meter_by":"ticks"'
 "$WORKLOADS/burn" --seconds 20 a=100 >/dev/null &
 burn=$!
 trap 'kill $burn 2>/dev/null; test_end' EXIT
-sleep 0.2
+wait_until is_running $burn burn
 run "$FATHOM" pidstat -p "$burn" --json 1 2
 expect_status 0
 ok 'one process: its own time' python3 - "$out_file" "$burn" <<'END'
@@ -78,13 +78,14 @@ try:
 except OSError as e:
     print("none", e)
     sys.exit(0)
-end, n = time.time() + 4, 0
+end, n = time.time() + 20, 0
 while time.time() < end:
     os.pwrite(fd, buf, n % 64 * len(buf))
     n += 1
 END
 io=$!
-sleep 0.5
+writes() { [ -s "$TMP/io.bin" ] || grep -q none io.txt; }
+wait_until writes
 run "$FATHOM" iotop -P -p "$io" --json 2 1
 kill "$io" 2>/dev/null
 wait "$io" 2>/dev/null
@@ -122,7 +123,7 @@ else
 	expect_out 'C0_MCYC'
 fi
 
-# a process that ends between two looks shows its last time, and no crash follows
+# a process that ends between two updates shows its last time, and no crash follows
 ("$WORKLOADS/burn" --seconds 1 a=100 >/dev/null) &
 run "$FATHOM" pidstat -C burn 1 3
 expect_status 0

@@ -46,7 +46,7 @@ sampled() {
 spawn ./jit
 pid=$spawned
 map=/tmp/perf-$pid.map
-sleep 0.2
+wait_until is_running "$pid" jit
 
 echo '600000000000 1000 good_name' >"$map"
 sampled 'a map'
@@ -65,7 +65,7 @@ sampled 'a map of 1 GB'
 like 'a map of 1 GB: the end of it counts' "$out" after_a_gigabyte
 rm -f "$map"
 
-# written anew all the time, with lines that are cut
+# written again all the time, with lines that are cut
 python3 - "$map" <<'END' &
 import os, sys
 line = "600000000000 1000 again_and_again\n"

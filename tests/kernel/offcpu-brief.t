@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Programs that live for a millisecond, from files that nobody else has mapped: each is gone before
-# the tables of its files are asked for, wherever these lie.
+# the tables of its files are requested, wherever these lie.
 # shellcheck source=tests/lib/test.sh
 . "$(dirname "$0")/../lib/test.sh"
 # shellcheck source=tests/lib/waits.sh

@@ -35,9 +35,9 @@ END
 done
 
 # A wait that began before is shown for a process that was named, as far as it was observed.
-"$WORKLOADS/block" sleep --count 2 --ms 2500 >/dev/null &
+"$WORKLOADS/block" sleep --count 2 --ms 4000 >/dev/null &
 pid=$!
-sleep 0.5
+wait_until is_running $pid block
 run "$FATHOM" offcpu -p $pid -d 30s --json -n 0
 expect_status 0
 ok "asleep from before: shown as far as observed; the end of the process is ours" \
@@ -47,7 +47,7 @@ r = json.load(open(sys.argv[1]))
 naps = [w for w in r["waits"] if "take_a_nap" in w["where"]]
 assert sum(w["count"] for w in naps) == 2, r["waits"]
 time = sum(w["time_ns"] for w in naps)
-assert 2.6e9 < time <= r["facts"]["duration_ns"], (time, r["facts"])
+assert 4.1e9 < time <= r["facts"]["duration_ns"], (time, r["facts"])
 assert r["facts"]["duration_ns"] < 15e9, r["facts"]
 END
 wait $pid

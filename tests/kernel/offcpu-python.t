@@ -52,6 +52,24 @@ expect_out_like ';sleeper;nap;.*nanosleep'
 run "$FATHOM" flame --hotcold --idle -i py.data --json
 expect_out '"label": "nap"'
 
+# A new thread is put where one was that ended, with what remains of that one's state.
+cat >turns.py <<'END'
+import threading, time
+def nap():
+    time.sleep(0.01)
+for i in range(40):
+    batch = [threading.Thread(target=nap) for k in range(3)]
+    for t in batch:
+        t.start()
+    for t in batch:
+        t.join()
+END
+"$FATHOM" offcpu --folded -- /usr/bin/python3 turns.py >turns.folded 2>turns.err
+all=$(sum_of turns.folded 'nanosleep')
+got=$(sum_of turns.folded ';nap;.*nanosleep')
+ok "threads that follow one another have their functions ($got of $all us)" \
+	[ $((got * 10)) -ge $((all * 9)) -a "$all" -gt 1000000 ]
+
 # A child wakes its parent from within its exec: its memory is gone when its stack is checked.
 cat >starts.py <<'END'
 import subprocess

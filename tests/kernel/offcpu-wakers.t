@@ -97,7 +97,7 @@ sleeps = [w for w in rows if "< sleeps_long <" in w["where"]]
 naps = [w for w in rows if "< naps <" in w["where"]]
 by_patient = lambda ws: sum(w["count"] for w in ws if "< patient_wakes <" in (w["waker"] or ""))
 assert by_patient(sleeps), rows
-# others may keep the sleeper from going to sleep until the hog burns: that is no nap
+# others may keep the sleeper from going to sleep until the hog burns: that is not a nap
 assert sum(w["count"] for w in naps) > queued // 2 - hidden, (queued, hidden, naps)
 assert by_patient(naps) <= hidden, (hidden, naps)
 END

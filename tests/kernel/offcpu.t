@@ -151,6 +151,7 @@ run "$FATHOM" offwake -o x.svg -- "$WORKLOADS/block" pipe --count 1
 expect_status 1 "no file is overwritten without --force"
 run "$FATHOM" chain -o x.html -- "$WORKLOADS/chain" --count 3
 expect_status 0
+expect_err_like "wrote 'x.html', [0-9]+ KiB: open it in a browser"
 ok "a page" grep -q '<html' x.html
 run "$FATHOM" offcpu -o x.png -d 1s
 expect_status 2 "a format that is none"

@@ -92,6 +92,23 @@ run perf list sw
 expect_out_like '^ +cpu-clock +\[Software event\]$'
 run perf version
 expect_out_like '^perf version [0-9]+\.[0-9]+'
+run perf --version
+expect_out_like '^perf version [0-9]+\.[0-9]+'
+run perf check feature -q zlib
+expect_status 0
+is 'check feature -q is quiet' "$out" ''
+run perf list sw
+expect_status 0
+expect_out_like '^  page-faults OR faults +\[Software event\]$'
+unlike 'a word for a kind of events is no part of a name' "$out" 'Tracepoint event'
+run perf stat record true
+expect_status 3
+for line in 'kmem stat --page' 'lock contention -Y mutex' 'kwork report -k irq'; do
+	# shellcheck disable=SC2086
+	run perf $line
+	expect_status 2 "$line"
+	expect_err 'is missing here'
+done
 
 # --- the kernel's events ---------------------------------------------------------------------------
 
@@ -100,7 +117,7 @@ if [ -e $tracing/sched/sched_switch ]; then
 	expect_status 0
 	run perf sched latency -i sched.data
 	expect_status 0
-	expect_out_like '^TASK +TID +TASKS +RUNTIME +SWITCHES'
+	expect_out_like '^  sleep:\(?[0-9]+\)? +\| +[0-9.]+ ms \| +[0-9]+ \| avg: +[0-9.]+ ms \| max: +[0-9.]+ ms '
 else
 	skip 'the kernel has no tracepoints of the scheduler' 3
 fi

@@ -45,6 +45,8 @@ for name in ("<module>", "top", "middle", "leaf"):
 END
 run "$FATHOM" fold -i py.data --no-inline
 like "in the right order" "$out" '<?module>?;top;middle;leaf'
+run "$FATHOM" report -i py.data --sort symbol,dso -g none
+expect_out_like 'leaf +tree\.py$'
 run "$FATHOM" report -i py.data --sort srcline -g none
 expect_out_like 'tree\.py:[45]$'
 if command -v perf > /dev/null; then

@@ -33,7 +33,7 @@ sleep 0.5
 begin=$(python3 -c 'import time; print(time.monotonic())')
 tell enable
 is "enable is answered" "$answer" ack
-sleep 1
+runs_for "$busy" 20
 tell disable
 is "disable is answered" "$answer" ack
 end=$(python3 -c 'import time; print(time.monotonic())')

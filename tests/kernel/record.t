@@ -286,10 +286,14 @@ is "the recording keeps the number" "$(perf script -i lossy.data -D 2>/dev/null 
 	sed -nE 's/.*PERF_RECORD_LOST.*lost( samples )?:([0-9]+).*/\2/p' | awk '{ n += $1 } END { print n }')" "$lost"
 
 spawn "$burn" --seconds 0 a=100
-"$FATHOM" record -e cpu-clock -F 1999 --overwrite -m 64K -p "$spawned" -d 2s -o fly.data 2>/dev/null &
+"$FATHOM" record -e cpu-clock -F 1999 --overwrite -m 64K -p "$spawned" -o fly.data 2>fly.err &
 fly=$!
-sleep 1
+wait_until [ -s fly.data ]
+runs_for "$spawned" 10
 kill -USR2 "$fly"
+wait_until grep -q 'wrote fly.data' fly.err
+runs_for "$spawned" 10
+kill -INT "$fly"
 wait "$fly"
 ok "SIGUSR2 writes the past to a file of its own" test "$(samples "$(echo fly.data.*)")" -gt 50
 ok "the rest comes at the end" test "$(samples fly.data)" -gt 50
@@ -310,6 +314,7 @@ fi
 # --- killed --------------------------------------------------------------------------------------
 
 spawn "$FATHOM" record -a -e cpu-clock -F 99 -f -o killed.data
+wait_until [ -s killed.data ]
 sleep 3
 kill -KILL "$spawned"
 wait "$spawned" 2>/dev/null
@@ -322,7 +327,7 @@ expect_prose 'the recording was cut: its recorder was killed'
 mkdir full
 if unshare -m sh -c "mount -t tmpfs none '$TMP/full'" 2>/dev/null; then
 	for level in 0 3; do
-		size=$((level ? 1 : 16))m
+		size=$((level ? 256 : 16384))k # copies of one stack compress to a hundredth
 		run unshare -m sh -c "mount -t tmpfs -o size=$size none '$TMP/full' &&
 			'$FATHOM' record --call-graph dwarf -F 2999 -z$level -o '$TMP/full/cut.data' \\
 			'$WORKLOADS/burn' --seconds 20 a=100

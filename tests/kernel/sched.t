@@ -12,7 +12,7 @@ cd "$TMP" || exit 1
 "$WORKLOADS/hog" --seconds 300 >/dev/null &
 hog=$!
 trap 'kill $hog 2>/dev/null; test_end' EXIT
-sleep 0.3
+wait_until has_threads $hog 3
 
 run "$FATHOM" sched latency -d 1s --json --pids
 expect_status 0
@@ -73,6 +73,7 @@ run "$FATHOM" sched map -d 100ms -o map.png
 expect_status 2
 run "$FATHOM" sched map -d 300ms -o map.html
 expect_status 0
+expect_err_like "wrote 'map.html', [0-9]+ KiB: open it in a browser"
 run "$FATHOM" sched map -d 300ms --json
 ok "map --json: stretches that do not overlap on a CPU" python3 - "$out_file" <<'END'
 import json, sys
@@ -152,7 +153,13 @@ for words in runqlat cpudist 'sched latency' offcpu wakeup offwake chain threads
 done
 run "$FATHOM" sched record
 expect_status 2
-expect_err 'for a file: fathom record ' "sched record: how to make a file"
+expect_err 'for a file: fathom perf sched record ' "sched record: how to make a file"
+run "$FATHOM" sched record -- sleep 1
+expect_status 2
+expect_err 'for a file: fathom perf sched record ' "sched record with a program: the same"
+run "$FATHOM" sched map latency
+expect_status 2
+expect_err "unexpected operand 'latency'"
 
 run env COLUMNS=60 "$FATHOM" sched summary -d 300ms
 expect_status 0

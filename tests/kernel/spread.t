@@ -35,7 +35,7 @@ run "$FATHOM" record -e cpu-clock -F 500 --force -o spread.data -- "$WORKLOADS/p
 n=$("$FATHOM" report -i spread.data --json -g none | sed -nE 's/.*"samples": ?([0-9]+).*/\1/p' | head -n 1)
 ok "as many samples as at a fixed period ($n of 2000)" [ "$n" -gt 1900 ] && [ "$n" -lt 2100 ]
 
-# Software events that are not clocks: every one, unless a rate is asked for.
+# Software events that are not clocks: every one, unless a rate is requested.
 run "$FATHOM" record -e minor-faults --force -o faults.data -- sh -c :
 expect_status 0
 is "every fault is a sample" "$("$FATHOM" evlist -F -i faults.data | sed -n 's/^minor-faults.*sample_period=\([0-9]*\)$/\1/p')" 1

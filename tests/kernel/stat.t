@@ -102,7 +102,7 @@ run "$FATHOM" stat --per-thread -a -e task-clock -x, --timeout 200
 expect_out_like "^burn-$burn,"
 run "$FATHOM" stat -p 4194303
 expect_status 1
-sleep 0.2 &
+sleep 2 &
 run "$FATHOM" stat -p $! -e task-clock -x,
 expect_status 0
 pass 'it ends with the process'

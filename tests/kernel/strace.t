@@ -85,6 +85,38 @@ facts = json.load(open(sys.argv[1]))["facts"]
 assert facts["major_faults"] + facts["minor_faults"] > 2441, facts
 END
 
+# order of sums, and times between calls
+for key in calls errors name max; do
+	run "$FATHOM" strace -c -S $key --json -- cat /no/such/file /dev/null
+	ok "sums by $key" python3 - "$out_file" $key <<'END'
+import json, sys
+rows = json.load(open(sys.argv[1]))["summary"]
+key = {"calls": "calls", "errors": "errors", "name": "call", "max": "max_ns"}[sys.argv[2]]
+values = [row[key] or 0 for row in rows]
+assert len(values) > 5 and values == sorted(values, reverse=key != "call"), values
+END
+done
+run "$FATHOM" strace -r -e clock_nanosleep -o relative.txt -- python3 -c 'import time
+for i in range(3): time.sleep(0.1)'
+ok 'the time since the call before began' awk '
+	NR == 1 { if ($1 != "0.000000") exit 1 }
+	NR > 1 { if ($1 < 0.1 || $1 > 2) exit 1 }
+	END { exit NR != 3 }' relative.txt
+
+# options of strace and perf trace that are missing: what to do instead
+for option in -y '-P /etc/passwd' '-u root' --sched '-i perf.data' -z '-E A=b' '-U calls'; do
+	# shellcheck disable=SC2086
+	run "$FATHOM" strace $option -- true
+	expect_status 2
+	expect_err 'of other tools is missing here'
+	expect_err 'hint: '
+done
+cd "$TMP" || exit 1
+run "$FATHOM" perf trace record -o trace.data -- dd if=/dev/zero of=/dev/null bs=1 count=50 status=none
+expect_status 0
+is 'perf trace record: a recording of the calls' "$("$FATHOM" script -i trace.data 2>/dev/null |
+	grep -c 'sys_enter: NR 1 (1, ')" 50
+
 # children, names in front of lines
 run "$FATHOM" strace -f -e execve -o follow.txt -- sh -c 'true; ls >/dev/null; cat /dev/null'
 expect_status 0
@@ -169,8 +201,27 @@ ok 'a call without a name' grep -q '^syscall_0x3e7(0x1, 0x2, 0x3, 0x4, 0x5, 0x6)
 run "$FATHOM" strace -e no-such-call
 expect_status 2
 expect_err "unknown system call 'no-such-call'"
+run "$FATHOM" strace -e opnat -- true
+expect_err "did you mean 'openat'?"
+run "$FATHOM" strace -o few.txt --max-events 3 -- ls
+is "an end after three calls" "$(wc -l <few.txt)" 3
+run "$FATHOM" strace -c --max-events 4 --json -- ls
+ok "also of sums" python3 -c '
+import json, sys
+text = open(sys.argv[1]).read()
+rows = json.loads(text[text.index("{\n"):])["summary"]
+assert sum(r["calls"] for r in rows) == 4, rows' "$out_file"
 run "$FATHOM" strace -- /nonexistent/program
 expect_status 127
+# calls that come faster than they are written do not keep it from ending
+floods=()
+for _ in 1 2 3 4 5 6; do
+	spawn dd if=/dev/zero of=/dev/null bs=1 status=none
+	floods+=("$spawned")
+done
+run timeout -k 5 60 "$FATHOM" strace -a -d 300ms -o flood.txt
+expect_status 0 'a flood of calls: it ends after its time'
+kill "${floods[@]}"
 run "$FATHOM" strace -G no/such/group -d 1s
 expect_status 1
 run "$FATHOM" strace -o /no/such/folder/x -d 1s

@@ -43,7 +43,7 @@ expect_status 0
 
 spawn "$WORKLOADS/hog" --seconds 300 >/dev/null
 pid=$spawned
-sleep 0.5
+wait_until has_threads $pid 3
 run "$FATHOM" explain -p $pid -d 1.5s
 expect_status 0
 expect_out_like "^Process $pid \(hog\): 3 threads"
@@ -99,6 +99,21 @@ assert n["waker"] == "[timer]" and n["waker_time_ns"] >= 0.5 * n["time_ns"], n
 seen = [(w["comm"], w["kind"], w["where"], w["began_before"], w["goes_on"]) for w in r["waits"]]
 assert len(set(seen)) == len(seen), seen
 END
+
+# A function is named when there are samples enough: one of one would be 100 %.
+"$FATHOM" record -q --chains -F 20 -o few.data -- "$WORKLOADS/burn" --seconds 0.3 a=100 >/dev/null
+run "$FATHOM" explain -i few.data
+expect_out_like '[1-9] CPU samples? (is|are) too few to say in which functions it ran'
+unlike 'few samples: no list' "$out" 'Where CPU time went'
+run "$FATHOM" explain -i few.data --json
+ok 'few samples: no rows' python3 -c '
+import json, sys
+r = json.load(open(sys.argv[1]))
+assert 0 < r["facts"]["cpu_samples"] < 10 and r["functions"] == [], r' "$out_file"
+"$FATHOM" record -q --chains -F 499 -o many.data -- "$WORKLOADS/burn" --seconds 0.3 a=100 >/dev/null
+run "$FATHOM" explain -i many.data
+expect_out_like 'Where CPU time went, by [0-9]+ samples:'
+unlike 'samples enough' "$out" 'too few'
 run "$FATHOM" explain
 expect_status 2
 # Some kernels hide their first process from all who trace: that is said, with what it has.

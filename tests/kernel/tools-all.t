@@ -42,10 +42,14 @@ cat >"$TMP/one" <<-'END'
 	timeout -k 20 30 "$FATHOM" "$tool" "${target[@]}" "${needs[@]}" -d 300ms --json >out 2>err
 	code=$?
 	say 'JSON of a process' "$([ $code -eq 0 ] && "$PYTHON" -c 'import json, sys
-	n = 0
-	for line in open("out"):
-	    json.loads(line); n += 1
-	print("ok" if n else "nothing")' 2>&1 | tail -1)"
+	lines = [json.loads(l) for l in open("out")]
+	first, rest = lines[0], lines[1:]
+	if "columns" in first: # events
+	    names = {c["key"] for c in first["columns"]}
+	    good = all(set(r) <= names or set(r) == {"type", "data"} for r in rest)
+	else: # a table for each interval
+	    good = all("schema" in d and "losses" in d for d in lines)
+	print("ok" if good else "neither events nor documents")' 2>&1 | tail -1)"
 	timeout -k 20 30 "$FATHOM" "$tool" "${needs[@]}" -d 200ms --csv >out 2>err
 	code=$?
 	say 'CSV' "$([ $code -eq 0 ] && "$PYTHON" -c 'import csv

@@ -36,10 +36,11 @@ if traced_until "$writes" biolatency -F "$work"; then
 	figure 'each write is in the histogram' "$writes"
 	figure 'percentiles are in order' 'all(h["p50"] <= h["p99"] for h in hists)'
 fi
+writes='total("count", operation="write") + unseen >= 200'
 if traced_until "$writes" biolatpcts '600' "$work"; then
 	figure 'percentiles by operation' "$writes"
-	figure 'and they are times' \
-		'[h for h in hists if h["label"] == "operation = write" and 0 < h["p50"] <= h["p99"]]'
+	figure 'and they are times in order' \
+		'[r for r in some(operation="write") if 0 < r["p1"] <= r["p50"] <= r["p84"] <= r["p99"] <= r["p100"]]'
 fi
 sizes='sum(b["count"] for h in hists if h["label"] == "comm = truthdd, operation = write" for b in h["buckets"] if b["min"] == 65536) + unseen >= 200'
 if traced_until "$sizes" bitesize -F "$work"; then

@@ -121,7 +121,7 @@ cold='dd of="$dir/big" oflag=nocache conv=notrunc,fdatasync count=0 status=none;
 if traced cachestat '60 --comm truthcat' "$cold"; then
 	figure 'cold: 16,384 pages missed' '16384 <= total("misses") < 16384 + 600'
 fi
-# the kernel may have given pages back in the meantime: another program reads them first
+# the kernel may have given pages back meanwhile: another program reads them first
 warm='cat "$dir/big" >/dev/null; "$TMP/truthcat" "$dir/big" >/dev/null'
 if traced cachestat '60 --comm truthcat' "$warm"; then
 	figure 'warm: none' 'total("misses") < 100 and total("hits") >= 16384'

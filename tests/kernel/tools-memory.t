@@ -115,7 +115,7 @@ END
 gcc -O0 -w -o "$TMP/twice" "$TMP/twice.c"
 "$FATHOM" doublefree --json -- "$TMP/twice" >"$rows" 2>"$said"
 figure 'memory that is freed twice' 'len([r for r in rows if "main" in r["stack"]]) >= 1'
-# what is provoked stands in tools-provoked.t; pages are moved between nodes where there are two
+# what is provoked is in tools-provoked.t; pages are moved between nodes where there are two
 if [ -d /sys/devices/system/node/node1 ]; then
 	if traced numamove '' 'true'; then
 		pass 'numamove runs'

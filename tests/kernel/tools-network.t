@@ -75,7 +75,7 @@ if traced tcptracer '--comm truthpy' "$work"; then
 fi
 if traced tcpdrop '' "$work"; then
 	figure 'the packet to a closed port' \
-		'[r for r in some(dport=1) if r["reason"].endswith("NO_SOCKET")]'
+		'[r for r in some(dport=1) if r["reason"] == "NO_SOCKET"]'
 fi
 if traced skbdrop '60' "$work"; then
 	figure 'the same in the table' '[r for r in rows if r["reason"].endswith("NO_SOCKET") and r["count"] >= 1]'
@@ -107,6 +107,10 @@ if traced sofdsnoop '--comm truthpy' "$work"; then
 fi
 if traced netqtop '60 -n lo' "$work"; then
 	figure 'packets of lo' 'len(some(device="lo", dir="tx")) == 1 and some(device="lo", dir="tx")[0]["packets"] > 1'
+	least='(64 * (r["small"] or 0) + 512 * (r["medium"] or 0) + 2048 * (r["large"] or 0) + 16384 * (r["huge"] or 0))'
+	count='sum(r[k] or 0 for k in ("tiny", "small", "medium", "large", "huge"))'
+	figure 'and each is of one size' \
+		"all($count > 1 and $least <= (r['average'] + 1) * $count for r in rows)"
 fi
 if traced gethostlatency '--comm truthpy' "$work"; then
 	figure 'names that are resolved' 'len(some(host="localhost")) == 3 and all(r["lat"] > 0 for r in rows)'

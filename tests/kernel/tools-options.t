@@ -129,6 +129,58 @@ else
 	skip 'needs the command gcc' 4
 fi
 
+# --- tables that follow one another -------------------------------------------------------------
+run "$FATHOM" pidpersec -i 200ms -d 700ms
+expect_status 0
+ok 'tables of one row are lines under one heading, each with its time' "$PYTHON" -c 'import re, sys
+lines = open(sys.argv[1]).read().splitlines()
+assert lines[0].split() == ["TIME", "PIDS/s", "THREADS/s"], lines
+assert len(lines) >= 4, lines
+assert all(re.fullmatch(r"[\d:.]{15} +[\d.]+ +[\d.]+", l) for l in lines[1:]), lines' "$out_file"
+run "$FATHOM" pidpersec 1 1
+expect_out_like '^[0-9]{2}:[0-9]{2}:[0-9]{2} +[0-9]' 'of seconds, without a fraction'
+run "$FATHOM" pidpersec -i 200ms -d 500ms --csv
+ok 'and CSV has one heading' [ "$(grep -c forks "$out_file")" -eq 1 ]
+run "$FATHOM" filetop -i 300ms -d 400ms -- sh -c 'cat /etc/services /etc/services >/dev/null'
+expect_out_like 'W_BYTES +T +FILE$' 'names of files are at the end of the line'
+expect_out_like ' R +services$'
+if [ -b /dev/vda ] && traced biolatpcts '/dev/vda 60' 'dd if=/dev/zero of="$TMP/disk" bs=64k count=8 oflag=dsync status=none'; then
+	figure 'a disk may be named by its file' 'total("count", operation="write") + unseen >= 8'
+fi
+cat >"$TMP/kinds.bt" <<-'EOF'
+	/* tool
+	summary: percentiles and bytes a second
+	group: own
+	column: name string 8 last
+	column: count count 8
+	column: bytes byterate 9
+	column: low duration 8 percentile 1
+	column: high duration 8 percentile 100
+	show: @count @bytes
+	*/
+	begin { for ($i : 1..101) { @count["x"] = hist($i * 1000, 5); @bytes["x"] = sum(1000); } }
+EOF
+run "$FATHOM" run "$TMP/kinds.bt" -d 500ms --json
+ok 'columns of percentiles and of bytes a second' "$PYTHON" -c 'import json, sys
+d = json.load(open(sys.argv[1]))
+r = d["rows"][0]
+assert list(r)[-1] == "name" and r["count"] == 100, r
+assert 900 <= r["low"] <= 2100 and 98000 <= r["high"] <= 103000, r
+assert abs(r["bytes"] - 100000 / d["facts"]["seconds"]) <= 1, d' "$out_file"
+sed 's/percentile 1$/percentile 101/' "$TMP/kinds.bt" >"$TMP/over.bt"
+run "$FATHOM" run "$TMP/over.bt"
+expect_status 2
+expect_err "'percentile N'"
+ok 'and nothing else is said' sh -c '! grep -q "unknown command" "$1"' sh "$err_file"
+run "$FATHOM" run "$TMP/nowhere.bt"
+expect_status 2
+expect_err "fathom: cannot open '$TMP/nowhere.bt': no such file or directory"
+ok 'only that' [ "$(wc -l <"$err_file")" -eq 1 ]
+if have script; then
+	run timeout 5 script -qec "$FATHOM ttysnoop -d 700ms" /dev/null
+	ok 'ttysnoop does not show what it writes itself' [ "$(grep -c TEXT "$out_file")" -eq 1 ]
+fi
+
 # --- a map that is too small ---------------------------------------------------------------------
 cat >"$TMP/small.bt" <<-'EOF'
 	/* tool
@@ -145,5 +197,7 @@ run "$FATHOM" run "$TMP/small.bt" -- sh -c 'for i in 1 2 3 4 5 6 7 8; do /bin/tr
 expect_status 0
 expect_err_like '[0-9]+ updates lost because a map was full'
 run "$FATHOM" run "$TMP/small.bt" --json -- sh -c 'for i in 1 2 3 4 5 6 7 8; do /bin/true; done'
-expect_out '"type": "loss"'
+ok 'losses are in the document of the table' "$PYTHON" -c 'import json, sys
+d = json.load(open(sys.argv[1]))
+assert d["losses"]["updates_map_full"] > 0 and d["losses"]["events_lost"] == 0, d["losses"]' "$out_file"
 done_testing

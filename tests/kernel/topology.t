@@ -38,8 +38,7 @@ unlike 'no script is needed' "$(cat load.html)" '<script'
 ok 'and have words' grep -qE '<title>CPU 0: [0-9]+% busy, [0-9]+ runnable, [0-9]+ interrupts/s' load.html
 
 # --- live
-for ((i = 0; i < cpus; i++)); do spawn taskset -c $i "$WORKLOADS/burn" --seconds 0; done
-sleep 0.2
+for ((i = 0; i < cpus; i++)); do spawn taskset -c $i "$WORKLOADS/burn" --seconds 0; runs_for "$spawned" 1; done
 run "$FATHOM" topology --live=500ms -d 1s --json
 ok 'CPUs that burn are busy, with somebody to run' python3 -c 'import json, sys
 line = open(sys.argv[1]).read().strip().split("\n")[-1]
@@ -59,7 +58,7 @@ assert len(r["processes"]) >= 10 and any(p["pid"] == 1 for p in r["processes"])'
 run "$FATHOM" topology --ps=some
 expect_status 2
 
-# --- damaged trees: what can be had is shown
+# --- damaged trees: what can be obtained is shown
 cp -r two bad
 echo garbage >bad/sys/devices/system/cpu/cpu3/topology/core_id
 rm -r bad/sys/devices/system/cpu/cpu5/cache bad/sys/devices/system/node/node1/meminfo

@@ -22,14 +22,14 @@ run "$FATHOM" trace -o "$TMP/keys" -e "config = { max_map_keys = $((keys + keys 
 	BEGIN { for (\$i : 0..$keys) { @k[\$i] = \$i * 3; } }"
 expect_status 0
 printed=$(grep -c '^@k' "$TMP/keys")
-is "$keys keys: printed and lost" "$((printed + $(lost 'map was full|no memory at hand')))" "$keys"
+is "$keys keys: printed and lost" "$((printed + $(lost 'map was full|no memory available')))" "$keys"
 ok 'nearly all keys are there' [ "$printed" -gt "$((keys * 99 / 100))" ]
 right=$(sed -n 's/^@k\[\([0-9]*\)\]: \([0-9]*\)$/\1 \2/p' "$TMP/keys" | awk '$2 == $1 * 3' | wc -l)
 is 'their values are right' "$right" "$printed"
 is 'none of them is printed twice' "$(grep '^@k' "$TMP/keys" | sort -u | wc -l)" "$printed"
 run "$FATHOM" trace -o "$TMP/keys" -e "config = { max_map_keys = 1000; }
 	BEGIN { for (\$i : 0..$keys) { @k[\$i] = count(); } }"
-is 'a full map: printed and lost' "$(($(grep -c '^@k' "$TMP/keys") + $(lost 'map was full|no memory at hand')))" "$keys"
+is 'a full map: printed and lost' "$(($(grep -c '^@k' "$TMP/keys") + $(lost 'map was full|no memory available')))" "$keys"
 
 # --- events --------------------------------------------------------------------------------------
 # Makes 100,000 system calls a second, numbered, and prints how many they were.

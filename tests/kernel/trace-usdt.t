@@ -119,6 +119,9 @@ ok 'and lowered again' said 'semaphore 0'
 trace -p "$pid" -e 'usdt:*:fathom:guarded { @n++; if (@n == 3) { exit(); } }'
 expect_status 0
 expect_out '@n: ' 'the file may be found by the process'
+trace -p "$pid" -e 'usdt:guarded { @n++; if (@n == 3) { exit(); } }'
+expect_status 0
+expect_out '@n: ' 'a name alone is enough with a process'
 
 # A note of nobody's making: sizes that no argument has.
 cat >"$TMP/odd.c" <<'END'

@@ -145,7 +145,7 @@ run "$FATHOM" trace -f json -c "$TMP/many" \
 expect_status 0
 unlike 'walk_always recognises none' "$out" '"type": "stacks"'
 
-# Equal code of processes at different addresses is one stack; where addresses are asked for, it is not.
+# Equal code of processes at different addresses is one stack; where addresses are requested, it is not.
 run "$FATHOM" trace -f json -c "sh -c '$TMP/many; $TMP/many; $TMP/many'" \
 	-e 't:syscalls:sys_enter_getppid /comm == "many"/ { @[ustack(3)] = count(); @at[ustack(raw, 3)] = count(); }'
 # the first stacks may be cut: the table of the file is made meanwhile

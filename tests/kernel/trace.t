@@ -88,7 +88,7 @@ expect_err '2 updates lost because a map was full'
 # New keys where the kernel may not allocate: memory is set aside for maps of a declared size.
 trace -e 'let @ = hash(100); t:sched:sched_[sw]* { @[probe] = count(); } interval:ms:200 { exit(); }'
 expect_out '@[tracepoint:sched:sched_switch]: '
-unlike 'no key is lost for want of memory' "$err" 'updates lost'
+unlike 'no key is lost for lack of memory' "$err" 'updates lost'
 trace -e 'BEGIN { $p = (uint64 *)8; printf("%d\n", *$p); }'
 expect_err '1 reads of user memory failed'
 # All keys are there, or those that the kernel had no memory for are counted.

@@ -51,7 +51,7 @@ if ! [ -r "/proc/$pid/schedstat" ]; then
 	plan_skip "no /proc/PID/schedstat here"
 fi
 spawn python3 account.py "$pid"
-sleep 0.2
+wait_until [ -s account.txt ]
 
 # timed FILE OPTIONS...: records; scaled FILE: what was accounted between its first and last sample
 timed() {

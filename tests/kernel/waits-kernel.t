@@ -211,6 +211,67 @@ else
 fi
 rmdir "$group" 2>/dev/null
 
+# --- limits of control groups -------------------------------------------------------------------------
+
+# limited CONTROLLER V2_FILE V2_VALUE V1_FILE V1_VALUE: a group with that limit; its path is $group
+limited() {
+	local v1=/sys/fs/cgroup/$1 v2
+	v2=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+
+	group=$v2/fathom-limit-$$
+	mkdir "$group" 2>/dev/null && echo "$3" 2>/dev/null >"$group/$2" && return
+	rmdir "$group" 2>/dev/null
+	group=$v1/fathom-limit-$$
+	mkdir "$group" 2>/dev/null && echo "$5" 2>/dev/null >"$group/$4" && return
+	rmdir "$group" 2>/dev/null
+	return 1
+}
+
+cat >spin.c <<'END'
+int main(void) { for (volatile long i = 0;; i++) ; }
+END
+gcc -O1 -w spin.c -o spin
+if limited cpu cpu.max '2000 100000' cpu.cfs_quota_us 2000; then
+	spawn ./spin
+	pid=$spawned
+	echo "$pid" >"$group/cgroup.procs"
+	was_throttled() { grep -q '^nr_throttled [1-9]' "$group/cpu.stat"; }
+	wait_until was_throttled
+	like 'a thread whose group has used up its CPU time is throttled' "$(seen "$pid")" \
+		'^spin=throttled '
+	run "$FATHOM" explain -p "$pid" -d 500ms
+	expect_out_like 'throttled by its cgroup$'
+	expect_out 'It ended when its cgroup had CPU time again.'
+	"$FATHOM" record -q --chains -p "$pid" -o spin.data -d 500ms
+	run "$FATHOM" explain -i spin.data
+	expect_out_like 'throttled by its cgroup$'
+	kill "$pid"
+	wait "$pid" 2>/dev/null
+	rmdir "$group"
+else
+	skip 'no limits of CPU time here' 4
+fi
+
+if [ "$(stat -f -c %T .)" = tmpfs ]; then
+	skip "'$TMP' is in memory"
+elif limited memory memory.high 16M memory.limit_in_bytes 16M; then
+	spawn bash -c 'exec dd if=/dev/zero of=filled bs=1M count=2000 conv=notrunc 2>/dev/null'
+	pid=$spawned
+	echo "$pid" >"$group/cgroup.procs"
+	"$FATHOM" threads -p "$pid" -d 1s --json >reclaim.json
+	kill "$pid"
+	wait "$pid" 2>/dev/null
+	rm -f filled
+	ok 'a thread whose group has too much memory reclaims' python3 - reclaim.json <<'END'
+import json, sys
+r = json.load(open(sys.argv[1]))["threads"][0]
+assert r["reclaim_percent"] > 0, r
+END
+	rmdir "$group"
+else
+	skip 'no limits of memory here'
+fi
+
 # --- flushes ------------------------------------------------------------------------------------------
 
 if [ "$(stat -f -c %T .)" != tmpfs ]; then

@@ -11,13 +11,23 @@ export XDG_CACHE_HOME=$TMP
 
 # Stacks of equal depth that differ in one caller, and of other depths; 100 waits in each.
 cat >naps.c <<'END_C'
+#define _GNU_SOURCE
+#include <sys/resource.h>
 #include <time.h>
 #define OWN __attribute__((noipa))
 OWN long nap(long n)
 {
 	struct timespec ts = { .tv_nsec = 200000 };
+	struct rusage before, after;
+	long ret;
 
-	return nanosleep(&ts, 0) + n;
+	/* on a busy machine the time may be over before the thread has left the CPU: no wait */
+	getrusage(RUSAGE_THREAD, &before);
+	do {
+		ret = nanosleep(&ts, 0);
+		getrusage(RUSAGE_THREAD, &after);
+	} while (after.ru_nvcsw == before.ru_nvcsw);
+	return ret + n;
 }
 OWN long even(long n) { return nap(n) + 3; }
 OWN long odd(long n) { return nap(n) + 5; }

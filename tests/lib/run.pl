@@ -38,7 +38,7 @@ my @layers = (
 );
 my $fuzz_seconds = $ENV{FUZZ_SECONDS} // 3;
 # Every run of the tests tries the same inputs, so that it fails for what was changed; make fuzz
-# goes on from other seeds each time.
+# continues from other seeds each time.
 my $fuzz_seed = $ENV{FUZZ_SEED} // 1;
 
 my $verbose = 0;
@@ -46,6 +46,10 @@ my %total = (passed => 0, failed => 0, skipped => 0);
 my (@skips, @failures, @unsteady, @again);
 my %running;    # pid => test
 my $scratch = tempdir('fathom-run-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+
+# Each unwinder appends a line of what it recognised and checked: see src/unwind/checks.h. With
+# FATHOM_CHECK_STACKS=1 every recognised stack is checked.
+my $check_log = $ENV{FATHOM_CHECK_LOG} //= "$scratch/checks";
 
 $| = 1;
 $SIG{INT} = $SIG{TERM} = sub { stop_all(); exit 130 };
@@ -344,12 +348,31 @@ sub mount_tracefs {
 	system('mount -t tracefs nodev /sys/kernel/tracing 2>/dev/null');
 }
 
+# A stack that was taken for another one is a failure, whatever the test was about.
+sub count_checks {
+	my %n = (runs => 0, recognised => 0, checked => 0, misrecognised => 0);
+	open(my $fh, '<', $check_log) or return;
+	while (<$fh>) {
+		my ($recognised, $checked, $wrong) = /^([0-9]+) ([0-9]+) ([0-9]+) / or next;
+		$n{runs}++;
+		$n{recognised} += $recognised;
+		$n{checked} += $checked;
+		$n{misrecognised} += $wrong;
+	}
+	print "\nstacks of $n{runs} unwinders: $n{recognised} recognised, $n{checked} checked, ",
+		"$n{misrecognised} misrecognised\n" if $n{runs};
+	return unless $n{misrecognised};
+	$total{failed}++;
+	push @failures, "$n{misrecognised} user stacks were not what they had been recognised as";
+}
+
 while (@ARGV && $ARGV[0] =~ /^-/) {
 	my $arg = shift @ARGV;
 	if ($arg eq '-v') { $verbose = 1 } else { usage() }
 }
 mount_tracefs();
 run_asked(@ARGV ? @ARGV : map { $_->{name} } @layers);
+count_checks();
 if (@skips) {
 	print "\nskipped:\n";
 	print "  $_\n" for @skips;

@@ -244,6 +244,13 @@ wait_until() {
 	return 1
 }
 
+# is_running PID NAME: it has become this program. had_ticks PID TICKS: it had so much CPU time.
+is_running() { [ "$(cat "/proc/$1/comm" 2>/dev/null)" = "$2" ]; }
+cpu_ticks() { awk '{ sub(/.*\) /, ""); print $12 + $13 }' "/proc/$1/stat"; }
+had_ticks() { [ "$(cpu_ticks "$1")" -ge "$2" ]; }
+# runs_for PID TICKS: waits until it had that much more.
+runs_for() { wait_until had_ticks "$1" $(($(cpu_ticks "$1") + $2)); }
+
 has_threads() { [ "$(find "/proc/$1/task" -mindepth 1 -maxdepth 1 2>/dev/null | wc -l)" -ge "$2" ]; }
 
 need_root() { [ "$(id -u)" -eq 0 ] || plan_skip "needs root"; }

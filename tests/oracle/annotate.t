@@ -125,6 +125,57 @@ expect_status 0 "a stripped program"
 run "$FATHOM" record -q -F 999 -e cpu-clock,page-faults -o two.data -- "$FATHOM" workload noploop 1
 run "$FATHOM" annotate -i two.data --group noploop
 expect_out_like 'samples of cpu-clock.*'
+unlike 'an event without samples by definition is not shown' "$out" dummy
+
+headings() { sed -n 's/^ Percent |.*Disassembly of \(.*\) (.*/\1/p' "$1" | LC_ALL=C sort | uniq -c; }
+perf annotate --stdio -i two.data >theirs 2>/dev/null </dev/null
+run "$FATHOM" annotate --stdio -i two.data
+cp "$out_file" ours
+if headings theirs | grep -q page-faults; then
+	# perf shows the kernel's code where there is a vmlinux, and PLT entries not at all
+	is 'several events without --group: a listing for each, as perf has them' \
+		"$(headings ours | grep "$(basename "$FATHOM")")" "$(headings theirs | grep "$(basename "$FATHOM")")"
+else
+	skip 'several events without --group: perf shows none'
+fi
+run "$FATHOM" annotate -i two.data --top 1
+expect_out_like 'samples? of cpu-clock, '
+expect_out_like 'samples? of page-faults, '
+run "$FATHOM" annotate -i two.data --json --top 1
+is 'JSON says which event a column is of' "$(python3 -c 'import json, sys
+d = json.load(open(sys.argv[1]))
+print(d["facts"]["event"], d["facts"]["event_1"], "percent_2" in d["instructions"][0])' "$out_file")" \
+	'cpu-clock page-faults False'
+
+# summary and marks of -l; perf's marks depend on its colours, too
+cp hot.orig hot.c
+gcc -O2 -g -o hot hot.c
+"$FATHOM" record -q --call-graph none -F 2000 -o again.data -- ./hot 2>/dev/null
+summary() { sed -n '/^Sorted summary/,/Percent |/p' | grep '^ *[0-9.]* [^ ]*:[0-9]*$' | LC_ALL=C sort; }
+perf annotate --stdio -l -i again.data hot3 2>/dev/null </dev/null | summary >theirs
+"$FATHOM" annotate --stdio -l -i again.data hot3 2>/dev/null >listing
+summary <listing >ours
+[ -s theirs ] && is "-l: perf's sorted summary" "$(cat ours)" "$(cat theirs)"
+like '-l: places after instructions' "$(cat listing)" ' // hot.c:[0-9]+'
+bytes() { sed -n 's/^ *[0-9.]* : *\([0-9a-f]*\): *\(\([0-9a-f][0-9a-f] \)*\).*/\1 \2/p'; }
+perf annotate --stdio --asm-raw -i again.data hot3 2>/dev/null </dev/null | bytes >theirs
+"$FATHOM" annotate --stdio --asm-raw -i again.data hot3 2>/dev/null | bytes >ours
+# objdump begins a line after seven bytes, of which perf shows only some
+first() { awk 'NR == FNR { is[$1]; next } $1 in is { print $1, $2, $3, $4, $5, $6, $7, $8 }' ours "$1"; }
+[ -s theirs ] && is "--asm-raw: perf's bytes" "$(first ours)" "$(first theirs)"
+
+run "$FATHOM" annotate -i again.data hot3
+unlike 'sources that are older than the program' "$out" 'is newer'
+touch -d '+1 minute' hot.c
+run "$FATHOM" annotate -i again.data hot3
+expect_out_like "source file '.*hot.c' is newer than '.*hot'"
+run "$FATHOM" annotate -i again.data --no-source hot3
+unlike 'without sources nothing is said of them' "$out" 'is newer'
+
+"$FATHOM" annotate -i first.data --symbols hot3 --csv >one.csv
+is '--symbols: the others are left out' "$(sed -n 's/^\(hot[0-9]\),.*/\1/p' one.csv | sort -u)" hot3
+run "$FATHOM" annotate -i first.data --no-user --symbols 'hot*'
+expect_status 4 '--no-user: functions of programs are left out'
 
 # --- code made at run time -----------------------------------------------------------------------
 
@@ -144,8 +195,60 @@ if command -v node >/dev/null; then
 	rm -f jit-*.dump
 	run "$FATHOM" annotate -i js.data --top 1
 	expect_out "made at run time and not kept"
+
+	sed -i 's/k < 60/true/; s/k++//' hot.js
+	node --perf-basic-prof hot.js &
+	node=$!
+	sleep 1
+	"$FATHOM" record -q --call-graph none -F 999 -o live.data -p $node -d 1 2>/dev/null
+	run "$FATHOM" annotate -i live.data --top 1
+	expect_status 0 "no jitdump: from the memory of the process"
+	expect_out_like 'hotjs'
+	expect_out_like '[0-9]% +[0-9a-f]+ '
+	expect_out "as process $node has it now"
+	sed -i 's/hotjs/other/' /tmp/perf-$node.map
+	run "$FATHOM" annotate -i live.data --top 1
+	expect_err "made at run time and not kept"
+	sed -i 's/other/hotjs/' /tmp/perf-$node.map
+	kill $node
+	wait $node 2>/dev/null
+	run "$FATHOM" annotate -i live.data --top 1
+	expect_err "made at run time and not kept"
+	rm -f /tmp/perf-$node.map
 else
 	skip "needs the command node"
+fi
+
+# --- a function of 100 MB ----------------------------------------------------------------------------
+
+cat >huge.S <<'EOF'
+	.globl huge
+	.type huge, @function
+huge:	.fill 52428800, 1, 0x90
+	mov $300000000, %rcx
+again:	dec %rcx
+	jnz again
+	.fill 52428800, 1, 0x90
+	ret
+	.size huge, . - huge
+	.globl main
+	.type main, @function
+main:	call huge
+	xor %eax, %eax
+	ret
+	.size main, . - main
+	.section .note.GNU-stack, "", @progbits
+EOF
+if [ "$(uname -m)" = x86_64 ] && gcc -o huge huge.S; then
+	"$FATHOM" record -q --call-graph none -F 999 -o huge.data -- ./huge
+	(ulimit -v 4000000; "$FATHOM" annotate -i huge.data huge >huge.out)
+	is 'a function of 100 MB: in 4 GB of memory' $? 0
+	ok 'its part with most samples' test "$(grep -cE '[0-9]% +[0-9a-f]+ .*(decq|jne)' huge.out)" -gt 0
+	ok 'and no more of it' test "$(wc -l <huge.out)" -lt 1100000
+	ok 'which is reported' grep -q 'the function is too long' huge.out
+	rm -f huge huge.data huge.out
+else
+	skip 'a function of 100 MB: for x86-64'
 fi
 
 # --- functions without code ------------------------------------------------------------------------

@@ -86,7 +86,7 @@ is 'flamegraph.pl splits a node in two' \
 	"$(python3 "$reference" boxes "$TMP/theirs.svg" | grep -c '	read$')" 2
 is 'we do not' "$(python3 "$reference" boxes "$TMP/ours.svg" | grep '	read$')" '1	2	read'
 
-# Differential: growth of a box with all that lies on it, not of its own line alone.
+# Differential: growth of a box with all that is on it, not of its own line alone.
 printf 'p;first 10 30\np;second 10 30\n' >"$TMP/diff"
 "$FATHOM" flame "$TMP/diff" -o "$TMP/ours.svg" --force
 like 'a parent grows with its children' "$(cat "$TMP/ours.svg")" \

@@ -30,6 +30,6 @@ for name in WANTED:
     print(f"ok {name}" if here or not there else f"not ok {name}")
 both = [k for k in ours if k in theirs]
 print(f"{'ok' if len(both) > 150 else 'not ok'} {len(both)} series have the same names and labels")
-# moments lie between the two, and memory moves by hundreds of megabytes in them
+# moments are between the two, and memory moves by hundreds of megabytes in them
 off = [(k, ours[k], theirs[k]) for k in both if abs(ours[k] - theirs[k]) > 0.3 * abs(theirs[k]) + 1e9 * k[0].endswith("_bytes") + 200]
 print(f"not ok values differ: {off[:3]}" if off else "ok their values are close")

@@ -118,18 +118,23 @@ if command -v gcc >/dev/null && command -v objcopy >/dev/null; then
 	objcopy --only-keep-debug spin spin.debug
 	objcopy --strip-all --add-gnu-debuglink=spin.debug spin
 	# perf 6.1 aborts at the end now and then, and leaves a file without build ids
+	whole=
 	for _ in 1 2 3 4 5; do
-		perf record -q -e task-clock -o p.data ./spin 2>/dev/null && break
+		perf record -q -e task-clock -o p.data ./spin 2>/dev/null && whole=1 && break
 	done
-	run "$FATHOM" archive -i p.data -o stripped.tar
-	expect_status 0 "archive of a stripped program"
-	like "has its debug file" "$(tar tf stripped.tar)" '/spin/[0-9a-f]*/debug'
-	mkdir -p home2/.debug away
-	tar xf stripped.tar -C home2/.debug
-	mv spin spin.debug away
-	like "names are found there" "$(HOME=$TMP/home2 "$FATHOM" report -i p.data 2>&1)" stripped_loop
-	mkdir home3
-	unlike "and nowhere else" "$(HOME=$TMP/home3 "$FATHOM" report -i p.data 2>&1)" stripped_loop
+	if [ -z "$whole" ]; then
+		skip 'perf record aborted five times' 4
+	else
+		run "$FATHOM" archive -i p.data -o stripped.tar
+		expect_status 0 "archive of a stripped program"
+		like "has its debug file" "$(tar tf stripped.tar)" '/spin/[0-9a-f]*/debug'
+		mkdir -p home2/.debug away
+		tar xf stripped.tar -C home2/.debug
+		mv spin spin.debug away
+		like "names are found there" "$(HOME=$TMP/home2 "$FATHOM" report -i p.data 2>&1)" stripped_loop
+		mkdir home3
+		unlike "and nowhere else" "$(HOME=$TMP/home3 "$FATHOM" report -i p.data 2>&1)" stripped_loop
+	fi
 else
 	skip 'no gcc or objcopy' 4
 fi

@@ -95,7 +95,7 @@ gcc -O1 -o "$TMP/truthmmaps" "$TMP/mmaps.c" -lpthread
 if traced lock '--lock-addr --comm truthmmaps' "perf record -q -a -B -N -e lock:contention_begin -c 1 -m 4096 -o \"$TMP/lock.data\" -- \"$TMP/truthmmaps\""; then
 	figure 'one lock has most of the waiting' \
 		'(lambda s: s[0]["type"].startswith("rwsem") and s[0]["contended"] > 20)(sorted(rows, key=lambda r: -r["total"]))'
-	top=$("$PYTHON" -c 'import json, sys; print(max((json.loads(l) for l in open(sys.argv[1]) if l.startswith("{\"type\":\"")), key=lambda r: r.get("total", 0))["lock"])' "$rows")
+	top=$("$PYTHON" -c 'import json, sys; print(max((r for l in open(sys.argv[1]) for r in json.loads(l)["rows"]), key=lambda r: r["total"] or 0)["lock"])' "$rows")
 	theirs=$(perf script -i "$TMP/lock.data" 2>/dev/null | grep -c "^ *truthmmaps.*${top} .*\(READ\|WRITE\)")
 	diag "perf: $theirs waits for $top"
 	if [ "$theirs" -gt 0 ]; then

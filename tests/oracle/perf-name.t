@@ -115,6 +115,15 @@ expect_status 3
 expect_err "'fathom lock -i FILE' shows contention"
 run perf trace -s -- true
 expect_status 0
+run perf trace -o trace.txt --duration 5 -S -- sleep 0.02
+expect_status 0
+is "--duration of perf trace: calls of that many milliseconds, not an end" \
+	"$(grep -c 'nanosleep(' trace.txt) $(grep -c 'mmap(' trace.txt)" "1 0"
+like "-S after a value: sums, too" "$(cat trace.txt)" '% TIME'
+run perf trace -o trace.txt --max-events 3 -- ls
+is "--max-events" "$(grep -c ' = ' trace.txt)" 3
+run perf trace -o trace.txt --no-syscalls -F all -- true
+ok "page faults alone" test "$(grep -c minfault trace.txt)" -gt 5 -a "$(grep -c mmap trace.txt)" = 0
 
 run perf list 'sched:*'
 expect_out_like '^  sched:sched_switch +\[Tracepoint event\]$'
@@ -135,6 +144,22 @@ run perf check feature libperl
 expect_status 1 "one that is not"
 run perf report -i cpu.data --hide-unresolved
 expect_err "this part of perf's report is missing here"
+run perf kallsyms vfs_read
+expect_status 0 'a symbol of the kernel'
+expect_out_like '^vfs_read: \[kernel\] '
+# the text that perf prints, up to its figures and blanks at the end of lines
+shape() { sed -E -e 's/[0-9]+([.,][0-9]+)*/N/g' -e 's/<not counted>|<not supported>/N/' -e 's/ (K|M|G)?\/sec/ \/sec/; s/  */ /g' \
+	-e 's/ \( ?\+- ?N% \)$//; s/ *$//' "$1"; } # runs that do not differ have no deviation
+for words in '-e task-clock,minor-faults,LLC-loads' '-a' '-d' '-r 2 -e minor-faults' '-a -A -e minor-faults' "-p $$ -e minor-faults"; do
+	# shellcheck disable=SC2086
+	perf stat $words -- sleep 0.05 2>ours
+	# shellcheck disable=SC2086
+	"$peer" stat $words -- sleep 0.05 2>theirs
+	is "perf stat $words: perf's lines" "$(shape ours)" "$(shape theirs)"
+done
+perf stat -e minor-faults -- true 2>ours
+ok 'figures end where those of perf end' [ "$(grep -bo 'minor-faults' ours | cut -d: -f1)" = \
+	"$("$peer" stat -e minor-faults -- true 2>&1 | grep -bo 'minor-faults' | cut -d: -f1)" ]
 run perf stat record -- true
 expect_err "perf's stat record is missing here"
 run perf stat --no-merge -x, -e task-clock -a -- true

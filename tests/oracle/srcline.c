@@ -3,7 +3,7 @@
  * Our source lines, for comparison with those of others and for measuring:
  *	srcline lines FILE	hexadecimal addresses on stdin -> what addr2line -a -i -f -C prints
  *	srcline time FILE	the same without printing: microseconds to open, to index every
- *				unit that is asked for, and nanoseconds for a look-up after that
+ *				unit requested, and nanoseconds for a look-up after that
  */
 #include "base/clock.h"
 #include "base/io.h"

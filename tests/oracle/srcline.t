@@ -106,7 +106,7 @@ if [ -n "$id" ]; then
 else
 	skip 'the compiler writes no build id'
 fi
-# A server's file: debuginfod-find is asked only when servers are named, and not for ever.
+# A server's file: debuginfod-find is asked only when servers are named, and not forever.
 mkdir -p "$TMP/path"
 cat >"$TMP/path/debuginfod-find" <<END
 #!/bin/sh

@@ -84,7 +84,7 @@ pair setuids "setuids -p $worker" bpftrace /usr/sbin/setuids.bt
 pair syncsnoop "syncsnoop -p $worker" bpftrace /usr/sbin/syncsnoop.bt
 [ ${#names[@]} -gt 0 ] || plan_skip 'neither libbpf-tools nor bpftrace is installed'
 
-# One of theirs, or a command of ours that is no tool, is ready when it holds events or links and
+# One of theirs, or a command of ours that is not a tool, is ready when it holds events or links and
 # opens no more of them.
 fds() { find "/proc/$1/fd" \( -lname '*perf_event*' -o -lname '*bpf*link*' \) 2>/dev/null | wc -l; }
 all_fds() {

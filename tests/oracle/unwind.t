@@ -97,7 +97,8 @@ stops_of clang clang -O2 -fintegrated-cc1 -c -o /dev/null "$TMP/work.c"
 stops_of xz xz -T1 -9e -c "$TMP/random"
 stops_of openssl openssl speed -seconds 20 sha256
 stops_of git git diff --no-index --stat "$TMP/a.txt" "$TMP/b.txt"
-stops_of node node "$TMP/work.js"
+# Its libraries start with assembly that has no rules; on a busy machine many stops are there.
+MAY_LACK=$((stops / 3)) stops_of node node "$TMP/work.js"
 
 # Most of its time is spent in clone3, some of it where libdw has no rule.
 cat >"$TMP/threads.c" <<'END'

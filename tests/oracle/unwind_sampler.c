@@ -5,7 +5,7 @@
  *	unwind_sampler [--cold] [--frames] [-F HZ] SECONDS program args...
  *
  * --cold begins without any table. --frames prints each sample as a line "= END", and its user
- * frames, innermost first: "function file:line" for those of Python, else an address in hex.
+ * frames, innermost first: "function file:line" for those of Python, otherwise an address in hex.
  * Prints one line
  *
  *	samples user root depth deepest rescued lost micros

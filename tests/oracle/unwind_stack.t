@@ -16,7 +16,8 @@ json() { python3 -c 'import json, sys; d = json.load(sys.stdin); print(eval(sys.
 # shellcheck disable=SC2016
 spawn sh -c 'exec "$0" "$@" >/dev/null' "$WORKLOADS/deep" 100 --seconds 30
 deep=$spawned
-sleep 0.3
+wait_until is_running "$deep" deep
+runs_for "$deep" 5
 run "$FATHOM" stack "$deep"
 expect_status 0
 expect_out_like "^thread $deep 'deep': complete"
@@ -39,7 +40,7 @@ expect_err 'no such thread'
 # shellcheck disable=SC2016
 spawn sh -c 'exec "$0" "$@" >/dev/null' "$WORKLOADS/chain" --count 400
 chain=$spawned
-sleep 0.3
+wait_until has_threads "$chain" 4
 if [ -d "/proc/$chain/task" ]; then
 	n=$(find "/proc/$chain/task" -mindepth 1 -maxdepth 1 | wc -l)
 	run "$FATHOM" stack --json "$chain"

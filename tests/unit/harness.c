@@ -297,7 +297,7 @@ static int run_test(const struct test_case *test, struct outcome *out)
 	return 0;
 }
 
-/* A sanitizer may report and go on, and the test may even have ended well. */
+/* A sanitizer may report and continue, and the test may even have ended well. */
 static bool sanitizer_spoke(const char *output)
 {
 	return strstr(output, ": runtime error: ") || strstr(output, "ERROR: AddressSanitizer") ||

@@ -9,7 +9,7 @@
  *	}
  *
  * The name is a bare word or a string: TEST(two_columns) and TEST("two columns") both show as
- * "fold: two columns" when they stand in test_fold.c. A failed check ends its test. A crash, a
+ * "fold: two columns" when they are in test_fold.c. A failed check ends its test. A crash, a
  * time-out, a leak or anything else a sanitizer reports fails that test and no other.
  */
 #ifndef FATHOM_TESTS_UNIT_HARNESS_H

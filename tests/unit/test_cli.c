@@ -673,7 +673,7 @@ TEST("faults of tables are found")
 	check_faulty(words, NULL, good, "run: --Bad: not a good name");
 	check_faulty(words, NULL, good, "conflicts with --none, which is not there");
 	check_faulty(words, NULL, good, "a choice without choices");
-	check_faulty(words, NULL, good, "lies outside args_size");
+	check_faulty(words, NULL, good, "is outside args_size");
 	check_faulty(values, NULL, good, "value 'maybe' of the table");
 	check_faulty(run_options, "[X]", good, "operands and max_operands disagree");
 	check_faulty(run_options, NULL, "fathom run --gone", "unknown option '--gone'");

@@ -295,6 +295,11 @@ TEST("tables of the kernel")
 	put_file("sys/fs/cgroup/a/b/cpu.stat", "usage_usec 9\nnr_throttled 3\n");
 	put_file("sys/fs/cgroup/a/b/memory.current", "4096\n");
 	put_file("sys/fs/cgroup/a/b/memory.max", "max\n");
+	put_file("sys/fs/cgroup/a/b/cpu.max", "50000 100000\n");
+	put_file("sys/fs/cgroup/a/b/io.pressure",
+		 "some avg10=1.00 avg60=0.00 avg300=0.00 total=7\n"
+		 "full avg10=0.00 avg60=0.00 avg300=0.00 total=5\n");
+	put_file("sys/fs/cgroup/a/b/cpu.pressure", "some avg10=1.00 total=\nsome\n");
 	machine_open(&m, NULL);
 	look(&m);
 	delta_init(&m.d, counters_set(m.c), NULL, &m.after);
@@ -314,6 +319,9 @@ TEST("tables of the kernel")
 	CHECK_NEAR(eval(&m, "cgroup.throttled", "/a/b"), 3, 0.001);
 	CHECK_NEAR(eval(&m, "cgroup.memory", "/a/b"), 4096, 0.001);
 	CHECK_NEAR(eval(&m, "cgroup.memory_max", "/a/b"), -1, 0.001);
+	CHECK_NEAR(eval(&m, "cgroup.cpu_quota / cgroup.cpu_period", "/a/b"), 0.5, 0.001);
+	CHECK_NEAR(eval(&m, "cgroup.pressure_io", "/a/b"), 7000, 0.001);
+	CHECK_NEAR(eval(&m, "cgroup.pressure_cpu", "/a/b"), -1, 0.001);
 	machine_close(&m);
 }
 
@@ -325,12 +333,19 @@ TEST("control groups of version 1")
 	put_file("sys/fs/cgroup/cpuacct/g/cpuacct.usage", "5000\n");
 	put_file("sys/fs/cgroup/cpu/g/cpu.stat", "nr_throttled 3\nthrottled_time 7000\n");
 	put_file("sys/fs/cgroup/memory/g/memory.usage_in_bytes", "4096\n");
+	put_file("sys/fs/cgroup/memory/g/memory.limit_in_bytes", "9223372036854771712\n");
+	put_file("sys/fs/cgroup/cpu/g/cpu.cfs_quota_us", "20000\n");
+	put_file("sys/fs/cgroup/cpu/g/cpu.cfs_period_us", "100000\n");
+	put_file("sys/fs/cgroup/cpu/h/cpu.cfs_quota_us", "-1\n");
 	machine_open(&m, "cgroup.cpu");
 	look(&m);
 	delta_init(&m.d, counters_set(m.c), NULL, &m.after);
 	CHECK_NEAR(eval(&m, "cgroup.cpu", "/g"), 5000, 0.001);
 	CHECK_NEAR(eval(&m, "cgroup.throttled_time", "/g"), 7000, 0.001);
 	CHECK_NEAR(eval(&m, "cgroup.memory", "/g"), 4096, 0.001);
+	CHECK_NEAR(eval(&m, "cgroup.memory_max", "/g"), -1, 0.001);
+	CHECK_NEAR(eval(&m, "100 * cgroup.cpu_quota / cgroup.cpu_period", "/g"), 20, 0.001);
+	CHECK_NEAR(eval(&m, "cgroup.cpu_quota", "/h"), -1, 0.001);
 	machine_close(&m);
 }
 

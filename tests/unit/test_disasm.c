@@ -4,7 +4,7 @@
 
 #include "code/disasm.h"
 
-#if HAVE_CAPSTONE
+#ifdef HAVE_CAPSTONE
 
 static struct insn one(const char *arch, const void *bytes, size_t n)
 {
@@ -43,7 +43,7 @@ TEST(x86_cut_and_bad)
 
 	CHECK_EQ(in.kind, INSN_TRUNCATED);
 	CHECK_EQ(in.size, 3);
-	/* 0x06 is no instruction in 64-bit code, whatever follows */
+	/* 0x06 is not an instruction in 64-bit code, whatever follows */
 	in = one("x86_64", "\x06\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90",
 		 17);
 	CHECK_EQ(in.kind, INSN_BAD);

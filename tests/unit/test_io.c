@@ -145,7 +145,7 @@ TEST("files keep to the mask of the process")
 
 TEST("numbers and directories")
 {
-	_cleanup_free_ char *path = in_tmp("n"), *dir = in_tmp("a/b/c");
+	_cleanup_free_ char *path = in_tmp("n");
 	_cleanup_err_ struct err e = ERR_INIT;
 	u64 v;
 

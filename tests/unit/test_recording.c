@@ -302,7 +302,7 @@ TEST(unknown_things_are_counted)
 	kit_end(r, &seen, &e);
 }
 
-/* Records whose size is no multiple of 8 put all that follow at odd addresses. */
+/* Records whose size is not a multiple of 8 put all that follow at odd addresses. */
 TEST(odd_addresses)
 {
 	struct emit e = { 0 };

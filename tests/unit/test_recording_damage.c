@@ -205,7 +205,7 @@ TEST(aux_data_beyond_the_end)
 	kit_end(r, &seen, &e);
 }
 
-/* Sections that lie outside, are too long or are nonsense inside: counted, the rest is read. */
+/* Sections that are outside, are too long or are nonsense inside: counted, the rest is read. */
 TEST(damaged_sections)
 {
 	struct emit e = { 0 };

@@ -239,7 +239,7 @@ TEST(too_long_for_a_record)
 	buf_release(&b);
 }
 
-/* A sample of the other byte order, turned where it lies, equals the original. */
+/* A sample of the other byte order, turned where it is, equals the original. */
 TEST(swapped_sample)
 {
 	struct perf_event_attr attr = {

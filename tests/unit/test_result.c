@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit/harness.h"
 
-#include "result/result.h"
+#include "result/hist.h"
 
 #include <errno.h>
 #include <math.h>
@@ -202,10 +202,10 @@ TEST("linear shapes that make no sense are refused")
 	CHECK(!result_hist_linear(&r, "h", NULL, "", 10, 10, 1));
 	CHECK(!result_hist_linear(&r, "h", NULL, "", 11, 10, 1));
 	CHECK(!result_hist_linear(&r, "h", NULL, "", 0, HIST_LINEAR_MOST + 1, 1));
-	CHECK(!result_hist_linear(&r, "h", NULL, "", 0, UINT64_MAX, 1));
+	CHECK(!result_hist_linear(&r, "h", NULL, "", 0, INT64_MAX, 1));
 	CHECK_EQ(r.sections.len, 0);
 	CHECK(result_hist_linear(&r, "h", NULL, "", 0, HIST_LINEAR_MOST, 1));
-	CHECK(result_hist_linear(&r, "h", NULL, "", 0, UINT64_MAX, UINT64_MAX));
+	CHECK(result_hist_linear(&r, "h", NULL, "", INT64_MIN, INT64_MAX, UINT64_MAX));
 }
 
 TEST("trees keep what is added")

@@ -100,6 +100,37 @@ TEST(only_names_of_ours_are_deleted)
 	CHECK(io_exists(at("elsewhere/b.sym")));
 }
 
+static size_t names_seen;
+
+static bool count_name(const char *name)
+{
+	names_seen++;
+	return accept_all(name);
+}
+
+/* A machine that builds programs writes thousands of files; each must not cost a look at all. */
+TEST(the_price_of_a_file_does_not_grow_with_the_cache)
+{
+	enum { FILES = 100, WRITES = 4000, LOOKS_MOST = 12 };
+	_cleanup_close_ int fd = safedir_open(at("cache"), NULL);
+	char name[32];
+
+	for (int i = 0; i < FILES; i++) {
+		snprintf(name, sizeof(name), "%d.sym", i);
+		CHECK_EQ(safedir_write(fd, name, "123456", 6), 0);
+	}
+	names_seen = 0;
+	for (int i = 0; i < WRITES; i++)
+		safedir_make_room(fd, 6, 1 << 30, count_name);
+	CHECK(names_seen < (size_t)LOOKS_MOST * FILES);
+	/* but what is too much goes, and small files count as more than their bytes */
+	CHECK_EQ(utimensat(fd, "99.sym", (struct timespec[2]){ { 0, 0 }, { INT32_MAX, 0 } }, 0), 0);
+	for (int i = 0; i < SAFEDIR_LOOK / SAFEDIR_FILE_LEAST; i++)
+		safedir_make_room(fd, 6, 2 * SAFEDIR_FILE_LEAST, count_name);
+	CHECK(!io_exists(at("cache/0.sym")));
+	CHECK(io_exists(at("cache/99.sym")));
+}
+
 TEST(a_file_is_replaced_and_not_written_through)
 {
 	_cleanup_close_ int fd = safedir_open(at("cache"), NULL);

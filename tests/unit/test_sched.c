@@ -62,7 +62,7 @@ TEST(sched_latency_counts_from_wake_and_preemption)
 	const struct sched_event events[] = {
 		switch_at(100, 0, 10, 1, 20), /* 10 sleeps */
 		wake_at(300, 20, 10),
-		switch_at(350, 0, 20, 0, 10), /* delay of 10: 50; 20 wants to go on */
+		switch_at(350, 0, 20, 0, 10), /* delay of 10: 50; 20 wants to continue */
 		switch_at(500, 0, 10, 1, 20), /* delay of 20: 150 */
 		wake_at(510, 20, 20),         /* running: means nothing */
 		wake_at(600, 20, 10),
@@ -419,13 +419,20 @@ TEST(sched_map_draws_nothing_unknown)
 	sched_map_text(m, 1, &text);
 	CHECK(strchr(buf_str(&text), '\n') == buf_str(&text) + text.len - 1);
 	CHECK(strstr(buf_str(&text), "[2Jclear:20\n") && !strchr(buf_str(&text), '\033'));
+	const struct timeline picture = {
+		.map = m,
+		.marks = &(struct marks){ 0 },
+		.kinds = &(const struct sched_kinds){ .host = NULL },
+		.file = "x",
+	};
+
 	buf_reset(&text);
-	timeline_svg(m, &(struct marks){ 0 }, "x", false, &text);
+	timeline_svg(&picture, false, &text);
 	CHECK(strstr(buf_str(&text), "</svg>") != NULL);
 	CHECK(strstr(buf_str(&text), ", none lost, 1 span without a start not drawn; ") != NULL);
 	buf_reset(&text);
 	names.lost = 1234;
-	timeline_svg(m, &(struct marks){ 0 }, "x", true, &text);
+	timeline_svg(&picture, true, &text);
 	CHECK(strstr(buf_str(&text), ", 1,234 lost, 1 span without a start") != NULL);
 	sched_map_free(m);
 	sched_names_release(&names);

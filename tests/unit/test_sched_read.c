@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Recordings of the scheduler, written here field by field: order, names, cuts. */
 #include "analysis/sched.h"
+#include "waits/sched_group.h"
 #include "waits/sched_order.h"
 #include "analysis/threads.h"
 #include "base/hash.h"
@@ -768,4 +769,44 @@ TEST("one process by switches: its waits, their wakers, and who had the CPU inst
 	vec_release(&pids);
 	unlink(f.path);
 	free(f.path);
+}
+
+TEST(sched_group_path_is_that_of_the_records)
+{
+	static const struct {
+		const char *name, *path;
+	} cases[] = {
+		{ "a.slice", "/a.slice" },
+		{ "/a/b/", "/a/b" },
+		{ "/sys/fs/cgroup/a", "/a" },
+		{ "/sys/fs/cgroup/unified/a/", "/a" },
+		{ "/sys/fs/cgroupa", "/sys/fs/cgroupa" },
+		{ "/sys/fs/cgroup", "/" },
+		{ "//", "/" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_cleanup_free_ char *path = sched_group_path(cases[i].name);
+
+		CHECK_STR(path, cases[i].path);
+	}
+}
+
+TEST(sched_group_stays_have_two_ends)
+{
+	struct sched_group g = { 0 };
+
+	vec_push(&g.stays, (struct sched_stay){ 7, 0, 10 });
+	vec_push(&g.stays, (struct sched_stay){ 7, 20, 30 });
+	vec_push(&g.stays, (struct sched_stay){ 9, 5, UINT64_MAX });
+	CHECK(sched_group_has(&g, 7, 0));
+	CHECK(sched_group_has(&g, 7, 9));
+	CHECK(!sched_group_has(&g, 7, 10));
+	CHECK(sched_group_has(&g, 7, 20));
+	CHECK(!sched_group_has(&g, 7, 30));
+	CHECK(!sched_group_has(&g, 8, 9));
+	CHECK(!sched_group_has(&g, 9, 4));
+	CHECK(sched_group_has(&g, 9, 1ull << 60));
+	CHECK(sched_group_knows(&g, 7) && sched_group_knows(&g, 9) && !sched_group_knows(&g, 8));
+	sched_group_release(&g);
 }

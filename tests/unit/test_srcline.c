@@ -220,7 +220,7 @@ TEST(lines_are_kept_on_disk)
 	CHECK_EQ(first.line, second.line);
 }
 
-/* Whether all lines are on disk; else the debug information would be read. */
+/* Whether all lines are on disk; otherwise the debug information would be read. */
 static bool all_on_disk(const char *dir, const struct mapped *m)
 {
 	struct symbols *s = symbols_new(&(struct symbols_opts){ .cache_dir = dir });

@@ -229,7 +229,7 @@ TEST("the time of a thread in words, and it sums up")
 		buf_str(&out),
 		" 1.200 s of the main thread: 0.310 s running, 0.040 s waiting for a CPU, 0.850 s\n"
 		"   blocked\n");
-	/* a wall time that is shorter than what ran is no debt */
+	/* a wall time that is shorter than what ran is not debt */
 	stat_why_of_delay(&w.main, &d, 1);
 	CHECK_EQ(w.main.ns[STATE_OTHER], 0);
 }

@@ -311,3 +311,21 @@ TEST(the_vdso_has_names)
 	CHECK(img->named > 0);
 	image_free(img);
 }
+
+TEST(the_vdso_has_bytes)
+{
+	struct symbols *s = symbols_new(&(struct symbols_opts){ .no_cache = true });
+	struct module_key key = { .path = "[vdso]" };
+	u8 magic[4];
+
+	if (!getauxval(AT_SYSINFO_EHDR)) {
+		symbols_free(s);
+		SKIP("no vDSO here");
+	}
+	CHECK_EQ(symbols_bytes(s, symbols_module(s, &key), 0, magic, sizeof(magic)), sizeof(magic));
+	CHECK(!memcmp(magic, "\177ELF", sizeof(magic)));
+	key.build_id = (const u8[20]){ 1 };
+	key.build_id_len = 20;
+	CHECK_EQ(symbols_bytes(s, symbols_module(s, &key), 0, magic, sizeof(magic)), 0);
+	symbols_free(s);
+}

@@ -3,6 +3,7 @@
 
 #include "base/io.h"
 #include "runtime/jitdump.h"
+#include "runtime/mapwatch.h"
 #include "symbol/symbol.h"
 
 #include <sys/stat.h>
@@ -363,7 +364,7 @@ static void write_map(const char *text)
 	fputs(text, f);
 }
 
-/* Written anew in place, and longer than before: nothing of the old is believed. */
+/* Written again in place, and longer than before: nothing of the old is believed. */
 TEST(a_map_written_anew_is_read_from_its_start)
 {
 	struct symbols *s = symbols_new(&(struct symbols_opts){ .no_cache = true });
@@ -410,9 +411,9 @@ TEST(names_of_run_time_code_travel_in_a_recording)
 	struct symbols *s = symbols_new(&offline);
 	struct symbol sym;
 
-	symbols_code_pack(&blob, &(struct symbol_code){ 7, 0, 0x1000, 0x100, "first" });
-	symbols_code_pack(&blob, &(struct symbol_code){ 7, 50, 0x1040, 0x40, "later" });
-	symbols_code_pack(&blob, &(struct symbol_code){ 8, 0, 0x1000, 0x10, "other" });
+	symbols_code_pack(&blob, &(struct symbol_code){ 7, 0, 0x1000, 0x100, "first", 0, false });
+	symbols_code_pack(&blob, &(struct symbol_code){ 7, 50, 0x1040, 0x40, "later", 0, false });
+	symbols_code_pack(&blob, &(struct symbol_code){ 8, 0, 0x1000, 0x10, "other", 0, false });
 	CHECK_EQ(symbols_code_import(s, blob.data, blob.len, NULL), 0);
 	CHECK(symbols_jit(s, 7, 0, NULL, 0x1040, 49, &sym));
 	CHECK_STR(sym.name, "first");
@@ -436,9 +437,11 @@ TEST(broken_names_of_run_time_code_are_refused_whole)
 	_cleanup_buf_ struct buf blob = BUF_INIT;
 	size_t one;
 
-	symbols_code_pack(&blob, &(struct symbol_code){ 7, 1ull << 60, 0x1000, 0x100, "name" });
+	symbols_code_pack(&blob,
+			  &(struct symbol_code){ 7, 1ull << 60, 0x1000, 0x100, "name", 0, false });
 	one = blob.len;
-	symbols_code_pack(&blob, &(struct symbol_code){ 7, 9, 0x2000, UINT64_MAX, "too long" });
+	symbols_code_pack(&blob,
+			  &(struct symbol_code){ 7, 9, 0x2000, UINT64_MAX, "too long", 0, false });
 	for (size_t n = 0; n <= blob.len; n++) {
 		struct symbols *s = symbols_new(&offline);
 		_cleanup_free_ char *cut = n ? xmemdup(blob.data, n) : NULL;
@@ -450,4 +453,114 @@ TEST(broken_names_of_run_time_code_are_refused_whole)
 		CHECK(!symbols_jit(s, 7, 0, NULL, 0x2001, 0, &sym));
 		symbols_free(s);
 	}
+}
+
+TEST(code_that_may_have_been_there_already_has_both_names)
+{
+	static const struct symbols_opts offline = { .offline = true };
+	_cleanup_buf_ struct buf blob = BUF_INIT;
+	struct symbols *s = symbols_new(&offline);
+	struct symbol sym;
+
+	symbols_code_pack(&blob, &(struct symbol_code){ 7, 0, 0x1000, 0x100, "first", 0, false });
+	symbols_code_pack(&blob, &(struct symbol_code){ 7, 50, 0x1040, 0x40, "later", 60, false });
+	CHECK_EQ(symbols_code_import(s, blob.data, blob.len, NULL), 0);
+	CHECK(symbols_jit(s, 7, 0, NULL, 0x1040, 49, &sym));
+	CHECK_STR(sym.name, "first");
+	CHECK_EQ(symbols_several(s), 0);
+	CHECK(symbols_jit(s, 7, 0, NULL, 0x1040, 50, &sym));
+	CHECK_STR(sym.name, "later or first");
+	CHECK(symbols_jit(s, 7, 0, NULL, 0x1040, 59, &sym));
+	CHECK_STR(sym.name, "later or first");
+	CHECK(symbols_jit(s, 7, 0, NULL, 0x1040, 60, &sym));
+	CHECK_STR(sym.name, "later");
+	CHECK(symbols_jit(s, 7, 0, NULL, 0x1080, 55, &sym));
+	CHECK_STR(sym.name, "first");
+	CHECK_EQ(symbols_several(s), 1);
+	/* what an address means changes twice */
+	CHECK_EQ(symbols_jit_changes(s, 7, 49), 0);
+	CHECK_EQ(symbols_jit_changes(s, 7, 50), 1);
+	CHECK_EQ(symbols_jit_changes(s, 7, 60), 2);
+	symbols_free(s);
+}
+
+TEST(code_by_another_clock_has_the_names_of_all)
+{
+	const u64 second = 1000000000;
+	_cleanup_buf_ struct buf b = BUF_INIT;
+	struct jitdump d = JITDUMP_INIT;
+	u32 names[JITDUMP_NAMES_MOST];
+
+	put_header(&b, 7);
+	put_load(&b, 90 * second, 0x1000, 0x40, 1, "one");
+	put_load(&b, 91 * second, 0x1000, 0x40, 2, "two");
+	jitdump_update(&d, read_buf, &b, b.len);
+	CHECK_EQ(jitdump_names(&d, 0x1000, 90 * second, 90 * second, names), 1);
+	CHECK_STR(jitdump_str(&d, names[0]), "one");
+	/* a little too early, and far too early */
+	CHECK_EQ(jitdump_names(&d, 0x1000, 90 * second - 5, 90 * second - 5, names), 1);
+	CHECK_STR(jitdump_str(&d, names[0]), "one");
+	CHECK_EQ(jitdump_names(&d, 0x1000, second, second, names), 2);
+	CHECK_STR(jitdump_str(&d, names[0]), "two");
+	CHECK_STR(jitdump_str(&d, names[1]), "one");
+	jitdump_release(&d);
+}
+
+static void put_map(const char *path, const char *mode, const char *text)
+{
+	_cleanup_fclose_ FILE *f = fopen(path, mode);
+
+	CHECK(f && fputs(text, f) >= 0);
+}
+
+/* "first 0" */
+static const char *change(const struct code_names *n, size_t i)
+{
+	static char text[64];
+
+	snprintf(text, sizeof(text), "%s %d %llx %llx",
+		 intern_get(&n->strings, n->list.items[i].name), n->list.items[i].time > 0,
+		 (unsigned long long)n->list.items[i].start,
+		 (unsigned long long)n->list.items[i].size);
+	return text;
+}
+
+TEST(a_map_that_is_watched_says_what_took_the_place_of_what)
+{
+	_cleanup_free_ char *path = xasprintf("/tmp/perf-%d.map", (int)getpid());
+	_cleanup_(code_names_release) struct code_names names = { 0 };
+	struct mapwatch_base base;
+	struct mapwatch w;
+
+	put_map(path, "we", "1000 100 one\n2000 100 two\n");
+	mapwatch_base_init(&base);
+	mapwatch_init(&w, getpid());
+	mapwatch_look(&w, &base, &names);
+	CHECK_EQ(names.list.len, 0);
+	/* new code in a free place, and the same code again */
+	put_map(path, "ae", "3000 100 three\n1000 100 one\n");
+	mapwatch_look(&w, &base, &names);
+	CHECK_EQ(names.list.len, 0);
+	/* over the end of one and the begin of nothing */
+	put_map(path, "ae", "1080 100 four\n");
+	mapwatch_look(&w, &base, &names);
+	CHECK_EQ(names.list.len, 2);
+	CHECK_STR(change(&names, 0), "one 0 1080 80");
+	CHECK_STR(change(&names, 1), "four 1 1080 100");
+	CHECK(names.list.items[1].sure > names.list.items[1].time);
+	/* two at once in one place */
+	put_map(path, "ae", "5000 10 five\n5000 10 six\n");
+	mapwatch_look(&w, &base, &names);
+	CHECK_EQ(names.list.len, 4);
+	CHECK_STR(change(&names, 2), "five 1 5000 10");
+	CHECK_STR(change(&names, 3), "six 1 5000 10");
+	/* written anew: what is the same is no change */
+	put_map(path, "we", "1000 80 one\n2000 100 other\n");
+	mapwatch_look(&w, &base, &names);
+	CHECK_EQ(names.list.len, 6);
+	CHECK_STR(change(&names, 4), "two 0 2000 100");
+	CHECK_STR(change(&names, 5), "other 1 2000 100");
+	mapwatch_release(&w);
+	mapwatch_base_release(&base);
+	unlink(path);
 }

@@ -52,7 +52,7 @@ static inline u64 made_part(struct buf *file, const void *p, size_t n)
 	return at;
 }
 
-/* Code lies at MADE_VADDR + MADE_TEXT, in the file at MADE_TEXT. */
+/* Code is at MADE_VADDR + MADE_TEXT, in the file at MADE_TEXT. */
 static inline void make_elf(const struct made_symbol *list, size_t n, struct buf *ret)
 {
 	_cleanup_buf_ struct buf syms = BUF_INIT, strings = BUF_INIT, note = BUF_INIT;

@@ -258,6 +258,72 @@ TEST("a recording with accounts: they count, not what can be worked out")
 	recorded_release(&r);
 }
 
+static void add_piece(struct recording_writer *w, const struct buf *accounts)
+{
+	_cleanup_buf_ struct buf record = BUF_INIT;
+
+	CHECK_EQ(recording_writer_piece(&record, FEATURE_ACCOUNTS, accounts->data, accounts->len),
+		 0);
+	CHECK_EQ(recording_writer_add(w, record.data, record.len, NULL), 0);
+}
+
+/* Thread 10 ended while the recording went on, 20 lived to its end and has the group's name. */
+static void write_pieces(const char *path, bool whole)
+{
+	struct recording_writer *w = open_writer(path);
+
+	add_clock(w, 10, 1000, PERF_RECORD_MISC_USER);
+	for (u32 tid = 10; tid <= 20; tid += 10) {
+		_cleanup_buf_ struct buf accounts = BUF_INIT;
+		const struct profile_account a = {
+			.pid = (s32)tid, .tid = (s32)tid, .begin = 900, .end = 1000 + tid
+		};
+
+		accounts_begin(&accounts, 0, 7);
+		if (tid == 20)
+			accounts_add_cgroup(&accounts, 3, "/here");
+		accounts_add(&accounts, &a, "some", tid == 10 ? 4 : 3);
+		accounts_add(&accounts, &a, "some", 3);
+		add_piece(w, &accounts);
+	}
+	if (whole) {
+		_cleanup_buf_ struct buf section = BUF_INIT;
+
+		accounts_begin(&section, 0, 7);
+		CHECK_EQ(recording_writer_feature(w, FEATURE_ACCOUNTS, section.data, section.len,
+						  NULL),
+			 0);
+	}
+	CHECK_EQ(recording_writer_finish(w, NULL), 0);
+	recording_writer_free(w);
+}
+
+TEST("accounts in pieces: all of them, with names of groups that came later")
+{
+	char *path = xasprintf("%s/pieces.data", test_tmpdir());
+	const struct load_opts opts = { 0 };
+	struct profile p;
+
+	write_pieces(path, true);
+	profile_init(&p);
+	CHECK_EQ(profile_load(&p, path, &opts, NULL), 0);
+	CHECK_EQ(p.bad_records, 0);
+	CHECK_EQ(p.wait_min, 7);
+	CHECK_EQ(p.accounts.len, 4);
+	CHECK_EQ(p.accounts.items[0].end, 1010);
+	CHECK_STR(profile_str(&p, p.accounts.items[0].cgroup), "[4]");
+	CHECK_STR(profile_str(&p, p.accounts.items[1].cgroup), "/here");
+	CHECK_STR(profile_str(&p, p.accounts.items[3].cgroup), "/here");
+	profile_release(&p);
+	write_pieces(path, false);
+	profile_init(&p);
+	CHECK_EQ(profile_load(&p, path, &opts, NULL), 0);
+	CHECK_EQ(p.accounts.len, 0); /* cut: others lived on */
+	profile_release(&p);
+	unlink(path);
+	free(path);
+}
+
 TEST("sampled waits: nobody is accused of having had the CPU")
 {
 	const struct profile_account a = { .pid = 10, .tid = 10, .begin = 900, .end = 2000 };

@@ -85,7 +85,7 @@ TEST("longest waits: threads and wakers of one name and place are one group and 
 	CHECK(e && e->ns == 3ull * MS && e->count == 1 && !e->wait->n_links);
 	CHECK(!longest_ending(&l, g, e));
 
-	/* what was not blocked is no wait */
+	/* what was not blocked is not a wait */
 	g = longest_group(&l, g);
 	CHECK(g && g->max == 6ull * MS && g->count == 1 && g->threads == 1);
 	CHECK(!longest_group(&l, g));

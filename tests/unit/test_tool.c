@@ -5,6 +5,7 @@
 #include "base/asset.h"
 #include "lang/front/header.h"
 #include "profile/gzip.h"
+#include "result/hist.h"
 #include "tool/expr.h"
 #include "tool/tool.h"
 
@@ -168,7 +169,7 @@ TEST(fine_histograms)
 {
 	struct result r;
 	struct histogram *h;
-	u64 first, last;
+	u64 first, last, value;
 
 	result_init(&r, "x");
 	h = result_hist_fine(&r, "latency", NULL, "ns", 2);
@@ -181,8 +182,10 @@ TEST(fine_histograms)
 	CHECK_EQ(first, 8);
 	CHECK_EQ(last, 9);
 	CHECK_EQ(h->buckets[8], 2);
-	CHECK_NEAR((double)hist_percentile(h, 0.5), 500, 10);
-	CHECK_NEAR((double)hist_percentile(h, 0.99), 990, 30);
+	CHECK_EQ(hist_percentile(h, 0.5, &value), HIST_INSIDE);
+	CHECK_NEAR((double)value, 500, 10);
+	CHECK_EQ(hist_percentile(h, 0.99, &value), HIST_INSIDE);
+	CHECK_NEAR((double)value, 990, 30);
 	hist_add(h, UINT64_MAX, 1);
 	hist_range(h, h->n_buckets - 5, &first, &last);
 	CHECK_EQ(last, UINT64_MAX);

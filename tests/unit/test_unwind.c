@@ -121,7 +121,7 @@ TEST(return_addresses_are_looked_up_before_themselves)
 {
 	struct world *w = world(0x1100);
 
-	/* a call was the last thing of page 2: its return address lies in page 3 */
+	/* a call was the last thing of page 2: its return address is in page 3 */
 	w->rules[1] = sp_rule(8);
 	w->rules[2] = sp_rule(16);
 	w->rules[3].cfa = UNWIND_CFA_UNSUP;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The walk over the mappings of kernels before 6.1, which hang in a red-black tree: the code that
- * runs in the kernel, over a tree in our own memory. No kernel of that age can be had here.
+ * runs in the kernel, over a tree in our own memory. No kernel of that age can be obtained here.
  */
 #include "harness.h"
 

@@ -2,6 +2,7 @@
 #include "unit/harness.h"
 
 #include "base/fmt.h"
+#include "result/hist.h"
 #include "view/cell.h"
 #include "view/term.h"
 #include "view/view.h"
@@ -447,6 +448,29 @@ TEST("text: linear histograms")
 		"        10 -> 19         : 0        |                                        |\n"
 		"        20 -> 29         : 1        "
 		"|****************************************|\n"));
+}
+
+TEST("linear histograms below zero, in every format")
+{
+	PAGE(p);
+	struct histogram *h = result_hist_linear(&p->r, "a", NULL, "ns", -20, 20, 20);
+
+	CHECK(h);
+	h->buckets[0] = h->count = 3;
+	h->under = h->over = 1;
+	CHECK_STR(
+		show(p, "text"),
+		"     ns                  : count     distribution\n"
+		"     < -20               : 1        |*************                           |\n"
+		"       -20 -> -1         : 3        |****************************************|\n"
+		"      > 19               : 1        |*************                           |\n");
+	p->opts.stream = true;
+	CHECK(strstr(show(p, "json"), "{\"min\":-20,\"max\":-1,\"count\":3}"));
+	CHECK(strstr(show(p, "csv"), ",ns,,-21,1\n,ns,-20,-1,3\n,ns,20,,1\n"));
+	for (int w = 1; w < 90; w++) {
+		p->opts.width = w;
+		CHECK(widest_line(show(p, "text")) <= (size_t)w);
+	}
 }
 
 TEST("text: an empty histogram says so")

@@ -157,7 +157,7 @@ TEST(a_filter_keeps_wakers_of_other_processes)
 	CHECK(p.wakers.items[0].stack != 0);
 	CHECK(p.wakers.items[0].sleep_stack != 0);
 	CHECK_STR(profile_str(&p, p.wakers.items[1].comm), "first");
-	/* but their samples are not those of the process that was asked for */
+	/* but their samples are not those of the process requested */
 	CHECK_EQ(samples_of(&p, "offcpu-time"), 1);
 	CHECK_EQ(samples_of(&p, "wakeup-time"), 0);
 	CHECK_EQ(samples_of(&p, "chain-time"), 0);

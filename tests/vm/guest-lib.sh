@@ -99,7 +99,7 @@ need_cmd() {
 	done
 }
 
-# need_workload NAME: it lies in $workloads.
+# need_workload NAME: it is in $workloads.
 need_workload() {
 	workloads=/workloads
 	[ -d "$workloads" ] || workloads=$(dirname "$(command -v "$1" 2>/dev/null || echo /bin/x)")

@@ -3,7 +3,7 @@
  * alloc [--count N] [--leak L] [--mb M] [--pause S]
  *
  * Allocates and frees N blocks (10000) of 64 bytes in make_small, keeps L blocks (100) of 1000
- * bytes from make_leak for ever, and touches M MB (16) of fresh pages in touch_pages. With a pause
+ * bytes from make_leak forever, and touches M MB (16) of fresh pages in touch_pages. With a pause
  * it waits S seconds before it begins. Prints the calls and the page faults that the kernel
  * counted.
  */

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * callcost [--programs] FILE
+ * callcost [--programs|--few] FILE
  *
  * Makes one short system call over and over and writes into FILE what one takes, in nanoseconds of
  * this thread's CPU time: the median of many runs, after a while of warming up. With --programs,
  * which makes the calls more expensive, also what the BPF programs take that run at each of them,
- * as the kernel measures it.
+ * as the kernel measures it. With --few it makes a tenth of the calls, and does not warm up: for
+ * those that stop the program at each call.
  */
 #include "workload.h"
 
 #include <linux/bpf.h>
 #include <sys/syscall.h>
 
-enum { CALLS = 10000, RUNS = 41 };
+enum { CALLS = 10000, RUNS = 41, FEW_RUNS = 4 };
 #define WARM_S 0.25
 
 static void make_calls(void)
@@ -105,24 +106,26 @@ static double programs_ns(void)
 int main(int argc, char **argv)
 {
 	bool programs = argc == 3 && strcmp(argv[1], "--programs") == 0;
+	bool few = argc == 3 && strcmp(argv[1], "--few") == 0;
+	int runs = few ? FEW_RUNS : RUNS;
 	double ns[RUNS];
 	FILE *f;
 
-	if (argc != 2 + programs)
-		die("usage: callcost [--programs] FILE");
-	for (double end = thread_cpu_s() + WARM_S; thread_cpu_s() < end;)
+	if (argc != 2 + programs + few)
+		die("usage: callcost [--programs|--few] FILE");
+	for (double end = thread_cpu_s() + WARM_S; !few && thread_cpu_s() < end;)
 		make_calls();
-	for (int i = 0; i < RUNS; i++) {
+	for (int i = 0; i < runs; i++) {
 		double begun = thread_cpu_s();
 
 		make_calls();
 		ns[i] = (thread_cpu_s() - begun) * 1e9 / CALLS;
 	}
-	qsort(ns, RUNS, sizeof(*ns), by_size);
+	qsort(ns, (size_t)runs, sizeof(*ns), by_size);
 	f = fopen(argv[argc - 1], "we");
 	if (!f)
 		die("cannot write '%s': %s", argv[argc - 1], strerror(errno));
-	fprintf(f, "call=%.2f\n", ns[RUNS / 2]);
+	fprintf(f, "call=%.2f\n", ns[runs / 2]);
 	if (programs)
 		fprintf(f, "programs=%.2f\n", programs_ns());
 	return fclose(f) ? 1 : 0;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * jitreuse [--count N] [--us U] [--burn]
+ * jitreuse [--count N] [--us U] [--burn] [--map | --slow-map]
  *
  * Makes a function at run time, calls it, and makes another one at the same address, by turns:
  * jit_a and jit_b, N times (100) each, named by a jitdump (/tmp/jit-PID.dump, removed at the end
- * only by the caller). Each call sleeps for U microseconds (500), or burns them with --burn. Prints
- * how often each was called. x86-64 only.
+ * only by the caller), or with --map by a perf map (/tmp/perf-PID.map, likewise). With --slow-map
+ * all calls of jit_a come first, those of jit_b after two seconds, and 2 seconds later as many
+ * again. Each call sleeps for U microseconds (500), or burns them with --burn. Prints how often
+ * each was called. x86-64 only.
  */
 #include "workload.h"
 
@@ -25,7 +27,7 @@ struct dump_load {
 };
 
 static long us = 500;
-static bool burn;
+static bool burn, with_map, slowly;
 
 /* push %rbp; mov %rsp,%rbp; movabs $fn,%rax; call *%rax; pop %rbp; ret */
 static const uint8_t code[] = { 0x55, 0x48, 0x89, 0xe5, 0x48, 0xb8, 0,    0,    0,
@@ -74,6 +76,24 @@ static int open_dump(void)
 	return fd;
 }
 
+static FILE *open_map(void)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+	FILE *f = fopen(path, "we");
+
+	if (!f)
+		die("cannot write '%s'", path);
+	return f;
+}
+
+static void tell_map(FILE *map, const char *name, const uint8_t *at)
+{
+	fprintf(map, "%llx %zx %s\n", (unsigned long long)(uintptr_t)at, sizeof(code), name);
+	fflush(map);
+}
+
 static void tell(int fd, const char *name, const uint8_t *at, uint64_t index)
 {
 	struct dump_load l = { .total_size =
@@ -102,23 +122,34 @@ int main(int argc, char **argv)
 			us = (long)option_value(argv, &i, 1, 1e6);
 		else if (strcmp(argv[i], "--burn") == 0)
 			burn = true;
+		else if (strcmp(argv[i], "--map") == 0)
+			with_map = true;
+		else if (strcmp(argv[i], "--slow-map") == 0)
+			with_map = slowly = true;
 		else
-			die("usage: jitreuse [--count N] [--us U] [--burn]");
+			die("usage: jitreuse [--count N] [--us U] [--burn] [--map | --slow-map]");
 	}
-	int fd = open_dump();
+	int fd = with_map ? -1 : open_dump();
+	FILE *map = with_map ? open_map() : NULL;
 	uint8_t *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
 			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (at == MAP_FAILED)
 		die("cannot map memory: %s", strerror(errno));
-	for (unsigned int i = 0; i < 2 * count; i++) {
+	for (unsigned int i = 0; i < (slowly ? 3 : 2) * count; i++) {
+		const char *name = (slowly ? i >= count : i % 2) ? "jit_b" : "jit_a";
 		void (*fn)(void) = nap;
 
+		if (slowly && i && i % count == 0)
+			sleep(2);
 		memcpy(at, code, sizeof(code));
 		memcpy(at + 6, &fn, sizeof(fn));
-		tell(fd, i % 2 ? "jit_b" : "jit_a", at, i);
+		if (map && (!slowly || i == 0 || i == count))
+			tell_map(map, name, at);
+		else if (!map)
+			tell(fd, name, at, i);
 		((void (*)(void))(uintptr_t)at)();
 	}
-	printf("a=%u\nb=%u\npid=%d\n", count, count, getpid());
+	printf("a=%u\nb=%u\npid=%d\n", count, slowly ? 2 * count : count, getpid());
 	return 0;
 }

@@ -4,7 +4,7 @@
  *
  * Burns S seconds (1) of CPU time inside a signal handler, on an alternate stack by default
  * otherwise: main -> work -> interrupted -> (signal) -> handler -> burn_in_handler. The signal is a
- * trap at an instruction of interrupted itself, so no libc frame lies between.
+ * trap at an instruction of interrupted itself, so no libc frame is between.
  */
 #include "workload.h"
 

@@ -3,7 +3,7 @@
  * started near|next US [BYTES]
  *
  * Naps once, for US microseconds, under near or under next, which are alike to the byte: only one
- * return address in the middle of the stack tells the two apart. BYTES (0) more of the stack lie
+ * return address in the middle of the stack tells the two apart. BYTES (0) more of the stack are
  * between them and main. Meant to be started over and over; prints how long it was away.
  */
 #include "workload.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Zoom, search and keyboard for the flame graph that this script stands in. Without it the
+// Zoom, search and keyboard for the flame graph that this script is in. Without it the
 // picture is complete; nothing here draws what is not there.
-import { makeSheet } from "../svg/sheet.js";
+import { fitHeading, makeSheet } from "../svg/sheet.js";
 
 const script = document.currentScript;
 const svg = script && script.ownerSVGElement || document.documentElement;
@@ -13,11 +13,13 @@ const head = svg.querySelector('#head'), details = svg.querySelector('#details')
 let frames = svg.querySelector('#frames'), other = svg.querySelector('#whole');
 const SAME = 0.98; // of a box: what leads on without a fork
 const LABEL_LEAST = 6;
+const LINE = 17, CONTROLS = 460; // of the heading
+const FILLS = FLUID && svg === document.documentElement; // the window, alone
 let boxes = [], indexes = new Map();
 let width = FILE_WIDTH, zoomed = 0, current = 0, matches = [], at = -1, pattern = '';
-let ignoreCase = false, ui = null;
+let ignoreCase = false, ui = null, lower = 0;
 
-// --- the boxes, as they stand in the file ---------------------------------------------
+// --- the boxes, as they are in the file ---------------------------------------------
 
 function read() {
 	boxes = [];
@@ -134,10 +136,90 @@ function resize() {
 	svg.querySelectorAll('[data-wide]').forEach((e) => e.setAttribute('width', width));
 	svg.querySelectorAll('[data-middle]').forEach((e) => e.setAttribute('x', width / 2));
 	placeControls();
+	layHead();
 	draw();
 }
 
-// The heading stays in sight while a tall picture is scrolled.
+// --- the heading of a narrow window -----------------------------------------------------
+
+// Breaks the text of @e between words; gives the number of lines.
+function wrap(e, text, room) {
+	const lines = [''];
+	const long = (s) => Array.from(s).reduce((sum, letter) => sum + measure(letter), 0);
+	for (const word of text.split(' ')) {
+		const line = lines[lines.length - 1], more = line ? line + ' ' + word : word;
+		if (line && long(more) > room)
+			lines.push(word);
+		else
+			lines[lines.length - 1] = more;
+	}
+	e.replaceChildren(...lines.map((line, i) => {
+		const part = document.createElementNS(SVG, 'tspan');
+		part.setAttribute('x', PAD);
+		part.setAttribute('dy', i ? LINE : 0);
+		// the blank is for those who read or copy it
+		part.textContent = line + (i < lines.length - 1 ? ' ' : '');
+		return part;
+	}));
+	return lines.length;
+}
+
+// Puts the entries into rows from @y; gives the number of rows.
+function layLegend(legend, y) {
+	let x = PAD, row = 0;
+	for (const rect of legend.querySelectorAll('rect')) {
+		const text = rect.nextElementSibling, wide = 16 + text.getComputedTextLength();
+		if (x > PAD && x + wide > width - PAD) {
+			x = PAD;
+			row++;
+		}
+		rect.setAttribute('x', x);
+		rect.setAttribute('y', y + row * LINE - 10);
+		text.setAttribute('x', x + 16);
+		text.setAttribute('y', y + row * LINE);
+		x += wide + 14;
+	}
+	return row + 1;
+}
+
+function setHeight() {
+	if (svg === document.documentElement)
+		svg.setAttribute('height', +data.top + lower + frames.dataset.rows * ROW + 10);
+	svg.querySelector('[data-wide]').setAttribute('height', svg.getAttribute('height'));
+}
+
+// Controls have a row of their own where there is no room beside the title; facts and the legend
+// are broken into lines, and the boxes begin below them.
+function layHead() {
+	if (!FILLS)
+		return;
+	const title = head.querySelector('.heading'), legend = head.querySelector('#legend');
+	const facts = head.querySelector('#subtitle');
+	const narrow = title.getComputedTextLength() + 2 * PAD + CONTROLS > width;
+	const bar = ui.box.firstChild;
+
+	bar.classList.toggle('narrow', narrow);
+	const tall = narrow ? bar.offsetHeight + 6 : 0;
+	let y = +title.getAttribute('y') + tall;
+
+	ui.box.setAttribute('y', narrow ? 32 : 6);
+	ui.box.setAttribute('height', narrow ? tall : 26);
+	if (facts) {
+		facts.setAttribute('y', y + LINE);
+		y += LINE * wrap(facts, facts.textContent, width - 2 * PAD);
+	}
+	if (legend)
+		y += LINE * layLegend(legend, y + LINE);
+	lower = y + LINE + 8 - data.top;
+	details.setAttribute('y', +data.top + lower - 7);
+	head.querySelector('.cover').setAttribute('height', +data.top + lower - 2);
+	for (const boxes of [frames, other])
+		if (boxes)
+			boxes.setAttribute('transform', 'translate(0,' + lower + ')');
+	setHeight();
+}
+
+// The heading stays visible while a tall picture is scrolled.
 function pin() {
 	const y = Math.max(0, -svg.getBoundingClientRect().top);
 	head.setAttribute('transform', 'translate(0,' + y + ')');
@@ -171,9 +253,7 @@ function swap() {
 	zoomed = current = 0;
 	read();
 	listenBoxes();
-	if (svg === document.documentElement)
-		svg.setAttribute('height', +data.top + frames.dataset.rows * ROW + 10);
-	svg.querySelector('[data-wide]').setAttribute('height', svg.getAttribute('height'));
+	setHeight();
 	ui.fold.textContent = frames.id === 'whole' ? 'Fold' : 'Unfold';
 	draw();
 	search(pattern);
@@ -184,7 +264,7 @@ function swap() {
 
 // --- search ---------------------------------------------------------------------------
 
-// Boxes lie on one another: only the lowest match of each pile counts.
+// Boxes are on one another: only the lowest match of each pile counts.
 function matched() {
 	if (!ui)
 		return;
@@ -203,6 +283,7 @@ function matched() {
 	ui.matched.textContent = !pattern ? '' : 'Matched: ' + all.toFixed(1) + '%' +
 		(zoomed ? ' (' + here.toFixed(1) + '% here)' : '');
 	ui.next.hidden = ui.previous.hidden = !pattern;
+	layHead();
 }
 
 function search(text) {
@@ -524,12 +605,15 @@ function start() {
 	read();
 	if (!boxes.length)
 		return;
-	if (FLUID && svg === document.documentElement) {
+	if (FILLS) {
 		svg.setAttribute('width', '100%');
 		svg.removeAttribute('viewBox');
 	}
 	makeControls();
 	resize();
+	layHead();
+	if (FILLS)
+		fitHeading([head.querySelector('.heading')]);
 	listen();
 	loadState();
 	scrollToFork();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The graph opens as large as the window allows; wheel and keys zoom, dragging moves it. */
-import { makeMark, makeSheet } from "../svg/sheet.js";
+import { fitHeading, makeMark, makeSearch, makeSheet } from "../svg/sheet.js";
 import { clamp } from "../viewer/util.js";
 
 const svg = document.currentScript.ownerSVGElement;
@@ -81,9 +81,25 @@ const sheet = makeSheet(
 		["wheel, + −", "zoom"],
 		["drag, arrows", "move"],
 		["double click, 0", "fit the window"],
+		["/", "search for functions; Esc ends it"],
 		["?", "this help"],
 	]
 );
+
+/* Boxes that match are marked, the rest fades. */
+function find(pattern) {
+	const nodes = [...svg.querySelectorAll(".node")];
+	const hits = nodes.filter((g) => {
+		const name = g.querySelector("title").textContent.replace(/ total [0-9.]+%, self .*$/, "");
+		const hit = !!pattern && pattern.test(name);
+
+		g.classList.toggle("match", hit);
+		return hit;
+	});
+
+	svg.classList.toggle("searched", !!pattern);
+	return pattern ? `${hits.length} of ${nodes.length}` : "";
+}
 
 addEventListener("keydown", (e) => {
 	if (e.key === "?") sheet();
@@ -99,4 +115,6 @@ if (svg === document.documentElement && window === window.top) {
 	listen();
 	fit();
 	makeMark(svg, sheet);
+	makeSearch(svg, find);
+	fitHeading(svg.querySelectorAll("#head > .soft"));
 }

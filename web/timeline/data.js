@@ -6,7 +6,15 @@
 
 import { Marks } from "./marks.js";
 
-export const DOES = { RUNS: 0, WAITS: 1, SLEEPS: 2, DISK: 3, STOPPED: 4 };
+/* From KINDS on: kinds of waits, where the recording tells them. */
+export const DOES = { RUNS: 0, WAITS: 1, SLEEPS: 2, DISK: 3, STOPPED: 4, KINDS: 5 };
+const WORDS = [
+	"runs",
+	"wants a CPU",
+	"sleeps (interruptible)",
+	"blocked (uninterruptible: disk)",
+	"stopped or other",
+];
 export const STRIDE = 5; /* begin, length, CPU, task, what it does */
 export const WAKE_STRIDE = 4; /* time, CPU, waker, wakee */
 
@@ -37,6 +45,8 @@ export class Data {
 		this.start = d.start; /* seconds of the recording's clock, as text */
 		this.file = d.file;
 		this.facts = d.facts;
+		this.kinds = (d.kinds || []).map(([name, words, idle]) => ({ name, words, idle: !!idle }));
+		this.words = WORDS.concat(this.kinds.map((k) => k.words));
 		this.stretches = Float64Array.from(d.stretches);
 		this.marks = new Marks(d.marks, d.length);
 		this.wakes = Float64Array.from(d.wakes);
@@ -45,7 +55,7 @@ export class Data {
 			tid,
 			comm,
 			name: comm + " " + tid,
-			time: [0, 0, 0, 0, 0],
+			time: this.words.map(() => 0),
 		}));
 		for (let i = 0; i < this.n; i++)
 			this.tasks[this.task(i)].time[this.does(i)] += this.span(i);
@@ -82,6 +92,14 @@ export class Data {
 	}
 	does(i) {
 		return this.stretches[i * STRIDE + 4];
+	}
+	/* Of [from, to): ns of all that a task did, by what it is. */
+	didIn(task, from, to) {
+		const sums = this.words.map(() => 0);
+
+		for (const i of this.ofTask[task])
+			sums[this.does(i)] += Math.max(0, Math.min(this.end(i), to) - Math.max(this.begin(i), from));
+		return sums;
 	}
 	/* Of [from, to): ns that each task ran. */
 	ranIn(from, to) {

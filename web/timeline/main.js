@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The scheduler's time line: who ran on each CPU and who wanted to, what each task did, who woke
- * whom. It stands in a page, or in a picture, in whose place it is then drawn.
+ * whom. It is in a page, or in a picture, in whose place it is then drawn.
  */
 import { Pointer } from "../viewer/pointer.js";
-import { clamp, debounce, el, fill, fmtCount, fmtNs, fmtPercent, makeRegex } from "../viewer/util.js";
-import { Data, DOES } from "./data.js";
+import {
+	clamp, debounce, el, fill, firstIndex, fmtCount, fmtNs, fmtPercent, makeRegex,
+} from "../viewer/util.js";
+import { Data, DOES, WAKE_STRIDE } from "./data.js";
 import { Picture } from "./picture.js";
 
 const SVG = "http://www.w3.org/2000/svg";
-const WORDS = [
-	"runs",
-	"wants a CPU",
-	"sleeps (interruptible)",
-	"blocked (uninterruptible: disk)",
-	"stopped or other",
-];
 const KEYS = [
 	["wheel, + −, w s", "zoom"],
 	["drag, ← →, a d", "move"],
@@ -68,7 +63,7 @@ class TimeLine {
 			this.help,
 			el("h2", { text: "How to read this" }),
 			el("p", {
-				text: "Above, a lane for each CPU: who ran, one colour for each command, and in yellow how many wanted to. Below, a row for each task: red runs, yellow wants a CPU, a thin line sleeps. Where more happens than a pixel can hold, its colour is the mean of it: half as strong is half of the time.",
+				text: "Above, a lane for each CPU: who ran, one colour for each command, and in yellow how many wanted to. Below, a row for each task: red runs, yellow wants a CPU, a band is a wait, in the colour of what is waited for, a thin line waits for work or sleeps. What is waited for is known where switches were recorded with stacks (record -g or --off-cpu). Arrows lead from wakers to wakees, as far as they do not lie on one another. Where more happens than a pixel can hold, its colour is the mean of it: half as strong is half of the time.",
 			}),
 			el(
 				"dl",
@@ -272,7 +267,12 @@ class TimeLine {
 			const t = this.data.tasks[chosen];
 
 			parts.push(el("b", { text: t.name }));
-			t.time.forEach((ns, d) => ns && parts.push(el("span", { class: "quiet", text: WORDS[d] + " " + fmtNs(ns) })));
+			const did = selection ? this.data.didIn(chosen, ...selection) : t.time;
+
+			did.forEach(
+				(ns, d) =>
+					ns && parts.push(el("span", { class: "quiet", text: this.data.words[d] + " " + fmtNs(ns) }))
+			);
 		}
 		if (selection) {
 			const [from, to] = selection,
@@ -337,7 +337,7 @@ class TimeLine {
 		if (stretch >= 0)
 			return [
 				data.tasks[task].name,
-				["does", WORDS[data.does(stretch)]],
+				["does", data.words[data.does(stretch)]],
 				["for", fmtNs(data.span(stretch))],
 				["from", "+" + fmtNs(data.begin(stretch))],
 				["CPU", String(data.cpu(stretch))],
@@ -346,34 +346,41 @@ class TimeLine {
 		if (task >= 0)
 			return [
 				data.tasks[task].name,
-				...data.tasks[task].time.map((ns, d) => [WORDS[d], fmtNs(ns)]).filter(([, t]) => t !== "0 ns"),
+				...data.tasks[task].time.map((ns, d) => [data.words[d], fmtNs(ns)]).filter(([, t]) => t !== "0 ns"),
 			];
 		return cpu !== undefined ? ["CPU " + cpu, ["does", "nothing: idle"]] : null;
 	}
-	/* The waker of the wait that led to it. */
+	/* The waker, at the end of the sleep, or where the wish for a CPU begins. */
 	wakerOf(stretch) {
 		const { data, picture } = this,
-			begin = data.begin(stretch),
+			at = data.does(stretch) === DOES.WAITS ? data.begin(stretch) : data.end(stretch),
+			n = data.wakes.length / WAKE_STRIDE,
 			task = data.task(stretch);
 
-		if (data.does(stretch) !== DOES.WAITS) return [];
-		for (let k = 0; k * 4 < data.wakes.length; k++) {
+		if (data.does(stretch) === DOES.RUNS) return [];
+		for (
+			let k = firstIndex(0, n, (j) => data.wakes[j * WAKE_STRIDE] >= at);
+			k < n && data.wakes[k * WAKE_STRIDE] === at;
+			k++
+		) {
 			const w = picture.wake(k);
 
-			if (w.time > begin) break;
-			if (w.time === begin && w.wakee === task) return [["woken by", data.tasks[w.waker].name]];
+			if (w.wakee === task) return [["woken by", data.tasks[w.waker].name]];
 		}
 		return [];
 	}
 	/* --- the rest ---------------------------------------------------------------------- */
 	showLegend() {
+		const { data } = this,
+			used = data.words.map((_, d) => d <= DOES.WAITS || data.tasks.some((t) => t.time[d]));
+
 		fill(
 			this.legend,
-			...WORDS.map((words, d) => {
+			...data.words.map((words, d) => {
 				const dot = el("span", { class: "dot" });
 
 				dot.style.background = this.picture.states[d];
-				return el("span", { class: "key" }, dot, words);
+				return used[d] ? el("span", { class: "key" }, dot, words) : "";
 			}),
 			el("span", { class: "key", text: "↓ wakes" })
 		);
@@ -394,11 +401,9 @@ class TimeLine {
 			", " +
 			fmtCount(p.wakesAll) +
 			" wake-ups" +
-			(p.wakesShown >= p.wakesAll
+			(p.wakesWhole
 				? ""
-				: p.wakesShown
-					? ", " + fmtCount(p.wakesShown) + " of the chosen task drawn"
-					: ": zoom in or choose a task to see them");
+				: ", " + fmtCount(p.wakesShown) + " drawn; zoom in or choose a task to see more");
 	}
 	readAddress() {
 		const [, from, to] = /from=([\d.]+)&to=([\d.]+)/.exec(location.hash) || [];

@@ -41,7 +41,7 @@ export class Marks {
 		if (!this.height) return;
 		p.text("marks", 10, top + BAR / 2, picture.text, SMALL);
 		for (const s of this.spans) this.paintSpan(p, picture, s, top, left, right);
-		/* names of moments as far as they do not lie on one another */
+		/* names of moments as far as they do not overlap */
 		let taken = left;
 
 		for (const m of this.moments) {
@@ -85,7 +85,7 @@ export class Marks {
 		const task = data.tasks.find((t) => t.tid === mark.tid),
 			who = task ? task.name : String(mark.tid);
 
-		if (mark.end === mark.begin) return [mark.name, ["said at", "+" + fmtNs(mark.begin)], ["by", who]];
+		if (mark.end === mark.begin) return [mark.name, ["logged at", "+" + fmtNs(mark.begin)], ["by", who]];
 		return [
 			mark.name + " " + mark.id,
 			["took", fmtNs(mark.end - mark.begin) + (mark.ended ? "" : ", and had not ended")],

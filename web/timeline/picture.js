@@ -3,6 +3,7 @@
 import { channelsOf, inkOn, oklch, shade } from "../viewer/oklch.js";
 import { CanvasPainter, SMALL } from "../viewer/paint.js";
 import { clamp, firstIndex, fmtNs, hashText } from "../viewer/util.js";
+import { waitLook } from "../viewer/waitlooks.js";
 import { DOES, WAKE_STRIDE } from "./data.js";
 import { Density } from "./density.js";
 
@@ -13,7 +14,8 @@ const QUEUE = 13; /* who wants to */
 const GAP = 6;
 const ROW = 20;
 const ARROWS_APART = 5; /* pixels; closer ones cannot be distinguished */
-const SHORTEST = 1000; /* ns in sight */
+const ARROWS_CROWD = 14; /* where not all fit, those that are drawn leave room for what they cross */
+const SHORTEST = 1000; /* ns visible */
 
 /* hue, chroma, lightness of what tasks do: light, dark; the first two as in graphs of hot and cold */
 const LOOKS = [
@@ -41,7 +43,9 @@ const LOOKS = [
 
 /* What a task does -> its band; a thin line for sleeping: what uses or wants a CPU stands out. */
 const BANDS = [0, 0, 2, 1, 3];
-const HEIGHTS = [14, 10, 4, 6];
+const HEIGHTS = [14, 10, 4, 6, 8];
+const BAND_WAIT = 4;
+const BAND_IDLE = 2;
 
 export class Picture {
 	constructor(data, canvas) {
@@ -69,7 +73,14 @@ export class Picture {
 			const [hue, chroma, light] = look[dark ? 1 : 0];
 
 			return oklch(light, chroma, hue);
-		});
+		}).concat(
+			this.data.kinds.map((kind) => {
+				const [hue, chroma, light] = waitLook(kind.name);
+
+				return oklch(dark ? light * 0.75 : light, chroma, hue);
+			})
+		);
+		this.bands = BANDS.concat(this.data.kinds.map((kind) => (kind.idle ? BAND_IDLE : BAND_WAIT)));
 		this.colors = new Map();
 	}
 	colorOf(task) {
@@ -91,7 +102,7 @@ export class Picture {
 	get width() {
 		return Math.max(50, this.painter.width - LEFT - 12);
 	}
-	/* Below the axis and the marks, which stay in sight. */
+	/* Below the axis and the marks, which stay visible. */
 	get top() {
 		return AXIS + this.data.marks.height;
 	}
@@ -160,7 +171,7 @@ export class Picture {
 			if (this.x(t) < LEFT + this.width - 30)
 				p.text(tickText(t, step), this.x(t) + 3, AXIS / 2, this.quiet, SMALL);
 	}
-	/* Stretches of @list that are in sight; they do not overlap. */
+	/* Stretches of @list that are visible; they do not overlap. */
 	*inSight(list) {
 		const { data } = this;
 
@@ -264,7 +275,7 @@ export class Picture {
 			SMALL
 		);
 		for (const i of this.inSight(data.ofTask[task]))
-			bands[BANDS[data.does(i)]].add(
+			bands[this.bands[data.does(i)]].add(
 				this.x(data.begin(i)) - LEFT,
 				this.x(data.end(i)) - LEFT,
 				channelsOf(
@@ -301,40 +312,73 @@ export class Picture {
 
 		return { time, cpu, waker, wakee };
 	}
-	/* All of them while they can be distinguished, else those of the chosen task. */
+	/* All of the span, of the chosen task if there is one. */
+	candidates() {
+		const rowOf = new Map(this.data.rows.map((task, r) => [task, r])),
+			out = [];
+
+		for (const k of this.wakesInSight()) {
+			const w = this.wake(k),
+				to = rowOf.get(w.wakee),
+				from = rowOf.get(w.waker);
+
+			if (to === undefined) continue;
+			if (this.chosen >= 0 && w.waker !== this.chosen && w.wakee !== this.chosen) continue;
+			/* interrupts of an idle CPU have no row */
+			out.push({ x: this.x(w.time), from: from ?? to - 1, to, task: from !== undefined });
+		}
+		return out;
+	}
+	/* An arrow is left out if, on a row that it crosses, another one is too near. */
+	thinned(list, apart) {
+		const [first, last] = this.visibleRows(),
+			taken = new Float32Array(Math.max(0, last - first + 1)).fill(-Infinity),
+			out = [];
+
+		for (const a of list) {
+			const low = Math.max(0, Math.min(a.from, a.to) - first),
+				high = Math.min(taken.length - 1, Math.max(a.from, a.to) - first);
+			let fits = low <= high;
+
+			for (let r = low; fits && r <= high; r++) fits = a.x - taken[r] >= apart;
+			if (!fits) continue;
+			taken.fill(a.x, low, high + 1);
+			out.push(a);
+		}
+		return out;
+	}
+	/*
+	 * All while they can be distinguished, otherwise from task to task, both visible, as far as they
+	 * fit.
+	 */
 	arrows() {
-		const all = this.wakesInSight(),
-			most = this.width / ARROWS_APART;
+		const list = this.candidates(),
+			[first, last] = this.visibleRows(),
+			seen = (r) => r >= first && r <= last,
+			crossing = list.filter((a) => Math.min(a.from, a.to) <= last && Math.max(a.from, a.to) >= first),
+			all = this.thinned(crossing, ARROWS_APART);
 
-		if (all.length <= most) return { shown: all, all: all.length };
-		const own = all.filter((k) => {
-			const w = this.wake(k);
+		if (all.length === crossing.length) return { shown: all, all: list.length, whole: true };
+		const shown = this.thinned(
+			crossing.filter((a) => a.task && seen(a.from) && seen(a.to)),
+			ARROWS_CROWD
+		);
 
-			return this.chosen >= 0 && (w.waker === this.chosen || w.wakee === this.chosen);
-		});
-
-		return { shown: own.length <= most * 4 ? own : [], all: all.length };
+		return { shown, all: list.length, whole: false };
 	}
 	paintWakes(p) {
-		const rowOf = new Map(this.data.rows.map((task, r) => [task, r])),
-			{ shown, all } = this.arrows();
+		const { shown, all, whole } = this.arrows(),
+			faint = whole ? this.accent : shade(this.accent, this.background, 0.4);
 
 		this.wakesShown = shown.length;
 		this.wakesAll = all;
-		for (const k of shown) {
-			const w = this.wake(k),
-				x = this.x(w.time),
-				to = rowOf.get(w.wakee);
-
-			if (to === undefined) continue;
-			/* interrupts of an idle CPU have no row */
+		this.wakesWhole = whole;
+		for (const { x, from, to } of shown) {
 			const y2 = this.taskTop(to) + ROW / 2,
-				from = rowOf.get(w.waker),
-				y = from === undefined ? y2 - ROW : this.taskTop(from) + ROW / 2,
+				y = this.taskTop(from) + ROW / 2,
 				back = y2 > y ? -5 : 5;
 
-			if (this.chosen >= 0 && w.waker !== this.chosen && w.wakee !== this.chosen) continue;
-			p.curve([x, y, x, y2], this.accent, 1);
+			p.curve([x, y, x, y2], faint, 1);
 			p.polygon([x, y2, x - 3, y2 + back, x + 3, y2 + back], this.accent);
 		}
 	}

@@ -66,7 +66,7 @@ export function functionTable(tree) {
 	return t;
 }
 
-/* The topmost nodes of function @f: its own calls of itself lie inside them. */
+/* The topmost nodes of function @f: its own calls of itself are inside them. */
 function outermost(tree, f) {
 	const out = [];
 
@@ -119,7 +119,7 @@ export function calleesOf(tree, f) {
 
 /* --- search -------------------------------------------------------------------------------- */
 
-/* What the matches weigh together, where one lies on another counted once. */
+/* What the matches weigh together, where one is on another counted once. */
 export function matchedWeight(tree, matches) {
 	const inside = new Uint8Array(tree.n);
 	let sum = 0,

@@ -352,7 +352,7 @@ export class ChartView {
 		for (let v = this.nodeOf(i); v; v = tree.parent[v]) out.push(v);
 		return out.reverse();
 	}
-	/* A box goes on for as long as neighbours have the same node in its row. */
+	/* A box continues for as long as neighbours have the same node in its row. */
 	addToRuns(p, runs, path, x0, x1, y, most) {
 		const rows = Math.min(Math.max(path.length, runs.length), most);
 

@@ -17,19 +17,21 @@ import {
 } from "./waits.js";
 
 /* hue, chroma, shift of lightness, by kind */
-const KIND_LOOK = [
-	[48, 0.115, 0],
-	[252, 0.085, -0.01],
-	[168, 0.1, 0.01],
-	[348, 0.095, 0.02],
-	[62, 0.055, 0.05],
-	[305, 0.1, -0.03],
-	[0, 0, 0.02],
-	[255, 0.012, 0.02],
-	[95, 0.115, 0.05],
-	[205, 0.07, 0.03],
-	[195, 0.075, 0.02],
-];
+const KIND_LOOK = {
+	[KIND.USER]: [48, 0.115, 0],
+	[KIND.KERNEL]: [252, 0.085, -0.01],
+	[KIND.JIT]: [168, 0.1, 0.01],
+	[KIND.INTERPRETED]: [348, 0.095, 0.02],
+	[KIND.INLINED]: [62, 0.055, 0.05],
+	[KIND.HYPERVISOR]: [305, 0.1, -0.03],
+	[KIND.GUEST_KERNEL]: [278, 0.085, -0.01],
+	[KIND.GUEST_USER]: [22, 0.1, 0.02],
+	[KIND.MARKER]: [0, 0, 0.02],
+	[KIND.LABEL]: [255, 0.012, 0.02],
+	[KIND.CPP]: [95, 0.115, 0.05],
+	[KIND.MODULE]: [205, 0.07, 0.03],
+	[KIND.WAKER]: [195, 0.075, 0.02],
+};
 
 /* The hues of flamegraph.pl's palettes for the same kinds. */
 const CLASSIC = {
@@ -39,6 +41,8 @@ const CLASSIC = {
 	[KIND.INTERPRETED]: (v) => [190 + 65 * v, 80 + 60 * v, 190 + 65 * v],
 	[KIND.INLINED]: (v) => [50 + 60 * v, 165 + 55 * v, 165 + 55 * v],
 	[KIND.HYPERVISOR]: (v) => [80 + 60 * v, 80 + 60 * v, 205 + 50 * v],
+	[KIND.GUEST_KERNEL]: (v) => [190 + 65 * v, 90 + 65 * v, 0],
+	[KIND.GUEST_USER]: (v) => [200 + 55 * v, 50 + 80 * v, 50 + 80 * v],
 	[KIND.MARKER]: () => [165, 165, 165],
 	[KIND.LABEL]: () => [200, 200, 200],
 	[KIND.CPP]: (v) => [175 + 55 * v, 175 + 55 * v, 50 + 20 * v],

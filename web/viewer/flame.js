@@ -67,7 +67,7 @@ function paintTree(p, o) {
 	return deepest + 1 - skip;
 }
 
-/* What lies in each pixel of each row, of boxes that are too narrow to be drawn. */
+/* What is in each pixel of each row, of boxes that are too narrow to be drawn. */
 class Crumbs {
 	constructor(p, o, skip) {
 		this.painter = p;
@@ -85,7 +85,7 @@ class Crumbs {
 			node: new Uint32Array(this.width),
 		});
 	}
-	/* With all that stands on it: its children lie in the same pixel, or in the next at most. */
+	/* With all that is on it: its children are in the same pixel, or in the next at most. */
 	add(v, depth, pixel) {
 		const { tree } = this.o,
 			nodes = [v],
@@ -533,6 +533,9 @@ export class FlameView {
 		p.up = !app.state.icicle;
 		tree.setOrder(app.state.order);
 		if (p.tree !== tree || this.version !== app.version) {
+			/* a recording that grows: the reader stays where he is */
+			this.stays = p.tree && this.model !== app.model ? this.placed : "";
+			this.model = app.model;
 			const cursor = p.cursor >= 0 && p.tree ? p.tree.path(p.cursor) : null;
 
 			p.setTree(tree);
@@ -577,7 +580,7 @@ export class FlameView {
 
 		if (first) {
 			[p.a, p.b] = to;
-			p.scroll = 0;
+			if (key !== this.stays) p.scroll = 0;
 		} else {
 			this.glide.run(p, to, () => this.draw());
 		}

@@ -10,7 +10,7 @@ import { CanvasPainter, FONT, SMALL } from "./paint.js";
 import { Pointer } from "./pointer.js";
 import { clamp, el, fmtPercent } from "./util.js";
 
-/* As many as can be read when all of them are in sight; at least the last of these. */
+/* As many as can be read when all of them are visible; at least the last of these. */
 const GRAPH_NODES = [48, 36, 26, 18, 12];
 const READABLE = 0.62;
 const NODE_SHARE = 0.005;

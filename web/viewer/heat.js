@@ -274,7 +274,7 @@ export class HeatMap {
 				);
 			}
 	}
-	/* While there is a search, how much of it; else how many samples. "" for none. */
+	/* While there is a search, how much of it; otherwise how many samples. "" for none. */
 	cellFill(colors, cell) {
 		const n = this.shares[cell],
 			m = this.matched ? this.matchedShares[cell] : 0;

@@ -51,7 +51,7 @@ export const HELP = {
 		],
 		cost: "Nothing beyond the recording itself.",
 		caveats: [
-			"The same function stands in many lines, once for each path to it. For sums over all paths, see the functions.",
+			"The same function is in many lines, once for each path to it. For sums over all paths, see the functions.",
 		],
 	},
 	functions: {
@@ -72,7 +72,7 @@ export const HELP = {
 		cost: "Nothing beyond the recording itself.",
 		caveats: [
 			"A path in the graph need not have happened as a whole: arcs of different stacks meet in one box. The flame graph keeps paths apart.",
-			"Small functions and thin arcs are left out; how many and how much is said below the graph.",
+			"Small functions and thin arcs are left out; their number and weight are shown below the graph.",
 		],
 	},
 };
@@ -116,7 +116,7 @@ export const WAITS_HELP = {
 	read: [
 		"offcpu-time is the time that threads were blocked, on the stack that blocked; runqueue-time the time that they wanted a CPU and had none.",
 		"wall-time is all of a thread's life: red is on a CPU, blue blocked, yellow waiting for a CPU. A box has the mixed colour of what stands on it; what no sample tells about is grey.",
-		"'Who woke it' (W, or a click on [blocked]) goes on to offwake-time: above the grey divider stands, upside down, the stack that ended the wait, and then the waker's name. With chains, another divider leads to whom the waker had waited for.",
+		"'Who woke it' (W, or a click on [blocked]) switches to offwake-time: above the grey divider is, upside down, the waker's stack, and then its name. With chains, another divider leads to what the waker itself had waited for.",
 	],
 	caveats: [
 		"A wide wait need not be a problem: idle threads wait, too. Look for waits of threads that somebody waits for.",

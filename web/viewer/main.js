@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Reads the data that is in the page, and opens the viewer. */
+import { growApp } from "./grow.js";
 import { decodeBase64, gunzip } from "./inflate.js";
 import { focusView, handleKey } from "./keys.js";
 import { readModel } from "./model.js";
@@ -40,6 +41,23 @@ function openApp(model, options) {
 	return app;
 }
 
+/* The page around ours sends the data of a recording that continues, one after the other. */
+function listenForMore(app) {
+	let last = Promise.resolve();
+
+	addEventListener("message", (e) => {
+		if (parent === window || e.source !== parent || !e.data || typeof e.data.fathomData !== "string") return;
+		last = last
+			.then(() => growApp(app, e.data.fathomData))
+			.then(() => {
+				window.fathom.model = app.model;
+				window.fathom.grown = (window.fathom.grown || 0) + 1;
+			})
+			.catch((error) => console.error(error));
+	});
+	if (parent !== window) parent.postMessage("fathom-ready", "*");
+}
+
 async function main() {
 	const begin = performance.now(),
 		options = JSON.parse($("options").textContent);
@@ -62,6 +80,7 @@ async function main() {
 			version: options.version,
 			openedAt: performance.now(),
 		};
+		listenForMore(app);
 	} catch (error) {
 		showFailure(error);
 		console.error(error);

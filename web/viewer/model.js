@@ -5,6 +5,7 @@
  */
 import { countFormat, fmtCount, fmtLarge, fmtNs, fmtScaled } from "./util.js";
 
+/* As many and in the order of enum frame_kind. */
 export const KIND = {
 	USER: 0,
 	KERNEL: 1,
@@ -12,11 +13,13 @@ export const KIND = {
 	INTERPRETED: 3,
 	INLINED: 4,
 	HYPERVISOR: 5,
-	MARKER: 6,
-	LABEL: 7,
-	CPP: 8,
-	MODULE: 9,
-	WAKER: 10 /* from LABEL on: only here */,
+	GUEST_KERNEL: 6,
+	GUEST_USER: 7,
+	MARKER: 8 /* those after it are only in the page */,
+	LABEL: 9,
+	CPP: 10,
+	MODULE: 11,
+	WAKER: 12,
 };
 export const KIND_NAMES = [
 	"user",
@@ -25,6 +28,8 @@ export const KIND_NAMES = [
 	"interpreted",
 	"inlined",
 	"hypervisor",
+	"guest's kernel",
+	"guest's user code",
 	"divider",
 	"label",
 	"C++",
@@ -119,7 +124,7 @@ class Frames {
 			this.kinds[f] = KIND.CPP;
 		}
 	}
-	/* A frame that is no code: "git-1234", "CPU 3". */
+	/* A frame that is not code: "git-1234", "CPU 3". */
 	label(text, kind, module) {
 		const key = kind + text;
 		let id = this.labels.get(key);

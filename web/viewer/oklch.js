@@ -39,7 +39,7 @@ export function channelsOf(color) {
 	return rgb;
 }
 
-/* @color over @background, which it covers by a part of 1. What is there at all can be seen. */
+/* @color over @background, which it covers by a part of 1. Non-zero cells are always visible. */
 export function shade(color, background, part) {
 	const a = channelsOf(color),
 		b = channelsOf(background),
@@ -66,7 +66,7 @@ export function contrast(one, other) {
 const LEGIBLE = 4.5; /* what WCAG asks of small text */
 const inks = new Map();
 
-/* The colour for text on @fill: @text, where that can be read, else black or white. */
+/* The colour for text on @fill: @text, where that can be read, otherwise black or white. */
 export function inkOn(fill, text) {
 	const key = fill + text;
 	let ink = inks.get(key);

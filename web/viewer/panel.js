@@ -83,7 +83,7 @@ export function factsOf(model, state) {
 			"records that could not be read",
 			true,
 		]);
-	if (f.fault) out.push(["file is damaged", f.fault, true]);
+	if (f.fault) out.push([f.fault.startsWith("the recording was cut") ? "recording was cut" : "file is damaged", f.fault, true]);
 	return out;
 }
 

@@ -152,7 +152,7 @@ export const CHOICES = {
 	palette: ["fathom", "classic"],
 };
 
-/* Whatever stands in the fragment, the state that comes out is one that can be shown. */
+/* Whatever is in the fragment, the state that comes out is one that can be shown. */
 function sanitize(state, model) {
 	const inEvents = (e) => Number.isInteger(e) && e >= 0 && e < model.events.length;
 
@@ -223,6 +223,11 @@ export class Store {
 		this.state = next;
 		this.save(quiet);
 		this.onChange(next);
+	}
+	/* The same state in other numbers: no step, and nothing is drawn. */
+	replace(changes) {
+		Object.assign(this.state, changes);
+		this.save(true);
 	}
 	save(quiet) {
 		const url = writeFragment(this.state, this.initial);

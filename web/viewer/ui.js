@@ -70,6 +70,13 @@ export class App {
 	get state() {
 		return this.store.state;
 	}
+	/* More of the same recording; what the reader has chosen stays. */
+	setModel(model, zoom) {
+		this.model = this.store.model = model;
+		this.deriveKey = this.lookKey = null;
+		this.store.replace({ zoom });
+		this.refresh();
+	}
 	get view() {
 		return this.views[this.state.view];
 	}
@@ -267,7 +274,7 @@ export class App {
 
 		for (let f = 1; f < this.model.frames.real; f++)
 			kinds.add(this.model.frames.kinds[f]);
-		const legend = legendOf(this.colors, this.shown, [...kinds].sort()) || [];
+		const legend = legendOf(this.colors, this.shown, [...kinds].sort((a, b) => a - b)) || [];
 
 		if (this.matches) legend.unshift([this.colors.match, "matches"]);
 		fill(

@@ -6,6 +6,7 @@
 import { KIND } from "./model.js";
 import { ReversedTree } from "./tree.js";
 import { fmtPercent } from "./util.js";
+import { waitLook } from "./waitlooks.js";
 
 export const DIVIDER = "--";
 export const NOT_SAMPLED = "[not sampled]";
@@ -14,34 +15,6 @@ const STATE_MARKS = ["[on CPU]", "[waiting for a CPU]", "[blocked]", "[not known
 const STATE_WORDS = ["on CPU", "waiting for a CPU", "blocked", "not known"];
 export const STATE = { ON_CPU: 0, RUNQ: 1, BLOCKED: 2, UNKNOWN: 3, KINDS: 4 };
 const KIND_MARK = /^\[blocked: (.*)\]$/;
-
-/* hue, chroma, lightness of kinds of waits, as src/view/svg_colors.c has them */
-const WAIT_LOOKS = {
-	disk: [305, 0.12, 0.7],
-	flush: [318, 0.13, 0.64],
-	network: [235, 0.11, 0.73],
-	lock: [355, 0.15, 0.68],
-	rwlock: [348, 0.13, 0.73],
-	cond: [342, 0.09, 0.78],
-	semaphore: [2, 0.11, 0.75],
-	barrier: [12, 0.1, 0.77],
-	join: [340, 0.06, 0.82],
-	futex: [350, 0.1, 0.74],
-	pipe: [195, 0.09, 0.77],
-	sleep: [255, 0.035, 0.82],
-	fault: [330, 0.14, 0.74],
-	reclaim: [325, 0.17, 0.66],
-	throttled: [75, 0.14, 0.72],
-	frozen: [215, 0.05, 0.8],
-	stopped: [110, 0.05, 0.76],
-	child: [160, 0.1, 0.77],
-	interruptible: [262, 0.06, 0.8],
-	uninterruptible: [300, 0.1, 0.72],
-	poll: [145, 0.05, 0.86],
-	work: [135, 0.06, 0.86],
-	idle: [0, 0, 0.88],
-};
-const OTHER_WAIT = [262, 0.11, 0.74];
 
 /* Frame -> the state that it marks, -1: none. Kinds of waits are states of their own. */
 function marksOf(model) {
@@ -69,7 +42,7 @@ function statesIn(model) {
 /* [words, hue, chroma and lightness] of each state that a kind of wait is. */
 export function waitLooks(model) {
 	marksOf(model);
-	return model.waitKinds.map((name) => WAIT_LOOKS[name] || OTHER_WAIT);
+	return model.waitKinds.map(waitLook);
 }
 
 export function stateWords(model) {
@@ -140,7 +113,7 @@ export function stateWeights(tree, v) {
 	return null;
 }
 
-/* Only the mark for what is not known lies on it. */
+/* Only the mark for what is not known is on it. */
 function isMarked(tree, v) {
 	const { names } = tree.model.frames;
 
@@ -202,7 +175,7 @@ function hasDivider(model) {
 
 /* --- from a wait to its waker ------------------------------------------------------------ */
 
-/* Time that was spent blocked lies on the box. */
+/* Time that was spent blocked is on the box. */
 export function hasWakers(app, tree, v) {
 	const { model, state } = app;
 
@@ -219,7 +192,7 @@ export function hasWakers(app, tree, v) {
 	return false;
 }
 
-/* Shows the same box among the stacks that go on to its waker, with that above the divider. */
+/* Shows the same box among the stacks that continue to its waker, with that above the divider. */
 export function showWakers(app, tree, v) {
 	const path = tree.path(v).filter((f) => markOf(app.model, f) < 0);
 
@@ -237,6 +210,6 @@ export function showWakers(app, tree, v) {
 	});
 	if (app.tree.depthOf(app.tree.follow(path)) < path.length) {
 		app.store.back();
-		app.toast("nobody was seen to end a wait there");
+		app.toast("no waker was seen there");
 	}
 }

@@ -176,7 +176,7 @@ static void add_param(struct bcc_scope *s, const char *text, size_t len)
 		len--;
 	for (name = len; name && is_word(text[name - 1]);)
 		name--;
-	/* "void", "..." and a type alone have no name, but "void" is no parameter either */
+	/* "void", "..." and a type alone have no name, but "void" is not a parameter either */
 	if (!name) {
 		if (len && !(len == 4 && memcmp(text, "void", 4) == 0))
 			vec_push(&s->params,

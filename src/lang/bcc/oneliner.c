@@ -91,7 +91,7 @@ void oneliner_probe(const struct oneliner_spec *s, bool is_return, struct buf *o
 
 /* --- regular expressions ---------------------------------------------------------------------- */
 
-/* Names of everything at that place, one per line, with what stands before them. */
+/* Names of everything at that place, one per line, with what is before them. */
 static int list_all(const struct oneliner_spec *s, struct buf *names, struct err *e)
 {
 	_cleanup_buf_ struct buf glob = BUF_INIT;
@@ -202,7 +202,7 @@ int oneliner_run(const struct oneliner *o, const char *source, struct buf *diagn
 		 struct buf *report, struct err *e)
 {
 	struct rounds r = { .o = o, .left = o->count };
-	struct lang_opts opts = { .pid = o->pid };
+	struct lang_opts opts = { .pid = o->pid, .made_from = o->made_from };
 	struct lang_sink sink = { .write = ignore, .ctx = &r };
 	int rc = lang_compile(o->name, source, strlen(source), &opts, &r.l, diagnostics, e);
 
@@ -219,7 +219,9 @@ int oneliner_run(const struct oneliner *o, const char *source, struct buf *diagn
 		rc = lang_start(r.l, diagnostics, e);
 	if (rc == 0 && !lang_probe_count(r.l)) {
 		lang_stop(r.l, false);
-		rc = err_set(e, ENOENT, "nothing matches: there is nothing to count");
+		buf_reset(diagnostics); /* it names the probes that this stands for */
+		rc = err_set(e, ENOENT, "nothing matches '%s': there is nothing to count",
+			     o->made_from);
 	}
 	if (rc == 0) {
 		o->begin(o->ctx, r.l);

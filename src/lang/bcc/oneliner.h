@@ -32,7 +32,8 @@ int oneliner_probe_regexp(const struct oneliner_spec *s, bool is_return, struct 
 			  struct err *e);
 
 struct oneliner {
-	const char *name; /* for diagnostics */
+	const char *name;      /* for diagnostics */
+	const char *made_from; /* what the user wrote */
 	void *ctx;
 	/* Once everything is attached; then after every round and at the end. */
 	void (*begin)(void *ctx, struct lang *l);

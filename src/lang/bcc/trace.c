@@ -91,7 +91,7 @@ static int parse_probe(struct trace_probe *p, struct arena *arena, const char *t
 
 /* --- the message ------------------------------------------------------------------------------ */
 
-/* The next expression after the format; false: there is none. */
+/* The next expression after the format; false: none. */
 static bool next_expr(const struct trace_probe *p, const char **at, struct buf *out)
 {
 	const char *start = *at, *end = start + strlen(start), *stop = start;
@@ -189,7 +189,7 @@ static void add_header(const struct bcc_trace_opts *o, bool messages, struct buf
 		 messages ? "-" : "");
 }
 
-/* Columns that are there if they are asked for. */
+/* Columns that are there if they are requested. */
 static void add_columns(const struct bcc_trace_opts *o, struct buf *text, struct buf *values)
 {
 	if (o->timestamp && o->unix_timestamp) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Warnings that bpftrace gives about programs that are right, but perhaps not meant. */
+/* Warnings that bpftrace gives about programs that are valid, but perhaps not intended. */
 #include "lang/check/check.h"
 #include "lang/comp.h"
 
@@ -16,7 +16,18 @@ static bool wanted(const struct comp *c)
 	return c->opts->compat && c->at->final && !c->at->dead;
 }
 
-/* Names stand for themselves, whatever else ends with the statement. */
+/* Does the block end after the statement? */
+static bool is_last(const struct comp *c, struct span_at at)
+{
+	u32 i = with_end(c, at).end;
+
+	while (i < c->src.len && strchr(" \t\n\r", c->src.text[i]))
+		i++;
+	return i < c->src.len && c->src.text[i] == '}';
+}
+
+/* Names, and what is last in a block, stand for themselves; whatever else ends with the statement.
+ */
 static bool is_name(const struct node *e)
 {
 	return e->kind == N_VAR || e->kind == N_MAP ||
@@ -32,7 +43,23 @@ void advise_discarded(struct comp *c, const struct node *e)
 		return;
 	if (f && (f->flags & FN_STATEMENT))
 		return;
-	diag_warning(&c->diags, is_name(e) ? e->at : with_end(c, e->at), "Return value discarded.");
+	diag_warning(&c->diags, is_name(e) || is_last(c, e->at) ? e->at : with_end(c, e->at),
+		     "Return value discarded.");
+}
+
+void advise_empty(struct comp *c, const struct node *n, const struct variable *v)
+{
+	if (wanted(c) && v->empty)
+		diag_warning(&c->diags, n->at, "Variable used before it was assigned: %s", n->str);
+}
+
+void advise_unassigned(struct comp *c)
+{
+	vec_each(it, &c->at->vars) {
+		if (wanted(c) && (*it)->empty && (*it)->let.end)
+			diag_warning(&c->diags, (*it)->let, "Variable %s was never assigned to.",
+				     (*it)->name);
+	}
 }
 
 static bool ends_block(const struct node *n)
@@ -72,6 +99,14 @@ void advise_print(struct comp *c, const struct node *n, const struct type *t)
 		diag_warning(&c->diags, n->at,
 			     "print()'s top and div arguments are ignored when used on stats() "
 			     "maps.");
+}
+
+void advise_debugf(struct comp *c, const struct node *n)
+{
+	if (wanted(c) && streq(n->str, "debugf"))
+		diag_warning(&c->diags, n->at,
+			     "The debugf() builtin is not recommended for production use. For "
+			     "more information see bpf_trace_printk in bpf-helpers(7).");
 }
 
 void advise_unstable(struct comp *c, const char *feature)

@@ -2,6 +2,7 @@
 /* Types of statements, variables and maps. */
 #include "lang/check/check.h"
 #include "lang/check/strict.h"
+#include "lang/front/lex.h"
 
 enum { CHECK_MAX_PASSES = 12, CHECK_MAX_UNROLL = 100, CHECK_MAX_KEY = 32000 };
 
@@ -109,9 +110,10 @@ static void set_var_type(struct comp *c, struct variable *v, const struct type *
 		return;
 	if (t->kind == T_VOID || type_is_agg(t)) {
 		check_error(c, at,
-			    type_is_agg(t) ? "%s() must be assigned directly to a map"
-					   : "Value '%s' cannot be assigned to a scratch "
-					     "variable.",
+			    type_is_agg(t) && at->kind == N_CALL
+				    ? "%s() must be assigned directly to a map"
+				    : "Value '%s' cannot be assigned to a scratch "
+				      "variable.",
 			    check_type_text(c, t));
 		return;
 	}
@@ -221,6 +223,8 @@ void check_map(struct comp *c, struct node *n, bool write)
 
 	n->ref = m;
 	m->used = true;
+	if (write && !m->at.end)
+		m->at = (struct span_at){ n->at.start, n->at.start + (u32)strlen(n->str) };
 	if (n->n_kids) {
 		key = key_type(c, n);
 		if (!key) {
@@ -246,7 +250,8 @@ static void set_map_type(struct comp *c, struct map_def *m, const struct type *t
 	if (t->kind == T_NONE)
 		return;
 	/* A literal takes the names that the other values have. */
-	if (t->kind == T_INT && t->is_literal && !t->name && m->value->kind == T_INT)
+	if (t->kind == T_INT && t->is_literal && !t->name && m->value->kind == T_INT &&
+	    !type_is_bool(m->value))
 		t = m->value;
 	if (t->kind == T_INT)
 		t = type_int64_of(&c->types, t);
@@ -309,11 +314,13 @@ void check_assign_map(struct comp *c, struct node *n, struct node *target, struc
 
 /* --- statements ------------------------------------------------------------------------------- */
 
-/* An operator may make more of a number than its type holds. */
+/* An operator may make more of a number than its type holds; a difference has a sign. */
 void check_widen(struct comp *c, struct variable *v, const struct node *at)
 {
+	bool minus = at->op == OP1('-') || at->op == OP2('-', '-');
+
 	if (v->type && v->type->kind == T_INT && !v->fixed)
-		set_var_type(c, v, check_int64(c, v->type->is_signed), at);
+		set_var_type(c, v, check_int64(c, v->type->is_signed || minus), at);
 }
 
 static void check_assign_var(struct comp *c, struct node *n, u32 op, u32 declared)
@@ -328,13 +335,16 @@ static void check_assign_var(struct comp *c, struct node *n, u32 op, u32 declare
 	if (!v)
 		v = make_var(c, target->str, declared ? declared : target->at.start + 1);
 	v->assigned = true;
+	v->empty = false;
 	target->ref = v;
 	if (op != ASSIGN_PLAIN && value->type->kind != T_NONE &&
 	    (!check_is_int(value) || (v->type && !type_is_number(v->type))))
 		check_error(c, value, "operator %c= needs numbers", (char)op);
+	if (c->opts->compat && value->kind == N_TUPLE && !value->n_kids)
+		check_error(c, n, "Invalid expression for assignment");
 	if (op == ASSIGN_PLAIN)
 		set_var_type(c, v, check_value_type(c, value),
-			     type_is_agg(value->type) ? value : n);
+			     type_is_agg(value->type) && value->kind == N_CALL ? value : n);
 	else
 		check_widen(c, v, n);
 	target->type = v->type ? v->type : type_new(&c->types, T_NONE, 0);
@@ -364,6 +374,9 @@ static void check_let(struct comp *c, struct node *n)
 			c->at->changed = true;
 		}
 	}
+	v->empty = n->n_kids < 2;
+	if (v->empty)
+		v->let = (struct span_at){ n->at.start, target->at.end };
 	if (n->n_kids > 1)
 		check_assign_var(c, n, ASSIGN_PLAIN, declared);
 	target->type = v->type ? v->type : type_new(&c->types, T_NONE, 0);
@@ -384,9 +397,8 @@ static void check_if_comptime(struct comp *c, struct node *n)
 {
 	if (!n->kids[0]->folded) {
 		if (c->at->final && n->kids[0]->type->kind != T_NONE)
-			check_error(c, n->kids[0],
-				    "the condition of 'if comptime' is not known "
-				    "when the program is compiled");
+			diag_error(&c->diags, strict_comptime(c, n),
+				   "Unable to resolve comptime expression");
 		return;
 	}
 	n->ival = n->kids[0]->ival ? 1 : 2;
@@ -399,6 +411,7 @@ static void check_if(struct comp *c, struct node *n)
 	const struct node *condition = n->kids[0];
 
 	check_condition(c, n->kids[0]);
+	strict_condition(c, condition, n->at);
 	if (n->flag) {
 		check_if_comptime(c, n);
 		return;
@@ -452,8 +465,10 @@ static void check_while(struct comp *c, struct node *n)
 static struct variable *loop_var(struct comp *c, struct node *var, u32 declared,
 				 const struct type *t)
 {
-	struct variable *v;
+	struct variable *v = c->opts->compat ? check_find_var(c, var->str) : NULL;
 
+	if (v && v->declared != declared)
+		check_error(c, var, "Loop declaration shadows existing variable: %s", var->str);
 	c->at->depth++;
 	v = make_var(c, var->str, declared);
 	v->assigned = true;
@@ -535,10 +550,12 @@ static void check_expr_stmt(struct comp *c, struct node *n)
 {
 	struct node *e = n->kids[0];
 
+	if (e->kind == N_UNARY)
+		e->flag = c->opts->compat; /* its value is not used */
 	check_expr(c, e);
 	if (type_is_agg(e->type) && e->kind == N_CALL)
 		check_error(c, e, "%s() must be assigned directly to a map", e->str);
-	else
+	else if (!n->flag)
 		advise_discarded(c, e);
 }
 
@@ -586,8 +603,12 @@ static void check_once(struct comp *c)
 		(*it)->visible = false;
 		(*it)->assigned = false;
 	}
-	if (predicate)
+	if (predicate) {
 		check_condition(c, predicate);
+		strict_condition(c, predicate,
+				 (struct span_at){ predicate->at.start - 1,
+						   predicate->at.end + 1 });
+	}
 	check_block(c, c->at->probe->body);
 }
 
@@ -632,6 +653,7 @@ void check_unit_final(struct comp *c, const struct unit *u)
 		return;
 	}
 	check_once(c);
+	advise_unassigned(c);
 }
 
 static bool uses_maps(const struct node *n, void *ctx)

@@ -15,7 +15,9 @@ struct variable {
 	bool fixed;   /* its let gives the type */
 	bool visible;
 	bool assigned;
-	bool counts; /* of a range: never below its begin */
+	bool empty;         /* declared, and nothing was assigned so far */
+	struct span_at let; /* its let, when that assigns nothing */
+	bool counts;        /* of a range: never below its begin */
 	u32 depth;
 	const struct type *type;
 	const struct type *of_agg; /* of a loop through a map: what only a map holds, or NULL */
@@ -57,6 +59,10 @@ void check_unary(struct comp *c, struct node *n);
 void check_binary(struct comp *c, struct node *n);
 void check_incdec(struct comp *c, struct node *n);
 void check_ternary(struct comp *c, struct node *n);
+/* The value of a setting; false when no setting has this name. */
+bool config_value(struct comp *c, const char *name, struct node *ret);
+/* Makes the node the record of all settings. */
+void config_record(struct comp *c, struct node *n);
 /* Named parameters that the script does not know are errors. */
 void check_options(struct comp *c);
 /* Leaves the type open. */
@@ -81,8 +87,13 @@ void check_assign_map(struct comp *c, struct node *n, struct node *target, struc
 /* Makes room for what an operator makes of the variable. */
 void check_widen(struct comp *c, struct variable *v, const struct node *at);
 struct variable *check_find_var(struct comp *c, const char *name);
-/* Warnings in the place of bpftrace, about what is right but perhaps not meant. */
+/* Warnings in the place of bpftrace, about what is valid but perhaps not intended. */
 void advise_discarded(struct comp *c, const struct node *e);
+void advise_debugf(struct comp *c, const struct node *n);
+/* A variable that nothing was assigned to yet. */
+void advise_empty(struct comp *c, const struct node *n, const struct variable *v);
+/* What the unit declares and never assigns to. */
+void advise_unassigned(struct comp *c);
 void advise_unreachable(struct comp *c, const struct node *block);
 void advise_while(struct comp *c, const struct node *n);
 void advise_print(struct comp *c, const struct node *n, const struct type *t);

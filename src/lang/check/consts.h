@@ -5,7 +5,7 @@
 
 #include "base/base.h"
 
-/* False when the name is none of them. */
+/* False when the name is not one of them. */
 bool const_find(const char *name, s64 *ret);
 
 #endif

@@ -68,7 +68,7 @@ static bool param_number(const char *text, u64 *ret)
 	}
 	if (text[0] == '0' && text[1] && strspn(text, "01234567") == strlen(text))
 		return scan_u64(&p, end, 8, ret) && p == end;
-	return parse_u64(text, ret, NULL) == 0;
+	return parse_u64(text, ret, NULL) == 0 || lex_literal(text, ret);
 }
 
 static void check_param(struct comp *c, struct node *n)
@@ -102,7 +102,7 @@ static const char *var_name_at(void *ctx, size_t i)
 {
 	const struct comp *c = ctx;
 
-	/* Those that are out of sight have no name to offer. */
+	/* Those out of scope are not suggested. */
 	if (i >= c->at->vars.len)
 		return NULL;
 	return c->at->vars.items[i]->visible ? c->at->vars.items[i]->name : "";
@@ -118,6 +118,7 @@ void check_var(struct comp *c, struct node *n)
 		check_none(c, n);
 		return;
 	}
+	advise_empty(c, n, v);
 	n->ref = v;
 	n->type = v->type ? v->type : type_new(&c->types, T_NONE, 0);
 	if (n->type->kind == T_NONE && c->at->final)
@@ -155,6 +156,8 @@ static void check_text(struct comp *c, struct node *n)
 		builtin_find("probetype")->check(c, n);
 	else
 		n->type = type_str(&c->types, n->str_len + 1);
+	if (n->op != NODE_FORMAT)
+		strict_text(c, n, n);
 }
 
 /* A constant of a header, or of one of the kernel's enums. */
@@ -234,8 +237,11 @@ static void check_call(struct comp *c, struct node *n)
 			diag_hint(&c->diags, "--unsafe allows it");
 	}
 	if (!(f->flags & FN_RAW)) {
-		for (u32 i = 0; i < n->n_kids; i++)
+		for (u32 i = 0; i < n->n_kids; i++) {
+			if (!i && n->kids[i]->kind == N_STR && (f->flags & FN_FORMAT))
+				n->kids[i]->op = NODE_FORMAT;
 			check_expr(c, n->kids[i]);
+		}
 	}
 	n->type = type_new(&c->types, f->flags & FN_STATEMENT ? T_VOID : T_NONE, 0);
 	f->check(c, n);
@@ -500,7 +506,9 @@ static void check_cast(struct comp *c, struct node *n)
 				   "%s has no constant %lld", to->name, (long long)v);
 		return;
 	}
-	if (to->kind == T_PTR && from->kind == T_PTR && to->space == SPACE_ANY)
+	if (to->kind == T_PTR && from->kind == T_INT && from->space != SPACE_BPF)
+		n->type = type_in_space(&c->types, to, from->space);
+	else if (to->kind == T_PTR && from->kind == T_PTR && to->space == SPACE_ANY)
 		n->type = type_in_space(&c->types, to, from->space);
 	else if (to->kind == T_PTR && to->space == SPACE_KERNEL && from->kind != T_PTR)
 		n->type = type_in_space(&c->types, to, SPACE_ANY);
@@ -512,7 +520,7 @@ static void check_cast(struct comp *c, struct node *n)
 		return;
 	if (to->kind == T_STRUCT || to->kind == T_ARRAY || to->kind == T_STR ||
 	    (to->kind == T_INT && !type_is_number(from) && from->kind != T_ARRAY &&
-	     type_stored(from) != 8))
+	     (type_stored(from) != 8 || (from->kind == T_STR && !type_is_bool(to)))))
 		diag_error(&c->diags, (struct span_at){ n->at.start, n->tn->at.end + 1 },
 			   "Cannot cast from \"%s\" to \"%s\"", check_type_text(c, from),
 			   check_type_text(c, to));

@@ -44,8 +44,13 @@ static bool is_comparison(u32 op)
 	       op == OP2('<', '=') || op == OP2('>', '=');
 }
 
-static bool gives_bool(u32 op)
+/* Comparisons; and bits of two truths are one. */
+static bool gives_bool(const struct node *n)
 {
+	u32 op = n->op;
+
+	if (op == OP1('&') || op == OP1('|') || op == OP1('^'))
+		return type_is_bool(n->kids[0]->type) && type_is_bool(n->kids[1]->type);
 	return is_comparison(op) || op == OP2('&', '&') || op == OP2('|', '|');
 }
 
@@ -228,7 +233,7 @@ void check_binary(struct comp *c, struct node *n)
 	check_expr(c, b);
 	operator_text(n->op, op);
 	n->flag = false;
-	n->type = gives_bool(n->op) ? type_bool(&c->types) : check_int64(c, true);
+	n->type = gives_bool(n) ? type_bool(&c->types) : check_int64(c, true);
 	if (a->type->kind == T_NONE || b->type->kind == T_NONE)
 		return;
 	if (a->kind == N_STR && b->kind == N_STR && fold_strings(c, n))
@@ -239,6 +244,11 @@ void check_binary(struct comp *c, struct node *n)
 	if (n->op == OP2('&', '&') || n->op == OP2('|', '|')) {
 		ok = type_is_number(a->type) || a->type->kind == T_STR;
 		ok = ok && (type_is_number(b->type) || b->type->kind == T_STR);
+		if (c->opts->compat && (a->type->kind == T_STR) != (b->type->kind == T_STR)) {
+			check_error(c, n, "Type mismatch for '%s': comparing %s with %s", op,
+				    check_type_text(c, a->type), check_type_text(c, b->type));
+			return;
+		}
 	} else if (is_comparison(n->op)) {
 		bool equality = n->op == OP2('=', '=') || n->op == OP2('!', '=');
 
@@ -263,15 +273,15 @@ void check_binary(struct comp *c, struct node *n)
 			    op, check_type_text(c, a->type), check_type_text(c, b->type));
 		return;
 	}
-	is_signed = both_signed(a, b);
+	is_signed = both_signed(a, b) || n->op == OP1('-');
 	n->flag = is_signed;
 	if (!a->folded)
 		warn_operand(c, n);
-	if (a->folded && b->folded) {
+	if (a->folded && b->folded && !strict_divides(c, n)) {
 		if (leaves_range(n, is_signed))
 			strict_fold(c, n);
 		value = fold_binary(n->op, a->ival, b->ival, is_signed, &ok);
-		if (ok && gives_bool(n->op))
+		if (ok && gives_bool(n))
 			check_fold_bool(c, n, value);
 		else if (ok)
 			check_fold(c, n, value, is_signed && !outgrows_sign(n, value));
@@ -283,7 +293,7 @@ void check_binary(struct comp *c, struct node *n)
 	if ((n->op == OP1('+') || n->op == OP1('-')) &&
 	    (a->type->kind == T_PTR || b->type->kind == T_PTR))
 		check_pointer_math(n);
-	else if (!gives_bool(n->op))
+	else if (!gives_bool(n))
 		n->type = type_in_unit(&c->types, check_int64(c, is_signed || n->op == OP1('-')),
 				       result_unit(n));
 }
@@ -307,7 +317,7 @@ static void check_deref(struct comp *c, struct node *n)
 		return;
 	}
 	n->type = type_pointee(&c->types, t);
-	if (n->type->kind == T_VOID) {
+	if (n->type->kind == T_VOID && !n->flag) {
 		check_error(c, n, "Can not dereference a pointer to void");
 		check_none(c, n);
 	}
@@ -319,10 +329,27 @@ static const struct type *stored_type(struct comp *c, const struct node *n, bool
 	return own && n->type->kind == T_INT ? check_int64(c, n->type->is_signed) : n->type;
 }
 
+/* &@x without a key where it has some, or of an aggregation: the address of the map itself. */
+static bool address_of_map(struct comp *c, struct node *n)
+{
+	struct node *a = n->kids[0];
+	struct map_def *m = a->kind == N_MAP && !a->n_kids ? comp_map(c, a->str, true) : NULL;
+
+	if (!m || !c->opts->compat || !(m->key || type_is_agg(m->value)))
+		return false;
+	m->used = m->read = true;
+	a->ref = m;
+	a->type = type_is_agg(m->value) ? check_int64(c, true) : m->value;
+	n->type = type_ptr(&c->types, stored_type(c, a, true), SPACE_KERNEL);
+	return true;
+}
+
 void check_unary(struct comp *c, struct node *n)
 {
 	struct node *a = n->kids[0];
 
+	if (n->op == OP1('&') && address_of_map(c, n))
+		return;
 	check_expr(c, a);
 	if (n->op == OP1('*')) {
 		check_deref(c, n);
@@ -343,7 +370,7 @@ void check_unary(struct comp *c, struct node *n)
 	}
 	if (a->type->kind == T_NONE)
 		return;
-	if (!type_is_number(a->type)) {
+	if (!type_is_number(a->type) || (type_is_bool(a->type) && n->op != OP1('!'))) {
 		check_error(c, n, "The %c operator can not be used on expressions of type '%s'",
 			    (char)n->op, check_type_text(c, a->type));
 		return;
@@ -386,11 +413,40 @@ void check_incdec(struct comp *c, struct node *n)
 			    n->op == OP2('+', '+') ? "++" : "--", check_type_text(c, t->type));
 }
 
+/* Puts @kid in the place of @n. */
+static void become(struct node *n, const struct node *kid)
+{
+	struct span_at at = n->at;
+
+	*n = *kid;
+	n->at = at;
+}
+
+/* An 'if comptime' with a value: what is not chosen need not make sense. */
+static void choose(struct comp *c, struct node *n)
+{
+	const struct node *condition = n->kids[0];
+
+	check_expr(c, n->kids[0]);
+	if (condition->folded) {
+		become(n, n->kids[condition->ival ? 1 : 2]);
+		check_expr(c, n);
+		return;
+	}
+	check_none(c, n);
+	if (c->at->final && condition->type->kind != T_NONE)
+		check_error(c, condition, "Unable to resolve comptime expression");
+}
+
 void check_ternary(struct comp *c, struct node *n)
 {
 	struct node *yes = n->kids[1], *no = n->kids[2];
 	const struct type *yes_type, *no_type;
 
+	if (n->flag) {
+		choose(c, n);
+		return;
+	}
 	for (u32 i = 0; i < 3; i++)
 		check_expr(c, n->kids[i]);
 	yes_type = check_value_type(c, yes);
@@ -404,8 +460,14 @@ void check_ternary(struct comp *c, struct node *n)
 	    !type_is_number(n->kids[0]->type))
 		check_error(c, n, "Invalid condition in ternary: %s",
 			    check_type_text(c, n->kids[0]->type));
+	if (!type_fits(yes_type, no_type) && n->kids[0]->folded) {
+		become(n, n->kids[0]->ival ? yes : no);
+		return;
+	}
 	if (!type_fits(yes_type, no_type)) {
-		check_error(c, n, "Ternary operator must return the same type: have '%s' and '%s'",
+		check_error(c, n,
+			    "Branches must return the same type or compatible types: have '%s' "
+			    "and '%s'",
 			    check_type_text(c, yes_type), check_type_text(c, no_type));
 		return;
 	}

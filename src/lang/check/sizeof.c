@@ -33,6 +33,7 @@ static struct node *literal_text(struct comp *c, const struct node *at, const ch
 	n->at = at->at;
 	n->str = arena_strdup(&c->prog.arena, text);
 	n->str_len = (u32)strlen(text);
+	n->op = NODE_FORMAT; /* of any length */
 	return n;
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What bpftrace refuses although it could be done: refused in its place, at the same position. */
+/* What bpftrace refuses although it could be done: refused in bpftrace mode, at the same position.
+ */
 #include "lang/check/strict.h"
+#include "lang/front/lex.h"
 
 bool strict_builtin(const struct comp *c, const char *name)
 {
@@ -41,6 +43,13 @@ void strict_word(struct comp *c, const struct node *n)
 	}
 }
 
+void strict_text(struct comp *c, const struct node *n, const struct node *at)
+{
+	if (c->opts->compat && n->str_len >= c->config.max_strlen)
+		check_error(c, at, "String is too long (over %llu bytes): %s",
+			    (unsigned long long)c->config.max_strlen, n->str);
+}
+
 static bool is_signed_number(const struct type *t)
 {
 	return t->kind == T_INT && t->is_signed && !t->is_literal;
@@ -64,6 +73,55 @@ void strict_fold(struct comp *c, const struct node *n)
 {
 	if (c->opts->compat)
 		check_error(c, n, "unable to fold literals due to overflow or underflow");
+}
+
+void strict_condition(struct comp *c, const struct node *n, struct span_at at)
+{
+	if (c->opts->compat && n->type->kind == T_STR && n->kind != N_STR)
+		diag_error(&c->diags, at, "Invalid condition: string");
+}
+
+struct span_at strict_comptime(const struct comp *c, const struct node *n)
+{
+	struct span_at at = n->kids[0]->at;
+	const char *close = c->src.text + at.end;
+
+	if (!c->opts->compat)
+		return at;
+	close += strspn(close, " \t");
+	return (struct span_at){ n->op, *close == ')' ? (u32)(close + 1 - c->src.text) : at.end };
+}
+
+/* -5 is one, too. */
+static bool is_literal(const struct node *n)
+{
+	return n->kind == N_STR || n->kind == N_INT ||
+	       (n->kind == N_UNARY && n->op == OP1('-') && n->kids[0]->kind == N_INT);
+}
+
+bool strict_long_str(struct comp *c, const struct node *n)
+{
+	struct node *a = n->kids[0];
+
+	if (!c->opts->compat || !is_literal(a) || !is_literal(n->kids[1]))
+		return false;
+	if (a->kind == N_STR)
+		return true;
+	a->str = arena_printf(&c->prog.arena, "%.*s", (int)(a->at.end - a->at.start),
+			      c->src.text + a->at.start);
+	a->str_len = (u32)strlen(a->str);
+	a->kind = N_STR;
+	a->flag = false;
+	a->n_kids = 0;
+	return true;
+}
+
+bool strict_divides(const struct comp *c, const struct node *n)
+{
+	const struct node *by = n->kids[1];
+
+	return c->opts->compat && (n->op == OP1('/') || n->op == OP1('%')) && !by->ival &&
+	       !by->type->is_literal;
 }
 
 void strict_for_map(struct comp *c, const struct node *map)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Errors that only the place of bpftrace has; without it these functions do nothing. */
+/* Errors that exist only in bpftrace mode; otherwise these functions do nothing. */
 #ifndef LANG_CHECK_STRICT_H
 #define LANG_CHECK_STRICT_H
 
@@ -7,12 +7,25 @@
 
 /* Is this a word, or one after "__builtin_" that bpftrace has? */
 bool strict_builtin(const struct comp *c, const char *name);
-/* A bare word whose type is asked for. */
+/* A bare word whose type is requested. */
 void strict_word(struct comp *c, const struct node *n);
+/* A literal that is longer than strings may be; @at is what is said to be too long. */
+void strict_text(struct comp *c, const struct node *n, const struct node *at);
 /* A signed index. */
 void strict_index(struct comp *c, const struct node *n, const struct node *index);
 /* Literals that have no result. */
 void strict_fold(struct comp *c, const struct node *n);
+/* Strings that are no literals are neither true nor false. */
+void strict_condition(struct comp *c, const struct node *n, struct span_at at);
+/* Where an 'if comptime' has its condition: with the word and parentheses. */
+struct span_at strict_comptime(const struct comp *c, const struct node *n);
+/*
+ * str() of literals takes any number of arguments, of which it uses two, and numbers as their text.
+ * False: these are none.
+ */
+bool strict_long_str(struct comp *c, const struct node *n);
+/* Divides by a zero that is no literal: done and said when the program runs. */
+bool strict_divides(const struct comp *c, const struct node *n);
 /* The values of the map that a loop goes through. */
 void strict_for_map(struct comp *c, const struct node *map);
 

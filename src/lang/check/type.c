@@ -276,6 +276,19 @@ const char *type_field_name(struct types *ts, const struct type *t, u32 i)
 	return m.name;
 }
 
+const struct type *type_anonymous(struct types *ts, const struct type *t, u32 i)
+{
+	struct kbtf_member m;
+
+	if (t->kind != T_STRUCT)
+		return NULL;
+	if (t->fields || !t->btf)
+		return i < t->n_fields && !*t->fields[i].name ? t->fields[i].type : NULL;
+	if (!ts->btf || kbtf_member_at(ts->btf, t->btf, i, &m) < 0 || *m.name)
+		return NULL;
+	return type_from_btf(ts, m.type, t->space);
+}
+
 struct named_type {
 	const char *name;
 	u8 size;
@@ -458,6 +471,8 @@ static bool tuple_fits(const struct type *a, const struct type *b)
 
 bool type_fits(const struct type *a, const struct type *b)
 {
+	if (type_is_bool(a) != type_is_bool(b))
+		return false;
 	if (a->kind == T_INT || a->kind == T_PTR)
 		return b->kind == T_INT || b->kind == T_PTR;
 	if (a->kind != b->kind)
@@ -536,7 +551,7 @@ static const struct type *widen(struct types *ts, const struct type *t, u32 size
 	return wide;
 }
 
-/* Sizes only grow and signs only come: repeated, it comes to an end. */
+/* Sizes only grow and signs are only added: repetition terminates. */
 static const struct type *merge_ints(struct types *ts, const struct type *a, const struct type *b)
 {
 	const struct type *with_sign, *without;
@@ -570,7 +585,7 @@ const struct type *type_merge(struct types *ts, const struct type *a, const stru
 		return b;
 	if (a->kind == T_TUPLE)
 		return merge_tuple(ts, a, b);
-	/* What was asked for goes before what was chosen. */
+	/* What was requested goes before what was chosen. */
 	if (a->kind == T_HIST)
 		return a->p[1] && !b->p[1] ? b : a;
 	return a;

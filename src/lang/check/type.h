@@ -85,7 +85,8 @@ struct type {
 	u32 size; /* as in memory */
 	bool is_signed;
 	bool is_literal;  /* of a literal that is not negative: takes the sign of other types */
-	enum space space; /* T_PTR: of what it points to */
+	enum space space; /* T_PTR: of what it points to; T_INT: SPACE_BPF, or that of kptr(),
+			     uptr() */
 	const struct type *elem;
 	u32 count;                  /* T_ARRAY */
 	u32 btf;                    /* T_STRUCT, T_PTR with elem NULL: id in the kernel's BTF */
@@ -132,6 +133,8 @@ const struct type *type_pointee(struct types *ts, const struct type *t);
 bool type_field(struct types *ts, const struct type *t, const char *name, struct field *ret);
 /* Name of field @i for messages, or NULL. */
 const char *type_field_name(struct types *ts, const struct type *t, u32 i);
+/* The type of field @i if it has no name: its members are those of @t. */
+const struct type *type_anonymous(struct types *ts, const struct type *t, u32 i);
 
 /* "uint64", "bool", "string" ...: words that begin a cast. */
 bool type_is_name(const char *name);

@@ -131,7 +131,7 @@ static const struct type *named(struct comp *c, const char *name)
 			return t;
 	}
 	t = type_by_btf_name(&c->types, name, SPACE_KERNEL);
-	/* An enum that nobody defines is still a number, but not for bpftrace. */
+	/* An undefined enum is still a number, but not for bpftrace. */
 	if (!t && c->opts->compat)
 		return NULL;
 	return t || !starts_with(name, "enum ") ? t : type_int(&c->types, 4, false);
@@ -152,7 +152,7 @@ const struct type *check_type_name(struct comp *c, const struct type_name *tn)
 		t = named(c, tn->name);
 	}
 	if (!t && tn->pointers) {
-		/* A pointer to what nobody knows can still be a pointer. */
+		/* A pointer to an unknown type is still a pointer. */
 		if (c->at->final)
 			diag_error(&c->diags, tn->at, "Cannot resolve unknown type \"%s\"",
 				   tn->name);

@@ -133,7 +133,7 @@ static void check_curtask(struct comp *c, struct node *n)
 	const struct type_name name = { .name = "struct task_struct", .at = n->at };
 	const struct type *task = NULL;
 
-	/* the program may have its own idea of it */
+	/* the program may define it */
 	if (types_btf(&c->types) || c->prog.structs.len)
 		task = check_type_name(c, &name);
 	if (task && task->kind == T_STRUCT && !task->btf)
@@ -166,6 +166,8 @@ static void check_default_str_length(struct comp *c, struct node *n)
 
 static void check_cpid(struct comp *c, struct node *n)
 {
+	if (c->opts->compat && c->at->final && !c->opts->cpid)
+		diag_warning(&c->diags, n->at, "No child command (`-c`); cpid is zero");
 	check_fold(c, n, c->opts->cpid, false);
 }
 
@@ -224,7 +226,7 @@ static void check_probetype(struct comp *c, struct node *n)
 	n->type = type_str(&c->types, n->str_len + 1);
 }
 
-/* args as a value: (name=args.name, ...), since arguments lie in registers. */
+/* args as a value: (name=args.name, ...), since arguments are in registers. */
 static void become_record(struct comp *c, struct node *n, const struct type *args)
 {
 	VEC(struct node *) kids = { 0 };
@@ -547,6 +549,7 @@ static const struct builtin table[] = {
 	{ "elf_is_exe", check_elf_is_exe, emit_none },
 	{ "elf_info", check_elf_info, emit_none },
 	{ "elf_ino", check_elf_info, emit_none },
+	{ "config", config_record, emit_none },
 };
 
 const struct builtin *builtin_find(const char *name)

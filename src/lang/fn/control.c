@@ -2,6 +2,8 @@
 /* Functions that steer: the program's end, signals, checks at compile time. */
 #include "base/parse.h"
 #include "lang/front/fmt.h"
+#include "lang/front/lex.h"
+#include "lang/check/strict.h"
 #include "lang/gen/gen.h"
 #include "lang/probe/provider.h"
 #include "lang/fn/signals.h"
@@ -61,7 +63,9 @@ static void check_static_assert(struct comp *c, struct node *n)
 {
 	if (n->kids[0]->type->kind == T_NONE)
 		return;
-	if (!n->kids[0]->folded)
+	if (n->n_kids < 2 && c->opts->compat)
+		check_error(c, n, "static_assert() requires 2 arguments (1 provided)");
+	else if (!n->kids[0]->folded)
 		check_error(c, n->kids[0], "static_assert() expects a constant");
 	else if (!n->kids[0]->ival)
 		check_error(c, n, "assertion failed%s%s", n->n_kids > 1 ? ": " : "",
@@ -160,10 +164,11 @@ static void emit_override(struct gen *g, struct node *n, struct val *ret)
 	IR_CALLV(&g->ir, BPF_FUNC_override_return, ARG_REG(g->ctx), ARG_REG(value));
 }
 
-/* What follows --NAME in one of @list: "" or "=VALUE"; NULL: it is none of them. */
+/* What follows --NAME in the last of @list that begins so: "" or "=VALUE"; NULL: not one of them.
+ */
 static const char *find_named(const char *const *list, size_t n, const char *name)
 {
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = n; i-- > 0;) {
 		const char *rest = starts_with(list[i], "--");
 
 		rest = rest ? starts_with(rest, name) : NULL;
@@ -219,20 +224,23 @@ static bool remember_option(struct comp *c, const struct node *n)
 /* About the command line, not about the program. */
 static void option_error(struct comp *c, const struct node *n, const char *what, const char *text)
 {
-	if (!c->diags.mute)
-		diag_error(&c->diags, SPAN_NOWHERE,
-			   "program command line option --%s %s (value: %s)", n->kids[0]->str, what,
-			   *text ? text + 1 : "true");
+	bool mute = c->diags.mute;
+
+	/* Said in the first pass, which makes a literal of it. */
+	c->diags.mute = false;
+	diag_error(&c->diags, SPAN_NOWHERE, "program command line option --%s %s (value: %s)",
+		   n->kids[0]->str, what, *text ? text + 1 : "true");
+	c->diags.mute = mute;
 }
 
-/* "" (given without a value), true, false, 1, 0. */
+/* "" (given without a value), words, 1, 0. */
 static bool option_bool(struct comp *c, const struct node *n, const char *text)
 {
-	if (!*text || streq(text, "=true") || streq(text, "=1"))
-		return true;
-	if (!streq(text, "=false") && !streq(text, "=0"))
+	bool yes = true;
+
+	if (*text && !comp_truth(text + 1, &yes))
 		option_error(c, n, "expects a boolean (e.g. 'true')", text);
-	return false;
+	return yes;
 }
 
 static void become_text(struct comp *c, struct node *n, const char *text)
@@ -256,7 +264,15 @@ static void check_getopt(struct comp *c, struct node *n)
 		return;
 	}
 	if (otherwise && otherwise->kind != N_STR && !otherwise->folded) {
-		check_error(c, n, "the default of getopt() must be a literal");
+		check_error(c, otherwise,
+			    "Second argument to 'getopt' must be a string literal, integer "
+			    "literal, or a boolean literal.");
+		return;
+	}
+	if (n->n_kids > 2 && n->kids[2]->kind != N_STR && c->opts->compat) {
+		check_error(c, n,
+			    "Function 'getopt' requires the third parameter to be a string "
+			    "literal.");
 		return;
 	}
 	if (!remember_option(c, n))
@@ -274,7 +290,7 @@ static void check_getopt(struct comp *c, struct node *n)
 		return;
 	}
 	value = (s64)otherwise->ival;
-	if (text && (!*text || parse_s64(text + 1, &value, NULL) < 0))
+	if (text && (!*text || !lex_literal(text + 1, (u64 *)&value)))
 		option_error(c, n, "invalid integer", text);
 	check_fold(c, n, (u64)value, true);
 	n->type = check_int64(c, true);
@@ -305,12 +321,13 @@ void check_options(struct comp *c)
 		diag_hint(&c->diags, "no custom program options defined.");
 }
 
-/* config(name): what a setting is, known when the program is compiled. */
+/* config(): all settings; config(name): what one is, known when the program is compiled. */
 static void check_config(struct comp *c, struct node *n)
 {
-	const char *text;
-	u64 value;
-
+	if (!n->n_kids) {
+		config_record(c, n);
+		return;
+	}
 	if (c->opts->compat && !n->flag) {
 		check_error(c, n, "config() takes no arguments: config().max_strlen is a setting");
 		return;
@@ -319,17 +336,10 @@ static void check_config(struct comp *c, struct node *n)
 		check_error(c, n, "config() expects a string literal as its name");
 		return;
 	}
-	if (!comp_setting(c, n->kids[0]->str, &value, &text)) {
+	if (config_value(c, n->kids[0]->str, n))
+		check_expr(c, n);
+	else
 		check_error(c, n, "unknown setting '%s'", n->kids[0]->str);
-		return;
-	}
-	n->kind = text ? N_STR : N_INT;
-	n->str = text;
-	n->str_len = text ? (u32)strlen(text) : 0;
-	n->flag = !text;
-	n->ival = value;
-	n->n_kids = 0;
-	check_expr(c, n);
 }
 
 static void check_comptime(struct comp *c, struct node *n)
@@ -351,14 +361,14 @@ static void check_comptime(struct comp *c, struct node *n)
 }
 
 const struct fn fn_control_table[] = {
-	{ "config", 1, 1, 0, check_config, emit_nothing },
+	{ "config", 0, 1, 0, check_config, emit_nothing },
 	{ "getopt", 1, 3, 0, check_getopt, emit_nothing },
 	{ "exit", 0, 1, FN_STATEMENT, check_exit, emit_exit },
 	{ "signal", 1, 1, FN_STATEMENT | FN_UNSAFE, check_signal, emit_signal },
 	{ "signal_thread", 1, 1, FN_STATEMENT | FN_UNSAFE, check_signal, emit_signal },
 	{ "static_assert", 1, 2, FN_STATEMENT, check_static_assert, emit_nothing },
 	{ "assert", 2, 2, FN_STATEMENT, check_assert, emit_assert },
-	{ "fail", 1, 128, FN_STATEMENT, check_fail, emit_nothing },
+	{ "fail", 1, 128, FN_STATEMENT | FN_FORMAT, check_fail, emit_nothing },
 	{ "override", 1, 1, FN_STATEMENT | FN_UNSAFE, check_override, emit_override },
 	{ "comptime", 1, 1, 0, check_comptime, emit_nothing },
 	{ 0 },

@@ -9,7 +9,7 @@ static struct map_def *whole_map(struct comp *c, struct node *n)
 	struct map_def *m;
 
 	if (a->kind != N_MAP) {
-		check_error(c, n, "%s() expects a map to be provided", n->str);
+		check_error(c, a, "%s() expects a map argument", n->str);
 		return NULL;
 	}
 	m = comp_map(c, a->str, true);
@@ -123,16 +123,15 @@ static void emit_len(struct gen *g, struct node *n, struct val *ret)
 static void check_find(struct comp *c, struct node *n)
 {
 	struct node *map = n->kids[0], *key = n->kids[1], *assign;
+	bool hidden;
 
 	n->type = type_bool(&c->types);
 	if (n->kids[2]->kind != N_VAR || map->kind != N_MAP) {
 		check_error(c, n, "find() expects a map, a key and a variable");
 		return;
 	}
-	if (c->opts->compat && !check_find_var(c, n->kids[2]->str)) {
-		check_var(c, n->kids[2]);
-		return;
-	}
+	/* Who wants to use it has to declare it. */
+	hidden = c->opts->compat && !check_find_var(c, n->kids[2]->str);
 	if (!map->n_kids && key->kind == N_TUPLE && !key->names) {
 		map->kids = key->kids;
 		map->n_kids = key->n_kids;
@@ -148,6 +147,8 @@ static void check_find(struct comp *c, struct node *n)
 		arena_dup(&c->prog.arena, (struct node *[]){ n->kids[2], map }, 2 * sizeof(map));
 	assign->n_kids = 2;
 	check_stmt(c, assign);
+	if (hidden && n->kids[2]->ref)
+		((struct variable *)n->kids[2]->ref)->visible = false;
 	/* After the arguments, where only emit_find() looks. */
 	n->kids = arena_dup(&c->prog.arena, (struct node *[]){ map, key, n->kids[2], assign },
 			    4 * sizeof(map));

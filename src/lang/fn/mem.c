@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Functions that read memory and work with strings. */
+#include "lang/check/strict.h"
 #include "lang/gen/gen.h"
 #include "lang/probe/provider.h"
 
@@ -16,10 +17,24 @@ static void need_address(struct comp *c, const struct node *n, const struct node
 
 static enum space space_of(const struct type *t)
 {
-	return t->kind == T_PTR ? t->space : SPACE_ANY;
+	if (t->kind == T_PTR || (t->kind == T_INT && t->space != SPACE_BPF))
+		return t->space;
+	return SPACE_ANY;
 }
 
 /* --- str -------------------------------------------------------------------------------------- */
+
+/* str($1, $n): as of a literal. */
+static bool str_of_text(struct comp *c, struct node *n, const char *text)
+{
+	struct node *a = n->kids[0];
+
+	a->kind = N_STR;
+	a->str = text;
+	a->str_len = (u32)strlen(text);
+	check_expr(c, a);
+	return false;
+}
 
 /* str($1) is the text of the parameter. */
 static bool str_param(struct comp *c, struct node *n)
@@ -32,6 +47,13 @@ static bool str_param(struct comp *c, struct node *n)
 		return false;
 	text = a->ival <= c->opts->n_params ? c->opts->params[a->ival - 1] : "";
 	len = strlen(text);
+	if (n->n_kids > 1) {
+		check_expr(c, n->kids[1]);
+		if (!n->kids[1]->folded)
+			return str_of_text(c, n, text);
+		len = MIN(len, n->kids[1]->ival);
+		text = arena_strndup(&c->prog.arena, text, len);
+	}
 	if (len >= TYPE_MAX_STRING || (c->opts->compat && len > c->config.max_strlen)) {
 		check_error(c, n, "String is too long (over %llu bytes): %s",
 			    (unsigned long long)c->config.max_strlen, text);
@@ -46,7 +68,7 @@ static bool str_param(struct comp *c, struct node *n)
 	return true;
 }
 
-/* The room of a string whose length is given, its end included. */
+/* The space of a string whose length is given, its NUL included. */
 static u64 literal_length(struct comp *c, const struct node *n, u64 length)
 {
 	u64 most = c->opts->compat ? c->config.max_strlen : c->string_room - 1;
@@ -68,8 +90,14 @@ static void check_str(struct comp *c, struct node *n)
 	u64 size = MIN(c->config.max_strlen + 1, (u64)c->string_room);
 	struct node *a = n->kids[0];
 
+	if (n->n_kids > 2 && !strict_long_str(c, n))
+		check_error(c, n, "str() takes up to 2 arguments (%u provided)", n->n_kids);
 	if (str_param(c, n))
 		return;
+	if (a->kind == N_STR) {
+		strict_text(c, a, n);
+		a->op = NODE_FORMAT;
+	}
 	check_expr(c, a);
 	if (a->type->kind != T_STR && a->type->kind != T_ARRAY)
 		need_address(c, n, a);
@@ -223,6 +251,8 @@ static void check_strncmp(struct comp *c, struct node *n)
 {
 	need_string(c, n, 0);
 	need_string(c, n, 1);
+	if (n->n_kids < 3 && c->opts->compat)
+		check_error(c, n, "strncmp() requires 3 arguments (2 provided)");
 	if (n->n_kids > 2 && !n->kids[2]->folded && n->kids[2]->type->kind != T_NONE)
 		check_error(c, n, "strncmp() expects a literal length");
 	if (n->n_kids > 2 && n->kids[2]->folded && (s64)n->kids[2]->ival < 0)
@@ -288,7 +318,7 @@ static void check_strcontains(struct comp *c, struct node *n)
 	}
 }
 
-/* Goes to @next unless the literal stands at @p. */
+/* Goes to @next unless the literal is at @p. */
 static void match_literal(struct gen *g, const struct node *needle, vreg p, ir_label next)
 {
 	for (u32 k = 0; k < needle->str_len; k++)
@@ -325,7 +355,7 @@ struct search {
 	s32 needle_off; /* of a needle that is not a literal */
 };
 
-/* Goes to @next unless the string in scratch memory stands at @p. */
+/* Goes to @next unless the string in scratch memory is at @p. */
 static void match_variable(struct gen *g, const struct search *s, vreg p, ir_label next)
 {
 	ir_label found = ir_new_label(&g->ir);
@@ -423,6 +453,15 @@ static void emit_strcontains(struct gen *g, struct node *n, struct val *ret)
 
 /* --- pointers and bytes ----------------------------------------------------------------------- */
 
+/* Shown as a number, read as an address. */
+static const struct type *number_in(struct comp *c, const struct type *t, enum space space)
+{
+	struct type *copy = arena_dup(&c->arena, t, sizeof(*t));
+
+	copy->space = space;
+	return copy;
+}
+
 static void check_space(struct comp *c, struct node *n)
 {
 	enum space space = n->str[0] == 'k' ? SPACE_KERNEL : SPACE_USER;
@@ -431,6 +470,8 @@ static void check_space(struct comp *c, struct node *n)
 	need_address(c, n, n->kids[0]);
 	if (t->kind == T_PTR)
 		n->type = type_in_space(&c->types, t, space);
+	else if (t->kind == T_INT && c->opts->compat)
+		n->type = number_in(c, t, space);
 	else if (t->kind != T_NONE)
 		n->type = type_ptr(&c->types, type_new(&c->types, T_VOID, 0), space);
 }
@@ -480,7 +521,7 @@ static void emit_nothing(struct gen *g, struct node *n, struct val *ret)
 }
 
 const struct fn fn_mem_table[] = {
-	{ "str", 1, 2, FN_RAW, check_str, emit_str },
+	{ "str", 1, 255, FN_RAW, check_str, emit_str },
 	{ "buf", 1, 2, 0, check_buf, emit_buf },
 	{ "strncmp", 2, 3, 0, check_strncmp, emit_strncmp },
 	{ "strlen", 1, 1, 0, check_strlen, emit_strlen },

@@ -81,6 +81,9 @@ static void check_printf(struct comp *c, struct node *n)
 			check_conversion(c, n, &v, strict_type(c, n->kids[i], n->kids[i]->type));
 		i++;
 	}
+	advise_debugf(c, n);
+	if (i > 4 && streq(n->str, "debugf"))
+		check_error(c, n, "cannot use more than 3 conversion specifiers");
 	if (bad)
 		check_error(c, n, "%s: Unknown format string token: %.8s", n->str, bad);
 	else if (i > n->n_kids)
@@ -178,7 +181,8 @@ static void check_print(struct comp *c, struct node *n)
 	for (u32 i = 1; i < n->n_kids; i++) {
 		check_expr(c, n->kids[i]);
 		if (!n->kids[i]->folded && n->kids[i]->type->kind != T_NONE)
-			check_error(c, n->kids[i], "print() expects a literal number here");
+			check_error(c, n, "print() expects a int literal (%s provided)",
+				    check_type_text(c, n->kids[i]->type));
 	}
 }
 
@@ -297,10 +301,10 @@ static void emit_strftime(struct gen *g, struct node *n, struct val *ret)
 }
 
 const struct fn fn_print_table[] = {
-	{ "printf", 1, 128, FN_STATEMENT, check_printf, emit_printf },
-	{ "errorf", 1, 128, FN_STATEMENT, check_printf, emit_printf },
-	{ "warnf", 1, 128, FN_STATEMENT, check_printf, emit_printf },
-	{ "debugf", 1, 128, FN_STATEMENT, check_printf, emit_printf },
+	{ "printf", 1, 128, FN_STATEMENT | FN_FORMAT, check_printf, emit_printf },
+	{ "errorf", 1, 128, FN_STATEMENT | FN_FORMAT, check_printf, emit_printf },
+	{ "warnf", 1, 128, FN_STATEMENT | FN_FORMAT, check_printf, emit_printf },
+	{ "debugf", 1, 128, FN_STATEMENT | FN_FORMAT, check_printf, emit_printf },
 	{ "system", 1, 128, FN_STATEMENT | FN_UNSAFE, check_printf, emit_printf },
 	{ "cat", 1, 128, FN_STATEMENT, check_printf, emit_printf },
 	{ "print", 1, 3, FN_STATEMENT | FN_RAW, check_print, emit_print },

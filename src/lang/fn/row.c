@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * row(...): one typed row, with the columns of the script's header. Arguments stand in the order of
+ * row(...): one typed row, with the columns of the script's header. Arguments are in the order of
  * the columns; computed columns have none. With a filter, rows that do not match are not sent.
  */
 #include "lang/front/header.h"
@@ -50,7 +50,7 @@ static void check_row(struct comp *c, struct node *n)
 		return;
 	}
 	vec_each(it, &h->columns) {
-		if (it->expr)
+		if (column_is_computed(it))
 			continue;
 		if (i >= n->n_kids) {
 			check_error(c, n, "row() has no value for the column '%s'", it->name);
@@ -76,7 +76,7 @@ static const struct type *sent(struct gen *g, struct node *n, struct node **ret,
 	vec_each(it, &h->columns) {
 		const struct type *t;
 
-		if (it->expr)
+		if (column_is_computed(it))
 			continue;
 		t = n->kids[i]->type;
 		if (row_column_shown(g->c, it)) {

@@ -2,7 +2,7 @@
 /* More functions on strings and bytes. */
 #include "lang/gen/gen.h"
 
-/* What has bytes that a program may look at. */
+/* What has bytes that a program may read. */
 static bool has_bytes(const struct type *t)
 {
 	switch (t->kind) {
@@ -11,7 +11,12 @@ static bool has_bytes(const struct type *t)
 	case T_STR:
 	case T_BUF:
 	case T_ARRAY:
-	case T_STRUCT: return true;
+	case T_STRUCT:
+	case T_KSTACK:
+	case T_USTACK:
+	case T_KSYM:
+	case T_USYM:
+	case T_INET: return true;
 	case T_TUPLE:
 		for (u32 i = 0; i < t->n_fields; i++)
 			if (!has_bytes(t->fields[i].type))
@@ -37,7 +42,7 @@ static void check_memcmp(struct comp *c, struct node *n)
 		if (t->kind != T_NONE && !has_bytes(t))
 			check_error(c, n->kids[i],
 				    "memcmp() compares numbers, strings, buffers, arrays, "
-				    "structs and tuples, not '%s'",
+				    "structs, tuples, stacks, symbols and addresses, not '%s'",
 				    check_type_text(c, t));
 	}
 	if (n->kids[2]->type->kind != T_NONE && n->kids[2]->type->kind != T_INT)
@@ -45,7 +50,7 @@ static void check_memcmp(struct comp *c, struct node *n)
 			    check_type_text(c, n->kids[2]->type));
 }
 
-/* Copies a value to @to + @at as it would lie in the memory of C, where numbers have their size. */
+/* Copies a value to @to + @at as it would be in the memory of C, where numbers have their size. */
 static void pack(struct gen *g, const struct type *t, const struct val *from, const struct val *to,
 		 u32 at)
 {
@@ -107,7 +112,7 @@ static vreg ordered_word(struct gen *g, const struct val *v, u32 i, u32 size)
 	return r;
 }
 
-/* Leaves of @x and @y the bytes that are asked for, when their number is known at run time only. */
+/* Leaves of @x and @y the bytes requested, when their number is known at run time only. */
 static void keep_asked(struct gen *g, vreg x, vreg y, vreg count, u32 i, ir_label end)
 {
 	ir_label whole = ir_new_label(&g->ir);

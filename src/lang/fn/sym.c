@@ -40,6 +40,8 @@ static void check_stack(struct comp *c, struct node *n)
 
 	t->p[0] = COMP_STACK_DEPTH;
 	t->p[1] = (s64)c->config.stack_mode;
+	if (n->n_kids > 1 && n->kids[0]->kind != N_IDENT && c->opts->compat)
+		check_error(c, n, "Expected stack mode as first argument");
 	for (u32 i = 0; i < n->n_kids; i++)
 		stack_arg(c, n, n->kids[i], t);
 	n->type = t;

@@ -42,6 +42,12 @@ struct node *node_clone(struct arena *a, const struct node *n)
 		for (u32 i = 0; i < n->n_kids; i++)
 			copy->kids[i] = node_clone(a, n->kids[i]);
 	}
+	if (n->tn && n->tn->of) {
+		struct type_name *tn = arena_dup(a, n->tn, sizeof(*tn));
+
+		tn->of = node_clone(a, n->tn->of);
+		copy->tn = tn;
+	}
 	return copy;
 }
 

@@ -23,10 +23,10 @@ enum node_kind {
 	N_PARAM,       /* ival: number from 1 */
 	N_PARAM_COUNT, /* $# */
 	N_CALL,        /* str: function; kids: arguments */
-	N_UNARY,       /* op, kids[0] */
+	N_UNARY,       /* op, kids[0]; flag: its value is not used */
 	N_INCDEC,      /* op: ++ or --; flag: prefix; kids[0] */
 	N_BINARY,      /* op, kids[0], kids[1] */
-	N_TERNARY,     /* kids: condition, yes, no */
+	N_TERNARY,     /* kids: condition, yes, no; flag: comptime, one of them is dropped */
 	N_FIELD,       /* str: field or number; kids[0]; flag: written with -> */
 	N_INDEX,       /* kids[0] [ kids[1] ] */
 	N_TUPLE,       /* kids; names in tuples of the form (a=1, b=2) */
@@ -36,24 +36,27 @@ enum node_kind {
 	N_OFFSETOF,    /* tn or kids[0], str: field */
 	N_BLOCK_EXPR,  /* kids: statements, the last one an N_EXPR whose value it has */
 	/* statements */
-	N_BLOCK,     /* kids */
-	N_IF,        /* kids: condition, then, [else]; flag: comptime, ival: the kid that is left */
-	N_WHILE,     /* kids: condition, body */
-	N_FOR_MAP,   /* kids: variable, map, body */
+	N_BLOCK,   /* kids; flag: no semicolon at its end */
+	N_IF,      /* kids: condition, then, [else]; flag: comptime, whose word begins at op, ival:
+		      the kid that is left */
+	N_WHILE,   /* kids: condition, body */
+	N_FOR_MAP, /* kids: variable, map, body */
 	N_FOR_RANGE, /* kids: variable, first, end, body */
 	N_UNROLL,    /* kids: count, body */
 	N_BREAK,
 	N_CONTINUE,
 	N_RETURN, /* kids: [value] */
-	N_EXPR,   /* kids[0] */
+	N_EXPR,   /* kids[0]; flag: _ = kids[0] */
 	N_LET,    /* kids: variable, [value]; tn: declared type or NULL */
-	N_ASSIGN, /* op: '=' or the operator of a compound one; kids: target, value */
+	N_ASSIGN, /* op: '=' or the operator of a compound one, which begins at ival; kids: target,
+		     value */
 };
 
 enum { TYPE_NAME_DIMS = 4 };
 
-/* op of a string that was a parameter: numbers are added to it as to a pointer. */
-enum { NODE_PARAM = 1 };
+/* op of a string: was a parameter, numbers are added to it as to a pointer; a format, which may be
+ * of any length. */
+enum { NODE_PARAM = 1, NODE_FORMAT };
 
 /* A type as written: "struct task_struct *", "uint8[4]", "string[64]". */
 struct node;

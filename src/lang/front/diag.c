@@ -149,10 +149,24 @@ void source_print(const struct source *src, struct span_at at, struct buf *out)
 		buf_addf(out, "%s:%u-%u: ", source_name(src, at.start), line, last_line);
 }
 
+/* The user has not written the text: what it was made of stands for its place. */
+static void render_made(const struct source *src, const struct diag *d, struct buf *out)
+{
+	buf_addf(out, "%s: '", d->level == DIAG_ERROR ? "ERROR" : "WARNING");
+	fmt_clean(out, src->made_from, strlen(src->made_from));
+	buf_addf(out, "': %s\n", d->text);
+	if (d->hint)
+		buf_addf(out, "HINT: %s\n", d->hint);
+}
+
 static void render_one(const struct source *src, const struct diag *d, struct buf *out)
 {
 	u32 line, column;
 
+	if (src->made_from) {
+		render_made(src, d, out);
+		return;
+	}
 	if (d->at.start == SPAN_NOWHERE.start) {
 		buf_addf(out, "%s: %s\n", d->level == DIAG_ERROR ? "ERROR" : "WARNING", d->text);
 		return;

@@ -17,7 +17,8 @@ struct source_part {
 };
 
 struct source {
-	const char *name; /* "stdin" for -e */
+	const char *name;      /* "stdin" for -e */
+	const char *made_from; /* what diagnostics name instead of places; or NULL */
 	const char *text;
 	size_t len;
 	const struct source_part *parts; /* NULL: all is one file */

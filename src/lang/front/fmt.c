@@ -30,13 +30,24 @@ static u8 length(const char **p)
 	}
 }
 
+/* A sign without a letter after it is text. */
+static bool begins_conversion(const char *s)
+{
+	s++;
+	s += strspn(s, "-+ #0'");
+	s += strspn(s, "0123456789");
+	s += *s == '.';
+	s += strspn(s, "0123456789");
+	return *s == '%' || (*s >= 'A' && *s <= 'Z') || (*s >= 'a' && *s <= 'z') || *s == '*';
+}
+
 const char *fmt_next(const char **p, struct conversion *ret)
 {
 	const char *s = *p, *start;
 	size_t n = 0;
 
 	*ret = (struct conversion){ .text = s, .width = -1, .precision = -1 };
-	while (*s && *s != '%')
+	while (*s && !(*s == '%' && begins_conversion(s)))
 		s++;
 	ret->text_len = (size_t)(s - ret->text);
 	start = s;
@@ -59,7 +70,7 @@ const char *fmt_next(const char **p, struct conversion *ret)
 			*p = s + 2;
 			return NULL;
 		}
-		if (!*s || !strchr("diouxXcspr%", *s))
+		if (!strchr("diouxXcspr%", *s))
 			return start;
 		s++;
 		if (ret->letter == 'r' && (*s == 'x' || *s == 'h')) {

@@ -43,6 +43,7 @@ static const struct kind_row {
 	{ "bytes", KIND_BYTES, VALUE_BYTES, "bytes", 7 },
 	{ "duration", KIND_DURATION, VALUE_DURATION, "ns", 7 },
 	{ "rate", KIND_RATE, VALUE_NUMBER, "1/s", 9 },
+	{ "byterate", KIND_BYTERATE, VALUE_BYTES, "bytes/s", 9 },
 	{ "percent", KIND_PERCENT, VALUE_PERCENT, "percent", 7 },
 	{ "number", KIND_NUMBER, VALUE_NUMBER, NULL, 9 },
 	{ "address", KIND_ADDRESS, VALUE_ADDRESS, NULL, 18 },
@@ -84,6 +85,11 @@ u32 column_width(const struct tool_column *c)
 bool column_is_hist(enum column_kind kind)
 {
 	return kind == KIND_HIST || kind == KIND_LATENCY || kind == KIND_SIZES;
+}
+
+bool column_is_computed(const struct tool_column *c)
+{
+	return c->expr || c->percentile > 0;
 }
 
 size_t header_column(const struct tool_header *h, const char *name, size_t len)
@@ -213,6 +219,12 @@ static bool column_word(struct reader *r, struct tool_column *c, const char *w, 
 		c->spare = true;
 	} else if (is_word(w, n, "hidden")) {
 		c->hidden = true;
+	} else if (is_word(w, n, "last")) {
+		c->last = true;
+	} else if (is_word(w, n, "percentile")) {
+		n = next_word(r, &w);
+		return parse_double(copy_word(r, w, n), &c->percentile, NULL) == 0 &&
+		       c->percentile > 0 && c->percentile <= 100;
 	} else if (is_word(w, n, "if") || is_word(w, n, "as")) {
 		const char *value;
 		size_t len = next_word(r, &value);
@@ -266,8 +278,8 @@ static void entry_column(struct reader *r)
 	while ((n = next_word(r, &w)) > 0) {
 		if (!column_word(r, &c, w, n)) {
 			fault(r, w, n,
-			      "expected a width, 'spare', 'hidden', 'if OPTION', 'as "
-			      "TITLE' or '= EXPRESSION'");
+			      "expected a width, 'spare', 'hidden', 'last', 'percentile N', "
+			      "'if OPTION', 'as TITLE' or '= EXPRESSION'");
 			return;
 		}
 	}
@@ -377,7 +389,7 @@ static void entry_option(struct reader *r)
 static void set_once(struct reader *r, const char **field)
 {
 	if (*field)
-		fault(r, r->text + r->entry.start, 1, "this was said already");
+		fault(r, r->text + r->entry.start, 1, "this was given already");
 	else
 		*field = take_rest(r);
 }
@@ -611,7 +623,7 @@ static bool has_option(const struct tool_header *h, const char *name)
 	return false;
 }
 
-/* What only the whole can tell. */
+/* Checks of the whole header. */
 static void check_whole(struct reader *r, const char *start)
 {
 	struct tool_header *h = r->h;

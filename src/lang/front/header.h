@@ -45,6 +45,7 @@ enum column_kind {
 	KIND_BYTES,
 	KIND_DURATION, /* nanoseconds */
 	KIND_RATE,     /* a count, shown per second */
+	KIND_BYTERATE, /* bytes, shown per second */
 	KIND_PERCENT,  /* rows: hundredths of a percent */
 	KIND_NUMBER,   /* tables: with decimals */
 	KIND_ADDRESS,
@@ -59,11 +60,13 @@ struct tool_column {
 	const char *name;  /* JSON and CSV key */
 	const char *title; /* heading */
 	enum column_kind kind;
-	u32 width;        /* 0: by its kind */
-	bool spare;       /* left out first where the line is short */
-	bool hidden;      /* machine output only */
-	const char *only; /* shown when this option is given, '!': when it is not; or NULL */
-	const char *expr; /* computed from other columns; or NULL */
+	u32 width;         /* 0: by its kind */
+	bool spare;        /* left out first where the line is short */
+	bool hidden;       /* machine output only */
+	bool last;         /* of tables: shown after all others, as names of files */
+	double percentile; /* of tables: of the histogram that the row stands for; 0: none */
+	const char *only;  /* shown when this option is given, '!': when it is not; or NULL */
+	const char *expr;  /* computed from other columns; or NULL */
 };
 
 enum option_kind {
@@ -143,6 +146,8 @@ const char *column_kind_name(enum column_kind kind);
 const char *column_unit(enum column_kind kind);
 u32 column_width(const struct tool_column *c);
 bool column_is_hist(enum column_kind kind);
+/* From other columns or from a histogram: no value of the script is for it. */
+bool column_is_computed(const struct tool_column *c);
 /* Its number among the columns, or SIZE_MAX. */
 size_t header_column(const struct tool_header *h, const char *name, size_t len);
 

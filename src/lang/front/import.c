@@ -13,6 +13,7 @@ struct importer {
 	VEC(struct source_part) parts;
 	VEC(const char *) seen;
 	u32 depth;
+	struct span_at at; /* of the statement that could not be followed */
 	struct err *e;
 };
 
@@ -153,13 +154,21 @@ static int add_text(struct importer *im, const char *name, const char *dir, char
 
 	while (next_statement(text, len, &at, &st)) {
 		char *path = arena_strndup(im->arena, st.path, st.path_len), *file;
-		int rc = find_file(im, path, dir, &file);
+		int rc;
+
+		memset(text + st.start, ' ', st.end - st.start);
+		/* bpftrace's own library is part of the language here. */
+		if (streq(path, "stdlib") || starts_with(path, "stdlib/"))
+			continue;
+		rc = find_file(im, path, dir, &file);
 
 		if (rc == 0)
 			rc = import_path(im, file);
-		if (rc < 0)
+		if (rc < 0) {
+			im->at = (struct span_at){ (u32)st.start,
+						   (u32)(st.path + st.path_len + 1 - text) };
 			return rc;
-		memset(text + st.start, ' ', st.end - st.start);
+		}
 	}
 	part.start = (u32)im->all->len;
 	part.len = (u32)len;
@@ -235,7 +244,8 @@ static int import_path(struct importer *im, const char *path)
 }
 
 int import_expand(const char *name, char *text, size_t len, const struct lang_opts *opts,
-		  struct arena *arena, struct buf *all, struct source *ret, struct err *e)
+		  struct arena *arena, struct buf *all, struct source *ret, struct span_at *ret_at,
+		  struct err *e)
 {
 	struct importer im = { .opts = opts, .arena = arena, .all = all, .e = e };
 	struct statement st;
@@ -252,6 +262,7 @@ int import_expand(const char *name, char *text, size_t len, const struct lang_op
 		if (rc == 0)
 			rc = import_path(&im, file);
 	}
+	im.at = SPAN_NOWHERE; /* not in an included file */
 	if (rc == 0)
 		rc = add_text(&im, name, opts->dir, text, len);
 	if (rc == 0) {
@@ -261,6 +272,7 @@ int import_expand(const char *name, char *text, size_t len, const struct lang_op
 		ret->parts =
 			arena_dup(arena, im.parts.items, im.parts.len * sizeof(*im.parts.items));
 	}
+	*ret_at = im.at;
 	vec_release(&im.parts);
 	vec_release(&im.seen);
 	return rc;

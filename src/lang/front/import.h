@@ -17,7 +17,9 @@ enum { IMPORT_MAX_FILES = 256, IMPORT_MAX_DEPTH = 16, IMPORT_MAX_BYTES = 16 << 2
  * @text (of @len bytes, modifiable) is the program; its import statements are blanked. Without any
  * nothing else happens and @ret is the program itself. Otherwise the text of @ret is in @all.
  */
+/* @ret_at: the statement of the program that could not be followed; nowhere if it is another's. */
 int import_expand(const char *name, char *text, size_t len, const struct lang_opts *opts,
-		  struct arena *arena, struct buf *all, struct source *ret, struct err *e);
+		  struct arena *arena, struct buf *all, struct source *ret, struct span_at *ret_at,
+		  struct err *e);
 
 #endif

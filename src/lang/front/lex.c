@@ -344,7 +344,9 @@ void lex_next(struct lexer *lx)
 	} else if (c == '$') {
 		lex_dollar(lx, start);
 	} else if (c == '@') {
-		lex_word(lx, start + 1);
+		lx->pos = start + 1;
+		if (!lx->strict || is_alpha(at(lx, start + 1)))
+			lex_word(lx, start + 1);
 		lx->tok.kind = TOK_MAP;
 	} else {
 		lex_operator(lx, start);
@@ -358,7 +360,34 @@ void lex_seek(struct lexer *lx, u32 pos)
 	lex_next(lx);
 }
 
-/* One escape sequence; @p stands after the backslash. Returns where the text goes on. */
+bool lex_literal(const char *text, u64 *ret)
+{
+	struct source src = { .name = "", .text = text + (*text == '-'), .len = 0 };
+	struct diags diags = { .mute = true };
+	struct lexer lx;
+
+	src.len = strlen(src.text);
+	lex_init(&lx, &src, &diags);
+	lx.strict = true;
+	lex_next(&lx);
+	if (lx.tok.kind != TOK_INT || lx.pos != src.len || diags.errors)
+		return false;
+	*ret = *text == '-' ? 0 - lx.tok.value : lx.tok.value;
+	return true;
+}
+
+static u32 bad_escape(struct lexer *lx, u32 p, int c)
+{
+	u32 end = p + 1;
+
+	while (is_alpha(c) && (is_alpha(at(lx, end)) || is_digit(at(lx, end))))
+		end++;
+	diag_error(lx->diags, (struct span_at){ p, end }, "syntax: invalid escape character '\\%c'",
+		   c > 32 && c < 127 ? c : '?');
+	return p + 1;
+}
+
+/* One escape sequence; @p is after the backslash. Returns where the text continues. */
 static u32 unescape(struct lexer *lx, u32 p, struct buf *out)
 {
 	static const char from[] = "nrtabfv\\\"", to[] = "\n\r\t\a\b\f\v\\\"";
@@ -366,6 +395,8 @@ static u32 unescape(struct lexer *lx, u32 p, struct buf *out)
 	const char *simple = c > 0 ? strchr(from, c) : NULL;
 	unsigned int value = 0, n = 0;
 
+	if (lx->strict && c > 0 && strchr("abfv", c))
+		return bad_escape(lx, p, c);
 	if (simple) {
 		buf_addch(out, to[simple - from]);
 		return p + 1;
@@ -379,12 +410,18 @@ static u32 unescape(struct lexer *lx, u32 p, struct buf *out)
 	if (c >= '0' && c <= '7') {
 		for (; n < 3 && at(lx, p) >= '0' && at(lx, p) <= '7'; n++, p++)
 			value = value * 8 + (unsigned int)(at(lx, p) - '0');
+		if (value > UINT8_MAX && lx->strict)
+			diag_error(lx->diags, (struct span_at){ p - n - 1, p },
+				   "syntax: octal escape sequence out of range");
 		buf_addch(out, (char)value);
 		return p;
 	}
-	diag_error(lx->diags, (struct span_at){ p, p + 1 }, "invalid escape character '\\%c'",
-		   c > 32 && c < 127 ? c : '?');
-	return p + 1;
+	if (c == 'x') {
+		diag_error(lx->diags, (struct span_at){ p + 1, MIN(p + 3, (u32)lx->src->len) },
+			   "syntax: invalid hex escape sequence");
+		return p + 1;
+	}
+	return bad_escape(lx, p, c);
 }
 
 void lex_unquote(struct lexer *lx, const struct token *t, struct buf *out)

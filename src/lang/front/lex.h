@@ -50,6 +50,8 @@ void lex_next(struct lexer *lx);
 void lex_seek(struct lexer *lx, u32 pos);
 /* First byte at or after @pos that is neither blank nor comment. */
 u32 lex_skip_blank(const struct lexer *lx, u32 pos);
+/* The value of a text that is one number, such as 0x10, 1e3 or 5s, perhaps with a sign. */
+bool lex_literal(const char *text, u64 *ret);
 /* The text of a string token without quotes, escapes done; appended to @out. */
 void lex_unquote(struct lexer *lx, const struct token *t, struct buf *out);
 

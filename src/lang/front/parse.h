@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Text to tree. The parser goes on after an error at the next statement or probe, so that several
+ * Text to tree. The parser continues after an error at the next statement or probe, so that several
  * errors are reported at once; a program with errors must not be used further.
  */
 #ifndef LANG_PARSE_H
@@ -35,9 +35,11 @@ struct parser {
 	const struct parse_opts *opts;
 	u32 depth;
 	u32 nodes;
-	bool at_end;     /* that the program ends too early was reported */
-	u32 first;       /* where something else than a C definition begins */
-	u32 in_struct;   /* depth of C definitions */
+	bool at_end;                /* that the program ends too early was reported */
+	u32 first;                  /* where something else than a C definition begins */
+	u32 in_struct;              /* depth of C definitions */
+	struct node *const *params; /* of the macro whose body this is; they may name types */
+	size_t n_params;
 	bool configured; /* by a config block */
 	bool panic;      /* an error was reported, skip to a safe place */
 };
@@ -46,6 +48,11 @@ struct node *parse_node(struct parser *p, enum node_kind kind, struct span_at at
 void parse_kids(struct parser *p, struct node *n, struct node **kids, size_t n_kids);
 struct node *parse_expr(struct parser *p);
 struct node *parse_block(struct parser *p);
+struct node *parse_variable(struct parser *p);
+/* After an error: to the end of the statement or block, so that the next one can be read. */
+void parse_recover(struct parser *p);
+/* The body of a macro has the value of its last statement, which may be a block or an if. */
+void parse_body_value(struct parser *p, struct node *body);
 /* "unexpected x, expecting y" at the current token. */
 void parse_unexpected(struct parser *p, const char *expecting);
 bool parse_is(const struct parser *p, u32 op);
@@ -56,6 +63,8 @@ bool parse_expect(struct parser *p, u32 op, const char *text);
 const char *parse_text(struct parser *p, const struct token *t);
 /* False when what stands here is not the name of a type; nothing is consumed then. */
 bool parse_type_name(struct parser *p, struct type_name *ret);
+/* The same where nothing but a type can stand. */
+bool parse_declared_type(struct parser *p, struct type_name *ret);
 /* struct, union and enum definitions. */
 void parse_c_definition(struct parser *p);
 /* Blanks preprocessor lines in the text and keeps what they define. */

@@ -160,8 +160,7 @@ static bool has_value(const struct node *n);
 /* An 'if' whose branches all end with a value. */
 static bool is_if_value(const struct node *n)
 {
-	return n->kind == N_IF && !n->flag && n->n_kids == 3 && has_value(n->kids[1]) &&
-	       has_value(n->kids[2]);
+	return n->kind == N_IF && n->n_kids == 3 && has_value(n->kids[1]) && has_value(n->kids[2]);
 }
 
 static bool has_value(const struct node *n)
@@ -209,15 +208,42 @@ static struct node *value_block(struct parser *p)
 	return n;
 }
 
+/* Do all branches end without a semicolon, as values do? */
+static bool ends_bare(const struct node *n)
+{
+	if (n->kind == N_IF)
+		return n->n_kids == 3 && ends_bare(n->kids[1]) && ends_bare(n->kids[2]);
+	return n->kind != N_BLOCK || (n->flag && n->n_kids && ends_bare(n->kids[n->n_kids - 1]));
+}
+
+void parse_body_value(struct parser *p, struct node *body)
+{
+	struct node **last = body->n_kids ? &body->kids[body->n_kids - 1] : NULL, *inner;
+
+	if (!last || p->panic || !ends_bare(*last))
+		return;
+	if (is_if_value(*last)) {
+		*last = value_of_if(p, *last);
+	} else if ((*last)->kind == N_BLOCK) {
+		inner = *last;
+		parse_body_value(p, inner);
+		inner->kind = N_BLOCK_EXPR;
+		*last = parse_node(p, N_EXPR, inner->at);
+		parse_kids(p, *last, &inner, 1);
+	}
+}
+
 /* if (c) { a } else { b } with a value is c ? { a } : { b }. */
 static struct node *if_value(struct parser *p)
 {
 	u32 start = p->lx.tok.at.start;
+	bool is_comptime;
 	struct node *n, *kids[3];
 
 	lex_next(&p->lx);
 	if (!deeper(p))
 		return parse_node(p, N_INT, p->lx.tok.at);
+	is_comptime = parse_accept_word(p, "comptime");
 	kids[0] = parse_expr(p);
 	kids[1] = value_block(p);
 	if (!parse_accept_word(p, "else"))
@@ -225,6 +251,7 @@ static struct node *if_value(struct parser *p)
 	kids[2] = parse_is_word(p, "if") ? if_value(p) : value_block(p);
 	p->depth--;
 	n = parse_node(p, N_TERNARY, (struct span_at){ start, p->lx.prev_end });
+	n->flag = is_comptime;
 	parse_kids(p, n, kids, 3);
 	return n;
 }
@@ -464,6 +491,13 @@ static struct node *postfix(struct parser *p)
 		} else if (parse_is(p, OP2('+', '+')) || parse_is(p, OP2('-', '-'))) {
 			u32 op = p->lx.tok.op;
 
+			if (p->opts->strict && n->kind != N_VAR && n->kind != N_MAP) {
+				diag_error(p->diags, p->lx.tok.at,
+					   "syntax: increment/decrement requires a variable or "
+					   "map");
+				p->panic = true;
+				break;
+			}
 			lex_next(&p->lx);
 			n = make(p, N_INCDEC, n->at.start, n, NULL);
 			n->op = op;
@@ -474,7 +508,7 @@ static struct node *postfix(struct parser *p)
 	return n;
 }
 
-/* What '&' stands before: bpftrace takes the address of a variable or of a map, and no more. */
+/* What '&' is before: bpftrace takes the address of a variable or of a map, and no more. */
 static struct node *place(struct parser *p)
 {
 	struct node *n;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Names of types, and the struct, union and enum definitions that a script may begin with. */
+#include <ctype.h>
+
 #include "lang/front/parse.h"
 #include "lang/check/type.h"
 
@@ -48,6 +50,35 @@ static const char *integer_name(struct parser *p)
 	return is_unsigned ? "uint32" : "int32";
 }
 
+static bool is_param(const struct parser *p, const char *w)
+{
+	for (size_t i = 0; i < p->n_params; i++) {
+		if (p->params[i]->kind == N_IDENT && streq(p->params[i]->str, w))
+			return true;
+	}
+	return false;
+}
+
+/* "(x)5", "(x[4])$y": so a cast to the type that a parameter of the macro names goes on. */
+static bool cast_follows(const struct parser *p, u32 at)
+{
+	const char *s = p->lx.src->text, *casts = p->opts->strict ? "$@\"(_*&-!~" : "$@\"(_!~";
+	u32 len = p->lx.src->len;
+
+	while (at < len && s[at] == '[') {
+		at++;
+		while (at < len && s[at] >= '0' && s[at] <= '9')
+			at++;
+		if (at >= len || s[at] != ']')
+			return false;
+		at = lex_skip_blank(&p->lx, at + 1);
+	}
+	if (at >= len || s[at] != ')')
+		return false;
+	at = lex_skip_blank(&p->lx, at + 1);
+	return at < len && (isalnum((unsigned char)s[at]) || strchr(casts, s[at]));
+}
+
 static bool starts_type(struct parser *p, const char *w)
 {
 	u32 next;
@@ -64,6 +95,8 @@ static bool starts_type(struct parser *p, const char *w)
 	if (next + 1 < p->lx.src->len && s[next] == ')' && !program_define(p->prog, w) &&
 	    ((s[next + 1] >= '0' && s[next + 1] <= '9') || s[next + 1] == '$' ||
 	     s[next + 1] == '@' || s[next + 1] == '"'))
+		return true;
+	if (is_param(p, w) && cast_follows(p, next))
 		return true;
 	if (next >= p->lx.src->len || s[next] != '*')
 		return false;
@@ -171,13 +204,17 @@ static void dimension(struct parser *p, struct type_name *ret)
 
 bool parse_type_name(struct parser *p, struct type_name *ret)
 {
+	return p->lx.tok.kind == TOK_IDENT && starts_type(p, parse_text(p, &p->lx.tok)) &&
+	       parse_declared_type(p, ret);
+}
+
+bool parse_declared_type(struct parser *p, struct type_name *ret)
+{
 	const char *w;
 
 	if (p->lx.tok.kind != TOK_IDENT)
 		return false;
 	w = parse_text(p, &p->lx.tok);
-	if (!starts_type(p, w))
-		return false;
 	*ret = (struct type_name){ .at = p->lx.tok.at };
 	base_name(p, w, ret);
 	if (!ret->name)

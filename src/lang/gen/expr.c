@@ -373,7 +373,7 @@ static void gen_arithmetic(struct gen *g, struct node *n, struct val *ret)
 		ir_alui(&g->ir, BPF_MUL, y, scale);
 	if (shifts)
 		limit_shift(g, x, y, n->op == OP2('>', '>') && is_signed);
-	if (divides && !b->folded)
+	if (divides && (!b->folded || (!b->ival && g->c->opts->compat)))
 		guard_division(g, n, x, y);
 	if (divides && is_signed)
 		x = gen_signed_division(g, n->op, x, y);
@@ -419,6 +419,12 @@ static void gen_unary(struct gen *g, struct node *n, struct val *ret)
 		return;
 	}
 	if (n->op == OP1('&') && (a->kind == N_VAR || a->kind == N_MAP)) {
+		const struct map_def *m = a->kind == N_MAP ? a->ref : NULL;
+
+		if (m && !a->n_kids && (m->key || type_is_agg(m->value))) {
+			*ret = gen_reg(as_number(g, ir_map(&g->ir, m->index)));
+			return;
+		}
 		if (a->kind == N_VAR)
 			v = gen_var_place(g, a->ref);
 		else

@@ -138,7 +138,7 @@ static bool room_for_callback(struct gen *g, const struct node *n)
 	return false;
 }
 
-static void leave_if_told(struct gen *g)
+static void leave_if_requested(struct gen *g)
 {
 	vreg stop = ir_load(&g->ir, BPF_DW, g->frame, g->saved + 16);
 
@@ -223,7 +223,7 @@ void gen_for_long(struct gen *g, struct node *n)
 	rc = IR_CALLV(&g->ir, BPF_FUNC_loop, ARG_REG(count), ARG_REG(b.func), ARG_REG(b.frame),
 		      ARG_IMM(0));
 	gen_count_negative(g, rc, COUNTER_LOOP);
-	leave_if_told(g);
+	leave_if_requested(g);
 	ir_label_here(&g->ir, end);
 }
 
@@ -243,7 +243,7 @@ void gen_while(struct gen *g, struct node *n)
 	ir_branchi(&g->ir, BPF_JNE, rc, FOR_MOST_ROUNDS, ended);
 	gen_count(g, COUNTER_LOOP);
 	ir_label_here(&g->ir, ended);
-	leave_if_told(g);
+	leave_if_requested(g);
 }
 
 void gen_for_map(struct gen *g, struct node *n)
@@ -258,7 +258,7 @@ void gen_for_map(struct gen *g, struct node *n)
 	map = ir_map(&g->ir, m->index);
 	IR_CALLV(&g->ir, BPF_FUNC_for_each_map_elem, ARG_REG(map), ARG_REG(b.func),
 		 ARG_REG(b.frame), ARG_IMM(0));
-	leave_if_told(g);
+	leave_if_requested(g);
 }
 
 /* Walking the map without doing anything gives the number of its keys. */

@@ -296,15 +296,18 @@ void gen_var(struct gen *g, struct node *n, struct val *ret)
 		*ret = gen_reg(ir_load(&g->ir, BPF_DW, ret->reg, ret->off));
 }
 
-static void assign_var(struct gen *g, struct node *target, struct node *value, u32 op)
+/* An assignment or a let with a value. */
+static void assign_var(struct gen *g, const struct node *n)
 {
+	struct node *target = n->kids[0], *value = n->kids[1];
 	struct variable *v = target->ref;
+	u32 op = n->kind == N_LET ? ASSIGN_PLAIN : n->op;
 	struct val place = gen_var_place(g, v), tmp;
 
 	if (op != ASSIGN_PLAIN) {
 		struct node sum = { .kind = N_BINARY,
 				    .op = op,
-				    .at = target->at,
+				    .at = { (u32)n->ival, n->at.end },
 				    .flag = v->type->is_signed,
 				    .kids = (struct node *[]){ target, value },
 				    .n_kids = 2 };
@@ -329,7 +332,7 @@ static void gen_let(struct gen *g, struct node *n)
 	struct val place;
 
 	if (n->n_kids > 1) {
-		assign_var(g, n->kids[0], n->kids[1], ASSIGN_PLAIN);
+		assign_var(g, n);
 		return;
 	}
 	place = gen_var_place(g, v);
@@ -420,9 +423,9 @@ static void gen_statement(struct gen *g, struct node *n)
 	case N_LET: gen_let(g, n); break;
 	case N_ASSIGN:
 		if (n->kids[0]->kind == N_MAP)
-			gen_map_assign(g, n->kids[0], n->kids[1], n->op);
+			gen_map_assign(g, n);
 		else
-			assign_var(g, n->kids[0], n->kids[1], n->op);
+			assign_var(g, n);
 		break;
 	case N_IF: gen_if(g, n); break;
 	case N_WHILE: gen_while(g, n); break;
@@ -744,7 +747,7 @@ static int gen_unit(struct comp *c, struct unit *u, struct err *e)
 
 	gen_program(&g);
 	if (g.need_scratch && !g.failed) {
-		/* Now that it is known: once more, with scratch memory at hand. */
+		/* Now that it is known: once more, with scratch memory available. */
 		ir_release(&g.ir);
 		gen_program(&g);
 	}

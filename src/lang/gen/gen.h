@@ -115,7 +115,7 @@ void gen_helper_error(struct gen *g, const char *helper, vreg rc);
 void gen_map_read(struct gen *g, struct node *n, struct val *ret);
 /* Where the value of a plain map is; 0 when it has no such key. */
 vreg gen_map_address(struct gen *g, struct node *n);
-void gen_map_assign(struct gen *g, struct node *target, struct node *value, u32 op);
+void gen_map_assign(struct gen *g, const struct node *n);
 void gen_map_incdec(struct gen *g, struct node *n, struct val *ret);
 /* Whether there was something to delete. */
 void gen_map_delete(struct gen *g, struct node *map, struct val *ret);

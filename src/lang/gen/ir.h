@@ -14,7 +14,7 @@
 
 #include <linux/bpf.h>
 
-typedef u16 vreg; /* 0: none, VREG_FP: the frame, else virtual */
+typedef u16 vreg; /* 0: none, VREG_FP: the frame, otherwise virtual */
 typedef u32 ir_label;
 
 enum {

@@ -62,7 +62,7 @@ static void mark_set(struct gen *g, const struct map_def *m, vreg value)
 		ir_storei(&g->ir, BPF_DW, value, (s32)value_size(m), 1);
 }
 
-/* Why a key could not be made: memory is not always at hand where a probe is hit. */
+/* Why a key could not be made: memory is not always available where a probe is hit. */
 static void count_refusal(struct gen *g, vreg rc)
 {
 	ir_label full = ir_new_label(&g->ir), end = ir_new_label(&g->ir);
@@ -362,46 +362,49 @@ static void assign_plain(struct gen *g, struct node *target, struct node *value)
 }
 
 /* += and -= add in place; the others read, work and write. */
-static void assign_compound(struct gen *g, struct node *target, struct node *value, u32 op)
+static void assign_compound(struct gen *g, const struct node *n)
 {
+	struct node *target = n->kids[0], *value = n->kids[1];
+	u32 op = n->op;
 	const struct map_def *m = map_of(target);
 	ir_label done = ir_new_label(&g->ir);
 	struct node both = { .kind = N_BINARY,
 			     .op = op,
-			     .at = target->at,
+			     .at = { (u32)n->ival, n->at.end },
 			     .flag = true,
 			     .kids = (struct node *[]){ target, value },
 			     .n_kids = 2 };
 	struct val key;
-	vreg n, p;
+	vreg by, p;
 
 	if (op != OP1('+') && op != OP1('-')) {
 		both.type = m->value;
 		assign_plain(g, target, &both);
 		return;
 	}
-	n = gen_num_copy(g, value);
+	by = gen_num_copy(g, value);
 	if (m->value->kind == T_PTR)
-		ir_alui(&g->ir, BPF_MUL, n, gen_pointer_step(g, m->value));
+		ir_alui(&g->ir, BPF_MUL, by, gen_pointer_step(g, m->value));
 	if (op == OP1('-'))
-		ir_alui(&g->ir, BPF_NEG, n, 0);
+		ir_alui(&g->ir, BPF_NEG, by, 0);
 	gen_map_key(g, target, &key);
 	p = lookup_or_make(g, m, &key, done);
-	ir_atomic_add(&g->ir, p, 0, n);
+	ir_atomic_add(&g->ir, p, 0, by);
 	mark_set(g, m, p);
 	ir_label_here(&g->ir, done);
 }
 
-void gen_map_assign(struct gen *g, struct node *target, struct node *value, u32 op)
+void gen_map_assign(struct gen *g, const struct node *n)
 {
+	struct node *target = n->kids[0], *value = n->kids[1];
 	const struct map_def *m = map_of(target);
 
 	if (type_is_agg(m->value) && value->kind == N_CALL)
 		aggregate(g, target, value);
 	else if (type_is_agg(m->value))
 		gen_fail(g, target, "an aggregation can only be changed by its function");
-	else if (op != ASSIGN_PLAIN)
-		assign_compound(g, target, value, op);
+	else if (n->op != ASSIGN_PLAIN)
+		assign_compound(g, n);
 	else
 		assign_plain(g, target, value);
 }

@@ -15,14 +15,25 @@ static u32 stack_map(struct comp *c, bool user)
 	return *map - 1;
 }
 
-/* FNV-like over the words of the stack. */
-static vreg hash_frames(struct gen *g, const struct val *frames, vreg bytes, u32 depth)
+/* The kernel starts from where the helper is called, not from registers. */
+static bool begins_in_program(const struct gen *g)
+{
+	return g->u->prog_type == BPF_PROG_TYPE_RAW_TRACEPOINT ||
+	       g->u->prog_type == BPF_PROG_TYPE_TRACING;
+}
+
+/*
+ * FNV-like over the words of the stack. The first @skip of them say where in this program the
+ * stack is taken: two places must not make two stacks of one.
+ */
+static vreg hash_frames(struct gen *g, const struct val *frames, vreg bytes, u32 depth, u32 skip)
 {
 	ir_label top = ir_new_label(&g->ir), end = ir_new_label(&g->ir);
-	vreg h = ir_imm(&g->ir, 0x4bf29ce484222325ll), i = ir_imm(&g->ir, 0);
+	vreg h = ir_imm(&g->ir, 0x4bf29ce484222325ll), i = ir_imm(&g->ir, (s64)skip * 8);
 	vreg p = ir_reg(&g->ir), factor = ir_imm(&g->ir, 0x100000001b3ll), word;
 
 	ir_mov(&g->ir, p, gen_addr(g, frames));
+	ir_alui(&g->ir, BPF_ADD, p, (s32)skip * 8);
 	ir_label_here(&g->ir, top);
 	ir_branch(&g->ir, BPF_JGE, i, bytes, end);
 	word = ir_load(&g->ir, BPF_DW, p, 0);
@@ -111,7 +122,7 @@ static vreg walked_stack(struct gen *g, u32 depth, bool user)
 			 ARG_IMM((s32)depth * 8), ARG_IMM(user ? BPF_F_USER_STACK : 0));
 	ir_branchi(&g->ir, BPF_JSLE, bytes, 0, failed);
 	ir_store(&g->ir, BPF_DW, record.reg, record.off, bytes);
-	h = hash_frames(g, &frames, bytes, depth);
+	h = hash_frames(g, &frames, bytes, depth, !user && begins_in_program(g) ? 1 : 0);
 	keep(g, user, &record, h);
 	ir_mov(&g->ir, id, h);
 	ir_jump(&g->ir, end);
@@ -121,13 +132,13 @@ static vreg walked_stack(struct gen *g, u32 depth, bool user)
 	return id;
 }
 
-/* Addresses are asked for, or the other one counts the stacks of each process by themselves. */
+/* Addresses are requested, or the other one counts the stacks of each process by themselves. */
 static bool wants_addresses(const struct gen *g, const struct type *t)
 {
 	return g->c->opts->compat || t->p[1] == STACK_RAW || t->p[1] == STACK_PERF;
 }
 
-/* Whose stack it is, where that matters: of places in files it does not. */
+/* The process of the stack, where that matters: not for places in files. */
 static void store_process(struct gen *g, const struct val *to, vreg id, bool unwound)
 {
 	ir_label done = ir_new_label(&g->ir);
@@ -145,7 +156,7 @@ static void store_process(struct gen *g, const struct val *to, vreg id, bool unw
 }
 
 /*
- * Frames of ours that are read besides what was asked for. Where more are read than there are,
+ * Frames of ours that are read besides what was requested. Where more are read than there are,
  * stacks differ in frames that nobody sees: the program and what called it, none where the kernel
  * starts from the registers of what was interrupted. Callbacks of loops are counted generously.
  */
@@ -153,10 +164,7 @@ static u32 own_frames(const struct gen *g)
 {
 	if (g->n_loops)
 		return COMP_OWN_FRAMES;
-	return g->u->prog_type == BPF_PROG_TYPE_RAW_TRACEPOINT ||
-			       g->u->prog_type == BPF_PROG_TYPE_TRACING
-		       ? 2
-		       : 0;
+	return begins_in_program(g) ? 2 : 0;
 }
 
 void gen_stack(struct gen *g, const struct type *t, struct val *ret)

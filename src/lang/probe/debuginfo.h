@@ -18,7 +18,7 @@ void debuginfo_free(struct debuginfo *d);
  */
 enum { DEBUGINFO_STACK = 1 << 16 };
 const struct type *debuginfo_params(struct comp *c, const char *path, u64 offset);
-/* A type by its name in C ("struct x"); NULL: there is none. */
+/* A type by its name in C ("struct x"); NULL: none. */
 const struct type *debuginfo_type(struct comp *c, const char *path, const char *name);
 /* File offsets where a line begins. */
 typedef VEC(u64) offset_list;

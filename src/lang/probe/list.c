@@ -90,7 +90,7 @@ static void add_args(struct listing *l, const char *name)
 		add_retval(c, &c->targets.items[0], l->out);
 }
 
-/* bpftrace names the module of functions and raw tracepoints; NULL: there is none to name. */
+/* bpftrace names the module of functions and raw tracepoints; NULL: none to name. */
 static char *in_kernel(const struct listing *l, const char *name)
 {
 	const char *colon = strchr(name, ':');
@@ -159,7 +159,7 @@ void lang_probe_names(struct lang *l, bool verbose, struct buf *out)
 	struct listing list = { .verbose = verbose, .out = out };
 	VEC(struct target) targets = { 0 };
 
-	/* finding the arguments of one looks for it anew */
+	/* finding the arguments of one looks for it again */
 	vec_each(it, &l->c.targets)
 		vec_push(&targets, *it);
 	vec_each(it, &targets)
@@ -194,8 +194,8 @@ static bool may_match(const struct listing *l)
 	       (l->provider == &probe_software && provider_match(type, "hardware"));
 }
 
-int lang_list(const char *pattern, bool verbose, const struct lang_opts *opts, struct buf *out,
-	      struct err *e)
+static int list_one(const char *pattern, bool verbose, const struct lang_opts *opts,
+		    struct buf *out, struct err *e)
 {
 	struct listing l = { .verbose = verbose, .out = out };
 	struct comp c;
@@ -224,4 +224,45 @@ int lang_list(const char *pattern, bool verbose, const struct lang_opts *opts, s
 	vec_release(&l.names);
 	comp_release(&c);
 	return rc;
+}
+
+/* The end of the first of several patterns: a comma outside of quotes and parentheses. */
+static size_t first_pattern(const char *s)
+{
+	bool quoted = false;
+	int depth = 0;
+	size_t i;
+
+	for (i = 0; s[i] && (s[i] != ',' || quoted || depth > 0); i++) {
+		quoted = quoted != (s[i] == '"');
+		depth += (s[i] == '(') - (s[i] == ')');
+	}
+	return i;
+}
+
+int lang_list(const char *pattern, bool verbose, const struct lang_opts *opts, struct buf *out,
+	      struct err *e)
+{
+	size_t n = pattern ? first_pattern(pattern) : 0;
+	bool any = false;
+	int rc;
+
+	if (!pattern || !pattern[n])
+		return list_one(pattern, verbose, opts, out, e);
+	for (;; n = first_pattern(pattern)) {
+		char *one = xstrndup(pattern, n);
+
+		rc = list_one(one, verbose, opts, out, e);
+		free(one);
+		if (rc < 0 && rc != -ENOENT)
+			return rc;
+		any = any || rc == 0;
+		if (!pattern[n])
+			break;
+		pattern += n + 1;
+	}
+	if (!any)
+		return -ENOENT;
+	err_release(e);
+	return 0;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Perf events on every CPU: profile, software, hardware, watchpoint. */
+#include "lang/front/lex.h"
 #include "lang/gen/gen.h"
 #include "lang/run/run.h"
 
@@ -59,10 +60,20 @@ static void expand_event(struct comp *c, const struct provider *p, const struct 
 	size_t first = c->targets.len;
 	u64 period = 0;
 
+	if (c->opts->compat && provider_is_pattern(name)) {
+		diag_error(&c->diags, s->at, "wildcards are not allowed for %s probe type",
+			   p->name);
+		return;
+	}
+	if (c->opts->compat && provider_parts(rest) > 2) {
+		diag_error(&c->diags, s->at, "%s probe type requires 1 or 2 arguments, found %u",
+			   p->name, provider_parts(rest));
+		return;
+	}
 	/* "event:0" means the usual count, and "event:" where it may. */
 	if (count && !*count && !c->opts->compat)
 		count = NULL;
-	if (count && parse_u64(count, &period, NULL) < 0) {
+	if (count && parse_u64(count, &period, NULL) < 0 && !lex_literal(count, &period)) {
 		diag_error(&c->diags, s->at, "Invalid count for %s probe: invalid integer: %s",
 			   p->name, count);
 		return;
@@ -109,7 +120,7 @@ static bool check_mode(struct comp *c, const struct spec *s, const char *mode)
 	else if ((n > 1 && mode[0] == mode[1]) || n > 2)
 		diag_error(&c->diags, s->at, "watchpoint modes may not be duplicated");
 	else if (!streq(mode, "x") && !streq(mode, "w") && !streq(mode, "rw") &&
-		 !streq(mode, "wr") && !streq(mode, "r"))
+		 !streq(mode, "wr") && (!streq(mode, "r") || c->opts->compat))
 		diag_error(&c->diags, s->at, "invalid watchpoint mode: %s", mode);
 	else
 		return true;

@@ -41,6 +41,12 @@ const struct provider *provider_find(const char *name, size_t len)
 		    has_word(p->aliases, name, len))
 			return p;
 	}
+	/* Letters have another meaning in upper case, names have not. */
+	for (size_t i = 0; providers[i]; i++) {
+		if (strlen(providers[i]->name) == len &&
+		    strncasecmp(providers[i]->name, name, len) == 0)
+			return providers[i];
+	}
 	return NULL;
 }
 
@@ -165,6 +171,14 @@ static void expand_spec(struct comp *c, const struct spec *s)
 	}
 	if (!wanted(c, p))
 		return;
+	if (c->opts->compat && c->config.missing_probes == MISSING_ERROR && strpbrk(rest, "[?") &&
+	    !(p->flags & PROBE_USER)) {
+		diag_error(&c->diags, s->at,
+			   "Probe has no valid attach points. If this is expected, set the "
+			   "'missing_probes' config variable to 'warn'.");
+		diag_hint(&c->diags, "only '*' matches names");
+		return;
+	}
 	p->expand(c, p, s, rest);
 	if (c->targets.len == before && c->diags.errors == errors) {
 		if (!provider_is_pattern(rest))
@@ -172,11 +186,11 @@ static void expand_spec(struct comp *c, const struct spec *s)
 		else if (c->config.missing_probes != MISSING_IGNORE && !c->opts->compat)
 			diag_warning(&c->diags, s->at, "no probe matches '%s'", s->text);
 	}
-	if (c->targets.len - before > c->config.max_probes) {
-		diag_error(&c->diags, s->at,
+	if (c->targets.len > c->config.max_probes) {
+		diag_error(&c->diags, c->opts->compat ? SPAN_NOWHERE : s->at,
 			   "Can't attach to %zu probes because it exceeds the current limit of "
 			   "%llu probes.",
-			   c->targets.len - before, (unsigned long long)c->config.max_probes);
+			   c->targets.len, (unsigned long long)c->config.max_probes);
 		diag_hint(&c->diags,
 			  "You can increase the limit through the BPFTRACE_MAX_PROBES environment "
 			  "variable or 'config = { max_probes = N }', but BE CAREFUL since a high "
@@ -344,8 +358,8 @@ void comp_resolve(struct comp *c)
 				s.text = eq + 1;
 			expand_spec(c, &s);
 		}
-		/* What a list has besides those that exist may be missing, unless that is asked
-		 * for. */
+		/* What a list has besides those that exist may be missing, unless
+		 * requested. */
 		if (((c->targets.len > first && !c->opts->compat) ||
 		     c->config.missing_probes != MISSING_ERROR) &&
 		    c->diags.errors > errors)
@@ -363,7 +377,8 @@ void comp_resolve(struct comp *c)
 		filter_targets(c, first);
 		group_targets(c, i, (u32)first, (u32)(c->targets.len - first));
 	}
-	if (!c->targets.len && !c->diags.errors && c->prog.probes.len && !c->diags.list.len)
+	if (!c->targets.len && !c->diags.errors && c->prog.probes.len && !c->diags.list.len &&
+	    !(c->opts->compat && c->opts->dry_run))
 		diag_error(&c->diags, c->prog.probes.items[0].at, "No probes to attach%s",
 			   c->opts->mode == LANG_TEST    ? ": there is no test probe"
 			   : c->opts->mode == LANG_BENCH ? ": there is no bench probe"

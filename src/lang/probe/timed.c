@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Probes that our own loop runs: begin, end, before_table, interval, self, test, bench. */
+#include "lang/front/lex.h"
 #include "lang/gen/gen.h"
 #include "lang/run/run.h"
 #include "lang/fn/signals.h"
@@ -85,9 +86,10 @@ static void expand_self(struct comp *c, const struct provider *p, const struct s
 		diag_hint(&c->diags, "the form is self:signal:SIGUSR1");
 		return;
 	}
-	if (number != SIGUSR1 && number != SIGUSR2) {
+	if ((number != SIGUSR1 && number != SIGUSR2) ||
+	    (c->opts->compat && !streq(name, "SIGUSR1"))) {
 		diag_error(&c->diags, s->at, "%s is not a supported signal", name);
-		diag_hint(&c->diags, "SIGUSR1 and SIGUSR2 are");
+		diag_hint(&c->diags, c->opts->compat ? "SIGUSR1 is" : "SIGUSR1 and SIGUSR2 are");
 		return;
 	}
 	t = provider_target(c, p, s, "self:signal:%s", name);
@@ -239,7 +241,7 @@ bool probe_period(struct comp *c, const struct provider *p, const struct spec *s
 		diag_hint(&c->diags, "use us, ms, s or hz");
 		return false;
 	}
-	if (parse_u64(number, &n, NULL) < 0 || !n) {
+	if ((parse_u64(number, &n, NULL) < 0 && !lex_literal(number, &n)) || !n) {
 		diag_error(&c->diags, s->at, "%s frequency should be a positive integer", p->name);
 		return false;
 	}
@@ -271,7 +273,7 @@ void probe_period_list(struct comp *c, const char *pattern,
 					     "profile:s:",   "profile:us:" };
 
 	(void)c;
-	/* they are no answer to a question for anything */
+	/* they do not match a wildcard */
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		if (pattern[0] != '*')
 			each(ctx, names[i]);

@@ -648,7 +648,7 @@ static bool prepare_raw(struct comp *c, struct unit *u)
 	return true;
 }
 
-/* Without BTF there is no telling how many there are, or of which type. */
+/* Without BTF their number and types are unknown. */
 static const struct type *raw_arg_type(struct comp *c, u32 n)
 {
 	return c->at->target->args ? probe_words_arg_type(c, n) : check_int64(c, false);

@@ -185,6 +185,11 @@ static void expand(struct comp *c, const struct provider *p, const struct spec *
 	char *file, *colon;
 	elf_paths paths = { 0 };
 
+	/* A name alone: in the files of the process. */
+	if (!name && *rest && c->opts->pid) {
+		rest = arena_printf(&c->arena, ":%s", rest);
+		name = rest;
+	}
 	if (!name || !name[1]) {
 		diag_error(&c->diags, s->at, "usdt probe type requires 2 or 3 arguments, found %u",
 			   provider_parts(rest));
@@ -262,7 +267,7 @@ static int attach(const struct attach_ctx *a)
 	return user_attach(a, false);
 }
 
-/* usdt:FILE:PATTERN, or those of the process that was asked for. */
+/* usdt:FILE:PATTERN, or those of the process requested. */
 static void list(struct comp *c, const char *pattern, void (*each)(void *ctx, const char *name),
 		 void *ctx)
 {

@@ -106,8 +106,7 @@ static bool split_offset(struct comp *c, const struct spec *s, const char *func,
 enum { INSTRUCTION_MOST = 16, OFFSET_MOST = 1 << 20 };
 
 /*
- * A breakpoint inside an instruction would make another one of it, and the traced program would do
- * what nobody wrote.
+ * A breakpoint inside an instruction would turn it into another one and break the traced program.
  */
 static bool begins_instruction(const char *path, u64 start, u64 add)
 {

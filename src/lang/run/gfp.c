@@ -33,7 +33,7 @@ static const struct gfp_name {
 #define BIT_PREFIX "___GFP_"
 #define BIT_SUFFIX "_BIT"
 
-/* The enum without a name that numbers the bits; 0: there is none. */
+/* The enum without a name that numbers the bits; 0: none. */
 static u32 find_enum(struct kbtf *btf)
 {
 	s64 value;

@@ -155,7 +155,7 @@ static bool has_mechanism(struct probe_ctx *ctx, const char *name)
 
 void lang_info(struct buf *out)
 {
-	_cleanup_probe_ctx_ struct probe_ctx ctx;
+	_cleanup_probe_ctx_ struct probe_ctx ctx = { 0 };
 
 	probe_ctx_init(&ctx);
 	add_system(out);

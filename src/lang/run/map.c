@@ -391,6 +391,20 @@ static void print_entry(struct run *r, const struct map_def *m, const struct map
 	buf_release(&out);
 }
 
+/* A map without keys that holds nothing is shown as zero, unless it would be a drawing. */
+static void fill_scalar(const struct map_def *m, struct map_dump *d)
+{
+	enum type_kind kind = m->value->kind;
+
+	if (m->key || d->n || kind == T_HIST || kind == T_LHIST || kind == T_TSERIES)
+		return;
+	free(d->keys);
+	free(d->values);
+	d->keys = xcalloc(1, MAX(d->key_size, 8u));
+	d->values = xcalloc(d->cpus, d->value_size);
+	d->n = 1;
+}
+
 void run_print_map(struct run *r, const struct map_def *m, s64 top, s64 div, const void *only)
 {
 	struct map_dump d;
@@ -399,6 +413,7 @@ void run_print_map(struct run *r, const struct map_def *m, s64 top, s64 div, con
 
 	if (run_dump_map(r, m, &d) < 0)
 		return;
+	fill_scalar(m, &d);
 	if (only) {
 		size_t kept = 0, row = d.value_size * d.cpus;
 
@@ -438,13 +453,15 @@ void run_rows(struct run *r, const struct map_def *m,
 		return;
 	list = sorted(m, &d);
 	for (size_t i = 0; i < d.n; i++) {
+		struct histogram hist;
 		struct lang_row out = {
 			.value = list[i].order, .run = r, .map = m, .raw = list[i].key
 		};
 
 		if (m->value->kind == T_HIST && !m->value->p[0]) {
-			out.buckets = list[i].sum;
-			out.n_buckets = type_stored(m->value) / 8;
+			hist = run_histogram(m->value, list[i].sum);
+			hist.kind = HIST_LOG2;
+			out.hist = &hist;
 		} else if (m->value->kind == T_STATS || m->value->kind == T_AVG) {
 			out.count = list[i].sum[0];
 			out.total = (s64)list[i].sum[1];

@@ -7,6 +7,10 @@
 #include "base/stop.h"
 #include "host/bpf_sys.h"
 
+/* bpftrace colours the marks of tests wherever they go. */
+#define GREEN(mark) "\033[32m[" mark "]\033[0m"
+#define RED(mark)   "\033[31m[" mark "]\033[0m"
+
 enum { BENCH_FIRST = 64, BENCH_MOST = 1 << 22 };
 
 /* Long enough for the clock and the scheduler not to matter. */
@@ -46,8 +50,8 @@ static void show_test(struct run *r, const struct timed *t, u32 number, bool pas
 		buf_addf(&text, ", \"passed\": %s}", passed ? "true" : "false");
 		run_json(r, "test_result", text.data, text.len);
 	} else if (r->c->opts->compat) {
-		buf_addf(&text, "[ RUN      ] %s\n%s %s (%llu μs)\n", t->event,
-			 passed ? "[       OK ]" : "[  FAILED  ]", t->event,
+		buf_addf(&text, GREEN(" RUN      ") " %s\n%s %s (%llu μs)\n", t->event,
+			 passed ? GREEN("       OK ") : RED("  FAILED  "), t->event,
 			 (unsigned long long)(ns / NSEC_PER_USEC));
 		run_write(r, false, text.data, text.len);
 	} else {
@@ -75,29 +79,31 @@ static int run_test(struct run *r, const struct timed *t, bool *ret_passed)
 	return 0;
 }
 
-static void show_summary(struct run *r, u32 number, u32 failed)
+/* @names: a line for each test that failed. */
+static void show_summary(struct run *r, u32 number, u32 failed, const struct buf *names)
 {
 	if (!number)
 		return;
 	buf_reset(&r->line);
-	buf_addf(&r->line, "[==========] %u test%s ran.\n", number, number == 1 ? "" : "s");
-	if (number > failed)
-		buf_addf(&r->line, "[  PASSED  ] %u test%s.\n", number - failed,
-			 number - failed == 1 ? "" : "s");
+	buf_addf(&r->line, GREEN("==========") " %u test%s ran.\n", number, number == 1 ? "" : "s");
+	buf_addf(&r->line, GREEN("  PASSED  ") " %u test%s.\n", number - failed,
+		 number - failed == 1 ? "" : "s");
 	if (failed)
-		buf_addf(&r->line, "[  FAILED  ] %u test%s.\n", failed, failed == 1 ? "" : "s");
+		buf_addf(&r->line, RED("  FAILED  ") " %u test%s, listed below:\n%s", failed,
+			 failed == 1 ? "" : "s", buf_str(names));
 	run_write(r, false, r->line.data, r->line.len);
 }
 
 int run_tests(struct run *r, struct err *e)
 {
+	_cleanup_buf_ struct buf names = BUF_INIT;
 	u32 number = 0, failed = 0, all = 0;
 
 	vec_each(it, &r->timed)
 		all += it->provider == &probe_test;
 	if (all && r->c->opts->compat && r->c->opts->format != LANG_JSON) {
 		buf_reset(&r->line);
-		buf_addf(&r->line, "[==========] Running %u tests.\n", all);
+		buf_addf(&r->line, GREEN("==========") " Running %u tests.\n", all);
 		run_write(r, false, r->line.data, r->line.len);
 	}
 	vec_each(it, &r->timed) {
@@ -112,10 +118,12 @@ int run_tests(struct run *r, struct err *e)
 		if (rc < 0)
 			return err_sys(e, -rc, "cannot run 'test:%s'", it->event);
 		failed += !passed;
+		if (!passed)
+			buf_addf(&names, RED("  FAILED  ") " %s\n", it->event);
 		show_test(r, it, ++number, passed, clock_mono_ns() - start);
 	}
 	if (r->c->opts->compat && r->c->opts->format != LANG_JSON) {
-		show_summary(r, number, failed);
+		show_summary(r, number, failed, &names);
 	} else if (r->c->opts->format != LANG_JSON) {
 		buf_reset(&r->line);
 		buf_addf(&r->line, "1..%u\n", number);

@@ -215,13 +215,15 @@ static void event_message(struct run *r, const struct event *e, const u8 *args)
 						 : "runtime_error";
 	struct buf text = BUF_INIT;
 
+	if (e->kind != EV_ERRORF && r->c->opts->no_warnings)
+		return;
 	if (e->kind == EV_RUNTIME_ERROR)
 		buf_addstr(&text, e->fmt);
 	else
 		run_printf(r, e->fmt, e->args, args, &text);
 	if (r->c->opts->format == LANG_JSON) {
 		place_json(r, type, e, &text);
-	} else if (e->kind == EV_ERRORF || !r->c->opts->no_warnings) {
+	} else {
 		struct diags one = { 0 };
 		struct buf out = BUF_INIT;
 

@@ -40,10 +40,27 @@ static void add_words(const struct type *t, const u8 *bytes, struct buf *out)
 		buf_addch(out, bytes[8 + i] ? (char)bytes[8 + i] : ' ');
 }
 
+/* Columns are narrow: a constant that begins with the name of its enum is shown without it. */
+static void cut_enum_name(const struct type *t, size_t start, struct buf *out)
+{
+	const char *name = t->name ? t->name : "";
+	size_t n;
+
+	if (strncmp(name, "enum ", 5) == 0)
+		name += 5;
+	n = strlen(name);
+	if (!n || out->len - start <= n + 1 || strncasecmp(out->data + start, name, n) != 0 ||
+	    out->data[start + n] != '_')
+		return;
+	memmove(out->data + start, out->data + start + n + 1, out->len - start - n - 1);
+	buf_truncate(out, out->len - n - 1);
+}
+
 static void add_text(struct run *r, const struct tool_column *column, const struct type *t,
 		     const u8 *bytes, struct buf *out)
 {
 	const struct type user = { .kind = T_USERNAME, .size = 8 };
+	size_t start = out->len;
 	u64 v;
 
 	memcpy(&v, bytes, 8);
@@ -61,6 +78,8 @@ static void add_text(struct run *r, const struct tool_column *column, const stru
 		run_stack(r, t, bytes, out, 0, true);
 	else
 		run_value(r, t, bytes, out, false);
+	if (t->kind == T_INT)
+		cut_enum_name(t, start, out);
 }
 
 static struct value number_cell(struct run *r, const struct tool_column *column, u64 v)
@@ -108,7 +127,7 @@ void run_row(struct run *r, const struct event *e, const u8 *bytes)
 	vec_each(it, &h->columns) {
 		const struct field *f;
 
-		if (!it->expr && row_column_shown(r->c, it)) {
+		if (!column_is_computed(it) && row_column_shown(r->c, it)) {
 			f = &e->args->fields[field++];
 			cells[i] = run_cell(r, it, f->type, bytes + f->offset, &r->line);
 		}

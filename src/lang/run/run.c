@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Loading, attaching, the loop, and the way out. */
+/* Loading, attaching, the loop, and shutdown. */
 #include "lang/run/run.h"
 
 #include "base/clock.h"
@@ -257,7 +257,7 @@ int run_drain(struct run *r)
 		return 0;
 	at = *consumer;
 	end = __atomic_load_n(producer, __ATOMIC_ACQUIRE);
-	/* a flood may go on for ever: after one turn of the ring others have to be checked */
+	/* a flood may continue forever: after one turn of the ring others have to be checked */
 	most = at + r->ring.mask + 1;
 	while (at < end && !r->output_error) {
 		const u8 *rec = r->ring.producer + r->ring.page + (at & r->ring.mask);
@@ -265,7 +265,7 @@ int run_drain(struct run *r)
 
 		if (len & RECORD_BUSY)
 			break;
-		/* What came after exit() is not shown any more. */
+		/* Output after exit() is not shown. */
 		if (!(len & RECORD_DISCARD) && !r->mute && (!r->stopping || r->ending))
 			run_event(r, rec + RECORD_HEADER, len & ~RECORD_DISCARD);
 		at += ALIGN_UP((u64)(len & ~RECORD_DISCARD) + RECORD_HEADER, 8ull);
@@ -367,7 +367,7 @@ static bool is_optional(struct run *r, size_t i, int why, struct err *e)
 	return true;
 }
 
-/* The peer's words first, the reason after it. */
+/* The peer's message first, then the reason. */
 static void say_as_peer(const char *name, struct err *e)
 {
 	_cleanup_free_ char *why = xstrdup(e->what ? e->what : "");
@@ -571,7 +571,7 @@ static int wait_for_events(struct run *r, int child_fd)
 	return rc;
 }
 
-static void read_counters(struct run *r)
+void run_read_counters(struct run *r)
 {
 	u32 zero = 0;
 
@@ -635,7 +635,7 @@ int run_loop(struct run *r, int child_fd, struct err *e)
 	r->ending = true;
 	rc = run_timed(r, &probe_end, e);
 	run_drain(r);
-	read_counters(r);
+	run_read_counters(r);
 	shows_maps = !r->c->opts->compat || r->c->opts->mode != LANG_BENCH;
 	if (!r->output_error && r->c->opts->compat && shows_maps && r->c->opts->format == LANG_TEXT)
 		run_write(r, false, "\n\n", 2);

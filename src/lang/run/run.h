@@ -6,8 +6,7 @@
 #include "base/parse.h"
 #include "lang/comp.h"
 #include "lang/probe/provider.h"
-
-enum { RUN_BAR_WIDTH = 52 };
+#include "result/hist.h"
 
 struct procmaps;
 struct symbols;
@@ -75,6 +74,8 @@ int run_load(struct run *r, struct err *e);
 int run_attach(struct run *r, struct err *e);
 int run_loop(struct run *r, int child_fd, struct err *e);
 void run_close(struct run *r, bool background);
+/* What the program counted of its own failures, by now. */
+void run_read_counters(struct run *r);
 void run_release(struct run *r);
 /* Runs a program that is attached to nothing; @ret_value may be NULL. */
 int run_once(int prog_fd, u32 *ret_value);
@@ -87,7 +88,7 @@ int run_benches(struct run *r, struct err *e);
 /* --- packets: what skboutput() sends --- */
 int run_skb_open(struct run *r, struct err *e);
 void run_skb_drain(struct run *r);
-/* Readable when there are packets; -1: none are asked for. */
+/* Readable when there are packets; -1: none are requested. */
 int run_skb_fd(const struct run *r);
 void run_skb_close(struct run *r);
 
@@ -96,9 +97,10 @@ void run_write(struct run *r, bool to_err, const char *text, size_t n);
 void run_event(struct run *r, const void *record, size_t size);
 void run_print_map(struct run *r, const struct map_def *m, s64 top, s64 div, const void *only);
 void run_print_maps(struct run *r);
-/* A histogram from the sums over all CPUs. */
-void run_hist(const struct run *r, const struct type *t, const u64 *sum, u64 div, struct buf *out);
-void run_hist_json(const struct type *t, const u64 *sum, u64 div, struct buf *out);
+/* A histogram from the sums over all CPUs, whose words it keeps. */
+struct histogram run_histogram(const struct type *t, u64 *sum);
+void run_hist(const struct run *r, const struct type *t, u64 *sum, u64 div, struct buf *out);
+void run_hist_json(const struct type *t, u64 *sum, u64 div, struct buf *out);
 struct map_dump;
 /* Values by intervals of time; those of all CPUs are in @values. */
 void run_series(struct run *r, const struct type *t, const struct map_dump *d, const u8 *values,

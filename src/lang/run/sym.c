@@ -65,22 +65,13 @@ void run_watch_maps(struct run *r)
 /* A place in a file that the unwinder knows. */
 static bool find_place(struct run *r, u64 place, u32 *ret_module, u64 *ret_offset)
 {
-	const struct numbered_file *f = unwinder_numbered(r->c->unwinder, place);
+	const struct numbered_file *f = unwinder_place(r->c->unwinder, place, ret_offset);
+	struct module_key key;
 
 	if (!f)
 		return false;
-	*ret_offset = place & ((1ull << UNWIND_PLACE_OFFSET) - 1);
-	*ret_module = symbols_module(symbols_of(r), &(struct module_key){
-							    .path = f->path,
-							    .build_id = f->build_id,
-							    .build_id_len = f->build_id_len,
-							    .maj = f->dev >> 20,
-							    .min = f->dev & 0xfffff,
-							    .ino = f->ino,
-							    .pid = f->pid,
-							    .map_start = f->start,
-							    .map_end = f->end,
-						    });
+	key = numbered_key(f);
+	*ret_module = symbols_module(symbols_of(r), &key);
 	return true;
 }
 
@@ -90,7 +81,7 @@ static bool find_code(struct run *r, u64 word, u32 pid, u32 *ret_module, u64 *re
 				     : procmaps_find(maps_of(r), pid, word, ret_module, ret_offset);
 }
 
-/* What has no name; of a place there is no address, but a file. */
+/* Nameless code; a place has no address, but a file. */
 static void add_nameless(struct run *r, u64 word, struct buf *out)
 {
 	u32 module;
@@ -139,7 +130,7 @@ static void add_build_id(struct run *r, u64 address, u32 back, u32 pid, struct b
 	u64 at;
 
 	if (find_code(r, address - back, pid, &module, &at)) {
-		/* The file is opened, and with it its id found, when a name is asked for. */
+		/* The file is opened, and with it its id found, when a name is requested. */
 		symbols_lookup(symbols_of(r), module, at, &sym);
 		if (symbols_module_info(symbols_of(r), module, &info) && info.build_id_len) {
 			fmt_hex(out, info.build_id, info.build_id_len);
@@ -195,7 +186,7 @@ static bool is_kernel_frame(struct run *r, u64 address, const char *prefix)
 }
 
 /*
- * By where it lies, not by name: the trampoline after it has none any more, and the table of
+ * By where it is, not by name: the trampoline after it has none any more, and the table of
  * names gives it that of the program before it. Names are for who may not see addresses.
  */
 static bool is_own_code(struct run *r, u64 address)
@@ -210,7 +201,7 @@ static bool is_own_code(struct run *r, u64 address)
 	return is_kernel_frame(r, address, "bpf_prog_");
 }
 
-/* What is not the kernel's own text: trampolines, whose names go with our link. */
+/* Outside the kernel's own text: trampolines, whose names vanish with our link. */
 static bool is_trampoline(struct run *r, u64 address)
 {
 	struct symbol sym;
@@ -219,7 +210,7 @@ static bool is_trampoline(struct run *r, u64 address)
 }
 
 /*
- * Our own program and what called it are not part of what was asked for; a program that is probed
+ * Our own program and what called it are not part of what was requested; a program that is probed
  * is, which comes after that.
  */
 static size_t own_frames(struct run *r, const u64 *frames, size_t n)

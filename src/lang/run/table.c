@@ -60,7 +60,7 @@ static int by_key(const void *a, const void *b, void *ctx)
 /* The columns that are not computed, one after the other. */
 static size_t next_column(const struct tool_header *h, size_t i)
 {
-	while (i < h->columns.len && h->columns.items[i].expr)
+	while (i < h->columns.len && column_is_computed(&h->columns.items[i]))
 		i++;
 	return i;
 }
@@ -98,6 +98,8 @@ static struct value value_cell(struct tabling *t, const struct tool_column *colu
 	v = run_cell(t->r, column, &as, (const u8 *)&n, &t->texts);
 	if (column->kind == KIND_RATE)
 		v.d = t->seconds > 0 ? (double)n / t->seconds : 0;
+	if (column->kind == KIND_BYTERATE)
+		v.u = t->seconds > 0 && n > 0 ? (u64)((double)n / t->seconds + 0.5) : 0;
 	return v;
 }
 
@@ -124,6 +126,29 @@ static void add_keys(struct tabling *t, const struct item *it, struct value *cel
 	}
 }
 
+static bool is_histogram(const struct item *it)
+{
+	return it->def->value->kind == T_HIST || it->def->value->kind == T_LHIST;
+}
+
+/* A histogram as one row: how many values it has, and its percentiles. */
+static void add_percentiles(struct tabling *t, const struct item *it, struct value *count,
+			    struct value *cells)
+{
+	struct histogram h = run_histogram(it->def->value, (u64 *)(void *)it->value);
+
+	*count = value_u(VALUE_COUNT, h.count);
+	for (size_t i = 0; i < t->h->columns.len; i++) {
+		const struct tool_column *c = &t->h->columns.items[i];
+		u64 at = 0;
+
+		if (!(c->percentile > 0) || !h.count)
+			continue;
+		hist_percentile(&h, c->percentile / 100, &at);
+		cells[i] = value_u(column_value_type(c->kind), at);
+	}
+}
+
 /* One row from the items of one key. */
 static size_t add_row(struct tabling *t, size_t i)
 {
@@ -140,7 +165,9 @@ static size_t add_row(struct tabling *t, size_t i)
 			break;
 		for (u32 k = 0; k < it->map; k++)
 			column = next_column(t->h, column + 1);
-		if (column < n)
+		if (column < n && is_histogram(it))
+			add_percentiles(t, it, &cells[column], cells);
+		else if (column < n)
 			cells[column] = value_cell(t, &t->h->columns.items[column], it);
 	}
 	for (size_t k = 0; k < n; k++)
@@ -180,34 +207,14 @@ static void add_label(struct tabling *t, const struct item *it, struct buf *out)
 
 static void add_histogram(struct tabling *t, const struct item *it)
 {
-	const struct type *type = it->def->value;
 	const struct tool_column *column = &t->h->columns.items[t->first_value];
-	const u64 *sum = (const u64 *)(const void *)it->value;
-	size_t n = type_stored(type) / 8;
+	struct histogram h = run_histogram(it->def->value, (u64 *)(void *)it->value);
 	_cleanup_buf_ struct buf label = BUF_INIT;
-	struct histogram *h;
 
 	add_label(t, it, &label);
-	if (type->kind == T_LHIST) {
-		h = result_hist_linear(t->result, column->name, label.len ? buf_str(&label) : NULL,
-				       column->title, (u64)type->p[0], (u64)type->p[1],
-				       (u64)type->p[2]);
-		if (!h)
-			return;
-		h->under = sum[0];
-		h->over = sum[n - 1];
-		for (size_t i = 0; i + 2 < n && i < h->n_buckets; i++)
-			h->buckets[i] = sum[i + 1];
-	} else {
-		h = result_hist_fine(t->result, column->name, label.len ? buf_str(&label) : NULL,
-				     column_unit(column->kind), (u32)type->p[0]);
-		h->value_type = column_value_type(column->kind);
-		h->under = sum[0];
-		for (size_t i = 1; i < n && i - 1 < h->n_buckets; i++)
-			h->buckets[i - 1] = sum[i];
-	}
-	for (size_t i = 0; i < n; i++)
-		h->count += sum[i];
+	h.value_type = column_value_type(column->kind);
+	result_hist_copy(t->result, column->name, label.len ? buf_str(&label) : NULL,
+			 h.kind == HIST_LINEAR ? column->title : column_unit(column->kind), &h);
 }
 
 /* --- all of it -------------------------------------------------------------------------------- */
@@ -260,7 +267,7 @@ static void place_values(struct tabling *t)
 		if (it->def->key)
 			parts = it->def->key->n_fields;
 	vec_each(it, &t->h->columns)
-		n += !it->expr;
+		n += !column_is_computed(it);
 	n -= MIN(n, t->h->shows.len);
 	t->short_keys = parts < n;
 	if (!t->short_keys)
@@ -268,11 +275,6 @@ static void place_values(struct tabling *t)
 	for (at = next_column(t->h, 0); n; n--)
 		at = next_column(t->h, at + 1);
 	t->first_value = at;
-}
-
-static bool is_histogram(const struct item *it)
-{
-	return it->def->value->kind == T_HIST || it->def->value->kind == T_LHIST;
 }
 
 static bool shows_histograms(const struct tool_header *h)
@@ -302,10 +304,10 @@ int lang_table(struct lang *l, struct result *result, double seconds, struct tab
 		if (!shows_histograms(t.h))
 			make_table(&t);
 		for (size_t i = 0; i < t.items.len;) {
-			if (is_histogram(&t.items.items[i]))
-				add_histogram(&t, &t.items.items[i++]);
-			else if (t.table)
+			if (t.table)
 				i = add_row(&t, i);
+			else if (is_histogram(&t.items.items[i]))
+				add_histogram(&t, &t.items.items[i++]);
 			else
 				i++;
 		}

@@ -17,8 +17,6 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <pthread.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 
 enum { RING_BYTES = 1 << 18 };
 
@@ -163,7 +161,7 @@ static int on_need(void *ctx, void *data, size_t n)
 
 	if (n >= sizeof(struct unwind_need) && *(const u32 *)data == UNWIND_RECORD_NEED)
 		unwind_feed_need(u->feed, data, NULL);
-	/* tables take their time, and one that is missing asks again: others have their turn */
+	/* tables are slow, and a missing one is requested again: others get their turn */
 	u->turn += n;
 	return u->turn >= RING_BYTES || stop_requested() ? -ECANCELED : 0;
 }
@@ -196,6 +194,8 @@ void unwinder_free(struct unwinder *u)
 		return;
 	ring_buffer__free(u->ring);
 	unwind_feed_free(u->feed);
+	if (u->skel)
+		unwind_checks_log(bpf_map__fd(u->skel->maps.unwind_counters));
 	loader_free(u->skel);
 	free(u->insns);
 	vec_release(&u->funcs);
@@ -226,28 +226,12 @@ void unwinder_link(const struct unwinder *u, bpf_insns *insns, func_types *funcs
 
 void unwinder_file(struct unwinder *u, const char *path)
 {
-	_cleanup_free_ char *whole = realpath(path, NULL); /* tables are kept by whole paths */
-	struct mapping map = { .exec = true, .path = whole };
-	struct stat st;
-
-	if (!whole || stat(whole, &st))
-		return;
-	map.ino = st.st_ino;
-	map.dev = major(st.st_dev) << 20 | minor(st.st_dev);
-	unwind_feed_map(u->feed, &map, 0, NULL);
+	unwind_feed_file(u->feed, path);
 }
 
 void unwinder_mapped(struct unwinder *u, const struct module_key *key)
 {
-	struct mapping map = { .start = key->map_start,
-			       .end = key->map_end,
-			       .ino = key->ino,
-			       .dev = key->maj << 20 | key->min,
-			       .exec = true,
-			       .path = key->path };
-
-	if (key->ino)
-		unwind_feed_map(u->feed, &map, key->pid, NULL);
+	unwind_feed_module(u->feed, key);
 }
 
 void unwinder_process(struct unwinder *u, u32 pid)
@@ -276,9 +260,7 @@ void unwinder_counts(const struct unwinder *u, struct unwind_counts *ret)
 	unwind_counters_read(bpf_map__fd(u->skel->maps.unwind_counters), ret);
 }
 
-const struct numbered_file *unwinder_numbered(const struct unwinder *u, u64 place)
+const struct numbered_file *unwinder_place(const struct unwinder *u, u64 place, u64 *ret_offset)
 {
-	u32 number = (u32)((place & ~UNWIND_PLACE_BIT) >> UNWIND_PLACE_OFFSET);
-
-	return u ? numbered_get(unwind_feed_numbered(u->feed), number) : NULL;
+	return u ? numbered_place(unwind_feed_numbered(u->feed), place, ret_offset) : NULL;
 }

@@ -35,8 +35,8 @@ void unwinder_process(struct unwinder *u, u32 pid);
 /* Readable when the kernel asks for tables; unwinder_serve() gives them. */
 int unwinder_fd(const struct unwinder *u);
 void unwinder_serve(struct unwinder *u);
-/* The file of a place, see unwind_place(); NULL: there is none. */
-const struct numbered_file *unwinder_numbered(const struct unwinder *u, u64 place);
+/* The file of a place, see unwind_place(); NULL: none. */
+const struct numbered_file *unwinder_place(const struct unwinder *u, u64 place, u64 *ret_offset);
 /* How many stacks ended in each way, and how many were recognised. */
 void unwinder_counts(const struct unwinder *u, struct unwind_counts *ret);
 

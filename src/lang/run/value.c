@@ -11,15 +11,8 @@
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <pwd.h>
+#include <signal.h>
 #include <sys/stat.h>
-
-static u64 word(const u8 *bytes)
-{
-	u64 v;
-
-	memcpy(&v, bytes, 8);
-	return v;
-}
 
 static void add_int(const struct type *t, u64 v, struct buf *out)
 {
@@ -73,7 +66,7 @@ static void add_pointer(u64 v, struct buf *out, bool json)
 	if (json)
 		buf_addu(out, v);
 	else
-		buf_addf(out, v ? "0x%llx" : "%llx", (unsigned long long)v);
+		buf_addf(out, "0x%llx", (unsigned long long)v);
 }
 
 static void add_bytes(const u8 *p, size_t n, struct buf *out)
@@ -89,7 +82,7 @@ static void add_bytes(const u8 *p, size_t n, struct buf *out)
 static void add_inet(const u8 *bytes, struct buf *out)
 {
 	char text[INET6_ADDRSTRLEN];
-	int family = word(bytes) == AF_INET6 ? AF_INET6 : AF_INET;
+	int family = load_u64(bytes) == AF_INET6 ? AF_INET6 : AF_INET;
 
 	if (inet_ntop(family, bytes + 8, text, sizeof(text)))
 		buf_addstr(out, text);
@@ -164,35 +157,60 @@ static u64 raw_int(const struct type *t, const u8 *bytes)
 static void add_raw(struct run *r, const struct type *t, const u8 *bytes, struct buf *out,
 		    bool json, int depth);
 
-static bool struct_field(struct run *r, const struct type *t, u32 i, struct field *ret)
-{
-	const char *name = type_field_name(&r->c->types, t, i);
+enum { MAX_NESTED = 8 }; /* structs without a name inside one another */
 
-	return name && *name && type_field(&r->c->types, t, name, ret);
+struct members {
+	struct run *r;
+	const struct type *of; /* the struct that is shown */
+	const u8 *bytes;
+	struct buf *out;
+	bool json;
+	int depth;
+	u32 shown;
+};
+
+static void add_member(struct members *m, const struct field *f)
+{
+	u64 v;
+
+	if (m->shown++)
+		buf_addstr(m->out, ", ");
+	buf_addf(m->out, m->json ? "\"%s\": " : ".%s = ", f->name);
+	if (!f->bits) {
+		add_raw(m->r, f->type, m->bytes + f->offset, m->out, m->json, m->depth + 1);
+		return;
+	}
+	v = raw_int(f->type, m->bytes + f->offset);
+	buf_addu(m->out, v >> f->bit & (f->bits >= 64 ? ~0ull : (1ull << f->bits) - 1));
+}
+
+/* Those of @t: the struct itself, or one without a name inside it. */
+static void add_members(struct members *m, const struct type *t, int nested)
+{
+	struct types *types = &m->r->c->types;
+	const struct type *inner;
+	struct field f;
+
+	for (u32 i = 0; type_field_name(types, t, i); i++) {
+		inner = nested < MAX_NESTED ? type_anonymous(types, t, i) : NULL;
+		if (inner)
+			add_members(m, inner, nested + 1);
+		else if (*type_field_name(types, t, i) &&
+			 type_field(types, m->of, type_field_name(types, t, i), &f) &&
+			 f.offset + f.type->size <= m->of->size)
+			add_member(m, &f);
+	}
 }
 
 static void add_struct(struct run *r, const struct type *t, const u8 *bytes, struct buf *out,
 		       bool json, int depth)
 {
-	struct field f;
-	u32 shown = 0;
+	struct members m = {
+		.r = r, .of = t, .bytes = bytes, .out = out, .json = json, .depth = depth
+	};
 
 	buf_addstr(out, json ? "{" : "{ ");
-	for (u32 i = 0; type_field_name(&r->c->types, t, i); i++) {
-		if (!struct_field(r, t, i, &f) || f.offset + f.type->size > t->size)
-			continue;
-		if (shown++)
-			buf_addstr(out, ", ");
-		buf_addf(out, json ? "\"%s\": " : ".%s = ", f.name);
-		if (f.bits) {
-			u64 v = raw_int(f.type, bytes + f.offset);
-
-			v = v >> f.bit & (f.bits >= 64 ? ~0ull : (1ull << f.bits) - 1);
-			buf_addu(out, v);
-		} else {
-			add_raw(r, f.type, bytes + f.offset, out, json, depth + 1);
-		}
-	}
+	add_members(&m, t, 0);
 	buf_addstr(out, json ? "}" : " }");
 }
 
@@ -206,7 +224,7 @@ static void add_raw(struct run *r, const struct type *t, const u8 *bytes, struct
 	}
 	switch (t->kind) {
 	case T_INT: add_plain(r, t, raw_int(t, bytes), out, json); break;
-	case T_PTR: add_pointer(word(bytes), out, json); break;
+	case T_PTR: add_pointer(load_u64(bytes), out, json); break;
 	case T_STRUCT: add_struct(r, t, bytes, out, json, depth); break;
 	case T_ARRAY:
 		buf_addch(out, '[');
@@ -264,7 +282,7 @@ static void add_task_comm(u32 pid, struct buf *out)
 
 static void add_named(struct run *r, const struct type *t, const u8 *bytes, struct buf *out)
 {
-	u64 v = word(bytes);
+	u64 v = load_u64(bytes);
 	const char *name;
 
 	switch (t->kind) {
@@ -279,7 +297,7 @@ static void add_named(struct run *r, const struct type *t, const u8 *bytes, stru
 		else
 			run_ksym(r, v, out, false);
 		break;
-	case T_USYM: run_usym(r, v, (u32)word(bytes + 8), out, false); break;
+	case T_USYM: run_usym(r, v, (u32)load_u64(bytes + 8), out, false); break;
 	case T_INET: add_inet(bytes, out); break;
 	case T_MAC:
 		for (int i = 0; i < 6; i++)
@@ -289,12 +307,14 @@ static void add_named(struct run *r, const struct type *t, const u8 *bytes, stru
 	case T_TIMESTAMP: run_strftime(r, t->str, v + r->boot_to_wall, out); break;
 	case T_CGROUP_PATH: add_cgroup(v, out); break;
 	case T_STRERROR:
-		name = strerrordesc_np((int)v);
+		name = strerrordesc_np(abs((int)v));
 		buf_addstr(out, name ? name : "Unknown error");
 		break;
 	case T_SIGNAL_NAME:
 		name = sigdescr_np((int)v);
-		if (name)
+		if (v > (u64)SIGRTMAX)
+			buf_addstr(out, "N/A");
+		else if (name)
 			buf_addstr(out, name);
 		else
 			buf_addf(out, "Unknown signal %d", (int)v);
@@ -315,8 +335,8 @@ void run_value(struct run *r, const struct type *t, const u8 *bytes, struct buf 
 	struct buf text = BUF_INIT;
 
 	switch (t->kind) {
-	case T_INT: add_plain(r, t, word(bytes), out, json); return;
-	case T_PTR: add_pointer(word(bytes), out, json); return;
+	case T_INT: add_plain(r, t, load_u64(bytes), out, json); return;
+	case T_PTR: add_pointer(load_u64(bytes), out, json); return;
 	case T_TUPLE: add_tuple(r, t, bytes, out, json); return;
 	case T_STRUCT:
 	case T_ARRAY: add_raw(r, t, bytes, out, json, 0); return;
@@ -328,7 +348,7 @@ void run_value(struct run *r, const struct type *t, const u8 *bytes, struct buf 
 	}
 	if (t->kind == T_BUF) {
 		buf_addch(out, '[');
-		for (u64 i = 0; i < MIN(word(bytes), (u64)t->size); i++)
+		for (u64 i = 0; i < MIN(load_u64(bytes), (u64)t->size); i++)
 			buf_addf(out, i ? ",%u" : "%u", bytes[8 + i]);
 		buf_addch(out, ']');
 		return;
@@ -401,7 +421,7 @@ static void add_padded(const struct conversion *v, const struct buf *text, struc
 static void add_buffer(const struct conversion *v, const struct type *t, const u8 *bytes,
 		       struct buf *out)
 {
-	size_t n = MIN(word(bytes), (u64)t->size);
+	size_t n = MIN(load_u64(bytes), (u64)t->size);
 
 	if (!v->hex_plain && !v->hex_escaped) {
 		add_bytes(bytes + 8, n, out);
@@ -436,18 +456,18 @@ void run_printf(struct run *r, const char *fmt, const struct type *args, const u
 		if (v.letter == 's') {
 			buf_reset(&text);
 			if (t->kind == T_INT && t->name)
-				add_enum(r, t, word(at), &text);
+				add_enum(r, t, load_u64(at), &text);
 			else
 				run_value(r, t, at, &text, false);
 			add_padded(&v, &text, out);
 		} else if (v.letter == 'g') {
 			buf_reset(&text);
-			run_gfp(r, word(at), &text);
+			run_gfp(r, load_u64(at), &text);
 			add_padded(&v, &text, out);
 		} else if (v.letter == 'r') {
 			add_buffer(&v, t, at, out);
 		} else {
-			add_number(&v, word(at), out);
+			add_number(&v, load_u64(at), out);
 		}
 	}
 	buf_release(&text);

@@ -2,7 +2,7 @@
 # shellcheck shell=sh disable=SC1091,SC2154
 #
 # Short lives, on a stock kernel: a program from a file that nobody else has mapped is gone before
-# its table is asked for, so the kernel says where the file lies.
+# its table is requested, so the kernel says where the file lies.
 . /tests/lib.sh
 need_cmd fathom
 need_workload naps

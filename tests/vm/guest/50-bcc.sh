@@ -39,7 +39,7 @@ expect_status 0
 like "trace: results" "$out" 'vfs_read +[0-9]+$'
 kill "$busy"
 
-# Arguments of system calls lie in the registers that the wrapper's argument points to.
+# Arguments of system calls are in the registers that the wrapper's argument points to.
 dd if=/dev/zero of=/dev/null bs=4321 count=100000000 2>/dev/null &
 busy=$!
 run fathom trace -M 2 '__x64_sys_read (arg3 > 3000) "read %d bytes", arg3'
