@@ -14,20 +14,6 @@ struct inject_args {
 	const char *value;
 };
 
-/* What perf's inject makes besides, and where that is had here. */
-static int refuse(const struct inject_args *a, struct err *e)
-{
-	if (a->jit) {
-		err_set(e, EOPNOTSUPP, "files of run-time code are not made");
-		err_hint(e, "names of run-time code travel in recordings of 'fathom record', and "
-			    "'fathom annotate' reads the code from the jitdump");
-	} else if (a->sched_stat) {
-		err_set(e, EOPNOTSUPP, "sched_stat events are not merged into switches");
-		err_hint(e, "'fathom offcpu -i FILE' shows the stacks of waits with their time");
-	}
-	return a->jit || a->sched_stat ? -EOPNOTSUPP : 0;
-}
-
 #define AT(field) .offset = offsetof(struct inject_args, field)
 
 static const struct opt inject_options[] = {
@@ -43,10 +29,10 @@ static const struct opt inject_options[] = {
 	{ 'z', "compress", OPT_U64, AT(compress), .arg = "LEVEL", .implied = "1",
 	  .flags = OPT_OPTIONAL, .given_offset = offsetof(struct inject_args, compress_given),
 	  .max = 22, .help = "compress with zstd at this level; without it nothing is compressed" },
-	{ 'j', "jit", OPT_FLAG, AT(jit), .flags = OPT_HIDDEN,
-	  .help = "perf's: files of run-time code" },
-	{ 's', "sched-stat", OPT_FLAG, AT(sched_stat), .flags = OPT_HIDDEN,
-	  .help = "perf's: merged sched_stat and sched_switch" },
+	{ 'j', "jit", OPT_FLAG, AT(jit),
+	  .help = "make ELF files of the jitdumps that are mapped, and map their functions" },
+	{ 's', "sched-stat", OPT_FLAG, AT(sched_stat),
+	  .help = "give each sched_switch the time of the sched_stat event of its thread" },
 	{ 'f', "force", OPT_FLAG, AT(force), .help = "overwrite an existing file" },
 	{ .name = "strip",
 	  .type = OPT_FLAG,
@@ -58,18 +44,35 @@ static const struct opt inject_options[] = {
 	OPT_END,
 };
 
+static void say_counts(const struct inject_args *a, const struct rewrite_counts *c)
+{
+	log_warn("%llu records, %llu samples; mappings: %llu with a build id, %llu got one, %llu "
+		 "without",
+		 (unsigned long long)c->records, (unsigned long long)c->samples,
+		 (unsigned long long)c->with_id, (unsigned long long)c->given_id,
+		 (unsigned long long)c->no_id);
+	if (a->jit)
+		log_warn("jitdumps: %llu with %llu functions, %llu not there",
+			 (unsigned long long)c->dumps, (unsigned long long)c->functions,
+			 (unsigned long long)c->gone);
+	if (a->sched_stat)
+		log_warn("%llu sched_stat events with their switch, %llu without",
+			 (unsigned long long)c->merged, (unsigned long long)c->alone);
+}
+
 static int inject_run(struct context *ctx, void *args)
 {
 	struct inject_args *a = args;
 	const char *in = a->input ? a->input : "-", *out = a->output ? a->output : "-";
 	struct rewrite_opts opts = { .build_ids = a->build_ids,
+				     .jit = a->jit,
+				     .sched_stat = a->sched_stat,
+				     .force = a->force || ctx->as_perf,
 				     .compress = (int)a->compress,
 				     .pipe = streq(out, "-") };
 	struct rewrite_counts c;
-	int r = refuse(a, &ctx->err);
+	int r = 0;
 
-	if (r < 0)
-		return r;
 	if (streq(out, "-") && isatty(STDOUT_FILENO)) {
 		err_set(&ctx->err, EINVAL, "refusing to write a recording to a terminal");
 		err_hint(&ctx->err, "name a file with -o FILE");
@@ -87,11 +90,7 @@ static int inject_run(struct context *ctx, void *args)
 	if (r < 0)
 		return r;
 	if (!ctx->as_perf)
-		log_warn("%llu records, %llu samples; mappings: %llu with a build id, %llu got "
-			 "one, %llu without",
-			 (unsigned long long)c.records, (unsigned long long)c.samples,
-			 (unsigned long long)c.with_id, (unsigned long long)c.given_id,
-			 (unsigned long long)c.no_id);
+		say_counts(a, &c);
 	return 0;
 }
 
@@ -99,16 +98,21 @@ static const struct example inject_examples[] = {
 	{ "fathom inject -b -i perf.data -o with-ids.data", "build ids for all mappings" },
 	{ "fathom inject -i fathom.data -o plain.data", "decompressed, in order of time" },
 	{ "fathom inject -z9 -i perf.data -o small.data", "compressed" },
+	{ "fathom inject -j -i perf.data -o named.data", "run-time code as files that perf reads" },
 	{ 0 },
 };
 
 const struct command cmd_inject = {
 	.name = "inject",
-	.summary = "write a recording again: build ids, compression, order",
-	.description = "Copies a recording with all that it says about itself: its records in "
+	.summary = "rewrite a recording: build ids, compression, order",
+	.description = "Copies a recording with all its metadata: its records in "
 		       "order of time, decompressed unless -z is given, from a file or a pipe to "
 		       "a file or a pipe. With -b mappings that have no build id get that of the "
-		       "file that is there now.",
+		       "file that is there now.\n\n"
+		       "With -j the functions of each jitdump become one ELF file beside it, "
+		       "jitted-PID.so, with names, lines and code: perf and others then name what "
+		       "node, java and Python made at run time. The recording's clock must be that "
+		       "of the dump, CLOCK_MONOTONIC. (Fathom's own reports need no such step.)",
 	.question = Q_LOOK,
 	.options = inject_options,
 	.args_size = sizeof(struct inject_args),

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "recorder/rewrite.h"
+#include "recorder/rewrite_parts.h"
 
-#include "base/buf.h"
-#include "base/intern.h"
-#include "base/vec.h"
 #include "elf/elf.h"
 #include "elf/find.h"
-#include "recording/recording.h"
-#include "recording/writer.h"
 
-enum { ROUND_RECORDS = 4096, RECORD_MOST = 65536, BUILD_ID_FLAG = 1 << 14 };
+enum { ROUND_RECORDS = 4096, BUILD_ID_FLAG = 1 << 14 };
 
 /* The part of an MMAP2 record that holds either the inode or the build id. */
 struct mmap2_head {
@@ -26,23 +21,6 @@ struct mmap2_head {
 			u8 id[20];
 		} build_id;
 	};
-};
-
-struct known_id {
-	bool tried;
-	u8 size;
-	u8 id[20];
-};
-
-struct rewriter {
-	const struct rewrite_opts *opts;
-	struct recording *recording;
-	struct recording_writer *writer;
-	struct rewrite_counts *counts;
-	struct intern paths;
-	VEC(struct known_id) ids; /* by the number of the path */
-	u64 copy[RECORD_MOST / 8];
-	struct err *e;
 };
 
 static void read_id(const char *path, struct known_id *ret)
@@ -94,12 +72,29 @@ static const void *with_build_id(struct rewriter *w, const struct record *r)
 	return w->copy;
 }
 
+/* What takes the place of a record; NULL: nothing does. */
+static const void *instead_of(struct rewriter *w, const struct record *r)
+{
+	if (w->opts->jit && rewrite_jit_takes(w, r))
+		return NULL;
+	if (w->opts->sched_stat && r->sample)
+		return rewrite_sched_stat(w, r);
+	return with_build_id(w, r);
+}
+
 static int on_record(const struct record *r, void *ctx)
 {
 	struct rewriter *w = ctx;
-	int code = recording_writer_add(w->writer, with_build_id(w, r), r->size, w->e);
+	const struct perf_event_header *h;
+	int code = 0;
 
-	w->counts->samples += r->sample != NULL;
+	if (w->opts->jit && r->has & PERF_SAMPLE_TIME)
+		code = rewrite_jit_until(w, r->time);
+	h = code == 0 ? instead_of(w, r) : NULL;
+	if (h) {
+		code = recording_writer_add(w->writer, h, h->size, w->e);
+		w->counts->samples += r->sample != NULL;
+	}
 	if (code == 0 && ++w->counts->records % ROUND_RECORDS == 0)
 		code = recording_writer_round(w->writer, w->e);
 	return code;
@@ -156,6 +151,10 @@ static int copy_all(struct rewriter *w)
 	if (code == 0)
 		code = recording_replay(w->recording, on_record, w, w->e);
 	if (code == 0)
+		code = w->fault;
+	if (code == 0 && w->opts->jit)
+		code = rewrite_jit_until(w, UINT64_MAX);
+	if (code == 0)
 		code = recording_writer_round(w->writer, w->e);
 	/* those of a pipe come after its records */
 	if (code == 0)
@@ -178,6 +177,10 @@ int rewrite_recording(const char *in, const char *out, const struct rewrite_opts
 	code = recording_open_whole(in, &w->recording, e);
 	if (code == 0 && recording_info(w->recording)->swapped)
 		code = err_set(e, EOPNOTSUPP, "'%s' is of a machine with another byte order", in);
+	if (code == 0 && opts->jit)
+		code = rewrite_jit_check(w);
+	if (code == 0 && opts->sched_stat)
+		code = rewrite_sched_check(w);
 	if (code == 0)
 		code = recording_writer_new(&o, &w->writer, e);
 	if (code == 0)
@@ -186,6 +189,8 @@ int rewrite_recording(const char *in, const char *out, const struct rewrite_opts
 	recording_free(w->recording);
 	intern_release(&w->paths);
 	vec_release(&w->ids);
+	rewrite_jit_release(w);
+	rewrite_sched_release(w);
 	free(w);
 	return code;
 }
