@@ -6,24 +6,32 @@
 #include "cli/cli.h"
 #include "web/engine.h"
 #include "web/listen.h"
+#include "web/peer_target.h"
 #include "web/route.h"
 #include "web/sandbox.h"
 #include "web/server.h"
 #include "web/tls.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 
 enum {
 	RESTARTS_MOST = 5, /* of the HTTP side, each minute */
 	CHANNEL_BYTES = 4 << 20,
+	CHANNEL_SECONDS = 5, /* for the HTTP side to take an answer */
+	END_MS = 1000,       /* for it to end */
 };
 
 struct serve_args {
 	const char *listen, *local, *user, *once;
 	const char *cert, *key, *client_ca;
+	const char *peer_cert, *peer_key, *peer_ca;
+	str_list peers, peer_tokens;
 	str_list names, share, exports;
 	int role, compat;
 	bool insecure, always, no_flight, programs, openapi;
@@ -35,121 +43,68 @@ static const char *const roles[] = { "view", "profile", "trace", "program", NULL
 static const char *const compats[] = { "own", "node", NULL };
 
 #define AT(field) .offset = offsetof(struct serve_args, field)
-#define WHERE     .group = "Where"
-#define WHO       .group = "Who"
-#define WHAT      .group = "What"
+#define OPTION(letter, name_, type_, field, arg_, help_, ...) \
+	OPT_ENTRY(struct serve_args, letter, name_, type_, field, arg_, help_, __VA_ARGS__)
+#define WHERE  .group = "Where"
+#define WHO    .group = "Who"
+#define WHAT   .group = "What"
+#define OTHERS .group = "Other machines"
 
 static const struct opt serve_options[] = {
 	{ 'l', "listen", OPT_STRING, AT(listen), .arg = "ADDRESS[:PORT]", WHERE, .def = "127.0.0.1",
 	  .help = "address and port; without a port 7777, or any if it is taken" },
-	{ .name = "unix",
-	  .type = OPT_FILE,
-	  AT(local),
-	  .arg = "PATH",
-	  WHERE,
-	  .help = "also a Unix socket, for this user and root; it needs no token" },
-	{ .name = "name",
-	  .type = OPT_STRINGS,
-	  AT(names),
-	  .arg = "HOST",
-	  WHERE,
-	  .help = "a name by which browsers call this host, besides localhost" },
-	{ .name = "tls-cert",
-	  .type = OPT_FILE,
-	  AT(cert),
-	  .arg = "FILE",
-	  WHERE,
-	  .help = "certificate (PEM, with those that lead to its root): serve https" },
-	{ .name = "tls-key",
-	  .type = OPT_FILE,
-	  AT(key),
-	  .arg = "FILE",
-	  WHERE,
-	  .help = "its key; default: in the file of --tls-cert" },
-	{ .name = "tls-client-ca",
-	  .type = OPT_FILE,
-	  AT(client_ca),
-	  .arg = "FILE",
-	  WHERE,
-	  .help = "clients with a certificate of these authorities have --role without a token" },
-	{ .name = "insecure",
-	  .type = OPT_FLAG,
-	  AT(insecure),
-	  WHERE,
-	  .help = "listen on a network without encryption: tokens and data can be read there" },
-	{ .name = "role",
-	  .type = OPT_CHOICE,
-	  AT(role),
-	  .arg = "ROLE",
-	  WHO,
-	  .choices = roles,
-	  .def = "trace",
-	  .help = "what the printed address allows" },
-	{ .name = "share",
-	  .type = OPT_STRINGS,
-	  AT(share),
-	  .arg = "ROLE",
-	  WHO,
-	  .help = "print another address that allows this" },
-	{ .name = "user",
-	  .type = OPT_STRING,
-	  AT(user),
-	  .arg = "USER",
-	  WHO,
-	  .help = "of the HTTP side where root starts it; default fathom, else nobody" },
-	{ .name = "allow-programs",
-	  .type = OPT_FLAG,
-	  AT(programs),
-	  WHO,
-	  .help = "role program may run free text of the tracing language" },
-	{ .name = "once",
-	  .type = OPT_FILE,
-	  AT(once),
-	  .arg = "FILE",
-	  WHAT,
-	  .help = "only show this recording, nothing of the machine" },
-	{ .name = "history",
-	  .type = OPT_DURATION,
-	  AT(history),
-	  .arg = "TIME",
-	  WHAT,
-	  .def = "1h",
-	  .help = "how much of the past the charts keep, as far as 8 MB hold it" },
-	{ .name = "always",
-	  .type = OPT_FLAG,
-	  AT(always),
-	  WHAT,
-	  .help = "keep the past even while no page is open" },
-	{ .name = "no-past-stacks",
-	  .type = OPT_FLAG,
-	  AT(no_flight),
-	  WHAT,
-	  .help = "do not record stacks while a page is open" },
-	{ .name = "budget",
-	  .type = OPT_PERCENT,
-	  AT(budget),
-	  .arg = "PERCENT",
-	  WHAT,
-	  .def = "3",
-	  .help = "a recording that takes more of all CPUs for 5 s is ended; 0: no limit" },
-	{ .name = "compat",
-	  .type = OPT_CHOICE,
-	  AT(compat),
-	  .arg = "NAMES",
-	  WHAT,
-	  .choices = compats,
-	  .def = "own",
-	  .help = "names of /metrics: our own, or those of node_exporter" },
-	{ .name = "export",
-	  .type = OPT_STRINGS,
-	  AT(exports),
-	  .arg = "TOOL",
-	  WHAT,
-	  .help = "run this tool all the time; its histograms and counts are in /metrics" },
-	{ .name = "openapi",
-	  .type = OPT_FLAG,
-	  AT(openapi),
-	  .help = "print the description of the interface, and do not serve" },
+	OPTION(0, "unix", OPT_FILE, local, "PATH",
+	       "also a Unix socket, for this user and root; it needs no token", WHERE),
+	OPTION(0, "name", OPT_STRINGS, names, "HOST",
+	       "a name by which browsers call this host, besides localhost", WHERE),
+	OPTION(0, "tls-cert", OPT_FILE, cert, "FILE",
+	       "certificate (PEM, with those that lead to its root): serve https", WHERE),
+	OPTION(0, "tls-key", OPT_FILE, key, "FILE", "its key; default: in the file of --tls-cert",
+	       WHERE),
+	OPTION(0, "tls-client-ca", OPT_FILE, client_ca, "FILE",
+	       "clients with a certificate of these authorities have --role without a token",
+	       WHERE),
+	OPTION(0, "insecure", OPT_FLAG, insecure, NULL,
+	       "listen on a network without encryption: tokens and data can be read there", WHERE),
+	OPTION(0, "role", OPT_CHOICE, role, "ROLE", "what the printed address allows", WHO,
+	       .choices = roles, .def = "trace"),
+	OPTION(0, "share", OPT_STRINGS, share, "ROLE", "print another address that allows this",
+	       WHO),
+	OPTION(0, "user", OPT_STRING, user, "USER",
+	       "of the HTTP side where root starts it; default fathom, else nobody", WHO),
+	OPTION(0, "allow-programs", OPT_FLAG, programs, NULL,
+	       "role program may run free text of the tracing language", WHO),
+	OPTION(0, "once", OPT_FILE, once, "FILE",
+	       "only show this recording, nothing of the machine", WHAT),
+	OPTION(0, "history", OPT_DURATION, history, "TIME",
+	       "how much of the past the charts keep, as far as 8 MB hold it", WHAT, .def = "1h"),
+	OPTION(0, "always", OPT_FLAG, always, NULL, "keep the past even while no page is open",
+	       WHAT),
+	OPTION(0, "no-past-stacks", OPT_FLAG, no_flight, NULL,
+	       "do not record stacks while a page is open", WHAT),
+	OPTION(0, "budget", OPT_PERCENT, budget, "PERCENT",
+	       "a recording that takes more of all CPUs for 5 s is ended; 0: no limit", WHAT,
+	       .def = "3"),
+	OPTION(0, "compat", OPT_CHOICE, compat, "NAMES",
+	       "names of /metrics: fathom's, or those of node_exporter", WHAT, .choices = compats,
+	       .def = "own"),
+	OPTION(0, "export", OPT_STRINGS, exports, "TOOL",
+	       "run this tool all the time; its histograms and counts are in /metrics", WHAT),
+	OPTION(0, "peer", OPT_STRINGS, peers, "HOST:PORT",
+	       "show the charts of the fathom serve there beside ours; over TLS, unless it is "
+	       "a loopback address (the end of a tunnel)",
+	       OTHERS),
+	OPTION(0, "peer-token", OPT_STRINGS, peer_tokens, "FILE",
+	       "file with the token for all peers; or one for each, in their order", OTHERS),
+	OPTION(0, "peer-ca", OPT_FILE, peer_ca, "FILE",
+	       "authorities that sign the certificates of peers; default: those of the system",
+	       OTHERS),
+	OPTION(0, "peer-cert", OPT_FILE, peer_cert, "FILE",
+	       "our certificate for peers that ask for one, in place of a token", OTHERS),
+	OPTION(0, "peer-key", OPT_FILE, peer_key, "FILE",
+	       "its key; default: in the file of --peer-cert", OTHERS),
+	OPTION(0, "openapi", OPT_FLAG, openapi, NULL,
+	       "print the description of the interface, and do not serve"),
 	OPT_END,
 };
 
@@ -158,7 +113,8 @@ struct serving {
 	const struct serve_args *args;
 	struct web_guard guard;
 	struct web_address address;
-	struct tls *tls;
+	struct tls *tls, *peer_tls;
+	struct peer_targets peers;
 	int tcp, local;
 	pid_t pid; /* of the HTTP side */
 	int channel;
@@ -178,7 +134,11 @@ NORETURN static void be_http_side(struct serving *s, int channel, pid_t parent)
 				     .owner = geteuid(),
 				     .local_role = (enum web_role)(s->args->role + ROLE_VIEW),
 				     .quiet = s->ctx->common.quiet,
-				     .page = "web/serve.html" };
+				     .page = "web/serve.html",
+				     .peers = &s->peers,
+				     .peer_tls = s->peer_tls,
+				     .peer_history = s->args->history,
+				     .peers_always = s->args->always };
 	_cleanup_buf_ struct buf time = BUF_INIT;
 	int r;
 
@@ -187,7 +147,7 @@ NORETURN static void be_http_side(struct serving *s, int channel, pid_t parent)
 	prctl(PR_SET_NAME, "fathom-http");
 	/* the library writes to sockets that may be closed */
 	(void)signal(SIGPIPE, SIG_IGN);
-	r = web_sandbox(s->args->user, keep, ARRAY_SIZE(keep), parent, &e);
+	r = web_sandbox(s->args->user, keep, ARRAY_SIZE(keep), parent, s->peers.all.len > 0, &e);
 	if (!r)
 		r = web_server_run(&o, &e);
 	if (r < 0)
@@ -205,6 +165,8 @@ static int start_http_side(struct serving *s, struct err *e)
 	for (int i = 0; i < 2; i++)
 		(void)setsockopt(pair[i], SOL_SOCKET, SO_SNDBUF, &(int){ CHANNEL_BYTES },
 				 sizeof(int));
+	(void)setsockopt(pair[0], SOL_SOCKET, SO_SNDTIMEO,
+			 &(struct timeval){ .tv_sec = CHANNEL_SECONDS }, sizeof(struct timeval));
 	s->pid = fork();
 	if (s->pid < 0) {
 		close(pair[0]);
@@ -220,13 +182,19 @@ static int start_http_side(struct serving *s, struct err *e)
 	return 0;
 }
 
+/* It ends with the channel; one that does not is killed. */
 static int end_http_side(struct serving *s)
 {
+	_cleanup_close_ int fd = -1;
 	int status = 0;
 
 	if (s->channel >= 0)
 		close(s->channel);
 	s->channel = -1;
+	if (s->pid > 0)
+		fd = (int)syscall(SYS_pidfd_open, s->pid, 0);
+	if (fd >= 0 && poll(&(struct pollfd){ fd, POLLIN, 0 }, 1, END_MS) <= 0)
+		(void)kill(s->pid, SIGKILL);
 	while (s->pid > 0 && waitpid(s->pid, &status, 0) < 0 && errno == EINTR)
 		continue;
 	s->pid = 0;
@@ -286,6 +254,54 @@ static int open_tls(struct serving *s, struct err *e)
 	return r;
 }
 
+static int add_peer_tokens(struct serving *s, struct err *e)
+{
+	const str_list *files = &s->args->peer_tokens;
+	size_t n = s->peers.all.len;
+	int r = 0;
+
+	if (files->len > 1 && files->len != n)
+		return err_set(e, EINVAL, "%zu files of --peer-token for %zu peers", files->len, n);
+	for (size_t i = 0; i < n && files->len && !r; i++)
+		r = peer_target_token(&s->peers.all.items[i], files->items[files->len > 1 ? i : 0],
+				      e);
+	return r;
+}
+
+/* What is sent in the clear can be read, tokens first. */
+static int check_peers(const struct serving *s, struct err *e)
+{
+	vec_each(t, &s->peers.all) {
+		if (t->tls || t->loopback || s->args->insecure)
+			continue;
+		err_set(e, EINVAL, "nothing would be encrypted on the way to '%s'", t->name);
+		err_hint(e, "https://%s; or ssh -L 8001:localhost:%u %s and --peer 127.0.0.1:8001",
+			 t->name, t->port, t->host);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int open_peers(struct serving *s, struct err *e)
+{
+	const struct tls_opts o = { .cert = s->args->peer_cert,
+				    .key = s->args->peer_key,
+				    .ca = s->args->peer_ca,
+				    .client = true };
+	bool tls = false;
+	int r = 0;
+
+	for (size_t i = 0; i < s->args->peers.len && !r; i++)
+		r = peer_target_add(&s->peers, s->args->peers.items[i], e);
+	if (!r)
+		r = check_peers(s, e);
+	if (!r)
+		r = add_peer_tokens(s, e);
+	vec_each(t, &s->peers.all)
+		tls |= t->tls;
+	return r < 0 ? r : tls ? tls_new(&s->peer_tls, &o, e) : 0;
+}
+
 static int open_sockets(struct serving *s, struct err *e)
 {
 	bool local = false;
@@ -338,7 +354,7 @@ static int print_addresses(struct serving *s)
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-/* The HTTP side may crash: it is started again, what it had asked for is ended. */
+/* The HTTP side may crash: it is restarted, and its requests are cancelled. */
 static int serve(struct serving *s, struct web_engine *en, struct err *e)
 {
 	u64 minute = clock_mono_ns();
@@ -382,6 +398,8 @@ static int run_engine(struct serving *s, struct err *e)
 	struct web_engine *en = NULL;
 	int r = web_sandbox_engine(e);
 
+	vec_each(t, &s->guard.tokens)
+		o.role_most = MAX(o.role_most, t->role);
 	if (!r)
 		r = web_engine_new(&en, &o, e);
 	if (!r)
@@ -418,6 +436,8 @@ static int serve_run(struct context *ctx, void *args)
 		add_name(&s, s.address.host);
 	r = open_tls(&s, &ctx->err);
 	if (!r)
+		r = open_peers(&s, &ctx->err);
+	if (!r)
 		r = open_sockets(&s, &ctx->err);
 	if (!r)
 		r = start_http_side(&s, &ctx->err);
@@ -431,6 +451,8 @@ static int serve_run(struct context *ctx, void *args)
 	if (s.local >= 0)
 		close(s.local);
 	tls_free(s.tls);
+	tls_free(s.peer_tls);
+	peer_targets_release(&s.peers);
 	web_guard_release(&s.guard);
 	return r;
 }
@@ -441,6 +463,8 @@ static const struct example serve_examples[] = {
 	{ "fathom serve --share view", "and an address for read-only users" },
 	{ "fathom serve --listen 0.0.0.0 --tls-cert box.pem --tls-key box.key",
 	  "for other machines, encrypted" },
+	{ "fathom serve --peer 127.0.0.1:8001 --peer-token other.token",
+	  "beside ours, the charts of the machine that a tunnel leads to" },
 	{ "fathom serve --once fathom.data --role profile",
 	  "a recording for somebody else to read" },
 	{ "fathom serve --openapi", "the interface as an OpenAPI file" },
@@ -460,9 +484,9 @@ const struct command cmd_serve = {
 		"view (charts), profile (also recordings of at most 60 s), trace (also tools), "
 		"program (also free text, with --allow-programs). From elsewhere: ssh -L "
 		"7777:localhost:7777 HOST.\n\n"
-		"Bytes of the network are read by a process without privileges; another one "
-		"records. Nothing is read and nothing is attached while no page is open, unless "
-		"--always is given.",
+		"Network input is parsed by a process without privileges; another one records. "
+		"Nothing is read and nothing is attached while no page is open, unless --always "
+		"is given.",
 	.question = Q_MACHINE,
 	.options = serve_options,
 	.args_size = sizeof(struct serve_args),

@@ -15,22 +15,12 @@ static const struct {
 	{ "/favicon.ico", "web/serve-icon.svg", "image/svg+xml" },
 };
 
-static bool has_word(struct http_text list, const char *word)
-{
-	size_t n = strlen(word);
-
-	for (size_t i = 0; list.s && i + n <= list.n; i++)
-		if (memcmp(list.s + i, word, n) == 0)
-			return true;
-	return false;
-}
-
 static void answer_asset(struct conn *c, const struct http_request *r, const char *type,
 			 const struct asset *asset)
 {
 	_cleanup_buf_ struct buf plain = BUF_INIT;
 	struct answer a = { .status = 200, .type = type };
-	bool gzip = has_word(r->accept_encoding, "gzip");
+	bool gzip = http_accepts(r->accept_encoding, "gzip");
 	char etag[32];
 
 	/* the two forms are different bytes */

@@ -163,6 +163,9 @@ char *child_end_text(int status)
 	if (WIFSIGNALED(status))
 		return xasprintf("it was ended by signal %d (SIG%s) without a result",
 				 WTERMSIG(status), name ? name : "?");
+	if (WEXITSTATUS(status) == CHILD_NOTHING)
+		return xstrdup("nothing was recorded: the target did not run in this time, or too "
+			       "briefly");
 	return xasprintf("it ended with status %d, without a result and without a reason",
 			 WEXITSTATUS(status));
 }

@@ -21,6 +21,9 @@ struct command_line {
 void command_line_release(struct command_line *c);
 void command_line_add(struct command_line *c, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
+/* How fathom ends where there was nothing to record or to show. */
+enum { CHILD_NOTHING = 4 };
+
 struct child {
 	pid_t pid; /* 0: none */
 	int fd;    /* readable when it has ended */
@@ -39,9 +42,9 @@ int child_start(struct child *c, const struct command_line *line, int dir, const
 int child_start_to(struct child *c, const struct command_line *line, int out, struct err *e);
 /* Its first error line and hint, where it said some and nothing is in *@ret. */
 void child_words(const struct child *c, char **ret_error, char **ret_hint);
-/* All that it said, without what would move a cursor; NULL: nothing. To be freed. */
+/* Its output without control sequences; NULL: none. To be freed. */
 char *child_text(const struct child *c);
-/* What to say of a status when it said nothing itself; to be freed. */
+/* A message for a status without error output; to be freed. */
 char *child_end_text(int status);
 /* Ends it and forgets its words. */
 void child_release(struct child *c);

@@ -23,19 +23,21 @@ struct conn {
 	u32 generation;       /* of the slot: an answer to its last user is dropped */
 	bool local;           /* by the Unix socket */
 	struct tls_link *tls; /* NULL: in the clear */
-	bool greets;          /* its handshake goes on */
+	bool greets;          /* its handshake continues */
 	bool keep, head_only;
+	bool framed;   /* its answer is for a frame of the page, even if it is an error */
 	bool known;    /* had a good token once */
 	bool writing;  /* epoll tells when there is room */
 	u64 deadline;  /* ns */
 	struct buf in; /* at most a head and a body, or what follows them */
-	size_t used;   /* bytes of @in that the request at hand has */
+	size_t used;   /* bytes of @in that the request available has */
 	struct buf out;
 	size_t out_at;
 	int file; /* the rest of the answer; -1: none */
 	u64 file_at, file_size;
 	enum web_role role;
 	u64 stream;    /* its number; 0: none */
+	bool for_peer; /* it is that of another fathom serve */
 	u32 refused;   /* status, for the audit line */
 	char peer[64]; /* for the audit line */
 };

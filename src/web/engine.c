@@ -9,6 +9,7 @@
 #include "host/caps.h"
 #include "view/openmetrics.h"
 #include "web/charts.h"
+#include "web/counters_json.h"
 #include "web/exports.h"
 #include "web/flight.h"
 #include "web/history.h"
@@ -28,6 +29,7 @@ struct web_engine {
 	struct snapshot before, after;
 	bool has_before;
 	bool has_tasks; /* processes are followed, too */
+	bool is_stuck;  /* the HTTP side takes no answers */
 	struct history history;
 	struct jobs jobs;
 	struct flight flight;
@@ -45,12 +47,18 @@ struct web_engine {
 
 /* --- replies ---------------------------------------------------------------------------------- */
 
+/* The socket has a timeout; an HTTP side that was taken over may never read. */
+static void sent(struct web_engine *en, int r)
+{
+	en->is_stuck |= r == -EAGAIN;
+}
+
 static void reply(struct web_engine *en, u64 ref, u32 status, enum web_content content,
 		  struct buf *text)
 {
 	struct web_reply r = { ref, REPLY_ANSWER, status, content, 0, 0 };
 
-	(void)web_reply_send_scratch(en->o.channel, &r, text);
+	sent(en, web_reply_send_scratch(en->o.channel, &r, text));
 }
 
 /* The text is wanted again. */
@@ -58,7 +66,7 @@ static void reply_kept(struct web_engine *en, u64 ref, const struct buf *text)
 {
 	struct web_reply r = { ref, REPLY_ANSWER, 200, CONTENT_JSON, 0, 0 };
 
-	(void)web_reply_send(en->o.channel, &r, buf_str(text), text->len);
+	sent(en, web_reply_send(en->o.channel, &r, buf_str(text), text->len));
 }
 
 static void reply_file(struct web_engine *en, u64 ref, enum web_form form, int file)
@@ -69,7 +77,7 @@ static void reply_file(struct web_engine *en, u64 ref, enum web_form form, int f
 	};
 	struct web_reply r = { ref, REPLY_ANSWER, 200, contents[form], 0, 0 };
 
-	(void)web_reply_send_file(en->o.channel, &r, file);
+	sent(en, web_reply_send_file(en->o.channel, &r, file));
 }
 
 static void reply_error(struct web_engine *en, u64 ref, u32 status, const char *what,
@@ -97,16 +105,16 @@ static void on_job_changed(void *ctx, const struct job *job)
 
 	json_init(&j, &text, false);
 	job_describe(job, &j);
-	(void)web_reply_send(en->o.channel, &r, buf_str(&text), text.len);
+	sent(en, web_reply_send(en->o.channel, &r, buf_str(&text), text.len));
 }
 
-static void on_drawn(void *ctx, u64 ref, enum web_form form, int file, const char *error,
-		     const char *hint)
+static void on_drawn(void *ctx, u64 ref, enum web_form form, int file, u32 status,
+		     const char *error, const char *hint)
 {
 	if (file >= 0)
 		reply_file(ctx, ref, form, file);
 	else
-		reply_error(ctx, ref, 500, error, hint);
+		reply_error(ctx, ref, status, error, hint);
 }
 
 /* --- counters --------------------------------------------------------------------------------- */
@@ -133,7 +141,7 @@ static void sweep(struct web_engine *en)
 	charts_frame(en->charts, &d, &en->text);
 	history_add(&en->history, en->after.wall / NSEC_PER_MSEC, en->after.mono, &en->text);
 	if (en->watching)
-		(void)web_reply_send_scratch(en->o.channel, &r, &en->text);
+		sent(en, web_reply_send_scratch(en->o.channel, &r, &en->text));
 }
 
 static int open_counters(struct web_engine *en, struct err *e)
@@ -284,50 +292,15 @@ static void ask_metrics(struct web_engine *en, const struct web_request *q)
 	reply(en, q->ref, 200, CONTENT_METRICS, &en->text);
 }
 
-static const char *const unit_names[] = {
-	[UNIT_COUNT] = "count",     [UNIT_BYTES] = "bytes", [UNIT_TIME] = "nanoseconds",
-	[UNIT_PERCENT] = "percent", [UNIT_HERTZ] = "hertz", [UNIT_CELSIUS] = "celsius",
-	[UNIT_NUMBER] = "number",
-};
-
-static void add_series(const struct counter_set *set, const struct snapshot *s, u32 series,
-		       struct json *j)
-{
-	const struct counter *row = series_row(set, series);
-
-	json_open(j);
-	json_kv_str(j, "name", row->name);
-	if (*series_instance(set, series))
-		json_kv_str(j, "instance", series_instance(set, series));
-	json_kv_double(j, "value", (double)s->values[series] * counter_factor(set, row));
-	json_kv_str(j, "unit", unit_names[row->unit]);
-	json_kv_str(j, "kind", row->kind == CUMULATIVE ? "cumulative" : "gauge");
-	json_kv_str(j, "meaning", row->meaning ? row->meaning : "");
-	json_close(j);
-}
-
 static void ask_counters(struct web_engine *en, const struct web_request *q)
 {
 	_cleanup_err_ struct err e = ERR_INIT;
-	const struct counter_set *set;
-	struct json j;
 
 	if (read_all(en, &e) < 0) {
 		reply_error(en, q->ref, 500, e.what, e.hint);
 		return;
 	}
-	set = counters_set(en->all);
-	json_init(&j, &en->text, false);
-	json_open(&j);
-	json_kv_u64(&j, "schema", 1);
-	json_kv_u64(&j, "t", en->scrape.wall / NSEC_PER_MSEC);
-	json_key(&j, "counters");
-	json_array(&j);
-	for (u32 i = 0; i < set->series.len; i++)
-		if (snapshot_has(&en->scrape, i))
-			add_series(set, &en->scrape, i, &j);
-	json_end(&j);
-	json_close(&j);
+	web_counters_json(counters_set(en->all), &en->scrape, &en->text);
 	reply(en, q->ref, 200, CONTENT_JSON, &en->text);
 }
 
@@ -346,23 +319,6 @@ static void reply_job(struct web_engine *en, u64 ref, const struct job *job)
 static u32 status_of(int r)
 {
 	return r == -EBUSY ? 429 : r == -ENOENT ? 404 : r == -EINVAL ? 400 : 500;
-}
-
-static int check_target(const struct web_request *q, struct err *e)
-{
-	if ((q->target == TARGET_PROCESS || q->target == TARGET_THREAD) && !q->id)
-		return err_set(e, EINVAL, "'id' is missing: which %s?", web_targets[q->target - 1]);
-	if (q->target == TARGET_CGROUP && (!q->group[0] || strstr(q->group, "..")))
-		return err_set(e, EINVAL, "'cgroup' is not the path of a group");
-	if (q->target == TARGET_CGROUP && q->from)
-		return err_set(e, EINVAL, "the past is not kept by control group");
-	if (q->kind == KIND_SCHED && (q->from || q->target == TARGET_CGROUP))
-		return err_set(e, EINVAL,
-			       "a time line of the scheduler is of the machine or a "
-			       "process, and not of the past");
-	if (q->kind == KIND_CHAIN && q->from)
-		return err_set(e, EINVAL, "wakers are not kept of the past");
-	return 0;
 }
 
 static int find_span(struct web_engine *en, u64 wall_from, u64 wall_to, struct job_input *ret,
@@ -398,7 +354,7 @@ static int add_diff_of_spans(struct web_engine *en, const struct web_request *q,
 {
 	struct job_input input = { 0 }, before = { 0 };
 	const char *note = NULL, *note_before = NULL;
-	int r = check_target(q, e);
+	int r = job_check_target(q, e);
 
 	if (!r)
 		r = find_span(en, q->from, q->to, &input, &note, e);
@@ -473,7 +429,7 @@ static void ask_job(struct web_engine *en, const struct web_request *q)
 	if (!may_record(en) && q->ask != ASK_DIFF)
 		r = err_set(&e, EPERM, "fathom runs without the privileges that this needs");
 	if (!r && q->ask == ASK_RECORD)
-		r = check_target(q, &e);
+		r = job_check_target(q, &e);
 	if (!r && q->ask == ASK_TOOL)
 		r = web_tools_check(&en->tools, &en->jobs, q, &e);
 	if (!r && q->ask == ASK_PROGRAM && !en->o.programs)
@@ -503,6 +459,20 @@ static void ask_jobs(struct web_engine *en, const struct web_request *q)
 	reply(en, q->ref, 200, CONTENT_JSON, &en->text);
 }
 
+static bool goes_on(const struct job *job)
+{
+	return (job->state == JOB_RECORDING || job->state == JOB_DRAWING) && job_draws(job);
+}
+
+/* A client that asks while it runs asks again: that is not an error. */
+static void ask_so_far(struct web_engine *en, const struct web_request *q, const struct job *job)
+{
+	_cleanup_err_ struct err e = ERR_INIT;
+
+	if (jobs_draw_so_far(&en->jobs, job, q->ref, &e) < 0)
+		reply_error(en, q->ref, 202, e.what, e.hint);
+}
+
 static void ask_result(struct web_engine *en, const struct web_request *q)
 {
 	_cleanup_err_ struct err e = ERR_INIT;
@@ -512,6 +482,10 @@ static void ask_result(struct web_engine *en, const struct web_request *q)
 
 	if (!job || q->role < job->role) {
 		reply_error(en, q->ref, 404, "there is no such job", NULL);
+		return;
+	}
+	if (goes_on(job) && q->form == FORM_HTML) {
+		ask_so_far(en, q, job);
 		return;
 	}
 	if (job->state != JOB_DONE) {
@@ -529,7 +503,7 @@ static void ask_result(struct web_engine *en, const struct web_request *q)
 		reply_error(en, q->ref, status_of(r), e.what, e.hint);
 }
 
-/* By its key, which nobody guesses; all are compared in full. */
+/* By its secret key; all keys are compared in full. */
 static void ask_file(struct web_engine *en, const struct web_request *q)
 {
 	const struct job *found = NULL;
@@ -541,9 +515,13 @@ static void ask_file(struct web_engine *en, const struct web_request *q)
 
 			for (size_t i = 0; i < JOB_KEY; i++)
 				differ |= (u8)(q->name[i] ^ (*job)->key[i]);
-			if (!differ && (*job)->state == JOB_DONE)
+			if (!differ && ((*job)->state == JOB_DONE || goes_on(*job)))
 				found = *job;
 		}
+	}
+	if (found && goes_on(found)) {
+		ask_so_far(en, q, found);
+		return;
 	}
 	file = found ? jobs_file(&en->jobs, found, FORM_HTML) : -1;
 	if (file >= 0)
@@ -595,7 +573,14 @@ static bool is_off(const struct web_engine *en, u32 ask)
 
 static void on_request(struct web_engine *en, const struct web_request *q)
 {
+	_cleanup_err_ struct err e = ERR_INIT;
+	int r = web_route_check(q, en->o.role_most, &e);
+
 	buf_reset(&en->text);
+	if (r < 0) {
+		reply_error(en, q->ref, r == -EACCES ? 403 : 400, e.what, NULL);
+		return;
+	}
 	if (is_off(en, q->ask)) {
 		reply_error(en, q->ref, 404, "only a recording is served here", NULL);
 		return;
@@ -618,6 +603,8 @@ static void on_request(struct web_engine *en, const struct web_request *q)
 	case ASK_LEFT: jobs_leave(&en->jobs, q->stream); break;
 	case ASK_STREAM:
 	case ASK_OPENAPI:
+	case ASK_PEERS:
+	case ASK_PEER_HISTORY:
 	case ASK_HEALTH: break;
 	}
 }
@@ -709,6 +696,11 @@ int web_engine_run(struct web_engine *en, struct err *e)
 		now = clock_mono_ns();
 		if (en->next && en->next <= now)
 			tick(en, now);
+		if (en->is_stuck) {
+			en->is_stuck = false;
+			log_warn("the HTTP side takes no answers");
+			return 1;
+		}
 	}
 }
 
@@ -752,6 +744,7 @@ int web_engine_new(struct web_engine **ret, const struct web_engine_opts *o, str
 
 	en->o = *o;
 	en->history.most_ns = o->history;
+	en->history.most_bytes = HISTORY_BYTES_MOST;
 	en->flight = (struct flight)FLIGHT_INIT;
 	en->jobs = (struct jobs){ .dir = -1,
 				  .budget = o->budget,

@@ -6,9 +6,9 @@
 #ifndef WEB_ENGINE_H
 #define WEB_ENGINE_H
 
-#include "base/err.h"
+#include "web/guard.h"
 
-enum { ENGINE_LINGER_SECONDS = 60 }; /* reads on for those who come back */
+enum { ENGINE_LINGER_SECONDS = 60 }; /* keeps reading for clients that come back */
 
 struct web_engine_opts {
 	int channel;                /* to the HTTP side */
@@ -20,7 +20,8 @@ struct web_engine_opts {
 	const char *once;           /* a recording to show, and nothing else; NULL: the machine */
 	const char *const *exports; /* tools that are part of /metrics */
 	size_t exports_n;
-	bool node_names; /* of /metrics, unless it is asked otherwise */
+	bool node_names;         /* of /metrics, unless it is asked otherwise */
+	enum web_role role_most; /* that any address was given: the HTTP side may claim no more */
 };
 
 struct web_engine;
@@ -29,7 +30,7 @@ int web_engine_new(struct web_engine **ret, const struct web_engine_opts *o, str
 void web_engine_free(struct web_engine *en);
 /* The HTTP side was started again. */
 void web_engine_set_channel(struct web_engine *en, int channel);
-/* 0: a stop was requested; 1: the HTTP side is gone. */
+/* 0: a stop was requested; 1: the HTTP side is gone, or takes no answers. */
 int web_engine_run(struct web_engine *en, struct err *e);
 
 #endif

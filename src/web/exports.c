@@ -15,7 +15,7 @@ struct unit {
 	const char *from, *to;
 	double factor;
 	u32 first, last; /* buckets that are written: below 2^k of @from */
-	bool truncated;  /* 3 stands for all below 4, else for 3 alone */
+	bool truncated;  /* 3 stands for all below 4, otherwise for 3 alone */
 };
 
 static const struct unit units[] = {

@@ -137,13 +137,13 @@ int flight_find(const struct flight *f, struct jobs *j, u64 from, u64 to, char *
 
 	if (f->child.pid <= 0 || to <= f->since || to <= from || (!in_new && !has_old))
 		return not_there(f, e);
-	*ret_note = in_new ? "from a recording that goes on: its file has no end yet, which the "
-			     "viewer calls damaged"
+	*ret_note = in_new ? "from a recording in progress: its file has no end yet, which the "
+			     "viewer calls cut"
 			   : NULL;
 	if (from < f->since)
 		*ret_note = "stacks of the start of this span are not there any more";
 	if (in_new && in_old && has_old)
-		*ret_note = "the span lies in two files: the larger part is shown";
+		*ret_note = "the span is in two files: the larger part is shown";
 	*ret_file = xstrdup(has_old && in_old > in_new ? FLIGHT_OLD : FLIGHT_FILE);
 	return faccessat(j->dir, *ret_file, R_OK, 0) < 0 ? (free(*ret_file), not_there(f, e)) : 0;
 }

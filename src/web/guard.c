@@ -77,7 +77,8 @@ static struct http_text without_port(struct http_text host)
 	if (host.n && host.s[0] == '[') {
 		const char *close = memchr(host.s, ']', host.n);
 
-		if (close)
+		/* nothing but a port may follow */
+		if (close && (close + 1 == host.s + host.n || close[1] == ':'))
 			host.n = (size_t)(close + 1 - host.s);
 		return host;
 	}
@@ -118,7 +119,7 @@ static bool same_origin(struct http_text origin, struct http_text host)
 	return false;
 }
 
-/* Browsers say it in one header or the other; what says neither is no browser. */
+/* Browsers say it in one header or the other; what says neither is not a browser. */
 bool web_guard_origin(const struct http_request *r)
 {
 	if (r->fetch_site.s)

@@ -3,7 +3,7 @@
  * Who may ask for what. Pure functions: the server asks them in this order, before anything else
  * is done with a request.
  *
- *	host	a name that is ours, else a page elsewhere leads its name to our address
+ *	host	a name that is ours, otherwise a page elsewhere leads its name to our address
  *	origin	what changes something is not taken from the pages of others
  *	token	128 bits for each start and role, compared without telling how much was right
  */
@@ -35,7 +35,7 @@ const char *web_role_name(enum web_role role);
 enum web_role web_role_find(const char *name);
 /* A new token of the role; its text lives as long as the guard. */
 int web_guard_add_token(struct web_guard *g, enum web_role role, struct err *e);
-/* The role of "Bearer TOKEN"; ROLE_NONE: it is none of ours. */
+/* The role of "Bearer TOKEN"; ROLE_NONE: it is not one of fathom's. */
 enum web_role web_guard_role(const struct web_guard *g, struct http_text authorization);
 bool web_guard_host(const struct web_guard *g, struct http_text host);
 /* Whether a request that changes something may come from where it does. */

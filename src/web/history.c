@@ -27,6 +27,11 @@ static void forget_first(struct history *h)
 	}
 }
 
+u64 history_newest(const struct history *h)
+{
+	return h->frames.len > h->begin ? h->frames.items[h->frames.len - 1].wall : 0;
+}
+
 void history_add(struct history *h, u64 wall_ms, u64 mono_ns, const struct buf *text)
 {
 	struct frame f = { wall_ms, mono_ns, xmemdup(buf_str(text), text->len), text->len };
@@ -34,8 +39,7 @@ void history_add(struct history *h, u64 wall_ms, u64 mono_ns, const struct buf *
 	vec_push(&h->frames, f);
 	h->bytes += f.n;
 	while (h->begin + 1 < h->frames.len &&
-	       (h->bytes > HISTORY_BYTES_MOST ||
-		mono_ns - h->frames.items[h->begin].mono > h->most_ns))
+	       (h->bytes > h->most_bytes || mono_ns - h->frames.items[h->begin].mono > h->most_ns))
 		forget_first(h);
 }
 

@@ -18,10 +18,13 @@ struct history {
 	size_t begin; /* of those that are kept */
 	size_t bytes;
 	u64 most_ns; /* how far back */
+	size_t most_bytes;
 };
 
 enum { HISTORY_BYTES_MOST = 8 << 20 };
 
+/* Wall clock of the newest frame, ms; 0: none. */
+u64 history_newest(const struct history *h);
 void history_release(struct history *h);
 void history_add(struct history *h, u64 wall_ms, u64 mono_ns, const struct buf *text);
 /* Lines of all frames from @from to @to (ms), those included. */

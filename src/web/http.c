@@ -56,6 +56,52 @@ bool http_text_begins(struct http_text t, const char *s)
 	return t.s && t.n >= strlen(s) && memcmp(t.s, s, strlen(s)) == 0;
 }
 
+static struct http_text trim(struct http_text t)
+{
+	for (; t.n && (*t.s == ' ' || *t.s == '\t'); t.n--)
+		t.s++;
+	while (t.n && (t.s[t.n - 1] == ' ' || t.s[t.n - 1] == '\t'))
+		t.n--;
+	return t;
+}
+
+/* Takes what is before @mark off @rest, and the mark. */
+static struct http_text take_until(struct http_text *rest, char mark)
+{
+	const char *end = memchr(rest->s, mark, rest->n);
+	struct http_text part = { rest->s, end ? (size_t)(end - rest->s) : rest->n };
+
+	rest->s += part.n + (end != NULL);
+	rest->n -= part.n + (end != NULL);
+	return trim(part);
+}
+
+/* "q=0", "q=0.000" */
+static bool is_weight_0(struct http_text t)
+{
+	if (t.n < 3 || (*t.s | 0x20) != 'q' || t.s[1] != '=' || t.s[2] != '0')
+		return false;
+	for (size_t i = 3; i < t.n; i++)
+		if (t.s[i] != (i == 3 ? '.' : '0'))
+			return false;
+	return true;
+}
+
+bool http_accepts(struct http_text list, const char *coding)
+{
+	while (list.n) {
+		struct http_text item = take_until(&list, ',');
+		bool refused = false;
+
+		if (!http_text_is_word(take_until(&item, ';'), coding))
+			continue;
+		while (item.n)
+			refused |= is_weight_0(take_until(&item, ';'));
+		return !refused;
+	}
+	return false;
+}
+
 /* --- the request line ------------------------------------------------------------------------- */
 
 static int take_method(struct http_text word, struct http_request *ret)
@@ -149,7 +195,7 @@ static int take_connection(struct http_text value, struct http_request *ret)
 	return 0;
 }
 
-/* Both say something about the body that we would have to believe: none of it is understood. */
+/* Both describe the body, which is never accepted. */
 static int refuse(struct http_text value UNUSED, struct http_request *ret UNUSED)
 {
 	return -400;
@@ -192,11 +238,7 @@ static int take_header(struct http_text line, struct http_request *ret)
 		name.n++;
 	if (!name.n || name.n == line.n || line.s[name.n] != ':')
 		return -400;
-	value = (struct http_text){ line.s + name.n + 1, line.n - name.n - 1 };
-	for (; value.n && (*value.s == ' ' || *value.s == '\t'); value.n--)
-		value.s++;
-	while (value.n && (value.s[value.n - 1] == ' ' || value.s[value.n - 1] == '\t'))
-		value.n--;
+	value = trim((struct http_text){ line.s + name.n + 1, line.n - name.n - 1 });
 	for (size_t i = 0; i < value.n; i++)
 		if (((u8)value.s[i] < ' ' && value.s[i] != '\t') || value.s[i] == 0x7f)
 			return -400;

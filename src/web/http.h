@@ -45,6 +45,8 @@ bool http_text_is(struct http_text t, const char *s);
 /* ASCII letters of either case are equal. */
 bool http_text_is_word(struct http_text t, const char *s);
 bool http_text_begins(struct http_text t, const char *s);
+/* Is @coding in the list of an Accept-Encoding header, and its weight not 0? */
+bool http_accepts(struct http_text list, const char *coding);
 
 /*
  * The next "name=value" of a query, percent signs and plus decoded. 1: there is one; 0: the end;

@@ -344,7 +344,7 @@ void jobs_leave(struct jobs *j, u64 stream)
 		if ((*job)->q.stream != stream || is_over(*job))
 			continue;
 		child_kill(&(*job)->child);
-		fail(j, *job, "the page that asked for it is gone");
+		fail(j, *job, "the page that requested it is gone");
 	}
 	begin_next(j);
 }
@@ -420,13 +420,46 @@ int jobs_file(struct jobs *j, const struct job *job, enum web_form form)
 	return open_file(j, buf_str(&name));
 }
 
+static int start_drawing(struct jobs *j, struct drawing *d, struct command_line *line,
+			 struct buf *name, bool to_stdout, struct err *e)
+{
+	int r = child_start(&d->child, line, j->dir, to_stdout ? buf_str(name) : NULL, e);
+
+	command_line_release(line);
+	if (r < 0) {
+		child_release(&d->child);
+		return r;
+	}
+	d->file = buf_detach(name);
+	vec_push(&j->drawings, *d);
+	return 0;
+}
+
+int jobs_draw_so_far(struct jobs *j, const struct job *job, u64 ref, struct err *e)
+{
+	struct command_line line = { 0 };
+	struct drawing d = { .child = CHILD_INIT,
+			     .ref = ref,
+			     .job = job->number,
+			     .form = FORM_HTML,
+			     .so_far = true };
+	_cleanup_buf_ struct buf name = BUF_INIT;
+
+	if (!job_draws(job) || job->state != JOB_RECORDING)
+		return err_set(e, EINVAL, "the job is not done");
+	vec_each(other, &j->drawings)
+		if (other->so_far)
+			return err_set(e, EBUSY, "what there is so far is drawn already");
+	job_file_name(job, "part.html", &name);
+	job_draw_so_far_line(job, j->path, buf_str(&name), &line);
+	return start_drawing(j, &d, &line, &name, false, e);
+}
+
 int jobs_draw(struct jobs *j, const struct job *job, enum web_form form, u64 ref, struct err *e)
 {
 	struct command_line line = { 0 };
 	struct drawing d = { .child = CHILD_INIT, .ref = ref, .job = job->number, .form = form };
 	_cleanup_buf_ struct buf name = BUF_INIT;
-	bool to_stdout = form == FORM_JSON || form == FORM_CSV;
-	int r;
 
 	if (!job_draws(job) || form == FORM_DATA || form == FORM_HTML)
 		return err_set(e, ENOENT, "this job has no result of that form");
@@ -434,15 +467,7 @@ int jobs_draw(struct jobs *j, const struct job *job, enum web_form form, u64 ref
 		return err_set(e, EBUSY, "too many results are drawn now");
 	job_file_name(job, web_forms[form - 1], &name);
 	job_draw_line(job, form, j->path, buf_str(&name), &line);
-	r = child_start(&d.child, &line, j->dir, to_stdout ? buf_str(&name) : NULL, e);
-	command_line_release(&line);
-	if (r < 0) {
-		child_release(&d.child);
-		return r;
-	}
-	d.file = buf_detach(&name);
-	vec_push(&j->drawings, d);
-	return 0;
+	return start_drawing(j, &d, &line, &name, form == FORM_JSON || form == FORM_CSV, e);
 }
 
 static void end_drawing(struct jobs *j, size_t i)
@@ -456,7 +481,10 @@ static void end_drawing(struct jobs *j, size_t i)
 	file = WIFEXITED(status) && !WEXITSTATUS(status) ? open_file(j, d.file) : -1;
 	if (file < 0)
 		child_words(&d.child, &error, &hint);
-	j->drawn(j->ctx, d.ref, d.form, file,
+	if (d.so_far)
+		(void)unlinkat(j->dir, d.file, 0);
+	/* of a recording that continues there may be nothing yet */
+	j->drawn(j->ctx, d.ref, d.form, file, d.so_far ? 202 : 500,
 		 error ? error : "the result cannot be drawn in that form", hint);
 	if (file >= 0)
 		close(file);
@@ -575,7 +603,7 @@ void job_describe(const struct job *job, struct json *out)
 	if (job->said)
 		json_kv_str(out, "said", job->said);
 	/* a client that may list the job may see its page */
-	if (job->state == JOB_DONE)
+	if (job->state == JOB_DONE || (job->state == JOB_RECORDING && job_draws(job)))
 		json_kv_str(out, "key", job->key);
 	json_close(out);
 }

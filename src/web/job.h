@@ -51,6 +51,7 @@ struct drawing {
 	u64 job;
 	enum web_form form;
 	char *file;
+	bool so_far; /* of a recording that continues: the file is not kept */
 };
 
 struct jobs {
@@ -62,9 +63,9 @@ struct jobs {
 	double budget; /* percent of all CPUs; 0: none */
 	u32 cpus;
 	void (*changed)(void *ctx, const struct job *j);
-	/* A drawing is there (@file), or is not. */
-	void (*drawn)(void *ctx, u64 ref, enum web_form form, int file, const char *error,
-		      const char *hint);
+	/* A drawing is there (@file), or is not: with what status of HTTP. */
+	void (*drawn)(void *ctx, u64 ref, enum web_form form, int file, u32 status,
+		      const char *error, const char *hint);
 	void *ctx;
 };
 
@@ -88,6 +89,8 @@ void jobs_tick(struct jobs *j, double seconds);
 bool jobs_busy(const struct jobs *j);
 /* The file of a result that is there; -ENOENT: it has to be drawn. */
 int jobs_file(struct jobs *j, const struct job *job, enum web_form form);
+/* What a recording that continues has so far, as a page; the next one waits for this one. */
+int jobs_draw_so_far(struct jobs *j, const struct job *job, u64 ref, struct err *e);
 int jobs_draw(struct jobs *j, const struct job *job, enum web_form form, u64 ref, struct err *e);
 void job_describe(const struct job *job, struct json *out);
 
@@ -96,9 +99,14 @@ size_t jobs_fds(const struct jobs *j, int *fds, size_t most);
 void jobs_ended(struct jobs *j, int fd);
 
 /* job_line.c: the command line of each step. */
+/* Whether there can be such a recording. */
+int job_check_target(const struct web_request *q, struct err *e);
 void job_record_line(const struct job *job, const char *folder, struct command_line *line);
 void job_draw_line(const struct job *job, enum web_form form, const char *folder, const char *file,
 		   struct command_line *line);
+/* The same of a recording that continues, as a page. */
+void job_draw_so_far_line(const struct job *job, const char *folder, const char *file,
+			  struct command_line *line);
 bool job_records(const struct job *job);
 bool job_draws(const struct job *job);
 /* "job-7.html" */

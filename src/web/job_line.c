@@ -2,6 +2,21 @@
 #include "web/job.h"
 #include "web/route.h"
 
+int job_check_target(const struct web_request *q, struct err *e)
+{
+	if ((q->target == TARGET_PROCESS || q->target == TARGET_THREAD) && !q->id)
+		return err_set(e, EINVAL, "'id' is missing: which %s?", web_targets[q->target - 1]);
+	if (q->target == TARGET_CGROUP && (!q->group[0] || strstr(q->group, "..")))
+		return err_set(e, EINVAL, "'cgroup' is not the path of a group");
+	if (q->target == TARGET_CGROUP && q->from)
+		return err_set(e, EINVAL, "the past is not kept by control group");
+	if (q->kind == KIND_SCHED && q->from)
+		return err_set(e, EINVAL, "switches are not kept of the past");
+	if (q->kind == KIND_CHAIN && q->from)
+		return err_set(e, EINVAL, "wakers are not kept of the past");
+	return 0;
+}
+
 void job_file_name(const struct job *job, const char *end, struct buf *out)
 {
 	buf_reset(out);
@@ -130,12 +145,17 @@ static void add_span(const struct job_input *input, const char *option, struct c
 }
 
 /* The recorder of the past records all kinds and all processes. */
-static void add_past_filter(const struct web_request *q, struct command_line *line)
+static void add_past_event(const struct web_request *q, struct command_line *line)
 {
 	if (q->kind == KIND_ONCPU)
 		command_line_add(line, "--event=c*");
 	else if (q->kind == KIND_OFFCPU)
 		command_line_add(line, "--event=offcpu*");
+}
+
+static void add_past_filter(const struct web_request *q, struct command_line *line)
+{
+	add_past_event(q, line);
 	add_target(q, true, line);
 }
 
@@ -151,6 +171,17 @@ static void add_diff(const struct job *job, const char *folder, struct command_l
 	add_past_filter(&job->q, line);
 }
 
+void job_draw_so_far_line(const struct job *job, const char *folder, const char *file,
+			  struct command_line *line)
+{
+	_cleanup_buf_ struct buf name = BUF_INIT;
+	struct job with = *job;
+
+	job_file_name(job, "data", &name);
+	with.input = (struct job_input){ .file = name.data };
+	job_draw_line(&with, FORM_HTML, folder, file, line);
+}
+
 void job_draw_line(const struct job *job, enum web_form form, const char *folder, const char *file,
 		   struct command_line *line)
 {
@@ -158,14 +189,15 @@ void job_draw_line(const struct job *job, enum web_form form, const char *folder
 		add_diff(job, folder, line);
 	} else {
 		switch (job->q.kind) {
-		case KIND_OFFCPU: command_line_add(line, "offcpu"); break;
+		/* offcpu draws whole recordings */
+		case KIND_OFFCPU: command_line_add(line, job->q.from ? "flame" : "offcpu"); break;
 		case KIND_CHAIN: command_line_add(line, "chain"); break;
 		default: command_line_add(line, "flame"); break;
 		}
 		if (job->q.kind == KIND_HOTCOLD)
 			command_line_add(line, "--hotcold");
-		else if (job->q.kind == KIND_ONCPU && job->q.from)
-			command_line_add(line, "--event=c*");
+		else if (job->q.from)
+			add_past_event(&job->q, line);
 		add_input(job, folder, line);
 	}
 	if (form == FORM_JSON)

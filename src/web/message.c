@@ -13,9 +13,44 @@ int web_request_send(int fd, const struct web_request *r)
 	ssize_t n;
 
 	do
-		n = send(fd, r, sizeof(*r), MSG_NOSIGNAL);
+		n = send(fd, r, sizeof(*r), MSG_NOSIGNAL | MSG_DONTWAIT);
 	while (n < 0 && errno == EINTR);
 	return n == (ssize_t)sizeof(*r) ? 0 : -(n < 0 ? errno : EIO);
+}
+
+void web_outbox_release(struct web_outbox *o)
+{
+	vec_each(r, &o->waiting)
+		free(*r);
+	vec_release(&o->waiting);
+}
+
+int web_outbox_flush(struct web_outbox *o)
+{
+	size_t sent = 0;
+	int r = 0;
+
+	while (sent < o->waiting.len) {
+		r = web_request_send(o->fd, o->waiting.items[sent]);
+		if (r < 0)
+			break;
+		free(o->waiting.items[sent++]);
+	}
+	o->waiting.len -= sent;
+	if (sent)
+		memmove(o->waiting.items, o->waiting.items + sent,
+			o->waiting.len * sizeof(*o->waiting.items));
+	return r == -EAGAIN ? 0 : r;
+}
+
+int web_outbox_send(struct web_outbox *o, const struct web_request *r)
+{
+	int rc = o->waiting.len ? -EAGAIN : web_request_send(o->fd, r);
+
+	if (rc != -EAGAIN)
+		return rc;
+	vec_push(&o->waiting, xmemdup(r, sizeof(*r)));
+	return 0;
 }
 
 static bool ends(const char *text, size_t size)

@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/vec.h"
 #include "web/guard.h"
 
 enum web_ask {
@@ -30,6 +31,8 @@ enum web_ask {
 	/* answered by the HTTP side itself */
 	ASK_STREAM,
 	ASK_OPENAPI,
+	ASK_PEERS,
+	ASK_PEER_HISTORY,
 	ASK_HEALTH,
 	ASK_LAST = ASK_HEALTH,
 };
@@ -88,9 +91,21 @@ struct web_reply {
 
 enum { WEB_INLINE_MOST = 48 << 10, WEB_REPLY_MOST = 1 << 30, WEB_SCRATCH_KEPT = 256 << 10 };
 
+/* Does not wait: -EAGAIN while the other side has too many to read. */
 int web_request_send(int fd, const struct web_request *r);
 /* 1: @ret is a request whose enums are in range and whose texts end; 0: the other side is gone. */
 int web_request_receive(int fd, struct web_request *ret);
+
+/* Requests that wait until there is room: who answers them must never wait for who asks. */
+struct web_outbox {
+	int fd;
+	VEC(struct web_request *) waiting;
+};
+
+void web_outbox_release(struct web_outbox *o);
+/* After those that wait. */
+int web_outbox_send(struct web_outbox *o, const struct web_request *r);
+int web_outbox_flush(struct web_outbox *o);
 
 /* Many bytes travel in a file in memory. */
 int web_reply_send(int fd, const struct web_reply *r, const void *bytes, size_t n);

@@ -8,6 +8,7 @@ const char *const web_kinds[] = { "oncpu", "offcpu", "hotcold", "chain", "sched"
 const char *const web_targets[] = { "machine", "cgroup", "process", "thread", NULL };
 const char *const web_forms[] = { "html", "data", "svg", "json", "csv", NULL };
 static const char *const compats[] = { "own", "node", NULL };
+static const char *const streams[] = { "page", "peer", NULL };
 
 #define AT(field) offsetof(struct web_request, field)
 #define JSON      "application/json"
@@ -49,7 +50,24 @@ static const struct route routes[] = {
 	  ROLE_VIEW,
 	  "text/event-stream",
 	  "server-sent events: a frame of all charts each second, and news of jobs",
+	  { CHOICE("for", form, streams, "page",
+		   "a peer gets frames alone, and no stacks are recorded for it") } },
+	{ HTTP_GET,
+	  "/api/v1/peers",
+	  ASK_PEERS,
+	  ROLE_VIEW,
+	  JSON,
+	  "other machines whose charts are shown here, and their clocks",
 	  { { 0 } } },
+	{ HTTP_GET,
+	  "/api/v1/peers/{peer}/history",
+	  ASK_PEER_HISTORY,
+	  ROLE_VIEW,
+	  "application/x-ndjson",
+	  "frames of a peer's past by the clock of this machine, a line each",
+	  { NUMBER("peer", number, 1, UINT64_MAX, NULL, "number of the peer"),
+	    NUMBER("from", from, 0, UINT64_MAX, "0", "wall clock, ms"),
+	    NUMBER("to", to, 0, UINT64_MAX, "18446744073709551615", "wall clock, ms") } },
 	{ HTTP_GET,
 	  "/api/v1/history",
 	  ASK_HISTORY,
@@ -72,7 +90,7 @@ static const struct route routes[] = {
 	  "application/openmetrics-text",
 	  "every counter as OpenMetrics text",
 	  { CHOICE("compat", compat, compats, NULL,
-		   "names of node_exporter instead of our own") } },
+		   "node_exporter's names instead of fathom's") } },
 	{ HTTP_POST,
 	  "/api/v1/record",
 	  ASK_RECORD,
@@ -246,7 +264,15 @@ static int take_choice(const struct param *p, const char *text, void *field, str
 		}
 		buf_addf(&known, "%s%s", i ? ", " : "", p->choices[i]);
 	}
-	return err_set(e, EINVAL, "'%s' is none of %s", p->name, buf_str(&known));
+	return err_set(e, EINVAL, "'%s' is not one of %s", p->name, buf_str(&known));
+}
+
+static bool is_clean(const char *text, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (((u8)text[i] < ' ' && text[i] != '\n' && text[i] != '\t') || text[i] == 0x7f)
+			return false;
+	return true;
 }
 
 /* A text ends with its NUL; control characters but those of programs are refused. */
@@ -255,9 +281,8 @@ static int take_text(const struct param *p, const char *text, size_t n, char *fi
 	if (n >= p->most)
 		return err_set(e, EINVAL, "'%s' is longer than %llu bytes", p->name,
 			       (unsigned long long)p->most - 1);
-	for (size_t i = 0; i < n; i++)
-		if (((u8)text[i] < ' ' && text[i] != '\n' && text[i] != '\t') || text[i] == 0x7f)
-			return err_set(e, EINVAL, "'%s' has a control character", p->name);
+	if (!is_clean(text, n))
+		return err_set(e, EINVAL, "'%s' has a control character", p->name);
 	memcpy(field, text, n);
 	field[n] = '\0';
 	return 0;
@@ -381,7 +406,7 @@ static int take_query(const struct route *route, struct http_text query, struct 
 	return rc;
 }
 
-/* Defaults first, then what stands in the path. */
+/* Defaults first, then what is in the path. */
 static int take_path(const struct route *route, const struct http_request *r,
 		     struct web_request *ret, struct err *e)
 {
@@ -423,4 +448,54 @@ int web_route_decode(const struct route *route, const struct http_request *r, co
 		if (p->required && !is_given(p, ret))
 			rc = err_set(e, EINVAL, "'%s' is missing", p->name);
 	return rc;
+}
+
+/* --- on the other side of the channel --------------------------------------------------------- */
+
+static bool is_choice(const struct param *p, u32 v)
+{
+	u32 n = 0;
+
+	while (p->choices[n])
+		n++;
+	return v <= n && (v || !p->def);
+}
+
+/* What has no default is 0 where it is not given. */
+static bool is_sound(const struct param *p, const struct web_request *q)
+{
+	const char *field = (const char *)q + p->offset;
+	size_t length;
+	u64 number;
+	u32 choice;
+
+	switch (p->type) {
+	case PARAM_NUMBER:
+		memcpy(&number, field, sizeof(number));
+		return (number >= p->least && number <= p->most) || (!number && !p->def);
+	case PARAM_CHOICE: memcpy(&choice, field, sizeof(choice)); return is_choice(p, choice);
+	case PARAM_TEXT:
+	case PARAM_LIST:
+		length = strnlen(field, (size_t)p->most);
+		return length < p->most && is_clean(field, length) && (length || !p->required);
+	}
+	return false;
+}
+
+int web_route_check(const struct web_request *q, enum web_role most, struct err *e)
+{
+	const struct route *route = routes;
+
+	while (route < routes + ARRAY_SIZE(routes) && route->ask != q->ask)
+		route++;
+	/* what the HTTP side says of itself */
+	if (route == routes + ARRAY_SIZE(routes))
+		return 0;
+	if (q->role < route->role || q->role > most)
+		return err_set(e, EACCES, "the role does not allow that");
+	for (const struct param *p = route->params;
+	     p < route->params + ROUTE_PARAMS_MOST && p->name; p++)
+		if (!is_sound(p, q))
+			return err_set(e, EINVAL, "'%s' is out of range", p->name);
+	return 0;
 }

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 
 enum { NOBODY = 65534, MEMORY_MOST = 512 << 20 };
@@ -66,16 +67,26 @@ static const u32 allowed[] = {
 	SYS_exit_group,
 };
 
-enum { FILTER_MOST = 4 + 2 * ARRAY_SIZE(allowed) + 1 };
+enum { FILTER_CONNECTS = 7, FILTER_MOST = 4 + 2 * ARRAY_SIZE(allowed) + FILTER_CONNECTS + 1 };
 
 /* Programs with sanitizers need more calls than it allows: they run without it. */
-UNUSED static int filter_calls(struct err *e)
+UNUSED static int filter_calls(bool connects, struct err *e)
 {
 	struct sock_filter code[FILTER_MOST] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+	};
+	/* sockets of IP alone, and where they lead to */
+	const struct sock_filter connecting[FILTER_CONNECTS] = {
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_connect, 3, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 4),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET6, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
 	struct sock_fprog program = { .filter = code };
 	u16 n = 4;
@@ -85,6 +96,8 @@ UNUSED static int filter_calls(struct err *e)
 			(struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, allowed[i], 0, 1);
 		code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
 	}
+	for (size_t i = 0; i < FILTER_CONNECTS && connects; i++)
+		code[n++] = connecting[i];
 	code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
 	program.len = n;
 	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0)
@@ -163,7 +176,8 @@ static void close_others(const int *keep, size_t n)
 	(void)syscall(SYS_close_range, from, ~0u, 0);
 }
 
-int web_sandbox(const char *user, const int *keep, size_t n, pid_t parent, struct err *e)
+int web_sandbox(const char *user, const int *keep, size_t n, pid_t parent, bool connects,
+		struct err *e)
 {
 	const struct rlimit none = { 0, 0 };
 	int r = 0;
@@ -178,11 +192,12 @@ int web_sandbox(const char *user, const int *keep, size_t n, pid_t parent, struc
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (!r && getppid() != parent)
 		r = err_set(e, ESRCH, "the capturing side is gone");
-		/* the sanitizers of a test build have calls of their own */
-#ifndef __SANITIZE_ADDRESS__
+#ifdef __SANITIZE_ADDRESS__
+	(void)connects; /* sanitizers make system calls that the filter would refuse */
+#else
 	if (!r) {
 		(void)setrlimit(RLIMIT_AS, &(struct rlimit){ MEMORY_MOST, MEMORY_MOST });
-		r = filter_calls(e);
+		r = filter_calls(connects, e);
 	}
 #endif
 	return r;
@@ -197,6 +212,7 @@ static const int kept[] = {
 	CAP_SYS_RESOURCE,    /* memory for maps, before Linux 5.11 */
 	CAP_SETUID,          /* these two: the HTTP side is another user */
 	CAP_SETGID,
+	CAP_KILL, /* and is ended, though it is another user, also when this process dies */
 };
 
 int web_sandbox_engine(struct err *e)
@@ -207,12 +223,12 @@ int web_sandbox_engine(struct err *e)
 
 	for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
 		mask[CAP_TO_INDEX(kept[i])] |= CAP_TO_MASK(kept[i]);
-	/* where it stands in for the two */
+	/* CAP_SYS_ADMIN is kept where these two do not exist */
 	if (!caps_allow(caps_effective() & ~CAP_BIT(CAP_SYS_ADMIN),
 			CAP_BIT(CAP_BPF) | CAP_BIT(CAP_PERFMON)))
 		mask[CAP_TO_INDEX(CAP_SYS_ADMIN)] |= CAP_TO_MASK(CAP_SYS_ADMIN);
-	/* a program that root starts gets all of the bounding set; who may not shrink it is not
-	 * root */
+	/* a program that root starts gets all of the bounding set; only
+	 * root may shrink it */
 	for (int cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)
 		if (!(mask[CAP_TO_INDEX(cap)] & CAP_TO_MASK(cap)))
 			(void)prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);

@@ -5,6 +5,7 @@
 #include "base/fmt.h"
 #include "base/stop.h"
 #include "web/conn.h"
+#include "web/peers.h"
 #include "web/route.h"
 
 #include <arpa/inet.h>
@@ -20,6 +21,7 @@ enum {
 	TAG_LOCAL,
 	TAG_CHANNEL,
 	TAG_STOP,
+	TAG_PEERS,
 	RATE_REQUESTS = 100, /* each second, and three times as many at once */
 	RATE_STARTS = 2,     /* of what costs */
 	RATE_LINES = 20,     /* of the audit log */
@@ -30,10 +32,12 @@ struct server {
 	int epoll;
 	struct conn conns[SERVER_CONNECTIONS_MOST];
 	u64 streams; /* numbers given so far */
-	u32 watching, watching_profile;
+	u32 watching, watching_profile, pages;
 	struct web_bucket requests[ROLE_PROGRAM + 1], starts, lines;
 	u64 lines_left_out;
-	struct buf bytes; /* scratch */
+	struct web_outbox asked; /* of the engine */
+	struct buf bytes;        /* scratch */
+	struct peers peers;
 };
 
 static u64 now_ns(void)
@@ -84,11 +88,28 @@ static struct conn *conn_of(struct server *s, u64 ref)
 	return c && c->generation == ref >> 32 && c->state != CONN_FREE ? c : NULL;
 }
 
+static void watch_channel(struct server *s)
+{
+	struct epoll_event ev = { .events = EPOLLIN | (s->asked.waiting.len ? EPOLLOUT : 0u),
+				  .data.u32 = TAG_CHANNEL };
+
+	(void)epoll_ctl(s->epoll, EPOLL_CTL_MOD, s->o->channel, &ev);
+}
+
+static int send_engine(struct server *s, const struct web_request *q)
+{
+	int r = web_outbox_send(&s->asked, q);
+
+	if (s->asked.waiting.len)
+		watch_channel(s);
+	return r;
+}
+
 static void ask_engine(struct server *s, struct conn *c, struct web_request *q)
 {
 	q->ref = ref_of(s, c);
 	q->role = c->role;
-	if (web_request_send(s->o->channel, q) < 0) {
+	if (s->asked.waiting.len >= SERVER_CONNECTIONS_MOST || send_engine(s, q) < 0) {
 		conn_error(c, 503, "the capturing side does not answer", NULL);
 		return;
 	}
@@ -102,11 +123,12 @@ static void tell_watchers(struct server *s, u64 left)
 				 .number = s->watching,
 				 .id = s->watching_profile };
 
-	(void)web_request_send(s->o->channel, &q);
+	(void)send_engine(s, &q);
+	peers_watch(&s->peers, s->pages);
 	if (!left)
 		return;
 	q = (struct web_request){ .ask = ASK_LEFT, .stream = left };
-	(void)web_request_send(s->o->channel, &q);
+	(void)send_engine(s, &q);
 }
 
 /* --- connections ------------------------------------------------------------------------------ */
@@ -123,20 +145,29 @@ static void watch(struct server *s, struct conn *c, bool writing)
 	(void)epoll_ctl(s->epoll, EPOLL_CTL_MOD, c->fd, &ev);
 }
 
+/* A peer shows charts alone: nothing is recorded for it, and our peers are not its business. */
+static void count_stream(struct server *s, const struct conn *c, int by)
+{
+	s->watching += (u32)by;
+	if (c->for_peer)
+		return;
+	s->pages += (u32)by;
+	if (c->role >= ROLE_PROFILE)
+		s->watching_profile += (u32)by;
+}
+
 static void drop(struct server *s, struct conn *c)
 {
 	u64 stream = c->stream;
 
-	if (stream) {
-		s->watching--;
-		s->watching_profile -= c->role >= ROLE_PROFILE;
-	}
+	if (stream)
+		count_stream(s, c, -1);
 	conn_reset(c);
 	if (stream)
 		tell_watchers(s, stream);
 }
 
-/* The slot for a new connection: a free one, else that of a stranger who waits longest. */
+/* The slot for a new connection: a free one, otherwise that of a stranger who waits longest. */
 static struct conn *find_slot(struct server *s)
 {
 	struct conn *oldest = NULL;
@@ -231,17 +262,38 @@ static void take_connection(struct server *s, int listener, bool local)
 
 /* --- a request -------------------------------------------------------------------------------- */
 
-static void begin_stream(struct server *s, struct conn *c)
+static void begin_stream(struct server *s, struct conn *c, const struct web_request *q)
 {
 	c->stream = ++s->streams;
-	s->watching++;
-	s->watching_profile += c->role >= ROLE_PROFILE;
+	c->for_peer = q->form == STREAM_FOR_PEER;
+	count_stream(s, c, 1);
 	conn_answer_head(
 		c, &(struct answer){ .status = 200, .type = "text/event-stream", .endless = true });
 	buf_addf(&c->out, "event: hello\ndata: {\"stream\":%llu}\n\n",
 		 (unsigned long long)c->stream);
 	c->state = CONN_STREAM;
 	tell_watchers(s, 0);
+}
+
+static void answer_bytes(struct server *s, struct conn *c, const struct route *route)
+{
+	conn_answer(c, &(struct answer){ .status = 200, .type = route->answer }, s->bytes.data,
+		    s->bytes.len);
+}
+
+static void serve_peer_history(struct server *s, struct conn *c, const struct route *route,
+			       const struct web_request *q)
+{
+	const struct history *h = peers_history(&s->peers, q->number);
+
+	if (!h) {
+		conn_error(c, 404, "there is no such peer", NULL);
+		return;
+	}
+	buf_reset(&s->bytes);
+	history_lines(h, q->from, q->to, &s->bytes);
+	answer_bytes(s, c, route);
+	buf_reset_most(&s->bytes, WEB_SCRATCH_KEPT);
 }
 
 static void serve_route(struct server *s, struct conn *c, const struct http_request *r,
@@ -254,24 +306,30 @@ static void serve_route(struct server *s, struct conn *c, const struct http_requ
 		conn_error(c, 400, e.what, e.hint);
 		return;
 	}
+	c->framed = route->ask == ASK_FILE;
 	switch (route->ask) {
 	case ASK_STREAM:
 		if (r->method == HTTP_HEAD)
 			conn_error(c, 405, "only GET", NULL);
 		else
-			begin_stream(s, c);
+			begin_stream(s, c, &q);
 		break;
 	case ASK_OPENAPI:
 		buf_reset(&s->bytes);
 		web_openapi(&s->bytes);
-		conn_answer(c, &(struct answer){ .status = 200, .type = route->answer },
-			    s->bytes.data, s->bytes.len);
+		answer_bytes(s, c, route);
 		break;
+	case ASK_PEERS:
+		buf_reset(&s->bytes);
+		peers_list(&s->peers, &s->bytes);
+		answer_bytes(s, c, route);
+		break;
+	case ASK_PEER_HISTORY: serve_peer_history(s, c, route, &q); break;
 	default: ask_engine(s, c, &q);
 	}
 }
 
-/* NULL: it may; else the status and why not. */
+/* NULL: it may; otherwise the status and why not. */
 static const char *why_not(struct server *s, struct conn *c, const struct http_request *r,
 			   const struct route *route, int *ret_status)
 {
@@ -308,8 +366,9 @@ static void serve_request(struct server *s, struct conn *c, const struct http_re
 	c->head_only = r->method == HTTP_HEAD;
 	c->keep = r->keep;
 	c->refused = 0;
+	c->framed = false;
 	if (!web_guard_host(s->o->guard, r->host)) {
-		conn_error(c, 421, "this is not the host that was asked for",
+		conn_error(c, 421, "this is not the requested host",
 			   "use localhost, or name the host with --name");
 	} else if (!conn_asset(c, r, s->o->page)) {
 		route = web_route_find(r, &status);
@@ -489,6 +548,8 @@ static void on_answer(struct server *s, const struct web_reply *m, int *file)
 		a.policy = "sandbox allow-scripts allow-downloads; frame-ancestors 'self'";
 	if (m->content == CONTENT_SVG)
 		a.policy = "sandbox; default-src 'none'; style-src 'unsafe-inline'";
+	if (c->framed && !a.policy)
+		a.policy = "sandbox; default-src 'none'; frame-ancestors 'self'";
 	if (*file >= 0) {
 		a.size = m->size;
 		conn_answer_head(c, &a);
@@ -504,10 +565,10 @@ static void on_answer(struct server *s, const struct web_reply *m, int *file)
 	advance(s, c);
 }
 
-static void add_event(struct server *s, struct conn *c, const struct web_reply *m)
+static void add_event(struct server *s, struct conn *c, const char *event, const struct buf *text)
 {
-	/* who cannot follow loses the connection, not the server its memory */
-	if (c->out.len - c->out_at + s->bytes.len > SERVER_STREAM_MOST) {
+	/* a client that is too slow is disconnected, so that memory stays bounded */
+	if (c->out.len - c->out_at + text->len > SERVER_STREAM_MOST) {
 		drop(s, c);
 		return;
 	}
@@ -516,10 +577,10 @@ static void add_event(struct server *s, struct conn *c, const struct web_reply *
 		c->out_at = 0;
 		set_deadline(c, SERVER_QUIET_SECONDS);
 	}
-	if (m->type == REPLY_EVENT)
-		buf_addstr(&c->out, "event: job\n");
+	if (event)
+		buf_addf(&c->out, "event: %s\n", event);
 	buf_addstr(&c->out, "data: ");
-	buf_add(&c->out, s->bytes.data, s->bytes.len);
+	buf_add(&c->out, text->data, text->len);
 	buf_addstr(&c->out, "\n\n");
 	advance(s, c);
 }
@@ -537,16 +598,33 @@ static void on_broadcast(struct server *s, const struct web_reply *m, int file)
 	for (struct conn *c = s->conns; c < s->conns + SERVER_CONNECTIONS_MOST; c++)
 		if (c->state == CONN_STREAM &&
 		    (m->type == REPLY_FRAME || c->role >= MAX(m->status, (u32)ROLE_PROFILE)))
-			add_event(s, c, m);
+			add_event(s, c, m->type == REPLY_EVENT ? "job" : NULL, &s->bytes);
+}
+
+/* News of peers. */
+static void send_pages(void *ctx, const char *event, const struct buf *text)
+{
+	struct server *s = ctx;
+
+	for (struct conn *c = s->conns; c < s->conns + SERVER_CONNECTIONS_MOST; c++)
+		if (c->state == CONN_STREAM && !c->for_peer)
+			add_event(s, c, event, text);
 }
 
 /* 0: the engine is gone. */
-static int on_channel(struct server *s)
+static int on_channel(struct server *s, u32 events)
 {
 	struct web_reply m;
 	_cleanup_close_ int file = -1;
-	int r = web_reply_receive(s->o->channel, &m, &s->bytes, &file);
+	int r;
 
+	if (events & EPOLLOUT) {
+		(void)web_outbox_flush(&s->asked);
+		watch_channel(s);
+	}
+	if (!(events & ~(u32)EPOLLOUT))
+		return 1;
+	r = web_reply_receive(s->o->channel, &m, &s->bytes, &file);
 	if (r <= 0)
 		return r == -EBADMSG ? 1 : 0;
 	if (m.type == REPLY_ANSWER)
@@ -598,9 +676,14 @@ static bool on_event(struct server *s, const struct epoll_event *ev)
 	case TAG_STOP: return false;
 	case TAG_TCP: take_connection(s, s->o->tcp, false); return true;
 	case TAG_LOCAL: take_connection(s, s->o->local, true); return true;
-	case TAG_CHANNEL: return on_channel(s) > 0;
-	default: on_connection(s, &s->conns[ev->data.u32], ev->events); return true;
+	case TAG_CHANNEL: return on_channel(s, ev->events) > 0;
+	default: break;
 	}
+	if (ev->data.u32 >= TAG_PEERS)
+		peers_event(&s->peers, ev->data.u32);
+	else
+		on_connection(s, &s->conns[ev->data.u32], ev->events);
+	return true;
 }
 
 static int loop(struct server *s)
@@ -617,6 +700,7 @@ static int loop(struct server *s)
 			if (!on_event(s, &events[i]))
 				return 0;
 		timed = end_late(s);
+		timed |= peers_tick(&s->peers);
 	}
 }
 
@@ -626,11 +710,20 @@ int web_server_run(const struct web_server_opts *o, struct err *e)
 	int r = 0;
 
 	s->o = o;
+	s->asked.fd = o->channel;
 	for (struct conn *c = s->conns; c < s->conns + SERVER_CONNECTIONS_MOST; c++)
 		c->fd = c->file = -1;
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (s->epoll < 0)
 		r = -errno;
+	peers_init(&s->peers, &(struct peers_opts){ .targets = o->peers,
+						    .tls = o->peer_tls,
+						    .history = o->peer_history,
+						    .always = o->peers_always,
+						    .epoll = s->epoll,
+						    .tag = TAG_PEERS,
+						    .send = send_pages,
+						    .ctx = s });
 	if (!r)
 		r = add_source(s, o->tcp, TAG_TCP);
 	if (!r)
@@ -643,6 +736,8 @@ int web_server_run(const struct web_server_opts *o, struct err *e)
 		r = loop(s);
 	for (struct conn *c = s->conns; c < s->conns + SERVER_CONNECTIONS_MOST; c++)
 		conn_reset(c);
+	peers_release(&s->peers);
+	web_outbox_release(&s->asked);
 	if (s->epoll >= 0)
 		close(s->epoll);
 	buf_release(&s->bytes);

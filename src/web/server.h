@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "web/guard.h"
+#include "web/peer_target.h"
 #include "web/tls.h"
 
 enum {
@@ -28,6 +29,10 @@ struct web_server_opts {
 	enum web_role local_role; /* of @local, and of clients with a certificate */
 	bool quiet;               /* no audit lines on stderr */
 	const char *page;         /* "web/serve.html" */
+	const struct peer_targets *peers;
+	struct tls *peer_tls; /* as a client; NULL: no peer needs it */
+	u64 peer_history;     /* ns */
+	bool peers_always;    /* also while no page is open */
 };
 
 /* Until the engine is gone or a stop is requested. */

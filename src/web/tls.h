@@ -27,7 +27,7 @@ const char *tls_name(const struct tls *t, size_t i);
 int tls_open(struct tls *t, int fd, const char *host, struct tls_link **ret, struct err *e);
 /* Says good-bye, if it can without waiting. The socket stays open. */
 void tls_close(struct tls_link *l);
-/* 1: done; 0: later; -EPROTONOSUPPORT: the client speaks HTTP in the clear; else it failed. */
+/* 1: done; 0: later; -EPROTONOSUPPORT: the client speaks HTTP in the clear; otherwise it failed. */
 int tls_handshake(struct tls_link *l);
 /* Whether the step that waits needs room to write. */
 bool tls_wants_write(const struct tls_link *l);

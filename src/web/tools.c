@@ -98,7 +98,7 @@ static bool find_option(struct json_reader *r, const char *name, size_t n, struc
 	return found;
 }
 
-/* One object of "commands": does it have the option? The name stands before the options. */
+/* One object of "commands": does it have the option? The name is before the options. */
 static bool find_in_command(struct json_reader *r, const char *tool, const char *name, size_t n,
 			    struct option *ret)
 {

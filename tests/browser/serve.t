@@ -15,7 +15,7 @@ trace=$(sed -n 's/  (trace)$//p' address)
 program=$(sed -n 's/  (program)$//p' address)
 view=$(sed -n 's/  (view)$//p' address)
 
-RUN_TIMEOUT=150
+RUN_TIMEOUT=280
 drive serve.mjs "$trace" "$view" "$WORKLOADS" "$program"
 unlike 'the HTTP side does not crash' "$(cat serve.err)" 'ended by signal'
 done_testing

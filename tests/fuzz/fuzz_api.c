@@ -35,6 +35,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		struct buf help = { bytes, size - 1, 0 };
 
 		check_sound(q);
+		/* what is decoded is taken by the other side */
+		q->role = ROLE_PROGRAM;
+		if (web_route_check(q, ROLE_PROGRAM, NULL) < 0)
+			abort();
 		(void)web_tools_check_in(&help, q, NULL);
 	}
 	free(bytes);

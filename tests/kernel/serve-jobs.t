@@ -63,13 +63,21 @@ for kind in chain sched; do
 	draw $kind "\"thread\",\"id\":$waits" "$kind of a thread"
 done
 if [ -n "$group" ]; then
-	draw chain "\"cgroup\",\"cgroup\":\"$group\"" 'chain of a control group'
+	for kind in chain sched; do
+		draw $kind "\"cgroup\",\"cgroup\":\"$group\"" "$kind of a control group"
+	done
 else
 	skip 'no control groups of version 2 here'
 fi
-like 'a time line of a group is refused with a reason' "$(post record '{"kind":"sched","target":"cgroup","cgroup":"/"}')" \
-	'is of the machine or a process'
+like 'a time line of the past is refused with a reason' "$(post record '{"kind":"sched","from":1000,"to":2000}')" \
+	'switches are not kept of the past'
 like 'so is a thread without a number' "$(post record '{"kind":"sched","target":"thread"}')" "'id' is missing"
+sleep 30 &
+asleep=$!
+job=$(begin record "{\"seconds\":1,\"target\":\"process\",\"id\":$asleep}")
+wait_until is_over "$job"
+like 'a process that does not run says so' "$(about "$job")" '^failed .*nothing was recorded: the target did not run'
+kill "$asleep"
 kill -KILL "$waits"
 
 # --- differences ---------------------------------------------------------------------------------

@@ -149,6 +149,8 @@ def requests():
     tag = [l for l in first.split(b"\r\n") if l.startswith(b"ETag: ")][0].split(b" ", 1)[1].decode()
     is_status("a page that is known is not sent again",
               ask("GET", "/serve.js", headers=["Accept-Encoding: gzip", f"If-None-Match: {tag}"]), 304)
+    plain = ask("GET", "/serve.js", headers=["Accept-Encoding: gzip;q=0, br"])
+    check("a coding that is refused is not used", b"Content-Encoding" in first and b"Content-Encoding" not in plain, plain[:200])
     alive("after broken requests")
 
 

@@ -6,6 +6,8 @@
 #include "web/history.h"
 #include "web/listen.h"
 #include "web/message.h"
+#include "web/peer.h"
+#include "web/peer_text.h"
 #include "web/route.h"
 #include "web/tools.h"
 
@@ -74,6 +76,36 @@ TEST(http_what_could_be_read_in_two_ways_is_refused)
 			FAIL("'%s' gives %d", cases[i].text, parse(cases[i].text, &r));
 }
 
+TEST(http_a_coding_of_weight_0_is_not_accepted)
+{
+	static const struct {
+		const char *list;
+		bool accepted;
+	} cases[] = {
+		{ "gzip", true },
+		{ "deflate, gzip, br", true },
+		{ "br;q=1.0, GZIP ;q=0.8", true },
+		{ "gzip;q=0.001", true },
+		{ "gzip;q=0", false },
+		{ "gzip; Q=0.000, br", false },
+		{ "br, gzip ; q=0.", false },
+		{ "gzip;x=1;q=0", false },
+		{ "br;q=0, gzip", true },
+		{ "xgzip", false },
+		{ "gzip2, identity", false },
+		{ ",,;", false },
+		{ "", false },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct http_text t = { cases[i].list, strlen(cases[i].list) };
+
+		if (http_accepts(t, "gzip") != cases[i].accepted)
+			test_fail(__FILE__, __LINE__, "'%s' is taken wrongly", cases[i].list);
+	}
+	CHECK(!http_accepts((struct http_text){ 0 }, "gzip"));
+}
+
 TEST(http_a_large_head_is_refused)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT;
@@ -130,6 +162,9 @@ TEST(web_host_must_be_ours)
 		{ "", false },
 		{ "build7.evil", false },
 		{ "[::1", false },
+		{ "[::1]", true },
+		{ "[::1]evil", false },
+		{ "[::1]@evil:80", false },
 		{ ":80", false },
 	};
 	struct web_guard g = { 0 };
@@ -263,6 +298,78 @@ TEST(web_request_out_of_range_is_refused)
 	CHECK_EQ(decode(GET("/etc/passwd"), "", &(struct web_request){ 0 }, NULL), -404);
 }
 
+/* The engine does not rely on the process that reads the network. */
+TEST(web_what_decoding_never_gives_is_refused)
+{
+	static const char *const good =
+		"{\"kind\":\"hotcold\",\"target\":\"process\",\"id\":42,\"seconds\":7}";
+	struct web_request q, bad;
+
+	CHECK_EQ(decode(POST("/api/v1/record"), good, &q, NULL), 0);
+	q.role = ROLE_PROFILE;
+	CHECK_EQ(web_route_check(&q, ROLE_PROFILE, NULL), 0);
+	CHECK_EQ(web_route_check(&q, ROLE_VIEW, NULL), -EACCES);
+	q.role = ROLE_VIEW;
+	CHECK_EQ(web_route_check(&q, ROLE_PROGRAM, NULL), -EACCES);
+	q.role = ROLE_TRACE;
+#define BAD(field, value)                                                   \
+	do {                                                                \
+		bad = q;                                                    \
+		bad.field = (value);                                        \
+		CHECK_EQ(web_route_check(&bad, ROLE_TRACE, NULL), -EINVAL); \
+	} while (0)
+	BAD(seconds, 0);
+	BAD(seconds, 61);
+	BAD(seconds, UINT64_MAX);
+	BAD(hz, 1000);
+	BAD(id, UINT64_MAX);
+	BAD(kind, 0);
+	BAD(kind, KIND_LAST + 1);
+	BAD(target, 0);
+	BAD(group[0], 7);
+	CHECK_EQ(decode(GET("/api/v1/jobs/12/result"), "", &q, NULL), 0);
+	q.role = ROLE_TRACE;
+	CHECK_EQ(web_route_check(&q, ROLE_TRACE, NULL), 0);
+	BAD(form, 0);
+	BAD(form, FORM_LAST + 1);
+	CHECK_EQ(decode(POST("/api/v1/tools/run"), "{\"tool\":\"syscount\"}", &q, NULL), 0);
+	q.role = ROLE_TRACE;
+	CHECK_EQ(web_route_check(&q, ROLE_TRACE, NULL), 0);
+	BAD(name[0], 0);
+	BAD(number, 61);
+	memset(q.text, 'x', 2000);
+	CHECK_EQ(web_route_check(&q, ROLE_TRACE, NULL), -EINVAL);
+#undef BAD
+}
+
+TEST(web_requests_wait_for_room_in_order)
+{
+	struct web_request *q = xcalloc(1, sizeof(*q)), *got = xcalloc(1, sizeof(*got));
+	enum { MANY = 2000 };
+	struct web_outbox o = { 0 };
+	int pair[2];
+
+	CHECK_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
+	o.fd = pair[0];
+	q->ask = ASK_ABOUT;
+	for (u64 i = 0; i < MANY; i++) {
+		q->ref = i;
+		CHECK_EQ(web_outbox_send(&o, q), 0);
+	}
+	CHECK(o.waiting.len > 0 && o.waiting.len < MANY);
+	for (u64 i = 0; i < MANY; i++) {
+		CHECK_EQ(web_request_receive(pair[1], got), 1);
+		CHECK_EQ(got->ref, i);
+		CHECK_EQ(web_outbox_flush(&o), 0);
+	}
+	CHECK_EQ(o.waiting.len, 0);
+	close(pair[0]);
+	close(pair[1]);
+	web_outbox_release(&o);
+	free(q);
+	free(got);
+}
+
 TEST(web_messages_travel_whole)
 {
 	struct web_request *q = xcalloc(1, sizeof(*q)), *got = xcalloc(1, sizeof(*got));
@@ -302,7 +409,7 @@ TEST(web_messages_travel_whole)
 
 TEST(web_history_forgets_the_oldest_and_survives_clock_steps)
 {
-	struct history h = { .most_ns = 3 * NSEC_PER_SEC };
+	struct history h = { .most_ns = 3 * NSEC_PER_SEC, .most_bytes = HISTORY_BYTES_MOST };
 	_cleanup_buf_ struct buf text = BUF_INIT, lines = BUF_INIT;
 	u64 mono;
 
@@ -324,7 +431,7 @@ TEST(web_history_forgets_the_oldest_and_survives_clock_steps)
 
 TEST(web_history_has_no_time_that_the_clock_skipped)
 {
-	struct history h = { .most_ns = 60 * NSEC_PER_SEC };
+	struct history h = { .most_ns = 60 * NSEC_PER_SEC, .most_bytes = HISTORY_BYTES_MOST };
 	_cleanup_buf_ struct buf text = BUF_INIT, lines = BUF_INIT;
 	u64 mono;
 
@@ -422,6 +529,108 @@ TEST(web_addresses)
 	CHECK_EQ(web_address_parse(&a, "127.0.0.1:0", NULL), -EINVAL);
 	CHECK_EQ(web_address_parse(&a, "127.0.0.1:65536", NULL), -EINVAL);
 	CHECK_EQ(web_address_parse(&a, "[::1", NULL), -EINVAL);
+}
+
+static const char peer_frame[] = "{\"t\":5000,\"s\":1,\"c\":[[1,null],{\"a\":2}],"
+				 "\"p\":[[7,\"<b>\\u001b[31m\",1,2,3,4,5]]}";
+
+static int read_frame(const char *text, struct buf *out, u64 *ret_time)
+{
+	buf_reset(out);
+	return peer_read_frame(text, strlen(text), 1000, out, ret_time, NULL);
+}
+
+TEST(peer_frame_is_written_anew_with_our_time)
+{
+	static const char *const bad[] = {
+		"",
+		"[]",
+		"{}",
+		"{\"t\":5000,\"s\":1,\"c\":[],\"p\":[]",
+		"{\"t\":5000,\"s\":1,\"c\":[],\"p\":[]}x",
+		"{\"t\":5000,\"s\":1,\"c\":[],\"p\":[],\"x\":1}",
+		"{\"t\":5000,\"t\":5000,\"s\":1,\"c\":[],\"p\":[]}",
+		"{\"t\":-1,\"s\":1,\"c\":[],\"p\":[]}",
+		"{\"t\":999,\"s\":1,\"c\":[],\"p\":[]}",
+		"{\"t\":1e300,\"s\":1,\"c\":[],\"p\":[]}",
+		"{\"t\":5000,\"s\":\"1\",\"c\":[],\"p\":[]}",
+		"{\"t\":5000,\"s\":1,\"c\":[[\"x\"]],\"p\":[]}",
+		"{\"t\":5000,\"s\":1,\"c\":[[[1]]],\"p\":[]}",
+		"{\"t\":5000,\"s\":1,\"c\":[1],\"p\":[]}",
+		"{\"t\":5000,\"s\":1,\"c\":[],\"p\":[[1,\"x\",1]]}",
+		"{\"t\":5000,\"s\":1,\"c\":[],\"p\":[[1,\"x\",1,2,3,4,5,6]]}",
+		"{\"t\":5000,\"s\":1,\"c\":[],\"p\":[[\"x\",1,1,2,3,4,5]]}",
+	};
+	_cleanup_buf_ struct buf out = BUF_INIT, many = BUF_INIT;
+	u64 time = 0;
+
+	CHECK_EQ(read_frame(peer_frame, &out, &time), 0);
+	CHECK_EQ(time, 4000);
+	CHECK(strstr(buf_str(&out), "\"t\":4000"));
+	CHECK(strstr(buf_str(&out), "\"c\":[[1,null],{\"a\":2}]"));
+	CHECK(strstr(buf_str(&out), "[7,\"<b>"));
+	CHECK(!strstr(buf_str(&out), "u001b"));
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		if (read_frame(bad[i], &out, &time) != -EBADMSG)
+			FAIL("'%s' is taken", bad[i]);
+	buf_addstr(&many, "{\"t\":5000,\"s\":1,\"p\":[],\"c\":[");
+	for (int i = 0; i <= PEER_CHARTS_MOST; i++)
+		buf_addstr(&many, i ? ",[]" : "[]");
+	buf_addstr(&many, "]}");
+	CHECK_EQ(read_frame(buf_str(&many), &out, &time), -EBADMSG);
+}
+
+TEST(peer_heads_that_can_be_read_in_two_ways_are_refused)
+{
+	static const struct {
+		const char *text;
+		int length;
+	} cases[] = {
+		{ "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc", 38 },
+		{ "HTTP/1.1 200 OK\r\n\r\n", 19 },
+		{ "HTTP/1.1 200 OK\r\n", 0 },
+		{ "HTTP/1.0 200 OK\r\n\r\n", -EPROTO },
+		{ "HTTP/1.1 2x0 OK\r\n\r\n", -EPROTO },
+		{ "HTTP/1.1 \r\n\r\n", -EPROTO },
+		{ "HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 3\r\n\r\n", -EPROTO },
+		{ "HTTP/1.1 200 OK\r\nContent-Length: 3x\r\n\r\n", -EPROTO },
+		{ "HTTP/1.1 200 OK\r\nContent-Length:\r\n\r\n", -EPROTO },
+		{ "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", -EPROTO },
+		{ "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n", -EPROTO },
+	};
+	struct peer_head h;
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		int r = peer_read_head(cases[i].text, strlen(cases[i].text), &h);
+
+		if (r != cases[i].length)
+			FAIL("'%s' gives %d", cases[i].text, r);
+	}
+}
+
+TEST(peer_addresses)
+{
+	struct peer_targets t = { 0 };
+	static const char *const bad[] = {
+		"",        ":80",    "[::1",           "127.0.0.1:0", "127.0.0.1:65536",
+		"http://", "a b:80", "127.0.0.1:80/x", "a\r\nb:80"
+	};
+
+	CHECK_EQ(peer_target_add(&t, "127.0.0.1", NULL), 0);
+	CHECK_EQ(peer_target_add(&t, "https://127.0.0.1:81", NULL), 0);
+	CHECK_EQ(peer_target_add(&t, "[::1]:82", NULL), 0);
+	CHECK_EQ(peer_target_add(&t, "192.0.2.7:83", NULL), 0);
+	CHECK_EQ(peer_target_add(&t, "http://192.0.2.7:83", NULL), 0);
+	CHECK_EQ(t.all.len, 5);
+	CHECK(t.all.items[0].port == 7777 && t.all.items[0].loopback && !t.all.items[0].tls);
+	CHECK(t.all.items[1].port == 81 && t.all.items[1].tls);
+	CHECK(t.all.items[2].v6 && t.all.items[2].loopback && streq(t.all.items[2].host, "::1"));
+	CHECK(!t.all.items[3].loopback && t.all.items[3].tls);
+	CHECK(!t.all.items[4].loopback && !t.all.items[4].tls);
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		if (peer_target_add(&t, bad[i], NULL) >= 0)
+			FAIL("'%s' is taken", bad[i]);
+	peer_targets_release(&t);
 }
 
 TEST(openmetrics_escapes_what_comes_from_outside)

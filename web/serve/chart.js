@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* One chart: a canvas with lines, areas or strips, and a legend with the figures at the cursor. */
 import { clamp, el, fill, hashText } from "../viewer/util.js";
-import { fmtFigure, fmtTime, roundUp } from "./units.js";
+import { fmtFigure, fmtScale, fmtTime, roundUp, unitName } from "./units.js";
 
-const COLORS = ["#3b82f6", "#f59e0b", "#ef4444", "#10b981", "#8b5cf6", "#ec4899", "#14b8a6", "#a16207",
+const COLORS = ["#3b82f6", "#f59e0b", "#10b981", "#ef4444", "#8b5cf6", "#ec4899", "#14b8a6", "#a16207",
 	"#6366f1", "#84cc16", "#f97316", "#0ea5e9"];
 const GAP = 3500; /* ms without a frame: the line has a hole */
-const LEFT = 46, BOTTOM = 14, TOP = 4;
+const LEFT = 50, BOTTOM = 14, TOP = 4;
 const LEGEND_MOST = 8;
-
-function colorOf(chart, name, index) {
-	return COLORS[(chart.each ? hashText(name) : index) % COLORS.length];
-}
 
 export class Chart {
 	constructor(info, index, app) {
@@ -20,11 +16,21 @@ export class Chart {
 		this.app = app;
 		this.canvas = el("canvas", { tabindex: 0, role: "img" });
 		this.legend = el("div", { class: "legend" });
-		this.root = el("section", { class: "card", id: "chart-" + info.id, "aria-label": info.title },
-			el("h3", {}, el("span", { text: info.title }), el("span", { class: "unit", text: info.unit })),
+		this.title = el("span", { text: info.title });
+		this.root = el("section", { class: "card", id: `chart-${info.id}${app.number ? "-" + app.number : ""}`, "aria-label": info.title },
+			el("h3", {}, this.title, el("span", { class: "unit", text: unitName(info.unit) })),
 			this.canvas, this.legend);
 		this.names = [];
+		this.colors = new Map();
+		this.largest = 0;
 		this.listen();
+	}
+
+	/* Of which machine, where there are several. */
+	nameHost(name) {
+		this.titleText = this.info.title + (name ? ` (${name})` : "");
+		this.title.textContent = this.titleText;
+		this.root.setAttribute("aria-label", this.titleText);
 	}
 
 	/* The values of a frame by name. */
@@ -34,6 +40,28 @@ export class Chart {
 		if (!raw) return {};
 		if (this.info.each) return raw;
 		return Object.fromEntries(this.info.lines.map((line, i) => [line.label, raw[i]]));
+	}
+
+	/* A name keeps its colour; two that are shown together have different ones. */
+	chooseColors() {
+		const taken = new Set(this.names.map((n) => this.colors.get(n)));
+
+		this.names.forEach((name, i) => {
+			if (this.colors.has(name)) return;
+			let at = (this.info.each ? hashText(name) : i) % COLORS.length;
+
+			for (let tries = 1; tries < COLORS.length && taken.has(COLORS[at]); tries++) at = (at + 1) % COLORS.length;
+			this.colors.set(name, COLORS[at]);
+			taken.add(COLORS[at]);
+		});
+		/* names that came back get another one where theirs is taken by now */
+		const seen = new Set();
+
+		for (const name of this.names) {
+			if (seen.has(this.colors.get(name))) this.colors.set(name, COLORS.find((c) => !taken.has(c)) || this.colors.get(name));
+			seen.add(this.colors.get(name));
+			taken.add(this.colors.get(name));
+		}
 	}
 
 	/* --- pointer and keys ----------------------------------------------------------------- */
@@ -115,6 +143,7 @@ export class Chart {
 			frames = app.frames.all.slice(low, high);
 
 		this.names = this.namesOf(frames);
+		if (!this.info.strip) this.chooseColors();
 		this.x = (t) => box.x + ((t - app.axis.from) / (app.axis.span * 1000)) * box.w;
 		this.drawTimes(g, box, height);
 		g.save();
@@ -126,6 +155,23 @@ export class Chart {
 		this.drawMarks(g, box);
 		g.restore();
 		this.drawLegend();
+	}
+
+	/* The largest of what is shown: all that share the scale are measured before one is drawn. */
+	measure() {
+		const { app, info } = this;
+
+		if (info.most) return;
+		const [low, high] = app.frames.range(app.axis.from, app.axis.to),
+			frames = app.frames.all.slice(low, high),
+			names = this.namesOf(frames);
+
+		this.largest = frames.reduce((most, frame) => {
+			const row = this.values(frame),
+				seen = names.map((n) => row[n] || 0);
+
+			return Math.max(most, info.stacked ? seen.reduce((a, b) => a + b, 0) : Math.max(0, ...seen));
+		}, 0);
 	}
 
 	namesOf(frames) {
@@ -174,7 +220,7 @@ export class Chart {
 			g.moveTo(box.x, y);
 			g.lineTo(box.x + box.w, y);
 			g.stroke();
-			g.fillText(fmtFigure(this.info.unit, most * share).replace("/s", ""), box.x - 4, clamp(y + 3, 9, box.y + box.h));
+			g.fillText(fmtScale(this.info.unit, most * share), box.x - 4, clamp(y + 3, 9, box.y + box.h));
 		}
 		g.beginPath();
 		g.rect(box.x, 0, box.w, box.y + box.h);
@@ -184,24 +230,16 @@ export class Chart {
 	drawLines(g, box, frames) {
 		const { stacked, unit } = this.info,
 			rows = frames.map((f) => this.values(f));
-		let most = this.info.most || 0;
+		const most = this.info.most || roundUp(unit, Math.max(...this.app.group(this).map((c) => c.largest)));
 
-		if (!most) {
-			for (const row of rows) {
-				const seen = this.names.map((n) => row[n] || 0);
-
-				most = Math.max(most, stacked ? seen.reduce((a, b) => a + b, 0) : Math.max(0, ...seen));
-			}
-			most = roundUp(unit, most);
-		}
 		this.drawScale(g, box, most);
 		const y = (v) => box.y + box.h * (1 - v / most);
 		let base = frames.map(() => 0);
 
-		this.names.forEach((name, i) => {
+		this.names.forEach((name) => {
 			const top = rows.map((row, k) => (row[name] === null || row[name] === undefined ? null : base[k] + row[name]));
 
-			g.strokeStyle = g.fillStyle = colorOf(this.info, name, i);
+			g.strokeStyle = g.fillStyle = this.colors.get(name);
 			for (const [a, b] of this.pieces(frames, top)) this.drawPiece(g, frames, top, stacked ? base : null, a, b, y);
 			if (stacked) base = top.map((v, k) => (v === null ? base[k] : v));
 		});
@@ -247,10 +285,10 @@ export class Chart {
 				const v = this.values(frames[i])[name];
 
 				if (v === null || v === undefined) continue;
-				const from = Math.max(frames[i - 1] ? frames[i - 1].t : 0, frames[i].t - GAP),
+				const from = frames[i - 1] && frames[i].t - frames[i - 1].t <= GAP ? frames[i - 1].t : frames[i].t - 1000,
 					x = this.x(from);
 
-				g.fillStyle = heat(clamp(v / most, 0, 1));
+				g.fillStyle = heat(v / most);
 				g.fillRect(x, box.y + row * height, this.x(frames[i].t) - x + 0.5, Math.max(1, height - 1));
 			}
 		});
@@ -296,28 +334,30 @@ export class Chart {
 			fill(this.legend, ...names.map((name, i) => this.legendItem(name, i)));
 		}
 		names.forEach((name, i) => {
-			this.legend.children[i].lastChild.textContent = fmtFigure(info.unit, row[name]);
+			const item = this.legend.children[i];
+
+			item.lastChild.textContent = fmtFigure(info.unit, row[name]);
+			item.firstChild.style.background = info.strip ? heat((row[name] || 0) / (info.most || 100)) : this.colors.get(name);
 		});
 		const said = names.map((n) => n + " " + fmtFigure(info.unit, row[n])).join(", ");
 
-		this.canvas.setAttribute("aria-label", info.title + (frame ? " at " + fmtTime(frame.t) + ": " + said : ": no data"));
+		this.canvas.setAttribute("aria-label", this.titleText + (frame ? " at " + fmtTime(frame.t) + ": " + said : ": no data"));
 	}
 
 	legendItem(name, i) {
-		const swatch = el("i"),
-			item = el("span", {}, swatch, document.createTextNode(name), el("b"));
+		const item = el("span", {}, el("i"), document.createTextNode(name), el("b"));
 
-		swatch.style.background = this.info.strip ? heat(0.6) : colorOf(this.info, name, i);
 		item.addEventListener("pointerenter", () => this.app.explain(item, this.info, this.info.each ? 0 : i));
 		item.addEventListener("pointerleave", () => this.app.explain(null));
 		return item;
 	}
 }
 
-/* From cold to hot, on light and on dark ground. */
+/* From the ground to red, darker or brighter all the way. */
 export function heat(share) {
-	const hue = 220 - 210 * share,
-		light = 88 - 40 * share;
+	const s = clamp(share, 0, 1), hue = 42 - 32 * s;
 
-	return `hsl(${hue.toFixed(0)} 80% ${light.toFixed(0)}%)`;
+	return document.documentElement.dataset.theme === "dark"
+		? `hsl(${hue.toFixed(0)} ${(35 + 50 * s).toFixed(0)}% ${(20 + 40 * s).toFixed(0)}%)`
+		: `hsl(${hue.toFixed(0)} 85% ${(91 - 43 * s).toFixed(0)}%)`;
 }

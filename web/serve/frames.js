@@ -13,14 +13,16 @@ export class Frames {
 		return this.all[this.all.length - 1];
 	}
 
-	/* A clock that was set back begins anew: one axis cannot show both. */
+	/* Where the clock was set back, the time that comes again replaces what was there: one axis
+	 * cannot show both. Returns by how many ms it was. */
 	add(frame) {
-		if (this.last && frame.t <= this.last.t) {
-			if (frame.t === this.last.t) return;
-			this.all = [];
-		}
+		const before = this.last ? this.last.t : 0;
+
+		if (frame.t === before) return 0;
+		while (this.last && this.last.t >= frame.t) this.all.pop();
 		this.all.push(frame);
 		if (this.all.length > KEPT) this.all.splice(0, this.all.length - KEPT);
+		return Math.max(0, before - frame.t);
 	}
 
 	/* Frames of the past, in front of what is there. */

@@ -37,28 +37,40 @@ export function histogramBars(h) {
 export function heatMap(title, slices) {
 	const bounds = [...new Set(slices.flatMap(([, h]) => h.buckets.map((b) => b.min)))].sort((a, b) => a - b),
 		most = Math.max(1, ...slices.flatMap(([, h]) => h.buckets.map((b) => b.count))),
-		unit = slices[0][1].unit, wide = 18, high = 12, left = 80,
+		unit = slices[0][1].unit, wide = Math.max(6, Math.min(40, Math.floor(720 / slices.length))), high = 12, left = 80,
 		canvas = el("canvas", { role: "img", class: "heatmap", "aria-label": `${title}: heat map over ${slices.length} intervals, largest count ${most}` });
 
 	canvas.width = left + slices.length * wide;
 	canvas.height = bounds.length * high + 16;
 	canvas.style.cssText = `width: ${canvas.width}px; height: ${canvas.height}px; cursor: default`;
-	const g = canvas.getContext("2d");
+	/* again when the colours of the page change */
+	canvas.paint = () => {
+		const g = canvas.getContext("2d");
 
-	slices.forEach(([, h], column) => {
-		for (const b of h.buckets) {
-			if (!b.count) continue;
-			g.fillStyle = heat(Math.log1p(b.count) / Math.log1p(most));
-			g.fillRect(left + column * wide, (bounds.length - 1 - bounds.indexOf(b.min)) * high, wide - 1, high - 1);
-		}
+		g.clearRect(0, 0, canvas.width, canvas.height);
+		slices.forEach(([, h], column) => {
+			for (const b of h.buckets) {
+				if (!b.count) continue;
+				g.fillStyle = heat(Math.log1p(b.count) / Math.log1p(most));
+				g.fillRect(left + column * wide, (bounds.length - 1 - bounds.indexOf(b.min)) * high, wide - 1, high - 1);
+			}
+		});
+		g.font = "10px system-ui, sans-serif";
+		g.fillStyle = getComputedStyle(document.body).color;
+		g.textAlign = "right";
+		bounds.forEach((v, i) => {
+			if (i % Math.ceil(bounds.length / 16) === 0) g.fillText(boundText(unit, v), left - 6, (bounds.length - i) * high - 3);
+		});
+		g.textAlign = "left";
+		g.fillText(fmtTime(slices[0][0]), left, canvas.height - 3);
+	};
+	canvas.paint();
+	canvas.addEventListener("pointermove", (e) => {
+		const [time, h] = slices[Math.floor((e.offsetX - left) / wide)] || [],
+			min = bounds[bounds.length - 1 - Math.floor(e.offsetY / high)],
+			bucket = h && h.buckets.find((b) => b.min === min);
+
+		canvas.title = bucket ? `${fmtTime(time)}, from ${boundText(unit, min)}: ${fmtCount(bucket.count)}` : "";
 	});
-	g.font = "10px system-ui, sans-serif";
-	g.fillStyle = getComputedStyle(document.body).color;
-	g.textAlign = "right";
-	bounds.forEach((v, i) => {
-		if (i % Math.ceil(bounds.length / 16) === 0) g.fillText(boundText(unit, v), left - 6, (bounds.length - i) * high - 3);
-	});
-	g.textAlign = "left";
-	g.fillText(fmtTime(slices[0][0]), left, canvas.height - 3);
 	return el("figure", { class: "scroll" }, el("figcaption", { text: title }), canvas);
 }

@@ -4,6 +4,7 @@ import { $, debounce, el, fill } from "../viewer/util.js";
 import { get, readStream, takeToken } from "./api.js";
 import { Chart } from "./chart.js";
 import { Frames } from "./frames.js";
+import { Hosts } from "./hosts.js";
 import { Processes } from "./processes.js";
 import { Results } from "./results.js";
 import { Axis } from "./timing.js";
@@ -22,6 +23,7 @@ class Page {
 		this.tools = new Tools(this);
 		this.parts = about.charts.map((info, i) => new Chart(info, i, this));
 		this.processes = new Processes(this);
+		this.hosts = new Hosts(this);
 		this.tab = "charts";
 		this.rememberSoon = debounce(300, () => this.remember());
 		this.build();
@@ -35,11 +37,7 @@ class Page {
 	/* --- what is there -------------------------------------------------------------------- */
 
 	build() {
-		const groups = new Map();
-
-		for (const part of this.parts) groups.set(part.info.question, [...(groups.get(part.info.question) || []), part.root]);
-		fill($("charts"), ...[...groups].flatMap(([question, cards]) => [el("h2", { text: question }), el("div", { class: "cards" }, ...cards)]),
-			el("h2", { text: "Which process?" }), this.processes.root);
+		this.arrange();
 		$("host").textContent = `${this.about.host}`;
 		document.title = `${this.about.host} - fathom`;
 		const why = this.about.why_not || (this.may("profile") ? "" : "this address allows looking only");
@@ -49,6 +47,45 @@ class Page {
 		for (const id of ["record", "past", "mark", "compare"]) $(id).disabled = !this.may("profile") || !this.about.may_record;
 		$("tab-tools").disabled = !this.may("trace");
 		$("tab-results").disabled = !this.may("profile");
+	}
+
+	/* All machines, ours first. */
+	get machines() {
+		return [this, ...this.hosts.shown];
+	}
+
+	get name() {
+		return this.about.host;
+	}
+
+	get aims() {
+		return true;
+	}
+
+	/* The same chart of all machines: they have one scale. */
+	group(chart) {
+		return this.machines.flatMap((m) => m.parts.filter((p) => p.info.id === chart.info.id && p.info.unit === chart.info.unit));
+	}
+
+	/* By question; with other machines each chart is a row, which has a column for each of them. */
+	arrange() {
+		const questions = new Map(),
+			{ machines } = this,
+			many = machines.length > 1,
+			add = (part) => questions.set(part.info.question, [...(questions.get(part.info.question) || []), part]);
+
+		for (const part of this.parts) add(part);
+		for (const host of machines.slice(1))
+			for (const part of host.parts) if (!this.parts.some((p) => p.info.id === part.info.id)) add(part);
+		const cards = (parts) => (many
+			? parts.map((part) => el("div", { class: "hosts-row", role: "group", "aria-label": part.info.title }, ...this.group(part).map((p) => p.root)))
+			: [el("div", { class: "cards" }, ...parts.map((p) => p.root))]);
+
+		for (const m of machines) for (const part of [...m.parts, m.processes]) part.nameHost(many ? m.name : "");
+		document.body.style.setProperty("--hosts", machines.length);
+		fill($("charts"), ...[...questions].flatMap(([question, parts]) => [el("h2", { text: question }), ...cards(parts)]),
+			el("h2", { text: "Which process?" }), el("div", { class: many ? "hosts-row" : null }, ...machines.map((m) => m.processes.root)));
+		this.redraw();
 	}
 
 	readColors() {
@@ -61,6 +98,7 @@ class Page {
 	setTheme(theme) {
 		document.documentElement.dataset.theme = theme;
 		this.readColors();
+		for (const canvas of document.querySelectorAll("canvas.heatmap")) canvas.paint();
 		this.redraw();
 	}
 
@@ -77,8 +115,11 @@ class Page {
 		requestAnimationFrame(() => {
 			this.planned = false;
 			if (this.tab !== "charts") return;
-			for (const part of this.parts) part.draw();
-			this.processes.draw();
+			for (const m of this.machines) for (const part of m.parts) part.measure();
+			for (const m of this.machines) {
+				for (const part of m.parts) part.draw();
+				m.processes.draw();
+			}
 		});
 	}
 
@@ -229,12 +270,29 @@ class Page {
 			this.stream = data.stream;
 		} else if (type === "job") {
 			this.results.take(data);
+		} else if (type === "peer") {
+			this.hosts.take(data);
+		} else if (type === "peerframe") {
+			this.hosts.takeFrame(data);
 		} else {
-			this.frames.add(data);
-			this.axis.newest = data.t;
-			this.say("live");
-			this.redraw();
+			this.takeFrame(data);
 		}
+	}
+
+	takeFrame(frame) {
+		const back = this.frames.add(frame);
+
+		if (back > 1000) {
+			this.setBack = {
+				until: frame.t + 60000,
+				text: `live; the clock was set back by ${(back / 1000).toFixed(0)} s to ${fmtTime(frame.t)}, what was shown after that time is gone`,
+			};
+			if (this.marked && this.marked[1] > frame.t) this.marked = null;
+			this.axis.setBack(frame.t);
+		}
+		this.axis.newest = frame.t;
+		this.say(this.setBack && frame.t < this.setBack.until ? this.setBack.text : "live");
+		this.redraw();
 	}
 
 	/* One stream for the page; none while nobody sees it. */
@@ -247,6 +305,9 @@ class Page {
 			this.ending = new AbortController();
 			try {
 				await this.fillGap();
+				await this.hosts.load();
+				/* what became of jobs meanwhile */
+				if (this.may("profile")) await this.results.load();
 				await readStream("/api/v1/stream", this.ending.signal, (type, data) => {
 					wait = 1000;
 					this.take(type, data);
@@ -274,7 +335,7 @@ class Page {
 }
 
 const KEYS = [
-	["Space", "pause, or go on live", (p) => p.axis.pause(p.axis.live)],
+	["Space", "pause, or resume", (p) => p.axis.pause(p.axis.live)],
 	["<", "back in time", (p) => p.axis.move(-0.5)],
 	[">", "forward in time", (p) => p.axis.move(0.5)],
 	["+", "a shorter span", (p) => p.axis.scale(0.5)],

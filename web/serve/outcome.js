@@ -4,7 +4,7 @@ import { el } from "../viewer/util.js";
 import { heatMap, histogramBars, isHistogram } from "./histogram.js";
 import { ResultTable } from "./table.js";
 
-/* One document, or one on each line; a line that is none is kept as text. */
+/* One document, or one on each line; a line that is not JSON is kept as text. */
 export function readDocuments(text) {
 	try {
 		return [JSON.parse(text)];
@@ -50,7 +50,8 @@ function addHistograms(parts, docs) {
 export function showOutcome(text) {
 	const docs = readDocuments(text),
 		parts = [],
-		rows = [];
+		rows = [],
+		tables = docs.flatMap((d) => Object.values(d).filter((v) => Array.isArray(v) && v.length && typeof v[0] === "object" && !isHistogram(v)));
 
 	for (const d of docs) {
 		if (d.type === "map") parts.push(...mapRows(d.data));
@@ -59,7 +60,8 @@ export function showOutcome(text) {
 		else
 			for (const [key, value] of Object.entries(d))
 				if (Array.isArray(value) && value.length && key !== "columns" && key !== "notes" && !isHistogram(value)) {
-					parts.push(el("h3", { text: key }), new ResultTable(value).root);
+					/* one alone needs no name */
+					parts.push(tables.length > 1 || key !== "rows" ? el("h3", { text: key }) : null, new ResultTable(value).root);
 				}
 	}
 	addHistograms(parts, docs);
@@ -67,5 +69,5 @@ export function showOutcome(text) {
 	for (const d of docs)
 		for (const note of d.notes || []) parts.push(el("p", { class: "quiet", text: typeof note === "string" ? note : JSON.stringify(note) }));
 	if (!parts.length) parts.push(el("p", { class: "quiet", text: "Nothing happened in this time." }));
-	return el("div", { class: "outcome" }, ...parts);
+	return el("div", { class: "outcome" }, ...parts.filter(Boolean));
 }

@@ -4,8 +4,8 @@ import { el, fill } from "../viewer/util.js";
 import { fmtFigure } from "./units.js";
 
 const COLUMNS = [
+	["PID", null],
 	["process", null],
-	["", null],
 	["CPU", "percent"],
 	["wants a CPU", "percent"],
 	["memory", "bytes"],
@@ -17,13 +17,19 @@ export class Processes {
 	constructor(app) {
 		this.app = app;
 		this.body = el("tbody");
-		this.root = el("section", { class: "card", id: "chart-processes", "aria-label": "processes" },
-			el("h3", {}, el("span", { text: "Processes on a CPU" })),
+		this.title = el("span");
+		this.root = el("section", { class: "card", id: "chart-processes" + (app.number ? "-" + app.number : "") },
+			el("h3", {}, this.title),
 			el("div", { class: "scroll" },
 				el("table", {},
 					el("thead", {}, el("tr", {},
 						...COLUMNS.map(([title, unit]) => el("th", { text: title, scope: "col", class: unit ? "number" : null })))),
 					this.body)));
+	}
+
+	nameHost(name) {
+		this.title.textContent = "Processes on a CPU" + (name ? ` (${name})` : "");
+		this.root.setAttribute("aria-label", "processes" + (name ? " of " + name : ""));
 	}
 
 	draw() {
@@ -35,9 +41,9 @@ export class Processes {
 
 	row(values) {
 		const [pid, name] = values,
-			button = el("button", { text: String(pid), title: "record this process" });
+			button = this.app.aims ? el("button", { text: String(pid), title: "record this process" }) : el("span", { text: String(pid) });
 
-		button.addEventListener("click", () => this.app.aim("process", pid));
+		if (this.app.aims) button.addEventListener("click", () => this.app.aim("process", pid));
 		return el("tr", {},
 			el("td", {}, button),
 			el("td", { text: name }),

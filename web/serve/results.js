@@ -2,6 +2,7 @@
 /* The jobs and their results: flame graphs in a frame, tables and histograms in the page. */
 import { $, el, fill } from "../viewer/util.js";
 import { get, post } from "./api.js";
+import { Growing } from "./growing.js";
 import { showOutcome } from "./outcome.js";
 import { programListing } from "./program.js";
 import { fmtTime } from "./units.js";
@@ -34,7 +35,12 @@ export class Results {
 	}
 
 	async load() {
-		for (const job of (await (await get("/api/v1/jobs")).json()).jobs) this.jobs.set(job.job, job);
+		for (const job of (await (await get("/api/v1/jobs")).json()).jobs) {
+			const known = this.jobs.get(job.job);
+
+			if (known && known.state !== job.state) this.take(job);
+			else this.jobs.set(job.job, job);
+		}
 		this.drawList();
 	}
 
@@ -85,13 +91,30 @@ export class Results {
 		this.shown = number;
 		this.app.remember();
 		this.drawList();
+		if (this.growing && this.growing.job !== number) this.stopGrowing();
 		if (job.state === "done") this.openDone(job);
 		else if (job.state === "failed")
 			fill($("result"), el("h2", { text: jobTitle(job) }), el("p", { class: "bad", text: job.error }),
 				job.hint ? el("p", { text: "hint: " + job.hint }) : null,
 				job.said ? programListing(job.text || "", job.said) : null,
 				job.kind === "program" ? this.editButton(job) : null);
-		else fill($("result"), el("h2", { text: jobTitle(job) }), el("p", { class: "quiet", text: job.state + " …" }), this.stopButton(job));
+		else this.openRunning(job);
+	}
+
+	stopGrowing() {
+		if (this.growing) this.growing.stop();
+		this.growing = null;
+	}
+
+	/* A recording that can be drawn is shown while it continues. */
+	openRunning(job) {
+		if (this.growing && this.growing.job === job.job && this.growing.frame) return void this.growing.say(job.state + " …");
+		const note = el("p", { class: "quiet", text: job.state + " …" });
+
+		fill($("result"), el("h2", { text: jobTitle(job) }), note, this.stopButton(job));
+		if (job.state !== "recording" || !job.key || this.growing) return;
+		this.growing = new Growing(job, jobTitle(job), note, $("result"));
+		this.growing.follow();
 	}
 
 	editButton(job) {
@@ -117,9 +140,17 @@ export class Results {
 			note = job.note ? el("p", { class: "warn", text: job.note }) : null;
 
 		if (!isText) {
-			const frame = el("iframe", { src: "/result/" + job.key, title: jobTitle(job) });
+			/* a page that has grown gets the rest, and keeps what was chosen in it */
+			const grown = this.growing && this.growing.job === job.job ? this.growing.frame : null;
 
-			fill($("result"), head, note, frame);
+			if (grown && grown.isConnected) {
+				this.growing.end();
+				for (const old of [...$("result").children]) if (old !== grown) old.remove();
+				$("result").prepend(head, ...(note ? [note] : []));
+				return;
+			}
+			this.stopGrowing();
+			fill($("result"), head, note, el("iframe", { src: "/result/" + job.key, title: jobTitle(job) }));
 			return;
 		}
 		try {

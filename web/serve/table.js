@@ -13,7 +13,9 @@ function cellText(value, key) {
 export class ResultTable {
 	constructor(rows) {
 		this.rows = rows;
-		this.keys = [...new Set(rows.slice(0, 100).flatMap((r) => Object.keys(r)))];
+		/* a column that no row has a value for is of an option that was not given */
+		this.keys = [...new Set(rows.slice(0, 100).flatMap((r) => Object.keys(r)))]
+			.filter((k) => rows.some((r) => r[k] !== null && r[k] !== undefined));
 		this.numeric = new Set(this.keys.filter((k) => rows.some((r) => typeof r[k] === "number")));
 		this.order = null;
 		this.down = true;

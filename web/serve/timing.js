@@ -29,6 +29,15 @@ export class Axis {
 		this.changed();
 	}
 
+	/* What was shown or selected of a time that is not there any more goes. */
+	setBack(newest) {
+		this.newest = newest;
+		this.cursor = null;
+		if (this.end !== null && this.end > newest) this.end = null;
+		if (this.chosen && this.chosen[1] > newest) this.chosen = null;
+		this.changed();
+	}
+
 	/* By a share of what is shown; ahead of now is live. */
 	move(share) {
 		const end = this.to + share * this.span * 1000;

@@ -27,8 +27,19 @@ export class Tools {
 		const groups = new Map();
 
 		for (const tool of this.all) groups.set(tool.group, [...(groups.get(tool.group) || []), tool]);
-		fill($("toollist"), this.app.about.programs && this.app.about.role === "program" ? this.programButton() : null,
-			...[...groups].flatMap(([group, tools]) => [el("h3", { text: group }), ...tools.map((t) => this.button(t))]));
+		const find = el("input", { id: "tool-find", type: "search", placeholder: `find one of ${this.all.length} tools`, "aria-label": "find a tool" });
+
+		find.addEventListener("input", () => this.find(find.value.toLowerCase()));
+		fill($("toollist"), find, this.app.about.programs && this.app.about.role === "program" ? this.programButton() : null,
+			...[...groups].flatMap(([group, tools]) => [el("section", { "aria-label": group }, el("h3", { text: group }),
+				...tools.map((t) => this.button(t)))]));
+	}
+
+	/* By name or summary; a group without any goes. */
+	find(text) {
+		for (const tool of this.all)
+			document.querySelector(`.tool[data-tool="${tool.name}"]`).hidden = !(tool.name + " " + tool.summary.toLowerCase()).includes(text);
+		for (const group of document.querySelectorAll("#toollist section")) group.hidden = !group.querySelector(".tool:not([hidden])");
 	}
 
 	button(tool) {

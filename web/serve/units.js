@@ -18,6 +18,16 @@ export function fmtFigure(unit, v) {
 	return (FIGURES[unit] || FIGURES.count)(v);
 }
 
+/* At the side of a chart: "1.00 ms" is "1 ms" there. */
+export function fmtScale(unit, v) {
+	return fmtFigure(unit, v).replace("/s", "").replace(/\.0+(?!\d)/, "");
+}
+
+/* What stands beside the title. */
+export function unitName(unit) {
+	return { ns: "time", count: "" }[unit] ?? unit;
+}
+
 /* The next round number at or above @v, of the unit. */
 export function roundUp(unit, v) {
 	const base = unit.startsWith("bytes") ? 1024 : 10;
