@@ -20,8 +20,9 @@ struct top_args {
 	OPT_ENTRY(struct top_args, letter, name_, type_, field_, arg_, help_, __VA_ARGS__)
 
 static const struct opt top_options[] = {
-	OPTION('d', "interval", OPT_DURATION, top.interval, "TIME", "look this often", .def = "1s",
-	       .alias = "delay"),
+	OPTION('d', "interval", OPT_DURATION, top.interval, "TIME", "update this often",
+	       .def = "1s", .alias = "delay"),
+	OPTION(0, "duration", OPT_DURATION, top.duration, "TIME", "end after this time, like 10m"),
 	OPTION('p', "pid", OPT_U64, pid, "PID", "narrow all screens to this process",
 	       .max = UINT32_MAX),
 	OPTION('s', "sort", OPT_STRING, top.sort, "COLUMN", "sort processes by this column",
@@ -30,6 +31,9 @@ static const struct opt top_options[] = {
 	       "begin with overview, functions, flame, waits, disks, network, cgroups, "
 	       "interrupts, topology or tools"),
 	OPTION(0, "columns", OPT_STRING, top.columns, "NAME,...", "columns of processes"),
+	OPTION(0, "column", OPT_STRING, top.column, "NAME:FORMULA",
+	       "a column of your own, as in 'iosize: io / (vcsw + 1), bytes'; in brackets are "
+	       "counters of the machine"),
 	OPTION(0, "filter", OPT_STRING, top.filter, "TEXT",
 	       "only processes that match: nginx|redis, or cpu > 5 and user = root"),
 	OPTION('t', "tree", OPT_FLAG, top.tree, NULL, "children below their parents"),
@@ -41,8 +45,8 @@ static const struct opt top_options[] = {
 	       .group = "Time"),
 	OPTION(0, "record", OPT_FILE, top.record, "FILE", "write what is seen to a recording, too",
 	       .group = "Time"),
-	OPTION(0, "keep", OPT_DURATION, top.keep_ns, "TIME", "the past that can be gone back to",
-	       .def = "10m", .group = "Time"),
+	OPTION(0, "keep", OPT_DURATION, top.keep_ns, "TIME",
+	       "how much of the past to keep for rewinding", .def = "10m", .group = "Time"),
 	OPTION(0, "once", OPT_FLAG, once, NULL, "print one frame and end", .group = "Output"),
 	OPTION(0, "size", OPT_STRING, size, "WxH", "size of the frame of --once: 120x40",
 	       .group = "Output"),
@@ -57,7 +61,7 @@ static const struct opt top_options[] = {
 	       "read and write settings there, not in ~/.config/fathom/top.conf",
 	       .group = "Output"),
 	OPTION(0, "budget", OPT_PERCENT, top.budget, "PERCENT",
-	       "of a CPU: look less often when that is not enough", .def = "3"),
+	       "of a CPU: update less often when that is exceeded", .def = "3"),
 	OPT_END,
 };
 
@@ -75,7 +79,7 @@ static int parse_screen(struct context *ctx, const char *text, int *ret_width, i
 	return EXIT_USAGE;
 }
 
-/* As if somebody typed: what a key asks for is there before the next one. */
+/* Like typing: what a key requests is shown before the next one. */
 static int press_keys(struct context *ctx, struct top *t, const char *keys)
 {
 	struct input in;
@@ -118,7 +122,7 @@ static void add_facts(const struct top *t, struct result *r)
 
 static int show_result(struct context *ctx, struct top *t)
 {
-	_cleanup_result_ struct result r;
+	_cleanup_result_ struct result r = { 0 };
 	int n;
 	const struct screen *s = top_screens(&n)[t->screen];
 
@@ -157,7 +161,7 @@ static int run_once(struct context *ctx, const struct top_args *a, struct top *t
 		return r;
 	grid_resize(&t->grid, width, height);
 	r = top_wait(t, &ctx->err);
-	/* the first interval is short: one that was asked for follows */
+	/* the first interval is short: one requested follows */
 	if (r >= 0 && !a->top.input && !stop_requested()) {
 		struct machine_frame *next =
 			machine_source_wait(t->machine, t->o.interval + 5 * NSEC_PER_SEC);
@@ -216,6 +220,8 @@ static const struct example top_examples[] = {
 	{ "fathom top --once --keys '3'", "the hottest functions of the machine" },
 	{ "fathom top --once --json --sort res", "all columns of all processes" },
 	{ "fathom top --once --filter 'cpu > 1 or state = D'", "who works or waits for a disk" },
+	{ "fathom top --column 'share: 100 * io / [rate(sum(disk.read_bytes))], percent'",
+	  "a column made of others and of the machine's counters" },
 	{ "fathom top --once --columns pid,run,runnable,disk,lock,net,sleep,other,command",
 	  "what processes do, in shares that sum to 100 %" },
 	{ 0 },
@@ -231,7 +237,8 @@ const struct command cmd_top = {
 		"narrows every screen to it, Esc goes back: from a process to its threads, to its "
 		"flame graph, to a function, its callers and source lines; from a wait to its "
 		"waker.\n\n"
-		"Nothing falls between two looks: processes that came and went are counted in the "
+		"Nothing is missed between two updates: processes that came and went are counted "
+		"in the "
 		"row "
 		"of their parent, and the rows sum to the CPU meter. Nobody is stopped for it. "
 		"Sampling and the programs that watch waits run only while a screen needs them.\n\n"

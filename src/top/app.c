@@ -2,19 +2,20 @@
 /* The state of fathom top, what a frame looks like, and the loop. */
 #include "top/screens.h"
 
+#include <limits.h>
 #include <poll.h>
 #include <stdarg.h>
 
 #include "base/clock.h"
 #include "base/fmt.h"
 #include "base/stop.h"
+#include "top/own_columns.h"
 #include "view/term.h"
 
 enum {
 	KEEP_BYTES = 24 << 20,
-	LINES_FOR_METERS = 12, /* of the screen, from which on meters stand above the processes */
+	LINES_FOR_METERS = 12, /* of the screen, from which on meters are above the processes */
 	LINES_FOR_KEYS = 7,
-	TABS_WIDTH = 140,
 };
 
 static const struct screen *const screens[] = {
@@ -22,15 +23,6 @@ static const struct screen *const screens[] = {
 	&screen_waits,      &screen_disks,    &screen_network,   &screen_cgroups,
 	&screen_interrupts, &screen_topology, &screen_tools,
 };
-
-/* As they lie on the keyboard, one for each screen. */
-static const char tab_keys[] = "1234567890=";
-
-static bool is_tab_full(const struct top *t, int i)
-{
-	/* in a narrow terminal only the one that is shown has its name */
-	return i == t->screen || t->grid.width >= TABS_WIDTH;
-}
 
 const struct screen *const *top_screens(int *ret_n)
 {
@@ -141,28 +133,6 @@ bool top_widen(struct top *t)
 
 /* --- drawing ---------------------------------------------------------------------------------- */
 
-static void draw_tabs(struct top *t, int y)
-{
-	_cleanup_buf_ struct buf right = BUF_INIT;
-	int x = 0, room, width;
-
-	grid_fill(&t->grid, (struct rect){ 0, y, t->grid.width, 1 }, ' ', ROLE_TAB);
-	fmt_clock(&right, t->frame->wall, 0);
-	width = (int)right.len;
-	room = t->grid.width > 40 ? t->grid.width - width - 2 : t->grid.width;
-	for (int n = 0; n < t->n_tabs && x < room; n++) {
-		int i = t->tabs[n];
-		enum role role = i == t->screen ? ROLE_TAB_ON : ROLE_TAB;
-
-		x += grid_textf(&t->grid, x, y, room - x, role,
-				is_tab_full(t, i) ? " %c %s " : " %c ", tab_keys[n],
-				screens[i]->title);
-	}
-	if (room < t->grid.width)
-		grid_text_right(&t->grid, room, y, t->grid.width - room - 1, buf_str(&right),
-				ROLE_TAB);
-}
-
 static void draw_crumbs(struct top *t, int y)
 {
 	_cleanup_buf_ struct buf right = BUF_INIT;
@@ -188,45 +158,6 @@ static void draw_crumbs(struct top *t, int y)
 		grid_text_right(&t->grid, x, y, t->grid.width - x, buf_str(&right), ROLE_DIM);
 }
 
-/* The past from the left to the right, and where in it one is. */
-static void draw_timeline(struct top *t, int y)
-{
-	_cleanup_buf_ struct buf text = BUF_INIT;
-	const struct machine_frame *f = t->frame;
-	int width, room, at;
-
-	buf_addstr(&text, "PAUSED ");
-	fmt_clock(&text, f->wall, 0);
-	buf_addf(&text, "  look %zu of %zu  [ ] move, p goes on; idle processes are not kept  ",
-		 f->at + 1, f->kept);
-	width = grid_text(&t->grid, 0, y, t->grid.width, buf_str(&text), ROLE_WARN);
-	room = t->grid.width - width;
-	if (room < 10 || f->kept < 2)
-		return;
-	at = (int)((double)f->at / (double)(f->kept - 1) * (room - 1));
-	for (int i = 0; i < room; i++)
-		grid_put(&t->grid, width + i, y, i == at ? 0x25cf : 0x2500,
-			 i == at ? ROLE_WARN : ROLE_FRAME);
-}
-
-static void draw_keys(struct top *t, int y)
-{
-	size_t n;
-	const struct top_key *k = top_keys(&n);
-	int x = 0;
-	char room[16];
-
-	for (size_t i = 0; i < n && x < t->grid.width; i++) {
-		bool here = !k[i].screen || streq(k[i].screen, screens[t->screen]->key);
-
-		if (!k[i].bar || !here)
-			continue;
-		x += grid_text(&t->grid, x, y, t->grid.width - x, input_name(k[i].key, room),
-			       ROLE_KEY);
-		x += grid_textf(&t->grid, x, y, t->grid.width - x, ROLE_KEY_TEXT, "%s ", k[i].bar);
-	}
-}
-
 static void draw_bottom(struct top *t, int y)
 {
 	static const char *const labels[] = {
@@ -249,15 +180,15 @@ static void draw_bottom(struct top *t, int y)
 		grid_text(&t->grid, 0, y, t->grid.width, t->message,
 			  t->bad_message ? ROLE_BAD : ROLE_GOOD);
 	} else if (t->paused) {
-		draw_timeline(t, y);
+		timeline_draw(t, y);
 	} else {
-		draw_keys(t, y);
+		keys_draw(t, y);
 	}
 }
 
 /*
- * From above: tabs, where one is, meters (above the processes, if there is room), the screen, and
- * at the bottom keys, a message or what is typed. What has no room stays away, last the screen.
+ * From the top: tabs, the scope, meters (above the processes, if there is room), the screen, and at
+ * the bottom keys, a message or the input line. What does not fit is omitted, the screen last.
  */
 void top_draw(struct top *t)
 {
@@ -266,9 +197,10 @@ void top_draw(struct top *t)
 	u64 begin = clock_cpu_ns();
 	bool bottom = g->height >= LINES_FOR_KEYS || t->prompt || *t->message;
 
+	t->has_bottom = bottom;
 	grid_clear(g);
 	if (g->height >= 4) {
-		draw_tabs(t, r.y);
+		tabs_draw(t, r.y);
 		draw_crumbs(t, r.y + 1);
 		r.y += 2;
 		r.h -= 2;
@@ -324,11 +256,9 @@ static bool common_key(struct top *t, const struct input *in)
 	size_t n;
 	const struct top_key *k = top_keys(&n);
 
-	for (int i = 0; i < MIN(t->n_tabs, (int)sizeof(tab_keys) - 1); i++) {
-		if (in->key == (u32)tab_keys[i]) {
-			top_go(t, t->tabs[i]);
-			return true;
-		}
+	if (top_tab_of_key(t, in->key) >= 0) {
+		top_go(t, top_tab_of_key(t, in->key));
+		return true;
 	}
 	for (size_t i = 0; i < n; i++) {
 		if (k[i].act && (k[i].key == in->key || (k[i].also && k[i].also == in->key))) {
@@ -339,29 +269,10 @@ static bool common_key(struct top *t, const struct input *in)
 	return false;
 }
 
-static bool click_tab(struct top *t, const struct input *in)
-{
-	int x = 0;
-
-	if (in->key != TUI_CLICK || in->y != 0 || t->grid.height < 4)
-		return false;
-	for (int n = 0; n < t->n_tabs; n++) {
-		int i = t->tabs[n];
-
-		x += is_tab_full(t, i) ? 4 + (int)fmt_width(screens[i]->title) : 3;
-		if (in->x < x) {
-			top_go(t, i);
-			return true;
-		}
-	}
-	return false;
-}
-
 void top_key(struct top *t, const struct input *in)
 {
+	struct input mapped = *in, pressed;
 	int chosen;
-
-	struct input mapped = *in;
 
 	if (in->key == TUI_RESIZE)
 		return;
@@ -381,8 +292,11 @@ void top_key(struct top *t, const struct input *in)
 		prompt_key(t, in);
 		return;
 	}
+	if (bars_click(t, in, &pressed) && !pressed.key)
+		return;
+	in = pressed.key ? &pressed : in;
 	t->message[0] = '\0';
-	if (click_tab(t, in) || screens[t->screen]->key_pressed(t, in))
+	if (screens[t->screen]->key_pressed(t, in))
 		return;
 	(void)common_key(t, in);
 }
@@ -399,6 +313,8 @@ static int prepare_tasks(struct top *t, struct err *e)
 		for (size_t i = 0; i < n; i++)
 			if (c[i].flags & TOP_SHOWN)
 				s->columns[s->n_columns++] = (int)i;
+	if (t->o.column && !settings_own_columns(t, t->o.column, e))
+		return -EINVAL;
 	if (t->o.columns && tasks_set_columns(s, t->o.columns, e) < 0)
 		return -EINVAL;
 	if (t->o.sort) {
@@ -485,6 +401,8 @@ int top_new(struct top **ret, const struct top_opts *o, struct err *e)
 		r = choose_theme(t, e);
 	if (!r)
 		r = machine_source_new(&t->machine, &mo, e);
+	if (!r)
+		machine_source_formulas(t->machine, own_column_formula);
 	if (!r && !machine_source_has_counters(t->machine) && !o->screen)
 		t->screen = top_screen_find("functions");
 	if (!r && !o->input)
@@ -528,6 +446,7 @@ void top_free(struct top *t)
 	vec_release(&t->tasks.next_sibling);
 	map_release(&t->tasks.tagged);
 	map_release(&t->tasks.closed);
+	map_release(&t->opened);
 	popup_close(&t->popup);
 	grid_release(&t->grid);
 	free(t);
@@ -561,12 +480,23 @@ static bool take_keys(struct top *t, struct driver *d)
 	return any;
 }
 
+/* For poll(): until then, -1: forever. */
+static int ms_until(u64 end)
+{
+	u64 now = clock_mono_ns();
+
+	return end == UINT64_MAX ? -1
+	       : end <= now      ? 0
+				 : (int)MIN((end - now) / NSEC_PER_MSEC + 1, (u64)INT_MAX);
+}
+
 static int loop(struct top *t, struct driver *d, struct err *e)
 {
+	u64 end = t->o.duration ? clock_mono_ns() + t->o.duration : UINT64_MAX;
 	int r = top_wait(t, e);
 	bool dirty = true;
 
-	while (r >= 0 && !t->quit && !stop_requested()) {
+	while (r >= 0 && !t->quit && !stop_requested() && clock_mono_ns() < end) {
 		struct pollfd fds[TOP_FDS + 2] = { { .fd = driver_fd(d), .events = POLLIN },
 						   { .fd = stop_fd(), .events = POLLIN } };
 		int numbers[TOP_FDS], n = top_poll_fds(t, numbers);
@@ -579,7 +509,7 @@ static int loop(struct top *t, struct driver *d, struct err *e)
 			top_draw(t);
 			driver_show(d, &t->grid);
 		}
-		if (poll(fds, (nfds_t)n + 2, -1) < 0 && errno != EINTR)
+		if (poll(fds, (nfds_t)n + 2, ms_until(end)) < 0 && errno != EINTR)
 			return err_sys(e, errno, "cannot wait for keys");
 		/* the terminal went away */
 		if (fds[0].revents & (POLLHUP | POLLERR | POLLNVAL))

@@ -5,6 +5,7 @@
 
 #include "base/fmt.h"
 #include "base/io.h"
+#include "top/own_columns.h"
 
 #define GETTER(name, expression)                                                                \
 	static double name(const struct top_task *t UNUSED, const struct top_context *c UNUSED) \
@@ -117,15 +118,22 @@ static const char *get_top(const struct top_task *t, const struct top_context *c
 
 enum { PSS_MOST = 2000 << 20 }; /* bytes of a process: above, reading it would take long */
 
-/* A file of the process as it is now; false: it is gone, or this is the past. */
+/*
+ * A file of the process or, with @of_thread, of the row's thread as it is now; false: it is gone,
+ * or this is the past. The kernel sums a process's stat over its threads: rows that are threads
+ * must not ask for that.
+ */
 static bool read_now(const struct top_task *t, const struct top_context *c, const char *name,
-		     struct buf *out)
+		     bool of_thread, struct buf *out)
 {
 	char path[64];
 
 	if (c->frame->past || t->row.ended || t->row.kernel)
 		return false;
-	snprintf(path, sizeof(path), "/proc/%u/%s", t->row.pid, name);
+	if (of_thread && c->frame->threads)
+		snprintf(path, sizeof(path), "/proc/%u/task/%u/%s", t->row.pid, t->row.tid, name);
+	else
+		snprintf(path, sizeof(path), "/proc/%u/%s", t->row.pid, name);
 	return io_read_file(path, IO_MAX_PROC, out, NULL) >= 0;
 }
 
@@ -147,7 +155,7 @@ static double get_shared(const struct top_task *t, const struct top_context *c)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT;
 
-	return read_now(t, c, "statm", &text)
+	return read_now(t, c, "statm", true, &text)
 		       ? number_at(buf_str(&text), 2) * (double)sysconf(_SC_PAGESIZE)
 		       : (double)NAN;
 }
@@ -158,7 +166,7 @@ static double get_priority(const struct top_task *t, const struct top_context *c
 	const char *name_end;
 
 	/* after the name: the state, then from field 4 on numbers; this is field 18 */
-	if (!read_now(t, c, "stat", &text))
+	if (!read_now(t, c, "stat", true, &text))
 		return (double)NAN;
 	name_end = strrchr(buf_str(&text), ')');
 	return name_end && name_end[1] == ' ' && name_end[2] ? number_at(name_end + 3, 14)
@@ -171,7 +179,7 @@ static double get_pss(const struct top_task *t, const struct top_context *c)
 	const char *line;
 
 	if (t->row.tid != c->selected || t->row.rss > PSS_MOST ||
-	    !read_now(t, c, "smaps_rollup", &text))
+	    !read_now(t, c, "smaps_rollup", false, &text))
 		return (double)NAN;
 	line = strstr(buf_str(&text), "\nPss:");
 	return line ? number_at(line + 5, 0) * 1024 : (double)NAN;
@@ -193,7 +201,7 @@ static double get_pss(const struct top_task *t, const struct top_context *c)
 		       "the seven shares sum to 100 %",                                            \
 	       .deeper = deeper_)
 
-static const struct top_column columns[] = {
+static const struct top_column builtin[] = {
 	NUMBER("pid", "PID", 7, KIND_NUMBER, TOP_SHOWN | TOP_ASCENDING, get_pid,
 	       .meaning = "Number of the process.", .from = "task_struct.tgid (/proc/PID)"),
 	NUMBER("tid", "TID", 7, KIND_NUMBER, TOP_THREAD | TOP_ASCENDING, get_tid,
@@ -206,18 +214,21 @@ static const struct top_column columns[] = {
 	       .meaning = "Lower goes first: from -20 to 19.", .from = "/proc/PID/stat, field 19"),
 	NUMBER("virt", "VIRT", 6, KIND_BYTES, TOP_SHOWN, get_virt,
 	       .meaning = "Memory that it has mapped, used or not.",
-	       .from = "/proc/PID/stat, field 23"),
+	       .from = "/proc/PID/stat, field 23",
+	       .deeper = "Address space is cheap; much RES is not. fathom mmapgrowth."),
 	NUMBER("res", "RES", 6, KIND_BYTES, TOP_SHOWN | TOP_SUMS, get_res,
 	       .meaning = "Memory of it that is in RAM, shared pages included.",
 	       .from = "/proc/PID/stat, field 24, times the page size",
 	       .deeper = "Growing all the time: a leak; fathom memleak -p PID."),
 	NUMBER("shr", "SHR", 6, KIND_BYTES, 0, get_shared,
 	       .meaning = "Part of RES that is of files and shared memory.",
-	       .from = "/proc/PID/statm, field 3, times the page size; of lines that are drawn"),
+	       .from = "/proc/PID/statm, field 3, times the page size; of lines that are drawn",
+	       .deeper = "Counted once for each process that maps it: PSS divides it."),
 	NUMBER("pss", "PSS", 6, KIND_BYTES, 0, get_pss,
 	       .meaning = "RES with each shared page divided by its users; of the line under the "
 			  "cursor alone.",
-	       .from = "/proc/PID/smaps_rollup, which walks all pages: not above 2000 MB"),
+	       .from = "/proc/PID/smaps_rollup, which walks all pages: not above 2000 MB",
+	       .deeper = "What the machine gains when it ends: fathom memleak -p PID."),
 	NUMBER("pri", "PRI", 4, KIND_NUMBER, TOP_ASCENDING, get_priority,
 	       .meaning = "Priority as the kernel has it: 20 plus nice; below 0 real time.",
 	       .from = "/proc/PID/stat, field 18; of lines that are drawn"),
@@ -234,10 +245,12 @@ static const struct top_column columns[] = {
 	       .deeper = "Enter, then 3: which functions; fathom record -p PID."),
 	NUMBER("ncpu", "NCPU%", 5, KIND_PERCENT, TOP_SUMS, get_ncpu, .decimals = 1,
 	       .meaning = "CPU time in the interval; 100 % is all CPUs.",
-	       .from = "CPU% divided by the number of CPUs"),
+	       .from = "CPU% divided by the number of CPUs",
+	       .deeper = "Enter, then 3: which functions."),
 	NUMBER("usr", "USR%", 5, KIND_PERCENT, TOP_SUMS, get_user_time, .decimals = 1,
 	       .meaning = "Part of CPU% in user mode.",
-	       .from = "CPU%, divided as utime and stime of /proc/PID/stat say"),
+	       .from = "CPU%, divided as utime and stime of /proc/PID/stat say",
+	       .deeper = "Its own code: Enter, then 3; fathom record -p PID."),
 	NUMBER("sys", "SYS%", 5, KIND_PERCENT, TOP_SUMS, get_system_time, .decimals = 1, .warn = 50,
 	       .meaning = "Part of CPU% in the kernel.",
 	       .from = "CPU%, divided as utime and stime of /proc/PID/stat say",
@@ -248,18 +261,21 @@ static const struct top_column columns[] = {
 	       .deeper = "Too few CPUs, or a quota: fathom runqlat -p PID."),
 	NUMBER("mem", "MEM%", 5, KIND_PERCENT, TOP_SHOWN | TOP_SUMS, get_mem, .decimals = 1,
 	       .warn = 30, .meaning = "RES in percent of the machine's memory.",
-	       .from = "RES / MemTotal of /proc/meminfo"),
+	       .from = "RES / MemTotal of /proc/meminfo",
+	       .deeper = "Memory may run short: PSI mem on the overview; fathom memleak -p PID."),
 	NUMBER("time", "TIME+", 9, KIND_TIME, TOP_SHOWN | TOP_SUMS, get_time,
 	       .meaning = "CPU time of its whole life.",
-	       .from = "sum_exec_runtime of all its threads, ended ones included"),
+	       .from = "sum_exec_runtime of all its threads, ended ones included",
+	       .deeper = "It worked long, or since long ago: AGE tells which."),
 	NUMBER("threads", "THR", 4, KIND_NUMBER, TOP_SUMS, get_threads,
-	       .meaning = "Threads of the process.", .from = "/proc/PID/stat, field 20"),
+	       .meaning = "Threads of the process.", .from = "/proc/PID/stat, field 20",
+	       .deeper = "Threads are made and kept: fathom threads -p PID."),
 	NUMBER("processor", "CPU", 3, KIND_NUMBER, TOP_ASCENDING, get_last_cpu,
 	       .meaning = "The CPU that it ran on last.", .from = "/proc/PID/stat, field 39"),
 	TEXT("policy", "POLICY", 8, 0, get_policy, .meaning = "Policy of the scheduler.",
 	     .from = "/proc/PID/stat, field 41"),
 	NUMBER("age", "AGE", 9, KIND_TIME, 0, get_age, .meaning = "Time since it was started.",
-	       .from = "/proc/PID/stat, field 22"),
+	       .from = "/proc/PID/stat, field 22", .deeper = "Old ones with growing RES may leak."),
 	NUMBER("minflt", "MINFL/s", 7, KIND_NUMBER, TOP_SUMS, get_minor,
 	       .meaning = "Page faults that needed no disk.", .from = "/proc/PID/stat, field 10",
 	       .deeper = "Memory is touched for the first time, again and again."),
@@ -271,21 +287,27 @@ static const struct top_column columns[] = {
 	       .from = "/proc/PID/io, read_bytes and write_bytes",
 	       .deeper = "fathom biotop; fathom offcpu --state D -p PID."),
 	NUMBER("read", "READ/s", 7, KIND_RATE, TOP_SUMS, get_read,
-	       .meaning = "Bytes from disks each second.", .from = "/proc/PID/io, read_bytes"),
+	       .meaning = "Bytes from disks each second.", .from = "/proc/PID/io, read_bytes",
+	       .deeper = "fathom biotop; fathom fileslower."),
 	NUMBER("write", "WRITE/s", 7, KIND_RATE, TOP_SUMS, get_write,
-	       .meaning = "Bytes to disks each second.", .from = "/proc/PID/io, write_bytes"),
+	       .meaning = "Bytes to disks each second.", .from = "/proc/PID/io, write_bytes",
+	       .deeper = "fathom biotop; fathom fileslower."),
 	NUMBER("rchar", "RCHAR/s", 7, KIND_RATE, TOP_SUMS, get_rchar,
-	       .meaning = "Bytes read by system calls each second.", .from = "/proc/PID/io, rchar"),
+	       .meaning = "Bytes read by system calls each second.", .from = "/proc/PID/io, rchar",
+	       .deeper = "Much more than READ/s: the page cache answers. fathom filetop."),
 	NUMBER("wchar", "WCHAR/s", 7, KIND_RATE, TOP_SUMS, get_wchar,
 	       .meaning = "Bytes written by system calls each second.",
-	       .from = "/proc/PID/io, wchar"),
+	       .from = "/proc/PID/io, wchar",
+	       .deeper =
+		       "Much more than WRITE/s: it is written later, or to pipes. fathom filetop."),
 	NUMBER("vcsw", "VCSW/s", 7, KIND_NUMBER, TOP_SUMS, get_voluntary,
 	       .meaning = "Switches away because it waited.",
 	       .from = "/proc/PID/status, voluntary_ctxt_switches",
 	       .deeper = "Many short waits: fathom offcpu -p PID."),
 	NUMBER("icsw", "ICSW/s", 7, KIND_NUMBER, TOP_SUMS, get_forced,
 	       .meaning = "Switches away because another had to run.",
-	       .from = "/proc/PID/status, nonvoluntary_ctxt_switches"),
+	       .from = "/proc/PID/status, nonvoluntary_ctxt_switches",
+	       .deeper = "More work than CPUs: fathom runqlat -p PID."),
 	NUMBER("folded", "SHORT", 5, KIND_NUMBER, TOP_SUMS, get_folded,
 	       .meaning =
 		       "Tasks that were born and died in the interval; their time is in this row.",
@@ -299,10 +321,11 @@ static const struct top_column columns[] = {
 	      "Enter, then 5; fathom chain -p PID."),
 	SHARE("net", "NET%", get_net, "Share of time blocked by the network.", "Enter, then 5."),
 	SHARE("sleep", "SLP%", get_sleep,
-	      "Share of time asleep, or without work: nobody waits for it.", NULL),
+	      "Share of time asleep, or without work: nobody waits for it.",
+	      "It has nothing to do; fathom explain -p PID says what it waits for."),
 	SHARE("other", "OTH%", get_other, "Share of time in other waits.", "Enter, then 5."),
 	TEXT("waker", "WOKEN BY", 16, TOP_WAITS, get_waker,
-	     .meaning = "The thread that ended most of its waiting in the last second.",
+	     .meaning = "The thread that ended most of its waiting since the last refresh.",
 	     .from = "wakeups of the scheduler, seen by BPF programs",
 	     .deeper = "Enter, then 5: its waits, and what the waker waits for itself."),
 	TEXT("waits_in", "WAITS IN", 24, TOP_WAITS, get_place,
@@ -323,20 +346,32 @@ static const struct top_column columns[] = {
 	     .from = "/proc/PID/cmdline"),
 };
 
+/* Ours, and after them those of the user. */
 const struct top_column *top_columns(size_t *ret_n)
 {
-	*ret_n = ARRAY_SIZE(columns);
-	return columns;
+	static struct top_column all[ARRAY_SIZE(builtin) + OWN_MOST];
+	const struct top_column *own;
+	size_t n = ARRAY_SIZE(builtin);
+
+	if (!all[0].key)
+		memcpy(all, builtin, sizeof(builtin));
+	for (size_t i = 0; (own = own_column(i)); i++)
+		all[n++] = *own;
+	*ret_n = n;
+	return all;
 }
 
 int top_column_find(const char *key, size_t n)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(columns); i++)
-		if (strlen(columns[i].key) == n && !strncasecmp(columns[i].key, key, n))
+	size_t all;
+	const struct top_column *c = top_columns(&all);
+
+	for (size_t i = 0; i < all; i++)
+		if (strlen(c[i].key) == n && !strncasecmp(c[i].key, key, n))
 			return (int)i;
 	/* as the heading has it */
-	for (size_t i = 0; i < ARRAY_SIZE(columns); i++)
-		if (strlen(columns[i].title) == n && !strncasecmp(columns[i].title, key, n))
+	for (size_t i = 0; i < all; i++)
+		if (strlen(c[i].title) == n && !strncasecmp(c[i].title, key, n))
 			return (int)i;
 	return -1;
 }
@@ -378,6 +413,6 @@ void top_column_format(const struct top_column *c, double value, struct buf *out
 		break;
 	case KIND_TIME: format_time(out, MAX(value, 0)); break;
 	case KIND_NUMBER:
-	case KIND_TEXT: buf_addf(out, "%.0f", value);
+	case KIND_TEXT: buf_addf(out, "%.*f", c->decimals, value);
 	}
 }

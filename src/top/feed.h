@@ -21,7 +21,7 @@ int feed_fd(const struct feed *c);
 bool feed_line(struct feed *c, struct buf *ret);
 /* It has ended and all lines are read; *@ret_status is that of exit(), or -1. */
 bool feed_ended(struct feed *c, int *ret_status);
-/* What it said on standard error, a few lines at most. */
+/* Its standard error, a few lines at most. */
 const char *feed_errors(struct feed *c);
 /* CPU time that it has used so far, all threads, ns; 0: it has ended. */
 u64 feed_cpu_ns(const struct feed *c);

@@ -30,7 +30,7 @@ struct filter {
 	char texts[FILTER_TEXT + 2];
 };
 
-/* "" matches all. -EINVAL: what is wrong, in @e; columns are known then, so it is no word. */
+/* "" matches all. -EINVAL: what is wrong, in @e; columns are known then, so it is not a word. */
 int filter_parse(struct filter *f, const char *text, struct err *e);
 bool filter_match(const struct filter *f, const struct top_task *t, const struct top_context *ctx);
 

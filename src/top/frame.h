@@ -44,7 +44,7 @@ struct top_sheet {
 	rows;
 };
 
-enum { TOP_SHEETS = 8 };
+enum { TOP_SHEETS = 8, FRAME_OWN = 16 };
 
 /* How the rows and the CPU meter agree, ns. */
 struct top_account {
@@ -71,6 +71,8 @@ struct machine_frame {
 	struct top_sheet sheets[TOP_SHEETS];
 	size_t n_sheets;
 	struct top_account account;
+	double own[FRAME_OWN]; /* formulas of the user's columns; not a number: not known */
+	size_t n_own;
 	/* own cost */
 	u64 collect_ns; /* CPU time of the sweep and of making this */
 	double own_percent;
@@ -80,6 +82,8 @@ struct machine_frame {
 	/* the past */
 	size_t at, kept; /* this is number @at of @kept */
 	u64 kept_bytes;
+	char note[256]; /* of machine_source_save() */
+	bool note_bad;
 	u64 oldest, newest; /* wall clock of what is kept */
 };
 

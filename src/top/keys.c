@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What keys do on every screen; those of single screens are listed for the help. */
+/* Keys of every screen; those of single screens are listed for the help. */
 #include "top/screens.h"
 
 #include "counters/counter.h"
@@ -102,17 +102,20 @@ static void type_setting(struct top *t)
 
 static const struct top_key keys[] = {
 	{ TUI_F1, 'h', NULL, "Keys", "this list", show_keys },
-	{ '?', 0, NULL, "What?", "what the figure is, and where it comes from", show_help },
+	{ '?', 0, NULL, "+What?", "what the figure is, and where it comes from", show_help },
 	{ TUI_ENTER, 0, NULL, "Down", "narrow every screen to this row", NULL },
 	{ TUI_ESC, TUI_BACKSPACE, NULL, "Back", "back to where Enter was pressed", back },
 	{ TUI_TAB, 0, NULL, NULL, "next screen; 1 to 9, 0 and = choose one", next_screen },
 	{ TUI_BACKTAB, 0, NULL, NULL, "screen before", last_screen },
-	{ 'p', 'Z', NULL, "Pause", "stop and go on: the past stays", pause_time },
-	{ '[', 0, NULL, NULL, "back in time by one look, { by ten", earlier },
+	{ 'p', 'Z', NULL, "+Pause", "pause and resume: the past is kept", pause_time },
+	{ '[', 0, NULL, NULL, "back in time by one look, { by ten; or click on the time line",
+	  earlier },
 	{ ']', 0, NULL, NULL, "forward in time by one look, } by ten", later },
 	{ '{', 0, NULL, NULL, NULL, much_earlier },
 	{ '}', 0, NULL, NULL, NULL, much_later },
-	{ 'w', 0, NULL, NULL, "write the screen: FILE.svg, .ans or .txt", write_screen },
+	{ 'w', 0, NULL, NULL,
+	  "write the screen: FILE.svg, .ans or .txt; FILE.data: the past, as a recording",
+	  write_screen },
 	{ 'S', 0, NULL, NULL, "keep columns, tabs, meters, colours and keys in the settings file",
 	  save },
 	{ 'W', 0, NULL, NULL, "next theme of colours", next_theme },
@@ -121,23 +124,26 @@ static const struct top_key keys[] = {
 	{ ':', 0, NULL, NULL, "type a setting, such as theme = safe or keys = F12 q",
 	  type_setting },
 	{ 'q', TUI_F1 + 9, NULL, "Quit", "leave", quit },
-	{ '/', TUI_F1 + 2, "processes", "Search", "search in commands; n and N: next, before",
+	{ TUI_F1 + 1, 'C', "processes", "Cols", "which columns are shown", NULL },
+	{ TUI_F1 + 2, '/', "processes", "Search", "search in commands; n and N: next, before",
 	  NULL },
-	{ 'f', TUI_F1 + 3, "processes", "Filter",
+	{ TUI_F1 + 3, 'f', "processes", "Filter",
 	  "only rows that match: nginx|redis, or cpu > 5 and user = root", NULL },
-	{ 't', TUI_F1 + 4, "processes", "Tree", "children below parents; + closes one, * all",
+	{ TUI_F1 + 4, 't', "processes", "Tree", "children below parents; + closes one, * all",
 	  NULL },
-	{ 's', TUI_F1 + 5, "processes", "Sort",
+	{ TUI_F1 + 5, 's', "processes", "Sort",
 	  "by any column; P CPU, M memory, T time, I turns around", NULL },
-	{ TUI_F1 + 6, 0, "processes", NULL, "lower nice; F8 raises it", NULL },
-	{ 'x', TUI_F1 + 8, "processes", "Kill", "send a signal", NULL },
+	{ TUI_F1 + 6, 0, "processes", "+Nice-", "lower nice", NULL },
+	{ TUI_F1 + 7, 0, "processes", "+Nice+", "raise nice", NULL },
+	{ TUI_F1 + 8, 'x', "processes", "Kill", "send a signal", NULL },
 	{ 'a', 0, "processes", NULL, "choose the CPUs that it may run on", NULL },
+	{ 'e', 0, "processes", NULL, "its environment", NULL },
+	{ 'l', 0, "processes", NULL, "its open files", NULL },
 	{ ' ', 0, "processes", NULL, "tag; c with children, U untags all", NULL },
 	{ 'u', 0, "processes", NULL, "only the processes of one user", NULL },
 	{ 'H', 0, "processes", NULL, "rows are threads", NULL },
 	{ 'K', 0, "processes", NULL, "hide kernel threads", NULL },
 	{ 'F', 0, "processes", NULL, "the cursor follows its process", NULL },
-	{ 'C', TUI_F1 + 1, "processes", "Columns", "which are shown", NULL },
 	{ 'i', 0, "flame", NULL, "callers on top instead of callees", NULL },
 	{ 'o', 0, "flame", NULL, "waits instead of CPU time", NULL },
 	{ 'z', 0, "flame", NULL, "draw this box as wide as the screen; z again: all", NULL },
@@ -149,6 +155,8 @@ static const struct top_key keys[] = {
 	{ 'k', 0, "functions", "Kernel", "only code of the kernel", NULL },
 	{ '/', 0, "functions", "Filter", "only functions and modules with this in their name",
 	  NULL },
+	{ 'e', '+', "functions", "Paths", "open and close the paths to it; c closes", NULL },
+	{ 'E', 0, "functions", NULL, "open the paths to all functions; C closes all", NULL },
 	{ 'P', 0, "functions", NULL, "write the functions to fathom.hist.N", NULL },
 	{ 'm', 0, "disks", "Form", "histograms, or a heat map over time", NULL },
 	{ 'e', 0, "tools", "Edit", "run a tool with options", NULL },
@@ -185,7 +193,7 @@ static void show_keys(struct top *t)
 
 static void show_help(struct top *t)
 {
-	_cleanup_buf_ struct buf text = BUF_INIT;
+	_cleanup_buf_ struct buf text = BUF_INIT, wrapped = BUF_INIT;
 	int n;
 	const struct screen *s = top_screens(&n)[t->screen];
 
@@ -193,6 +201,7 @@ static void show_help(struct top *t)
 		s->explain(t, &text);
 	if (!text.len)
 		buf_addstr(&text, "F1 lists the keys.\n");
-	popup_open(&t->popup, s->title, buf_str(&text), false);
+	popup_wrap(buf_str(&text), t->grid.width, &wrapped);
+	popup_open(&t->popup, s->title, buf_str(&wrapped), false);
 	t->popup_for = POPUP_TEXT;
 }

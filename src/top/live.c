@@ -11,6 +11,7 @@ void profile_frame_free(struct profile_frame *f)
 	vec_release(&f->boxes);
 	vec_release(&f->functions);
 	vec_release(&f->callers);
+	vec_release(&f->paths);
 	vec_release(&f->lines);
 	vec_release(&f->code);
 	vec_release(&f->threads);
@@ -164,7 +165,7 @@ bool live_is_wanted(struct live *l, enum live_part part)
 	return on;
 }
 
-static void tell(struct live *l)
+static void announce(struct live *l)
 {
 	u64 one = 1;
 	ssize_t r = write(l->fd, &one, sizeof(one));
@@ -181,7 +182,7 @@ void live_publish_profile(struct live *l, struct profile_frame *f)
 	l->profile = f;
 	pthread_mutex_unlock(&l->lock);
 	profile_frame_free(old);
-	tell(l);
+	announce(l);
 }
 
 void live_publish_waits(struct live *l, struct waits_frame *f)
@@ -193,7 +194,7 @@ void live_publish_waits(struct live *l, struct waits_frame *f)
 	l->waits = f;
 	pthread_mutex_unlock(&l->lock);
 	waits_frame_free(old);
-	tell(l);
+	announce(l);
 }
 
 struct profile_frame *live_take_profile(struct live *l)

@@ -27,6 +27,7 @@ struct live_function {
 	const char *name, *module;
 	u64 self, total;
 	u8 kind;
+	u32 first_path, n_paths; /* of profile_frame.paths */
 };
 
 /* A caller or a source line of the function that the scope names. */
@@ -67,6 +68,7 @@ struct profile_frame {
 	u64 serial; /* of the request that it answers */
 	VEC(struct live_box) boxes;
 	VEC(struct live_function) functions; /* most first */
+	VEC(struct live_detail) paths;       /* that led to hits of a function, most first */
 	VEC(struct live_detail) callers, lines;
 	VEC(struct live_thread) threads; /* most first */
 	VEC(struct live_hot) hot;        /* by thread and, with tid 0, by process */
@@ -99,7 +101,7 @@ const char *profile_frame_hottest(const struct profile_frame *f, u32 pid, u32 ti
 void profile_frame_free(struct profile_frame *f);
 void waits_frame_free(struct waits_frame *f);
 
-/* What is asked for. */
+/* What is requested. */
 struct live_request {
 	bool samples, waits;
 	u32 pid, tid; /* 0: all */
@@ -118,7 +120,7 @@ struct live *live_new(u64 frequency, u64 keep_ns);
 void live_free(struct live *l);
 /* Returns the number of the request: older answers are of something else. */
 u64 live_ask(struct live *l, const struct live_request *r);
-/* Look this many times less often than once a second; at once where something else is asked for. */
+/* Look this many times less often than once a second; at once where something else is requested. */
 void live_pace(struct live *l, u32 times);
 /* For poll(). */
 int live_fd(const struct live *l);

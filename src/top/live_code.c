@@ -33,12 +33,21 @@ static void say_why(struct profile_frame *f, const char *why)
 	f->code_why = arena_strdup(&f->arena, why ? why : "the code cannot be read");
 }
 
+double live_code_share(const char *line)
+{
+	char *end;
+	double share = strtod(line, &end);
+
+	/* an instruction without samples begins with its address: 5e8cf0 */
+	return end != line && *end == '%' ? share : 0;
+}
+
 static void add_lines(struct profile_frame *f, const char *text)
 {
 	while (*text && f->code.len < LINES_MOST) {
 		size_t n = strcspn(text, "\n");
 		char *line = arena_strndup(&f->arena, text, n);
-		double share = strtod(line, NULL);
+		double share = live_code_share(line);
 
 		if (share > f->code_most) {
 			f->code_most = share;

@@ -9,4 +9,7 @@
 /* Fills @f->code, or says why not. */
 void live_code_fill(struct profile_frame *f, struct hits *h, const struct live_request *r);
 
+/* Percent at the beginning of a line of code; 0: none. */
+double live_code_share(const char *line);
+
 #endif

@@ -7,7 +7,7 @@
 #include "top/live_state.h"
 #include "view/svg_colors.h"
 
-enum { FUNCTIONS_MOST = 500, DETAILS_MOST = 200 };
+enum { FUNCTIONS_MOST = 500, DETAILS_MOST = 200, PATHS_MOST = 5 /* of a function */ };
 
 /* --- functions -------------------------------------------------------------------------------- */
 
@@ -58,7 +58,7 @@ static void fill_functions(struct profile_frame *f, struct profile *p)
 					  .tree = TREE_NONE,
 					  .max_lines = FUNCTIONS_MOST };
 	_cleanup_err_ struct err e = ERR_INIT;
-	_cleanup_result_ struct result r;
+	_cleanup_result_ struct result r = { 0 };
 	const struct table *t;
 
 	result_init(&r, "report");
@@ -219,6 +219,82 @@ static void fill_callers(struct profile_frame *f, const struct profile *p,
 		f->callers.len = DETAILS_MOST;
 }
 
+/* What was inlined belongs to the function that it is in. */
+static u32 outer_of_inlined(const struct profile *p, u32 stack)
+{
+	while (stack && profile_frame_of(p, stack)->kind == FRAME_INLINED)
+		stack = p->stacks.items[stack].parent;
+	return stack;
+}
+
+/* --- the paths to all functions --------------------------------------------------------------- */
+
+struct path {
+	u32 function, caller; /* stack of the caller */
+	u64 weight;
+};
+
+static int path_order(const void *a, const void *b)
+{
+	const struct path *x = a, *y = b;
+
+	if (x->function != y->function)
+		return x->function < y->function ? -1 : 1;
+	return x->weight > y->weight ? -1 : x->weight < y->weight;
+}
+
+static u64 function_key(const char *name, const char *module)
+{
+	const char *in = short_module(module);
+
+	return hash_mix(hash_bytes(name, strlen(name)), hash_bytes(in, strlen(in)));
+}
+
+/* By the callers of what samples hit: a few of the heaviest for each function that is listed. */
+static void fill_paths(struct profile_frame *f, const struct profile *p)
+{
+	_cleanup_map_ struct map functions = MAP_INIT, known = MAP_INIT;
+	VEC(struct path) paths = { 0 };
+
+	for (size_t i = 0; i < f->functions.len; i++)
+		map_put(&functions,
+			function_key(f->functions.items[i].name, f->functions.items[i].module),
+			i + 1);
+	vec_each(s, &p->samples) {
+		u32 stack = outer_of_inlined(p, s->stack);
+		const struct frame *hit = stack ? profile_frame_of(p, stack) : NULL;
+		u32 caller = stack ? p->stacks.items[stack].parent : 0;
+		u64 at = hit ? map_get(&functions,
+				       function_key(profile_str(p, hit->name),
+						    profile_str(p, hit->module)),
+				       0)
+			     : 0;
+		u64 *place = at && caller ? map_at(&known, at << 32 | caller) : NULL;
+
+		if (!place)
+			continue;
+		if (!*place) {
+			vec_push(&paths, (struct path){ (u32)at - 1, caller, 0 });
+			*place = paths.len;
+		}
+		paths.items[*place - 1].weight += s->weight;
+	}
+	vec_sort(&paths, path_order);
+	vec_each(path, &paths) {
+		struct live_function *to = &f->functions.items[path->function];
+		_cleanup_buf_ struct buf text = BUF_INIT;
+
+		if (to->n_paths == PATHS_MOST)
+			continue;
+		add_path(p, path->caller, &text);
+		if (!to->n_paths++)
+			to->first_path = (u32)f->paths.len;
+		vec_push(&f->paths, (struct live_detail){ arena_strdup(&f->arena, buf_str(&text)),
+							  path->weight });
+	}
+	vec_release(&paths);
+}
+
 static int most_hit(const void *a, const void *b)
 {
 	const struct live_thread *x = a, *y = b;
@@ -270,12 +346,8 @@ static void fill_hot(struct profile_frame *f, const struct profile *p)
 
 	vec_each(s, &p->samples) {
 		const struct profile_thread *t = &p->threads.items[s->thread];
+		u32 stack = outer_of_inlined(p, s->stack);
 
-		u32 stack = s->stack;
-
-		/* what was inlined belongs to the function that it is in */
-		while (stack && profile_frame_of(p, stack)->kind == FRAME_INLINED)
-			stack = p->stacks.items[stack].parent;
 		if (!stack)
 			continue;
 		add_hot(f, p, &sums, (u32)t->tid, stack, s->weight);
@@ -292,6 +364,7 @@ void profile_frame_fill(struct profile_frame *f, struct profile *p, u16 event,
 	if (!f->samples)
 		return;
 	fill_functions(f, p);
+	fill_paths(f, p);
 	fill_threads(f, p);
 	fill_hot(f, p);
 	fill_boxes(f, p, event, r->inverted);

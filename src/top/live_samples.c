@@ -19,11 +19,11 @@
 #define PUBLISH_NS NSEC_PER_SEC
 
 enum {
-	STACKS_MOST = 1 << 18, /* of the profile: then all is begun anew */
+	STACKS_MOST = 1 << 18, /* of the profile: then all is begun again */
 	SAMPLES_MOST = 1 << 18,
 	QUEUE_MOST = 64 << 20, /* bytes between two looks */
 	POLL_NS = 100 * 1000 * 1000,
-	PACE_MOST = WINDOW_NS / PUBLISH_NS, /* no sample shall be in no frame */
+	PACE_MOST = WINDOW_NS / PUBLISH_NS, /* every sample must be in a frame */
 };
 
 /* A sample with its stack by number. */
@@ -74,7 +74,7 @@ struct sampling {
 
 /* --- the queue -------------------------------------------------------------------------------- */
 
-/* After a record that is no sample stand, of these, those that are asked for. */
+/* After a record that is not a sample stand, of these, those requested. */
 static u32 time_offset(u64 sample_type)
 {
 	static const u64 after[] = { PERF_SAMPLE_ID, PERF_SAMPLE_STREAM_ID, PERF_SAMPLE_CPU,
@@ -243,7 +243,7 @@ static bool is_asked(const struct sampling *s, const struct kept *k, const struc
 	return live_has_asked(&s->profile, k->stack, r);
 }
 
-/* The samples of the window that are asked for become those of the profile. */
+/* The samples of the window requested become those of the profile. */
 static void select_samples(struct sampling *s, const struct live_request *r, u64 end)
 {
 	struct profile *p = &s->profile;
@@ -370,6 +370,10 @@ static void publish(struct sampling *s, const struct live_request *r)
 	f->seconds = (double)MIN(WINDOW_NS, end > s->started ? end - s->started : 1) / 1e9;
 	f->frequency = s->live->frequency;
 	f->serial = s->serial;
+	if (r->end && r->end <= s->started) {
+		f->why = "nothing was sampled at that time";
+		f->hint = "samples are kept while a screen shows them";
+	}
 	live_publish_profile(s->live, f);
 }
 
@@ -479,7 +483,7 @@ static int on_round(void *ctx)
 
 	if (rc < 0 && rc != -EAGAIN && rc != -EINTR)
 		return rc;
-	/* something else is asked for, or nothing more */
+	/* something else is requested, or nothing more */
 	return !live_request(s->live, &r, &serial) || !r.samples || serial != s->serial;
 }
 
@@ -497,7 +501,7 @@ static int run(struct sampling *s, struct err *e)
 	while (rc >= 0 && live_request(s->live, &r, &s->serial) && r.samples) {
 		u64 serial = s->serial;
 
-		/* names are asked for soon: processes end */
+		/* names are requested soon: processes end */
 		now = clock_mono_ns();
 		rc = session_run(s->session, MIN(due, now + POLL_NS), &sinks, e);
 		work_off(s);
@@ -531,7 +535,7 @@ void *live_samples(void *live)
 		close_sampling(&s);
 		if (r < 0) {
 			publish_why(live, &e);
-			/* it would fail again: until something else is asked for */
+			/* it would fail again: until something else is requested */
 			while (live_is_wanted(live, LIVE_SAMPLES))
 				clock_sleep_ns(POLL_NS);
 		}

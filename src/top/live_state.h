@@ -28,7 +28,7 @@ enum live_part { LIVE_SAMPLES, LIVE_WAITS };
 /* The request as it is now; false: the thread shall end. */
 bool live_request(struct live *l, struct live_request *ret, u64 *ret_serial);
 u32 live_pace_now(struct live *l);
-/* Waits until this part is asked for; false: the thread shall end. */
+/* Waits until this part is requested; false: the thread shall end. */
 bool live_wait_for(struct live *l, enum live_part part);
 bool live_is_wanted(struct live *l, enum live_part part);
 void live_publish_profile(struct live *l, struct profile_frame *f);
@@ -37,9 +37,9 @@ void live_publish_waits(struct live *l, struct waits_frame *f);
 void *live_samples(void *live);
 void *live_waits(void *live);
 
-/* Is the innermost frame of @stack the function that is asked for? */
+/* Is the innermost frame of @stack the function requested? */
 bool live_is_function(const struct profile *p, u32 stack, const struct live_request *r);
-/* Does the stack belong to what is asked for: the function on it, or the module innermost? */
+/* Does the stack belong to what is requested: the function on it, or the module innermost? */
 bool live_has_asked(const struct profile *p, u32 stack, const struct live_request *r);
 /* Fills functions and boxes from the samples of @p, of @event; details of the function asked for.
  */

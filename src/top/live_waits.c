@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/stop.h"
 #include "top/live_state.h"
+#include "top/waits_past.h"
 #include "waits/live.h"
 
 #define INTERVAL_NS NSEC_PER_SEC
@@ -17,7 +18,9 @@ struct watching {
 	struct waits_live waits;
 	VEC(struct offcpu_thread) before; /* accounts at the end of the last interval */
 	struct map by_tid;                /* -> place + 1 */
-	u64 serial;
+	struct waits_past past;
+	struct map places; /* stack of this session -> word of @past */
+	u64 serial;        /* of the request that was answered last */
 };
 
 static bool is_done(void *ctx)
@@ -107,33 +110,105 @@ static void fill_shares(struct watching *w, struct waits_frame *f)
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-static void add_wait(struct watching *w, struct waits_frame *f, const struct wait *in)
+static u32 place_word(struct watching *w, u32 stack)
+{
+	_cleanup_buf_ struct buf place = BUF_INIT;
+	u64 *at;
+
+	if (!stack)
+		return 0;
+	at = map_at(&w->places, stack);
+	if (!*at) {
+		wait_place(&w->waits.profile, stack, &place);
+		*at = intern_str(&w->past.words, buf_str(&place));
+	}
+	return (u32)*at;
+}
+
+static struct waits_past_row row_of(struct watching *w, const struct wait *in)
 {
 	const struct profile *p = &w->waits.profile;
 	const struct profile_thread *thread = &p->threads.items[in->thread];
-	_cleanup_buf_ struct buf place = BUF_INIT;
-	struct live_wait *to = vec_new(&f->waits);
-
-	if (in->stack)
-		wait_place(p, in->stack, &place);
-	*to = (struct live_wait){
+	struct waits_past_row row = {
 		.pid = (u32)thread->pid,
 		.tid = (u32)thread->tid,
-		.comm = arena_strdup(&f->arena, profile_str(p, thread->comm)),
-		.kind = thread_state_name((enum thread_state)in->kind),
-		.place = arena_strdup(&f->arena, buf_str(&place)),
-		.waker = in->n_links ? arena_strdup(&f->arena, profile_str(p, in->links[0].comm))
-				     : "",
-		.waker_pid = in->n_links ? in->links[0].pid : 0,
-		.waker_tid = in->n_links ? in->links[0].tid : 0,
+		.comm = intern_str(&w->past.words, profile_str(p, thread->comm)),
+		.place = place_word(w, in->stack),
+		.thread = in->thread,
+		.stack = in->stack,
+		.kind = in->kind,
 		.blocked = in->blocked,
 		.runq = in->runq,
 		.count = in->count,
 		.longest = in->max_blocked,
 	};
+
+	if (in->n_links) {
+		row.waker = intern_str(&w->past.words, profile_str(p, in->links[0].comm));
+		row.waker_pid = in->links[0].pid;
+		row.waker_tid = in->links[0].tid;
+	}
+	return row;
 }
 
-/* What ended, or was woken, tells more than what went on all the time. */
+/* What is shown, or drawn as boxes, of live and of past intervals alike. */
+struct picked {
+	struct watching *w;
+	struct live_request r;
+	struct waits_frame *frame;
+	wait_list cold;
+};
+
+static const char *word(struct picked *k, u32 number)
+{
+	return arena_strdup(&k->frame->arena, intern_get(&k->w->past.words, number));
+}
+
+static void pick_row(void *ctx, const struct waits_past_row *row)
+{
+	struct picked *k = ctx;
+	const struct live_request *r = &k->r;
+	bool idle = wait_is_idle((enum thread_state)row->kind);
+
+	if ((r->pid && row->pid != r->pid) || (r->tid && row->tid != r->tid))
+		return;
+	if (r->cold && !idle)
+		vec_push(&k->cold, (struct wait){ .thread = row->thread,
+						  .stack = row->stack,
+						  .kind = (u8)row->kind,
+						  .blocked = row->blocked,
+						  .runq = row->runq,
+						  .count = row->count,
+						  .max_blocked = row->longest });
+	/* what nobody waits for is shown only where one looks at a single process */
+	if ((idle && !r->pid) || k->frame->waits.len >= WAITS_SHOWN)
+		return;
+	vec_push(&k->frame->waits,
+		 (struct live_wait){ .pid = row->pid,
+				     .tid = row->tid,
+				     .comm = word(k, row->comm),
+				     .kind = thread_state_name((enum thread_state)row->kind),
+				     .place = word(k, row->place),
+				     .waker = word(k, row->waker),
+				     .waker_pid = row->waker_pid,
+				     .waker_tid = row->waker_tid,
+				     .blocked = row->blocked,
+				     .runq = row->runq,
+				     .count = row->count,
+				     .longest = row->longest });
+}
+
+static void pick_share(void *ctx, const struct share_row *row)
+{
+	struct picked *k = ctx;
+	struct share_row copy = *row;
+
+	copy.waker = arena_strdup(&k->frame->arena, row->waker);
+	copy.place = arena_strdup(&k->frame->arena, row->place);
+	shares_add(&k->frame->shares, &copy);
+}
+
+/* Waits that ended say more than waits that lasted throughout. */
 static int wait_order(const void *a, const void *b)
 {
 	const struct wait *x = a, *y = b;
@@ -145,64 +220,114 @@ static int wait_order(const void *a, const void *b)
 	return p > q ? -1 : p < q;
 }
 
-static void fill_waits(struct watching *w, const struct live_request *r, struct waits_frame *f)
+static bool is_kept(const struct wait *in)
 {
-	vec_sort(&w->waits.waits, wait_order);
-	vec_each(in, &w->waits.waits) {
-		const struct profile_thread *thread = &w->waits.profile.threads.items[in->thread];
-
-		if ((r->pid && (u32)thread->pid != r->pid) ||
-		    (r->tid && (u32)thread->tid != r->tid))
-			continue;
-		/* what nobody waits for is shown only where one looks at a single process */
-		if (!r->pid && wait_is_idle((enum thread_state)in->kind))
-			continue;
-		if (f->waits.len < WAITS_SHOWN)
-			add_wait(w, f, in);
-	}
+	return !(in->flags & OFFCPU_OPEN) || !wait_is_idle((enum thread_state)in->kind);
 }
 
-/* The flame graph of waits. */
-static void publish_cold(struct watching *w, const struct live_request *r, double seconds)
+/* Picks the rows of this interval, and keeps them. */
+static void pick_now(struct picked *k)
 {
+	struct watching *w = k->w;
+
+	vec_each(row, &k->frame->shares.rows)
+		waits_past_share(&w->past, row);
+	vec_sort(&w->waits.waits, wait_order);
+	vec_each(in, &w->waits.waits) {
+		struct waits_past_row row = row_of(w, in);
+
+		if (is_kept(in))
+			waits_past_row(&w->past, &row);
+		if (!k->r.end)
+			pick_row(k, &row);
+	}
+	waits_past_end(&w->past, w->waits.begin, w->waits.end, k->frame->lost, w->live->keep_ns);
+	if (!w->past.words.len)
+		map_clear(&w->places);
+}
+
+/* --- frames ----------------------------------------------------------------------------------- */
+
+/* The flame graph of waits. */
+static void publish_cold(struct picked *k, const char *why)
+{
+	struct watching *w = k->w;
 	struct profile *p = &w->waits.profile;
 	struct profile_frame *f = xcalloc(1, sizeof(*f));
-	wait_list asked = { 0 };
 
-	vec_each(in, &w->waits.waits) {
-		const struct profile_thread *thread = &p->threads.items[in->thread];
-
-		if ((r->pid && (u32)thread->pid != r->pid) ||
-		    (r->tid && (u32)thread->tid != r->tid) ||
-		    wait_is_idle((enum thread_state)in->kind))
-			continue;
-		vec_push(&asked, *in);
-	}
-	waits_to_profile(p, &asked, WAIT_VIEW_SLEEPER, false);
 	f->cold = true;
-	f->seconds = seconds;
+	f->seconds = k->frame->seconds;
 	f->serial = w->serial;
-	profile_frame_fill(f, p, profile_get_event(p, OFFCPU_EVENT), r);
+	if (why) {
+		f->why = arena_strdup(&f->arena, why);
+		f->hint = f->event = "";
+	} else {
+		waits_to_profile(p, &k->cold, WAIT_VIEW_SLEEPER, false);
+		profile_frame_fill(f, p, profile_get_event(p, OFFCPU_EVENT), &k->r);
+		waits_forget(p);
+	}
 	live_publish_profile(w->live, f);
-	vec_release(&asked);
+}
+
+static void publish_picked(struct picked *k, const char *why_not_cold)
+{
+	k->frame->serial = k->w->serial;
+	if (k->r.cold)
+		publish_cold(k, why_not_cold);
+	live_publish_waits(k->w->live, k->frame);
+	vec_release(&k->cold);
+}
+
+static void publish_past(struct watching *w, const struct live_request *r)
+{
+	const struct waits_look *look = waits_past_at(&w->past, r->end);
+	struct picked k = { .w = w, .r = *r, .frame = xcalloc(1, sizeof(*k.frame)) };
+	const char *why = NULL;
+
+	if (look) {
+		k.frame->seconds = (double)(look->end - look->begin) / 1e9;
+		k.frame->lost = look->lost;
+		waits_past_read(&w->past, look, pick_share, pick_row, &k);
+		if (look->session != w->past.session)
+			why = "the stacks of that time are gone: waits were not watched throughout";
+	} else {
+		why = "waits were not watched at that time";
+		k.frame->why = arena_strdup(&k.frame->arena, why);
+		k.frame->hint = "they are kept from the moment when a screen first shows them";
+	}
+	publish_picked(&k, why);
+}
+
+/* While time is stopped: when another moment is requested, that is answered at once. */
+static void look_back(struct watching *w)
+{
+	struct live_request r;
+	u64 serial;
+
+	if (!live_request(w->live, &r, &serial) || !r.waits || !r.end || serial == w->serial)
+		return;
+	w->serial = serial;
+	publish_past(w, &r);
 }
 
 static void publish(struct watching *w)
 {
-	struct waits_frame *f = xcalloc(1, sizeof(*f));
-	struct live_request r;
+	struct picked k = { .w = w, .frame = xcalloc(1, sizeof(*k.frame)) };
+	u64 serial = 0;
+	bool on = live_request(w->live, &k.r, &serial);
 
-	f->seconds = (double)(w->waits.end - w->waits.begin) / 1e9;
-	f->lost = w->waits.profile.lost_samples;
+	k.frame->seconds = (double)(w->waits.end - w->waits.begin) / 1e9;
+	k.frame->lost = w->waits.profile.lost_samples;
 	make_differences(w);
-	fill_shares(w, f);
-	if (live_request(w->live, &r, &w->serial)) {
-		f->serial = w->serial;
-		fill_waits(w, &r, f);
-		if (r.cold)
-			publish_cold(w, &r, f->seconds);
+	fill_shares(w, k.frame);
+	pick_now(&k);
+	if (!on || k.r.end) {
+		waits_frame_free(k.frame);
+		look_back(w);
+		return;
 	}
-	live_publish_waits(w->live, f);
+	w->serial = serial;
+	publish_picked(&k, NULL);
 }
 
 static void publish_why(struct live *l, const struct err *e)
@@ -225,6 +350,17 @@ static bool is_same_request(struct watching *w)
 	return live_request(w->live, &r, &serial) && r.waits && serial == w->serial;
 }
 
+static int run_until(struct watching *w, u64 until, struct err *e)
+{
+	int r = 0;
+
+	while (r >= 0 && clock_mono_ns() < until && !is_done(w) && !stop_requested()) {
+		r = waits_live_run(&w->waits, MIN(until, clock_mono_ns() + POLL_NS), is_done, w, e);
+		look_back(w);
+	}
+	return r;
+}
+
 /* One interval: a second, or as many as the budget wants, but who asks for other rows gets them. */
 static int run_interval(struct watching *w, struct err *e)
 {
@@ -232,7 +368,7 @@ static int run_interval(struct watching *w, struct err *e)
 	int r = 0;
 
 	for (u32 n = 1; r >= 0; n++) {
-		r = waits_live_run(&w->waits, begin + n * INTERVAL_NS, is_done, w, e);
+		r = run_until(w, begin + n * INTERVAL_NS, e);
 		if (n >= live_pace_now(w->live) || !is_same_request(w) || stop_requested())
 			break;
 	}
@@ -248,6 +384,8 @@ static int watch(struct watching *w, struct err *e)
 					 .no_runnable_stacks = true };
 	int r = waits_live_open(&w->waits, &opts, e);
 
+	w->past.session++;
+	map_clear(&w->places);
 	if (!r)
 		r = waits_live_start(&w->waits, e);
 	while (r >= 0 && live_is_wanted(w->live, LIVE_WAITS) && !stop_requested()) {
@@ -281,5 +419,7 @@ void *live_waits(void *live)
 	}
 	vec_release(&w.before);
 	map_release(&w.by_tid);
+	map_release(&w.places);
+	waits_past_release(&w.past);
 	return NULL;
 }

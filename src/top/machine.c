@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "top/machine.h"
 
+#include <math.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
@@ -15,7 +16,7 @@
 #include "top/meters.h"
 #include "top/names.h"
 
-enum { SLICE_MS = 50, BACKOFF_MOST = 10 };
+enum { SLICE_MS = 50, BACKOFF_MOST = 10, BUDGET_SECONDS = 20 };
 
 struct machine_source {
 	struct machine_opts o;
@@ -33,8 +34,13 @@ struct machine_source {
 	u64 looks;
 	u64 own_cpu, own_wall; /* at the last look */
 	double own_percent;
+	double overdrawn;          /* ns of CPU time beyond the budget, */
+	double spent, since;       /* and all, in this time, with this pace */
 	struct track_writer track; /* opts.record */
-	u64 backoff;               /* the interval is this many times what was asked for */
+	char note[256];            /* for the next frame */
+	bool note_bad;
+	size_t own_known; /* of @own: those that @formulas have */
+	u64 backoff;      /* the interval is this many times what was requested */
 
 	pthread_t thread;
 	bool runs;
@@ -43,6 +49,9 @@ struct machine_source {
 	struct machine_frame *ready;
 	bool threads, changed, quit;
 	u64 children_cpu; /* ns */
+	char *save;       /* a file to write the past to; NULL: none */
+	char *own[FRAME_OWN];
+	size_t n_own;
 	size_t seek;
 };
 
@@ -71,7 +80,7 @@ static void add_lives(struct machine_source *m, const struct task_rows *t)
 		u64 own = row->figures[TASK_EXEC] - MIN(row->folded_exec, row->figures[TASK_EXEC]) +
 			  row->folded_own;
 
-		/* a number that was given anew begins a new life */
+		/* a number that was given again begins a new life */
 		if (row->tid == row->pid && m->looks > 1 && row->start > m->before.boot &&
 		    row->start <= m->now.boot)
 			map_put(&m->lives, key, 0);
@@ -158,6 +167,7 @@ static struct machine_frame *make_frame(struct machine_source *m, const struct s
 		add_task(m, f, row);
 	top_meters_fill(m->formulas, &d, f);
 	top_sheets_fill(m->formulas, &d, f);
+	top_own_fill(m->formulas, &d, f);
 	f->cpus = count_cpus(f);
 	fill_account(f, &d);
 	f->collect_ns = after->cost;
@@ -180,6 +190,23 @@ static void fill_past(struct machine_source *m, struct machine_frame *f, size_t 
 	f->interval_ns = m->o.interval * m->backoff;
 	f->pace = (u32)m->backoff;
 	f->own_percent = m->own_percent;
+	memcpy(f->note, m->note, sizeof(f->note));
+	f->note_bad = m->note_bad;
+	m->note[0] = '\0';
+}
+
+/* Formulas of the user that are new: their counters are read from now on. */
+static void add_formulas(struct machine_source *m)
+{
+	_cleanup_err_ struct err e = ERR_INIT;
+
+	pthread_mutex_lock(&m->lock);
+	for (; m->own_known < m->n_own; m->own_known++) {
+		if (m->live)
+			(void)counters_want(m->live, m->own[m->own_known], &e);
+		top_formulas_add(m->formulas, m->own[m->own_known]);
+	}
+	pthread_mutex_unlock(&m->lock);
 }
 
 static struct machine_frame *frame_at(struct machine_source *m, size_t at)
@@ -187,6 +214,7 @@ static struct machine_frame *frame_at(struct machine_source *m, size_t at)
 	struct snapshot before = SNAPSHOT_INIT, after = SNAPSHOT_INIT;
 	struct machine_frame *f = NULL;
 
+	add_formulas(m);
 	at = MAX(at, (size_t)1);
 	if (!counters_ring_get(m->ring, at - 1, &before) && !counters_ring_get(m->ring, at, &after))
 		f = make_frame(m, &before, &after, true);
@@ -226,20 +254,38 @@ static u64 children_cpu(struct machine_source *m)
 	return ns;
 }
 
-/* What we cost is measured, and where it is too much we look less often. */
+/*
+ * Fathom's own cost is measured; where it stays too high, updates are less frequent. What is done
+ * once, such as loading programs when a screen is opened, may use the budget of BUDGET_SECONDS.
+ */
+static void keep_budget(struct machine_source *m, double cpu, double wall)
+{
+	double budget = m->o.budget / 100, most = budget * BUDGET_SECONDS * 1e9;
+
+	m->spent += cpu;
+	m->since += wall;
+	m->overdrawn = MAX(m->overdrawn + cpu - budget * wall, 0.0);
+	if (m->overdrawn > most && m->backoff < BACKOFF_MOST)
+		m->backoff = (u64)MIN(ceil((double)m->backoff * m->spent / (m->since * budget)),
+				      (double)BACKOFF_MOST);
+	else if (cpu < budget / 2 * wall && m->backoff > 1)
+		m->backoff--;
+	else
+		return;
+	m->overdrawn = m->spent = m->since = 0;
+}
+
 static void watch_cost(struct machine_source *m)
 {
 	u64 cpu = clock_cpu_ns() + children_cpu(m), wall = clock_mono_ns();
 
 	cpu = MAX(cpu, m->own_cpu);
 	if (m->own_wall && wall > m->own_wall) {
-		m->own_percent = 100 * (double)(cpu - m->own_cpu) / (double)(wall - m->own_wall);
-		if (m->o.budget > 0 && m->looks > 3) {
-			if (m->own_percent > m->o.budget && m->backoff < BACKOFF_MOST)
-				m->backoff++;
-			else if (m->own_percent < m->o.budget / 2 && m->backoff > 1)
-				m->backoff--;
-		}
+		double spent = (double)(cpu - m->own_cpu), passed = (double)(wall - m->own_wall);
+
+		m->own_percent = 100 * spent / passed;
+		if (m->o.budget > 0 && m->looks > 3)
+			keep_budget(m, spent, passed);
 	}
 	m->own_cpu = cpu;
 	m->own_wall = wall;
@@ -253,6 +299,7 @@ static void look(struct machine_source *m, bool threads)
 	m->before = m->now;
 	m->now = old;
 	m->looks++;
+	add_formulas(m);
 	(void)counters_want_tasks(m->live, threads, &e);
 	counters_sweep(m->live, &m->now);
 	task_names_begin(&m->names);
@@ -292,7 +339,42 @@ static void publish_now(struct machine_source *m, size_t seek)
 	publish(m, f);
 }
 
-/* Until @due, unless something is asked for: true then. */
+static int write_past(struct machine_source *m, const char *path, struct err *e)
+{
+	struct track_writer track = TRACK_WRITER_INIT;
+	struct snapshot s = SNAPSHOT_INIT;
+	size_t n = counters_ring_len(m->ring);
+	int r = n > 1 ? 0 : err_set(e, ENODATA, "there is no past yet");
+
+	for (size_t i = 0; !r && i < n; i++)
+		if (!counters_ring_get(m->ring, i, &s))
+			track_writer_add(&track, m->set, &s);
+	if (!r)
+		r = machine_file_write(path, &track, e);
+	snapshot_release(&s);
+	track_writer_release(&track);
+	return r;
+}
+
+static bool save_past(struct machine_source *m)
+{
+	_cleanup_err_ struct err e = ERR_INIT;
+	_cleanup_free_ char *path = NULL;
+
+	pthread_mutex_lock(&m->lock);
+	path = TAKE_PTR(m->save);
+	pthread_mutex_unlock(&m->lock);
+	if (!path)
+		return false;
+	m->note_bad = write_past(m, path, &e) < 0;
+	if (m->note_bad)
+		snprintf(m->note, sizeof(m->note), "%s", e.what);
+	else
+		snprintf(m->note, sizeof(m->note), "written: %.100s; fathom top -i shows it", path);
+	return true;
+}
+
+/* Until @due, unless something is requested: true then. */
 static bool wait_until_due(struct machine_source *m, u64 due, struct request *ret)
 {
 	u64 now;
@@ -319,6 +401,8 @@ static void *collect(void *arg)
 	look(m, r.threads);
 	while (!r.quit) {
 		if (wait_until_due(m, due, &r)) {
+			if (save_past(m))
+				due = clock_mono_ns();
 			if (!r.quit && r.seek != SIZE_MAX)
 				publish_now(m, r.seek);
 			else if (!r.quit && m->now.mono + 200 * NSEC_PER_MSEC < clock_mono_ns())
@@ -329,7 +413,7 @@ static void *collect(void *arg)
 		if (r.quit)
 			break;
 		look(m, r.threads);
-		/* while one looks at the past, the present is only kept */
+		/* while the past is shown, the present is only stored */
 		if (r.seek == SIZE_MAX)
 			publish_now(m, SIZE_MAX);
 		due = MAX(due + m->o.interval * m->backoff,
@@ -489,6 +573,9 @@ void machine_source_free(struct machine_source *m)
 	if (m->replay)
 		track_reader_release(m->replay);
 	free(m->replay);
+	free(m->save);
+	for (size_t i = 0; i < m->n_own; i++)
+		free(m->own[i]);
 	recording_free(m->recording);
 	if (m->fd >= 0)
 		close(m->fd);
@@ -541,6 +628,25 @@ void machine_source_threads(struct machine_source *m, bool threads)
 		m->threads = threads;
 		ask(m);
 	}
+	pthread_mutex_unlock(&m->lock);
+}
+
+void machine_source_formulas(struct machine_source *m, const char *(*next)(size_t i))
+{
+	const char *text;
+
+	pthread_mutex_lock(&m->lock);
+	while (m->n_own < FRAME_OWN && (text = next(m->n_own)))
+		m->own[m->n_own++] = xstrdup(text);
+	pthread_mutex_unlock(&m->lock);
+}
+
+void machine_source_save(struct machine_source *m, const char *path)
+{
+	pthread_mutex_lock(&m->lock);
+	free(m->save);
+	m->save = xstrdup(path);
+	ask(m);
 	pthread_mutex_unlock(&m->lock);
 }
 

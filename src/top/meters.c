@@ -128,13 +128,24 @@ static const struct monitor_column network_columns[] = {
 };
 
 static const struct monitor_column cgroup_columns[] = {
-	COLUMN("cpu_percent", "CPU%", "100 * rate(cgroup.cpu) / 1000000000", 7, 1, .warn = 80),
-	COLUMN("throttled_percent", "THR%", "100 * opt(cgroup.throttled) / opt(cgroup.periods)", 6,
-	       1, .warn = 1, .bad = 20),
-	COLUMN("memory", "MEM MB", "cgroup.memory", 9, 1, .unit = 1048576),
-	COLUMN("memory_percent", "of max%", "100 * cgroup.memory / cgroup.memory_max", 8, 1,
+	COLUMN("cpu_percent", "CPU%", "100 * rate(cgroup.cpu) / 1000000000", 6, 1, .warn = 80),
+	COLUMN("cpu_max_percent", "MAX%", "100 * cgroup.cpu_quota / cgroup.cpu_period", 5, 0),
+	COLUMN("throttled_percent", "THR%", "100 * opt(cgroup.throttled) / opt(cgroup.periods)", 5,
+	       1, .warn = 1, .bad = 20, .flags = COLUMN_SPARE),
+	COLUMN("throttled_ms", "THRms/s", "rate(cgroup.throttled_time) / 1000000", 7, 1, .warn = 1,
+	       .bad = 100),
+	COLUMN("memory", "MEM MB", "cgroup.memory", 8, 1, .unit = 1048576),
+	COLUMN("memory_max", "MAX MB", "cgroup.memory_max", 8, 0, .unit = 1048576,
+	       .flags = COLUMN_SPARE),
+	COLUMN("memory_percent", "of max%", "100 * cgroup.memory / cgroup.memory_max", 7, 1,
 	       .warn = 80, .bad = 95),
-	COLUMN("tasks", "TASKS", "cgroup.tasks", 7, 0),
+	COLUMN("pressure_cpu", "PSIcpu", "100 * rate(cgroup.pressure_cpu) / 1000000000", 6, 1,
+	       .warn = 20, .bad = 60),
+	COLUMN("pressure_io", "PSIio", "100 * rate(cgroup.pressure_io) / 1000000000", 5, 1,
+	       .warn = 10, .bad = 40),
+	COLUMN("pressure_memory", "PSImem", "100 * rate(cgroup.pressure_memory) / 1000000000", 6, 1,
+	       .warn = 1, .bad = 10),
+	COLUMN("tasks", "TASKS", "cgroup.tasks", 5, 0, .flags = COLUMN_SPARE),
 	COLUMN("cgroup", "CGROUP", NULL, 0, 0),
 };
 
@@ -172,6 +183,11 @@ const struct monitor_table *top_sheet_defs(size_t *ret_n)
 	return sheets;
 }
 
+const char *top_meter_counter(size_t i)
+{
+	return i < ARRAY_SIZE(meters) ? meters[i].counter : NULL;
+}
+
 /* --- formulas --------------------------------------------------------------------------------- */
 
 struct maybe_formula {
@@ -192,6 +208,8 @@ struct top_formulas {
 	struct counter_set *set;
 	struct meter_formulas meters[ARRAY_SIZE(meters)];
 	struct sheet_formulas sheets[ARRAY_SIZE(sheets)];
+	struct maybe_formula own[FRAME_OWN];
+	size_t n_own;
 };
 
 static void prepare(struct maybe_formula *m, struct counter_set *set, const char *text)
@@ -220,12 +238,18 @@ struct top_formulas *top_formulas_new(struct counter_set *set)
 	return t;
 }
 
+void top_formulas_add(struct top_formulas *t, const char *formula)
+{
+	if (t->n_own < FRAME_OWN)
+		prepare(&t->own[t->n_own++], t->set, formula);
+}
+
 void top_formulas_free(struct top_formulas *t)
 {
 	free(t);
 }
 
-/* A counter that this build does not have is no error: its meter stays away. */
+/* A counter that this build does not have is not an error: its meter stays away. */
 static void want(struct counters *c, const char *formula)
 {
 	_cleanup_err_ struct err e = ERR_INIT;
@@ -322,7 +346,7 @@ static void add_meter(const struct top_formulas *t, size_t i, const struct delta
 				return;
 			continue;
 		}
-		/* rates stand in the text, not in the bar */
+		/* rates are in the text, not in the bar */
 		if (def->text == TEXT_RATES && k)
 			continue;
 		m.parts[m.n_parts++] = (struct meter_part){ whole > 0 ? values[k] / whole : 0,
@@ -375,6 +399,14 @@ void top_meters_fill(const struct top_formulas *t, const struct delta *d, struct
 		else
 			add_meter(t, i, d, 0, f);
 	}
+}
+
+void top_own_fill(const struct top_formulas *t, const struct delta *d, struct machine_frame *f)
+{
+	f->n_own = t->n_own;
+	for (size_t i = 0; i < t->n_own; i++)
+		if (!eval(&t->own[i], d, 0, &f->own[i]))
+			f->own[i] = (double)NAN;
 }
 
 static void sheet_instance(void *ctx, u32 instance)

@@ -8,7 +8,7 @@
 
 enum {
 	COMMAND_MOST = 4096,
-	STRINGS_MOST = 1 << 16, /* then all are read anew */
+	STRINGS_MOST = 1 << 16, /* then all are read again */
 	AGAIN = 16, /* a command line may change: it is read again after this many looks */
 };
 

@@ -23,7 +23,7 @@ struct task_names {
 	struct map users;   /* uid -> string */
 	struct map cgroups; /* id -> string */
 	struct cgroup_mounts mounts;
-	bool live; /* else only what the rows say is known */
+	bool live; /* otherwise only what the rows say is known */
 	u32 round;
 };
 
@@ -34,7 +34,7 @@ void task_names_begin(struct task_names *n);
 /* Numbers of @strings. */
 u32 task_names_user(struct task_names *n, u32 uid);
 const struct task_name *task_names_get(struct task_names *n, const struct task_row *row);
-/* "docker:1f2e3d4c5b6a" by the path of a group; false: it is none of a container. */
+/* "docker:1f2e3d4c5b6a" by the path of a group; false: not one of a container. */
 bool container_of_cgroup(const char *path, struct buf *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a tool said, for machines again. */
+/* The output of a tool, as data again. */
 #include "top/screens.h"
 
 static void add_table(struct result *r, const struct pane_table *from)

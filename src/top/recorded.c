@@ -13,7 +13,7 @@ struct recorded_samples {
 	u16 event;
 	double seconds;
 	char *path;
-	struct hits hits; /* of the same file, once code is asked for */
+	struct hits hits; /* of the same file, once code is requested */
 	struct hits_opts hits_opts;
 	bool has_hits, no_hits;
 	char why[256];

@@ -11,7 +11,7 @@ struct recorded_samples;
 /* -ENODATA: it holds none. */
 int recorded_samples_new(struct recorded_samples **ret, const char *path, struct err *e);
 void recorded_samples_free(struct recorded_samples *s);
-/* What is asked for of them; never NULL. */
+/* What is requested of them; never NULL. */
 struct profile_frame *recorded_samples_frame(struct recorded_samples *s,
 					     const struct live_request *r);
 

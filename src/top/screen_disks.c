@@ -59,6 +59,7 @@ static void result(struct top *t, struct result *r)
 const struct screen screen_disks = {
 	.key = "disks",
 	.title = "Disks",
+	.brief = "Disk",
 	.draw = draw,
 	.key_pressed = key_pressed,
 	.command = command,

@@ -103,7 +103,7 @@ static void draw_head(struct top *t, struct rect r, const struct shown *s)
 	_cleanup_buf_ struct buf text = BUF_INIT;
 
 	if (p->cold) {
-		buf_addstr(&text, t->paused ? "waits before the pause, " : "waits, ");
+		buf_addstr(&text, "waits, ");
 		fmt_duration(&text, p->weight);
 	} else {
 		fmt_count(&text, p->samples);
@@ -125,13 +125,8 @@ static void draw(struct top *t, struct rect r)
 	struct shown s;
 
 	if (t->profile && t->profile->cold != t->flame.cold && !t->profile->why) {
-		/* the other graph is of samples, which are kept */
-		if (t->flame.cold && t->paused)
-			grid_text(&t->grid, r.x, r.y, r.w, WAITS_NOT_KEPT, ROLE_WARN);
-		else
-			grid_text(&t->grid, r.x, r.y, r.w,
-				  t->flame.cold ? "waits are watched..." : "sampling begins...",
-				  ROLE_DIM);
+		grid_text(&t->grid, r.x, r.y, r.w,
+			  t->flame.cold ? "waits are watched..." : "sampling begins...", ROLE_DIM);
 		return;
 	}
 	if (!profile_is_there(t, r) || !t->profile->boxes.len)
@@ -279,6 +274,7 @@ static void explain(struct top *t UNUSED, struct buf *out)
 const struct screen screen_flame = {
 	.key = "flame",
 	.title = "Flame",
+	.brief = "Flame",
 	.needs = NEEDS_SAMPLES,
 	.draw = draw,
 	.key_pressed = key_pressed,

@@ -3,6 +3,7 @@
 #include "top/screens.h"
 
 #include "base/fmt.h"
+#include "base/hash.h"
 #include "base/io.h"
 
 static double percent(u64 part, u64 whole)
@@ -26,11 +27,35 @@ static const struct table_column columns[] = {
 	{ "FUNCTION", 0, false },
 };
 
-/* The functions that are listed: all, or those with the text of the filter. */
+/* The functions that are listed: all, or those with the text of the filter; and opened paths. */
 struct listed {
 	const struct profile_frame *p;
-	VEC(u32) rows;
+	VEC(struct listed_row {
+		u32 function;
+		u32 path; /* of that function + 1; 0: the function itself */
+	})
+	rows;
 };
+
+static u64 function_key(const struct live_function *f)
+{
+	return hash_mix(hash_bytes(f->name, strlen(f->name)),
+			hash_bytes(f->module, strlen(f->module)));
+}
+
+static bool is_opened(const struct top *t, const struct live_function *f)
+{
+	return t->open_all != (map_get(&t->opened, function_key(f), 0) != 0);
+}
+
+static void add_listed(const struct top *t, u32 i, struct listed *ret)
+{
+	const struct live_function *f = &t->profile->functions.items[i];
+
+	vec_push(&ret->rows, (struct listed_row){ .function = i });
+	for (u32 k = 0; k < f->n_paths && is_opened(t, f); k++)
+		vec_push(&ret->rows, (struct listed_row){ .function = i, .path = k + 1 });
+}
 
 static void list_functions(const struct top *t, struct listed *ret)
 {
@@ -40,17 +65,30 @@ static void list_functions(const struct top *t, struct listed *ret)
 
 		if (!*t->functions_filter || strcasestr(f->name, t->functions_filter) ||
 		    strcasestr(base_name(f->module), t->functions_filter))
-			vec_push(&ret->rows, i);
+			add_listed(t, i, ret);
 	}
+}
+
+static enum role path_cell(const struct profile_frame *p, const struct live_detail *path,
+			   size_t column, struct buf *out)
+{
+	if (column == 0)
+		buf_addf(out, "%.2f", percent(path->weight, p->weight));
+	else if (column == 3)
+		buf_addf(out, "      < %s", path->text);
+	return ROLE_DIM;
 }
 
 static enum role cell(void *ctx, int row, size_t column, struct buf *out)
 {
 	const struct listed *l = ctx;
 	const struct profile_frame *p = l->p;
-	const struct live_function *f = &p->functions.items[l->rows.items[row]];
+	const struct listed_row *at = &l->rows.items[row];
+	const struct live_function *f = &p->functions.items[at->function];
 	double share = percent(column ? f->total : f->self, p->weight);
 
+	if (at->path)
+		return path_cell(p, &p->paths.items[f->first_path + at->path - 1], column, out);
 	switch (column) {
 	case 0:
 	case 1:
@@ -95,7 +133,7 @@ static enum role code_cell(void *ctx, int row, size_t column UNUSED, struct buf 
 	return c->share >= 5 ? ROLE_BAD : c->share >= 1 ? ROLE_WARN : ROLE_TEXT;
 }
 
-/* Instructions between the lines of their source; the hottest is in sight. */
+/* Instructions between the lines of their source; the hottest is visible. */
 static void draw_code(struct top *t, struct rect r, struct list *l)
 {
 	static const struct table_column column[] = { { "CODE  (% of the function)", 0, false } };
@@ -159,7 +197,7 @@ static void draw_function(struct top *t, struct rect r)
 	view.columns = caller_columns;
 	table_draw(&t->grid, (struct rect){ r.x, r.y, r.w, MIN(callers, r.h) }, &view, &t->list,
 		   (int)t->profile->callers.len);
-	/* half of what is left stands before the hottest instruction */
+	/* half of what is left is before the hottest instruction */
 	hot.first = MAX(hot.cursor - (r.h - callers - 1) / 2, 0);
 	draw_code(t, (struct rect){ r.x, r.y + callers, r.w, r.h - callers }, &hot);
 }
@@ -257,7 +295,7 @@ static const struct live_function *chosen(const struct top *t)
 
 	list_functions(t, &l);
 	if (t->list.cursor >= 0 && (size_t)t->list.cursor < l.rows.len)
-		f = &t->profile->functions.items[l.rows.items[t->list.cursor]];
+		f = &t->profile->functions.items[l.rows.items[t->list.cursor].function];
 	vec_release(&l.rows);
 	return f;
 }
@@ -317,8 +355,18 @@ static void print_functions(struct top *t)
 	}
 	list_functions(t, &l);
 	vec_each(row, &l.rows) {
-		const struct live_function *f = &t->profile->functions.items[*row];
+		const struct live_function *f = &t->profile->functions.items[row->function];
 
+		if (row->path) {
+			const struct live_detail *to =
+				&t->profile->paths.items[f->first_path + row->path - 1];
+
+			buf_addf(&out, "        %6.2f%%  < ",
+				 percent(to->weight, t->profile->weight));
+			fmt_clean(&out, to->text, strlen(to->text));
+			buf_addch(&out, '\n');
+			continue;
+		}
 		buf_addf(&out, "%6.2f%% %6.2f%%  %-24s  [%c] ",
 			 percent(f->total, t->profile->weight),
 			 percent(f->self, t->profile->weight), base_name(f->module),
@@ -337,6 +385,27 @@ void functions_prompt_changed(struct top *t)
 {
 	if (t->prompt == PROMPT_FUNCTIONS)
 		memcpy(t->functions_filter, t->edit.text, sizeof(t->functions_filter));
+}
+
+/* Opens or closes the paths to the function under the cursor, which stays there. */
+static void open_paths(struct top *t, u32 key, const struct live_function *f)
+{
+	struct listed l;
+	u64 chosen_key = f ? function_key(f) : 0;
+
+	if (key == 'E' || key == 'C') {
+		t->open_all = key == 'E';
+		map_clear(&t->opened);
+	} else if (f && (key != 'c' || is_opened(t, f))) {
+		if (!map_del(&t->opened, chosen_key))
+			map_put(&t->opened, chosen_key, 1);
+	}
+	list_functions(t, &l);
+	for (int i = 0; f && i < (int)l.rows.len; i++)
+		if (!l.rows.items[i].path &&
+		    &t->profile->functions.items[l.rows.items[i].function] == f)
+			list_go(&t->list, i);
+	vec_release(&l.rows);
 }
 
 static void show_code(struct top *t)
@@ -360,6 +429,11 @@ static bool perf_key(struct top *t, u32 key)
 		edit_set(&t->edit, t->functions_filter);
 		return true;
 	case 'P': print_functions(t); return true;
+	case 'e':
+	case '+':
+	case 'c':
+	case 'E':
+	case 'C': open_paths(t, key, f); return true;
 	case 't': choose_thread(t); return true;
 	case 'k': zoom_module(t, LIVE_KERNEL, "kernel"); return true;
 	case 'd':
@@ -432,6 +506,7 @@ static void result(struct top *t, struct result *r)
 const struct screen screen_functions = {
 	.key = "functions",
 	.title = "Functions",
+	.brief = "Func",
 	.needs = NEEDS_SAMPLES,
 	.draw = draw,
 	.key_pressed = key_pressed,

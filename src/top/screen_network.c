@@ -128,7 +128,7 @@ static void draw_talkers(struct top *t, struct rect r)
 	table_draw(&t->grid, r, &view, &t->list, (int)all.list.len);
 	if (!all.list.len && r.h > 1)
 		grid_text(&t->grid, r.x, r.y + 1, r.w,
-			  "nobody sent or received since the last look", ROLE_DIM);
+			  "nothing was sent or received since the last update", ROLE_DIM);
 	vec_release(&all.list);
 }
 
@@ -193,6 +193,7 @@ static void result(struct top *t, struct result *r)
 const struct screen screen_network = {
 	.key = "network",
 	.title = "Network",
+	.brief = "Net",
 	.draw = draw,
 	.key_pressed = key_pressed,
 	.command = command,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Meters of the whole machine; a short form of them stands above the processes, too. */
+/* Meters of the whole machine; a short form of them is above the processes, too. */
 #include "top/screens.h"
 
 #include "base/fmt.h"
@@ -155,31 +155,44 @@ static void draw(struct top *t, struct rect r)
 	}
 }
 
-static void explain(struct top *t, struct buf *out)
+void meters_explain(const struct top *t, struct buf *out, bool all)
 {
-	const char *group = "";
-	size_t n;
-	const struct counter_source *const *sources = counter_sources(&n);
+	const char *seen[GROUPS_MOST * 2];
+	size_t n = 0;
 
 	vec_each(m, &t->frame->meters) {
-		if (streq(group, m->group))
-			continue;
-		group = m->group;
-		for (size_t i = 0; i < n; i++) {
-			for (size_t k = 0; k < sources[i]->n_rows; k++) {
-				const struct counter *c = &sources[i]->rows[k];
+		bool again = false;
 
-				if (!streq(c->name, m->counter))
-					continue;
-				buf_addf(out, "%s %s\n  %s\n  from: /%s\n", m->group, c->name,
-					 c->meaning, sources[i]->path);
-				if (c->formula)
-					buf_addf(out, "  = %s\n", c->formula);
-				if (c->high)
-					buf_addf(out, "  high: %s\n", c->high);
-			}
-		}
+		for (size_t i = 0; i < n; i++)
+			again |= streq(seen[i], m->counter);
+		if (again || n == ARRAY_SIZE(seen) || !(all || is_short(t, m)))
+			continue;
+		seen[n++] = m->counter;
+		buf_addf(out, "meter %s\n", m->group);
+		explain_counter(out, m->counter);
 	}
+	buf_addstr(
+		out,
+		"Tasks: processes, thr: threads that live; running: on a CPU or waiting for one\n"
+		"  from: /proc, and /proc/stat, procs_running\n"
+		"Load: tasks that ran, wanted a CPU or waited for a disk, damped over 1, 5, 15 "
+		"min\n"
+		"  from: /proc/loadavg; above the number of CPUs: fathom runqlat, fathom offcpu\n"
+		"Up: time since boot, from /proc/uptime\n"
+		"own: CPU time of this program in percent of a CPU, from getrusage(2)\n");
+}
+
+static void explain(struct top *t, struct buf *out)
+{
+	meters_explain(t, out, true);
+	buf_addstr(
+		out,
+		"CPU time: the meter, /proc/stat, and what it is made of: rows (sum_exec_runtime\n"
+		"  of tasks), interrupts and steal (/proc/stat), parents gone (short-lived tasks\n"
+		"  whose parent ended, too); ticks: what is left, as /proc/stat counts in 10 ms\n"
+		"fathom itself: its CPU time, a look (reading all tasks and counters), a frame\n"
+		"  (drawing), and the memory of the past; --budget and --keep limit them\n"
+		"graph: CPU time of all CPUs, a column for each look\n");
 }
 
 static void result(struct top *t, struct result *r)
@@ -213,6 +226,7 @@ static bool key_pressed(struct top *t, const struct input *in)
 const struct screen screen_overview = {
 	.key = "overview",
 	.title = "Overview",
+	.brief = "All",
 	.draw = draw,
 	.key_pressed = key_pressed,
 	.explain = explain,

@@ -5,10 +5,14 @@
 #include <math.h>
 
 #include "cli/monitor.h"
+#include "top/meters.h"
+
+enum { ROOMY = 100 }; /* columns of a terminal from which on the spare ones are drawn */
 
 struct shown {
 	const struct top_sheet *sheet;
 	const u32 *order;
+	u8 at[SHEET_COLUMNS]; /* of the sheet, by the drawn column */
 };
 
 struct sorting {
@@ -28,9 +32,9 @@ static const struct top_sheet *sheet_of(const struct top *t, const char *name)
 static enum role cell(void *ctx, int row, size_t column, struct buf *out)
 {
 	const struct shown *s = ctx;
-	const struct monitor_column *c = &s->sheet->def->columns[column];
+	const struct monitor_column *c = &s->sheet->def->columns[s->at[column]];
 	const struct sheet_row *r = &s->sheet->rows.items[s->order[row]];
-	double v = r->values[column];
+	double v = r->values[s->at[column]];
 
 	if (!c->formula) {
 		buf_addstr(out, r->instance);
@@ -81,21 +85,28 @@ void sheet_draw(struct top *t, struct rect r, const char *name, struct list *lis
 	struct table_column columns[SHEET_COLUMNS];
 	_cleanup_free_ u32 *order = NULL;
 	struct shown s;
-	struct table_view view = { .cell = cell, .ctx = &s };
+	struct table_view view = { .cell = cell, .ctx = &s, .sorted = -1 };
+	int sorted;
 
 	if (!sheet || !sheet->rows.len) {
 		grid_textf(&t->grid, r.x, r.y, r.w, ROLE_DIM, "no %s, or the kernel does not say",
 			   name);
 		return;
 	}
-	order = order_of(sheet, &view.sorted);
-	s = (struct shown){ sheet, order };
-	for (size_t i = 0; i < sheet->def->n_columns; i++)
-		columns[i] = (struct table_column){ sheet->def->columns[i].title,
-						    sheet->def->columns[i].width,
-						    sheet->def->columns[i].formula != NULL };
+	order = order_of(sheet, &sorted);
+	s = (struct shown){ .sheet = sheet, .order = order };
+	for (size_t i = 0; i < sheet->def->n_columns; i++) {
+		const struct monitor_column *c = &sheet->def->columns[i];
+
+		if (c->flags & COLUMN_SPARE && r.w < ROOMY)
+			continue;
+		if ((int)i == sorted)
+			view.sorted = (int)view.n_columns;
+		s.at[view.n_columns] = (u8)i;
+		columns[view.n_columns++] =
+			(struct table_column){ c->title, c->width, c->formula != NULL };
+	}
 	view.columns = columns;
-	view.n_columns = sheet->def->n_columns;
 	table_draw(&t->grid, r, &view, list, (int)sheet->rows.len);
 }
 
@@ -108,15 +119,23 @@ int sheet_lines(const struct top *t, const char *name, int most)
 
 void sheet_explain(struct top *t, struct buf *out, const char *name)
 {
-	const struct top_sheet *sheet = sheet_of(t, name);
+	size_t n;
+	const struct monitor_table *defs = top_sheet_defs(&n);
 
-	for (size_t i = 0; sheet && i < sheet->def->n_columns; i++) {
-		const struct monitor_column *c = &sheet->def->columns[i];
+	(void)t;
+	for (size_t i = 0; i < n; i++) {
+		for (size_t k = 0; streq(defs[i].name, name) && k < defs[i].n_columns; k++) {
+			const struct monitor_column *c = &defs[i].columns[k];
 
-		if (c->formula)
-			buf_addf(out, "%-11s = %s\n", c->title, c->formula);
+			if (!c->formula)
+				continue;
+			buf_addf(out, "%s = %s\n", c->title, c->formula);
+			if (c->unit > 0)
+				buf_addf(out, "  shown divided by %.0f\n", c->unit);
+			explain_formula(out, c->formula);
+		}
 	}
-	buf_addstr(out, "\nfathom counters NAME explains a name.\n");
+	buf_addstr(out, "\nfathom counters NAME shows a counter over time.\n");
 }
 
 void sheet_result(struct top *t, struct result *r, const char *name)
@@ -150,7 +169,7 @@ static bool key_pressed(struct top *t, const struct input *in)
 	return list_key(&t->list, in);
 }
 
-#define SHEET(name_, title_)                                        \
+#define SHEET(name_, title_, brief_)                                \
 	static void draw_##name_(struct top *t, struct rect r)      \
 	{                                                           \
 		sheet_draw(t, r, #name_, &t->list);                 \
@@ -166,11 +185,12 @@ static bool key_pressed(struct top *t, const struct input *in)
 	const struct screen screen_##name_ = {                      \
 		.key = #name_,                                      \
 		.title = title_,                                    \
+		.brief = brief_,                                    \
 		.draw = draw_##name_,                               \
 		.key_pressed = key_pressed,                         \
 		.explain = explain_##name_,                         \
 		.result = result_##name_,                           \
 	}
 
-SHEET(cgroups, "Cgroups");
-SHEET(interrupts, "Interrupts");
+SHEET(cgroups, "Cgroups", "Grp");
+SHEET(interrupts, "Interrupts", "Irq");

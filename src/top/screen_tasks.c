@@ -212,7 +212,23 @@ static bool key_pressed(struct top *t, const struct input *in)
 	return tasks_action(t, in) || move(t, in);
 }
 
-/* The column that is sorted by: that is the figure which the list is about. */
+static void explain_column(const struct top_column *c, const struct top_task *task,
+			   const struct top_context *ctx, struct buf *out)
+{
+	buf_addf(out, "%s", c->title);
+	if (task) {
+		buf_addf(out, " of %u %s: ", task->row.tid, task->row.comm);
+		if (c->text)
+			buf_addstr(out, c->text(task, ctx));
+		else
+			top_column_format(c, top_column_value(c, task, ctx), out);
+	}
+	buf_addf(out, "\n%s\nfrom: %s\n", c->meaning, c->from);
+	if (c->deeper)
+		buf_addf(out, "high: %s\n", c->deeper);
+}
+
+/* The column that is sorted by: that is the figure which the list is about; then the others. */
 static void explain(struct top *t, struct buf *out)
 {
 	size_t n;
@@ -220,18 +236,13 @@ static void explain(struct top *t, struct buf *out)
 	const struct top_task *task = tasks_at(t, t->tasks.list.cursor);
 	const struct top_context ctx = top_context(t);
 
-	buf_addf(out, "%s", c->title);
-	if (task) {
-		buf_addf(out, " of %u %s: ", task->row.tid, task->row.comm);
-		if (c->text)
-			buf_addstr(out, c->text(task, &ctx));
-		else
-			top_column_format(c, top_column_value(c, task, &ctx), out);
-	}
-	buf_addf(out, "\n\n%s\nfrom: %s\n", c->meaning, c->from);
-	if (c->deeper)
-		buf_addf(out, "high: %s\n", c->deeper);
-	buf_addstr(out, "\nF6 or a click on a heading chooses another column.\n");
+	explain_column(c, task, &ctx, out);
+	buf_addstr(out, "\nF6 or a click on a heading chooses another column. The others:\n\n");
+	for (int i = 0; i < t->tasks.n_columns; i++)
+		if (t->tasks.columns[i] != t->tasks.sort)
+			explain_column(&top_columns(&n)[t->tasks.columns[i]], task, &ctx, out);
+	buf_addstr(out, "\nAbove:\n\n");
+	meters_explain(t, out, false);
 }
 
 static struct value value_of(struct result *r, const struct top_column *c,
@@ -287,6 +298,7 @@ static void result(struct top *t, struct result *r)
 const struct screen screen_tasks = {
 	.key = "processes",
 	.title = "Processes",
+	.brief = "Proc",
 	.draw = draw,
 	.key_pressed = key_pressed,
 	.explain = explain,

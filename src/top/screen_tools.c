@@ -17,7 +17,7 @@ static const char *text_at(const struct pane_table *table, int row, const char *
 	return s ? s : "";
 }
 
-/* Of the first word of a command; -1: it is no tool. */
+/* Of the first word of a command; -1: it is not a tool. */
 static int tool_find(const struct pane_table *table, const char *command)
 {
 	size_t n = strcspn(command, " ");
@@ -189,6 +189,7 @@ static void result(struct top *t, struct result *r)
 const struct screen screen_tools = {
 	.key = "tools",
 	.title = "Tools",
+	.brief = "Tool",
 	.needs = NEEDS_TOOLS,
 	.draw = draw,
 	.key_pressed = key_pressed,

@@ -82,6 +82,7 @@ static void draw(struct top *t, struct rect r)
 {
 	const char *why = NULL;
 	const struct topo_tree *tree = topology_source_tree(t->topology, &why);
+	_cleanup_buf_ struct buf summary = BUF_INIT;
 	struct topo_layout l;
 
 	if (!tree) {
@@ -92,10 +93,9 @@ static void draw(struct top *t, struct rect r)
 			  why ? ROLE_BAD : ROLE_DIM);
 		return;
 	}
-	grid_textf(&t->grid, r.x, r.y, r.w, ROLE_DIM,
-		   "%zu packages, %zu cores, %zu CPUs, %zu memory nodes%s%s", tree->n_packages,
-		   tree->n_cores, tree->n_cpus, tree->n_nodes, tree->model ? ": " : "",
-		   tree->model ? tree->model : "");
+	topo_summary(tree, &summary);
+	grid_textf(&t->grid, r.x, r.y, r.w, ROLE_DIM, "%s%s%s", buf_str(&summary),
+		   tree->model ? ": " : "", tree->model ? tree->model : "");
 	r.y++;
 	r.h--;
 	topo_layout_make(&l, tree, (u32)MAX(r.w, 20), true, true);
@@ -118,7 +118,7 @@ static void explain(struct top *t UNUSED, struct buf *out)
 		out,
 		"Boxes hold what is inside of them: packages, caches, cores, CPUs; memory nodes\n"
 		"stand beside the CPUs that are near to them, devices below their bridges.\n\n"
-		"Bars of CPUs: time in which the CPU was busy, in the last second\n"
+		"Bars of CPUs: time in which the CPU was busy, since the last refresh\n"
 		"  from: /proc/stat\n"
 		"Bars of nodes: memory that is used\n"
 		"  from: /sys/devices/system/node/node*/meminfo\n\n"
@@ -141,6 +141,7 @@ static void result(struct top *t, struct result *r)
 const struct screen screen_topology = {
 	.key = "topology",
 	.title = "Topology",
+	.brief = "Topo",
 	.needs = NEEDS_TOPOLOGY,
 	.draw = draw,
 	.key_pressed = key_pressed,

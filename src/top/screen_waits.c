@@ -44,10 +44,6 @@ static bool is_there(struct top *t, struct rect r)
 			  ROLE_DIM);
 		return false;
 	}
-	if (!t->waits && t->paused) {
-		grid_text(&t->grid, r.x, r.y, r.w, WAITS_NOT_KEPT, ROLE_WARN);
-		return false;
-	}
 	if (!t->waits) {
 		grid_text(&t->grid, r.x, r.y, r.w, "waits are watched...", ROLE_DIM);
 		return false;
@@ -95,13 +91,6 @@ static void draw(struct top *t, struct rect r)
 
 	if (!is_there(t, r))
 		return;
-	if (t->paused && r.h > 2) {
-		grid_text(&t->grid, r.x, r.y, r.w,
-			  "waits are not kept: these are of the time before the pause; p: go on",
-			  ROLE_WARN);
-		r.y++;
-		r.h--;
-	}
 	draw_shares(t, r);
 	r.y++;
 	r.h--;
@@ -122,7 +111,8 @@ static bool key_pressed(struct top *t, const struct input *in)
 		return true;
 	w = &t->waits->waits.items[t->list.cursor];
 	if (!w->waker_tid) {
-		top_say(t, *w->waker ? "woken by %s, which is no thread" : "its waker was not seen",
+		top_say(t,
+			*w->waker ? "woken by %s, which is not a thread" : "its waker was not seen",
 			w->waker);
 		return true;
 	}
@@ -187,6 +177,7 @@ static void result(struct top *t, struct result *r)
 const struct screen screen_waits = {
 	.key = "waits",
 	.title = "Waits",
+	.brief = "Wait",
 	.needs = NEEDS_WAITS,
 	.draw = draw,
 	.key_pressed = key_pressed,

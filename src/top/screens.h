@@ -9,12 +9,18 @@ extern const struct screen screen_overview, screen_tasks, screen_functions, scre
 	screen_waits, screen_disks, screen_network, screen_cgroups, screen_interrupts,
 	screen_topology, screen_tools;
 
+/* bars.c */
+void tabs_draw(struct top *t, int y);
+void keys_draw(struct top *t, int y);
+void timeline_draw(struct top *t, int y);
+/* The screen of the tab with this key; -1: not a key of a tab. */
+int top_tab_of_key(const struct top *t, u32 key);
+/* Was a bar clicked on? @ret_key: the key whose word it was, which is to be pressed; 0: none. */
+bool bars_click(struct top *t, const struct input *in, struct input *ret_key);
+
 /* Lines of meters that @width columns take; and drawing them. */
 int meters_lines(const struct top *t, int width, int most);
 void meters_draw(struct top *t, struct rect r);
-
-/* Waits cannot go back in time. */
-#define WAITS_NOT_KEPT "waits are not kept: they cannot be rewound; p: go on"
 
 /* False: there is no profile to draw, and that is said. */
 bool profile_is_there(struct top *t, struct rect r);
@@ -29,6 +35,12 @@ void sheet_draw(struct top *t, struct rect r, const char *name, struct list *lis
 int sheet_lines(const struct top *t, const char *name, int most);
 void sheet_explain(struct top *t, struct buf *out, const char *name);
 void sheet_result(struct top *t, struct result *r, const char *name);
+/* explain.c: what a counter is, its file, unit, formula, and what a high value suggests. */
+bool explain_counter(struct buf *out, const char *name);
+/* All counters that the formula names; returns how many. */
+int explain_formula(struct buf *out, const char *formula);
+/* Meters and the lines below them; of the groups that are above the processes, or all. */
+void meters_explain(const struct top *t, struct buf *out, bool all);
 /* What a tool said, for machines. */
 void pane_result(const struct pane *p, struct result *r);
 

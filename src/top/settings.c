@@ -7,6 +7,7 @@
 
 #include "base/io.h"
 #include "base/safedir.h"
+#include "top/own_columns.h"
 
 enum { SETTINGS_MOST = 1 << 16 };
 
@@ -39,6 +40,56 @@ static bool set_columns(struct top *t, const char *value)
 	_cleanup_err_ struct err e = ERR_INIT;
 
 	return tasks_set_columns(&t->tasks, value, &e) == 0;
+}
+
+static void get_own(const struct top *t UNUSED, struct buf *out)
+{
+	const char *text;
+
+	for (size_t i = 0; (text = own_column_text(i)); i++)
+		buf_addf(out, "%s%s", i ? "; " : "", text);
+}
+
+/* A new one is shown before the last column, which takes what is left of the line. */
+static void show_own(struct tasks_state *s, int column)
+{
+	for (int i = 0; i < s->n_columns; i++)
+		if (s->columns[i] == column)
+			return;
+	if (!s->n_columns || s->n_columns >= COLUMNS_MOST - 8)
+		return;
+	s->columns[s->n_columns] = s->columns[s->n_columns - 1];
+	s->columns[s->n_columns++ - 1] = column;
+}
+
+bool settings_own_columns(struct top *t, const char *value, struct err *e)
+{
+	_cleanup_free_ char *copy = xstrdup(value);
+
+	for (char *text = copy, *end; *text; text = end) {
+		end = text + strcspn(text, ";");
+		if (*end)
+			*end++ = '\0';
+		text += strspn(text, " \t");
+		if (!*text)
+			continue;
+		if (own_column_define(text, e) < 0)
+			return false;
+		show_own(&t->tasks, top_column_find(text, strcspn(text, ": \t")));
+	}
+	if (t->machine)
+		machine_source_formulas(t->machine, own_column_formula);
+	return true;
+}
+
+static bool set_own(struct top *t, const char *value)
+{
+	_cleanup_err_ struct err e = ERR_INIT;
+
+	if (settings_own_columns(t, value, &e))
+		return true;
+	top_complain(t, "%s", e.what);
+	return false;
 }
 
 static void get_sort(const struct top *t, struct buf *out)
@@ -104,6 +155,8 @@ static const struct setting {
 	void (*get)(const struct top *t, struct buf *out);
 	bool (*set)(struct top *t, const char *value);
 } settings[] = {
+	{ "column", "your own, NAME: FORMULA[, percent, bytes or rate]; more after a semicolon",
+	  get_own, set_own },
 	{ "columns", "of processes, separated by commas", get_columns, set_columns },
 	{ "sort", "column; - largest first, + smallest first", get_sort, set_sort },
 	{ "theme", "default, safe or mono", get_theme, set_theme },
@@ -134,23 +187,23 @@ static char *trim(char *s)
 	return s;
 }
 
-static void take_line(struct top *t, char *line, unsigned int number)
+/* False: not understood; the setting may have said why. */
+static bool take_line(struct top *t, char *line)
 {
 	char *equals;
 
 	line[strcspn(line, "#")] = '\0';
 	line = trim(line);
 	if (!*line)
-		return;
+		return true;
 	equals = strchr(line, '=');
-	if (equals) {
-		*equals = '\0';
-		for (size_t i = 0; i < ARRAY_SIZE(settings); i++)
-			if (streq(settings[i].name, trim(line)) &&
-			    settings[i].set(t, trim(equals + 1)))
-				return;
-	}
-	top_complain(t, "settings: line %u is left out", number);
+	if (!equals)
+		return false;
+	*equals = '\0';
+	for (size_t i = 0; i < ARRAY_SIZE(settings); i++)
+		if (streq(settings[i].name, trim(line)))
+			return settings[i].set(t, trim(equals + 1));
+	return false;
 }
 
 void settings_take(struct top *t, const char *line)
@@ -158,11 +211,10 @@ void settings_take(struct top *t, const char *line)
 	_cleanup_free_ char *copy = xstrdup(line);
 
 	t->message[0] = '\0';
-	take_line(t, copy, 0);
-	if (t->bad_message && *t->message)
-		top_complain(t, "not understood: %.100s", line);
-	else
+	if (take_line(t, copy))
 		top_say(t, "set: %.100s; S keeps it", line);
+	else if (!*t->message)
+		top_complain(t, "not understood: %.100s", line);
 }
 
 void settings_read(struct top *t)
@@ -182,7 +234,9 @@ void settings_read(struct top *t)
 		end = line + strcspn(line, "\n");
 		if (*end)
 			*end++ = '\0';
-		take_line(t, line, ++number);
+		number++;
+		if (!take_line(t, line))
+			top_complain(t, "settings: line %u is left out", number);
 	}
 }
 

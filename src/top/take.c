@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the collectors are asked for, and what they give. */
+/* What the collectors are requested, and what they give. */
 #include "top/screens.h"
 
 #include <poll.h>
@@ -17,7 +17,7 @@ static const struct screen *screen_of(const struct top *t)
 	return top_screens(&n)[t->screen];
 }
 
-/* --- what is asked for
+/* --- what is requested
  * ----------------------------------------------------------------------------- */
 
 static bool shows_column_of(const struct top *t, u32 flag)
@@ -56,7 +56,7 @@ static void ask_tools(struct top *t, u32 needs)
 	if (needs & NEEDS_TOPOLOGY && !t->topology)
 		t->topology = topology_source_new(t->o.interval);
 	topology_source_want(t->topology, needs & NEEDS_TOPOLOGY);
-	/* what runs keeps its pace: a tool that began anew would lose what it has summed up */
+	/* what runs keeps its pace: a tool that began again would lose what it has summed up */
 	if (t->tool_screen != t->screen || !t->pane.feed)
 		t->tool_pace = top_pace(t);
 	t->tool_screen = t->screen;
@@ -135,19 +135,20 @@ bool top_take(struct top *t)
 	if (m) {
 		machine_frame_free(t->frame);
 		t->frame = m;
+		if (*m->note && m->note_bad)
+			top_complain(t, "%s", m->note);
+		else if (*m->note)
+			top_say(t, "%s", m->note);
 		keep_budget(t);
 		if (!t->paused)
 			take_history(t);
 		else
 			top_ask(t);
 	}
-	/* waits of the past are not kept: those on the screen stay there */
-	if (w && (t->paused || w->serial < t->asked))
-		waits_frame_free(TAKE_PTR(w));
 	/* an answer to an older question is about other rows */
+	if (w && w->serial < t->asked)
+		waits_frame_free(TAKE_PTR(w));
 	if (p && p->serial < t->asked)
-		profile_frame_free(TAKE_PTR(p));
-	if (p && p->cold && t->paused)
 		profile_frame_free(TAKE_PTR(p));
 	if (p) {
 		profile_frame_free(t->profile);
@@ -181,7 +182,7 @@ static bool lacks_samples(struct top *t)
 		((needs & NEEDS_WAITS || shows_column_of(t, TOP_WAITS)) && !t->waits));
 }
 
-/* Is all there that the screen draws? */
+/* Does the screen have all that it draws? */
 static bool is_complete(struct top *t)
 {
 	u32 needs = screen_of(t)->needs;

@@ -217,7 +217,8 @@ int tasks_set_columns(struct tasks_state *s, const char *list, struct err *e)
 		int column = top_column_find(list, len);
 
 		if (column < 0) {
-			err_set(e, EINVAL, "'%.*s' is no column", (int)MIN(len, (size_t)40), list);
+			err_set(e, EINVAL, "'%.*s' is not a column", (int)MIN(len, (size_t)40),
+				list);
 			err_hint(e, "press C in fathom top for the list");
 			return -EINVAL;
 		}

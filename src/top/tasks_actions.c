@@ -6,8 +6,12 @@
 #include <signal.h>
 #include <sys/resource.h>
 
+#include "base/fmt.h"
 #include "base/parse.h"
 #include "base/stop.h"
+#include "host/procfs.h"
+
+enum { TEXT_MOST = 256 << 10 }; /* bytes that are shown of a file */
 
 /* Signals in the order of the list; the first is chosen unless another one is. */
 static const struct {
@@ -58,8 +62,14 @@ static int send_signal(const struct top_task *task, const void *arg)
 
 static int add_nice(const struct top_task *task, const void *arg)
 {
-	int nice = task->row.nice + *(const int *)arg;
+	int nice;
 
+	/* as it is now: keys may come faster than frames */
+	errno = 0;
+	nice = getpriority(PRIO_PROCESS, task->row.tid);
+	if (nice == -1 && errno)
+		return -1;
+	nice += *(const int *)arg;
 	return setpriority(PRIO_PROCESS, task->row.tid, MIN(MAX(nice, -20), 19));
 }
 
@@ -176,6 +186,77 @@ void tasks_chosen(struct top *t, int line)
 		break;
 	default: break;
 	}
+}
+
+/* --- what else /proc says of a process -------------------------------------------------------- */
+
+static const struct top_task *present_task(struct top *t)
+{
+	const struct top_task *task = tasks_at(t, t->tasks.list.cursor);
+
+	if (task && !t->frame->past && !task->row.ended)
+		return task;
+	top_complain(t, t->frame->past ? "this is the past: the process may be another one by now"
+				       : "the process has ended");
+	return NULL;
+}
+
+static void show_text(struct top *t, const struct top_task *task, const char *what,
+		      const struct buf *text)
+{
+	_cleanup_buf_ struct buf title = BUF_INIT;
+
+	buf_addf(&title, "%s of %u %s", what, task->row.pid, task->row.comm);
+	popup_open(&t->popup, buf_str(&title), text->len ? buf_str(text) : "none", false);
+	t->popup_for = POPUP_TEXT;
+}
+
+static void show_environment(struct top *t)
+{
+	const struct top_task *task = present_task(t);
+	_cleanup_buf_ struct buf text = BUF_INIT, lines = BUF_INIT;
+	_cleanup_err_ struct err e = ERR_INIT;
+
+	if (!task)
+		return;
+	if (procfs_read(task->row.pid, 0, "environ", TEXT_MOST, &text, &e) < 0) {
+		top_complain(t, "%s", e.what);
+		return;
+	}
+	for (size_t at = 0; at < text.len; at += strlen(text.data + at) + 1) {
+		fmt_clean(&lines, text.data + at, strlen(text.data + at));
+		buf_addch(&lines, '\n');
+	}
+	show_text(t, task, "Environment", &lines);
+}
+
+/* Numbers with what they lead to. */
+static void show_files(struct top *t)
+{
+	const struct top_task *task = present_task(t);
+	_cleanup_buf_ struct buf lines = BUF_INIT;
+	_cleanup_err_ struct err e = ERR_INIT;
+	pid_list fds = { 0 };
+
+	if (!task)
+		return;
+	if (procfs_fds(task->row.pid, &fds, &e) < 0)
+		top_complain(t, "%s", e.what);
+	vec_each(fd, &fds) {
+		char path[64], to[1024];
+		ssize_t n;
+
+		snprintf(path, sizeof(path), "/proc/%u/fd/%u", task->row.pid, *fd);
+		n = readlink(path, to, sizeof(to));
+		if (n < 0 || lines.len > TEXT_MOST)
+			continue;
+		buf_addf(&lines, "%5u  ", *fd);
+		fmt_clean(&lines, to, (size_t)n);
+		buf_addch(&lines, '\n');
+	}
+	vec_release(&fds);
+	if (!e.what)
+		show_text(t, task, "Open files", &lines);
 }
 
 /* --- lines that are typed --------------------------------------------------------------------- */
@@ -332,6 +413,8 @@ bool tasks_action(struct top *t, const struct input *in)
 	case 't':
 	case TUI_F1 + 4: s->tree = !s->tree; return true;
 	case TUI_F1 + 5:
+	case '<':
+	case '>':
 	case 's': choose_column(t, true); return true;
 	case TUI_F1 + 6: add_nice_by(t, -1); return true;
 	case TUI_F1 + 7: add_nice_by(t, 1); return true;
@@ -339,6 +422,8 @@ bool tasks_action(struct top *t, const struct input *in)
 	case TUI_F1 + 8: choose_signal(t); return true;
 	case 'a': ask_affinity(t); return true;
 	case 'u': choose_user(t); return true;
+	case 'e': show_environment(t); return true;
+	case 'l': show_files(t); return true;
 	case 'C':
 	case TUI_F1 + 1: choose_column(t, false); return true;
 	case 'F':

@@ -35,12 +35,14 @@ enum {
 
 struct top_opts {
 	u64 interval;
+	u64 duration; /* 0: until it is left */
 	double budget;
 	u64 keep_ns;
 	const char *input, *record;
-	const char *screen;  /* to begin with; NULL: processes */
+	const char *screen;  /* first; NULL: processes */
 	const char *sort;    /* key of a column */
 	const char *columns; /* "pid,user,cpu"; NULL: the usual ones */
+	const char *column;  /* the user's own: "iosize: io / vcsw"; NULL: none */
 	const char *filter;
 	const char *theme;
 	const char *settings; /* file; NULL: the user's */
@@ -72,6 +74,7 @@ enum {
 struct screen {
 	const char *key;
 	const char *title;
+	const char *brief; /* for narrow terminals */
 	u32 needs;
 	void (*draw)(struct top *t, struct rect r);
 	/* False: not a key of this screen. */
@@ -141,7 +144,7 @@ struct top {
 	struct grid grid;
 	struct machine_source *machine;
 	struct live *live;
-	struct recorded_samples *recorded; /* of opts.input, once they are asked for */
+	struct recorded_samples *recorded; /* of opts.input, once they are requested */
 	bool no_recorded;
 	struct machine_frame *frame; /* never NULL while drawing */
 	struct profile_frame *profile;
@@ -150,7 +153,7 @@ struct top {
 	int n_scopes;
 	int screen;
 	struct tasks_state tasks;
-	struct list list; /* of the screen at hand, other than tasks */
+	struct list list; /* of the current screen, other than tasks */
 	struct flame_state {
 		char path[4096]; /* names from the root to the box, each followed by \n */
 		char zoom[4096];
@@ -160,13 +163,13 @@ struct top {
 		int first; /* row at the root's end */
 	} flame;
 	struct pane pane;                 /* of the screen's command */
-	struct pane toolbox;              /* the list of tools, once it is asked for */
+	struct pane toolbox;              /* the list of tools, once it is requested */
 	char tool[EDIT_MOST];             /* that runs on the screen of tools; "": the list */
 	int tool_cursor;                  /* in that list */
 	int tool_screen;                  /* whose command runs, */
 	u32 tool_pace;                    /* with this interval, s */
 	int form;                         /* enum pane_form */
-	struct topology_source *topology; /* once it is asked for */
+	struct topology_source *topology; /* once it is requested */
 	struct topo_load topology_load;
 	int tabs[TABS_MOST]; /* screens in the order of their tabs */
 	int n_tabs;
@@ -179,6 +182,8 @@ struct top {
 	struct theme own_theme;           /* the chosen one with colours of the user */
 	char colors[512];                 /* those: "bad:196 user:35" */
 	char functions_filter[EDIT_MOST]; /* only functions and modules with this in their name */
+	struct map opened;                /* functions whose paths are shown, */
+	bool open_all;                    /* or (all) are not */
 	bool code;                        /* the function's code fills the screen */
 	struct popup popup;
 	enum popup_for popup_for;
@@ -187,6 +192,7 @@ struct top {
 	char message[256];
 	bool bad_message;
 	bool paused, quit;
+	bool has_bottom;      /* keys, a message or the time line below */
 	u64 asked;            /* number of the last request */
 	size_t at;            /* of the past, when paused */
 	double busy[HISTORY]; /* percent of all CPUs, newest last */
@@ -221,7 +227,7 @@ static inline const struct scope *top_scope(const struct top *t)
 }
 
 /*
- * A scope inside the one at hand, for the caller to fill; then top_ask(). The screen at hand is
+ * A scope inside the current one, for the caller to fill; then top_ask(). The current screen is
  * where Esc leads.
  */
 struct scope *top_narrow(struct top *t, const char *fmt, ...) PRINTF_LIKE(2, 3);
@@ -259,14 +265,14 @@ void functions_thread_chosen(struct top *t, int line);
 /* screen_tools.c */
 void tools_prompt_done(struct top *t);
 
-/* take.c: what the collectors have, and what they are asked for. */
+/* take.c: what the collectors have, and what is requested of them. */
 int top_poll_fds(const struct top *t, int fds[TOP_FDS]);
 
 /* keys.c */
 struct top_key {
 	u32 key, also;
 	const char *screen; /* NULL: everywhere */
-	const char *bar;    /* word in the line at the bottom; NULL: not there */
+	const char *bar; /* word in the line at the bottom, with + after the others; NULL: none */
 	const char *help;
 	void (*act)(struct top *t);
 };
@@ -277,6 +283,8 @@ void settings_read(struct top *t);
 void settings_write(struct top *t);
 /* A line "name = value" of them that was typed. */
 void settings_take(struct top *t, const char *line);
+/* Columns of the user's own, separated by semicolons: defined, and shown. */
+bool settings_own_columns(struct top *t, const char *value, struct err *e);
 /* The theme by its name, with the colours of the user. */
 void settings_theme(struct top *t, const struct theme *theme);
 /* Does the list of groups have this one? */

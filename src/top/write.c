@@ -14,6 +14,13 @@ void top_write(struct top *t, const char *path)
 		top_complain(t, "'%s' exists: choose another name", path);
 		return;
 	}
+	if (ends_with(path, ".data")) {
+		if (t->o.input)
+			top_complain(t, "this is a recording already");
+		else
+			machine_source_save(t->machine, path);
+		return;
+	}
 	/* what is typed is not part of the picture */
 	t->prompt = PROMPT_NONE;
 	top_draw(t);

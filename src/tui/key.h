@@ -43,7 +43,7 @@ struct input {
 const char *input_name(u32 key, char room[16]);
 /*
  * The next key of a line such as "Down Enter 3 'text' click:10,4", which is moved past it; false:
- * the end, or (*@text is not at its end then) a word that is no key.
+ * the end, or (*@text is not at its end then) a word that is not a key.
  */
 bool input_parse(const char **text, struct input *ret);
 

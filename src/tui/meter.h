@@ -14,14 +14,14 @@ struct meter_part {
 
 struct meter {
 	const char *label;
-	const char *text; /* at the right end of the bar */
+	const char *text; /* on the right end of the bar */
 	struct meter_part parts[METER_PARTS];
 	size_t n_parts;
 };
 
 /* One line: "label[||||||    12.3%]"; without room for a bar, label and text. */
 void meter_draw(struct grid *g, struct rect r, const struct meter *m, int label_width);
-/* Values 0..@most, newest last and at the right; eighths of cells from below. */
+/* Values 0..@most, newest last and on the right; eighths of cells from below. */
 void graph_draw(struct grid *g, struct rect r, const double *values, size_t n, double most,
 		enum role role);
 

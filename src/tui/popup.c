@@ -50,6 +50,46 @@ static void measure(const struct popup *p, int *ret_lines, int *ret_width)
 	*ret_width = width;
 }
 
+enum { WRAP_LEAST = 16, FRAME = 4 };
+
+/* Bytes of @s, of a line of @len, that fit @width; breaks at the last blank that does. */
+static size_t piece_of(const char *s, size_t len, size_t width)
+{
+	size_t n = len;
+
+	if (len <= width)
+		return len;
+	for (n = width; n > width / 2 && s[n] != ' '; n--)
+		;
+	return s[n] == ' ' ? n : len;
+}
+
+void popup_wrap(const char *text, int width, struct buf *out)
+{
+	size_t room = (size_t)MAX(width - FRAME, (int)WRAP_LEAST);
+
+	while (*text) {
+		size_t len = strcspn(text, "\n"), indent = strspn(text, " "), at = 0;
+		bool first = true;
+
+		do {
+			size_t n = piece_of(text + at, len - at, room - (first ? 0 : indent + 2));
+
+			if (!first)
+				buf_fill(out, ' ', indent + 2);
+			buf_add(out, text + at, n);
+			buf_addch(out, '\n');
+			at += n;
+			while (at < len && text[at] == ' ')
+				at++;
+			first = false;
+			if (indent + 2 >= room / 2)
+				indent = 0;
+		} while (at < len);
+		text += len + (text[len] == '\n');
+	}
+}
+
 void popup_draw(struct grid *g, struct popup *p)
 {
 	_cleanup_buf_ struct buf line = BUF_INIT;

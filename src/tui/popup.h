@@ -10,7 +10,7 @@ struct popup {
 	char *title;
 	char *text; /* lines */
 	struct list list;
-	bool choice; /* a line can be chosen; else it is read */
+	bool choice; /* a line can be chosen; otherwise it is read */
 	bool open;
 };
 
@@ -22,5 +22,8 @@ void popup_draw(struct grid *g, struct popup *p);
 bool popup_key(struct popup *p, const struct input *in, int *ret_chosen);
 /* Line @n of the text, into @out. */
 void popup_line(const struct popup *p, int n, struct buf *out);
+
+/* Breaks lines of @text at blanks so that a popup of a screen @width wide shows them whole. */
+void popup_wrap(const char *text, int width, struct buf *out);
 
 #endif

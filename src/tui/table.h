@@ -17,7 +17,7 @@ struct table_view {
 	size_t n_columns;
 	int sorted; /* column, -1: none */
 	bool ascending;
-	int shift; /* columns that are scrolled out at the left; the first stays */
+	int shift; /* columns that are scrolled out on the left; the first stays */
 	/* Writes a cell; returns how it looks. */
 	enum role (*cell)(void *ctx, int row, size_t column, struct buf *out);
 	/* Of a whole line; ROLE_TEXT: as its cells say. May be NULL. */

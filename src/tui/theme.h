@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a piece of the screen means, and the colours that a theme gives to that. Themes are data. */
+/* The roles of screen elements, and the colours that a theme gives them. Themes are data. */
 #ifndef TUI_THEME_H
 #define TUI_THEME_H
 
@@ -60,7 +60,7 @@ struct look_role {
 struct theme {
 	const char *name;
 	const char *text; /* for whom */
-	bool colored;     /* else boxes of flames have bars between them instead of colours */
+	bool colored;     /* otherwise boxes of flames have bars between them instead of colours */
 	struct look_role roles[ROLE_COUNT];
 };
 

@@ -1,19 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shared
-# Processes that end between two looks of fathom top have a row, in state X.
-# shellcheck source=tests/lib/test.sh disable=SC2317 # functions are called by wait_until
+# Processes that end between two updates of fathom top have a row, in state X.
+# shellcheck disable=SC2317 # functions are called by wait_until
+# shellcheck source=tests/lib/test.sh
 . "$(dirname "$0")/../lib/test.sh"
+# shellcheck source=tests/lib/tmux.sh
+. "$(dirname "$0")/../lib/tmux.sh"
 
-need_root
-need_cmd tmux
-export HOME=$TMP TERM=xterm-256color LC_ALL=C.UTF-8
-unset NO_COLOR TMUX
-
-tm() { tmux -S "$TMP/tmux" -f /dev/null "$@"; }
-screen() { tm capture-pane -p -t top; }
-shows() { screen | grep -qE -- "$1"; }
-trap 'tm kill-server 2>/dev/null; test_end' EXIT
 tm new-session -d -s top -x 120 -y 40 \
 	"exec $FATHOM top --interval 1s --budget 100 --filter 'state = X' --columns pid,state,command 2>$TMP/err"
 

@@ -2,13 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shared
 # The screens of fathom top that show tools: network by process, disks, topology, any tool.
-# shellcheck source=tests/lib/test.sh disable=SC2317 # functions are called by wait_until
+# shellcheck disable=SC2317 # functions are called by wait_until
+# shellcheck source=tests/lib/test.sh
 . "$(dirname "$0")/../lib/test.sh"
-
-need_root
-need_cmd tmux python3
-export HOME=$TMP TERM=xterm-256color LC_ALL=C.UTF-8
-unset NO_COLOR TMUX
+# shellcheck source=tests/lib/tmux.sh
+. "$(dirname "$0")/../lib/tmux.sh"
+need_cmd python3
 
 # A process with a name of its own that sends by TCP and by UDP.
 cat >"$TMP/talk" <<'P'
@@ -33,15 +32,6 @@ spawn python3 "$TMP/talk" "$$"
 talker=$spawned
 name=talker$(($$ % 1000))
 
-tm() { tmux -S "$TMP/tmux" -f /dev/null "$@"; }
-screen() { tm capture-pane -p -t top; }
-shows() { screen | grep -qE -- "$1"; }
-waits_for() {
-	wait_until shows "$1" && return
-	diag "$(screen)"
-	return 1
-}
-trap 'tm kill-server 2>/dev/null; test_end' EXIT
 tm new-session -d -s top -x 120 -y 40 "exec $FATHOM top --screen network --interval 500ms --budget 100 2>$TMP/err"
 
 if "$FATHOM" tools --csv network | grep -q '^nettop,yes'; then

@@ -50,6 +50,27 @@ keys 100x14 '3 P'
 ok 'the next one has another number' test -s fathom.hist.1
 keys 100x40 '3 h'
 expect_out 'narrow every screen' 'h: the keys'
+keys 100x30 '3 / b u r n Enter e'
+expect_out_like '^ *[0-9.]+ +< (work|main)' 'e: the paths to a function'
+keys 100x30 '3 / b u r n Enter e e'
+unlike 'e again closes them' "$out" '     < '
+keys 100x30 '3 / b u r n Enter E Down Down c'
+expect_out_like 'burn +\[\.\] c' 'E and c: all are open, then one is closed'
+keys 100x30 '3 / b u r n Enter E'
+ok 'E: the path to c has the weight of c' python3 - "$out_file" <<'P'
+import re, sys
+lines = open(sys.argv[1]).read().splitlines()
+at = next(i for i, l in enumerate(lines) if re.search(r"burn +\[\.\] c$", l))
+own, rest = float(lines[at].split()[0]), 0.0
+for l in lines[at + 1:]:
+    m = re.match(r" *([0-9.]+) +< ", l)
+    if not m:
+        break
+    rest += float(m.group(1))
+assert own > 50 and abs(own - rest) < 0.1, (own, rest)
+P
+keys 100x30 '3 / b u r n Enter E C'
+unlike 'C closes all' "$out" '     < '
 # a recording whose program is gone
 cp "$WORKLOADS/burn" gone
 "$FATHOM" record -q -o gone.data -- ./gone --seconds 1 c=1 >/dev/null 2>&1

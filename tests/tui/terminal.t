@@ -2,25 +2,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shared
 # fathom top on a real terminal: keys, mouse, resizes, and the terminal as it was on every way out.
-# shellcheck source=tests/lib/test.sh disable=SC2317 # functions are called by wait_until
+# shellcheck disable=SC2317 # functions are called by wait_until
+# shellcheck source=tests/lib/test.sh
 . "$(dirname "$0")/../lib/test.sh"
-
-need_root
-need_cmd tmux
+# shellcheck source=tests/lib/tmux.sh
+. "$(dirname "$0")/../lib/tmux.sh"
 "$FATHOM" version 2>/dev/null | grep -q 'ncurses' || diag 'version does not name ncurses'
-export HOME=$TMP TERM=xterm-256color LC_ALL=C.UTF-8
-unset NO_COLOR TMUX
 
-tm() { tmux -S "$TMP/tmux" -f /dev/null "$@"; }
-screen() { tm capture-pane -p -t "$1"; }
-shows() { screen top | grep -qE -- "$1"; }
-# Loading the sampler and reading names take long on a slow machine; what the screen shows instead
-# of the text is said.
-waits_for() {
-	WAIT_SECONDS=90 wait_until shows "$1" && return
-	diag "instead of '$1':" "$(screen top)"
-	return 1
-}
+# Loading the sampler and reading names take long on a slow machine.
+export WAIT_SECONDS=90
+
 # open NAME WxH WORDS...: a shell in which fathom top runs
 open() {
 	local name=$1 size=$2
@@ -40,7 +31,6 @@ restored() { # NAME TEXT
 	not_ok "$2: and nothing of ours is left on it" eval "screen $1 | grep -q COMMAND"
 }
 mkfifo "$TMP/fifo"
-trap 'tm kill-server 2>/dev/null; test_end' EXIT
 
 # Other tests have processes of this name at the same time: ours is found by its number.
 spawn "$WORKLOADS/burn" --seconds 300 c=1
@@ -85,7 +75,7 @@ for size in '20 5' '1 1' '150 10' '33 44' '80 24'; do
 	tm resize-window -t top -x "$1" -y "$2"
 done
 ok 'a storm of resizes is survived' waits_for 'Tasks: [0-9]+'
-is 'the frame has the size of the window' "$(screen top | head -1 | grep -c ' 2 Processes  3  4')" 1
+is 'the frame has the size of the window' "$(screen top | head -1 | grep -c '1All  2 Processes 3Func ')" 1
 # stopped and continued
 tm send-keys -t top C-z
 pid=$(pid_of top)

@@ -6,8 +6,11 @@
 #include "counters/counters.h"
 #include "counters/track.h"
 #include "top/filter.h"
+#include "top/live_code.h"
 #include "top/machine_file.h"
+#include "top/meters.h"
 #include "top/names.h"
+#include "top/screens.h"
 #include "top/top.h"
 #include "tui/export.h"
 
@@ -154,21 +157,20 @@ TEST("processes, cell by cell")
 {
 	struct top *t = open_top(machine(3), 72, 14);
 
-	check_frame(t,
-		    " 1  2 Processes  3  4  5  6  7  8  9  0  =                     22:13:21\n"
-		    "recording\n"
-		    "0   [|||||||||||||||||||||||100.0%] 1   [|||||||||||||||**       60.0%]\n"
-		    "Tasks: 4, 4 thr; 4 running  Load: 0.00 0.00 0.00  Up: 00:00\n"
-		    "    PID USER         RES S CPU%v  MEM%     TIME+ COMMAND\n"
-		    "     20 0         100.0M R 150.0   2.4           burn\n"
-		    "     30 0          20.0M R   6.0   0.5           make\n"
-		    "     31 0          50.0M R   4.0   1.2           cc1 \\x1b[31m\n"
-		    "      1 0           8.0M R   0.1   0.2           init\n"
-		    "\n"
-		    "\n"
-		    "\n"
-		    "\n"
-		    "F1Keys ?What? EnterDown EscBack pPause qQuit /Search fFilter tTree sSor~\n");
+	check_frame(t, "1All  2 Processes 3Func 4Flame 5Wait 6Disk 7Net 8Grp 9Irq 0Topo =Tool\n"
+		       "recording\n"
+		       "0   [|||||||||||||||||||||||100.0%] 1   [|||||||||||||||**       60.0%]\n"
+		       "Tasks: 4, 4 thr; 4 running  Load: 0.00 0.00 0.00  Up: 00:00\n"
+		       "    PID USER         RES S CPU%v  MEM%     TIME+ COMMAND\n"
+		       "     20 0         100.0M R 150.0   2.4           burn\n"
+		       "     30 0          20.0M R   6.0   0.5           make\n"
+		       "     31 0          50.0M R   4.0   1.2           cc1 \\x1b[31m\n"
+		       "      1 0           8.0M R   0.1   0.2           init\n"
+		       "\n"
+		       "\n"
+		       "\n"
+		       "\n"
+		       "F1Keys EnterDown EscBack qQuit F2Cols F3Search F4Filter F5Tree F6Sort\n");
 	/* the cursor line is reversed, cell by cell */
 	for (int x = 0; x < 72; x++)
 		CHECK(grid_at(&t->grid, x, 5)->attr & ATTR_REVERSE);
@@ -261,30 +263,43 @@ TEST("time stands still and goes back")
 	top_free(t);
 }
 
-TEST("waits cannot go back in time, and that is said")
+TEST("tabs have names where there is room for them, keys are never cut")
+{
+	struct top *t = open_top(machine(6), 160, 14);
+
+	CHECK(shows(t, " 1 Overview  2 Processes  3 Functions "));
+	CHECK(shows(t, "F7Nice- F8Nice+"));
+	grid_resize(&t->grid, 80, 14);
+	CHECK(shows(t, "1All  2 Processes 3Func "));
+	CHECK(shows(t, "F9Kill"));
+	press(t, "9");
+	CHECK(shows(t, "8Grp  9 Interrupts 0Topo =Tool"));
+	grid_resize(&t->grid, 60, 14);
+	CHECK(shows(t, " 8  9 Interrupts  0  = "));
+	CHECK(shows(t, "22:13:21"));
+	top_free(t);
+}
+
+TEST("clicks on tabs, keys and the time line")
 {
 	struct top *t = open_top(machine(6), 100, 14);
-	const char *input = t->o.input;
 
-	/* as of the running machine, which is not looked at here */
-	t->o.input = NULL;
-	t->screen = top_screen_find("waits");
-	CHECK(shows(t, "waits are watched"));
-	t->paused = true;
-	CHECK(shows(t, "waits are not kept: they cannot be rewound; p: go on"));
-	t->waits = xcalloc(1, sizeof(*t->waits));
-	t->waits->seconds = 1;
-	CHECK(shows(t, "these are of the time before the pause"));
-	CHECK(shows(t, "BLOCKED%"));
-	t->paused = false;
-	CHECK(!shows(t, "are not kept"));
-	t->screen = top_screen_find("flame");
-	t->flame.cold = t->paused = true;
-	t->profile = xcalloc(1, sizeof(*t->profile));
-	CHECK(shows(t, "waits are not kept: they cannot be rewound"));
-	t->paused = false;
-	CHECK(shows(t, "waits are watched"));
-	t->o.input = input;
+	/* "1All  2 Processes 3Func": by what is drawn */
+	press(t, "click:0,0");
+	CHECK(shows(t, " 1 Overview "));
+	press(t, "click:14,0");
+	CHECK(shows(t, " 2 Processes "));
+	press(t, "click:2,13");
+	CHECK(shows(t, "this list"));
+	press(t, "Esc p");
+	CHECK(shows(t, "PAUSED"));
+	/* its end, and its begin */
+	press(t, "click:99,13");
+	CHECK(shows(t, "look 6 of 6"));
+	press(t, "click:84,13");
+	CHECK(shows(t, "look 2 of 6") || shows(t, "look 3 of 6"));
+	press(t, "click:2,13");
+	CHECK(shows(t, "PAUSED"));
 	top_free(t);
 }
 
@@ -300,6 +315,72 @@ TEST("help explains figures, keys are listed")
 	press(t, "Esc 1 ?");
 	CHECK(shows(t, "cpu.busy_percent"));
 	top_free(t);
+}
+
+/* Numbers that say who or which it is, not how much. */
+static bool is_identity(const struct top_column *c)
+{
+	static const char *const keys[] = { "pid", "tid", "ppid", "nice", "pri", "processor" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		if (streq(c->key, keys[i]))
+			return true;
+	return false;
+}
+
+TEST("every column, meter and table has its help")
+{
+	size_t n;
+	const struct top_column *c = top_columns(&n);
+	const struct monitor_table *sheets;
+	_cleanup_buf_ struct buf out = BUF_INIT;
+	const char *counter;
+
+	for (size_t i = 0; i < n; i++) {
+		CHECK(c[i].meaning && *c[i].meaning && c[i].from && *c[i].from);
+		if (c[i].get && !is_identity(&c[i]) && !c[i].deeper)
+			CHECK_STR(c[i].key, "has no word about high values");
+	}
+	for (size_t i = 0; (counter = top_meter_counter(i)); i++)
+		CHECK(explain_counter(&out, counter));
+	sheets = top_sheet_defs(&n);
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < sheets[i].n_columns; k++)
+			if (sheets[i].columns[k].formula)
+				CHECK(explain_formula(&out, sheets[i].columns[k].formula) > 0);
+	CHECK(!explain_counter(&out, "no.such"));
+	CHECK_EQ(explain_formula(&out, "100 * seconds"), 0);
+}
+
+TEST("every screen answers the question mark")
+{
+	struct top *t = open_top(machine(3), 120, 100);
+	int n;
+	const struct screen *const *screens = top_screens(&n);
+
+	for (int i = 0; i < n; i++) {
+		top_go(t, i);
+		press(t, "?");
+		CHECK(!shows(t, "F1 lists the keys."));
+		CHECK(screens[i]->explain != NULL);
+		press(t, "Esc");
+	}
+	top_go(t, top_screen_find("processes"));
+	press(t, "?");
+	CHECK(shows(t, "Number of the process."));
+	press(t, "End");
+	CHECK(shows(t, "Load: tasks that ran"));
+	top_free(t);
+}
+
+TEST("shares of code are percents, never addresses")
+{
+	CHECK_NEAR(live_code_share(" 47.37%   16d800       movq   %rdi, %rax"), 47.37, 0.001);
+	CHECK_NEAR(live_code_share("          5e8cf0       movl   %esi, %r8d"), 0, 0.001);
+	CHECK_NEAR(live_code_share("          16d803       cmpq   $0x40, %rdx"), 0, 0.001);
+	CHECK_NEAR(live_code_share("82 samples of cpu-clock, 100.00% of all"), 0, 0.001);
+	CHECK_NEAR(live_code_share("        burn.c:12"), 0, 0.001);
+	CHECK_NEAR(live_code_share(""), 0, 0.001);
 }
 
 TEST("a recording is not acted on")
@@ -444,6 +525,68 @@ TEST("settings are kept")
 	CHECK_EQ(t->tasks.n_columns, 3);
 	CHECK_EQ(t->tasks.sort, top_column_find("wait", 4));
 	CHECK(t->tasks.tree);
+	top_free(t);
+}
+
+TEST("columns of one's own: of others, and of counters")
+{
+	struct top_opts o = { .interval = SECOND, .input = machine(4), .theme = "mono" };
+	struct err e = ERR_INIT;
+	struct top *t;
+	char path[300];
+	int column;
+
+	snprintf(path, sizeof(path), "%s/own.conf", test_tmpdir());
+	o.settings = path;
+	o.ascii = true;
+	CHECK_EQ(top_new(&t, &o, &e), 0);
+	CHECK_EQ(top_wait(t, &e), 0);
+	grid_resize(&t->grid, 100, 14);
+	settings_take(t, "column = twice: 2 * (cpu + 1) - 2 / 1; perres: res / 0, bytes");
+	CHECK(!t->bad_message);
+	/* 160 of 200 ticks are not idle; the formula is known from the next look on */
+	settings_take(t, "column = ofall: cpu * [cpu.total{all} / cpu.idle{all}], percent");
+	CHECK(!t->bad_message);
+	press(t, "p [");
+	column = top_column_find("TWICE", 5);
+	CHECK(column >= 0 && shows(t, "TWICE") && shows(t, "300.00"));
+	column = top_column_find("ofall", 5);
+	CHECK(column >= 0 && shows(t, "OFALL"));
+	for (u32 i = 0; i < t->frame->tasks.len; i++) {
+		const struct top_context c = top_context(t);
+		const struct top_task *task = &t->frame->tasks.items[i];
+		size_t n;
+		double value = top_column_value(&top_columns(&n)[column], task, &c);
+
+		if (task->row.pid == 20)
+			CHECK(value > 749 && value < 751);
+		CHECK(top_column_value(&top_columns(&n)[top_column_find("perres", 6)], task, &c) ==
+		      0);
+	}
+	/* sorted and filtered by */
+	settings_take(t, "sort = -twice");
+	CHECK(!t->bad_message && t->tasks.sort == top_column_find("twice", 5));
+	press(t, "F4 t w i c e > 1 0 0 Enter");
+	CHECK(shows(t, "burn") && !shows(t, "make"));
+	settings_write(t);
+	/* what cannot be is named */
+	settings_take(t, "column = x: cpu + nosuch");
+	CHECK(t->bad_message && strstr(t->message, "a column with numbers"));
+	settings_take(t, "column = x: [no.such.counter]");
+	CHECK(t->bad_message && strstr(t->message, "no.such.counter"));
+	settings_take(t, "column = cpu: res");
+	CHECK(t->bad_message && strstr(t->message, "already"));
+	settings_take(t, "column = x: twice");
+	CHECK(t->bad_message && strstr(t->message, "not your own"));
+	settings_take(t, "column = x: ((((((((((((((((((((cpu))))))))))))))))))))");
+	CHECK(t->bad_message);
+	top_free(t);
+	/* and kept */
+	CHECK_EQ(top_new(&t, &o, &e), 0);
+	CHECK_EQ(t->tasks.sort, top_column_find("twice", 5));
+	grid_resize(&t->grid, 120, 14);
+	CHECK_EQ(top_wait(t, &e), 0);
+	CHECK(shows(t, "TWICE") && shows(t, "OFALL"));
 	top_free(t);
 }
 

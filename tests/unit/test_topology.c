@@ -36,6 +36,9 @@ TEST("XML is read and written again the same")
 	CHECK_STR(a.model, "a & b");
 	topo_cpu_list(&a, a.root->children->children->next->cpus, &text);
 	CHECK_STR(buf_str(&text), "2-3");
+	buf_reset(&text);
+	topo_summary(&a, &text);
+	CHECK_STR(buf_str(&text), "1 package, 2 cores, 4 CPUs, 1 memory node");
 	topology_form_xml(&a, &first);
 	CHECK_EQ(topo_parse_xml(&b, buf_str(&first), first.len, NULL), 0);
 	topology_form_xml(&b, &second);

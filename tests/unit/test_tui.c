@@ -218,6 +218,23 @@ TEST("a line is typed and taken back")
 	CHECK(e.len < EDIT_MOST);
 }
 
+TEST("lines are broken at blanks")
+{
+	_cleanup_buf_ struct buf out = BUF_INIT;
+
+	popup_wrap("one\n\n", 24, &out);
+	CHECK_STR(buf_str(&out), "one\n\n");
+	buf_reset(&out);
+	popup_wrap("  from: a word or two, and more of it\nshort", 24, &out);
+	CHECK_STR(buf_str(&out), "  from: a word or\n    two, and more of\n    it\nshort\n");
+	buf_reset(&out);
+	popup_wrap("a-word-without-any-blank-in-it-is-left-whole", 10, &out);
+	CHECK_STR(buf_str(&out), "a-word-without-any-blank-in-it-is-left-whole\n");
+	buf_reset(&out);
+	popup_wrap("                              deep and deeper", 20, &out);
+	CHECK(out.len > 0);
+}
+
 TEST("a choice is made")
 {
 	struct popup p = { 0 };
