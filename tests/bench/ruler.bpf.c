@@ -101,7 +101,7 @@ RULER(AT_FORK, sched_process_fork)
 RULER(AT_EXEC, sched_process_exec)
 RULER(AT_EXIT, sched_process_exit)
 
-static __always_inline int is_teller(__u64 site)
+static __always_inline int is_synthesised(__u64 site)
 {
 	return site >= TELLER_BEGIN && site < TELLER_END;
 }
@@ -112,7 +112,7 @@ int tell_begin(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct mark *m;
 
-	if (!is_teller(ctx->args[0]))
+	if (!is_synthesised(ctx->args[0]))
 		return 0;
 	m = get_mark(AT_MAPPED);
 	if (!m)
@@ -128,7 +128,7 @@ int tell_end(struct bpf_raw_tracepoint_args *ctx)
 	__u64 now = bpf_ktime_get_ns();
 	struct mark *m;
 
-	if (!is_teller(ctx->args[0]))
+	if (!is_synthesised(ctx->args[0]))
 		return 0;
 	m = get_mark(AT_MAPPED);
 	if (m && m->room == ctx->args[1])

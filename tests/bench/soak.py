@@ -3,18 +3,19 @@
 import collections
 import json
 import os
+import re
 import signal
+import shutil
 import subprocess
 import sys
 import threading
 import time
 
-FATHOM, DIR = os.environ["FATHOM"], os.environ["DIR"]
+FATHOM, DIR, TOP = (os.environ[name] for name in ("FATHOM", "DIR", "TOP"))
 SECONDS = float(os.environ["MINUTES"]) * 60
 STEP = float(os.environ["STEP"])
 RATE = 50  # new processes a second
 TICK = os.sysconf("SC_CLK_TCK")
-PAGE_KB = os.sysconf("SC_PAGESIZE") / 1024
 
 SCRIPT = "tracepoint:sched:sched_process_exec { @[comm, ustack(8)] = count(); }"
 WATCHERS = {
@@ -42,13 +43,19 @@ def load(stop):
 
 
 def usage(pid):
-    """Memory in MB and CPU seconds so far; None when it is gone."""
+    """Memory in MB, of it that of its own (no buffers, no files), CPU seconds so far; None when it
+    has ended."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
             fields = file.read().rsplit(")", 1)[1].split()
+        with open(f"/proc/{pid}/status", encoding="utf-8") as file:
+            kb = dict(line.split(":", 1) for line in file)
     except OSError:
         return None
-    return int(fields[21]) * PAGE_KB / 1024, (int(fields[11]) + int(fields[12])) / TICK
+    if "VmRSS" not in kb:
+        return None
+    memory = (int(kb[key].split()[0]) / 1024 for key in ("VmRSS", "RssAnon"))
+    return *memory, (int(fields[11]) + int(fields[12])) / TICK
 
 
 def run_load():
@@ -62,24 +69,108 @@ def run_load():
     return pid
 
 
+# What the programs in the kernel count, by the names of their maps: where the numbers have their
+# names, and which of them are losses.
+COUNTED = {
+    "unwind_counters": ("src/bpf/unwind_abi.h", "unwind_count", ("LOST", "RESCUES_LOST")),
+    "offcpu_counters": ("src/bpf/offcpu_abi.h", "offcpu_count",
+                        ("MAP_FULL", "STACKS_FULL", "CHAINS_FULL", "LOST", "NO_ROOM")),
+    "counters": ("src/lang/comp.h", "counter",
+                 ("LOST", "MAP_FULL", "MAP_MEMORY", "STACK", "SCRATCH")),
+}
+
+
+def numbers(path, enum):
+    """The constants of an enum: name without the common prefix -> number."""
+    with open(f"{TOP}/{path}", encoding="utf-8") as file:
+        text = re.sub(r"/\*.*?\*/", "", file.read(), flags=re.S)
+    known, found = {}, {}
+    for name, body in re.findall(r"enum (\w+) \{(.*?)\};", text, flags=re.S):
+        at = 0
+        for item in filter(None, (i.strip() for i in body.split(","))):
+            key, _, value = (part.strip() for part in item.partition("="))
+            at = (known[value] if value in known else int(value, 0)) if value else at
+            known[key] = at
+            if name == enum:
+                found[re.sub(r"^[A-Z]+_(COUNT_)?", "", key)] = at
+            at += 1
+    return found
+
+
+def tool(*args):
+    """What bpftool says."""
+    out = subprocess.run(["bpftool", "-j", *args], capture_output=True, text=True, check=False)
+    return json.loads(out.stdout or "{}")
+
+
+class Lost:
+    """What one watcher has lost in the kernel, from step to step."""
+
+    def __init__(self, pid):
+        self.maps, self.steps, ids = {}, [], set()
+        for fd in os.listdir(f"/proc/{pid}/fdinfo"):
+            with open(f"/proc/{pid}/fdinfo/{fd}", encoding="utf-8") as file:
+                ids.update(re.findall(r"^map_id:\s*(\d+)", file.read(), flags=re.M))
+        for number in ids:
+            name = tool("map", "show", "id", number).get("name")
+            if name in COUNTED:
+                self.maps[number] = name
+        self.before = self.read()
+
+    def read(self):
+        """Losses so far; NAMES of two maps stand apart."""
+        sums = collections.Counter()
+        for number, name in self.maps.items():
+            path, enum, which = COUNTED[name]
+            names, slots = numbers(path, enum), collections.Counter()
+            for entry in tool("map", "dump", "id", number):
+                key = int.from_bytes(bytes(int(b, 16) for b in entry["key"]), "little")
+                for value in (v["value"] for v in entry.get("values", [entry])):
+                    raw = bytes(int(b, 16) for b in value)
+                    for i in range(0, len(raw), 8):
+                        slots[key + i // 8] += int.from_bytes(raw[i:i + 8], "little")
+            for loss in which:
+                sums[f"{name.partition('_')[0]} {loss.lower()}"] += slots[names[loss]]
+        return sums
+
+    def step(self):
+        """Those since the last call."""
+        now = self.read()
+        new = now - self.before
+        self.before = now
+        self.steps.append(new)
+        return sum(new.values())
+
+
 def watch(pids):
-    """Curves of memory and CPU time until the time is up."""
+    """Curves of memory, CPU time and losses until the time is up."""
     begun = last = time.monotonic()
     before = {name: usage(pid) for name, pid in pids.items()}
-    print(f"{'minute':>6}", *(f"{name + ' MB':>20} {'CPU %':>6}" for name in pids), flush=True)
+    lost = {name: Lost(pid) for name, pid in pids.items()} if shutil.which("bpftool") else {}
+    for name, counts in lost.items():
+        if not counts.maps:
+            print(f"soak: no counters of {name} were found")
+    print(f"{'minute':>6}", *(f"{name + ' MB':>20} {'heap':>6} {'CPU %':>6} {'lost':>6}"
+                             for name in pids), flush=True)
     while time.monotonic() - begun < SECONDS:
         time.sleep(min(STEP, max(0.1, SECONDS - (time.monotonic() - begun))))
         now, cells = time.monotonic(), []
         for name, pid in pids.items():
             used = usage(pid)
             if not used or not before[name]:
-                cells.append(f"{'-':>20} {'-':>6}")
+                cells.append(f"{'ended':>20} {'-':>6} {'-':>6} {'-':>6}")
                 continue
-            cpu = 100 * (used[1] - before[name][1]) / (now - last)
+            cpu = 100 * (used[2] - before[name][2]) / (now - last)
             before[name] = used
-            cells.append(f"{used[0]:20.1f} {cpu:6.2f}")
+            gone = lost[name].step() if lost else "-"
+            cells.append(f"{used[0]:20.1f} {used[1]:6.1f} {cpu:6.2f} {gone:>6}")
         last = now
         print(f"{(now - begun) / 60:6.1f}", *cells, flush=True)
+    for name, counts in lost.items():
+        for number, step in enumerate(counts.steps):
+            if step:
+                print(f"{name}: lost in minute {(number + 1) * STEP / 60:.1f}: "
+                      + ", ".join(f"{n} {kind}" for kind, n in step.items()))
 
 
 def stackless():
@@ -138,8 +229,9 @@ def main():
     finally:
         for process in running.values():
             process.send_signal(signal.SIGINT)
-        for process in running.values():
-            process.wait()
+        for name, process in running.items():
+            if process.wait():
+                print(f"{name}: ended with {process.returncode}")
         os.kill(loader, signal.SIGTERM)
         os.waitpid(loader, 0)
     losses()
