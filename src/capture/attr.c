@@ -311,7 +311,9 @@ int attr_open_error(int error, const char *name, const struct perf_event_attr *a
 		return -error;
 	case EMFILE:
 		err_sys(e, error, "cannot open event '%s'", name);
-		err_hint(e, "one descriptor per event, thread and CPU: raise ulimit -n");
+		if (err_limit(error))
+			err_hint(e, "one descriptor per event, thread and CPU: %s",
+				 err_limit(error));
 		return -error;
 	case EINVAL:
 		if (counts_only(attr)) {
