@@ -7,6 +7,8 @@
 #include "base/parse.h"
 #include "host/procfs.h"
 
+#include <fcntl.h>
+
 /* An unknown address makes a map be read again, but not more often than this. */
 #define JIT_REREAD_NS (100 * NSEC_PER_MSEC)
 /* ... nor so often that reading takes more than this part of the time. */
@@ -204,6 +206,21 @@ static int open_dump(struct jit *j, struct stat *ret)
 	return -ENOENT;
 }
 
+/*
+ * A dump that claims to be older than its file is by an earlier clock than ours: its process is in
+ * a time namespace. Clocks that are later are seen by what they say of code (jitdump_names()).
+ */
+static bool is_earlier_clock(const struct jitdump *d, int fd)
+{
+	const u64 slack = 2 * NSEC_PER_SEC, claimed = d->begun + clock_wall_ns() - clock_mono_ns();
+	struct statx st;
+
+	if (!d->begun || statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &st) < 0 ||
+	    !(st.stx_mask & STATX_BTIME))
+		return false;
+	return (u64)st.stx_btime.tv_sec * NSEC_PER_SEC + st.stx_btime.tv_nsec > claimed + slack;
+}
+
 static void dump_read(struct jit *j)
 {
 	struct stat st;
@@ -215,6 +232,8 @@ static void dump_read(struct jit *j)
 		jitdump_release(&j->dump);
 	j->dump_ino = st.st_ino;
 	jitdump_update(&j->dump, read_fd, &fd, (u64)st.st_size);
+	if (!j->offline && is_earlier_clock(&j->dump, fd))
+		j->dump.own_clock = true;
 	j->why = j->dump.full ? "its jitdump is too large: later code has no names" : j->dump.why;
 }
 

@@ -290,6 +290,7 @@ static bool take_header(struct reader *r, u64 size)
 		d->why = "its jitdump does not begin like one";
 	if (d->why)
 		return false;
+	d->begun = h.timestamp;
 	d->pid = h.pid;
 	d->machine = (u16)h.elf_mach;
 	d->own_clock = h.flags & JITDUMP_OWN_CLOCK;

@@ -57,9 +57,10 @@ struct jitdump {
 	size_t sorted;
 	VEC(u64) reused; /* when code came to be where other code had been, in order */
 	u64 consumed;    /* bytes of the file */
-	u32 pid;         /* as the header has it */
+	u64 begun;       /* as the header has it, on the writer's clock */
+	u32 pid;         /* likewise */
 	u16 machine;     /* EM_*, likewise */
-	bool own_clock;  /* times are the processor's counter: they mean nothing to us */
+	bool own_clock;  /* times are not of our clock: they mean nothing to us */
 	bool full;       /* more was there than is kept */
 	const char *why; /* it can be read no further, or NULL */
 	/* what the next code record refers to */
