@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/clock.h"
 #include "cli/cli.h"
 #include "tool/tool.h"
 
@@ -18,6 +19,7 @@ int main(int argc, char **argv)
 	struct toolbox box;
 	int status;
 
+	clock_init();
 	toolbox_init(&box, commands, ARRAY_SIZE(commands), argc, argv);
 	if (box.faults.len)
 		fputs(buf_str(&box.faults), stderr);

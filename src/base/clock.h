@@ -4,8 +4,21 @@
 
 #include "base/base.h"
 
+#include <time.h>
+
+/*
+ * In a time namespace the clocks of the kernel's programs and of perf's records are not those that
+ * the C library reads. Called once, at the start; from then on all times below are the kernel's.
+ */
+void clock_init(void);
+/* How far ahead of the kernel's clock @id is here: 0 outside of time namespaces. */
+s64 clock_shift(clockid_t id);
+/* @id as the kernel's programs and perf's records have it. */
+u64 clock_ns(clockid_t id);
 /* CLOCK_MONOTONIC: what BPF and our recordings use. */
 u64 clock_mono_ns(void);
+/* The kernel's CLOCK_MONOTONIC as the C library wants it for an absolute deadline. */
+struct timespec clock_deadline(u64 mono_ns);
 /* CLOCK_REALTIME */
 u64 clock_wall_ns(void);
 /* CPU time of this process, all threads. */

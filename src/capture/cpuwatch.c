@@ -4,8 +4,8 @@
 #include <linux/filter.h>
 #include <linux/netlink.h>
 #include <sys/socket.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/parse.h"
 
@@ -27,14 +27,6 @@ static void keep_online_only(int fd)
 	const struct sock_fprog program = { .len = 4, .filter = code };
 
 	(void)setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program));
-}
-
-static u64 clock_ns(clockid_t id)
-{
-	struct timespec t = { 0 };
-
-	(void)clock_gettime(id, &t);
-	return (u64)t.tv_sec * NSEC_PER_SEC + (u64)t.tv_nsec;
 }
 
 static u64 time_asleep(void)

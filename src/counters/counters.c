@@ -7,7 +7,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <time.h>
 
 struct source_state {
 	bool wanted;
@@ -171,14 +170,6 @@ int counters_why(const struct counters *c, u32 source)
 }
 
 /* --- a sweep ---------------------------------------------------------------------------------- */
-
-static u64 clock_ns(clockid_t clock)
-{
-	struct timespec t = { 0 };
-
-	clock_gettime(clock, &t);
-	return (u64)t.tv_sec * NSEC_PER_SEC + (u64)t.tv_nsec;
-}
 
 static int read_source(struct reader *r, const struct counter_source *s)
 {

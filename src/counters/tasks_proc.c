@@ -3,6 +3,7 @@
 #include "counters/tasks_state.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/io.h"
 #include "host/procfs.h"
 
@@ -77,7 +78,7 @@ static bool read_stat(struct by_proc *p, const char *path, struct tasks_thread *
 	out->r.kind = TASKS_THREAD;
 	out->r.global = out->r.tid = s.pid;
 	out->r.ppid = s.ppid;
-	out->r.start = s.start * TICK_NS;
+	out->r.start = s.start * TICK_NS - (u64)clock_shift(CLOCK_BOOTTIME);
 	out->r.figures[TASK_USER] = s.utime * TICK_NS;
 	out->r.figures[TASK_SYSTEM] = s.stime * TICK_NS;
 	out->r.figures[TASK_EXEC] = (s.utime + s.stime) * TICK_NS;

@@ -13,16 +13,6 @@
 #include "lang/run/unwinder.h"
 #include "symbol/procmaps.h"
 
-#include <time.h>
-
-static u64 boot_ns(void)
-{
-	struct timespec ts = { 0 };
-
-	clock_gettime(CLOCK_BOOTTIME, &ts);
-	return (u64)ts.tv_sec * NSEC_PER_SEC + (u64)ts.tv_nsec;
-}
-
 /* Any bytes, NULs too, and one NUL after them. */
 static char *copy_text(const char *text, size_t len)
 {
@@ -87,7 +77,7 @@ static int compile_with(struct lang *l, u32 string_room, struct err *e)
 
 	c->lang = l;
 	c->string_room = string_room;
-	c->start_ns = boot_ns();
+	c->start_ns = clock_ns(CLOCK_BOOTTIME);
 	c->text = copy_text(l->text, l->len);
 	rc = import_expand(l->name, c->text, l->len, c->opts, &c->arena, &c->imported, &c->src,
 			   &import, e);
@@ -151,7 +141,7 @@ int lang_compile(const char *name, const char *text, size_t len, const struct la
 		lang_free(l);
 		return rc;
 	}
-	l->r.boot_to_wall = clock_wall_ns() - boot_ns();
+	l->r.boot_to_wall = clock_wall_ns() - clock_ns(CLOCK_BOOTTIME);
 	*ret = l;
 	return 0;
 }

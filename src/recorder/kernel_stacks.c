@@ -11,7 +11,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "unwind/python_record.h"
@@ -104,10 +103,9 @@ void recorder_reopened(void *ctx, size_t index, int fd)
 {
 	struct recorder *r = ctx;
 	_cleanup_err_ struct err e = ERR_INIT;
-	struct timespec now;
 
-	if (r->o.session.clock_id >= 0 && clock_gettime(r->o.session.clock_id, &now) == 0)
-		r->cpu_back = (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
+	if (r->o.session.clock_id >= 0)
+		r->cpu_back = clock_ns(r->o.session.clock_id);
 	pthread_mutex_lock(&r->kernel.lock);
 	vec_each(src, &r->sources) {
 		if (src->index == index && src->sampler >= 0 && r->kernel.sampler &&

@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
-#include <time.h>
 
 /*
  * The file has its name from the start, so that a run that is killed leaves what it wrote; but it
@@ -180,11 +179,11 @@ void recording_writer_clock(struct recording_writer *w, u32 clockid)
 {
 	struct timespec ts;
 
-	if (clock_gettime((clockid_t)clockid, &ts) < 0)
+	if (clock_getres((clockid_t)clockid, &ts) < 0)
 		return;
 	w->has_clock = true;
 	w->clock_id = clockid;
-	w->clock_ns = (u64)ts.tv_sec * NSEC_PER_SEC + (u64)ts.tv_nsec;
+	w->clock_ns = clock_ns((clockid_t)clockid);
 	w->clock_wall_ns = clock_wall_ns();
 }
 

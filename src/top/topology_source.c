@@ -38,8 +38,7 @@ static void publish(struct topology_source *s, struct topo_load *load)
 /* Until @due or a change; false: it shall end. */
 static bool sleep_until(struct topology_source *s, u64 due)
 {
-	struct timespec at = { .tv_sec = (time_t)(due / NSEC_PER_SEC),
-			       .tv_nsec = (long)(due % NSEC_PER_SEC) };
+	const struct timespec at = clock_deadline(due);
 	bool on;
 
 	pthread_mutex_lock(&s->lock);
