@@ -81,6 +81,7 @@ static const struct wanted wanted[HOTSPOT_FIELDS] = {
 	[HOTSPOT_CODE_IMMUTABLE_SIZE] = { "nmethod", "_immutable_data_size" },
 	[HOTSPOT_CODE_SCOPES_OFFSET] = { "nmethod", "_scopes_data_offset" },
 	[HOTSPOT_CODE_COMPILATION] = { "nmethod", "_compile_id" },
+	[HOTSPOT_COUNTERS] = { "PerfMemory", "_start" },
 	[HOTSPOT_VERSION] = { "Abstract_VM_Version", "_vm_major_version" },
 };
 
@@ -167,7 +168,7 @@ static void take_field(struct hotspot *h, const u8 *entry, const u64 *sym)
 		read_name(h, at[1], field);
 		if (!streq(field, wanted[i].field))
 			continue;
-		bool once = i == HOTSPOT_HEAPS || i == HOTSPOT_VERSION;
+		bool once = i == HOTSPOT_HEAPS || i == HOTSPOT_VERSION || i == HOTSPOT_COUNTERS;
 		u64 where = sym[once ? SYM_STRUCT_ADDRESS : SYM_STRUCT_OFFSET];
 
 		read_name(h, at[2], text);
@@ -304,6 +305,8 @@ int hotspot_init(struct hotspot *h, int pid, struct err *e)
 		rc = read_symbols(h, m, sym);
 		if (!rc)
 			rc = read_description(h, sym);
+		if (!rc)
+			h->unloads_at = hotspot_find_unloads(h);
 		break;
 	}
 	return rc ? err_set(e, -rc, "process %d has no java machine that can be read", pid) : 0;
@@ -315,7 +318,8 @@ void hotspot_release(struct hotspot *h)
 	vec_release(&h->blobs);
 	vec_release(&h->old_blobs);
 	map_release(&h->by_address);
-	map_release(&h->methods);
+	map_release(&h->method_of);
+	vec_release(&h->methods);
 }
 
 /* --- rules ------------------------------------------------------------------------------------ */
@@ -581,14 +585,17 @@ static void name_blob(struct hotspot *h, const struct blob *b)
 	if (streq(kind, "nmethod") && hotspot_name_scopes(h, &b->scopes))
 		return;
 	/* "nmethod", "native nmethod": what other code has in that place is something else */
-	if (!ends_with(kind, "nmethod") || !hotspot_method_name(h, b->method, &name)) {
+	if (!ends_with(kind, "nmethod")) {
 		char *number = strstr(kind, " ("); /* "StubRoutines (1)" */
 
 		if (number)
 			*number = 0;
-		buf_reset(&name);
-		buf_addstr(&name, kind[0] ? kind : "[java code]");
+		buf_addstr(&name, kind);
+	} else if (!hotspot_method_name(h, b->method, &name)) {
+		buf_reset(&name); /* its class is gone already */
 	}
+	if (!name.len)
+		buf_addstr(&name, HOTSPOT_NAMELESS);
 	/* it came after the last walk */
 	code_names_add(h->names,
 		       &(struct code_name){ .pid = (u32)h->pid,
@@ -601,9 +608,11 @@ static void name_blob(struct hotspot *h, const struct blob *b)
 
 static void add_blob(struct hotspot *h, const struct blob *b)
 {
-	const u64 facts[] = {
-		b->size, b->code, b->frame, (u64)b->complete, b->name, b->method, b->compilation,
-	};
+	/* what a method is called is gone before its code is: the same compilation is the same code
+	 */
+	const u64 facts[] = { b->size,          b->code, b->frame,
+			      (u64)b->complete, b->name, b->compilation ? 0 : b->method,
+			      b->compilation };
 	u64 identity = hash_bytes(facts, sizeof(facts)),
 	    at = map_get(&h->by_address, b->address, 0);
 	const struct hotspot_blob *old = at ? &h->old_blobs.items[at - 1] : NULL;
@@ -624,8 +633,12 @@ static void add_blob(struct hotspot *h, const struct blob *b)
 			add_special(h, b);
 	}
 	code_rows_add(&h->code, b->address + b->size, &rule_none);
-	vec_push(&h->blobs, (struct hotspot_blob){ b->address, identity, first,
-						   (u32)h->code.rows.len - first });
+	vec_push(&h->blobs, (struct hotspot_blob){ .address = b->address,
+						   .identity = identity,
+						   .code = b->code,
+						   .end = b->address + b->size,
+						   .first = first,
+						   .count = (u32)h->code.rows.len - first });
 }
 
 struct heap {
@@ -710,6 +723,41 @@ static void begin_anew(struct hotspot *h)
 		map_put(&h->by_address, h->old_blobs.items[i].address, i + 1);
 }
 
+/* --- what was not seen ------------------------------------------------------------------------ */
+
+/* Marks those of @a that are not in @b, and counts them; both are in the order of their addresses.
+ */
+static u32 each_other(struct hotspot *h, const struct hotspot_blob *a, size_t n_a,
+		      const struct hotspot_blob *b, size_t n_b, u64 now)
+{
+	u32 n = 0;
+
+	for (size_t i = 0, j = 0; i < n_a; i++) {
+		while (j < n_b && b[j].address < a[i].address)
+			j++;
+		if (j < n_b && b[j].address == a[i].address && b[j].identity == a[i].identity)
+			continue;
+		hotspot_mark_unseen(h, &(struct code_name){ .time = h->looked,
+							    .sure = now,
+							    .start = a[i].code,
+							    .size = a[i].end - a[i].code });
+		n++;
+	}
+	return n;
+}
+
+/*
+ * Code is freed: where it was, others may come and go before the next look, until one is seen
+ * there. So may others have been where new code is. What was there in between has no name.
+ */
+static void note_unseen(struct hotspot *h, u64 now)
+{
+	const struct hotspot_blob *old = h->old_blobs.items, *new = h->blobs.items;
+
+	if (h->names && each_other(h, old, h->old_blobs.len, new, h->blobs.len, now))
+		each_other(h, new, h->blobs.len, old, h->old_blobs.len, now);
+}
+
 int hotspot_refresh(struct hotspot *h, struct err *e)
 {
 	struct heap heaps[HOTSPOT_MAX_HEAPS];
@@ -729,6 +777,7 @@ int hotspot_refresh(struct hotspot *h, struct err *e)
 	for (int i = 0; i < n; i++)
 		walk_heap(h, &heaps[i]);
 	h->changed |= h->blobs.len != h->old_blobs.len;
+	note_unseen(h, now);
 	h->looked = now;
 	return 0;
 }

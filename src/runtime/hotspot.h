@@ -23,6 +23,7 @@ enum {
 	HOTSPOT_MAX_BLOB = 16 << 20, /* bytes of one piece of code */
 	HOTSPOT_MAX_FRAME = 1 << 20, /* bytes of a frame */
 };
+#define HOTSPOT_NAMELESS  "[java code]"
 #define HOTSPOT_MAX_CACHE (2ull << 30) /* bytes of all code */
 
 /* Where a field is, and how many bytes it has. */
@@ -77,6 +78,7 @@ enum hotspot_field_id {
 	HOTSPOT_CODE_SCOPES_OFFSET,
 	HOTSPOT_OUTSIDE_END,
 	HOTSPOT_CODE_COMPILATION = HOTSPOT_OUTSIDE_END, /* a number of its own for each */
+	HOTSPOT_COUNTERS,                               /* exists once */
 	HOTSPOT_FIELDS,
 };
 
@@ -84,8 +86,18 @@ enum hotspot_field_id {
 struct hotspot_blob {
 	u64 address;
 	u64 identity;
+	u64 code; /* up to ... */
+	u64 end;
 	u32 first;
 	u32 count;
+};
+
+/* An interpreted method whose name was read. */
+struct hotspot_method {
+	u64 word;    /* as it is in stacks */
+	u64 checked; /* its name was right then, CLOCK_MONOTONIC; 0: it could not be read */
+	u64 unloads; /* as many classes had been unloaded */
+	u32 name;    /* in the strings, + 1 */
 };
 
 struct hotspot {
@@ -103,10 +115,11 @@ struct hotspot {
 	struct code_rows code;
 	VEC(struct hotspot_blob) blobs, old_blobs;
 	struct map by_address; /* index + 1 in old_blobs */
-	struct map methods;    /* interpreted ones: when it was read << 32 | name + 1; 0: in vain */
-	u64 methods_read;      /* when the present round of reading them began, CLOCK_MONOTONIC */
-	u64 methods_before;    /* and the one before it */
-	u32 methods_round;
+	struct map method_of;  /* interpreted: index + 1 in methods */
+	VEC(struct hotspot_method) methods;
+	u64 unloads_at;    /* where its number of unloaded classes is; 0: not known */
+	u64 unloads;       /* as it was last */
+	u64 unloads_began; /* as it was first */
 };
 
 /* -ENOENT: the process has no HotSpot; -ENOTSUP: one whose description we do not understand. */
@@ -116,10 +129,17 @@ void hotspot_release(struct hotspot *h);
 int hotspot_refresh(struct hotspot *h, struct err *e);
 
 /*
- * Gives an interpreted method (unwind_method_word()) its name. It is read once a second: a class
- * that is unloaded leaves its place to others.
+ * Gives an interpreted method (unwind_method_word()) its name. A class that is unloaded leaves its
+ * place to others: the name is read again when a class was unloaded, or once a second where that is
+ * not known.
  */
 void hotspot_name_word(struct hotspot *h, u64 word);
+/* Looks whether classes were unloaded; then all names are read again. */
+void hotspot_check_methods(struct hotspot *h);
+/* Where the machine counts the classes that it unloads; 0: it does not. */
+u64 hotspot_find_unloads(const struct hotspot *h);
+/* That there was other code from @time on, until @sure, which was not seen. */
+void hotspot_mark_unseen(struct hotspot *h, const struct code_name *where);
 
 /* All @n bytes of the process's memory, or a negative errno. */
 int hotspot_read(const struct hotspot *h, u64 address, void *to, size_t n);

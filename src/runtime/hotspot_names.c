@@ -52,48 +52,130 @@ bool hotspot_method_name(const struct hotspot *h, u64 method, struct buf *ret)
 	return read_text(h, name, ret);
 }
 
+void hotspot_mark_unseen(struct hotspot *h, const struct code_name *where)
+{
+	struct code_name mark = *where;
+
+	mark.pid = (u32)h->pid;
+	mark.sure--; /* what is there now came after it */
+	code_names_add(h->names, &mark, HOTSPOT_NAMELESS);
+}
+
+/* --- interpreted methods ---------------------------------------------------------------------- */
+
 enum { METHODS_MOST = 1 << 18 }; /* of a process that are remembered */
 
-/* Whether a new round has begun, in which each method is read again. */
-static void count_rounds(struct hotspot *h)
+static struct hotspot_method *method_at(struct hotspot *h, u64 word)
 {
-	u64 now = clock_mono_ns();
+	u64 *index;
 
-	if (h->methods_round && now - h->methods_read < NSEC_PER_SEC)
+	if (h->methods.len >= METHODS_MOST) {
+		vec_clear(&h->methods);
+		map_clear(&h->method_of);
+	}
+	index = map_at(&h->method_of, unwind_method(word));
+	if (!*index) {
+		vec_push(&h->methods, (struct hotspot_method){ .word = word });
+		*index = h->methods.len;
+	}
+	return &h->methods.items[*index - 1];
+}
+
+/* False: the process has ended. */
+static bool read_unloads(struct hotspot *h)
+{
+	u64 now;
+
+	if (!h->unloads_at || hotspot_read(h, h->unloads_at, &now, sizeof(now)))
+		return !h->unloads_at;
+	if (!h->methods.len)
+		h->unloads_began = now;
+	h->unloads = now;
+	return true;
+}
+
+static bool is_still_right(const struct hotspot *h, const struct hotspot_method *m, u64 now)
+{
+	if (!m->checked)
+		return false;
+	return h->unloads_at ? m->unloads == h->unloads : now - m->checked < NSEC_PER_SEC;
+}
+
+static void add_name(struct hotspot *h, const struct hotspot_method *m, u64 now, const char *name)
+{
+	const bool first = !m->checked;
+	const struct code_name entry = { .pid = (u32)h->pid,
+					 .time = m->checked,
+					 .sure = first ? 0 : now,
+					 .start = m->word & ~(u64)1,
+					 .size = UNWIND_METHOD_SIZE };
+
+	/* with one class less, what is there now followed what was there before */
+	if (!first && (!h->unloads_at || h->unloads - m->unloads > 1))
+		hotspot_mark_unseen(h, &entry);
+	code_names_add(h->names, &entry, name);
+}
+
+static void check_method(struct hotspot *h, struct hotspot_method *m, u64 now)
+{
+	_cleanup_buf_ struct buf name = BUF_INIT;
+	u32 id;
+
+	if (!hotspot_method_name(h, unwind_method(m->word), &name))
 		return;
-	h->methods_before = h->methods_read;
-	h->methods_read = now;
-	h->methods_round++;
-	if (h->methods.len > METHODS_MOST)
-		map_clear(&h->methods);
+	id = intern_str(&h->names->strings, buf_str(&name)) + 1;
+	if (id != m->name)
+		add_name(h, m, now, buf_str(&name));
+	m->name = id;
+	m->checked = now;
+	m->unloads = h->unloads;
+}
+
+/* The process has ended: where classes had been unloaded, some may have been after the last look.
+ */
+static void end_method(struct hotspot *h, struct hotspot_method *m, u64 now)
+{
+	if (!m->checked || h->unloads == h->unloads_began)
+		return;
+	hotspot_mark_unseen(h, &(struct code_name){ .time = m->checked,
+						    .sure = now,
+						    .start = m->word & ~(u64)1,
+						    .size = UNWIND_METHOD_SIZE });
+	m->checked = 0;
 }
 
 void hotspot_name_word(struct hotspot *h, u64 word)
 {
-	_cleanup_buf_ struct buf name = BUF_INIT;
-	u64 method = unwind_method(word), *known;
-	u32 before, now = 0;
+	const u64 now = clock_mono_ns();
+	struct hotspot_method *m;
+	bool alive;
 
-	if (!method || !h->names)
+	if (!unwind_method(word) || !h->names)
 		return;
-	count_rounds(h);
-	known = map_at(&h->methods, method);
-	if (*known >> 32 == h->methods_round)
-		return;
-	before = (u32)*known;
-	if (hotspot_method_name(h, method, &name))
-		now = intern_str(&h->names->strings, buf_str(&name)) + 1;
+	alive = read_unloads(h);
+	m = method_at(h, word);
+	if (!alive)
+		end_method(h, m, now);
+	else if (is_still_right(h, m, now))
+		m->checked = h->unloads_at ? now : m->checked;
 	else
-		now = before; /* its process may be gone: what it was is known */
-	*known = (u64)h->methods_round << 32 | now;
-	if (now && now != before)
-		code_names_add(h->names,
-			       &(struct code_name){
-				       .pid = (u32)h->pid,
-				       .time = before ? h->methods_before : 0,
-				       .sure = before ? clock_mono_ns() : 0,
-				       .start = word & ~(u64)1,
-				       .size = UNWIND_METHOD_SIZE,
-			       },
-			       buf_str(&name));
+		check_method(h, m, now);
+}
+
+void hotspot_check_methods(struct hotspot *h)
+{
+	const u64 before = h->unloads, now = clock_mono_ns();
+	bool alive;
+
+	if (!h->unloads_at || !h->names || !h->methods.len)
+		return;
+	alive = read_unloads(h);
+	if (alive && h->unloads == before)
+		return;
+	vec_each(m, &h->methods) {
+		if (!alive)
+			end_method(h, m, now);
+		else if (m->checked)
+			check_method(h, m, now);
+	}
 }

@@ -281,6 +281,8 @@ void unwind_feed_watch(struct unwind_feed *f, bool now)
 		struct feed_program *p = f->programs.items[i];
 
 		mapwatch_look(&p->map, &f->map_base, &f->names);
+		if (p->code == &p->hotspot.code)
+			hotspot_check_methods(&p->hotspot);
 		if (p->code == &p->hotspot.code && !p->gone &&
 		    !hotspot_refresh(&p->hotspot, NULL) && p->hotspot.changed)
 			(void)publish_code(f, p, NULL);

@@ -248,4 +248,80 @@ END
 else
 	skip 'jcmd Compiler.perfmap does not work here'
 fi
+# Classes that are unloaded: others take the place of their methods, compiled and interpreted. Each waits
+# 50 times; what cannot be known has several names, and none may have the waits of others.
+python3 - "$TMP" <<'END' || exit 1
+import sys
+TURNS = 24
+text = """import java.net.*;
+import java.nio.file.*;
+import java.util.concurrent.locks.LockSupport;
+
+public class Unload {
+	public static void main(String[] args) throws Exception {
+		URL[] here = { Paths.get(args[0]).toUri().toURL() };
+
+		for (int i = 0; i < %d; i++) {
+			URLClassLoader loader = new URLClassLoader(here, null);
+			java.lang.reflect.Constructor<?> c = loader.loadClass("W" + i).getDeclaredConstructor();
+
+			c.setAccessible(true);
+			((Runnable)c.newInstance()).run();
+			c = null;
+			loader.close();
+			loader = null;
+			System.gc();
+			System.gc();
+		}
+	}
+}
+""" % TURNS
+for i in range(TURNS):
+    text += """
+class W%d implements Runnable {
+	static long sum;
+	static long rest_%d(long n, boolean really) {
+		for (int i = 0; i < 50; i++)
+			n = n * 31 + (n >>> 7) + %d;
+		if (really)
+			LockSupport.parkNanos(500000);
+		return n;
+	}
+	public void run() {
+		for (int i = 0; i < 30000; i++)
+			sum += rest_%d(i, false);
+		for (int i = 0; i < 50; i++)
+			sum += rest_%d(i, true);
+	}
+}
+""" % (i, i, i, i, i)
+open(sys.argv[1] + "/Unload.java", "w").write(text)
+END
+javac -d "$TMP" "$TMP/Unload.java" || exit 1
+# judge HOW FILE.json
+judge() {
+	ok "$java, classes unloaded, $1: no method has the waits of another, and it is counted" python3 - "$2" <<'END'
+import json, re, sys
+text = open(sys.argv[1]).read()
+r = json.loads(text[text.index("{\n"):])
+names = {}
+for w in r["waits"]:
+    for frame in (w["where"] or "").split(" < "):
+        if "rest_" in frame:
+            names[frame] = names.get(frame, 0) + w["count"]
+wrong = {f: n for f, n in names.items() if re.fullmatch(r"W\d+\.rest_\d+", f) and n > 50}
+assert not wrong, (wrong, names)
+assert sum(names.values()) > 100, names
+assert r["losses"]["code_reused"] > 0, r["losses"]
+END
+}
+for real in "${!seen[@]}"; do
+	java=$("$real" -version 2>&1 | sed -n '1s/.* version "\([^"]*\)".*/java \1/p')
+	unload=("$real" -XX:+UseSerialGC -Xmx64m -XX:ReservedCodeCacheSize=8m -Xbatch -cp "$TMP" Unload "$TMP")
+	run "$FATHOM" offcpu -n 0 --json -- "${unload[@]}"
+	judge live "$out_file"
+	run "$FATHOM" record -q --force --off-cpu -e cpu-clock -F 99 -o "$TMP/unload.data" -- "${unload[@]}"
+	run "$FATHOM" offcpu -n 0 -i "$TMP/unload.data" --json
+	judge recorded "$out_file"
+done
 done_testing
