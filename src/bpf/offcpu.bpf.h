@@ -26,7 +26,8 @@ const volatile struct {
 	s64 preempt_distance;      /* from a run queue to its CPU's preempt count, 0: not known */
 	struct offcpu_range entry; /* kernel entry code, not a function: interrupts begin here */
 	struct offcpu_range bh;    /* runs softirqs for the task itself */
-	struct offcpu_range senders[OFFCPU_SENDERS]; /* call that when they have sent something */
+	struct offcpu_range receiver;                /* the softirq of packets that arrive */
+	struct offcpu_range senders[OFFCPU_SENDERS]; /* call @bh when they have sent something */
 	u32 self;                                    /* our own process */
 	u32 states;                                  /* 0: all */
 	u32 n_cgroups;

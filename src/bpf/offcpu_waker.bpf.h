@@ -108,7 +108,8 @@ out:
 
 struct offcpu_bh {
 	struct unwind_slot *slot;
-	u32 inner; /* the frame before was the one that runs softirqs */
+	u32 receives; /* an inner frame is the softirq of received packets */
+	u32 inner;    /* the frame before was the one that runs softirqs */
 	u32 found;
 };
 
@@ -126,7 +127,8 @@ static long offcpu_is_sender(u32 i, void *ctx)
 		return 1;
 	u64 ip = c->slot->out.ip[i];
 
-	if (c->inner)
+	c->receives |= returns_into(&offcpu_options.receiver, ip);
+	if (c->receives && c->inner)
 		c->found = returns_into(&offcpu_options.senders[0], ip) ||
 			   returns_into(&offcpu_options.senders[1], ip) ||
 			   returns_into(&offcpu_options.senders[2], ip);
@@ -139,7 +141,8 @@ enum { SOFTIRQ_NOT_WALKED, SOFTIRQ_UNRELATED, SOFTIRQ_OWN };
 /*
  * A softirq runs when an interrupt ends, and then the interrupted task is not the waker; or when a
  * task lets softirqs run again. When it does so because it has sent something, by loopback, say,
- * then it is that task's doing.
+ * then packets that arrive are that task's doing; a disk's completion, which waited for its turn as
+ * well, is not.
  */
 static __attribute__((noinline)) int whose_softirq(void *ctx, struct task_struct *task)
 {

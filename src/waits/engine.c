@@ -145,6 +145,7 @@ static int set_options(struct waits_engine *o, struct err *e)
 	o->skel->rodata->offcpu_options.chains = in->chains;
 	o->skel->rodata->offcpu_options.entry = in->entry;
 	o->skel->rodata->offcpu_options.bh = in->bh;
+	o->skel->rodata->offcpu_options.receiver = in->receiver;
 	for (int i = 0; i < OFFCPU_SENDERS; i++)
 		o->skel->rodata->offcpu_options.senders[i] = in->senders[i];
 	o->skel->rodata->offcpu_options.by_thread = in->by_thread;

@@ -52,11 +52,11 @@ struct waits_opts {
 	bool wakers; /* the waker of each sleep */
 	bool chains; /* and who woke that one, ... */
 	/*
-	 * The kernel's function by which tasks run softirqs themselves, and those that call it when
-	 * they have sent something: who does that is named as waker. Not known: every softirq
-	 * counts as an interrupt.
+	 * The kernel's function by which tasks run softirqs themselves, the softirq of packets that
+	 * arrive, and those that call the former when they have sent something: who does that is
+	 * named as waker of the receiver. Not known: every softirq counts as an interrupt.
 	 */
-	struct offcpu_range entry, bh, senders[OFFCPU_SENDERS];
+	struct offcpu_range entry, bh, receiver, senders[OFFCPU_SENDERS];
 	bool by_thread;
 	bool waker_pids; /* wakers of one name are distinguished by process; with by_thread they are
 			  */

@@ -334,8 +334,8 @@ u32 waits_names_stack(struct waits_names *n, struct waits_stack *s, enum wait_cu
 
 void waits_find_senders(struct waits_opts *opts)
 {
-	static const char *const names[3 + OFFCPU_SENDERS] = {
-		"__entry_text_start", "__entry_text_end",  "__local_bh_enable_ip",
+	static const char *const names[4 + OFFCPU_SENDERS] = {
+		"__entry_text_start", "__entry_text_end",  "__local_bh_enable_ip", "net_rx_action",
 		"__dev_queue_xmit",   "ip_finish_output2", "ip6_finish_output2"
 	};
 	struct ask_range r[ARRAY_SIZE(names)];
@@ -343,6 +343,7 @@ void waits_find_senders(struct waits_opts *opts)
 	ask_ranges(names, ARRAY_SIZE(names), r);
 	opts->entry = (struct offcpu_range){ r[0].begin, r[1].begin };
 	opts->bh = (struct offcpu_range){ r[2].begin, r[2].end };
+	opts->receiver = (struct offcpu_range){ r[3].begin, r[3].end };
 	for (int i = 0; i < OFFCPU_SENDERS; i++)
-		opts->senders[i] = (struct offcpu_range){ r[i + 3].begin, r[i + 3].end };
+		opts->senders[i] = (struct offcpu_range){ r[i + 4].begin, r[i + 4].end };
 }

@@ -164,10 +164,18 @@ if have redis-server redis-benchmark && [ "$(stat -f -c %T "$TMP")" != tmpfs ]; 
 	ok "redis with appendfsync always: flushing; its bio threads wait for work" \
 		leads "$out_file" flush flush 'fdatasync < .*(flushAppendOnlyFile|redis)'
 	ok "... the three lines that lead" three "$out_file" 'work flush|cpu flush|cpu' kernel
+	# its clients send by loopback: the softirqs that they run meanwhile serve the disk, too
+	run "$FATHOM" offwake -p "$pid" -d 1s --json
+	ok "... disks wake those that flush, not who sent something just then" python3 - "$out_file" <<'END'
+import json, sys
+flushes = [w for w in json.load(open(sys.argv[1]))["waits"] if "fdatasync" in w["where"]]
+assert sum(w["count"] for w in flushes) > 50, flushes
+assert not [w for w in flushes if "likely" in (w["waker"] or "")], flushes
+END
 	end_clients
 	kill "$pid"
 else
-	skip "no redis, or '$TMP' is in memory" 3
+	skip "no redis, or '$TMP' is in memory" 4
 fi
 
 # --- PostgreSQL: a row that all clients update -------------------------------------------------------
