@@ -143,6 +143,16 @@ ran = sum(int(n) for s, n in lines if s.endswith((";[running]", ";[waiting for a
 assert total > 500000 and ran >= 0.95 * total, lines
 END
 
+# --- a shell that waits by a signal -----------------------------------------------------------------
+
+if have dash; then
+	run "$FATHOM" explain --json -- dash -c 'sleep 0.3 & wait; true'
+	ok "dash: wait is a wait for a child" waits_first "$out_file" 2 child 'sigsuspend'
+	ok "... which sleeps" leads "$out_file" 'child sleep'
+else
+	skip "no dash" 2
+fi
+
 # --- the end of a process ---------------------------------------------------------------------------
 
 spawn sleep 4
