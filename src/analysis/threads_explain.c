@@ -1,35 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analysis/threads_explain.h"
+#include "analysis/threads_explain_page.h"
 
 #include "analysis/skid.h"
-#include "analysis/threads_longest.h"
 #include "base/fmt.h"
 #include "base/text.h"
 
 enum {
-	FUNCTIONS = 5,
-	LONGEST = 5,
 	ENDINGS = 3,
 	PASTS = 3,
 	CULPRITS = 5,
 	PAGE_MIN = 30,
 	PAGE_MAX = 79,
 	SAMPLES_LEAST = 10 /* fewer do not say which function is the hottest */
-};
-
-struct page {
-	const struct observed *seen;
-	wait_list *parts; /* its waits by what their wakers did: blame.h */
-	struct profile *profile;
-	size_t width;
-	struct thread_account sum; /* of all threads */
-	account_list accounts;
-	struct longest longest;
-	const struct cpu_functions *cpu; /* NULL: nothing was sampled */
-	const ran_list *culprits;        /* who had the CPU instead, longest first */
-	u64 runq_waits, runq_longest;
-	struct buf text;
-	struct buf line; /* a statement that is being made */
 };
 
 static void say_time(struct buf *b, u64 ns)
@@ -43,7 +25,7 @@ static void say_count(struct buf *b, u64 n, const char *what)
 	buf_addf(b, " %s%s", what, n == 1 ? "" : "s");
 }
 
-static double share(u64 ns, u64 whole)
+double explain_share(u64 ns, u64 whole)
 {
 	return whole ? 100.0 * (double)ns / (double)whole : 0;
 }
@@ -51,11 +33,11 @@ static double share(u64 ns, u64 whole)
 static void say_share(struct buf *b, u64 ns, u64 whole)
 {
 	say_time(b, ns);
-	buf_addf(b, " (%.1f%%)", share(ns, whole));
+	buf_addf(b, " (%.1f%%)", explain_share(ns, whole));
 }
 
 /* The statement goes onto the page, not wider than that. */
-static void end_line(struct page *p, size_t first, size_t indent)
+static void end_line(struct explain_page *p, size_t first, size_t indent)
 {
 	buf_fill(&p->text, ' ', first);
 	text_fill(&p->text, p->line.data, p->line.len, first, indent, p->width);
@@ -63,17 +45,17 @@ static void end_line(struct page *p, size_t first, size_t indent)
 }
 
 /* "    1.50s   33.3 %  waiting for a lock" */
-static void add_amount(struct page *p, u64 ns, u64 whole, const char *what)
+static void add_amount(struct explain_page *p, u64 ns, u64 whole, const char *what)
 {
 	_cleanup_buf_ struct buf time = BUF_INIT;
 
 	say_time(&time, ns);
-	buf_addf(&p->text, "  %7s  %5.1f%%  %s\n", buf_str(&time), share(ns, whole), what);
+	buf_addf(&p->text, "  %7s  %5.1f%%  %s\n", buf_str(&time), explain_share(ns, whole), what);
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
-static void sum_accounts(struct page *p)
+static void sum_accounts(struct explain_page *p)
 {
 	vec_each(a, &p->accounts) {
 		for (int s = 0; s < STATE_COUNT; s++)
@@ -89,7 +71,7 @@ static void sum_accounts(struct page *p)
 }
 
 /* Threads take their names when they already run: here each has the one that it has now. */
-static void name_threads(struct page *p)
+static void name_threads(struct explain_page *p)
 {
 	struct map by_tid = MAP_INIT;
 
@@ -132,7 +114,7 @@ static size_t count_processes(const account_list *list)
 	return n;
 }
 
-static void say_whole(struct page *p, u32 pid)
+static void say_whole(struct explain_page *p, u32 pid)
 {
 	int order[STATE_COUNT];
 	u64 idle = 0;
@@ -172,28 +154,42 @@ static void say_whole(struct page *p, u32 pid)
 		add_amount(p, idle, p->sum.wall, "waiting for work, which delays no other thread");
 }
 
+/* Who asks why a client is slow may look for just that. */
+static void note_idle(const struct explain_page *p, struct result *ret)
+{
+	_cleanup_buf_ struct buf time = BUF_INIT;
+	u64 idle = 0;
+
+	for (int i = 0; i < STATE_COUNT; i++)
+		idle += wait_is_idle((enum thread_state)i) ? p->sum.ns[i] : 0;
+	if (p->seen->idle || idle < p->sum.wall / 2)
+		return;
+	say_time(&time, idle);
+	result_note(ret, NOTE_INFO, "--idle shows it",
+		    "%s of waiting for work are not among these waits", buf_str(&time));
+}
+
 /* --- on CPUs ---------------------------------------------------------------------------------- */
 
-static u64 time_on_cpu(const struct page *p)
+u64 explain_time_on_cpu(const struct explain_page *p)
 {
 	return p->sum.ns[STATE_USER] + p->sum.ns[STATE_KERNEL] + p->sum.ns[STATE_RUNNING];
 }
 
-/* Its part of the time on CPUs, which the scheduler knows exactly. */
-static u64 time_of(const struct page *p, const struct cpu_function *f)
+u64 explain_time_of(const struct explain_page *p, const struct cpu_function *f)
 {
-	return (u64)((double)time_on_cpu(p) * (double)f->weight /
+	return (u64)((double)explain_time_on_cpu(p) * (double)f->weight /
 		     (double)MAX(p->cpu->weight, 1ull));
 }
 
-static bool has_functions(const struct page *p)
+bool explain_has_functions(const struct explain_page *p)
 {
 	return p->cpu && p->cpu->samples >= SAMPLES_LEAST;
 }
 
-static void note_samples(const struct page *p, struct result *ret)
+static void note_samples(const struct explain_page *p, struct result *ret)
 {
-	if (has_functions(p))
+	if (explain_has_functions(p))
 		skid_note(p->cpu->skid, true, ret);
 	else if (p->cpu && p->cpu->samples)
 		result_note(ret, NOTE_INFO, "a longer observation has more",
@@ -202,16 +198,16 @@ static void note_samples(const struct page *p, struct result *ret)
 			    p->cpu->samples == 1 ? " is" : "s are");
 }
 
-static void say_functions(struct page *p)
+static void say_functions(struct explain_page *p)
 {
-	if (!has_functions(p))
+	if (!explain_has_functions(p))
 		return;
 	buf_addstr(&p->line, "Where CPU time went, by ");
 	say_count(&p->line, p->cpu->samples, "sample");
 	buf_addch(&p->line, ':');
 	buf_addch(&p->text, '\n');
 	end_line(p, 0, 0);
-	for (size_t i = 0; i < p->cpu->list.len && i < FUNCTIONS; i++) {
+	for (size_t i = 0; i < p->cpu->list.len && i < EXPLAIN_FUNCTIONS; i++) {
 		const struct cpu_function *f = &p->cpu->list.items[i];
 		_cleanup_buf_ struct buf what = BUF_INIT;
 		const char *module = profile_str(p->cpu->profile, f->module);
@@ -221,7 +217,7 @@ static void say_functions(struct page *p)
 			 f->kernel ? "kernel"
 			 : base    ? base + 1
 				   : module);
-		add_amount(p, time_of(p, f), time_on_cpu(p), buf_str(&what));
+		add_amount(p, explain_time_of(p, f), explain_time_on_cpu(p), buf_str(&what));
 	}
 }
 
@@ -239,7 +235,7 @@ static const char *waker_words(const struct profile *p, const struct wait_link *
 					  : name;
 }
 
-static void say_place(struct page *p, u32 stack)
+static void say_place(struct explain_page *p, u32 stack)
 {
 	if (!stack)
 		return;
@@ -248,7 +244,7 @@ static void say_place(struct page *p, u32 stack)
 }
 
 /* " (1234 and 3 others)" */
-static void say_who(struct page *p, u32 tid, u32 threads)
+static void say_who(struct explain_page *p, u32 tid, u32 threads)
 {
 	buf_addf(&p->line, " (%u", tid);
 	if (threads > 1) {
@@ -259,7 +255,7 @@ static void say_who(struct page *p, u32 tid, u32 threads)
 }
 
 /* "writer (123 and 2 others) in write < main" */
-static void say_waker(struct page *p, const struct wait_link *l, u32 threads)
+static void say_waker(struct explain_page *p, const struct wait_link *l, u32 threads)
 {
 	buf_addstr(&p->line, waker_words(p->profile, l));
 	if (waker_is_task(l->kind)) {
@@ -269,7 +265,7 @@ static void say_waker(struct page *p, const struct wait_link *l, u32 threads)
 }
 
 /* "117 of them (1.50s)" */
-static void say_part(struct page *p, u64 count, u64 ns)
+static void say_part(struct explain_page *p, u64 count, u64 ns)
 {
 	fmt_count(&p->line, count);
 	buf_addstr(&p->line, " of them (");
@@ -278,7 +274,7 @@ static void say_part(struct page *p, u64 count, u64 ns)
 }
 
 /* What the last of the chain did, with those before: "was waiting for a lock in f, woken by ..." */
-static void say_doing(struct page *p, const struct wait *w)
+static void say_doing(struct explain_page *p, const struct wait *w)
 {
 	static const char *const words[] = { [LINK_UNBORN] = "had not started yet",
 					     [LINK_RAN] = "ran",
@@ -305,8 +301,13 @@ static void say_doing(struct page *p, const struct wait *w)
 	}
 }
 
+static bool is_unknown(const struct wait *w)
+{
+	return w->n_links == 1 && w->links[0].doing == LINK_UNKNOWN && !w->links[0].sleep_stack;
+}
+
 /* What the waker did in the span of the waits that it ended; the times add up to theirs. */
-static void say_meanwhile(struct page *p, const struct pile *ending)
+static void say_meanwhile(struct explain_page *p, const struct pile *ending)
 {
 	const struct wait_link *l = &ending->wait->links[0];
 	const struct pile *past = NULL;
@@ -318,11 +319,13 @@ static void say_meanwhile(struct page *p, const struct pile *ending)
 		past = longest_past(&p->longest, ending, past);
 		if (!past || past->ns < ending->ns / 50)
 			break;
+		if (!shown && is_unknown(past->wait) && past->ns > ending->ns / 50 * 49)
+			return;
 		if (!shown)
 			buf_addf(&p->text, "     Meanwhile %s:\n",
 				 profile_str(p->profile, l->comm));
 		say_time(&p->line, past->ns);
-		buf_addf(&p->line, " (%.1f%%) ", share(past->ns, ending->ns));
+		buf_addf(&p->line, " (%.1f%%) ", explain_share(past->ns, ending->ns));
 		say_doing(p, past->wait);
 		buf_addch(&p->line, '.');
 		end_line(p, 7, 9);
@@ -330,12 +333,12 @@ static void say_meanwhile(struct page *p, const struct pile *ending)
 	}
 	if (past && rest >= ending->ns / 50) {
 		say_time(&p->line, rest);
-		buf_addf(&p->line, " (%.1f%%) in other states.", share(rest, ending->ns));
+		buf_addf(&p->line, " (%.1f%%) in other states.", explain_share(rest, ending->ns));
 		end_line(p, 7, 9);
 	}
 }
 
-static void say_ending(struct page *p, const struct pile *group, const struct pile *ending)
+static void say_ending(struct explain_page *p, const struct pile *group, const struct pile *ending)
 {
 	const struct wait *w = ending->wait;
 	bool part = ending->count < group->count;
@@ -360,7 +363,7 @@ static void say_ending(struct page *p, const struct pile *group, const struct pi
 		say_meanwhile(p, ending);
 }
 
-static void say_endings(struct page *p, const struct pile *group)
+static void say_endings(struct explain_page *p, const struct pile *group)
 {
 	u64 count = group->count, ns = group->ns;
 	const struct pile *e = NULL;
@@ -382,7 +385,7 @@ static void say_endings(struct page *p, const struct pile *group)
 }
 
 /* "2 of them", "They", "It": the subject for @n waits of a group. */
-static void say_some(struct page *p, const struct pile *group, u64 n)
+static void say_some(struct explain_page *p, const struct pile *group, u64 n)
 {
 	if (n < group->count) {
 		fmt_count(&p->line, n);
@@ -392,7 +395,7 @@ static void say_some(struct page *p, const struct pile *group, u64 n)
 	}
 }
 
-static void say_ends(struct page *p, const struct pile *group)
+static void say_ends(struct explain_page *p, const struct pile *group)
 {
 	bool both = group->before && group->before == group->open;
 
@@ -414,7 +417,7 @@ static void say_ends(struct page *p, const struct pile *group)
 		say_endings(p, group);
 }
 
-static void say_group(struct page *p, const struct pile *g)
+static void say_group(struct explain_page *p, const struct pile *g)
 {
 	const struct profile_thread *t = &p->profile->threads.items[g->wait->thread];
 
@@ -441,11 +444,11 @@ static void say_group(struct page *p, const struct pile *g)
 	say_ends(p, g);
 }
 
-static void say_longest(struct page *p)
+static void say_longest(struct explain_page *p)
 {
 	const struct pile *g = NULL;
 
-	for (int shown = 0; shown < LONGEST; shown++) {
+	for (int shown = 0; shown < EXPLAIN_LONGEST; shown++) {
 		g = longest_group(&p->longest, g);
 		if (!g)
 			break;
@@ -465,7 +468,7 @@ static int by_ns(const void *a, const void *b)
 	return x->ns < y->ns ? 1 : x->ns > y->ns ? -1 : 0;
 }
 
-static void say_culprits(struct page *p)
+static void say_culprits(struct explain_page *p)
 {
 	u64 whole = p->sum.ns[STATE_RUNNABLE], others = 0, known = 0;
 	size_t shown = 0;
@@ -498,7 +501,7 @@ static void say_culprits(struct page *p)
 		add_amount(p, whole - known, whole, "unknown");
 }
 
-static void say_runqueue(struct page *p)
+static void say_runqueue(struct explain_page *p)
 {
 	buf_addch(&p->text, '\n');
 	buf_addstr(&p->line, "Waiting for a CPU took ");
@@ -518,7 +521,7 @@ static void say_runqueue(struct page *p)
 	say_culprits(p);
 }
 
-static void say_faults(struct page *p, const struct explain_faults *f)
+static void say_faults(struct explain_page *p, const struct explain_faults *f)
 {
 	if (!f->known)
 		return;
@@ -533,235 +536,14 @@ static void say_faults(struct page *p, const struct explain_faults *f)
 	end_line(p, 0, 0);
 }
 
-/* --- for machines ----------------------------------------------------------------------------- */
-
-static void table_states(const struct page *p, struct result *ret)
-{
-	static const struct column columns[] = {
-		{ "state", "STATE", VALUE_TEXT, 0 },
-		{ "time_ns", "TIME", VALUE_DURATION, 0 },
-		{ "percent", "%", VALUE_PERCENT, 0 },
-	};
-	struct table *t = result_table(ret, "states", NULL, columns, ARRAY_SIZE(columns));
-
-	for (int i = 0; i < STATE_COUNT; i++) {
-		struct row *r = table_row(ret, t);
-
-		r->cells[0] = value_text(ret, thread_state_name((enum thread_state)i));
-		r->cells[1] = value_u(VALUE_DURATION, p->sum.ns[i]);
-		r->cells[2] = value_d(VALUE_PERCENT, share(p->sum.ns[i], p->sum.wall));
-	}
-}
-
-static void table_functions(const struct page *p, struct result *ret)
-{
-	static const struct column columns[] = {
-		{ "function", "FUNCTION", VALUE_TEXT, 0 },
-		{ "module", "MODULE", VALUE_TEXT, 0 },
-		{ "time_ns", "TIME", VALUE_DURATION, 0 },
-		{ "percent", "%", VALUE_PERCENT, 0 },
-	};
-	struct table *t = result_table(ret, "functions", NULL, columns, ARRAY_SIZE(columns));
-
-	for (size_t i = 0; has_functions(p) && i < p->cpu->list.len && i < FUNCTIONS; i++) {
-		const struct cpu_function *f = &p->cpu->list.items[i];
-		struct row *r = table_row(ret, t);
-
-		r->cells[0] = value_text(ret, profile_str(p->cpu->profile, f->name));
-		r->cells[1] = value_text(ret, profile_str(p->cpu->profile, f->module));
-		r->cells[2] = value_u(VALUE_DURATION, time_of(p, f));
-		r->cells[3] = value_d(VALUE_PERCENT, share(time_of(p, f), time_on_cpu(p)));
-	}
-}
-
-static struct value place_value(const struct page *p, u32 stack, struct result *ret)
-{
-	_cleanup_buf_ struct buf text = BUF_INIT;
-
-	wait_place_brief(p->profile, stack, &text);
-	return value_text(ret, buf_str(&text));
-}
-
-/* "chain-b <- chain-c <- [timer]" */
-static struct value chain_value(const struct page *p, const struct wait *w, struct result *ret)
-{
-	_cleanup_buf_ struct buf text = BUF_INIT;
-
-	for (u32 i = 0; i < w->n_links; i++)
-		buf_addf(&text, "%s%s", i ? " <- " : "", profile_str(p->profile, w->links[i].comm));
-	return value_text(ret, buf_str(&text));
-}
-
-enum {
-	WAIT_MAX,
-	WAIT_TIME,
-	WAIT_COUNT,
-	WAIT_THREADS,
-	WAIT_TID,
-	WAIT_COMM,
-	WAIT_KIND,
-	WAIT_WHERE,
-	WAIT_BEFORE,
-	WAIT_OPEN,
-	WAIT_WAKER,
-	WAIT_WAKER_TIME,
-	WAIT_WAKER_COUNT,
-	WAIT_WAKERS,
-	WAIT_WAKER_TID,
-	WAIT_WAKER_WHERE,
-	WAIT_WAKER_KIND,
-	WAIT_WAKER_SLEPT,
-	WAIT_WAKER_RAN,
-	WAIT_WAKER_RUNNABLE,
-	WAIT_WAKER_BLOCKED,
-	WAIT_COLUMNS
-};
-
-/* What the waker did while others waited for it. */
-static void doing_cells(const struct page *p, const struct pile *ending, struct row *r)
-{
-	u64 ns[LINK_BLOCKED + 1] = { 0 };
-
-	for (const struct pile *past = NULL; (past = longest_past(&p->longest, ending, past));)
-		ns[past->wait->n_links > 1 ? LINK_BLOCKED : past->wait->links[0].doing] += past->ns;
-	r->cells[WAIT_WAKER_RAN] = value_u(VALUE_DURATION, ns[LINK_RAN]);
-	r->cells[WAIT_WAKER_RUNNABLE] = value_u(VALUE_DURATION, ns[LINK_RUNNABLE]);
-	r->cells[WAIT_WAKER_BLOCKED] = value_u(VALUE_DURATION, ns[LINK_BLOCKED]);
-}
-
-/* The past that took most, of the ending that did. */
-static void waker_cells(const struct page *p, const struct pile *ending, struct row *r,
-			struct result *ret)
-{
-	const struct wait *w = longest_past(&p->longest, ending, NULL)->wait;
-	const struct wait_link *l = &w->links[0];
-
-	if (!w->n_links)
-		return;
-	r->cells[WAIT_WAKER] = chain_value(p, w, ret);
-	r->cells[WAIT_WAKER_TIME] = value_u(VALUE_DURATION, ending->ns);
-	r->cells[WAIT_WAKER_COUNT] = value_u(VALUE_COUNT, ending->count);
-	if (!waker_is_task(l->kind))
-		return;
-	doing_cells(p, ending, r);
-	r->cells[WAIT_WAKERS] = value_u(VALUE_COUNT, ending->threads);
-	r->cells[WAIT_WAKER_TID] = value_u(VALUE_PID, l->tid);
-	r->cells[WAIT_WAKER_WHERE] = place_value(p, l->stack, ret);
-	if (!l->sleep_stack)
-		return;
-	r->cells[WAIT_WAKER_KIND] =
-		value_text(ret, thread_state_name((enum thread_state)l->sleep_kind));
-	r->cells[WAIT_WAKER_SLEPT] = place_value(p, l->sleep_stack, ret);
-}
-
-static void group_cells(const struct page *p, const struct pile *g, struct row *r,
-			struct result *ret)
-{
-	const struct wait *w = g->wait;
-	const struct profile_thread *t = &p->profile->threads.items[w->thread];
-
-	r->cells[WAIT_MAX] = value_u(VALUE_DURATION, g->max);
-	r->cells[WAIT_TIME] = value_u(VALUE_DURATION, g->ns);
-	r->cells[WAIT_COUNT] = value_u(VALUE_COUNT, g->count);
-	r->cells[WAIT_THREADS] = value_u(VALUE_COUNT, g->threads);
-	r->cells[WAIT_TID] = value_u(VALUE_PID, (u64)t->tid);
-	r->cells[WAIT_COMM] = value_text(ret, profile_str(p->profile, t->comm));
-	r->cells[WAIT_KIND] = value_text(ret, thread_state_name((enum thread_state)w->kind));
-	r->cells[WAIT_WHERE] = place_value(p, w->stack, ret);
-	r->cells[WAIT_BEFORE] = value_u(VALUE_COUNT, g->before);
-	r->cells[WAIT_OPEN] = value_u(VALUE_COUNT, g->open);
-	waker_cells(p, longest_ending(&p->longest, g, NULL), r, ret);
-}
-
-static void table_longest(const struct page *p, struct result *ret)
-{
-	static const struct column columns[WAIT_COLUMNS] = {
-		[WAIT_MAX] = { "max_ns", "MAX", VALUE_DURATION, 0 },
-		[WAIT_TIME] = { "time_ns", "TIME", VALUE_DURATION, 0 },
-		[WAIT_COUNT] = { "count", "COUNT", VALUE_COUNT, 0 },
-		[WAIT_THREADS] = { "threads", "THREADS", VALUE_COUNT, 0 },
-		[WAIT_TID] = { "tid", "TID", VALUE_PID, 0 },
-		[WAIT_COMM] = { "comm", "COMMAND", VALUE_TEXT, 0 },
-		[WAIT_KIND] = { "kind", "KIND", VALUE_TEXT, 0 },
-		[WAIT_WHERE] = { "where", "WHERE", VALUE_TEXT, 0 },
-		[WAIT_BEFORE] = { "began_before", "BEFORE", VALUE_COUNT, 0 },
-		[WAIT_OPEN] = { "goes_on", "OPEN", VALUE_COUNT, 0 },
-		[WAIT_WAKER] = { "waker", "WOKEN BY", VALUE_TEXT, 0 },
-		[WAIT_WAKER_RAN] = { "waker_ran_ns", "IT RAN", VALUE_DURATION, 0 },
-		[WAIT_WAKER_RUNNABLE] = { "waker_runnable_ns", "RUNNABLE", VALUE_DURATION, 0 },
-		[WAIT_WAKER_BLOCKED] = { "waker_blocked_ns", "BLOCKED", VALUE_DURATION, 0 },
-		[WAIT_WAKER_TIME] = { "waker_time_ns", "ITS TIME", VALUE_DURATION, 0 },
-		[WAIT_WAKER_COUNT] = { "waker_count", "ITS COUNT", VALUE_COUNT, 0 },
-		[WAIT_WAKERS] = { "wakers", "WAKERS", VALUE_COUNT, 0 },
-		[WAIT_WAKER_TID] = { "waker_tid", "WAKER", VALUE_PID, 0 },
-		[WAIT_WAKER_WHERE] = { "waker_where", "IN", VALUE_TEXT, 0 },
-		[WAIT_WAKER_KIND] = { "waker_waited_for", "HAD WAITED FOR", VALUE_TEXT, 0 },
-		[WAIT_WAKER_SLEPT] = { "waker_waited_in", "HAD WAITED IN", VALUE_TEXT, 0 },
-	};
-	struct table *t = result_table(ret, "waits", NULL, columns, ARRAY_SIZE(columns));
-	const struct pile *g = NULL;
-
-	for (int i = 0; i < LONGEST; i++) {
-		g = longest_group(&p->longest, g);
-		if (!g)
-			break;
-		group_cells(p, g, table_row(ret, t), ret);
-	}
-}
-
-static void table_culprits(const struct page *p, struct result *ret)
-{
-	static const struct column columns[] = {
-		{ "tid", "TID", VALUE_PID, 0 },           { "pid", "PID", VALUE_PID, 0 },
-		{ "comm", "COMMAND", VALUE_TEXT, 0 },     { "count", "TURNS", VALUE_COUNT, 0 },
-		{ "time_ns", "TIME", VALUE_DURATION, 0 },
-	};
-	struct table *t = result_table(ret, "ran_instead", NULL, columns, ARRAY_SIZE(columns));
-
-	vec_each(c, p->culprits) {
-		struct row *r = table_row(ret, t);
-
-		r->cells[0] = value_u(VALUE_PID, c->tid);
-		r->cells[1] = value_u(VALUE_PID, c->pid);
-		r->cells[2] = value_text(ret, profile_str(p->profile, c->comm));
-		r->cells[3] = value_u(VALUE_COUNT, c->turns);
-		r->cells[4] = value_u(VALUE_DURATION, c->ns);
-	}
-}
-
-static void facts(const struct page *p, const struct explain_faults *f, struct result *ret)
-{
-	const struct {
-		const char *key;
-		enum value_type type;
-		u64 value;
-	} list[] = {
-		{ "duration_ns", VALUE_DURATION, p->seen->end - p->seen->begin },
-		{ "threads", VALUE_COUNT, p->accounts.len },
-		{ "wall_ns", VALUE_DURATION, p->sum.wall },
-		{ "runqueue_ns", VALUE_DURATION, p->sum.ns[STATE_RUNNABLE] },
-		{ "runqueue_waits", VALUE_COUNT, p->runq_waits },
-		{ "runqueue_max_ns", VALUE_DURATION, p->runq_longest },
-		{ "switches", VALUE_COUNT, p->sum.switches },
-		{ "preemptions", VALUE_COUNT, p->sum.preemptions },
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(list); i++)
-		result_fact(ret, list[i].key, NULL, value_u(list[i].type, list[i].value));
-	if (!f->known)
-		return;
-	result_fact(ret, "minor_faults", NULL, value_u(VALUE_COUNT, f->minor));
-	result_fact(ret, "major_faults", NULL, value_u(VALUE_COUNT, f->major));
-}
-
 void explain_result(const struct explain_input *in, struct result *ret)
 {
-	struct page p = { .seen = in->seen,
-			  .profile = in->seen->profile,
-			  .width = (size_t)MIN(MAX(in->width, PAGE_MIN), PAGE_MAX),
-			  .parts = in->parts,
-			  .cpu = in->cpu,
-			  .culprits = in->ran };
+	struct explain_page p = { .seen = in->seen,
+				  .profile = in->seen->profile,
+				  .width = (size_t)MIN(MAX(in->width, PAGE_MIN), PAGE_MAX),
+				  .parts = in->parts,
+				  .cpu = in->cpu,
+				  .culprits = in->ran };
 
 	accounts_build(in->seen, &p.accounts);
 	sum_accounts(&p);
@@ -769,11 +551,7 @@ void explain_result(const struct explain_input *in, struct result *ret)
 	name_threads(&p);
 	longest_build(p.profile, in->parts, in->seen->idle, &p.longest);
 	if (!in->width) {
-		facts(&p, &in->faults, ret);
-		table_states(&p, ret);
-		table_longest(&p, ret);
-		table_functions(&p, ret);
-		table_culprits(&p, ret);
+		explain_tables(&p, &in->faults, ret);
 	} else {
 		say_whole(&p, in->pid);
 		say_functions(&p);
@@ -782,6 +560,7 @@ void explain_result(const struct explain_input *in, struct result *ret)
 		say_faults(&p, &in->faults);
 		result_text(ret, buf_str(&p.text));
 	}
+	note_idle(&p, ret);
 	result_fact(ret, "cpu_samples", NULL, value_u(VALUE_COUNT, p.cpu ? p.cpu->samples : 0));
 	note_samples(&p, ret);
 	longest_release(&p.longest);
