@@ -59,6 +59,9 @@ static int parse_states(void *field, const char *text, struct err *e)
 
 const struct opt wait_options[] = {
 	{ .type = OPT_INCLUDE, .include = target_options, AT(target) },
+	OPTION(0, "children", OPT_FLAG, children, NULL,
+	       "with -p: and the processes that these have started", .group = "Target",
+	       .conflicts = "input"),
 	OPTION(0, "comm", OPT_STRINGS, comms, "NAME", "only threads of this name", WHICH),
 	OPTION(0, "min", OPT_DURATION, min, "TIME",
 	       "only waits that took at least this long, like 10us", WHICH),
@@ -183,6 +186,7 @@ int wait_filter_make(struct wait_filter *f, const struct wait_args *a, struct er
 		.period = a->period,
 		.rows = a->rows,
 		.walk_always = a->walk_always,
+		.follow = a->children && t->pids.len,
 		.by_thread = a->by_thread,
 		.no_kthreads = a->user_threads,
 		.no_users = a->kernel_threads,

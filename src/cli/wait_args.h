@@ -18,6 +18,7 @@ struct wait_args {
 	bool runqueue;
 	bool open;
 	bool idle;
+	bool children;
 	u64 min_us, max_us;
 	u64 min, max;
 	u32 states;

@@ -11,6 +11,24 @@
 
 enum { WATCHED_MOST = 64 }; /* processes whose end ends the observation */
 
+/* Those that the processes have started already. */
+static int add_children(struct wait_run *r, const range_list *pids, struct err *e)
+{
+	pid_list children = { 0 };
+	int rc = 0;
+
+	for (size_t i = 0; i < pids->len; i++) {
+		for (u64 pid = pids->items[i].first; pid <= pids->items[i].last; pid++) {
+			procfs_descendants((u32)pid, &children);
+			vec_each(c, &children)
+				if (rc >= 0)
+					rc = waits_engine_add_pid(r->live.engine, *c, e);
+		}
+	}
+	vec_release(&children);
+	return rc;
+}
+
 int wait_run_open(struct wait_run *r, struct context *ctx, struct waits_opts *opts, struct err *e)
 {
 	int rc = 0;
@@ -22,7 +40,7 @@ int wait_run_open(struct wait_run *r, struct context *ctx, struct waits_opts *op
 		rc = program_prepare(&r->launch, ctx->program, e);
 		if (rc)
 			return rc;
-		opts->follow =
+		opts->follow |=
 			!opts->pids->len && !opts->tids->len && !opts->n_uids && !opts->n_cgroups;
 	}
 	caps_drop_unused();
@@ -31,6 +49,8 @@ int wait_run_open(struct wait_run *r, struct context *ctx, struct waits_opts *op
 		rc = EXIT_MISSING;
 	if (!rc && opts->follow && r->launch.pid)
 		rc = waits_engine_add_pid(r->live.engine, (u32)r->launch.pid, e);
+	if (!rc && opts->follow)
+		rc = add_children(r, opts->pids, e);
 	r->live.launched = (u32)r->launch.pid;
 	r->pids = opts->tids->len ? NULL : opts->pids;
 	return rc;
@@ -116,4 +136,17 @@ int wait_not_seen(struct context *ctx, const range_list *pids)
 		 "it out; /proc/%u has its times",
 		 pid);
 	return EXIT_NOTHING;
+}
+
+void wait_note_children(const range_list *pids, struct result *ret)
+{
+	pid_list children = { 0 };
+
+	if (ranges_count(pids) == 1)
+		procfs_descendants((u32)pids->items[0].first, &children);
+	if (children.len)
+		result_note(ret, NOTE_INFO, "--children includes them",
+			    "process %u has started %zu process%s, not shown here",
+			    (u32)pids->items[0].first, children.len, children.len == 1 ? "" : "es");
+	vec_release(&children);
 }

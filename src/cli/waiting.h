@@ -27,5 +27,7 @@ int wait_run_status(struct wait_run *r);
 
 /* Reports that no thread of the target was seen, and possible reasons; returns the status. */
 int wait_not_seen(struct context *ctx, const range_list *pids);
+/* Says so where the one process that was named has started others. */
+void wait_note_children(const range_list *pids, struct result *ret);
 
 #endif

@@ -9,8 +9,6 @@
 #include "recorder/watch.h"
 #include "waits/blame.h"
 
-#include <sys/resource.h>
-
 struct explain_args {
 	range_list pids;
 	u64 duration;
@@ -51,17 +49,16 @@ struct ran_of {
 	ran_list list;
 };
 
-/* @launched: the process is ours, and when it has ended we know what it cost. */
-static void read_faults(u32 pid, bool launched, struct explain_faults *ret)
+/* Of all its threads. */
+static struct explain_faults sum_faults(const struct offcpu_thread *threads, size_t n)
 {
-	struct proc_stat st;
-	struct rusage ru;
+	struct explain_faults sum = { .known = true };
 
-	*ret = (struct explain_faults){ 0 };
-	if (procfs_stat(pid, 0, &st) >= 0 && st.state != 'Z')
-		*ret = (struct explain_faults){ true, st.minflt, st.majflt };
-	else if (launched && getrusage(RUSAGE_CHILDREN, &ru) == 0)
-		*ret = (struct explain_faults){ true, (u64)ru.ru_minflt, (u64)ru.ru_majflt };
+	for (size_t i = 0; i < n; i++) {
+		sum.minor += threads[i].minor;
+		sum.major += threads[i].major;
+	}
+	return sum;
 }
 
 /* Samples are taken alongside the waits; other things are prepared until that works. */
@@ -77,24 +74,16 @@ static void watch_cpu(u32 pid, const pid_list *children, struct recorder_watch *
 	vec_release(&pids);
 }
 
-static int look(struct context *ctx, const struct explain_args *a, struct wait_run *run, u32 pid,
-		struct explain_faults *faults)
+static int look(struct context *ctx, const struct explain_args *a, struct wait_run *run)
 {
-	struct explain_faults before = { 0 }, after = { 0 };
-	int rc;
+	int rc = wait_run_start(run, &ctx->err);
 
-	read_faults(pid, ctx->program, &before);
-	rc = wait_run_start(run, &ctx->err);
 	if (!rc)
 		rc = wait_run_go(run, a->duration ? run->live.begin + a->duration : 0, &ctx->err);
 	if (!rc)
 		rc = waits_live_stop(&run->live, &ctx->err);
 	if (!rc)
 		rc = waits_live_collect(&run->live, &ctx->err);
-	read_faults(pid, ctx->program, &after);
-	faults->known = before.known && after.known;
-	faults->minor = after.minor - MIN(after.minor, before.minor);
-	faults->major = after.major - MIN(after.major, before.major);
 	return rc;
 }
 
@@ -132,7 +121,6 @@ static void build_functions(const struct profile *profile, const struct offcpu_t
 
 struct looked {
 	u32 pid;
-	struct explain_faults faults;
 	struct recorder_watch *watch;
 };
 
@@ -172,7 +160,7 @@ static int show(struct context *ctx, struct wait_run *run, const struct explain_
 					  .parts = &parts,
 					  .ran = &ran.list,
 					  .pid = looked->pid,
-					  .faults = looked->faults,
+					  .faults = sum_faults(seen.threads, seen.n_threads),
 					  .cpu = &cpu,
 					  .width = page_width(ctx) };
 
@@ -238,16 +226,13 @@ static int show_recorded(struct context *ctx, const char *path, struct recorded 
 				    .parts = parts,
 				    .ran = &rec->ran,
 				    .pid = pid,
-				    .faults.known = !(rec->how & RECORDED_NO_FAULTS),
 				    .width = page_width(ctx) };
 	struct profile profile;
 	struct cpu_functions cpu;
 	_cleanup_result_ struct result r = { 0 };
 
-	vec_each(t, &rec->threads) {
-		in.faults.minor += t->minor;
-		in.faults.major += t->major;
-	}
+	if (!(rec->how & RECORDED_NO_FAULTS))
+		in.faults = sum_faults(rec->threads.items, rec->threads.len);
 	profile_init(&profile);
 	load_functions(path, rec, &profile, &cpu);
 	in.cpu = &cpu;
@@ -300,42 +285,6 @@ static int from_recording(struct context *ctx, const struct explain_args *a)
 
 /* --- the running machine ---------------------------------------------------------------------- */
 
-/* The processes that @pid has started, and those that these have. */
-static void find_children(u32 pid, pid_list *ret)
-{
-	pid_list all = { 0 };
-	struct map parents = MAP_INIT;
-
-	(void)procfs_pids(&all, NULL);
-	vec_each(p, &all) {
-		struct proc_stat st;
-
-		if (procfs_stat((u32)*p, 0, &st) >= 0)
-			map_put(&parents, (u32)*p, st.ppid);
-	}
-	vec_each(p, &all) {
-		u32 at = (u32)map_get(&parents, (u32)*p, 0);
-
-		for (int depth = 0; at && at != pid && depth < 64; depth++)
-			at = (u32)map_get(&parents, at, 0);
-		if (at == pid)
-			vec_push(ret, *p);
-	}
-	map_release(&parents);
-	vec_release(&all);
-}
-
-static int add_children(struct context *ctx, struct wait_run *run, const pid_list *children)
-{
-	int rc = 0;
-
-	vec_each(c, children) {
-		if (rc >= 0)
-			rc = waits_engine_add_pid(run->live.engine, (u32)*c, &ctx->err);
-	}
-	return rc;
-}
-
 static int live(struct context *ctx, const struct explain_args *a)
 {
 	pid_list children = { 0 };
@@ -350,7 +299,7 @@ static int live(struct context *ctx, const struct explain_args *a)
 	f.opts.states = 0;
 	f.opts.threads = f.opts.send = f.opts.wakers = f.opts.chains = f.opts.ran = true;
 	if (a->pids.len && !a->no_children)
-		find_children((u32)a->pids.items[0].first, &children);
+		procfs_descendants((u32)a->pids.items[0].first, &children);
 	f.opts.follow = a->children || children.len;
 	l.pid = a->pids.len ? (u32)a->pids.items[0].first : 0;
 	if (!ctx->program) {
@@ -358,8 +307,6 @@ static int live(struct context *ctx, const struct explain_args *a)
 		watch_cpu(l.pid, &children, &l.watch);
 	}
 	rc = wait_run_open(&run, ctx, &f.opts, &ctx->err);
-	if (!rc)
-		rc = add_children(ctx, &run, &children);
 	if (!rc && ctx->program) {
 		l.pid = (u32)run.launch.pid;
 		watch_cpu(l.pid, &children, &l.watch);
@@ -367,7 +314,7 @@ static int live(struct context *ctx, const struct explain_args *a)
 	if (!rc)
 		recorder_watch_ready(l.watch);
 	if (!rc)
-		rc = look(ctx, a, &run, l.pid, &l.faults);
+		rc = look(ctx, a, &run);
 	if (!rc)
 		rc = show(ctx, &run, a, &l);
 	recorder_watch_free(l.watch);

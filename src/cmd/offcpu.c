@@ -151,6 +151,8 @@ static int show_table(const struct shown *s)
 		result_note(&r, NOTE_INFO, "--idle shows it", "%s of waiting for work are hidden",
 			    buf_str(&time));
 	}
+	if (s->live && !s->args->children)
+		wait_note_children(&s->args->target.pids, &r);
 	if (s->live)
 		waits_live_health(s->live, &r);
 	else

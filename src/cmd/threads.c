@@ -10,6 +10,7 @@ struct threads_args {
 	u64 lines;
 	bool user_threads;
 	bool idle;
+	bool children;
 	str_list comms;
 	const char *input;
 };
@@ -20,6 +21,12 @@ static const char *const by_names[] = { "thread", "process", "comm", "cgroup", N
 
 static const struct opt threads_options[] = {
 	{ .type = OPT_INCLUDE, .include = target_options, AT(target) },
+	{ .name = "children",
+	  .type = OPT_FLAG,
+	  AT(children),
+	  .group = "Target",
+	  .conflicts = "input",
+	  .help = "with -p: and the processes that these have started" },
 	{ .name = "by",
 	  .type = OPT_CHOICE,
 	  AT(by),
@@ -109,6 +116,8 @@ static int show(struct context *ctx, const struct threads_args *a, struct waits_
 
 	result_init(&r, "threads");
 	fill(ctx, a, &seen, &r);
+	if (!a->children)
+		wait_note_children(&a->target.pids, &r);
 	waits_live_health(live, &r);
 	return cli_show(ctx, &r);
 }
@@ -155,6 +164,7 @@ static int live(struct context *ctx, const struct threads_args *a)
 	struct wait_args w = { .target = a->target,
 			       .comms = a->comms,
 			       .user_threads = a->user_threads,
+			       .children = a->children,
 			       .by_thread = true };
 	struct wait_filter f;
 	struct wait_run run = { .launch = LAUNCH_INIT };
@@ -226,7 +236,9 @@ const struct command cmd_threads = {
 	.notes = "The kind of a wait follows from its stack, its system call and the thread's "
 		 "name, by rules. Rules of your own, in ~/.config/fathom/waits.tsv, are tried "
 		 "first: lines of KIND<TAB>WHERE=PATTERN, where WHERE is kernel or user (a "
-		 "function on the stack), syscall or comm. All conditions of a line must hold.\n\n"
+		 "function on the stack), only (the file that has all functions of the stack "
+		 "but the C library's), syscall, futex (its operation) or comm. All conditions "
+		 "of a line must hold.\n\n"
 		 "A recording of 'fathom record --off-cpu' holds all that a live run shows. One "
 		 "of 'perf sched record' separates running, runnable and blocked by the "
 		 "scheduler's state: S until something comes, D mostly disks. What a recording "

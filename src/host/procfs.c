@@ -2,6 +2,7 @@
 #include "host/procfs.h"
 
 #include "base/io.h"
+#include "base/map.h"
 #include "base/parse.h"
 
 #include <dirent.h>
@@ -375,4 +376,31 @@ int procfs_own_map(u64 address, struct proc_map *ret)
 		return 0;
 	}
 	return -ENOENT;
+}
+
+enum { GENERATIONS_MOST = 64 };
+
+void procfs_descendants(u32 pid, pid_list *ret)
+{
+	pid_list all = { 0 };
+	struct map parents = MAP_INIT;
+
+	vec_clear(ret);
+	(void)procfs_pids(&all, NULL);
+	vec_each(p, &all) {
+		struct proc_stat st;
+
+		if (procfs_stat(*p, 0, &st) >= 0)
+			map_put(&parents, *p, st.ppid);
+	}
+	vec_each(p, &all) {
+		u32 at = (u32)map_get(&parents, *p, 0);
+
+		for (int depth = 0; at && at != pid && depth < GENERATIONS_MOST; depth++)
+			at = (u32)map_get(&parents, at, 0);
+		if (at == pid)
+			vec_push(ret, *p);
+	}
+	map_release(&parents);
+	vec_release(&all);
 }

@@ -20,6 +20,10 @@ typedef VEC(u32) pid_list;
 /* Every process, ascending; every thread of one. The lists are emptied first. */
 int procfs_pids(pid_list *ret, struct err *e);
 int procfs_tids(u32 pid, pid_list *ret, struct err *e);
+/* The processes that @pid has started, and those that these have: as far as they are alive. */
+void procfs_descendants(u32 pid, pid_list *ret);
+/* The processes that @pid has started, and those that these have, as far as they are alive. */
+void procfs_descendants(u32 pid, pid_list *ret);
 /* Its open files by their numbers, ascending. */
 int procfs_fds(u32 pid, pid_list *ret, struct err *e);
 
