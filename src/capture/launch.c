@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "base/parse.h"
 #include "base/stop.h"
 
 #ifndef SYS_pidfd_open
@@ -87,10 +88,14 @@ static int find_program(const char *name)
 
 static int cannot_run(int code, const char *name, struct err *e)
 {
+	u64 ns;
+
 	if (code == ENOENT && !strchr(name, '/')) {
 		err_set(e, code, "command not found: '%s'", name);
 		if (streq(name, "dwarf") || streq(name, "fp") || streq(name, "lbr"))
 			err_hint(e, "-g takes no value: --call-graph %s says how", name);
+		else if (parse_duration(name, &ns, NULL) >= 0)
+			err_hint(e, "for a time write --duration %s", name);
 		else
 			err_hint(e, "what follows the options is the program to run; it is "
 				    "looked for in $PATH");

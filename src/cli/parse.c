@@ -293,9 +293,27 @@ static int parse_long(struct parser *p, const char *word)
 	return store_next(p, m.ref, shown);
 }
 
+/* The one option that begins with the letter and has none of its own; NULL: none, or several. */
+static const char *long_only(const struct parser *p, char c)
+{
+	const char *found = NULL;
+
+	vec_each(ref, &p->refs) {
+		const struct opt *o = ref->opt;
+
+		if (ref->hidden || o->short_name || !o->name || o->name[0] != c)
+			continue;
+		if (found)
+			return NULL;
+		found = o->name;
+	}
+	return found;
+}
+
 static int unknown_short(const struct parser *p, const char *group, char c)
 {
 	bool alone = group[1] == '\0';
+	const char *name = long_only(p, c);
 
 	if (alone)
 		err_set(p->e, EINVAL, "unknown option '-%c'", c);
@@ -304,6 +322,8 @@ static int unknown_short(const struct parser *p, const char *group, char c)
 	/* -json is how other tools spell --json */
 	if (!alone && is_known_long(p, group))
 		err_hint(p->e, "did you mean '--%s'?", group);
+	else if (name)
+		err_hint(p->e, "did you mean '--%s'?", name);
 	else
 		hint_help(p);
 	return -EINVAL;

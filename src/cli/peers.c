@@ -3,34 +3,6 @@
 
 #include "base/base.h"
 
-static const struct {
-	const char *whose;
-	const char *names; /* each between blanks */
-} peers[] = {
-	{ "perf",
-	  " annotate archive bench buildid-cache buildid-list c2c config daemon data ftrace "
-	  "inject iostat kallsyms kmem kvm kwork lock mem probe test timechart top trace " },
-	{ "sysstat", " cifsiostat iostat mpstat nfsiostat pidstat sadf sar tapestat vmstat " },
-	{ "bcc",
-	  " argdist bashreadline bindsnoop biolatency biolatpcts biopattern biosnoop biotop "
-	  "bitesize bpflist btrfsdist btrfsslower cachestat cachetop capable cobjnew "
-	  "compactsnoop cpudist cpuunclaimed criticalstat cthreads dbslower dbstat dcsnoop "
-	  "dcstat deadlock dirtop drsnoop execsnoop exitsnoop ext4dist ext4slower f2fsslower "
-	  "filegone filelife fileslower filetop funccount funcinterval funclatency funcslower "
-	  "futexctn gethostlatency hardirqs inject javacalls javaflow javagc javaobjnew "
-	  "javastat javathreads killsnoop klockstat ksnoop kvmexit llcstat mdflush memleak "
-	  "mountsnoop mysqld_qslower naptime netqtop nfsdist nfsslower nodegc nodestat "
-	  "numasched numamove offcputime offwaketime oomkill opensnoop perlcalls perlflow "
-	  "perlstat phpcalls phpflow phpstat pidpersec ppchcalls profile pythoncalls "
-	  "pythonflow pythongc pythonstat rdmaucma readahead reset-trace rubycalls rubyflow "
-	  "rubygc rubyobjnew rubystat runqlat runqlen runqslower shmsnoop slabratetop sigsnoop "
-	  "sofdsnoop softirqs solisten sslsniff stackcount statsnoop swapin swapout syncsnoop "
-	  "syscount sysdig tcpaccept tcpcong tcpconnect tcpconnlat tcpdrop tcplife tcppktlat "
-	  "tcpretrans tcprtt tcpstates tcpsubnet tcpsynbl tcptop tcptracer threadsnoop "
-	  "tplist trace ttysnoop undump vfscount vfsreadlat vfsstat virtiostat wakeuptime "
-	  "wqlat xfsdist xfsslower zfsdist zfsslower " },
-};
-
 /* What other tools show and fathom does not: where to look instead. */
 static const struct {
 	const char *names, *hint;
@@ -44,6 +16,39 @@ static const struct {
 					"tcplife', 'tcptop', 'tcpretrans'" },
 	{ " netdata grafana vector cockpit ", "'fathom serve' shows the machine in a browser, "
 					      "'/metrics' of it feeds others" },
+	{ " bench ", "'fathom workload' runs small programs whose behaviour is known" },
+	{ " config ", "options say everything; ~/.config/fathom has what 'fathom top' was set to "
+		      "and own rules for kinds of waits" },
+	{ " daemon ", "'fathom serve' records on demand and keeps the past, 'fathom record "
+		      "--overwrite' the last seconds" },
+	{ " kvm ", "'fathom kvmexit' counts exits of virtual machines, 'fathom list kvm:*' has the "
+		   "tracepoints" },
+	{ " test ", "'fathom doctor' tries what works on this machine" },
+	{ " sadf ", "'fathom sar' has --json and --csv, and opens recordings of counters with -i" },
+	{ " nfsiostat cifsiostat tapestat ", "'fathom iostat' shows disks, 'fathom fsdist' and "
+					     "'fathom fileslower' any file system" },
+	{ " numasched ", "'fathom migrations' shows who moves between CPUs, 'fathom numamove' "
+			 "pages between nodes" },
+	{ " wqlat ", "'fathom kwork --latency' has the waits of work queues" },
+	{ " rdmaucma ", "'fathom trace' with probes of the module rdma_ucm shows its calls" },
+	{ " sysdig ", "'fathom strace' shows system calls, 'fathom trace' filters any event" },
+	{ " swapout ",
+	  "'fathom vmstat' has what is swapped out, 'fathom swapin' who waits for it" },
+	{ " vfsreadlat ", "'fathom fsdist' has the times of reads as histograms, 'fathom "
+			  "funclatency' those of any function" },
+	{ " ltrace ", "'fathom trace' and 'fathom funccount' probe functions of libraries, 'fathom "
+		      "strace' system calls" },
+	{ " gprof callgrind ", "'fathom record', then 'fathom report' or 'fathom callgraph'" },
+	{ " hotspot kernelshark ", "'fathom flame -o x.html' and 'fathom sched map -o x.html' open "
+				   "in a browser" },
+	{ " ss ", "'fathom netstat' has what protocols count, 'fathom tcptop', 'tcpstates' and "
+		  "'solisten' their connections" },
+	{ " nethogs iftop ", "'fathom nettop' shows who sends and receives, 'fathom ifstat' the "
+			     "interfaces" },
+	{ " bpftool ", "'fathom bpflist' shows who holds BPF programs" },
+	{ " pmap smem ", "'fathom top' has the memory of processes by kind, with column help" },
+	{ " powertop ", "'fathom turbo' shows how fast CPUs run, 'fathom timechart' their idle "
+			"states" },
 	{ " valgrind heaptrack ", "'fathom memleak' shows what is not given back, 'fathom "
 				  "annotate' where instructions take time" },
 };
@@ -57,22 +62,5 @@ const char *peer_elsewhere(const char *name)
 	for (size_t i = 0; i < ARRAY_SIZE(elsewhere); i++)
 		if (strstr(elsewhere[i].names, word))
 			return elsewhere[i].hint;
-	return NULL;
-}
-
-const char *peer_of(const char *name)
-{
-	size_t n = strlen(name);
-
-	/* a word between blanks is looked for: it has none itself */
-	if (!n || strchr(name, ' '))
-		return NULL;
-	for (size_t i = 0; i < ARRAY_SIZE(peers); i++) {
-		const char *list = peers[i].names;
-
-		for (const char *at = strstr(list, name); at; at = strstr(at + 1, name))
-			if (at[-1] == ' ' && at[n] == ' ')
-				return peers[i].whose;
-	}
 	return NULL;
 }

@@ -65,9 +65,6 @@ int cli_unknown_command(const struct command *const *commands, size_t n, const c
 			 instead->name);
 	else if (peer_elsewhere(name))
 		err_hint(e, "%s", peer_elsewhere(name));
-	else if (peer_of(name))
-		err_hint(e, "fathom does not have %s's %s yet; 'fathom help' lists what it has",
-			 peer_of(name), name);
 	else if (*s.best)
 		err_hint(e, "did you mean '%s'?", s.best);
 	else

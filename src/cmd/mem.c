@@ -105,6 +105,7 @@ const struct command cmd_mem = {
 	.operands = "[FILE]",
 	.max_operands = 1,
 	.examples = examples,
+	.instead_of = "c2c",
 	.see_also = "fathom-report fathom-script perf-mem(1) perf-c2c(1)",
 	.run = mem_run,
 };

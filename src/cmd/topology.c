@@ -288,7 +288,7 @@ const struct command cmd_topology = {
 	.question = Q_MACHINE,
 	.options = topology_options,
 	.args_size = sizeof(struct topology_args),
-	.instead_of = "lstopo hwloc-ls lscpu numactl",
+	.instead_of = "lstopo lstopo-no-graphics hwloc-ls hwloc-info lscpu numactl",
 	.examples = topology_examples,
 	.notes = "CPUs that are offline are counted, not drawn. Devices without hardware of their "
 		 "own (loop devices, virtual network cards) are left out.",

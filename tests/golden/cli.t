@@ -152,6 +152,42 @@ refused "unknown command 'xyzzy'" "'fathom help' lists the commands" xyzzy
 refused "unknown command ''" "'fathom help' lists the commands" ''
 refused "unknown command 'flamegraph.pl'" "that is 'fathom flame' here, see 'fathom help flame'" flamegraph.pl
 refused "unknown command 'toplev'" "'fathom stat -M' has ratios of hardware counters, 'fathom list' the CPU's events" toplev
+refused "unknown command 'c2c'" "that is 'fathom mem' here, see 'fathom help mem'" c2c
+# whoever knows another tool is told what there is instead, by a command that exists
+for name in bench config daemon kvm test sadf nfsiostat cifsiostat tapestat numasched wqlat rdmaucma \
+	ltrace gprof callgrind hotspot kernelshark ss nethogs iftop bpftool pmap smem powertop sysdig swapout vfsreadlat; do
+	run "$FATHOM" "$name"
+	unlike "a hint for $name" "$err" "yet|'fathom help' lists|did you mean"
+	while read -r _ command; do
+		ok "... $command exists" has "$command"
+	done < <(grep -o "'fathom [a-z]*" <<<"$err" | sort -u)
+done
+# The names of perf's, sysstat's and bcc's tools: each is a command here, or the error names one.
+# shellcheck disable=SC2086 # words
+known=$(for name in \
+	annotate archive argdist bashreadline bench bindsnoop biolatency biolatpcts biopattern \
+	biosnoop biotop bitesize bpflist btrfsdist btrfsslower buildid-cache buildid-list c2c \
+	cachestat cachetop capable cifsiostat cobjnew compactsnoop config cpudist cpuunclaimed \
+	criticalstat cthreads daemon data dbslower dbstat dcsnoop dcstat deadlock dirtop drsnoop \
+	execsnoop exitsnoop ext4dist ext4slower f2fsslower filegone filelife fileslower filetop \
+	ftrace funccount funcinterval funclatency funcslower futexctn gethostlatency hardirqs \
+	inject iostat javacalls javaflow javagc javaobjnew javastat javathreads kallsyms killsnoop \
+	klockstat kmem ksnoop kvm kvmexit kwork llcstat lock mdflush mem memleak mountsnoop mpstat \
+	mysqld_qslower naptime netqtop nfsdist nfsiostat nfsslower nodegc nodestat numamove \
+	numasched offcputime offwaketime oomkill opensnoop perlcalls perlflow perlstat phpcalls \
+	phpflow phpstat pidpersec pidstat ppchcalls probe profile pythoncalls pythonflow pythongc \
+	pythonstat rdmaucma readahead reset-trace rubycalls rubyflow rubygc rubyobjnew rubystat \
+	runqlat runqlen runqslower sadf sar shmsnoop sigsnoop slabratetop sofdsnoop softirqs \
+	solisten sslsniff stackcount statsnoop swapin swapout syncsnoop syscount sysdig tapestat \
+	tcpaccept tcpcong tcpconnect tcpconnlat tcpdrop tcplife tcppktlat tcpretrans tcprtt \
+	tcpstates tcpsubnet tcpsynbl tcptop tcptracer test threadsnoop timechart top tplist trace \
+	ttysnoop undump vfscount vfsreadlat vfsstat virtiostat vmstat wakeuptime wqlat xfsdist \
+	xfsslower zfsdist zfsslower; do
+	"$FATHOM" $name --help >/dev/null 2>"$TMP/name.err" && continue
+	grep -q "^hint: .*'fathom [a-z]" "$TMP/name.err" && ! grep -q 'lists\|did you mean' "$TMP/name.err" && continue
+	echo "$name"
+done)
+is 'all tools of perf, sysstat and bcc are known by name' "$known" ''
 refused "unknown command 'map'" "that is 'fathom sched' here, see 'fathom help sched'" map
 refused "unknown command 'verison'" "did you mean 'version'?" help verison
 refused "unknown option '--vresion' before a command" "did you mean '--version'?" --vresion
@@ -168,6 +204,9 @@ refused "unknown option '--jsn'" "did you mean '--json'?" help --jsn
 refused "unknown option '--colr'" "did you mean '--color'?" help --colr
 refused "unknown option '--quite'" "did you mean '--quiet'?" help --quite
 refused "unknown option '--zzz'" "'fathom help --help' lists the options" help --zzz
+refused "unknown option '-d'" "did you mean '--duration'?" mpstat -d 5s
+run "$FATHOM" stat -d 5s
+expect_err 'for a time write --duration 5s' 'a time where a program is wanted'
 refused "unknown option '-Z'" "'fathom help --help' lists the options" help -Z
 refused "unknown option '-Z' in '-qZ'" "'fathom help --help' lists the options" help -qZ
 refused "option '--c' could be --check, --csv, --color" 'write more of its name' help --c
@@ -344,7 +383,7 @@ expect_err '--table chooses a table of --csv'
 
 run "$FATHOM" sadf
 expect_status 2
-expect_err "fathom does not have sysstat's sadf yet"
+expect_err "'fathom sar' has --json and --csv"
 run "$FATHOM" prebuild </dev/null
 expect_status 2
 expect_err 'hint: --yes does it without asking'
