@@ -10,17 +10,25 @@ need_cmd python3 curl
 cd "$TMP" || exit 1
 export TMPDIR=$TMP
 
-has_begun() { grep -q token "$name.address" || ! kill -0 "$server" 2>/dev/null; }
+is_gone() { ! kill -0 "$1" 2>/dev/null; }
+has_begun() { grep -q token "$name.address" || is_gone "$server"; }
 serve() { # NAME OPTIONS...: sets server, port, token, url
 	name=$1
 	: >"$name.address"
 	spawn "$FATHOM" serve -q "${@:2}" >"$name.address" 2>"$name.err"
 	server=$spawned
 	wait_until has_begun
+	grep -q token "$name.address" || fail "$name serves" "$(cat "$name.err")"
 	port=$(sed -n '1s|https*://[^/]*:\([0-9]*\)/.*|\1|p' "$name.address")
 	token=$(sed -n '1s/.*token=\([0-9a-f]*\).*/\1/p' "$name.address")
 	url=http://127.0.0.1:$port
 	echo "$token" >"$name.token"
+}
+# A server keeps its port until it has ended, and the next one here takes the same.
+end() { # PID...
+	local pid
+	kill -INT "$@"
+	for pid; do wait_until is_gone "$pid" || fail "$pid ends"; done
 }
 # free ports, which nobody else on this machine takes by chance
 ports=$(python3 -c 'import socket
@@ -63,7 +71,7 @@ print("good" if abs(c["ahead_ms"]) <= c["error_ms"] + 1 else c)')" good
 like 'there is no other' "$(ask /api/v1/peers/2/history)" 'no such peer'
 like 'without a token nothing is said' "$(curl -sS "$page/api/v1/peers")" 'no token'
 
-kill -INT "$other"
+end "$other"
 wait_until is_state 1 '^gone'
 like 'it is gone, and why' "$(state 1)" '^gone (connection refused|it has closed|connection reset)'
 like 'since when' "$(ask /api/v1/peers)" '"since":[0-9]{13}'
@@ -72,7 +80,7 @@ ok 'its past is kept' test "$before" -ge 2
 serve other --listen "127.0.0.1:$port_a" --role view --no-past-stacks
 wait_until is_state 1 'answers 401'
 like 'a token of before is refused, and that is said' "$(state 1)" '^gone it answers 401: no token, or a wrong one'
-kill -INT "$page_server" "$looking" "$server"
+end "$page_server" "$looking" "$server"
 
 # two that look at each other come to rest when nobody looks at them
 serve one --listen "127.0.0.1:$port_a" --no-past-stacks --peer "127.0.0.1:$port_b"
@@ -84,7 +92,7 @@ wait_until is_state 1 '^live'
 is 'a page on the one' "$(state 1)" 'live '
 page=http://127.0.0.1:$port_a page_token=$(cat one.token)
 is 'does not make the other one look back' "$(state 1)" 'resting '
-kill -INT "$one" "$page_server" "$looking"
+end "$one" "$page_server" "$looking"
 
 # --- mutual TLS ---------------------------------------------------------------------------------
 if command -v openssl >/dev/null; then
@@ -112,7 +120,7 @@ if command -v openssl >/dev/null && ! grep -qE 'has no TLS|needs the library' ot
 	ok 'frames come over TLS' has_frames 1 1
 	wait_until is_state 2 '^gone'
 	like 'a certificate of another name is refused' "$(state 2)" '^gone TLS: .*mismatch'
-	kill -INT "$page_server" "$looking" "$other"
+	end "$page_server" "$looking" "$other"
 else
 	skip 'mutual TLS: no openssl, or no TLS in this build'
 fi
@@ -247,7 +255,7 @@ like 'the page still has its own frames' "$(cat stream.out)" '^data: \{"t":'
 is 'the HTTP side has not crashed' "$(pgrep -P "$page_server" -x fathom-http)" "$http_side"
 memory=$(awk '/^Rss:/ { print $2 }' "/proc/$http_side/smaps_rollup" 2>/dev/null || echo 0)
 grep -q asan <<<"$FATHOM" || ok 'and stays small' test "$memory" -lt 40000
-kill -INT "$page_server" "$looking"
+end "$page_server" "$looking"
 
 # --- what cannot be started ---------------------------------------------------------------------
 refused() { # TEXT PATTERN OPTIONS...
