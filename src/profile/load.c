@@ -206,6 +206,9 @@ void profile_take_facts(struct profile *p, const struct recording *r)
 	} else if (info->no_room) {
 		p->fault = profile_string(p, "the recording was cut: its disk was full, and what "
 					     "came after that is missing");
+	} else if (info->running) {
+		p->fault = profile_string(p, "the recording continues: up to its last second is "
+					     "not in the file yet");
 	} else if (info->unfinished) {
 		p->fault = profile_string(p, "the recording was cut: its recorder was killed, and "
 					     "up to a second before that is missing");

@@ -4,7 +4,9 @@
 
 #include "recording/format.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <sys/file.h>
 
 enum {
 	HEADER_WITHOUT_FEATURES = 72, /* what the first versions wrote */
@@ -145,6 +147,17 @@ static void fix_features(struct format_header *h)
 		h->features[i] = h->features[i] << 32 | h->features[i] >> 32;
 }
 
+/* By the recorder that writes it. */
+static bool is_locked(int fd)
+{
+	if (fd < 0)
+		return false;
+	if (flock(fd, LOCK_SH | LOCK_NB) < 0)
+		return errno == EWOULDBLOCK;
+	(void)flock(fd, LOCK_UN);
+	return false;
+}
+
 static int read_file_header(struct recording *r, struct format_header *h, struct err *e)
 {
 	int ret;
@@ -165,6 +178,7 @@ static int read_file_header(struct recording *r, struct format_header *h, struct
 	r->info.no_room = h->event_types.offset == FORMAT_NO_ROOM;
 	r->info.unfinished =
 		h->data.size == 0 || r->info.no_room || h->event_types.offset == FORMAT_RUNNING;
+	r->info.running = r->info.unfinished && !r->info.no_room && is_locked(r->source.fd);
 	r->stream_begin = h->data.offset;
 	r->stream_end = h->data.size ? h->data.offset + h->data.size : UINT64_MAX;
 	if (!r->info.unfinished)

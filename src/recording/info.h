@@ -161,6 +161,7 @@ struct recording_info {
 	bool pipe;       /* 16-byte header, everything in the stream */
 	bool swapped;    /* written by a machine of the other byte order */
 	bool unfinished; /* the recorder was killed: there are no sections */
+	bool running;    /* ... or records still */
 	bool no_room;    /* ... or the disk was full */
 	u64 features[4]; /* bits that the file has */
 	u64 data_offset, data_size;

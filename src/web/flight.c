@@ -137,9 +137,7 @@ int flight_find(const struct flight *f, struct jobs *j, u64 from, u64 to, char *
 
 	if (f->child.pid <= 0 || to <= f->since || to <= from || (!in_new && !has_old))
 		return not_there(f, e);
-	*ret_note = in_new ? "from a recording in progress: its file has no end yet, which the "
-			     "viewer calls cut"
-			   : NULL;
+	*ret_note = NULL;
 	if (from < f->since)
 		*ret_note = "stacks of the start of this span are not there any more";
 	if (in_new && in_old && has_old)

@@ -316,6 +316,9 @@ fi
 spawn "$FATHOM" record -a -e cpu-clock -F 99 -f -o killed.data
 wait_until [ -s killed.data ]
 sleep 3
+run "$FATHOM" report -i killed.data
+expect_status 0
+expect_prose 'the recording continues: up to its last second is not in the file yet'
 kill -KILL "$spawned"
 wait "$spawned" 2>/dev/null
 run "$FATHOM" report -i killed.data

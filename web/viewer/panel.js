@@ -83,7 +83,11 @@ export function factsOf(model, state) {
 			"records that could not be read",
 			true,
 		]);
-	if (f.fault) out.push([f.fault.startsWith("the recording was cut") ? "recording was cut" : "file is damaged", f.fault, true]);
+	if (f.fault) {
+		const known = ["recording continues", "recording was cut"].find((words) => f.fault.startsWith("the " + words));
+
+		out.push([known || "file is damaged", f.fault, known !== "recording continues"]);
+	}
 	return out;
 }
 
