@@ -4,6 +4,7 @@
 #include "analysis/flame.h"
 #include "base/folded.h"
 #include "profile/load.h"
+#include "view/html.h"
 #include "view/svg.h"
 #include "view/svg_heatmap.h"
 
@@ -19,12 +20,15 @@ static size_t find_kind(const struct tool *t, enum column_kind kind)
 
 /* What a stack weighs: bytes, otherwise time, otherwise how often it occurred, otherwise each row
  * counts one. */
+static const struct {
+	enum column_kind kind;
+	const char *unit;
+} weights[] = { { KIND_BYTES, "bytes" }, { KIND_DURATION, "ns" }, { KIND_COUNT, "" } };
+
 static u64 weight_of(const struct tool *t, const struct value *cells)
 {
-	static const enum column_kind best[] = { KIND_BYTES, KIND_DURATION, KIND_COUNT };
-
-	for (size_t i = 0; i < ARRAY_SIZE(best); i++) {
-		size_t at = find_kind(t, best[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(weights); i++) {
+		size_t at = find_kind(t, weights[i].kind);
 
 		if (at != SIZE_MAX && cells[at].type)
 			return cells[at].u;
@@ -64,23 +68,51 @@ void picture_add(struct picture *p, const struct tool *t, const struct tool_args
 			 (struct latency_point){ .time = wall_ns, .value = cells[at].u });
 }
 
-static int draw_flame(const struct picture *p, const struct tool *t, struct buf *out, struct err *e)
+/* Times and bytes have their unit; each of them is one sample. */
+static void name_weight(struct profile *p, const struct tool *t)
 {
-	struct svg_opts opts = { SVG_OPTS_DEFAULT, .title = t->header.summary, .subtitle = "" };
+	size_t at = SIZE_MAX, i = 0;
+
+	while (i < ARRAY_SIZE(weights) && (at = find_kind(t, weights[i].kind)) == SIZE_MAX)
+		i++;
+	if (at == SIZE_MAX || !weights[i].unit[0] || !p->events.len)
+		return;
+	p->events.items[0].name = profile_string(p, t->header.columns.items[at].name);
+	p->events.items[0].unit = profile_string(p, weights[i].unit);
+	p->events.items[0].samples = p->samples.len;
+	vec_each(s, &p->samples)
+		s->count = 1;
+}
+
+static int draw_svg(struct profile *profile, const char *title, struct buf *out, struct err *e)
+{
+	struct svg_opts opts = { SVG_OPTS_DEFAULT, .title = title, .subtitle = "" };
 	struct flame_opts fopts = { 0 };
-	struct profile profile;
 	struct flame flame;
+	int rc;
+
+	flame_choose_event(profile, &fopts);
+	rc = flame_init(&flame, profile, &fopts, e);
+	if (rc == 0) {
+		svg_flame(&flame, &opts, out);
+		flame_release(&flame);
+	}
+	return rc;
+}
+
+static int draw_flame(const struct picture *p, const struct tool *t, bool page, struct buf *out,
+		      struct err *e)
+{
+	struct html_opts opts = { .title = t->header.summary };
+	struct profile profile;
 	int rc;
 
 	profile_init(&profile);
 	rc = profile_load_folded(&profile, buf_str(&p->folded), p->folded.len, e);
 	if (rc == 0) {
-		flame_choose_event(&profile, &fopts);
-		rc = flame_init(&flame, &profile, &fopts, e);
-	}
-	if (rc == 0) {
-		svg_flame(&flame, &opts, out);
-		flame_release(&flame);
+		name_weight(&profile, t);
+		rc = page ? html_write(&profile, &opts, out, e)
+			  : draw_svg(&profile, opts.title, out, e);
 	}
 	profile_release(&profile);
 	return rc;
@@ -101,11 +133,11 @@ static int draw_heatmap(const struct picture *p, const struct tool *t, struct bu
 }
 
 static int write_one(struct context *ctx, const struct tool_args *a, const char *path,
-		     const struct buf *svg)
+		     const struct buf *text)
 {
 	struct output_args o = { .path = path, .force = a->output.force };
 
-	return output_write(ctx, &o, svg);
+	return output_write(ctx, &o, text);
 }
 
 int picture_write(struct picture *p, struct context *ctx, const struct tool *t,
@@ -117,7 +149,8 @@ int picture_write(struct picture *p, struct context *ctx, const struct tool *t,
 	if (a->flame && !p->folded.len)
 		rc = err_set(&ctx->err, ENODATA, "there was no stack to draw");
 	else if (a->flame)
-		rc = draw_flame(p, t, &flame, &ctx->err);
+		rc = draw_flame(p, t, output_is(&(struct output_args){ .path = a->flame }, "html"),
+				&flame, &ctx->err);
 	if (rc == 0 && a->flame)
 		rc = write_one(ctx, a, a->flame, &flame);
 	if (rc == 0 && a->heatmap && !p->points.len)

@@ -546,7 +546,7 @@ static int open_file(struct session *s)
 	int rc = output_check(s->ctx, o, NULL);
 
 	if (rc == 0)
-		rc = output_check(s->ctx, &flame, "svg");
+		rc = output_check(s->ctx, &flame, "svg html");
 	if (rc == 0)
 		rc = output_check(s->ctx, &heatmap, "svg");
 	if (rc || !o->path || streq(o->path, "-"))

@@ -50,6 +50,7 @@ figure 'which is complete without frame pointers' \
 figure 'a little by another' '[r for r in rows if ";kept;" in r["stack"] and r["bytes"] == 102400]'
 figure 'nothing by the third' 'not [r for r in rows if ";fine;" in r["stack"]]'
 like 'a flame graph of it' "$(cat "$TMP/leak.svg")" 'leaky'
+like 'which weighs bytes' "$(cat "$TMP/leak.svg")" '<title>leaky \([0-9,]* samples, 10,485,760 bytes'
 # growth: ten megabytes in the first second, as much again in the third
 cat >"$TMP/grow.c" <<-'END'
 	#include <stdlib.h>
