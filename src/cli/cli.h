@@ -98,6 +98,11 @@ struct example {
 	const char *text; /* what it does */
 };
 
+/* A column of its rows, for those that show them: "average", "duration", "ns" (NULL: none). */
+struct column_words {
+	const char *key, *type, *unit;
+};
+
 /* Commands are listed under the question they answer, in this order. */
 enum question {
 	Q_CPU = 1, /* Where does CPU time go? */
@@ -137,6 +142,7 @@ struct command {
 	const char *instead_of; /* names in other tool collections, space separated */
 	const char *only_form;  /* it writes a format of its own: --json and the like are refused */
 	const struct example *examples; /* ends with { 0 }; at least one */
+	const struct column_words *columns; /* ends with { 0 }; NULL: not told */
 	const char *notes;              /* CAVEATS of the man page, may be NULL */
 	const char *see_also;           /* space separated: "fathom-report perf-record" */
 	/*

@@ -87,6 +87,22 @@ static void examples(struct json *j, const struct example *x)
 	json_end(j);
 }
 
+static void columns(struct json *j, const struct column_words *c)
+{
+	if (!c)
+		return;
+	json_key(j, "columns");
+	json_array(j);
+	for (; c->key; c++) {
+		json_open(j);
+		json_kv_str(j, "key", c->key);
+		json_kv_str(j, "type", c->type);
+		text_or_null(j, "unit", c->unit);
+		json_close(j);
+	}
+	json_end(j);
+}
+
 static void command(struct json *j, const struct command *cmd)
 {
 	json_open(j);
@@ -105,6 +121,7 @@ static void command(struct json *j, const struct command *cmd)
 		json_u64(j, cmd->max_operands);
 	json_kv_bool(j, "takes_program", cmd->takes_program);
 	options(j, cmd);
+	columns(j, cmd->columns);
 	examples(j, cmd->examples);
 	word_array(j, "see_also", cmd->see_also);
 	json_close(j);

@@ -308,6 +308,21 @@ static const char *make_description(struct tool *t)
 	return arena_strdup(&t->arena, buf_str(&text));
 }
 
+static const struct column_words *make_columns(struct tool *t)
+{
+	struct column_words *all =
+		arena_alloc(&t->arena, (t->header.columns.len + 1) * sizeof(*all));
+
+	for (size_t i = 0; i < t->header.columns.len; i++) {
+		const struct tool_column *c = &t->header.columns.items[i];
+
+		all[i] = (struct column_words){ c->name, column_kind_name(c->kind),
+						column_unit(c->kind) };
+	}
+	all[t->header.columns.len] = (struct column_words){ 0 };
+	return all;
+}
+
 static const char *make_aliases(struct tool *t)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT;
@@ -338,6 +353,7 @@ void tool_make_command(struct tool *t)
 		.args_size = sizeof(struct tool_args) + t->header.options.len * sizeof(u64),
 		.takes_program = does_apply(t, FOR_TARGETS),
 		.examples = make_examples(t),
+		.columns = make_columns(t),
 		.notes = t->header.notes,
 		.see_also = "fathom-tools fathom-trace",
 		.run = tool_run,

@@ -416,6 +416,8 @@ static int add_job(struct web_engine *en, const struct web_request *q, struct jo
 
 	if (q->ask == ASK_DIFF)
 		return q->job ? add_diff_of_jobs(en, q, ret, e) : add_diff_of_spans(en, q, ret, e);
+	if (q->ask == ASK_TOOL)
+		return web_tools_add(&en->tools, &en->jobs, q, ret, e);
 	return q->ask == ASK_RECORD && q->from ? add_past(en, q, ret, e)
 					       : jobs_add(&en->jobs, q, none, none, NULL, ret, e);
 }
@@ -721,6 +723,8 @@ static int add_once(struct web_engine *en, struct err *e)
 	int r;
 
 	buf_addf(&name, "job-%llu.data", (unsigned long long)en->jobs.numbers + 1);
+	/* the heading */
+	snprintf(q.name, sizeof(q.name), "%s", basename(en->o.once));
 	r = jobs_copy(&en->jobs, en->o.once, buf_str(&name), e);
 	return r < 0 ? r
 		     : jobs_add(&en->jobs, &q, (struct job_input){ buf_detach(&name), 0, 0 },

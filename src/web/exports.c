@@ -323,7 +323,7 @@ int exports_start(struct exports *x, const char *const *names, size_t n, struct 
 
 		if (!is_name(names[i])) {
 			err_set(e, EINVAL, "there is no tool '%s'", names[i]);
-			err_hint(e, "'fathom list tools' has their names");
+			err_hint(e, "'fathom tools' has their names");
 			return -EINVAL;
 		}
 		r = start_tool(&t, e);

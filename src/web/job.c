@@ -420,6 +420,13 @@ int jobs_file(struct jobs *j, const struct job *job, enum web_form form)
 	return open_file(j, buf_str(&name));
 }
 
+static bool is_there(struct jobs *j, const struct job *job, enum web_form form)
+{
+	_cleanup_close_ int fd = jobs_file(j, job, form);
+
+	return fd >= 0;
+}
+
 static int start_drawing(struct jobs *j, struct drawing *d, struct command_line *line,
 			 struct buf *name, bool to_stdout, struct err *e)
 {
@@ -497,8 +504,10 @@ static void end_step(struct jobs *j, struct job *job)
 	int status = child_reap(&job->child, &job->cpu);
 	bool good;
 
-	/* a recording that was stopped is one */
-	good = WIFEXITED(status) && (!WEXITSTATUS(status) || job->stopped);
+	/* a recording that was stopped is one; rows without a stack have no picture */
+	good = WIFEXITED(status) && (!WEXITSTATUS(status) || job->stopped ||
+				     (WEXITSTATUS(status) == CHILD_NOTHING && is_there(j, job, FORM_JSON)));
+	job->picture = job->q.ask == ASK_TOOL && is_there(j, job, FORM_HTML);
 	if (!good) {
 		_cleanup_free_ char *end = child_end_text(status);
 
@@ -577,10 +586,12 @@ static void describe_request(const struct job *job, struct json *out)
 		describe_diff(q, out);
 	} else {
 		json_kv_str(out, "kind", q->ask == ASK_TOOL ? "tool" : "program");
-		if (q->ask == ASK_TOOL)
+		if (q->ask == ASK_TOOL) {
 			json_kv_str(out, "tool", q->name);
-		else
+			json_kv_bool(out, "picture", job->picture);
+		} else {
 			json_kv_str(out, "text", q->text);
+		}
 	}
 }
 

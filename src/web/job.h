@@ -32,6 +32,7 @@ struct job {
 	enum web_role role; /* that its result needs */
 	struct child child;
 	bool stopped; /* early, what there is is drawn */
+	bool picture; /* a tool that has a flame graph beside its rows */
 	u64 begun;    /* mono, ns; of its present state */
 	u64 wall;     /* ms, of its start */
 	u64 cpu;      /* of its children so far */

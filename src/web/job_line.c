@@ -2,6 +2,11 @@
 #include "web/job.h"
 #include "web/route.h"
 
+#include "base/clock.h"
+#include "base/fmt.h"
+
+#include <sys/utsname.h>
+
 int job_check_target(const struct web_request *q, struct err *e)
 {
 	if ((q->target == TARGET_PROCESS || q->target == TARGET_THREAD) && !q->id)
@@ -72,14 +77,20 @@ static void add_options(const char *text, struct command_line *line)
 	}
 }
 
-static void add_tool(const struct job *job, struct command_line *line)
+static void add_tool(const struct job *job, const char *folder, struct command_line *line)
 {
+	_cleanup_buf_ struct buf page = BUF_INIT;
+
 	command_line_add(line, "%s", job->q.name);
 	command_line_add(line, "--json");
 	add_duration(&job->q, line);
 	add_options(job->q.text, line);
-	if (job->q.number)
+	if (job->q.number) {
 		command_line_add(line, "%llu", (unsigned long long)job->q.number);
+	} else if (job->q.form == FORM_HTML) {
+		job_file_name(job, "html", &page);
+		command_line_add(line, "--flame=%s/%s", folder, buf_str(&page));
+	}
 }
 
 static void add_program(const struct job *job, struct command_line *line)
@@ -96,7 +107,7 @@ void job_record_line(const struct job *job, const char *folder, struct command_l
 	_cleanup_buf_ struct buf file = BUF_INIT;
 
 	if (job->q.ask == ASK_TOOL) {
-		add_tool(job, line);
+		add_tool(job, folder, line);
 		return;
 	}
 	if (job->q.ask == ASK_PROGRAM) {
@@ -171,6 +182,35 @@ static void add_diff(const struct job *job, const char *folder, struct command_l
 	add_past_filter(&job->q, line);
 }
 
+/* What the picture is of: the name of its file would say nothing. */
+static void add_title(const struct job *job, struct command_line *line)
+{
+	static const char *const kinds[] = {
+		[KIND_ONCPU] = "On-CPU time",
+		[KIND_OFFCPU] = "Off-CPU time",
+		[KIND_HOTCOLD] = "Hot/cold",
+		[KIND_CHAIN] = "Chains of wakers",
+	};
+	const struct web_request *q = &job->q;
+	_cleanup_buf_ struct buf title = BUF_INIT;
+	struct utsname host;
+
+	if (q->name[0]) {
+		command_line_add(line, "--title=%s", q->name);
+		return;
+	}
+	uname(&host);
+	buf_addf(&title, "%s of ", kinds[q->kind]);
+	if (q->target == TARGET_CGROUP)
+		buf_addf(&title, "%s on ", q->group);
+	else if (q->target != TARGET_MACHINE)
+		buf_addf(&title, "%s %llu on ", web_targets[q->target - 1],
+			 (unsigned long long)q->id);
+	buf_addf(&title, "%s, ", host.nodename);
+	fmt_iso_time(&title, (q->from ? q->from : job->wall) * NSEC_PER_MSEC);
+	command_line_add(line, "--title=%s", buf_str(&title));
+}
+
 void job_draw_so_far_line(const struct job *job, const char *folder, const char *file,
 			  struct command_line *line)
 {
@@ -194,6 +234,7 @@ void job_draw_line(const struct job *job, enum web_form form, const char *folder
 		case KIND_CHAIN: command_line_add(line, "chain"); break;
 		default: command_line_add(line, "flame"); break;
 		}
+		add_title(job, line);
 		if (job->q.kind == KIND_HOTCOLD)
 			command_line_add(line, "--hotcold");
 		else if (job->q.from)

@@ -177,3 +177,21 @@ int web_tools_check(struct web_tools *t, struct jobs *j, const struct web_reques
 	r = web_tools_load(t, j, e);
 	return r < 0 ? r : web_tools_check_in(&t->help, q, e);
 }
+
+int web_tools_add(const struct web_tools *t, struct jobs *j, const struct web_request *q,
+		  struct job **ret, struct err *e)
+{
+	static const char option_name[] = "flame";
+	struct web_request *own = xmemdup(q, sizeof(*q));
+	const struct job_input none = { 0 };
+	struct option option;
+	int r;
+
+	/* one picture: there is none of each second */
+	own->form = !q->number && find(&t->help, q->name, option_name, strlen(option_name), &option)
+			    ? FORM_HTML
+			    : 0;
+	r = jobs_add(j, own, none, none, NULL, ret, e);
+	free(own);
+	return r;
+}

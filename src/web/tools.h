@@ -17,7 +17,10 @@ int web_tools_load(struct web_tools *t, struct jobs *j, struct err *e);
  */
 int web_tools_check(struct web_tools *t, struct jobs *j, const struct web_request *q,
 		    struct err *e);
-/* The same with the text of the description. */
+/* Runs one that was checked; with a flame graph beside its rows, where they have stacks. */
+int web_tools_add(const struct web_tools *t, struct jobs *j, const struct web_request *q,
+		  struct job **ret, struct err *e);
+/* The same check with the text of the description. */
 int web_tools_check_in(const struct buf *help, const struct web_request *q, struct err *e);
 
 #endif

@@ -47,6 +47,13 @@ END
 serve --budget 0
 spawn python3 wait.py
 waits=$spawned
+groups=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+leave_group() { [ -z "$own_group" ] || { kill -KILL "$waits"; wait_until rmdir "$own_group"; } 2>/dev/null; }
+own_group=
+if [ -n "$groups" ] && mkdir "$groups/fathom-test-$$" 2>/dev/null; then
+	own_group=$groups/fathom-test-$$
+	echo "$waits" >"$own_group/cgroup.procs"
+fi
 group=$(sed -n 's/^0:://p' "/proc/$waits/cgroup")
 draw() { # KIND TARGET-JSON NAME
 	local job
@@ -56,15 +63,16 @@ draw() { # KIND TARGET-JSON NAME
 	like "$3" "$(about "$job")" '^done'
 	ask -o page "http://localhost/api/v1/jobs/$job/result?as=html"
 	like "$3: a page" "$(head -c 200 page)" '<!doctype html>|<!DOCTYPE html>'
+	[ "$1" = sched ] || like "$3: its heading" "$(grep -o '<title>[^<]*' page)" "^<title>Chains of wakers of .*$4"
 }
 for kind in chain sched; do
-	draw $kind '"machine"' "$kind of the machine"
-	draw $kind "\"process\",\"id\":$waits" "$kind of a process"
-	draw $kind "\"thread\",\"id\":$waits" "$kind of a thread"
+	draw $kind '"machine"' "$kind of the machine" "$(uname -n), 20"
+	draw $kind "\"process\",\"id\":$waits" "$kind of a process" "process $waits on $(uname -n), 20"
+	draw $kind "\"thread\",\"id\":$waits" "$kind of a thread" "thread $waits on "
 done
 if [ -n "$group" ]; then
 	for kind in chain sched; do
-		draw $kind "\"cgroup\",\"cgroup\":\"$group\"" "$kind of a control group"
+		draw $kind "\"cgroup\",\"cgroup\":\"$group\"" "$kind of a control group" "$group on "
 	done
 else
 	skip 'no control groups of version 2 here'
@@ -78,13 +86,36 @@ job=$(begin record "{\"seconds\":1,\"target\":\"process\",\"id\":$asleep}")
 wait_until is_over "$job"
 like 'a process that does not run says so' "$(about "$job")" '^failed .*nothing was recorded: the target did not run'
 kill "$asleep"
-kill -KILL "$waits"
+leave_group
+kill -KILL "$waits" 2>/dev/null
 
 # --- differences ---------------------------------------------------------------------------------
 like 'a difference of jobs that are not there' "$(post diff '{"job":98,"other":99}')" 'job 98 has no recording'
 like 'a time line has nothing to compare' "$(post diff '{"job":4,"other":4}')" 'job 4 has no recording'
 like 'a difference of nothing' "$(post diff '{}')" 'the end of a span is not after its begin'
 like 'spans that nothing is known of' "$(post diff '{"from":1,"to":2,"before_from":3,"before_to":4}')" 'nothing is known of that time'
+kill -INT "$server"
+wait "$server" 2>/dev/null
+
+# --- tools ---------------------------------------------------------------------------------------
+serve --budget 0
+spawn "$WORKLOADS/burn" --seconds 60 a=100
+burns=$spawned
+tool() { # TOOL SECONDS: sets job, when it is over
+	job=$(begin tools/run "{\"tool\":\"$1\",\"seconds\":$2}")
+	wait_until is_over "$job"
+}
+facts() { ask http://localhost/api/v1/jobs | grep -o "\"job\":$job,[^}]*"; }
+tool profile 2
+like 'a tool whose rows have stacks has a picture of them' "$(facts)" '"state":"done".*"picture":true'
+like 'which is a page' "$(ask "http://localhost/api/v1/jobs/$job/result?as=html" | head -c 200)" '<!doctype html>|<!DOCTYPE html>'
+like 'and its rows' "$(ask "http://localhost/api/v1/jobs/$job/result?as=json")" '"rows":\[\{.*"user":"[^"]*work;a'
+kill "$burns"
+tool tcpdrop 1
+like 'without a stack there is none, and it is no failure' "$(facts)" '"state":"done".*"picture":false'
+like 'but its rows' "$(ask "http://localhost/api/v1/jobs/$job/result?as=json")" '"columns"'
+like 'types of columns come with the list of tools' "$(ask http://localhost/api/v1/tools | tr -d ' \n')" \
+	'"columns":\[\{"key":"disk","type":"string","unit":null\},\{"key":"stack","type":"stack"'
 kill -INT "$server"
 wait "$server" 2>/dev/null
 

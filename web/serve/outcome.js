@@ -47,7 +47,8 @@ function addHistograms(parts, docs) {
 	}
 }
 
-export function showOutcome(text) {
+/* @columns: what the tool says of its columns. */
+export function showOutcome(text, columns) {
 	const docs = readDocuments(text),
 		parts = [],
 		rows = [],
@@ -61,11 +62,11 @@ export function showOutcome(text) {
 			for (const [key, value] of Object.entries(d))
 				if (Array.isArray(value) && value.length && key !== "columns" && key !== "notes" && !isHistogram(value)) {
 					/* one alone needs no name */
-					parts.push(tables.length > 1 || key !== "rows" ? el("h3", { text: key }) : null, new ResultTable(value).root);
+					parts.push(tables.length > 1 || key !== "rows" ? el("h3", { text: key }) : null, new ResultTable(value, columns).root);
 				}
 	}
 	addHistograms(parts, docs);
-	if (rows.length) parts.push(new ResultTable(rows).root);
+	if (rows.length) parts.push(new ResultTable(rows, columns).root);
 	for (const d of docs)
 		for (const note of d.notes || []) parts.push(el("p", { class: "quiet", text: typeof note === "string" ? note : JSON.stringify(note) }));
 	if (!parts.length) parts.push(el("p", { class: "quiet", text: "Nothing happened in this time." }));

@@ -154,16 +154,19 @@ export class Results {
 			return;
 		}
 		try {
-			const text = await (await get(`/api/v1/jobs/${job.job}/result?as=json`)).text();
+			const text = await (await get(`/api/v1/jobs/${job.job}/result?as=json`)).text(),
+				columns = job.kind === "tool" ? await this.app.tools.columns(job.tool) : [];
 
-			if (this.shown === job.job) fill($("result"), head, note, showOutcome(text));
+			if (this.shown !== job.job) return;
+			/* rows that have stacks are a flame graph, too */
+			fill($("result"), head, note, job.picture ? el("iframe", { src: "/result/" + job.key, title: jobTitle(job) }) : null, showOutcome(text, columns));
 		} catch (error) {
 			fill($("result"), head, el("p", { class: "bad", text: error.message }));
 		}
 	}
 
 	saveButtons(job, isText) {
-		const forms = isText ? [["json", "JSON"]]
+		const forms = isText ? [...(job.picture ? [["html", "page"]] : []), ["json", "JSON"]]
 			: job.kind === "sched" ? [["html", "page"]]
 			: FORMS.filter(([form]) => form !== "data" || !(job.from || job.kind === "diff"));
 		const buttons = forms.map(([form, text]) => {

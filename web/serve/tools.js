@@ -23,6 +23,13 @@ export class Tools {
 		}
 	}
 
+	async columns(name) {
+		await this.load();
+		const tool = this.all && this.all.find((t) => t.name === name);
+
+		return (tool && tool.columns) || [];
+	}
+
 	drawList() {
 		const groups = new Map();
 
@@ -82,7 +89,7 @@ export class Tools {
 		else if (option.choices && option.choices.length)
 			input = el("select", { id }, el("option", { value: "" }), ...option.choices.map((c) => el("option", { value: c, text: c })));
 		else input = el("input", { id, placeholder: option.default || option.value || "" });
-		return [el("label", { for: id, text: option.name }), input, el("span", { class: "quiet", text: option.help })];
+		return [el("label", { for: id, text: option.name + (option.short ? ` (-${option.short})` : "") }), input, el("span", { class: "quiet", text: option.help })];
 	}
 
 	run(tool, options, seconds, interval) {
