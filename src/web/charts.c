@@ -63,7 +63,7 @@ static const struct chart charts[] = {
 	{ "runq",
 	  Q_QUEUE,
 	  "Tasks that run or want a CPU",
-	  "count",
+	  "tasks",
 	  false,
 	  false,
 	  0,

@@ -155,6 +155,9 @@ async function charts(page) {
 
 	check('what is written is in the chart of disks within 2 s', !late(after), late(after));
 	await page.hover('#chart-cpu .legend span');
+	const units = await page.$$eval('#charts h3 .unit', (all) => all.map((e) => e.textContent));
+
+	check('every chart has its unit', units.length > 12 && units.every((u) => u), units.join('|'));
 	check('a line says what it means', /Share of time in user mode/.test(await page.textContent('#hover')), await page.textContent('#hover'));
 	await page.mouse.move(5, 5);
 	return burn;
@@ -408,6 +411,13 @@ async function keysOnly() {
 
 	await until(page, () => window.fathomServe.frames.all.length >= 5, 60000);
 	check('Tab leads to a chart', await tabTo('#chart-cpu canvas'));
+	await page.keyboard.press('Enter');
+	check('Enter tells what the first line means', /^user = .*Share of time in user mode/.test(await page.textContent('#hover')), await page.textContent('#hover'));
+	check('to a screen reader, too', (await page.getAttribute('#chart-cpu canvas', 'aria-describedby')) === 'hover');
+	await page.keyboard.press('Enter');
+	check('and Enter again the next', /^nice = /.test(await page.textContent('#hover')), await page.textContent('#hover'));
+	await page.keyboard.press('Escape');
+	check('Escape ends that', await page.evaluate(() => document.getElementById('hover').hidden));
 	check('where the focus can be seen', await page.evaluate(() => getComputedStyle(document.activeElement).outlineStyle !== 'none'));
 	for (let i = 0; i < 3; i++) await page.keyboard.press('Shift+ArrowLeft');
 	await page.keyboard.press('f');
@@ -471,6 +481,15 @@ async function tool(page) {
 
 	await page.fill('#result input[type=search]', '^no such row$');
 	check('which filters', (await page.$$('#result tbody tr')).length === 0, first);
+	await page.click('#tab-tools');
+	await page.click('.tool[data-tool="profile"]');
+	await page.fill('#tool-seconds', '2');
+	await page.click('#toolform button[type=submit]');
+	const frame = await viewer(page);
+
+	check('a tool whose rows have stacks gives a flame graph', /^burn$|^work$/m.test(await frameNames(frame)), (await frameNames(frame)).slice(0, 300));
+	check('above its rows', (await page.$$('#result .outcome tbody tr')).length > 1);
+	await shot(page, 'serve-tool-flame');
 }
 
 async function heatmap(page) {

@@ -102,13 +102,27 @@ export class Chart {
 			this.app.redraw();
 		});
 		canvas.addEventListener("keydown", (e) => this.onKey(e));
+		canvas.addEventListener("blur", () => this.tell(-1));
 	}
 
-	/* Arrows move the cursor; with shift they select. */
+	/* What a line means; -1: nothing any more. The lines of instances all mean the same. */
+	tell(line) {
+		const item = line < (this.info.each ? 1 : this.info.lines.length) ? this.legend.children[line] : null;
+
+		if (!item && this.told === undefined) return;
+		this.told = item ? line : undefined;
+		if (item) this.canvas.setAttribute("aria-describedby", "hover");
+		else this.canvas.removeAttribute("aria-describedby");
+		this.app.explain(item, this.info, line);
+	}
+
+	/* Arrows move the cursor; with shift they select. Enter tells what the lines mean, one by one. */
 	onKey(e) {
 		const { axis } = this.app,
 			step = { ArrowLeft: -1, ArrowRight: 1 }[e.key];
 
+		if (e.key === "Enter") this.tell(this.told === undefined ? 0 : this.told + 1);
+		if (e.key === "Escape") this.tell(-1);
 		if (!step) return;
 		e.preventDefault();
 		const before = axis.cursor === null ? axis.to : axis.cursor;
@@ -201,7 +215,9 @@ export class Chart {
 			g.moveTo(x, box.y);
 			g.lineTo(x, box.y + box.h);
 			g.stroke();
-			if (x > box.x + 16 && x < box.x + box.w - 16) g.fillText(fmtTime(t, step < 60), x, height - 3);
+			const text = fmtTime(t, step < 60), half = g.measureText(text).width / 2;
+
+			if (x > box.x + half && x < box.x + box.w - half) g.fillText(text, x, height - 3);
 		}
 	}
 

@@ -382,7 +382,8 @@ function listen(page) {
 	on("target", "change", () => page.targetChanged());
 	fill($("help"), el("h2", { text: "Keys" }), el("dl", {}, ...KEYS.flatMap(([k, text]) =>
 		[el("dt", {}, el("kbd", { text: k })), el("dd", { text })]),
-	el("dt", {}, el("kbd", { text: "← →" })), el("dd", { text: "in a chart: move the cursor; with Shift select" })),
+	el("dt", {}, el("kbd", { text: "← →" })), el("dd", { text: "in a chart: move the cursor; with Shift select" }),
+	el("dt", {}, el("kbd", { text: "Enter" })), el("dd", { text: "in a chart: what its lines mean, one by one" })),
 	el("form", { method: "dialog" }, el("button", { text: "Close" })));
 	addEventListener("keydown", (e) => {
 		if (e.ctrlKey || e.metaKey || e.altKey || e.target.closest("input, select, textarea, dialog")) return;
