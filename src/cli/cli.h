@@ -141,10 +141,10 @@ struct command {
 	const char *peer_usage;
 	const char *instead_of; /* names in other tool collections, space separated */
 	const char *only_form;  /* it writes a format of its own: --json and the like are refused */
-	const struct example *examples; /* ends with { 0 }; at least one */
-	const struct column_words *columns; /* ends with { 0 }; NULL: not told */
-	const char *notes;              /* CAVEATS of the man page, may be NULL */
-	const char *see_also;           /* space separated: "fathom-report perf-record" */
+	const struct example *examples;     /* ends with { 0 }; at least one */
+	const struct column_words *columns; /* ends with { 0 }; NULL: unknown */
+	const char *notes;                  /* CAVEATS of the man page, may be NULL */
+	const char *see_also;               /* space separated: "fathom-report perf-record" */
 	/*
 	 * Returns the exit status (EXIT_*, a child's status, 128 + signal) or a negative errno with
 	 * @ctx->err set. @ctx->err is printed whenever the status is not 0; a command that parses

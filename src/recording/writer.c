@@ -31,7 +31,7 @@ static int create_file(struct recording_writer *w, const char *path, struct err 
 	if (r < 0)
 		return io_cannot_create(path, -r, e);
 	w->fd = TAKE_FD(o.fd);
-	/* held until it ends: a file that is not finished, and not locked, was left by a dead one */
+	/* as long as it lives: an unfinished file without a lock is that of a dead one */
 	(void)flock(w->fd, LOCK_EX | LOCK_NB);
 	return 0;
 }

@@ -505,8 +505,9 @@ static void end_step(struct jobs *j, struct job *job)
 	bool good;
 
 	/* a recording that was stopped is one; rows without a stack have no picture */
-	good = WIFEXITED(status) && (!WEXITSTATUS(status) || job->stopped ||
-				     (WEXITSTATUS(status) == CHILD_NOTHING && is_there(j, job, FORM_JSON)));
+	good = WIFEXITED(status) &&
+	       (!WEXITSTATUS(status) || job->stopped ||
+		(WEXITSTATUS(status) == CHILD_NOTHING && is_there(j, job, FORM_JSON)));
 	job->picture = job->q.ask == ASK_TOOL && is_there(j, job, FORM_HTML);
 	if (!good) {
 		_cleanup_free_ char *end = child_end_text(status);

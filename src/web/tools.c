@@ -187,7 +187,7 @@ int web_tools_add(const struct web_tools *t, struct jobs *j, const struct web_re
 	struct option option;
 	int r;
 
-	/* one picture: there is none of each second */
+	/* one picture: not one of each second */
 	own->form = !q->number && find(&t->help, q->name, option_name, strlen(option_name), &option)
 			    ? FORM_HTML
 			    : 0;

@@ -55,7 +55,7 @@ export class ResultTable {
 		return el("th", { scope: "col", class: this.numeric.has(key) ? "number" : null }, button);
 	}
 
-	/* What is too long for its cell is told on hover. */
+	/* What is too long for its cell is shown on hover. */
 	cell(key, text) {
 		return el("td", { class: this.numeric.has(key) ? "number" : null, text, title: text.length > CELL_MOST ? text : null });
 	}
