@@ -5,6 +5,8 @@
 #include "base/io.h"
 #include "elf/note.h"
 
+#include <linux/fs.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 
 int elf_read(const struct elf *elf, u64 offset, void *ret, size_t n)
@@ -239,10 +241,14 @@ static int read_tables(struct elf *elf, const char *name, struct err *e)
 	return 0;
 }
 
-static u64 identity_of(const struct stat *st)
+static u64 identity_of(int fd, const struct stat *st)
 {
-	const u64 parts[] = { (u64)st->st_dev, (u64)st->st_ino, (u64)st->st_size,
-			      (u64)st->st_ctim.tv_sec, (u64)st->st_ctim.tv_nsec };
+	int generation = 0;
+
+	(void)ioctl(fd, FS_IOC_GETVERSION, &generation); /* not every file system has it */
+
+	const u64 parts[] = { (u64)st->st_dev,  (u64)st->st_ino,         (u32)generation,
+			      (u64)st->st_size, (u64)st->st_ctim.tv_sec, (u64)st->st_ctim.tv_nsec };
 
 	return hash_bytes(parts, sizeof(parts)) | 1;
 }
@@ -259,7 +265,7 @@ int elf_use_fd(struct elf *elf, int fd, const char *name, struct err *e)
 		r = err_set(e, EINVAL, "'%s' is not a regular file", name);
 	else {
 		elf->size = (u64)st.st_size;
-		elf->identity = identity_of(&st);
+		elf->identity = identity_of(fd, &st);
 		r = read_tables(elf, name, e);
 	}
 	if (r < 0)

@@ -60,7 +60,7 @@ struct elf {
 	size_t build_id_len; /* 0: none */
 	u64 fingerprint;     /* of the headers: tells two builds with one build id apart */
 	/*
-	 * Which file it is, and since when: device, inode, size and change time. A
+	 * Which file it is, and since when: device, inode, generation, size and change time. A
 	 * build id is only what a file claims and can be copied; this cannot. 0: in memory.
 	 */
 	u64 identity;

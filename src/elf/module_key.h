@@ -16,6 +16,8 @@ struct module_key {
 	size_t build_id_len;
 	u32 maj, min;
 	u64 ino, ino_gen;
+	u64 changed; /* change time, CLOCK_REALTIME: another one is another file */
+	u64 mapped;  /* when it was mapped, likewise: what was written later is not what ran */
 	pid_t pid;
 	u64 map_start, map_end;
 };

@@ -24,6 +24,8 @@ void machine_init(struct machine *m, struct symbols *symbols)
 void machine_build_ids(struct machine *m, const struct recording_info *info)
 {
 	m->info = info;
+	if (info->has_clock_data)
+		m->wall_shift = info->clock_wall_ns - info->clock_ns;
 	for (size_t i = 0; i < info->build_ids.len; i++) {
 		const struct recording_build_id *b = &info->build_ids.items[i], *before;
 		u32 path = intern_str(&m->strings, b->path);
@@ -248,10 +250,11 @@ static void find_build_id(const struct machine *m, const struct record_mmap *r, 
 	}
 }
 
-static u32 module_of(struct machine *m, const struct record_mmap *r)
+static u32 module_of(struct machine *m, const struct record_mmap *r, u64 time)
 {
 	struct module_key key = {
 		.path = r->filename,
+		.mapped = m->wall_shift && time ? time + m->wall_shift : 0,
 		.maj = r->maj,
 		.min = r->min,
 		.ino = r->ino,
@@ -345,7 +348,7 @@ static void on_mmap(struct machine *m, const struct record *r)
 		.path = interned(m, map.filename),
 	};
 	if (new.exec)
-		new.id = module_of(m, &map);
+		new.id = module_of(m, &map, r->time);
 	maps_replace(machine_process(m, (s32)map.pid), &new, r->time);
 }
 

@@ -94,11 +94,15 @@ struct machine {
 	struct place_hint *hints;       /* MACHINE_HINTS */
 	struct map build_ids;           /* path -> 1 + index of the recording's */
 	const struct recording_info *info;
+	u64 wall_shift; /* from the time of a record to CLOCK_REALTIME; 0: not known */
 	u64 bad_maps;
 };
 
 void machine_init(struct machine *m, struct symbols *symbols);
-/* Build ids that the recording's header has, for mappings without; @info must outlive @m. */
+/* Build ids that the recording's header has, for mappings without, and its clock; @info must
+ * outlive
+ * @m.
+ */
 void machine_build_ids(struct machine *m, const struct recording_info *info);
 void machine_release(struct machine *m);
 /* Takes note of MMAP, COMM, FORK, EXIT, KSYMBOL, CGROUP; ignores the rest. */

@@ -206,7 +206,7 @@ void profile_names_release(struct profile_names *n)
 	buf_release(&n->lines);
 }
 
-int profile_export_names(const char *path, struct profile_names *ret, struct err *e)
+int profile_export_names(const char *path, u64 wall_shift, struct profile_names *ret, struct err *e)
 {
 	const struct symbols_opts opts = { .ask_kernel = true, .keep_lines = true };
 	struct symbols *symbols = symbols_new(&opts);
@@ -215,6 +215,7 @@ int profile_export_names(const char *path, struct profile_names *ret, struct err
 	int r;
 
 	machine_init(&n->machine, symbols);
+	n->machine.wall_shift = wall_shift;
 	r = recording_open(path, &rec, e);
 	if (r >= 0)
 		r = recording_replay(rec, name_record, n, e);

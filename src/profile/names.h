@@ -18,7 +18,9 @@ struct profile_names {
 	struct buf names, code, lines;
 };
 void profile_names_release(struct profile_names *n);
-int profile_export_names(const char *path, struct profile_names *ret, struct err *e);
+/* @wall_shift: from the time of a record to CLOCK_REALTIME; 0: not known. */
+int profile_export_names(const char *path, u64 wall_shift, struct profile_names *ret,
+			 struct err *e);
 
 /* What a recording carries, for the look-ups of @symbols; a broken section costs names only. */
 void profile_import_names(struct symbols *symbols, const struct recording *r);

@@ -287,12 +287,14 @@ static void add_names(struct recorder *r, bool last)
 {
 	_cleanup_(profile_names_release) struct profile_names n = { 0 };
 	u64 most = last ? NAMES_MOST : NAMES_MOST_LIVE;
+	const int clock = r->o.session.clock_id;
+	const u64 wall_shift = clock >= 0 ? clock_wall_ns() - clock_ns(clock) : 0;
 
 	if (!r->path || recording_writer_samples(r->writer) == 0)
 		return;
 	if (!r->o.no_names && recording_writer_bytes(r->writer) <= most &&
 	    recording_writer_flush(r->writer, NULL) >= 0)
-		(void)profile_export_names(r->path, &n, NULL);
+		(void)profile_export_names(r->path, wall_shift, &n, NULL);
 	add_python(r, &n.names);
 	add_code(r, &n.code);
 	add_section(r, FEATURE_NAMES, &n.names);

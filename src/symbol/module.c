@@ -23,8 +23,8 @@ static void identity(const struct module_key *key, size_t path_len, struct buf *
 		buf_addch(ret, 'b');
 		buf_add(ret, key->build_id, MIN(key->build_id_len, (size_t)MODULE_BUILD_ID_MAX));
 	} else {
-		buf_addf(ret, "i%x:%x:%" PRIx64 ":%" PRIx64, key->maj, key->min, key->ino,
-			 key->ino_gen);
+		buf_addf(ret, "i%x:%x:%" PRIx64 ":%" PRIx64 ":%" PRIx64, key->maj, key->min,
+			 key->ino, key->ino_gen, key->changed);
 	}
 	buf_addch(ret, '\0');
 	buf_add(ret, key->path ? key->path : "", path_len);
@@ -78,6 +78,8 @@ u32 symbols_module(struct symbols *s, const struct module_key *key)
 		struct module_key *k = &s->modules.items[id - 1]->key;
 
 		k->pid = key->pid;
+		if (key->mapped && key->mapped < k->mapped)
+			k->mapped = key->mapped;
 		k->map_start = key->map_start;
 		k->map_end = key->map_end;
 	}
@@ -100,6 +102,21 @@ static bool same_build_id(const struct module_key *key, const u8 *id, size_t n)
 	return n > 0;
 }
 
+static u64 time_ns(const struct timespec *t)
+{
+	return (u64)t->tv_sec * NSEC_PER_SEC + (u64)t->tv_nsec;
+}
+
+/* In place: it is the same inode. One of the times may be the future, or of a file that is deleted.
+ */
+static bool is_written_since(const struct module_key *key, const struct stat *st)
+{
+	const u64 known = key->changed ? key->changed : key->mapped;
+
+	return known && st->st_ino == key->ino && time_ns(&st->st_mtim) > known &&
+	       time_ns(&st->st_ctim) > known;
+}
+
 /* Whether an opened file is the recorded one; where that is not certain, says so. */
 static bool accept_file(const struct symbols *s, struct module *m, const struct elf *elf)
 {
@@ -119,7 +136,14 @@ static bool accept_file(const struct symbols *s, struct module *m, const struct 
 		m->why = "no build id was recorded, so a file of this machine may be another";
 		return false;
 	}
-	if (m->key.ino && fstat(elf->fd, &st) == 0 && st.st_ino != m->key.ino)
+	if (fstat(elf->fd, &st) < 0)
+		return true;
+	if (is_written_since(&m->key, &st)) {
+		m->why = "the file was written again since, and has no build id";
+		m->hint = "link it with --build-id, or replace the file instead of writing to it";
+		return false;
+	}
+	if (m->key.ino && st.st_ino != m->key.ino)
 		m->why = "the file may have been replaced since: its inode is another";
 	return true;
 }

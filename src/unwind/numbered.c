@@ -90,6 +90,7 @@ struct module_key numbered_key(const struct numbered_file *f)
 		.maj = f->dev >> 20,
 		.min = f->dev & 0xfffff,
 		.ino = f->ino,
+		.changed = f->version.changed,
 		.pid = f->pid,
 		.map_start = f->start,
 		.map_end = f->end,

@@ -114,8 +114,8 @@ both "siblings, larger frames" 300 "plug_a plug_b" \
 
 # --- programs --------------------------------------------------------------------------------------
 
-# program NAME ROOM FILE: with main
-program() { gcc -O2 "-DWAIT=$1" "-DROOM=$2" -DMAIN -o "$3" plug.c || exit 1; }
+# program NAME ROOM FILE [OPTION...]: with main
+program() { gcc -O2 "-DWAIT=$1" "-DROOM=$2" -DMAIN "${@:4}" -o "$3" plug.c || exit 1; }
 mkdir one two
 program plug_a 64 one/prog
 program plug_b 64 two/prog
@@ -157,6 +157,15 @@ for other in two/prog:160 roomy:20; do
 	rebuilt "rebuilt in place $((2 * turns)) times ($other), live" live.json "$turns"
 	rebuilt "rebuilt in place $((2 * turns)) times ($other), recorded" recorded.json "$turns"
 done
+
+# Without build ids only the times of the file tell: those who linked it so have no names, then.
+mkdir -p bare/one bare/two
+program plug_a 64 bare/one/prog -Wl,--build-id=none
+program plug_b 64 bare/two/prog -Wl,--build-id=none
+both "a program without a build id" 300 plug_a bare/one/prog 300
+watch sh -c 'cd bare && cp one/prog prog && exec sh ../rebuild 20 two/prog'
+rebuilt "rebuilt in place, no build id, live" live.json 20
+rebuilt "rebuilt in place, no build id, recorded" recorded.json 20
 
 # --- uncommon ways into a function -----------------------------------------------------------------
 
