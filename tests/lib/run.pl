@@ -120,7 +120,8 @@ sub start {
 	my $pid = fork() // die "fork: $!\n";
 	if (!$pid) {
 		POSIX::setsid();
-		$SIG{INT} = $SIG{TERM} = 'DEFAULT';
+		# nohup and others ignore some, and a shell cannot set those back
+		$SIG{$_} = 'DEFAULT' for qw(HUP INT QUIT PIPE TERM TSTP TTIN TTOU CHLD);
 		close $out;
 		open(STDIN, '<', '/dev/null');
 		open(STDOUT, '>&', $in);
