@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Markers for programs: one instruction (a nop) each until somebody traces them.
+ * Markers for programs: one instruction (a nop) each until they are traced.
  *
  *	FATHOM_BEGIN("request", id);    a span begins; spans of one name differ by their id
  *	FATHOM_END("request", id);      it ends, on any thread

@@ -490,7 +490,7 @@ static void drop_node(struct callgraph *g, u32 node)
 	g->nodes.len--;
 }
 
-/* What only the trunk leads to, besides @next: twigs that end where it is cut. */
+/* What only the trunk leads to, except @next: twigs that end where it is cut. */
 static void find_twigs(const struct callgraph *g, u32 root, u32 next, const u32 *callers, u8 *kept)
 {
 	bool more = true;
@@ -524,7 +524,7 @@ static void drop_twigs(struct callgraph *g, u32 root, const u8 *kept)
 			g->hidden_nodes++;
 		drop_node(g, i);
 	}
-	/* the arc along the trunk is none that is missed */
+	/* the arc along the trunk does not count as omitted */
 	g->hidden_arcs += arcs - g->arcs.len - 1;
 }
 

@@ -37,7 +37,7 @@ void diff_many_init(struct diff_many *d, const struct diff_many_opts *opts)
 		d->opts = *opts;
 	d->strings = (struct intern)INTERN_INIT;
 	d->ids = (struct intern)INTERN_INIT;
-	/* id 0 of a table of strings is none: so is line 0 */
+	/* id 0 of a table of strings means "none": so does line 0 */
 	vec_new(&d->lines);
 }
 

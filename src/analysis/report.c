@@ -655,7 +655,7 @@ int report_build(struct profile *p, const struct report_opts *opts, struct resul
 		 struct err *e)
 {
 	struct reporter rp = { .profile = p, .opts = opts };
-	/* "+pid": besides the usual ones */
+	/* "+pid": in addition to the usual ones */
 	const char *more = opts->sort && opts->sort[0] == '+' ? opts->sort + 1 : NULL;
 	_cleanup_free_ char *keys = more ? xasprintf("%s,%s", default_keys(p), more) : NULL;
 	const char *sort = keys ? keys : opts->sort;

@@ -75,7 +75,7 @@ struct sched_stretch {
 	u64 begin, end;
 	u32 cpu;
 	u32 tid;
-	u32 waker; /* of a wait: its waker, 0: nobody (preempted) */
+	u32 waker; /* of a wait: its waker, 0: none (preempted) */
 	u8 does;   /* enum sched_does */
 	u8 kind;   /* enum thread_state: what it waits for; STATE_COUNT: not known */
 };

@@ -11,7 +11,7 @@ static const struct {
 	[SCHED_HIST_RUNQLAT] = { "how long tasks waited for a CPU", "waits" },
 	[SCHED_HIST_ONCPU] = { "how long tasks stayed on a CPU", "turns" },
 	[SCHED_HIST_OFFCPU] = { "how long tasks were off the CPU", "times" },
-	[SCHED_HIST_RUNQLEN] = { "how many tasks waited for each CPU, besides the one that ran",
+	[SCHED_HIST_RUNQLEN] = { "how many tasks waited for each CPU, without the one that ran",
 				 "samples" },
 };
 
@@ -22,7 +22,7 @@ static const struct column occupancy_columns[] = {
 	{ "average", "AVG LENGTH", VALUE_NUMBER, 0 },
 };
 
-/* A queue is occupied when somebody waits in it. */
+/* A queue is occupied when a task waits in it. */
 static double occupied(const struct sched_hist *in)
 {
 	return in->count ? 100.0 * (double)(in->count - in->slots[0]) / (double)in->count : 0;

@@ -310,7 +310,7 @@ static int by_task(const void *a, const void *b)
 	return x->task < y->task ? -1 : x->task > y->task;
 }
 
-/* All but those that never ran while we watched, the idle tasks, and what nobody asked for. */
+/* All but those that never ran while we watched, the idle tasks, and what was not requested. */
 static void make_rows(struct sched_latency *l)
 {
 	size_t gone = 0;

@@ -111,7 +111,7 @@ static void on_switch(struct sched_map *m, const struct sched_event *ev)
 	u64 since = m->cpus[ev->cpu].since;
 	u8 does;
 
-	/* where the CPU's last switch was to somebody else, the start is not known: nothing drawn
+	/* where the CPU's last switch was to another task, the start is not known: nothing drawn
 	 */
 	if (since && ev->prev && !missing)
 		add_stretch(m, &(struct sched_stretch){

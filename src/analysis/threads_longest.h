@@ -17,9 +17,9 @@ struct pile {
 	u32 of; /* the pile that this is a part of: an index, 0 for groups */
 	u64 ns, count, max;
 	u64 before, open; /* of these, began before the observation; are still going on */
-	u32 threads;      /* the number of different ones: of groups those who wait, of endings the
-			     wakers */
-	u32 places;       /* of groups: where they wait, which only page faults do in many */
+	u32 threads; /* the number of different ones: of groups the waiting ones, of endings the
+			wakers */
+	u32 places;  /* of groups: where they wait, which only page faults do in many */
 	const struct wait *wait; /* the longest */
 };
 typedef VEC(struct pile) pile_list;

@@ -110,7 +110,7 @@ char *xstrndup(const char *s, size_t n) __attribute__((malloc, returns_nonnull))
 void *xmemdup(const void *p, size_t n) __attribute__((malloc, returns_nonnull));
 /*
  * Gives memory that was freed back to the kernel, every ten seconds at most: *@next is when. For
- * what runs for days, where one large file leaves room that nobody uses again.
+ * what runs for days, where one large file leaves memory that is never used again.
  */
 void mem_give_back(u64 *next);
 char *xasprintf(const char *fmt, ...) PRINTF_LIKE(1, 2) __attribute__((returns_nonnull));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Byte strings to dense u32 ids and back. Equal bytes give the same id; ids count from 1 in order
- * of first sight; id 0 is none and reads as "". The bytes may be anything (names, arrays of ids);
- * each is followed by a NUL that is not part of it, and 8-byte aligned.
+ * of first use; id 0 means "none" and reads as "". The bytes may be anything (names, arrays of
+ * ids); each is followed by a NUL that is not part of it, and 8-byte aligned.
  */
 #ifndef BASE_INTERN_H
 #define BASE_INTERN_H

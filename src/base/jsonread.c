@@ -127,7 +127,7 @@ static enum json_piece read_number(struct json_reader *r)
 		n++;
 	memcpy(text, r->p, n);
 	text[n] = '\0';
-	/* the locale is always C: nobody sets another */
+	/* the locale is always C: it is never set */
 	r->number = strtod(text, &end);
 	if (!n || *end)
 		return fail(r, "not a number");

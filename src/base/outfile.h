@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Output files in directories where others can write: made beside under a random name and moved
- * in place by descriptor. A link or a file that somebody puts there is replaced, never written
+ * in place by descriptor. A link or a file put there by others is replaced, never written
  * to. Links of root and our own are followed, those of other users are not.
  */
 #ifndef BASE_OUTFILE_H

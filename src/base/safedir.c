@@ -20,7 +20,7 @@ static bool step_is_safe(const struct stat *st)
 		return false;
 	if (st->st_mode & S_ISVTX)
 		return true;
-	/* a user's private group may write to their home, nobody else's to root's */
+	/* a user's private group may write to their home, no other user's group to root's */
 	return !(st->st_mode & (me ? (mode_t)S_IWOTH : (mode_t)OTHERS_CAN_WRITE));
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Directories in which files are created and deleted, opened so that nobody can redirect us: step
- * by step, no step a link, each owned by root or by us and closed to others. Everything in them is
- * done on the descriptor.
+ * Directories in which files are created and deleted, opened so that no other user can redirect us:
+ * step by step, no step a link, each owned by root or by us and closed to others. Everything in
+ * them is done on the descriptor.
  */
 #ifndef BASE_SAFEDIR_H
 #define BASE_SAFEDIR_H
@@ -15,7 +15,7 @@ enum { SAFEDIR_FILE_LEAST = 16 << 10, SAFEDIR_LOOK = 8 << 20 };
 
 /*
  * Opens @path, an absolute path; what is missing is made with mode 0700. -EPERM: a step is a link,
- * or somebody else could put another directory in its place.
+ * or another user could put another directory in its place.
  */
 int safedir_open(const char *path, struct err *e);
 /*

@@ -10,8 +10,8 @@
 
 /*
  * One request to stop often comes as two signals: timeout(1) and sudo(8) pass a signal on to us
- * that the terminal or their own kill() of the group has brought us already. Nobody types that
- * fast.
+ * that the terminal or their own kill() of the group has brought us already. A person does not
+ * type that fast.
  */
 #define STOP_ECHO_NS (100 * NSEC_PER_MSEC)
 

@@ -85,7 +85,7 @@ static __always_inline u64 lang_walk(struct unwind_slot *slot, struct unwind_sta
 	return hash;
 }
 
-/* What may know the stack; nobody else's until it is given back. */
+/* What may know the stack; owned until it is given back. */
 static __always_inline struct unwind_stack_memo *lang_memo_take(const struct pt_regs *regs, u64 max)
 {
 	u32 at = unwind_mix(regs->ip, regs->sp ^ max << 48) >> 40 & (UNWIND_STACK_MEMOS - 1);

@@ -28,7 +28,7 @@ struct offcpu_range {
 
 enum { OFFCPU_SENDERS = 3 };
 
-/* Records in the ring, besides those of the unwinder. */
+/* Records in the ring, in addition to those of the unwinder. */
 enum offcpu_record_type {
 	OFFCPU_RECORD_STACK = 16,   /* struct unwind_sample; addr is the number of the stack */
 	OFFCPU_RECORD_CHAIN = 17,   /* struct offcpu_chain */
@@ -46,7 +46,7 @@ enum offcpu_accounts {
 	OFFCPU_ACCOUNTS_COPY,  /* sends them as they are, without those */
 };
 
-/* Who woke somebody. */
+/* The waker of a thread. */
 enum offcpu_waker {
 	OFFCPU_WAKER_TASK = 0,
 	OFFCPU_WAKER_SOFTIRQ = 1,
@@ -130,7 +130,7 @@ enum offcpu_futex_value {
 	OFFCPU_FUTEX_1,
 	OFFCPU_FUTEX_2,
 	OFFCPU_FUTEX_MINUS_1,
-	OFFCPU_FUTEX_WAITERS, /* the bit of a lock that somebody waits for, beside others */
+	OFFCPU_FUTEX_WAITERS, /* the bit of a lock with waiters, beside others */
 	OFFCPU_FUTEX_OTHER,
 };
 enum {
@@ -252,7 +252,8 @@ enum offcpu_count {
 	OFFCPU_COUNT_HELD_LOST,  /* threads whose stacks may be forgotten: the ring was full */
 	OFFCPU_COUNT_RAN_FULL,   /* runs of others that found no room in their table */
 	OFFCPU_COUNT_OPENED,     /* accounts of threads requested ... */
-	OFFCPU_COUNT_CLOSED,     /* ... and those of threads that have left their CPU for good */
+	OFFCPU_COUNT_CLOSED, /* ... and those of threads that have left their CPU for the last time
+			      */
 	OFFCPU_COUNTERS,
 };
 

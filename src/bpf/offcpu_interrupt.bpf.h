@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The stacks of interrupts that wake somebody. */
+/* The stacks of interrupts that wake a thread. */
 #ifndef BPF_OFFCPU_INTERRUPT_BPF_H
 #define BPF_OFFCPU_INTERRUPT_BPF_H
 

@@ -132,7 +132,7 @@ __attribute__((noinline)) int settle(struct offcpu_task *st)
 	return 0;
 }
 
-/* But for the chain. */
+/* Without the chain. */
 static __always_inline bool same_wait(const struct offcpu_key *a, const struct offcpu_key *b)
 {
 	const u64 *x = (const u64 *)a, *y = (const u64 *)b;
@@ -155,7 +155,7 @@ static __always_inline void sum_up(struct offcpu_task *st, u64 blocked, u64 runq
 
 /*
  * The wait that begins is this one. Threads come back to the same wait over and over: as long as
- * they do, it is enough to add it up with the thread. Nobody else looks there while the programs
+ * they do, it is enough to add it up with the thread. Nothing else reads it while the programs
  * are attached.
  */
 static __always_inline void choose_row(struct offcpu_task *st, const struct offcpu_key *key)

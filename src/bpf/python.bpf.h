@@ -15,7 +15,7 @@
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, UNWIND_PYTHONS + 1); /* 0 is none */
+	__uint(max_entries, UNWIND_PYTHONS + 1); /* 0: none */
 	__type(key, u32);
 	__type(value, struct unwind_python);
 } unwind_pythons SEC(".maps");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The kernel's types that only the scheduler programs read, besides those of ktypes.h. A type that
- * ktypes.h has already with other fields is named x___sched here: the loader looks for x.
+ * The kernel's types that only the scheduler programs read, in addition to those of ktypes.h. A
+ * type that ktypes.h has already with other fields is named x___sched here: the loader looks for x.
  */
 #ifndef BPF_SCHED_TYPES_H
 #define BPF_SCHED_TYPES_H

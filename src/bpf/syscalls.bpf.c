@@ -433,7 +433,7 @@ static __always_inline struct syscalls_sum *sum_of(const struct syscalls_key *ke
 	return s;
 }
 
-/* A thread is in one call at a time: nobody else writes its sums. */
+/* A thread is in one call at a time: no other thread writes its sums. */
 static __always_inline void add_up(u32 nr, s64 ret, u64 ns)
 {
 	struct syscalls_key key = { (u32)bpf_get_current_pid_tgid(), nr };

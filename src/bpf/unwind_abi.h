@@ -90,7 +90,7 @@ _Static_assert(sizeof(struct unwind_rule) == 16, "shared with BPF");
 
 /* Rule ids are 16 bits wide in a row; these two exist in every table. */
 enum { UNWIND_RULE_END = 0, UNWIND_RULE_UNSUP = 1, UNWIND_MAX_RULES = 16384 };
-/* What a look-up in the kernel may answer besides a rule id. */
+/* What a look-up in the kernel may return instead of a rule id. */
 enum {
 	UNWIND_NO_TABLE = 0xfffd,  /* a file whose table is not there yet */
 	UNWIND_NO_CFI = 0xfffe,    /* code that belongs to no file */
@@ -248,7 +248,7 @@ enum {
 	UNWIND_EVENTS = 16, /* programs that differ only in the number that they put into samples */
 };
 
-/* Counters besides one for each enum unwind_end, which come first. */
+/* Counters after those for each enum unwind_end, which come first. */
 enum unwind_count {
 	UNWIND_COUNT_SAMPLES = UNWIND_END_COUNT,
 	UNWIND_COUNT_LOST, /* the ring was full */

@@ -89,7 +89,7 @@ static __always_inline bool unwind_path_deleted(const struct unwind_asking *a)
 	return !BPF_CORE_READ(dentry, d_hash.pprev);
 }
 
-/* Of an overlay the file below is mapped, on a mount that nobody sees; beside it is the path above.
+/* Of an overlay the file below is mapped, on a hidden mount; beside it is the path above.
  */
 static __always_inline void unwind_path_above(struct unwind_asking *a, const struct file *file)
 {

@@ -80,7 +80,7 @@ static __always_inline bool unwind_try_regs(u64 stack, u64 at)
 
 /*
  * Run once by the program that loads this. Also tells whether the types are those of this kernel:
- * a task that has not the numbers of the current one is none.
+ * a task without the numbers of the current one is not one.
  */
 SEC("raw_tp")
 int unwind_find_regs(void *ctx)

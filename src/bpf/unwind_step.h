@@ -9,7 +9,7 @@
  *	UNWIND_INLINE, UNWIND_CALLED		how functions are declared; calls of the latter are
  *						rare enough to be calls
  *
- * A frame pointer that a frame saved is read when somebody needs it: most code has none, and the
+ * A frame pointer that a frame saved is read when it is needed: most code has none, and the
  * register is one like others that is saved all the time.
  *
  * The state of the art of the x86-64 ABI that is used here: a call pushes the return address just

@@ -22,7 +22,7 @@ static bool close_between(unsigned int first, unsigned int end)
 }
 
 /*
- * Keeps the sorted @fds and @wait. Pipes and files must not stay open here: somebody may wait for
+ * Keeps the sorted @fds and @wait. Pipes and files must not stay open here: a reader may wait for
  * their end.
  */
 static bool close_others(const int *fds, size_t n, int wait)
@@ -54,7 +54,7 @@ NORETURN static void hold(const int *fds, size_t n, int wait)
 {
 	char byte;
 
-	/* Twice, so that it is nobody's child and leaves no zombie. */
+	/* Twice, so that init is its parent and it leaves no zombie. */
 	if (!close_others(fds, n, wait) || fork() != 0)
 		_exit(0);
 	(void)setsid();

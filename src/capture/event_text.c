@@ -249,7 +249,7 @@ static void tracepoint_hint(struct event_text *t, const char *sys, const char *n
 		if (near.best[0])
 			err_hint(t->err, "did you mean '%s:%s'?", sys, near.best);
 		else
-			err_hint(t->err, "'fathom list '%s:*'' shows what there is", sys);
+			err_hint(t->err, "'fathom list '%s:*'' lists them", sys);
 	} else {
 		err_hint(t->err, "'fathom list' shows all events of this machine");
 	}
@@ -283,7 +283,7 @@ static int parse_pfm(struct event_text *t)
 	return 0;
 }
 
-/* "pmu::EVENT:MASK": nobody but libpfm4 has two colons. */
+/* "pmu::EVENT:MASK": only libpfm4 has two colons. */
 static int parse_vendor(struct event_text *t)
 {
 	int r = parse_pfm(t);

@@ -57,7 +57,7 @@ static int unknown_field(struct parser *p, const char *at, size_t n)
 	return -EINVAL;
 }
 
-/* What the kernel offers on every event besides its own fields. */
+/* What the kernel offers on every event in addition to its own fields. */
 static const struct tracepoint_field generic_fields[] = {
 	{ .name = "cpu", .size = 4 },
 	{ .name = "CPU", .size = 4 },

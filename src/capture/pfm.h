@@ -2,7 +2,7 @@
 /*
  * libpfm4, which knows the events of each CPU model by their names in the vendor's manual. Its
  * tables hold 46,000 pointers: linked in, relocating them would be most of the time and memory of
- * every start. The shared library is opened when somebody asks for such a name; in the static
+ * every start. The shared library is opened when such a name is used; in the static
  * program, where nothing is relocated, it is linked in.
  */
 #ifndef CAPTURE_PFM_H

@@ -125,7 +125,7 @@ struct command {
 	enum question question;
 	const char *group;         /* Q_TOOL: what it is about; NULL otherwise */
 	const char *aliases;       /* other names of it, space separated; may be NULL */
-	const struct opt *options; /* besides the common ones; may be NULL */
+	const struct opt *options; /* in addition to the common ones; may be NULL */
 	size_t args_size;          /* of the argument struct that @options fills */
 	const char *operands;      /* "[PID]..." in the synopsis; NULL: none taken */
 	size_t min_operands;
@@ -151,7 +151,7 @@ struct command {
 	 * words of its own sets it and returns EXIT_USAGE.
 	 */
 	int (*run)(struct context *ctx, void *args);
-	/* Frees what @options allocated besides lists of the engine; may be NULL. */
+	/* Frees what @options allocated, except lists of the engine; may be NULL. */
 	void (*release)(void *args);
 };
 
@@ -169,7 +169,7 @@ struct common_args {
 	bool help;
 };
 
-/* What a command gets besides its own arguments: one struct, no globals. */
+/* What a command gets in addition to its own arguments: one struct, no globals. */
 struct context {
 	const struct command *command;
 	const struct command *const *commands; /* all of them, for help and completion */

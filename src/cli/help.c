@@ -106,7 +106,7 @@ static void option_label(const struct opt *o, struct buf *out)
 		buf_addf(out, " %s", buf_str(&arg));
 }
 
-/* The help line with what the table knows besides: choices, default. */
+/* The help line with what else the table contains: choices, default. */
 static void option_text(const struct opt *o, struct buf *out)
 {
 	buf_addstr(out, o->help ? o->help : "");

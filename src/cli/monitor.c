@@ -94,7 +94,7 @@ static struct counter_set *set_of(const struct run *run)
 	return run->live ? counters_set(run->live) : &run->replay->set;
 }
 
-/* A recording has what it has; a name that nobody knows is found when the formula is read. */
+/* A recording has what it has; an unknown name is found when the formula is read. */
 static int want(struct run *run, const char *formula)
 {
 	return run->live ? counters_want(run->live, formula, &run->ctx->err) : 0;

@@ -40,7 +40,7 @@ const struct command *cli_find(const struct command *const *commands, size_t n, 
 	return NULL;
 }
 
-/* The command for those who know the tool @name. */
+/* The command for users of the tool @name. */
 static const struct command *find_instead(const struct command *const *commands, size_t n,
 					  const char *name)
 {

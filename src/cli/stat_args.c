@@ -327,7 +327,7 @@ int stat_args_check(const struct context *ctx, const struct stat_args *a, struct
 		return usage(e, "counts can be shown by one thing only",
 			     "use one of -A, --per-core, ... --for-each-cgroup");
 	if (a->repeat_given && !ctx->program)
-		return usage(e, "-r repeats a program, and there is none",
+		return usage(e, "-r repeats a program, but no program is given",
 			     "fathom stat -r 5 -- PROGRAM");
 	if (a->repeat_given && (a->interval || a->by_thread))
 		return usage(e, "-r does not go with -I or --per-thread",

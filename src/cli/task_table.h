@@ -7,7 +7,7 @@
 #include "counters/snapshot.h"
 #include "result/result.h"
 
-/* What a column may need besides the row. */
+/* What a column may need in addition to the row. */
 struct task_context {
 	double seconds; /* of the interval; of a life where @since_boot */
 	bool since_boot;

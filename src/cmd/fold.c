@@ -109,7 +109,7 @@ static int fold(struct context *ctx, const void *args, struct profile *p)
 	struct fold_out out = { ctx, a->raw };
 
 	r = fold_write(p, &opts, &(struct fold_sink){ print, &out });
-	/* the caller reports a failed write, and knows which are none */
+	/* the caller reports a failed write, and knows which do not count */
 	return ctx->output_error ? 0 : r;
 }
 

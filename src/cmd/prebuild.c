@@ -22,7 +22,7 @@ enum {
 	LINES_TOTAL_MOST = 64 << 20, /* bytes of all indexes that are made */
 };
 
-/* Where programs and libraries are, besides $PATH. */
+/* Where programs and libraries are, in addition to $PATH. */
 static const char *const library_dirs[] = {
 	"/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/libexec", "/usr/local/lib", "/opt",
 };

@@ -230,7 +230,7 @@ static int show_header(struct context *ctx, const struct report_args *a)
 	return code < 0 || a->header_only ? code : 1;
 }
 
-/* Not the forms that perf has not. */
+/* Not the forms that perf does not have. */
 static bool is_perf_text(const struct context *ctx, const struct report_args *a)
 {
 	return !cli_is_machine(ctx) && !a->header_only && !a->hierarchy && !a->group;

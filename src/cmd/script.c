@@ -27,7 +27,7 @@ struct script_args {
 #define SHOW(name_, field, what)                                              \
 	{                                                                     \
 		.name = "show-" name_ "-events", .type = OPT_FLAG, AT(field), \
-		.group = "Records besides samples", .help = what              \
+		.group = "Other records than samples", .help = what           \
 	}
 
 static const struct opt script_options[] = {

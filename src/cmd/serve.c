@@ -56,7 +56,7 @@ static const struct opt serve_options[] = {
 	OPTION(0, "unix", OPT_FILE, local, "PATH",
 	       "also a Unix socket, for this user and root; it needs no token", WHERE),
 	OPTION(0, "name", OPT_STRINGS, names, "HOST",
-	       "a name by which browsers call this host, besides localhost", WHERE),
+	       "another name than localhost by which browsers call this host", WHERE),
 	OPTION(0, "tls-cert", OPT_FILE, cert, "FILE",
 	       "certificate (PEM, with those that lead to its root): serve https", WHERE),
 	OPTION(0, "tls-key", OPT_FILE, key, "FILE", "its key; default: in the file of --tls-cert",
@@ -466,7 +466,7 @@ static const struct example serve_examples[] = {
 	{ "fathom serve --peer 127.0.0.1:8001 --peer-token other.token",
 	  "beside ours, the charts of the machine that a tunnel leads to" },
 	{ "fathom serve --once fathom.data --role profile",
-	  "a recording for somebody else to read" },
+	  "a recording for someone else to read" },
 	{ "fathom serve --openapi", "the interface as an OpenAPI file" },
 	{ 0 },
 };

@@ -167,7 +167,7 @@ static int show(struct context *ctx, const struct stacks_args *a, const char *pa
 		code = stacks_build(&p, known < 0 ? NULL : &health, symbols, &opts, &result,
 				    &ctx->err);
 	}
-	/* the file is ours, and nobody knows its name */
+	/* the file is ours, and nothing else refers to it */
 	if (code == -ENODATA && !a->input) {
 		err_release(&ctx->err);
 		err_set(&ctx->err, ENODATA, "no samples: the target did not run");

@@ -221,7 +221,7 @@ const struct command cmd_threads = {
 		"kernel, runnable but without a CPU, or blocked: on a disk, flush, network, lock, "
 		"rwlock, cond (condition variable), semaphore, barrier, join, futex, pipe, sleep "
 		"(a timer), fault (a page), reclaim, throttled, frozen, stopped, child. A thread "
-		"that nobody waits for is in poll (one of many events), work (waiting for work) "
+		"without waiters is in poll (one of many events), work (waiting for work) "
 		"or idle (a kernel thread). The figures of a line sum to 100 % of its wall time. "
 		"A second table has the longest wait of each; --idle counts waiting for work "
 		"there, too.\n\n"

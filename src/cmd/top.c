@@ -240,7 +240,7 @@ const struct command cmd_top = {
 		"Nothing is missed between two updates: processes that came and went are counted "
 		"in the "
 		"row "
-		"of their parent, and the rows sum to the CPU meter. Nobody is stopped for it. "
+		"of their parent, and the rows sum to the CPU meter. No process is stopped for it. "
 		"Sampling and the programs that watch waits run only while a screen needs them.\n\n"
 		"Keys: F1 lists them, ? explains the figure under the cursor. p pauses, [ and ] go "
 		"back and forth in time. F-keys are those of htop.",

@@ -17,7 +17,7 @@ static const struct opt use_options[] = {
 
 /* One aspect of a resource: a formula, how to show it, and from where on it is bad. */
 struct aspect {
-	const char *formula; /* NULL: nobody counts that */
+	const char *formula; /* NULL: not counted */
 	enum value_type type;
 	const char *what;
 	double warn, bad;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Symbols of an ELF file by name: where functions and variables are that somebody asks for. The
+ * Symbols of an ELF file by name: where requested functions and variables are. The
  * table that names addresses is symbol/symtab.h.
  */
 #ifndef ELF_SYMBOLS_H

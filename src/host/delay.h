@@ -21,7 +21,7 @@ int delay_of_thread(u32 tid, struct delay *ret);
 /* The sum over the threads that a process has now, and how many they are. */
 int delay_of_process(u32 pid, struct delay *ret, u32 *ret_threads);
 
-/* Pressure: for how long somebody had to wait for a resource, ns since boot. */
+/* Pressure: for how long tasks had to wait for a resource, ns since boot. */
 struct pressure {
 	bool known;
 	u64 cpu, io, memory;

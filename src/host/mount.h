@@ -4,8 +4,9 @@
 
 /*
  * A mount of a pseudo file system ("tracefs", "securityfs") that is attached to no directory:
- * nobody else sees it, and it is gone when the descriptor is closed. Asks for CAP_SYS_ADMIN.
- * Returns a directory descriptor for openat() or a negative errno; -ENODEV: no such file system.
+ * other processes do not see it, and it is gone when the descriptor is closed. Asks for
+ * CAP_SYS_ADMIN. Returns a directory descriptor for openat() or a negative errno; -ENODEV: no such
+ * file system.
  */
 int mount_detached(const char *type);
 

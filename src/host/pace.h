@@ -5,7 +5,7 @@
  * The kernel lowers the rate of hardware counters that would take all the time there is
  * (kernel.perf_cpu_time_max_percent), but not that of cpu-clock and task-clock: in a guest whose
  * timer interrupts cost 17 us each, the 100,000 a second that it allows leave nothing for anybody
- * else, and the machine stands still until somebody outside ends it.
+ * else, and the machine stands still until it is ended from outside.
  */
 #ifndef HOST_PACE_H
 #define HOST_PACE_H

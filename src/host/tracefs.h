@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * tracefs, where it is mounted or, when it is not, as a mount of our own that has no place in any
- * directory: nobody else sees it and it is gone when the descriptor is closed.
+ * directory: other processes do not see it, and it is gone when the descriptor is closed.
  */
 #ifndef HOST_TRACEFS_H
 #define HOST_TRACEFS_H
@@ -22,7 +22,7 @@ struct tracefs {
 
 int tracefs_open(struct tracefs *t, struct err *e);
 void tracefs_release(struct tracefs *t);
-/* Its path, for those who open files by path. */
+/* Its path, for code that opens files by path. */
 static inline const char *tracefs_root(const struct tracefs *t)
 {
 	return t->mounted ? t->mounted : t->own;

@@ -23,7 +23,7 @@ enum {
 	COMP_MAX_TARGETS = 1 << 17,
 	COMP_MAX_EVENT = 32768, /* bytes of one event */
 	COMP_STACK_DEPTH = LANG_STACK_FRAMES,
-	COMP_OWN_FRAMES = 3, /* of a kernel stack that may be our program's: read besides */
+	COMP_OWN_FRAMES = 3, /* of a kernel stack that may be our program's: read as well */
 };
 
 /* What to do about probes that do not exist or cannot be attached here. */

@@ -61,13 +61,13 @@ struct lang_opts {
 	bool clean;   /* for a terminal: control characters in values are made visible */
 	enum lang_format format;
 	enum lang_mode mode;
-	const char *made_from; /* what somebody wrote and the program was made of; or NULL */
+	const char *made_from; /* the text from which the program was made; or NULL */
 	const char *dir;       /* of the program's file: where imported ones are; NULL: here */
 	const char *const *include_dirs;
 	size_t n_include_dirs;
 	const char *const *includes; /* imported before the program */
 	size_t n_includes;
-	const char *const *debug_dirs; /* places of debug information besides the usual one */
+	const char *const *debug_dirs; /* more places of debug information than the usual one */
 	size_t n_debug_dirs;
 	const struct tool_header *header; /* of the script; or NULL */
 };

@@ -198,7 +198,7 @@ static void add_waker(struct builder *b, const struct profile_sample *s,
 						     .kind = raw->kind });
 }
 
-/* What a sample of the off-CPU engine carries besides; NULL: not one. */
+/* What else a sample of the off-CPU engine carries; NULL: not one. */
 static const struct wait_record *wait_raw(const struct builder *b, const struct sample *in)
 {
 	const struct wait_record *raw = in->raw; /* packed: any address will do */

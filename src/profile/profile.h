@@ -3,10 +3,10 @@
  * The model of a profile: weighted stacks over time. Whatever it was read from (our recordings,
  * perf's, text), every analysis and picture sees only this.
  *
- * Everything is an id: u32, 0 is none. Strings are interned. A frame is a function in a module.
- * A stack is a node of a tree: its frame and the stack of its caller, so that equal prefixes are
- * stored once and a parent's id is always smaller than its children's. One pass from the highest
- * id down therefore sums inclusive weights.
+ * Everything is an id: u32, 0 means "none". Strings are interned. A frame is a function in a
+ * module. A stack is a node of a tree: its frame and the stack of its caller, so that equal
+ * prefixes are stored once and a parent's id is always smaller than its children's. One pass from
+ * the highest id down therefore sums inclusive weights.
  */
 #ifndef PROFILE_PROFILE_H
 #define PROFILE_PROFILE_H

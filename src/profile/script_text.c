@@ -398,7 +398,7 @@ static void begin_sample(struct script *s, const struct header *h, const char *e
 	};
 	vec_clear(&s->chain);
 	s->in_sample = true;
-	/* a frame here has a module at its end; the fields of tracepoints have not */
+	/* a frame here has a module at its end; the fields of tracepoints do not */
 	if (h->rest < end && end[-1] == ')')
 		add_frame(s, h->rest, end);
 }

@@ -15,7 +15,7 @@
 
 struct tracefield;
 
-/* What a format may refer to besides its own data. Functions may be NULL. */
+/* What a format may refer to in addition to its own data. Functions may be NULL. */
 struct tracefield_env {
 	bool swap;     /* the data is of the other byte order */
 	u32 long_size; /* bytes of a long on the recorded machine; 0: 8 */

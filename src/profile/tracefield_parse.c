@@ -229,7 +229,7 @@ static bool parse_name(struct parser *p, struct tracefield_name *ret)
 		if (!constant(p->t, text, &zero))
 			return lex_failed(p, "a name that is not a string");
 	}
-	/* a word that nobody knows matches nothing */
+	/* an unknown word matches nothing */
 	if (!constant(p->t, value, &v))
 		v = -1;
 	*ret = (struct tracefield_name){ v, p->t->nodes.items[text].text };

@@ -15,12 +15,12 @@ enum {
 	TRACEFIELD_TEXT_MOST = 1 << 16, /* bytes that one sample may become */
 };
 
-/* Nodes are found by their index; 0 is none. */
+/* Nodes are found by their index; 0: none. */
 enum node_kind {
 	NODE_NONE,
 	NODE_NUMBER,   /* value */
 	NODE_TEXT,     /* text: a literal */
-	NODE_NAME,     /* text: a word whose value nobody knows (jiffies): 0 */
+	NODE_NAME,     /* text: a word without a known value (jiffies): 0 */
 	NODE_FIELD,    /* value: index of the field */
 	NODE_DYNAMIC,  /* __get_dynamic_array(field) */
 	NODE_LENGTH,   /* __get_dynamic_array_len(field) */

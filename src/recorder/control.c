@@ -30,7 +30,7 @@ static int take_fd(const char *text, int *ret, struct err *e)
 	return 0;
 }
 
-/* For both directions: so a FIFO is never at its end because nobody has it open yet. */
+/* For both directions: so a FIFO is not at its end before a writer opens it. */
 static int open_fifo(const char *path, int *ret, struct err *e)
 {
 	int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);

@@ -123,7 +123,7 @@ static int write_known(struct recorder *r, const struct bpf_programs *programs, 
 		.sink = on_known,
 		.ctx = r,
 	};
-	/* What is launched tells about itself, but for a file begun later. */
+	/* What is launched reports itself, except for a file begun later. */
 	struct launch *l = r->o.launch;
 	int rc = synth_target(&s, r->o.target, l && !l->running ? l->pid : 0, e);
 

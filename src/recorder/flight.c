@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A flight recorder: only the newest is kept, and written when somebody asks for it. The kernel
+ * A flight recorder: only the newest is kept, and written on request. The kernel
  * can overwrite its own rings, but not the ring of its unwinder; so what comes from all of them is
  * kept here (past.h). Only where the user chose how stacks are taken, the kernel's rings hold the
  * past, at no cost until it is read.

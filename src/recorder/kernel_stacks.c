@@ -375,7 +375,7 @@ void recorder_kernel_wait_ready(struct recorder *r)
 }
 
 /*
- * A thread that is still loading cannot be called back, and nobody waits for it: it keeps the
+ * A thread that is still loading cannot be cancelled, and is not waited for: it keeps the
  * recorder, and finds out by itself.
  */
 bool recorder_kernel_stop(struct recorder *r)

@@ -34,7 +34,7 @@ static u64 thread_cpu_ns(void)
 	return (u64)t.tv_sec * NSEC_PER_SEC + (u64)t.tv_nsec;
 }
 
-/* In pieces, so that nobody waits for it. */
+/* In pieces, so that others do not wait for it. */
 static void rest(const struct prebuild *p, u64 ns)
 {
 	while (ns && !stop_wanted(p)) {
@@ -101,7 +101,7 @@ static void *thread_main(void *arg)
 {
 	struct prebuild *p = arg;
 
-	/* only this thread; when nobody else wants to run */
+	/* only this thread; when nothing else is runnable */
 	(void)sched_setscheduler(0, SCHED_IDLE, &(struct sched_param){ 0 });
 	rest(p, p->after_ns);
 	if (!stop_wanted(p))

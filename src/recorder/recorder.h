@@ -58,7 +58,7 @@ struct recorder_opts {
 	u64 counters;            /* ns between looks at the machine's counters, 0: none */
 	u64 delay;               /* ns before counting begins */
 	bool paused;             /* it begins when @control says so */
-	struct control *control; /* open; NULL: nobody tells us anything */
+	struct control *control; /* open; NULL: no commands come */
 	u64 max_bytes;           /* of all files: recording ends when they are there, 0: no limit */
 	bool stamp;              /* the last file, too, gets its time as part of its name */
 	int compress;

@@ -101,7 +101,7 @@ struct recorder {
 	u64 written;     /* bytes of closed files */
 	u64 lost;        /* on the way from the sampler to the file */
 	u64 missing;     /* lost in rings without a record that tells */
-	u64 reported;    /* losses that the files report, besides those in records of the rings */
+	u64 reported;    /* losses that the files report, without those in records of the rings */
 	size_t notes_shown; /* of the session */
 	u64 cpu_back; /* when a CPU came back, until the processes were queried again; 0: none */
 	bool kernel_hidden;

@@ -116,7 +116,7 @@ static int add_missed(struct recorder *r, const struct perf_event_header *h)
 	return recorder_file_add(r, r->sweep.data, r->sweep.len, r->e);
 }
 
-/* As they are, but for samples without a stack. */
+/* As they are, except samples without a stack. */
 static int add_with_missed(struct recorder *r, const void *bytes, size_t n)
 {
 	const u8 *p = bytes, *end = p + n, *run = p;
@@ -251,7 +251,7 @@ static void pass_on(struct recorder *r, const struct perf_event_header *h, struc
 	if (h->type != PERF_RECORD_SAMPLE) {
 		view(r, h, &rec);
 		recorder_copies_record(&r->copies, &rec);
-		/* copies make the session ask for all mappings, but nobody wants them */
+		/* copies make the session ask for all mappings, which are not needed */
 		if (h->misc & PERF_RECORD_MISC_MMAP_DATA && !r->o.session.addresses &&
 		    (h->type == PERF_RECORD_MMAP2 || h->type == PERF_RECORD_MMAP))
 			return;

@@ -70,7 +70,7 @@ int recorder_waits_add_events(struct recorder *r, struct err *e)
 
 	for (size_t i = 0; rc >= 0 && i < n; i++)
 		rc = recording_writer_event(r->writer, &events[i], e);
-	/* a new file knows nobody */
+	/* a new file has no thread yet */
 	map_clear(&r->waits.known);
 	map_clear(&r->waits.cgroups);
 	if (r->waits.session)
@@ -90,7 +90,7 @@ int recorder_waits_start(struct recorder *r, struct err *e)
 	return rc;
 }
 
-/* --- wakers that nobody asked for ------------------------------------------------------------- */
+/* --- wakers that were not requested ---------------------------------------------------------- */
 
 /* Of a process that is watched, the kernel tells the mappings. */
 void recorder_waits_note_process(struct recorder *r, u32 pid)

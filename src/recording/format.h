@@ -28,7 +28,7 @@ enum {
 #define FORMAT_BRANCH_COUNTERS (1ull << 19) /* branch_sample_type, since 6.8 */
 
 /*
- * In event_types.offset, which nobody reads, while the recorder runs: data.size is that of the last
+ * In event_types.offset, which is not read, while the recorder runs: data.size is that of the last
  * checkpoint, and the sections are only those that perf cannot do without.
  */
 #define FORMAT_RUNNING 0x676e696e6e7572ull

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A part of a file, mapped, that nobody can change or cut while it is held: it may be checked and
- * used where it is, which costs less than copying it. The kernel grants a lease for that on local
- * files to their owner and to root, if nobody has the file open for writing. A process that wants
- * to open it for writing meanwhile waits: hold it for a moment, and do nothing then that may wait
- * itself.
+ * A part of a file, mapped, that cannot be changed or truncated while it is held: it may be checked
+ * and used where it is, which costs less than copying it. The kernel grants a lease for that on
+ * local files to their owner and to root, if no process has the file open for writing. A process
+ * that wants to open it for writing meanwhile waits: hold it for a moment, and do nothing then that
+ * may wait itself.
  */
 #ifndef RECORDING_HOLD_H
 #define RECORDING_HOLD_H

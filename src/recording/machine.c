@@ -93,7 +93,7 @@ static void add_pmus(struct buf *b)
 		buf_add(b, list.data, list.len);
 }
 
-/* Gives the buffer of a feature that nobody has filled yet, else NULL. */
+/* Gives the buffer of a feature that is still empty, else NULL. */
 static struct buf *fresh(struct recording_writer *w, u32 feature)
 {
 	return writer_has_feature(w, feature) ? NULL : writer_feature_bytes(w, feature);

@@ -56,7 +56,7 @@ struct recording {
 	struct raw ahead;
 	u64 sections[4]; /* features that came as sections of the file */
 	size_t info_bytes;
-	bool keep_all; /* features as they are, besides what they say */
+	bool keep_all; /* features as they are, in addition to what they say */
 	struct piece pieces[N_PIECES];
 	struct order order;
 	struct sample sample; /* of the record being delivered */

@@ -241,7 +241,7 @@ int record_cgroup(const struct record *r, struct record_cgroup *ret);
 int record_switch(const struct record *r, struct record_switch *ret);
 int record_piece(const struct record *r, struct record_piece *ret);
 
-/* "MMAP2", "SAMPLE", "FINISHED_ROUND"...; NULL for types that nobody has defined yet. */
+/* "MMAP2", "SAMPLE", "FINISHED_ROUND"...; NULL for undefined types. */
 const char *record_type_name(u32 type);
 
 /*

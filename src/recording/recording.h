@@ -44,7 +44,7 @@ struct recording_counts {
 	u64 bad_features; /* sections that could not be parsed */
 	u64 bad_feature_offset;
 	const char *bad_feature_reason;
-	u64 unknown_records; /* types that nobody has defined yet; skipped */
+	u64 unknown_records; /* undefined types; skipped */
 	u64 unknown_ids;     /* samples whose id belongs to no event; skipped */
 	u64 aux_records;     /* AUX area data (Intel PT and the like), skipped */
 	u64 aux_bytes;
@@ -89,7 +89,7 @@ int recording_replay(struct recording *r, recording_cb cb, void *ctx, struct err
 int recording_scan(struct recording *r, recording_cb cb, void *ctx, struct err *e);
 
 /*
- * For those who want a few fields of millions of samples and bring their own order: file order,
+ * For readers of a few fields of millions of samples and bring their own order: file order,
  * and samples as they lie there, in our byte order but not parsed (sample_parse() does that). They
  * are gone when the call returns. A round tells that what follows is no older than the newest
  * record of the round before.

@@ -201,7 +201,7 @@ int recording_writer_piece(struct buf *out, u32 feature, const void *data, size_
 		.misc = FORMAT_PIECE_ALONE,
 		.magic = FORMAT_PIECE_MAGIC,
 		.feature = feature,
-		.total = UINT32_MAX, /* nobody waits for more */
+		.total = UINT32_MAX, /* nothing waits for more */
 		.len = (u32)size,
 	};
 	size_t padded = ALIGN_UP(size, (size_t)8);

@@ -51,7 +51,7 @@ struct python_function {
 
 struct python_code {
 	u64 identity;
-	u64 checked; /* the round in which it was found to be the same, 0: read in vain */
+	u64 checked; /* the round in which it was found to be the same, 0: reading failed */
 	u32 function;
 	u32 n_lines;
 	const struct python_line *lines; /* shared: as many processes run the same function */

@@ -83,7 +83,7 @@ static void add_full_table(struct image *img, struct symtab_builder *b, const st
 	}
 }
 
-/* Exported names: a full table has them already, unless somebody cut it down. */
+/* Exported names: a full table has them already, unless it was reduced. */
 static void add_exported(struct image *img, struct symtab_builder *b, const struct elf *elf)
 {
 	const struct elf_section *s = elf_find_type(elf, SHT_DYNSYM);

@@ -50,7 +50,7 @@ struct line_scope {
 
 struct lineindex;
 
-/* Takes @fd over, also when it fails. -EBADMSG: not such a file; -ESTALE: somebody else's. */
+/* Takes @fd over, also when it fails. -EBADMSG: not such a file; -ESTALE: of another file. */
 int lineindex_open_fd(struct lineindex **ret, int fd, u64 size, const struct lineindex_owner *o);
 /* The same over bytes that outlive it. */
 int lineindex_open_mem(struct lineindex **ret, const void *bytes, size_t size,

@@ -132,7 +132,7 @@ struct module_info {
 	u32 lines_indexed;      /* them that are broken */
 	u32 lines_broken;
 	u32 symbol_count;
-	bool loaded;     /* somebody asked for a name */
+	bool loaded;     /* a name was requested */
 	bool from_cache; /* the names came from the disk cache */
 	/* Look-ups of this module by what came out. */
 	u64 named, grouped, nameless; /* grouped: SYM_FDE */

@@ -518,7 +518,7 @@ static void add_fcntl_flags(const struct syscalls_event *e, struct buf *out)
 	buf_addch(out, ')');
 }
 
-/* What a call says besides its result. */
+/* What a call prints after its result. */
 static void add_remark(const struct syscall *call, const struct decoded *d, struct buf *out)
 {
 	const struct syscalls_event *e = d->event;

@@ -321,7 +321,7 @@ static const struct top_column builtin[] = {
 	      "Enter, then 5; fathom chain -p PID."),
 	SHARE("net", "NET%", get_net, "Share of time blocked by the network.", "Enter, then 5."),
 	SHARE("sleep", "SLP%", get_sleep,
-	      "Share of time asleep, or without work: nobody waits for it.",
+	      "Share of time asleep, or without work: nothing waits for it.",
 	      "It has nothing to do; fathom explain -p PID says what it waits for."),
 	SHARE("other", "OTH%", get_other, "Share of time in other waits.", "Enter, then 5."),
 	TEXT("waker", "WOKEN BY", 16, TOP_WAITS, get_waker,

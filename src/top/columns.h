@@ -19,7 +19,7 @@ enum {
 	TOP_SAMPLES = 1 << 5, /* needs samples */
 };
 
-/* What a column may need besides the task. */
+/* What a column may need in addition to the task. */
 struct top_context {
 	const struct machine_frame *frame;
 	const struct shares *shares;         /* NULL: not known */

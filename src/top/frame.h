@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is drawn: plain data that a collector has made and nobody changes afterwards, so that
+ * What is drawn: plain data that a collector has made and that is constant afterwards, so that
  * drawing never waits for collecting, and a test can draw what it likes.
  */
 #ifndef TOP_FRAME_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Samples and waits of the running machine, as frames. The programs in the kernel run only while
- * somebody asks; what was sampled is kept for a window of time.
+ * a screen needs it; what was sampled is kept for a window of time.
  */
 #ifndef TOP_LIVE_H
 #define TOP_LIVE_H

@@ -65,7 +65,7 @@ static int heavier(const void *a, const void *b)
 	return x->weight > y->weight ? -1 : x->weight < y->weight;
 }
 
-/* Source lines by the instructions that were hit, where nobody has filled them in. */
+/* Source lines by the instructions that were hit, if they are not filled in yet. */
 static void add_source(struct profile_frame *f, const struct listing *l)
 {
 	_cleanup_map_ struct map known = MAP_INIT;

@@ -25,10 +25,10 @@ struct live {
 
 enum live_part { LIVE_SAMPLES, LIVE_WAITS };
 
-/* The request as it is now; false: the thread shall end. */
+/* The request as it is now; false: the thread must end. */
 bool live_request(struct live *l, struct live_request *ret, u64 *ret_serial);
 u32 live_pace_now(struct live *l);
-/* Waits until this part is requested; false: the thread shall end. */
+/* Waits until this part is requested; false: the thread must end. */
 bool live_wait_for(struct live *l, enum live_part part);
 bool live_is_wanted(struct live *l, enum live_part part);
 void live_publish_profile(struct live *l, struct profile_frame *f);

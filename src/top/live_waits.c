@@ -180,7 +180,7 @@ static void pick_row(void *ctx, const struct waits_past_row *row)
 						  .runq = row->runq,
 						  .count = row->count,
 						  .max_blocked = row->longest });
-	/* what nobody waits for is shown only where one looks at a single process */
+	/* idle waits are shown only for a single process */
 	if ((idle && !r->pid) || k->frame->waits.len >= WAITS_SHOWN)
 		return;
 	vec_push(&k->frame->waits,

@@ -26,7 +26,7 @@ struct share_row {
 	u64 wall;
 	u64 ns[SHARE_COUNT];
 	u64 longest;       /* of a sum: what the thread with these words waited */
-	const char *waker; /* the waker of most of its waits; "": nobody seen */
+	const char *waker; /* the waker of most of its waits; "": none seen */
 	const char *place; /* of its longest wait */
 };
 

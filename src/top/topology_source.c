@@ -35,7 +35,7 @@ static void publish(struct topology_source *s, struct topo_load *load)
 	(void)r;
 }
 
-/* Until @due or a change; false: it shall end. */
+/* Until @due or a change; false: the thread must end. */
 static bool sleep_until(struct topology_source *s, u64 due)
 {
 	const struct timespec at = clock_deadline(due);

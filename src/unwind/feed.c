@@ -370,7 +370,7 @@ static int answer_version(struct unwind_feed *f, struct feed_file *known,
 static void add_vdso(struct unwind_feed *f);
 
 /*
- * Files come and go, on a machine that builds programs thousands a day, and nobody says when a
+ * Files come and go, on a machine that builds programs thousands a day, and nothing reports when a
  * table is not needed any more. So when little room is left all are given up: those that are in
  * use are requested again, and stacks that meet none meanwhile are finished in user space.
  */

@@ -40,12 +40,12 @@ void unwind_feed_free(struct unwind_feed *f);
 int unwind_feed_need(struct unwind_feed *f, const struct unwind_need *need, struct err *e);
 /* Makes sure that the file of a mapping is known; cheap when it is. */
 int unwind_feed_map(struct unwind_feed *f, const struct mapping *map, int pid, struct err *e);
-/* The same for a mapping as those who know names have it, and for a file that nobody maps yet. */
+/* The same for a mapping as the symbol store has it, and for a file that is not mapped yet. */
 void unwind_feed_module(struct unwind_feed *f, const struct module_key *key);
 void unwind_feed_file(struct unwind_feed *f, const char *path);
 /*
- * The executable mappings of one process, or of all that run; @large: large ones, too, for those
- * who cannot finish a stack later. Returns the number of new files.
+ * The executable mappings of one process, or of all that run; @large: large ones, too, for callers
+ * that cannot finish a stack later. Returns the number of new files.
  */
 int unwind_feed_process(struct unwind_feed *f, int pid);
 int unwind_feed_running(struct unwind_feed *f, bool large);

@@ -22,7 +22,7 @@ struct numbered_file {
 	u64 start, end;
 };
 
-/* What it is to those who know names; it points into @f. */
+/* Its mapping as the symbol store has it; it points into @f. */
 struct module_key numbered_key(const struct numbered_file *f);
 
 enum { NUMBERED_MOST = 1 << 20 };

@@ -63,7 +63,7 @@ static u64 module_id(struct pprof *w, u32 module)
 	return id;
 }
 
-/* pprof takes the first mapping for the program: shared libraries and the kernel are none. */
+/* pprof takes the first mapping for the program: not a shared library, not the kernel. */
 static void add_program(struct pprof *w)
 {
 	const struct profile *p = w->profile;

@@ -60,7 +60,7 @@ static bool is_too_wide(const struct rows_view *s)
 	return s->width > 0 && least_width(s) > (size_t)s->width;
 }
 
-/* Names may be cut, addresses may not: nobody could use what is left of them. */
+/* Names may be cut, addresses may not: what is left of them is useless. */
 static void shrink_texts(struct rows_view *s)
 {
 	for (size_t i = s->n; i-- > 0 && is_too_wide(s);) {

@@ -221,7 +221,7 @@ static __attribute__((noinline)) char *put_more(struct sched_lines *l, char *to,
 /* How much narrower a narrow line has its columns than perf has them. */
 enum { LESS_TIME = 1, LESS_WAIT = 2, LESS_DELAY = 3, LESS_RUN = 3 };
 
-/* Takes away @less of the blanks at @at, but for the last one. Returns the end of the line. */
+/* Removes @less of the blanks at @at, except the last one. Returns the end of the line. */
 static char *tighten(char *at, size_t less, char *end)
 {
 	size_t n = 0;

@@ -18,7 +18,7 @@ struct sched_line_task {
 
 enum { SCHED_LINES_WIDE = 87 }; /* columns of a text line as perf has it */
 
-/* What text lines may have besides; the other forms have it always. */
+/* What text lines have on request; the other forms always have it. */
 struct sched_lines_more {
 	bool state;  /* in which the task left */
 	bool next;   /* who comes */

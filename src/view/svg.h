@@ -9,7 +9,7 @@
 #include "view/svg_colors.h"
 
 enum {
-	SVG_WIDTH = 1200,    /* when nobody asks for another */
+	SVG_WIDTH = 1200,    /* unless another is requested */
 	SVG_LABEL_LEAST = 6, /* letters of a name that is cut */
 	SVG_PAD = 10,        /* left and right of the boxes */
 };
@@ -58,7 +58,7 @@ int svg_opts_check(const struct svg_opts *o, struct err *e);
 int svg_min_share(const char *text, double width, double *ret, struct err *e);
 void svg_flame(const struct flame *f, const struct svg_opts *opts, struct buf *out);
 
-/* A page around a picture, for those who want to mail it. */
+/* A page around a picture, to be mailed. */
 void svg_page(struct buf *page, const char *title, const struct buf *svg);
 /* The bytes as XML text; @utf8: what is not UTF-8 is replaced, as are control characters. */
 void svg_escape(struct buf *out, const char *s, size_t n, bool utf8);

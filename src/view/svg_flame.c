@@ -404,7 +404,7 @@ static void add_label(struct picture *pic, const char *name, size_t len, double 
 	buf_addstr(pic->out, cut < len ? "&#8230;</text>" : "</text>");
 }
 
-/* Links that run something are none. */
+/* Links that run code are omitted. */
 static bool is_safe_link(const char *value, size_t n)
 {
 	const char *colon = memchr(value, ':', n), *slash = memchr(value, '/', n);

@@ -18,7 +18,7 @@
 
 enum { LEVEL_MOST = 64, GUIDE = 3, PERCENT_WIDTH = 7, VALUE_FROM_WIDTH = 40 };
 
-/* What the depth-first list says about one node. Parents are counted from 1, 0 is none. */
+/* What the depth-first list says about one node. Parents are counted from 1, 0 means "none". */
 struct place {
 	u32 parent;
 	u32 children;

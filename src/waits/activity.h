@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What CPUs and tasks did besides running, as a recording of 'perf timechart record' has it: power
- * states of CPUs, and I/O of tasks by their system calls (with -I).
+ * What CPUs and tasks did other than running, as a recording of 'perf timechart record' has it:
+ * power states of CPUs, and I/O of tasks by their system calls (with -I).
  */
 #ifndef WAITS_ACTIVITY_H
 #define WAITS_ACTIVITY_H

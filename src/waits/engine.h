@@ -67,7 +67,8 @@ struct waits_opts {
 	bool no_kthreads, no_users;
 	bool walk_always;            /* no stack is recognised instead of walked */
 	struct python_names *python; /* functions of Python among the frames; NULL: not wanted */
-	bool places; /* user frames are places in files (unwind_place()), but for code in none */
+	bool places; /* user frames are places in files (unwind_place()), except for code outside
+			files */
 	/* A negative result ends the reading. */
 	int (*on_wait)(void *ctx, const struct offcpu_wait *w);
 	int (*on_thread)(void *ctx, const struct offcpu_thread *t);

@@ -373,7 +373,7 @@ static bool is_c_library(const char *name)
 	       starts_with(name, "libpthread") || starts_with(name, "ld-");
 }
 
-/* The library that has all functions of a stack, besides those of the C library; 0: none. */
+/* The library that has all functions of a stack, except those of the C library; 0: none. */
 static u32 only_module(const struct profile *p, u32 stack)
 {
 	u32 only = 0;

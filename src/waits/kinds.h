@@ -36,7 +36,7 @@ enum thread_state {
 	STATE_OTHER,
 	STATE_INTERRUPTIBLE, /* the scheduler's state is all that is known; likewise: */
 	STATE_UNINTERRUPTIBLE,
-	STATE_POLL, /* from here on: nobody waits for the thread */
+	STATE_POLL, /* from here on: nothing waits for the thread */
 	STATE_WORK,
 	STATE_IDLE, /* a kernel thread without work */
 	STATE_COUNT
@@ -48,7 +48,7 @@ const char *thread_state_key(enum thread_state s);
 const char *thread_state_title(enum thread_state s);
 const char *thread_state_words(enum thread_state s);
 
-/* The thread has nothing to do: set apart from waits that make somebody wait. */
+/* The thread has nothing to do: set apart from waits that delay others. */
 static inline bool wait_is_idle(enum thread_state kind)
 {
 	return kind >= STATE_POLL && kind < STATE_COUNT;

@@ -136,7 +136,7 @@ static int take_waits(struct waits_live *l, struct err *e);
 
 /*
  * The rows of a busy machine fill any table, and so do its stacks: they are named while it is
- * watched, and what nobody uses any more is forgotten.
+ * watched, and what is no longer used is dropped.
  */
 static int hand_over(struct waits_live *l, u64 now, struct err *e)
 {

@@ -51,7 +51,7 @@ int waits_live_stop(struct waits_live *l, struct err *e);
 int waits_live_collect(struct waits_live *l, struct err *e);
 /* Between two intervals: forgets waits and samples, keeps names. */
 void waits_live_reset(struct waits_live *l);
-/* After that: gives up the profile's stacks if it has no room for more. Nobody may hold any. */
+/* After that: gives up the profile's stacks if it has no room for more. None may be in use. */
 int waits_live_renew(struct waits_live *l, struct err *e);
 /* What was lost or left out: law 3. */
 void waits_live_health(const struct waits_live *l, struct result *ret);

@@ -25,7 +25,7 @@ struct reader {
 	struct recording *recording;
 	VEC(struct noted) noted;
 	struct map by_tid; /* index + 1 */
-	struct map names;  /* tid -> pid << 32 | string, of those who ran before others */
+	struct map names;  /* tid -> pid << 32 | string, of tasks that ran before others */
 	struct map comms;  /* tid -> string, as the records of names have it */
 	u64 begin;         /* of the first wait: those that began before are cut there */
 	turn_list turns;

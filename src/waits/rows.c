@@ -50,7 +50,7 @@ void waits_rows_size(struct offcpu_bpf *skel, u64 rows)
 	bpf_map__set_max_entries(skel->maps.offcpu_rows, 2 * places);
 }
 
-/* From now on the other half is filled; returns the one that nobody fills any more. */
+/* From now on the other half is filled; returns the one that is no longer filled. */
 static u32 turn_over(struct offcpu_bpf *skel)
 {
 	u32 half = skel->bss->offcpu_half & 1;

@@ -168,7 +168,7 @@ void sched_gap(struct sched_names *n, const struct sched_filter *f, const struct
 
 /*
  * For code that gets a switch and makes the best of it. Kernels do not report every one, even if no
- * event is lost: then somebody leaves who never came. True: that is so.
+ * event is lost: then a task leaves that never came. True: that is so.
  */
 static inline bool sched_follow(struct sched_names *n, const struct sched_filter *f,
 				const struct sched_event *ev)

@@ -29,7 +29,7 @@ void sched_dist_free(struct sched_dist *d);
 /*
  * Reads all of the recording; what is counted after the last whole interval can be taken then.
  * Waits that 'fathom record --off-cpu' wrote serve as well, for RUNQLAT. -ENODATA: the recording
- * has not what is needed.
+ * does not have what is needed.
  */
 int sched_dist_read(struct sched_dist *d, const char *path, struct err *e);
 /* What was counted since the last call. */

@@ -81,7 +81,7 @@ static void on_sample(struct reader *in, const struct sample *s)
 		return;
 	in->any = true;
 	in->group->unnamed += !known;
-	/* a thread that is gone but for its last switch has no number any more */
+	/* a thread that has exited, except for its last switch, has no number any more */
 	if (s->tid == RECORD_NO_PID)
 		return;
 	m = member_of(in, s->tid);
@@ -125,7 +125,7 @@ static int check(const struct reader *in, const char *name, struct err *e)
 		err_set(e, ENODATA, "'%s' has no control group '%s'", name, in->paths[0]);
 		err_hint(e, "'fathom report --sort cgroup' lists those that it has");
 	} else if (!in->group->stays.len) {
-		err_set(e, ENODATA, "nobody ran in the control group '%s'", in->paths[0]);
+		err_set(e, ENODATA, "no task ran in the control group '%s'", in->paths[0]);
 	} else {
 		return 0;
 	}

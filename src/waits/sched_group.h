@@ -25,7 +25,7 @@ struct sched_group {
 
 /*
  * Those in @paths ("/a/b", as the records name them) and in all groups below. -ENODATA: samples do
- * not say their group, there is no such group, or nobody ran in it.
+ * not say their group, there is no such group, or no task ran in it.
  */
 int sched_group_read(struct recording *recording, char *const *paths, size_t n,
 		     struct sched_group *ret, struct err *e);

@@ -14,7 +14,7 @@ struct sched_since {
 	u64 seen;  /* it was in a switch, or its run time was an event */
 };
 
-/* A zeroed struct knows nobody. */
+/* A zeroed struct has no task. */
 struct sched_known {
 	struct sched_since *low; /* by tid */
 	u32 n_low;

@@ -43,7 +43,7 @@ struct sched_place {
 	u64 id_mask;        /* 0: there are no ids */
 };
 
-/* But for the id, which has one place in all samples of a recording. */
+/* Except the id, which has one place in all samples of a recording. */
 static inline bool sched_place_same(const struct sched_place *a, const struct sched_place *b)
 {
 	return a->tid == b->tid && a->time == b->time && a->cpu == b->cpu && a->raw == b->raw;

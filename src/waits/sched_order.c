@@ -376,7 +376,7 @@ static void join_older(struct sched_order *o)
 
 /*
  * The fresh ones become the older ones: the queues change places, unless something is left of both,
- * as only without rounds, or so little that copying it is cheaper than memory that nobody has
+ * as only without rounds, or so little that copying it is cheaper than memory that is not
  * written to yet.
  */
 static void grow_old(struct sched_order *o)

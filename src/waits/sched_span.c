@@ -193,7 +193,7 @@ static const struct sched_layout *layout_at(struct sched_reader *r, const u8 *at
 /* What the quick way knows of the CPU whose samples follow each other. */
 struct turn {
 	u64 now;  /* of the last sample, or TIME_UNKNOWN */
-	u64 runs; /* the task that came last, of which all is known; UINT64_MAX: nobody */
+	u64 runs; /* the task that came last, of which all is known; UINT64_MAX: none */
 	u64 ns;   /* run times that are kept, */
 	u32 tid;  /* of this task; 0: none are */
 	u32 cpu;
@@ -224,7 +224,7 @@ INLINE bool quick_switch(const struct sched_reader *r, u32 prev, u32 next, u64 t
 }
 
 /*
- * An event that is in order with those before it, of nobody who is new. *@to continues where it was
+ * An event that is in order with those before it, of no new task. *@to continues where it was
  * placed. False: slow_sample() has a look.
  */
 INLINE bool quick_event(const struct sched_reader *r, const struct sched_memo *m, const u8 *at,

@@ -39,12 +39,12 @@ struct waits_session {
 	struct buf out;
 	VEC(struct offcpu_wait) waits; /* of this reading: their stacks may come after them */
 	VEC(struct offcpu_thread) threads;
-	struct sent_accounts sent;  /* at the part before, of those who lived then */
+	struct sent_accounts sent;  /* at the part before, of the threads of that time */
 	struct sent_accounts asked; /* while this part ends */
 	struct map pythons;         /* processes whose mapping for Python was reported */
 	bool asking;
 	u64 read_time; /* when this reading began */
-	u64 next_turn; /* when what nobody uses any more is forgotten */
+	u64 next_turn; /* when what is no longer used is dropped */
 	u64 floor;     /* when the one before began: no sample is older from then on */
 };
 

@@ -18,7 +18,7 @@ typedef VEC(struct cpu_turn) turn_list;
 struct cpu_need {
 	u64 from, to;
 	u32 cpu;
-	u32 last; /* what no turn accounts for was this thread's; 0: nobody's */
+	u32 last; /* what no turn accounts for was this thread's; 0: none */
 };
 typedef VEC(struct cpu_need) need_list;
 
@@ -32,7 +32,7 @@ typedef VEC(struct ran_instead) ran_list;
 
 /*
  * Sorts the turns, and cuts each where the next one of that CPU begins. Threads are added to @ret
- * with their times and without names. Returns how much of it was nobody's turn, and is put down to
+ * with their times and without names. Returns how much of it belongs to no turn, and is charged to
  * those that ran last.
  */
 u64 turns_share(turn_list *turns, const need_list *needs, ran_list *ret);

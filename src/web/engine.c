@@ -38,7 +38,7 @@ struct web_engine {
 	struct counters *all; /* of /metrics: every source */
 	struct snapshot scrape;
 	u64 watching, watching_profile;
-	u64 linger; /* mono, ns: reads until then though nobody watches */
+	u64 linger; /* mono, ns: reads until then although no page is open */
 	u64 next;   /* mono, ns: of the next sweep; 0: none */
 	u64 last_tick;
 	u64 scrapes, scrape_cost;
@@ -160,7 +160,7 @@ static void close_counters(struct web_engine *en)
 	en->has_before = en->has_tasks = false;
 }
 
-/* Nobody watches any more: what follows the ends of tasks is detached. */
+/* No page is open any more: what follows the ends of tasks is detached. */
 static void rest(struct web_engine *en)
 {
 	_cleanup_err_ struct err e = ERR_INIT;
@@ -178,7 +178,7 @@ static bool is_wanted(const struct web_engine *en, u64 now)
 	return !en->o.once && (en->watching || en->o.always || now < en->linger);
 }
 
-/* Once each second while somebody watches or something runs. */
+/* Once each second while a page is open or a job runs. */
 static void tick(struct web_engine *en, u64 now)
 {
 	double seconds = en->last_tick ? (double)(now - en->last_tick) / 1e9 : 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The capturing side of `fathom serve`: reads the counters while somebody watches, keeps the past,
+ * The capturing side of `fathom serve`: reads the counters while a page is open, keeps the past,
  * runs recordings and tools. It sees no byte of the network but the requests of web/message.h.
  */
 #ifndef WEB_ENGINE_H
@@ -13,7 +13,7 @@ enum { ENGINE_LINGER_SECONDS = 60 }; /* keeps reading for clients that come back
 struct web_engine_opts {
 	int channel;                /* to the HTTP side */
 	u64 history;                /* ns of frames to keep */
-	bool always;                /* keep the past even if nobody watches */
+	bool always;                /* keep the past even if no page is open */
 	bool no_flight;             /* no stacks of the past */
 	bool programs;              /* free text may be run */
 	double budget;              /* percent of all CPUs that recording may take */

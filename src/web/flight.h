@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The past as stacks: a recorder that runs while somebody watches who may record, and writes into
- * the folder of the jobs. A file that still grows can be read up to its last second; when it is
- * large another one takes over, and the one before it stays for a while.
+ * The past as stacks: a recorder that runs while a page with the right to record is open, and
+ * writes into the folder of the jobs. A file that still grows can be read up to its last second;
+ * when it is large another one takes over, and the one before it stays for a while.
  */
 #ifndef WEB_FLIGHT_H
 #define WEB_FLIGHT_H

@@ -26,7 +26,7 @@ struct web_token {
 
 struct web_guard {
 	VEC(struct web_token) tokens;
-	VEC(char *) names; /* besides those of the loopback: "build7", without a port */
+	VEC(char *) names; /* in addition to those of the loopback: "build7", without a port */
 };
 
 void web_guard_release(struct web_guard *g);

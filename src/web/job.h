@@ -45,7 +45,7 @@ struct job {
 	char key[JOB_KEY + 1]; /* of its page */
 };
 
-/* Somebody waits for a result in another form. */
+/* A request waits for a result in another form. */
 struct drawing {
 	struct child child;
 	u64 ref;

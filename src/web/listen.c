@@ -116,7 +116,7 @@ int web_listen(struct web_address *a, int *ret_fd, struct err *e)
 	return 0;
 }
 
-/* A socket that nobody listens to any more is in the way; anything else is not ours. */
+/* A socket without a listener is in the way; anything else is not ours. */
 static int remove_dead(const char *path, const struct sockaddr_un *where, struct err *e)
 {
 	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);

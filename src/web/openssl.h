@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The functions of OpenSSL that TLS needs. Its tables are full of pointers: to relocate
- * them would be half of the page faults of every start. The shared library is opened when somebody
+ * them would be half of the page faults of every start. The shared library is opened when someone
  * asks for TLS; in the static program, where nothing is relocated, it is linked in.
  */
 #ifndef WEB_OPENSSL_H

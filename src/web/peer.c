@@ -58,7 +58,7 @@ static void wait_for(struct peer *p, u64 seconds)
 	p->deadline = clock_mono_ns() + seconds * NSEC_PER_SEC;
 }
 
-/* One that was lost stays gone for those who look, while it is tried again. */
+/* One that was lost stays gone on the page while it is tried again. */
 static const char *shown_state(const struct peer *p)
 {
 	return p->why && p->state != PEER_LIVE ? "gone" : state_names[p->state];

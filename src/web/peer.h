@@ -18,7 +18,7 @@ enum {
 	PEER_AGAIN_MOST_SECONDS = 30,
 };
 
-/* Resting: nobody looks. */
+/* Resting: no page is open. */
 enum peer_state { PEER_RESTING, PEER_CONNECTING, PEER_GREETING, PEER_ASKING, PEER_LIVE, PEER_GONE };
 enum peer_question { PEER_ABOUT, PEER_PAST, PEER_STREAM };
 
@@ -64,7 +64,7 @@ void peer_rest(struct peer *p, const struct peer_calls *c);
 void peer_go_on(struct peer *p, const struct peer_calls *c);
 /* Each second: a silent peer is disconnected, a disconnected one is tried again. */
 void peer_tick(struct peer *p, const struct peer_calls *c);
-/* Whether its socket has something to wait for besides bytes to read. */
+/* Whether its socket has to be waited for other than for reading. */
 bool peer_wants_write(const struct peer *p);
 /* Parses bytes from the peer. Negative: they are malformed. */
 int peer_take(struct peer *p, const struct peer_calls *c, const char *bytes, size_t n,

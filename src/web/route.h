@@ -46,7 +46,7 @@ const struct route *web_route_find(const struct http_request *r, int *ret_status
 /* What the path, the query and the body (JSON, an object) say; the error names the parameter. */
 int web_route_decode(const struct route *route, const struct http_request *r, const char *body,
 		     size_t n, struct web_request *ret, struct err *e);
-/* The engine takes nobody's word for it: -EINVAL, a value that decoding never gives; -EACCES, the
+/* The engine checks it again: -EINVAL, a value that decoding never gives; -EACCES, the
  * role is too low, or higher than any that was given away (@most). */
 int web_route_check(const struct web_request *q, enum web_role most, struct err *e);
 void web_openapi(struct buf *out);

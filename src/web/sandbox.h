@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 /*
- * Another user where root starts it (@user, NULL: fathom or nobody), no capabilities, none by
+ * Another user where root starts it (@user, NULL: fathom or 'nobody'), no capabilities, none by
  * exec, no descriptors but @keep, and only the system calls of a server; others end the process.
  * It ends with @parent. @connects: it may also open connections over IP, to peers.
  */

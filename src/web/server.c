@@ -459,7 +459,7 @@ static void advance(struct server *s, struct conn *c)
 	watch(s, c, false);
 }
 
-/* Somebody typed http:// in place of https://. */
+/* The address began with http:// instead of https://. */
 static void refuse_plain(struct conn *c)
 {
 	static const char text[] = "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n"
@@ -636,7 +636,7 @@ static int on_channel(struct server *s, u32 events)
 
 /* --- the loop --------------------------------------------------------------------------------- */
 
-/* True: somebody is there, so deadlines matter. */
+/* True: there are connections, so deadlines matter. */
 static bool end_late(struct server *s)
 {
 	u64 now = now_ns();

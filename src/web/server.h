@@ -25,7 +25,7 @@ struct web_server_opts {
 	struct tls *tls;          /* of @tcp; NULL: in the clear */
 	int local;                /* a listening Unix socket; -1: none */
 	int channel;              /* to the engine */
-	u32 owner;                /* the user who may use @local, besides root */
+	u32 owner;                /* the user other than root who may use @local */
 	enum web_role local_role; /* of @local, and of clients with a certificate */
 	bool quiet;               /* no audit lines on stderr */
 	const char *page;         /* "web/serve.html" */

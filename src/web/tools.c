@@ -170,7 +170,7 @@ int web_tools_check(struct web_tools *t, struct jobs *j, const struct web_reques
 	_cleanup_buf_ struct buf file = BUF_INIT;
 	int r;
 
-	/* scripts of this build only: those in somebody's folder are free text */
+	/* scripts of this build only: those in a user's folder are free text */
 	buf_addf(&file, "tools/%s.bt", q->name);
 	if (!asset_find(buf_str(&file)))
 		return err_set(e, EINVAL, "there is no tool '%s'", q->name);

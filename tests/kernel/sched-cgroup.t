@@ -110,5 +110,5 @@ expect_status 1 'a group that is not there is refused at once'
 expect_err "cannot find cgroup '$name/nowhere'"
 run "$FATHOM" sched map -G "$name/empty" -d 200ms
 expect_status 4
-expect_err 'nobody ran in the control group'
+expect_err 'no task ran in the control group'
 done_testing

@@ -157,7 +157,7 @@ function wrap(e, text, room) {
 		const part = document.createElementNS(SVG, 'tspan');
 		part.setAttribute('x', PAD);
 		part.setAttribute('dy', i ? LINE : 0);
-		// the blank is for those who read or copy it
+		// the blank is for reading and copying
 		part.textContent = line + (i < lines.length - 1 ? ' ' : '');
 		return part;
 	}));

@@ -36,7 +36,7 @@ export class Growing {
 		return found ? found[1].trim() : "";
 	}
 
-	/* The frame opens with what there is by then; a picture without samples is none. */
+	/* The frame opens with what there is by then; a picture without samples is omitted. */
 	async open() {
 		const frame = el("iframe", { src: "/result/" + this.key, title: this.title });
 		const ready = await new Promise((done) => {

@@ -295,7 +295,7 @@ class Page {
 		this.redraw();
 	}
 
-	/* One stream for the page; none while nobody sees it. */
+	/* One stream for the page; none while it is hidden. */
 	async follow() {
 		for (let wait = 1000; ; wait = Math.min(wait * 2, 15000)) {
 			if (document.hidden) {

@@ -119,7 +119,7 @@ export const WAITS_HELP = {
 		"'Who woke it' (W, or a click on [blocked]) switches to offwake-time: above the grey divider is, upside down, the waker's stack, and then its name. With chains, another divider leads to what the waker itself had waited for.",
 	],
 	caveats: [
-		"A wide wait need not be a problem: idle threads wait, too. Look for waits of threads that somebody waits for.",
+		"A wide wait need not be a problem: idle threads wait, too. Look for waits of threads that others wait for.",
 		"Interrupts that wake are named ([timer], [network], [disk]): the task that they interrupted has no part in it.",
 	],
 };

@@ -655,7 +655,7 @@ export function fillDetail(app, f, tree, v, lines) {
 	);
 }
 
-/* --- the picture as a table, for those who cannot see it ------------------------------------ */
+/* --- the picture as a table, for screen readers --------------------------------------------- */
 
 const MIRROR_ROWS = 60;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is shown is a plain object. It is written into the URL's fragment, so a view can be sent to
- * somebody and the browser's own back button works.
+ * What is shown is a plain object. It is written into the URL's fragment, so a link to a view can be
+ * sent, and the browser's own back button works.
  */
 import { isDiff, TRANSFORMS } from "./derive.js";
 import { hasStates } from "./waits.js";

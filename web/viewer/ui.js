@@ -121,7 +121,7 @@ export class App {
 	forget() {
 		this.version++;
 		this.reversed = this.tableMade = this.chart = this.peaks = null;
-		/* Views that are not open must not keep trees alive that nobody will see again. */
+		/* Views that are not open must not keep trees alive that are never shown again. */
 		for (const name of Object.keys(this.views))
 			if (name !== this.state.view) delete this.views[name];
 	}

@@ -21,7 +21,7 @@ void strict_condition(struct comp *c, const struct node *n, struct span_at at);
 struct span_at strict_comptime(const struct comp *c, const struct node *n);
 /*
  * str() of literals takes any number of arguments, of which it uses two, and numbers as their text.
- * False: these are none.
+ * False: it does not apply.
  */
 bool strict_long_str(struct comp *c, const struct node *n);
 /* Divides by a zero that is no literal: done and said when the program runs. */

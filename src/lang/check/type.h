@@ -127,7 +127,7 @@ const struct type *type_tuple(struct types *ts, const struct type *const *elems,
 /* A copy in another address space. */
 const struct type *type_in_space(struct types *ts, const struct type *t, enum space space);
 const struct type *type_from_btf(struct types *ts, u32 id, enum space space);
-/* What a pointer points to; void when nobody knows. */
+/* What a pointer points to; void if unknown. */
 const struct type *type_pointee(struct types *ts, const struct type *t);
 /* Member of a struct by name. */
 bool type_field(struct types *ts, const struct type *t, const char *name, struct field *ret);

@@ -115,7 +115,7 @@ static void check_parent(struct comp *c, struct node *n)
 	check_expr(c, n);
 }
 
-/* The cookie that the kernel keeps in the socket; 0 when nobody has asked for it yet. */
+/* The cookie that the kernel keeps in the socket; 0 if it was never requested. */
 static void check_socket_cookie(struct comp *c, struct node *n)
 {
 	struct node *e = n->kids[0];

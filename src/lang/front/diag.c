@@ -149,7 +149,7 @@ void source_print(const struct source *src, struct span_at at, struct buf *out)
 		buf_addf(out, "%s:%u-%u: ", source_name(src, at.start), line, last_line);
 }
 
-/* The user has not written the text: what it was made of stands for its place. */
+/* The text is generated: the place is that of its source. */
 static void render_made(const struct source *src, const struct diag *d, struct buf *out)
 {
 	buf_addf(out, "%s: '", d->level == DIAG_ERROR ? "ERROR" : "WARNING");

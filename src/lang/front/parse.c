@@ -358,7 +358,7 @@ static void macro(struct parser *p)
 		vec_push(&p->prog->macros, m);
 }
 
-/* Files are put in before parsing; what is left is kept for those who only format. */
+/* Files are put in before parsing; what is left is kept for formatting. */
 static void import(struct parser *p)
 {
 	struct buf path = BUF_INIT;

@@ -156,9 +156,9 @@ static void store_process(struct gen *g, const struct val *to, vreg id, bool unw
 }
 
 /*
- * Frames of ours that are read besides what was requested. Where more are read than there are,
- * stacks differ in frames that nobody sees: the program and what called it, none where the kernel
- * starts from the registers of what was interrupted. Callbacks of loops are counted generously.
+ * Frames of ours that are read in addition to what was requested. Where more are read than there
+ * are, stacks differ in hidden frames: the program and what called it, none where the kernel starts
+ * from the registers of what was interrupted. Callbacks of loops are counted generously.
  */
 static u32 own_frames(const struct gen *g)
 {

@@ -352,7 +352,7 @@ static void list_kprobe(struct comp *c, const char *pattern,
 		each_function(c, "*", provider_list_name, &l);
 }
 
-/* Where the entry of a function is, its end is as well: only for those who ask for it. */
+/* Where the entry of a function is, its end is as well: only on request. */
 static void list_kretprobe(struct comp *c, const char *pattern,
 			   void (*each)(void *ctx, const char *name), void *ctx)
 {

@@ -41,7 +41,7 @@ const struct provider *provider_find(const char *name, size_t len)
 		    has_word(p->aliases, name, len))
 			return p;
 	}
-	/* Letters have another meaning in upper case, names have not. */
+	/* Letters have another meaning in upper case, names do not. */
 	for (size_t i = 0; providers[i]; i++) {
 		if (strlen(providers[i]->name) == len &&
 		    strncasecmp(providers[i]->name, name, len) == 0)
@@ -358,7 +358,7 @@ void comp_resolve(struct comp *c)
 				s.text = eq + 1;
 			expand_spec(c, &s);
 		}
-		/* What a list has besides those that exist may be missing, unless
+		/* Entries of a list that do not exist may be missing, unless
 		 * requested. */
 		if (((c->targets.len > first && !c->opts->compat) ||
 		     c->config.missing_probes != MISSING_ERROR) &&

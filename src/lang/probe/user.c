@@ -403,7 +403,7 @@ static bool is_args(const struct node *n, void *ctx)
 	return n->kind == N_IDENT && streq(n->str, "args");
 }
 
-/* What the debug information says about parameters; looked for only if somebody wants it. */
+/* What the debug information says about parameters; looked up only if it is needed. */
 static bool prepare_entry(struct comp *c, struct unit *u)
 {
 	const struct probe *p = &c->prog.probes.items[u->probe];

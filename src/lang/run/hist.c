@@ -30,7 +30,7 @@ void run_hist(const struct run *r, const struct type *t, u64 *sum, u64 div, stru
 {
 	const struct histogram h = run_histogram(t, sum);
 
-	/* the bits of times that nobody divided: as finely as a screen has room for */
+	/* bits of times without a divisor: as finely as a screen has room for */
 	hist_text(&h, &(struct hist_text){ .form = HIST_BRACKETS,
 					   .line = out,
 					   .rows = t->kind == T_HIST && t->p[1] ? HIST_ROWS : 0,

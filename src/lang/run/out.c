@@ -107,7 +107,7 @@ static void event_value(struct run *r, const struct event *e, const u8 *args)
 	buf_release(&text);
 }
 
-/* Bytes of somebody else. */
+/* Bytes from outside. */
 static void add_foreign(const struct run *r, const char *s, size_t n, struct buf *out)
 {
 	if (r->c->opts->clean)

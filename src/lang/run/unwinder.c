@@ -106,7 +106,7 @@ static void register_placeholder(void)
 
 /*
  * libbpf 1.1 frees its list of handlers when the last one goes, and uses it again at the next
- * registration: one that nobody needs stays.
+ * registration: one that is not needed stays.
  */
 static void keep_one_handler(void)
 {
