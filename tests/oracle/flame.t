@@ -102,12 +102,13 @@ perf_records() {
 	local try
 	command -v perf >/dev/null || return 1
 	for try in 1 2 3; do
-		perf record -q -F 997 -g -o "$TMP/perf.data" -- sh "$TMP/load.sh" >/dev/null 2>&1 && return
+		perf record -q -B -F 997 -g -o "$TMP/perf.data" -- sh "$TMP/load.sh" >/dev/null 2>&1 && return
 		diag "perf record failed, try $try"
 	done
 	return 1
 }
 if perf_records; then
+	"$TOP/tests/oracle/script_unleak.py" "$TMP/perf.data"
 	perf script -i "$TMP/perf.data" >"$TMP/script" 2>/dev/null
 	python3 "$reference" fold "$TMP/script" >"$TMP/theirs"
 	"$FATHOM" fold "$TMP/script" >"$TMP/ours"

@@ -5,7 +5,8 @@
     boxes FILE.svg            depth, count and name of every box, sorted
     colors FILE.svg           name and colour of every box, sorted
     fold [--all] FILE         the text of `perf script` as stackcollapse-perf.pl folds it, written
-                              here anew from its documented rules
+                              here anew from its documented rules, but that programs of BPF, which
+                              others may run meanwhile, are marked as the kernel's
 """
 import html
 import re
@@ -56,7 +57,7 @@ def frame_name(raw, module, marks):
     if not re.search(r"\.\(.*\)\.", name):
         name = re.sub(r"\((?!anonymous namespace\)).*", "", name)
     name = re.sub(r"[\"']", "", name)
-    if marks and re.search(r"^\[|vmlinux$", module) and "unknown" not in module \
+    if marks and re.search(r"^\[|vmlinux$|^bpf_prog_", module) and "unknown" not in module \
             and module not in ("[vdso]", "[vsyscall]"):
         name += "_[k]"
     elif marks and re.search(r"/tmp/perf-\d+\.map", module):

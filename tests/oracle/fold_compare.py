@@ -17,6 +17,7 @@ CLASSES = {
     "deleted": "it splits 'f (/x (deleted))' at the last bracket: 'f ', and no module for [unknown]",
     "arrow": "it splits names of C++ at '->': operator-> is operator",
     "anonymous": "it leaves out names that begin with '(': (anonymous namespace)::f",
+    "bpf": "it takes programs of BPF for code of user space",
     "vdso": "it takes every module in brackets for the kernel's: [vdso]_[k]",
 }
 
@@ -31,6 +32,8 @@ def plain(frame):
         return "deleted", "[unknown]"
     if "operator->" in frame:
         return "arrow", frame.replace("operator->", "operator")
+    if re.match(r"bpf_(prog|trampoline)_\w+_\[k\]$", frame):
+        return "bpf", frame[:-4]
     if frame.endswith("_[k]") and re.match(r"__vdso_|__kernel_|\[\[vdso\]", frame):
         return "vdso", frame[:-4]
     return None, frame
