@@ -346,6 +346,18 @@ static u64 busy_time(const struct profile *p, const struct profile_sample *s)
 	return ev->frequency ? NSEC_PER_SEC / ev->frequency * s->count : 0;
 }
 
+/* Samples of other events say when something happened, not how long a CPU was busy. */
+static int check_time(const struct profile *p, u16 event, struct err *e)
+{
+	const struct profile_event *ev = &p->events.items[event];
+
+	if (ev->frequency || streq(profile_str(p, ev->unit), "ns"))
+		return 0;
+	err_set(e, ENODATA, "'%s' does not tell how long a CPU was busy", profile_str(p, ev->name));
+	err_hint(e, "take samples of CPU time: fathom record -a");
+	return -ENODATA;
+}
+
 static u32 count_cpus(const struct profile *p, u16 event)
 {
 	u32 most = 0;
@@ -384,6 +396,9 @@ int heatmap_utilization(struct heatmap *h, const struct profile *p, const struct
 	int r;
 
 	*h = (struct heatmap){ .kind = HEAT_UTILIZATION };
+	r = check_time(p, o->event, e);
+	if (r < 0)
+		return r;
 	all.idle = true;
 	s = span_of(p, &all, &h->idle);
 	if (!s.n || !cpus) {

@@ -145,6 +145,23 @@ TEST(utilization_of_two_cpus)
 	profile_release(&p);
 }
 
+/* A switch says when a CPU changed its task, not how long it was busy. */
+TEST(utilization_needs_time)
+{
+	struct heatmap_opts o = { .step = NSEC_PER_SEC };
+	struct heatmap h;
+	struct profile p;
+	_cleanup_err_ struct err e = ERR_INIT;
+
+	begin(&p);
+	add(&p, 1000, 0, 0);
+	p.events.items[0].frequency = 0;
+	p.events.items[0].unit = 0;
+	CHECK_EQ(heatmap_utilization(&h, &p, &o, &e), -ENODATA);
+	CHECK(strstr(e.what, "does not tell how long a CPU was busy"));
+	profile_release(&p);
+}
+
 TEST(latency_rows_are_logarithmic)
 {
 	static const char text[] = "# time latency\n0 1\n1000 16\n2000 1000 more words\nbad\n";
