@@ -209,8 +209,9 @@ static void subtitle_of(const struct heatmap *h, const char *event, const char *
 	}
 }
 
+/* @p: what the map is of, or NULL. */
 static int show(struct context *ctx, const struct heatmap_args *a, const struct heatmap *h,
-		const char *event, const char *file)
+		const struct profile *p, const char *event, const char *file)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT, page = BUF_INIT, subtitle = BUF_INIT;
 	struct heat_view v = {
@@ -236,6 +237,11 @@ static int show(struct context *ctx, const struct heatmap_args *a, const struct 
 	if (!a->output.path) {
 		term_heatmap(h, &v, &text);
 		return cli_print(ctx, &text);
+	}
+	if (p) {
+		buf_addch(&subtitle, ';');
+		flame_origin(p, &subtitle);
+		v.subtitle = buf_str(&subtitle);
 	}
 	svg_heatmap(h, &v, &text);
 	if (!output_is(&a->output, "html"))
@@ -284,7 +290,7 @@ static int map_points(struct context *ctx, const struct heatmap_args *a,
 	if (r < 0)
 		return r;
 	h.unmatched = unmatched;
-	r = show(ctx, a, &h, NULL, a->pair ? path : NULL);
+	r = show(ctx, a, &h, NULL, NULL, a->pair ? path : NULL);
 	heatmap_release(&h);
 	return r;
 }
@@ -324,7 +330,7 @@ static int map_profile(struct context *ctx, const void *args, struct profile *p)
 			r = heatmap_latency(&h, &points, &opts, &ctx->err);
 	}
 	if (r >= 0)
-		r = show(ctx, a, &h, profile_str(p, p->events.items[opts.event].name),
+		r = show(ctx, a, &h, p, profile_str(p, p->events.items[opts.event].name),
 			 profile_str(p, p->source));
 	heatmap_release(&h);
 	vec_release(&points);

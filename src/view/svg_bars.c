@@ -7,10 +7,10 @@
 
 enum {
 	BAR_HEIGHT = 44,
-	BAR_GAP = 30,
+	BAR_GAP = 46, /* two lines of text */
 	LEFT = 20,
 	WIDTH = 1100,
-	TOP = 56,
+	TOP = 74,
 	ROW = 22, /* of the table below the bars */
 	NAME_COLUMN = 190,
 	SHARE_COLUMN = 110,
@@ -46,22 +46,23 @@ static u32 next_of(const struct bars *b, u32 c)
 	return c + 1 < b->taxonomy->components.len ? c + 1 : COMPONENT_UNMAPPED;
 }
 
-static void add_piece(struct bars *b, const struct breakdown *side, u32 c, double from, double y)
+/* Of a bar whose top is at 0. */
+static void add_piece(struct bars *b, const struct breakdown *side, u32 c, double from)
 {
 	double share = breakdown_share(side, c), x = LEFT + from * WIDTH / 100;
 	double w = share * WIDTH / 100;
 
 	if (share <= 0)
 		return;
-	buf_addstr(b->out, "<g><title>");
+	buf_addf(b->out, "<g data-from=\"%.4f\" data-share=\"%.4f\"><title>", from, share);
 	add_text(b, name_of(b, c));
 	buf_addf(b->out,
-		 ": %.2f%%, %llu samples</title><rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" "
+		 ": %.2f%%, %llu samples</title><rect x=\"%.2f\" y=\"0\" width=\"%.2f\" "
 		 "height=\"%d\" fill=\"%s\"/>",
-		 share, (unsigned long long)side->samples[c], x, y, w, BAR_HEIGHT, color_of(b, c));
+		 share, (unsigned long long)side->samples[c], x, w, BAR_HEIGHT, color_of(b, c));
 	if (share >= LABEL_LEAST) {
 		buf_addf(b->out, "<text class=\"in\" x=\"%.2f\" y=\"%.1f\">", x + w / 2,
-			 y + BAR_HEIGHT / 2.0 + 5);
+			 BAR_HEIGHT / 2.0 + 5);
 		if (w > (double)(LETTER * (strlen(name_of(b, c)) + 7))) {
 			add_text(b, name_of(b, c));
 			buf_addch(b->out, ' ');
@@ -75,17 +76,21 @@ static void add_bar(struct bars *b, const struct breakdown *side, double y)
 {
 	double from = 0;
 
-	buf_addf(b->out, "<text x=\"%d\" y=\"%.1f\">", LEFT, y - 6);
+	buf_addf(b->out,
+		 "<g class=\"bar\" transform=\"translate(0,%.0f)\"><text class=\"name\" x=\"%d\" "
+		 "y=\"-23\">",
+		 y, LEFT);
 	add_text(b, side->title);
-	buf_addf(b->out, "  <tspan class=\"soft\">");
+	buf_addf(b->out, "</text><text class=\"soft about\" x=\"%d\" y=\"-6\">", LEFT);
 	add_text(b, side->facts);
-	buf_addf(b->out, "</tspan></text>\n");
+	buf_addstr(b->out, "</text>\n<g class=\"pieces\">");
 	for (u32 c = 0;; c = next_of(b, c)) {
-		add_piece(b, side, c, from, y);
+		add_piece(b, side, c, from);
 		from += breakdown_share(side, c);
 		if (c == COMPONENT_UNMAPPED)
-			return;
+			break;
 	}
+	buf_addstr(b->out, "</g></g>\n");
 }
 
 /* --- the table ------------------------------------------------------------------------------ */
@@ -98,14 +103,16 @@ static bool is_seen(const struct bars *b, u32 c)
 	return false;
 }
 
-static void add_share(struct bars *b, size_t column, double y, double share, bool change)
+static void begin_number(struct bars *b, size_t column, const char *look)
 {
-	buf_addf(b->out, "<text class=\"number\" x=\"%zu\" y=\"%.0f\">",
-		 LEFT + NAME_COLUMN + (column + 1) * SHARE_COLUMN - 20, y);
-	if (change)
-		buf_addf(b->out, "%+.2f</text>", share);
-	else
-		buf_addf(b->out, "%.2f%%</text>", share);
+	buf_addf(b->out, "<text class=\"number%s\" data-column=\"%zu\" x=\"%zu\" y=\"0\">", look,
+		 column, LEFT + NAME_COLUMN + (column + 1) * SHARE_COLUMN - 20);
+}
+
+static void add_share(struct bars *b, size_t column, double share, bool change)
+{
+	begin_number(b, column, "");
+	buf_addf(b->out, change ? "%+.2f</text>" : "%.2f%%</text>", share);
 }
 
 static void add_row(struct bars *b, u32 c, double y)
@@ -113,24 +120,24 @@ static void add_row(struct bars *b, u32 c, double y)
 	size_t labelled = MIN(b->n, (size_t)SIDES_LABELLED);
 
 	buf_addf(b->out,
-		 "<rect x=\"%d\" y=\"%.0f\" width=\"13\" height=\"13\" rx=\"2\" fill=\"%s\"/>"
-		 "<text x=\"%d\" y=\"%.0f\">",
-		 LEFT, y - 11, color_of(b, c), LEFT + 20, y);
+		 "<g class=\"row\" transform=\"translate(0,%.0f)\"><rect x=\"%d\" y=\"-11\" "
+		 "width=\"13\" height=\"13\" rx=\"2\" fill=\"%s\"/><text x=\"%d\" y=\"0\">",
+		 y, LEFT, color_of(b, c), LEFT + 20);
 	add_text(b, name_of(b, c));
 	buf_addstr(b->out, "</text>");
 	for (size_t i = 0; i < labelled; i++)
-		add_share(b, i, y, breakdown_share(&b->sides[i], c), false);
+		add_share(b, i, breakdown_share(&b->sides[i], c), false);
 	if (b->n == 2)
-		add_share(b, labelled++, y,
+		add_share(b, labelled++,
 			  breakdown_share(&b->sides[1], c) - breakdown_share(&b->sides[0], c),
 			  true);
 	if (c < b->taxonomy->components.len) {
-		buf_addf(b->out, "<text class=\"soft\" x=\"%zu\" y=\"%.0f\">",
-			 LEFT + NAME_COLUMN + labelled * SHARE_COLUMN + 10, y);
+		buf_addf(b->out, "<text class=\"soft text\" x=\"%zu\" y=\"0\">",
+			 LEFT + NAME_COLUMN + labelled * SHARE_COLUMN + 10);
 		add_text(b, b->taxonomy->components.items[c].text);
 		buf_addstr(b->out, "</text>");
 	}
-	buf_addch(b->out, '\n');
+	buf_addstr(b->out, "</g>\n");
 }
 
 static const char *file_name(const struct bars *b, size_t i)
@@ -158,15 +165,17 @@ static void add_heads(struct bars *b, double y)
 {
 	size_t labelled = MIN(b->n, (size_t)SIDES_LABELLED);
 
+	buf_addf(b->out, "<g class=\"row\" transform=\"translate(0,%.0f)\">", y);
 	for (size_t i = 0; b->n > 1 && i < labelled; i++) {
-		buf_addf(b->out, "<text class=\"number soft\" x=\"%zu\" y=\"%.0f\">",
-			 LEFT + NAME_COLUMN + (i + 1) * SHARE_COLUMN - 20, y);
+		begin_number(b, i, " soft");
 		add_head(b, i);
 		buf_addstr(b->out, "</text>");
 	}
-	if (b->n == 2)
-		buf_addf(b->out, "<text class=\"number soft\" x=\"%d\" y=\"%.0f\">change</text>",
-			 LEFT + NAME_COLUMN + 3 * SHARE_COLUMN - 20, y);
+	if (b->n == 2) {
+		begin_number(b, 2, " soft");
+		buf_addstr(b->out, "change</text>");
+	}
+	buf_addstr(b->out, "</g>\n");
 }
 
 /* Components without any bar are only named. */
@@ -179,8 +188,9 @@ static void add_unseen(struct bars *b, double y)
 			continue;
 		if (first)
 			buf_addf(b->out,
-				 "<text class=\"soft\" x=\"%d\" y=\"%.0f\">without samples: ", LEFT,
-				 y);
+				 "<text class=\"soft unseen\" x=\"%d\" y=\"%.0f\">without "
+				 "samples: ",
+				 LEFT, y);
 		else
 			buf_addstr(b->out, ", ");
 		add_text(b, name_of(b, c));
@@ -210,27 +220,23 @@ static void begin(struct bars *b, const char *title, double height)
 {
 	buf_addf(b->out,
 		 "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-		 "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"bars\" width=\"100%%\" "
+		 "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"picture bars\" width=\"100%%\" "
 		 "viewBox=\"0 0 %d %.0f\" preserveAspectRatio=\"xMinYMin\" role=\"img\" "
 		 "aria-labelledby=\"name\" "
-		 "font-family=\"" SVG_FONT "\" font-size=\"13\">\n"
+		 "font-family=\"" SVG_FONT "\" font-size=\"12\">\n"
 		 "<title id=\"name\">",
 		 WIDTH + 2 * LEFT, height);
 	add_text(b, title);
-	buf_addstr(b->out,
-		   "</title>\n<style>\n"
-		   "svg.bars { background: #fff; min-width: 640px }\n"
-		   ".bars g rect { stroke: #fff; stroke-width: .8 }\n.bars text { fill: #16181d }\n"
-		   ".bars .heading { font-size: 17px; font-weight: 600 }\n"
-		   ".bars .in { fill: #000; pointer-events: none; text-anchor: middle }\n"
-		   ".bars .number { text-anchor: end }\n.bars .soft { fill: #676e7a }\n"
-		   "@media (prefers-color-scheme: dark) {\n"
-		   "svg.bars { background: #15181e }\n"
-		   ".bars g rect { stroke: #15181e }\n.bars text { fill: #e8eaee }\n"
-		   ".bars .soft { fill: #949ca9 }\n.bars .in { fill: #000 }\n}\n</style>\n");
-	buf_addf(b->out, "<text class=\"heading\" x=\"%d\" y=\"26\">", LEFT);
+	buf_addstr(b->out, "</title>\n<style>\n");
+	svg_asset("web/picture.css", b->out);
+	buf_addf(b->out,
+		 ".bars .pieces rect { stroke: var(--back); stroke-width: .8 }\n"
+		 ".bars .in { fill: #000; pointer-events: none; text-anchor: middle }\n"
+		 ".bars .number { text-anchor: end }\n</style>\n"
+		 "<g id=\"head\"><text class=\"heading\" x=\"%d\" y=\"26\">",
+		 LEFT);
 	add_text(b, title);
-	buf_addstr(b->out, "</text>\n");
+	buf_addstr(b->out, "</text></g>\n");
 }
 
 void svg_bars(const struct taxonomy *t, const struct breakdown *sides, size_t n, const char *title,

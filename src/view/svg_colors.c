@@ -188,18 +188,30 @@ static struct rgb self_color(double share)
 	return (struct rgb){ ramp(245, -35, v), ramp(235, -200, v), ramp(205, -180, v) };
 }
 
-static const struct rgb noise_color = { 222, 222, 222 };
-static const struct rgb new_color = { 255, 176, 0 };
-static const struct rgb vanished_color = { 165, 110, 215 };
+/* As in the viewer. */
+static const struct rgb noise_color = { 217, 220, 225 };
+static const struct look new_look = { 98, 0.16, 0.88 };
+static const struct look vanished_look = { 305, 0.13, 0.74 };
 
-/* @part of the strongest colour, -1..1: above 0 is red. */
-static struct rgb two_sided(double part)
+/* flamegraph.pl's: @part of the strongest colour, -1..1, above 0 is red. */
+static struct rgb classic_two_sided(double part)
 {
 	u8 x = (u8)(210 * (1 - MIN(fabs(part), 1.0)));
 
 	if (part == 0)
 		return (struct rgb){ 255, 255, 255 };
 	return part > 0 ? (struct rgb){ 255, x, x } : (struct rgb){ x, x, 255 };
+}
+
+/* The viewer's: orange above 0, blue below, which nearly all eyes tell apart. */
+static struct rgb two_sided(const struct svg_colors *c, double part)
+{
+	double x = sqrt(MIN(fabs(part), 1.0));
+
+	if (!c->own)
+		return classic_two_sided(part);
+	return look_rgb((struct look){ part > 0 ? 45 : 255, 0.012 + (part > 0 ? 0.16 : 0.14) * x,
+				       0.94 - 0.26 * x });
 }
 
 static double growth_part(const struct svg_colors *c, double growth, double before)
@@ -215,28 +227,29 @@ static double growth_part(const struct svg_colors *c, double growth, double befo
 static struct rgb growth_color(const struct svg_colors *c, const struct flame_box *b)
 {
 	switch (flame_change(c->flame, b)) {
-	case CHANGE_NONE: return two_sided(0);
+	case CHANGE_NONE: return two_sided(c, 0);
 	case CHANGE_NOISE: return noise_color;
 	case CHANGE_NEW:
 		if (c->flame->strip || c->flame->confidence > 0)
-			return new_color;
+			return look_rgb(new_look);
 		break;
-	case CHANGE_VANISHED: return vanished_color;
+	case CHANGE_VANISHED: return look_rgb(vanished_look);
 	default: break;
 	}
-	return two_sided(growth_part(c, (double)flame_growth(c->flame, b),
-				     (double)c->flame->tree.base[b->node]));
+	return two_sided(c, growth_part(c, (double)flame_growth(c->flame, b),
+					(double)c->flame->tree.base[b->node]));
 }
 
 /* Around the ratio of the whole: twice or half of it is the strongest colour. */
-static struct rgb ratio_color(const struct flame *f, const struct flame_box *b)
+static struct rgb ratio_color(const struct svg_colors *c, const struct flame_box *b)
 {
+	const struct flame *f = c->flame;
 	const struct calltree_node *root = &f->tree.nodes.items[0];
 	double all = (double)f->tree.base[0] / (double)root->total, here = flame_ratio(f, b);
 
 	if (isnan(here) || all <= 0)
 		return noise_color;
-	return two_sided(here > 0 ? log2(here / all) : -1);
+	return two_sided(c, here > 0 ? log2(here / all) : -1);
 }
 
 /* --- hot and cold --------------------------------------------------------------------------- */
@@ -248,7 +261,7 @@ static const struct look state_looks[HOT_KINDS] = {
 	[HOT_UNKNOWN] = { 0, 0, 0.81 },
 };
 
-/* Kinds of waits; web/viewer/waits.js has the same numbers. */
+/* Kinds of waits; web/viewer/waitlooks.js has the same numbers. */
 static const struct look wait_looks[STATE_COUNT] = {
 	[STATE_DISK] = { 305, 0.12, 0.7 },
 	[STATE_FLUSH] = { 318, 0.13, 0.64 },
@@ -275,12 +288,16 @@ static const struct look wait_looks[STATE_COUNT] = {
 	[STATE_IDLE] = { 0, 0, 0.88 },
 };
 
-static struct rgb color_of_state(int s)
+struct rgb svg_color_of_wait(enum thread_state s)
+{
+	return look_rgb(wait_looks[s].light > 0 ? wait_looks[s] : state_looks[HOT_BLOCKED]);
+}
+
+struct rgb svg_color_of_state(enum hotcold_state s)
 {
 	if (s < HOT_KINDS)
 		return look_rgb(state_looks[s]);
-	return look_rgb(wait_looks[s - HOT_KINDS].light > 0 ? wait_looks[s - HOT_KINDS]
-							    : state_looks[HOT_BLOCKED]);
+	return svg_color_of_wait((enum thread_state)(s - HOT_KINDS));
 }
 
 /* The colours of what happened there, mixed by its shares; names differ a little in lightness. */
@@ -291,14 +308,14 @@ static struct rgb state_color(const struct svg_colors *c, const struct flame_box
 	double sum = 0, r = 0, g = 0, blue = 0, light = 0.94 + 0.12 * shade_of_sum(name, len);
 
 	if (streq(name, HOTCOLD_NOT_SAMPLED))
-		return color_of_state(HOT_UNKNOWN);
+		return svg_color_of_state(HOT_UNKNOWN);
 	for (int i = 0; i < HOT_STATES; i++) {
 		double part = (double)s->ns[i];
 		struct rgb color;
 
 		if (part <= 0)
 			continue;
-		color = color_of_state(i);
+		color = svg_color_of_state((enum hotcold_state)i);
 
 		sum += part;
 		r += part * color.r;
@@ -306,7 +323,7 @@ static struct rgb state_color(const struct svg_colors *c, const struct flame_box
 		blue += part * color.b;
 	}
 	if (sum <= 0)
-		return color_of_state(HOT_UNKNOWN);
+		return svg_color_of_state(HOT_UNKNOWN);
 	light /= sum;
 	return (struct rgb){ (u8)MIN(r * light, 255.0), (u8)MIN(g * light, 255.0),
 			     (u8)MIN(blue * light, 255.0) };
@@ -318,10 +335,10 @@ static void states_legend(const struct svg_colors *c, svg_legend *ret)
 
 	for (int i = 0; i < HOT_STATES; i++)
 		if (all->ns[i])
-			vec_push(ret,
-				 (struct svg_legend_entry){ color_of_state(i),
-							    hotcold_words((enum hotcold_state)i),
-							    (double)all->ns[i] / c->flame->whole });
+			vec_push(ret, (struct svg_legend_entry){
+					      svg_color_of_state((enum hotcold_state)i),
+					      hotcold_words((enum hotcold_state)i),
+					      (double)all->ns[i] / c->flame->whole });
 }
 
 /* --- one box ------------------------------------------------------------------------------- */
@@ -375,7 +392,7 @@ static struct rgb plain_color(struct svg_colors *c, const struct flame_box *b)
 	if (streq(name, "-"))
 		return gray;
 	if (c->flame->ratio)
-		return ratio_color(c->flame, b);
+		return ratio_color(c, b);
 	if (c->flame->tree.base)
 		return growth_color(c, b);
 	switch (c->opts.by) {
@@ -508,26 +525,26 @@ static void growth_legend(const struct svg_colors *c, svg_legend *ret)
 	const struct flame *f = c->flame;
 	double most = c->opts.negate ? -1 : 1;
 
-	vec_push(ret, (struct svg_legend_entry){ two_sided(most), "more than before", -1 });
-	vec_push(ret, (struct svg_legend_entry){ two_sided(0), "as before", -1 });
-	vec_push(ret, (struct svg_legend_entry){ two_sided(-most), "less than before", -1 });
+	vec_push(ret, (struct svg_legend_entry){ two_sided(c, most), "more than before", -1 });
+	vec_push(ret, (struct svg_legend_entry){ two_sided(c, 0), "as before", -1 });
+	vec_push(ret, (struct svg_legend_entry){ two_sided(c, -most), "less than before", -1 });
 	if (f->strip || f->confidence > 0)
-		vec_push(ret, (struct svg_legend_entry){ new_color, "new", -1 });
+		vec_push(ret, (struct svg_legend_entry){ look_rgb(new_look), "new", -1 });
 	if (f->strip)
-		vec_push(ret,
-			 (struct svg_legend_entry){ vanished_color, "vanished (width: before)",
-						    (double)f->tree.nodes.items[f->strip].total /
-							    MAX((double)f->tree.base[0], 1) });
+		vec_push(ret, (struct svg_legend_entry){
+				      look_rgb(vanished_look), "vanished (width: before)",
+				      (double)f->tree.nodes.items[f->strip].total /
+					      MAX((double)f->tree.base[0], 1) });
 	if (f->confidence > 0)
 		vec_push(ret, (struct svg_legend_entry){ noise_color, "within noise", -1 });
 }
 
-static void ratio_legend(svg_legend *ret)
+static void ratio_legend(const struct svg_colors *c, svg_legend *ret)
 {
 	vec_push(ret,
-		 (struct svg_legend_entry){ two_sided(1), "ratio twice the mean or more", -1 });
-	vec_push(ret, (struct svg_legend_entry){ two_sided(0), "mean", -1 });
-	vec_push(ret, (struct svg_legend_entry){ two_sided(-1), "half the mean or less", -1 });
+		 (struct svg_legend_entry){ two_sided(c, 1), "ratio twice the mean or more", -1 });
+	vec_push(ret, (struct svg_legend_entry){ two_sided(c, 0), "mean", -1 });
+	vec_push(ret, (struct svg_legend_entry){ two_sided(c, -1), "half the mean or less", -1 });
 	vec_push(ret, (struct svg_legend_entry){ noise_color, "too few samples", -1 });
 }
 
@@ -541,7 +558,7 @@ static void self_legend(const struct svg_colors *c, svg_legend *ret)
 void svg_colors_legend(const struct svg_colors *c, svg_legend *ret)
 {
 	if (c->flame->ratio) {
-		ratio_legend(ret);
+		ratio_legend(c, ret);
 		return;
 	}
 	if (c->flame->tree.base) {

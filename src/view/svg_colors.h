@@ -63,6 +63,11 @@ void svg_colors_init(struct svg_colors *c, const struct flame *f,
 		     const struct svg_colors_opts *opts);
 struct rgb svg_color(struct svg_colors *c, const struct flame_box *b);
 
+/* Of what a thread did, wherever that is drawn. */
+struct rgb svg_color_of_state(enum hotcold_state s);
+/* Of a kind of wait. */
+struct rgb svg_color_of_wait(enum thread_state s);
+
 /* What the colours mean. */
 struct svg_legend_entry {
 	struct rgb color;

@@ -160,10 +160,10 @@ static const char *background_name(const struct picture *pic)
 
 	if (pic->opts->bgcolors)
 		return pic->opts->bgcolors;
-	if (pic->flame->tree.base)
-		return "grey"; /* pale boxes must be seen */
 	if (pic->colors.own)
 		return "white";
+	if (pic->flame->tree.base)
+		return "grey"; /* white boxes must be seen */
 	switch (c->palette) {
 	case PALETTE_MEM: return "green";
 	case PALETTE_IO:
@@ -180,6 +180,7 @@ static void add_styles(struct picture *pic)
 	const char *from = known ? known->from : name, *to = known ? known->to : name;
 
 	buf_addstr(pic->out, "<style>\n");
+	svg_asset("web/picture.css", pic->out);
 	svg_asset("web/flame-svg.css", pic->out);
 	/* a requested colour applies in dark mode, too */
 	buf_addf(pic->out, "@media %s { svg.flame { --back-1: %s; --back-2: %s%s } }\n</style>\n",
@@ -201,7 +202,8 @@ static void begin_svg(struct picture *pic)
 	buf_addf(pic->out,
 		 "<?xml version=\"1.0\" encoding=\"%s\" standalone=\"no\"?>\n"
 		 "<svg version=\"1.1\" xmlns=\"http://www.w3.org/2000/svg\" "
-		 "xmlns:xlink=\"http://www.w3.org/1999/xlink\" class=\"flame\" role=\"group\" "
+		 "xmlns:xlink=\"http://www.w3.org/1999/xlink\" class=\"picture flame\" "
+		 "role=\"group\" "
 		 "aria-labelledby=\"name\" aria-describedby=\"about\" "
 		 "width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "
 		 "data-pad=\"%d\" data-row=\"%g\" data-char=\"%g\" data-width=\"%.0f\" "
@@ -292,7 +294,7 @@ static void add_heading(struct picture *pic)
 	buf_addstr(pic->out, "</text>\n");
 	if (pic->subtitle.len) {
 		y += LINE_ROW;
-		buf_addf(pic->out, "<text id=\"subtitle\" class=\"soft\" x=\"%d\" y=\"%.1f\">",
+		buf_addf(pic->out, "<text id=\"subtitle\" class=\"soft fact\" x=\"%d\" y=\"%.1f\">",
 			 SVG_PAD, y);
 		add_text(pic, buf_str(&pic->subtitle));
 		buf_addstr(pic->out, "</text>\n");

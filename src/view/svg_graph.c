@@ -86,7 +86,9 @@ static void add_node(struct picture *p, u32 i)
 
 	if (fmt_width(name) <= NAME_MOST)
 		cut = len;
-	buf_addf(p->out, "<g class=\"node\" data-node=\"%u\" tabindex=\"0\"><title>", i);
+	buf_addf(p->out, "<g class=\"node\" data-node=\"%u\" data-name=\"", i);
+	add_text(p->out, name, len);
+	buf_addstr(p->out, "\" tabindex=\"0\"><title>");
 	add_text(p->out, name, len);
 	buf_addf(p->out, " total %.2f%%, self %.2f%%", callgraph_share(g, n->total),
 		 callgraph_share(g, n->self));
@@ -101,7 +103,7 @@ static void add_node(struct picture *p, u32 i)
 	look_add(p->out,
 		 look_of_kind(look_kind_of(n->kind, name), (double)(hash_str(name) % 100) / 99));
 	buf_addf(p->out,
-		 "\" stroke=\"#0003\"/><text x=\"%.1f\" y=\"%.1f\" "
+		 "\"/><text x=\"%.1f\" y=\"%.1f\" "
 		 "font-size=\"%.1f\">",
 		 x, y - n->height / 2 + font + 2, font);
 	add_text(p->out, name, cut);
@@ -205,27 +207,16 @@ static void add_arc_labels(struct picture *p)
 
 /* --- all ------------------------------------------------------------------------------------ */
 
-static const char style[] =
-	"<style>\nsvg.graph { background: #fff }\n.graph text { fill: #16181d; text-anchor: middle "
-	"}\n"
-	".graph .heading { font-size: 17px; font-weight: 600; text-anchor: start }\n"
-	".graph .soft { fill: #676e7a; text-anchor: start }\n"
-	".graph .share { font-size: 10px; text-anchor: start; fill: #444; "
-	"paint-order: stroke; stroke: #fff; stroke-width: 3px; stroke-linejoin: round }\n"
-	".graph .node text { fill: #000 }\n"
-	".graph path { fill: none; stroke: #8d95a3; vector-effect: non-scaling-stroke }\n"
-	".graph .arc:hover path { stroke: #1f6feb }\n"
-	".graph .node:focus { outline: none }\n"
-	".graph .node:hover rect, .graph .node:focus rect { stroke: #1f6feb; stroke-width: 2px }\n"
-	".graph .match rect { fill: #e600e6 }\n.graph .match text { fill: #fff }\n"
-	".graph.searched .node:not(.match), .graph.searched .arc { opacity: .35 }\n"
-	"@media (prefers-color-scheme: dark) {\nsvg.graph { background: #15181e }\n"
-	".graph text { fill: #e8eaee }\n.graph .soft, .graph .share { fill: #bbb }\n"
-	".graph .share { stroke: #15181e }\n"
-	".graph .node text { fill: #000 }\n.graph .match text { fill: #fff }\n}\n</style>\n"
-	"<defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"8\" "
-	"markerHeight=\"8\" markerUnits=\"userSpaceOnUse\" orient=\"auto-start-reverse\">"
-	"<path d=\"M0 0L8 4L0 8z\" style=\"fill:#8d95a3;stroke:none\"/></marker></defs>\n";
+static void add_style(struct picture *p)
+{
+	buf_addstr(p->out, "<style>\n");
+	svg_asset("web/picture.css", p->out);
+	svg_asset("web/graph-svg.css", p->out);
+	buf_addstr(p->out,
+		   "</style>\n<defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" "
+		   "markerWidth=\"8\" markerHeight=\"8\" markerUnits=\"userSpaceOnUse\" "
+		   "orient=\"auto-start-reverse\"><path d=\"M0 0L8 4L0 8z\"/></marker></defs>\n");
+}
 
 static void add_left_out(struct picture *p)
 {
@@ -247,21 +238,30 @@ static void begin(struct picture *p, const char *title)
 {
 	const struct callgraph *g = p->graph;
 	double width = MAX(g->width + 2 * PAD, 600), height = g->height + TOP + PAD;
-	const char *event = profile_str(g->profile, g->profile->events.items[g->event].name);
-	_cleanup_buf_ struct buf origin = BUF_INIT;
 
 	buf_addf(p->out,
 		 "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-		 "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"graph\" width=\"%.0f\" "
+		 "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"picture graph\" width=\"%.0f\" "
 		 "height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" data-top=\"%d\" role=\"group\" "
 		 "aria-labelledby=\"name\" font-family=\"" SVG_FONT "\" "
 		 "font-size=\"12\">\n<title id=\"name\">",
 		 width, height, width, height, TOP);
 	add_text(p->out, title, strlen(title));
-	buf_addf(p->out, "</title>\n%s<g id=\"head\"><text class=\"heading\" x=\"%d\" y=\"26\">",
-		 style, PAD);
+	buf_addstr(p->out, "</title>\n");
+	add_style(p);
+}
+
+static void add_head(struct picture *p, const char *title)
+{
+	const struct callgraph *g = p->graph;
+	const char *event = profile_str(g->profile, g->profile->events.items[g->event].name);
+	_cleanup_buf_ struct buf origin = BUF_INIT;
+
+	buf_addf(p->out,
+		 "<g id=\"head\"><rect class=\"cover\"/><text class=\"heading\" x=\"%d\" y=\"26\">",
+		 PAD);
 	add_text(p->out, title, strlen(title));
-	buf_addf(p->out, "</text>\n<text class=\"soft\" x=\"%d\" y=\"44\">", PAD);
+	buf_addf(p->out, "</text>\n<text class=\"soft fact\" x=\"%d\" y=\"44\">", PAD);
 	fmt_count(p->out, g->samples);
 	buf_addstr(p->out, " samples");
 	if (!streq(event, "samples")) {
@@ -272,7 +272,7 @@ static void begin(struct picture *p, const char *title)
 	add_text(p->out, buf_str(&origin), origin.len);
 	buf_addf(p->out,
 		 "; boxes: total (self); dashed: through functions not shown</text>\n<text "
-		 "class=\"soft\" x=\"%d\" y=\"60\">",
+		 "class=\"soft fact\" x=\"%d\" y=\"60\">",
 		 PAD);
 	add_left_out(p);
 	buf_addstr(p->out, "</text>\n");
@@ -295,7 +295,9 @@ void svg_graph(struct callgraph *g, const char *title, struct buf *out)
 	for (u32 i = 0; i < g->nodes.len; i++)
 		add_node(&p, i);
 	add_arc_labels(&p);
-	buf_addstr(out, "</g>\n<script><![CDATA[\n");
+	buf_addstr(out, "</g>\n");
+	add_head(&p, title);
+	buf_addstr(out, "<script><![CDATA[\n");
 	svg_asset("web/graph-svg.js", out);
 	buf_addstr(out, "]]></script>\n</svg>\n");
 }

@@ -9,6 +9,7 @@
 #include <math.h>
 
 enum {
+	PAD = 20, /* left of the texts */
 	LEFT = 74,
 	RIGHT = 20,
 	TOP = 84,
@@ -25,6 +26,7 @@ struct picture {
 	const struct heatmap *heat;
 	const struct heat_view *view;
 	struct buf *out;
+	struct buf ticks; /* texts, which do not stretch with the cells */
 	double cell_width, cell_height;
 };
 
@@ -162,11 +164,12 @@ static void add_lines(struct picture *p)
 
 static void add_row_tick(struct picture *p, u64 edge, double row)
 {
-	buf_addf(p->out, "<text class=\"tick\" text-anchor=\"end\" x=\"%d\" y=\"%.1f\">", LEFT - 6,
-		 y_of(p, row) + 4);
-	heat_edge_text(p->heat, edge, p->out);
-	buf_addf(p->out, "</text><path class=\"grid\" d=\"M%d %.1fh%.1f\"/>\n", LEFT - 3,
-		 y_of(p, row), 3 + p->heat->columns * p->cell_width);
+	buf_addf(&p->ticks, "<text class=\"tick value\" text-anchor=\"end\" x=\"%d\" y=\"%.1f\">",
+		 LEFT - 6, y_of(p, row) + 4);
+	heat_edge_text(p->heat, edge, &p->ticks);
+	buf_addstr(&p->ticks, "</text>\n");
+	buf_addf(p->out, "<path class=\"grid\" d=\"M%d %.1fh%.1f\"/>\n", LEFT, y_of(p, row),
+		 p->heat->columns * p->cell_width);
 }
 
 /* Each row stands for a longer time than the one below. */
@@ -223,16 +226,22 @@ static void add_time_axis(struct picture *p)
 
 	every = round_up(MAX(every, (u32)ceil(TICK_WIDTH / p->cell_width)));
 	for (u32 c = 0; c <= h->columns; c += every) {
-		buf_addf(p->out,
-			 "<text class=\"tick\" text-anchor=\"middle\" x=\"%.1f\" y=\"%.1f\">+",
+		buf_addf(&p->ticks,
+			 "<text class=\"tick time\" text-anchor=\"middle\" x=\"%.1f\" y=\"%.1f\">+",
 			 x_of(p, c), y_of(p, 0) + 18);
-		add_seconds(p->out, c * h->step);
-		buf_addstr(p->out, "s</text>\n");
+		add_seconds(&p->ticks, c * h->step);
+		buf_addstr(&p->ticks, "s</text>\n");
 	}
+}
+
+static void add_range(struct picture *p)
+{
+	const struct heatmap *h = p->heat;
+
 	buf_addf(p->out,
 		 "<text class=\"soft\" x=\"%d\" y=\"%.1f\" id=\"range\" role=\"status\" "
 		 "aria-live=\"polite\">",
-		 LEFT, y_of(p, 0) + 40);
+		 PAD, y_of(p, 0) + 40);
 	if (p->view->file) {
 		buf_addstr(p->out, "a range as a flame graph: fathom flame -i ");
 		add_text(p, p->view->file);
@@ -250,27 +259,32 @@ static void add_time_axis(struct picture *p)
 static void add_legend(struct picture *p)
 {
 	const struct heatmap *h = p->heat;
-	double x = LEFT, y = TOP - 22;
+	double x = PAD, y = TOP - 13;
 
-	buf_addstr(p->out, "<g class=\"ramp\">");
+	buf_addf(p->out,
+		 "<g id=\"legend\"><g transform=\"translate(%.0f,%.0f)\"><g class=\"ramp\">", x, y);
 	for (int i = 0; i < RAMP_STEPS; i++) {
-		buf_addf(p->out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"4\" height=\"10\" fill=\"",
-			 x + 4 * i, y);
+		buf_addf(p->out, "<rect x=\"%d\" y=\"-10\" width=\"4\" height=\"10\" fill=\"",
+			 4 * i);
 		add_color(p->out, i / (RAMP_STEPS - 1.0));
 		buf_addstr(p->out, "\"/>");
 	}
-	buf_addstr(p->out, "</g>\n");
-	buf_addf(p->out, "<text class=\"soft\" x=\"%.1f\" y=\"%.1f\">1 to ", x + 4 * RAMP_STEPS + 8,
-		 y + 10);
-	fmt_count(p->out, h->most);
-	buf_addf(p->out, " %s%s</text>\n", heatmap_noun(h),
-		 p->view->log_count ? ", logarithmic" : "");
+	buf_addf(p->out, "</g><text class=\"soft\" x=\"%d\" y=\"0\">", 4 * RAMP_STEPS + 8);
+	if (h->shares && h->most_share > 0 && !p->view->log_count) {
+		buf_addf(p->out, "up to %.2g %s</text></g>\n", h->most_share, heatmap_noun(h));
+	} else {
+		buf_addstr(p->out, "1 to ");
+		fmt_count(p->out, h->most);
+		buf_addf(p->out, " %s%s</text></g>\n", heatmap_noun(h),
+			 p->view->log_count ? ", logarithmic" : "");
+	}
 	for (int i = 0; i < HEAT_LINES && h->kind == HEAT_LATENCY; i++)
 		buf_addf(p->out,
-			 "<path class=\"line %s\" d=\"M%.1f %.1fh18\"/><text "
-			 "class=\"soft\" x=\"%.1f\" y=\"%.1f\">%s</text>\n",
-			 line_names[i], x + 420 + 70 * i, y + 6, x + 442 + 70 * i, y + 10,
-			 line_names[i]);
+			 "<g transform=\"translate(%.1f,%.1f)\"><path class=\"line %s\" d=\"M0 "
+			 "-4h18\"/>"
+			 "<text class=\"soft\" x=\"22\" y=\"0\">%s</text></g>\n",
+			 x + 440 + 70 * i, y, line_names[i], line_names[i]);
+	buf_addstr(p->out, "</g>\n");
 }
 
 /* --- all ------------------------------------------------------------------------------------ */
@@ -291,7 +305,7 @@ static void begin(struct picture *p)
 	width = MAX(width, 720);
 	buf_addf(p->out,
 		 "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-		 "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"heat\" width=\"100%%\" "
+		 "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"picture heat\" width=\"100%%\" "
 		 "viewBox=\"0 0 %.0f %.0f\" preserveAspectRatio=\"xMinYMin\" role=\"group\" "
 		 "aria-labelledby=\"name\" font-family=\"" SVG_FONT "\" "
 		 "font-size=\"12\" data-kind=\"%s\" data-start=\"%llu\" data-step=\"%llu\" "
@@ -306,12 +320,16 @@ static void begin(struct picture *p)
 	buf_addstr(p->out, "\">\n<title id=\"name\">");
 	add_text(p, p->view->title);
 	buf_addstr(p->out, "</title>\n<style>\n");
+	svg_asset("web/picture.css", p->out);
 	svg_asset("web/heatmap-svg.css", p->out);
-	buf_addf(p->out, "</style>\n<text class=\"heading\" x=\"%d\" y=\"24\">", 14);
+	buf_addf(p->out, "</style>\n<g id=\"head\"><text class=\"heading\" x=\"%d\" y=\"26\">",
+		 PAD);
 	add_text(p, p->view->title);
-	buf_addf(p->out, "</text>\n<text class=\"soft\" x=\"%d\" y=\"44\">", 14);
+	buf_addf(p->out, "</text>\n<text class=\"soft fact\" x=\"%d\" y=\"44\">", PAD);
 	add_text(p, p->view->subtitle ? p->view->subtitle : "");
 	buf_addstr(p->out, "</text>\n");
+	add_legend(p);
+	buf_addstr(p->out, "</g>\n");
 }
 
 void svg_heatmap(const struct heatmap *h, const struct heat_view *v, struct buf *out)
@@ -321,12 +339,16 @@ void svg_heatmap(const struct heatmap *h, const struct heat_view *v, struct buf 
 	p.cell_width = MAX((double)WIDTH_USUAL / h->columns, 1);
 	p.cell_height = MIN(MAX((double)HEIGHT_USUAL / h->rows, 3), 24);
 	begin(&p);
+	buf_addstr(out, "<g id=\"plot\">\n");
 	add_cells(&p);
 	add_rows_axis(&p);
 	add_lines(&p);
+	buf_addstr(out, "</g>\n");
 	add_time_axis(&p);
-	add_legend(&p);
+	buf_addstr(out, buf_str(&p.ticks));
+	add_range(&p);
 	buf_addstr(out, "<script><![CDATA[\n");
 	svg_asset("web/heatmap-svg.js", out);
 	buf_addstr(out, "]]></script>\n</svg>\n");
+	buf_release(&p.ticks);
 }

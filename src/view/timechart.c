@@ -4,12 +4,15 @@
 #include "base/fmt.h"
 #include "view/look.h"
 #include "view/svg.h"
+#include "view/svg_asset.h"
 
 enum {
 	WIDTH = 1200,
+	PAD = 20, /* left of the texts */
 	LEFT = 190,
 	RIGHT = 10,
-	TOP = 66,
+	TOP = 96,
+	LEGEND_Y = 60,
 	CPU_HEIGHT = 26,
 	POWER_HEIGHT = 8,
 	LANE = 22,
@@ -19,16 +22,27 @@ enum {
 /* What a pixel of a bar holds, from bottom to top. */
 enum part { PART_RUNS, PART_WAITS, PART_BLOCKED, PART_NET, PART_SYNC, PART_POLL, PARTS };
 
-static const struct {
-	const char *color, *words;
-} parts[PARTS] = {
-	[PART_RUNS] = { "#2166ac", "running" },
-	[PART_WAITS] = { "#f4b400", "waiting for a CPU" },
-	[PART_BLOCKED] = { "#d7301f", "blocked on I/O" },
-	[PART_NET] = { "#1a9850", "network" },
-	[PART_SYNC] = { "#8c6d1f", "sync" },
-	[PART_POLL] = { "#80cdc1", "poll" },
+static const char *const part_words[PARTS] = {
+	[PART_RUNS] = "running",
+	[PART_WAITS] = "waiting for a CPU",
+	[PART_BLOCKED] = "blocked on I/O",
+	[PART_NET] = "network",
+	[PART_SYNC] = "sync",
+	[PART_POLL] = "poll",
 };
+
+/* As in the time line and in graphs of hot and cold. */
+static struct rgb part_color(int part)
+{
+	switch (part) {
+	case PART_RUNS: return svg_color_of_state(HOT_ON_CPU);
+	case PART_WAITS: return svg_color_of_state(HOT_RUNQ);
+	case PART_NET: return svg_color_of_wait(STATE_NETWORK);
+	case PART_SYNC: return svg_color_of_wait(STATE_FLUSH);
+	case PART_POLL: return svg_color_of_wait(STATE_POLL);
+	default: return svg_color_of_wait(STATE_DISK);
+	}
+}
 
 struct canvas {
 	const struct timechart *t;
@@ -40,6 +54,7 @@ struct canvas {
 	float *pixels; /* of the row that is drawn */
 	u32 cpus;
 	struct map row_of; /* tid -> row + 1 */
+	struct buf labels; /* texts, which do not stretch with the bars */
 };
 
 const char *timechart_comm(const struct timechart *t, u32 tid)
@@ -78,9 +93,10 @@ static void draw_run(struct canvas *c, u32 x, u32 n, u32 y, u32 height)
 		if (share < 0.02)
 			continue;
 		at -= share * height;
-		buf_addf(c->out,
-			 "<rect x=\"%u\" y=\"%.1f\" width=\"%u\" height=\"%.1f\" fill=\"%s\"/>\n",
-			 LEFT + x, MAX(at, (double)y), n, share * height, parts[part].color);
+		buf_addf(c->out, "<rect x=\"%u\" y=\"%.1f\" width=\"%u\" height=\"%.1f\" fill=\"",
+			 LEFT + x, MAX(at, (double)y), n, share * height);
+		look_add(c->out, part_color(part));
+		buf_addstr(c->out, "\"/>\n");
 	}
 }
 
@@ -109,9 +125,9 @@ static void draw(struct canvas *c, u32 y, u32 height)
 
 static void add_label(struct canvas *c, u32 y, const char *text)
 {
-	buf_addf(c->out, "<text x=\"10\" y=\"%u\">", y);
-	svg_escape(c->out, text, strlen(text), true);
-	buf_addstr(c->out, "</text>\n");
+	buf_addf(&c->labels, "<text class=\"row\" x=\"%d\" y=\"%u\">", PAD, y);
+	svg_escape(&c->labels, text, strlen(text), true);
+	buf_addstr(&c->labels, "</text>\n");
 }
 
 /* --- CPUs ------------------------------------------------------------------------------------- */
@@ -239,8 +255,7 @@ static void draw_tasks(struct canvas *c, u32 y)
 		buf_addf(&name, "%s:%u", timechart_comm(c->t, task->tid), task->tid);
 		add_label(c, y + 12, buf_str(&name));
 		buf_addf(c->out,
-			 "<rect x=\"%d\" y=\"%u\" width=\"%u\" height=\"%d\" "
-			 "fill=\"#f2f2f2\"/>\n",
+			 "<rect class=\"bar\" x=\"%d\" y=\"%u\" width=\"%u\" height=\"%d\"/>\n",
 			 LEFT, y, c->room, BAR);
 		draw(c, y, BAR);
 		y += LANE;
@@ -262,46 +277,81 @@ static void add_axis(struct canvas *c, u32 height)
 
 		fmt_duration(&text, at);
 		buf_addf(c->out,
-			 "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%u\" stroke=\"#ccc\"/>\n"
-			 "<text x=\"%.1f\" y=\"%d\" fill=\"#555\">%s</text>\n",
-			 x, x, TOP - 6, height - 10, x + 2, TOP - 8, buf_str(&text));
+			 "<line class=\"grid\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%u\"/>\n", x,
+			 x, TOP - 6, height - 10);
+		buf_addf(&c->labels,
+			 "<text class=\"tick time\" text-anchor=\"middle\" x=\"%.1f\" "
+			 "y=\"%d\">%s</text>\n",
+			 x, TOP - 10, buf_str(&text));
 	}
 }
 
 static void add_legend(struct canvas *c)
 {
-	u32 x = LEFT;
+	u32 x = PAD;
 
+	buf_addstr(c->out, "<g id=\"legend\">");
 	for (int part = 0; part < PARTS; part++) {
 		buf_addf(c->out,
-			 "<rect x=\"%u\" y=\"28\" width=\"12\" height=\"12\" fill=\"%s\"/>\n"
-			 "<text x=\"%u\" y=\"38\">%s</text>\n",
-			 x, parts[part].color, x + 16, parts[part].words);
-		x += 34 + 7 * (u32)strlen(parts[part].words);
+			 "<rect x=\"%u\" y=\"%d\" width=\"11\" height=\"11\" rx=\"2\" fill=\"", x,
+			 LEGEND_Y - 10);
+		look_add(c->out, part_color(part));
+		buf_addf(c->out, "\"/><text class=\"soft\" x=\"%u\" y=\"%d\">%s</text>\n", x + 16,
+			 LEGEND_Y, part_words[part]);
+		x += 34 + 7 * (u32)strlen(part_words[part]);
 	}
+	buf_addstr(c->out, "</g>\n");
 }
 
-static void add_head(struct canvas *c)
+static void add_facts(struct canvas *c)
 {
 	const struct sched_names *n = c->t->map->names;
 
-	buf_addf(c->out,
-		 "<text x=\"10\" y=\"18\" font-weight=\"600\">Time chart</text>\n"
-		 "<text x=\"%d\" y=\"18\">",
-		 LEFT);
 	fmt_duration(c->out, c->end - c->begin);
 	buf_addf(c->out, ", %zu tasks", c->t->tasks.len);
 	if (c->t->more)
 		buf_addf(c->out, ", %llu more not drawn", (unsigned long long)c->t->more);
 	if (n->lost)
 		buf_addf(c->out, ", %llu events lost", (unsigned long long)n->lost);
+	else
+		buf_addstr(c->out, ", none lost");
 	if (n->gaps)
 		buf_addf(c->out, ", %llu turns without a start not drawn",
 			 (unsigned long long)n->gaps);
 	if (c->t->map->dropped || c->t->activities->dropped)
 		buf_addf(c->out, ", %llu spans not drawn",
 			 (unsigned long long)(c->t->map->dropped + c->t->activities->dropped));
+}
+
+static void add_head(struct canvas *c)
+{
+	buf_addf(c->out,
+		 "<g id=\"head\"><text class=\"heading\" x=\"%d\" y=\"26\">Time chart</text>\n"
+		 "<text class=\"soft fact\" x=\"%d\" y=\"43\">",
+		 PAD, PAD);
+	add_facts(c);
 	buf_addstr(c->out, "</text>\n");
+	add_legend(c);
+	buf_addstr(c->out, "</g>\n");
+}
+
+/* @fluid: a script fits it to the window. */
+static void begin(struct canvas *c, u32 width, u32 height, bool fluid)
+{
+	buf_addf(c->out,
+		 "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg class=\"picture timechart\" "
+		 "xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" "
+		 "viewBox=\"0 0 %u %u\" data-left=\"%d\" data-top=\"%d\" data-room=\"%u\" "
+		 "data-fluid=\"%d\" role=\"group\" aria-label=\"what tasks did over time\" "
+		 "font-family=\"" SVG_FONT "\" font-size=\"12\">\n<style>\n",
+		 width, height, width, height, LEFT, TOP, c->room, fluid);
+	svg_asset("web/picture.css", c->out);
+	buf_addstr(c->out,
+		   ".timechart .row { font-size: 11px }\n"
+		   ".timechart .tick { font-size: 11px; fill: var(--soft) }\n"
+		   ".timechart .grid { stroke: var(--line); vector-effect: non-scaling-stroke }\n"
+		   ".timechart .bar { fill: var(--faint) }\n</style>\n");
+	add_head(c);
 }
 
 void timechart_svg(const struct timechart *t, struct buf *out)
@@ -322,20 +372,16 @@ void timechart_svg(const struct timechart *t, struct buf *out)
 	cover_stretches(&c);
 	if (t->io)
 		cover_io(&c);
-	buf_addf(out,
-		 "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg class=\"timechart\" "
-		 "xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" "
-		 "viewBox=\"0 0 %u %u\" role=\"img\" aria-label=\"what tasks did over time\" "
-		 "font-family=\"Verdana, DejaVu Sans, sans-serif\" font-size=\"11\">\n"
-		 "<rect width=\"%u\" height=\"%u\" fill=\"#fff\"/>\n",
-		 width, height, width, height, width, height);
-	add_head(&c);
-	add_legend(&c);
+	begin(&c, width, height, !t->width);
+	buf_addstr(out, "<g id=\"plot\">\n");
 	add_axis(&c, height);
 	if (cpus)
 		draw_cpus(&c, TOP);
 	draw_tasks(&c, TOP + cpus * CPU_HEIGHT + 12);
-	buf_addstr(out, "</svg>\n");
+	buf_addf(out, "</g>\n<g id=\"labels\">\n%s</g>\n<script><![CDATA[\n", buf_str(&c.labels));
+	svg_asset("web/timechart-svg.js", out);
+	buf_addstr(out, "]]></script>\n</svg>\n");
+	buf_release(&c.labels);
 	map_release(&c.row_of);
 	free(c.rows);
 }

@@ -2,21 +2,24 @@
 /* Boxes of a machine as a picture; loads are colours, and several of them are played. */
 #include "view/topology_form.h"
 
+#include "base/fmt.h"
+#include "view/look.h"
 #include "view/svg.h"
+#include "view/svg_asset.h"
 
-enum { CELL_W = 8, CELL_H = 18, MARGIN = 12, HEAD = 34 };
+enum { CELL_W = 8, CELL_H = 18, MARGIN = 12, HEAD = 34, LETTER = 11 };
 
-/* lstopo's colours, a little lighter. */
-static const char *fill_of(enum topo_type type)
+/* lstopo's colours, a little lighter; the style sheet has them for both themes. */
+static const char *class_of(enum topo_type type)
 {
 	switch (type) {
-	case TOPO_MACHINE: return "#ffffff";
-	case TOPO_PACKAGE: return "#e4f0c6";
-	case TOPO_DIE: return "#eef6dc";
-	case TOPO_GROUP: return "#f4f4f4";
-	case TOPO_CACHE: return "#ffffff";
-	case TOPO_CORE: return "#dcdcdc";
-	default: return "#f2eef8";
+	case TOPO_MACHINE:
+	case TOPO_CACHE: return "plain";
+	case TOPO_PACKAGE: return "package";
+	case TOPO_DIE: return "die";
+	case TOPO_GROUP: return "group";
+	case TOPO_CORE: return "core";
+	default: return "other";
 	}
 }
 
@@ -40,10 +43,9 @@ static void add_box(struct buf *out, const struct topo_layout *l, const struct t
 	if (b->obj->cpus)
 		topo_cpu_list(l->tree, b->obj->cpus, &cpus);
 	buf_addf(out,
-		 "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"4\" fill=\"%s\" "
-		 "stroke=\"#8a8a8a\"><title>",
-		 px(b->x, CELL_W), HEAD + px(b->y, CELL_H) + 3, (int)b->w * CELL_W - 4,
-		 (int)b->h * CELL_H - 6, fill_of(b->obj->type));
+		 "<rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"4\"><title>",
+		 class_of(b->obj->type), px(b->x, CELL_W), HEAD + px(b->y, CELL_H) - 2,
+		 (int)b->w * CELL_W - 4, (int)b->h * CELL_H - 4);
 	svg_escape(out, b->title, strlen(b->title), true);
 	if (cpus.len)
 		buf_addf(out, ", CPUs %s", buf_str(&cpus));
@@ -51,14 +53,9 @@ static void add_box(struct buf *out, const struct topo_layout *l, const struct t
 	add_text(out, b->x + 1, b->y, b->title, " class=\"t\"");
 }
 
-/* From pale green over yellow to red. */
 static void add_color(struct buf *out, double share)
 {
-	double s = share < 0 ? 0 : share > 1 ? 1 : share;
-	int red = (int)(120 + 135 * (s < 0.5 ? 2 * s : 1)),
-	    green = (int)(s < 0.5 ? 200 : 400 * (1 - s));
-
-	buf_addf(out, "#%02x%02x50", red > 255 ? 255 : red, green > 255 ? 255 : green);
+	look_add(out, look_of_heat(share));
 }
 
 /* One value per moment, played a second each. */
@@ -105,8 +102,8 @@ static void add_load(struct buf *out, const struct topo_line *l, const struct to
 	if (share < 0)
 		return;
 	buf_addf(out,
-		 "<g class=\"load\"><rect x=\"%d\" y=\"%d\" width=\"%.0f\" height=\"%d\" "
-		 "fill=\"#fafafa\" stroke=\"#aaa\"/>",
+		 "<g class=\"load\"><rect class=\"rim\" x=\"%d\" y=\"%d\" width=\"%.0f\" "
+		 "height=\"%d\"/>",
 		 x, y, full, CELL_H - 6);
 	buf_addf(out, "<rect x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\" fill=\"", x, y,
 		 full * share, CELL_H - 6);
@@ -125,15 +122,18 @@ static void add_load(struct buf *out, const struct topo_line *l, const struct to
 void topology_form_svg(const struct topo_layout *l, const struct topo_load *loads, size_t n_loads,
 		       const char *title, struct buf *out)
 {
-	int w = px(l->w, CELL_W) + MARGIN, h = HEAD + px(l->h, CELL_H) + MARGIN;
+	int w = MAX(px(l->w, CELL_W), (int)fmt_width(title) * LETTER + MARGIN) + MARGIN,
+	    h = HEAD + px(l->h, CELL_H) + MARGIN;
 
-	buf_addf(out,
-		 "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
-		 "viewBox=\"0 0 %d %d\" font-family=\"" SVG_FONT "\" font-size=\"12\">\n"
-		 "<style>.t{font-weight:bold}.h{font-size:16px}</style>\n"
-		 "<rect width=\"%d\" height=\"%d\" fill=\"#ffffff\"/>\n"
-		 "<text class=\"h\" x=\"%d\" y=\"24\">",
-		 w, h, w, h, w, h, MARGIN);
+	buf_addf(
+		out,
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"picture topology\" width=\"%d\" "
+		"height=\"%d\" viewBox=\"0 0 %d %d\" role=\"img\" aria-labelledby=\"name\" "
+		"font-family=\"" SVG_FONT "\" font-size=\"12\">\n<style>\n",
+		w, h, w, h);
+	svg_asset("web/picture.css", out);
+	svg_asset("web/topology-svg.css", out);
+	buf_addf(out, "</style>\n<text id=\"name\" class=\"heading\" x=\"%d\" y=\"26\">", MARGIN);
 	svg_escape(out, title, strlen(title), true);
 	buf_addstr(out, "</text>\n");
 	vec_each(b, &l->boxes)

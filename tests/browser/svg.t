@@ -24,7 +24,7 @@ for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
 	printf 'app 1/1 [000] %d.2: 3000 instructions:\n\t1 fast (x)\n\n' "$i"
 	printf 'app 1/1 [000] %d.3: 500 instructions:\n\t1 slow (x)\n\n' "$i"
 done >"$TMP/ipc.script"
-"$FATHOM" flame "$TMP/ipc.script" --ratio cycles,instructions -o "$TMP/ratio.svg" || fail "draw a ratio"
+"$FATHOM" flame "$TMP/ipc.script" --ratio cycles,instructions --colors hot -o "$TMP/ratio.svg" || fail "draw a ratio"
 
 printf '%s\n' 'java;serve;Main.run_[j] 40' 'java;serve;vm_[k] 30' 'java;serve;py_[p] 20' \
 	'java;serve;copy_[i] 20' 'java;serve;plain 9' >"$TMP/kinds.folded"

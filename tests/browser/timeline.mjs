@@ -4,6 +4,8 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
+import { faults, inks } from './heading.mjs';
+import { worst } from './contrast.mjs';
 import { until } from './until.mjs';
 
 const [, , playwright, executablePath, folder] = process.argv;
@@ -268,6 +270,28 @@ for (const [file, json] of [
 	check(`${file}: no complaint`, page.problems, []);
 	await page.close();
 }
+/* The chart of perf timechart has the look of the other pictures. */
+async function chart(width, colorScheme) {
+	const page = await browser.newPage({ viewport: { width, height: 700 }, colorScheme }),
+		where = `the chart in ${width} pixels, ${colorScheme}`,
+		problems = [];
+
+	page.on('pageerror', (e) => problems.push(e.message));
+	await page.goto(pathToFileURL(`${folder}/chart.svg`).href);
+	check(`${where}: the heading is whole, the picture fits`, await faults(page), []);
+	check(`${where}: the heading can be read`, worst(await inks(page)) >= 4.5, true);
+	await page.keyboard.press('/');
+	await page.keyboard.type('^burn');
+	check(`${where}: the search finds a task`, /^[1-9]\d* of /.test(await page.locator('.matched').textContent()), true);
+	await page.keyboard.press('Escape');
+	await page.keyboard.press('?');
+	check(`${where}: ? explains it`, await page.locator('.sheet dt').count(), 3);
+	check(`${where}: no complaint`, problems, []);
+	await page.close();
+}
+
+for (const [width, scheme] of [[375, 'light'], [375, 'dark'], [1280, 'light']]) await chart(width, scheme);
+
 const dark = await open('whole.html', 'dark');
 
 check('dark where the system is', await dark.evaluate(() => document.documentElement.dataset.theme), 'dark');

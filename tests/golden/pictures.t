@@ -236,14 +236,14 @@ app 1/1 [000] 1.3: 500 instructions:
 
 END_SCRIPT
 run "$FATHOM" flame ipc.txt --ratio cycles,instructions --ratio-samples 1 -o ipc.svg
-like 'more than the mean is red' "$(cat ipc.svg)" 'fast [^<]*IPC 3\)</title><rect [^>]*fill="#ff2e2e"'
-like 'less is blue' "$(cat ipc.svg)" 'slow [^<]*IPC 0.5\)</title><rect [^>]*fill="#0000ff"'
+like 'more than the mean is orange' "$(cat ipc.svg)" 'fast [^<]*IPC 3\)</title><rect [^>]*fill="#ee7f49"'
+like 'less is blue' "$(cat ipc.svg)" 'slow [^<]*IPC 0.5\)</title><rect [^>]*fill="#519af4"'
 run "$FATHOM" flame ipc.txt --ratio cycles,branches -o none.svg
 expect_status 2
 expect_err "the recording has no event 'branches'
 hint: 'fathom evlist' shows its events; record both: fathom record -e A,B"
 run "$FATHOM" flame ipc.txt --ratio cycles,instructions -o few.svg
-like 'few samples are grey' "$(cat few.svg)" 'too few samples\)</title><rect [^>]*fill="#dedede"'
+like 'few samples are grey' "$(cat few.svg)" 'too few samples\)</title><rect [^>]*fill="#d9dce1"'
 run "$FATHOM" flame ipc.txt --ratio cycles,none
 expect_status 2
 run "$FATHOM" flame ipc.txt --ratio cycles,instructions -o page.html

@@ -403,12 +403,21 @@ TEST(palettes)
 
 TEST(growth_colors)
 {
-	struct svg_colors_opts opts = { 0 }, negated = { .negate = true };
+	static const char text[] = "a 0 10\nb 5 5\nc 11 1\n";
+	struct svg_colors_opts opts = { .by = COLOR_BY_NAME }, own = { 0 };
+	struct rgb more = color_of(text, 1, own), same = color_of(text, 2, own),
+		   less = color_of(text, 3, own);
 
-	CHECK_RGB(color_of("a 0 10\nb 5 5\nc 11 1\n", 1, opts), 255, 0, 0);
-	CHECK_RGB(color_of("a 0 10\nb 5 5\nc 11 1\n", 2, opts), 255, 255, 255);
-	CHECK_RGB(color_of("a 0 10\nb 5 5\nc 11 1\n", 3, opts), 0, 0, 255);
-	CHECK_RGB(color_of("a 0 10\nb 5 5\nc 11 1\n", 1, negated), 0, 0, 255);
+	CHECK_RGB(color_of(text, 1, opts), 255, 0, 0);
+	CHECK_RGB(color_of(text, 2, opts), 255, 255, 255);
+	CHECK_RGB(color_of(text, 3, opts), 0, 0, 255);
+	opts.negate = own.negate = true;
+	CHECK_RGB(color_of(text, 1, opts), 0, 0, 255);
+	/* ours: orange and blue, as the viewer has them */
+	CHECK(more.r > 220 && more.b < 120);
+	CHECK(less.b > 220 && less.r < 120);
+	CHECK(same.r > 220 && same.b > 220);
+	CHECK_RGB(color_of(text, 1, own), less.r, less.g, less.b);
 }
 
 TEST(palette_map)

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Zoom, search and keyboard for the flame graph that this script is in. Without it the
 // picture is complete; nothing here draws what is not there.
-import { fitHeading, makeSheet } from "../svg/sheet.js";
+import { barButton, Heading, HEAD_LINE, htmlElement } from "../svg/head.js";
+import { makeSheet } from "../svg/sheet.js";
 
 const script = document.currentScript;
 const svg = script && script.ownerSVGElement || document.documentElement;
 const data = svg.dataset;
 const PAD = +data.pad, ROW = +data.row, CHAR = +data.char, FILE_WIDTH = +data.width;
 const INVERTED = data.inverted === '1', FLUID = data.fluid === '1';
-const XHTML = 'http://www.w3.org/1999/xhtml', SVG = 'http://www.w3.org/2000/svg';
+const SVG = 'http://www.w3.org/2000/svg';
 const head = svg.querySelector('#head'), details = svg.querySelector('#details');
 let frames = svg.querySelector('#frames'), other = svg.querySelector('#whole');
 const SAME = 0.98; // of a box: what leads on without a fork
 const LABEL_LEAST = 6;
-const LINE = 17, CONTROLS = 460; // of the heading
+const CONTROLS = 460; // pixels
 const FILLS = FLUID && svg === document.documentElement; // the window, alone
 let boxes = [], indexes = new Map();
 let width = FILE_WIDTH, zoomed = 0, current = 0, matches = [], at = -1, pattern = '';
@@ -60,7 +61,7 @@ function isAbove(i, of) {
 
 const measure = (() => {
 	const style = getComputedStyle(svg), known = new Map();
-	const pen = document.createElementNS(XHTML, 'canvas').getContext('2d');
+	const pen = htmlElement('canvas', {}).getContext('2d');
 	if (pen)
 		pen.font = style.fontSize + ' ' + style.fontFamily;
 	return (letter) => {
@@ -135,52 +136,11 @@ function resize() {
 	width = wide;
 	svg.querySelectorAll('[data-wide]').forEach((e) => e.setAttribute('width', width));
 	svg.querySelectorAll('[data-middle]').forEach((e) => e.setAttribute('x', width / 2));
-	placeControls();
 	layHead();
 	draw();
 }
 
 // --- the heading of a narrow window -----------------------------------------------------
-
-// Breaks the text of @e between words; gives the number of lines.
-function wrap(e, text, room) {
-	const lines = [''];
-	const long = (s) => Array.from(s).reduce((sum, letter) => sum + measure(letter), 0);
-	for (const word of text.split(' ')) {
-		const line = lines[lines.length - 1], more = line ? line + ' ' + word : word;
-		if (line && long(more) > room)
-			lines.push(word);
-		else
-			lines[lines.length - 1] = more;
-	}
-	e.replaceChildren(...lines.map((line, i) => {
-		const part = document.createElementNS(SVG, 'tspan');
-		part.setAttribute('x', PAD);
-		part.setAttribute('dy', i ? LINE : 0);
-		// the blank is for reading and copying
-		part.textContent = line + (i < lines.length - 1 ? ' ' : '');
-		return part;
-	}));
-	return lines.length;
-}
-
-// Puts the entries into rows from @y; gives the number of rows.
-function layLegend(legend, y) {
-	let x = PAD, row = 0;
-	for (const rect of legend.querySelectorAll('rect')) {
-		const text = rect.nextElementSibling, wide = 16 + text.getComputedTextLength();
-		if (x > PAD && x + wide > width - PAD) {
-			x = PAD;
-			row++;
-		}
-		rect.setAttribute('x', x);
-		rect.setAttribute('y', y + row * LINE - 10);
-		text.setAttribute('x', x + 16);
-		text.setAttribute('y', y + row * LINE);
-		x += wide + 14;
-	}
-	return row + 1;
-}
 
 function setHeight() {
 	if (svg === document.documentElement)
@@ -188,31 +148,15 @@ function setHeight() {
 	svg.querySelector('[data-wide]').setAttribute('height', svg.getAttribute('height'));
 }
 
-// Controls have a row of their own where there is no room beside the title; facts and the legend
-// are broken into lines, and the boxes begin below them.
+// Where there is little room the heading has more lines, and the boxes begin below them.
 function layHead() {
-	if (!FILLS)
+	if (!FILLS) {
+		ui.heading.placeBar(width, false);
 		return;
-	const title = head.querySelector('.heading'), legend = head.querySelector('#legend');
-	const facts = head.querySelector('#subtitle');
-	const narrow = title.getComputedTextLength() + 2 * PAD + CONTROLS > width;
-	const bar = ui.box.firstChild;
-
-	bar.classList.toggle('narrow', narrow);
-	const tall = narrow ? bar.offsetHeight + 6 : 0;
-	let y = +title.getAttribute('y') + tall;
-
-	ui.box.setAttribute('y', narrow ? 32 : 6);
-	ui.box.setAttribute('height', narrow ? tall : 26);
-	if (facts) {
-		facts.setAttribute('y', y + LINE);
-		y += LINE * wrap(facts, facts.textContent, width - 2 * PAD);
 	}
-	if (legend)
-		y += LINE * layLegend(legend, y + LINE);
-	lower = y + LINE + 8 - data.top;
+	lower = ui.heading.lay(width) + HEAD_LINE + 8 - data.top;
 	details.setAttribute('y', +data.top + lower - 7);
-	head.querySelector('.cover').setAttribute('height', +data.top + lower - 2);
+	ui.heading.cover.setAttribute('height', +data.top + lower - 2);
 	for (const boxes of [frames, other])
 		if (boxes)
 			boxes.setAttribute('transform', 'translate(0,' + lower + ')');
@@ -477,46 +421,25 @@ const KEYS = [
 	['?', 'this help'],
 ];
 
-function element(name, attributes, text) {
-	const e = document.createElementNS(XHTML, name);
-	for (const key of Object.keys(attributes))
-		e.setAttribute(key, attributes[key]);
-	e.textContent = text || '';
-	return e;
-}
-
-function button(text, label, click) {
-	const b = element('button', { type: 'button', title: label, 'aria-label': label }, text);
-	b.addEventListener('click', click);
-	return b;
-}
-
 function toggleCase() {
 	ignoreCase = !ignoreCase;
 	ui.ignore.setAttribute('aria-pressed', ignoreCase);
 	search(ui.input.value);
 }
 
-function placeControls() {
-	ui.box.setAttribute('x', Math.max(0, width - PAD - 460));
-	ui.box.setAttribute('width', Math.min(460, width - PAD));
-}
-
 function makeControls() {
-	const bar = element('div', { class: 'controls', role: 'toolbar', 'aria-label': 'Search and zoom' });
 	let timer = 0;
 	ui = {
-		box: document.createElementNS(SVG, 'foreignObject'),
-		fold: button('Unfold', 'Start-up and run-time code: shown or one box (o)', swap),
-		help: button('?', 'Help (?)', () => ui.sheet()),
+		fold: barButton('Unfold', 'Start-up and run-time code: shown or one box (o)', swap),
+		help: barButton('?', 'Help (?)', () => ui.sheet()),
 		sheet: makeSheet(svg, svg.querySelector('#about').textContent, KEYS),
-		reset: button('Reset zoom', 'Reset zoom (Esc)', () => zoom(0)),
-		matched: element('span', { class: 'matched', role: 'status' }),
-		input: element('input', { type: 'search', placeholder: 'search (regex)  /',
+		reset: barButton('Reset zoom', 'Reset zoom (Esc)', () => zoom(0)),
+		matched: htmlElement('span', { class: 'matched', role: 'status' }),
+		input: htmlElement('input', { type: 'search', placeholder: 'search (regex)  /',
 			'aria-label': 'Search function names by regular expression', spellcheck: 'false' }),
-		ignore: button('aA', 'Ignore case (Ctrl-I)', toggleCase),
-		previous: button('\u2039', 'Previous match (N)', () => step(-1)),
-		next: button('\u203a', 'Next match (n)', () => step(1)),
+		ignore: barButton('aA', 'Ignore case (Ctrl-I)', toggleCase),
+		previous: barButton('\u2039', 'Previous match (N)', () => step(-1)),
+		next: barButton('\u203a', 'Next match (n)', () => step(1)),
 	};
 	ui.ignore.setAttribute('aria-pressed', 'false');
 	ui.reset.hidden = ui.previous.hidden = ui.next.hidden = true;
@@ -532,12 +455,8 @@ function makeControls() {
 		step(1);
 	});
 	ui.fold.hidden = !other;
-	bar.append(ui.reset, ui.matched, ui.previous, ui.next, ui.fold, ui.ignore, ui.input, ui.help);
-	ui.box.setAttribute('y', 6);
-	ui.box.setAttribute('height', 26);
-	ui.box.append(bar);
-	head.append(ui.box);
-	placeControls();
+	ui.heading = new Heading(svg, [ui.reset, ui.matched, ui.previous, ui.next, ui.fold, ui.ignore,
+		ui.input, ui.help], CONTROLS);
 }
 
 // Reading begins where stacks part: what all of them share can be scrolled to.
@@ -612,8 +531,6 @@ function start() {
 	makeControls();
 	resize();
 	layHead();
-	if (FILLS)
-		fitHeading([head.querySelector('.heading')]);
 	listen();
 	loadState();
 	scrollToFork();

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Two clicks (or drag, or arrows and Enter) choose a range of time; the line below tells the
 // command that draws it as a flame graph, and a click on it copies the command.
-import { makeMark, makeSheet } from "../svg/sheet.js";
+import { Heading, helpButton, wrapText } from "../svg/head.js";
+import { makeSheet } from "../svg/sheet.js";
+import { fitPlot } from "../svg/plot.js";
 
 const svg = document.currentScript.ownerSVGElement || document.documentElement;
 const d = svg.dataset;
@@ -10,6 +12,10 @@ const subsecond = d.kind === "subsecond";
 const status = svg.querySelector("#range");
 const hint = status.textContent;
 let first = null, cursor = null, shown = [];
+// As the file has them; the script changes those of d with the size of the window.
+const drawn = { top: +d.top, cw: +d.cw, ch: +d.ch };
+const plot = svg.querySelector("#plot");
+const LEFT = +d.left, ROW_LEAST = 3, ROW_MOST = 40;
 
 // A cell as its number in order of time.
 const order = cell => subsecond ? cell.c * rows + cell.r : cell.c;
@@ -48,11 +54,11 @@ function mark(from, to) {
 	const add = (c, low, high) => {
 		const rect = document.createElementNS(svg.namespaceURI, "rect");
 		rect.setAttribute("class", "mark");
-		rect.setAttribute("x", +d.left + c * d.cw);
-		rect.setAttribute("y", +d.top + (rows - high) * d.ch);
-		rect.setAttribute("width", d.cw);
-		rect.setAttribute("height", (high - low) * d.ch);
-		svg.append(rect);
+		rect.setAttribute("x", LEFT + c * drawn.cw);
+		rect.setAttribute("y", drawn.top + (rows - high) * drawn.ch);
+		rect.setAttribute("width", drawn.cw);
+		rect.setAttribute("height", (high - low) * drawn.ch);
+		plot.append(rect);
 		shown.push(rect);
 	};
 	if (!subsecond) {
@@ -65,10 +71,14 @@ function mark(from, to) {
 		add(c, c === a ? from % rows : 0, c === b ? to % rows + 1 : rows);
 }
 
+function say(text) {
+	wrapText(status, text, (svg.clientWidth || innerWidth) - 2 * status.getAttribute("x"));
+}
+
 function clear() {
 	first = null;
 	mark(null);
-	status.textContent = hint;
+	say(hint);
 	history.replaceState(null, "", location.pathname + location.search);
 }
 
@@ -76,7 +86,7 @@ function choose(from, to) {
 	if (from > to)
 		[from, to] = [to, from];
 	mark(from, to);
-	status.textContent = command(from, to);
+	say(command(from, to));
 	try {
 		history.replaceState(null, "", `#range=${from},${to}`);
 	} catch { /* pages from some places may not */ }
@@ -88,7 +98,7 @@ function pick(cell) {
 	if (first === null) {
 		first = order(cell);
 		mark(first, first);
-		status.textContent = `from ${seconds(first)}s: choose the end, Escape to give up`;
+		say(`from ${seconds(first)}s: choose the end, Escape to give up`);
 	} else {
 		choose(first, order(cell));
 		first = null;
@@ -96,7 +106,7 @@ function pick(cell) {
 }
 
 svg.addEventListener("click", event => {
-	if (event.target === status)
+	if (status.contains(event.target))
 		navigator.clipboard?.writeText(status.textContent);
 	else
 		pick(cellAt(event));
@@ -108,7 +118,7 @@ svg.addEventListener("mousemove", event => {
 });
 const sheet = makeSheet(
 	svg,
-	"A column is a span of time, a row a part of it or a range of values; the darker a cell, the more is in it. A chosen range is a command below the picture that draws it as a flame graph.",
+	"A column is a span of time, a row a part of it or a range of values; the darker a cell, the more is in it; a sample is spread over the time that it stands for. A chosen range is a command below the picture that draws it as a flame graph.",
 	[
 		["two clicks", "choose a range"],
 		["arrows, Enter", "the same by keys"],
@@ -117,13 +127,32 @@ const sheet = makeSheet(
 	]
 );
 
-makeMark(svg, sheet);
+const heading = new Heading(svg, [helpButton(svg, sheet)], 60);
+
+// As wide as the window, and as tall as it allows.
+function fit() {
+	const width = svg.clientWidth || innerWidth, top = heading.lay(width) + 18;
+	say(status.textContent);
+	const below = 52 + status.getBBox().height;
+	const tall = Math.min(Math.max((innerHeight - top - below) / rows, ROW_LEAST), ROW_MOST);
+
+	d.top = top;
+	d.ch = tall;
+	d.cw = (width - LEFT - 20) / columns;
+	fitPlot(svg, { left: LEFT, top: drawn.top, x: d.cw / drawn.cw, y: tall / drawn.ch, to: top,
+		bottom: drawn.top + rows * drawn.ch });
+	status.setAttribute("y", top + rows * tall + 40);
+	svg.setAttribute("height", top + rows * tall + below);
+}
+
+svg.removeAttribute("viewBox");
+addEventListener("resize", fit);
+fit();
 document.addEventListener("keydown", event => {
 	const moves = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
-	if (event.key === "?" || (event.key === "Escape" && svg.querySelector(".sheet"))) {
-		sheet();
-	} else if (event.key === "Escape") {
-		clear();
+	if (event.key === "Escape") {
+		if (!svg.querySelector(".sheet"))
+			clear();
 	} else if (event.key === "Enter" && cursor) {
 		pick(cursor);
 	} else if (moves[event.key]) {
