@@ -75,7 +75,8 @@ const struct opt perf_report_options[] = {
 	FLAG(0, "inline",
 	     .alias = "demangle full-source-path source asm-raw skip-empty raw-trace "
 		      "show-ref-call-graph"),
-	FLAG('T', "threads-of-samples", .alias = "threads"),
+	FLAG('T', "threads-of-samples", .alias = "threads",
+	     .instead = "samples of each thread: 'perf report -s tid'"),
 	OPT_ENTRY(struct perf_args, 0, "tui", OPT_FLAG, tui, NULL,
 		  "browse in the terminal: functions, flame graph, callers"),
 	OPT_ENTRY(struct perf_args, 'k', "vmlinux", OPT_CUSTOM, value, "FILE", SAME,

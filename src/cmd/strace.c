@@ -379,7 +379,8 @@ static int on_call(void *ctx, const struct decoded *d)
 		return j->args->summary ? 0 : on_fault(j, e);
 	if (j->args->heatmap)
 		add_point(j, e);
-	if (j->args->both || j->args->summary)
+	/* those that never return are in no sum of the kernel's either */
+	if ((j->args->both || j->args->summary) && !(e->flags & SYSCALLS_UNFINISHED))
 		summary_add_call(&j->summary, e);
 	if (j->args->stack && (j->args->both || j->args->summary))
 		summary_add_stack(&j->by_stack, e);
@@ -588,9 +589,17 @@ static void add_faults(struct job *j, struct result *r)
 		    value_u(VALUE_COUNT, s.counts[SYSCALLS_MINORS]));
 }
 
+/* perf trace -s has a table of its own for each thread. */
+static bool shows_as_perf(const struct job *j)
+{
+	return j->ctx->as_perf && (j->args->summary || j->args->both) && !cli_is_machine(j->ctx) &&
+	       !j->args->stack && !j->args->histograms && !j->args->faults;
+}
+
 /* The sums; after lines of text only what was lost. */
 static int show_end(struct job *j)
 {
+	_cleanup_buf_ struct buf text = BUF_INIT;
 	_cleanup_result_ struct result r = { 0 };
 	const struct strace_args *a = j->args;
 	FILE *out = j->ctx->out;
@@ -599,7 +608,9 @@ static int show_end(struct job *j)
 	result_init(&r, j->ctx->command->name);
 	if (is_summed(a))
 		syscalls_sums(j->calls, add_sum, &j->summary);
-	if (a->summary || a->both)
+	if (shows_as_perf(j))
+		summary_perf(&j->summary, &j->table, &text);
+	else if (a->summary || a->both)
 		summary_table(&j->summary, &j->table, &r);
 	if (a->stack && (a->summary || a->both))
 		summary_stacks_table(&j->by_stack, &j->table, syscalls_stacks(j->calls), &r);
@@ -610,7 +621,9 @@ static int show_end(struct job *j)
 	add_losses(j, &r);
 	if (a->stack)
 		add_stack_ends(j, &r);
-	if (!a->summary && !a->both && !r.losses.len)
+	if (text.len && fwrite(text.data, 1, text.len, j->out) != text.len)
+		return -EIO;
+	if ((text.len || (!a->summary && !a->both)) && !r.losses.len)
 		return 0;
 	j->ctx->out = j->out;
 	rc = cli_show(j->ctx, &r);
@@ -711,13 +724,16 @@ static int run_job(struct job *j)
 static int strace_run(struct context *ctx, void *args)
 {
 	struct job *j = xcalloc(1, sizeof(*j));
+	struct strace_args *a = args;
 	int r;
 
+	/* so does perf, if it is not asked for the contrary */
+	a->follow = a->follow || (ctx->as_perf && ctx->program);
 	j->ctx = ctx;
-	j->args = args;
+	j->args = a;
 	j->launch = (struct launch)LAUNCH_INIT;
 	j->fs = (struct tracefs)TRACEFS_INIT;
-	j->summary.by = (enum summary_by)j->args->by;
+	j->summary.by = shows_as_perf(j) ? SUMMARY_THREAD : (enum summary_by)j->args->by;
 	j->summary.sort = (enum summary_sort)j->args->sort;
 	syscall_table_init(&j->table);
 	r = run_job(j);

@@ -61,6 +61,8 @@ void summary_add(struct summary *s, const struct syscalls_key *key, const struct
 /* One call, where they come one by one. */
 void summary_add_call(struct summary *s, const struct syscalls_event *e);
 void summary_table(struct summary *s, const struct syscall_table *t, struct result *r);
+/* As perf trace -s prints it; of sums by thread. */
+void summary_perf(const struct summary *s, const struct syscall_table *t, struct buf *out);
 void summary_histograms(const struct summary *s, const struct syscall_table *t, struct result *r);
 
 #endif

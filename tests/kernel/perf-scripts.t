@@ -124,7 +124,7 @@ fi
 if [ -e $tracing/raw_syscalls/sys_enter ]; then
 	run perf trace -s -- true
 	expect_status 0
-	like 'a table of system calls' "$out$err" '^% TIME +TIME +CALLS +ERRORS.* CALL'
+	like 'a table of system calls' "$out$err" '^   mmap +[0-9]+ +0 +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+%$'
 else
 	skip 'the kernel has no tracepoints of system calls' 2
 fi
