@@ -49,28 +49,24 @@ static void bar(const struct drawing *d, u64 count, char c, size_t width)
 
 /* --- brackets --------------------------------------------------------------------------------- */
 
-/* 1024 is 1K: powers of two are round numbers. */
-static void add_scaled(struct buf *out, u64 n)
+/* 1024 is 1K: powers of two, and parts of them that are not smaller than the unit, are round. */
+static void add_scaled(struct buf *out, u64 n, u32 bits)
 {
 	static const char units[] = " KMGTPE";
-	size_t u = 0;
+	u32 power = n ? 63 - (u32)__builtin_clzll(n) : 0;
+	u32 unit = power > bits ? (power - bits) / 10 : 0;
 
-	while (n >= 1024 && n % 1024 == 0 && u + 1 < sizeof(units) - 1) {
-		n /= 1024;
-		u++;
-	}
-	buf_addu(out, n);
-	if (u)
-		buf_addch(out, units[u]);
+	buf_addu(out, n >> unit * 10);
+	if (unit)
+		buf_addch(out, units[unit]);
 }
 
-/* Parts of powers of two are no round numbers: they are shown whole. */
 static void bracket_limit(const struct drawing *d, u64 n)
 {
-	if (d->h->kind == HIST_LINEAR || d->rows.bits)
+	if (d->h->kind == HIST_LINEAR)
 		hist_number(d->t->line, d->h, n);
 	else
-		add_scaled(d->t->line, n);
+		add_scaled(d->t->line, n, d->rows.bits);
 }
 
 static void bracket_label(const struct drawing *d, const struct hist_row *row)
