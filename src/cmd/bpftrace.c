@@ -218,11 +218,12 @@ static int bpftrace_run(struct context *ctx, void *args)
 	rc = trace_execute(ctx, a);
 	if (rc == -ESRCH)
 		return EXIT_FAILED;
-	/* What failed later than the command line and the program's text. */
 	/* a script that does not exist */
 	if (rc == -ENOENT)
 		return EXIT_FAILED;
-	return rc < 0 || rc == EXIT_MISSING ? PEER_FAILED : rc;
+	/* What failed later than the command line and the program's text; exit() takes any number.
+	 */
+	return rc < 0 || (rc == EXIT_MISSING && ctx->err.code) ? PEER_FAILED : rc;
 }
 
 static const struct example examples[] = {
