@@ -432,12 +432,12 @@ static void apply_declarations(struct comp *c)
 			diag_error(&c->diags, it->at, "Invalid bpf map type: %s", it->kind);
 		if (!m && c->opts->compat)
 			diag_warning(&c->diags, it->at, "Unused map: %s", it->name);
-		if (m && c->opts->compat && m->key && starts_with(it->kind, "percpu") &&
-		    !type_is_agg(m->value))
+		if (m && c->opts->compat && m->key &&
+		    !starts_with(it->kind, "percpu") == type_is_agg(m->value))
 			diag_error(&c->diags, m->at,
 				   "Incompatible map types. Type from declaration: %s. Type from "
-				   "value/key type: hash",
-				   it->kind);
+				   "value/key type: %s",
+				   it->kind, type_is_agg(m->value) ? "percpuhash" : "hash");
 		if (m) {
 			m->max_keys = it->size;
 			m->kind = it->kind;

@@ -117,3 +117,34 @@ void advise_unstable(struct comp *c, const char *feature)
 			     "must explicitly enable it in the config e.g. unstable_%s=enable",
 			     feature, feature);
 }
+
+static bool holds_all(const struct type *t, const struct type *values)
+{
+	if (t->is_signed == values->is_signed || (values->is_literal && !t->is_signed))
+		return t->size >= values->size;
+	return t->is_signed && t->size > values->size;
+}
+
+void advise_cast(struct comp *c, const struct node *value, const struct type *to)
+{
+	const struct type *t = value->type;
+	const struct variable *v = value->kind == N_VAR ? value->ref : NULL;
+	struct span_at at = value->at;
+
+	if (t->kind != T_INT || to->kind != T_INT || type_is_bool(t) || t->name ||
+	    (value->folded && value->kind != N_CAST) || value->kind == N_MAP || (v && v->counts))
+		return;
+	if (value->kind == N_CAST)
+		at.end = value->tn->at.end + 1;
+	advise_cast_at(c, at, t, to);
+}
+
+void advise_cast_at(struct comp *c, struct span_at at, const struct type *t, const struct type *to)
+{
+	if (!wanted(c) || holds_all(to, t))
+		return;
+	diag_warning(&c->diags, at,
+		     "Expression of type: %s being cast to type: %s. This may cause unexpected "
+		     "results. Use an explicit cast to suppress this warning.",
+		     check_type_text(c, t), check_type_text(c, to));
+}

@@ -84,6 +84,23 @@ static struct variable *make_var(struct comp *c, const char *name, u32 declared)
 	return v;
 }
 
+void check_keep(struct comp *c, struct node *n, const struct type *t)
+{
+	struct variable *v;
+
+	vec_each(it, &c->at->vars) {
+		if (*it == n->ref) {
+			(*it)->type = type_merge(&c->types, (*it)->type, t);
+			return;
+		}
+	}
+	v = arena_zalloc(&c->arena, sizeof(*v));
+	v->name = "";
+	v->type = t;
+	n->ref = v;
+	vec_push(&c->at->vars, v);
+}
+
 static void hide_vars(struct comp *c, u32 depth)
 {
 	vec_each(it, &c->at->vars) {
@@ -92,17 +109,49 @@ static void hide_vars(struct comp *c, u32 depth)
 	}
 }
 
-/* Does a declared type hold all values of what it would have to become? */
-static bool holds(const struct type *declared, const struct type *merged)
+static bool is_plain_int(const struct type *t)
 {
-	if (declared->kind == T_STR)
-		return !declared->size || merged->size <= declared->size;
-	return declared->kind != T_INT ||
-	       (merged->size == declared->size && merged->is_signed == declared->is_signed);
+	return t->kind == T_INT && !type_is_bool(t);
 }
 
+/*
+ * May the value become one of the variable's declared type? Numbers are cut to it when the program
+ * runs, those that are known must fit; texts must fit, too.
+ */
+static bool converts(const struct type *declared, const struct type *t, const struct node *value)
+{
+	u32 unused = 64 - declared->size * 8;
+
+	if (declared->kind == T_STR)
+		return t->kind == T_STR && (!declared->size || t->size <= declared->size);
+	if (!is_plain_int(declared) || !is_plain_int(t))
+		return type_fits(declared, t);
+	if (!value || !value->folded || value->kind == N_CAST)
+		return true;
+	if (!t->is_signed && declared->is_signed && (s64)value->ival < 0)
+		return false;
+	if (t->is_signed && !declared->is_signed && (s64)value->ival < 0)
+		return false;
+	return declared->is_signed ? (s64)(value->ival << unused) >> unused == (s64)value->ival
+				   : value->ival << unused >> unused == value->ival;
+}
+
+/* A declared variable keeps its type. */
+static void set_fixed(struct comp *c, const struct variable *v, const struct type *t,
+		      const struct node *at, const struct node *value)
+{
+	if (!converts(v->type, t, value) || !strict_pointers(c, v->type, t))
+		check_error(c, at,
+			    "Type mismatch for %s: trying to assign value of type '%s' when "
+			    "variable already has a type '%s'",
+			    v->name, check_type_text(c, t), check_type_text(c, v->type));
+	else if (value)
+		advise_cast(c, value, v->type);
+}
+
+/* @value: what is assigned, or NULL for a part of something. */
 static void set_var_type(struct comp *c, struct variable *v, const struct type *t,
-			 const struct node *at)
+			 const struct node *at, const struct node *value)
 {
 	const struct type *merged;
 
@@ -122,19 +171,23 @@ static void set_var_type(struct comp *c, struct variable *v, const struct type *
 		c->at->changed = true;
 		return;
 	}
-	merged = type_fits(v->type, t) ? type_merge(&c->types, v->type, t) : NULL;
-	if (!merged || (v->fixed && !holds(v->type, merged))) {
+	if (v->fixed) {
+		set_fixed(c, v, t, at, value);
+		return;
+	}
+	if (!type_fits(v->type, t) || !strict_pointers(c, v->type, t)) {
 		check_error(c, at,
 			    "Type mismatch for %s: trying to assign value of type '%s' when "
 			    "variable already has a type '%s'",
 			    v->name, check_type_text(c, t), check_type_text(c, v->type));
 		return;
 	}
-	if (v->fixed)
-		return;
+	merged = type_merge(&c->types, v->type, t);
 	if (!type_same_size(merged, v->type)) {
 		v->type = merged;
 		c->at->changed = true;
+	} else if (value) {
+		advise_cast(c, value, v->type);
 	}
 }
 
@@ -201,7 +254,8 @@ static void merge_key(struct comp *c, struct node *n, struct map_def *m, const s
 		c->at->changed = c->at->maps_changed = true;
 		return;
 	}
-	if (!key != !m->key || (key && !type_fits(m->key, key))) {
+	if (!key != !m->key ||
+	    (key && (!type_fits(m->key, key) || !strict_pointers(c, m->key, key)))) {
 		key_mismatch(c, n, m, key);
 		return;
 	}
@@ -265,7 +319,8 @@ static void set_map_type(struct comp *c, struct map_def *m, const struct type *t
 		c->at->changed = c->at->maps_changed = true;
 		return;
 	}
-	if (!type_fits(m->value, t) && !(type_is_agg(m->value) && m->value->kind == t->kind)) {
+	if ((!type_fits(m->value, t) && !(type_is_agg(m->value) && m->value->kind == t->kind)) ||
+	    !strict_pointers(c, m->value, t)) {
 		check_error(c, at,
 			    "Type mismatch for %s: trying to assign value of type '%s' when map "
 			    "already has a type '%s'",
@@ -302,6 +357,8 @@ void check_assign_map(struct comp *c, struct node *n, struct node *target, struc
 				    "Map value '%s' cannot be assigned from one map to another.",
 				    check_type_text(c, m->value));
 		strict_loop_value(c, n, value);
+		if (m->value->kind == T_INT)
+			advise_cast(c, value, m->value);
 	} else {
 		if (m->value->kind != T_PTR)
 			set_map_type(c, m, check_int64(c, true), n);
@@ -320,7 +377,16 @@ void check_widen(struct comp *c, struct variable *v, const struct node *at)
 	bool minus = at->op == OP1('-') || at->op == OP2('-', '-');
 
 	if (v->type && v->type->kind == T_INT && !v->fixed)
-		set_var_type(c, v, check_int64(c, v->type->is_signed || minus), at);
+		set_var_type(c, v, check_int64(c, v->type->is_signed || minus), at, NULL);
+}
+
+/* The result has 8 bytes; a declared type cuts it. */
+static void check_compound(struct comp *c, struct variable *v, const struct node *n)
+{
+	check_widen(c, v, n);
+	if (v->fixed && v->type && is_plain_int(v->type))
+		advise_cast_at(c, (struct span_at){ (u32)n->ival, n->at.end },
+			       check_int64(c, v->type->is_signed), v->type);
 }
 
 static void check_assign_var(struct comp *c, struct node *n, u32 op, u32 declared)
@@ -340,14 +406,30 @@ static void check_assign_var(struct comp *c, struct node *n, u32 op, u32 declare
 	if (op != ASSIGN_PLAIN && value->type->kind != T_NONE &&
 	    (!check_is_int(value) || (v->type && !type_is_number(v->type))))
 		check_error(c, value, "operator %c= needs numbers", (char)op);
-	if (c->opts->compat && value->kind == N_TUPLE && !value->n_kids)
+	if (c->opts->compat && ((value->kind == N_TUPLE && !value->n_kids) ||
+				(value->kind == N_BLOCK_EXPR && !value->flag && value->n_kids &&
+				 value->kids[value->n_kids - 1]->kind == N_EXPR)))
 		check_error(c, n, "Invalid expression for assignment");
 	if (op == ASSIGN_PLAIN)
 		set_var_type(c, v, check_value_type(c, value),
-			     type_is_agg(value->type) && value->kind == N_CALL ? value : n);
+			     type_is_agg(value->type) && value->kind == N_CALL ? value : n, value);
 	else
-		check_widen(c, v, n);
+		check_compound(c, v, n);
 	target->type = v->type ? v->type : type_new(&c->types, T_NONE, 0);
+}
+
+/* Elements of an array of int8 are numbers, as in a cast. */
+static const struct type *declared_type(struct comp *c, const struct type_name *tn)
+{
+	const struct type *t = check_type_name(c, tn);
+
+	if (t && t->kind == T_VOID) {
+		diag_error(&c->diags, tn->at, "Invalid variable declaration type: void");
+		return NULL;
+	}
+	if (t && t->kind == T_STR && tn->n_dims == 1 && !tn->of && streq(tn->name, "int8"))
+		t = type_array(&c->types, type_int(&c->types, 1, true), tn->dims[0]);
+	return t;
 }
 
 static void check_let(struct comp *c, struct node *n)
@@ -366,7 +448,7 @@ static void check_let(struct comp *c, struct node *n)
 	v->assigned = true;
 	target->ref = v;
 	if (n->tn) {
-		const struct type *t = check_type_name(c, n->tn);
+		const struct type *t = declared_type(c, n->tn);
 
 		v->fixed = true;
 		if (t && !v->type) {
@@ -475,7 +557,7 @@ static struct variable *loop_var(struct comp *c, struct node *var, u32 declared,
 	v->depth = c->at->depth;
 	var->ref = v;
 	if (t && t->kind != T_NONE)
-		set_var_type(c, v, t, var);
+		set_var_type(c, v, t, var, NULL);
 	var->type = v->type ? v->type : type_new(&c->types, T_NONE, 0);
 	return v;
 }
@@ -483,7 +565,9 @@ static struct variable *loop_var(struct comp *c, struct node *var, u32 declared,
 static void loop_body(struct comp *c, struct node *body)
 {
 	c->at->loop_depth++;
+	c->at->for_depth++;
 	check_block(c, body);
+	c->at->for_depth--;
 	c->at->loop_depth--;
 	c->at->depth--;
 	hide_vars(c, c->at->depth);
@@ -599,6 +683,7 @@ static void check_once(struct comp *c)
 
 	c->at->depth = 0;
 	c->at->loop_depth = 0;
+	c->at->for_depth = 0;
 	vec_each(it, &c->at->vars) {
 		(*it)->visible = false;
 		(*it)->assigned = false;

@@ -41,6 +41,7 @@ struct cursor {
 	VEC(struct variable *) vars; /* of the unit */
 	u32 depth;
 	u32 loop_depth;
+	u32 for_depth;     /* of these, the for loops */
 	u32 dead;          /* above 0: in a branch that is never taken */
 	bool in_member;    /* the word is left of a dot */
 	bool changed;      /* the type of a variable, in this pass */
@@ -86,6 +87,8 @@ void check_assign_map(struct comp *c, struct node *n, struct node *target, struc
 		      u32 op);
 /* Makes room for what an operator makes of the variable. */
 void check_widen(struct comp *c, struct variable *v, const struct node *at);
+/* A variable of no name in n->ref: what the node makes outlives its statement. */
+void check_keep(struct comp *c, struct node *n, const struct type *t);
 struct variable *check_find_var(struct comp *c, const char *name);
 /* Warnings in the place of bpftrace, about what is valid but perhaps not intended. */
 void advise_discarded(struct comp *c, const struct node *e);
@@ -94,6 +97,9 @@ void advise_debugf(struct comp *c, const struct node *n);
 void advise_empty(struct comp *c, const struct node *n, const struct variable *v);
 /* What the unit declares and never assigns to. */
 void advise_unassigned(struct comp *c);
+/* A number that becomes one of a type which does not hold all of its values. */
+void advise_cast(struct comp *c, const struct node *value, const struct type *to);
+void advise_cast_at(struct comp *c, struct span_at at, const struct type *t, const struct type *to);
 void advise_unreachable(struct comp *c, const struct node *block);
 void advise_while(struct comp *c, const struct node *n);
 void advise_print(struct comp *c, const struct node *n, const struct type *t);

@@ -160,21 +160,14 @@ static void check_text(struct comp *c, struct node *n)
 		strict_text(c, n, n);
 }
 
-/* A constant of a header, or of one of the kernel's enums. */
+/* A constant of one of the kernel's enums. */
 static bool enum_constant(struct comp *c, struct node *n)
 {
 	struct kbtf *btf;
 	s64 value;
 
-	if (const_find(n->str, &value)) {
-		n->kind = N_INT;
-		check_fold(c, n, (u64)value, true);
-		return true;
-	}
 	btf = types_btf(&c->types);
-	if (!btf)
-		return false;
-	for (u32 id = 1; id <= kbtf_count(btf); id++) {
+	for (u32 id = 1; btf && id <= kbtf_count(btf); id++) {
 		const struct btf_type *t = kbtf_type(btf, id);
 
 		if (!t || (kbtf_kind(t) != BTF_KIND_ENUM && kbtf_kind(t) != KBTF_KIND_ENUM64))
@@ -191,6 +184,18 @@ static bool enum_constant(struct comp *c, struct node *n)
 	return false;
 }
 
+/* A constant of a header; bpftrace needs the header. */
+static bool header_constant(struct comp *c, struct node *n)
+{
+	s64 value;
+
+	if ((c->opts->compat && !c->prog.includes.len) || !const_find(n->str, &value))
+		return false;
+	n->kind = N_INT;
+	check_fold(c, n, (u64)value, true);
+	return true;
+}
+
 static void check_ident(struct comp *c, struct node *n)
 {
 	const struct builtin *b = strict_builtin(c, n->str) ? builtin_find(n->str) : NULL;
@@ -199,7 +204,7 @@ static void check_ident(struct comp *c, struct node *n)
 		b->check(c, n);
 		return;
 	}
-	if (enum_constant(c, n))
+	if (enum_constant(c, n) || header_constant(c, n))
 		return;
 	check_none(c, n);
 	check_error(c, n, "Unknown identifier: '%s'", n->str);
@@ -488,6 +493,10 @@ static void check_cast(struct comp *c, struct node *n)
 	    ((const struct map_def *)a->ref)->value->kind == T_STATS)
 		diag_error(&c->diags, (struct span_at){ n->at.start, n->tn->at.end + 1 },
 			   "Cannot cast from \"stats_t\" to \"%s\"", check_type_text(c, to));
+	if (c->opts->compat && to->kind == T_INT && from->kind == T_ARRAY && to->size != from->size)
+		diag_error(&c->diags, (struct span_at){ n->at.start, n->tn->at.end + 1 },
+			   "Cannot cast from \"%s\" to \"%s\"", check_type_text(c, from),
+			   check_type_text(c, to));
 	if (to->kind == T_INT && from->kind == T_INT && from->p[0])
 		n->type = type_in_unit(&c->types, to, (enum type_unit)from->p[0]);
 	if (to->kind == T_INT && a->folded) {
@@ -504,6 +513,11 @@ static void check_cast(struct comp *c, struct node *n)
 		    !enum_has(c, to, (s64)v))
 			diag_error(&c->diags, (struct span_at){ n->at.start, n->tn->at.end + 1 },
 				   "%s has no constant %lld", to->name, (long long)v);
+		return;
+	}
+	if (to->kind == T_PTR && from->kind == T_STR) {
+		n->type = type_in_space(&c->types, to, SPACE_KERNEL);
+		check_keep(c, n, from);
 		return;
 	}
 	if (to->kind == T_PTR && from->kind == T_INT && from->space != SPACE_BPF)

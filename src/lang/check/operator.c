@@ -344,6 +344,21 @@ static bool address_of_map(struct comp *c, struct node *n)
 	return true;
 }
 
+/* A number without a sign keeps its width. */
+static void fold_sign(struct comp *c, struct node *n)
+{
+	const struct node *a = n->kids[0];
+	u64 value = n->op == OP1('-') ? 0 - a->ival : ~a->ival;
+	u32 unused = 64 - MAX(a->type->size, 1u) * 8;
+
+	if (a->type->kind != T_INT || a->type->is_signed || a->type->size > 4) {
+		check_fold(c, n, value, n->op == OP1('-'));
+		return;
+	}
+	n->folded = true;
+	n->ival = value << unused >> unused;
+}
+
 void check_unary(struct comp *c, struct node *n)
 {
 	struct node *a = n->kids[0];
@@ -370,7 +385,9 @@ void check_unary(struct comp *c, struct node *n)
 	}
 	if (a->type->kind == T_NONE)
 		return;
-	if (!type_is_number(a->type) || (type_is_bool(a->type) && n->op != OP1('!'))) {
+	if (!type_is_number(a->type) || (type_is_bool(a->type) && n->op != OP1('!')) ||
+	    (c->opts->compat &&
+	     (a->type->kind == T_PTR || (a->kind == N_MAP && type_is_agg(a->type))))) {
 		check_error(c, n, "The %c operator can not be used on expressions of type '%s'",
 			    (char)n->op, check_type_text(c, a->type));
 		return;
@@ -384,7 +401,7 @@ void check_unary(struct comp *c, struct node *n)
 	if (a->folded && n->op == OP1('!'))
 		check_fold_bool(c, n, !a->ival);
 	else if (a->folded)
-		check_fold(c, n, n->op == OP1('-') ? 0 - a->ival : ~a->ival, n->op == OP1('-'));
+		fold_sign(c, n);
 }
 
 void check_incdec(struct comp *c, struct node *n)
@@ -460,11 +477,13 @@ void check_ternary(struct comp *c, struct node *n)
 	    !type_is_number(n->kids[0]->type))
 		check_error(c, n, "Invalid condition in ternary: %s",
 			    check_type_text(c, n->kids[0]->type));
+	if (c->opts->compat && n->kids[0]->kind == N_MAP && type_is_agg(n->kids[0]->type))
+		check_error(c, n, "Invalid condition: %s", check_type_text(c, n->kids[0]->type));
 	if (!type_fits(yes_type, no_type) && n->kids[0]->folded) {
 		become(n, n->kids[0]->ival ? yes : no);
 		return;
 	}
-	if (!type_fits(yes_type, no_type)) {
+	if (!type_fits(yes_type, no_type) || !strict_pointers(c, yes_type, no_type)) {
 		check_error(c, n,
 			    "Branches must return the same type or compatible types: have '%s' "
 			    "and '%s'",

@@ -79,6 +79,14 @@ void strict_condition(struct comp *c, const struct node *n, struct span_at at)
 {
 	if (c->opts->compat && n->type->kind == T_STR && n->kind != N_STR)
 		diag_error(&c->diags, at, "Invalid condition: string");
+	if (c->opts->compat && n->kind == N_MAP && type_is_agg(n->type))
+		diag_error(&c->diags, at, "Invalid condition: %s", check_type_text(c, n->type));
+}
+
+void strict_exit(struct comp *c, const struct node *n)
+{
+	if (c->opts->compat && c->at->for_depth)
+		check_error(c, n, "'return' statement is not allowed in a for-loop");
 }
 
 struct span_at strict_comptime(const struct comp *c, const struct node *n)
@@ -166,4 +174,29 @@ void strict_param(struct comp *c, const struct node *n)
 	diag_warning(&c->diags, n->at, "Positional parameter $%llu is empty or not provided.",
 		     (unsigned long long)n->ival);
 	c->diags.mute = mute;
+}
+
+/* Only structs are told apart. */
+static bool same_target(struct comp *c, const struct type *a, const struct type *b)
+{
+	const struct type *x = type_pointee(&c->types, a), *y = type_pointee(&c->types, b);
+
+	return x->kind != T_STRUCT || y->kind != T_STRUCT || streq(x->name, y->name);
+}
+
+bool strict_pointers(struct comp *c, const struct type *a, const struct type *b)
+{
+	u32 n = a->kind == T_TUPLE && b->kind == T_TUPLE && !type_is_record(a)
+			? MIN(a->n_fields, b->n_fields)
+			: 0;
+
+	if (!c->opts->compat)
+		return true;
+	for (u32 i = 0; i < n; i++) {
+		if (!strict_pointers(c, a->fields[i].type, b->fields[i].type))
+			return false;
+	}
+	if (a->kind == T_PTR && b->kind == T_PTR)
+		return same_target(c, a, b);
+	return !(a->kind == T_PTR && b->kind == T_INT) && !(a->kind == T_INT && b->kind == T_PTR);
 }

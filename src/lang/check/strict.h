@@ -17,6 +17,8 @@ void strict_index(struct comp *c, const struct node *n, const struct node *index
 void strict_fold(struct comp *c, const struct node *n);
 /* Strings that are no literals are neither true nor false. */
 void strict_condition(struct comp *c, const struct node *n, struct span_at at);
+/* exit() in a for loop, which is a function of its own. */
+void strict_exit(struct comp *c, const struct node *n);
 /* Where an 'if comptime' has its condition: with the word and parentheses. */
 struct span_at strict_comptime(const struct comp *c, const struct node *n);
 /*
@@ -26,6 +28,8 @@ struct span_at strict_comptime(const struct comp *c, const struct node *n);
 bool strict_long_str(struct comp *c, const struct node *n);
 /* Divides by a zero that is no literal: done and said when the program runs. */
 bool strict_divides(const struct comp *c, const struct node *n);
+/* May the types meet in a variable, a map or a key? Pointers are no numbers. */
+bool strict_pointers(struct comp *c, const struct type *a, const struct type *b);
 /* The values of the map that a loop goes through. */
 void strict_for_map(struct comp *c, const struct node *map);
 

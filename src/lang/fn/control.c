@@ -10,6 +10,7 @@
 
 static void check_exit(struct comp *c, struct node *n)
 {
+	strict_exit(c, n);
 	if (n->n_kids && n->kids[0]->type->kind != T_NONE && !type_is_number(n->kids[0]->type))
 		check_error(c, n, "exit() only supports int arguments (%s provided)",
 			    check_type_text(c, n->kids[0]->type));

@@ -138,6 +138,15 @@ static struct ir_arg bounded(struct gen *g, struct node *len, u32 size, bool is_
 	return ARG_REG(r);
 }
 
+/* Is the text's end not counted? bpftrace counts it, but of a literal. */
+static bool is_whole(const struct gen *g, const struct node *n)
+{
+	const struct node *a = n->kids[0];
+
+	return a->type->kind == T_STR &&
+	       (!g->c->opts->compat || (a->kind == N_STR && n->kids[1]->folded));
+}
+
 static void emit_str(struct gen *g, struct node *n, struct val *ret)
 {
 	struct node *a = n->kids[0];
@@ -153,7 +162,7 @@ static void emit_str(struct gen *g, struct node *n, struct val *ret)
 	*ret = gen_temp(g, type_stored(n->type));
 	gen_zero(g, ret, type_stored(n->type));
 	if (n->n_kids > 1)
-		size = bounded(g, n->kids[1], n->type->size, a->type->kind == T_STR);
+		size = bounded(g, n->kids[1], n->type->size, is_whole(g, n));
 	if (a->type->kind == T_STR || a->type->kind == T_ARRAY) {
 		gen_expr(g, a, &v);
 		address = gen_addr(g, &v);

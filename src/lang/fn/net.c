@@ -83,7 +83,9 @@ static void check_macaddr(struct comp *c, struct node *n)
 {
 	const struct type *t = n->kids[0]->type;
 
-	if (t->kind != T_NONE && !type_is_number(t) && t->size < 6)
+	if (c->opts->compat && n->kids[0]->kind == N_STR)
+		check_error(c, n, "macaddr() does not support literal string arguments");
+	else if (t->kind != T_NONE && !type_is_number(t) && t->size < 6)
 		check_error(c, n, "macaddr() argument must be 6 bytes in size");
 	n->type = type_new(&c->types, T_MAC, 8);
 }

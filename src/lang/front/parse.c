@@ -2,6 +2,8 @@
 /* Probes and the top level of a program. */
 #include "lang/front/parse.h"
 
+#include "lang/comp.h"
+
 bool parse_is(const struct parser *p, u32 op)
 {
 	return p->lx.tok.kind == TOK_OP && p->lx.tok.op == op;
@@ -334,6 +336,10 @@ static void macro(struct parser *p)
 		}
 		n->kind = k == TOK_VAR ? N_VAR : k == TOK_MAP ? N_MAP : N_IDENT;
 		n->str = parse_text(p, &p->lx.tok);
+		if (k == TOK_IDENT && p->opts->strict && builtin_find(n->str))
+			diag_error(p->diags, n->at,
+				   "syntax: builtin '%s' can't be used as a macro argument",
+				   n->str);
 		vec_each(it, &params) {
 			if (streq((*it)->str, n->str))
 				diag_error(p->diags, n->at, "the macro already has a parameter %s",

@@ -33,7 +33,7 @@ static void list(struct parser *p, struct node *n, u32 closing, const char *text
 {
 	VEC(struct node *) kids = { 0 };
 
-	while (!p->panic && !parse_is(p, closing)) {
+	while (!p->panic && (!parse_is(p, closing) || (kids.len && p->opts->strict))) {
 		vec_push(&kids, parse_expr(p));
 		if (!parse_accept(p, OP1(',')))
 			break;
@@ -333,7 +333,8 @@ static void record_elements(struct parser *p, struct node *n)
 					   "the record already has an element named '%s'", name);
 		}
 		vec_push(&names, name);
-	} while (!p->panic && parse_accept(p, OP1(',')) && !parse_is(p, OP1(')')));
+	} while (!p->panic && parse_accept(p, OP1(',')) &&
+		 (!parse_is(p, OP1(')')) || p->opts->strict));
 	parse_kids(p, n, kids.items, kids.len);
 	n->names = arena_dup(&p->prog->arena, names.items, names.len * sizeof(*names.items));
 	vec_release(&kids);

@@ -229,6 +229,11 @@ bool parse_declared_type(struct parser *p, struct type_name *ret)
 		if (p->panic)
 			break;
 	}
+	/* "struct s *= x" in a let: two tokens that are read as one. */
+	if (parse_is(p, OP2('*', '='))) {
+		ret->pointers++;
+		lex_seek(&p->lx, p->lx.tok.at.start + 1);
+	}
 	ret->at.end = p->lx.prev_end;
 	return true;
 }

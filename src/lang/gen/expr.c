@@ -477,6 +477,7 @@ static void gen_incdec(struct gen *g, struct node *n, struct val *ret)
 	new = ir_reg(&g->ir);
 	ir_mov(&g->ir, new, old);
 	ir_alui(&g->ir, BPF_ADD, new, step);
+	gen_cut(g, v, new);
 	ir_store(&g->ir, BPF_DW, place.reg, place.off, new);
 	*ret = gen_reg(n->flag ? new : old);
 }
@@ -621,6 +622,13 @@ static void gen_cast(struct gen *g, struct node *n, struct val *ret)
 		else
 			ir_extend(&g->ir, r, n->type->size, n->type->is_signed);
 		*ret = gen_reg(r);
+		return;
+	}
+	if (n->type->kind == T_PTR && a->type->kind == T_STR) {
+		struct val kept = gen_var_place(g, n->ref);
+
+		gen_store(g, a, ((const struct variable *)n->ref)->type, &kept, true);
+		*ret = gen_reg(as_number(g, gen_addr(g, &kept)));
 		return;
 	}
 	if (n->type->kind == T_ARRAY && type_is_number(a->type)) {

@@ -296,49 +296,6 @@ void gen_var(struct gen *g, struct node *n, struct val *ret)
 		*ret = gen_reg(ir_load(&g->ir, BPF_DW, ret->reg, ret->off));
 }
 
-/* An assignment or a let with a value. */
-static void assign_var(struct gen *g, const struct node *n)
-{
-	struct node *target = n->kids[0], *value = n->kids[1];
-	struct variable *v = target->ref;
-	u32 op = n->kind == N_LET ? ASSIGN_PLAIN : n->op;
-	struct val place = gen_var_place(g, v), tmp;
-
-	if (op != ASSIGN_PLAIN) {
-		struct node sum = { .kind = N_BINARY,
-				    .op = op,
-				    .at = { (u32)n->ival, n->at.end },
-				    .flag = v->type->is_signed,
-				    .kids = (struct node *[]){ target, value },
-				    .n_kids = 2 };
-
-		sum.type = v->type;
-		gen_store(g, &sum, v->type, &place, true);
-		return;
-	}
-	/* The value may be made from the variable itself: not in place. */
-	if (type_stored(v->type) > 8 && value->kind != N_STR && value->kind != N_CALL) {
-		tmp = gen_temp(g, type_stored(v->type));
-		gen_store(g, value, v->type, &tmp, true);
-		gen_copy(g, &place, &tmp, type_stored(v->type));
-		return;
-	}
-	gen_store(g, value, v->type, &place, true);
-}
-
-static void gen_let(struct gen *g, struct node *n)
-{
-	struct variable *v = n->kids[0]->ref;
-	struct val place;
-
-	if (n->n_kids > 1) {
-		assign_var(g, n);
-		return;
-	}
-	place = gen_var_place(g, v);
-	gen_zero(g, &place, type_stored(v->type));
-}
-
 static void gen_if(struct gen *g, struct node *n)
 {
 	ir_label no = ir_new_label(&g->ir), end = ir_new_label(&g->ir);
@@ -425,7 +382,7 @@ static void gen_statement(struct gen *g, struct node *n)
 		if (n->kids[0]->kind == N_MAP)
 			gen_map_assign(g, n);
 		else
-			assign_var(g, n);
+			gen_assign_var(g, n);
 		break;
 	case N_IF: gen_if(g, n); break;
 	case N_WHILE: gen_while(g, n); break;

@@ -73,6 +73,10 @@ vreg gen_signed_division(struct gen *g, u32 op, vreg x, vreg y);
 vreg gen_num(struct gen *g, struct node *n);
 /* The same in a register that may be changed. */
 vreg gen_num_copy(struct gen *g, struct node *n);
+/* Cuts a number to the declared type of the variable that it is for. */
+void gen_cut(struct gen *g, const struct variable *v, vreg r);
+void gen_assign_var(struct gen *g, const struct node *n);
+void gen_let(struct gen *g, struct node *n);
 /* A variable: a number in a register, other things in memory. */
 void gen_var(struct gen *g, struct node *n, struct val *ret);
 /* Loads a number of type @t from where @v says. */

@@ -199,3 +199,71 @@ void gen_in_memory(struct gen *g, struct node *n, struct val *ret)
 	*ret = gen_temp(g, type_stored(n->type));
 	gen_store(g, n, n->type, ret, true);
 }
+
+/* --- variables -------------------------------------------------------------------------------- */
+
+void gen_cut(struct gen *g, const struct variable *v, vreg r)
+{
+	if (v->fixed && v->type->kind == T_INT && v->type->size < 8)
+		ir_extend(&g->ir, r, v->type->size, v->type->is_signed);
+}
+
+/* A declared number, cut to its type. */
+static void assign_fixed(struct gen *g, struct node *value, const struct variable *v,
+			 const struct val *place)
+{
+	vreg r = gen_num_copy(g, value);
+
+	gen_cut(g, v, r);
+	ir_store(&g->ir, BPF_DW, place->reg, place->off, r);
+}
+
+/* An assignment or a let with a value. */
+void gen_assign_var(struct gen *g, const struct node *n)
+{
+	struct node *target = n->kids[0], *value = n->kids[1];
+	struct variable *v = target->ref;
+	u32 op = n->kind == N_LET ? ASSIGN_PLAIN : n->op;
+	struct val place = gen_var_place(g, v), tmp;
+
+	if (op != ASSIGN_PLAIN) {
+		struct node sum = { .kind = N_BINARY,
+				    .op = op,
+				    .at = { (u32)n->ival, n->at.end },
+				    .flag = v->type->is_signed,
+				    .kids = (struct node *[]){ target, value },
+				    .n_kids = 2 };
+
+		sum.type = v->type;
+		if (v->fixed && v->type->kind == T_INT)
+			assign_fixed(g, &sum, v, &place);
+		else
+			gen_store(g, &sum, v->type, &place, true);
+		return;
+	}
+	if (v->fixed && v->type->kind == T_INT && v->type->size < 8 && !value->folded) {
+		assign_fixed(g, value, v, &place);
+		return;
+	}
+	/* The value may be made from the variable itself: not in place. */
+	if (type_stored(v->type) > 8 && value->kind != N_STR && value->kind != N_CALL) {
+		tmp = gen_temp(g, type_stored(v->type));
+		gen_store(g, value, v->type, &tmp, true);
+		gen_copy(g, &place, &tmp, type_stored(v->type));
+		return;
+	}
+	gen_store(g, value, v->type, &place, true);
+}
+
+void gen_let(struct gen *g, struct node *n)
+{
+	struct variable *v = n->kids[0]->ref;
+	struct val place;
+
+	if (n->n_kids > 1) {
+		gen_assign_var(g, n);
+		return;
+	}
+	place = gen_var_place(g, v);
+	gen_zero(g, &place, type_stored(v->type));
+}

@@ -575,7 +575,10 @@ static void each_raw(struct comp *c, const char *pattern, void (*each)(void *ctx
 static void add_raw(void *ctx, const char *event)
 {
 	struct expansion *x = ctx;
-	struct target *t = provider_target(x->c, x->p, x->s, "rawtracepoint:%s", event);
+	struct kbtf *btf = types_btf(&x->c->types);
+	bool of_kernel = x->c->opts->compat && btf && kbtf_find_tracepoint(btf, event);
+	struct target *t = provider_target(x->c, x->p, x->s, "rawtracepoint:%s%s",
+					   of_kernel ? "vmlinux:" : "", event);
 
 	if (t)
 		t->event = arena_strdup(&x->c->arena, event);

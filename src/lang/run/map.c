@@ -218,6 +218,21 @@ static void add_tight(struct run *r, const struct type *t, const u8 *bytes, stru
 	}
 }
 
+/* So have tuples, but texts in them keep their blanks. */
+static void add_tight_tuple(struct run *r, const struct type *t, const u8 *bytes, struct buf *out)
+{
+	for (u32 i = 0; i < t->n_fields; i++) {
+		const struct type *e = t->fields[i].type;
+
+		buf_addch(out, i ? ',' : '(');
+		if (e->kind == T_TUPLE && !type_is_record(e))
+			add_tight_tuple(r, e, bytes + t->fields[i].offset, out);
+		else
+			run_value(r, e, bytes + t->fields[i].offset, out, false);
+	}
+	buf_addch(out, ')');
+}
+
 static void add_key(struct run *r, const struct map_def *m, const u8 *key, struct buf *out,
 		    bool json)
 {
@@ -231,6 +246,8 @@ static void add_key(struct run *r, const struct map_def *m, const u8 *key, struc
 			run_stack(r, t, at, out, json ? 0 : 8, false);
 		else if (json && (t->kind == T_STRUCT || type_is_record(t)))
 			add_tight(r, t, at, out);
+		else if (json && t->kind == T_TUPLE && t->n_fields)
+			add_tight_tuple(r, t, at, out);
 		else
 			run_value(r, t, at, out, false);
 	}
@@ -405,6 +422,18 @@ static void fill_scalar(const struct map_def *m, struct map_dump *d)
 	d->n = 1;
 }
 
+/* What a map does not have is 0. */
+static void add_nothing(struct map_dump *d, const void *key)
+{
+	size_t row = d->value_size * d->cpus;
+
+	d->keys = xrealloc(d->keys, d->key_size);
+	d->values = xrealloc(d->values, row);
+	memcpy(d->keys, key, d->key_size);
+	memset(d->values, 0, row);
+	d->n = 1;
+}
+
 void run_print_map(struct run *r, const struct map_def *m, s64 top, s64 div, const void *only)
 {
 	struct map_dump d;
@@ -426,6 +455,8 @@ void run_print_map(struct run *r, const struct map_def *m, s64 top, s64 div, con
 			}
 		}
 		d.n = kept;
+		if (!kept && !is_block(m->value))
+			add_nothing(&d, only);
 	}
 	list = sorted(m, &d);
 	if (top > 0 && d.n > (size_t)top)

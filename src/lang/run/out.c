@@ -164,11 +164,27 @@ static void event_cat(struct run *r, const char *path)
 	buf_release(&text);
 }
 
+/* A command that failed: nothing else is shown of it, as far as the peer goes. */
+static bool says_failure(struct run *r, int status)
+{
+	struct buf text = BUF_INIT;
+
+	if (!r->c->opts->compat || (WIFEXITED(status) && !WEXITSTATUS(status)))
+		return false;
+	if (WIFEXITED(status))
+		buf_addf(&text, "ERROR: command exited with code %d\n", WEXITSTATUS(status));
+	else
+		buf_addstr(&text, "ERROR: child process did not exit normally\n");
+	run_write(r, true, text.data, text.len);
+	buf_release(&text);
+	return true;
+}
+
 /* Runs a shell command and shows what it prints. */
 static void event_system(struct run *r, const char *command)
 {
 	struct buf text = BUF_INIT;
-	int pipes[2];
+	int pipes[2], status = 0;
 	pid_t pid;
 
 	if (pipe2(pipes, O_CLOEXEC) < 0)
@@ -182,10 +198,13 @@ static void event_system(struct run *r, const char *command)
 	close(pipes[1]);
 	if (pid > 0) {
 		io_read_fd(pipes[0], "output of the command", 64 << 20, &text, NULL);
-		waitpid(pid, NULL, 0);
-		if (r->c->opts->compat && r->c->opts->format == LANG_TEXT)
+		waitpid(pid, &status, 0);
+		if (says_failure(r, status))
+			buf_reset(&text);
+		else if (r->c->opts->compat && r->c->opts->format == LANG_TEXT)
 			buf_addch(&text, '\n');
-		emit_text(r, "syscall", false, &text);
+		if (text.len || (!status && r->c->opts->compat))
+			emit_text(r, "syscall", false, &text);
 	}
 	close(pipes[0]);
 	buf_release(&text);

@@ -393,9 +393,10 @@ static int attach_unit(struct run *r, size_t i, struct err *e)
 		return 0;
 	rc = p->attach(&a);
 	if (rc < 0 && !leave_out(r, u, rc, e) && !is_optional(r, i, rc, e)) {
-		if (r->c->opts->compat)
-			say_as_peer(r->c->targets.items[u->first].name, e);
-		return rc;
+		if (!r->c->opts->compat)
+			return rc;
+		say_as_peer(r->c->targets.items[u->first].name, e);
+		return rc == -ENOENT ? -ENODEV : rc; /* no file of the user's is missing */
 	}
 	if (rc < 0)
 		return 0;

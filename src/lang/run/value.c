@@ -266,6 +266,41 @@ static void add_string(struct run *r, const struct type *t, const u8 *bytes, str
 		buf_addstr(out, r->c->config.str_trunc_trailer);
 }
 
+/* The kernel's words, where libc has others: bpftrace shows these. */
+static const struct {
+	int number;
+	const char *text;
+} kernel_errors[] = {
+	{ EIO, "I/O error" },
+	{ EBADF, "Bad file number" },
+	{ EAGAIN, "Try again (operation would block)" },
+	{ ENOMEM, "Out of memory" },
+	{ EXDEV, "Cross-device link" },
+	{ ENFILE, "File table overflow" },
+	{ ENOTTY, "Not a typewriter" },
+	{ EDOM, "Math argument out of domain of func" },
+	{ ERANGE, "Math result not representable" },
+	{ EDEADLK, "Resource deadlock would occur" },
+	{ ENOLCK, "No record locks available" },
+	{ ENOSYS, "Invalid system call number" },
+	{ ELOOP, "Too many symbolic links encountered" },
+	{ EBADMSG, "Not a data message" },
+	{ EILSEQ, "Illegal byte sequence" },
+	{ EOPNOTSUPP, "Operation not supported on transport endpoint" },
+	{ ENETRESET, "Network dropped connection because of reset" },
+	{ EDQUOT, "Quota exceeded" },
+	{ ECANCELED, "Operation Canceled" },
+};
+
+static const char *error_text(const struct run *r, int number)
+{
+	for (size_t i = 0; r->c->opts->compat && i < ARRAY_SIZE(kernel_errors); i++) {
+		if (kernel_errors[i].number == number)
+			return kernel_errors[i].text;
+	}
+	return strerrordesc_np(number);
+}
+
 /* The name that a process has now; its number when it is gone. */
 static void add_task_comm(u32 pid, struct buf *out)
 {
@@ -307,7 +342,7 @@ static void add_named(struct run *r, const struct type *t, const u8 *bytes, stru
 	case T_TIMESTAMP: run_strftime(r, t->str, v + r->boot_to_wall, out); break;
 	case T_CGROUP_PATH: add_cgroup(v, out); break;
 	case T_STRERROR:
-		name = strerrordesc_np(abs((int)v));
+		name = error_text(r, abs((int)v));
 		buf_addstr(out, name ? name : "Unknown error");
 		break;
 	case T_SIGNAL_NAME:
@@ -316,6 +351,8 @@ static void add_named(struct run *r, const struct type *t, const u8 *bytes, stru
 			buf_addstr(out, "N/A");
 		else if (name)
 			buf_addstr(out, name);
+		else if (v >= (u64)SIGRTMIN)
+			buf_addf(out, "Real-time signal %d", (int)v - SIGRTMIN);
 		else
 			buf_addf(out, "Unknown signal %d", (int)v);
 		break;
@@ -380,10 +417,6 @@ static void add_number(const struct conversion *v, u64 n, struct buf *out)
 	bool is_signed = v->letter == 'd' || v->letter == 'i';
 	char fmt[40];
 
-	if (v->letter == 'c') {
-		buf_addch(out, (char)n);
-		return;
-	}
 	if (v->letter == 'p') {
 		buf_addf(out, n ? "0x%llx" : "%llx", (unsigned long long)n);
 		return;
@@ -463,6 +496,10 @@ void run_printf(struct run *r, const char *fmt, const struct type *args, const u
 		} else if (v.letter == 'g') {
 			buf_reset(&text);
 			run_gfp(r, load_u64(at), &text);
+			add_padded(&v, &text, out);
+		} else if (v.letter == 'c') {
+			buf_reset(&text);
+			buf_addch(&text, (char)load_u64(at));
 			add_padded(&v, &text, out);
 		} else if (v.letter == 'r') {
 			add_buffer(&v, t, at, out);
