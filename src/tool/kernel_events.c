@@ -229,7 +229,6 @@ static u32 stack(struct reader *r, const struct sample *s)
 /* As LCB_F_* of the kernel. */
 enum { LOCK_SPIN = 1, LOCK_MUTEX = 32 };
 
-/* A mutex spins before it sleeps. */
 static const char *lock_type(u64 flags)
 {
 	if (flags & LOCK_MUTEX)
@@ -325,15 +324,19 @@ static u64 run_hash(const struct reader *r, const struct source *from, const str
 	return hash_mix(hash_mix(h, owner), object);
 }
 
+/* Who waits for a mutex spins, sleeps, and spins again when it is woken too late: one wait. */
+static bool goes_on(u64 before, u64 flags)
+{
+	return (before ^ flags) == LOCK_SPIN && flags & LOCK_MUTEX;
+}
+
 static void on_begin(struct reader *r, const struct sample *s, const struct layout *l, u64 object)
 {
 	u64 *at = map_at(&r->open, run_hash(r, l->source, s, object)), flags = 0;
 	struct open_run *run;
 
 	(void)(r->opts->what == KERNEL_LOCKS && number(r, s, &l->fields[1], &flags));
-	/* it spun for the mutex, and sleeps now: one wait */
-	if (*at && flags == LOCK_MUTEX &&
-	    r->runs.items[*at - 1].flags == (LOCK_MUTEX | LOCK_SPIN)) {
+	if (*at && goes_on(r->runs.items[*at - 1].flags, flags)) {
 		r->runs.items[*at - 1].flags = flags;
 		return;
 	}

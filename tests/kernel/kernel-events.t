@@ -57,45 +57,44 @@ expect_status 0
 table 'waits before soft interrupts' \
 	'lost or sum(r["count"] for r in rows if r["name"] == "net_rx") >= 2000'
 
-# --- locks: writers of one pipe -----------------------------------------------------------------
-cat >pipe.py <<'END'
+# --- locks: the position of one file ------------------------------------------------------------
+cat >offset.py <<'END'
+# one description of a file: its position is behind a mutex
 import os, time
-r, w = os.pipe()
+f = os.open("blob", os.O_RDWR | os.O_CREAT)
+os.write(f, b"x" * (1 << 16))
 end = time.monotonic() + 0.3
-for i in range(4):
+for i in range(8):
     if os.fork() == 0:
         while time.monotonic() < end:
-            os.write(w, b"x" * 4096)
-            os.read(r, 4096)
+            os.read(f, 65536)
+            os.lseek(f, 0, 0)
         os._exit(0)
-for i in range(4):
+for i in range(8):
     os.wait()
 END
 cat >pairs.py <<'END'
-# begins and ends of the same lock by the same thread; one that spins may begin to sleep, too
+# begins and ends of the same lock by the same thread; for a mutex one spins, sleeps, and spins again
 import re, sys
-open_, spun, pairs, total = {}, set(), 0, 0
+open_, pairs, total = {}, 0, 0
 for line in open(sys.argv[1]):
     m = re.search(r"\s(\d+) \[\d+\]\s+(\d+)\.(\d+): +lock:contention_(begin|end): (0x[0-9a-f]+) \((.*)\)", line)
     if not m:
         continue
     key, now = (m[1], m[5]), int(m[2]) * 10**9 + int(m[3].ljust(9, "0"))
-    if m[4] == "begin" and m[6] == "flags=MUTEX" and key in spun:
-        spun.discard(key)
-    elif m[4] == "begin":
-        open_[key] = now
-        spun.discard(key)
-        if m[6] in ("flags=SPIN|MUTEX", "flags=MUTEX|SPIN"):
-            spun.add(key)
+    if m[4] == "begin":
+        flags = set(m[6].replace("flags=", "").split("|"))
+        started, before = open_.get(key, (now, set()))
+        same = before ^ flags == {"SPIN"} and "MUTEX" in flags
+        open_[key] = (started if same else now, flags)
     elif key in open_:
         pairs += 1
-        total += now - open_.pop(key)
-        spun.discard(key)
+        total += now - open_.pop(key)[0]
 print(pairs, total)
 END
 if "$FATHOM" list lock:contention_begin | grep -q contention_begin; then
 	run "$FATHOM" record -q -c 1 -m 16M -e lock:contention_begin -e lock:contention_end \
-		-o lock.data -- python3 pipe.py
+		-o lock.data -- python3 offset.py
 	expect_status 0
 	"$FATHOM" script -i lock.data --ns >script.txt
 	read -r pairs total < <(python3 pairs.py script.txt)
@@ -111,14 +110,31 @@ if "$FATHOM" list lock:contention_begin | grep -q contention_begin; then
 		table "as many waits as pairs ${by:-by stack}" \
 			"sum(r['contended'] for r in rows) == $pairs and sum(r['total'] for r in rows) == $total"
 	done
-	run "$FATHOM" lock --json -- python3 pipe.py
+	run "$FATHOM" lock --threads --top 0 --json -- "$FATHOM" record -q -c 1 -m 64M \
+		--call-graph=none -e lock:contention_begin -e lock:contention_end -o same.data -- python3 offset.py
 	expect_status 0
-	ok 'live: what waits for a mutex is one, spinning or not' python3 - "$out_file" <<-'END'
-		import json, sys
-		rows = [json.loads(line) for line in open(sys.argv[1])][1:]
-		own = [r for r in rows if r.get("stack", "").split(";")[-1].startswith("__mutex_lock")]
-		assert all(r["type"] == "mutex" for r in own), own[:3]
-	END
+	cp "$out_file" live.json
+	run "$FATHOM" lock --threads --top 0 -i same.data --json
+	if grep -q '"losses".*"\(lost\|hits_missed\|no_begin\)":[1-9]' live.json "$out_file"; then
+		skip 'events were lost'
+	else
+		ok 'live: the waits of each thread are those of a recording of the same time' \
+			python3 - live.json "$out_file" <<-'END'
+			import json, sys
+			def threads(path):
+			    t = {}
+			    for r in json.load(open(path))["rows"]:
+			        if r["type"] == "mutex":
+			            n, ns = t.get(r["tid"], (0, 0))
+			            t[r["tid"]] = n + r["contended"], ns + r["total"]
+			    return t
+			live, recorded = threads(sys.argv[1]), threads(sys.argv[2])
+			wrong = {t: (v, live.get(t)) for t, v in recorded.items()
+			         if t not in live or live[t][0] != v[0] or abs(live[t][1] - v[1]) > 0.02 * v[1] + 2000 * v[0]}
+			print(len(recorded), "threads", wrong)
+			assert len(recorded) >= 8 and not wrong
+		END
+	fi
 	run "$FATHOM" perf lock contention -i lock.data
 	expect_status 0
 	expect_out 'CONTENDED'
