@@ -421,9 +421,9 @@ const struct command cmd_annotate = {
 		"calls by name, and which function was inlined where.\n\n"
 		"The code comes from the file that was recorded: another build of it is refused, "
 		"not guessed. Code made at run time is read from a jitdump, or from its process "
-		"while that runs and has a map of its code (/tmp/perf-PID.map); the kernel's from "
-		"/proc/kcore. Source files are looked for where they were compiled; --prefix names "
-		"another place.\n\n"
+		"while that runs, if it is java or has a map of its code (/tmp/perf-PID.map); the "
+		"kernel's from /proc/kcore. Source files are looked for where they were compiled; "
+		"--prefix names another place.\n\n"
 		"--diff lines two recordings up by source line, so that a rebuilt program can be "
 		"compared with the one before; without lines the code must be the same.",
 	.question = Q_LOOK,

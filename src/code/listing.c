@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "code/kcore.h"
 #include "host/procfs.h"
+#include "runtime/hotspot.h"
 
 static int missing_file(const struct hits *h, const struct hits_function *f, struct err *e)
 {
@@ -36,16 +37,41 @@ static int kernel_bytes(const struct hits_function *f, const struct listing_opts
 	return 0;
 }
 
+/* The same function is at the same place now. */
+static bool is_there(struct symbols *now, const struct hits_function *f)
+{
+	struct symbol s;
+
+	return symbols_jit(now, f->pid, 0, NULL, f->start, 0, &s) && s.start == f->start &&
+	       s.size == f->size && streq(s.name, f->name);
+}
+
+/* What java has compiled, as its own structures tell. */
+static bool is_in_java(struct symbols *now, const struct hits_function *f)
+{
+	struct code_names names = { 0 };
+	struct hotspot java;
+	bool ok = hotspot_init(&java, f->pid, NULL) == 0;
+
+	if (ok) {
+		java.names = &names;
+		ok = hotspot_refresh(&java, NULL) == 0;
+		(void)symbols_code_take(now, &names, 0);
+		ok = ok && is_there(now, f);
+		hotspot_release(&java);
+	}
+	code_names_release(&names);
+	return ok;
+}
+
 /*
- * From the memory of the process, while it is there: its map of run-time code must have the same
- * function at the same place as was recorded.
+ * From the memory of the process, while it is there: by its map of run-time code, or java's own
+ * description, the same function must be at the same place as was recorded.
  */
 static bool process_bytes(const struct hits_function *f, size_t n, struct buf *ret)
 {
 	struct symbols *now = symbols_new(NULL);
-	struct symbol s;
-	bool ok = f->pid > 0 && symbols_jit(now, f->pid, 0, NULL, f->start, 0, &s) &&
-		  s.start == f->start && s.size == f->size && streq(s.name, f->name) &&
+	bool ok = f->pid > 0 && (is_there(now, f) || is_in_java(now, f)) &&
 		  procfs_memory(f->pid, f->start, buf_reserve(ret, n), n) == 0;
 
 	if (ok)
@@ -67,7 +93,7 @@ static int jit_bytes(const struct hits *h, const struct hits_function *f, size_t
 	err_set(e, -r, "the code of '%s' was made at run time and not kept", f->name);
 	err_hint(e,
 		 "a jitdump keeps it: java with perf's agent, node --perf-prof, python3 -X "
-		 "perf_jit; or ask while process %d runs and has a map of its code",
+		 "perf_jit; or ask while process %d runs, if it is java or has a map of its code",
 		 f->pid);
 	return r;
 }

@@ -81,6 +81,7 @@ static const struct wanted wanted[HOTSPOT_FIELDS] = {
 	[HOTSPOT_CODE_IMMUTABLE_SIZE] = { "nmethod", "_immutable_data_size" },
 	[HOTSPOT_CODE_SCOPES_OFFSET] = { "nmethod", "_scopes_data_offset" },
 	[HOTSPOT_CODE_COMPILATION] = { "nmethod", "_compile_id" },
+	[HOTSPOT_BLOB_DATA] = { "CodeBlob", "_data_offset" },
 	[HOTSPOT_COUNTERS] = { "PerfMemory", "_start" },
 	[HOTSPOT_VERSION] = { "Abstract_VM_Version", "_vm_major_version" },
 };
@@ -218,8 +219,9 @@ static void check_names(struct hotspot *h, const u64 *sym)
 {
 	struct hotspot_field *method = &h->field[HOTSPOT_CODE_METHOD];
 
-	if (h->field[HOTSPOT_CODE_COMPILATION].offset > BLOB_BYTES - 8)
-		h->field[HOTSPOT_CODE_COMPILATION].size = 0;
+	for (u32 i = HOTSPOT_CODE_COMPILATION; i <= HOTSPOT_BLOB_DATA; i++)
+		if (h->field[i].offset > BLOB_BYTES - 8)
+			h->field[i].size = 0;
 	if (!method->size)
 		*method = h->field[HOTSPOT_COMPILED_METHOD];
 	h->pool_size = type_size(h, sym, "ConstantPool");
@@ -464,6 +466,7 @@ struct blob {
 	u64 address;
 	u64 size;
 	u64 code;
+	u64 end;   /* of the code */
 	u64 frame; /* bytes */
 	s64 complete;
 	u64 name;
@@ -488,7 +491,7 @@ static void read_scopes(const struct hotspot *h, const u8 *bytes, struct blob *b
 
 	*c = (struct hotspot_code){
 		.start = b->code,
-		.end = b->address + b->size,
+		.end = b->end,
 		.complete = b->complete > 0 ? (u64)b->complete : 0,
 		.method = b->method,
 	};
@@ -507,6 +510,15 @@ static void read_scopes(const struct hotspot *h, const u8 *bytes, struct blob *b
 	c->positions = data + field_of(h, bytes, HOTSPOT_CODE_POSITIONS);
 	c->data = c->positions_end = data + field_of(h, bytes, HOTSPOT_CODE_SCOPES_OFFSET);
 	c->data_end = data + field_of(h, bytes, HOTSPOT_CODE_IMMUTABLE_SIZE);
+}
+
+/* Where the code ends and data begins. */
+static u64 end_of_code(const struct hotspot *h, const u8 *bytes, const struct blob *b)
+{
+	u64 data = field_of(h, bytes, HOTSPOT_BLOB_DATA);
+	bool known = data <= b->size && b->address + data > b->code;
+
+	return b->address + (known ? data : b->size);
 }
 
 static bool read_blob(const struct hotspot *h, const u8 *bytes, u64 address, u64 room,
@@ -530,6 +542,7 @@ static bool read_blob(const struct hotspot *h, const u8 *bytes, u64 address, u64
 		ret->code = field_of(h, bytes, HOTSPOT_BLOB_CODE);
 	else
 		ret->code = address + field_of(h, bytes, HOTSPOT_BLOB_CODE_OFFSET);
+	ret->end = end_of_code(h, bytes, ret);
 	if (ret->method && h->position_size)
 		read_scopes(h, bytes, ret);
 	return ret->size && ret->size <= room && ret->size <= HOTSPOT_MAX_BLOB &&
@@ -539,7 +552,7 @@ static bool read_blob(const struct hotspot *h, const u8 *bytes, u64 address, u64
 
 static void add_code(struct hotspot *h, const struct blob *b)
 {
-	size_t n = b->address + b->size - b->code;
+	size_t n = b->end - b->code;
 	_cleanup_free_ u8 *code = xmalloc(n + 1);
 	u32 frame = (u32)b->frame;
 
@@ -602,7 +615,7 @@ static void name_blob(struct hotspot *h, const struct blob *b)
 					    .time = h->looked,
 					    .sure = clock_mono_ns(),
 					    .start = b->code,
-					    .size = b->address + b->size - b->code },
+					    .size = b->end - b->code },
 		       buf_str(&name));
 }
 

@@ -78,6 +78,7 @@ enum hotspot_field_id {
 	HOTSPOT_CODE_SCOPES_OFFSET,
 	HOTSPOT_OUTSIDE_END,
 	HOTSPOT_CODE_COMPILATION = HOTSPOT_OUTSIDE_END, /* a number of its own for each */
+	HOTSPOT_BLOB_DATA,                              /* follows the code */
 	HOTSPOT_COUNTERS,                               /* exists once */
 	HOTSPOT_FIELDS,
 };

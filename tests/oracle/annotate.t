@@ -219,6 +219,34 @@ else
 	skip "needs the command node"
 fi
 
+if command -v javac >/dev/null; then
+	cat >Hot.java <<-'EOF'
+		public class Hot {
+		    static long spin(long n) { long x = 0; for (long i = 0; i < n; i++) x = (x * 31 + i * i) % 1000003; return x; }
+		    public static void main(String[] a) { for (long s = 0;;) s += spin(1000000); }
+		}
+	EOF
+	javac Hot.java
+	for java in /usr/lib/jvm/*/bin/java; do
+		case $(readlink -f "$java") in */jvm/"$(basename "${java%/bin/java}")"/*) ;; *) continue ;; esac
+		name=$(basename "${java%/bin/java}")
+		"$java" -Xmx64m -cp . Hot &
+		pid=$!
+		sleep 2
+		"$FATHOM" record -q -F 999 -o java.data -p $pid -d 1 2>/dev/null
+		run "$FATHOM" annotate -i java.data Hot.spin
+		expect_status 0 "$name: the code of its compiler, from its memory"
+		expect_out_like '[0-9]% +[0-9a-f]+ .*(imul|lea|sub|add|mov|shl|sar)'
+		unlike "$name: only code" "$out" '\(bad\)'
+		kill $pid
+		wait $pid 2>/dev/null
+		run "$FATHOM" annotate -i java.data Hot.spin
+		expect_err "made at run time and not kept"
+	done
+else
+	skip "needs java"
+fi
+
 # --- a function of 100 MB ----------------------------------------------------------------------------
 
 cat >huge.S <<'EOF'
